@@ -1,0 +1,139 @@
+package amount
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"math/big"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// suffixes are the ways Kubernetes writes a scale, as (base, exponent).
+var suffixes = map[string]struct {
+	base int64
+	exp  int64
+}{
+	"n": {10, -9}, "u": {10, -6}, "m": {10, -3}, "": {10, 0},
+	"k": {10, 3}, "M": {10, 6}, "G": {10, 9}, "T": {10, 12}, "P": {10, 15}, "E": {10, 18},
+	"Ki": {2, 10}, "Mi": {2, 20}, "Gi": {2, 30}, "Ti": {2, 40}, "Pi": {2, 50}, "Ei": {2, 60},
+}
+
+// Parse reads a quantity as Kubernetes writes it ("250m", "1.5Gi", "2e3").
+// What is finer than a thousandth is rounded up; what is too large saturates.
+func Parse(s string) (int64, error) {
+	if s == "" {
+		return 0, errors.New("empty quantity")
+	}
+	digits := strings.TrimLeft(s, "+-")
+	end := strings.IndexFunc(digits, func(r rune) bool { return (r < '0' || r > '9') && r != '.' })
+	number, suffix := digits, ""
+	if end >= 0 {
+		number, suffix = digits[:end], digits[end:]
+	}
+	if len(s)-len(digits) > 1 || strings.Trim(number, ".") == "" || strings.Count(number, ".") > 1 {
+		return 0, fmt.Errorf("quantity %q is not a number with an optional suffix such as m, Ki or G", s)
+	}
+	scale, ok := suffixes[suffix]
+	if !ok {
+		exp, isExp := exponent(suffix)
+		if !isExp {
+			return 0, fmt.Errorf("quantity %q has an unknown suffix %q", s, suffix)
+		}
+		scale.base, scale.exp = 10, exp
+	}
+	v, _ := new(big.Rat).SetString(number)
+	pow := new(big.Int).Exp(big.NewInt(scale.base), big.NewInt(max(scale.exp, -scale.exp)), nil)
+	if scale.exp >= 0 {
+		v.Mul(v, new(big.Rat).SetInt(pow))
+	} else {
+		v.Quo(v, new(big.Rat).SetInt(pow))
+	}
+	v.Mul(v, big.NewRat(Unit, 1))
+	num, rest := new(big.Int).QuoRem(v.Num(), v.Denom(), new(big.Int))
+	if rest.Sign() != 0 {
+		num.Add(num, big.NewInt(1))
+	}
+	out := int64(math.MaxInt64)
+	if num.IsInt64() {
+		out = num.Int64()
+	}
+	if strings.HasPrefix(s, "-") {
+		return -out, nil
+	}
+	return out, nil
+}
+
+// exponent reads "e3" or "E-2"; exponents beyond what an int64 can show are refused.
+func exponent(s string) (int64, bool) {
+	if len(s) < 2 || s[0] != 'e' && s[0] != 'E' {
+		return 0, false
+	}
+	n, err := strconv.ParseInt(s[1:], 10, 8)
+	return n, err == nil && n >= -30 && n <= 30
+}
+
+// Text writes a value of the named resource as a person would: cores as 250m
+// or 4, bytes in binary units, everything else as a plain number.
+func Text(name string, v int64) string {
+	if v%Unit != 0 {
+		return strconv.FormatInt(v, 10) + "m"
+	}
+	whole := v / Unit
+	if !inBytes(name) {
+		return strconv.FormatInt(whole, 10)
+	}
+	for _, u := range []struct {
+		suffix string
+		shift  uint
+	}{{"Ti", 40}, {"Gi", 30}, {"Mi", 20}, {"Ki", 10}} {
+		if whole != 0 && whole%(1<<u.shift) == 0 {
+			return strconv.FormatInt(whole>>u.shift, 10) + u.suffix
+		}
+	}
+	return strconv.FormatInt(whole, 10)
+}
+
+func inBytes(name string) bool {
+	return name == Memory || name == Ephemeral || strings.HasPrefix(name, "hugepages-")
+}
+
+// String writes the list as "cpu 2, memory 4Gi".
+func (l List) String() string {
+	parts := make([]string, len(l))
+	for i, e := range l {
+		parts[i] = e.Name + " " + Text(e.Name, e.Value)
+	}
+	return strings.Join(parts, ", ")
+}
+
+// ParseMap builds a List from name to quantity, and names the entry that is not one.
+func ParseMap(m map[string]string) (List, error) {
+	names := make([]string, 0, len(m))
+	for n := range m {
+		names = append(names, n)
+	}
+	slices.Sort(names)
+	out := make(List, 0, len(m))
+	for _, n := range names {
+		v, err := Parse(m[n])
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", n, err)
+		}
+		out = append(out, Entry{n, v})
+	}
+	return out, nil
+}
+
+// Map writes the list as name to quantity, the form ParseMap reads.
+func (l List) Map() map[string]string {
+	if l == nil {
+		return nil
+	}
+	m := make(map[string]string, len(l))
+	for _, e := range l {
+		m[e.Name] = Text(e.Name, e.Value)
+	}
+	return m
+}

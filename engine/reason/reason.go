@@ -1,0 +1,93 @@
+// Package reason holds the codes and trees of reasons by which the engine refuses.
+//
+// A refusal is data: programs switch on the code, people read the tree, tests
+// compare both. Nothing in the engine formats an error.
+package reason
+
+import "strings"
+
+// Code says what kind of objection it is. Codes are stable: they appear in JSON, metrics and docs.
+type Code string
+
+// The codes, from the pod's own faults to the pool's and the cloud's.
+const (
+	NoPlace        Code = "no-place"         // no node, planned node or pool can take the pod
+	NoPool         Code = "no-pool"          // there is no pool that may be used
+	Invalid        Code = "invalid"          // the object contradicts itself
+	Gated          Code = "scheduling-gated" // the pod waits for its scheduling gates
+	NotOurs        Code = "not-ours"         // the pod forbids nodes of any pool
+	Taint          Code = "taint"            // a taint is not tolerated
+	Label          Code = "label"            // a required label is absent or has another value
+	Resource       Code = "resource"         // too little of a resource
+	Port           Code = "host-port"        // a host port is taken
+	Spread         Code = "topology-spread"  // the skew would become too large
+	Affinity       Code = "pod-affinity"     // no matching pod in the domain
+	AntiAffinity   Code = "pod-anti-affinity"
+	Volume         Code = "volume"          // a volume cannot be reached from there, or is missing
+	VolumeLimit    Code = "volume-limit"    // too many volumes of a driver
+	Limit          Code = "limit"           // the pool's limit is used up
+	MinValues      Code = "min-values"      // too few distinct values for flexibility
+	NoShape        Code = "no-shape"        // no instance type satisfies all demands at once
+	NoOffer        Code = "no-offer"        // a type fits, but nobody sells it there now
+	Reservation    Code = "reservation"     // the reservation is used up
+	NotReady       Code = "not-ready"       // the pool, its class or the node is not ready
+	Deleting       Code = "deleting"        // it is going away
+	Unschedulable  Code = "unschedulable"   // the node is cordoned
+	Claims         Code = "resource-claims" // dynamic resource allocation is not built yet
+	UnitMixUp      Code = "unit-mix-up"     // the amount looks like a wrong unit
+	Steps          Code = "steps"           // the budget of work was used up first
+	PreferenceLost Code = "preference"      // a soft term was given up
+)
+
+// Why is one objection: what kind, to what, in detail, and what is behind it.
+type Why struct {
+	Code    Code   `json:"code"`
+	Subject string `json:"subject,omitempty"`
+	Detail  string `json:"detail,omitempty"`
+	Hint    string `json:"hint,omitempty"` // what would make it fit
+	Causes  []*Why `json:"causes,omitempty"`
+}
+
+// Has reports whether w or anything behind it carries the code.
+func (w *Why) Has(c Code) bool {
+	if w == nil {
+		return false
+	}
+	if w.Code == c {
+		return true
+	}
+	for _, cause := range w.Causes {
+		if cause.Has(c) {
+			return true
+		}
+	}
+	return false
+}
+
+// String writes the tree, one objection a line, causes indented below.
+func (w *Why) String() string {
+	var b strings.Builder
+	w.write(&b, 0)
+	return strings.TrimSuffix(b.String(), "\n")
+}
+
+func (w *Why) write(b *strings.Builder, depth int) {
+	if w == nil {
+		return
+	}
+	b.WriteString(strings.Repeat("  ", depth))
+	if w.Subject != "" {
+		b.WriteString(w.Subject + ": ")
+	}
+	b.WriteString(string(w.Code))
+	if w.Detail != "" {
+		b.WriteString(" (" + w.Detail + ")")
+	}
+	if w.Hint != "" {
+		b.WriteString(" → " + w.Hint)
+	}
+	b.WriteByte('\n')
+	for _, c := range w.Causes {
+		c.write(b, depth+1)
+	}
+}

@@ -1,0 +1,297 @@
+// Package world holds all that a decision depends on: the items of a cluster, a Builder that collects them, and the immutable World it gives.
+//
+// Items are plain values, one for each object of the cluster or the cloud.
+// They hold no secrets, no environment, no arguments and no user data.
+package world
+
+import (
+	"github.com/tenon-sh/tenon/engine/amount"
+	"github.com/tenon-sh/tenon/engine/label"
+)
+
+// PoolID names a pool: a NodePool and a Provisioner may share a name.
+type PoolID struct {
+	Kind string `json:"kind"` // NodePool or Provisioner
+	Name string `json:"name"`
+}
+
+// The kinds of pool.
+const (
+	NodePool    = "NodePool"
+	Provisioner = "Provisioner"
+)
+
+// TemplateID is the digest of all that decides what a pool's machines are like:
+// class reference, class spec and kubelet settings.
+type TemplateID string
+
+// Key names an item that lives in a namespace.
+type Key struct {
+	Namespace string `json:"namespace,omitempty"`
+	Name      string `json:"name"`
+}
+
+// String writes the key as namespace/name.
+func (k Key) String() string { return k.Namespace + "/" + k.Name }
+
+// Selector picks pods or namespaces by label. The zero Selector picks nothing.
+type Selector struct {
+	Some bool      `json:"some,omitempty"` // false picks nothing, whatever Set says
+	Set  label.Set `json:"set,omitempty"`  // empty picks everything
+}
+
+// Match reports whether the selector picks something with these labels.
+func (s Selector) Match(labels map[string]string) bool { return s.Some && s.Set.Match(labels) }
+
+// Pod is one pod, running or waiting.
+type Pod struct {
+	Key
+	UID      string            `json:"uid,omitempty"`
+	Labels   map[string]string `json:"labels,omitempty"`
+	Created  int64             `json:"created,omitempty"` // seconds since 1970
+	Started  int64             `json:"started,omitempty"`
+	Priority int32             `json:"priority,omitempty"`
+	Requests amount.List       `json:"requests,omitempty"` // what the scheduler counts, init containers, sidecars and overhead included, and pods: 1
+
+	Node          string `json:"node,omitempty"`      // where it is bound
+	Nominated     string `json:"nominated,omitempty"` // where the scheduler wants it after preemption, or we after planning
+	Waiting       bool   `json:"waiting,omitempty"`   // unbound, and kube-scheduler found no place
+	Gated         bool   `json:"gated,omitempty"`     // waits for its scheduling gates
+	Done          bool   `json:"done,omitempty"`      // succeeded or failed: takes no room
+	Terminating   bool   `json:"terminating,omitempty"`
+	Preempts      bool   `json:"preempts,omitempty"` // may push lower priorities away
+	ReadyToServe  bool   `json:"readyToServe,omitempty"`
+	StatefulOwner bool   `json:"statefulOwner,omitempty"`
+
+	DaemonSet string `json:"daemonSet,omitempty"` // owner, if that is a DaemonSet
+	Static    bool   `json:"static,omitempty"`    // run by the node itself
+
+	NodeSelector label.Set     `json:"nodeSelector,omitempty"`
+	NodeTerms    []NodeTerm    `json:"nodeTerms,omitempty"` // required node affinity: one of them; empty means anywhere
+	NodeWishes   []NodeWish    `json:"nodeWishes,omitempty"`
+	Tolerations  []Toleration  `json:"tolerations,omitempty"`
+	Spread       []Spread      `json:"spread,omitempty"`
+	PodTerms     []PodTerm     `json:"podTerms,omitempty"` // pod affinity and anti-affinity, required and preferred
+	Ports        []Port        `json:"ports,omitempty"`
+	Volumes      []Volume      `json:"volumes,omitempty"`
+	Claims       bool          `json:"claims,omitempty"` // asks for devices by resource claim
+	Disruption   PodDisruption `json:"disruption,omitzero"`
+	Problems     []string      `json:"problems,omitempty"` // why the object cannot be planned for as it stands
+}
+
+// PodDisruption is what a pod says about being moved.
+type PodDisruption struct {
+	Forbidden    bool  `json:"forbidden,omitempty"`    // do-not-disrupt, for good
+	ForbiddenFor int64 `json:"forbiddenFor,omitempty"` // do-not-disrupt for so many seconds from its start
+	DeletionCost int32 `json:"deletionCost,omitempty"`
+	Grace        int64 `json:"grace,omitempty"`    // terminationGracePeriodSeconds
+	Critical     bool  `json:"critical,omitempty"` // of a system-critical priority class
+}
+
+// NodeTerm is one alternative of required node affinity. Both parts must hold.
+type NodeTerm struct {
+	Labels label.Set          `json:"labels,omitempty"`
+	Name   *label.Requirement `json:"name,omitempty"` // matchFields: metadata.name
+}
+
+// NodeWish is a preferred node affinity.
+type NodeWish struct {
+	Weight int      `json:"weight"` // 1-100
+	Term   NodeTerm `json:"term"`
+}
+
+// Toleration accepts taints.
+type Toleration struct {
+	Key    string `json:"key,omitempty"` // empty with Exists: every key
+	Exists bool   `json:"exists,omitempty"`
+	Value  string `json:"value,omitempty"`
+	Effect string `json:"effect,omitempty"` // empty: every effect
+}
+
+// Taint keeps pods off a node.
+type Taint struct {
+	Key    string `json:"key"`
+	Value  string `json:"value,omitempty"`
+	Effect string `json:"effect"`
+}
+
+// The effects of a taint.
+const (
+	NoSchedule       = "NoSchedule"
+	PreferNoSchedule = "PreferNoSchedule"
+	NoExecute        = "NoExecute"
+)
+
+// Spread is a topology spread constraint; matchLabelKeys are already in its selector.
+type Spread struct {
+	Key          string   `json:"key"`
+	MaxSkew      int      `json:"maxSkew"`
+	MinDomains   int      `json:"minDomains,omitempty"`
+	Soft         bool     `json:"soft,omitempty"` // ScheduleAnyway
+	Selector     Selector `json:"selector"`
+	AnyNode      bool     `json:"anyNode,omitempty"`      // nodeAffinityPolicy Ignore
+	HonourTaints bool     `json:"honourTaints,omitempty"` // nodeTaintsPolicy Honor
+	Source       string   `json:"source,omitempty"`       // the constraint as JSON, for messages
+}
+
+// PodTerm is a pod affinity or anti-affinity term; matchLabelKeys and mismatchLabelKeys are already in its selector.
+type PodTerm struct {
+	Anti       bool     `json:"anti,omitempty"`
+	Weight     int      `json:"weight,omitempty"` // 0: required
+	Key        string   `json:"key"`
+	Selector   Selector `json:"selector"`
+	Namespaces []string `json:"namespaces,omitempty"` // the pod's own is already in it where the API means it
+	Within     Selector `json:"within,omitzero"`      // namespaces by label, besides those named
+}
+
+// Port is a host port.
+type Port struct {
+	IP       string `json:"ip,omitempty"` // empty: every address
+	Protocol string `json:"protocol"`
+	Port     int32  `json:"port"`
+}
+
+// Volume is one volume of a pod that binds it to places or takes one of a node's few attachments.
+type Volume struct {
+	ID     string      `json:"id"`               // equal for pods that share it
+	Driver string      `json:"driver,omitempty"` // CSI driver whose attach limit counts
+	Places []label.Set `json:"places,omitempty"` // one of them must hold; empty: anywhere
+}
+
+// DriverLimit is how many volumes of a driver a node can attach.
+type DriverLimit struct {
+	Driver string `json:"driver"`
+	Count  int    `json:"count"`
+}
+
+// DaemonSet is the pod that every node it selects will run.
+type DaemonSet struct {
+	Key
+	Pod Pod `json:"pod"`
+}
+
+// Node is one machine that has joined.
+type Node struct {
+	Name         string            `json:"name"`
+	ProviderID   string            `json:"providerID,omitempty"`
+	Created      int64             `json:"created,omitempty"`
+	Labels       map[string]string `json:"labels,omitempty"`
+	Taints       []Taint           `json:"taints,omitempty"`
+	Capacity     amount.List       `json:"capacity,omitempty"`
+	Allocatable  amount.List       `json:"allocatable,omitempty"`
+	Cordoned     bool              `json:"cordoned,omitempty"`
+	Ready        bool              `json:"ready,omitempty"`
+	Deleting     bool              `json:"deleting,omitempty"`
+	DoNotDisrupt bool              `json:"doNotDisrupt,omitempty"`
+	Pool         PoolID            `json:"pool,omitzero"` // zero: nobody's, that is, someone else's
+	Claim        string            `json:"claim,omitempty"`
+	VolumeLimits []DriverLimit     `json:"volumeLimits,omitempty"`
+}
+
+// Claim is one machine asked for, from intent to end.
+type Claim struct {
+	Name          string            `json:"name"`
+	UID           string            `json:"uid,omitempty"`
+	Created       int64             `json:"created,omitempty"`
+	Pool          PoolID            `json:"pool,omitzero"`
+	Template      TemplateID        `json:"template,omitempty"`
+	Labels        map[string]string `json:"labels,omitempty"`
+	Requirements  label.Set         `json:"requirements,omitempty"` // instance-type In […] is its menu
+	Requests      amount.List       `json:"requests,omitempty"`
+	Taints        []Taint           `json:"taints,omitempty"`
+	StartupTaints []Taint           `json:"startupTaints,omitempty"`
+	Booked        amount.List       `json:"booked,omitempty"` // capacity of the planned type, for limits until launched
+	ProviderID    string            `json:"providerID,omitempty"`
+	Node          string            `json:"node,omitempty"`
+	Capacity      amount.List       `json:"capacity,omitempty"` // once launched
+	Allocatable   amount.List       `json:"allocatable,omitempty"`
+	Launched      bool              `json:"launched,omitempty"`
+	Registered    bool              `json:"registered,omitempty"`
+	Initialized   bool              `json:"initialized,omitempty"`
+	Deleting      bool              `json:"deleting,omitempty"`
+	Failed        bool              `json:"failed,omitempty"`      // the launch failed: it is no capacity
+	ExpireAfter   int64             `json:"expireAfter,omitempty"` // seconds; 0: never
+	LastPodEvent  int64             `json:"lastPodEvent,omitempty"`
+}
+
+// Pool is what machines may be bought, how many, and how they are given back.
+type Pool struct {
+	ID            PoolID            `json:"id"`
+	Weight        int32             `json:"weight,omitempty"`
+	Template      TemplateID        `json:"template,omitempty"`
+	Requirements  label.Set         `json:"requirements,omitempty"`
+	Labels        map[string]string `json:"labels,omitempty"`
+	Taints        []Taint           `json:"taints,omitempty"`
+	StartupTaints []Taint           `json:"startupTaints,omitempty"`
+	Limits        amount.List       `json:"limits,omitempty"`
+	Replicas      *int              `json:"replicas,omitempty"` // static pools
+	Deleting      bool              `json:"deleting,omitempty"`
+	NotReady      string            `json:"notReady,omitempty"` // why it may not be used now
+	Disruption    PoolDisruption    `json:"disruption,omitzero"`
+}
+
+// PoolDisruption is how a pool's machines are given back. Seconds; a nil wait is never.
+type PoolDisruption struct {
+	EmptyAfter  *int64   `json:"emptyAfter,omitempty"` // give back a node that has been empty so long
+	MoveAfter   *int64   `json:"moveAfter,omitempty"`  // consolidate a node that has been quiet so long
+	Balanced    bool     `json:"balanced,omitempty"`   // moves must be worth their disruption
+	Budgets     []Budget `json:"budgets,omitempty"`    // none: no bound
+	ExpireAfter *int64   `json:"expireAfter,omitempty"`
+	DrainWithin *int64   `json:"drainWithin,omitempty"` // terminationGracePeriod
+}
+
+// Budget bounds how many of a pool's machines may be going at once.
+type Budget struct {
+	Nodes    string   `json:"nodes"` // "5" or "10%", rounded up
+	Reasons  []string `json:"reasons,omitempty"`
+	Schedule string   `json:"schedule,omitempty"` // cron, UTC
+	Duration int64    `json:"duration,omitempty"` // seconds
+}
+
+// Guard is a PodDisruptionBudget.
+type Guard struct {
+	Key
+	Selector       Selector `json:"selector"`
+	Allowed        int      `json:"allowed"`
+	UnhealthyLeave bool     `json:"unhealthyLeave,omitempty"` // unhealthyPodEvictionPolicy AlwaysAllow
+}
+
+// Namespace is a namespace's labels, which pod terms may select by.
+type Namespace struct {
+	Name   string            `json:"name"`
+	Labels map[string]string `json:"labels,omitempty"`
+}
+
+// Catalog is what one template's machines can be: immutable once published.
+type Catalog struct {
+	Template TemplateID `json:"template"`
+	Version  string     `json:"version,omitempty"`
+	Region   string     `json:"region,omitempty"`
+	Currency string     `json:"currency,omitempty"` // empty means USD/h; a World that mixes currencies is refused
+	Shapes   []Shape    `json:"shapes"`
+}
+
+// Shape is one type of machine.
+type Shape struct {
+	Name         string        `json:"name"`
+	Capacity     amount.List   `json:"capacity"`
+	Overhead     amount.List   `json:"overhead,omitempty"`
+	Labels       label.Set     `json:"labels,omitempty"` // what its nodes' labels can be; a label it can never have is DoesNotExist
+	VolumeLimits []DriverLimit `json:"volumeLimits,omitempty"`
+	Offers       []Offer       `json:"offers"`
+}
+
+// Allocatable is what pods may use of the shape.
+func (s Shape) Allocatable() amount.List { return s.Capacity.Minus(s.Overhead).Floor() }
+
+// Offer is a shape on sale in one zone in one way.
+type Offer struct {
+	Zone         string            `json:"zone"`
+	CapacityType string            `json:"capacityType"`
+	Price        int64             `json:"price"` // millionths of the currency an hour
+	Synthetic    bool              `json:"synthetic,omitempty"`
+	Gone         bool              `json:"gone,omitempty"` // not to be had now
+	Reservation  string            `json:"reservation,omitempty"`
+	Count        int               `json:"count,omitempty"`  // machines left in the reservation
+	Labels       map[string]string `json:"labels,omitempty"` // further labels, such as the zone's id
+}
