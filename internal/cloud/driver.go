@@ -1,0 +1,132 @@
+// Package cloud is the seam to whoever sells machines: a concrete Cloud with everything shared, over a small Driver that each seller implements.
+//
+// Retries, caching, budgets of calls and metrics live in Cloud. A Driver speaks
+// to its provider and translates its errors into codes. What every Driver must
+// promise is written as a conformance suite in internal/cloudtest.
+package cloud
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/tenon-sh/tenon/engine/amount"
+	"github.com/tenon-sh/tenon/engine/label"
+	"github.com/tenon-sh/tenon/engine/world"
+)
+
+// Driver sells machines. Every method may be called from several goroutines.
+type Driver interface {
+	// Catalog returns what machines of the template can be, available or not.
+	Catalog(ctx context.Context, t Template) (world.Catalog, error)
+	// Launch carries out orders. It returns one Outcome for each, in order. The
+	// same token with the same order gives the same machines, however often.
+	Launch(ctx context.Context, orders []Order) []Outcome
+	// Terminate ends machines. One error for each; nil means gone or going.
+	Terminate(ctx context.Context, ids []MachineID) []error
+	// List returns every machine of this cluster that is not gone, with its tags.
+	List(ctx context.Context) ([]Machine, error)
+	// Drift says why a machine is no longer what its template asks for; empty if it still is.
+	Drift(ctx context.Context, m Machine, t Template) (string, error)
+}
+
+// ClassRef names the object that describes a template's machines. It is opaque outside the driver.
+type ClassRef struct {
+	Group, Kind, Name string
+}
+
+// Template is what a pool asks its machines to be: a class, and the pool's own kubelet settings if it has any.
+type Template struct {
+	ID      world.TemplateID
+	Class   ClassRef
+	Kubelet []byte // JSON of the pool's kubelet settings; nil if the class has them
+}
+
+// MachineID is the provider's name for a machine, such as i-0123456789abcdef0.
+type MachineID string
+
+// Order asks for Count equal machines at once.
+type Order struct {
+	Token        string // idempotency: derived from the claims and the attempt, never re-cut
+	Template     Template
+	Pool         world.PoolID
+	Count        int
+	Requirements label.Set         // which offers will do: instance types, zones, capacity types
+	Menu         []string          // acceptable shapes, cheapest first
+	Requests     amount.List       // what every machine must hold
+	Labels       map[string]string // for the machine's kubelet to register with
+	Taints       []world.Taint     // likewise, startup taints among them
+	Tags         map[string]string
+	Relaxed      bool // minValues were lowered
+}
+
+// Outcome is what became of an order: machines, and errors for what is missing.
+type Outcome struct {
+	Machines []Machine // sorted by id
+	Err      error     // why fewer than Count came; nil if all did
+}
+
+// Machine is one machine of this cluster as the provider knows it.
+type Machine struct {
+	ID           MachineID
+	ProviderID   string // as the node will say it
+	Name         string // the node's name, if it is known before the node joins
+	Shape        string
+	Zone         string
+	CapacityType string
+	Image        string
+	Reservation  string
+	Launched     time.Time
+	Ending       bool
+	Order        string            // token of the order that made it
+	Labels       map[string]string // what the node's labels will be, as far as the provider decides them
+	Annotations  map[string]string // for the claim: hashes by which drift is found later
+	Capacity     amount.List
+	Allocatable  amount.List
+	Tags         map[string]string
+}
+
+// Code says what kind of error it is, whoever the provider.
+type Code string
+
+// The codes.
+const (
+	Unknown      Code = "unknown"
+	Capacity     Code = "capacity"     // sold out: plan again without these offers
+	Throttled    Code = "throttled"    // later
+	Gone         Code = "gone"         // no such machine
+	Unauthorised Code = "unauthorised" // a permission is missing
+	Invalid      Code = "invalid"      // the request can never succeed as it is
+	NotReady     Code = "not-ready"    // the class is not ready
+)
+
+// Error carries a code, the reason a condition shows, and the provider's own error.
+type Error struct {
+	Code   Code
+	Reason string // CamelCase, for conditions
+	Err    error
+}
+
+// Error returns the provider's own words.
+func (e *Error) Error() string { return e.Err.Error() }
+
+// Unwrap returns the provider's error.
+func (e *Error) Unwrap() error { return e.Err }
+
+// Errorf builds an Error.
+func Errorf(c Code, reason, format string, args ...any) *Error {
+	return &Error{Code: c, Reason: reason, Err: fmt.Errorf(format, args...)}
+}
+
+// CodeOf returns the code of err: Unknown for an error without one, empty for nil.
+func CodeOf(err error) Code {
+	if err == nil {
+		return ""
+	}
+	var e *Error
+	if errors.As(err, &e) {
+		return e.Code
+	}
+	return Unknown
+}
