@@ -1,0 +1,120 @@
+package cli_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"strings"
+	"testing"
+
+	"github.com/tenon-sh/tenon/internal/cli"
+	"github.com/tenon-sh/tenon/internal/cli/verb"
+	"github.com/tenon-sh/tenon/internal/cli/version"
+)
+
+// run runs tenon as a user would and returns all he sees.
+func run(t *testing.T, args ...string) (status int, stdout, stderr string) {
+	t.Helper()
+	var out, errs bytes.Buffer
+	s := cli.Streams{In: strings.NewReader(""), Out: &out, Err: &errs}
+	status = cli.Main(t.Context(), args, s, version.Build{Version: "v1.2.3", Commit: "abc"})
+	return status, out.String(), errs.String()
+}
+
+func TestMain_statusAndStreams(t *testing.T) {
+	tests := map[string]struct {
+		why            string
+		args           []string
+		status         int
+		stdout, stderr string // must contain; empty: must be empty
+	}{
+		"Nothing": {
+			why:    "Who asks nothing is shown what he can ask.",
+			status: verb.OK, stdout: "Usage:",
+		},
+		"Help": {
+			why:  "Help is an answer, not an error.",
+			args: []string{"--help"}, status: verb.OK, stdout: "version",
+		},
+		"Version": {
+			why:  "A bug report starts with this line.",
+			args: []string{"version"}, status: verb.OK, stdout: "tenon v1.2.3 (abc)",
+		},
+		"AlmostAVerb": {
+			why:  "A slip of the finger is answered with the verb meant.",
+			args: []string{"verson"}, status: verb.Unusable, stderr: `did you mean "version"`,
+		},
+		"NoVerb": {
+			why:  "An unknown verb is unusable input and says where to look.",
+			args: []string{"fly"}, status: verb.Unusable, stderr: "see 'tenon --help'",
+		},
+		"NoFlag": {
+			why:  "An unknown flag points to the help of its verb.",
+			args: []string{"version", "--fly"}, status: verb.Unusable, stderr: "see 'tenon version --help'",
+		},
+		"NoFormat": {
+			why:  "A wrong value is answered with the values that are right.",
+			args: []string{"version", "-o", "yaml"}, status: verb.Unusable, stderr: "must be one of text, json",
+		},
+		"TooMuch": {
+			why:  "An argument nobody reads is refused, not ignored.",
+			args: []string{"version", "now"}, status: verb.Unusable, stderr: `version takes no argument and got "now"`,
+		},
+		"Completion": {
+			why:  "Shells ask for a script.",
+			args: []string{"completion", "bash"}, status: verb.OK, stdout: "complete",
+		},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			status, stdout, stderr := run(t, tc.args...)
+			if status != tc.status {
+				t.Errorf("%s\nstatus %d, want %d", tc.why, status, tc.status)
+			}
+			for stream, c := range map[string]struct{ got, want string }{
+				"stdout": {stdout, tc.stdout}, "stderr": {stderr, tc.stderr},
+			} {
+				if !strings.Contains(c.got, c.want) || (c.want == "" && c.got != "") {
+					t.Errorf("%s\n%s is %q, want %q", tc.why, stream, c.got, c.want)
+				}
+			}
+		})
+	}
+}
+
+func TestVersionJSON(t *testing.T) {
+	_, stdout, _ := run(t, "version", "-o", "json")
+	var got version.Build
+	if err := json.Unmarshal([]byte(stdout), &got); err != nil {
+		t.Fatalf("%v in %s", err, stdout)
+	}
+	if got.Version != "v1.2.3" || got.Commit != "abc" {
+		t.Errorf("got %+v", got)
+	}
+}
+
+// Every verb and flag says what it is for: the help is all that many users read.
+func TestHelpIsComplete(t *testing.T) {
+	for _, cmd := range cli.Root(version.Build{}).Commands() {
+		if cmd.Short == "" {
+			t.Errorf("%s has no short description", cmd.CommandPath())
+		}
+		if strings.HasSuffix(cmd.Short, ".") {
+			t.Errorf("%s: the short description is a phrase, without a full stop", cmd.CommandPath())
+		}
+		if cmd.GroupID == "" && cmd.Name() != "help" && cmd.Name() != "completion" {
+			t.Errorf("%s stands under no heading of the help", cmd.CommandPath())
+		}
+	}
+}
+
+// A program that the user stopped says nothing about it.
+func TestCancelledIsQuiet(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	var out, errs bytes.Buffer
+	cli.Main(ctx, []string{"version"}, cli.Streams{In: strings.NewReader(""), Out: &out, Err: &errs}, version.Build{})
+	if errs.Len() > 0 {
+		t.Errorf("stderr: %s", &errs)
+	}
+}
