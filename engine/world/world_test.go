@@ -1,0 +1,265 @@
+package world_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"pgregory.net/rapid"
+
+	"github.com/tenon-sh/tenon/engine/amount"
+	"github.com/tenon-sh/tenon/engine/label"
+	"github.com/tenon-sh/tenon/engine/world"
+)
+
+// change is one Set or Delete on a Builder, and on the plain model beside it.
+type change struct {
+	name   string
+	do     func(*world.Builder) error
+	key    string
+	delete bool
+}
+
+func changes() *rapid.Generator[change] {
+	return rapid.Custom(func(t *rapid.T) change {
+		n := rapid.IntRange(0, 5).Draw(t, "n")
+		name := fmt.Sprintf("x%d", n)
+		node := fmt.Sprintf("node%d", rapid.IntRange(0, 3).Draw(t, "node"))
+		gone := rapid.IntRange(0, 3).Draw(t, "gone") == 0
+		switch rapid.SampledFrom([]string{"pod", "node", "claim", "pool"}).Draw(t, "kind") {
+		case "pod":
+			p := world.Pod{
+				Key: world.Key{Namespace: "d", Name: name}, Node: node, Done: rapid.Bool().Draw(t, "done"),
+				Requests: amount.Of(amount.Entry{Name: amount.CPU, Value: int64(rapid.IntRange(0, 3).Draw(t, "cpu"))}),
+				Labels:   map[string]string{"a": "1", "b": "2"},
+			}
+			if rapid.Bool().Draw(t, "waiting") {
+				p.Node = ""
+			}
+			if gone {
+				return change{"delete pod " + name, func(b *world.Builder) error { b.DeletePod(p.Key); return nil }, "p" + name, true}
+			}
+			return change{"set pod " + name, func(b *world.Builder) error { return b.SetPod(p) }, "p" + name, false}
+		case "node":
+			v := world.Node{Name: node, ProviderID: fmt.Sprintf("id%d", n%3), Ready: rapid.Bool().Draw(t, "ready")}
+			if gone {
+				return change{"delete node " + node, func(b *world.Builder) error { b.DeleteNode(node); return nil }, "n" + node, true}
+			}
+			return change{"set node " + node, func(b *world.Builder) error { return b.SetNode(v) }, "n" + node, false}
+		case "claim":
+			v := world.Claim{Name: name, ProviderID: fmt.Sprintf("id%d", n%3), Node: node, Requirements: label.SetOf(label.Is("k", "v"))}
+			if gone {
+				return change{"delete claim " + name, func(b *world.Builder) error { b.DeleteClaim(name); return nil }, "c" + name, true}
+			}
+			return change{"set claim " + name, func(b *world.Builder) error { return b.SetClaim(v) }, "c" + name, false}
+		default:
+			v := world.Pool{ID: world.PoolID{Kind: world.NodePool, Name: name}, Weight: int32(n)}
+			if gone {
+				return change{"delete pool " + name, func(b *world.Builder) error { b.DeletePool(v.ID); return nil }, "o" + name, true}
+			}
+			return change{"set pool " + name, func(b *world.Builder) error { return b.SetPool(v) }, "o" + name, false}
+		}
+	})
+}
+
+// Any order of deltas gives the same World as building from nothing.
+func TestHistoryLeavesNoTrace(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		long := world.NewBuilder()
+		last := map[string]change{}
+		for _, c := range rapid.SliceOfN(changes(), 0, 60).Draw(t, "history") {
+			if err := c.do(long); err != nil {
+				t.Fatalf("%s: %v", c.name, err)
+			}
+			last[c.key] = c
+			switch rapid.IntRange(0, 4).Draw(t, "meanwhile") {
+			case 0:
+				long.Snapshot(1)
+			case 1:
+				long = long.Snapshot(1).Edit()
+			}
+		}
+		fresh := world.NewBuilder()
+		keys := make([]string, 0, len(last))
+		for k := range last {
+			keys = append(keys, k)
+		}
+		for _, k := range rapid.Permutation(keys).Draw(t, "order") {
+			if c := last[k]; !c.delete {
+				if err := c.do(fresh); err != nil {
+					t.Fatalf("%s: %v", c.name, err)
+				}
+			}
+		}
+		a, b := long.Snapshot(7), fresh.Snapshot(7)
+		if a.Digest() != b.Digest() {
+			t.Errorf("digests differ: %s after the history, %s from nothing", a.Digest(), b.Digest())
+		}
+		if diff := cmp.Diff(picture(t, a), picture(t, b)); diff != "" {
+			t.Errorf("worlds differ: -after the history +from nothing\n%s", diff)
+		}
+		back, err := world.Read([]byte(text(t, a)))
+		if err != nil {
+			t.Fatalf("read what was written: %v", err)
+		}
+		if back.Digest() != a.Digest() {
+			t.Errorf("the JSON form lost something:\n%s\n%s", text(t, a), text(t, back))
+		}
+	})
+}
+
+// picture is all that can be seen of a World.
+func picture(t *rapid.T, w *world.World) string {
+	var b strings.Builder
+	b.WriteString(text(t, w))
+	for _, p := range w.Waiting() {
+		fmt.Fprintf(&b, "\nwaiting %s", p.Key)
+	}
+	for _, p := range w.Places() {
+		fmt.Fprintf(&b, "\nplace %s uses %s:", p.Name(), p.Used)
+		if p.Node != nil && p.Claim != nil {
+			fmt.Fprintf(&b, " claim %s", p.Claim.Name)
+		}
+		for _, q := range p.Pods {
+			fmt.Fprintf(&b, " %s", q.Key)
+		}
+	}
+	return b.String()
+}
+
+func text(t *rapid.T, w *world.World) string {
+	data, err := json.Marshal(w)
+	if err != nil {
+		t.Fatalf("marshal: %v", err)
+	}
+	return string(data)
+}
+
+// A World stays as it is, whatever becomes of the Builder or of an edit of it.
+func TestSnapshotsDoNotChange(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		b := world.NewBuilder()
+		for _, c := range rapid.SliceOfN(changes(), 0, 20).Draw(t, "before") {
+			_ = c.do(b)
+		}
+		w := b.Snapshot(1)
+		was, digest := picture(t, w), w.Digest()
+		edit := w.Edit()
+		for _, c := range rapid.SliceOfN(changes(), 0, 20).Draw(t, "after") {
+			_ = c.do(b)
+			_ = c.do(edit)
+			b.Snapshot(2)
+		}
+		edit.Snapshot(3)
+		if picture(t, w) != was || w.Digest() != digest {
+			t.Errorf("the world changed:\n%s\n%s", was, picture(t, w))
+		}
+	})
+}
+
+func TestJoin(t *testing.T) {
+	tests := map[string]struct {
+		why    string
+		node   world.Node
+		claims []world.Claim
+		want   string
+	}{
+		"ByName": {
+			why:    "A node that names its claim is that claim's, whatever ids say.",
+			node:   world.Node{Name: "n", Claim: "b", ProviderID: "i"},
+			claims: []world.Claim{{Name: "a", ProviderID: "i"}, {Name: "b"}},
+			want:   "b",
+		},
+		"ByProvider": {
+			why:    "The provider id joins a node to the claim that launched it.",
+			node:   world.Node{Name: "n", ProviderID: "i"},
+			claims: []world.Claim{{Name: "a"}, {Name: "b", ProviderID: "i"}},
+			want:   "b",
+		},
+		"Nobodys": {
+			why:    "Empty ids join nothing.",
+			node:   world.Node{Name: "n"},
+			claims: []world.Claim{{Name: "a"}},
+			want:   "",
+		},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			b := world.NewBuilder()
+			for _, c := range tc.claims {
+				if err := b.SetClaim(c); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if err := b.SetNode(tc.node); err != nil {
+				t.Fatal(err)
+			}
+			got := ""
+			if c := b.Snapshot(0).Place("n").Claim; c != nil {
+				got = c.Name
+			}
+			if got != tc.want {
+				t.Errorf("%s\nnode joined with claim %q, want %q", tc.why, got, tc.want)
+			}
+		})
+	}
+}
+
+func TestRefusals(t *testing.T) {
+	b := world.NewBuilder()
+	tests := map[string]struct {
+		err  error
+		want string
+	}{
+		"NegativeRequest": {
+			b.SetPod(world.Pod{Key: world.Key{Namespace: "d", Name: "p"}, Requests: amount.Of(amount.Entry{Name: "cpu", Value: -1})}),
+			"pod d/p: requests.cpu is negative (-1m): give an amount of zero or more",
+		},
+		"PoolWithoutKind": {
+			b.SetPool(world.Pool{ID: world.PoolID{Name: "x"}}),
+			`pool: id needs a name and a kind, NodePool or Provisioner; it is "x" of kind ""`,
+		},
+		"ShapeTwice": {
+			b.SetCatalog(world.Catalog{Template: "t", Shapes: []world.Shape{{Name: "a"}, {Name: "a"}}}),
+			`catalogue t: shapes[1].name "a" is there twice`,
+		},
+		"NotUTF8": {
+			b.SetPod(world.Pod{Key: world.Key{Namespace: "d", Name: "\xff"}}),
+			`pod "d/\xff": name is not valid UTF-8`,
+		},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			if tc.err == nil || tc.err.Error() != tc.want {
+				t.Errorf("got %v, want %s", tc.err, tc.want)
+			}
+		})
+	}
+	if got := b.Snapshot(0).Digest(); got != world.NewBuilder().Snapshot(0).Digest() {
+		t.Errorf("a refused item left a trace")
+	}
+}
+
+// BenchmarkOnePod measures a snapshot after one changed pod in a large cluster.
+func BenchmarkOnePod(b *testing.B) {
+	w := world.NewBuilder()
+	for i := range 5000 {
+		_ = w.SetNode(world.Node{Name: fmt.Sprintf("node-%04d", i)})
+	}
+	pod := func(i int, cpu int64) world.Pod {
+		return world.Pod{
+			Key: world.Key{Namespace: "d", Name: fmt.Sprintf("pod-%06d", i)}, Node: fmt.Sprintf("node-%04d", i%5000),
+			Labels: map[string]string{"app": "x"}, Requests: amount.Of(amount.Entry{Name: "cpu", Value: cpu}),
+		}
+	}
+	for i := range 150_000 {
+		_ = w.SetPod(pod(i, 100))
+	}
+	w.Snapshot(0)
+	for i := 0; b.Loop(); i++ {
+		_ = w.SetPod(pod(i%150_000, int64(i)))
+		w.Snapshot(int64(i))
+	}
+}
