@@ -1,0 +1,253 @@
+package rules_test
+
+import (
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"golang.org/x/tools/txtar"
+
+	"github.com/tenon-sh/tenon/internal/rules"
+)
+
+// Every rule is shown a small house that breaks it, and one beside it that
+// does not: a rule that cannot fail keeps nothing.
+func TestBroken(t *testing.T) {
+	layers := func(root string) ([]rules.Fault, error) {
+		tree, err := rules.Read(root)
+		if err != nil {
+			return nil, err
+		}
+		return slices.Concat(tree.Layers(), tree.Names(), tree.Inits()), nil
+	}
+	tests := map[string]struct {
+		why   string
+		check func(root string) ([]rules.Fault, error)
+		house string
+		want  []string // the beginning of each fault
+	}{
+		"EngineReachesOut": {
+			why:   "The engine is standard library only and knows those left of it.",
+			check: layers,
+			house: `
+-- engine/fit/fit.go --
+// Package fit decides.
+package fit
+
+import (
+	_ "github.com/tenon-sh/tenon/engine/world"
+	_ "github.com/tenon-sh/tenon/engine/pack"
+	_ "k8s.io/api/core/v1"
+)
+-- engine/fit/fit_test.go --
+package fit_test
+
+import (
+	_ "github.com/tenon-sh/tenon/engine/enginetest"
+	_ "github.com/tenon-sh/tenon/internal/catalog"
+	_ "pgregory.net/rapid"
+	_ "k8s.io/api/core/v1"
+)
+`,
+			want: []string{
+				"engine/fit/fit.go:6: engine/fit may not import github.com/tenon-sh/tenon/engine/pack: the engine knows nobody",
+				"engine/fit/fit.go:7: engine/fit may not import k8s.io/api/core/v1: the engine is standard library only",
+				"engine/fit/fit_test.go:5: engine/fit may not import github.com/tenon-sh/tenon/internal/catalog: the engine knows nobody",
+				"engine/fit/fit_test.go:7: engine/fit may not import k8s.io/api/core/v1: the engine is standard library only",
+			},
+		},
+		"AskAndGiveBackAreStrangers": {
+			why:   "provision and disrupt both stand on pack and do not know each other.",
+			check: layers,
+			house: `
+-- engine/disrupt/disrupt.go --
+// Package disrupt gives back.
+package disrupt
+
+import (
+	_ "github.com/tenon-sh/tenon/engine/pack"
+	_ "github.com/tenon-sh/tenon/engine/provision"
+)
+`,
+			want: []string{"engine/disrupt/disrupt.go:6: engine/disrupt may not import github.com/tenon-sh/tenon/engine/provision: "},
+		},
+		"ControllersAreStrangers": {
+			why:   "Two controllers meet in the cluster's objects; the folders of one are one.",
+			check: layers,
+			house: `
+-- internal/controller/drain/drain.go --
+// Package drain drains.
+package drain
+
+import (
+	_ "github.com/tenon-sh/tenon/internal/aws"
+	_ "github.com/tenon-sh/tenon/internal/cloud"
+	_ "github.com/tenon-sh/tenon/internal/controller/drain/queue"
+	_ "github.com/tenon-sh/tenon/internal/controller/launch"
+)
+`,
+			want: []string{
+				"internal/controller/drain/drain.go:5: internal/controller/drain may not import github.com/tenon-sh/tenon/internal/aws: ",
+				"internal/controller/drain/drain.go:8: internal/controller/drain may not import github.com/tenon-sh/tenon/internal/controller/launch: ",
+			},
+		},
+		"SimulatorSharesNoCodeWithItsSubject": {
+			why:   "A mistake in the driver must not be in what it is tested against.",
+			check: layers,
+			house: `
+-- internal/sim/market/market.go --
+// Package market sells.
+package market
+
+import _ "github.com/tenon-sh/tenon/internal/aws/fleet"
+`,
+			want: []string{"internal/sim/market/market.go:4: internal/sim may not import github.com/tenon-sh/tenon/internal/aws/fleet: "},
+		},
+		"SimulatorInTheImage": {
+			why:   "What cmd/tenon reaches, by however many steps, is in the image.",
+			check: layers,
+			house: `
+-- cmd/tenon/main.go --
+// Command tenon runs.
+package main
+
+import _ "github.com/tenon-sh/tenon/internal/app"
+-- internal/app/app.go --
+// Package app composes.
+package app
+
+import _ "github.com/tenon-sh/tenon/internal/sim/market"
+-- internal/sim/market/market.go --
+// Package market sells.
+package market
+`,
+			want: []string{
+				"internal/app/app.go:4: internal/app may not import github.com/tenon-sh/tenon/internal/sim/market: ",
+				"internal/app/app.go:4: github.com/tenon-sh/tenon/internal/sim/market would be linked into cmd/tenon: ",
+			},
+		},
+		"NowhereOnTheMap": {
+			why:   "A package that nobody planned is a question to answer first.",
+			check: layers,
+			house: `
+-- internal/misc/misc.go --
+package misc
+
+func init() {}
+`,
+			want: []string{
+				"internal/misc: this package stands nowhere on the map",
+				`internal/misc: "misc" says nothing`,
+				`internal/misc/misc.go:1: no file says what the package is: begin one with a comment "// Package misc …"`,
+				"internal/misc/misc.go:3: no init",
+			},
+		},
+		"Impure": {
+			why:   "What reads the machine, or outlives the call, may differ the next time.",
+			check: rules.Impure,
+			house: `
+-- engine/pack/pack.go --
+package pack
+
+import (
+	"math"
+	"sync"
+	"time"
+)
+
+var seen = map[string]bool{}
+
+var table = [2]int{1, 2}
+
+func init() {}
+
+func Pack(x, y, z float64, name string) float64 {
+	var once sync.Once
+	_ = once
+	_ = time.Now()
+	go Pack(x, y, z, name)
+	seen[name] = true
+	p := &table[0]
+	*p++
+	return math.Pow(x, y) + x*y + z
+}
+-- engine/pack/pure.go --
+package pack
+
+import (
+	"math"
+	"time"
+)
+
+const at = 3 * time.Second
+
+func Pure(x, y, z float64, n int) float64 {
+	seen := map[string]bool{}
+	seen["a"] = seen["b"]
+	_ = table[0]*table[1] + n
+	return math.Sqrt(math.Floor(x)) + float64(x*y) - z + math.MaxFloat64
+}
+`,
+			want: []string{
+				"engine/pack/pack.go:5: the engine may not import sync",
+				"engine/pack/pack.go:13: the engine has no init",
+				"engine/pack/pack.go:18: time.Now reads the clock",
+				"engine/pack/pack.go:19: the engine starts no goroutine",
+				"engine/pack/pack.go:20: seen is a variable of the package and is changed here",
+				"engine/pack/pack.go:21: table is a variable of the package and is changed here",
+				"engine/pack/pack.go:23: x*y+z of floats",
+				"engine/pack/pack.go:23: math.Pow may differ",
+			},
+		},
+		"Words": {
+			why:   "The text of the project is finished and speaks of no machine of its own.",
+			check: rules.Words,
+			house: "-- docs/a.md --\nGood.\nTO" + "DO: better.\ncd /wo" + "rk/main\n-- Makefile --\nx:\n\tGOPROXY=https://proxy.go" + "lang.org go build\n-- testdata/x.md --\nTO" + "DO\n",
+			want: []string{
+				`Makefile:2: "proxy.go` + `lang.org": the host`,
+				`docs/a.md:2: "TO` + `DO": unfinished`,
+				`docs/a.md:3: "/wo` + `rk/": a path of one machine`,
+			},
+		},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			faults, err := tc.check(build(t, tc.house))
+			if err != nil {
+				t.Fatal(err)
+			}
+			var got []string
+			for i, f := range faults {
+				line := f.String()
+				if i < len(tc.want) && strings.HasPrefix(line, tc.want[i]) {
+					line = tc.want[i]
+				}
+				got = append(got, line)
+			}
+			if diff := cmp.Diff(tc.want, got); diff != "" {
+				t.Errorf("%s\n(-want +got)\n%s", tc.why, diff)
+			}
+		})
+	}
+}
+
+// build writes a house, given as a txtar archive, and returns its folder.
+func build(t *testing.T, house string) string {
+	t.Helper()
+	dir := t.TempDir()
+	archive := txtar.Parse([]byte(house))
+	archive.Files = append(archive.Files, txtar.File{Name: "go.mod", Data: []byte("module " + rules.Module + "\n\ngo 1.26\n")})
+	for _, f := range archive.Files {
+		name := filepath.Join(dir, filepath.FromSlash(f.Name))
+		if err := os.MkdirAll(filepath.Dir(name), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(name, f.Data, 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return dir
+}

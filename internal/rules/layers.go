@@ -1,0 +1,271 @@
+package rules
+
+import (
+	"fmt"
+	"path"
+	"slices"
+	"strings"
+)
+
+// A layer says what the packages in and below one folder may import beside the
+// standard library and each other. The innermost layer that covers a package
+// is the one that counts. A star stands for any one folder: the packages below
+// one such folder know each other, those below two do not.
+type layer struct {
+	at   string
+	own  []string // folders of this module; /... means all below as well
+	libs []string // modules or packages of others, with all below
+	not  []string // folders that own would allow and that are forbidden
+	why  string   // said when own is violated
+}
+
+const (
+	kubeTypes  = "k8s.io/api k8s.io/apimachinery"
+	kube       = kubeTypes + " k8s.io/client-go k8s.io/utils k8s.io/klog/v2 k8s.io/apiextensions-apiserver sigs.k8s.io/controller-runtime sigs.k8s.io/yaml github.com/go-logr/logr"
+	prometheus = "github.com/prometheus"
+	aws        = "github.com/aws/aws-sdk-go-v2 github.com/aws/smithy-go"
+	limits     = "golang.org/x/time golang.org/x/sync"
+	cli        = "github.com/spf13/cobra github.com/spf13/pflag golang.org/x/term"
+
+	ground   = "engine/amount engine/label engine/reason"
+	world    = ground + " engine/world"
+	meter    = "internal/clock internal/metric"
+	everyone = "api/... engine/... internal/... cmd/..."
+
+	knowsNobody = "the engine knows nobody: what it needs comes in as a value of engine/world"
+	noDriver    = "only internal/app knows drivers: use the seam, internal/cloud"
+)
+
+// layers is the map of the house, from the inside out. ARCHITECTURE.md draws it.
+func layers() []layer {
+	engine := func(at, own string) layer { return layer{at: at, own: list(own), why: knowsNobody} }
+	return []layer{
+		engine("engine/amount", ""),
+		engine("engine/label", "engine/amount"),
+		engine("engine/reason", "engine/amount engine/label"),
+		engine("engine/world", ground),
+		engine("engine/fit", world),
+		engine("engine/spread", world+" engine/fit"),
+		engine("engine/plan", world+" engine/fit engine/spread"),
+		engine("engine/solve", ""),
+		engine("engine/pack", world+" engine/fit engine/spread engine/plan engine/solve"),
+		engine("engine/provision", world+" engine/fit engine/spread engine/plan engine/solve engine/pack"),
+		engine("engine/disrupt", world+" engine/fit engine/spread engine/plan engine/solve engine/pack"),
+		{at: "engine/enginetest", own: list("engine/..."), libs: testLibs(), why: knowsNobody},
+
+		{
+			at: "api", libs: list(kubeTypes + " sigs.k8s.io/controller-runtime/pkg/scheme"),
+			why: "the API is data that others import; it knows nobody",
+		},
+
+		{at: "internal/clock"},
+		{at: "internal/metric", libs: list(prometheus)},
+		{
+			at: "internal/observe", own: list(world + " api/..."), libs: list(kubeTypes),
+			why: "observe turns one object into one value, without a client",
+		},
+		{
+			at: "internal/cluster", own: list(world + " engine/plan api/... internal/observe " + meter), libs: list(kube + " " + limits),
+			why: "the picture is filled by observe and by what internal/app passes in; it asks neither cloud nor driver",
+		},
+		{
+			at: "internal/enact", own: list(world + " engine/plan api/... internal/observe internal/cluster " + meter), libs: list(kube + " " + prometheus),
+			why: "enact carries out a plan and decides nothing",
+		},
+		{at: "internal/cloud", own: list(world + " " + meter), libs: list(limits + " " + prometheus), why: "the seam knows no driver and no Kubernetes"},
+		{at: "internal/cloudtest", own: list(world + " internal/cloud " + meter), libs: testLibs(), why: "the law holds for every driver, so it knows none"},
+		{at: "internal/catalog", own: list(world), why: "the catalogue is data for drivers, the simulator and the command line"},
+		{
+			at: "internal/aws", own: list(world + " api/... internal/cloud internal/catalog " + meter),
+			libs: list(aws + " " + kubeTypes + " " + limits + " sigs.k8s.io/yaml github.com/pelletier/go-toml/v2 github.com/go-logr/logr " + prometheus),
+			why:  "a driver answers the seam; it does not know who asks",
+		},
+		{
+			at: "internal/sim", own: list("engine/... internal/cloud internal/catalog " + meter), libs: list(limits + " github.com/go-logr/logr"),
+			why: "the simulator shares no code with the driver that is tested against it",
+		},
+		{
+			at: "internal/sim/kubelet", own: list("api/... engine/... internal/cloud internal/catalog internal/sim/... " + meter), libs: list(kube + " " + limits),
+			why: "the simulator shares no code with the driver that is tested against it",
+		},
+		{
+			at: "internal/kubetest", own: list("api/... internal/clock"), libs: list(kube),
+			why: "tests of every package use it, so it knows none of them",
+		},
+		{at: "internal/journal", own: list(world + " engine/plan " + meter), why: "the journal keeps worlds and plans and does not act on them"},
+		{at: "internal/loop", own: list(world + " engine/plan " + meter), libs: list(kube + " " + prometheus), why: "loop is what every reconciler shares and none in particular"},
+		{
+			at:   "internal/controller/*",
+			own:  list("api/... engine/... internal/observe internal/cluster internal/enact internal/cloud internal/journal internal/loop " + meter),
+			not:  list("engine/enginetest"),
+			libs: list(kube + " " + limits + " " + prometheus),
+			why:  "controllers are strangers to each other and to drivers; they meet in the cluster's objects and in internal/app",
+		},
+		{
+			at:   "internal/web",
+			own:  list("api/... engine/... internal/observe internal/cluster internal/cloud internal/catalog internal/journal " + meter),
+			libs: list(kube + " " + prometheus),
+			why:  "the dashboard only reads",
+		},
+		{
+			at: "internal/cli", own: list("internal/cli/... internal/clock"), libs: list(cli),
+			why: "the tree of verbs knows the verbs, and they know the rest",
+		},
+		{
+			at:   "internal/cli/*",
+			own:  list("api/... engine/... internal/observe internal/cluster internal/cloud internal/catalog internal/journal internal/cli/verb " + meter),
+			libs: list(cli + " " + kube),
+			why:  "a verb that looks changes nothing: it knows no writer, no driver and no controller",
+		},
+		{at: "internal/cli/controller", own: list("api/... engine/... internal/app internal/cli/verb " + meter), libs: list(cli + " " + kube), why: "internal/app puts the system together"},
+		{at: "internal/cli/doctor", own: list(everyone), not: list("internal/enact internal/controller/... internal/sim/..."), libs: list(cli + " " + kube), why: "doctor looks and does not write"},
+		{at: "internal/app", own: list(everyone), not: list("internal/sim/... internal/kubetest internal/cloudtest internal/cli/... engine/enginetest"), libs: nil, why: "the product holds no simulator and no test"},
+		{at: "internal/rules", libs: list("golang.org/x/tools"), why: "the rules read source, they do not use it"},
+
+		{at: "cmd/*", own: list(everyone), why: "a command is for people, not for packages"},
+		{at: "tools/*", own: list(everyone), why: "a tool is for people, not for packages"},
+		{at: "test", own: list(everyone + " test/...")},
+	}
+}
+
+// free layers may import any library: they are where everything meets.
+func free(at string) bool {
+	return slices.Contains([]string{"internal/app", "cmd/*", "tools/*", "test"}, at)
+}
+
+// testLibs are the libraries that tests of the engine may use.
+func testLibs() []string {
+	return list("pgregory.net/rapid github.com/cockroachdb/datadriven github.com/google/go-cmp github.com/rogpeppe/go-internal")
+}
+
+// image is what `tenon` is built from; it must not hold what is for playing and testing.
+const image = "cmd/tenon"
+
+func notInImage() []string {
+	return list("internal/sim/... internal/kubetest internal/cloudtest internal/rules engine/enginetest test/... tools/...")
+}
+
+// Layers finds every import that the map does not allow.
+func (t *Tree) Layers() []Fault {
+	var faults []Fault
+	for _, p := range t.Packages {
+		l, unit, ok := layerOf(p.Dir)
+		if !ok {
+			faults = append(faults, Fault{File: p.Dir, Why: "this package stands nowhere on the map: give it a line in internal/rules/layers.go, or move it"})
+			continue
+		}
+		for _, f := range p.Files {
+			for _, i := range f.Imports {
+				if why := l.refuse(unit, f, i); why != "" {
+					faults = append(faults, Fault{f.Path, i.Line, fmt.Sprintf("%s may not import %s: %s", unit, i.Path, why)})
+				}
+			}
+		}
+	}
+	return append(faults, t.imageFaults()...)
+}
+
+// refuse says why f of unit may not have the import i, or nothing.
+func (l layer) refuse(unit string, f File, i Import) string {
+	inEngine := strings.HasPrefix(unit, "engine/")
+	switch {
+	case i.Std:
+		return ""
+	case i.Own != "":
+		switch {
+		case below(i.Own, unit):
+			return ""
+		case f.Test && !inEngine:
+			return "" // a test may build the world it needs
+		case f.Test && below(i.Own, "engine"):
+			return ""
+		case matches(i.Own, l.own) && !matches(i.Own, l.not):
+			return ""
+		}
+		return l.why
+	case free(l.at), under(i.Path, l.libs):
+		return ""
+	case f.Test && (!inEngine || under(i.Path, testLibs())):
+		return ""
+	case inEngine:
+		return "the engine is standard library only"
+	}
+	return "this layer does not use that library; decide it outside and bring it in as a value, or change internal/rules/layers.go and say why"
+}
+
+// imageFaults finds what the image must not hold, and by which way it came in.
+func (t *Tree) imageFaults() []Fault {
+	byDir := map[string]Package{}
+	for _, p := range t.Packages {
+		byDir[p.Dir] = p
+	}
+	var faults []Fault
+	seen := map[string]bool{image: true}
+	for queue := []string{image}; len(queue) > 0; queue = queue[1:] {
+		for _, f := range byDir[queue[0]].Files {
+			for _, i := range f.Imports {
+				if f.Test || i.Own == "" || seen[i.Own] {
+					continue
+				}
+				seen[i.Own] = true
+				queue = append(queue, i.Own)
+				if matches(i.Own, notInImage()) {
+					faults = append(faults, Fault{f.Path, i.Line, i.Path + " would be linked into " + image + ": the image holds no simulator, no process runner and no test"})
+				}
+			}
+		}
+	}
+	return faults
+}
+
+// layerOf returns the innermost layer that covers dir and the folder of dir
+// that it stands for.
+func layerOf(dir string) (found layer, unit string, ok bool) {
+	for _, l := range layers() {
+		u, covers := cover(l.at, dir)
+		if !covers {
+			continue
+		}
+		exact := !strings.Contains(l.at, "*")
+		if !ok || len(u) > len(unit) || len(u) == len(unit) && exact {
+			found, unit, ok = l, u, true
+		}
+	}
+	return found, unit, ok
+}
+
+// cover tells whether dir is the folder at or below it, and which folder that
+// is when at ends in a star.
+func cover(at, dir string) (unit string, ok bool) {
+	parent, star := strings.CutSuffix(at, "/*")
+	if !star {
+		return at, below(dir, at)
+	}
+	rest, ok := strings.CutPrefix(dir, parent+"/")
+	if !ok {
+		return "", false
+	}
+	first, _, _ := strings.Cut(rest, "/")
+	return path.Join(parent, first), true
+}
+
+// matches tells whether dir is one of the patterns.
+func matches(dir string, patterns []string) bool {
+	return slices.ContainsFunc(patterns, func(p string) bool {
+		if tree, all := strings.CutSuffix(p, "/..."); all {
+			return below(dir, tree)
+		}
+		return dir == p
+	})
+}
+
+// under tells whether the import path is one of libs or below it.
+func under(importPath string, libs []string) bool {
+	return slices.ContainsFunc(libs, func(lib string) bool { return below(importPath, lib) })
+}
+
+func below(dir, tree string) bool {
+	return dir == tree || strings.HasPrefix(dir, tree+"/")
+}
+
+func list(words string) []string { return strings.Fields(words) }
