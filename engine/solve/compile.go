@@ -1,0 +1,353 @@
+package solve
+
+import (
+	"cmp"
+	"math"
+	"slices"
+	"strings"
+)
+
+// model is a problem made ready for searching: in canonical order, without dimensions that nobody needs,
+// without hosts that are never the best choice and without items that no host can take.
+type model struct {
+	dims      int
+	classes   []class
+	hosts     []host
+	rows      []row
+	budgets   []int64
+	charge    int64
+	rationed  bool    // budgets may be too small for everything
+	standIn   []int32 // for each host of the problem the host of the model that serves in its place, or -1
+	classOf   []int32 // for each item of the problem its class, or -1
+	hopeless  []Portion
+	conflicts bool
+}
+
+// class is an item of the problem. Classes stand in canonical order: large needs first, then by name.
+type class struct {
+	item      int
+	rank      int
+	count     int
+	need      []int64
+	cap       int     // at most so many on one host
+	takers    Bits    // the hosts of the model that can hold one
+	rows      []int32 // the groups it is a member of
+	conflicts []int32
+}
+
+// host is a host of the problem. Hosts stand in canonical order: cheap ones first, then by name.
+type host struct {
+	host  int
+	room  []int64
+	price int64
+	draws []Draw
+}
+
+// row is a group: at most cap of the members together on one host.
+type row struct {
+	members []int32
+	cap     int
+}
+
+// compile makes a problem ready for searching.
+func compile(p Problem) *model {
+	m := &model{charge: p.Charge, budgets: slices.Clone(p.Budgets), rationed: len(p.Budgets) > 0}
+	used := usedDims(p)
+	m.dims = len(used)
+	order := m.addHosts(p, used)
+	m.addClasses(p, used, order)
+	m.addGroups(p)
+	return m
+}
+
+// usedDims lists the dimensions in which some item needs something.
+func usedDims(p Problem) []int {
+	var used []int
+	for d := 0; ; d++ {
+		exists, needed := false, false
+		for i := range p.Items {
+			if d < len(p.Items[i].Need) {
+				exists = true
+				needed = needed || p.Items[i].Need[d] > 0
+			}
+		}
+		if !exists {
+			return used
+		}
+		if needed {
+			used = append(used, d)
+		}
+	}
+}
+
+// pick copies the given positions of v; what is missing is 0.
+func pick(v []int64, at []int) []int64 {
+	out := make([]int64, len(at))
+	for k, d := range at {
+		if d < len(v) {
+			out[k] = v[d]
+		}
+	}
+	return out
+}
+
+// addHosts fills m.hosts with the hosts that can be a best choice, and returns for each host of the model its position in the problem.
+func (m *model) addHosts(p Problem, used []int) []int {
+	all := make([]host, len(p.Hosts))
+	for i, h := range p.Hosts {
+		all[i] = host{host: i, room: pick(h.Room, used), price: h.Price, draws: totalDraws(h.Draws)}
+	}
+	slices.SortFunc(all, func(a, b host) int {
+		return cmp.Or(
+			cmp.Compare(a.price, b.price),
+			-slices.Compare(a.room, b.room),
+			strings.Compare(p.Hosts[a.host].Name, p.Hosts[b.host].Name),
+			cmp.Compare(a.host, b.host),
+		)
+	})
+	welcome := welcomes(p)
+	m.standIn = make([]int32, len(p.Hosts))
+	var order []int
+next:
+	for _, h := range all {
+		m.standIn[h.host] = -1
+		if welcome[h.host].empty() || overdrawn(h.draws, p.Budgets, 1) {
+			continue
+		}
+		for k, better := range m.hosts {
+			if welcome[h.host].within(welcome[better.host]) && better.dominates(h) {
+				m.standIn[h.host] = int32(k)
+				continue next
+			}
+		}
+		m.standIn[h.host] = int32(len(m.hosts))
+		m.hosts = append(m.hosts, h)
+		order = append(order, h.host)
+	}
+	return order
+}
+
+// dominates reports whether h, which is no dearer, can stand in for other as far as room and budgets go.
+func (h host) dominates(other host) bool {
+	for d, room := range h.room {
+		if room < other.room[d] {
+			return false
+		}
+	}
+	for _, draw := range h.draws {
+		k := slices.IndexFunc(other.draws, func(o Draw) bool { return o.Budget == draw.Budget })
+		if k < 0 || other.draws[k].Amount < draw.Amount {
+			return false
+		}
+	}
+	return true
+}
+
+// totalDraws sums the draws on each budget, leaving out those of nothing.
+func totalDraws(draws []Draw) []Draw {
+	var out []Draw
+	for _, d := range draws {
+		if d.Amount <= 0 {
+			continue
+		}
+		k := slices.IndexFunc(out, func(o Draw) bool { return o.Budget == d.Budget })
+		if k < 0 {
+			out = append(out, d)
+		} else {
+			out[k].Amount += d.Amount
+		}
+	}
+	return out
+}
+
+// overdrawn reports whether times hosts that draw so would exceed what is left of the budgets.
+func overdrawn(draws []Draw, left []int64, times int64) bool {
+	for _, d := range draws {
+		if d.Amount > left[d.Budget]/times {
+			return true
+		}
+	}
+	return false
+}
+
+// welcomes returns for each host of the problem the set of distinct host sets, among those of the items, that contain it.
+// Hosts with equal room differ only by these.
+func welcomes(p Problem) []Bits {
+	sets, _ := distinctSets(p)
+	out := make([]Bits, len(p.Hosts))
+	for i := range out {
+		out[i] = NewBits(len(sets))
+	}
+	for s, set := range sets {
+		set.each(func(h int) {
+			if h < len(out) {
+				out[h].Set(s)
+			}
+		})
+	}
+	return out
+}
+
+// distinctSets returns the different host sets of the items and, for each item, which of them it has.
+func distinctSets(p Problem) ([]Bits, []int32) {
+	var sets []Bits
+	of := make([]int32, len(p.Items))
+	seen := make(map[uint64][]int32)
+	for i := range p.Items {
+		b := p.Items[i].Hosts
+		hash := uint64(14695981039346656037)
+		for _, word := range b {
+			hash = (hash ^ word) * 1099511628211
+			hash ^= hash >> 29
+		}
+		k := slices.IndexFunc(seen[hash], func(s int32) bool { return sets[s].equal(b) })
+		if k >= 0 {
+			of[i] = seen[hash][k]
+			continue
+		}
+		of[i] = int32(len(sets))
+		seen[hash] = append(seen[hash], of[i])
+		sets = append(sets, b)
+	}
+	return sets, of
+}
+
+// addClasses fills m.classes, putting aside the items that no host can hold.
+func (m *model) addClasses(p Problem, used []int, order []int) {
+	sets, setOf := distinctSets(p)
+	kept := make([]Bits, len(sets))
+	for s, set := range sets {
+		kept[s] = NewBits(len(order))
+		for k, h := range order {
+			if set.Has(h) {
+				kept[s].Set(k)
+			}
+		}
+	}
+	rank := make([]int, 0, len(p.Items))
+	for i := range p.Items {
+		if p.Items[i].Count > 0 {
+			rank = append(rank, i)
+		}
+	}
+	needs := make([][]int64, len(p.Items))
+	for _, i := range rank {
+		needs[i] = pick(p.Items[i].Need, used)
+	}
+	slices.SortFunc(rank, func(a, b int) int {
+		return cmp.Or(-slices.Compare(needs[a], needs[b]), strings.Compare(p.Items[a].Name, p.Items[b].Name), cmp.Compare(a, b))
+	})
+	m.classOf = make([]int32, len(p.Items))
+	for i := range m.classOf {
+		m.classOf[i] = -1
+	}
+	for _, i := range rank {
+		item := &p.Items[i]
+		c := class{item: i, rank: item.Rank, count: item.Count, need: needs[i], cap: item.PerHost}
+		if c.cap <= 0 || c.cap > item.Count {
+			c.cap = item.Count
+		}
+		c.takers = m.takers(kept[setOf[i]], c.need)
+		if c.takers.empty() {
+			m.hopeless = append(m.hopeless, Portion{i, item.Count})
+			continue
+		}
+		m.classOf[i] = int32(len(m.classes))
+		m.classes = append(m.classes, c)
+	}
+}
+
+// takers returns those of the welcoming hosts that can hold one item of the given need.
+func (m *model) takers(welcoming Bits, need []int64) Bits {
+	out := NewBits(len(m.hosts))
+	welcoming.each(func(h int) {
+		if fits(need, m.hosts[h].room) {
+			out.Set(h)
+		}
+	})
+	return out
+}
+
+// addGroups turns the groups and conflicts of the problem into rows and conflicts of classes.
+func (m *model) addGroups(p Problem) {
+	for _, g := range p.Groups {
+		r := row{cap: max(g.Cap, 1)}
+		total := 0
+		for _, i := range g.Members {
+			if c := m.classOf[i]; c >= 0 && !slices.Contains(r.members, c) {
+				r.members = append(r.members, c)
+				total += m.classes[c].count
+			}
+		}
+		if total <= r.cap {
+			continue
+		}
+		slices.Sort(r.members)
+		for _, c := range r.members {
+			m.classes[c].rows = append(m.classes[c].rows, int32(len(m.rows)))
+			m.classes[c].cap = min(m.classes[c].cap, r.cap)
+		}
+		if len(r.members) == 1 {
+			m.classes[r.members[0]].rows = m.classes[r.members[0]].rows[:len(m.classes[r.members[0]].rows)-1]
+			continue
+		}
+		m.rows = append(m.rows, r)
+	}
+	for i := range p.Items {
+		for _, j := range p.Items[i].Conflicts {
+			a, b := m.classOf[i], m.classOf[j]
+			if a < 0 || b < 0 {
+				continue
+			}
+			if a == b {
+				m.classes[a].cap = 1
+				continue
+			}
+			m.classes[a].conflicts = append(m.classes[a].conflicts, b)
+			m.classes[b].conflicts = append(m.classes[b].conflicts, a)
+			m.conflicts = true
+		}
+	}
+	for k := range m.classes {
+		slices.Sort(m.classes[k].conflicts)
+		m.classes[k].conflicts = slices.Compact(m.classes[k].conflicts)
+	}
+}
+
+// fits reports whether need fits into free.
+func fits(need, free []int64) bool {
+	for d, n := range need {
+		if n > free[d] {
+			return false
+		}
+	}
+	return true
+}
+
+// times returns how often need fits into free, at most limit times.
+func times(need, free []int64, limit int) int {
+	if limit <= 0 || !fits(need, free) {
+		return 0
+	}
+	if limit == 1 {
+		return 1
+	}
+	for d, n := range need {
+		if n > 0 && int64(limit) > free[d]/n {
+			limit = int(free[d] / n)
+		}
+	}
+	return limit
+}
+
+// empty reports whether nothing is in the set.
+func (b Bits) empty() bool {
+	for _, word := range b {
+		if word != 0 {
+			return false
+		}
+	}
+	return true
+}
+
+const huge = math.MaxInt64 / 4

@@ -1,0 +1,64 @@
+package solve
+
+// floor counts, for the one host being looked at, what groups and conflicts have to say.
+// Its slices are as long as the model and all zero between two hosts.
+type floor struct {
+	rows   []int // how many items of each group
+	banned []int // how many classes on the host refuse this class
+}
+
+func (f *floor) init(m *model) {
+	f.rows = make([]int, len(m.rows))
+	if m.conflicts {
+		f.banned = make([]int, len(m.classes))
+	}
+}
+
+// put notes n items of a class that had none on the host.
+func (f *floor) put(m *model, c int32, n int) {
+	for _, r := range m.classes[c].rows {
+		f.rows[r] += n
+	}
+	for _, other := range m.classes[c].conflicts {
+		f.banned[other]++
+	}
+}
+
+// take is the reverse of put.
+func (f *floor) take(m *model, c int32, n int) {
+	for _, r := range m.classes[c].rows {
+		f.rows[r] -= n
+	}
+	for _, other := range m.classes[c].conflicts {
+		f.banned[other]--
+	}
+}
+
+func (f *floor) load(m *model, items []share) {
+	if len(f.rows) == 0 && f.banned == nil {
+		return
+	}
+	for _, it := range items {
+		f.put(m, it.class, it.n)
+	}
+}
+
+func (f *floor) unload(m *model, items []share) {
+	if len(f.rows) == 0 && f.banned == nil {
+		return
+	}
+	for _, it := range items {
+		f.take(m, it.class, it.n)
+	}
+}
+
+// allowed returns how many items of the class, at most limit, groups and conflicts allow besides what is there.
+func (f *floor) allowed(m *model, c int32, limit int) int {
+	if f.banned != nil && f.banned[c] > 0 {
+		return 0
+	}
+	for _, r := range m.classes[c].rows {
+		limit = min(limit, m.rows[r].cap-f.rows[r])
+	}
+	return max(limit, 0)
+}

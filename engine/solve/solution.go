@@ -1,0 +1,89 @@
+package solve
+
+import (
+	"cmp"
+	"slices"
+)
+
+// solution is a way to place the classes of a model.
+type solution struct {
+	nodes []node
+	left  []int // for each class how many found no place
+}
+
+// node is times equal hosts and what each of them holds.
+type node struct {
+	host  int32
+	times int
+	items []share // sorted by class
+}
+
+// share is n items of a class.
+type share struct {
+	class int32
+	n     int
+}
+
+// cost is the price of all nodes.
+func (m *model) cost(s *solution) int64 {
+	sum := int64(0)
+	for _, n := range s.nodes {
+		sum += m.hosts[n.host].price * int64(n.times)
+	}
+	return sum
+}
+
+// goal is what the search makes small: the price of all nodes and the charge for each.
+func (m *model) goal(s *solution) int64 {
+	sum := m.cost(s)
+	for _, n := range s.nodes {
+		sum += m.charge * int64(n.times)
+	}
+	return sum
+}
+
+// missing compares what two solutions leave out, lower ranks first: negative when a leaves out less.
+func (m *model) missing(a, b *solution) int {
+	if !m.rationed {
+		return 0
+	}
+	byRank := make(map[int]int)
+	var ranks []int
+	for c := range m.classes {
+		r := m.classes[c].rank
+		if _, known := byRank[r]; !known {
+			ranks = append(ranks, r)
+		}
+		byRank[r] += a.left[c] - b.left[c]
+	}
+	slices.Sort(ranks)
+	for _, r := range ranks {
+		if byRank[r] != 0 {
+			return byRank[r]
+		}
+	}
+	return 0
+}
+
+// answer says in the words of the problem what the solution is.
+func (m *model) answer(p Problem, s *solution) Answer {
+	a := Answer{Cost: m.cost(s), Duals: make([]int64, len(p.Items))}
+	for _, n := range s.nodes {
+		out := Node{Host: m.hosts[n.host].host, Times: n.times, Items: make([]Portion, 0, len(n.items))}
+		for _, it := range n.items {
+			out.Items = append(out.Items, Portion{m.classes[it.class].item, it.n})
+		}
+		slices.SortFunc(out.Items, byItem)
+		a.Nodes = append(a.Nodes, out)
+	}
+	a.Left = slices.Clone(m.hopeless)
+	for c, n := range s.left {
+		if n > 0 {
+			a.Left = append(a.Left, Portion{m.classes[c].item, n})
+		}
+	}
+	slices.SortFunc(a.Left, byItem)
+	return a
+}
+
+func byItem(a, b Portion) int { return cmp.Compare(a.Item, b.Item) }
