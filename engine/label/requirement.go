@@ -96,6 +96,9 @@ func Is(key string, values ...string) Requirement {
 func Any(key string) Requirement { return Requirement{Key: Canonical(key), Not: true, Present: true} }
 
 func distinct(values []string) []string {
+	if len(values) == 0 {
+		return nil
+	}
 	v := slices.Clone(values)
 	slices.Sort(v)
 	return slices.Compact(v)

@@ -91,3 +91,20 @@ func (w *Why) write(b *strings.Builder, depth int) {
 		c.write(b, depth+1)
 	}
 }
+
+// Line writes the tree on one line, causes in brackets.
+func (w *Why) Line() string {
+	if w == nil {
+		return ""
+	}
+	head := &Why{Code: w.Code, Subject: w.Subject, Detail: w.Detail, Hint: w.Hint}
+	line := head.String()
+	if len(w.Causes) == 0 {
+		return line
+	}
+	parts := make([]string, len(w.Causes))
+	for i, c := range w.Causes {
+		parts[i] = c.Line()
+	}
+	return line + " [" + strings.Join(parts, "; ") + "]"
+}

@@ -53,6 +53,14 @@ func (p *Place) Deleting() bool {
 	return p.Node != nil && p.Node.Deleting || p.Claim != nil && p.Claim.Deleting
 }
 
+// Labels are the node's labels, or those the claim is known to get while there is no node.
+func (p *Place) Labels() map[string]string {
+	if p.Node != nil {
+		return p.Node.Labels
+	}
+	return p.Claim.Labels
+}
+
 // Snapshot returns the World of all items set so far, as of at (seconds since
 // 1970). It costs what changed since the last one, plus a copy of pointers.
 func (b *Builder) Snapshot(at int64) *World {

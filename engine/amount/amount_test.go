@@ -1,0 +1,85 @@
+package amount_test
+
+import (
+	"math"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"pgregory.net/rapid"
+
+	"github.com/tenon-sh/tenon/engine/amount"
+)
+
+func TestParse(t *testing.T) {
+	tests := map[string]struct {
+		why  string
+		want int64
+		bad  bool
+	}{
+		"1":                    {why: "A plain number is whole units.", want: 1000},
+		"250m":                 {why: "Thousandths.", want: 250},
+		"1.5":                  {why: "Decimals.", want: 1500},
+		".5":                   {why: "A leading point is allowed.", want: 500},
+		"100n":                 {why: "Finer than a thousandth rounds up.", want: 1},
+		"1Ki":                  {why: "Binary suffix.", want: 1024_000},
+		"256M":                 {why: "Decimal suffix.", want: 256_000_000_000},
+		"1e3":                  {why: "Exponent.", want: 1_000_000},
+		"2E":                   {why: "E alone is exa, and saturates in thousandths.", want: math.MaxInt64},
+		"-1":                   {why: "A sign; whoever reads it refuses it.", want: -1000},
+		"99999999999999999999": {why: "Too large saturates.", want: math.MaxInt64},
+		"":                     {why: "Nothing is not a quantity.", bad: true},
+		"abc":                  {why: "Nor are letters.", bad: true},
+		"1.2.3":                {why: "One point only.", bad: true},
+		"1 Gi":                 {why: "No blanks.", bad: true},
+		"--1":                  {why: "One sign only.", bad: true},
+		"1e999":                {why: "An exponent beyond sense is refused, not computed.", bad: true},
+		"1Xi":                  {why: "Unknown suffix.", bad: true},
+	}
+	for in, tc := range tests {
+		t.Run(in, func(t *testing.T) {
+			got, err := amount.Parse(in)
+			if (err != nil) != tc.bad || got != tc.want && !tc.bad {
+				t.Errorf("%s\nParse(%q) = %d, %v; want %d, error %t", tc.why, in, got, err, tc.want, tc.bad)
+			}
+		})
+	}
+}
+
+func FuzzParse(f *testing.F) {
+	for _, s := range []string{"1", "250m", "1.5Gi", "1e3", "-1", "", "1e", "٣", "1.m"} {
+		f.Add(s)
+	}
+	f.Fuzz(func(t *testing.T, s string) {
+		v, err := amount.Parse(s)
+		if err != nil || v == math.MaxInt64 || v == -math.MaxInt64 {
+			return
+		}
+		back, err := amount.Parse(amount.Text(amount.Memory, v))
+		if err != nil || back != v {
+			t.Errorf("%q is %d, written %q, read as %d, %v", s, v, amount.Text(amount.Memory, v), back, err)
+		}
+	})
+}
+
+func lists() *rapid.Generator[amount.List] {
+	return rapid.Custom(func(t *rapid.T) amount.List {
+		return amount.Of(rapid.SliceOf(rapid.Custom(func(t *rapid.T) amount.Entry {
+			return amount.Entry{Name: rapid.SampledFrom([]string{"a", "b", "c", "d"}).Draw(t, "name"), Value: rapid.Int64().Draw(t, "value")}
+		})).Draw(t, "entries")...)
+	})
+}
+
+func TestLaws(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		a, b := lists().Draw(t, "a"), lists().Draw(t, "b")
+		if diff := cmp.Diff(a.Plus(b), b.Plus(a)); diff != "" {
+			t.Errorf("Plus depends on order:\n%s", diff)
+		}
+		if !a.Fits(a.Max(b)) || !a.Min(b).Fits(a.Floor()) {
+			t.Errorf("a %v, b %v: a must fit max %v, min %v must fit a", a, b, a.Max(b), a.Min(b))
+		}
+		if s, short := a.Short(b); short != !a.Fits(b) || short && (a.Value(s.Name) != s.Wants || b.Value(s.Name) != s.Has || s.Wants <= s.Has) {
+			t.Errorf("shortage %+v of %v in %v", s, a, b)
+		}
+	})
+}

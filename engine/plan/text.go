@@ -1,0 +1,240 @@
+package plan
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// listed is how many pods or types a line names before it says how many more there are.
+const listed = 3
+
+// String writes the plan for a person.
+func (p Plan) String() string { return p.Text(false) }
+
+// Text writes the plan for a person; wide names every pod and every type.
+func (p Plan) Text(wide bool) string {
+	var b strings.Builder
+	p.summary(&b)
+	for _, a := range p.New {
+		a.write(&b, p.Currency, wide)
+	}
+	for _, f := range p.Filled {
+		fmt.Fprintf(&b, "= %s takes %s: %s\n", f.name(), count(len(f.Pods), "pod"), some(names(f.Pods), wide))
+	}
+	p.writeRefused(&b, wide)
+	p.writeGivenUp(&b, wide)
+	return b.String()
+}
+
+func (p Plan) summary(b *strings.Builder) {
+	onNew, onOld := 0, 0
+	for _, a := range p.New {
+		onNew += len(a.Pods)
+	}
+	for _, f := range p.Filled {
+		onOld += len(f.Pods)
+	}
+	if p.Waiting == 0 {
+		b.WriteString("No pod is waiting: nothing to do.\n")
+		return
+	}
+	fmt.Fprintf(b, "%s waiting: %d on %s, %d on %s that %s there, %d refused.\n", count(p.Waiting, "pod"),
+		onNew, count(len(p.New), "new node"), onOld, count(len(p.Filled), "node"), are(len(p.Filled)), len(p.Refused))
+	if len(p.New) == 0 {
+		return
+	}
+	fmt.Fprintf(b, "New nodes cost %s an hour", p.money(p.Cost))
+	switch gap, ok := p.Gap(); {
+	case ok && p.Cost == p.Bound:
+		b.WriteString(", proven to be the least possible")
+	case ok:
+		fmt.Fprintf(b, ", at most %.1f %% above the least possible (%s)", gap*100, p.money(p.Bound))
+	}
+	if slices.ContainsFunc(p.New, func(a Ask) bool { return a.Synthetic }) {
+		b.WriteString("; prices marked ~ are synthetic")
+	}
+	b.WriteString(".\n")
+}
+
+func (a Ask) write(b *strings.Builder, currency string, wide bool) {
+	mark := ""
+	if a.Synthetic {
+		mark = "~"
+	}
+	fmt.Fprintf(b, "+ %-18s %-16s %-14s %-10s %s%s/h  %s\n", a.Name, a.Shape, a.Zone, a.CapacityType,
+		mark, money(currency, a.Price), count(len(a.Pods), "pod"))
+	var why []string
+	if a.Why.Binds != "" {
+		why = append(why, a.Why.Binds+" binds")
+	}
+	if a.Why.RunnerUp != "" {
+		why = append(why, fmt.Sprintf("next best %s at %s/h", a.Why.RunnerUp, money(currency, a.Why.RunnerUpPrice)))
+	}
+	if n := len(a.Menu); n > 1 {
+		shapes := make([]string, n)
+		for i, c := range a.Menu {
+			shapes[i] = c.Shape
+		}
+		why = append(why, fmt.Sprintf("%d types would do: %s", n, some(shapes, wide)))
+	}
+	if a.Reservation != "" {
+		why = append(why, "reservation "+a.Reservation)
+	}
+	if a.Relaxed {
+		why = append(why, "minValues lowered")
+	}
+	if len(why) > 0 {
+		fmt.Fprintf(b, "    why:  %s\n", strings.Join(why, "; "))
+	}
+	fmt.Fprintf(b, "    pods: %s\n", some(names(a.Pods), wide))
+}
+
+// writeRefused writes each reason once, with the pods it holds for.
+func (p Plan) writeRefused(b *strings.Builder, wide bool) {
+	var order []string
+	pods := map[string][]string{}
+	for _, r := range p.Refused {
+		why := r.Why.String()
+		if _, seen := pods[why]; !seen {
+			order = append(order, why)
+		}
+		pods[why] = append(pods[why], r.Pod.String())
+	}
+	for _, why := range order {
+		fmt.Fprintf(b, "! refused %s: %s\n", count(len(pods[why]), "pod"), some(pods[why], wide))
+		for line := range strings.SplitSeq(why, "\n") {
+			b.WriteString("    " + line + "\n")
+		}
+	}
+}
+
+func (p Plan) writeGivenUp(b *strings.Builder, wide bool) {
+	var order []string
+	pods := map[string][]string{}
+	for _, l := range p.GivenUp {
+		term := l.Term
+		if l.Why != "" {
+			term += " (" + l.Why + ")"
+		}
+		if _, seen := pods[term]; !seen {
+			order = append(order, term)
+		}
+		pods[term] = append(pods[term], l.Pod.String())
+	}
+	for _, term := range order {
+		fmt.Fprintf(b, "~ preference given up for %s: %s\n    %s\n", count(len(pods[term]), "pod"), some(pods[term], wide), term)
+	}
+}
+
+func (f Fill) name() string {
+	if f.Node != "" {
+		return f.Node
+	}
+	return f.Claim + " (on its way)"
+}
+
+func (p Plan) money(micro int64) string { return money(p.Currency, micro) }
+
+// money writes a price with as many digits as a machine's price needs.
+func money(currency string, micro int64) string {
+	unit := strings.TrimSuffix(currency, "/h")
+	switch unit {
+	case "", "USD":
+		return fmt.Sprintf("$%.4f", hourly(micro))
+	}
+	return fmt.Sprintf("%.4f %s", hourly(micro), unit)
+}
+
+func count(n int, noun string) string {
+	if n == 1 {
+		return "1 " + noun
+	}
+	return fmt.Sprintf("%d %ss", n, noun)
+}
+
+func are(n int) string {
+	if n == 1 {
+		return "is"
+	}
+	return "are"
+}
+
+func some(items []string, all bool) string {
+	if all || len(items) <= listed+1 {
+		return strings.Join(items, ", ")
+	}
+	return fmt.Sprintf("%s and %d others", strings.Join(items[:listed], ", "), len(items)-listed)
+}
+
+// Diff says what would change if b were done instead of a; empty if nothing would.
+func Diff(a, b Plan) string {
+	var out strings.Builder
+	if a.Cost != b.Cost {
+		fmt.Fprintf(&out, "cost %s → %s an hour\n", a.money(a.Cost), b.money(b.Cost))
+	}
+	lines(&out, "node", tally(a.New, Ask.kind), tally(b.New, Ask.kind))
+	where := func(p Plan) map[string]string {
+		m := map[string]string{}
+		for _, n := range p.New {
+			for _, k := range n.Pods {
+				m[k.String()] = n.kind()
+			}
+		}
+		for _, f := range p.Filled {
+			for _, k := range f.Pods {
+				m[k.String()] = f.name()
+			}
+		}
+		for _, r := range p.Refused {
+			m[r.Pod.String()] = "refused: " + r.Why.Line()
+		}
+		return m
+	}
+	before, after := where(a), where(b)
+	for _, pod := range sortedKeys(before, after) {
+		if x, y := before[pod], after[pod]; x != y {
+			fmt.Fprintf(&out, "pod %s: %s → %s\n", pod, orNone(x), orNone(y))
+		}
+	}
+	return out.String()
+}
+
+func (a Ask) kind() string {
+	return strings.Join([]string{a.Pool.Name, a.Shape, a.Zone, a.CapacityType}, " ")
+}
+
+func tally[T any](items []T, kind func(T) string) map[string]int {
+	m := map[string]int{}
+	for _, i := range items {
+		m[kind(i)]++
+	}
+	return m
+}
+
+func lines(out *strings.Builder, noun string, before, after map[string]int) {
+	for _, k := range sortedKeys(before, after) {
+		if d := after[k] - before[k]; d != 0 {
+			fmt.Fprintf(out, "%+d %s %s\n", d, noun, k)
+		}
+	}
+}
+
+func sortedKeys[V any](a, b map[string]V) []string {
+	var keys []string
+	for k := range a {
+		keys = append(keys, k)
+	}
+	for k := range b {
+		keys = append(keys, k)
+	}
+	slices.Sort(keys)
+	return slices.Compact(keys)
+}
+
+func orNone(s string) string {
+	if s == "" {
+		return "not there"
+	}
+	return s
+}
