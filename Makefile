@@ -1,0 +1,41 @@
+# One line a target; what needs more is a Go program in tools/.
+# Flags for the program behind a target: make test ARGS='-run TestX -v'.
+
+export GOFLAGS := -trimpath -buildvcs=false
+TOOL   := go tool -modfile=tools/pinned/go.mod
+COMMIT := $(shell git rev-parse HEAD 2>/dev/null)
+STAMP  := -X main.commit=$(COMMIT) -X main.release=$(RELEASE)
+
+.PHONY: help build test test-documents verify lint rules generated fmt generate clean
+
+help: ## list the targets
+	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/make \1\t\2/p' Makefile | expand -t 24
+
+build: ## bin/tenon and what else is a command
+	@go build -ldflags '$(STAMP)' -o bin/ ./cmd/...
+
+test: ## all tests but the documents' walkthroughs
+	@go run ./tools/runtests $(ARGS)
+
+test-documents: ## the documents' walkthroughs
+	@if [ -d test/documents ]; then go test -timeout 60m $(ARGS) ./test/documents/...; else echo 'no documents yet'; fi
+
+verify: lint rules generated ## all that must hold beside the tests
+
+lint: ## what .golangci.yml asks for, formatting and go vet among it
+	@$(TOOL) golangci-lint run $(ARGS)
+
+rules: ## the rules of the house: layers, purity, names
+	@go test ./internal/rules/...
+
+generated: ## what is generated is what its sources make
+	@go run ./tools/generated
+
+fmt: ## format all Go files
+	@$(TOOL) golangci-lint fmt
+
+generate: ## deep copies, CRDs, references
+	@go generate ./...
+
+clean: ## remove what was built here
+	@rm -rf bin

@@ -1,0 +1,85 @@
+// Command runtests runs the tests of the module: first, side by side, those
+// that need nothing but Go, then one after another those that start a real
+// control plane. Arguments are passed on to go test.
+package main
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path"
+	"slices"
+	"strings"
+)
+
+const (
+	module   = "github.com/tenon-sh/tenon"
+	kubetest = module + "/internal/kubetest"
+	// walkthroughs have a target of their own: make test-documents.
+	walkthroughs = module + "/test/documents"
+)
+
+func main() {
+	if err := run(os.Args[1:]); err != nil {
+		fmt.Fprintln(os.Stderr, "runtests:", err)
+		os.Exit(1)
+	}
+}
+
+func run(flags []string) error {
+	listed, err := exec.Command("go", "list", "-f",
+		`{{.ImportPath}} {{len .TestGoFiles}}{{len .XTestGoFiles}} {{join .Imports " "}} {{join .TestImports " "}} {{join .XTestImports " "}}`,
+		"./...").Output()
+	if err != nil {
+		return fmt.Errorf("list the packages: %w", explain(err))
+	}
+	alone, beside := split(string(listed))
+	// A package that fails says so itself, and the others are still worth running.
+	err = gotest(slices.Concat(flags, alone))
+	if len(beside) > 0 {
+		if err := visibly("go", "run", "./"+path.Join("tools", "controlplane")); err != nil {
+			return fmt.Errorf("build the control plane that tests run against: %w", err)
+		}
+		err = errors.Join(err, gotest(slices.Concat([]string{"-p", "1"}, flags, beside)))
+	}
+	if err != nil {
+		return errors.New("there are failures, see FAIL above")
+	}
+	return nil
+}
+
+// split sorts the packages with tests into those that need nothing beside them
+// and those that run beside a control plane.
+func split(listed string) (alone, beside []string) {
+	for line := range strings.Lines(listed) {
+		words := strings.Fields(line)
+		if len(words) < 2 || words[1] == "00" || strings.HasPrefix(words[0], walkthroughs) {
+			continue
+		}
+		if words[0] == kubetest || slices.Contains(words[2:], kubetest) {
+			beside = append(beside, words[0])
+		} else {
+			alone = append(alone, words[0])
+		}
+	}
+	return alone, beside
+}
+
+func gotest(args []string) error {
+	return visibly("go", slices.Concat([]string{"test"}, args)...)
+}
+
+func visibly(name string, args ...string) error {
+	cmd := exec.Command(name, args...)
+	cmd.Stdout, cmd.Stderr = os.Stdout, os.Stderr
+	return cmd.Run()
+}
+
+// explain adds what a command said to the error it ended with.
+func explain(err error) error {
+	if exit, ok := errors.AsType[*exec.ExitError](err); ok {
+		return fmt.Errorf("%w: %s", err, strings.TrimSpace(string(exit.Stderr)))
+	}
+	return err
+}
