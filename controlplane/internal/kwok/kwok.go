@@ -25,7 +25,7 @@ import (
 )
 
 // Nodes is the annotation of the nodes that kwok handles.
-const Nodes = "kwok.x-k8s.io/node=fake"
+const Nodes = annotation + "=" + fake
 
 //go:embed stages.yaml
 var ownStages string
@@ -92,7 +92,7 @@ func configure(kubeconfig string) (controllers.Config, error) {
 		RESTMapper:                        mapper,
 		ImpersonatingDynamicClient:        set.ToImpersonatingDynamicClient(),
 		ImpersonatingTypedClient:          set.ToImpersonatingTypedClient(),
-		TypedClient:                       typed,
+		TypedClient:                       annotated{typed},
 		TypedKwokClient:                   kwok,
 		ManageNodesWithAnnotationSelector: Nodes,
 		CIDR:                              "10.244.0.0/16",

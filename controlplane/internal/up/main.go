@@ -112,9 +112,4 @@ func quiet(verbosity int) {
 	klog.InitFlags(f)
 	_ = f.Set("logtostderr", "true")
 	_ = f.Set("v", fmt.Sprint(verbosity))
-	if verbosity == 0 {
-		_ = f.Set("stderrthreshold", "WARNING")
-		_ = f.Set("logtostderr", "false")
-		_ = f.Set("alsologtostderr", "false")
-	}
 }

@@ -51,8 +51,8 @@ func Run(ctx context.Context, o Options, ready func(Ready)) error {
 			return err
 		}
 	}
-	// Sockets get relative names: see etcd.Endpoint.
-	if err := os.Chdir(o.Dir); err != nil {
+	// Sockets get relative names, see etcd.Endpoint, in a directory that nobody else may enter.
+	if err := os.Chdir(filepath.Join(o.Dir, "etcd")); err != nil {
 		return err
 	}
 	files, err := pki.Ensure(filepath.Join(o.Dir, "pki"), time.Now())
