@@ -1,0 +1,4 @@
+// Package api holds the objects users write. It is data: its subfolders import nothing else of this module.
+package api
+
+//go:generate go tool -modfile=../tools/pinned/go.mod controller-gen object paths=./...
