@@ -1,0 +1,162 @@
+package kube
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"sync"
+	"time"
+)
+
+const (
+	startTimeout = 2 * time.Minute
+	stopTimeout  = 20 * time.Second
+)
+
+// Options say which control plane to run. Dir and Binary are required.
+type Options struct {
+	Binary      string        // see Find
+	Dir         string        // everything it keeps; a later run in the same directory goes on from there
+	Log         io.Writer     // what its parts say; nil: nobody wants to know
+	Port        int           // of the API server; 0: the one of the last run in Dir, or any that is free
+	Grace       time.Duration // how long a node may be silent before it is NotReady; 0: five minutes
+	Scheduler   bool          // run kube-scheduler
+	Controllers bool          // run kube-controller-manager
+	Machines    bool          // play the kubelets of nodes annotated for kwok
+	Args        []string      // further arguments of `controlplane up`
+}
+
+// A ControlPlane is a running child.
+type ControlPlane struct {
+	URL        string // of the API server
+	Kubeconfig string // of an administrator
+	PID        int
+
+	leash io.Closer // the standard input of the child, which stops when that ends
+	cmd   *exec.Cmd
+	done  chan struct{}
+	err   error // why it ended, once done is closed
+	stop  sync.Once
+}
+
+// Start runs a control plane and returns when it is ready. It never outlives this process: its standard input is a
+// pipe that the kernel closes with us, and that is its sign to stop.
+func Start(ctx context.Context, o Options) (*ControlPlane, error) {
+	cmd := exec.Command(o.Binary, o.arguments()...)
+	cmd.Env = Environment(o.Dir)
+	cmd.SysProcAttr = ownGroup() // a Ctrl-C at the terminal is for us, who stop it in order
+	tail := &tail{to: o.Log}
+	cmd.Stderr = tail
+	stdin, err := cmd.StdinPipe()
+	if err != nil {
+		return nil, err
+	}
+	stdout, err := cmd.StdoutPipe()
+	if err != nil {
+		return nil, err
+	}
+	if err := cmd.Start(); err != nil {
+		return nil, fmt.Errorf("start %s: %w", o.Binary, err)
+	}
+	c := &ControlPlane{cmd: cmd, PID: cmd.Process.Pid, leash: stdin, done: make(chan struct{})}
+	ready := make(chan []byte, 1)
+	go func() {
+		line, _ := bufio.NewReader(stdout).ReadBytes('\n')
+		ready <- line
+		_, _ = io.Copy(io.Discard, stdout)
+		c.err = cmd.Wait()
+		close(c.done)
+	}()
+	select {
+	case line := <-ready:
+		var r struct{ URL, Kubeconfig string }
+		if err := json.Unmarshal(line, &r); err != nil {
+			c.Stop()
+			return nil, fmt.Errorf("the control plane in %s did not start: %w\n%s", o.Dir, errors.Join(c.err), tail)
+		}
+		c.URL, c.Kubeconfig = r.URL, r.Kubeconfig
+		return c, nil
+	case <-ctx.Done():
+		c.Stop()
+		return nil, ctx.Err()
+	case <-time.After(startTimeout):
+		c.Stop()
+		return nil, fmt.Errorf("the control plane in %s was not ready after %s\n%s", o.Dir, startTimeout, tail)
+	}
+}
+
+func (o Options) arguments() []string {
+	a := []string{
+		"up", "-while-stdin", "-dir", o.Dir, "-port", strconv.Itoa(o.Port),
+		"-scheduler=" + strconv.FormatBool(o.Scheduler),
+		"-controllers=" + strconv.FormatBool(o.Controllers),
+		"-machines=" + strconv.FormatBool(o.Machines),
+	}
+	if o.Grace != 0 {
+		a = append(a, "-grace", o.Grace.String())
+	}
+	return append(a, o.Args...)
+}
+
+// Environment is what a child of a playground gets to see: enough to run, and nothing of the user's clusters and
+// clouds. Its home is dir, so that no file of the user's is found by way of that either.
+func Environment(dir string) []string {
+	env := []string{"HOME=" + dir, "KUBECONFIG=" + filepath.Join(dir, "kubeconfig")}
+	for _, name := range []string{"PATH", "TMPDIR", "LANG", "LC_ALL", "TZ", "GOMAXPROCS", "GOMEMLIMIT", "GOGC", "SSL_CERT_FILE", "SSL_CERT_DIR"} {
+		if v, ok := os.LookupEnv(name); ok {
+			env = append(env, name+"="+v)
+		}
+	}
+	return env
+}
+
+// Done is closed when the control plane has ended, whoever ended it.
+func (c *ControlPlane) Done() <-chan struct{} { return c.done }
+
+// Err says why the control plane ended, after Done.
+func (c *ControlPlane) Err() error { return c.err }
+
+// Stop ends the control plane and waits until it is gone.
+func (c *ControlPlane) Stop() {
+	c.stop.Do(func() { _ = c.leash.Close() })
+	select {
+	case <-c.done:
+	case <-time.After(stopTimeout):
+		_ = c.cmd.Process.Kill()
+		<-c.done
+	}
+}
+
+// tail passes on what is written to it and remembers the end of it, for the error of a child that died young.
+type tail struct {
+	to io.Writer
+
+	mu  sync.Mutex
+	end []byte
+}
+
+func (t *tail) Write(b []byte) (int, error) {
+	t.mu.Lock()
+	t.end = append(t.end, b...)
+	if over := len(t.end) - 2000; over > 0 {
+		t.end = t.end[over:]
+	}
+	t.mu.Unlock()
+	if t.to == nil {
+		return len(b), nil
+	}
+	return t.to.Write(b)
+}
+
+func (t *tail) String() string {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return string(t.end)
+}

@@ -1,0 +1,68 @@
+package kubetest
+
+import (
+	"context"
+	"testing"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/client-go/kubernetes/scheme"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+)
+
+// Client returns a client with the rights of an administrator that knows the kinds of Kubernetes and those that add
+// brings.
+func Client(t testing.TB, add ...func(*runtime.Scheme) error) client.WithWatch {
+	t.Helper()
+	config := Config(t)
+	known := runtime.NewScheme()
+	for _, f := range append([]func(*runtime.Scheme) error{scheme.AddToScheme}, add...) {
+		if err := f(known); err != nil {
+			t.Fatal("kubetest: ", err)
+		}
+	}
+	c, err := client.NewWithWatch(config, client.Options{Scheme: known})
+	if err != nil {
+		t.Fatal("kubetest: ", err)
+	}
+	return c
+}
+
+// Namespace makes a namespace for one test and returns its name. Its contents go after the test.
+func Namespace(t testing.TB) string {
+	t.Helper()
+	c := Client(t)
+	ns := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{GenerateName: "test-"}}
+	if err := c.Create(t.Context(), ns); err != nil {
+		t.Fatal("kubetest: make a namespace: ", err)
+	}
+	t.Cleanup(func() {
+		if err := c.Delete(context.Background(), ns); err != nil {
+			t.Error("kubetest: delete a namespace: ", err)
+		}
+	})
+	return ns.Name
+}
+
+// Within calls check until it returns nil, and fails the test with its last error when that takes longer than limit.
+func Within(t testing.TB, limit time.Duration, check func() error) {
+	t.Helper()
+	late := time.After(limit)
+	tick := time.NewTicker(50 * time.Millisecond)
+	defer tick.Stop()
+	for {
+		err := check()
+		if err == nil {
+			return
+		}
+		select {
+		case <-late:
+			t.Fatalf("not within %s: %v", limit, err)
+		case <-t.Context().Done():
+			t.Fatalf("the test ended before: %v", err)
+		case <-tick.C:
+		}
+	}
+}

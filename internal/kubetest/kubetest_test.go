@@ -1,0 +1,86 @@
+package kubetest_test
+
+import (
+	"errors"
+	"fmt"
+	"testing"
+	"time"
+
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/discovery"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/tenon-sh/tenon/internal/kubetest"
+)
+
+func TestMain(m *testing.M) {
+	kubetest.Main(m, kubetest.Scheduler, kubetest.Controllers, kubetest.Machines)
+}
+
+func TestItIsTheKubernetesWeSay(t *testing.T) {
+	v, err := discovery.NewDiscoveryClientForConfigOrDie(kubetest.Config(t)).ServerVersion()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if v.GitVersion != "v1.36.3" {
+		t.Errorf("the API server says it is %s", v.GitVersion)
+	}
+}
+
+// A Deployment goes through every part: the controllers make its pods, the scheduler says why they wait, a node
+// appears, and they run on it.
+func TestPodsOfADeploymentWaitForANodeAndRun(t *testing.T) {
+	ctx, c, ns := t.Context(), kubetest.Client(t), kubetest.Namespace(t)
+	labels := map[string]string{"app": "web"}
+	if err := c.Create(ctx, &appsv1.Deployment{
+		ObjectMeta: metav1.ObjectMeta{Namespace: ns, Name: "web"},
+		Spec: appsv1.DeploymentSpec{
+			Replicas: new(int32(3)),
+			Selector: &metav1.LabelSelector{MatchLabels: labels},
+			Template: corev1.PodTemplateSpec{
+				ObjectMeta: metav1.ObjectMeta{Labels: labels},
+				Spec:       corev1.PodSpec{Containers: []corev1.Container{{Name: "web", Image: "web"}}},
+			},
+		},
+	}); err != nil {
+		t.Fatal(err)
+	}
+	kubetest.Within(t, 30*time.Second, func() error {
+		var events corev1.EventList
+		if err := c.List(ctx, &events, client.InNamespace(ns)); err != nil {
+			return err
+		}
+		for _, e := range events.Items {
+			if e.Reason == "FailedScheduling" {
+				return nil
+			}
+		}
+		return errors.New("no event of the scheduler")
+	})
+	room := corev1.ResourceList{"cpu": resource.MustParse("4"), "memory": resource.MustParse("8Gi"), "pods": resource.MustParse("20")}
+	if err := c.Create(ctx, &corev1.Node{
+		ObjectMeta: metav1.ObjectMeta{Name: "n1", Annotations: map[string]string{"kwok.x-k8s.io/node": "fake"}},
+		Status:     corev1.NodeStatus{Capacity: room, Allocatable: room},
+	}); err != nil {
+		t.Fatal(err)
+	}
+	kubetest.Within(t, 30*time.Second, func() error {
+		var pods corev1.PodList
+		if err := c.List(ctx, &pods, client.InNamespace(ns)); err != nil {
+			return err
+		}
+		running := 0
+		for _, p := range pods.Items {
+			if p.Status.Phase == corev1.PodRunning && p.Spec.NodeName == "n1" {
+				running++
+			}
+		}
+		if running != 3 {
+			return fmt.Errorf("%d of 3 pods run", running)
+		}
+		return nil
+	})
+}
