@@ -1,0 +1,245 @@
+// Package metric holds every metric of tenon in one table, and the set of them
+// that a process counts with.
+//
+// A metric that is not in the table does not exist: its documentation and its
+// tests are made from there. Every metric has a bound on the number of its
+// series, whatever the cluster looks like.
+package metric
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/prometheus/client_golang/prometheus"
+)
+
+// Set is the metrics of one process. A nil Set counts nothing, so that whoever
+// counts need not ask whether there is one. It is safe for concurrent use.
+//
+// The methods take the values of a metric's labels in the order of the table.
+// A name that is not in the table, a wrong number of values, or a method that
+// does not suit the kind is a bug in the caller and panics.
+type Set struct {
+	all map[string]*series
+}
+
+// A Sample is one series of a per-object metric.
+type Sample struct {
+	Labels []string // values, in the order of the table
+	Value  float64
+}
+
+// New returns the set of all metrics, registered with reg. nodeLabels are the
+// names that NodeLabels gave to the labels of nodes.
+func New(reg prometheus.Registerer, nodeLabels []string) (*Set, error) {
+	s := &Set{all: map[string]*series{}}
+	table := Table(nodeLabels)
+	for _, m := range table {
+		s.all[m.Name] = newSeries(m)
+	}
+	for _, m := range table {
+		c := s.all[m.Name]
+		if err := reg.Register(c.collector); err != nil {
+			return nil, fmt.Errorf("register metric %s: %w", m.Name, err)
+		}
+		c.dropped = func() { s.Add(DroppedSeries, 1, m.Name) }
+		for _, values := range m.Seeds {
+			c.seed(values)
+		}
+	}
+	return s, nil
+}
+
+// Add adds to a counter or a gauge.
+func (s *Set) Add(name string, delta float64, labels ...string) {
+	s.use(name, labels, func(c *series) {
+		if c.counters != nil {
+			c.counters.WithLabelValues(labels...).Add(delta)
+		} else {
+			c.gauges.WithLabelValues(labels...).Add(delta)
+		}
+	})
+}
+
+// Put sets a gauge.
+func (s *Set) Put(name string, value float64, labels ...string) {
+	s.use(name, labels, func(c *series) { c.gauges.WithLabelValues(labels...).Set(value) })
+}
+
+// Observe adds a value to a histogram or a summary.
+func (s *Set) Observe(name string, value float64, labels ...string) {
+	s.use(name, labels, func(c *series) { c.observers.WithLabelValues(labels...).Observe(value) })
+}
+
+// Replace gives a per-object metric its series; those of before are gone.
+func (s *Set) Replace(name string, samples []Sample) {
+	if s != nil {
+		s.metric(name).replace(samples)
+	}
+}
+
+// Forget ends all series of a metric with these values of labels, for example
+// those of a pool that is gone.
+func (s *Set) Forget(name string, labels map[string]string) {
+	if s != nil {
+		s.metric(name).forget(labels)
+	}
+}
+
+// Labels are the names of a metric's labels, in the order of the table.
+func (s *Set) Labels(name string) []string {
+	if s == nil {
+		return nil
+	}
+	return slices.Clone(s.metric(name).Metric.Labels)
+}
+
+func (s *Set) metric(name string) *series {
+	c := s.all[name]
+	if c == nil {
+		panic(fmt.Sprintf("there is no metric %q: give it a line in internal/metric", name))
+	}
+	return c
+}
+
+// use does something to one series, if there is room for it.
+func (s *Set) use(name string, labels []string, do func(*series)) {
+	if s == nil {
+		return
+	}
+	if c := s.metric(name); c.admit(labels) {
+		do(c)
+	}
+}
+
+// series are the series of one metric.
+type series struct {
+	Metric
+	collector prometheus.Collector
+	dropped   func() // is called for each series that there is no room for
+
+	// One of these, by kind; none when PerObject.
+	counters  *prometheus.CounterVec
+	gauges    *prometheus.GaugeVec
+	observers prometheus.ObserverVec
+	erase     func(prometheus.Labels) int
+
+	mu      sync.Mutex
+	known   map[string][]string // label values in use, by their join
+	current []prometheus.Metric // of a per-object metric
+}
+
+func newSeries(m Metric) *series {
+	if m.Max == 0 {
+		m.Max = MaxSeries
+	}
+	c := &series{Metric: m, known: map[string][]string{}}
+	opts := prometheus.Opts{Name: m.Name, Help: m.Help}
+	switch {
+	case m.PerObject:
+		c.collector = snapshot{c, prometheus.NewDesc(m.Name, m.Help, m.Labels, nil)}
+	case m.Kind == Counter:
+		c.counters = prometheus.NewCounterVec(prometheus.CounterOpts(opts), m.Labels)
+		c.collector, c.erase = c.counters, c.counters.DeletePartialMatch
+	case m.Kind == Gauge:
+		c.gauges = prometheus.NewGaugeVec(prometheus.GaugeOpts(opts), m.Labels)
+		c.collector, c.erase = c.gauges, c.gauges.DeletePartialMatch
+	case m.Kind == Histogram:
+		v := prometheus.NewHistogramVec(prometheus.HistogramOpts{Name: m.Name, Help: m.Help, Buckets: m.Buckets}, m.Labels)
+		c.collector, c.observers, c.erase = v, v, v.DeletePartialMatch
+	default:
+		quantiles := map[float64]float64{0: 0.01, 0.5: 0.01, 0.9: 0.01, 0.99: 0.01, 1: 0.01}
+		v := prometheus.NewSummaryVec(prometheus.SummaryOpts{Name: m.Name, Help: m.Help, Objectives: quantiles}, m.Labels)
+		c.collector, c.observers, c.erase = v, v, v.DeletePartialMatch
+	}
+	return c
+}
+
+// admit tells whether the series exists or may come to exist.
+func (c *series) admit(labels []string) bool {
+	if c.PerObject {
+		panic(c.Name + " has series for single objects: use Replace")
+	}
+	key := strings.Join(labels, "\xff")
+	c.mu.Lock()
+	_, known := c.known[key]
+	full := !known && len(c.known) >= c.Max
+	if !known && !full {
+		c.known[key] = slices.Clone(labels)
+	}
+	c.mu.Unlock()
+	if full {
+		c.dropped()
+	}
+	return !full
+}
+
+// seed makes a series exist before anything happened.
+func (c *series) seed(labels []string) {
+	switch {
+	case !c.admit(labels):
+	case c.counters != nil:
+		c.counters.WithLabelValues(labels...)
+	case c.gauges != nil:
+		c.gauges.WithLabelValues(labels...)
+	default:
+		c.observers.WithLabelValues(labels...)
+	}
+}
+
+func (c *series) forget(labels map[string]string) {
+	if c.PerObject {
+		panic(c.Name + " has series for single objects: use Replace")
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.erase(labels)
+	maps.DeleteFunc(c.known, func(_ string, values []string) bool {
+		for name, value := range labels {
+			if i := slices.Index(c.Metric.Labels, name); i < 0 || values[i] != value {
+				return false
+			}
+		}
+		return true
+	})
+}
+
+func (c *series) replace(samples []Sample) {
+	s, ok := c.collector.(snapshot)
+	if !ok {
+		panic(c.Name + " has no series for single objects: use Put")
+	}
+	current := make([]prometheus.Metric, 0, min(len(samples), c.Max))
+	for i, sample := range samples {
+		if i >= c.Max {
+			c.dropped()
+			continue
+		}
+		current = append(current, prometheus.MustNewConstMetric(s.desc, prometheus.GaugeValue, sample.Value, sample.Labels...))
+	}
+	c.mu.Lock()
+	c.current = current
+	c.mu.Unlock()
+}
+
+// snapshot collects the series of a per-object metric.
+type snapshot struct {
+	*series
+	desc *prometheus.Desc
+}
+
+// Describe is prometheus.Collector's.
+func (s snapshot) Describe(out chan<- *prometheus.Desc) { out <- s.desc }
+
+// Collect is prometheus.Collector's.
+func (s snapshot) Collect(out chan<- prometheus.Metric) {
+	s.mu.Lock()
+	current := s.current
+	s.mu.Unlock()
+	for _, m := range current {
+		out <- m
+	}
+}

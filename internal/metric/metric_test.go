@@ -1,0 +1,174 @@
+package metric_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/prometheus/client_golang/prometheus"
+
+	"github.com/tenon-sh/tenon/internal/metric"
+)
+
+func newSet(t *testing.T) (*metric.Set, *prometheus.Registry) {
+	t.Helper()
+	reg := prometheus.NewPedanticRegistry()
+	set, err := metric.New(reg, metric.NodeLabels([]string{"topology.kubernetes.io/zone", "kubernetes.io/arch"}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return set, reg
+}
+
+// scrape returns the series of one metric as `{a="b"} 1`, or the count of
+// values for a histogram or summary.
+func scrape(t *testing.T, reg prometheus.Gatherer, name string) []string {
+	t.Helper()
+	families, err := reg.Gather()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var lines []string
+	for _, f := range families {
+		if f.GetName() != name {
+			continue
+		}
+		for _, m := range f.GetMetric() {
+			var labels []string
+			for _, l := range m.GetLabel() {
+				labels = append(labels, fmt.Sprintf("%s=%q", l.GetName(), l.GetValue()))
+			}
+			value := m.GetCounter().GetValue() + m.GetGauge().GetValue() +
+				float64(m.GetHistogram().GetSampleCount()) + float64(m.GetSummary().GetSampleCount())
+			lines = append(lines, fmt.Sprintf("{%s} %v", strings.Join(labels, ","), value))
+		}
+	}
+	return lines
+}
+
+func want(t *testing.T, why string, got []string, want ...string) {
+	t.Helper()
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("%s\n(-want +got)\n%s", why, diff)
+	}
+}
+
+// Every line of the table can be written by the method that suits it, and a
+// scrape then finds it under its name.
+func TestEveryMetricOfTheTable(t *testing.T) {
+	set, reg := newSet(t)
+	for _, m := range metric.Table(metric.NodeLabels([]string{"topology.kubernetes.io/zone", "kubernetes.io/arch"})) {
+		values := make([]string, len(m.Labels))
+		for i, l := range m.Labels {
+			values[i] = "some-" + l
+		}
+		switch {
+		case m.PerObject:
+			set.Replace(m.Name, []metric.Sample{{Labels: values, Value: 1}})
+		case m.Kind == metric.Counter:
+			set.Add(m.Name, 1, values...)
+		case m.Kind == metric.Gauge:
+			set.Put(m.Name, 1, values...)
+		default:
+			set.Observe(m.Name, 1, values...)
+		}
+		if got := scrape(t, reg, m.Name); len(got) != 1+len(m.Seeds) && len(m.Labels) > 0 || len(got) == 0 {
+			t.Errorf("%s: scrape finds %v", m.Name, got)
+		}
+		if diff := cmp.Diff(m.Labels, set.Labels(m.Name)); diff != "" {
+			t.Errorf("%s: %s", m.Name, diff)
+		}
+	}
+}
+
+func TestTableIsInOrder(t *testing.T) {
+	last := ""
+	for _, m := range metric.Table(nil) {
+		switch {
+		case m.Name <= last:
+			t.Errorf("%s comes twice or after %s", m.Name, last)
+		case m.Help == "" || !strings.HasSuffix(m.Help, "."):
+			t.Errorf("%s: the help is a sentence, got %q", m.Name, m.Help)
+		case m.Stage == "":
+			t.Errorf("%s has no stage", m.Name)
+		case m.Kind == metric.Histogram && len(m.Buckets) == 0:
+			t.Errorf("%s has no buckets", m.Name)
+		case m.Kind == metric.Counter && !strings.HasSuffix(m.Name, "_total"):
+			t.Errorf("%s: a counter ends in _total", m.Name)
+		}
+		last = m.Name
+	}
+}
+
+func TestSeriesComeAndGo(t *testing.T) {
+	set, reg := newSet(t)
+	want(t, "What is known beforehand is there before it happens, so that a rate can be taken.",
+		scrape(t, reg, metric.DisruptionTimeouts), `{consolidation_type="multi"} 0`, `{consolidation_type="single"} 0`)
+
+	set.Put(metric.PoolsCost, 1.5, "web")
+	set.Put(metric.PoolsCost, 2.5, "batch")
+	set.Forget(metric.PoolsCost, map[string]string{"nodepool": "web"})
+	want(t, "A pool that is gone leaves no series.", scrape(t, reg, metric.PoolsCost), `{nodepool="batch"} 2.5`)
+
+	set.Replace(metric.PodsUnboundTime, []metric.Sample{{[]string{"a", "ns"}, 1}, {[]string{"b", "ns"}, 2}})
+	set.Replace(metric.PodsUnboundTime, []metric.Sample{{[]string{"b", "ns"}, 3}})
+	want(t, "Replacing ends the series of pods that are gone.", scrape(t, reg, metric.PodsUnboundTime), `{name="b",namespace="ns"} 3`)
+}
+
+func TestSeriesAreBounded(t *testing.T) {
+	set, reg := newSet(t)
+	for i := range metric.MaxSeries + 7 {
+		set.Add(metric.NodesDrained, 1, fmt.Sprint("pool-", i))
+	}
+	set.Add(metric.NodesDrained, 1, "pool-0")
+	if got := len(scrape(t, reg, metric.NodesDrained)); got != metric.MaxSeries {
+		t.Errorf("%d series, at most %d are allowed", got, metric.MaxSeries)
+	}
+	want(t, "What had no room is counted.", scrape(t, reg, metric.DroppedSeries), `{metric="`+metric.NodesDrained+`"} 7`)
+
+	set.Forget(metric.NodesDrained, map[string]string{"nodepool": "pool-1"})
+	set.Add(metric.NodesDrained, 1, "new")
+	want(t, "A series that ends makes room.", scrape(t, reg, metric.DroppedSeries), `{metric="`+metric.NodesDrained+`"} 7`)
+}
+
+func TestNilCountsNothing(t *testing.T) {
+	var set *metric.Set
+	set.Add(metric.NodesDrained, 1, "web")
+	set.Put(metric.PoolsCost, 1, "web")
+	set.Observe(metric.PodsBoundDuration, 1)
+	set.Replace(metric.PodsState, nil)
+	set.Forget(metric.PoolsCost, nil)
+	if set.Labels(metric.PodsState) != nil {
+		t.Error("a nil set has labels")
+	}
+}
+
+func TestABugPanics(t *testing.T) {
+	set, _ := newSet(t)
+	tests := map[string]func(){
+		"UnknownName":       func() { set.Add("karpenter_nothing_total", 1) },
+		"WrongNumber":       func() { set.Add(metric.NodesDrained, 1) },
+		"PutPerObject":      func() { set.Put(metric.PodsState, 1) },
+		"ReplaceOther":      func() { set.Replace(metric.NodesDrained, nil) },
+		"ForgetPerObject":   func() { set.Forget(metric.PodsState, nil) },
+		"ReplaceWithoutAll": func() { set.Replace(metric.PodsUnboundTime, []metric.Sample{{[]string{"a"}, 1}}) },
+	}
+	for name, bug := range tests {
+		t.Run(name, func(t *testing.T) {
+			defer func() {
+				if recover() == nil {
+					t.Error("went unnoticed")
+				}
+			}()
+			bug()
+		})
+	}
+}
+
+func TestNodeLabels(t *testing.T) {
+	got := metric.NodeLabels([]string{"karpenter.k8s.aws/instance-cpu", "kubernetes.io/arch", "beta.kubernetes.io/arch", "x/a.b"})
+	if diff := cmp.Diff([]string{"a_b", "arch", "instance_cpu"}, got); diff != "" {
+		t.Error(diff)
+	}
+}
