@@ -6,13 +6,16 @@ TOOL   := go tool -modfile=tools/pinned/go.mod
 COMMIT := $(shell git rev-parse HEAD 2>/dev/null)
 STAMP  := -X main.commit=$(COMMIT) -X main.release=$(RELEASE)
 
-.PHONY: help build test test-documents verify lint rules generated fmt generate clean
+.PHONY: help build tools test test-documents verify lint rules generated fmt generate bench catalog clean
 
 help: ## list the targets
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/make \1\t\2/p' Makefile | expand -t 24
 
 build: ## bin/tenon and what else is a command
 	@go build -ldflags '$(STAMP)' -o bin/ ./cmd/...
+
+tools: build ## bin/tenon, bin/kubectl, bin/helm
+	@go run ./tools/controlplane -links bin
 
 test: ## all tests but the documents' walkthroughs
 	@go run ./tools/runtests $(ARGS)
@@ -36,6 +39,12 @@ fmt: ## format all Go files
 
 generate: ## deep copies, CRDs, references
 	@go generate ./...
+
+catalog: ## the bundled EC2 catalogue from its source tables: make catalog ARGS='-from DIR'
+	@go run ./tools/catalog $(ARGS)
+
+bench: ## the benchmarks of the engine
+	@go test -run '^$$' -bench . -benchmem $(ARGS) ./engine/...
 
 clean: ## remove what was built here
 	@rm -rf bin

@@ -85,12 +85,17 @@ func layers() []layer {
 			why: "the simulator shares no code with the driver that is tested against it",
 		},
 		{
-			at: "internal/sim/kubelet", own: list("api/... engine/... internal/cloud internal/catalog internal/sim/... " + meter), libs: list(kube + " " + limits),
+			at: "internal/sim/kubelet", own: list("api/... engine/... internal/cloud internal/catalog internal/sim/... " + meter), libs: list(kube + " " + limits + " github.com/pelletier/go-toml/v2"),
 			why: "the simulator shares no code with the driver that is tested against it",
 		},
+		{at: "internal/kube", why: "who only wants to run the control plane binary needs no library for it"},
 		{
-			at: "internal/kubetest", own: list("api/... internal/clock"), libs: list(kube),
+			at: "internal/kubetest", own: list("api/... internal/clock internal/kube"), libs: list(kube),
 			why: "tests of every package use it, so it knows none of them",
+		},
+		{
+			at: "internal/playground", own: list("api/... internal/kube internal/catalog internal/sim/... " + ground + " " + meter), libs: list(kube + " " + cli),
+			why: "the playground puts the simulator together and runs the product as a child",
 		},
 		{at: "internal/journal", own: list(world + " engine/plan " + meter), why: "the journal keeps worlds and plans and does not act on them"},
 		{at: "internal/loop", own: list(world + " engine/plan " + meter), libs: list(kube + " " + prometheus), why: "loop is what every reconciler shares and none in particular"},
@@ -119,7 +124,7 @@ func layers() []layer {
 		},
 		{at: "internal/cli/controller", own: list("api/... engine/... internal/app internal/cli/verb " + meter), libs: list(cli + " " + kube), why: "internal/app puts the system together"},
 		{at: "internal/cli/doctor", own: list(everyone), not: list("internal/enact internal/controller/... internal/sim/..."), libs: list(cli + " " + kube), why: "doctor looks and does not write"},
-		{at: "internal/app", own: list(everyone), not: list("internal/sim/... internal/kubetest internal/cloudtest internal/cli/... engine/enginetest"), libs: nil, why: "the product holds no simulator and no test"},
+		{at: "internal/app", own: list(everyone), not: list("internal/sim/... internal/playground internal/kube internal/kubetest internal/cloudtest internal/cli/... engine/enginetest"), libs: nil, why: "the product holds no simulator and no test"},
 		{at: "internal/rules", libs: list("golang.org/x/tools"), why: "the rules read source, they do not use it"},
 
 		{at: "cmd/*", own: list(everyone), why: "a command is for people, not for packages"},
@@ -142,7 +147,7 @@ func testLibs() []string {
 const image = "cmd/tenon"
 
 func notInImage() []string {
-	return list("internal/sim/... internal/kubetest internal/cloudtest internal/rules engine/enginetest test/... tools/...")
+	return list("internal/sim/... internal/playground internal/kube internal/kubetest internal/cloudtest internal/rules engine/enginetest test/... tools/...")
 }
 
 // Layers finds every import that the map does not allow.
