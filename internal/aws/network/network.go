@@ -1,0 +1,183 @@
+// Package network finds the subnets and security groups that a class selects.
+package network
+
+import (
+	"cmp"
+	"context"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/ec2"
+	ec2types "github.com/aws/aws-sdk-go-v2/service/ec2/types"
+
+	"github.com/tenon-sh/tenon/internal/aws/nodeclass"
+	"github.com/tenon-sh/tenon/internal/aws/refusal"
+	"github.com/tenon-sh/tenon/internal/clock"
+)
+
+// fresh is how long an answer of EC2 is used.
+const fresh = time.Minute
+
+// Subnet is a subnet that machines may be in.
+type Subnet struct {
+	ID, Zone, ZoneID, VPC string
+	Free                  int // addresses, less those promised to machines that are not there yet
+}
+
+// Group is a security group that machines get.
+type Group struct{ ID, Name, VPC string }
+
+// Finder asks EC2 and remembers the answers for a while.
+type Finder struct {
+	ec2 *ec2.Client
+	now clock.Now
+
+	mu      sync.Mutex
+	subnets map[string]answer[[]Subnet]
+	groups  map[string]answer[[]Group]
+	booked  map[string]int // addresses promised, by subnet
+}
+
+type answer[T any] struct {
+	value T
+	at    time.Time
+}
+
+// New returns a Finder over a client.
+func New(c *ec2.Client, now clock.Now) *Finder {
+	return &Finder{ec2: c, now: now, subnets: map[string]answer[[]Subnet]{}, groups: map[string]answer[[]Group]{}, booked: map[string]int{}}
+}
+
+// Subnets returns the subnets that meet one of the selectors, those with the most free addresses first.
+func (f *Finder) Subnets(ctx context.Context, selectors []nodeclass.Selector) ([]Subnet, error) {
+	out, err := ask(f, f.subnets, selectors, func(filters []ec2types.Filter) ([]Subnet, error) {
+		var found []Subnet
+		pages := ec2.NewDescribeSubnetsPaginator(f.ec2, &ec2.DescribeSubnetsInput{Filters: filters})
+		for pages.HasMorePages() {
+			page, err := pages.NextPage(ctx)
+			if err != nil {
+				return nil, refusal.Wrap("describe subnets", err)
+			}
+			for _, s := range page.Subnets {
+				found = append(found, Subnet{
+					ID: aws.ToString(s.SubnetId), Zone: aws.ToString(s.AvailabilityZone), ZoneID: aws.ToString(s.AvailabilityZoneId),
+					VPC: aws.ToString(s.VpcId), Free: int(aws.ToInt32(s.AvailableIpAddressCount)),
+				})
+			}
+		}
+		f.forget(found)
+		return found, nil
+	}, "subnet-id")
+	if err != nil {
+		return nil, err
+	}
+	return f.ranked(out), nil
+}
+
+// forget drops what was promised of subnets whose true count has just been read.
+func (f *Finder) forget(found []Subnet) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	for _, s := range found {
+		delete(f.booked, s.ID)
+	}
+}
+
+// ranked returns the subnets once each, less what is promised of them, most free addresses first.
+func (f *Finder) ranked(found []Subnet) []Subnet {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	out := slices.Clone(found)
+	for i := range out {
+		out[i].Free -= f.booked[out[i].ID]
+	}
+	slices.SortFunc(out, func(a, b Subnet) int { return cmp.Or(cmp.Compare(a.ID, b.ID)) })
+	out = slices.CompactFunc(out, func(a, b Subnet) bool { return a.ID == b.ID })
+	slices.SortStableFunc(out, func(a, b Subnet) int { return cmp.Compare(b.Free, a.Free) })
+	return out
+}
+
+// Book promises addresses of a subnet to machines that are about to be launched; a negative number gives them back.
+func (f *Finder) Book(subnet string, addresses int) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.booked[subnet] += addresses
+}
+
+// Groups returns the security groups that meet one of the selectors, by id.
+func (f *Finder) Groups(ctx context.Context, selectors []nodeclass.Selector) ([]Group, error) {
+	out, err := ask(f, f.groups, selectors, func(filters []ec2types.Filter) ([]Group, error) {
+		var found []Group
+		pages := ec2.NewDescribeSecurityGroupsPaginator(f.ec2, &ec2.DescribeSecurityGroupsInput{Filters: filters})
+		for pages.HasMorePages() {
+			page, err := pages.NextPage(ctx)
+			if err != nil {
+				return nil, refusal.Wrap("describe security groups", err)
+			}
+			for _, g := range page.SecurityGroups {
+				found = append(found, Group{ID: aws.ToString(g.GroupId), Name: aws.ToString(g.GroupName), VPC: aws.ToString(g.VpcId)})
+			}
+		}
+		return found, nil
+	}, "group-id")
+	if err != nil {
+		return nil, err
+	}
+	out = slices.Clone(out)
+	slices.SortFunc(out, func(a, b Group) int { return cmp.Compare(a.ID, b.ID) })
+	return slices.CompactFunc(out, func(a, b Group) bool { return a.ID == b.ID }), nil
+}
+
+// ask answers every selector from memory or by fetch, and joins the answers.
+func ask[T any](f *Finder, memory map[string]answer[[]T], selectors []nodeclass.Selector,
+	fetch func([]ec2types.Filter) ([]T, error), idFilter string,
+) ([]T, error) {
+	var out []T
+	for _, s := range selectors {
+		key := s.Key()
+		f.mu.Lock()
+		known, ok := memory[key]
+		f.mu.Unlock()
+		if !ok || f.now.Since(known.at) >= fresh {
+			found, err := fetch(Filters(s, idFilter))
+			if err != nil {
+				return nil, err
+			}
+			known = answer[[]T]{found, f.now()}
+			f.mu.Lock()
+			memory[key] = known
+			f.mu.Unlock()
+		}
+		out = append(out, known.value...)
+	}
+	return out, nil
+}
+
+// Filters turns a selector into filters of EC2; idFilter is what EC2 calls the
+// filter by id. A key that only has to be there is asked for by tag-key.
+func Filters(s nodeclass.Selector, idFilter string) []ec2types.Filter {
+	var out []ec2types.Filter
+	add := func(name string, values ...string) {
+		out = append(out, ec2types.Filter{Name: aws.String(name), Values: values})
+	}
+	if len(s.IDs) > 0 {
+		add(idFilter, s.IDs...)
+	}
+	if s.Name != "" {
+		name := "name"
+		if idFilter == "group-id" {
+			name = "group-name"
+		}
+		add(name, s.Name)
+	}
+	for _, t := range s.Tags {
+		if len(t.Values) == 0 {
+			add("tag-key", t.Key)
+		} else {
+			add("tag:"+t.Key, t.Values...)
+		}
+	}
+	return out
+}
