@@ -6,7 +6,7 @@ TOOL   := go tool -modfile=tools/pinned/go.mod
 COMMIT := $(shell git rev-parse HEAD 2>/dev/null)
 STAMP  := -X main.commit=$(COMMIT) -X main.release=$(RELEASE)
 
-.PHONY: help build tools test test-documents verify lint rules generated fmt generate bench catalog clean
+.PHONY: help build tools test test-documents verify lint rules generated fmt generate bench catalog docs clean
 
 help: ## list the targets
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/make \1\t\2/p' Makefile | expand -t 24
@@ -39,6 +39,9 @@ fmt: ## format all Go files
 
 generate: ## deep copies, CRDs, references
 	@go generate ./...
+
+docs: ## the pages of docs/reference
+	@go generate ./tools/docs
 
 catalog: ## the bundled EC2 catalogue from its source tables: make catalog ARGS='-from DIR'
 	@go run ./tools/catalog $(ARGS)

@@ -1,0 +1,111 @@
+// Command docs writes the pages of docs/reference that say what the code
+// already knows: the verbs and their flags, and the metrics.
+package main
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"github.com/tenon-sh/tenon/internal/cli"
+	"github.com/tenon-sh/tenon/internal/cli/version"
+	"github.com/tenon-sh/tenon/internal/metric"
+)
+
+//go:generate go run . ../../docs/reference
+
+func main() {
+	if len(os.Args) != 2 {
+		fmt.Fprintln(os.Stderr, "Usage: go run ./tools/docs <folder>")
+		os.Exit(2)
+	}
+	pages := map[string]string{"cli.md": commands(), "metrics.md": metrics()}
+	for name, text := range pages {
+		if err := os.WriteFile(filepath.Join(os.Args[1], name), []byte(text), 0o644); err != nil {
+			fmt.Fprintln(os.Stderr, "docs:", err)
+			os.Exit(1)
+		}
+	}
+}
+
+const made = "<!-- Made by tools/docs from the code: `make docs`. -->\n\n"
+
+// commands describes the whole tree of verbs.
+func commands() string {
+	var b strings.Builder
+	b.WriteString("# The command line\n\n" + made)
+	b.WriteString("Exit status: 0 when what was asked is done, 1 when it could not be done, 2 when what was given cannot be used.\n" +
+		"Answers go to standard output, errors to standard error.\n")
+	describe(&b, cli.Root(version.Build{}))
+	return b.String()
+}
+
+func describe(b *strings.Builder, cmd *cobra.Command) {
+	if cmd.Hidden || cmd.Name() == "help" || cmd.Name() == "completion" {
+		return
+	}
+	about := cmd.Long
+	if about == "" {
+		about = cmd.Short + "."
+	}
+	fmt.Fprintf(b, "\n## %s\n\n%s\n\n    %s\n", cmd.CommandPath(), strings.TrimSpace(about), cmd.UseLine())
+	if cmd.Example != "" {
+		fmt.Fprintf(b, "\n```\n%s\n```\n", strings.Trim(cmd.Example, "\n"))
+	}
+	flags(b, cmd)
+	for _, sub := range cmd.Commands() {
+		describe(b, sub)
+	}
+}
+
+func flags(b *strings.Builder, cmd *cobra.Command) {
+	var rows bytes.Buffer
+	cmd.NonInheritedFlags().VisitAll(func(f *pflag.Flag) {
+		if f.Hidden || f.Name == "help" {
+			return
+		}
+		name, usage := pflag.UnquoteUsage(f)
+		short := ""
+		if f.Shorthand != "" {
+			short = "-" + f.Shorthand + ", "
+		}
+		initial := ""
+		if f.DefValue != "" && f.DefValue != "[]" {
+			initial = "`" + f.DefValue + "`"
+		}
+		fmt.Fprintf(&rows, "| `%s` | %s | %s |\n", strings.TrimSpace(short+"--"+f.Name+" "+name), cell(usage), initial)
+	})
+	if rows.Len() > 0 {
+		fmt.Fprintf(b, "\n| flag | meaning | default |\n|---|---|---|\n%s", &rows)
+	}
+}
+
+// metrics describes the table of metrics.
+func metrics() string {
+	var b strings.Builder
+	b.WriteString("# Metrics\n\n" + made)
+	b.WriteString("Names that begin with `karpenter_` and `operator_` are Karpenter's, with its labels; those that begin with `tenon_` are ours.\n" +
+		"Per-node metrics also have one label for each well-known label of nodes: its last part in snake case.\n" +
+		"This is every metric there can be; one that nothing has happened to has no series yet.\n" +
+		"A metric has at most as many series as its line says; what would be more is left out and counted in\n" +
+		"`" + metric.DroppedSeries + "`.\n\n")
+	b.WriteString("| metric | kind | labels | stage | series | meaning |\n|---|---|---|---|---|---|\n")
+	for _, m := range metric.Table(nil) {
+		most := m.Max
+		if most == 0 {
+			most = metric.MaxSeries
+		}
+		fmt.Fprintf(&b, "| `%s` | %s | %s | %s | %d | %s |\n", m.Name, m.Kind, strings.Join(m.Labels, ", "), m.Stage, most, cell(m.Help))
+	}
+	return b.String()
+}
+
+// cell keeps text within one cell of a table.
+func cell(s string) string {
+	return strings.NewReplacer("|", "\\|", "\n", " ").Replace(s)
+}
