@@ -1,0 +1,147 @@
+package template
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/ec2"
+	ec2types "github.com/aws/aws-sdk-go-v2/service/ec2/types"
+
+	"github.com/tenon-sh/tenon/internal/aws/refusal"
+	"github.com/tenon-sh/tenon/internal/clock"
+)
+
+// kept is how long a template that nothing starts from is kept.
+const kept = time.Minute
+
+// Store is the templates of this cluster that are there now.
+type Store struct {
+	ec2     *ec2.Client
+	cluster string
+	now     clock.Now
+
+	mu   sync.Mutex
+	used map[string]entry // by name
+}
+
+type entry struct {
+	id string
+	at time.Time // last use
+}
+
+// NewStore returns a Store that knows of no template yet.
+func NewStore(c *ec2.Client, cluster string, now clock.Now) *Store {
+	return &Store{ec2: c, cluster: cluster, now: now, used: map[string]entry{}}
+}
+
+// Made is a template that a Store made or deleted, for the log.
+type Made struct{ Name, ID string }
+
+// Ensure returns the name of a template with these settings, and what it had to
+// make for it; nothing if the template was there.
+func (s *Store) Ensure(ctx context.Context, t Settings) (string, *Made, error) {
+	name := t.Name(s.cluster)
+	s.mu.Lock()
+	e, known := s.used[name]
+	if known {
+		s.used[name] = entry{e.id, s.now()}
+	}
+	s.mu.Unlock()
+	if known {
+		return name, nil, nil
+	}
+	out, err := s.ec2.CreateLaunchTemplate(ctx, t.Input(s.cluster))
+	if refusal.Is(err, "InvalidLaunchTemplateName.AlreadyExistsException") {
+		s.remember(name, "")
+		return name, nil, nil
+	}
+	if err != nil {
+		return "", nil, refusal.Wrap("create launch template", err)
+	}
+	id := aws.ToString(out.LaunchTemplate.LaunchTemplateId)
+	s.remember(name, id)
+	return name, &Made{name, id}, nil
+}
+
+func (s *Store) remember(name, id string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.used[name] = entry{id, s.now()}
+}
+
+// Forget drops a template that EC2 says is not there.
+func (s *Store) Forget(name string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	delete(s.used, name)
+}
+
+// Hydrate learns of the templates that an earlier process left, so that Sweep deletes them too.
+func (s *Store) Hydrate(ctx context.Context) error {
+	pages := ec2.NewDescribeLaunchTemplatesPaginator(s.ec2, &ec2.DescribeLaunchTemplatesInput{
+		Filters: []ec2types.Filter{{Name: aws.String("tag:" + ClusterTag), Values: []string{s.cluster}}},
+	})
+	for pages.HasMorePages() {
+		page, err := pages.NextPage(ctx)
+		if err != nil {
+			return refusal.Wrap("describe launch templates", err)
+		}
+		for _, t := range page.LaunchTemplates {
+			s.remember(aws.ToString(t.LaunchTemplateName), aws.ToString(t.LaunchTemplateId))
+		}
+	}
+	return nil
+}
+
+// Sweep deletes the templates that nothing has started from for a while, and returns them.
+func (s *Store) Sweep(ctx context.Context) ([]Made, error) {
+	s.mu.Lock()
+	var old []Made
+	for name, e := range s.used {
+		if s.now.Since(e.at) >= kept {
+			old = append(old, Made{name, e.id})
+			delete(s.used, name)
+		}
+	}
+	s.mu.Unlock()
+	return s.delete(ctx, old)
+}
+
+// DeleteOf deletes the templates of a class, as when the class goes.
+func (s *Store) DeleteOf(ctx context.Context, tag, class string) ([]Made, error) {
+	var found []Made
+	pages := ec2.NewDescribeLaunchTemplatesPaginator(s.ec2, &ec2.DescribeLaunchTemplatesInput{Filters: []ec2types.Filter{
+		{Name: aws.String("tag:" + ClusterTag), Values: []string{s.cluster}}, {Name: aws.String("tag:" + tag), Values: []string{class}},
+	}})
+	for pages.HasMorePages() {
+		page, err := pages.NextPage(ctx)
+		if err != nil {
+			return nil, refusal.Wrap("describe launch templates", err)
+		}
+		for _, t := range page.LaunchTemplates {
+			found = append(found, Made{aws.ToString(t.LaunchTemplateName), aws.ToString(t.LaunchTemplateId)})
+			s.Forget(aws.ToString(t.LaunchTemplateName))
+		}
+	}
+	return s.delete(ctx, found)
+}
+
+// delete deletes templates; one that could not be is remembered, so that the next sweep tries again.
+func (s *Store) delete(ctx context.Context, old []Made) ([]Made, error) {
+	var done []Made
+	var errs []error
+	for _, m := range old {
+		_, err := s.ec2.DeleteLaunchTemplate(ctx, &ec2.DeleteLaunchTemplateInput{LaunchTemplateName: aws.String(m.Name)})
+		switch {
+		case err == nil:
+			done = append(done, m)
+		case !refusal.Gone(err):
+			errs = append(errs, refusal.Wrap("delete launch template "+m.Name, err))
+			s.remember(m.Name, m.ID)
+		}
+	}
+	return done, errors.Join(errs...)
+}
