@@ -29,7 +29,11 @@ type Type struct {
 	Virtualization []string // hvm, paravirtual
 	BootModes      []string
 	RootDevices    []string
-	Placement      []string // strategies of placement groups it can join
+
+	// NestedVirtualization is not known to the bundled catalogue, only to EC2.
+	NestedVirtualization bool
+
+	Placement []string // strategies of placement groups it can join
 
 	NetworkText       string // as EC2 puts it: "Up to 10 Gigabit"
 	NetworkMbps       int    // all cards together, sustained; 0 where EC2 says only "Moderate"

@@ -18,15 +18,15 @@ import (
 func main() {
 	from := flag.String("from", "", "folder of the source tables")
 	to := flag.String("catalog", "internal/catalog/catalog.bin", "where to write the catalogue")
-	golden := flag.String("golden", "internal/aws/types/testdata/golden.csv", "where to write the table of what nodes of each type are expected to offer")
+	goldenTo := flag.String("golden", "internal/aws/types/testdata/golden.csv", "where to write the table of what nodes of each type are expected to offer")
 	flag.Parse()
-	if err := run(*from, *to, *golden); err != nil {
+	if err := run(*from, *to, *goldenTo); err != nil {
 		fmt.Fprintln(os.Stderr, "catalog:", err)
 		os.Exit(1)
 	}
 }
 
-func run(from, to, golden string) error {
+func run(from, to, goldenTo string) error {
 	if from == "" {
 		return fmt.Errorf("-from is missing: name the folder of the source tables")
 	}
@@ -49,7 +49,11 @@ func run(from, to, golden string) error {
 		return err
 	}
 	fmt.Printf("%s: %d types, %d regions, %d bytes\n", to, len(types), len(regions), len(file))
-	return nil
+	expected, err := golden(from)
+	if err != nil {
+		return err
+	}
+	return write(goldenTo, expected)
 }
 
 func write(name string, data []byte) error {

@@ -78,11 +78,11 @@ func readAccelerators(r row) []catalog.Accelerator {
 		})
 	}
 	if name := r.text("inf_name"); name != "" {
-		maker, rest, named := strings.Cut(name, " ")
-		if !named {
-			maker, rest = "AWS", name
+		maker := "AWS"
+		if first, _, named := strings.Cut(name, " "); named {
+			maker = first
 		}
-		out = append(out, catalog.Accelerator{Kind: catalog.Inference, Name: rest, Manufacturer: maker, Count: r.number("inf_count")})
+		out = append(out, catalog.Accelerator{Kind: catalog.Inference, Name: name, Manufacturer: maker, Count: r.number("inf_count")})
 	}
 	for _, c := range []struct {
 		column string

@@ -1,0 +1,32 @@
+// Package types computes what a node of each EC2 instance type offers: capacity, what the system keeps of it, and labels.
+//
+// It is arithmetic on values: the facts of a type (catalog.Type) and the
+// settings of a class. Where the facts and the offers come from, the bundled
+// catalogue or the account's own API, is not known here.
+package types
+
+import (
+	"github.com/tenon-sh/tenon/internal/aws/kubelet"
+	"github.com/tenon-sh/tenon/internal/aws/nodeclass"
+)
+
+// MemoryOverhead is the part of a machine's memory that its hypervisor and kernel
+// are taken to keep, until a real node of the type says otherwise.
+const MemoryOverhead = 0.075
+
+// Settings are what decides, besides the type, what a node offers.
+type Settings struct {
+	Class          nodeclass.Class
+	Kubelet        kubelet.Config
+	Region         string
+	MemoryOverhead float64          // as a fraction
+	ReservedENIs   int              // network interfaces that pods do not get
+	Seen           map[string]int64 // bytes of memory that nodes of a type were seen to have
+	Strategy       string           // of the class' placement group; empty without one
+	OldLabels      bool             // also the labels that only Provisioners knew
+}
+
+// Default is an AL2023 class with nothing set, in a region.
+func Default(region string) Settings {
+	return Settings{Class: nodeclass.Class{Family: AL2023}, Region: region, MemoryOverhead: MemoryOverhead}
+}
