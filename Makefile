@@ -6,7 +6,7 @@ TOOL   := go tool -modfile=tools/pinned/go.mod
 COMMIT := $(shell git rev-parse HEAD 2>/dev/null)
 STAMP  := -X main.commit=$(COMMIT) -X main.release=$(RELEASE)
 
-.PHONY: help build tools test test-documents verify lint rules generated fmt generate bench catalog docs clean
+.PHONY: help build tools test test-documents verify lint rules generated fmt generate bench catalog docs map clean
 
 help: ## list the targets
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/make \1\t\2/p' Makefile | expand -t 24
@@ -48,6 +48,9 @@ catalog: ## the bundled EC2 catalogue from its source tables: make catalog ARGS=
 
 bench: ## the benchmarks of the engine
 	@go test -run '^$$' -bench . -benchmem $(ARGS) ./engine/...
+
+map: ## every package, in one sentence
+	@go list -f '{{slice .ImportPath 25}}	{{.Doc}}' ./... | expand -t 32
 
 clean: ## remove what was built here
 	@rm -rf bin
