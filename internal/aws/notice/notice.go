@@ -1,0 +1,146 @@
+// Package notice reads what AWS announces about machines: that they will be taken back, stopped or serviced.
+package notice
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+)
+
+// Kind is what is announced.
+type Kind string
+
+// The kinds. All but Rebalance and Nothing mean that the machine is going.
+const (
+	SpotInterrupted        Kind = "spot_interrupted"
+	Rebalance              Kind = "rebalance_recommendation"
+	ScheduledChange        Kind = "scheduled_change"
+	Stopped                Kind = "instance_stopped"
+	Terminated             Kind = "instance_terminated"
+	ReservationInterrupted Kind = "capacity_reservation_interrupted"
+	Nothing                Kind = "no_op"
+)
+
+// Going reports whether machines of such a notice must be given back.
+func (k Kind) Going() bool { return k != Rebalance && k != Nothing }
+
+// Event is the reason of the event that tells people; empty for Nothing.
+func (k Kind) Event() string {
+	switch k {
+	case SpotInterrupted:
+		return "SpotInterrupted"
+	case Rebalance:
+		return "SpotRebalanceRecommendation"
+	case ScheduledChange:
+		return "InstanceUnhealthy"
+	case Stopped:
+		return "InstanceStopping"
+	case Terminated:
+		return "InstanceTerminating"
+	case ReservationInterrupted:
+		return "CapacityReservationInstanceInterrupted"
+	case Nothing:
+	}
+	return ""
+}
+
+// Notice is one announcement.
+type Notice struct {
+	Kind      Kind
+	Instances []string // sorted, each once
+	At        time.Time
+}
+
+// envelope is how EventBridge wraps every announcement.
+type envelope struct {
+	Source     string          `json:"source"`
+	DetailType string          `json:"detail-type"`
+	Time       time.Time       `json:"time"`
+	Detail     json.RawMessage `json:"detail"`
+}
+
+// Parse reads a message of the queue. A message of another kind is a Notice of
+// kind Nothing; only one that is no announcement at all is an error.
+func Parse(body string) (Notice, error) {
+	var e envelope
+	if err := json.Unmarshal([]byte(body), &e); err != nil {
+		return Notice{Kind: Nothing}, fmt.Errorf("read announcement: %w", err)
+	}
+	n := Notice{Kind: Nothing, At: e.Time}
+	var err error
+	switch e.Source + "/" + e.DetailType {
+	case "aws.ec2/EC2 Spot Instance Interruption Warning":
+		err = n.one(SpotInterrupted, e.Detail)
+	case "aws.ec2/EC2 Instance Rebalance Recommendation":
+		err = n.one(Rebalance, e.Detail)
+	case "aws.ec2/EC2 Capacity Reservation Instance Interruption Warning":
+		err = n.one(ReservationInterrupted, e.Detail)
+	case "aws.ec2/EC2 Instance State-change Notification":
+		err = n.state(e.Detail)
+	case "aws.health/AWS Health Event":
+		err = n.health(e.Detail)
+	}
+	if err != nil {
+		return Notice{Kind: Nothing, At: e.Time}, fmt.Errorf("read %s: %w", e.DetailType, err)
+	}
+	return n, nil
+}
+
+func (n *Notice) one(k Kind, detail json.RawMessage) error {
+	var d struct {
+		Instance string `json:"instance-id"`
+	}
+	if err := json.Unmarshal(detail, &d); err != nil {
+		return err
+	}
+	if d.Instance != "" {
+		n.Kind, n.Instances = k, []string{d.Instance}
+	}
+	return nil
+}
+
+func (n *Notice) state(detail json.RawMessage) error {
+	var d struct {
+		State string `json:"state"`
+	}
+	if err := json.Unmarshal(detail, &d); err != nil {
+		return err
+	}
+	switch strings.ToLower(d.State) {
+	case "stopping", "stopped":
+		return n.one(Stopped, detail)
+	case "shutting-down", "terminated":
+		return n.one(Terminated, detail)
+	}
+	return nil
+}
+
+// health reads an event of AWS Health. Only planned work on EC2 is about machines of ours.
+func (n *Notice) health(detail json.RawMessage) error {
+	var d struct {
+		Service  string `json:"service"`
+		Category string `json:"eventTypeCategory"`
+		Affected []struct {
+			Entity string `json:"entityValue"`
+		} `json:"affectedEntities"`
+	}
+	if err := json.Unmarshal(detail, &d); err != nil {
+		return err
+	}
+	if d.Service != "EC2" || d.Category != "scheduledChange" {
+		return nil
+	}
+	for _, a := range d.Affected {
+		if strings.HasPrefix(a.Entity, "i-") {
+			n.Instances = append(n.Instances, a.Entity)
+		}
+	}
+	slices.Sort(n.Instances)
+	n.Instances = slices.Compact(n.Instances)
+	if len(n.Instances) > 0 {
+		n.Kind = ScheduledChange
+	}
+	return nil
+}

@@ -1,0 +1,121 @@
+package notice
+
+import (
+	"context"
+	"fmt"
+	"sync"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/sqs"
+	sqstypes "github.com/aws/aws-sdk-go-v2/service/sqs/types"
+
+	"github.com/tenon-sh/tenon/internal/aws/refusal"
+)
+
+// SQS gives at most ten messages at a time, and hides them this long from others.
+const (
+	batch      = 10
+	visibility = 20
+	readers    = 4
+)
+
+// Queue is where AWS puts its announcements.
+type Queue struct {
+	sqs  *sqs.Client
+	name string
+	wait int32 // seconds a question waits for an answer
+
+	mu  sync.Mutex
+	url string
+}
+
+// NewQueue returns the queue of that name. wait is how many seconds a question
+// waits for a message to come; 20 is the most that SQS allows.
+func NewQueue(c *sqs.Client, name string, wait int32) *Queue {
+	return &Queue{sqs: c, name: name, wait: wait}
+}
+
+// Handler does what a notice asks for. A notice may come twice and late.
+type Handler func(context.Context, Notice) error
+
+// Drain asks for messages once with several readers, hands each to handle and
+// deletes those that were handled. Messages that nobody understands are deleted
+// too, or they would come back until they expire. It returns how many came and
+// the first error.
+func (q *Queue) Drain(ctx context.Context, handle Handler) (int, error) {
+	url, err := q.find(ctx)
+	if err != nil {
+		return 0, err
+	}
+	counts := make([]int, readers)
+	errs := make([]error, readers)
+	var wg sync.WaitGroup
+	for i := range readers {
+		wg.Go(func() { counts[i], errs[i] = q.read(ctx, url, handle) })
+	}
+	wg.Wait()
+	total := 0
+	for i := range readers {
+		total += counts[i]
+		if err == nil {
+			err = errs[i]
+		}
+	}
+	return total, err
+}
+
+func (q *Queue) read(ctx context.Context, url string, handle Handler) (int, error) {
+	out, err := q.sqs.ReceiveMessage(ctx, &sqs.ReceiveMessageInput{
+		QueueUrl: aws.String(url), MaxNumberOfMessages: batch, VisibilityTimeout: visibility, WaitTimeSeconds: q.wait,
+	})
+	if err != nil {
+		if refusal.Gone(err) {
+			q.forget()
+		}
+		return 0, refusal.Wrap("receive messages of queue "+q.name, err)
+	}
+	var first error
+	for _, m := range out.Messages {
+		if err := q.take(ctx, url, m, handle); err != nil && first == nil {
+			first = err
+		}
+	}
+	return len(out.Messages), first
+}
+
+// take handles one message. It stays in the queue only if handling failed.
+func (q *Queue) take(ctx context.Context, url string, m sqstypes.Message, handle Handler) error {
+	n, unread := Parse(aws.ToString(m.Body))
+	if unread == nil && n.Kind != Nothing {
+		if err := handle(ctx, n); err != nil {
+			return fmt.Errorf("%s of %v: %w", n.Kind, n.Instances, err)
+		}
+	}
+	if _, err := q.sqs.DeleteMessage(ctx, &sqs.DeleteMessageInput{QueueUrl: aws.String(url), ReceiptHandle: m.ReceiptHandle}); err != nil {
+		return refusal.Wrap("delete message of queue "+q.name, err)
+	}
+	return unread
+}
+
+func (q *Queue) find(ctx context.Context) (string, error) {
+	q.mu.Lock()
+	url := q.url
+	q.mu.Unlock()
+	if url != "" {
+		return url, nil
+	}
+	out, err := q.sqs.GetQueueUrl(ctx, &sqs.GetQueueUrlInput{QueueName: aws.String(q.name)})
+	if err != nil {
+		return "", refusal.Wrap("find queue "+q.name, err)
+	}
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	q.url = aws.ToString(out.QueueUrl)
+	return q.url, nil
+}
+
+func (q *Queue) forget() {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	q.url = ""
+}
