@@ -50,7 +50,7 @@ bench: ## the benchmarks of the engine
 	@go test -run '^$$' -bench . -benchmem $(ARGS) ./engine/...
 
 map: ## every package, in one sentence
-	@go list -f '{{slice .ImportPath 25}}	{{.Doc}}' ./... | expand -t 32
+	@go list -f '{{slice .ImportPath 26}}	{{.Doc}}' ./... | expand -t 32
 
 clean: ## remove what was built here
 	@rm -rf bin
