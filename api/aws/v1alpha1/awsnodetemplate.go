@@ -30,8 +30,13 @@ type AWSNodeTemplateSpec struct {
 
 	// UserData is merged with what the family's boot needs.
 	// +optional
-	UserData *string `json:"userData,omitempty"`
+	UserData *NamedSetting `json:"userData,omitempty"`
 	// AMISelector selects images by tags or ids; the newest that fits the machine is used.
+	// +kubebuilder:validation:MinProperties:=1
+	// +kubebuilder:validation:MaxProperties:=50
+	// +kubebuilder:validation:XValidation:rule="size(self) > 0",message="an empty selector selects nothing: write tags as key: value, or aws-ids"
+	// +kubebuilder:validation:XValidation:rule="self.all(k, k != '' && self[k] != '')",message="a selector needs a key and a value, `*` for any value"
+	// +kubebuilder:validation:XValidation:rule="['aws-ids', 'aws::ids'].all(k, !(k in self) || self[k].split(',').all(id, id.trim().matches('^ami-[0-9a-z]+$')))",message="ids look like ami-0123456789abcdef0, separated by commas"
 	// +optional
 	AMISelector map[string]string `json:"amiSelector,omitempty"`
 	// DetailedMonitoring of EC2.
@@ -60,14 +65,24 @@ type Provider struct {
 	AMIFamily *string `json:"amiFamily,omitempty"`
 	// Context is handed to CreateFleet as it is.
 	// +optional
-	Context *string `json:"context,omitempty"`
+	Context *NamedSetting `json:"context,omitempty"`
 	// InstanceProfile of the nodes. Default: the global setting.
 	// +optional
-	InstanceProfile *string `json:"instanceProfile,omitempty"`
+	InstanceProfile *NamedSetting `json:"instanceProfile,omitempty"`
 	// SubnetSelector finds subnets by tags (`*` stands for any value) or by aws-ids.
+	// +kubebuilder:validation:MinProperties:=1
+	// +kubebuilder:validation:MaxProperties:=50
+	// +kubebuilder:validation:XValidation:rule="size(self) > 0",message="an empty selector selects nothing: write tags as key: value, or aws-ids"
+	// +kubebuilder:validation:XValidation:rule="self.all(k, k != '' && self[k] != '')",message="a selector needs a key and a value, `*` for any value"
+	// +kubebuilder:validation:XValidation:rule="['aws-ids', 'aws::ids'].all(k, !(k in self) || self[k].split(',').all(id, id.trim().matches('^subnet-[0-9a-z]+$')))",message="ids look like subnet-0123456789abcdef0, separated by commas"
 	// +required
 	SubnetSelector map[string]string `json:"subnetSelector"`
 	// SecurityGroupSelector finds security groups by tags (`*` stands for any value) or by aws-ids.
+	// +kubebuilder:validation:MinProperties:=1
+	// +kubebuilder:validation:MaxProperties:=50
+	// +kubebuilder:validation:XValidation:rule="size(self) > 0",message="an empty selector selects nothing: write tags as key: value, or aws-ids"
+	// +kubebuilder:validation:XValidation:rule="self.all(k, k != '' && self[k] != '')",message="a selector needs a key and a value, `*` for any value"
+	// +kubebuilder:validation:XValidation:rule="['aws-ids', 'aws::ids'].all(k, !(k in self) || self[k].split(',').all(id, id.trim().matches('^sg-[0-9a-z]+$')))",message="ids look like sg-0123456789abcdef0, separated by commas"
 	// +optional
 	SecurityGroupSelector map[string]string `json:"securityGroupSelector,omitempty"`
 	// Tags of all that is made in EC2.
@@ -75,14 +90,19 @@ type Provider struct {
 	Tags map[string]string `json:"tags,omitempty"`
 	// LaunchTemplate is the name of a launch template of the user's own, used as it is.
 	// +optional
-	LaunchTemplate *string `json:"launchTemplate,omitempty"`
+	LaunchTemplate *NamedSetting `json:"launchTemplate,omitempty"`
 	// MetadataOptions of the nodes' instance metadata service.
 	// +optional
 	MetadataOptions *MetadataOptions `json:"metadataOptions,omitempty"`
 	// BlockDeviceMappings are the nodes' volumes.
+	// +kubebuilder:validation:MaxItems:=50
 	// +optional
 	BlockDeviceMappings []*BlockDeviceMapping `json:"blockDeviceMappings,omitempty"`
 }
+
+// NamedSetting is a setting written out. Three dots stand for one that is not.
+// +kubebuilder:validation:Pattern:=`^([^.]|\.[^.]|\.\.[^.]|\.\.\..|\.{0,2}$)`
+type NamedSetting = string
 
 // MetadataOptions of the instance metadata service.
 type MetadataOptions struct {
@@ -129,6 +149,7 @@ type BlockDevice struct {
 	// +optional
 	Throughput *int64 `json:"throughput,omitempty"`
 	// VolumeSize from 1G to 64T.
+	// +kubebuilder:validation:Pattern:=`^([1-9][0-9]{0,4}(\.[0-9]+)?(G|Gi)|[1-9][0-9]?(\.[0-9]+)?(T|Ti)|[1-9][0-9]{3,7}(M|Mi)|[1-9][0-9]{6,10}(k|Ki)|[1-9][0-9]{9,13})$`
 	// +kubebuilder:validation:XIntOrString
 	// +optional
 	VolumeSize *resource.Quantity `json:"volumeSize,omitempty"`

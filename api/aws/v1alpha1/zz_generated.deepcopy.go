@@ -74,7 +74,7 @@ func (in *AWSNodeTemplateSpec) DeepCopyInto(out *AWSNodeTemplateSpec) {
 	in.Provider.DeepCopyInto(&out.Provider)
 	if in.UserData != nil {
 		in, out := &in.UserData, &out.UserData
-		*out = new(string)
+		*out = new(NamedSetting)
 		**out = **in
 	}
 	if in.AMISelector != nil {
@@ -258,12 +258,12 @@ func (in *Provider) DeepCopyInto(out *Provider) {
 	}
 	if in.Context != nil {
 		in, out := &in.Context, &out.Context
-		*out = new(string)
+		*out = new(NamedSetting)
 		**out = **in
 	}
 	if in.InstanceProfile != nil {
 		in, out := &in.InstanceProfile, &out.InstanceProfile
-		*out = new(string)
+		*out = new(NamedSetting)
 		**out = **in
 	}
 	if in.SubnetSelector != nil {
@@ -289,7 +289,7 @@ func (in *Provider) DeepCopyInto(out *Provider) {
 	}
 	if in.LaunchTemplate != nil {
 		in, out := &in.LaunchTemplate, &out.LaunchTemplate
-		*out = new(string)
+		*out = new(NamedSetting)
 		**out = **in
 	}
 	if in.MetadataOptions != nil {

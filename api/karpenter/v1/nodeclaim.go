@@ -74,7 +74,7 @@ type ResourceRequirements struct {
 // Requirement says what values a label of the node may have.
 //
 // +kubebuilder:validation:XValidation:rule="self.operator != 'In' || (has(self.values) && size(self.values) > 0)",message="operator In needs at least one value"
-// +kubebuilder:validation:XValidation:rule="!(self.operator in ['Gt', 'Lt', 'Gte', 'Lte']) || (has(self.values) && size(self.values) == 1 && self.values[0].matches('^[+]?[0-9]{1,19}$') && int(self.values[0]) >= 0)",message="operators Gt, Lt, Gte and Lte need exactly one value, an integer that is not negative"
+// +kubebuilder:validation:XValidation:rule="!(self.operator in ['Gt', 'Lt', 'Gte', 'Lte']) || (has(self.values) && size(self.values) == 1 && int(self.values[0]) >= 0)",message="operators Gt, Lt, Gte and Lte need exactly one value, an integer that is not negative"
 // +kubebuilder:validation:XValidation:rule="!(self.operator == 'In' && has(self.minValues)) || (has(self.values) && size(self.values) >= self.minValues)",message="operator In with minValues needs at least that many values"
 type Requirement struct {
 	// Key is the label's name.

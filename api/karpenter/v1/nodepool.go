@@ -30,7 +30,7 @@ type NodePool struct {
 // NodePoolSpec is what the user asks for.
 //
 // +kubebuilder:validation:XValidation:rule="has(self.replicas) == has(oldSelf.replicas)",message="replicas cannot be added or removed: a pool stays static or dynamic, make a new pool instead"
-// +kubebuilder:validation:XValidation:rule="!has(self.replicas) || !has(self.limits) || self.limits.all(k, k == 'nodes')",message="a pool with replicas may only limit nodes"
+// +kubebuilder:validation:XValidation:rule="!has(self.replicas) || !has(self.limits) || size(self.limits) == 0 || (size(self.limits) == 1 && 'nodes' in self.limits)",message="a pool with replicas may only limit nodes"
 // +kubebuilder:validation:XValidation:rule="!has(self.replicas) || !has(self.weight)",message="a pool with replicas has no weight"
 type NodePoolSpec struct {
 	// Template is what a node of this pool looks like.
@@ -131,6 +131,7 @@ type NodeClaimTemplate struct {
 // ObjectMeta is the labels and annotations of a template.
 type ObjectMeta struct {
 	// Labels of the node.
+	// +kubebuilder:validation:MaxProperties:=100
 	// +optional
 	Labels map[string]string `json:"labels,omitempty"`
 	// Annotations of the node.

@@ -55,7 +55,7 @@ type NodeOverlaySpec struct {
 // Requirement says what values a label may have.
 //
 // +kubebuilder:validation:XValidation:rule="!(self.operator in ['In', 'NotIn']) || (has(self.values) && size(self.values) > 0)",message="operators In and NotIn need at least one value"
-// +kubebuilder:validation:XValidation:rule="!(self.operator in ['Gt', 'Lt', 'Gte', 'Lte']) || (has(self.values) && size(self.values) == 1 && self.values[0].matches('^[+]?[0-9]{1,19}$') && int(self.values[0]) >= 0)",message="operators Gt, Lt, Gte and Lte need exactly one value, an integer that is not negative"
+// +kubebuilder:validation:XValidation:rule="!(self.operator in ['Gt', 'Lt', 'Gte', 'Lte']) || (has(self.values) && size(self.values) == 1 && int(self.values[0]) >= 0)",message="operators Gt, Lt, Gte and Lte need exactly one value, an integer that is not negative"
 type Requirement struct {
 	// Key is the label's name.
 	// +kubebuilder:validation:MaxLength:=316

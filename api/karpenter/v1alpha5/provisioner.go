@@ -24,6 +24,9 @@ type Provisioner struct {
 
 // ProvisionerSpec is what the user asks for.
 //
+// +kubebuilder:validation:XValidation:rule="!has(self.taints) || self.taints.all(t, self.taints.exists_one(u, t.key == u.key && t.effect == u.effect))",message="a key and effect stands once",fieldPath=".taints"
+// +kubebuilder:validation:XValidation:rule="!has(self.startupTaints) || self.startupTaints.all(t, self.startupTaints.exists_one(u, t.key == u.key && t.effect == u.effect))",message="a key and effect stands once",fieldPath=".startupTaints"
+// +kubebuilder:validation:XValidation:rule="!has(self.taints) || !has(self.startupTaints) || self.taints.all(t, !self.startupTaints.exists(u, t.key == u.key && t.effect == u.effect))",message="a key and effect stands once, in taints or in startupTaints",fieldPath=".startupTaints"
 // +kubebuilder:validation:XValidation:rule="!(has(self.provider) && has(self.providerRef))",message="set provider or providerRef, not both",fieldPath=".provider"
 // +kubebuilder:validation:XValidation:rule="has(self.provider) || has(self.providerRef)",message="set providerRef, the name of an AWSNodeTemplate, or an inline provider",fieldPath=".providerRef"
 // +kubebuilder:validation:XValidation:rule="!(has(self.ttlSecondsAfterEmpty) && has(self.consolidation) && has(self.consolidation.enabled) && self.consolidation.enabled)",message="consolidation gives empty nodes back by itself: remove ttlSecondsAfterEmpty or switch consolidation off",fieldPath=".ttlSecondsAfterEmpty"
@@ -32,15 +35,19 @@ type ProvisionerSpec struct {
 	// +optional
 	Annotations map[string]string `json:"annotations,omitempty"`
 	// Labels of the node.
+	// +kubebuilder:validation:MaxProperties:=100
 	// +optional
 	Labels map[string]string `json:"labels,omitempty"`
 	// Taints of the node. Pods must tolerate them.
+	// +kubebuilder:validation:MaxItems:=100
 	// +optional
 	Taints []corev1.Taint `json:"taints,omitempty"`
 	// StartupTaints are on the node when it joins and are taken off by something else; pods need not tolerate them.
+	// +kubebuilder:validation:MaxItems:=100
 	// +optional
 	StartupTaints []corev1.Taint `json:"startupTaints,omitempty"`
 	// Requirements narrow what the node may be.
+	// +kubebuilder:validation:MaxItems:=100
 	// +optional
 	Requirements []Requirement `json:"requirements,omitempty"`
 	// KubeletConfiguration is what the node's kubelet is started with.
@@ -48,7 +55,7 @@ type ProvisionerSpec struct {
 	KubeletConfiguration *KubeletConfiguration `json:"kubeletConfiguration,omitempty"`
 	// Provider is the settings of the cloud, written here. Its fields are those of an AWSNodeTemplate that has no
 	// userData and no amiSelector.
-	// +kubebuilder:pruning:PreserveUnknownFields
+	// +kubebuilder:validation:Type:=object
 	// +optional
 	Provider *runtime.RawExtension `json:"provider,omitempty"`
 	// ProviderRef names the object with the settings of the cloud.
@@ -104,7 +111,8 @@ type ProviderRef struct {
 	Kind string `json:"kind,omitempty"`
 	// Name of the object.
 	// +kubebuilder:validation:MinLength:=1
-	Name string `json:"name,omitempty"`
+	// +required
+	Name string `json:"name"`
 	// APIVersion of the object.
 	// +optional
 	APIVersion string `json:"apiVersion,omitempty"`
@@ -124,6 +132,10 @@ type Consolidation struct {
 }
 
 // KubeletConfiguration is what a node's kubelet is started with.
+//
+// +kubebuilder:validation:XValidation:rule="!has(self.evictionSoft) || self.evictionSoft.all(k, has(self.evictionSoftGracePeriod) && k in self.evictionSoftGracePeriod)",message="each signal of evictionSoft needs a grace period in evictionSoftGracePeriod",fieldPath=".evictionSoft"
+// +kubebuilder:validation:XValidation:rule="!has(self.evictionSoftGracePeriod) || self.evictionSoftGracePeriod.all(k, has(self.evictionSoft) && k in self.evictionSoft)",message="each signal of evictionSoftGracePeriod needs a level in evictionSoft",fieldPath=".evictionSoftGracePeriod"
+// +kubebuilder:validation:XValidation:rule="!has(self.imageGCHighThresholdPercent) || !has(self.imageGCLowThresholdPercent) || self.imageGCHighThresholdPercent > self.imageGCLowThresholdPercent",message="imageGCHighThresholdPercent must be above imageGCLowThresholdPercent",fieldPath=".imageGCHighThresholdPercent"
 type KubeletConfiguration struct {
 	// +optional
 	ClusterDNS []string `json:"clusterDNS,omitempty"`
@@ -135,14 +147,29 @@ type KubeletConfiguration struct {
 	// +kubebuilder:validation:Minimum:=0
 	// +optional
 	PodsPerCore *int32 `json:"podsPerCore,omitempty"`
+	// SystemReserved is kept for the system: cpu, memory, ephemeral-storage and pid.
+	// +kubebuilder:validation:XValidation:rule="self.all(k, k in ['cpu', 'memory', 'ephemeral-storage', 'pid'])",message="only cpu, memory, ephemeral-storage and pid can be reserved"
+	// +kubebuilder:validation:XValidation:rule="self.all(k, !string(self[k]).startsWith('-'))",message="what is reserved cannot be negative"
 	// +optional
 	SystemReserved corev1.ResourceList `json:"systemReserved,omitempty"`
+	// KubeReserved is kept for the kubelet and its like: cpu, memory, ephemeral-storage and pid.
+	// +kubebuilder:validation:XValidation:rule="self.all(k, k in ['cpu', 'memory', 'ephemeral-storage', 'pid'])",message="only cpu, memory, ephemeral-storage and pid can be reserved"
+	// +kubebuilder:validation:XValidation:rule="self.all(k, !string(self[k]).startsWith('-'))",message="what is reserved cannot be negative"
 	// +optional
 	KubeReserved corev1.ResourceList `json:"kubeReserved,omitempty"`
+	// EvictionHard are the levels at which pods are evicted at once, by signal.
+	// +kubebuilder:validation:MaxProperties:=10
+	// +kubebuilder:validation:XValidation:rule="self.all(k, k in ['memory.available', 'nodefs.available', 'nodefs.inodesFree', 'imagefs.available', 'imagefs.inodesFree', 'pid.available'])",message="the signals are memory.available, nodefs.available, nodefs.inodesFree, imagefs.available, imagefs.inodesFree and pid.available"
 	// +optional
 	EvictionHard map[string]string `json:"evictionHard,omitempty"`
+	// EvictionSoft are the levels at which pods are evicted after a grace period, by signal.
+	// +kubebuilder:validation:MaxProperties:=10
+	// +kubebuilder:validation:XValidation:rule="self.all(k, k in ['memory.available', 'nodefs.available', 'nodefs.inodesFree', 'imagefs.available', 'imagefs.inodesFree', 'pid.available'])",message="the signals are memory.available, nodefs.available, nodefs.inodesFree, imagefs.available, imagefs.inodesFree and pid.available"
 	// +optional
 	EvictionSoft map[string]string `json:"evictionSoft,omitempty"`
+	// EvictionSoftGracePeriod is how long a soft level may be passed, by signal.
+	// +kubebuilder:validation:MaxProperties:=10
+	// +kubebuilder:validation:XValidation:rule="self.all(k, k in ['memory.available', 'nodefs.available', 'nodefs.inodesFree', 'imagefs.available', 'imagefs.inodesFree', 'pid.available'])",message="the signals are memory.available, nodefs.available, nodefs.inodesFree, imagefs.available, imagefs.inodesFree and pid.available"
 	// +optional
 	EvictionSoftGracePeriod map[string]metav1.Duration `json:"evictionSoftGracePeriod,omitempty"`
 	// +optional
