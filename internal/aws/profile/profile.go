@@ -1,0 +1,187 @@
+// Package profile gives machines the instance profile that carries their role.
+package profile
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"hash/fnv"
+	"maps"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/iam"
+	iamtypes "github.com/aws/aws-sdk-go-v2/service/iam/types"
+
+	"github.com/tenon-sh/tenon/internal/aws/refusal"
+	"github.com/tenon-sh/tenon/internal/clock"
+)
+
+// fresh is how long a profile that was seen to be right is taken to be so.
+const fresh = 15 * time.Minute
+
+// Owner says for whom a profile is made. The name of the profile follows from
+// it, so that a process that forgot what it made finds it again.
+type Owner struct {
+	Cluster, Region  string
+	Class, UID, Role string
+	Tags             map[string]string
+}
+
+// Name is the profile's name. Another role is another profile, because EC2 may
+// still start machines from the old one.
+func (o Owner) Name() string {
+	h := fnv.New64a()
+	for _, part := range []string{o.Region, o.Class, o.UID, o.role()} {
+		_, _ = h.Write([]byte(part + "\x00"))
+	}
+	return fmt.Sprintf("%s_%d", o.Cluster, h.Sum64())
+}
+
+// role is the role's name without its path, which profiles do not take.
+func (o Owner) role() string { return o.Role[strings.LastIndexByte(o.Role, '/')+1:] }
+
+// Path is where the class' profiles are listed.
+func (o Owner) Path() string { return fmt.Sprintf("/karpenter/%s/%s/%s/", o.Region, o.Cluster, o.UID) }
+
+func (o Owner) tags() []iamtypes.Tag {
+	all := maps.Clone(o.Tags)
+	if all == nil {
+		all = map[string]string{}
+	}
+	all["kubernetes.io/cluster/"+o.Cluster] = "owned"
+	all["eks:eks-cluster-name"] = o.Cluster
+	all["karpenter.k8s.aws/ec2nodeclass"] = o.Class
+	all["topology.kubernetes.io/region"] = o.Region
+	out := make([]iamtypes.Tag, 0, len(all))
+	for _, k := range slices.Sorted(maps.Keys(all)) {
+		out = append(out, iamtypes.Tag{Key: aws.String(k), Value: aws.String(all[k])})
+	}
+	return out
+}
+
+// Store is the profiles of this cluster.
+type Store struct {
+	iam *iam.Client
+	now clock.Now
+
+	mu   sync.Mutex
+	seen map[string]time.Time // when a profile was last seen to be right
+}
+
+// NewStore returns a Store that has seen no profile yet.
+func NewStore(c *iam.Client, now clock.Now) *Store {
+	return &Store{iam: c, now: now, seen: map[string]time.Time{}}
+}
+
+// Ensure returns the name of a profile with the owner's role in it, made if it was not there.
+func (s *Store) Ensure(ctx context.Context, o Owner) (string, error) {
+	name := o.Name()
+	s.mu.Lock()
+	at, known := s.seen[name]
+	s.mu.Unlock()
+	if known && s.now.Since(at) < fresh {
+		return name, nil
+	}
+	p, err := s.find(ctx, name)
+	if err != nil {
+		return "", err
+	}
+	if p == nil {
+		_, err := s.iam.CreateInstanceProfile(ctx, &iam.CreateInstanceProfileInput{
+			InstanceProfileName: aws.String(name), Path: aws.String(o.Path()), Tags: o.tags(),
+		})
+		if err != nil && !refusal.Is(err, "EntityAlreadyExists") {
+			return "", refusal.Wrap("create instance profile "+name, err)
+		}
+		p = &iamtypes.InstanceProfile{}
+	}
+	if err := s.fill(ctx, name, o.role(), p.Roles); err != nil {
+		return "", err
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.seen[name] = s.now()
+	return name, nil
+}
+
+// Check reports whether a profile that the user names is there and holds a role.
+func (s *Store) Check(ctx context.Context, name string) error {
+	p, err := s.find(ctx, name)
+	switch {
+	case err != nil:
+		return err
+	case p == nil:
+		return fmt.Errorf("instance profile %q does not exist: create it, or name a role and let it be made", name)
+	case len(p.Roles) == 0:
+		return fmt.Errorf("instance profile %q holds no role: add the nodes' role to it", name)
+	}
+	return nil
+}
+
+func (s *Store) find(ctx context.Context, name string) (*iamtypes.InstanceProfile, error) {
+	out, err := s.iam.GetInstanceProfile(ctx, &iam.GetInstanceProfileInput{InstanceProfileName: aws.String(name)})
+	if refusal.Gone(err) {
+		return nil, nil //nolint:nilnil // absence is an answer here
+	}
+	if err != nil {
+		return nil, refusal.Wrap("get instance profile "+name, err)
+	}
+	return out.InstanceProfile, nil
+}
+
+// fill leaves just the role in the profile. A profile holds one at most.
+func (s *Store) fill(ctx context.Context, name, role string, has []iamtypes.Role) error {
+	for _, r := range has {
+		if aws.ToString(r.RoleName) == role {
+			return nil
+		}
+		_, err := s.iam.RemoveRoleFromInstanceProfile(ctx, &iam.RemoveRoleFromInstanceProfileInput{InstanceProfileName: aws.String(name), RoleName: r.RoleName})
+		if err != nil && !refusal.Gone(err) {
+			return refusal.Wrap("remove role from instance profile "+name, err)
+		}
+	}
+	_, err := s.iam.AddRoleToInstanceProfile(ctx, &iam.AddRoleToInstanceProfileInput{InstanceProfileName: aws.String(name), RoleName: aws.String(role)})
+	if err != nil && !refusal.Is(err, "LimitExceeded") {
+		return refusal.Wrap(fmt.Sprintf("add role %s to instance profile %s", role, name), err)
+	}
+	return nil
+}
+
+// Delete removes every profile under a path, roles first. What is not there is no error.
+func (s *Store) Delete(ctx context.Context, path string, keep func(name string) bool) error {
+	var errs []error
+	pages := iam.NewListInstanceProfilesPaginator(s.iam, &iam.ListInstanceProfilesInput{PathPrefix: aws.String(path)})
+	for pages.HasMorePages() {
+		page, err := pages.NextPage(ctx)
+		if err != nil {
+			return refusal.Wrap("list instance profiles below "+path, err)
+		}
+		for _, p := range page.InstanceProfiles {
+			if name := aws.ToString(p.InstanceProfileName); keep == nil || !keep(name) {
+				errs = append(errs, s.delete(ctx, name, p.Roles))
+			}
+		}
+	}
+	return errors.Join(errs...)
+}
+
+func (s *Store) delete(ctx context.Context, name string, roles []iamtypes.Role) error {
+	for _, r := range roles {
+		_, err := s.iam.RemoveRoleFromInstanceProfile(ctx, &iam.RemoveRoleFromInstanceProfileInput{InstanceProfileName: aws.String(name), RoleName: r.RoleName})
+		if err != nil && !refusal.Gone(err) {
+			return refusal.Wrap("remove role from instance profile "+name, err)
+		}
+	}
+	_, err := s.iam.DeleteInstanceProfile(ctx, &iam.DeleteInstanceProfileInput{InstanceProfileName: aws.String(name)})
+	if err != nil && !refusal.Gone(err) {
+		return refusal.Wrap("delete instance profile "+name, err)
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	delete(s.seen, name)
+	return nil
+}
