@@ -169,6 +169,7 @@ func filledIn(s *schema) {
 func providerOf(template *schema) func(*schema) {
 	return func(s *schema) {
 		spec := template.Properties["spec"]
+		s.XPreserveUnknownFields = nil // a field that does not exist is a mistake to be told
 		s.Properties = map[string]schema{}
 		fields := reflect.TypeFor[awsv1alpha1.Provider]()
 		for i := range fields.NumField() {

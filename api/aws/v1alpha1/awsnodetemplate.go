@@ -101,7 +101,7 @@ type Provider struct {
 }
 
 // NamedSetting is a setting written out. Three dots stand for one that is not.
-// +kubebuilder:validation:Pattern:=`^([^.]|\.[^.]|\.\.[^.]|\.\.\..|\.{0,2}$)`
+// +kubebuilder:validation:Pattern:=`[^.]|^$`
 type NamedSetting = string
 
 // MetadataOptions of the instance metadata service.
