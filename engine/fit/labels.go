@@ -1,0 +1,110 @@
+package fit
+
+import (
+	"github.com/tenon-sh/tenon/engine/label"
+	"github.com/tenon-sh/tenon/engine/reason"
+	"github.com/tenon-sh/tenon/engine/world"
+)
+
+// Labels refuses a place whose labels or name the pod's selector or required node affinity does not accept.
+func Labels(p *world.Pod, at *Place) *reason.Why {
+	if labelled(p, at) {
+		return nil
+	}
+	why := &reason.Why{Code: reason.Label, Subject: at.Name}
+	for _, r := range p.NodeSelector {
+		if !at.satisfies(r) {
+			why.Detail = at.clash(r)
+			return why
+		}
+	}
+	if len(p.NodeTerms) == 1 {
+		why.Detail = at.termClash(p.NodeTerms[0])
+		return why
+	}
+	why.Detail = "none of the pod's node affinity terms holds"
+	for _, t := range p.NodeTerms {
+		why.Causes = append(why.Causes, &reason.Why{Code: reason.Label, Detail: at.termClash(t)})
+	}
+	return why
+}
+
+// labelled reports whether the pod's selector and one of its terms accept the place.
+func labelled(p *world.Pod, at *Place) bool {
+	return at.Has(p.NodeSelector) && at.anyTerm(p.NodeTerms)
+}
+
+func (at *Place) anyTerm(terms []world.NodeTerm) bool {
+	for _, t := range terms {
+		if at.Meets(t) {
+			return true
+		}
+	}
+	return len(terms) == 0
+}
+
+// Selected reports whether the pod's selector and required node affinity accept the place.
+func Selected(p *world.Pod, at *Place) bool { return labelled(p, at) }
+
+// Has reports whether the place's labels satisfy the set, or may still come to.
+func (at *Place) Has(s label.Set) bool {
+	for i := range s {
+		if !at.satisfies(s[i]) {
+			return false
+		}
+	}
+	return true
+}
+
+// Meets reports whether the place satisfies a node affinity term. A term that asks for nothing accepts nothing.
+func (at *Place) Meets(t world.NodeTerm) bool {
+	if len(t.Labels) == 0 && t.Name == nil {
+		return false
+	}
+	return at.named(t.Name) && at.Has(t.Labels)
+}
+
+func (at *Place) named(r *label.Requirement) bool {
+	switch {
+	case r == nil:
+		return true
+	case at.Planned:
+		return r.Not
+	}
+	return r.Has(at.Name)
+}
+
+func (at *Place) satisfies(r label.Requirement) bool {
+	if v, ok := at.Labels[r.Key]; ok {
+		return r.Has(v)
+	}
+	if o, ok := at.Open.Find(r.Key); ok {
+		return o.Meets(r) || o.Negative() && r.Negative()
+	}
+	return r.Negative()
+}
+
+func (at *Place) clash(r label.Requirement) string {
+	c := label.Clash{Want: r}
+	if v, ok := at.Labels[r.Key]; ok {
+		c.Offer = label.Is(r.Key, v)
+	} else if c.Offer, ok = at.Open.Find(r.Key); !ok {
+		c.Unknown = true
+	}
+	return c.String()
+}
+
+func (at *Place) termClash(t world.NodeTerm) string {
+	if len(t.Labels) == 0 && t.Name == nil {
+		return "the pod's node affinity term is empty, which accepts no node"
+	}
+	if !at.named(t.Name) {
+		return t.Name.String() + ", but the name is " + at.Name
+	}
+	for _, r := range t.Labels {
+		if !at.satisfies(r) {
+			return at.clash(r)
+		}
+	}
+	return ""
+}

@@ -1,0 +1,188 @@
+package fit
+
+import (
+	"cmp"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/tenon-sh/tenon/engine/amount"
+	"github.com/tenon-sh/tenon/engine/label"
+	"github.com/tenon-sh/tenon/engine/world"
+)
+
+// Place is a machine as the rules see it: a node, a claim on its way, or a machine only planned.
+type Place struct {
+	Name     string
+	Planned  bool              // it has no name of its own yet, so no pod can ask for it by name
+	Labels   map[string]string // that it has
+	Open     label.Set         // labels that are not settled yet, and what they may become
+	Taints   []world.Taint     // that count; those that go away by themselves are left out
+	Cordoned bool
+	Deleting bool
+	Free     amount.List
+	Ports    []world.Port // taken
+	Attached []Attached   // volumes of drivers that count them
+	Limits   []world.DriverLimit
+}
+
+// Attached is one volume that takes one of a node's attachments of a driver.
+type Attached struct{ Driver, ID string }
+
+// Of returns the place of a machine that is there or on its way. What the
+// daemon sets that it does not run yet will take is no longer free.
+func Of(m *world.Place, daemons []*world.DaemonSet) Place {
+	at := Place{Name: m.Name(), Deleting: m.Deleting(), Taints: taintsOf(m), Labels: m.Labels()}
+	var room amount.List
+	switch {
+	case m.Node == nil:
+		at.Planned = true
+		at.Labels, at.Open = claimLabels(m.Claim)
+		room = m.Claim.Allocatable
+		if len(room) == 0 {
+			room = m.Claim.Booked
+		}
+	default:
+		at.Cordoned = m.Node.Cordoned
+		at.Limits = m.Node.VolumeLimits
+		room = m.Node.Allocatable
+		if forming(m) && m.Claim != nil {
+			room = announced(room, m.Claim.Allocatable)
+		}
+	}
+	at.Free = room.Minus(m.Used)
+	at.Free = at.Free.Minus(Missing(m, &at, daemons))
+	for _, p := range m.Pods {
+		at.Ports = append(at.Ports, p.Ports...)
+		at.attach(p)
+	}
+	return at
+}
+
+// claimLabels are what a claim's node is known to carry, and what is not settled yet.
+func claimLabels(c *world.Claim) (map[string]string, label.Set) {
+	labels := maps.Clone(c.Labels)
+	if labels == nil {
+		labels = map[string]string{}
+	}
+	var open label.Set
+	for _, r := range c.Requirements {
+		if _, known := labels[r.Key]; known {
+			continue
+		}
+		if r.Op() == label.In && len(r.Values) == 1 {
+			labels[r.Key] = r.Values[0]
+			continue
+		}
+		open = append(open, r)
+	}
+	if c.Pool.Name != "" {
+		labels[PoolLabel(c.Pool)] = c.Pool.Name
+	}
+	return labels, open
+}
+
+// PoolLabel is the label by which the pool's nodes name it.
+func PoolLabel(id world.PoolID) string {
+	if id.Kind == world.Provisioner {
+		return label.Provisioner
+	}
+	return label.NodePool
+}
+
+// announced is what the node reports, and for what it reports nothing of yet, what its machine will have.
+func announced(node, claim amount.List) amount.List {
+	for _, e := range claim {
+		if node.Value(e.Name) == 0 && e.Value > 0 {
+			node = node.With(e.Name, e.Value)
+		}
+	}
+	return node
+}
+
+// Missing is what the daemon sets that will run on the machine, and do not yet, ask for.
+func Missing(m *world.Place, at *Place, daemons []*world.DaemonSet) amount.List {
+	var there []string
+	for _, p := range m.Pods {
+		if p.DaemonSet != "" {
+			there = append(there, world.Key{Namespace: p.Namespace, Name: p.DaemonSet}.String())
+		}
+	}
+	var missing amount.List
+	for _, d := range daemons {
+		if slices.Contains(there, d.String()) || !Runs(d, at) {
+			continue
+		}
+		missing = missing.Plus(d.Pod.Requests)
+	}
+	return missing
+}
+
+// Put takes the room, the ports and the attachments of p.
+func (at *Place) Put(p *world.Pod) {
+	at.Free = at.Free.Minus(p.Requests)
+	at.Ports = append(slices.Clip(at.Ports), p.Ports...)
+	at.attach(p)
+}
+
+func (at *Place) attach(p *world.Pod) {
+	for _, v := range p.Volumes {
+		a := Attached{v.Driver, v.ID}
+		if v.Driver == "" || slices.Contains(at.Attached, a) {
+			continue
+		}
+		at.Attached = append(slices.Clip(at.Attached), a)
+	}
+}
+
+// Copy returns a place that can be filled without changing at.
+func (at *Place) Copy() *Place {
+	c := *at
+	c.Ports, c.Attached = slices.Clip(at.Ports), slices.Clip(at.Attached)
+	return &c
+}
+
+// taintsOf are the taints that pods have to tolerate. A machine of a pool that
+// is still forming sheds its startup taints and those that Kubernetes puts on
+// what has just joined, so they do not count.
+func taintsOf(m *world.Place) []world.Taint {
+	switch {
+	case m.Node == nil:
+		return m.Claim.Taints
+	case !forming(m):
+		return m.Node.Taints
+	}
+	var startup []world.Taint
+	if m.Claim != nil {
+		startup = m.Claim.StartupTaints
+	}
+	return slices.DeleteFunc(slices.Clone(m.Node.Taints), func(t world.Taint) bool {
+		return passing(t) || slices.ContainsFunc(startup, func(s world.Taint) bool { return s.Key == t.Key && s.Effect == t.Effect })
+	})
+}
+
+// forming reports whether the machine belongs to a pool and has not been seen complete yet.
+func forming(m *world.Place) bool {
+	if m.Claim != nil {
+		return !m.Claim.Initialized
+	}
+	return m.Node.Pool.Name != "" && m.Node.Labels[label.Initialized] != "true"
+}
+
+// passing reports whether the taint goes away by itself while a node joins.
+func passing(t world.Taint) bool {
+	switch t.Key {
+	case "node.kubernetes.io/not-ready":
+		return t.Effect == world.NoSchedule || t.Effect == world.NoExecute
+	case "node.kubernetes.io/unreachable", "node.cloudprovider.kubernetes.io/uninitialized":
+		return t.Effect == world.NoSchedule
+	case "karpenter.sh/unregistered":
+		return t.Effect == world.NoExecute
+	}
+	return strings.HasPrefix(t.Key, "readiness.k8s.io/")
+}
+
+// CompareTaint orders taints by key, effect and value.
+func CompareTaint(a, b world.Taint) int {
+	return cmp.Or(strings.Compare(a.Key, b.Key), strings.Compare(a.Effect, b.Effect), strings.Compare(a.Value, b.Value))
+}

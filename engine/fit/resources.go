@@ -1,0 +1,28 @@
+package fit
+
+import (
+	"strings"
+
+	"github.com/tenon-sh/tenon/engine/amount"
+	"github.com/tenon-sh/tenon/engine/reason"
+	"github.com/tenon-sh/tenon/engine/world"
+)
+
+// Resources refuses a place with too little left of something the pod asks for.
+func Resources(p *world.Pod, at *Place) *reason.Why {
+	if p.Requests.Fits(at.Free) {
+		return nil
+	}
+	var short []string
+	for _, e := range p.Requests {
+		if has := max(at.Free.Value(e.Name), 0); e.Value > has {
+			short = append(short, ShortText(e.Name, e.Value, has))
+		}
+	}
+	return &reason.Why{Code: reason.Resource, Subject: at.Name, Detail: strings.Join(short, ", ")}
+}
+
+// ShortText says how much of a resource is wanted and how much there is.
+func ShortText(name string, wants, has int64) string {
+	return name + " wants " + amount.Text(name, wants) + ", has " + amount.Text(name, has)
+}

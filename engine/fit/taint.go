@@ -1,0 +1,95 @@
+package fit
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/tenon-sh/tenon/engine/reason"
+	"github.com/tenon-sh/tenon/engine/world"
+)
+
+// Taints refuses a place with a taint, NoSchedule or NoExecute, that the pod does not tolerate.
+func Taints(p *world.Pod, at *Place) *reason.Why {
+	if tolerates(p, at) {
+		return nil
+	}
+	bad := Untolerated(p.Tolerations, at.Taints)
+	texts := make([]string, len(bad))
+	for i, t := range bad {
+		texts[i] = TaintText(t)
+	}
+	return &reason.Why{
+		Code: reason.Taint, Subject: at.Name, Detail: strings.Join(texts, ", "),
+		Hint: "add a toleration for " + texts[0],
+	}
+}
+
+func tolerates(p *world.Pod, at *Place) bool {
+	for _, t := range at.Taints {
+		if t.Effect != world.PreferNoSchedule && !Tolerated(p.Tolerations, t) {
+			return false
+		}
+	}
+	return true
+}
+
+// Untolerated returns the taints that keep a pod with these tolerations away.
+func Untolerated(tolerations []world.Toleration, taints []world.Taint) []world.Taint {
+	var out []world.Taint
+	for _, t := range taints {
+		if t.Effect != world.PreferNoSchedule && !Tolerated(tolerations, t) {
+			out = append(out, t)
+		}
+	}
+	return out
+}
+
+// Tolerated reports whether one of the tolerations accepts the taint.
+func Tolerated(tolerations []world.Toleration, t world.Taint) bool {
+	return slices.ContainsFunc(tolerations, func(o world.Toleration) bool {
+		switch {
+		case o.Effect != "" && o.Effect != t.Effect:
+			return false
+		case o.Key == "":
+			return o.Exists
+		case o.Key != t.Key:
+			return false
+		}
+		return o.Exists || o.Value == t.Value
+	})
+}
+
+// TaintText writes a taint as kubectl does: key=value:effect.
+func TaintText(t world.Taint) string {
+	if t.Value == "" {
+		return t.Key + ":" + t.Effect
+	}
+	return t.Key + "=" + t.Value + ":" + t.Effect
+}
+
+// cordonTaint is what a cordoned node's taint would be; a pod that tolerates it may go there.
+func cordonTaint() world.Taint {
+	return world.Taint{Key: "node.kubernetes.io/unschedulable", Effect: world.NoSchedule}
+}
+
+// Cordon refuses a cordoned node.
+func Cordon(p *world.Pod, at *Place) *reason.Why {
+	if !cordoned(p, at) {
+		return nil
+	}
+	return &reason.Why{Code: reason.Unschedulable, Subject: at.Name, Hint: "uncordon it"}
+}
+
+func cordoned(p *world.Pod, at *Place) bool {
+	return at.Cordoned && !Tolerated(p.Tolerations, cordonTaint())
+}
+
+// Leaving refuses a machine that is going away.
+func Leaving(_ *world.Pod, at *Place) *reason.Why {
+	if !leaving(at) {
+		return nil
+	}
+	return &reason.Why{Code: reason.Deleting, Subject: at.Name}
+}
+
+func leaving(at *Place) bool { return at.Deleting }

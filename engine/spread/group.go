@@ -1,0 +1,247 @@
+package spread
+
+import (
+	"encoding/binary"
+	"slices"
+
+	"github.com/tenon-sh/tenon/engine/fit"
+	"github.com/tenon-sh/tenon/engine/label"
+	"github.com/tenon-sh/tenon/engine/world"
+)
+
+type kind byte
+
+const (
+	evenly   kind = iota + 1 // topology spread
+	apart                    // anti-affinity
+	together                 // affinity
+)
+
+// group is what pods with equal terms share: who its members are, and how many lie in each domain.
+type group struct {
+	kind  kind
+	terms []world.PodTerm // whom it counts; for together a member matches all of them
+
+	// Of evenly and apart.
+	key    int
+	counts []int32 // members by domain
+	owners []int32 // of apart: pods that carry the term, by domain
+
+	// Of evenly.
+	filter  world.Pod // selector, affinity and tolerations that machines have to pass
+	anyNode bool
+	taints  bool
+	needs   []string // labels that a machine has to have
+	nodes   []int32  // machines by domain
+	hist    []int32  // how many domains with machines hold 0, 1, 2, … members
+	known   int      // domains with machines
+	least   int32    // the smallest count among them
+
+	// Of together.
+	keys  []int
+	byKey [][]int32
+	total int
+}
+
+// covers reports whether the machine counts for the group.
+func (g *group) covers(at *fit.Place) bool {
+	if g.kind != evenly {
+		return true
+	}
+	for _, k := range g.needs {
+		if _, ok := valueOf(at, k); !ok {
+			return false
+		}
+	}
+	if !g.anyNode && !fit.Selected(&g.filter, at) {
+		return false
+	}
+	return !g.taints || len(fit.Untolerated(g.filter.Tolerations, at.Taints)) == 0 &&
+		(!at.Cordoned || fit.Cordon(&g.filter, at) == nil)
+}
+
+// open counts one more machine in domain d.
+func (g *group) open(d int32) {
+	g.nodes = bump(g.nodes, d, 1)
+	if g.nodes[d] == 1 {
+		g.known++
+		g.tally(count(g.counts, d), 1)
+	}
+}
+
+// close counts one machine less in domain d.
+func (g *group) close(d int32) {
+	g.nodes[d]--
+	if g.nodes[d] == 0 {
+		g.known--
+		g.tally(count(g.counts, d), -1)
+	}
+}
+
+// shift changes the members counted in domain d.
+func (g *group) shift(d, by int32) {
+	was := count(g.counts, d)
+	g.counts = bump(g.counts, d, by)
+	g.tally(was, -1)
+	g.tally(was+by, 1)
+}
+
+// tally changes how many domains hold c members, and keeps the least.
+func (g *group) tally(c, by int32) {
+	g.hist = bump(g.hist, c, by)
+	if by > 0 {
+		g.least = min(c, g.least)
+	}
+	for int(g.least) < len(g.hist)-1 && g.hist[g.least] == 0 {
+		g.least++
+	}
+}
+
+// picks reports whether a pod is a member of the group.
+func (l *Ledger) picks(g *group, p *world.Pod) bool {
+	for i := range g.terms {
+		t := &g.terms[i]
+		if !t.Selector.Match(p.Labels) || !l.reaches(t, p.Namespace) {
+			return false
+		}
+	}
+	return true
+}
+
+func (l *Ledger) reaches(t *world.PodTerm, namespace string) bool {
+	return slices.Contains(t.Namespaces, namespace) || t.Within.Some && t.Within.Set.Match(l.namespaces[namespace])
+}
+
+// Members returns the groups that count the pod, in order.
+func (l *Ledger) Members(p *world.Pod) []int32 {
+	var out []int32
+	for k, v := range p.Labels {
+		for _, g := range l.index[pair{k, v}] {
+			if l.picks(l.groups[g], p) {
+				out = append(out, g)
+			}
+		}
+	}
+	for _, g := range l.others {
+		if l.picks(l.groups[g], p) {
+			out = append(out, g)
+		}
+	}
+	slices.Sort(out)
+	return out
+}
+
+// join adds a group, unless one of the same identity is there, and returns its number.
+func (l *Ledger) join(id string, g *group) int32 {
+	if i, ok := l.byTerms[id]; ok {
+		return i
+	}
+	i := int32(len(l.groups))
+	l.byTerms[id] = i
+	l.groups = append(l.groups, g)
+	for _, t := range g.terms {
+		for _, r := range t.Selector.Set {
+			if r.Op() != label.In {
+				continue
+			}
+			for _, v := range r.Values {
+				k := pair{r.Key, v}
+				l.index[k] = append(l.index[k], i)
+			}
+			return i
+		}
+	}
+	l.others = append(l.others, i)
+	return i
+}
+
+// The identities below are texts in which every part says how long it is, so
+// that different terms never read alike.
+
+func appendText(b []byte, s string) []byte {
+	b = binary.AppendUvarint(b, uint64(len(s)))
+	return append(b, s...)
+}
+
+func appendSet(b []byte, s label.Set) []byte {
+	b = binary.AppendUvarint(b, uint64(len(s)))
+	for _, r := range s {
+		b = appendText(b, r.Key)
+		b = appendFlags(b, r.Not, r.Present, r.Min != nil, r.Max != nil)
+		if r.Min != nil {
+			b = binary.AppendVarint(b, *r.Min)
+		}
+		if r.Max != nil {
+			b = binary.AppendVarint(b, *r.Max)
+		}
+		b = binary.AppendUvarint(b, uint64(len(r.Values)))
+		for _, v := range r.Values {
+			b = appendText(b, v)
+		}
+	}
+	return b
+}
+
+func appendFlags(b []byte, flags ...bool) []byte {
+	for _, f := range flags {
+		c := byte('0')
+		if f {
+			c = '1'
+		}
+		b = append(b, c)
+	}
+	return b
+}
+
+func appendTerm(b []byte, t world.PodTerm) []byte {
+	b = appendText(b, t.Key)
+	b = appendFlags(b, t.Selector.Some, t.Within.Some)
+	b = appendSet(b, t.Selector.Set)
+	b = appendSet(b, t.Within.Set)
+	b = binary.AppendUvarint(b, uint64(len(t.Namespaces)))
+	for _, n := range t.Namespaces {
+		b = appendText(b, n)
+	}
+	return b
+}
+
+func apartID(t world.PodTerm) string { return string(appendTerm([]byte{byte(apart)}, t)) }
+
+func togetherID(terms []world.PodTerm) string {
+	b := []byte{byte(together)}
+	for _, t := range terms {
+		b = appendTerm(b, t)
+	}
+	return string(b)
+}
+
+func evenlyID(g *group, key string) string {
+	b := appendTerm([]byte{byte(evenly)}, g.terms[0])
+	b = appendText(b, key)
+	b = appendFlags(b, g.anyNode, g.taints)
+	for _, k := range g.needs {
+		b = appendText(b, k)
+	}
+	return string(appendFilter(b, g))
+}
+
+func appendFilter(b []byte, g *group) []byte {
+	if !g.anyNode {
+		b = appendSet(b, g.filter.NodeSelector)
+		for _, t := range g.filter.NodeTerms {
+			b = appendSet(b, t.Labels)
+			if t.Name != nil {
+				b = appendSet(b, label.Set{*t.Name})
+			}
+		}
+	}
+	if g.taints {
+		for _, t := range g.filter.Tolerations {
+			b = appendText(b, t.Key)
+			b = appendText(b, t.Value)
+			b = appendText(b, t.Effect)
+			b = appendFlags(b, t.Exists)
+		}
+	}
+	return b
+}

@@ -1,0 +1,218 @@
+// Package spread counts pods by domain and says where topology spread and pod affinity let one more go.
+//
+// A Ledger answers exactly as kube-scheduler's filters would, given the nodes
+// and pods entered in it: only domains that have nodes count for the minimum,
+// a running pod's anti-affinity keeps others away, and the first pod of a group
+// that wants its own company may go anywhere.
+package spread
+
+import (
+	"github.com/tenon-sh/tenon/engine/fit"
+	"github.com/tenon-sh/tenon/engine/label"
+	"github.com/tenon-sh/tenon/engine/world"
+)
+
+// Ledger counts pods by domain. It is filled in order: Enlist and Watch make
+// known which counts matter, then nodes and pods are entered.
+type Ledger struct {
+	namespaces map[string]map[string]string
+	keys       []string
+	keyIndex   map[string]int
+	domains    []map[string]int32 // for each key, its values so far
+	values     [][]string         // the same, by number
+	groups     []*group
+	byTerms    map[string]int32
+	index      map[pair][]int32 // groups by a label that their members carry
+	others     []int32          // groups without such a label
+	nodes      []node
+}
+
+type pair struct{ key, value string }
+
+// node is where one machine lies: for each key its domain, or none.
+type node struct {
+	domain []int32
+	open   map[int][]int32 // keys that are not settled yet: the domains it may be in
+	on     []bool          // for each group, whether the machine counts for it
+}
+
+const none int32 = -1
+
+// New returns an empty Ledger that knows the namespaces' labels.
+func New(namespaces []*world.Namespace) *Ledger {
+	l := &Ledger{
+		namespaces: make(map[string]map[string]string, len(namespaces)),
+		keyIndex:   map[string]int{},
+		byTerms:    map[string]int32{},
+		index:      map[pair][]int32{},
+	}
+	for _, n := range namespaces {
+		l.namespaces[n.Name] = n.Labels
+	}
+	return l
+}
+
+// Counts reports whether anything has to be counted at all.
+func (l *Ledger) Counts() bool { return len(l.groups) > 0 }
+
+// Keys returns the topology keys that matter, in the order in which they were enlisted.
+func (l *Ledger) Keys() []string { return l.keys }
+
+func (l *Ledger) key(name string) int {
+	if i, ok := l.keyIndex[name]; ok {
+		return i
+	}
+	i := len(l.keys)
+	l.keyIndex[name] = i
+	l.keys = append(l.keys, name)
+	l.domains = append(l.domains, map[string]int32{})
+	l.values = append(l.values, nil)
+	return i
+}
+
+func (l *Ledger) domain(key int, value string) int32 {
+	if d, ok := l.domains[key][value]; ok {
+		return d
+	}
+	d := int32(len(l.values[key]))
+	l.domains[key][value] = d
+	l.values[key] = append(l.values[key], value)
+	return d
+}
+
+// Enter adds a machine and returns its number in the ledger.
+func (l *Ledger) Enter(at *fit.Place) int {
+	n := node{domain: make([]int32, len(l.keys)), on: make([]bool, len(l.groups))}
+	for k, name := range l.keys {
+		n.domain[k] = none
+		if v, ok := valueOf(at, name); ok {
+			n.domain[k] = l.domain(k, v)
+		} else if r, ok := at.Open.Find(name); ok && !r.Not {
+			if n.open == nil {
+				n.open = map[int][]int32{}
+			}
+			for _, v := range r.Values {
+				n.open[k] = append(n.open[k], l.domain(k, v))
+			}
+		}
+	}
+	for i, g := range l.groups {
+		n.on[i] = g.covers(at)
+		if n.on[i] && g.kind == evenly && n.domain[g.key] != none {
+			g.open(n.domain[g.key])
+		}
+	}
+	l.nodes = append(l.nodes, n)
+	return len(l.nodes) - 1
+}
+
+// Leave takes a machine out that holds no pods any more. Its number stays taken.
+func (l *Ledger) Leave(n int) {
+	for i, g := range l.groups {
+		if d := l.nodes[n].on[i]; d && g.kind == evenly && l.nodes[n].domain[g.key] != none {
+			g.close(l.nodes[n].domain[g.key])
+		}
+	}
+	for k := range l.nodes[n].domain {
+		l.nodes[n].domain[k] = none
+	}
+	l.nodes[n].open = nil
+}
+
+// valueOf is the place's value of a topology key. A node without the hostname
+// label has none, as for kube-scheduler; a machine only planned will have one.
+func valueOf(at *fit.Place, key string) (string, bool) {
+	v, ok := at.Labels[key]
+	if !ok && key == label.Hostname && at.Planned {
+		return at.Name, true
+	}
+	return v, ok
+}
+
+// Run enters a pod that runs on machine n.
+func (l *Ledger) Run(p *world.Pod, n int) {
+	if len(l.groups) == 0 {
+		return
+	}
+	for _, g := range l.Members(p) {
+		if l.groups[g].kind == evenly && p.Terminating {
+			continue
+		}
+		l.add(l.groups[g], int(g), n, 1, false)
+	}
+	if len(p.PodTerms) == 0 {
+		return
+	}
+	for _, t := range p.PodTerms {
+		if !t.Anti || t.Weight != 0 {
+			continue
+		}
+		if g, ok := l.byTerms[apartID(t)]; ok {
+			l.add(l.groups[g], int(g), n, 1, true)
+		}
+	}
+}
+
+// Put enters a pod of the subject on machine n.
+func (l *Ledger) Put(s *Subject, n int) { l.move(s, n, 1) }
+
+// Take removes a pod of the subject from machine n.
+func (l *Ledger) Take(s *Subject, n int) { l.move(s, n, -1) }
+
+func (l *Ledger) move(s *Subject, n int, by int32) {
+	for _, g := range s.members {
+		l.add(l.groups[g], int(g), n, by, false)
+	}
+	for _, g := range s.apart {
+		l.add(l.groups[g], int(g), n, by, true)
+	}
+}
+
+// add changes what group g counts on machine n: its members, or the owners of the term.
+func (l *Ledger) add(g *group, id, n int, by int32, owner bool) {
+	at := &l.nodes[n]
+	switch g.kind {
+	case evenly:
+		if d := at.domain[g.key]; d != none && at.on[id] {
+			g.shift(d, by)
+		}
+	case apart:
+		for _, d := range at.all(g.key) {
+			if owner {
+				g.owners = bump(g.owners, d, by)
+			} else {
+				g.counts = bump(g.counts, d, by)
+			}
+		}
+	case together:
+		for i, k := range g.keys {
+			if d := at.domain[k]; d != none {
+				g.byKey[i] = bump(g.byKey[i], d, by)
+				g.total += int(by)
+			}
+		}
+	}
+}
+
+// all are the domains of key that the machine is in or may come to be in.
+func (at *node) all(key int) []int32 {
+	if d := at.domain[key]; d != none {
+		return at.domain[key : key+1]
+	}
+	return at.open[key]
+}
+
+func bump(counts []int32, d, by int32) []int32 {
+	for int(d) >= len(counts) {
+		counts = append(counts, 0)
+	}
+	counts[d] += by
+	return counts
+}
+
+func count(counts []int32, d int32) int32 {
+	if d == none || int(d) >= len(counts) {
+		return 0
+	}
+	return counts[d]
+}

@@ -1,0 +1,141 @@
+package spread
+
+import (
+	"slices"
+
+	"github.com/tenon-sh/tenon/engine/world"
+)
+
+// Subject is what the ledger knows of pods that no term tells apart: the terms they carry and the groups that count them.
+type Subject struct {
+	even     []even
+	apart    []int32 // groups of the required anti-affinity terms it carries
+	together int32   // the group of its required affinity terms, or none
+	self     bool    // it is a member of that group itself
+	wishes   []wish
+	members  []int32 // every group that counts it
+	shunned  []int32 // those of members that are apart
+}
+
+// even is one topology spread constraint that a subject carries.
+type even struct {
+	group      int32
+	maxSkew    int32
+	minDomains int
+	self       int32 // 1 if the constraint counts the pod itself
+	at         int   // position among the pod's constraints
+}
+
+// wish is a soft term that a subject carries.
+type wish struct {
+	kind   kind
+	group  int32
+	even   even
+	weight int
+	at     int // position among the pod's constraints or terms
+}
+
+// SoftSpread is the weight of a soft topology spread constraint among the other soft terms.
+const SoftSpread = 50
+
+// Enlist makes known the terms that the pod carries.
+func (l *Ledger) Enlist(p *world.Pod) {
+	for i := range p.Spread {
+		l.enlistSpread(p, i)
+	}
+	var terms []world.PodTerm
+	for _, t := range p.PodTerms {
+		switch {
+		case !t.Anti && t.Weight == 0:
+			terms = append(terms, t)
+		case t.Anti:
+			l.enlistApart(t)
+		default:
+			l.enlistTogether([]world.PodTerm{t})
+		}
+	}
+	if len(terms) > 0 {
+		l.enlistTogether(terms)
+	}
+}
+
+// Watch makes known the anti-affinity of a running pod.
+func (l *Ledger) Watch(p *world.Pod) {
+	for _, t := range p.PodTerms {
+		if t.Anti && t.Weight == 0 {
+			l.enlistApart(t)
+		}
+	}
+}
+
+func (l *Ledger) enlistSpread(p *world.Pod, i int) int32 {
+	c := &p.Spread[i]
+	g := &group{
+		kind: evenly, key: l.key(c.Key), anyNode: c.AnyNode, taints: c.HonourTaints,
+		filter: world.Pod{NodeSelector: p.NodeSelector, NodeTerms: p.NodeTerms, Tolerations: p.Tolerations},
+		terms:  []world.PodTerm{{Selector: c.Selector, Namespaces: []string{p.Namespace}}},
+		needs:  []string{c.Key},
+	}
+	if !c.Soft {
+		for _, o := range p.Spread {
+			if !o.Soft {
+				g.needs = append(g.needs, o.Key)
+			}
+		}
+	}
+	slices.Sort(g.needs)
+	g.needs = slices.Compact(g.needs)
+	return l.join(evenlyID(g, c.Key), g)
+}
+
+func (l *Ledger) enlistApart(t world.PodTerm) int32 {
+	return l.join(apartID(t), &group{kind: apart, key: l.key(t.Key), terms: []world.PodTerm{t}})
+}
+
+func (l *Ledger) enlistTogether(terms []world.PodTerm) int32 {
+	g := &group{kind: together, terms: terms, byKey: make([][]int32, len(terms))}
+	for _, t := range terms {
+		g.keys = append(g.keys, l.key(t.Key))
+	}
+	return l.join(togetherID(terms), g)
+}
+
+// Subject returns what the ledger knows of the pod, whose terms have been enlisted.
+func (l *Ledger) Subject(p *world.Pod) *Subject {
+	s := &Subject{together: none, members: l.Members(p)}
+	for _, g := range s.members {
+		if l.groups[g].kind == apart {
+			s.shunned = append(s.shunned, g)
+		}
+	}
+	for i, c := range p.Spread {
+		g := l.enlistSpread(p, i)
+		e := even{group: g, maxSkew: int32(min(c.MaxSkew, 1<<30)), minDomains: c.MinDomains, at: i}
+		if slices.Contains(s.members, g) {
+			e.self = 1
+		}
+		if c.Soft {
+			s.wishes = append(s.wishes, wish{kind: evenly, group: g, even: e, weight: SoftSpread, at: i})
+			continue
+		}
+		s.even = append(s.even, e)
+	}
+	var terms []world.PodTerm
+	for i, t := range p.PodTerms {
+		switch {
+		case t.Weight == 0 && !t.Anti:
+			terms = append(terms, t)
+		case t.Weight == 0:
+			s.apart = append(s.apart, l.enlistApart(t))
+		case t.Anti:
+			s.wishes = append(s.wishes, wish{kind: apart, group: l.enlistApart(t), weight: t.Weight, at: i})
+		default:
+			s.wishes = append(s.wishes, wish{kind: together, group: l.enlistTogether([]world.PodTerm{t}), weight: t.Weight, at: i})
+		}
+	}
+	if len(terms) > 0 {
+		s.together = l.enlistTogether(terms)
+		s.self = slices.Contains(s.members, s.together)
+	}
+	return s
+}

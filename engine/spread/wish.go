@@ -1,0 +1,70 @@
+package spread
+
+import (
+	"fmt"
+
+	"github.com/tenon-sh/tenon/engine/fit"
+)
+
+// Lost is one soft term that a place does not honour.
+type Lost struct {
+	Weight int
+	Term   string // path of the term in the pod
+}
+
+// Wishes reports whether the subject carries soft terms.
+func (s *Subject) Wishes() bool { return len(s.wishes) > 0 }
+
+// Regret is the weight of the soft terms that machine n would not honour.
+func (l *Ledger) Regret(s *Subject, n int) int { return l.regret(s, spot{l: l, node: &l.nodes[n]}, nil) }
+
+// RegretNew is the weight of the soft terms that a new machine would not honour.
+func (l *Ledger) RegretNew(s *Subject, at *fit.Place) int {
+	return l.regret(s, spot{l: l, place: at}, nil)
+}
+
+// Losses returns the soft terms that a pod of the subject, already on machine n, has to do without.
+func (l *Ledger) Losses(s *Subject, n int) []Lost {
+	l.Take(s, n)
+	var out []Lost
+	l.regret(s, spot{l: l, node: &l.nodes[n]}, &out)
+	l.Put(s, n)
+	return out
+}
+
+func (l *Ledger) regret(s *Subject, at spot, lost *[]Lost) int {
+	sum := 0
+	for i := range s.wishes {
+		w := &s.wishes[i]
+		if l.granted(w, at) {
+			continue
+		}
+		sum += w.weight
+		if lost != nil {
+			*lost = append(*lost, Lost{w.weight, l.wishText(w)})
+		}
+	}
+	return sum
+}
+
+func (l *Ledger) granted(w *wish, at spot) bool {
+	g := l.groups[w.group]
+	switch w.kind {
+	case evenly:
+		return l.evenAllows(&w.even, at)
+	case apart:
+		return l.apartFrom(g, at, false) == 0
+	}
+	d, _ := at.domain(g.keys[0])
+	return count(g.byKey[0], d) > 0
+}
+
+func (l *Ledger) wishText(w *wish) string {
+	switch w.kind {
+	case evenly:
+		return fmt.Sprintf("topologySpreadConstraints[%d] (%s)", w.at, l.keys[l.groups[w.group].key])
+	case apart:
+		return fmt.Sprintf("podAntiAffinity preferred (%s)", l.keys[l.groups[w.group].key])
+	}
+	return fmt.Sprintf("podAffinity preferred (%s)", l.keys[l.groups[w.group].keys[0]])
+}
