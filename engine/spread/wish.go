@@ -16,7 +16,9 @@ type Lost struct {
 func (s *Subject) Wishes() bool { return len(s.wishes) > 0 }
 
 // Regret is the weight of the soft terms that machine n would not honour.
-func (l *Ledger) Regret(s *Subject, n int) int { return l.regret(s, spot{l: l, node: &l.nodes[n]}, nil) }
+func (l *Ledger) Regret(s *Subject, n int) int {
+	return l.regret(s, spot{l: l, node: &l.nodes[n]}, nil)
+}
 
 // RegretNew is the weight of the soft terms that a new machine would not honour.
 func (l *Ledger) RegretNew(s *Subject, at *fit.Place) int {
