@@ -33,6 +33,7 @@ type class struct {
 	takers    Bits    // the hosts of the model that can hold one
 	rows      []int32 // the groups it is a member of
 	conflicts []int32
+	bound     bool // by a group or a conflict
 }
 
 // host is a host of the problem. Hosts stand in canonical order: cheap ones first, then by name.
@@ -311,6 +312,7 @@ func (m *model) addGroups(p Problem) {
 	for k := range m.classes {
 		slices.Sort(m.classes[k].conflicts)
 		m.classes[k].conflicts = slices.Compact(m.classes[k].conflicts)
+		m.classes[k].bound = len(m.classes[k].conflicts)+len(m.classes[k].rows) > 0
 	}
 }
 

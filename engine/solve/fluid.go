@@ -34,6 +34,7 @@ type fluid struct {
 	m      *model
 	price  []float64 // of each host
 	lumps  []lump
+	lumpOf []int32 // the lump of each class
 	limits []limit
 	capsOf [][]int32 // the limits of each class
 	share  []float64 // for each host the share of each dimension, then of each limit
@@ -53,6 +54,11 @@ func newFluid(m *model, charge int64) *fluid {
 	f.addLimits()
 	f.width = m.dims + len(f.limits)
 	f.addLumps()
+	counts := make([]int, len(m.classes))
+	for c := range counts {
+		counts[c] = m.classes[c].count
+	}
+	f.weigh(counts)
 	f.evenShares()
 	return f
 }
@@ -116,10 +122,21 @@ func (f *fluid) addLumps() {
 			f.lumps = append(f.lumps, lump{load: make([]float64, f.m.dims), caps: f.capsOf[c]})
 			k.takers.each(func(h int) { f.lumps[at].takers = append(f.lumps[at].takers, int32(h)) })
 		}
-		l := &f.lumps[at]
-		l.pieces += float64(k.count)
-		for d, n := range k.need {
-			l.load[d] += float64(float64(n) * float64(k.count))
+		f.lumpOf = append(f.lumpOf, int32(at))
+	}
+}
+
+// weigh makes the relaxation one of so many of each class.
+func (f *fluid) weigh(counts []int) {
+	for l := range f.lumps {
+		f.lumps[l].pieces = 0
+		clear(f.lumps[l].load)
+	}
+	for c, n := range counts {
+		l := &f.lumps[f.lumpOf[c]]
+		l.pieces += float64(n)
+		for d, need := range f.m.classes[c].need {
+			l.load[d] += float64(float64(need) * float64(n))
 		}
 	}
 }
@@ -215,8 +232,8 @@ func (f *fluid) unitPrices(unit []float64) {
 	}
 }
 
-// climb improves the shares by at most rounds rounds.
-func (f *fluid) climb(rounds int) {
+// climb improves the shares by at most rounds rounds, beginning with steps of the given rate and items spread over hosts within the band.
+func (f *fluid) climb(rounds int, rate, band float64) {
 	hosts := len(f.m.hosts)
 	unit := make([]float64, hosts*f.width)
 	used := make([]float64, hosts*f.width) // hosts that would be needed if only this could run out
@@ -225,12 +242,14 @@ func (f *fluid) climb(rounds int) {
 	bestToll := slices.Clone(f.toll)
 	bestValue := -1.0
 	stale := 0
-	rate, band := 0.6, 0.10
 	for range rounds {
 		f.unitPrices(unit)
 		clear(used)
 		value := 0.0
 		for l := range f.lumps {
+			if f.lumps[l].pieces == 0 {
+				continue
+			}
 			value += f.pour(&f.lumps[l], unit, used, cost, band)
 		}
 		for b, toll := range f.toll {
@@ -346,17 +365,19 @@ func (f *fluid) shift(used []float64, rate float64) {
 	}
 }
 
-// values returns what one item of each class is worth, and the host where it is cheapest.
-func (f *fluid) values() (value []float64, home []int32) {
-	unit := make([]float64, len(f.m.hosts)*f.width)
-	f.unitPrices(unit)
+// values returns what one item of each class is worth at the given unit prices,
+// and the hosts that are within the loose part of the cheapest for some class.
+func (f *fluid) values(unit []float64, loose float64) (value []float64, hosts []int32) {
 	value = make([]float64, len(f.m.classes))
-	home = make([]int32, len(f.m.classes))
+	used := make([]bool, len(f.m.hosts))
+	for l := range f.lumps {
+		f.near(&f.lumps[l], unit, loose, used)
+	}
 	for c := range f.m.classes {
 		k := &f.m.classes[c]
 		least := -1.0
-		k.takers.each(func(h int) {
-			row := unit[h*f.width : (h+1)*f.width]
+		for _, h := range f.lumps[f.lumpOf[c]].takers {
+			row := unit[int(h)*f.width : (int(h)+1)*f.width]
 			sum := 0.0
 			for d, n := range k.need {
 				sum += float64(float64(n) * row[d])
@@ -366,11 +387,33 @@ func (f *fluid) values() (value []float64, home []int32) {
 			}
 			if least < 0 || sum < least {
 				least = sum
-				home[c] = int32(h)
 			}
-		})
+		}
 		f.steps += len(f.m.hosts)
 		value[c] = least
 	}
-	return value, home
+	for h, is := range used {
+		if is {
+			hosts = append(hosts, int32(h))
+		}
+	}
+	return value, hosts
+}
+
+// near marks the hosts on which the lump costs little more than on its cheapest.
+func (f *fluid) near(l *lump, unit []float64, loose float64, used []bool) {
+	if l.pieces == 0 {
+		return
+	}
+	least := -1.0
+	for _, h := range l.takers {
+		if c := f.lumpCost(l, unit[int(h)*f.width:]); least < 0 || c < least {
+			least = c
+		}
+	}
+	for _, h := range l.takers {
+		if f.lumpCost(l, unit[int(h)*f.width:]) <= float64(least*(1+loose))+1e-9 {
+			used[h] = true
+		}
+	}
 }

@@ -10,25 +10,19 @@ func Solve(p Problem) Answer {
 	m := compile(p)
 	best := m.firstFit()
 	f := newFluid(m, m.charge)
-	f.climb(150)
-	value, _ := f.values()
-	unit := make([]float64, len(f.share))
-	f.unitPrices(unit)
+	f.climb(150, 0.6, 0.1)
 	classes := make([]int32, len(m.classes))
 	for c := range classes {
 		classes[c] = int32(c)
 	}
 	k := newPacker(m)
-	for _, start := range []struct{ bias, slack float64 }{{0, 2}, {0, 4}, {0, 0}, {1, 2}, {1, 4}, {1, 0}} {
-		pr := &pricing{value: slices.Clone(value), unit: unit, width: f.width, hosts: allHosts(m), slack: start.slack}
-		if start.bias > 0 {
-			m.biasBySize(pr.value)
-		}
+	for _, st := range styles() {
 		for c := range k.rem {
 			k.rem[c] = m.classes[c].count
 		}
 		budgets := slices.Clone(m.budgets)
-		s := &solution{nodes: k.greedy(pr, classes, budgets), left: slices.Clone(k.rem)}
+		pr := f.clone().prices(st.loose)
+		s := &solution{nodes: k.greedy(pr, st, classes, budgets), left: slices.Clone(k.rem)}
 		for i := range s.nodes {
 			m.downsize(&s.nodes[i], budgets)
 		}
@@ -46,7 +40,7 @@ func Solve(p Problem) Answer {
 	}
 	g := newFluid(m, 0)
 	copy(g.share, f.share)
-	g.climb(100)
+	g.climb(100, 0.2, 0.02)
 	var worth []int64
 	a.Bound, worth = g.bound(placed)
 	for c, w := range worth {
@@ -55,9 +49,13 @@ func Solve(p Problem) Answer {
 	return a
 }
 
-// biasBySize makes large items, which are hard to place later, worth somewhat more than their share.
-func (m *model) biasBySize(value []float64) {
-	for c, v := range value {
-		value[c] = v * root4(v)
+// styles are the starts of the search.
+func styles() []style {
+	return []style{
+		{slack: 1, pull: 0, again: .95, loose: .03},
+		{slack: 4, pull: 1, again: .95, loose: .03},
+		{slack: 1, pull: .5, again: .85, loose: .03},
+		{slack: 2, pull: 2, again: .95, loose: .03},
+		{slack: 4, pull: 2, again: .95, loose: .03},
 	}
 }

@@ -1,0 +1,48 @@
+package solve
+
+// pricing is how a search sees the world at one moment: what items are worth, what is dear on each host, which hosts to consider.
+type pricing struct {
+	fluid *fluid
+	value []float64 // what placing one item of each class is worth
+	unit  []float64 // for each host the price of one unit of each dimension and limit
+	hosts []int32   // the hosts to consider
+}
+
+// style is what distinguishes one start of the search from another.
+type style struct {
+	slack float64 // no host takes more than slack times its fair share of a class, until nothing else fits; 0 is no such rule
+	pull  float64 // how much it counts against an item that another host would take it for less
+	again float64 // prices are found anew whenever only this part of the worth is left; 0 is never
+	loose float64 // hosts that are dearer than the cheapest by up to this part are considered
+}
+
+// price takes the prices from the relaxation as it stands.
+func (f *fluid) prices(loose float64) *pricing {
+	p := &pricing{fluid: f, unit: make([]float64, len(f.share))}
+	p.read(loose)
+	return p
+}
+
+func (p *pricing) read(loose float64) {
+	p.fluid.unitPrices(p.unit)
+	p.value, p.hosts = p.fluid.values(p.unit, loose)
+}
+
+// renew prices what is left.
+func (p *pricing) renew(left []int, loose float64) {
+	p.fluid.weigh(left)
+	p.fluid.climb(12, 0.2, 0.02)
+	p.read(loose)
+}
+
+// clone returns a relaxation that can go its own way.
+func (f *fluid) clone() *fluid {
+	g := *f
+	g.share = append([]float64(nil), f.share...)
+	g.toll = append([]float64(nil), f.toll...)
+	g.lumps = append([]lump(nil), f.lumps...)
+	for l := range g.lumps {
+		g.lumps[l].load = append([]float64(nil), f.lumps[l].load...)
+	}
+	return &g
+}
