@@ -120,3 +120,8 @@ func efaOnly(interfaces []nodeclass.Interface, card int32) int64 {
 	}
 	return n
 }
+
+// Families returns the names of all families.
+func Families() []string {
+	return []string{AL2, AL2023, Bottlerocket, Ubuntu, Windows2019, Windows2022, Windows2025, Custom}
+}
