@@ -1,0 +1,224 @@
+package observe
+
+import (
+	"encoding/json"
+	"strings"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/tenon-sh/tenon/api/condition"
+	v1 "github.com/tenon-sh/tenon/api/karpenter/v1"
+	"github.com/tenon-sh/tenon/api/karpenter/v1alpha5"
+	"github.com/tenon-sh/tenon/engine/amount"
+	"github.com/tenon-sh/tenon/engine/label"
+	"github.com/tenon-sh/tenon/engine/world"
+)
+
+// What the API fills in; an object read from a file may be without it.
+const (
+	defaultExpiry = 720 * time.Hour
+	defaultBudget = "10%"
+)
+
+// NodePool reads a NodePool.
+func NodePool(p *v1.NodePool) world.Pool {
+	t := p.Spec.Template
+	out := world.Pool{
+		ID:            world.PoolID{Kind: world.NodePool, Name: p.Name},
+		Labels:        t.Labels,
+		Taints:        taints(t.Spec.Taints),
+		StartupTaints: taints(t.Spec.StartupTaints),
+		Limits:        Amounts(p.Spec.Limits),
+		Deleting:      p.DeletionTimestamp != nil,
+		Disruption:    poolDisruption(p),
+	}
+	if p.Spec.Weight != nil {
+		out.Weight = *p.Spec.Weight
+	}
+	if p.Spec.Replicas != nil {
+		n := int(*p.Spec.Replicas)
+		out.Replicas = &n
+	}
+	if t.Spec.NodeClassRef != nil {
+		out.Template = TemplateOf(*t.Spec.NodeClassRef, nil)
+	}
+	var wrong []string
+	out.Requirements, wrong = requirements(t.Spec.Requirements)
+	out.NotReady = notReady(p, wrong)
+	return out
+}
+
+// notReady says why a pool may not be used now. A pool that nobody has judged
+// yet may: it can do nothing before its class is known.
+func notReady(p *v1.NodePool, wrong []string) string {
+	if len(wrong) > 0 {
+		return strings.Join(wrong, "; ")
+	}
+	for _, kind := range []string{v1.ConditionValidationSucceeded, v1.ConditionNodeClassReady} {
+		if c := p.Conditions().Get(kind); c != nil && c.Status == "False" {
+			return c.Reason + ": " + c.Message
+		}
+	}
+	if c := p.Conditions().Get(condition.Ready); c != nil && c.Status == "False" {
+		return c.Reason + ": " + c.Message
+	}
+	return ""
+}
+
+func poolDisruption(p *v1.NodePool) world.PoolDisruption {
+	d := p.Spec.Disruption
+	var out world.PoolDisruption
+	if after, ok := wait(d.ConsolidateAfter, 0); ok && !p.Static() {
+		out.EmptyAfter = &after
+		if d.ConsolidationPolicy != v1.WhenEmpty {
+			out.MoveAfter = &after
+		}
+		out.Balanced = d.ConsolidationPolicy == v1.Balanced
+	}
+	if after, ok := wait(p.Spec.Template.Spec.ExpireAfter, defaultExpiry); ok {
+		out.ExpireAfter = &after
+	}
+	if g := p.Spec.Template.Spec.TerminationGracePeriod; g != nil {
+		s := int64(g.Duration / time.Second)
+		out.DrainWithin = &s
+	}
+	if d.Budgets == nil {
+		out.Budgets = []world.Budget{{Nodes: defaultBudget}}
+	}
+	for _, b := range d.Budgets {
+		out.Budgets = append(out.Budgets, budget(b))
+	}
+	return out
+}
+
+func budget(b v1.Budget) world.Budget {
+	out := world.Budget{Nodes: b.Nodes}
+	for _, r := range b.Reasons {
+		out.Reasons = append(out.Reasons, string(r))
+	}
+	if b.Schedule != nil {
+		out.Schedule = *b.Schedule
+	}
+	if b.Duration != nil {
+		out.Duration = int64(b.Duration.Duration / time.Second)
+	}
+	if out.Nodes == "" {
+		out.Nodes = defaultBudget
+	}
+	return out
+}
+
+// wait is d in seconds; what is not said is ifUnset. It is false for Never.
+func wait(d v1.NillableDuration, ifUnset time.Duration) (int64, bool) {
+	if d == "" {
+		return int64(ifUnset / time.Second), true
+	}
+	span, ok := d.Span()
+	return int64(span / time.Second), ok
+}
+
+// Provisioner reads a Provisioner. What its API fills in is filled in here and
+// never written back.
+func Provisioner(p *v1alpha5.Provisioner) world.Pool {
+	out := world.Pool{
+		ID:            world.PoolID{Kind: world.Provisioner, Name: p.Name},
+		Template:      TemplateOf(ClassOf(p), KubeletOf(p)),
+		Labels:        p.Spec.Labels,
+		Taints:        taints(p.Spec.Taints),
+		StartupTaints: taints(p.Spec.StartupTaints),
+		Deleting:      p.DeletionTimestamp != nil,
+	}
+	if p.Spec.Weight != nil {
+		out.Weight = *p.Spec.Weight
+	}
+	if p.Spec.Limits != nil {
+		out.Limits = Amounts(p.Spec.Limits.Resources)
+	}
+	out.Disruption.ExpireAfter = p.Spec.TTLSecondsUntilExpired
+	switch {
+	case p.Spec.Consolidation != nil && p.Spec.Consolidation.Enabled != nil && *p.Spec.Consolidation.Enabled:
+		out.Disruption.EmptyAfter, out.Disruption.MoveAfter = new(int64), new(int64)
+	default:
+		out.Disruption.EmptyAfter = p.Spec.TTLSecondsAfterEmpty
+	}
+	in := make([]v1.Requirement, len(p.Spec.Requirements))
+	for i, r := range p.Spec.Requirements {
+		in[i] = v1.Requirement{Key: r.Key, Operator: r.Operator, Values: r.Values}
+	}
+	set, wrong := requirements(in)
+	out.NotReady = strings.Join(wrong, "; ")
+	out.Requirements = withDefaults(set, p.Spec.Labels)
+	return out
+}
+
+// withDefaults adds what a Provisioner means when it says nothing: linux,
+// amd64, on demand, and general machines that are not old.
+func withDefaults(s label.Set, labels map[string]string) label.Set {
+	const (
+		aws        = "karpenter.k8s.aws/"
+		category   = aws + "instance-category"
+		generation = aws + "instance-generation"
+	)
+	says := func(keys ...string) bool {
+		for _, k := range keys {
+			if _, ok := s.Find(k); ok || labels[k] != "" {
+				return true
+			}
+		}
+		return false
+	}
+	var add []label.Requirement
+	if !says(label.OS) {
+		add = append(add, label.Is(label.OS, "linux"))
+	}
+	if !says(label.Arch) {
+		add = append(add, label.Is(label.Arch, "amd64"))
+	}
+	if !says(label.CapacityType) {
+		add = append(add, label.Is(label.CapacityType, label.OnDemand))
+	}
+	if !says(label.InstanceType, aws+"instance-family", category, generation) {
+		above := int64(3)
+		add = append(add, label.Is(category, "c", "m", "r"), label.Requirement{Key: generation, Not: true, Present: true, Min: &above})
+	}
+	for _, r := range add {
+		s = s.And(r)
+	}
+	return s
+}
+
+// ClassOf names the class of a Provisioner's machines: the object it refers
+// to, or the Provisioner itself where it holds the settings of the cloud.
+func ClassOf(p *v1alpha5.Provisioner) v1.NodeClassReference {
+	if ref := p.Spec.ProviderRef; ref != nil {
+		kind := ref.Kind
+		if kind == "" {
+			kind = "AWSNodeTemplate"
+		}
+		return v1.NodeClassReference{Group: "karpenter.k8s.aws", Kind: kind, Name: ref.Name}
+	}
+	return v1.NodeClassReference{Group: v1.Group, Kind: world.Provisioner, Name: p.Name}
+}
+
+// KubeletOf is a Provisioner's kubelet settings as JSON; nil if it has none.
+func KubeletOf(p *v1alpha5.Provisioner) []byte {
+	if p.Spec.KubeletConfiguration == nil {
+		return nil
+	}
+	text, err := json.Marshal(p.Spec.KubeletConfiguration)
+	if err != nil {
+		return nil
+	}
+	return text
+}
+
+// Used is what a pool's machines count for against its limits: their
+// capacities, and how many they are.
+func Used(capacities ...corev1.ResourceList) corev1.ResourceList {
+	var sum amount.List
+	for _, c := range capacities {
+		sum = sum.Plus(Amounts(c))
+	}
+	return ResourceList(sum.With(amount.Nodes, int64(len(capacities))*amount.Unit))
+}

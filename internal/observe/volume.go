@@ -1,0 +1,254 @@
+package observe
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+	storagev1 "k8s.io/api/storage/v1"
+
+	"github.com/tenon-sh/tenon/engine/label"
+	"github.com/tenon-sh/tenon/engine/world"
+)
+
+// Mount is a volume of a pod that refers to something else.
+type Mount struct {
+	Claim  string // name of the PersistentVolumeClaim, in the pod's namespace
+	Own    bool   // the claim is made for this pod
+	Driver string // of an inline CSI volume
+	Name   string // of the volume in the pod
+}
+
+// VolumeClaim is what matters of a PersistentVolumeClaim.
+type VolumeClaim struct {
+	Volume   string // it is bound to, or asks for by name
+	Bound    bool   // binding is complete
+	Class    string
+	Lost     bool
+	Deleting bool
+}
+
+// PersistentVolume is what matters of a PersistentVolume.
+type PersistentVolume struct {
+	Driver   string
+	Handle   string
+	Places   []label.Set // one of them must hold; empty: anywhere
+	Deleting bool
+}
+
+// StorageClass is what matters of a StorageClass.
+type StorageClass struct {
+	Driver    string
+	Immediate bool // its volumes are made before the pod is placed
+	Places    []label.Set
+}
+
+// Volumes looks up what the volumes of pods refer to. A nil function knows nothing.
+type Volumes struct {
+	Claim  func(world.Key) (VolumeClaim, bool)
+	Volume func(name string) (PersistentVolume, bool)
+	Class  func(name string) (StorageClass, bool)
+}
+
+// Mounts lists the volumes of a pod that bind it to places or take one of a node's attachments.
+func Mounts(p *corev1.Pod) []Mount {
+	var out []Mount
+	for i := range p.Spec.Volumes {
+		v := &p.Spec.Volumes[i]
+		switch {
+		case v.PersistentVolumeClaim != nil:
+			out = append(out, Mount{Name: v.Name, Claim: v.PersistentVolumeClaim.ClaimName})
+		case v.Ephemeral != nil:
+			out = append(out, Mount{Name: v.Name, Claim: p.Name + "-" + v.Name, Own: true})
+		case v.CSI != nil:
+			out = append(out, Mount{Name: v.Name, Driver: v.CSI.Driver})
+		}
+	}
+	return out
+}
+
+// ReadVolumeClaim reads a PersistentVolumeClaim.
+func ReadVolumeClaim(c *corev1.PersistentVolumeClaim) VolumeClaim {
+	const boundAt = "pv.kubernetes.io/bind-completed"
+	_, bound := c.Annotations[boundAt]
+	out := VolumeClaim{
+		Volume: c.Spec.VolumeName, Bound: bound || c.Status.Phase == corev1.ClaimBound,
+		Lost: c.Status.Phase == corev1.ClaimLost, Deleting: c.DeletionTimestamp != nil,
+	}
+	if c.Spec.StorageClassName != nil {
+		out.Class = *c.Spec.StorageClassName
+	} else {
+		out.Class = c.Annotations[corev1.BetaStorageClassAnnotation]
+	}
+	return out
+}
+
+// ReadPersistentVolume reads a PersistentVolume. A volume of a node's own disk
+// says which node that was; the node may be gone, so that is left out.
+func ReadPersistentVolume(v *corev1.PersistentVolume) PersistentVolume {
+	out := PersistentVolume{Deleting: v.DeletionTimestamp != nil, Handle: v.Name}
+	if csi := v.Spec.CSI; csi != nil {
+		out.Driver, out.Handle = csi.Driver, csi.VolumeHandle
+	} else {
+		out.Driver = inTree(v)
+	}
+	own := v.Spec.Local != nil || v.Spec.HostPath != nil
+	if a := v.Spec.NodeAffinity; a != nil && a.Required != nil {
+		for _, t := range a.Required.NodeSelectorTerms {
+			term, ok := nodeTerm(t, "", func(string, ...any) {})
+			if !ok {
+				continue
+			}
+			if own {
+				term.Labels = term.Labels.Without(label.Hostname)
+			}
+			out.Places = append(out.Places, term.Labels)
+		}
+	}
+	if len(out.Places) == 0 {
+		out.Places = zonesOf(v.Labels)
+	}
+	if slices.ContainsFunc(out.Places, func(s label.Set) bool { return len(s) == 0 }) {
+		out.Places = nil
+	}
+	return out
+}
+
+// zonesOf reads the zone and region labels that volumes had before they had affinity.
+func zonesOf(labels map[string]string) []label.Set {
+	var s label.Set
+	for k, v := range labels {
+		if key := label.Canonical(k); key == label.Zone || key == label.Region {
+			s = s.And(label.Is(key, strings.Split(v, "__")...))
+		}
+	}
+	if len(s) == 0 {
+		return nil
+	}
+	return []label.Set{s}
+}
+
+// inTree names the CSI driver that serves a volume of an old kind.
+func inTree(v *corev1.PersistentVolume) string {
+	switch {
+	case v.Spec.AWSElasticBlockStore != nil:
+		return "ebs.csi.aws.com"
+	case v.Spec.GCEPersistentDisk != nil:
+		return "pd.csi.storage.gke.io"
+	case v.Spec.AzureDisk != nil:
+		return "disk.csi.azure.com"
+	}
+	return ""
+}
+
+// ReadStorageClass reads a StorageClass.
+func ReadStorageClass(c *storagev1.StorageClass) StorageClass {
+	out := StorageClass{
+		Driver:    c.Provisioner,
+		Immediate: c.VolumeBindingMode == nil || *c.VolumeBindingMode == storagev1.VolumeBindingImmediate,
+	}
+	switch c.Provisioner {
+	case "kubernetes.io/aws-ebs":
+		out.Driver = "ebs.csi.aws.com"
+	case "kubernetes.io/gce-pd":
+		out.Driver = "pd.csi.storage.gke.io"
+	case "kubernetes.io/azure-disk":
+		out.Driver = "disk.csi.azure.com"
+	case "kubernetes.io/no-provisioner":
+		out.Driver = ""
+	}
+	for _, t := range c.AllowedTopologies {
+		var s label.Set
+		for _, e := range t.MatchLabelExpressions {
+			s = s.And(label.Is(e.Key, e.Values...))
+		}
+		if len(s) > 0 {
+			out.Places = append(out.Places, s)
+		}
+	}
+	return out
+}
+
+// Bind returns the pod with its volumes resolved. What is missing is a problem
+// of a pod that waits; a pod that runs has what it needs.
+func (v Volumes) Bind(p world.Pod, mounts []Mount) world.Pod {
+	var wrong problems
+	p.Volumes = nil
+	for _, m := range mounts {
+		if m.Driver != "" {
+			p.Volumes = append(p.Volumes, world.Volume{ID: p.String() + "/" + m.Name, Driver: m.Driver})
+			continue
+		}
+		vol, ok := v.resolve(p, m, wrong.add)
+		if ok {
+			p.Volumes = append(p.Volumes, vol)
+		}
+	}
+	if p.Node == "" && len(wrong) > 0 {
+		p.Problems = append(slices.Clone(p.Problems), wrong...)
+	}
+	return p
+}
+
+// resolve follows a mount to its claim, and from there to its volume or its class.
+func (v Volumes) resolve(p world.Pod, m Mount, problem func(string, ...any)) (world.Volume, bool) {
+	key := world.Key{Namespace: p.Namespace, Name: m.Claim}
+	out := world.Volume{ID: key.String()}
+	c, ok := lookup(v.Claim, key)
+	switch {
+	case !ok:
+		problem("volume %s: persistent volume claim %s does not exist", m.Name, key)
+		return out, false
+	case c.Deleting:
+		problem("volume %s: persistent volume claim %s is being deleted", m.Name, key)
+		return out, false
+	case c.Lost:
+		problem("volume %s: persistent volume claim %s has lost its volume", m.Name, key)
+		return out, false
+	case c.Volume != "":
+		return v.bound(out, key, c, m, problem)
+	case c.Class == "":
+		problem("volume %s: persistent volume claim %s is not bound and names no storage class", m.Name, key)
+		return out, false
+	}
+	class, ok := lookup(v.Class, c.Class)
+	switch {
+	case !ok:
+		problem("volume %s: storage class %s of claim %s does not exist", m.Name, c.Class, key)
+		return out, false
+	case class.Immediate:
+		problem("volume %s: persistent volume claim %s is not bound yet, and its storage class %s binds before pods are placed", m.Name, key, c.Class)
+		return out, false
+	}
+	out.Driver, out.Places = class.Driver, class.Places
+	return out, true
+}
+
+func (v Volumes) bound(out world.Volume, key world.Key, c VolumeClaim, m Mount, problem func(string, ...any)) (world.Volume, bool) {
+	pv, ok := lookup(v.Volume, c.Volume)
+	switch {
+	case !ok:
+		problem("volume %s: persistent volume %s of claim %s does not exist", m.Name, c.Volume, key)
+		return out, false
+	case pv.Deleting:
+		problem("volume %s: persistent volume %s of claim %s is being deleted", m.Name, c.Volume, key)
+		return out, false
+	case !c.Bound:
+		problem("volume %s: persistent volume claim %s is not bound to %s yet", m.Name, key, c.Volume)
+		return out, false
+	}
+	out.Driver, out.Places = pv.Driver, pv.Places
+	if pv.Handle != "" {
+		out.ID = fmt.Sprintf("%s/%s", pv.Driver, pv.Handle)
+	}
+	return out, true
+}
+
+func lookup[K, V any](find func(K) (V, bool), k K) (V, bool) {
+	if find == nil {
+		var none V
+		return none, false
+	}
+	return find(k)
+}
