@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
-	"path"
 	"slices"
 	"strings"
 )
@@ -21,32 +20,35 @@ const (
 )
 
 func main() {
-	if err := run(os.Args[1:]); err != nil {
+	ok, err := run(os.Args[1:])
+	if err != nil {
 		fmt.Fprintln(os.Stderr, "runtests:", err)
+	}
+	if !ok || err != nil {
 		os.Exit(1)
 	}
 }
 
-func run(flags []string) error {
+// run tells whether all tests passed; what failed, go test has said last.
+func run(flags []string) (ok bool, err error) {
 	listed, err := exec.Command("go", "list", "-f",
 		`{{.ImportPath}} {{len .TestGoFiles}}{{len .XTestGoFiles}} {{join .Imports " "}} {{join .TestImports " "}} {{join .XTestImports " "}}`,
 		"./...").Output()
 	if err != nil {
-		return fmt.Errorf("list the packages: %w", explain(err))
+		return false, fmt.Errorf("list the packages: %w", explain(err))
 	}
 	alone, beside := split(string(listed))
-	// A package that fails says so itself, and the others are still worth running.
-	err = gotest(slices.Concat(flags, alone))
-	if len(beside) > 0 {
-		if err := visibly("go", "run", "./"+path.Join("tools", "controlplane")); err != nil {
-			return fmt.Errorf("build the control plane that tests run against: %w", err)
-		}
-		err = errors.Join(err, gotest(slices.Concat([]string{"-p", "1"}, flags, beside)))
+	// The second half is worth running when something failed in the first.
+	ok = gotest(slices.Concat(flags, alone))
+	if len(beside) == 0 {
+		return ok, nil
 	}
-	if err != nil {
-		return errors.New("there are failures, see FAIL above")
+	build := exec.Command("go", "run", "./tools/controlplane") // prints a path nobody here needs
+	build.Stderr = os.Stderr
+	if err := build.Run(); err != nil {
+		return false, fmt.Errorf("build the control plane that tests run against: %w", err)
 	}
-	return nil
+	return gotest(slices.Concat([]string{"-p", "1"}, flags, beside)) && ok, nil
 }
 
 // split sorts the packages with tests into those that need nothing beside them
@@ -66,14 +68,10 @@ func split(listed string) (alone, beside []string) {
 	return alone, beside
 }
 
-func gotest(args []string) error {
-	return visibly("go", slices.Concat([]string{"test"}, args)...)
-}
-
-func visibly(name string, args ...string) error {
-	cmd := exec.Command(name, args...)
+func gotest(args []string) bool {
+	cmd := exec.Command("go", slices.Concat([]string{"test"}, args)...)
 	cmd.Stdout, cmd.Stderr = os.Stdout, os.Stderr
-	return cmd.Run()
+	return cmd.Run() == nil
 }
 
 // explain adds what a command said to the error it ended with.
