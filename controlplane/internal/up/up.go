@@ -55,6 +55,11 @@ func Run(ctx context.Context, o Options, ready func(Ready)) error {
 	if err := os.Chdir(filepath.Join(o.Dir, "etcd")); err != nil {
 		return err
 	}
+	unlock, err := lock(ctx, filepath.Join(o.Dir, "etcd", "lock"))
+	if err != nil {
+		return err
+	}
+	defer unlock()
 	files, err := pki.Ensure(filepath.Join(o.Dir, "pki"), time.Now())
 	if err != nil {
 		return err
