@@ -1,0 +1,132 @@
+package cloud
+
+import (
+	"context"
+	"time"
+
+	"github.com/tenon-sh/tenon/engine/world"
+)
+
+// Want keeps the catalogue of a template fresh from now on. A template that is
+// new, or no longer the same, is asked for at once.
+func (c *Cloud) Want(t Template) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	old, ok := c.templates[t.ID]
+	if ok && old.template.Class == t.Class && string(old.template.Kubelet) == string(t.Kubelet) {
+		return
+	}
+	c.templates[t.ID] = &entry{template: t}
+	c.poke()
+}
+
+// Renew has the catalogue of a template asked for at once, for example because its class changed.
+func (c *Cloud) Renew(id world.TemplateID) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if e := c.templates[id]; e != nil {
+		e.next = time.Time{}
+		c.poke()
+	}
+}
+
+// Drop ends the care for a template.
+func (c *Cloud) Drop(id world.TemplateID) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	delete(c.templates, id)
+}
+
+// Template returns the template of an id, and what is wrong with its catalogue; false if it is not wanted.
+func (c *Cloud) Template(id world.TemplateID) (Template, error, bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	e, ok := c.templates[id]
+	if !ok {
+		return Template{}, nil, false
+	}
+	return e.template, e.err, true
+}
+
+// poke wakes Run. The lock is held.
+func (c *Cloud) poke() {
+	select {
+	case c.wake <- struct{}{}:
+	default:
+	}
+}
+
+// Run keeps catalogues fresh until ctx ends.
+func (c *Cloud) Run(ctx context.Context) {
+	for {
+		next := c.Refresh(ctx)
+		t := time.NewTimer(c.cfg.Now.Until(next))
+		select {
+		case <-ctx.Done():
+			t.Stop()
+			return
+		case <-c.wake:
+		case <-t.C:
+		}
+		t.Stop()
+	}
+}
+
+// Refresh asks for every catalogue that is due, and returns when the next one
+// is. One that cannot be had does not keep others from being asked for.
+func (c *Cloud) Refresh(ctx context.Context) time.Time {
+	c.mu.Lock()
+	var due []world.TemplateID
+	now := c.cfg.Now()
+	for id, e := range c.templates {
+		if !e.next.After(now) {
+			due = append(due, id)
+		}
+	}
+	c.mu.Unlock()
+	for _, id := range due {
+		c.renew(ctx, id)
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	next := c.cfg.Now().Add(c.cfg.Fresh)
+	for _, e := range c.templates {
+		if e.next.Before(next) {
+			next = e.next
+		}
+	}
+	return next
+}
+
+// afterFailure is how long a catalogue that could not be had is left alone.
+const afterFailure = 10 * time.Second
+
+// renew asks for one catalogue and publishes it if it is new.
+func (c *Cloud) renew(ctx context.Context, id world.TemplateID) {
+	c.mu.Lock()
+	e := c.templates[id]
+	c.mu.Unlock()
+	if e == nil {
+		return
+	}
+	var got world.Catalog
+	err := c.call(ctx, methodCatalog, func() error {
+		var err error
+		got, err = c.cfg.Driver.Catalog(ctx, e.template)
+		return err
+	})
+	c.mu.Lock()
+	e.err, e.next = err, c.cfg.Now().Add(c.cfg.Fresh)
+	if err != nil {
+		e.next = c.cfg.Now().Add(min(afterFailure, c.cfg.Fresh))
+	}
+	fresh := err == nil && (e.version == "" || got.Version != e.version) && c.templates[id] == e
+	if fresh {
+		e.version = got.Version
+	}
+	c.mu.Unlock()
+	if fresh {
+		got.Template = id
+		c.cfg.Publish(got)
+	}
+}

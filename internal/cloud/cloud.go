@@ -1,0 +1,325 @@
+package cloud
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"sync"
+	"time"
+
+	"golang.org/x/time/rate"
+
+	"github.com/tenon-sh/tenon/engine/world"
+	"github.com/tenon-sh/tenon/internal/clock"
+	"github.com/tenon-sh/tenon/internal/metric"
+)
+
+// Config is what a Cloud is made of. Only Driver is needed.
+type Config struct {
+	Driver   Driver
+	Provider string              // the driver's name, for metrics
+	Publish  func(world.Catalog) // is given every catalogue that is new
+	Now      clock.Now
+	Metrics  *metric.Set
+	// Fresh is how old a catalogue may grow before it is asked for again; 0 means five minutes.
+	Fresh time.Duration
+	// Attempts is how often a throttled or unclear call is made in all; 0 means 4.
+	Attempts int
+	// Wait is how long the first retry waits; each further one twice as long. 0 means 250 ms.
+	Wait time.Duration
+	// Rate and Burst bound the calls a second of each method; 0 means 20 and 100.
+	Rate  float64
+	Burst int
+}
+
+// Cloud is a Driver with what every caller needs around it: calls within a
+// budget, retries, metrics, catalogues that are kept fresh and a list of
+// machines that many callers share. Its methods may be called from several goroutines.
+type Cloud struct {
+	*shared
+	caller string // for metrics
+}
+
+type shared struct {
+	cfg     Config
+	budgets map[string]*rate.Limiter
+	wake    chan struct{} // a catalogue is wanted at once
+
+	mu        sync.Mutex
+	templates map[world.TemplateID]*entry
+	asked     time.Time // when the list was asked for
+	machines  []Machine
+	listing   chan struct{} // closed when the list under way is there; nil: none is
+	listed    error         // what became of the last one
+}
+
+// entry is one template and how its catalogue stands.
+type entry struct {
+	template Template
+	version  string
+	next     time.Time // when it is due; zero: now
+	err      error
+}
+
+// The methods of a driver, as metrics name them.
+const (
+	methodCatalog   = "GetInstanceTypes"
+	methodLaunch    = "Create"
+	methodTerminate = "Delete"
+	methodList      = "List"
+	methodDrift     = "IsDrifted"
+)
+
+// New returns a Cloud over a driver. It asks for nothing before it is told to.
+func New(cfg Config) *Cloud {
+	if cfg.Now == nil {
+		cfg.Now = clock.Wall
+	}
+	if cfg.Publish == nil {
+		cfg.Publish = func(world.Catalog) {}
+	}
+	if cfg.Fresh == 0 {
+		cfg.Fresh = 5 * time.Minute
+	}
+	if cfg.Attempts == 0 {
+		cfg.Attempts = 4
+	}
+	if cfg.Wait == 0 {
+		cfg.Wait = 250 * time.Millisecond
+	}
+	if cfg.Rate == 0 {
+		cfg.Rate, cfg.Burst = 20, 100
+	}
+	s := &shared{cfg: cfg, budgets: map[string]*rate.Limiter{}, wake: make(chan struct{}, 1), templates: map[world.TemplateID]*entry{}}
+	for _, method := range []string{methodCatalog, methodLaunch, methodTerminate, methodList, methodDrift} {
+		s.budgets[method] = rate.NewLimiter(rate.Limit(cfg.Rate), cfg.Burst)
+	}
+	return &Cloud{shared: s}
+}
+
+// For returns the same Cloud with its calls counted as those of a controller.
+func (c *Cloud) For(controller string) *Cloud { return &Cloud{shared: c.shared, caller: controller} }
+
+// call makes one call within the budget, again while err says that it may
+// succeed later, and counts it.
+func (c *Cloud) call(ctx context.Context, method string, do func() error) error {
+	wait := c.cfg.Wait
+	for attempt := 1; ; attempt++ {
+		if err := c.budgets[method].Wait(ctx); err != nil {
+			return err
+		}
+		start := c.cfg.Now()
+		err := do()
+		c.cfg.Metrics.Observe(metric.CloudDuration, c.cfg.Now.Since(start).Seconds(), c.caller, method, c.cfg.Provider)
+		if err == nil {
+			return nil
+		}
+		c.cfg.Metrics.Add(metric.CloudErrors, 1, c.caller, method, c.cfg.Provider, errorLabel(err))
+		if !again(err) || attempt >= c.cfg.Attempts || !pause(ctx, wait) {
+			return err
+		}
+		wait *= 2
+	}
+}
+
+// again reports whether a call that ended so may succeed when it is repeated.
+func again(err error) bool {
+	if errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
+		return false
+	}
+	return CodeOf(err) == Throttled || CodeOf(err) == Unknown
+}
+
+// pause waits for d; false if ctx ends first.
+func pause(ctx context.Context, d time.Duration) bool {
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-ctx.Done():
+		return false
+	case <-t.C:
+		return true
+	}
+}
+
+// errorLabel is the name by which dashboards know a kind of error.
+func errorLabel(err error) string {
+	switch code := CodeOf(err); code {
+	case Gone:
+		return "NodeClaimNotFoundError"
+	case Capacity:
+		return "InsufficientCapacityError"
+	case NotReady:
+		return "NodeClassNotReadyError"
+	default:
+		return string(code)
+	}
+}
+
+// Launch carries out orders. What is throttled or unclear is sent again under
+// the same token, which buys nothing twice. Where offers turned out to be sold
+// out, the catalogue is asked for again before Launch returns its capacity error.
+func (c *Cloud) Launch(ctx context.Context, orders []Order) []Outcome {
+	out := make([]Outcome, len(orders))
+	left := make([]int, len(orders))
+	for i := range orders {
+		left[i] = i
+	}
+	_ = c.call(ctx, methodLaunch, func() error {
+		send := make([]Order, len(left))
+		for k, i := range left {
+			send[k] = orders[i]
+		}
+		var retry []int
+		var last error
+		for k, o := range c.cfg.Driver.Launch(ctx, send) {
+			slices.SortFunc(o.Machines, byID)
+			out[left[k]] = o
+			switch {
+			case o.Err == nil:
+			case again(o.Err):
+				retry, last = append(retry, left[k]), o.Err
+			case last == nil:
+				last = o.Err
+			}
+		}
+		if len(retry) > 0 {
+			left = retry
+			return lastOf(out, retry)
+		}
+		return last
+	})
+	for i := range orders {
+		if len(out[i].Machines) == 0 && out[i].Err == nil {
+			out[i].Err = ctx.Err() // never sent
+		}
+	}
+	c.soldOut(ctx, orders, out)
+	return out
+}
+
+func lastOf(out []Outcome, of []int) error { return out[of[len(of)-1]].Err }
+
+// soldOut has the catalogues of orders that met sold-out offers made anew.
+func (c *Cloud) soldOut(ctx context.Context, orders []Order, out []Outcome) {
+	seen := map[world.TemplateID]bool{}
+	for i, o := range out {
+		id := orders[i].Template.ID
+		if CodeOf(o.Err) == Capacity && !seen[id] {
+			seen[id] = true
+			c.renew(ctx, id)
+		}
+	}
+}
+
+// Terminate ends machines; nil means gone or going.
+func (c *Cloud) Terminate(ctx context.Context, ids ...MachineID) []error {
+	errs := make([]error, len(ids))
+	err := c.call(ctx, methodTerminate, func() error {
+		var last error
+		for i, err := range c.cfg.Driver.Terminate(ctx, ids) {
+			if CodeOf(err) == Gone {
+				err = nil
+			}
+			errs[i] = err
+			if err != nil {
+				last = err
+			}
+		}
+		return last
+	})
+	if err != nil && ctx.Err() != nil {
+		for i := range errs {
+			errs[i] = errors.Join(errs[i], ctx.Err())
+		}
+	}
+	return errs
+}
+
+// Drift says why a machine is no longer what its template asks for; empty if it still is.
+func (c *Cloud) Drift(ctx context.Context, m Machine, t Template) (why string, err error) {
+	err = c.call(ctx, methodDrift, func() error {
+		why, err = c.cfg.Driver.Drift(ctx, m, t)
+		return err
+	})
+	return why, err
+}
+
+// List returns every machine of this cluster as of since or later. Callers
+// share lists: however many ask for the same moment, the driver is asked once.
+func (c *Cloud) List(ctx context.Context, since time.Time) ([]Machine, error) {
+	for {
+		c.mu.Lock()
+		if !c.asked.IsZero() && !c.asked.Before(since) && c.listing == nil && c.listed == nil {
+			defer c.mu.Unlock()
+			return c.machines, nil
+		}
+		wait := c.listing
+		if wait == nil {
+			c.mu.Unlock()
+			if err := c.list(ctx); err != nil {
+				return nil, err
+			}
+			continue
+		}
+		c.mu.Unlock()
+		select {
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		case <-wait:
+		}
+	}
+}
+
+// list asks the driver, for whoever waits.
+func (c *Cloud) list(ctx context.Context) error {
+	c.mu.Lock()
+	if c.listing != nil {
+		c.mu.Unlock()
+		return nil // someone was faster: wait for that one
+	}
+	done := make(chan struct{})
+	c.listing = done
+	asked := c.cfg.Now()
+	c.mu.Unlock()
+
+	var machines []Machine
+	err := c.call(ctx, methodList, func() error {
+		var err error
+		machines, err = c.cfg.Driver.List(ctx)
+		return err
+	})
+
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if err == nil {
+		slices.SortFunc(machines, byID)
+		c.asked, c.machines = asked, machines
+	}
+	c.listed, c.listing = err, nil
+	close(done)
+	return err
+}
+
+// Find returns the machine of a provider id as of since or later; false if there is none.
+func (c *Cloud) Find(ctx context.Context, providerID string, since time.Time) (Machine, bool, error) {
+	all, err := c.List(ctx, since)
+	if err != nil {
+		return Machine{}, false, err
+	}
+	i := slices.IndexFunc(all, func(m Machine) bool { return m.ProviderID == providerID })
+	if i < 0 {
+		return Machine{}, false, nil
+	}
+	return all[i], true, nil
+}
+
+func byID(a, b Machine) int {
+	switch {
+	case a.ID < b.ID:
+		return -1
+	case a.ID > b.ID:
+		return 1
+	}
+	return 0
+}
