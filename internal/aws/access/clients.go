@@ -1,0 +1,115 @@
+package access
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	awsmiddleware "github.com/aws/aws-sdk-go-v2/aws/middleware"
+	"github.com/aws/aws-sdk-go-v2/aws/retry"
+	"github.com/aws/aws-sdk-go-v2/config"
+	"github.com/aws/aws-sdk-go-v2/feature/ec2/imds"
+	"github.com/aws/aws-sdk-go-v2/service/arczonalshift"
+	"github.com/aws/aws-sdk-go-v2/service/ec2"
+	"github.com/aws/aws-sdk-go-v2/service/eks"
+	"github.com/aws/aws-sdk-go-v2/service/iam"
+	"github.com/aws/aws-sdk-go-v2/service/pricing"
+	"github.com/aws/aws-sdk-go-v2/service/sqs"
+	"github.com/aws/aws-sdk-go-v2/service/ssm"
+	"github.com/aws/smithy-go/middleware"
+
+	"github.com/tenon-sh/tenon/internal/aws/stock"
+)
+
+// Clients are one client for each service.
+type Clients struct {
+	Region  string
+	EC2     *ec2.Client
+	IAM     *iam.Client
+	SSM     *ssm.Client
+	EKS     *eks.Client
+	SQS     *sqs.Client
+	Pricing *pricing.Client
+	Shift   *arczonalshift.Client
+}
+
+// Options say how to reach AWS. What is empty follows the SDK's standard chain:
+// environment, shared files, web identity, Pod Identity, instance role.
+type Options struct {
+	Region  string
+	Version string                       // of this program, for the user agent
+	OnCall  func(service, action string) // told of every call before it is sent; nil: nobody is
+}
+
+// Connect finds credentials and a region and returns the clients. It sends nothing but, where no region is configured, a question to the instance metadata service.
+func Connect(ctx context.Context, o Options) (*Clients, error) {
+	cfg, err := config.LoadDefaultConfig(ctx,
+		config.WithRegion(o.Region),
+		config.WithRetryer(func() aws.Retryer { return patient() }),
+		config.WithAPIOptions([]func(*middleware.Stack) error{
+			awsmiddleware.AddUserAgentKeyValue("tenon", o.Version),
+			guard(o.OnCall),
+		}),
+	)
+	if err != nil {
+		return nil, fmt.Errorf("read AWS configuration: %w", err)
+	}
+	if cfg.Region == "" {
+		if cfg.Region, err = metadataRegion(ctx, cfg); err != nil {
+			return nil, err
+		}
+	}
+	list := cfg.Copy()
+	list.Region = stock.PricingRegion(cfg.Region)
+	return &Clients{
+		Region: cfg.Region, EC2: ec2.NewFromConfig(cfg), IAM: iam.NewFromConfig(cfg), SSM: ssm.NewFromConfig(cfg), EKS: eks.NewFromConfig(cfg),
+		SQS: sqs.NewFromConfig(cfg), Pricing: pricing.NewFromConfig(list), Shift: arczonalshift.NewFromConfig(cfg),
+	}, nil
+}
+
+// metadataRegion asks the machine this runs on for its region.
+func metadataRegion(ctx context.Context, cfg aws.Config) (string, error) {
+	ctx, cancel := context.WithTimeout(ctx, 5*time.Second)
+	defer cancel()
+	out, err := imds.NewFromConfig(cfg).GetRegion(ctx, nil)
+	if err != nil {
+		return "", fmt.Errorf("find the region: %w; set AWS_REGION", err)
+	}
+	return out.Region, nil
+}
+
+// patient retries throttled and failed calls, slower the more of them there
+// are, so that a throttled account is degraded and never stops.
+func patient() aws.Retryer {
+	return retry.NewAdaptiveMode(func(o *retry.AdaptiveModeOptions) {
+		o.StandardOptions = append(o.StandardOptions, func(s *retry.StandardOptions) {
+			s.MaxAttempts, s.MaxBackoff = 5, 10*time.Second
+		})
+	})
+}
+
+// guard refuses operations that are not declared and tells onCall of the others.
+func guard(onCall func(service, action string)) func(*middleware.Stack) error {
+	declared := map[string]string{} // action → service
+	for _, c := range Calls() {
+		declared[c.Action] = c.Service
+	}
+	step := middleware.InitializeMiddlewareFunc("TenonDeclaredCalls",
+		func(ctx context.Context, in middleware.InitializeInput, next middleware.InitializeHandler) (middleware.InitializeOutput, middleware.Metadata, error) {
+			action := awsmiddleware.GetOperationName(ctx)
+			if strings.EqualFold(awsmiddleware.GetServiceID(ctx), "STS") || strings.EqualFold(awsmiddleware.GetServiceID(ctx), "SSO") {
+				return next.HandleInitialize(ctx, in) // credentials are the SDK's own business
+			}
+			service, ok := declared[action]
+			if !ok {
+				return middleware.InitializeOutput{}, middleware.Metadata{}, fmt.Errorf("%s %s is not among the declared calls: add it to access.Calls, so that the policies grant it", awsmiddleware.GetServiceID(ctx), action)
+			}
+			if onCall != nil {
+				onCall(service, action)
+			}
+			return next.HandleInitialize(ctx, in)
+		})
+	return func(s *middleware.Stack) error { return s.Initialize.Add(step, middleware.After) }
+}
