@@ -77,6 +77,8 @@ type Machine struct {
 	CapacityType string
 	Image        string
 	Reservation  string
+	Subnet       string   // where it is, and what guards it: compared when looking for drift
+	Groups       []string // sorted
 	Launched     time.Time
 	Ending       bool
 	Order        string            // token of the order that made it

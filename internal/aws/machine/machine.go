@@ -1,0 +1,198 @@
+// Package machine lists, describes, ends and tags the instances of this cluster.
+package machine
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/ec2"
+	ec2types "github.com/aws/aws-sdk-go-v2/service/ec2/types"
+
+	"github.com/tenon-sh/tenon/engine/label"
+	"github.com/tenon-sh/tenon/internal/aws/refusal"
+	"github.com/tenon-sh/tenon/internal/aws/template"
+	"github.com/tenon-sh/tenon/internal/cloud"
+)
+
+// Tags that instances carry.
+const (
+	TagOrder       = "tenon.sh/order" // the order that made it, set when it is made
+	TagNodePool    = "karpenter.sh/nodepool"
+	TagProvisioner = "karpenter.sh/provisioner-name"
+	TagClaim       = "karpenter.sh/nodeclaim"
+	TagCluster     = "eks:eks-cluster-name"
+	TagClass       = "karpenter.k8s.aws/ec2nodeclass"
+	TagName        = "Name"
+)
+
+// Owned is the tag key by which everything of a cluster is found; its value is "owned".
+func Owned(cluster string) string { return "kubernetes.io/cluster/" + cluster }
+
+// batch is how many instances one call names at most.
+const batch = 500
+
+// Set is the instances of one cluster.
+type Set struct {
+	ec2     *ec2.Client
+	cluster string
+}
+
+// New returns the instances of a cluster.
+func New(c *ec2.Client, cluster string) *Set { return &Set{ec2: c, cluster: cluster} }
+
+// List returns every instance of the cluster that is not gone, by id: those of
+// pools of either era, whoever's controller launched them.
+func (s *Set) List(ctx context.Context) ([]cloud.Machine, error) {
+	var out []cloud.Machine
+	for _, key := range []string{TagNodePool, TagProvisioner} {
+		found, err := s.describe(ctx, &ec2.DescribeInstancesInput{MaxResults: aws.Int32(1000), Filters: []ec2types.Filter{
+			{Name: aws.String("tag-key"), Values: []string{key}},
+			{Name: aws.String("tag:" + Owned(s.cluster)), Values: []string{"owned"}},
+			alive(),
+		}})
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, found...)
+	}
+	slices.SortFunc(out, func(a, b cloud.Machine) int { return cmp.Compare(a.ID, b.ID) })
+	return slices.CompactFunc(out, func(a, b cloud.Machine) bool { return a.ID == b.ID }), nil
+}
+
+// OfOrder returns the instances that an order made, by id.
+func (s *Set) OfOrder(ctx context.Context, token string) ([]cloud.Machine, error) {
+	out, err := s.describe(ctx, &ec2.DescribeInstancesInput{Filters: []ec2types.Filter{
+		{Name: aws.String("tag:" + TagOrder), Values: []string{token}},
+		{Name: aws.String("tag:" + Owned(s.cluster)), Values: []string{"owned"}},
+		alive(),
+	}})
+	slices.SortFunc(out, func(a, b cloud.Machine) int { return cmp.Compare(a.ID, b.ID) })
+	return out, err
+}
+
+// ByID returns the instances of these ids that EC2 shows already; a fresh one may be missing for a moment.
+func (s *Set) ByID(ctx context.Context, ids []string) ([]cloud.Machine, error) {
+	var out []cloud.Machine
+	for part := range slices.Chunk(ids, batch) {
+		found, err := s.describe(ctx, &ec2.DescribeInstancesInput{Filters: []ec2types.Filter{
+			{Name: aws.String("instance-id"), Values: part},
+		}})
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, found...)
+	}
+	return out, nil
+}
+
+func alive() ec2types.Filter {
+	return ec2types.Filter{Name: aws.String("instance-state-name"), Values: []string{"pending", "running", "stopping", "stopped", "shutting-down"}}
+}
+
+func (s *Set) describe(ctx context.Context, in *ec2.DescribeInstancesInput) ([]cloud.Machine, error) {
+	var out []cloud.Machine
+	pages := ec2.NewDescribeInstancesPaginator(s.ec2, in)
+	for pages.HasMorePages() {
+		page, err := pages.NextPage(ctx)
+		if err != nil {
+			return nil, refusal.Wrap("describe instances", err)
+		}
+		for _, r := range page.Reservations {
+			for _, i := range r.Instances {
+				out = append(out, FromEC2(i))
+			}
+		}
+	}
+	return out, nil
+}
+
+// FromEC2 reads EC2's description of an instance.
+func FromEC2(i ec2types.Instance) cloud.Machine {
+	m := cloud.Machine{
+		ID: cloud.MachineID(aws.ToString(i.InstanceId)), Name: strings.ToLower(aws.ToString(i.PrivateDnsName)),
+		Shape: string(i.InstanceType), Image: aws.ToString(i.ImageId), Launched: aws.ToTime(i.LaunchTime),
+		CapacityType: label.OnDemand, Tags: map[string]string{}, Reservation: aws.ToString(i.CapacityReservationId),
+	}
+	if i.Placement != nil {
+		m.Zone = aws.ToString(i.Placement.AvailabilityZone)
+	}
+	switch {
+	case i.InstanceLifecycle == ec2types.InstanceLifecycleTypeSpot:
+		m.CapacityType = label.Spot
+	case m.Reservation != "":
+		m.CapacityType = label.Reserved
+	}
+	if i.State != nil {
+		m.Ending = i.State.Name == ec2types.InstanceStateNameShuttingDown || i.State.Name == ec2types.InstanceStateNameTerminated
+	}
+	for _, t := range i.Tags {
+		m.Tags[aws.ToString(t.Key)] = aws.ToString(t.Value)
+	}
+	m.Order = m.Tags[TagOrder]
+	m.ProviderID = ProviderID(m.Zone, string(m.ID))
+	m.Subnet, m.Groups = aws.ToString(i.SubnetId), groups(i.SecurityGroups)
+	return m
+}
+
+func groups(in []ec2types.GroupIdentifier) []string {
+	out := make([]string, len(in))
+	for i, g := range in {
+		out[i] = aws.ToString(g.GroupId)
+	}
+	slices.Sort(out)
+	return out
+}
+
+// ProviderID is how a node names its instance.
+func ProviderID(zone, id string) string { return fmt.Sprintf("aws:///%s/%s", zone, id) }
+
+// IDOf returns the instance of a provider id; false if it names none.
+func IDOf(providerID string) (cloud.MachineID, bool) {
+	rest, ok := strings.CutPrefix(providerID, "aws:///")
+	_, id, cut := strings.Cut(rest, "/")
+	return cloud.MachineID(id), ok && cut && strings.HasPrefix(id, "i-")
+}
+
+// Terminate ends instances, many in one call. One that EC2 does not know is gone.
+// EC2 refuses a call whole for one bad id, so the rest are then ended one by one.
+func (s *Set) Terminate(ctx context.Context, ids []cloud.MachineID) []error {
+	errs := make([]error, len(ids))
+	for start := 0; start < len(ids); start += batch {
+		part := ids[start:min(start+batch, len(ids))]
+		err := s.terminate(ctx, part)
+		if err == nil {
+			continue
+		}
+		for i, id := range part {
+			if len(part) > 1 {
+				err = s.terminate(ctx, []cloud.MachineID{id})
+			}
+			if !refusal.Gone(err) {
+				errs[start+i] = refusal.Wrap("terminate "+string(id), err)
+			}
+		}
+	}
+	return errs
+}
+
+func (s *Set) terminate(ctx context.Context, ids []cloud.MachineID) error {
+	names := make([]string, len(ids))
+	for i, id := range ids {
+		names[i] = string(id)
+	}
+	_, err := s.ec2.TerminateInstances(ctx, &ec2.TerminateInstancesInput{InstanceIds: names})
+	return err
+}
+
+// Tag adds tags to an instance. An instance that is gone needs none.
+func (s *Set) Tag(ctx context.Context, id cloud.MachineID, tags map[string]string) error {
+	_, err := s.ec2.CreateTags(ctx, &ec2.CreateTagsInput{Resources: []string{string(id)}, Tags: template.Tags(tags)})
+	if refusal.Gone(err) {
+		return nil
+	}
+	return refusal.Wrap("tag "+string(id), err)
+}
