@@ -12,6 +12,8 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/tenon-sh/tenon/internal/cli/completion"
+	"github.com/tenon-sh/tenon/internal/cli/types"
 	"github.com/tenon-sh/tenon/internal/cli/verb"
 	"github.com/tenon-sh/tenon/internal/cli/version"
 )
@@ -57,9 +59,9 @@ API.`,
 		DisableFlagsInUseLine:      true,
 		SuggestionsMinimumDistance: 2,
 	}
-	add(root, "Other:", version.Command(b))
-	root.SetHelpCommandGroupID("Other:")
-	root.SetCompletionCommandGroupID("Other:")
+	add(root, "Look, and change nothing:", types.Command())
+	add(root, "Other:", completion.Command(), version.Command(b), help(root))
+	root.SetUsageTemplate(usage)
 	blameInput(root)
 	return root
 }
@@ -71,6 +73,52 @@ func add(root *cobra.Command, heading string, verbs ...*cobra.Command) {
 		v.GroupID = heading
 		root.AddCommand(v)
 	}
+}
+
+// usage is how help looks below its first paragraph.
+const usage = `Usage:
+  {{.UseLine}}
+{{- if .HasExample}}
+
+Examples:
+{{.Example}}{{end}}
+{{- $cmds := .Commands}}{{range $group := .Groups}}
+
+{{.Title}}{{range $cmds}}{{if (and (eq .GroupID $group.ID) (or .IsAvailableCommand (eq .Name "help")))}}
+  {{rpad .Name .NamePadding}} {{.Short}}{{end}}{{end}}{{end}}
+{{- if (and .HasAvailableSubCommands (not .Groups))}}
+
+Verbs:{{range $cmds}}{{if .IsAvailableCommand}}
+  {{rpad .Name .NamePadding}} {{.Short}}{{end}}{{end}}{{end}}
+{{- if .HasAvailableLocalFlags}}
+
+Flags:
+{{.LocalFlags.FlagUsages | trimTrailingWhitespaces}}{{end}}
+{{- if .HasAvailableInheritedFlags}}
+
+Flags of all verbs:
+{{.InheritedFlags.FlagUsages | trimTrailingWhitespaces}}{{end}}
+{{- if .HasAvailableSubCommands}}
+
+More about one: {{.CommandPath}} <verb> --help{{end}}
+`
+
+// help is the verb that says more about another.
+func help(root *cobra.Command) *cobra.Command {
+	cmd := &cobra.Command{
+		Use:                   "help [verb]",
+		Short:                 "Say more about a verb",
+		DisableFlagsInUseLine: true,
+		RunE: func(_ *cobra.Command, args []string) error {
+			about, rest, err := root.Find(args)
+			if err != nil || len(rest) > 0 {
+				return verb.BadInputf("%w; see '%s --help'", knownVerb(root, args), root.Name())
+			}
+			return about.Help()
+		},
+	}
+	root.SetHelpCommand(cmd)
+	return cmd
 }
 
 // knownVerb refuses a word that is no verb and offers those that look like it.

@@ -64,6 +64,22 @@ func TestMain_statusAndStreams(t *testing.T) {
 			why:  "Shells ask for a script.",
 			args: []string{"completion", "bash"}, status: verb.OK, stdout: "complete",
 		},
+		"CompletionOfNoShell": {
+			why:  "A shell nobody knows is answered with those that are.",
+			args: []string{"completion", "bsh"}, status: verb.Unusable, stderr: "name one shell: bash, fish, powershell, zsh",
+		},
+		"CompletionOfValues": {
+			why:  "A shell may also ask for the values of a flag.",
+			args: []string{"__complete", "version", "-o", ""}, status: verb.OK, stdout: "json", stderr: "Completion ended",
+		},
+		"HelpOfAVerb": {
+			why:  "There are two ways to ask, and both answer.",
+			args: []string{"help", "version"}, status: verb.OK, stdout: "--output",
+		},
+		"HelpOfNothing": {
+			why:  "Help for what does not exist is no help.",
+			args: []string{"help", "fly"}, status: verb.Unusable, stderr: `there is no verb "fly"`,
+		},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -102,7 +118,7 @@ func TestHelpIsComplete(t *testing.T) {
 		if strings.HasSuffix(cmd.Short, ".") {
 			t.Errorf("%s: the short description is a phrase, without a full stop", cmd.CommandPath())
 		}
-		if cmd.GroupID == "" && cmd.Name() != "help" && cmd.Name() != "completion" {
+		if cmd.GroupID == "" {
 			t.Errorf("%s stands under no heading of the help", cmd.CommandPath())
 		}
 	}

@@ -46,7 +46,7 @@ func commands() string {
 }
 
 func describe(b *strings.Builder, cmd *cobra.Command) {
-	if cmd.Hidden || cmd.Name() == "help" || cmd.Name() == "completion" {
+	if cmd.Hidden || cmd.Name() == "help" {
 		return
 	}
 	about := cmd.Long
