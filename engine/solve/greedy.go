@@ -4,14 +4,16 @@ import "slices"
 
 // packer fills hosts one by one. Its buffers live as long as the model.
 type packer struct {
-	m     *model
-	rem   []int // of each class, how many are to be placed
-	floor floor
-	lanes []lane
-	ratio []float64 // of each host, what it would hold for its price when last looked at
-	fresh []bool    // that was just now
-	steps int
-	last  int32 // the host that the trial is of
+	m      *model
+	rem    []int // of each class, how many are to be placed
+	floor  floor
+	lanes  []lane
+	ratio  []float64 // of each host, what it would hold for its price when last looked at
+	fresh  []bool    // that was just now
+	steps  int
+	demand []float64
+	anyhow bool
+	last   int32 // the host that the trial is of
 
 	trial filling // of the host looked at now
 	free  []int64
@@ -22,14 +24,15 @@ type packer struct {
 
 func newPacker(m *model) *packer {
 	k := &packer{
-		m:     m,
-		rem:   make([]int, len(m.classes)),
-		lanes: make([]lane, len(m.hosts)),
-		ratio: make([]float64, len(m.hosts)),
-		fresh: make([]bool, len(m.hosts)),
-		free:  make([]int64, m.dims),
-		part:  make([]float64, m.dims),
-		on:    make([]int, len(m.classes)),
+		m:      m,
+		rem:    make([]int, len(m.classes)),
+		lanes:  make([]lane, len(m.hosts)),
+		ratio:  make([]float64, len(m.hosts)),
+		fresh:  make([]bool, len(m.hosts)),
+		free:   make([]int64, m.dims),
+		part:   make([]float64, m.dims),
+		demand: make([]float64, len(m.hosts)),
+		on:     make([]int, len(m.classes)),
 	}
 	k.floor.init(m)
 	return k
@@ -41,10 +44,28 @@ func (k *packer) greedy(p *pricing, st style, classes []int32, budgets []int64) 
 	var nodes []node
 	start := k.begin(p, classes)
 	worth := start
+	k.anyhow = false
+	k.demands(p, classes)
 	for {
 		h := k.bestHost(p, st, budgets, worth)
+		if h < 0 && st.crowd > 0 && !k.anyhow {
+			k.anyhow = true
+			for _, h := range p.hosts {
+				k.ratio[h] = 1e300
+			}
+			continue
+		}
 		if h < 0 {
 			return nodes
+		}
+		k.anyhow = false
+		if st.crowd > 0 {
+			k.demands(p, classes)
+			for _, h := range p.hosts {
+				if k.ratio[h] == 0 {
+					k.ratio[h] = 1e300
+				}
+			}
 		}
 		n := k.repeats(k.m.hosts[h].draws, budgets)
 		for _, it := range k.trial.items {
@@ -76,6 +97,28 @@ func (k *packer) begin(p *pricing, classes []int32) float64 {
 	return worth
 }
 
+// demands finds for each host how many hosts the caps of the classes it could take demand.
+func (k *packer) demands(p *pricing, classes []int32) {
+	rows := make([]float64, len(k.m.rows))
+	clear(k.demand)
+	for _, c := range classes {
+		class := &k.m.classes[c]
+		n := float64(k.rem[c]) / float64(class.cap)
+		for _, r := range class.rows {
+			rows[r] += float64(k.rem[c]) / float64(k.m.rows[r].cap)
+			n = max(n, rows[r])
+		}
+		if n <= 1 {
+			continue
+		}
+		for _, h := range p.hosts {
+			if class.takers.Has(int(h)) {
+				k.demand[h] = max(k.demand[h], n)
+			}
+		}
+	}
+}
+
 // bestHost leaves in k.trial the filling with the best ratio of worth to price. A host's ratio rarely grows while items get fewer,
 // so only hosts that were better last time are looked at anew.
 func (k *packer) bestHost(p *pricing, st style, budgets []int64, worth float64) int32 {
@@ -100,6 +143,9 @@ func (k *packer) bestHost(p *pricing, st style, budgets []int64, worth float64) 
 		}
 		k.fresh[h] = true
 		k.ratio[h] = 0
+		if st.crowd > 0 && k.demand[h] > 1 && float64(k.m.hosts[h].price)*k.demand[h] > st.crowd*worth && !k.anyhow {
+			continue
+		}
 		if overdrawn(k.m.hosts[h].draws, budgets, 1) {
 			continue
 		}

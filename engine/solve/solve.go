@@ -15,20 +15,28 @@ func Solve(p Problem) Answer {
 	for c := range classes {
 		classes[c] = int32(c)
 	}
+	var left []int64
 	k := newPacker(m)
 	for _, st := range styles() {
 		for c := range k.rem {
 			k.rem[c] = m.classes[c].count
 		}
-		budgets := slices.Clone(m.budgets)
+		budgets := append([]int64{}, m.budgets...)
 		pr := f.clone().prices(st.loose)
 		s := &solution{nodes: k.greedy(pr, st, classes, budgets), left: slices.Clone(k.rem)}
 		for i := range s.nodes {
 			m.downsize(&s.nodes[i], budgets)
 		}
+		if debug {
+			println(int(st.slack*10), int(st.pull*10), int(st.crowd*10), m.goal(s), m.cost(s))
+		}
 		if cmp.Or(m.missing(s, best), cmp.Compare(m.goal(s), m.goal(best))) < 0 {
 			best = s
+			left = budgets
 		}
+	}
+	if p.Steps >= 0 && left != nil {
+		best = k.improve(best, f, left, cmp.Or(p.Steps, DefaultSteps))
 	}
 	for i := range best.nodes {
 		slices.SortFunc(best.nodes[i].items, func(a, b share) int { return cmp.Compare(a.class, b.class) })
@@ -53,9 +61,16 @@ func Solve(p Problem) Answer {
 func styles() []style {
 	return []style{
 		{slack: 1, pull: 0, again: .95, loose: .03},
-		{slack: 4, pull: 1, again: .95, loose: .03},
-		{slack: 1, pull: .5, again: .85, loose: .03},
-		{slack: 2, pull: 2, again: .95, loose: .03},
-		{slack: 4, pull: 2, again: .95, loose: .03},
+		{slack: 1, pull: .5, again: .95, loose: .03, crowd: .6},
+		{slack: 1, pull: .5, again: .95, loose: .03, crowd: 1},
+		{slack: 1, pull: .5, again: .95, loose: .03, crowd: 1.5},
+		{slack: 2, pull: 1, again: .95, loose: .03, crowd: 1},
+		{slack: 2, pull: 1, again: .95, loose: .03, crowd: 2},
+		{slack: 2, pull: 1, again: .95, loose: .03, crowd: 4},
+		{slack: 2, pull: 2, again: .95, loose: .03, crowd: 0},
+		{slack: 4, pull: 2, again: .95, loose: .03, crowd: 1},
+		{slack: 4, pull: 2, again: .95, loose: .03, crowd: 2},
 	}
 }
+
+var debug = true
