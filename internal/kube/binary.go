@@ -42,8 +42,8 @@ func Flags() []string {
 // ErrMissing says that there is no control plane binary on this machine yet.
 var ErrMissing = errors.New("the control plane binary is not built yet; build it, once for this machine, with: " + Build)
 
-// Find returns the control plane binary: the one that Env names, one beside this program, or the build of the clone
-// that the working directory is in. The error is ErrMissing when it has only to be built.
+// Find returns the control plane binary: the one that Env names, the build of the clone that the working directory or
+// this program is in, or one beside this program. The error is ErrMissing when it has only to be built.
 func Find() (string, error) {
 	if path := os.Getenv(Env); path != "" {
 		if _, err := os.Stat(path); err != nil {
@@ -55,7 +55,18 @@ func Find() (string, error) {
 	if err != nil {
 		return "", err
 	}
-	if root, ok := Root(wd); ok {
+	self, err := os.Executable()
+	if err != nil {
+		return "", err
+	}
+	if self, err = filepath.EvalSymlinks(self); err != nil {
+		return "", err
+	}
+	for _, dir := range []string{wd, filepath.Dir(self)} {
+		root, ok := Root(dir)
+		if !ok {
+			continue
+		}
 		path, err := Cached(root)
 		if err != nil {
 			return "", err
@@ -64,13 +75,6 @@ func Find() (string, error) {
 			return path, nil
 		}
 		return "", ErrMissing
-	}
-	self, err := os.Executable()
-	if err != nil {
-		return "", err
-	}
-	if self, err = filepath.EvalSymlinks(self); err != nil {
-		return "", err
 	}
 	beside := filepath.Join(filepath.Dir(self), "controlplane")
 	if _, err := os.Stat(beside); err != nil {

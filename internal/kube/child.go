@@ -20,11 +20,11 @@ const (
 	stopTimeout  = 20 * time.Second
 )
 
-// Options say which control plane to run. Dir and Binary are required.
+// Options say which control plane to run. Binary, Dir and Log are required.
 type Options struct {
 	Binary      string        // see Find
 	Dir         string        // everything it keeps; a later run in the same directory goes on from there
-	Log         io.Writer     // what its parts say; nil: nobody wants to know
+	Log         *os.File      // for what its parts say; may be closed after Start
 	Port        int           // of the API server; 0: the one of the last run in Dir, or any that is free
 	Grace       time.Duration // how long a node may be silent before it is NotReady; 0: five minutes
 	Scheduler   bool          // run kube-scheduler
@@ -52,8 +52,7 @@ func Start(ctx context.Context, o Options) (*ControlPlane, error) {
 	cmd := exec.Command(o.Binary, o.arguments()...)
 	cmd.Env = Environment(o.Dir)
 	cmd.SysProcAttr = ownGroup() // a Ctrl-C at the terminal is for us, who stop it in order
-	tail := &tail{to: o.Log}
-	cmd.Stderr = tail
+	cmd.Stderr = o.Log           // the file itself: nothing passes through this process
 	stdin, err := cmd.StdinPipe()
 	if err != nil {
 		return nil, err
@@ -79,7 +78,7 @@ func Start(ctx context.Context, o Options) (*ControlPlane, error) {
 		var r struct{ URL, Kubeconfig string }
 		if err := json.Unmarshal(line, &r); err != nil {
 			c.Stop()
-			return nil, fmt.Errorf("the control plane in %s did not start: %w\n%s", o.Dir, errors.Join(c.err), tail)
+			return nil, fmt.Errorf("the control plane in %s did not start: %w\n%s", o.Dir, errors.Join(c.err), end(o.Log))
 		}
 		c.URL, c.Kubeconfig = r.URL, r.Kubeconfig
 		return c, nil
@@ -88,7 +87,7 @@ func Start(ctx context.Context, o Options) (*ControlPlane, error) {
 		return nil, ctx.Err()
 	case <-time.After(startTimeout):
 		c.Stop()
-		return nil, fmt.Errorf("the control plane in %s was not ready after %s\n%s", o.Dir, startTimeout, tail)
+		return nil, fmt.Errorf("the control plane in %s was not ready after %s\n%s", o.Dir, startTimeout, end(o.Log))
 	}
 }
 
@@ -134,29 +133,20 @@ func (c *ControlPlane) Stop() {
 	}
 }
 
-// tail passes on what is written to it and remembers the end of it, for the error of a child that died young.
-type tail struct {
-	to io.Writer
-
-	mu  sync.Mutex
-	end []byte
-}
-
-func (t *tail) Write(b []byte) (int, error) {
-	t.mu.Lock()
-	t.end = append(t.end, b...)
-	if over := len(t.end) - 2000; over > 0 {
-		t.end = t.end[over:]
+// end is the last of what the parts have said, for the error of a child that died young.
+func end(log *os.File) string {
+	const size = 2000
+	f, err := os.Open(log.Name())
+	if err != nil {
+		return err.Error()
 	}
-	t.mu.Unlock()
-	if t.to == nil {
-		return len(b), nil
+	defer f.Close()
+	if info, err := f.Stat(); err == nil && info.Size() > size {
+		_, _ = f.Seek(-size, io.SeekEnd)
 	}
-	return t.to.Write(b)
-}
-
-func (t *tail) String() string {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	return string(t.end)
+	text, err := io.ReadAll(f)
+	if err != nil {
+		return err.Error()
+	}
+	return string(text)
 }

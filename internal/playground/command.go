@@ -1,0 +1,102 @@
+package playground
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/tenon-sh/tenon/internal/clock"
+	"github.com/tenon-sh/tenon/internal/kube"
+	"github.com/tenon-sh/tenon/internal/sim/kubelet"
+)
+
+// Command is the tree of verbs of the playground. People call them by way of `tenon`, so help says so.
+func Command() *cobra.Command {
+	root := &cobra.Command{
+		Use: "tenon", Short: "A cluster with simulated machines to play with",
+		SilenceErrors: true, SilenceUsage: true, DisableFlagsInUseLine: true,
+		CompletionOptions: cobra.CompletionOptions{DisableDefaultCmd: true},
+	}
+	var dir string
+	root.PersistentFlags().StringVar(&dir, "dir", DefaultDir, "`directory` of the playground")
+	root.AddCommand(upCommand(&dir), downCommand(&dir), simCommand(&dir))
+	return root
+}
+
+func upCommand(dir *string) *cobra.Command {
+	o := Options{Now: clock.Wall, Delays: kubelet.Delays{Boot: 3 * time.Second, Ready: 2 * time.Second, Devices: 3 * time.Second}}
+	var detach, noDemo bool
+	cmd := &cobra.Command{
+		Use:   "up [flags]",
+		Short: "Run a Kubernetes cluster with simulated machines on this computer",
+		Long: `Runs a real Kubernetes control plane on the loopback interface, and machines
+that are simulated. It stays in the foreground and tells what happens, until
+Ctrl-C; what is in the cluster is there again the next time. Your own
+kubeconfig and cloud credentials are neither read nor changed.`,
+		Example: `  tenon up
+  tenon up --dir /tmp/other --detach --no-demo
+  tenon up --reset`,
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			o.Dir, o.Demo = Dir(*dir), !noDemo
+			if detach {
+				return detached(cmd.Context(), o.Dir, cmd.OutOrStdout(), os.Args[1:])
+			}
+			o.Life = cmd.OutOrStdout()
+			err := Run(cmd.Context(), o, func(c Contact) { welcome(cmd.OutOrStdout(), o.Dir, c) })
+			if errors.Is(err, kube.ErrMissing) {
+				return fmt.Errorf("%w (or `make up`, which does both)", err)
+			}
+			return err
+		},
+	}
+	f := cmd.Flags()
+	f.BoolVar(&detach, "detach", false, "return when the cluster is ready and leave it running; `tenon down` stops it")
+	f.BoolVar(&noDemo, "no-demo", false, "begin without the demo workload")
+	f.BoolVar(&o.Reset, "reset", false, "forget what was in the cluster")
+	f.StringVar(&o.Region, "region", "us-west-2", "`region` that the machines are in")
+	f.DurationVar(&o.Grace, "grace", 5*time.Minute, "how long a node may be silent before it is NotReady")
+	f.DurationVar(&o.Delays.Boot, "boot", o.Delays.Boot, "how long a machine takes until its node registers")
+	f.DurationVar(&o.Delays.Ready, "ready", o.Delays.Ready, "how long its node takes from there until it is ready")
+	f.DurationVar(&o.Delays.Devices, "devices", o.Delays.Devices, "how long GPUs take from there to be reported")
+	return cmd
+}
+
+// welcome says what there is and what to try.
+func welcome(out io.Writer, dir Dir, c Contact) {
+	at := ""
+	if dir != DefaultDir {
+		at = " --dir " + string(dir)
+	}
+	fmt.Fprintf(out, `
+The cluster is ready.
+
+  export KUBECONFIG=%s
+  kubectl get pods -A                                   what there is (bin/kubectl, if you have none)
+  tenon sim add-machine%s --type m5.large --count 2     simulated machines
+  tenon sim kill%s NODE                                 pull the plug of one
+  tenon down%s                                          stop; Ctrl-C does it, too
+
+`, c.Kubeconfig, at, at, at)
+}
+
+func downCommand(dir *string) *cobra.Command {
+	return &cobra.Command{
+		Use:   "down [flags]",
+		Short: "Stop the playground; what is in its cluster is kept",
+		Args:  cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			ctx, cancel := withTimeout(cmd.Context(), 30*time.Second)
+			defer cancel()
+			was, err := Stop(ctx, Dir(*dir))
+			if err == nil && !was {
+				fmt.Fprintf(cmd.OutOrStdout(), "no playground runs in %s\n", *dir)
+			}
+			return err
+		},
+	}
+}

@@ -1,0 +1,153 @@
+package playground
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"time"
+
+	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/tools/clientcmd"
+
+	"github.com/tenon-sh/tenon/internal/catalog"
+	"github.com/tenon-sh/tenon/internal/clock"
+	"github.com/tenon-sh/tenon/internal/kube"
+	"github.com/tenon-sh/tenon/internal/sim/kubelet"
+)
+
+// Options say what a playground is like.
+type Options struct {
+	Dir    Dir
+	Reset  bool          // begin with an empty cluster
+	Demo   bool          // begin with something to look at
+	Region string        // of the machines
+	Grace  time.Duration // how long a node may be silent before it is NotReady
+	Delays kubelet.Delays
+	Life   io.Writer // what happens, for people
+	Now    clock.Now
+}
+
+// Run runs a playground until ctx ends or somebody stops it, and calls ready once. Read from top to bottom it is the
+// wiring of the playground; everything stops in the reverse order.
+func Run(ctx context.Context, o Options, ready func(Contact)) error {
+	dir, err := filepath.Abs(string(o.Dir))
+	if err != nil {
+		return err
+	}
+	o.Dir = Dir(dir)
+	ctx, stop := context.WithCancel(ctx)
+	defer stop()
+	release, err := o.Dir.own()
+	if err != nil {
+		return err
+	}
+	defer release()
+	if o.Reset {
+		if err := o.Dir.reset(); err != nil {
+			return err
+		}
+	}
+	if err := os.Remove(o.Dir.contact()); err != nil && !errors.Is(err, os.ErrNotExist) {
+		return err // of a playground that was killed
+	}
+	file, err := o.Dir.openLog("playground")
+	if err != nil {
+		return err
+	}
+	defer file.Close()
+	log := &life{now: o.Now, out: io.MultiWriter(o.Life, file)}
+	types, err := catalog.Load()
+	if err != nil {
+		return err
+	}
+
+	cluster, err := startCluster(ctx, o, log)
+	if err != nil {
+		return err
+	}
+	defer cluster.Stop()
+	client, err := connect(cluster)
+	if err != nil {
+		return err
+	}
+	fleet := kubelet.New(kubelet.Options{
+		Nodes: client.CoreV1().Nodes(), Delays: o.Delays,
+		Say: func(machine, what string) { log.say("machine %s %s", machine, what) },
+	})
+	defer fleet.Close()
+	if n, err := fleet.Adopt(ctx); err != nil {
+		return err
+	} else if n > 0 {
+		log.say("%d machines are there from before", n)
+	}
+	followed := make(chan struct{})
+	go func() {
+		defer close(followed)
+		log.follow(ctx, client)
+	}()
+	defer func() { stop(); <-followed }()
+	if o.Demo {
+		if err := demo(ctx, client); err != nil {
+			return err
+		}
+	}
+	control := &api{fleet: fleet, catalog: types, region: o.Region, stop: stop}
+	url, closeAPI, err := control.serve()
+	if err != nil {
+		return err
+	}
+	defer closeAPI()
+
+	contact := Contact{URL: url, Token: control.token, PID: os.Getpid(), Kubeconfig: o.Dir.Kubeconfig(), APIServer: cluster.URL}
+	if err := errors.Join(copyFile(cluster.Kubeconfig, contact.Kubeconfig), o.Dir.writeContact(contact)); err != nil {
+		return err
+	}
+	defer os.Remove(o.Dir.contact())
+	ready(contact)
+	select {
+	case <-ctx.Done():
+		log.say("stopping")
+		return nil
+	case <-cluster.Done():
+		return fmt.Errorf("the control plane has ended, see %s: %w", o.Dir.Log("controlplane"), errors.Join(cluster.Err(), errDied))
+	}
+}
+
+var errDied = errors.New("it should run as long as the playground does")
+
+func startCluster(ctx context.Context, o Options, log *life) (*kube.ControlPlane, error) {
+	binary, err := kube.Find()
+	if err != nil {
+		return nil, err
+	}
+	out, err := o.Dir.openLog("controlplane")
+	if err != nil {
+		return nil, err
+	}
+	defer out.Close()
+	log.say("starting Kubernetes in %s", o.Dir)
+	return kube.Start(ctx, kube.Options{
+		Binary: binary, Dir: o.Dir.cluster(), Log: out, Grace: o.Grace,
+		Scheduler: true, Controllers: true, Machines: true,
+	})
+}
+
+func connect(cluster *kube.ControlPlane) (kubernetes.Interface, error) {
+	c, err := clientcmd.BuildConfigFromFlags("", cluster.Kubeconfig)
+	if err != nil {
+		return nil, err
+	}
+	c.QPS = -1 // the machines share this client
+	return kubernetes.NewForConfig(c)
+}
+
+func copyFile(from, to string) error {
+	data, err := os.ReadFile(from)
+	if err != nil {
+		return err
+	}
+	return writeWhole(to, data)
+}
