@@ -205,9 +205,11 @@ func Pure(x, y, z float64, n int) float64 {
 		"Words": {
 			why:   "The text of the project is finished and speaks of no machine of its own.",
 			check: rules.Words,
-			house: "-- docs/a.md --\nGood.\nTO" + "DO: better.\ncd /wo" + "rk/main\n-- Makefile --\nx:\n\tGOPROXY=https://proxy.go" + "lang.org go build\n-- testdata/x.md --\nTO" + "DO\n",
+			house: "-- docs/a.md --\nGood, [here](b.md#x), [there](../no.md), [out](https://example.com), [up](../Makefile).\nTO" + "DO: better.\ncd /wo" + "rk/main\n-- Makefile --\nx:\n\tGOPROXY=https://proxy.go" + "lang.org go build\n-- testdata/x.md --\nTO" + "DO\n",
 			want: []string{
 				`Makefile:2: "proxy.go` + `lang.org": the host`,
+				"docs/a.md:1: the link to b.md#x leads nowhere",
+				"docs/a.md:1: the link to ../no.md leads nowhere",
 				`docs/a.md:2: "TO` + `DO": unfinished`,
 				`docs/a.md:3: "/wo` + `rk/": a path of one machine`,
 			},

@@ -111,7 +111,8 @@ func wordRules() []wordRule {
 	}
 }
 
-// Words finds lines of text that no file of the project should have.
+// Words finds lines of text that no file of the project should have, and links
+// of pages that lead nowhere.
 func Words(root string) ([]Fault, error) {
 	var faults []Fault
 	err := filepath.WalkDir(root, func(name string, d fs.DirEntry, err error) error {
@@ -133,7 +134,7 @@ func Words(root string) ([]Fault, error) {
 		if err != nil {
 			return err
 		}
-		faults = append(faults, wordFaults(rel, src)...)
+		faults = append(faults, wordFaults(root, rel, src)...)
 		return nil
 	})
 	return faults, err
@@ -148,7 +149,7 @@ func ofPeople(rel string) bool {
 	return path.Base(rel) == "Makefile" || path.Base(rel) == "Dockerfile" || below(rel, ".ci")
 }
 
-func wordFaults(rel string, src []byte) []Fault {
+func wordFaults(root, rel string, src []byte) []Fault {
 	var faults []Fault
 	lines := bufio.NewScanner(bytes.NewReader(src))
 	lines.Buffer(nil, 16<<20)
@@ -157,6 +158,9 @@ func wordFaults(rel string, src []byte) []Fault {
 			if found := w.is.FindString(lines.Text()); found != "" {
 				faults = append(faults, Fault{rel, n, fmt.Sprintf("%q: %s", strings.TrimSpace(found), w.why)})
 			}
+		}
+		if path.Ext(rel) == ".md" {
+			faults = append(faults, linkFaults(root, rel, lines.Text(), n)...)
 		}
 	}
 	return faults

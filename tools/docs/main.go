@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -75,7 +76,7 @@ func flags(b *strings.Builder, cmd *cobra.Command) {
 			short = "-" + f.Shorthand + ", "
 		}
 		initial := ""
-		if f.DefValue != "" && f.DefValue != "[]" {
+		if !slices.Contains([]string{"", "[]", "0", "false"}, f.DefValue) {
 			initial = "`" + f.DefValue + "`"
 		}
 		fmt.Fprintf(&rows, "| `%s` | %s | %s |\n", strings.TrimSpace(short+"--"+f.Name+" "+name), cell(usage), initial)
