@@ -115,6 +115,7 @@ func wordRules() []wordRule {
 // of pages that lead nowhere.
 func Words(root string) ([]Fault, error) {
 	var faults []Fault
+	words := wordRules()
 	err := filepath.WalkDir(root, func(name string, d fs.DirEntry, err error) error {
 		if err != nil {
 			return err
@@ -134,7 +135,7 @@ func Words(root string) ([]Fault, error) {
 		if err != nil {
 			return err
 		}
-		faults = append(faults, wordFaults(root, rel, src)...)
+		faults = append(faults, wordFaults(root, rel, src, words)...)
 		return nil
 	})
 	return faults, err
@@ -149,12 +150,12 @@ func ofPeople(rel string) bool {
 	return path.Base(rel) == "Makefile" || path.Base(rel) == "Dockerfile" || below(rel, ".ci")
 }
 
-func wordFaults(root, rel string, src []byte) []Fault {
+func wordFaults(root, rel string, src []byte, words []wordRule) []Fault {
 	var faults []Fault
 	lines := bufio.NewScanner(bytes.NewReader(src))
 	lines.Buffer(nil, 16<<20)
 	for n := 1; lines.Scan(); n++ {
-		for _, w := range wordRules() {
+		for _, w := range words {
 			if found := w.is.FindString(lines.Text()); found != "" {
 				faults = append(faults, Fault{rel, n, fmt.Sprintf("%q: %s", strings.TrimSpace(found), w.why)})
 			}
