@@ -55,7 +55,7 @@ kubeconfig and cloud credentials are neither read nor changed.`,
 		},
 	}
 	f := cmd.Flags()
-	f.BoolVar(&detach, "detach", false, "return when the cluster is ready and leave it running; `tenon down` stops it")
+	f.BoolVar(&detach, "detach", false, "return when the cluster is ready and leave it running; 'tenon down' stops it")
 	f.BoolVar(&noDemo, "no-demo", false, "begin without the demo workload")
 	f.BoolVar(&o.Reset, "reset", false, "forget what was in the cluster")
 	f.StringVar(&o.Region, "region", "us-west-2", "`region` that the machines are in")

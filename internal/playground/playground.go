@@ -11,6 +11,7 @@ import (
 
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/tools/clientcmd"
+	"k8s.io/klog/v2"
 
 	"github.com/tenon-sh/tenon/internal/catalog"
 	"github.com/tenon-sh/tenon/internal/clock"
@@ -59,13 +60,17 @@ func Run(ctx context.Context, o Options, ready func(Contact)) error {
 	}
 	defer file.Close()
 	log := &life{now: o.Now, out: io.MultiWriter(o.Life, file)}
+	klog.LogToStderr(false) // what the client library has to say is not for people
+	klog.SetOutput(file)
 	types, err := catalog.Load()
 	if err != nil {
 		return err
 	}
 
 	cluster, err := startCluster(ctx, o, log)
-	if err != nil {
+	if ctx.Err() != nil {
+		return errors.New("stopped before the cluster was ready")
+	} else if err != nil {
 		return err
 	}
 	defer cluster.Stop()
@@ -112,11 +117,9 @@ func Run(ctx context.Context, o Options, ready func(Contact)) error {
 		log.say("stopping")
 		return nil
 	case <-cluster.Done():
-		return fmt.Errorf("the control plane has ended, see %s: %w", o.Dir.Log("controlplane"), errors.Join(cluster.Err(), errDied))
+		return fmt.Errorf("the control plane has ended by itself (%v); %s says more", cluster.Err(), o.Dir.Log("controlplane"))
 	}
 }
-
-var errDied = errors.New("it should run as long as the playground does")
 
 func startCluster(ctx context.Context, o Options, log *life) (*kube.ControlPlane, error) {
 	binary, err := kube.Find()
