@@ -48,7 +48,7 @@ type NodeClaimSpec struct {
 	Requirements []Requirement `json:"requirements"`
 	// Resources is what the pods planned for the node request.
 	// +optional
-	Resources ResourceRequirements `json:"resources,omitempty"`
+	Resources ResourceRequirements `json:"resources,omitzero"`
 	// NodeClassRef names the class with the settings of the cloud.
 	// +required
 	NodeClassRef *NodeClassReference `json:"nodeClassRef"`
@@ -134,7 +134,7 @@ type NodeClaimStatus struct {
 	Allocatable corev1.ResourceList `json:"allocatable,omitempty"`
 	// LastPodEventTime is when a pod last came to the node or went from it.
 	// +optional
-	LastPodEventTime metav1.Time `json:"lastPodEventTime,omitempty"`
+	LastPodEventTime metav1.Time `json:"lastPodEventTime,omitzero"`
 	// +listType=map
 	// +listMapKey=type
 	// +optional
