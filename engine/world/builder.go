@@ -106,6 +106,9 @@ func (b *Builder) SetPod(p Pod) error {
 	return nil
 }
 
+// Pod returns the pod of key k as it stands now, nothing snapshot yet included; nil if there is none.
+func (b *Builder) Pod(k Key) *Pod { return b.pods.find(k) }
+
 // DeletePod takes a pod out, if it is there.
 func (b *Builder) DeletePod(k Key) { b.putPod(k, nil) }
 

@@ -59,6 +59,7 @@ type Pod struct {
 	Gated         bool   `json:"gated,omitempty"`     // waits for its scheduling gates
 	Done          bool   `json:"done,omitempty"`      // succeeded or failed: takes no room
 	Terminating   bool   `json:"terminating,omitempty"`
+	Ends          int64  `json:"ends,omitempty"`     // when its grace is over, once it is terminating
 	Preempts      bool   `json:"preempts,omitempty"` // may push lower priorities away
 	ReadyToServe  bool   `json:"readyToServe,omitempty"`
 	StatefulOwner bool   `json:"statefulOwner,omitempty"`

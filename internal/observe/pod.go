@@ -42,6 +42,9 @@ func Pod(p *corev1.Pod) world.Pod {
 		Claims:      len(p.Spec.ResourceClaims) > 0,
 		Disruption:  disruption(p),
 	}
+	if p.DeletionTimestamp != nil {
+		out.Ends = seconds(*p.DeletionTimestamp)
+	}
 	if p.Status.StartTime != nil {
 		out.Started = seconds(*p.Status.StartTime)
 	}
