@@ -112,12 +112,14 @@ func TestDefaults(t *testing.T) {
 		"Budgets": {
 			"An empty list of budgets is a choice: no bound.",
 			`{"apiVersion":"karpenter.sh/v1","kind":"NodePool","spec":{"disruption":{"budgets":[]},"template":{"spec":{"requirements":[],"nodeClassRef":{"group":"g","kind":"k","name":"n"}}}}}`,
-			[]string{"spec", "disruption", "budgets"}, []any{},
+			[]string{"spec", "disruption", "budgets"},
+			[]any{},
 		},
 		"Expiry": {
 			"Nodes live thirty days.",
 			`{"apiVersion":"karpenter.sh/v1","kind":"NodeClaim","spec":{"requirements":[],"nodeClassRef":{"group":"g","kind":"k","name":"n"}}}`,
-			[]string{"spec", "expireAfter"}, "720h",
+			[]string{"spec", "expireAfter"},
+			"720h",
 		},
 		"Metadata": {
 			"A machine's metadata is for the machine: one hop, with a token.",
@@ -128,17 +130,20 @@ func TestDefaults(t *testing.T) {
 		"PartOfMetadata": {
 			"What a given block leaves out is filled in.",
 			`{"apiVersion":"karpenter.k8s.aws/v1","kind":"EC2NodeClass","spec":{"metadataOptions":{"httpPutResponseHopLimit":2},"role":"r","amiSelectorTerms":[{"alias":"al2@latest"}],"subnetSelectorTerms":[{"id":"subnet-1"}],"securityGroupSelectorTerms":[{"id":"sg-1"}]}}`,
-			[]string{"spec", "metadataOptions", "httpTokens"}, "required",
+			[]string{"spec", "metadataOptions", "httpTokens"},
+			"required",
 		},
 		"Status": {
 			"kubectl describe prints the Status of a Provisioner, empty as it is.",
 			`{"apiVersion":"karpenter.sh/v1alpha5","kind":"Provisioner","spec":{"providerRef":{"name":"default"}}}`,
-			[]string{"status"}, map[string]any{},
+			[]string{"status"},
+			map[string]any{},
 		},
 		"Spec": {
 			"Nothing is added to what the user wrote.",
 			`{"apiVersion":"karpenter.sh/v1alpha5","kind":"Provisioner","spec":{"providerRef":{"name":"default"},"limits":{"resources":{"cpu":2000}}}}`,
-			[]string{"spec"}, map[string]any{"providerRef": map[string]any{"name": "default"}, "limits": map[string]any{"resources": map[string]any{"cpu": int64(2000)}}},
+			[]string{"spec"},
+			map[string]any{"providerRef": map[string]any{"name": "default"}, "limits": map[string]any{"resources": map[string]any{"cpu": int64(2000)}}},
 		},
 	}
 	s := newServer(t)

@@ -93,7 +93,8 @@ func TestProblems(t *testing.T) {
 		"Both":    {"Two things say it.", v1alpha5.ProvisionerSpec{ProviderRef: ref, Provider: inline(`{}`)}, []string{"spec.provider: not both"}},
 		"UnknownField": {
 			"A misspelt field of the provider is named.",
-			v1alpha5.ProvisionerSpec{Provider: inline(`{"subnetSelectr":{"a":"b"}}`)}, []string{"spec.provider: subnetSelectr"},
+			v1alpha5.ProvisionerSpec{Provider: inline(`{"subnetSelectr":{"a":"b"}}`)},
+			[]string{"spec.provider: subnetSelectr"},
 		},
 		"Provider": {
 			"The provider's own problems have the provider's path.",
@@ -107,7 +108,8 @@ func TestProblems(t *testing.T) {
 		},
 		"Excepted": {
 			"Some domains within restricted ones are free.",
-			v1alpha5.ProvisionerSpec{ProviderRef: ref, Requirements: []requirement{in("testing.karpenter.sh/a", "b"), in("node.kubernetes.io/role", "b")}}, nil,
+			v1alpha5.ProvisionerSpec{ProviderRef: ref, Requirements: []requirement{in("testing.karpenter.sh/a", "b"), in("node.kubernetes.io/role", "b")}},
+			nil,
 		},
 		"TTL": {
 			"Consolidation and the TTL would both give back empty nodes.",
