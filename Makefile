@@ -6,16 +6,19 @@ TOOL   := go tool -modfile=tools/pinned/go.mod
 COMMIT := $(shell git rev-parse HEAD 2>/dev/null)
 STAMP  := -X main.commit=$(COMMIT) -X main.release=$(RELEASE)
 
-.PHONY: help build tools test test-documents verify lint rules generated fmt generate bench catalog docs map clean
+.PHONY: help up build tools test test-documents verify lint rules generated fmt generate bench catalog docs map clean
 
 help: ## list the targets
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/make \1\t\2/p' Makefile | expand -t 24
+
+up: tools ## a cluster to play with: make up ARGS='--reset'
+	@bin/tenon up $(ARGS)
 
 build: ## bin/tenon and what else is a command
 	@go build -ldflags '$(STAMP)' -o bin/ ./cmd/...
 
 tools: build ## bin/tenon, bin/kubectl, bin/helm
-	@go run ./tools/controlplane -links bin
+	@go run ./tools/controlplane -links bin >/dev/null
 
 test: ## all tests but the documents' walkthroughs
 	@go run ./tools/runtests $(ARGS)

@@ -4,11 +4,11 @@ package main
 
 import (
 	"context"
-	"fmt"
 	"os"
 	"os/signal"
 	"syscall"
 
+	"github.com/tenon-sh/tenon/internal/cli/verb"
 	"github.com/tenon-sh/tenon/internal/playground"
 )
 
@@ -16,8 +16,5 @@ func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
 	// A second signal ends the program at once: after the first, the default holds again.
 	context.AfterFunc(ctx, stop)
-	if err := playground.Command().ExecuteContext(ctx); err != nil {
-		fmt.Fprintln(os.Stderr, "tenon:", err)
-		os.Exit(1)
-	}
+	os.Exit(verb.Run(ctx, playground.Command(), os.Args[1:], verb.Streams{In: os.Stdin, Out: os.Stdout, Err: os.Stderr}))
 }

@@ -9,6 +9,7 @@ import (
 	"syscall"
 
 	"github.com/tenon-sh/tenon/internal/cli"
+	"github.com/tenon-sh/tenon/internal/cli/verb"
 	"github.com/tenon-sh/tenon/internal/cli/version"
 )
 
@@ -21,6 +22,6 @@ func main() {
 	context.AfterFunc(ctx, stop)
 
 	info, _ := debug.ReadBuildInfo()
-	streams := cli.Streams{In: os.Stdin, Out: os.Stdout, Err: os.Stderr}
-	os.Exit(cli.Main(ctx, os.Args[1:], streams, version.Of(release, commit, info)))
+	root := cli.Root(version.Of(release, commit, info))
+	os.Exit(verb.Run(ctx, root, os.Args[1:], verb.Streams{In: os.Stdin, Out: os.Stdout, Err: os.Stderr}))
 }

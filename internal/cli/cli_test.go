@@ -2,7 +2,6 @@ package cli_test
 
 import (
 	"bytes"
-	"context"
 	"encoding/json"
 	"strings"
 	"testing"
@@ -16,12 +15,12 @@ import (
 func run(t *testing.T, args ...string) (status int, stdout, stderr string) {
 	t.Helper()
 	var out, errs bytes.Buffer
-	s := cli.Streams{In: strings.NewReader(""), Out: &out, Err: &errs}
-	status = cli.Main(t.Context(), args, s, version.Build{Version: "v1.2.3", Commit: "abc"})
+	root := cli.Root(version.Build{Version: "v1.2.3", Commit: "abc"})
+	status = verb.Run(t.Context(), root, args, verb.Streams{In: strings.NewReader(""), Out: &out, Err: &errs})
 	return status, out.String(), errs.String()
 }
 
-func TestMain_statusAndStreams(t *testing.T) {
+func TestStatusAndStreams(t *testing.T) {
 	tests := map[string]struct {
 		why            string
 		args           []string
@@ -121,16 +120,5 @@ func TestHelpIsComplete(t *testing.T) {
 		if cmd.GroupID == "" {
 			t.Errorf("%s stands under no heading of the help", cmd.CommandPath())
 		}
-	}
-}
-
-// A program that the user stopped says nothing about it.
-func TestCancelledIsQuiet(t *testing.T) {
-	ctx, cancel := context.WithCancel(t.Context())
-	cancel()
-	var out, errs bytes.Buffer
-	cli.Main(ctx, []string{"version"}, cli.Streams{In: strings.NewReader(""), Out: &out, Err: &errs}, version.Build{})
-	if errs.Len() > 0 {
-		t.Errorf("stderr: %s", &errs)
 	}
 }

@@ -16,6 +16,7 @@ import (
 	"github.com/tenon-sh/tenon/internal/cli"
 	"github.com/tenon-sh/tenon/internal/cli/version"
 	"github.com/tenon-sh/tenon/internal/metric"
+	"github.com/tenon-sh/tenon/internal/playground"
 )
 
 //go:generate go run . ../../docs/reference
@@ -42,11 +43,19 @@ func commands() string {
 	b.WriteString("# The command line\n\n" + made)
 	b.WriteString("Exit status: 0 when what was asked is done, 1 when it could not be done, 2 when what was given cannot be used.\n" +
 		"Answers go to standard output, errors to standard error.\n")
-	describe(&b, cli.Root(version.Build{}))
+	// The verbs of the playground are handed over to a program that knows their flags.
+	handed := map[string]*cobra.Command{}
+	for _, cmd := range playground.Command().Commands() {
+		handed[cmd.Name()] = cmd
+	}
+	describe(&b, cli.Root(version.Build{}), handed)
 	return b.String()
 }
 
-func describe(b *strings.Builder, cmd *cobra.Command) {
+func describe(b *strings.Builder, cmd *cobra.Command, handed map[string]*cobra.Command) {
+	if other := handed[cmd.Name()]; other != nil && cmd.DisableFlagParsing {
+		cmd = other
+	}
 	if cmd.Hidden || cmd.Name() == "help" {
 		return
 	}
@@ -60,13 +69,16 @@ func describe(b *strings.Builder, cmd *cobra.Command) {
 	}
 	flags(b, cmd)
 	for _, sub := range cmd.Commands() {
-		describe(b, sub)
+		describe(b, sub, handed)
 	}
 }
 
 func flags(b *strings.Builder, cmd *cobra.Command) {
 	var rows bytes.Buffer
-	cmd.NonInheritedFlags().VisitAll(func(f *pflag.Flag) {
+	all := pflag.NewFlagSet(cmd.Name(), pflag.ContinueOnError)
+	all.AddFlagSet(cmd.NonInheritedFlags())
+	all.AddFlagSet(cmd.InheritedFlags())
+	all.VisitAll(func(f *pflag.Flag) {
 		if f.Hidden || f.Name == "help" {
 			return
 		}
@@ -76,7 +88,7 @@ func flags(b *strings.Builder, cmd *cobra.Command) {
 			short = "-" + f.Shorthand + ", "
 		}
 		initial := ""
-		if !slices.Contains([]string{"", "[]", "0", "false"}, f.DefValue) {
+		if !slices.Contains([]string{"", "[]", "0", "0s", "false"}, f.DefValue) {
 			initial = "`" + f.DefValue + "`"
 		}
 		fmt.Fprintf(&rows, "| `%s` | %s | %s |\n", strings.TrimSpace(short+"--"+f.Name+" "+name), cell(usage), initial)

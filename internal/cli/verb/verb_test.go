@@ -1,10 +1,15 @@
 package verb_test
 
 import (
+	"bytes"
+	"context"
 	"errors"
 	"fmt"
 	"io"
+	"strings"
 	"testing"
+
+	"github.com/spf13/cobra"
 
 	"github.com/tenon-sh/tenon/internal/cli/verb"
 )
@@ -32,5 +37,52 @@ func TestStatus(t *testing.T) {
 	}
 	if !errors.Is(verb.BadInput(io.EOF), io.EOF) {
 		t.Error("blaming the input hides what went wrong")
+	}
+}
+
+// tree is a small program whose verb waits to be stopped.
+func tree() *cobra.Command {
+	root := &cobra.Command{Use: "prog"}
+	group := &cobra.Command{Use: "group", Short: "Verbs of a kind"}
+	group.AddCommand(&cobra.Command{
+		Use:  "wait",
+		Args: verb.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			<-cmd.Context().Done()
+			return fmt.Errorf("wait: %w", cmd.Context().Err())
+		},
+	})
+	root.AddCommand(group)
+	return root
+}
+
+func TestRun(t *testing.T) {
+	stopped, stop := context.WithCancel(t.Context())
+	stop()
+	late, cancel := context.WithTimeout(t.Context(), 0)
+	defer cancel()
+	tests := map[string]struct {
+		why    string
+		ctx    context.Context
+		args   string
+		status int
+		stderr string
+		stdout string
+	}{
+		"Stopped":  {"Who stopped it needs no explanation.", stopped, "group wait", verb.Failed, "", ""},
+		"Late":     {"Any other end is explained.", late, "group wait", verb.Failed, "prog: wait: context deadline exceeded\n", ""},
+		"Group":    {"A group of verbs lists them.", t.Context(), "group", verb.OK, "", "prog group <verb>"},
+		"NoVerb":   {"A verb that a group does not have is bad input,", t.Context(), "group fly", verb.Unusable, "prog: there is no verb \"fly\"; see 'prog group --help'\n", ""},
+		"NoFlag":   {"and so is a flag that a verb of the group does not have.", t.Context(), "group wait --fly", verb.Unusable, "prog: unknown flag: --fly; see 'prog group wait --help'\n", ""},
+		"Argument": {"Arguments are checked for verbs of groups, too.", t.Context(), "group wait up", verb.Unusable, "prog: wait takes no argument and got \"up\"; see 'prog group wait --help'\n", ""},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			var out, errs bytes.Buffer
+			status := verb.Run(tc.ctx, tree(), strings.Fields(tc.args), verb.Streams{In: strings.NewReader(""), Out: &out, Err: &errs})
+			if status != tc.status || errs.String() != tc.stderr || !strings.Contains(out.String(), tc.stdout) {
+				t.Errorf("%s\nstatus %d, stderr %q, stdout %q", tc.why, status, errs.String(), out.String())
+			}
+		})
 	}
 }

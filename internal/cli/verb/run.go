@@ -1,0 +1,128 @@
+package verb
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+
+	"github.com/spf13/cobra"
+)
+
+// Streams are what a command reads and writes.
+type Streams struct {
+	In       io.Reader
+	Out, Err io.Writer
+}
+
+// Run runs a tree of verbs with args and returns its exit status. It is
+// cancelled with ctx and touches nothing of the process but what is passed in.
+func Run(ctx context.Context, root *cobra.Command, args []string, s Streams) int {
+	dress(root)
+	root.SetArgs(args)
+	root.SetIn(s.In)
+	root.SetOut(s.Out)
+	root.SetErr(s.Err)
+	err := root.ExecuteContext(ctx)
+	if errors.Is(err, context.Canceled) && ctx.Err() != nil {
+		return Failed // the user stopped it and needs no explanation
+	}
+	if err != nil {
+		fmt.Fprintf(s.Err, "%s: %v\n", root.Name(), err)
+	}
+	return Status(err)
+}
+
+// dress makes all verbs of the tree look and fail alike.
+func dress(root *cobra.Command) {
+	root.SilenceErrors = true // Run prints the error, once
+	root.SilenceUsage = true  // an error says itself what to do
+	root.CompletionOptions.DisableDefaultCmd = true
+	root.SuggestionsMinimumDistance = 2
+	root.SetUsageTemplate(usage)
+	root.SetFlagErrorFunc(blame)
+	all := []*cobra.Command{root}
+	for len(all) > 0 {
+		cmd := all[0]
+		all = slices.Concat(all[1:], cmd.Commands())
+		check := cmd.Args
+		switch {
+		case cmd.HasSubCommands():
+			cmd.DisableFlagsInUseLine = true
+			check = known
+			if cmd.RunE == nil && cmd.Run == nil {
+				cmd.RunE = func(cmd *cobra.Command, _ []string) error { return cmd.Help() }
+			}
+		case check == nil:
+			continue
+		}
+		cmd.Args = func(cmd *cobra.Command, args []string) error { return blame(cmd, check(cmd, args)) }
+	}
+}
+
+// blame makes a wrong flag or argument an error of what was given, which points
+// to the help of the verb.
+func blame(cmd *cobra.Command, err error) error {
+	if err == nil {
+		return nil
+	}
+	return BadInputf("%w; see '%s --help'", err, cmd.CommandPath())
+}
+
+// known refuses a word that is no verb and offers those that look like it.
+func known(cmd *cobra.Command, args []string) error {
+	if len(args) == 0 {
+		return nil
+	}
+	if like := cmd.SuggestionsFor(args[0]); len(like) > 0 {
+		return fmt.Errorf("there is no verb %q, did you mean %q", args[0], like[0])
+	}
+	return fmt.Errorf("there is no verb %q", args[0])
+}
+
+// Help is the verb that says more about another verb of the tree.
+func Help(root *cobra.Command) *cobra.Command {
+	cmd := &cobra.Command{
+		Use:                   "help [verb]",
+		Short:                 "Say more about a verb",
+		DisableFlagsInUseLine: true,
+		RunE: func(_ *cobra.Command, args []string) error {
+			about, rest, err := root.Find(args)
+			if err != nil || len(rest) > 0 {
+				return blame(root, known(root, args))
+			}
+			return about.Help()
+		},
+	}
+	root.SetHelpCommand(cmd)
+	return cmd
+}
+
+// usage is how help looks below its first paragraph.
+const usage = `Usage:
+  {{.UseLine}}{{if and .HasAvailableSubCommands (eq .Use .Name)}} <verb>{{end}}
+{{- if .HasExample}}
+
+Examples:
+{{.Example}}{{end}}
+{{- $cmds := .Commands}}{{range $group := .Groups}}
+
+{{.Title}}{{range $cmds}}{{if (and (eq .GroupID $group.ID) (or .IsAvailableCommand (eq .Name "help")))}}
+  {{rpad .Name .NamePadding}} {{.Short}}{{end}}{{end}}{{end}}
+{{- if (and .HasAvailableSubCommands (not .Groups))}}
+
+Verbs:{{range $cmds}}{{if (and .IsAvailableCommand (ne .Name "help"))}}
+  {{rpad .Name .NamePadding}} {{.Short}}{{end}}{{end}}{{end}}
+{{- if .HasAvailableLocalFlags}}
+
+Flags:
+{{.LocalFlags.FlagUsages | trimTrailingWhitespaces}}{{end}}
+{{- if .HasAvailableInheritedFlags}}
+
+Flags of all verbs:
+{{.InheritedFlags.FlagUsages | trimTrailingWhitespaces}}{{end}}
+{{- if .HasAvailableSubCommands}}
+
+More about one: {{.CommandPath}} <verb> --help{{end}}
+`
