@@ -160,8 +160,9 @@ func (f *fluid) bound(placed []int) (int64, []int64) {
 }
 
 // alone is the bound of the class that would cost most if it were the only one: so many hosts must hold it, none cheaper for it than its cheapest.
+// For that class the best way to place it alone is then worked out.
 func (m *model) alone(placed []int) int64 {
-	best := int64(0)
+	best, dearest := int64(0), int32(-1)
 	for c, n := range placed {
 		if n == 0 {
 			continue
@@ -184,7 +185,14 @@ func (m *model) alone(placed []int) int64 {
 			}
 			least = min(least, max(cost, m.hosts[h].price))
 		})
-		best = max(best, least)
+		if least > best {
+			best, dearest = least, int32(c)
+		}
+	}
+	if dearest >= 0 {
+		if goal, hosts := m.cover(dearest, placed[dearest], 0); hosts != nil {
+			best = max(best, goal)
+		}
 	}
 	return best
 }

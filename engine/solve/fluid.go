@@ -149,6 +149,9 @@ func direction(need []int64, scale []float64) uint64 {
 		sum += float64(float64(n) * scale[d])
 	}
 	hash := uint64(1)
+	if sum == 0 {
+		return hash
+	}
 	for d, n := range need {
 		hash = mix(hash ^ uint64(float64(float64(n)*scale[d])/sum*grain))
 	}

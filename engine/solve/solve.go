@@ -8,69 +8,168 @@ import (
 // Solve places all items it can on hosts it opens, at a cost as low as it can find.
 func Solve(p Problem) Answer {
 	m := compile(p)
-	best := m.firstFit()
-	f := newFluid(m, m.charge)
-	f.climb(150, 0.6, 0.1)
-	classes := make([]int32, len(m.classes))
-	for c := range classes {
-		classes[c] = int32(c)
+	if len(m.classes) == 0 {
+		return m.answer(p, &solution{})
 	}
-	var left []int64
-	k := newPacker(m)
-	for _, st := range styles() {
+	s := &search{m: m, packer: newPacker(m)}
+	s.start(p)
+	s.relax()
+	s.pour()
+	if p.Steps >= 0 {
+		s.improve(cmp.Or(p.Steps, DefaultSteps))
+	}
+	return s.finish(p)
+}
+
+// search collects solutions and knows the best.
+type search struct {
+	m      *model
+	packer *packer
+	fluid  *fluid
+	best   *solution
+	given  *solution // the cheapest of the solutions that the answer may not be dearer than
+	proven int64     // a bound found on the way
+	steps  int
+}
+
+// offer makes s the best solution if it is: what leaves out less is better, then what costs less with the charge.
+func (s *search) offer(x *solution) {
+	if x == nil {
+		return
+	}
+	for _, n := range x.left {
+		if n > 0 {
+			s.m.topUp(x)
+			break
+		}
+	}
+	if s.best == nil || cmp.Or(s.m.missing(x, s.best), cmp.Compare(s.m.goal(x), s.m.goal(s.best))) < 0 {
+		s.best = x
+	}
+}
+
+// give offers a solution that the answer may not be dearer than.
+func (s *search) give(x *solution) {
+	if x == nil {
+		return
+	}
+	s.offer(x)
+	if s.given == nil || cmp.Or(s.m.missing(x, s.given), cmp.Compare(s.m.cost(x), s.m.cost(s.given))) < 0 {
+		s.given = x
+	}
+}
+
+// start offers what is known and what is quickly found.
+func (s *search) start(p Problem) {
+	for _, a := range p.Seeds {
+		s.give(s.m.seed(a))
+	}
+	s.give(s.m.firstFit())
+	s.affordable(s.m.only())
+	s.affordable(s.m.exact(s.m.charge, &s.steps))
+	if x := s.m.exact(0, &s.steps); x != nil {
+		s.proven = s.m.cost(x)
+		if s.affordable(x) {
+			s.give(x)
+		}
+	}
+}
+
+// affordable offers a solution that was found without looking at budgets, if they allow it.
+func (s *search) affordable(x *solution) bool {
+	if x == nil {
+		return false
+	}
+	for _, left := range s.m.drawn(x) {
+		if left < 0 {
+			return false
+		}
+	}
+	s.offer(x)
+	return true
+}
+
+// relax finds prices.
+func (s *search) relax() {
+	s.fluid = newFluid(s.m, s.m.charge)
+	s.fluid.climb(150, 0.6, 0.1)
+}
+
+// pour tries the greedy search in all styles.
+func (s *search) pour() {
+	k := s.packer
+	for _, st := range styles(len(s.fluid.limits) > 0) {
 		for c := range k.rem {
-			k.rem[c] = m.classes[c].count
+			k.rem[c] = s.m.classes[c].count
 		}
-		budgets := append([]int64{}, m.budgets...)
-		pr := f.clone().prices(st.loose)
-		s := &solution{nodes: k.greedy(pr, st, classes, budgets), left: slices.Clone(k.rem)}
-		for i := range s.nodes {
-			m.downsize(&s.nodes[i], budgets)
+		budgets := append([]int64{}, s.m.budgets...)
+		p := s.fluid.clone().prices(st.loose)
+		x := &solution{nodes: k.greedy(p, st, allClasses(s.m), budgets), left: slices.Clone(k.rem)}
+		for i := range x.nodes {
+			s.m.downsize(&x.nodes[i], budgets)
 		}
-		if debug {
-			println(int(st.slack*10), int(st.pull*10), int(st.crowd*10), m.goal(s), m.cost(s))
-		}
-		if cmp.Or(m.missing(s, best), cmp.Compare(m.goal(s), m.goal(best))) < 0 {
-			best = s
-			left = budgets
-		}
+		s.offer(x)
 	}
-	if p.Steps >= 0 && left != nil {
-		best = k.improve(best, f, left, cmp.Or(p.Steps, DefaultSteps))
+	if s.lacking() {
+		s.offer(k.ration(s.fluid, false))
+		s.offer(k.ration(s.fluid, true))
 	}
-	for i := range best.nodes {
-		slices.SortFunc(best.nodes[i].items, func(a, b share) int { return cmp.Compare(a.class, b.class) })
+}
+
+// lacking reports whether the best solution leaves something out.
+func (s *search) lacking() bool {
+	return slices.ContainsFunc(s.best.left, func(n int) bool { return n > 0 })
+}
+
+// improve works on the best solution.
+func (s *search) improve(steps int) {
+	s.offer(s.packer.improve(s.best, s.fluid, s.m.drawn(s.best), steps))
+}
+
+// finish chooses the answer and proves how good it is.
+func (s *search) finish(p Problem) Answer {
+	best := s.best
+	if s.m.missing(best, s.given) == 0 && s.m.cost(best) > s.m.cost(s.given) {
+		best = s.given
 	}
-	a := m.answer(p, best)
-	placed := make([]int, len(m.classes))
+	placed := make([]int, len(s.m.classes))
+	whole := true
 	for c := range placed {
-		placed[c] = m.classes[c].count - best.left[c]
+		placed[c] = s.m.classes[c].count - best.left[c]
+		whole = whole && best.left[c] == 0
 	}
-	g := newFluid(m, 0)
-	copy(g.share, f.share)
-	g.climb(100, 0.2, 0.02)
+	f := newFluid(s.m, 0)
+	copy(f.share, s.fluid.share)
+	copy(f.toll, s.fluid.toll)
+	f.climb(100, 0.2, 0.02)
+	a := s.m.answer(p, best)
 	var worth []int64
-	a.Bound, worth = g.bound(placed)
-	for c, w := range worth {
-		a.Duals[m.classes[c].item] = w >> moneyBits
+	a.Bound, worth = f.bound(placed)
+	if whole {
+		a.Bound = max(a.Bound, s.proven)
 	}
+	for c, w := range worth {
+		a.Duals[s.m.classes[c].item] = w >> moneyBits
+	}
+	a.Steps = s.steps + s.packer.steps + s.fluid.steps + f.steps
 	return a
 }
 
-// styles are the starts of the search.
-func styles() []style {
+// styles are the starts of the search. Caps want hosts that are no larger than a fair share.
+func styles(capped bool) []style {
+	if !capped {
+		return []style{
+			{slack: 1, pull: 0, again: .95, loose: .03},
+			{slack: 1, pull: .5, again: .85, loose: .03},
+			{slack: 2, pull: 2, again: .95, loose: .03},
+			{slack: 4, pull: 1, again: .95, loose: .03},
+		}
+	}
 	return []style{
-		{slack: 1, pull: 0, again: .95, loose: .03},
-		{slack: 1, pull: .5, again: .95, loose: .03, crowd: .6},
-		{slack: 1, pull: .5, again: .95, loose: .03, crowd: 1},
-		{slack: 1, pull: .5, again: .95, loose: .03, crowd: 1.5},
-		{slack: 2, pull: 1, again: .95, loose: .03, crowd: 1},
-		{slack: 2, pull: 1, again: .95, loose: .03, crowd: 2},
-		{slack: 2, pull: 1, again: .95, loose: .03, crowd: 4},
-		{slack: 2, pull: 2, again: .95, loose: .03, crowd: 0},
-		{slack: 4, pull: 2, again: .95, loose: .03, crowd: 1},
-		{slack: 4, pull: 2, again: .95, loose: .03, crowd: 2},
+		{slack: 2, pull: 2, again: .9, loose: .03},
+		{slack: 1, pull: .5, again: .9, loose: .03, crowd: 1.5},
+		{slack: 2, pull: 1, again: .9, loose: .03, crowd: 4},
+		{slack: 4, pull: 2, again: .9, loose: .03, crowd: 1},
+		{slack: 4, pull: 2, again: .9, loose: .03, crowd: 2},
 	}
 }
-
-var debug = true

@@ -1,0 +1,251 @@
+package solve
+
+import (
+	"fmt"
+	"slices"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"pgregory.net/rapid"
+)
+
+// problems draws small problems with every kind of rule.
+func problems(maxItems, maxCount int, budgets bool) *rapid.Generator[Problem] {
+	return rapid.Custom(func(t *rapid.T) Problem {
+		var p Problem
+		dims := rapid.IntRange(1, 3).Draw(t, "dims")
+		hosts := rapid.IntRange(1, 6).Draw(t, "hosts")
+		for h := range hosts {
+			size := int64(rapid.IntRange(1, 4).Draw(t, "size"))
+			host := Host{Name: fmt.Sprintf("h%d", h), Price: size*1000 + int64(rapid.IntRange(-500, 500).Draw(t, "premium"))}
+			for range dims {
+				host.Room = append(host.Room, size*int64(rapid.IntRange(5, 15).Draw(t, "room")))
+			}
+			p.Hosts = append(p.Hosts, host)
+		}
+		items := rapid.IntRange(1, maxItems).Draw(t, "items")
+		for i := range items {
+			item := Item{Name: fmt.Sprintf("i%d", i), Count: rapid.IntRange(0, maxCount).Draw(t, "count"), Hosts: NewBits(hosts)}
+			for range dims {
+				item.Need = append(item.Need, int64(rapid.IntRange(0, 20).Draw(t, "need")))
+			}
+			item.PerHost = rapid.SampledFrom([]int{0, 0, 0, 1, 2}).Draw(t, "perHost")
+			item.Rank = rapid.IntRange(0, 1).Draw(t, "rank")
+			for h := range hosts {
+				if rapid.IntRange(0, 4).Draw(t, "welcome") > 0 {
+					item.Hosts.Set(h)
+				}
+			}
+			if i > 0 && rapid.IntRange(0, 4).Draw(t, "conflicted") == 0 {
+				item.Conflicts = []int{rapid.IntRange(0, i).Draw(t, "conflict")}
+			}
+			p.Items = append(p.Items, item)
+		}
+		for range rapid.IntRange(0, 2).Draw(t, "groups") {
+			p.Groups = append(p.Groups, Group{
+				Members: rapid.SliceOfNDistinct(rapid.IntRange(0, items-1), 1, items, rapid.ID).Draw(t, "members"),
+				Cap:     rapid.IntRange(1, 3).Draw(t, "cap"),
+			})
+		}
+		if budgets {
+			for b := range rapid.IntRange(1, 2).Draw(t, "budgets") {
+				p.Budgets = append(p.Budgets, int64(rapid.IntRange(0, 8).Draw(t, "budget")))
+				for h := range p.Hosts {
+					if amount := int64(rapid.IntRange(0, 3).Draw(t, "amount")); amount > 0 {
+						p.Hosts[h].Draws = append(p.Hosts[h].Draws, Draw{Budget: b, Amount: amount})
+					}
+				}
+			}
+		}
+		p.Charge = int64(rapid.SampledFrom([]int{0, 100}).Draw(t, "charge"))
+		p.Steps = 20_000
+		return p
+	})
+}
+
+func TestAnswerIsValid(t *testing.T) {
+	for name, budgets := range map[string]bool{"Plain": false, "Budgets": true} {
+		t.Run(name, func(t *testing.T) {
+			rapid.Check(t, func(t *rapid.T) {
+				p := problems(7, 12, budgets).Draw(t, "problem")
+				a := Solve(p)
+				for _, wrong := range check(p, a) {
+					t.Errorf("%s", wrong)
+				}
+				if diff := cmp.Diff(a, Solve(p)); diff != "" {
+					t.Errorf("the same problem has two answers: -first +second\n%s", diff)
+				}
+			})
+		})
+	}
+}
+
+func TestOrderOfInputDoesNotMatter(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		p := problems(6, 9, true).Draw(t, "problem")
+		q := permuted(t, p)
+		a, b := Solve(p), Solve(q)
+		if a.Cost != b.Cost || a.Bound != b.Bound || leftOver(a) != leftOver(b) {
+			t.Fatalf("cost %d bound %d left %d became cost %d bound %d left %d", a.Cost, a.Bound, leftOver(a), b.Cost, b.Bound, leftOver(b))
+		}
+	})
+}
+
+// permuted is the same problem with its items and hosts in another order.
+func permuted(t *rapid.T, p Problem) Problem {
+	items := rapid.Permutation(numbers(len(p.Items))).Draw(t, "items")
+	hosts := rapid.Permutation(numbers(len(p.Hosts))).Draw(t, "hosts")
+	q := Problem{Budgets: p.Budgets, Charge: p.Charge, Steps: p.Steps}
+	for _, h := range hosts {
+		q.Hosts = append(q.Hosts, p.Hosts[h])
+	}
+	for _, i := range items {
+		item := p.Items[i]
+		item.Hosts = NewBits(len(hosts))
+		for to, from := range hosts {
+			if p.Items[i].Hosts.Has(from) {
+				item.Hosts.Set(to)
+			}
+		}
+		item.Conflicts = nil
+		for _, j := range p.Items[i].Conflicts {
+			item.Conflicts = append(item.Conflicts, slices.Index(items, j))
+		}
+		q.Items = append(q.Items, item)
+	}
+	for _, g := range p.Groups {
+		var members []int
+		for _, i := range g.Members {
+			members = append(members, slices.Index(items, i))
+		}
+		q.Groups = append(q.Groups, Group{members, g.Cap})
+	}
+	return q
+}
+
+func numbers(n int) []int {
+	out := make([]int, n)
+	for i := range out {
+		out[i] = i
+	}
+	return out
+}
+
+func leftOver(a Answer) int {
+	sum := 0
+	for _, l := range a.Left {
+		sum += l.Count
+	}
+	return sum
+}
+
+func TestBoundAndCostAgainstTheOptimum(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		p := problems(4, 2, false).Draw(t, "problem")
+		p.Charge = 0
+		optimum := bruteForce(p)
+		a := Solve(p)
+		if a.Bound > optimum {
+			t.Fatalf("the bound %d is above the optimum %d", a.Bound, optimum)
+		}
+		if a.Cost != optimum {
+			t.Fatalf("cost %d, optimum %d", a.Cost, optimum)
+		}
+		m := compile(p)
+		if len(m.classes) == 0 {
+			return
+		}
+		// What the relaxation alone proves, and what the search finds without the exact method.
+		s := &search{m: m, packer: newPacker(m)}
+		s.give(m.firstFit())
+		s.relax()
+		s.pour()
+		s.improve(20_000)
+		a = s.finish(p)
+		if a.Bound > optimum {
+			t.Fatalf("the bound of the relaxation %d is above the optimum %d", a.Bound, optimum)
+		}
+		if float64(a.Cost) > 1.05*float64(optimum) {
+			t.Errorf("the search found %d, optimum %d", a.Cost, optimum)
+		}
+	})
+}
+
+// bruteForce is the least price of placing every item that some host can take: item by item, on each open node and on a new one.
+func bruteForce(p Problem) int64 {
+	var queue []int
+	for i, it := range p.Items {
+		for range it.Count {
+			if cheapestFor(p, []int{i}) >= 0 {
+				queue = append(queue, i)
+			}
+		}
+	}
+	best := int64(1) << 60
+	var nodes [][]int
+	var place func(k int, cost int64)
+	place = func(k int, cost int64) {
+		if cost >= best {
+			return
+		}
+		if k == len(queue) {
+			best = cost
+			return
+		}
+		for n := range nodes {
+			old := nodes[n]
+			nodes[n] = append(slices.Clone(old), queue[k])
+			if price := cheapestFor(p, nodes[n]); price >= 0 {
+				place(k+1, cost-cheapestFor(p, old)+price)
+			}
+			nodes[n] = old
+		}
+		nodes = append(nodes, []int{queue[k]})
+		place(k+1, cost+cheapestFor(p, nodes[len(nodes)-1]))
+		nodes = nodes[:len(nodes)-1]
+	}
+	place(0, 0)
+	return best
+}
+
+// cheapestFor is the least price of a host that takes the items together, or -1.
+func cheapestFor(p Problem, items []int) int64 {
+	var node Node
+	for _, i := range items {
+		at := slices.IndexFunc(node.Items, func(it Portion) bool { return it.Item == i })
+		if at < 0 {
+			node.Items = append(node.Items, Portion{i, 1})
+		} else {
+			node.Items[at].Count++
+		}
+	}
+	best := int64(-1)
+	for h := range p.Hosts {
+		node.Host = h
+		if (best < 0 || p.Hosts[h].Price < best) && len(checkNode(p, node)) == 0 {
+			best = p.Hosts[h].Price
+		}
+	}
+	return best
+}
+
+func TestNeverDearerThanWhatIsKnown(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		p := problems(8, 10, false).Draw(t, "problem")
+		m := compile(p)
+		if len(m.classes) == 0 {
+			return
+		}
+		a := Solve(p)
+		if first := m.cost(m.firstFit()); a.Cost > first {
+			t.Fatalf("cost %d, first fit %d", a.Cost, first)
+		}
+		cheap := p
+		cheap.Charge = 0
+		seed := Solve(cheap)
+		p.Seeds = []Answer{seed}
+		if b := Solve(p); b.Cost > seed.Cost || b.Cost > a.Cost {
+			t.Fatalf("cost %d, seed %d, without the seed %d", b.Cost, seed.Cost, a.Cost)
+		}
+	})
+}
