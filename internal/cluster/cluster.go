@@ -1,0 +1,195 @@
+// Package cluster keeps the live picture of one cluster: it owns a world.Builder, feeds it from watches, and gives Worlds.
+//
+// Objects become values at the door and are not kept. What we write ourselves
+// is in the picture at once and stays there until the watches show it, so that
+// no decision is made twice because an answer is under way.
+package cluster
+
+import (
+	"cmp"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/tenon-sh/tenon/engine/world"
+	"github.com/tenon-sh/tenon/internal/clock"
+	"github.com/tenon-sh/tenon/internal/observe"
+)
+
+// Kind says what a Change is about.
+type Kind string
+
+// The kinds of change.
+const (
+	Pod     Kind = "pod"
+	Node    Kind = "node"
+	Claim   Kind = "claim"
+	Pool    Kind = "pool"
+	Catalog Kind = "catalog"
+	Other   Kind = "other"
+)
+
+// Change is told to listeners after the picture has changed.
+type Change struct {
+	Kind Kind
+	Name string
+	// Was and Is are set for pods; nil where there was or is none.
+	Was, Is *world.Pod
+}
+
+// Cluster is the live picture. Its methods may be called from several goroutines.
+type Cluster struct {
+	now clock.Now
+
+	mu        sync.Mutex
+	builder   *world.Builder
+	dirty     bool         // changed since last
+	last      *world.World // the last snapshot
+	lastAt    time.Time
+	waits     map[string]bool // sources that have not delivered their first list
+	unsynced  time.Time       // since when there are any
+	listeners []func(Change)
+	refused   map[string]string // items that the Builder refused, and why
+
+	pods   map[world.Key]podState // of pods with volumes, and of those we wrote to
+	byPVC  map[world.Key]map[world.Key]bool
+	pvcs   map[world.Key]observe.VolumeClaim
+	pvs    map[string]observe.PersistentVolume
+	class  map[string]observe.StorageClass
+	csi    map[string][]world.DriverLimit
+	nodes  map[string]world.Node
+	claims map[string]expected
+}
+
+// podState is what is needed to resolve the volumes of a pod again.
+type podState struct {
+	pod    world.Pod
+	mounts []observe.Mount
+}
+
+// New returns an empty picture that waits for the named sources before it is synced.
+func New(now clock.Now, sources ...string) *Cluster {
+	c := &Cluster{
+		now: now, builder: world.NewBuilder(), dirty: true, waits: map[string]bool{}, unsynced: now(), refused: map[string]string{},
+		pods: map[world.Key]podState{}, byPVC: map[world.Key]map[world.Key]bool{},
+		pvcs: map[world.Key]observe.VolumeClaim{}, pvs: map[string]observe.PersistentVolume{}, class: map[string]observe.StorageClass{},
+		csi: map[string][]world.DriverLimit{}, nodes: map[string]world.Node{}, claims: map[string]expected{},
+	}
+	for _, s := range sources {
+		c.waits[s] = true
+	}
+	return c
+}
+
+// Listen has f called after each change, in order for each object, outside the
+// lock. It must be called before the first source starts.
+func (c *Cluster) Listen(f func(Change)) { c.listeners = append(c.listeners, f) }
+
+// update changes the picture under the lock and then tells the listeners.
+func (c *Cluster) update(do func() []Change) {
+	c.mu.Lock()
+	changes := do()
+	c.mu.Unlock()
+	for _, change := range changes {
+		for _, f := range c.listeners {
+			f(change)
+		}
+	}
+}
+
+// put notes what the Builder said of an item. What it refuses keeps its old value.
+func (c *Cluster) put(item string, err error) {
+	c.dirty = true
+	if err != nil {
+		c.refused[item] = err.Error()
+		return
+	}
+	delete(c.refused, item)
+}
+
+// Delivered says that a source has delivered its first list.
+func (c *Cluster) Delivered(source string) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	delete(c.waits, source)
+}
+
+// Synced reports whether every source has delivered, and otherwise since when not.
+func (c *Cluster) Synced() (ok bool, since time.Time) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return len(c.waits) == 0, c.unsynced
+}
+
+// Missing names the sources that have not delivered.
+func (c *Cluster) Missing() []string {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	out := make([]string, 0, len(c.waits))
+	for s := range c.waits {
+		out = append(out, s)
+	}
+	slices.Sort(out)
+	return out
+}
+
+// Refused is what objects say that cannot be part of a World, and why, in order.
+func (c *Cluster) Refused() []string {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	out := make([]string, 0, len(c.refused))
+	for _, why := range c.refused {
+		out = append(out, why)
+	}
+	slices.Sort(out)
+	return out
+}
+
+// World returns the picture as it is now.
+func (c *Cluster) World() *world.World {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.snapshot()
+}
+
+// Recent returns a picture that is not older than age: cheap for those who look often.
+func (c *Cluster) Recent(age time.Duration) *world.World {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.last != nil && (!c.dirty || c.now.Since(c.lastAt) <= age) {
+		return c.last
+	}
+	return c.snapshot()
+}
+
+func (c *Cluster) snapshot() *world.World {
+	now := c.now()
+	c.forget(now)
+	if c.dirty || c.last == nil || c.last.At() != now.Unix() {
+		c.last = c.builder.Snapshot(now.Unix())
+		c.dirty = false
+	}
+	c.lastAt = now
+	return c.last
+}
+
+// Publish puts a template's catalogue into the picture.
+func (c *Cluster) Publish(catalog world.Catalog) {
+	c.update(func() []Change {
+		c.put("catalog "+string(catalog.Template), c.builder.SetCatalog(catalog))
+		return []Change{{Kind: Catalog, Name: string(catalog.Template)}}
+	})
+}
+
+// Withdraw takes a template's catalogue out of the picture.
+func (c *Cluster) Withdraw(t world.TemplateID) {
+	c.update(func() []Change {
+		c.builder.DeleteCatalog(t)
+		c.dirty = true
+		return []Change{{Kind: Catalog, Name: string(t)}}
+	})
+}
+
+func compareKey(a, b world.Key) int {
+	return cmp.Or(cmp.Compare(a.Namespace, b.Namespace), cmp.Compare(a.Name, b.Name))
+}

@@ -1,0 +1,159 @@
+package cluster_test
+
+import (
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"pgregory.net/rapid"
+
+	v1 "github.com/tenon-sh/tenon/api/karpenter/v1"
+	"github.com/tenon-sh/tenon/engine/world"
+	"github.com/tenon-sh/tenon/internal/clock"
+	"github.com/tenon-sh/tenon/internal/cluster"
+)
+
+var noon = time.Date(2026, 1, 1, 12, 0, 0, 0, time.UTC)
+
+func claim(name, uid, version string) *v1.NodeClaim {
+	return &v1.NodeClaim{ObjectMeta: metav1.ObjectMeta{Name: name, UID: types.UID(uid), ResourceVersion: version}}
+}
+
+func names(w *world.World) []string {
+	var out []string
+	for _, p := range w.Places() {
+		out = append(out, p.Name()+":"+p.Claim.UID)
+	}
+	return out
+}
+
+func want(t *testing.T, why string, w *world.World, claims ...string) {
+	t.Helper()
+	if diff := cmp.Diff(claims, names(w)); diff != "" {
+		t.Errorf("%s: -want +got\n%s", why, diff)
+	}
+}
+
+func TestOurOwnWritesAreThereAtOnce(t *testing.T) {
+	now := noon
+	c := cluster.New(func() time.Time { return now })
+	c.Wrote(claim("a", "1", "10"))
+	want(t, "a claim we wrote counts before any watch shows it", c.World(), "a:1")
+
+	deleting := claim("a", "1", "12")
+	deleting.DeletionTimestamp = &metav1.Time{Time: noon}
+	c.Wrote(deleting)
+	c.SetClaim(claim("a", "1", "10"))
+	if !c.World().Place("a").Deleting() {
+		t.Error("an old event undid a newer write")
+	}
+	c.SetClaim(claim("a", "2", "20"))
+	want(t, "a new object takes the name", c.World(), "a:2")
+	c.DeleteClaim("a", "1")
+	want(t, "the end of an old object does not end its successor", c.World(), "a:2")
+
+	c.Wrote(claim("b", "3", "30"))
+	now = now.Add(29 * time.Second)
+	want(t, "a write that no watch has shown yet stays for a while", c.World(), "a:2", "b:3")
+	now = now.Add(2 * time.Second)
+	want(t, "but not for ever: it may have come and gone unseen", c.World(), "a:2")
+}
+
+func pod(name string, pvc string) *corev1.Pod {
+	p := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: "d", Name: name}}
+	if pvc != "" {
+		p.Spec.Volumes = []corev1.Volume{{Name: "v", VolumeSource: corev1.VolumeSource{
+			PersistentVolumeClaim: &corev1.PersistentVolumeClaimVolumeSource{ClaimName: pvc},
+		}}}
+	}
+	return p
+}
+
+// The order in which watches deliver does not show.
+func TestAnyOrderGivesTheSameWorld(t *testing.T) {
+	steps := map[string]func(*cluster.Cluster){
+		"pod":   func(c *cluster.Cluster) { c.SetPod(pod("p", "claim")) },
+		"plain": func(c *cluster.Cluster) { c.SetPod(pod("q", "")) },
+		"gone": func(c *cluster.Cluster) {
+			c.SetPod(pod("r", "claim"))
+			c.DeletePod(world.Key{Namespace: "d", Name: "r"})
+		},
+		"pvc": func(c *cluster.Cluster) { c.SetVolumeClaim(boundClaim()) },
+		"pv": func(c *cluster.Cluster) {
+			c.SetVolume(&corev1.PersistentVolume{ObjectMeta: metav1.ObjectMeta{Name: "disk"}})
+		},
+		"node":    func(c *cluster.Cluster) { c.SetNode(&corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: "n"}}) },
+		"claim":   func(c *cluster.Cluster) { c.SetClaim(claim("a", "1", "7")) },
+		"catalog": func(c *cluster.Cluster) { c.Publish(world.Catalog{Template: "t"}) },
+	}
+	var order []string
+	for name := range steps {
+		order = append(order, name)
+	}
+	digest := ""
+	rapid.Check(t, func(t *rapid.T) {
+		c := cluster.New(clock.At(noon))
+		for _, name := range rapid.Permutation(order).Draw(t, "order") {
+			steps[name](c)
+			if rapid.Bool().Draw(t, "look") {
+				c.World()
+			}
+		}
+		got := c.World().Digest()
+		if digest == "" {
+			digest = got
+		}
+		if got != digest {
+			t.Errorf("another order gave another world: %s, first %s", got, digest)
+		}
+	})
+}
+
+func boundClaim() *corev1.PersistentVolumeClaim {
+	return &corev1.PersistentVolumeClaim{
+		ObjectMeta: metav1.ObjectMeta{Namespace: "d", Name: "claim"},
+		Spec:       corev1.PersistentVolumeClaimSpec{VolumeName: "disk"},
+		Status:     corev1.PersistentVolumeClaimStatus{Phase: corev1.ClaimBound},
+	}
+}
+
+func TestListenersSeeWhatAPodWas(t *testing.T) {
+	c := cluster.New(clock.At(noon))
+	var seen []string
+	c.Listen(func(ch cluster.Change) {
+		node := func(p *world.Pod) string {
+			if p == nil {
+				return "-"
+			}
+			return "on " + p.Node
+		}
+		if ch.Kind == cluster.Pod {
+			seen = append(seen, fmt.Sprintf("%s %s → %s", ch.Name, node(ch.Was), node(ch.Is)))
+		}
+	})
+	p := pod("p", "")
+	c.SetPod(p)
+	p = p.DeepCopy()
+	p.Spec.NodeName = "n1"
+	c.SetPod(p)
+	c.DeletePod(world.Key{Namespace: "d", Name: "p"})
+	if diff := cmp.Diff([]string{"d/p - → on ", "d/p on  → on n1", "d/p on n1 → -"}, seen); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func TestSyncedWhenAllHaveDelivered(t *testing.T) {
+	c := cluster.New(clock.At(noon), "a", "b")
+	c.Delivered("a")
+	if ok, _ := c.Synced(); ok {
+		t.Error("synced although b has not delivered")
+	}
+	c.Delivered("b")
+	if ok, _ := c.Synced(); !ok {
+		t.Errorf("not synced, missing %v", c.Missing())
+	}
+}

@@ -1,0 +1,295 @@
+package cluster
+
+import (
+	"slices"
+
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	policyv1 "k8s.io/api/policy/v1"
+	storagev1 "k8s.io/api/storage/v1"
+
+	v1 "github.com/tenon-sh/tenon/api/karpenter/v1"
+	"github.com/tenon-sh/tenon/api/karpenter/v1alpha5"
+	"github.com/tenon-sh/tenon/engine/world"
+	"github.com/tenon-sh/tenon/internal/observe"
+)
+
+// SetPod puts a pod into the picture.
+func (c *Cluster) SetPod(p *corev1.Pod) {
+	pod, mounts := observe.Pod(p), observe.Mounts(p)
+	c.update(func() []Change {
+		was := c.pod(pod.Key)
+		c.unmount(pod.Key)
+		if len(mounts) > 0 {
+			c.mount(podState{pod, mounts})
+			pod = c.volumes().Bind(pod, mounts)
+		}
+		c.put("pod "+pod.String(), c.builder.SetPod(pod))
+		return []Change{{Kind: Pod, Name: pod.String(), Was: was, Is: c.pod(pod.Key)}}
+	})
+}
+
+// DeletePod takes a pod out of the picture.
+func (c *Cluster) DeletePod(k world.Key) {
+	c.update(func() []Change {
+		was := c.pod(k)
+		c.unmount(k)
+		c.builder.DeletePod(k)
+		c.put("pod "+k.String(), nil)
+		return []Change{{Kind: Pod, Name: k.String(), Was: was}}
+	})
+}
+
+// pod is the pod as the Builder has it now.
+func (c *Cluster) pod(k world.Key) *world.Pod { return c.builder.Pod(k) }
+
+// mount remembers a pod for when its volumes change.
+func (c *Cluster) mount(s podState) {
+	c.pods[s.pod.Key] = s
+	for _, m := range s.mounts {
+		if m.Claim == "" {
+			continue
+		}
+		k := world.Key{Namespace: s.pod.Namespace, Name: m.Claim}
+		if c.byPVC[k] == nil {
+			c.byPVC[k] = map[world.Key]bool{}
+		}
+		c.byPVC[k][s.pod.Key] = true
+	}
+}
+
+func (c *Cluster) unmount(pod world.Key) {
+	for _, m := range c.pods[pod].mounts {
+		k := world.Key{Namespace: pod.Namespace, Name: m.Claim}
+		delete(c.byPVC[k], pod)
+		if len(c.byPVC[k]) == 0 {
+			delete(c.byPVC, k)
+		}
+	}
+	delete(c.pods, pod)
+}
+
+// volumes looks up what this picture knows of volumes.
+func (c *Cluster) volumes() observe.Volumes {
+	return observe.Volumes{Claim: in(c.pvcs), Volume: in(c.pvs), Class: in(c.class)}
+}
+
+func in[K comparable, V any](m map[K]V) func(K) (V, bool) {
+	return func(k K) (V, bool) { v, ok := m[k]; return v, ok }
+}
+
+// rebind resolves the volumes of pods again.
+func (c *Cluster) rebind(keys []world.Key) []Change {
+	slices.SortFunc(keys, compareKey)
+	var out []Change
+	for _, k := range keys {
+		s, ok := c.pods[k]
+		if !ok {
+			continue
+		}
+		was := c.pod(k)
+		c.put("pod "+k.String(), c.builder.SetPod(c.volumes().Bind(s.pod, s.mounts)))
+		out = append(out, Change{Kind: Pod, Name: k.String(), Was: was, Is: c.pod(k)})
+	}
+	return out
+}
+
+// users are the pods that mount a claim.
+func (c *Cluster) users(pvc world.Key) []world.Key {
+	out := make([]world.Key, 0, len(c.byPVC[pvc]))
+	for k := range c.byPVC[pvc] {
+		out = append(out, k)
+	}
+	return out
+}
+
+// SetVolumeClaim puts a PersistentVolumeClaim into the picture.
+func (c *Cluster) SetVolumeClaim(p *corev1.PersistentVolumeClaim) {
+	k := world.Key{Namespace: p.Namespace, Name: p.Name}
+	c.update(func() []Change {
+		c.pvcs[k] = observe.ReadVolumeClaim(p)
+		return c.rebind(c.users(k))
+	})
+}
+
+// DeleteVolumeClaim takes a PersistentVolumeClaim out of the picture.
+func (c *Cluster) DeleteVolumeClaim(k world.Key) {
+	c.update(func() []Change {
+		delete(c.pvcs, k)
+		return c.rebind(c.users(k))
+	})
+}
+
+// SetVolume puts a PersistentVolume into the picture.
+func (c *Cluster) SetVolume(v *corev1.PersistentVolume) {
+	c.update(func() []Change {
+		c.pvs[v.Name] = observe.ReadPersistentVolume(v)
+		return c.rebind(c.usersOfVolume(v.Name))
+	})
+}
+
+// DeleteVolume takes a PersistentVolume out of the picture.
+func (c *Cluster) DeleteVolume(name string) {
+	c.update(func() []Change {
+		delete(c.pvs, name)
+		return c.rebind(c.usersOfVolume(name))
+	})
+}
+
+func (c *Cluster) usersOfVolume(name string) []world.Key {
+	var out []world.Key
+	for k := range c.byPVC {
+		if c.pvcs[k].Volume == name {
+			out = append(out, c.users(k)...)
+		}
+	}
+	return out
+}
+
+// SetStorageClass puts a StorageClass into the picture.
+func (c *Cluster) SetStorageClass(s *storagev1.StorageClass) {
+	c.update(func() []Change {
+		c.class[s.Name] = observe.ReadStorageClass(s)
+		return c.rebind(c.usersOfClass(s.Name))
+	})
+}
+
+// DeleteStorageClass takes a StorageClass out of the picture.
+func (c *Cluster) DeleteStorageClass(name string) {
+	c.update(func() []Change {
+		delete(c.class, name)
+		return c.rebind(c.usersOfClass(name))
+	})
+}
+
+func (c *Cluster) usersOfClass(name string) []world.Key {
+	var out []world.Key
+	for k := range c.byPVC {
+		if c.pvcs[k].Class == name {
+			out = append(out, c.users(k)...)
+		}
+	}
+	return out
+}
+
+// SetCSINode puts what volume drivers said of a node into the picture.
+func (c *Cluster) SetCSINode(n *storagev1.CSINode) { c.setLimits(n.Name, observe.VolumeLimits(n)) }
+
+// DeleteCSINode takes what volume drivers said of a node out of the picture.
+func (c *Cluster) DeleteCSINode(name string) { c.setLimits(name, nil) }
+
+func (c *Cluster) setLimits(name string, limits []world.DriverLimit) {
+	c.update(func() []Change {
+		c.csi[name] = limits
+		if limits == nil {
+			delete(c.csi, name)
+		}
+		n, ok := c.nodes[name]
+		if !ok {
+			return nil
+		}
+		return c.setNode(n)
+	})
+}
+
+// SetNode puts a node into the picture.
+func (c *Cluster) SetNode(n *corev1.Node) {
+	node := observe.Node(n, nil)
+	c.update(func() []Change { return c.setNode(node) })
+}
+
+func (c *Cluster) setNode(n world.Node) []Change {
+	n.VolumeLimits = c.csi[n.Name]
+	c.nodes[n.Name] = n
+	c.put("node "+n.Name, c.builder.SetNode(n))
+	return []Change{{Kind: Node, Name: n.Name}}
+}
+
+// DeleteNode takes a node out of the picture.
+func (c *Cluster) DeleteNode(name string) {
+	c.update(func() []Change {
+		delete(c.nodes, name)
+		c.builder.DeleteNode(name)
+		c.put("node "+name, nil)
+		return []Change{{Kind: Node, Name: name}}
+	})
+}
+
+// SetNodePool puts a NodePool into the picture.
+func (c *Cluster) SetNodePool(p *v1.NodePool) { c.setPool(observe.NodePool(p)) }
+
+// SetProvisioner puts a Provisioner into the picture.
+func (c *Cluster) SetProvisioner(p *v1alpha5.Provisioner) { c.setPool(observe.Provisioner(p)) }
+
+func (c *Cluster) setPool(p world.Pool) {
+	c.update(func() []Change {
+		c.put(p.ID.Kind+" "+p.ID.Name, c.builder.SetPool(p))
+		return []Change{{Kind: Pool, Name: p.ID.Name}}
+	})
+}
+
+// DeletePool takes a pool out of the picture.
+func (c *Cluster) DeletePool(id world.PoolID) {
+	c.update(func() []Change {
+		c.builder.DeletePool(id)
+		c.put(id.Kind+" "+id.Name, nil)
+		return []Change{{Kind: Pool, Name: id.Name}}
+	})
+}
+
+// SetDaemonSet puts a DaemonSet into the picture.
+func (c *Cluster) SetDaemonSet(d *appsv1.DaemonSet) {
+	item, runs := observe.DaemonSet(d)
+	if !runs {
+		c.DeleteDaemonSet(item.Key)
+		return
+	}
+	c.update(func() []Change {
+		c.put("daemon set "+item.String(), c.builder.SetDaemonSet(item))
+		return []Change{{Kind: Other, Name: item.String()}}
+	})
+}
+
+// DeleteDaemonSet takes a DaemonSet out of the picture.
+func (c *Cluster) DeleteDaemonSet(k world.Key) {
+	c.update(func() []Change {
+		c.builder.DeleteDaemonSet(k)
+		c.put("daemon set "+k.String(), nil)
+		return []Change{{Kind: Other, Name: k.String()}}
+	})
+}
+
+// SetNamespace puts a namespace into the picture.
+func (c *Cluster) SetNamespace(n *corev1.Namespace) {
+	c.update(func() []Change {
+		c.put("namespace "+n.Name, c.builder.SetNamespace(observe.Namespace(n)))
+		return nil
+	})
+}
+
+// DeleteNamespace takes a namespace out of the picture.
+func (c *Cluster) DeleteNamespace(name string) {
+	c.update(func() []Change {
+		c.builder.DeleteNamespace(name)
+		c.put("namespace "+name, nil)
+		return nil
+	})
+}
+
+// SetGuard puts a PodDisruptionBudget into the picture.
+func (c *Cluster) SetGuard(p *policyv1.PodDisruptionBudget) {
+	c.update(func() []Change {
+		g := observe.Guard(p)
+		c.put("guard "+g.String(), c.builder.SetGuard(g))
+		return nil
+	})
+}
+
+// DeleteGuard takes a PodDisruptionBudget out of the picture.
+func (c *Cluster) DeleteGuard(k world.Key) {
+	c.update(func() []Change {
+		c.builder.DeleteGuard(k)
+		c.put("guard "+k.String(), nil)
+		return nil
+	})
+}

@@ -1,0 +1,197 @@
+package cluster
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/meta"
+	"k8s.io/apimachinery/pkg/fields"
+	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/rest"
+	"k8s.io/client-go/tools/cache"
+	ctrlcache "sigs.k8s.io/controller-runtime/pkg/cache"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	v1 "github.com/tenon-sh/tenon/api/karpenter/v1"
+	"github.com/tenon-sh/tenon/api/karpenter/v1alpha5"
+	"github.com/tenon-sh/tenon/engine/world"
+)
+
+// own are the kinds that this package watches by itself and keeps as values only.
+var own = []string{
+	"pods", "persistentvolumeclaims", "persistentvolumes", "storageclasses", "csinodes", "namespaces", "daemonsets", "poddisruptionbudgets",
+}
+
+// shared are the kinds whose objects reconcilers read as well; the manager's cache watches them.
+var shared = []string{"nodes", "nodeclaims", "nodepools"}
+
+// Provisioners is the source that is only there where its CRD is.
+const Provisioners = "provisioners"
+
+// Sources are what the picture waits for before it is synced.
+func Sources() []string { return append(append([]string{}, own...), shared...) }
+
+// Watch feeds the picture until ctx ends. Shared objects come from informers,
+// the rest from watches of its own. It returns once all are started.
+func (c *Cluster) Watch(ctx context.Context, client kubernetes.Interface, informers ctrlcache.Informers, provisioners bool) error {
+	core, apps := client.CoreV1().RESTClient(), client.AppsV1().RESTClient()
+	storage, policy := client.StorageV1().RESTClient(), client.PolicyV1().RESTClient()
+	run(ctx, c, core, "pods", c.SetPod, c.DeletePod)
+	run(ctx, c, core, "persistentvolumeclaims", c.SetVolumeClaim, c.DeleteVolumeClaim)
+	run(ctx, c, core, "persistentvolumes", c.SetVolume, byName(c.DeleteVolume))
+	run(ctx, c, storage, "storageclasses", c.SetStorageClass, byName(c.DeleteStorageClass))
+	run(ctx, c, storage, "csinodes", c.SetCSINode, byName(c.DeleteCSINode))
+	run(ctx, c, core, "namespaces", c.SetNamespace, byName(c.DeleteNamespace))
+	run(ctx, c, apps, "daemonsets", c.SetDaemonSet, c.DeleteDaemonSet)
+	run(ctx, c, policy, "poddisruptionbudgets", c.SetGuard, c.DeleteGuard)
+
+	if err := share(ctx, c, informers, "nodes", c.SetNode, func(n *corev1.Node) { c.DeleteNode(n.Name) }); err != nil {
+		return err
+	}
+	if err := share(ctx, c, informers, "nodeclaims", c.SetClaim, func(n *v1.NodeClaim) { c.DeleteClaim(n.Name, string(n.UID)) }); err != nil {
+		return err
+	}
+	if err := share(ctx, c, informers, "nodepools", c.SetNodePool, func(p *v1.NodePool) {
+		c.DeletePool(world.PoolID{Kind: world.NodePool, Name: p.Name})
+	}); err != nil {
+		return err
+	}
+	if !provisioners {
+		return nil
+	}
+	return share(ctx, c, informers, Provisioners, c.SetProvisioner, func(p *v1alpha5.Provisioner) {
+		c.DeletePool(world.PoolID{Kind: world.Provisioner, Name: p.Name})
+	})
+}
+
+func byName(f func(string)) func(world.Key) { return func(k world.Key) { f(k.Name) } }
+
+// run watches one kind until ctx ends.
+func run[T any, P object[T]](ctx context.Context, c *Cluster, api rest.Interface, resource string, set func(P), del func(world.Key)) {
+	lw := cache.NewListWatchFromClient(api, resource, "", fields.Everything())
+	r := cache.NewReflectorWithOptions(lw, P(new(T)), &feed[T, P]{
+		cluster: c, source: resource, set: set, del: del, known: map[world.Key]bool{},
+	}, cache.ReflectorOptions{Name: "cluster/" + resource})
+	go r.RunWithContext(ctx)
+}
+
+// share has the informer of one kind tell the picture.
+func share[T any, P object[T]](ctx context.Context, c *Cluster, informers ctrlcache.Informers, source string, set, del func(P)) error {
+	informer, err := informers.GetInformer(ctx, P(new(T)))
+	if err != nil {
+		return fmt.Errorf("watch %s: %w", source, err)
+	}
+	handle, err := informer.AddEventHandler(cache.ResourceEventHandlerFuncs{
+		AddFunc:    func(o any) { with(o, set) },
+		UpdateFunc: func(_, o any) { with(o, set) },
+		DeleteFunc: func(o any) {
+			if gone, ok := o.(cache.DeletedFinalStateUnknown); ok {
+				o = gone.Obj
+			}
+			with(o, del)
+		},
+	})
+	if err != nil {
+		return fmt.Errorf("watch %s: %w", source, err)
+	}
+	go func() {
+		if cache.WaitForCacheSync(ctx.Done(), handle.HasSynced) {
+			c.Delivered(source)
+		}
+	}()
+	return nil
+}
+
+func with[P any](o any, f func(P)) {
+	if p, ok := o.(P); ok {
+		f(p)
+	}
+}
+
+// object is a pointer to a Kubernetes object.
+type object[T any] interface {
+	*T
+	client.Object
+}
+
+// feed is the store of a watch: it passes objects on as they come and keeps
+// only which there are, so that a new list shows what went away unseen.
+type feed[T any, P object[T]] struct {
+	cluster *Cluster
+	source  string
+	set     func(P)
+	del     func(world.Key)
+	known   map[world.Key]bool
+}
+
+func keyOf(o any) (world.Key, error) {
+	m, err := meta.Accessor(o)
+	if err != nil {
+		return world.Key{}, fmt.Errorf("watched object: %w", err)
+	}
+	return world.Key{Namespace: m.GetNamespace(), Name: m.GetName()}, nil
+}
+
+// Add is the reflector's.
+func (f *feed[T, P]) Add(o any) error {
+	k, err := keyOf(o)
+	if err != nil {
+		return err
+	}
+	f.known[k] = true
+	with(o, f.set)
+	return nil
+}
+
+// Update is the reflector's.
+func (f *feed[T, P]) Update(o any) error { return f.Add(o) }
+
+// Delete is the reflector's.
+func (f *feed[T, P]) Delete(o any) error {
+	k, err := keyOf(o)
+	if err != nil {
+		return err
+	}
+	delete(f.known, k)
+	f.del(k)
+	return nil
+}
+
+// Replace is the reflector's: a list of all there is.
+func (f *feed[T, P]) Replace(all []any, _ string) error {
+	before := f.known
+	f.known = make(map[world.Key]bool, len(all))
+	for _, o := range all {
+		if err := f.Add(o); err != nil {
+			return err
+		}
+	}
+	for k := range before {
+		if !f.known[k] {
+			f.del(k)
+		}
+	}
+	f.cluster.Delivered(f.source)
+	return nil
+}
+
+// Resync is the reflector's; values need none.
+func (f *feed[T, P]) Resync() error { return nil }
+
+// Await returns once the picture is synced, or false when ctx ends first.
+func (c *Cluster) Await(ctx context.Context) bool {
+	tick := time.NewTicker(20 * time.Millisecond)
+	defer tick.Stop()
+	for {
+		if ok, _ := c.Synced(); ok {
+			return true
+		}
+		select {
+		case <-ctx.Done():
+			return false
+		case <-tick.C:
+		}
+	}
+}
