@@ -26,7 +26,8 @@ test: ## all tests but the documents' walkthroughs
 test-documents: ## the documents' walkthroughs
 	@if [ -d test/documents ]; then go test -timeout 60m $(ARGS) ./test/documents/...; else echo 'no documents yet'; fi
 
-verify: lint rules generated ## all that must hold beside the tests
+verify: ## all that must hold beside the tests: lint, rules, generated
+	@$(MAKE) --no-print-directory -k lint rules generated
 
 lint: ## what .golangci.yml asks for, formatting and go vet among it
 	@$(TOOL) golangci-lint run $(ARGS)
