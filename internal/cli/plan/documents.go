@@ -1,0 +1,149 @@
+package plan
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+)
+
+// document is one object as it stands in a file.
+type document struct {
+	file  string
+	index int // counted from 1
+	line  int // where it starts
+	data  []byte
+}
+
+// where names the document for a person.
+func (d document) where() string {
+	return fmt.Sprintf("%s: document %d (line %d)", d.file, d.index, d.line)
+}
+
+// readAll reads every document of the paths: files, folders (their .yaml, .yml
+// and .json files, sorted) and "-" for in.
+func readAll(paths []string, in io.Reader) ([]document, error) {
+	var out []document
+	for _, p := range paths {
+		files, err := filesOf(p)
+		if err != nil {
+			return nil, err
+		}
+		for _, f := range files {
+			data, err := readFile(f, in)
+			if err != nil {
+				return nil, err
+			}
+			docs, err := split(f, data)
+			if err != nil {
+				return nil, err
+			}
+			out = append(out, docs...)
+		}
+	}
+	return out, nil
+}
+
+func filesOf(path string) ([]string, error) {
+	if path == "-" {
+		return []string{path}, nil
+	}
+	info, err := os.Stat(path)
+	if err != nil {
+		return nil, fmt.Errorf("read %s: %w", path, errors.Unwrap(err))
+	}
+	if !info.IsDir() {
+		return []string{path}, nil
+	}
+	var files []string
+	err = filepath.WalkDir(path, func(p string, d fs.DirEntry, err error) error {
+		if err == nil && !d.IsDir() && slices.Contains([]string{".yaml", ".yml", ".json"}, filepath.Ext(p)) {
+			files = append(files, p)
+		}
+		return err
+	})
+	if err != nil {
+		return nil, fmt.Errorf("read folder %s: %w", path, err)
+	}
+	if len(files) == 0 {
+		return nil, fmt.Errorf("folder %s holds no .yaml, .yml or .json file", path)
+	}
+	return files, nil
+}
+
+func readFile(path string, in io.Reader) ([]byte, error) {
+	if path == "-" {
+		data, err := io.ReadAll(in)
+		if err != nil {
+			return nil, fmt.Errorf("read standard input: %w", err)
+		}
+		return data, nil
+	}
+	data, err := os.ReadFile(path)
+	if err != nil {
+		return nil, fmt.Errorf("read %s: %w", path, errors.Unwrap(err))
+	}
+	return data, nil
+}
+
+// split cuts a file at its "---" lines. A file that starts with "{" may also
+// hold one JSON object after the other, or a line each.
+func split(file string, data []byte) ([]document, error) {
+	if i := bytes.IndexByte(data, 0); i >= 0 {
+		return nil, fmt.Errorf("%s: byte %d is NUL: this is not a text file", file, i)
+	}
+	var out []document
+	var part []byte
+	start, line := 1, 0
+	end := func() {
+		if len(bytes.TrimSpace(part)) > 0 && !onlyComments(part) {
+			out = append(out, document{file: file, index: len(out) + 1, line: start, data: part})
+		}
+		part = nil
+	}
+	scan := bufio.NewReader(bytes.NewReader(data))
+	for {
+		text, err := scan.ReadBytes('\n')
+		line++
+		switch {
+		case bytes.HasPrefix(text, []byte("---")) && len(bytes.TrimSpace(bytes.TrimLeft(text, "-"))) == 0:
+			end()
+			start = line + 1
+		case len(part) == 0 && wholeObject(text):
+			part, start = text, line
+			end()
+			start = line + 1
+		default:
+			if len(bytes.TrimSpace(part)) == 0 {
+				start = line
+			}
+			part = append(part, text...)
+		}
+		if err != nil {
+			end()
+			return out, nil
+		}
+	}
+}
+
+// wholeObject reports whether a line is a JSON object of its own.
+func wholeObject(line []byte) bool {
+	t := bytes.TrimSpace(line)
+	return len(t) > 1 && t[0] == '{' && t[len(t)-1] == '}' && json.Valid(t)
+}
+
+func onlyComments(data []byte) bool {
+	for l := range strings.Lines(string(data)) {
+		if t := strings.TrimSpace(l); t != "" && !strings.HasPrefix(t, "#") {
+			return false
+		}
+	}
+	return true
+}

@@ -1,0 +1,87 @@
+package plan
+
+import (
+	"context"
+	"fmt"
+	"io"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/client-go/dynamic"
+	"k8s.io/client-go/rest"
+	"k8s.io/client-go/tools/clientcmd"
+)
+
+// page is how many objects one request asks for.
+const page = 1000
+
+// resources are what a live cluster is asked for, all read only.
+func resources() []schema.GroupVersionResource {
+	return []schema.GroupVersionResource{
+		{Version: "v1", Resource: "namespaces"},
+		{Version: "v1", Resource: "nodes"},
+		{Version: "v1", Resource: "persistentvolumes"},
+		{Version: "v1", Resource: "persistentvolumeclaims"},
+		{Group: "storage.k8s.io", Version: "v1", Resource: "storageclasses"},
+		{Group: "storage.k8s.io", Version: "v1", Resource: "csinodes"},
+		{Group: "apps", Version: "v1", Resource: "daemonsets"},
+		{Group: "policy", Version: "v1", Resource: "poddisruptionbudgets"},
+		{Group: "karpenter.sh", Version: "v1", Resource: "nodepools"},
+		{Group: "karpenter.sh", Version: "v1", Resource: "nodeclaims"},
+		{Group: "karpenter.sh", Version: "v1alpha5", Resource: "provisioners"},
+		{Version: "v1", Resource: "pods"},
+	}
+}
+
+// connect returns the configuration of the current kubeconfig context.
+func connect(kubeconfig string) (*rest.Config, error) {
+	rules := clientcmd.NewDefaultClientConfigLoadingRules()
+	rules.ExplicitPath = kubeconfig
+	config, err := clientcmd.NewNonInteractiveDeferredLoadingClientConfig(rules, nil).ClientConfig()
+	if err != nil {
+		return nil, fmt.Errorf("find a cluster: %w; give files with -f, or a kubeconfig", err)
+	}
+	config.QPS, config.Burst = 50, 100
+	return config, nil
+}
+
+// live lists everything a plan depends on from a cluster. A kind the cluster
+// does not have is left out.
+func live(ctx context.Context, config *rest.Config, progress io.Writer) ([]object, error) {
+	client, err := dynamic.NewForConfig(config)
+	if err != nil {
+		return nil, fmt.Errorf("connect to %s: %w", config.Host, err)
+	}
+	known := kinds()
+	var out []object
+	for _, r := range resources() {
+		n := len(out)
+		opts := metav1.ListOptions{Limit: page}
+		for {
+			list, err := client.Resource(r).List(ctx, opts)
+			if apierrors.IsNotFound(err) {
+				break
+			}
+			if err != nil {
+				return nil, fmt.Errorf("list %s of %s: %w", r.Resource, config.Host, err)
+			}
+			for i := range list.Items {
+				data, err := list.Items[i].MarshalJSON()
+				if err != nil {
+					return nil, fmt.Errorf("read %s %s: %w", r.Resource, list.Items[i].GetName(), err)
+				}
+				objects, err := decode(document{file: config.Host + " " + r.Resource, index: i + 1, data: data}, known)
+				if err != nil {
+					return nil, err
+				}
+				out = append(out, objects...)
+			}
+			if opts.Continue = list.GetContinue(); opts.Continue == "" {
+				break
+			}
+			fmt.Fprintf(progress, "%s: %d so far\n", r.Resource, len(out)-n)
+		}
+	}
+	return out, nil
+}

@@ -1,0 +1,231 @@
+package plan
+
+import (
+	"cmp"
+	"fmt"
+	"io"
+	"maps"
+	"slices"
+
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	policyv1 "k8s.io/api/policy/v1"
+	schedulingv1 "k8s.io/api/scheduling/v1"
+	storagev1 "k8s.io/api/storage/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	karpv1 "github.com/tenon-sh/tenon/api/karpenter/v1"
+	"github.com/tenon-sh/tenon/api/karpenter/v1alpha5"
+	"github.com/tenon-sh/tenon/engine/world"
+	"github.com/tenon-sh/tenon/internal/observe"
+)
+
+// template is the one template of a plan made from files: every pool buys from the same catalogue.
+const template world.TemplateID = "catalogue"
+
+// input is the objects of all documents, by what they are to a plan.
+type input struct {
+	builder    *world.Builder
+	notes      []string
+	pods       []*corev1.Pod
+	podsFrom   []document
+	nodes      []*corev1.Node
+	nodesFrom  []document
+	workloads  []workload
+	csi        map[string]*storagev1.CSINode
+	priorities map[string]*schedulingv1.PriorityClass
+	volumes    volumes
+	seen       map[string]document
+}
+
+// load builds a World from objects. What it leaves out it notes.
+func load(objects []object) (*input, error) {
+	in := &input{
+		builder: world.NewBuilder(), csi: map[string]*storagev1.CSINode{},
+		priorities: map[string]*schedulingv1.PriorityClass{}, seen: map[string]document{}, volumes: newVolumes(),
+	}
+	skipped := map[string]int{}
+	for _, o := range objects {
+		if o.v == nil {
+			skipped[o.kind]++
+			continue
+		}
+		if err := in.sort(o); err != nil {
+			return nil, fmt.Errorf("%s: %w", o.from.where(), err)
+		}
+	}
+	for _, k := range slices.Sorted(maps.Keys(skipped)) {
+		in.notes = append(in.notes, fmt.Sprintf("skipped %d of kind %s, which a plan does not depend on", skipped[k], k))
+	}
+	if err := in.setNodes(); err != nil {
+		return nil, err
+	}
+	return in, in.setPods()
+}
+
+// sort puts an object where it belongs. Two of one kind and name are refused.
+func (in *input) sort(o object) error {
+	if m, ok := o.v.(metav1.Object); ok {
+		if m.GetNamespace() == "" && namespaced(o.v) {
+			m.SetNamespace("default")
+		}
+		if m.GetName() == "" && m.GetGenerateName() == "" {
+			return fmt.Errorf("%s: metadata.name is missing", o.kind)
+		}
+		id := fmt.Sprintf("%s %s/%s", o.kind, m.GetNamespace(), m.GetName())
+		if first, twice := in.seen[id]; twice && m.GetName() != "" {
+			return fmt.Errorf("%s is there twice: the first is %s", id, first.where())
+		}
+		in.seen[id] = o.from
+	}
+	switch v := o.v.(type) {
+	case *corev1.Pod:
+		in.pods, in.podsFrom = append(in.pods, v), append(in.podsFrom, o.from)
+	case *corev1.Node:
+		in.nodes, in.nodesFrom = append(in.nodes, v), append(in.nodesFrom, o.from)
+	case *corev1.Namespace:
+		return in.builder.SetNamespace(observe.Namespace(v))
+	case *corev1.PersistentVolume:
+		in.volumes.pvs[v.Name] = observe.ReadPersistentVolume(v)
+	case *corev1.PersistentVolumeClaim:
+		in.volumes.pvcs[world.Key{Namespace: v.Namespace, Name: v.Name}] = observe.ReadVolumeClaim(v)
+	case *storagev1.StorageClass:
+		in.volumes.classes[v.Name] = observe.ReadStorageClass(v)
+	case *storagev1.CSINode:
+		in.csi[v.Name] = v
+	case *appsv1.DaemonSet:
+		if d, ok := observe.DaemonSet(v); ok {
+			return in.builder.SetDaemonSet(d)
+		}
+	case *policyv1.PodDisruptionBudget:
+		return in.builder.SetGuard(observe.Guard(v))
+	case *schedulingv1.PriorityClass:
+		in.priorities[v.Name] = v
+	case *karpv1.NodePool:
+		return in.pool(observe.NodePool(v))
+	case *v1alpha5.Provisioner:
+		return in.pool(observe.Provisioner(v))
+	case *karpv1.NodeClaim:
+		c := observe.Claim(v)
+		c.Template = template
+		return in.builder.SetClaim(c)
+	default:
+		if w, ok := workloadOf(o.v, o.from); ok {
+			in.workloads = append(in.workloads, w)
+		}
+	}
+	return nil
+}
+
+// namespaced reports whether objects of the kind live in a namespace.
+func namespaced(v any) bool {
+	switch v.(type) {
+	case *corev1.Node, *corev1.Namespace, *corev1.PersistentVolume, *storagev1.StorageClass, *storagev1.CSINode,
+		*schedulingv1.PriorityClass, *karpv1.NodePool, *karpv1.NodeClaim, *v1alpha5.Provisioner:
+		return false
+	}
+	return true
+}
+
+// pool sets a pool as it would be if its class were ready: a file says nothing of that.
+func (in *input) pool(p world.Pool) error {
+	p.Template, p.NotReady = template, ""
+	return in.builder.SetPool(p)
+}
+
+// setNodes sets the nodes. A node whose file says nothing of its conditions is taken to be ready.
+func (in *input) setNodes() error {
+	for i, n := range in.nodes {
+		v := observe.Node(n, in.csi[n.Name])
+		if len(n.Status.Conditions) == 0 {
+			v.Ready = true
+		}
+		if len(v.Allocatable) == 0 {
+			v.Allocatable = v.Capacity
+		}
+		if err := in.builder.SetNode(v); err != nil {
+			return fmt.Errorf("%s: %w", in.nodesFrom[i].where(), err)
+		}
+	}
+	return nil
+}
+
+// setPods sets the pods of the input and those that its workloads stand for.
+func (in *input) setPods() error {
+	owned := make([]metav1.ObjectMeta, len(in.pods))
+	for i, p := range in.pods {
+		owned[i] = p.ObjectMeta
+		if p.Name == "" {
+			p.Name = fmt.Sprintf("%s%d", p.GenerateName, i)
+		}
+		in.prioritise(&p.Spec)
+		if err := in.setPod(p, 1); err != nil {
+			return fmt.Errorf("%s: %w", in.podsFrom[i].where(), err)
+		}
+	}
+	for _, w := range expandable(in.workloads, owned) {
+		if w.replicas < 0 {
+			return fmt.Errorf("%s: %s %s: spec.replicas is negative", w.from.where(), w.kind, w.meta.Name)
+		}
+		p := w.pod(0)
+		in.prioritise(&p.Spec)
+		p.Spec.NodeName = ""
+		if err := in.setPod(&p, w.replicas); err != nil {
+			return fmt.Errorf("%s: %s %s: %w", w.from.where(), w.kind, w.meta.Name, err)
+		}
+	}
+	return nil
+}
+
+// setPod sets a pod, and for a workload its siblings, which differ by name
+// only. A pod without a node counts as one that the scheduler has given up on.
+func (in *input) setPod(p *corev1.Pod, replicas int) error {
+	v := in.volumes.bind(p)
+	if v.Node == "" {
+		v.Waiting = !v.Gated
+	}
+	if v.DaemonSet != "" && v.Node == "" {
+		return nil // a daemon set speaks for its own pods
+	}
+	for i := range replicas {
+		if i > 0 || replicas > 1 {
+			v.Name = fmt.Sprintf("%s-%d", p.Name[:len(p.Name)-len("-0")], i)
+		}
+		if err := in.builder.SetPod(v); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// prioritise fills in the priority that the API server would have.
+func (in *input) prioritise(s *corev1.PodSpec) {
+	if s.Priority != nil {
+		return
+	}
+	var class *schedulingv1.PriorityClass
+	if s.PriorityClassName != "" {
+		class = in.priorities[s.PriorityClassName]
+	} else {
+		for _, c := range in.priorities {
+			if c.GlobalDefault && (class == nil || cmp.Or(cmp.Compare(c.Value, class.Value), cmp.Compare(c.Name, class.Name)) < 0) {
+				class = c
+			}
+		}
+	}
+	builtin := map[string]int32{"system-cluster-critical": 2_000_000_000, "system-node-critical": 2_000_001_000}
+	switch {
+	case class != nil:
+		s.Priority, s.PreemptionPolicy = &class.Value, class.PreemptionPolicy
+	case builtin[s.PriorityClassName] != 0:
+		v := builtin[s.PriorityClassName]
+		s.Priority = &v
+	}
+}
+
+// tell writes the notes for whoever looks at the terminal.
+func (in *input) tell(w io.Writer) {
+	for _, n := range in.notes {
+		fmt.Fprintf(w, "note: %s\n", n)
+	}
+}
