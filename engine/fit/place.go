@@ -118,6 +118,35 @@ func Missing(m *world.Place, at *Place, daemons []*world.DaemonSet) amount.List 
 	return missing
 }
 
+// Settle makes known what a label of a planned machine may be: one value, one of several, or absence.
+func (at *Place) Settle(r label.Requirement) {
+	switch {
+	case r.Op() == label.In && len(r.Values) == 1:
+		at.Labels[r.Key] = r.Values[0]
+	case r.Op() != label.DoesNotExist:
+		at.Open = at.Open.And(r)
+	}
+}
+
+// Narrow settles the open labels as far as the pod needs it, for a pod that may stand there.
+func (at *Place) Narrow(p *world.Pod) {
+	at.narrow(p.NodeSelector)
+	for _, t := range p.NodeTerms {
+		if at.Meets(t) {
+			at.narrow(t.Labels)
+			break
+		}
+	}
+}
+
+func (at *Place) narrow(s label.Set) {
+	for _, r := range s {
+		if o, ok := at.Open.Find(r.Key); ok {
+			at.Open = at.Open.Without(r.Key).And(o.Meet(r))
+		}
+	}
+}
+
 // Put takes the room, the ports and the attachments of p.
 func (at *Place) Put(p *world.Pod) {
 	at.Free = at.Free.Minus(p.Requests)

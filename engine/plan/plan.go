@@ -18,6 +18,7 @@ type Plan struct {
 	Currency string    // of every price here; empty means USD/h
 	New      []Ask     // capacity to ask for, in order of name
 	Filled   []Fill    // existing nodes and claims that receive waiting pods
+	Held     []Fill    // waiting pods that the scheduler has already promised a place
 	Refused  []Refusal // waiting pods that found no place
 	GivenUp  []Loss    // soft terms that were not honoured
 	Cost     int64     // of New, millionths an hour

@@ -158,49 +158,14 @@ func (l *Ledger) join(id string, g *group) int32 {
 // The identities below are texts in which every part says how long it is, so
 // that different terms never read alike.
 
-func appendText(b []byte, s string) []byte {
-	b = binary.AppendUvarint(b, uint64(len(s)))
-	return append(b, s...)
-}
-
-func appendSet(b []byte, s label.Set) []byte {
-	b = binary.AppendUvarint(b, uint64(len(s)))
-	for _, r := range s {
-		b = appendText(b, r.Key)
-		b = appendFlags(b, r.Not, r.Present, r.Min != nil, r.Max != nil)
-		if r.Min != nil {
-			b = binary.AppendVarint(b, *r.Min)
-		}
-		if r.Max != nil {
-			b = binary.AppendVarint(b, *r.Max)
-		}
-		b = binary.AppendUvarint(b, uint64(len(r.Values)))
-		for _, v := range r.Values {
-			b = appendText(b, v)
-		}
-	}
-	return b
-}
-
-func appendFlags(b []byte, flags ...bool) []byte {
-	for _, f := range flags {
-		c := byte('0')
-		if f {
-			c = '1'
-		}
-		b = append(b, c)
-	}
-	return b
-}
-
 func appendTerm(b []byte, t world.PodTerm) []byte {
-	b = appendText(b, t.Key)
-	b = appendFlags(b, t.Selector.Some, t.Within.Some)
-	b = appendSet(b, t.Selector.Set)
-	b = appendSet(b, t.Within.Set)
+	b = label.AppendText(b, t.Key)
+	b = label.AppendFlags(b, t.Selector.Some, t.Within.Some)
+	b = t.Selector.Set.AppendIdentity(b)
+	b = t.Within.Set.AppendIdentity(b)
 	b = binary.AppendUvarint(b, uint64(len(t.Namespaces)))
 	for _, n := range t.Namespaces {
-		b = appendText(b, n)
+		b = label.AppendText(b, n)
 	}
 	return b
 }
@@ -217,30 +182,30 @@ func togetherID(terms []world.PodTerm) string {
 
 func evenlyID(g *group, key string) string {
 	b := appendTerm([]byte{byte(evenly)}, g.terms[0])
-	b = appendText(b, key)
-	b = appendFlags(b, g.anyNode, g.taints)
+	b = label.AppendText(b, key)
+	b = label.AppendFlags(b, g.anyNode, g.taints)
 	for _, k := range g.needs {
-		b = appendText(b, k)
+		b = label.AppendText(b, k)
 	}
 	return string(appendFilter(b, g))
 }
 
 func appendFilter(b []byte, g *group) []byte {
 	if !g.anyNode {
-		b = appendSet(b, g.filter.NodeSelector)
+		b = g.filter.NodeSelector.AppendIdentity(b)
 		for _, t := range g.filter.NodeTerms {
-			b = appendSet(b, t.Labels)
+			b = t.Labels.AppendIdentity(b)
 			if t.Name != nil {
-				b = appendSet(b, label.Set{*t.Name})
+				b = t.Name.AppendIdentity(b)
 			}
 		}
 	}
 	if g.taints {
 		for _, t := range g.filter.Tolerations {
-			b = appendText(b, t.Key)
-			b = appendText(b, t.Value)
-			b = appendText(b, t.Effect)
-			b = appendFlags(b, t.Exists)
+			b = label.AppendText(b, t.Key)
+			b = label.AppendText(b, t.Value)
+			b = label.AppendText(b, t.Effect)
+			b = label.AppendFlags(b, t.Exists)
 		}
 	}
 	return b

@@ -1,0 +1,220 @@
+package pack
+
+import (
+	"slices"
+
+	"github.com/tenon-sh/tenon/engine/fit"
+	"github.com/tenon-sh/tenon/engine/label"
+	"github.com/tenon-sh/tenon/engine/reason"
+	"github.com/tenon-sh/tenon/engine/world"
+)
+
+// bin is a machine that pods are put on.
+type bin struct {
+	machine *world.Place // nil for a planned one
+	place   *fit.Place
+	node    int // number in the ledger
+	free    []int64
+	pods    []*waiting
+
+	// Of a planned one.
+	offer   int
+	used    []int64
+	allowed set // offers that stand for all its pods
+	pinned  bool
+	number  int
+}
+
+// complete reports whether the machine has joined and is known to be whole.
+func (b *bin) complete() bool {
+	m := b.machine
+	return m.Node != nil && (m.Claim == nil || m.Claim.Initialized)
+}
+
+func sameName(e entry, name string) bool { return e.Name == name }
+
+// accepts reports whether a pod may go to the bin as it is.
+func (k *Packer) accepts(b *bin, x *waiting) bool {
+	k.steps++
+	c := x.class
+	if !fits(c.need, b.free) {
+		return false
+	}
+	if b.machine != nil {
+		if !k.stands(c.sig).has(b.number) {
+			return false
+		}
+	} else if !c.sig.offers.has(b.offer) || !k.opens(b, c) {
+		return false
+	}
+	return c.plain || k.ledger.Allows(c.subject, b.node) && extras(x.pod, b.place)
+}
+
+// extras are the rules on what is not counted as room.
+func extras(p *world.Pod, at *fit.Place) bool {
+	return fit.Ports(p, at) == nil && fit.Attach(p, at) == nil
+}
+
+// opens reports whether labels of the bin that only its pods settle can still be what the class demands.
+func (k *Packer) opens(b *bin, c *class) bool {
+	return !c.sig.open || fit.Stands(c.pod, b.place)
+}
+
+// stands are the machines there or on their way that meet the signature.
+func (k *Packer) stands(s *signature) set {
+	if s.stands == nil {
+		s.stands = newSet(len(k.old))
+		for i, b := range k.old {
+			if fit.Stands(s.pod, b.place) {
+				s.stands.add(i)
+			}
+		}
+	}
+	return s.stands
+}
+
+// join puts the pod on the bin.
+func (k *Packer) join(b *bin, x *waiting) {
+	x.bin = b
+	b.pods = append(b.pods, x)
+	c := x.class
+	for i, n := range c.need {
+		b.free[i] -= n
+		if b.machine == nil {
+			b.used[i] += n
+		}
+	}
+	if len(x.pod.Ports) > 0 || attaches(x.pod) {
+		b.place.Put(&world.Pod{Ports: x.pod.Ports, Volumes: x.pod.Volumes})
+	}
+	k.ledger.Put(c.subject, b.node)
+	if b.machine != nil {
+		return
+	}
+	b.allowed.keep(c.offers)
+	if c.pinned && !b.pinned {
+		b.pinned = true
+		k.pin(b)
+	}
+	if c.sig.open {
+		b.place.Narrow(c.pod)
+	}
+}
+
+// pin leaves only offers in the topology domains the bin is in.
+func (k *Packer) pin(b *bin) {
+	tuple := k.market.offers[b.offer].tuple
+	for i := range b.allowed.all {
+		if k.market.offers[i].tuple != tuple {
+			b.allowed.drop(i)
+		}
+	}
+}
+
+// quit takes the pod off its bin.
+func (k *Packer) quit(x *waiting) {
+	b := x.bin
+	x.bin = nil
+	b.pods = slices.DeleteFunc(b.pods, func(y *waiting) bool { return y == x })
+	k.ledger.Take(x.class.subject, b.node)
+	for i, n := range x.class.need {
+		b.free[i] += n
+		if b.machine == nil {
+			b.used[i] -= n
+		}
+	}
+	for _, c := range k.classes {
+		c.tried, c.triedOn = 0, 0
+	}
+	if len(x.pod.Ports) == 0 && !attaches(x.pod) {
+		return
+	}
+	b.place.Ports, b.place.Attached = nil, nil
+	if b.machine != nil {
+		at := fit.Of(b.machine, nil)
+		b.place.Ports, b.place.Attached = at.Ports, at.Attached
+	} else {
+		b.place.Ports = k.market.offers[b.offer].machine.ports
+	}
+	for _, y := range b.pods {
+		b.place.Put(&world.Pod{Ports: y.pod.Ports, Volumes: y.pod.Volumes})
+	}
+}
+
+// buy opens a bin for an offer.
+func (k *Packer) buy(offer int) *bin {
+	o := &k.market.offers[offer]
+	at := k.market.at(offer).Copy()
+	at.Name = k.name(o.machine.pool)
+	b := &bin{
+		place: at, offer: offer, number: len(k.new), used: make([]int64, len(k.market.dims)),
+		free: slices.Clone(o.machine.room), allowed: slices.Clone(o.machine.pool.offers),
+	}
+	at.Labels = withHostname(at.Labels, at.Name)
+	b.node = k.ledger.Enter(at)
+	k.charge(offer, 1)
+	k.new = append(k.new, b)
+	return b
+}
+
+// drop gives back a bin that holds no pods.
+func (k *Packer) drop(b *bin) {
+	k.ledger.Leave(b.node)
+	k.charge(b.offer, -1)
+	k.new = slices.DeleteFunc(k.new, func(x *bin) bool { return x == b })
+	for i, x := range k.new {
+		x.number = i
+	}
+	for _, c := range k.classes {
+		c.triedOn = 0
+	}
+}
+
+// turn makes the bin one of another offer in the same domains.
+func (k *Packer) turn(b *bin, offer int) {
+	k.charge(b.offer, -1)
+	k.charge(offer, 1)
+	b.offer = offer
+	room := k.market.offers[offer].machine.room
+	for i := range b.free {
+		b.free[i] = room[i] - b.used[i]
+	}
+	for _, c := range k.classes {
+		c.triedOn = min(c.triedOn, b.number)
+	}
+	b.place.Limits = k.market.offers[offer].machine.shape.VolumeLimits
+}
+
+// charge takes n machines of the offer off limits and reservations.
+func (k *Packer) charge(offer int, n int) {
+	o := &k.market.offers[offer]
+	o.machine.pool.book(o.machine, int64(n))
+	if o.quota >= 0 {
+		k.market.quotas[o.quota].left -= n
+	}
+}
+
+// onSale reports whether limits and reservations leave room for one more of the offer.
+func (k *Packer) onSale(offer int) bool {
+	o := &k.market.offers[offer]
+	return (o.quota < 0 || k.market.quotas[o.quota].left > 0) && o.machine.pool.within(o.machine)
+}
+
+func withHostname(labels map[string]string, name string) map[string]string {
+	out := make(map[string]string, len(labels)+1)
+	for k, v := range labels {
+		out[k] = v
+	}
+	out[label.Hostname] = name
+	return out
+}
+
+// objections is everything that a bin has against the pod.
+func (k *Packer) objections(b *bin, x *waiting) []*reason.Why {
+	at := *b.place
+	at.Free = nil
+	for i, d := range k.market.dims {
+		at.Free = append(at.Free, entry{Name: d, Value: b.free[i]})
+	}
+	return append(fit.Objections(x.pod, &at), k.ledger.Objections(x.class.subject, b.node, b.place.Name)...)
+}

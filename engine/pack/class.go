@@ -1,0 +1,179 @@
+package pack
+
+import (
+	"cmp"
+	"encoding/binary"
+	"slices"
+
+	"github.com/tenon-sh/tenon/engine/amount"
+	"github.com/tenon-sh/tenon/engine/label"
+	"github.com/tenon-sh/tenon/engine/spread"
+	"github.com/tenon-sh/tenon/engine/world"
+)
+
+// class is the pods that nothing in this World tells apart.
+type class struct {
+	number  int
+	pod     *world.Pod // the first of them
+	pods    []*world.Pod
+	need    []int64 // by dimension
+	sig     *signature
+	subject *spread.Subject
+	plain   bool   // whether a place takes one depends on labels, taints and room only
+	pinned  bool   // it matters in which zone its machine is, or another domain beyond the machine
+	after   bool   // it wants the company of others, so those go first
+	offers  set    // offers that stand and have room for one
+	reach   []int  // one of offers for each tuple of domains
+	wishes  []wish // soft demands on machines
+	tried   int    // machines there or on their way that are known to be too full for it
+	triedOn int    // the same for planned machines
+}
+
+// wish is a soft demand on the machine.
+type wish struct {
+	weight int
+	term   world.NodeTerm
+	at     int
+}
+
+// sort puts the pods to plan into classes, in the order in which they are placed.
+func (k *Packer) sort(pods []*world.Pod) {
+	byIdentity := map[string]*class{}
+	signatures := map[string]*signature{}
+	var b []byte
+	for _, p := range pods {
+		b = k.identity(b[:0], p)
+		c := byIdentity[string(b)]
+		if c == nil {
+			c = &class{pod: p}
+			byIdentity[string(b)] = c
+			k.classes = append(k.classes, c)
+		}
+		c.pods = append(c.pods, p)
+	}
+	for _, c := range k.classes {
+		b = identity(b[:0], c.pod)
+		if c.sig = signatures[string(b)]; c.sig == nil {
+			c.sig = k.market.sign(c.pod)
+			signatures[string(b)] = c.sig
+		}
+		k.compile(c)
+	}
+	slices.SortStableFunc(k.classes, compareClass)
+	for i, c := range k.classes {
+		c.number = i
+	}
+}
+
+// compareClass orders classes: priority, then anchors before those that want
+// their company, then size, then name.
+func compareClass(a, b *class) int {
+	after := func(c *class) int {
+		if c.after {
+			return 1
+		}
+		return 0
+	}
+	return cmp.Or(
+		cmp.Compare(b.pod.Priority, a.pod.Priority),
+		cmp.Compare(after(a), after(b)),
+		cmp.Compare(b.pod.Requests.Value(amount.CPU), a.pod.Requests.Value(amount.CPU)),
+		cmp.Compare(b.pod.Requests.Value(amount.Memory), a.pod.Requests.Value(amount.Memory)),
+		cmp.Compare(a.pod.Namespace, b.pod.Namespace),
+		cmp.Compare(a.pod.Name, b.pod.Name),
+	)
+}
+
+// identity is a text that two pods share only if nothing tells them apart.
+func (k *Packer) identity(b []byte, p *world.Pod) []byte {
+	b = identity(b, p)
+	b = binary.AppendVarint(b, int64(p.Priority))
+	b = binary.AppendUvarint(b, uint64(len(p.Requests)))
+	for _, e := range p.Requests {
+		b = binary.AppendVarint(label.AppendText(b, e.Name), e.Value)
+	}
+	b = append(b, byte(len(p.NodeWishes)))
+	for _, w := range p.NodeWishes {
+		b = binary.AppendVarint(appendTerms(b, []world.NodeTerm{w.Term}), int64(w.Weight))
+	}
+	for _, x := range p.Ports {
+		b = binary.AppendVarint(label.AppendText(label.AppendText(append(b, 'p'), x.IP), x.Protocol), int64(x.Port))
+	}
+	for _, v := range p.Volumes {
+		b = label.AppendText(label.AppendText(append(b, 'v'), v.Driver), v.ID)
+	}
+	if len(p.Spread)+len(p.PodTerms) > 0 {
+		b = spread.AppendIdentity(b, p)
+	}
+	if k.ledger.Counts() {
+		for _, g := range k.ledger.Members(p) {
+			b = binary.AppendUvarint(append(b, 'm'), uint64(g))
+		}
+	}
+	return b
+}
+
+// compile finds out all that is the same for the pods of c.
+func (k *Packer) compile(c *class) {
+	c.need = make([]int64, len(k.market.dims))
+	for i, d := range k.market.dims {
+		c.need[i] = c.pod.Requests.Value(d)
+	}
+	c.subject = k.ledger.Subject(c.pod)
+	c.plain = c.subject.Indifferent() && len(c.pod.Ports) == 0 && !attaches(c.pod)
+	c.pinned = k.ledger.Reaches(c.subject, label.Hostname)
+	c.after = k.ledger.Follows(c.subject)
+	if k.options.PreferencePolicy != Ignore {
+		for i, w := range c.pod.NodeWishes {
+			c.wishes = append(c.wishes, wish{w.Weight, w.Term, i})
+		}
+	}
+	c.offers = slices.Clone(c.sig.offers)
+	for _, p := range k.market.pools {
+		for _, t := range p.types {
+			if fits(c.need, t.room) {
+				continue
+			}
+			for i := t.first; i < t.last; i++ {
+				c.offers.drop(i)
+			}
+		}
+	}
+}
+
+// attaches reports whether one of the pod's volumes may count against a limit.
+func attaches(p *world.Pod) bool {
+	return slices.ContainsFunc(p.Volumes, func(v world.Volume) bool { return v.Driver != "" })
+}
+
+// fits reports whether room has as much of everything as need wants.
+func fits(need, room []int64) bool {
+	for i, n := range need {
+		if n > room[i] && n > 0 {
+			return false
+		}
+	}
+	return true
+}
+
+// regret is the weight of the soft demands on the machine that it would not meet.
+func (c *class) regret(k *Packer, offer int) int {
+	sum := 0
+	if k.options.PreferencePolicy == Ignore {
+		return 0
+	}
+	p := k.market.offers[offer].machine.pool
+	if p.soft > 0 {
+		sum += spread.SoftSpread * softTaints(c.pod, p.Taints)
+	}
+	if len(c.wishes) == 0 {
+		return sum
+	}
+	at := k.market.at(offer)
+	for _, w := range c.wishes {
+		if !at.Meets(w.term) {
+			sum += w.weight
+		}
+	}
+	return sum
+}

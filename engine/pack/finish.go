@@ -1,0 +1,381 @@
+package pack
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/tenon-sh/tenon/engine/amount"
+	"github.com/tenon-sh/tenon/engine/fit"
+	"github.com/tenon-sh/tenon/engine/label"
+	"github.com/tenon-sh/tenon/engine/plan"
+	"github.com/tenon-sh/tenon/engine/spread"
+	"github.com/tenon-sh/tenon/engine/world"
+)
+
+// longest is the length of a menu that the seller of machines accepts.
+const longest = 60
+
+// finish turns the packing into a plan.
+func (k *Packer) finish() {
+	for _, b := range k.new {
+		k.trim(b)
+	}
+	p := &k.plan
+	p.World, p.At, p.Charge = k.world.Digest(), k.world.At(), k.options.charge()
+	if c := k.world.Currencies(); len(c) > 0 {
+		p.Currency = c[0]
+	}
+	for _, b := range k.new {
+		ask := k.ask(b)
+		p.Cost += ask.Price
+		p.New = append(p.New, ask)
+	}
+	for _, b := range k.old {
+		k.fill(b)
+	}
+	slices.SortFunc(p.New, func(a, b plan.Ask) int { return strings.Compare(a.Name, b.Name) })
+	slices.SortFunc(p.Filled, func(a, b plan.Fill) int {
+		return cmp.Or(strings.Compare(a.Node, b.Node), strings.Compare(a.Claim, b.Claim))
+	})
+	k.refuseLeft()
+	slices.SortFunc(p.Refused, func(a, b plan.Refusal) int { return compareKey(a.Pod, b.Pod) })
+	k.losses()
+	p.Steps = k.steps
+}
+
+func compareKey(a, b world.Key) int {
+	return cmp.Or(strings.Compare(a.Namespace, b.Namespace), strings.Compare(a.Name, b.Name))
+}
+
+// trim makes the bin the cheapest machine that holds its pods.
+func (k *Packer) trim(b *bin) {
+	best := b.offer
+	k.charge(b.offer, -1)
+	hosts := k.hosting(b)
+	for i := range hosts.all {
+		if k.compareOffer(i, best) < 0 && k.options.regret(k.offerRegret(b, i)-k.offerRegret(b, best)) <= k.market.offers[best].price-k.market.offers[i].price && k.onSale(i) {
+			best = i
+		}
+	}
+	k.charge(b.offer, 1)
+	if best != b.offer {
+		k.turn(b, best)
+	}
+}
+
+// offerRegret is the weight of the soft demands of the bin's pods that the offer would not meet.
+func (k *Packer) offerRegret(b *bin, offer int) int {
+	sum := 0
+	for _, x := range b.pods {
+		if len(x.class.wishes) > 0 {
+			sum += x.class.regret(k, offer)
+		}
+	}
+	return sum
+}
+
+// hosting are the offers, in the same domains if that matters, that can host all pods of the bin.
+func (k *Packer) hosting(b *bin) set {
+	hosts := k.hosts(k.market.offers[b.offer].machine.pool, b, nil)
+	special := slices.ContainsFunc(b.pods, func(x *waiting) bool { return len(x.pod.Ports) > 0 || attaches(x.pod) })
+	for i := range hosts.all {
+		if special && !k.carries(b, i) {
+			hosts.drop(i)
+		}
+	}
+	return hosts
+}
+
+// carries reports whether ports and attachments of the bin's pods can be had on the offer.
+func (k *Packer) carries(b *bin, offer int) bool {
+	at := k.market.at(offer).Copy()
+	for _, x := range b.pods {
+		if !extras(x.pod, at) {
+			return false
+		}
+		at.Put(&world.Pod{Ports: x.pod.Ports, Volumes: x.pod.Volumes})
+	}
+	return true
+}
+
+// ask writes the bin as a machine to be bought.
+func (k *Packer) ask(b *bin) plan.Ask {
+	o := &k.market.offers[b.offer]
+	p := o.machine.pool
+	a := plan.Ask{
+		Name: b.place.Name, Pool: p.ID, Template: p.Template, Shape: o.machine.shape.Name,
+		Zone: o.Zone, CapacityType: o.CapacityType, Price: o.price, Synthetic: o.Synthetic, Reservation: o.Reservation,
+		Taints: p.Taints, Startup: p.StartupTaints, Booked: o.machine.shape.Capacity, Requests: o.machine.daemon,
+	}
+	for _, x := range b.pods {
+		a.Pods = append(a.Pods, x.pod.Key)
+		a.Requests = a.Requests.Plus(x.pod.Requests)
+	}
+	slices.SortFunc(a.Pods, compareKey)
+	hosts, zones, kinds := k.menuOffers(b)
+	a.Menu = k.menu(b, hosts, &a)
+	a.Requirements = k.requirements(b, a.Menu, zones, kinds)
+	a.Labels = k.labels(b)
+	k.explainChoice(b, &a)
+	return a
+}
+
+// menuOffers are the offers among which the seller may choose: every shape is
+// sold, or not allowed to be, in all the zones and ways that the ask names.
+func (k *Packer) menuOffers(b *bin) (hosts set, zones, kinds []string) {
+	hosts = k.hosting(b)
+	planned := &k.market.offers[b.offer]
+	reserved := planned.CapacityType == label.Reserved
+	for i := range hosts.all {
+		o := &k.market.offers[i]
+		if (o.CapacityType == label.Reserved) != reserved || reserved && o.quota != planned.quota || !planned.machine.books(k, o.machine) {
+			hosts.drop(i)
+		}
+	}
+	for i := planned.machine.first; i < planned.machine.last; i++ {
+		if o := &k.market.offers[i]; hosts.has(i) {
+			zones, kinds = append(zones, o.Zone), append(kinds, o.CapacityType)
+		}
+	}
+	slices.Sort(zones)
+	slices.Sort(kinds)
+	zones, kinds = slices.Compact(zones), slices.Compact(kinds)
+	k.agree(hosts, zones, kinds)
+	if !hosts.has(b.offer) {
+		// The zones differ in what may be bought there: keep to the one planned.
+		hosts = k.hosting(b)
+		zones, kinds = []string{planned.Zone}, []string{planned.CapacityType}
+		k.agree(hosts, zones, kinds)
+		for i := range hosts.all {
+			if !planned.machine.books(k, k.market.offers[i].machine) {
+				hosts.drop(i)
+			}
+		}
+	}
+	return hosts, zones, kinds
+}
+
+// agree drops every shape that is sold, in one of the zones and ways, by an offer that is not among the hosts.
+func (k *Packer) agree(hosts set, zones, kinds []string) {
+	named := func(o *offer) bool {
+		return slices.Contains(zones, o.Zone) && slices.Contains(kinds, o.CapacityType)
+	}
+	var last *machine
+	for i := range slices.Clone(hosts).all {
+		t := k.market.offers[i].machine
+		if !named(&k.market.offers[i]) {
+			hosts.drop(i)
+		}
+		if t == last {
+			continue
+		}
+		last = t
+		for j := t.first; j < t.last; j++ {
+			if named(&k.market.offers[j]) && !hosts.has(j) {
+				for n := t.first; n < t.last; n++ {
+					hosts.drop(n)
+				}
+				break
+			}
+		}
+	}
+}
+
+// books reports whether what t counts against the limits of its pool covers what other would.
+func (t *machine) books(k *Packer, other *machine) bool {
+	for _, e := range t.pool.left {
+		if other.counts(e.Name) > t.counts(e.Name) {
+			return false
+		}
+	}
+	return true
+}
+
+// menu lists the shapes among the hosts, cheapest first, as many as are taken.
+func (k *Packer) menu(b *bin, hosts set, a *plan.Ask) []plan.Choice {
+	price := map[string]int64{}
+	for i := range hosts.all {
+		o := &k.market.offers[i]
+		name := o.machine.shape.Name
+		if was, ok := price[name]; !ok || o.price < was {
+			price[name] = o.price
+		}
+	}
+	menu := make([]plan.Choice, 0, len(price))
+	for name, p := range price {
+		menu = append(menu, plan.Choice{Shape: name, Price: p})
+	}
+	slices.SortFunc(menu, func(x, y plan.Choice) int {
+		return cmp.Or(cmp.Compare(x.Price, y.Price), strings.Compare(x.Shape, y.Shape))
+	})
+	if len(menu) > longest {
+		menu = menu[:longest]
+	}
+	p := k.market.offers[b.offer].machine.pool
+	if p.least {
+		for i := range hosts.all {
+			name := k.market.offers[i].machine.shape.Name
+			if !slices.ContainsFunc(menu, func(c plan.Choice) bool { return c.Shape == name }) {
+				hosts.drop(i)
+			}
+		}
+		a.Relaxed = len(k.lacking(p, hosts)) > 0
+	}
+	return menu
+}
+
+// requirements is what the claim demands: the pool's own, the menu, and where and how it may be bought.
+func (k *Packer) requirements(b *bin, menu []plan.Choice, zones, kinds []string) label.Set {
+	o := &k.market.offers[b.offer]
+	p := o.machine.pool
+	names := make([]string, len(menu))
+	for i, c := range menu {
+		names[i] = c.Shape
+	}
+	s := p.Requirements.Meet(b.place.Open)
+	for _, r := range b.place.Open {
+		s = s.And(r)
+	}
+	s = s.And(label.Is(fit.PoolLabel(p.ID), p.ID.Name)).And(label.Is(label.InstanceType, names...)).
+		And(label.Is(label.Zone, zones...)).And(label.Is(label.CapacityType, kinds...))
+	return s
+}
+
+// labels are those of the node that the pool or its pods settle.
+func (k *Packer) labels(b *bin) map[string]string {
+	p := k.market.offers[b.offer].machine.pool
+	out := map[string]string{fit.PoolLabel(p.ID): p.ID.Name}
+	for key, v := range p.Labels {
+		out[key] = v
+	}
+	for _, q := range p.open {
+		if v, ok := b.place.Labels[q.Key]; ok {
+			out[q.Key] = v
+		} else if r, ok := b.place.Open.Find(q.Key); ok && r.Op() == label.In {
+			out[q.Key] = r.Values[0]
+		}
+	}
+	return out
+}
+
+// explainChoice says what leaves no room for something cheaper, and what would have been next.
+func (k *Packer) explainChoice(b *bin, a *plan.Ask) {
+	planned := &k.market.offers[b.offer]
+	for _, c := range a.Menu {
+		if c.Shape != a.Shape {
+			a.Why.RunnerUp, a.Why.RunnerUpPrice = c.Shape, c.Price
+			break
+		}
+	}
+	var below *offer
+	for i := range b.allowed.all {
+		o := &k.market.offers[i]
+		if o.price < planned.price && (below == nil || o.price > below.price) && !fits(b.used, o.machine.room) {
+			below = o
+		}
+	}
+	if below == nil {
+		return
+	}
+	for i, d := range k.market.dims {
+		if b.used[i] > below.machine.room[i] {
+			a.Why.Binds = fmt.Sprintf("%s (%s of %s; %s has %s)", d, amount.Text(d, b.used[i]), amount.Text(d, planned.machine.room[i]),
+				below.machine.shape.Name, amount.Text(d, max(below.machine.room[i], 0)))
+			return
+		}
+	}
+}
+
+// fill writes the pods that go to a machine that is there or on its way.
+func (k *Packer) fill(b *bin) {
+	if len(b.pods) == 0 {
+		return
+	}
+	f := plan.Fill{}
+	if b.machine.Node != nil {
+		f.Node = b.machine.Node.Name
+	}
+	if b.machine.Claim != nil {
+		f.Claim = b.machine.Claim.Name
+	}
+	var held []world.Key
+	for _, x := range b.pods {
+		if x.held {
+			held = append(held, x.pod.Key)
+			continue
+		}
+		f.Pods = append(f.Pods, x.pod.Key)
+	}
+	if len(f.Pods) > 0 {
+		slices.SortFunc(f.Pods, compareKey)
+		k.plan.Filled = append(k.plan.Filled, f)
+	}
+	if len(held) > 0 {
+		slices.SortFunc(held, compareKey)
+		k.plan.Held = append(k.plan.Held, plan.Fill{Node: f.Node, Claim: f.Claim, Pods: held})
+	}
+}
+
+// losses records every soft term that was not honoured.
+func (k *Packer) losses() {
+	if k.options.PreferencePolicy == Ignore {
+		return
+	}
+	for _, bins := range [][]*bin{k.old, k.new} {
+		for _, b := range bins {
+			for _, x := range b.pods {
+				k.lose(b, x)
+			}
+		}
+	}
+	slices.SortFunc(k.plan.GivenUp, func(a, b plan.Loss) int {
+		return cmp.Or(compareKey(a.Pod, b.Pod), strings.Compare(a.Term, b.Term))
+	})
+}
+
+func (k *Packer) lose(b *bin, x *waiting) {
+	lost := func(weight int, term string) {
+		k.plan.GivenUp = append(k.plan.GivenUp, plan.Loss{
+			Pod: x.pod.Key, Term: term,
+			Why: fmt.Sprintf("weight %d: worth less than what honouring it costs", weight),
+		})
+	}
+	for _, w := range x.class.wishes {
+		if at := k.standing(b); !at.Meets(w.term) {
+			lost(w.weight, fmt.Sprintf("nodeAffinity preferred[%d]: %s", w.at, w.term.Labels))
+		}
+	}
+	for _, t := range k.standing(b).Taints {
+		if t.Effect == world.PreferNoSchedule && !fit.Tolerated(x.pod.Tolerations, t) {
+			lost(spread.SoftSpread, "taint "+fit.TaintText(t))
+		}
+	}
+	if x.class.subject.Wishes() {
+		for _, l := range k.ledger.Losses(x.class.subject, b.node) {
+			lost(l.Weight, l.Term)
+		}
+	}
+}
+
+// standing is the place of the bin as the plan counts on it.
+func (k *Packer) standing(b *bin) *fit.Place {
+	if b.machine != nil {
+		return b.place
+	}
+	return k.market.at(b.offer)
+}
+
+// name is the placeholder of the next machine of the pool.
+func (k *Packer) name(p *pool) string {
+	for {
+		p.named++
+		name := fmt.Sprintf("%s-%d", p.ID.Name, p.named)
+		if k.taken[name] {
+			continue
+		}
+		k.taken[name] = true
+		return name
+	}
+}

@@ -1,0 +1,351 @@
+package pack
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+
+	"github.com/tenon-sh/tenon/engine/amount"
+	"github.com/tenon-sh/tenon/engine/fit"
+	"github.com/tenon-sh/tenon/engine/label"
+	"github.com/tenon-sh/tenon/engine/world"
+)
+
+// pool is a pool that may be bought from.
+type pool struct {
+	*world.Pool
+	number  int
+	catalog *world.Catalog
+	known   map[string]bool // keys that some shape of the catalogue defines
+	open    label.Set       // demands on labels that only the pods' wishes settle
+	left    amount.List     // of the limits
+	types   []*machine      // that its requirements allow, by name
+	offers  set
+	least   bool // some requirement has minValues
+	soft    int  // PreferNoSchedule taints
+	named   int  // machines named so far
+}
+
+// machine is one shape as one pool buys it.
+type machine struct {
+	pool   *pool
+	shape  *world.Shape
+	room   []int64 // for pods, by dimension, daemon sets taken off
+	daemon amount.List
+	ports  []world.Port
+	first  int // its offers are market.offers[first:last]
+	last   int
+}
+
+// offer is one machine on sale in one zone in one way.
+type offer struct {
+	*world.Offer
+	machine *machine
+	price   int64
+	quota   int // position in market.quotas, or -1
+	tuple   int // which topology domains its nodes lie in
+}
+
+// market is everything that can be bought.
+type market struct {
+	dims   []string
+	pools  []*pool // heaviest first
+	tiers  [][]*pool
+	offers []offer // of all pools
+	quotas []quota
+	places []*fit.Place // for each offer, what its node would be like; made when asked for
+}
+
+// quota is how many machines of a reservation are left.
+type quota struct {
+	id   string
+	left int
+}
+
+// newMarket compiles the pools that may be bought from.
+func newMarket(w *world.World, dims []string) *market {
+	m := &market{dims: dims}
+	usage := usages(w)
+	for _, p := range w.Pools() {
+		if p.Deleting || p.NotReady != "" || p.Replicas != nil || w.Catalog(p.Template) == nil {
+			continue
+		}
+		m.pools = append(m.pools, &pool{Pool: p, catalog: w.Catalog(p.Template), left: remaining(p.Limits, usage[p.ID])})
+	}
+	slices.SortFunc(m.pools, func(a, b *pool) int {
+		return cmp.Or(cmp.Compare(b.Weight, a.Weight), strings.Compare(b.ID.Name, a.ID.Name), strings.Compare(a.ID.Kind, b.ID.Kind))
+	})
+	for i, p := range m.pools {
+		p.number = i
+		m.stock(p, w.DaemonSets())
+		if n := len(m.tiers); n > 0 && m.tiers[n-1][0].Weight == p.Weight {
+			m.tiers[n-1] = append(m.tiers[n-1], p)
+			continue
+		}
+		m.tiers = append(m.tiers, []*pool{p})
+	}
+	for _, p := range m.pools {
+		p.offers = newSet(len(m.offers))
+		for _, t := range p.types {
+			for i := t.first; i < t.last; i++ {
+				p.offers.add(i)
+			}
+		}
+	}
+	m.places = make([]*fit.Place, len(m.offers))
+	return m
+}
+
+// usages is what each pool's machines count against its limits: those that
+// run, that are on their way, and that are going until they are gone.
+func usages(w *world.World) map[world.PoolID]amount.List {
+	out := map[world.PoolID]amount.List{}
+	for _, m := range w.Places() {
+		id := m.Pool()
+		if id.Name == "" || m.Claim != nil && m.Claim.Failed && m.Node == nil {
+			continue
+		}
+		var capacity amount.List
+		switch c := m.Claim; {
+		case m.Node != nil && len(m.Node.Capacity) > 0:
+			capacity = m.Node.Capacity
+		case m.Node != nil && c == nil:
+			capacity = m.Node.Allocatable
+		case c != nil && len(c.Capacity) > 0:
+			capacity = c.Capacity
+		case c != nil:
+			capacity = c.Booked
+		}
+		out[id] = out[id].Plus(booking(capacity))
+	}
+	return out
+}
+
+// booking is what a machine of this capacity counts against limits.
+func booking(capacity amount.List) amount.List {
+	gpus := int64(0)
+	for _, e := range capacity {
+		if isGPU(e.Name) {
+			gpus = amount.Plus(gpus, e.Value)
+		}
+	}
+	out := capacity.With(amount.Nodes, amount.Unit)
+	if gpus > 0 {
+		out = out.With(amount.GPU, gpus)
+	}
+	return out
+}
+
+func isGPU(resource string) bool {
+	domain, name, _ := strings.Cut(resource, "/")
+	return name == "gpu" || strings.HasPrefix(domain, "gpu.")
+}
+
+// remaining is the room under the limits; a resource without a limit is not in it.
+func remaining(limits, used amount.List) amount.List {
+	out := make(amount.List, 0, len(limits))
+	for _, e := range limits {
+		out = append(out, amount.Entry{Name: e.Name, Value: amount.Plus(e.Value, -used.Value(e.Name))})
+	}
+	return out
+}
+
+// within reports whether the limits leave room for one more machine of this capacity.
+func (p *pool) within(t *machine) bool {
+	_, over := p.over(t)
+	return !over
+}
+
+// over returns the first limit that one more machine would overshoot.
+func (p *pool) over(t *machine) (amount.Shortage, bool) {
+	for _, e := range p.left {
+		if v := t.counts(e.Name); v > e.Value {
+			return amount.Shortage{Name: e.Name, Wants: v, Has: e.Value}, true
+		}
+	}
+	return amount.Shortage{}, false
+}
+
+// counts is how much of a limited resource a machine of the type counts.
+func (t *machine) counts(name string) int64 {
+	switch name {
+	case amount.Nodes:
+		return amount.Unit
+	case amount.GPU:
+		sum := int64(0)
+		for _, e := range t.shape.Capacity {
+			if isGPU(e.Name) {
+				sum = amount.Plus(sum, e.Value)
+			}
+		}
+		return sum
+	}
+	return t.shape.Capacity.Value(name)
+}
+
+// book takes n machines of the type off the limits; n below zero gives them back.
+func (p *pool) book(t *machine, n int64) {
+	if len(p.left) == 0 {
+		return
+	}
+	left := slices.Clone(p.left)
+	for i := range left {
+		left[i].Value = amount.Plus(left[i].Value, -n*t.counts(left[i].Name))
+	}
+	p.left = left
+}
+
+// stock finds what the pool's requirements let it buy.
+func (m *market) stock(p *pool, daemons []*world.DaemonSet) {
+	p.known = map[string]bool{label.Zone: true, label.CapacityType: true, label.Region: true}
+	for i := range p.catalog.Shapes {
+		for _, r := range p.catalog.Shapes[i].Labels {
+			p.known[r.Key] = true
+		}
+		for _, o := range p.catalog.Shapes[i].Offers {
+			for k := range o.Labels {
+				p.known[k] = true
+			}
+		}
+	}
+	for _, r := range p.Requirements {
+		p.least = p.least || r.Least > 0
+		if _, fixed := p.Labels[r.Key]; !fixed && !p.known[r.Key] {
+			p.open = append(p.open, r)
+		}
+	}
+	for _, t := range p.Taints {
+		if t.Effect == world.PreferNoSchedule {
+			p.soft++
+		}
+	}
+	for i := range p.catalog.Shapes {
+		m.stockShape(p, &p.catalog.Shapes[i], daemons)
+	}
+}
+
+func (m *market) stockShape(p *pool, s *world.Shape, daemons []*world.DaemonSet) {
+	for _, r := range p.Requirements {
+		if r.Key == label.Zone || r.Key == label.CapacityType || !p.known[r.Key] {
+			continue
+		}
+		if l, ok := s.Labels.Find(r.Key); ok && !l.Meets(r) && !(l.Negative() && r.Negative()) || !ok && !r.Negative() && !offered(s, r) {
+			return
+		}
+	}
+	t := &machine{pool: p, shape: s, first: len(m.offers)}
+	for i := range s.Offers {
+		o := &s.Offers[i]
+		if o.Gone || o.CapacityType == label.Reserved && o.Count <= 0 || !p.accepts(o) {
+			continue
+		}
+		price := o.Price
+		if o.CapacityType == label.Reserved {
+			price = 0
+		}
+		m.offers = append(m.offers, offer{Offer: o, machine: t, price: price, quota: m.quota(o)})
+	}
+	t.last = len(m.offers)
+	if t.last == t.first {
+		return
+	}
+	allocatable := s.Allocatable()
+	t.daemon, t.ports = p.daemons(s, daemons)
+	allocatable = allocatable.Minus(t.daemon)
+	t.room = make([]int64, len(m.dims))
+	for i, d := range m.dims {
+		t.room[i] = allocatable.Value(d)
+	}
+	p.types = append(p.types, t)
+}
+
+// offered reports whether an offer of the shape has a label that satisfies r.
+func offered(s *world.Shape, r label.Requirement) bool {
+	return slices.ContainsFunc(s.Offers, func(o world.Offer) bool {
+		v, ok := o.Labels[r.Key]
+		return ok && r.Has(v)
+	})
+}
+
+// accepts reports whether the pool's requirements on zone, capacity type and the offer's own labels allow it.
+func (p *pool) accepts(o *world.Offer) bool {
+	for _, r := range p.Requirements {
+		switch r.Key {
+		case label.Zone:
+			if !r.Has(o.Zone) {
+				return false
+			}
+		case label.CapacityType:
+			if !r.Has(o.CapacityType) {
+				return false
+			}
+		default:
+			if v, ok := o.Labels[r.Key]; ok && !r.Has(v) {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+// quota returns the position of the offer's reservation among the quotas, or -1.
+func (m *market) quota(o *world.Offer) int {
+	if o.CapacityType != label.Reserved {
+		return -1
+	}
+	id := o.Reservation
+	if id == "" {
+		id = o.Zone
+	}
+	for i := range m.quotas {
+		if m.quotas[i].id == id {
+			m.quotas[i].left = min(m.quotas[i].left, o.Count)
+			return i
+		}
+	}
+	m.quotas = append(m.quotas, quota{id, o.Count})
+	return len(m.quotas) - 1
+}
+
+// daemons is what the daemon sets take of a machine of the shape, and the ports they hold there.
+func (p *pool) daemons(s *world.Shape, daemons []*world.DaemonSet) (amount.List, []world.Port) {
+	if len(daemons) == 0 {
+		return nil, nil
+	}
+	at := p.place(s)
+	var sum amount.List
+	var ports []world.Port
+	for _, d := range daemons {
+		if fit.Runs(d, at) {
+			sum = sum.Plus(d.Pod.Requests)
+			ports = append(ports, d.Pod.Ports...)
+		}
+	}
+	return sum, ports
+}
+
+// place is a node of the shape as far as shape and pool settle it; zone and capacity type are open.
+func (p *pool) place(s *world.Shape) *fit.Place {
+	at := &fit.Place{Planned: true, Labels: map[string]string{}, Taints: p.Taints, Limits: s.VolumeLimits}
+	for _, r := range s.Labels {
+		if q, ok := p.Requirements.Find(r.Key); ok {
+			r = r.Meet(q)
+		}
+		at.Settle(r)
+	}
+	for _, r := range p.Requirements {
+		if _, ok := s.Labels.Find(r.Key); !ok {
+			at.Settle(r)
+		}
+	}
+	if _, ok := at.Labels[label.Region]; !ok && p.catalog.Region != "" {
+		at.Labels[label.Region] = p.catalog.Region
+	}
+	for k, v := range p.Labels {
+		at.Labels[k] = v
+	}
+	at.Labels[label.Registered], at.Labels[label.Initialized] = "true", "true"
+	at.Labels[fit.PoolLabel(p.ID)] = p.ID.Name
+	at.Labels[label.InstanceType] = s.Name
+	return at
+}

@@ -1,0 +1,257 @@
+// Package pack puts waiting pods onto machines that are there, on their way, or to be bought.
+package pack
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+
+	"github.com/tenon-sh/tenon/engine/fit"
+	"github.com/tenon-sh/tenon/engine/label"
+	"github.com/tenon-sh/tenon/engine/plan"
+	"github.com/tenon-sh/tenon/engine/reason"
+	"github.com/tenon-sh/tenon/engine/spread"
+	"github.com/tenon-sh/tenon/engine/world"
+)
+
+// Packer holds one packing while it is made.
+type Packer struct {
+	world   *world.World
+	options Options
+	market  *market
+	ledger  *spread.Ledger
+	classes []*class
+	old     []*bin // machines there or on their way
+	new     []*bin // planned
+	steps   int
+	taken   map[string]bool // names
+	limited bool            // some pool has limits
+	plan    plan.Plan
+	left    []*waiting // pods without a place
+}
+
+// waiting is a pod and its class.
+type waiting struct {
+	pod   *world.Pod
+	class *class
+	bin   *bin
+	held  bool // the scheduler has nominated its place
+}
+
+// Pack decides where the waiting pods of w go.
+func Pack(w *world.World, o Options) plan.Plan {
+	k := &Packer{world: w, options: o, ledger: spread.New(w.Namespaces()), taken: map[string]bool{}}
+	for _, m := range w.Places() {
+		k.taken[m.Name()] = true
+	}
+	pods := k.admit()
+	k.plan.Waiting += len(pods)
+	k.market = newMarket(w, dims(pods))
+	for _, p := range k.market.pools {
+		k.limited = k.limited || len(p.Limits) > 0
+	}
+	k.open(pods)
+	k.sort(pods)
+	k.tuples()
+	k.place()
+	k.verify()
+	k.finish()
+	return k.plan
+}
+
+// admit returns the pods that need a place; those that cannot be planned for get their verdict.
+func (k *Packer) admit() []*world.Pod {
+	var out []*world.Pod
+	refuse := func(p *world.Pod, why *reason.Why) {
+		k.plan.Waiting++
+		k.plan.Refused = append(k.plan.Refused, plan.Refusal{Pod: p.Key, UID: p.UID, Why: why})
+	}
+	for _, p := range k.world.Waiting() {
+		switch {
+		case p.DaemonSet != "" || p.Static || p.Terminating:
+		case p.Gated:
+			refuse(p, &reason.Why{Code: reason.Gated, Hint: "whoever set the pod's scheduling gates has to remove them"})
+		case len(p.Problems) > 0:
+			refuse(p, problems(p))
+		case p.Claims:
+			refuse(p, &reason.Why{Code: reason.Claims, Detail: "pods with resource claims are not planned for", Hint: "ask for devices as extended resources"})
+		case p.Nominated == "" && !p.Waiting:
+		default:
+			out = append(out, p)
+		}
+	}
+	for _, m := range k.world.Places() {
+		if m.Deleting() {
+			for _, p := range m.Pods {
+				if moves(p) {
+					out = append(out, p)
+				}
+			}
+		}
+	}
+	return out
+}
+
+func problems(p *world.Pod) *reason.Why {
+	if len(p.Problems) == 1 {
+		return &reason.Why{Code: reason.Invalid, Detail: p.Problems[0]}
+	}
+	why := &reason.Why{Code: reason.Invalid}
+	for _, x := range p.Problems {
+		why.Causes = append(why.Causes, &reason.Why{Code: reason.Invalid, Detail: x})
+	}
+	return why
+}
+
+// moves reports whether a pod of a machine that goes away needs another place.
+func moves(p *world.Pod) bool {
+	return p.DaemonSet == "" && !p.Static && (!p.Terminating || p.StatefulOwner) && !p.Claims && len(p.Problems) == 0
+}
+
+// dims names the resources that matter: those that a pod asks for.
+func dims(pods []*world.Pod) []string {
+	var names []string
+	var last []string
+	for _, p := range pods {
+		if len(p.Requests) == len(last) && slices.EqualFunc(p.Requests, last, sameName) {
+			continue
+		}
+		last = last[:0]
+		for _, e := range p.Requests {
+			last = append(last, e.Name)
+			if !slices.Contains(names, e.Name) {
+				names = append(names, e.Name)
+			}
+		}
+	}
+	slices.Sort(names)
+	return names
+}
+
+// open enters the machines that are there or on their way, and the pods they run, into the ledger.
+func (k *Packer) open(pods []*world.Pod) {
+	for _, p := range pods {
+		if len(p.Spread)+len(p.PodTerms) > 0 {
+			k.ledger.Enlist(p)
+		}
+	}
+	places := k.world.Places()
+	for _, m := range places {
+		for _, p := range m.Pods {
+			if len(p.PodTerms) > 0 {
+				k.ledger.Watch(p)
+			}
+		}
+	}
+	daemons := k.world.DaemonSets()
+	for _, m := range places {
+		if m.Node == nil && (m.Claim.Failed || m.Claim.Deleting) {
+			continue
+		}
+		at := fit.Of(m, daemons)
+		b := &bin{machine: m, place: &at, node: k.ledger.Enter(&at), offer: -1, free: make([]int64, len(k.market.dims))}
+		for i, d := range k.market.dims {
+			b.free[i] = at.Free.Value(d)
+		}
+		if k.ledger.Counts() {
+			for _, p := range m.Pods {
+				if !m.Deleting() || !moves(p) {
+					k.ledger.Run(p, b.node)
+				}
+			}
+		}
+		k.old = append(k.old, b)
+	}
+	slices.SortStableFunc(k.old, func(a, b *bin) int {
+		if x, y := a.complete(), b.complete(); x != y {
+			if x {
+				return -1
+			}
+			return 1
+		}
+		return strings.Compare(a.place.Name, b.place.Name)
+	})
+}
+
+// tuples finds which offers lie in the same topology domains, so that one of them answers for all.
+func (k *Packer) tuples() {
+	if !k.ledger.Counts() {
+		return
+	}
+	keys := slices.DeleteFunc(slices.Clone(k.ledger.Keys()), func(key string) bool { return key == label.Hostname })
+	known := map[string]int{}
+	var b []byte
+	for i := range k.market.offers {
+		o := &k.market.offers[i]
+		b = b[:0]
+		for _, key := range keys {
+			v := o.Zone
+			if key != label.Zone {
+				v = k.market.at(i).Labels[key]
+			}
+			b = label.AppendText(b, v)
+		}
+		n, ok := known[string(b)]
+		if !ok {
+			n = len(known)
+			known[string(b)] = n
+		}
+		o.tuple = n
+	}
+}
+
+// place gives every pod a place, as far as there is one.
+func (k *Packer) place() {
+	byName := map[string]*bin{}
+	for i, b := range k.old {
+		b.number = i
+		byName[b.place.Name] = b
+	}
+	for _, c := range k.classes {
+		for _, p := range c.pods {
+			x := &waiting{pod: p, class: c}
+			if b := byName[p.Nominated]; b != nil && !b.place.Deleting {
+				x.held = true
+				k.join(b, x)
+				continue
+			}
+			k.left = append(k.left, x)
+		}
+	}
+	k.exact()
+}
+
+// sortWaiting puts pods into the order in which they are placed.
+func sortWaiting(pods []*waiting) {
+	slices.SortStableFunc(pods, func(a, b *waiting) int {
+		return cmp.Or(
+			cmp.Compare(a.class.number, b.class.number),
+			strings.Compare(a.pod.Namespace, b.pod.Namespace),
+			strings.Compare(a.pod.Name, b.pod.Name),
+		)
+	})
+}
+
+// exact places the pods that are left one by one. Whoever waits for the company
+// of others is tried again as long as somebody finds a place.
+func (k *Packer) exact() {
+	for {
+		var again []*waiting
+		sortWaiting(k.left)
+		remaining := map[*class]int{}
+		for _, x := range k.left {
+			remaining[x.class]++
+		}
+		for _, x := range k.left {
+			if !k.put(x, remaining[x.class]) {
+				again = append(again, x)
+			}
+			remaining[x.class]--
+		}
+		if len(again) == len(k.left) || len(again) == 0 {
+			k.left = again
+			return
+		}
+		k.left = again
+	}
+}

@@ -1,0 +1,335 @@
+package pack
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/tenon-sh/tenon/engine/amount"
+	"github.com/tenon-sh/tenon/engine/fit"
+	"github.com/tenon-sh/tenon/engine/label"
+	"github.com/tenon-sh/tenon/engine/plan"
+	"github.com/tenon-sh/tenon/engine/reason"
+	"github.com/tenon-sh/tenon/engine/world"
+)
+
+// absurd is a number of cores that nobody means.
+const absurd = 1_000_000 * amount.Unit
+
+// refuseLeft says of every pod without a place why it has none.
+func (k *Packer) refuseLeft() {
+	whys := map[*class]*reason.Why{}
+	for _, x := range k.left {
+		why := whys[x.class]
+		if why == nil {
+			why = k.why(x)
+			whys[x.class] = why
+		}
+		k.plan.Refused = append(k.plan.Refused, plan.Refusal{Pod: x.pod.Key, UID: x.pod.UID, Why: why})
+	}
+}
+
+// why collects everything that machines and pools have against the pod.
+func (k *Packer) why(x *waiting) *reason.Why {
+	why := &reason.Why{Code: reason.NoPlace}
+	if cores := x.pod.Requests.Value(amount.CPU); cores >= absurd {
+		why.Causes = append(why.Causes, &reason.Why{
+			Code: reason.UnitMixUp, Subject: amount.CPU, Detail: "asks for " + amount.Text(amount.CPU, cores) + " cores",
+			Hint: "write thousandths of a core with an m: 500m is half a core",
+		})
+	}
+	if len(k.world.Pools()) == 0 {
+		why.Causes = append(why.Causes, &reason.Why{Code: reason.NoPool, Detail: "there is no pool", Hint: "create a NodePool"})
+	}
+	for _, p := range k.world.Pools() {
+		why.Causes = append(why.Causes, k.poolWhy(p, x))
+	}
+	why.Causes = append(why.Causes, k.nodeWhys(x)...)
+	return why
+}
+
+// nodeWhys is what the machines that are there, on their way or planned have
+// against the pod; machines with the same objections are told together.
+func (k *Packer) nodeWhys(x *waiting) []*reason.Why {
+	type lot struct {
+		first *bin
+		n     int
+	}
+	lots := map[string]*lot{}
+	var order []string
+	for _, bins := range [][]*bin{k.old, k.new} {
+		for _, b := range bins {
+			codes := k.codes(b, x)
+			if lots[codes] == nil {
+				lots[codes] = &lot{first: b}
+				order = append(order, codes)
+			}
+			l := lots[codes]
+			l.n++
+			if b.roomier(l.first, x.class.need) {
+				l.first = b
+			}
+		}
+	}
+	var out []*reason.Why
+	for _, codes := range order {
+		l := lots[codes]
+		objections := k.objections(l.first, x)
+		if l.n > 1 {
+			for _, o := range objections {
+				if o.Code == reason.Resource {
+					o.Detail += " at most"
+				}
+				o.Subject = fmt.Sprintf("%d nodes, such as %s", l.n, l.first.place.Name)
+			}
+		}
+		out = append(out, objections...)
+	}
+	return out
+}
+
+// roomier reports whether b has more than other of what the need is short of there.
+func (b *bin) roomier(other *bin, need []int64) bool {
+	for i, n := range need {
+		if n > 0 && n > other.free[i] {
+			return b.free[i] > other.free[i]
+		}
+	}
+	return false
+}
+
+// codes names the kinds of objection a bin has, cheaply.
+func (k *Packer) codes(b *bin, x *waiting) string {
+	var codes []byte
+	for i, n := range x.class.need {
+		if n > 0 && n > b.free[i] {
+			codes = append(codes, 'r')
+			break
+		}
+	}
+	for i, rule := range append(fit.Standing(), fit.Ports, fit.Attach) {
+		if rule(x.pod, b.place) != nil {
+			codes = append(codes, byte('0'+i))
+		}
+	}
+	if !k.ledger.Allows(x.class.subject, b.node) {
+		codes = append(codes, 's')
+	}
+	return string(codes)
+}
+
+// poolWhy is everything a pool has against buying a machine for the pod.
+func (k *Packer) poolWhy(p *world.Pool, x *waiting) *reason.Why {
+	name := p.ID.Kind + " " + p.ID.Name
+	i := slices.IndexFunc(k.market.pools, func(c *pool) bool { return c.Pool == p })
+	switch {
+	case p.Deleting:
+		return &reason.Why{Code: reason.Deleting, Subject: name}
+	case p.NotReady != "":
+		return &reason.Why{Code: reason.NotReady, Subject: name, Detail: p.NotReady}
+	case p.Replicas != nil:
+		return &reason.Why{Code: reason.NoPool, Subject: name, Detail: "is static: it keeps its number of nodes and grows for no pod"}
+	case i < 0:
+		return &reason.Why{Code: reason.NotReady, Subject: name, Detail: "nothing is known of the machines it may buy"}
+	}
+	return gather(name, k.poolCauses(k.market.pools[i], x))
+}
+
+// gather puts several causes under one head, and leaves a single one as it is.
+func gather(subject string, causes []*reason.Why) *reason.Why {
+	if len(causes) == 1 {
+		causes[0].Subject = subject
+		return causes[0]
+	}
+	return &reason.Why{Code: reason.NoPlace, Subject: subject, Causes: causes}
+}
+
+func (k *Packer) poolCauses(p *pool, x *waiting) []*reason.Why {
+	var causes []*reason.Why
+	for _, t := range fit.Untolerated(x.pod.Tolerations, p.Taints) {
+		causes = append(causes, &reason.Why{
+			Code: reason.Taint, Detail: "did not tolerate " + fit.TaintText(t), Hint: "add a toleration for " + fit.TaintText(t) + " to the pod",
+		})
+	}
+	causes = append(causes, p.labelWhys(x.pod)...)
+	if len(causes) > 0 {
+		return causes
+	}
+	if !x.class.offers.meets(p.offers) {
+		return []*reason.Why{k.shapeWhy(p, x)}
+	}
+	return k.boughtOut(p, x)
+}
+
+// labelWhys are the demands of the pod that no machine of the pool can meet because of the pool's own demands or labels.
+func (p *pool) labelWhys(pod *world.Pod) []*reason.Why {
+	var out []*reason.Why
+	one := func(s label.Set) *reason.Why {
+		for _, r := range s {
+			if w := p.labelWhy(r); w != nil {
+				return w
+			}
+		}
+		return nil
+	}
+	for _, r := range pod.NodeSelector {
+		if w := p.labelWhy(r); w != nil {
+			out = append(out, w)
+		}
+	}
+	out = append(out, anyOf(pod.NodeTerms, "node affinity", func(t world.NodeTerm) *reason.Why {
+		switch {
+		case len(t.Labels) == 0 && t.Name == nil:
+			return &reason.Why{Code: reason.Label, Detail: "an empty node affinity term accepts no node"}
+		case t.Name != nil && !t.Name.Not:
+			return &reason.Why{Code: reason.Label, Detail: "asks for the node " + strings.Join(t.Name.Values, " or ") + ", which no new node is called"}
+		}
+		return one(t.Labels)
+	})...)
+	for _, v := range pod.Volumes {
+		for _, w := range anyOf(v.Places, "volume "+v.ID, one) {
+			w.Code = reason.Volume
+			out = append(out, w)
+		}
+	}
+	return out
+}
+
+// anyOf objects if there are alternatives and all of them are objected to.
+func anyOf[T any](alternatives []T, what string, object func(T) *reason.Why) []*reason.Why {
+	var causes []*reason.Why
+	for _, a := range alternatives {
+		w := object(a)
+		if w == nil {
+			return nil
+		}
+		causes = append(causes, w)
+	}
+	if len(causes) < 2 {
+		return causes
+	}
+	return []*reason.Why{{Code: reason.Label, Detail: "none of the alternatives of its " + what, Causes: causes}}
+}
+
+// labelWhy objects if the pool itself keeps its nodes from meeting r.
+func (p *pool) labelWhy(r label.Requirement) *reason.Why {
+	q, asked := p.Requirements.Find(r.Key)
+	v, fixed := p.fixed(r.Key)
+	clash := label.Clash{Want: r, Offer: q}
+	why := &reason.Why{Code: reason.Label}
+	switch {
+	case fixed && !r.Has(v):
+		clash.Offer = label.Is(r.Key, v)
+	case fixed:
+		return nil
+	case asked && p.known[r.Key] && (q.Meets(r) || q.Negative() && r.Negative()):
+		return nil
+	case asked && !p.known[r.Key] && settles(q, r):
+		return nil
+	case asked && q.Meets(r):
+		return &reason.Why{Code: reason.Label, Detail: clash.Want.String() + ": the pool leaves the value open", Hint: "name the value in the pool's labels or in the pod"}
+	case asked:
+		if len(q.Values) > 0 && !q.Not {
+			why.Hint = "use one of " + strings.Join(q.Values, ", ") + ", or let the pool offer " + strings.Join(r.Values, ", ")
+		}
+	case p.known[r.Key] || r.Negative():
+		return nil
+	default:
+		clash.Unknown = true
+		why.Hint = "add the label to the pool, or take the demand off the pod"
+		if near := p.near(r.Key); near != "" {
+			why.Hint = "did you mean " + near + "?"
+		}
+	}
+	why.Detail = clash.String()
+	return why
+}
+
+// near returns a label of the pool that looks like key; empty if none does.
+func (p *pool) near(key string) string {
+	last := key[strings.LastIndexByte(key, '/')+1:]
+	best := ""
+	for known := range p.known {
+		tail := known[strings.LastIndexByte(known, '/')+1:]
+		if (tail == last || strings.Contains(known, key)) && (best == "" || known < best) {
+			best = known
+		}
+	}
+	return best
+}
+
+// boughtOut says why none of the machines that would do can be bought for the pod now.
+func (k *Packer) boughtOut(p *pool, x *waiting) []*reason.Why {
+	var causes []*reason.Why
+	add := func(w *reason.Why) {
+		if w == nil {
+			return
+		}
+		if !slices.ContainsFunc(causes, func(c *reason.Why) bool { return c.Code == w.Code && c.Detail == w.Detail }) {
+			causes = append(causes, w)
+		}
+	}
+	for i := range x.class.offers.all {
+		if !p.offers.has(i) {
+			continue
+		}
+		t := k.market.offers[i].machine
+		if k.within(x, i) && len(causes) > 0 {
+			continue
+		}
+		if s, over := p.over(t); over {
+			if !slices.ContainsFunc(causes, func(c *reason.Why) bool { return c.Code == reason.Limit }) {
+				add(k.limitWhy(p, x, s.Name))
+			}
+			continue
+		}
+		if q := k.market.offers[i].quota; q >= 0 && k.market.quotas[q].left <= 0 {
+			add(&reason.Why{Code: reason.Reservation, Detail: k.market.quotas[q].id + " is used up"})
+			continue
+		}
+		for _, w := range k.ledger.ObjectionsNew(x.class.subject, k.fresh(i)) {
+			w.Subject = ""
+			add(w)
+		}
+		if !extras(x.pod, k.market.at(i)) {
+			for _, rule := range []fit.Rule{fit.Ports, fit.Attach} {
+				if w := rule(x.pod, k.market.at(i)); w != nil {
+					w.Subject = t.shape.Name
+					add(w)
+				}
+			}
+		}
+		if !k.varied(p, nil, x) {
+			for _, r := range k.lacking(p, k.hosts(p, nil, x)) {
+				want, _ := p.Requirements.Find(r.Key)
+				add(&reason.Why{
+					Code: reason.MinValues, Detail: fmt.Sprintf("%s: %d values are left, minValues wants %d", r.Key, r.Least, want.Least),
+					Hint: "lower minValues, or use the BestEffort policy",
+				})
+			}
+		}
+	}
+	return causes
+}
+
+// within reports whether the offer differs from others of its domain in size only, so that its objections were said.
+func (k *Packer) within(x *waiting, i int) bool {
+	return k.onSale(i) && !slices.Contains(x.class.reach, i) && x.class.subject != nil && !k.market.offers[i].machine.pool.least &&
+		len(x.pod.Ports) == 0 && !attaches(x.pod)
+}
+
+// limitWhy tells a limit, how much of it is used, and the least that a machine for the pod would need.
+func (k *Packer) limitWhy(p *pool, x *waiting, name string) *reason.Why {
+	least := int64(-1)
+	for i := range x.class.offers.all {
+		if t := k.market.offers[i].machine; t.pool == p && (least < 0 || t.counts(name) < least) {
+			least = t.counts(name)
+		}
+	}
+	limit, left := p.Limits.Value(name), p.left.Value(name)
+	return &reason.Why{
+		Code:   reason.Limit,
+		Detail: fmt.Sprintf("%s: limit %s, used %s, a node would need %s", name, amount.Text(name, limit), amount.Text(name, amount.Plus(limit, -left)), amount.Text(name, least)),
+		Hint:   fmt.Sprintf("raise limits.%s of %s %s to at least %s", name, p.ID.Kind, p.ID.Name, amount.Text(name, amount.Plus(limit, least-left))),
+	}
+}

@@ -1,0 +1,176 @@
+package pack
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/tenon-sh/tenon/engine/amount"
+	"github.com/tenon-sh/tenon/engine/fit"
+	"github.com/tenon-sh/tenon/engine/label"
+	"github.com/tenon-sh/tenon/engine/reason"
+)
+
+// shapeWhy says which demands of the pod, alone or together, no type of the pool's machines satisfies.
+func (k *Packer) shapeWhy(p *pool, x *waiting) *reason.Why {
+	why := &reason.Why{
+		Code:   reason.NoShape,
+		Detail: "no instance type satisfied resources " + resourcesText(x.pod.Requests) + " and requirements " + k.demandText(p, x),
+	}
+	if len(p.types) == 0 {
+		why.Causes = append(why.Causes, p.emptyWhy())
+		return why
+	}
+	labelled, large := 0, 0
+	for _, t := range p.types {
+		if fits(x.class.need, t.room) {
+			large++
+		}
+		for i := t.first; i < t.last; i++ {
+			if x.class.sig.offers.has(i) {
+				labelled++
+				break
+			}
+		}
+	}
+	if labelled == 0 {
+		why.Causes = append(why.Causes, p.requirementWhys(x)...)
+	}
+	if large == 0 {
+		why.Causes = append(why.Causes, k.sizeWhys(p, x, labelled > 0)...)
+	}
+	if labelled > 0 && large > 0 {
+		why.Causes = append(why.Causes, k.sizeWhys(p, x, true)...)
+	}
+	return why
+}
+
+// emptyWhy says why the pool has nothing to buy whatever the pod.
+func (p *pool) emptyWhy() *reason.Why {
+	if len(p.catalog.Shapes) == 0 {
+		return &reason.Why{Code: reason.NoOffer, Detail: "the catalogue is empty"}
+	}
+	return &reason.Why{
+		Code: reason.NoOffer, Detail: fmt.Sprintf("none of %d types meets the pool's own requirements %s, or is to be had now", len(p.catalog.Shapes), p.Requirements),
+		Hint: "widen the pool's requirements",
+	}
+}
+
+// requirementWhys names the demands on labels that no type of the pool meets.
+func (p *pool) requirementWhys(x *waiting) []*reason.Why {
+	var out []*reason.Why
+	test := func(r label.Requirement) {
+		values := map[string]bool{}
+		for _, t := range p.types {
+			for i := range t.shape.Offers {
+				o := &t.shape.Offers[i]
+				switch r.Key {
+				case label.Zone:
+					values[o.Zone] = values[o.Zone] || !o.Gone
+				case label.CapacityType:
+					values[o.CapacityType] = values[o.CapacityType] || !o.Gone
+				}
+			}
+			if l, ok := t.label(r.Key); ok && !l.Not {
+				for _, v := range l.Values {
+					values[v] = true
+				}
+			} else if r.Key == label.InstanceType {
+				values[t.shape.Name] = true
+			}
+		}
+		var offered []string
+		for v := range values {
+			if r.Has(v) {
+				return
+			}
+			offered = append(offered, v)
+		}
+		if r.Negative() {
+			return
+		}
+		c := label.Clash{Want: r, Offer: label.Is(r.Key, offered...), Unknown: len(offered) == 0}
+		out = append(out, &reason.Why{Code: reason.Label, Detail: c.String()})
+	}
+	for _, r := range x.pod.NodeSelector {
+		test(r)
+	}
+	if len(x.pod.NodeTerms) == 1 {
+		for _, r := range x.pod.NodeTerms[0].Labels {
+			test(r)
+		}
+	}
+	for _, v := range x.pod.Volumes {
+		if len(v.Places) == 1 {
+			for _, r := range v.Places[0] {
+				test(r)
+			}
+		}
+	}
+	if len(out) == 0 {
+		out = append(out, &reason.Why{Code: reason.Label, Detail: fmt.Sprintf("each demand is met by some of %d types, but no type on sale meets all", len(p.types))})
+	}
+	return out
+}
+
+// sizeWhys names the resources of which even the largest type, among those with the right labels if there are any, has too little.
+func (k *Packer) sizeWhys(p *pool, x *waiting, labelled bool) []*reason.Why {
+	var out []*reason.Why
+	for d, name := range k.market.dims {
+		most := int64(0)
+		largest := ""
+		for _, t := range p.types {
+			if labelled && !k.stood(t, x.class.sig) {
+				continue
+			}
+			if t.room[d] > most || largest == "" {
+				most, largest = max(t.room[d], 0), t.shape.Name
+			}
+		}
+		if need := x.class.need[d]; need > most {
+			out = append(out, &reason.Why{
+				Code: reason.Resource, Subject: largest, Detail: fit.ShortText(name, need, most) + ", the most of any that would do otherwise",
+				Hint: sizeHint(name, most),
+			})
+		}
+	}
+	if len(out) == 0 {
+		out = append(out, &reason.Why{Code: reason.Resource, Detail: "each resource is there on some type, but not all on one"})
+	}
+	return out
+}
+
+func sizeHint(name string, most int64) string {
+	if most == 0 {
+		return "let the pool buy types with " + name
+	}
+	return "ask for at most " + amount.Text(name, most) + ", or let the pool buy larger types"
+}
+
+// stood reports whether some offer of the type meets the signature.
+func (k *Packer) stood(t *machine, s *signature) bool {
+	for i := t.first; i < t.last; i++ {
+		if s.offers.has(i) {
+			return true
+		}
+	}
+	return false
+}
+
+// demandText writes what the pool and the pod together demand.
+func (k *Packer) demandText(p *pool, x *waiting) string {
+	s := p.Requirements.And(label.Is(fit.PoolLabel(p.ID), p.ID.Name))
+	s = s.Meet(x.pod.NodeSelector)
+	if len(x.pod.NodeTerms) == 1 {
+		s = s.Meet(x.pod.NodeTerms[0].Labels)
+	}
+	return s.String()
+}
+
+// resourcesText writes requests as {"cpu":"1","memory":"256Mi"}.
+func resourcesText(l amount.List) string {
+	parts := make([]string, len(l))
+	for i, e := range l {
+		parts[i] = fmt.Sprintf("%q:%q", e.Name, amount.Text(e.Name, e.Value))
+	}
+	return "{" + strings.Join(parts, ",") + "}"
+}

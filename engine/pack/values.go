@@ -1,0 +1,87 @@
+package pack
+
+import (
+	"slices"
+
+	"github.com/tenon-sh/tenon/engine/label"
+)
+
+// varied reports whether the pool's minValues can be kept with the pod added to
+// the bin, or on a machine of its own if the bin is nil. Under BestEffort they always can.
+func (k *Packer) varied(p *pool, b *bin, x *waiting) bool {
+	if !p.least || k.options.MinValuesPolicy == BestEffort {
+		return true
+	}
+	return len(k.lacking(p, k.hosts(p, b, x))) == 0
+}
+
+// hosts are the offers of the pool that would host the pod and what is on the bin.
+func (k *Packer) hosts(p *pool, b *bin, x *waiting) set {
+	allowed := slices.Clone(p.offers)
+	used := make([]int64, len(k.market.dims))
+	if b != nil {
+		copy(allowed, b.allowed)
+		copy(used, b.used)
+	}
+	need := make([]int64, len(k.market.dims))
+	if x != nil {
+		allowed.keep(x.class.offers)
+		need = x.class.need
+	}
+	for _, t := range p.types {
+		if fitsBoth(need, used, t.room) {
+			continue
+		}
+		for i := t.first; i < t.last; i++ {
+			allowed.drop(i)
+		}
+	}
+	return allowed
+}
+
+// lacking are the requirements of the pool for which the offers have fewer
+// distinct values than minValues wants, with the number there is.
+func (k *Packer) lacking(p *pool, offers set) []label.Requirement {
+	var out []label.Requirement
+	for _, r := range p.Requirements {
+		if r.Least == 0 {
+			continue
+		}
+		var values []string
+		for i := range offers.all {
+			for _, v := range k.values(i, r.Key) {
+				if r.Has(v) && !slices.Contains(values, v) {
+					values = append(values, v)
+				}
+			}
+		}
+		if len(values) < r.Least {
+			r.Least = len(values)
+			out = append(out, r)
+		}
+	}
+	return out
+}
+
+// values are what a node of the offer may have as the label.
+func (k *Packer) values(offer int, key string) []string {
+	o := &k.market.offers[offer]
+	switch key {
+	case label.InstanceType:
+		return []string{o.machine.shape.Name}
+	case label.Zone:
+		return []string{o.Zone}
+	case label.CapacityType:
+		return []string{o.CapacityType}
+	}
+	if r, ok := o.machine.label(key); ok {
+		return r.Values
+	}
+	if v, ok := o.Labels[key]; ok {
+		return []string{v}
+	}
+	if v, ok := o.machine.pool.fixed(key); ok {
+		return []string{v}
+	}
+	return nil
+}

@@ -1,0 +1,70 @@
+package spread
+
+import (
+	"github.com/tenon-sh/tenon/engine/fit"
+	"github.com/tenon-sh/tenon/engine/label"
+)
+
+// What follows guides a planner among places that are all allowed.
+
+// Spreads reports whether the subject carries a hard spread constraint beyond the single machine.
+func (l *Ledger) Spreads(s *Subject) bool {
+	for i := range s.even {
+		if l.keys[l.groups[s.even[i].group].key] != label.Hostname {
+			return true
+		}
+	}
+	return false
+}
+
+// Fullness counts the pods that the subject is to be spread among in the domains of a new machine.
+func (l *Ledger) Fullness(s *Subject, at *fit.Place) int {
+	sum := int32(0)
+	for i := range s.even {
+		g := l.groups[s.even[i].group]
+		if l.keys[g.key] == label.Hostname {
+			continue
+		}
+		if d, has := (spot{l: l, place: at}).domain(g.key); has {
+			sum += count(g.counts, d)
+		}
+	}
+	return int(sum)
+}
+
+// Modest reports whether one more pod of the subject stays within what spread
+// over machines would allow if an empty machine were there too. Machines come
+// and go, and whoever spreads over them means to lose few pods with one.
+func (l *Ledger) Modest(s *Subject, n int) bool {
+	for i := range s.even {
+		e := &s.even[i]
+		g := l.groups[e.group]
+		if l.keys[g.key] != label.Hostname {
+			continue
+		}
+		if d := l.nodes[n].domain[g.key]; d != none && count(g.counts, d)+e.self > e.maxSkew {
+			return false
+		}
+	}
+	return true
+}
+
+// PerHost is how many pods of the subject one machine may hold by its terms on
+// single machines; 0 if they do not say.
+func (l *Ledger) PerHost(s *Subject) int {
+	least := 0
+	for i := range s.even {
+		e := &s.even[i]
+		if e.self > 0 && l.keys[l.groups[e.group].key] == label.Hostname && (least == 0 || int(e.maxSkew) < least) {
+			least = int(e.maxSkew)
+		}
+	}
+	for _, g := range s.apart {
+		for _, m := range s.members {
+			if g == m {
+				return 1
+			}
+		}
+	}
+	return least
+}

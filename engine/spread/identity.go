@@ -1,0 +1,64 @@
+package spread
+
+import (
+	"encoding/binary"
+
+	"github.com/tenon-sh/tenon/engine/label"
+	"github.com/tenon-sh/tenon/engine/world"
+)
+
+// AppendIdentity appends a text that two pods share only if their spread
+// constraints and pod terms are equal.
+func AppendIdentity(b []byte, p *world.Pod) []byte {
+	for _, c := range p.Spread {
+		b = label.AppendText(label.AppendText(append(b, 's'), p.Namespace), c.Key)
+		b = binary.AppendVarint(binary.AppendVarint(b, int64(c.MaxSkew)), int64(c.MinDomains))
+		b = label.AppendFlags(b, c.Soft, c.AnyNode, c.HonourTaints, c.Selector.Some)
+		b = c.Selector.Set.AppendIdentity(b)
+	}
+	for _, t := range p.PodTerms {
+		b = binary.AppendVarint(append(b, 't'), int64(t.Weight))
+		b = label.AppendFlags(b, t.Anti)
+		b = appendTerm(b, t)
+	}
+	return b
+}
+
+// Indifferent reports whether no hard term of the subject or of other pods decides where it may go.
+func (s *Subject) Indifferent() bool {
+	return len(s.even)+len(s.apart)+len(s.shunned) == 0 && s.together == none
+}
+
+// Reaches reports whether a group that the subject is in, or carries a hard term of, has another key than the one named.
+func (l *Ledger) Reaches(s *Subject, but string) bool {
+	other := func(g int32) bool {
+		if l.groups[g].kind != together {
+			return l.keys[l.groups[g].key] != but
+		}
+		for _, k := range l.groups[g].keys {
+			if l.keys[k] != but {
+				return true
+			}
+		}
+		return false
+	}
+	for _, g := range s.members {
+		if other(g) {
+			return true
+		}
+	}
+	for _, e := range s.even {
+		if other(e.group) {
+			return true
+		}
+	}
+	for _, g := range s.apart {
+		if other(g) {
+			return true
+		}
+	}
+	return s.together != none && other(s.together)
+}
+
+// Follows reports whether the subject wants company that it is not itself.
+func (l *Ledger) Follows(s *Subject) bool { return s.together != none && !s.self }
