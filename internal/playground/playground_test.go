@@ -1,0 +1,229 @@
+package playground_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/tools/clientcmd"
+
+	"github.com/tenon-sh/tenon/internal/kube"
+	"github.com/tenon-sh/tenon/internal/kubetest"
+	"github.com/tenon-sh/tenon/internal/playground"
+	"github.com/tenon-sh/tenon/internal/sim/kubelet"
+)
+
+// asProgram makes the test binary be tenon-playground.
+const asProgram = "TENON_TEST_AS_PLAYGROUND"
+
+func TestMain(m *testing.M) {
+	if os.Getenv(asProgram) == "" {
+		os.Exit(m.Run())
+	}
+	if err := playground.Command().ExecuteContext(context.Background()); err != nil {
+		fmt.Fprintln(os.Stderr, "tenon:", err)
+		os.Exit(1)
+	}
+}
+
+// tenon runs a verb and returns what it says.
+func tenon(t *testing.T, args ...string) (string, error) {
+	t.Helper()
+	cmd := exec.Command(os.Args[0], args...)
+	cmd.Env = append(os.Environ(), asProgram+"=1")
+	var out bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &out, &out
+	err := cmd.Run()
+	return out.String(), err
+}
+
+func must(t *testing.T, args ...string) string {
+	t.Helper()
+	out, err := tenon(t, args...)
+	if err != nil {
+		t.Fatalf("tenon %s: %v\n%s", strings.Join(args, " "), err, out)
+	}
+	return out
+}
+
+func needBinary(t *testing.T) {
+	t.Helper()
+	switch _, err := kube.Find(); {
+	case errors.Is(err, kube.ErrMissing) && os.Getenv("CI") == "":
+		t.Skip(err)
+	case err != nil:
+		t.Fatal(err)
+	}
+}
+
+func client(t *testing.T, dir string) kubernetes.Interface {
+	t.Helper()
+	c, err := clientcmd.BuildConfigFromFlags("", filepath.Join(dir, "kubeconfig"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return kubernetes.NewForConfigOrDie(c)
+}
+
+func contact(t *testing.T, dir string) playground.Contact {
+	t.Helper()
+	var c playground.Contact
+	data, err := os.ReadFile(filepath.Join(dir, "contact.json"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := json.Unmarshal(data, &c); err != nil {
+		t.Fatal(err)
+	}
+	return c
+}
+
+// The whole life of a playground: two side by side, machines that come and die, a kill -9, and the end.
+func TestAPlayground(t *testing.T) {
+	needBinary(t)
+	dir, other := filepath.Join(t.TempDir(), "a"), filepath.Join(t.TempDir(), "b")
+	up := func(dir string, more ...string) {
+		t.Helper()
+		must(t, append([]string{"up", "--dir", dir, "--detach", "--boot", "100ms", "--ready", "100ms"}, more...)...)
+	}
+	for _, d := range []string{dir, other} {
+		up(d, "--no-demo")
+		t.Cleanup(func() { _, _ = playground.Stop(context.Background(), playground.Dir(d)) })
+	}
+	if a, b := contact(t, dir), contact(t, other); a.APIServer == b.APIServer || a.URL == b.URL {
+		t.Errorf("two playgrounds share a port: %v, %v", a, b)
+	}
+	if out, err := tenon(t, "up", "--dir", dir); err == nil || !strings.Contains(out, "runs in "+dir+" already") {
+		t.Errorf("a second one started in the same directory: %v, %s", err, out)
+	}
+
+	c, ctx := client(t, dir), t.Context()
+	if _, err := c.CoreV1().Namespaces().Get(ctx, "demo", metav1.GetOptions{}); !apierrors.IsNotFound(err) {
+		t.Errorf("there is a demo although nobody wanted one (%v)", err)
+	}
+	if out, err := tenon(t, "sim", "add-machine", "--dir", dir, "--type", "m5.tiny"); err == nil || !strings.Contains(out, "m5.tiny") {
+		t.Errorf("a type that does not exist: %v, %s", err, out)
+	}
+	must(t, "sim", "add-machine", "--dir", dir, "--type", "m5.large", "--zone", "us-west-2b", "--count", "2", "--label", "team=a", "--taint", "gpu=no:NoSchedule")
+	nodes := readyNodes(t, c, 2)
+	for _, n := range nodes {
+		if n.Labels["team"] != "a" || n.Labels[corev1.LabelTopologyZone] != "us-west-2b" || !slices.ContainsFunc(n.Spec.Taints, func(t corev1.Taint) bool { return t.Key == "gpu" }) || n.Status.Capacity.Cpu().Value() != 2 {
+			t.Errorf("node %s is not what was asked for: %v %v %v", n.Name, n.Labels, n.Spec.Taints, n.Status.Capacity)
+		}
+	}
+	if n := len(readyNodes(t, client(t, other), 0)); n != 0 {
+		t.Errorf("the other playground has %d nodes", n)
+	}
+	must(t, "sim", "kill", "--dir", dir, nodes[0].Name)
+
+	// However it ends, the next one goes on from there.
+	if err := syscall.Kill(contact(t, dir).PID, syscall.SIGKILL); err != nil {
+		t.Fatal(err)
+	}
+	kubetest.Within(t, 20*time.Second, func() error {
+		if out, err := tenon(t, "sim", "machines", "--dir", dir); err == nil {
+			return fmt.Errorf("it is still there: %s", out)
+		}
+		return nil
+	})
+	url := contact(t, dir).APIServer
+	up(dir)
+	if now := contact(t, dir).APIServer; now != url {
+		t.Errorf("the API server moved from %s to %s", url, now)
+	}
+	states := map[string]kubelet.State{}
+	var ms []kubelet.Status
+	if err := json.Unmarshal([]byte(must(t, "sim", "machines", "--dir", dir, "-o", "json")), &ms); err != nil {
+		t.Fatal(err)
+	}
+	for _, m := range ms {
+		states[m.Node] = m.State
+	}
+	if states[nodes[0].Name] != kubelet.Dead || states[nodes[1].Name] != kubelet.Running || len(states) != 2 {
+		t.Errorf("machines after the restart: %v", states)
+	}
+	if _, err := c.AppsV1().Deployments("demo").Get(ctx, "web", metav1.GetOptions{}); err != nil {
+		t.Errorf("no demo although it was not refused: %v", err)
+	}
+
+	if out, err := tenon(t, "sim", "machines", "--dir", dir); err != nil || !strings.Contains(out, nodes[1].Name) {
+		t.Errorf("machines: %v, %s", err, out)
+	}
+	must(t, "down", "--dir", dir)
+	if conn, err := net.Dial("tcp", strings.TrimPrefix(url, "https://")); err == nil {
+		conn.Close()
+		t.Error("the API server still listens")
+	}
+	if out := must(t, "down", "--dir", dir); !strings.Contains(out, "no playground runs in") {
+		t.Errorf("a second down says %q", out)
+	}
+	up(dir, "--reset", "--no-demo")
+	if n := len(readyNodes(t, client(t, dir), 0)); n != 0 {
+		t.Errorf("%d nodes have survived a reset", n)
+	}
+}
+
+// readyNodes waits until so many nodes are ready and returns them.
+func readyNodes(t *testing.T, c kubernetes.Interface, want int) []corev1.Node {
+	t.Helper()
+	var out []corev1.Node
+	kubetest.Within(t, 30*time.Second, func() error {
+		l, err := c.CoreV1().Nodes().List(t.Context(), metav1.ListOptions{})
+		if err != nil {
+			return err
+		}
+		out = l.Items
+		n := 0
+		for _, node := range out {
+			for _, c := range node.Status.Conditions {
+				if c.Type == corev1.NodeReady && c.Status == corev1.ConditionTrue {
+					n++
+				}
+			}
+		}
+		if n != want || len(out) != want {
+			return fmt.Errorf("%d of %d nodes are ready, want %d", n, len(out), want)
+		}
+		return nil
+	})
+	return out
+}
+
+func TestUpSaysWhatToDo(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "file")
+	if err := os.WriteFile(file, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for name, c := range map[string]struct {
+		args []string
+		says string
+	}{
+		"a directory that is none":   {[]string{"up", "--dir", file}, "choose another with --dir"},
+		"the same, detached":         {[]string{"up", "--detach", "--dir", file}, "choose another with --dir"},
+		"machines of nobody":         {[]string{"sim", "machines", "--dir", filepath.Join(t.TempDir(), "none")}, "start one with `tenon up --dir"},
+		"a machine without its type": {[]string{"sim", "add-machine"}, `"type" not set`},
+		"a flag that is none":        {[]string{"up", "--fast"}, "unknown flag: --fast"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			out, err := tenon(t, c.args...)
+			if err == nil || !strings.Contains(out, c.says) {
+				t.Errorf("got %v and %q, want it to say %q", err, out, c.says)
+			}
+		})
+	}
+}
