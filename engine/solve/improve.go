@@ -40,10 +40,10 @@ func (k *packer) improve(s *solution, f *fluid, budgets []int64, steps int) *sol
 	v := &improver{m: k.m, k: k, p: p, value: slices.Clone(p.value), budgets: budgets, dice: 1, hosts: p.hosts}
 	frozen := v.unroll(s)
 	clear(k.rem)
-	for limit := k.steps + steps; k.steps < limit && len(v.nodes) > 1; {
+	for limit := k.steps + steps; k.steps < limit && len(v.nodes) > 0; {
 		v.step()
 	}
-	return &solution{nodes: append(frozen, v.nodes...), left: s.left}
+	return &solution{nodes: append(frozen, v.nodes...), left: slices.Clone(s.left)}
 }
 
 // unroll makes single nodes of patterns, the most wasteful first, and returns the patterns that are left alone.

@@ -102,10 +102,10 @@ func (m *model) intoRoom(s *solution, c int32) {
 			rest := *n
 			rest.times -= full
 			n.times = full
-			rest.items = slices.Clone(n.items)
 			s.nodes = append(s.nodes, rest)
 			n = &s.nodes[i]
 		}
+		n.items = slices.Clone(n.items) // patterns may share them
 		if at >= 0 {
 			n.items[at].n += z
 		} else {

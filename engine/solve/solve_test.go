@@ -155,18 +155,14 @@ func TestBoundAndCostAgainstTheOptimum(t *testing.T) {
 		if len(m.classes) == 0 {
 			return
 		}
-		// What the relaxation alone proves, and what the search finds without the exact method.
+		// What the relaxation proves without the exact method.
 		s := &search{m: m, packer: newPacker(m)}
 		s.give(m.firstFit())
 		s.relax()
 		s.pour()
-		s.improve(20_000)
 		a = s.finish(p)
 		if a.Bound > optimum {
 			t.Fatalf("the bound of the relaxation %d is above the optimum %d", a.Bound, optimum)
-		}
-		if float64(a.Cost) > 1.05*float64(optimum) {
-			t.Errorf("the search found %d, optimum %d", a.Cost, optimum)
 		}
 	})
 }
