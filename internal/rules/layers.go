@@ -99,7 +99,7 @@ func layers() []layer {
 			why: "the playground puts the simulator together and runs the product as a child",
 		},
 		{
-			at: "internal/playground", own: list("api/... engine/... internal/kube internal/catalog internal/cloud internal/sim/... " + meter), libs: list(kube + " " + limits),
+			at: "internal/playground", own: list("api/... engine/... internal/kube internal/catalog internal/cloud internal/sim/... internal/cli/verb " + meter), libs: list(kube + " " + limits + " " + cli),
 			why: "the playground runs Kubernetes and simulated machines; the product it runs as a child process",
 		},
 		{at: "internal/journal", own: list(world + " engine/plan " + meter), why: "the journal keeps worlds and plans and does not act on them"},
