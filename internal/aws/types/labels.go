@@ -15,7 +15,7 @@ import (
 // it cannot have is there as DoesNotExist.
 func labels(t *catalog.Type, s Settings, have amount.List) label.Set {
 	f := familyOf(s.Class.Family)
-	l := lister{}
+	l := lister{set: make(label.Set, 0, 48)}
 	l.text(label.InstanceType, t.Name)
 	l.text(label.Arch, t.Arch)
 	l.text(label.Region, s.Region)

@@ -46,18 +46,26 @@ func Sell(shape world.Shape, offers []world.Offer) world.Shape {
 			ids = append(ids, id)
 		}
 	}
-	set := slices.Clone(shape.Labels)
-	for key, values := range map[string][]string{label.Zone: zones, awsv1.LabelZoneID: ids, label.CapacityType: ways} {
-		r := label.Requirement{Key: key}
-		if len(values) > 0 {
-			r = label.Is(key, values...)
-		}
-		set = slices.DeleteFunc(set, func(r label.Requirement) bool { return r.Key == key })
-		set = append(set, r)
-	}
-	slices.SortFunc(set, byKey)
+	set := append(make(label.Set, 0, len(shape.Labels)+3), shape.Labels...)
+	set = with(set, label.Zone, zones)
+	set = with(set, awsv1.LabelZoneID, ids)
+	set = with(set, label.CapacityType, ways)
 	shape.Labels, shape.Offers = set, offers
 	return shape
+}
+
+// with sets a label of the set, which it changes, to one of values; with none, it cannot be there.
+func with(set label.Set, key string, values []string) label.Set {
+	r := label.Requirement{Key: key}
+	if len(values) > 0 {
+		r = label.Is(key, values...)
+	}
+	i, there := slices.BinarySearchFunc(set, r, byKey)
+	if there {
+		set[i] = r
+		return set
+	}
+	return slices.Insert(set, i, r)
 }
 
 // Offers are what the bundled catalogue offers of a type in a region, sorted by
