@@ -126,21 +126,26 @@ func documents(t *testing.T, text []byte) []map[string]any {
 			t.Fatal(err)
 		}
 		if object != nil {
-			all = append(all, numbers(object).(map[string]any))
+			all = append(all, sent(object).(map[string]any))
 		}
 	}
 }
 
-// numbers turns whole numbers into the integers that the API server reads them as.
-func numbers(v any) any {
+// sent is what kubectl apply makes of a value before it sends it: whole numbers are integers, and a field that is null
+// is left out.
+func sent(v any) any {
 	switch x := v.(type) {
 	case map[string]any:
 		for k, e := range x {
-			x[k] = numbers(e)
+			if e == nil {
+				delete(x, k)
+				continue
+			}
+			x[k] = sent(e)
 		}
 	case []any:
 		for i, e := range x {
-			x[i] = numbers(e)
+			x[i] = sent(e)
 		}
 	case float64:
 		if x == float64(int64(x)) {

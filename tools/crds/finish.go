@@ -61,8 +61,6 @@ func finish(kinds map[string]*apiextensions.CustomResourceDefinition) error {
 		{root("AWSNodeTemplate"), "spec.subnetSelector", values("", 2048)},
 		{root("AWSNodeTemplate"), "spec.securityGroupSelector", values("", 2048)},
 		{root("AWSNodeTemplate"), "spec.amiSelector", values("", 2048)},
-		{root("AWSNodeTemplate"), "spec.tags", filledIn},
-		{root("AWSNodeTemplate"), "spec.metadataOptions", filledIn},
 		{root("Provisioner"), "spec.provider", providerOf(root("AWSNodeTemplate"))},
 	}
 	for _, s := range steps {
@@ -148,20 +146,6 @@ func relaxed(required ...string) func(*schema) {
 		reason.MinLength = nil
 		reason.Pattern = `^([A-Za-z]([A-Za-z0-9_,:]*[A-Za-z0-9_])?)?$`
 		s.Properties["reason"] = reason
-	}
-}
-
-// filledIn refuses the placeholder {...}, which YAML reads as a map with the key "..." and no value.
-// The API server would drop that key before it looks, were it not allowed to be null.
-func filledIn(s *schema) {
-	const placeholder = "..."
-	s.Not = &schema{Required: []string{placeholder}}
-	if s.AdditionalProperties != nil {
-		s.AdditionalProperties.Schema.Nullable = true
-		return
-	}
-	s.Properties[placeholder] = schema{
-		Type: "string", Nullable: true, Description: "A placeholder. Write the fields you want in its place.",
 	}
 }
 

@@ -85,7 +85,8 @@ type Provider struct {
 	// +kubebuilder:validation:XValidation:rule="['aws-ids', 'aws::ids'].all(k, !(k in self) || self[k].split(',').all(id, id.trim().matches('^sg-[0-9a-z]+$')))",message="ids look like sg-0123456789abcdef0, separated by commas"
 	// +optional
 	SecurityGroupSelector map[string]string `json:"securityGroupSelector,omitempty"`
-	// Tags of all that is made in EC2.
+	// Tags of all that is made in EC2. To have none leave them out: a map without entries is what a pasted `{...}` becomes.
+	// +kubebuilder:validation:MinProperties:=1
 	// +optional
 	Tags map[string]string `json:"tags,omitempty"`
 	// LaunchTemplate is the name of a launch template of the user's own, used as it is.
@@ -105,6 +106,7 @@ type Provider struct {
 type NamedSetting = string
 
 // MetadataOptions of the instance metadata service.
+// +kubebuilder:validation:MinProperties:=1
 type MetadataOptions struct {
 	// +kubebuilder:validation:Enum:={enabled,disabled}
 	// +optional
