@@ -7,6 +7,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/tenon-sh/tenon/internal/catalog"
 	"github.com/tenon-sh/tenon/internal/sim/market"
 )
 
@@ -21,11 +22,11 @@ var start = time.Date(2026, 1, 2, 3, 0, 0, 0, time.UTC)
 
 func typ(name string, vcpus int, onDemand int64, zones ...string) market.Type {
 	t := market.Type{
-		Name: name, Archs: []string{"x86_64"}, VCPUs: vcpus, OnDemand: onDemand, Zones: zones,
-		UsageClasses: []string{market.OnDemand, market.Spot}, Spot: map[string]int64{},
+		Type:     catalog.Type{Name: name, Archs: []string{"x86_64"}, VCPUs: vcpus, UsageClasses: []string{market.OnDemand, market.Spot}},
+		OnDemand: onDemand, Zones: zones, SpotFrom: map[string]int64{},
 	}
 	for _, z := range zones {
-		t.Spot[z] = onDemand / 3
+		t.SpotFrom[z] = onDemand / 3
 	}
 	return t
 }

@@ -77,7 +77,7 @@ func (m *Market) SpotPrices(types []string, zone string) []SpotPrice {
 		if t == nil {
 			continue
 		}
-		for z := range t.Spot {
+		for z := range t.SpotFrom {
 			if zone != "" && z != zone {
 				continue
 			}
@@ -97,7 +97,7 @@ func (m *Market) spotPrice(typ, zone string) int64 {
 	if t == nil {
 		return 0
 	}
-	start := t.Spot[zone]
+	start := t.SpotFrom[zone]
 	if start == 0 {
 		return 0
 	}
@@ -112,4 +112,10 @@ func (m *Market) spotPrice(typ, zone string) int64 {
 		price -= price % 100 // AWS quotes at most four digits of a dollar
 	}
 	return m.ruled(zone, typ, Spot, max(price, 100))
+}
+
+// ClearPrices removes all rules for prices.
+func (m *Market) ClearPrices() {
+	defer m.lock()()
+	m.prices = nil
 }

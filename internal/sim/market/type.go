@@ -3,75 +3,43 @@ package market
 import (
 	"slices"
 	"strings"
+
+	"github.com/tenon-sh/tenon/internal/catalog"
 )
 
-// Type is an instance type as EC2 describes it, with what it costs here.
+// Type is an instance type with what it costs here and where.
 type Type struct {
-	Name              string
-	Archs             []string // x86_64, arm64, i386
-	Virtualization    []string
-	UsageClasses      []string // on-demand, spot, capacity-block
-	Current           bool
-	BareMetal         bool
-	Burstable         bool
-	Hypervisor        string // nitro, xen, or empty on bare metal
-	Manufacturer      string // of the processor: Intel, AMD, AWS
-	ClockGHz          float64
-	VCPUs             int
-	Cores             int
-	ThreadsPerCore    int
-	MemoryMiB         int64
-	StorageGB         int64  // all instance-store disks together
-	Disks             int    // how many
-	DiskKind          string // ssd or hdd
-	NVMe              string // unsupported, supported, required
-	EBSMbps           int64  // most of the bandwidth to EBS; 0 if not optimised
-	EBSBaselineMbps   int64
-	EBSOptimized      string // unsupported, supported, default
-	Enclaves          bool
-	Accelerators      []Accelerator
-	Interfaces        int // of all cards
-	DefaultCard       int
-	Cards             []Card
-	IPv4PerInterface  int
-	IPv6PerInterface  int
-	IPv6              bool
-	NetworkText       string // "Up to 10 Gigabit"
-	EFA               int    // interfaces; 0 if not supported
-	Encrypted         bool   // in transit
-	PlacementStrategy []string
-	OnDemand          int64            // micro-dollars per hour; 0 if not sold so
-	Spot              map[string]int64 // by zone, the price at the start; missing if not sold so
-	Zones             []string         // where it is offered, by name
-	PriceText         string           // currency: USD or CNY
+	catalog.Type
+	OnDemand int64            // micro-dollars per hour; 0 if not sold so
+	SpotFrom map[string]int64 // by zone, the price at the start; missing if not sold so
+	Zones    []string         // where it is offered, by name
 }
 
-// Kinds of accelerators, which EC2 describes in different places.
-const (
-	GPU       = "gpu"
-	Neuron    = "neuron"
-	Inference = "inference"
-	FPGA      = "fpga"
-)
-
-// Accelerator is one kind of device in a type.
-type Accelerator struct {
-	Kind         string
-	Name         string
-	Manufacturer string
-	Count        int
-	Logical      int // of a fractional GPU
-	Cores        int // of one Neuron device
-	MemoryMiB    int64
+// TypesOf returns what a region of the catalogue sells.
+func TypesOf(r *catalog.Region) []Type {
+	var out []Type
+	for _, t := range r.Types() {
+		sold := Type{Type: *t, SpotFrom: map[string]int64{}, Zones: r.Offered(t.Name)}
+		if p, ok := r.OnDemand(t.Name); ok {
+			sold.OnDemand = p.Micro
+		}
+		for _, z := range sold.Zones {
+			if p, ok := r.Spot(t.Name, z); ok {
+				sold.SpotFrom[z] = p.Micro
+			}
+		}
+		out = append(out, sold)
+	}
+	return append(out, stillSold(r)...)
 }
 
-// Card is a network card of a type.
-type Card struct {
-	Index        int
-	Interfaces   int
-	Performance  string
-	BaselineGbps float64
-	PeakGbps     float64
+// ZonesOf returns the zones of a region of the catalogue.
+func ZonesOf(r *catalog.Region) []Zone {
+	out := make([]Zone, 0, len(r.Zones))
+	for _, z := range r.Zones {
+		out = append(out, Zone{Name: z.Name, ID: z.ID})
+	}
+	return out
 }
 
 // Bucket is a group of instance types that shares a quota of vCPUs.
@@ -118,17 +86,6 @@ func (t *Type) Bucket() Bucket {
 		}
 	}
 	return Standard
-}
-
-// Sold reports whether the type is sold in a zone under a capacity type.
-func (t *Type) Sold(zone, capacityType string) bool {
-	if !slices.Contains(t.Zones, zone) {
-		return false
-	}
-	if capacityType == Spot {
-		return slices.Contains(t.UsageClasses, Spot)
-	}
-	return true
 }
 
 // Types returns the types offered in the region, by name.

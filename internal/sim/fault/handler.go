@@ -1,0 +1,392 @@
+package fault
+
+import (
+	"encoding/json"
+	"errors"
+	"net/http"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/tenon-sh/tenon/internal/sim/market"
+)
+
+// Panel is what the control interface acts on.
+type Panel struct {
+	Market *market.Market
+	Rules  *Rules
+	Queue  string // where messages go
+}
+
+// verb is one thing that can be done over HTTP.
+type verb struct {
+	method string
+	path   string
+	says   string // what it does, with its body
+	do     func(Panel, *http.Request) (any, error)
+}
+
+// Handler returns the control interface: JSON in and out, under a prefix such as "/_tenon/".
+// A GET on the prefix itself lists what there is.
+func Handler(prefix string, p Panel) http.Handler {
+	all := append(looks(), acts()...)
+	mux := http.NewServeMux()
+	for _, v := range all {
+		mux.HandleFunc(v.method+" "+prefix+v.path, func(w http.ResponseWriter, r *http.Request) {
+			out, err := v.do(p, r)
+			write(w, out, err)
+		})
+	}
+	mux.HandleFunc("GET "+prefix+"{$}", func(w http.ResponseWriter, _ *http.Request) {
+		var help []map[string]string
+		for _, v := range all {
+			help = append(help, map[string]string{"call": v.method + " " + prefix + v.path, "does": v.says})
+		}
+		write(w, help, nil)
+	})
+	return mux
+}
+
+func write(w http.ResponseWriter, out any, err error) {
+	w.Header().Set("Content-Type", "application/json")
+	if err != nil {
+		status := http.StatusBadRequest
+		var refused *market.Error
+		if errors.As(err, &refused) && strings.HasSuffix(refused.Code, "NotFound") {
+			status = http.StatusNotFound
+		}
+		w.WriteHeader(status)
+		out = map[string]string{"error": err.Error()}
+	}
+	if out == nil {
+		out = map[string]bool{"ok": true}
+	}
+	e := json.NewEncoder(w)
+	e.SetIndent("", "  ")
+	_ = e.Encode(out)
+}
+
+func read[T any](r *http.Request) (T, error) {
+	var in T
+	d := json.NewDecoder(http.MaxBytesReader(nil, r.Body, 1<<20))
+	d.DisallowUnknownFields()
+	return in, d.Decode(&in)
+}
+
+// looks is what can be seen.
+func looks() []verb {
+	return []verb{
+		{"GET", "state", "the account at a glance: machines by state, rules, quotas of faults, messages waiting", state},
+		{"GET", "instances", "every machine, terminated ones for a while", func(p Panel, _ *http.Request) (any, error) { return machines(p), nil }},
+		{"GET", "calls", "recorded calls; ?after=<seq> only later ones, ?service= and ?action= only those", calls},
+		{"GET", "counts", "how often each call was made", func(p Panel, _ *http.Request) (any, error) { return p.Market.Counts(), nil }},
+		{"GET", "faults", "rules for calls in force", func(p Panel, _ *http.Request) (any, error) { return list(p.Rules.List()), nil }},
+	}
+}
+
+// acts is what can be done.
+func acts() []verb {
+	return []verb{
+		{"POST", "capacity", `so many machines are left of the pools that match: {"zone","type","capacityType","left","code","message"}; empty fields match all`, setCapacity},
+		{"DELETE", "capacity", `pools are endless again: {"zone","type","capacityType"}; {} for all`, clearCapacity},
+		{"POST", "price", `a price: {"zone","type","capacityType","price" in dollars, or "factor"}; factor 1 ends it`, setPrice},
+		{"POST", "quota", `a quota of vCPUs: {"bucket": "standard" or "spot-standard" …, "vcpus"}; negative lifts it`, setQuota},
+		{"POST", "interrupt", `something happens to a machine: {"instance", "kind": "spot" (default), "rebalance", "scheduled" or "reservation"}`, interrupt},
+		{"POST", "kill", `a machine is gone at once and without notice: {"instance"}`, kill},
+		{"POST", "impair", `status checks of a machine fail: {"instance", "check": "instance", "system" or "none"}`, impair},
+		{"POST", "faults", `a rule for calls: {"service","action","caller","kind": throttle, deny, expire, fail, lose, drop or delay,"code","message","seconds","skip","times"}`, addFault},
+		{"DELETE", "faults", "lifts a rule: ?id=<id>; without id all", removeFault},
+		{"POST", "limit", `how often a call may be made: {"call": "ec2:CreateFleet","burst","rate"}; zeros lift the limit`, setLimit},
+		{"POST", "release", `new node images: {"kubernetes": "1.34", "family": "AL2023" or empty for all}`, release},
+		{"POST", "subnet", `addresses left in a subnet: {"subnet","free"}`, setSubnet},
+		{"POST", "zone", `a zonal shift away from a zone: {"zone","minutes"}; 0 ends it`, shiftZone},
+		{"POST", "spotrole", `the service-linked role for spot: {"missing": true or false}`, spotRole},
+		{"POST", "message", `a message in the interruption queue: {"body"}`, message},
+		{"POST", "reset", "lifts all rules for calls, capacity and prices of pools", reset},
+	}
+}
+
+func state(p Panel, _ *http.Request) (any, error) {
+	byState := map[market.State]int{}
+	for _, i := range p.Market.Instances() {
+		byState[i.State]++
+	}
+	visible, hidden, err := p.Market.Depth(p.Queue)
+	out := map[string]any{
+		"region": p.Market.Region(), "account": p.Market.Account(), "time": p.Market.Now().UTC().Format(time.RFC3339),
+		"instances": byState, "capacity": p.Market.Rules(), "faults": list(p.Rules.List()), "shifted": p.Market.Shifted(),
+	}
+	if err == nil {
+		out["queue"] = map[string]int{"visible": visible, "hidden": hidden}
+	}
+	return out, nil
+}
+
+// machine is an instance as the control interface shows it.
+type machine struct {
+	ID           string            `json:"id"`
+	Type         string            `json:"type"`
+	Zone         string            `json:"zone"`
+	CapacityType string            `json:"capacityType"`
+	State        market.State      `json:"state"`
+	Reason       string            `json:"reason,omitempty"`
+	DNS          string            `json:"dns"`
+	Image        string            `json:"image"`
+	Template     string            `json:"template,omitempty"`
+	Launched     time.Time         `json:"launched"`
+	Price        string            `json:"price"` // dollars per hour
+	Tags         map[string]string `json:"tags"`
+}
+
+func machines(p Panel) []machine {
+	out := []machine{}
+	for _, i := range p.Market.Instances() {
+		out = append(out, machine{
+			ID: i.ID, Type: i.Type, Zone: i.Zone, CapacityType: i.CapacityType, State: i.State, Reason: i.Reason.Code, DNS: i.DNS, Image: i.Image,
+			Template: i.Template.Name, Launched: i.Launched, Price: market.Dollars(i.Price), Tags: i.Tags,
+		})
+	}
+	return out
+}
+
+func calls(p Panel, r *http.Request) (any, error) {
+	after := int64(0)
+	if text := r.URL.Query().Get("after"); text != "" {
+		n, err := strconv.ParseInt(text, 10, 64)
+		if err != nil {
+			return nil, err
+		}
+		after = n
+	}
+	out := []market.Call{}
+	for _, c := range p.Market.Calls(after) {
+		if glob(r.URL.Query().Get("service"), c.Service) && glob(r.URL.Query().Get("action"), c.Action) {
+			out = append(out, c)
+		}
+	}
+	return out, nil
+}
+
+// pools names the pools that a request is about.
+type pools struct {
+	Zone         string  `json:"zone"`
+	Type         string  `json:"type"`
+	CapacityType string  `json:"capacityType"`
+	Left         int     `json:"left"`
+	Code         string  `json:"code"`
+	Message      string  `json:"message"`
+	Price        float64 `json:"price"`
+	Factor       float64 `json:"factor"`
+}
+
+func setCapacity(p Panel, r *http.Request) (any, error) {
+	in, err := read[pools](r)
+	if err != nil {
+		return nil, err
+	}
+	p.Market.SetCapacity(market.Capacity{Zone: in.Zone, Type: in.Type, CapacityType: in.CapacityType, Left: in.Left, Code: in.Code, Message: in.Message})
+	return nil, nil
+}
+
+func clearCapacity(p Panel, r *http.Request) (any, error) {
+	in, err := read[pools](r)
+	if err != nil {
+		return nil, err
+	}
+	p.Market.ClearCapacity(market.Capacity{Zone: in.Zone, Type: in.Type, CapacityType: in.CapacityType})
+	return nil, nil
+}
+
+func setPrice(p Panel, r *http.Request) (any, error) {
+	in, err := read[pools](r)
+	if err != nil {
+		return nil, err
+	}
+	p.Market.SetPrice(market.PriceRule{
+		Zone: in.Zone, Type: in.Type, CapacityType: in.CapacityType, Price: int64(in.Price*1_000_000 + 0.5), Factor: in.Factor,
+	})
+	return nil, nil
+}
+
+func setQuota(p Panel, r *http.Request) (any, error) {
+	in, err := read[struct {
+		Bucket market.Bucket `json:"bucket"`
+		VCPUs  int           `json:"vcpus"`
+	}](r)
+	if err != nil {
+		return nil, err
+	}
+	p.Market.SetQuota(in.Bucket, in.VCPUs)
+	return nil, nil
+}
+
+// target names the machine that a request is about.
+type target struct {
+	Instance string `json:"instance"`
+	Kind     string `json:"kind"`
+	Check    string `json:"check"`
+}
+
+func interrupt(p Panel, r *http.Request) (any, error) {
+	in, err := read[target](r)
+	if err != nil {
+		return nil, err
+	}
+	switch in.Kind {
+	case "", "spot":
+		return nil, p.Market.Interrupt(in.Instance)
+	case "rebalance":
+		return nil, p.Market.Rebalance(in.Instance)
+	case "reservation":
+		return nil, p.Market.InterruptReservation(in.Instance)
+	case "scheduled":
+		at := p.Market.Now().Add(time.Hour)
+		return nil, p.Market.Schedule(in.Instance, market.ScheduledEvent{
+			Code: "instance-retirement", Description: "The instance is running on degraded hardware", NotBefore: at, NotAfter: at.Add(2 * time.Hour),
+		})
+	default:
+		return nil, errors.New(`kind must be "spot", "rebalance", "scheduled" or "reservation", not "` + in.Kind + `"`)
+	}
+}
+
+func kill(p Panel, r *http.Request) (any, error) {
+	in, err := read[target](r)
+	if err != nil {
+		return nil, err
+	}
+	return nil, p.Market.Kill(in.Instance)
+}
+
+func impair(p Panel, r *http.Request) (any, error) {
+	in, err := read[target](r)
+	if err != nil {
+		return nil, err
+	}
+	return nil, p.Market.Impair(in.Instance, in.Check == "instance", in.Check == "system")
+}
+
+func addFault(p Panel, r *http.Request) (any, error) {
+	in, err := read[Rule](r)
+	if err != nil {
+		return nil, err
+	}
+	switch in.Kind {
+	case Throttle, Deny, Expire, Fail, Lose, Drop, Delay:
+		return p.Rules.Add(in), nil
+	default:
+		return nil, errors.New(`kind must be throttle, deny, expire, fail, lose, drop or delay, not "` + string(in.Kind) + `"`)
+	}
+}
+
+func removeFault(p Panel, r *http.Request) (any, error) {
+	id := 0
+	if text := r.URL.Query().Get("id"); text != "" {
+		n, err := strconv.Atoi(text)
+		if err != nil {
+			return nil, err
+		}
+		id = n
+	}
+	p.Rules.Remove(id)
+	return nil, nil
+}
+
+func setLimit(p Panel, r *http.Request) (any, error) {
+	in, err := read[struct {
+		Call  string  `json:"call"`
+		Burst float64 `json:"burst"`
+		Rate  float64 `json:"rate"`
+	}](r)
+	if err != nil {
+		return nil, err
+	}
+	p.Market.SetLimit(in.Call, market.Limit{Burst: in.Burst, Rate: in.Rate})
+	return nil, nil
+}
+
+func release(p Panel, r *http.Request) (any, error) {
+	in, err := read[struct {
+		Kubernetes string `json:"kubernetes"`
+		Family     string `json:"family"`
+	}](r)
+	if err != nil {
+		return nil, err
+	}
+	if in.Kubernetes == "" {
+		for _, c := range p.Market.Clusters() {
+			in.Kubernetes = c.Version
+		}
+	}
+	out := map[string]string{}
+	for _, i := range p.Market.Publish(market.Release{Kubernetes: in.Kubernetes, Family: in.Family}) {
+		out[i.Name] = i.ID
+	}
+	if len(out) == 0 {
+		return nil, errors.New(`no images of family "` + in.Family + `": it must be AL2, AL2023, Bottlerocket, Windows, Ubuntu or empty`)
+	}
+	return out, nil
+}
+
+func setSubnet(p Panel, r *http.Request) (any, error) {
+	in, err := read[struct {
+		Subnet string `json:"subnet"`
+		Free   int    `json:"free"`
+	}](r)
+	if err != nil {
+		return nil, err
+	}
+	return nil, p.Market.SetFreeAddresses(in.Subnet, in.Free)
+}
+
+func shiftZone(p Panel, r *http.Request) (any, error) {
+	in, err := read[struct {
+		Zone    string  `json:"zone"`
+		Minutes float64 `json:"minutes"`
+	}](r)
+	if err != nil {
+		return nil, err
+	}
+	until := time.Time{}
+	if in.Minutes > 0 {
+		until = p.Market.Now().Add(time.Duration(in.Minutes * float64(time.Minute)))
+	}
+	p.Market.ShiftZone(in.Zone, until)
+	return nil, nil
+}
+
+func spotRole(p Panel, r *http.Request) (any, error) {
+	in, err := read[struct {
+		Missing bool `json:"missing"`
+	}](r)
+	if err != nil {
+		return nil, err
+	}
+	p.Market.ForbidSpotRole(in.Missing)
+	return nil, nil
+}
+
+func message(p Panel, r *http.Request) (any, error) {
+	in, err := read[struct {
+		Body string `json:"body"`
+	}](r)
+	if err != nil {
+		return nil, err
+	}
+	id, err := p.Market.Send(p.Queue, in.Body)
+	return map[string]string{"id": id}, err
+}
+
+func reset(p Panel, _ *http.Request) (any, error) {
+	p.Rules.Remove(0)
+	p.Market.ClearCapacity(market.Capacity{})
+	p.Market.ClearPrices()
+	return nil, nil
+}
+
+// list makes an empty list of none, so that JSON shows [] and not null.
+func list[T any](in []T) []T {
+	if in == nil {
+		return []T{}
+	}
+	return in
+}
