@@ -1,0 +1,68 @@
+package loop
+
+import (
+	"context"
+	"fmt"
+	"reflect"
+	"time"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/client-go/util/workqueue"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/controller"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+)
+
+// conflict is how soon a reconciler comes again whose write met a newer object.
+const conflict = 50 * time.Millisecond
+
+// Result is the answer of a reconciler: come again after a while, or err. An
+// object that is gone needs nothing; one that has changed is looked at again soon.
+func Result(again time.Duration, err error) (reconcile.Result, error) {
+	switch {
+	case err == nil:
+		return reconcile.Result{RequeueAfter: again}, nil
+	case apierrors.IsNotFound(err):
+		return reconcile.Result{}, nil
+	case apierrors.IsConflict(err):
+		return reconcile.Result{RequeueAfter: conflict}, nil
+	}
+	return reconcile.Result{}, err
+}
+
+// Options are those of a controller that works on so many objects at a time
+// and backs off between low and high for each that fails.
+func Options(atATime int, low, high time.Duration) controller.Options {
+	return controller.Options{
+		MaxConcurrentReconciles: atATime,
+		RateLimiter:             workqueue.NewTypedItemExponentialFailureRateLimiter[reconcile.Request](low, high),
+	}
+}
+
+// Patch changes an object by what change does to a copy of it, and returns
+// what the API server answered. Nothing is sent when nothing changed. The write
+// fails when the object has changed meanwhile.
+func Patch[T client.Object](ctx context.Context, c client.Client, o T, change func(T)) (T, error) {
+	return patch(o, change, func(next T, p client.Patch) error { return c.Patch(ctx, next, p) })
+}
+
+// PatchStatus is Patch for the status of an object.
+func PatchStatus[T client.Object](ctx context.Context, c client.Client, o T, change func(T)) (T, error) {
+	return patch(o, change, func(next T, p client.Patch) error { return c.Status().Patch(ctx, next, p) })
+}
+
+func patch[T client.Object](o T, change func(T), send func(T, client.Patch) error) (T, error) {
+	next, ok := o.DeepCopyObject().(T)
+	if !ok {
+		return o, fmt.Errorf("copy of %T is of another type", o)
+	}
+	change(next)
+	if reflect.DeepEqual(o, next) {
+		return o, nil
+	}
+	base, _ := o.DeepCopyObject().(client.Object)
+	if err := send(next, client.MergeFromWithOptions(base, client.MergeFromWithOptimisticLock{})); err != nil {
+		return o, err
+	}
+	return next, nil
+}
