@@ -47,8 +47,8 @@ generate: ## deep copies, CRDs, references
 docs: ## the pages of docs/reference
 	@go generate ./tools/docs
 
-catalog: ## the bundled EC2 catalogue from its source tables: make catalog ARGS='-from DIR'
-	@go run ./tools/catalog $(ARGS)
+catalog: ## the bundled EC2 catalogue from its source tables: make catalog FROM=<folder>
+	@go run ./tools/catalog -from '$(FROM)' $(ARGS)
 
 bench: ## the benchmarks of the engine
 	@go test -run '^$$' -bench . -benchmem $(ARGS) ./engine/...
