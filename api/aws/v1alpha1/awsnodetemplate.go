@@ -14,8 +14,8 @@ type AWSNodeTemplate struct {
 	metav1.TypeMeta   `json:",inline"`
 	metav1.ObjectMeta `json:"metadata,omitempty"`
 
-	// +optional
-	Spec AWSNodeTemplateSpec `json:"spec,omitempty"`
+	// +required
+	Spec AWSNodeTemplateSpec `json:"spec"`
 	// +optional
 	Status AWSNodeTemplateStatus `json:"status,omitempty"`
 }

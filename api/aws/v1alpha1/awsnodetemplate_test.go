@@ -76,3 +76,22 @@ func TestProblems(t *testing.T) {
 		})
 	}
 }
+
+func TestHash(t *testing.T) {
+	template := func(change func(*v1alpha1.AWSNodeTemplateSpec)) string {
+		t := &v1alpha1.AWSNodeTemplate{}
+		t.Spec.SubnetSelector = map[string]string{"a": "b"}
+		change(&t.Spec)
+		return t.Hash()
+	}
+	before := template(func(*v1alpha1.AWSNodeTemplateSpec) {})
+	if template(func(s *v1alpha1.AWSNodeTemplateSpec) { s.SubnetSelector["a"] = "c" }) != before {
+		t.Error("what selectors find is compared elsewhere")
+	}
+	if template(func(s *v1alpha1.AWSNodeTemplateSpec) { s.UserData = new("x") }) == before {
+		t.Error("a machine boots once: other user data must show")
+	}
+	if template(func(s *v1alpha1.AWSNodeTemplateSpec) { s.Tags = map[string]string{"a": "b"} }) == before {
+		t.Error("a field of the shared settings must show")
+	}
+}

@@ -15,8 +15,8 @@ type Provisioner struct {
 	metav1.TypeMeta   `json:",inline"`
 	metav1.ObjectMeta `json:"metadata,omitempty"`
 
-	// +optional
-	Spec ProvisionerSpec `json:"spec,omitempty"`
+	// +required
+	Spec ProvisionerSpec `json:"spec"`
 	// +kubebuilder:default:={}
 	// +optional
 	Status ProvisionerStatus `json:"status,omitempty"`

@@ -148,3 +148,29 @@ func TestProblems(t *testing.T) {
 		})
 	}
 }
+
+func TestHash(t *testing.T) {
+	tests := map[string]struct {
+		why     string
+		change  func(*v1alpha5.ProvisionerSpec)
+		drifted bool
+	}{
+		"Label":        {"A node's labels are set at birth.", func(s *v1alpha5.ProvisionerSpec) { s.Labels = map[string]string{"a": "b"} }, true},
+		"Provider":     {"Its provider makes the node.", func(s *v1alpha5.ProvisionerSpec) { s.Provider.Raw = []byte(`{"subnetSelector":{"a":"c"}}`) }, true},
+		"Spacing":      {"How the provider is written does not.", func(s *v1alpha5.ProvisionerSpec) { s.Provider.Raw = []byte(`{ "subnetSelector": {"a": "b"} }`) }, false},
+		"Requirements": {"A node that meets what is asked now has not drifted.", func(s *v1alpha5.ProvisionerSpec) { s.Requirements = []requirement{in("a", "b")} }, false},
+		"TTL":          {"When nodes go is not what they are.", func(s *v1alpha5.ProvisionerSpec) { s.TTLSecondsAfterEmpty = new(int64(30)); s.Weight = new(int32(3)) }, false},
+	}
+	provisioner := func() *v1alpha5.Provisioner {
+		return &v1alpha5.Provisioner{Spec: v1alpha5.ProvisionerSpec{Provider: &runtime.RawExtension{Raw: []byte(`{"subnetSelector":{"a":"b"}}`)}}}
+	}
+	for name, c := range tests {
+		t.Run(name, func(t *testing.T) {
+			p := provisioner()
+			c.change(&p.Spec)
+			if drifted := p.Hash() != provisioner().Hash(); drifted != c.drifted {
+				t.Errorf("drifted: %t, want %t. %s", drifted, c.drifted, c.why)
+			}
+		})
+	}
+}
