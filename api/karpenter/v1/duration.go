@@ -2,7 +2,6 @@ package v1
 
 import (
 	"fmt"
-	"strings"
 	"time"
 )
 
@@ -44,5 +43,3 @@ func (d NillableDuration) problem() string {
 	}
 	return ""
 }
-
-func lower(s string) string { return strings.ToLower(s) }

@@ -1,5 +1,7 @@
 package v1
 
+import "strings"
+
 // Labels on claims and nodes.
 const (
 	LabelNodePool     = Group + "/nodepool"      // the pool a claim or node belongs to
@@ -64,4 +66,4 @@ const (
 )
 
 // LabelNodeClass returns the label that names a claim's class, and marks the nodes that are ours.
-func LabelNodeClass(group, kind string) string { return group + "/" + lower(kind) }
+func LabelNodeClass(group, kind string) string { return group + "/" + strings.ToLower(kind) }
