@@ -238,10 +238,9 @@ func TestSell(t *testing.T) {
 	s := types.Sell(types.Shape(typ, types.Default("eu-west-1")), types.Offers(region, typ))
 	got := map[string][]string{}
 	want := map[string][]string{
-		label.Zone:                 {"eu-west-1a", "eu-west-1b", "eu-west-1c"},
-		"topology.k8s.aws/zone-id": {"euw1-az1", "euw1-az2", "euw1-az3"},
-		label.CapacityType:         {label.OnDemand},
-		label.Region:               {"eu-west-1"},
+		label.Zone:         {"eu-west-1a", "eu-west-1b", "eu-west-1c"},
+		label.CapacityType: {label.OnDemand},
+		label.Region:       {"eu-west-1"},
 	}
 	for key := range want {
 		got[key] = valuesOf(s, key)
@@ -249,12 +248,29 @@ func TestSell(t *testing.T) {
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("labels that follow from offers: -want +got\n%s", diff)
 	}
-	if len(s.Offers) != 3 || !s.Offers[0].Synthetic || s.Offers[0].Price == 0 {
+	if len(s.Offers) != 3 || !s.Offers[0].Synthetic || s.Offers[0].Price == 0 || s.Offers[0].Labels["topology.k8s.aws/zone-id"] != "euw1-az3" {
 		t.Errorf("offers of a type without spot in three zones: %+v", s.Offers)
 	}
 	unsold := types.Sell(s, nil)
 	if r, ok := unsold.Labels.Find(label.Zone); !ok || r.Op() != label.DoesNotExist {
 		t.Errorf("what nobody offers is in no zone, got %v", r)
+	}
+}
+
+// TestSellReserved wants that a reservation's label is the offer's, and that
+// without a reservation the shape can never have it.
+func TestSellReserved(t *testing.T) {
+	const id = "karpenter.k8s.aws/capacity-reservation-id"
+	shape := types.Shape(typeOf(t, "m5.large"), types.Default("us-east-1"))
+	if r, ok := shape.Labels.Find(id); !ok || r.Op() != label.DoesNotExist {
+		t.Errorf("without a reservation: got %v", r)
+	}
+	sold := types.Sell(shape, []world.Offer{
+		{Zone: "us-east-1a", CapacityType: label.OnDemand},
+		{Zone: "us-east-1a", CapacityType: label.Reserved, Reservation: "cr-1", Count: 3, Labels: map[string]string{id: "cr-1"}},
+	})
+	if r, ok := sold.Labels.Find(id); ok {
+		t.Errorf("the label is the reserved offer's alone, got %v for all", r)
 	}
 }
 

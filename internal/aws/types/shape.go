@@ -36,19 +36,21 @@ func volumeLimits(t *catalog.Type, s Settings) []world.DriverLimit {
 	return []world.DriverLimit{{Driver: ebsDriver, Count: max(n, 0)}}
 }
 
-// Sell returns the shape with offers, and with the labels that follow from them.
-// An offer's zone id is its label topology.k8s.aws/zone-id.
+// Sell returns the shape with offers. Zones and capacity types become labels of
+// the shape; a label that offers set themselves, such as the zone's id or a
+// reservation's, is theirs alone: what one of them says does not hold for the others.
 func Sell(shape world.Shape, offers []world.Offer) world.Shape {
-	var zones, ids, ways []string
+	var zones, ways []string
+	own := map[string]bool{}
 	for _, o := range offers {
 		zones, ways = append(zones, o.Zone), append(ways, o.CapacityType)
-		if id := o.Labels[awsv1.LabelZoneID]; id != "" {
-			ids = append(ids, id)
+		for key := range o.Labels {
+			own[key] = true
 		}
 	}
-	set := append(make(label.Set, 0, len(shape.Labels)+3), shape.Labels...)
+	set := append(make(label.Set, 0, len(shape.Labels)+2), shape.Labels...)
+	set = slices.DeleteFunc(set, func(r label.Requirement) bool { return own[r.Key] })
 	set = with(set, label.Zone, zones)
-	set = with(set, awsv1.LabelZoneID, ids)
 	set = with(set, label.CapacityType, ways)
 	shape.Labels, shape.Offers = set, offers
 	return shape
