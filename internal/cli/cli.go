@@ -7,6 +7,7 @@ import (
 
 	"github.com/tenon-sh/tenon/internal/cli/completion"
 	"github.com/tenon-sh/tenon/internal/cli/down"
+	"github.com/tenon-sh/tenon/internal/cli/plan"
 	"github.com/tenon-sh/tenon/internal/cli/sim"
 	"github.com/tenon-sh/tenon/internal/cli/types"
 	"github.com/tenon-sh/tenon/internal/cli/up"
@@ -23,7 +24,7 @@ func Root(b version.Build) *cobra.Command {
 pods need, and gives back the ones it can do without. It speaks the Karpenter
 API.`,
 	}
-	add(root, "Look, and change nothing:", types.Command())
+	add(root, "Look, and change nothing:", plan.Command(b.Version), types.Command())
 	add(root, "A cluster to play with, on this computer:", up.Command(), sim.Command(), down.Command())
 	add(root, "Other:", version.Command(b), completion.Command(), verb.Help(root))
 	return root
