@@ -30,6 +30,7 @@ type Options struct {
 	Scheduler   bool          // run kube-scheduler
 	Controllers bool          // run kube-controller-manager
 	Machines    bool          // play the kubelets of nodes annotated for kwok
+	Ephemeral   bool          // remove Dir at the end, also when this process is killed
 	Args        []string      // further arguments of `controlplane up`
 }
 
@@ -101,6 +102,9 @@ func (o Options) arguments() []string {
 	if o.Grace != 0 {
 		a = append(a, "-grace", o.Grace.String())
 	}
+	if o.Ephemeral {
+		a = append(a, "-remove")
+	}
 	return append(a, o.Args...)
 }
 
@@ -119,8 +123,13 @@ func Environment(dir string) []string {
 // Done is closed when the control plane has ended, whoever ended it.
 func (c *ControlPlane) Done() <-chan struct{} { return c.done }
 
-// Err says why the control plane ended, after Done.
-func (c *ControlPlane) Err() error { return c.err }
+// Err says how the control plane ended, after Done.
+func (c *ControlPlane) Err() error {
+	if c.err == nil {
+		return errors.New("exit status 0")
+	}
+	return c.err
+}
 
 // Stop ends the control plane and waits until it is gone.
 func (c *ControlPlane) Stop() {

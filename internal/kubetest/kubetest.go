@@ -124,15 +124,13 @@ func (p *plane) runBinary() error {
 		return err
 	}
 	o.Log = log
+	defer log.Close()
+	o.Ephemeral = true
 	c, err := kube.Start(context.Background(), o)
 	if err != nil {
-		return errors.Join(err, log.Close(), os.RemoveAll(o.Dir))
+		return errors.Join(err, os.RemoveAll(o.Dir))
 	}
-	p.stop = func() {
-		c.Stop()
-		_ = log.Close()
-		_ = os.RemoveAll(o.Dir)
-	}
+	p.stop = c.Stop
 	p.file = c.Kubeconfig
 	p.config, err = clientcmd.BuildConfigFromFlags("", c.Kubeconfig)
 	if err != nil {

@@ -117,7 +117,7 @@ func Run(ctx context.Context, o Options, ready func(Contact)) error {
 		log.say("stopping")
 		return nil
 	case <-cluster.Done():
-		return fmt.Errorf("the control plane has ended by itself (%v); %s says more", cluster.Err(), o.Dir.Log("controlplane"))
+		return fmt.Errorf("the control plane has ended by itself (%w); %s says more", cluster.Err(), o.Dir.Log("controlplane"))
 	}
 }
 

@@ -41,7 +41,29 @@ func buildOnce(ctx context.Context, root, path string) error {
 	if err := build(ctx, filepath.Join(root, "controlplane"), half); err != nil {
 		return err
 	}
-	return os.Rename(half, path)
+	if err := os.Rename(half, path); err != nil {
+		return err
+	}
+	return prune(filepath.Dir(dir), time.Now().Add(-keep))
+}
+
+// keep is for how long a build that nobody asks for is kept.
+const keep = 30 * 24 * time.Hour
+
+// prune removes the builds in cache that nobody has asked for since.
+func prune(cache string, since time.Time) error {
+	old, err := filepath.Glob(filepath.Join(cache, "controlplane-*"))
+	if err != nil {
+		return err
+	}
+	for _, dir := range old {
+		if info, err := os.Stat(dir); err == nil && info.ModTime().Before(since) {
+			if err := os.RemoveAll(dir); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
 }
 
 // lock takes the lock of file, which the kernel takes back from a process that dies.

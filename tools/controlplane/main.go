@@ -16,6 +16,7 @@ import (
 	"os/signal"
 	"path/filepath"
 	"syscall"
+	"time"
 
 	"github.com/tenon-sh/tenon/internal/kube"
 )
@@ -57,6 +58,10 @@ func ensure(ctx context.Context, links string) (string, error) {
 		}
 	} else if err != nil {
 		return "", err
+	}
+	now := time.Now()
+	if err := os.Chtimes(filepath.Dir(path), now, now); err != nil {
+		return "", err // prune would take it for unused
 	}
 	if links == "" {
 		return path, nil

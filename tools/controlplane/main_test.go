@@ -43,6 +43,26 @@ func TestOneBuilderAtATime(t *testing.T) {
 	again()
 }
 
+func TestPruneKeepsWhatIsUsed(t *testing.T) {
+	cache, now := t.TempDir(), time.Now()
+	for name, age := range map[string]time.Duration{"controlplane-used": time.Hour, "controlplane-old": 2 * keep, "another": 2 * keep} {
+		dir := filepath.Join(cache, name)
+		if err := os.Mkdir(dir, 0o700); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.Chtimes(dir, now.Add(-age), now.Add(-age)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := prune(cache, now.Add(-keep)); err != nil {
+		t.Fatal(err)
+	}
+	left, err := filepath.Glob(filepath.Join(cache, "*"))
+	if err != nil || len(left) != 2 || filepath.Base(left[0]) != "another" || filepath.Base(left[1]) != "controlplane-used" {
+		t.Errorf("left are %v, %v", left, err)
+	}
+}
+
 func TestAdvice(t *testing.T) {
 	for said, want := range map[string]string{
 		"write /tmp/go-build/x.a: no space left on device": "The disk is full",

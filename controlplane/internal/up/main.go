@@ -31,6 +31,7 @@ type Options struct {
 	Controllers bool          // run kube-controller-manager
 	Machines    bool          // play the kubelets of nodes annotated for it
 	Grace       time.Duration // how long a node may be silent before it is NotReady
+	Remove      bool          // remove Dir at the end
 	Verbosity   int           // of the Kubernetes log
 	APIServer   arguments     // extra arguments
 }
@@ -84,6 +85,7 @@ func parse(args []string) (Options, bool, error) {
 	f.BoolVar(&o.Controllers, "controllers", true, "run kube-controller-manager")
 	f.BoolVar(&o.Machines, "machines", true, "play the kubelets of nodes with the annotation kwok.x-k8s.io/node=fake")
 	f.DurationVar(&o.Grace, "grace", 5*time.Minute, "how long a node may be silent before it is NotReady")
+	f.BoolVar(&o.Remove, "remove", false, "remove the directory at the end")
 	f.IntVar(&o.Verbosity, "v", 0, "verbosity of the Kubernetes log on standard error")
 	f.Var(&o.APIServer, "apiserver-arg", "an extra `argument` for kube-apiserver; may be repeated")
 	f.BoolVar(&leash, "while-stdin", false, "stop when standard input ends")
