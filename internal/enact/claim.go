@@ -1,0 +1,245 @@
+package enact
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"strconv"
+	"sync"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	v1 "github.com/tenon-sh/tenon/api/karpenter/v1"
+	"github.com/tenon-sh/tenon/api/karpenter/v1alpha5"
+	"github.com/tenon-sh/tenon/engine/plan"
+	"github.com/tenon-sh/tenon/engine/world"
+	"github.com/tenon-sh/tenon/internal/metric"
+	"github.com/tenon-sh/tenon/internal/observe"
+)
+
+// atATime is how many objects are written side by side.
+const atATime = 32
+
+// Ask creates the claims of a plan's asks, and returns the claim of each ask by
+// the ask's name. One that cannot be made does not keep others from being made.
+func (e *Enactor) Ask(ctx context.Context, asks []plan.Ask, reason string) (map[string]string, error) {
+	templates := map[world.PoolID]*v1.NodeClaim{}
+	failed := map[world.PoolID]error{}
+	for _, a := range asks {
+		if templates[a.Pool] == nil && failed[a.Pool] == nil {
+			t, err := e.Template(ctx, a.Pool)
+			templates[a.Pool], failed[a.Pool] = t, err
+		}
+	}
+	var mu sync.Mutex
+	made := map[string]string{}
+	var errs []error
+	each(asks, func(a plan.Ask) {
+		err := failed[a.Pool]
+		var c *v1.NodeClaim
+		if err == nil {
+			c = ClaimOf(a, templates[a.Pool])
+			err = e.create(ctx, c, reason)
+		}
+		mu.Lock()
+		defer mu.Unlock()
+		if err != nil {
+			errs = append(errs, fmt.Errorf("ask for %s: %w", a.Name, err))
+			return
+		}
+		made[a.Name] = c.Name
+	})
+	return made, errors.Join(errs...)
+}
+
+// each does something to every item, so many at a time, and waits for all.
+func each[T any](items []T, do func(T)) {
+	var wg sync.WaitGroup
+	slots := make(chan struct{}, atATime)
+	for _, item := range items {
+		slots <- struct{}{}
+		wg.Go(func() {
+			defer func() { <-slots }()
+			do(item)
+		})
+	}
+	wg.Wait()
+}
+
+// create writes a claim under a name of its own. When the answer is lost the
+// name finds it again, so that none is made twice.
+func (e *Enactor) create(ctx context.Context, c *v1.NodeClaim, reason string) error {
+	c.Name = c.GenerateName + e.Suffix()
+	c.GenerateName = ""
+	err := e.Client.Create(ctx, c)
+	if err != nil && !apierrors.IsAlreadyExists(err) && ctx.Err() == nil && unclear(err) {
+		if again := e.Client.Create(ctx, c); again == nil || apierrors.IsAlreadyExists(again) {
+			err = again
+		}
+	}
+	if err != nil {
+		return err
+	}
+	e.Cluster.Wrote(c)
+	e.Metrics.Add(metric.ClaimsCreated, 1, reason, poolLabel(c.Labels), strconv.FormatBool(c.Annotations[v1.AnnotationMinValuesRelaxed] == "true"))
+	e.Log.Info("created nodeclaim", "NodePool", poolLabel(c.Labels), "NodeClaim", c.Name, "requests", c.Spec.Resources.Requests, "instance-types", menuText(c.Spec.Requirements))
+	return nil
+}
+
+// unclear reports whether a write may have happened although it failed.
+func unclear(err error) bool {
+	return apierrors.IsTimeout(err) || apierrors.IsServerTimeout(err) || apierrors.IsInternalError(err) || apierrors.ReasonForError(err) == metav1.StatusReasonUnknown
+}
+
+// menuText names the first few instance types of a claim's menu, for the log.
+func menuText(rs []v1.Requirement) string {
+	for _, r := range rs {
+		if r.Key != v1.LabelInstanceType || r.Operator != corev1.NodeSelectorOpIn {
+			continue
+		}
+		if n := len(r.Values); n > 5 {
+			return fmt.Sprintf("%s, %s, %s, %s, %s and %d other(s)", r.Values[0], r.Values[1], r.Values[2], r.Values[3], r.Values[4], n-5)
+		}
+		return fmt.Sprint(r.Values)
+	}
+	return ""
+}
+
+// Template returns the claim that a pool's claims are made from.
+func (e *Enactor) Template(ctx context.Context, id world.PoolID) (*v1.NodeClaim, error) {
+	key := client.ObjectKey{Name: id.Name}
+	switch id.Kind {
+	case world.NodePool:
+		var p v1.NodePool
+		if err := e.Client.Get(ctx, key, &p); err != nil {
+			return nil, fmt.Errorf("node pool %q: %w", id.Name, err)
+		}
+		return fromNodePool(&p), nil
+	case world.Provisioner:
+		var p v1alpha5.Provisioner
+		if err := e.Client.Get(ctx, key, &p); err != nil {
+			return nil, fmt.Errorf("provisioner %q: %w", id.Name, err)
+		}
+		return fromProvisioner(&p), nil
+	}
+	return nil, fmt.Errorf("pool %q is of unknown kind %q", id.Name, id.Kind)
+}
+
+func fromNodePool(p *v1.NodePool) *v1.NodeClaim {
+	t := p.Spec.Template
+	c := &v1.NodeClaim{
+		ObjectMeta: metav1.ObjectMeta{
+			GenerateName:    p.Name + "-",
+			Labels:          maps.Clone(t.Labels),
+			Annotations:     maps.Clone(t.Annotations),
+			OwnerReferences: []metav1.OwnerReference{owner(v1.Group+"/v1", world.NodePool, p.Name, p.UID)},
+			Finalizers:      []string{v1.Finalizer},
+		},
+		Spec: v1.NodeClaimSpec{
+			Taints: t.Spec.Taints, StartupTaints: t.Spec.StartupTaints, Requirements: t.Spec.Requirements,
+			NodeClassRef: t.Spec.NodeClassRef, TerminationGracePeriod: t.Spec.TerminationGracePeriod, ExpireAfter: t.Spec.ExpireAfter,
+		},
+	}
+	set(&c.Labels, v1.LabelNodePool, p.Name)
+	set(&c.Annotations, v1.AnnotationPoolHash, p.Hash())
+	set(&c.Annotations, v1.AnnotationPoolHashVersion, v1.HashVersion)
+	classLabel(c)
+	return c
+}
+
+func fromProvisioner(p *v1alpha5.Provisioner) *v1.NodeClaim {
+	class := observe.ClassOf(p)
+	c := &v1.NodeClaim{
+		ObjectMeta: metav1.ObjectMeta{
+			GenerateName:    p.Name + "-",
+			Labels:          maps.Clone(p.Spec.Labels),
+			Annotations:     maps.Clone(p.Spec.Annotations),
+			OwnerReferences: []metav1.OwnerReference{owner(v1.Group+"/v1alpha5", world.Provisioner, p.Name, p.UID)},
+			Finalizers:      []string{v1.Finalizer},
+		},
+		Spec: v1.NodeClaimSpec{
+			Taints: p.Spec.Taints, StartupTaints: p.Spec.StartupTaints, NodeClassRef: &class, ExpireAfter: v1.Never,
+			Requirements: observe.Requirements(observe.Provisioner(p).Requirements),
+		},
+	}
+	if s := p.Spec.TTLSecondsUntilExpired; s != nil {
+		c.Spec.ExpireAfter = v1.After(seconds(*s))
+	}
+	set(&c.Labels, v1alpha5.LabelProvisioner, p.Name)
+	classLabel(c)
+	return c
+}
+
+func owner(version, kind, name string, uid types.UID) metav1.OwnerReference {
+	block := true
+	return metav1.OwnerReference{APIVersion: version, Kind: kind, Name: name, UID: uid, BlockOwnerDeletion: &block}
+}
+
+// classLabel marks a claim with its class, by which it is known to be ours.
+func classLabel(c *v1.NodeClaim) {
+	if ref := c.Spec.NodeClassRef; ref != nil {
+		set(&c.Labels, v1.LabelNodeClass(ref.Group, ref.Kind), ref.Name)
+	}
+}
+
+// ClaimOf is the claim for an ask, made from its pool's template.
+func ClaimOf(a plan.Ask, template *v1.NodeClaim) *v1.NodeClaim {
+	c := template.DeepCopy()
+	for k, v := range a.Labels {
+		set(&c.Labels, k, v)
+	}
+	set(&c.Annotations, observe.AnnotationTemplate, string(a.Template))
+	set(&c.Annotations, observe.AnnotationBooked, observe.BookedText(a.Booked))
+	if a.Relaxed {
+		set(&c.Annotations, v1.AnnotationMinValuesRelaxed, "true")
+	} else {
+		set(&c.Annotations, v1.AnnotationMinValuesRelaxed, "false")
+	}
+	c.Spec.Requirements = observe.Requirements(a.Requirements)
+	c.Spec.Resources.Requests = observe.ResourceList(a.Requests)
+	return c
+}
+
+func set(m *map[string]string, k, v string) {
+	if *m == nil {
+		*m = map[string]string{}
+	}
+	(*m)[k] = v
+}
+
+func seconds(s int64) time.Duration { return time.Duration(s) * time.Second }
+
+// Adopt creates a claim for a machine that has a node and no claim. It is
+// launched and never asked for; its status is the caller's to write.
+func (e *Enactor) Adopt(ctx context.Context, c *v1.NodeClaim) error {
+	err := e.Client.Create(ctx, c)
+	if err != nil && !apierrors.IsAlreadyExists(err) {
+		return fmt.Errorf("adopt %s: %w", c.Name, err)
+	}
+	if err == nil {
+		e.Metrics.Add(metric.ClaimsCreated, 1, Adopted, poolLabel(c.Labels), "false")
+	}
+	return nil
+}
+
+// Release deletes a claim for a reason that metrics know. Its node drains and
+// its machine ends before the claim is gone.
+func (e *Enactor) Release(ctx context.Context, c *v1.NodeClaim, reason string) error {
+	if c.DeletionTimestamp != nil {
+		return nil
+	}
+	uid := c.UID
+	if err := e.Client.Delete(ctx, c, client.Preconditions{UID: &uid}); err != nil {
+		return client.IgnoreNotFound(fmt.Errorf("release claim %q: %w", c.Name, err))
+	}
+	e.Cluster.Deleting(c)
+	e.Metrics.Add(metric.ClaimsDisrupted, 1, reason, poolLabel(c.Labels), c.Labels[v1.LabelCapacityType], "", "graceful")
+	e.Log.Info("deleted nodeclaim", "NodeClaim", c.Name, "reason", reason)
+	return nil
+}

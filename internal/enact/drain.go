@@ -1,0 +1,171 @@
+package enact
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strconv"
+	"sync"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	policyv1 "k8s.io/api/policy/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	v1 "github.com/tenon-sh/tenon/api/karpenter/v1"
+	"github.com/tenon-sh/tenon/engine/world"
+	"github.com/tenon-sh/tenon/internal/metric"
+)
+
+// Taint marks a node as going, so that no further pod is placed on it and load
+// balancers let go of it.
+func (e *Enactor) Taint(ctx context.Context, n *corev1.Node) (*corev1.Node, error) {
+	next := n.DeepCopy()
+	next.Spec.Taints = nil
+	for _, t := range n.Spec.Taints {
+		if t.Key != v1.TaintDisrupted {
+			next.Spec.Taints = append(next.Spec.Taints, t)
+		}
+	}
+	next.Spec.Taints = append(next.Spec.Taints, corev1.Taint{Key: v1.TaintDisrupted, Effect: corev1.TaintEffectNoSchedule})
+	set(&next.Labels, v1.LabelExcludeBalancers, v1.ExcludedByUs)
+	if err := e.patchNode(ctx, n, next); err != nil {
+		return n, fmt.Errorf("taint node %q: %w", n.Name, err)
+	}
+	return next, nil
+}
+
+// Untaint takes the mark from a node that stays after all.
+func (e *Enactor) Untaint(ctx context.Context, n *corev1.Node) error {
+	next := n.DeepCopy()
+	next.Spec.Taints = nil
+	for _, t := range n.Spec.Taints {
+		if t.Key != v1.TaintDisrupted {
+			next.Spec.Taints = append(next.Spec.Taints, t)
+		}
+	}
+	if next.Labels[v1.LabelExcludeBalancers] == v1.ExcludedByUs {
+		delete(next.Labels, v1.LabelExcludeBalancers)
+	}
+	if len(next.Spec.Taints) == len(n.Spec.Taints) && len(next.Labels) == len(n.Labels) {
+		return nil
+	}
+	if err := e.patchNode(ctx, n, next); err != nil {
+		return fmt.Errorf("untaint node %q: %w", n.Name, err)
+	}
+	return nil
+}
+
+// patchNode writes taints as they are meant: a list replaces a list, so the
+// write fails when the node has changed meanwhile.
+func (e *Enactor) patchNode(ctx context.Context, was, next *corev1.Node) error {
+	return e.Client.Patch(ctx, next, client.MergeFromWithOptions(was, client.MergeFromWithOptimisticLock{}))
+}
+
+// Evictor asks pods to leave. It waits longer after each refusal of a pod, so
+// that a budget that allows nothing costs little.
+type Evictor struct {
+	*Enactor
+
+	mu    sync.Mutex
+	tries map[string]try // by pod UID
+}
+
+type try struct {
+	next time.Time
+	wait time.Duration
+}
+
+// The waits between two tries to evict the same pod.
+const (
+	firstWait = 100 * time.Millisecond
+	lastWait  = 10 * time.Second
+)
+
+// NewEvictor returns an Evictor over e.
+func NewEvictor(e *Enactor) *Evictor { return &Evictor{Enactor: e, tries: map[string]try{}} }
+
+// Evict asks pods to leave, each when its wait is over, and returns when the
+// next of them may be tried again.
+func (e *Evictor) Evict(ctx context.Context, node *corev1.Node, pods []*world.Pod, reason string) {
+	each(e.due(pods), func(p *world.Pod) {
+		err := e.evict(ctx, p)
+		code := "200"
+		var s apierrors.APIStatus
+		if errors.As(err, &s) {
+			code = strconv.Itoa(int(s.Status().Code))
+		}
+		e.Metrics.Add(metric.PodsEvictionRequests, 1, code)
+		switch {
+		case err == nil:
+			e.forget(p.UID)
+			e.Events.Normal(podRef(p), "Evicted", "Evicted pod: %s", reason)
+			e.Metrics.Add(metric.PodsDrained, 1, reason)
+		case apierrors.IsNotFound(err), apierrors.IsConflict(err):
+			e.forget(p.UID)
+		case apierrors.IsTooManyRequests(err), apierrors.IsInternalError(err):
+			e.Events.Warning(node, "FailedDraining", "evicting pod violates a disruption budget: %s: %v", p.Key, err)
+		default:
+			e.Log.Error(err, "evict pod", "Pod", p.Key.String())
+		}
+	})
+}
+
+// due are the pods whose wait is over; it doubles their next wait.
+func (e *Evictor) due(pods []*world.Pod) []*world.Pod {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	now := e.Now()
+	var out []*world.Pod
+	for _, p := range pods {
+		t := e.tries[p.UID]
+		if now.Before(t.next) {
+			continue
+		}
+		t.wait = min(max(2*t.wait, firstWait), lastWait)
+		t.next = now.Add(t.wait)
+		e.tries[p.UID] = t
+		out = append(out, p)
+	}
+	return out
+}
+
+func (e *Evictor) forget(uid string) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	delete(e.tries, uid)
+}
+
+// Forget drops what is known of pods that are gone.
+func (e *Evictor) Forget(uid string) { e.forget(uid) }
+
+func (e *Evictor) evict(ctx context.Context, p *world.Pod) error {
+	uid := types.UID(p.UID)
+	return e.Client.SubResource("eviction").Create(ctx, podRef(p), &policyv1.Eviction{
+		ObjectMeta:    metav1.ObjectMeta{Namespace: p.Namespace, Name: p.Name},
+		DeleteOptions: &metav1.DeleteOptions{Preconditions: &metav1.Preconditions{UID: &uid}},
+	})
+}
+
+// Force deletes a pod that may not stay any longer, with what grace is left.
+func (e *Evictor) Force(ctx context.Context, p *world.Pod, grace time.Duration) error {
+	uid := types.UID(p.UID)
+	seconds := max(int64(grace/time.Second), 1)
+	err := e.Client.Delete(ctx, podRef(p), client.GracePeriodSeconds(seconds), client.Preconditions{UID: &uid})
+	if client.IgnoreNotFound(err) != nil && !apierrors.IsConflict(err) {
+		return fmt.Errorf("delete pod %s: %w", p.Key, err)
+	}
+	e.Events.Normal(podRef(p), "Disrupted", "Deleting the pod: its node has to be gone soon; it is granted %ds of its %ds grace and bypasses disruption budgets", seconds, p.Disruption.Grace)
+	return nil
+}
+
+// podRef is a pod as far as calls and events need it.
+func podRef(p *world.Pod) *corev1.Pod {
+	return &corev1.Pod{
+		TypeMeta:   metav1.TypeMeta{APIVersion: "v1", Kind: "Pod"},
+		ObjectMeta: metav1.ObjectMeta{Namespace: p.Namespace, Name: p.Name, UID: types.UID(p.UID)},
+	}
+}

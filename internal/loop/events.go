@@ -1,0 +1,80 @@
+package loop
+
+import (
+	"fmt"
+	"strings"
+	"sync"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/client-go/tools/record"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/tenon-sh/tenon/internal/clock"
+)
+
+// quiet is how long the same event of the same object is not repeated.
+const quiet = 2 * time.Minute
+
+// Events publishes events, each at most once in a while. A nil Events publishes nothing.
+type Events struct {
+	recorder record.EventRecorder
+	now      clock.Now
+
+	mu    sync.Mutex
+	said  map[string]time.Time
+	swept time.Time
+}
+
+// NewEvents returns Events over a recorder.
+func NewEvents(r record.EventRecorder, now clock.Now) *Events {
+	return &Events{recorder: r, now: now, said: map[string]time.Time{}}
+}
+
+// Normal says that something happened to an object.
+func (e *Events) Normal(o client.Object, reason, format string, args ...any) {
+	e.say(o, corev1.EventTypeNormal, quiet, reason, fmt.Sprintf(format, args...))
+}
+
+// Warning says that something is wrong with an object.
+func (e *Events) Warning(o client.Object, reason, format string, args ...any) {
+	e.say(o, corev1.EventTypeWarning, quiet, reason, fmt.Sprintf(format, args...))
+}
+
+// WarningEvery is Warning that is repeated after a time of its own, whatever it says.
+func (e *Events) WarningEvery(every time.Duration, o client.Object, reason, message string) {
+	e.say(o, corev1.EventTypeWarning, every, reason, message)
+}
+
+func (e *Events) say(o client.Object, kind string, every time.Duration, reason, message string) {
+	if e == nil {
+		return
+	}
+	about := string(o.GetUID())
+	if about == "" {
+		about = o.GetNamespace() + "/" + o.GetName()
+	}
+	if e.fresh(strings.Join([]string{about, reason, message}, "\x00"), every) {
+		e.recorder.Event(o, kind, reason, message)
+	}
+}
+
+// fresh reports whether key was not said for a while, and notes that it is now.
+func (e *Events) fresh(key string, every time.Duration) bool {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	now := e.now()
+	if now.Sub(e.swept) > 10*time.Minute {
+		for k, at := range e.said {
+			if now.After(at) {
+				delete(e.said, k)
+			}
+		}
+		e.swept = now
+	}
+	if at, ok := e.said[key]; ok && now.Before(at) {
+		return false
+	}
+	e.said[key] = now.Add(every)
+	return true
+}
