@@ -1,0 +1,212 @@
+// Package aws is the driver for EC2: it knows what can be bought there, buys it, and gives it back.
+//
+// The parts stand in folders of their own, most of them arithmetic on values:
+// what a class asks for (nodeclass), what types give to pods (types), images
+// and user data (ami, bootstrap), requests and answers (template, fleet). Only
+// this package puts them together.
+package aws
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"sync"
+
+	"github.com/tenon-sh/tenon/engine/world"
+	"github.com/tenon-sh/tenon/internal/aws/access"
+	"github.com/tenon-sh/tenon/internal/aws/machine"
+	"github.com/tenon-sh/tenon/internal/aws/network"
+	"github.com/tenon-sh/tenon/internal/aws/nodeclass"
+	"github.com/tenon-sh/tenon/internal/aws/notice"
+	"github.com/tenon-sh/tenon/internal/aws/profile"
+	"github.com/tenon-sh/tenon/internal/aws/soldout"
+	"github.com/tenon-sh/tenon/internal/aws/stock"
+	"github.com/tenon-sh/tenon/internal/aws/template"
+	"github.com/tenon-sh/tenon/internal/catalog"
+	"github.com/tenon-sh/tenon/internal/clock"
+	"github.com/tenon-sh/tenon/internal/cloud"
+)
+
+// Config is what the driver is told at the start.
+type Config struct {
+	Clients  *access.Clients
+	Catalog  *catalog.Catalog
+	Classes  Classes
+	Now      clock.Now
+	Said     func(Saying) // told of what is worth a line in the log; nil: nobody is
+	Settings Settings
+}
+
+// Settings are the installation's.
+type Settings struct {
+	Cluster        string
+	Endpoint       string // of the API server; empty: EKS is asked
+	CA             string // its certificate in base64; empty: EKS is asked
+	DNS            string // address of the cluster's DNS service
+	Kubernetes     string // minor version, such as 1.36, where EKS cannot be asked
+	MemoryOverhead float64
+	ReservedENIs   int
+	Queue          string // of interruption notices; empty: none is read
+	Isolated       bool   // the VPC cannot reach the Pricing service
+}
+
+// Classes finds the class that a template names. A class that is not there or
+// not usable is a cloud.Error with code NotReady.
+type Classes func(context.Context, cloud.ClassRef) (nodeclass.Class, error)
+
+// Saying is something the driver did that a person wants to read.
+type Saying struct {
+	Debug   bool
+	Message string
+	Pool    world.PoolID // whose it is; zero if nobody's
+	Fields  map[string]string
+}
+
+// Driver buys and gives back machines of EC2.
+type Driver struct {
+	cfg      Config
+	clients  *access.Clients
+	network  *network.Finder
+	machines *machine.Set
+	profiles *profile.Store
+	stores   *template.Store
+	stock    *stock.Stock
+	soldout  *soldout.Memory
+	amis     *images
+	home     *home
+
+	mu   sync.Mutex
+	seen map[string]int64 // bytes of memory that nodes of a type were seen to have
+}
+
+// New returns a driver. It calls nothing yet.
+func New(cfg Config) *Driver {
+	c := cfg.Clients
+	if cfg.Now == nil {
+		cfg.Now = clock.Wall
+	}
+	if cfg.Said == nil {
+		cfg.Said = func(Saying) {}
+	}
+	shop := stock.Clients{EC2: c.EC2}
+	if !cfg.Settings.Isolated {
+		shop.Pricing = c.Pricing
+	}
+	return &Driver{
+		cfg: cfg, clients: c,
+		network: network.New(c.EC2, cfg.Now), machines: machine.New(c.EC2, cfg.Settings.Cluster),
+		profiles: profile.NewStore(c.IAM, cfg.Now), stores: template.NewStore(c.EC2, cfg.Settings.Cluster, cfg.Now),
+		stock: stock.New(shop, cfg.Catalog, c.Region, cfg.Now), soldout: soldout.New(cfg.Now),
+		amis: newImages(c, cfg.Now), home: &home{eks: c.EKS, settings: cfg.Settings, now: cfg.Now},
+		seen: map[string]int64{},
+	}
+}
+
+// Terminate ends machines; one that EC2 does not know is gone already.
+func (d *Driver) Terminate(ctx context.Context, ids []cloud.MachineID) []error {
+	return d.machines.Terminate(ctx, ids)
+}
+
+// List returns every machine of the cluster that is not gone.
+func (d *Driver) List(ctx context.Context) ([]cloud.Machine, error) { return d.machines.List(ctx) }
+
+// Tag names a machine for people, and for whoever lists it after a crash.
+func (d *Driver) Tag(ctx context.Context, id cloud.MachineID, claim, node string) error {
+	tags := map[string]string{machine.TagClaim: claim, machine.TagCluster: d.cfg.Settings.Cluster}
+	if node != "" {
+		tags[machine.TagName] = node
+	}
+	return d.machines.Tag(ctx, id, tags)
+}
+
+// Learn notes how much memory a node of a type turned out to have. The least
+// that was seen counts.
+func (d *Driver) Learn(shape string, memory int64) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if had, ok := d.seen[shape]; memory > 0 && (!ok || memory < had) {
+		d.seen[shape] = memory
+	}
+}
+
+// Notices returns the queue of interruption notices; nil if none is configured.
+func (d *Driver) Notices() *notice.Queue {
+	if d.cfg.Settings.Queue == "" {
+		return nil
+	}
+	return notice.NewQueue(d.clients.SQS, d.cfg.Settings.Queue, 20)
+}
+
+// Interrupted notes that a spot machine was taken back, so that the next is another.
+func (d *Driver) Interrupted(shape, zone string) {
+	d.soldout.Mark("spot was interrupted there", soldout.Offer{Type: shape, Zone: zone, CapacityType: "spot"})
+}
+
+// Start learns which launch templates an earlier process left, so that Sweep ends them too.
+func (d *Driver) Start(ctx context.Context) error { return d.stores.Hydrate(ctx) }
+
+// Sweep deletes launch templates that nothing has started from for a while.
+func (d *Driver) Sweep(ctx context.Context) error {
+	gone, err := d.stores.Sweep(ctx)
+	for _, t := range gone {
+		d.cfg.Said(Saying{
+			Debug: true, Message: fmt.Sprintf("Deleted launch template %s (%s)", t.Name, t.ID),
+			Fields: map[string]string{"launch-template": t.Name},
+		})
+	}
+	return err
+}
+
+// Forget ends what was made for a class: its launch templates and profiles.
+func (d *Driver) Forget(ctx context.Context, c nodeclass.Class) error {
+	tag := machine.TagClass
+	if c.Legacy {
+		tag = "karpenter.k8s.aws/nodetemplate"
+	}
+	if _, err := d.stores.DeleteOf(ctx, tag, c.Ref.Name); err != nil {
+		return err
+	}
+	if c.Role == "" {
+		return nil
+	}
+	return d.profiles.Delete(ctx, d.owner(c).Path(), nil)
+}
+
+func (d *Driver) owner(c nodeclass.Class) profile.Owner {
+	return profile.Owner{
+		Cluster: d.cfg.Settings.Cluster, Region: d.clients.Region, Class: c.Ref.Name, UID: c.UID, Role: c.Role, Tags: c.Tags,
+	}
+}
+
+// Drift says why a machine is no longer what its template asks for: the class
+// has changed, or the image, the subnet or the groups would be others today.
+func (d *Driver) Drift(ctx context.Context, m cloud.Machine, t cloud.Template) (string, error) {
+	r, err := d.resolve(ctx, t)
+	if err != nil {
+		return "", err
+	}
+	if was := m.Annotations[HashAnnotation(r.class)]; was != "" && m.Annotations[HashAnnotation(r.class)+"-version"] == r.class.HashVersion && was != r.class.Hash {
+		return "NodeClassDrift", nil
+	}
+	if r.class.LaunchTemplate != "" {
+		return "", nil
+	}
+	if m.Image != "" && !slices.ContainsFunc(r.images, func(i image) bool { return i.ID == m.Image }) {
+		return "AMIDrift", nil
+	}
+	if m.Subnet != "" && !slices.ContainsFunc(r.subnets, func(s network.Subnet) bool { return s.ID == m.Subnet }) {
+		return "SubnetDrift", nil
+	}
+	if len(m.Groups) > 0 && !slices.Equal(m.Groups, r.groupIDs()) {
+		return "SecurityGroupDrift", nil
+	}
+	return "", nil
+}
+
+// HashAnnotation is the annotation of a claim that keeps its class' hash.
+func HashAnnotation(c nodeclass.Class) string {
+	if c.Legacy {
+		return "karpenter.k8s.aws/nodetemplate-hash"
+	}
+	return "karpenter.k8s.aws/ec2nodeclass-hash"
+}

@@ -1,0 +1,222 @@
+package aws
+
+import (
+	"context"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	awssdk "github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/ec2"
+	ec2types "github.com/aws/aws-sdk-go-v2/service/ec2/types"
+	"github.com/aws/aws-sdk-go-v2/service/ssm"
+
+	"github.com/tenon-sh/tenon/engine/label"
+	"github.com/tenon-sh/tenon/engine/world"
+	"github.com/tenon-sh/tenon/internal/aws/access"
+	"github.com/tenon-sh/tenon/internal/aws/ami"
+	"github.com/tenon-sh/tenon/internal/aws/network"
+	"github.com/tenon-sh/tenon/internal/aws/nodeclass"
+	"github.com/tenon-sh/tenon/internal/aws/refusal"
+	"github.com/tenon-sh/tenon/internal/clock"
+	"github.com/tenon-sh/tenon/internal/cloud"
+)
+
+// How long answers are used: a class sees a new image within the minute; a
+// public parameter changes when AWS releases, one of the user's own at any time.
+const (
+	imagesFresh    = time.Minute
+	publicFresh    = 24 * time.Hour
+	parameterFresh = 5 * time.Minute
+)
+
+type image = ami.Image
+
+// imageFor returns the image that a shape boots from; nil if none does.
+func imageFor(images []image, s world.Shape) *image {
+	if i, ok := ami.For(images, s.Labels); ok {
+		return &i
+	}
+	return nil
+}
+
+// images finds the images that classes select, and remembers the answers.
+type images struct {
+	ec2 *ec2.Client
+	ssm *ssm.Client
+	now clock.Now
+
+	mu         sync.Mutex
+	found      map[string]kept[[]image]
+	parameters map[string]kept[string]
+}
+
+type kept[T any] struct {
+	value T
+	until time.Time
+}
+
+func newImages(c *access.Clients, now clock.Now) *images {
+	return &images{ec2: c.EC2, ssm: c.SSM, now: now, found: map[string]kept[[]image]{}, parameters: map[string]kept[string]{}}
+}
+
+// find returns the images of a class on a cluster of that minor version, newest
+// first, one for each kind of machine.
+func (m *images) find(ctx context.Context, c nodeclass.Class, kubernetes string) ([]image, error) {
+	var all []image
+	for _, s := range c.Images {
+		found, err := m.bySelector(ctx, s, kubernetes)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, found...)
+	}
+	if len(all) == 0 {
+		return nil, cloud.Errorf(cloud.NotReady, "AMINotFound", "no amis exist given constraints of class %s: correct its image selector, or share the image with this account", c.Ref.Name)
+	}
+	return ami.Choose(all), nil
+}
+
+func (m *images) bySelector(ctx context.Context, s nodeclass.ImageSelector, kubernetes string) ([]image, error) {
+	key := strings.Join([]string{kubernetes, s.Alias, s.Parameter, strings.Join(s.Owners, ","), s.Key()}, "\n")
+	m.mu.Lock()
+	known, ok := m.found[key]
+	m.mu.Unlock()
+	if ok && m.now().Before(known.until) {
+		return known.value, nil
+	}
+	found, err := m.ask(ctx, s, kubernetes)
+	if err != nil {
+		return nil, err
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.found[key] = kept[[]image]{found, m.now().Add(imagesFresh)}
+	return found, nil
+}
+
+func (m *images) ask(ctx context.Context, s nodeclass.ImageSelector, kubernetes string) ([]image, error) {
+	switch {
+	case s.Alias != "":
+		return m.byAlias(ctx, s.Alias, kubernetes)
+	case s.Parameter != "":
+		id, err := m.parameter(ctx, s.Parameter, parameterFresh)
+		if err != nil || id == "" {
+			return nil, err
+		}
+		return m.describe(ctx, &ec2.DescribeImagesInput{ImageIds: []string{id}}, s)
+	}
+	in := &ec2.DescribeImagesInput{Filters: network.Filters(s.Selector, "image-id"), MaxResults: awssdk.Int32(1000)}
+	in.Filters = append(in.Filters, ec2types.Filter{Name: awssdk.String("state"), Values: []string{"available"}})
+	switch {
+	case len(s.Owners) > 0:
+		in.Owners = s.Owners
+	case len(s.IDs) == 0:
+		in.Owners = []string{"self", "amazon"}
+	}
+	return m.describe(ctx, in, s)
+}
+
+// byAlias returns the images that AWS publishes for a family. A family lacks
+// some kinds of machine in some versions; those parameters are passed over.
+func (m *images) byAlias(ctx context.Context, alias, kubernetes string) ([]image, error) {
+	family, version, err := ami.Alias(alias)
+	if err != nil {
+		return nil, cloud.Errorf(cloud.NotReady, "AMINotFound", "%v", err)
+	}
+	if why := ami.Unsupported(family, kubernetes); why != "" {
+		return nil, cloud.Errorf(cloud.NotReady, "UnsupportedAlias", "%s", why)
+	}
+	var out []image
+	for _, p := range ami.Parameters(family, version, kubernetes) {
+		id, err := m.parameter(ctx, p.Name, publicFresh)
+		if err != nil {
+			return nil, err
+		}
+		if id == "" {
+			continue
+		}
+		found, err := m.describe(ctx, &ec2.DescribeImagesInput{ImageIds: []string{id}}, nodeclass.ImageSelector{})
+		if err != nil {
+			return nil, err
+		}
+		for _, i := range found {
+			i.Requirements = p.Requirements
+			out = append(out, i)
+		}
+	}
+	return out, nil
+}
+
+// parameter returns the value of a parameter; empty if there is none.
+func (m *images) parameter(ctx context.Context, name string, fresh time.Duration) (string, error) {
+	m.mu.Lock()
+	known, ok := m.parameters[name]
+	m.mu.Unlock()
+	if ok && m.now().Before(known.until) {
+		return known.value, nil
+	}
+	out, err := m.ssm.GetParameter(ctx, &ssm.GetParameterInput{Name: awssdk.String(name)})
+	value := ""
+	switch {
+	case refusal.Gone(err):
+		fresh = parameterFresh // AWS may publish it any day
+	case err != nil:
+		return "", refusal.Wrap("get parameter "+name, err)
+	case out.Parameter != nil:
+		value = awssdk.ToString(out.Parameter.Value)
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.parameters[name] = kept[string]{value, m.now().Add(fresh)}
+	return value, nil
+}
+
+func (m *images) describe(ctx context.Context, in *ec2.DescribeImagesInput, s nodeclass.ImageSelector) ([]image, error) {
+	in.IncludeDeprecated = awssdk.Bool(true)
+	var out []image
+	pages := ec2.NewDescribeImagesPaginator(m.ec2, in)
+	for pages.HasMorePages() {
+		page, err := pages.NextPage(ctx)
+		if refusal.Is(err, "InvalidAMIID.NotFound") || refusal.Is(err, "InvalidAMIID.Unavailable") {
+			return nil, nil
+		}
+		if err != nil {
+			return nil, refusal.Wrap("describe images", err)
+		}
+		for _, i := range page.Images {
+			if img, ok := m.read(i, s); ok {
+				out = append(out, img)
+			}
+		}
+	}
+	return out, nil
+}
+
+// read turns EC2's description into an image; false for a machine architecture that nodes do not have.
+func (m *images) read(i ec2types.Image, s nodeclass.ImageSelector) (image, bool) {
+	arch, ok := ami.Arch(string(i.Architecture))
+	if !ok {
+		return image{}, false
+	}
+	created, _ := time.Parse(time.RFC3339, awssdk.ToString(i.CreationDate))
+	out := image{ID: awssdk.ToString(i.ImageId), Name: awssdk.ToString(i.Name), Created: created, Requirements: ami.OfArch(arch)}
+	if end, err := time.Parse(time.RFC3339, awssdk.ToString(i.DeprecationTime)); err == nil {
+		out.Deprecated = m.now().After(end)
+	}
+	if s.Legacy {
+		tags := map[string]string{}
+		for _, t := range i.Tags {
+			tags[awssdk.ToString(t.Key)] = awssdk.ToString(t.Value)
+		}
+		out.Requirements = ami.OfTags(out.Requirements, tags, wellKnown)
+	}
+	return out, true
+}
+
+// wellKnown reports whether a tag of an image is the name of a label that machines have.
+func wellKnown(key string) bool {
+	return slices.Contains([]string{label.InstanceType, label.Arch, label.OS, label.Zone, label.Region, label.CapacityType}, key) ||
+		strings.HasPrefix(key, "karpenter.k8s.aws/instance-")
+}
