@@ -5,6 +5,7 @@
 //
 //	EC2              query, XML
 //	IAM, STS         query, XML
+//	CloudFormation   query, XML: the one stack that made the account's roles, to look at and to delete
 //	SSM, SQS         JSON
 //	Pricing          JSON
 //	EKS, zonal shift REST, JSON

@@ -129,13 +129,16 @@ func instanceNodes(c *call, i market.Instance) []node {
 	if i.CapacityType != market.OnDemand {
 		lifecycle = i.CapacityType
 	}
-	address, dns := i.Address.String(), i.DNS
+	address, dns, address6 := i.Address.String(), i.DNS, ""
+	if i.Address6.IsValid() {
+		address6 = i.Address6.String()
+	}
 	if i.State == market.Terminated {
-		address, dns = "", ""
+		address, dns, address6 = "", "", ""
 	}
 	return []node{
 		txt("instanceId", i.ID), txt("imageId", i.Image), el("instanceState", stateNodes(i.State)...),
-		txt("privateDnsName", dns), txt("privateIpAddress", address), txt("reason", i.Reason.Message), txt("keyName", i.Data.Key),
+		txt("privateDnsName", dns), txt("privateIpAddress", address), txt("ipv6Address", address6), txt("reason", i.Reason.Message), txt("keyName", i.Data.Key),
 		num("amiLaunchIndex", i.Index), txt("instanceType", i.Type), moment("launchTime", i.Launched),
 		el("placement", txt("availabilityZone", i.Zone), txt("availabilityZoneId", i.ZoneID), txt("groupName", i.Placement.GroupName),
 			txt("groupId", i.Placement.GroupID), count("partitionNumber", i.Placement.Partition), txt("tenancy", cmp.Or(i.Placement.Tenancy, "default"))),

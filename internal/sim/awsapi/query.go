@@ -6,6 +6,7 @@ import "net/http"
 const (
 	ec2Namespace = "http://ec2.amazonaws.com/doc/2016-11-15/"
 	iamNamespace = "https://iam.amazonaws.com/doc/2010-05-08/"
+	cfnNamespace = "http://cloudformation.amazonaws.com/doc/2010-05-15/"
 	stsNamespace = "https://sts.amazonaws.com/doc/2011-06-15/"
 )
 

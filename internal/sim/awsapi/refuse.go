@@ -35,7 +35,7 @@ func throttled(c *call) error {
 	switch c.service {
 	case "ec2":
 		return market.Errorf(market.RequestLimitExceeded, "Request limit exceeded.")
-	case "iam", "sts":
+	case "iam", "sts", "cloudformation":
 		return market.Errorf("Throttling", "Rate exceeded")
 	case "sqs":
 		return market.Errorf("RequestThrottled", "Request is throttled.")
@@ -51,7 +51,7 @@ func denied(c *call) error {
 			"because no identity-based policy allows the %s action. Encoded authorization failure message: %s", c.caller.arn, action, action, strings.ReplaceAll(c.id, "-", ""))
 	}
 	code := "AccessDeniedException"
-	if c.service == "iam" || c.service == "sts" {
+	if protocol(c.service) == query {
 		code = "AccessDenied"
 	}
 	return market.Errorf(code, "User: %s is not authorized to perform: %s because no identity-based policy allows the %s action", c.caller.arn, action, action)
@@ -83,15 +83,18 @@ func refusal(c *call, err error) answer {
 		return answer{status: status, kind: "text/xml;charset=UTF-8", body: body}
 	}
 	space := iamNamespace
-	if c.service == "sts" {
+	switch c.service {
+	case "sts":
 		space = stsNamespace
+	case "cloudformation":
+		space = cfnNamespace
 	}
-	fault := "Sender"
+	whose := "Sender"
 	if status >= http.StatusInternalServerError {
-		fault = "Receiver"
+		whose = "Receiver"
 	}
 	body := document("ErrorResponse", space,
-		el("Error", txt("Type", fault), txt("Code", why.Code), txt("Message", why.Message)), txt("RequestId", c.id))
+		el("Error", txt("Type", whose), txt("Code", why.Code), txt("Message", why.Message)), txt("RequestId", c.id))
 	return answer{status: status, kind: "text/xml", body: body}
 }
 

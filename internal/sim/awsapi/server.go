@@ -23,6 +23,7 @@ type Server struct {
 	ec2     map[string]ec2Op
 	iam     map[string]queryOp
 	sts     map[string]queryOp
+	stacks  map[string]queryOp
 	json    map[string]jsonOp // by target: "AmazonSQS.SendMessage"
 }
 
@@ -33,6 +34,7 @@ func NewServer(a *Account) *Server {
 	s.ec2 = ec2Ops()
 	s.iam = iamOps()
 	s.sts = stsOps()
+	s.stacks = stackOps()
 	s.json = jsonOps()
 	return s
 }
@@ -173,6 +175,8 @@ func (s *Server) answer(c *call, effect fault.Effect) (answer, error) {
 		return answerQuery(c, s.iam, iamNamespace)
 	case "sts":
 		return answerQuery(c, s.sts, stsNamespace)
+	case "cloudformation":
+		return answerQuery(c, s.stacks, cfnNamespace)
 	case "eks", "arc-zonal-shift":
 		return answerREST(c)
 	default:

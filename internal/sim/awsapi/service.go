@@ -41,9 +41,8 @@ func serviceOf(r *http.Request) string {
 	host, _, _ := strings.Cut(r.Host, ":")
 	for part := range strings.SplitSeq(host, ".") {
 		switch part {
-		case "ec2", "iam", "sts", "ssm", "sqs", "eks", "pricing", "arc-zonal-shift":
+		case "ec2", "iam", "sts", "ssm", "sqs", "eks", "pricing", "arc-zonal-shift", "cloudformation":
 			return part
-		case "api": // api.pricing.<region>.amazonaws.com
 		}
 	}
 	if strings.HasPrefix(r.URL.Path, "/clusters") {

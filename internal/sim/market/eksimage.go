@@ -3,6 +3,7 @@ package market
 import (
 	"cmp"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 )
@@ -38,11 +39,9 @@ func (m *Market) Publish(r Release) []Image {
 	if r.Date.IsZero() {
 		r.Date = m.Now()
 	}
+	chosen := m.unpublished(r)
 	var out []Image
-	for _, c := range recipes(r) {
-		if r.Family != "" && !strings.EqualFold(r.Family, c.family) {
-			continue
-		}
+	for _, c := range chosen {
 		image := Image{
 			Name: c.name, Description: "EKS node image, Kubernetes " + r.Kubernetes, Owner: c.owner, OwnerAlias: "amazon",
 			Arch: c.arch, RootDevice: cmp.Or(c.root, "/dev/xvda"), Public: true, Created: r.Date, Deprecated: r.Date.AddDate(2, 0, 0),
@@ -57,6 +56,21 @@ func (m *Market) Publish(r Release) []Image {
 		out = append(out, image)
 	}
 	return out
+}
+
+// unpublished returns the recipes of a release; a second release on one day is dated a day later.
+func (m *Market) unpublished(r Release) []recipe {
+	taken := map[string]bool{}
+	for _, i := range m.Images() {
+		taken[i.Name] = true
+	}
+	for {
+		chosen := slices.DeleteFunc(recipes(r), func(c recipe) bool { return r.Family != "" && !strings.EqualFold(r.Family, c.family) })
+		if !slices.ContainsFunc(chosen, func(c recipe) bool { return taken[c.name] }) {
+			return chosen
+		}
+		r.Date = r.Date.AddDate(0, 0, 1)
+	}
 }
 
 func recipes(r Release) []recipe {

@@ -61,6 +61,7 @@ type Instance struct {
 	Started      time.Time // when it began to run
 	Ended        time.Time // when it was terminated
 	Address      netip.Addr
+	Address6     netip.Addr // invalid without IPv6
 	PublicIP     bool
 	DNS          string
 	Groups       []string
@@ -200,7 +201,8 @@ func (m *Market) checkProfile(d TemplateData) *Error {
 	if name == "" {
 		return nil
 	}
-	if _, ok := m.profiles[name]; !ok {
+	p, ok := m.profiles[name]
+	if !ok || p.Created.Add(m.cfg.Timing.Hidden).After(m.at) { // EC2 learns of a new profile as late as others do
 		if d.ProfileARN != "" {
 			return Errorf(InvalidParameterValue, "Value (%s) for parameter iamInstanceProfile.arn is invalid. Invalid IAM Instance Profile ARN", d.ProfileARN)
 		}
@@ -312,6 +314,10 @@ func (m *Market) wire(i *Instance, l launch) {
 		nic.Address = l.subnet.take()
 		if n == 0 {
 			i.Address, i.DNS = nic.Address, PrivateDNS(m.cfg.Region, nic.Address)
+			i.Address6 = l.subnet.address6(nic.Address, s)
+			if l.data.DNS != nil && l.data.DNS.HostnameType == "resource-name" {
+				i.DNS = i.ID + "." + m.cfg.Region + ".compute.internal"
+			}
 			i.PublicIP = l.subnet.Public
 			if s.PublicIP != nil {
 				i.PublicIP = *s.PublicIP

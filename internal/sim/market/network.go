@@ -168,6 +168,16 @@ func (s *Subnet) take() netip.Addr {
 	return a
 }
 
+// address6 gives a machine the IPv6 address that goes with its IPv4 address, if it asks for one and the subnet has any.
+func (s *Subnet) address6(a netip.Addr, spec InterfaceSpec) netip.Addr {
+	if !s.Range6.IsValid() || (value(spec.IPv6Count) == 0 && !value(spec.PrimaryIPv6)) {
+		return netip.Addr{}
+	}
+	six, four := s.Range6.Masked().Addr().As16(), a.As4()
+	copy(six[12:], four[:])
+	return netip.AddrFrom16(six)
+}
+
 func (s *Subnet) release(a netip.Addr) {
 	if s.held[a] {
 		delete(s.held, a)

@@ -12,7 +12,7 @@ type Queue struct {
 	Retention  time.Duration
 	Visibility time.Duration
 
-	messages []*message
+	messages []*message // oldest first
 	arrived  chan struct{} // closed and renewed when a message arrives
 }
 
@@ -54,14 +54,11 @@ func (m *Market) queue(name string) (*Queue, error) {
 	if !ok {
 		return nil, Errorf(QueueDoesNotExist, "The specified queue does not exist.")
 	}
-	live := q.messages[:0]
-	for _, msg := range q.messages {
-		if m.at.Sub(msg.Sent) < q.Retention {
-			live = append(live, msg)
-		}
+	old := 0
+	for old < len(q.messages) && m.at.Sub(q.messages[old].Sent) >= q.Retention {
+		old++
 	}
-	clear(q.messages[len(live):])
-	q.messages = live
+	q.messages = q.messages[old:]
 	return q, nil
 }
 
