@@ -59,6 +59,9 @@ func (k *Packer) sort(pods []*world.Pod) {
 		}
 		k.compile(c)
 	}
+	for _, c := range k.classes {
+		c.after = k.ledger.Follows(c.subject)
+	}
 	slices.SortStableFunc(k.classes, compareClass)
 	for i, c := range k.classes {
 		c.number = i
@@ -122,7 +125,6 @@ func (k *Packer) compile(c *class) {
 	c.subject = k.ledger.Subject(c.pod)
 	c.plain = c.subject.Indifferent() && len(c.pod.Ports) == 0 && !attaches(c.pod)
 	c.pinned = k.ledger.Reaches(c.subject, label.Hostname)
-	c.after = k.ledger.Follows(c.subject)
 	if k.options.PreferencePolicy != Ignore {
 		for i, w := range c.pod.NodeWishes {
 			c.wishes = append(c.wishes, wish{w.Weight, w.Term, i})

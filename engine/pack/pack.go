@@ -173,12 +173,14 @@ func (k *Packer) open(pods []*world.Pod) {
 	})
 }
 
-// tuples finds which offers lie in the same topology domains, so that one of them answers for all.
+// tuples finds which offers the ledger cannot tell apart, so that one of them
+// answers for all and a planned machine may become another of them.
 func (k *Packer) tuples() {
 	if !k.ledger.Counts() {
 		return
 	}
 	keys := slices.DeleteFunc(slices.Clone(k.ledger.Keys()), func(key string) bool { return key == label.Hostname })
+	choosy := k.ledger.Choosy()
 	known := map[string]int{}
 	var b []byte
 	for i := range k.market.offers {
@@ -190,6 +192,9 @@ func (k *Packer) tuples() {
 				v = k.market.at(i).Labels[key]
 			}
 			b = label.AppendText(b, v)
+		}
+		if choosy {
+			b = k.ledger.AppendCover(b, k.market.at(i))
 		}
 		n, ok := known[string(b)]
 		if !ok {

@@ -1,6 +1,8 @@
 package spread
 
 import (
+	"slices"
+
 	"github.com/tenon-sh/tenon/engine/fit"
 	"github.com/tenon-sh/tenon/engine/label"
 )
@@ -67,4 +69,22 @@ func (l *Ledger) PerHost(s *Subject) int {
 		}
 	}
 	return least
+}
+
+// choosy reports whether which machines count for the group depends on more than their domains.
+func (g *group) choosy() bool {
+	return g.kind == evenly && !g.anyNode && len(g.filter.NodeSelector)+len(g.filter.NodeTerms) > 0
+}
+
+// Choosy reports whether some group counts only machines that pods select.
+func (l *Ledger) Choosy() bool { return slices.ContainsFunc(l.groups, (*group).choosy) }
+
+// AppendCover appends for which groups that choose among machines this one would count.
+func (l *Ledger) AppendCover(b []byte, at *fit.Place) []byte {
+	for _, g := range l.groups {
+		if g.choosy() {
+			b = label.AppendFlags(b, g.covers(at))
+		}
+	}
+	return b
 }

@@ -21,6 +21,7 @@ const (
 type group struct {
 	kind  kind
 	terms []world.PodTerm // whom it counts; for together a member matches all of them
+	kinds int             // subjects that are members
 
 	// Of evenly and apart.
 	key    int

@@ -60,5 +60,14 @@ func (l *Ledger) Reaches(s *Subject, but string) bool {
 	return s.together != none && other(s.together)
 }
 
-// Follows reports whether the subject wants company that it is not itself.
-func (l *Ledger) Follows(s *Subject) bool { return s.together != none && !s.self }
+// Follows reports whether other subjects than this one decide where it may go,
+// so that it is better placed after them: it wants company that it is not
+// itself, or is spread among pods that are not its like.
+func (l *Ledger) Follows(s *Subject) bool {
+	for _, e := range s.even {
+		if l.groups[e.group].kinds > int(e.self) {
+			return true
+		}
+	}
+	return s.together != none && !s.self
+}

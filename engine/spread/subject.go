@@ -104,6 +104,7 @@ func (l *Ledger) enlistTogether(terms []world.PodTerm) int32 {
 func (l *Ledger) Subject(p *world.Pod) *Subject {
 	s := &Subject{together: none, members: l.Members(p)}
 	for _, g := range s.members {
+		l.groups[g].kinds++
 		if l.groups[g].kind == apart {
 			s.shunned = append(s.shunned, g)
 		}

@@ -1,0 +1,316 @@
+package enginetest
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/tenon-sh/tenon/engine/amount"
+	"github.com/tenon-sh/tenon/engine/label"
+	"github.com/tenon-sh/tenon/engine/plan"
+	"github.com/tenon-sh/tenon/engine/reason"
+	"github.com/tenon-sh/tenon/engine/world"
+)
+
+// The checker below shares no rule with the engine: it counts everything from
+// nothing for every question, as kube-scheduler's documentation tells it.
+
+// spot is a node as the checker sees it.
+type spot struct {
+	name     string
+	labels   map[string]string
+	taints   []world.Taint
+	room     amount.List // allocatable less what does not wait
+	limits   []world.DriverLimit
+	cordoned bool
+	closed   bool // going away
+	pods     []*world.Pod
+}
+
+// Check returns what is wrong with the plan; nil if kube-scheduler could bind
+// all its pods in some order, limits hold, and every refusal is right.
+func Check(w *world.World, p plan.Plan) []string {
+	c := checker{w: w, spots: map[string]*spot{}}
+	c.there()
+	c.planned(p)
+	c.bind(p)
+	c.limits(p)
+	c.refusals(p)
+	c.complete(p)
+	return c.faults
+}
+
+type checker struct {
+	w      *world.World
+	spots  map[string]*spot
+	order  []*spot
+	faults []string
+}
+
+func (c *checker) fault(format string, args ...any) {
+	c.faults = append(c.faults, fmt.Sprintf(format, args...))
+}
+
+func (c *checker) add(s *spot) {
+	if c.spots[s.name] != nil {
+		c.fault("two nodes are called %s", s.name)
+	}
+	c.spots[s.name] = s
+	c.order = append(c.order, s)
+}
+
+func (c *checker) there() {
+	for _, m := range c.w.Places() {
+		if m.Node == nil {
+			continue // scenarios with claims on their way are told, not generated
+		}
+		s := &spot{
+			name: m.Name(), labels: m.Node.Labels, taints: m.Node.Taints, room: m.Node.Allocatable, limits: m.Node.VolumeLimits,
+			cordoned: m.Node.Cordoned, closed: m.Deleting(),
+		}
+		for _, p := range m.Pods {
+			if m.Deleting() && p.DaemonSet == "" {
+				continue
+			}
+			s.pods = append(s.pods, p)
+		}
+		c.daemons(s, m)
+		c.add(s)
+	}
+}
+
+// daemons takes off what daemon sets that do not run on the node yet will ask for.
+func (c *checker) daemons(s *spot, m *world.Place) {
+	for _, d := range c.w.DaemonSets() {
+		if m != nil && slices.ContainsFunc(m.Pods, func(p *world.Pod) bool { return p.DaemonSet == d.Name && p.Namespace == d.Namespace }) {
+			continue
+		}
+		if selected(&d.Pod, s) && tolerated(&d.Pod, s.taints) {
+			s.room = s.room.Minus(d.Pod.Requests)
+		}
+	}
+}
+
+// empty is a node of the shape as the pool would buy it in that zone in that way.
+func (c *checker) empty(p *world.Pool, shape *world.Shape, zone, kind, name string, extra map[string]string) *spot {
+	s := &spot{name: name, labels: map[string]string{}, taints: p.Taints, room: shape.Allocatable(), limits: shape.VolumeLimits}
+	for _, r := range shape.Labels {
+		if r.Op() == label.In && len(r.Values) == 1 {
+			s.labels[r.Key] = r.Values[0]
+		}
+	}
+	maps.Copy(s.labels, p.Labels)
+	maps.Copy(s.labels, extra)
+	s.labels[label.Zone], s.labels[label.CapacityType], s.labels[label.Hostname] = zone, kind, name
+	s.labels[label.InstanceType] = shape.Name
+	if p.ID.Kind == world.Provisioner {
+		s.labels[label.Provisioner] = p.ID.Name
+	} else {
+		s.labels[label.NodePool] = p.ID.Name
+	}
+	c.daemons(s, nil)
+	return s
+}
+
+func (c *checker) planned(p plan.Plan) {
+	for _, a := range p.New {
+		pool := c.w.Pool(a.Pool)
+		catalog := c.w.Catalog(a.Template)
+		found := false
+		for _, choice := range a.Menu {
+			i := slices.IndexFunc(catalog.Shapes, func(s world.Shape) bool { return s.Name == choice.Shape })
+			shape := &catalog.Shapes[i]
+			for _, o := range shape.Offers {
+				z, _ := a.Requirements.Find(label.Zone)
+				k, _ := a.Requirements.Find(label.CapacityType)
+				if o.Gone || !z.Has(o.Zone) || !k.Has(o.CapacityType) {
+					continue
+				}
+				s := c.empty(pool, shape, o.Zone, o.CapacityType, a.Name, a.Labels)
+				if choice.Shape == a.Shape && o.Zone == a.Zone && o.CapacityType == a.CapacityType {
+					c.add(s)
+					found = true
+				}
+				c.suits(a, s)
+			}
+		}
+		if !found {
+			c.fault("%s: what is planned (%s in %s) is not on its menu", a.Name, a.Shape, a.Zone)
+			c.add(&spot{name: a.Name})
+		}
+	}
+}
+
+// suits checks that a machine the seller may choose holds the pods of the ask.
+func (c *checker) suits(a plan.Ask, s *spot) {
+	var used amount.List
+	for _, k := range a.Pods {
+		p := c.w.Pod(k)
+		used = used.Plus(p.Requests)
+		if !selected(p, s) || !tolerated(p, s.taints) {
+			c.fault("%s may become %s in %s, where %s may not run", a.Name, s.labels[label.InstanceType], s.labels[label.Zone], k)
+		}
+	}
+	if short, bad := used.Short(s.room); bad {
+		c.fault("%s may become %s, which has too little %s: %v", a.Name, s.labels[label.InstanceType], short.Name, short)
+	}
+}
+
+// bind binds the plan's pods one by one in an order in which it is allowed:
+// by priority, and among equals in the first of several orders that works out.
+func (c *checker) bind(p plan.Plan) {
+	target := map[world.Key]*spot{}
+	for _, a := range p.New {
+		for _, k := range a.Pods {
+			target[k] = c.spots[a.Name]
+		}
+	}
+	for _, f := range p.Filled {
+		for _, k := range f.Pods {
+			target[k] = c.spots[f.Node]
+		}
+	}
+	before := map[*spot][]*world.Pod{}
+	for _, s := range c.order {
+		before[s] = slices.Clone(s.pods)
+	}
+	names := func(a, b *world.Pod) int { return strings.Compare(a.String(), b.String()) }
+	terms := func(a, b *world.Pod) int {
+		return cmp.Or(cmp.Compare(len(a.Spread), len(b.Spread)), cmp.Compare(len(a.PodTerms), len(b.PodTerms)), names(a, b))
+	}
+	var stuck map[world.Key]*spot
+	for _, order := range []func(a, b *world.Pod) int{terms, names, func(a, b *world.Pod) int { return names(b, a) }} {
+		for s, pods := range before {
+			s.pods = slices.Clone(pods)
+		}
+		if stuck = c.bindBy(maps.Clone(target), order); len(stuck) == 0 {
+			return
+		}
+	}
+	for k, s := range stuck {
+		c.fault("%s cannot be bound to %s: %s", k, s.name, c.admits(c.w.Pod(k), s))
+	}
+}
+
+// bindBy binds as many as it can in the order told, and returns the rest.
+func (c *checker) bindBy(target map[world.Key]*spot, order func(a, b *world.Pod) int) map[world.Key]*spot {
+	for {
+		var pods []*world.Pod
+		for k := range target {
+			pods = append(pods, c.w.Pod(k))
+		}
+		slices.SortFunc(pods, func(a, b *world.Pod) int { return cmp.Or(cmp.Compare(b.Priority, a.Priority), order(a, b)) })
+		bound := 0
+		for _, x := range pods {
+			if s := target[x.Key]; c.admits(x, s) == "" {
+				s.pods = append(s.pods, x)
+				delete(target, x.Key)
+				bound++
+			}
+		}
+		if bound == 0 || len(target) == 0 {
+			return target
+		}
+	}
+}
+
+func (c *checker) limits(p plan.Plan) {
+	for _, pool := range c.w.Pools() {
+		sum := map[string]int64{}
+		count := func(l amount.List) {
+			sum[amount.Nodes] += amount.Unit
+			for _, e := range l {
+				sum[e.Name] += e.Value
+				if e.Name == "nvidia.com/gpu" {
+					sum[amount.GPU] += e.Value
+				}
+			}
+		}
+		for _, m := range c.w.Places() {
+			if m.Pool() == pool.ID && m.Node != nil {
+				count(m.Node.Capacity)
+			}
+		}
+		before := maps.Clone(sum)
+		for _, a := range p.New {
+			if a.Pool == pool.ID {
+				count(a.Booked)
+			}
+		}
+		for _, l := range pool.Limits {
+			if sum[l.Name] > l.Value && sum[l.Name] > before[l.Name] {
+				c.fault("pool %s has %s of %s, its limit is %s", pool.ID.Name, amount.Text(l.Name, sum[l.Name]), l.Name, amount.Text(l.Name, l.Value))
+			}
+		}
+	}
+}
+
+// refusals checks that no refused pod finds a place in the end.
+func (c *checker) refusals(p plan.Plan) {
+	for _, r := range p.Refused {
+		x := c.w.Pod(r.Pod)
+		if x.Gated || x.Claims || len(x.Problems) > 0 {
+			continue
+		}
+		for _, s := range c.order {
+			if c.admits(x, s) == "" {
+				c.fault("%s is refused, but %s would take it", r.Pod, s.name)
+			}
+		}
+		if r.Why.Has(reason.Limit) || r.Why.Has(reason.MinValues) {
+			continue
+		}
+		for _, pool := range c.w.Pools() {
+			c.buys(pool, x)
+		}
+	}
+}
+
+// buys checks that no machine of the pool would take the pod.
+func (c *checker) buys(pool *world.Pool, x *world.Pod) {
+	catalog := c.w.Catalog(pool.Template)
+	for i := range catalog.Shapes {
+		shape := &catalog.Shapes[i]
+		for _, o := range shape.Offers {
+			s := c.empty(pool, shape, o.Zone, o.CapacityType, "fresh", nil)
+			if o.Gone || !pool.Requirements.Match(s.labels) {
+				continue
+			}
+			c.order = append(c.order, s)
+			if c.admits(x, s) == "" {
+				c.fault("%s is refused, but a %s of %s in %s would take it", x.Key, shape.Name, pool.ID.Name, o.Zone)
+			}
+			c.order = c.order[:len(c.order)-1]
+		}
+	}
+}
+
+// complete checks that every pod that waits has one verdict.
+func (c *checker) complete(p plan.Plan) {
+	seen := map[world.Key]int{}
+	for _, a := range p.New {
+		for _, k := range a.Pods {
+			seen[k]++
+		}
+	}
+	for _, fills := range [][]plan.Fill{p.Filled, p.Held} {
+		for _, f := range fills {
+			for _, k := range f.Pods {
+				seen[k]++
+			}
+		}
+	}
+	for _, r := range p.Refused {
+		seen[r.Pod]++
+	}
+	for _, x := range c.w.Waiting() {
+		if seen[x.Key] != 1 {
+			c.fault("%s has %d verdicts", x.Key, seen[x.Key])
+		}
+	}
+	if p.Bound > p.Cost && len(p.Refused) == 0 {
+		c.fault("the bound %d is above the cost %d", p.Bound, p.Cost)
+	}
+}

@@ -1,0 +1,75 @@
+package enginetest
+
+import (
+	"fmt"
+	"strings"
+
+	"pgregory.net/rapid"
+)
+
+// Lines generates a World as the lines that tell it: small, and full of terms that meet.
+func Lines() *rapid.Generator[[]string] {
+	return rapid.Custom(func(t *rapid.T) []string {
+		var out []string
+		zones := []string{"a", "a,b", "a,b,c"}
+		for i := range rapid.IntRange(1, 4).Draw(t, "types") {
+			cpu := rapid.SampledFrom([]int{1, 2, 4, 8}).Draw(t, "cpu")
+			out = append(out, fmt.Sprintf("type t%d cpu=%d memory=%dGi price=0.%02d zones=%s family=%s%s", i, cpu,
+				cpu*rapid.IntRange(1, 4).Draw(t, "ratio"), cpu*rapid.IntRange(2, 5).Draw(t, "price"),
+				rapid.SampledFrom(zones).Draw(t, "zones"), rapid.SampledFrom([]string{"m", "c"}).Draw(t, "family"),
+				maybe(t, "spot", " spot=0.01")))
+		}
+		for i := range rapid.IntRange(1, 3).Draw(t, "pools") {
+			out = append(out, fmt.Sprintf("pool p%d weight=%d%s%s%s%s%s", i, rapid.IntRange(0, 1).Draw(t, "weight"),
+				rarely(t, "taint", " taint=dedicated:NoSchedule"), rarely(t, "soft", " taint=soft:PreferNoSchedule"),
+				rarely(t, "limit", " limit=cpu:10"), rarely(t, "nodes", " limit=nodes:2"), maybe(t, "requires", rapid.SampledFrom([]string{
+					" require=family:m", " require=zone:a|b", " team=x", " require=ct:on-demand",
+				}).Draw(t, "requirement"))))
+		}
+		for i := range rapid.IntRange(0, 4).Draw(t, "nodes") {
+			out = append(out, fmt.Sprintf("node n%d cpu=%d memory=8Gi zone=%s%s%s%s", i, rapid.IntRange(1, 6).Draw(t, "room"),
+				rapid.SampledFrom([]string{"a", "b", "d"}).Draw(t, "zone"), rarely(t, "taint", " taint=dedicated:NoSchedule"),
+				rarely(t, "cordoned", " cordoned"), rarely(t, "pool", " pool=p0")))
+		}
+		if rapid.IntRange(0, 3).Draw(t, "daemon") == 0 {
+			out = append(out, "daemonset log cpu=100m tolerate=*")
+		}
+		for i := range rapid.IntRange(1, 6).Draw(t, "apps") {
+			out = append(out, app1(t, i))
+		}
+		return out
+	})
+}
+
+func app1(t *rapid.T, i int) string {
+	var b strings.Builder
+	count := rapid.IntRange(1, 6).Draw(t, "count")
+	fmt.Fprintf(&b, "pod app%d x%d cpu=%dm memory=%dMi", i, count, rapid.IntRange(1, 20).Draw(t, "cpu")*100, rapid.IntRange(1, 30).Draw(t, "memory")*100)
+	terms := []string{
+		" spread=zone:1", " spread=zone:2:any", " spread=host:1", " spread=host:2:taints", " spread=zone:1:min=2", " spread=zone:1:soft", " spread=host:1:of=app0",
+		" apart=host", " apart=zone", " apart=host:app0", " apart=zone:app1", " near=zone", " near=host", " near=zone:app0", " near=host:app1", " near=zone:app0:50", " apart=host:app0:50",
+		" select=zone:a", " select=family:m", " select=team:x", " affinity=zone:b affinity=family:c", " prefer=50:zone:b", " select=zone:NotIn:a",
+		" tolerate=dedicated", " port=80", " priority=5", " volume=v:ebs@a",
+	}
+	for range rapid.IntRange(0, 3).Draw(t, "terms") {
+		b.WriteString(rapid.SampledFrom(terms).Draw(t, "term"))
+	}
+	if rapid.IntRange(0, 4).Draw(t, "runs") == 0 {
+		fmt.Fprintf(&b, " node=n%d", rapid.IntRange(0, 3).Draw(t, "node"))
+	}
+	return b.String()
+}
+
+func maybe(t *rapid.T, name, text string) string {
+	if rapid.Bool().Draw(t, name) {
+		return text
+	}
+	return ""
+}
+
+func rarely(t *rapid.T, name, text string) string {
+	if rapid.IntRange(0, 4).Draw(t, name) == 0 {
+		return text
+	}
+	return ""
+}
