@@ -83,3 +83,16 @@ func TestParseRefuses(t *testing.T) {
 		})
 	}
 }
+
+// FuzzParse wants an answer for whatever stands in a class.
+func FuzzParse(f *testing.F) {
+	for _, raw := range []string{``, `{}`, `{"maxPods":"x"}`, `{"kubeReserved":{"cpu":1e400}}`, `{"clusterDNS":[null]}`, `[]`} {
+		f.Add(raw)
+	}
+	f.Fuzz(func(t *testing.T, raw string) {
+		c, err := kubelet.Parse([]byte(raw))
+		if err == nil && c.MaxPods != nil && *c.MaxPods < 0 {
+			t.Errorf("%q: %d pods", raw, *c.MaxPods)
+		}
+	})
+}

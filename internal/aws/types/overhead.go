@@ -67,7 +67,7 @@ func eviction(s Settings, have amount.List) amount.List {
 		if !ok {
 			continue
 		}
-		if v, err := threshold(said, have.Value(resource)); err == nil {
+		if v, err := threshold(said, have.Value(resource)); err == nil && v >= 0 {
 			list = list.With(resource, v)
 		}
 	}
@@ -101,12 +101,12 @@ func wholes(of int64, part *big.Rat) int64 {
 	return n.Int64() * amount.Unit
 }
 
-// amountsOf reads quantities and leaves out what is none; such settings are
-// refused where the class is validated.
+// amountsOf reads quantities and leaves out what is none, or less than nothing;
+// such settings are refused where the class is validated.
 func amountsOf(m map[string]string) amount.List {
 	var list []amount.Entry
 	for _, name := range slices.Sorted(maps.Keys(m)) {
-		if v, err := amount.Parse(m[name]); err == nil {
+		if v, err := amount.Parse(m[name]); err == nil && v >= 0 {
 			list = append(list, amount.Entry{Name: name, Value: v})
 		}
 	}

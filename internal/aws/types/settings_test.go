@@ -1,9 +1,11 @@
 package types_test
 
 import (
+	"slices"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"pgregory.net/rapid"
 
 	"github.com/tenon-sh/tenon/engine/label"
 	"github.com/tenon-sh/tenon/engine/world"
@@ -180,6 +182,39 @@ func TestAllocatable(t *testing.T) {
 			}
 		})
 	}
+}
+
+// TestAllocatableProperty wants of any settings: nobody gets less than nothing,
+// and keeping more back never leaves more.
+func TestAllocatableProperty(t *testing.T) {
+	all := loadCatalog(t).Types()
+	quantity := rapid.SampledFrom([]string{"0", "1", "100m", "2Gi", "500Mi", "-1Gi", "5%", "100%", "120%", "x", "9e18"})
+	amounts := rapid.MapOf(rapid.SampledFrom([]string{"cpu", "memory", "ephemeral-storage", "pid"}), quantity)
+	thresholds := rapid.MapOf(rapid.SampledFrom([]string{"memory.available", "nodefs.available", "pid.available"}), quantity)
+	rapid.Check(t, func(t *rapid.T) {
+		typ := &all[rapid.IntRange(0, len(all)-1).Draw(t, "type")]
+		s := types.Default("us-east-1")
+		s.Class.Family = rapid.SampledFrom(types.Families()).Draw(t, "family")
+		s.Kubelet = kubelet.Config{
+			KubeReserved: amounts.Draw(t, "kubeReserved"), SystemReserved: amounts.Draw(t, "systemReserved"),
+			EvictionHard: thresholds.Draw(t, "evictionHard"),
+		}
+		s.ReservedENIs = rapid.IntRange(0, 20).Draw(t, "reserved")
+		shape := types.Shape(typ, s)
+		left := shape.Allocatable()
+		if !left.Fits(shape.Capacity) {
+			t.Fatalf("%s: %s left of %s", typ.Name, left, shape.Capacity)
+		}
+		for _, e := range slices.Concat(shape.Capacity, shape.Overhead, left) {
+			if e.Value < 0 {
+				t.Fatalf("%s: %s is below zero", typ.Name, e.Name)
+			}
+		}
+		s.ReservedENIs++
+		if less := types.Shape(typ, s).Allocatable(); less.Value("pods") > left.Value("pods") {
+			t.Fatalf("%s: one interface less gives %d pods instead of %d", typ.Name, less.Value("pods"), left.Value("pods"))
+		}
+	})
 }
 
 func TestUnfit(t *testing.T) {
