@@ -5,7 +5,6 @@ import (
 	"crypto/rand"
 	"crypto/subtle"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"net"
 	"net/http"
@@ -20,6 +19,7 @@ import (
 type api struct {
 	token   string
 	fleet   *kubelet.Fleet
+	cloud   *cloud
 	catalog *catalog.Catalog
 	region  string
 	stop    context.CancelFunc
@@ -73,7 +73,7 @@ func (a *api) routes() http.Handler {
 	})
 	mux.HandleFunc("POST /machines", a.add)
 	for verb, do := range map[string]func(context.Context, string) error{
-		"kill":         a.fleet.Die,
+		"kill":         func(ctx context.Context, id string) error { return a.cloud.kill(ctx, a.fleet, id) },
 		"lose-network": a.fleet.LoseNetwork,
 		"recover":      a.fleet.Recover,
 	} {
@@ -123,6 +123,3 @@ func answer(w http.ResponseWriter, code int, v any) {
 	w.WriteHeader(code)
 	_ = json.NewEncoder(w).Encode(v) // the other side may be gone
 }
-
-// errNotRunning says that nobody has the directory.
-var errNotRunning = errors.New("no playground runs there")

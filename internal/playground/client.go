@@ -21,6 +21,8 @@ type Client struct {
 	Contact
 }
 
+var errNotRunning = errors.New("no playground runs there")
+
 // Dial returns a client of the playground in dir.
 func Dial(dir Dir) (*Client, error) {
 	if !dir.inUse() {

@@ -27,6 +27,8 @@ func (d Dir) Kubeconfig() string { return d.join("kubeconfig") }
 // Log is a file of the directory of logs.
 func (d Dir) Log(name string) string { return d.join("log", name+".log") }
 
+func (d Dir) awsEnvironment() string { return d.join("aws.env") }
+
 func (d Dir) cluster() string { return d.join("cluster") }
 func (d Dir) lock() string    { return d.join("lock") }
 func (d Dir) contact() string { return d.join("contact.json") }
@@ -97,7 +99,7 @@ func (d Dir) inUse() bool {
 
 // reset removes what the playground has kept, and nothing that it did not make.
 func (d Dir) reset() error {
-	for _, name := range []string{"cluster", "kubeconfig", "contact.json", "log"} {
+	for _, name := range []string{"cluster", "kubeconfig", "contact.json", "aws.env", "log"} {
 		if err := os.RemoveAll(d.join(name)); err != nil {
 			return fmt.Errorf("reset the playground: %w", err)
 		}
@@ -112,6 +114,7 @@ type Contact struct {
 	PID        int    `json:"pid"`
 	Kubeconfig string `json:"kubeconfig"`
 	APIServer  string `json:"apiServer"`
+	AWS        string `json:"aws"` // endpoint of the simulated account
 }
 
 // writeWhole writes a file in one step, for its owner alone.

@@ -29,8 +29,8 @@ func (l *life) say(format string, args ...any) {
 	fmt.Fprintf(l.out, "%s  %s\n", l.now().Format(time.TimeOnly), fmt.Sprintf(format, args...))
 }
 
-// follow tells of nodes and pods until ctx ends.
-func (l *life) follow(ctx context.Context, c kubernetes.Interface) {
+// follow tells of nodes and pods until ctx ends, and calls gone for each node that was deleted.
+func (l *life) follow(ctx context.Context, c kubernetes.Interface, gone func(node string)) {
 	f := informers.NewSharedInformerFactory(c, 0)
 	nodes, pods := f.Core().V1().Nodes().Informer(), f.Core().V1().Pods().Informer()
 	_ = pods.SetTransform(func(o any) (any, error) { return slim(o), nil })
@@ -47,8 +47,10 @@ func (l *life) follow(ctx context.Context, c kubernetes.Interface) {
 			}
 		},
 		DeleteFunc: func(o any) {
-			if n, ok := o.(*corev1.Node); ok {
-				l.say("node %s is gone", n.Name)
+			name, err := cache.DeletionHandlingMetaNamespaceKeyFunc(o)
+			if err == nil {
+				l.say("node %s is gone", name)
+				gone(name)
 			}
 		},
 	})

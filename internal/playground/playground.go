@@ -91,7 +91,7 @@ func Run(ctx context.Context, o Options, ready func(Contact)) error {
 	followed := make(chan struct{})
 	go func() {
 		defer close(followed)
-		log.follow(ctx, client)
+		log.follow(ctx, client, fleet.NodeGone)
 	}()
 	defer func() { stop(); <-followed }()
 	if o.Demo {
@@ -99,15 +99,24 @@ func Run(ctx context.Context, o Options, ready func(Contact)) error {
 			return err
 		}
 	}
-	control := &api{fleet: fleet, catalog: types, region: o.Region, stop: stop}
+	aws, err := startCloud(ctx, o, cluster, types, fleet, log)
+	if err != nil {
+		return err
+	}
+	defer func() { stop(); <-aws.done }()
+	control := &api{fleet: fleet, cloud: aws, catalog: types, region: o.Region, stop: stop}
 	url, closeAPI, err := control.serve()
 	if err != nil {
 		return err
 	}
 	defer closeAPI()
 
-	contact := Contact{URL: url, Token: control.token, PID: os.Getpid(), Kubeconfig: o.Dir.Kubeconfig(), APIServer: cluster.URL}
-	if err := errors.Join(copyFile(cluster.Kubeconfig, contact.Kubeconfig), o.Dir.writeContact(contact)); err != nil {
+	contact := Contact{URL: url, Token: control.token, PID: os.Getpid(), Kubeconfig: o.Dir.Kubeconfig(), APIServer: cluster.URL, AWS: aws.URL}
+	if err := errors.Join(
+		copyFile(cluster.Kubeconfig, contact.Kubeconfig),
+		writeWhole(o.Dir.awsEnvironment(), exports(aws.Environment(o.Region))),
+		o.Dir.writeContact(contact),
+	); err != nil {
 		return err
 	}
 	defer os.Remove(o.Dir.contact())

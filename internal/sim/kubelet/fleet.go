@@ -132,6 +132,9 @@ func (f *Fleet) live(ctx context.Context, m Machine) {
 		node.Annotations[NotReadyAnnotation] = "true"
 	}
 	if !f.until(ctx, m, func() error { return f.register(ctx, m, node) }) {
+		if f.ctx.Err() == nil {
+			f.hush(m, "dead") // the call may have been on its way when it died
+		}
 		return
 	}
 	if slow && !m.Faults.NeverReady {
@@ -216,8 +219,26 @@ func (f *Fleet) register(ctx context.Context, m Machine, node *corev1.Node) erro
 		f.o.Say(m.ID, "joined as node "+node.Name)
 		return nil
 	}
-	// It died or lost its network while the call was on its way.
-	return f.silence(ctx, m.ID)
+	if f.state(m.ID) != Running {
+		f.hush(m, "network") // it was cut off before
+	}
+	return nil
+}
+
+func (f *Fleet) state(id string) State {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if m, ok := f.machines[id]; ok {
+		return m.status.State
+	}
+	return Dead
+}
+
+// hush silences the Node of m, if there is one.
+func (f *Fleet) hush(m Machine, why string) {
+	if err := f.silence(f.ctx, m.NodeName, why); err != nil && !apierrors.IsNotFound(err) {
+		f.o.Say(m.ID, err.Error())
+	}
 }
 
 // set moves a machine that is booting to another state and reports whether it was booting.
@@ -271,23 +292,17 @@ func (f *Fleet) quiet(ctx context.Context, id string, to State, what string) err
 	}
 	f.mu.Unlock()
 	f.o.Say(id, what)
-	return f.silence(ctx, id)
-}
-
-// silence stops the heartbeats of a machine's Node, if it has one.
-func (f *Fleet) silence(ctx context.Context, id string) error {
-	f.mu.Lock()
-	m := f.machines[id]
-	why, node := map[State]string{Dead: "dead", Lost: "network"}[m.status.State], m.NodeName
-	f.mu.Unlock()
-	if why == "" {
-		return nil // it has recovered since
-	}
-	err := f.annotate(ctx, node, map[string]any{HeartbeatAnnotation: nil, SilentAnnotation: why})
+	err := f.silence(ctx, m.NodeName, map[State]string{Dead: "dead", Lost: "network"}[to])
 	if apierrors.IsNotFound(err) {
+		f.NodeGone(m.NodeName)
 		return nil
 	}
 	return err
+}
+
+// silence stops the heartbeats of a Node.
+func (f *Fleet) silence(ctx context.Context, node, why string) error {
+	return f.annotate(ctx, node, map[string]any{HeartbeatAnnotation: nil, SilentAnnotation: why})
 }
 
 // Recover gives a machine its network back.
@@ -314,12 +329,14 @@ func (f *Fleet) Recover(ctx context.Context, id string) error {
 	return err
 }
 
-// Forget drops a machine that is dead, once nobody will ask for it again.
-func (f *Fleet) Forget(id string) {
+// NodeGone tells the fleet that a Node was deleted. It forgets the machine, if that is dead: nothing is left of it.
+func (f *Fleet) NodeGone(node string) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	if m, ok := f.machines[id]; ok && m.status.State == Dead {
-		delete(f.machines, id)
+	for id, m := range f.machines {
+		if m.NodeName == node && m.status.State == Dead {
+			delete(f.machines, id)
+		}
 	}
 }
 

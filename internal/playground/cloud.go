@@ -1,0 +1,123 @@
+package playground
+
+import (
+	"context"
+	"encoding/base64"
+	"fmt"
+	"os"
+	"strings"
+
+	"k8s.io/client-go/tools/clientcmd"
+
+	"github.com/tenon-sh/tenon/internal/catalog"
+	"github.com/tenon-sh/tenon/internal/kube"
+	"github.com/tenon-sh/tenon/internal/sim/awsapi"
+	"github.com/tenon-sh/tenon/internal/sim/kubelet"
+	"github.com/tenon-sh/tenon/internal/sim/market"
+)
+
+// clusterName is the cluster's name in the simulated account.
+const clusterName = "playground"
+
+// A cloud is the simulated AWS account. The machines it sells join the cluster.
+type cloud struct {
+	*awsapi.Account
+	URL  string // of the AWS APIs
+	done <-chan struct{}
+}
+
+// startCloud serves an account until ctx ends. What its market says of machines, the fleet plays.
+func startCloud(ctx context.Context, o Options, cluster *kube.ControlPlane, types *catalog.Catalog, fleet *kubelet.Fleet, log *life) (*cloud, error) {
+	access, err := clientcmd.BuildConfigFromFlags("", cluster.Kubeconfig)
+	if err != nil {
+		return nil, err
+	}
+	region, err := types.Region(o.Region)
+	if err != nil {
+		return nil, err
+	}
+	account, err := awsapi.NewAccount(awsapi.Config{
+		Region: o.Region, ClusterName: clusterName, Endpoint: cluster.URL, CA: access.CAData, Catalog: region, Now: o.Now,
+	})
+	if err != nil {
+		return nil, err
+	}
+	account.Observe(market.Observers{
+		OnRunning: func(i market.Instance) {
+			m, err := machineOf(types, o.Region, i)
+			if err == nil {
+				err = fleet.Boot(m)
+			}
+			if err != nil {
+				log.say("machine %s: %v", i.ID, err)
+				return
+			}
+			log.say("machine %s (%s %s, %s) was bought and boots", i.ID, i.CapacityType, i.Type, i.Zone)
+		},
+		OnTerminated: func(i market.Instance) {
+			// The market goes on meanwhile.
+			go func() {
+				if err := fleet.Die(ctx, i.ID); err != nil && ctx.Err() == nil {
+					log.say("machine %s: %v", i.ID, err)
+				}
+			}()
+		},
+		OnNotice: func(n market.Notice) {
+			if n.Kind != market.StateChanged {
+				log.say("AWS says of machine %s: %s", n.Instance, n.Kind)
+			}
+		},
+	})
+	c := &cloud{Account: account}
+	if c.URL, c.done, err = awsapi.NewServer(account).Listen(ctx, "127.0.0.1:0"); err != nil {
+		return nil, err
+	}
+	return c, nil
+}
+
+// kill ends a machine without notice, in the account when it is of the account.
+func (c *cloud) kill(ctx context.Context, fleet *kubelet.Fleet, id string) error {
+	if found, err := c.Market.Find([]string{id}); err == nil && len(found) == 1 {
+		return c.Market.Kill(id)
+	}
+	return fleet.Die(ctx, id)
+}
+
+// machineOf is the machine that an instance of the market starts as.
+func machineOf(types *catalog.Catalog, region string, i market.Instance) (kubelet.Machine, error) {
+	t, ok := types.Type(i.Type)
+	if !ok {
+		return kubelet.Machine{}, fmt.Errorf("its type %s is not in the catalogue", i.Type)
+	}
+	userData, err := base64.StdEncoding.DecodeString(i.Data.UserData)
+	if err != nil {
+		return kubelet.Machine{}, fmt.Errorf("its user data: %w", err)
+	}
+	return kubelet.Machine{
+		ID: i.ID, ProviderID: "aws:///" + i.Zone + "/" + i.ID, NodeName: i.DNS, InstanceType: i.Type,
+		Zone: i.Zone, ZoneID: i.ZoneID, Region: region, Arch: t.Arch, PrivateIP: i.Address.String(), Image: i.Image,
+		UserData: userData, Capacity: capacity(t),
+	}, nil
+}
+
+// Environment is what points the AWS SDK at the account, and at nothing of the user's.
+func (c *cloud) Environment(region string) []string {
+	return []string{
+		"AWS_ENDPOINT_URL=" + c.URL,
+		"AWS_REGION=" + region,
+		"AWS_ACCESS_KEY_ID=" + awsapi.ControllerKey,
+		"AWS_SECRET_ACCESS_KEY=" + awsapi.SecretKey,
+		"AWS_EC2_METADATA_DISABLED=true",
+		"AWS_CONFIG_FILE=" + os.DevNull,
+		"AWS_SHARED_CREDENTIALS_FILE=" + os.DevNull,
+	}
+}
+
+// exports writes an environment so that a shell can read it.
+func exports(env []string) []byte {
+	var b strings.Builder
+	for _, e := range env {
+		b.WriteString("export " + e + "\n")
+	}
+	return []byte(b.String())
+}
