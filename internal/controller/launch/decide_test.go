@@ -1,0 +1,158 @@
+package launch_test
+
+import (
+	"errors"
+	"strconv"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"pgregory.net/rapid"
+
+	v1 "github.com/tenon-sh/tenon/api/karpenter/v1"
+	"github.com/tenon-sh/tenon/internal/cloud"
+	"github.com/tenon-sh/tenon/internal/controller/launch"
+)
+
+func claim(name string, zone string) *v1.NodeClaim {
+	return &v1.NodeClaim{
+		ObjectMeta: metav1.ObjectMeta{Name: name, UID: types.UID("uid-" + name)},
+		Spec: v1.NodeClaimSpec{
+			NodeClassRef: &v1.NodeClassReference{Group: "g", Kind: "K", Name: "n"},
+			Requirements: []v1.Requirement{{Key: v1.LabelZone, Operator: "In", Values: []string{zone}}},
+		},
+	}
+}
+
+// annotated writes orders to their claims, as the reconciler does.
+func annotated(orders []launch.Order) {
+	for _, o := range orders {
+		for place, c := range o.Claims {
+			c.Annotations = map[string]string{
+				v1.AnnotationOrder: o.Token, v1.AnnotationOrderPlace: strconv.Itoa(place), v1.AnnotationOrderSize: strconv.Itoa(o.Size),
+			}
+		}
+	}
+}
+
+func TestClaimsThatWantTheSameAreOneOrder(t *testing.T) {
+	a, b, c := claim("a", "z1"), claim("b", "z2"), claim("c", "z1")
+	orders := launch.Group([]*v1.NodeClaim{c, b, a}, 0)
+	sizes := map[string]int{}
+	for _, o := range orders {
+		for _, m := range o.Claims {
+			sizes[m.Name] = o.Size
+		}
+	}
+	if diff := cmp.Diff(map[string]int{"a": 2, "b": 1, "c": 2}, sizes); diff != "" {
+		t.Error(diff)
+	}
+	again := launch.Group([]*v1.NodeClaim{a, b, c}, 0)
+	if orders[0].Token != again[0].Token || orders[1].Token != again[1].Token {
+		t.Error("the order in which claims are listed changed a token")
+	}
+	if next := launch.Group([]*v1.NodeClaim{a, b, c}, 1); next[0].Token == orders[0].Token || next[0].Attempt() != 1 {
+		t.Errorf("a new attempt has token %s of attempt %d", next[0].Token, next[0].Attempt())
+	}
+}
+
+// Whatever was dealt before a crash, no machine goes to two claims, and every
+// claim gets one while there are enough.
+func TestDealSurvivesCrashes(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		n := rapid.IntRange(1, 6).Draw(t, "claims")
+		var claims []*v1.NodeClaim
+		for i := range n {
+			claims = append(claims, claim(string(rune('a'+i)), "z"))
+		}
+		orders := launch.Group(claims, 0)
+		annotated(orders)
+		var machines []cloud.Machine
+		for i := range rapid.IntRange(0, n).Draw(t, "machines") {
+			id := "i-" + strconv.Itoa(i)
+			machines = append(machines, cloud.Machine{ID: cloud.MachineID(id), ProviderID: id, Order: orders[0].Token})
+		}
+		machines = append(machines, cloud.Machine{ID: "i-x", ProviderID: "i-x", Order: "other"})
+		for range 3 { // crashes
+			o, ok := launch.Gather(orders[0].Token, rapid.Permutation(claims).Draw(t, "listed"))
+			if !ok {
+				t.Fatal("the order is not found again")
+			}
+			dealt := o.Deal(rapid.Permutation(machines).Draw(t, "answer"))
+			for _, c := range claims {
+				if m, ok := dealt[c.Name]; ok && rapid.Bool().Draw(t, "written") {
+					c.Status.ProviderID = m.ProviderID
+				}
+			}
+		}
+		o, _ := launch.Gather(orders[0].Token, claims)
+		for name, m := range o.Deal(machines) {
+			claims[int(name[0]-'a')].Status.ProviderID = m.ProviderID
+		}
+		holder := map[string]string{}
+		for _, c := range claims {
+			if id := c.Status.ProviderID; id != "" {
+				if holder[id] != "" {
+					t.Fatalf("machine %s went to %s and %s", id, holder[id], c.Name)
+				}
+				holder[id] = c.Name
+			}
+		}
+		if len(holder) != len(machines)-1 {
+			t.Errorf("%d machines of %d were dealt to %d claims", len(holder), len(machines)-1, n)
+		}
+	})
+}
+
+func TestGatherRefusesContradictions(t *testing.T) {
+	tests := map[string]struct {
+		why    string
+		change func(a, b *v1.NodeClaim)
+	}{
+		"SamePlace": {"Two claims cannot have one machine.", func(a, b *v1.NodeClaim) {
+			b.Annotations[v1.AnnotationOrderPlace] = a.Annotations[v1.AnnotationOrderPlace]
+		}},
+		"OtherSize": {"An order has one size.", func(_, b *v1.NodeClaim) { b.Annotations[v1.AnnotationOrderSize] = "3" }},
+		"NoNumber":  {"What a user wrote there is not trusted.", func(a, _ *v1.NodeClaim) { a.Annotations[v1.AnnotationOrderPlace] = "first" }},
+		"Outside":   {"A place is within the size.", func(a, _ *v1.NodeClaim) { a.Annotations[v1.AnnotationOrderPlace] = "2" }},
+		"Absurd":    {"A size that no order has is not allocated.", func(a, _ *v1.NodeClaim) { a.Annotations[v1.AnnotationOrderSize] = "1000000000" }},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			claims := []*v1.NodeClaim{claim("a", "z"), claim("b", "z")}
+			orders := launch.Group(claims, 0)
+			annotated(orders)
+			tc.change(claims[0], claims[1])
+			if o, ok := launch.Gather(orders[0].Token, claims); ok {
+				t.Errorf("%s Gathered %+v", tc.why, o)
+			}
+		})
+	}
+}
+
+func TestFate(t *testing.T) {
+	whole := launch.Group([]*v1.NodeClaim{claim("a", "z"), claim("b", "z")}, 0)[0]
+	partial := launch.Group([]*v1.NodeClaim{claim("a", "z"), claim("b", "z")}, 0)[0]
+	partial.Claims[0].Status.ProviderID = "i-1"
+	tests := map[string]struct {
+		why   string
+		order launch.Order
+		err   error
+		want  launch.Fate
+	}{
+		"SoldOut":   {"Its pods are planned again without the offers.", whole, cloud.Errorf(cloud.Capacity, "", "none left"), launch.GiveUp},
+		"NotReady":  {"The class cannot be used.", whole, cloud.Errorf(cloud.NotReady, "", "no subnets"), launch.GiveUp},
+		"Invalid":   {"The same request can never succeed.", whole, cloud.Errorf(cloud.Invalid, "", "no such image"), launch.Recut},
+		"Throttled": {"Nothing was bought; the same token may be sent again.", whole, cloud.Errorf(cloud.Throttled, "", "slow down"), launch.Resend},
+		"Lost":      {"It may have bought machines: only its own token can tell.", whole, errors.New("connection reset"), launch.Resend},
+		"Rest":      {"The order has bought some of its machines; what is left is a new order.", partial, errors.New("fewer"), launch.Recut},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			if got := launch.FateOf(tc.order, tc.err); got != tc.want {
+				t.Errorf("%s, want %s: %s", got, tc.want, tc.why)
+			}
+		})
+	}
+}

@@ -1,0 +1,378 @@
+package launch
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/handler"
+	"sigs.k8s.io/controller-runtime/pkg/log"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+
+	v1 "github.com/tenon-sh/tenon/api/karpenter/v1"
+	"github.com/tenon-sh/tenon/engine/amount"
+	"github.com/tenon-sh/tenon/engine/label"
+	"github.com/tenon-sh/tenon/engine/world"
+	"github.com/tenon-sh/tenon/internal/clock"
+	"github.com/tenon-sh/tenon/internal/cloud"
+	"github.com/tenon-sh/tenon/internal/cluster"
+	"github.com/tenon-sh/tenon/internal/enact"
+	"github.com/tenon-sh/tenon/internal/loop"
+	"github.com/tenon-sh/tenon/internal/observe"
+)
+
+// unordered is the request under which claims without an order are put into one.
+const unordered = "unordered"
+
+// gather is how long claims of one plan have to appear before they are ordered.
+const gather = 50 * time.Millisecond
+
+// Spec is what this reconciler touches.
+func Spec() loop.Spec {
+	return loop.Spec{
+		Name:  "nodeclaim.launch",
+		Reads: []loop.Resource{loop.Of(v1.Group, "nodeclaims")},
+		Writes: []loop.Write{
+			loop.To(v1.Group, "nodeclaims", "patch", "delete"),
+			loop.To(v1.Group, "nodeclaims/status", "patch"),
+		},
+	}
+}
+
+// Reconciler launches orders.
+type Reconciler struct {
+	Client  client.Client
+	Cloud   *cloud.Cloud
+	Cluster *cluster.Cluster
+	Enact   *enact.Enactor
+	Events  *loop.Events
+	Now     clock.Now
+
+	mu   sync.Mutex
+	sent map[string]bool      // orders this process has sent
+	done map[string]time.Time // orders that will buy nothing more, and when their claims may be ordered anew
+}
+
+// Register adds the reconciler to a manager.
+func (r *Reconciler) Register(m ctrl.Manager) error {
+	r.sent, r.done = map[string]bool{}, map[string]time.Time{}
+	byOrder := handler.EnqueueRequestsFromMapFunc(func(_ context.Context, o client.Object) []reconcile.Request {
+		c, ok := o.(*v1.NodeClaim)
+		if !ok || !Waiting(c) {
+			return nil
+		}
+		return []reconcile.Request{request(c.Annotations[v1.AnnotationOrder])}
+	})
+	return ctrl.NewControllerManagedBy(m).Named(Spec().Name).
+		Watches(&v1.NodeClaim{}, byOrder).
+		WithOptions(loop.Options(50, time.Second, time.Minute)).
+		Complete(r)
+}
+
+func request(token string) reconcile.Request {
+	if token == "" {
+		token = unordered
+	}
+	return reconcile.Request{NamespacedName: client.ObjectKey{Name: token}}
+}
+
+// Reconcile puts claims without an order into one, or launches one order.
+func (r *Reconciler) Reconcile(ctx context.Context, req reconcile.Request) (reconcile.Result, error) {
+	var list v1.NodeClaimList
+	if err := r.Client.List(ctx, &list); err != nil {
+		return loop.Result(0, err)
+	}
+	if req.Name == unordered {
+		return r.order(ctx, &list)
+	}
+	var claims []*v1.NodeClaim
+	for i := range list.Items {
+		claims = append(claims, &list.Items[i])
+	}
+	o, ok := Gather(req.Name, claims)
+	if !ok || len(o.Left()) == 0 {
+		return reconcile.Result{}, nil
+	}
+	if wait, spent := r.spent(o.Token); spent {
+		if wait > 0 {
+			return reconcile.Result{RequeueAfter: wait}, nil
+		}
+		return loop.Result(0, r.write(ctx, Group(o.Left(), o.Attempt()+1)))
+	}
+	return loop.Result(0, r.launch(ctx, o))
+}
+
+// spent reports whether an order will buy nothing more, and how long its claims have to wait.
+func (r *Reconciler) spent(token string) (time.Duration, bool) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	until, ok := r.done[token]
+	return r.Now.Until(until), ok
+}
+
+// order writes to every claim without an order which one it belongs to.
+func (r *Reconciler) order(ctx context.Context, list *v1.NodeClaimList) (reconcile.Result, error) {
+	var claims []*v1.NodeClaim
+	young := false
+	for i := range list.Items {
+		c := &list.Items[i]
+		if Waiting(c) && c.Annotations[v1.AnnotationOrder] == "" && c.Spec.NodeClassRef != nil {
+			claims = append(claims, c)
+			young = young || r.Now.Since(c.CreationTimestamp.Time) < gather
+		}
+	}
+	if len(claims) == 0 {
+		return reconcile.Result{}, nil
+	}
+	if young {
+		return reconcile.Result{RequeueAfter: gather}, nil
+	}
+	return loop.Result(0, r.write(ctx, Group(claims, 0)))
+}
+
+// write annotates the claims of new orders, before anything is sent.
+func (r *Reconciler) write(ctx context.Context, orders []Order) error {
+	var errs []error
+	var mu sync.Mutex
+	var wg sync.WaitGroup
+	slots := make(chan struct{}, 32)
+	for _, o := range orders {
+		for place, c := range o.Claims {
+			slots <- struct{}{}
+			wg.Go(func() {
+				defer func() { <-slots }()
+				next, err := loop.Patch(ctx, r.Client, c, func(c *v1.NodeClaim) {
+					c.Annotations = maps.Clone(c.Annotations)
+					if c.Annotations == nil {
+						c.Annotations = map[string]string{}
+					}
+					c.Annotations[v1.AnnotationOrder] = o.Token
+					c.Annotations[v1.AnnotationOrderPlace] = strconv.Itoa(place)
+					c.Annotations[v1.AnnotationOrderSize] = strconv.Itoa(o.Size)
+				})
+				if err == nil {
+					r.Cluster.Wrote(next)
+				}
+				mu.Lock()
+				errs = append(errs, client.IgnoreNotFound(err))
+				mu.Unlock()
+			})
+		}
+	}
+	wg.Wait()
+	return errors.Join(errs...)
+}
+
+// launch has the machines of one order made, and deals them out.
+func (r *Reconciler) launch(ctx context.Context, o Order) error {
+	machines, known, err := r.found(ctx, o)
+	if err != nil {
+		return fmt.Errorf("launch order %s: %w", o.Token, err)
+	}
+	var cause error
+	if !known {
+		if !o.Whole() {
+			// Without all of its claims the order cannot be sent as it was: deal what
+			// it bought, and let the rest be ordered anew.
+			return r.settle(ctx, o, machines, errors.New("claims of the order are gone"))
+		}
+		order, err := r.build(o)
+		if err != nil {
+			return r.settle(ctx, o, machines, err)
+		}
+		r.remember(o.Token)
+		outcome := r.Cloud.Launch(ctx, []cloud.Order{order})[0]
+		machines, cause = outcome.Machines, outcome.Err
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
+	}
+	return r.settle(ctx, o, machines, cause)
+}
+
+// found looks for machines of an order that was sent by a process before this
+// one. It is known when nothing has to be sent any more.
+func (r *Reconciler) found(ctx context.Context, o Order) (machines []cloud.Machine, known bool, err error) {
+	r.mu.Lock()
+	sent := r.sent[o.Token]
+	r.mu.Unlock()
+	if sent && o.Whole() {
+		return nil, false, nil // the token makes a second call harmless
+	}
+	all, err := r.Cloud.List(ctx, r.Now())
+	if err != nil {
+		return nil, false, err
+	}
+	for _, m := range all {
+		if m.Order == o.Token {
+			machines = append(machines, m)
+		}
+	}
+	return machines, len(machines) >= o.Size, nil
+}
+
+func (r *Reconciler) remember(token string) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if len(r.sent) > 10_000 { // forgetting costs no more than asking the cloud again
+		clear(r.sent)
+		clear(r.done)
+	}
+	r.sent[token] = true
+}
+
+// build is the order as the cloud gets it. It depends on the claims' specs
+// alone, so that it is the same whenever it is sent.
+func (r *Reconciler) build(o Order) (cloud.Order, error) {
+	first := observe.Claim(o.Claims[0])
+	template, broken, ok := r.Cloud.Template(first.Template)
+	switch {
+	case !ok:
+		return cloud.Order{}, cloud.Errorf(cloud.NotReady, "NodeClassNotReady", "class %s is not known", first.Template)
+	case cloud.CodeOf(broken) == cloud.NotReady:
+		return cloud.Order{}, broken
+	}
+	out := cloud.Order{
+		Token: o.Token, Template: template, Pool: first.Pool, Count: o.Size, Requirements: first.Requirements,
+		Labels: launchLabels(first), Taints: append(first.Taints[:len(first.Taints):len(first.Taints)], first.StartupTaints...),
+		Relaxed: o.Claims[0].Annotations[v1.AnnotationMinValuesRelaxed] == "true",
+		Tags:    map[string]string{},
+	}
+	if q, ok := first.Requirements.Find(label.InstanceType); ok && !q.Not {
+		out.Menu = q.Values
+	}
+	for _, c := range o.Claims {
+		out.Requests = out.Requests.Max(observe.Amounts(c.Spec.Resources.Requests))
+	}
+	return out, nil
+}
+
+// launchLabels are what the machine's kubelet registers with: the claim's own,
+// and every other that has but one value left.
+func launchLabels(c world.Claim) map[string]string {
+	out := maps.Clone(c.Labels)
+	if out == nil {
+		out = map[string]string{}
+	}
+	for _, q := range c.Requirements {
+		if _, ok := out[q.Key]; !ok && !q.Not && len(q.Values) == 1 {
+			out[q.Key] = q.Values[0]
+		}
+	}
+	return out
+}
+
+// settle writes what came of an order to its claims.
+func (r *Reconciler) settle(ctx context.Context, o Order, machines []cloud.Machine, cause error) error {
+	dealt := o.Deal(machines)
+	var errs []error
+	var left []*v1.NodeClaim
+	for _, c := range o.Left() {
+		m, ok := dealt[c.Name]
+		if !ok {
+			left = append(left, c)
+			continue
+		}
+		errs = append(errs, r.launched(ctx, c, m))
+	}
+	if len(left) == 0 {
+		return errors.Join(errs...)
+	}
+	if cause == nil {
+		cause = errors.New("the cloud made fewer machines than were ordered and did not say why")
+	}
+	switch FateOf(o, cause) {
+	case GiveUp:
+		return errors.Join(append(errs, r.giveUp(ctx, left, cause))...)
+	case Recut:
+		r.mu.Lock()
+		r.done[o.Token] = r.Now().Add(o.Wait())
+		r.mu.Unlock()
+	case Resend:
+	}
+	errs = append(errs, r.failed(ctx, left, cause))
+	return errors.Join(append(errs, fmt.Errorf("launch %d of %d machines of order %s: %w", len(left), o.Size, o.Token, cause))...)
+}
+
+// launched writes a claim's machine to it: first what its labels are, then that it is launched.
+func (r *Reconciler) launched(ctx context.Context, c *v1.NodeClaim, m cloud.Machine) error {
+	now := r.Now()
+	next, err := loop.Patch(ctx, r.Client, c, func(c *v1.NodeClaim) {
+		c.Labels, c.Annotations = over(m.Labels, c.Labels), over(c.Annotations, m.Annotations)
+	})
+	if err == nil {
+		next, err = loop.PatchStatus(ctx, r.Client, next, func(c *v1.NodeClaim) {
+			c.Status.ProviderID, c.Status.ImageID = m.ProviderID, m.Image
+			c.Status.Capacity, c.Status.Allocatable = observe.ResourceList(m.Capacity), observe.ResourceList(m.Allocatable)
+			c.Conditions().True(v1.ConditionLaunched, "", "", now)
+		})
+	}
+	if err != nil {
+		return fmt.Errorf("write machine %s to claim %q: %w", m.ID, c.Name, err)
+	}
+	r.Cluster.Wrote(next)
+	log.FromContext(ctx).Info("launched nodeclaim", "NodeClaim", c.Name, "provider-id", m.ProviderID, "instance-type", m.Shape,
+		"zone", m.Zone, "capacity-type", m.CapacityType, "allocatable", amount.List(m.Allocatable).Map())
+	return nil
+}
+
+// over is base with top laid over it.
+func over(base, top map[string]string) map[string]string {
+	out := maps.Clone(base)
+	if out == nil {
+		out = map[string]string{}
+	}
+	maps.Copy(out, top)
+	return out
+}
+
+// giveUp deletes claims that cannot be had, so that their pods are planned again.
+func (r *Reconciler) giveUp(ctx context.Context, claims []*v1.NodeClaim, cause error) error {
+	reason, event := enact.InsufficientCapacity, "InsufficientCapacityError"
+	if cloud.CodeOf(cause) == cloud.NotReady {
+		reason, event = enact.ClassNotReady, "NodeClassNotReady"
+	}
+	var errs []error
+	for _, c := range claims {
+		r.Events.Warning(c, event, "%s", short(cause.Error()))
+		log.FromContext(ctx).Error(cause, "failed launching nodeclaim", "NodeClaim", c.Name)
+		errs = append(errs, r.Enact.Release(ctx, c, reason))
+	}
+	return errors.Join(errs...)
+}
+
+// failed says in the claims' conditions why they have no machine yet.
+func (r *Reconciler) failed(ctx context.Context, claims []*v1.NodeClaim, cause error) error {
+	reason := v1.ReasonLaunchFailed
+	if e, ok := errors.AsType[*cloud.Error](cause); ok && e.Reason != "" {
+		reason = e.Reason
+	}
+	now := r.Now()
+	var errs []error
+	for _, c := range claims {
+		next, err := loop.PatchStatus(ctx, r.Client, c, func(c *v1.NodeClaim) {
+			c.Conditions().Unknown(v1.ConditionLaunched, reason, short(cause.Error()), now)
+		})
+		if err == nil {
+			r.Cluster.Wrote(next)
+		}
+		errs = append(errs, client.IgnoreNotFound(err))
+	}
+	return errors.Join(errs...)
+}
+
+// short cuts a message to what a condition shows.
+func short(s string) string {
+	const most = 300
+	if s = strings.TrimSpace(s); len(s) > most {
+		return s[:most] + "..."
+	}
+	return s
+}
