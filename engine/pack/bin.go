@@ -182,7 +182,14 @@ func (k *Packer) turn(b *bin, offer int) {
 	for _, c := range k.classes {
 		c.triedOn = min(c.triedOn, b.number)
 	}
-	b.place.Limits = k.market.offers[offer].machine.shape.VolumeLimits
+	at := k.market.at(offer)
+	b.place.Limits, b.place.Open = at.Limits, at.Open
+	b.place.Labels = withHostname(at.Labels, b.place.Name)
+	for _, x := range b.pods {
+		if x.class.sig.open {
+			b.place.Narrow(x.class.pod)
+		}
+	}
 }
 
 // charge takes n machines of the offer off limits and reservations.

@@ -19,9 +19,6 @@ const longest = 60
 
 // finish turns the packing into a plan.
 func (k *Packer) finish() {
-	for _, b := range k.new {
-		k.trim(b)
-	}
 	p := &k.plan
 	p.World, p.At, p.Charge = k.world.Digest(), k.world.At(), k.options.charge()
 	if c := k.world.Currencies(); len(c) > 0 {
@@ -47,6 +44,17 @@ func (k *Packer) finish() {
 
 func compareKey(a, b world.Key) int {
 	return cmp.Or(strings.Compare(a.Namespace, b.Namespace), strings.Compare(a.Name, b.Name))
+}
+
+// trimAll makes every planned machine as cheap as its pods let it be, and reports whether that changed any.
+func (k *Packer) trimAll() bool {
+	changed := false
+	for _, b := range k.new {
+		was := b.offer
+		k.trim(b)
+		changed = changed || b.offer != was
+	}
+	return changed
 }
 
 // trim makes the bin the cheapest machine that holds its pods.

@@ -38,6 +38,9 @@ type waiting struct {
 	held  bool // the scheduler has nominated its place
 }
 
+// retries is how often pods without a place are tried again with what trimming gave back to limits.
+const retries = 4
+
 // Pack decides where the waiting pods of w go.
 func Pack(w *world.World, o Options) plan.Plan {
 	k := &Packer{world: w, options: o, ledger: spread.New(w.Namespaces()), taken: map[string]bool{}}
@@ -55,6 +58,13 @@ func Pack(w *world.World, o Options) plan.Plan {
 	k.tuples()
 	k.place()
 	k.verify()
+	for range retries {
+		if !k.trimAll() || len(k.left) == 0 {
+			break
+		}
+		k.exact()
+		k.verify()
+	}
 	k.finish()
 	return k.plan
 }
