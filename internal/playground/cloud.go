@@ -37,7 +37,7 @@ func startCloud(ctx context.Context, o Options, cluster *kube.ControlPlane, type
 		return nil, err
 	}
 	account, err := awsapi.NewAccount(awsapi.Config{
-		Region: o.Region, ClusterName: clusterName, Endpoint: cluster.URL, CA: access.CAData, Catalog: region, Now: o.Now,
+		Region: o.Region, ClusterName: clusterName, Endpoint: cluster.URL, CA: access.CAData, Catalog: region, Now: o.Now, Timing: o.Timing,
 	})
 	if err != nil {
 		return nil, err

@@ -5,6 +5,9 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"os/exec"
+	"path/filepath"
+	"text/tabwriter"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -66,22 +69,49 @@ kubeconfig and cloud credentials are neither read nor changed.`,
 	return cmd
 }
 
-// welcome says what there is and what to try.
+// welcome says what there is and what to try, in words that can be copied.
 func welcome(out io.Writer, dir Dir, c Contact) {
 	at := ""
 	if dir != DefaultDir {
 		at = " --dir " + string(dir)
 	}
-	fmt.Fprintf(out, `
-The cluster is ready.
+	kubectl, tenon := program("kubectl"), program("tenon")
+	w := tabwriter.NewWriter(out, 0, 0, 4, ' ', 0)
+	fmt.Fprintf(w, "\nThe cluster is ready.\n\n")
+	for _, line := range [][2]string{
+		{"export KUBECONFIG=" + c.Kubeconfig, "use this cluster in this shell"},
+		{kubectl + " get pods -A", "what there is"},
+		{tenon + " sim add-machine" + at + " --type m5.large --count 2", "machines that join by themselves"},
+		{tenon + " sim kill" + at + " NODE", "pull the plug of one"},
+		{". " + string(dir) + "/aws.env", "point an AWS client at the simulated account"},
+		{tenon + " down" + at, "stop; Ctrl-C does it, too"},
+	} {
+		fmt.Fprintf(w, "  %s\t%s\n", line[0], line[1])
+	}
+	fmt.Fprintln(w)
+	_ = w.Flush() // a terminal that is gone cannot be told so
+}
 
-  export KUBECONFIG=%s
-  kubectl get pods -A                                   what there is (bin/kubectl, if you have none)
-  tenon sim add-machine%s --type m5.large --count 2     simulated machines
-  tenon sim kill%s NODE                                 pull the plug of one
-  tenon down%s                                          stop; Ctrl-C does it, too
-
-`, c.Kubeconfig, at, at, at)
+// program is how to call the program of that name that stands beside this one: by its name if that finds one, or else
+// by its path.
+func program(name string) string {
+	if _, err := exec.LookPath(name); err == nil {
+		return name
+	}
+	self, err := os.Executable()
+	if err != nil {
+		return name
+	}
+	path := filepath.Join(filepath.Dir(self), name)
+	if _, err := os.Stat(path); err != nil {
+		return name
+	}
+	if wd, err := os.Getwd(); err == nil {
+		if short, err := filepath.Rel(wd, path); err == nil && len(short) < len(path) {
+			return short
+		}
+	}
+	return path
 }
 
 func downCommand(dir *string) *cobra.Command {

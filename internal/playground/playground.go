@@ -17,6 +17,7 @@ import (
 	"github.com/tenon-sh/tenon/internal/clock"
 	"github.com/tenon-sh/tenon/internal/kube"
 	"github.com/tenon-sh/tenon/internal/sim/kubelet"
+	"github.com/tenon-sh/tenon/internal/sim/market"
 )
 
 // Options say what a playground is like.
@@ -27,7 +28,8 @@ type Options struct {
 	Region string        // of the machines
 	Grace  time.Duration // how long a node may be silent before it is NotReady
 	Delays kubelet.Delays
-	Life   io.Writer // what happens, for people
+	Timing market.Timing // of the cloud that sells them; the zero value is as usual
+	Life   io.Writer     // what happens, for people
 	Now    clock.Now
 }
 

@@ -33,7 +33,7 @@ const asProgram = "TENON_TEST_AS_PLAYGROUND"
 
 func TestMain(m *testing.M) {
 	if os.Getenv(asProgram) == "" {
-		os.Exit(m.Run())
+		kubetest.Main(m, kubetest.Machines)
 	}
 	if err := playground.Command().ExecuteContext(context.Background()); err != nil {
 		fmt.Fprintln(os.Stderr, "tenon:", err)
