@@ -6,7 +6,7 @@ TOOL   := go tool -modfile=tools/pinned/go.mod
 COMMIT := $(shell git rev-parse HEAD 2>/dev/null)
 STAMP  := -X main.commit=$(COMMIT) -X main.release=$(RELEASE)
 
-.PHONY: help up build tools test test-documents verify lint rules generated fmt generate bench catalog docs map clean
+.PHONY: help up build tools test test-documents verify format lint rules generated fmt generate bench catalog docs map clean
 
 help: ## list the targets
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/make \1\t\2/p' Makefile | expand -t 24
@@ -26,10 +26,13 @@ test: ## all tests but the documents' walkthroughs
 test-documents: ## the documents' walkthroughs
 	@if [ -d test/documents ]; then go test -timeout 60m $(ARGS) ./test/documents/...; else echo 'no documents yet'; fi
 
-verify: ## all that must hold beside the tests: lint, rules, generated
-	@$(MAKE) --no-print-directory -k lint rules generated
+verify: ## all that must hold beside the tests: formatting, lint, rules, generated files
+	@$(MAKE) --no-print-directory -k format lint rules generated
 
-lint: ## what .golangci.yml asks for, formatting and go vet among it
+format: ## how all Go files should look, where they do not
+	@$(TOOL) golangci-lint fmt --diff
+
+lint: ## what .golangci.yml asks for, go vet among it
 	@$(TOOL) golangci-lint run $(ARGS)
 
 rules: ## the rules of the house: layers, purity, names
