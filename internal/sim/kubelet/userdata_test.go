@@ -132,7 +132,8 @@ func TestParseRefuses(t *testing.T) {
 		"a script of somebody":       {"#!/bin/sh\necho hello\n", "joins no cluster"},
 		"settings without a cluster": {"[settings.host-containers.admin]\nenabled = true\n", "joins no cluster"},
 		"a label that kubelets may not set": {
-			"#!/bin/sh\n/etc/eks/bootstrap.sh demo --kubelet-extra-args '--node-labels=node-role.kubernetes.io/worker=x,a=b'", "may not set its labels node-role.kubernetes.io/worker"},
+			"#!/bin/sh\n/etc/eks/bootstrap.sh demo --kubelet-extra-args '--node-labels=node-role.kubernetes.io/worker=x,a=b'", "may not set its labels node-role.kubernetes.io/worker",
+		},
 		"a taint without effect":   {"#!/bin/sh\n/etc/eks/bootstrap.sh demo --kubelet-extra-args '--register-with-taints=a=b'", "no effect"},
 		"a taint of an odd effect": {"#!/bin/sh\n/etc/eks/bootstrap.sh demo --kubelet-extra-args '--register-with-taints=a=b:Never'", `"Never"`},
 		"pods that are no number":  {"#!/bin/sh\n/etc/eks/bootstrap.sh demo --kubelet-extra-args '--max-pods=many'", "--max-pods=many"},
