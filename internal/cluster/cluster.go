@@ -58,6 +58,7 @@ type Cluster struct {
 	class  map[string]observe.StorageClass
 	csi    map[string][]world.DriverLimit
 	nodes  map[string]world.Node
+	pools  map[world.PoolID]world.Pool
 	claims map[string]expected
 }
 
@@ -74,6 +75,7 @@ func New(now clock.Now, sources ...string) *Cluster {
 		pods: map[world.Key]podState{}, byPVC: map[world.Key]map[world.Key]bool{},
 		pvcs: map[world.Key]observe.VolumeClaim{}, pvs: map[string]observe.PersistentVolume{}, class: map[string]observe.StorageClass{},
 		csi: map[string][]world.DriverLimit{}, nodes: map[string]world.Node{}, claims: map[string]expected{},
+		pools: map[world.PoolID]world.Pool{},
 	}
 	for _, s := range sources {
 		c.waits[s] = true

@@ -1,6 +1,7 @@
 package cluster
 
 import (
+	"reflect"
 	"slices"
 
 	appsv1 "k8s.io/api/apps/v1"
@@ -200,6 +201,9 @@ func (c *Cluster) SetNode(n *corev1.Node) {
 
 func (c *Cluster) setNode(n world.Node) []Change {
 	n.VolumeLimits = c.csi[n.Name]
+	if was, ok := c.nodes[n.Name]; ok && reflect.DeepEqual(was, n) {
+		return nil // a heartbeat
+	}
 	c.nodes[n.Name] = n
 	c.put("node "+n.Name, c.builder.SetNode(n))
 	return []Change{{Kind: Node, Name: n.Name}}
@@ -223,6 +227,10 @@ func (c *Cluster) SetProvisioner(p *v1alpha5.Provisioner) { c.setPool(observe.Pr
 
 func (c *Cluster) setPool(p world.Pool) {
 	c.update(func() []Change {
+		if was, ok := c.pools[p.ID]; ok && reflect.DeepEqual(was, p) {
+			return nil // only what it counts has changed
+		}
+		c.pools[p.ID] = p
 		c.put(p.ID.Kind+" "+p.ID.Name, c.builder.SetPool(p))
 		return []Change{{Kind: Pool, Name: p.ID.Name}}
 	})
@@ -231,6 +239,7 @@ func (c *Cluster) setPool(p world.Pool) {
 // DeletePool takes a pool out of the picture.
 func (c *Cluster) DeletePool(id world.PoolID) {
 	c.update(func() []Change {
+		delete(c.pools, id)
 		c.builder.DeletePool(id)
 		c.put(id.Kind+" "+id.Name, nil)
 		return []Change{{Kind: Pool, Name: id.Name}}

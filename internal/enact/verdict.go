@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"github.com/tenon-sh/tenon/engine/plan"
+	"github.com/tenon-sh/tenon/engine/reason"
 	"github.com/tenon-sh/tenon/engine/world"
 )
 
@@ -39,9 +40,15 @@ func (e *Enactor) Tell(w *world.World, p plan.Plan, made map[string]string) {
 	}
 	for _, r := range p.Refused {
 		pod := w.Pod(r.Pod)
-		if pod == nil {
+		if pod == nil || Silent(r) {
 			continue
 		}
 		e.Events.WarningEvery(refusedEvery, podRef(pod), "FailedScheduling", "Failed to schedule pod, "+r.Why.Line())
 	}
+}
+
+// Silent reports whether a refusal is what the pod's owner asked for, so that
+// nobody needs to be told: its scheduling is held back, or it forbids our nodes.
+func Silent(r plan.Refusal) bool {
+	return r.Why != nil && (r.Why.Code == reason.Gated || r.Why.Code == reason.NotOurs)
 }

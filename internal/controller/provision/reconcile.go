@@ -1,0 +1,177 @@
+package provision
+
+import (
+	"context"
+	"fmt"
+	"runtime/debug"
+	"time"
+
+	"github.com/go-logr/logr"
+
+	v1 "github.com/tenon-sh/tenon/api/karpenter/v1"
+	"github.com/tenon-sh/tenon/engine/plan"
+	"github.com/tenon-sh/tenon/engine/provision"
+	"github.com/tenon-sh/tenon/engine/world"
+	"github.com/tenon-sh/tenon/internal/clock"
+	"github.com/tenon-sh/tenon/internal/cluster"
+	"github.com/tenon-sh/tenon/internal/enact"
+	"github.com/tenon-sh/tenon/internal/journal"
+	"github.com/tenon-sh/tenon/internal/loop"
+	"github.com/tenon-sh/tenon/internal/metric"
+)
+
+// again is how long after a decision pods that still wait are looked at once
+// more, whatever happened. afterFailure is the same when something could not be carried out.
+const (
+	again        = time.Minute
+	afterFailure = 5 * time.Second
+)
+
+// Name is what metrics and logs call this controller.
+const Name = "provisioner"
+
+// Spec is what this controller touches.
+func Spec() loop.Spec {
+	return loop.Spec{
+		Name: Name,
+		Reads: []loop.Resource{
+			loop.Of("", "pods"), loop.Of("", "nodes"), loop.Of("", "namespaces"), loop.Of("", "persistentvolumes"), loop.Of("", "persistentvolumeclaims"),
+			loop.Of("storage.k8s.io", "storageclasses"), loop.Of("storage.k8s.io", "csinodes"), loop.Of("apps", "daemonsets"),
+			loop.Of("policy", "poddisruptionbudgets"), loop.Of(v1.Group, "nodepools"), loop.Of(v1.Group, "nodeclaims"), loop.Of(v1.Group, "provisioners"),
+		},
+		Writes: []loop.Write{loop.To(v1.Group, "nodeclaims", "create"), loop.To("", "events", "create", "patch")},
+	}
+}
+
+// Controller decides what to ask for, and has it asked for.
+type Controller struct {
+	Cluster *cluster.Cluster
+	Enact   *enact.Enactor
+	Journal *journal.Journal
+	Metrics *metric.Set
+	Now     clock.Now
+	Log     logr.Logger
+	Batch   Batch
+	Options provision.Options
+
+	triggers chan Trigger
+	told     map[string]string // what was last logged of a refused pod, by UID
+}
+
+// Listen has the controller told of changes. It must be called before the cluster's sources start.
+func (c *Controller) Listen() {
+	c.triggers = make(chan Trigger, 1024)
+	c.told = map[string]string{}
+	c.Cluster.Listen(func(change cluster.Change) {
+		t := TriggerOf(change)
+		if t == Never {
+			return
+		}
+		select {
+		case c.triggers <- t:
+		default: // so many wait already that one more makes no difference
+		}
+	})
+}
+
+// NeedLeaderElection keeps all but the leader from asking for anything.
+func (c *Controller) NeedLeaderElection() bool { return true }
+
+// Start decides whenever there is reason to, until ctx ends.
+func (c *Controller) Start(ctx context.Context) error {
+	if !c.Cluster.Await(ctx) {
+		return nil
+	}
+	w := Window{}.Add(c.Now())
+	timer := time.NewTimer(c.Now.Until(w.Due(c.Batch)))
+	defer timer.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return nil
+		case t := <-c.triggers:
+			if t == IfWaits && !w.Open() && !Needed(c.Cluster.Recent(time.Second)) {
+				continue
+			}
+			w = w.Add(c.Now())
+			timer.Reset(c.Now.Until(w.Due(c.Batch)))
+		case <-timer.C:
+			w = Window{}
+			if wait := c.pass(ctx); wait > 0 {
+				timer.Reset(wait)
+			}
+		}
+	}
+}
+
+// pass makes one decision and has it carried out. It returns when to look again
+// although nothing happens; zero for never.
+func (c *Controller) pass(ctx context.Context) time.Duration {
+	w := c.Cluster.World()
+	c.Metrics.Put(metric.ClusterStateNodes, float64(len(w.Places())))
+	if !Needed(w) {
+		c.Metrics.Put(metric.SchedulerUnschedulable, 0, Name)
+		return 0
+	}
+	start := c.Now()
+	p := c.decide(w)
+	c.Metrics.Observe(metric.SchedulingDuration, c.Now.Since(start).Seconds(), Name)
+	c.Metrics.Put(metric.SchedulerUnschedulable, float64(len(p.Refused)), Name)
+	if len(p.New) > 0 {
+		pods := 0
+		for _, a := range p.New {
+			pods += len(a.Pods)
+		}
+		c.Log.Info("computed new nodeclaim(s) to fit pod(s)", "nodeclaims", len(p.New), "pods", pods, "duration", c.Now.Since(start).String())
+	}
+	made, err := c.Enact.Ask(ctx, p.New, enact.Provisioned)
+	c.Enact.Tell(w, p, made)
+	c.say(p)
+	if err != nil {
+		c.Log.Error(err, "ask for capacity")
+		return afterFailure
+	}
+	return again
+}
+
+// decide makes the plan, and keeps it with its World. A bug in the search costs
+// the search, not the pods: they get the plan that needs none.
+func (c *Controller) decide(w *world.World) (p plan.Plan) {
+	var broke string
+	defer func() { c.Journal.Add(journal.Entry{Kind: Name, World: w, Plan: p, Panic: broke}) }()
+	p, broke = try(w, c.Options)
+	if broke == "" {
+		return p
+	}
+	c.Log.Error(fmt.Errorf("%s", broke), "the search broke, deciding pod by pod", "world", w.Digest())
+	plain := c.Options
+	plain.ExactOnly = true
+	var worse string
+	if p, worse = try(w, plain); worse != "" {
+		c.Log.Error(fmt.Errorf("%s", worse), "deciding pod by pod broke as well", "world", w.Digest())
+		broke += "\n" + worse
+	}
+	return p
+}
+
+func try(w *world.World, o provision.Options) (p plan.Plan, broke string) {
+	defer func() {
+		if r := recover(); r != nil {
+			broke = fmt.Sprintf("%v\n%s", r, debug.Stack())
+		}
+	}()
+	return provision.Decide(w, o), ""
+}
+
+// say logs each refusal once, until it is another one.
+func (c *Controller) say(p plan.Plan) {
+	still := make(map[string]string, len(p.Refused))
+	for _, r := range p.Refused {
+		line := r.Why.Line()
+		still[r.UID] = line
+		if c.told[r.UID] != line && !enact.Silent(r) {
+			c.Log.Error(nil, "Could not schedule pod, "+line, "pod", r.Pod.String())
+		}
+	}
+	c.told = still
+}
