@@ -17,7 +17,6 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	v1 "github.com/tenon-sh/tenon/api/karpenter/v1"
-	"github.com/tenon-sh/tenon/engine/amount"
 	"github.com/tenon-sh/tenon/engine/label"
 	"github.com/tenon-sh/tenon/engine/world"
 	"github.com/tenon-sh/tenon/internal/clock"
@@ -319,7 +318,7 @@ func (r *Reconciler) launched(ctx context.Context, c *v1.NodeClaim, m cloud.Mach
 	}
 	r.Cluster.Wrote(next)
 	log.FromContext(ctx).Info("launched nodeclaim", "NodeClaim", c.Name, "provider-id", m.ProviderID, "instance-type", m.Shape,
-		"zone", m.Zone, "capacity-type", m.CapacityType, "allocatable", amount.List(m.Allocatable).Map())
+		"zone", m.Zone, "capacity-type", m.CapacityType, "allocatable", m.Allocatable.Map())
 	return nil
 }
 
