@@ -178,16 +178,6 @@ func (m *Market) Shifted() map[string]time.Time {
 	return out
 }
 
-// zoneID returns the id of a zone; a name that looks like an id is returned as it is.
-func (m *Market) zoneID(name string) string {
-	for _, z := range m.zones {
-		if z.Name == name {
-			return z.ID
-		}
-	}
-	return name
-}
-
 // zoneName returns the zone that text names, by name or id.
 func (m *Market) zoneName(text string) string {
 	for _, z := range m.zones {
