@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net/http"
 	"net/netip"
+	"slices"
 	"sync"
 	"time"
 
@@ -26,6 +27,7 @@ type Config struct {
 	IPv6              bool
 	VPC               string // the VPC's range, 192.168.0.0/16 by default
 	Catalog           *catalog.Region
+	ExtraZones        []string // zones the region does not have, selling what its first zone sells
 	Timing            market.Timing
 	Limits            map[string]market.Limit // nil: as AWS has them; empty: none
 	Quotas            map[market.Bucket]int
@@ -84,8 +86,9 @@ func NewAccount(cfg Config) (*Account, error) {
 	cfg.ServiceCIDR = cmp.Or(cfg.ServiceCIDR, "10.100.0.0/16")
 	cfg.VPC = cmp.Or(cfg.VPC, "192.168.0.0/16")
 	a := &Account{cfg: cfg, Rules: &fault.Rules{}, keys: map[string]string{}}
+	zones, types := widen(market.ZonesOf(cfg.Catalog), market.TypesOf(cfg.Catalog), cfg.ExtraZones)
 	a.Market = market.New(market.Config{
-		Region: cfg.Region, Account: cfg.AccountID, Seed: cfg.Seed, Zones: market.ZonesOf(cfg.Catalog), Types: market.TypesOf(cfg.Catalog),
+		Region: cfg.Region, Account: cfg.AccountID, Seed: cfg.Seed, Zones: zones, Types: types,
 		Timing: cfg.Timing, Limits: cfg.Limits, Quotas: cfg.Quotas, Now: cfg.Now,
 	})
 	a.keys[ControllerKey] = a.ControllerRole()
@@ -93,6 +96,26 @@ func NewAccount(cfg Config) (*Account, error) {
 		return nil, fmt.Errorf("build the simulated account of %q in %s: %w", cfg.ClusterName, cfg.Region, err)
 	}
 	return a, nil
+}
+
+// widen adds zones that sell what the first one sells.
+func widen(zones []market.Zone, types []market.Type, extra []string) ([]market.Zone, []market.Type) {
+	if len(zones) == 0 {
+		return zones, types
+	}
+	first := zones[0].Name
+	for _, z := range extra {
+		zones = append(zones, market.Zone{Name: z, ID: z + "-az"})
+		for k := range types {
+			if t := &types[k]; slices.Contains(t.Zones, first) {
+				t.Zones = append(slices.Clone(t.Zones), z)
+				if price, sold := t.SpotFrom[first]; sold {
+					t.SpotFrom[z] = price
+				}
+			}
+		}
+	}
+	return zones, types
 }
 
 // leastLatency is how long every call takes. The SDK closes the body of a request as soon as the answer has

@@ -71,6 +71,11 @@ func (in fleetInput) check() error {
 	overrides := 0
 	for _, c := range in.LaunchTemplateConfigs {
 		overrides += len(c.Overrides)
+		for _, o := range c.Overrides {
+			if o.WeightedCapacity != 0 && o.WeightedCapacity != 1 {
+				return market.Errorf("UnsupportedOperation", "Weighted capacity is not supported in this account.")
+			}
+		}
 	}
 	if len(in.LaunchTemplateConfigs) > maxFleetConfigs || overrides > maxFleetOverrides {
 		return market.Errorf(market.InvalidParameterValue, "A fleet request may have up to %d launch template configurations and %d overrides, this one has %d and %d.",
@@ -94,7 +99,7 @@ func (in fleetInput) model() market.FleetRequest {
 		for _, o := range c.Overrides {
 			over := market.Override{
 				Type: o.InstanceType, Subnet: o.SubnetId, Zone: o.AvailabilityZone + o.AvailabilityZoneId, Image: o.ImageId,
-				MaxPrice: o.MaxPrice, Weight: o.WeightedCapacity, Placement: o.Placement.model(),
+				MaxPrice: o.MaxPrice, Placement: o.Placement.model(),
 			}
 			if o.Priority != nil {
 				over.Ranked, over.Priority = true, *o.Priority

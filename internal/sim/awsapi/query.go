@@ -7,6 +7,7 @@ const (
 	ec2Namespace = "http://ec2.amazonaws.com/doc/2016-11-15/"
 	iamNamespace = "https://iam.amazonaws.com/doc/2010-05-08/"
 	cfnNamespace = "http://cloudformation.amazonaws.com/doc/2010-05-15/"
+	sqsNamespace = "http://queue.amazonaws.com/doc/2012-11-05/"
 	stsNamespace = "https://sts.amazonaws.com/doc/2011-06-15/"
 )
 

@@ -51,7 +51,7 @@ func denied(c *call) error {
 			"because no identity-based policy allows the %s action. Encoded authorization failure message: %s", c.caller.arn, action, action, strings.ReplaceAll(c.id, "-", ""))
 	}
 	code := "AccessDeniedException"
-	if protocol(c.service) == query {
+	if c.speech == query {
 		code = "AccessDenied"
 	}
 	return market.Errorf(code, "User: %s is not authorized to perform: %s because no identity-based policy allows the %s action", c.caller.arn, action, action)
@@ -71,7 +71,7 @@ func refusal(c *call, err error) answer {
 		why = &market.Error{Code: "InternalError", Message: err.Error()}
 	}
 	status := statusOf(c.service, why.Code)
-	switch protocol(c.service) {
+	switch c.speech {
 	case target:
 		return jsonRefusal(c, why, status)
 	case rest:
@@ -82,19 +82,17 @@ func refusal(c *call, err error) answer {
 		body := document("Response", "", el("Errors", el("Error", txt("Code", why.Code), txt("Message", why.Message))), txt("RequestID", c.id))
 		return answer{status: status, kind: "text/xml;charset=UTF-8", body: body}
 	}
-	space := iamNamespace
-	switch c.service {
-	case "sts":
-		space = stsNamespace
-	case "cloudformation":
-		space = cfnNamespace
+	code := why.Code
+	if code == market.QueueDoesNotExist {
+		code = "AWS.SimpleQueueService.NonExistentQueue"
 	}
+	space := map[string]string{"iam": iamNamespace, "sts": stsNamespace, "cloudformation": cfnNamespace, "sqs": sqsNamespace}[c.service]
 	whose := "Sender"
 	if status >= http.StatusInternalServerError {
 		whose = "Receiver"
 	}
 	body := document("ErrorResponse", space,
-		el("Error", txt("Type", whose), txt("Code", why.Code), txt("Message", why.Message)), txt("RequestId", c.id))
+		el("Error", txt("Type", whose), txt("Code", code), txt("Message", why.Message)), txt("RequestId", c.id))
 	return answer{status: status, kind: "text/xml", body: body}
 }
 
@@ -154,7 +152,7 @@ func statusOf(service, code string) int {
 
 // unknown is the refusal of an action that a service does not have.
 func unknown(c *call) error {
-	switch protocol(c.service) {
+	switch c.speech {
 	case target:
 		return &market.Error{Code: "UnknownOperationException"}
 	case rest:

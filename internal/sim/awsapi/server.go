@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"net/url"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/tenon-sh/tenon/internal/sim/fault"
@@ -51,24 +52,27 @@ func (s *Server) Listen(ctx context.Context, address string) (string, <-chan str
 		Handler: s, ReadHeaderTimeout: 10 * time.Second,
 		BaseContext: func(net.Listener) context.Context { return ctx },
 	}
+	var running sync.WaitGroup
+	running.Go(func() { s.account.Market.Run(ctx) })
+	running.Go(func() { _ = server.Serve(l) })
 	done := make(chan struct{})
-	ran := make(chan struct{})
-	go func() {
-		defer close(ran)
-		s.account.Market.Run(ctx)
-	}()
 	go func() {
 		defer close(done)
-		<-ctx.Done()
-		_ = server.Close()
-		<-ran
+		<-ctx.Done() // which ends the calls under way as well
+		grace, cancel := context.WithTimeout(context.WithoutCancel(ctx), shutdownGrace)
+		defer cancel()
+		if server.Shutdown(grace) != nil {
+			_ = server.Close()
+		}
+		running.Wait()
 	}()
-	go func() { _ = server.Serve(l) }()
 	return "http://" + l.Addr().String(), done, nil
 }
 
-// maxBody bounds a request.
-const maxBody = 8 << 20
+const (
+	maxBody       = 8 << 20         // of a request
+	shutdownGrace = 2 * time.Second // for calls under way when the server ends
+)
 
 // call is one request on its way.
 type call struct {
@@ -77,6 +81,7 @@ type call struct {
 	market  *market.Market
 	id      string
 	service string
+	speech  speech
 	action  string
 	caller  caller
 	form    url.Values
@@ -135,7 +140,8 @@ func (s *Server) read(r *http.Request) (*call, error) {
 	c := &call{ctx: r.Context(), account: s.account, market: s.account.Market, body: body, path: r.URL.EscapedPath(), host: r.Host, id: s.account.Market.UUID("request")}
 	c.caller = s.account.identify(r)
 	c.service = serviceOf(r)
-	switch protocol(c.service) {
+	c.speech = protocol(c.service, r)
+	switch c.speech {
 	case query:
 		c.form, err = url.ParseQuery(string(body))
 		if err != nil {
@@ -180,6 +186,9 @@ func (s *Server) answer(c *call, effect fault.Effect) (answer, error) {
 	case "eks", "arc-zonal-shift":
 		return answerREST(c)
 	default:
+		if c.speech == query {
+			return s.answerQueue(c)
+		}
 		return s.answerJSON(c)
 	}
 }
@@ -201,7 +210,7 @@ func (s *Server) record(c *call, err error, effect fault.Effect) {
 	if c.form == nil && len(c.body) > 0 {
 		kept["body"] = string(c.body[:min(len(c.body), 2048)])
 	}
-	if c.form == nil && protocol(c.service) == rest {
+	if c.form == nil && c.speech == rest {
 		kept["path"] = c.path
 	}
 	call := market.Call{Service: c.service, Action: c.action, Caller: c.caller.arn, Params: kept, DryRun: c.dry, Lost: effect.Lose}

@@ -14,9 +14,15 @@ const (
 	rest                 // JSON, the action in method and path
 )
 
-func protocol(service string) speech {
+// protocol tells how a request speaks. SQS understands JSON and, from older clients, forms.
+func protocol(service string, r *http.Request) speech {
 	switch service {
-	case "ssm", "sqs", "pricing":
+	case "sqs":
+		if r.Header.Get("X-Amz-Target") == "" {
+			return query
+		}
+		return target
+	case "ssm", "pricing":
 		return target
 	case "eks", "arc-zonal-shift":
 		return rest

@@ -21,8 +21,11 @@ type queueInput struct {
 	WaitTimeSeconds             int
 	AttributeNames              []string
 	MessageSystemAttributeNames []string
-	Entries                     []struct{ Id, ReceiptHandle, MessageBody string }
+	Entries                     []queueEntry
 }
+
+// queueEntry is one message of a batch.
+type queueEntry struct{ Id, ReceiptHandle, MessageBody string }
 
 func (in *queueInput) read(c *call) (string, error) {
 	if err := c.read(in); err != nil {

@@ -15,7 +15,7 @@ func stackOps() map[string]queryOp {
 		"DeleteStack":        deleteStack,
 		"DescribeChangeSet":  describeChangeSet,
 		"DescribeStacks":     describeStacks,
-		"GetTemplateSummary": func(*call) ([]node, error) { return nil, nil },
+		"GetTemplateSummary": getTemplateSummary,
 	}
 }
 
@@ -57,6 +57,13 @@ func describeStacks(c *call) ([]node, error) {
 			members("Parameters", [][]node{parameter}, func(n []node) []node { return n }),
 			members("Capabilities", []string{"CAPABILITY_NAMED_IAM"}, func(string) []node { return nil }),
 		}
+	})}, nil
+}
+
+// getTemplateSummary names the parameter that the stack's template has.
+func getTemplateSummary(*call) ([]node, error) {
+	return []node{members("Parameters", []string{"ClusterName"}, func(name string) []node {
+		return []node{txt("ParameterKey", name), txt("ParameterType", "String")}
 	})}, nil
 }
 

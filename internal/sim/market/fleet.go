@@ -51,7 +51,6 @@ type Override struct {
 	Priority  float64
 	Ranked    bool // Priority was given
 	MaxPrice  string
-	Weight    float64
 	Placement Placement
 }
 

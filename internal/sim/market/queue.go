@@ -12,7 +12,7 @@ type Queue struct {
 	Retention  time.Duration
 	Visibility time.Duration
 
-	messages []*message // oldest first
+	messages []*message    // oldest first
 	arrived  chan struct{} // closed and renewed when a message arrives
 }
 

@@ -26,11 +26,11 @@ func (m *Market) Tag(ids []string, tags Tags) error {
 			return Errorf(TagLimitExceeded, "More than %d tags specified", maxTags)
 		}
 	}
-	for _, s := range sets {
-		if *s == nil {
-			*s = Tags{}
-		}
-		maps.Copy(*s, tags)
+	for _, s := range sets { // a new map, because others may be reading the old one
+		all := Tags{}
+		maps.Copy(all, *s)
+		maps.Copy(all, tags)
+		*s = all
 	}
 	return nil
 }
@@ -43,6 +43,7 @@ func (m *Market) Untag(ids []string, tags map[string]*string) error {
 		return err
 	}
 	for _, s := range sets {
+		*s = maps.Clone(*s)
 		maps.DeleteFunc(*s, func(k, v string) bool {
 			want, named := tags[k]
 			return !strings.HasPrefix(k, "aws:") && (len(tags) == 0 || named && (want == nil || *want == v))

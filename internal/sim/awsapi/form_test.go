@@ -1,0 +1,87 @@
+package awsapi_test
+
+import (
+	"io"
+	"net/http"
+	"net/url"
+	"strings"
+	"testing"
+
+	"github.com/tenon-sh/tenon/internal/sim/awsapi"
+)
+
+// form makes a call as older clients do, and returns the status and the text of the answer.
+func (w world) form(t *testing.T, service string, fields url.Values) (int, string) {
+	t.Helper()
+	r, err := http.NewRequestWithContext(t.Context(), "POST", w.url, strings.NewReader(fields.Encode()))
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+	r.Header.Set("Authorization", "AWS4-HMAC-SHA256 Credential="+awsapi.AdminKey+"/20260102/us-west-2/"+service+"/aws4_request, SignedHeaders=host, Signature=0")
+	out, err := http.DefaultClient.Do(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = out.Body.Close() }()
+	text, err := io.ReadAll(out.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return out.StatusCode, string(text)
+}
+
+func TestQueueSpeaksForms(t *testing.T) {
+	w := serve(t, nil)
+	steps := []struct {
+		fields url.Values
+		want   []string
+	}{
+		{url.Values{"Action": {"GetQueueUrl"}, "QueueName": {"demo"}}, []string{"<GetQueueUrlResponse", "/123456789012/demo</QueueUrl>"}},
+		{url.Values{"Action": {"SendMessage"}, "QueueUrl": {"http://x/1/demo"}, "MessageBody": {"a < b"}}, []string{"<MessageId>", "<MD5OfMessageBody>"}},
+		{
+			url.Values{"Action": {"ReceiveMessage"}, "QueueUrl": {"http://x/1/demo"}, "AttributeName.1": {"All"}},
+			[]string{"<ReceiveMessageResult><Message>", "<Body>a &lt; b</Body>", "<Attribute><Name>SentTimestamp</Name><Value>"},
+		},
+		{url.Values{"Action": {"GetQueueUrl"}, "QueueName": {"nope"}}, []string{"<ErrorResponse", "<Code>AWS.SimpleQueueService.NonExistentQueue</Code>"}},
+	}
+	for _, s := range steps {
+		_, text := w.form(t, "sqs", s.fields)
+		for _, want := range s.want {
+			if !strings.Contains(text, want) {
+				t.Errorf("%s gave %s, want %s in it", s.fields.Get("Action"), text, want)
+			}
+		}
+	}
+}
+
+func TestTheStackCanBeDeleted(t *testing.T) {
+	w := serve(t, nil)
+	name := url.Values{"Action": {"DescribeStacks"}, "StackName": {"Karpenter-demo"}}
+	if status, text := w.form(t, "cloudformation", name); status != http.StatusOK || !strings.Contains(text, "<StackStatus>CREATE_COMPLETE</StackStatus>") {
+		t.Errorf("describing the stack gave %d %s", status, text)
+	}
+	w.form(t, "cloudformation", url.Values{"Action": {"DeleteStack"}, "StackName": {"Karpenter-demo"}})
+	if status, text := w.form(t, "cloudformation", name); status != http.StatusBadRequest || !strings.Contains(text, "does not exist") {
+		t.Errorf("describing the deleted stack gave %d %s", status, text)
+	}
+	if _, err := w.Market.Role("KarpenterNodeRole-demo"); err == nil {
+		t.Error("the node role is still there")
+	}
+	if w.Market.Allowed(w.ControllerRole()) || w.Market.HasQueue("demo") {
+		t.Error("the controller is still allowed to work, or the queue is still there")
+	}
+}
+
+func TestExtraZones(t *testing.T) {
+	w := serve(t, func(c *awsapi.Config) { c.ExtraZones = []string{"antarctica-east1", "antarctica-west1"} })
+	found := 0
+	for _, s := range w.Market.Subnets() {
+		if strings.HasPrefix(s.Zone, "antarctica-") && s.Tags["karpenter.sh/discovery"] == "demo" {
+			found++
+		}
+	}
+	if zones := w.Market.Type("m5.large").Zones; found != 2 || len(zones) != 6 {
+		t.Errorf("%d subnets in the extra zones, m5.large in %v", found, zones)
+	}
+}
