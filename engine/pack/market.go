@@ -35,6 +35,8 @@ type machine struct {
 	ports  []world.Port
 	first  int // its offers are market.offers[first:last]
 	last   int
+
+	diverse int8 // whether enough types are as large, for minValues; 0: not asked yet
 }
 
 // offer is one machine on sale in one zone in one way.

@@ -134,8 +134,7 @@ func dims(pods []*world.Pod) []string {
 			}
 		}
 	}
-	slices.Sort(names)
-	return names
+	return ordered(names)
 }
 
 // open enters the machines that are there or on their way, and the pods they run, into the ledger.
@@ -232,6 +231,11 @@ func (k *Packer) place() {
 			}
 			k.left = append(k.left, x)
 		}
+	}
+	if !k.options.ExactOnly {
+		sortWaiting(k.left)
+		k.fillOld()
+		k.search()
 	}
 	k.exact()
 }

@@ -85,3 +85,26 @@ func (k *Packer) values(offer int, key string) []string {
 	}
 	return nil
 }
+
+// diverse reports whether whatever fits the type fits enough others for its pool's minValues.
+func (k *Packer) diverse(t *machine) bool {
+	p := t.pool
+	if !p.least || k.options.MinValuesPolicy == BestEffort {
+		return true
+	}
+	if t.diverse == 0 {
+		like := newSet(len(k.market.offers))
+		for _, o := range p.types {
+			if fits(t.room, o.room) {
+				for i := o.first; i < o.last; i++ {
+					like.add(i)
+				}
+			}
+		}
+		t.diverse = 1
+		if len(k.lacking(p, like)) > 0 {
+			t.diverse = -1
+		}
+	}
+	return t.diverse > 0
+}

@@ -19,9 +19,10 @@ const (
 
 // group is what pods with equal terms share: who its members are, and how many lie in each domain.
 type group struct {
-	kind  kind
-	terms []world.PodTerm // whom it counts; for together a member matches all of them
-	kinds int             // subjects that are members
+	kind     kind
+	terms    []world.PodTerm // whom it counts; for together a member matches all of them
+	kinds    int             // subjects that are members
+	carriers int             // subjects that carry the term and, unless it keeps apart, are members
 
 	// Of evenly and apart.
 	key    int

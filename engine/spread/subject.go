@@ -114,6 +114,9 @@ func (l *Ledger) Subject(p *world.Pod) *Subject {
 		e := even{group: g, maxSkew: int32(min(c.MaxSkew, 1<<30)), minDomains: c.MinDomains, at: i}
 		if slices.Contains(s.members, g) {
 			e.self = 1
+			if !c.Soft {
+				l.groups[g].carriers++
+			}
 		}
 		if c.Soft {
 			s.wishes = append(s.wishes, wish{kind: evenly, group: g, even: e, weight: SoftSpread, at: i})
@@ -127,7 +130,9 @@ func (l *Ledger) Subject(p *world.Pod) *Subject {
 		case t.Weight == 0 && !t.Anti:
 			terms = append(terms, t)
 		case t.Weight == 0:
-			s.apart = append(s.apart, l.enlistApart(t))
+			g := l.enlistApart(t)
+			l.groups[g].carriers++
+			s.apart = append(s.apart, g)
 		case t.Anti:
 			s.wishes = append(s.wishes, wish{kind: apart, group: l.enlistApart(t), weight: t.Weight, at: i})
 		default:

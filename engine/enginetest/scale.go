@@ -1,0 +1,159 @@
+package enginetest
+
+import (
+	"fmt"
+
+	"github.com/tenon-sh/tenon/engine/amount"
+	"github.com/tenon-sh/tenon/engine/label"
+	"github.com/tenon-sh/tenon/engine/world"
+)
+
+// dice is a sequence of numbers that look like chance and are always the same.
+type dice uint64
+
+func (d *dice) roll(n int) int {
+	*d = *d*6364136223846793005 + 1442695040888963407
+	return int(uint64(*d)>>33) % n
+}
+
+const gi = int64(1<<30) * amount.Unit
+
+// Market is a catalogue of 800 types in three zones, on demand and spot, priced much as clouds do.
+func Market() world.Catalog {
+	c := world.Catalog{Template: "t", Region: "r"}
+	var d dice
+	for _, category := range []struct {
+		name      string
+		ratio     int64
+		perCore   int64
+		perMemory int64
+	}{{"c", 2, 36_000, 2_500}, {"m", 4, 36_000, 2_500}, {"r", 8, 36_000, 2_500}} {
+		for generation := 5; generation <= 8; generation++ {
+			for _, variant := range []string{"", "a", "i", "g", "d", "n"} {
+				for _, cores := range []int64{2, 4, 8, 16, 32, 48, 64, 96, 128, 192, 24} {
+					if len(c.Shapes) == 800 {
+						return c
+					}
+					name := fmt.Sprintf("%s%d%s.%d", category.name, generation, variant, cores)
+					memory := cores * category.ratio
+					price := (cores*category.perCore + memory*category.perMemory) * int64(90+d.roll(25)) / 100
+					arch := "amd64"
+					if variant == "g" {
+						arch, price = "arm64", price*8/10
+					}
+					s := world.Shape{
+						Name: name,
+						Capacity: amount.Of(amount.Entry{Name: amount.CPU, Value: cores * amount.Unit}, amount.Entry{Name: amount.Memory, Value: memory * gi * 93 / 100},
+							amount.Entry{Name: amount.Pods, Value: min(cores*15+10, 234) * amount.Unit}),
+						Overhead: amount.Of(amount.Entry{Name: amount.CPU, Value: 60 + cores*2}, amount.Entry{Name: amount.Memory, Value: gi / 2}),
+						Labels: label.Exactly(map[string]string{
+							label.InstanceType: name, label.Arch: arch, label.OS: "linux",
+							"karpenter.k8s.aws/instance-category": category.name, "karpenter.k8s.aws/instance-family": fmt.Sprintf("%s%d%s", category.name, generation, variant),
+							"karpenter.k8s.aws/instance-cpu": fmt.Sprint(cores), "karpenter.k8s.aws/instance-generation": fmt.Sprint(generation),
+						}),
+					}
+					for _, z := range []string{"a", "b", "c"} {
+						s.Offers = append(s.Offers, world.Offer{Zone: z, CapacityType: label.OnDemand, Price: price},
+							world.Offer{Zone: z, CapacityType: label.Spot, Price: price * int64(30+d.roll(25)) / 100, Synthetic: true})
+					}
+					c.Shapes = append(c.Shapes, s)
+				}
+			}
+		}
+	}
+	return c
+}
+
+// Diverse is n pods of many kinds: a fifth each plain, spread by zone, spread by host, kept apart by host, and together by zone.
+func Diverse(n int) *world.World {
+	b := world.NewBuilder()
+	must(b.SetCatalog(Market()))
+	must(b.SetPool(world.Pool{ID: world.PoolID{Kind: world.NodePool, Name: "general"}, Template: "t", Requirements: label.SetOf(label.Is(label.CapacityType, label.OnDemand))}))
+	var d dice
+	for i := range n {
+		name := fmt.Sprintf("pod-%06d", i)
+		app := fmt.Sprintf("app-%d", d.roll(n/10+1))
+		p := world.Pod{Key: world.Key{Namespace: "default", Name: name}, Waiting: true, Labels: map[string]string{"app": app, "name": name}}
+		p.Requests = amount.Of(amount.Entry{Name: amount.CPU, Value: int64(1+d.roll(40)) * 100}, amount.Entry{Name: amount.Memory, Value: int64(1+d.roll(64)) * gi / 8},
+			amount.Entry{Name: amount.Pods, Value: amount.Unit})
+		must(b.SetPod(p))
+	}
+	return b.Snapshot(0)
+}
+
+// Apps is n pods in deployments of ten: a fifth each plain, spread by zone, spread by host, apart by host, together by zone.
+func Apps(n int) *world.World {
+	b := world.NewBuilder()
+	must(b.SetCatalog(Market()))
+	must(b.SetPool(world.Pool{ID: world.PoolID{Kind: world.NodePool, Name: "general"}, Template: "t", Requirements: label.SetOf(label.Is(label.CapacityType, label.OnDemand))}))
+	var d dice
+	for i := range n / 10 {
+		name := fmt.Sprintf("app-%05d", i)
+		p := world.Pod{Waiting: true, Labels: map[string]string{"app": name}}
+		p.Requests = amount.Of(amount.Entry{Name: amount.CPU, Value: int64(1+d.roll(40)) * 100}, amount.Entry{Name: amount.Memory, Value: int64(1+d.roll(64)) * gi / 8},
+			amount.Entry{Name: amount.Pods, Value: amount.Unit})
+		switch i % 5 {
+		case 1:
+			p.Spread = []world.Spread{{Key: label.Zone, MaxSkew: 1, Selector: app(name)}}
+		case 2:
+			p.Spread = []world.Spread{{Key: label.Hostname, MaxSkew: 1, Selector: app(name)}}
+		case 3:
+			p.PodTerms = []world.PodTerm{{Anti: true, Key: label.Hostname, Selector: app(name), Namespaces: []string{"default"}}}
+		case 4:
+			p.PodTerms = []world.PodTerm{{Key: label.Zone, Selector: app(name), Namespaces: []string{"default"}}}
+		}
+		for j := range 10 {
+			p.Key = world.Key{Namespace: "default", Name: fmt.Sprintf("%s-%d", name, j)}
+			must(b.SetPod(p))
+		}
+	}
+	return b.Snapshot(0)
+}
+
+// Steady is a cluster of n nodes with sixteen pods each, and a burst of waiting pods.
+func Steady(n, burst int) *world.World {
+	b := world.NewBuilder()
+	must(b.SetCatalog(Market()))
+	must(b.SetPool(world.Pool{ID: world.PoolID{Kind: world.NodePool, Name: "general"}, Template: "t", Requirements: label.SetOf(label.Is(label.CapacityType, label.OnDemand))}))
+	var d dice
+	for i := range n {
+		node := fmt.Sprintf("node-%05d", i)
+		room := amount.Of(amount.Entry{Name: amount.CPU, Value: 7900}, amount.Entry{Name: amount.Memory, Value: 30 * gi}, amount.Entry{Name: amount.Pods, Value: 58 * amount.Unit})
+		must(b.SetNode(world.Node{
+			Name: node, Capacity: room, Allocatable: room, Ready: true, Pool: world.PoolID{Kind: world.NodePool, Name: "general"},
+			Labels: map[string]string{
+				label.Hostname: node, label.Zone: string(rune('a' + d.roll(3))), label.NodePool: "general", label.Initialized: "true", label.InstanceType: "m5.8", label.CapacityType: label.OnDemand,
+				label.Arch: "amd64", label.OS: "linux",
+			},
+		}))
+		for j := range 16 {
+			app1 := fmt.Sprintf("app-%d", d.roll(300))
+			must(b.SetPod(world.Pod{
+				Key: world.Key{Namespace: "default", Name: fmt.Sprintf("run-%d-%d", i, j)}, Node: node, Labels: map[string]string{"app": app1, "tier": "x"},
+				Requests: amount.Of(amount.Entry{Name: amount.CPU, Value: int64(1+d.roll(9)) * 100}, amount.Entry{Name: amount.Memory, Value: int64(1+d.roll(7)) * gi / 2},
+					amount.Entry{Name: amount.Pods, Value: amount.Unit}),
+			}))
+		}
+	}
+	for i := range burst {
+		name := fmt.Sprintf("app-%d", i/10)
+		p := world.Pod{Key: world.Key{Namespace: "default", Name: fmt.Sprintf("new-%05d", i)}, Waiting: true, Labels: map[string]string{"app": name}}
+		p.Requests = amount.Of(amount.Entry{Name: amount.CPU, Value: int64(1+(i/10)%20) * 100}, amount.Entry{Name: amount.Memory, Value: int64(1+(i/10)%13) * gi / 4}, amount.Entry{Name: amount.Pods, Value: amount.Unit})
+		switch i / 10 % 5 {
+		case 1:
+			p.Spread = []world.Spread{{Key: label.Zone, MaxSkew: 1, Selector: app(name)}}
+		case 2:
+			p.Spread = []world.Spread{{Key: label.Hostname, MaxSkew: 1, Selector: app(name)}}
+		case 3:
+			p.PodTerms = []world.PodTerm{{Anti: true, Key: label.Hostname, Selector: app(name), Namespaces: []string{"default"}}}
+		}
+		must(b.SetPod(p))
+	}
+	return b.Snapshot(0)
+}
+
+func must(err error) {
+	if err != nil {
+		panic(err)
+	}
+}

@@ -1,0 +1,33 @@
+package provision_test
+
+import (
+	"testing"
+
+	"github.com/tenon-sh/tenon/engine/enginetest"
+	"github.com/tenon-sh/tenon/engine/provision"
+	"github.com/tenon-sh/tenon/engine/world"
+)
+
+func BenchmarkDecide(b *testing.B) {
+	for _, bench := range []struct {
+		name string
+		make func() *world.World
+	}{
+		{"Diverse10k", func() *world.World { return enginetest.Diverse(10_000) }},
+		{"Apps1k", func() *world.World { return enginetest.Apps(1_000) }},
+		{"Apps10k", func() *world.World { return enginetest.Apps(10_000) }},
+		{"Steady2000x500", func() *world.World { return enginetest.Steady(2000, 500) }},
+	} {
+		b.Run(bench.name, func(b *testing.B) {
+			w := bench.make()
+			b.ResetTimer()
+			for b.Loop() {
+				p := provision.Decide(w, provision.Options{})
+				b.ReportMetric(float64(p.Cost)/float64(max(p.Bound, 1)), "cost/bound")
+				b.ReportMetric(float64(len(p.New)), "nodes")
+				b.ReportMetric(float64(len(p.Refused)), "refused")
+				b.ReportMetric(float64(p.Steps), "steps")
+			}
+		})
+	}
+}

@@ -1,0 +1,142 @@
+package spread
+
+import (
+	"slices"
+
+	"github.com/tenon-sh/tenon/engine/fit"
+	"github.com/tenon-sh/tenon/engine/label"
+)
+
+// Simple is what the hard terms of a subject come to for new machines, when
+// that can be said without looking at one pod after the other.
+type Simple struct {
+	PerHost int     // how many pods one machine may hold; 0: any number
+	Shared  []Share // caps on what one machine may hold of several subjects together
+	Owns    []int32 // anti-affinity over machines that it carries
+	Shunned []int32 // anti-affinity over machines that counts it
+	Split   *Split  // it has to be divided among domains
+	Home    string  // topology key of which one domain has to take all
+}
+
+// Share is a cap on the members of a group that one machine may hold.
+type Share struct {
+	Group int32
+	Cap   int
+}
+
+// Split says that pods have to be divided among the domains of a key.
+type Split struct {
+	Key        string
+	MaxSkew    int
+	MinDomains int
+	Alone      bool           // at most one a domain: anti-affinity, no spread
+	Counts     map[string]int // in every domain that has machines that count, or pods
+}
+
+// Simple returns what the subject's terms come to; false if they depend on
+// where single pods of other subjects are put.
+func (l *Ledger) Simple(s *Subject) (Simple, bool) {
+	var out Simple
+	for i := range s.even {
+		if !l.simpleEven(&s.even[i], &out) {
+			return out, false
+		}
+	}
+	for _, g := range s.apart {
+		if !l.simpleApart(s, g, &out) {
+			return out, false
+		}
+	}
+	for _, id := range s.shunned {
+		g := l.groups[id]
+		mine := slices.Contains(s.apart, id)
+		switch {
+		case l.keys[g.key] == label.Hostname:
+			out.Shunned = append(out.Shunned, id)
+		case g.carriers > 0 && !mine:
+			return out, false
+		}
+	}
+	if s.together != none {
+		g := l.groups[s.together]
+		if !s.self || g.kinds > 1 || len(g.keys) != 1 || l.keys[g.keys[0]] == label.Hostname || out.Split != nil {
+			return out, false
+		}
+		if g.total == 0 {
+			out.Home = l.keys[g.keys[0]]
+		}
+	}
+	return out, true
+}
+
+func (l *Ledger) simpleEven(e *even, out *Simple) bool {
+	g := l.groups[e.group]
+	if e.self == 0 || g.kinds != g.carriers {
+		return false
+	}
+	if l.keys[g.key] == label.Hostname {
+		if g.kinds > 1 {
+			out.Shared = append(out.Shared, Share{e.group, int(e.maxSkew)})
+		}
+		out.cap(int(e.maxSkew))
+		return true
+	}
+	if g.kinds > 1 || out.Split != nil {
+		return false
+	}
+	out.Split = &Split{Key: l.keys[g.key], MaxSkew: int(e.maxSkew), MinDomains: e.minDomains, Counts: map[string]int{}}
+	for d, n := range g.nodes {
+		if n > 0 {
+			out.Split.Counts[l.values[g.key][d]] = int(count(g.counts, int32(d)))
+		}
+	}
+	return true
+}
+
+func (l *Ledger) simpleApart(s *Subject, id int32, out *Simple) bool {
+	g := l.groups[id]
+	self := slices.Contains(s.members, id)
+	if l.keys[g.key] == label.Hostname {
+		out.Owns = append(out.Owns, id)
+		if self {
+			out.cap(1)
+		}
+		return true
+	}
+	switch {
+	case self && g.kinds == 1 && g.carriers == 1 && out.Split == nil:
+		out.Split = &Split{Key: l.keys[g.key], Alone: true, Counts: map[string]int{}}
+		for d, v := range l.values[g.key] {
+			if n := count(g.counts, int32(d)) + count(g.owners, int32(d)); n > 0 {
+				out.Split.Counts[v] = int(n)
+			}
+		}
+		return true
+	case !self && g.kinds == 0:
+		return true
+	}
+	return false
+}
+
+func (s *Simple) cap(n int) {
+	if s.PerHost == 0 || n < s.PerHost {
+		s.PerHost = n
+	}
+}
+
+// Accepts reports whether pods that run now, by affinity or anti-affinity, let
+// the subject go to a new machine like this.
+func (l *Ledger) Accepts(s *Subject, place *fit.Place) bool {
+	at := spot{l: l, place: place}
+	for _, g := range s.apart {
+		if l.apartFrom(l.groups[g], at, false) > 0 {
+			return false
+		}
+	}
+	for _, g := range s.shunned {
+		if l.apartFrom(l.groups[g], at, true) > 0 {
+			return false
+		}
+	}
+	return s.together == none || l.togetherAllows(s, at)
+}
