@@ -103,7 +103,7 @@ func layers() []layer {
 			why: "the playground runs Kubernetes and simulated machines; the product it runs as a child process",
 		},
 		{at: "internal/journal", own: list(world + " engine/plan " + meter), why: "the journal keeps worlds and plans and does not act on them"},
-		{at: "internal/loop", own: list(world + " engine/plan " + meter), libs: list(kube + " " + prometheus), why: "loop is what every reconciler shares and none in particular"},
+		{at: "internal/loop", own: list(world + " engine/plan api/... " + meter), libs: list(kube + " " + prometheus), why: "loop is what every reconciler shares and none in particular"},
 		{
 			at:   "internal/controller/*",
 			own:  list("api/... engine/... internal/observe internal/cluster internal/enact internal/cloud internal/journal internal/loop " + meter),

@@ -1,0 +1,94 @@
+// Package initialize says when a node that has joined can take pods.
+package initialize
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+
+	v1 "github.com/tenon-sh/tenon/api/karpenter/v1"
+	"github.com/tenon-sh/tenon/internal/observe"
+)
+
+// Kind is what is due for a claim.
+type Kind string
+
+// The kinds of step.
+const (
+	Nothing Kind = "nothing" // not registered yet, initialized already, or leaving
+	Wait    Kind = "wait"    // the node is not there yet, for the reason given
+	Done    Kind = "done"
+)
+
+// Step is what is due, and why.
+type Step struct {
+	Kind    Kind
+	Reason  string
+	Message string
+}
+
+// Next returns the step that is due for a claim whose node is n; nil if there is none.
+func Next(c *v1.NodeClaim, n *corev1.Node) Step {
+	s := c.Conditions()
+	if c.DeletionTimestamp != nil || !s.Is(v1.ConditionRegistered) || s.Is(v1.ConditionInitialized) {
+		return Step{Kind: Nothing}
+	}
+	if n == nil {
+		return Step{Wait, v1.ReasonNodeNotFound, "Node not registered with cluster"}
+	}
+	if why := unready(n); why != "" {
+		return Step{Wait, v1.ReasonNodeNotReady, why}
+	}
+	if t, ok := firstOf(n.Spec.Taints, func(t corev1.Taint) bool { return has(c.Spec.StartupTaints, t) }); ok {
+		return Step{Wait, v1.ReasonStartupTaints, fmt.Sprintf("StartupTaint %q still exists", t.ToString())}
+	}
+	if t, ok := firstOf(n.Spec.Taints, observe.Ephemeral); ok {
+		return Step{Wait, v1.ReasonEphemeralTaints, fmt.Sprintf("KnownEphemeralTaint %q still exists", t.ToString())}
+	}
+	if name, ok := missing(c, n); ok {
+		return Step{Wait, v1.ReasonResourceNotRegistered, fmt.Sprintf("Resource %q was requested but not registered", name)}
+	}
+	return Step{Kind: Done}
+}
+
+// unready says why a node is not ready; empty if it is.
+func unready(n *corev1.Node) string {
+	for _, c := range n.Status.Conditions {
+		if c.Type == corev1.NodeReady && c.Status == corev1.ConditionTrue {
+			return ""
+		}
+		if c.Type == corev1.NodeReady {
+			return fmt.Sprintf("Node is not ready: %s %s", c.Reason, strings.TrimSpace(c.Message))
+		}
+	}
+	return "Node has not said that it is ready"
+}
+
+// missing is the first resource that pods asked for and the node does not have yet.
+func missing(c *v1.NodeClaim, n *corev1.Node) (string, bool) {
+	var out []string
+	for name, q := range c.Spec.Resources.Requests {
+		has, ok := n.Status.Allocatable[name]
+		if !q.IsZero() && (!ok || has.IsZero()) {
+			out = append(out, string(name))
+		}
+	}
+	if len(out) == 0 {
+		return "", false
+	}
+	return slices.Min(out), true
+}
+
+func firstOf(taints []corev1.Taint, is func(corev1.Taint) bool) (corev1.Taint, bool) {
+	i := slices.IndexFunc(taints, is)
+	if i < 0 {
+		return corev1.Taint{}, false
+	}
+	return taints[i], true
+}
+
+func has(taints []corev1.Taint, t corev1.Taint) bool {
+	return slices.ContainsFunc(taints, func(o corev1.Taint) bool { return o.Key == t.Key && o.Effect == t.Effect })
+}

@@ -1,0 +1,92 @@
+// Package register matches nodes that join with the claims that asked for them.
+package register
+
+import (
+	"maps"
+	"slices"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	v1 "github.com/tenon-sh/tenon/api/karpenter/v1"
+)
+
+// Kind is what is due for a claim.
+type Kind string
+
+// The kinds of step.
+const (
+	Nothing Kind = "nothing"  // not launched yet, registered already, or leaving
+	Wait    Kind = "wait"     // no node has joined yet
+	TooMany Kind = "too many" // several nodes say they are this machine
+	Match   Kind = "match"    // take the node for the claim's
+)
+
+// Next returns the step that is due for a claim, given the nodes of its machine.
+func Next(c *v1.NodeClaim, nodes []corev1.Node) Kind {
+	s := c.Conditions()
+	switch {
+	case c.DeletionTimestamp != nil || !s.Is(v1.ConditionLaunched) || s.Is(v1.ConditionRegistered) || c.Status.ProviderID == "":
+		return Nothing
+	case len(nodes) == 0:
+		return Wait
+	case len(nodes) > 1:
+		return TooMany
+	}
+	return Match
+}
+
+// Matched is the node as it is once it is known to be the claim's: with the
+// claim's labels, annotations and taints, owned by it, and open to pods.
+func Matched(n *corev1.Node, c *v1.NodeClaim) *corev1.Node {
+	out := n.DeepCopy()
+	if !slices.Contains(out.Finalizers, v1.Finalizer) {
+		out.Finalizers = append(out.Finalizers, v1.Finalizer)
+	}
+	if !slices.ContainsFunc(out.OwnerReferences, func(o metav1.OwnerReference) bool { return o.UID == c.UID }) {
+		block := true
+		out.OwnerReferences = append(out.OwnerReferences, metav1.OwnerReference{
+			APIVersion: v1.Group + "/v1", Kind: "NodeClaim", Name: c.Name, UID: c.UID, BlockOwnerDeletion: &block,
+		})
+	}
+	out.Labels = over(out.Labels, c.Labels)
+	out.Labels[v1.LabelRegistered] = "true"
+	notes := maps.Clone(c.Annotations)
+	for k := range notes {
+		if private(k) {
+			delete(notes, k)
+		}
+	}
+	out.Annotations = over(out.Annotations, notes)
+	if n.Labels[v1.LabelDoNotSyncTaints] != "true" {
+		for _, t := range slices.Concat(c.Spec.Taints, c.Spec.StartupTaints) {
+			if !HasTaint(out.Spec.Taints, t) {
+				out.Spec.Taints = append(out.Spec.Taints, t)
+			}
+		}
+	}
+	out.Spec.Taints = slices.DeleteFunc(out.Spec.Taints, func(t corev1.Taint) bool { return t.Key == v1.TaintUnregistered })
+	return out
+}
+
+// private are the annotations that speak of the claim itself and not of its node.
+func private(key string) bool {
+	return slices.Contains([]string{
+		v1.AnnotationOrder, v1.AnnotationOrderPlace, v1.AnnotationOrderSize, v1.Group + "/template", v1.Group + "/booked",
+		v1.AnnotationTerminationTime, "kubectl.kubernetes.io/last-applied-configuration",
+	}, key)
+}
+
+// HasTaint reports whether taints hold one of t's key and effect.
+func HasTaint(taints []corev1.Taint, t corev1.Taint) bool {
+	return slices.ContainsFunc(taints, func(o corev1.Taint) bool { return o.Key == t.Key && o.Effect == t.Effect })
+}
+
+func over(base, top map[string]string) map[string]string {
+	out := maps.Clone(base)
+	if out == nil {
+		out = map[string]string{}
+	}
+	maps.Copy(out, top)
+	return out
+}

@@ -1,0 +1,111 @@
+package register
+
+import (
+	"context"
+	"reflect"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/handler"
+	"sigs.k8s.io/controller-runtime/pkg/log"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+
+	v1 "github.com/tenon-sh/tenon/api/karpenter/v1"
+	"github.com/tenon-sh/tenon/internal/clock"
+	"github.com/tenon-sh/tenon/internal/cluster"
+	"github.com/tenon-sh/tenon/internal/loop"
+	"github.com/tenon-sh/tenon/internal/metric"
+)
+
+// Spec is what this reconciler touches.
+func Spec() loop.Spec {
+	return loop.Spec{
+		Name:  "nodeclaim.registration",
+		Reads: []loop.Resource{loop.Of(v1.Group, "nodeclaims"), loop.Of("", "nodes")},
+		Writes: []loop.Write{
+			loop.To(v1.Group, "nodeclaims/status", "patch"), loop.To("", "nodes", "patch"), loop.To("", "events", "create", "patch"),
+		},
+	}
+}
+
+// Reconciler matches nodes with claims.
+type Reconciler struct {
+	Client  client.Client
+	Cluster *cluster.Cluster
+	Events  *loop.Events
+	Metrics *metric.Set
+	Now     clock.Now
+}
+
+// Register adds the reconciler to a manager.
+func (r *Reconciler) Register(m ctrl.Manager) error {
+	return ctrl.NewControllerManagedBy(m).Named(Spec().Name).
+		For(&v1.NodeClaim{}).
+		Watches(&corev1.Node{}, handler.EnqueueRequestsFromMapFunc(loop.ClaimsOfNode(r.Client))).
+		WithOptions(loop.Options(50, 100*time.Millisecond, time.Minute)).
+		Complete(r)
+}
+
+// Reconcile takes the step that is due for one claim.
+func (r *Reconciler) Reconcile(ctx context.Context, req reconcile.Request) (reconcile.Result, error) {
+	c := &v1.NodeClaim{}
+	if err := r.Client.Get(ctx, req.NamespacedName, c); err != nil {
+		return loop.Result(0, err)
+	}
+	var nodes corev1.NodeList
+	if c.Status.ProviderID != "" {
+		if err := r.Client.List(ctx, &nodes, client.MatchingFields{loop.NodeProviderID: c.Status.ProviderID}); err != nil {
+			return loop.Result(0, err)
+		}
+	}
+	switch Next(c, nodes.Items) {
+	case Wait:
+		return loop.Result(0, r.say(ctx, c, func(c *v1.NodeClaim) {
+			c.Conditions().Unknown(v1.ConditionRegistered, v1.ReasonNodeNotFound, "Node not registered with cluster", r.Now())
+		}))
+	case TooMany:
+		return loop.Result(0, r.say(ctx, c, func(c *v1.NodeClaim) {
+			c.Conditions().False(v1.ConditionRegistered, v1.ReasonMultipleNodesFound, "several nodes have this claim's provider ID", r.Now())
+		}))
+	case Match:
+		return loop.Result(0, r.match(ctx, c, &nodes.Items[0]))
+	case Nothing:
+	}
+	return reconcile.Result{}, nil
+}
+
+// match writes to the node that it is the claim's, and then to the claim.
+func (r *Reconciler) match(ctx context.Context, c *v1.NodeClaim, n *corev1.Node) error {
+	unregistered := corev1.Taint{Key: v1.TaintUnregistered, Effect: corev1.TaintEffectNoExecute}
+	if !HasTaint(n.Spec.Taints, unregistered) && n.Labels[v1.LabelRegistered] != "true" {
+		r.Events.Warning(c, "UnregisteredTaintMissing", "Node %s joined without the taint %s: pods may have started there too early", n.Name, v1.TaintUnregistered)
+	}
+	if next := Matched(n, c); !reflect.DeepEqual(n, next) {
+		if err := r.Client.Patch(ctx, next, client.MergeFromWithOptions(n, client.MergeFromWithOptimisticLock{})); err != nil {
+			return err
+		}
+	}
+	err := r.say(ctx, c, func(c *v1.NodeClaim) {
+		c.Status.NodeName = n.Name
+		c.Conditions().True(v1.ConditionRegistered, "", "", r.Now())
+	})
+	if err != nil {
+		return err
+	}
+	r.Metrics.Add(metric.NodesCreated, 1, loop.PoolName(c.Labels), c.Labels[v1.LabelZone])
+	log.FromContext(ctx).Info("registered nodeclaim", "NodeClaim", c.Name, "provider-id", c.Status.ProviderID, "Node", n.Name)
+	return nil
+}
+
+func (r *Reconciler) say(ctx context.Context, c *v1.NodeClaim, change func(*v1.NodeClaim)) error {
+	next, err := loop.PatchStatus(ctx, r.Client, c, change)
+	if err != nil {
+		return err
+	}
+	if next.ResourceVersion != c.ResourceVersion {
+		r.Cluster.Wrote(next)
+	}
+	return nil
+}

@@ -1,0 +1,70 @@
+package loop
+
+import (
+	"context"
+	"fmt"
+
+	corev1 "k8s.io/api/core/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/handler"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+
+	v1 "github.com/tenon-sh/tenon/api/karpenter/v1"
+	"github.com/tenon-sh/tenon/api/karpenter/v1alpha5"
+)
+
+// The fields by which objects are found in the cache.
+const (
+	NodeProviderID  = "spec.providerID"
+	ClaimProviderID = "status.providerID"
+)
+
+// Index makes objects be found by these fields. It must be called before the cache starts.
+func Index(ctx context.Context, i client.FieldIndexer) error {
+	err := i.IndexField(ctx, &corev1.Node{}, NodeProviderID, func(o client.Object) []string {
+		if n, ok := o.(*corev1.Node); ok && n.Spec.ProviderID != "" {
+			return []string{n.Spec.ProviderID}
+		}
+		return nil
+	})
+	if err != nil {
+		return fmt.Errorf("index nodes: %w", err)
+	}
+	err = i.IndexField(ctx, &v1.NodeClaim{}, ClaimProviderID, func(o client.Object) []string {
+		if c, ok := o.(*v1.NodeClaim); ok && c.Status.ProviderID != "" {
+			return []string{c.Status.ProviderID}
+		}
+		return nil
+	})
+	if err != nil {
+		return fmt.Errorf("index claims: %w", err)
+	}
+	return nil
+}
+
+// ClaimsOfNode maps a node to the claims of its machine.
+func ClaimsOfNode(c client.Reader) handler.MapFunc {
+	return func(ctx context.Context, o client.Object) []reconcile.Request {
+		n, ok := o.(*corev1.Node)
+		if !ok || n.Spec.ProviderID == "" {
+			return nil
+		}
+		var claims v1.NodeClaimList
+		if err := c.List(ctx, &claims, client.MatchingFields{ClaimProviderID: n.Spec.ProviderID}); err != nil {
+			return nil // the cache does not fail but while it stops
+		}
+		var out []reconcile.Request
+		for i := range claims.Items {
+			out = append(out, reconcile.Request{NamespacedName: client.ObjectKeyFromObject(&claims.Items[i])})
+		}
+		return out
+	}
+}
+
+// PoolName is the pool that labels of a claim or node name, as metrics show it.
+func PoolName(labels map[string]string) string {
+	if name := labels[v1.LabelNodePool]; name != "" {
+		return name
+	}
+	return labels[v1alpha5.LabelProvisioner]
+}
