@@ -48,6 +48,10 @@ func figures() []figure {
 	}
 }
 
+var figureSteps = flag.Int("figuresteps", 0, "counted steps of each figure")
+
+var figureCharge = flag.Int64("figurecharge", 20_000, "charge per host, micro-dollars per hour")
+
 var figureFilter = flag.String("figure", "", "only figures whose name contains this")
 
 func cpu() time.Duration {
@@ -70,7 +74,8 @@ func TestFigures(t *testing.T) {
 		nodes := 0
 		for seed := range *figureSeeds {
 			p := f.work(rand.New(rand.NewPCG(uint64(seed), 7)), &f.market, f.n, f.classes)
-			p.Charge = 20_000
+			p.Charge = *figureCharge
+			p.Steps = *figureSteps
 			before := cpu()
 			a := Solve(p)
 			spent += cpu() - before

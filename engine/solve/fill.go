@@ -5,9 +5,9 @@ import "slices"
 // lane is what filling one host looks at: its classes, and for each how large it is there and how much dearer than elsewhere.
 type lane struct {
 	class  []int32
-	part   []float64 // for each class and dimension the part of the room one item takes
+	gain   []float64 // for each class and dimension, what one item gains for each part of the room that is free
+	loss   []float64 // for each class, what it loses whatever is free
 	detour []float64 // by what part of the host's price the item costs more here than where it is cheapest
-	weight []float64 // of each dimension: its share of the price
 }
 
 // slot is a class of the lane as the filling goes on.
@@ -15,6 +15,7 @@ type slot struct {
 	at    int32 // in the lane
 	class int32
 	left  int // how many more may be taken
+	base  float64
 }
 
 // filling is what one host would hold and what that is worth.
@@ -30,23 +31,24 @@ const maxLook = 400
 func (k *packer) sortLane(h int32, p *pricing, classes []int32) {
 	host := &k.m.hosts[h]
 	l := &k.lanes[h]
-	l.class, l.part, l.detour, l.weight = l.class[:0], l.part[:0], l.detour[:0], l.weight[:0]
+	l.class, l.gain, l.loss, l.detour = l.class[:0], l.gain[:0], l.loss[:0], l.detour[:0]
 	unit := p.unit[int(h)*p.fluid.width:]
 	price := float64(host.price+k.m.charge) + 1
-	for d, room := range host.room {
-		l.weight = append(l.weight, float64(room)*unit[d]/price)
-	}
 	for _, c := range classes {
 		class := &k.m.classes[c]
 		if k.rem[c] == 0 || !class.takers.Has(int(h)) {
 			continue
 		}
-		cost := 0.0
+		cost, loss := 0.0, 0.0
 		for d, n := range class.need {
 			cost += float64(float64(n) * unit[d])
-			l.part = append(l.part, float64(n)/float64(max(host.room[d], 1)))
+			part := float64(n) / float64(max(host.room[d], 1))
+			gain := float64(n) * unit[d] / price // the part of the room, weighted with the share of the price
+			loss += float64(gain * part)
+			l.gain = append(l.gain, 2*gain)
 		}
 		l.class = append(l.class, c)
+		l.loss = append(l.loss, loss)
 		l.detour = append(l.detour, (cost-p.value[c])/price)
 	}
 	k.steps += len(classes)
@@ -65,14 +67,14 @@ func (k *packer) fill(h int32, p *pricing, st style, worth float64) {
 	l := &k.lanes[h]
 	stride := 1 + len(l.class)/maxLook
 	if fair < 1 {
-		k.enlist(l, fair, stride)
-		k.pick(host.room, l, p, st)
+		k.enlist(l, st.pull, fair, stride)
+		k.pick(host.room, l, p)
 	}
-	k.enlist(l, 1, stride)
-	k.pick(host.room, l, p, st)
+	k.enlist(l, st.pull, 1, stride)
+	k.pick(host.room, l, p)
 	if stride > 1 {
-		k.enlist(l, 1, 1)
-		k.pick(host.room, l, p, st)
+		k.enlist(l, st.pull, 1, 1)
+		k.pick(host.room, l, p)
 	}
 	for _, it := range k.trial.items {
 		k.on[it.class] = 0
@@ -95,16 +97,16 @@ func (k *packer) prune(h int32) {
 	to, dims := 0, k.m.dims
 	for at, c := range l.class {
 		if k.rem[c] > 0 {
-			l.class[to], l.detour[to] = c, l.detour[at]
-			copy(l.part[to*dims:(to+1)*dims], l.part[at*dims:(at+1)*dims])
+			l.class[to], l.loss[to], l.detour[to] = c, l.loss[at], l.detour[at]
+			copy(l.gain[to*dims:(to+1)*dims], l.gain[at*dims:(at+1)*dims])
 			to++
 		}
 	}
-	l.class, l.detour, l.part = l.class[:to], l.detour[:to], l.part[:to*dims]
+	l.class, l.loss, l.detour, l.gain = l.class[:to], l.loss[:to], l.detour[:to], l.gain[:to*dims]
 }
 
 // enlist makes slots of every stride-th class of the lane that fits, allowing the fair part of what is left of each.
-func (k *packer) enlist(l *lane, fair float64, stride int) {
+func (k *packer) enlist(l *lane, pull, fair float64, stride int) {
 	k.slots = k.slots[:0]
 	for at := 0; at < len(l.class); at += stride {
 		c := l.class[at]
@@ -116,40 +118,22 @@ func (k *packer) enlist(l *lane, fair float64, stride int) {
 			n = min(int(float64(float64(n)*fair))+1, n)
 		}
 		if n = min(n, k.m.classes[c].cap) - k.on[c]; n > 0 {
-			k.slots = append(k.slots, slot{int32(at), c, n})
+			k.slots = append(k.slots, slot{int32(at), c, n, -l.loss[at] - float64(pull*l.detour[at])})
 		}
 	}
 	k.steps += len(l.class) / stride
 }
 
-// pick takes, one after the other, the item that leaves least room unused in the dimensions that matter: large items first,
+// pick takes, one after the other, the item that leaves least room unused in the dimensions that matter: of what is free in each,
+// squared and weighted with the share of the price, as little as possible shall remain. That takes large items first,
 // and those that use up what there is too much of.
-func (k *packer) pick(room []int64, l *lane, p *pricing, st style) {
-	dims := k.m.dims
-	free := k.part // twice the part of the room that is free
+func (k *packer) pick(room []int64, l *lane, p *pricing) {
+	free := k.part // the part of the room that is free
 	for len(k.slots) > 0 {
 		for d := range free {
-			free[d] = float64(2*k.free[d]) / float64(max(room[d], 1))
+			free[d] = float64(k.free[d]) / float64(max(room[d], 1))
 		}
-		k.steps += len(k.slots)
-		best, top, to := -1, 0.0, 0
-		for _, s := range k.slots {
-			class := &k.m.classes[s.class]
-			if !fits(class.need, k.free) || class.bound && k.floor.allowed(k.m, s.class, 1) == 0 {
-				continue
-			}
-			k.slots[to] = s
-			score := -float64(st.pull * l.detour[s.at])
-			part := l.part[int(s.at)*dims : int(s.at)*dims+dims]
-			for d, a := range part {
-				score += float64(l.weight[d] * a * (free[d] - a))
-			}
-			if best < 0 || score > top {
-				best, top = to, score
-			}
-			to++
-		}
-		k.slots = k.slots[:to]
+		best := k.bestSlot(l, free)
 		if best < 0 {
 			return
 		}
@@ -163,6 +147,30 @@ func (k *packer) pick(room []int64, l *lane, p *pricing, st style) {
 			k.slots = slices.Delete(k.slots, best, best+1)
 		}
 	}
+}
+
+// bestSlot returns the best slot that fits and drops those found not to.
+func (k *packer) bestSlot(l *lane, free []float64) int {
+	k.steps += len(k.slots)
+	dims := len(free)
+	best, top, to := -1, 0.0, 0
+	for _, s := range k.slots {
+		score := s.base
+		for d, g := range l.gain[int(s.at)*dims : int(s.at)*dims+dims] {
+			score += float64(g * free[d])
+		}
+		if best < 0 || score > top {
+			class := &k.m.classes[s.class]
+			if !fits(class.need, k.free) || class.bound && k.floor.allowed(k.m, s.class, 1) == 0 {
+				continue
+			}
+			best, top = to, score
+		}
+		k.slots[to] = s
+		to++
+	}
+	k.slots = k.slots[:to]
+	return best
 }
 
 // put adds n items of a class to the trial.

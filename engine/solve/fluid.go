@@ -44,7 +44,7 @@ type fluid struct {
 }
 
 // maxLimits is how many caps the relaxation heeds. More would only make the bound tighter.
-const maxLimits = 600
+const maxLimits = 250
 
 func newFluid(m *model, charge int64) *fluid {
 	f := &fluid{m: m, capsOf: make([][]int32, len(m.classes)), toll: make([]float64, len(m.budgets))}
@@ -143,7 +143,7 @@ func (f *fluid) weigh(counts []int) {
 
 // direction names the proportions of a need, coarsely: two needs of one name differ by some percent.
 func direction(need []int64, scale []float64) uint64 {
-	const grain = 64
+	const grain = 32
 	sum := 0.0
 	for d, n := range need {
 		sum += float64(float64(n) * scale[d])
@@ -377,6 +377,9 @@ func (f *fluid) values(unit []float64, loose float64) (value []float64, hosts []
 		f.near(&f.lumps[l], unit, loose, used)
 	}
 	for c := range f.m.classes {
+		if f.lumps[f.lumpOf[c]].pieces == 0 {
+			continue
+		}
 		k := &f.m.classes[c]
 		least := -1.0
 		for _, h := range f.lumps[f.lumpOf[c]].takers {

@@ -95,7 +95,7 @@ func (v *improver) freeOf(n int) []int64 { return v.free[n*v.m.dims : (n+1)*v.m.
 func (v *improver) step() {
 	v.choose()
 	before := v.lift()
-	v.k.steps += len(v.nodes)
+	v.k.steps += 1000 + len(v.nodes)
 	v.journal = v.journal[:0]
 	if v.dice.below(2) == 0 {
 		v.absorb()

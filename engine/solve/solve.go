@@ -14,8 +14,8 @@ func Solve(p Problem) Answer {
 	s := &search{m: m, packer: newPacker(m)}
 	s.start(p)
 	s.relax()
-	s.pour()
-	if p.Steps >= 0 {
+	if !s.solved {
+		s.pour()
 		s.improve(cmp.Or(p.Steps, DefaultSteps))
 	}
 	return s.finish(p)
@@ -29,6 +29,7 @@ type search struct {
 	best   *solution
 	given  *solution // the cheapest of the solutions that the answer may not be dearer than
 	proven int64     // a bound found on the way
+	solved bool      // the best solution is known to be the best there is
 	steps  int
 }
 
@@ -65,8 +66,7 @@ func (s *search) start(p Problem) {
 		s.give(s.m.seed(a))
 	}
 	s.give(s.m.firstFit())
-	s.affordable(s.m.only())
-	s.affordable(s.m.exact(s.m.charge, &s.steps))
+	s.solved = s.affordable(s.m.only()) || s.affordable(s.m.exact(s.m.charge, &s.steps))
 	if x := s.m.exact(0, &s.steps); x != nil {
 		s.proven = s.m.cost(x)
 		if s.affordable(x) {
