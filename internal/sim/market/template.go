@@ -1,7 +1,6 @@
 package market
 
 import (
-	"cmp"
 	"encoding/base64"
 	"maps"
 	"regexp"
@@ -353,6 +352,3 @@ func (d TemplateData) networkGroups() []string {
 	}
 	return d.Groups
 }
-
-// tenancy returns the tenancy asked for.
-func (d TemplateData) tenancy() string { return cmp.Or(d.Placement.Tenancy, "default") }
