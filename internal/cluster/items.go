@@ -129,6 +129,17 @@ func (c *Cluster) SetVolume(v *corev1.PersistentVolume) {
 	})
 }
 
+// VolumeID is the id that a PersistentVolume has on the pods that mount it; "" if it is not known.
+func (c *Cluster) VolumeID(name string) string {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	v, ok := c.pvs[name]
+	if !ok {
+		return ""
+	}
+	return v.ID()
+}
+
 // DeleteVolume takes a PersistentVolume out of the picture.
 func (c *Cluster) DeleteVolume(name string) {
 	c.update(func() []Change {

@@ -1,7 +1,6 @@
 package observe
 
 import (
-	"fmt"
 	"slices"
 	"strings"
 
@@ -36,6 +35,9 @@ type PersistentVolume struct {
 	Places   []label.Set // one of them must hold; empty: anywhere
 	Deleting bool
 }
+
+// ID tells one volume from another, whichever claims are bound to it.
+func (v PersistentVolume) ID() string { return v.Driver + "/" + v.Handle }
 
 // StorageClass is what matters of a StorageClass.
 type StorageClass struct {
@@ -240,7 +242,7 @@ func (v Volumes) bound(out world.Volume, key world.Key, c VolumeClaim, m Mount, 
 	}
 	out.Driver, out.Places = pv.Driver, pv.Places
 	if pv.Handle != "" {
-		out.ID = fmt.Sprintf("%s/%s", pv.Driver, pv.Handle)
+		out.ID = pv.ID()
 	}
 	return out, true
 }
