@@ -16,12 +16,14 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	v1 "github.com/tenon-sh/tenon/api/karpenter/v1"
+	"github.com/tenon-sh/tenon/api/karpenter/v1alpha5"
 	"github.com/tenon-sh/tenon/engine/world"
 	"github.com/tenon-sh/tenon/internal/metric"
 )
 
 // Taint marks a node as going, so that no further pod is placed on it and load
-// balancers let go of it.
+// balancers let go of it. Nodes of a Provisioner are cordoned too: that is how
+// one sees there that they go.
 func (e *Enactor) Taint(ctx context.Context, n *corev1.Node) (*corev1.Node, error) {
 	next := n.DeepCopy()
 	next.Spec.Taints = nil
@@ -32,6 +34,9 @@ func (e *Enactor) Taint(ctx context.Context, n *corev1.Node) (*corev1.Node, erro
 	}
 	next.Spec.Taints = append(next.Spec.Taints, corev1.Taint{Key: v1.TaintDisrupted, Effect: corev1.TaintEffectNoSchedule})
 	set(&next.Labels, v1.LabelExcludeBalancers, v1.ExcludedByUs)
+	if n.DeletionTimestamp != nil && n.Labels[v1alpha5.LabelProvisioner] != "" {
+		next.Spec.Unschedulable = true
+	}
 	if err := e.patchNode(ctx, n, next); err != nil {
 		return n, fmt.Errorf("taint node %q: %w", n.Name, err)
 	}
