@@ -1,0 +1,178 @@
+package terminate
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/builder"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/controller/controllerutil"
+	"sigs.k8s.io/controller-runtime/pkg/event"
+	"sigs.k8s.io/controller-runtime/pkg/handler"
+	"sigs.k8s.io/controller-runtime/pkg/log"
+	"sigs.k8s.io/controller-runtime/pkg/predicate"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+
+	v1 "github.com/tenon-sh/tenon/api/karpenter/v1"
+	"github.com/tenon-sh/tenon/internal/clock"
+	"github.com/tenon-sh/tenon/internal/cluster"
+	"github.com/tenon-sh/tenon/internal/loop"
+	"github.com/tenon-sh/tenon/internal/metric"
+	"github.com/tenon-sh/tenon/internal/observe"
+)
+
+// unlisted is how long after its launch a machine may be missing in a list
+// although it is there.
+const unlisted = time.Minute
+
+// Claims ends claims that are being deleted.
+type Claims struct {
+	Client   client.Client
+	Cluster  *cluster.Cluster
+	Machines *Machines
+	Events   *loop.Events
+	Metrics  *metric.Set
+	Now      clock.Now
+}
+
+// Register adds the reconciler to a manager.
+func (r *Claims) Register(m ctrl.Manager) error {
+	going := predicate.NewPredicateFuncs(func(o client.Object) bool {
+		return o.GetDeletionTimestamp() != nil && controllerutil.ContainsFinalizer(o, v1.Finalizer)
+	})
+	// A claim goes on when its node is gone.
+	gone := predicate.Funcs{
+		CreateFunc: func(event.CreateEvent) bool { return false },
+		UpdateFunc: func(event.UpdateEvent) bool { return false },
+		DeleteFunc: func(event.DeleteEvent) bool { return true },
+	}
+	return ctrl.NewControllerManagedBy(m).Named("nodeclaim.termination").
+		Watches(&v1.NodeClaim{}, &handler.EnqueueRequestForObject{}, builder.WithPredicates(going)).
+		Watches(&corev1.Node{}, handler.EnqueueRequestForOwner(m.GetScheme(), m.GetRESTMapper(), &v1.NodeClaim{}), builder.WithPredicates(gone)).
+		WithOptions(loop.Options(100, 100*time.Millisecond, 10*time.Second)).
+		Complete(r)
+}
+
+// Reconcile does the next step for one claim.
+func (r *Claims) Reconcile(ctx context.Context, req reconcile.Request) (reconcile.Result, error) {
+	var c v1.NodeClaim
+	if err := r.Client.Get(ctx, req.NamespacedName, &c); err != nil {
+		return loop.Result(0, err)
+	}
+	if c.DeletionTimestamp == nil || !controllerutil.ContainsFinalizer(&c, v1.Finalizer) {
+		return reconcile.Result{}, nil
+	}
+	if ok, _ := r.Cluster.Synced(); !ok {
+		return reconcile.Result{RequeueAfter: poll}, nil
+	}
+	next, err := r.promise(ctx, &c)
+	if err != nil {
+		return loop.Result(0, err)
+	}
+	return loop.Result(r.act(ctx, next))
+}
+
+// promise writes to a claim with a grace period when its node goes at the latest.
+func (r *Claims) promise(ctx context.Context, c *v1.NodeClaim) (*v1.NodeClaim, error) {
+	at := Deadline(c)
+	if at.IsZero() {
+		return c, nil
+	}
+	text := at.UTC().Format(time.RFC3339)
+	r.Events.Warning(c, "TerminationGracePeriodExpiring", "All pods will be deleted by %s", text)
+	if c.Annotations[v1.AnnotationTerminationTime] != "" {
+		return c, nil
+	}
+	return loop.Patch(ctx, r.Client, c, func(c *v1.NodeClaim) {
+		if c.Annotations == nil {
+			c.Annotations = map[string]string{}
+		}
+		c.Annotations[v1.AnnotationTerminationTime] = text
+	})
+}
+
+// nodes are the names of the nodes of a claim's machine.
+func (r *Claims) nodes(c *v1.NodeClaim) []string {
+	var out []string
+	for _, p := range r.Cluster.Recent(fresh).Places() {
+		n := p.Node
+		if n != nil && (n.Name == c.Status.NodeName || n.Claim == c.Name || n.ProviderID != "" && n.ProviderID == c.Status.ProviderID) {
+			out = append(out, n.Name)
+		}
+	}
+	return out
+}
+
+func (r *Claims) act(ctx context.Context, c *v1.NodeClaim) (time.Duration, error) {
+	nodes := r.nodes(c)
+	seen := Claim{Registered: c.Conditions().Is(v1.ConditionRegistered), Nodes: len(nodes), Machine: c.Status.ProviderID != ""}
+	step := NextOfClaim(seen)
+	if step == End {
+		var err error
+		if seen.Gone, err = r.end(ctx, c); err != nil || !seen.Gone {
+			return recent, err
+		}
+		step = NextOfClaim(seen)
+	}
+	switch step {
+	case DeleteNodes, SweepNodes:
+		return 5 * time.Second, r.deleteNodes(ctx, nodes)
+	case Release:
+		return 0, r.release(ctx, c)
+	}
+	return 0, fmt.Errorf("claim %q: unknown step %q", c.Name, step)
+}
+
+// end ends the machine of a claim, and reports whether it is gone. One that was
+// bought just now may not be listed yet.
+func (r *Claims) end(ctx context.Context, c *v1.NodeClaim) (bool, error) {
+	gone, err := r.Machines.End(ctx, c.Status.ProviderID)
+	if err != nil {
+		return false, err
+	}
+	ending := c.Conditions().Is(v1.ConditionInstanceTerminating)
+	launched := c.Conditions().Get(v1.ConditionLaunched)
+	if gone && !ending && launched != nil && r.Now.Since(launched.LastTransitionTime.Time) < unlisted {
+		return false, nil
+	}
+	if !gone && !ending {
+		now := r.Now()
+		return false, note(ctx, r.Client, r.Cluster, c, func(c *v1.NodeClaim) { c.Conditions().True(v1.ConditionInstanceTerminating, "", "", now) })
+	}
+	return gone, nil
+}
+
+// deleteNodes deletes nodes, which are drained before they are gone.
+func (r *Claims) deleteNodes(ctx context.Context, names []string) error {
+	for _, name := range names {
+		var n corev1.Node
+		err := r.Client.Get(ctx, client.ObjectKey{Name: name}, &n)
+		if err == nil && n.DeletionTimestamp == nil {
+			uid := n.UID
+			err = r.Client.Delete(ctx, &n, client.Preconditions{UID: &uid})
+		}
+		if client.IgnoreNotFound(err) != nil && !apierrors.IsConflict(err) {
+			return fmt.Errorf("delete node %q: %w", name, err)
+		}
+	}
+	return nil
+}
+
+// release lets go of a claim whose machine is gone.
+func (r *Claims) release(ctx context.Context, c *v1.NodeClaim) error {
+	if _, err := loop.Patch(ctx, r.Client, c, func(c *v1.NodeClaim) { controllerutil.RemoveFinalizer(c, v1.Finalizer) }); err != nil {
+		return err
+	}
+	pool := observe.PoolOf(c.Labels).Name
+	log.FromContext(ctx).V(1).Info("terminated nodeclaim", "NodeClaim", c.Name, "NodePool", pool)
+	r.Metrics.Add(metric.ClaimsTerminated, 1, pool, c.Labels[v1.LabelCapacityType], c.Labels[v1.LabelZone])
+	r.Metrics.Observe(metric.ClaimsTerminationDuration, r.Now.Since(c.DeletionTimestamp.Time).Seconds(), pool)
+	if ending := c.Conditions().Get(v1.ConditionInstanceTerminating); ending != nil {
+		r.Metrics.Observe(metric.ClaimsInstanceTerminationDuration, r.Now.Since(ending.LastTransitionTime.Time).Seconds(), pool)
+	}
+	return nil
+}

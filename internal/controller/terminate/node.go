@@ -1,0 +1,364 @@
+package terminate
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	storagev1 "k8s.io/api/storage/v1"
+	"k8s.io/client-go/util/workqueue"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/controller/controllerutil"
+	"sigs.k8s.io/controller-runtime/pkg/log"
+	"sigs.k8s.io/controller-runtime/pkg/predicate"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+	"sigs.k8s.io/controller-runtime/pkg/source"
+
+	v1 "github.com/tenon-sh/tenon/api/karpenter/v1"
+	"github.com/tenon-sh/tenon/engine/world"
+	"github.com/tenon-sh/tenon/internal/clock"
+	"github.com/tenon-sh/tenon/internal/cluster"
+	"github.com/tenon-sh/tenon/internal/enact"
+	"github.com/tenon-sh/tenon/internal/loop"
+	"github.com/tenon-sh/tenon/internal/metric"
+	"github.com/tenon-sh/tenon/internal/observe"
+)
+
+const (
+	specName = "node.termination"
+	// poll is how soon a node is looked at again although nothing was heard of it.
+	poll = time.Second
+	// fresh is how old the picture of a node's pods may be.
+	fresh = 100 * time.Millisecond
+	// forceful is why pods are evicted from a node that somebody simply deleted.
+	forceful = "Forceful Termination"
+)
+
+// Spec is what the reconcilers of nodes and of claims touch.
+func Spec() loop.Spec {
+	return loop.Spec{
+		Name: specName,
+		Reads: []loop.Resource{
+			loop.Of("", "nodes"), loop.Of("", "pods"), loop.Of(v1.Group, "nodeclaims"), loop.Of("storage.k8s.io", "volumeattachments"),
+		},
+		Writes: []loop.Write{
+			loop.To("", "nodes", "patch", "delete"), loop.To("", "pods", "delete"), loop.To("", "pods/eviction", "create"),
+			loop.To(v1.Group, "nodeclaims", "patch", "delete"), loop.To(v1.Group, "nodeclaims/status", "patch"),
+			loop.To("", "events", "create", "patch"),
+		},
+	}
+}
+
+// Nodes ends nodes that are being deleted.
+type Nodes struct {
+	Client   client.Client
+	Cluster  *cluster.Cluster
+	Machines *Machines
+	Evictor  *enact.Evictor
+	Events   *loop.Events
+	Metrics  *metric.Set
+	Now      clock.Now
+
+	queue workqueue.TypedRateLimitingInterface[reconcile.Request]
+
+	mu     sync.Mutex
+	leaves map[string]leave // nodes that are being drained
+}
+
+// leave is what this process knows of a node that goes.
+type leave struct {
+	tainted time.Time
+	drained bool
+}
+
+// Register adds the reconciler to a manager. It must be called before the picture's sources start.
+func (r *Nodes) Register(m ctrl.Manager) error {
+	r.leaves = map[string]leave{}
+	going := predicate.NewPredicateFuncs(func(o client.Object) bool {
+		return o.GetDeletionTimestamp() != nil && controllerutil.ContainsFinalizer(o, v1.Finalizer)
+	})
+	woken := source.Func(func(_ context.Context, q workqueue.TypedRateLimitingInterface[reconcile.Request]) error {
+		r.mu.Lock()
+		defer r.mu.Unlock()
+		r.queue = q
+		return nil
+	})
+	r.Cluster.Listen(r.heard)
+	return ctrl.NewControllerManagedBy(m).Named(specName).
+		For(&corev1.Node{}).WithEventFilter(going).
+		WatchesRawSource(woken).
+		WithOptions(loop.Options(100, 100*time.Millisecond, 10*time.Second)).
+		Complete(r)
+}
+
+// heard wakes the reconciler for a node whose pods come or go.
+func (r *Nodes) heard(change cluster.Change) {
+	if change.Kind != cluster.Pod {
+		return
+	}
+	if change.Is == nil && change.Was != nil {
+		r.Evictor.Forget(change.Was.UID)
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for _, p := range []*world.Pod{change.Was, change.Is} {
+		if p == nil || r.queue == nil {
+			continue
+		}
+		if _, ok := r.leaves[p.Node]; ok {
+			r.queue.Add(reconcile.Request{NamespacedName: client.ObjectKey{Name: p.Node}})
+		}
+	}
+}
+
+// Reconcile does the next step for one node.
+func (r *Nodes) Reconcile(ctx context.Context, req reconcile.Request) (reconcile.Result, error) {
+	var n corev1.Node
+	if err := r.Client.Get(ctx, req.NamespacedName, &n); err != nil {
+		return loop.Result(0, err)
+	}
+	if n.DeletionTimestamp == nil || !controllerutil.ContainsFinalizer(&n, v1.Finalizer) {
+		return reconcile.Result{}, nil
+	}
+	if ok, _ := r.Cluster.Synced(); !ok {
+		return reconcile.Result{RequeueAfter: poll}, nil // who does not see all pods must not believe that there are none
+	}
+	claim, err := r.claim(ctx, n.Name)
+	if err != nil {
+		return loop.Result(0, err)
+	}
+	seen, err := r.observe(ctx, &n, claim)
+	if err != nil {
+		return loop.Result(0, err)
+	}
+	return loop.Result(r.act(ctx, &n, claim, seen))
+}
+
+// claim returns the claim of a node, which goes with it; nil if there is none.
+func (r *Nodes) claim(ctx context.Context, node string) (*v1.NodeClaim, error) {
+	place := r.Cluster.Recent(fresh).Place(node)
+	if place == nil || place.Claim == nil {
+		return nil, nil
+	}
+	var c v1.NodeClaim
+	if err := r.Client.Get(ctx, client.ObjectKey{Name: place.Claim.Name}, &c); err != nil {
+		return nil, client.IgnoreNotFound(err)
+	}
+	if c.DeletionTimestamp == nil {
+		if err := r.Evictor.Release(ctx, &c, enact.Released); err != nil {
+			return nil, err
+		}
+	}
+	return &c, nil
+}
+
+// observe collects what the next step depends on. The cloud is asked only when
+// its answer would matter.
+func (r *Nodes) observe(ctx context.Context, n *corev1.Node, claim *v1.NodeClaim) (Node, error) {
+	seen := Node{Now: r.Now(), Ready: observe.Node(n, nil).Ready, Deadline: Deadline(claim), Tainted: r.taintedSince(n)}
+	if place := r.Cluster.Recent(fresh).Place(n.Name); place != nil {
+		seen.Pods = place.Pods
+	}
+	drained := !seen.Tainted.IsZero() && Next(seen) == End
+	var err error
+	if drained {
+		if seen.Attached, err = r.attached(ctx, n, seen); err != nil {
+			return seen, err
+		}
+	}
+	switch {
+	case n.Spec.ProviderID == "":
+		seen.Gone = true // whatever it was, no machine of ours
+	case drained || !seen.Ready:
+		seen.Gone, err = r.Machines.Gone(ctx, n.Spec.ProviderID)
+	}
+	if err != nil && !drained {
+		return seen, nil // a cloud that does not answer must not keep pods from leaving
+	}
+	return seen, err
+}
+
+// taintedSince is since when this process knows that a node is tainted.
+func (r *Nodes) taintedSince(n *corev1.Node) time.Time {
+	if !tainted(n) {
+		return time.Time{}
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	l := r.leaves[n.Name]
+	if l.tainted.IsZero() {
+		l.tainted = r.Now()
+		r.leaves[n.Name] = l
+	}
+	return l.tainted
+}
+
+// attached counts the volumes that have to be detached. Those of pods that go
+// down with the machine are not waited for.
+func (r *Nodes) attached(ctx context.Context, n *corev1.Node, seen Node) (int, error) {
+	var list storagev1.VolumeAttachmentList
+	if err := r.Client.List(ctx, &list); err != nil {
+		return 0, fmt.Errorf("list volume attachments of node %q: %w", n.Name, err)
+	}
+	stays := map[string]bool{}
+	for _, p := range seen.Pods {
+		if Stays(p) {
+			for _, v := range p.Volumes {
+				stays[v.ID] = true
+			}
+		}
+	}
+	var left []string
+	for _, a := range list.Items {
+		name := a.Spec.Source.PersistentVolumeName
+		if a.Spec.NodeName == n.Name && name != nil && !stays[r.Cluster.VolumeID(*name)] {
+			left = append(left, a.Name)
+		}
+	}
+	if len(left) > 0 {
+		slices.Sort(left)
+		r.Events.Normal(n, "AwaitingVolumeDetachment", "Awaiting detachment of %d volume(s): %s", len(left), strings.Join(left[:min(len(left), 5)], ", "))
+	}
+	return len(left), nil
+}
+
+// act does the next step, and returns when to look again.
+func (r *Nodes) act(ctx context.Context, n *corev1.Node, claim *v1.NodeClaim, seen Node) (time.Duration, error) {
+	step := Next(seen)
+	if !seen.Deadline.IsZero() {
+		r.Events.Warning(n, "TerminationGracePeriodExpiring", "All pods will be deleted by %s", seen.Deadline.UTC().Format(time.RFC3339))
+	}
+	if err := r.tell(ctx, n, claim, step, seen); err != nil {
+		return 0, err
+	}
+	switch step {
+	case Taint:
+		return r.taint(ctx, n, claim, seen)
+	case Drain:
+		r.drain(ctx, n, claim, seen)
+		return poll, nil
+	case Detach:
+		return poll, nil
+	case End:
+		gone, err := r.Machines.End(ctx, n.Spec.ProviderID)
+		if err == nil && !gone && claim != nil {
+			err = note(ctx, r.Client, r.Cluster, claim, func(c *v1.NodeClaim) { c.Conditions().True(v1.ConditionInstanceTerminating, "", "", seen.Now) })
+		}
+		return recent, err
+	case Release:
+		return 0, r.release(ctx, n)
+	}
+	return 0, fmt.Errorf("node %q: unknown step %q", n.Name, step)
+}
+
+func (r *Nodes) taint(ctx context.Context, n *corev1.Node, claim *v1.NodeClaim, seen Node) (time.Duration, error) {
+	next, err := r.Evictor.Taint(ctx, n)
+	if err != nil {
+		return 0, err
+	}
+	log.FromContext(ctx).Info("Cordoned node", "node", n.Name)
+	seen.Tainted = r.taintedSince(next)
+	r.drain(ctx, next, claim, seen)
+	return poll, nil
+}
+
+// drain has the pods leave whose turn it is.
+func (r *Nodes) drain(ctx context.Context, n *corev1.Node, claim *v1.NodeClaim, seen Node) {
+	leaving := Leave(seen)
+	if leaving.Left > 0 && seen.Now.Sub(seen.Tainted) > 2*settle {
+		r.Events.Warning(n, "FailedDraining", "Failed to drain node, %d pod(s) are waiting to be evicted", leaving.Left)
+	}
+	reason := forceful
+	if claim != nil {
+		if c := claim.Conditions().Get(v1.ConditionDisruptionReason); c != nil {
+			reason = c.Reason
+		}
+	}
+	for _, p := range leaving.Force {
+		if err := r.Evictor.Force(ctx, p, Grace(p, seen.Now, seen.Deadline)); err != nil {
+			log.FromContext(ctx).Error(err, "force pod")
+		}
+	}
+	r.Evictor.Evict(ctx, n, leaving.Evict, reason)
+}
+
+// tell writes to the claim how far its node has come.
+func (r *Nodes) tell(ctx context.Context, n *corev1.Node, claim *v1.NodeClaim, step Step, seen Node) error {
+	if step == End || step == Detach {
+		r.drained(n)
+	}
+	if claim == nil {
+		return nil
+	}
+	return note(ctx, r.Client, r.Cluster, claim, func(c *v1.NodeClaim) { Progress(c, step, seen) })
+}
+
+// Progress writes the conditions that say how far the node of a claim has come.
+func Progress(c *v1.NodeClaim, step Step, seen Node) {
+	v := c.Conditions()
+	switch step {
+	case Taint, Drain:
+		if !v.Is(v1.ConditionDrained) {
+			v.Unknown(v1.ConditionDrained, v1.ReasonDraining, "", seen.Now)
+		}
+	case Detach:
+		v.True(v1.ConditionDrained, "", "", seen.Now)
+		v.Unknown(v1.ConditionVolumesDetached, v1.ReasonAwaitingVolumeDetachment, "", seen.Now)
+	case End:
+		v.True(v1.ConditionDrained, "", "", seen.Now)
+		if seen.Attached > 0 {
+			v.False(v1.ConditionVolumesDetached, v1.ReasonGracePeriodElapsed, "", seen.Now)
+		} else {
+			v.True(v1.ConditionVolumesDetached, "", "", seen.Now)
+		}
+	}
+}
+
+// drained counts a node that was drained to the end, once.
+func (r *Nodes) drained(n *corev1.Node) {
+	r.mu.Lock()
+	l := r.leaves[n.Name]
+	first := !l.drained
+	l.drained = true
+	r.leaves[n.Name] = l
+	r.mu.Unlock()
+	if first {
+		r.Metrics.Add(metric.NodesDrained, 1, poolName(n.Labels))
+	}
+}
+
+// release lets go of a node whose machine is gone.
+func (r *Nodes) release(ctx context.Context, n *corev1.Node) error {
+	if _, err := loop.Patch(ctx, r.Client, n, func(n *corev1.Node) { controllerutil.RemoveFinalizer(n, v1.Finalizer) }); err != nil {
+		return err
+	}
+	r.mu.Lock()
+	delete(r.leaves, n.Name)
+	r.mu.Unlock()
+	log.FromContext(ctx).Info("Deleted node", "node", n.Name)
+	pool := poolName(n.Labels)
+	r.Metrics.Add(metric.NodesTerminated, 1, pool, n.Labels[v1.LabelZone])
+	r.Metrics.Observe(metric.NodesTerminationDuration, r.Now.Since(n.DeletionTimestamp.Time).Seconds(), pool)
+	r.Metrics.Observe(metric.NodesLifetimeDuration, r.Now.Since(n.CreationTimestamp.Time).Seconds(), pool)
+	return nil
+}
+
+func poolName(labels map[string]string) string { return observe.PoolOf(labels).Name }
+
+// note writes the status of a claim, and puts it into the picture.
+func note(ctx context.Context, c client.Client, picture *cluster.Cluster, claim *v1.NodeClaim, change func(*v1.NodeClaim)) error {
+	next, err := loop.PatchStatus(ctx, c, claim, change)
+	if err != nil {
+		return client.IgnoreNotFound(err)
+	}
+	if next != claim {
+		*claim = *next
+		picture.Wrote(next)
+	}
+	return nil
+}
