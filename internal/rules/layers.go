@@ -95,10 +95,6 @@ func layers() []layer {
 			why: "tests of every package use it, so it knows none of them",
 		},
 		{
-			at: "internal/playground", own: list("api/... internal/kube internal/catalog internal/sim/... " + ground + " " + meter), libs: list(kube + " " + cli),
-			why: "the playground puts the simulator together and runs the product as a child",
-		},
-		{
 			at: "internal/playground", own: list("api/... engine/... internal/kube internal/catalog internal/cloud internal/sim/... internal/cli/verb " + meter), libs: list(kube + " " + limits + " " + cli),
 			why: "the playground runs Kubernetes and simulated machines; the product it runs as a child process",
 		},
@@ -152,7 +148,7 @@ func testLibs() []string {
 const image = "cmd/tenon"
 
 func notInImage() []string {
-	return list("internal/playground internal/sim/... internal/playground internal/kube internal/kubetest internal/cloudtest internal/rules engine/enginetest test/... tools/...")
+	return list("internal/playground internal/sim/... internal/kube internal/kubetest internal/cloudtest internal/rules engine/enginetest test/... tools/...")
 }
 
 // Layers finds every import that the map does not allow.
