@@ -115,7 +115,7 @@ func Cached(root string) (string, error) {
 	return filepath.Join(cache, "tenon", "controlplane-"+sum, "controlplane"), nil
 }
 
-// hash is over the names and contents of everything in dir but tests, in the order of their names, and the compiler.
+// hash is over the names and contents of everything in dir but tests and texts, in the order of their names, and the compiler.
 func hash(dir string) (string, error) {
 	h := sha256.New()
 	fmt.Fprintln(h, runtime.Version(), runtime.GOOS, runtime.GOARCH, Flags())
@@ -126,7 +126,7 @@ func hash(dir string) (string, error) {
 		if d.IsDir() && path != dir && strings.HasPrefix(d.Name(), ".") {
 			return filepath.SkipDir
 		}
-		if !d.Type().IsRegular() || strings.HasSuffix(path, "_test.go") || strings.HasPrefix(d.Name(), ".") {
+		if !d.Type().IsRegular() || strings.HasPrefix(d.Name(), ".") || strings.HasSuffix(path, "_test.go") || strings.HasSuffix(path, ".md") {
 			return nil
 		}
 		f, err := os.Open(path)

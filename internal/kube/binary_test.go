@@ -42,6 +42,7 @@ func TestCachedDependsOnWhatTheBinaryIsMadeFrom(t *testing.T) {
 		"a changed source is another build":    {"controlplane/main.go", "package main // changed\n", false},
 		"a new source is another build":        {"controlplane/internal/a/a.go", "package a\n", false},
 		"an embedded file is a source":         {"controlplane/internal/a/a.yaml", "a: 1\n", false},
+		"a text is no part of the binary":      {"controlplane/README.md", "# Read me\n", true},
 		"a test is no part of the binary":      {"controlplane/main_test.go", "package main\n", true},
 		"the product is no part of it":         {"engine/fit/fit.go", "package fit\n", true},
 		"hidden files of editors do not count": {"controlplane/.main.go.swp", "x", true},

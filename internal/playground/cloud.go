@@ -7,6 +7,8 @@ import (
 	"os"
 	"strings"
 
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
 	"k8s.io/client-go/tools/clientcmd"
 
 	"github.com/tenon-sh/tenon/internal/catalog"
@@ -93,11 +95,27 @@ func machineOf(types *catalog.Catalog, region string, i market.Instance) (kubele
 	if err != nil {
 		return kubelet.Machine{}, fmt.Errorf("its user data: %w", err)
 	}
+	room := capacity(t)
+	if disk, ok := disk(i.Data.Devices); ok {
+		room[corev1.ResourceEphemeralStorage] = disk
+	}
 	return kubelet.Machine{
 		ID: i.ID, ProviderID: "aws:///" + i.Zone + "/" + i.ID, NodeName: i.DNS, InstanceType: i.Type,
 		Zone: i.Zone, ZoneID: i.ZoneID, Region: region, Arch: t.Arch, PrivateIP: i.Address.String(), Image: i.Image,
-		UserData: userData, Capacity: capacity(t),
+		UserData: userData, Capacity: room,
 	}, nil
+}
+
+// disk is the size of the volume that pods write to: the second where the system keeps the first to itself.
+func disk(devices []market.Device) (resource.Quantity, bool) {
+	for _, name := range []string{"/dev/xvdb", "/dev/xvda", "/dev/sda1"} {
+		for _, d := range devices {
+			if d.Name == name && d.SizeGiB != nil {
+				return *resource.NewQuantity(int64(*d.SizeGiB)<<30, resource.BinarySI), true
+			}
+		}
+	}
+	return resource.Quantity{}, false
 }
 
 // Environment is what points the AWS SDK at the account, and at nothing of the user's.

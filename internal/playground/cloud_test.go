@@ -45,7 +45,7 @@ func TestWhatTheCloudSellsJoinsAndWhatItEndsFallsSilent(t *testing.T) {
 	subnet := aws.Market.Subnets()[0]
 	bought, err := aws.Market.RunInstances(market.RunRequest{
 		Subnet: subnet.ID, Min: 2, Max: 2,
-		Data: market.TemplateData{Image: image(aws.Market), Type: "c5.xlarge", UserData: base64.StdEncoding.EncodeToString([]byte(userData))},
+		Data: market.TemplateData{Image: image(aws.Market), Type: "c5.xlarge", Devices: []market.Device{{Name: "/dev/xvda", SizeGiB: new(77)}}, UserData: base64.StdEncoding.EncodeToString([]byte(userData))},
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -67,7 +67,7 @@ func TestWhatTheCloudSellsJoinsAndWhatItEndsFallsSilent(t *testing.T) {
 			t.Fatal(err)
 		}
 		if n.Labels["karpenter.sh/nodepool"] != "default" || n.Labels[corev1.LabelTopologyZone] != subnet.Zone || n.Labels[corev1.LabelInstanceTypeStable] != "c5.xlarge" ||
-			n.Status.Allocatable.Pods().Value() != 12 || n.Spec.ProviderID != "aws:///"+subnet.Zone+"/"+i.ID {
+			n.Status.Allocatable.Pods().Value() != 12 || n.Status.Capacity.StorageEphemeral().Value() != 77<<30 || n.Spec.ProviderID != "aws:///"+subnet.Zone+"/"+i.ID {
 			t.Errorf("the node is not the machine: %v %v %s", n.Labels, n.Status.Allocatable, n.Spec.ProviderID)
 		}
 	}

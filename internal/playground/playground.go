@@ -81,7 +81,7 @@ func Run(ctx context.Context, o Options, ready func(Contact)) error {
 		return err
 	}
 	fleet := kubelet.New(kubelet.Options{
-		Nodes: client.CoreV1().Nodes(), Delays: o.Delays,
+		Nodes: client.CoreV1().Nodes(), Delays: o.Delays, Endpoint: cluster.URL,
 		Say: func(machine, what string) { log.say("machine %s %s", machine, what) },
 	})
 	defer fleet.Close()
