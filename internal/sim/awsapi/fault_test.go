@@ -46,13 +46,13 @@ func TestLostAnswersAreFoundByToken(t *testing.T) {
 	w.control(t, "POST", "faults", `{"service":"ec2","action":"CreateFleet","kind":"lose","times":1}`, nil)
 	in := fleet("demo-1", 2, types.DefaultTargetCapacityTypeOnDemand, override(d, "m5.large", 0))
 	in.ClientToken = aws.String("order-9")
-	if _, err := w.ec2().CreateFleet(t.Context(), in); err == nil {
+	if _, err := w.once().CreateFleet(t.Context(), in); err == nil {
 		t.Fatal("the answer was to be lost")
 	}
 	if n := len(w.Market.Instances()); n != 2 {
 		t.Fatalf("%d machines exist after the lost answer, want 2", n)
 	}
-	got := of(w.ec2().CreateFleet(t.Context(), in)).must(t)
+	got := of(w.once().CreateFleet(t.Context(), in)).must(t)
 	if n := len(w.Market.Instances()); n != 2 || len(got.Instances[0].InstanceIds) != 2 {
 		t.Errorf("%d machines exist after asking again, want the same 2", n)
 	}
@@ -75,11 +75,11 @@ func TestFaultsOfCalls(t *testing.T) {
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
 			w.control(t, "POST", "faults", c.rule, nil)
-			_, err := w.ec2().DescribeSubnets(t.Context(), &ec2.DescribeSubnetsInput{})
+			_, err := w.once().DescribeSubnets(t.Context(), &ec2.DescribeSubnetsInput{})
 			if code(err) != c.want {
 				t.Errorf("the call gave %v, want %s", err, c.want)
 			}
-			of(w.ec2().DescribeSubnets(t.Context(), &ec2.DescribeSubnetsInput{})).must(t)
+			of(w.once().DescribeSubnets(t.Context(), &ec2.DescribeSubnetsInput{})).must(t)
 		})
 	}
 }
@@ -88,12 +88,12 @@ func TestTheRealLimitsThrottle(t *testing.T) {
 	w := serve(t, func(c *awsapi.Config) { c.Limits = nil })
 	throttled := 0
 	for range 60 {
-		if _, err := w.ec2().TerminateInstances(t.Context(), &ec2.TerminateInstancesInput{InstanceIds: []string{"i-0"}, DryRun: aws.Bool(true)}); code(err) == "RequestLimitExceeded" {
+		if _, err := w.once().TerminateInstances(t.Context(), &ec2.TerminateInstancesInput{InstanceIds: []string{"i-0"}, DryRun: aws.Bool(true)}); code(err) == "RequestLimitExceeded" {
 			throttled++
 		}
 	}
 	for range 120 {
-		if _, err := w.ec2().DescribeSubnets(t.Context(), &ec2.DescribeSubnetsInput{}); code(err) == "RequestLimitExceeded" {
+		if _, err := w.once().DescribeSubnets(t.Context(), &ec2.DescribeSubnetsInput{}); code(err) == "RequestLimitExceeded" {
 			throttled++
 		}
 	}
@@ -108,14 +108,14 @@ func TestControlInterface(t *testing.T) {
 	w.template(t, d, "demo-1")
 	w.control(t, "POST", "capacity", `{"zone":"`+*d.subnets[0].AvailabilityZone+`","left":0}`, nil)
 	w.control(t, "POST", "price", `{"type":"c5.large","capacityType":"spot","price":0.0123}`, nil)
-	got := of(w.ec2().CreateFleet(t.Context(), fleet("demo-1", 1, types.DefaultTargetCapacityTypeSpot, override(d, "m5.large", 0), override(d, "c5.large", 1)))).must(t)
+	got := of(w.once().CreateFleet(t.Context(), fleet("demo-1", 1, types.DefaultTargetCapacityTypeSpot, override(d, "m5.large", 0), override(d, "c5.large", 1)))).must(t)
 	if len(got.Errors) > 0 || got.Instances[0].InstanceType != "c5.large" {
 		t.Errorf("got %+v, want the type made cheap", got)
 	}
 	id := got.Instances[0].InstanceIds[0]
 	w.control(t, "POST", "impair", `{"instance":"`+id+`","check":"system"}`, nil)
 	eventually(t, "the status check fails", func() bool {
-		out := of(w.ec2().DescribeInstanceStatus(t.Context(), &ec2.DescribeInstanceStatusInput{InstanceIds: []string{id}})).must(t)
+		out := of(w.once().DescribeInstanceStatus(t.Context(), &ec2.DescribeInstanceStatusInput{InstanceIds: []string{id}})).must(t)
 		return len(out.InstanceStatuses) == 1 && out.InstanceStatuses[0].SystemStatus.Status == types.SummaryStatusImpaired
 	})
 	w.control(t, "POST", "kill", `{"instance":"`+id+`"}`, nil)

@@ -62,11 +62,15 @@ func serve(t *testing.T, change func(*awsapi.Config)) world {
 func signed(url, region, key string) aws.Config {
 	return aws.Config{
 		Region: region, BaseEndpoint: &url, Credentials: credentials.NewStaticCredentialsProvider(key, awsapi.SecretKey, ""),
-		RetryMaxAttempts: 1,
 	}
 }
 
 func (w world) ec2() *ec2.Client { return ec2.NewFromConfig(w.config) }
+
+// once is a client that does not try again.
+func (w world) once() *ec2.Client {
+	return ec2.NewFromConfig(w.config, func(o *ec2.Options) { o.RetryMaxAttempts = 1 })
+}
 
 // code returns the code of AWS's refusal; empty if it is none.
 func code(err error) string {

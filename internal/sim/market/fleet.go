@@ -81,9 +81,8 @@ type FleetError struct {
 }
 
 type fleetRecord struct {
-	request string
-	at      time.Time
-	result  FleetResult
+	at     time.Time
+	result FleetResult
 }
 
 // pool is an override that could be resolved to a type, a subnet and an image.
@@ -109,35 +108,24 @@ func (m *Market) CheckFleet(r FleetRequest) error {
 // The same token with the same request gives the same answer and launches nothing.
 func (m *Market) CreateFleet(r FleetRequest) (FleetResult, error) {
 	defer m.lock()()
-	request := fmt.Sprintf("%+v", r)
-	if r.Token != "" {
-		if seen, ok := m.fleets[r.Token]; ok {
-			if seen.request != request {
-				return FleetResult{}, Errorf(IdempotentParameterMismatch,
-					"Arguments on this idempotent request are inconsistent with arguments used in previous request(s).")
-			}
-			return seen.result, nil
-		}
+	if err := m.checkToken("fleet", r.Token, r); err != nil {
+		return FleetResult{}, err
+	}
+	if seen, ok := m.fleets[r.Token]; ok {
+		return seen.result, nil
 	}
 	templates, err := m.fleetTemplates(r)
 	if err != nil {
 		return FleetResult{}, err
 	}
+	m.keepToken("fleet", r.Token, r)
 	f := &fleet{m: m, r: r, templates: templates, result: FleetResult{ID: "fleet-" + m.uuid("fleet")}}
 	f.fill(cmp.Or(r.DefaultType, OnDemand))
 	if r.Token != "" {
-		m.fleets[r.Token] = fleetRecord{request: request, at: m.at, result: f.result}
-		m.forgetFleets()
+		m.fleets[r.Token] = fleetRecord{at: m.at, result: f.result}
+		m.forgetTokens()
 	}
 	return f.result, nil
-}
-
-// forgetFleets drops tokens older than EC2 promises to remember, when there are many.
-func (m *Market) forgetFleets() {
-	const many, kept = 20_000, 48 * time.Hour
-	if len(m.fleets) > many {
-		maps.DeleteFunc(m.fleets, func(_ string, f fleetRecord) bool { return m.at.Sub(f.at) > kept })
-	}
 }
 
 type resolved struct {
@@ -451,10 +439,11 @@ func (m *Market) CheckRun(r RunRequest) error {
 // RunInstances launches at least Min and at most Max machines, or none.
 func (m *Market) RunInstances(r RunRequest) ([]Instance, error) {
 	defer m.lock()()
-	if r.Token != "" {
-		if same := m.byToken(r.Token); len(same) > 0 {
-			return same, nil
-		}
+	if err := m.checkToken("run", r.Token, r); err != nil {
+		return nil, err
+	}
+	if same := m.byToken(r.Token); r.Token != "" && len(same) > 0 {
+		return same, nil
 	}
 	l, err := m.runLaunch(r)
 	if err != nil {
@@ -475,6 +464,7 @@ func (m *Market) RunInstances(r RunRequest) ([]Instance, error) {
 		}
 		out = append(out, i.clone())
 	}
+	m.keepToken("run", r.Token, r)
 	return out, nil
 }
 

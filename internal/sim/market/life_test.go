@@ -2,6 +2,7 @@ package market_test
 
 import (
 	"context"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -173,5 +174,52 @@ func TestThrottleRefills(t *testing.T) {
 	got = append(got, m.Throttle("ec2", "CreateFleet"))
 	if diff := cmp.Diff([]bool{false, false, true, false}, got); diff != "" {
 		t.Errorf("throttled: -want +got\n%s", diff)
+	}
+}
+
+// TestManyCallers is for the race detector: everything at once, by several goroutines.
+func TestManyCallers(t *testing.T) {
+	m, _, subnet := small(t, func(cfg *market.Config) { cfg.Now = time.Now })
+	ctx, stop := context.WithCancel(t.Context())
+	m.AddQueue("q", time.Minute)
+	m.Observe(market.Observers{OnNotice: func(n market.Notice) { _, _ = m.Send("q", n.ID) }})
+	var all sync.WaitGroup
+	all.Go(func() { m.Run(ctx) })
+	var callers sync.WaitGroup
+	for range 4 {
+		callers.Go(func() {
+			for range 20 {
+				got, err := m.CreateFleet(ask(2, market.Spot, market.Override{Type: "m5.large", Subnet: subnet["cn-north-1a"]}))
+				if err != nil {
+					t.Error(err)
+					return
+				}
+				ids := got.Launched[0].IDs
+				if err := m.Tag(ids, market.Tags{"a": "b"}); err != nil {
+					t.Error(err)
+				}
+				disks := 0
+				for _, i := range m.Instances() {
+					for _, v := range i.Volumes {
+						disks += len(v.Tags) + len(i.Tags)
+					}
+				}
+				if err := m.Tag([]string{m.Instances()[0].Volumes[0].ID}, market.Tags{"c": "d"}); err != nil {
+					t.Error(err)
+				}
+				m.SpotPrices(nil, "")
+				if _, err := m.Terminate(ids); err != nil {
+					t.Error(err)
+				}
+				m.Throttle("ec2", "CreateFleet")
+				m.Record(market.Call{Service: "ec2", Action: "CreateFleet"})
+			}
+		})
+	}
+	callers.Wait()
+	stop()
+	all.Wait()
+	if n := m.Counts()["ec2:CreateFleet"]; n != 80 {
+		t.Errorf("%d calls were counted, want 80", n)
 	}
 }

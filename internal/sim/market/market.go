@@ -74,6 +74,7 @@ type Market struct {
 	placement map[string]*PlacementGroup
 	reserved  map[string]*Reservation
 	fleets    map[string]fleetRecord
+	tokens    map[string]digest // of requests, by kind and token
 	rules     []*Capacity
 	prices    []PriceRule
 	noRole    bool // the service-linked role for spot is missing
@@ -83,7 +84,7 @@ type Market struct {
 	queues    map[string]*Queue
 	clusters  map[string]*Cluster
 	shifted   map[string]time.Time
-	bucket    map[string]*tokens
+	bucket    map[string]*leaky
 	quotas    map[Bucket]int
 	vcpus     map[Bucket]int // running, by bucket
 	calls     callLog
@@ -113,13 +114,14 @@ func New(cfg Config) *Market {
 		placement: map[string]*PlacementGroup{},
 		reserved:  map[string]*Reservation{},
 		fleets:    map[string]fleetRecord{},
+		tokens:    map[string]digest{},
 		roles:     map[string]*Role{},
 		policies:  map[string]bool{},
 		profiles:  map[string]*Profile{},
 		queues:    map[string]*Queue{},
 		clusters:  map[string]*Cluster{},
 		shifted:   map[string]time.Time{},
-		bucket:    map[string]*tokens{},
+		bucket:    map[string]*leaky{},
 		quotas:    map[Bucket]int{},
 		vcpus:     map[Bucket]int{},
 		calls:     callLog{keep: cfg.KeepCalls, counts: map[string]int{}},

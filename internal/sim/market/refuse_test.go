@@ -162,3 +162,27 @@ func TestTemplateVersions(t *testing.T) {
 		t.Errorf("version 3 gave %v after version %d was made", err, v.Number)
 	}
 }
+
+func TestTokensOfOtherCalls(t *testing.T) {
+	m, _, subnet := small(t, nil)
+	run := market.RunRequest{Template: market.TemplateRef{Name: "t-1"}, Data: market.TemplateData{Type: "m5.large"}, Subnet: subnet["cn-north-1a"], Min: 1, Max: 1, Token: "x"}
+	first, err := m.RunInstances(run)
+	check(t, err)
+	again, err := m.RunInstances(run)
+	check(t, err)
+	if len(first) != 1 || len(again) != 1 || first[0].ID != again[0].ID {
+		t.Errorf("the same token launched %v and then %v", first, again)
+	}
+	run.Max = 2
+	if _, err := m.RunInstances(run); code(err) != market.IdempotentParameterMismatch {
+		t.Errorf("another request under the token gave %v, want %s", err, market.IdempotentParameterMismatch)
+	}
+	made := market.NewTemplate{Name: "t-2", Token: "x"}
+	one, err := m.CreateTemplate(made)
+	check(t, err)
+	two, err := m.CreateTemplate(made)
+	check(t, err)
+	if one.ID != two.ID {
+		t.Errorf("the same token made templates %s and %s", one.ID, two.ID)
+	}
+}

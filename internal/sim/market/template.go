@@ -212,6 +212,9 @@ func checkUserData(encoded string) error {
 // CreateTemplate makes a launch template with one version.
 func (m *Market) CreateTemplate(r NewTemplate) (Template, error) {
 	defer m.lock()()
+	if err := m.checkToken("template", r.Token, r); err != nil {
+		return Template{}, err
+	}
 	if t := m.templateByName(r.Name); t != nil && r.Token != "" && t.token == r.Token {
 		return t.clone(), nil
 	}
@@ -223,6 +226,7 @@ func (m *Market) CreateTemplate(r NewTemplate) (Template, error) {
 		Versions: []TemplateVersion{{Number: 1, Created: m.at, By: r.By, Description: r.Description, Data: r.Data}},
 	}
 	m.templates[t.ID] = t
+	m.keepToken("template", r.Token, r)
 	return t.clone(), nil
 }
 

@@ -35,7 +35,7 @@ func Limits() map[string]Limit {
 	}
 }
 
-type tokens struct {
+type leaky struct {
 	left float64
 	at   time.Time
 }
@@ -49,7 +49,7 @@ func (m *Market) Throttle(service, action string) bool {
 	}
 	t := m.bucket[key]
 	if t == nil {
-		t = &tokens{left: limit.Burst, at: m.at}
+		t = &leaky{left: limit.Burst, at: m.at}
 		m.bucket[key] = t
 	}
 	t.left = min(limit.Burst, t.left+limit.Rate*m.at.Sub(t.at).Seconds())
