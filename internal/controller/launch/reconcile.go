@@ -12,6 +12,7 @@ import (
 
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/controller/controllerutil"
 	"sigs.k8s.io/controller-runtime/pkg/handler"
 	"sigs.k8s.io/controller-runtime/pkg/log"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
@@ -148,6 +149,9 @@ func (r *Reconciler) write(ctx context.Context, orders []Order) error {
 			wg.Go(func() {
 				defer func() { <-slots }()
 				next, err := loop.Patch(ctx, r.Client, c, func(c *v1.NodeClaim) {
+					// A claim that was made by hand has no finalizer yet: without it, it
+					// could go before its machine does.
+					controllerutil.AddFinalizer(c, v1.Finalizer)
 					c.Annotations = maps.Clone(c.Annotations)
 					if c.Annotations == nil {
 						c.Annotations = map[string]string{}

@@ -1,0 +1,314 @@
+// Package app puts the system together by hand: settings in, a running controller out. Read from top to bottom it is the wiring diagram.
+package app
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"net"
+	"net/http"
+	"net/http/pprof"
+	"strconv"
+	"time"
+
+	"github.com/go-logr/logr"
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/promhttp"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/meta"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/kubernetes/scheme"
+	"k8s.io/client-go/rest"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/cache"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/config"
+	ctrlmetrics "sigs.k8s.io/controller-runtime/pkg/metrics"
+	"sigs.k8s.io/controller-runtime/pkg/metrics/server"
+
+	v1 "github.com/tenon-sh/tenon/api/karpenter/v1"
+	"github.com/tenon-sh/tenon/api/karpenter/v1alpha5"
+	"github.com/tenon-sh/tenon/engine/label"
+	decide "github.com/tenon-sh/tenon/engine/provision"
+	"github.com/tenon-sh/tenon/internal/clock"
+	"github.com/tenon-sh/tenon/internal/cloud"
+	"github.com/tenon-sh/tenon/internal/cluster"
+	"github.com/tenon-sh/tenon/internal/controller/initialize"
+	"github.com/tenon-sh/tenon/internal/controller/launch"
+	"github.com/tenon-sh/tenon/internal/controller/liveness"
+	"github.com/tenon-sh/tenon/internal/controller/provision"
+	"github.com/tenon-sh/tenon/internal/controller/register"
+	"github.com/tenon-sh/tenon/internal/controller/terminate"
+	"github.com/tenon-sh/tenon/internal/enact"
+	"github.com/tenon-sh/tenon/internal/journal"
+	"github.com/tenon-sh/tenon/internal/loop"
+	"github.com/tenon-sh/tenon/internal/metric"
+)
+
+// Config is what a controller is made of.
+type Config struct {
+	Kubernetes *rest.Config
+	Driver     cloud.Driver
+	Provider   string // the driver's name, for metrics
+	Settings   Settings
+	Log        logr.Logger
+	Now        clock.Now
+}
+
+// kept is how many decisions the journal keeps.
+const kept = 64
+
+// App is a controller that has been put together and can be run once.
+type App struct {
+	Journal *journal.Journal
+	Cluster *cluster.Cluster
+
+	manager ctrl.Manager
+}
+
+// parts are what the controllers share.
+type parts struct {
+	Config
+	m       ctrl.Manager
+	cluster *cluster.Cluster
+	cloud   *cloud.Cloud
+	events  *loop.Events
+	metrics *metric.Set
+	enact   *enact.Enactor
+	journal *journal.Journal
+}
+
+// New puts a controller together. It talks to the API server only to learn its kinds.
+func New(ctx context.Context, c Config) (*App, error) {
+	if c.Now == nil {
+		c.Now = clock.Wall
+	}
+	registry := prometheus.NewRegistry()
+	metrics, err := metric.New(registry, metric.NodeLabels(nodeLabels()))
+	if err != nil {
+		return nil, err
+	}
+	m, err := manager(c)
+	if err != nil {
+		return nil, err
+	}
+	provisioners, err := served(m.GetRESTMapper(), schema.GroupKind{Group: v1.Group, Kind: "Provisioner"}, "v1alpha5")
+	if err != nil {
+		return nil, err
+	}
+	sources := cluster.Sources()
+	if provisioners {
+		sources = append(sources, cluster.Provisioners)
+	}
+	picture := cluster.New(c.Now, sources...)
+	p := &parts{Config: c, m: m, cluster: picture, metrics: metrics, journal: journal.New(kept)}
+	p.cloud = cloud.New(cloud.Config{Driver: c.Driver, Provider: c.Provider, Publish: picture.Publish, Now: c.Now, Metrics: metrics})
+	p.events = loop.NewEvents(m.GetEventRecorderFor("karpenter"), c.Now)
+	p.enact = &enact.Enactor{
+		Client: m.GetClient(), Cluster: picture, Events: p.events, Metrics: metrics, Now: c.Now, Log: c.Log.WithName("controller"), Suffix: suffix,
+	}
+	if err := loop.Index(ctx, m.GetFieldIndexer()); err != nil {
+		return nil, err
+	}
+	if err := p.controllers(provisioners); err != nil {
+		return nil, err
+	}
+	if err := p.serve(registry); err != nil {
+		return nil, err
+	}
+	if err := p.watch(provisioners); err != nil {
+		return nil, err
+	}
+	return &App{Journal: p.journal, Cluster: picture, manager: m}, nil
+}
+
+// Run runs the controller until ctx ends.
+func (a *App) Run(ctx context.Context) error {
+	if err := a.manager.Start(ctx); err != nil {
+		return fmt.Errorf("run the controller: %w", err)
+	}
+	return nil
+}
+
+// manager is what runs controllers once this process leads.
+func manager(c Config) (ctrl.Manager, error) {
+	known := runtime.NewScheme()
+	for _, add := range []func(*runtime.Scheme) error{scheme.AddToScheme, v1.AddToScheme, v1alpha5.AddToScheme} {
+		if err := add(known); err != nil {
+			return nil, fmt.Errorf("know the kinds: %w", err)
+		}
+	}
+	own := rest.CopyConfig(c.Kubernetes)
+	own.QPS, own.Burst = c.Settings.QPS, c.Settings.Burst
+	several := true
+	health := "0"
+	if c.Settings.HealthPort > 0 {
+		health = net.JoinHostPort("", strconv.Itoa(c.Settings.HealthPort))
+	}
+	lease, renew, retry := 15*time.Second, 10*time.Second, time.Second
+	m, err := ctrl.NewManager(own, ctrl.Options{
+		Scheme: known, Logger: c.Log,
+		Cache: cache.Options{
+			DefaultTransform: cache.TransformStripManagedFields(),
+			ByObject:         map[client.Object]cache.ByObject{&corev1.Node{}: {Transform: slimNode}},
+		},
+		Metrics:                server.Options{BindAddress: "0"},
+		HealthProbeBindAddress: health,
+		LeaderElection:         c.Settings.LeaderElection, LeaderElectionID: c.Settings.LeaseName,
+		LeaderElectionNamespace: c.Settings.LeaseNamespace, LeaderElectionReleaseOnCancel: true,
+		LeaseDuration: &lease, RenewDeadline: &renew, RetryPeriod: &retry,
+		Controller: config.Controller{SkipNameValidation: &several}, // several apps may run in one process, in tests
+	})
+	if err != nil {
+		return nil, fmt.Errorf("set up the manager: %w", err)
+	}
+	return m, nil
+}
+
+// slimNode drops what nobody here reads of a node, the larger part of it.
+func slimNode(o any) (any, error) {
+	if n, ok := o.(*corev1.Node); ok {
+		n.ManagedFields, n.Status.Images = nil, nil
+	}
+	return o, nil
+}
+
+// controllers adds every controller. Those that listen to the picture come before its sources.
+func (p *parts) controllers(provisioners bool) error {
+	c := p.m.GetClient()
+	evictor := enact.NewEvictor(p.enact)
+	machines := terminate.NewMachines(p.cloud, p.Now)
+	buy := &provision.Controller{
+		Cluster: p.cluster, Enact: p.enact, Journal: p.journal, Metrics: p.metrics, Now: p.Now, Log: p.Log.WithName("controller.provisioner"),
+		Batch: provision.Batch{Idle: p.Settings.BatchIdle, Max: p.Settings.BatchMax}, Options: p.options(),
+	}
+	buy.Listen()
+	for _, r := range []interface{ Register(ctrl.Manager) error }{
+		&launch.Reconciler{Client: c, Cloud: p.cloud.For("nodeclaim.lifecycle"), Cluster: p.cluster, Enact: p.enact, Events: p.events, Now: p.Now},
+		&register.Reconciler{Client: c, Cluster: p.cluster, Events: p.events, Metrics: p.metrics, Now: p.Now},
+		&initialize.Reconciler{Client: c, Cluster: p.cluster, Now: p.Now},
+		&liveness.Reconciler{Client: c, Enact: p.enact, Now: p.Now},
+		&terminate.Nodes{Client: c, Cluster: p.cluster, Machines: machines, Evictor: evictor, Events: p.events, Metrics: p.metrics, Now: p.Now},
+		&terminate.Claims{Client: c, Cluster: p.cluster, Machines: machines, Events: p.events, Metrics: p.metrics, Now: p.Now},
+	} {
+		if err := r.Register(p.m); err != nil {
+			return fmt.Errorf("add %T: %w", r, err)
+		}
+	}
+	if err := p.m.Add(newTemplates(c, p.cloud, p.cluster, p.Log.WithName("controller.nodeclass"), provisioners)); err != nil {
+		return err
+	}
+	return p.m.Add(buy)
+}
+
+// options are what settings say to decisions.
+func (p *parts) options() decide.Options {
+	var o decide.Options
+	if p.Settings.IgnorePreferences {
+		o.PreferencePolicy = "Ignore"
+	}
+	if p.Settings.BestEffort {
+		o.MinValuesPolicy = "BestEffort"
+	}
+	return o
+}
+
+// watch has the picture fed, whether this process leads or not, so that it can lead at once.
+func (p *parts) watch(provisioners bool) error {
+	typed := rest.CopyConfig(p.Kubernetes)
+	typed.ContentType, typed.AcceptContentTypes = runtime.ContentTypeProtobuf, runtime.ContentTypeProtobuf+","+runtime.ContentTypeJSON
+	plain, err := kubernetes.NewForConfig(typed)
+	if err != nil {
+		return fmt.Errorf("set up the watches: %w", err)
+	}
+	return p.m.Add(everywhere(func(ctx context.Context) error {
+		if err := p.cluster.Watch(ctx, plain, p.m.GetCache(), provisioners); err != nil {
+			return err
+		}
+		if p.cluster.Await(ctx) {
+			p.metrics.Put(metric.ClusterStateSynced, 1)
+		}
+		<-ctx.Done()
+		return nil
+	}))
+}
+
+// everywhere runs on followers as well.
+type everywhere func(context.Context) error
+
+// Start is the manager's.
+func (f everywhere) Start(ctx context.Context) error { return f(ctx) }
+
+// NeedLeaderElection is the manager's.
+func (f everywhere) NeedLeaderElection() bool { return false }
+
+// serve adds the endpoints for health and metrics.
+func (p *parts) serve(registry *prometheus.Registry) error {
+	alive := func(*http.Request) error { return nil }
+	ready := func(*http.Request) error {
+		if ok, _ := p.cluster.Synced(); !ok {
+			return fmt.Errorf("waiting for the first list of %v", p.cluster.Missing())
+		}
+		return nil
+	}
+	if err := p.m.AddHealthzCheck("healthz", alive); err != nil {
+		return err
+	}
+	if err := p.m.AddReadyzCheck("cluster", ready); err != nil {
+		return err
+	}
+	if p.Settings.MetricsPort <= 0 {
+		return nil
+	}
+	mux := http.NewServeMux()
+	mux.Handle("/metrics", promhttp.HandlerFor(prometheus.Gatherers{registry, ctrlmetrics.Registry}, promhttp.HandlerOpts{}))
+	if p.Settings.Profiling {
+		mux.HandleFunc("/debug/pprof/", pprof.Index)
+		mux.HandleFunc("/debug/pprof/cmdline", pprof.Cmdline)
+		mux.HandleFunc("/debug/pprof/profile", pprof.Profile)
+		mux.HandleFunc("/debug/pprof/symbol", pprof.Symbol)
+		mux.HandleFunc("/debug/pprof/trace", pprof.Trace)
+	}
+	s := &http.Server{Addr: net.JoinHostPort("", strconv.Itoa(p.Settings.MetricsPort)), Handler: mux, ReadHeaderTimeout: 10 * time.Second}
+	return p.m.Add(everywhere(func(ctx context.Context) error {
+		listener, err := (&net.ListenConfig{}).Listen(ctx, "tcp", s.Addr)
+		if err != nil {
+			return fmt.Errorf("serve metrics: %w", err)
+		}
+		stop := context.AfterFunc(ctx, func() { _ = s.Close() })
+		defer stop()
+		if err := s.Serve(listener); ctx.Err() == nil {
+			return fmt.Errorf("serve metrics: %w", err)
+		}
+		return nil
+	}))
+}
+
+// served reports whether the API server has a kind.
+func served(m meta.RESTMapper, kind schema.GroupKind, version string) (bool, error) {
+	_, err := m.RESTMapping(kind, version)
+	switch {
+	case err == nil:
+		return true, nil
+	case meta.IsNoMatchError(err):
+		return false, nil
+	}
+	return false, fmt.Errorf("ask whether there is a %s: %w", kind.Kind, err)
+}
+
+// nodeLabels are the labels of nodes that metrics show.
+func nodeLabels() []string {
+	return []string{label.Zone, label.Region, label.InstanceType, label.Arch, label.OS, label.CapacityType, label.NodePool, label.WindowsBuild}
+}
+
+// suffix is five letters by which claims of a pool are told apart.
+func suffix() string {
+	const letters = "bcdfghjklmnpqrstvwxz2456789" // none that make words
+	b := make([]byte, 5)
+	for i := range b {
+		b[i] = letters[rand.IntN(len(letters))] //nolint:gosec // a name, not a secret
+	}
+	return string(b)
+}

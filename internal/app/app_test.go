@@ -1,0 +1,265 @@
+package app_test
+
+import (
+	"context"
+	"encoding/base64"
+	"errors"
+	"fmt"
+	"net/netip"
+	"os"
+	"testing"
+	"time"
+
+	"github.com/go-logr/logr"
+	"github.com/go-logr/logr/testr"
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/kubernetes"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	ctrllog "sigs.k8s.io/controller-runtime/pkg/log"
+
+	v1 "github.com/tenon-sh/tenon/api/karpenter/v1"
+	"github.com/tenon-sh/tenon/internal/app"
+	"github.com/tenon-sh/tenon/internal/catalog"
+	"github.com/tenon-sh/tenon/internal/kubetest"
+	"github.com/tenon-sh/tenon/internal/sim/driver"
+	"github.com/tenon-sh/tenon/internal/sim/kubelet"
+	"github.com/tenon-sh/tenon/internal/sim/market"
+)
+
+func TestMain(m *testing.M) {
+	kubetest.Main(m, kubetest.CRDs("../../api/crds"), kubetest.Scheduler, kubetest.Controllers, kubetest.Machines)
+}
+
+// house is a cluster with a simulated cloud and a running controller.
+type house struct {
+	client client.WithWatch
+	market *market.Market
+	app    *app.App
+}
+
+// build puts a house together for one test.
+func build(t *testing.T) house {
+	t.Helper()
+	m := region(t)
+	play(t, m)
+	settings := app.Defaults()
+	settings.MetricsPort, settings.HealthPort, settings.LeaderElection = 0, 0, false
+	log := logr.Discard()
+	if os.Getenv("LOG") != "" {
+		log = testr.NewWithOptions(t, testr.Options{Verbosity: 1})
+	}
+	ctrllog.SetLogger(log)
+	a, err := app.New(t.Context(), app.Config{
+		Kubernetes: kubetest.Config(t), Driver: driver.New(m, "test"), Provider: "sim", Settings: settings, Log: log,
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, stop := context.WithCancel(context.Background())
+	done := make(chan error, 1)
+	go func() { done <- a.Run(ctx) }()
+	t.Cleanup(func() {
+		stop()
+		if err := <-done; err != nil {
+			t.Error("the controller ended with: ", err)
+		}
+	})
+	return house{client: kubetest.Client(t, v1.AddToScheme), market: m, app: a}
+}
+
+// region is a market of a few types in three zones.
+func region(t *testing.T) *market.Market {
+	t.Helper()
+	all, err := catalog.Load()
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, err := all.Region("us-east-1")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var types []market.Type
+	for _, typ := range market.TypesOf(r) {
+		switch typ.Family {
+		case "m5", "c5", "r5":
+			types = append(types, typ)
+		}
+	}
+	m := market.New(market.Config{
+		Region: "us-east-1", Account: "123456789012", Now: time.Now, Zones: market.ZonesOf(r)[:3], Types: types,
+		Timing: market.Timing{Boot: 200 * time.Millisecond, ShutDown: 200 * time.Millisecond, Forget: time.Hour, SpotNotice: 2 * time.Minute, PricePeriod: time.Hour},
+	})
+	for i, z := range m.Zones() {
+		m.AddSubnet(market.Subnet{VPC: "vpc-1", Zone: z.Name, Range: netip.MustParsePrefix(fmt.Sprintf("10.%d.0.0/16", i))})
+	}
+	return m
+}
+
+// play has the market's machines join the cluster.
+func play(t *testing.T, m *market.Market) {
+	t.Helper()
+	plain, err := kubernetes.NewForConfig(kubetest.Config(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	fleet := kubelet.New(kubelet.Options{Nodes: plain.CoreV1().Nodes(), Say: func(machine, what string) {
+		if os.Getenv("LOG") != "" {
+			fmt.Println("machine", machine, what)
+		}
+	}})
+	m.Observe(market.Observers{
+		OnRunning: func(i market.Instance) {
+			data, err := base64.StdEncoding.DecodeString(i.Data.UserData)
+			if err == nil {
+				err = fleet.Boot(kubelet.Machine{
+					ID: i.ID, ProviderID: driver.ProviderID(i), NodeName: i.DNS, InstanceType: i.Type, Zone: i.Zone, Region: m.Region(),
+					UserData: data, Capacity: capacity(m.Type(i.Type)),
+				})
+			}
+			if err != nil {
+				t.Error(err)
+			}
+		},
+		OnTerminated: func(i market.Instance) { _ = fleet.Die(context.Background(), i.ID) },
+	})
+	ctx, stop := context.WithCancel(context.Background())
+	done := make(chan struct{})
+	go func() { m.Run(ctx); close(done) }()
+	t.Cleanup(func() {
+		stop()
+		<-done
+		fleet.Close()
+	})
+}
+
+func capacity(t *market.Type) corev1.ResourceList {
+	return corev1.ResourceList{
+		"cpu": *resource.NewQuantity(int64(t.VCPUs), resource.DecimalSI), "memory": *resource.NewQuantity(t.MemoryMiB*97/100<<20, resource.BinarySI),
+		"ephemeral-storage": resource.MustParse("20Gi"), "pods": resource.MustParse("58"),
+	}
+}
+
+func pool(name string) *v1.NodePool {
+	return &v1.NodePool{
+		ObjectMeta: metav1.ObjectMeta{Name: name},
+		Spec: v1.NodePoolSpec{
+			Disruption: v1.Disruption{ConsolidateAfter: "2s", ConsolidationPolicy: v1.WhenEmpty},
+			Template: v1.NodeClaimTemplate{Spec: v1.NodeClaimTemplateSpec{
+				NodeClassRef: &v1.NodeClassReference{Group: "sim.tenon.sh", Kind: "Class", Name: "default"},
+				Requirements: []v1.Requirement{{Key: v1.LabelCapacityType, Operator: corev1.NodeSelectorOpIn, Values: []string{"on-demand"}}},
+				ExpireAfter:  v1.Never,
+			}},
+		},
+	}
+}
+
+func deployment(ns, name string, replicas int32, cpu string) *appsv1.Deployment {
+	labels := map[string]string{"app": name}
+	return &appsv1.Deployment{
+		ObjectMeta: metav1.ObjectMeta{Namespace: ns, Name: name},
+		Spec: appsv1.DeploymentSpec{
+			Replicas: &replicas, Selector: &metav1.LabelSelector{MatchLabels: labels},
+			Template: corev1.PodTemplateSpec{
+				ObjectMeta: metav1.ObjectMeta{Labels: labels},
+				Spec: corev1.PodSpec{
+					Containers: []corev1.Container{{Name: "web", Image: "web", Resources: corev1.ResourceRequirements{
+						Requests: corev1.ResourceList{"cpu": resource.MustParse(cpu)},
+					}}},
+				},
+			},
+		},
+	}
+}
+
+func (h house) make(t *testing.T, objects ...client.Object) {
+	t.Helper()
+	for _, o := range objects {
+		if err := h.client.Create(t.Context(), o); err != nil {
+			t.Fatalf("create %s: %v", o.GetName(), err)
+		}
+	}
+}
+
+// running counts the pods of a namespace that run.
+func (h house) running(ns string) (int, error) {
+	var pods corev1.PodList
+	if err := h.client.List(context.Background(), &pods, client.InNamespace(ns)); err != nil {
+		return 0, err
+	}
+	n := 0
+	for _, p := range pods.Items {
+		if p.Status.Phase == corev1.PodRunning && p.DeletionTimestamp == nil {
+			n++
+		}
+	}
+	return n, nil
+}
+
+func (h house) claims() ([]v1.NodeClaim, error) {
+	var list v1.NodeClaimList
+	err := h.client.List(context.Background(), &list)
+	return list.Items, err
+}
+
+// empty waits until nothing is left of a test: no claim, no node of ours, no machine.
+func (h house) empty(t *testing.T) {
+	t.Helper()
+	kubetest.Within(t, time.Minute, func() error {
+		claims, err := h.claims()
+		if err != nil {
+			return err
+		}
+		var nodes corev1.NodeList
+		if err := h.client.List(context.Background(), &nodes); err != nil {
+			return err
+		}
+		alive := 0
+		for _, i := range h.market.Instances() {
+			if !i.State.Gone() {
+				alive++
+			}
+		}
+		if len(claims)+len(nodes.Items)+alive > 0 {
+			return fmt.Errorf("%d claims, %d nodes and %d machines are left", len(claims), len(nodes.Items), alive)
+		}
+		return nil
+	})
+}
+
+// Pods that wait get nodes, and a pool that is deleted takes its nodes with it.
+func TestFromPendingPodToNodeAndBack(t *testing.T) {
+	h := build(t)
+	ns := kubetest.Namespace(t)
+	p, d := pool("default"), deployment(ns, "web", 5, "900m")
+	h.make(t, p, d)
+	kubetest.Within(t, time.Minute, func() error {
+		n, err := h.running(ns)
+		if err == nil && n != 5 {
+			err = fmt.Errorf("%d of 5 pods run", n)
+		}
+		return err
+	})
+	claims, err := h.claims()
+	if err != nil || len(claims) == 0 {
+		t.Fatal("no claims: ", err)
+	}
+	kubetest.Within(t, 20*time.Second, func() error {
+		claims, err := h.claims()
+		for i := range claims {
+			if !claims[i].Conditions().Is(v1.ConditionInitialized) {
+				err = errors.Join(err, fmt.Errorf("claim %s is not initialized: %+v", claims[i].Name, claims[i].Status.Conditions))
+			}
+		}
+		return err
+	})
+	if err := h.client.Delete(t.Context(), d); err != nil {
+		t.Fatal(err)
+	}
+	if err := h.client.Delete(t.Context(), p); err != nil {
+		t.Fatal(err)
+	}
+	h.empty(t)
+}

@@ -1,0 +1,65 @@
+package app
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// Settings are what an operator can choose. They have the names and defaults of Karpenter's.
+type Settings struct {
+	MetricsPort       int
+	HealthPort        int
+	QPS               float32
+	Burst             int
+	Profiling         bool
+	Warmup            bool // followers read the cluster before they lead
+	LeaderElection    bool
+	LeaseName         string
+	LeaseNamespace    string
+	MemoryLimit       int64 // bytes; below zero: none
+	CPU               int   // thousandths of a core
+	BatchMax          time.Duration
+	BatchIdle         time.Duration
+	IgnorePreferences bool
+	BestEffort        bool // minValues may be lowered
+	Gates             Gates
+}
+
+// Gates are the features that can be switched.
+type Gates struct {
+	ReservedCapacity, SpotToSpotConsolidation, NodeRepair, NodeOverlay, StaticCapacity, CapacityBuffer bool
+}
+
+// Defaults are the settings when nothing is said.
+func Defaults() Settings {
+	return Settings{
+		MetricsPort: 8080, HealthPort: 8081, QPS: 200, Burst: 300, Warmup: true, LeaderElection: true,
+		LeaseName: "karpenter-leader-election", MemoryLimit: -1, CPU: 1000,
+		BatchMax: 10 * time.Second, BatchIdle: time.Second, Gates: Gates{ReservedCapacity: true},
+	}
+}
+
+// ParseGates reads "Name=true,Other=false" over gates. A name that is not known
+// is passed over, so that manifests for other releases stay usable.
+func ParseGates(g Gates, text string) (Gates, error) {
+	known := map[string]*bool{
+		"ReservedCapacity": &g.ReservedCapacity, "SpotToSpotConsolidation": &g.SpotToSpotConsolidation, "NodeRepair": &g.NodeRepair,
+		"NodeOverlay": &g.NodeOverlay, "StaticCapacity": &g.StaticCapacity, "CapacityBuffer": &g.CapacityBuffer,
+	}
+	for part := range strings.SplitSeq(text, ",") {
+		if part = strings.TrimSpace(part); part == "" {
+			continue
+		}
+		name, said, ok := strings.Cut(part, "=")
+		on, err := strconv.ParseBool(strings.TrimSpace(said))
+		if !ok || err != nil {
+			return g, fmt.Errorf("feature gate %q: write Name=true or Name=false", part)
+		}
+		if gate := known[strings.TrimSpace(name)]; gate != nil {
+			*gate = on
+		}
+	}
+	return g, nil
+}
