@@ -46,6 +46,8 @@ type checker struct {
 	w      *world.World
 	spots  map[string]*spot
 	order  []*spot
+	target map[world.Key]*spot
+	before map[*spot][]*world.Pod
 	faults []string
 }
 
@@ -172,17 +174,13 @@ func (c *checker) bind(p plan.Plan) {
 			target[k] = c.spots[f.Node]
 		}
 	}
-	before := map[*spot][]*world.Pod{}
+	c.target, c.before = target, map[*spot][]*world.Pod{}
 	for _, s := range c.order {
-		before[s] = slices.Clone(s.pods)
-	}
-	names := func(a, b *world.Pod) int { return strings.Compare(a.String(), b.String()) }
-	terms := func(a, b *world.Pod) int {
-		return cmp.Or(cmp.Compare(len(a.Spread), len(b.Spread)), cmp.Compare(len(a.PodTerms), len(b.PodTerms)), names(a, b))
+		c.before[s] = slices.Clone(s.pods)
 	}
 	var stuck map[world.Key]*spot
-	for _, order := range []func(a, b *world.Pod) int{terms, names, func(a, b *world.Pod) int { return names(b, a) }} {
-		for s, pods := range before {
+	for _, order := range []func(a, b *world.Pod) int{byTerms, byName, func(a, b *world.Pod) int { return byName(b, a) }} {
+		for s, pods := range c.before {
 			s.pods = slices.Clone(pods)
 		}
 		if stuck = c.bindBy(maps.Clone(target), order); len(stuck) == 0 {
@@ -192,6 +190,13 @@ func (c *checker) bind(p plan.Plan) {
 	for k, s := range stuck {
 		c.fault("%s cannot be bound to %s: %s", k, s.name, c.admits(c.w.Pod(k), s))
 	}
+}
+
+func byName(a, b *world.Pod) int { return strings.Compare(a.String(), b.String()) }
+
+// byTerms puts pods first that constrain nobody.
+func byTerms(a, b *world.Pod) int {
+	return cmp.Or(cmp.Compare(len(a.Spread), len(b.Spread)), cmp.Compare(len(a.PodTerms), len(b.PodTerms)), byName(a, b))
 }
 
 // bindBy binds as many as it can in the order told, and returns the rest.
@@ -279,12 +284,29 @@ func (c *checker) buys(pool *world.Pool, x *world.Pod) {
 				continue
 			}
 			c.order = append(c.order, s)
-			if c.admits(x, s) == "" {
+			if c.admits(x, s) == "" && c.stays(x, s) {
 				c.fault("%s is refused, but a %s of %s in %s would take it", x.Key, shape.Name, pool.ID.Name, o.Zone)
 			}
 			c.order = c.order[:len(c.order)-1]
 		}
 	}
+}
+
+// stays reports whether all the plan's pods could still be bound if the machine were there from the start.
+func (c *checker) stays(x *world.Pod, s *spot) bool {
+	target := maps.Clone(c.target)
+	target[x.Key] = s
+	after := map[*spot][]*world.Pod{}
+	for o := range c.before {
+		after[o] = o.pods
+		o.pods = slices.Clone(c.before[o])
+	}
+	ok := len(c.bindBy(target, byTerms)) == 0
+	for o, pods := range after {
+		o.pods = pods
+	}
+	s.pods = nil
+	return ok
 }
 
 // complete checks that every pod that waits has one verdict.

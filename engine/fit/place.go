@@ -31,17 +31,13 @@ type Attached struct{ Driver, ID string }
 
 // Of returns the place of a machine that is there or on its way. What the
 // daemon sets that it does not run yet will take is no longer free.
-func Of(m *world.Place, daemons []*world.DaemonSet) Place {
+func Of(w *world.World, m *world.Place) Place {
 	at := Place{Name: m.Name(), Deleting: m.Deleting(), Taints: taintsOf(m), Labels: m.Labels()}
 	var room amount.List
 	switch {
 	case m.Node == nil:
 		at.Planned = true
-		at.Labels, at.Open = claimLabels(m.Claim)
-		room = m.Claim.Allocatable
-		if len(room) == 0 {
-			room = m.Claim.Booked
-		}
+		room = expect(w.Catalog(m.Claim.Template), m.Claim, &at)
 	default:
 		at.Cordoned = m.Node.Cordoned
 		at.Limits = m.Node.VolumeLimits
@@ -51,7 +47,7 @@ func Of(m *world.Place, daemons []*world.DaemonSet) Place {
 		}
 	}
 	at.Free = room.Minus(m.Used)
-	at.Free = at.Free.Minus(Missing(m, &at, daemons))
+	at.Free = at.Free.Minus(missing(m, &at, w.DaemonSets()))
 	for _, p := range m.Pods {
 		at.Ports = append(at.Ports, p.Ports...)
 		at.attach(p)
@@ -59,27 +55,72 @@ func Of(m *world.Place, daemons []*world.DaemonSet) Place {
 	return at
 }
 
-// claimLabels are what a claim's node is known to carry, and what is not settled yet.
-func claimLabels(c *world.Claim) (map[string]string, label.Set) {
-	labels := maps.Clone(c.Labels)
-	if labels == nil {
-		labels = map[string]string{}
-	}
-	var open label.Set
-	for _, r := range c.Requirements {
-		if _, known := labels[r.Key]; known {
-			continue
-		}
-		if r.Op() == label.In && len(r.Values) == 1 {
-			labels[r.Key] = r.Values[0]
-			continue
-		}
-		open = append(open, r)
+// expect sets what a claim's node is known to be like, and returns its room.
+// Until it is launched it may be any shape of its menu, so it has what all of them have.
+func expect(catalog *world.Catalog, c *world.Claim, at *Place) amount.List {
+	at.Labels = maps.Clone(c.Labels)
+	if at.Labels == nil {
+		at.Labels = map[string]string{}
 	}
 	if c.Pool.Name != "" {
-		labels[PoolLabel(c.Pool)] = c.Pool.Name
+		at.Labels[PoolLabel(c.Pool)] = c.Pool.Name
 	}
-	return labels, open
+	at.Labels[label.Registered], at.Labels[label.Initialized] = "true", "true"
+	for _, r := range c.Requirements {
+		if _, known := at.Labels[r.Key]; !known {
+			at.Settle(r)
+		}
+	}
+	room, known := menuRoom(catalog, c, at)
+	switch {
+	case len(c.Allocatable) > 0:
+		return c.Allocatable
+	case known:
+		return room
+	}
+	return c.Booked
+}
+
+// menuRoom settles the labels that the shapes of the claim's menu agree on, and
+// returns the room that all of them have; false if the catalogue knows none.
+func menuRoom(catalog *world.Catalog, c *world.Claim, at *Place) (room amount.List, known bool) {
+	menu, ok := c.Requirements.Find(label.InstanceType)
+	if name, launched := c.Labels[label.InstanceType]; launched {
+		menu, ok = label.Is(label.InstanceType, name), true
+	}
+	if catalog == nil || !ok {
+		return nil, false
+	}
+	may := map[string][]string{}
+	shapes := 0
+	for i := range catalog.Shapes {
+		s := &catalog.Shapes[i]
+		if !menu.Has(s.Name) {
+			continue
+		}
+		if shapes++; shapes == 1 {
+			room = s.Allocatable()
+		} else {
+			room = room.Min(s.Allocatable())
+		}
+		for _, r := range s.Labels {
+			if !r.Not {
+				may[r.Key] = append(may[r.Key], r.Values...)
+			}
+		}
+	}
+	for _, key := range slices.Sorted(maps.Keys(may)) {
+		if _, has := at.Labels[key]; has {
+			continue
+		}
+		r := label.Is(key, may[key]...)
+		if o, open := at.Open.Find(key); open {
+			r = r.Meet(o)
+			at.Open = at.Open.Without(key)
+		}
+		at.Settle(r)
+	}
+	return room, shapes > 0
 }
 
 // PoolLabel is the label by which the pool's nodes name it.
@@ -100,22 +141,22 @@ func announced(node, claim amount.List) amount.List {
 	return node
 }
 
-// Missing is what the daemon sets that will run on the machine, and do not yet, ask for.
-func Missing(m *world.Place, at *Place, daemons []*world.DaemonSet) amount.List {
+// missing is what the daemon sets that will run on the machine, and do not yet, ask for.
+func missing(m *world.Place, at *Place, daemons []*world.DaemonSet) amount.List {
 	var there []string
 	for _, p := range m.Pods {
 		if p.DaemonSet != "" {
 			there = append(there, world.Key{Namespace: p.Namespace, Name: p.DaemonSet}.String())
 		}
 	}
-	var missing amount.List
+	var sum amount.List
 	for _, d := range daemons {
 		if slices.Contains(there, d.String()) || !Runs(d, at) {
 			continue
 		}
-		missing = missing.Plus(d.Pod.Requests)
+		sum = sum.Plus(d.Pod.Requests)
 	}
-	return missing
+	return sum
 }
 
 // Settle makes known what a label of a planned machine may be: one value, one of several, or absence.

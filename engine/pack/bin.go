@@ -131,7 +131,7 @@ func (k *Packer) quit(x *waiting) {
 	}
 	b.place.Ports, b.place.Attached = nil, nil
 	if b.machine != nil {
-		at := fit.Of(b.machine, nil)
+		at := fit.Of(k.world, b.machine)
 		b.place.Ports, b.place.Attached = at.Ports, at.Attached
 	} else {
 		b.place.Ports = k.market.offers[b.offer].machine.ports

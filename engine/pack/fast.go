@@ -16,8 +16,10 @@ type lot struct {
 	class  *class
 	name   string
 	simple spread.Simple
+	wish   spread.Wish
 	offers set
 	pods   []*waiting
+	told   bool // it might have been placed in other domains, or on other offers
 }
 
 // fillOld puts whole classes onto the machines that are there or on their way, as
@@ -123,8 +125,10 @@ func (k *Packer) lots() (lots []*lot, rest []*waiting) {
 		case !ok:
 			rest = append(rest, pods...)
 		case l.simple.Split != nil:
-			divided, left := k.divide(l)
+			divided, left := k.divide(l, l.simple.Split)
 			lots, rest = append(lots, divided...), append(rest, left...)
+		case l.wish.Split != nil:
+			lots = append(lots, k.divideSoftly(l)...)
 		default:
 			lots = append(lots, l)
 		}
@@ -149,10 +153,16 @@ func (k *Packer) lot(c *class, pods []*waiting) (*lot, bool) {
 			}
 		}
 	}
-	if l.simple.Home != "" && !k.settle(l) {
+	if l.simple.Home != "" && !k.settle(l, l.simple.Home) {
 		return nil, false
 	}
-	k.prefer(l)
+	if k.options.PreferencePolicy != Ignore {
+		k.prefer(l)
+		l.wish = k.ledger.Wish(c.subject)
+		if h := l.wish.Home; h != "" && l.simple.Home == "" && l.simple.Split == nil {
+			k.settle(l, h)
+		}
+	}
 	return l, !l.offers.empty()
 }
 
@@ -192,8 +202,8 @@ func (k *Packer) byDomain(offers set, key string) (names []string, sets map[stri
 }
 
 // settle chooses the domain in which the lot costs least, for pods that want to be together.
-func (k *Packer) settle(l *lot) bool {
-	names, sets := k.byDomain(l.offers, l.simple.Home)
+func (k *Packer) settle(l *lot, key string) bool {
+	names, sets := k.byDomain(l.offers, key)
 	best, least := "", int64(0)
 	for _, d := range names {
 		if cost := k.unit(l.class, sets[d], len(l.pods)); best == "" || cost < least {
@@ -202,6 +212,7 @@ func (k *Packer) settle(l *lot) bool {
 	}
 	if best != "" {
 		l.offers = sets[best]
+		l.told = l.told || len(names) > 1
 	}
 	return best != ""
 }
@@ -246,6 +257,7 @@ func (k *Packer) prefer(l *lot) {
 	}
 	for _, r := range regrets {
 		if r > best {
+			l.told = true
 			for i := range byRegret[r].all {
 				l.offers.drop(i)
 			}
@@ -259,8 +271,7 @@ func (k *Packer) softPools() bool {
 
 // divide shares the lot's pods among the domains they can reach, the emptiest
 // first, as far as the skew allows. What it does not allow is returned.
-func (k *Packer) divide(l *lot) (out []*lot, left []*waiting) {
-	split := l.simple.Split
+func (k *Packer) divide(l *lot, split *spread.Split) (out []*lot, left []*waiting) {
 	names, sets := k.byDomain(l.offers, split.Key)
 	counts := split.Counts
 	share := map[string]int{}
@@ -283,12 +294,36 @@ func (k *Packer) divide(l *lot) (out []*lot, left []*waiting) {
 		if share[d] == 0 {
 			continue
 		}
-		out = append(out, &lot{
-			class: l.class, name: l.name + " " + d, simple: l.simple, offers: sets[d], pods: l.pods[from : from+share[d]],
-		})
+		part := *l
+		part.name, part.offers, part.pods = l.name+" "+d, sets[d], l.pods[from:from+share[d]]
+		part.told = l.told || len(names) > 1
+		out = append(out, &part)
 		from += share[d]
 	}
 	return out, l.pods[placed:]
+}
+
+// divideSoftly shares the lot's pods among the domains in which they cost no more than the spread is worth to them.
+func (k *Packer) divideSoftly(l *lot) []*lot {
+	names, sets := k.byDomain(l.offers, l.wish.Split.Key)
+	least := k.unit(l.class, l.offers, len(l.pods))
+	for _, d := range names {
+		if k.unit(l.class, sets[d], len(l.pods))-least > 1000*k.options.regret(l.wish.Weight) {
+			for i := range sets[d].all {
+				l.offers.drop(i)
+			}
+			l.told = true
+		}
+	}
+	split := *l.wish.Split
+	split.MaxSkew, split.MinDomains = len(l.pods)+1, 0
+	out, left := k.divide(l, &split)
+	if len(left) > 0 {
+		rest := *l
+		rest.pods = left
+		out = append(out, &rest)
+	}
+	return out
 }
 
 // allows reports whether one more pod may go to domain d.
@@ -309,28 +344,20 @@ func allows(s *spread.Split, d string) bool {
 	return s.Counts[d]+1-least <= s.MaxSkew
 }
 
-// searchTier buys from the pools of one tier for the lots they can host, and returns what is left.
+// searchTier buys from the pools of one tier for the lots they can host, and
+// returns what is left, and what came back.
 func (k *Packer) searchTier(tier []*pool, lots []*lot) (out []*lot, back []*waiting) {
 	p, hosts := k.problem(tier)
 	var in []*lot
-	at := make(map[int]int, len(hosts))
-	for h, offer := range hosts {
-		at[offer] = h
-	}
+	pods := 0
 	for _, l := range lots {
-		b := solve.NewBits(len(hosts))
-		hosted := false
-		for i := range l.offers.all {
-			if h, ok := at[i]; ok {
-				b.Set(h)
-				hosted = true
-			}
-		}
-		if !hosted {
+		b := among(l.offers, hosts)
+		if b == nil {
 			out = append(out, l)
 			continue
 		}
 		in = append(in, l)
+		pods += len(l.pods)
 		p.Items = append(p.Items, solve.Item{
 			Name: l.name, Rank: -int(l.class.pod.Priority), Count: len(l.pods), Need: l.class.need, PerHost: l.simple.PerHost, Hosts: b,
 		})
@@ -339,9 +366,12 @@ func (k *Packer) searchTier(tier []*pool, lots []*lot) (out []*lot, back []*wait
 		return out, nil
 	}
 	k.groups(&p, in)
-	a := solve.Solve(p)
+	if p.Steps == 0 {
+		p.Steps = min(max(pods*stepsPerPod, leastSteps), solve.DefaultSteps)
+	}
+	a := k.solveWishes(p, in)
 	k.steps += a.Steps
-	k.plan.Bound += a.Bound
+	k.bound(p, a, in, hosts)
 	back = k.buyAll(a, in, hosts)
 	for _, l := range in {
 		if len(l.pods) > 0 {
@@ -349,6 +379,91 @@ func (k *Packer) searchTier(tier []*pool, lots []*lot) (out []*lot, back []*wait
 		}
 	}
 	return out, back
+}
+
+// The search for a few pods is shorter than that for many.
+const (
+	stepsPerPod = 10_000
+	leastSteps  = 200_000
+)
+
+// among returns which of the hosts are offers of the set; nil if none is.
+func among(offers set, hosts []int) solve.Bits {
+	b, some := solve.NewBits(len(hosts)), false
+	for h, offer := range hosts {
+		if offers.has(offer) {
+			b.Set(h)
+			some = true
+		}
+	}
+	if !some {
+		return nil
+	}
+	return b
+}
+
+// solveWishes solves the problem twice if lots wish to have few of their pods on
+// one machine, and takes the wishes if what they cost more is worth it.
+func (k *Packer) solveWishes(p solve.Problem, lots []*lot) solve.Answer {
+	free := solve.Solve(p)
+	wished := p
+	wished.Items = slices.Clone(p.Items)
+	some := false
+	for i, l := range lots {
+		if n := l.wish.PerHost; n > 0 && (p.Items[i].PerHost == 0 || n < p.Items[i].PerHost) {
+			wished.Items[i].PerHost = n
+			some = true
+		}
+	}
+	if !some {
+		return free
+	}
+	kept := solve.Solve(wished)
+	kept.Steps += free.Steps
+	lost := int64(0)
+	for _, n := range free.Nodes {
+		for _, it := range n.Items {
+			if w := lots[it.Item].wish; w.PerHost > 0 {
+				lost += int64(n.Times) * int64(max(it.Count-w.PerHost, 0)) * k.options.regret(w.Weight)
+			}
+		}
+	}
+	if len(kept.Left) <= len(free.Left) && kept.Cost-free.Cost <= lost {
+		return kept
+	}
+	free.Steps = kept.Steps
+	return free
+}
+
+// bound adds what the answer proves: no way to place these pods on machines of
+// this tier costs less. Where lots were told which of several ways to go, it is
+// proven anew for all the ways they might have gone.
+func (k *Packer) bound(p solve.Problem, a solve.Answer, lots []*lot, hosts []int) {
+	if k.loose {
+		return
+	}
+	k.loose = len(a.Left) > 0
+	if k.loose {
+		return
+	}
+	if !slices.ContainsFunc(lots, func(l *lot) bool { return l.told }) {
+		k.plan.Bound += a.Bound
+		return
+	}
+	free := solve.Problem{Hosts: p.Hosts, Budgets: p.Budgets, Charge: p.Charge}
+	byClass := map[*class]int{}
+	for i, l := range lots {
+		at, ok := byClass[l.class]
+		if !ok {
+			at = len(free.Items)
+			byClass[l.class] = at
+			item := p.Items[i]
+			item.Name, item.Conflicts, item.Count, item.Hosts = l.class.pod.String(), nil, 0, among(l.class.offers, hosts)
+			free.Items = append(free.Items, item)
+		}
+		free.Items[at].Count += len(l.pods)
+	}
+	k.plan.Bound += solve.Bound(free)
 }
 
 // problem is the tier's offers, and its limits and reservations as budgets.

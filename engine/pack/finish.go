@@ -203,35 +203,81 @@ func (t *machine) books(k *Packer, other *machine) bool {
 
 // menu lists the shapes among the hosts, cheapest first, as many as are taken.
 func (k *Packer) menu(b *bin, hosts set, a *plan.Ask) []plan.Choice {
-	price := map[string]int64{}
+	p := k.market.offers[b.offer].machine.pool
+	var menu []dish
 	for i := range hosts.all {
 		o := &k.market.offers[i]
-		name := o.machine.shape.Name
-		if was, ok := price[name]; !ok || o.price < was {
-			price[name] = o.price
+		if n := len(menu); n > 0 && menu[n-1].machine == o.machine {
+			menu[n-1].price = min(menu[n-1].price, o.price)
+			continue
 		}
+		menu = append(menu, dish{o.machine, o.price})
 	}
-	menu := make([]plan.Choice, 0, len(price))
-	for name, p := range price {
-		menu = append(menu, plan.Choice{Shape: name, Price: p})
-	}
-	slices.SortFunc(menu, func(x, y plan.Choice) int {
-		return cmp.Or(cmp.Compare(x.Price, y.Price), strings.Compare(x.Shape, y.Shape))
+	slices.SortFunc(menu, func(x, y dish) int {
+		return cmp.Or(cmp.Compare(x.price, y.price), strings.Compare(x.machine.shape.Name, y.machine.shape.Name))
 	})
 	if len(menu) > longest {
-		menu = menu[:longest]
+		menu = k.shorten(p, menu)
 	}
-	p := k.market.offers[b.offer].machine.pool
+	out := make([]plan.Choice, len(menu))
+	for i, d := range menu {
+		out[i] = plan.Choice{Shape: d.machine.shape.Name, Price: d.price}
+	}
 	if p.least {
-		for i := range hosts.all {
-			name := k.market.offers[i].machine.shape.Name
-			if !slices.ContainsFunc(menu, func(c plan.Choice) bool { return c.Shape == name }) {
-				hosts.drop(i)
+		a.Relaxed = len(k.lacking(p, k.served(menu, hosts))) > 0
+	}
+	return out
+}
+
+// dish is a shape on a menu at the price of its cheapest offer there.
+type dish struct {
+	machine *machine
+	price   int64
+}
+
+// served are the hosts that the menu names.
+func (k *Packer) served(menu []dish, hosts set) set {
+	out := newSet(len(k.market.offers))
+	for _, d := range menu {
+		for i := d.machine.first; i < d.machine.last; i++ {
+			if hosts.has(i) {
+				out.add(i)
 			}
 		}
-		a.Relaxed = len(k.lacking(p, hosts)) > 0
 	}
-	return menu
+	return out
+}
+
+// shorten cuts the menu to what is taken: the cheapest, but first for every
+// requirement with minValues the cheapest of as many values as it wants.
+func (k *Packer) shorten(p *pool, menu []dish) []dish {
+	var head, rest []dish
+	wanted := map[string][]string{}
+	for _, d := range menu {
+		fresh := false
+		for _, r := range p.Requirements {
+			seen := wanted[r.Key]
+			if len(seen) >= r.Least {
+				continue
+			}
+			for _, v := range k.values(d.machine.first, r.Key) {
+				if r.Has(v) && !slices.Contains(seen, v) {
+					wanted[r.Key] = append(wanted[r.Key], v)
+					fresh = true
+				}
+			}
+		}
+		if fresh {
+			head = append(head, d)
+		} else {
+			rest = append(rest, d)
+		}
+	}
+	out := append(head, rest...)[:longest]
+	slices.SortFunc(out, func(x, y dish) int {
+		return cmp.Or(cmp.Compare(x.price, y.price), strings.Compare(x.machine.shape.Name, y.machine.shape.Name))
+	})
+	return out
 }
 
 // requirements is what the claim demands: the pool's own, the menu, and where and how it may be bought.

@@ -26,6 +26,7 @@ type Packer struct {
 	steps   int
 	taken   map[string]bool // names
 	limited bool            // some pool has limits
+	loose   bool            // nothing can be proven of what is bought from here on
 	plan    plan.Plan
 	left    []*waiting // pods without a place
 }
@@ -43,6 +44,16 @@ const retries = 4
 
 // Pack decides where the waiting pods of w go.
 func Pack(w *world.World, o Options) plan.Plan {
+	k := pack(w, o, false)
+	if k.unfair() {
+		k = pack(w, o, true)
+	}
+	k.finish()
+	return k.plan
+}
+
+// pack places all pods at once, or those of each priority before those of a lower one.
+func pack(w *world.World, o Options, strictly bool) *Packer {
 	k := &Packer{world: w, options: o, ledger: spread.New(w.Namespaces()), taken: map[string]bool{}}
 	for _, m := range w.Places() {
 		k.taken[m.Name()] = true
@@ -56,7 +67,8 @@ func Pack(w *world.World, o Options) plan.Plan {
 	k.open(pods)
 	k.sort(pods)
 	k.tuples()
-	k.place()
+	k.hold()
+	k.place(strictly)
 	k.verify()
 	for range retries {
 		if !k.trimAll() || len(k.left) == 0 {
@@ -65,8 +77,31 @@ func Pack(w *world.World, o Options) plan.Plan {
 		k.exact()
 		k.verify()
 	}
-	k.finish()
-	return k.plan
+	return k
+}
+
+// unfair reports whether a pod has no place while one of lower priority uses up limits.
+func (k *Packer) unfair() bool {
+	if !k.limited || len(k.left) == 0 {
+		return false
+	}
+	highest := slices.MaxFunc(k.left, func(a, b *waiting) int { return cmp.Compare(a.pod.Priority, b.pod.Priority) }).pod.Priority
+	for _, b := range k.new {
+		if len(k.market.offers[b.offer].machine.pool.Limits) == 0 {
+			continue
+		}
+		for _, y := range b.pods {
+			if y.pod.Priority >= highest {
+				continue
+			}
+			for _, x := range k.left {
+				if x.pod.Priority > y.pod.Priority && x.class.offers.meets(k.market.offers[b.offer].machine.pool.offers) {
+					return true
+				}
+			}
+		}
+	}
+	return false
 }
 
 // admit returns the pods that need a place; those that cannot be planned for get their verdict.
@@ -152,12 +187,11 @@ func (k *Packer) open(pods []*world.Pod) {
 			}
 		}
 	}
-	daemons := k.world.DaemonSets()
 	for _, m := range places {
 		if m.Node == nil && (m.Claim.Failed || m.Claim.Deleting) {
 			continue
 		}
-		at := fit.Of(m, daemons)
+		at := fit.Of(k.world, m)
 		b := &bin{machine: m, place: &at, node: k.ledger.Enter(&at), offer: -1, free: make([]int64, len(k.market.dims))}
 		for i, d := range k.market.dims {
 			b.free[i] = at.Free.Value(d)
@@ -214,8 +248,8 @@ func (k *Packer) tuples() {
 	}
 }
 
-// place gives every pod a place, as far as there is one.
-func (k *Packer) place() {
+// hold puts the pods that the scheduler has nominated where it wants them.
+func (k *Packer) hold() {
 	byName := map[string]*bin{}
 	for i, b := range k.old {
 		b.number = i
@@ -232,12 +266,31 @@ func (k *Packer) place() {
 			k.left = append(k.left, x)
 		}
 	}
-	if !k.options.ExactOnly {
-		sortWaiting(k.left)
-		k.fillOld()
-		k.search()
+}
+
+// place gives every pod a place, as far as there is one.
+func (k *Packer) place(strictly bool) {
+	all := k.left
+	sortWaiting(all)
+	var homeless []*waiting
+	for len(all) > 0 {
+		n := len(all)
+		for strictly && n > 0 && all[n-1].pod.Priority != all[0].pod.Priority {
+			n--
+		}
+		k.left = slices.Clone(all[:n])
+		all = all[n:]
+		if !k.options.ExactOnly {
+			k.fillOld()
+			k.search()
+			k.loose = true // what comes later may use what is free here
+		}
+		k.exact()
+		homeless = append(homeless, k.left...)
 	}
-	k.exact()
+	if k.left = homeless; strictly {
+		k.exact()
+	}
 }
 
 // sortWaiting puts pods into the order in which they are placed.

@@ -1,7 +1,11 @@
 package pack
 
-// rounds is how often pods that could not be bound are looked at again.
-const rounds = 8
+// rounds is how often pods that could not be bound are all placed anew, before
+// each is tried by itself.
+const rounds = 3
+
+// singly is how many pods are tried by themselves.
+const singly = 100
 
 // verify replays all placements as if every planned machine were there and
 // kube-scheduler bound the pods one by one, in an order in which it can. Pods
@@ -15,21 +19,78 @@ func (k *Packer) verify() {
 		if len(stuck) == 0 {
 			return
 		}
-		for _, x := range stuck {
-			b := x.bin
-			k.ledger.Put(x.class.subject, b.node) // quit takes it off
-			k.quit(x)
-			if b.machine == nil && len(b.pods) == 0 {
-				k.drop(b)
-			}
-		}
+		k.evict(stuck)
 		k.left = append(k.left, stuck...)
 		k.exact()
 	}
-	for _, x := range k.replay() {
-		k.ledger.Put(x.class.subject, x.bin.node)
-		k.quit(x)
-		k.left = append(k.left, x)
+	var moved []*waiting
+	for stuck := k.replay(); len(stuck) > 0; stuck = k.replay() {
+		k.evict(stuck)
+		moved = append(moved, stuck...)
+	}
+	k.trySingly(moved)
+}
+
+// trySingly tries each pod by itself, again as long as one of them finds a place.
+func (k *Packer) trySingly(pods []*waiting) {
+	sortWaiting(pods)
+	tries := singly
+	for found := true; found; {
+		found = false
+		var again []*waiting
+		for _, x := range pods {
+			tries--
+			if tries >= 0 && (k.try(x, k.put) || k.try(x, k.squeeze)) {
+				found = true
+				continue
+			}
+			again = append(again, x)
+		}
+		pods = again
+	}
+	k.left = append(k.left, pods...)
+}
+
+// squeeze puts the pod on a machine that is planned already, however crowded.
+func (k *Packer) squeeze(x *waiting, _ int) bool {
+	b := k.among(k.new, x, new(int), nil)
+	if b != nil {
+		k.join(b, x)
+	}
+	return b != nil
+}
+
+// try places the pod and takes it off again if then some pod could not be bound.
+func (k *Packer) try(x *waiting, put func(*waiting, int) bool) bool {
+	if !put(x, 1) {
+		return false
+	}
+	stuck := k.replay()
+	if len(stuck) == 0 {
+		return true
+	}
+	for _, y := range stuck {
+		k.ledger.Put(y.class.subject, y.bin.node)
+	}
+	k.remove(x)
+	k.replay()
+	return false
+}
+
+// evict takes pods off their bins that replay left out of the ledger.
+func (k *Packer) evict(stuck []*waiting) {
+	for _, x := range stuck {
+		k.ledger.Put(x.class.subject, x.bin.node) // remove takes it off
+		k.remove(x)
+	}
+}
+
+// remove takes the pod off its bin, and gives the bin back if it is planned and empty.
+func (k *Packer) remove(x *waiting) {
+	b := x.bin
+	k.quit(x)
+	if b.machine == nil && len(b.pods) == 0 {
+		k.drop(b)
 	}
 }
 

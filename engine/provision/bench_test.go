@@ -12,17 +12,19 @@ func BenchmarkDecide(b *testing.B) {
 	for _, bench := range []struct {
 		name string
 		make func() *world.World
+		o    provision.Options
 	}{
-		{"Diverse10k", func() *world.World { return enginetest.Diverse(10_000) }},
-		{"Apps1k", func() *world.World { return enginetest.Apps(1_000) }},
-		{"Apps10k", func() *world.World { return enginetest.Apps(10_000) }},
-		{"Steady2000x500", func() *world.World { return enginetest.Steady(2000, 500) }},
+		{"Diverse10k", func() *world.World { return enginetest.Diverse(10_000) }, provision.Options{}},
+		{"Apps1k", func() *world.World { return enginetest.Apps(1_000) }, provision.Options{}},
+		{"Apps10k", func() *world.World { return enginetest.Apps(10_000) }, provision.Options{}},
+		{"Steady2000x500", func() *world.World { return enginetest.Steady(2000, 500) }, provision.Options{}},
+		{"Exact1k", func() *world.World { return enginetest.Apps(1_000) }, provision.Options{ExactOnly: true}},
 	} {
 		b.Run(bench.name, func(b *testing.B) {
 			w := bench.make()
 			b.ResetTimer()
 			for b.Loop() {
-				p := provision.Decide(w, provision.Options{})
+				p := provision.Decide(w, bench.o)
 				b.ReportMetric(float64(p.Cost)/float64(max(p.Bound, 1)), "cost/bound")
 				b.ReportMetric(float64(len(p.New)), "nodes")
 				b.ReportMetric(float64(len(p.Refused)), "refused")

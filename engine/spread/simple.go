@@ -140,3 +140,50 @@ func (l *Ledger) Accepts(s *Subject, place *fit.Place) bool {
 	}
 	return s.together == none || l.togetherAllows(s, at)
 }
+
+// Wish is what the soft terms of a subject come to for new machines, as far as
+// that can be said for all its pods at once.
+type Wish struct {
+	PerHost int    // how many pods one machine should hold; 0: any number
+	Split   *Split // they should be divided among domains
+	Home    string // topology key of which one domain should take all
+	Weight  int    // of the heaviest of these terms
+}
+
+// Wish returns what the subject's soft terms about its own like come to.
+func (l *Ledger) Wish(s *Subject) Wish {
+	var out Wish
+	for i := range s.wishes {
+		w := &s.wishes[i]
+		g := l.groups[w.group]
+		if g.kinds != 1 || !slices.Contains(s.members, w.group) {
+			continue
+		}
+		key := g.key
+		if w.kind == together {
+			key = g.keys[0]
+		}
+		host := l.keys[key] == label.Hostname
+		limit := 1
+		if w.kind == evenly {
+			limit = int(w.even.maxSkew)
+		}
+		switch {
+		case w.kind == together && !host && g.total == 0:
+			out.Home = l.keys[key]
+		case w.kind == together:
+			continue
+		case host && (out.PerHost == 0 || limit < out.PerHost):
+			out.PerHost = limit
+		case !host && out.Split == nil:
+			out.Split = &Split{Key: l.keys[key], MaxSkew: limit, Counts: map[string]int{}}
+			for d, v := range l.values[key] {
+				if n := count(g.counts, int32(d)); n > 0 {
+					out.Split.Counts[v] = int(n)
+				}
+			}
+		}
+		out.Weight = max(out.Weight, w.weight)
+	}
+	return out
+}
