@@ -2,6 +2,7 @@ package awsapi
 
 import (
 	"cmp"
+	"net/netip"
 	"slices"
 	"strconv"
 	"strings"
@@ -200,10 +201,18 @@ func interfaces(c *call, i market.Instance) node {
 	return list("networkInterfaceSet", i.Interfaces, func(n market.Interface) []node {
 		return []node{
 			txt("networkInterfaceId", n.ID), txt("subnetId", i.Subnet), txt("vpcId", i.VPC), txt("ownerId", c.market.Account()), txt("status", "in-use"),
-			txt("privateIpAddress", n.Address.String()), groupSet(c, n.Groups), txt("interfaceType", n.Kind),
+			ip(n.Address), groupSet(c, n.Groups), txt("interfaceType", n.Kind),
 			el("attachment", num("deviceIndex", n.Device), num("networkCardIndex", n.Card), txt("status", "attached"), flag("deleteOnTermination", true)),
 		}
 	})
+}
+
+// ip is the address of an interface, if it has one.
+func ip(a netip.Addr) node {
+	if !a.IsValid() {
+		return node{}
+	}
+	return txt("privateIpAddress", a.String())
 }
 
 func describeInstanceStatus(c *call) ([]node, error) {

@@ -22,6 +22,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/sts"
 
 	"github.com/tenon-sh/tenon/internal/sim/awsapi"
+	"github.com/tenon-sh/tenon/internal/sim/market"
 )
 
 func TestImagesAreFoundByParameter(t *testing.T) {
@@ -199,5 +200,67 @@ func TestARoleWithoutPoliciesMayDoNothing(t *testing.T) {
 	}
 	if _, err := ssm.NewFromConfig(signed(w.url, "us-west-2", awsapi.ControllerKey)).GetParameter(t.Context(), &ssm.GetParameterInput{Name: aws.String("/x")}); code(err) != "AccessDeniedException" {
 		t.Errorf("the controller's own key gave %v, want AccessDeniedException", err)
+	}
+}
+
+func TestEveryKindOfNoticeHasItsShape(t *testing.T) {
+	w := serve(t, nil)
+	d := discover(t, w)
+	w.template(t, d, "demo-1")
+	id := of(w.ec2().CreateFleet(t.Context(), fleet("demo-1", 1, types.DefaultTargetCapacityTypeSpot, override(d, "m5.large", 0)))).must(t).Instances[0].InstanceIds[0]
+	cases := map[string]struct {
+		why    string
+		cause  func() error
+		source string
+		detail string // in the detail, as JSON
+	}{
+		"EC2 Instance Rebalance Recommendation": {
+			"It names the machine and nothing else.", func() error { return w.Market.Rebalance(id) }, "aws.ec2", `{"instance-id":"` + id + `"}`,
+		},
+		"EC2 Spot Instance Interruption Warning": {
+			"It says what will be done.", func() error { return w.Market.Interrupt(id) }, "aws.ec2", `"instance-action":"terminate"`,
+		},
+		"AWS Health Event": {
+			"The machine stands among the affected entities.",
+			func() error {
+				return w.Market.Schedule(id, market.ScheduledEvent{Code: "instance-retirement", NotBefore: time.Now(), NotAfter: time.Now()})
+			},
+			"aws.health", `"affectedEntities":[{"entityValue":"` + id + `"`,
+		},
+		"EC2 Capacity Reservation Instance Interruption Warning": {
+			"It says when.", func() error { return w.Market.InterruptReservation(id) }, "aws.ec2", `"instance-termination-time":"20`,
+		},
+	}
+	for kind, c := range cases {
+		if err := c.cause(); err != nil {
+			t.Fatal(err)
+		}
+		eventually(t, kind+" in the queue", func() bool {
+			got, _, err := w.Market.Receive("demo", 100, 0)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, m := range got {
+				var e struct {
+					Source     string
+					DetailType string `json:"detail-type"`
+					Account    string
+					Region     string
+					Time       time.Time
+					Detail     json.RawMessage
+				}
+				if err := json.Unmarshal([]byte(m.Body), &e); err != nil {
+					t.Fatal(err)
+				}
+				if e.DetailType != kind {
+					continue
+				}
+				if e.Source != c.source || e.Account != "123456789012" || e.Region != "us-west-2" || e.Time.IsZero() || !strings.Contains(string(e.Detail), c.detail) {
+					t.Errorf("%s is %s: %s", kind, m.Body, c.why)
+				}
+				return true
+			}
+			return false
+		})
 	}
 }

@@ -167,12 +167,26 @@ func (m *Market) check(l launch) *Error {
 	if err := m.overQuota(l.typ, l.capacityType); err != nil {
 		return err
 	}
-	if need := max(len(l.data.Interfaces), 1); l.subnet.Free < need {
+	if l.subnet.Free < addresses(l.data.Interfaces) {
 		return Errorf(InsufficientFreeAddressesInSubnet,
 			"There are not enough free addresses in subnet '%s' to satisfy the requested number of instances.", l.subnet.ID)
 	}
 	return nil
 }
+
+// addresses is how many addresses a machine takes: one an interface, but none for those that carry no IP.
+func addresses(specs []InterfaceSpec) int {
+	n := 0
+	for _, s := range specs {
+		if s.Kind != noIP {
+			n++
+		}
+	}
+	return max(n, 1)
+}
+
+// noIP is the kind of interface that carries only the fabric's own traffic.
+const noIP = "efa-only"
 
 func (m *Market) checkNetwork(l launch) *Error {
 	for _, id := range l.data.networkGroups() {
@@ -311,7 +325,9 @@ func (m *Market) wire(i *Instance, l launch) {
 		if len(nic.Groups) == 0 {
 			nic.Groups = i.Groups
 		}
-		nic.Address = l.subnet.take()
+		if nic.Kind != noIP || n == 0 {
+			nic.Address = l.subnet.take()
+		}
 		if n == 0 {
 			i.Address, i.DNS = nic.Address, PrivateDNS(m.cfg.Region, nic.Address)
 			i.Address6 = l.subnet.address6(nic.Address, s)

@@ -186,3 +186,24 @@ func TestTokensOfOtherCalls(t *testing.T) {
 		t.Errorf("the same token made templates %s and %s", one.ID, two.ID)
 	}
 }
+
+func TestFabricInterfacesTakeNoAddress(t *testing.T) {
+	m, _, subnet := small(t, nil)
+	_, err := m.CreateTemplate(market.NewTemplate{Name: "t-2", Data: market.TemplateData{
+		Image: m.Images()[0].ID, Interfaces: []market.InterfaceSpec{{}, {Kind: "efa"}, {Kind: "efa-only"}},
+	}})
+	check(t, err)
+	id := subnet["cn-north-1a"]
+	check(t, m.SetFreeAddresses(id, 2))
+	r := ask(1, market.OnDemand, market.Override{Type: "m5.large", Subnet: id})
+	r.Configs[0].Template.Name = "t-2"
+	got, err := m.CreateFleet(r)
+	if err != nil || len(got.Errors) > 0 || len(m.Instances()[0].Interfaces) != 3 {
+		t.Fatalf("got %+v, %v, want a machine of three interfaces", got, err)
+	}
+	for _, s := range m.Subnets() {
+		if s.ID == id && s.Free != 0 {
+			t.Errorf("%d addresses are left, want none of two", s.Free)
+		}
+	}
+}
