@@ -39,6 +39,7 @@ func (f *fluid) proof(s coarse) tariff {
 	for b := range f.toll {
 		t.toll[b] = f.intToll(b)
 	}
+	share := make([]float64, f.width)
 	for h := range f.m.hosts {
 		price := min(f.m.hosts[h].price, topPrice) << moneyBits
 		for _, d := range f.m.hosts[h].draws {
@@ -46,6 +47,7 @@ func (f *fluid) proof(s coarse) tariff {
 		}
 		row := t.unit[h*f.width : (h+1)*f.width]
 		size := make([]int64, f.width)
+		f.shares(h, float64(price)/(1<<moneyBits), share)
 		for d, room := range f.m.hosts[h].room {
 			size[d] = s.room(d, room)
 		}
@@ -54,7 +56,7 @@ func (f *fluid) proof(s coarse) tariff {
 		}
 		for d := range row {
 			if size[d] > 0 {
-				row[d] = int64(float64(price) * f.share[h*f.width+d] / float64(size[d]))
+				row[d] = int64(float64(price) * share[d] / float64(size[d]))
 			}
 		}
 		for total(row, size) > price {

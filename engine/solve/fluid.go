@@ -38,6 +38,8 @@ type fluid struct {
 	limits []limit
 	capsOf [][]int32 // the limits of each class
 	share  []float64 // for each host the share of each dimension, then of each limit
+	fee    []float64 // what each limit is charged, for one item, on all hosts alike, before the rest of the price is shared
+	reach  [][]bool  // for each limit, the hosts that members of it can go to
 	toll   []float64 // what one unit of each budget is worth
 	width  int
 	steps  int
@@ -91,7 +93,13 @@ func (f *fluid) addLimits() {
 			f.capsOf[c] = append(f.capsOf[c], int32(len(f.limits)))
 		}
 		f.limits = append(f.limits, k.limit)
+		reach := make([]bool, len(f.m.hosts))
+		for _, c := range k.members {
+			f.m.classes[c].takers.each(func(h int) { reach[h] = true })
+		}
+		f.reach = append(f.reach, reach)
 	}
+	f.fee = make([]float64, len(f.limits))
 }
 
 func allHosts(m *model) []int32 {
@@ -221,16 +229,46 @@ func (f *fluid) hostPrice(h int) float64 {
 	return p
 }
 
+// shares writes the shares of a host's price: fees first, of which no more than most of the price is left to fees, then the rest as shared.
+func (f *fluid) shares(h int, price float64, out []float64) {
+	fees := 0.0
+	for l, fee := range f.fee {
+		if fee > 0 && f.reach[l][h] {
+			fees += float64(fee * f.limits[l].cap)
+		}
+	}
+	scale := 1.0
+	if fees > 0.9*price {
+		scale = 0.9 * price / fees
+	}
+	rest := 1.0
+	if fees > 0 && price > 0 {
+		rest = 1 - float64(fees*scale)/price
+	}
+	for d, share := range f.share[h*f.width : (h+1)*f.width] {
+		out[d] = share * rest
+	}
+	if fees == 0 || price <= 0 {
+		return
+	}
+	for l, fee := range f.fee {
+		if fee > 0 && f.reach[l][h] {
+			out[f.m.dims+l] += float64(fee*scale*f.limits[l].cap) / price
+		}
+	}
+}
+
 // unitPrices turns shares into prices per unit of each dimension and limit of each host.
 func (f *fluid) unitPrices(unit []float64) {
 	for h := range f.m.hosts {
 		price := f.hostPrice(h)
+		row := unit[h*f.width : (h+1)*f.width]
+		f.shares(h, price, row)
 		for d, room := range f.m.hosts[h].room {
-			unit[h*f.width+d] = price * f.share[h*f.width+d] / float64(max(room, 1))
+			row[d] *= price / float64(max(room, 1))
 		}
 		for l := range f.limits {
-			k := h*f.width + f.m.dims + l
-			unit[k] = price * f.share[k] / f.limits[l].cap
+			row[f.m.dims+l] *= price / f.limits[l].cap
 		}
 	}
 }
@@ -243,6 +281,7 @@ func (f *fluid) climb(rounds int, rate, band float64) {
 	cost := make([]float64, hosts)
 	best := slices.Clone(f.share)
 	bestToll := slices.Clone(f.toll)
+	bestFee := slices.Clone(f.fee)
 	bestValue := -1.0
 	stale := 0
 	for range rounds {
@@ -265,12 +304,14 @@ func (f *fluid) climb(rounds int, rate, band float64) {
 			bestValue = value
 			copy(best, f.share)
 			copy(bestToll, f.toll)
+			copy(bestFee, f.fee)
 		} else if stale++; stale >= 4 {
 			stale = 0
 			rate *= 0.6
 			band = max(float64(band*0.6), 0.002)
 			copy(f.share, best)
 			copy(f.toll, bestToll)
+			copy(f.fee, bestFee)
 			if rate < 0.004 {
 				break
 			}
@@ -280,6 +321,7 @@ func (f *fluid) climb(rounds int, rate, band float64) {
 	}
 	copy(f.share, best)
 	copy(f.toll, bestToll)
+	copy(f.fee, bestFee)
 }
 
 // pour spreads a lump over its cheapest hosts, all within the band around the cheapest, and returns what it is worth.
@@ -335,6 +377,7 @@ func (f *fluid) lumpCost(l *lump, unit []float64) float64 {
 func (f *fluid) shift(used []float64, rate float64) {
 	drawn := make([]float64, len(f.m.budgets))
 	weight := make([]float64, len(f.m.budgets))
+	opened := make([]float64, len(f.m.hosts))
 	for h := range f.m.hosts {
 		row := used[h*f.width : (h+1)*f.width]
 		share := f.share[h*f.width : (h+1)*f.width]
@@ -353,11 +396,13 @@ func (f *fluid) shift(used []float64, rate float64) {
 			}
 		}
 		normalize(share)
+		opened[h] = mean
 		for _, d := range f.m.hosts[h].draws {
 			drawn[d.Budget] += float64(mean * float64(d.Amount))
 			weight[d.Budget] += float64(mean * (f.price[h] + 1000))
 		}
 	}
+	f.shiftFees(opened, rate)
 	for b, budget := range f.m.budgets {
 		if drawn[b] == 0 {
 			f.toll[b] *= 1 - rate/2
@@ -365,6 +410,33 @@ func (f *fluid) shift(used []float64, rate float64) {
 		}
 		over := (drawn[b] - float64(budget)) / max(drawn[b], float64(budget))
 		f.toll[b] = max(f.toll[b]+float64(rate*0.5*over*max(weight[b]/drawn[b], f.toll[b])), 0)
+	}
+}
+
+// shiftFees raises the fees of limits that demand more hosts than are opened and lowers the others.
+// No fee need be above the price of the cheapest host, for opening that satisfies the limit.
+func (f *fluid) shiftFees(opened []float64, rate float64) {
+	pieces := make([]float64, len(f.limits))
+	for i := range f.lumps {
+		for _, l := range f.lumps[i].caps {
+			pieces[l] += f.lumps[i].pieces
+		}
+	}
+	for l, reach := range f.reach {
+		room, least := 0.0, 0.0
+		for h, n := range opened {
+			if reach[h] && least == 0 {
+				least = f.price[h] // hosts stand in order of price
+			}
+			if reach[h] {
+				room += n
+			}
+		}
+		room *= f.limits[l].cap
+		if most := max(pieces[l], room); most > 0 {
+			step := rate * 0.1 * least / f.limits[l].cap * (pieces[l] - room) / most
+			f.fee[l] = min(max(0, f.fee[l]+step), least/f.limits[l].cap)
+		}
 	}
 }
 

@@ -41,6 +41,7 @@ func (f *fluid) clone() *fluid {
 	g := *f
 	g.share = append([]float64(nil), f.share...)
 	g.toll = append([]float64(nil), f.toll...)
+	g.fee = append([]float64(nil), f.fee...)
 	g.lumps = append([]lump(nil), f.lumps...)
 	for l := range g.lumps {
 		g.lumps[l].load = append([]float64(nil), f.lumps[l].load...)

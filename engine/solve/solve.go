@@ -141,6 +141,9 @@ func (s *search) finish(p Problem) Answer {
 	f := newFluid(s.m, 0)
 	copy(f.share, s.fluid.share)
 	copy(f.toll, s.fluid.toll)
+	for l, fee := range s.fluid.fee {
+		f.fee[l] = max(fee-float64(s.m.charge)/f.limits[l].cap, 0)
+	}
 	f.climb(100, 0.2, 0.02)
 	a := s.m.answer(p, best)
 	var worth []int64
