@@ -64,12 +64,13 @@ func imageNodes(i market.Image) []node {
 		txt("name", i.Name), txt("description", i.Description), txt("rootDeviceType", "ebs"), txt("rootDeviceName", i.RootDevice),
 		list("blockDeviceMapping", [][]node{root}, func(n []node) []node { return n }),
 		txt("virtualizationType", "hvm"), txt("hypervisor", "xen"), flag("enaSupport", true), txt("sriovNetSupport", "simple"),
-		txt("platformDetails", platform(i)), txt("usageOperation", "RunInstances"), tagSet("tagSet", i.Tags),
+		txt("platformDetails", platform(i.Platform)), txt("usageOperation", "RunInstances"), tagSet("tagSet", i.Tags),
 	}
 }
 
-func platform(i market.Image) string {
-	if i.Platform == "windows" {
+// platform is what EC2 bills a machine as.
+func platform(of string) string {
+	if of == "windows" {
 		return "Windows"
 	}
 	return "Linux/UNIX"

@@ -151,7 +151,7 @@ func instanceNodes(c *call, i market.Instance) []node {
 		txt("clientToken", i.Token), tagSet("tagSet", i.Tags), txt("hypervisor", "xen"), interfaces(c, i), profile(c, i),
 		flag("ebsOptimized", i.Data.EBSOptimized != nil && *i.Data.EBSOptimized), flag("enaSupport", true),
 		txt("capacityReservationId", i.Reservation), reservationSpec(i.Data.Reservation), metadataNode(i.Data.Metadata),
-		txt("platformDetails", "Linux/UNIX"), txt("usageOperation", "RunInstances"),
+		txt("platform", i.Platform), txt("platformDetails", platform(i.Platform)), txt("usageOperation", "RunInstances"),
 	}
 }
 

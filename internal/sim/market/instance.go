@@ -48,6 +48,7 @@ type Instance struct {
 	ID           string
 	Type         string
 	Arch         string
+	Platform     string // windows, or empty
 	Zone         string
 	ZoneID       string
 	Subnet       string
@@ -285,7 +286,7 @@ func (m *Market) refusal(c *Capacity, l launch) *Error {
 func (m *Market) place(l launch) *Instance {
 	now := m.at
 	i := &Instance{
-		ID: m.id("i"), Type: l.typ.Name, Arch: l.image.Arch, Zone: l.subnet.Zone, ZoneID: l.subnet.ZoneID,
+		ID: m.id("i"), Type: l.typ.Name, Arch: l.image.Arch, Platform: l.image.Platform, Zone: l.subnet.Zone, ZoneID: l.subnet.ZoneID,
 		Subnet: l.subnet.ID, VPC: l.subnet.VPC, Image: l.image.ID, CapacityType: l.capacityType, State: Pending,
 		Launched: now, Groups: slices.Clone(l.data.networkGroups()), Template: l.template, Fleet: l.fleet, Token: l.token,
 		Launch: l.id, Index: l.index, Data: l.data, Tags: Tags{}, Placement: l.data.Placement,
