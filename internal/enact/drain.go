@@ -88,6 +88,9 @@ type try struct {
 const (
 	firstWait = 100 * time.Millisecond
 	lastWait  = 10 * time.Second
+	// patience is how long one eviction may take: the client would wait much
+	// longer by itself where the API server asks it to come again.
+	patience = 3 * time.Second
 )
 
 // NewEvictor returns an Evictor over e.
@@ -100,8 +103,11 @@ func (e *Evictor) Evict(ctx context.Context, node *corev1.Node, pods []*world.Po
 		err := e.evict(ctx, p)
 		code := "200"
 		var s apierrors.APIStatus
-		if errors.As(err, &s) {
+		switch {
+		case errors.As(err, &s):
 			code = strconv.Itoa(int(s.Status().Code))
+		case err != nil:
+			code = "0" // no answer
 		}
 		e.Metrics.Add(metric.PodsEvictionRequests, 1, code)
 		switch {
@@ -111,7 +117,7 @@ func (e *Evictor) Evict(ctx context.Context, node *corev1.Node, pods []*world.Po
 			e.Metrics.Add(metric.PodsDrained, 1, reason)
 		case apierrors.IsNotFound(err), apierrors.IsConflict(err):
 			e.forget(p.UID)
-		case apierrors.IsTooManyRequests(err), apierrors.IsInternalError(err):
+		case apierrors.IsTooManyRequests(err), apierrors.IsInternalError(err), errors.Is(err, context.DeadlineExceeded):
 			e.Events.Warning(node, "FailedDraining", "evicting pod violates a disruption budget: %s: %v", p.Key, err)
 		default:
 			e.Log.Error(err, "evict pod", "Pod", p.Key.String())
@@ -149,6 +155,8 @@ func (e *Evictor) Forget(uid string) { e.forget(uid) }
 
 func (e *Evictor) evict(ctx context.Context, p *world.Pod) error {
 	uid := types.UID(p.UID)
+	ctx, stop := context.WithTimeout(ctx, patience)
+	defer stop()
 	return e.Client.SubResource("eviction").Create(ctx, podRef(p), &policyv1.Eviction{
 		ObjectMeta:    metav1.ObjectMeta{Namespace: p.Namespace, Name: p.Name},
 		DeleteOptions: &metav1.DeleteOptions{Preconditions: &metav1.Preconditions{UID: &uid}},
