@@ -22,7 +22,6 @@ import (
 	"github.com/tenon-sh/tenon/internal/cluster"
 	"github.com/tenon-sh/tenon/internal/loop"
 	"github.com/tenon-sh/tenon/internal/metric"
-	"github.com/tenon-sh/tenon/internal/observe"
 )
 
 // unlisted is how long after its launch a machine may be missing in a list
@@ -95,24 +94,26 @@ func (r *Claims) promise(ctx context.Context, c *v1.NodeClaim) (*v1.NodeClaim, e
 	})
 }
 
-// nodes are the names of the nodes of a claim's machine.
-func (r *Claims) nodes(c *v1.NodeClaim) []string {
-	var out []string
-	for _, p := range r.Cluster.Recent(fresh).Places() {
-		n := p.Node
-		if n != nil && (n.Name == c.Status.NodeName || n.Claim == c.Name || n.ProviderID != "" && n.ProviderID == c.Status.ProviderID) {
-			out = append(out, n.Name)
-		}
+// nodes are the nodes of a claim's machine.
+func (r *Claims) nodes(ctx context.Context, c *v1.NodeClaim) ([]corev1.Node, error) {
+	if c.Status.ProviderID == "" {
+		return nil, nil
 	}
-	return out
+	var list corev1.NodeList
+	if err := r.Client.List(ctx, &list, client.MatchingFields{loop.NodeProviderID: c.Status.ProviderID}); err != nil {
+		return nil, fmt.Errorf("nodes of claim %q: %w", c.Name, err)
+	}
+	return list.Items, nil
 }
 
 func (r *Claims) act(ctx context.Context, c *v1.NodeClaim) (time.Duration, error) {
-	nodes := r.nodes(c)
+	nodes, err := r.nodes(ctx, c)
+	if err != nil {
+		return 0, err
+	}
 	seen := Claim{Registered: c.Conditions().Is(v1.ConditionRegistered), Nodes: len(nodes), Machine: c.Status.ProviderID != ""}
 	step := NextOfClaim(seen)
 	if step == End {
-		var err error
 		if seen.Gone, err = r.end(ctx, c); err != nil || !seen.Gone {
 			return recent, err
 		}
@@ -147,16 +148,15 @@ func (r *Claims) end(ctx context.Context, c *v1.NodeClaim) (bool, error) {
 }
 
 // deleteNodes deletes nodes, which are drained before they are gone.
-func (r *Claims) deleteNodes(ctx context.Context, names []string) error {
-	for _, name := range names {
-		var n corev1.Node
-		err := r.Client.Get(ctx, client.ObjectKey{Name: name}, &n)
-		if err == nil && n.DeletionTimestamp == nil {
-			uid := n.UID
-			err = r.Client.Delete(ctx, &n, client.Preconditions{UID: &uid})
+func (r *Claims) deleteNodes(ctx context.Context, nodes []corev1.Node) error {
+	for i := range nodes {
+		n := &nodes[i]
+		if n.DeletionTimestamp != nil {
+			continue
 		}
-		if client.IgnoreNotFound(err) != nil && !apierrors.IsConflict(err) {
-			return fmt.Errorf("delete node %q: %w", name, err)
+		uid := n.UID
+		if err := r.Client.Delete(ctx, n, client.Preconditions{UID: &uid}); client.IgnoreNotFound(err) != nil && !apierrors.IsConflict(err) {
+			return fmt.Errorf("delete node %q: %w", n.Name, err)
 		}
 	}
 	return nil
@@ -167,7 +167,7 @@ func (r *Claims) release(ctx context.Context, c *v1.NodeClaim) error {
 	if _, err := loop.Patch(ctx, r.Client, c, func(c *v1.NodeClaim) { controllerutil.RemoveFinalizer(c, v1.Finalizer) }); err != nil {
 		return err
 	}
-	pool := observe.PoolOf(c.Labels).Name
+	pool := loop.PoolName(c.Labels)
 	log.FromContext(ctx).V(1).Info("terminated nodeclaim", "NodeClaim", c.Name, "NodePool", pool)
 	r.Metrics.Add(metric.ClaimsTerminated, 1, pool, c.Labels[v1.LabelCapacityType], c.Labels[v1.LabelZone])
 	r.Metrics.Observe(metric.ClaimsTerminationDuration, r.Now.Since(c.DeletionTimestamp.Time).Seconds(), pool)

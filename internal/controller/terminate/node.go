@@ -128,7 +128,7 @@ func (r *Nodes) Reconcile(ctx context.Context, req reconcile.Request) (reconcile
 	if ok, _ := r.Cluster.Synced(); !ok {
 		return reconcile.Result{RequeueAfter: poll}, nil // who does not see all pods must not believe that there are none
 	}
-	claim, err := r.claim(ctx, n.Name)
+	claim, err := r.claim(ctx, &n)
 	if err != nil {
 		return loop.Result(0, err)
 	}
@@ -140,21 +140,23 @@ func (r *Nodes) Reconcile(ctx context.Context, req reconcile.Request) (reconcile
 }
 
 // claim returns the claim of a node, which goes with it; nil if there is none.
-func (r *Nodes) claim(ctx context.Context, node string) (*v1.NodeClaim, error) {
-	place := r.Cluster.Recent(fresh).Place(node)
-	if place == nil || place.Claim == nil {
+func (r *Nodes) claim(ctx context.Context, n *corev1.Node) (*v1.NodeClaim, error) {
+	if n.Spec.ProviderID == "" {
 		return nil, nil
 	}
-	var c v1.NodeClaim
-	if err := r.Client.Get(ctx, client.ObjectKey{Name: place.Claim.Name}, &c); err != nil {
-		return nil, client.IgnoreNotFound(err)
+	var list v1.NodeClaimList
+	if err := r.Client.List(ctx, &list, client.MatchingFields{loop.ClaimProviderID: n.Spec.ProviderID}); err != nil {
+		return nil, fmt.Errorf("claims of node %q: %w", n.Name, err)
 	}
-	if c.DeletionTimestamp == nil {
-		if err := r.Evictor.Release(ctx, &c, enact.Released); err != nil {
+	for i := range list.Items {
+		if err := r.Evictor.Release(ctx, &list.Items[i], enact.Released); err != nil {
 			return nil, err
 		}
 	}
-	return &c, nil
+	if len(list.Items) == 0 {
+		return nil, nil
+	}
+	return &list.Items[0], nil
 }
 
 // observe collects what the next step depends on. The cloud is asked only when
@@ -328,7 +330,7 @@ func (r *Nodes) drained(n *corev1.Node) {
 	r.leaves[n.Name] = l
 	r.mu.Unlock()
 	if first {
-		r.Metrics.Add(metric.NodesDrained, 1, poolName(n.Labels))
+		r.Metrics.Add(metric.NodesDrained, 1, loop.PoolName(n.Labels))
 	}
 }
 
@@ -341,14 +343,12 @@ func (r *Nodes) release(ctx context.Context, n *corev1.Node) error {
 	delete(r.leaves, n.Name)
 	r.mu.Unlock()
 	log.FromContext(ctx).Info("Deleted node", "node", n.Name)
-	pool := poolName(n.Labels)
+	pool := loop.PoolName(n.Labels)
 	r.Metrics.Add(metric.NodesTerminated, 1, pool, n.Labels[v1.LabelZone])
 	r.Metrics.Observe(metric.NodesTerminationDuration, r.Now.Since(n.DeletionTimestamp.Time).Seconds(), pool)
 	r.Metrics.Observe(metric.NodesLifetimeDuration, r.Now.Since(n.CreationTimestamp.Time).Seconds(), pool)
 	return nil
 }
-
-func poolName(labels map[string]string) string { return observe.PoolOf(labels).Name }
 
 // note writes the status of a claim, and puts it into the picture.
 func note(ctx context.Context, c client.Client, picture *cluster.Cluster, claim *v1.NodeClaim, change func(*v1.NodeClaim)) error {
