@@ -14,6 +14,7 @@ import (
 	"github.com/tenon-sh/tenon/controlplane/internal/etcd"
 	"github.com/tenon-sh/tenon/controlplane/internal/helm"
 	"github.com/tenon-sh/tenon/controlplane/internal/kubectl"
+	"github.com/tenon-sh/tenon/controlplane/internal/oracle"
 	"github.com/tenon-sh/tenon/controlplane/internal/scheduler"
 	"github.com/tenon-sh/tenon/controlplane/internal/up"
 )
@@ -35,6 +36,7 @@ func programs() []program {
 		{"kube-controller-manager", "the controllers of Kubernetes itself", controllers.Main},
 		{"kubectl", "the command line client", kubectl.Main},
 		{"helm", "the package manager", helm.Main},
+		{"oracle", "ask the scheduler's plugins about plans", oracle.Main},
 	}
 }
 
