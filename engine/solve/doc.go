@@ -1,5 +1,36 @@
 // Package solve chooses machines for classes of items at least cost.
 //
-// It knows nothing of pods or Kubernetes: items need amounts, hosts have room and a price, and the answer says which hosts to open
-// and what goes on each. It is a pure function of the problem: the same problem gives the same answer, byte for byte.
+// It knows nothing of pods or Kubernetes: items need amounts, hosts have room and a price, and the answer says which hosts to open,
+// what goes on each, and how far from the best that can be. It is a pure function of the problem: the same problem gives the same
+// answer, byte for byte, on every machine. Integers decide; floats only guide the search.
+//
+// # The idea
+//
+// Let items be poured like water, and the problem becomes easy: a linear program, whose prices say what a millicore here and a
+// mebibyte there are worth (fluid.go). Two things follow. What all items together are worth at such prices is a bound: no plan costs
+// less (bound.go recomputes it in integers, rounded the safe way). And the prices tell the search which items belong on which hosts.
+//
+// # The search
+//
+//	compile.go   drop what cannot matter: dimensions nobody needs, hosts that another always beats, items no host can take
+//	firstfit.go  the plan of a scheduler without an optimiser; the answer is never dearer
+//	cover.go     one class alone: the best plan, by counting up
+//	exact.go     a dozen items: the best plan, by taking the whole apart in every way
+//	fluid.go     the prices
+//	fill.go      one host: item after item, such that what matters runs out at the same time
+//	greedy.go    all hosts: the one that holds most for its price, again and again, at prices found anew as items get fewer
+//	improve.go   empty a few hosts, fill them again at slightly different prices, keep what is not dearer; for so many counted steps
+//	ration.go    what to do when budgets do not suffice: serve ranks in order
+//
+// Three rules make the greedy search good. No host takes more than its fair share of a class while others could fill it, so that
+// convenient items do not run out first and leave the awkward ones alone. Each pick leaves least room unused in proportion to
+// what it is worth, so that a host runs out of everything at once. And prices are found anew whenever a twentieth of the worth is
+// placed, so that what was neglected becomes precious before it is too late.
+//
+// Classes of many items cost no more than classes of few: a filling is repeated on as many hosts as it fits.
+//
+// # Two prices
+//
+// The search makes small the price of all hosts plus Problem.Charge for each, which favours fewer, larger hosts where that costs little.
+// Cost and Bound leave the charge out. Whatever the charge, no answer costs more than first fit or a seed that leaves out as much.
 package solve

@@ -10,10 +10,9 @@ type packer struct {
 	lanes  []lane
 	ratio  []float64 // of each host, what it would hold for its price when last looked at
 	fresh  []bool    // that was just now
+	open   []bool    // it may be chosen now
+	demand []float64 // of each host, how many hosts the caps of the classes it could take demand
 	steps  int
-	demand []float64
-	anyhow bool
-	last   int32 // the host that the trial is of
 
 	trial filling // of the host looked at now
 	free  []int64
@@ -29,9 +28,10 @@ func newPacker(m *model) *packer {
 		lanes:  make([]lane, len(m.hosts)),
 		ratio:  make([]float64, len(m.hosts)),
 		fresh:  make([]bool, len(m.hosts)),
+		open:   make([]bool, len(m.hosts)),
+		demand: make([]float64, len(m.hosts)),
 		free:   make([]int64, m.dims),
 		part:   make([]float64, m.dims),
-		demand: make([]float64, len(m.hosts)),
 		on:     make([]int, len(m.classes)),
 	}
 	k.floor.init(m)
@@ -42,30 +42,12 @@ func newPacker(m *model) *packer {
 // Budgets are what is left of each; they are drawn from. What cannot be placed is left in k.rem.
 func (k *packer) greedy(p *pricing, st style, classes []int32, budgets []int64) []node {
 	var nodes []node
-	start := k.begin(p, classes)
-	worth := start
-	k.anyhow = false
-	k.demands(p, classes)
+	worth := k.begin(p, classes)
+	again := float64(worth * st.again)
 	for {
-		h := k.bestHost(p, st, budgets, worth)
-		if h < 0 && st.crowd > 0 && !k.anyhow {
-			k.anyhow = true
-			for _, h := range p.hosts {
-				k.ratio[h] = 1e300
-			}
-			continue
-		}
+		h := k.bestHost(p, st, classes, budgets, worth)
 		if h < 0 {
 			return nodes
-		}
-		k.anyhow = false
-		if st.crowd > 0 {
-			k.demands(p, classes)
-			for _, h := range p.hosts {
-				if k.ratio[h] == 0 {
-					k.ratio[h] = 1e300
-				}
-			}
 		}
 		n := k.repeats(k.m.hosts[h].draws, budgets)
 		for _, it := range k.trial.items {
@@ -76,10 +58,10 @@ func (k *packer) greedy(p *pricing, st style, classes []int32, budgets []int64) 
 		}
 		nodes = append(nodes, node{host: h, times: n, items: slices.Clone(k.trial.items)})
 		worth -= float64(k.trial.worth * float64(n))
-		if worth < float64(st.again*start) {
+		if worth < again {
 			p.renew(k.rem, st.loose)
-			start = k.begin(p, classes)
-			worth = start
+			worth = k.begin(p, classes)
+			again = float64(worth * st.again)
 		}
 	}
 }
@@ -97,7 +79,7 @@ func (k *packer) begin(p *pricing, classes []int32) float64 {
 	return worth
 }
 
-// demands finds for each host how many hosts the caps of the classes it could take demand.
+// demands counts, for each host, the hosts that the caps of the classes it could take demand.
 func (k *packer) demands(p *pricing, classes []int32) {
 	rows := make([]float64, len(k.m.rows))
 	clear(k.demand)
@@ -119,40 +101,47 @@ func (k *packer) demands(p *pricing, classes []int32) {
 	}
 }
 
-// bestHost leaves in k.trial the filling with the best ratio of worth to price. A host's ratio rarely grows while items get fewer,
-// so only hosts that were better last time are looked at anew.
-func (k *packer) bestHost(p *pricing, st style, budgets []int64, worth float64) int32 {
-	for _, h := range p.hosts {
-		k.fresh[h] = false
+// bestHost leaves in k.trial the filling with the best ratio of worth to price. Hosts too large for a crowd are left out as long as there are others.
+func (k *packer) bestHost(p *pricing, st style, classes []int32, budgets []int64, worth float64) int32 {
+	if st.crowd == 0 {
+		return k.bestOf(p, st, budgets, worth, -1)
 	}
+	k.demands(p, classes)
+	if h := k.bestOf(p, st, budgets, worth, st.crowd*worth); h >= 0 {
+		return h
+	}
+	return k.bestOf(p, st, budgets, worth, -1)
+}
+
+// bestOf is bestHost among hosts whose price times the number of hosts demanded is at most the given limit; below 0 is no limit.
+// A host's ratio rarely grows while items get fewer, so only hosts that were better last time are looked at anew.
+func (k *packer) bestOf(p *pricing, st style, budgets []int64, worth, limit float64) int32 {
+	for _, h := range p.hosts {
+		k.fresh[h] = overdrawn(k.m.hosts[h].draws, budgets, 1) || limit >= 0 && float64(k.m.hosts[h].price)*k.demand[h] > limit
+		k.open[h] = !k.fresh[h]
+	}
+	last := int32(-1)
 	for {
 		h := int32(-1)
 		for _, other := range p.hosts {
-			if h < 0 || k.ratio[other] > k.ratio[h] {
+			if k.open[other] && (h < 0 || k.ratio[other] > k.ratio[h]) {
 				h = other
 			}
 		}
-		if h < 0 || k.ratio[h] <= 0 {
+		switch {
+		case h < 0 || k.ratio[h] <= 0:
 			return -1
-		}
-		if k.fresh[h] {
-			if k.last != h {
-				k.fill(h, p, st, worth)
+		case !k.fresh[h]:
+			k.fill(h, p, st, worth)
+			k.fresh[h], k.ratio[h], last = true, 0, h
+			if len(k.trial.items) > 0 {
+				k.ratio[h] = (k.trial.worth + 1e-6) / (float64(k.m.hosts[h].price+k.m.charge) + 1)
 			}
+		case last != h:
+			k.fill(h, p, st, worth)
 			return h
-		}
-		k.fresh[h] = true
-		k.ratio[h] = 0
-		if st.crowd > 0 && k.demand[h] > 1 && float64(k.m.hosts[h].price)*k.demand[h] > st.crowd*worth && !k.anyhow {
-			continue
-		}
-		if overdrawn(k.m.hosts[h].draws, budgets, 1) {
-			continue
-		}
-		k.fill(h, p, st, worth)
-		k.last = h
-		if len(k.trial.items) > 0 {
-			k.ratio[h] = (k.trial.worth + 1e-6) / (float64(k.m.hosts[h].price+k.m.charge) + 1)
+		default:
+			return h
 		}
 	}
 }
