@@ -28,6 +28,8 @@ import (
 	ctrlmetrics "sigs.k8s.io/controller-runtime/pkg/metrics"
 	"sigs.k8s.io/controller-runtime/pkg/metrics/server"
 
+	awsv1 "github.com/tenon-sh/tenon/api/aws/v1"
+	awsv1alpha1 "github.com/tenon-sh/tenon/api/aws/v1alpha1"
 	v1 "github.com/tenon-sh/tenon/api/karpenter/v1"
 	"github.com/tenon-sh/tenon/api/karpenter/v1alpha5"
 	"github.com/tenon-sh/tenon/engine/label"
@@ -135,7 +137,7 @@ func (a *App) Run(ctx context.Context) error {
 // manager is what runs controllers once this process leads.
 func manager(c Config) (ctrl.Manager, error) {
 	known := runtime.NewScheme()
-	for _, add := range []func(*runtime.Scheme) error{scheme.AddToScheme, v1.AddToScheme, v1alpha5.AddToScheme} {
+	for _, add := range []func(*runtime.Scheme) error{scheme.AddToScheme, v1.AddToScheme, v1alpha5.AddToScheme, awsv1.AddToScheme, awsv1alpha1.AddToScheme} {
 		if err := add(known); err != nil {
 			return nil, fmt.Errorf("know the kinds: %w", err)
 		}
@@ -223,7 +225,18 @@ func (p *parts) watch(provisioners bool) error {
 	if err != nil {
 		return fmt.Errorf("set up the watches: %w", err)
 	}
+	classes := func(kind string) bool {
+		version := "v1"
+		if kind == "AWSNodeTemplate" {
+			version = "v1alpha1"
+		}
+		ok, err := served(p.m.GetRESTMapper(), schema.GroupKind{Group: awsv1.Group, Kind: kind}, version)
+		return ok && err == nil
+	}
 	return p.m.Add(everywhere(func(ctx context.Context) error {
+		if err := followClasses(ctx, p.m.GetCache(), p.cloud, classes); err != nil {
+			return err
+		}
 		if err := p.cluster.Watch(ctx, plain, p.m.GetCache(), provisioners); err != nil {
 			return err
 		}

@@ -30,6 +30,18 @@ func (c *Cloud) Renew(id world.TemplateID) {
 	}
 }
 
+// Changed has the catalogues of a class asked for at once, because its object has changed.
+func (c *Cloud) Changed(class ClassRef) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for _, e := range c.templates {
+		if e.template.Class == class {
+			e.next = time.Time{}
+			c.poke()
+		}
+	}
+}
+
 // Drop ends the care for a template.
 func (c *Cloud) Drop(id world.TemplateID) {
 	c.mu.Lock()

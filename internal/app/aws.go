@@ -1,0 +1,151 @@
+package app
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/go-logr/logr"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/client-go/rest"
+	toolscache "k8s.io/client-go/tools/cache"
+	"sigs.k8s.io/controller-runtime/pkg/cache"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	awsv1 "github.com/tenon-sh/tenon/api/aws/v1"
+	awsv1alpha1 "github.com/tenon-sh/tenon/api/aws/v1alpha1"
+	v1 "github.com/tenon-sh/tenon/api/karpenter/v1"
+	"github.com/tenon-sh/tenon/api/karpenter/v1alpha5"
+	"github.com/tenon-sh/tenon/internal/aws"
+	"github.com/tenon-sh/tenon/internal/aws/access"
+	"github.com/tenon-sh/tenon/internal/aws/nodeclass"
+	"github.com/tenon-sh/tenon/internal/catalog"
+	"github.com/tenon-sh/tenon/internal/clock"
+	"github.com/tenon-sh/tenon/internal/cloud"
+)
+
+// AWS is what an operator chooses for EC2.
+type AWS struct {
+	Settings       aws.Settings
+	Region         string // empty: what the environment says
+	DefaultProfile string // instance profile of classes of the older kinds that name none
+	Version        string // of this program, for the user agent
+}
+
+// OnAWS returns the driver for EC2. It reads classes from the API server.
+func OnAWS(ctx context.Context, k *rest.Config, a AWS, log logr.Logger, now clock.Now) (*aws.Driver, error) {
+	clients, err := access.Connect(ctx, access.Options{Region: a.Region, Version: a.Version})
+	if err != nil {
+		return nil, fmt.Errorf("connect to AWS: %w", err)
+	}
+	types, err := catalog.Load()
+	if err != nil {
+		return nil, err
+	}
+	known, err := awsScheme()
+	if err != nil {
+		return nil, err
+	}
+	reader, err := client.New(k, client.Options{Scheme: known})
+	if err != nil {
+		return nil, fmt.Errorf("read classes: %w", err)
+	}
+	said := func(s aws.Saying) {
+		fields := make([]any, 0, 2*len(s.Fields)+2)
+		for k, v := range s.Fields {
+			fields = append(fields, k, v)
+		}
+		if s.Pool.Name != "" {
+			fields = append(fields, "provisioner", s.Pool.Name)
+		}
+		level := 0
+		if s.Debug {
+			level = 1
+		}
+		log.V(level).Info(s.Message, fields...)
+	}
+	return aws.New(aws.Config{
+		Clients: clients, Catalog: types, Classes: classes(reader, a), Now: now, Said: said, Settings: a.Settings,
+	}), nil
+}
+
+func awsScheme() (*runtime.Scheme, error) {
+	known := runtime.NewScheme()
+	for _, add := range []func(*runtime.Scheme) error{awsv1.AddToScheme, awsv1alpha1.AddToScheme, v1alpha5.AddToScheme} {
+		if err := add(known); err != nil {
+			return nil, fmt.Errorf("know the kinds: %w", err)
+		}
+	}
+	return known, nil
+}
+
+// classes finds the object a class reference names, of whichever kind.
+func classes(r client.Reader, a AWS) aws.Classes {
+	return func(ctx context.Context, ref cloud.ClassRef) (nodeclass.Class, error) {
+		key := client.ObjectKey{Name: ref.Name}
+		switch {
+		case ref.Group == awsv1.Group && ref.Kind == "EC2NodeClass":
+			var o awsv1.EC2NodeClass
+			if err := r.Get(ctx, key, &o); err != nil {
+				return nodeclass.Class{}, missing(ref, err)
+			}
+			return nodeclass.FromV1(&o, a.Settings.CA), nil
+		case ref.Group == awsv1.Group && ref.Kind == "AWSNodeTemplate":
+			var o awsv1alpha1.AWSNodeTemplate
+			if err := r.Get(ctx, key, &o); err != nil {
+				return nodeclass.Class{}, missing(ref, err)
+			}
+			return nodeclass.FromTemplate(&o, a.DefaultProfile), nil
+		case ref.Group == v1.Group && ref.Kind == "Provisioner":
+			var o v1alpha5.Provisioner
+			if err := r.Get(ctx, key, &o); err != nil {
+				return nodeclass.Class{}, missing(ref, err)
+			}
+			class, err := nodeclass.FromProvisioner(&o, a.DefaultProfile)
+			if err != nil {
+				return class, cloud.Errorf(cloud.NotReady, "NodeClassNotReady", "provisioner %q: %w", ref.Name, err)
+			}
+			return class, nil
+		}
+		return nodeclass.Class{}, cloud.Errorf(cloud.NotReady, v1.ReasonNodeClassNotFound, "class %s/%s %q is of no kind that this program knows", ref.Group, ref.Kind, ref.Name)
+	}
+}
+
+func missing(ref cloud.ClassRef, err error) error {
+	if apierrors.IsNotFound(err) {
+		return cloud.Errorf(cloud.NotReady, v1.ReasonNodeClassNotFound, "%s %q does not exist", ref.Kind, ref.Name)
+	}
+	return fmt.Errorf("read %s %q: %w", ref.Kind, ref.Name, err)
+}
+
+// followClasses has catalogues made anew when a class changes. Kinds that the
+// API server does not have are passed over.
+func followClasses(ctx context.Context, c cache.Cache, to *cloud.Cloud, served func(kind string) bool) error {
+	for kind, o := range map[string]client.Object{"EC2NodeClass": &awsv1.EC2NodeClass{}, "AWSNodeTemplate": &awsv1alpha1.AWSNodeTemplate{}} {
+		if !served(kind) {
+			continue
+		}
+		informer, err := c.GetInformer(ctx, o)
+		if err != nil {
+			return fmt.Errorf("watch %s: %w", kind, err)
+		}
+		changed := func(o any) {
+			if class, ok := o.(client.Object); ok {
+				to.Changed(cloud.ClassRef{Group: awsv1.Group, Kind: kind, Name: class.GetName()})
+			}
+		}
+		if _, err := informer.AddEventHandler(toolscache.ResourceEventHandlerFuncs{
+			AddFunc: changed,
+			UpdateFunc: func(was, is any) {
+				a, oka := was.(client.Object)
+				b, okb := is.(client.Object)
+				if !oka || !okb || a.GetGeneration() != b.GetGeneration() {
+					changed(is)
+				}
+			},
+		}); err != nil {
+			return fmt.Errorf("watch %s: %w", kind, err)
+		}
+	}
+	return nil
+}

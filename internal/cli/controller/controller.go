@@ -1,0 +1,257 @@
+// Package controller is the verb that runs the controller.
+package controller
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"runtime/debug"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+	"k8s.io/client-go/rest"
+	"k8s.io/client-go/tools/clientcmd"
+	"k8s.io/klog/v2"
+	ctrllog "sigs.k8s.io/controller-runtime/pkg/log"
+
+	"github.com/tenon-sh/tenon/internal/app"
+	"github.com/tenon-sh/tenon/internal/cli/verb"
+	"github.com/tenon-sh/tenon/internal/clock"
+)
+
+// options are the flags.
+type options struct {
+	app.Settings
+	app.AWS
+
+	kubeconfig            string
+	noElection, noWarmup  bool
+	logLevel, logEncoding string
+	logOut, logErr        string
+	preferences           string
+	minValues             string
+	gates                 string
+	commit                string
+}
+
+// Command is `tenon controller`. getenv reads the environment; release and commit name the build.
+func Command(getenv func(string) string, release, commit string) *cobra.Command {
+	o := options{Settings: app.Defaults(), commit: commit}
+	o.AWS.Version = release
+	cmd := &cobra.Command{
+		Use:   "controller",
+		Short: "Run the controller that asks for nodes and gives them back",
+		Long: `Run the controller in the foreground until it is stopped.
+
+Every flag can also be set by the environment variable that its help names. A
+flag wins over the environment, and the environment over the default.`,
+		Args: verb.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			return o.run(cmd.Context(), cmd.OutOrStdout(), cmd.ErrOrStderr())
+		},
+	}
+	o.flags(cmd, getenv)
+	return cmd
+}
+
+// run puts the controller together and runs it.
+func (o *options) run(ctx context.Context, out, errs io.Writer) error {
+	level, err := app.ParseLevel(o.logLevel)
+	if err != nil {
+		return verb.BadInput(err)
+	}
+	if o.Gates, err = app.ParseGates(o.Gates, o.gates); err != nil {
+		return verb.BadInput(err)
+	}
+	if o.AWS.Settings.Cluster == "" {
+		return verb.BadInputf("the cluster has no name: set --cluster-name or CLUSTER_NAME")
+	}
+	o.LeaderElection, o.Warmup = !o.noElection, !o.noWarmup
+	o.IgnorePreferences, o.BestEffort = o.preferences == "Ignore", o.minValues == "BestEffort"
+	outputs, closeLogs, err := open(o.logOut, out, errs)
+	if err != nil {
+		return err
+	}
+	defer closeLogs()
+	errors, closeErrors, err := open(o.logErr, out, errs)
+	if err != nil {
+		return err
+	}
+	defer closeErrors()
+	log := app.NewLog(app.LogConfig{Out: outputs, Err: errors, JSON: o.logEncoding == "json", Level: level, Commit: o.commit, Now: clock.Wall})
+	ctrllog.SetLogger(log)
+	klog.SetLogger(log.WithName("client"))
+	if o.MemoryLimit > 0 {
+		debug.SetMemoryLimit(o.MemoryLimit * 9 / 10)
+	}
+	k, err := o.cluster()
+	if err != nil {
+		return err
+	}
+	driver, err := app.OnAWS(ctx, k, o.AWS, log.WithName("controller.aws"), clock.Wall)
+	if err != nil {
+		return err
+	}
+	a, err := app.New(ctx, app.Config{Kubernetes: k, Driver: driver, Provider: "aws", Settings: o.Settings, Log: log, Now: clock.Wall})
+	if err != nil {
+		return err
+	}
+	return a.Run(ctx)
+}
+
+// cluster is how to reach the API server: what the flag says, or what a pod is given.
+func (o *options) cluster() (*rest.Config, error) {
+	var k *rest.Config
+	var err error
+	if o.kubeconfig == "" {
+		k, err = rest.InClusterConfig()
+		if err != nil {
+			return nil, fmt.Errorf("%w: outside of a cluster, set --kubeconfig", err)
+		}
+	} else if k, err = clientcmd.BuildConfigFromFlags("", o.kubeconfig); err != nil {
+		return nil, fmt.Errorf("read kubeconfig %s: %w", o.kubeconfig, err)
+	}
+	k.UserAgent = "karpenter/" + o.AWS.Version
+	return k, nil
+}
+
+// open returns a writer to each of the paths in a list; stdout and stderr are those of the program.
+func open(paths string, out, errs io.Writer) (io.Writer, func(), error) {
+	var to []io.Writer
+	var files []*os.File
+	closeAll := func() {
+		for _, f := range files {
+			_ = f.Close()
+		}
+	}
+	for p := range strings.SplitSeq(paths, ",") {
+		switch p = strings.TrimSpace(p); p {
+		case "":
+		case "stdout":
+			to = append(to, out)
+		case "stderr":
+			to = append(to, errs)
+		default:
+			f, err := os.OpenFile(p, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600)
+			if err != nil {
+				closeAll()
+				return nil, nil, verb.BadInputf("open log: %w", err)
+			}
+			files = append(files, f)
+			to = append(to, f)
+		}
+	}
+	return io.MultiWriter(to...), closeAll, nil
+}
+
+// flags declares every flag, with what the environment says as its default.
+func (o *options) flags(cmd *cobra.Command, getenv func(string) string) {
+	f := flags{cmd: cmd, getenv: getenv}
+	f.text(&o.kubeconfig, "kubeconfig", "KUBECONFIG_PATH", "file that says how to reach the cluster; in a pod none is needed")
+	f.number(&o.MetricsPort, "metrics-port", "METRICS_PORT", "port of metrics, and of profiles if enabled; 0: none")
+	f.number(&o.HealthPort, "health-probe-port", "HEALTH_PROBE_PORT", "port of the liveness and readiness probes; 0: none")
+	f.rate(&o.QPS, "kube-client-qps", "KUBE_CLIENT_QPS", "calls a second to the API server")
+	f.number(&o.Burst, "kube-client-burst", "KUBE_CLIENT_BURST", "calls at once to the API server")
+	f.flag(&o.Profiling, "enable-profiling", "ENABLE_PROFILING", "serve profiles")
+	f.flag(&o.noWarmup, "disable-controller-warmup", "DISABLE_CONTROLLER_WARMUP", "accepted; followers always read the cluster before they lead")
+	f.flag(&o.noElection, "disable-leader-election", "DISABLE_LEADER_ELECTION", "lead without asking others")
+	f.text(&o.LeaseName, "leader-election-name", "LEADER_ELECTION_NAME", "name of the Lease")
+	f.text(&o.LeaseNamespace, "leader-election-namespace", "LEADER_ELECTION_NAMESPACE", "namespace of the Lease; empty: the pod's own")
+	f.size(&o.MemoryLimit, "memory-limit", "MEMORY_LIMIT", "bytes of memory to stay below; negative: any")
+	f.number(&o.CPU, "cpu-requests", "CPU_REQUESTS", "processors the controller may count on, in thousandths")
+	f.text(&o.logLevel, "log-level", "LOG_LEVEL", "debug, info or error")
+	f.text(&o.logEncoding, "log-encoding", "LOG_ENCODING", "console or json")
+	f.textOr(&o.logOut, "stdout", "log-output-paths", "LOG_OUTPUT_PATHS", "where the log goes: stdout, stderr or files, between commas")
+	f.textOr(&o.logErr, "stderr", "log-error-output-paths", "LOG_ERROR_OUTPUT_PATHS", "where errors go")
+	f.span(&o.BatchMax, "batch-max-duration", "BATCH_MAX_DURATION", "longest wait for further pods before a decision")
+	f.span(&o.BatchIdle, "batch-idle-duration", "BATCH_IDLE_DURATION", "a decision is made when no pod came for so long")
+	f.textOr(&o.preferences, "Respect", "preference-policy", "PREFERENCE_POLICY", "Respect or Ignore what pods prefer")
+	f.textOr(&o.minValues, "Strict", "min-values-policy", "MIN_VALUES_POLICY", "Strict, or BestEffort to lower minValues")
+	f.text(&o.gates, "feature-gates", "FEATURE_GATES", "features to switch, as Name=true,Other=false")
+	var unused string
+	var off bool
+	f.text(&unused, "karpenter-service", "KARPENTER_SERVICE", "accepted and not used")
+	f.textOr(&unused, "true", "ignore-dra-requests", "IGNORE_DRA_REQUESTS", "accepted and not used")
+	f.flag(&off, "disable-cluster-state-observability", "DISABLE_CLUSTER_STATE_OBSERVABILITY", "accepted and not used")
+
+	a := &o.AWS.Settings
+	f.text(&a.Cluster, "cluster-name", "CLUSTER_NAME", "name of the cluster, by which its machines are known")
+	f.text(&a.Endpoint, "cluster-endpoint", "CLUSTER_ENDPOINT", "where machines find the API server; empty: EKS is asked")
+	f.text(&a.CA, "cluster-ca-bundle", "CLUSTER_CA_BUNDLE", "certificate of the API server in base64; empty: EKS is asked")
+	f.flag(&a.Isolated, "isolated-vpc", "ISOLATED_VPC", "do not call AWS services that have no endpoint in the VPC")
+	a.MemoryOverhead = 0.075
+	f.share(&a.MemoryOverhead, "vm-memory-overhead-percent", "VM_MEMORY_OVERHEAD_PERCENT", "share of memory that machines are counted without")
+	f.text(&a.Queue, "interruption-queue", "INTERRUPTION_QUEUE", "queue of interruption notices; empty: none")
+	f.number(&a.ReservedENIs, "reserved-enis", "RESERVED_ENIS", "network interfaces that pods cannot use")
+	f.text(&o.DefaultProfile, "default-instance-profile", "AWS_DEFAULT_INSTANCE_PROFILE", "instance profile of older classes that name none")
+	f.text(&o.Region, "region", "AWS_REGION", "region; empty: what the environment says")
+}
+
+// flags declares flags whose defaults the environment may change. What the
+// environment says and cannot be read is as if it said nothing.
+type flags struct {
+	cmd    *cobra.Command
+	getenv func(string) string
+}
+
+func (f flags) help(usage, env string) string { return usage + " [" + env + "]" }
+
+func (f flags) text(to *string, name, env, usage string) { f.textOr(to, *to, name, env, usage) }
+
+func (f flags) textOr(to *string, or, name, env, usage string) {
+	if said := f.getenv(env); said != "" {
+		or = said
+	}
+	f.cmd.Flags().StringVar(to, name, or, f.help(usage, env))
+}
+
+func (f flags) number(to *int, name, env, usage string) {
+	or := *to
+	if n, err := strconv.Atoi(f.getenv(env)); err == nil {
+		or = n
+	}
+	f.cmd.Flags().IntVar(to, name, or, f.help(usage, env))
+}
+
+func (f flags) size(to *int64, name, env, usage string) {
+	or := *to
+	if n, err := strconv.ParseInt(f.getenv(env), 10, 64); err == nil {
+		or = n
+	}
+	f.cmd.Flags().Int64Var(to, name, or, f.help(usage, env))
+}
+
+func (f flags) rate(to *float32, name, env, usage string) {
+	or := *to
+	if n, err := strconv.ParseFloat(f.getenv(env), 32); err == nil {
+		or = float32(n)
+	}
+	f.cmd.Flags().Float32Var(to, name, or, f.help(usage, env))
+}
+
+func (f flags) share(to *float64, name, env, usage string) {
+	or := *to
+	if n, err := strconv.ParseFloat(f.getenv(env), 64); err == nil {
+		or = n
+	}
+	f.cmd.Flags().Float64Var(to, name, or, f.help(usage, env))
+}
+
+func (f flags) flag(to *bool, name, env, usage string) {
+	or := *to
+	if b, err := strconv.ParseBool(f.getenv(env)); err == nil {
+		or = b
+	}
+	f.cmd.Flags().BoolVar(to, name, or, f.help(usage, env))
+}
+
+func (f flags) span(to *time.Duration, name, env, usage string) {
+	or := *to
+	if d, err := time.ParseDuration(f.getenv(env)); err == nil {
+		or = d
+	}
+	f.cmd.Flags().DurationVar(to, name, or, f.help(usage, env))
+}
