@@ -3,8 +3,8 @@ package solve
 import (
 	"flag"
 	"fmt"
-	"math/rand/v2"
 	"slices"
+	"strings"
 	"syscall"
 	"testing"
 	"time"
@@ -66,14 +66,14 @@ func TestFigures(t *testing.T) {
 	}
 	fmt.Printf("%-14s %6s %7s  %7s %7s %7s  %7s %7s\n", "workload", "n", "ffd", "median", "worst", "bestgap", "cpu ms", "nodes")
 	for _, f := range figures() {
-		if *figureFilter != "" && !match(*figureFilter, fmt.Sprintf("%s-%d", f.name, f.n)) {
+		if !strings.Contains(fmt.Sprintf("%s-%d", f.name, f.n), *figureFilter) {
 			continue
 		}
 		var ratio, ffd []float64
 		var spent time.Duration
 		nodes := 0
 		for seed := range *figureSeeds {
-			p := f.work(rand.New(rand.NewPCG(uint64(seed), 7)), &f.market, f.n, f.classes)
+			p := f.problem(seed)
 			p.Charge = *figureCharge
 			p.Steps = *figureSteps
 			before := cpu()
@@ -92,19 +92,15 @@ func TestFigures(t *testing.T) {
 			ffd = append(ffd, float64(m.cost(m.firstFit()))/float64(max(a.Bound, 1)))
 			ratio = append(ratio, float64(a.Cost)/float64(max(a.Bound, 1)))
 		}
-		slices.Sort(ratio)
-		slices.Sort(ffd)
+		median, worst := medianAndWorst(ratio)
+		first, _ := medianAndWorst(ffd)
 		k := len(ratio)
-		fmt.Printf("%-14s %6d %7.3f  %7.4f %7.4f %7.4f  %7.0f %7d\n", f.name, f.n, ffd[k/2], ratio[k/2], ratio[k-1], ratio[0],
+		fmt.Printf("%-14s %6d %7.3f  %7.4f %7.4f %7.4f  %7.0f %7d\n", f.name, f.n, first, median, worst, ratio[0],
 			float64(spent.Milliseconds())/float64(k), nodes/k)
 	}
 }
 
-func match(pattern, name string) bool {
-	for i := 0; i+len(pattern) <= len(name); i++ {
-		if name[i:i+len(pattern)] == pattern {
-			return true
-		}
-	}
-	return false
+func medianAndWorst(ratios []float64) (median, worst float64) {
+	slices.Sort(ratios)
+	return ratios[len(ratios)/2], ratios[len(ratios)-1]
 }
