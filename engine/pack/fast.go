@@ -19,6 +19,7 @@ type lot struct {
 	wish   spread.Wish
 	offers set
 	pods   []*waiting
+	placed int
 	told   bool // it might have been placed in other domains, or on other offers
 }
 
@@ -96,18 +97,22 @@ func (k *Packer) joinAll(b *bin, c *class, pods []*waiting) {
 // prove to be right, or not place, stays for the exact tier.
 func (k *Packer) search() {
 	lots, rest := k.lots()
+	proof := k.newProof(lots)
 	for _, tier := range k.market.tiers {
 		if len(lots) == 0 {
 			break
 		}
 		var back []*waiting
-		lots, back = k.searchTier(tier, lots)
+		lots, back = k.searchTier(tier, lots, proof)
 		rest = append(rest, back...)
 	}
 	for _, l := range lots {
 		rest = append(rest, l.pods...)
 	}
 	k.left = rest
+	if !k.loose {
+		k.plan.Bound = k.least(proof)
+	}
 }
 
 // lots divides the pods that are left into those that can be handled as lots, and the rest.
@@ -346,7 +351,7 @@ func allows(s *spread.Split, d string) bool {
 
 // searchTier buys from the pools of one tier for the lots they can host, and
 // returns what is left, and what came back.
-func (k *Packer) searchTier(tier []*pool, lots []*lot) (out []*lot, back []*waiting) {
+func (k *Packer) searchTier(tier []*pool, lots []*lot, proof *proof) (out []*lot, back []*waiting) {
 	p, hosts := k.problem(tier)
 	var in []*lot
 	pods := 0
@@ -371,8 +376,8 @@ func (k *Packer) searchTier(tier []*pool, lots []*lot) (out []*lot, back []*wait
 	}
 	a := k.solveWishes(p, in)
 	k.steps += a.Steps
-	k.bound(p, a, in, hosts)
 	back = k.buyAll(a, in, hosts)
+	proof.add(a)
 	for _, l := range in {
 		if len(l.pods) > 0 {
 			out = append(out, l)
@@ -433,37 +438,6 @@ func (k *Packer) solveWishes(p solve.Problem, lots []*lot) solve.Answer {
 	}
 	free.Steps = kept.Steps
 	return free
-}
-
-// bound adds what the answer proves: no way to place these pods on machines of
-// this tier costs less. Where lots were told which of several ways to go, it is
-// proven anew for all the ways they might have gone.
-func (k *Packer) bound(p solve.Problem, a solve.Answer, lots []*lot, hosts []int) {
-	if k.loose {
-		return
-	}
-	k.loose = len(a.Left) > 0
-	if k.loose {
-		return
-	}
-	if !slices.ContainsFunc(lots, func(l *lot) bool { return l.told }) {
-		k.plan.Bound += a.Bound
-		return
-	}
-	free := solve.Problem{Hosts: p.Hosts, Budgets: p.Budgets, Charge: p.Charge}
-	byClass := map[*class]int{}
-	for i, l := range lots {
-		at, ok := byClass[l.class]
-		if !ok {
-			at = len(free.Items)
-			byClass[l.class] = at
-			item := p.Items[i]
-			item.Name, item.Conflicts, item.Count, item.Hosts = l.class.pod.String(), nil, 0, among(l.class.offers, hosts)
-			free.Items = append(free.Items, item)
-		}
-		free.Items[at].Count += len(l.pods)
-	}
-	k.plan.Bound += solve.Bound(free)
 }
 
 // problem is the tier's offers, and its limits and reservations as budgets.
@@ -561,7 +535,11 @@ func (k *Packer) buyAll(a solve.Answer, lots []*lot, hosts []int) (back []*waiti
 			for _, it := range n.Items {
 				l := lots[it.Item]
 				k.joinAll(b, l.class, l.pods[:it.Count])
+				for _, x := range l.pods[:it.Count] {
+					x.proven = true
+				}
 				l.pods = l.pods[it.Count:]
+				l.placed += it.Count
 			}
 			if !k.varied(k.market.offers[b.offer].machine.pool, b, nil) {
 				back = append(back, b.pods...)

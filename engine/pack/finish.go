@@ -390,27 +390,40 @@ func (k *Packer) losses() {
 }
 
 func (k *Packer) lose(b *bin, x *waiting) {
-	lost := func(weight int, term string) {
+	k.lost(b, x, func(weight int, term string) {
 		k.plan.GivenUp = append(k.plan.GivenUp, plan.Loss{
 			Pod: x.pod.Key, Term: term,
 			Why: fmt.Sprintf("weight %d: worth less than what honouring it costs", weight),
 		})
-	}
-	for _, w := range x.class.wishes {
-		if at := k.standing(b); !at.Meets(w.term) {
-			lost(w.weight, fmt.Sprintf("nodeAffinity preferred[%d]: %s", w.at, w.term.Labels))
+	})
+}
+
+// lost is the weight of the soft terms that the pod has to do without; tell hears of each.
+func (k *Packer) lost(b *bin, x *waiting, tell func(weight int, term string)) int {
+	sum := 0
+	at := k.standing(b)
+	lose := func(weight int, term func() string) {
+		sum += weight
+		if tell != nil {
+			tell(weight, term())
 		}
 	}
-	for _, t := range k.standing(b).Taints {
+	for _, w := range x.class.wishes {
+		if !at.Meets(w.term) {
+			lose(w.weight, func() string { return fmt.Sprintf("nodeAffinity preferred[%d]: %s", w.at, w.term.Labels) })
+		}
+	}
+	for _, t := range at.Taints {
 		if t.Effect == world.PreferNoSchedule && !fit.Tolerated(x.pod.Tolerations, t) {
-			lost(spread.SoftSpread, "taint "+fit.TaintText(t))
+			lose(spread.SoftSpread, func() string { return "taint " + fit.TaintText(t) })
 		}
 	}
 	if x.class.subject.Wishes() {
 		for _, l := range k.ledger.Losses(x.class.subject, b.node) {
-			lost(l.Weight, l.Term)
+			lose(l.Weight, func() string { return l.Term })
 		}
 	}
+	return sum
 }
 
 // standing is the place of the bin as the plan counts on it.

@@ -33,10 +33,11 @@ type Packer struct {
 
 // waiting is a pod and its class.
 type waiting struct {
-	pod   *world.Pod
-	class *class
-	bin   *bin
-	held  bool // the scheduler has nominated its place
+	pod    *world.Pod
+	class  *class
+	bin    *bin
+	held   bool // the scheduler has nominated its place
+	proven bool // the bound counts it
 }
 
 // retries is how often pods without a place are tried again with what trimming gave back to limits.
@@ -48,8 +49,55 @@ func Pack(w *world.World, o Options) plan.Plan {
 	if k.unfair() {
 		k = pack(w, o, true)
 	}
+	if !o.ExactOnly && k.plan.Waiting <= few {
+		k = k.orExact()
+	}
+	k.doubt()
 	k.finish()
 	return k.plan
+}
+
+// few is how many pods are also placed one by one, in case that comes out cheaper.
+const few = 200
+
+// orExact returns the packing of the exact tier alone if that is better.
+func (k *Packer) orExact() *Packer {
+	o := k.options
+	o.ExactOnly = true
+	e := pack(k.world, o, false)
+	if e.unfair() {
+		e = pack(k.world, o, true)
+	}
+	if len(e.left) > len(k.left) || len(e.left) == len(k.left) && e.spend() >= k.spend() {
+		return k
+	}
+	e.plan.Bound, e.steps = min(k.plan.Bound, e.price()), e.steps+k.steps
+	return e
+}
+
+// price is what the planned machines cost.
+func (k *Packer) price() int64 {
+	sum := int64(0)
+	for _, b := range k.new {
+		sum += k.market.offers[b.offer].price
+	}
+	return sum
+}
+
+// spend is what the planned machines cost, with the charge for each and what is given up.
+func (k *Packer) spend() int64 {
+	sum := k.price() + int64(len(k.new))*k.options.charge()
+	if k.options.PreferencePolicy == Ignore {
+		return sum
+	}
+	for _, bins := range [][]*bin{k.old, k.new} {
+		for _, b := range bins {
+			for _, x := range b.pods {
+				sum += k.options.regret(k.lost(b, x, nil))
+			}
+		}
+	}
+	return sum
 }
 
 // pack places all pods at once, or those of each priority before those of a lower one.

@@ -8,6 +8,8 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/tenon-sh/tenon/engine/enginetest"
+	"github.com/tenon-sh/tenon/engine/pack"
+	"github.com/tenon-sh/tenon/engine/plan"
 	"github.com/tenon-sh/tenon/engine/provision"
 	"github.com/tenon-sh/tenon/engine/world"
 )
@@ -50,6 +52,26 @@ func TestOrderDoesNotMatter(t *testing.T) {
 		a, b := provision.Decide(tell(t, lines), provision.Options{}), provision.Decide(tell(t, shuffled), provision.Options{})
 		if diff := cmp.Diff(a, b); diff != "" {
 			t.Fatalf("-told in one order +in another\n%s\n%s", diff, strings.Join(lines, "\n"))
+		}
+	})
+}
+
+// The whole portfolio never refuses more, nor spends more, than placing pods one
+// by one; and no plan is cheaper than what is said to be the least possible.
+func TestSearchIsNeverWorse(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		lines := enginetest.Lines().Draw(t, "lines")
+		w := tell(t, lines)
+		o := provision.Options{PreferencePolicy: pack.Ignore}
+		a := provision.Decide(w, o)
+		o.ExactOnly = true
+		b := provision.Decide(w, o)
+		spent := func(p plan.Plan) int64 { return p.Cost + int64(len(p.New))*p.Charge }
+		if len(a.Refused) > len(b.Refused) || len(a.Refused) == len(b.Refused) && spent(a) > spent(b) {
+			t.Fatalf("worse:\n%s\nthan one by one:\n%s\n%s", a, b, strings.Join(lines, "\n"))
+		}
+		if a.Bound > a.Cost || a.Bound > b.Cost && len(a.Refused)+len(b.Refused)+len(b.Filled) == 0 {
+			t.Fatalf("the bound %d is above the cost %d of\n%s\n%s", a.Bound, b.Cost, b, strings.Join(lines, "\n"))
 		}
 	})
 }
