@@ -171,8 +171,6 @@ func styles(capped bool) []style {
 	return []style{
 		{slack: 2, pull: 2, again: .9, loose: .03},
 		{slack: 1, pull: .5, again: .9, loose: .03, crowd: 1.5},
-		{slack: 2, pull: 1, again: .9, loose: .03, crowd: 4},
-		{slack: 4, pull: 2, again: .9, loose: .03, crowd: 1},
 		{slack: 4, pull: 2, again: .9, loose: .03, crowd: 2},
 	}
 }
