@@ -33,8 +33,9 @@ func (b *bin) complete() bool {
 
 func sameName(e entry, name string) bool { return e.Name == name }
 
-// accepts reports whether a pod may go to the bin as it is.
-func (k *Packer) accepts(b *bin, x *waiting) bool {
+// accepts reports whether a pod may go to the bin as it is. Spread over the keys
+// in but is taken for granted.
+func (k *Packer) accepts(b *bin, x *waiting, but ...string) bool {
 	k.steps++
 	c := x.class
 	if !fits(c.need, b.free) {
@@ -47,7 +48,7 @@ func (k *Packer) accepts(b *bin, x *waiting) bool {
 	} else if !c.sig.offers.has(b.offer) || !k.opens(b, c) {
 		return false
 	}
-	return c.plain || k.ledger.Allows(c.subject, b.node) && extras(x.pod, b.place)
+	return c.plain || k.ledger.Allows(c.subject, b.node, but...) && extras(x.pod, b.place)
 }
 
 // extras are the rules on what is not counted as room.

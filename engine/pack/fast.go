@@ -278,9 +278,16 @@ func (k *Packer) softPools() bool {
 // first, as far as the skew allows. What it does not allow is returned.
 func (k *Packer) divide(l *lot, split *spread.Split) (out []*lot, left []*waiting) {
 	names, sets := k.byDomain(l.offers, split.Key)
+	there := k.thereByDomain(l.class, split.Key)
+	for d := range there {
+		if sets[d] == nil {
+			names = append(names, d)
+		}
+	}
+	slices.Sort(names)
 	counts := split.Counts
 	share := map[string]int{}
-	placed := 0
+	placed, from := 0, 0
 	for ; placed < len(l.pods); placed++ {
 		best := ""
 		for _, d := range names {
@@ -291,10 +298,18 @@ func (k *Packer) divide(l *lot, split *spread.Split) (out []*lot, left []*waitin
 		if best == "" || !allows(split, best) {
 			break
 		}
+		if b := k.roomIn(there, best, l.pods[from], split.Key); b != nil {
+			k.join(b, l.pods[from])
+			from++
+		} else if sets[best] == nil {
+			names = slices.DeleteFunc(names, func(d string) bool { return d == best })
+			placed--
+			continue
+		} else {
+			share[best]++
+		}
 		counts[best]++
-		share[best]++
 	}
-	from := 0
 	for _, d := range names {
 		if share[d] == 0 {
 			continue
@@ -306,6 +321,31 @@ func (k *Packer) divide(l *lot, split *spread.Split) (out []*lot, left []*waitin
 		from += share[d]
 	}
 	return out, l.pods[placed:]
+}
+
+// thereByDomain returns the machines that are there or on their way and stand for the class, by domain.
+func (k *Packer) thereByDomain(c *class, key string) map[string][]*bin {
+	out := map[string][]*bin{}
+	for i := range k.stands(c.sig).all {
+		b := k.old[i]
+		if d := b.place.Labels[key]; d != "" && fits(c.need, b.free) {
+			out[d] = append(out[d], b)
+		}
+	}
+	return out
+}
+
+// roomIn returns a machine of the domain that takes the pod, given that its
+// class will be spread over the domains of the key as it should be.
+func (k *Packer) roomIn(there map[string][]*bin, d string, x *waiting, key string) *bin {
+	for len(there[d]) > 0 {
+		b := there[d][0]
+		if k.accepts(b, x, key) {
+			return b
+		}
+		there[d] = there[d][1:]
+	}
+	return nil
 }
 
 // divideSoftly shares the lot's pods among the domains in which they cost no more than the spread is worth to them.

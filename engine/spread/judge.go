@@ -45,12 +45,13 @@ func (s spot) value(key int) string {
 	return ""
 }
 
-// Allows reports whether a pod of the subject may go to machine n.
-func (l *Ledger) Allows(s *Subject, n int) bool {
+// Allows reports whether a pod of the subject may go to machine n. Spread over
+// the keys in but is not looked at.
+func (l *Ledger) Allows(s *Subject, n int, but ...string) bool {
 	if len(s.even)+len(s.apart)+len(s.shunned) == 0 && s.together == none {
 		return true
 	}
-	return l.allows(s, spot{l: l, node: &l.nodes[n]})
+	return l.allows(s, spot{l: l, node: &l.nodes[n]}, but...)
 }
 
 // AllowsNew reports whether a pod of the subject may go to a machine that would be added.
@@ -58,8 +59,11 @@ func (l *Ledger) AllowsNew(s *Subject, at *fit.Place) bool {
 	return l.allows(s, spot{l: l, place: at})
 }
 
-func (l *Ledger) allows(s *Subject, at spot) bool {
+func (l *Ledger) allows(s *Subject, at spot, but ...string) bool {
 	for i := range s.even {
+		if len(but) > 0 && slices.Contains(but, l.keys[l.groups[s.even[i].group].key]) {
+			continue
+		}
 		if !l.evenAllows(&s.even[i], at) {
 			return false
 		}
