@@ -66,7 +66,7 @@ func TestFigures(t *testing.T) {
 	}
 	fmt.Printf("%-14s %6s %7s  %7s %7s %7s  %7s %7s\n", "workload", "n", "ffd", "median", "worst", "bestgap", "cpu ms", "nodes")
 	for _, f := range figures() {
-		if !strings.Contains(fmt.Sprintf("%s-%d", f.name, f.n), *figureFilter) {
+		if !strings.Contains(fmt.Sprintf("%s-%d.", f.name, f.n), *figureFilter) {
 			continue
 		}
 		var ratio, ffd []float64

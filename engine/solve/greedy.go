@@ -58,7 +58,7 @@ func (k *packer) greedy(p *pricing, st style, classes []int32, budgets []int64) 
 		}
 		nodes = append(nodes, node{host: h, times: n, items: slices.Clone(k.trial.items)})
 		worth -= float64(k.trial.worth * float64(n))
-		if worth < again {
+		if st.again > 0 && worth < again {
 			p.renew(k.rem, st.loose)
 			worth = k.begin(p, classes)
 			again = float64(worth * st.again)
