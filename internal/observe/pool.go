@@ -6,12 +6,12 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/tenon-sh/tenon/api/condition"
 	v1 "github.com/tenon-sh/tenon/api/karpenter/v1"
 	"github.com/tenon-sh/tenon/api/karpenter/v1alpha5"
 	"github.com/tenon-sh/tenon/engine/amount"
-	"github.com/tenon-sh/tenon/engine/label"
 	"github.com/tenon-sh/tenon/engine/world"
 )
 
@@ -43,17 +43,25 @@ func NodePool(p *v1.NodePool) world.Pool {
 	if t.Spec.NodeClassRef != nil {
 		out.Template = TemplateOf(*t.Spec.NodeClassRef, nil)
 	}
-	var wrong []string
-	out.Requirements, wrong = requirements(t.Spec.Requirements)
-	out.NotReady = notReady(p, wrong)
+	out.Requirements, _ = requirements(t.Spec.Requirements) // what cannot be read is among the pool's problems
+	out.NotReady = notReady(p)
 	return out
+}
+
+// problemsOf writes problems on a line; empty if there are none.
+func problemsOf(errs field.ErrorList) string {
+	out := make([]string, len(errs))
+	for i, err := range errs {
+		out[i] = err.Error()
+	}
+	return strings.Join(out, "; ")
 }
 
 // notReady says why a pool may not be used now. A pool that nobody has judged
 // yet may: it can do nothing before its class is known.
-func notReady(p *v1.NodePool, wrong []string) string {
-	if len(wrong) > 0 {
-		return strings.Join(wrong, "; ")
+func notReady(p *v1.NodePool) string {
+	if wrong := problemsOf(p.Problems()); wrong != "" {
+		return wrong
 	}
 	for _, kind := range []string{v1.ConditionValidationSucceeded, v1.ConditionNodeClassReady} {
 		if c := p.Conditions().Get(kind); c != nil && c.Status == "False" {
@@ -136,56 +144,17 @@ func Provisioner(p *v1alpha5.Provisioner) world.Pool {
 		out.Limits = Amounts(p.Spec.Limits.Resources)
 	}
 	out.Disruption.ExpireAfter = p.Spec.TTLSecondsUntilExpired
-	switch {
-	case p.Spec.Consolidation != nil && p.Spec.Consolidation.Enabled != nil && *p.Spec.Consolidation.Enabled:
+	out.Disruption.EmptyAfter = p.Spec.TTLSecondsAfterEmpty
+	if p.Consolidates() {
 		out.Disruption.EmptyAfter, out.Disruption.MoveAfter = new(int64), new(int64)
-	default:
-		out.Disruption.EmptyAfter = p.Spec.TTLSecondsAfterEmpty
 	}
-	in := make([]v1.Requirement, len(p.Spec.Requirements))
-	for i, r := range p.Spec.Requirements {
-		in[i] = v1.Requirement{Key: r.Key, Operator: r.Operator, Values: r.Values}
+	var in []v1.Requirement
+	for _, r := range p.EffectiveRequirements() {
+		in = append(in, v1.Requirement{Key: r.Key, Operator: r.Operator, Values: r.Values})
 	}
-	set, wrong := requirements(in)
-	out.NotReady = strings.Join(wrong, "; ")
-	out.Requirements = withDefaults(set, p.Spec.Labels)
+	out.Requirements, _ = requirements(in)
+	out.NotReady = problemsOf(p.Problems())
 	return out
-}
-
-// withDefaults adds what a Provisioner means when it says nothing: linux,
-// amd64, on demand, and general machines that are not old.
-func withDefaults(s label.Set, labels map[string]string) label.Set {
-	const (
-		aws        = "karpenter.k8s.aws/"
-		category   = aws + "instance-category"
-		generation = aws + "instance-generation"
-	)
-	says := func(keys ...string) bool {
-		for _, k := range keys {
-			if _, ok := s.Find(k); ok || labels[k] != "" {
-				return true
-			}
-		}
-		return false
-	}
-	var add []label.Requirement
-	if !says(label.OS) {
-		add = append(add, label.Is(label.OS, "linux"))
-	}
-	if !says(label.Arch) {
-		add = append(add, label.Is(label.Arch, "amd64"))
-	}
-	if !says(label.CapacityType) {
-		add = append(add, label.Is(label.CapacityType, label.OnDemand))
-	}
-	if !says(label.InstanceType, aws+"instance-family", category, generation) {
-		above := int64(3)
-		add = append(add, label.Is(category, "c", "m", "r"), label.Requirement{Key: generation, Not: true, Present: true, Min: &above})
-	}
-	for _, r := range add {
-		s = s.And(r)
-	}
-	return s
 }
 
 // ClassOf names the class of a Provisioner's machines: the object it refers
