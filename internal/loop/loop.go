@@ -3,9 +3,9 @@ package loop
 import (
 	"context"
 	"fmt"
-	"reflect"
 	"time"
 
+	"k8s.io/apimachinery/pkg/api/equality"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/client-go/util/workqueue"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -57,7 +57,7 @@ func patch[T client.Object](o T, change func(T), send func(T, client.Patch) erro
 		return o, fmt.Errorf("copy of %T is of another type", o)
 	}
 	change(next)
-	if reflect.DeepEqual(o, next) {
+	if equality.Semantic.DeepEqual(o, next) {
 		return o, nil
 	}
 	base, _ := o.DeepCopyObject().(client.Object)
