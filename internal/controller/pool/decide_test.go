@@ -1,0 +1,212 @@
+package pool_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/tenon-sh/tenon/api/condition"
+	v1 "github.com/tenon-sh/tenon/api/karpenter/v1"
+	"github.com/tenon-sh/tenon/api/karpenter/v1alpha5"
+	"github.com/tenon-sh/tenon/engine/amount"
+	"github.com/tenon-sh/tenon/engine/world"
+	"github.com/tenon-sh/tenon/internal/controller/pool"
+)
+
+var noon = time.Date(2026, 1, 1, 12, 0, 0, 0, time.UTC)
+
+func nodePool(change ...func(*v1.NodePool)) *v1.NodePool {
+	p := &v1.NodePool{
+		ObjectMeta: metav1.ObjectMeta{Name: "p", Generation: 2, CreationTimestamp: metav1.NewTime(noon.Add(-time.Hour))},
+		Spec: v1.NodePoolSpec{
+			Disruption: v1.Disruption{ConsolidationPolicy: v1.WhenEmpty, ConsolidateAfter: "0s"},
+			Template: v1.NodeClaimTemplate{Spec: v1.NodeClaimTemplateSpec{
+				NodeClassRef: &v1.NodeClassReference{Group: "g", Kind: "K", Name: "n"}, Requirements: []v1.Requirement{},
+			}},
+		},
+	}
+	for _, f := range change {
+		f(p)
+	}
+	return p
+}
+
+func TestStatus(t *testing.T) {
+	good := pool.Class{Ready: metav1.ConditionTrue}
+	bad := func(p *v1.NodePool) {
+		p.Spec.Template.Spec.Taints = []corev1.Taint{{Key: "not a key", Effect: corev1.TaintEffectNoSchedule}}
+	}
+	tests := map[string]struct {
+		why    string
+		pool   *v1.NodePool
+		class  pool.Class
+		status map[string]string // condition: status and reason
+	}{
+		"Fine": {"A pool whose parts are fine is Ready.", nodePool(), good, map[string]string{
+			"Ready": "True Ready", "NodeClassReady": "True NodeClassReady", "ValidationSucceeded": "True ValidationSucceeded",
+		}},
+		"Invalid": {"What the API let through is said here, and the pool is not used.", nodePool(bad), good, map[string]string{
+			"Ready": "False UnhealthyDependents", "ValidationSucceeded": "False NodePoolValidationFailed",
+		}},
+		"NoClass": {"The class may come later.", nodePool(), pool.Class{Missing: true}, map[string]string{
+			"Ready": "False UnhealthyDependents", "NodeClassReady": "False NodeClassNotFound",
+		}},
+		"ClassGoes": {"Nothing new is bought of a class that is being deleted.", nodePool(), pool.Class{Ending: true, Ready: metav1.ConditionTrue}, map[string]string{
+			"NodeClassReady": "False NodeClassTerminating",
+		}},
+		"ClassSilent": {"A class that nobody has looked at is no reason to refuse.", nodePool(), pool.Class{}, map[string]string{
+			"Ready": "Unknown ReconcilingDependents", "NodeClassReady": "Unknown NodeClassReadinessUnknown",
+		}},
+		"ClassBroken": {"The class' own words are passed on.", nodePool(), pool.Class{Ready: metav1.ConditionFalse, Reason: "SubnetsNotFound"}, map[string]string{
+			"NodeClassReady": "False SubnetsNotFound",
+		}},
+		"Moves": {"Who asks for more than is done reads so.", nodePool(func(p *v1.NodePool) { p.Spec.Disruption.ConsolidationPolicy = v1.WhenEmptyOrUnderutilized }), good, map[string]string{
+			"Ready": "True Ready", pool.ConditionConsolidation: "False OnlyEmptyNodes",
+		}},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			pool.Status(tc.pool, pool.Seen{Now: noon, Class: tc.class})
+			for kind, want := range tc.status {
+				c := tc.pool.Conditions().Get(kind)
+				if c == nil || string(c.Status)+" "+c.Reason != want {
+					t.Errorf("%s\n%s is %+v, want %s", tc.why, kind, c, want)
+				}
+			}
+			again := tc.pool.DeepCopy()
+			pool.Status(again, pool.Seen{Now: noon.Add(time.Hour), Class: tc.class})
+			if diff := cmp.Diff(tc.pool.Status, again.Status); diff != "" {
+				t.Errorf("looking again an hour later wrote something:\n%s", diff)
+			}
+		})
+	}
+}
+
+func TestHealth(t *testing.T) {
+	failed, fine := pool.Outcome{Failed: true, Reason: "RegistrationFailed"}, pool.Outcome{}
+	tests := map[string]struct {
+		why      string
+		outcomes []pool.Outcome
+		want     string
+	}{
+		"Nothing": {"Nobody knows.", nil, "Unknown"},
+		"Came":    {"It came up.", []pool.Outcome{fine}, "True"},
+		"One":     {"One failure may be chance.", []pool.Outcome{failed}, "Unknown"},
+		"Two":     {"Two of the last four are not.", []pool.Outcome{failed, fine, failed}, "False"},
+		"Past":    {"Only the last four count.", []pool.Outcome{failed, failed, fine, fine, fine}, "True"},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			p := nodePool()
+			var h pool.Health
+			pool.Status(p, pool.Seen{Now: noon})
+			for _, o := range tc.outcomes {
+				h = h.With(o)
+				if o.Failed { // a failure says something only when it is one too many
+					if healthy, _ := h.Verdict(); healthy {
+						continue
+					}
+				}
+				pool.Status(p, pool.Seen{Now: noon, Health: h})
+			}
+			if c := p.Conditions().Get(v1.ConditionNodeRegistrationHealthy); string(c.Status) != tc.want {
+				t.Errorf("%s, want %s: %s", c.Status, tc.want, tc.why)
+			}
+			p.Generation++
+			pool.Status(p, pool.Seen{Now: noon, Health: h})
+			if c := p.Conditions().Get(v1.ConditionNodeRegistrationHealthy); c.Status != metav1.ConditionUnknown {
+				t.Errorf("a new generation is %s", c.Status)
+			}
+		})
+	}
+}
+
+func TestOutcome(t *testing.T) {
+	claim := func(change func(*v1.NodeClaim)) *v1.NodeClaim {
+		c := &v1.NodeClaim{ObjectMeta: metav1.ObjectMeta{CreationTimestamp: metav1.NewTime(noon)}}
+		change(c)
+		return c
+	}
+	at := func(d time.Duration) time.Time { return noon.Add(d) }
+	deleted := func(c *v1.NodeClaim, d time.Duration) { c.DeletionTimestamp = &metav1.Time{Time: at(d)} }
+	tests := map[string]struct {
+		why    string
+		claim  *v1.NodeClaim
+		want   string
+		failed bool
+	}{
+		"Waiting":    {"Nothing is decided yet.", claim(func(*v1.NodeClaim) {}), "", false},
+		"Registered": {"It came up.", claim(func(c *v1.NodeClaim) { c.Conditions().True(v1.ConditionRegistered, "", "", at(time.Minute)) }), "counted", false},
+		"Before":     {"An earlier process has counted it.", claim(func(c *v1.NodeClaim) { c.Conditions().True(v1.ConditionRegistered, "", "", at(-time.Minute)) }), "", false},
+		"Unwanted": {"Somebody deleted it before its time was over.", claim(func(c *v1.NodeClaim) {
+			c.Conditions().Unknown(v1.ConditionLaunched, v1.ReasonLaunchFailed, "", at(0))
+			deleted(c, time.Minute)
+		}), "", true},
+		"NotLaunched": {"Its launch took too long.", claim(func(c *v1.NodeClaim) {
+			c.Conditions().Unknown(v1.ConditionLaunched, v1.ReasonLaunchFailed, "", at(0))
+			deleted(c, 5*time.Minute)
+		}), "counted", true},
+		"NotRegistered": {"It was launched and did not register.", claim(func(c *v1.NodeClaim) {
+			c.Conditions().True(v1.ConditionLaunched, "", "", at(time.Minute))
+			deleted(c, 15*time.Minute)
+		}), "counted", true},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			o, known := pool.OutcomeOf(tc.claim, noon)
+			if known != (tc.want != "") || known && o.Failed != tc.failed {
+				t.Errorf("%+v %t: %s", o, known, tc.why)
+			}
+		})
+	}
+}
+
+func TestUsage(t *testing.T) {
+	b := world.NewBuilder()
+	id := world.PoolID{Kind: world.NodePool, Name: "p"}
+	empty := world.PoolID{Kind: world.Provisioner, Name: "p"}
+	node := func(name string, deleting bool) world.Node {
+		return world.Node{Name: name, Pool: id, Deleting: deleting, Capacity: amount.Of(amount.Entry{Name: amount.CPU, Value: 2 * amount.Unit})}
+	}
+	for _, err := range []error{
+		b.SetPool(world.Pool{ID: id}), b.SetPool(world.Pool{ID: empty}),
+		b.SetNode(node("a", false)), b.SetNode(node("b", false)), b.SetNode(node("going", true)),
+		b.SetNode(world.Node{Name: "foreign", Capacity: amount.Of(amount.Entry{Name: amount.CPU, Value: amount.Unit})}),
+	} {
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	w := b.Snapshot(noon.Unix())
+	p := nodePool()
+	pool.Status(p, pool.Seen{Now: noon, Used: pool.Usage(w)[id]})
+	got := map[string]string{}
+	for k, q := range p.Status.Resources {
+		got[string(k)] = q.String()
+	}
+	want := map[string]string{"cpu": "4", "memory": "0", "pods": "0", "ephemeral-storage": "0", "nodes": "2"}
+	if diff := cmp.Diff(want, got); diff != "" || *p.Status.Nodes != 2 {
+		t.Errorf("%d nodes, -want +got\n%s", *p.Status.Nodes, diff)
+	}
+	old := &v1alpha5.Provisioner{}
+	pool.StatusOfProvisioner(old, pool.Usage(w)[empty], pool.Scaled(w, empty), noon)
+	old.Status.Conditions = nil // of an object without a class
+	if diff := cmp.Diff(v1alpha5.ProvisionerStatus{}, old.Status); diff != "" {
+		t.Errorf("a Provisioner without nodes has something to say:\n%s", diff)
+	}
+}
+
+func TestClassOf(t *testing.T) {
+	o := &metav1.ObjectMeta{Generation: 3}
+	said := []metav1.Condition{{Type: condition.Ready, Status: metav1.ConditionTrue, ObservedGeneration: 2}}
+	if got := pool.ClassOf(o, said); got.Ready != "" {
+		t.Errorf("what was said of another generation counts: %+v", got)
+	}
+	said[0].ObservedGeneration = 3
+	if got := pool.ClassOf(o, said); got.Ready != metav1.ConditionTrue {
+		t.Errorf("what was said of this generation does not count: %+v", got)
+	}
+}

@@ -1,0 +1,324 @@
+package pool
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"sync"
+	"time"
+
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/util/workqueue"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/handler"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+	"sigs.k8s.io/controller-runtime/pkg/source"
+
+	v1 "github.com/tenon-sh/tenon/api/karpenter/v1"
+	"github.com/tenon-sh/tenon/api/karpenter/v1alpha5"
+	"github.com/tenon-sh/tenon/engine/amount"
+	"github.com/tenon-sh/tenon/engine/world"
+	"github.com/tenon-sh/tenon/internal/clock"
+	"github.com/tenon-sh/tenon/internal/cluster"
+	"github.com/tenon-sh/tenon/internal/loop"
+	"github.com/tenon-sh/tenon/internal/metric"
+)
+
+const (
+	// count is how soon after nodes changed their pools' counters are looked at.
+	count = time.Second
+	// unready is how soon a pool whose class is not ready is looked at again, whatever happens.
+	unready = 30 * time.Second
+)
+
+// Spec is what the reconcilers of NodePools and Provisioners touch.
+func Spec() loop.Spec {
+	return loop.Spec{
+		Name:  "nodepool.status",
+		Reads: []loop.Resource{loop.Of(v1.Group, "nodepools"), loop.Of(v1.Group, "provisioners"), loop.Of(v1.Group, "nodeclaims"), loop.Of("", "nodes")},
+		Writes: []loop.Write{
+			loop.To(v1.Group, "nodepools", "patch"), loop.To(v1.Group, "nodepools/status", "patch"),
+			loop.To(v1.Group, "provisioners/status", "patch"), loop.To(v1.Group, "nodeclaims", "patch"),
+		},
+	}
+}
+
+// Classes says how the class of a pool stands.
+type Classes func(context.Context, v1.NodeClassReference) (Class, error)
+
+// NodePools keeps the status of NodePools.
+type NodePools struct {
+	Client  client.Client
+	Cluster *cluster.Cluster
+	Classes Classes
+	// Kinds are the kinds of class that the API server has: a pool is looked at again when its class changes.
+	Kinds   []client.Object
+	Metrics *metric.Set
+	Now     clock.Now
+
+	began time.Time
+
+	mu     sync.Mutex
+	health map[types.UID]Health
+	judged map[types.UID]bool // claims whose outcome is counted
+}
+
+// Register adds the reconciler to a manager. It must be called before the picture's sources start.
+func (r *NodePools) Register(m ctrl.Manager) error {
+	r.began = r.Now().Truncate(time.Second)
+	r.health, r.judged = map[types.UID]Health{}, map[types.UID]bool{}
+	b := ctrl.NewControllerManagedBy(m).Named(Spec().Name).
+		For(&v1.NodePool{}).
+		Watches(&v1.NodeClaim{}, handler.EnqueueRequestsFromMapFunc(r.judge)).
+		WatchesRawSource(counted(r.Cluster, world.NodePool)).
+		WithOptions(loop.Options(10, 100*time.Millisecond, time.Minute))
+	for _, kind := range r.Kinds {
+		b = b.Watches(kind, handler.EnqueueRequestsFromMapFunc(r.ofClass))
+	}
+	return b.Complete(r)
+}
+
+// counted enqueues pools of a kind when what their nodes have together has changed.
+func counted(picture *cluster.Cluster, kind string) source.Source {
+	changed := make(chan struct{}, 1)
+	picture.Listen(func(change cluster.Change) {
+		if change.Kind != cluster.Node && change.Kind != cluster.Claim && change.Kind != cluster.Pool {
+			return
+		}
+		select {
+		case changed <- struct{}{}:
+		default:
+		}
+	})
+	return source.Func(func(ctx context.Context, queue workqueue.TypedRateLimitingInterface[reconcile.Request]) error {
+		go func() {
+			told := map[string]string{}
+			if !picture.Await(ctx) {
+				return
+			}
+			for {
+				for id, used := range Usage(picture.Recent(count)) {
+					if now := fmt.Sprint(used); id.Kind == kind && told[id.Name] != now {
+						told[id.Name] = now
+						queue.Add(reconcile.Request{NamespacedName: client.ObjectKey{Name: id.Name}})
+					}
+				}
+				pause := time.NewTimer(count)
+				select {
+				case <-ctx.Done():
+				case <-pause.C:
+				}
+				pause.Stop()
+				select {
+				case <-ctx.Done():
+					return
+				case <-changed:
+				}
+			}
+		}()
+		return nil
+	})
+}
+
+// ofClass maps a class to the pools that name it.
+func (r *NodePools) ofClass(ctx context.Context, o client.Object) []reconcile.Request {
+	var pools v1.NodePoolList
+	if err := r.Client.List(ctx, &pools); err != nil {
+		return nil // the cache does not fail but while it stops
+	}
+	var out []reconcile.Request
+	for i := range pools.Items {
+		if ref := pools.Items[i].Spec.Template.Spec.NodeClassRef; ref != nil && ref.Name == o.GetName() {
+			out = append(out, reconcile.Request{NamespacedName: client.ObjectKeyFromObject(&pools.Items[i])})
+		}
+	}
+	return out
+}
+
+// judge counts how the machine of a claim came up, and maps the claim to its pool if that is news.
+func (r *NodePools) judge(_ context.Context, o client.Object) []reconcile.Request {
+	c, ok := o.(*v1.NodeClaim)
+	if !ok || c.Pool() == "" {
+		return nil
+	}
+	outcome, known := OutcomeOf(c, r.began)
+	if !known {
+		return nil
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.judged[c.UID] {
+		return nil
+	}
+	if len(r.judged) > 100_000 { // counting an old success once more does no harm
+		clear(r.judged)
+	}
+	r.judged[c.UID] = true
+	for _, owner := range c.OwnerReferences {
+		if owner.Kind == world.NodePool {
+			r.health[owner.UID] = r.health[owner.UID].With(outcome)
+			return []reconcile.Request{{NamespacedName: client.ObjectKey{Name: owner.Name}}}
+		}
+	}
+	return nil
+}
+
+// Reconcile writes the status of one NodePool, and its hash.
+func (r *NodePools) Reconcile(ctx context.Context, req reconcile.Request) (reconcile.Result, error) {
+	p := &v1.NodePool{}
+	if err := r.Client.Get(ctx, req.NamespacedName, p); err != nil {
+		if client.IgnoreNotFound(err) == nil {
+			r.forget(req.Name)
+		}
+		return loop.Result(0, err)
+	}
+	if p.DeletionTimestamp != nil {
+		return reconcile.Result{}, nil
+	}
+	p, err := r.hash(ctx, p)
+	if err != nil {
+		return loop.Result(0, err)
+	}
+	seen := Seen{Now: r.Now(), Health: r.healthOf(p)}
+	if seen.Class, err = r.class(ctx, p); err != nil {
+		return loop.Result(0, err)
+	}
+	if ok, _ := r.Cluster.Synced(); ok {
+		seen.Used = Usage(r.Cluster.Recent(count))[world.PoolID{Kind: world.NodePool, Name: p.Name}]
+	}
+	next, err := loop.PatchStatus(ctx, r.Client, p, func(p *v1.NodePool) { Status(p, seen) })
+	if err != nil {
+		return loop.Result(0, err)
+	}
+	r.measure(next, seen.Used)
+	if !next.Conditions().Is(v1.ConditionNodeClassReady) {
+		return reconcile.Result{RequeueAfter: unready}, nil
+	}
+	return reconcile.Result{}, nil
+}
+
+func (r *NodePools) class(ctx context.Context, p *v1.NodePool) (Class, error) {
+	ref := p.Spec.Template.Spec.NodeClassRef
+	if ref == nil {
+		return Class{Missing: true, Message: missing(nil)}, nil
+	}
+	c, err := r.Classes(ctx, *ref)
+	if err == nil && c.Missing && c.Message == "" {
+		c.Message = missing(ref)
+	}
+	return c, err
+}
+
+// healthOf is how the pool's last machines came up, as far as this process or the one before it knows.
+func (r *NodePools) healthOf(p *v1.NodePool) Health {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	was := p.Conditions().Get(v1.ConditionNodeRegistrationHealthy)
+	if was != nil && was.ObservedGeneration != p.Generation {
+		delete(r.health, p.UID) // it says nothing about what the pool asks for now
+	}
+	h, ok := r.health[p.UID]
+	if !ok {
+		h = HealthOf(p)
+		r.health[p.UID] = h
+	}
+	return h
+}
+
+// hash writes to the pool, and where another version wrote them to its claims,
+// by what one sees later that they would be made otherwise.
+func (r *NodePools) hash(ctx context.Context, p *v1.NodePool) (*v1.NodePool, error) {
+	if p.Annotations[v1.AnnotationPoolHashVersion] != v1.HashVersion {
+		if err := r.rehash(ctx, p); err != nil {
+			return p, err
+		}
+	}
+	return loop.Patch(ctx, r.Client, p, func(p *v1.NodePool) { p.Annotations = hashed(p.Annotations, p.Hash()) })
+}
+
+func hashed(annotations map[string]string, hash string) map[string]string {
+	out := maps.Clone(annotations)
+	if out == nil {
+		out = map[string]string{}
+	}
+	out[v1.AnnotationPoolHash], out[v1.AnnotationPoolHashVersion] = hash, v1.HashVersion
+	return out
+}
+
+// rehash gives claims of another version the pool's hash as it is today. A
+// claim that has drifted keeps what it had.
+func (r *NodePools) rehash(ctx context.Context, p *v1.NodePool) error {
+	var claims v1.NodeClaimList
+	if err := r.Client.List(ctx, &claims, client.MatchingLabels{v1.LabelNodePool: p.Name}); err != nil {
+		return fmt.Errorf("claims of pool %q: %w", p.Name, err)
+	}
+	for i := range claims.Items {
+		c := &claims.Items[i]
+		if c.Annotations[v1.AnnotationPoolHashVersion] == v1.HashVersion || c.Annotations[v1.AnnotationPoolHash] == "" {
+			continue
+		}
+		hash := p.Hash()
+		if c.Conditions().Is(v1.ConditionDrifted) {
+			hash = c.Annotations[v1.AnnotationPoolHash]
+		}
+		if _, err := loop.Patch(ctx, r.Client, c, func(c *v1.NodeClaim) { c.Annotations = hashed(c.Annotations, hash) }); client.IgnoreNotFound(err) != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (r *NodePools) measure(p *v1.NodePool, used amount.List) {
+	for name, q := range p.Spec.Limits {
+		r.Metrics.Put(metric.PoolsLimit, q.AsApproximateFloat64(), metricResource(string(name)), p.Name)
+	}
+	for _, e := range used {
+		r.Metrics.Put(metric.PoolsUsage, float64(e.Value)/amount.Unit, metricResource(e.Name), p.Name)
+	}
+}
+
+func metricResource(name string) string {
+	if name == amount.Ephemeral {
+		return "ephemeral_storage"
+	}
+	return name
+}
+
+func (r *NodePools) forget(name string) {
+	for _, m := range []string{metric.PoolsLimit, metric.PoolsUsage} {
+		r.Metrics.Forget(m, map[string]string{"nodepool": name})
+	}
+}
+
+// Provisioners keeps the status of Provisioners.
+type Provisioners struct {
+	Client  client.Client
+	Cluster *cluster.Cluster
+	Metrics *metric.Set
+	Now     clock.Now
+}
+
+// Register adds the reconciler to a manager. It must be called before the picture's sources start.
+func (r *Provisioners) Register(m ctrl.Manager) error {
+	return ctrl.NewControllerManagedBy(m).Named("provisioner.status").
+		For(&v1alpha5.Provisioner{}).
+		WatchesRawSource(counted(r.Cluster, world.Provisioner)).
+		WithOptions(loop.Options(10, 100*time.Millisecond, time.Minute)).
+		Complete(r)
+}
+
+// Reconcile writes the status of one Provisioner, if there is anything to say.
+func (r *Provisioners) Reconcile(ctx context.Context, req reconcile.Request) (reconcile.Result, error) {
+	p := &v1alpha5.Provisioner{}
+	if err := r.Client.Get(ctx, req.NamespacedName, p); err != nil {
+		return loop.Result(0, err)
+	}
+	if ok, _ := r.Cluster.Synced(); !ok || p.DeletionTimestamp != nil {
+		return reconcile.Result{}, nil // once it is synced the counter calls again
+	}
+	id, w := world.PoolID{Kind: world.Provisioner, Name: p.Name}, r.Cluster.Recent(count)
+	used := Usage(w)[id]
+	_, err := loop.PatchStatus(ctx, r.Client, p, func(p *v1alpha5.Provisioner) { StatusOfProvisioner(p, used, Scaled(w, id), r.Now()) })
+	return loop.Result(0, err)
+}
