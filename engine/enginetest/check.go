@@ -117,7 +117,10 @@ func (c *checker) empty(p *world.Pool, shape *world.Shape, zone, kind, name stri
 }
 
 func (c *checker) planned(p plan.Plan) {
+	reserved := map[string]int{}
 	for _, a := range p.New {
+		reserved[a.Reservation]++
+		c.varied(a)
 		pool := c.w.Pool(a.Pool)
 		catalog := c.w.Catalog(a.Template)
 		found := false
@@ -141,6 +144,32 @@ func (c *checker) planned(p plan.Plan) {
 		if !found {
 			c.fault("%s: what is planned (%s in %s) is not on its menu", a.Name, a.Shape, a.Zone)
 			c.add(&spot{name: a.Name})
+		}
+	}
+	for _, catalog := range c.w.Catalogs() {
+		for _, s := range catalog.Shapes {
+			for _, o := range s.Offers {
+				if o.Reservation != "" && reserved[o.Reservation] > o.Count {
+					c.fault("%d machines of reservation %s, which has %d", reserved[o.Reservation], o.Reservation, o.Count)
+				}
+			}
+		}
+	}
+}
+
+// varied checks that the menu keeps the pool's minValues.
+func (c *checker) varied(a plan.Ask) {
+	catalog := c.w.Catalog(a.Template)
+	for _, r := range c.w.Pool(a.Pool).Requirements {
+		values := map[string]bool{}
+		for _, choice := range a.Menu {
+			i := slices.IndexFunc(catalog.Shapes, func(s world.Shape) bool { return s.Name == choice.Shape })
+			if l, ok := catalog.Shapes[i].Labels.Find(r.Key); ok {
+				values[l.Values[0]] = true
+			}
+		}
+		if len(values) < r.Least && !a.Relaxed {
+			c.fault("%s has %d values of %s on its menu, minValues is %d", a.Name, len(values), r.Key, r.Least)
 		}
 	}
 }
@@ -280,7 +309,7 @@ func (c *checker) buys(pool *world.Pool, x *world.Pod) {
 		shape := &catalog.Shapes[i]
 		for _, o := range shape.Offers {
 			s := c.empty(pool, shape, o.Zone, o.CapacityType, "fresh", nil)
-			if o.Gone || !pool.Requirements.Match(s.labels) {
+			if o.Gone || o.Reservation != "" || !pool.Requirements.Match(s.labels) {
 				continue
 			}
 			c.order = append(c.order, s)

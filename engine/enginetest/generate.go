@@ -17,19 +17,19 @@ func Lines() *rapid.Generator[[]string] {
 			out = append(out, fmt.Sprintf("type t%d cpu=%d memory=%dGi price=0.%02d zones=%s family=%s%s", i, cpu,
 				cpu*rapid.IntRange(1, 4).Draw(t, "ratio"), cpu*rapid.IntRange(2, 5).Draw(t, "price"),
 				rapid.SampledFrom(zones).Draw(t, "zones"), rapid.SampledFrom([]string{"m", "c"}).Draw(t, "family"),
-				maybe(t, "spot", " spot=0.01")))
+				maybe(t, "spot", " spot=0.01")+rarely(t, "reserved", fmt.Sprintf(" reserved=cr%d:%d", i%2, 1+i%2))))
 		}
 		for i := range rapid.IntRange(1, 3).Draw(t, "pools") {
 			out = append(out, fmt.Sprintf("pool p%d weight=%d%s%s%s%s%s", i, rapid.IntRange(0, 1).Draw(t, "weight"),
 				rarely(t, "taint", " taint=dedicated:NoSchedule"), rarely(t, "soft", " taint=soft:PreferNoSchedule"),
 				rarely(t, "limit", " limit=cpu:10"), rarely(t, "nodes", " limit=nodes:2"), maybe(t, "requires", rapid.SampledFrom([]string{
-					" require=family:m", " require=zone:a|b", " team=x", " require=ct:on-demand",
+					" require=family:m", " require=zone:a|b", " team=x", " require=ct:on-demand", " startup=cilium:NoExecute", " require=family:c|m/2", " require=type:Exists:/2", " require=team:x|y",
 				}).Draw(t, "requirement"))))
 		}
 		for i := range rapid.IntRange(0, 4).Draw(t, "nodes") {
 			out = append(out, fmt.Sprintf("node n%d cpu=%d memory=8Gi zone=%s%s%s%s", i, rapid.IntRange(1, 6).Draw(t, "room"),
 				rapid.SampledFrom([]string{"a", "b", "d"}).Draw(t, "zone"), rarely(t, "taint", " taint=dedicated:NoSchedule"),
-				rarely(t, "cordoned", " cordoned"), rarely(t, "pool", " pool=p0")))
+				rarely(t, "cordoned", " cordoned"), rarely(t, "pool", " pool=p0")+rarely(t, "deleting", " deleting")))
 		}
 		if rapid.IntRange(0, 3).Draw(t, "daemon") == 0 {
 			out = append(out, "daemonset log cpu=100m tolerate=*")
@@ -49,7 +49,7 @@ func app1(t *rapid.T, i int) string {
 		" spread=zone:1", " spread=zone:2:any", " spread=host:1", " spread=host:2:taints", " spread=zone:1:min=2", " spread=zone:1:soft", " spread=host:1:of=app0",
 		" apart=host", " apart=zone", " apart=host:app0", " apart=zone:app1", " near=zone", " near=host", " near=zone:app0", " near=host:app1", " near=zone:app0:50", " apart=host:app0:50",
 		" select=zone:a", " select=family:m", " select=team:x", " affinity=zone:b affinity=family:c", " prefer=50:zone:b", " select=zone:NotIn:a",
-		" tolerate=dedicated", " port=80", " priority=5", " volume=v:ebs@a",
+		" tolerate=dedicated", " port=80", " priority=5", " priority=3", " volume=v:ebs@a", " gated", " near=zone:app2 near=host:app2", " spread=ct:1", " spread=family:2", " apart=family", " namespace=other", " select=type:t0|t1",
 	}
 	for range rapid.IntRange(0, 3).Draw(t, "terms") {
 		b.WriteString(rapid.SampledFrom(terms).Draw(t, "term"))

@@ -192,7 +192,7 @@ func (k *Packer) grown(b *bin, x *waiting) int {
 		if !c.offers.has(i) || o.tuple != from.tuple || best >= 0 && o.price >= k.market.offers[best].price {
 			continue
 		}
-		if fitsBoth(c.need, b.used, o.machine.room) && k.onSale(i) && k.varied(o.machine.pool, b, x) {
+		if fitsBoth(c.need, b.used, o.machine.room) && k.onSale(i) && k.varied(i, b, x) {
 			best = i
 		}
 	}
@@ -237,7 +237,7 @@ func (k *Packer) cheapest(x *waiting, remaining int, in level) (offer int, cost 
 				if best >= 0 && cmp.Or(cmp.Compare(each, cost), k.compareOffer(i, best)) >= 0 {
 					continue
 				}
-				if k.onSale(i) && extras(x.pod, k.market.at(i)) && k.varied(p, nil, x) {
+				if k.onSale(i) && extras(x.pod, k.market.at(i)) && k.varied(i, nil, x) {
 					best, cost = i, each
 				}
 			}

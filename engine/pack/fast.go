@@ -392,7 +392,7 @@ func allows(s *spread.Split, d string) bool {
 // searchTier buys from the pools of one tier for the lots they can host, and
 // returns what is left, and what came back.
 func (k *Packer) searchTier(tier []*pool, lots []*lot, proof *proof) (out []*lot, back []*waiting) {
-	p, hosts := k.problem(tier)
+	p, hosts := k.problem(tier, k.diverse)
 	var in []*lot
 	pods := 0
 	for _, l := range lots {
@@ -481,7 +481,7 @@ func (k *Packer) solveWishes(p solve.Problem, lots []*lot) solve.Answer {
 }
 
 // problem is the tier's offers, and its limits and reservations as budgets.
-func (k *Packer) problem(tier []*pool) (p solve.Problem, hosts []int) {
+func (k *Packer) problem(tier []*pool, only func(*machine) bool) (p solve.Problem, hosts []int) {
 	p.Charge, p.Steps = k.options.charge(), k.options.Steps
 	quotas := map[int]int{}
 	for _, pl := range tier {
@@ -491,7 +491,7 @@ func (k *Packer) problem(tier []*pool) (p solve.Problem, hosts []int) {
 		}
 		for i := range pl.offers.all {
 			o := &k.market.offers[i]
-			if !k.onSale(i) || !k.diverse(o.machine) {
+			if !k.onSale(i) || !only(o.machine) {
 				continue
 			}
 			h := solve.Host{Name: o.name(), Room: o.machine.room, Price: o.price}
@@ -581,7 +581,7 @@ func (k *Packer) buyAll(a solve.Answer, lots []*lot, hosts []int) (back []*waiti
 				l.pods = l.pods[it.Count:]
 				l.placed += it.Count
 			}
-			if !k.varied(k.market.offers[b.offer].machine.pool, b, nil) {
+			if !k.varied(b.offer, b, nil) {
 				back = append(back, b.pods...)
 				for _, x := range slices.Clone(b.pods) {
 					k.quit(x)

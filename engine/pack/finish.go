@@ -63,7 +63,7 @@ func (k *Packer) trim(b *bin) {
 	k.charge(b.offer, -1)
 	hosts := k.hosting(b)
 	for i := range hosts.all {
-		if k.market.offers[i].tuple == k.market.offers[b.offer].tuple && k.compareOffer(i, best) < 0 && k.options.regret(k.offerRegret(b, i)-k.offerRegret(b, best)) <= k.market.offers[best].price-k.market.offers[i].price && k.onSale(i) {
+		if k.market.offers[i].tuple == k.market.offers[b.offer].tuple && k.compareOffer(i, best) < 0 && k.options.regret(k.offerRegret(b, i)-k.offerRegret(b, best)) <= k.market.offers[best].price-k.market.offers[i].price && k.onSale(i) && k.varied(i, b, nil) {
 			best = i
 		}
 	}

@@ -18,12 +18,13 @@ type proof struct {
 
 func (k *Packer) newProof(lots []*lot) *proof {
 	p := &proof{all: slices.Clone(lots)}
-	p.forced = len(k.market.tiers) == 1 && !slices.ContainsFunc(lots, func(l *lot) bool { return l.told })
+	p.forced = len(k.market.tiers) == 1 && !slices.ContainsFunc(k.market.pools, func(p *pool) bool { return p.least }) &&
+		!slices.ContainsFunc(lots, func(l *lot) bool { return l.told })
 	if p.forced {
 		return p
 	}
 	for _, tier := range k.market.tiers {
-		at, offers := k.problem(tier)
+		at, offers := k.problem(tier, func(*machine) bool { return true })
 		p.free.Hosts = append(p.free.Hosts, at.Hosts...)
 		p.hosts = append(p.hosts, offers...)
 	}

@@ -299,7 +299,7 @@ func (k *Packer) boughtOut(p *pool, x *waiting) []*reason.Why {
 				}
 			}
 		}
-		if !k.varied(p, nil, x) {
+		if !k.varied(i, nil, x) {
 			for _, r := range k.lacking(p, k.hosts(p, nil, x)) {
 				want, _ := p.Requirements.Find(r.Key)
 				add(&reason.Why{

@@ -6,13 +6,27 @@ import (
 	"github.com/tenon-sh/tenon/engine/label"
 )
 
-// varied reports whether the pool's minValues can be kept with the pod added to
-// the bin, or on a machine of its own if the bin is nil. Under BestEffort they always can.
-func (k *Packer) varied(p *pool, b *bin, x *waiting) bool {
+// varied reports whether the pool's minValues can be kept by a machine of the
+// offer with the pod added to the bin, or on a machine of its own if the bin is
+// nil. Under BestEffort they always can.
+func (k *Packer) varied(offer int, b *bin, x *waiting) bool {
+	p := k.market.offers[offer].machine.pool
 	if !p.least || k.options.MinValuesPolicy == BestEffort {
 		return true
 	}
-	return len(k.lacking(p, k.hosts(p, b, x))) == 0
+	hosts := k.hosts(p, b, x)
+	k.alike(hosts, offer)
+	return len(k.lacking(p, hosts)) == 0
+}
+
+// alike drops what cannot be on one menu with the offer: a reservation is asked for by itself.
+func (k *Packer) alike(hosts set, offer int) {
+	quota := k.market.offers[offer].quota
+	for i := range hosts.all {
+		if k.market.offers[i].quota != quota {
+			hosts.drop(i)
+		}
+	}
 }
 
 // hosts are the offers of the pool that would host the pod and what is on the bin.

@@ -28,6 +28,7 @@ func (k *Packer) verify() {
 		k.evict(stuck)
 		moved = append(moved, stuck...)
 	}
+	k.left, moved = nil, append(moved, k.left...)
 	k.trySingly(moved)
 }
 
