@@ -36,7 +36,7 @@ const maxUnrolled = 3000
 
 // improve works on s until the packer has counted so many steps.
 func (k *packer) improve(s *solution, f *fluid, budgets []int64, steps int) *solution {
-	p := f.prices(0.05)
+	p := f.prices(0.15)
 	v := &improver{m: k.m, k: k, p: p, value: slices.Clone(p.value), budgets: budgets, dice: 1, hosts: p.hosts}
 	frozen := v.unroll(s)
 	clear(k.rem)

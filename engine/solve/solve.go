@@ -163,7 +163,7 @@ func styles(capped bool) []style {
 	if !capped {
 		return []style{
 			{slack: 1, pull: 0, again: .95, loose: .03},
-			{slack: 1, pull: .5, again: .85, loose: .03},
+			{slack: 1, pull: .5, again: .85, loose: .15},
 			{slack: 2, pull: 2, again: .95, loose: .03},
 			{slack: 4, pull: 1, again: .95, loose: .03},
 		}
