@@ -187,14 +187,18 @@ func (p *parts) controllers(provisioners bool) error {
 		Batch: provision.Batch{Idle: p.Settings.BatchIdle, Max: p.Settings.BatchMax}, Options: p.options(),
 	}
 	buy.Listen()
-	for _, r := range []interface{ Register(ctrl.Manager) error }{
+	keepers, err := p.keepers(provisioners)
+	if err != nil {
+		return err
+	}
+	for _, r := range append(keepers, []registrar{
 		&launch.Reconciler{Client: c, Cloud: p.cloud.For("nodeclaim.lifecycle"), Cluster: p.cluster, Enact: p.enact, Events: p.events, Now: p.Now},
 		&register.Reconciler{Client: c, Cluster: p.cluster, Events: p.events, Metrics: p.metrics, Now: p.Now},
 		&initialize.Reconciler{Client: c, Cluster: p.cluster, Now: p.Now},
 		&liveness.Reconciler{Client: c, Enact: p.enact, Now: p.Now},
 		&terminate.Nodes{Client: c, Cluster: p.cluster, Machines: machines, Evictor: evictor, Events: p.events, Metrics: p.metrics, Now: p.Now},
 		&terminate.Claims{Client: c, Cluster: p.cluster, Machines: machines, Events: p.events, Metrics: p.metrics, Now: p.Now},
-	} {
+	}...) {
 		if err := r.Register(p.m); err != nil {
 			return fmt.Errorf("add %T: %w", r, err)
 		}

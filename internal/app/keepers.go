@@ -1,0 +1,64 @@
+package app
+
+import (
+	"context"
+	"errors"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	awsv1 "github.com/tenon-sh/tenon/api/aws/v1"
+	v1 "github.com/tenon-sh/tenon/api/karpenter/v1"
+	"github.com/tenon-sh/tenon/internal/cloud"
+	"github.com/tenon-sh/tenon/internal/controller/pool"
+	"github.com/tenon-sh/tenon/internal/observe"
+)
+
+// registrar is a reconciler that can be added to a manager.
+type registrar interface{ Register(ctrl.Manager) error }
+
+// keepers are the reconcilers that keep what there is: status, hashes, ends.
+func (p *parts) keepers(provisioners bool) ([]registrar, error) {
+	c := p.m.GetClient()
+	classes, err := served(p.m.GetRESTMapper(), schema.GroupKind{Group: awsv1.Group, Kind: "EC2NodeClass"}, "v1")
+	if err != nil {
+		return nil, err
+	}
+	pools := &pool.NodePools{Client: c, Cluster: p.cluster, Classes: p.classes(classes), Metrics: p.metrics, Now: p.Now}
+	if classes {
+		pools.Kinds = append(pools.Kinds, &awsv1.EC2NodeClass{})
+	}
+	out := []registrar{pools}
+	if provisioners {
+		out = append(out, &pool.Provisioners{Client: c, Cluster: p.cluster, Now: p.Now})
+	}
+	return out, nil
+}
+
+// classes says how the classes of pools stand: by their own word where their
+// kind has one, and else by whether the driver can make anything of them.
+func (p *parts) classes(served bool) pool.Classes {
+	return func(ctx context.Context, ref v1.NodeClassReference) (pool.Class, error) {
+		if served && ref.Group == awsv1.Group && ref.Kind == "EC2NodeClass" {
+			var o awsv1.EC2NodeClass
+			err := p.m.GetClient().Get(ctx, client.ObjectKey{Name: ref.Name}, &o)
+			if apierrors.IsNotFound(err) {
+				return pool.Class{Missing: true}, nil
+			}
+			return pool.ClassOf(&o, o.Status.Conditions), err
+		}
+		_, broken, known := p.cloud.Template(observe.TemplateOf(ref, nil))
+		switch e, coded := errors.AsType[*cloud.Error](broken); {
+		case !known:
+			return pool.Class{}, nil
+		case !coded || e.Code != cloud.NotReady:
+			return pool.Class{Ready: "True"}, nil
+		case e.Reason == v1.ReasonNodeClassNotFound:
+			return pool.Class{Missing: true}, nil
+		default:
+			return pool.Class{Ready: "False", Reason: e.Reason, Message: e.Error()}, nil
+		}
+	}
+}
