@@ -35,6 +35,7 @@ var ErrNoJoin = errors.New("the user data joins no cluster")
 // flags takes over what arguments of a kubelet say.
 func (s *Settings) flags(args []string) error {
 	for name, value := range options(args) {
+		value = unquoted(value)
 		var err error
 		switch name {
 		case "node-labels":
@@ -57,6 +58,15 @@ func (s *Settings) flags(args []string) error {
 		}
 	}
 	return nil
+}
+
+// unquoted takes off the quotes in which a flag of a node configuration may
+// stand: the service that starts the kubelet takes them off as a shell does.
+func unquoted(v string) string {
+	if len(v) >= 2 && v[0] == '"' && v[len(v)-1] == '"' {
+		return v[1 : len(v)-1]
+	}
+	return v
 }
 
 func (s *Settings) labels(list string) error {

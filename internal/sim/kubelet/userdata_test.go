@@ -56,7 +56,7 @@ spec:
       systemReserved: {cpu: 100m}
       evictionHard: {memory.available: 5%, nodefs.available: 10%}
     flags:
-    - --node-labels=karpenter.sh/capacity-type=spot,karpenter.sh/nodepool=default
+    - --node-labels="karpenter.sh/capacity-type=spot,karpenter.sh/nodepool=default"
 --//--
 `
 	bottlerocket = `
