@@ -18,8 +18,9 @@ import (
 
 // What a build with empty caches costs, measured with Go 1.26 on Linux, amd64.
 const (
-	coldCPU   = 560 * time.Second
-	coldSpace = 5 << 30 // modules, build cache and the binary
+	coldCPU    = 560 * time.Second
+	coldSpace  = 5 << 30   // modules, build cache and the binary
+	leastSpace = 600 << 20 // what the link and the binary alone take
 )
 
 // buildOnce builds the binary at path. Of several builders at once one works and the others wait for it.
@@ -98,13 +99,19 @@ func lock(ctx context.Context, file string) (unlock func(), err error) {
 }
 
 func build(ctx context.Context, dir, out string) error {
+	space, err := free(filepath.Dir(out))
+	if err == nil && space < leastSpace {
+		return fmt.Errorf("%s has %d MB left, too little for the control plane.%s", filepath.Dir(out), space>>20, advice("no space left on device"))
+	}
 	p := newProgress(os.Stderr)
 	defer p.close()
 	cores := min(runtime.NumCPU(), 8) // beyond that the widest package is what is waited for
 	p.say("Building the control plane (etcd, Kubernetes, kubectl, helm) from source, once for this machine.")
 	p.say("With empty caches that is about %d CPU-seconds, here some %s, and %d GB of disk.",
 		int(coldCPU.Seconds()), (coldCPU / time.Duration(cores)).Round(10*time.Second), coldSpace>>30)
-	p.warnSpace(filepath.Dir(out))
+	if err == nil && space < coldSpace {
+		p.say("Only %.1f GB are free in %s.", float64(space)/(1<<30), filepath.Dir(out))
+	}
 
 	p.phase("fetching modules", "modules fetched", 0)
 	list, err := run(ctx, p, dir, "list", "-trimpath", "-buildvcs=false", "-deps", "-f", "{{.ImportPath}}", ".")
@@ -150,7 +157,7 @@ func advice(said string) string {
 	switch {
 	case has("no space left on device", "disk quota exceeded"):
 		return "\nThe disk is full. Free some 5 GB, or move the caches with GOCACHE, GOMODCACHE, GOTMPDIR and XDG_CACHE_HOME."
-	case has("no such host", "connection refused", "i/o timeout", "network is unreachable", "proxyconnect", "TLS handshake", "Bad Gateway", "Service Unavailable"):
+	case has("no such host", "connection refused", "i/o timeout", "network is unreachable", "proxyconnect", "TLS handshake", "module lookup disabled", "Bad Gateway", "Service Unavailable"):
 		return "\nModules could not be fetched. Check the network, or point GOPROXY at a proxy that can be reached; what was fetched is kept."
 	case has("signal: killed"):
 		return "\nA compiler was killed, perhaps for want of memory: it needs some 3 GB. GOMAXPROCS=1 needs less."

@@ -31,7 +31,11 @@ func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	path, err := ensure(ctx, *links)
-	if err != nil {
+	switch {
+	case ctx.Err() != nil:
+		fmt.Fprintln(os.Stderr, "controlplane: interrupted; what is compiled is kept, so the next time takes less")
+		os.Exit(1)
+	case err != nil:
 		fmt.Fprintln(os.Stderr, "controlplane:", err)
 		os.Exit(1)
 	}

@@ -101,15 +101,13 @@ func (p *progress) close() {
 	p.stopped.Wait()
 }
 
-// warnSpace says so beforehand when a build with empty caches would not fit.
-func (p *progress) warnSpace(dir string) {
+// free is how much room the file system of dir has left, in bytes.
+func free(dir string) (uint64, error) {
 	var s syscall.Statfs_t
-	if syscall.Statfs(dir, &s) != nil {
-		return
+	if err := syscall.Statfs(dir, &s); err != nil {
+		return 0, err
 	}
-	if free := s.Bavail * uint64(s.Bsize); free < coldSpace {
-		p.say("Only %.1f GB are free in %s.", float64(free)/(1<<30), dir)
-	}
+	return s.Bavail * uint64(s.Bsize), nil
 }
 
 // lines calls each for every line written to it and keeps the last ones.
