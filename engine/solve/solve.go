@@ -138,24 +138,36 @@ func (s *search) finish(p Problem) Answer {
 		placed[c] = s.m.classes[c].count - best.left[c]
 		whole = whole && best.left[c] == 0
 	}
-	f := newFluid(s.m, 0)
-	copy(f.share, s.fluid.share)
-	copy(f.toll, s.fluid.toll)
-	for l, fee := range s.fluid.fee {
-		f.fee[l] = max(fee-float64(s.m.charge)/f.limits[l].cap, 0)
-	}
-	f.climb(100, 0.2, 0.02)
 	a := s.m.answer(p, best)
 	var worth []int64
-	a.Bound, worth = f.bound(placed)
+	for _, f := range s.plain() {
+		if bound, w := f.bound(placed); worth == nil || bound > a.Bound {
+			a.Bound, worth = bound, w
+		}
+		s.steps += f.steps
+	}
 	if whole {
 		a.Bound = max(a.Bound, s.proven)
 	}
 	for c, w := range worth {
 		a.Duals[s.m.classes[c].item] = w >> moneyBits
 	}
-	a.Steps = s.steps + s.packer.steps + s.fluid.steps + f.steps
+	a.Steps = s.steps + s.packer.steps + s.fluid.steps
 	return a
+}
+
+// plain returns relaxations without the charge, one that goes on from the prices of the search and one that starts anew:
+// the ascent can get stuck, seldom twice.
+func (s *search) plain() [2]*fluid {
+	on, anew := newFluid(s.m, 0), newFluid(s.m, 0)
+	copy(on.share, s.fluid.share)
+	copy(on.toll, s.fluid.toll)
+	for l, fee := range s.fluid.fee {
+		on.fee[l] = max(fee-float64(s.m.charge)/on.limits[l].cap, 0)
+	}
+	on.climb(100, 0.2, 0.02)
+	anew.climb(150, 0.6, 0.1)
+	return [2]*fluid{on, anew}
 }
 
 // styles are the starts of the search. Caps want hosts that are no larger than a fair share.
