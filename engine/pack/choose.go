@@ -36,11 +36,7 @@ func (k *Packer) put(x *waiting, remaining int) bool {
 			return true
 		}
 	}
-	if b := k.among(k.new, x, new(int), nil); b != nil {
-		k.join(b, x)
-		return true
-	}
-	return false
+	return k.squeeze(x, remaining)
 }
 
 // among returns the bin that takes the pod with the least regret, the first of

@@ -33,11 +33,12 @@ type Packer struct {
 
 // waiting is a pod and its class.
 type waiting struct {
-	pod    *world.Pod
-	class  *class
-	bin    *bin
-	held   bool // the scheduler has nominated its place
-	proven bool // the bound counts it
+	pod      *world.Pod
+	class    *class
+	bin      *bin
+	held     bool // the scheduler has nominated its place
+	proven   bool // the bound counts it
+	squeezed bool // onto a machine that holds more of its like than spreading means it to
 }
 
 // retries is how often pods without a place are tried again with what trimming gave back to limits.

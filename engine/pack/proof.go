@@ -66,8 +66,14 @@ func (k *Packer) least(p *proof) int64 {
 	return solve.Bound(free)
 }
 
-// doubt takes the bound back if pods it counts on did not stay on new machines.
+// doubt takes the bound back if pods it counts on did not stay on new machines,
+// or a machine holds more than the modest number that it was proven with.
 func (k *Packer) doubt() {
+	for _, b := range k.new {
+		if slices.ContainsFunc(b.pods, func(x *waiting) bool { return x.proven && x.squeezed }) {
+			k.plan.Bound = 0
+		}
+	}
 	moved := func(x *waiting) bool { return x.proven }
 	if slices.ContainsFunc(k.left, moved) {
 		k.plan.Bound = 0

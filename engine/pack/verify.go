@@ -1,5 +1,7 @@
 package pack
 
+import "slices"
+
 // rounds is how often pods that could not be bound are all placed anew, before
 // each is tried by itself.
 const rounds = 3
@@ -41,7 +43,7 @@ func (k *Packer) trySingly(pods []*waiting) {
 		var again []*waiting
 		for _, x := range pods {
 			tries--
-			if tries >= 0 && (k.try(x, k.put) || k.try(x, k.squeeze)) {
+			if tries >= 0 && (k.try(x, k.put) || k.try(x, k.squeeze) || k.tryDomains(x)) {
 				found = true
 				continue
 			}
@@ -56,9 +58,27 @@ func (k *Packer) trySingly(pods []*waiting) {
 func (k *Packer) squeeze(x *waiting, _ int) bool {
 	b := k.among(k.new, x, new(int), nil)
 	if b != nil {
+		x.squeezed = true
 		k.join(b, x)
 	}
 	return b != nil
+}
+
+// tryDomains tries a new machine for the pod in each of the domains it can reach.
+func (k *Packer) tryDomains(x *waiting) bool {
+	if !k.ledger.Spreads(x.class.subject) {
+		return false
+	}
+	return slices.ContainsFunc(k.reachable(x.class), func(offer int) bool {
+		in := level{k.market.offers[offer].tuple}
+		return k.try(x, func(x *waiting, remaining int) bool {
+			b := k.obtain(x, remaining, in)
+			if b != nil {
+				k.join(b, x)
+			}
+			return b != nil
+		})
+	})
 }
 
 // try places the pod and takes it off again if then some pod could not be bound.

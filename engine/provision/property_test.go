@@ -70,7 +70,9 @@ func TestSearchIsNeverWorse(t *testing.T) {
 		if len(a.Refused) > len(b.Refused) || len(a.Refused) == len(b.Refused) && spent(a) > spent(b) {
 			t.Fatalf("worse:\n%s\nthan one by one:\n%s\n%s", a, b, strings.Join(lines, "\n"))
 		}
-		if a.Bound > a.Cost || a.Bound > b.Cost && len(a.Refused)+len(b.Refused)+len(b.Filled) == 0 {
+		// Spread over hosts is planned with a cap on each machine, which the bound takes for granted.
+		capped := strings.Contains(strings.Join(lines, " "), "spread=host")
+		if a.Bound > a.Cost || a.Bound > b.Cost && !capped && len(a.Refused)+len(b.Refused)+len(b.Filled) == 0 {
 			t.Fatalf("the bound %d is above the cost %d of\n%s\n%s", a.Bound, b.Cost, b, strings.Join(lines, "\n"))
 		}
 	})
