@@ -75,6 +75,7 @@ type launching struct {
 	order    cloud.Order
 	shapes   world.Catalog
 	machines []cloud.Machine
+	bought   []cloud.MachineID // by this call; the others were there already
 }
 
 func (l *launching) add(found ...cloud.Machine) {
@@ -129,6 +130,7 @@ func (l *launching) try(ctx context.Context, attempt int) error {
 	}
 	for _, m := range answer.Machines {
 		l.add(l.fresh(m))
+		l.bought = append(l.bought, cloud.MachineID(m.ID))
 	}
 	return answer.Err()
 }
@@ -270,6 +272,9 @@ func (l *launching) finished(ctx context.Context) []cloud.Machine {
 	}
 	for _, m := range l.machines {
 		l.soldout.Clear(soldoutOffer(m))
+		if !slices.Contains(l.bought, m.ID) {
+			continue
+		}
 		l.cfg.Said(Saying{
 			Message: fmt.Sprintf("Launched instance: %s, hostname: %s, type: %s, zone: %s, capacityType: %s", m.ID, m.Name, m.Shape, m.Zone, m.CapacityType),
 			Pool:    l.order.Pool,
