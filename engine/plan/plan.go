@@ -26,6 +26,17 @@ type Plan struct {
 	Charge   int64     // the node charge used, millionths an hour a node
 	Steps    int       // counted work
 	Waiting  int       // pods considered
+	Back     []Give    // machines to give back, in order of claim
+	Again    int64     // when more may be due although nothing changes; 0: never
+}
+
+// Give is one machine to be given back.
+type Give struct {
+	Claim  string
+	Node   string
+	Pool   world.PoolID
+	Reason string
+	Price  int64 // what it costs an hour
 }
 
 // Ask is one machine to be bought.

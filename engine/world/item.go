@@ -209,6 +209,7 @@ type Claim struct {
 	Launched      bool              `json:"launched,omitempty"`
 	Registered    bool              `json:"registered,omitempty"`
 	Initialized   bool              `json:"initialized,omitempty"`
+	InitializedAt int64             `json:"initializedAt,omitempty"`
 	Deleting      bool              `json:"deleting,omitempty"`
 	Failed        bool              `json:"failed,omitempty"`      // the launch failed: it is no capacity
 	ExpireAfter   int64             `json:"expireAfter,omitempty"` // seconds; 0: never

@@ -58,6 +58,9 @@ func Claim(c *v1.NodeClaim) world.Claim {
 		Deleting:      c.DeletionTimestamp != nil,
 		LastPodEvent:  seconds(c.Status.LastPodEventTime),
 	}
+	if s := c.Conditions().Get(v1.ConditionInitialized); s != nil && out.Initialized {
+		out.InitializedAt = seconds(s.LastTransitionTime)
+	}
 	if out.Template == "" && c.Spec.NodeClassRef != nil {
 		out.Template = TemplateOf(*c.Spec.NodeClassRef, nil)
 	}

@@ -1,0 +1,73 @@
+package disrupt
+
+import (
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/tenon-sh/tenon/engine/world"
+)
+
+// allowed is how many more machines of a pool may go for a reason, those that
+// go already or are not ready counted.
+func (d *decision) allowed(pool *world.Pool, reason string) int {
+	total, going := 0, 0
+	for _, p := range d.world.Places() {
+		if p.Pool() != pool.ID || p.Claim == nil || !p.Claim.Initialized {
+			continue
+		}
+		total++
+		if p.Deleting() || d.going[p.Name()] || p.Node != nil && !p.Node.Ready {
+			going++
+		}
+	}
+	return max(Allowed(pool.Disruption.Budgets, reason, total, d.world.At())-going, 0)
+}
+
+// Allowed is how many of a pool's machines its budgets let go at once for a
+// reason at a time. The tightest that is active counts; one that cannot be read
+// lets nothing go.
+func Allowed(budgets []world.Budget, reason string, total int, at int64) int {
+	least := math.MaxInt
+	for _, b := range budgets {
+		if len(b.Reasons) > 0 && !slices.Contains(b.Reasons, reason) {
+			continue
+		}
+		active, ok := activeAt(b, at)
+		n, read := nodes(b.Nodes, total)
+		switch {
+		case !ok || !read:
+			return 0
+		case active:
+			least = min(least, n)
+		}
+	}
+	return least
+}
+
+// nodes reads a number or a share of the total, rounded up.
+func nodes(text string, total int) (int, bool) {
+	share, percent := strings.CutSuffix(text, "%")
+	n, err := strconv.Atoi(share)
+	if err != nil || n < 0 {
+		return 0, false
+	}
+	if !percent {
+		return n, true
+	}
+	return (n*total + 99) / 100, n <= 100
+}
+
+// activeAt reports whether a budget counts at a time. ok is false if its
+// schedule cannot be read.
+func activeAt(b world.Budget, at int64) (active, ok bool) {
+	if b.Schedule == "" {
+		return true, true
+	}
+	s, err := parseSchedule(b.Schedule)
+	if err != nil {
+		return false, false
+	}
+	return s.hit(at-b.Duration, at), true
+}

@@ -1,0 +1,56 @@
+package disrupt
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/tenon-sh/tenon/engine/plan"
+	"github.com/tenon-sh/tenon/engine/world"
+)
+
+// The reasons for giving a machine back, as budgets and conditions name them.
+const (
+	Empty   = "Empty"
+	Expired = "Expired"
+)
+
+// Options are what a caller may choose. The zero value works.
+type Options struct {
+	// Planned are machines, by the names of their places, that pods are on their way to.
+	Planned []string
+}
+
+// Decide returns the machines to give back now, and when to look again.
+func Decide(w *world.World, o Options) plan.Plan {
+	p := plan.Plan{World: w.Digest(), At: w.At()}
+	d := decision{world: w, plan: &p, planned: o.Planned, going: map[string]bool{}}
+	d.expiration()
+	d.emptiness()
+	slices.SortFunc(p.Back, func(a, b plan.Give) int { return strings.Compare(a.Claim, b.Claim) })
+	return p
+}
+
+// decision is one call of Decide.
+type decision struct {
+	world   *world.World
+	plan    *plan.Plan
+	planned []string
+	going   map[string]bool // places given back in this plan
+}
+
+// give gives a machine back.
+func (d *decision) give(p *world.Place, reason string) {
+	d.going[p.Name()] = true
+	g := plan.Give{Claim: p.Claim.Name, Pool: p.Pool(), Reason: reason, Price: plan.PriceOf(d.world, p)}
+	if p.Node != nil {
+		g.Node = p.Node.Name
+	}
+	d.plan.Back = append(d.plan.Back, g)
+}
+
+// later notes that something may be due at a time that has not come yet.
+func (d *decision) later(at int64) {
+	if at > d.world.At() && (d.plan.Again == 0 || at < d.plan.Again) {
+		d.plan.Again = at
+	}
+}

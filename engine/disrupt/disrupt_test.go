@@ -1,0 +1,192 @@
+package disrupt_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/tenon-sh/tenon/engine/disrupt"
+	"github.com/tenon-sh/tenon/engine/plan"
+	"github.com/tenon-sh/tenon/engine/world"
+)
+
+// noon is a Thursday.
+var noon = time.Date(2026, 1, 1, 12, 0, 0, 0, time.UTC).Unix()
+
+func TestAllowed(t *testing.T) {
+	day := world.Budget{Nodes: "0", Schedule: "0 9 * * mon-fri", Duration: 8 * 3600}
+	tests := map[string]struct {
+		why     string
+		budgets []world.Budget
+		total   int
+		at      int64
+		want    int
+	}{
+		"Share":      {"A share is rounded up.", []world.Budget{{Nodes: "10%"}}, 19, noon, 2},
+		"One":        {"So a small pool may always lose one.", []world.Budget{{Nodes: "10%"}}, 1, noon, 1},
+		"Tightest":   {"The tightest counts.", []world.Budget{{Nodes: "20%"}, {Nodes: "5"}}, 30, noon, 5},
+		"OtherCause": {"A budget for other reasons says nothing.", []world.Budget{{Nodes: "0", Reasons: []string{"Drifted"}}, {Nodes: "3"}}, 30, noon, 3},
+		"Working":    {"During the day nothing goes.", []world.Budget{day, {Nodes: "3"}}, 30, noon, 0},
+		"Begin":      {"It begins with its minute.", []world.Budget{day, {Nodes: "3"}}, 30, noon - 3*3600, 0},
+		"Evening":    {"It ends with its duration.", []world.Budget{day, {Nodes: "3"}}, 30, noon + 5*3600, 3},
+		"Weekend":    {"On Saturday it does not begin.", []world.Budget{day, {Nodes: "3"}}, 30, noon + 48*3600, 3},
+		"Broken":     {"What cannot be read lets nothing go.", []world.Budget{{Nodes: "some"}, {Nodes: "3"}}, 30, noon, 0},
+		"BadTime":    {"Nor does a schedule that cannot be read.", []world.Budget{{Nodes: "3", Schedule: "61 * * * *", Duration: 60}}, 30, noon, 0},
+		"Never":      {"A day that never comes is no reason to hang.", []world.Budget{{Nodes: "0", Schedule: "0 0 30 feb *", Duration: 1e9}, {Nodes: "3"}}, 30, noon, 3},
+		"Macro":      {"Macros are schedules.", []world.Budget{{Nodes: "1", Schedule: "@daily", Duration: 13 * 3600}}, 30, noon, 1},
+		"Sunday":     {"Seven is Sunday too.", []world.Budget{{Nodes: "1", Schedule: "0 12 * * 7", Duration: 60}, {Nodes: "9"}}, 30, noon + 72*3600, 1},
+		"EitherDay":  {"With both kinds of day given either will do.", []world.Budget{{Nodes: "1", Schedule: "0 12 13 * thu", Duration: 60}, {Nodes: "9"}}, 30, noon, 1},
+		"Steps":      {"Steps start at the beginning of the range.", []world.Budget{{Nodes: "1", Schedule: "*/15 8-16/4 * * *", Duration: 60}, {Nodes: "9"}}, 30, noon + 45*60, 1},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			if got := disrupt.Allowed(tc.budgets, disrupt.Empty, tc.total, tc.at); got != tc.want {
+				t.Errorf("%d, want %d: %s", got, tc.want, tc.why)
+			}
+		})
+	}
+}
+
+// machine is an initialized machine of pool p, quiet for a minute.
+func machine(b *world.Builder, name string, change func(*world.Node, *world.Claim), pods ...world.Pod) {
+	n := world.Node{Name: name, Ready: true, Claim: name, Pool: world.PoolID{Kind: world.NodePool, Name: "p"}}
+	c := world.Claim{Name: name, Pool: n.Pool, Node: name, Launched: true, Registered: true, Initialized: true, Created: noon - 3600, InitializedAt: noon - 60}
+	if change != nil {
+		change(&n, &c)
+	}
+	must(b.SetNode(n))
+	must(b.SetClaim(c))
+	for i, p := range pods {
+		p.Key, p.Node = world.Key{Namespace: "d", Name: name + string(rune('a'+i))}, name
+		must(b.SetPod(p))
+	}
+}
+
+func must(err error) {
+	if err != nil {
+		panic(err)
+	}
+}
+
+func back(p plan.Plan) []string {
+	var out []string
+	for _, g := range p.Back {
+		out = append(out, g.Claim+" "+g.Reason)
+	}
+	return out
+}
+
+func TestDecide(t *testing.T) {
+	wait := int64(30)
+	usual := func(b *world.Builder) {
+		must(b.SetPool(world.Pool{ID: world.PoolID{Kind: world.NodePool, Name: "p"}, Disruption: world.PoolDisruption{EmptyAfter: &wait}}))
+	}
+	tests := map[string]struct {
+		why   string
+		build func(*world.Builder)
+		opts  disrupt.Options
+		want  []string
+		again int64 // after noon
+	}{
+		"Empty": {"Nothing runs there.", func(b *world.Builder) { machine(b, "a", nil) }, disrupt.Options{}, []string{"a Empty"}, 0},
+		"Daemons": {
+			"What runs on every node keeps none.",
+			func(b *world.Builder) { machine(b, "a", nil, world.Pod{DaemonSet: "log"}, world.Pod{Static: true}) },
+			disrupt.Options{},
+			[]string{"a Empty"}, 0,
+		},
+		"Used": {"A pod keeps its machine.", func(b *world.Builder) { machine(b, "a", nil, world.Pod{}) }, disrupt.Options{}, nil, 0},
+		"Worthless": {"A pod that says it is worth nothing does not.", func(b *world.Builder) {
+			machine(b, "a", nil, world.Pod{Disruption: world.PodDisruption{DeletionCost: -1 << 31}})
+		}, disrupt.Options{}, []string{"a Empty"}, 0},
+		"Ending":   {"A pod that ends does not.", func(b *world.Builder) { machine(b, "a", nil, world.Pod{Terminating: true}) }, disrupt.Options{}, []string{"a Empty"}, 0},
+		"Stateful": {"Unless it will be made again.", func(b *world.Builder) { machine(b, "a", nil, world.Pod{Terminating: true, StatefulOwner: true}) }, disrupt.Options{}, nil, 0},
+		"Recent": {
+			"It waits after the last pod came or went.",
+			func(b *world.Builder) {
+				machine(b, "a", func(_ *world.Node, c *world.Claim) { c.LastPodEvent = noon - 10 })
+			},
+			disrupt.Options{},
+			nil, 20,
+		},
+		"Planned": {"Pods are on their way there.", func(b *world.Builder) { machine(b, "a", nil) }, disrupt.Options{Planned: []string{"a"}}, nil, 0},
+		"Nominated": {"kube-scheduler promised it to a pod.", func(b *world.Builder) {
+			machine(b, "a", nil)
+			must(b.SetPod(world.Pod{Key: world.Key{Name: "w"}, Nominated: "a"}))
+		}, disrupt.Options{}, nil, 0},
+		"Forbidden": {"Its owner forbids it.", func(b *world.Builder) { machine(b, "a", func(n *world.Node, _ *world.Claim) { n.DoNotDisrupt = true }) }, disrupt.Options{}, nil, 0},
+		"ForNow": {
+			"A daemon pod forbids it for another while.",
+			func(b *world.Builder) {
+				machine(b, "a", nil, world.Pod{DaemonSet: "log", Started: noon - 60, Disruption: world.PodDisruption{ForbiddenFor: 100}})
+			},
+			disrupt.Options{},
+			nil, 40,
+		},
+		"Starting": {"It is not initialized yet.", func(b *world.Builder) { machine(b, "a", func(_ *world.Node, c *world.Claim) { c.Initialized = false }) }, disrupt.Options{}, nil, 0},
+		"Foreign": {
+			"A node of someone else is never given back.",
+			func(b *world.Builder) { must(b.SetNode(world.Node{Name: "x", Ready: true})) }, disrupt.Options{},
+			nil, 0,
+		},
+		"Static": {
+			"A static pool keeps its number.",
+			func(b *world.Builder) {
+				n := 1
+				must(b.SetPool(world.Pool{ID: world.PoolID{Kind: world.NodePool, Name: "p"}, Replicas: &n, Disruption: world.PoolDisruption{EmptyAfter: &wait}}))
+				machine(b, "a", nil)
+			},
+			disrupt.Options{},
+			nil, 0,
+		},
+		"Budget": {
+			"Those that go already count.",
+			func(b *world.Builder) {
+				must(b.SetPool(world.Pool{ID: world.PoolID{Kind: world.NodePool, Name: "p"}, Disruption: world.PoolDisruption{EmptyAfter: &wait, Budgets: []world.Budget{{Nodes: "2"}}}}))
+				machine(b, "a", nil)
+				machine(b, "b", nil)
+				machine(b, "c", func(n *world.Node, _ *world.Claim) { n.Deleting = true })
+			},
+			disrupt.Options{},
+			[]string{"a Empty"}, 0,
+		},
+		"Expired": {
+			"Age has no budget, and needs no node.",
+			func(b *world.Builder) {
+				must(b.SetPool(world.Pool{ID: world.PoolID{Kind: world.NodePool, Name: "p"}, Disruption: world.PoolDisruption{Budgets: []world.Budget{{Nodes: "0"}}}}))
+				machine(b, "a", func(_ *world.Node, c *world.Claim) { c.ExpireAfter = 3600 }, world.Pod{Disruption: world.PodDisruption{Forbidden: true}})
+				must(b.SetClaim(world.Claim{Name: "b", Created: noon - 100, ExpireAfter: 90}))
+				must(b.SetClaim(world.Claim{Name: "c", Created: noon - 80, ExpireAfter: 90}))
+			},
+			disrupt.Options{},
+			[]string{"a Expired", "b Expired"}, 10,
+		},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			b := world.NewBuilder()
+			usual(b)
+			tc.build(b)
+			p := disrupt.Decide(b.Snapshot(noon), tc.opts)
+			if diff := cmp.Diff(tc.want, back(p)); diff != "" {
+				t.Errorf("%s -want +got\n%s", tc.why, diff)
+			}
+			again := p.Again
+			if again != 0 {
+				again -= noon
+			}
+			if again != tc.again {
+				t.Errorf("again after %d, want %d: %s", again, tc.again, tc.why)
+			}
+		})
+	}
+}
+
+func FuzzSchedule(f *testing.F) {
+	f.Add("*/5 0-23/2 ? jan-dec sun", int64(3600))
+	f.Add("@weekly", int64(1<<40))
+	f.Fuzz(func(_ *testing.T, text string, duration int64) {
+		disrupt.Allowed([]world.Budget{{Nodes: "1", Schedule: text, Duration: duration % 1e8}}, disrupt.Empty, 5, noon)
+	})
+}

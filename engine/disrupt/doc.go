@@ -1,0 +1,5 @@
+// Package disrupt decides which machines to give back.
+//
+// Each way of giving back has a file: expiration ends what has grown too old,
+// emptiness what runs nothing. What a pool's budgets allow is in budget.go.
+package disrupt

@@ -1,0 +1,117 @@
+package disrupt
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+
+	"github.com/tenon-sh/tenon/engine/plan"
+	"github.com/tenon-sh/tenon/engine/world"
+)
+
+// emptiness gives back machines that run nothing and have been quiet for as
+// long as their pool says, the dearest first, within the pool's budgets.
+func (d *decision) emptiness() {
+	due := map[world.PoolID][]*world.Place{}
+	for _, p := range d.world.Places() {
+		if d.emptyFor(p) {
+			due[p.Pool()] = append(due[p.Pool()], p)
+		}
+	}
+	for _, pool := range d.world.Pools() {
+		places := due[pool.ID]
+		if len(places) == 0 {
+			continue
+		}
+		slices.SortStableFunc(places, func(a, b *world.Place) int {
+			return cmp.Or(cmp.Compare(plan.PriceOf(d.world, b), plan.PriceOf(d.world, a)), strings.Compare(a.Name(), b.Name()))
+		})
+		for _, p := range places[:min(len(places), d.allowed(pool, Empty))] {
+			d.give(p, Empty)
+		}
+	}
+}
+
+// emptyFor reports whether a machine has been empty for as long as its pool
+// wants, and notes when it will have been.
+func (d *decision) emptyFor(p *world.Place) bool {
+	pool := d.world.Pool(p.Pool())
+	if pool == nil || pool.Replicas != nil || pool.Disruption.EmptyAfter == nil || !d.movable(p) {
+		return false
+	}
+	if slices.ContainsFunc(p.Pods, stays) {
+		return false
+	}
+	quiet := max(p.Claim.InitializedAt, p.Claim.LastPodEvent)
+	if at := quiet + *pool.Disruption.EmptyAfter; at > d.world.At() {
+		d.later(at)
+		return false
+	}
+	return true
+}
+
+// movable reports whether a machine may be given back by choice at all.
+func (d *decision) movable(p *world.Place) bool {
+	switch {
+	case p.Node == nil, p.Claim == nil, !p.Claim.Initialized, p.Deleting(), p.Node.DoNotDisrupt, d.going[p.Name()]:
+		return false
+	case slices.Contains(d.planned, p.Name()), slices.Contains(d.planned, p.Claim.Name):
+		return false
+	}
+	for _, w := range d.world.Waiting() {
+		if w.Nominated == p.Node.Name {
+			return false // kube-scheduler has promised it to a pod
+		}
+	}
+	for _, pod := range p.Pods {
+		if d.protected(pod) {
+			return false
+		}
+	}
+	return true
+}
+
+// stays reports whether a pod makes a machine count as used. What a DaemonSet
+// or the node itself runs does not, nor what is ending, nor what its owner
+// values so little that losing it costs nothing.
+func stays(p *world.Pod) bool {
+	if p.DaemonSet != "" || p.Static || p.Terminating && !p.StatefulOwner {
+		return false
+	}
+	// 1 + deletion cost / 2^27 + priority / 2^25 > 0, in whole numbers.
+	const one = 1 << 27
+	return one+int64(p.Disruption.DeletionCost)+4*int64(p.Priority) > 0
+}
+
+// protected reports whether a pod may not be evicted now, and notes when that ends.
+func (d *decision) protected(p *world.Pod) bool {
+	if p.Terminating {
+		return false
+	}
+	if p.Disruption.Forbidden {
+		return true
+	}
+	if span := p.Disruption.ForbiddenFor; span > 0 {
+		if p.Started == 0 {
+			return true
+		}
+		if end := p.Started + span; end > d.world.At() {
+			d.later(end)
+			return true
+		}
+	}
+	if p.Static || p.DaemonSet != "" {
+		return false
+	}
+	guards := 0
+	for _, g := range d.world.Guards() {
+		if g.Namespace != p.Namespace || !g.Selector.Match(p.Labels) || g.UnhealthyLeave && !p.ReadyToServe {
+			continue
+		}
+		guards++
+		if g.Allowed < 1 {
+			return true
+		}
+	}
+	return guards > 1 // the API server evicts no pod that two budgets guard
+}
