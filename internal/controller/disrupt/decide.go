@@ -1,0 +1,99 @@
+// Package disrupt has machines given back that are no longer needed.
+//
+// A node that goes by choice is marked first, so that no pod comes to it any
+// more; only when it is still to go a moment later does its claim end. Marks
+// are objects' own, so a controller that starts anew goes on or takes them back.
+package disrupt
+
+import (
+	"slices"
+	"time"
+
+	v1 "github.com/tenon-sh/tenon/api/karpenter/v1"
+	"github.com/tenon-sh/tenon/engine/disrupt"
+	"github.com/tenon-sh/tenon/engine/plan"
+	"github.com/tenon-sh/tenon/engine/world"
+)
+
+// hold is how long a node is marked before its claim ends: pods that were
+// bound before the mark was seen show up in this time.
+const hold = 2 * time.Second
+
+// Kind is what is done to a machine.
+type Kind string
+
+// The kinds of step.
+const (
+	Mark   Kind = "mark"   // keep new pods away
+	End    Kind = "end"    // end its claim
+	Unmark Kind = "unmark" // it stays after all
+)
+
+// Step is what is done to one machine.
+type Step struct {
+	Kind   Kind
+	Claim  string
+	Node   string
+	Reason string
+}
+
+// Next returns the steps towards a plan, given since when this process knows
+// each node to be marked, and how long until the next step is due.
+func Next(w *world.World, p plan.Plan, marked map[string]time.Time, now time.Time) (steps []Step, wait time.Duration) {
+	back := map[string]bool{}
+	for _, g := range p.Back {
+		back[g.Node] = true
+		since, known := marked[g.Node]
+		switch {
+		case g.Reason == disrupt.Expired || g.Node == "":
+			steps = append(steps, Step{End, g.Claim, g.Node, g.Reason})
+		case !isMarked(w.Place(g.Node)):
+			steps = append(steps, Step{Mark, g.Claim, g.Node, g.Reason})
+		case known && now.Sub(since) >= hold:
+			steps = append(steps, Step{End, g.Claim, g.Node, g.Reason})
+		case known:
+			wait = soonest(wait, hold-now.Sub(since))
+		default:
+			wait = soonest(wait, hold) // marked before we started, or just seen
+		}
+	}
+	for _, place := range w.Places() {
+		if place.Node != nil && place.Claim != nil && !place.Deleting() && !back[place.Node.Name] && isMarked(place) {
+			steps = append(steps, Step{Kind: Unmark, Claim: place.Claim.Name, Node: place.Node.Name})
+		}
+	}
+	return steps, wait
+}
+
+func isMarked(p *world.Place) bool {
+	return p != nil && p.Node != nil && slices.ContainsFunc(p.Node.Taints, func(t world.Taint) bool {
+		return t.Key == v1.TaintDisrupted && t.Effect == world.NoSchedule
+	})
+}
+
+func soonest(a, b time.Duration) time.Duration {
+	if a == 0 || b < a {
+		return b
+	}
+	return a
+}
+
+// Planned are the machines to which a plan sends pods that are not there yet.
+func Planned(w *world.World, p plan.Plan) []string {
+	var out []string
+	for _, f := range p.Filled {
+		if !slices.ContainsFunc(f.Pods, func(k world.Key) bool {
+			pod := w.Pod(k)
+			return pod != nil && pod.Node == "" && !pod.Done
+		}) {
+			continue
+		}
+		if f.Node != "" {
+			out = append(out, f.Node)
+		}
+		if f.Claim != "" {
+			out = append(out, f.Claim)
+		}
+	}
+	return out
+}

@@ -1,0 +1,217 @@
+package disrupt
+
+import (
+	"context"
+	"fmt"
+	"runtime/debug"
+	"strings"
+	"time"
+
+	"github.com/go-logr/logr"
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	v1 "github.com/tenon-sh/tenon/api/karpenter/v1"
+	"github.com/tenon-sh/tenon/engine/disrupt"
+	"github.com/tenon-sh/tenon/engine/plan"
+	"github.com/tenon-sh/tenon/engine/world"
+	"github.com/tenon-sh/tenon/internal/clock"
+	"github.com/tenon-sh/tenon/internal/cluster"
+	"github.com/tenon-sh/tenon/internal/enact"
+	"github.com/tenon-sh/tenon/internal/journal"
+	"github.com/tenon-sh/tenon/internal/loop"
+	"github.com/tenon-sh/tenon/internal/metric"
+)
+
+const (
+	// Name is what metrics and logs call this controller.
+	Name = "disruption"
+	// pace is the least time between two looks.
+	pace = time.Second
+	// failed is how long after a step that failed it is tried again.
+	failed = 5 * time.Second
+)
+
+// Spec is what this controller touches.
+func Spec() loop.Spec {
+	return loop.Spec{
+		Name: Name,
+		Reads: []loop.Resource{
+			loop.Of("", "pods"), loop.Of("", "nodes"), loop.Of("policy", "poddisruptionbudgets"), loop.Of(v1.Group, "nodepools"), loop.Of(v1.Group, "nodeclaims"),
+		},
+		Writes: []loop.Write{
+			loop.To("", "nodes", "patch"), loop.To(v1.Group, "nodeclaims", "delete"), loop.To(v1.Group, "nodeclaims/status", "patch"),
+			loop.To("", "events", "create", "patch"),
+		},
+	}
+}
+
+// Controller gives machines back.
+type Controller struct {
+	Client  client.Client
+	Cluster *cluster.Cluster
+	Enact   *enact.Enactor
+	Journal *journal.Journal
+	Metrics *metric.Set
+	Events  *loop.Events
+	Now     clock.Now
+	Log     logr.Logger
+	// Planner is the kind of the journal's entries that say where pods are to go.
+	Planner string
+
+	wake   chan struct{}
+	marked map[string]time.Time
+}
+
+// Listen has the controller told of changes. It must be called before the cluster's sources start.
+func (c *Controller) Listen() {
+	c.wake = make(chan struct{}, 1)
+	c.marked = map[string]time.Time{}
+	c.Cluster.Listen(func(change cluster.Change) {
+		if change.Kind == cluster.Pod && change.Is != nil && change.Is.Node == "" && (change.Was == nil || change.Was.Node == "") {
+			return // a pod that runs nowhere makes no machine empty
+		}
+		select {
+		case c.wake <- struct{}{}:
+		default:
+		}
+	})
+}
+
+// NeedLeaderElection keeps all but the leader from giving anything back.
+func (c *Controller) NeedLeaderElection() bool { return true }
+
+// Start looks whenever something has changed or is due, until ctx ends.
+func (c *Controller) Start(ctx context.Context) error {
+	if !c.Cluster.Await(ctx) {
+		return nil
+	}
+	timer := time.NewTimer(pace)
+	defer timer.Stop()
+	for last := c.Now(); ; {
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-c.wake:
+			timer.Reset(max(pace-c.Now.Since(last), 0))
+			continue
+		case <-timer.C:
+		}
+		last = c.Now()
+		if wait := c.pass(ctx); wait > 0 {
+			timer.Reset(max(wait, pace))
+		}
+	}
+}
+
+// pass decides and takes the steps that are due. It returns when to look again
+// although nothing happens; zero for never.
+func (c *Controller) pass(ctx context.Context) time.Duration {
+	w := c.Cluster.World()
+	p, ok := c.decide(w)
+	if !ok {
+		return time.Minute
+	}
+	now := c.Now()
+	c.note(w, now)
+	steps, wait := Next(w, p, c.marked, now)
+	for _, s := range steps {
+		if err := c.take(ctx, s); err != nil {
+			if ctx.Err() == nil {
+				c.Log.Error(err, "give back", "step", s.Kind, "NodeClaim", s.Claim)
+			}
+			wait = soonest(wait, failed)
+			continue
+		}
+		wait = soonest(wait, hold)
+	}
+	if p.Again > 0 {
+		wait = soonest(wait, max(time.Unix(p.Again, 0).Sub(now), pace))
+	}
+	return wait
+}
+
+// note keeps since when each node is known to be marked.
+func (c *Controller) note(w *world.World, now time.Time) {
+	still := map[string]time.Time{}
+	for _, p := range w.Places() {
+		if !isMarked(p) {
+			continue
+		}
+		since, ok := c.marked[p.Node.Name]
+		if !ok {
+			since = now
+		}
+		still[p.Node.Name] = since
+	}
+	c.marked = still
+}
+
+// decide makes the plan, and keeps it if it does anything.
+func (c *Controller) decide(w *world.World) (p plan.Plan, ok bool) {
+	defer func() {
+		if r := recover(); r != nil {
+			broke := fmt.Sprintf("%v\n%s", r, debug.Stack())
+			c.Journal.Add(journal.Entry{Kind: Name, World: w, Panic: broke})
+			c.Log.Error(fmt.Errorf("%s", broke), "the decision what to give back broke", "world", w.Digest())
+			p, ok = plan.Plan{}, false
+		}
+	}()
+	var o disrupt.Options
+	if last, known := c.Journal.Last(c.Planner); known {
+		o.Planned = Planned(w, last.Plan)
+	}
+	start := c.Now()
+	p = disrupt.Decide(w, o)
+	c.Metrics.Observe(metric.DisruptionEvaluation, c.Now.Since(start).Seconds(), "empty", "")
+	if len(p.Back) > 0 {
+		c.Journal.Add(journal.Entry{Kind: Name, World: w, Plan: p})
+	}
+	return p, true
+}
+
+// take takes one step.
+func (c *Controller) take(ctx context.Context, s Step) error {
+	claim := &v1.NodeClaim{}
+	if err := c.Client.Get(ctx, client.ObjectKey{Name: s.Claim}, claim); err != nil {
+		return client.IgnoreNotFound(err)
+	}
+	if s.Kind == End {
+		c.Events.Normal(claim, "DisruptionTerminating", "Disrupting NodeClaim: %s", s.Reason)
+		c.Metrics.Add(metric.DisruptionDecisions, 1, "delete", strings.ToLower(s.Reason), "")
+		return c.Enact.Release(ctx, claim, strings.ToLower(s.Reason))
+	}
+	node := &corev1.Node{}
+	if err := c.Client.Get(ctx, client.ObjectKey{Name: s.Node}, node); err != nil {
+		return client.IgnoreNotFound(err)
+	}
+	var err error
+	if s.Kind == Mark {
+		_, err = c.Enact.Taint(ctx, node)
+	} else {
+		err = c.Enact.Untaint(ctx, node)
+	}
+	if err == nil {
+		err = c.say(ctx, claim, s)
+	}
+	if apierrors.IsConflict(err) || apierrors.IsNotFound(err) {
+		return nil // it has changed: the next look decides anew
+	}
+	return err
+}
+
+// say writes to the claim why its node goes, or that it does not.
+func (c *Controller) say(ctx context.Context, claim *v1.NodeClaim, s Step) error {
+	next, err := loop.PatchStatus(ctx, c.Client, claim, func(claim *v1.NodeClaim) {
+		if s.Kind == Mark {
+			claim.Conditions().True(v1.ConditionDisruptionReason, s.Reason, s.Reason, c.Now())
+		} else {
+			claim.Conditions().Clear(v1.ConditionDisruptionReason, c.Now())
+		}
+	})
+	if err == nil && next.ResourceVersion != claim.ResourceVersion {
+		c.Cluster.Wrote(next)
+	}
+	return err
+}
