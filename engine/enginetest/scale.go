@@ -157,3 +157,36 @@ func must(err error) {
 		panic(err)
 	}
 }
+
+// Tangled is n pods a sixth each plain, spread by zone and by host among pods of
+// a label that need not be their own, together by zone and by host, and all of a kind apart by host.
+func Tangled(n int) *world.World {
+	b := world.NewBuilder()
+	must(b.SetCatalog(Market()))
+	must(b.SetPool(world.Pool{ID: world.PoolID{Kind: world.NodePool, Name: "general"}, Template: "t", Requirements: label.SetOf(label.Is(label.CapacityType, label.OnDemand))}))
+	var d dice
+	letter := func() string { return string(rune('a' + d.roll(7))) }
+	for i := range n {
+		p := world.Pod{Key: world.Key{Namespace: "default", Name: fmt.Sprintf("pod-%05d", i)}, Waiting: true}
+		p.Requests = amount.Of(amount.Entry{Name: amount.CPU, Value: []int64{100, 250, 500, 1000, 1500}[d.roll(5)]},
+			amount.Entry{Name: amount.Memory, Value: []int64{100, 256, 512, 1024, 2048, 4096}[d.roll(6)] * gi / 1024}, amount.Entry{Name: amount.Pods, Value: amount.Unit})
+		mine := label.SetOf(label.Is("my-label", letter()))
+		p.Labels = map[string]string{"my-label": letter()}
+		near := letter()
+		company := world.PodTerm{Selector: world.Selector{Some: true, Set: label.SetOf(label.Is("my-affinity", near))}, Namespaces: []string{"default"}}
+		switch i % 6 {
+		case 1:
+			p.Spread = []world.Spread{{Key: label.Zone, MaxSkew: 1, Selector: world.Selector{Some: true, Set: mine}}}
+		case 2:
+			p.Spread = []world.Spread{{Key: label.Hostname, MaxSkew: 1, Selector: world.Selector{Some: true, Set: mine}}}
+		case 3, 4:
+			company.Key = []string{label.Zone, label.Hostname}[i%6-3]
+			p.Labels, p.PodTerms = map[string]string{"my-affinity": near}, []world.PodTerm{company}
+		case 5:
+			p.Labels = map[string]string{"app": "nginx"}
+			p.PodTerms = []world.PodTerm{{Anti: true, Key: label.Hostname, Selector: app("nginx"), Namespaces: []string{"default"}}}
+		}
+		must(b.SetPod(p))
+	}
+	return b.Snapshot(0)
+}

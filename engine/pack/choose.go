@@ -145,7 +145,7 @@ func (k *Packer) obtain(x *waiting, remaining int, in level) *bin {
 	offer, cost := k.cheapest(x, remaining, in)
 	var best *bin
 	larger := -1
-	for i := len(k.new) - 1; i >= 0 && i >= len(k.new)-growing; i-- {
+	for i := len(k.new) - 1; i >= 0 && (i >= len(k.new)-growing || x.class.clings); i-- {
 		b := k.new[i]
 		if !in.has(k.market.offers[b.offer].tuple) || !k.mayJoin(b, x) {
 			continue
@@ -254,7 +254,7 @@ func (k *Packer) compareOffer(a, b int) int {
 	return cmp.Or(
 		cmp.Compare(x.price, y.price),
 		cmp.Compare(x.machine.pool.number, y.machine.pool.number),
-		strings.Compare(x.machine.shape.Name, y.machine.shape.Name),
+		cmp.Compare(x.machine.rank, y.machine.rank),
 		strings.Compare(x.Zone, y.Zone),
 		strings.Compare(x.CapacityType, y.CapacityType),
 	)

@@ -22,6 +22,7 @@ type class struct {
 	plain   bool   // whether a place takes one depends on labels, taints and room only
 	pinned  bool   // it matters in which zone its machine is, or another domain beyond the machine
 	after   bool   // it wants the company of others, so those go first
+	clings  bool   // it wants the company of others, or its own, on the very machine
 	offers  set    // offers that stand and have room for one
 	reach   []int  // one of offers for each tuple of domains
 	wishes  []wish // soft demands on machines
@@ -60,7 +61,7 @@ func (k *Packer) sort(pods []*world.Pod) {
 		k.compile(c)
 	}
 	for _, c := range k.classes {
-		c.after = k.ledger.Follows(c.subject)
+		c.after, c.clings = k.ledger.Follows(c.subject), k.ledger.Clings(c.subject)
 	}
 	slices.SortStableFunc(k.classes, compareClass)
 	for i, c := range k.classes {
@@ -68,14 +69,17 @@ func (k *Packer) sort(pods []*world.Pod) {
 	}
 }
 
-// compareClass orders classes: priority, then anchors before those that want
-// their company, then size, then name.
+// compareClass orders classes: priority, then those that all have to go onto
+// one machine, those that want the company of others last, then size, then name.
 func compareClass(a, b *class) int {
 	after := func(c *class) int {
-		if c.after {
-			return 1
+		switch {
+		case c.after:
+			return 2
+		case c.clings:
+			return 0
 		}
-		return 0
+		return 1
 	}
 	return cmp.Or(
 		cmp.Compare(b.pod.Priority, a.pod.Priority),

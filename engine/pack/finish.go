@@ -213,9 +213,7 @@ func (k *Packer) menu(b *bin, hosts set, a *plan.Ask) []plan.Choice {
 		}
 		menu = append(menu, dish{o.machine, o.price})
 	}
-	slices.SortFunc(menu, func(x, y dish) int {
-		return cmp.Or(cmp.Compare(x.price, y.price), strings.Compare(x.machine.shape.Name, y.machine.shape.Name))
-	})
+	slices.SortFunc(menu, cheaper)
 	if len(menu) > longest {
 		menu = k.shorten(p, menu)
 	}
@@ -233,6 +231,10 @@ func (k *Packer) menu(b *bin, hosts set, a *plan.Ask) []plan.Choice {
 type dish struct {
 	machine *machine
 	price   int64
+}
+
+func cheaper(a, b dish) int {
+	return cmp.Or(cmp.Compare(a.price, b.price), cmp.Compare(a.machine.rank, b.machine.rank))
 }
 
 // served are the hosts that the menu names.
@@ -274,9 +276,7 @@ func (k *Packer) shorten(p *pool, menu []dish) []dish {
 		}
 	}
 	out := append(head, rest...)[:longest]
-	slices.SortFunc(out, func(x, y dish) int {
-		return cmp.Or(cmp.Compare(x.price, y.price), strings.Compare(x.machine.shape.Name, y.machine.shape.Name))
-	})
+	slices.SortFunc(out, cheaper)
 	return out
 }
 

@@ -36,6 +36,7 @@ type machine struct {
 	first  int // its offers are market.offers[first:last]
 	last   int
 
+	rank    int  // among its pool's types, by name
 	diverse int8 // whether enough types are as large, for minValues; 0: not asked yet
 }
 
@@ -223,6 +224,11 @@ func (m *market) stock(p *pool, daemons []*world.DaemonSet) {
 	}
 	for i := range p.catalog.Shapes {
 		m.stockShape(p, &p.catalog.Shapes[i], daemons)
+	}
+	byName := slices.Clone(p.types)
+	slices.SortFunc(byName, func(a, b *machine) int { return strings.Compare(a.shape.Name, b.shape.Name) })
+	for i, t := range byName {
+		t.rank = i
 	}
 }
 

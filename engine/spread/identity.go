@@ -71,3 +71,16 @@ func (l *Ledger) Follows(s *Subject) bool {
 	}
 	return s.together != none && !s.self
 }
+
+// Clings reports whether the subject wants company on the very machine.
+func (l *Ledger) Clings(s *Subject) bool {
+	if s.together == none {
+		return false
+	}
+	for _, k := range l.groups[s.together].keys {
+		if l.keys[k] == label.Hostname {
+			return true
+		}
+	}
+	return false
+}
