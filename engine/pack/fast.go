@@ -473,11 +473,20 @@ func (k *Packer) solveWishes(p solve.Problem, lots []*lot) solve.Answer {
 			}
 		}
 	}
-	if len(kept.Left) <= len(free.Left) && kept.Cost-free.Cost <= lost {
+	if len(kept.Left) <= len(free.Left) && k.spent(kept)-k.spent(free) <= lost {
 		return kept
 	}
 	free.Steps = kept.Steps
 	return free
+}
+
+// spent is the answer's cost with the charge for each node.
+func (k *Packer) spent(a solve.Answer) int64 {
+	sum := a.Cost
+	for _, n := range a.Nodes {
+		sum += int64(n.Times) * k.options.charge()
+	}
+	return sum
 }
 
 // problem is the tier's offers, and its limits and reservations as budgets.
