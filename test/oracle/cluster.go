@@ -75,8 +75,12 @@ func (g *generator) shapes() {
 		gpu      int64
 		price    int64
 	}{
-		{"s.small", 2, 4, "amd64", 0, 100_000}, {"s.medium", 4, 8, "amd64", 0, 190_000}, {"s.large", 8, 16, "amd64", 0, 360_000},
-		{"m.medium", 4, 32, "amd64", 0, 260_000}, {"a.medium", 4, 8, "arm64", 0, 150_000}, {"g.large", 8, 32, "amd64", 2, 900_000},
+		{"s.small", 2, 4, "amd64", 0, 100_000},
+		{"s.medium", 4, 8, "amd64", 0, 190_000},
+		{"s.large", 8, 16, "amd64", 0, 360_000},
+		{"m.medium", 4, 32, "amd64", 0, 260_000},
+		{"a.medium", 4, 8, "arm64", 0, 150_000},
+		{"g.large", 8, 32, "amd64", 2, 900_000},
 	} {
 		shape := world.Shape{
 			Name: s.name,
