@@ -59,7 +59,7 @@ func (d *Driver) resolveClass(ctx context.Context, class nodeclass.Class, poolKu
 		return r, err
 	}
 	if len(r.subnets) == 0 {
-		return r, cloud.Errorf(cloud.NotReady, "SubnetsNotFound", "no subnet matched selector %s: tag a subnet so, or correct the selector", describe(class.Subnets))
+		return r, noSubnets(class)
 	}
 	if class.LaunchTemplate != "" {
 		return r, nil
@@ -68,7 +68,7 @@ func (d *Driver) resolveClass(ctx context.Context, class nodeclass.Class, poolKu
 		return r, err
 	}
 	if len(r.groups) == 0 {
-		return r, cloud.Errorf(cloud.NotReady, "SecurityGroupsNotFound", "no security groups exist given constraints %s: tag a group so, or correct the selector", describe(class.Groups))
+		return r, noGroups(class)
 	}
 	var version string
 	if r.cluster, version, err = d.home.find(ctx); err != nil {

@@ -1,0 +1,134 @@
+package aws
+
+import (
+	"context"
+	"errors"
+
+	corev1 "k8s.io/api/core/v1"
+
+	awsv1 "github.com/tenon-sh/tenon/api/aws/v1"
+	"github.com/tenon-sh/tenon/engine/label"
+	"github.com/tenon-sh/tenon/internal/aws/nodeclass"
+	"github.com/tenon-sh/tenon/internal/cloud"
+)
+
+// Inspection is what a class selects. What is broken is named by the condition
+// of an EC2NodeClass that says it.
+type Inspection struct {
+	Hash    string
+	Subnets []awsv1.Subnet // most free addresses first
+	Groups  []awsv1.SecurityGroup
+	Images  []awsv1.AMI // newest first
+	Profile string
+	Broken  map[string]*cloud.Error
+}
+
+// Inspect finds what a class selects, each part for itself. The error is of
+// what has to be asked again: nothing is known to be wrong with the class.
+func (d *Driver) Inspect(ctx context.Context, ref cloud.ClassRef) (Inspection, error) {
+	c, err := d.cfg.Classes(ctx, ref)
+	if err != nil {
+		return Inspection{}, err
+	}
+	out := Inspection{Hash: c.Hash, Broken: map[string]*cloud.Error{}}
+	var later []error
+	for condition, look := range map[string]func(context.Context, nodeclass.Class, *Inspection) error{
+		awsv1.ConditionSubnetsReady:         d.inspectSubnets,
+		awsv1.ConditionSecurityGroupsReady:  d.inspectGroups,
+		awsv1.ConditionAMIsReady:            d.inspectImages,
+		awsv1.ConditionInstanceProfileReady: d.inspectProfile,
+		awsv1.ConditionPlacementGroupReady:  inspectPlacement,
+	} {
+		err := look(ctx, c, &out)
+		e, coded := errors.AsType[*cloud.Error](err)
+		switch {
+		case err == nil:
+		case coded && (e.Code == cloud.NotReady || e.Code == cloud.Invalid || e.Code == cloud.Unauthorised || e.Code == cloud.Gone):
+			out.Broken[condition] = e
+		default:
+			later = append(later, err)
+		}
+	}
+	return out, errors.Join(later...)
+}
+
+func (d *Driver) inspectSubnets(ctx context.Context, c nodeclass.Class, out *Inspection) error {
+	found, err := d.network.Subnets(ctx, c.Subnets)
+	if err == nil && len(found) == 0 {
+		err = noSubnets(c)
+	}
+	for _, s := range found {
+		out.Subnets = append(out.Subnets, awsv1.Subnet{ID: s.ID, Zone: s.Zone, ZoneID: s.ZoneID})
+	}
+	return err
+}
+
+func (d *Driver) inspectGroups(ctx context.Context, c nodeclass.Class, out *Inspection) error {
+	if c.LaunchTemplate != "" {
+		return nil // it names its own
+	}
+	found, err := d.network.Groups(ctx, c.Groups)
+	if err == nil && len(found) == 0 {
+		err = noGroups(c)
+	}
+	for _, g := range found {
+		out.Groups = append(out.Groups, awsv1.SecurityGroup{ID: g.ID, Name: g.Name})
+	}
+	return err
+}
+
+func (d *Driver) inspectImages(ctx context.Context, c nodeclass.Class, out *Inspection) error {
+	if c.LaunchTemplate != "" {
+		return nil
+	}
+	_, version, err := d.home.find(ctx)
+	if err != nil {
+		return err
+	}
+	found, err := d.amis.find(ctx, c, version)
+	for _, i := range found {
+		out.Images = append(out.Images, awsv1.AMI{ID: i.ID, Name: i.Name, Deprecated: i.Deprecated, Requirements: selectorOf(i.Requirements)})
+	}
+	return err
+}
+
+func (d *Driver) inspectProfile(ctx context.Context, c nodeclass.Class, out *Inspection) (err error) {
+	if c.LaunchTemplate == "" {
+		out.Profile, err = d.profile(ctx, c)
+	}
+	return err
+}
+
+// inspectPlacement refuses what is not built: a machine outside the group it
+// was meant for would look as if all were well.
+func inspectPlacement(_ context.Context, c nodeclass.Class, _ *Inspection) error {
+	if c.PlacementGroup == nil {
+		return nil
+	}
+	return cloud.Errorf(cloud.NotReady, awsv1.ReasonPlacementGroupFailed, "placement groups are not supported yet: remove spec.placementGroupSelector")
+}
+
+func selectorOf(s label.Set) []corev1.NodeSelectorRequirement {
+	out := make([]corev1.NodeSelectorRequirement, 0, len(s))
+	for _, r := range s {
+		out = append(out, corev1.NodeSelectorRequirement{Key: r.Key, Operator: corev1.NodeSelectorOperator(r.Op()), Values: r.Values})
+	}
+	return out
+}
+
+func noSubnets(c nodeclass.Class) error {
+	return cloud.Errorf(cloud.NotReady, awsv1.ReasonSubnetsNotFound, "no subnet matched selector %s: tag a subnet so, or correct the selector", describe(c.Subnets))
+}
+
+func noGroups(c nodeclass.Class) error {
+	return cloud.Errorf(cloud.NotReady, awsv1.ReasonSecurityGroupsNotFound, "no security groups exist given constraints %s: tag a group so, or correct the selector", describe(c.Groups))
+}
+
+// Retire ends what was made for a class that is being deleted.
+func (d *Driver) Retire(ctx context.Context, ref cloud.ClassRef) error {
+	c, err := d.cfg.Classes(ctx, ref)
+	if err != nil {
+		return err
+	}
+	return d.Forget(ctx, c)
+}
