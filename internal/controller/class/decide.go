@@ -1,0 +1,126 @@
+// Package class says in the status of EC2NodeClasses and AWSNodeTemplates what they select and what is wrong with them.
+package class
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	awsv1 "github.com/tenon-sh/tenon/api/aws/v1"
+	awsv1alpha1 "github.com/tenon-sh/tenon/api/aws/v1alpha1"
+	"github.com/tenon-sh/tenon/api/condition"
+	"github.com/tenon-sh/tenon/internal/cloud"
+)
+
+// Found is what a class selects. What is broken is named by its condition.
+type Found struct {
+	Hash    string
+	Subnets []awsv1.Subnet
+	Groups  []awsv1.SecurityGroup
+	Images  []awsv1.AMI
+	Profile string
+	Broken  map[string]*cloud.Error
+}
+
+// parts are the conditions that what was found decides.
+func parts() []string {
+	return []string{
+		awsv1.ConditionSubnetsReady, awsv1.ConditionSecurityGroupsReady, awsv1.ConditionAMIsReady,
+		awsv1.ConditionPlacementGroupReady, awsv1.ConditionInstanceProfileReady,
+	}
+}
+
+// Status writes into a class what was found of it.
+func Status(o *awsv1.EC2NodeClass, f Found, now time.Time) {
+	c := o.Conditions(false)
+	c.Init(now)
+	o.Status.Subnets, o.Status.SecurityGroups, o.Status.AMIs, o.Status.InstanceProfile = f.Subnets, f.Groups, f.Images, f.Profile
+	for _, part := range parts() {
+		if e := f.Broken[part]; e != nil {
+			c.False(part, reasonOf(e, part), short(e.Error()), now)
+		} else {
+			c.True(part, "", "", now)
+		}
+	}
+	if reason, message := problem(o); reason != "" {
+		c.False(awsv1.ConditionValidationSucceeded, reason, short(message), now)
+	} else {
+		c.True(awsv1.ConditionValidationSucceeded, awsv1.ReasonDryRunDisabled, "what can be known without asking EC2 to launch is in order", now)
+	}
+}
+
+// problem is the first thing that is wrong with what a class itself says.
+func problem(o *awsv1.EC2NodeClass) (reason, message string) {
+	say := func(l field.ErrorList) string { return l.ToAggregate().Error() }
+	if l := o.KubeletProblems(); len(l) > 0 {
+		return awsv1.ReasonInvalidKubelet, say(l)
+	}
+	if names := o.UnsupportedKubelet(); len(names) > 0 {
+		return awsv1.ReasonUnsupportedKubelet, fmt.Sprintf("family %s cannot hand on spec.kubelet.%s: remove it or use AL2023", o.Family(), strings.Join(names, ", "))
+	}
+	if l := o.TagProblems(); len(l) > 0 {
+		return awsv1.ReasonTagValidationFailed, say(l)
+	}
+	if data := o.Spec.UserData; data != nil && len(*data) > awsv1.MaxUserData {
+		return awsv1.ReasonUserDataTooLarge, fmt.Sprintf("spec.userData has %d bytes, EC2 takes %d", len(*data), awsv1.MaxUserData)
+	}
+	return "", ""
+}
+
+// reasonOf is a reason that the condition's schema takes.
+func reasonOf(e *cloud.Error, part string) string {
+	if e.Reason != "" {
+		return e.Reason
+	}
+	return strings.TrimSuffix(part, "Ready") + "NotFound"
+}
+
+// StatusOfTemplate writes into a template what was found of it. A condition is
+// there only while something is wrong.
+func StatusOfTemplate(o *awsv1alpha1.AWSNodeTemplate, f Found, now time.Time) {
+	o.Status.Subnets, o.Status.SecurityGroups = nil, nil
+	for _, s := range f.Subnets {
+		o.Status.Subnets = append(o.Status.Subnets, awsv1alpha1.Subnet{ID: s.ID, Zone: s.Zone})
+	}
+	for _, g := range f.Groups {
+		o.Status.SecurityGroups = append(o.Status.SecurityGroups, awsv1alpha1.SecurityGroup{ID: g.ID})
+	}
+	var reason string
+	var wrong []string
+	if l := o.Problems(); len(l) > 0 {
+		reason = "Invalid"
+		wrong = append(wrong, l.ToAggregate().Error())
+	}
+	for _, part := range parts() {
+		if e := f.Broken[part]; e != nil {
+			if reason == "" {
+				reason = reasonOf(e, part)
+			}
+			wrong = append(wrong, e.Error())
+		}
+	}
+	if len(wrong) == 0 {
+		o.Status.Conditions = nil
+		return
+	}
+	next := metav1.Condition{
+		Type: condition.Ready, Status: metav1.ConditionFalse, Reason: reason, Message: short(strings.Join(wrong, "; ")),
+		ObservedGeneration: o.Generation, LastTransitionTime: metav1.NewTime(now.Truncate(time.Second)),
+	}
+	if len(o.Status.Conditions) == 1 {
+		next.LastTransitionTime = o.Status.Conditions[0].LastTransitionTime
+	}
+	o.Status.Conditions = []metav1.Condition{next}
+}
+
+// short cuts a message to what a condition shows.
+func short(s string) string {
+	const most = 1024
+	if len(s) > most {
+		return s[:most] + "..."
+	}
+	return s
+}

@@ -1,0 +1,217 @@
+package class
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"time"
+
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/controller/controllerutil"
+	"sigs.k8s.io/controller-runtime/pkg/handler"
+	"sigs.k8s.io/controller-runtime/pkg/log"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+
+	awsv1 "github.com/tenon-sh/tenon/api/aws/v1"
+	awsv1alpha1 "github.com/tenon-sh/tenon/api/aws/v1alpha1"
+	v1 "github.com/tenon-sh/tenon/api/karpenter/v1"
+	"github.com/tenon-sh/tenon/internal/clock"
+	"github.com/tenon-sh/tenon/internal/cloud"
+	"github.com/tenon-sh/tenon/internal/loop"
+)
+
+// How soon a class is looked at again: what it selects may change without it.
+const (
+	again       = time.Minute
+	againBroken = 10 * time.Second
+	againWaits  = 10 * time.Second // for its claims to be gone
+)
+
+// Spec is what the reconcilers of both kinds touch.
+func Spec() loop.Spec {
+	return loop.Spec{
+		Name:  "nodeclass",
+		Reads: []loop.Resource{loop.Of(awsv1.Group, "ec2nodeclasses"), loop.Of(awsv1.Group, "awsnodetemplates"), loop.Of(v1.Group, "nodeclaims")},
+		Writes: []loop.Write{
+			loop.To(awsv1.Group, "ec2nodeclasses", "patch"), loop.To(awsv1.Group, "ec2nodeclasses/status", "patch"),
+			loop.To(awsv1.Group, "awsnodetemplates/status", "patch"), loop.To(v1.Group, "nodeclaims", "patch"),
+			loop.To("", "events", "create", "patch"),
+		},
+	}
+}
+
+// Cloud finds what classes select, and ends what was made for them.
+type Cloud struct {
+	// Inspect says what a class selects, each part for itself. Its error is of what has to be asked again.
+	Inspect func(context.Context, cloud.ClassRef) (Found, error)
+	// Retire ends what was made for a class that is being deleted.
+	Retire func(context.Context, cloud.ClassRef) error
+}
+
+// NodeClasses keeps the status of EC2NodeClasses.
+type NodeClasses struct {
+	Client client.Client
+	Cloud  Cloud
+	Events *loop.Events
+	Now    clock.Now
+}
+
+// Register adds the reconciler to a manager.
+func (r *NodeClasses) Register(m ctrl.Manager) error {
+	// A class that is being deleted goes on when a claim of it has gone.
+	ofClaim := handler.EnqueueRequestsFromMapFunc(func(_ context.Context, o client.Object) []reconcile.Request {
+		c, ok := o.(*v1.NodeClaim)
+		if !ok || c.DeletionTimestamp == nil || c.Spec.NodeClassRef == nil || c.Spec.NodeClassRef.Kind != kind {
+			return nil
+		}
+		return []reconcile.Request{{NamespacedName: client.ObjectKey{Name: c.Spec.NodeClassRef.Name}}}
+	})
+	return ctrl.NewControllerManagedBy(m).Named(Spec().Name).
+		For(&awsv1.EC2NodeClass{}).
+		Watches(&v1.NodeClaim{}, ofClaim).
+		WithOptions(loop.Options(10, time.Second, time.Minute)).
+		Complete(r)
+}
+
+const kind = "EC2NodeClass"
+
+func refOf(kind, name string) cloud.ClassRef {
+	return cloud.ClassRef{Group: awsv1.Group, Kind: kind, Name: name}
+}
+
+// Reconcile writes what one class selects, or lets go of it.
+func (r *NodeClasses) Reconcile(ctx context.Context, req reconcile.Request) (reconcile.Result, error) {
+	o := &awsv1.EC2NodeClass{}
+	if err := r.Client.Get(ctx, req.NamespacedName, o); err != nil {
+		return loop.Result(0, err)
+	}
+	if o.DeletionTimestamp != nil {
+		return loop.Result(r.end(ctx, o))
+	}
+	found, unclear := r.Cloud.Inspect(ctx, refOf(kind, o.Name))
+	if unclear != nil {
+		return loop.Result(0, fmt.Errorf("inspect class %q: %w", o.Name, unclear))
+	}
+	o, err := r.mark(ctx, o, found.Hash)
+	if err != nil {
+		return loop.Result(0, err)
+	}
+	was := o.Conditions(false).Is("Ready")
+	next, err := loop.PatchStatus(ctx, r.Client, o, func(o *awsv1.EC2NodeClass) { Status(o, found, r.Now()) })
+	if err != nil {
+		return loop.Result(0, err)
+	}
+	ready := next.Conditions(false).Is("Ready")
+	if was != ready {
+		log.FromContext(ctx).Info("class changed its readiness", "EC2NodeClass", o.Name, "ready", ready, "reason", next.Conditions(false).Get("Ready").Message)
+	}
+	if !ready {
+		return reconcile.Result{RequeueAfter: againBroken}, nil
+	}
+	return reconcile.Result{RequeueAfter: again}, nil
+}
+
+// mark writes the finalizer and the hash to a class. Claims whose hash another
+// version wrote get the class' hash as it is today, unless they have drifted.
+func (r *NodeClasses) mark(ctx context.Context, o *awsv1.EC2NodeClass, hash string) (*awsv1.EC2NodeClass, error) {
+	if o.Annotations[awsv1.AnnotationHashVersion] != awsv1.HashVersion {
+		claims, err := r.claims(ctx, o)
+		if err != nil {
+			return o, err
+		}
+		for i := range claims {
+			c := &claims[i]
+			if c.Annotations[awsv1.AnnotationHash] == "" || c.Annotations[awsv1.AnnotationHashVersion] == awsv1.HashVersion {
+				continue
+			}
+			keep := hash
+			if c.Conditions().Is(v1.ConditionDrifted) {
+				keep = c.Annotations[awsv1.AnnotationHash]
+			}
+			if _, err := loop.Patch(ctx, r.Client, c, func(c *v1.NodeClaim) { c.Annotations = hashed(c.Annotations, keep) }); client.IgnoreNotFound(err) != nil {
+				return o, err
+			}
+		}
+	}
+	return loop.Patch(ctx, r.Client, o, func(o *awsv1.EC2NodeClass) {
+		controllerutil.AddFinalizer(o, awsv1.Finalizer)
+		o.Annotations = hashed(o.Annotations, hash)
+	})
+}
+
+func hashed(annotations map[string]string, hash string) map[string]string {
+	out := maps.Clone(annotations)
+	if out == nil {
+		out = map[string]string{}
+	}
+	out[awsv1.AnnotationHash], out[awsv1.AnnotationHashVersion] = hash, awsv1.HashVersion
+	return out
+}
+
+// claims are the claims of a class.
+func (r *NodeClasses) claims(ctx context.Context, o *awsv1.EC2NodeClass) ([]v1.NodeClaim, error) {
+	var list v1.NodeClaimList
+	if err := r.Client.List(ctx, &list); err != nil {
+		return nil, fmt.Errorf("claims of class %q: %w", o.Name, err)
+	}
+	var out []v1.NodeClaim
+	for _, c := range list.Items {
+		if ref := c.Spec.NodeClassRef; ref != nil && ref.Group == awsv1.Group && ref.Kind == kind && ref.Name == o.Name {
+			out = append(out, c)
+		}
+	}
+	return out, nil
+}
+
+// end lets go of a class once no claim is made from it and nothing made for it is left.
+func (r *NodeClasses) end(ctx context.Context, o *awsv1.EC2NodeClass) (time.Duration, error) {
+	if !controllerutil.ContainsFinalizer(o, awsv1.Finalizer) {
+		return 0, nil
+	}
+	claims, err := r.claims(ctx, o)
+	if err != nil {
+		return 0, err
+	}
+	if len(claims) > 0 {
+		r.Events.Normal(o, "WaitingOnNodeClaimTermination", "Waiting for %d NodeClaim(s) of this class to be gone, %s among them", len(claims), claims[0].Name)
+		return againWaits, nil
+	}
+	if err := r.Cloud.Retire(ctx, refOf(kind, o.Name)); err != nil && cloud.CodeOf(err) != cloud.NotReady {
+		return 0, fmt.Errorf("end what was made for class %q: %w", o.Name, err)
+	}
+	_, err = loop.Patch(ctx, r.Client, o, func(o *awsv1.EC2NodeClass) { controllerutil.RemoveFinalizer(o, awsv1.Finalizer) })
+	return 0, err
+}
+
+// Templates keeps the status of AWSNodeTemplates.
+type Templates struct {
+	Client client.Client
+	Cloud  Cloud
+	Now    clock.Now
+}
+
+// Register adds the reconciler to a manager.
+func (r *Templates) Register(m ctrl.Manager) error {
+	return ctrl.NewControllerManagedBy(m).Named("nodetemplate").
+		For(&awsv1alpha1.AWSNodeTemplate{}).
+		WithOptions(loop.Options(10, time.Second, time.Minute)).
+		Complete(r)
+}
+
+// Reconcile writes what one template selects.
+func (r *Templates) Reconcile(ctx context.Context, req reconcile.Request) (reconcile.Result, error) {
+	o := &awsv1alpha1.AWSNodeTemplate{}
+	if err := r.Client.Get(ctx, req.NamespacedName, o); err != nil {
+		return loop.Result(0, err)
+	}
+	if o.DeletionTimestamp != nil {
+		return reconcile.Result{}, nil
+	}
+	found, unclear := r.Cloud.Inspect(ctx, refOf("AWSNodeTemplate", o.Name))
+	if unclear != nil {
+		return loop.Result(0, fmt.Errorf("inspect template %q: %w", o.Name, unclear))
+	}
+	_, err := loop.PatchStatus(ctx, r.Client, o, func(o *awsv1alpha1.AWSNodeTemplate) { StatusOfTemplate(o, found, r.Now()) })
+	return loop.Result(again, err)
+}
