@@ -428,7 +428,7 @@ func (k *Packer) searchTier(tier []*pool, lots []*lot, proof *proof) (out []*lot
 
 // The search for a few pods is shorter than that for many.
 const (
-	stepsPerPod = 10_000
+	stepsPerPod = 2_000
 	leastSteps  = 200_000
 )
 
