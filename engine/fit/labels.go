@@ -1,6 +1,8 @@
 package fit
 
 import (
+	"slices"
+
 	"github.com/tenon-sh/tenon/engine/label"
 	"github.com/tenon-sh/tenon/engine/reason"
 	"github.com/tenon-sh/tenon/engine/world"
@@ -78,10 +80,14 @@ func (at *Place) satisfies(r label.Requirement) bool {
 	if v, ok := at.Labels[r.Key]; ok {
 		return r.Has(v)
 	}
-	if o, ok := at.Open.Find(r.Key); ok {
-		return o.Meets(r) || o.Negative() && r.Negative()
+	o, open := at.Open.Find(r.Key)
+	switch {
+	case !open:
+		return r.Negative()
+	case at.Sealed:
+		return !o.Not && !slices.ContainsFunc(o.Values, func(v string) bool { return !r.Has(v) })
 	}
-	return r.Negative()
+	return o.Meets(r) || o.Negative() && r.Negative()
 }
 
 func (at *Place) clash(r label.Requirement) string {
