@@ -11,13 +11,21 @@ import (
 
 	awsv1 "github.com/tenon-sh/tenon/api/aws/v1"
 	v1 "github.com/tenon-sh/tenon/api/karpenter/v1"
+	"github.com/tenon-sh/tenon/internal/aws"
 	"github.com/tenon-sh/tenon/internal/cloud"
+	"github.com/tenon-sh/tenon/internal/controller/class"
 	"github.com/tenon-sh/tenon/internal/controller/pool"
 	"github.com/tenon-sh/tenon/internal/observe"
 )
 
 // registrar is a reconciler that can be added to a manager.
 type registrar interface{ Register(ctrl.Manager) error }
+
+// inspector is a driver that can say what a class selects.
+type inspector interface {
+	Inspect(context.Context, cloud.ClassRef) (aws.Inspection, error)
+	Retire(context.Context, cloud.ClassRef) error
+}
 
 // keepers are the reconcilers that keep what there is: status, hashes, ends.
 func (p *parts) keepers(provisioners bool) ([]registrar, error) {
@@ -34,7 +42,22 @@ func (p *parts) keepers(provisioners bool) ([]registrar, error) {
 	if provisioners {
 		out = append(out, &pool.Provisioners{Client: c, Cluster: p.cluster, Now: p.Now})
 	}
-	return out, nil
+	d, ok := p.Driver.(inspector)
+	if !ok {
+		return out, nil
+	}
+	look := class.Cloud{Retire: d.Retire, Inspect: func(ctx context.Context, ref cloud.ClassRef) (class.Found, error) {
+		found, err := d.Inspect(ctx, ref)
+		return class.Found(found), err
+	}}
+	if classes {
+		out = append(out, &class.NodeClasses{Client: c, Cloud: look, Events: p.events, Now: p.Now})
+	}
+	templates, err := served(p.m.GetRESTMapper(), schema.GroupKind{Group: awsv1.Group, Kind: "AWSNodeTemplate"}, "v1alpha1")
+	if templates {
+		out = append(out, &class.Templates{Client: c, Cloud: look, Now: p.Now})
+	}
+	return out, err
 }
 
 // classes says how the classes of pools stand: by their own word where their

@@ -47,7 +47,7 @@ func TestStatus(t *testing.T) {
 		"NoReason": {"A condition has a reason even where the cloud gives none.", func(_ *awsv1.EC2NodeClass, f *class.Found) {
 			f.Broken[awsv1.ConditionSecurityGroupsReady] = cloud.Errorf(cloud.Unauthorised, "", "no")
 		}, awsv1.ConditionSecurityGroupsReady, "False SecurityGroupsNotFound"},
-		"Kubelet": {"A setting that cannot be read makes no node.", kubelet(`{"maxPods": "many"}`), awsv1.ConditionValidationSucceeded, "False InvalidKubeletConfiguration"},
+		"Kubelet": {"A setting that cannot be read makes no node.", kubelet(`{"maxPods": []}`), awsv1.ConditionValidationSucceeded, "False InvalidKubeletConfiguration"},
 		"UserData": {"EC2 would refuse every launch.", func(o *awsv1.EC2NodeClass, _ *class.Found) {
 			long := strings.Repeat("x", awsv1.MaxUserData+1)
 			o.Spec.UserData = &long
