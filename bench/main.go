@@ -1,0 +1,40 @@
+// Bench puts the same worlds through the engine and through Karpenter's own
+// scheduler, each in a process of its own, and writes what came out.
+//
+//	go run . -out ../docs/benchmarks.md      both sides, the page and its plots
+//	go run . -side tenon                     ours only, as lines
+//	go run . -only diverse -pods 1000        one scenario, other sizes
+//	go run . -write DIR -only trace          the objects and the catalogue as files for tenon plan
+package main
+
+import (
+	"context"
+	"flag"
+	"fmt"
+	"os"
+	"os/signal"
+)
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	defer stop()
+	if err := run(ctx, os.Args[1:]); err != nil {
+		fmt.Fprintln(os.Stderr, "bench:", err)
+		os.Exit(1)
+	}
+}
+
+func run(ctx context.Context, args []string) error {
+	var o options
+	o.flags(flag.CommandLine)
+	if err := flag.CommandLine.Parse(args); err != nil {
+		return err
+	}
+	switch {
+	case o.child != "":
+		return o.decide(os.Stdout)
+	case o.write != "":
+		return o.writeFiles()
+	}
+	return o.compare(ctx, os.Stderr)
+}

@@ -1,0 +1,118 @@
+package main
+
+import (
+	"flag"
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/tenon-sh/tenon/bench/scenario"
+)
+
+// options are what the user asks for.
+type options struct {
+	side    string
+	only    string
+	pods    string
+	seeds   int
+	cap     time.Duration
+	workers int
+	steps   int
+	out     string
+	write   string
+
+	// What a child is told.
+	child string
+	world worldID
+}
+
+// worldID names one world.
+type worldID struct {
+	Scenario string `json:"scenario"`
+	Pods     int    `json:"pods"`
+	Seed     uint64 `json:"seed"`
+}
+
+func (w worldID) String() string { return fmt.Sprintf("%s %d #%d", w.Scenario, w.Pods, w.Seed) }
+
+func (o *options) flags(f *flag.FlagSet) {
+	f.StringVar(&o.side, "side", "both", "whom to run: tenon, karpenter or both")
+	f.StringVar(&o.only, "only", "", "scenarios, separated by commas; all if empty")
+	f.StringVar(&o.pods, "pods", "", "numbers of pods, separated by commas; the scenario's own if empty")
+	f.IntVar(&o.seeds, "seeds", 1, "worlds of each scenario and size")
+	f.DurationVar(&o.cap, "cap", 20*time.Second, "CPU time after which a side is stopped")
+	f.IntVar(&o.workers, "workers", 1, "workers of the peer, that look at open claims side by side")
+	f.IntVar(&o.steps, "steps", 0, "bound on our counted work; 0: the default")
+	f.StringVar(&o.out, "out", "", "page to write, with its plots beside it; none if empty")
+	f.StringVar(&o.write, "write", "", "folder to write the worlds to, instead of deciding")
+
+	f.StringVar(&o.child, "child", "", "decide one world as this side and print the outcome; for the program itself")
+	f.StringVar(&o.world.Scenario, "scenario", "", "with -child: the scenario")
+	f.IntVar(&o.world.Pods, "n", 0, "with -child: how many pods wait")
+	f.Uint64Var(&o.world.Seed, "seed", 1, "with -child: the seed")
+}
+
+// sizes are the numbers of waiting pods that a scenario is run with by default.
+func sizes(name string) []int {
+	switch name {
+	case "diverse":
+		return []int{1_000, 10_000, 50_000}
+	case "groups":
+		return []int{1_000, 10_000}
+	case "homogeneous":
+		return []int{10_000, 50_000}
+	case "trace":
+		return []int{1_000, 5_000, 50_000}
+	case "spread", "apart", "mix", "trace-capped":
+		return []int{2_000}
+	case "preferences":
+		return []int{500, 4_000}
+	case "zone-apart":
+		return []int{60}
+	case "steady":
+		return []int{500}
+	}
+	return []int{1_000}
+}
+
+// worlds lists what is to be decided.
+func (o *options) worlds() ([]worldID, error) {
+	wanted := map[string]bool{}
+	for name := range strings.SplitSeq(o.only, ",") {
+		if name == "" {
+			continue
+		}
+		if _, ok := scenario.Find(name); !ok {
+			return nil, fmt.Errorf("-only: there is no scenario %q", name)
+		}
+		wanted[name] = true
+	}
+	var numbers []int
+	for s := range strings.SplitSeq(o.pods, ",") {
+		if s == "" {
+			continue
+		}
+		n, err := strconv.Atoi(s)
+		if err != nil || n <= 0 {
+			return nil, fmt.Errorf("-pods: %q is not a number of pods", s)
+		}
+		numbers = append(numbers, n)
+	}
+	var out []worldID
+	for _, s := range scenario.All() {
+		if len(wanted) > 0 && !wanted[s.Name] {
+			continue
+		}
+		use := numbers
+		if len(use) == 0 {
+			use = sizes(s.Name)
+		}
+		for _, n := range use {
+			for seed := range o.seeds {
+				out = append(out, worldID{s.Name, n, uint64(seed + 1)})
+			}
+		}
+	}
+	return out, nil
+}

@@ -1,0 +1,172 @@
+// Package peer puts a world through Karpenter's own scheduler, used as a library.
+//
+// The pass is what its provisioner does: nodes are copied, topology counted, a
+// scheduler built and run, instance types cut to what a launch may name. What a
+// claim costs is the cheapest offering among those it may launch.
+package peer
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"time"
+
+	"github.com/go-logr/logr"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/utils/clock"
+	"sigs.k8s.io/controller-runtime/pkg/log"
+	karpenter "sigs.k8s.io/karpenter/pkg/apis/v1"
+	"sigs.k8s.io/karpenter/pkg/cloudprovider"
+	"sigs.k8s.io/karpenter/pkg/controllers/provisioning/scheduling"
+	"sigs.k8s.io/karpenter/pkg/controllers/state"
+	"sigs.k8s.io/karpenter/pkg/events"
+	"sigs.k8s.io/karpenter/pkg/operator/injection"
+	"sigs.k8s.io/karpenter/pkg/operator/options"
+
+	"github.com/tenon-sh/tenon/engine/world"
+
+	"github.com/tenon-sh/tenon/bench/measure"
+	"github.com/tenon-sh/tenon/bench/outcome"
+	"github.com/tenon-sh/tenon/bench/scenario"
+)
+
+// Side is the name of this side; Version is of the library.
+const (
+	Side    = "karpenter"
+	Version = "v1.14.1"
+)
+
+// silent drops events.
+type silent struct{}
+
+func (silent) Publish(...events.Event) {}
+
+// Options are what a caller may choose.
+type Options struct {
+	Workers           int           // that look at open claims side by side; the chart's one CPU makes it one
+	Cap               time.Duration // CPU time after which the pass is ended, as its deadline would
+	IgnorePreferences bool
+}
+
+// pass is what a scheduling pass stands on.
+type pass struct {
+	ctx     context.Context
+	client  *memory
+	cluster *state.Cluster
+	pools   []*karpenter.NodePool
+	types   map[string][]*cloudprovider.InstanceType
+	daemons []*corev1.Pod
+	choices []scheduling.Options
+}
+
+// Run decides.
+func Run(in scenario.Input, catalog world.Catalog, o Options) (outcome.Outcome, error) {
+	log.SetLogger(logr.Discard())
+	known()
+	out := outcome.Outcome{Side: Side, InputMiB: measure.PeakMiB(), Refused: map[string]string{}}
+	p := &pass{types: map[string][]*cloudprovider.InstanceType{}}
+	var err error
+	out.Hold = measure.Of(func() { err = p.hold(in, catalog, o) })
+	if err != nil {
+		return out, err
+	}
+	var results scheduling.Results
+	out.Decide = measure.Of(func() {
+		deadline := capCPU(p.ctx, o.Cap)
+		defer deadline.end()
+		results, err = p.solve(deadline, in.Pending)
+	})
+	if out.CutOff = errors.Is(err, context.DeadlineExceeded); err != nil && !out.CutOff {
+		return out, err
+	}
+	out.PeakMiB = measure.PeakMiB()
+	tell(results, &out)
+	out.Undecided = len(in.Pending) - out.Placed() - len(out.Refused)
+	return out, nil
+}
+
+// hold takes in all but the pods that wait.
+func (p *pass) hold(in scenario.Input, catalog world.Catalog, o Options) (err error) {
+	settings := &options.Options{CPURequests: 1000, PreferencePolicy: options.PreferencePolicyRespect, MinValuesPolicy: options.MinValuesPolicyStrict, IgnoreDRARequests: true, FeatureGates: options.DefaultFeatureGates()}
+	p.ctx = options.ToContext(injection.WithControllerName(context.Background(), "provisioner"), settings)
+	p.choices = []scheduling.Options{
+		scheduling.DisableReservedCapacityFallback, scheduling.NumConcurrentReconciles(o.Workers), scheduling.MinValuesPolicy(settings.MinValuesPolicy),
+	}
+	if o.IgnorePreferences {
+		p.choices = append(p.choices, scheduling.IgnorePreferences)
+	}
+	if p.pools, err = recastAll[karpenter.NodePool](in.Pools); err != nil {
+		return err
+	}
+	types := instanceTypes(catalog)
+	for _, pool := range p.pools {
+		p.types[pool.Name] = types
+	}
+	for _, d := range in.DaemonSets {
+		p.daemons = append(p.daemons, &corev1.Pod{ObjectMeta: d.Spec.Template.ObjectMeta, Spec: d.Spec.Template.Spec})
+	}
+	claims, err := recastAll[karpenter.NodeClaim](in.Claims)
+	if err != nil {
+		return err
+	}
+	p.client = newMemory(in.Nodes, in.Bound, in.Pending)
+	p.cluster = state.NewCluster(clock.RealClock{}, p.client, nil)
+	for _, c := range claims {
+		p.cluster.UpdateNodeClaim(c)
+	}
+	for _, n := range in.Nodes {
+		if err := p.cluster.UpdateNode(p.ctx, n); err != nil {
+			return fmt.Errorf("node %s: %w", n.Name, err)
+		}
+	}
+	for _, pod := range in.Bound {
+		if err := p.cluster.UpdatePod(p.ctx, pod); err != nil {
+			return fmt.Errorf("pod %s: %w", pod.Name, err)
+		}
+	}
+	return nil
+}
+
+// solve is one scheduling pass.
+func (p *pass) solve(ctx context.Context, pods []*corev1.Pod) (scheduling.Results, error) {
+	nodes := p.cluster.DeepCopyNodes().Active()
+	topology, err := scheduling.NewTopology(ctx, p.client, p.cluster, nodes, p.pools, p.types, pods, p.choices...)
+	if err != nil {
+		return scheduling.Results{}, fmt.Errorf("count topology: %w", err)
+	}
+	s := scheduling.NewScheduler(ctx, p.client, p.pools, p.cluster, nodes, topology, p.types, p.daemons, silent{}, clock.RealClock{}, nil, nil, p.choices...)
+	results, err := s.Solve(ctx, pods)
+	return results.TruncateInstanceTypes(p.ctx, scheduling.MaxInstanceTypes), err
+}
+
+// tell puts the results into the common form.
+func tell(r scheduling.Results, out *outcome.Outcome) {
+	for _, claim := range r.NewNodeClaims {
+		n := outcome.Node{Pool: claim.NodePoolName, Price: math.Inf(1), Pods: names(claim.Pods)}
+		for _, t := range claim.InstanceTypeOptions {
+			for _, o := range t.Offerings.Available().Compatible(claim.Requirements) {
+				if o.Price < n.Price || o.Price == n.Price && t.Name < n.Type {
+					n.Price, n.Type, n.Zone, n.CapacityType = o.Price, t.Name, o.Zone(), o.CapacityType()
+				}
+			}
+		}
+		out.New = append(out.New, n)
+	}
+	for _, n := range r.ExistingNodes {
+		if len(n.Pods) > 0 {
+			out.Fills = append(out.Fills, outcome.Fill{Node: n.Name(), Pods: names(n.Pods)})
+		}
+	}
+	for pod, err := range r.PodErrors {
+		out.Refused[pod.Namespace+"/"+pod.Name] = err.Error()
+	}
+}
+
+func names(pods []*corev1.Pod) []string {
+	out := make([]string, len(pods))
+	for i, p := range pods {
+		out[i] = p.Namespace + "/" + p.Name
+	}
+	return out
+}
