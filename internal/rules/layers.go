@@ -128,6 +128,7 @@ func layers() []layer {
 		{at: "internal/app", own: list(everyone), not: list("internal/sim/... internal/playground internal/kube internal/kubetest internal/cloudtest internal/cli/... engine/enginetest"), libs: nil, why: "the product holds no simulator and no test"},
 		{at: "internal/rules", libs: list("golang.org/x/tools"), why: "the rules read source, they do not use it"},
 
+		{at: "charts", why: "the charts are data; what is made of the code is written by tools/charts"},
 		{at: "cmd/*", own: list(everyone), why: "a command is for people, not for packages"},
 		{at: "tools/*", own: list(everyone), why: "a tool is for people, not for packages"},
 		{at: "test", own: list(everyone + " test/...")},

@@ -1,0 +1,534 @@
+package charts_test
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"maps"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	admissionv1 "k8s.io/api/admissionregistration/v1"
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	networkingv1 "k8s.io/api/networking/v1"
+	policyv1 "k8s.io/api/policy/v1"
+	rbacv1 "k8s.io/api/rbac/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"sigs.k8s.io/yaml"
+
+	"github.com/tenon-sh/tenon/api/crds"
+	"github.com/tenon-sh/tenon/charts"
+	"github.com/tenon-sh/tenon/internal/cli/controller"
+	"github.com/tenon-sh/tenon/internal/kube"
+	"github.com/tenon-sh/tenon/internal/metric"
+)
+
+// helm runs Helm and returns what it said.
+func helm(t *testing.T, args ...string) (out, errs string, err error) {
+	t.Helper()
+	binary, err := kube.Find()
+	if errors.Is(err, kube.ErrMissing) && os.Getenv("CI") == "" {
+		t.Skip(err)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	home := t.TempDir()
+	cmd := exec.CommandContext(t.Context(), binary, "helm")
+	cmd.Args = append([]string{"helm"}, args...) // the binary is known by its name
+	cmd.Env = []string{"HOME=" + home, "PATH=" + os.Getenv("PATH"), "KUBECONFIG=" + filepath.Join(home, "none")}
+	var stdout, stderr bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &stdout, &stderr
+	err = cmd.Run()
+	return stdout.String(), stderr.String(), err
+}
+
+// rendered are the objects of a chart.
+type rendered []unstructured.Unstructured
+
+// render is `helm template` of a chart, with more arguments.
+func render(t *testing.T, chart string, args ...string) rendered {
+	t.Helper()
+	out, errs, err := helm(t, append([]string{"template", "karpenter", chart, "--namespace", "karpenter"}, args...)...)
+	if err != nil {
+		t.Fatalf("helm template %q: %v\n%s", args, err, errs)
+	}
+	var all rendered
+	for doc := range strings.SplitSeq(out, "\n---\n") {
+		var o unstructured.Unstructured
+		if err := yaml.Unmarshal([]byte(doc), &o.Object); err != nil {
+			t.Fatalf("%v\n%s", err, doc)
+		}
+		if len(o.Object) > 0 {
+			all = append(all, o)
+		}
+	}
+	return all
+}
+
+func (r rendered) kinds() map[string]int {
+	n := map[string]int{}
+	for _, o := range r {
+		n[o.GetKind()]++
+	}
+	return n
+}
+
+// one decodes the only object of a kind and name. A field that the kind does not have is an error.
+func one[T any](t *testing.T, r rendered, kind, name string) T {
+	t.Helper()
+	var out T
+	for _, o := range r {
+		if o.GetKind() != kind || o.GetName() != name {
+			continue
+		}
+		strict(t, o, &out)
+		return out
+	}
+	t.Fatalf("no %s %q among %v", kind, name, r.kinds())
+	return out
+}
+
+func strict(t *testing.T, o unstructured.Unstructured, into any) {
+	t.Helper()
+	text, err := yaml.Marshal(o.Object)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := yaml.UnmarshalStrict(text, into); err != nil {
+		t.Errorf("%s %q: %v", o.GetKind(), o.GetName(), err)
+	}
+}
+
+// environment is what the controller would read, with references to the ConfigMaps followed.
+func environment(t *testing.T, r rendered) map[string]string {
+	t.Helper()
+	deployment := one[appsv1.Deployment](t, r, "Deployment", "karpenter")
+	containers := deployment.Spec.Template.Spec.Containers
+	if len(containers) != 1 || containers[0].Name != "controller" {
+		t.Fatalf("containers are %v, want one, called controller", containers)
+	}
+	env := map[string]string{}
+	for _, e := range containers[0].Env {
+		env[e.Name] = e.Value
+		if e.ValueFrom == nil || e.ValueFrom.ConfigMapKeyRef == nil {
+			continue
+		}
+		ref := e.ValueFrom.ConfigMapKeyRef
+		value, ok := one[corev1.ConfigMap](t, r, "ConfigMap", ref.Name).Data[ref.Key]
+		if !ok {
+			t.Errorf("%s refers to key %s of ConfigMap %s, which has none", e.Name, ref.Key, ref.Name)
+		}
+		env[e.Name] = value
+	}
+	return env
+}
+
+func TestLint(t *testing.T) {
+	for _, chart := range []string{"karpenter", "karpenter-crd"} {
+		if out, errs, err := helm(t, "lint", "--strict", chart); err != nil {
+			t.Errorf("%v\n%s%s", err, out, errs)
+		}
+	}
+}
+
+// A render with default values is the nine parts that readers of older guides know, and nothing else.
+func TestDefaultsAreNineParts(t *testing.T) {
+	got := render(t, "karpenter").kinds()
+	want := map[string]int{
+		"PodDisruptionBudget": 1,
+		"ServiceAccount":      1,
+		"Secret":              1,
+		"ConfigMap":           2, // one for the log, one for settings
+		"ClusterRole":         3, "ClusterRoleBinding": 2, "Role": 1, "RoleBinding": 1,
+		"Service":                        1,
+		"Deployment":                     1,
+		"ValidatingWebhookConfiguration": 1, "MutatingWebhookConfiguration": 1,
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("-want +got\n%s", diff)
+	}
+}
+
+// Every object decodes as the kind it says it is, field for field.
+func TestEveryFieldExists(t *testing.T) {
+	into := map[string]func() any{
+		"PodDisruptionBudget":            func() any { return &policyv1.PodDisruptionBudget{} },
+		"ServiceAccount":                 func() any { return &corev1.ServiceAccount{} },
+		"Secret":                         func() any { return &corev1.Secret{} },
+		"ConfigMap":                      func() any { return &corev1.ConfigMap{} },
+		"ClusterRole":                    func() any { return &rbacv1.ClusterRole{} },
+		"ClusterRoleBinding":             func() any { return &rbacv1.ClusterRoleBinding{} },
+		"Role":                           func() any { return &rbacv1.Role{} },
+		"RoleBinding":                    func() any { return &rbacv1.RoleBinding{} },
+		"Service":                        func() any { return &corev1.Service{} },
+		"Deployment":                     func() any { return &appsv1.Deployment{} },
+		"NetworkPolicy":                  func() any { return &networkingv1.NetworkPolicy{} },
+		"ValidatingWebhookConfiguration": func() any { return &admissionv1.ValidatingWebhookConfiguration{} },
+		"MutatingWebhookConfiguration":   func() any { return &admissionv1.MutatingWebhookConfiguration{} },
+	}
+	for _, o := range render(t, "karpenter", "-f", "testdata/everything.yaml") {
+		switch typed := into[o.GetKind()]; {
+		case typed != nil:
+			strict(t, o, typed())
+		case !slices.Contains([]string{"ServiceMonitor", "PrometheusRule"}, o.GetKind()):
+			t.Errorf("%s %q: which kind is that?", o.GetKind(), o.GetName())
+		}
+		labels, annotations := o.GetLabels(), o.GetAnnotations()
+		if o.GetName() != "extra" && (labels["team"] != "platform" || annotations["note"] != "ours") {
+			t.Errorf("%s %q has labels %v and annotations %v, want those of additionalLabels and additionalAnnotations", o.GetKind(), o.GetName(), labels, annotations)
+		}
+	}
+}
+
+func TestOptions(t *testing.T) {
+	got := render(t, "karpenter", "-f", "testdata/everything.yaml").kinds()
+	maps.DeleteFunc(got, func(kind string, _ int) bool {
+		return !slices.Contains([]string{"NetworkPolicy", "ServiceMonitor", "PrometheusRule", "ConfigMap"}, kind)
+	})
+	want := map[string]int{"NetworkPolicy": 1, "ServiceMonitor": 1, "PrometheusRule": 1, "ConfigMap": 3}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("-want +got\n%s", diff)
+	}
+	bare := render(t, "karpenter", "--set", "webhook.enabled=false,serviceAccount.create=false,serviceAccount.name=mine")
+	for _, kind := range []string{"ServiceAccount", "Secret", "ValidatingWebhookConfiguration", "MutatingWebhookConfiguration"} {
+		if bare.kinds()[kind] != 0 {
+			t.Errorf("a %s, though it is switched off", kind)
+		}
+	}
+	if got := one[appsv1.Deployment](t, bare, "Deployment", "karpenter").Spec.Template.Spec.ServiceAccountName; got != "mine" {
+		t.Errorf("pods run as %q, want mine", got)
+	}
+}
+
+// The commands of older guides, with their values.
+func TestCommandsOfOlderGuides(t *testing.T) {
+	const role = "arn:aws-cn:iam::123456789012:role/testkarpenter-karpenter"
+	set := func(values ...string) []string {
+		args := []string{"--set", `serviceAccount.annotations.eks\.amazonaws\.com/role-arn=` + role}
+		for _, v := range values {
+			args = append(args, "--set", v)
+		}
+		return args
+	}
+	tests := map[string]struct {
+		why      string
+		args     []string
+		env      map[string]string
+		settings map[string]string
+		level    string
+	}{
+		"V0.22": {
+			why: "The settings of v0.19 to v0.31 stand below settings.aws.",
+			args: append(set(
+				"settings.aws.clusterName=testkarpenter", "settings.aws.clusterEndpoint=https://abc.eks.cn-north-1.amazonaws.com.cn",
+				"settings.aws.defaultInstanceProfile=KarpenterNodeInstanceProfile-testkarpenter", "settings.aws.interruptionQueueName=testkarpenter",
+			), "--version", "v0.22.1", "--wait"),
+			env: map[string]string{
+				"CLUSTER_NAME": "testkarpenter", "CLUSTER_ENDPOINT": "https://abc.eks.cn-north-1.amazonaws.com.cn",
+				"AWS_DEFAULT_INSTANCE_PROFILE": "KarpenterNodeInstanceProfile-testkarpenter", "INTERRUPTION_QUEUE": "testkarpenter",
+			},
+			settings: map[string]string{
+				"aws.clusterName": "testkarpenter", "aws.clusterEndpoint": "https://abc.eks.cn-north-1.amazonaws.com.cn",
+				"aws.defaultInstanceProfile": "KarpenterNodeInstanceProfile-testkarpenter", "aws.interruptionQueueName": "testkarpenter",
+			},
+			level: "info",
+		},
+		"V0.18": {
+			why:      "Before, they stood at the top.",
+			args:     set("clusterName=testkarpenter", "clusterEndpoint=https://abc", "aws.defaultInstanceProfile=p"),
+			env:      map[string]string{"CLUSTER_NAME": "testkarpenter", "CLUSTER_ENDPOINT": "https://abc", "AWS_DEFAULT_INSTANCE_PROFILE": "p", "INTERRUPTION_QUEUE": ""},
+			settings: map[string]string{"aws.clusterName": "testkarpenter"},
+			level:    "info",
+		},
+		"V0.6": {
+			why:      "The first chart had the level of the log at the top, as today's has.",
+			args:     set("clusterName=karpenter-cluster", "clusterEndpoint=https://abc", "aws.defaultInstanceProfile=p", "logLevel=debug"),
+			env:      map[string]string{"CLUSTER_NAME": "karpenter-cluster", "LOG_LEVEL": "debug"},
+			settings: map[string]string{"aws.clusterName": "karpenter-cluster"},
+			level:    "debug",
+		},
+		"Today": {
+			why:      "Today's names, as its guide sets them.",
+			args:     set("settings.clusterName=c", "settings.interruptionQueue=c", "controller.resources.requests.cpu=1", "controller.resources.requests.memory=1Gi", "controller.resources.limits.cpu=1", "controller.resources.limits.memory=1Gi"),
+			env:      map[string]string{"CLUSTER_NAME": "c", "INTERRUPTION_QUEUE": "c"},
+			settings: map[string]string{"aws.interruptionQueueName": "c"},
+			level:    "info",
+		},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			r := render(t, "karpenter", slices.DeleteFunc(test.args, func(a string) bool { return a == "--wait" })...)
+			env := environment(t, r)
+			for k, want := range test.env {
+				if env[k] != want {
+					t.Errorf("%s\n%s is %q, want %q", test.why, k, env[k], want)
+				}
+			}
+			settings := one[corev1.ConfigMap](t, r, "ConfigMap", "karpenter-global-settings").Data
+			for k, want := range test.settings {
+				if settings[k] != want {
+					t.Errorf("%s\nkey %s is %q, want %q", test.why, k, settings[k], want)
+				}
+			}
+			if log := one[corev1.ConfigMap](t, r, "ConfigMap", "config-logging").Data["zap-logger-config"]; !strings.Contains(log, `"level": "`+test.level+`"`) {
+				t.Errorf("the log is set to\n%s\nwant level %s", log, test.level)
+			}
+			account := one[corev1.ServiceAccount](t, r, "ServiceAccount", "karpenter")
+			if got := account.Annotations["eks.amazonaws.com/role-arn"]; got != role {
+				t.Errorf("the role is %q, want %q", got, role)
+			}
+		})
+	}
+}
+
+// Each name of each setting reaches the controller, and a newer name counts before an older.
+func TestSettings(t *testing.T) {
+	samples := map[string][2]string{
+		"CLUSTER_ENDPOINT": {"https://a", "https://b"}, "ISOLATED_VPC": {"true", "false"}, "VM_MEMORY_OVERHEAD_PERCENT": {"0.05", "0.06"},
+		"RESERVED_ENIS": {"1", "2"}, "BATCH_MAX_DURATION": {"3s", "4s"}, "BATCH_IDLE_DURATION": {"3s", "4s"},
+		"PREFERENCE_POLICY": {"Ignore", "Respect"}, "MIN_VALUES_POLICY": {"BestEffort", "Strict"},
+		"LOG_LEVEL": {"error", "debug"}, "LOG_ENCODING": {"json", "console"}, "METRICS_PORT": {"9000", "9001"}, "HEALTH_PROBE_PORT": {"9000", "9001"},
+	}
+	defaults := environment(t, render(t, "karpenter"))
+	for _, s := range charts.Settings() {
+		if s.Env == "FEATURE_GATES" {
+			continue // a map, see below
+		}
+		t.Run(s.Value, func(t *testing.T) {
+			if defaults[s.Env] != s.Default {
+				t.Errorf("the default is %q, the table says %q", defaults[s.Env], s.Default)
+			}
+			sample, ok := samples[s.Env]
+			if !ok {
+				sample = [2]string{"one", "two"}
+			}
+			names := append([]string{s.Value}, s.Older...)
+			for i, name := range names {
+				value := sample[0]
+				if strings.HasSuffix(name, "Paths") {
+					value = "{" + value + "}"
+				}
+				args := []string{"--set", name + "=" + value}
+				if i+1 < len(names) && !strings.HasSuffix(name, "Paths") {
+					args = append(args, "--set", names[i+1]+"="+sample[1]) // older, so it does not count
+				}
+				r := render(t, "karpenter", args...)
+				if got := environment(t, r)[s.Env]; got != sample[0] {
+					t.Errorf("%q: %s is %q, want %q", args, s.Env, got, sample[0])
+				}
+				if s.Key == "" {
+					continue
+				}
+				if got := one[corev1.ConfigMap](t, r, "ConfigMap", "karpenter-global-settings").Data[s.Key]; got != sample[0] {
+					t.Errorf("%q: key %s is %q, want %q", args, s.Key, got, sample[0])
+				}
+			}
+		})
+	}
+	gates := environment(t, render(t, "karpenter", "--set", "settings.featureGates.nodeRepair=true", "--set", "settings.featureGates.driftEnabled=true"))["FEATURE_GATES"]
+	if !strings.Contains(gates, "NodeRepair=true") || !strings.Contains(gates, "ReservedCapacity=true") || strings.Contains(gates, "rift") {
+		t.Errorf("feature gates are %q", gates)
+	}
+}
+
+// What the chart passes on is what the controller reads.
+func TestControllerReadsEverySetting(t *testing.T) {
+	read := map[string]bool{}
+	help := controller.Command(func(string) string { return "" }, "", "").Flags().FlagUsages()
+	for _, m := range regexp.MustCompile(`\[([A-Z_]+)\]`).FindAllStringSubmatch(help, -1) {
+		read[m[1]] = true
+	}
+	told := []string{"KARPENTER_SERVICE", "MEMORY_LIMIT", "CPU_REQUESTS", "LEADER_ELECTION_NAMESPACE"}
+	for _, s := range charts.Settings() {
+		told = append(told, s.Env)
+	}
+	for _, name := range told {
+		if !read[name] {
+			t.Errorf("the controller has no flag for %s", name)
+		}
+	}
+	for name := range environment(t, render(t, "karpenter", "-f", "testdata/everything.yaml")) {
+		if !slices.Contains(told, name) && !slices.Contains([]string{"SYSTEM_NAMESPACE", "WEBHOOK_PORT", "HTTPS_PROXY"}, name) {
+			t.Errorf("the chart sets %s, which is not in the table of settings", name)
+		}
+	}
+}
+
+// A wrong value is refused, and the message names it.
+func TestWrongValues(t *testing.T) {
+	tests := map[string]struct{ set, says string }{
+		"Misspelt":    {"settings.clustername=c", "clustername"},
+		"Unknown":     {"settings.aws.region=eu-west-1", "region"},
+		"UnknownTop":  {"clusterNames=c", "clusterNames"},
+		"Level":       {"logLevel=verbose", "logLevel"},
+		"Duration":    {"settings.batchMaxDuration=10", "batchMaxDuration"},
+		"Endpoint":    {"settings.clusterEndpoint=abc.eks.amazonaws.com", "clusterEndpoint"},
+		"ClusterName": {"settings.clusterName=my cluster", "clusterName"},
+		"Replicas":    {"replicas=two", "replicas"},
+		"Size":        {"controller.size=huge", "size"},
+		"Gate":        {"settings.featureGates.nodeRepairs=true", "nodeRepairs"},
+		"Port":        {"webhook.port=0", "port"},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			_, errs, err := helm(t, "template", "karpenter", "karpenter", "--set", test.set)
+			if err == nil || !strings.Contains(errs, test.says) {
+				t.Errorf("--set %s: %v\n%s\nwant an error that names %s", test.set, err, errs, test.says)
+			}
+		})
+	}
+	for _, name := range charts.WithoutEffect() {
+		for _, value := range []string{"true", "10s", "debug", "ip-name", "null"} {
+			if _, _, err := helm(t, "template", "karpenter", "karpenter", "--set", name+"="+value); err == nil {
+				name = ""
+				break
+			}
+		}
+		if name != "" {
+			t.Errorf("%s is refused", name)
+		}
+	}
+}
+
+// The pods do not keep a release from becoming ready on one small node, nor run on nodes that they made.
+func TestPodsFitOneSmallNode(t *testing.T) {
+	d := one[appsv1.Deployment](t, render(t, "karpenter"), "Deployment", "karpenter")
+	pod := d.Spec.Template.Spec
+	cpu := pod.Containers[0].Resources.Requests.Cpu().MilliValue() * int64(*d.Spec.Replicas)
+	if left := int64(1930 - 25 - 100 - 200); cpu > left { // an m5.large without its daemons and CoreDNS
+		t.Errorf("%d replicas want %dm of cpu, an m5.large has %dm left", *d.Spec.Replicas, cpu, left)
+	}
+	if len(pod.Affinity.PodAntiAffinity.RequiredDuringSchedulingIgnoredDuringExecution) > 0 {
+		t.Error("two replicas may not share a node, so on one node the second stays pending")
+	}
+	if c := pod.TopologySpreadConstraints; len(c) != 1 || c[0].WhenUnsatisfiable != corev1.ScheduleAnyway || len(c[0].LabelSelector.MatchLabels) != 2 {
+		t.Errorf("the spread is %v, want zones, softly, of this release", c)
+	}
+	own := pod.Affinity.NodeAffinity.RequiredDuringSchedulingIgnoredDuringExecution.NodeSelectorTerms
+	want := []corev1.NodeSelectorTerm{{MatchExpressions: []corev1.NodeSelectorRequirement{
+		{Key: "karpenter.sh/provisioner-name", Operator: corev1.NodeSelectorOpDoesNotExist},
+		{Key: "karpenter.sh/nodepool", Operator: corev1.NodeSelectorOpDoesNotExist},
+	}}}
+	if diff := cmp.Diff(want, own); diff != "" {
+		t.Errorf("nodes: -want +got\n%s", diff)
+	}
+	if got := d.Spec.Strategy.RollingUpdate.MaxUnavailable.IntValue(); got != 1 {
+		t.Errorf("maxUnavailable is %d, want 1", got)
+	}
+}
+
+// A webhook that does not answer holds nobody up.
+func TestWebhooksDoNotBlock(t *testing.T) {
+	r := render(t, "karpenter")
+	check := func(name string, policy *admissionv1.FailurePolicyType, seconds *int32) {
+		if policy == nil || *policy != admissionv1.Ignore || seconds == nil || *seconds != 2 {
+			t.Errorf("%s: failure policy %v after %v s, want Ignore after 2", name, policy, seconds)
+		}
+	}
+	for _, w := range one[admissionv1.ValidatingWebhookConfiguration](t, r, "ValidatingWebhookConfiguration", "validation.webhook.karpenter.sh").Webhooks {
+		check(w.Name, w.FailurePolicy, w.TimeoutSeconds)
+	}
+	for _, w := range one[admissionv1.MutatingWebhookConfiguration](t, r, "MutatingWebhookConfiguration", "defaulting.webhook.karpenter.sh").Webhooks {
+		check(w.Name, w.FailurePolicy, w.TimeoutSeconds)
+	}
+}
+
+func TestPodsOfAnotherReleaseName(t *testing.T) {
+	out, errs, err := helm(t, "template", "prod", "karpenter", "--namespace", "kube-system")
+	if err != nil {
+		t.Fatalf("%v\n%s", err, errs)
+	}
+	for _, want := range []string{"name: prod-karpenter-cert", "name: prod-karpenter-core", "app.kubernetes.io/instance: prod", "namespace: kube-system"} {
+		if !strings.Contains(out, want) {
+			t.Errorf("no %q", want)
+		}
+	}
+}
+
+// Both charts hold the CRDs of the API and nothing else.
+func TestCRDs(t *testing.T) {
+	spec := map[string]any{}
+	for _, text := range crds.All() {
+		var o unstructured.Unstructured
+		if err := yaml.Unmarshal(text, &o.Object); err != nil {
+			t.Fatal(err)
+		}
+		spec[o.GetName()] = o.Object["spec"]
+	}
+	for _, old := range []string{"provisioners.karpenter.sh", "awsnodetemplates.karpenter.k8s.aws"} {
+		if spec[old] == nil {
+			t.Errorf("no %s", old)
+		}
+	}
+	for name, r := range map[string]rendered{
+		"karpenter":     slices.DeleteFunc(render(t, "karpenter", "--include-crds"), func(o unstructured.Unstructured) bool { return o.GetKind() != "CustomResourceDefinition" }),
+		"karpenter-crd": render(t, "karpenter-crd"),
+	} {
+		got := map[string]any{}
+		for _, o := range r {
+			got[o.GetName()] = o.Object["spec"]
+			if kept := o.GetAnnotations()["helm.sh/resource-policy"]; name == "karpenter-crd" && kept != "keep" {
+				t.Errorf("%s would go with the release, and all pools with it", o.GetName())
+			}
+		}
+		if diff := cmp.Diff(spec, got); diff != "" {
+			t.Errorf("%s: -api +chart\n%s", name, diff)
+		}
+	}
+}
+
+// Alerts speak of metrics that exist.
+func TestAlerts(t *testing.T) {
+	known := map[string]bool{}
+	for _, m := range metric.Table(nil) {
+		known[m.Name] = true
+	}
+	out, _, err := helm(t, "template", "karpenter", "karpenter", "--set", "prometheusRule.enabled=true", "--show-only", "templates/prometheusrule.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	names := regexp.MustCompile(`\b(karpenter|tenon)_[a-z_]+\b`).FindAllString(out, -1)
+	if len(names) < 3 {
+		t.Fatalf("found only %v", names)
+	}
+	for _, name := range names {
+		if !known[name] {
+			t.Errorf("there is no metric %s", name)
+		}
+	}
+}
+
+// The notes say what is missing, what was given twice and what changes nothing.
+func TestNotes(t *testing.T) {
+	notes := func(args ...string) string {
+		out, errs, err := helm(t, append([]string{"install", "karpenter", "karpenter", "--dry-run=client", "--namespace", "karpenter"}, args...)...)
+		if err != nil {
+			t.Fatalf("%v\n%s", err, errs)
+		}
+		_, text, _ := strings.Cut(out, "NOTES:")
+		return text
+	}
+	if text := notes(); !strings.Contains(text, "THE CLUSTER HAS NO NAME") {
+		t.Errorf("nothing is said of the missing name:\n%s", text)
+	}
+	text := notes("--set", "settings.clusterName=new,settings.aws.clusterName=old,settings.aws.tags.a=b")
+	for _, want := range []string{`as "new" and as "old"`, `"new" is used`, "change nothing here: settings.aws.tags"} {
+		if !strings.Contains(text, want) {
+			t.Errorf("no %q in\n%s", want, text)
+		}
+	}
+	if strings.Contains(text, "NO NAME") {
+		t.Errorf("the name was given:\n%s", text)
+	}
+	if plain := notes("--set", "settings.clusterName=c"); strings.Contains(plain, "change nothing") || strings.Contains(plain, "given twice") {
+		t.Errorf("nothing is wrong, but the notes say:\n%s", fmt.Sprint(plain))
+	}
+}

@@ -1,0 +1,177 @@
+{{- define "karpenter.name" -}}
+{{- default .Chart.Name .Values.nameOverride | trunc 63 | trimSuffix "-" }}
+{{- end }}
+
+{{- define "karpenter.fullname" -}}
+{{- if .Values.fullnameOverride }}
+{{- .Values.fullnameOverride | trunc 63 | trimSuffix "-" }}
+{{- else }}
+{{- $name := include "karpenter.name" . }}
+{{- if contains $name .Release.Name }}
+{{- .Release.Name | trunc 63 | trimSuffix "-" }}
+{{- else }}
+{{- printf "%s-%s" .Release.Name $name | trunc 63 | trimSuffix "-" }}
+{{- end }}
+{{- end }}
+{{- end }}
+
+{{- define "karpenter.selectorLabels" -}}
+app.kubernetes.io/name: {{ include "karpenter.name" . }}
+app.kubernetes.io/instance: {{ .Release.Name }}
+{{- end }}
+
+{{- define "karpenter.labels" -}}
+helm.sh/chart: {{ printf "%s-%s" .Chart.Name .Chart.Version | replace "+" "_" | trunc 63 | trimSuffix "-" }}
+{{ include "karpenter.selectorLabels" . }}
+app.kubernetes.io/version: {{ .Chart.AppVersion | quote }}
+app.kubernetes.io/managed-by: {{ .Release.Service }}
+{{- with .Values.additionalLabels }}
+{{ toYaml . }}
+{{- end }}
+{{- end }}
+
+{{- /* The metadata that all objects share, but for the name. */}}
+{{- define "karpenter.meta" -}}
+labels:
+  {{- include "karpenter.labels" . | nindent 2 }}
+{{- with .Values.additionalAnnotations }}
+annotations:
+  {{- toYaml . | nindent 2 }}
+{{- end }}
+{{- end }}
+
+{{- define "karpenter.serviceAccountName" -}}
+{{- if .Values.serviceAccount.create }}
+{{- default (include "karpenter.fullname" .) .Values.serviceAccount.name }}
+{{- else }}
+{{- default "default" .Values.serviceAccount.name }}
+{{- end }}
+{{- end }}
+
+{{- define "karpenter.image" -}}
+{{- $image := .Values.controller.image }}
+{{- if kindIs "string" $image }}
+{{- $image }}
+{{- else if $image.digest }}
+{{- printf "%s:%s@%s" $image.repository (default .Chart.AppVersion $image.tag) $image.digest }}
+{{- else }}
+{{- printf "%s:%s" $image.repository (default .Chart.AppVersion $image.tag) }}
+{{- end }}
+{{- end }}
+
+{{- /* The first of a list that is set, as text. False and 0 are set; null and the empty text are not. */}}
+{{- define "karpenter.first" -}}
+{{- $found := "" }}
+{{- range . }}
+{{- if and (eq $found "") (not (kindIs "invalid" .)) }}
+{{- if kindIs "slice" . }}
+{{- $found = join "," . }}
+{{- else }}
+{{- $found = toString . }}
+{{- end }}
+{{- end }}
+{{- end }}
+{{- $found }}
+{{- end }}
+
+{{- /* Every setting that has several names, once: the new name before the old, the old before the oldest, then the default. */}}
+{{- define "karpenter.settings" -}}
+{{- $v := .Values }}
+{{- $new := $v.settings | default dict }}
+{{- $old := $new.aws | default dict }}
+{{- $oldest := $v.aws | default dict }}
+clusterName: {{ include "karpenter.first" (list $new.clusterName $old.clusterName $v.clusterName) | quote }}
+clusterEndpoint: {{ include "karpenter.first" (list $new.clusterEndpoint $old.clusterEndpoint $v.clusterEndpoint) | quote }}
+clusterCABundle: {{ include "karpenter.first" (list $new.clusterCABundle $old.clusterCABundle) | quote }}
+defaultInstanceProfile: {{ include "karpenter.first" (list $old.defaultInstanceProfile $oldest.defaultInstanceProfile) | quote }}
+interruptionQueue: {{ include "karpenter.first" (list $new.interruptionQueue $old.interruptionQueueName) | quote }}
+isolatedVPC: {{ include "karpenter.first" (list $new.isolatedVPC $old.isolatedVPC "false") | quote }}
+vmMemoryOverheadPercent: {{ include "karpenter.first" (list $new.vmMemoryOverheadPercent $old.vmMemoryOverheadPercent "0.075") | quote }}
+reservedENIs: {{ include "karpenter.first" (list $new.reservedENIs $old.reservedENIs "0") | quote }}
+batchMaxDuration: {{ include "karpenter.first" (list $new.batchMaxDuration $v.controller.batchMaxDuration "10s") | quote }}
+batchIdleDuration: {{ include "karpenter.first" (list $new.batchIdleDuration $v.controller.batchIdleDuration "1s") | quote }}
+logLevel: {{ include "karpenter.first" (list $v.controller.logLevel $v.logLevel "info") | quote }}
+logEncoding: {{ include "karpenter.first" (list $v.controller.logEncoding $v.logEncoding "console") | quote }}
+logOutputPaths: {{ include "karpenter.first" (list $v.logOutputPaths $v.controller.outputPaths "stdout") | quote }}
+logErrorOutputPaths: {{ include "karpenter.first" (list $v.logErrorOutputPaths $v.controller.errorOutputPaths "stderr") | quote }}
+{{- end }}
+
+{{- define "karpenter.featureGates" -}}
+{{- $gates := list }}
+{{- range $name, $on := .Values.settings.featureGates | default dict }}
+{{- if and (not (kindIs "invalid" $on)) (ne $name "drift") (ne $name "driftEnabled") }}
+{{- $gates = append $gates (printf "%s=%t" (printf "%s%s" (substr 0 1 $name | upper) (substr 1 -1 $name)) $on) }}
+{{- end }}
+{{- end }}
+{{- join "," $gates }}
+{{- end }}
+
+{{- define "karpenter.resources" -}}
+{{- if .Values.controller.resources }}
+{{- toYaml .Values.controller.resources }}
+{{- else }}
+{{- $sizes := dict "small" (list "250m" "512Mi") "medium" (list "1" "2Gi") "large" (list "4" "8Gi") }}
+{{- $size := get $sizes .Values.controller.size }}
+requests:
+  cpu: {{ index $size 0 | quote }}
+  memory: {{ index $size 1 }}
+limits:
+  memory: {{ index $size 1 }}
+{{- end }}
+{{- end }}
+
+{{- define "karpenter.affinity" -}}
+{{- $given := .Values.affinity | default dict }}
+nodeAffinity:
+{{- if $given.nodeAffinity }}
+  {{- toYaml $given.nodeAffinity | nindent 2 }}
+{{- else }}
+  requiredDuringSchedulingIgnoredDuringExecution:
+    nodeSelectorTerms:
+      - matchExpressions:
+          - key: karpenter.sh/provisioner-name
+            operator: DoesNotExist
+          - key: karpenter.sh/nodepool
+            operator: DoesNotExist
+{{- end }}
+podAntiAffinity:
+{{- if $given.podAntiAffinity }}
+  {{- toYaml $given.podAntiAffinity | nindent 2 }}
+{{- else }}
+  preferredDuringSchedulingIgnoredDuringExecution:
+    - weight: 100
+      podAffinityTerm:
+        topologyKey: kubernetes.io/hostname
+        labelSelector:
+          matchLabels:
+            {{- include "karpenter.selectorLabels" . | nindent 12 }}
+{{- end }}
+{{- with $given.podAffinity }}
+podAffinity:
+  {{- toYaml . | nindent 2 }}
+{{- end }}
+{{- end }}
+
+{{- define "karpenter.spread" -}}
+{{- $selector := dict "matchLabels" (include "karpenter.selectorLabels" . | fromYaml) }}
+{{- $all := list }}
+{{- range .Values.topologySpreadConstraints }}
+{{- $all = append $all (merge (dict) . (dict "labelSelector" $selector)) }}
+{{- end }}
+{{- toYaml $all }}
+{{- end }}
+
+{{- /* Names of settings that are accepted and change nothing, as far as they are set. */}}
+{{- define "karpenter.withoutEffect" -}}
+{{- $set := list }}
+{{- $new := .Values.settings | default dict }}
+{{- range list "enableZonalShift" "eksControlPlane" "disableDryRun" "amiRefreshInterval" "subnetRefreshInterval" "ignoreDRARequests" "disableClusterStateObservability" "assumeRoleARN" "assumeRoleDuration" }}
+{{- if hasKey $new . }}{{ $set = append $set (printf "settings.%s" .) }}{{ end }}
+{{- end }}
+{{- $old := $new.aws | default dict }}
+{{- range list "tags" "enablePodENI" "enableENILimitedPodDensity" "nodeNameConvention" "assumeRoleARN" "assumeRoleDuration" }}
+{{- if hasKey $old . }}{{ $set = append $set (printf "settings.aws.%s" .) }}{{ end }}
+{{- end }}
+{{- if .Values.awsFeatureGates }}{{ $set = append $set "awsFeatureGates" }}{{ end }}
+{{- join ", " $set }}
+{{- end }}

@@ -1,0 +1,51 @@
+// Package charts says what the settings of the Helm charts beside it are called, and by whom they are read.
+package charts
+
+// Setting is one thing that an operator can choose.
+type Setting struct {
+	Value   string   // its name in the chart's values
+	Older   []string // the names it had in charts of v0.6 to v0.31, newest first; Value counts before them
+	Env     string   // the variable that the controller reads it from
+	Key     string   // its key in the ConfigMap karpenter-global-settings, if it has one
+	Default string
+	Meaning string
+}
+
+// Settings are the settings of the controller that the chart passes on.
+func Settings() []Setting {
+	return []Setting{
+		{"settings.clusterName", []string{"settings.aws.clusterName", "clusterName"}, "CLUSTER_NAME", "aws.clusterName", "", "Name of the EKS cluster. Required."},
+		{"settings.clusterEndpoint", []string{"settings.aws.clusterEndpoint", "clusterEndpoint"}, "CLUSTER_ENDPOINT", "aws.clusterEndpoint", "", "Where nodes find the API server. Empty: EKS is asked."},
+		{"settings.clusterCABundle", []string{"settings.aws.clusterCABundle"}, "CLUSTER_CA_BUNDLE", "", "", "Certificate of the API server in base64. Empty: EKS is asked."},
+		{"settings.aws.defaultInstanceProfile", []string{"aws.defaultInstanceProfile"}, "AWS_DEFAULT_INSTANCE_PROFILE", "aws.defaultInstanceProfile", "", "Instance profile of AWSNodeTemplates and inline providers that name none."},
+		{"settings.interruptionQueue", []string{"settings.aws.interruptionQueueName"}, "INTERRUPTION_QUEUE", "aws.interruptionQueueName", "", "Queue of interruption notices. Empty: none are read."},
+		{"settings.isolatedVPC", []string{"settings.aws.isolatedVPC"}, "ISOLATED_VPC", "aws.isolatedVPC", "false", "Do not call services that have no endpoint in a VPC."},
+		{"settings.vmMemoryOverheadPercent", []string{"settings.aws.vmMemoryOverheadPercent"}, "VM_MEMORY_OVERHEAD_PERCENT", "aws.vmMemoryOverheadPercent", "0.075", "Share of memory that machines are counted without."},
+		{"settings.reservedENIs", []string{"settings.aws.reservedENIs"}, "RESERVED_ENIS", "", "0", "Network interfaces that pods cannot use."},
+		{"settings.batchMaxDuration", []string{"controller.batchMaxDuration"}, "BATCH_MAX_DURATION", "batchMaxDuration", "10s", "Longest wait for further pods before a decision."},
+		{"settings.batchIdleDuration", []string{"controller.batchIdleDuration"}, "BATCH_IDLE_DURATION", "batchIdleDuration", "1s", "A decision is made when no pod came for so long."},
+		{"settings.preferencePolicy", nil, "PREFERENCE_POLICY", "", "Respect", "Respect or Ignore what pods prefer."},
+		{"settings.minValuesPolicy", nil, "MIN_VALUES_POLICY", "", "Strict", "Strict, or BestEffort to lower minValues."},
+		{"settings.featureGates", nil, "FEATURE_GATES", "", "", "Features to switch: nodeRepair, nodeOverlay, reservedCapacity, spotToSpotConsolidation, staticCapacity, capacityBuffer."},
+		{"controller.logLevel", []string{"logLevel"}, "LOG_LEVEL", "", "info", "debug, info or error."},
+		{"controller.logEncoding", []string{"logEncoding"}, "LOG_ENCODING", "", "console", "console or json."},
+		{"logOutputPaths", []string{"controller.outputPaths"}, "LOG_OUTPUT_PATHS", "", "stdout", "Where the log goes: stdout, stderr or files."},
+		{"logErrorOutputPaths", []string{"controller.errorOutputPaths"}, "LOG_ERROR_OUTPUT_PATHS", "", "stderr", "Where errors go."},
+		{"controller.metrics.port", nil, "METRICS_PORT", "", "8080", "Port of the metrics."},
+		{"controller.healthProbe.port", nil, "HEALTH_PROBE_PORT", "", "8081", "Port of the probes."},
+	}
+}
+
+// WithoutEffect are values of Karpenter's charts that are accepted, so that a
+// values file can be kept, and that change nothing. The notes of a release name those that are set.
+func WithoutEffect() []string {
+	return []string{
+		"awsFeatureGates.nodeClassCEL",
+		"settings.amiRefreshInterval", "settings.assumeRoleARN", "settings.assumeRoleDuration",
+		"settings.aws.assumeRoleARN", "settings.aws.assumeRoleDuration", "settings.aws.enableENILimitedPodDensity", "settings.aws.enablePodENI",
+		"settings.aws.nodeNameConvention", "settings.aws.tags",
+		"settings.disableClusterStateObservability", "settings.disableDryRun", "settings.eksControlPlane", "settings.enableZonalShift",
+		"settings.featureGates.drift", "settings.featureGates.driftEnabled", "settings.ignoreDRARequests", "settings.subnetRefreshInterval",
+		"webhook.logLevel",
+	}
+}

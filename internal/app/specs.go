@@ -1,0 +1,33 @@
+package app
+
+import (
+	awsv1 "github.com/tenon-sh/tenon/api/aws/v1"
+	v1 "github.com/tenon-sh/tenon/api/karpenter/v1"
+	"github.com/tenon-sh/tenon/internal/controller/initialize"
+	"github.com/tenon-sh/tenon/internal/controller/launch"
+	"github.com/tenon-sh/tenon/internal/controller/liveness"
+	"github.com/tenon-sh/tenon/internal/controller/pool"
+	"github.com/tenon-sh/tenon/internal/controller/provision"
+	"github.com/tenon-sh/tenon/internal/controller/register"
+	"github.com/tenon-sh/tenon/internal/controller/terminate"
+	"github.com/tenon-sh/tenon/internal/loop"
+)
+
+// Specs are what the whole controller touches of the API server. The chart's
+// roles are made from them.
+func Specs() []loop.Spec {
+	return []loop.Spec{
+		initialize.Spec(), launch.Spec(), liveness.Spec(), pool.Spec(), provision.Spec(), register.Spec(), terminate.Spec(),
+		{
+			Name: "classes", // the driver reads them, and catalogues are made anew when they change
+			Reads: []loop.Resource{
+				loop.Of(awsv1.Group, "ec2nodeclasses"), loop.Of(awsv1.Group, "awsnodetemplates"),
+				loop.Of(v1.Group, "nodepools"), loop.Of(v1.Group, "provisioners"),
+			},
+		},
+		{
+			Name:   "events", // of who leads, beside those of the controllers
+			Writes: []loop.Write{loop.To("", "events", "create", "patch")},
+		},
+	}
+}
