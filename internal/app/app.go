@@ -37,9 +37,11 @@ import (
 	"github.com/tenon-sh/tenon/internal/clock"
 	"github.com/tenon-sh/tenon/internal/cloud"
 	"github.com/tenon-sh/tenon/internal/cluster"
+	"github.com/tenon-sh/tenon/internal/controller/disrupt"
 	"github.com/tenon-sh/tenon/internal/controller/initialize"
 	"github.com/tenon-sh/tenon/internal/controller/launch"
 	"github.com/tenon-sh/tenon/internal/controller/liveness"
+	"github.com/tenon-sh/tenon/internal/controller/podevent"
 	"github.com/tenon-sh/tenon/internal/controller/provision"
 	"github.com/tenon-sh/tenon/internal/controller/register"
 	"github.com/tenon-sh/tenon/internal/controller/terminate"
@@ -109,7 +111,7 @@ func New(ctx context.Context, c Config) (*App, error) {
 	p.cloud = cloud.New(cloud.Config{Driver: c.Driver, Provider: c.Provider, Publish: picture.Publish, Now: c.Now, Metrics: metrics})
 	p.events = loop.NewEvents(m.GetEventRecorderFor("karpenter"), c.Now)
 	p.enact = &enact.Enactor{
-		Client: m.GetClient(), Cluster: picture, Events: p.events, Metrics: metrics, Now: c.Now, Log: c.Log.WithName("controller"), Suffix: suffix,
+		Client: m.GetClient(), Cluster: picture, Events: p.events, Metrics: metrics, Now: c.Now, Log: c.Log.WithName("controller"), Suffix: suffix, Targets: &enact.Targets{},
 	}
 	if err := loop.Index(ctx, m.GetFieldIndexer()); err != nil {
 		return nil, err
@@ -187,6 +189,11 @@ func (p *parts) controllers(provisioners bool) error {
 		Batch: provision.Batch{Idle: p.Settings.BatchIdle, Max: p.Settings.BatchMax}, Options: p.options(),
 	}
 	buy.Listen()
+	giveBack := &disrupt.Controller{
+		Client: c, Cluster: p.cluster, Enact: p.enact, Journal: p.journal, Metrics: p.metrics, Events: p.events, Now: p.Now,
+		Log: p.Log.WithName("controller.disruption"),
+	}
+	giveBack.Listen()
 	keepers, err := p.keepers(provisioners)
 	if err != nil {
 		return err
@@ -196,6 +203,7 @@ func (p *parts) controllers(provisioners bool) error {
 		&register.Reconciler{Client: c, Cluster: p.cluster, Events: p.events, Metrics: p.metrics, Now: p.Now},
 		&initialize.Reconciler{Client: c, Cluster: p.cluster, Now: p.Now},
 		&liveness.Reconciler{Client: c, Enact: p.enact, Now: p.Now},
+		&podevent.Reconciler{Client: c, Cluster: p.cluster, Now: p.Now},
 		&terminate.Nodes{Client: c, Cluster: p.cluster, Machines: machines, Evictor: evictor, Events: p.events, Metrics: p.metrics, Now: p.Now},
 		&terminate.Claims{Client: c, Cluster: p.cluster, Machines: machines, Events: p.events, Metrics: p.metrics, Now: p.Now},
 	}...) {
@@ -204,6 +212,9 @@ func (p *parts) controllers(provisioners bool) error {
 		}
 	}
 	if err := p.m.Add(newTemplates(c, p.cloud, p.cluster, p.Log.WithName("controller.nodeclass"), provisioners)); err != nil {
+		return err
+	}
+	if err := p.m.Add(giveBack); err != nil {
 		return err
 	}
 	return p.m.Add(buy)

@@ -16,6 +16,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/kubernetes"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	ctrllog "sigs.k8s.io/controller-runtime/pkg/log"
@@ -198,6 +199,18 @@ func (h house) running(ns string) (int, error) {
 	return n, nil
 }
 
+// runs waits until so many pods of a namespace run.
+func (h house) runs(t *testing.T, ns string, want int) {
+	t.Helper()
+	kubetest.Within(t, time.Minute, func() error {
+		n, err := h.running(ns)
+		if err == nil && n != want {
+			err = fmt.Errorf("%d pods run, want %d", n, want)
+		}
+		return err
+	})
+}
+
 func (h house) claims() ([]v1.NodeClaim, error) {
 	var list v1.NodeClaimList
 	err := h.client.List(context.Background(), &list)
@@ -235,13 +248,7 @@ func TestFromPendingPodToNodeAndBack(t *testing.T) {
 	ns := kubetest.Namespace(t)
 	p, d := pool("default"), deployment(ns, "web", 5, "900m")
 	h.make(t, p, d)
-	kubetest.Within(t, time.Minute, func() error {
-		n, err := h.running(ns)
-		if err == nil && n != 5 {
-			err = fmt.Errorf("%d of 5 pods run", n)
-		}
-		return err
-	})
+	h.runs(t, ns, 5)
 	claims, err := h.claims()
 	if err != nil || len(claims) == 0 {
 		t.Fatal("no claims: ", err)
@@ -255,11 +262,41 @@ func TestFromPendingPodToNodeAndBack(t *testing.T) {
 		}
 		return err
 	})
-	if err := h.client.Delete(t.Context(), d); err != nil {
+	h.clear(t, d, p)
+}
+
+// Nodes on which nothing runs any more go by themselves.
+func TestEmptyNodesAreGivenBack(t *testing.T) {
+	h := build(t)
+	ns := kubetest.Namespace(t)
+	p, d := pool("empty"), deployment(ns, "web", 4, "900m")
+	d.Spec.Template.Spec.Affinity = &corev1.Affinity{PodAntiAffinity: &corev1.PodAntiAffinity{
+		RequiredDuringSchedulingIgnoredDuringExecution: []corev1.PodAffinityTerm{{TopologyKey: v1.LabelHostname, LabelSelector: d.Spec.Selector}},
+	}}
+	h.make(t, p, d)
+	h.runs(t, ns, 4)
+	scale := client.RawPatch(types.MergePatchType, []byte(`{"spec":{"replicas":1}}`))
+	if err := h.client.Patch(t.Context(), d, scale); err != nil {
 		t.Fatal(err)
 	}
-	if err := h.client.Delete(t.Context(), p); err != nil {
-		t.Fatal(err)
+	kubetest.Within(t, time.Minute, func() error {
+		claims, err := h.claims()
+		if err == nil && len(claims) != 1 {
+			err = fmt.Errorf("%d claims are left, want 1", len(claims))
+		}
+		return err
+	})
+	h.runs(t, ns, 1)
+	h.clear(t, d, p)
+}
+
+// clear deletes objects and waits until nothing of theirs is left.
+func (h house) clear(t *testing.T, objects ...client.Object) {
+	t.Helper()
+	for _, o := range objects {
+		if err := h.client.Delete(t.Context(), o); err != nil {
+			t.Fatal(err)
+		}
 	}
 	h.empty(t)
 }

@@ -31,6 +31,7 @@ type Enactor struct {
 	Metrics *metric.Set
 	Now     clock.Now
 	Log     logr.Logger
+	Targets *Targets
 	// Suffix gives the five letters that tell claims of a pool apart.
 	Suffix func() string
 }

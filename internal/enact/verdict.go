@@ -13,6 +13,7 @@ const refusedEvery = 5 * time.Minute
 
 // Tell publishes the verdict on every pod of a plan. made are the claims of its asks by the ask's name.
 func (e *Enactor) Tell(w *world.World, p plan.Plan, made map[string]string) {
+	e.Targets.set(p, made)
 	for _, a := range p.New {
 		name := made[a.Name]
 		if name == "" {

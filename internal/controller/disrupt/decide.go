@@ -77,23 +77,3 @@ func soonest(a, b time.Duration) time.Duration {
 	}
 	return a
 }
-
-// Planned are the machines to which a plan sends pods that are not there yet.
-func Planned(w *world.World, p plan.Plan) []string {
-	var out []string
-	for _, f := range p.Filled {
-		if !slices.ContainsFunc(f.Pods, func(k world.Key) bool {
-			pod := w.Pod(k)
-			return pod != nil && pod.Node == "" && !pod.Done
-		}) {
-			continue
-		}
-		if f.Node != "" {
-			out = append(out, f.Node)
-		}
-		if f.Claim != "" {
-			out = append(out, f.Claim)
-		}
-	}
-	return out
-}

@@ -54,19 +54,3 @@ func TestNext(t *testing.T) {
 		})
 	}
 }
-
-func TestPlanned(t *testing.T) {
-	b := world.NewBuilder()
-	for _, p := range []world.Pod{{Key: world.Key{Name: "waits"}}, {Key: world.Key{Name: "runs"}, Node: "b"}} {
-		if err := b.SetPod(p); err != nil {
-			t.Fatal(err)
-		}
-	}
-	got := disrupt.Planned(b.Snapshot(0), plan.Plan{Filled: []plan.Fill{
-		{Node: "a", Claim: "x", Pods: []world.Key{{Name: "waits"}}},
-		{Node: "b", Pods: []world.Key{{Name: "runs"}, {Name: "gone"}}},
-	}})
-	if diff := cmp.Diff([]string{"a", "x"}, got); diff != "" {
-		t.Errorf("only machines that a pod is still on its way to are kept: -want +got\n%s", diff)
-	}
-}

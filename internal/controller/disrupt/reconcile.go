@@ -57,8 +57,6 @@ type Controller struct {
 	Events  *loop.Events
 	Now     clock.Now
 	Log     logr.Logger
-	// Planner is the kind of the journal's entries that say where pods are to go.
-	Planner string
 
 	wake   chan struct{}
 	marked map[string]time.Time
@@ -158,12 +156,12 @@ func (c *Controller) decide(w *world.World) (p plan.Plan, ok bool) {
 			p, ok = plan.Plan{}, false
 		}
 	}()
-	var o disrupt.Options
-	if last, known := c.Journal.Last(c.Planner); known {
-		o.Planned = Planned(w, last.Plan)
+	planned, known := c.Enact.Targets.Planned(w)
+	if !known {
+		return plan.Plan{Again: w.At() + 1}, true
 	}
 	start := c.Now()
-	p = disrupt.Decide(w, o)
+	p = disrupt.Decide(w, disrupt.Options{Planned: planned})
 	c.Metrics.Observe(metric.DisruptionEvaluation, c.Now.Since(start).Seconds(), "empty", "")
 	if len(p.Back) > 0 {
 		c.Journal.Add(journal.Entry{Kind: Name, World: w, Plan: p})

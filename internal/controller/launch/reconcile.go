@@ -31,8 +31,15 @@ import (
 // unordered is the request under which claims without an order are put into one.
 const unordered = "unordered"
 
-// gather is how long claims of one plan have to appear before they are ordered.
-const gather = 50 * time.Millisecond
+// gather is how long no further claim may appear before those that are there
+// are ordered; longestGather bounds it all.
+const (
+	gather        = 50 * time.Millisecond
+	longestGather = time.Second
+)
+
+// arrival is how long the claims of an order may take to arrive in the cache.
+const arrival = 5 * time.Second
 
 // Spec is what this reconciler touches.
 func Spec() loop.Spec {
@@ -55,14 +62,18 @@ type Reconciler struct {
 	Events  *loop.Events
 	Now     clock.Now
 
-	mu   sync.Mutex
-	sent map[string]bool      // orders this process has sent
+	mu    sync.Mutex
+	sent  map[string]bool // orders this process has sent
+	last  int             // how many claims were without an order at the last look
+	since time.Time       // of the first look at them
+
+	seen map[string]time.Time // when orders were first seen not to be whole
 	done map[string]time.Time // orders that will buy nothing more, and when their claims may be ordered anew
 }
 
 // Register adds the reconciler to a manager.
 func (r *Reconciler) Register(m ctrl.Manager) error {
-	r.sent, r.done = map[string]bool{}, map[string]time.Time{}
+	r.sent, r.seen, r.done = map[string]bool{}, map[string]time.Time{}, map[string]time.Time{}
 	byOrder := handler.EnqueueRequestsFromMapFunc(func(_ context.Context, o client.Object) []reconcile.Request {
 		c, ok := o.(*v1.NodeClaim)
 		if !ok || !Waiting(c) {
@@ -100,6 +111,9 @@ func (r *Reconciler) Reconcile(ctx context.Context, req reconcile.Request) (reco
 	if !ok || len(o.Left()) == 0 {
 		return reconcile.Result{}, nil
 	}
+	if !o.Whole() && r.young(o.Token) {
+		return reconcile.Result{RequeueAfter: gather}, nil // the rest of it is on its way to the cache
+	}
 	if wait, spent := r.spent(o.Token); spent {
 		if wait > 0 {
 			return reconcile.Result{RequeueAfter: wait}, nil
@@ -107,6 +121,22 @@ func (r *Reconciler) Reconcile(ctx context.Context, req reconcile.Request) (reco
 		return loop.Result(0, r.write(ctx, Group(o.Left(), o.Attempt()+1)))
 	}
 	return loop.Result(0, r.launch(ctx, o))
+}
+
+// young reports whether an order was first seen so recently that not all of its
+// claims may have been seen with it.
+func (r *Reconciler) young(token string) bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	first, ok := r.seen[token]
+	if !ok {
+		if len(r.seen) > 10_000 {
+			clear(r.seen)
+		}
+		first = r.Now()
+		r.seen[token] = first
+	}
+	return r.Now.Since(first) < arrival
 }
 
 // spent reports whether an order will buy nothing more, and how long its claims have to wait.
@@ -120,21 +150,36 @@ func (r *Reconciler) spent(token string) (time.Duration, bool) {
 // order writes to every claim without an order which one it belongs to.
 func (r *Reconciler) order(ctx context.Context, list *v1.NodeClaimList) (reconcile.Result, error) {
 	var claims []*v1.NodeClaim
-	young := false
 	for i := range list.Items {
 		c := &list.Items[i]
 		if Waiting(c) && c.Annotations[v1.AnnotationOrder] == "" && c.Spec.NodeClassRef != nil {
 			claims = append(claims, c)
-			young = young || r.Now.Since(c.CreationTimestamp.Time) < gather
 		}
 	}
 	if len(claims) == 0 {
 		return reconcile.Result{}, nil
 	}
-	if young {
+	if r.coming(len(claims)) {
 		return reconcile.Result{RequeueAfter: gather}, nil
 	}
 	return loop.Result(0, r.write(ctx, Group(claims, 0)))
+}
+
+// coming reports whether claims without an order are still getting more, for a
+// while: one larger order is better than several small ones.
+func (r *Reconciler) coming(n int) bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	now := r.Now()
+	if r.since.IsZero() {
+		r.since = now
+	}
+	more := n != r.last && now.Sub(r.since) < longestGather
+	r.last = n
+	if !more {
+		r.since, r.last = time.Time{}, 0
+	}
+	return more
 }
 
 // write annotates the claims of new orders, before anything is sent.
@@ -148,7 +193,11 @@ func (r *Reconciler) write(ctx context.Context, orders []Order) error {
 			slots <- struct{}{}
 			wg.Go(func() {
 				defer func() { <-slots }()
-				next, err := loop.Patch(ctx, r.Client, c, func(c *v1.NodeClaim) {
+				write := loop.Merge[*v1.NodeClaim]
+				if !controllerutil.ContainsFinalizer(c, v1.Finalizer) {
+					write = loop.Patch[*v1.NodeClaim] // a list is replaced as a whole
+				}
+				next, err := write(ctx, r.Client, c, func(c *v1.NodeClaim) {
 					// A claim that was made by hand has no finalizer yet: without it, it
 					// could go before its machine does.
 					controllerutil.AddFinalizer(c, v1.Finalizer)

@@ -111,6 +111,7 @@ func (c *Controller) pass(ctx context.Context) time.Duration {
 	c.Metrics.Put(metric.ClusterStateNodes, float64(len(w.Places())))
 	if !Needed(w) {
 		c.Metrics.Put(metric.SchedulerUnschedulable, 0, Name)
+		c.Enact.Tell(w, plan.Plan{}, nil)
 		return 0
 	}
 	start := c.Now()

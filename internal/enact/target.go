@@ -1,0 +1,55 @@
+package enact
+
+import (
+	"slices"
+	"sync"
+
+	"github.com/tenon-sh/tenon/engine/plan"
+	"github.com/tenon-sh/tenon/engine/world"
+)
+
+// Targets remembers where the last plan sends pods. A machine that pods are on
+// their way to is not empty, although nothing runs there yet.
+type Targets struct {
+	mu   sync.Mutex
+	made bool // there was a plan
+	pods map[string][]world.Key
+}
+
+// set takes over where a plan sends pods. made are the claims of its asks.
+func (t *Targets) set(p plan.Plan, made map[string]string) {
+	pods := map[string][]world.Key{}
+	for _, a := range p.New {
+		if name := made[a.Name]; name != "" {
+			pods[name] = a.Pods
+		}
+	}
+	for _, f := range p.Filled {
+		for _, name := range []string{f.Node, f.Claim} {
+			if name != "" {
+				pods[name] = f.Pods
+			}
+		}
+	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.pods, t.made = pods, true
+}
+
+// Planned names the nodes and claims that pods of w are on their way to. It is
+// false as long as nobody has planned: then nothing is known to be unneeded.
+func (t *Targets) Planned(w *world.World) ([]string, bool) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	var out []string
+	for name, pods := range t.pods {
+		if slices.ContainsFunc(pods, func(k world.Key) bool {
+			p := w.Pod(k)
+			return p != nil && p.Node == "" && !p.Done
+		}) {
+			out = append(out, name)
+		}
+	}
+	slices.Sort(out)
+	return out, t.made || len(w.Waiting()) == 0
+}
