@@ -185,19 +185,15 @@ func (r *Nodes) observe(ctx context.Context, n *corev1.Node, claim *v1.NodeClaim
 	return seen, err
 }
 
-// taintedSince is since when this process knows that a node is tainted.
+// taintedSince is since when this process knows that a node is tainted. One
+// that was marked before it was deleted is cordoned all the same.
 func (r *Nodes) taintedSince(n *corev1.Node) time.Time {
+	r.mu.Lock()
+	defer r.mu.Unlock()
 	if !tainted(n) {
 		return time.Time{}
 	}
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	l := r.leaves[n.Name]
-	if l.tainted.IsZero() {
-		l.tainted = r.Now()
-		r.leaves[n.Name] = l
-	}
-	return l.tainted
+	return r.leaves[n.Name].tainted
 }
 
 // attached counts the volumes that have to be detached. Those of pods that go
@@ -235,12 +231,13 @@ func (r *Nodes) act(ctx context.Context, n *corev1.Node, claim *v1.NodeClaim, se
 	if !seen.Deadline.IsZero() {
 		r.Events.Warning(n, "TerminationGracePeriodExpiring", "All pods will be deleted by %s", seen.Deadline.UTC().Format(time.RFC3339))
 	}
+	first := claim == nil || claim.Conditions().Get(v1.ConditionDrained) == nil
 	if err := r.tell(ctx, n, claim, step, seen); err != nil {
 		return 0, err
 	}
 	switch step {
 	case Taint:
-		return r.taint(ctx, n, claim, seen)
+		return r.taint(ctx, n, claim, seen, first)
 	case Drain:
 		r.drain(ctx, n, claim, seen)
 		return poll, nil
@@ -258,13 +255,19 @@ func (r *Nodes) act(ctx context.Context, n *corev1.Node, claim *v1.NodeClaim, se
 	return 0, fmt.Errorf("node %q: unknown step %q", n.Name, step)
 }
 
-func (r *Nodes) taint(ctx context.Context, n *corev1.Node, claim *v1.NodeClaim, seen Node) (time.Duration, error) {
+// taint marks a node, and says so unless an earlier process has.
+func (r *Nodes) taint(ctx context.Context, n *corev1.Node, claim *v1.NodeClaim, seen Node, first bool) (time.Duration, error) {
 	next, err := r.Evictor.Taint(ctx, n)
 	if err != nil {
 		return 0, err
 	}
-	log.FromContext(ctx).Info("Cordoned node", "node", n.Name)
-	seen.Tainted = r.taintedSince(next)
+	if first {
+		log.FromContext(ctx).Info("Cordoned node", "node", n.Name)
+	}
+	seen.Tainted = r.Now()
+	r.mu.Lock()
+	r.leaves[n.Name] = leave{tainted: seen.Tainted}
+	r.mu.Unlock()
 	r.drain(ctx, next, claim, seen)
 	return poll, nil
 }
