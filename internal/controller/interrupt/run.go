@@ -1,0 +1,137 @@
+package interrupt
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/go-logr/logr"
+	corev1 "k8s.io/api/core/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	v1 "github.com/tenon-sh/tenon/api/karpenter/v1"
+	"github.com/tenon-sh/tenon/internal/clock"
+	"github.com/tenon-sh/tenon/internal/cloud"
+	"github.com/tenon-sh/tenon/internal/cluster"
+	"github.com/tenon-sh/tenon/internal/enact"
+	"github.com/tenon-sh/tenon/internal/loop"
+	"github.com/tenon-sh/tenon/internal/metric"
+)
+
+// The waits after a question for notices that failed.
+const (
+	firstWait = time.Second
+	lastWait  = time.Minute
+)
+
+// Spec is what this controller touches.
+func Spec() loop.Spec {
+	return loop.Spec{
+		Name:   "interruption",
+		Reads:  []loop.Resource{loop.Of("", "nodes"), loop.Of(v1.Group, "nodeclaims")},
+		Writes: []loop.Write{loop.To(v1.Group, "nodeclaims", "delete"), loop.To("", "events", "create", "patch")},
+	}
+}
+
+// Source is where notices come from.
+type Source struct {
+	Name string // of the queue, for the log
+	// Receive waits for notices once and hands each to handle. One that could
+	// not be handled comes again. It returns how many came.
+	Receive func(ctx context.Context, handle func(context.Context, Notice) error) (int, error)
+	// IDOf returns the machine of a provider id.
+	IDOf func(providerID string) (cloud.MachineID, bool)
+	// Interrupted notes that spot of a shape was taken back in a zone.
+	Interrupted func(shape, zone string)
+}
+
+// Controller acts on notices.
+type Controller struct {
+	Client  client.Client
+	Source  Source
+	Cluster *cluster.Cluster
+	Enact   *enact.Enactor
+	Events  *loop.Events
+	Metrics *metric.Set
+	Now     clock.Now
+	Log     logr.Logger
+}
+
+// NeedLeaderElection keeps all but the leader from taking notices off the queue.
+func (c *Controller) NeedLeaderElection() bool { return true }
+
+// Start asks for notices until ctx ends.
+func (c *Controller) Start(ctx context.Context) error {
+	if !c.Cluster.Await(ctx) {
+		return nil
+	}
+	wait := firstWait
+	for ctx.Err() == nil {
+		_, err := c.Source.Receive(ctx, c.handle)
+		if err == nil {
+			wait = firstWait
+			continue
+		}
+		if ctx.Err() == nil {
+			c.Log.Error(err, "receive notices of interruption", "queue", c.Source.Name)
+		}
+		pause := time.NewTimer(wait)
+		select {
+		case <-ctx.Done():
+		case <-pause.C:
+		}
+		pause.Stop()
+		wait = min(2*wait, lastWait)
+	}
+	return nil
+}
+
+// handle does what a notice asks for.
+func (c *Controller) handle(ctx context.Context, n Notice) error {
+	c.Metrics.Add(metric.InterruptionReceived, 1, n.Kind)
+	if !n.At.IsZero() {
+		c.Metrics.Observe(metric.InterruptionQueue, max(c.Now.Since(n.At), 0).Seconds())
+	}
+	var errs []error
+	for _, s := range Next(n, c.Cluster.World().Places(), c.Source.IDOf) {
+		if s.Shape != "" {
+			c.Source.Interrupted(s.Shape, s.Zone)
+		}
+		errs = append(errs, c.take(ctx, n, s))
+	}
+	err := errors.Join(errs...)
+	if err == nil {
+		c.Metrics.Add(metric.InterruptionDeleted, 1)
+	}
+	return err
+}
+
+// take takes one step.
+func (c *Controller) take(ctx context.Context, n Notice, s Step) error {
+	claim := &v1.NodeClaim{}
+	if err := c.Client.Get(ctx, client.ObjectKey{Name: s.Claim}, claim); err != nil {
+		return client.IgnoreNotFound(err)
+	}
+	about := []client.Object{claim}
+	if s.Node != "" {
+		node := &corev1.Node{}
+		if err := c.Client.Get(ctx, client.ObjectKey{Name: s.Node}, node); err == nil {
+			about = append(about, node)
+		}
+	}
+	action := "NoAction"
+	if s.End {
+		action = "CordonAndDrain"
+	}
+	for _, o := range about {
+		c.Events.Warning(o, s.Tell, "The seller of the machine announces: %s", n.Kind)
+		if s.End {
+			c.Events.Warning(o, "TerminatingOnInterruption", "The machine will be gone: its node is drained now")
+		}
+	}
+	c.Log.Info("received notice of interruption", "queue", c.Source.Name, "messageKind", n.Kind, "NodeClaim", s.Claim, "node", s.Node, "action", action)
+	if !s.End {
+		return nil
+	}
+	return c.Enact.Release(ctx, claim, n.Kind)
+}

@@ -1,0 +1,69 @@
+// Package tag names machines for people, and for whoever lists them after a crash, once their nodes have registered.
+package tag
+
+import (
+	"context"
+	"time"
+
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+
+	awsv1 "github.com/tenon-sh/tenon/api/aws/v1"
+	v1 "github.com/tenon-sh/tenon/api/karpenter/v1"
+	"github.com/tenon-sh/tenon/internal/cloud"
+	"github.com/tenon-sh/tenon/internal/loop"
+)
+
+// Spec is what this reconciler touches.
+func Spec() loop.Spec {
+	return loop.Spec{
+		Name:   "nodeclaim.tagging",
+		Reads:  []loop.Resource{loop.Of(v1.Group, "nodeclaims")},
+		Writes: []loop.Write{loop.To(v1.Group, "nodeclaims", "patch")},
+	}
+}
+
+// Reconciler tags machines.
+type Reconciler struct {
+	Client client.Client
+	// Tag writes to a machine which claim and which node are its.
+	Tag func(ctx context.Context, id cloud.MachineID, claim, node string) error
+	// IDOf returns the machine of a provider id.
+	IDOf func(providerID string) (cloud.MachineID, bool)
+}
+
+// Register adds the reconciler to a manager.
+func (r *Reconciler) Register(m ctrl.Manager) error {
+	return ctrl.NewControllerManagedBy(m).Named(Spec().Name).
+		For(&v1.NodeClaim{}).
+		WithOptions(loop.Options(4, time.Second, 5*time.Minute)).
+		Complete(r)
+}
+
+// Due reports whether the machine of a claim has to be tagged.
+func Due(c *v1.NodeClaim) bool {
+	return c.DeletionTimestamp == nil && c.Status.ProviderID != "" && c.Conditions().Is(v1.ConditionRegistered) && c.Annotations[awsv1.AnnotationTagged] != "true"
+}
+
+// Reconcile tags the machine of one claim, once.
+func (r *Reconciler) Reconcile(ctx context.Context, req reconcile.Request) (reconcile.Result, error) {
+	c := &v1.NodeClaim{}
+	if err := r.Client.Get(ctx, req.NamespacedName, c); err != nil {
+		return loop.Result(0, err)
+	}
+	id, ok := r.IDOf(c.Status.ProviderID)
+	if !ok || !Due(c) {
+		return reconcile.Result{}, nil
+	}
+	if err := r.Tag(ctx, id, c.Name, c.Status.NodeName); err != nil {
+		return loop.Result(0, err)
+	}
+	_, err := loop.Patch(ctx, r.Client, c, func(c *v1.NodeClaim) {
+		if c.Annotations == nil {
+			c.Annotations = map[string]string{}
+		}
+		c.Annotations[awsv1.AnnotationTagged] = "true"
+	})
+	return loop.Result(0, err)
+}
