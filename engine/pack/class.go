@@ -21,7 +21,7 @@ type class struct {
 	subject *spread.Subject
 	plain   bool   // whether a place takes one depends on labels, taints and room only
 	pinned  bool   // it matters in which zone its machine is, or another domain beyond the machine
-	after   bool   // it wants the company of others, so those go first
+	rank    int    // classes of a lower rank are placed first
 	clings  bool   // it wants the company of others, or its own, on the very machine
 	offers  set    // offers that stand and have room for one
 	reach   []int  // one of offers for each tuple of domains
@@ -61,7 +61,7 @@ func (k *Packer) sort(pods []*world.Pod) {
 		k.compile(c)
 	}
 	for _, c := range k.classes {
-		c.after, c.clings = k.ledger.Follows(c.subject), k.ledger.Clings(c.subject)
+		c.rank = k.rank(c)
 	}
 	slices.SortStableFunc(k.classes, compareClass)
 	for i, c := range k.classes {
@@ -69,26 +69,33 @@ func (k *Packer) sort(pods []*world.Pod) {
 	}
 }
 
-// compareClass orders classes: priority, then those that all have to go onto
-// one machine, those that want the company of others last, then size, then name.
+// compareClass orders classes: priority, rank, size, name.
 func compareClass(a, b *class) int {
-	after := func(c *class) int {
-		switch {
-		case c.after:
-			return 2
-		case c.clings:
-			return 0
-		}
-		return 1
-	}
 	return cmp.Or(
 		cmp.Compare(b.pod.Priority, a.pod.Priority),
-		cmp.Compare(after(a), after(b)),
+		cmp.Compare(a.rank, b.rank),
 		cmp.Compare(b.pod.Requests.Value(amount.CPU), a.pod.Requests.Value(amount.CPU)),
 		cmp.Compare(b.pod.Requests.Value(amount.Memory), a.pod.Requests.Value(amount.Memory)),
 		cmp.Compare(a.pod.Namespace, b.pod.Namespace),
 		cmp.Compare(a.pod.Name, b.pod.Name),
 	)
+}
+
+// rank orders classes by whom they depend on. Pods that all have to go onto one
+// machine find it first; whoever is spread among others, or wants the company
+// of others, comes after them; who wants it on the very machine comes last.
+func (k *Packer) rank(c *class) int {
+	clings, others := k.ledger.Clings(c.subject)
+	c.clings = clings
+	switch {
+	case others:
+		return 3
+	case k.ledger.Follows(c.subject):
+		return 2
+	case clings:
+		return 0
+	}
+	return 1
 }
 
 // identity is a text that two pods share only if nothing tells them apart.

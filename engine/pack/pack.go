@@ -120,10 +120,11 @@ func pack(w *world.World, o Options, strictly bool) *Packer {
 	k.place(strictly)
 	k.verify()
 	for range retries {
-		if !k.trimAll() || len(k.left) == 0 {
+		changed, before := k.trimAll(), len(k.left)
+		k.exact()
+		if !changed && len(k.left) == before {
 			break
 		}
-		k.exact()
 		k.verify()
 	}
 	return k
@@ -363,9 +364,11 @@ func (k *Packer) exact() {
 		for _, x := range k.left {
 			remaining[x.class]++
 		}
+		var hopeless *class // nothing has changed since one of its pods found no place
 		for _, x := range k.left {
-			if !k.put(x, remaining[x.class]) {
+			if x.class == hopeless || !k.put(x, remaining[x.class]) {
 				again = append(again, x)
+				hopeless = x.class
 			}
 			remaining[x.class]--
 		}

@@ -16,6 +16,7 @@ func (k *Packer) verify() {
 	if !k.ledger.Counts() {
 		return
 	}
+	k.calm()
 	for range rounds {
 		stuck := k.replay()
 		if len(stuck) == 0 {
@@ -32,6 +33,37 @@ func (k *Packer) verify() {
 	}
 	k.left, moved = nil, append(moved, k.left...)
 	k.trySingly(moved)
+}
+
+// calm moves pods that could not be bound once all others are: who is spread
+// among others must not depend on being bound before them.
+func (k *Packer) calm() {
+	for _, bins := range [][]*bin{k.old, slices.Clone(k.new)} {
+		for _, b := range bins {
+			for _, x := range slices.Clone(b.pods) {
+				if x.class.rank > 1 && !x.held {
+					k.calmOne(x)
+				}
+			}
+		}
+	}
+}
+
+func (k *Packer) calmOne(x *waiting) {
+	b := x.bin
+	k.ledger.Take(x.class.subject, b.node)
+	fine := k.ledger.Allows(x.class.subject, b.node)
+	k.ledger.Put(x.class.subject, b.node)
+	if fine {
+		return
+	}
+	k.quit(x)
+	switch {
+	case !k.put(x, 1):
+		k.join(b, x)
+	case b.machine == nil && len(b.pods) == 0:
+		k.drop(b)
+	}
 }
 
 // trySingly tries each pod by itself, again as long as one of them finds a place.

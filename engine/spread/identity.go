@@ -72,15 +72,15 @@ func (l *Ledger) Follows(s *Subject) bool {
 	return s.together != none && !s.self
 }
 
-// Clings reports whether the subject wants company on the very machine.
-func (l *Ledger) Clings(s *Subject) bool {
+// Clings reports whether the subject wants company on the very machine, and
+// whether some of that company does not want the same.
+func (l *Ledger) Clings(s *Subject) (clings, others bool) {
 	if s.together == none {
-		return false
+		return false, false
 	}
-	for _, k := range l.groups[s.together].keys {
-		if l.keys[k] == label.Hostname {
-			return true
-		}
+	g := l.groups[s.together]
+	for _, k := range g.keys {
+		clings = clings || l.keys[k] == label.Hostname
 	}
-	return false
+	return clings, clings && g.kinds > g.carriers
 }

@@ -141,7 +141,9 @@ func (l *Ledger) Subject(p *world.Pod) *Subject {
 	}
 	if len(terms) > 0 {
 		s.together = l.enlistTogether(terms)
-		s.self = slices.Contains(s.members, s.together)
+		if s.self = slices.Contains(s.members, s.together); s.self {
+			l.groups[s.together].carriers++
+		}
 	}
 	return s
 }

@@ -1,0 +1,295 @@
+package pack
+
+import (
+	"slices"
+
+	"github.com/tenon-sh/tenon/engine/label"
+	"github.com/tenon-sh/tenon/engine/spread"
+)
+
+// lot is pods of one class that go to the same kind of machines: all of it, or its share of one domain.
+type lot struct {
+	class  *class
+	name   string
+	simple spread.Simple
+	wish   spread.Wish
+	offers set
+	pods   []*waiting
+	placed int
+	told   bool // it might have been placed in other domains, or on other offers
+}
+
+// lots divides the pods that are left into those that can be handled as lots, and the rest.
+func (k *Packer) lots() (lots []*lot, rest []*waiting) {
+	for from := 0; from < len(k.left); {
+		c := k.left[from].class
+		to := from
+		for to < len(k.left) && k.left[to].class == c {
+			to++
+		}
+		pods := slices.Clone(k.left[from:to])
+		from = to
+		l, ok := k.lot(c, pods)
+		switch {
+		case !ok:
+			rest = append(rest, pods...)
+		case l.simple.Split != nil:
+			divided, left := k.divide(l, l.simple.Split)
+			lots, rest = append(lots, divided...), append(rest, left...)
+		case l.wish.Split != nil:
+			lots = append(lots, k.divideSoftly(l)...)
+		default:
+			lots = append(lots, l)
+		}
+	}
+	return lots, rest
+}
+
+// lot returns the pods as a lot; false if they have to be looked at one by one.
+func (k *Packer) lot(c *class, pods []*waiting) (*lot, bool) {
+	l := &lot{class: c, name: c.pod.String(), pods: pods, offers: slices.Clone(c.offers)}
+	if c.sig.open || attaches(c.pod) || len(c.pod.Ports) > 0 {
+		return nil, false
+	}
+	var ok bool
+	if l.simple, ok = k.ledger.Simple(c.subject); !ok {
+		return nil, false
+	}
+	if !c.subject.Indifferent() {
+		for _, r := range k.reachable(c) {
+			if !k.ledger.Accepts(c.subject, k.market.at(r)) {
+				k.without(l.offers, k.market.offers[r].tuple)
+			}
+		}
+	}
+	if l.simple.Home != "" && !k.settle(l, l.simple.Home) {
+		return nil, false
+	}
+	if k.options.PreferencePolicy != Ignore {
+		k.prefer(l)
+		l.wish = k.ledger.Wish(c.subject)
+		if h := l.wish.Home; h != "" && l.simple.Home == "" && l.simple.Split == nil {
+			k.settle(l, h)
+		}
+	}
+	return l, !l.offers.empty()
+}
+
+// without drops the offers of a tuple of domains.
+func (k *Packer) without(offers set, tuple int) {
+	for i := range offers.all {
+		if k.market.offers[i].tuple == tuple {
+			offers.drop(i)
+		}
+	}
+}
+
+// domain is the value that nodes of the offer have for a topology key.
+func (k *Packer) domain(offer int, key string) string {
+	if key == label.Zone {
+		return k.market.offers[offer].Zone
+	}
+	return k.market.at(offer).Labels[key]
+}
+
+// byDomain divides the offers by their domain of a key.
+func (k *Packer) byDomain(offers set, key string) (names []string, sets map[string]set) {
+	sets = map[string]set{}
+	for i := range offers.all {
+		d := k.domain(i, key)
+		if d == "" {
+			continue
+		}
+		if sets[d] == nil {
+			sets[d] = newSet(len(k.market.offers))
+			names = append(names, d)
+		}
+		sets[d].add(i)
+	}
+	slices.Sort(names)
+	return names, sets
+}
+
+// settle chooses the domain in which the lot costs least, for pods that want to be together.
+func (k *Packer) settle(l *lot, key string) bool {
+	names, sets := k.byDomain(l.offers, key)
+	best, least := "", int64(0)
+	for _, d := range names {
+		if cost := k.unit(l.class, sets[d], len(l.pods)); best == "" || cost < least {
+			best, least = d, cost
+		}
+	}
+	if best != "" {
+		l.offers = sets[best]
+		l.told = l.told || len(names) > 1
+	}
+	return best != ""
+}
+
+// unit is about the least that one of n pods of the class costs on the offers, in thousandths of a millionth.
+func (k *Packer) unit(c *class, offers set, n int) int64 {
+	least := int64(-1)
+	for i := range offers.all {
+		o := &k.market.offers[i]
+		if cost := (o.price + k.options.charge()) * 1000 / int64(min(n, times(c.need, o.machine.room))); least < 0 || cost < least {
+			least = cost
+		}
+	}
+	return least
+}
+
+// prefer keeps the lot to the offers with the least regret, if that costs less than the regret is worth.
+func (k *Packer) prefer(l *lot) {
+	if k.options.PreferencePolicy == Ignore || len(l.class.wishes) == 0 && !k.softPools() {
+		return
+	}
+	byRegret := map[int]set{}
+	var regrets []int
+	for i := range l.offers.all {
+		r := l.class.regret(k, i)
+		if byRegret[r] == nil {
+			byRegret[r] = newSet(len(k.market.offers))
+			regrets = append(regrets, r)
+		}
+		byRegret[r].add(i)
+	}
+	if len(regrets) < 2 {
+		return
+	}
+	slices.Sort(regrets)
+	best, least := -1, int64(0)
+	for _, r := range regrets {
+		cost := k.unit(l.class, byRegret[r], len(l.pods)) + 1000*k.options.regret(r)
+		if best < 0 || cost < least {
+			best, least = r, cost
+		}
+	}
+	for _, r := range regrets {
+		if r > best {
+			l.told = true
+			for i := range byRegret[r].all {
+				l.offers.drop(i)
+			}
+		}
+	}
+}
+
+func (k *Packer) softPools() bool {
+	return slices.ContainsFunc(k.market.pools, func(p *pool) bool { return p.soft > 0 })
+}
+
+// divide shares the lot's pods among the domains they can reach, the emptiest
+// first, as far as the skew allows. What it does not allow is returned.
+func (k *Packer) divide(l *lot, split *spread.Split) (out []*lot, left []*waiting) {
+	names, sets := k.byDomain(l.offers, split.Key)
+	there := k.thereByDomain(l.class, split.Key)
+	for d := range there {
+		if sets[d] == nil {
+			names = append(names, d)
+		}
+	}
+	slices.Sort(names)
+	counts := split.Counts
+	share := map[string]int{}
+	placed, from := 0, 0
+	for ; placed < len(l.pods); placed++ {
+		best := ""
+		for _, d := range names {
+			if best == "" || counts[d] < counts[best] {
+				best = d
+			}
+		}
+		if best == "" || !allows(split, best) {
+			break
+		}
+		if b := k.roomIn(there, best, l.pods[from], split.Key); b != nil {
+			k.join(b, l.pods[from])
+			from++
+		} else if sets[best] == nil {
+			names = slices.DeleteFunc(names, func(d string) bool { return d == best })
+			placed--
+			continue
+		} else {
+			share[best]++
+		}
+		counts[best]++
+	}
+	for _, d := range names {
+		if share[d] == 0 {
+			continue
+		}
+		part := *l
+		part.name, part.offers, part.pods = l.name+" "+d, sets[d], l.pods[from:from+share[d]]
+		part.told = l.told || len(names) > 1
+		out = append(out, &part)
+		from += share[d]
+	}
+	return out, l.pods[placed:]
+}
+
+// thereByDomain returns the machines that are there or on their way and stand for the class, by domain.
+func (k *Packer) thereByDomain(c *class, key string) map[string][]*bin {
+	out := map[string][]*bin{}
+	for i := range k.stands(c.sig).all {
+		b := k.old[i]
+		if d := b.place.Labels[key]; d != "" && fits(c.need, b.free) {
+			out[d] = append(out[d], b)
+		}
+	}
+	return out
+}
+
+// roomIn returns a machine of the domain that takes the pod, given that its
+// class will be spread over the domains of the key as it should be.
+func (k *Packer) roomIn(there map[string][]*bin, d string, x *waiting, key string) *bin {
+	for len(there[d]) > 0 {
+		b := there[d][0]
+		if k.accepts(b, x, key) {
+			return b
+		}
+		there[d] = there[d][1:]
+	}
+	return nil
+}
+
+// divideSoftly shares the lot's pods among the domains in which they cost no more than the spread is worth to them.
+func (k *Packer) divideSoftly(l *lot) []*lot {
+	names, sets := k.byDomain(l.offers, l.wish.Split.Key)
+	least := k.unit(l.class, l.offers, len(l.pods))
+	for _, d := range names {
+		if k.unit(l.class, sets[d], len(l.pods))-least > 1000*k.options.regret(l.wish.Weight) {
+			for i := range sets[d].all {
+				l.offers.drop(i)
+			}
+			l.told = true
+		}
+	}
+	split := *l.wish.Split
+	split.MaxSkew, split.MinDomains = len(l.pods)+1, 0
+	out, left := k.divide(l, &split)
+	if len(left) > 0 {
+		rest := *l
+		rest.pods = left
+		out = append(out, &rest)
+	}
+	return out
+}
+
+// allows reports whether one more pod may go to domain d.
+func allows(s *spread.Split, d string) bool {
+	if s.Alone {
+		return s.Counts[d] == 0
+	}
+	known, least := len(s.Counts), s.Counts[d]
+	if _, ok := s.Counts[d]; !ok {
+		known++
+	}
+	for _, n := range s.Counts {
+		least = min(least, n)
+	}
+	if known < s.MinDomains {
+		least = 0
+	}
+	return s.Counts[d]+1-least <= s.MaxSkew
+}
+

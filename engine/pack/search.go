@@ -1,0 +1,255 @@
+package pack
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+
+	"github.com/tenon-sh/tenon/engine/amount"
+	"github.com/tenon-sh/tenon/engine/solve"
+	"github.com/tenon-sh/tenon/engine/spread"
+)
+
+// search buys machines for whole classes at once, tier by tier; what it cannot
+// prove to be right, or not place, stays for the exact tier.
+func (k *Packer) search() {
+	lots, rest := k.lots()
+	proof := k.newProof(lots)
+	for _, tier := range k.market.tiers {
+		if len(lots) == 0 {
+			break
+		}
+		var back []*waiting
+		lots, back = k.searchTier(tier, lots, proof)
+		rest = append(rest, back...)
+	}
+	for _, l := range lots {
+		rest = append(rest, l.pods...)
+	}
+	k.left = rest
+	if !k.loose {
+		k.plan.Bound = k.least(proof)
+	}
+}
+
+// searchTier buys from the pools of one tier for the lots they can host, and
+// returns what is left, and what came back.
+func (k *Packer) searchTier(tier []*pool, lots []*lot, proof *proof) (out []*lot, back []*waiting) {
+	p, hosts := k.problem(tier, k.diverse)
+	var in []*lot
+	pods := 0
+	for _, l := range lots {
+		b := among(l.offers, hosts)
+		if b == nil {
+			out = append(out, l)
+			continue
+		}
+		in = append(in, l)
+		pods += len(l.pods)
+		p.Items = append(p.Items, solve.Item{
+			Name: l.name, Rank: -int(l.class.pod.Priority), Count: len(l.pods), Need: l.class.need, PerHost: l.simple.PerHost, Hosts: b,
+		})
+	}
+	if len(in) == 0 {
+		return out, nil
+	}
+	k.groups(&p, in)
+	if p.Steps == 0 {
+		p.Steps = min(max(pods*stepsPerPod, leastSteps), solve.DefaultSteps)
+	}
+	a := k.solveWishes(p, in)
+	k.steps += a.Steps
+	back = k.buyAll(a, in, hosts)
+	proof.add(a)
+	for _, l := range in {
+		if len(l.pods) > 0 {
+			out = append(out, l)
+		}
+	}
+	return out, back
+}
+
+// The search for a few pods is shorter than that for many.
+const (
+	stepsPerPod = 2_000
+	leastSteps  = 200_000
+)
+
+// among returns which of the hosts are offers of the set; nil if none is.
+func among(offers set, hosts []int) solve.Bits {
+	b, some := solve.NewBits(len(hosts)), false
+	for h, offer := range hosts {
+		if offers.has(offer) {
+			b.Set(h)
+			some = true
+		}
+	}
+	if !some {
+		return nil
+	}
+	return b
+}
+
+// solveWishes solves the problem twice if lots wish to have few of their pods on
+// one machine, and takes the wishes if what they cost more is worth it.
+func (k *Packer) solveWishes(p solve.Problem, lots []*lot) solve.Answer {
+	free := solve.Solve(p)
+	wished := p
+	wished.Items = slices.Clone(p.Items)
+	some := false
+	for i, l := range lots {
+		if n := l.wish.PerHost; n > 0 && (p.Items[i].PerHost == 0 || n < p.Items[i].PerHost) {
+			wished.Items[i].PerHost = n
+			some = true
+		}
+	}
+	if !some {
+		return free
+	}
+	kept := solve.Solve(wished)
+	kept.Steps += free.Steps
+	lost := int64(0)
+	for _, n := range free.Nodes {
+		for _, it := range n.Items {
+			if w := lots[it.Item].wish; w.PerHost > 0 {
+				lost += int64(n.Times) * int64(max(it.Count-w.PerHost, 0)) * k.options.regret(w.Weight)
+			}
+		}
+	}
+	if len(kept.Left) <= len(free.Left) && k.spent(kept)-k.spent(free) <= lost {
+		return kept
+	}
+	free.Steps = kept.Steps
+	return free
+}
+
+// spent is the answer's cost with the charge for each node.
+func (k *Packer) spent(a solve.Answer) int64 {
+	sum := a.Cost
+	for _, n := range a.Nodes {
+		sum += int64(n.Times) * k.options.charge()
+	}
+	return sum
+}
+
+// problem is the tier's offers, and its limits and reservations as budgets.
+func (k *Packer) problem(tier []*pool, only func(*machine) bool) (p solve.Problem, hosts []int) {
+	p.Charge, p.Steps = k.options.charge(), k.options.Steps
+	quotas := map[int]int{}
+	for _, pl := range tier {
+		first := len(p.Budgets)
+		for _, e := range pl.left {
+			p.Budgets = append(p.Budgets, max(e.Value, 0))
+		}
+		for i := range pl.offers.all {
+			o := &k.market.offers[i]
+			if !k.onSale(i) || !only(o.machine) {
+				continue
+			}
+			h := solve.Host{Name: o.name(), Room: o.machine.room, Price: o.price}
+			for j, e := range pl.left {
+				if n := o.machine.counts(e.Name); n > 0 {
+					h.Draws = append(h.Draws, solve.Draw{Budget: first + j, Amount: n})
+				}
+			}
+			if o.quota >= 0 {
+				b, ok := quotas[o.quota]
+				if !ok {
+					b = len(p.Budgets)
+					quotas[o.quota] = b
+					p.Budgets = append(p.Budgets, int64(k.market.quotas[o.quota].left))
+				}
+				h.Draws = append(h.Draws, solve.Draw{Budget: b, Amount: 1})
+			}
+			p.Hosts = append(p.Hosts, h)
+			hosts = append(hosts, i)
+		}
+	}
+	return p, hosts
+}
+
+// name tells offers apart and orders those of equal price: later pools first.
+func (o *offer) name() string {
+	return fmt.Sprintf("%06d %s %s %s %s", o.machine.pool.number, o.machine.shape.Name, o.Zone, o.CapacityType, o.Reservation)
+}
+
+// groups writes what lots may not share on one machine.
+func (k *Packer) groups(p *solve.Problem, lots []*lot) {
+	owners, shunned, shares := map[int32][]int{}, map[int32][]int{}, map[spread.Share][]int{}
+	for i, l := range lots {
+		for _, g := range l.simple.Owns {
+			owners[g] = append(owners[g], i)
+		}
+		for _, g := range l.simple.Shunned {
+			shunned[g] = append(shunned[g], i)
+		}
+		for _, s := range l.simple.Shared {
+			shares[s] = append(shares[s], i)
+		}
+	}
+	for _, s := range sortedKeys(shares, func(a, b spread.Share) int { return cmp.Or(cmp.Compare(a.Group, b.Group), cmp.Compare(a.Cap, b.Cap)) }) {
+		if len(shares[s]) > 1 {
+			p.Groups = append(p.Groups, solve.Group{Members: shares[s], Cap: s.Cap})
+		}
+	}
+	for _, g := range sortedKeys(owners, cmp.Compare[int32]) {
+		if slices.Equal(owners[g], shunned[g]) {
+			if len(owners[g]) > 1 {
+				p.Groups = append(p.Groups, solve.Group{Members: owners[g], Cap: 1})
+			}
+			continue
+		}
+		for _, i := range owners[g] {
+			for _, j := range shunned[g] {
+				if i != j {
+					p.Items[i].Conflicts = append(p.Items[i].Conflicts, j)
+				}
+			}
+		}
+	}
+}
+
+func sortedKeys[K comparable, V any](m map[K]V, compare func(a, b K) int) []K {
+	out := make([]K, 0, len(m))
+	for key := range m {
+		out = append(out, key)
+	}
+	slices.SortFunc(out, compare)
+	return out
+}
+
+// buyAll opens the machines of the answer and puts the lots' pods on them. It
+// returns the pods of machines that would not keep their pool's minValues.
+func (k *Packer) buyAll(a solve.Answer, lots []*lot, hosts []int) (back []*waiting) {
+	for _, n := range a.Nodes {
+		for range n.Times {
+			b := k.buy(hosts[n.Host])
+			for _, it := range n.Items {
+				l := lots[it.Item]
+				k.joinAll(b, l.class, l.pods[:it.Count])
+				for _, x := range l.pods[:it.Count] {
+					x.proven = true
+				}
+				l.pods = l.pods[it.Count:]
+				l.placed += it.Count
+			}
+			if !k.varied(b.offer, b, nil) {
+				back = append(back, b.pods...)
+				for _, x := range slices.Clone(b.pods) {
+					k.quit(x)
+				}
+				k.drop(b)
+			}
+		}
+	}
+	return back
+}
+
+// ordered are the resources, the ones that matter most first.
+func ordered(names []string) []string {
+	slices.SortFunc(names, func(a, b string) int {
+		rank := func(s string) int { return slices.Index([]string{amount.Memory, amount.CPU}, s) }
+		return cmp.Or(cmp.Compare(rank(b), rank(a)), cmp.Compare(a, b))
+	})
+	return names
+}
