@@ -70,7 +70,11 @@ func layers() []layer {
 			why: "the picture is filled by observe and by what internal/app passes in; it asks neither cloud nor driver",
 		},
 		{
-			at: "internal/enact", own: list(world + " engine/plan api/... internal/observe internal/cluster " + meter), libs: list(kube + " " + prometheus),
+			at: "internal/wording", own: list(world + " engine/fit engine/plan"),
+			why: "wording makes sentences of decisions; it looks nothing up",
+		},
+		{
+			at: "internal/enact", own: list(world + " engine/plan api/... internal/observe internal/cluster internal/wording " + meter), libs: list(kube + " " + prometheus),
 			why: "enact carries out a plan and decides nothing",
 		},
 		{at: "internal/cloud", own: list(world + " " + meter), libs: list(limits + " " + prometheus), why: "the seam knows no driver and no Kubernetes"},
@@ -102,7 +106,7 @@ func layers() []layer {
 		{at: "internal/loop", own: list(world + " engine/plan api/... " + meter), libs: list(kube + " " + prometheus), why: "loop is what every reconciler shares and none in particular"},
 		{
 			at:   "internal/controller/*",
-			own:  list("api/... engine/... internal/observe internal/cluster internal/enact internal/cloud internal/journal internal/loop " + meter),
+			own:  list("api/... engine/... internal/observe internal/cluster internal/enact internal/cloud internal/journal internal/loop internal/wording " + meter),
 			not:  list("engine/enginetest"),
 			libs: list(kube + " " + limits + " " + prometheus),
 			why:  "controllers are strangers to each other and to drivers; they meet in the cluster's objects and in internal/app",

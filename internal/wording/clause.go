@@ -1,0 +1,164 @@
+package wording
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/tenon-sh/tenon/engine/fit"
+	"github.com/tenon-sh/tenon/engine/label"
+	"github.com/tenon-sh/tenon/engine/reason"
+	"github.com/tenon-sh/tenon/engine/world"
+)
+
+// rank is the order in which the kinds of objection are told.
+func rank() []reason.Code {
+	return []reason.Code{
+		reason.Limit, reason.Taint, reason.Port, reason.Label, reason.Volume, reason.Affinity, reason.AntiAffinity, reason.Spread, reason.NoShape,
+	}
+}
+
+// poolClause says what one pool has against a pod.
+func poolClause(w *world.World, pod *world.Pod, p *world.Pool, why *reason.Why) string {
+	causes := []*reason.Why{why}
+	if why.Code == reason.NoPlace {
+		causes = slices.Clone(why.Causes)
+	}
+	switch why.Code {
+	case reason.NotReady:
+		return fmt.Sprintf("%s is not ready, %s", Name(p.ID), why.Detail)
+	case reason.Deleting:
+		return Name(p.ID) + " is being deleted"
+	case reason.Limit:
+		return fmt.Sprintf("all available instance types exceed limits for %s, %s", Name(p.ID), why.Detail)
+	}
+	causes, order := oneDemand(w, pod, p, causes), rank()
+	slices.SortStableFunc(causes, func(a, b *reason.Why) int {
+		return cmp.Compare(slices.Index(order, a.Code), slices.Index(order, b.Code))
+	})
+	var clauses []string
+	for i, c := range causes {
+		text := clause(pod, p, c)
+		if c.Code == reason.Label && i > 0 && causes[i-1].Code == reason.Label {
+			text = strings.TrimPrefix(text, "incompatible requirements, ")
+		}
+		clauses = append(clauses, text)
+	}
+	if len(clauses) == 0 {
+		clauses = []string{noType(pod, p, nil)}
+	}
+	return fmt.Sprintf("incompatible with %s, %s", Name(p.ID), strings.Join(clauses, ", "))
+}
+
+// clause words one objection of a pool.
+func clause(pod *world.Pod, p *world.Pool, why *reason.Why) string {
+	switch why.Code {
+	case reason.Taint:
+		return taints(pod, p, why)
+	case reason.Label:
+		return requirement(why)
+	case reason.NoShape, reason.NoOffer:
+		return noType(pod, p, nil)
+	case reason.Limit:
+		return "all available instance types exceed its limits, " + why.Detail
+	case reason.Spread, reason.Affinity, reason.AntiAffinity:
+		return fmt.Sprintf("unsatisfiable topology constraint, %s, %s", words(why.Code), why.Detail)
+	case reason.Port:
+		return "host port is in use, " + why.Detail
+	}
+	if why.Detail == "" {
+		return string(why.Code)
+	}
+	return why.Detail
+}
+
+func words(c reason.Code) string { return strings.ReplaceAll(string(c), "-", " ") }
+
+// taints names the taints that the pod does not tolerate, each as key=value:effect.
+func taints(pod *world.Pod, p *world.Pool, why *reason.Why) string {
+	if pod != nil {
+		for _, t := range fit.Untolerated(pod.Tolerations, p.Taints) {
+			if strings.HasSuffix(why.Detail, fit.TaintText(t)) {
+				return fmt.Sprintf("did not tolerate %s=%s:%s", t.Key, t.Value, t.Effect)
+			}
+		}
+	}
+	return why.Detail
+}
+
+// requirement words a demand on a label that the pool's nodes cannot meet.
+func requirement(why *reason.Why) string {
+	if len(why.Causes) > 0 {
+		parts := make([]string, len(why.Causes))
+		for i, c := range why.Causes {
+			parts[i] = strings.TrimPrefix(requirement(c), "incompatible requirements, ")
+		}
+		return "incompatible requirements, " + why.Detail + ", " + strings.Join(parts, ", ")
+	}
+	key, _, _ := strings.Cut(why.Detail, " ")
+	if want, undefined := strings.CutSuffix(why.Detail, ", but the label is not defined there"); undefined {
+		return fmt.Sprintf("incompatible requirements, key %s, %s not in %s DoesNotExist", key, want, key)
+	}
+	if strings.Contains(why.Detail, " not in ") {
+		return fmt.Sprintf("incompatible requirements, key %s, %s", key, why.Detail)
+	}
+	return "incompatible requirements, " + why.Detail
+}
+
+// noType says that no instance type is on sale that would do, in zones if some
+// zones only are left to the pod.
+func noType(pod *world.Pod, p *world.Pool, zones []string) string {
+	demand := p.Requirements.And(label.Is(fit.PoolLabel(p.ID), p.ID.Name)).Meet(label.Exactly(p.Labels))
+	if pod == nil {
+		return "no instance type satisfied requirements " + demand.String()
+	}
+	demand = demand.Meet(pod.NodeSelector)
+	if len(pod.NodeTerms) == 1 {
+		demand = demand.Meet(pod.NodeTerms[0].Labels)
+	}
+	if len(zones) > 0 {
+		demand = demand.And(label.Is(label.Zone, zones...))
+	}
+	return fmt.Sprintf("no instance type satisfied resources %s and requirements %s", resources(pod.Requests), demand.Without(label.Hostname))
+}
+
+// oneDemand replaces objections to some zones by what is behind them: that
+// nothing is on sale in the zones to which nobody objects.
+func oneDemand(w *world.World, pod *world.Pod, p *world.Pool, causes []*reason.Why) []*reason.Why {
+	zones := zonesOf(w, p)
+	barred := 0
+	var rest []*reason.Why
+	for _, c := range causes {
+		zone, ok := strings.CutPrefix(c.Detail, label.Zone+" ")
+		zone, _, _ = strings.Cut(zone, " has ")
+		if c.Code != reason.Spread || !ok || !slices.Contains(zones, zone) {
+			rest = append(rest, c)
+			continue
+		}
+		barred++
+		zones = slices.DeleteFunc(zones, func(z string) bool { return z == zone })
+	}
+	if barred == 0 || len(zones) == 0 || len(rest) > 0 {
+		return causes
+	}
+	return []*reason.Why{{Code: reason.Volume, Detail: noType(pod, p, zones)}}
+}
+
+// zonesOf are the zones in which the pool's machines may be, whether any is on sale there now or not.
+func zonesOf(w *world.World, p *world.Pool) []string {
+	var out []string
+	if c := w.Catalog(p.Template); c != nil {
+		for _, s := range c.Shapes {
+			for _, o := range s.Offers {
+				out = append(out, o.Zone)
+			}
+		}
+	}
+	slices.Sort(out)
+	out = slices.Compact(out)
+	if r, ok := p.Requirements.Find(label.Zone); ok {
+		out = slices.DeleteFunc(out, func(z string) bool { return !r.Has(z) })
+	}
+	return out
+}
