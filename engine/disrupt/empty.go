@@ -39,16 +39,21 @@ func (d *decision) emptyFor(p *world.Place) bool {
 	if pool == nil || pool.Replicas != nil || pool.Disruption.EmptyAfter == nil || !d.movable(p) {
 		return false
 	}
-	if slices.ContainsFunc(p.Pods, stays) {
+	if !IsEmpty(p) {
 		return false
 	}
-	quiet := max(p.Claim.InitializedAt, p.Claim.LastPodEvent)
-	if at := quiet + *pool.Disruption.EmptyAfter; at > d.world.At() {
+	if at := Quiet(p.Claim) + *pool.Disruption.EmptyAfter; at > d.world.At() {
 		d.later(at)
 		return false
 	}
 	return true
 }
+
+// IsEmpty reports whether a machine runs nothing that it is kept for.
+func IsEmpty(p *world.Place) bool { return !slices.ContainsFunc(p.Pods, stays) }
+
+// Quiet is since when no pod has come to a machine or gone from it.
+func Quiet(c *world.Claim) int64 { return max(c.InitializedAt, c.LastPodEvent) }
 
 // movable reports whether a machine may be given back by choice at all.
 func (d *decision) movable(p *world.Place) bool {

@@ -22,6 +22,7 @@ import (
 	"github.com/tenon-sh/tenon/internal/journal"
 	"github.com/tenon-sh/tenon/internal/loop"
 	"github.com/tenon-sh/tenon/internal/metric"
+	"github.com/tenon-sh/tenon/internal/observe"
 )
 
 const (
@@ -178,6 +179,9 @@ func (c *Controller) take(ctx context.Context, s Step) error {
 	if s.Kind == End {
 		c.Events.Normal(claim, "DisruptionTerminating", "Disrupting NodeClaim: %s", s.Reason)
 		c.Metrics.Add(metric.DisruptionDecisions, 1, "delete", strings.ToLower(s.Reason), "")
+		if s.Reason == disrupt.Empty {
+			c.Log.Info(fmt.Sprintf("Triggering termination after %s for empty node", c.patience(claim)), "node", s.Node)
+		}
 		return c.Enact.Release(ctx, claim, strings.ToLower(s.Reason))
 	}
 	node := &corev1.Node{}
@@ -197,6 +201,15 @@ func (c *Controller) take(ctx context.Context, s Step) error {
 		return nil // it has changed: the next look decides anew
 	}
 	return err
+}
+
+// patience is how long the pool of a claim lets an empty node stay.
+func (c *Controller) patience(claim *v1.NodeClaim) time.Duration {
+	pool := c.Cluster.Recent(pace).Pool(observe.PoolOf(claim.Labels))
+	if pool == nil || pool.Disruption.EmptyAfter == nil {
+		return 0
+	}
+	return time.Duration(*pool.Disruption.EmptyAfter) * time.Second
 }
 
 // say writes to the claim why its node goes, or that it does not.
