@@ -3,6 +3,7 @@ package app
 import (
 	"context"
 	"errors"
+	"fmt"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -11,21 +12,15 @@ import (
 
 	awsv1 "github.com/tenon-sh/tenon/api/aws/v1"
 	v1 "github.com/tenon-sh/tenon/api/karpenter/v1"
-	"github.com/tenon-sh/tenon/internal/aws"
 	"github.com/tenon-sh/tenon/internal/cloud"
 	"github.com/tenon-sh/tenon/internal/controller/class"
 	"github.com/tenon-sh/tenon/internal/controller/pool"
+	"github.com/tenon-sh/tenon/internal/controller/quiet"
 	"github.com/tenon-sh/tenon/internal/observe"
 )
 
 // registrar is a reconciler that can be added to a manager.
 type registrar interface{ Register(ctrl.Manager) error }
-
-// inspector is a driver that can say what a class selects.
-type inspector interface {
-	Inspect(context.Context, cloud.ClassRef) (aws.Inspection, error)
-	Retire(context.Context, cloud.ClassRef) error
-}
 
 // keepers are the reconcilers that keep what there is: status, hashes, ends.
 func (p *parts) keepers(provisioners bool) ([]registrar, error) {
@@ -42,6 +37,16 @@ func (p *parts) keepers(provisioners bool) ([]registrar, error) {
 	if provisioners {
 		out = append(out, &pool.Provisioners{Client: c, Cluster: p.cluster, Now: p.Now})
 	}
+	still := &quiet.Controller{Client: c, Cluster: p.cluster, Now: p.Now, Log: p.Log.WithName("controller.node")}
+	still.Listen()
+	if err := p.m.Add(still); err != nil {
+		return nil, fmt.Errorf("add %T: %w", still, err)
+	}
+	able, err := p.abilities()
+	if err != nil {
+		return nil, err
+	}
+	out = append(out, able...)
 	d, ok := p.Driver.(inspector)
 	if !ok {
 		return out, nil

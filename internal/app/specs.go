@@ -3,14 +3,18 @@ package app
 import (
 	awsv1 "github.com/tenon-sh/tenon/api/aws/v1"
 	v1 "github.com/tenon-sh/tenon/api/karpenter/v1"
+	"github.com/tenon-sh/tenon/internal/controller/class"
 	"github.com/tenon-sh/tenon/internal/controller/disrupt"
 	"github.com/tenon-sh/tenon/internal/controller/initialize"
+	"github.com/tenon-sh/tenon/internal/controller/interrupt"
 	"github.com/tenon-sh/tenon/internal/controller/launch"
 	"github.com/tenon-sh/tenon/internal/controller/liveness"
 	"github.com/tenon-sh/tenon/internal/controller/podevent"
 	"github.com/tenon-sh/tenon/internal/controller/pool"
 	"github.com/tenon-sh/tenon/internal/controller/provision"
+	"github.com/tenon-sh/tenon/internal/controller/quiet"
 	"github.com/tenon-sh/tenon/internal/controller/register"
+	"github.com/tenon-sh/tenon/internal/controller/tag"
 	"github.com/tenon-sh/tenon/internal/controller/terminate"
 	"github.com/tenon-sh/tenon/internal/loop"
 )
@@ -19,7 +23,7 @@ import (
 // roles are made from them.
 func Specs() []loop.Spec {
 	return []loop.Spec{
-		disrupt.Spec(), initialize.Spec(), launch.Spec(), liveness.Spec(), podevent.Spec(), pool.Spec(), provision.Spec(), register.Spec(), terminate.Spec(),
+		class.Spec(), disrupt.Spec(), initialize.Spec(), interrupt.Spec(), launch.Spec(), liveness.Spec(), podevent.Spec(), pool.Spec(), provision.Spec(), quiet.Spec(), register.Spec(), tag.Spec(), terminate.Spec(),
 		{
 			Name: "classes", // the driver reads them, and catalogues are made anew when they change
 			Reads: []loop.Resource{
