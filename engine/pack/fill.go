@@ -69,4 +69,3 @@ func (k *Packer) joinAll(b *bin, c *class, pods []*waiting) {
 		}
 	}
 }
-

@@ -292,4 +292,3 @@ func allows(s *spread.Split, d string) bool {
 	}
 	return s.Counts[d]+1-least <= s.MaxSkew
 }
-
