@@ -53,3 +53,10 @@ func (t *Targets) Planned(w *world.World) ([]string, bool) {
 	slices.Sort(out)
 	return out, t.made || len(w.Waiting()) == 0
 }
+
+// podsOf are the pods that the last plan sends to a claim.
+func (t *Targets) podsOf(claim string) []world.Key {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.pods[claim]
+}

@@ -3,9 +3,12 @@ package enact
 import (
 	"time"
 
+	v1 "github.com/tenon-sh/tenon/api/karpenter/v1"
+	"github.com/tenon-sh/tenon/api/karpenter/v1alpha5"
 	"github.com/tenon-sh/tenon/engine/plan"
 	"github.com/tenon-sh/tenon/engine/reason"
 	"github.com/tenon-sh/tenon/engine/world"
+	"github.com/tenon-sh/tenon/internal/wording"
 )
 
 // refusedEvery is how often a pod that stays refused is told so.
@@ -15,37 +18,50 @@ const refusedEvery = 5 * time.Minute
 func (e *Enactor) Tell(w *world.World, p plan.Plan, made map[string]string) {
 	e.Targets.set(p, made)
 	for _, a := range p.New {
-		name := made[a.Name]
-		if name == "" {
-			continue
-		}
-		for _, k := range a.Pods {
-			if pod := w.Pod(k); pod != nil {
-				e.Events.Normal(podRef(pod), "Nominated", "Pod should schedule on: nodeclaim/%s", name)
-			}
+		if name := made[a.Name]; name != "" {
+			e.nominate(w, a.Pods, wording.Nominated(a.Pool, name, ""))
 		}
 	}
 	for _, f := range p.Filled {
-		target := "nodeclaim/" + f.Claim
-		if f.Node != "" {
-			target = "node/" + f.Node
-			if f.Claim != "" {
-				target = "nodeclaim/" + f.Claim + ", " + target
-			}
-		}
-		for _, k := range f.Pods {
-			if pod := w.Pod(k); pod != nil {
-				e.Events.Normal(podRef(pod), "Nominated", "Pod should schedule on: %s", target)
-			}
-		}
+		e.nominate(w, f.Pods, wording.Nominated(poolOf(w, f), f.Claim, f.Node))
 	}
 	for _, r := range p.Refused {
 		pod := w.Pod(r.Pod)
 		if pod == nil || Silent(r) {
 			continue
 		}
-		e.Events.WarningEvery(refusedEvery, podRef(pod), "FailedScheduling", "Failed to schedule pod, "+r.Why.Line())
+		e.Events.WarningEvery(refusedEvery, podRef(pod), "FailedScheduling", "Failed to schedule pod, "+wording.Refusal(w, r))
 	}
+}
+
+// Named tells the pods on their way to a Provisioner's claim the name of its
+// node, which is known as soon as the machine is. Those of a NodePool were told
+// the claim's.
+func (e *Enactor) Named(c *v1.NodeClaim, node string) {
+	name := c.Labels[v1alpha5.LabelProvisioner]
+	if name == "" || node == "" {
+		return
+	}
+	text := wording.Nominated(world.PoolID{Kind: world.Provisioner, Name: name}, c.Name, node)
+	e.nominate(e.Cluster.Recent(time.Second), e.Targets.podsOf(c.Name), text)
+}
+
+func (e *Enactor) nominate(w *world.World, pods []world.Key, text string) {
+	for _, k := range pods {
+		if pod := w.Pod(k); pod != nil {
+			e.Events.Normal(podRef(pod), "Nominated", "%s", text)
+		}
+	}
+}
+
+// poolOf is the pool of existing capacity; zero if it is nobody's.
+func poolOf(w *world.World, f plan.Fill) world.PoolID {
+	for _, name := range []string{f.Node, f.Claim} {
+		if p := w.Place(name); p != nil && p.Claim != nil {
+			return p.Claim.Pool
+		}
+	}
+	return world.PoolID{}
 }
 
 // Silent reports whether a refusal is what the pod's owner asked for, so that

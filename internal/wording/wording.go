@@ -134,3 +134,20 @@ func Launching(a plan.Ask) string {
 	}
 	return text
 }
+
+// Nominated tells a pod where it should find its place. The nodes of a
+// Provisioner go by their names as soon as these are known; until then, and
+// for everything else, kinds are named as well.
+func Nominated(pool world.PoolID, claim, node string) string {
+	switch {
+	case pool.Kind == world.Provisioner && node != "":
+		return "Pod should schedule on " + node
+	case pool.Kind == world.Provisioner:
+		return "Pod should schedule on " + claim
+	case node == "":
+		return "Pod should schedule on: nodeclaim/" + claim
+	case claim == "":
+		return "Pod should schedule on: node/" + node
+	}
+	return "Pod should schedule on: nodeclaim/" + claim + ", node/" + node
+}

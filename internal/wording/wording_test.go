@@ -265,3 +265,23 @@ func TestRelaxed(t *testing.T) {
 		t.Errorf("got %q, want %q", got, want)
 	}
 }
+
+func TestNominated(t *testing.T) {
+	old, today := world.PoolID{Kind: world.Provisioner, Name: "p"}, world.PoolID{Kind: world.NodePool, Name: "p"}
+	tests := map[string]struct {
+		pool        world.PoolID
+		claim, node string
+		want        string
+	}{
+		"a Provisioner's node":  {old, "p-abcde", "ip-192-168-21-5.cn-north-1.compute.internal", "Pod should schedule on ip-192-168-21-5.cn-north-1.compute.internal"},
+		"a Provisioner's claim": {old, "p-abcde", "", "Pod should schedule on p-abcde"},
+		"a NodePool's claim":    {today, "p-abcde", "", "Pod should schedule on: nodeclaim/p-abcde"},
+		"a NodePool's node":     {today, "p-abcde", "n", "Pod should schedule on: nodeclaim/p-abcde, node/n"},
+		"somebody else's node":  {world.PoolID{}, "", "n", "Pod should schedule on: node/n"},
+	}
+	for name, tc := range tests {
+		if got := wording.Nominated(tc.pool, tc.claim, tc.node); got != tc.want {
+			t.Errorf("%s: got %q, want %q", name, got, tc.want)
+		}
+	}
+}

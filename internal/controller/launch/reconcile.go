@@ -370,6 +370,7 @@ func (r *Reconciler) launched(ctx context.Context, c *v1.NodeClaim, m cloud.Mach
 		return fmt.Errorf("write machine %s to claim %q: %w", m.ID, c.Name, err)
 	}
 	r.Cluster.Wrote(next)
+	r.Enact.Named(next, m.Name)
 	log.FromContext(ctx).Info("launched nodeclaim", "NodeClaim", c.Name, "provider-id", m.ProviderID, "instance-type", m.Shape,
 		"zone", m.Zone, "capacity-type", m.CapacityType, "allocatable", m.Allocatable.Map())
 	return nil

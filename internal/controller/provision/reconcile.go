@@ -55,13 +55,12 @@ type Controller struct {
 	Options provision.Options
 
 	triggers chan Trigger
-	told     map[string]string // what was last logged of a refused pod, by UID
+	told     told
 }
 
 // Listen has the controller told of changes. It must be called before the cluster's sources start.
 func (c *Controller) Listen() {
 	c.triggers = make(chan Trigger, 1024)
-	c.told = map[string]string{}
 	c.Cluster.Listen(func(change cluster.Change) {
 		t := TriggerOf(change)
 		if t == Never {
@@ -112,22 +111,17 @@ func (c *Controller) pass(ctx context.Context) time.Duration {
 	if !Needed(w) {
 		c.Metrics.Put(metric.SchedulerUnschedulable, 0, Name)
 		c.Enact.Tell(w, plan.Plan{}, nil)
+		c.told = told{}
 		return 0
 	}
 	start := c.Now()
 	p := c.decide(w)
 	c.Metrics.Observe(metric.SchedulingDuration, c.Now.Since(start).Seconds(), Name)
 	c.Metrics.Put(metric.SchedulerUnschedulable, float64(len(p.Refused)), Name)
-	if len(p.New) > 0 {
-		pods := 0
-		for _, a := range p.New {
-			pods += len(a.Pods)
-		}
-		c.Log.Info("computed new nodeclaim(s) to fit pod(s)", "nodeclaims", len(p.New), "pods", pods, "duration", c.Now.Since(start).String())
-	}
+	c.announce(p)
 	made, err := c.Enact.Ask(ctx, p.New, enact.Provisioned)
 	c.Enact.Tell(w, p, made)
-	c.say(p)
+	c.say(w, p)
 	if err != nil {
 		c.Log.Error(err, "ask for capacity")
 		return afterFailure
@@ -162,17 +156,4 @@ func try(w *world.World, o provision.Options) (p plan.Plan, broke string) {
 		}
 	}()
 	return provision.Decide(w, o), ""
-}
-
-// say logs each refusal once, until it is another one.
-func (c *Controller) say(p plan.Plan) {
-	still := make(map[string]string, len(p.Refused))
-	for _, r := range p.Refused {
-		line := r.Why.Line()
-		still[r.UID] = line
-		if c.told[r.UID] != line && !enact.Silent(r) {
-			c.Log.Error(nil, "Could not schedule pod, "+line, "pod", r.Pod.String())
-		}
-	}
-	c.told = still
 }
