@@ -158,6 +158,24 @@ func must(err error) {
 	}
 }
 
+// Hopeless is n pods of many kinds that nothing takes, beside a thousand full nodes.
+func Hopeless(n int) *world.World {
+	b := Steady(1000, 0).Edit()
+	var d dice
+	for i := range n {
+		p := world.Pod{Key: world.Key{Namespace: "default", Name: fmt.Sprintf("pod-%05d", i)}, Waiting: true, Labels: map[string]string{"app": "x"}}
+		p.Requests = amount.Of(amount.Entry{Name: amount.CPU, Value: int64(300+d.roll(2000)) * 1000}, amount.Entry{Name: amount.Pods, Value: amount.Unit})
+		if i%2 == 0 {
+			p.NodeSelector = label.SetOf(label.Is(label.Zone, fmt.Sprint("z", i%10)))
+		}
+		if i%3 == 0 {
+			p.Spread = []world.Spread{{Key: label.Zone, MaxSkew: 1, Selector: app("x")}}
+		}
+		must(b.SetPod(p))
+	}
+	return b.Snapshot(0)
+}
+
 // Tangled is n pods a sixth each plain, spread by zone and by host among pods of
 // a label that need not be their own, together by zone and by host, and all of a kind apart by host.
 func Tangled(n int) *world.World {

@@ -98,24 +98,45 @@ func (b *bin) roomier(other *bin, need []int64) bool {
 	return false
 }
 
-// codes names the kinds of objection a bin has, cheaply.
+// codes names the kinds of objection a bin has.
 func (k *Packer) codes(b *bin, x *waiting) string {
-	var codes []byte
-	for i, n := range x.class.need {
-		if n > 0 && n > b.free[i] {
-			codes = append(codes, 'r')
-			break
-		}
+	codes := x.class.sig.against(b)
+	if !fits(x.class.need, b.free) {
+		codes += "r"
 	}
-	for i, rule := range append(fit.Standing(), fit.Ports, fit.Attach) {
+	if x.class.plain {
+		return codes
+	}
+	for _, rule := range []fit.Rule{fit.Ports, fit.Attach} {
 		if rule(x.pod, b.place) != nil {
-			codes = append(codes, byte('0'+i))
+			codes += "p"
 		}
 	}
 	if !k.ledger.Allows(x.class.subject, b.node) {
-		codes = append(codes, 's')
+		codes += "s"
 	}
-	return string(codes)
+	return codes
+}
+
+// against names the kinds of standing objection a bin has to pods of the
+// signature. It is asked for when all bins are what they will be.
+func (s *signature) against(b *bin) string {
+	if codes, known := s.objections[b]; known {
+		return codes
+	}
+	codes := ""
+	if !fit.Stands(s.pod, b.place) {
+		for i, rule := range fit.Standing() {
+			if rule(s.pod, b.place) != nil {
+				codes += string(rune('0' + i))
+			}
+		}
+	}
+	if s.objections == nil {
+		s.objections = map[*bin]string{}
+	}
+	s.objections[b] = codes
+	return codes
 }
 
 // poolWhy is everything a pool has against buying a machine for the pod.

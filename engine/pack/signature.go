@@ -14,6 +14,8 @@ type signature struct {
 	offers set  // that stand
 	open   bool // it demands labels that only pods settle
 	stands set  // machines there or on their way that stand; nil until asked for
+
+	objections map[*bin]string // kinds of objection, by bin
 }
 
 // identity is a text that two pods share only if they demand the same of machines.

@@ -20,6 +20,7 @@ func BenchmarkDecide(b *testing.B) {
 		{"Steady2000x500", func() *world.World { return enginetest.Steady(2000, 500) }, provision.Options{}},
 		{"Tangled1k", func() *world.World { return enginetest.Tangled(1_000) }, provision.Options{}},
 		{"Tangled5k", func() *world.World { return enginetest.Tangled(5_000) }, provision.Options{}},
+		{"Hopeless5k", func() *world.World { return enginetest.Hopeless(5_000) }, provision.Options{}},
 		{"Exact1k", func() *world.World { return enginetest.Apps(1_000) }, provision.Options{ExactOnly: true}},
 	} {
 		b.Run(bench.name, func(b *testing.B) {
