@@ -3,6 +3,7 @@ package pack
 
 import (
 	"cmp"
+	"fmt"
 	"slices"
 	"strings"
 
@@ -161,6 +162,7 @@ func (k *Packer) admit() []*world.Pod {
 		k.plan.Waiting++
 		k.plan.Refused = append(k.plan.Refused, plan.Refusal{Pod: p.Key, UID: p.UID, Why: why})
 	}
+	currencies := k.world.Currencies()
 	for _, p := range k.world.Waiting() {
 		switch {
 		case p.DaemonSet != "" || p.Static || p.Terminating:
@@ -171,6 +173,10 @@ func (k *Packer) admit() []*world.Pod {
 		case p.Claims:
 			refuse(p, &reason.Why{Code: reason.Claims, Detail: "pods with resource claims are not planned for", Hint: "ask for devices as extended resources"})
 		case p.Nominated == "" && !p.Waiting:
+		case len(currencies) > 1:
+			refuse(p, &reason.Why{
+				Code: reason.Invalid, Detail: fmt.Sprintf("prices are in %q, which cannot be compared", currencies), Hint: "give all catalogues one currency",
+			})
 		default:
 			out = append(out, p)
 		}

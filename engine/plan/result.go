@@ -120,7 +120,7 @@ func (p Plan) Result(w *world.World) Result {
 		r.Nodes = append(r.Nodes, a.node())
 		r.ScheduledOnNewNodes += len(a.Pods)
 	}
-	for _, f := range p.Filled {
+	for _, f := range slices.Concat(p.Filled, p.Held) {
 		r.Nodes = append(r.Nodes, f.node(w))
 		r.ScheduledOnExistingNodes += len(f.Pods)
 	}

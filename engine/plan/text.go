@@ -22,6 +22,9 @@ func (p Plan) Text(wide bool) string {
 	for _, f := range p.Filled {
 		fmt.Fprintf(&b, "= %s takes %s: %s\n", f.name(), count(len(f.Pods), "pod"), some(names(f.Pods), wide))
 	}
+	for _, f := range p.Held {
+		fmt.Fprintf(&b, "= %s is promised to %s by the scheduler: %s\n", f.name(), count(len(f.Pods), "pod"), some(names(f.Pods), wide))
+	}
 	p.writeRefused(&b, wide)
 	p.writeGivenUp(&b, wide)
 	return b.String()
@@ -32,7 +35,7 @@ func (p Plan) summary(b *strings.Builder) {
 	for _, a := range p.New {
 		onNew += len(a.Pods)
 	}
-	for _, f := range p.Filled {
+	for _, f := range slices.Concat(p.Filled, p.Held) {
 		onOld += len(f.Pods)
 	}
 	if p.Waiting == 0 {
@@ -40,7 +43,7 @@ func (p Plan) summary(b *strings.Builder) {
 		return
 	}
 	fmt.Fprintf(b, "%s waiting: %d on %s, %d on %s that %s there, %d refused.\n", count(p.Waiting, "pod"),
-		onNew, count(len(p.New), "new node"), onOld, count(len(p.Filled), "node"), are(len(p.Filled)), len(p.Refused))
+		onNew, count(len(p.New), "new node"), onOld, count(len(p.Filled)+len(p.Held), "node"), are(len(p.Filled)+len(p.Held)), len(p.Refused))
 	if len(p.New) == 0 {
 		return
 	}
@@ -181,7 +184,7 @@ func Diff(a, b Plan) string {
 				m[k.String()] = n.kind()
 			}
 		}
-		for _, f := range p.Filled {
+		for _, f := range slices.Concat(p.Filled, p.Held) {
 			for _, k := range f.Pods {
 				m[k.String()] = f.name()
 			}
