@@ -25,6 +25,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/cache"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/config"
+	"sigs.k8s.io/controller-runtime/pkg/manager"
 	ctrlmetrics "sigs.k8s.io/controller-runtime/pkg/metrics"
 	"sigs.k8s.io/controller-runtime/pkg/metrics/server"
 
@@ -37,6 +38,7 @@ import (
 	"github.com/tenon-sh/tenon/internal/clock"
 	"github.com/tenon-sh/tenon/internal/cloud"
 	"github.com/tenon-sh/tenon/internal/cluster"
+	"github.com/tenon-sh/tenon/internal/controller/collect"
 	"github.com/tenon-sh/tenon/internal/controller/disrupt"
 	"github.com/tenon-sh/tenon/internal/controller/initialize"
 	"github.com/tenon-sh/tenon/internal/controller/launch"
@@ -94,7 +96,7 @@ func New(ctx context.Context, c Config) (*App, error) {
 	if err != nil {
 		return nil, err
 	}
-	m, err := manager(c)
+	m, err := newManager(c)
 	if err != nil {
 		return nil, err
 	}
@@ -136,8 +138,8 @@ func (a *App) Run(ctx context.Context) error {
 	return nil
 }
 
-// manager is what runs controllers once this process leads.
-func manager(c Config) (ctrl.Manager, error) {
+// newManager returns what runs controllers once this process leads.
+func newManager(c Config) (ctrl.Manager, error) {
 	known := runtime.NewScheme()
 	for _, add := range []func(*runtime.Scheme) error{scheme.AddToScheme, v1.AddToScheme, v1alpha5.AddToScheme, awsv1.AddToScheme, awsv1alpha1.AddToScheme} {
 		if err := add(known); err != nil {
@@ -214,8 +216,14 @@ func (p *parts) controllers(provisioners bool) error {
 	if err := p.m.Add(newTemplates(c, p.cloud, p.cluster, p.Log.WithName("controller.nodeclass"), provisioners)); err != nil {
 		return err
 	}
-	if err := p.m.Add(giveBack); err != nil {
-		return err
+	lookAfter := &collect.Controller{
+		Client: c, Cloud: p.cloud.For(collect.Spec().Name), Cluster: p.cluster, Enact: p.enact, Now: p.Now,
+		Log: p.Log.WithName("controller." + collect.Spec().Name),
+	}
+	for _, r := range []manager.Runnable{giveBack, lookAfter} {
+		if err := p.m.Add(r); err != nil {
+			return err
+		}
 	}
 	return p.m.Add(buy)
 }

@@ -4,6 +4,7 @@ import (
 	awsv1 "github.com/tenon-sh/tenon/api/aws/v1"
 	v1 "github.com/tenon-sh/tenon/api/karpenter/v1"
 	"github.com/tenon-sh/tenon/internal/controller/class"
+	"github.com/tenon-sh/tenon/internal/controller/collect"
 	"github.com/tenon-sh/tenon/internal/controller/disrupt"
 	"github.com/tenon-sh/tenon/internal/controller/initialize"
 	"github.com/tenon-sh/tenon/internal/controller/interrupt"
@@ -23,7 +24,7 @@ import (
 // roles are made from them.
 func Specs() []loop.Spec {
 	return []loop.Spec{
-		class.Spec(), disrupt.Spec(), initialize.Spec(), interrupt.Spec(), launch.Spec(), liveness.Spec(), podevent.Spec(), pool.Spec(), provision.Spec(), quiet.Spec(), register.Spec(), tag.Spec(), terminate.Spec(),
+		class.Spec(), collect.Spec(), disrupt.Spec(), initialize.Spec(), interrupt.Spec(), launch.Spec(), liveness.Spec(), podevent.Spec(), pool.Spec(), provision.Spec(), quiet.Spec(), register.Spec(), tag.Spec(), terminate.Spec(),
 		{
 			Name: "classes", // the driver reads them, and catalogues are made anew when they change
 			Reads: []loop.Resource{

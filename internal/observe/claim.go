@@ -19,6 +19,9 @@ import (
 const (
 	AnnotationTemplate = v1.Group + "/template" // whose catalogue its menu is from
 	AnnotationBooked   = v1.Group + "/booked"   // capacity of the planned type, as JSON
+	// AnnotationAdopts is the provider ID of a machine that was there before its
+	// claim. Such a claim is never launched.
+	AnnotationAdopts = v1.Group + "/adopts"
 )
 
 // TemplateOf names what machines of a class are like: the class, and the pool's own

@@ -18,6 +18,7 @@ import (
 
 	v1 "github.com/tenon-sh/tenon/api/karpenter/v1"
 	"github.com/tenon-sh/tenon/internal/cloud"
+	"github.com/tenon-sh/tenon/internal/observe"
 )
 
 // largest is how many machines are ordered at once.
@@ -30,9 +31,9 @@ type Order struct {
 	Claims []*v1.NodeClaim // by place; nil where the claim is gone
 }
 
-// Waiting reports whether a claim has no machine and wants one.
+// Waiting reports whether a claim has no machine and wants one bought.
 func Waiting(c *v1.NodeClaim) bool {
-	return c.DeletionTimestamp == nil && c.Status.ProviderID == "" && !c.Conditions().Is(v1.ConditionLaunched)
+	return c.DeletionTimestamp == nil && c.Annotations[observe.AnnotationAdopts] == "" && c.Status.ProviderID == "" && !c.Conditions().Is(v1.ConditionLaunched)
 }
 
 // Group cuts claims without an order into new ones: those that want the same

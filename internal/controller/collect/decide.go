@@ -1,0 +1,207 @@
+// Package collect brings machines, nodes and claims together again when one of them is left alone.
+//
+// A node of ours without a claim is adopted first: it gets one. Only then is a
+// machine that has neither claim nor node ended, and a claim whose machine is
+// gone let go. Both wait until two complete lists agree, and when much looks
+// lost at once, nothing is ended: then more likely the list is wrong.
+package collect
+
+import (
+	"hash/fnv"
+	"slices"
+	"strconv"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	v1 "github.com/tenon-sh/tenon/api/karpenter/v1"
+	"github.com/tenon-sh/tenon/api/karpenter/v1alpha5"
+	"github.com/tenon-sh/tenon/engine/world"
+	"github.com/tenon-sh/tenon/internal/cloud"
+	"github.com/tenon-sh/tenon/internal/observe"
+)
+
+// grown is how old a machine or a launch must be to be missed by anyone.
+const grown = 5 * time.Minute
+
+// settled is how old a node must be to be adopted.
+const settled = 30 * time.Second
+
+// few is how many machines may look lost at once, or one in tenth, whichever is more.
+const (
+	few   = 5
+	tenth = 10
+)
+
+// Seen is one look at all three: the machines first, then what the API server has.
+type Seen struct {
+	Machines []cloud.Machine
+	Claims   []v1.NodeClaim
+	Nodes    []corev1.Node
+	At       time.Time
+}
+
+// Verdict is what a look comes to.
+type Verdict struct {
+	Adopt    []*corev1.Node           // nodes that need a claim
+	Finish   []*v1.NodeClaim          // adoptions that were not written to their end
+	Suspects map[cloud.MachineID]bool // machines that look lost
+	End      []cloud.Machine          // those that looked lost the last time as well
+	Missing  map[string]bool          // claims whose machine is not there
+	Lost     []*v1.NodeClaim          // those that missed it the last time as well
+	TooMany  bool                     // so many look lost that nothing is ended
+}
+
+// Judge compares a look with the one before.
+func Judge(s Seen, before Verdict) Verdict {
+	v := Verdict{Suspects: map[cloud.MachineID]bool{}, Missing: map[string]bool{}}
+	known := map[string]bool{} // provider IDs of claims
+	orders := map[string]bool{}
+	for i := range s.Claims {
+		c := &s.Claims[i]
+		switch {
+		case c.Status.ProviderID != "":
+			known[c.Status.ProviderID] = true
+		case c.Annotations[observe.AnnotationAdopts] != "":
+			known[c.Annotations[observe.AnnotationAdopts]] = true
+			if c.DeletionTimestamp == nil {
+				v.Finish = append(v.Finish, c)
+			}
+		case c.Annotations[v1.AnnotationOrder] != "":
+			orders[c.Annotations[v1.AnnotationOrder]] = true
+		}
+	}
+	joined := map[string]*corev1.Node{}
+	for i := range s.Nodes {
+		n := &s.Nodes[i]
+		if n.Spec.ProviderID == "" {
+			continue
+		}
+		joined[n.Spec.ProviderID] = n
+	}
+	bought := map[string]bool{} // provider IDs of machines that a claim still waits for
+	for _, m := range s.Machines {
+		bought[m.ProviderID] = orders[m.Order]
+	}
+	for i := range s.Nodes {
+		if n := &s.Nodes[i]; alone(n, s.At) && !known[n.Spec.ProviderID] && !bought[n.Spec.ProviderID] {
+			v.Adopt = append(v.Adopt, n)
+		}
+	}
+	there := map[string]bool{}
+	var again []cloud.Machine
+	for _, m := range s.Machines {
+		if m.Ending {
+			continue
+		}
+		there[m.ProviderID] = true
+		if known[m.ProviderID] || joined[m.ProviderID] != nil || orders[m.Order] || !ours(m) || s.At.Sub(m.Launched) < grown {
+			continue
+		}
+		v.Suspects[m.ID] = true
+		if before.Suspects[m.ID] {
+			again = append(again, m)
+		}
+	}
+	if v.TooMany = len(v.Suspects) >= max(few, (len(s.Machines)+tenth-1)/tenth); !v.TooMany {
+		v.End = again
+	}
+	v.lost(s, there, joined, before)
+	return v
+}
+
+// alone reports whether a node is one of ours that may need a claim. One that
+// has only just joined may have a claim that does not show it yet.
+func alone(n *corev1.Node, now time.Time) bool {
+	return n.Spec.ProviderID != "" && observe.PoolOf(n.Labels) != (world.PoolID{}) && n.DeletionTimestamp == nil && now.Sub(n.CreationTimestamp.Time) >= settled
+}
+
+// lost finds claims whose machine is gone while their node does not say that it is well.
+func (v *Verdict) lost(s Seen, there map[string]bool, joined map[string]*corev1.Node, before Verdict) {
+	for i := range s.Claims {
+		c := &s.Claims[i]
+		id := c.Status.ProviderID
+		launched := c.Conditions().Get(v1.ConditionLaunched)
+		if id == "" || there[id] || c.DeletionTimestamp != nil || launched == nil || s.At.Sub(launched.LastTransitionTime.Time) < grown && joined[id] == nil {
+			continue
+		}
+		if n := joined[id]; n != nil && ready(n) {
+			continue
+		}
+		v.Missing[c.Name] = true
+		if before.Missing[c.Name] {
+			v.Lost = append(v.Lost, c)
+		}
+	}
+}
+
+// ours reports whether a machine says that we or Karpenter made it for this cluster.
+func ours(m cloud.Machine) bool {
+	return m.Order != "" || m.Tags[v1.LabelNodePool] != "" || m.Tags[v1alpha5.LabelProvisioner] != ""
+}
+
+func ready(n *corev1.Node) bool {
+	return slices.ContainsFunc(n.Status.Conditions, func(c corev1.NodeCondition) bool {
+		return c.Type == corev1.NodeReady && c.Status == corev1.ConditionTrue
+	})
+}
+
+// Adopted is the claim for a node that has none, made from its pool's template;
+// nil if the class of its machine is not known.
+func Adopted(n *corev1.Node, template *v1.NodeClaim) *v1.NodeClaim {
+	pool := observe.PoolOf(n.Labels)
+	c := &v1.NodeClaim{}
+	if template != nil {
+		c = template.DeepCopy()
+	} else {
+		c.Labels = map[string]string{}
+		c.Spec.ExpireAfter = v1.Never // nobody says how old it may grow
+		c.Spec.NodeClassRef = classOf(n)
+	}
+	if c.Spec.NodeClassRef == nil {
+		return nil
+	}
+	c.Name, c.GenerateName = pool.Name+"-"+short(n.Spec.ProviderID), ""
+	c.Finalizers = []string{v1.Finalizer}
+	// Hashes say what a machine was made from. That is not known of this one.
+	c.Annotations = map[string]string{observe.AnnotationAdopts: n.Spec.ProviderID}
+	c.Spec.Taints, c.Spec.StartupTaints = nil, nil
+	c.Spec.Requirements = []v1.Requirement{}
+	for _, key := range []string{v1.LabelInstanceType, v1.LabelZone, v1.LabelCapacityType, v1.LabelArch, v1.LabelOS, v1.LabelRegion} {
+		if value := n.Labels[key]; value != "" {
+			c.Labels[key] = value
+			c.Spec.Requirements = append(c.Spec.Requirements, v1.Requirement{Key: key, Operator: corev1.NodeSelectorOpIn, Values: []string{value}})
+		}
+	}
+	for _, key := range []string{v1.LabelNodePool, v1alpha5.LabelProvisioner} {
+		if value := n.Labels[key]; value != "" {
+			c.Labels[key] = value
+		}
+	}
+	return c
+}
+
+// classOf is the class that labels of a node name.
+func classOf(n *corev1.Node) *v1.NodeClassReference {
+	if name := n.Labels["karpenter.k8s.aws/ec2nodeclass"]; name != "" {
+		return &v1.NodeClassReference{Group: "karpenter.k8s.aws", Kind: "EC2NodeClass", Name: name}
+	}
+	return nil
+}
+
+// Write writes to the status of an adopting claim what its node shows of the machine.
+func Write(c *v1.NodeClaim, n *corev1.Node, image string, now time.Time) {
+	c.Status.ProviderID, c.Status.ImageID = n.Spec.ProviderID, image
+	c.Status.Capacity, c.Status.Allocatable = n.Status.Capacity, n.Status.Allocatable
+	c.Status.LastPodEventTime = metav1.NewTime(now.Truncate(time.Second)) // when its pods came is not known: it is quiet from now
+	c.Conditions().True(v1.ConditionLaunched, "", "", now)
+}
+
+// short is five letters that belong to a provider ID.
+func short(id string) string {
+	h := fnv.New32a()
+	h.Write([]byte(id))
+	s := "0000" + strconv.FormatUint(uint64(h.Sum32()), 36)
+	return s[len(s)-5:]
+}

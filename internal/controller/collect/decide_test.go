@@ -1,0 +1,199 @@
+package collect_test
+
+import (
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	v1 "github.com/tenon-sh/tenon/api/karpenter/v1"
+	"github.com/tenon-sh/tenon/internal/cloud"
+	"github.com/tenon-sh/tenon/internal/controller/collect"
+	"github.com/tenon-sh/tenon/internal/observe"
+)
+
+var noon = time.Date(2026, 1, 1, 12, 0, 0, 0, time.UTC)
+
+func machine(id string, change ...func(*cloud.Machine)) cloud.Machine {
+	m := cloud.Machine{ID: cloud.MachineID(id), ProviderID: id, Order: "o", Launched: noon.Add(-time.Hour)}
+	for _, f := range change {
+		f(&m)
+	}
+	return m
+}
+
+func node(id string, change ...func(*corev1.Node)) corev1.Node {
+	n := corev1.Node{
+		ObjectMeta: metav1.ObjectMeta{Name: "node-" + id, Labels: map[string]string{v1.LabelNodePool: "p"}, CreationTimestamp: metav1.NewTime(noon.Add(-time.Hour))},
+		Spec:       corev1.NodeSpec{ProviderID: id},
+	}
+	for _, f := range change {
+		f(&n)
+	}
+	return n
+}
+
+func claim(id string, change ...func(*v1.NodeClaim)) v1.NodeClaim {
+	c := v1.NodeClaim{ObjectMeta: metav1.ObjectMeta{Name: "claim-" + id}, Status: v1.NodeClaimStatus{ProviderID: id}}
+	c.Conditions().True(v1.ConditionLaunched, "", "", noon.Add(-time.Hour))
+	for _, f := range change {
+		f(&c)
+	}
+	return c
+}
+
+// twice judges the same look twice, as when nothing changes between two.
+func twice(s collect.Seen) collect.Verdict {
+	s.At = noon
+	return collect.Judge(s, collect.Judge(s, collect.Verdict{}))
+}
+
+func TestWhichMachinesEnd(t *testing.T) {
+	tests := map[string]struct {
+		why  string
+		seen collect.Seen
+		want []string
+	}{
+		"Alone":   {"Nobody knows it.", collect.Seen{Machines: []cloud.Machine{machine("m")}}, []string{"m"}},
+		"Claimed": {"Its claim knows it.", collect.Seen{Machines: []cloud.Machine{machine("m")}, Claims: []v1.NodeClaim{claim("m")}}, nil},
+		"Joined":  {"Its node has no claim yet, and gets one.", collect.Seen{Machines: []cloud.Machine{machine("m")}, Nodes: []corev1.Node{node("m")}}, nil},
+		"Foreign": {"A node without our labels protects it as well.", collect.Seen{Machines: []cloud.Machine{machine("m")}, Nodes: []corev1.Node{node("m", func(n *corev1.Node) { n.Labels = nil })}}, nil},
+		"Young":   {"Its claim may be on its way.", collect.Seen{Machines: []cloud.Machine{machine("m", func(m *cloud.Machine) { m.Launched = noon.Add(-4 * time.Minute) })}}, nil},
+		"Unsaid":  {"It does not say that we made it.", collect.Seen{Machines: []cloud.Machine{machine("m", func(m *cloud.Machine) { m.Order = "" })}}, nil},
+		"Karpenter": {
+			"Karpenter made it for this cluster.",
+			collect.Seen{Machines: []cloud.Machine{machine("m", func(m *cloud.Machine) { m.Order, m.Tags = "", map[string]string{v1.LabelNodePool: "p"} })}},
+			[]string{"m"},
+		},
+		"Waited": {
+			"A claim of its order has no machine yet: this may be it.",
+			collect.Seen{Machines: []cloud.Machine{machine("m")}, Claims: []v1.NodeClaim{claim("", func(c *v1.NodeClaim) { c.Annotations = map[string]string{v1.AnnotationOrder: "o"} })}},
+			nil,
+		},
+		"Adopted": {
+			"It is being adopted.",
+			collect.Seen{Machines: []cloud.Machine{machine("m")}, Claims: []v1.NodeClaim{claim("", func(c *v1.NodeClaim) { c.Annotations = map[string]string{observe.AnnotationAdopts: "m"} })}},
+			nil,
+		},
+		"Ending": {"It ends already.", collect.Seen{Machines: []cloud.Machine{machine("m", func(m *cloud.Machine) { m.Ending = true })}}, nil},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			var got []string
+			for _, m := range twice(tc.seen).End {
+				got = append(got, string(m.ID))
+			}
+			if diff := cmp.Diff(tc.want, got); diff != "" {
+				t.Errorf("%s -want +got\n%s", tc.why, diff)
+			}
+			if once := collect.Judge(tc.seen, collect.Verdict{}); len(once.End) > 0 {
+				t.Error("a machine ends although only one list says that it is lost")
+			}
+		})
+	}
+}
+
+// When much looks lost at once, the list is wrong, or this is another cluster.
+func TestManyLostMachinesAreNotEnded(t *testing.T) {
+	for _, tc := range []struct {
+		lost, of int
+		stops    bool
+	}{{4, 4, false}, {5, 5, true}, {5, 60, false}, {6, 60, true}} {
+		var s collect.Seen
+		for i := range tc.of {
+			id := fmt.Sprint("m", i)
+			s.Machines = append(s.Machines, machine(id))
+			if i >= tc.lost {
+				s.Claims = append(s.Claims, claim(id))
+			}
+		}
+		v := twice(s)
+		if v.TooMany != tc.stops || len(v.End) > 0 == tc.stops {
+			t.Errorf("%d of %d lost: stops %t, ends %d", tc.lost, tc.of, v.TooMany, len(v.End))
+		}
+	}
+}
+
+func TestWhichNodesAreAdopted(t *testing.T) {
+	tests := map[string]struct {
+		why  string
+		seen collect.Seen
+		want int
+	}{
+		"NodePool":    {"It has no claim.", collect.Seen{Nodes: []corev1.Node{node("m")}}, 1},
+		"Provisioner": {"An older era has none at all.", collect.Seen{Nodes: []corev1.Node{node("m", func(n *corev1.Node) { n.Labels = map[string]string{"karpenter.sh/provisioner-name": "p"} })}}, 1},
+		"Claimed":     {"It has one.", collect.Seen{Nodes: []corev1.Node{node("m")}, Claims: []v1.NodeClaim{claim("m")}}, 0},
+		"Foreign":     {"It is someone else's.", collect.Seen{Nodes: []corev1.Node{node("m", func(n *corev1.Node) { n.Labels = nil })}}, 0},
+		"Going":       {"It goes.", collect.Seen{Nodes: []corev1.Node{node("m", func(n *corev1.Node) { n.DeletionTimestamp = &metav1.Time{Time: noon} })}}, 0},
+		"New":         {"Its claim may not show it yet.", collect.Seen{Nodes: []corev1.Node{node("m", func(n *corev1.Node) { n.CreationTimestamp = metav1.NewTime(noon.Add(-29 * time.Second)) })}}, 0},
+		"Bought": {
+			"Its claim waits for it.",
+			collect.Seen{Nodes: []corev1.Node{node("m")}, Machines: []cloud.Machine{machine("m")}, Claims: []v1.NodeClaim{claim("", func(c *v1.NodeClaim) { c.Annotations = map[string]string{v1.AnnotationOrder: "o"} })}},
+			0,
+		},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			tc.seen.At = noon
+			if got := len(collect.Judge(tc.seen, collect.Verdict{}).Adopt); got != tc.want {
+				t.Errorf("%d adopted, want %d: %s", got, tc.want, tc.why)
+			}
+		})
+	}
+}
+
+func TestWhichClaimsAreLost(t *testing.T) {
+	well := func(n *corev1.Node) {
+		n.Status.Conditions = []corev1.NodeCondition{{Type: corev1.NodeReady, Status: corev1.ConditionTrue}}
+	}
+	young := func(c *v1.NodeClaim) {
+		c.Status.Conditions = nil
+		c.Conditions().True(v1.ConditionLaunched, "", "", noon.Add(-time.Minute))
+	}
+	tests := map[string]struct {
+		why  string
+		seen collect.Seen
+		want int
+	}{
+		"Gone":  {"Its machine is gone.", collect.Seen{Claims: []v1.NodeClaim{claim("m")}}, 1},
+		"Sick":  {"So it is with a node that is not well.", collect.Seen{Claims: []v1.NodeClaim{claim("m")}, Nodes: []corev1.Node{node("m")}}, 1},
+		"Well":  {"A kubelet that answers is believed more than a list.", collect.Seen{Claims: []v1.NodeClaim{claim("m")}, Nodes: []corev1.Node{node("m", well)}}, 0},
+		"Young": {"A machine that was bought just now may not be listed.", collect.Seen{Claims: []v1.NodeClaim{claim("m", young)}}, 0},
+		"There": {"It is there.", collect.Seen{Claims: []v1.NodeClaim{claim("m")}, Machines: []cloud.Machine{machine("m")}}, 0},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			if got := len(twice(tc.seen).Lost); got != tc.want {
+				t.Errorf("%d lost, want %d: %s", got, tc.want, tc.why)
+			}
+		})
+	}
+}
+
+// Whatever a node says of itself, its claim asks for no machine and changes nothing on it.
+func TestAdopted(t *testing.T) {
+	n := node("aws:///a/i-1", func(n *corev1.Node) {
+		n.Labels[v1.LabelInstanceType], n.Labels["karpenter.k8s.aws/ec2nodeclass"] = "m5.large", "default"
+	})
+	template := &v1.NodeClaim{
+		ObjectMeta: metav1.ObjectMeta{Labels: map[string]string{"team": "a"}, Annotations: map[string]string{v1.AnnotationPoolHash: "1"}},
+		Spec:       v1.NodeClaimSpec{NodeClassRef: &v1.NodeClassReference{Name: "default"}, Taints: []corev1.Taint{{Key: "new"}}, ExpireAfter: "720h"},
+	}
+	c := collect.Adopted(&n, template)
+	if c == nil || len(c.Spec.Taints) > 0 || c.Annotations[v1.AnnotationPoolHash] != "" || c.Annotations[observe.AnnotationAdopts] != n.Spec.ProviderID || c.Labels[v1.LabelNodePool] != "p" {
+		t.Errorf("adopted as %+v", c)
+	}
+	if again := collect.Adopted(&n, template); again.Name != c.Name {
+		t.Error("a second adoption has another name, so it would make a second claim")
+	}
+	if c := collect.Adopted(&n, nil); c == nil || c.Spec.NodeClassRef.Name != "default" || c.Spec.ExpireAfter != v1.Never {
+		t.Errorf("without its pool the node is adopted as %+v", c)
+	}
+	delete(n.Labels, "karpenter.k8s.aws/ec2nodeclass")
+	if c := collect.Adopted(&n, nil); c != nil {
+		t.Error("a node of which not even the class is known is adopted")
+	}
+}

@@ -1,0 +1,152 @@
+package collect
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/go-logr/logr"
+	corev1 "k8s.io/api/core/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	v1 "github.com/tenon-sh/tenon/api/karpenter/v1"
+	"github.com/tenon-sh/tenon/internal/clock"
+	"github.com/tenon-sh/tenon/internal/cloud"
+	"github.com/tenon-sh/tenon/internal/cluster"
+	"github.com/tenon-sh/tenon/internal/enact"
+	"github.com/tenon-sh/tenon/internal/loop"
+	"github.com/tenon-sh/tenon/internal/observe"
+)
+
+// Every is how often all is looked at.
+const Every = 2 * time.Minute
+
+// Spec is what this controller touches.
+func Spec() loop.Spec {
+	return loop.Spec{
+		Name: "nodeclaim.garbagecollection",
+		Reads: []loop.Resource{
+			loop.Of(v1.Group, "nodeclaims"), loop.Of("", "nodes"), loop.Of(v1.Group, "nodepools"), loop.Of(v1.Group, "provisioners"),
+		},
+		Writes: []loop.Write{
+			loop.To(v1.Group, "nodeclaims", "create", "delete"), loop.To(v1.Group, "nodeclaims/status", "patch"),
+		},
+	}
+}
+
+// Controller looks for what is left alone.
+type Controller struct {
+	Client  client.Client
+	Cloud   *cloud.Cloud
+	Cluster *cluster.Cluster
+	Enact   *enact.Enactor
+	Now     clock.Now
+	Log     logr.Logger
+}
+
+// NeedLeaderElection keeps all but the leader from ending anything.
+func (c *Controller) NeedLeaderElection() bool { return true }
+
+// Start looks at once and then from time to time, until ctx ends.
+func (c *Controller) Start(ctx context.Context) error {
+	if !c.Cluster.Await(ctx) {
+		return nil
+	}
+	tick := time.NewTicker(Every)
+	defer tick.Stop()
+	var last Verdict
+	for {
+		v, err := c.Look(ctx, last)
+		if err != nil && ctx.Err() == nil {
+			c.Log.Error(err, "look for what is left alone")
+		}
+		last = v
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-tick.C:
+		}
+	}
+}
+
+// Look looks once and does what is to be done. A look that fails is as if it
+// had not been: nothing it saw counts as seen twice.
+func (c *Controller) Look(ctx context.Context, before Verdict) (Verdict, error) {
+	at := c.Now()
+	machines, err := c.Cloud.List(ctx, at)
+	if err != nil {
+		return Verdict{}, fmt.Errorf("list machines: %w", err)
+	}
+	var claims v1.NodeClaimList
+	var nodes corev1.NodeList
+	if err := errors.Join(c.Client.List(ctx, &claims), c.Client.List(ctx, &nodes)); err != nil {
+		return Verdict{}, err
+	}
+	v := Judge(Seen{Machines: machines, Claims: claims.Items, Nodes: nodes.Items, At: at}, before)
+	var errs []error
+	for _, n := range v.Adopt {
+		errs = append(errs, c.adopt(ctx, n, machines))
+	}
+	for _, claim := range v.Finish {
+		errs = append(errs, c.finish(ctx, claim, nodes.Items, machines))
+	}
+	if v.TooMany {
+		c.Log.Error(nil, "many machines have neither claim nor node, so none of them is ended: look whether this is the right cluster", "machines", len(v.Suspects))
+	}
+	for _, m := range v.End {
+		c.Log.Info("garbage collected cloudprovider instance", "provider-id", m.ProviderID)
+		errs = append(errs, c.Cloud.Terminate(ctx, m.ID)...)
+	}
+	for _, claim := range v.Lost {
+		c.Log.Info("the machine of a nodeclaim is gone", "NodeClaim", claim.Name, "provider-id", claim.Status.ProviderID)
+		errs = append(errs, c.Enact.Release(ctx, claim, enact.Collected))
+	}
+	return v, errors.Join(errs...)
+}
+
+// adopt makes a claim for a node that has none.
+func (c *Controller) adopt(ctx context.Context, n *corev1.Node, machines []cloud.Machine) error {
+	template, err := c.Enact.Template(ctx, observe.PoolOf(n.Labels))
+	if client.IgnoreNotFound(err) != nil {
+		return err
+	}
+	claim := Adopted(n, template)
+	if claim == nil {
+		c.Log.Info("a node of no known pool or class is left alone", "Node", n.Name)
+		return nil
+	}
+	if err := c.Enact.Adopt(ctx, claim); err != nil {
+		return err
+	}
+	if claim.UID == "" { // it was there already: the next look finishes it
+		return nil
+	}
+	c.Log.Info("adopted node", "Node", n.Name, "NodeClaim", claim.Name, "provider-id", n.Spec.ProviderID)
+	return c.write(ctx, claim, n, machines)
+}
+
+// finish writes the status of an adoption that was cut off.
+func (c *Controller) finish(ctx context.Context, claim *v1.NodeClaim, nodes []corev1.Node, machines []cloud.Machine) error {
+	for i := range nodes {
+		if nodes[i].Spec.ProviderID == claim.Annotations[observe.AnnotationAdopts] {
+			return c.write(ctx, claim, &nodes[i], machines)
+		}
+	}
+	return c.Enact.Release(ctx, claim, enact.Collected) // the node has gone meanwhile
+}
+
+func (c *Controller) write(ctx context.Context, claim *v1.NodeClaim, n *corev1.Node, machines []cloud.Machine) error {
+	image := ""
+	for _, m := range machines {
+		if m.ProviderID == n.Spec.ProviderID {
+			image = m.Image
+		}
+	}
+	next, err := loop.PatchStatus(ctx, c.Client, claim, func(claim *v1.NodeClaim) { Write(claim, n, image, c.Now()) })
+	if err != nil {
+		return fmt.Errorf("write machine of node %q to claim %q: %w", n.Name, claim.Name, err)
+	}
+	c.Cluster.Wrote(next)
+	return nil
+}
