@@ -20,6 +20,7 @@ type api struct {
 	token   string
 	fleet   *kubelet.Fleet
 	cloud   *cloud
+	tenon   *controller // nil in a bare playground
 	catalog *catalog.Catalog
 	region  string
 	stop    context.CancelFunc
@@ -72,6 +73,15 @@ func (a *api) routes() http.Handler {
 		answer(w, http.StatusOK, a.fleet.Machines())
 	})
 	mux.HandleFunc("POST /machines", a.add)
+	mux.HandleFunc("POST /controller/kill", func(w http.ResponseWriter, _ *http.Request) {
+		if a.tenon == nil {
+			answer(w, http.StatusConflict, problem{"the playground is bare: there is no controller"})
+		} else if err := a.tenon.kill(); err != nil {
+			answer(w, http.StatusConflict, problem{err.Error()})
+		} else {
+			answer(w, http.StatusOK, struct{}{})
+		}
+	})
 	for verb, do := range map[string]func(context.Context, string) error{
 		"kill":         func(ctx context.Context, id string) error { return a.cloud.kill(ctx, a.fleet, id) },
 		"lose-network": a.fleet.LoseNetwork,

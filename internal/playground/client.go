@@ -58,6 +58,11 @@ func (c *Client) Do(ctx context.Context, what, machine string) error {
 	return c.call(ctx, http.MethodPost, "/machines/"+url.PathEscape(machine)+"/"+what, nil, nil)
 }
 
+// KillController ends the controller as a crash would.
+func (c *Client) KillController(ctx context.Context) error {
+	return c.call(ctx, http.MethodPost, "/controller/kill", nil, nil)
+}
+
 // Stop ends the playground of dir and waits until it is gone. It reports false when none was running.
 func Stop(ctx context.Context, dir Dir) (bool, error) {
 	if !dir.inUse() {

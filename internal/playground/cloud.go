@@ -18,9 +18,6 @@ import (
 	"github.com/tenon-sh/tenon/internal/sim/market"
 )
 
-// clusterName is the cluster's name in the simulated account.
-const clusterName = "playground"
-
 // A cloud is the simulated AWS account. The machines it sells join the cluster.
 type cloud struct {
 	*awsapi.Account
@@ -39,7 +36,7 @@ func startCloud(ctx context.Context, o Options, cluster *kube.ControlPlane, type
 		return nil, err
 	}
 	account, err := awsapi.NewAccount(awsapi.Config{
-		Region: o.Region, ClusterName: clusterName, Endpoint: cluster.URL, CA: access.CAData, Catalog: region, Now: o.Now, Timing: o.Timing,
+		Region: o.Region, ClusterName: o.ClusterName, KubernetesVersion: o.KubernetesVersion, Endpoint: cluster.URL, CA: access.CAData, Catalog: region, Now: o.Now, Timing: o.Timing,
 	})
 	if err != nil {
 		return nil, err
@@ -118,12 +115,12 @@ func disk(devices []market.Device) (resource.Quantity, bool) {
 	return resource.Quantity{}, false
 }
 
-// Environment is what points the AWS SDK at the account, and at nothing of the user's.
-func (c *cloud) Environment(region string) []string {
+// environment is what points the AWS SDK at the account, as the owner of key, and at nothing of the user's.
+func (c *cloud) environment(region, key string) []string {
 	return []string{
 		"AWS_ENDPOINT_URL=" + c.URL,
 		"AWS_REGION=" + region,
-		"AWS_ACCESS_KEY_ID=" + awsapi.ControllerKey,
+		"AWS_ACCESS_KEY_ID=" + key,
 		"AWS_SECRET_ACCESS_KEY=" + awsapi.SecretKey,
 		"AWS_EC2_METADATA_DISABLED=true",
 		"AWS_CONFIG_FILE=" + os.DevNull,

@@ -15,6 +15,7 @@ import (
 	"github.com/tenon-sh/tenon/internal/clock"
 	"github.com/tenon-sh/tenon/internal/kube"
 	"github.com/tenon-sh/tenon/internal/sim/kubelet"
+	"github.com/tenon-sh/tenon/internal/sim/market"
 )
 
 // Command is the tree of verbs of the playground. People call them by way of `tenon`, so help says so.
@@ -45,7 +46,9 @@ kubeconfig and cloud credentials are neither read nor changed.`,
   tenon up --reset`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			o.Dir, o.Demo = Dir(*dir), !noDemo
+			o.Timing = market.Usual()
+			o.Timing.Boot, o.Timing.ShutDown = o.Delays.Boot, o.Delays.Boot
+			o.Dir, o.Demo = Dir(*dir), !noDemo && !o.Bare
 			if detach {
 				return detached(cmd.Context(), o.Dir, cmd.OutOrStdout(), os.Args[1:])
 			}
@@ -59,11 +62,15 @@ kubeconfig and cloud credentials are neither read nor changed.`,
 	}
 	f := cmd.Flags()
 	f.BoolVar(&detach, "detach", false, "return when the cluster is ready and leave it running; 'tenon down' stops it")
-	f.BoolVar(&noDemo, "no-demo", false, "begin without the demo workload")
+	f.BoolVar(&noDemo, "no-demo", false, "begin without the pool and the workload of the demo")
 	f.BoolVar(&o.Reset, "reset", false, "forget what was in the cluster")
+	f.BoolVar(&o.Bare, "bare", false, "without Tenon: the cluster, its machines and the simulated account alone")
+	f.StringVar(&o.ClusterName, "cluster-name", "playground", "`name` of the cluster in the simulated account")
+	f.StringVar(&o.KubernetesVersion, "kubernetes-version", "", "`version` that the simulated EKS says the cluster has, and its machines' images are for")
+	f.StringVar(&o.Tenon, "tenon", "", "`program` to run as the controller; without it the one beside this")
 	f.StringVar(&o.Region, "region", "us-west-2", "`region` that the machines are in")
 	f.DurationVar(&o.Grace, "grace", 5*time.Minute, "how long a node may be silent before it is NotReady")
-	f.DurationVar(&o.Delays.Boot, "boot", o.Delays.Boot, "how long a machine takes until its node registers")
+	f.DurationVar(&o.Delays.Boot, "boot", o.Delays.Boot, "how long a machine takes to start, its node from there to register, and a machine to end")
 	f.DurationVar(&o.Delays.Ready, "ready", o.Delays.Ready, "how long its node takes from there until it is ready")
 	f.DurationVar(&o.Delays.Devices, "devices", o.Delays.Devices, "how long GPUs take from there to be reported")
 	return cmd

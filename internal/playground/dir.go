@@ -28,6 +28,7 @@ func (d Dir) Kubeconfig() string { return d.join("kubeconfig") }
 func (d Dir) Log(name string) string { return d.join("log", name+".log") }
 
 func (d Dir) awsEnvironment() string { return d.join("aws.env") }
+func (d Dir) pool() string           { return d.join("default.yaml") }
 
 func (d Dir) cluster() string { return d.join("cluster") }
 func (d Dir) lock() string    { return d.join("lock") }
@@ -99,7 +100,7 @@ func (d Dir) inUse() bool {
 
 // reset removes what the playground has kept, and nothing that it did not make.
 func (d Dir) reset() error {
-	for _, name := range []string{"cluster", "kubeconfig", "contact.json", "aws.env", "log"} {
+	for _, name := range []string{"cluster", "kubeconfig", "contact.json", "aws.env", "default.yaml", "log"} {
 		if err := os.RemoveAll(d.join(name)); err != nil {
 			return fmt.Errorf("reset the playground: %w", err)
 		}

@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"time"
 
+	"k8s.io/client-go/dynamic"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/tools/clientcmd"
 	"k8s.io/klog/v2"
@@ -16,6 +17,7 @@ import (
 	"github.com/tenon-sh/tenon/internal/catalog"
 	"github.com/tenon-sh/tenon/internal/clock"
 	"github.com/tenon-sh/tenon/internal/kube"
+	"github.com/tenon-sh/tenon/internal/sim/awsapi"
 	"github.com/tenon-sh/tenon/internal/sim/kubelet"
 	"github.com/tenon-sh/tenon/internal/sim/market"
 )
@@ -24,9 +26,15 @@ import (
 type Options struct {
 	Dir    Dir
 	Reset  bool          // begin with an empty cluster
-	Demo   bool          // begin with something to look at
+	Bare   bool          // without Tenon: neither its kinds nor its controller
+	Demo   bool          // begin with a pool and something to look at
 	Region string        // of the machines
 	Grace  time.Duration // how long a node may be silent before it is NotReady
+	Tenon  string        // program to run as the controller; empty: the one beside this program
+
+	ClusterName       string // in the simulated account
+	KubernetesVersion string // that the simulated EKS says the cluster has; empty: a recent one
+
 	Delays kubelet.Delays
 	Timing market.Timing // of the cloud that sells them; the zero value is as usual
 	Life   io.Writer     // what happens, for people
@@ -96,29 +104,40 @@ func Run(ctx context.Context, o Options, ready func(Contact)) error {
 		log.follow(ctx, client, fleet.NodeGone)
 	}()
 	defer func() { stop(); <-followed }()
-	if o.Demo {
-		if err := demo(ctx, client); err != nil {
-			return err
-		}
-	}
 	aws, err := startCloud(ctx, o, cluster, types, fleet, log)
 	if err != nil {
 		return err
 	}
 	defer func() { stop(); <-aws.done }()
+	if err := errors.Join(
+		copyFile(cluster.Kubeconfig, o.Dir.Kubeconfig()),
+		writeWhole(o.Dir.awsEnvironment(), exports(aws.environment(o.Region, awsapi.AdminKey))),
+	); err != nil {
+		return err
+	}
 	control := &api{fleet: fleet, cloud: aws, catalog: types, region: o.Region, stop: stop}
+	if !o.Bare {
+		control.tenon, err = startTenon(ctx, o, cluster, aws, log)
+		if ctx.Err() != nil {
+			return errors.New("stopped before the controller was ready")
+		} else if err != nil {
+			return err
+		}
+		defer func() { stop(); <-control.tenon.done }()
+	}
+	if o.Demo {
+		if err := demo(ctx, client); err != nil {
+			return err
+		}
+	}
+
 	url, closeAPI, err := control.serve()
 	if err != nil {
 		return err
 	}
 	defer closeAPI()
-
 	contact := Contact{URL: url, Token: control.token, PID: os.Getpid(), Kubeconfig: o.Dir.Kubeconfig(), APIServer: cluster.URL, AWS: aws.URL}
-	if err := errors.Join(
-		copyFile(cluster.Kubeconfig, contact.Kubeconfig),
-		writeWhole(o.Dir.awsEnvironment(), exports(aws.Environment(o.Region))),
-		o.Dir.writeContact(contact),
-	); err != nil {
+	if err := o.Dir.writeContact(contact); err != nil {
 		return err
 	}
 	defer os.Remove(o.Dir.contact())
@@ -147,6 +166,35 @@ func startCluster(ctx context.Context, o Options, log *life) (*kube.ControlPlane
 		Binary: binary, Dir: o.Dir.cluster(), Log: out, Grace: o.Grace,
 		Scheduler: true, Controllers: true, Machines: true,
 	})
+}
+
+// startTenon makes the cluster one that Tenon works for: its kinds, its controller and, for a demo, a pool.
+func startTenon(ctx context.Context, o Options, cluster *kube.ControlPlane, aws *cloud, log *life) (*controller, error) {
+	access, err := clientcmd.BuildConfigFromFlags("", cluster.Kubeconfig)
+	if err != nil {
+		return nil, err
+	}
+	access.QPS = -1
+	client, err := dynamic.NewForConfig(access)
+	if err != nil {
+		return nil, err
+	}
+	if err := teach(ctx, client); err != nil {
+		return nil, err
+	}
+	pool, err := manifest("default.yaml", o.ClusterName)
+	if err != nil {
+		return nil, err
+	}
+	if err := writeWhole(o.Dir.pool(), pool); err != nil {
+		return nil, err
+	}
+	if o.Demo {
+		if err := equip(ctx, client, pool); err != nil {
+			return nil, err
+		}
+	}
+	return runController(ctx, o, aws, log)
 }
 
 func connect(cluster *kube.ControlPlane) (kubernetes.Interface, error) {

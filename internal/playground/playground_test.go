@@ -17,7 +17,6 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/tools/clientcmd"
@@ -99,10 +98,10 @@ func TestAPlayground(t *testing.T) {
 	dir, other := filepath.Join(t.TempDir(), "a"), filepath.Join(t.TempDir(), "b")
 	up := func(dir string, more ...string) {
 		t.Helper()
-		must(t, append([]string{"up", "--dir", dir, "--detach", "--boot", "100ms", "--ready", "100ms"}, more...)...)
+		must(t, append([]string{"up", "--dir", dir, "--detach", "--bare", "--boot", "100ms", "--ready", "100ms"}, more...)...)
 	}
 	for _, d := range []string{dir, other} {
-		up(d, "--no-demo")
+		up(d)
 		t.Cleanup(func() { _, _ = playground.Stop(context.Background(), playground.Dir(d)) })
 	}
 	if a, b := contact(t, dir), contact(t, other); a.APIServer == b.APIServer || a.URL == b.URL {
@@ -112,10 +111,7 @@ func TestAPlayground(t *testing.T) {
 		t.Errorf("a second one started in the same directory: %v, %s", err, out)
 	}
 
-	c, ctx := client(t, dir), t.Context()
-	if _, err := c.CoreV1().Namespaces().Get(ctx, "demo", metav1.GetOptions{}); !apierrors.IsNotFound(err) {
-		t.Errorf("there is a demo although nobody wanted one (%v)", err)
-	}
+	c := client(t, dir)
 	if out, err := tenon(t, "sim", "add-machine", "--dir", dir, "--type", "m5.tiny"); err == nil || !strings.Contains(out, "m5.tiny") {
 		t.Errorf("a type that does not exist: %v, %s", err, out)
 	}
@@ -157,9 +153,6 @@ func TestAPlayground(t *testing.T) {
 	if states[nodes[0].Name] != kubelet.Dead || states[nodes[1].Name] != kubelet.Running || len(states) != 2 {
 		t.Errorf("machines after the restart: %v", states)
 	}
-	if _, err := c.AppsV1().Deployments("demo").Get(ctx, "web", metav1.GetOptions{}); err != nil {
-		t.Errorf("no demo although it was not refused: %v", err)
-	}
 
 	if out, err := tenon(t, "sim", "machines", "--dir", dir); err != nil || !strings.Contains(out, nodes[1].Name) {
 		t.Errorf("machines: %v, %s", err, out)
@@ -172,7 +165,7 @@ func TestAPlayground(t *testing.T) {
 	if out := must(t, "down", "--dir", dir); !strings.Contains(out, "no playground runs in") {
 		t.Errorf("a second down says %q", out)
 	}
-	up(dir, "--reset", "--no-demo")
+	up(dir, "--reset")
 	if n := len(readyNodes(t, client(t, dir), 0)); n != 0 {
 		t.Errorf("%d nodes have survived a reset", n)
 	}

@@ -25,6 +25,18 @@ func simCommand(dir *string) *cobra.Command {
 		faultCommand(dir, "kill", "Pull the plug of machines: their nodes fall silent", "killed"),
 		faultCommand(dir, "lose-network", "Cut machines off the network", "cut off"),
 		faultCommand(dir, "recover", "Give machines their network back", "back"),
+		&cobra.Command{
+			Use:   "kill-controller",
+			Short: "Kill the controller without notice; it starts again by itself",
+			Args:  cobra.NoArgs,
+			RunE: func(cmd *cobra.Command, _ []string) error {
+				c, err := Dial(Dir(*dir))
+				if err != nil {
+					return err
+				}
+				return c.KillController(cmd.Context())
+			},
+		},
 	)
 	return cmd
 }
