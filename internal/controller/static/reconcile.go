@@ -1,0 +1,93 @@
+package static
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/handler"
+	"sigs.k8s.io/controller-runtime/pkg/log"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+
+	v1 "github.com/tenon-sh/tenon/api/karpenter/v1"
+	"github.com/tenon-sh/tenon/engine/world"
+	"github.com/tenon-sh/tenon/internal/cluster"
+	"github.com/tenon-sh/tenon/internal/enact"
+	"github.com/tenon-sh/tenon/internal/loop"
+)
+
+const (
+	unsynced = time.Second      // until the picture of the cluster is complete
+	held     = 30 * time.Second // until a limit may have room again
+	again    = time.Minute      // whatever happens
+)
+
+// Spec is what this reconciler touches.
+func Spec() loop.Spec {
+	return loop.Spec{
+		Name:   "static.provisioning",
+		Reads:  []loop.Resource{loop.Of(v1.Group, "nodepools"), loop.Of(v1.Group, "nodeclaims"), loop.Of("", "nodes"), loop.Of("", "pods")},
+		Writes: []loop.Write{loop.To(v1.Group, "nodeclaims", "create", "delete")},
+	}
+}
+
+// Reconciler keeps static pools at their number.
+type Reconciler struct {
+	Client  client.Client
+	Cluster *cluster.Cluster
+	Enact   *enact.Enactor
+}
+
+// Register adds the reconciler to a manager.
+func (r *Reconciler) Register(m ctrl.Manager) error {
+	ofClaim := handler.EnqueueRequestsFromMapFunc(func(_ context.Context, o client.Object) []reconcile.Request {
+		if pool := o.GetLabels()[v1.LabelNodePool]; pool != "" {
+			return []reconcile.Request{{NamespacedName: client.ObjectKey{Name: pool}}}
+		}
+		return nil
+	})
+	return ctrl.NewControllerManagedBy(m).Named(Spec().Name).
+		For(&v1.NodePool{}).
+		Watches(&v1.NodeClaim{}, ofClaim).
+		WithOptions(loop.Options(10, time.Second, time.Minute)).
+		Complete(r)
+}
+
+// Reconcile brings one pool to its number.
+func (r *Reconciler) Reconcile(ctx context.Context, req reconcile.Request) (reconcile.Result, error) {
+	p := &v1.NodePool{}
+	if err := r.Client.Get(ctx, req.NamespacedName, p); err != nil {
+		return loop.Result(0, err)
+	}
+	if !p.Static() {
+		return reconcile.Result{}, nil
+	}
+	w := r.Cluster.World()
+	pool := w.Pool(world.PoolID{Kind: world.NodePool, Name: p.Name})
+	if ok, _ := r.Cluster.Synced(); !ok || pool == nil || pool.Replicas == nil || int64(*pool.Replicas) != *p.Spec.Replicas {
+		return reconcile.Result{RequeueAfter: unsynced}, nil
+	}
+	step := Next(w, pool)
+	if step.Held > 0 {
+		log.FromContext(ctx).Info("the pool's limit of nodes keeps it from its replicas", "NodePool", p.Name, "missing", step.Held)
+	}
+	_, err := r.Enact.Ask(ctx, step.New, enact.Provisioned)
+	errs := []error{err}
+	for _, name := range step.Back {
+		c := &v1.NodeClaim{}
+		if err := r.Client.Get(ctx, client.ObjectKey{Name: name}, c); err != nil {
+			errs = append(errs, client.IgnoreNotFound(err))
+			continue
+		}
+		errs = append(errs, r.Enact.Release(ctx, c, enact.Released))
+	}
+	if err := errors.Join(errs...); err != nil {
+		return loop.Result(0, err)
+	}
+	if step.Held > 0 {
+		return reconcile.Result{RequeueAfter: held}, nil
+	}
+	return reconcile.Result{RequeueAfter: again}, nil
+}
