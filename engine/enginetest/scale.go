@@ -158,6 +158,43 @@ func must(err error) {
 	}
 }
 
+// Wishful is n pods in deployments of twenty with soft terms: apart by host, spread by zone and by host, a preferred zone.
+func Wishful(n int) *world.World {
+	b := Apps(0).Edit()
+	var d dice
+	for i := range n / 20 {
+		name := fmt.Sprintf("app-%05d", i)
+		p := world.Pod{Waiting: true, Labels: map[string]string{"app": name}}
+		p.Requests = amount.Of(amount.Entry{Name: amount.CPU, Value: int64(1+d.roll(20)) * 100}, amount.Entry{Name: amount.Memory, Value: int64(1+d.roll(32)) * gi / 8},
+			amount.Entry{Name: amount.Pods, Value: amount.Unit})
+		switch i % 4 {
+		case 0:
+			p.PodTerms = []world.PodTerm{{Anti: true, Weight: 100, Key: label.Hostname, Selector: app(name), Namespaces: []string{"default"}}}
+		case 1:
+			p.Spread = []world.Spread{{Key: label.Zone, MaxSkew: 1, Soft: true, Selector: app(name)}, {Key: label.Hostname, MaxSkew: 1, Soft: true, Selector: app(name)}}
+		case 2:
+			p.NodeWishes = []world.NodeWish{{Weight: 50, Term: world.NodeTerm{Labels: label.SetOf(label.Is(label.Zone, "b"))}}}
+		}
+		for j := range 20 {
+			p.Key = world.Key{Namespace: "default", Name: fmt.Sprintf("%s-%d", name, j)}
+			must(b.SetPod(p))
+		}
+	}
+	return b.Snapshot(0)
+}
+
+// Limited is Apps of n pods under limits that leave some out, in pools of two weights.
+func Limited(n int) *world.World {
+	b := Apps(n).Edit()
+	for i, name := range []string{"general", "second"} {
+		must(b.SetPool(world.Pool{
+			ID: world.PoolID{Kind: world.NodePool, Name: name}, Template: "t", Weight: int32(i), Requirements: label.SetOf(label.Is(label.CapacityType, label.OnDemand)),
+			Limits: amount.Of(amount.Entry{Name: amount.CPU, Value: int64(n) * 800}, amount.Entry{Name: amount.Nodes, Value: int64(n) * 100}),
+		}))
+	}
+	return b.Snapshot(0)
+}
+
 // Hopeless is n pods of many kinds that nothing takes, beside a thousand full nodes.
 func Hopeless(n int) *world.World {
 	b := Steady(1000, 0).Edit()

@@ -15,7 +15,6 @@ type lot struct {
 	wish   spread.Wish
 	offers set
 	pods   []*waiting
-	placed int
 	told   bool // it might have been placed in other domains, or on other offers
 }
 

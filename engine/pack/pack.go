@@ -27,7 +27,8 @@ type Packer struct {
 	steps   int
 	taken   map[string]bool // names
 	limited bool            // some pool has limits
-	loose   bool            // nothing can be proven of what is bought from here on
+	proof   *proof
+	loose   bool // what is searched now may use what an earlier search left free, so nothing is proven of it
 	plan    plan.Plan
 	left    []*waiting // pods without a place
 }
@@ -51,10 +52,10 @@ func Pack(w *world.World, o Options) plan.Plan {
 	if k.unfair() {
 		k = pack(w, o, true)
 	}
+	k.plan.Bound = k.bound()
 	if !o.ExactOnly && k.plan.Waiting <= few {
 		k = k.orExact()
 	}
-	k.doubt()
 	k.finish()
 	return k.plan
 }
@@ -339,7 +340,7 @@ func (k *Packer) place(strictly bool) {
 		if !k.options.ExactOnly {
 			k.fillOld()
 			k.search()
-			k.loose = true // what comes later may use what is free here
+			k.loose = true
 		}
 		k.exact()
 		homeless = append(homeless, k.left...)

@@ -6,27 +6,23 @@ import (
 	"github.com/tenon-sh/tenon/engine/solve"
 )
 
-// proof is what is needed to say how little the lots could have cost.
+// proof is what is needed to say how little the pods that were placed by search could have cost.
 type proof struct {
-	all    []*lot
 	forced bool          // every lot could go one way only
 	free   solve.Problem // everything that was on sale
 	hosts  []int
-	solved int
 	bound  int64
 }
 
 func (k *Packer) newProof(lots []*lot) *proof {
-	p := &proof{all: slices.Clone(lots)}
-	p.forced = len(k.market.tiers) == 1 && !slices.ContainsFunc(k.market.pools, func(p *pool) bool { return p.least }) &&
-		!slices.ContainsFunc(lots, func(l *lot) bool { return l.told })
-	if p.forced {
-		return p
-	}
+	p := &proof{forced: len(k.market.tiers) == 1 && !slices.ContainsFunc(lots, func(l *lot) bool { return l.told })}
 	for _, tier := range k.market.tiers {
 		at, offers := k.problem(tier, func(*machine) bool { return true })
 		p.free.Hosts = append(p.free.Hosts, at.Hosts...)
 		p.hosts = append(p.hosts, offers...)
+	}
+	for _, t := range k.market.pools {
+		p.forced = p.forced && !t.least
 	}
 	for i := range p.free.Hosts {
 		p.free.Hosts[i].Draws = nil
@@ -34,53 +30,43 @@ func (k *Packer) newProof(lots []*lot) *proof {
 	return p
 }
 
-func (p *proof) add(a solve.Answer) {
-	p.solved++
-	p.bound += a.Bound
-}
-
-// least is what placing on new machines what the search has placed there costs
-// at least. Where one tier was searched and every lot could go one way only,
-// the search has proven it. Else it is proven for all the ways they might have
-// gone: in any domain, and in any lighter pool, whose machines they may share.
-func (k *Packer) least(p *proof) int64 {
-	if p.forced || p.solved == 0 {
-		return p.bound
+// bound is what placing on new machines the pods that the search has placed
+// there costs at least. Where one tier was searched, every lot could go one way
+// only and all stayed where they were put, the search has proven it. Else it is
+// proven for all the ways they might have gone: in any domain, and in any
+// lighter pool, whose machines they may share.
+func (k *Packer) bound() int64 {
+	if k.proof == nil {
+		return 0
 	}
-	free := p.free
-	byClass := map[*class]int{}
-	for _, l := range p.all {
-		if l.placed == 0 {
+	placed, crowded := map[*class]int{}, map[*class]bool{}
+	moved := slices.ContainsFunc(k.left, func(x *waiting) bool { return x.proven }) ||
+		slices.ContainsFunc(k.old, func(b *bin) bool { return slices.ContainsFunc(b.pods, func(x *waiting) bool { return x.proven }) })
+	for _, b := range k.new {
+		for _, x := range b.pods {
+			if x.proven {
+				placed[x.class]++
+				crowded[x.class] = crowded[x.class] || x.squeezed
+				moved = moved || x.squeezed
+			}
+		}
+	}
+	if k.proof.forced && !moved {
+		return k.proof.bound
+	}
+	free := k.proof.free
+	for _, c := range k.classes {
+		if placed[c] == 0 {
 			continue
 		}
-		at, ok := byClass[l.class]
-		if !ok {
-			at = len(free.Items)
-			byClass[l.class] = at
-			free.Items = append(free.Items, solve.Item{
-				Name: l.class.pod.String(), Need: l.class.need, PerHost: l.simple.PerHost, Hosts: among(l.class.offers, p.hosts),
-			})
+		item := solve.Item{Name: c.pod.String(), Need: c.need, Count: placed[c], Hosts: among(c.offers, k.proof.hosts)}
+		if item.Hosts == nil {
+			return 0
 		}
-		free.Items[at].Count += l.placed
+		if !crowded[c] {
+			item.PerHost = k.ledger.PerHost(c.subject)
+		}
+		free.Items = append(free.Items, item)
 	}
 	return solve.Bound(free)
-}
-
-// doubt takes the bound back if pods it counts on did not stay on new machines,
-// or a machine holds more than the modest number that it was proven with.
-func (k *Packer) doubt() {
-	for _, b := range k.new {
-		if slices.ContainsFunc(b.pods, func(x *waiting) bool { return x.proven && x.squeezed }) {
-			k.plan.Bound = 0
-		}
-	}
-	moved := func(x *waiting) bool { return x.proven }
-	if slices.ContainsFunc(k.left, moved) {
-		k.plan.Bound = 0
-	}
-	for _, b := range k.old {
-		if slices.ContainsFunc(b.pods, moved) {
-			k.plan.Bound = 0
-		}
-	}
 }

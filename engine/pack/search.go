@@ -14,22 +14,23 @@ import (
 // prove to be right, or not place, stays for the exact tier.
 func (k *Packer) search() {
 	lots, rest := k.lots()
-	proof := k.newProof(lots)
+	var p *proof
+	if k.proof == nil && !k.loose {
+		p = k.newProof(lots)
+		k.proof = p
+	}
 	for _, tier := range k.market.tiers {
 		if len(lots) == 0 {
 			break
 		}
 		var back []*waiting
-		lots, back = k.searchTier(tier, lots, proof)
+		lots, back = k.searchTier(tier, lots, p)
 		rest = append(rest, back...)
 	}
 	for _, l := range lots {
 		rest = append(rest, l.pods...)
 	}
 	k.left = rest
-	if !k.loose {
-		k.plan.Bound = k.least(proof)
-	}
 }
 
 // searchTier buys from the pools of one tier for the lots they can host, and
@@ -59,8 +60,10 @@ func (k *Packer) searchTier(tier []*pool, lots []*lot, proof *proof) (out []*lot
 	}
 	a := k.solveWishes(p, in)
 	k.steps += a.Steps
-	back = k.buyAll(a, in, hosts)
-	proof.add(a)
+	back = k.buyAll(a, in, hosts, proof != nil)
+	if proof != nil {
+		proof.bound += a.Bound
+	}
 	for _, l := range in {
 		if len(l.pods) > 0 {
 			out = append(out, l)
@@ -220,7 +223,7 @@ func sortedKeys[K comparable, V any](m map[K]V, compare func(a, b K) int) []K {
 
 // buyAll opens the machines of the answer and puts the lots' pods on them. It
 // returns the pods of machines that would not keep their pool's minValues.
-func (k *Packer) buyAll(a solve.Answer, lots []*lot, hosts []int) (back []*waiting) {
+func (k *Packer) buyAll(a solve.Answer, lots []*lot, hosts []int, proven bool) (back []*waiting) {
 	for _, n := range a.Nodes {
 		for range n.Times {
 			b := k.buy(hosts[n.Host])
@@ -228,10 +231,9 @@ func (k *Packer) buyAll(a solve.Answer, lots []*lot, hosts []int) (back []*waiti
 				l := lots[it.Item]
 				k.joinAll(b, l.class, l.pods[:it.Count])
 				for _, x := range l.pods[:it.Count] {
-					x.proven = true
+					x.proven = proven
 				}
 				l.pods = l.pods[it.Count:]
-				l.placed += it.Count
 			}
 			if !k.varied(b.offer, b, nil) {
 				back = append(back, b.pods...)

@@ -20,6 +20,8 @@ func BenchmarkDecide(b *testing.B) {
 		{"Steady2000x500", func() *world.World { return enginetest.Steady(2000, 500) }, provision.Options{}},
 		{"Tangled1k", func() *world.World { return enginetest.Tangled(1_000) }, provision.Options{}},
 		{"Tangled5k", func() *world.World { return enginetest.Tangled(5_000) }, provision.Options{}},
+		{"Wishful4k", func() *world.World { return enginetest.Wishful(4_000) }, provision.Options{}},
+		{"Limited5k", func() *world.World { return enginetest.Limited(5_000) }, provision.Options{}},
 		{"Hopeless5k", func() *world.World { return enginetest.Hopeless(5_000) }, provision.Options{}},
 		{"Exact1k", func() *world.World { return enginetest.Apps(1_000) }, provision.Options{ExactOnly: true}},
 	} {
@@ -31,6 +33,7 @@ func BenchmarkDecide(b *testing.B) {
 				b.ReportMetric(float64(p.Cost)/float64(max(p.Bound, 1)), "cost/bound")
 				b.ReportMetric(float64(len(p.New)), "nodes")
 				b.ReportMetric(float64(len(p.Refused)), "refused")
+				b.ReportMetric(float64(len(p.GivenUp)), "given-up")
 				b.ReportMetric(float64(p.Steps), "steps")
 			}
 		})
