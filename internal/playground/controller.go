@@ -54,10 +54,12 @@ func runController(ctx context.Context, o Options, aws *cloud, log *life) (*cont
 				return nil, err
 			}
 			c.health.Store(net.JoinHostPort("127.0.0.1", ports[1]))
-			cmd := exec.Command(program,
+			args := append([]string{
 				"controller", "--kubeconfig", o.Dir.Kubeconfig(), "--cluster-name", o.ClusterName, "--interruption-queue", o.ClusterName,
 				"--leader-election-namespace", "kube-system", "--metrics-port", ports[0], "--health-probe-port", ports[1],
-			)
+				"--default-instance-profile", "KarpenterNodeInstanceProfile-" + o.ClusterName,
+			}, o.ControllerFlags...)
+			cmd := exec.Command(program, args...)
 			cmd.Env = append(kube.Environment(o.Dir.cluster()), aws.environment(o.Region, awsapi.ControllerKey)...)
 			cmd.Stdout, cmd.Stderr = out, out
 			return cmd, nil

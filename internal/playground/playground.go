@@ -32,8 +32,11 @@ type Options struct {
 	Grace  time.Duration // how long a node may be silent before it is NotReady
 	Tenon  string        // program to run as the controller; empty: the one beside this program
 
-	ClusterName       string // in the simulated account
-	KubernetesVersion string // that the simulated EKS says the cluster has; empty: a recent one
+	ClusterName       string   // in the simulated account
+	KubernetesVersion string   // that the simulated EKS says the cluster has; empty: a recent one
+	ExtraZones        []string // zones the region does not have, selling what its first zone sells
+	ControllerFlags   []string // further flags of `tenon controller`
+	Surroundings      Surroundings
 
 	Delays kubelet.Delays
 	Timing market.Timing // of the cloud that sells them; the zero value is as usual
@@ -84,7 +87,7 @@ func Run(ctx context.Context, o Options, ready func(Contact)) error {
 		return err
 	}
 	defer cluster.Stop()
-	client, err := connect(cluster)
+	client, objects, err := connect(cluster)
 	if err != nil {
 		return err
 	}
@@ -104,6 +107,9 @@ func Run(ctx context.Context, o Options, ready func(Contact)) error {
 		log.follow(ctx, client, fleet.NodeGone)
 	}()
 	defer func() { stop(); <-followed }()
+	if err := surround(ctx, o, client, objects, types, fleet); err != nil {
+		return err
+	}
 	aws, err := startCloud(ctx, o, cluster, types, fleet, log)
 	if err != nil {
 		return err
@@ -117,7 +123,7 @@ func Run(ctx context.Context, o Options, ready func(Contact)) error {
 	}
 	control := &api{fleet: fleet, cloud: aws, catalog: types, region: o.Region, stop: stop}
 	if !o.Bare {
-		control.tenon, err = startTenon(ctx, o, cluster, aws, log)
+		control.tenon, err = startTenon(ctx, o, objects, aws, log)
 		if ctx.Err() != nil {
 			return errors.New("stopped before the controller was ready")
 		} else if err != nil {
@@ -169,16 +175,7 @@ func startCluster(ctx context.Context, o Options, log *life) (*kube.ControlPlane
 }
 
 // startTenon makes the cluster one that Tenon works for: its kinds, its controller and, for a demo, a pool.
-func startTenon(ctx context.Context, o Options, cluster *kube.ControlPlane, aws *cloud, log *life) (*controller, error) {
-	access, err := clientcmd.BuildConfigFromFlags("", cluster.Kubeconfig)
-	if err != nil {
-		return nil, err
-	}
-	access.QPS = -1
-	client, err := dynamic.NewForConfig(access)
-	if err != nil {
-		return nil, err
-	}
+func startTenon(ctx context.Context, o Options, client dynamic.Interface, aws *cloud, log *life) (*controller, error) {
 	if err := teach(ctx, client); err != nil {
 		return nil, err
 	}
@@ -197,13 +194,18 @@ func startTenon(ctx context.Context, o Options, cluster *kube.ControlPlane, aws 
 	return runController(ctx, o, aws, log)
 }
 
-func connect(cluster *kube.ControlPlane) (kubernetes.Interface, error) {
+func connect(cluster *kube.ControlPlane) (kubernetes.Interface, dynamic.Interface, error) {
 	c, err := clientcmd.BuildConfigFromFlags("", cluster.Kubeconfig)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	c.QPS = -1 // the machines share this client
-	return kubernetes.NewForConfig(c)
+	plain, err := kubernetes.NewForConfig(c)
+	if err != nil {
+		return nil, nil, err
+	}
+	objects, err := dynamic.NewForConfig(c)
+	return plain, objects, err
 }
 
 func copyFile(from, to string) error {

@@ -100,8 +100,8 @@ func TestAPlayground(t *testing.T) {
 		t.Helper()
 		must(t, append([]string{"up", "--dir", dir, "--detach", "--bare", "--boot", "100ms", "--ready", "100ms"}, more...)...)
 	}
-	for _, d := range []string{dir, other} {
-		up(d)
+	for d, flags := range map[string][]string{dir: nil, other: {"--managed-nodes", "m5.large=2", "--fargate-nodes", "1", "--daemons"}} {
+		up(d, flags...)
 		t.Cleanup(func() { _, _ = playground.Stop(context.Background(), playground.Dir(d)) })
 	}
 	if a, b := contact(t, dir), contact(t, other); a.APIServer == b.APIServer || a.URL == b.URL {
@@ -122,9 +122,7 @@ func TestAPlayground(t *testing.T) {
 			t.Errorf("node %s is not what was asked for: %v %v %v", n.Name, n.Labels, n.Spec.Taints, n.Status.Capacity)
 		}
 	}
-	if n := len(readyNodes(t, client(t, other), 0)); n != 0 {
-		t.Errorf("the other playground has %d nodes", n)
-	}
+	surrounded(t, client(t, other))
 	must(t, "sim", "kill", "--dir", dir, nodes[0].Name)
 
 	// However it ends, the next one goes on from there.
@@ -169,6 +167,34 @@ func TestAPlayground(t *testing.T) {
 	if n := len(readyNodes(t, client(t, dir), 0)); n != 0 {
 		t.Errorf("%d nodes have survived a reset", n)
 	}
+}
+
+// surrounded checks the nodes of EKS and what runs on them.
+func surrounded(t *testing.T, c kubernetes.Interface) {
+	t.Helper()
+	fargate := map[string]bool{}
+	for _, n := range readyNodes(t, c, 3) {
+		fargate[n.Name] = n.Labels["eks.amazonaws.com/compute-type"] == "fargate"
+	}
+	kubetest.Within(t, 30*time.Second, func() error {
+		pods, err := c.CoreV1().Pods("kube-system").List(t.Context(), metav1.ListOptions{})
+		if err != nil {
+			return err
+		}
+		n := 0
+		for _, p := range pods.Items {
+			if p.Status.Phase == corev1.PodRunning {
+				n++
+			}
+			if fargate[p.Spec.NodeName] {
+				t.Errorf("%s runs on Fargate", p.Name)
+			}
+		}
+		if n != 4 {
+			return fmt.Errorf("%d of %d daemons run, want 4", n, len(pods.Items))
+		}
+		return nil
+	})
 }
 
 // readyNodes waits until so many nodes are ready and returns them.
