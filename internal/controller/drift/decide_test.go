@@ -1,0 +1,60 @@
+package drift_test
+
+import (
+	"testing"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	v1 "github.com/tenon-sh/tenon/api/karpenter/v1"
+	"github.com/tenon-sh/tenon/engine/label"
+	"github.com/tenon-sh/tenon/engine/world"
+	"github.com/tenon-sh/tenon/internal/controller/drift"
+)
+
+func TestReason(t *testing.T) {
+	noon := time.Date(2026, 1, 1, 12, 0, 0, 0, time.UTC)
+	tests := map[string]struct {
+		why    string
+		change func(*drift.Seen)
+		want   string
+	}{
+		"Fine": {"It is what the pool asks for.", func(*drift.Seen) {}, ""},
+		"Template": {"The pool's template has changed.", func(s *drift.Seen) {
+			s.Pool.Spec.Template.Labels = map[string]string{"team": "b"}
+		}, v1.ReasonNodePoolDrifted},
+		"OtherVersion": {"Another controller wrote the hash: it cannot be compared.", func(s *drift.Seen) {
+			s.Claim.Annotations[v1.AnnotationPoolHash], s.Claim.Annotations[v1.AnnotationPoolHashVersion] = "1", "v3"
+		}, ""},
+		"Requirements": {"The pool wants another zone now.", func(s *drift.Seen) { s.World.Requirements = label.SetOf(label.Is(label.Zone, "b")) }, v1.ReasonRequirementsDrifted},
+		"NodeLabels": {"What only the node says counts.", func(s *drift.Seen) {
+			s.World.Requirements, s.Labels = label.SetOf(label.Is("team", "a")), map[string]string{"team": "a"}
+		}, ""},
+		"NotSold": {"The type is gone from the catalogue.", func(s *drift.Seen) { s.Catalog.Shapes[0].Name = "other" }, v1.ReasonInstanceTypeNotFound},
+		"SoldOut": {"Sold out is not gone.", func(s *drift.Seen) { s.Catalog.Shapes[0].Offers[0].Gone = true }, ""},
+		"Young": {"A catalogue may lag behind.", func(s *drift.Seen) {
+			s.Catalog.Shapes[0].Name = "other"
+			s.Claim.CreationTimestamp = metav1.NewTime(noon.Add(-59 * time.Minute))
+		}, ""},
+		"NoCatalog": {"Nothing is known of what is sold.", func(s *drift.Seen) { s.Catalog = nil }, ""},
+		"NoPool":    {"Its pool is gone; its claims go with it.", func(s *drift.Seen) { s.Pool, s.World = nil, nil }, ""},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			p := &v1.NodePool{Spec: v1.NodePoolSpec{Template: v1.NodeClaimTemplate{ObjectMeta: v1.ObjectMeta{Labels: map[string]string{"team": "a"}}}}}
+			s := drift.Seen{
+				Now: noon, Pool: p, World: &world.Pool{Requirements: label.SetOf(label.Is(label.Zone, "a", "b"))},
+				Claim: &v1.NodeClaim{ObjectMeta: metav1.ObjectMeta{
+					CreationTimestamp: metav1.NewTime(noon.Add(-2 * time.Hour)),
+					Labels:            map[string]string{label.Zone: "a", label.InstanceType: "m5", label.CapacityType: label.OnDemand},
+					Annotations:       map[string]string{v1.AnnotationPoolHash: p.Hash(), v1.AnnotationPoolHashVersion: v1.HashVersion},
+				}},
+				Catalog: &world.Catalog{Shapes: []world.Shape{{Name: "m5", Offers: []world.Offer{{Zone: "a", CapacityType: label.OnDemand}}}}},
+			}
+			tc.change(&s)
+			if got := drift.Reason(s); got != tc.want {
+				t.Errorf("%q, want %q: %s", got, tc.want, tc.why)
+			}
+		})
+	}
+}

@@ -1,0 +1,140 @@
+package drift
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/handler"
+	"sigs.k8s.io/controller-runtime/pkg/log"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+
+	v1 "github.com/tenon-sh/tenon/api/karpenter/v1"
+	"github.com/tenon-sh/tenon/engine/world"
+	"github.com/tenon-sh/tenon/internal/clock"
+	"github.com/tenon-sh/tenon/internal/cloud"
+	"github.com/tenon-sh/tenon/internal/cluster"
+	"github.com/tenon-sh/tenon/internal/loop"
+	"github.com/tenon-sh/tenon/internal/observe"
+)
+
+// again is how often a claim is looked at although it and its pool stay the same.
+const again = 5 * time.Minute
+
+// Spec is what this reconciler touches.
+func Spec() loop.Spec {
+	return loop.Spec{
+		Name:   "nodeclaim.drift",
+		Reads:  []loop.Resource{loop.Of(v1.Group, "nodepools"), loop.Of(v1.Group, "nodeclaims"), loop.Of("", "nodes")},
+		Writes: []loop.Write{loop.To(v1.Group, "nodeclaims/status", "patch")},
+	}
+}
+
+// Reconciler keeps the Drifted condition of claims.
+type Reconciler struct {
+	Client  client.Client
+	Cloud   *cloud.Cloud
+	Cluster *cluster.Cluster
+	Now     clock.Now
+}
+
+// Register adds the reconciler to a manager.
+func (r *Reconciler) Register(m ctrl.Manager) error {
+	return ctrl.NewControllerManagedBy(m).Named(Spec().Name).
+		For(&v1.NodeClaim{}).
+		Watches(&v1.NodePool{}, handler.EnqueueRequestsFromMapFunc(r.ofPool)).
+		WithOptions(loop.Options(10, time.Second, 5*time.Minute)).
+		Complete(r)
+}
+
+// ofPool maps a pool to its claims.
+func (r *Reconciler) ofPool(ctx context.Context, o client.Object) []reconcile.Request {
+	var claims v1.NodeClaimList
+	if err := r.Client.List(ctx, &claims, client.MatchingLabels{v1.LabelNodePool: o.GetName()}); err != nil {
+		return nil // the cache does not fail but while it stops
+	}
+	out := make([]reconcile.Request, len(claims.Items))
+	for i := range claims.Items {
+		out[i].Name = claims.Items[i].Name
+	}
+	return out
+}
+
+// Reconcile says of one claim whether it has drifted.
+func (r *Reconciler) Reconcile(ctx context.Context, req reconcile.Request) (reconcile.Result, error) {
+	c := &v1.NodeClaim{}
+	if err := r.Client.Get(ctx, req.NamespacedName, c); err != nil {
+		return loop.Result(0, err)
+	}
+	if c.DeletionTimestamp != nil || !c.Conditions().Is(v1.ConditionRegistered) {
+		return reconcile.Result{}, nil
+	}
+	if ok, _ := r.Cluster.Synced(); !ok {
+		return reconcile.Result{RequeueAfter: time.Second}, nil
+	}
+	reason, err := r.reason(ctx, c)
+	if err != nil {
+		return loop.Result(0, err)
+	}
+	was := c.Conditions().Is(v1.ConditionDrifted)
+	next, err := loop.PatchStatus(ctx, r.Client, c, func(c *v1.NodeClaim) {
+		if reason == "" {
+			c.Conditions().Clear(v1.ConditionDrifted, r.Now())
+		} else {
+			c.Conditions().True(v1.ConditionDrifted, reason, reason, r.Now())
+		}
+	})
+	if err != nil {
+		return loop.Result(0, err)
+	}
+	if next.ResourceVersion != c.ResourceVersion {
+		r.Cluster.Wrote(next)
+	}
+	if reason != "" && !was {
+		log.FromContext(ctx).Info("marked drifted", "NodeClaim", c.Name, "reason", reason)
+	}
+	return reconcile.Result{RequeueAfter: again}, nil
+}
+
+// reason says how a claim has drifted. The driver is asked last: it is the dearest.
+func (r *Reconciler) reason(ctx context.Context, c *v1.NodeClaim) (string, error) {
+	w := r.Cluster.Recent(time.Second)
+	item := observe.Claim(c)
+	seen := Seen{Now: r.Now(), Claim: c, World: w.Pool(item.Pool), Catalog: w.Catalog(item.Template)}
+	if place := w.Place(c.Status.NodeName); place != nil {
+		seen.Labels = place.Labels()
+	}
+	if item.Pool.Kind == world.NodePool {
+		p := &v1.NodePool{}
+		switch err := r.Client.Get(ctx, client.ObjectKey{Name: item.Pool.Name}, p); {
+		case err == nil:
+			seen.Pool = p
+		case client.IgnoreNotFound(err) != nil:
+			return "", fmt.Errorf("pool of claim %q: %w", c.Name, err)
+		}
+	}
+	if reason := Reason(seen); reason != "" {
+		return reason, nil
+	}
+	return r.ask(ctx, c, item.Template)
+}
+
+// ask has the driver compare the machine with its template.
+func (r *Reconciler) ask(ctx context.Context, c *v1.NodeClaim, id world.TemplateID) (string, error) {
+	template, broken, known := r.Cloud.Template(id)
+	if !known || broken != nil {
+		return "", nil // nothing can be compared with what cannot be had
+	}
+	m, there, err := r.Cloud.Find(ctx, c.Status.ProviderID, r.Now().Add(-again))
+	if err != nil || !there {
+		return "", err
+	}
+	m.Annotations = c.Annotations
+	reason, err := r.Cloud.Drift(ctx, m, template)
+	if cloud.CodeOf(err) == cloud.NotReady || cloud.CodeOf(err) == cloud.Gone {
+		return "", nil
+	}
+	return reason, err
+}
