@@ -40,8 +40,8 @@ func (o *options) flags(f *flag.FlagSet) {
 	f.StringVar(&o.side, "side", "both", "whom to run: tenon, karpenter or both")
 	f.StringVar(&o.only, "only", "", "scenarios, separated by commas; all if empty")
 	f.StringVar(&o.pods, "pods", "", "numbers of pods, separated by commas; the scenario's own if empty")
-	f.IntVar(&o.seeds, "seeds", 1, "worlds of each scenario and size")
-	f.DurationVar(&o.cap, "cap", 20*time.Second, "CPU time after which a side is stopped")
+	f.IntVar(&o.seeds, "seeds", 1, "besides, so many small worlds of each kind; 1: none")
+	f.DurationVar(&o.cap, "cap", 30*time.Second, "CPU time after which a side is stopped")
 	f.IntVar(&o.workers, "workers", 1, "workers of the peer, that look at open claims side by side")
 	f.IntVar(&o.steps, "steps", 0, "bound on our counted work; 0: the default")
 	f.StringVar(&o.out, "out", "", "page to write, with its plots beside it; none if empty")
@@ -50,7 +50,7 @@ func (o *options) flags(f *flag.FlagSet) {
 	f.StringVar(&o.child, "child", "", "decide one world as this side and print the outcome; for the program itself")
 	f.StringVar(&o.world.Scenario, "scenario", "", "with -child: the scenario")
 	f.IntVar(&o.world.Pods, "n", 0, "with -child: how many pods wait")
-	f.Uint64Var(&o.world.Seed, "seed", 1, "with -child: the seed")
+	f.Uint64Var(&o.world.Seed, "seed", 1, "seed of the worlds")
 }
 
 // sizes are the numbers of waiting pods that a scenario is run with by default.
@@ -109,10 +109,19 @@ func (o *options) worlds() ([]worldID, error) {
 			use = sizes(s.Name)
 		}
 		for _, n := range use {
-			for seed := range o.seeds {
-				out = append(out, worldID{s.Name, n, uint64(seed + 1)})
-			}
+			out = append(out, worldID{s.Name, n, o.world.Seed})
 		}
 	}
 	return out, nil
+}
+
+// small lists small worlds, several of each kind.
+func (o *options) small() []worldID {
+	var out []worldID
+	for _, name := range []string{"diverse", "spread", "apart", "mix", "trace", "trace-capped"} {
+		for seed := range o.seeds {
+			out = append(out, worldID{name, 1_000, uint64(seed + 1)})
+		}
+	}
+	return out
 }

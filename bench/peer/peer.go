@@ -1,8 +1,10 @@
 // Package peer puts a world through Karpenter's own scheduler, used as a library.
 //
 // The pass is what its provisioner does: nodes are copied, topology counted, a
-// scheduler built and run, instance types cut to what a launch may name. What a
-// claim costs is the cheapest offering among those it may launch.
+// scheduler built and run. Its provisioner then sorts the types of every claim by
+// price, to cut them to as many as a launch may name; that is left out, since it
+// takes time and no claim here has so many. What a claim costs is the cheapest
+// offering among those it may launch.
 package peer
 
 import (
@@ -136,8 +138,7 @@ func (p *pass) solve(ctx context.Context, pods []*corev1.Pod) (scheduling.Result
 		return scheduling.Results{}, fmt.Errorf("count topology: %w", err)
 	}
 	s := scheduling.NewScheduler(ctx, p.client, p.pools, p.cluster, nodes, topology, p.types, p.daemons, silent{}, clock.RealClock{}, nil, nil, p.choices...)
-	results, err := s.Solve(ctx, pods)
-	return results.TruncateInstanceTypes(p.ctx, scheduling.MaxInstanceTypes), err
+	return s.Solve(ctx, pods)
 }
 
 // tell puts the results into the common form.

@@ -71,3 +71,27 @@ func Find(name string) (Scenario, bool) {
 	}
 	return Scenario{}, false
 }
+
+// Objects lists all objects of the world.
+func (in Input) Objects() []any {
+	var out []any
+	for _, o := range in.Pools {
+		out = append(out, o)
+	}
+	for _, o := range in.DaemonSets {
+		out = append(out, o)
+	}
+	for _, o := range in.Nodes {
+		out = append(out, o)
+	}
+	for _, o := range in.Claims {
+		out = append(out, o)
+	}
+	for _, o := range in.Bound {
+		out = append(out, o)
+	}
+	for _, o := range in.Pending {
+		out = append(out, o)
+	}
+	return out
+}
