@@ -1,0 +1,86 @@
+package register_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	v1 "github.com/tenon-sh/tenon/api/karpenter/v1"
+	"github.com/tenon-sh/tenon/internal/controller/register"
+	"github.com/tenon-sh/tenon/internal/observe"
+)
+
+var noon = time.Date(2026, 1, 1, 12, 0, 0, 0, time.UTC)
+
+func launched(change ...func(*v1.NodeClaim)) *v1.NodeClaim {
+	c := &v1.NodeClaim{ObjectMeta: metav1.ObjectMeta{Name: "c", UID: "1"}, Status: v1.NodeClaimStatus{ProviderID: "m"}}
+	c.Conditions().True(v1.ConditionLaunched, "", "", noon)
+	for _, f := range change {
+		f(c)
+	}
+	return c
+}
+
+func TestNext(t *testing.T) {
+	tests := map[string]struct {
+		why   string
+		claim *v1.NodeClaim
+		nodes int
+		want  register.Kind
+	}{
+		"NotLaunched": {"It has no machine.", &v1.NodeClaim{}, 0, register.Nothing},
+		"Leaving":     {"It is leaving.", launched(func(c *v1.NodeClaim) { c.DeletionTimestamp = &metav1.Time{Time: noon} }), 1, register.Nothing},
+		"Again":       {"It is registered.", launched(func(c *v1.NodeClaim) { c.Conditions().True(v1.ConditionRegistered, "", "", noon) }), 1, register.Nothing},
+		"None":        {"Its machine still starts.", launched(), 0, register.Wait},
+		"One":         {"Its machine has joined.", launched(), 1, register.Match},
+		"Two":         {"Nobody can tell which is the machine.", launched(), 2, register.TooMany},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			if got := register.Next(tc.claim, make([]corev1.Node, tc.nodes)); got != tc.want {
+				t.Errorf("%s, want %s: %s", got, tc.want, tc.why)
+			}
+		})
+	}
+}
+
+func TestMatched(t *testing.T) {
+	c := launched(func(c *v1.NodeClaim) {
+		c.Labels = map[string]string{v1.LabelNodePool: "p", "team": "a"}
+		c.Annotations = map[string]string{"note": "x", v1.AnnotationOrder: "o", observe.AnnotationBooked: "{}"}
+		c.Spec.Taints = []corev1.Taint{{Key: "gpu", Effect: corev1.TaintEffectNoSchedule}}
+		c.Spec.StartupTaints = []corev1.Taint{{Key: "wait", Effect: corev1.TaintEffectNoSchedule}}
+	})
+	n := &corev1.Node{
+		ObjectMeta: metav1.ObjectMeta{Labels: map[string]string{"team": "b", "own": "1"}},
+		Spec: corev1.NodeSpec{Taints: []corev1.Taint{
+			{Key: v1.TaintUnregistered, Effect: corev1.TaintEffectNoExecute}, {Key: "gpu", Value: "own", Effect: corev1.TaintEffectNoSchedule},
+		}},
+	}
+	got := register.Matched(n, c)
+	block := true
+	want := &corev1.Node{
+		ObjectMeta: metav1.ObjectMeta{
+			Labels:          map[string]string{v1.LabelNodePool: "p", "team": "a", "own": "1", v1.LabelRegistered: "true"},
+			Annotations:     map[string]string{"note": "x"},
+			Finalizers:      []string{v1.Finalizer},
+			OwnerReferences: []metav1.OwnerReference{{APIVersion: "karpenter.sh/v1", Kind: "NodeClaim", Name: "c", UID: "1", BlockOwnerDeletion: &block}},
+		},
+		Spec: corev1.NodeSpec{Taints: []corev1.Taint{
+			{Key: "gpu", Value: "own", Effect: corev1.TaintEffectNoSchedule}, {Key: "wait", Effect: corev1.TaintEffectNoSchedule},
+		}},
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("-want +got\n%s", diff)
+	}
+	if diff := cmp.Diff(got, register.Matched(got, c)); diff != "" {
+		t.Errorf("matched once more it is another node:\n%s", diff)
+	}
+	n.Labels[v1.LabelDoNotSyncTaints] = "true"
+	if own := register.Matched(n, c); len(own.Spec.Taints) != 1 {
+		t.Errorf("a node that keeps its taints to itself got %v", own.Spec.Taints)
+	}
+}
