@@ -6,6 +6,7 @@ import (
 	"errors"
 	"flag"
 	"fmt"
+	"os"
 	"os/exec"
 	"testing"
 
@@ -24,7 +25,7 @@ var (
 // order, and no pod is refused that they would accept anywhere.
 func TestPlansAreRight(t *testing.T) {
 	program, err := kube.Find()
-	if errors.Is(err, kube.ErrMissing) {
+	if errors.Is(err, kube.ErrMissing) && os.Getenv("CI") == "" {
 		t.Skip(err)
 	}
 	if err != nil {

@@ -15,6 +15,7 @@ import (
 const (
 	module   = "github.com/tenon-sh/tenon"
 	kubetest = module + "/internal/kubetest"
+	kube     = module + "/internal/kube" // finds the control plane's program
 	// walkthroughs have a target of their own: make test-documents.
 	walkthroughs = module + "/test/documents"
 )
@@ -59,7 +60,7 @@ func split(listed string) (alone, beside []string) {
 		if len(words) < 2 || words[1] == "00" || strings.HasPrefix(words[0], walkthroughs) {
 			continue
 		}
-		if words[0] == kubetest || slices.Contains(words[2:], kubetest) {
+		if words[0] == kubetest || slices.Contains(words[2:], kubetest) || slices.Contains(words[2:], kube) {
 			beside = append(beside, words[0])
 		} else {
 			alone = append(alone, words[0])
