@@ -1,0 +1,53 @@
+// Package repair replaces machines whose nodes have been unhealthy for too long.
+package repair
+
+import (
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+)
+
+// Policy says for how long a node may be in a condition.
+type Policy struct {
+	Condition corev1.NodeConditionType
+	Status    corev1.ConditionStatus
+	For       time.Duration
+}
+
+// Policies are those that hold wherever machines come from, and those of the
+// agent that watches hardware and system services of nodes.
+func Policies() []Policy {
+	half, soon := 30*time.Minute, 10*time.Minute
+	return []Policy{
+		{corev1.NodeReady, corev1.ConditionFalse, half}, {corev1.NodeReady, corev1.ConditionUnknown, half},
+		{"AcceleratedHardwareReady", corev1.ConditionFalse, soon},
+		{"StorageReady", corev1.ConditionFalse, half}, {"NetworkingReady", corev1.ConditionFalse, half},
+		{"KernelReady", corev1.ConditionFalse, half}, {"ContainerRuntimeReady", corev1.ConditionFalse, half},
+	}
+}
+
+// Ill is a condition of a node that some policy does not suffer for ever.
+type Ill struct {
+	Condition corev1.NodeConditionType
+	Due       time.Time // when it has lasted too long
+}
+
+// Illness returns what is wrong with a node that is due first; false if nothing is.
+func Illness(n *corev1.Node, policies []Policy) (Ill, bool) {
+	var first Ill
+	for _, c := range n.Status.Conditions {
+		for _, p := range policies {
+			if c.Type != p.Condition || c.Status != p.Status {
+				continue
+			}
+			if due := c.LastTransitionTime.Add(p.For); first.Condition == "" || due.Before(first.Due) {
+				first = Ill{c.Type, due}
+			}
+		}
+	}
+	return first, first.Condition != ""
+}
+
+// TooMany reports whether so many of a pool's nodes are ill that the cause is
+// likely elsewhere: more than a fifth, rounded up.
+func TooMany(ill, nodes int) bool { return ill > (nodes+4)/5 }

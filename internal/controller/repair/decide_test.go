@@ -1,0 +1,47 @@
+package repair_test
+
+import (
+	"testing"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/tenon-sh/tenon/internal/controller/repair"
+)
+
+func TestIllness(t *testing.T) {
+	noon := time.Date(2026, 1, 1, 12, 0, 0, 0, time.UTC)
+	is := func(kind corev1.NodeConditionType, status corev1.ConditionStatus, since time.Duration) corev1.NodeCondition {
+		return corev1.NodeCondition{Type: kind, Status: status, LastTransitionTime: metav1.NewTime(noon.Add(-since))}
+	}
+	tests := map[string]struct {
+		why  string
+		node []corev1.NodeCondition
+		want repair.Ill
+	}{
+		"Healthy": {"Ready is as it should be.", []corev1.NodeCondition{is("Ready", "True", time.Hour)}, repair.Ill{}},
+		"Silent":  {"Its kubelet says nothing.", []corev1.NodeCondition{is("Ready", "Unknown", time.Minute)}, repair.Ill{Condition: "Ready", Due: noon.Add(29 * time.Minute)}},
+		"Several": {"What is due first counts.", []corev1.NodeCondition{is("Ready", "False", time.Minute), is("AcceleratedHardwareReady", "False", 0)}, repair.Ill{Condition: "AcceleratedHardwareReady", Due: noon.Add(10 * time.Minute)}},
+		"Foreign": {"A condition that no policy knows is its owner's.", []corev1.NodeCondition{is("Mood", "False", time.Hour)}, repair.Ill{}},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			got, ill := repair.Illness(&corev1.Node{Status: corev1.NodeStatus{Conditions: tc.node}}, repair.Policies())
+			if got.Condition != tc.want.Condition || !got.Due.Equal(tc.want.Due) || ill != (tc.want.Condition != "") {
+				t.Errorf("%+v, want %+v: %s", got, tc.want, tc.why)
+			}
+		})
+	}
+}
+
+func TestTooMany(t *testing.T) {
+	for _, tc := range []struct {
+		ill, nodes int
+		want       bool
+	}{{1, 1, false}, {1, 5, false}, {2, 5, true}, {2, 6, false}, {3, 11, false}, {4, 11, true}} {
+		if got := repair.TooMany(tc.ill, tc.nodes); got != tc.want {
+			t.Errorf("%d of %d: %t, want %t", tc.ill, tc.nodes, got, tc.want)
+		}
+	}
+}

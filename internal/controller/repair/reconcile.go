@@ -1,0 +1,135 @@
+package repair
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/log"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+
+	v1 "github.com/tenon-sh/tenon/api/karpenter/v1"
+	"github.com/tenon-sh/tenon/engine/world"
+	"github.com/tenon-sh/tenon/internal/clock"
+	"github.com/tenon-sh/tenon/internal/enact"
+	"github.com/tenon-sh/tenon/internal/loop"
+	"github.com/tenon-sh/tenon/internal/metric"
+	"github.com/tenon-sh/tenon/internal/observe"
+)
+
+// blocked is how soon a node is looked at again while too many are ill.
+const blocked = 5 * time.Minute
+
+// Spec is what this reconciler touches.
+func Spec() loop.Spec {
+	return loop.Spec{
+		Name:  "node.health",
+		Reads: []loop.Resource{loop.Of("", "nodes"), loop.Of(v1.Group, "nodeclaims")},
+		Writes: []loop.Write{
+			loop.To(v1.Group, "nodeclaims", "patch", "delete"), loop.To("", "events", "create", "patch"),
+		},
+	}
+}
+
+// Reconciler ends claims of nodes that are ill for too long. They drain
+// without time: what is on them does not work anyway.
+type Reconciler struct {
+	Client   client.Client
+	Enact    *enact.Enactor
+	Events   *loop.Events
+	Metrics  *metric.Set
+	Now      clock.Now
+	Policies []Policy
+}
+
+// Register adds the reconciler to a manager.
+func (r *Reconciler) Register(m ctrl.Manager) error {
+	return ctrl.NewControllerManagedBy(m).Named(Spec().Name).
+		For(&corev1.Node{}).
+		WithOptions(loop.Options(10, time.Second, time.Minute)).
+		Complete(r)
+}
+
+// Reconcile looks at the health of one node.
+func (r *Reconciler) Reconcile(ctx context.Context, req reconcile.Request) (reconcile.Result, error) {
+	n := &corev1.Node{}
+	if err := r.Client.Get(ctx, req.NamespacedName, n); err != nil {
+		return loop.Result(0, err)
+	}
+	pool := observe.PoolOf(n.Labels)
+	if n.DeletionTimestamp != nil || n.Spec.ProviderID == "" || pool == (world.PoolID{}) || n.Labels[v1.LabelInitialized] != "true" {
+		return reconcile.Result{}, nil
+	}
+	ill, ok := Illness(n, r.Policies)
+	if !ok {
+		return reconcile.Result{}, nil
+	}
+	if wait := r.Now.Until(ill.Due); wait > 0 {
+		return reconcile.Result{RequeueAfter: wait}, nil
+	}
+	var claims v1.NodeClaimList
+	if err := r.Client.List(ctx, &claims, client.MatchingFields{loop.ClaimProviderID: n.Spec.ProviderID}); err != nil {
+		return loop.Result(0, err)
+	}
+	if len(claims.Items) == 0 {
+		return reconcile.Result{}, nil
+	}
+	c := &claims.Items[0]
+	switch too, err := r.tooMany(ctx, pool); {
+	case err != nil:
+		return loop.Result(0, err)
+	case too:
+		for _, o := range []client.Object{n, c} {
+			r.Events.WarningEvery(15*time.Minute, o, "NodeRepairBlocked", "More than a fifth of the nodes of "+pool.Name+" are unhealthy: the cause is likely elsewhere, and none is replaced")
+		}
+		return reconcile.Result{RequeueAfter: blocked}, nil
+	}
+	return loop.Result(0, r.end(ctx, c, ill))
+}
+
+// tooMany reports whether so many nodes of a pool are ill that none is replaced.
+func (r *Reconciler) tooMany(ctx context.Context, pool world.PoolID) (bool, error) {
+	var all corev1.NodeList
+	if err := r.Client.List(ctx, &all); err != nil {
+		return false, fmt.Errorf("nodes of pool %q: %w", pool.Name, err)
+	}
+	nodes, ill := 0, 0
+	for i := range all.Items {
+		if observe.PoolOf(all.Items[i].Labels) != pool {
+			continue
+		}
+		nodes++
+		if _, bad := Illness(&all.Items[i], r.Policies); bad {
+			ill++
+		}
+	}
+	return TooMany(ill, nodes), nil
+}
+
+// end ends a claim whose node has no time to drain.
+func (r *Reconciler) end(ctx context.Context, c *v1.NodeClaim, ill Ill) error {
+	now := r.Now()
+	at, err := time.Parse(time.RFC3339, c.Annotations[v1.AnnotationTerminationTime])
+	if err != nil || at.After(now) {
+		if c, err = loop.Patch(ctx, r.Client, c, func(c *v1.NodeClaim) {
+			if c.Annotations == nil {
+				c.Annotations = map[string]string{}
+			}
+			c.Annotations[v1.AnnotationTerminationTime] = now.UTC().Format(time.RFC3339)
+		}); err != nil {
+			return err
+		}
+	}
+	if c.DeletionTimestamp != nil {
+		return nil
+	}
+	log.FromContext(ctx).Info("deleting unhealthy node", "NodeClaim", c.Name, "condition", ill.Condition)
+	if err := r.Enact.Release(ctx, c, enact.Unhealthy); err != nil {
+		return err
+	}
+	r.Metrics.Add(metric.ClaimsUnhealthyDisrupted, 1, string(ill.Condition), loop.PoolName(c.Labels), c.Labels[v1.LabelCapacityType], c.Status.ImageID)
+	return nil
+}
