@@ -14,8 +14,12 @@ import (
 	v1 "github.com/tenon-sh/tenon/api/karpenter/v1"
 	"github.com/tenon-sh/tenon/internal/cloud"
 	"github.com/tenon-sh/tenon/internal/controller/class"
+	"github.com/tenon-sh/tenon/internal/controller/consistency"
+	"github.com/tenon-sh/tenon/internal/controller/drift"
 	"github.com/tenon-sh/tenon/internal/controller/pool"
 	"github.com/tenon-sh/tenon/internal/controller/quiet"
+	"github.com/tenon-sh/tenon/internal/controller/repair"
+	"github.com/tenon-sh/tenon/internal/controller/static"
 	"github.com/tenon-sh/tenon/internal/observe"
 )
 
@@ -33,7 +37,15 @@ func (p *parts) keepers(provisioners bool) ([]registrar, error) {
 	if classes {
 		pools.Kinds = append(pools.Kinds, &awsv1.EC2NodeClass{})
 	}
-	out := []registrar{pools}
+	out := []registrar{
+		pools,
+		&static.Reconciler{Client: c, Cluster: p.cluster, Enact: p.enact},
+		&drift.Reconciler{Client: c, Cloud: p.cloud.For(drift.Spec().Name), Cluster: p.cluster, Now: p.Now},
+		&consistency.Reconciler{Client: c, Cluster: p.cluster, Events: p.events, Now: p.Now},
+	}
+	if p.Settings.Gates.NodeRepair {
+		out = append(out, &repair.Reconciler{Client: c, Enact: p.enact, Events: p.events, Metrics: p.metrics, Now: p.Now, Policies: repair.Policies()})
+	}
 	if provisioners {
 		out = append(out, &pool.Provisioners{Client: c, Cluster: p.cluster, Now: p.Now})
 	}

@@ -5,7 +5,9 @@ import (
 	v1 "github.com/tenon-sh/tenon/api/karpenter/v1"
 	"github.com/tenon-sh/tenon/internal/controller/class"
 	"github.com/tenon-sh/tenon/internal/controller/collect"
+	"github.com/tenon-sh/tenon/internal/controller/consistency"
 	"github.com/tenon-sh/tenon/internal/controller/disrupt"
+	"github.com/tenon-sh/tenon/internal/controller/drift"
 	"github.com/tenon-sh/tenon/internal/controller/initialize"
 	"github.com/tenon-sh/tenon/internal/controller/interrupt"
 	"github.com/tenon-sh/tenon/internal/controller/launch"
@@ -15,6 +17,8 @@ import (
 	"github.com/tenon-sh/tenon/internal/controller/provision"
 	"github.com/tenon-sh/tenon/internal/controller/quiet"
 	"github.com/tenon-sh/tenon/internal/controller/register"
+	"github.com/tenon-sh/tenon/internal/controller/repair"
+	"github.com/tenon-sh/tenon/internal/controller/static"
 	"github.com/tenon-sh/tenon/internal/controller/tag"
 	"github.com/tenon-sh/tenon/internal/controller/terminate"
 	"github.com/tenon-sh/tenon/internal/loop"
@@ -24,7 +28,9 @@ import (
 // roles are made from them.
 func Specs() []loop.Spec {
 	return []loop.Spec{
-		class.Spec(), collect.Spec(), disrupt.Spec(), initialize.Spec(), interrupt.Spec(), launch.Spec(), liveness.Spec(), podevent.Spec(), pool.Spec(), provision.Spec(), quiet.Spec(), register.Spec(), tag.Spec(), terminate.Spec(),
+		class.Spec(), collect.Spec(), consistency.Spec(), disrupt.Spec(), drift.Spec(), initialize.Spec(), interrupt.Spec(), launch.Spec(),
+		liveness.Spec(), podevent.Spec(), pool.Spec(), provision.Spec(), quiet.Spec(), register.Spec(), repair.Spec(), static.Spec(),
+		tag.Spec(), terminate.Spec(),
 		{
 			Name: "classes", // the driver reads them, and catalogues are made anew when they change
 			Reads: []loop.Resource{
