@@ -1,0 +1,170 @@
+// Package convert is the verb that writes Provisioners and AWSNodeTemplates as NodePools and EC2NodeClasses.
+package convert
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+
+	"github.com/spf13/cobra"
+	utilyaml "k8s.io/apimachinery/pkg/util/yaml"
+	"sigs.k8s.io/yaml"
+
+	awsv1alpha1 "github.com/tenon-sh/tenon/api/aws/v1alpha1"
+	"github.com/tenon-sh/tenon/api/karpenter/v1alpha5"
+	"github.com/tenon-sh/tenon/internal/cli/verb"
+)
+
+// Command returns the verb.
+func Command() *cobra.Command {
+	var files []string
+	var in Input
+	cmd := &cobra.Command{
+		Use:   "convert -f FILE|-",
+		Short: "Write Provisioners and AWSNodeTemplates as NodePools and EC2NodeClasses",
+		Long: `Convert reads Provisioners and AWSNodeTemplates and writes the NodePools and
+EC2NodeClasses that mean the same, as YAML. It changes nothing in the cluster.
+
+What the old kinds left unsaid and filled in themselves is written out. What has
+no like in the new kinds is said on standard error, as comments that name the
+field. When an object could not be converted at all, the exit status is 1, and
+what could be is still written.
+
+Give all of them at once: settings of the kubelet move from the Provisioner to
+the class, so a template becomes as many classes as its Provisioners need.`,
+		Example: `  tenon convert -f provisioners.yaml --instance-profile KarpenterNodeInstanceProfile-prod
+  kubectl get provisioners,awsnodetemplates -o yaml | tenon convert -f - --role KarpenterNodeRole-prod > pools.yaml`,
+		Args: verb.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if len(files) == 0 {
+				return verb.BadInputf("what is to be converted: name a file with -f, or - for standard input")
+			}
+			if in.Profile != "" && in.Role != "" {
+				return verb.BadInputf("nodes have --instance-profile or --role, not both")
+			}
+			out := cmd.ErrOrStderr()
+			for _, file := range files {
+				if err := read(file, cmd.InOrStdin(), &in, out); err != nil {
+					return verb.BadInput(err)
+				}
+			}
+			converted := Convert(in)
+			for _, n := range converted.Notes {
+				fmt.Fprintf(out, "# %s\n", n)
+			}
+			if err := emit(cmd.OutOrStdout(), converted); err != nil {
+				return err
+			}
+			return converted.Problem()
+		},
+	}
+	cmd.Flags().StringArrayVarP(&files, "filename", "f", nil, "file of objects, or - for standard input; may be given several times")
+	cmd.Flags().StringVar(&in.Profile, "instance-profile", "", "instance profile of templates that name none: what the setting aws.defaultInstanceProfile says")
+	cmd.Flags().StringVar(&in.Role, "role", "", "role of nodes whose template names no instance profile")
+	return cmd
+}
+
+// read adds the objects of a file to in, and says on notes which others it passed over.
+func read(name string, stdin io.Reader, in *Input, notes io.Writer) error {
+	r := stdin
+	if name != "-" {
+		f, err := os.Open(name)
+		if err != nil {
+			return err
+		}
+		defer f.Close()
+		r = f
+	}
+	docs := utilyaml.NewYAMLReader(bufio.NewReader(r))
+	for i := 1; ; i++ {
+		doc, err := docs.Read()
+		if errors.Is(err, io.EOF) {
+			return nil
+		}
+		if err == nil {
+			doc, err = yaml.YAMLToJSON(doc)
+		}
+		if err == nil {
+			err = add(doc, in, notes)
+		}
+		if err != nil {
+			return fmt.Errorf("%s: document %d: %w", name, i, err)
+		}
+	}
+}
+
+// add adds the object, or those of the list, that a document holds.
+func add(doc []byte, in *Input, notes io.Writer) error {
+	var head struct {
+		APIVersion, Kind string
+		Metadata         struct{ Name string }
+		Items            []json.RawMessage
+	}
+	if err := json.Unmarshal(doc, &head); err != nil {
+		return err
+	}
+	switch {
+	case head.Kind == "" && bytes.Equal(doc, []byte("null")):
+		return nil
+	case head.Kind == "Provisioner" && head.APIVersion == v1alpha5.GroupVersion.String():
+		var p v1alpha5.Provisioner
+		err := strict(doc, &p)
+		in.Provisioners = append(in.Provisioners, p)
+		return err
+	case head.Kind == "AWSNodeTemplate" && head.APIVersion == awsv1alpha1.GroupVersion.String():
+		var t awsv1alpha1.AWSNodeTemplate
+		err := strict(doc, &t)
+		in.Templates = append(in.Templates, t)
+		return err
+	case strings.HasSuffix(head.Kind, "List"):
+		for i, item := range head.Items {
+			if err := add(item, in, notes); err != nil {
+				return fmt.Errorf("items[%d]: %w", i, err)
+			}
+		}
+		return nil
+	case head.Kind == "":
+		return errors.New("it has no kind")
+	}
+	fmt.Fprintf(notes, "# %s/%s of %s is neither a Provisioner nor an AWSNodeTemplate and is left out\n", head.Kind, head.Metadata.Name, head.APIVersion)
+	return nil
+}
+
+// strict refuses fields that the kind does not have: a setting that is not
+// understood would be lost without a word.
+func strict(doc []byte, into any) error {
+	if err := yaml.UnmarshalStrict(doc, into); err != nil {
+		return errors.New(strings.NewReplacer("error unmarshaling JSON: while decoding JSON: ", "", "json: ", "").Replace(err.Error()))
+	}
+	return nil
+}
+
+// emit writes classes before the pools that name them.
+func emit(w io.Writer, out Output) error {
+	var all []any
+	for i := range out.Classes {
+		all = append(all, &out.Classes[i])
+	}
+	for i := range out.Pools {
+		all = append(all, &out.Pools[i])
+	}
+	for _, o := range all {
+		plain, err := write(o)
+		if err != nil {
+			return err
+		}
+		text, err := yaml.Marshal(plain)
+		if err != nil {
+			return err
+		}
+		if _, err := fmt.Fprintf(w, "---\n%s", text); err != nil {
+			return err
+		}
+	}
+	return nil
+}
