@@ -396,7 +396,13 @@ func (m *Market) end(i *Instance, at time.Time) {
 	m.changed(i)
 	seen := i.clone()
 	m.tell(func(o Observer) { o.Terminated(seen) })
-	m.after(at.Add(m.cfg.Timing.Forget), func(time.Time) { delete(m.instances, i.ID) })
+	m.after(at.Add(m.cfg.Timing.Forget), func(time.Time) { m.forget(i) })
+}
+
+// forget makes describe calls no longer know a machine.
+func (m *Market) forget(i *Instance) {
+	delete(m.instances, i.ID)
+	m.version++
 }
 
 // Instances returns all machines that a describe call may see, by id; recently terminated ones are among them.

@@ -59,6 +59,7 @@ type Market struct {
 
 	mu        sync.Mutex
 	at        time.Time // the moment that is being acted in; set when the market is locked
+	version   uint64    // see Version
 	serial    map[string]uint64
 	due       agenda
 	outbox    []func(Observer)

@@ -178,6 +178,14 @@ func (s *Subnet) address6(a netip.Addr, spec InterfaceSpec) netip.Addr {
 	return netip.AddrFrom16(six)
 }
 
+// hold takes an address that a machine has had before.
+func (s *Subnet) hold(a netip.Addr) {
+	if a.IsValid() && !s.held[a] {
+		s.held[a] = true
+		s.Free--
+	}
+}
+
 func (s *Subnet) release(a netip.Addr) {
 	if s.held[a] {
 		delete(s.held, a)

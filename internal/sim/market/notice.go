@@ -35,6 +35,7 @@ func (m *Market) notify(n Notice) {
 
 // changed publishes the state of a machine.
 func (m *Market) changed(i *Instance) {
+	m.version++
 	m.notify(Notice{Kind: StateChanged, Instance: i.ID, State: i.State})
 }
 

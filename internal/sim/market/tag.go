@@ -26,6 +26,7 @@ func (m *Market) Tag(ids []string, tags Tags) error {
 			return Errorf(TagLimitExceeded, "More than %d tags specified", maxTags)
 		}
 	}
+	m.version++
 	for _, s := range sets { // a new map, because others may be reading the old one
 		all := Tags{}
 		maps.Copy(all, *s)
@@ -42,6 +43,7 @@ func (m *Market) Untag(ids []string, tags map[string]*string) error {
 	if err != nil {
 		return err
 	}
+	m.version++
 	for _, s := range sets {
 		*s = maps.Clone(*s)
 		maps.DeleteFunc(*s, func(k, v string) bool {
