@@ -1,5 +1,5 @@
 // Command docs writes the pages of docs/reference that say what the code
-// already knows: the verbs and their flags, and the metrics.
+// already knows: the verbs and their flags, the metrics, and the settings of the chart.
 package main
 
 import (
@@ -13,6 +13,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"github.com/tenon-sh/tenon/charts"
 	"github.com/tenon-sh/tenon/internal/cli"
 	"github.com/tenon-sh/tenon/internal/cli/version"
 	"github.com/tenon-sh/tenon/internal/metric"
@@ -26,7 +27,7 @@ func main() {
 		fmt.Fprintln(os.Stderr, "Usage: go run ./tools/docs <folder>")
 		os.Exit(2)
 	}
-	pages := map[string]string{"cli.md": commands(), "metrics.md": metrics()}
+	pages := map[string]string{"cli.md": commands(), "metrics.md": metrics(), "settings.md": settings()}
 	for name, text := range pages {
 		if err := os.WriteFile(filepath.Join(os.Args[1], name), []byte(text), 0o644); err != nil {
 			fmt.Fprintln(os.Stderr, "docs:", err)
@@ -121,4 +122,33 @@ func metrics() string {
 // cell keeps text within one cell of a table.
 func cell(s string) string {
 	return strings.NewReplacer("|", "\\|", "\n", " ").Replace(s)
+}
+
+// settings describes what an operator can choose, by all its names.
+func settings() string {
+	var b strings.Builder
+	b.WriteString("# Settings\n\n" + made)
+	b.WriteString("Each setting of the controller is a value of the chart `karpenter`, which hands it to the pods as an environment variable; `tenon controller` also has a\n" +
+		"flag for each, which wins over the variable ([cli.md](cli.md)). Values that charts of v0.6 to v0.31 had under other names are accepted under those, and the newer\n" +
+		"name counts before the older. Some also stand in the ConfigMap `karpenter-global-settings`; what is changed there counts when the pods start anew.\n\n")
+	b.WriteString("| value | older names, newest first | variable | key in the ConfigMap | default | meaning |\n|---|---|---|---|---|---|\n")
+	code := func(s string) string {
+		if s == "" {
+			return ""
+		}
+		return "`" + s + "`"
+	}
+	for _, s := range charts.Settings() {
+		var older []string
+		for _, o := range s.Older {
+			older = append(older, code(o))
+		}
+		fmt.Fprintf(&b, "| %s | %s | %s | %s | %s | %s |\n", code(s.Value), strings.Join(older, ", "), code(s.Env), code(s.Key), code(s.Default), s.Meaning)
+	}
+	b.WriteString("\nThese values of Karpenter's charts are accepted, so that a values file can be kept, and change nothing:\n\n")
+	for _, name := range charts.WithoutEffect() {
+		fmt.Fprintf(&b, "* `%s`\n", name)
+	}
+	b.WriteString("\nWhat else the chart can do (images, placement, resources, what is opt-in) stands with comments in\n[charts/karpenter/values.yaml](../../charts/karpenter/values.yaml). A value that does not exist is refused by its name.\n")
+	return b.String()
 }
