@@ -206,7 +206,7 @@ func (p *parts) controllers(provisioners bool) error {
 		&initialize.Reconciler{Client: c, Cluster: p.cluster, Now: p.Now},
 		&liveness.Reconciler{Client: c, Enact: p.enact, Now: p.Now},
 		&podevent.Reconciler{Client: c, Cluster: p.cluster, Now: p.Now},
-		&terminate.Nodes{Client: c, Cluster: p.cluster, Machines: machines, Evictor: evictor, Events: p.events, Metrics: p.metrics, Now: p.Now},
+		&terminate.Nodes{Client: c, Cluster: p.cluster, Machines: machines, Evictor: evictor, Events: p.events, Metrics: p.metrics, Now: p.Now, Log: p.Log.WithName("controller.termination")},
 		&terminate.Claims{Client: c, Cluster: p.cluster, Machines: machines, Events: p.events, Metrics: p.metrics, Now: p.Now},
 	}...) {
 		if err := r.Register(p.m); err != nil {

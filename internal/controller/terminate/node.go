@@ -8,13 +8,13 @@ import (
 	"sync"
 	"time"
 
+	"github.com/go-logr/logr"
 	corev1 "k8s.io/api/core/v1"
 	storagev1 "k8s.io/api/storage/v1"
 	"k8s.io/client-go/util/workqueue"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/controller/controllerutil"
-	"sigs.k8s.io/controller-runtime/pkg/log"
 	"sigs.k8s.io/controller-runtime/pkg/predicate"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 	"sigs.k8s.io/controller-runtime/pkg/source"
@@ -63,6 +63,7 @@ type Nodes struct {
 	Events   *loop.Events
 	Metrics  *metric.Set
 	Now      clock.Now
+	Log      logr.Logger
 
 	queue workqueue.TypedRateLimitingInterface[reconcile.Request]
 
@@ -262,7 +263,7 @@ func (r *Nodes) taint(ctx context.Context, n *corev1.Node, claim *v1.NodeClaim, 
 		return 0, err
 	}
 	if first {
-		log.FromContext(ctx).Info("Cordoned node", "node", n.Name)
+		r.Log.Info("Cordoned node", "node", n.Name)
 	}
 	seen.Tainted = r.Now()
 	r.mu.Lock()
@@ -286,7 +287,7 @@ func (r *Nodes) drain(ctx context.Context, n *corev1.Node, claim *v1.NodeClaim, 
 	}
 	for _, p := range leaving.Force {
 		if err := r.Evictor.Force(ctx, p, Grace(p, seen.Now, seen.Deadline)); err != nil {
-			log.FromContext(ctx).Error(err, "force pod")
+			r.Log.Error(err, "force pod")
 		}
 	}
 	r.Evictor.Evict(ctx, n, leaving.Evict, reason)
@@ -345,7 +346,7 @@ func (r *Nodes) release(ctx context.Context, n *corev1.Node) error {
 	r.mu.Lock()
 	delete(r.leaves, n.Name)
 	r.mu.Unlock()
-	log.FromContext(ctx).Info("Deleted node", "node", n.Name)
+	r.Log.Info("Deleted node", "node", n.Name)
 	pool := loop.PoolName(n.Labels)
 	r.Metrics.Add(metric.NodesTerminated, 1, pool, n.Labels[v1.LabelZone])
 	r.Metrics.Observe(metric.NodesTerminationDuration, r.Now.Since(n.DeletionTimestamp.Time).Seconds(), pool)
