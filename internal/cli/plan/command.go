@@ -77,14 +77,19 @@ func (o *options) run(cmd *cobra.Command) error {
 		return err
 	}
 	begin := clock.Wall()
-	w, err := o.world(cmd.Context(), cmd.InOrStdin(), cmd.ErrOrStderr())
+	objects, shapes, err := o.read(cmd.Context(), cmd.InOrStdin(), cmd.ErrOrStderr())
 	if err != nil {
 		return err
 	}
-	loaded := clock.Wall()
-	before := usageNow()
-	b := w.builder
-	picture := b.Snapshot(loaded.Unix())
+	loaded, before := clock.Wall(), usageNow()
+	w, err := load(objects)
+	if err == nil {
+		err = w.builder.SetCatalog(shapes)
+	}
+	if err != nil {
+		return verb.BadInput(err)
+	}
+	picture := w.builder.Snapshot(loaded.Unix())
 	p := provision.Decide(picture, decide)
 	spent := usageNow().minus(before)
 
@@ -128,21 +133,14 @@ func (o *options) decideOptions() (provision.Options, error) {
 	return out, nil
 }
 
-// world reads the input and the catalogue.
-func (o *options) world(ctx context.Context, in io.Reader, progress io.Writer) (*input, error) {
+// read reads the objects and the catalogue.
+func (o *options) read(ctx context.Context, in io.Reader, progress io.Writer) ([]object, world.Catalog, error) {
 	objects, err := o.objects(ctx, in, progress)
 	if err != nil {
-		return nil, err
+		return nil, world.Catalog{}, err
 	}
-	w, err := load(objects)
-	if err != nil {
-		return nil, verb.BadInput(err)
-	}
-	c, err := o.shapes()
-	if err != nil {
-		return nil, verb.BadInput(err)
-	}
-	return w, verb.BadInput(w.builder.SetCatalog(c))
+	shapes, err := o.shapes()
+	return objects, shapes, verb.BadInput(err)
 }
 
 func (o *options) objects(ctx context.Context, in io.Reader, progress io.Writer) ([]object, error) {
