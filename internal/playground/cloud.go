@@ -69,9 +69,19 @@ func startCloud(ctx context.Context, o Options, cluster *kube.ControlPlane, type
 		},
 	})
 	c := &cloud{Account: account}
-	if c.URL, c.done, err = awsapi.NewServer(account).Listen(ctx, "127.0.0.1:0"); err != nil {
+	if err := c.restore(ctx, o, types, fleet, log); err != nil {
 		return nil, err
 	}
+	url, still, err := awsapi.NewServer(account).Listen(ctx, "127.0.0.1:0")
+	if err != nil {
+		return nil, err
+	}
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		c.keep(ctx, o.Dir, log, still)
+	}()
+	c.URL, c.done = url, done
 	return c, nil
 }
 

@@ -28,7 +28,7 @@ func TestWhatTheCloudSellsJoinsAndWhatItEndsFallsSilent(t *testing.T) {
 	}
 	cluster := &kube.ControlPlane{URL: kubetest.Config(t).Host, Kubeconfig: kubetest.Kubeconfig(t)}
 	o := Options{
-		Region: "us-west-2", ClusterName: "playground", Now: clock.Wall, Life: io.Discard,
+		Dir: Dir(t.TempDir()), Region: "us-west-2", ClusterName: "playground", Now: clock.Wall, Life: io.Discard,
 		Timing: market.Timing{Boot: 10 * time.Millisecond, ShutDown: 10 * time.Millisecond, Forget: time.Hour, PricePeriod: time.Hour},
 	}
 	log := &life{now: o.Now, out: o.Life}

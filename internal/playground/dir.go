@@ -29,6 +29,7 @@ func (d Dir) Log(name string) string { return d.join("log", name+".log") }
 
 func (d Dir) awsEnvironment() string { return d.join("aws.env") }
 func (d Dir) pool() string           { return d.join("default.yaml") }
+func (d Dir) machines() string       { return d.join("machines.json") }
 
 func (d Dir) cluster() string { return d.join("cluster") }
 func (d Dir) lock() string    { return d.join("lock") }
@@ -100,7 +101,7 @@ func (d Dir) inUse() bool {
 
 // reset removes what the playground has kept, and nothing that it did not make.
 func (d Dir) reset() error {
-	for _, name := range []string{"cluster", "kubeconfig", "contact.json", "aws.env", "default.yaml", "log"} {
+	for _, name := range []string{"cluster", "kubeconfig", "contact.json", "aws.env", "default.yaml", "machines.json", "log"} {
 		if err := os.RemoveAll(d.join(name)); err != nil {
 			return fmt.Errorf("reset the playground: %w", err)
 		}

@@ -41,11 +41,20 @@ func TestPodsGetNodes(t *testing.T) {
 	up()
 	c := client(t, dir)
 	before := running(t, c, 5)
+
+	// Machines are there again after a restart, and after the end of the controller.
+	must(t, "down", "--dir", dir)
+	up()
 	must(t, "sim", "kill-controller", "--dir", dir)
 	scale(t, c, 40)
 	after := running(t, c, 40)
 	if len(after) <= len(before) {
 		t.Errorf("40 pods run on the nodes %v, 5 ran on %v", after, before)
+	}
+	for node := range before {
+		if !after[node] {
+			t.Errorf("node %s of 5 pods is not among those of 40: %v", node, after)
+		}
 	}
 	scale(t, c, 0)
 	for node := range after {
