@@ -17,6 +17,7 @@ import (
 
 	v1 "github.com/tenon-sh/tenon/api/karpenter/v1"
 	"github.com/tenon-sh/tenon/api/karpenter/v1alpha5"
+	"github.com/tenon-sh/tenon/engine/label"
 	"github.com/tenon-sh/tenon/engine/plan"
 	"github.com/tenon-sh/tenon/engine/world"
 	"github.com/tenon-sh/tenon/internal/metric"
@@ -201,7 +202,8 @@ func ClaimOf(a plan.Ask, template *v1.NodeClaim) *v1.NodeClaim {
 	} else {
 		set(&c.Annotations, v1.AnnotationMinValuesRelaxed, "false")
 	}
-	c.Spec.Requirements = observe.Requirements(a.Requirements)
+	// The kind knows nothing of Provisioners; its labels say whose it is.
+	c.Spec.Requirements = observe.Requirements(a.Requirements.Without(label.Provisioner))
 	c.Spec.Resources.Requests = observe.ResourceList(a.Requests)
 	return c
 }
