@@ -26,6 +26,7 @@ type spot struct {
 	limits   []world.DriverLimit
 	cordoned bool
 	closed   bool // going away
+	chosen   bool // planned in a pool with minValues, which may keep pods off
 	pods     []*world.Pod
 }
 
@@ -134,6 +135,7 @@ func (c *checker) planned(p plan.Plan) {
 					continue
 				}
 				s := c.empty(pool, shape, o.Zone, o.CapacityType, a.Name, a.Labels)
+				s.chosen = slices.ContainsFunc(pool.Requirements, func(r label.Requirement) bool { return r.Least > 0 })
 				if choice.Shape == a.Shape && o.Zone == a.Zone && o.CapacityType == a.CapacityType {
 					c.add(s)
 					found = true
@@ -157,7 +159,7 @@ func (c *checker) planned(p plan.Plan) {
 	}
 }
 
-// varied checks that the menu keeps the pool's minValues.
+// varied checks that the menu keeps the pool's minValues, as the policy Strict wants.
 func (c *checker) varied(a plan.Ask) {
 	catalog := c.w.Catalog(a.Template)
 	for _, r := range c.w.Pool(a.Pool).Requirements {
@@ -168,7 +170,7 @@ func (c *checker) varied(a plan.Ask) {
 				values[l.Values[0]] = true
 			}
 		}
-		if len(values) < r.Least && !a.Relaxed {
+		if len(values) < r.Least {
 			c.fault("%s has %d values of %s on its menu, minValues is %d", a.Name, len(values), r.Key, r.Least)
 		}
 	}
@@ -289,7 +291,7 @@ func (c *checker) refusals(p plan.Plan) {
 			continue
 		}
 		for _, s := range c.order {
-			if c.admits(x, s) == "" {
+			if c.admits(x, s) == "" && !s.chosen {
 				c.fault("%s is refused, but %s would take it", r.Pod, s.name)
 			}
 		}

@@ -45,7 +45,7 @@ func (k *Packer) accepts(b *bin, x *waiting, but ...string) bool {
 		if !k.stands(c.sig).has(b.number) {
 			return false
 		}
-	} else if !c.sig.offers.has(b.offer) || !k.opens(b, c) {
+	} else if !c.sig.offers.has(b.offer) || !k.opens(b, c) || !k.varied(b.offer, b, x) {
 		return false
 	}
 	return c.plain || k.ledger.Allows(c.subject, b.node, but...) && extras(x.pod, b.place)
@@ -224,5 +224,9 @@ func (k *Packer) objections(b *bin, x *waiting) []*reason.Why {
 	for i, d := range k.market.dims {
 		at.Free = append(at.Free, entry{Name: d, Value: b.free[i]})
 	}
-	return append(fit.Objections(x.pod, &at), k.ledger.Objections(x.class.subject, b.node, b.place.Name)...)
+	out := append(fit.Objections(x.pod, &at), k.ledger.Objections(x.class.subject, b.node, b.place.Name)...)
+	if b.machine == nil && !k.varied(b.offer, b, x) {
+		out = append(out, &reason.Why{Code: reason.MinValues, Subject: b.place.Name, Detail: "with this pod too few types would do"})
+	}
+	return out
 }

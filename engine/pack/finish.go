@@ -130,18 +130,19 @@ func (k *Packer) ask(b *bin) plan.Ask {
 	return a
 }
 
-// menuOffers are the offers among which the seller may choose: every shape is
-// sold, or not allowed to be, in all the zones and ways that the ask names.
+// menuOffers are the offers among which the seller may choose.
 func (k *Packer) menuOffers(b *bin) (hosts set, zones, kinds []string) {
 	hosts = k.hosting(b)
-	planned := &k.market.offers[b.offer]
-	reserved := planned.CapacityType == label.Reserved
-	for i := range hosts.all {
-		o := &k.market.offers[i]
-		if (o.CapacityType == label.Reserved) != reserved || reserved && o.quota != planned.quota || !planned.machine.books(k, o.machine) {
-			hosts.drop(i)
-		}
-	}
+	k.alike(hosts, b.offer, false)
+	return k.onOneMenu(hosts, b.offer)
+}
+
+// onOneMenu returns those of the hosts that can be asked for together with the
+// planned offer: every shape is sold, or not at all, in all the zones and ways
+// that the ask names. If zones differ in what may be bought there, it keeps to the one planned.
+func (k *Packer) onOneMenu(all set, offer int) (hosts set, zones, kinds []string) {
+	hosts = slices.Clone(all)
+	planned := &k.market.offers[offer]
 	for i := planned.machine.first; i < planned.machine.last; i++ {
 		if o := &k.market.offers[i]; hosts.has(i) {
 			zones, kinds = append(zones, o.Zone), append(kinds, o.CapacityType)
@@ -151,16 +152,10 @@ func (k *Packer) menuOffers(b *bin) (hosts set, zones, kinds []string) {
 	slices.Sort(kinds)
 	zones, kinds = slices.Compact(zones), slices.Compact(kinds)
 	k.agree(hosts, zones, kinds)
-	if !hosts.has(b.offer) {
-		// The zones differ in what may be bought there: keep to the one planned.
-		hosts = k.hosting(b)
+	if !hosts.has(offer) {
+		hosts = all
 		zones, kinds = []string{planned.Zone}, []string{planned.CapacityType}
 		k.agree(hosts, zones, kinds)
-		for i := range hosts.all {
-			if !planned.machine.books(k, k.market.offers[i].machine) {
-				hosts.drop(i)
-			}
-		}
 	}
 	return hosts, zones, kinds
 }
@@ -192,7 +187,7 @@ func (k *Packer) agree(hosts set, zones, kinds []string) {
 }
 
 // books reports whether what t counts against the limits of its pool covers what other would.
-func (t *machine) books(k *Packer, other *machine) bool {
+func (t *machine) books(other *machine) bool {
 	for _, e := range t.pool.left {
 		if other.counts(e.Name) > t.counts(e.Name) {
 			return false

@@ -103,6 +103,8 @@ func (k *Packer) codes(b *bin, x *waiting) string {
 	codes := x.class.sig.against(b)
 	if !fits(x.class.need, b.free) {
 		codes += "r"
+	} else if b.machine == nil && !k.varied(b.offer, b, x) {
+		codes += "v"
 	}
 	if x.class.plain {
 		return codes
@@ -321,7 +323,7 @@ func (k *Packer) boughtOut(p *pool, x *waiting) []*reason.Why {
 			}
 		}
 		if !k.varied(i, nil, x) {
-			for _, r := range k.lacking(p, k.hosts(p, nil, x)) {
+			for _, r := range k.lacks(i, nil, x) {
 				want, _ := p.Requirements.Find(r.Key)
 				add(&reason.Why{
 					Code: reason.MinValues, Detail: fmt.Sprintf("%s: %d values are left, minValues wants %d", r.Key, r.Least, want.Least),

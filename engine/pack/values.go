@@ -10,20 +10,26 @@ import (
 // offer with the pod added to the bin, or on a machine of its own if the bin is
 // nil. Under BestEffort they always can.
 func (k *Packer) varied(offer int, b *bin, x *waiting) bool {
-	p := k.market.offers[offer].machine.pool
-	if !p.least || k.options.MinValuesPolicy == BestEffort {
-		return true
-	}
-	hosts := k.hosts(p, b, x)
-	k.alike(hosts, offer)
-	return len(k.lacking(p, hosts)) == 0
+	return !k.market.offers[offer].machine.pool.least || k.options.MinValuesPolicy == BestEffort || len(k.lacks(offer, b, x)) == 0
 }
 
-// alike drops what cannot be on one menu with the offer: a reservation is asked for by itself.
-func (k *Packer) alike(hosts set, offer int) {
-	quota := k.market.offers[offer].quota
+// lacks are the requirements whose minValues such a machine would not keep.
+func (k *Packer) lacks(offer int, b *bin, x *waiting) []label.Requirement {
+	p := k.market.offers[offer].machine.pool
+	hosts := k.hosts(p, b, x)
+	k.alike(hosts, offer, x != nil && x.class.pinned)
+	hosts, _, _ = k.onOneMenu(hosts, offer)
+	return k.lacking(p, hosts)
+}
+
+// alike drops what cannot be on one menu with the offer: a reservation is asked
+// for by itself, limits book no more than what is planned, and if pods care for
+// their domain all has to be in the same.
+func (k *Packer) alike(hosts set, offer int, pinned bool) {
+	planned := &k.market.offers[offer]
 	for i := range hosts.all {
-		if k.market.offers[i].quota != quota {
+		o := &k.market.offers[i]
+		if o.quota != planned.quota || pinned && o.tuple != planned.tuple || !planned.machine.books(o.machine) {
 			hosts.drop(i)
 		}
 	}
@@ -109,7 +115,7 @@ func (k *Packer) diverse(t *machine) bool {
 	if t.diverse == 0 {
 		like := newSet(len(k.market.offers))
 		for _, o := range p.types {
-			if fits(t.room, o.room) {
+			if fits(t.room, o.room) && t.books(o) {
 				for i := o.first; i < o.last; i++ {
 					like.add(i)
 				}
