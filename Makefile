@@ -6,7 +6,7 @@ TOOL   := go tool -modfile=tools/pinned/go.mod
 COMMIT := $(shell git rev-parse HEAD 2>/dev/null)
 STAMP  := -X main.commit=$(COMMIT) -X main.release=$(RELEASE)
 
-.PHONY: help up build tools test test-documents verify format lint rules generated fmt generate bench catalog docs map clean
+.PHONY: help up build tools test test-documents verify format lint rules generated fmt generate bench bench-peer catalog docs map clean
 
 help: ## list the targets
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/make \1\t\2/p' Makefile | expand -t 24
@@ -53,8 +53,11 @@ docs: ## the pages of docs/reference
 catalog: ## the bundled EC2 catalogue from its source tables: make catalog FROM=<folder>
 	@go run ./tools/catalog -from '$(FROM)' $(ARGS)
 
-bench: ## the benchmarks of the engine
-	@go test -run '^$$' -bench . -benchmem $(ARGS) ./engine/...
+bench: ## how fast and how cheap the engine's plans are on generated worlds
+	@cd bench && go run . -side tenon $(ARGS)
+
+bench-peer: ## the same beside Karpenter's scheduler: writes docs/benchmarks.md
+	@cd bench && go run . -seeds 3 -out ../docs/benchmarks.md $(ARGS)
 
 map: ## every package, in one sentence
 	@go list -f '{{slice .ImportPath 26}}	{{.Doc}}' ./... | expand -t 32

@@ -62,6 +62,8 @@ func sizes(name string) []int {
 		return []int{1_000, 10_000}
 	case "homogeneous":
 		return []int{10_000, 50_000}
+	case "plain":
+		return []int{5_000}
 	case "trace":
 		return []int{1_000, 5_000, 50_000}
 	case "spread", "apart", "mix", "trace-capped":
@@ -118,7 +120,7 @@ func (o *options) worlds() ([]worldID, error) {
 // small lists small worlds, several of each kind.
 func (o *options) small() []worldID {
 	var out []worldID
-	for _, name := range []string{"diverse", "spread", "apart", "mix", "trace", "trace-capped"} {
+	for _, name := range []string{"plain", "diverse", "spread", "apart", "mix", "trace", "trace-capped"} {
 		for seed := range o.seeds {
 			out = append(out, worldID{name, 1_000, uint64(seed + 1)})
 		}

@@ -2,7 +2,10 @@
 package measure
 
 import (
+	"os"
 	"runtime"
+	"strconv"
+	"strings"
 	"syscall"
 	"time"
 )
@@ -31,8 +34,24 @@ func CPU() time.Duration {
 	return time.Duration(r.Utime.Nano() + r.Stime.Nano())
 }
 
-// PeakMiB is the most memory the process ever had resident.
-func PeakMiB() float64 { return float64(used().Maxrss) / 1024 }
+// PeakMiB is the most memory the process ever had resident. The kernel's status
+// file has it for this program alone; getrusage would count what the parent had
+// when it started the process.
+func PeakMiB() float64 {
+	status, err := os.ReadFile("/proc/self/status")
+	if err != nil {
+		return float64(used().Maxrss) / 1024 // not Linux
+	}
+	for l := range strings.Lines(string(status)) {
+		if text, ok := strings.CutPrefix(l, "VmHWM:"); ok {
+			kib, err := strconv.ParseFloat(strings.TrimSuffix(strings.TrimSpace(text), " kB"), 64)
+			if err == nil {
+				return kib / 1024
+			}
+		}
+	}
+	return float64(used().Maxrss) / 1024
+}
 
 func used() syscall.Rusage {
 	var r syscall.Rusage

@@ -12,6 +12,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 	"time"
 
 	"github.com/go-logr/logr"
@@ -143,17 +144,23 @@ func (p *pass) solve(ctx context.Context, pods []*corev1.Pod) (scheduling.Result
 
 // tell puts the results into the common form.
 func tell(r scheduling.Results, out *outcome.Outcome) {
-	for _, claim := range r.NewNodeClaims {
+	zones := make([][]string, len(r.NewNodeClaims))
+	for i, claim := range r.NewNodeClaims {
 		n := outcome.Node{Pool: claim.NodePoolName, Price: math.Inf(1), Pods: names(claim.Pods)}
 		for _, t := range claim.InstanceTypeOptions {
 			for _, o := range t.Offerings.Available().Compatible(claim.Requirements) {
 				if o.Price < n.Price || o.Price == n.Price && t.Name < n.Type {
-					n.Price, n.Type, n.Zone, n.CapacityType = o.Price, t.Name, o.Zone(), o.CapacityType()
+					n.Price, n.Type, n.CapacityType, zones[i] = o.Price, t.Name, o.CapacityType(), nil
+				}
+				if o.Price == n.Price && t.Name == n.Type {
+					zones[i] = append(zones[i], o.Zone())
 				}
 			}
 		}
+		slices.Sort(zones[i])
 		out.New = append(out.New, n)
 	}
+	settle(r.NewNodeClaims, zones, out.New)
 	for _, n := range r.ExistingNodes {
 		if len(n.Pods) > 0 {
 			out.Fills = append(out.Fills, outcome.Fill{Node: n.Name(), Pods: names(n.Pods)})
@@ -161,6 +168,34 @@ func tell(r scheduling.Results, out *outcome.Outcome) {
 	}
 	for pod, err := range r.PodErrors {
 		out.Refused[pod.Namespace+"/"+pod.Name] = err.Error()
+	}
+}
+
+// settle gives every node a zone. A claim may leave it open; the launch, which
+// decides, is taken to hit the zone where most pods are that the claim's own
+// want to be with.
+func settle(claims []*scheduling.NodeClaim, zones [][]string, nodes []outcome.Node) {
+	there := map[string]int{} // pods by application and zone
+	for i, claim := range claims {
+		if len(zones[i]) == 1 {
+			for _, p := range claim.Pods {
+				there[p.Labels["app"]+" "+zones[i][0]]++
+			}
+		}
+	}
+	for i, claim := range claims {
+		best := -1
+		for _, zone := range zones[i] {
+			score := 0
+			for _, p := range claim.Pods {
+				if p.Spec.Affinity != nil && p.Spec.Affinity.PodAffinity != nil {
+					score += there[p.Labels["app"]+" "+zone]
+				}
+			}
+			if score > best {
+				best, nodes[i].Zone = score, zone
+			}
+		}
 	}
 }
 

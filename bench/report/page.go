@@ -22,6 +22,7 @@ func Page(run Run, plots string) string {
 	}
 	b.WriteString("\n## Memory\n\n")
 	fmt.Fprintf(&b, "![peak memory](%s/memory.svg)\n", plots)
+	goalsTable(&b, run)
 	losses(&b, run)
 	b.WriteString("\n" + outro)
 	return b.String()
@@ -54,7 +55,9 @@ const seedNote = `Small worlds, several of each; the median, and the worst for T
 
 const outro = `## What this does not show
 
-Plans are compared as planned. Neither launch, nor binding by kube-scheduler, nor what happens over days is part of it. Worlds are generated; requests and replica counts of a real cluster differ. One machine, few seeds: differences of a few per cent in time are noise, costs repeat exactly.
+Plans are compared as planned. Neither launch, nor binding by kube-scheduler, nor what happens over days is part of it. Worlds are generated; requests and replica counts of a real cluster differ. One machine, few seeds: differences of a few per cent in time are noise. Tenon's plans repeat exactly; the peer's differ from run to run by a few per cent in cost.
+
+A claim of the peer may leave its zone open. Here it is launched, at its lowest price, in the zone where most pods are that its own want to be with; elsewhere it could break a rule.
 `
 
 func speed(b *strings.Builder, rows []Row) {

@@ -50,6 +50,7 @@ func All() []Scenario {
 	return []Scenario{
 		{"diverse", "applications of 3 to 17 replicas; a fifth each plain, spread over zones, spread over hosts, apart by host, together in a zone", diverse},
 		{"groups", "a fifth each plain, spread over zones, spread over hosts, together in a zone, and one large group that must be one a host", groups},
+		{"plain", "applications of 1 to 20 replicas without constraints", plain},
 		{"homogeneous", "pods that are all alike", homogeneous},
 		{"spread", "every application spread over zones and over hosts", spread},
 		{"apart", "applications whose replicas keep apart by host, and from a neighbour application", apart},

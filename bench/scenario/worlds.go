@@ -78,6 +78,11 @@ func groups(m *maker, n int) {
 	}
 }
 
+func plain(m *maker, n int) {
+	m.general(amd64())
+	m.apps(n, 1, 20, func(*app, int, int) {})
+}
+
 func homogeneous(m *maker, n int) {
 	m.general(amd64())
 	m.wait(newApp("web", requests(1000, 2048)), n)
@@ -93,12 +98,8 @@ func spread(m *maker, n int) {
 
 func apart(m *maker, n int) {
 	m.general(amd64())
-	m.apps(n, 2, 20, func(a *app, i, replicas int) {
-		if replicas <= len(market.Zones()) {
-			a.avoid(zoneKey, a.name)
-		} else {
-			a.avoid(hostKey, a.name)
-		}
+	m.apps(n, 2, 20, func(a *app, i, _ int) {
+		a.avoid(hostKey, a.name)
 		if i%3 == 1 {
 			a.avoid(hostKey, fmt.Sprintf("app-%05d", i-1))
 		}

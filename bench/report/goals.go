@@ -1,0 +1,80 @@
+package report
+
+import (
+	"fmt"
+	"strings"
+)
+
+// goal is a figure that Tenon means to reach.
+type goal struct {
+	says    string
+	got     string
+	reached bool
+}
+
+// goalsTable holds the run against what Tenon means to reach.
+func goalsTable(b *strings.Builder, run Run) {
+	b.WriteString("\n## Goals\n\n| goal | measured | reached |\n|---|---|---|\n")
+	for _, g := range append(speedGoals(run.Rows), costGoals(run)...) {
+		reached := "**no**"
+		if g.reached {
+			reached = "yes"
+		}
+		fmt.Fprintf(b, "| %s | %s | %s |\n", g.says, g.got, reached)
+	}
+}
+
+func speedGoals(rows []Row) []goal {
+	var out []goal
+	for _, r := range rows {
+		s := r.Ours
+		switch {
+		case !s.Whole():
+		case r.Scenario == "diverse" && r.Pods == 10_000:
+			out = append(out, goal{"diverse 10,000: at least 10,000 pods per CPU-second", thousands(int(s.Rate())), s.Rate() >= 10_000})
+		case r.Pods == 50_000:
+			out = append(out, goal{r.Scenario + " 50,000: under 2 CPU-seconds", fmt.Sprintf("%.2f", s.CPU), s.CPU < 2})
+		case r.Scenario == "steady":
+			out = append(out,
+				goal{"steady: under 0.05 CPU-seconds from the pods' arrival", fmt.Sprintf("%.3f", s.CPU), s.CPU < 0.05},
+				goal{"steady: under 0.6 CPU-seconds from nothing", fmt.Sprintf("%.2f", s.CPU+s.HoldCPU), s.CPU+s.HoldCPU < 0.6})
+		}
+	}
+	return out
+}
+
+func costGoals(run Run) []goal {
+	var plain, bound, saving []float64
+	refused := 0
+	for _, r := range append(append([]Row{}, run.Rows...), run.Seeds...) {
+		saving = some(saving, r.saving())
+		if r.Peer.Whole() {
+			refused += max(0, r.Ours.Refused-r.Peer.Refused)
+		}
+		o, _ := r.overBound()
+		switch r.Scenario {
+		case "plain", "homogeneous":
+			plain = some(plain, o)
+		case "diverse", "spread", "apart", "mix", "trace", "trace-capped":
+			bound = some(bound, o)
+		}
+	}
+	var out []goal
+	if m, w := middle(plain); m > 0 {
+		out = append(out, goal{"cost / bound without constraints: median at most 1.02, worst 1.035", fmt.Sprintf("median %.3f, worst %.3f of %d", m, w, len(plain)), m <= 1.02 && w <= 1.035})
+	}
+	if m, w := middle(bound); m > 0 {
+		out = append(out, goal{"cost / bound with spread and anti-affinity (not *groups*): median at most 1.05, worst 1.08", fmt.Sprintf("median %.3f, worst %.3f of %d", m, w, len(bound)), m <= 1.05 && w <= 1.08})
+	}
+	if _, w := middle(saving); w > 0 {
+		dearer := 0
+		for _, s := range saving {
+			if s > 1.000001 {
+				dearer++
+			}
+		}
+		out = append(out, goal{"no dearer than the peer in 99 % of worlds with the same pods placed, worst 1.01", fmt.Sprintf("dearer in %d of %d, worst %.3f", dearer, len(saving), w), dearer*100 <= len(saving) && w <= 1.01})
+		out = append(out, goal{"no pod refused that the peer places", fmt.Sprintf("%d", refused), refused == 0})
+	}
+	return out
+}
