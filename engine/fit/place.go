@@ -228,6 +228,9 @@ func taintsOf(m *world.Place) []world.Taint {
 		startup = m.Claim.StartupTaints
 	}
 	return slices.DeleteFunc(slices.Clone(m.Node.Taints), func(t world.Taint) bool {
+		if t.Key == unregistered && m.Claim == nil {
+			return false // without a claim nobody takes it away
+		}
 		return passing(t) || slices.ContainsFunc(startup, func(s world.Taint) bool { return s.Key == t.Key && s.Effect == t.Effect })
 	})
 }
@@ -240,6 +243,9 @@ func forming(m *world.Place) bool {
 	return m.Node.Pool.Name != "" && m.Node.Labels[label.Initialized] != "true"
 }
 
+// unregistered is on a node until it has been matched with its claim.
+const unregistered = "karpenter.sh/unregistered"
+
 // passing reports whether the taint goes away by itself while a node joins.
 func passing(t world.Taint) bool {
 	switch t.Key {
@@ -247,7 +253,7 @@ func passing(t world.Taint) bool {
 		return t.Effect == world.NoSchedule || t.Effect == world.NoExecute
 	case "node.kubernetes.io/unreachable", "node.cloudprovider.kubernetes.io/uninitialized":
 		return t.Effect == world.NoSchedule
-	case "karpenter.sh/unregistered":
+	case unregistered:
 		return t.Effect == world.NoExecute
 	}
 	return strings.HasPrefix(t.Key, "readiness.k8s.io/")
