@@ -19,7 +19,7 @@ func Node(n *corev1.Node, csi *storagev1.CSINode) world.Node {
 		ProviderID:   n.Spec.ProviderID,
 		Created:      seconds(n.CreationTimestamp),
 		Labels:       n.Labels,
-		Taints:       nodeTaints(n),
+		Taints:       taints(n.Spec.Taints),
 		Capacity:     Amounts(n.Status.Capacity),
 		Allocatable:  Amounts(n.Status.Allocatable),
 		Cordoned:     n.Spec.Unschedulable,
@@ -48,15 +48,6 @@ func PoolOf(labels map[string]string) world.PoolID {
 		return world.PoolID{Kind: world.Provisioner, Name: name}
 	}
 	return world.PoolID{}
-}
-
-// nodeTaints leaves out what a node of ours that is still starting will lose by
-// itself: nobody can know yet whether it lets pods in.
-func nodeTaints(n *corev1.Node) []world.Taint {
-	if PoolOf(n.Labels) == (world.PoolID{}) || n.Labels[v1.LabelInitialized] == "true" {
-		return taints(n.Spec.Taints)
-	}
-	return taints(slices.DeleteFunc(slices.Clone(n.Spec.Taints), Ephemeral))
 }
 
 // Ephemeral reports whether a taint is one that a starting node has for a while.

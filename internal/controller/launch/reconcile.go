@@ -10,6 +10,8 @@ import (
 	"sync"
 	"time"
 
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/controller/controllerutil"
@@ -62,6 +64,8 @@ type Reconciler struct {
 	Events  *loop.Events
 	Now     clock.Now
 
+	live client.Reader // what no cache holds back
+
 	mu    sync.Mutex
 	sent  map[string]bool // orders this process has sent
 	last  int             // how many claims were without an order at the last look
@@ -73,6 +77,7 @@ type Reconciler struct {
 
 // Register adds the reconciler to a manager.
 func (r *Reconciler) Register(m ctrl.Manager) error {
+	r.live = m.GetAPIReader()
 	r.sent, r.seen, r.done = map[string]bool{}, map[string]time.Time{}, map[string]time.Time{}
 	byOrder := handler.EnqueueRequestsFromMapFunc(func(_ context.Context, o client.Object) []reconcile.Request {
 		c, ok := o.(*v1.NodeClaim)
@@ -193,25 +198,7 @@ func (r *Reconciler) write(ctx context.Context, orders []Order) error {
 			slots <- struct{}{}
 			wg.Go(func() {
 				defer func() { <-slots }()
-				write := loop.Merge[*v1.NodeClaim]
-				if !controllerutil.ContainsFinalizer(c, v1.Finalizer) {
-					write = loop.Patch[*v1.NodeClaim] // a list is replaced as a whole
-				}
-				next, err := write(ctx, r.Client, c, func(c *v1.NodeClaim) {
-					// A claim that was made by hand has no finalizer yet: without it, it
-					// could go before its machine does.
-					controllerutil.AddFinalizer(c, v1.Finalizer)
-					c.Annotations = maps.Clone(c.Annotations)
-					if c.Annotations == nil {
-						c.Annotations = map[string]string{}
-					}
-					c.Annotations[v1.AnnotationOrder] = o.Token
-					c.Annotations[v1.AnnotationOrderPlace] = strconv.Itoa(place)
-					c.Annotations[v1.AnnotationOrderSize] = strconv.Itoa(o.Size)
-				})
-				if err == nil {
-					r.Cluster.Wrote(next)
-				}
+				err := r.assign(ctx, c, o, place)
 				mu.Lock()
 				errs = append(errs, client.IgnoreNotFound(err))
 				mu.Unlock()
@@ -220,6 +207,42 @@ func (r *Reconciler) write(ctx context.Context, orders []Order) error {
 	}
 	wg.Wait()
 	return errors.Join(errs...)
+}
+
+// assign writes to a claim which place of an order is its own. A claim that has
+// changed meanwhile is read anew: one that has an order by now keeps it, so that
+// none is ever in two.
+func (r *Reconciler) assign(ctx context.Context, c *v1.NodeClaim, o Order, place int) error {
+	before := c.Annotations[v1.AnnotationOrder]
+	for range 3 {
+		next, err := loop.Patch(ctx, r.Client, c, func(c *v1.NodeClaim) {
+			// A claim that was made by hand has no finalizer yet: without it, it
+			// could go before its machine does.
+			controllerutil.AddFinalizer(c, v1.Finalizer)
+			c.Annotations = maps.Clone(c.Annotations)
+			if c.Annotations == nil {
+				c.Annotations = map[string]string{}
+			}
+			c.Annotations[v1.AnnotationOrder] = o.Token
+			c.Annotations[v1.AnnotationOrderPlace] = strconv.Itoa(place)
+			c.Annotations[v1.AnnotationOrderSize] = strconv.Itoa(o.Size)
+		})
+		if err == nil {
+			r.Cluster.Wrote(next)
+			return nil
+		}
+		if !apierrors.IsConflict(err) {
+			return err
+		}
+		c = &v1.NodeClaim{ObjectMeta: metav1.ObjectMeta{Name: c.Name}}
+		if err := r.live.Get(ctx, client.ObjectKeyFromObject(c), c); err != nil {
+			return err
+		}
+		if c.Annotations[v1.AnnotationOrder] != before || !Waiting(c) {
+			return nil
+		}
+	}
+	return nil // it changes all the time: the order goes without it, in the end
 }
 
 // launch has the machines of one order made, and deals them out.
