@@ -39,7 +39,7 @@ func (p *parts) keepers(provisioners bool) ([]registrar, error) {
 	}
 	out := []registrar{
 		pools,
-		&static.Reconciler{Client: c, Cluster: p.cluster, Enact: p.enact},
+		&static.Reconciler{Client: c, Cluster: p.cluster, Enact: p.enact, Now: p.Now},
 		&drift.Reconciler{Client: c, Cloud: p.cloud.For(drift.Spec().Name), Cluster: p.cluster, Now: p.Now},
 		&consistency.Reconciler{Client: c, Cluster: p.cluster, Events: p.events, Now: p.Now},
 	}

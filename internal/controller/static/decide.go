@@ -7,9 +7,11 @@ import (
 	"math"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/tenon-sh/tenon/engine/amount"
 	"github.com/tenon-sh/tenon/engine/disrupt"
+	"github.com/tenon-sh/tenon/engine/label"
 	"github.com/tenon-sh/tenon/engine/plan"
 	"github.com/tenon-sh/tenon/engine/world"
 )
@@ -18,7 +20,7 @@ import (
 type Step struct {
 	New  []plan.Ask
 	Back []string // claims
-	Held int      // machines that the pool's limit of nodes keeps from being asked for
+	Held int      // machines that cannot be asked for: the pool's limit is reached, or nothing that it allows is to be had
 }
 
 // Next decides what is due for a static pool. Claims that are going count
@@ -44,7 +46,13 @@ func Next(w *world.World, pool *world.Pool) Step {
 		if limit, ok := pool.Limits.Find(amount.Nodes); ok {
 			room = max(int(limit/amount.Unit)-all, 0)
 		}
-		return Step{New: asks(pool, min(missing, room)), Held: max(missing-room, 0)}
+		step := Step{Held: max(missing-room, 0)}
+		if menu, booked := menu(w, pool); len(menu) > 0 {
+			step.New = asks(pool, min(missing, room), menu, booked)
+		} else {
+			step.Held = missing
+		}
+		return step
 	case missing < 0:
 		return Step{Back: dispensable(w, active, -missing)}
 	}
@@ -52,15 +60,62 @@ func Next(w *world.World, pool *world.Pool) Step {
 }
 
 // asks are n machines of nothing but what the pool says.
-func asks(pool *world.Pool, n int) []plan.Ask {
+func asks(pool *world.Pool, n int, menu []plan.Choice, booked amount.List) []plan.Ask {
+	names := make([]string, len(menu))
+	for i, m := range menu {
+		names[i] = m.Shape
+	}
 	out := make([]plan.Ask, n)
 	for i := range out {
 		out[i] = plan.Ask{
-			Name: fmt.Sprintf("%s-%d", pool.ID.Name, i), Pool: pool.ID, Template: pool.Template,
-			Requirements: pool.Requirements, Labels: pool.Labels, Taints: pool.Taints, Startup: pool.StartupTaints,
+			Name: fmt.Sprintf("%s-%d", pool.ID.Name, i), Pool: pool.ID, Template: pool.Template, Shape: menu[0].Shape, Price: menu[0].Price,
+			Menu: menu, Requirements: pool.Requirements.And(label.Is(label.InstanceType, names...)), Booked: booked,
+			Labels: pool.Labels, Taints: pool.Taints, Startup: pool.StartupTaints,
 		}
 	}
 	return out
+}
+
+// longest is how many types a menu names.
+const longest = 60
+
+// menu are the types that the pool allows and that are to be had now, the
+// cheapest first, and the capacity of the cheapest.
+func menu(w *world.World, pool *world.Pool) (menu []plan.Choice, booked amount.List) {
+	catalog := w.Catalog(pool.Template)
+	if catalog == nil {
+		return nil, nil
+	}
+	anything := func(string) bool { return true } // a label that shapes do not speak of is the pool's to set
+	capacity := map[string]amount.List{}
+	for _, s := range catalog.Shapes {
+		if !s.Labels.Compatible(pool.Requirements, anything) || !allows(pool.Requirements, label.InstanceType, s.Name) {
+			continue
+		}
+		best := int64(-1)
+		for _, o := range s.Offers {
+			if !o.Gone && allows(pool.Requirements, label.Zone, o.Zone) && allows(pool.Requirements, label.CapacityType, o.CapacityType) && (best < 0 || o.Price < best) {
+				best = o.Price
+			}
+		}
+		if best >= 0 {
+			menu = append(menu, plan.Choice{Shape: s.Name, Price: best})
+			capacity[s.Name] = s.Capacity
+		}
+	}
+	slices.SortFunc(menu, func(a, b plan.Choice) int {
+		return cmp.Or(cmp.Compare(a.Price, b.Price), strings.Compare(a.Shape, b.Shape))
+	})
+	menu = menu[:min(len(menu), longest)]
+	if len(menu) > 0 {
+		booked = capacity[menu[0].Shape]
+	}
+	return menu, booked
+}
+
+func allows(s label.Set, key, value string) bool {
+	r, ok := s.Find(key)
+	return !ok || r.Has(value)
 }
 
 // dispensable picks n machines whose end disturbs least: those that are not
@@ -95,4 +150,24 @@ func protected(w *world.World, at *world.Place) bool {
 		d := p.Disruption
 		return !p.Terminating && (d.Forbidden || d.ForbiddenFor > 0 && (p.Started == 0 || w.At() < p.Started+d.ForbiddenFor))
 	})
+}
+
+// Patience is how long a pool waits before it asks again for machines that did not come.
+type Patience struct {
+	Until time.Time
+	Wait  time.Duration
+}
+
+// The waits between two tries.
+const (
+	firstWait = 5 * time.Second
+	lastWait  = 5 * time.Minute
+)
+
+// Asked returns the patience after machines were asked for. Each time that
+// those asked for before have not come up it grows.
+func (p Patience) Asked(now time.Time) Patience {
+	p.Wait = min(max(2*p.Wait, firstWait), lastWait)
+	p.Until = now.Add(p.Wait)
+	return p
 }

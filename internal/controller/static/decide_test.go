@@ -6,6 +6,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/tenon-sh/tenon/engine/amount"
+	"github.com/tenon-sh/tenon/engine/label"
 	"github.com/tenon-sh/tenon/engine/world"
 	"github.com/tenon-sh/tenon/internal/controller/static"
 )
@@ -40,6 +41,8 @@ func TestNext(t *testing.T) {
 		"Limit":    {why: "One that goes counts against the limit.", replicas: 3, change: func(p *world.Pool) { p.Limits = p.Limits.With(amount.Nodes, 2*amount.Unit) }, claims: []world.Claim{claim("a", going)}, asks: 1, held: 2},
 		"NotReady": {why: "Nothing can be bought of it now.", replicas: 3, change: func(p *world.Pool) { p.NotReady = "no class" }},
 		"Deleted":  {why: "Its nodes go with it.", replicas: 3, change: func(p *world.Pool) { p.Deleting = true }},
+		"SoldOut":  {why: "Nothing that it allows is to be had.", replicas: 2, change: func(p *world.Pool) { p.Requirements = label.SetOf(label.Is(label.Zone, "b")) }, held: 2},
+		"NoTypes":  {why: "Nothing is known of what is sold.", replicas: 2, change: func(p *world.Pool) { p.Template = "other" }, held: 2},
 		"Dynamic":  {why: "Its nodes follow the pods.", replicas: -1},
 		"Zero":     {why: "All go.", replicas: 0, claims: []world.Claim{claim("a"), claim("b")}, back: []string{"a", "b"}},
 		"Down": {
@@ -50,7 +53,7 @@ func TestNext(t *testing.T) {
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
-			pool := world.Pool{ID: id}
+			pool := world.Pool{ID: id, Template: "t"}
 			if tc.replicas >= 0 {
 				pool.Replicas = &tc.replicas
 			}
@@ -58,7 +61,10 @@ func TestNext(t *testing.T) {
 				tc.change(&pool)
 			}
 			b := world.NewBuilder()
-			errs := []error{b.SetPool(pool)}
+			errs := []error{b.SetPool(pool), b.SetCatalog(world.Catalog{Template: "t", Shapes: []world.Shape{
+				{Name: "m5", Offers: []world.Offer{{Zone: "a", CapacityType: label.OnDemand, Price: 2}, {Zone: "b", CapacityType: label.OnDemand, Gone: true}}},
+				{Name: "c5", Offers: []world.Offer{{Zone: "a", CapacityType: label.OnDemand, Price: 1}}},
+			}})}
 			for _, c := range tc.claims {
 				errs = append(errs, b.SetClaim(c))
 				if c.Node != "" {
@@ -77,6 +83,11 @@ func TestNext(t *testing.T) {
 			got := static.Next(w, w.Pool(id))
 			if diff := cmp.Diff(tc.back, got.Back); diff != "" || len(got.New) != tc.asks || got.Held != tc.held {
 				t.Errorf("%s %d asks, want %d; %d held, want %d; -want +got\n%s", tc.why, len(got.New), tc.asks, got.Held, tc.held, diff)
+			}
+			for _, a := range got.New {
+				if menu, _ := a.Requirements.Find(label.InstanceType); a.Shape != "c5" || !menu.Has("c5") || !menu.Has("m5") {
+					t.Errorf("%s asks for %s out of %s, want the cheapest of all that fit", tc.why, a.Shape, menu)
+				}
 			}
 		})
 	}

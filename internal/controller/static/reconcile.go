@@ -3,6 +3,7 @@ package static
 import (
 	"context"
 	"errors"
+	"sync"
 	"time"
 
 	ctrl "sigs.k8s.io/controller-runtime"
@@ -12,7 +13,9 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	v1 "github.com/tenon-sh/tenon/api/karpenter/v1"
+	"github.com/tenon-sh/tenon/engine/plan"
 	"github.com/tenon-sh/tenon/engine/world"
+	"github.com/tenon-sh/tenon/internal/clock"
 	"github.com/tenon-sh/tenon/internal/cluster"
 	"github.com/tenon-sh/tenon/internal/enact"
 	"github.com/tenon-sh/tenon/internal/loop"
@@ -38,10 +41,15 @@ type Reconciler struct {
 	Client  client.Client
 	Cluster *cluster.Cluster
 	Enact   *enact.Enactor
+	Now     clock.Now
+
+	mu       sync.Mutex
+	patience map[string]Patience // by pool
 }
 
 // Register adds the reconciler to a manager.
 func (r *Reconciler) Register(m ctrl.Manager) error {
+	r.patience = map[string]Patience{}
 	ofClaim := handler.EnqueueRequestsFromMapFunc(func(_ context.Context, o client.Object) []reconcile.Request {
 		if pool := o.GetLabels()[v1.LabelNodePool]; pool != "" {
 			return []reconcile.Request{{NamespacedName: client.ObjectKey{Name: pool}}}
@@ -71,9 +79,9 @@ func (r *Reconciler) Reconcile(ctx context.Context, req reconcile.Request) (reco
 	}
 	step := Next(w, pool)
 	if step.Held > 0 {
-		log.FromContext(ctx).Info("the pool's limit of nodes keeps it from its replicas", "NodePool", p.Name, "missing", step.Held)
+		log.FromContext(ctx).Info("the pool cannot have all its replicas: its limit of nodes is reached, or nothing that it allows is to be had", "NodePool", p.Name, "missing", step.Held)
 	}
-	_, err := r.Enact.Ask(ctx, step.New, enact.Provisioned)
+	wait, err := r.ask(ctx, p.Name, step.New)
 	errs := []error{err}
 	for _, name := range step.Back {
 		c := &v1.NodeClaim{}
@@ -86,8 +94,31 @@ func (r *Reconciler) Reconcile(ctx context.Context, req reconcile.Request) (reco
 	if err := errors.Join(errs...); err != nil {
 		return loop.Result(0, err)
 	}
-	if step.Held > 0 {
+	switch {
+	case wait > 0:
+		return reconcile.Result{RequeueAfter: wait}, nil
+	case step.Held > 0:
 		return reconcile.Result{RequeueAfter: held}, nil
 	}
 	return reconcile.Result{RequeueAfter: again}, nil
+}
+
+// ask asks for machines, unless those that were asked for lately have not come
+// up: then it returns how long the pool has to wait.
+func (r *Reconciler) ask(ctx context.Context, pool string, asks []plan.Ask) (time.Duration, error) {
+	r.mu.Lock()
+	patience := r.patience[pool]
+	wait := r.Now.Until(patience.Until)
+	switch {
+	case len(asks) == 0 && wait <= 0:
+		delete(r.patience, pool)
+	case len(asks) > 0 && wait <= 0:
+		r.patience[pool] = patience.Asked(r.Now())
+	}
+	r.mu.Unlock()
+	if len(asks) == 0 || wait > 0 {
+		return max(wait, 0), nil
+	}
+	_, err := r.Enact.Ask(ctx, asks, enact.Provisioned)
+	return 0, err
 }
