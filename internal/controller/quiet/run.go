@@ -138,16 +138,16 @@ func (c *Controller) mark(ctx context.Context, s State) error {
 	if marked == s.Empty {
 		return nil
 	}
-	_, err := loop.Merge(ctx, c.Client, node, func(n *corev1.Node) {
-		if s.Empty {
-			if n.Annotations == nil {
-				n.Annotations = map[string]string{}
-			}
-			n.Annotations[v1alpha5.AnnotationEmptinessTime] = c.Now().UTC().Format(time.RFC3339)
-		} else {
-			delete(n.Annotations, v1alpha5.AnnotationEmptinessTime)
+	next := node.DeepCopy()
+	if s.Empty {
+		if next.Annotations == nil {
+			next.Annotations = map[string]string{}
 		}
-	})
+		next.Annotations[v1alpha5.AnnotationEmptinessTime] = c.Now().UTC().Format(time.RFC3339)
+	} else {
+		delete(next.Annotations, v1alpha5.AnnotationEmptinessTime)
+	}
+	err := c.Client.Patch(ctx, next, client.MergeFrom(node)) // nobody else writes it: what else has changed does not matter
 	switch {
 	case err != nil:
 		return client.IgnoreNotFound(err)
