@@ -46,12 +46,25 @@ func Patch[T client.Object](ctx context.Context, c client.Client, o T, change fu
 	return patch(o, change, func(next T, p client.Patch) error { return c.Patch(ctx, next, p) })
 }
 
+// Merge is Patch that does not mind what others have changed meanwhile. It is
+// for maps of which the caller owns the keys it changes.
+func Merge[T client.Object](ctx context.Context, c client.Client, o T, change func(T)) (T, error) {
+	return write(o, change, func(next, was T) error { return c.Patch(ctx, next, client.MergeFrom(was)) })
+}
+
 // PatchStatus is Patch for the status of an object.
 func PatchStatus[T client.Object](ctx context.Context, c client.Client, o T, change func(T)) (T, error) {
 	return patch(o, change, func(next T, p client.Patch) error { return c.Status().Patch(ctx, next, p) })
 }
 
 func patch[T client.Object](o T, change func(T), send func(T, client.Patch) error) (T, error) {
+	return write(o, change, func(next, was T) error {
+		return send(next, client.MergeFromWithOptions(was, client.MergeFromWithOptimisticLock{}))
+	})
+}
+
+// write sends a changed copy of an object, if there is anything to send.
+func write[T client.Object](o T, change func(T), send func(next, was T) error) (T, error) {
 	next, ok := o.DeepCopyObject().(T)
 	if !ok {
 		return o, fmt.Errorf("copy of %T is of another type", o)
@@ -60,7 +73,7 @@ func patch[T client.Object](o T, change func(T), send func(T, client.Patch) erro
 	if equality.Semantic.DeepEqual(o, next) {
 		return o, nil
 	}
-	if err := send(next, client.MergeFromWithOptions(o, client.MergeFromWithOptimisticLock{})); err != nil {
+	if err := send(next, o); err != nil {
 		return o, err
 	}
 	return next, nil
