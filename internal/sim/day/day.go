@@ -1,0 +1,223 @@
+package day
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"net/netip"
+	"slices"
+	"time"
+
+	"github.com/tenon-sh/tenon/engine/amount"
+	"github.com/tenon-sh/tenon/engine/label"
+	"github.com/tenon-sh/tenon/engine/world"
+	"github.com/tenon-sh/tenon/internal/catalog"
+	"github.com/tenon-sh/tenon/internal/cloud"
+	"github.com/tenon-sh/tenon/internal/sim/driver"
+	"github.com/tenon-sh/tenon/internal/sim/market"
+)
+
+// Config says what day it is. All but Seed and Catalog have defaults.
+type Config struct {
+	Seed    uint64
+	Catalog *catalog.Region
+	Hours   int   // 24
+	Apps    int   // 60: workloads that grow and shrink
+	Most    int   // 40: replicas of the largest
+	Breaks  int   // how many machines break
+	Expire  int64 // seconds after which machines are given back; 0: never
+}
+
+// Report is what the day came to.
+type Report struct {
+	Steps               int // events
+	Decisions           int
+	Pods, Bought, Given int
+	Broken, Evicted     int
+	PeakNodes, PeakPods int
+	Spent               int64 // millionths of the currency
+	LongestWait         int64 // seconds a pod waited for its place
+	Problems            []string
+}
+
+// The lengths of things, in seconds.
+const (
+	batch = 1  // after the last pod that came
+	join  = 20 // from running to a ready node
+	drain = 10 // from the decision to the end of the machine
+	quiet = 60 // how long an empty machine is kept
+)
+
+const template world.TemplateID = "day"
+
+// day is one day on its way.
+type day struct {
+	cfg    Config
+	rng    *rand.Rand
+	now    int64 // seconds since 1970
+	agenda agenda
+	report Report
+
+	builder *world.Builder
+	market  *market.Market
+	driver  *driver.Driver
+	version string // of the catalogue in the World
+
+	pods    map[world.Key]world.Pod
+	nodes   map[string]world.Node
+	claims  map[string]world.Claim
+	serial  int
+	planned bool // a decision is on the agenda
+	binding bool // so is a round of the scheduler
+	giving  int64
+}
+
+// Run lives through a day.
+func Run(cfg Config) (Report, error) {
+	cfg.Hours, cfg.Apps, cfg.Most = cmp.Or(cfg.Hours, 24), cmp.Or(cfg.Apps, 60), cmp.Or(cfg.Most, 40)
+	d := &day{
+		cfg: cfg, rng: rand.New(rand.NewPCG(cfg.Seed, 7)), now: 1_800_000_000, builder: world.NewBuilder(),
+		pods: map[world.Key]world.Pod{}, nodes: map[string]world.Node{}, claims: map[string]world.Claim{},
+	}
+	d.open()
+	if err := d.pools(); err != nil {
+		return d.report, err
+	}
+	evening := d.now + int64(cfg.Hours)*3600
+	for i := range cfg.Apps {
+		a := d.app(i)
+		d.at(d.now+d.rng.Int64N(600), func() { d.grow(a, evening) })
+	}
+	for range cfg.Breaks {
+		d.at(d.now+3600+d.rng.Int64N(int64(cfg.Hours)*3600), d.breakOne)
+	}
+	for d.step() {
+		if len(d.report.Problems) > 20 {
+			break
+		}
+	}
+	d.night()
+	return d.report, nil
+}
+
+// open makes the market: general machines of a few families in three zones.
+func (d *day) open() {
+	var types []market.Type
+	for _, t := range market.TypesOf(d.cfg.Catalog) {
+		switch t.Family {
+		case "m5", "c5", "r5", "m6i", "c6i":
+			if t.VCPUs <= 32 {
+				types = append(types, t)
+			}
+		}
+	}
+	d.market = market.New(market.Config{
+		Region: d.cfg.Catalog.Name, Account: "123456789012", Zones: market.ZonesOf(d.cfg.Catalog)[:3], Types: types, Seed: d.cfg.Seed,
+		Now:    func() time.Time { return time.Unix(d.now, 0) },
+		Timing: market.Timing{Boot: 8 * time.Second, ShutDown: 5 * time.Second, Forget: time.Hour, SpotNotice: 2 * time.Minute, PricePeriod: time.Hour},
+	})
+	for i, z := range d.market.Zones() {
+		d.market.AddSubnet(market.Subnet{VPC: "vpc-day", Zone: z.Name, Range: netip.MustParsePrefix(fmt.Sprintf("10.%d.0.0/16", i))})
+	}
+	d.driver = driver.New(d.market, "day")
+	d.market.Observe(market.Observers{
+		OnRunning:    func(i market.Instance) { d.at(d.now+join, func() { d.joined(i) }) },
+		OnTerminated: func(i market.Instance) { d.ended(i) },
+	})
+}
+
+// pools sets two pools, one of them bounded, and what runs on every node.
+func (d *day) pools() error {
+	after := int64(quiet)
+	pool := world.Pool{
+		ID: world.PoolID{Kind: world.NodePool, Name: "general"}, Template: template,
+		Requirements: label.SetOf(label.Is(label.CapacityType, label.OnDemand, label.Spot)),
+		Disruption:   world.PoolDisruption{EmptyAfter: &after},
+	}
+	bounded := pool
+	bounded.ID.Name, bounded.Weight = "first", 10
+	bounded.Limits = amount.Of(amount.Entry{Name: amount.CPU, Value: 64 * amount.Unit}, amount.Entry{Name: amount.Nodes, Value: 12 * amount.Unit})
+	if d.cfg.Expire > 0 {
+		pool.Disruption.ExpireAfter, bounded.Disruption.ExpireAfter = &d.cfg.Expire, &d.cfg.Expire
+	}
+	agent := world.Pod{
+		Key: world.Key{Namespace: "kube-system", Name: "agent"}, DaemonSet: "agent", Tolerations: []world.Toleration{{Exists: true}},
+		Requests: amount.Of(amount.Entry{Name: amount.CPU, Value: 125}, amount.Entry{Name: amount.Pods, Value: amount.Unit}),
+	}
+	for _, err := range []error{
+		d.builder.SetPool(pool), d.builder.SetPool(bounded), d.builder.SetDaemonSet(world.DaemonSet{Key: agent.Key, Pod: agent}),
+	} {
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// step lets the next thing happen; false when nothing is left to happen.
+func (d *day) step() bool {
+	next, ok := d.agenda.next()
+	if due, busy := d.market.Next(); busy && (!ok || due.Unix() <= next) {
+		d.now = max(d.now, due.Unix())
+		d.market.Tick()
+		if !ok && len(d.claims) == 0 {
+			return false // only prices move
+		}
+		d.report.Steps++
+		return true
+	}
+	if !ok {
+		return false
+	}
+	d.now = max(d.now, next)
+	d.market.Tick()
+	d.agenda.take()()
+	d.report.Steps++
+	d.check()
+	return true
+}
+
+func (d *day) at(when int64, do func()) { d.agenda.add(when, do) }
+
+func (d *day) problem(format string, args ...any) {
+	d.report.Problems = append(d.report.Problems, fmt.Sprintf("%s: ", time.Unix(d.now, 0).UTC().Format(time.TimeOnly))+fmt.Sprintf(format, args...))
+}
+
+// stock puts the market's catalogue into the World, if it has changed.
+func (d *day) stock() {
+	c, err := d.driver.Catalog(context.Background(), cloud.Template{ID: template})
+	if err != nil {
+		d.problem("catalogue: %v", err)
+		return
+	}
+	if c.Version != d.version {
+		d.version = c.Version
+		d.must(d.builder.SetCatalog(c))
+	}
+}
+
+func (d *day) must(err error) {
+	if err != nil {
+		d.problem("the World refuses: %v", err)
+	}
+}
+
+// breakOne ends a machine without notice.
+func (d *day) breakOne() {
+	var alive []string
+	for _, i := range d.market.Instances() {
+		if i.State == market.Running {
+			alive = append(alive, i.ID)
+		}
+	}
+	if len(alive) == 0 {
+		return
+	}
+	slices.Sort(alive)
+	if err := d.market.Kill(alive[d.rng.IntN(len(alive))]); err != nil {
+		d.problem("break: %v", err)
+		return
+	}
+	d.report.Broken++
+}

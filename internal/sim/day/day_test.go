@@ -1,0 +1,70 @@
+package day_test
+
+import (
+	"flag"
+	"fmt"
+	"sync"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/tenon-sh/tenon/internal/catalog"
+	"github.com/tenon-sh/tenon/internal/sim/day"
+)
+
+var (
+	days   = flag.Int("days", 1, "how many days to live through")
+	loaded = sync.OnceValues(catalog.Load)
+)
+
+func region(t *testing.T) *catalog.Region {
+	t.Helper()
+	all, err := loaded()
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, err := all.Region("us-east-1")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+// Nothing is lost, leaked, over-full or over a limit at any time of the day,
+// and at night everything has been given back.
+func TestDays(t *testing.T) {
+	for seed := range uint64(*days) { //nolint:gosec // a small number
+		t.Run(fmt.Sprintf("seed %d", seed), func(t *testing.T) {
+			r, err := day.Run(day.Config{Seed: seed, Catalog: region(t), Hours: 24, Breaks: 10, Expire: 6 * 3600})
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, p := range r.Problems {
+				t.Error(p)
+			}
+			if r.Bought == 0 || r.Given == 0 || r.PeakPods == 0 {
+				t.Errorf("nothing happened: %+v", r)
+			}
+			if r.LongestWait > 600 {
+				t.Errorf("a pod waited %d s for its place", r.LongestWait)
+			}
+			t.Logf("%+v", r)
+		})
+	}
+}
+
+// A day of the same seed is the same day.
+func TestDaysRepeat(t *testing.T) {
+	cfg := day.Config{Seed: 42, Catalog: region(t), Hours: 4, Apps: 20, Breaks: 3}
+	a, err := day.Run(cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	b, err := day.Run(cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(a, b); diff != "" {
+		t.Errorf("the same seed gave another day:\n%s", diff)
+	}
+}

@@ -1,0 +1,291 @@
+package day
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+
+	"github.com/tenon-sh/tenon/engine/amount"
+	"github.com/tenon-sh/tenon/engine/disrupt"
+	"github.com/tenon-sh/tenon/engine/label"
+	"github.com/tenon-sh/tenon/engine/plan"
+	"github.com/tenon-sh/tenon/engine/provision"
+	"github.com/tenon-sh/tenon/engine/world"
+	"github.com/tenon-sh/tenon/internal/cloud"
+	"github.com/tenon-sh/tenon/internal/sim/driver"
+	"github.com/tenon-sh/tenon/internal/sim/market"
+)
+
+// steps bounds each decision's work: a day has thousands of them.
+const steps = 200_000
+
+// plan decides about the waiting pods and buys what is asked for.
+func (d *day) plan() {
+	d.planned = false
+	d.stock()
+	w := d.builder.Snapshot(d.now)
+	p := provision.Decide(w, provision.Options{Steps: steps})
+	d.report.Decisions++
+	d.verdicts(w, p)
+	for _, a := range p.New {
+		d.buy(a)
+	}
+	if len(p.Refused) > 0 {
+		// Sold out or over a limit: look again later.
+		if !d.planned {
+			d.planned = true
+			d.at(d.now+60, d.plan)
+		}
+	}
+}
+
+// verdicts checks that every waiting pod is spoken of, once.
+func (d *day) verdicts(w *world.World, p plan.Plan) {
+	spoken := map[world.Key]int{}
+	for _, a := range p.New {
+		for _, k := range a.Pods {
+			spoken[k]++
+		}
+	}
+	for _, f := range slices.Concat(p.Filled, p.Held) {
+		for _, k := range f.Pods {
+			spoken[k]++
+		}
+	}
+	for _, r := range p.Refused {
+		spoken[r.Pod]++
+	}
+	for _, q := range w.Waiting() {
+		if spoken[q.Key] != 1 {
+			d.problem("pod %s has %d verdicts", q.Key, spoken[q.Key])
+		}
+	}
+}
+
+// buy makes a claim of an ask and has its machine launched.
+func (d *day) buy(a plan.Ask) {
+	d.serial++
+	c := world.Claim{
+		Name: fmt.Sprintf("%s-%06d", a.Pool.Name, d.serial), Created: d.now, Pool: a.Pool, Template: a.Template, Labels: a.Labels,
+		Requirements: a.Requirements, Requests: a.Requests, Taints: a.Taints, Booked: a.Booked,
+	}
+	c.UID = c.Name
+	d.setClaim(c)
+	menu := make([]string, len(a.Menu))
+	for i, m := range a.Menu {
+		menu[i] = m.Shape
+	}
+	out := d.driver.Launch(context.Background(), []cloud.Order{{
+		Token: c.Name, Template: cloud.Template{ID: a.Template}, Pool: a.Pool, Count: 1, Requirements: a.Requirements, Menu: menu, Requests: a.Requests,
+	}})[0]
+	if out.Err != nil || len(out.Machines) != 1 {
+		if cloud.CodeOf(out.Err) != cloud.Capacity {
+			d.problem("launch: %d machines, %v", len(out.Machines), out.Err)
+		}
+		d.dropClaim(c.Name)
+		d.arrived()
+		return
+	}
+	m := out.Machines[0]
+	c.Launched, c.ProviderID, c.Capacity, c.Allocatable = true, m.ProviderID, m.Capacity, m.Allocatable
+	c.Labels = maps.Clone(m.Labels)
+	c.Labels[label.NodePool] = a.Pool.Name
+	d.setClaim(c)
+	d.report.Bought++
+}
+
+func (d *day) setClaim(c world.Claim) {
+	d.claims[c.Name] = c
+	d.must(d.builder.SetClaim(c))
+}
+
+func (d *day) dropClaim(name string) {
+	delete(d.claims, name)
+	d.builder.DeleteClaim(name)
+}
+
+func (d *day) claimOf(provider string) (world.Claim, bool) {
+	for _, c := range d.claims {
+		if c.ProviderID == provider {
+			return c, true
+		}
+	}
+	return world.Claim{}, false
+}
+
+// joined makes a node of a machine that has booted.
+func (d *day) joined(i market.Instance) {
+	c, ok := d.claimOf(driver.ProviderID(i))
+	if !ok || c.Deleting {
+		return
+	}
+	if at, err := d.market.Find([]string{i.ID}); err != nil || at[0].State != market.Running {
+		return
+	}
+	n := world.Node{
+		Name: i.DNS, ProviderID: c.ProviderID, Created: d.now, Labels: maps.Clone(c.Labels), Ready: true, Claim: c.Name, Pool: c.Pool,
+		Capacity: c.Capacity, Allocatable: c.Allocatable, Taints: c.Taints,
+	}
+	n.Labels[label.Hostname] = n.Name
+	d.nodes[n.Name] = n
+	d.must(d.builder.SetNode(n))
+	c.Registered, c.Initialized, c.InitializedAt, c.Node = true, true, d.now, n.Name
+	d.setClaim(c)
+	d.report.PeakNodes = max(d.report.PeakNodes, len(d.nodes))
+	d.arrived()
+	d.again()
+}
+
+// ended takes a machine that is gone out of the cluster. One that nobody gave
+// back takes its pods with it.
+func (d *day) ended(i market.Instance) {
+	c, ok := d.claimOf(driver.ProviderID(i))
+	if !ok {
+		return
+	}
+	d.report.Spent += d.price(i) * (d.now - c.Created) / 3600
+	if c.Node != "" {
+		d.evict(c.Node, !c.Deleting)
+		delete(d.nodes, c.Node)
+		d.builder.DeleteNode(c.Node)
+	}
+	d.dropClaim(c.Name)
+	d.arrived()
+}
+
+func (d *day) price(i market.Instance) int64 {
+	w := d.builder.Snapshot(d.now)
+	c := w.Catalog(template)
+	for _, s := range c.Shapes {
+		for _, o := range s.Offers {
+			if s.Name == i.Type && o.Zone == i.Zone && o.CapacityType == i.CapacityType {
+				return o.Price
+			}
+		}
+	}
+	return 0
+}
+
+// again puts a look at what can be given back on the agenda.
+func (d *day) again() {
+	if due := d.now + quiet; d.giving < d.now {
+		d.giving = due
+		d.at(due, d.give)
+	}
+}
+
+// give gives back what the engine says, after a last look that it may.
+func (d *day) give() {
+	w := d.builder.Snapshot(d.now)
+	p := disrupt.Decide(w, disrupt.Options{})
+	d.report.Decisions++
+	for _, b := range p.Back {
+		place := w.Place(b.Node)
+		switch {
+		case place == nil:
+			d.problem("given back: node %q, which is not there", b.Node)
+			continue
+		case b.Reason == disrupt.Empty && !disrupt.IsEmpty(place):
+			d.problem("node %s is given back as empty with %d pods", b.Node, len(place.Pods))
+		}
+		d.end(d.claims[b.Claim])
+	}
+	if p.Again > 0 {
+		d.giving = p.Again
+		d.at(p.Again, d.give)
+	}
+}
+
+// end gives a machine back: no pod comes any more, those there leave, and then it stops.
+func (d *day) end(c world.Claim) {
+	c.Deleting = true
+	d.setClaim(c)
+	if n, ok := d.nodes[c.Node]; ok {
+		n.Deleting = true
+		d.nodes[n.Name] = n
+		d.must(d.builder.SetNode(n))
+	}
+	d.report.Given++
+	d.at(d.now+drain, func() {
+		if _, still := d.claims[c.Name]; !still {
+			return
+		}
+		d.evict(c.Node, false)
+		id := c.ProviderID[len("aws:///")+len(c.Labels[label.Zone])+1:]
+		for _, err := range d.driver.Terminate(context.Background(), []cloud.MachineID{cloud.MachineID(id)}) {
+			if err != nil {
+				d.problem("terminate %s: %v", id, err)
+			}
+		}
+	})
+}
+
+// check asks whether all still holds.
+func (d *day) check() {
+	used := map[string]amount.List{}
+	waiting := 0
+	for _, p := range d.pods {
+		if p.Node == "" {
+			waiting++
+			continue
+		}
+		if _, ok := d.nodes[p.Node]; !ok {
+			d.problem("pod %s runs on %s, which is not there", p.Key, p.Node)
+		}
+		used[p.Node] = used[p.Node].Plus(p.Requests)
+	}
+	d.report.PeakPods = max(d.report.PeakPods, len(d.pods)-waiting)
+	for name, u := range used {
+		if s, short := u.Short(d.nodes[name].Allocatable); short {
+			d.problem("node %s is over-full: %s wants %d, has %d", name, s.Name, s.Wants, s.Has)
+		}
+	}
+	d.limits()
+	d.leaks()
+}
+
+// limits asks whether a pool has more than it may.
+func (d *day) limits() {
+	have := map[world.PoolID]amount.List{}
+	for _, c := range d.claims {
+		size := c.Booked
+		if c.Launched {
+			size = c.Capacity
+		}
+		have[c.Pool] = have[c.Pool].Plus(size).Plus(amount.Of(amount.Entry{Name: amount.Nodes, Value: amount.Unit}))
+	}
+	for _, p := range d.builder.Snapshot(d.now).Pools() {
+		for _, l := range p.Limits {
+			if h := have[p.ID].Value(l.Name); h > l.Value {
+				d.problem("pool %s has %s of %s, its limit is %s", p.ID.Name, amount.Text(l.Name, h), l.Name, amount.Text(l.Name, l.Value))
+			}
+		}
+	}
+}
+
+// leaks asks whether a machine runs that no claim stands for.
+func (d *day) leaks() {
+	known := map[string]bool{}
+	for _, c := range d.claims {
+		known[c.ProviderID] = true
+	}
+	for _, i := range d.market.Instances() {
+		if !i.State.Gone() && !known[driver.ProviderID(i)] {
+			d.problem("machine %s is nobody's", i.ID)
+		}
+	}
+}
+
+// night asks whether everything has been given back once no pod is left.
+func (d *day) night() {
+	alive := 0
+	for _, i := range d.market.Instances() {
+		if !i.State.Gone() {
+			alive++
+		}
+	}
+	if len(d.pods)+len(d.claims)+len(d.nodes)+alive > 0 {
+		d.problem("at night %d pods, %d claims, %d nodes and %d machines are left", len(d.pods), len(d.claims), len(d.nodes), alive)
+	}
+}
