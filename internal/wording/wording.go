@@ -99,7 +99,7 @@ func Kind(id world.PoolID) string {
 // Name is how a sentence names a pool.
 func Name(id world.PoolID) string { return fmt.Sprintf("%s %q", Kind(id), id.Name) }
 
-// Found says how many pods a decision was made for; empty if it asks for nothing new.
+// Found says how many pods a decision has a place for; empty if it asks for nothing new.
 func Found(p plan.Plan) string {
 	if len(p.New) == 0 {
 		return ""
@@ -110,11 +110,6 @@ func Found(p plan.Plan) string {
 	}
 	for _, f := range p.Filled {
 		n += len(f.Pods)
-	}
-	for _, r := range p.Refused {
-		if r.Why.Code == reason.NoPlace {
-			n++
-		}
 	}
 	return fmt.Sprintf("Found %d provisionable pod(s)", n)
 }
