@@ -142,7 +142,7 @@ func announced(node, claim amount.List) amount.List {
 	return node
 }
 
-// missing is what the daemon sets that will run on the machine, and do not yet, ask for.
+// missing is what the daemon sets that will run on the machine, and do not yet, ask for. Their host ports count as taken.
 func missing(m *world.Place, at *Place, daemons []*world.DaemonSet) amount.List {
 	var there []string
 	for _, p := range m.Pods {
@@ -156,6 +156,7 @@ func missing(m *world.Place, at *Place, daemons []*world.DaemonSet) amount.List 
 			continue
 		}
 		sum = sum.Plus(d.Pod.Requests)
+		at.Ports = append(at.Ports, d.Pod.Ports...)
 	}
 	return sum
 }

@@ -23,6 +23,7 @@ type cluster struct {
 	daemons    []appsv1.DaemonSet
 	pools      []karpv1.NodePool
 	catalog    world.Catalog
+	late       bool // the daemons have not come to the nodes that are there yet
 }
 
 const class = "karpenter.k8s.aws/EC2NodeClass/default"
@@ -46,8 +47,10 @@ func generate(seed uint64) *cluster {
 	for i := range g.IntN(6) {
 		g.node(i)
 	}
-	for _, n := range g.nodes {
-		g.pods = append(g.pods, g.daemonPods(n.Name)...)
+	if g.late = g.chance(40); !g.late {
+		for _, n := range g.nodes {
+			g.pods = append(g.pods, g.daemonPods(n.Name)...)
+		}
 	}
 	for i := range 2 + g.IntN(6) {
 		g.app(i)

@@ -85,6 +85,11 @@ func (c *cluster) ask(name string, p plan.Plan, orders int, seed uint64) questio
 		Name: name, Namespaces: c.namespaces, Nodes: slices.Clone(c.nodes), Pods: slices.Clone(c.pods),
 		Placements: map[string]string{}, Refused: map[string][]string{}, Orders: orders, Seed: seed,
 	}
+	if c.late {
+		for _, n := range c.nodes {
+			q.Pods = append(q.Pods, c.daemonPods(n.Name)...)
+		}
+	}
 	for _, a := range p.New {
 		q.Nodes, q.Planned = append(q.Nodes, c.planned(a.Name, a.Pool, a.Shape, a.Zone)), append(q.Planned, a.Name)
 		q.Pods = append(q.Pods, c.daemonPods(a.Name)...)
