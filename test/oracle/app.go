@@ -43,11 +43,15 @@ func (g *generator) app(i int) {
 		v := int32(g.IntN(3) * 100)
 		s.Priority = &v
 	}
+	disks := g.chance(12)
 	for j := range 1 + g.IntN(7) {
 		one := *p.DeepCopy()
 		one.Name = fmt.Sprintf("%s-%d", name, j)
 		one.UID = types.UID("uid-" + one.Name)
 		one.Status.Conditions = []corev1.PodCondition{{Type: corev1.PodScheduled, Status: corev1.ConditionFalse, Reason: corev1.PodReasonUnschedulable}}
+		if disks {
+			g.disk(&one)
+		}
 		g.pods = append(g.pods, one)
 	}
 }

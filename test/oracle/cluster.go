@@ -6,6 +6,7 @@ import (
 
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
+	storagev1 "k8s.io/api/storage/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
@@ -23,6 +24,10 @@ type cluster struct {
 	daemons    []appsv1.DaemonSet
 	pools      []karpv1.NodePool
 	catalog    world.Catalog
+	classes    []storagev1.StorageClass
+	pvcs       []corev1.PersistentVolumeClaim
+	pvs        []corev1.PersistentVolume
+	csi        []storagev1.CSINode
 	late       bool // the daemons have not come to the nodes that are there yet
 }
 
@@ -47,6 +52,7 @@ func generate(seed uint64) *cluster {
 	for i := range g.IntN(6) {
 		g.node(i)
 	}
+	g.storage()
 	if g.late = g.chance(40); !g.late {
 		for _, n := range g.nodes {
 			g.pods = append(g.pods, g.daemonPods(n.Name)...)

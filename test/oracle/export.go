@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	corev1 "k8s.io/api/core/v1"
+	storagev1 "k8s.io/api/storage/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	karpv1 "github.com/tenon-sh/tenon/api/karpenter/v1"
@@ -19,16 +20,20 @@ import (
 
 // question is a case as the oracle reads it.
 type question struct {
-	Name       string              `json:"name"`
-	Namespaces []corev1.Namespace  `json:"namespaces"`
-	Nodes      []corev1.Node       `json:"nodes"`
-	Planned    []string            `json:"planned"`
-	Pods       []corev1.Pod        `json:"pods"`
-	Placements map[string]string   `json:"placements"`
-	Refused    map[string][]string `json:"refused"`
-	Empties    []corev1.Node       `json:"empties"`
-	Orders     int                 `json:"orders"`
-	Seed       uint64              `json:"seed"`
+	Name       string                         `json:"name"`
+	Namespaces []corev1.Namespace             `json:"namespaces"`
+	Nodes      []corev1.Node                  `json:"nodes"`
+	Planned    []string                       `json:"planned"`
+	Pods       []corev1.Pod                   `json:"pods"`
+	PVCs       []corev1.PersistentVolumeClaim `json:"pvcs,omitempty"`
+	PVs        []corev1.PersistentVolume      `json:"pvs,omitempty"`
+	Classes    []storagev1.StorageClass       `json:"classes,omitempty"`
+	CSINodes   []storagev1.CSINode            `json:"csiNodes,omitempty"`
+	Placements map[string]string              `json:"placements"`
+	Refused    map[string][]string            `json:"refused"`
+	Empties    []corev1.Node                  `json:"empties"`
+	Orders     int                            `json:"orders"`
+	Seed       uint64                         `json:"seed"`
 }
 
 // verdict is the oracle's answer.
@@ -51,12 +56,12 @@ func (c *cluster) world() (*world.World, error) {
 		}
 	}
 	for i := range c.nodes {
-		if err := b.SetNode(observe.Node(&c.nodes[i], nil)); err != nil {
+		if err := b.SetNode(observe.Node(&c.nodes[i], c.csiOf(c.nodes[i].Name))); err != nil {
 			return nil, err
 		}
 	}
 	for i := range c.pods {
-		if err := b.SetPod(observe.Pod(&c.pods[i])); err != nil {
+		if err := b.SetPod(c.bind(&c.pods[i])); err != nil {
 			return nil, err
 		}
 	}
@@ -84,6 +89,7 @@ func (c *cluster) ask(name string, p plan.Plan, orders int, seed uint64) questio
 	q := question{
 		Name: name, Namespaces: c.namespaces, Nodes: slices.Clone(c.nodes), Pods: slices.Clone(c.pods),
 		Placements: map[string]string{}, Refused: map[string][]string{}, Orders: orders, Seed: seed,
+		PVCs: c.pvcs, PVs: c.pvs, Classes: c.classes, CSINodes: c.csi,
 	}
 	if c.late {
 		for _, n := range c.nodes {
