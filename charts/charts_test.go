@@ -295,7 +295,7 @@ func TestSettings(t *testing.T) {
 		"CLUSTER_ENDPOINT": {"https://a", "https://b"}, "ISOLATED_VPC": {"true", "false"}, "VM_MEMORY_OVERHEAD_PERCENT": {"0.05", "0.06"},
 		"RESERVED_ENIS": {"1", "2"}, "BATCH_MAX_DURATION": {"3s", "4s"}, "BATCH_IDLE_DURATION": {"3s", "4s"},
 		"PREFERENCE_POLICY": {"Ignore", "Respect"}, "MIN_VALUES_POLICY": {"BestEffort", "Strict"},
-		"LOG_LEVEL": {"error", "debug"}, "LOG_ENCODING": {"json", "console"}, "METRICS_PORT": {"9000", "9001"}, "HEALTH_PROBE_PORT": {"9000", "9001"},
+		"LOG_LEVEL": {"error", "debug"}, "LOG_ENCODING": {"json", "console"}, "METRICS_PORT": {"9000", "9001"}, "WEBHOOK_PORT": {"9000", "9001"}, "HEALTH_PROBE_PORT": {"9000", "9001"},
 	}
 	defaults := environment(t, render(t, "karpenter"))
 	for _, s := range charts.Settings() {
@@ -356,7 +356,7 @@ func TestControllerReadsEverySetting(t *testing.T) {
 		}
 	}
 	for name := range environment(t, render(t, "karpenter", "-f", "testdata/everything.yaml")) {
-		if !slices.Contains(told, name) && !slices.Contains([]string{"SYSTEM_NAMESPACE", "WEBHOOK_PORT", "HTTPS_PROXY"}, name) {
+		if !slices.Contains(told, name) && !slices.Contains([]string{"SYSTEM_NAMESPACE", "HTTPS_PROXY"}, name) {
 			t.Errorf("the chart sets %s, which is not in the table of settings", name)
 		}
 	}

@@ -9,18 +9,22 @@ import (
 	"testing"
 	"time"
 
+	"github.com/go-logr/logr"
 	admissionv1 "k8s.io/api/admissionregistration/v1"
 	appsv1 "k8s.io/api/apps/v1"
 	authorizationv1 "k8s.io/api/authorization/v1"
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/client-go/rest"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/yaml"
 
 	"github.com/tenon-sh/tenon/internal/app"
+	"github.com/tenon-sh/tenon/internal/clock"
 	"github.com/tenon-sh/tenon/internal/kubetest"
 	"github.com/tenon-sh/tenon/internal/loop"
+	"github.com/tenon-sh/tenon/internal/webhook"
 )
 
 func TestMain(m *testing.M) { kubetest.Main(m) }
@@ -41,17 +45,18 @@ func TestRelease(t *testing.T) {
 
 	t.Run("Roles", func(t *testing.T) { roles(t, c) })
 	t.Run("WebhookOutOfReach", func(t *testing.T) { manifests(t, c) })
+	authority := certify(t)
 
 	key := client.ObjectKey{Namespace: "karpenter", Name: "karpenter"}
 	secretKey := client.ObjectKey{Namespace: "karpenter", Name: "karpenter-cert"}
-	before, secret := get(t, c, key, &appsv1.Deployment{}), get(t, c, secretKey, &corev1.Secret{})
-	secret.Data = map[string][]byte{"server-cert.pem": []byte("a certificate")}
-	if err := c.Update(t.Context(), secret); err != nil {
-		t.Fatal(err)
-	}
+	before := get(t, c, key, &appsv1.Deployment{})
 	release("upgrade", append([]string{"karpenter", "--set", "logLevel=debug"}, old...)...)
-	if got := get(t, c, secretKey, &corev1.Secret{}).Data; len(got) != 1 {
-		t.Errorf("after an upgrade the secret holds %v, want what the controller wrote", got)
+	if got := get(t, c, secretKey, &corev1.Secret{}).Data; string(got["ca-cert.pem"]) != authority {
+		t.Errorf("after an upgrade the secret does not hold what the controller wrote")
+	}
+	var config admissionv1.MutatingWebhookConfiguration
+	if got := get(t, c, client.ObjectKey{Name: webhook.Mutating}, &config).Webhooks[0].ClientConfig.CABundle; string(got) != authority {
+		t.Errorf("after an upgrade the API server no longer trusts the webhook")
 	}
 	const sum = "checksum/settings"
 	if was, is := before.Spec.Template.Annotations[sum], get(t, c, key, &appsv1.Deployment{}).Spec.Template.Annotations[sum]; was == is || is == "" {
@@ -134,6 +139,23 @@ func roles(t *testing.T, c client.Client) {
 			t.Errorf("it may %s %s", no.verb, no.Name)
 		}
 	}
+}
+
+// certify lets the release's service account set the webhook up, and returns the authority that it made.
+func certify(t *testing.T) string {
+	t.Helper()
+	config := rest.CopyConfig(kubetest.Config(t))
+	config.Impersonate.UserName = "system:serviceaccount:karpenter:karpenter"
+	c, err := client.New(config, client.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := &webhook.Server{Client: c, Service: "karpenter", Namespace: "karpenter", Log: logr.Discard(), Now: clock.Wall}
+	if err := s.Renew(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	var hooks admissionv1.ValidatingWebhookConfiguration
+	return string(get(t, c, client.ObjectKey{Name: webhook.Validating}, &hooks).Webhooks[0].ClientConfig.CABundle)
 }
 
 // manifests writes a guide's objects while nobody serves the webhook.

@@ -33,6 +33,7 @@ func Settings() []Setting {
 		{"logErrorOutputPaths", []string{"controller.errorOutputPaths"}, "LOG_ERROR_OUTPUT_PATHS", "", "stderr", "Where errors go."},
 		{"controller.metrics.port", nil, "METRICS_PORT", "", "8080", "Port of the metrics."},
 		{"controller.healthProbe.port", nil, "HEALTH_PROBE_PORT", "", "8081", "Port of the probes."},
+		{"webhook.port", nil, "WEBHOOK_PORT", "", "8443", "Port of the webhook; without `webhook.enabled` there is none."},
 	}
 }
 

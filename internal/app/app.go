@@ -124,6 +124,9 @@ func New(ctx context.Context, c Config) (*App, error) {
 	if err := p.serve(registry); err != nil {
 		return nil, err
 	}
+	if err := p.webhook(); err != nil {
+		return nil, err
+	}
 	if err := p.watch(provisioners); err != nil {
 		return nil, err
 	}

@@ -11,6 +11,8 @@ import (
 type Settings struct {
 	MetricsPort       int
 	HealthPort        int
+	WebhookPort       int    // 0: no webhook; it also needs LeaseNamespace, which is the pod's
+	WebhookService    string // by which the API server reaches it
 	QPS               float32
 	Burst             int
 	Profiling         bool

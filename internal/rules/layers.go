@@ -102,6 +102,7 @@ func layers() []layer {
 			at: "internal/playground", own: list("api/... engine/... internal/kube internal/catalog internal/cloud internal/sim/... internal/cli/verb " + meter), libs: list(kube + " " + limits + " " + cli),
 			why: "the playground runs Kubernetes and simulated machines; the product it runs as a child process",
 		},
+		{at: "internal/webhook", own: list("api/... internal/clock"), libs: list(kube), why: "the webhook judges one object at a time and knows nothing of the cluster"},
 		{at: "internal/journal", own: list(world + " engine/plan " + meter), why: "the journal keeps worlds and plans and does not act on them"},
 		{at: "internal/loop", own: list(world + " engine/plan api/... " + meter), libs: list(kube + " " + prometheus), why: "loop is what every reconciler shares and none in particular"},
 		{
@@ -134,7 +135,7 @@ func layers() []layer {
 
 		{at: "charts", why: "the charts are data; what is made of the code is written by tools/charts"},
 		{at: "cmd/*", own: list(everyone), why: "a command is for people, not for packages"},
-		{at: "tools/*", own: list(everyone), why: "a tool is for people, not for packages"},
+		{at: "tools/*", own: list(everyone + " charts/..."), why: "a tool is for people, not for packages"},
 		{at: "test", own: list(everyone + " test/...")},
 	}
 }

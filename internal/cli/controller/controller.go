@@ -153,6 +153,8 @@ func (o *options) flags(cmd *cobra.Command, getenv func(string) string) {
 	f.text(&o.kubeconfig, "kubeconfig", "KUBECONFIG_PATH", "file that says how to reach the cluster; in a pod none is needed")
 	f.number(&o.MetricsPort, "metrics-port", "METRICS_PORT", "port of metrics, and of profiles if enabled; 0: none")
 	f.number(&o.HealthPort, "health-probe-port", "HEALTH_PROBE_PORT", "port of the liveness and readiness probes; 0: none")
+	f.number(&o.WebhookPort, "webhook-port", "WEBHOOK_PORT", "port of the webhook for Provisioners and AWSNodeTemplates; 0: none")
+	f.text(&o.WebhookService, "karpenter-service", "KARPENTER_SERVICE", "name of the Service by which the API server reaches the webhook")
 	f.rate(&o.QPS, "kube-client-qps", "KUBE_CLIENT_QPS", "calls a second to the API server")
 	f.number(&o.Burst, "kube-client-burst", "KUBE_CLIENT_BURST", "calls at once to the API server")
 	f.flag(&o.Profiling, "enable-profiling", "ENABLE_PROFILING", "serve profiles")
@@ -173,7 +175,6 @@ func (o *options) flags(cmd *cobra.Command, getenv func(string) string) {
 	f.text(&o.gates, "feature-gates", "FEATURE_GATES", "features to switch, as Name=true,Other=false")
 	var unused string
 	var off bool
-	f.text(&unused, "karpenter-service", "KARPENTER_SERVICE", "accepted and not used")
 	f.textOr(&unused, "true", "ignore-dra-requests", "IGNORE_DRA_REQUESTS", "accepted and not used")
 	f.flag(&off, "disable-cluster-state-observability", "DISABLE_CLUSTER_STATE_OBSERVABILITY", "accepted and not used")
 

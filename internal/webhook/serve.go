@@ -1,0 +1,206 @@
+package webhook
+
+import (
+	"bytes"
+	"context"
+	"crypto/tls"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"log"
+	"net"
+	"net/http"
+	"strconv"
+	"sync/atomic"
+	"time"
+
+	"github.com/go-logr/logr"
+	admissionv1 "k8s.io/api/admission/v1"
+	registrationv1 "k8s.io/api/admissionregistration/v1"
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/tenon-sh/tenon/internal/clock"
+)
+
+// The names of the chart's objects.
+const (
+	Mutating   = "defaulting.webhook.karpenter.sh"
+	Validating = "validation.webhook.karpenter.sh"
+)
+
+const (
+	check   = time.Hour        // how often the certificate is looked at
+	again   = 10 * time.Second // how soon after that failed
+	maxBody = 4 << 20          // the API server sends objects of up to 3 MiB
+)
+
+// Server answers on a port, with a certificate that it keeps in the Secret <Service>-cert and makes known to the API server.
+type Server struct {
+	Client    client.Client // reads from the API server, not from a cache: it may read this one Secret only
+	Host      string        // address to listen on; empty: all
+	Port      int
+	Service   string
+	Namespace string
+	Log       logr.Logger
+	Now       clock.Now
+
+	certificate atomic.Pointer[tls.Certificate]
+}
+
+// NeedLeaderElection is the manager's: every replica answers.
+func (s *Server) NeedLeaderElection() bool { return false }
+
+// Start serves until ctx ends. A webhook that cannot be set up is said; it is no
+// reason for the controller to stop.
+func (s *Server) Start(ctx context.Context) error {
+	l, err := (&net.ListenConfig{}).Listen(ctx, "tcp", net.JoinHostPort(s.Host, strconv.Itoa(s.Port)))
+	if err != nil {
+		s.Log.Error(err, "The webhook cannot be served, objects pass without it")
+		return nil
+	}
+	server := &http.Server{
+		Handler: Handler(), ReadHeaderTimeout: 10 * time.Second, ErrorLog: log.New(io.Discard, "", 0), // strangers who break off are no news
+		TLSConfig: &tls.Config{MinVersion: tls.VersionTLS12, GetCertificate: s.current},
+	}
+	stop := context.AfterFunc(ctx, func() { _ = server.Close() })
+	defer stop()
+	kept := make(chan struct{})
+	go func() { // ends with ctx, and Start waits for it
+		defer close(kept)
+		s.keep(ctx)
+	}()
+	err = server.ServeTLS(l, "", "")
+	if ctx.Err() == nil {
+		return fmt.Errorf("serve the webhook: %w", err)
+	}
+	<-kept
+	return nil
+}
+
+func (s *Server) current(*tls.ClientHelloInfo) (*tls.Certificate, error) {
+	if c := s.certificate.Load(); c != nil {
+		return c, nil
+	}
+	return nil, errors.New("there is no certificate yet")
+}
+
+// keep has a good certificate at hand until ctx ends.
+func (s *Server) keep(ctx context.Context) {
+	for {
+		wait := check
+		if err := s.Renew(ctx); err != nil && ctx.Err() == nil {
+			s.Log.Error(err, "The webhook cannot be set up, objects pass without it")
+			wait = again
+		}
+		select {
+		case <-ctx.Done():
+			return
+		case <-time.After(wait):
+		}
+	}
+}
+
+// Renew makes a certificate if the Secret holds none that will do, takes it,
+// and tells the API server whom to trust. Where another replica was first, its certificate is taken at the next try.
+func (s *Server) Renew(ctx context.Context) error {
+	host := s.Service + "." + s.Namespace + ".svc"
+	secret := &corev1.Secret{}
+	if err := s.Client.Get(ctx, client.ObjectKey{Namespace: s.Namespace, Name: s.Service + "-cert"}, secret); err != nil {
+		return fmt.Errorf("read the certificate: %w", err)
+	}
+	pair, bad := read(secret.Data, host, s.Now())
+	if bad != nil {
+		data, err := issue(host, s.Now())
+		if err != nil {
+			return fmt.Errorf("make a certificate: %w", err)
+		}
+		if secret.Data == nil {
+			secret.Data = map[string][]byte{}
+		}
+		for k, v := range data {
+			secret.Data[k] = v
+		}
+		if err := s.Client.Update(ctx, secret); err != nil {
+			return fmt.Errorf("keep the certificate: %w", err)
+		}
+		if pair, err = read(data, host, s.Now()); err != nil {
+			return fmt.Errorf("read the certificate just made: %w", err)
+		}
+	}
+	s.certificate.Store(pair)
+	return errors.Join(s.trust(ctx, Mutating, secret.Data[keyAuthority]), s.trust(ctx, Validating, secret.Data[keyAuthority]))
+}
+
+// trust writes the authority into a webhook configuration. One that is not there is switched off.
+func (s *Server) trust(ctx context.Context, name string, authority []byte) error {
+	var o client.Object
+	var configs []*registrationv1.WebhookClientConfig
+	switch name {
+	case Mutating:
+		c := &registrationv1.MutatingWebhookConfiguration{}
+		o = c
+		if err := s.Client.Get(ctx, client.ObjectKey{Name: name}, c); err != nil {
+			return absent(name, err)
+		}
+		for i := range c.Webhooks {
+			configs = append(configs, &c.Webhooks[i].ClientConfig)
+		}
+	default:
+		c := &registrationv1.ValidatingWebhookConfiguration{}
+		o = c
+		if err := s.Client.Get(ctx, client.ObjectKey{Name: name}, c); err != nil {
+			return absent(name, err)
+		}
+		for i := range c.Webhooks {
+			configs = append(configs, &c.Webhooks[i].ClientConfig)
+		}
+	}
+	changed := false
+	for _, c := range configs {
+		if !bytes.Equal(c.CABundle, authority) {
+			c.CABundle, changed = authority, true
+		}
+	}
+	if !changed {
+		return nil
+	}
+	if err := s.Client.Update(ctx, o); err != nil {
+		return fmt.Errorf("write the authority into %s: %w", name, err)
+	}
+	return nil
+}
+
+func absent(name string, err error) error {
+	if apierrors.IsNotFound(err) {
+		return nil
+	}
+	return fmt.Errorf("read %s: %w", name, err)
+}
+
+// Handler answers reviews.
+func Handler() http.Handler {
+	mux := http.NewServeMux()
+	mux.Handle("POST /default", answer(Canonical))
+	mux.Handle("POST /validate", answer(Validate))
+	return mux
+}
+
+func answer(decide func(*admissionv1.AdmissionRequest) *admissionv1.AdmissionResponse) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxBody))
+		var review admissionv1.AdmissionReview
+		if err == nil {
+			err = json.Unmarshal(body, &review)
+		}
+		if err != nil || review.Request == nil {
+			http.Error(w, "this is no AdmissionReview", http.StatusBadRequest)
+			return
+		}
+		review.Response, review.Request = decide(review.Request), nil
+		w.Header().Set("Content-Type", "application/json")
+		_ = json.NewEncoder(w).Encode(review) // the API server is gone and needs none
+	})
+}
