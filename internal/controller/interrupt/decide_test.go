@@ -53,7 +53,8 @@ func TestNext(t *testing.T) {
 		},
 		"Foreign": {
 			"A machine without a claim is somebody else's.",
-			interrupt.Notice{Event: "InstanceTerminating", Going: true, Machines: []cloud.MachineID{"i-4", "i-9"}}, nil,
+			interrupt.Notice{Event: "InstanceTerminating", Going: true, Machines: []cloud.MachineID{"i-4", "i-9"}},
+			nil,
 		},
 	}
 	for name, tc := range tests {

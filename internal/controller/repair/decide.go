@@ -19,10 +19,13 @@ type Policy struct {
 func Policies() []Policy {
 	half, soon := 30*time.Minute, 10*time.Minute
 	return []Policy{
-		{corev1.NodeReady, corev1.ConditionFalse, half}, {corev1.NodeReady, corev1.ConditionUnknown, half},
+		{corev1.NodeReady, corev1.ConditionFalse, half},
+		{corev1.NodeReady, corev1.ConditionUnknown, half},
 		{"AcceleratedHardwareReady", corev1.ConditionFalse, soon},
-		{"StorageReady", corev1.ConditionFalse, half}, {"NetworkingReady", corev1.ConditionFalse, half},
-		{"KernelReady", corev1.ConditionFalse, half}, {"ContainerRuntimeReady", corev1.ConditionFalse, half},
+		{"StorageReady", corev1.ConditionFalse, half},
+		{"NetworkingReady", corev1.ConditionFalse, half},
+		{"KernelReady", corev1.ConditionFalse, half},
+		{"ContainerRuntimeReady", corev1.ConditionFalse, half},
 	}
 }
 

@@ -212,9 +212,11 @@ func gone(t *testing.T, c client.Client, o client.Object) error {
 }
 
 func node(name string) *corev1.Node { return &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: name}} }
+
 func claim(name string) *v1.NodeClaim {
 	return &v1.NodeClaim{ObjectMeta: metav1.ObjectMeta{Name: name}}
 }
+
 func remove(t *testing.T, c client.Client, o client.Object) {
 	t.Helper()
 	if err := c.Delete(t.Context(), o); err != nil {
