@@ -27,7 +27,8 @@ type Config struct {
 	IPv6              bool
 	VPC               string // the VPC's range, 192.168.0.0/16 by default
 	Catalog           *catalog.Region
-	ExtraZones        []string // zones the region does not have, selling what its first zone sells
+	Sells             func(instanceType string) bool // which types of the catalogue the region has; nil: all
+	ExtraZones        []string                       // zones the region does not have, selling what its first zone sells
 	Timing            market.Timing
 	Limits            map[string]market.Limit // nil: as AWS has them; empty: none
 	Quotas            map[market.Bucket]int
@@ -87,6 +88,9 @@ func NewAccount(cfg Config) (*Account, error) {
 	cfg.VPC = cmp.Or(cfg.VPC, "192.168.0.0/16")
 	a := &Account{cfg: cfg, Rules: &fault.Rules{}, keys: map[string]string{}}
 	zones, types := widen(market.ZonesOf(cfg.Catalog), market.TypesOf(cfg.Catalog), cfg.ExtraZones)
+	if cfg.Sells != nil {
+		types = slices.DeleteFunc(types, func(t market.Type) bool { return !cfg.Sells(t.Name) })
+	}
 	a.Market = market.New(market.Config{
 		Region: cfg.Region, Account: cfg.AccountID, Seed: cfg.Seed, Zones: zones, Types: types,
 		Timing: cfg.Timing, Limits: cfg.Limits, Quotas: cfg.Quotas, Now: cfg.Now,

@@ -407,13 +407,15 @@ func (m *Market) forget(i *Instance) {
 
 // Instances returns all machines that a describe call may see, by id; recently terminated ones are among them.
 func (m *Market) Instances() []Instance {
+	return slices.DeleteFunc(m.Everything(), func(i Instance) bool { return i.visible.After(m.now()) })
+}
+
+// Everything returns the machines that a describe call may see and those it does not show yet, by id.
+func (m *Market) Everything() []Instance {
 	defer m.lock()()
-	now := m.at
 	out := make([]Instance, 0, len(m.instances))
 	for _, i := range m.instances {
-		if !i.visible.After(now) {
-			out = append(out, i.clone())
-		}
+		out = append(out, i.clone())
 	}
 	slices.SortFunc(out, func(a, b Instance) int { return strings.Compare(a.ID, b.ID) })
 	return out
