@@ -43,7 +43,9 @@ func (d *Driver) Catalog(ctx context.Context, t cloud.Template) (world.Catalog, 
 				sum += p.Price
 			}
 		}
-		c.Shapes = append(c.Shapes, s)
+		if len(s.Offers) > 0 {
+			c.Shapes = append(c.Shapes, s)
+		}
 	}
 	d.mu.Lock()
 	defer d.mu.Unlock()

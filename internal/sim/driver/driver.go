@@ -40,6 +40,7 @@ type Driver struct {
 	image   string
 	group   string
 
+	buying  sync.Mutex // one order at a time
 	mu      sync.Mutex
 	soldOut map[offer]time.Time // until when
 	round   int                 // grows with what is sold out
@@ -76,44 +77,51 @@ func (d *Driver) Launch(ctx context.Context, orders []cloud.Order) []cloud.Outco
 	return out
 }
 
+// launch carries out one order. Spot that turns out to be sold out is followed
+// by on-demand where that will do. The market has no wire, so the tag of the order
+// is all that protects it.
 func (d *Driver) launch(o cloud.Order) cloud.Outcome {
+	d.buying.Lock()
+	defer d.buying.Unlock()
 	template, err := d.template(o)
 	if err != nil {
 		return cloud.Outcome{Err: translate(err)}
 	}
-	capacityType, overrides := d.overrides(o)
-	if len(overrides) == 0 {
-		return cloud.Outcome{Err: cloud.Errorf(cloud.Capacity, "InsufficientCapacity", "no offer of the order is left")}
-	}
 	// What was bought under this token comes back even where the market has
 	// forgotten the request: its machines carry the token.
-	if again := d.bought(o.Token); len(again) >= o.Count {
-		return cloud.Outcome{Machines: again}
+	if again := d.bought(o.Token); len(again) > 0 {
+		return short(o, again, errors.New("the order was sent before and got no more"))
 	}
+	why := errors.New("no offer of the order is left")
+	for range 3 {
+		capacityType, overrides := d.overrides(o)
+		if len(overrides) == 0 {
+			break
+		}
+		result, err := d.send(o, template, capacityType, overrides)
+		if err != nil {
+			return cloud.Outcome{Err: translate(err)}
+		}
+		for _, e := range result.Errors {
+			d.remember(offer{e.Override.Type, d.zoneOf(e.Override.Subnet), e.CapacityType}, e.Code)
+			why = errors.New(e.Message)
+		}
+		if got := d.bought(o.Token); len(got) > 0 || capacityType == label.OnDemand {
+			return short(o, got, why)
+		}
+	}
+	return short(o, nil, why)
+}
+
+func (d *Driver) send(o cloud.Order, template market.TemplateRef, capacityType string, overrides []market.Override) (market.FleetResult, error) {
 	tags := market.Tags{tagCluster: d.cluster, tagOrder: o.Token, tagPool: o.Pool.Name}
 	maps.Copy(tags, o.Tags)
-	result, err := d.market.CreateFleet(market.FleetRequest{
-		Token: o.Token, Total: o.Count, DefaultType: capacityType,
+	return d.market.CreateFleet(market.FleetRequest{
+		Total: o.Count, DefaultType: capacityType,
 		OnDemandStrategy: market.LowestPrice, SpotStrategy: market.PriceCapacityOptimized,
 		Configs: []market.FleetConfig{{Template: template, Overrides: overrides}},
 		Tags:    []market.TagSpec{{Kind: "instance", Tags: tags}},
 	})
-	if refused, ok := errors.AsType[*market.Error](err); ok && refused.Code == market.IdempotentParameterMismatch {
-		// What is on offer has changed since the order was sent first: it has
-		// bought what it has bought.
-		return short(o, d.bought(o.Token), errors.New("the order was sent before, when other offers were left"))
-	}
-	if err != nil {
-		return cloud.Outcome{Err: translate(err)}
-	}
-	for _, e := range result.Errors {
-		d.remember(offer{e.Override.Type, d.zoneOf(e.Override.Subnet), e.CapacityType}, e.Code)
-	}
-	var why error
-	if len(result.Errors) > 0 {
-		why = errors.New(result.Errors[0].Message)
-	}
-	return short(o, d.bought(o.Token), why)
 }
 
 // short is the outcome of an order that got these machines.
