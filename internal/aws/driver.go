@@ -22,6 +22,7 @@ import (
 	"github.com/tenon-sh/tenon/internal/aws/soldout"
 	"github.com/tenon-sh/tenon/internal/aws/stock"
 	"github.com/tenon-sh/tenon/internal/aws/template"
+	"github.com/tenon-sh/tenon/internal/aws/turn"
 	"github.com/tenon-sh/tenon/internal/catalog"
 	"github.com/tenon-sh/tenon/internal/clock"
 	"github.com/tenon-sh/tenon/internal/cloud"
@@ -74,6 +75,10 @@ type Driver struct {
 	soldout  *soldout.Memory
 	amis     *images
 	home     *home
+	orders   *orders
+	catalogs *catalogs
+
+	resolving turn.Line
 
 	mu   sync.Mutex
 	seen map[string]int64 // bytes of memory that nodes of a type were seen to have
@@ -98,6 +103,7 @@ func New(cfg Config) *Driver {
 		profiles: profile.NewStore(c.IAM, cfg.Now), stores: template.NewStore(c.EC2, cfg.Settings.Cluster, cfg.Now),
 		stock: stock.New(shop, cfg.Catalog, c.Region, cfg.Now), soldout: soldout.New(cfg.Now),
 		amis: newImages(c, cfg.Now), home: &home{eks: c.EKS, settings: cfg.Settings, now: cfg.Now},
+		orders: &orders{now: cfg.Now, all: map[string]*past{}}, catalogs: &catalogs{last: map[world.TemplateID]world.Catalog{}},
 		seen: map[string]int64{},
 	}
 }

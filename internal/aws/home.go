@@ -2,7 +2,6 @@ package aws
 
 import (
 	"context"
-	"sync"
 	"time"
 
 	awssdk "github.com/aws/aws-sdk-go-v2/aws"
@@ -10,6 +9,7 @@ import (
 
 	"github.com/tenon-sh/tenon/internal/aws/bootstrap"
 	"github.com/tenon-sh/tenon/internal/aws/refusal"
+	"github.com/tenon-sh/tenon/internal/aws/turn"
 	"github.com/tenon-sh/tenon/internal/clock"
 	"github.com/tenon-sh/tenon/internal/cloud"
 )
@@ -22,8 +22,8 @@ type home struct {
 	eks      *eks.Client
 	settings Settings
 	now      clock.Now
+	line     turn.Line // the rest belongs to whose turn it is
 
-	mu      sync.Mutex
 	at      time.Time
 	cluster bootstrap.Cluster
 	version string
@@ -33,8 +33,11 @@ type home struct {
 // minor version. Settings win over what EKS says; where they say everything, a
 // cluster that is not EKS will do.
 func (h *home) find(ctx context.Context) (bootstrap.Cluster, string, error) {
-	h.mu.Lock()
-	defer h.mu.Unlock()
+	done, err := h.line.Take(ctx, "")
+	if err != nil {
+		return bootstrap.Cluster{}, "", err
+	}
+	defer done()
 	if !h.at.IsZero() && h.now.Since(h.at) < again {
 		return h.cluster, h.version, nil
 	}

@@ -1,16 +1,14 @@
 package aws
 
 import (
-	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
-	"strings"
 	"sync"
 
 	"github.com/tenon-sh/tenon/engine/amount"
-	"github.com/tenon-sh/tenon/engine/label"
 	"github.com/tenon-sh/tenon/engine/world"
 	"github.com/tenon-sh/tenon/internal/aws/fleet"
 	"github.com/tenon-sh/tenon/internal/aws/machine"
@@ -20,7 +18,7 @@ import (
 
 const (
 	parallel = 8 // orders under way at once
-	attempts = 4 // fleet requests for one order: each leaves out what the last found sold out
+	attempts = 4 // fleet requests of one call for one order: each leaves out what the last found sold out
 )
 
 // Launch carries out orders, several at once. Each ends with as many machines
@@ -40,174 +38,237 @@ func (d *Driver) Launch(ctx context.Context, orders []cloud.Order) []cloud.Outco
 	return out
 }
 
-// launch carries out one order. It first looks for what the order made before,
-// should an earlier answer have been lost.
+// launch carries out one order. What was bought under its token before, by this
+// process or an earlier one, counts.
 func (d *Driver) launch(ctx context.Context, o cloud.Order) cloud.Outcome {
+	past, done, err := d.orders.open(ctx, o.Token)
+	if err != nil {
+		return cloud.Outcome{Err: err}
+	}
+	defer done()
+	if past.ended {
+		return cloud.Outcome{Machines: d.refreshed(ctx, past.machines), Err: past.err}
+	}
+	if err := d.recall(ctx, past); err != nil {
+		return cloud.Outcome{Err: err}
+	}
 	r, err := d.resolve(ctx, o.Template)
 	if err != nil {
-		return cloud.Outcome{Err: err}
+		return past.unless(err)
 	}
-	shapes, err := d.Catalog(ctx, o.Template)
+	shapes, err := d.catalog(ctx, o.Template, r)
 	if err != nil {
-		return cloud.Outcome{Err: err}
+		return past.unless(err)
 	}
-	have, err := d.machines.OfOrder(ctx, o.Token)
+	l := &launching{Driver: d, order: o, resolved: r, shapes: shapes, past: past}
+	err = l.buy(ctx)
+	switch code := cloud.CodeOf(err); {
+	case err == nil, code == cloud.Capacity:
+	case past.sent != nil || code == cloud.Unknown || code == cloud.Throttled:
+		return cloud.Outcome{Err: err} // what it bought is told when all of it is known
+	}
+	past.machines, past.err = l.finished(ctx), err
+	past.ended = err == nil || cloud.CodeOf(err) == cloud.Capacity || len(past.machines) > 0
+	return cloud.Outcome{Machines: slices.Clone(past.machines), Err: err}
+}
+
+// recall looks once for what an earlier process bought for the order.
+func (d *Driver) recall(ctx context.Context, past *past) error {
+	if past.recalled {
+		return nil
+	}
+	found, err := d.machines.OfOrder(ctx, past.token)
 	if err != nil {
-		return cloud.Outcome{Err: err}
+		return err
 	}
-	l := &launching{Driver: d, order: o, resolved: r, shapes: shapes}
-	l.add(have...)
-	for attempt := 0; attempt < attempts && len(l.machines) < o.Count; attempt++ {
-		if err = l.try(ctx, attempt); err != nil && cloud.CodeOf(err) != cloud.Capacity {
-			break
-		}
-	}
-	if len(l.machines) >= o.Count {
-		err = nil
-	}
-	return cloud.Outcome{Machines: l.finished(ctx), Err: err}
+	past.add(found...)
+	past.recalled = true
+	return nil
 }
 
 // launching is one order on its way.
 type launching struct {
 	*Driver
 	resolved
-	order    cloud.Order
-	shapes   world.Catalog
-	machines []cloud.Machine
-	bought   []cloud.MachineID // by this call; the others were there already
+	order  cloud.Order
+	shapes world.Catalog
+	past   *past
 }
 
-func (l *launching) add(found ...cloud.Machine) {
-	for _, m := range found {
-		if !slices.ContainsFunc(l.machines, func(k cloud.Machine) bool { return k.ID == m.ID }) {
-			l.machines = append(l.machines, m)
+// buy sends fleet requests until the order has its machines, each without what
+// the one before found sold out. A request whose answer never came is sent again
+// to the letter, because only so does its token protect.
+func (l *launching) buy(ctx context.Context) error {
+	var refused error // the last time
+	for range attempts {
+		if len(l.past.machines) >= l.order.Count {
+			return nil
+		}
+		if l.past.sent == nil {
+			next, err := l.request(ctx)
+			if refused != nil && cloud.CodeOf(err) == cloud.Capacity {
+				return refused // nothing is left to try: EC2's own words say more
+			}
+			if err != nil {
+				return err
+			}
+			l.past.sent = next
+		}
+		if refused = l.try(ctx, l.past.sent); refused != nil && cloud.CodeOf(refused) != cloud.Capacity {
+			return refused
 		}
 	}
-	slices.SortFunc(l.machines, func(a, b cloud.Machine) int { return cmp.Compare(a.ID, b.ID) })
+	if n := len(l.past.machines); refused == nil && n < l.order.Count {
+		return cloud.Errorf(cloud.Capacity, "LaunchFailed", "EC2 gave %d of %d machines and no reason", n, l.order.Count)
+	}
+	return refused
 }
 
-// try sends one fleet request for what is still missing.
-func (l *launching) try(ctx context.Context, attempt int) error {
-	offers, kind := l.offers()
-	if len(offers) == 0 {
-		return cloud.Errorf(cloud.Capacity, "InsufficientCapacity", "all requested instance types were unavailable during launch")
-	}
-	token := l.order.Token
-	if attempt > 0 {
-		token = fmt.Sprintf("%s-%d", token, attempt)
-	}
-	candidates, err := l.candidates(ctx, offers, kind)
-	if err != nil {
-		return err
-	}
-	answer, err := l.send(ctx, token, kind, candidates)
-	switch {
-	case refusal.Is(err, "IdempotentParameterMismatch"):
-		// An attempt with this token was made before, under other prices and
-		// marks. What it made carries the order's tag.
-		found, err := l.Driver.machines.OfOrder(ctx, l.order.Token)
-		l.add(found...)
-		if err == nil {
-			err = cloud.Errorf(cloud.Capacity, "LaunchFailed", "an earlier attempt of order %s is not shown yet", l.order.Token)
-		}
-		return err
-	case refusal.Is(err, "InvalidLaunchTemplateName.NotFoundException"):
-		for _, c := range candidates {
+// try sends one request and takes down what it bought.
+func (l *launching) try(ctx context.Context, sent *fleet.Request) error {
+	release := l.book(sent)
+	answer, err := l.send(ctx, sent)
+	if refusal.Is(err, "InvalidLaunchTemplateName.NotFoundException") {
+		// Someone deleted it. Its name follows from what is in it, so the request stays the same.
+		for _, c := range sent.Candidates {
 			l.stores.Forget(c.Template)
 		}
-		if candidates, err = l.candidates(ctx, offers, kind); err != nil {
+		if _, err := l.request(ctx); err != nil {
 			return err
 		}
-		if answer, err = l.send(ctx, token, kind, candidates); err != nil {
-			return refusal.Wrap("create fleet", err)
-		}
+		answer, err = l.send(ctx, sent)
+	}
+	release(answer)
+	switch {
+	case refusal.Is(err, "IdempotentParameterMismatch"):
+		return l.clash(ctx)
 	case err != nil:
+		if k := refusal.Kind(refusal.Code(err)); k == cloud.Invalid || k == cloud.Unauthorised || k == cloud.Gone {
+			l.past.sent = nil // refused for good: nothing was bought
+		}
 		return refusal.Wrap("create fleet", err)
 	}
-	if marks := answer.SoldOut(kind); len(marks) > 0 {
+	l.past.sent = nil
+	l.past.round++
+	if marks := answer.SoldOut(sent.CapacityType); len(marks) > 0 {
 		l.soldout.Mark(answer.Err().Error(), marks...)
 	}
 	for _, m := range answer.Machines {
-		l.add(l.fresh(m))
-		l.bought = append(l.bought, cloud.MachineID(m.ID))
+		l.past.add(l.fresh(m))
+		l.past.unsaid = append(l.past.unsaid, cloud.MachineID(m.ID))
 	}
-	return answer.Err()
+	l.complain(answer)
+	return l.verdict(ctx, answer.Err())
 }
 
-func (l *launching) send(ctx context.Context, token, kind string, candidates []fleet.Candidate) (fleet.Answer, error) {
-	missing := l.order.Count - len(l.machines)
-	request := fleet.Request{
-		Token: token, CapacityType: kind, Count: missing, Candidates: candidates, Tags: l.tags(), Context: l.class.Context,
+// verdict is what the errors of a fleet mean. A profile that IAM has only just
+// made is refused as invalid until EC2 has heard of it.
+func (l *launching) verdict(ctx context.Context, err error) error {
+	e, ok := errors.AsType[*cloud.Error](err)
+	if !ok || e.Reason != "InstanceProfileNameInvalid" || l.class.LaunchTemplate != "" {
+		return err
+	}
+	if name, failed := l.Driver.profile(ctx, l.class); failed != nil || !l.profiles.Young(name) {
+		return err
+	}
+	return cloud.Errorf(cloud.Unknown, e.Reason, "EC2 does not know the new instance profile yet: %w", err)
+}
+
+// complain tells of machines that EC2 did not give, in its own words.
+func (l *launching) complain(a fleet.Answer) {
+	if err := a.Err(); err != nil {
+		l.cfg.Said(Saying{
+			Message: fmt.Sprintf("Provisioning failed, launching node, creating cloud provider instance, %v", err), Pool: l.order.Pool,
+			Fields: map[string]string{"order": l.order.Token},
+		})
+	}
+}
+
+// clash is what to do when the token was used before for another request: by an
+// earlier process, which found other offers or prices. What that bought carries
+// the order's tag and may not be shown yet; once EC2 has had time to show it,
+// the token is spent and the order goes on under the next.
+func (l *launching) clash(ctx context.Context) error {
+	l.past.sent = nil
+	now := l.cfg.Now()
+	if l.past.clashed.IsZero() {
+		l.past.clashed = now
+	}
+	settled := now.Sub(l.past.clashed) >= shown
+	found, err := l.Driver.machines.OfOrder(ctx, l.order.Token)
+	if err != nil {
+		return err
+	}
+	l.past.add(found...)
+	switch {
+	case len(l.past.machines) >= l.order.Count:
+		return nil
+	case !settled:
+		return cloud.Errorf(cloud.Unknown, "LaunchFailed", "an earlier request of order %s may have bought machines that are not shown yet", l.order.Token)
+	}
+	l.past.round++
+	return cloud.Errorf(cloud.Capacity, "LaunchFailed", "an earlier request of order %s bought %d of %d machines", l.order.Token, len(l.past.machines), l.order.Count)
+}
+
+// request is the fleet request for what is missing, with its launch templates made.
+func (l *launching) request(ctx context.Context) (*fleet.Request, error) {
+	offers, kind := l.offers()
+	if len(offers) == 0 {
+		return nil, cloud.Errorf(cloud.Capacity, "InsufficientCapacity", "all requested instance types were unavailable during launch")
+	}
+	candidates, err := l.candidates(ctx, offers, kind)
+	if err != nil {
+		return nil, err
+	}
+	token := l.order.Token
+	if l.past.round > 0 {
+		token = fmt.Sprintf("%s-%d", token, l.past.round)
+	}
+	r := &fleet.Request{
+		Token: token, CapacityType: kind, Count: l.order.Count - len(l.past.machines), Candidates: candidates, Tags: l.tags(), Context: l.class.Context,
 	}
 	if l.order.Relaxed {
-		request.Context = ""
+		r.Context = ""
 	}
-	out, err := l.clients.EC2.CreateFleet(ctx, request.Input())
+	return r, nil
+}
+
+func (l *launching) send(ctx context.Context, r *fleet.Request) (fleet.Answer, error) {
+	out, err := l.clients.EC2.CreateFleet(ctx, r.Input())
 	if err != nil {
 		return fleet.Answer{}, err
 	}
-	return fleet.Read(out, kind), nil
+	return fleet.Read(out, r.CapacityType), nil
 }
 
-// offer is a shape on sale somewhere that the order may become.
-type offer struct {
-	shape *world.Shape
-	world.Offer
-}
-
-// offers returns what the order may become now, and its capacity type: spot if
-// it may be spot and some is to be had, else on-demand.
-func (l *launching) offers() ([]offer, string) {
-	all := map[string][]offer{}
-	for i := range l.shapes.Shapes {
-		s := &l.shapes.Shapes[i]
-		if len(l.order.Menu) > 0 && !slices.Contains(l.order.Menu, s.Name) || !l.order.Requests.Fits(s.Allocatable()) {
-			continue
-		}
-		demand := label.SetOf(label.Is(label.InstanceType, s.Name)).Meet(l.order.Requirements)
-		if !agree(s.Labels, demand) {
-			continue
-		}
-		for _, o := range s.Offers {
-			if l.allows(label.Zone, o.Zone) && l.allows(label.CapacityType, o.CapacityType) && l.soldout.Why(s.Name, o.Zone, o.CapacityType) == "" {
-				all[o.CapacityType] = append(all[o.CapacityType], offer{s, o})
-			}
+// book promises addresses of the request's subnets to its machines, so that
+// orders beside it choose others. The answer tells which to keep.
+func (l *launching) book(r *fleet.Request) (release func(fleet.Answer)) {
+	each := map[string]int{} // by subnet: what the smallest machine may take
+	for _, c := range r.Candidates {
+		if n := l.addresses(c.Shape); each[c.Subnet] == 0 || n < each[c.Subnet] {
+			each[c.Subnet] = n
 		}
 	}
-	if spot := all[label.Spot]; len(spot) > 0 {
-		return l.notDearer(spot, all[label.OnDemand]), label.Spot
+	for subnet, n := range each {
+		l.network.Book(subnet, n*r.Count)
 	}
-	return all[label.OnDemand], label.OnDemand
-}
-
-// agree reports whether what the shape can be meets every demand on a label that the shape speaks of.
-func agree(shape, demand label.Set) bool {
-	for _, want := range demand {
-		if has, ok := shape.Find(want.Key); ok && !has.Meets(want) && !(has.Negative() && want.Negative()) {
-			return false
+	return func(a fleet.Answer) {
+		for subnet, n := range each {
+			l.network.Book(subnet, -n*r.Count)
+		}
+		for _, m := range a.Machines {
+			l.network.Book(m.Subnet, l.addresses(m.Shape))
 		}
 	}
-	return true
 }
 
-func (l *launching) allows(key, value string) bool {
-	r, ok := l.order.Requirements.Find(key)
-	return !ok || r.Has(value)
-}
-
-// notDearer leaves out spot that costs more than the cheapest on-demand would,
-// unless that would leave nothing or the order needs its many types.
-func (l *launching) notDearer(spot, onDemand []offer) []offer {
-	if len(onDemand) == 0 || slices.ContainsFunc(l.order.Requirements, func(r label.Requirement) bool { return r.Least > 0 }) {
-		return spot
+// addresses is how many a machine and its pods take.
+func (l *launching) addresses(shape string) int {
+	if i, ok := l.shape(shape); ok {
+		return max(1, int(l.shapes.Shapes[i].Capacity.Value(amount.Pods)/amount.Unit))
 	}
-	least := slices.MinFunc(onDemand, func(a, b offer) int { return cmp.Compare(a.Price, b.Price) }).Price
-	kept := slices.DeleteFunc(slices.Clone(spot), func(o offer) bool { return o.Price > least })
-	if len(kept) == 0 {
-		return spot
-	}
-	return kept
+	return 1
 }
 
 // tags are what the machines of the order carry from birth.
@@ -240,89 +301,4 @@ func (l *launching) baseTags() map[string]string {
 		tags[k] = v
 	}
 	return tags
-}
-
-// fresh is a machine as far as the fleet's answer tells.
-func (l *launching) fresh(m fleet.Machine) cloud.Machine {
-	return cloud.Machine{
-		ID: cloud.MachineID(m.ID), ProviderID: machine.ProviderID(m.Zone, m.ID), Shape: m.Shape, Zone: m.Zone,
-		CapacityType: m.CapacityType, Order: l.order.Token, Subnet: m.Subnet, Launched: l.cfg.Now(), Tags: l.tags(),
-	}
-}
-
-// finished returns the order's machines with all that the claim will show. EC2
-// may not show a fresh machine for a moment; then it has no name yet, which the
-// node will tell.
-func (l *launching) finished(ctx context.Context) []cloud.Machine {
-	var ids []string
-	for _, m := range l.machines {
-		ids = append(ids, string(m.ID))
-	}
-	if len(ids) == 0 {
-		return nil
-	}
-	if known, err := l.Driver.machines.ByID(ctx, ids); err == nil {
-		for _, k := range known {
-			i := slices.IndexFunc(l.machines, func(m cloud.Machine) bool { return m.ID == k.ID })
-			l.machines[i] = k
-		}
-	}
-	for i := range l.machines {
-		l.complete(&l.machines[i])
-	}
-	for _, m := range l.machines {
-		l.soldout.Clear(soldoutOffer(m))
-		if !slices.Contains(l.bought, m.ID) {
-			continue
-		}
-		l.cfg.Said(Saying{
-			Message: fmt.Sprintf("Launched instance: %s, hostname: %s, type: %s, zone: %s, capacityType: %s", m.ID, m.Name, m.Shape, m.Zone, m.CapacityType),
-			Pool:    l.order.Pool,
-			Fields:  map[string]string{"launched-instance": string(m.ID), "hostname": m.Name, "type": m.Shape, "zone": m.Zone, "capacity-type": m.CapacityType},
-		})
-	}
-	return l.machines
-}
-
-// complete fills in what follows from the machine's shape and class.
-func (l *launching) complete(m *cloud.Machine) {
-	m.Annotations = map[string]string{HashAnnotation(l.class): l.class.Hash, HashAnnotation(l.class) + "-version": l.class.HashVersion}
-	i := slices.IndexFunc(l.shapes.Shapes, func(s world.Shape) bool { return s.Name == m.Shape })
-	if i < 0 {
-		return
-	}
-	s := l.shapes.Shapes[i]
-	m.Capacity, m.Allocatable = s.Capacity, s.Allocatable()
-	m.Labels = map[string]string{}
-	for _, r := range s.Labels {
-		if !r.Not && len(r.Values) == 1 {
-			m.Labels[r.Key] = r.Values[0]
-		}
-	}
-	for _, o := range s.Offers {
-		if o.Zone == m.Zone && o.CapacityType == m.CapacityType {
-			maps.Copy(m.Labels, o.Labels)
-		}
-	}
-	maps.Copy(m.Labels, map[string]string{
-		label.InstanceType: m.Shape, label.Zone: m.Zone, label.CapacityType: m.CapacityType, label.Region: l.clients.Region,
-	})
-	if l.class.Legacy && m.Image != "" {
-		m.Labels["karpenter.k8s.aws/instance-ami-id"] = m.Image
-	}
-}
-
-// wants reports how much of a resource each machine's pods ask for.
-func (l *launching) wants(resource string) bool {
-	return l.order.Requests.Value(resource) >= amount.Unit
-}
-
-// zoneOf shortens a message about several offers.
-func zoneOf(offers []offer) string {
-	var zones []string
-	for _, o := range offers {
-		zones = append(zones, o.Zone)
-	}
-	slices.Sort(zones)
-	return strings.Join(slices.Compact(zones), ", ")
 }

@@ -4,16 +4,13 @@ import (
 	"context"
 	"fmt"
 	"hash/fnv"
-	"maps"
 	"slices"
 	"strings"
 
-	"github.com/tenon-sh/tenon/engine/world"
 	"github.com/tenon-sh/tenon/internal/aws/bootstrap"
 	"github.com/tenon-sh/tenon/internal/aws/kubelet"
 	"github.com/tenon-sh/tenon/internal/aws/network"
 	"github.com/tenon-sh/tenon/internal/aws/nodeclass"
-	"github.com/tenon-sh/tenon/internal/aws/types"
 	"github.com/tenon-sh/tenon/internal/cloud"
 )
 
@@ -45,13 +42,19 @@ func (d *Driver) resolve(ctx context.Context, t cloud.Template) (resolved, error
 	return d.resolveClass(ctx, class, t.Kubelet)
 }
 
+// resolveClass finds what a class selects. Callers who want the same class share
+// the questions: all but the first find them answered.
 func (d *Driver) resolveClass(ctx context.Context, class nodeclass.Class, poolKubelet []byte) (resolved, error) {
+	done, err := d.resolving.Take(ctx, class.Ref.Kind+"/"+class.Ref.Name)
+	if err != nil {
+		return resolved{}, err
+	}
+	defer done()
 	r := resolved{class: class}
 	settings := class.Kubelet
 	if len(poolKubelet) > 0 {
 		settings = poolKubelet
 	}
-	var err error
 	if r.kubelet, err = kubelet.Parse(settings); err != nil {
 		return r, cloud.Errorf(cloud.NotReady, "InvalidKubeletConfiguration", "kubelet settings: %v", err)
 	}
@@ -116,59 +119,4 @@ func describe(selectors []nodeclass.Selector) string {
 		parts[i] = "{" + strings.Join(p, " ") + "}"
 	}
 	return strings.Join(parts, " or ")
-}
-
-// typeSettings is what decides what a node of the template offers.
-func (d *Driver) typeSettings(r resolved) types.Settings {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	overhead := d.cfg.Settings.MemoryOverhead
-	if overhead == 0 {
-		overhead = types.MemoryOverhead
-	}
-	return types.Settings{
-		Class: r.class, Kubelet: r.kubelet, Region: d.clients.Region, MemoryOverhead: overhead,
-		ReservedENIs: d.cfg.Settings.ReservedENIs, Seen: maps.Clone(d.seen), OldLabels: r.class.Legacy,
-	}
-}
-
-// Catalog returns what machines of the template can be: every type that the
-// class and its images allow, in the zones of its subnets, and what is sold out now.
-func (d *Driver) Catalog(ctx context.Context, t cloud.Template) (world.Catalog, error) {
-	r, err := d.resolve(ctx, t)
-	if err != nil {
-		return world.Catalog{}, err
-	}
-	shelf, err := d.stock.Shelf(ctx)
-	if err != nil && len(shelf.Types) == 0 {
-		return world.Catalog{}, err
-	}
-	zones := r.zones()
-	settings := d.typeSettings(r)
-	out := world.Catalog{Template: t.ID, Region: d.clients.Region}
-	if shelf.Currency != "USD" && shelf.Currency != "" {
-		out.Currency = shelf.Currency + "/h"
-	}
-	for i := range shelf.Types {
-		typ := &shelf.Types[i]
-		if types.Unfit(typ, settings) != "" {
-			continue
-		}
-		var offers []world.Offer
-		for _, o := range shelf.Offers(typ) {
-			if slices.Contains(zones, o.Zone) {
-				o.Gone = d.soldout.Why(typ.Name, o.Zone, o.CapacityType) != ""
-				offers = append(offers, o)
-			}
-		}
-		shape := types.Shape(typ, settings)
-		if len(offers) > 0 && (r.class.LaunchTemplate != "" || imageFor(r.images, shape) != nil) {
-			out.Shapes = append(out.Shapes, types.Sell(shape, offers))
-		}
-	}
-	if len(out.Shapes) == 0 {
-		return out, cloud.Errorf(cloud.NotReady, "NoInstanceTypes", "no instance type of %s fits class %s: its images, subnets and settings leave none", d.clients.Region, t.Class.Name)
-	}
-	out.Version = fmt.Sprintf("%d.%d.%x", shelf.Version, d.soldout.Version(), r.version(settings.Seen))
-	return out, nil
 }

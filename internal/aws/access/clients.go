@@ -8,7 +8,6 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	awsmiddleware "github.com/aws/aws-sdk-go-v2/aws/middleware"
-	"github.com/aws/aws-sdk-go-v2/aws/retry"
 	"github.com/aws/aws-sdk-go-v2/config"
 	"github.com/aws/aws-sdk-go-v2/feature/ec2/imds"
 	"github.com/aws/aws-sdk-go-v2/service/arczonalshift"
@@ -21,6 +20,7 @@ import (
 	"github.com/aws/smithy-go/middleware"
 
 	"github.com/tenon-sh/tenon/internal/aws/stock"
+	"github.com/tenon-sh/tenon/internal/clock"
 )
 
 // Clients are one client for each service.
@@ -41,13 +41,14 @@ type Options struct {
 	Region  string
 	Version string                       // of this program, for the user agent
 	OnCall  func(service, action string) // told of every call before it is sent; nil: nobody is
+	HTTP    aws.HTTPClient               // what carries the calls; nil: the SDK's own
 }
 
 // Connect finds credentials and a region and returns the clients. It sends nothing but, where no region is configured, a question to the instance metadata service.
 func Connect(ctx context.Context, o Options) (*Clients, error) {
 	cfg, err := config.LoadDefaultConfig(ctx,
 		config.WithRegion(o.Region),
-		config.WithRetryer(func() aws.Retryer { return patient() }),
+		config.WithRetryer(func() aws.Retryer { return newBudget(clock.Wall, urgent) }),
 		config.WithAPIOptions([]func(*middleware.Stack) error{
 			awsmiddleware.AddUserAgentKeyValue("tenon", o.Version),
 			guard(o.OnCall),
@@ -55,6 +56,9 @@ func Connect(ctx context.Context, o Options) (*Clients, error) {
 	)
 	if err != nil {
 		return nil, fmt.Errorf("read AWS configuration: %w", err)
+	}
+	if o.HTTP != nil {
+		cfg.HTTPClient = o.HTTP
 	}
 	if cfg.Region == "" {
 		if cfg.Region, err = metadataRegion(ctx, cfg); err != nil {
@@ -78,16 +82,6 @@ func metadataRegion(ctx context.Context, cfg aws.Config) (string, error) {
 		return "", fmt.Errorf("find the region: %w; set AWS_REGION", err)
 	}
 	return out.Region, nil
-}
-
-// patient retries throttled and failed calls, slower the more of them there
-// are, so that a throttled account is degraded and never stops.
-func patient() aws.Retryer {
-	return retry.NewAdaptiveMode(func(o *retry.AdaptiveModeOptions) {
-		o.StandardOptions = append(o.StandardOptions, func(s *retry.StandardOptions) {
-			s.MaxAttempts, s.MaxBackoff = 5, 10*time.Second
-		})
-	})
 }
 
 // guard refuses operations that are not declared and tells onCall of the others.

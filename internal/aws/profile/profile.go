@@ -23,6 +23,9 @@ import (
 // fresh is how long a profile that was seen to be right is taken to be so.
 const fresh = 15 * time.Minute
 
+// young is how long EC2 may take to learn of a profile that IAM has made.
+const young = time.Minute
+
 // Owner says for whom a profile is made. The name of the profile follows from
 // it, so that a process that forgot what it made finds it again.
 type Owner struct {
@@ -69,21 +72,24 @@ type Store struct {
 	now clock.Now
 
 	mu   sync.Mutex
-	seen map[string]time.Time // when a profile was last seen to be right
+	seen map[string]seen
 }
+
+// seen is what is known of a profile that was right.
+type seen struct{ at, made time.Time }
 
 // NewStore returns a Store that has seen no profile yet.
 func NewStore(c *iam.Client, now clock.Now) *Store {
-	return &Store{iam: c, now: now, seen: map[string]time.Time{}}
+	return &Store{iam: c, now: now, seen: map[string]seen{}}
 }
 
 // Ensure returns the name of a profile with the owner's role in it, made if it was not there.
 func (s *Store) Ensure(ctx context.Context, o Owner) (string, error) {
 	name := o.Name()
 	s.mu.Lock()
-	at, known := s.seen[name]
+	had, known := s.seen[name]
 	s.mu.Unlock()
-	if known && s.now.Since(at) < fresh {
+	if known && s.now.Since(had.at) < fresh {
 		return name, nil
 	}
 	p, err := s.find(ctx, name)
@@ -97,15 +103,23 @@ func (s *Store) Ensure(ctx context.Context, o Owner) (string, error) {
 		if err != nil && !refusal.Is(err, "EntityAlreadyExists") {
 			return "", refusal.Wrap("create instance profile "+name, err)
 		}
-		p = &iamtypes.InstanceProfile{}
+		p = &iamtypes.InstanceProfile{CreateDate: aws.Time(s.now())}
 	}
 	if err := s.fill(ctx, name, o.role(), p.Roles); err != nil {
 		return "", err
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.seen[name] = s.now()
+	s.seen[name] = seen{at: s.now(), made: aws.ToTime(p.CreateDate)}
 	return name, nil
+}
+
+// Young reports whether a profile was made so recently that EC2 may not know it yet.
+func (s *Store) Young(name string) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	had, known := s.seen[name]
+	return known && s.now.Since(had.made) < young
 }
 
 // Check reports whether a profile that the user names is there and holds a role.

@@ -95,6 +95,9 @@ func (m *Memory) Version() int {
 		switch {
 		case now.After(k.until.Add(longest)):
 			delete(m.marks, o) // long quiet: the next failure starts afresh
+			if k.why != "" {
+				m.version++ // nobody asked since it ended
+			}
 		case !k.until.IsZero() && !now.Before(k.until) && k.why != "":
 			k.why = "" // it has ended, and that is news once
 			m.marks[o] = k

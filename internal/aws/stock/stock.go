@@ -4,10 +4,8 @@ package stock
 import (
 	"context"
 	"errors"
-	"maps"
 	"slices"
 	"strings"
-	"sync"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
@@ -18,15 +16,13 @@ import (
 	"github.com/tenon-sh/tenon/engine/label"
 	"github.com/tenon-sh/tenon/engine/world"
 	"github.com/tenon-sh/tenon/internal/aws/refusal"
+	"github.com/tenon-sh/tenon/internal/aws/turn"
 	"github.com/tenon-sh/tenon/internal/catalog"
 	"github.com/tenon-sh/tenon/internal/clock"
 )
 
 // fresh is how long what EC2 said of types, zones and prices is used.
 const fresh = 12 * time.Hour
-
-// ZoneID is the label of a zone's id, which is the same in every account.
-const ZoneID = "topology.k8s.aws/zone-id"
 
 // Clients are what a Stock asks. Without Pricing, on-demand prices are the bundled ones.
 type Clients struct {
@@ -41,7 +37,7 @@ type Stock struct {
 	region  string
 	now     clock.Now
 
-	mu   sync.Mutex
+	line turn.Line // the rest belongs to whose turn it is
 	at   time.Time
 	last Shelf
 }
@@ -50,7 +46,6 @@ type Stock struct {
 type Shelf struct {
 	Types    []catalog.Type      // by name
 	Zones    map[string][]string // of each type, sorted
-	ZoneIDs  map[string]string
 	OnDemand map[string]catalog.Price
 	Spot     map[string]map[string]catalog.Price // by type and zone
 	Currency string
@@ -65,8 +60,11 @@ func New(c Clients, bundled *catalog.Catalog, region string, now clock.Now) *Sto
 // Shelf returns what is sold, asked anew if the answer is old. If EC2 cannot be
 // asked, what was known before is used, and the error says so beside it.
 func (s *Stock) Shelf(ctx context.Context) (Shelf, error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
+	done, err := s.line.Take(ctx, "")
+	if err != nil {
+		return Shelf{}, err
+	}
+	defer done()
 	if !s.at.IsZero() && s.now.Since(s.at) < fresh {
 		return s.last, nil
 	}
@@ -79,23 +77,16 @@ func (s *Stock) Shelf(ctx context.Context) (Shelf, error) {
 	return next, err
 }
 
-// Refresh asks for prices anew at the next Shelf.
-func (s *Stock) Refresh() {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.at = time.Time{}
-}
-
 func (s *Stock) ask(ctx context.Context) (Shelf, error) {
 	types, err := s.types(ctx)
 	if err != nil {
 		return Shelf{}, err
 	}
-	zones, ids, err := s.zones(ctx)
+	zones, err := s.zones(ctx)
 	if err != nil {
 		return Shelf{}, err
 	}
-	shelf := Shelf{Types: types, Zones: zones, ZoneIDs: ids, OnDemand: map[string]catalog.Price{}, Spot: map[string]map[string]catalog.Price{}}
+	shelf := Shelf{Types: types, Zones: zones, OnDemand: map[string]catalog.Price{}, Spot: map[string]map[string]catalog.Price{}}
 	s.bundledPrices(&shelf)
 	spot := s.spotPrices(ctx, &shelf)
 	onDemand := s.onDemandPrices(ctx, &shelf)
@@ -126,8 +117,8 @@ func (s *Stock) types(ctx context.Context) ([]catalog.Type, error) {
 	return out, nil
 }
 
-// zones tells where each type is sold, and the ids of the zones.
-func (s *Stock) zones(ctx context.Context) (map[string][]string, map[string]string, error) {
+// zones tells where each type is sold.
+func (s *Stock) zones(ctx context.Context) (map[string][]string, error) {
 	sold := map[string][]string{}
 	pages := ec2.NewDescribeInstanceTypeOfferingsPaginator(s.clients.EC2, &ec2.DescribeInstanceTypeOfferingsInput{
 		LocationType: ec2types.LocationTypeAvailabilityZone, MaxResults: aws.Int32(1000),
@@ -135,22 +126,16 @@ func (s *Stock) zones(ctx context.Context) (map[string][]string, map[string]stri
 	for pages.HasMorePages() {
 		page, err := pages.NextPage(ctx)
 		if err != nil {
-			return nil, nil, refusal.Wrap("describe instance type offerings", err)
+			return nil, refusal.Wrap("describe instance type offerings", err)
 		}
 		for _, o := range page.InstanceTypeOfferings {
 			sold[string(o.InstanceType)] = append(sold[string(o.InstanceType)], aws.ToString(o.Location))
 		}
 	}
-	ids := map[string]string{}
-	if r, err := s.bundled.Region(s.region); err == nil {
-		for _, z := range r.Zones {
-			ids[z.Name] = z.ID
-		}
-	}
 	for _, z := range sold {
 		slices.Sort(z)
 	}
-	return sold, ids, nil
+	return sold, nil
 }
 
 // bundledPrices is what is used until, and wherever, the region says better. A
@@ -190,12 +175,8 @@ func (s Shelf) Offers(t *catalog.Type) []world.Offer {
 	onDemand, priced := s.OnDemand[t.Name]
 	var out []world.Offer
 	for _, zone := range s.Zones[t.Name] {
-		labels := map[string]string{}
-		if id := s.ZoneIDs[zone]; id != "" {
-			labels[ZoneID] = id
-		}
 		if priced && slices.Contains(t.UsageClasses, "on-demand") {
-			out = append(out, world.Offer{Zone: zone, CapacityType: label.OnDemand, Price: onDemand.Micro, Synthetic: onDemand.Synthetic, Labels: maps.Clone(labels)})
+			out = append(out, world.Offer{Zone: zone, CapacityType: label.OnDemand, Price: onDemand.Micro, Synthetic: onDemand.Synthetic})
 		}
 		if !t.Spot() {
 			continue
@@ -205,7 +186,7 @@ func (s Shelf) Offers(t *catalog.Type) []world.Offer {
 			spot = onDemand
 		}
 		if spot.Micro > 0 {
-			out = append(out, world.Offer{Zone: zone, CapacityType: label.Spot, Price: spot.Micro, Synthetic: spot.Synthetic, Labels: maps.Clone(labels)})
+			out = append(out, world.Offer{Zone: zone, CapacityType: label.Spot, Price: spot.Micro, Synthetic: spot.Synthetic})
 		}
 	}
 	return out

@@ -11,6 +11,7 @@ import (
 	ec2types "github.com/aws/aws-sdk-go-v2/service/ec2/types"
 
 	"github.com/tenon-sh/tenon/internal/aws/refusal"
+	"github.com/tenon-sh/tenon/internal/aws/turn"
 	"github.com/tenon-sh/tenon/internal/clock"
 )
 
@@ -22,6 +23,8 @@ type Store struct {
 	ec2     *ec2.Client
 	cluster string
 	now     clock.Now
+
+	line turn.Line // for each name: two that need the same template make it once
 
 	mu   sync.Mutex
 	used map[string]entry // by name
@@ -44,6 +47,11 @@ type Made struct{ Name, ID string }
 // make for it; nothing if the template was there.
 func (s *Store) Ensure(ctx context.Context, t Settings) (string, *Made, error) {
 	name := t.Name(s.cluster)
+	done, err := s.line.Take(ctx, name)
+	if err != nil {
+		return "", nil, err
+	}
+	defer done()
 	s.mu.Lock()
 	e, known := s.used[name]
 	if known {

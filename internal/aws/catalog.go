@@ -1,0 +1,110 @@
+package aws
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"sync"
+
+	awsv1 "github.com/tenon-sh/tenon/api/aws/v1"
+	"github.com/tenon-sh/tenon/engine/world"
+	"github.com/tenon-sh/tenon/internal/aws/stock"
+	"github.com/tenon-sh/tenon/internal/aws/types"
+	"github.com/tenon-sh/tenon/internal/cloud"
+)
+
+// templatesMany is how many catalogues are kept at most.
+const templatesMany = 64
+
+// catalogs keeps the last catalogue of each template: the same version is the same catalogue.
+type catalogs struct {
+	mu   sync.Mutex
+	last map[world.TemplateID]world.Catalog
+}
+
+// Catalog returns what machines of the template can be: every type that the
+// class and its images allow, in the zones of its subnets, and what is sold out now.
+func (d *Driver) Catalog(ctx context.Context, t cloud.Template) (world.Catalog, error) {
+	r, err := d.resolve(ctx, t)
+	if err != nil {
+		return world.Catalog{}, err
+	}
+	return d.catalog(ctx, t, r)
+}
+
+// catalog makes the catalogue of a resolved template, or finds it made. Whoever
+// asks meanwhile waits: making it takes longer than the rest of a launch.
+func (d *Driver) catalog(ctx context.Context, t cloud.Template, r resolved) (world.Catalog, error) {
+	shelf, err := d.stock.Shelf(ctx)
+	if err != nil && len(shelf.Types) == 0 {
+		return world.Catalog{}, err
+	}
+	settings := d.typeSettings(r)
+	version := fmt.Sprintf("%d.%d.%x", shelf.Version, d.soldout.Version(), r.version(settings.Seen))
+	d.catalogs.mu.Lock()
+	defer d.catalogs.mu.Unlock()
+	if last, ok := d.catalogs.last[t.ID]; ok && last.Version == version {
+		return last, nil
+	}
+	out := world.Catalog{Template: t.ID, Region: d.clients.Region, Version: version, Shapes: d.shapes(shelf, r, settings)}
+	if shelf.Currency != "USD" && shelf.Currency != "" {
+		out.Currency = shelf.Currency + "/h"
+	}
+	if len(out.Shapes) == 0 {
+		return out, cloud.Errorf(cloud.NotReady, "NoInstanceTypes", "no instance type of %s fits class %s: its images, subnets and settings leave none", d.clients.Region, t.Class.Name)
+	}
+	if len(d.catalogs.last) >= templatesMany {
+		clear(d.catalogs.last) // most are of classes that have changed since
+	}
+	d.catalogs.last[t.ID] = out
+	return out, nil
+}
+
+// shapes are the types on the shelf that a template allows, with their offers.
+func (d *Driver) shapes(shelf stock.Shelf, r resolved, settings types.Settings) []world.Shape {
+	ids := map[string]string{} // of the zones of the subnets: this account's, so not bundled
+	for _, s := range r.subnets {
+		ids[s.Zone] = s.ZoneID
+	}
+	var out []world.Shape
+	for i := range shelf.Types {
+		typ := &shelf.Types[i]
+		if types.Unfit(typ, settings) != "" {
+			continue
+		}
+		var offers []world.Offer
+		for _, o := range shelf.Offers(typ) {
+			id, here := ids[o.Zone]
+			if !here {
+				continue
+			}
+			o.Labels = nil
+			if id != "" {
+				o.Labels = map[string]string{awsv1.LabelZoneID: id}
+			}
+			o.Gone = d.soldout.Why(typ.Name, o.Zone, o.CapacityType) != ""
+			offers = append(offers, o)
+		}
+		if len(offers) == 0 {
+			continue
+		}
+		if shape := types.Shape(typ, settings); r.class.LaunchTemplate != "" || imageFor(r.images, shape) != nil {
+			out = append(out, types.Sell(shape, offers))
+		}
+	}
+	return out
+}
+
+// typeSettings is what decides what a node of the template offers.
+func (d *Driver) typeSettings(r resolved) types.Settings {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	overhead := d.cfg.Settings.MemoryOverhead
+	if overhead == 0 {
+		overhead = types.MemoryOverhead
+	}
+	return types.Settings{
+		Class: r.class, Kubelet: r.kubelet, Region: d.clients.Region, MemoryOverhead: overhead,
+		ReservedENIs: d.cfg.Settings.ReservedENIs, Seen: maps.Clone(d.seen), OldLabels: r.class.Legacy,
+	}
+}

@@ -1,0 +1,118 @@
+package aws
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/tenon-sh/tenon/engine/amount"
+	"github.com/tenon-sh/tenon/engine/label"
+	"github.com/tenon-sh/tenon/engine/world"
+	"github.com/tenon-sh/tenon/internal/aws/fleet"
+	"github.com/tenon-sh/tenon/internal/aws/machine"
+	"github.com/tenon-sh/tenon/internal/cloud"
+)
+
+// fresh is a machine as far as the fleet's answer tells.
+func (l *launching) fresh(m fleet.Machine) cloud.Machine {
+	return cloud.Machine{
+		ID: cloud.MachineID(m.ID), ProviderID: machine.ProviderID(m.Zone, m.ID), Shape: m.Shape, Zone: m.Zone,
+		CapacityType: m.CapacityType, Order: l.order.Token, Subnet: m.Subnet, Launched: l.cfg.Now(), Tags: l.tags(),
+	}
+}
+
+// finished returns the order's machines with all that the claim will show. EC2
+// may not show a fresh machine for a moment; then it has no name yet, which the
+// node will tell.
+func (l *launching) finished(ctx context.Context) []cloud.Machine {
+	out := l.refreshed(ctx, l.past.machines)
+	for i := range out {
+		l.complete(&out[i])
+	}
+	for _, m := range out {
+		if !slices.Contains(l.past.unsaid, m.ID) {
+			continue
+		}
+		l.soldout.Clear(soldoutOffer(m))
+		l.cfg.Said(Saying{
+			Message: fmt.Sprintf("Launched instance: %s, hostname: %s, type: %s, zone: %s, capacityType: %s", m.ID, m.Name, m.Shape, m.Zone, m.CapacityType),
+			Pool:    l.order.Pool,
+			Fields:  map[string]string{"launched-instance": string(m.ID), "hostname": m.Name, "type": m.Shape, "zone": m.Zone, "capacity-type": m.CapacityType},
+		})
+	}
+	l.past.unsaid = nil
+	return out
+}
+
+// refreshed returns the machines as EC2 shows them now. What the driver knows
+// and EC2 does not tell is kept; so is a machine that is not shown.
+func (d *Driver) refreshed(ctx context.Context, machines []cloud.Machine) []cloud.Machine {
+	out := slices.Clone(machines)
+	ids := make([]string, len(out))
+	for i, m := range out {
+		ids[i] = string(m.ID)
+	}
+	if len(ids) == 0 {
+		return nil
+	}
+	known, err := d.machines.ByID(ctx, ids)
+	if err != nil {
+		return out
+	}
+	for _, k := range known {
+		i := slices.IndexFunc(out, func(m cloud.Machine) bool { return m.ID == k.ID })
+		k.Labels, k.Annotations, k.Capacity, k.Allocatable = out[i].Labels, out[i].Annotations, out[i].Capacity, out[i].Allocatable
+		out[i] = k
+	}
+	return out
+}
+
+// complete fills in what follows from the machine's shape and class.
+func (l *launching) complete(m *cloud.Machine) {
+	m.Annotations = map[string]string{HashAnnotation(l.class): l.class.Hash, HashAnnotation(l.class) + "-version": l.class.HashVersion}
+	i, ok := l.shape(m.Shape)
+	if !ok {
+		return
+	}
+	s := l.shapes.Shapes[i]
+	m.Capacity, m.Allocatable = s.Capacity, s.Allocatable()
+	m.Labels = map[string]string{}
+	for _, r := range s.Labels {
+		if !r.Not && len(r.Values) == 1 {
+			m.Labels[r.Key] = r.Values[0]
+		}
+	}
+	for _, o := range s.Offers {
+		if o.Zone == m.Zone && o.CapacityType == m.CapacityType {
+			maps.Copy(m.Labels, o.Labels)
+		}
+	}
+	maps.Copy(m.Labels, map[string]string{
+		label.InstanceType: m.Shape, label.Zone: m.Zone, label.CapacityType: m.CapacityType, label.Region: l.clients.Region,
+	})
+	if l.class.Legacy && m.Image != "" {
+		m.Labels["karpenter.k8s.aws/instance-ami-id"] = m.Image
+	}
+}
+
+// wants reports how much of a resource each machine's pods ask for.
+func (l *launching) wants(resource string) bool {
+	return l.order.Requests.Value(resource) >= amount.Unit
+}
+
+// zoneOf shortens a message about several offers.
+func zoneOf(offers []offer) string {
+	var zones []string
+	for _, o := range offers {
+		zones = append(zones, o.Zone)
+	}
+	slices.Sort(zones)
+	return strings.Join(slices.Compact(zones), ", ")
+}
+
+// shape returns the index of a shape of the catalogue, which is sorted by name.
+func (l *launching) shape(name string) (int, bool) {
+	return slices.BinarySearchFunc(l.shapes.Shapes, name, func(s world.Shape, name string) int { return strings.Compare(s.Name, name) })
+}

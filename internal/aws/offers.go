@@ -1,0 +1,120 @@
+package aws
+
+import (
+	"cmp"
+	"slices"
+
+	awsv1 "github.com/tenon-sh/tenon/api/aws/v1"
+	"github.com/tenon-sh/tenon/engine/label"
+	"github.com/tenon-sh/tenon/engine/world"
+)
+
+// offer is a shape on sale somewhere that the order may become.
+type offer struct {
+	shape *world.Shape
+	world.Offer
+}
+
+// offers returns what the order may become now, and its capacity type: spot if
+// it may be spot and some is to be had, else on-demand.
+func (l *launching) offers() ([]offer, string) {
+	all := map[string][]offer{}
+	for i := range l.shapes.Shapes {
+		s := &l.shapes.Shapes[i]
+		if len(l.order.Menu) > 0 && !slices.Contains(l.order.Menu, s.Name) || !l.order.Requests.Fits(s.Allocatable()) {
+			continue
+		}
+		demand := label.SetOf(label.Is(label.InstanceType, s.Name)).Meet(l.order.Requirements)
+		if !agree(s.Labels, demand) {
+			continue
+		}
+		for _, o := range s.Offers {
+			if l.allowed(o) && l.soldout.Why(s.Name, o.Zone, o.CapacityType) == "" {
+				all[o.CapacityType] = append(all[o.CapacityType], offer{s, o})
+			}
+		}
+	}
+	spot, onDemand := l.plain(all[label.Spot]), l.plain(all[label.OnDemand])
+	if len(spot) > 0 {
+		return l.notDearer(spot, onDemand), label.Spot
+	}
+	return onDemand, label.OnDemand
+}
+
+// plain leaves out bare metal and machines with accelerators where nobody asked
+// for them and others would do. A menu is what was asked for.
+func (l *launching) plain(offers []offer) []offer {
+	if len(l.order.Menu) > 0 {
+		return offers
+	}
+	kept := slices.DeleteFunc(slices.Clone(offers), func(o offer) bool { return exotic(o.shape) })
+	if len(kept) == 0 {
+		return offers
+	}
+	return kept
+}
+
+// exotic reports whether a shape is bare metal or has accelerators.
+func exotic(s *world.Shape) bool {
+	if h, ok := s.Labels.Find(awsv1.LabelInstanceHypervisor); ok && h.Has("") {
+		return true
+	}
+	for _, key := range []string{awsv1.LabelInstanceGPUCount, awsv1.LabelInstanceAcceleratorCount} {
+		if n, ok := s.Labels.Find(key); ok && len(n.Values) > 0 {
+			return true
+		}
+	}
+	return false
+}
+
+// agree reports whether what the shape can be meets every demand on a label that the shape speaks of.
+func agree(shape, demand label.Set) bool {
+	for _, want := range demand {
+		if has, ok := shape.Find(want.Key); ok && !has.Meets(want) && !(has.Negative() && want.Negative()) {
+			return false
+		}
+	}
+	return true
+}
+
+// offerLabels are the labels that belong to offers and not to their shape.
+func offerLabels() []string {
+	return []string{
+		awsv1.LabelZoneID, awsv1.LabelCapacityReservationID, awsv1.LabelCapacityReservationType, awsv1.LabelCapacityReservationInterrupts,
+		awsv1.LabelPlacementGroupID, awsv1.LabelPlacementGroupPartition,
+	}
+}
+
+// allowed reports whether the order may become the offer, by the labels that are the offer's own.
+func (l *launching) allowed(o world.Offer) bool {
+	if !l.allows(label.Zone, o.Zone) || !l.allows(label.CapacityType, o.CapacityType) {
+		return false
+	}
+	for _, key := range offerLabels() {
+		want, asked := l.order.Requirements.Find(key)
+		value, has := o.Labels[key]
+		if asked && (has && !want.Has(value) || !has && want.Present) {
+			return false
+		}
+	}
+	return true
+}
+
+func (l *launching) allows(key, value string) bool {
+	r, ok := l.order.Requirements.Find(key)
+	return !ok || r.Has(value)
+}
+
+// notDearer leaves out spot that costs more than the cheapest on-demand would,
+// unless that would leave nothing or the order needs its many types.
+func (l *launching) notDearer(spot, onDemand []offer) []offer {
+	if len(onDemand) == 0 || slices.ContainsFunc(l.order.Requirements, func(r label.Requirement) bool { return r.Least > 0 }) {
+		return spot
+	}
+	least := slices.MinFunc(onDemand, func(a, b offer) int { return cmp.Compare(a.Price, b.Price) }).Price
+	kept := slices.DeleteFunc(slices.Clone(spot), func(o offer) bool { return o.Price > least })
+	if len(kept) == 0 {
+		return spot
+	}
+	return kept
+}

@@ -1,0 +1,84 @@
+package aws
+
+import (
+	"cmp"
+	"context"
+	"maps"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/tenon-sh/tenon/internal/aws/fleet"
+	"github.com/tenon-sh/tenon/internal/aws/turn"
+	"github.com/tenon-sh/tenon/internal/clock"
+	"github.com/tenon-sh/tenon/internal/cloud"
+)
+
+const (
+	// shown is how long EC2 may take to show a machine that it has made.
+	shown = 30 * time.Second
+	// An order is remembered so long after it was last asked for, once there are so many.
+	orderKept = time.Hour
+	orderMany = 2_000
+)
+
+// past is what this process knows of one order: what it has sent and what came of it.
+type past struct {
+	token    string
+	last     time.Time // when it was last asked for
+	recalled bool      // what an earlier process bought is among machines
+	machines []cloud.Machine
+	unsaid   []cloud.MachineID // bought by this process, and not announced yet
+	round    int               // requests that were answered or whose token is spent
+	sent     *fleet.Request    // sent, and no answer came
+	clashed  time.Time         // when its token was first found to be used
+	ended    bool              // the order buys no more
+	err      error             // why it ended with fewer machines than it wanted
+}
+
+func (p *past) add(found ...cloud.Machine) {
+	for _, m := range found {
+		if !m.Ending && !slices.ContainsFunc(p.machines, func(k cloud.Machine) bool { return k.ID == m.ID }) {
+			p.machines = append(p.machines, m)
+		}
+	}
+	slices.SortFunc(p.machines, func(a, b cloud.Machine) int { return cmp.Compare(a.ID, b.ID) })
+}
+
+// unless is the outcome of an order that cannot go on. While it has machines,
+// or may have, nobody must conclude that it has none.
+func (p *past) unless(err error) cloud.Outcome {
+	if len(p.machines) == 0 && p.sent == nil {
+		return cloud.Outcome{Err: err}
+	}
+	return cloud.Outcome{Err: cloud.Errorf(cloud.Unknown, "LaunchFailed", "order %s has machines already: %w", p.token, err)}
+}
+
+// orders remembers the orders of this process, so that one that is asked for
+// again, or twice at once, buys nothing twice.
+type orders struct {
+	now  clock.Now
+	line turn.Line
+
+	mu  sync.Mutex
+	all map[string]*past
+}
+
+// open returns an order's past for one caller; others wait until done is called.
+func (o *orders) open(ctx context.Context, token string) (p *past, done func(), err error) {
+	if done, err = o.line.Take(ctx, token); err != nil {
+		return nil, nil, err
+	}
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if len(o.all) >= orderMany {
+		maps.DeleteFunc(o.all, func(_ string, p *past) bool { return o.now.Since(p.last) > orderKept })
+	}
+	p = o.all[token]
+	if p == nil {
+		p = &past{token: token}
+		o.all[token] = p
+	}
+	p.last = o.now()
+	return p, done, nil
+}

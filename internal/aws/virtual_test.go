@@ -1,0 +1,91 @@
+package aws_test
+
+import (
+	"context"
+	"net/http"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/tenon-sh/tenon/internal/aws"
+	"github.com/tenon-sh/tenon/internal/aws/access"
+	"github.com/tenon-sh/tenon/internal/aws/nodeclass"
+	"github.com/tenon-sh/tenon/internal/cloud"
+	"github.com/tenon-sh/tenon/internal/sim/awsapi"
+	"github.com/tenon-sh/tenon/internal/sim/market"
+)
+
+// virtual is a simulated account without a listener, for a bubble of virtual time.
+type virtual struct {
+	t      *testing.T
+	limits map[string]market.Limit // nil: those of AWS
+	hidden time.Duration           // how long a fresh machine is not shown
+	broken bool                    // the class selects no subnet
+	queue  string
+	full   bool // the region sells every type
+	made   *awsapi.Account
+	server http.RoundTripper
+}
+
+func (w *virtual) account() *awsapi.Account {
+	w.t.Helper()
+	if w.made != nil {
+		return w.made
+	}
+	all, err := loaded()
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	cfg := awsapi.Config{
+		Region: "us-west-2", ClusterName: "demo", KubernetesVersion: "1.34", CA: []byte("certificate"), Endpoint: "https://demo.example",
+		Now: time.Now, Limits: w.limits, Timing: market.Usual(),
+	}
+	cfg.Timing.Hidden = w.hidden
+	if !w.full { // a few families will do, and are described sooner
+		cfg.Sells = func(name string) bool {
+			family, _, _ := strings.Cut(name, ".")
+			return slices.Contains([]string{"c5", "m5", "m5a", "m6g", "g5"}, family)
+		}
+	}
+	if cfg.Catalog, err = all.Region(cfg.Region); err != nil {
+		w.t.Fatal(err)
+	}
+	if w.made, err = awsapi.NewAccount(cfg); err != nil {
+		w.t.Fatal(err)
+	}
+	w.server = awsapi.NewServer(w.made)
+	return w.made
+}
+
+// start returns a driver as a new process has it.
+func (w *virtual) start() *aws.Driver {
+	w.t.Helper()
+	w.account()
+	all, err := loaded()
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	clients, err := access.Connect(context.Background(), access.Options{Region: "us-west-2", Version: "test", HTTP: &http.Client{Transport: w.server}})
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	return aws.New(aws.Config{
+		Clients: clients, Catalog: all, Settings: aws.Settings{Cluster: "demo", Queue: w.queue},
+		Classes: func(_ context.Context, ref cloud.ClassRef) (nodeclass.Class, error) {
+			c := defaultClass(ref)
+			if w.broken {
+				c.Subnets = []nodeclass.Selector{{IDs: []string{"subnet-0"}}}
+			}
+			return c, nil
+		},
+	})
+}
+
+// credentials makes the environment that of the simulated account's controller.
+func credentials(t *testing.T) {
+	t.Helper()
+	t.Setenv("AWS_ENDPOINT_URL", "http://aws.simulated")
+	t.Setenv("AWS_ACCESS_KEY_ID", awsapi.ControllerKey)
+	t.Setenv("AWS_SECRET_ACCESS_KEY", awsapi.SecretKey)
+}
