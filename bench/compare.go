@@ -198,10 +198,15 @@ func load() string {
 	return strings.Join(strings.Fields(string(data))[:3], " ")
 }
 
+// commit names the source that our side was built from.
 func commit(ctx context.Context) string {
 	out, err := exec.CommandContext(ctx, "git", "rev-parse", "--short", "HEAD").Output()
 	if err != nil {
 		return "unknown"
 	}
-	return strings.TrimSpace(string(out))
+	name := strings.TrimSpace(string(out))
+	if exec.CommandContext(ctx, "git", "diff", "--quiet", "HEAD", "--", "../engine").Run() != nil {
+		name += " with changes"
+	}
+	return name
 }
