@@ -52,7 +52,6 @@ func startCloud(ctx context.Context, o Options, cluster *kube.ControlPlane, type
 				log.say("machine %s: %v", i.ID, err)
 				return
 			}
-			log.say("machine %s (%s %s, %s) was bought and boots", i.ID, i.CapacityType, i.Type, i.Zone)
 		},
 		OnTerminated: func(i market.Instance) {
 			// The market goes on meanwhile.
@@ -63,8 +62,13 @@ func startCloud(ctx context.Context, o Options, cluster *kube.ControlPlane, type
 			}()
 		},
 		OnNotice: func(n market.Notice) {
-			if n.Kind != market.StateChanged {
+			switch {
+			case n.Kind != market.StateChanged:
 				log.say("AWS says of machine %s: %s", n.Instance, n.Kind)
+			case n.State == market.Pending:
+				if found, err := account.Market.Find([]string{n.Instance}); err == nil {
+					log.say("%s", bought(found[0], account.Market.OnDemandPrice(found[0].Type)))
+				}
 			}
 		},
 	})
@@ -83,6 +87,15 @@ func startCloud(ctx context.Context, o Options, cluster *kube.ControlPlane, type
 	}()
 	c.URL, c.done = url, done
 	return c, nil
+}
+
+// bought says what a machine is and costs.
+func bought(i market.Instance, onDemand int64) string {
+	text := fmt.Sprintf("machine %s is bought: %s %s in %s, $%.4f an hour", i.ID, i.CapacityType, i.Type, i.Zone, float64(i.Price)/1e6)
+	if i.Price < onDemand {
+		text += fmt.Sprintf(", %d %% below on-demand", 100-100*i.Price/onDemand)
+	}
+	return text
 }
 
 // kill ends a machine without notice, in the account when it is of the account.

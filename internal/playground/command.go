@@ -37,23 +37,27 @@ func upCommand(dir *string) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "up [flags]",
 		Short: "Run a Kubernetes cluster with simulated machines on this computer",
-		Long: `Runs a real Kubernetes control plane on the loopback interface, and machines
-that are simulated. It stays in the foreground and tells what happens, until
-Ctrl-C; what is in the cluster is there again the next time. Your own
-kubeconfig and cloud credentials are neither read nor changed.`,
+		Long: `Runs a real Kubernetes control plane on the loopback interface, a simulated AWS
+account whose machines join it, and Tenon. It stays in the foreground and tells
+what happens, until Ctrl-C; what is in the cluster is there again the next time.
+Your own kubeconfig and cloud credentials are neither read nor changed.
+
+A new cluster gets a pool of nodes and a Deployment, and a demo shows nodes come
+and go. With --no-demo it has the kinds and the controller and nothing else; the
+file default.yaml in its directory makes the pool. With --bare there is no Tenon.`,
 		Example: `  tenon up
   tenon up --dir /tmp/other --detach --no-demo
-  tenon up --reset`,
+  tenon up --reset --region eu-central-1 --managed-nodes m5.large=3 --daemons`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			o.Timing = market.Usual()
 			o.Timing.Boot, o.Timing.ShutDown = o.Delays.Boot, o.Delays.Boot
 			o.Dir, o.Demo = Dir(*dir), !noDemo && !o.Bare
 			if detach {
-				return detached(cmd.Context(), o.Dir, cmd.OutOrStdout(), os.Args[1:])
+				return detached(cmd.Context(), o, cmd.OutOrStdout(), os.Args[1:])
 			}
-			o.Life = cmd.OutOrStdout()
-			err := Run(cmd.Context(), o, func(c Contact) { welcome(cmd.OutOrStdout(), o.Dir, c) })
+			o.Life, o.Story = cmd.OutOrStdout(), true
+			err := Run(cmd.Context(), o, func(c Contact) { welcome(cmd.OutOrStdout(), o, c) })
 			if errors.Is(err, kube.ErrMissing) {
 				return fmt.Errorf("%w (or `make up`, which does both)", err)
 			}
@@ -80,22 +84,35 @@ kubeconfig and cloud credentials are neither read nor changed.`,
 }
 
 // welcome says what there is and what to try, in words that can be copied.
-func welcome(out io.Writer, dir Dir, c Contact) {
+func welcome(out io.Writer, o Options, c Contact) {
 	at := ""
-	if dir != DefaultDir {
-		at = " --dir " + string(dir)
+	if o.Dir != DefaultDir {
+		at = " --dir " + string(o.Dir)
 	}
 	kubectl, tenon := program("kubectl"), program("tenon")
+	lines := [][2]string{{"export KUBECONFIG=" + c.Kubeconfig, "use this cluster in this shell"}}
+	switch {
+	case o.Bare:
+		lines = append(lines, [2]string{tenon + " sim add-machine" + at + " --type m5.large --count 2", "machines that join by themselves"})
+	case o.Demo:
+		lines = append(lines, [2]string{kubectl + " scale -n demo deployment web --replicas 40", "let nodes come; 0 lets them go"})
+	default:
+		lines = append(lines, [2]string{kubectl + " apply -f " + o.Dir.pool(), "a pool of nodes; now pods that wait get some"})
+	}
+	if !o.Bare {
+		lines = append(lines,
+			[2]string{kubectl + " get nodepools,nodeclaims,nodes -o wide", "what there is"},
+			[2]string{"tail -f " + o.Dir.Log("controller"), "what the controller says"},
+		)
+	}
+	lines = append(lines,
+		[2]string{tenon + " sim kill" + at + " NODE", "pull the plug of a machine"},
+		[2]string{". " + o.Dir.awsEnvironment(), "point an AWS client at the simulated account"},
+		[2]string{tenon + " down" + at, "stop; Ctrl-C does it, too"},
+	)
 	w := tabwriter.NewWriter(out, 0, 0, 4, ' ', 0)
-	fmt.Fprintf(w, "\nThe cluster is ready.\n\n")
-	for _, line := range [][2]string{
-		{"export KUBECONFIG=" + c.Kubeconfig, "use this cluster in this shell"},
-		{kubectl + " get pods -A", "what there is"},
-		{tenon + " sim add-machine" + at + " --type m5.large --count 2", "machines that join by themselves"},
-		{tenon + " sim kill" + at + " NODE", "pull the plug of one"},
-		{". " + string(dir) + "/aws.env", "point an AWS client at the simulated account"},
-		{tenon + " down" + at, "stop; Ctrl-C does it, too"},
-	} {
+	fmt.Fprintf(w, "\nThe cluster is ready. In another terminal:\n\n")
+	for _, line := range lines {
 		fmt.Fprintf(w, "  %s\t%s\n", line[0], line[1])
 	}
 	fmt.Fprintln(w)

@@ -15,7 +15,8 @@ import (
 
 // detached runs this program again with args, in a session of its own, and returns when the playground of that process
 // is ready. What it says goes to a log.
-func detached(ctx context.Context, dir Dir, out io.Writer, args []string) error {
+func detached(ctx context.Context, o Options, out io.Writer, args []string) error {
+	dir := o.Dir
 	if err := os.MkdirAll(dir.join("log"), 0o700); err != nil {
 		return fmt.Errorf("directory of the playground: %w; choose another with --dir", err)
 	}
@@ -62,7 +63,7 @@ func detached(ctx context.Context, dir Dir, out io.Writer, args []string) error 
 			return errors.Join(err, errors.New(strings.TrimPrefix(strings.TrimSpace(string(text)), "tenon: ")))
 		case <-tick.C:
 			if c, err := Dial(dir); err == nil && c.PID == cmd.Process.Pid {
-				welcome(out, dir, c.Contact)
+				welcome(out, o, c.Contact)
 				return nil
 			}
 		}

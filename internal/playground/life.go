@@ -29,6 +29,13 @@ func (l *life) say(format string, args ...any) {
 	fmt.Fprintf(l.out, "%s  %s\n", l.now().Format(time.TimeOnly), fmt.Sprintf(format, args...))
 }
 
+// note says something beside what happens, in lines of its own.
+func (l *life) note(format string, args ...any) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	fmt.Fprintf(l.out, "\n%s\n", fmt.Sprintf(format, args...))
+}
+
 // follow tells of nodes and pods until ctx ends, and calls gone for each node that was deleted.
 func (l *life) follow(ctx context.Context, c kubernetes.Interface, gone func(node string)) {
 	f := informers.NewSharedInformerFactory(c, 0)

@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"sync"
 	"time"
 
 	"k8s.io/client-go/dynamic"
@@ -28,6 +29,7 @@ type Options struct {
 	Reset  bool          // begin with an empty cluster
 	Bare   bool          // without Tenon: neither its kinds nor its controller
 	Demo   bool          // begin with a pool and something to look at
+	Story  bool          // let the demo of a new cluster play before ready is called
 	Region string        // of the machines
 	Grace  time.Duration // how long a node may be silent before it is NotReady
 	Tenon  string        // program to run as the controller; empty: the one beside this program
@@ -101,12 +103,9 @@ func Run(ctx context.Context, o Options, ready func(Contact)) error {
 	} else if n > 0 {
 		log.say("%d machines are there from before", n)
 	}
-	followed := make(chan struct{})
-	go func() {
-		defer close(followed)
-		log.follow(ctx, client, fleet.NodeGone)
-	}()
-	defer func() { stop(); <-followed }()
+	var followers sync.WaitGroup
+	followers.Go(func() { log.follow(ctx, client, fleet.NodeGone) })
+	defer func() { stop(); followers.Wait() }()
 	if err := surround(ctx, o, client, objects, types, fleet); err != nil {
 		return err
 	}
@@ -130,13 +129,14 @@ func Run(ctx context.Context, o Options, ready func(Contact)) error {
 			return err
 		}
 		defer func() { stop(); <-control.tenon.done }()
+		followers.Go(func() { log.followDecisions(ctx, client, objects) })
 	}
+	show, fresh := demo{client: client, market: aws.Market, log: log, now: o.Now}, false
 	if o.Demo {
-		if err := demo(ctx, client); err != nil {
+		if fresh, err = show.begin(ctx, objects); err != nil {
 			return err
 		}
 	}
-
 	url, closeAPI, err := control.serve()
 	if err != nil {
 		return err
@@ -147,6 +147,11 @@ func Run(ctx context.Context, o Options, ready func(Contact)) error {
 		return err
 	}
 	defer os.Remove(o.Dir.contact())
+	if fresh && o.Story {
+		if err := show.tell(ctx); err != nil && ctx.Err() == nil {
+			return err
+		}
+	}
 	ready(contact)
 	select {
 	case <-ctx.Done():

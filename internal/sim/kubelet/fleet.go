@@ -268,7 +268,7 @@ func devicePatch(m Machine) ([]byte, error) {
 }
 
 // Die ends a machine as a power failure would: nobody is told. Its Node stays, and falls silent.
-func (f *Fleet) Die(ctx context.Context, id string) error { return f.quiet(ctx, id, Dead, "died") }
+func (f *Fleet) Die(ctx context.Context, id string) error { return f.quiet(ctx, id, Dead, "is off") }
 
 // LoseNetwork cuts a machine off. Its Node falls silent until Recover.
 func (f *Fleet) LoseNetwork(ctx context.Context, id string) error {
