@@ -15,6 +15,8 @@ const (
 	recent = 2 * time.Second
 	// insist is how long after it was asked to a machine may go on running before it is asked again.
 	insist = 30 * time.Second
+	// gather is how long machines are collected that end by one call.
+	gather = 50 * time.Millisecond
 )
 
 // Machines ends machines and knows when they are gone. The reconcilers of nodes
@@ -25,6 +27,14 @@ type Machines struct {
 
 	mu    sync.Mutex
 	asked map[string]time.Time // by provider id
+	open  *batch               // that is being gathered; nil: none is
+}
+
+// batch is machines that end by one call.
+type batch struct {
+	ids  []cloud.MachineID
+	errs []error       // once it is done
+	done chan struct{} // closed then
 }
 
 // NewMachines returns Machines of a cloud.
@@ -50,11 +60,48 @@ func (m *Machines) End(ctx context.Context, providerID string) (gone bool, err e
 	case found.Ending, !m.due(providerID):
 		return false, nil
 	}
-	if err := m.cloud.Terminate(ctx, found.ID)[0]; err != nil {
+	if err := m.terminate(ctx, found.ID); err != nil {
 		m.forget(providerID)
 		return false, fmt.Errorf("terminate machine %s: %w", found.ID, err)
 	}
 	return false, nil
+}
+
+// terminate ends a machine together with those that are to end at the same time.
+func (m *Machines) terminate(ctx context.Context, id cloud.MachineID) error {
+	m.mu.Lock()
+	b, first := m.open, m.open == nil
+	if first {
+		b = &batch{done: make(chan struct{})}
+		m.open = b
+	}
+	at := len(b.ids)
+	b.ids = append(b.ids, id)
+	m.mu.Unlock()
+	if first {
+		m.send(ctx, b)
+	}
+	select {
+	case <-ctx.Done():
+		return ctx.Err()
+	case <-b.done:
+		return b.errs[at]
+	}
+}
+
+// send ends a batch after it has been gathered.
+func (m *Machines) send(ctx context.Context, b *batch) {
+	pause := time.NewTimer(gather)
+	defer pause.Stop()
+	select {
+	case <-ctx.Done():
+	case <-pause.C:
+	}
+	m.mu.Lock()
+	m.open = nil
+	m.mu.Unlock()
+	b.errs = m.cloud.Terminate(ctx, b.ids...)
+	close(b.done)
 }
 
 // due reports whether a machine has to be asked for, and notes that it is now.
