@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 
@@ -20,7 +21,7 @@ var noon = time.Date(2026, 1, 1, 12, 0, 0, 0, time.UTC)
 func found() class.Found {
 	return class.Found{
 		Subnets: []awsv1.Subnet{{ID: "subnet-1", Zone: "a", ZoneID: "id-a"}}, Groups: []awsv1.SecurityGroup{{ID: "sg-1", Name: "nodes"}},
-		Images: []awsv1.AMI{{ID: "ami-1"}}, Profile: "nodes", Broken: map[string]*cloud.Error{},
+		Images: []awsv1.AMI{{ID: "ami-1", Requirements: []corev1.NodeSelectorRequirement{}}}, Profile: "nodes", Broken: map[string]*cloud.Error{},
 	}
 }
 
