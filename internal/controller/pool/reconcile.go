@@ -180,10 +180,11 @@ func (r *NodePools) Reconcile(ctx context.Context, req reconcile.Request) (recon
 	if err != nil {
 		return loop.Result(0, err)
 	}
-	seen := Seen{Now: r.Now(), Health: r.healthOf(p)}
+	seen := Seen{Now: r.Now()}
 	if seen.Class, err = r.class(ctx, p); err != nil {
 		return loop.Result(0, err)
 	}
+	seen.Health = r.healthOf(p, seen.Class)
 	if ok, _ := r.Cluster.Synced(); ok {
 		seen.Used = Usage(r.Cluster.Recent(count))[world.PoolID{Kind: world.NodePool, Name: p.Name}]
 	}
@@ -211,12 +212,12 @@ func (r *NodePools) class(ctx context.Context, p *v1.NodePool) (Class, error) {
 }
 
 // healthOf is how the pool's last machines came up, as far as this process or the one before it knows.
-func (r *NodePools) healthOf(p *v1.NodePool) Health {
+func (r *NodePools) healthOf(p *v1.NodePool, class Class) Health {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	was := p.Conditions().Get(v1.ConditionNodeRegistrationHealthy)
-	if was != nil && was.ObservedGeneration != p.Generation {
-		delete(r.health, p.UID) // it says nothing about what the pool asks for now
+	if was != nil && (was.ObservedGeneration != p.Generation || p.Status.NodeClassObservedGeneration != class.Generation) {
+		r.health[p.UID] = Health{} // what was learnt says nothing about what is asked for now
 	}
 	h, ok := r.health[p.UID]
 	if !ok {
