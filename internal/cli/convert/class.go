@@ -100,6 +100,9 @@ func standardImages(out *awsv1.EC2NodeClassSpec, n notes) bool {
 		n.refuse("spec.amiFamily", "Custom needs an amiSelector")
 		return false
 	}
+	if *out.AMIFamily == awsv1alpha1.FamilyAL2 {
+		n.say("spec.amiFamily", "AL2 has images for Kubernetes up to 1.32: for a later one change amiFamily to AL2023 and the alias to al2023@latest")
+	}
 	out.AMISelectorTerms = []awsv1.AMISelectorTerm{{Alias: strings.ToLower(*out.AMIFamily) + "@latest"}}
 	return true
 }
