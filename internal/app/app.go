@@ -35,6 +35,7 @@ import (
 	"github.com/tenon-sh/tenon/api/karpenter/v1alpha5"
 	"github.com/tenon-sh/tenon/engine/label"
 	decide "github.com/tenon-sh/tenon/engine/provision"
+	"github.com/tenon-sh/tenon/engine/world"
 	"github.com/tenon-sh/tenon/internal/clock"
 	"github.com/tenon-sh/tenon/internal/cloud"
 	"github.com/tenon-sh/tenon/internal/cluster"
@@ -51,6 +52,7 @@ import (
 	"github.com/tenon-sh/tenon/internal/journal"
 	"github.com/tenon-sh/tenon/internal/loop"
 	"github.com/tenon-sh/tenon/internal/metric"
+	"github.com/tenon-sh/tenon/internal/web"
 )
 
 // Config is what a controller is made of.
@@ -283,6 +285,14 @@ func (f everywhere) Start(ctx context.Context) error { return f(ctx) }
 // NeedLeaderElection is the manager's.
 func (f everywhere) NeedLeaderElection() bool { return false }
 
+// picture is the cluster as it is seen now; nil before it has been seen.
+func (p *parts) picture() *world.World {
+	if ok, _ := p.cluster.Synced(); !ok {
+		return nil
+	}
+	return p.cluster.World()
+}
+
 // serve adds the endpoints for health and metrics.
 func (p *parts) serve(registry *prometheus.Registry) error {
 	alive := func(*http.Request) error { return nil }
@@ -302,6 +312,11 @@ func (p *parts) serve(registry *prometheus.Registry) error {
 		return nil
 	}
 	mux := http.NewServeMux()
+	pages, err := web.Handler(p.journal, p.picture)
+	if err != nil {
+		return err
+	}
+	mux.Handle("/", pages)
 	mux.Handle("/metrics", promhttp.HandlerFor(prometheus.Gatherers{registry, ctrlmetrics.Registry}, promhttp.HandlerOpts{}))
 	if p.Settings.Profiling {
 		mux.HandleFunc("/debug/pprof/", pprof.Index)

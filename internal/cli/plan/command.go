@@ -50,7 +50,8 @@ and changes nothing.
 
 With -f it reads Kubernetes objects from files: pods, workloads, nodes,
 NodePools, Provisioners and what else a decision depends on. Without -f it
-reads the cluster of the current kubeconfig.`,
+reads the cluster of the current kubeconfig. A world that the controller kept
+(its page /decisions/ offers them) is decided about again, as it was.`,
 		Example: `  tenon plan -f manifests/
   kubectl get pods,nodes,nodepools -A -o yaml | tenon plan -f - -o json
   tenon plan                        # the current cluster, read only`,
@@ -82,14 +83,10 @@ func (o *options) run(cmd *cobra.Command) error {
 		return err
 	}
 	loaded, before := clock.Wall(), usageNow()
-	w, err := load(objects)
-	if err == nil {
-		err = w.builder.SetCatalog(shapes)
-	}
+	picture, notes, err := pictureOf(objects, shapes, loaded.Unix())
 	if err != nil {
 		return verb.BadInput(err)
 	}
-	picture := w.builder.Snapshot(loaded.Unix())
 	p := provision.Decide(picture, decide)
 	spent := usageNow().minus(before)
 
@@ -100,7 +97,9 @@ func (o *options) run(cmd *cobra.Command) error {
 	if spent.CPUSeconds > 0 {
 		r.PodsPerSecond = float64(p.Waiting) / spent.CPUSeconds
 	}
-	w.tell(cmd.ErrOrStderr())
+	for _, n := range notes {
+		fmt.Fprintf(cmd.ErrOrStderr(), "note: %s\n", n)
+	}
 	return o.print(cmd.OutOrStdout(), p, r)
 }
 
@@ -131,6 +130,32 @@ func (o *options) decideOptions() (provision.Options, error) {
 	}
 	out.Steps = o.steps
 	return out, nil
+}
+
+// pictureOf builds the World of objects, or takes the one that is among them.
+func pictureOf(objects []object, shapes world.Catalog, at int64) (*world.World, []string, error) {
+	for _, o := range objects {
+		data, ok := o.v.(replay)
+		if !ok {
+			continue
+		}
+		if len(objects) > 1 {
+			return nil, nil, fmt.Errorf("%s: a kept world is decided about alone, without other objects", o.from.where())
+		}
+		w, err := world.Read(data)
+		if err != nil {
+			return nil, nil, fmt.Errorf("%s: %w", o.from.where(), err)
+		}
+		return w, nil, nil
+	}
+	in, err := load(objects)
+	if err == nil {
+		err = in.builder.SetCatalog(shapes)
+	}
+	if err != nil {
+		return nil, nil, err
+	}
+	return in.builder.Snapshot(at), in.notes, nil
 }
 
 // read reads the objects and the catalogue.

@@ -12,6 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	engine "github.com/tenon-sh/tenon/engine/plan"
+	"github.com/tenon-sh/tenon/engine/world"
 	"github.com/tenon-sh/tenon/internal/cli/plan"
 	"github.com/tenon-sh/tenon/internal/cli/verb"
 )
@@ -159,5 +160,25 @@ func TestFormsAreEqual(t *testing.T) {
 	}
 	if diff := cmp.Diff(a.Nodes, c.Nodes); diff != "" {
 		t.Errorf("lines and folder differ:\n%s", diff)
+	}
+}
+
+// A world that the controller kept gives the plan it gave there.
+func TestReplay(t *testing.T) {
+	b := world.NewBuilder()
+	if err := b.SetPod(world.Pod{Key: world.Key{Namespace: "d", Name: "p"}, Waiting: true}); err != nil {
+		t.Fatal(err)
+	}
+	w := b.Snapshot(1_800_000_000)
+	data, err := json.Marshal(w)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := result(t, string(data))
+	if r.Digest != w.Digest() || r.PendingPods != 1 || r.Unschedulable != 1 {
+		t.Errorf("another world was planned for: %+v", r)
+	}
+	if _, _, err := run(t, string(data)+"\n"+pool); err == nil || !strings.Contains(err.Error(), "decided about alone") {
+		t.Errorf("a kept world beside other objects: %v", err)
 	}
 }

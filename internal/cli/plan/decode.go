@@ -21,6 +21,7 @@ import (
 	karpv1 "github.com/tenon-sh/tenon/api/karpenter/v1"
 	"github.com/tenon-sh/tenon/api/karpenter/v1alpha5"
 	"github.com/tenon-sh/tenon/engine/amount"
+	"github.com/tenon-sh/tenon/engine/world"
 )
 
 // object is a decoded document, or a note on why it was left out.
@@ -57,8 +58,12 @@ func kinds() map[string]func() any {
 type head struct {
 	APIVersion string            `json:"apiVersion"`
 	Kind       string            `json:"kind"`
+	Format     string            `json:"format"` // of a World that the controller kept
 	Items      []json.RawMessage `json:"items"`
 }
+
+// replay is a World that the controller kept, to be decided about again.
+type replay []byte
 
 // decodeAll decodes documents on all processors and keeps their order.
 func decodeAll(docs []document) ([]object, error) {
@@ -99,6 +104,8 @@ func decode(d document, known map[string]func() any) ([]object, error) {
 		return nil, fmt.Errorf("%s: %w", d.where(), err)
 	}
 	switch {
+	case h.Format == world.Format:
+		return []object{{from: document{file: d.file, index: d.index, line: d.line}, kind: world.Format, v: replay(data)}}, nil
 	case h.Kind == "" && bytes.Equal(data, []byte("null")):
 		return nil, nil
 	case h.Kind == "":

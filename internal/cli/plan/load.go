@@ -3,7 +3,6 @@ package plan
 import (
 	"cmp"
 	"fmt"
-	"io"
 	"maps"
 	"slices"
 
@@ -220,12 +219,5 @@ func (in *input) prioritise(s *corev1.PodSpec) {
 	case builtin[s.PriorityClassName] != 0:
 		v := builtin[s.PriorityClassName]
 		s.Priority = &v
-	}
-}
-
-// tell writes the notes for whoever looks at the terminal.
-func (in *input) tell(w io.Writer) {
-	for _, n := range in.notes {
-		fmt.Fprintf(w, "note: %s\n", n)
 	}
 }

@@ -1,0 +1,95 @@
+package web_test
+
+import (
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+
+	"github.com/tenon-sh/tenon/engine/amount"
+	"github.com/tenon-sh/tenon/engine/label"
+	"github.com/tenon-sh/tenon/engine/provision"
+	"github.com/tenon-sh/tenon/engine/world"
+	"github.com/tenon-sh/tenon/internal/journal"
+	"github.com/tenon-sh/tenon/internal/web"
+)
+
+func picture(t *testing.T) *world.World {
+	t.Helper()
+	b := world.NewBuilder()
+	cpu := func(n int64) amount.List {
+		return amount.Of(amount.Entry{Name: amount.CPU, Value: n}, amount.Entry{Name: amount.Pods, Value: 1000})
+	}
+	for _, err := range []error{
+		b.SetNode(world.Node{Name: "n<1>", Ready: true, Labels: map[string]string{label.InstanceType: "m5.large"}, Allocatable: cpu(2000)}),
+		b.SetPod(world.Pod{Key: world.Key{Namespace: "d", Name: "runs"}, Node: "n<1>", Requests: cpu(500)}),
+		b.SetPod(world.Pod{Key: world.Key{Namespace: "d", Name: "waits"}, Waiting: true, Requests: cpu(9000)}),
+	} {
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	return b.Snapshot(1_800_000_000)
+}
+
+func get(t *testing.T, h http.Handler, path string) (int, string) {
+	t.Helper()
+	r := httptest.NewRecorder()
+	h.ServeHTTP(r, httptest.NewRequestWithContext(t.Context(), http.MethodGet, path, nil))
+	body, err := io.ReadAll(r.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r.Code, string(body)
+}
+
+func TestPages(t *testing.T) {
+	w := picture(t)
+	j := journal.New(3)
+	j.Add(journal.Entry{Kind: "provision", World: w, Plan: provision.Decide(w, provision.Options{})})
+	h, err := web.Handler(j, func() *world.World { return w })
+	if err != nil {
+		t.Fatal(err)
+	}
+	tests := map[string]struct {
+		why, path string
+		code      int
+		holds     []string
+	}{
+		"Cluster":   {"A node's name is text, not markup, and every waiting pod has its verdict.", "/", 200, []string{"n&lt;1&gt;", "25 %", "d/waits", "refused: "}},
+		"Decisions": {"Each decision links to its page.", "/decisions/", 200, []string{w.Digest(), "2027-01-15"}},
+		"Decision":  {"The page says what the text says.", "/decisions/" + w.Digest(), 200, []string{"1 pod waiting", "tenon plan -f world.json"}},
+		"JSON":      {"Programs get the plan as JSON.", "/decisions/" + w.Digest() + "?o=json", 200, []string{`"format":"tenon-plan/v1"`}},
+		"Unknown":   {"What is not kept any more is said to be so.", "/decisions/sha256:0", 404, []string{"no such decision"}},
+		"Elsewhere": {"There is nothing else.", "/secrets", 404, nil},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			code, body := get(t, h, tc.path)
+			if code != tc.code {
+				t.Fatalf("%s\nstatus %d, want %d", tc.why, code, tc.code)
+			}
+			for _, want := range tc.holds {
+				if !strings.Contains(body, want) {
+					t.Errorf("%s\nthe page lacks %q:\n%s", tc.why, want, body)
+				}
+			}
+		})
+	}
+	_, data := get(t, h, "/decisions/"+w.Digest()+"/world")
+	back, err := world.Read([]byte(data))
+	if err != nil || back.Digest() != w.Digest() {
+		t.Errorf("the world does not come back: %v", err)
+	}
+}
+
+func TestNoPictureYet(t *testing.T) {
+	h, err := web.Handler(journal.New(1), func() *world.World { return nil })
+	if err != nil {
+		t.Fatal(err)
+	}
+	if code, body := get(t, h, "/"); code != http.StatusServiceUnavailable || !strings.Contains(body, "try again") {
+		t.Errorf("status %d: %s", code, body)
+	}
+}
