@@ -121,6 +121,9 @@ func (r *Nodes) heard(change cluster.Change) {
 func (r *Nodes) Reconcile(ctx context.Context, req reconcile.Request) (reconcile.Result, error) {
 	var n corev1.Node
 	if err := r.Client.Get(ctx, req.NamespacedName, &n); err != nil {
+		r.mu.Lock()
+		delete(r.leaves, req.Name) // another node may get the name
+		r.mu.Unlock()
 		return loop.Result(0, err)
 	}
 	if n.DeletionTimestamp == nil || !controllerutil.ContainsFinalizer(&n, v1.Finalizer) {
