@@ -15,9 +15,10 @@ import (
 )
 
 // How far apart the calls of one action are kept while AWS throttles it: the
-// least and the most. Each refusal doubles the gap, each success takes a quarter off.
+// least and the most. A refusal doubles the gap, but the refusals of one gap count
+// once: they were on their way together. Each success takes an eighth off.
 const (
-	leastGap = 50 * time.Millisecond
+	leastGap = 5 * time.Millisecond
 	mostGap  = 5 * time.Second
 )
 
@@ -40,6 +41,7 @@ type budget struct {
 type lane struct {
 	gap  time.Duration
 	next time.Time // when the next call may go
+	wide time.Time // when the gap was last widened
 }
 
 func newBudget(now clock.Now, urgent func(string) bool) *budget {
@@ -100,14 +102,15 @@ func (b *budget) gap(action string) time.Duration {
 func (b *budget) learn(action string, throttled bool) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	l := b.lane(action)
+	l, now := b.lane(action), b.now()
 	switch {
+	case throttled && now.Sub(l.wide) < l.gap:
 	case throttled:
-		l.gap = min(max(2*l.gap, leastGap), mostGap)
+		l.gap, l.wide = min(max(2*l.gap, leastGap), mostGap), now
 	case l.gap < leastGap:
 		l.gap = 0
 	default:
-		l.gap -= l.gap / 4
+		l.gap -= l.gap / 8
 	}
 }
 

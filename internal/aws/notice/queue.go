@@ -1,7 +1,9 @@
 package notice
 
 import (
+	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"sync"
 
@@ -35,38 +37,47 @@ func NewQueue(c *sqs.Client, name string, wait int32) *Queue {
 	return &Queue{sqs: c, name: name, wait: wait}
 }
 
-// Handler does what a notice asks for. A notice may come twice and late.
+// Handler does what a notice asks for. A notice may come twice and late, and
+// several at once.
 type Handler func(context.Context, Notice) error
 
-// Drain asks for messages once with several readers, hands each to handle and
-// deletes those that were handled. Messages that nobody understands are deleted
-// too, or they would come back until they expire. It returns how many came and
-// the first error.
+// Drain waits for messages, hands each to handle and deletes those that were
+// handled, until no more come: one reader waits, and where there are many,
+// several read. Messages that nobody understands are deleted too, or they would
+// come back until they expire. It returns how many came and the first error.
 func (q *Queue) Drain(ctx context.Context, handle Handler) (int, error) {
 	url, err := q.find(ctx)
 	if err != nil {
 		return 0, err
 	}
+	total, err := q.read(ctx, url, q.wait, handle)
+	if total < batch {
+		return total, err
+	}
 	counts := make([]int, readers)
 	errs := make([]error, readers)
 	var wg sync.WaitGroup
 	for i := range readers {
-		wg.Go(func() { counts[i], errs[i] = q.read(ctx, url, handle) })
+		wg.Go(func() {
+			for n := batch; n > 0 && ctx.Err() == nil; counts[i] += n {
+				var failed error
+				n, failed = q.read(ctx, url, 0, handle)
+				errs[i] = cmp.Or(errs[i], failed)
+			}
+		})
 	}
 	wg.Wait()
-	total := 0
 	for i := range readers {
 		total += counts[i]
-		if err == nil {
-			err = errs[i]
-		}
+		err = cmp.Or(err, errs[i])
 	}
 	return total, err
 }
 
-func (q *Queue) read(ctx context.Context, url string, handle Handler) (int, error) {
+// read takes one batch. The error of a question that failed comes with no messages.
+func (q *Queue) read(ctx context.Context, url string, wait int32, handle Handler) (int, error) {
 	out, err := q.sqs.ReceiveMessage(ctx, &sqs.ReceiveMessageInput{
-		QueueUrl: aws.String(url), MaxNumberOfMessages: batch, VisibilityTimeout: visibility, WaitTimeSeconds: q.wait,
+		QueueUrl: aws.String(url), MaxNumberOfMessages: batch, VisibilityTimeout: visibility, WaitTimeSeconds: wait,
 	})
 	if err != nil {
 		if refusal.Gone(err) {
@@ -74,13 +85,13 @@ func (q *Queue) read(ctx context.Context, url string, handle Handler) (int, erro
 		}
 		return 0, refusal.Wrap("receive messages of queue "+q.name, err)
 	}
-	var first error
-	for _, m := range out.Messages {
-		if err := q.take(ctx, url, m, handle); err != nil && first == nil {
-			first = err
-		}
+	errs := make([]error, len(out.Messages))
+	var wg sync.WaitGroup
+	for i, m := range out.Messages {
+		wg.Go(func() { errs[i] = q.take(ctx, url, m, handle) })
 	}
-	return len(out.Messages), first
+	wg.Wait()
+	return len(out.Messages), errors.Join(errs...)
 }
 
 // take handles one message. It stays in the queue only if handling failed.
