@@ -6,6 +6,7 @@ import (
 	"maps"
 	"slices"
 
+	awsv1 "github.com/tenon-sh/tenon/api/aws/v1"
 	"github.com/tenon-sh/tenon/engine/amount"
 	"github.com/tenon-sh/tenon/engine/label"
 	"github.com/tenon-sh/tenon/engine/world"
@@ -93,7 +94,7 @@ func (l *launching) template(ctx context.Context, s *world.Shape, kind string) (
 		Legacy: c.Legacy, Class: c.Ref.Name, Pool: l.order.Pool.Name, Image: img.ID, UserData: data, Profile: profile,
 		Groups: l.groupIDs(), Disks: types.Disks(c), Metadata: c.Metadata, Monitoring: c.Monitoring, PublicIP: c.PublicIP,
 		IPPrefixes: c.IPPrefixes, Interfaces: c.Interfaces, EFAs: l.adapters(s), Tracking: c.Tracking, Nested: c.Nested,
-		Spot: kind == label.Spot, Tags: l.baseTags(),
+		Spot: kind == label.Spot, Dedicated: l.dedicated(), Tags: l.baseTags(),
 	})
 	if made != nil {
 		l.cfg.Said(Saying{
@@ -119,6 +120,9 @@ func (d *Driver) profile(ctx context.Context, c nodeclass.Class) (string, error)
 	return "", cloud.Errorf(cloud.NotReady, "InstanceProfileNotFound",
 		"neither spec.instanceProfile of %s %q nor the setting aws.defaultInstanceProfile names an instance profile: set one", c.Ref.Kind, c.Ref.Name)
 }
+
+// dedicated reports whether the order allows only hardware of its own.
+func (l *launching) dedicated() bool { return !l.allows(awsv1.LabelInstanceTenancy, "default") }
 
 // adapters is how many fabric adapters a machine gets: all it has if its pods ask for any.
 func (l *launching) adapters(s *world.Shape) int {

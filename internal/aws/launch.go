@@ -6,9 +6,11 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 	"sync"
 
 	"github.com/tenon-sh/tenon/engine/amount"
+	"github.com/tenon-sh/tenon/engine/label"
 	"github.com/tenon-sh/tenon/engine/world"
 	"github.com/tenon-sh/tenon/internal/aws/fleet"
 	"github.com/tenon-sh/tenon/internal/aws/machine"
@@ -220,6 +222,7 @@ func (l *launching) request(ctx context.Context) (*fleet.Request, error) {
 	if err != nil {
 		return nil, err
 	}
+	l.warn(kind, candidates)
 	token := l.order.Token
 	if l.past.round > 0 {
 		token = fmt.Sprintf("%s-%d", token, l.past.round)
@@ -231,6 +234,25 @@ func (l *launching) request(ctx context.Context) (*fleet.Request, error) {
 		r.Context = ""
 	}
 	return r, nil
+}
+
+// few is how many types it takes for spot to be a good idea.
+const few = 5
+
+// warn tells when an order that could have been spot becomes on-demand, and was
+// left with so few types that this is likely to happen again.
+func (l *launching) warn(kind string, candidates []fleet.Candidate) {
+	shapes := map[string]bool{}
+	for _, c := range candidates {
+		shapes[c.Shape] = true
+	}
+	if kind != label.OnDemand || !l.allows(label.CapacityType, label.Spot) || len(shapes) >= few {
+		return
+	}
+	l.cfg.Said(Saying{
+		Message: fmt.Sprintf("at least %d instance types are recommended when spot may become on-demand: the order leaves %d (%s)", few, len(shapes), strings.Join(slices.Sorted(maps.Keys(shapes)), ", ")),
+		Pool:    l.order.Pool,
+	})
 }
 
 func (l *launching) send(ctx context.Context, r *fleet.Request) (fleet.Answer, error) {

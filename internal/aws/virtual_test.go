@@ -24,6 +24,7 @@ type virtual struct {
 	broken bool                    // the class selects no subnet
 	queue  string
 	full   bool // the region sells every type
+	said   []string
 	made   *awsapi.Account
 	server http.RoundTripper
 }
@@ -72,6 +73,7 @@ func (w *virtual) start() *aws.Driver {
 	}
 	return aws.New(aws.Config{
 		Clients: clients, Catalog: all, Settings: aws.Settings{Cluster: "demo", Queue: w.queue},
+		Said: func(s aws.Saying) { w.said = append(w.said, s.Message) },
 		Classes: func(_ context.Context, ref cloud.ClassRef) (nodeclass.Class, error) {
 			c := defaultClass(ref)
 			if w.broken {

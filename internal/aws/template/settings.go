@@ -35,6 +35,7 @@ type Settings struct {
 	Tracking    *nodeclass.Tracking
 	Nested      string
 	Placement   string // id of a placement group
+	Dedicated   bool   // on hardware that no other account uses
 	Reservation string // id; empty means none is used
 	Block       bool   // the reservation is a capacity block
 	Spot        bool
@@ -101,9 +102,7 @@ func (s Settings) Input(cluster string) *ec2.CreateLaunchTemplateInput {
 	} else {
 		data.SecurityGroupIds = s.Groups
 	}
-	if s.Placement != "" {
-		data.Placement = &ec2types.LaunchTemplatePlacementRequest{GroupId: aws.String(s.Placement)}
-	}
+	data.Placement = s.placement()
 	if s.Nested != "" {
 		data.CpuOptions = &ec2types.LaunchTemplateCpuOptionsRequest{NestedVirtualization: ec2types.NestedVirtualizationSpecification(s.Nested)}
 	}
@@ -115,6 +114,21 @@ func (s Settings) Input(cluster string) *ec2.CreateLaunchTemplateInput {
 			ResourceType: ec2types.ResourceTypeLaunchTemplate, Tags: Tags(s.ownTags(cluster)),
 		}},
 	}
+}
+
+// placement says where among EC2's hardware; nil if anywhere will do.
+func (s Settings) placement() *ec2types.LaunchTemplatePlacementRequest {
+	if s.Placement == "" && !s.Dedicated {
+		return nil
+	}
+	out := &ec2types.LaunchTemplatePlacementRequest{}
+	if s.Placement != "" {
+		out.GroupId = aws.String(s.Placement)
+	}
+	if s.Dedicated {
+		out.Tenancy = ec2types.TenancyDedicated
+	}
+	return out
 }
 
 // reserve says which reservation the machines may use: the one named, or none.

@@ -1,0 +1,98 @@
+package aws_test
+
+import (
+	"slices"
+	"strings"
+	"testing"
+	"testing/synctest"
+
+	"github.com/tenon-sh/tenon/engine/label"
+	"github.com/tenon-sh/tenon/internal/cloud"
+	"github.com/tenon-sh/tenon/internal/sim/market"
+)
+
+// What an order requires beside its menu decides which offers it becomes.
+func TestRequirementsOfOrders(t *testing.T) {
+	credentials(t)
+	in := func(key string, values ...string) func(*cloud.Order) {
+		return func(o *cloud.Order) { o.Requirements = o.Requirements.And(label.Is(key, values...)) }
+	}
+	free := func(o *cloud.Order) { o.Menu = nil }
+	tests := map[string]struct {
+		why    string
+		change func(*cloud.Order)
+		want   func(market.Instance) bool
+		none   bool
+	}{
+		"ZoneID": {
+			why: "A zone's id is a label of its offers.", change: in("topology.k8s.aws/zone-id", "usw2-az3"),
+			want: func(i market.Instance) bool { return i.ZoneID == "usw2-az3" },
+		},
+		"UnknownZoneID": {why: "A zone that the class has no subnet in is not sold.", change: in("topology.k8s.aws/zone-id", "euw1-az1"), none: true},
+		"Reservation":   {why: "Nobody reserved anything.", change: in("karpenter.k8s.aws/capacity-reservation-id", "cr-1"), none: true},
+		"Dedicated": {
+			why: "Only hardware of one's own will do.", change: in("karpenter.k8s.aws/instance-tenancy", "dedicated"),
+			want: func(i market.Instance) bool { return i.Data.Placement.Tenancy == "dedicated" },
+		},
+		"EitherTenancy": {
+			why: "Shared hardware costs less.", change: in("karpenter.k8s.aws/instance-tenancy", "dedicated", "default"),
+			want: func(i market.Instance) bool { return i.Data.Placement.Tenancy == "" },
+		},
+		"NoMenu": {
+			why: "Without a menu nobody asked for accelerators.", change: free,
+			want: func(i market.Instance) bool { return !strings.HasPrefix(i.Type, "g5") },
+		},
+		"OnlyAccelerators": {
+			why: "Where nothing else would do they are sold.",
+			change: func(o *cloud.Order) {
+				free(o)
+				in("karpenter.k8s.aws/instance-family", "g5")(o)
+			},
+			want: func(i market.Instance) bool { return strings.HasPrefix(i.Type, "g5.") },
+		},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				w := &virtual{t: t}
+				o := order("one", 2, label.OnDemand)
+				tc.change(&o)
+				out := w.start().Launch(t.Context(), []cloud.Order{o})[0]
+				run := w.account().Market.Instances()
+				if tc.none {
+					if cloud.CodeOf(out.Err) != cloud.Capacity || len(run) != 0 {
+						t.Errorf("%s Got %d machines, %v", tc.why, len(run), out.Err)
+					}
+					return
+				}
+				if out.Err != nil || len(run) != 2 || slices.ContainsFunc(run, func(i market.Instance) bool { return !tc.want(i) }) {
+					t.Errorf("%s Got %v, %+v", tc.why, out.Err, run)
+				}
+			})
+		})
+	}
+}
+
+// A person reads why spot became on-demand, and what EC2 said when it gave nothing.
+func TestWhatIsSaid(t *testing.T) {
+	credentials(t)
+	synctest.Test(t, func(t *testing.T) {
+		w := &virtual{t: t}
+		d := w.start()
+		w.account().Market.SetCapacity(market.Capacity{CapacityType: market.Spot, Left: 0})
+		w.account().Market.SetCapacity(market.Capacity{Type: "c5.large", Zone: "us-west-2a", Left: 0})
+		w.account().Market.SetCapacity(market.Capacity{Type: "c5.large", Left: 0})
+		if out := d.Launch(t.Context(), []cloud.Order{order("one", 1, label.Spot, label.OnDemand)})[0]; out.Err != nil {
+			t.Fatal(out.Err)
+		}
+		for _, want := range []string{
+			"Provisioning failed, launching node, creating cloud provider instance, with fleet error(s), InsufficientInstanceCapacity: ",
+			"at least 5 instance types are recommended when spot may become on-demand: the order leaves 3 (c5.large, m5.large, m5a.large)",
+			"Launched instance: i-",
+		} {
+			if !slices.ContainsFunc(w.said, func(s string) bool { return strings.HasPrefix(s, want) }) {
+				t.Errorf("nothing said begins with %q; said was\n%s", want, strings.Join(w.said, "\n"))
+			}
+		}
+	})
+}
