@@ -41,7 +41,11 @@ type Node struct {
 // if it cannot be merged, and says why.
 func UserData(n Node) (string, error) {
 	n.Labels = registrable(n.Labels)
-	if !n.Legacy {
+	if n.Legacy {
+		for _, key := range unsaid() {
+			delete(n.Labels, key)
+		}
+	} else {
 		n.Labels[taintsAreReady] = "true"
 		n.Taints = withUnregistered(n.Taints)
 	}
@@ -81,6 +85,12 @@ func registrable(labels map[string]string) map[string]string {
 		}
 	}
 	return out
+}
+
+// unsaid are labels that user data of the v1alpha5 era does not name: the
+// kubelet says what it runs on, and the class is the controller's to note.
+func unsaid() []string {
+	return []string{"kubernetes.io/arch", "kubernetes.io/os", "karpenter.k8s.aws/awsnodetemplate", "karpenter.sh/provisioner"}
 }
 
 func mayRegister(key string) bool {

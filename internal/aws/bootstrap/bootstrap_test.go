@@ -211,17 +211,17 @@ func TestRefused(t *testing.T) {
 	}
 }
 
-// TestLabels leaves out what kube-apiserver would refuse of a kubelet.
+// TestLabels leaves out what kube-apiserver would refuse of a kubelet, and what the era's user data does not name.
 func TestLabels(t *testing.T) {
 	got, err := bootstrap.UserData(bootstrap.Node{Family: "AL2", Legacy: true, Labels: map[string]string{
 		"team": "a", "karpenter.sh/nodepool": "p", "topology.kubernetes.io/zone": "z", "node.kubernetes.io/instance-type": "t",
-		"node-restriction.kubernetes.io/x": "no", "node-role.kubernetes.io/worker": "no", "kubernetes.io/arch": "amd64", "topology.k8s.aws/zone-id": "id",
+		"node-restriction.kubernetes.io/x": "no", "node-role.kubernetes.io/worker": "no", "kubernetes.io/arch": "amd64", "karpenter.k8s.aws/awsnodetemplate": "c", "topology.k8s.aws/zone-id": "id",
 		"sub.kubelet.kubernetes.io/x": "yes", "anything.k8s.io/x": "no",
 	}})
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := "--node-labels=karpenter.sh/nodepool=p,kubernetes.io/arch=amd64,node.kubernetes.io/instance-type=t,sub.kubelet.kubernetes.io/x=yes,team=a,topology.k8s.aws/zone-id=id,topology.kubernetes.io/zone=z'"
+	want := "--node-labels=karpenter.sh/nodepool=p,node.kubernetes.io/instance-type=t,sub.kubelet.kubernetes.io/x=yes,team=a,topology.k8s.aws/zone-id=id,topology.kubernetes.io/zone=z'"
 	if !strings.Contains(got, want) {
 		t.Errorf("want labels %s\ngot %s", want, got)
 	}
