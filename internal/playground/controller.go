@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/tenon-sh/tenon/internal/kube"
+	"github.com/tenon-sh/tenon/internal/playground/process"
 	"github.com/tenon-sh/tenon/internal/sim/awsapi"
 )
 
@@ -24,7 +25,7 @@ const readyWithin = time.Minute
 // A controller is `tenon controller` as a child, started again when it ends.
 type controller struct {
 	health atomic.Value // the address of its probes, as a string
-	now    atomic.Pointer[process]
+	now    atomic.Pointer[process.Process]
 	done   chan struct{}
 }
 
@@ -48,7 +49,7 @@ func runController(ctx context.Context, o Options, aws *cloud, log *life) (*cont
 	go func() {
 		defer close(c.done)
 		defer out.Close()
-		keeper{program: func() (*exec.Cmd, error) {
+		process.Keeper{Program: func() (*exec.Cmd, error) {
 			ports, err := freePorts(2)
 			if err != nil {
 				return nil, err
@@ -63,9 +64,9 @@ func runController(ctx context.Context, o Options, aws *cloud, log *life) (*cont
 			cmd.Env = append(kube.Environment(o.Dir.cluster()), aws.environment(o.Region, awsapi.ControllerKey)...)
 			cmd.Stdout, cmd.Stderr = out, out
 			return cmd, nil
-		}, started: c.now.Store, ended: func(err error, pause time.Duration) {
+		}, Started: c.now.Store, Ended: func(err error, pause time.Duration) {
 			log.say("the controller has ended (%v) and starts again in %s; %s says more", orZero(err), pause, o.Dir.Log("controller"))
-		}}.keep(ctx)
+		}}.Keep(ctx)
 	}()
 	if err := c.await(ctx, log); err != nil {
 		stop()
@@ -121,7 +122,7 @@ func (c *controller) kill() error {
 	if p == nil {
 		return errors.New("the controller does not run")
 	}
-	return p.cmd.Process.Kill()
+	return p.Kill()
 }
 
 // program is the tenon that is to run: the one of the options, or the one beside this program.

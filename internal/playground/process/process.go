@@ -1,4 +1,5 @@
-package playground
+// Package process runs programs as children that do not outlive this process.
+package process
 
 import (
 	"context"
@@ -9,17 +10,17 @@ import (
 	"time"
 )
 
-// A process is a child of the playground that does not outlive it.
-type process struct {
+// A Process is a running child.
+type Process struct {
 	cmd  *exec.Cmd
 	done chan struct{}
-	err  error // how it ended, once done is closed
+	err  error
 }
 
-// run starts cmd.
-func run(cmd *exec.Cmd) (*process, error) {
+// Start starts cmd.
+func Start(cmd *exec.Cmd) (*Process, error) {
 	cmd.SysProcAttr = withUs()
-	p := &process{cmd: cmd, done: make(chan struct{})}
+	p := &Process{cmd: cmd, done: make(chan struct{})}
 	started := make(chan error, 1)
 	go func() {
 		// The kernel ends the child with the thread that has started it, so that thread stays until then.
@@ -38,8 +39,17 @@ func run(cmd *exec.Cmd) (*process, error) {
 	return p, nil
 }
 
-// stop asks the process to end, makes it when it has not after grace, and waits for that.
-func (p *process) stop(grace time.Duration) {
+// Done is closed when the process has ended.
+func (p *Process) Done() <-chan struct{} { return p.done }
+
+// Err is how it ended, once Done is closed; nil: well.
+func (p *Process) Err() error { return p.err }
+
+// Kill ends the process as a crash would.
+func (p *Process) Kill() error { return p.cmd.Process.Kill() }
+
+// Stop asks the process to end, makes it when it has not after grace, and waits for that.
+func (p *Process) Stop(grace time.Duration) {
 	_ = p.cmd.Process.Signal(syscall.SIGTERM) // it may have ended
 	select {
 	case <-p.done:
@@ -57,15 +67,15 @@ const (
 	stopGrace  = 10 * time.Second
 )
 
-// A keeper keeps a program running.
-type keeper struct {
-	program func() (*exec.Cmd, error)            // for each run anew
-	started func(*process)                       // is told of each run
-	ended   func(err error, pause time.Duration) // is told how it ended, and when the next one begins
+// A Keeper keeps a program running.
+type Keeper struct {
+	Program func() (*exec.Cmd, error)            // for each run anew
+	Started func(*Process)                       // is told of each run
+	Ended   func(err error, pause time.Duration) // is told how it ended, and when the next one begins
 }
 
-// keep runs the program, again and again with growing pauses, until ctx ends.
-func (k keeper) keep(ctx context.Context) {
+// Keep runs the program, again and again with growing pauses, until ctx ends.
+func (k Keeper) Keep(ctx context.Context) {
 	pause := leastPause
 	for ctx.Err() == nil {
 		late := time.NewTimer(wellAfter)
@@ -79,7 +89,7 @@ func (k keeper) keep(ctx context.Context) {
 		if ctx.Err() != nil {
 			return
 		}
-		k.ended(err, pause)
+		k.Ended(err, pause)
 		select {
 		case <-ctx.Done():
 		case <-time.After(pause):
@@ -89,21 +99,21 @@ func (k keeper) keep(ctx context.Context) {
 }
 
 // once runs the program until it ends or ctx does.
-func (k keeper) once(ctx context.Context) error {
-	cmd, err := k.program()
+func (k Keeper) once(ctx context.Context) error {
+	cmd, err := k.Program()
 	if err != nil {
 		return err
 	}
-	p, err := run(cmd)
+	p, err := Start(cmd)
 	if err != nil {
 		return err
 	}
-	k.started(p)
+	k.Started(p)
 	select {
 	case <-p.done:
 		return p.err
 	case <-ctx.Done():
-		p.stop(stopGrace)
+		p.Stop(stopGrace)
 		return ctx.Err()
 	}
 }

@@ -1,4 +1,4 @@
-package playground
+package process
 
 import (
 	"context"
@@ -13,17 +13,17 @@ func TestAProgramThatEndsIsStartedAgain(t *testing.T) {
 	defer cancel()
 	runs := 0
 	var pauses []time.Duration
-	keeper{program: func() (*exec.Cmd, error) {
+	Keeper{Program: func() (*exec.Cmd, error) {
 		runs++
 		return exec.Command("false"), nil
-	}, started: func(*process) {}, ended: func(err error, pause time.Duration) {
+	}, Started: func(*Process) {}, Ended: func(err error, pause time.Duration) {
 		if err == nil {
 			t.Error("false has ended well")
 		}
 		if pauses = append(pauses, pause); runs == 2 {
 			cancel()
 		}
-	}}.keep(ctx)
+	}}.Keep(ctx)
 	if runs != 2 || len(pauses) != 2 || pauses[0] >= pauses[1] {
 		t.Errorf("%d runs, pauses %v; want two, each pause longer than the one before", runs, pauses)
 	}
@@ -44,14 +44,14 @@ func TestAProgramIsAskedToEndBeforeItIsMade(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			p, err := run(cmd)
+			p, err := Start(cmd)
 			if err != nil {
 				t.Fatal(err)
 			}
 			if c.signal != syscall.SIGTERM {
 				_, _ = out.Read(make([]byte, 1)) // the trap is set, or it has ended
 			}
-			p.stop(200 * time.Millisecond)
+			p.Stop(200 * time.Millisecond)
 			if status, ok := cmd.ProcessState.Sys().(syscall.WaitStatus); !ok || status.Signaled() && status.Signal() != c.signal || !status.Signaled() && c.signal != 0 {
 				t.Errorf("it ended with %v", cmd.ProcessState)
 			}
