@@ -158,12 +158,19 @@ func certify(t *testing.T) string {
 	return string(get(t, c, client.ObjectKey{Name: webhook.Validating}, &hooks).Webhooks[0].ClientConfig.CABundle)
 }
 
-// manifests writes a guide's objects while nobody serves the webhook.
+// manifests writes the objects of guides, old and new, while nobody serves the webhook.
 func manifests(t *testing.T, c client.Client) {
 	text, err := os.ReadFile("../api/crds/testdata/accept/documents/001-default.yaml")
 	if err != nil {
 		t.Fatal(err)
 	}
+	guide, err := os.ReadFile("../docs/guide/install-eks.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, ours, _ := strings.Cut(string(guide), "```yaml\n")
+	ours, _, _ = strings.Cut(ours, "```")
+	text = append(text, "\n---\n"+ours...)
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
 	var kinds []string
@@ -184,7 +191,7 @@ func manifests(t *testing.T, c client.Client) {
 		}
 		kinds = append(kinds, o.GetKind())
 	}
-	if slices.Sort(kinds); fmt.Sprint(kinds) != "[AWSNodeTemplate Provisioner]" {
-		t.Errorf("the file holds %v", kinds)
+	if slices.Sort(kinds); fmt.Sprint(kinds) != "[AWSNodeTemplate EC2NodeClass NodePool Provisioner]" {
+		t.Errorf("the guides hold %v", kinds)
 	}
 }

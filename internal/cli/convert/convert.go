@@ -106,7 +106,7 @@ func Convert(in Input) Output {
 		if n.wrong(p.Problems()) {
 			continue
 		}
-		class := ""
+		var class string
 		switch {
 		case p.Spec.Provider != nil:
 			class = p.Name
