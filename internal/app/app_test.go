@@ -24,6 +24,7 @@ import (
 	v1 "github.com/tenon-sh/tenon/api/karpenter/v1"
 	"github.com/tenon-sh/tenon/internal/app"
 	"github.com/tenon-sh/tenon/internal/catalog"
+	"github.com/tenon-sh/tenon/internal/cloud"
 	"github.com/tenon-sh/tenon/internal/kubetest"
 	"github.com/tenon-sh/tenon/internal/sim/driver"
 	"github.com/tenon-sh/tenon/internal/sim/kubelet"
@@ -38,14 +39,25 @@ func TestMain(m *testing.M) {
 type house struct {
 	client client.WithWatch
 	market *market.Market
+	driver cloud.Driver
 	app    *app.App
+	ended  chan struct{} // closed when the controller has ended
 }
 
-// build puts a house together for one test.
-func build(t *testing.T) house {
+// build puts a house together for one test. Its controller is killed as dies says; nil: it lives.
+func build(t *testing.T, dies *crash) house {
 	t.Helper()
 	m := region(t)
 	play(t, m)
+	h := house{client: kubetest.Client(t, v1.AddToScheme), market: m, driver: driver.New(m, "test")}
+	return h.start(t, dies)
+}
+
+// again is the house with another controller.
+func (h house) again(t *testing.T) house { return h.start(t, nil) }
+
+func (h house) start(t *testing.T, dies *crash) house {
+	t.Helper()
 	settings := app.Defaults()
 	settings.MetricsPort, settings.HealthPort, settings.LeaderElection = 0, 0, false
 	log := logr.Discard()
@@ -53,22 +65,30 @@ func build(t *testing.T) house {
 		log = testr.NewWithOptions(t, testr.Options{Verbosity: 1})
 	}
 	ctrllog.SetLogger(log)
-	a, err := app.New(t.Context(), app.Config{
-		Kubernetes: kubetest.Config(t), Driver: driver.New(m, "test"), Provider: "sim", Settings: settings, Log: log,
-	})
+	config := app.Config{Kubernetes: wrapped(kubetest.Config(t), dies), Driver: h.driver, Provider: "sim", Settings: settings, Log: log}
+	if dies != nil {
+		config.Driver = mortal{dies, h.driver}
+	}
+	a, err := app.New(t.Context(), config)
 	if err != nil {
 		t.Fatal(err)
 	}
 	ctx, stop := context.WithCancel(context.Background())
-	done := make(chan error, 1)
-	go func() { done <- a.Run(ctx) }()
-	t.Cleanup(func() {
-		stop()
-		if err := <-done; err != nil {
+	if dies != nil {
+		dies.stop = stop
+	}
+	h.app, h.ended = a, make(chan struct{})
+	go func() {
+		defer close(h.ended)
+		if err := a.Run(ctx); err != nil && dies == nil {
 			t.Error("the controller ended with: ", err)
 		}
+	}()
+	t.Cleanup(func() {
+		stop()
+		<-h.ended
 	})
-	return house{client: kubetest.Client(t, v1.AddToScheme), market: m, app: a}
+	return h
 }
 
 // region is a market of a few types in three zones.
@@ -175,6 +195,13 @@ func deployment(ns, name string, replicas int32, cpu string) *appsv1.Deployment 
 	}
 }
 
+// apart wants every pod of a deployment on a node of its own.
+func apart(d *appsv1.Deployment) *corev1.Affinity {
+	return &corev1.Affinity{PodAntiAffinity: &corev1.PodAntiAffinity{
+		RequiredDuringSchedulingIgnoredDuringExecution: []corev1.PodAffinityTerm{{TopologyKey: v1.LabelHostname, LabelSelector: d.Spec.Selector}},
+	}}
+}
+
 func (h house) make(t *testing.T, objects ...client.Object) {
 	t.Helper()
 	for _, o := range objects {
@@ -244,7 +271,7 @@ func (h house) empty(t *testing.T) {
 
 // Pods that wait get nodes, and a pool that is deleted takes its nodes with it.
 func TestFromPendingPodToNodeAndBack(t *testing.T) {
-	h := build(t)
+	h := build(t, nil)
 	ns := kubetest.Namespace(t)
 	p, d := pool("default"), deployment(ns, "web", 5, "900m")
 	h.make(t, p, d)
@@ -267,12 +294,10 @@ func TestFromPendingPodToNodeAndBack(t *testing.T) {
 
 // Nodes on which nothing runs any more go by themselves.
 func TestEmptyNodesAreGivenBack(t *testing.T) {
-	h := build(t)
+	h := build(t, nil)
 	ns := kubetest.Namespace(t)
 	p, d := pool("empty"), deployment(ns, "web", 4, "900m")
-	d.Spec.Template.Spec.Affinity = &corev1.Affinity{PodAntiAffinity: &corev1.PodAntiAffinity{
-		RequiredDuringSchedulingIgnoredDuringExecution: []corev1.PodAffinityTerm{{TopologyKey: v1.LabelHostname, LabelSelector: d.Spec.Selector}},
-	}}
+	d.Spec.Template.Spec.Affinity = apart(d)
 	h.make(t, p, d)
 	h.runs(t, ns, 4)
 	scale := client.RawPatch(types.MergePatchType, []byte(`{"spec":{"replicas":1}}`))

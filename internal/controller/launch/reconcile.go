@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -12,6 +13,7 @@ import (
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/controller/controllerutil"
@@ -40,8 +42,8 @@ const (
 	longestGather = time.Second
 )
 
-// arrival is how long the claims of an order may take to arrive in the cache.
-const arrival = 5 * time.Second
+// arrival is how long the next claim of an order may take to arrive in the cache.
+const arrival = 3 * time.Second
 
 // Spec is what this reconciler touches.
 func Spec() loop.Spec {
@@ -66,19 +68,22 @@ type Reconciler struct {
 
 	live client.Reader // what no cache holds back
 
-	mu    sync.Mutex
+	mu      sync.Mutex
+	ordered map[types.UID]string // the order this process put each claim into
+
 	sent  map[string]bool // orders this process has sent
 	last  int             // how many claims were without an order at the last look
 	since time.Time       // of the first look at them
 
-	seen map[string]time.Time // when orders were first seen not to be whole
-	done map[string]time.Time // orders that will buy nothing more, and when their claims may be ordered anew
+	seen    map[string]arriving  // orders that were seen not to be whole
+	writing map[string]bool      // orders that are being written
+	done    map[string]time.Time // orders that will buy nothing more, and when their claims may be ordered anew
 }
 
 // Register adds the reconciler to a manager.
 func (r *Reconciler) Register(m ctrl.Manager) error {
-	r.live = m.GetAPIReader()
-	r.sent, r.seen, r.done = map[string]bool{}, map[string]time.Time{}, map[string]time.Time{}
+	r.live, r.ordered = m.GetAPIReader(), map[types.UID]string{}
+	r.sent, r.writing, r.seen, r.done = map[string]bool{}, map[string]bool{}, map[string]arriving{}, map[string]time.Time{}
 	byOrder := handler.EnqueueRequestsFromMapFunc(func(_ context.Context, o client.Object) []reconcile.Request {
 		c, ok := o.(*v1.NodeClaim)
 		if !ok || !Waiting(c) {
@@ -116,32 +121,56 @@ func (r *Reconciler) Reconcile(ctx context.Context, req reconcile.Request) (reco
 	if !ok || len(o.Left()) == 0 {
 		return reconcile.Result{}, nil
 	}
-	if !o.Whole() && r.young(o.Token) {
+	if !o.Whole() && r.young(o) {
 		return reconcile.Result{RequeueAfter: gather}, nil // the rest of it is on its way to the cache
 	}
 	if wait, spent := r.spent(o.Token); spent {
 		if wait > 0 {
 			return reconcile.Result{RequeueAfter: wait}, nil
 		}
-		return loop.Result(0, r.write(ctx, Group(o.Left(), o.Attempt()+1)))
+		left := slices.DeleteFunc(o.Left(), func(c *v1.NodeClaim) bool { return !r.free(c, o.Token) })
+		return loop.Result(0, r.write(ctx, Group(left, o.Attempt()+1)))
 	}
 	return loop.Result(0, r.launch(ctx, o))
 }
 
-// young reports whether an order was first seen so recently that not all of its
-// claims may have been seen with it.
-func (r *Reconciler) young(token string) bool {
+// arriving is how many claims of an order were seen, and since when there are so many.
+type arriving struct {
+	seen  int
+	since time.Time
+}
+
+// young reports whether more claims of an order may still arrive: it is being
+// written, or some have arrived only just now.
+func (r *Reconciler) young(o Order) bool {
+	n := 0
+	for _, c := range o.Claims {
+		if c != nil {
+			n++
+		}
+	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	first, ok := r.seen[token]
-	if !ok {
-		if len(r.seen) > 10_000 {
-			clear(r.seen)
-		}
-		first = r.Now()
-		r.seen[token] = first
+	if len(r.seen) > 10_000 {
+		clear(r.seen)
 	}
-	return r.Now.Since(first) < arrival
+	if a := r.seen[o.Token]; a.seen != n || r.writing[o.Token] {
+		r.seen[o.Token] = arriving{n, r.Now()}
+	}
+	return r.Now.Since(r.seen[o.Token].since) < arrival
+}
+
+// mark notes which orders are being written.
+func (r *Reconciler) mark(orders []Order, writing bool) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for _, o := range orders {
+		if writing {
+			r.writing[o.Token] = true
+		} else {
+			delete(r.writing, o.Token)
+		}
+	}
 }
 
 // spent reports whether an order will buy nothing more, and how long its claims have to wait.
@@ -157,7 +186,7 @@ func (r *Reconciler) order(ctx context.Context, list *v1.NodeClaimList) (reconci
 	var claims []*v1.NodeClaim
 	for i := range list.Items {
 		c := &list.Items[i]
-		if Waiting(c) && c.Annotations[v1.AnnotationOrder] == "" && c.Spec.NodeClassRef != nil {
+		if Waiting(c) && c.Annotations[v1.AnnotationOrder] == "" && c.Spec.NodeClassRef != nil && r.free(c, "") {
 			claims = append(claims, c)
 		}
 	}
@@ -168,6 +197,15 @@ func (r *Reconciler) order(ctx context.Context, list *v1.NodeClaimList) (reconci
 		return reconcile.Result{RequeueAfter: gather}, nil
 	}
 	return loop.Result(0, r.write(ctx, Group(claims, 0)))
+}
+
+// free reports whether a claim that shows an order, or none, was not put into
+// another since: the cache may not show yet what this process wrote.
+func (r *Reconciler) free(c *v1.NodeClaim, shown string) bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	wrote, ok := r.ordered[c.UID]
+	return !ok || wrote == shown
 }
 
 // coming reports whether claims without an order are still getting more, for a
@@ -189,21 +227,31 @@ func (r *Reconciler) coming(n int) bool {
 
 // write annotates the claims of new orders, before anything is sent.
 func (r *Reconciler) write(ctx context.Context, orders []Order) error {
+	r.mark(orders, true)
+	defer r.mark(orders, false)
 	var errs []error
-	var mu sync.Mutex
-	var wg sync.WaitGroup
-	slots := make(chan struct{}, 32)
 	for _, o := range orders {
-		for place, c := range o.Claims {
-			slots <- struct{}{}
-			wg.Go(func() {
-				defer func() { <-slots }()
-				err := r.assign(ctx, c, o, place)
-				mu.Lock()
-				errs = append(errs, client.IgnoreNotFound(err))
-				mu.Unlock()
-			})
-		}
+		errs = append(errs, each(o.Claims, func(place int, c *v1.NodeClaim) error {
+			return client.IgnoreNotFound(r.assign(ctx, c, o, place))
+		}))
+	}
+	return errors.Join(errs...)
+}
+
+// atATime is how many claims are written to side by side.
+const atATime = 32
+
+// each does something to every claim, several at a time, and waits for all.
+func each(claims []*v1.NodeClaim, do func(int, *v1.NodeClaim) error) error {
+	errs := make([]error, len(claims))
+	var wg sync.WaitGroup
+	slots := make(chan struct{}, atATime)
+	for i, c := range claims {
+		slots <- struct{}{}
+		wg.Go(func() {
+			defer func() { <-slots }()
+			errs[i] = do(i, c)
+		})
 	}
 	wg.Wait()
 	return errors.Join(errs...)
@@ -229,6 +277,9 @@ func (r *Reconciler) assign(ctx context.Context, c *v1.NodeClaim, o Order, place
 		})
 		if err == nil {
 			r.Cluster.Wrote(next)
+			r.mu.Lock()
+			r.ordered[c.UID] = o.Token
+			r.mu.Unlock()
 			return nil
 		}
 		if !apierrors.IsConflict(err) {
@@ -299,6 +350,7 @@ func (r *Reconciler) remember(token string) {
 	if len(r.sent) > 10_000 { // forgetting costs no more than asking the cloud again
 		clear(r.sent)
 		clear(r.done)
+		clear(r.ordered)
 	}
 	r.sent[token] = true
 }
@@ -347,16 +399,15 @@ func launchLabels(c world.Claim) map[string]string {
 // settle writes what came of an order to its claims.
 func (r *Reconciler) settle(ctx context.Context, o Order, machines []cloud.Machine, cause error) error {
 	dealt := o.Deal(machines)
-	var errs []error
-	var left []*v1.NodeClaim
+	var got, left []*v1.NodeClaim
 	for _, c := range o.Left() {
-		m, ok := dealt[c.Name]
-		if !ok {
+		if _, ok := dealt[c.Name]; ok {
+			got = append(got, c)
+		} else {
 			left = append(left, c)
-			continue
 		}
-		errs = append(errs, r.launched(ctx, c, m))
 	}
+	errs := []error{each(got, func(_ int, c *v1.NodeClaim) error { return r.launched(ctx, c, dealt[c.Name]) })}
 	if len(left) == 0 {
 		return errors.Join(errs...)
 	}
@@ -376,26 +427,44 @@ func (r *Reconciler) settle(ctx context.Context, o Order, machines []cloud.Machi
 	return errors.Join(append(errs, fmt.Errorf("launch %d of %d machines of order %s: %w", len(left), o.Size, o.Token, cause))...)
 }
 
-// launched writes a claim's machine to it: first what its labels are, then that it is launched.
+// launched writes a claim's machine to it: first what its labels are, then that
+// it is launched. A claim that has changed meanwhile is read anew.
 func (r *Reconciler) launched(ctx context.Context, c *v1.NodeClaim, m cloud.Machine) error {
+	err := r.deal(ctx, c, m)
+	for range 3 {
+		if !apierrors.IsConflict(err) {
+			break
+		}
+		c = &v1.NodeClaim{ObjectMeta: metav1.ObjectMeta{Name: c.Name}}
+		if err = r.live.Get(ctx, client.ObjectKeyFromObject(c), c); err == nil && c.Status.ProviderID == "" {
+			err = r.deal(ctx, c, m)
+		}
+	}
+	if client.IgnoreNotFound(err) != nil {
+		return fmt.Errorf("write machine %s to claim %q: %w", m.ID, c.Name, err)
+	}
+	log.FromContext(ctx).Info("launched nodeclaim", "NodeClaim", c.Name, "provider-id", m.ProviderID, "instance-type", m.Shape,
+		"zone", m.Zone, "capacity-type", m.CapacityType, "allocatable", m.Allocatable.Map())
+	return nil
+}
+
+func (r *Reconciler) deal(ctx context.Context, c *v1.NodeClaim, m cloud.Machine) error {
 	now := r.Now()
 	next, err := loop.Patch(ctx, r.Client, c, func(c *v1.NodeClaim) {
 		c.Labels, c.Annotations = over(m.Labels, c.Labels), over(c.Annotations, m.Annotations)
 	})
-	if err == nil {
-		next, err = loop.PatchStatus(ctx, r.Client, next, func(c *v1.NodeClaim) {
-			c.Status.ProviderID, c.Status.ImageID = m.ProviderID, m.Image
-			c.Status.Capacity, c.Status.Allocatable = observe.ResourceList(m.Capacity), observe.ResourceList(m.Allocatable)
-			c.Conditions().True(v1.ConditionLaunched, "", "", now)
-		})
-	}
 	if err != nil {
-		return fmt.Errorf("write machine %s to claim %q: %w", m.ID, c.Name, err)
+		return err
+	}
+	next, err = loop.PatchStatus(ctx, r.Client, next, func(c *v1.NodeClaim) {
+		c.Status.ProviderID, c.Status.ImageID = m.ProviderID, m.Image
+		c.Status.Capacity, c.Status.Allocatable = observe.ResourceList(m.Capacity), observe.ResourceList(m.Allocatable)
+		c.Conditions().True(v1.ConditionLaunched, "", "", now)
+	})
+	if err != nil {
+		return err
 	}
 	r.Cluster.Wrote(next)
-	r.Enact.Named(next, m.Name)
-	log.FromContext(ctx).Info("launched nodeclaim", "NodeClaim", c.Name, "provider-id", m.ProviderID, "instance-type", m.Shape,
-		"zone", m.Zone, "capacity-type", m.CapacityType, "allocatable", m.Allocatable.Map())
 	return nil
 }
 
