@@ -24,7 +24,7 @@ test: ## all tests but the documents' walkthroughs
 	@go run ./tools/runtests $(ARGS)
 
 test-documents: ## the documents' walkthroughs
-	@if [ -d test/documents ]; then go test -timeout 60m $(ARGS) ./test/documents/...; else echo 'no documents yet'; fi
+	@if [ -d test/documents ]; then go test -timeout 60m -count=1 -p 2 $(ARGS) ./test/documents/...; else echo 'no documents yet'; fi
 
 verify: ## all that must hold beside the tests: formatting, lint, rules, generated files
 	@$(MAKE) --no-print-directory -k format lint rules generated

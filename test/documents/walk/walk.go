@@ -1,0 +1,252 @@
+// Package walk follows a document on a playground, as its reader would.
+//
+// A reader types the document's commands: kubectl and helm are real, the
+// cluster is real, the cloud is simulated and the controller runs as a process
+// of its own, whose log is read as it is written.
+package walk
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/tools/clientcmd"
+
+	"github.com/tenon-sh/tenon/internal/clock"
+	"github.com/tenon-sh/tenon/internal/kube"
+	"github.com/tenon-sh/tenon/internal/kubetest"
+	"github.com/tenon-sh/tenon/internal/playground"
+	"github.com/tenon-sh/tenon/internal/sim/kubelet"
+	"github.com/tenon-sh/tenon/internal/sim/market"
+)
+
+// Commit is what the controller says it was built from.
+const Commit = "d0c0de5"
+
+// A Reader follows a document on a playground of its own, which ends with the test.
+type Reader struct {
+	Kube kubernetes.Interface
+	Vars map[string]string // what the document's shell variables hold
+
+	t       *testing.T
+	contact playground.Contact
+	log     string // file
+	read    int    // how much of the log was read over
+	tools   string // the program that is kubectl and helm
+}
+
+// Chart is the chart of this tree, from the folder of a document's test.
+const Chart = root + "/charts/karpenter"
+
+// Boot is how long a machine of the playground takes from its start to a ready node.
+const Boot = 800 * time.Millisecond
+
+// Open starts a playground for the test.
+func Open(t *testing.T, o playground.Options) *Reader {
+	t.Helper()
+	tools, err := kube.Find()
+	switch {
+	case errors.Is(err, kube.ErrMissing) && os.Getenv("CI") == "":
+		t.Skip(err)
+	case err != nil:
+		t.Fatal(err)
+	}
+	dir, err := os.MkdirTemp("", "document-")
+	if err != nil {
+		t.Fatal(err)
+	}
+	o.Dir, o.Now, o.Life, o.Grace = playground.Dir(dir), clock.Wall, io.Discard, 5*time.Minute
+	o.Tenon = build(t, dir)
+	o.ControllerFlags = append(o.ControllerFlags, "--log-level", "debug")
+	o.Delays = kubelet.Delays{Boot: 300 * time.Millisecond, Ready: 300 * time.Millisecond, Devices: 300 * time.Millisecond}
+	o.Timing = market.Usual()
+	o.Timing.Boot, o.Timing.ShutDown = 200*time.Millisecond, 200*time.Millisecond
+
+	ctx, stop := context.WithCancel(context.Background())
+	ready, done := make(chan playground.Contact, 1), make(chan error, 1)
+	go func() { done <- playground.Run(ctx, o, func(c playground.Contact) { ready <- c }) }()
+	r := &Reader{t: t, tools: tools, log: o.Dir.Log("controller"), Vars: map[string]string{"CLUSTER_NAME": o.ClusterName, "AWS_DEFAULT_REGION": o.Region}}
+	select {
+	case r.contact = <-ready:
+	case err := <-done:
+		stop()
+		t.Fatalf("start the playground: %v", err)
+	}
+	t.Cleanup(func() {
+		stop()
+		if err := <-done; err != nil {
+			t.Error("the playground ended with: ", err)
+		}
+		if t.Failed() {
+			t.Logf("the controller's log:\n%s", tail(r.log))
+		}
+		_ = os.RemoveAll(dir)
+	})
+	config, err := clientcmd.BuildConfigFromFlags("", r.contact.Kubeconfig)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.Kube = kubernetes.NewForConfigOrDie(config)
+	return r
+}
+
+// build makes the controller.
+func build(t *testing.T, dir string) string {
+	t.Helper()
+	program := filepath.Join(dir, "tenon")
+	cmd := exec.Command("go", "build", "-ldflags", "-X main.commit="+Commit, "-o", program, "github.com/tenon-sh/tenon/cmd/tenon")
+	if out, err := cmd.CombinedOutput(); err != nil {
+		t.Fatalf("build tenon: %v\n%s", err, out)
+	}
+	return program
+}
+
+func tail(file string) string {
+	data, err := os.ReadFile(file)
+	if err != nil {
+		return err.Error()
+	}
+	var kept []string
+	for line := range strings.Lines(string(data)) {
+		if !strings.Contains(line, "healthz") && !strings.Contains(line, "worker") && !strings.Contains(line, "Starting ") && !strings.Contains(line, "\tevents\t") {
+			kept = append(kept, line)
+		}
+	}
+	const most = 300
+	return strings.Join(kept[max(0, len(kept)-most):], "")
+}
+
+// Run runs kubectl or helm with a standard input, and returns all that it says.
+func (r *Reader) Run(input, program string, args ...string) (string, error) {
+	ctx, cancel := context.WithTimeout(r.t.Context(), 3*time.Minute)
+	defer cancel()
+	cmd := exec.CommandContext(ctx, r.tools)
+	cmd.Args = append([]string{program}, args...)
+	cmd.Env = append(os.Environ(), "KUBECONFIG="+r.contact.Kubeconfig, "HELM_CACHE_HOME="+r.t.TempDir())
+	cmd.Stdin = strings.NewReader(input)
+	out, err := cmd.CombinedOutput()
+	return string(out), err
+}
+
+// Kubectl runs kubectl, which must succeed.
+func (r *Reader) Kubectl(args ...string) string {
+	r.t.Helper()
+	out, err := r.Run("", "kubectl", args...)
+	if err != nil {
+		r.t.Fatalf("kubectl %s: %v\n%s", strings.Join(args, " "), err, out)
+	}
+	return out
+}
+
+// Apply applies a manifest of the document, as a here-document with its variables filled in.
+func (r *Reader) Apply(file string) {
+	r.t.Helper()
+	if out, err := r.Run(r.Read(file), "kubectl", "apply", "-f", "-"); err != nil {
+		r.t.Fatalf("kubectl apply %s: %v\n%s", file, err, out)
+	}
+}
+
+// ApplyText applies a manifest that is no document's.
+func (r *Reader) ApplyText(text string) {
+	r.t.Helper()
+	if out, err := r.Run(text, "kubectl", "apply", "-f", "-"); err != nil {
+		r.t.Fatalf("kubectl apply: %v\n%s\n%s", err, out, text)
+	}
+}
+
+// Read reads a manifest of the document, its variables filled in.
+func (r *Reader) Read(file string) string {
+	r.t.Helper()
+	data, err := os.ReadFile(filepath.Join("testdata", file))
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	return os.Expand(string(data), func(name string) string { return r.Vars[name] })
+}
+
+// Scale has a deployment run so many pods.
+func (r *Reader) Scale(deployment string, to int) {
+	r.t.Helper()
+	r.Kubectl("scale", "deployment", deployment, fmt.Sprintf("--replicas=%d", to))
+}
+
+// call asks the panel of the simulated account.
+func (r *Reader) call(method, path string, in, out any) error {
+	body, err := json.Marshal(in)
+	if err != nil {
+		return err
+	}
+	req, err := http.NewRequestWithContext(context.Background(), method, r.contact.AWS+"/_tenon/"+path, bytes.NewReader(body))
+	if err != nil {
+		return err
+	}
+	res, err := http.DefaultClient.Do(req)
+	if err != nil {
+		return err
+	}
+	defer res.Body.Close()
+	if res.StatusCode >= 300 {
+		text, _ := io.ReadAll(res.Body)
+		return fmt.Errorf("%s %s: %s", method, path, text)
+	}
+	if out == nil {
+		return nil
+	}
+	return json.NewDecoder(res.Body).Decode(out)
+}
+
+// Cloud has something happen in the simulated account.
+func (r *Reader) Cloud(what string, with any) {
+	r.t.Helper()
+	if err := r.call(http.MethodPost, what, with, nil); err != nil {
+		r.t.Fatal(err)
+	}
+}
+
+// Calls returns the calls of an action that the account has had, such as ec2 CreateFleet.
+func (r *Reader) Calls(service, action string) []market.Call {
+	r.t.Helper()
+	var out []market.Call
+	if err := r.call(http.MethodGet, "calls?service="+service+"&action="+action, nil, &out); err != nil {
+		r.t.Fatal(err)
+	}
+	return out
+}
+
+// A Machine is a machine of the account.
+type Machine struct {
+	ID, Type, Zone, CapacityType, State, DNS, Image, Template string
+	Tags                                                      map[string]string
+}
+
+// Machines returns the machines that Tenon has and the account still runs.
+func (r *Reader) Machines() []Machine {
+	r.t.Helper()
+	var all, out []Machine
+	if err := r.call(http.MethodGet, "instances", nil, &all); err != nil {
+		r.t.Fatal(err)
+	}
+	for _, m := range all {
+		if m.State == "pending" || m.State == "running" {
+			out = append(out, m)
+		}
+	}
+	return out
+}
+
+// Within waits until check has nothing to say against it.
+func (r *Reader) Within(limit time.Duration, check func() error) {
+	r.t.Helper()
+	kubetest.Within(r.t, limit, check)
+}
