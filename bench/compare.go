@@ -29,7 +29,7 @@ func (o *options) compare(ctx context.Context, progress io.Writer) error {
 	}
 	run := report.Run{
 		Machine: machine(), Load: load(), Date: time.Now().UTC().Format("2006-01-02"), Version: commit(ctx),
-		Peer: peer.Version, Command: "make bench-peer", Cap: o.cap.String(), Workers: o.workers,
+		Peer: peer.Version, Command: "make bench-peer", Cap: fmt.Sprintf("%.0f seconds", o.cap.Seconds()), Workers: o.workers,
 	}
 	fmt.Fprintf(progress, "%s; load %s\n", run.Machine, run.Load)
 	if run.Rows, err = o.rows(ctx, progress, worlds); err != nil {
@@ -121,7 +121,7 @@ func (o *options) run(ctx context.Context, side string, w worldID) (outcome.Outc
 	if err != nil {
 		return outcome.Outcome{}, err
 	}
-	limit := 5*o.cap + 30*time.Second // on the clock; the machine may be busy
+	limit := 3*o.cap + 30*time.Second // on the clock; the machine may be busy
 	bounded, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
 	cmd := exec.CommandContext(bounded, self, "-child", side, "-scenario", w.Scenario, "-n", strconv.Itoa(w.Pods), "-seed", strconv.FormatUint(w.Seed, 10),

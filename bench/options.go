@@ -41,7 +41,7 @@ func (o *options) flags(f *flag.FlagSet) {
 	f.StringVar(&o.only, "only", "", "scenarios, separated by commas; all if empty")
 	f.StringVar(&o.pods, "pods", "", "numbers of pods, separated by commas; the scenario's own if empty")
 	f.IntVar(&o.seeds, "seeds", 1, "besides, so many small worlds of each kind; 1: none")
-	f.DurationVar(&o.cap, "cap", 30*time.Second, "CPU time after which a side is stopped")
+	f.DurationVar(&o.cap, "cap", time.Minute, "CPU time after which a side is stopped")
 	f.IntVar(&o.workers, "workers", 1, "workers of the peer, that look at open claims side by side")
 	f.IntVar(&o.steps, "steps", 0, "bound on our counted work; 0: the default")
 	f.StringVar(&o.out, "out", "", "page to write, with its plots beside it; none if empty")
@@ -59,7 +59,7 @@ func sizes(name string) []int {
 	case "diverse":
 		return []int{1_000, 10_000, 50_000}
 	case "groups":
-		return []int{1_000, 10_000}
+		return []int{1_000, 5_000}
 	case "homogeneous":
 		return []int{10_000, 50_000}
 	case "plain":
@@ -69,7 +69,7 @@ func sizes(name string) []int {
 	case "spread", "apart", "mix", "trace-capped":
 		return []int{2_000}
 	case "preferences":
-		return []int{500, 4_000}
+		return []int{500, 2_000}
 	case "zone-apart":
 		return []int{60}
 	case "steady":

@@ -102,7 +102,11 @@ func (r Row) saving() float64 {
 	return r.Ours.Cost / r.Peer.Cost
 }
 
-// median and worst of some numbers; zeros if there are none.
+// alike reports whether both plans do as much for the pods: where one honours
+// more soft terms, its cost buys more.
+func (r Row) alike() bool { return r.Ours.Soft == r.Peer.Soft }
+
+// middle returns the median and the greatest of numbers; zeros if there are none.
 func middle(numbers []float64) (median, worst float64) {
 	if len(numbers) == 0 {
 		return 0, 0

@@ -1,8 +1,10 @@
 package report
 
 import (
+	"cmp"
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 )
 
@@ -133,6 +135,7 @@ func lines(title, xAxis string, all []series) string {
 		d.text(left-6, y+4, "end", grey, thousands(int(math.Pow(10, e))))
 	}
 	d.text(left, float64(d.height)-6, "start", grey, xAxis)
+	var names []name
 	for _, s := range all {
 		for i, p := range s.points {
 			if i > 0 {
@@ -142,10 +145,26 @@ func lines(title, xAxis string, all []series) string {
 			d.dot(px(p.x), py(p.y), s.colour, p.partial)
 		}
 		if n := len(s.points); n > 0 {
-			d.text(px(s.points[n-1].x)+9, py(s.points[n-1].y)+4, "start", s.colour, s.name)
+			names = append(names, name{px(s.points[n-1].x) + 9, py(s.points[n-1].y) + 4, s})
 		}
 	}
+	slices.SortStableFunc(names, func(a, b name) int { return cmp.Compare(a.y, b.y) })
+	for i, n := range names {
+		for _, m := range names[:i] { // none stands on another
+			if math.Abs(m.x-n.x) < 80 && n.y < m.y+13 {
+				n.y = m.y + 13
+			}
+		}
+		names[i] = n
+		d.text(n.x, n.y, "start", n.colour, n.series.name)
+	}
 	return d.end()
+}
+
+// name is where a series is named.
+type name struct {
+	x, y float64
+	series
 }
 
 // decades returns the powers of ten around numbers.
@@ -194,7 +213,7 @@ func Plots(run Run) map[string]string {
 	}
 	return map[string]string{
 		"speed.svg":  lines("pods per CPU-second (green Tenon, orange Karpenter; hollow: cut off)", "waiting pods", all),
-		"cost.svg":   bars("cost / lower bound", 1, "%.3f", cost),
+		"cost.svg":   bars("cost / lower bound (bars begin at 1)", 1, "%.3f", cost),
 		"memory.svg": bars("peak memory, MiB", 0, "%.0f", memory),
 	}
 }
