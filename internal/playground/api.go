@@ -20,7 +20,7 @@ type api struct {
 	token   string
 	fleet   *kubelet.Fleet
 	cloud   *cloud
-	tenon   *controller // nil in a bare playground
+	tenon   *controller // nil without one of our own
 	catalog *catalog.Catalog
 	region  string
 	stop    context.CancelFunc
@@ -75,7 +75,7 @@ func (a *api) routes() http.Handler {
 	mux.HandleFunc("POST /machines", a.add)
 	mux.HandleFunc("POST /controller/kill", func(w http.ResponseWriter, _ *http.Request) {
 		if a.tenon == nil {
-			answer(w, http.StatusConflict, problem{"the playground is bare: there is no controller"})
+			answer(w, http.StatusConflict, problem{"the playground runs no controller of its own: it is bare, or a chart has installed it"})
 		} else if err := a.tenon.kill(); err != nil {
 			answer(w, http.StatusConflict, problem{err.Error()})
 		} else {

@@ -51,12 +51,15 @@ file default.yaml in its directory makes the pool. With --bare there is no Tenon
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			o.Timing = market.Usual()
+			if o.Chart != "" && o.Host == "" {
+				o.Host = "m5.2xlarge"
+			}
 			o.Timing.Boot, o.Timing.ShutDown = o.Delays.Boot, o.Delays.Boot
 			o.Dir, o.Demo = Dir(*dir), !noDemo && !o.Bare
 			if detach {
 				return detached(cmd.Context(), o, cmd.OutOrStdout(), os.Args[1:])
 			}
-			o.Life, o.Story = cmd.OutOrStdout(), true
+			o.Life = cmd.OutOrStdout()
 			err := Run(cmd.Context(), o, func(c Contact) { welcome(cmd.OutOrStdout(), o, c) })
 			if errors.Is(err, kube.ErrMissing) {
 				return fmt.Errorf("%w (or `make up`, which does both)", err)
@@ -67,6 +70,7 @@ file default.yaml in its directory makes the pool. With --bare there is no Tenon
 	f := cmd.Flags()
 	f.BoolVar(&detach, "detach", false, "return when the cluster is ready and leave it running; 'tenon down' stops it")
 	f.BoolVar(&noDemo, "no-demo", false, "begin without the pool and the workload of the demo")
+	f.BoolVar(&o.Story, "story", true, "let the demo of a new cluster play: nodes come and go; detached it does not")
 	f.BoolVar(&o.Reset, "reset", false, "forget what was in the cluster")
 	f.BoolVar(&o.Bare, "bare", false, "without Tenon: the cluster, its machines and the simulated account alone")
 	f.StringVar(&o.ClusterName, "cluster-name", "playground", "`name` of the cluster in the simulated account")
@@ -74,6 +78,8 @@ file default.yaml in its directory makes the pool. With --bare there is no Tenon
 	f.StringToIntVar(&o.Surroundings.Managed, "managed-nodes", nil, "machines of a managed node group, by `type`: m5.large=3")
 	f.IntVar(&o.Surroundings.Fargate, "fargate-nodes", 0, "`number` of nodes of Fargate")
 	f.BoolVar(&o.Surroundings.Daemons, "daemons", false, "run aws-node and kube-proxy on every machine, as EKS does")
+	f.StringVar(&o.Chart, "chart", "", "install the controller by the chart in this `directory`, with helm, as pods of a node of the playground's own")
+	f.StringVar(&o.Host, "host", "", "have a node of this `type` that runs pods of the image "+ourImage+" as processes, for charts installed by hand")
 	f.StringVar(&o.Tenon, "tenon", "", "`program` to run as the controller; without it the one beside this")
 	f.StringVar(&o.Region, "region", "us-west-2", "`region` that the machines are in")
 	f.DurationVar(&o.Grace, "grace", 5*time.Minute, "how long a node may be silent before it is NotReady")
@@ -102,7 +108,7 @@ func welcome(out io.Writer, o Options, c Contact) {
 	if !o.Bare {
 		lines = append(lines,
 			[2]string{kubectl + " get nodepools,nodeclaims,nodes -o wide", "what there is"},
-			[2]string{"tail -f " + o.Dir.Log("controller"), "what the controller says"},
+			[2]string{o.readLog(kubectl), "what the controller says"},
 		)
 	}
 	lines = append(lines,
@@ -117,6 +123,14 @@ func welcome(out io.Writer, o Options, c Contact) {
 	}
 	fmt.Fprintln(w)
 	_ = w.Flush() // a terminal that is gone cannot be told so
+}
+
+// readLog is how to read the controller's log.
+func (o Options) readLog(kubectl string) string {
+	if o.Chart != "" {
+		return kubectl + " logs -f -n karpenter -l app.kubernetes.io/name=karpenter -c controller"
+	}
+	return "tail -f " + o.Dir.Log("controller")
 }
 
 // program is how to call the program of that name that stands beside this one: by its name if that finds one, or else

@@ -116,6 +116,13 @@ func (c *controller) ready(ctx context.Context) bool {
 	return res.StatusCode == http.StatusOK
 }
 
+// wait returns when the controller has ended, if there is one.
+func (c *controller) wait() {
+	if c != nil {
+		<-c.done
+	}
+}
+
 // kill ends the present run as a crash would. The next one follows by itself.
 func (c *controller) kill() error {
 	p := c.now.Load()

@@ -39,7 +39,7 @@ func detached(ctx context.Context, o Options, out io.Writer, args []string) erro
 	}
 	defer os.Remove(said.Name())
 	defer said.Close()
-	cmd := exec.Command(self, args...)
+	cmd := exec.Command(self, append(args, "--story=false")...)
 	cmd.Stderr = said
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
 	if err := cmd.Start(); err != nil {

@@ -101,7 +101,7 @@ func (d Dir) inUse() bool {
 
 // reset removes what the playground has kept, and nothing that it did not make.
 func (d Dir) reset() error {
-	for _, name := range []string{"cluster", "kubeconfig", "contact.json", "aws.env", "default.yaml", "machines.json", "log"} {
+	for _, name := range []string{"cluster", "kubeconfig", "contact.json", "aws.env", "default.yaml", "machines.json", "pods", "log"} {
 		if err := os.RemoveAll(d.join(name)); err != nil {
 			return fmt.Errorf("reset the playground: %w", err)
 		}

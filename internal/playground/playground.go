@@ -33,6 +33,8 @@ type Options struct {
 	Region string        // of the machines
 	Grace  time.Duration // how long a node may be silent before it is NotReady
 	Tenon  string        // program to run as the controller; empty: the one beside this program
+	Host   string        // type of the machine that a node for pods of our image is like; empty: no such node
+	Chart  string        // directory of the chart to install the controller by; empty: the controller is a plain child
 
 	ClusterName       string   // in the simulated account
 	KubernetesVersion string   // that the simulated EKS says the cluster has; empty: a recent one
@@ -121,15 +123,25 @@ func Run(ctx context.Context, o Options, ready func(Contact)) error {
 		return err
 	}
 	control := &api{fleet: fleet, cloud: aws, catalog: types, region: o.Region, stop: stop}
+	if o.Host != "" {
+		node, err := startHost(ctx, o, cluster, client, types, aws, log)
+		if err != nil {
+			return err
+		}
+		defer func() { stop(); <-node.Done() }()
+	}
 	if !o.Bare {
+		if err := teach(ctx, objects); err != nil {
+			return err
+		}
+		followers.Go(func() { log.followDecisions(ctx, client, objects) })
 		control.tenon, err = startTenon(ctx, o, objects, aws, log)
 		if ctx.Err() != nil {
 			return errors.New("stopped before the controller was ready")
 		} else if err != nil {
 			return err
 		}
-		defer func() { stop(); <-control.tenon.done }()
-		followers.Go(func() { log.followDecisions(ctx, client, objects) })
+		defer func() { stop(); control.tenon.wait() }()
 	}
 	show, fresh := demo{client: client, market: aws.Market, log: log, now: o.Now}, false
 	if o.Demo {
@@ -179,11 +191,8 @@ func startCluster(ctx context.Context, o Options, log *life) (*kube.ControlPlane
 	})
 }
 
-// startTenon makes the cluster one that Tenon works for: its kinds, its controller and, for a demo, a pool.
+// startTenon makes the cluster one that Tenon works for: its controller and, for a demo, a pool.
 func startTenon(ctx context.Context, o Options, client dynamic.Interface, aws *cloud, log *life) (*controller, error) {
-	if err := teach(ctx, client); err != nil {
-		return nil, err
-	}
 	pool, err := manifest("default.yaml", o.ClusterName)
 	if err != nil {
 		return nil, err
@@ -195,6 +204,9 @@ func startTenon(ctx context.Context, o Options, client dynamic.Interface, aws *c
 		if err := equip(ctx, client, pool); err != nil {
 			return nil, err
 		}
+	}
+	if o.Chart != "" {
+		return nil, install(ctx, o, log)
 	}
 	return runController(ctx, o, aws, log)
 }
