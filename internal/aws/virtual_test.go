@@ -24,6 +24,7 @@ type virtual struct {
 	broken bool                    // the class selects no subnet
 	queue  string
 	full   bool // the region sells every type
+	change func(*nodeclass.Class)
 	said   []string
 	made   *awsapi.Account
 	server http.RoundTripper
@@ -78,6 +79,9 @@ func (w *virtual) start() *aws.Driver {
 			c := defaultClass(ref)
 			if w.broken {
 				c.Subnets = []nodeclass.Selector{{IDs: []string{"subnet-0"}}}
+			}
+			if w.change != nil {
+				w.change(&c)
 			}
 			return c, nil
 		},

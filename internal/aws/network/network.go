@@ -27,7 +27,10 @@ type Subnet struct {
 }
 
 // Group is a security group that machines get.
-type Group struct{ ID, Name, VPC string }
+type Group struct {
+	ID, Name, VPC string
+	Tags          []string // their keys
+}
 
 // Finder asks EC2 and remembers the answers for a while.
 type Finder struct {
@@ -117,7 +120,11 @@ func (f *Finder) Groups(ctx context.Context, selectors []nodeclass.Selector) ([]
 				return nil, refusal.Wrap("describe security groups", err)
 			}
 			for _, g := range page.SecurityGroups {
-				found = append(found, Group{ID: aws.ToString(g.GroupId), Name: aws.ToString(g.GroupName), VPC: aws.ToString(g.VpcId)})
+				group := Group{ID: aws.ToString(g.GroupId), Name: aws.ToString(g.GroupName), VPC: aws.ToString(g.VpcId)}
+				for _, t := range g.Tags {
+					group.Tags = append(group.Tags, aws.ToString(t.Key))
+				}
+				found = append(found, group)
 			}
 		}
 		return found, nil

@@ -122,18 +122,17 @@ func (s *Store) Young(name string) bool {
 	return known && s.now.Since(had.made) < young
 }
 
-// Check reports whether a profile that the user names is there and holds a role.
-func (s *Store) Check(ctx context.Context, name string) error {
+// Roles returns the roles in a profile; false if there is no such profile.
+func (s *Store) Roles(ctx context.Context, name string) ([]string, bool, error) {
 	p, err := s.find(ctx, name)
-	switch {
-	case err != nil:
-		return err
-	case p == nil:
-		return fmt.Errorf("instance profile %q does not exist: create it, or name a role and let it be made", name)
-	case len(p.Roles) == 0:
-		return fmt.Errorf("instance profile %q holds no role: add the nodes' role to it", name)
+	if err != nil || p == nil {
+		return nil, false, err
 	}
-	return nil
+	roles := make([]string, len(p.Roles))
+	for i, r := range p.Roles {
+		roles[i] = aws.ToString(r.RoleName)
+	}
+	return roles, true, nil
 }
 
 func (s *Store) find(ctx context.Context, name string) (*iamtypes.InstanceProfile, error) {

@@ -1,0 +1,190 @@
+package aws
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/tenon-sh/tenon/engine/label"
+	"github.com/tenon-sh/tenon/internal/aws/bootstrap"
+	"github.com/tenon-sh/tenon/internal/aws/kubelet"
+	"github.com/tenon-sh/tenon/internal/aws/machine"
+	"github.com/tenon-sh/tenon/internal/aws/network"
+	"github.com/tenon-sh/tenon/internal/aws/nodeclass"
+	"github.com/tenon-sh/tenon/internal/cloud"
+)
+
+// fewAddresses is how many free addresses of a subnet are worth a warning: a
+// common machine takes about so many.
+const fewAddresses = 32
+
+// ExamineClass finds what would keep machines of a class from being launched. It changes nothing.
+func (d *Driver) ExamineClass(ctx context.Context, ref cloud.ClassRef) []Finding {
+	var f findings
+	c, err := d.cfg.Classes(ctx, ref)
+	if err != nil {
+		f.failed("class", err)
+		return f
+	}
+	d.examineSubnets(ctx, c, &f)
+	if c.LaunchTemplate != "" {
+		f.unclear("launch template", "%s is the user's own: images, groups and profile are in it and are not looked at", c.LaunchTemplate)
+		return f
+	}
+	d.examineGroups(ctx, c, &f)
+	profile := d.examineProfile(ctx, c, &f)
+	cluster, version, err := d.home.find(ctx)
+	if err != nil {
+		f.failed("cluster", err)
+		return f
+	}
+	f.good("cluster", "%s runs Kubernetes %s", d.cfg.Settings.Cluster, version)
+	images := d.examineImages(ctx, c, version, &f)
+	if examineSettings(c, cluster, &f) && images {
+		d.examineStart(ctx, c, profile, &f)
+	}
+	return f
+}
+
+func (d *Driver) examineSubnets(ctx context.Context, c nodeclass.Class, f *findings) {
+	const check = "subnets"
+	found, err := d.network.Subnets(ctx, c.Subnets)
+	if err == nil && len(found) == 0 {
+		err = noSubnets(c)
+	}
+	if err != nil {
+		f.failed(check, err)
+		return
+	}
+	var names []string
+	for _, s := range found {
+		names = append(names, fmt.Sprintf("%s in %s (%d addresses free)", s.ID, s.Zone, s.Free))
+		if s.Free < fewAddresses {
+			f.warn(check, "free addresses there, or add a subnet in that zone", "%s in %s has %d addresses left", s.ID, s.Zone, s.Free)
+		}
+	}
+	f.good(check, "%s", strings.Join(names, ", "))
+	if zones := (resolved{subnets: found}).zones(); len(zones) == 1 {
+		f.warn(check, "select subnets in several zones", "all are in %s: what is sold out there cannot be had elsewhere", zones[0])
+	}
+}
+
+func (d *Driver) examineGroups(ctx context.Context, c nodeclass.Class, f *findings) {
+	const check = "security groups"
+	found, err := d.network.Groups(ctx, c.Groups)
+	if err == nil && len(found) == 0 {
+		err = noGroups(c)
+	}
+	if err != nil {
+		f.failed(check, err)
+		return
+	}
+	var names, owned []string
+	for _, g := range found {
+		names = append(names, fmt.Sprintf("%s (%s)", g.ID, g.Name))
+		if slices.Contains(g.Tags, machine.Owned(d.cfg.Settings.Cluster)) {
+			owned = append(owned, g.ID)
+		}
+	}
+	f.good(check, "%s", strings.Join(names, ", "))
+	if len(owned) > 1 {
+		f.warn(check, "leave the tag "+machine.Owned(d.cfg.Settings.Cluster)+" on one of them",
+			"%s are all tagged as the cluster's own; load balancer controllers want exactly one on a machine", strings.Join(owned, ", "))
+	}
+	subnets, err := d.network.Subnets(ctx, c.Subnets)
+	if err == nil && len(subnets) > 0 && slices.ContainsFunc(found, func(g network.Group) bool { return g.VPC != subnets[0].VPC }) {
+		f.bad(check, "select groups of "+subnets[0].VPC, "some are of another VPC than the subnets, which are in %s", subnets[0].VPC)
+	}
+}
+
+func (d *Driver) examineImages(ctx context.Context, c nodeclass.Class, version string, f *findings) bool {
+	const check = "images"
+	found, err := d.amis.find(ctx, c, version)
+	if err != nil {
+		f.failed(check, err)
+		return false
+	}
+	var names []string
+	for _, i := range found {
+		names = append(names, fmt.Sprintf("%s (%s)", i.ID, i.Name))
+		if i.Deprecated {
+			f.warn(check, "select a newer image", "%s (%s) is deprecated", i.ID, i.Name)
+		}
+	}
+	f.good(check, "%s", strings.Join(names, ", "))
+	return true
+}
+
+// examineProfile returns the profile that machines would start with, if it is there.
+func (d *Driver) examineProfile(ctx context.Context, c nodeclass.Class, f *findings) string {
+	const check = "instance profile"
+	name := c.Profile
+	if name == "" && c.Role == "" {
+		_, err := d.profile(ctx, c)
+		f.failed(check, err)
+		return ""
+	}
+	if name == "" {
+		name = d.owner(c).Name()
+	}
+	roles, there, err := d.profiles.Roles(ctx, name)
+	switch {
+	case err != nil:
+		f.failed(check, err)
+	case !there && c.Profile == "":
+		f.unclear(check, "%s with role %s will be made with the first machine; whether the role exists shows then", name, c.Role)
+	case !there:
+		f.bad(check, "create it with the nodes' role in it, or name a role in the class", "%s does not exist", name)
+	case len(roles) == 0 && c.Profile != "":
+		f.bad(check, "add the nodes' role to it", "%s holds no role", name)
+	default:
+		f.good(check, "%s holds %s", name, strings.Join(roles, ", "))
+		return name
+	}
+	return ""
+}
+
+// examineSettings checks what can be checked without AWS.
+func examineSettings(c nodeclass.Class, cluster bootstrap.Cluster, f *findings) bool {
+	k, err := kubelet.Parse(c.Kubelet)
+	if err != nil {
+		f.bad("kubelet settings", "correct spec.kubelet", "%v", err)
+		return false
+	}
+	_, err = bootstrap.UserData(bootstrap.Node{Family: c.Family, Legacy: c.Legacy, Cluster: cluster, Kubelet: k, RAID0: c.RAID0, Own: c.UserData})
+	if err != nil {
+		f.bad("user data", "correct spec.userData", "%v", err)
+		return false
+	}
+	f.good("user data", "can be merged with what family %s needs", c.Family)
+	return true
+}
+
+// examineStart has EC2 say whether a machine of the class could be started now,
+// without starting it. This covers permissions, the profile's role, the image and quotas.
+func (d *Driver) examineStart(ctx context.Context, c nodeclass.Class, profile string, f *findings) {
+	const check = "start a machine"
+	r, err := d.resolveClass(ctx, c, nil)
+	if err != nil {
+		return // said before, by the part that is wrong
+	}
+	shapes, err := d.catalog(ctx, cloud.Template{ID: "examined/" + worldID(c), Class: c.Ref}, r)
+	if err != nil {
+		f.failed("instance types", err)
+		return
+	}
+	f.good("instance types", "%d can be had", len(shapes.Shapes))
+	l := &launching{Driver: d, resolved: r, shapes: shapes, past: &past{}, order: cloud.Order{Count: 1}}
+	offers, kind := l.offers()
+	offers = cheapest(slices.DeleteFunc(offers, func(o offer) bool { return o.CapacityType != label.OnDemand && kind == label.OnDemand }), 1)
+	if len(offers) == 0 || profile == "" {
+		return
+	}
+	in, err := l.rehearsal(offers[0], kind, profile)
+	if err != nil {
+		f.failed(check, err)
+		return
+	}
+	d.rehearse(ctx, in, f)
+}

@@ -1,0 +1,108 @@
+package aws_test
+
+import (
+	"slices"
+	"strings"
+	"testing"
+	"testing/synctest"
+
+	"github.com/tenon-sh/tenon/engine/label"
+	"github.com/tenon-sh/tenon/internal/aws"
+	"github.com/tenon-sh/tenon/internal/aws/nodeclass"
+	"github.com/tenon-sh/tenon/internal/cloud"
+	"github.com/tenon-sh/tenon/internal/sim/fault"
+	"github.com/tenon-sh/tenon/internal/sim/market"
+)
+
+// Everything is in order once a machine was launched: nothing is bad, and nothing was changed by looking.
+func TestExamineWhatIsWell(t *testing.T) {
+	credentials(t)
+	synctest.Test(t, func(t *testing.T) {
+		w := &virtual{t: t, queue: "demo"}
+		d := w.start()
+		if out := d.Launch(t.Context(), []cloud.Order{order("one", 1, label.OnDemand)})[0]; out.Err != nil {
+			t.Fatal(out.Err)
+		}
+		for _, f := range append(d.ExamineAccount(t.Context()), d.ExamineClass(t.Context(), templateOf().Class)...) {
+			if f.Level != aws.Good {
+				t.Errorf("%+v", f)
+			}
+		}
+		if n := len(w.account().Market.Instances()); n != 1 {
+			t.Errorf("%d machines run after the examination", n)
+		}
+	})
+}
+
+// Each thing that may be wrong is found, and nothing else is called bad.
+func TestExamineWhatIsWrong(t *testing.T) {
+	credentials(t)
+	deny := func(action string) func(*virtual) {
+		return func(w *virtual) { w.account().Rules.Add(fault.Rule{Action: action, Kind: fault.Deny}) }
+	}
+	change := func(f func(*nodeclass.Class)) func(*virtual) { return func(w *virtual) { w.change = f } }
+	tests := map[string]struct {
+		wrong func(*virtual)
+		level aws.Level
+		check string
+		says  string
+	}{
+		"Permission": {deny("DescribeSpotPriceHistory"), aws.Bad, "ec2:DescribeSpotPriceHistory", "UnauthorizedOperation"},
+		"Start":      {deny("RunInstances"), aws.Bad, "start a machine", "UnauthorizedOperation"},
+		"End":        {deny("TerminateInstances"), aws.Bad, "ec2:TerminateInstances", "UnauthorizedOperation"},
+		"Expired":    {func(w *virtual) { w.account().Rules.Add(fault.Rule{Kind: fault.Expire}) }, aws.Bad, "credentials", "RequestExpired"},
+		"Queue":      {func(w *virtual) { w.queue = "other" }, aws.Bad, "interruption queue", "other does not exist"},
+		"NoQueue":    {func(w *virtual) { w.queue = "" }, aws.Warning, "interruption queue", "none is configured"},
+		"Subnets":    {change(func(c *nodeclass.Class) { c.Subnets = []nodeclass.Selector{{IDs: []string{"subnet-0"}}} }), aws.Bad, "subnets", "no subnet matched"},
+		"Groups":     {change(func(c *nodeclass.Class) { c.Groups = []nodeclass.Selector{{Name: "none"}} }), aws.Bad, "security groups", "no security groups exist"},
+		"Images": {change(func(c *nodeclass.Class) {
+			c.Images = []nodeclass.ImageSelector{{Selector: nodeclass.Selector{IDs: []string{"ami-0123"}}}}
+		}), aws.Bad, "images", "no amis exist"},
+		"Profile":   {change(func(c *nodeclass.Class) { c.Profile, c.Role = "none", "" }), aws.Bad, "instance profile", "none does not exist"},
+		"NoProfile": {change(func(c *nodeclass.Class) { c.Role = "" }), aws.Bad, "instance profile", "names an instance profile"},
+		"NewRole":   {change(func(c *nodeclass.Class) { c.Role = "other" }), aws.Unclear, "instance profile", "will be made with the first machine"},
+		"Kubelet":   {change(func(c *nodeclass.Class) { c.Kubelet = []byte(`{"maxPods":[]}`) }), aws.Bad, "kubelet settings", "maxPods"},
+		"TwoOwned":  {ownGroups, aws.Warning, "security groups", "tagged as the cluster's own"},
+		"OneZone":   {change(oneZone), aws.Warning, "subnets", "all are in us-west-2a"},
+		"Quota": {func(w *virtual) {
+			w.account().Rules.Add(fault.Rule{Action: "RunInstances", Kind: fault.Fail, Code: "VcpuLimitExceeded", Message: "no more"})
+		}, aws.Warning, "start a machine", "VcpuLimitExceeded: no more"},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				w := &virtual{t: t, queue: "demo"}
+				if out := w.start().Launch(t.Context(), []cloud.Order{order("one", 1, label.OnDemand)})[0]; out.Err != nil {
+					t.Fatal(out.Err)
+				}
+				tc.wrong(w)
+				d := w.start()
+				found := append(d.ExamineAccount(t.Context()), d.ExamineClass(t.Context(), templateOf().Class)...)
+				if !slices.ContainsFunc(found, func(f aws.Finding) bool {
+					return f.Level == tc.level && f.Check == tc.check && strings.Contains(f.Says, tc.says)
+				}) {
+					t.Errorf("not found: %s %s %q, but %+v", tc.level, tc.check, tc.says, found)
+				}
+				for _, f := range found {
+					if f.Level == aws.Bad && f.Check != tc.check && name != "Expired" {
+						t.Errorf("%+v is called bad", f)
+					}
+				}
+			})
+		})
+	}
+}
+
+func oneZone(c *nodeclass.Class) {
+	c.Subnets = []nodeclass.Selector{{Tags: append(c.Subnets[0].Tags, nodeclass.Tag{Key: "Name", Values: []string{"eksctl-demo-cluster/SubnetPrivateus-west-2a"}})}}
+}
+
+// ownGroups has the class select two groups that are both the cluster's own.
+func ownGroups(w *virtual) {
+	m := w.account().Market
+	vpc := m.Subnets()[0].VPC
+	for _, name := range []string{"a", "b"} {
+		m.AddSecurityGroup(market.SecurityGroup{VPC: vpc, Name: name, Tags: market.Tags{"kubernetes.io/cluster/demo": "owned", "two": "yes"}})
+	}
+	w.change = func(c *nodeclass.Class) { c.Groups = []nodeclass.Selector{{Tags: []nodeclass.Tag{{Key: "two"}}}} }
+}

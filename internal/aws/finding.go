@@ -1,0 +1,57 @@
+package aws
+
+import (
+	"fmt"
+
+	"github.com/tenon-sh/tenon/internal/cloud"
+)
+
+// Level is how bad a finding is.
+type Level string
+
+// The levels. Only Bad keeps machines from being launched or given back.
+const (
+	Good    Level = "ok"
+	Unclear Level = "unclear" // it could not be found out
+	Warning Level = "warning"
+	Bad     Level = "error"
+)
+
+// Finding is what one check of an examination found.
+type Finding struct {
+	Level Level  `json:"level"`
+	Check string `json:"check"` // what was looked at: a permission, subnets, …
+	Says  string `json:"says"`
+	Fix   string `json:"fix,omitempty"` // what to do about it
+}
+
+// findings collects what checks find.
+type findings []Finding
+
+func (f *findings) good(check, format string, args ...any) {
+	*f = append(*f, Finding{Level: Good, Check: check, Says: fmt.Sprintf(format, args...)})
+}
+
+func (f *findings) bad(check, fix, format string, args ...any) {
+	*f = append(*f, Finding{Level: Bad, Check: check, Says: fmt.Sprintf(format, args...), Fix: fix})
+}
+
+func (f *findings) warn(check, fix, format string, args ...any) {
+	*f = append(*f, Finding{Level: Warning, Check: check, Says: fmt.Sprintf(format, args...), Fix: fix})
+}
+
+func (f *findings) unclear(check, format string, args ...any) {
+	*f = append(*f, Finding{Level: Unclear, Check: check, Says: fmt.Sprintf(format, args...)})
+}
+
+// failed adds an error of AWS as a finding.
+func (f *findings) failed(check string, err error) {
+	switch cloud.CodeOf(err) {
+	case cloud.Unauthorised:
+		f.bad(check, "allow the call to the controller's role, as the policies of the installation do", "%v", err)
+	case cloud.NotReady, cloud.Invalid, cloud.Gone:
+		f.bad(check, "", "%v", err) // the error says what to do
+	default:
+		f.unclear(check, "%v", err)
+	}
+}
