@@ -10,6 +10,7 @@ import (
 	"github.com/tenon-sh/tenon/internal/cli/completion"
 	"github.com/tenon-sh/tenon/internal/cli/controller"
 	"github.com/tenon-sh/tenon/internal/cli/convert"
+	"github.com/tenon-sh/tenon/internal/cli/doctor"
 	"github.com/tenon-sh/tenon/internal/cli/down"
 	"github.com/tenon-sh/tenon/internal/cli/plan"
 	"github.com/tenon-sh/tenon/internal/cli/sim"
@@ -29,7 +30,8 @@ pods need, and gives back the ones it can do without. It speaks the Karpenter
 API.`,
 	}
 	add(root, "In a cluster:", controller.Command(os.Getenv, b.Version, b.Commit)) //nolint:forbidigo // settings are read here, once
-	add(root, "Look, and change nothing:", plan.Command(b.Version), types.Command(), convert.Command())
+	add(root, "Look, and change nothing:", plan.Command(b.Version), types.Command(), convert.Command(),
+		doctor.Command(os.Getenv, b.Version)) //nolint:forbidigo // settings are read here, once
 	add(root, "A cluster to play with, on this computer:", up.Command(), sim.Command(), down.Command())
 	add(root, "Other:", version.Command(b), completion.Command(), verb.Help(root))
 	return root

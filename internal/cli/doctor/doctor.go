@@ -1,0 +1,181 @@
+// Package doctor is the verb `tenon doctor`: what would keep nodes from being launched, found before it does.
+package doctor
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+
+	"github.com/go-logr/logr"
+	"github.com/spf13/cobra"
+	"k8s.io/client-go/rest"
+	"k8s.io/client-go/tools/clientcmd"
+
+	"github.com/tenon-sh/tenon/internal/app"
+	"github.com/tenon-sh/tenon/internal/aws"
+	"github.com/tenon-sh/tenon/internal/cli/verb"
+	"github.com/tenon-sh/tenon/internal/clock"
+	"github.com/tenon-sh/tenon/internal/cloud"
+)
+
+// options are the flags.
+type options struct {
+	app.AWS
+	kubeconfig string
+	all        bool
+}
+
+// Command is the verb. getenv reads the environment, release names the build.
+func Command(getenv func(string) string, release string) *cobra.Command {
+	o := options{}
+	o.Version = release
+	cmd := &cobra.Command{
+		Use:   "doctor",
+		Short: "Find what would keep nodes from being launched",
+		Long: `Examine what pools and their classes rest on in AWS: permissions, subnets,
+security groups, images, roles, the queue of interruption notices. Whatever is
+missing or wrong is said with what to do about it. Nothing is changed: calls
+that would are dry runs, or are not made.
+
+It looks at the cluster of the current kubeconfig context, with the AWS
+credentials of the environment. To examine the controller's own permissions, run
+it with the controller's role. It exits with status 1 if it finds an error;
+warnings, and what could not be found out, do not count.`,
+		Example: `  tenon doctor --cluster-name demo --interruption-queue demo
+  tenon doctor --cluster-name demo -o json | jq '.[].findings[] | select(.level == "error")'`,
+		Args: verb.NoArgs,
+	}
+	format := verb.FormatFlag(cmd, verb.Text, verb.JSON)
+	f := cmd.Flags()
+	f.StringVar(&o.kubeconfig, "kubeconfig", "", "kubeconfig to use; empty: the usual one")
+	f.BoolVar(&o.all, "all", false, "in text, list what is well too")
+	s := &o.Settings
+	f.StringVar(&s.Cluster, "cluster-name", getenv("CLUSTER_NAME"), "name of the cluster (CLUSTER_NAME)")
+	f.StringVar(&s.Endpoint, "cluster-endpoint", getenv("CLUSTER_ENDPOINT"), "where machines find the API server; empty: EKS is asked (CLUSTER_ENDPOINT)")
+	f.StringVar(&s.Queue, "interruption-queue", getenv("INTERRUPTION_QUEUE"), "queue of interruption notices (INTERRUPTION_QUEUE)")
+	f.BoolVar(&s.Isolated, "isolated-vpc", getenv("ISOLATED_VPC") == "true", "the VPC has no endpoint for the Pricing service (ISOLATED_VPC)")
+	f.StringVar(&o.DefaultProfile, "default-instance-profile", getenv("AWS_DEFAULT_INSTANCE_PROFILE"), "instance profile of older classes that name none (AWS_DEFAULT_INSTANCE_PROFILE)")
+	f.StringVar(&o.Region, "region", getenv("AWS_REGION"), "region; empty: what the environment says (AWS_REGION)")
+	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
+		report, err := o.examine(cmd.Context())
+		if err != nil {
+			return err
+		}
+		if format.Is(verb.JSON) {
+			err = verb.WriteJSON(cmd.OutOrStdout(), report)
+		} else {
+			err = report.print(cmd.OutOrStdout(), o.all)
+		}
+		return cmp.Or(err, report.verdict())
+	}
+	return cmd
+}
+
+// examine finds pools and classes in the cluster and has AWS asked about them.
+func (o *options) examine(ctx context.Context) (Report, error) {
+	if o.Settings.Cluster == "" {
+		return nil, verb.BadInputf("the cluster has no name: set --cluster-name or CLUSTER_NAME")
+	}
+	k, err := connect(o.kubeconfig)
+	if err != nil {
+		return nil, err
+	}
+	asked, err := find(ctx, k)
+	if err != nil {
+		return nil, err
+	}
+	driver, err := app.OnAWS(ctx, k, o.AWS, logr.Discard(), clock.Wall)
+	if err != nil {
+		return nil, err
+	}
+	return examine(ctx, driver, asked), nil
+}
+
+// connect returns the configuration of the current kubeconfig context, or that of the pod this runs in.
+func connect(kubeconfig string) (*rest.Config, error) {
+	rules := clientcmd.NewDefaultClientConfigLoadingRules()
+	rules.ExplicitPath = kubeconfig
+	config, err := clientcmd.NewNonInteractiveDeferredLoadingClientConfig(rules, nil).ClientConfig()
+	if err != nil {
+		return nil, fmt.Errorf("find a cluster: %w; name a kubeconfig with --kubeconfig", err)
+	}
+	return config, nil
+}
+
+// examiner is the driver.
+type examiner interface {
+	ExamineAccount(ctx context.Context) []aws.Finding
+	ExamineClass(ctx context.Context, ref cloud.ClassRef) []aws.Finding
+}
+
+// examine puts a report together: the account, the pools, then every class.
+func examine(ctx context.Context, d examiner, a asked) Report {
+	out := Report{{Subject: "account", Findings: d.ExamineAccount(ctx)}}
+	if len(a.pools) > 0 {
+		out = append(out, Part{Subject: "pools", Findings: a.pools})
+	}
+	for _, c := range a.classes {
+		out = append(out, Part{Subject: c.Kind + "/" + c.Name, Findings: d.ExamineClass(ctx, c)})
+	}
+	return out
+}
+
+// Report is what was found, part by part.
+type Report []Part
+
+// Part is what was found of one subject.
+type Part struct {
+	Subject  string        `json:"subject"`
+	Findings []aws.Finding `json:"findings"`
+}
+
+func (r Report) count(l aws.Level) int {
+	n := 0
+	for _, p := range r {
+		for _, f := range p.Findings {
+			if f.Level == l {
+				n++
+			}
+		}
+	}
+	return n
+}
+
+// verdict is an error if anything found is one.
+func (r Report) verdict() error {
+	switch n := r.count(aws.Bad); n {
+	case 0:
+		return nil
+	case 1:
+		return errors.New("1 error was found")
+	default:
+		return fmt.Errorf("%d errors were found", n)
+	}
+}
+
+// print writes the report for people. What is well is counted unless all is to be seen.
+func (r Report) print(w io.Writer, all bool) error {
+	for _, p := range r {
+		if _, err := fmt.Fprintf(w, "%s\n", p.Subject); err != nil {
+			return err
+		}
+		well := 0
+		for _, f := range p.Findings {
+			if f.Level == aws.Good && !all {
+				well++
+				continue
+			}
+			fmt.Fprintf(w, "  %-8s %s: %s\n", f.Level, f.Check, f.Says)
+			if f.Fix != "" {
+				fmt.Fprintf(w, "           → %s\n", f.Fix)
+			}
+		}
+		if well > 0 {
+			fmt.Fprintf(w, "  %-8s %d checks\n", aws.Good, well)
+		}
+	}
+	_, err := fmt.Fprintf(w, "\n%d errors, %d warnings, %d unclear, %d ok\n", r.count(aws.Bad), r.count(aws.Warning), r.count(aws.Unclear), r.count(aws.Good))
+	return err
+}
