@@ -443,6 +443,7 @@ func (r *Reconciler) launched(ctx context.Context, c *v1.NodeClaim, m cloud.Mach
 	if client.IgnoreNotFound(err) != nil {
 		return fmt.Errorf("write machine %s to claim %q: %w", m.ID, c.Name, err)
 	}
+	r.Enact.Named(c, m.Name)
 	log.FromContext(ctx).Info("launched nodeclaim", "NodeClaim", c.Name, "provider-id", m.ProviderID, "instance-type", m.Shape,
 		"zone", m.Zone, "capacity-type", m.CapacityType, "allocatable", m.Allocatable.Map())
 	return nil
