@@ -2,6 +2,7 @@
 package ours
 
 import (
+	"cmp"
 	"fmt"
 
 	corev1 "k8s.io/api/core/v1"
@@ -105,7 +106,7 @@ func tell(p plan.Plan, out *outcome.Outcome) {
 		})
 	}
 	for _, f := range p.Filled {
-		out.Fills = append(out.Fills, outcome.Fill{Node: f.Node, Pods: names(f.Pods)})
+		out.Fills = append(out.Fills, outcome.Fill{Node: cmp.Or(f.Node, f.Claim), Pods: names(f.Pods)})
 	}
 	for _, r := range p.Refused {
 		out.Refused[r.Pod.String()] = r.Why.Line()
