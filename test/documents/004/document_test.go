@@ -12,7 +12,6 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/tenon-sh/tenon/internal/playground"
-	"github.com/tenon-sh/tenon/internal/sim/market"
 	"github.com/tenon-sh/tenon/test/documents/walk"
 )
 
@@ -75,7 +74,7 @@ func first(t *testing.T, r *walk.Reader) {
 	r.Running(30*time.Second, "default", "app=resnet-server", 1)
 	book.Shows(t, "4.13", "applied as it stands: the toleration without value meets the taint")
 	book.Shows(t, "4.16", "applied as it stands; neither keeps the pod from its place")
-	if calls := r.Calls("ssm", "GetParameter*"); !slices.ContainsFunc(calls, func(c market.Call) bool {
+	if calls := r.Calls("ssm", "GetParameter*"); !slices.ContainsFunc(calls, func(c walk.Call) bool {
 		return strings.Contains(fmt.Sprint(c.Params), "/aws/service/eks/optimized-ami/1.21/amazon-linux-2-gpu/")
 	}) {
 		t.Errorf("no call asks SSM for the GPU image of 1.21: %v", calls)

@@ -206,6 +206,12 @@ func (r *Reader) call(method, path string, in, out any) error {
 	return json.NewDecoder(res.Body).Decode(out)
 }
 
+// Endpoint is where the cluster's API server is.
+func (r *Reader) Endpoint() string { return r.contact.APIServer }
+
+// A Call is one call that the account has had.
+type Call = market.Call
+
 // Cloud has something happen in the simulated account.
 func (r *Reader) Cloud(what string, with any) {
 	r.t.Helper()
@@ -215,9 +221,9 @@ func (r *Reader) Cloud(what string, with any) {
 }
 
 // Calls returns the calls of an action that the account has had, such as ec2 CreateFleet.
-func (r *Reader) Calls(service, action string) []market.Call {
+func (r *Reader) Calls(service, action string) []Call {
 	r.t.Helper()
-	var out []market.Call
+	var out []Call
 	if err := r.call(http.MethodGet, "calls?service="+service+"&action="+action, nil, &out); err != nil {
 		r.t.Fatal(err)
 	}
