@@ -12,6 +12,7 @@ import (
 
 	"github.com/tenon-sh/tenon/internal/catalog"
 	"github.com/tenon-sh/tenon/internal/kube"
+	"github.com/tenon-sh/tenon/internal/playground/charts"
 	"github.com/tenon-sh/tenon/internal/playground/host"
 	"github.com/tenon-sh/tenon/internal/sim/awsapi"
 	"github.com/tenon-sh/tenon/internal/sim/kubelet"
@@ -56,6 +57,18 @@ func startHost(ctx context.Context, o Options, cluster *kube.ControlPlane, clien
 		Image: ourImage, Program: program, Now: o.Now, Say: log.say,
 		Environment: append(kube.Environment(o.Dir.cluster()), aws.environment(o.Region, awsapi.ControllerKey)...),
 	})
+}
+
+// serveCharts serves the charts of o.Charts, listed under the versions that instructions for the older kinds name.
+func serveCharts(o Options) (address string, close func(), err error) {
+	if o.Charts == "" {
+		return "", func() {}, nil
+	}
+	r, err := charts.New(o.Charts, "v0.27.3", "v0.22.1", "v0.18.1", "v0.16.3", "v0.6.3")
+	if err != nil {
+		return "", nil, fmt.Errorf("--charts: %w", err)
+	}
+	return r.Serve()
 }
 
 // install installs the chart in a directory with helm, as somebody would by hand, or upgrades to it.

@@ -78,6 +78,7 @@ file default.yaml in its directory makes the pool. With --bare there is no Tenon
 	f.StringToIntVar(&o.Surroundings.Managed, "managed-nodes", nil, "machines of a managed node group, by `type`: m5.large=3")
 	f.IntVar(&o.Surroundings.Fargate, "fargate-nodes", 0, "`number` of nodes of Fargate")
 	f.BoolVar(&o.Surroundings.Daemons, "daemons", false, "run aws-node and kube-proxy on every machine, as EKS does")
+	f.StringVar(&o.Charts, "charts", "", "serve the charts of this `directory` on the loopback interface, under every version that is asked for")
 	f.StringVar(&o.Chart, "chart", "", "install the controller by the chart in this `directory`, with helm, as pods of a node of the playground's own")
 	f.StringVar(&o.Host, "host", "", "have a node of this `type` that runs pods of the image "+ourImage+" as processes, for charts installed by hand")
 	f.StringVar(&o.Tenon, "tenon", "", "`program` to run as the controller; without it the one beside this")
@@ -109,6 +110,12 @@ func welcome(out io.Writer, o Options, c Contact) {
 		lines = append(lines,
 			[2]string{kubectl + " get nodepools,nodeclaims,nodes -o wide", "what there is"},
 			[2]string{o.readLog(kubectl), "what the controller says"},
+		)
+	}
+	if c.Charts != "" {
+		lines = append(lines,
+			[2]string{"helm repo add karpenter http://" + c.Charts, "the charts, under every version"},
+			[2]string{"helm pull --plain-http oci://" + c.Charts + "/karpenter/karpenter", "the same as a registry"},
 		)
 	}
 	lines = append(lines,

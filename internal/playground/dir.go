@@ -116,7 +116,8 @@ type Contact struct {
 	PID        int    `json:"pid"`
 	Kubeconfig string `json:"kubeconfig"`
 	APIServer  string `json:"apiServer"`
-	AWS        string `json:"aws"` // endpoint of the simulated account
+	AWS        string `json:"aws"`              // endpoint of the simulated account
+	Charts     string `json:"charts,omitempty"` // host and port of the chart repository
 }
 
 // writeWhole writes a file in one step, for its owner alone.

@@ -34,6 +34,7 @@ type Options struct {
 	Grace  time.Duration // how long a node may be silent before it is NotReady
 	Tenon  string        // program to run as the controller; empty: the one beside this program
 	Host   string        // type of the machine that a node for pods of our image is like; empty: no such node
+	Charts string        // directory whose charts are served on the loopback interface; empty: none are
 	Chart  string        // directory of the chart to install the controller by; empty: the controller is a plain child
 
 	ClusterName       string   // in the simulated account
@@ -154,7 +155,12 @@ func Run(ctx context.Context, o Options, ready func(Contact)) error {
 		return err
 	}
 	defer closeAPI()
-	contact := Contact{URL: url, Token: control.token, PID: os.Getpid(), Kubeconfig: o.Dir.Kubeconfig(), APIServer: cluster.URL, AWS: aws.URL}
+	repository, closeCharts, err := serveCharts(o)
+	if err != nil {
+		return err
+	}
+	defer closeCharts()
+	contact := Contact{Charts: repository, URL: url, Token: control.token, PID: os.Getpid(), Kubeconfig: o.Dir.Kubeconfig(), APIServer: cluster.URL, AWS: aws.URL}
 	if err := o.Dir.writeContact(contact); err != nil {
 		return err
 	}
