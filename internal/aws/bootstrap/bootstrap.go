@@ -42,9 +42,7 @@ type Node struct {
 func UserData(n Node) (string, error) {
 	n.Labels = registrable(n.Labels)
 	if n.Legacy {
-		for _, key := range unsaid() {
-			delete(n.Labels, key)
-		}
+		maps.DeleteFunc(n.Labels, unsaid)
 	} else {
 		n.Labels[taintsAreReady] = "true"
 		n.Taints = withUnregistered(n.Taints)
@@ -87,10 +85,13 @@ func registrable(labels map[string]string) map[string]string {
 	return out
 }
 
-// unsaid are labels that user data of the v1alpha5 era does not name: the
-// kubelet says what it runs on, and the class is the controller's to note.
-func unsaid() []string {
-	return []string{"kubernetes.io/arch", "kubernetes.io/os", "karpenter.k8s.aws/awsnodetemplate", "karpenter.sh/provisioner"}
+// unsaid reports whether user data of the v1alpha5 era leaves a label out: the
+// kubelet and the cloud say what and where the machine is, and the class is the
+// controller's to note.
+func unsaid(key string, _ string) bool {
+	domain, _, _ := strings.Cut(key, "/")
+	return domain == "topology.kubernetes.io" || domain == "karpenter.k8s.aws" ||
+		slices.Contains([]string{"kubernetes.io/arch", "kubernetes.io/os", "node.kubernetes.io/instance-type", "karpenter.sh/provisioner"}, key)
 }
 
 func mayRegister(key string) bool {

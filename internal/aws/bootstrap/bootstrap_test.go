@@ -221,7 +221,7 @@ func TestLabels(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := "--node-labels=karpenter.sh/nodepool=p,node.kubernetes.io/instance-type=t,sub.kubelet.kubernetes.io/x=yes,team=a,topology.k8s.aws/zone-id=id,topology.kubernetes.io/zone=z'"
+	want := "--node-labels=karpenter.sh/nodepool=p,sub.kubelet.kubernetes.io/x=yes,team=a,topology.k8s.aws/zone-id=id'"
 	if !strings.Contains(got, want) {
 		t.Errorf("want labels %s\ngot %s", want, got)
 	}
