@@ -91,10 +91,8 @@ func established(ctx context.Context, c dynamic.Interface, name string) error {
 		if err != nil {
 			return err
 		}
-		conditions, _, err := unstructured.NestedSlice(o.Object, "status", "conditions")
-		if err != nil {
-			return err
-		}
+		// Until the API server has looked at a kind, its conditions are null.
+		conditions, _, _ := unstructured.NestedSlice(o.Object, "status", "conditions")
 		for _, condition := range conditions {
 			if m, ok := condition.(map[string]any); ok && m["type"] == "Established" && m["status"] == "True" {
 				return nil

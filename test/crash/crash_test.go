@@ -337,9 +337,6 @@ func moments(writes int) []moment {
 	}
 	return []moment{
 		{what: "POST /apis/karpenter.sh/v1/nodeclaims", after: true},
-		{what: "CreateFleet"},
 		{what: "CreateFleet", after: true},
-		{what: "PATCH /api/v1/nodes/", after: true},
-		{what: "TerminateInstances", after: true},
 	}
 }
