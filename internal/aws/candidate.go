@@ -38,20 +38,21 @@ func (l *launching) candidates(ctx context.Context, offers []offer, kind string)
 		}
 	}
 	var out []fleet.Candidate
-	templates := map[string]string{} // by shape
+	templates := map[string]string{} // by shape and reservation
 	for _, o := range cheapest(offers, most) {
-		name, ok := templates[o.shape.Name]
+		key := o.shape.Name + " " + o.Reservation
+		name, ok := templates[key]
 		if !ok {
 			var err error
-			if name, err = l.template(ctx, o.shape, kind); err != nil {
+			if name, err = l.template(ctx, o, kind); err != nil {
 				return nil, err
 			}
-			templates[o.shape.Name] = name
+			templates[key] = name
 		}
 		if name == "" || subnet[o.Zone] == "" {
 			continue
 		}
-		out = append(out, fleet.Candidate{Shape: o.shape.Name, Zone: o.Zone, Subnet: subnet[o.Zone], Template: name, Price: o.Price})
+		out = append(out, fleet.Candidate{Shape: o.shape.Name, Zone: o.Zone, Subnet: subnet[o.Zone], Template: name, Price: o.Price, Reservation: o.Reservation, Block: block(o.Offer)})
 	}
 	if len(out) == 0 {
 		return nil, cloud.Errorf(cloud.Capacity, "InsufficientCapacity", "no image of class %s boots any type that is to be had in %s", l.class.Ref.Name, zoneOf(offers))
@@ -73,7 +74,8 @@ func cheapest(offers []offer, n int) []offer {
 }
 
 // template returns the launch template that a shape starts from; empty if no image boots it.
-func (l *launching) template(ctx context.Context, s *world.Shape, kind string) (string, error) {
+func (l *launching) template(ctx context.Context, o offer, kind string) (string, error) {
+	s := o.shape
 	if l.class.LaunchTemplate != "" {
 		return l.class.LaunchTemplate, nil
 	}
@@ -94,7 +96,8 @@ func (l *launching) template(ctx context.Context, s *world.Shape, kind string) (
 		Legacy: c.Legacy, Class: c.Ref.Name, Pool: l.order.Pool.Name, Image: img.ID, UserData: data, Profile: profile,
 		Groups: l.groupIDs(), Disks: types.Disks(c), Metadata: c.Metadata, Monitoring: c.Monitoring, PublicIP: c.PublicIP,
 		IPPrefixes: c.IPPrefixes, Interfaces: c.Interfaces, EFAs: l.adapters(s), Tracking: c.Tracking, Nested: c.Nested,
-		Spot: kind == label.Spot, Dedicated: l.dedicated(), Tags: l.baseTags(),
+		Spot: kind == label.Spot, Dedicated: l.dedicated(),
+		Reservation: o.Reservation, Block: block(o.Offer), Tags: l.baseTags(),
 	})
 	if made != nil {
 		l.cfg.Said(Saying{

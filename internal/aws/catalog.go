@@ -4,10 +4,13 @@ import (
 	"context"
 	"fmt"
 	"maps"
+	"strconv"
 	"sync"
 
 	awsv1 "github.com/tenon-sh/tenon/api/aws/v1"
+	"github.com/tenon-sh/tenon/engine/label"
 	"github.com/tenon-sh/tenon/engine/world"
+	"github.com/tenon-sh/tenon/internal/aws/reserve"
 	"github.com/tenon-sh/tenon/internal/aws/stock"
 	"github.com/tenon-sh/tenon/internal/aws/types"
 	"github.com/tenon-sh/tenon/internal/cloud"
@@ -85,12 +88,36 @@ func (d *Driver) shapes(shelf stock.Shelf, r resolved, settings types.Settings) 
 			o.Gone = d.soldout.Why(typ.Name, o.Zone, o.CapacityType) != ""
 			offers = append(offers, o)
 		}
+		offers = append(offers, reservedOffers(typ.Name, r.reservations, ids)...)
 		if len(offers) == 0 {
 			continue
 		}
 		if shape := types.Shape(typ, settings); r.class.LaunchTemplate != "" || imageFor(r.images, shape) != nil {
 			out = append(out, types.Sell(shape, offers))
 		}
+	}
+	return out
+}
+
+// reservedOffers are the offers of reservations for a type in the zones that the
+// class has subnets in. They are paid for already, so they cost nothing.
+func reservedOffers(typ string, reservations []reserve.Reservation, zones map[string]string) []world.Offer {
+	var out []world.Offer
+	for _, r := range reservations {
+		id, here := zones[r.Zone]
+		if r.Type != typ || !here {
+			continue
+		}
+		labels := map[string]string{
+			awsv1.LabelCapacityReservationID: r.ID, awsv1.LabelCapacityReservationType: r.Kind(),
+			awsv1.LabelCapacityReservationInterrupts: strconv.FormatBool(r.Interruptible),
+		}
+		if id != "" {
+			labels[awsv1.LabelZoneID] = id
+		}
+		out = append(out, world.Offer{
+			Zone: r.Zone, CapacityType: label.Reserved, Reservation: r.ID, Count: r.Left, Gone: r.Left == 0, Labels: labels,
+		})
 	}
 	return out
 }

@@ -16,10 +16,10 @@ import (
 )
 
 // fresh is a machine as far as the fleet's answer tells.
-func (l *launching) fresh(m fleet.Machine) cloud.Machine {
+func (l *launching) fresh(m fleet.Machine, reservation string) cloud.Machine {
 	return cloud.Machine{
 		ID: cloud.MachineID(m.ID), ProviderID: machine.ProviderID(m.Zone, m.ID), Shape: m.Shape, Zone: m.Zone,
-		CapacityType: m.CapacityType, Order: l.order.Token, Subnet: m.Subnet, Launched: l.cfg.Now(), Tags: l.tags(),
+		CapacityType: m.CapacityType, Reservation: reservation, Order: l.order.Token, Subnet: m.Subnet, Launched: l.cfg.Now(), Tags: l.tags(),
 	}
 }
 
@@ -85,7 +85,7 @@ func (l *launching) complete(m *cloud.Machine) {
 		}
 	}
 	for _, o := range s.Offers {
-		if o.Zone == m.Zone && o.CapacityType == m.CapacityType {
+		if o.Zone == m.Zone && o.CapacityType == m.CapacityType && o.Reservation == m.Reservation {
 			maps.Copy(m.Labels, o.Labels)
 		}
 	}

@@ -19,6 +19,7 @@ import (
 	"github.com/tenon-sh/tenon/internal/aws/nodeclass"
 	"github.com/tenon-sh/tenon/internal/aws/notice"
 	"github.com/tenon-sh/tenon/internal/aws/profile"
+	"github.com/tenon-sh/tenon/internal/aws/reserve"
 	"github.com/tenon-sh/tenon/internal/aws/soldout"
 	"github.com/tenon-sh/tenon/internal/aws/stock"
 	"github.com/tenon-sh/tenon/internal/aws/template"
@@ -68,6 +69,7 @@ type Driver struct {
 	cfg      Config
 	clients  *access.Clients
 	network  *network.Finder
+	reserved *reserve.Finder
 	machines *machine.Set
 	profiles *profile.Store
 	stores   *template.Store
@@ -99,7 +101,7 @@ func New(cfg Config) *Driver {
 	}
 	return &Driver{
 		cfg: cfg, clients: c,
-		network: network.New(c.EC2, cfg.Now), machines: machine.New(c.EC2, cfg.Settings.Cluster),
+		network: network.New(c.EC2, cfg.Now), reserved: reserve.New(c.EC2, cfg.Now), machines: machine.New(c.EC2, cfg.Settings.Cluster),
 		profiles: profile.NewStore(c.IAM, cfg.Now), stores: template.NewStore(c.EC2, cfg.Settings.Cluster, cfg.Now),
 		stock: stock.New(shop, cfg.Catalog, c.Region, cfg.Now), soldout: soldout.New(cfg.Now),
 		amis: newImages(c, cfg.Now), home: &home{eks: c.EKS, settings: cfg.Settings, now: cfg.Now},

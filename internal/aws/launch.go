@@ -15,6 +15,7 @@ import (
 	"github.com/tenon-sh/tenon/internal/aws/fleet"
 	"github.com/tenon-sh/tenon/internal/aws/machine"
 	"github.com/tenon-sh/tenon/internal/aws/refusal"
+	"github.com/tenon-sh/tenon/internal/aws/reserve"
 	"github.com/tenon-sh/tenon/internal/cloud"
 )
 
@@ -155,8 +156,9 @@ func (l *launching) try(ctx context.Context, sent *fleet.Request) error {
 	if marks := answer.SoldOut(sent.CapacityType); len(marks) > 0 {
 		l.soldout.Mark(answer.Err().Error(), marks...)
 	}
+	l.count(ctx, sent, answer)
 	for _, m := range answer.Machines {
-		l.past.add(l.fresh(m))
+		l.past.add(l.fresh(m, sent.Reservation(m.Template, m.Shape, m.Zone)))
 		l.past.unsaid = append(l.past.unsaid, cloud.MachineID(m.ID))
 	}
 	l.complain(answer)
@@ -174,6 +176,25 @@ func (l *launching) verdict(ctx context.Context, err error) error {
 		return err
 	}
 	return cloud.Errorf(cloud.Unknown, e.Reason, "EC2 does not know the new instance profile yet: %w", err)
+}
+
+// count takes what was used of reservations off, so that neither this order nor
+// the next counts on it. One that gave less than was asked for has nothing left.
+func (l *launching) count(ctx context.Context, sent *fleet.Request, a fleet.Answer) {
+	if sent.CapacityType != label.Reserved {
+		return
+	}
+	for _, m := range a.Machines {
+		l.reserved.Use(sent.Reservation(m.Template, m.Shape, m.Zone), 1)
+	}
+	for _, f := range a.Failures {
+		if refusal.Kind(f.Code) == cloud.Capacity {
+			l.reserved.Use(sent.Reservation(f.Template, f.Shape, f.Zone), reserve.Everything)
+		}
+	}
+	if left, err := l.reserved.Find(ctx, l.class.Reservations); err == nil {
+		l.reservations = left
+	}
 }
 
 // complain tells of machines that EC2 did not give, in its own words.

@@ -7,6 +7,7 @@ import (
 	awsv1 "github.com/tenon-sh/tenon/api/aws/v1"
 	"github.com/tenon-sh/tenon/engine/label"
 	"github.com/tenon-sh/tenon/engine/world"
+	"github.com/tenon-sh/tenon/internal/aws/reserve"
 )
 
 // offer is a shape on sale somewhere that the order may become.
@@ -15,8 +16,8 @@ type offer struct {
 	world.Offer
 }
 
-// offers returns what the order may become now, and its capacity type: spot if
-// it may be spot and some is to be had, else on-demand.
+// offers returns what the order may become now, and its capacity type: reserved
+// if something reserved will do, else spot if some is to be had, else on-demand.
 func (l *launching) offers() ([]offer, string) {
 	all := map[string][]offer{}
 	for i := range l.shapes.Shapes {
@@ -29,16 +30,40 @@ func (l *launching) offers() ([]offer, string) {
 			continue
 		}
 		for _, o := range s.Offers {
-			if l.allowed(o) && l.soldout.Why(s.Name, o.Zone, o.CapacityType) == "" {
+			if l.allowed(o) && l.left(o) && l.soldout.Why(s.Name, o.Zone, o.CapacityType) == "" {
 				all[o.CapacityType] = append(all[o.CapacityType], offer{s, o})
 			}
 		}
+	}
+	if reserved := all[label.Reserved]; len(reserved) > 0 {
+		return oneKind(reserved), label.Reserved
 	}
 	spot, onDemand := l.plain(all[label.Spot]), l.plain(all[label.OnDemand])
 	if len(spot) > 0 {
 		return l.notDearer(spot, onDemand), label.Spot
 	}
 	return onDemand, label.OnDemand
+}
+
+// left reports whether an offer that is reserved has machines left, by the latest count.
+func (l *launching) left(o world.Offer) bool {
+	return o.CapacityType != label.Reserved ||
+		slices.ContainsFunc(l.reservations, func(r reserve.Reservation) bool { return r.ID == o.Reservation && r.Left > 0 })
+}
+
+// oneKind keeps reservations of one kind: those that do not end, or else a single
+// capacity block, because a fleet request can name no two markets.
+func oneKind(reserved []offer) []offer {
+	lasting := slices.DeleteFunc(slices.Clone(reserved), func(o offer) bool { return block(o.Offer) })
+	if len(lasting) > 0 {
+		return lasting
+	}
+	return reserved[:1]
+}
+
+// block reports whether an offer is of a capacity block.
+func block(o world.Offer) bool {
+	return o.Labels[awsv1.LabelCapacityReservationType] == "capacity-block"
 }
 
 // plain leaves out bare metal and machines with accelerators where nobody asked

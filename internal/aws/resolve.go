@@ -11,6 +11,7 @@ import (
 	"github.com/tenon-sh/tenon/internal/aws/kubelet"
 	"github.com/tenon-sh/tenon/internal/aws/network"
 	"github.com/tenon-sh/tenon/internal/aws/nodeclass"
+	"github.com/tenon-sh/tenon/internal/aws/reserve"
 	"github.com/tenon-sh/tenon/internal/cloud"
 )
 
@@ -22,6 +23,8 @@ type resolved struct {
 	groups  []network.Group
 	images  []image // newest first; none if the user's own launch template names it
 	cluster bootstrap.Cluster
+
+	reservations []reserve.Reservation
 }
 
 func (r resolved) groupIDs() []string {
@@ -67,6 +70,9 @@ func (d *Driver) resolveClass(ctx context.Context, class nodeclass.Class, poolKu
 	if class.LaunchTemplate != "" {
 		return r, nil
 	}
+	if r.reservations, err = d.reserved.Find(ctx, class.Reservations); err != nil {
+		return r, err
+	}
 	if r.groups, err = d.network.Groups(ctx, class.Groups); err != nil {
 		return r, err
 	}
@@ -90,6 +96,9 @@ func (r resolved) version(seen map[string]int64) uint64 {
 	}
 	for _, z := range r.zones() {
 		fmt.Fprint(h, z, " ")
+	}
+	for _, c := range r.reservations {
+		fmt.Fprint(h, c.ID, c.Left, " ")
 	}
 	return h.Sum64()
 }

@@ -22,6 +22,8 @@ import (
 type Candidate struct {
 	Shape, Zone, Subnet, Template, Image string
 	Price                                int64
+	Reservation                          string // the only one that its template may use
+	Block                                bool   // it is a capacity block
 }
 
 // Request asks for Count machines, each any of the candidates. All are of one capacity type.
@@ -64,6 +66,10 @@ func (r Request) Input() *ec2.CreateFleetInput {
 		return in
 	}
 	in.TargetCapacitySpecification.DefaultTargetCapacityType = ec2types.DefaultTargetCapacityTypeOnDemand
+	if slices.ContainsFunc(r.Candidates, func(c Candidate) bool { return c.Block }) {
+		in.TargetCapacitySpecification.DefaultTargetCapacityType = ec2types.DefaultTargetCapacityTypeCapacityBlock
+		return in // a block is bought as it is: there is nothing to choose
+	}
 	in.OnDemandOptions = &ec2types.OnDemandOptionsRequest{AllocationStrategy: ec2types.FleetOnDemandAllocationStrategyLowestPrice}
 	if r.Ranked {
 		in.OnDemandOptions.AllocationStrategy = ec2types.FleetOnDemandAllocationStrategyPrioritized
@@ -103,10 +109,10 @@ func (r Request) configs() []ec2types.FleetLaunchTemplateConfigRequest {
 }
 
 // Machine is one machine that EC2 started.
-type Machine struct{ ID, Shape, Subnet, Zone, CapacityType string }
+type Machine struct{ ID, Shape, Subnet, Zone, CapacityType, Template string }
 
 // Failure is why EC2 did not start a machine of some candidate.
-type Failure struct{ Code, Message, Shape, Zone string }
+type Failure struct{ Code, Message, Shape, Zone, Template string }
 
 // Answer is what EC2 did with a request.
 type Answer struct {
@@ -122,6 +128,7 @@ func Read(out *ec2.CreateFleetOutput, capacityType string) Answer {
 		if o := i.LaunchTemplateAndOverrides; o != nil && o.Overrides != nil {
 			m.Subnet, m.Zone = aws.ToString(o.Overrides.SubnetId), aws.ToString(o.Overrides.AvailabilityZone)
 		}
+		m.Template = templateOf(i.LaunchTemplateAndOverrides)
 		for _, id := range i.InstanceIds {
 			m.ID = id
 			a.Machines = append(a.Machines, m)
@@ -133,9 +140,28 @@ func Read(out *ec2.CreateFleetOutput, capacityType string) Answer {
 		if o := e.LaunchTemplateAndOverrides; o != nil && o.Overrides != nil {
 			f.Shape, f.Zone = string(o.Overrides.InstanceType), aws.ToString(o.Overrides.AvailabilityZone)
 		}
+		f.Template = templateOf(e.LaunchTemplateAndOverrides)
 		a.Failures = append(a.Failures, f)
 	}
 	return a
+}
+
+// templateOf is the name of the launch template that an answer is about.
+func templateOf(o *ec2types.LaunchTemplateAndOverridesResponse) string {
+	if o == nil || o.LaunchTemplateSpecification == nil {
+		return ""
+	}
+	return aws.ToString(o.LaunchTemplateSpecification.LaunchTemplateName)
+}
+
+// Reservation is the reservation that machines of a template in a zone use; empty if none.
+func (r Request) Reservation(template, shape, zone string) string {
+	for _, c := range r.Candidates {
+		if c.Reservation != "" && c.Shape == shape && c.Zone == zone && (template == "" || c.Template == template) {
+			return c.Reservation
+		}
+	}
+	return ""
 }
 
 // SoldOut returns what the failures say is not to be had, for the memory.
@@ -147,6 +173,8 @@ func (a Answer) SoldOut(capacityType string) []soldout.Offer {
 			out = append(out, soldout.Offer{Zone: f.Zone})
 		case f.Code == "AuthFailure.ServiceLinkedRoleCreationNotPermitted":
 			out = append(out, soldout.Offer{CapacityType: label.Spot})
+		case capacityType == label.Reserved:
+			// Reservations are counted one by one, not marked.
 		case refusal.Kind(f.Code) == cloud.Capacity && f.Shape != "":
 			out = append(out, soldout.Offer{Type: f.Shape, Zone: f.Zone, CapacityType: capacityType})
 		}

@@ -1,0 +1,142 @@
+// Package reserve finds the capacity reservations that a class may use, and counts what is left of them.
+package reserve
+
+import (
+	"cmp"
+	"context"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/ec2"
+	ec2types "github.com/aws/aws-sdk-go-v2/service/ec2/types"
+
+	"github.com/tenon-sh/tenon/internal/aws/network"
+	"github.com/tenon-sh/tenon/internal/aws/nodeclass"
+	"github.com/tenon-sh/tenon/internal/aws/refusal"
+	"github.com/tenon-sh/tenon/internal/clock"
+)
+
+// fresh is how long an answer of EC2 is used.
+const fresh = time.Minute
+
+// Reservation is capacity that is paid for whether it is used or not.
+type Reservation struct {
+	ID, Type, Zone string
+	Owner          string // account
+	Matching       string // open or targeted
+	Block          bool   // a capacity block, which ends
+	Interruptible  bool
+	Ends           time.Time // zero: when it is cancelled
+	Left           int       // machines
+}
+
+// Kind is the reservation's type, as labels and conditions name it.
+func (r Reservation) Kind() string {
+	if r.Block {
+		return "capacity-block"
+	}
+	return "default"
+}
+
+// Finder asks EC2 and remembers the answers for a while.
+type Finder struct {
+	ec2 *ec2.Client
+	now clock.Now
+
+	mu    sync.Mutex
+	found map[string]answer // by selector
+	used  map[string]int    // machines since the answer, by reservation
+}
+
+type answer struct {
+	value []Reservation
+	at    time.Time
+}
+
+// New returns a Finder over a client.
+func New(c *ec2.Client, now clock.Now) *Finder {
+	return &Finder{ec2: c, now: now, found: map[string]answer{}, used: map[string]int{}}
+}
+
+// Find returns the active reservations that meet one of the selectors, by id.
+func (f *Finder) Find(ctx context.Context, selectors []nodeclass.ReservationSelector) ([]Reservation, error) {
+	var out []Reservation
+	for _, s := range selectors {
+		key := s.Key() + "\n" + s.Owner + "\n" + s.Matching
+		f.mu.Lock()
+		known, ok := f.found[key]
+		f.mu.Unlock()
+		if !ok || f.now.Since(known.at) >= fresh {
+			value, err := f.ask(ctx, s)
+			if err != nil {
+				return nil, err
+			}
+			known = answer{value, f.now()}
+			f.keep(key, known)
+		}
+		out = append(out, known.value...)
+	}
+	slices.SortFunc(out, func(a, b Reservation) int { return cmp.Compare(a.ID, b.ID) })
+	out = slices.CompactFunc(out, func(a, b Reservation) bool { return a.ID == b.ID })
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	for i := range out {
+		out[i].Left = max(0, out[i].Left-f.used[out[i].ID])
+	}
+	return out, nil
+}
+
+// keep remembers an answer, whose counts are true again.
+func (f *Finder) keep(key string, a answer) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.found[key] = a
+	for _, r := range a.value {
+		delete(f.used, r.ID)
+	}
+}
+
+// Use notes that machines of a reservation were launched, or that none is left
+// in spite of the count if n is Everything.
+func (f *Finder) Use(id string, n int) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.used[id] += n
+}
+
+// Everything is more than any reservation holds.
+const Everything = 1 << 20
+
+func (f *Finder) ask(ctx context.Context, s nodeclass.ReservationSelector) ([]Reservation, error) {
+	in := &ec2.DescribeCapacityReservationsInput{Filters: network.Filters(nodeclass.Selector{Tags: s.Tags}, "")}
+	in.CapacityReservationIds = s.IDs
+	add := func(name, value string) {
+		if value != "" {
+			in.Filters = append(in.Filters, ec2types.Filter{Name: aws.String(name), Values: []string{value}})
+		}
+	}
+	add("state", "active")
+	add("owner-id", s.Owner)
+	add("instance-match-criteria", s.Matching)
+	var out []Reservation
+	pages := ec2.NewDescribeCapacityReservationsPaginator(f.ec2, in)
+	for pages.HasMorePages() {
+		page, err := pages.NextPage(ctx)
+		if refusal.Gone(err) {
+			return nil, nil // it was cancelled
+		}
+		if err != nil {
+			return nil, refusal.Wrap("describe capacity reservations", err)
+		}
+		for _, r := range page.CapacityReservations {
+			out = append(out, Reservation{
+				ID: aws.ToString(r.CapacityReservationId), Type: aws.ToString(r.InstanceType), Zone: aws.ToString(r.AvailabilityZone),
+				Owner: aws.ToString(r.OwnerId), Matching: string(r.InstanceMatchCriteria), Block: r.ReservationType == ec2types.CapacityReservationTypeCapacityBlock,
+				Interruptible: aws.ToBool(r.Interruptible), Ends: aws.ToTime(r.EndDate), Left: int(aws.ToInt32(r.AvailableInstanceCount)),
+			})
+		}
+	}
+	return out, nil
+}

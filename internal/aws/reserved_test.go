@@ -1,0 +1,141 @@
+package aws_test
+
+import (
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/tenon-sh/tenon/engine/label"
+	"github.com/tenon-sh/tenon/engine/world"
+	"github.com/tenon-sh/tenon/internal/aws/nodeclass"
+	"github.com/tenon-sh/tenon/internal/cloud"
+	"github.com/tenon-sh/tenon/internal/sim/market"
+)
+
+const reservationID = "karpenter.k8s.aws/capacity-reservation-id"
+
+// reserving is an account whose class selects the reservations of a team.
+func reserving(t *testing.T, made ...market.Reservation) *virtual {
+	t.Helper()
+	w := &virtual{t: t, change: func(c *nodeclass.Class) {
+		c.Reservations = []nodeclass.ReservationSelector{{Selector: nodeclass.Selector{Tags: []nodeclass.Tag{{Key: "team", Values: []string{"a"}}}}}}
+	}}
+	for _, r := range made {
+		w.account().Market.AddReservation(r)
+	}
+	return w
+}
+
+func kinds(machines []cloud.Machine) map[string]int {
+	out := map[string]int{}
+	for _, m := range machines {
+		out[m.CapacityType+" "+m.Shape+" "+m.Reservation]++
+	}
+	return out
+}
+
+// left is what a catalogue says is left of each reservation.
+func left(c world.Catalog) map[string]int {
+	out := map[string]int{}
+	for _, s := range c.Shapes {
+		for _, o := range s.Offers {
+			if o.Reservation != "" {
+				out[o.Reservation] = o.Count
+			}
+		}
+	}
+	return out
+}
+
+// What is reserved is used first; what it does not hold comes from elsewhere in the same call.
+func TestReservedFirst(t *testing.T) {
+	credentials(t)
+	synctest.Test(t, func(t *testing.T) {
+		ours := market.Tags{"team": "a"}
+		w := reserving(t,
+			market.Reservation{ID: "cr-1", Type: "m5.large", Zone: "us-west-2b", Total: 2, Match: "targeted", Tags: ours},
+			market.Reservation{ID: "cr-2", Type: "m5.large", Zone: "us-west-2c", Total: 9, Match: "targeted", Tags: market.Tags{"team": "b"}},
+			market.Reservation{ID: "cr-3", Type: "m6g.large", Zone: "us-west-2c", Total: 1, Tags: ours},
+		)
+		d := w.start()
+		c, err := d.Catalog(t.Context(), templateOf())
+		if err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff(map[string]int{"cr-1": 2, "cr-3": 1}, left(c)); diff != "" {
+			t.Errorf("reservations on offer: %s", diff)
+		}
+		out := d.Launch(t.Context(), []cloud.Order{order("one", 3, label.Reserved, label.OnDemand)})[0]
+		if out.Err != nil {
+			t.Fatal(out.Err)
+		}
+		if diff := cmp.Diff(map[string]int{"reserved m5.large cr-1": 2, "on-demand c5.large ": 1}, kinds(out.Machines)); diff != "" {
+			t.Error(diff)
+		}
+		for _, m := range out.Machines {
+			if m.Labels[reservationID] != m.Reservation || m.Labels[label.CapacityType] != m.CapacityType {
+				t.Errorf("%s of reservation %q has labels %v", m.ID, m.Reservation, m.Labels)
+			}
+		}
+		after, err := d.Catalog(t.Context(), templateOf())
+		if err != nil || after.Version == c.Version || left(after)["cr-1"] != 0 {
+			t.Errorf("used up, the reservation is offered as %v in version %q after %q, %v", left(after), after.Version, c.Version, err)
+		}
+		if out := d.Launch(t.Context(), []cloud.Order{order("two", 1, label.Reserved)})[0]; cloud.CodeOf(out.Err) != cloud.Capacity {
+			t.Errorf("nothing reserved is left for this menu, and yet: %v, %v", kinds(out.Machines), out.Err)
+		}
+		found, err := d.List(t.Context())
+		if err != nil || kinds(found)["reserved m5.large cr-1"] != 2 {
+			t.Errorf("the list shows %v, %v", kinds(found), err)
+		}
+		d.Terminate(t.Context(), []cloud.MachineID{out.Machines[0].ID, out.Machines[1].ID, out.Machines[2].ID})
+		time.Sleep(3 * time.Minute)
+		if c, err = d.Catalog(t.Context(), templateOf()); err != nil || left(c)["cr-1"] != 2 {
+			t.Errorf("given back, the reservation is offered as %v, %v", left(c), err)
+		}
+	})
+}
+
+// Another process uses a reservation up between a look and a launch.
+func TestReservationUsedUpByOthers(t *testing.T) {
+	credentials(t)
+	synctest.Test(t, func(t *testing.T) {
+		w := reserving(t, market.Reservation{ID: "cr-1", Type: "m5.large", Zone: "us-west-2b", Total: 2, Match: "targeted", Tags: market.Tags{"team": "a"}})
+		d, other := w.start(), w.start()
+		if _, err := d.Catalog(t.Context(), templateOf()); err != nil {
+			t.Fatal(err)
+		}
+		if out := other.Launch(t.Context(), []cloud.Order{order("theirs", 2, label.Reserved)})[0]; out.Err != nil {
+			t.Fatal(out.Err)
+		}
+		out := d.Launch(t.Context(), []cloud.Order{order("ours", 1, label.Reserved, label.OnDemand)})[0]
+		if diff := cmp.Diff(map[string]int{"on-demand c5.large ": 1}, kinds(out.Machines)); diff != "" || out.Err != nil {
+			t.Errorf("%v\n%s", out.Err, diff)
+		}
+	})
+}
+
+// A capacity block is bought as such, and only where nothing that lasts is reserved.
+func TestCapacityBlock(t *testing.T) {
+	credentials(t)
+	synctest.Test(t, func(t *testing.T) {
+		ours := market.Tags{"team": "a"}
+		w := reserving(t, market.Reservation{
+			ID: "cr-b", Type: "m5.large", Zone: "us-west-2b", Total: 1, Kind: "capacity-block", Match: "targeted", Tags: ours, End: time.Now().Add(time.Hour),
+		})
+		d := w.start()
+		o := order("one", 1, label.Reserved)
+		o.Requirements = o.Requirements.And(label.Is("karpenter.k8s.aws/capacity-reservation-type", "capacity-block"))
+		out := d.Launch(t.Context(), []cloud.Order{o})[0]
+		if out.Err != nil || len(out.Machines) != 1 || out.Machines[0].Reservation != "cr-b" {
+			t.Fatalf("got %+v", out)
+		}
+		time.Sleep(2 * time.Hour)
+		c, err := d.Catalog(t.Context(), templateOf())
+		if err != nil || len(left(c)) != 0 {
+			t.Errorf("the block has ended and is offered as %v, %v", left(c), err)
+		}
+	})
+}
