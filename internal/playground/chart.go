@@ -2,11 +2,16 @@ package playground
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"time"
 
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/dynamic"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/tools/clientcmd"
 
@@ -24,9 +29,12 @@ const (
 	ourImage  = "tenon-sh/tenon"    // that the chart names
 )
 
-// startHost registers the node that runs pods of our image as processes. It is as large as a machine of type o.Host, and
-// pods that do not tolerate CriticalAddonsOnly stay away.
-func startHost(ctx context.Context, o Options, cluster *kube.ControlPlane, client kubernetes.Interface, types *catalog.Catalog, aws *cloud, log *life) (*host.Host, error) {
+// startHost registers the node that runs pods of our image as processes. It is as large as a machine of type o.Host.
+// Pods of our image go there and nowhere else, and others that do not tolerate CriticalAddonsOnly stay away.
+func startHost(ctx context.Context, o Options, cluster *kube.ControlPlane, client kubernetes.Interface, objects dynamic.Interface, types *catalog.Catalog, aws *cloud, log *life) (*host.Host, error) {
+	if err := lead(ctx, client, objects); err != nil {
+		return nil, fmt.Errorf("node of the playground: %w", err)
+	}
 	program, err := o.program()
 	if err != nil {
 		return nil, err
@@ -57,6 +65,32 @@ func startHost(ctx context.Context, o Options, cluster *kube.ControlPlane, clien
 		Image: ourImage, Program: program, Now: o.Now, Say: log.say,
 		Environment: append(kube.Environment(o.Dir.cluster()), aws.environment(o.Region, awsapi.ControllerKey)...),
 	})
+}
+
+// lead makes pods of our image go to the host, and returns when that is in force.
+func lead(ctx context.Context, client kubernetes.Interface, objects dynamic.Interface) error {
+	if err := apply(ctx, objects, "host.yaml", ""); err != nil {
+		return err
+	}
+	try := &corev1.Pod{
+		ObjectMeta: metav1.ObjectMeta{GenerateName: "try-"},
+		Spec:       corev1.PodSpec{Containers: []corev1.Container{{Name: "try", Image: ourImage}}},
+	}
+	ctx, cancel := context.WithTimeout(ctx, readyWithin)
+	defer cancel()
+	tick := time.NewTicker(100 * time.Millisecond)
+	defer tick.Stop()
+	for {
+		p, err := client.CoreV1().Pods(metav1.NamespaceDefault).Create(ctx, try, metav1.CreateOptions{DryRun: []string{metav1.DryRunAll}})
+		if err == nil && p.Spec.NodeSelector[hostLabel] != "" {
+			return nil
+		}
+		select {
+		case <-ctx.Done():
+			return fmt.Errorf("pods are not led to it (%w)", errors.Join(err, ctx.Err()))
+		case <-tick.C: // also while the namespace has no service account yet
+		}
+	}
 }
 
 // serveCharts serves the charts of o.Charts, listed under the versions that instructions for the older kinds name.

@@ -125,7 +125,7 @@ func Run(ctx context.Context, o Options, ready func(Contact)) error {
 	}
 	control := &api{fleet: fleet, cloud: aws, catalog: types, region: o.Region, stop: stop}
 	if o.Host != "" {
-		node, err := startHost(ctx, o, cluster, client, types, aws, log)
+		node, err := startHost(ctx, o, cluster, client, objects, types, aws, log)
 		if err != nil {
 			return err
 		}

@@ -109,7 +109,7 @@ func TestTheChartRuns(t *testing.T) {
 	needBinary(t)
 	dir := filepath.Join(t.TempDir(), "a")
 	t.Cleanup(func() { _, _ = playground.Stop(context.Background(), playground.Dir(dir)) })
-	must(t, "up", "--dir", dir, "--detach", "--no-demo", "--tenon", theProgram(t), "--chart", "../../charts/karpenter")
+	must(t, "up", "--dir", dir, "--detach", "--no-demo", "--tenon", theProgram(t), "--chart", "../../charts/karpenter", "--managed-nodes", "m5.4xlarge=2")
 	c := client(t, dir)
 	controllers := func(want int32) []corev1.Pod {
 		t.Helper()
