@@ -3,8 +3,10 @@ package aws
 import (
 	"context"
 	"errors"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	awsv1 "github.com/tenon-sh/tenon/api/aws/v1"
 	"github.com/tenon-sh/tenon/engine/label"
@@ -20,7 +22,9 @@ type Inspection struct {
 	Groups  []awsv1.SecurityGroup
 	Images  []awsv1.AMI // newest first
 	Profile string
-	Broken  map[string]*cloud.Error
+
+	Reservations []awsv1.CapacityReservation // by id
+	Broken       map[string]*cloud.Error
 }
 
 // Inspect finds what a class selects, each part for itself. The error is of
@@ -38,6 +42,8 @@ func (d *Driver) Inspect(ctx context.Context, ref cloud.ClassRef) (Inspection, e
 		awsv1.ConditionAMIsReady:            d.inspectImages,
 		awsv1.ConditionInstanceProfileReady: d.inspectProfile,
 		awsv1.ConditionPlacementGroupReady:  inspectPlacement,
+
+		awsv1.ConditionCapacityReservationsReady: d.inspectReservations,
 	} {
 		err := look(ctx, c, &out)
 		e, coded := errors.AsType[*cloud.Error](err)
@@ -95,6 +101,28 @@ func (d *Driver) inspectImages(ctx context.Context, c nodeclass.Class, out *Insp
 func (d *Driver) inspectProfile(ctx context.Context, c nodeclass.Class, out *Inspection) (err error) {
 	if c.LaunchTemplate == "" {
 		out.Profile, err = d.profile(ctx, c)
+	}
+	return err
+}
+
+// expiring is how long before its end a capacity block is of no use to new
+// machines: AWS starts to end its machines half an hour before.
+const expiring = 40 * time.Minute
+
+func (d *Driver) inspectReservations(ctx context.Context, c nodeclass.Class, out *Inspection) error {
+	found, err := d.reserved.Find(ctx, c.Reservations)
+	for _, r := range found {
+		shown := awsv1.CapacityReservation{
+			ID: r.ID, AvailabilityZone: r.Zone, InstanceType: r.Type, InstanceMatchCriteria: r.Matching, OwnerID: r.Owner,
+			ReservationType: r.Kind(), State: "active", Interruptible: r.Interruptible,
+		}
+		if !r.Ends.IsZero() {
+			shown.EndTime = &metav1.Time{Time: r.Ends}
+			if r.Block && r.Ends.Sub(d.cfg.Now()) < expiring {
+				shown.State = "expiring"
+			}
+		}
+		out.Reservations = append(out.Reservations, shown)
 	}
 	return err
 }

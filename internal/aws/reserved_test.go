@@ -6,7 +6,9 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	awsv1 "github.com/tenon-sh/tenon/api/aws/v1"
 	"github.com/tenon-sh/tenon/engine/label"
 	"github.com/tenon-sh/tenon/engine/world"
 	"github.com/tenon-sh/tenon/internal/aws/nodeclass"
@@ -136,6 +138,36 @@ func TestCapacityBlock(t *testing.T) {
 		c, err := d.Catalog(t.Context(), templateOf())
 		if err != nil || len(left(c)) != 0 {
 			t.Errorf("the block has ended and is offered as %v, %v", left(c), err)
+		}
+	})
+}
+
+// The class' status names its reservations, and those that are about to end.
+func TestInspectReservations(t *testing.T) {
+	credentials(t)
+	synctest.Test(t, func(t *testing.T) {
+		ours := market.Tags{"team": "a"}
+		soon := time.Now().Add(30 * time.Minute)
+		w := reserving(t,
+			market.Reservation{ID: "cr-1", Type: "m5.large", Zone: "us-west-2b", Total: 2, Match: "targeted", Tags: ours},
+			market.Reservation{ID: "cr-b", Type: "m5.large", Zone: "us-west-2b", Total: 1, Kind: "capacity-block", Match: "targeted", Tags: ours, End: soon},
+		)
+		got, err := w.start().Inspect(t.Context(), templateOf().Class)
+		if err != nil {
+			t.Fatal(err)
+		}
+		want := []awsv1.CapacityReservation{
+			{
+				ID: "cr-1", AvailabilityZone: "us-west-2b", InstanceType: "m5.large", InstanceMatchCriteria: "targeted",
+				OwnerID: "123456789012", ReservationType: "default", State: "active",
+			},
+			{
+				ID: "cr-b", AvailabilityZone: "us-west-2b", InstanceType: "m5.large", InstanceMatchCriteria: "targeted",
+				OwnerID: "123456789012", ReservationType: "capacity-block", State: "expiring", EndTime: &metav1.Time{Time: soon},
+			},
+		}
+		if diff := cmp.Diff(want, got.Reservations); diff != "" {
+			t.Error(diff)
 		}
 	})
 }

@@ -24,6 +24,7 @@ type virtual struct {
 	broken bool                    // the class selects no subnet
 	queue  string
 	full   bool // the region sells every type
+	config func(*awsapi.Config)
 	change func(*nodeclass.Class)
 	said   []string
 	made   *awsapi.Account
@@ -49,6 +50,9 @@ func (w *virtual) account() *awsapi.Account {
 			family, _, _ := strings.Cut(name, ".")
 			return slices.Contains([]string{"c5", "m5", "m5a", "m6g", "g5"}, family)
 		}
+	}
+	if w.config != nil {
+		w.config(&cfg)
 	}
 	if cfg.Catalog, err = all.Region(cfg.Region); err != nil {
 		w.t.Fatal(err)

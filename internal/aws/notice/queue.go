@@ -37,6 +37,9 @@ func NewQueue(c *sqs.Client, name string, wait int32) *Queue {
 	return &Queue{sqs: c, name: name, wait: wait}
 }
 
+// Name is the queue's name.
+func (q *Queue) Name() string { return q.name }
+
 // Handler does what a notice asks for. A notice may come twice and late, and
 // several at once.
 type Handler func(context.Context, Notice) error
