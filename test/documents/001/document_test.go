@@ -1,0 +1,437 @@
+// Package document001 follows document 001: a cluster in China, from the chart to the empty cluster, and its errors.
+package document001_test
+
+import (
+	"fmt"
+	"regexp"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/tenon-sh/tenon/internal/playground"
+	"github.com/tenon-sh/tenon/test/documents/walk"
+)
+
+var book = walk.OpenBook("001")
+
+func TestMain(m *testing.M) { walk.Main(m, book) }
+
+const (
+	ours = "karpenter.sh/provisioner-name"
+	soon = 15 * time.Second
+	// A node for some pods, each of 1 cpu, with what the daemons ask for.
+	launching = `Launching node with \d+ pods requesting \{"cpu":"\d+125m","pods":"\d+"\} from types (\w+\.\w+, ){4}\w+\.\w+ and \d+ other\(s\)`
+
+	host = `ip-192-168-\d+-\d+\.cn-north-1\.compute\.internal`
+)
+
+// open is the cluster that the document begins with: one m5.large, the daemons of EKS, no pool.
+func open(t *testing.T) *walk.Reader {
+	t.Helper()
+	return walk.Open(t, playground.Options{
+		Region: "cn-north-1", ClusterName: "testkarpenter", KubernetesVersion: "1.23",
+		Surroundings: playground.Surroundings{Managed: map[string]int{"m5.large": 1}, Daemons: true},
+	})
+}
+
+// The document from the first Provisioner to the empty cluster, and its errors.
+func TestDocument(t *testing.T) {
+	r := open(t)
+	install(t, r)
+	noProvisioner(t, r)
+	inflate(t, r)
+	empty(t, r)
+	banana(t, r)
+	gone(t, r)
+	selected(t, r)
+	soldOut(t, r)
+	noImage(t, r)
+	pasted(t, r)
+	r.Says(2*time.Minute, "DEBUG", `Deleted launch template Karpenter-testkarpenter-\d+ \(lt-[0-9a-f]+\)`)
+	book.Shows(t, "1.45", "the four lines in this order; the launch template goes when it was unused for a minute")
+}
+
+// selected are pods that ask for what the Provisioner does not have, or has no more of.
+func selected(t *testing.T, r *walk.Reader) {
+	r.Over()
+	r.ApplyText(`{apiVersion: v1, kind: Pod, metadata: {name: arm}, spec: {nodeSelector: {kubernetes.io/arch: arm64}, containers: [{name: arm, image: pause}]}}`)
+	r.Says(soon, "ERROR", `Could not schedule pod, .*incompatible with provisioner "default", incompatible requirements, key kubernetes\.io/arch, kubernetes\.io/arch In \[arm64\] not in kubernetes\.io/arch In \[amd64\]`, `"pod": "default/arm"`)
+	book.Shows(t, "1.24", "a pod for arm64 under a Provisioner of amd64: the line names both")
+	book.Shows(t, "1.37", "types by the cloud, by the Provisioner and by the pod: what is left is in the lines of launches and refusals")
+	r.Kubectl("delete", "pod", "arm", "--wait=false")
+
+	r.Kubectl("delete", "provisioner", "banana")
+	r.Kubectl("patch", "provisioner", "default", "--type=merge", "-p", `{"spec":{"limits":{"resources":{"cpu":1}}}}`)
+	r.Over()
+	r.ApplyText(`{apiVersion: v1, kind: Pod, metadata: {name: limited}, spec: {containers: [{name: limited, image: pause, resources: {requests: {cpu: 1}}}]}}`)
+	r.Says(soon, "ERROR", `Could not schedule pod, all available instance types exceed limits for provisioner "default", cpu: limit 1, used 0, a node would need 2`, `"pod": "default/limited"`)
+	book.Shows(t, "1.27", "with a limit of 1 cpu the pod stays pending, and the line names limit, usage and need")
+	r.Kubectl("delete", "pod", "limited", "--wait=false")
+	r.Apply("001-default.yaml")
+}
+
+// soldOut is a type that EC2 has no more of in the zone that is asked for.
+func soldOut(t *testing.T, r *walk.Reader) {
+	r.Cloud("capacity", map[string]any{"type": "m5.4xlarge", "zone": "cn-north-1a", "left": 0})
+	r.Over()
+	r.ApplyText(`
+apiVersion: karpenter.sh/v1alpha5
+kind: Provisioner
+metadata: {name: sold-out}
+spec:
+  requirements:
+  - {key: node.kubernetes.io/instance-type, operator: In, values: [m5.4xlarge]}
+  - {key: topology.kubernetes.io/zone, operator: In, values: [cn-north-1a]}
+  taints: [{key: sold-out, effect: NoSchedule}]
+  providerRef: {name: default}
+---
+apiVersion: v1
+kind: Pod
+metadata: {name: sold-out}
+spec:
+  tolerations: [{key: sold-out, operator: Exists}]
+  nodeSelector: {karpenter.sh/provisioner-name: sold-out}
+  containers: [{name: sold-out, image: pause, resources: {requests: {cpu: 1}}}]
+`)
+	r.Line(soon, `Provisioning failed, launching node, creating cloud provider instance, with fleet error\(s\), InsufficientInstanceCapacity: We currently do not have sufficient m5\.4xlarge capacity in the Availability Zone you requested \(cn-north-1a\)\. Our system will be working on provisioning additional capacity\. You can currently get m5\.4xlarge capacity by not specifying an Availability Zone in your request or choosing .*cn-north-1b.*`)
+	book.Shows(t, "1.48", "the chain, with EC2's whole sentence unchanged, for m5.4xlarge: the catalogue of cn-north-1 has no p3")
+	r.Kubectl("delete", "pod", "sold-out", "--wait=false")
+	r.Kubectl("delete", "provisioner", "sold-out")
+}
+
+// noImage is the document's template with an image that the account does not have.
+func noImage(t *testing.T, r *walk.Reader) {
+	r.Apply("001-node-template-ami.yaml")
+	r.Within(soon, func() error {
+		if out := r.Kubectl("get", "awsnodetemplate", "default", "-o", "jsonpath={.status}"); !strings.Contains(out, "mage") && !strings.Contains(out, "AMI") {
+			return fmt.Errorf("the template's status is %s", out)
+		}
+		return nil
+	})
+	before := len(r.Calls("ec2", "CreateFleet"))
+	r.Over()
+	r.ApplyText(`{apiVersion: v1, kind: Pod, metadata: {name: nowhere}, spec: {containers: [{name: nowhere, image: pause, resources: {requests: {cpu: 1}}}]}}`)
+	r.Line(soon, `Could not schedule pod, .*provisioner "default".*`)
+	if after := len(r.Calls("ec2", "CreateFleet")); after != before {
+		t.Errorf("%d machines were bought without an image", after-before)
+	}
+	r.Kubectl("delete", "pod", "nowhere", "--wait=false")
+}
+
+// pasted is the document's list of fields, taken for a manifest.
+func pasted(t *testing.T, r *walk.Reader) {
+	out, err := r.Run(r.Read("001-node-template-fields.NOT-APPLICABLE.yaml"), "kubectl", "apply", "-f", "-")
+	if err == nil {
+		t.Errorf("the list of fields was accepted:\n%s", out)
+	}
+	for _, field := range []string{"subnetSelector", "securityGroupSelector", "blockDeviceMappings"} {
+		if !strings.Contains(out, field) {
+			t.Errorf("the refusal does not name %s:\n%s", field, out)
+		}
+	}
+	book.Shows(t, "1.54", "refused; the answer names the placeholders' fields")
+	book.Shows(t, "1.34", "every field is in the kind; the placeholders are refused by name")
+}
+
+// install is the document's helm command. The controller itself runs beside the
+// cluster, because its machines are simulated and run no containers.
+func install(t *testing.T, r *walk.Reader) {
+	out, err := r.Run("", "helm", "upgrade", "--install", "karpenter", walk.Chart, "--version", "v0.22.1", "--namespace", "karpenter", "--create-namespace",
+		"--set", `serviceAccount.annotations.eks\.amazonaws\.com/role-arn=arn:aws-cn:iam::123456789012:role/testkarpenter-karpenter`,
+		"--set", "settings.aws.clusterName=testkarpenter",
+		"--set", "settings.aws.clusterEndpoint=https://B0.sk1.cn-north-1.eks.amazonaws.com.cn",
+		"--set", "settings.aws.defaultInstanceProfile=KarpenterNodeInstanceProfile-testkarpenter",
+		"--set", "settings.aws.interruptionQueueName=testkarpenter",
+		"--wait", "--timeout", "2m")
+	if err != nil {
+		t.Fatalf("helm: %v\n%s", err, out)
+	}
+	book.Shows(t, "1.12", "the command with the chart of this tree: accepted, and `--wait` ends")
+	pods, err := r.Pods("karpenter", "app.kubernetes.io/name=karpenter")
+	if err != nil || len(pods) != 2 {
+		t.Fatalf("%d pods of the chart: %v", len(pods), err)
+	}
+	for _, p := range pods {
+		if len(p.Spec.Containers) != 1 || p.Spec.Containers[0].Name != "controller" {
+			t.Errorf("containers of %s: %v", p.Name, p.Spec.Containers)
+		}
+	}
+	book.Shows(t, "1.20", "two pods with the label, their container is called controller; the log itself is read from the process")
+	book.Shows(t, "X8", "namespace, label and container of the installed chart")
+	said := r.Kubectl("describe", "pods", "-n", "karpenter", "-l", "app.kubernetes.io/name=karpenter")
+	for _, want := range []*regexp.Regexp{regexp.MustCompile(`CLUSTER_NAME:\s+testkarpenter`), regexp.MustCompile(`CLUSTER_ENDPOINT:\s+https://B0.sk1.cn-north-1`)} {
+		if !want.MatchString(said) {
+			t.Errorf("kubectl describe has no %s", want)
+		}
+	}
+	book.Shows(t, "1.22", "`kubectl describe pod` shows both variables; the ConfigMap holds them, too")
+	if keys := r.Kubectl("get", "configmap", "karpenter-global-settings", "-n", "karpenter", "-o", "jsonpath={.data}"); !strings.Contains(keys, `"aws.clusterName":"testkarpenter"`) {
+		t.Errorf("the settings are %s", keys)
+	}
+	// With what that release's chart asked for, one m5.large does not hold both.
+	if out, err := r.Run("", "helm", "upgrade", "karpenter", walk.Chart, "--namespace", "karpenter", "--reuse-values",
+		"--set", "controller.resources.requests.cpu=1,controller.resources.requests.memory=1Gi"); err != nil {
+		t.Fatalf("helm: %v\n%s", err, out)
+	}
+	r.Within(time.Minute, func() error {
+		pods, err := r.Pods("karpenter", "app.kubernetes.io/name=karpenter")
+		if err != nil {
+			return err
+		}
+		large, pending := 0, 0
+		for _, p := range pods {
+			if p.Spec.Containers[0].Resources.Requests.Cpu().MilliValue() == 1000 {
+				large++
+			}
+			if p.Spec.NodeName == "" {
+				pending++
+			}
+		}
+		if len(pods) != 2 || large != 2 || pending != 1 {
+			return fmt.Errorf("%d pods, %d of 1 cpu, %d pending", len(pods), large, pending)
+		}
+		return nil
+	})
+	book.Shows(t, "1.53", "both replicas fit the m5.large as the chart is, so that `--wait` ends with Helm 4 as well, which waits for all; with that release's requests one is pending")
+}
+
+// noProvisioner scales before there is a Provisioner.
+func noProvisioner(t *testing.T, r *walk.Reader) {
+	r.Apply("001-inflate.yaml")
+	if pods, err := r.Pods("default", "app=inflate"); err != nil || len(pods) != 0 {
+		t.Fatalf("%d pods of a deployment of none: %v", len(pods), err)
+	}
+	r.Scale("inflate", 5)
+	r.Event(soon, "default", "FailedScheduling", `0/\d nodes are available: .*Insufficient cpu.*`)
+	book.Shows(t, "1.2", "the scheduler's event on a pending pod, by its beginning")
+	r.Says(soon, "ERROR", `Provisioning failed, creating scheduler, no provisioners found`)
+	book.Shows(t, "1.46", "the line, once; the pods stay pending")
+}
+
+// inflate is the sample Provisioner and the load, 0 to 5 pods.
+func inflate(t *testing.T, r *walk.Reader) {
+	r.Over()
+	r.Apply("001-default.yaml")
+	found := r.Says(soon, "INFO", `Found 5 provisionable pod\(s\)`)
+	book.Shows(t, "1.38", "the line, with the number of this run's pods")
+	l := r.Says(soon, "INFO", launching, `"provisioner": "default"`)
+	book.Shows(t, "1.39", "the line's form: requests with those of the daemons, five types by price, the rest counted; types of decision 2")
+	book.Shows(t, "1.52", "the daemons' 125m and two pods are in the line's requests: "+"`"+between(l.Message, "requesting ", " from")+"`")
+	template := r.Says(soon, "DEBUG", `Created launch template, Karpenter-testkarpenter-\d+`, `"provisioner": "default"`)
+	book.Shows(t, "1.40", "the line; the name is Karpenter-, the cluster, a number")
+	book.Shows(t, "X5", "the name in the log, the tag in the recorded call")
+	launched := r.Says(soon, "INFO", `Launched instance: i-[0-9a-f]+, hostname: `+host+`, type: \w+\.\w+, zone: cn-north-1[a-d], capacityType: spot`, `"provisioner": "default"`)
+	if n := planned(t, r); n != 5 {
+		t.Errorf("the lines launch nodes for %d pods, want 5", n)
+	}
+	if took := at(t, launched).Sub(at(t, found)); took > 5*time.Second {
+		t.Errorf("from the decision to the machine it took %s", took)
+	}
+	book.Shows(t, "1.41", "the line, with id, host name, type, zone and capacity type as EC2 tells them")
+	r.InOrder(`Found`, `Launching node`, `Created launch template`, `Launched instance`)
+	book.Shows(t, "1.29", "pods that kube-scheduler gave up lead to CreateFleet within seconds")
+	if !regexp.MustCompile(`^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$`).MatchString(launched.Time) {
+		t.Errorf("the time of a line is %q", launched.Time)
+	}
+	book.Shows(t, "X7", "every line read: time, level, logger, message, fields with commit first, between tabs")
+	r.Event(soon, "default", "Nominated", `Pod should schedule on `+host)
+	book.Shows(t, "1.3", "the pods' event names the node as soon as the machine is known")
+	r.Running(30*time.Second, "default", "app=inflate", 5)
+	book.Shows(t, "1.19", "inflate from 0 to 5: all run")
+	book.Shows(t, "1.16", "applied as it stands; the machines are spot; the defaults show in the launch")
+	book.Shows(t, "1.17", "the class is found by its name")
+	book.Shows(t, "1.18", "two selectors, accepted and resolved")
+	own(t, r)
+	nodes(t, r)
+	book.Shows(t, "1.23", "nodes carry the Provisioner's name; no node group was asked for")
+
+	out := r.Kubectl("get", "provisioner", "default", "-o", "jsonpath={.spec}")
+	if strings.Contains(out, "kubernetes.io/arch") || strings.Contains(out, "instance-category") {
+		t.Errorf("defaults were written to the Provisioner: %s", out)
+	}
+	if text := r.UserData(strings.TrimPrefix(template.Message, "Created launch template, ")); !strings.Contains(text, "/etc/eks/bootstrap.sh 'testkarpenter'") {
+		t.Errorf("user data: %s", text)
+	}
+	for _, c := range r.Calls("ec2", "DescribeSubnets") {
+		if c.Params["Filter.1.Name"] == "tag:karpenter.sh/discovery" && c.Params["Filter.1.Value.1"] == "testkarpenter" {
+			book.Shows(t, "1.25", "the recorded DescribeSubnets asks for the tag")
+		}
+	}
+}
+
+// own is what is said of the chart's own pod that has no place.
+func own(t *testing.T, r *walk.Reader) {
+	t.Helper()
+	const pod = `"pod": "karpenter/karpenter-`
+	relaxed := r.Says(soon, "DEBUG", `Relaxing soft constraints for pod since it previously failed to schedule, removing: spec\.topologySpreadConstraints = .*`, pod)
+	const constraint = `{"maxSkew":1,"topologyKey":"topology.kubernetes.io/zone","whenUnsatisfiable":"ScheduleAnyway","labelSelector":{"matchLabels":{"app.kubernetes.io/instance":"karpenter","app.kubernetes.io/name":"karpenter"}}}`
+	if !strings.HasSuffix(relaxed.Message, " = "+constraint) {
+		t.Errorf("the constraint in %q is not %s", relaxed.Message, constraint)
+	}
+	book.Shows(t, "1.50", "the line, with the constraint as the document shows it")
+	const clause = `incompatible with provisioner "default", incompatible requirements, key karpenter\.sh/provisioner-name, karpenter\.sh/provisioner-name DoesNotExist not in karpenter\.sh/provisioner-name In \[default\]`
+	r.Says(soon, "ERROR", `Could not schedule pod, `+clause, pod)
+	if n := r.Count(`Could not schedule pod, ` + clause); n != 1 {
+		t.Errorf("the line came %d times", n)
+	}
+	book.Shows(t, "1.49", "the line, once")
+	book.Shows(t, "1.6", "the chart's pods are refused Tenon's nodes and stay on the managed one")
+}
+
+// nodes checks the labels of every node that Tenon made.
+func nodes(t *testing.T, r *walk.Reader) {
+	t.Helper()
+	all, err := r.Nodes(ours + "=default")
+	if err != nil || len(all) == 0 {
+		t.Fatalf("nodes of the Provisioner: %d, %v", len(all), err)
+	}
+	for _, n := range all {
+		for _, key := range []string{
+			"karpenter.sh/capacity-type", "karpenter.k8s.aws/instance-category", "karpenter.k8s.aws/instance-family", "karpenter.k8s.aws/instance-size",
+			"karpenter.k8s.aws/instance-cpu", "karpenter.k8s.aws/instance-memory", corev1.LabelTopologyZone, corev1.LabelInstanceTypeStable, corev1.LabelArchStable,
+		} {
+			if n.Labels[key] == "" {
+				t.Errorf("node %s has no label %s: %v", n.Name, key, n.Labels)
+			}
+		}
+		if !regexp.MustCompile("^" + host + "$").MatchString(n.Name) {
+			t.Errorf("the node is called %s", n.Name)
+		}
+	}
+	book.Shows(t, "X6", "labels of the nodes, the Provisioner's, the capacity type's and AWS's")
+}
+
+// empty takes the load away.
+func empty(t *testing.T, r *walk.Reader) {
+	r.Over()
+	r.Scale("inflate", 0)
+	r.Says(soon, "INFO", `Added TTL to empty node`, `"node": "ip-192-168-`)
+	book.Shows(t, "1.43", "the line, and the annotation with the time on the node")
+	r.Says(30*time.Second, "INFO", `Triggering termination after 10s for empty node`, `"node": "ip-192-168-`)
+	r.NoNodes(time.Minute, ours)
+	r.Says(soon, "INFO", `Cordoned node`, `"node": "ip-192-168-`)
+	r.Says(soon, "INFO", `Deleted node`, `"node": "ip-192-168-`)
+	r.InOrder(`Added TTL to empty node`, `Triggering termination`, `Cordoned node`, `Deleted node`)
+	book.Shows(t, "1.44", "after the lines the node is gone, and its machine")
+	book.Shows(t, "1.1", "0 to 5 to 0: nodes come for pods and go when empty")
+	book.Shows(t, "1.4", "seen in this order in the log: found, launching, launched, terminated")
+}
+
+// banana is the second Provisioner, alone and beside the first.
+func banana(t *testing.T, r *walk.Reader) {
+	workload := r.Read("001-condition-workload.RECONSTRUCTED.yaml")
+	r.Over()
+	r.Kubectl("delete", "provisioner", "default")
+	r.Apply("001-banana.yaml")
+	intolerant := regexp.MustCompile(`(?m)^      tolerations:\n(      [- ].*\n){2}`).ReplaceAllString(workload, "")
+	r.ApplyText(intolerant)
+	const clause = `incompatible with provisioner "banana", did not tolerate example\.com/special-taint=:NoSchedule`
+	l := r.Says(soon, "ERROR", `Could not schedule pod, `+clause, `"pod": "default/condition-workload-`)
+	if !strings.HasPrefix(l.Logger, "controller.provision") {
+		t.Errorf("the logger is %q", l.Logger)
+	}
+	r.Event(soon, "default", "FailedScheduling", `Failed to schedule pod, `+clause)
+	book.Shows(t, "1.47", "the line and the event of a pod without the toleration")
+
+	r.Kubectl("delete", "deployment", "condition-workload")
+	r.Within(soon, func() error {
+		pods, err := r.Pods("default", "app=condition-workload")
+		if err == nil && len(pods) > 0 {
+			err = fmt.Errorf("%d pods are left", len(pods))
+		}
+		return err
+	})
+	r.Apply("001-default.yaml")
+	r.Over()
+	r.ApplyText(workload)
+	r.Running(time.Minute, "default", "app=condition-workload", 3)
+	r.Says(soon, "INFO", launching, `"provisioner": "banana"`)
+	if n := planned(t, r); n != 3 {
+		t.Errorf("the lines launch nodes for %d pods, want 3", n)
+	}
+	book.Shows(t, "1.33", "the line, for 3 pods in all, each with the daemons' requests; several machines where these are cheaper; t types only if the user asks for them (decision 2)")
+	book.Shows(t, "1.31", "both Provisioners suit the pods; the nodes are banana's")
+	book.Shows(t, "1.30", "both are asked: banana has the weight")
+	all, err := r.Nodes(ours + "=banana")
+	if err != nil || len(all) == 0 {
+		t.Fatalf("nodes of banana: %d, %v", len(all), err)
+	}
+	for _, n := range all {
+		if n.Labels["billing-team"] != "my-team" || !hasTaint(n, corev1.Taint{Key: "example.com/special-taint", Effect: corev1.TaintEffectNoSchedule}) {
+			t.Errorf("node %s: labels %v, taints %v", n.Name, n.Labels, n.Spec.Taints)
+		}
+	}
+	book.Shows(t, "1.32", "the nodes carry the taint without a value and the label")
+	book.Shows(t, "X4", "a taint and a toleration without value meet")
+	book.Shows(t, "1.35", "one AWSNodeTemplate serves both Provisioners")
+	userData(t, r)
+}
+
+// at is the time of a line.
+func at(t *testing.T, l walk.Line) time.Time {
+	t.Helper()
+	out, err := time.Parse("2006-01-02T15:04:05.000Z", l.Time)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return out
+}
+
+// planned is how many pods the lines of launches speak of.
+func planned(t *testing.T, r *walk.Reader) int {
+	t.Helper()
+	sum := 0
+	for _, m := range regexp.MustCompile(`Launching node with (\d+) pods requesting \{"cpu":"(\d+)125m","pods":"(\d+)"\}`).FindAllStringSubmatch(r.Log(), -1) {
+		var n [3]int
+		for i := range n {
+			n[i], _ = strconv.Atoi(m[i+1]) // the pattern lets only numbers through
+		}
+		if n[1] != n[0] || n[2] != n[0]+2 {
+			t.Errorf("%d pods of 1 cpu and two daemons ask for %s", n[0], m[0])
+		}
+		sum += n[0]
+	}
+	return sum
+}
+
+func hasTaint(n corev1.Node, want corev1.Taint) bool {
+	for _, t := range n.Spec.Taints {
+		if t.Key == want.Key && t.Value == want.Value && t.Effect == want.Effect {
+			return true
+		}
+	}
+	return false
+}
+
+// userData compares banana's with the document's, whose endpoint and certificate are another cluster's.
+func userData(t *testing.T, r *walk.Reader) {
+	t.Helper()
+	l := r.Line(soon, `Created launch template, Karpenter-testkarpenter-\d+`)
+	got := r.UserData(strings.TrimPrefix(l.Message, "Created launch template, "))
+	want, _, _ := strings.Cut(r.Read("001-userdata.expected.sh"), "# Source")
+	for _, line := range strings.Split(strings.TrimSpace(want), "\n") {
+		line = regexp.MustCompile(`'(https://xxx|xxx).*?'`).ReplaceAllString(line, "\x00")
+		for part := range strings.SplitSeq(line, "\x00") {
+			if part = strings.TrimSpace(strings.TrimSuffix(part, `\`)); !strings.Contains(got, part) {
+				t.Errorf("the user data has no %q:\n%s", part, got)
+			}
+		}
+	}
+	book.Shows(t, "1.42", "the launch template's user data, piece by piece against the document's")
+	book.Shows(t, "X11", "labels and taints are in the user data and on the node")
+}
+
+// gone cleans up as the reader does.
+func gone(t *testing.T, r *walk.Reader) {
+	r.Kubectl("delete", "deployment", "inflate", "condition-workload")
+	r.NoNodes(time.Minute, ours)
+}
+
+func between(s, from, to string) string {
+	_, s, _ = strings.Cut(s, from)
+	s, _, _ = strings.Cut(s, to)
+	return fmt.Sprint(s)
+}
