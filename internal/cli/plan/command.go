@@ -150,7 +150,7 @@ func pictureOf(objects []object, shapes world.Catalog, at int64) (*world.World, 
 	}
 	in, err := load(objects)
 	if err == nil {
-		err = in.builder.SetCatalog(shapes)
+		err = in.sell(shapes)
 	}
 	if err != nil {
 		return nil, nil, err

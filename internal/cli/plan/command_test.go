@@ -182,3 +182,16 @@ func TestReplay(t *testing.T) {
 		t.Errorf("a kept world beside other objects: %v", err)
 	}
 }
+
+// An overlay makes another type the cheapest.
+func TestOverlay(t *testing.T) {
+	input := pool + podOf("a", "1")
+	if got := result(t, input).Nodes[0].InstanceType; got != "m5.large" {
+		t.Fatalf("without an overlay %s is bought", got)
+	}
+	overlay := `{"apiVersion":"karpenter.sh/v1alpha1","kind":"NodeOverlay","metadata":{"name":"paid"},"spec":{"price":"0.01","requirements":[{"key":"node.kubernetes.io/instance-type","operator":"In","values":["m5.2xlarge"]}]}}`
+	n := result(t, input+overlay).Nodes[0]
+	if n.InstanceType != "m5.2xlarge" || n.PricePerHour != 0.01 {
+		t.Errorf("with an overlay %s is bought at %v", n.InstanceType, n.PricePerHour)
+	}
+}

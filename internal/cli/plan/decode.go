@@ -19,6 +19,7 @@ import (
 	"sigs.k8s.io/yaml"
 
 	karpv1 "github.com/tenon-sh/tenon/api/karpenter/v1"
+	"github.com/tenon-sh/tenon/api/karpenter/v1alpha1"
 	"github.com/tenon-sh/tenon/api/karpenter/v1alpha5"
 	"github.com/tenon-sh/tenon/engine/amount"
 	"github.com/tenon-sh/tenon/engine/world"
@@ -50,6 +51,7 @@ func kinds() map[string]func() any {
 		"PriorityClass.scheduling.k8s.io": func() any { return &schedulingv1.PriorityClass{} },
 		"NodePool.karpenter.sh":           func() any { return &karpv1.NodePool{} },
 		"NodeClaim.karpenter.sh":          func() any { return &karpv1.NodeClaim{} },
+		"NodeOverlay.karpenter.sh":        func() any { return &v1alpha1.NodeOverlay{} },
 		"Provisioner.karpenter.sh":        func() any { return &v1alpha5.Provisioner{} },
 	}
 }

@@ -29,6 +29,7 @@ func resources() []schema.GroupVersionResource {
 		{Group: "policy", Version: "v1", Resource: "poddisruptionbudgets"},
 		{Group: "karpenter.sh", Version: "v1", Resource: "nodepools"},
 		{Group: "karpenter.sh", Version: "v1", Resource: "nodeclaims"},
+		{Group: "karpenter.sh", Version: "v1alpha1", Resource: "nodeoverlays"},
 		{Group: "karpenter.sh", Version: "v1alpha5", Resource: "provisioners"},
 		{Version: "v1", Resource: "pods"},
 	}

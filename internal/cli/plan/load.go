@@ -14,6 +14,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	karpv1 "github.com/tenon-sh/tenon/api/karpenter/v1"
+	"github.com/tenon-sh/tenon/api/karpenter/v1alpha1"
 	"github.com/tenon-sh/tenon/api/karpenter/v1alpha5"
 	"github.com/tenon-sh/tenon/engine/world"
 	"github.com/tenon-sh/tenon/internal/observe"
@@ -34,6 +35,8 @@ type input struct {
 	csi        map[string]*storagev1.CSINode
 	priorities map[string]*schedulingv1.PriorityClass
 	volumes    volumes
+	pools      []world.Pool
+	overlays   []observe.Overlay
 	seen       map[string]document
 }
 
@@ -101,9 +104,15 @@ func (in *input) sort(o object) error {
 	case *schedulingv1.PriorityClass:
 		in.priorities[v.Name] = v
 	case *karpv1.NodePool:
-		return in.pool(observe.NodePool(v))
+		in.pools = append(in.pools, observe.NodePool(v))
 	case *v1alpha5.Provisioner:
-		return in.pool(observe.Provisioner(v))
+		in.pools = append(in.pools, observe.Provisioner(v))
+	case *v1alpha1.NodeOverlay:
+		overlay, err := observe.NodeOverlay(v)
+		if err != nil {
+			return fmt.Errorf("NodeOverlay %s: %w", v.Name, err)
+		}
+		in.overlays = append(in.overlays, overlay)
 	case *karpv1.NodeClaim:
 		c := observe.Claim(v)
 		c.Template = template
@@ -120,16 +129,34 @@ func (in *input) sort(o object) error {
 func namespaced(v any) bool {
 	switch v.(type) {
 	case *corev1.Node, *corev1.Namespace, *corev1.PersistentVolume, *storagev1.StorageClass, *storagev1.CSINode,
-		*schedulingv1.PriorityClass, *karpv1.NodePool, *karpv1.NodeClaim, *v1alpha5.Provisioner:
+		*schedulingv1.PriorityClass, *karpv1.NodePool, *karpv1.NodeClaim, *v1alpha1.NodeOverlay, *v1alpha5.Provisioner:
 		return false
 	}
 	return true
 }
 
-// pool sets a pool as it would be if its class were ready: a file says nothing of that.
-func (in *input) pool(p world.Pool) error {
-	p.Template, p.NotReady = template, ""
-	return in.builder.SetPool(p)
+// sell sets the pools as they would be if their classes were ready, for a file
+// says nothing of that, and what they may buy. Where overlays correct what is
+// known, every pool has a catalogue of its own.
+func (in *input) sell(c world.Catalog) error {
+	if err := in.builder.SetCatalog(c); err != nil {
+		return err
+	}
+	for _, p := range in.pools {
+		p.Template, p.NotReady = template, ""
+		if len(in.overlays) > 0 {
+			own := observe.Overlaid(c, p, in.overlays)
+			p.Template = world.TemplateID(string(template) + "/" + p.ID.Kind + "/" + p.ID.Name)
+			own.Template = p.Template
+			if err := in.builder.SetCatalog(own); err != nil {
+				return err
+			}
+		}
+		if err := in.builder.SetPool(p); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // setNodes sets the nodes. A node whose file says nothing of its conditions is taken to be ready.
