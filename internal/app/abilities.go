@@ -76,7 +76,7 @@ func noticesOf(queue *notice.Queue, interrupted func(shape, zone string)) interr
 			return handle(ctx, in)
 		})
 	}
-	return interrupt.Source{Name: "SQS", Receive: receive, IDOf: machine.IDOf, Interrupted: interrupted}
+	return interrupt.Source{Name: queue.Name(), Receive: receive, IDOf: machine.IDOf, Interrupted: interrupted}
 }
 
 // sweepEvery is how often what a driver leaves behind is looked through.
