@@ -24,7 +24,8 @@ type Inspection struct {
 	Profile string
 
 	Reservations []awsv1.CapacityReservation // by id
-	Broken       map[string]*cloud.Error
+
+	Broken map[string]*cloud.Error
 }
 
 // Inspect finds what a class selects, each part for itself. The error is of

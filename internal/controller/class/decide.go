@@ -22,7 +22,10 @@ type Found struct {
 	Groups  []awsv1.SecurityGroup
 	Images  []awsv1.AMI
 	Profile string
-	Broken  map[string]*cloud.Error
+
+	Reservations []awsv1.CapacityReservation
+
+	Broken map[string]*cloud.Error
 }
 
 // parts are the conditions that what was found decides.
@@ -30,14 +33,16 @@ func parts() []string {
 	return []string{
 		awsv1.ConditionSubnetsReady, awsv1.ConditionSecurityGroupsReady, awsv1.ConditionAMIsReady,
 		awsv1.ConditionPlacementGroupReady, awsv1.ConditionInstanceProfileReady,
+		awsv1.ConditionCapacityReservationsReady,
 	}
 }
 
 // Status writes into a class what was found of it.
 func Status(o *awsv1.EC2NodeClass, f Found, now time.Time) {
-	c := o.Conditions(false)
+	c := o.Conditions(true)
 	c.Init(now)
 	o.Status.Subnets, o.Status.SecurityGroups, o.Status.AMIs, o.Status.InstanceProfile = f.Subnets, f.Groups, f.Images, f.Profile
+	o.Status.CapacityReservations = f.Reservations
 	for _, part := range parts() {
 		if e := f.Broken[part]; e != nil {
 			c.False(part, reasonOf(e, part), short(e.Error()), now)

@@ -97,14 +97,14 @@ func (r *NodeClasses) Reconcile(ctx context.Context, req reconcile.Request) (rec
 	if err != nil {
 		return loop.Result(0, err)
 	}
-	was := o.Conditions(false).Is("Ready")
+	was := o.Conditions(true).Is("Ready")
 	next, err := loop.PatchStatus(ctx, r.Client, o, func(o *awsv1.EC2NodeClass) { Status(o, found, r.Now()) })
 	if err != nil {
 		return loop.Result(0, err)
 	}
-	ready := next.Conditions(false).Is("Ready")
+	ready := next.Conditions(true).Is("Ready")
 	if was != ready {
-		log.FromContext(ctx).Info("class changed its readiness", "EC2NodeClass", o.Name, "ready", ready, "reason", next.Conditions(false).Get("Ready").Message)
+		log.FromContext(ctx).Info("class changed its readiness", "EC2NodeClass", o.Name, "ready", ready, "reason", next.Conditions(true).Get("Ready").Message)
 	}
 	if !ready {
 		return reconcile.Result{RequeueAfter: againBroken}, nil
