@@ -146,6 +146,19 @@ func (o *options) run(ctx context.Context, side string, w worldID) (outcome.Outc
 	return out, nil
 }
 
+// rewrite writes the page of a run that was measured before.
+func rewrite(from, page string) error {
+	data, err := os.ReadFile(from)
+	if err != nil {
+		return err
+	}
+	var run report.Run
+	if err := json.Unmarshal(data, &run); err != nil {
+		return fmt.Errorf("read %s: %w", from, err)
+	}
+	return save(run, page)
+}
+
 // save writes the page, its plots and its numbers.
 func save(run report.Run, page string) error {
 	folder := strings.TrimSuffix(page, filepath.Ext(page))

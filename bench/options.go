@@ -21,6 +21,7 @@ type options struct {
 	steps   int
 	out     string
 	write   string
+	from    string
 
 	// What a child is told.
 	child string
@@ -45,6 +46,7 @@ func (o *options) flags(f *flag.FlagSet) {
 	f.IntVar(&o.workers, "workers", 1, "workers of the peer, that look at open claims side by side")
 	f.IntVar(&o.steps, "steps", 0, "bound on our counted work; 0: the default")
 	f.StringVar(&o.out, "out", "", "page to write, with its plots beside it; none if empty")
+	f.StringVar(&o.from, "from", "", "results.json of a run to write the page of again, instead of deciding")
 	f.StringVar(&o.write, "write", "", "folder to write the worlds to, instead of deciding")
 
 	f.StringVar(&o.child, "child", "", "decide one world as this side and print the outcome; for the program itself")
