@@ -1,5 +1,6 @@
 // Command docs writes the pages of docs/reference that say what the code
-// already knows: the verbs and their flags, the metrics, and the settings of the chart.
+// already knows: the verbs and their flags, the metrics, the settings of the chart,
+// events, conditions, and labels.
 package main
 
 import (
@@ -27,13 +28,30 @@ func main() {
 		fmt.Fprintln(os.Stderr, "Usage: go run ./tools/docs <folder>")
 		os.Exit(2)
 	}
-	pages := map[string]string{"cli.md": commands(), "metrics.md": metrics(), "settings.md": settings()}
-	for name, text := range pages {
-		if err := os.WriteFile(filepath.Join(os.Args[1], name), []byte(text), 0o644); err != nil {
-			fmt.Fprintln(os.Stderr, "docs:", err)
-			os.Exit(1)
+	if err := run(os.Args[1]); err != nil {
+		fmt.Fprintln(os.Stderr, "docs:", err)
+		os.Exit(1)
+	}
+}
+
+// run writes all pages to a folder of the tree, two below its root.
+func run(dir string) error {
+	code, err := scan(filepath.Join(dir, "..", ".."), "api", "internal")
+	if err != nil {
+		return err
+	}
+	pages := map[string]string{"cli.md": commands(), "metrics.md": metrics(written(code)), "settings.md": settings()}
+	for name, page := range map[string]func(*source) (string, error){"events.md": events, "conditions.md": conditions, "labels.md": labels} {
+		if pages[name], err = page(code); err != nil {
+			return err
 		}
 	}
+	for name, text := range pages {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o644); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 const made = "<!-- Made by tools/docs from the code: `make docs`. -->\n\n"
@@ -100,12 +118,12 @@ func flags(b *strings.Builder, cmd *cobra.Command) {
 }
 
 // metrics describes the table of metrics.
-func metrics() string {
+func metrics(written func(string) bool) string {
 	var b strings.Builder
 	b.WriteString("# Metrics\n\n" + made)
 	b.WriteString("Names that begin with `karpenter_` and `operator_` are Karpenter's, with its labels; those that begin with `tenon_` are ours.\n" +
 		"Per-node metrics also have one label for each well-known label of nodes: its last part in snake case.\n" +
-		"This is every metric there can be; one that nothing has happened to has no series yet.\n" +
+		"One that nothing has happened to has no series yet. Those marked † are known and no code writes them yet: they have no series, or stay at 0.\n" +
 		"A metric has at most as many series as its line says; what would be more is left out and counted in\n" +
 		"`" + metric.DroppedSeries + "`.\n\n")
 	b.WriteString("| metric | kind | labels | stage | series | meaning |\n|---|---|---|---|---|---|\n")
@@ -114,7 +132,11 @@ func metrics() string {
 		if most == 0 {
 			most = metric.MaxSeries
 		}
-		fmt.Fprintf(&b, "| `%s` | %s | %s | %s | %d | %s |\n", m.Name, m.Kind, strings.Join(m.Labels, ", "), m.Stage, most, cell(m.Help))
+		mark := " †"
+		if written(m.Name) {
+			mark = ""
+		}
+		fmt.Fprintf(&b, "| `%s`%s | %s | %s | %s | %d | %s |\n", m.Name, mark, m.Kind, strings.Join(m.Labels, ", "), m.Stage, most, cell(m.Help))
 	}
 	return b.String()
 }
