@@ -193,7 +193,7 @@ func TestOptions(t *testing.T) {
 	maps.DeleteFunc(got, func(kind string, _ int) bool {
 		return !slices.Contains([]string{"NetworkPolicy", "ServiceMonitor", "PrometheusRule", "ConfigMap"}, kind)
 	})
-	want := map[string]int{"NetworkPolicy": 1, "ServiceMonitor": 1, "PrometheusRule": 1, "ConfigMap": 3}
+	want := map[string]int{"NetworkPolicy": 1, "ServiceMonitor": 1, "PrometheusRule": 1, "ConfigMap": 4}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("-want +got\n%s", diff)
 	}

@@ -1,6 +1,7 @@
 // Command docs writes the pages of docs/reference that say what the code
 // already knows: the verbs and their flags, the metrics, the settings of the chart,
-// events, conditions, and labels.
+// events, conditions, and labels; and the chart's dashboard and alerts, of the
+// same table of metrics.
 package main
 
 import (
@@ -43,6 +44,11 @@ func run(dir string) error {
 	pages := map[string]string{"cli.md": commands(), "metrics.md": metrics(written(code)), "settings.md": settings()}
 	for name, page := range map[string]func(*source) (string, error){"events.md": events, "conditions.md": conditions, "labels.md": labels} {
 		if pages[name], err = page(code); err != nil {
+			return err
+		}
+	}
+	for name, made := range map[string]func(func(string) bool) (string, error){"dashboards/overview.json": dashboard, "alerts.yaml": rules} {
+		if pages["../../charts/karpenter/"+name], err = made(written(code)); err != nil {
 			return err
 		}
 	}

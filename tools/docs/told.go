@@ -70,11 +70,12 @@ func conditionsToTell() map[string]string {
 		"RequirementsDrifted":           "The node no longer meets the pool's requirements.",
 		"InstanceTypeNotFound":          "The type is no longer sold to this pool.",
 
-		"SubnetsReady":         "Subnets were found.",
-		"SecurityGroupsReady":  "Security groups were found.",
-		"AMIsReady":            "Images were found.",
-		"PlacementGroupReady":  "The placement group was found, or none is asked for.",
-		"InstanceProfileReady": "The instance profile exists with its role.",
+		"SubnetsReady":              "Subnets were found.",
+		"SecurityGroupsReady":       "Security groups were found.",
+		"AMIsReady":                 "Images were found.",
+		"PlacementGroupReady":       "The placement group was found, or none is asked for.",
+		"CapacityReservationsReady": "Reservations were looked up.",
+		"InstanceProfileReady":      "The instance profile exists with its role.",
 
 		"SubnetsNotFound":                 "No subnet meets a term. Check tags and region; `tenon doctor` lists what there is.",
 		"SecurityGroupsNotFound":          "No security group meets a term. Check tags and VPC.",

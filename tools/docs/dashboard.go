@@ -1,0 +1,166 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/tenon-sh/tenon/internal/metric"
+)
+
+// A panel is one picture of a dashboard. What it asks of Prometheus follows
+// from the kind of its metric.
+type panel struct {
+	title, metric string
+	by            []string // labels that make a line each
+	unit          string
+}
+
+// panels are the pictures of the dashboard, row by row.
+func panels() []panel {
+	return []panel{
+		{"Pods refused", metric.SchedulerUnschedulable, nil, "short"},
+		{"Time to decide (p90)", metric.SchedulingDuration, nil, "s"},
+		{"Picture of the cluster complete", metric.ClusterStateSynced, nil, "short"},
+		{"Nodes in the picture", metric.ClusterStateNodes, nil, "short"},
+
+		{"Claims created", metric.ClaimsCreated, []string{"nodepool", "reason"}, "cps"},
+		{"Claims ended", metric.ClaimsTerminated, []string{"nodepool", "capacity_type"}, "cps"},
+		{"Claims given back, by reason", metric.ClaimsDisrupted, []string{"reason"}, "cps"},
+		{"Time from deletion to end (p90)", metric.ClaimsTerminationDuration, nil, "s"},
+
+		{"Pools: in use", metric.PoolsUsage, []string{"nodepool", "resource_type"}, "short"},
+		{"Pools: limit", metric.PoolsLimit, []string{"nodepool", "resource_type"}, "short"},
+		{"Nodes created", metric.NodesCreated, []string{"nodepool", "zone"}, "cps"},
+		{"Nodes drained", metric.NodesDrained, []string{"nodepool"}, "cps"},
+
+		{"Calls to the cloud (p90)", metric.CloudDuration, []string{"method"}, "s"},
+		{"Errors of the cloud", metric.CloudErrors, []string{"method", "error"}, "cps"},
+		{"Notices of interruption", metric.InterruptionReceived, []string{"message_type"}, "cps"},
+		{"Answers to evictions", metric.PodsEvictionRequests, []string{"code"}, "cps"},
+	}
+}
+
+// An alert tells people that something lasts that should not.
+type alert struct {
+	name, metric string
+	by           []string
+	is           string // what the metric's value is compared with
+	lasts        string
+	severity     string
+	summary, say string
+}
+
+func alerts() []alert {
+	return []alert{
+		{
+			"KarpenterPodsRefused", metric.SchedulerUnschedulable, nil, "> 0", "15m", "warning",
+			"Pods wait and no node that may be made would take them.",
+			"{{ $value }} pods are refused. Each has an event that says why: kubectl describe pod.",
+		},
+		{
+			"KarpenterCloudErrors", metric.CloudErrors, []string{"method", "error"}, "> 0.1", "15m", "warning",
+			"The cloud keeps refusing {{ $labels.method }}.",
+			"The error is {{ $labels.error }}. The log of the controller has its text.",
+		},
+		{
+			"KarpenterEvictionsRefused", metric.PodsEvictionRequests + `{code="429"}`, nil, "> 0", "1h", "warning",
+			"Nodes do not drain.",
+			"Disruption budgets refuse evictions without end. kubectl get pdb -A shows which allow nothing.",
+		},
+		{
+			"KarpenterBlind", metric.ClusterStateSynced, nil, "== 1", "10m", "critical",
+			"No controller runs that has read the cluster.",
+			"Pods that wait get no nodes. Look at the pods of the release and their log.",
+		},
+	}
+}
+
+// ask is the expression for a metric, added up by labels; what a metric that
+// is unknown, is not written or lacks a label would answer is an error.
+func ask(name string, by []string, window string, written func(string) bool) (string, error) {
+	bare, only, _ := strings.Cut(name, "{")
+	if only != "" {
+		only = "{" + only
+	}
+	all := metric.Table(nil)
+	i := slices.IndexFunc(all, func(m metric.Metric) bool { return m.Name == bare })
+	if i < 0 || !written(bare) {
+		return "", fmt.Errorf("metric %s is not in the table, or no code writes it", bare)
+	}
+	for _, label := range by {
+		if !slices.Contains(all[i].Labels, label) {
+			return "", fmt.Errorf("metric %s has no label %s", bare, label)
+		}
+	}
+	list := strings.Join(by, ", ")
+	switch all[i].Kind {
+	case metric.Counter:
+		return fmt.Sprintf("sum by (%s) (rate(%s%s[%s]))", list, bare, only, window), nil
+	case metric.Histogram:
+		return fmt.Sprintf("histogram_quantile(0.9, sum by (%s) (rate(%s_bucket%s[%s])))", strings.Join(slices.Concat([]string{"le"}, by), ", "), bare, only, window), nil
+	case metric.Gauge:
+		return fmt.Sprintf("max by (%s) (%s%s)", list, bare, only), nil
+	case metric.Summary:
+	}
+	return "", fmt.Errorf("metric %s is a %s, which no panel shows", bare, all[i].Kind)
+}
+
+// dashboard is the dashboard in Grafana's JSON.
+func dashboard(written func(string) bool) (string, error) {
+	help := map[string]string{}
+	for _, m := range metric.Table(nil) {
+		help[m.Name] = m.Help
+	}
+	type object = map[string]any
+	source := object{"type": "prometheus", "uid": "${datasource}"}
+	var shown []object
+	for i, p := range panels() {
+		expr, err := ask(p.metric, p.by, "$__rate_interval", written)
+		if err != nil {
+			return "", fmt.Errorf("panel %q: %w", p.title, err)
+		}
+		var legend []string
+		for _, label := range p.by {
+			legend = append(legend, "{{"+label+"}}")
+		}
+		shown = append(shown, object{
+			"id": i + 1, "type": "timeseries", "title": p.title, "description": help[p.metric], "datasource": source,
+			"gridPos":     object{"h": 8, "w": 6, "x": i % 4 * 6, "y": i / 4 * 8},
+			"fieldConfig": object{"defaults": object{"unit": p.unit, "min": 0}, "overrides": []object{}},
+			"targets":     []object{{"refId": "A", "datasource": source, "expr": expr, "legendFormat": strings.Join(legend, " ")}},
+		})
+	}
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
+	e.SetIndent("", " ")
+	err := e.Encode(object{
+		"title": "Karpenter (Tenon)", "uid": "tenon-overview", "schemaVersion": 39, "tags": []string{"karpenter"}, "refresh": "30s",
+		"time":       object{"from": "now-6h", "to": "now"},
+		"templating": object{"list": []object{{"name": "datasource", "type": "datasource", "query": "prometheus"}}},
+		"panels":     shown,
+	})
+	return b.String(), err
+}
+
+// rules are the alert rules, as the groups of a PrometheusRule.
+func rules(written func(string) bool) (string, error) {
+	var b strings.Builder
+	b.WriteString("# Made by tools/docs from the table of metrics: `make docs`.\n- name: karpenter\n  rules:\n")
+	for _, a := range alerts() {
+		expr, err := ask(a.metric, a.by, "10m", written)
+		if err != nil {
+			return "", fmt.Errorf("alert %s: %w", a.name, err)
+		}
+		expr += " " + a.is
+		if a.is == "== 1" { // the alert is that nobody says so
+			expr = "absent(" + expr + ")"
+		}
+		fmt.Fprintf(&b, "    - alert: %s\n      expr: '%s'\n      for: %s\n      labels:\n        severity: %s\n      annotations:\n        summary: '%s'\n        description: '%s'\n",
+			a.name, expr, a.lasts, a.severity, a.summary, a.say)
+	}
+	return b.String(), nil
+}

@@ -1,0 +1,144 @@
+package main
+
+import (
+	"maps"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/prometheus/client_golang/prometheus"
+
+	"github.com/tenon-sh/tenon/internal/metric"
+)
+
+var named = regexp.MustCompile(`\b(?:karpenter|operator|tenon)_[a-z_]+`)
+
+// TestShownIsServed has a process count everything once and looks for what the
+// dashboard and the alerts ask for among what it serves.
+func TestShownIsServed(t *testing.T) {
+	code, err := scan("../..", "api", "internal")
+	if err != nil {
+		t.Fatal(err)
+	}
+	board, err := dashboard(written(code))
+	if err != nil {
+		t.Fatal(err)
+	}
+	groups, err := rules(written(code))
+	if err != nil {
+		t.Fatal(err)
+	}
+	served := serve(t)
+	asked := map[string]bool{}
+	for line := range strings.SplitSeq(board+groups, "\n") {
+		if _, expr, ok := strings.Cut(line, "expr"); ok {
+			for _, name := range named.FindAllString(expr, -1) {
+				asked[name] = true
+			}
+		}
+	}
+	if len(asked) < 15 {
+		t.Errorf("only %d metrics are asked for: %v", len(asked), slices.Sorted(maps.Keys(asked)))
+	}
+	for name := range asked {
+		if !served[name] {
+			t.Errorf("%s is asked for and not served", name)
+		}
+	}
+}
+
+// serve returns the names that a process serves that has counted everything once.
+func serve(t *testing.T) map[string]bool {
+	t.Helper()
+	registry := prometheus.NewPedanticRegistry()
+	set, err := metric.New(registry, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, m := range metric.Table(nil) {
+		values := make([]string, len(m.Labels))
+		switch {
+		case m.PerObject:
+			set.Replace(m.Name, []metric.Sample{{Labels: values, Value: 1}})
+		case m.Kind == metric.Gauge:
+			set.Put(m.Name, 1, values...)
+		case m.Kind == metric.Counter:
+			set.Add(m.Name, 1, values...)
+		default:
+			set.Observe(m.Name, 1, values...)
+		}
+	}
+	families, err := registry.Gather()
+	if err != nil {
+		t.Fatal(err)
+	}
+	served := map[string]bool{}
+	for _, f := range families {
+		served[f.GetName()] = true
+		if f.GetMetric()[0].Histogram != nil {
+			served[f.GetName()+"_bucket"] = true
+		}
+	}
+	return served
+}
+
+func TestAsk(t *testing.T) {
+	all := func(string) bool { return true }
+	for name, tc := range map[string]struct {
+		metric  string
+		by      []string
+		written func(string) bool
+		want    string
+	}{
+		"a counter grows": {
+			metric.CloudErrors, []string{"method"}, all,
+			"sum by (method) (rate(karpenter_cloudprovider_errors_total[5m]))",
+		},
+		"some of its series": {
+			metric.PodsEvictionRequests + `{code="429"}`, nil, all,
+			`sum by () (rate(karpenter_pods_eviction_requests_total{code="429"}[5m]))`,
+		},
+		"a gauge is the same from every replica": {
+			metric.ClusterStateNodes, nil, all, "max by () (karpenter_cluster_state_node_count)",
+		},
+		"of a histogram one wants to know how bad it gets": {
+			metric.SchedulingDuration, nil, all,
+			"histogram_quantile(0.9, sum by (le) (rate(karpenter_scheduler_scheduling_duration_seconds_bucket[5m])))",
+		},
+		"there is no such metric": {"karpenter_moons", nil, all, "metric karpenter_moons is not in the table, or no code writes it"},
+		"nothing would answer": {
+			metric.CloudErrors, nil, func(string) bool { return false },
+			"metric karpenter_cloudprovider_errors_total is not in the table, or no code writes it",
+		},
+		"there is no such label": {metric.CloudErrors, []string{"moon"}, all, "metric karpenter_cloudprovider_errors_total has no label moon"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			got, err := ask(tc.metric, tc.by, "5m", tc.written)
+			if err != nil {
+				got = err.Error()
+			}
+			if diff := cmp.Diff(tc.want, got); diff != "" {
+				t.Error(diff)
+			}
+		})
+	}
+}
+
+// TestEveryEventIsTold has an event that no line explains refused, and a line that no code backs.
+func TestEveryEventIsTold(t *testing.T) {
+	known := map[string]bool{}
+	for reason := range eventsToTell() {
+		known[reason] = true
+	}
+	if _, err := events(&source{events: map[string]bool{"Eclipse": true}, strings: known}); err == nil {
+		t.Error("an event without a line passes")
+	}
+	if _, err := events(&source{strings: map[string]bool{}}); err == nil {
+		t.Error("lines that no code backs pass")
+	}
+	if _, err := events(&source{strings: known}); err != nil {
+		t.Error(err)
+	}
+}
