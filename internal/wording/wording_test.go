@@ -99,53 +99,63 @@ func TestRefusal(t *testing.T) {
 	}{
 		"Taint": {
 			"A taint without a value is written with its equals sign.",
-			[]world.Pool{banana}, waiting(t, map[string]string{"cpu": "1"}),
+			[]world.Pool{banana},
+			waiting(t, map[string]string{"cpu": "1"}),
 			`incompatible with provisioner "banana", did not tolerate example.com/special-taint=:NoSchedule`,
 		},
 		"Own": {
 			"The controller's own pods forbid the nodes that it makes.",
-			[]world.Pool{provisioner("default")}, own,
+			[]world.Pool{provisioner("default")},
+			own,
 			`incompatible with provisioner "default", incompatible requirements, key karpenter.sh/provisioner-name, karpenter.sh/provisioner-name DoesNotExist not in karpenter.sh/provisioner-name In [default]`,
 		},
 		"Several": {
 			"The clauses of several pools are joined, the heaviest first.",
-			[]world.Pool{provisioner("default"), heavy}, own,
+			[]world.Pool{provisioner("default"), heavy},
+			own,
 			`incompatible with provisioner "banana", did not tolerate example.com/special-taint=:NoSchedule, incompatible requirements, key karpenter.sh/provisioner-name, karpenter.sh/provisioner-name DoesNotExist not in karpenter.sh/provisioner-name In [banana]; ` +
 				`incompatible with provisioner "default", incompatible requirements, key karpenter.sh/provisioner-name, karpenter.sh/provisioner-name DoesNotExist not in karpenter.sh/provisioner-name In [default]`,
 		},
 		"NodePool": {
 			"A NodePool is worded likewise, and every taint is named.",
-			[]world.Pool{node}, waiting(t, map[string]string{"cpu": "1"}),
+			[]world.Pool{node},
+			waiting(t, map[string]string{"cpu": "1"}),
 			`incompatible with nodepool "x", did not tolerate a=b:NoExecute, did not tolerate c=:NoSchedule`,
 		},
 		"Narrowed": {
 			"Zones that the pool excludes clash with what the pod demands.",
-			[]world.Pool{provisioner("default", label.Is(label.Zone, "ap-northeast-2a"))}, zoned,
+			[]world.Pool{provisioner("default", label.Is(label.Zone, "ap-northeast-2a"))},
+			zoned,
 			`incompatible with provisioner "default", incompatible requirements, key topology.kubernetes.io/zone, topology.kubernetes.io/zone In [antarctica-east1 antarctica-west1] not in topology.kubernetes.io/zone In [ap-northeast-2a]`,
 		},
 		"Nowhere": {
 			"Zones that no type is sold in are part of the demand that nothing satisfies; a pod without requests asks for its place alone.",
-			[]world.Pool{provisioner("default")}, zoned,
+			[]world.Pool{provisioner("default")},
+			zoned,
 			`incompatible with provisioner "default", no instance type satisfied resources {"pods":"1"} and requirements karpenter.sh/capacity-type In [on-demand], karpenter.sh/provisioner-name In [default], kubernetes.io/arch In [amd64], kubernetes.io/os In [linux], topology.kubernetes.io/zone In [antarctica-east1 antarctica-west1]`,
 		},
 		"Undefined": {
 			"A label of the user's own has to come from the pool.",
-			[]world.Pool{provisioner("default")}, custom,
+			[]world.Pool{provisioner("default")},
+			custom,
 			`incompatible with provisioner "default", incompatible requirements, key team, team In [a] not in team DoesNotExist`,
 		},
 		"Large": {
 			"Amounts are written as their owner wrote them.",
-			[]world.Pool{provisioner("default", label.Is("karpenter.k8s.aws/instance-category", "c", "m", "t"))}, waiting(t, map[string]string{"cpu": "100", "memory": "256M"}),
+			[]world.Pool{provisioner("default", label.Is("karpenter.k8s.aws/instance-category", "c", "m", "t"))},
+			waiting(t, map[string]string{"cpu": "100", "memory": "256M"}),
 			`incompatible with provisioner "default", no instance type satisfied resources {"cpu":"100","memory":"256M","pods":"1"} and requirements karpenter.k8s.aws/instance-category In [c m t], karpenter.sh/capacity-type In [on-demand], karpenter.sh/provisioner-name In [default], kubernetes.io/arch In [amd64], kubernetes.io/os In [linux]`,
 		},
 		"Limit": {
 			"A limit names what is used and what would be needed.",
-			[]world.Pool{gpu}, waiting(t, map[string]string{"cpu": "1"}),
+			[]world.Pool{gpu},
+			waiting(t, map[string]string{"cpu": "1"}),
 			`all available instance types exceed limits for provisioner "gpu", cpu: limit 1, used 0, a node would need 2`,
 		},
 		"StrangeKey": {
 			"A topology key that no machine has is said, and breaks nothing.",
-			[]world.Pool{provisioner("default")}, strange,
+			[]world.Pool{provisioner("default")},
+			strange,
 			`incompatible with provisioner "default", unsatisfiable topology constraint, topology spread, kubernetes.io/zone is not a label there`,
 		},
 		"NoPool": {"", nil, waiting(t, map[string]string{"cpu": "1"}), "no provisioners found"},
@@ -156,7 +166,9 @@ func TestRefusal(t *testing.T) {
 		},
 		"Invalid": {
 			"What is wrong with the pod itself is said as it is.",
-			[]world.Pool{banana}, world.Pod{Key: world.Key{Namespace: "default", Name: "p"}, Waiting: true, Problems: []string{"spec.x is wrong"}}, "spec.x is wrong",
+			[]world.Pool{banana},
+			world.Pod{Key: world.Key{Namespace: "default", Name: "p"}, Waiting: true, Problems: []string{"spec.x is wrong"}},
+			"spec.x is wrong",
 		},
 	}
 	for name, tc := range tests {

@@ -23,6 +23,7 @@ import (
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/tools/clientcmd"
 
+	_ "github.com/tenon-sh/tenon/internal/cli/controller" // what is built here: without it, go test would take a run from its cache
 	"github.com/tenon-sh/tenon/internal/clock"
 	"github.com/tenon-sh/tenon/internal/kube"
 	"github.com/tenon-sh/tenon/internal/kubetest"
@@ -62,10 +63,7 @@ func Open(t *testing.T, o playground.Options) *Reader {
 	case err != nil:
 		t.Fatal(err)
 	}
-	dir, err := os.MkdirTemp("", "document-")
-	if err != nil {
-		t.Fatal(err)
-	}
+	dir := t.TempDir()
 	o.Dir, o.Now, o.Life, o.Grace = playground.Dir(dir), clock.Wall, io.Discard, 5*time.Minute
 	o.Tenon = build(t, dir)
 	o.ControllerFlags = append(o.ControllerFlags, "--log-level", "debug")
@@ -91,7 +89,6 @@ func Open(t *testing.T, o playground.Options) *Reader {
 		if t.Failed() {
 			t.Logf("the controller's log:\n%s", tail(r.log))
 		}
-		_ = os.RemoveAll(dir)
 	})
 	config, err := clientcmd.BuildConfigFromFlags("", r.contact.Kubeconfig)
 	if err != nil {
