@@ -61,7 +61,9 @@ func alerts() []alert {
 			"{{ $value }} pods are refused. Each has an event that says why: kubectl describe pod.",
 		},
 		{
-			"KarpenterCloudErrors", metric.CloudErrors, []string{"method", "error"}, "> 0.1", "15m", "warning",
+			"KarpenterCloudErrors", metric.CloudErrors,
+			[]string{"method", "error"},
+			"> 0.1", "15m", "warning",
 			"The cloud keeps refusing {{ $labels.method }}.",
 			"The error is {{ $labels.error }}. The log of the controller has its text.",
 		},

@@ -2,6 +2,7 @@ package main
 
 import (
 	"maps"
+	"os"
 	"regexp"
 	"slices"
 	"strings"
@@ -93,7 +94,9 @@ func TestAsk(t *testing.T) {
 		want    string
 	}{
 		"a counter grows": {
-			metric.CloudErrors, []string{"method"}, all,
+			metric.CloudErrors,
+			[]string{"method"},
+			all,
 			"sum by (method) (rate(karpenter_cloudprovider_errors_total[5m]))",
 		},
 		"some of its series": {
@@ -140,5 +143,27 @@ func TestEveryEventIsTold(t *testing.T) {
 	}
 	if _, err := events(&source{strings: known}); err != nil {
 		t.Error(err)
+	}
+}
+
+// TestEveryRefusalIsFindable looks for each code of a refusal on the page that
+// people search when a pod waits.
+func TestEveryRefusalIsFindable(t *testing.T) {
+	page, err := os.ReadFile("../../docs/guide/troubleshooting.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	code, err := scan("../..", "engine/reason")
+	if err != nil {
+		t.Fatal(err)
+	}
+	codes := code.constants["engine/reason"]
+	if len(codes) < 20 {
+		t.Fatalf("only %d codes were found: %v", len(codes), codes)
+	}
+	for _, c := range codes {
+		if !strings.Contains(string(page), "`"+c.Value+"`") {
+			t.Errorf("docs/guide/troubleshooting.md does not say what to do about %s", c.Value)
+		}
 	}
 }
