@@ -20,27 +20,30 @@ type Step struct {
 	Again  time.Duration
 }
 
-// Next returns the step that is due for a claim at now.
-func Next(c *v1.NodeClaim, now time.Time) Step {
+// Next returns the step that is due at now for a claim that was first seen at
+// seen: its creation was dated by another's clock.
+func Next(c *v1.NodeClaim, seen, now time.Time) Step {
 	if c.DeletionTimestamp != nil || c.Conditions().Is(v1.ConditionRegistered) {
 		return Step{}
 	}
 	if !c.Conditions().Is(v1.ConditionLaunched) {
-		if left := since(c, v1.ConditionLaunched).Add(LaunchTimeout).Sub(now); left > 0 {
+		if left := tried(c, seen).Add(LaunchTimeout).Sub(now); left > 0 {
 			return Step{Again: left}
 		}
 		return Step{GiveUp: enact.LaunchTimeout}
 	}
-	if left := since(c, v1.ConditionRegistered).Add(RegistrationTimeout).Sub(now); left > 0 {
+	launched := c.Conditions().Get(v1.ConditionLaunched).LastTransitionTime.Time // by our own clock
+	if left := launched.Add(RegistrationTimeout).Sub(now); left > 0 {
 		return Step{Again: left}
 	}
 	return Step{GiveUp: enact.RegistrationTimeout}
 }
 
-// since is when a condition last changed; before anyone has judged it, when the claim was made.
-func since(c *v1.NodeClaim, kind string) time.Time {
-	if s := c.Conditions().Get(kind); s != nil && !s.LastTransitionTime.IsZero() {
+// tried is when a launch was last judged; before that, when the claim was seen
+// first. A condition as old as the claim was judged by nobody.
+func tried(c *v1.NodeClaim, seen time.Time) time.Time {
+	if s := c.Conditions().Get(v1.ConditionLaunched); s != nil && s.LastTransitionTime.After(c.CreationTimestamp.Time) {
 		return s.LastTransitionTime.Time
 	}
-	return c.CreationTimestamp.Time
+	return seen
 }

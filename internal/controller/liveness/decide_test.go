@@ -34,9 +34,22 @@ func TestNext(t *testing.T) {
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
-			if got := liveness.Next(tc.claim, noon); got != tc.want {
+			if got := liveness.Next(tc.claim, tc.claim.CreationTimestamp.Time, noon); got != tc.want {
 				t.Errorf("%+v, want %+v: %s", got, tc.want, tc.why)
 			}
 		})
+	}
+}
+
+// The API server's clock may be behind: a claim that is new to us is young.
+func TestAnotherClock(t *testing.T) {
+	noon := time.Date(2026, 1, 1, 12, 0, 0, 0, time.UTC)
+	c := &v1.NodeClaim{ObjectMeta: metav1.ObjectMeta{CreationTimestamp: metav1.NewTime(noon.Add(-time.Hour))}}
+	if got, want := liveness.Next(c, noon, noon), (liveness.Step{Again: liveness.LaunchTimeout}); got != want {
+		t.Errorf("new to us: %+v, want %+v", got, want)
+	}
+	c.Conditions().True(v1.ConditionLaunched, "", "", noon)
+	if got, want := liveness.Next(c, noon, noon), (liveness.Step{Again: liveness.RegistrationTimeout}); got != want {
+		t.Errorf("just launched: %+v, want %+v", got, want)
 	}
 }
