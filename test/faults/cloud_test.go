@@ -1,0 +1,207 @@
+package faults
+
+import (
+	"errors"
+	"fmt"
+	"testing"
+	"time"
+
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	v1 "github.com/tenon-sh/tenon/api/karpenter/v1"
+	"github.com/tenon-sh/tenon/internal/kubetest"
+	"github.com/tenon-sh/tenon/internal/sim/fault"
+	"github.com/tenon-sh/tenon/internal/sim/kubelet"
+	"github.com/tenon-sh/tenon/internal/sim/market"
+	"github.com/tenon-sh/tenon/test/stage"
+)
+
+var errNotYet = errors.New("not yet")
+
+// There is no capacity anywhere: it is asked for with patience. A controller
+// that knows nothing of that buys it when there is some.
+func TestNoCapacity(t *testing.T) {
+	s, _ := play(t, stage.Options{})
+	ns := kubetest.Namespace(t)
+	in := s.Inside(t, 0, kubetest.Config(t))
+	s.Account.Market.SetCapacity(market.Capacity{})
+	web := stage.Apart(ns, "web", 2)
+	s.Make(t, web)
+	event(t, s, "NodeClaim", "InsufficientCapacityError")
+	calm := s.Calls("CreateFleet")
+	quiet(t, 5*time.Second, func() error {
+		if n := s.Calls("CreateFleet") - calm; n > 5 {
+			return fmt.Errorf("%d more calls of CreateFleet while there is no capacity", n)
+		}
+		return nil
+	})
+	bought(t, s, 0)
+	s.Account.Market.ClearCapacity(market.Capacity{})
+	in.Stop() // with it goes its memory of what was sold out
+	s.Inside(t, 0, kubetest.Config(t))
+	s.Runs(t, soon, ns, 2)
+	bought(t, s, 2)
+	deleteNodes(t, s, web)
+}
+
+// Answers of the cloud are lost: the work is done once all the same.
+func TestAnswersLost(t *testing.T) {
+	s, _ := play(t, stage.Options{})
+	ns := kubetest.Namespace(t)
+	s.Inside(t, 0, kubetest.Config(t))
+	for _, action := range []string{"CreateFleet", "CreateTags", "TerminateInstances", "CreateLaunchTemplate"} {
+		s.Account.Rules.Add(fault.Rule{Service: "ec2", Action: action, Kind: fault.Lose, Times: 2})
+	}
+	web := stage.Apart(ns, "web", 3)
+	s.Make(t, web)
+	s.Runs(t, soon, ns, 3)
+	bought(t, s, 3)
+	deleteNodes(t, s, web)
+	bought(t, s, 3)
+}
+
+// The controller loses its permissions: it says so, tries with patience, and
+// goes on when it has them back.
+func TestPermissionsLost(t *testing.T) {
+	s, _ := play(t, stage.Options{})
+	ns := kubetest.Namespace(t)
+	in := s.Inside(t, 0, kubetest.Config(t))
+	first := stage.Apart(ns, "first", 1)
+	s.Make(t, first)
+	s.Runs(t, soon, ns, 1)
+	denied := s.Account.Rules.Add(fault.Rule{Kind: fault.Deny})
+	before, errorsBefore := total(s), len(in.Log.Lines("ERROR"))
+	web := stage.Apart(ns, "web", 2)
+	s.Make(t, web)
+	kubetest.Within(t, soon, func() error {
+		if len(in.Log.Lines("ERROR", "UnauthorizedOperation")) == 0 {
+			return errNotYet
+		}
+		return nil
+	})
+	quiet(t, 8*time.Second, func() error {
+		calls, said := total(s)-before, len(in.Log.Lines("ERROR"))-errorsBefore
+		if calls > 60 || said > 15 {
+			return fmt.Errorf("%d calls and %d errors while nothing is permitted", calls, said)
+		}
+		return nil
+	})
+	t.Logf("%d calls, and these errors: %q", total(s)-before, in.Log.Lines("ERROR")[errorsBefore:])
+	s.Account.Rules.Remove(denied.ID)
+	s.Runs(t, 70*time.Second, ns, 3)
+	bought(t, s, 3)
+	deleteNodes(t, s, first, web)
+}
+
+func total(s *stage.Stage) int {
+	n := 0
+	for _, c := range s.Account.Market.Counts() {
+		n += c
+	}
+	return n
+}
+
+// quiet fails a test when something does not hold for a while.
+func quiet(t *testing.T, long time.Duration, check func() error) {
+	t.Helper()
+	end := time.After(long)
+	tick := time.NewTicker(100 * time.Millisecond)
+	defer tick.Stop()
+	for {
+		if err := check(); err != nil {
+			t.Fatal(err)
+		}
+		select {
+		case <-end:
+			return
+		case <-tick.C:
+		}
+	}
+}
+
+// A machine that never joins is given back after fifteen minutes, by a
+// controller that was not there when it was bought, and another is bought.
+func TestNeverJoins(t *testing.T) {
+	s, pool := play(t, stage.Options{})
+	ns := kubetest.Namespace(t)
+	s.Break(kubelet.Faults{NeverRegisters: true})
+	in := s.Inside(t, 0, kubetest.Config(t))
+	web := stage.Apart(ns, "web", 1)
+	s.Make(t, web)
+	var bad v1.NodeClaim
+	kubetest.Within(t, soon, func() error {
+		claims, err := s.Claims()
+		if err != nil {
+			return err
+		}
+		if len(claims) != 1 || !claims[0].Conditions().Is(v1.ConditionLaunched) {
+			return fmt.Errorf("%d claims", len(claims))
+		}
+		bad = claims[0]
+		return nil
+	})
+	in.Stop()
+	s.Break(kubelet.Faults{})
+	s.Inside(t, 16*time.Minute, kubetest.Config(t))
+	s.Runs(t, soon, ns, 1)
+	kubetest.Within(t, soon, func() error {
+		if err := client.IgnoreNotFound(s.Client.Get(t.Context(), client.ObjectKeyFromObject(&bad), &bad)); err != nil {
+			return err
+		}
+		if alive := s.Alive(); len(alive) != 1 || stage.ProviderID(alive[0]) == bad.Status.ProviderID {
+			return fmt.Errorf("machines %v, claim %s", alive, bad.Name)
+		}
+		return nil
+	})
+	bought(t, s, 2)
+	if err := s.Client.Get(t.Context(), client.ObjectKeyFromObject(pool), pool); err != nil {
+		t.Fatal(err)
+	}
+	deleteNodes(t, s, web)
+}
+
+// A machine dies: its pod runs on another, and its node and claim go.
+func TestMachineDies(t *testing.T) {
+	slow(t)
+	s, _ := play(t, stage.Options{})
+	ns := kubetest.Namespace(t)
+	s.Inside(t, 0, kubetest.Config(t))
+	web := stage.Apart(ns, "web", 1)
+	s.Make(t, web)
+	s.Runs(t, soon, ns, 1)
+	dead := s.Alive()[0]
+	if err := s.Account.Market.Kill(dead.ID); err != nil {
+		t.Fatal(err)
+	}
+	kubetest.Within(t, 6*time.Minute, func() error {
+		nodes, err := s.Nodes()
+		if err != nil {
+			return err
+		}
+		if len(nodes) != 1 || nodes[0].Spec.ProviderID == stage.ProviderID(dead) {
+			return fmt.Errorf("%d nodes, the dead one may be among them", len(nodes))
+		}
+		return nil
+	})
+	s.Runs(t, soon, ns, 1)
+	bought(t, s, 2)
+	deleteNodes(t, s, web)
+}
+
+// A burst of a hundred nodes meets the limits that AWS puts on calls.
+func TestBurstWithinLimits(t *testing.T) {
+	slow(t)
+	s, _ := play(t, stage.Options{Real: true})
+	ns := kubetest.Namespace(t)
+	in := s.Inside(t, 0, kubetest.Config(t))
+	web := stage.Apart(ns, "web", 100)
+	s.Make(t, web)
+	s.Runs(t, 2*time.Minute, ns, 100)
+	bought(t, s, 100)
+	t.Logf("calls: %v", s.Account.Market.Counts())
+	if said := in.Log.Lines("ERROR"); len(said) > 5 {
+		t.Errorf("%d errors in the log, the first: %s", len(said), said[0])
+	}
+	s.Drop(t, web)
+	deleteNodes(t, s)
+}
