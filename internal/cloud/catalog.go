@@ -110,6 +110,22 @@ func (c *Cloud) Refresh(ctx context.Context) time.Time {
 	return next
 }
 
+// What is sold out may come back any minute: for so long after the last refusal
+// catalogues are asked for so often.
+const (
+	comesBack = 30 * time.Minute
+	lookAgain = time.Minute
+)
+
+// mark notes that an offer of a catalogue was just found to be sold out.
+func (c *Cloud) mark(id world.TemplateID) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if e := c.templates[id]; e != nil {
+		e.soldOut = c.cfg.Now()
+	}
+}
+
 // afterFailure is how long a catalogue that could not be had is left alone.
 const afterFailure = 10 * time.Second
 
@@ -131,6 +147,9 @@ func (c *Cloud) renew(ctx context.Context, id world.TemplateID) {
 	e.err, e.next = err, c.cfg.Now().Add(c.cfg.Fresh)
 	if err != nil {
 		e.next = c.cfg.Now().Add(min(afterFailure, c.cfg.Fresh))
+	}
+	if !e.soldOut.IsZero() && c.cfg.Now.Since(e.soldOut) < comesBack {
+		e.next = c.cfg.Now().Add(min(lookAgain, e.next.Sub(c.cfg.Now())))
 	}
 	fresh := err == nil && (e.version == "" || got.Version != e.version) && c.templates[id] == e
 	if fresh {

@@ -58,6 +58,7 @@ type entry struct {
 	template Template
 	version  string
 	next     time.Time // when it is due; zero: now
+	soldOut  time.Time // when an offer of it was last refused as sold out; zero: never
 	err      error
 }
 
@@ -207,6 +208,7 @@ func (c *Cloud) soldOut(ctx context.Context, orders []Order, out []Outcome) {
 		id := orders[i].Template.ID
 		if CodeOf(o.Err) == Capacity && !seen[id] {
 			seen[id] = true
+			c.mark(id)
 			c.renew(ctx, id)
 		}
 	}
