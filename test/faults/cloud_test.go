@@ -21,6 +21,7 @@ var errNotYet = errors.New("not yet")
 // There is no capacity anywhere: it is asked for with patience. A controller
 // that knows nothing of that buys it when there is some.
 func TestNoCapacity(t *testing.T) {
+	slow(t)
 	s, _ := play(t, stage.Options{})
 	ns := kubetest.Namespace(t)
 	in := s.Inside(t, 0, kubetest.Config(t))
@@ -63,6 +64,7 @@ func TestAnswersLost(t *testing.T) {
 // The controller loses its permissions: it says so, tries with patience, and
 // goes on when it has them back.
 func TestPermissionsLost(t *testing.T) {
+	slow(t)
 	s, _ := play(t, stage.Options{})
 	ns := kubetest.Namespace(t)
 	in := s.Inside(t, 0, kubetest.Config(t))
