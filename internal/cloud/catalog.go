@@ -148,6 +148,12 @@ func (c *Cloud) renew(ctx context.Context, id world.TemplateID) {
 	if err != nil {
 		e.next = c.cfg.Now().Add(min(afterFailure, c.cfg.Fresh))
 	}
+	// A class that became unusable sells nothing, whatever it sold before: to
+	// plan by its old catalogue would ask for machines that nobody can launch.
+	withdrawn := CodeOf(err) == NotReady && e.version != ""
+	if withdrawn {
+		e.version = ""
+	}
 	if !e.soldOut.IsZero() && c.cfg.Now.Since(e.soldOut) < comesBack {
 		e.next = c.cfg.Now().Add(min(lookAgain, e.next.Sub(c.cfg.Now())))
 	}
@@ -159,5 +165,8 @@ func (c *Cloud) renew(ctx context.Context, id world.TemplateID) {
 	if fresh {
 		got.Template = id
 		c.cfg.Publish(got)
+	}
+	if withdrawn {
+		c.cfg.Withdraw(id)
 	}
 }

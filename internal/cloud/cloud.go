@@ -17,8 +17,9 @@ import (
 // Config is what a Cloud is made of. Only Driver is needed.
 type Config struct {
 	Driver   Driver
-	Provider string              // the driver's name, for metrics
-	Publish  func(world.Catalog) // is given every catalogue that is new
+	Provider string                 // the driver's name, for metrics
+	Publish  func(world.Catalog)    // is given every catalogue that is new
+	Withdraw func(world.TemplateID) // is told of every template that sells nothing any more
 	Now      clock.Now
 	Metrics  *metric.Set
 	// Fresh is how old a catalogue may grow before it is asked for again; 0 means five minutes.
@@ -78,6 +79,9 @@ func New(cfg Config) *Cloud {
 	}
 	if cfg.Publish == nil {
 		cfg.Publish = func(world.Catalog) {}
+	}
+	if cfg.Withdraw == nil {
+		cfg.Withdraw = func(world.TemplateID) {}
 	}
 	if cfg.Fresh == 0 {
 		cfg.Fresh = 5 * time.Minute
