@@ -47,6 +47,7 @@ func TestNoCapacity(t *testing.T) {
 
 // Answers of the cloud are lost: the work is done once all the same.
 func TestAnswersLost(t *testing.T) {
+	slow(t)
 	s, _ := play(t, stage.Options{})
 	ns := kubetest.Namespace(t)
 	s.Inside(t, 0, kubetest.Config(t))
@@ -124,6 +125,7 @@ func quiet(t *testing.T, long time.Duration, check func() error) {
 // A machine that never joins is given back after fifteen minutes, by a
 // controller that was not there when it was bought, and another is bought.
 func TestNeverJoins(t *testing.T) {
+	slow(t)
 	s, pool := play(t, stage.Options{})
 	ns := kubetest.Namespace(t)
 	s.Break(kubelet.Faults{NeverRegisters: true})

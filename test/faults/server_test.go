@@ -14,6 +14,7 @@ import (
 // The API server goes away while nodes come: watches break, and nothing is
 // answered for five seconds. It all goes on afterwards, and nothing is bought twice.
 func TestServerGoesAway(t *testing.T) {
+	slow(t)
 	s, _ := play(t, stage.Options{})
 	way, ns := stage.NewWay(t), kubetest.Namespace(t)
 	s.Inside(t, 0, way.Config())
@@ -40,6 +41,7 @@ func TestServerGoesAway(t *testing.T) {
 
 // Every third write meets a conflict, and every fifth request is one too many.
 func TestServerRefuses(t *testing.T) {
+	slow(t)
 	for name, refuse := range map[string]func(n int64, r *http.Request) int{
 		"Conflicts": func(n int64, r *http.Request) int {
 			if (r.Method == http.MethodPut || r.Method == http.MethodPatch) && n%3 == 0 {
