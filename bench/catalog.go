@@ -1,10 +1,9 @@
 package main
 
 import (
+	"github.com/tenon-sh/tenon/bench/market"
 	"github.com/tenon-sh/tenon/engine/label"
 	"github.com/tenon-sh/tenon/engine/world"
-
-	"github.com/tenon-sh/tenon/bench/market"
 )
 
 // The form of a catalogue file, tenon-catalog/v1.

@@ -5,14 +5,13 @@ import (
 	"fmt"
 	"io"
 
-	"github.com/tenon-sh/tenon/engine/provision"
-	"github.com/tenon-sh/tenon/engine/world"
-
 	"github.com/tenon-sh/tenon/bench/market"
 	"github.com/tenon-sh/tenon/bench/ours"
 	"github.com/tenon-sh/tenon/bench/outcome"
 	"github.com/tenon-sh/tenon/bench/peer"
 	"github.com/tenon-sh/tenon/bench/scenario"
+	"github.com/tenon-sh/tenon/engine/provision"
+	"github.com/tenon-sh/tenon/engine/world"
 )
 
 // build makes the objects and the catalogue of a world.

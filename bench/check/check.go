@@ -15,10 +15,9 @@ import (
 	"k8s.io/component-helpers/scheduling/corev1/nodeaffinity"
 
 	karpv1 "github.com/tenon-sh/tenon/api/karpenter/v1"
-	"github.com/tenon-sh/tenon/engine/world"
-
 	"github.com/tenon-sh/tenon/bench/outcome"
 	"github.com/tenon-sh/tenon/bench/scenario"
+	"github.com/tenon-sh/tenon/engine/world"
 )
 
 // Report is what was found.

@@ -4,12 +4,11 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/tenon-sh/tenon/engine/world"
-
 	"github.com/tenon-sh/tenon/bench/check"
 	"github.com/tenon-sh/tenon/bench/market"
 	"github.com/tenon-sh/tenon/bench/outcome"
 	"github.com/tenon-sh/tenon/bench/scenario"
+	"github.com/tenon-sh/tenon/engine/world"
 )
 
 // price finds what a type costs in a zone, on demand.

@@ -7,14 +7,13 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 
+	"github.com/tenon-sh/tenon/bench/measure"
+	"github.com/tenon-sh/tenon/bench/outcome"
+	"github.com/tenon-sh/tenon/bench/scenario"
 	"github.com/tenon-sh/tenon/engine/plan"
 	"github.com/tenon-sh/tenon/engine/provision"
 	"github.com/tenon-sh/tenon/engine/world"
 	"github.com/tenon-sh/tenon/internal/observe"
-
-	"github.com/tenon-sh/tenon/bench/measure"
-	"github.com/tenon-sh/tenon/bench/outcome"
-	"github.com/tenon-sh/tenon/bench/scenario"
 )
 
 // Side is the name of this side.

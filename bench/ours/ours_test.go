@@ -4,12 +4,11 @@ import (
 	"encoding/json"
 	"testing"
 
-	"github.com/tenon-sh/tenon/engine/provision"
-
 	"github.com/tenon-sh/tenon/bench/check"
 	"github.com/tenon-sh/tenon/bench/market"
 	"github.com/tenon-sh/tenon/bench/ours"
 	"github.com/tenon-sh/tenon/bench/scenario"
+	"github.com/tenon-sh/tenon/engine/provision"
 )
 
 // TestValid holds that a small world of every kind is decided as the checker

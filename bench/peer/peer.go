@@ -27,11 +27,10 @@ import (
 	"sigs.k8s.io/karpenter/pkg/operator/injection"
 	"sigs.k8s.io/karpenter/pkg/operator/options"
 
-	"github.com/tenon-sh/tenon/engine/world"
-
 	"github.com/tenon-sh/tenon/bench/measure"
 	"github.com/tenon-sh/tenon/bench/outcome"
 	"github.com/tenon-sh/tenon/bench/scenario"
+	"github.com/tenon-sh/tenon/engine/world"
 )
 
 // Side is the name of this side; Version is of the library.

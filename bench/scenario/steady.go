@@ -10,10 +10,9 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	karpv1 "github.com/tenon-sh/tenon/api/karpenter/v1"
+	"github.com/tenon-sh/tenon/bench/market"
 	"github.com/tenon-sh/tenon/engine/amount"
 	"github.com/tenon-sh/tenon/engine/world"
-
-	"github.com/tenon-sh/tenon/bench/market"
 )
 
 // What is there in a steady cluster.

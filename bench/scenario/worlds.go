@@ -9,7 +9,6 @@ import (
 
 	awsv1 "github.com/tenon-sh/tenon/api/aws/v1"
 	karpv1 "github.com/tenon-sh/tenon/api/karpenter/v1"
-
 	"github.com/tenon-sh/tenon/bench/market"
 )
 

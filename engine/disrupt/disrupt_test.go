@@ -94,7 +94,8 @@ func TestDecide(t *testing.T) {
 			"What runs on every node keeps none.",
 			func(b *world.Builder) { machine(b, "a", nil, world.Pod{DaemonSet: "log"}, world.Pod{Static: true}) },
 			disrupt.Options{},
-			[]string{"a Empty"}, 0,
+			[]string{"a Empty"},
+			0,
 		},
 		"Used": {"A pod keeps its machine.", func(b *world.Builder) { machine(b, "a", nil, world.Pod{}) }, disrupt.Options{}, nil, 0},
 		"Worthless": {"A pod that says it is worth nothing does not.", func(b *world.Builder) {
@@ -127,7 +128,8 @@ func TestDecide(t *testing.T) {
 		"Starting": {"It is not initialized yet.", func(b *world.Builder) { machine(b, "a", func(_ *world.Node, c *world.Claim) { c.Initialized = false }) }, disrupt.Options{}, nil, 0},
 		"Foreign": {
 			"A node of someone else is never given back.",
-			func(b *world.Builder) { must(b.SetNode(world.Node{Name: "x", Ready: true})) }, disrupt.Options{},
+			func(b *world.Builder) { must(b.SetNode(world.Node{Name: "x", Ready: true})) },
+			disrupt.Options{},
 			nil, 0,
 		},
 		"Static": {
@@ -149,7 +151,8 @@ func TestDecide(t *testing.T) {
 				machine(b, "c", func(n *world.Node, _ *world.Claim) { n.Deleting = true })
 			},
 			disrupt.Options{},
-			[]string{"a Empty"}, 0,
+			[]string{"a Empty"},
+			0,
 		},
 		"Expired": {
 			"Age has no budget, and needs no node.",
@@ -160,7 +163,8 @@ func TestDecide(t *testing.T) {
 				must(b.SetClaim(world.Claim{Name: "c", Created: noon - 80, ExpireAfter: 90}))
 			},
 			disrupt.Options{},
-			[]string{"a Expired", "b Expired"}, 10,
+			[]string{"a Expired", "b Expired"},
+			10,
 		},
 	}
 	for name, tc := range tests {

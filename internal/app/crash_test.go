@@ -117,10 +117,10 @@ func TestKilledWhileNodesCome(t *testing.T) {
 	for i, dies := range []*crash{
 		{at: "POST /apis/karpenter.sh/v1/nodeclaims", nth: 2, after: true, slow: true}, // some claims of a plan are made
 		{at: "PATCH /apis/karpenter.sh/v1/nodeclaims/", nth: 2, slow: true},            // an order is written in part
-		{at: "launch", nth: 1},                                        // it is written and not sent
-		{at: "launch", nth: 1, after: true},                           // machines are bought and nobody knows whose they are
-		{at: "status", nth: 6, after: true},                           // some are dealt out
-		{at: "PATCH /api/v1/nodes/", nth: 1, after: true, slow: true}, // a node is registered and its claim does not say so
+		{at: "launch", nth: 1, slow: true},                                             // it is written and not sent
+		{at: "launch", nth: 1, after: true},                                            // machines are bought and nobody knows whose they are
+		{at: "status", nth: 6, after: true, slow: true},                                // some are dealt out
+		{at: "PATCH /api/v1/nodes/", nth: 1, after: true, slow: true},                  // a node is registered and its claim does not say so
 	} {
 		t.Run(fmt.Sprintf("%s,%d,after=%t", strings.ReplaceAll(dies.at, "/", "."), dies.nth, dies.after), func(t *testing.T) {
 			if dies.slow && os.Getenv("ALL") == "" {
@@ -152,7 +152,7 @@ func TestKilledWhileNodesGo(t *testing.T) {
 		{at: "DELETE /api/v1/nodes/", nth: 1, after: true, slow: true},
 		{at: "eviction", nth: 1, slow: true},
 		{at: "eviction", nth: 1, after: true},
-		{at: "terminate", nth: 1},
+		{at: "terminate", nth: 1, slow: true},
 		{at: "terminate", nth: 1, after: true, slow: true},
 	} {
 		t.Run(fmt.Sprintf("%s,%d,after=%t", strings.ReplaceAll(dies.at, "/", "."), dies.nth, dies.after), func(t *testing.T) {

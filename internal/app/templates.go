@@ -25,7 +25,6 @@ type templates struct {
 	provisioners bool
 
 	wake chan struct{}
-	mu   sync.Mutex
 	want map[world.TemplateID]bool
 }
 

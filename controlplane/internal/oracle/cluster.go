@@ -39,10 +39,21 @@ import (
 // or would rather go, with their weights there.
 func asked() []config.Plugin {
 	return []config.Plugin{
-		{Name: queuesort.Name}, {Name: nodeunschedulable.Name}, {Name: nodename.Name}, {Name: tainttoleration.Name, Weight: 3},
-		{Name: nodeaffinity.Name, Weight: 2}, {Name: nodeports.Name}, {Name: noderesources.Name, Weight: 1}, {Name: volumerestrictions.Name},
-		{Name: nodevolumelimits.CSIName}, {Name: volumebinding.Name}, {Name: volumezone.Name}, {Name: podtopologyspread.Name, Weight: 2},
-		{Name: interpodaffinity.Name, Weight: 2}, {Name: noderesources.BalancedAllocationName, Weight: 1}, {Name: imagelocality.Name, Weight: 1},
+		{Name: queuesort.Name},
+		{Name: nodeunschedulable.Name},
+		{Name: nodename.Name},
+		{Name: tainttoleration.Name, Weight: 3},
+		{Name: nodeaffinity.Name, Weight: 2},
+		{Name: nodeports.Name},
+		{Name: noderesources.Name, Weight: 1},
+		{Name: volumerestrictions.Name},
+		{Name: nodevolumelimits.CSIName},
+		{Name: volumebinding.Name},
+		{Name: volumezone.Name},
+		{Name: podtopologyspread.Name, Weight: 2},
+		{Name: interpodaffinity.Name, Weight: 2},
+		{Name: noderesources.BalancedAllocationName, Weight: 1},
+		{Name: imagelocality.Name, Weight: 1},
 		{Name: defaultbinder.Name},
 	}
 }

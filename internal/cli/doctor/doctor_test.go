@@ -92,7 +92,7 @@ EC2NodeClass/default
 	if err := r.verdict(); err == nil || err.Error() != "2 errors were found" {
 		t.Errorf("the verdict is %v", err)
 	}
-	if err := examine(t.Context(), sick(ill[1:]), asked{}).verdict(); err != nil {
+	if err := examine(t.Context(), ill[1:], asked{}).verdict(); err != nil {
 		t.Errorf("without an error the verdict is %v", err)
 	}
 }

@@ -74,8 +74,11 @@ func TestEnvironment(t *testing.T) {
 		"resources": {
 			why: "Rounded up to the divisor; a limit that is not set is all of the node.",
 			env: []corev1.EnvVar{
-				{Name: "A", ValueFrom: of("limits.memory", "")}, {Name: "B", ValueFrom: of("requests.cpu", "1m")},
-				{Name: "C", ValueFrom: of("requests.cpu", "")}, {Name: "D", ValueFrom: of("limits.cpu", "1")}, {Name: "E", ValueFrom: of("limits.memory", "1Gi")},
+				{Name: "A", ValueFrom: of("limits.memory", "")},
+				{Name: "B", ValueFrom: of("requests.cpu", "1m")},
+				{Name: "C", ValueFrom: of("requests.cpu", "")},
+				{Name: "D", ValueFrom: of("limits.cpu", "1")},
+				{Name: "E", ValueFrom: of("limits.memory", "1Gi")},
 			},
 			want: map[string]string{"A": "536870912", "B": "250", "C": "1", "D": "2", "E": "1"},
 		},
