@@ -336,7 +336,6 @@ func moments(writes int) []moment {
 		return out
 	}
 	return []moment{
-		{what: "POST /apis/karpenter.sh/v1/nodeclaims", after: true},
 		{what: "CreateFleet", after: true},
 	}
 }

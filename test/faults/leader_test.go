@@ -35,6 +35,7 @@ func holder(t *testing.T, s *stage.Stage, ns, but string, limit time.Duration) (
 // Of two controllers one acts. When it leaves, the other leads within two
 // seconds; when it is killed, within its lease and two seconds.
 func TestTwoControllers(t *testing.T) {
+	slow(t)
 	s, _ := play(t, stage.Options{})
 	program, ns := stage.Build(t, t.TempDir()), kubetest.Namespace(t)
 	start := func() *stage.Process {
