@@ -156,7 +156,7 @@ func newManager(c Config) (ctrl.Manager, error) {
 	several := true
 	health := "0"
 	if c.Settings.HealthPort > 0 {
-		health = net.JoinHostPort("", strconv.Itoa(c.Settings.HealthPort))
+		health = net.JoinHostPort(c.Settings.BindAddress, strconv.Itoa(c.Settings.HealthPort))
 	}
 	lease, renew, retry := 15*time.Second, 10*time.Second, time.Second
 	m, err := ctrl.NewManager(own, ctrl.Options{
@@ -325,7 +325,7 @@ func (p *parts) serve(registry *prometheus.Registry) error {
 		mux.HandleFunc("/debug/pprof/symbol", pprof.Symbol)
 		mux.HandleFunc("/debug/pprof/trace", pprof.Trace)
 	}
-	s := &http.Server{Addr: net.JoinHostPort("", strconv.Itoa(p.Settings.MetricsPort)), Handler: mux, ReadHeaderTimeout: 10 * time.Second}
+	s := &http.Server{Addr: net.JoinHostPort(p.Settings.BindAddress, strconv.Itoa(p.Settings.MetricsPort)), Handler: mux, ReadHeaderTimeout: 10 * time.Second}
 	return p.m.Add(everywhere(func(ctx context.Context) error {
 		listener, err := (&net.ListenConfig{}).Listen(ctx, "tcp", s.Addr)
 		if err != nil {

@@ -11,6 +11,7 @@ import (
 type Settings struct {
 	MetricsPort       int
 	HealthPort        int
+	BindAddress       string // that metrics and probes are served on; empty: all there are
 	WebhookPort       int    // 0: no webhook; it also needs LeaseNamespace, which is the pod's
 	WebhookService    string // by which the API server reaches it
 	QPS               float32

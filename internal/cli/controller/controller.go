@@ -153,6 +153,7 @@ func (o *options) flags(cmd *cobra.Command, getenv func(string) string) {
 	f.text(&o.kubeconfig, "kubeconfig", "KUBECONFIG_PATH", "file that says how to reach the cluster; in a pod none is needed")
 	f.number(&o.MetricsPort, "metrics-port", "METRICS_PORT", "port of metrics, and of profiles if enabled; 0: none")
 	f.number(&o.HealthPort, "health-probe-port", "HEALTH_PROBE_PORT", "port of the liveness and readiness probes; 0: none")
+	f.text(&o.BindAddress, "bind-address", "BIND_ADDRESS", "address that metrics and probes are served on; empty: all there are")
 	f.number(&o.WebhookPort, "webhook-port", "WEBHOOK_PORT", "port of the webhook for Provisioners and AWSNodeTemplates; 0: none")
 	f.text(&o.WebhookService, "karpenter-service", "KARPENTER_SERVICE", "name of the Service by which the API server reaches the webhook")
 	f.rate(&o.QPS, "kube-client-qps", "KUBE_CLIENT_QPS", "calls a second to the API server")
