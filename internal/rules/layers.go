@@ -99,7 +99,7 @@ func layers() []layer {
 			why: "tests of every package use it, so it knows none of them",
 		},
 		{
-			at: "internal/playground", own: list("api/... engine/... internal/kube internal/catalog internal/cloud internal/sim/... internal/cli/verb " + meter), libs: list(kube + " " + limits + " " + cli),
+			at: "internal/playground", own: list("api/... engine/... charts internal/kube internal/catalog internal/cloud internal/sim/... internal/cli/verb " + meter), libs: list(kube + " " + limits + " " + cli),
 			why: "the playground runs Kubernetes and simulated machines; the product it runs as a child process",
 		},
 		{at: "internal/webhook", own: list("api/... internal/clock"), libs: list(kube), why: "the webhook judges one object at a time and knows nothing of the cluster"},
@@ -124,7 +124,7 @@ func layers() []layer {
 		},
 		{
 			at:   "internal/cli/*",
-			own:  list("api/... engine/... internal/observe internal/cluster internal/cloud internal/catalog internal/journal internal/cli/verb " + pureAWS + " " + meter),
+			own:  list("api/... engine/... internal/observe internal/cluster internal/cloud internal/catalog internal/journal internal/cli/verb internal/cli/picture " + pureAWS + " " + meter),
 			libs: list(cli + " " + kube),
 			why:  "a verb that looks changes nothing: it knows no writer, no driver and no controller",
 		},

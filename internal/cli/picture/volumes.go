@@ -1,4 +1,4 @@
-package plan
+package picture
 
 import (
 	corev1 "k8s.io/api/core/v1"

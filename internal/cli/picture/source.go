@@ -1,0 +1,164 @@
+// Package picture finds the World that a verb looks at: that of files, of a live cluster, or one that a controller kept.
+//
+// It only reads. A verb adds the flags of a Source, reads it, and makes the
+// World of what was read, with the changes the user supposes, if any.
+package picture
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/spf13/pflag"
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/tenon-sh/tenon/engine/label"
+	"github.com/tenon-sh/tenon/engine/world"
+	"github.com/tenon-sh/tenon/internal/aws/types"
+	"github.com/tenon-sh/tenon/internal/catalog"
+	"github.com/tenon-sh/tenon/internal/cli/verb"
+)
+
+// home is the region of whoever names none and has no nodes.
+const home = "us-east-1"
+
+// many is how many documents make a user wonder whether anything happens.
+const many = 50_000
+
+// Source is where to read, as the user says it.
+type Source struct {
+	Files      []string // none: the cluster of the kubeconfig
+	Catalog    string
+	Region     string
+	Kubeconfig string
+}
+
+// Flags adds the flags that choose a source.
+func (s *Source) Flags(f *pflag.FlagSet) {
+	f.StringSliceVarP(&s.Files, "filename", "f", nil, "file or folder of objects, or a world that a controller kept; - for standard input; may be repeated")
+	f.StringVar(&s.Catalog, "catalog", "", "catalogue file (tenon-catalog/v1); default: the bundled EC2 catalogue of --region")
+	f.StringVar(&s.Region, "region", "", "region of the bundled catalogue; default: that of the nodes, else "+home)
+	f.StringVar(&s.Kubeconfig, "kubeconfig", "", "kubeconfig of the cluster, when there is no -f")
+}
+
+// Input is what was read and can be made a World.
+type Input struct {
+	Notes   []string // what was left out, and why
+	Catalog string   // whose types and prices count, for people
+
+	objects []object
+	shapes  world.Catalog
+}
+
+// Read reads the objects and the catalogue.
+func (s *Source) Read(ctx context.Context, in io.Reader, progress io.Writer) (*Input, error) {
+	objects, err := s.objects(ctx, in, progress)
+	if err != nil {
+		return nil, err
+	}
+	out := &Input{objects: objects}
+	out.shapes, out.Catalog, err = s.shapes(objects)
+	return out, verb.BadInput(err)
+}
+
+// Name says where it was read from.
+func (s *Source) Name() string { return strings.Join(s.Files, ",") }
+
+func (s *Source) objects(ctx context.Context, in io.Reader, progress io.Writer) ([]object, error) {
+	if len(s.Files) == 0 {
+		config, err := connect(s.Kubeconfig)
+		if err != nil {
+			return nil, verb.BadInput(err)
+		}
+		return live(ctx, config, progress)
+	}
+	objects, err := objectsOf(s.Files, in, progress)
+	return objects, verb.BadInput(err)
+}
+
+// objectsOf reads the objects of files.
+func objectsOf(files []string, in io.Reader, progress io.Writer) ([]object, error) {
+	docs, err := readAll(files, in)
+	if err != nil {
+		return nil, err
+	}
+	if len(docs) == 0 {
+		return nil, errors.New(strings.Join(files, ", ") + ": no document in it: give Kubernetes objects as YAML or JSON")
+	}
+	if len(docs) > many {
+		fmt.Fprintf(progress, "reading %d documents\n", len(docs))
+	}
+	return decodeAll(docs)
+}
+
+// World makes the World of what was read, as of at.
+func (i *Input) World(at int64) (*world.World, error) {
+	kept, err := i.kept()
+	if kept != nil || err != nil {
+		return kept, err
+	}
+	in, err := load(i.objects)
+	if err == nil {
+		err = in.sell(i.shapes)
+	}
+	if err != nil {
+		return nil, err
+	}
+	i.Notes = in.notes
+	return in.builder.Snapshot(at), nil
+}
+
+// kept returns the World that is among the objects; nil if none is.
+func (i *Input) kept() (*world.World, error) {
+	for _, o := range i.objects {
+		data, ok := o.v.(replay)
+		if !ok {
+			continue
+		}
+		if len(i.objects) > 1 {
+			return nil, fmt.Errorf("%s: a kept world is decided about alone, without other objects", o.from.where())
+		}
+		w, err := world.Read(data)
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", o.from.where(), err)
+		}
+		return w, nil
+	}
+	return nil, nil
+}
+
+// shapes reads the catalogue the user named, or the bundled one, and what it is called.
+func (s *Source) shapes(objects []object) (world.Catalog, string, error) {
+	if s.Catalog != "" {
+		c, err := readCatalog(s.Catalog, template)
+		return c, s.Catalog, err
+	}
+	name := s.Region
+	if name == "" {
+		name = regionOf(objects)
+	}
+	all, err := catalog.Load()
+	if err != nil {
+		return world.Catalog{}, "", err
+	}
+	region, err := all.Region(name)
+	if err != nil {
+		return world.Catalog{}, "", fmt.Errorf("--region: %w", err)
+	}
+	c := types.Bundled(region, types.Default(name))
+	c.Template = template
+	closeLabels(c.Shapes)
+	return c, "bundled " + name, nil
+}
+
+// regionOf is the region of the first node that names one, or home.
+func regionOf(objects []object) string {
+	for _, o := range objects {
+		if n, ok := o.v.(*corev1.Node); ok && n.Labels[label.Region] != "" {
+			return n.Labels[label.Region]
+		}
+	}
+	return home
+}
