@@ -23,7 +23,7 @@ type Options struct {
 // Decide returns the machines to give back now, and when to look again.
 func Decide(w *world.World, o Options) plan.Plan {
 	p := plan.Plan{World: w.Digest(), At: w.At()}
-	d := decision{world: w, plan: &p, planned: o.Planned, going: map[string]bool{}}
+	d := newDecision(w, o, &p)
 	d.expiration()
 	d.emptiness()
 	slices.SortFunc(p.Back, func(a, b plan.Give) int { return strings.Compare(a.Claim, b.Claim) })
@@ -32,10 +32,21 @@ func Decide(w *world.World, o Options) plan.Plan {
 
 // decision is one call of Decide.
 type decision struct {
-	world   *world.World
-	plan    *plan.Plan
-	planned []string
-	going   map[string]bool // places given back in this plan
+	world    *world.World
+	plan     *plan.Plan
+	planned  []string
+	promised map[string]*world.Pod // nodes that kube-scheduler has promised to a pod, and to which
+	going    map[string]bool       // places given back in this plan
+}
+
+func newDecision(w *world.World, o Options, p *plan.Plan) *decision {
+	d := &decision{world: w, plan: p, planned: o.Planned, promised: map[string]*world.Pod{}, going: map[string]bool{}}
+	for _, pod := range w.Waiting() {
+		if pod.Nominated != "" {
+			d.promised[pod.Nominated] = pod
+		}
+	}
+	return d
 }
 
 // give gives a machine back.

@@ -50,73 +50,19 @@ func (d *decision) emptyFor(p *world.Place) bool {
 }
 
 // IsEmpty reports whether a machine runs nothing that it is kept for.
-func IsEmpty(p *world.Place) bool { return !slices.ContainsFunc(p.Pods, stays) }
+func IsEmpty(p *world.Place) bool { return !slices.ContainsFunc(p.Pods, Stays) }
 
 // Quiet is since when no pod has come to a machine or gone from it.
 func Quiet(c *world.Claim) int64 { return max(c.InitializedAt, c.LastPodEvent) }
 
-// movable reports whether a machine may be given back by choice at all.
-func (d *decision) movable(p *world.Place) bool {
-	switch {
-	case p.Node == nil, p.Claim == nil, !p.Claim.Initialized, p.Deleting(), p.Node.DoNotDisrupt, d.going[p.Name()]:
-		return false
-	case slices.Contains(d.planned, p.Name()), slices.Contains(d.planned, p.Claim.Name):
-		return false
-	}
-	for _, w := range d.world.Waiting() {
-		if w.Nominated == p.Node.Name {
-			return false // kube-scheduler has promised it to a pod
-		}
-	}
-	for _, pod := range p.Pods {
-		if d.protected(pod) {
-			return false
-		}
-	}
-	return true
-}
-
-// stays reports whether a pod makes a machine count as used. What a DaemonSet
+// Stays reports whether a pod makes a machine count as used. What a DaemonSet
 // or the node itself runs does not, nor what is ending, nor what its owner
 // values so little that losing it costs nothing.
-func stays(p *world.Pod) bool {
+func Stays(p *world.Pod) bool {
 	if p.DaemonSet != "" || p.Static || p.Terminating && !p.StatefulOwner {
 		return false
 	}
 	// 1 + deletion cost / 2^27 + priority / 2^25 > 0, in whole numbers.
 	const one = 1 << 27
 	return one+int64(p.Disruption.DeletionCost)+4*int64(p.Priority) > 0
-}
-
-// protected reports whether a pod may not be evicted now, and notes when that ends.
-func (d *decision) protected(p *world.Pod) bool {
-	if p.Terminating {
-		return false
-	}
-	if p.Disruption.Forbidden {
-		return true
-	}
-	if span := p.Disruption.ForbiddenFor; span > 0 {
-		if p.Started == 0 {
-			return true
-		}
-		if end := p.Started + span; end > d.world.At() {
-			d.later(end)
-			return true
-		}
-	}
-	if p.Static || p.DaemonSet != "" {
-		return false
-	}
-	guards := 0
-	for _, g := range d.world.Guards() {
-		if g.Namespace != p.Namespace || !g.Selector.Match(p.Labels) || g.UnhealthyLeave && !p.ReadyToServe {
-			continue
-		}
-		guards++
-		if g.Allowed < 1 {
-			return true
-		}
-	}
-	return guards > 1 // the API server evicts no pod that two budgets guard
 }

@@ -39,6 +39,20 @@ const (
 	PreferenceLost Code = "preference"      // a soft term was given up
 )
 
+// The codes of what keeps a machine from being given back.
+const (
+	InUse        Code = "in-use"                // pods run there that need it
+	DoNotDisrupt Code = "do-not-disrupt"        // a pod or the node forbids it
+	Guarded      Code = "pod-disruption-budget" // a pod may not be evicted now
+	Promised     Code = "promised"              // a waiting pod is on its way there
+	Starting     Code = "not-initialized"       // the machine is not complete yet
+	Foreign      Code = "not-a-pools"           // no pool asked for it
+	Static       Code = "static-pool"           // its pool keeps a fixed number
+	Policy       Code = "policy"                // its pool gives nothing back this way
+	TooSoon      Code = "consolidate-after"     // its pool waits until it has been quiet for a while
+	Budget       Code = "disruption-budget"     // as many go already as its pool allows at once
+)
+
 // Why is one objection: what kind, to what, in detail, and what is behind it.
 type Why struct {
 	Code    Code   `json:"code"`
