@@ -20,10 +20,10 @@ func (p Plan) Text(wide bool) string {
 		a.write(&b, p.Currency, wide)
 	}
 	for _, f := range p.Filled {
-		fmt.Fprintf(&b, "= %s takes %s: %s\n", f.name(), count(len(f.Pods), "pod"), some(names(f.Pods), wide))
+		fmt.Fprintf(&b, "= %s takes %s: %s\n", f.name(), count(len(f.Pods), "pod"), Some(names(f.Pods), wide))
 	}
 	for _, f := range p.Held {
-		fmt.Fprintf(&b, "= %s is promised to %s by the scheduler: %s\n", f.name(), count(len(f.Pods), "pod"), some(names(f.Pods), wide))
+		fmt.Fprintf(&b, "= %s is promised to %s by the scheduler: %s\n", f.name(), count(len(f.Pods), "pod"), Some(names(f.Pods), wide))
 	}
 	p.writeRefused(&b, wide)
 	p.writeGivenUp(&b, wide)
@@ -66,20 +66,20 @@ func (a Ask) write(b *strings.Builder, currency string, wide bool) {
 		mark = "~"
 	}
 	fmt.Fprintf(b, "+ %-18s %-16s %-14s %-10s %s%s/h  %s\n", a.Name, a.Shape, a.Zone, a.CapacityType,
-		mark, money(currency, a.Price), count(len(a.Pods), "pod"))
+		mark, Money(currency, a.Price), count(len(a.Pods), "pod"))
 	var why []string
 	if a.Why.Binds != "" {
 		why = append(why, a.Why.Binds+" binds")
 	}
 	if a.Why.RunnerUp != "" {
-		why = append(why, fmt.Sprintf("next best %s at %s/h", a.Why.RunnerUp, money(currency, a.Why.RunnerUpPrice)))
+		why = append(why, fmt.Sprintf("next best %s at %s/h", a.Why.RunnerUp, Money(currency, a.Why.RunnerUpPrice)))
 	}
 	if n := len(a.Menu); n > 1 {
 		shapes := make([]string, n)
 		for i, c := range a.Menu {
 			shapes[i] = c.Shape
 		}
-		why = append(why, fmt.Sprintf("%d types would do: %s", n, some(shapes, wide)))
+		why = append(why, fmt.Sprintf("%d types would do: %s", n, Some(shapes, wide)))
 	}
 	if a.Reservation != "" {
 		why = append(why, "reservation "+a.Reservation)
@@ -90,7 +90,7 @@ func (a Ask) write(b *strings.Builder, currency string, wide bool) {
 	if len(why) > 0 {
 		fmt.Fprintf(b, "    why:  %s\n", strings.Join(why, "; "))
 	}
-	fmt.Fprintf(b, "    pods: %s\n", some(names(a.Pods), wide))
+	fmt.Fprintf(b, "    pods: %s\n", Some(names(a.Pods), wide))
 }
 
 // writeRefused writes each reason once, with the pods it holds for.
@@ -105,7 +105,7 @@ func (p Plan) writeRefused(b *strings.Builder, wide bool) {
 		pods[why] = append(pods[why], r.Pod.String())
 	}
 	for _, why := range order {
-		fmt.Fprintf(b, "! refused %s: %s\n", count(len(pods[why]), "pod"), some(pods[why], wide))
+		fmt.Fprintf(b, "! refused %s: %s\n", count(len(pods[why]), "pod"), Some(pods[why], wide))
 		for line := range strings.SplitSeq(why, "\n") {
 			b.WriteString("    " + line + "\n")
 		}
@@ -126,7 +126,7 @@ func (p Plan) writeGivenUp(b *strings.Builder, wide bool) {
 		pods[term] = append(pods[term], l.Pod.String())
 	}
 	for _, term := range order {
-		fmt.Fprintf(b, "~ preference given up for %s: %s\n    %s\n", count(len(pods[term]), "pod"), some(pods[term], wide), term)
+		fmt.Fprintf(b, "~ preference given up for %s: %s\n    %s\n", count(len(pods[term]), "pod"), Some(pods[term], wide), term)
 	}
 }
 
@@ -137,10 +137,10 @@ func (f Fill) name() string {
 	return f.Claim + " (on its way)"
 }
 
-func (p Plan) money(micro int64) string { return money(p.Currency, micro) }
+func (p Plan) money(micro int64) string { return Money(p.Currency, micro) }
 
-// money writes a price with as many digits as a machine's price needs.
-func money(currency string, micro int64) string {
+// Money writes a price with as many digits as a machine's price needs.
+func Money(currency string, micro int64) string {
 	unit := strings.TrimSuffix(currency, "/h")
 	switch unit {
 	case "", "USD":
@@ -163,7 +163,8 @@ func are(n int) string {
 	return "are"
 }
 
-func some(items []string, all bool) string {
+// Some lists items, or the first few of them and how many more there are.
+func Some(items []string, all bool) string {
 	if all || len(items) <= listed+1 {
 		return strings.Join(items, ", ")
 	}

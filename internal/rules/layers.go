@@ -52,6 +52,8 @@ func layers() []layer {
 		engine("engine/pack", world+" engine/fit engine/spread engine/plan engine/solve"),
 		engine("engine/provision", world+" engine/fit engine/spread engine/plan engine/solve engine/pack"),
 		engine("engine/disrupt", world+" engine/fit engine/spread engine/plan engine/solve engine/pack"),
+		engine("engine/suppose", world+" engine/fit engine/spread engine/plan"),
+		engine("engine/explain", world+" engine/fit engine/spread engine/plan engine/solve engine/pack engine/provision engine/disrupt engine/suppose"),
 		{at: "engine/enginetest", own: list("engine/..."), libs: testLibs(), why: knowsNobody},
 
 		{

@@ -1,0 +1,47 @@
+package pack
+
+import (
+	"github.com/tenon-sh/tenon/engine/amount"
+	"github.com/tenon-sh/tenon/engine/world"
+)
+
+// Stock is what one pool may buy now, whatever the pod.
+type Stock struct {
+	Used     amount.List // what its machines count against its limits
+	Types    int         // of machine that it accepts, that are sold, and that its limits leave room for
+	Barred   int         // of machine that only its limits keep it from
+	Cheapest Bargain     // of Types, the cheapest
+}
+
+// Bargain is one type as it is sold in one zone in one way.
+type Bargain struct {
+	Shape, Zone, CapacityType string
+	Price                     int64
+	Synthetic                 bool
+}
+
+// Stocks returns what each pool of w may buy; nothing for those that may not be used.
+func Stocks(w *world.World) map[world.PoolID]Stock {
+	out := map[world.PoolID]Stock{}
+	for id, used := range usages(w) {
+		out[id] = Stock{Used: used}
+	}
+	m := newMarket(w, nil)
+	for _, p := range m.pools {
+		s := out[p.ID]
+		for _, t := range p.types {
+			if !p.within(t) {
+				s.Barred++
+				continue
+			}
+			s.Types++
+			for _, o := range m.offers[t.first:t.last] {
+				if s.Cheapest.Shape == "" || o.price < s.Cheapest.Price {
+					s.Cheapest = Bargain{t.shape.Name, o.Zone, o.CapacityType, o.price, o.Synthetic}
+				}
+			}
+		}
+		out[p.ID] = s
+	}
+	return out
+}

@@ -1,0 +1,254 @@
+// Package suppose changes a World as a person supposes it to be: a node gone, a type sold out, more pods.
+//
+// The World that is changed stays as it is; the new one shares with it what
+// is equal, so that a question costs what it changes.
+package suppose
+
+import (
+	"cmp"
+	"fmt"
+	"path"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/tenon-sh/tenon/engine/world"
+)
+
+// Change makes another World of one.
+type Change func(*world.World) (*world.World, error)
+
+// Apply makes all changes, one after the other.
+func Apply(w *world.World, changes ...Change) (*world.World, error) {
+	for _, change := range changes {
+		var err error
+		if w, err = change(w); err != nil {
+			return nil, err
+		}
+	}
+	return w, nil
+}
+
+// WithoutNode takes a node away, or a claim whose node has not joined. Its pods
+// wait again, but for those that live and die with their node.
+func WithoutNode(name string) Change {
+	return func(w *world.World) (*world.World, error) {
+		p := Find(w, name)
+		if p == nil {
+			return nil, fmt.Errorf("there is no node or claim %q", name)
+		}
+		b := w.Edit()
+		if err := remove(b, p); err != nil {
+			return nil, err
+		}
+		return b.Snapshot(w.At()), nil
+	}
+}
+
+// Find returns the machine whose node or claim has the name; nil if there is none.
+func Find(w *world.World, name string) *world.Place {
+	if p := w.Place(name); p != nil {
+		return p
+	}
+	for _, p := range w.Places() {
+		if p.Claim != nil && p.Claim.Name == name {
+			return p
+		}
+	}
+	return nil
+}
+
+func remove(b *world.Builder, p *world.Place) error {
+	if p.Node != nil {
+		b.DeleteNode(p.Node.Name)
+	}
+	if p.Claim != nil {
+		b.DeleteClaim(p.Claim.Name)
+	}
+	for _, pod := range p.Pods {
+		if pod.DaemonSet != "" || pod.Static || pod.Terminating && !pod.StatefulOwner {
+			b.DeletePod(pod.Key)
+			continue
+		}
+		if err := b.SetPod(waiting(pod)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// waiting is the pod that its owner makes in the place of one that is lost.
+func waiting(p *world.Pod) world.Pod {
+	v := *p
+	v.Node, v.Nominated, v.Started, v.Ends = "", "", 0, 0
+	v.Waiting, v.Terminating, v.ReadyToServe = true, false, false
+	return v
+}
+
+// WithoutPool takes a pool away, and with it its machines.
+func WithoutPool(id world.PoolID) Change {
+	return func(w *world.World) (*world.World, error) {
+		if w.Pool(id) == nil {
+			return nil, fmt.Errorf("there is no %s %q", id.Kind, id.Name)
+		}
+		b := w.Edit()
+		b.DeletePool(id)
+		if err := removeAll(w, b, id); err != nil {
+			return nil, err
+		}
+		return b.Snapshot(w.At()), nil
+	}
+}
+
+// Anew takes the machines of every pool away, so that all their pods wait: what
+// would be bought then is what the pods cost if nothing had been bought yet.
+func Anew(w *world.World) (*world.World, error) {
+	b := w.Edit()
+	for _, p := range w.Pools() {
+		if err := removeAll(w, b, p.ID); err != nil {
+			return nil, err
+		}
+	}
+	return b.Snapshot(w.At()), nil
+}
+
+func removeAll(w *world.World, b *world.Builder, pool world.PoolID) error {
+	for _, p := range w.Places() {
+		if p.Pool() != pool {
+			continue
+		}
+		if err := remove(b, p); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Offers picks offers of all catalogues; what is empty picks all. Names may hold asterisks.
+type Offers struct{ Shape, Zone, CapacityType string }
+
+func (o Offers) picks(shape string, offer world.Offer) bool {
+	return like(o.Shape, shape) && like(o.Zone, offer.Zone) && like(o.CapacityType, offer.CapacityType)
+}
+
+func like(pattern, name string) bool {
+	ok, err := path.Match(pattern, name)
+	return pattern == "" || ok && err == nil
+}
+
+// SoldOut makes offers unavailable.
+func SoldOut(o Offers) Change {
+	return eachOffer(o, func(offer *world.Offer) { offer.Gone = true })
+}
+
+// Price sets what offers cost, in millionths of the currency an hour.
+func Price(o Offers, price int64) Change {
+	return eachOffer(o, func(offer *world.Offer) { offer.Price, offer.Synthetic = price, false })
+}
+
+func eachOffer(o Offers, do func(*world.Offer)) Change {
+	return func(w *world.World) (*world.World, error) {
+		b, found := w.Edit(), false
+		for _, c := range w.Catalogs() {
+			next := *c
+			next.Shapes = slices.Clone(c.Shapes)
+			for i := range next.Shapes {
+				s := &next.Shapes[i]
+				s.Offers = slices.Clone(s.Offers)
+				for j := range s.Offers {
+					if o.picks(s.Name, s.Offers[j]) {
+						do(&s.Offers[j])
+						found = true
+					}
+				}
+			}
+			if err := b.SetCatalog(next); err != nil {
+				return nil, err
+			}
+		}
+		if !found {
+			return nil, fmt.Errorf("no catalogue sells %s", o)
+		}
+		return b.Snapshot(w.At()), nil
+	}
+}
+
+// String writes what is picked as a user does.
+func (o Offers) String() string {
+	s := o.Shape
+	if o.Zone != "" || o.CapacityType != "" {
+		s += "," + o.Zone
+	}
+	if o.CapacityType != "" {
+		s += "," + o.CapacityType
+	}
+	return s
+}
+
+// Workload names what makes pods.
+type Workload struct{ Kind, Namespace, Name string }
+
+// hash is the label by which a Deployment tells the pods of its ReplicaSets apart.
+const hash = "pod-template-hash"
+
+// owns reports whether a pod is the workload's, by the names that Kubernetes
+// gives to pods: what a World knows of an owner.
+func (l Workload) owns(p *world.Pod) bool {
+	if p.Namespace != l.Namespace || p.Done || p.DaemonSet != "" || p.Static {
+		return false
+	}
+	rest, named := strings.CutPrefix(p.Name, l.Name+"-")
+	if of := p.Labels[hash]; l.Kind == "deployment" && of != "" {
+		rest, named = strings.CutPrefix(rest, of+"-")
+		return named && !strings.Contains(rest, "-")
+	}
+	_, err := strconv.Atoi(rest)
+	switch {
+	case !named:
+		return false
+	case l.Kind == "replicaset" && !p.StatefulOwner:
+		return !strings.Contains(rest, "-")
+	}
+	return err == nil // a stateful set's, or one that stands for a replica of a file's
+}
+
+// Scale gives a workload n pods: more like its last one, or fewer, those that
+// wait first and then the youngest.
+func Scale(l Workload, n int) Change {
+	return func(w *world.World) (*world.World, error) {
+		var pods []*world.Pod
+		for _, p := range w.Pods() {
+			if l.owns(p) {
+				pods = append(pods, p)
+			}
+		}
+		if len(pods) == 0 {
+			return nil, fmt.Errorf("there is no pod of %s %s/%s to make more of: add it with its replicas as a file", l.Kind, l.Namespace, l.Name)
+		}
+		b := w.Edit()
+		slices.SortStableFunc(pods, firstToStay)
+		for _, p := range pods[min(n, len(pods)):] {
+			b.DeletePod(p.Key)
+		}
+		for i := len(pods); i < n; i++ {
+			p := waiting(pods[0])
+			p.UID = fmt.Sprintf("supposed-%d", i)
+			p.Name, p.Created = fmt.Sprintf("%s-supposed-%d", l.Name, i), w.At()
+			if err := b.SetPod(p); err != nil {
+				return nil, err
+			}
+		}
+		return b.Snapshot(w.At()), nil
+	}
+}
+
+// firstToStay orders pods by who stays longest when there are to be fewer.
+func firstToStay(a, b *world.Pod) int {
+	rank := func(p *world.Pod) int64 {
+		if p.Node == "" {
+			return 1<<32 - int64(p.Disruption.DeletionCost)
+		}
+		return -int64(p.Disruption.DeletionCost)
+	}
+	return cmp.Or(cmp.Compare(rank(a), rank(b)), cmp.Compare(a.Created, b.Created))
+}
