@@ -9,20 +9,32 @@ import (
 	"github.com/tenon-sh/tenon/engine/world"
 )
 
-// allowed is how many more machines of a pool may go for a reason, those that
-// go already or are not ready counted.
-func (d *decision) allowed(pool *world.Pool, reason string) int {
-	total, going := 0, 0
+// Room is how many of a pool's machines may go at once for a reason, and how
+// many go already or are not ready.
+type Room struct{ Machines, Going, Allowed int }
+
+// Left is how many more may go.
+func (r Room) Left() int { return max(r.Allowed-r.Going, 0) }
+
+// RoomOf counts the machines of a pool against its budgets.
+func RoomOf(w *world.World, pool *world.Pool, reason string) Room {
+	return newDecision(w, Options{}, nil).room(pool, reason)
+}
+
+// room counts what is given back in this plan, too.
+func (d *decision) room(pool *world.Pool, reason string) Room {
+	var r Room
 	for _, p := range d.world.Places() {
 		if p.Pool() != pool.ID || p.Claim == nil || !p.Claim.Initialized {
 			continue
 		}
-		total++
+		r.Machines++
 		if p.Deleting() || d.going[p.Name()] || p.Node != nil && !p.Node.Ready {
-			going++
+			r.Going++
 		}
 	}
-	return max(Allowed(pool.Disruption.Budgets, reason, total, d.world.At())-going, 0)
+	r.Allowed = Allowed(pool.Disruption.Budgets, reason, r.Machines, d.world.At())
+	return r
 }
 
 // Allowed is how many of a pool's machines its budgets let go at once for a

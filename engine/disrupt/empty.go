@@ -26,7 +26,7 @@ func (d *decision) emptiness() {
 		slices.SortStableFunc(places, func(a, b *world.Place) int {
 			return cmp.Or(cmp.Compare(plan.PriceOf(d.world, b), plan.PriceOf(d.world, a)), strings.Compare(a.Name(), b.Name()))
 		})
-		for _, p := range places[:min(len(places), d.allowed(pool, Empty))] {
+		for _, p := range places[:min(len(places), d.room(pool, Empty).Left())] {
 			d.give(p, Empty)
 		}
 	}

@@ -37,7 +37,7 @@ func Holds(w *world.World, p *world.Place, o Options) []Hold {
 			out = append(out, Hold{Code: reason.TooSoon, Until: at})
 		}
 	}
-	if p.Claim.Initialized && d.allowed(pool, Empty) < 1 {
+	if p.Claim.Initialized && d.room(pool, Empty).Left() == 0 {
 		out = append(out, Hold{Code: reason.Budget})
 	}
 	for _, pod := range p.Pods {
