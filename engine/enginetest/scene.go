@@ -324,6 +324,9 @@ func (s *Scene) addClaim(a *args) error {
 		Taints: a.taints("taint"), StartupTaints: a.taints("startup"), Initialized: a.flag("initialized"), Registered: a.flag("registered"),
 	}
 	c.Booked = a.resources().With(amount.Pods, 110*amount.Unit)
+	for _, name := range a.all("pod") {
+		c.Pods = append(c.Pods, world.Key{Namespace: "default", Name: name})
+	}
 	for _, r := range a.all("require") {
 		c.Requirements = c.Requirements.And(a.requirement(r))
 	}

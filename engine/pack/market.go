@@ -96,6 +96,7 @@ func newMarket(w *world.World, dims []string) *market {
 		}
 	}
 	m.places = make([]*fit.Place, len(m.offers))
+	m.reserve(w.Places())
 	return m
 }
 

@@ -39,6 +39,7 @@ type waiting struct {
 	class    *class
 	bin      *bin
 	held     bool // the scheduler has nominated its place
+	kept     bool // it is where the last plan had it
 	proven   bool // the bound counts it
 	squeezed bool // onto a machine that holds more of its like than spreading means it to
 }
@@ -48,16 +49,27 @@ const retries = 4
 
 // Pack decides where the waiting pods of w go.
 func Pack(w *world.World, o Options) plan.Plan {
-	k := pack(w, o, false)
-	if k.unfair() {
-		k = pack(w, o, true)
-	}
+	k := fairly(w, o)
 	k.plan.Bound = k.bound()
 	if !o.ExactOnly && k.plan.Waiting <= few {
 		k = k.orExact()
 	}
 	k.finish()
 	return k.plan
+}
+
+// fairly packs the pods, and again strictly by priority if that is fairer.
+func fairly(w *world.World, o Options) *Packer {
+	k := pack(w, o, false)
+	switch {
+	case k.unfair():
+		return pack(w, o, true)
+	case k.usurped():
+		if e := pack(w, o, true); e.fairer(k) {
+			return e
+		}
+	}
+	return k
 }
 
 // few is how many pods are also placed one by one, in case that comes out cheaper.
@@ -67,10 +79,7 @@ const few = 200
 func (k *Packer) orExact() *Packer {
 	o := k.options
 	o.ExactOnly = true
-	e := pack(k.world, o, false)
-	if e.unfair() {
-		e = pack(k.world, o, true)
-	}
+	e := fairly(k.world, o)
 	if len(e.left) > len(k.left) || len(e.left) == len(k.left) && e.spend() >= k.spend() {
 		return k
 	}
@@ -119,6 +128,9 @@ func pack(w *world.World, o Options, strictly bool) *Packer {
 	k.sort(pods)
 	k.tuples()
 	k.hold()
+	if !strictly {
+		k.keep()
+	}
 	k.place(strictly)
 	k.verify()
 	for range retries {
@@ -315,7 +327,7 @@ func (k *Packer) hold() {
 	for _, c := range k.classes {
 		for _, p := range c.pods {
 			x := &waiting{pod: p, class: c}
-			if b := byName[p.Nominated]; b != nil && !b.place.Deleting {
+			if b := byName[p.Nominated]; b != nil && !b.place.Deleting && !p.Promised {
 				x.held = true
 				k.join(b, x)
 				continue

@@ -77,3 +77,21 @@ func TestSearchIsNeverWorse(t *testing.T) {
 		}
 	})
 }
+
+// A plan that is being carried out is left alone: looked at again, with its
+// machines on their way or started, it buys nothing and refuses nobody.
+func TestPlanIsKept(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		lines := enginetest.Lines().Draw(t, "lines")
+		launched := rapid.Bool().Draw(t, "launched")
+		w := tell(t, lines)
+		p := provision.Decide(w, provision.Options{})
+		if len(p.Refused) > 0 {
+			return // for pods that are left there may be another way now
+		}
+		again := provision.Decide(enginetest.Carried(w, p, launched), provision.Options{})
+		if len(again.New)+len(again.Refused) > 0 {
+			t.Fatalf("the second plan is\n%s\nthe first was\n%s\n%s", again.Text(true), p.Text(true), strings.Join(lines, "\n"))
+		}
+	})
+}

@@ -55,6 +55,8 @@ type Pod struct {
 
 	Node          string `json:"node,omitempty"`      // where it is bound
 	Nominated     string `json:"nominated,omitempty"` // where the scheduler wants it after preemption, or we after planning
+	Promised      bool   `json:"promised,omitempty"`  // it was we who nominated it
+	Planned       string `json:"planned,omitempty"`   // the node or claim where our last plan has it
 	Waiting       bool   `json:"waiting,omitempty"`   // unbound, and kube-scheduler found no place
 	Gated         bool   `json:"gated,omitempty"`     // waits for its scheduling gates
 	Done          bool   `json:"done,omitempty"`      // succeeded or failed: takes no room
@@ -214,6 +216,7 @@ type Claim struct {
 	Failed        bool              `json:"failed,omitempty"`      // the launch failed: it is no capacity
 	ExpireAfter   int64             `json:"expireAfter,omitempty"` // seconds; 0: never
 	LastPodEvent  int64             `json:"lastPodEvent,omitempty"`
+	Pods          []Key             `json:"pods,omitempty"` // that the last plan sends there
 }
 
 // Pool is what machines may be bought, how many, and how they are given back.

@@ -1,0 +1,72 @@
+package enginetest
+
+import (
+	"cmp"
+	"maps"
+	"slices"
+
+	"github.com/tenon-sh/tenon/engine/label"
+	"github.com/tenon-sh/tenon/engine/plan"
+	"github.com/tenon-sh/tenon/engine/world"
+)
+
+// Carried is the World a moment after the plan was made from w: there is a claim
+// for each of its asks, launched as planned or not yet, and the pods still wait.
+func Carried(w *world.World, p plan.Plan, launched bool) *world.World {
+	b := w.Edit()
+	for _, a := range p.New {
+		c := world.Claim{
+			Name: "claim-" + a.Name, Pool: a.Pool, Template: a.Template, Labels: a.Labels, Requirements: a.Requirements,
+			Taints: a.Taints, StartupTaints: a.Startup, Requests: a.Requests, Booked: a.Booked, Pods: a.Pods,
+		}
+		if launched {
+			launch(w.Catalog(a.Template), a, &c)
+		}
+		must(b.SetClaim(c))
+	}
+	for _, f := range p.Filled {
+		for _, k := range f.Pods {
+			pod := *w.Pod(k)
+			pod.Planned = cmp.Or(f.Node, f.Claim)
+			must(b.SetPod(pod))
+		}
+	}
+	if launched {
+		draw(b, w, p)
+	}
+	return b.Snapshot(w.At())
+}
+
+// draw takes what the plan drew from reservations off what catalogues say is left.
+func draw(b *world.Builder, w *world.World, p plan.Plan) {
+	drawn := map[string]int{}
+	for _, a := range p.New {
+		drawn[a.Reservation]++
+	}
+	for _, c := range w.Catalogs() {
+		next := *c
+		next.Shapes = slices.Clone(c.Shapes)
+		for i := range next.Shapes {
+			s := &next.Shapes[i]
+			s.Offers = slices.Clone(s.Offers)
+			for j := range s.Offers {
+				if o := &s.Offers[j]; o.CapacityType == label.Reserved {
+					o.Count -= drawn[o.Reservation]
+				}
+			}
+		}
+		must(b.SetCatalog(next))
+	}
+}
+
+// launch makes the claim's machine what the plan counts on.
+func launch(catalog *world.Catalog, a plan.Ask, c *world.Claim) {
+	shape := catalog.Shapes[slices.IndexFunc(catalog.Shapes, func(s world.Shape) bool { return s.Name == a.Shape })]
+	c.Launched, c.Capacity, c.Allocatable, c.Labels = true, shape.Capacity, shape.Allocatable(), maps.Clone(a.Labels)
+	for _, r := range shape.Labels {
+		if r.Op() == label.In && len(r.Values) == 1 {
+			c.Labels[r.Key] = r.Values[0]
+		}
+	}
+	c.Labels[label.Zone], c.Labels[label.CapacityType] = a.Zone, a.CapacityType
+}
