@@ -92,6 +92,10 @@ func layers() []layer {
 			why: "the simulator shares no code with the driver that is tested against it",
 		},
 		{
+			at: "internal/sim/volumes", own: list("internal/clock"), libs: list(kube),
+			why: "the storage driver is one of the cluster's own, and knows neither cloud nor engine",
+		},
+		{
 			at: "internal/sim/kubelet", own: list("api/... engine/... internal/cloud internal/catalog internal/sim/... " + meter), libs: list(kube + " " + limits + " github.com/pelletier/go-toml/v2"),
 			why: "the simulator shares no code with the driver that is tested against it",
 		},

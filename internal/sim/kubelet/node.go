@@ -14,6 +14,9 @@ import (
 
 const shippedVersion = "v1.36.3"
 
+// attachAnnotation says that the cluster attaches volumes to the node, not its kubelet.
+const attachAnnotation = "volumes.kubernetes.io/controller-managed-attach-detach"
+
 // Node returns the Node that machine m registers under settings s, without the resources of device plugins, which
 // come later.
 func Node(m Machine, s Settings) (*corev1.Node, error) {
@@ -32,7 +35,7 @@ func Node(m Machine, s Settings) (*corev1.Node, error) {
 		ObjectMeta: metav1.ObjectMeta{
 			Name:        m.NodeName,
 			Labels:      labels(m, s, arch),
-			Annotations: map[string]string{HeartbeatAnnotation: "fake", MachineAnnotation: m.ID},
+			Annotations: map[string]string{HeartbeatAnnotation: "fake", MachineAnnotation: m.ID, attachAnnotation: "true"},
 		},
 		Spec: corev1.NodeSpec{ProviderID: m.ProviderID, Taints: s.Taints},
 		Status: corev1.NodeStatus{
