@@ -112,6 +112,9 @@ func Run(ctx context.Context, o Options, ready func(Contact)) error {
 	if err := surround(ctx, o, client, objects, types, fleet); err != nil {
 		return err
 	}
+	if err := store(ctx, o, client, objects, types, log, &followers); err != nil {
+		return err
+	}
 	aws, err := startCloud(ctx, o, cluster, types, fleet, log)
 	if err != nil {
 		return err
