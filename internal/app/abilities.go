@@ -68,7 +68,7 @@ func noticesOf(queue *notice.Queue, interrupted func(shape, zone string)) interr
 	receive := func(ctx context.Context, handle func(context.Context, interrupt.Notice) error) (int, error) {
 		return queue.Drain(ctx, func(ctx context.Context, n notice.Notice) error {
 			in := interrupt.Notice{
-				Kind: string(n.Kind), Event: n.Kind.Event(), Going: n.Kind.Going(), Reclaims: n.Kind == notice.SpotInterrupted, At: n.At,
+				Kind: string(n.Kind), Event: n.Kind.Event(), Text: n.Kind.Says(), Going: n.Kind.Going(), Reclaims: n.Kind == notice.SpotInterrupted, At: n.At,
 			}
 			for _, id := range n.Instances {
 				in.Machines = append(in.Machines, cloud.MachineID(id))

@@ -28,22 +28,33 @@ func (k Kind) Going() bool { return k != Rebalance && k != Nothing }
 
 // Event is the reason of the event that tells people; empty for Nothing.
 func (k Kind) Event() string {
+	reason, _ := k.told()
+	return reason
+}
+
+// Says is the announcement in words.
+func (k Kind) Says() string {
+	_, text := k.told()
+	return text
+}
+
+func (k Kind) told() (reason, text string) {
 	switch k {
 	case SpotInterrupted:
-		return "SpotInterrupted"
+		return "SpotInterrupted", "AWS takes this spot instance back in two minutes"
 	case Rebalance:
-		return "SpotRebalanceRecommendation"
+		return "SpotRebalanceRecommendation", "AWS may take this spot instance back before long"
 	case ScheduledChange:
-		return "InstanceUnhealthy"
+		return "InstanceUnhealthy", "AWS Health has planned work on this instance"
 	case Stopped:
-		return "InstanceStopping"
+		return "InstanceStopping", "The instance is being stopped, or was"
 	case Terminated:
-		return "InstanceTerminating"
+		return "InstanceTerminating", "The instance is being terminated, and not by Tenon"
 	case ReservationInterrupted:
-		return "CapacityReservationInstanceInterrupted"
+		return "CapacityReservationInstanceInterrupted", "AWS takes back the capacity reservation that this instance runs in"
 	case Nothing:
 	}
-	return ""
+	return "", ""
 }
 
 // Notice is one announcement.

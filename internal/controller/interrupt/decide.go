@@ -13,6 +13,7 @@ import (
 type Notice struct {
 	Kind     string // for metrics and logs
 	Event    string // reason of the event that tells people
+	Text     string // and its words
 	Going    bool   // the machines will be gone
 	Reclaims bool   // because the seller wants spot capacity back
 	Machines []cloud.MachineID
@@ -42,6 +43,9 @@ func Next(n Notice, places []*world.Place, idOf func(providerID string) (cloud.M
 		}
 		if id, ok := idOf(p.Claim.ProviderID); !ok || !about[id] {
 			continue
+		}
+		if p.Claim.Deleting && !n.Reclaims {
+			continue // mostly it is our own doing that is announced
 		}
 		s := Step{Claim: p.Claim.Name, Tell: n.Event, End: n.Going && !p.Claim.Deleting}
 		if p.Node != nil {

@@ -42,9 +42,9 @@ func TestNext(t *testing.T) {
 			[]interrupt.Step{{Claim: "c1", Node: "n1", Tell: "SpotRebalanceRecommendation"}},
 		},
 		"Twice": {
-			"A notice may come again while the machine is going.",
+			"A notice may come again while the machine is going, and what we end ourselves is announced, too.",
 			interrupt.Notice{Event: "InstanceStopping", Going: true, Machines: []cloud.MachineID{"i-2"}},
-			[]interrupt.Step{{Claim: "c2", Node: "n2", Tell: "InstanceStopping"}},
+			nil,
 		},
 		"NoNode": {
 			"A machine that has not joined goes as well; on demand nothing is sold out by it.",

@@ -124,7 +124,7 @@ func (c *Controller) take(ctx context.Context, n Notice, s Step) error {
 		action = "CordonAndDrain"
 	}
 	for _, o := range about {
-		c.Events.Warning(o, s.Tell, "The seller of the machine announces: %s", n.Kind)
+		c.Events.Warning(o, s.Tell, "%s", n.Text)
 		if s.End {
 			c.Events.Warning(o, "TerminatingOnInterruption", "The machine will be gone: its node is drained now")
 		}
