@@ -161,6 +161,13 @@ func newManager(c Config) (ctrl.Manager, error) {
 	lease, renew, retry := 15*time.Second, 10*time.Second, time.Second
 	m, err := ctrl.NewManager(own, ctrl.Options{
 		Scheme: known, Logger: c.Log,
+		NewClient: func(k *rest.Config, o client.Options) (client.Client, error) {
+			through, err := client.New(k, o)
+			if err != nil {
+				return nil, err
+			}
+			return loop.Remember(through, c.Now), nil
+		},
 		Cache: cache.Options{
 			DefaultTransform: cache.TransformStripManagedFields(),
 			ByObject:         map[client.Object]cache.ByObject{&corev1.Node{}: {Transform: slimNode}},

@@ -42,14 +42,18 @@ type house struct {
 	driver cloud.Driver
 	app    *app.App
 	ended  chan struct{} // closed when the controller has ended
+	counts *calls        // what controllers write; nil: it is not counted
 }
 
 // build puts a house together for one test. Its controller is killed as dies says; nil: it lives.
-func build(t *testing.T, dies *crash) house {
+func build(t *testing.T, dies *crash, counts ...*calls) house {
 	t.Helper()
 	m := region(t)
 	play(t, m)
 	h := house{client: kubetest.Client(t, v1.AddToScheme), market: m, driver: driver.New(m, "test")}
+	for _, c := range counts {
+		h.counts = c
+	}
 	return h.start(t, dies)
 }
 
@@ -65,7 +69,11 @@ func (h house) start(t *testing.T, dies *crash) house {
 		log = testr.NewWithOptions(t, testr.Options{Verbosity: 1})
 	}
 	ctrllog.SetLogger(log)
-	config := app.Config{Kubernetes: wrapped(kubetest.Config(t), dies), Driver: h.driver, Provider: "sim", Settings: settings, Log: log}
+	k := wrapped(kubetest.Config(t), dies)
+	if h.counts != nil {
+		k = h.counts.count(k)
+	}
+	config := app.Config{Kubernetes: k, Driver: h.driver, Provider: "sim", Settings: settings, Log: log}
 	if dies != nil {
 		config.Driver = mortal{dies, h.driver}
 	}
