@@ -20,7 +20,7 @@ type api struct {
 	token   string
 	fleet   *kubelet.Fleet
 	cloud   *cloud
-	tenon   *controller // nil without one of our own
+	tenon   tenon // nil without one
 	catalog *catalog.Catalog
 	region  string
 	stop    context.CancelFunc
@@ -73,10 +73,10 @@ func (a *api) routes() http.Handler {
 		answer(w, http.StatusOK, a.fleet.Machines())
 	})
 	mux.HandleFunc("POST /machines", a.add)
-	mux.HandleFunc("POST /controller/kill", func(w http.ResponseWriter, _ *http.Request) {
+	mux.HandleFunc("POST /controller/kill", func(w http.ResponseWriter, r *http.Request) {
 		if a.tenon == nil {
-			answer(w, http.StatusConflict, problem{"the playground runs no controller of its own: it is bare, or a chart has installed it"})
-		} else if err := a.tenon.kill(); err != nil {
+			answer(w, http.StatusConflict, problem{"the playground is bare: it runs no controller"})
+		} else if err := a.tenon.kill(r.Context()); err != nil {
 			answer(w, http.StatusConflict, problem{err.Error()})
 		} else {
 			answer(w, http.StatusOK, struct{}{})

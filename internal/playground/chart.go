@@ -1,12 +1,19 @@
 package playground
 
 import (
+	"bufio"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
+	"net"
+	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strconv"
+	"strings"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -15,9 +22,10 @@ import (
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/tools/clientcmd"
 
+	"github.com/tenon-sh/tenon/charts"
 	"github.com/tenon-sh/tenon/internal/catalog"
 	"github.com/tenon-sh/tenon/internal/kube"
-	"github.com/tenon-sh/tenon/internal/playground/charts"
+	repository "github.com/tenon-sh/tenon/internal/playground/charts"
 	"github.com/tenon-sh/tenon/internal/playground/host"
 	"github.com/tenon-sh/tenon/internal/sim/awsapi"
 	"github.com/tenon-sh/tenon/internal/sim/kubelet"
@@ -27,6 +35,9 @@ const (
 	hostNode  = "playground"
 	hostLabel = "sim.tenon.sh/host" // daemons of EKS stay away from it
 	ourImage  = "tenon-sh/tenon"    // that the chart names
+
+	release     = "karpenter"    // and namespace, as guides name them
+	metricsPort = "http-metrics" // as the chart calls it
 )
 
 // startHost registers the node that runs pods of our image as processes. It is as large as a machine of type o.Host.
@@ -63,7 +74,7 @@ func startHost(ctx context.Context, o Options, cluster *kube.ControlPlane, clien
 	return host.Run(ctx, host.Options{
 		Client: client, APIServer: cluster.URL, CA: access.CAData, Node: node, Dir: o.Dir.join("pods"),
 		Image: ourImage, Program: program, Now: o.Now, Say: log.say,
-		Environment: append(kube.Environment(o.Dir.cluster()), aws.environment(o.Region, awsapi.ControllerKey)...),
+		Environment: append(o.toController(), aws.environment(o.Region, awsapi.ControllerKey)...),
 	})
 }
 
@@ -93,28 +104,57 @@ func lead(ctx context.Context, client kubernetes.Interface, objects dynamic.Inte
 	}
 }
 
-// serveCharts serves the charts of o.Charts, listed under the versions that instructions for the older kinds name.
+// serveCharts serves our charts, or those of o.Charts, listed under the versions that instructions for the older kinds
+// name.
 func serveCharts(o Options) (address string, close func(), err error) {
-	if o.Charts == "" {
+	var from fs.FS = charts.Files()
+	switch {
+	case o.Charts != "":
+		from = os.DirFS(o.Charts)
+	case o.Controller != ByChart && o.Controller != ByHand:
 		return "", func() {}, nil
 	}
-	r, err := charts.New(o.Charts, "v0.27.3", "v0.22.1", "v0.18.1", "v0.16.3", "v0.6.3")
+	r, err := repository.New(from, "v0.27.3", "v0.22.1", "v0.18.1", "v0.16.3", "v0.6.3")
 	if err != nil {
-		return "", nil, fmt.Errorf("--charts: %w", err)
+		return "", nil, fmt.Errorf("charts of %s: %w", cmp.Or(o.Charts, "this program"), err)
 	}
 	return r.Serve()
 }
 
-// install installs the chart in a directory with helm, as somebody would by hand, or upgrades to it.
-func install(ctx context.Context, o Options, log *life) error {
-	if _, err := os.Stat(filepath.Join(o.Chart, "Chart.yaml")); err != nil {
-		return fmt.Errorf("--chart: %w", err)
+// install installs the chart with helm, as somebody would by hand. A release that is there gets the present chart and
+// keeps its values: they are its owner's.
+func install(ctx context.Context, o Options, client kubernetes.Interface, node *host.Host, repository string, log *life) error {
+	args := []string{"upgrade", "--install", release, "--namespace", release, "--create-namespace", "--reset-then-reuse-values", "--wait", "--timeout", "3m"}
+	if o.Chart != "" {
+		if _, err := os.Stat(filepath.Join(o.Chart, "Chart.yaml")); err != nil {
+			return fmt.Errorf("--chart: %w", err)
+		}
+		args = append(args, o.Chart)
+	} else {
+		args = append(args, "oci://"+repository+"/karpenter/karpenter", "--plain-http")
 	}
+	there, err := client.CoreV1().Secrets(release).List(ctx, metav1.ListOptions{LabelSelector: "owner=helm,name=" + release, Limit: 1})
+	if err != nil {
+		return fmt.Errorf("look for a release of the chart: %w", err)
+	}
+	if len(there.Items) == 0 {
+		args = append(args, "--set", "settings.clusterName="+o.ClusterName, "--set", "settings.interruptionQueue="+o.ClusterName,
+			"--set", "settings.aws.defaultInstanceProfile=KarpenterNodeInstanceProfile-"+o.ClusterName)
+		if !node.Reachable() {
+			log.say("this computer has no address but that of the loopback interface, which services cannot lead to: the chart is installed without its webhook")
+			args = append(args, "--set", "webhook.enabled=false")
+		}
+	}
+	log.say("helm installs the controller")
+	return helm(ctx, o, args...)
+}
+
+// helm runs helm. What it says goes to a log, and into the error when it fails.
+func helm(ctx context.Context, o Options, args ...string) error {
 	binary, err := kube.Find()
 	if err != nil {
 		return err
 	}
-	log.say("installing the chart %s", o.Chart)
 	out, err := o.Dir.openLog("helm")
 	if err != nil {
 		return err
@@ -125,15 +165,60 @@ func install(ctx context.Context, o Options, log *life) error {
 		return err
 	}
 	cmd := exec.CommandContext(ctx, binary)
-	cmd.Args = []string{
-		"helm", "upgrade", "--install", "karpenter", o.Chart, "--namespace", "karpenter", "--create-namespace",
-		"--set", "settings.clusterName=" + o.ClusterName, "--set", "settings.interruptionQueue=" + o.ClusterName,
-		"--wait", "--timeout", "3m",
-	}
+	cmd.Args = append([]string{"helm"}, args...) // the binary is known by its name
 	cmd.Env = append(kube.Environment(o.Dir.cluster()), "KUBECONFIG="+o.Dir.Kubeconfig())
 	cmd.Stdout, cmd.Stderr = out, out
 	if err := cmd.Run(); err != nil && ctx.Err() == nil {
 		return fmt.Errorf("helm: %w\n%s", err, tail(o.Dir.Log("helm"), began))
 	}
 	return ctx.Err()
+}
+
+// installed is a controller that a chart has made: the pods of its release.
+type installed struct{ node *host.Host }
+
+// leader is the replica that acts. Only it knows what was decided.
+func (i installed) leader(ctx context.Context) (host.Running, error) {
+	for _, r := range i.node.Running() {
+		if r.Labels["app.kubernetes.io/name"] == release && leads(ctx, r.Ports[metricsPort]) {
+			return r, nil
+		}
+	}
+	return host.Running{}, errors.New("no controller leads at this moment")
+}
+
+// leads asks a controller's metrics whether it is the one that acts.
+func leads(ctx context.Context, port int) bool {
+	ctx, cancel := context.WithTimeout(ctx, 2*time.Second)
+	defer cancel()
+	r, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+local(port)+"/metrics", nil)
+	if err != nil {
+		return false
+	}
+	res, err := http.DefaultClient.Do(r)
+	if err != nil {
+		return false
+	}
+	defer res.Body.Close()
+	for lines := bufio.NewScanner(res.Body); lines.Scan(); {
+		if line := lines.Text(); strings.HasPrefix(line, "leader_election_master_status{") {
+			return strings.HasSuffix(line, " 1")
+		}
+	}
+	return false
+}
+
+func local(port int) string { return net.JoinHostPort("127.0.0.1", strconv.Itoa(port)) }
+
+func (i installed) kill(ctx context.Context) error {
+	r, err := i.leader(ctx)
+	if err != nil {
+		return err
+	}
+	return r.Kill()
+}
+
+func (i installed) pages(ctx context.Context) (string, error) {
+	r, err := i.leader(ctx)
+	return local(r.Ports[metricsPort]), err
 }

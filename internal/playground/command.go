@@ -12,6 +12,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/tenon-sh/tenon/internal/cli/verb"
 	"github.com/tenon-sh/tenon/internal/clock"
 	"github.com/tenon-sh/tenon/internal/kube"
 	"github.com/tenon-sh/tenon/internal/sim/kubelet"
@@ -34,6 +35,7 @@ func Command() *cobra.Command {
 func upCommand(dir *string) *cobra.Command {
 	o := Options{Now: clock.Wall, Delays: kubelet.Delays{Boot: 3 * time.Second, Ready: 2 * time.Second, Devices: 3 * time.Second}}
 	var detach, noDemo bool
+	var way string
 	cmd := &cobra.Command{
 		Use:   "up [flags]",
 		Short: "Run a Kubernetes cluster with simulated machines on this computer",
@@ -42,18 +44,24 @@ account whose machines join it, and Tenon. It stays in the foreground and tells
 what happens, until Ctrl-C; what is in the cluster is there again the next time.
 Your own kubeconfig and cloud credentials are neither read nor changed.
 
+The controller is installed by its chart, with helm, and its pods run as
+processes on a node of the playground's own. With --controller=none the cluster
+waits for you to install it: neither kinds nor controller, and a repository of
+charts. With --bare there is nothing of Tenon at all.
+
 A new cluster gets a pool of nodes and a Deployment, and a demo shows nodes come
 and go. With --no-demo it has the kinds and the controller and nothing else; the
-file default.yaml in its directory makes the pool. With --bare there is no Tenon.`,
+file default.yaml in its directory makes the pool.`,
 		Example: `  tenon up
+  tenon up --controller=none
   tenon up --dir /tmp/other --detach --no-demo
   tenon up --reset --region eu-central-1 --managed-nodes m5.large=3 --daemons`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			o.Timing = market.Usual()
-			if o.Chart != "" && o.Host == "" {
-				o.Host = "m5.2xlarge"
+			if err := o.settle(way); err != nil {
+				return err
 			}
+			o.Timing = market.Usual()
 			o.Timing.Boot, o.Timing.ShutDown = o.Delays.Boot, o.Delays.Boot
 			o.Dir, o.Demo = Dir(*dir), !noDemo && !o.Bare
 			if detach {
@@ -74,13 +82,14 @@ file default.yaml in its directory makes the pool. With --bare there is no Tenon
 	f.BoolVar(&o.Reset, "reset", false, "forget what was in the cluster")
 	f.BoolVar(&o.Bare, "bare", false, "without Tenon: the cluster, its machines and the simulated account alone")
 	f.StringVar(&o.ClusterName, "cluster-name", "playground", "`name` of the cluster in the simulated account")
-	f.StringVar(&o.KubernetesVersion, "kubernetes-version", "", "`version` that the simulated EKS says the cluster has, and its machines' images are for")
+	f.StringVar(&o.KubernetesVersion, "kubernetes-version", "1.32", "`version` that the simulated EKS says the cluster has, and its machines' images are for")
 	f.StringToIntVar(&o.Surroundings.Managed, "managed-nodes", nil, "machines of a managed node group, by `type`: m5.large=3")
 	f.IntVar(&o.Surroundings.Fargate, "fargate-nodes", 0, "`number` of nodes of Fargate")
 	f.BoolVar(&o.Surroundings.Daemons, "daemons", false, "run aws-node and kube-proxy on every machine, as EKS does")
-	f.StringVar(&o.Charts, "charts", "", "serve the charts of this `directory` on the loopback interface, under every version that is asked for")
-	f.StringVar(&o.Chart, "chart", "", "install the controller by the chart in this `directory`, with helm, as pods of a node of the playground's own")
-	f.StringVar(&o.Host, "host", "", "have a node of this `type` that runs pods of the image "+ourImage+" as processes, for charts installed by hand")
+	f.StringVar(&way, "controller", "chart", "who runs the controller: chart installs it with helm, process runs it as a child, none leaves it to you")
+	f.StringVar(&o.Charts, "charts", "", "serve the charts of this `directory` instead of the built-in ones, under every version that is asked for")
+	f.StringVar(&o.Chart, "chart", "", "install the chart in this `directory` instead of the built-in one")
+	f.StringVar(&o.Host, "host", "", "the node that runs the controller's pods is as large as this `type`; without it, m5.large")
 	f.StringVar(&o.Tenon, "tenon", "", "`program` to run as the controller; without it the one beside this")
 	f.StringVar(&o.Region, "region", "us-west-2", "`region` that the machines are in")
 	f.DurationVar(&o.Grace, "grace", 5*time.Minute, "how long a node may be silent before it is NotReady")
@@ -90,38 +99,73 @@ file default.yaml in its directory makes the pool. With --bare there is no Tenon
 	return cmd
 }
 
+// settle makes the rest fit the way in which the controller is to run.
+func (o *Options) settle(way string) error {
+	switch way {
+	case "chart":
+		o.Controller = ByChart
+	case "process":
+		o.Controller = AsChild
+	case "none":
+		o.Controller, o.Bare = ByHand, true
+	default:
+		return verb.BadInputf("--controller=%s: it is chart, process or none", way)
+	}
+	switch {
+	case o.Chart != "" && o.Controller != ByChart:
+		return verb.BadInputf("--chart names what --controller=chart installs")
+	case o.Bare && o.Controller == ByChart:
+		o.Controller = AsChild // that there is none of either
+	}
+	if o.Controller != AsChild && o.Host == "" {
+		o.Host = "m5.large"
+	}
+	return nil
+}
+
 // welcome says what there is and what to try, in words that can be copied.
 func welcome(out io.Writer, o Options, c Contact) {
 	at := ""
 	if o.Dir != DefaultDir {
 		at = " --dir " + string(o.Dir)
 	}
-	kubectl, tenon := program("kubectl"), program("tenon")
-	lines := [][2]string{{"export KUBECONFIG=" + c.Kubeconfig, "use this cluster in this shell"}}
+	kubectl, tenon, helm := program("kubectl"), program("tenon"), program("helm")
+	lines := [][2]string{{"use it in this shell", "export KUBECONFIG=" + c.Kubeconfig}}
 	switch {
+	case o.Controller == ByHand:
+		lines = append(lines,
+			[2]string{"install the controller", fmt.Sprintf(byHand, helm, c.Charts, o.ClusterName)},
+			[2]string{"then a pool of nodes", kubectl + " apply -f " + o.Dir.pool()},
+		)
 	case o.Bare:
-		lines = append(lines, [2]string{tenon + " sim add-machine" + at + " --type m5.large --count 2", "machines that join by themselves"})
+		lines = append(lines, [2]string{"machines that join", tenon + " sim add-machine" + at + " --type m5.large --count 2"})
 	case o.Demo:
-		lines = append(lines, [2]string{kubectl + " scale -n demo deployment web --replicas 40", "let nodes come; 0 lets them go"})
+		lines = append(lines, [2]string{"let nodes come; 0: go", kubectl + " scale -n demo deployment web --replicas 40"})
 	default:
-		lines = append(lines, [2]string{kubectl + " apply -f " + o.Dir.pool(), "a pool of nodes; now pods that wait get some"})
+		lines = append(lines, [2]string{"a pool of nodes", kubectl + " apply -f " + o.Dir.pool()})
 	}
 	if !o.Bare {
 		lines = append(lines,
-			[2]string{kubectl + " get nodepools,nodeclaims,nodes -o wide", "what there is"},
-			[2]string{o.readLog(kubectl), "what the controller says"},
+			[2]string{"what there is", kubectl + " get nodepools,nodeclaims,nodes -o wide"},
+			[2]string{"what it would buy, why", tenon + " plan --kubeconfig " + c.Kubeconfig},
 		)
 	}
-	if c.Charts != "" {
+	if c.Pages != "" {
 		lines = append(lines,
-			[2]string{"helm repo add karpenter http://" + c.Charts, "the charts, under every version"},
-			[2]string{"helm pull --plain-http oci://" + c.Charts + "/karpenter/karpenter", "the same as a registry"},
+			[2]string{"nodes, in a browser", c.Pages},
+			[2]string{"what was decided, why", c.Pages + "decisions/"},
 		)
+	}
+	if !o.Bare || o.Host != "" {
+		lines = append(lines, [2]string{"what the controller says", o.readLog(kubectl)})
+	}
+	if o.Controller == ByChart {
+		lines = append(lines, [2]string{"change a setting", fmt.Sprintf(change, helm, c.Charts)})
 	}
 	lines = append(lines,
-		[2]string{tenon + " sim kill" + at + " NODE", "pull the plug of a machine"},
-		[2]string{". " + o.Dir.awsEnvironment(), "point an AWS client at the simulated account"},
-		[2]string{tenon + " down" + at, "stop; Ctrl-C does it, too"},
+		[2]string{"pull a machine's plug", tenon + " sim kill" + at + " NODE"},
+		[2]string{"an AWS client for it", ". " + o.Dir.awsEnvironment()},
+		[2]string{"stop, as Ctrl-C does", tenon + " down" + at},
 	)
 	w := tabwriter.NewWriter(out, 0, 0, 4, ' ', 0)
 	fmt.Fprintf(w, "\nThe cluster is ready. In another terminal:\n\n")
@@ -132,9 +176,15 @@ func welcome(out io.Writer, o Options, c Contact) {
 	_ = w.Flush() // a terminal that is gone cannot be told so
 }
 
+// How the controller is installed from the playground's registry, and changed.
+const (
+	byHand = "%s upgrade --install karpenter oci://%s/karpenter/karpenter --plain-http -n karpenter --create-namespace --set settings.clusterName=%s --wait"
+	change = "%s upgrade karpenter oci://%s/karpenter/karpenter --plain-http -n karpenter --reuse-values --set logLevel=debug"
+)
+
 // readLog is how to read the controller's log.
 func (o Options) readLog(kubectl string) string {
-	if o.Chart != "" {
+	if o.Controller != AsChild {
 		return kubectl + " logs -f -n karpenter -l app.kubernetes.io/name=karpenter -c controller"
 	}
 	return "tail -f " + o.Dir.Log("controller")

@@ -24,9 +24,10 @@ const readyWithin = time.Minute
 
 // A controller is `tenon controller` as a child, started again when it ends.
 type controller struct {
-	health atomic.Value // the address of its probes, as a string
-	now    atomic.Pointer[process.Process]
-	done   chan struct{}
+	health  atomic.Value // the address of its probes, as a string
+	metrics atomic.Value // and of its pages
+	now     atomic.Pointer[process.Process]
+	done    chan struct{}
 }
 
 // runController runs program against the cluster and the account until ctx ends, and returns when it is ready. It
@@ -55,13 +56,14 @@ func runController(ctx context.Context, o Options, aws *cloud, log *life) (*cont
 				return nil, err
 			}
 			c.health.Store(net.JoinHostPort("127.0.0.1", ports[1]))
+			c.metrics.Store(net.JoinHostPort("127.0.0.1", ports[0]))
 			args := append([]string{
 				"controller", "--kubeconfig", o.Dir.Kubeconfig(), "--cluster-name", o.ClusterName, "--interruption-queue", o.ClusterName,
 				"--leader-election-namespace", "kube-system", "--metrics-port", ports[0], "--health-probe-port", ports[1],
 				"--default-instance-profile", "KarpenterNodeInstanceProfile-" + o.ClusterName,
 			}, o.ControllerFlags...)
 			cmd := exec.Command(program, args...)
-			cmd.Env = append(kube.Environment(o.Dir.cluster()), aws.environment(o.Region, awsapi.ControllerKey)...)
+			cmd.Env = append(o.toController(), aws.environment(o.Region, awsapi.ControllerKey)...)
 			cmd.Stdout, cmd.Stderr = out, out
 			return cmd, nil
 		}, Started: c.now.Store, Ended: func(err error, pause time.Duration) {
@@ -116,20 +118,26 @@ func (c *controller) ready(ctx context.Context) bool {
 	return res.StatusCode == http.StatusOK
 }
 
-// wait returns when the controller has ended, if there is one.
-func (c *controller) wait() {
-	if c != nil {
-		<-c.done
-	}
-}
-
-// kill ends the present run as a crash would. The next one follows by itself.
-func (c *controller) kill() error {
+// kill ends the present run. The next one follows by itself.
+func (c *controller) kill(context.Context) error {
 	p := c.now.Load()
 	if p == nil {
 		return errors.New("the controller does not run")
 	}
 	return p.Kill()
+}
+
+func (c *controller) pages(context.Context) (string, error) {
+	at, ok := c.metrics.Load().(string)
+	if !ok {
+		return "", errors.New("the controller does not run")
+	}
+	return at, nil
+}
+
+// toController is the environment of a controller, which is for this computer alone.
+func (o Options) toController() []string {
+	return append(kube.Environment(o.Dir.cluster()), "BIND_ADDRESS=127.0.0.1")
 }
 
 // program is the tenon that is to run: the one of the options, or the one beside this program.

@@ -118,6 +118,7 @@ type Contact struct {
 	APIServer  string `json:"apiServer"`
 	AWS        string `json:"aws"`              // endpoint of the simulated account
 	Charts     string `json:"charts,omitempty"` // host and port of the chart repository
+	Pages      string `json:"pages,omitempty"`  // of the controller that leads
 }
 
 // writeWhole writes a file in one step, for its owner alone.

@@ -82,13 +82,15 @@ func teach(ctx context.Context, c dynamic.Interface) error {
 	return nil
 }
 
-// established returns when a kind is served.
+// established returns when a kind is served, whoever makes it.
 func established(ctx context.Context, c dynamic.Interface, name string) error {
-	tick := time.NewTicker(50 * time.Millisecond)
+	tick := time.NewTicker(100 * time.Millisecond)
 	defer tick.Stop()
 	for {
 		o, err := c.Resource(crdKind()).Get(ctx, name, metav1.GetOptions{})
-		if err != nil {
+		if apierrors.IsNotFound(err) {
+			o = &unstructured.Unstructured{}
+		} else if err != nil {
 			return err
 		}
 		// Until the API server has looked at a kind, its conditions are null.
@@ -107,7 +109,7 @@ func established(ctx context.Context, c dynamic.Interface, name string) error {
 }
 
 // equip gives a cluster without any pool the default one.
-func equip(ctx context.Context, c dynamic.Interface, text []byte) error {
+func equip(ctx context.Context, c dynamic.Interface, cluster string) error {
 	for _, kind := range []schema.GroupVersionResource{
 		{Group: "karpenter.sh", Version: "v1", Resource: "nodepools"},
 		{Group: "karpenter.sh", Version: "v1alpha5", Resource: "provisioners"},
@@ -119,6 +121,10 @@ func equip(ctx context.Context, c dynamic.Interface, text []byte) error {
 		if len(l.Items) > 0 {
 			return nil // what there is, is the user's
 		}
+	}
+	text, err := manifest("default.yaml", cluster)
+	if err != nil {
+		return err
 	}
 	all, err := documents(text)
 	if err != nil {

@@ -18,6 +18,7 @@ import (
 	"github.com/tenon-sh/tenon/internal/catalog"
 	"github.com/tenon-sh/tenon/internal/clock"
 	"github.com/tenon-sh/tenon/internal/kube"
+	"github.com/tenon-sh/tenon/internal/playground/host"
 	"github.com/tenon-sh/tenon/internal/sim/awsapi"
 	"github.com/tenon-sh/tenon/internal/sim/kubelet"
 	"github.com/tenon-sh/tenon/internal/sim/market"
@@ -25,17 +26,18 @@ import (
 
 // Options say what a playground is like.
 type Options struct {
-	Dir    Dir
-	Reset  bool          // begin with an empty cluster
-	Bare   bool          // without Tenon: neither its kinds nor its controller
-	Demo   bool          // begin with a pool and something to look at
-	Story  bool          // let the demo of a new cluster play before ready is called
-	Region string        // of the machines
-	Grace  time.Duration // how long a node may be silent before it is NotReady
-	Tenon  string        // program to run as the controller; empty: the one beside this program
-	Host   string        // type of the machine that a node for pods of our image is like; empty: no such node
-	Charts string        // directory whose charts are served on the loopback interface; empty: none are
-	Chart  string        // directory of the chart to install the controller by; empty: the controller is a plain child
+	Dir        Dir
+	Reset      bool          // begin with an empty cluster
+	Bare       bool          // without Tenon: neither its kinds nor its controller
+	Controller Way           // who runs the controller, where it is not bare
+	Demo       bool          // begin with a pool and something to look at
+	Story      bool          // let the demo of a new cluster play before ready is called
+	Region     string        // of the machines
+	Grace      time.Duration // how long a node may be silent before it is NotReady
+	Tenon      string        // program to run as the controller; empty: the one beside this program
+	Host       string        // type of the machine that a node for pods of our image is like; empty: no such node
+	Charts     string        // directory whose charts are served on the loopback interface instead of our own
+	Chart      string        // directory of the chart to install the controller by, instead of our own
 
 	ClusterName       string   // in the simulated account
 	KubernetesVersion string   // that the simulated EKS says the cluster has; empty: a recent one
@@ -49,37 +51,61 @@ type Options struct {
 	Now    clock.Now
 }
 
-// Run runs a playground until ctx ends or somebody stops it, and calls ready once. Read from top to bottom it is the
-// wiring of the playground; everything stops in the reverse order.
-func Run(ctx context.Context, o Options, ready func(Contact)) error {
+// A Way is one of having a controller.
+type Way string
+
+// The ways.
+const (
+	AsChild Way = ""      // `tenon controller` as a child of the playground
+	ByChart Way = "chart" // helm installs our chart, and a node of the playground runs its pods
+	ByHand  Way = "none"  // somebody installs the chart: neither kinds nor controller, and all that it takes
+)
+
+// prepare takes the directory for this process and opens the log, until done is called.
+func prepare(o *Options) (log *life, done func(), err error) {
 	dir, err := filepath.Abs(string(o.Dir))
 	if err != nil {
-		return err
+		return nil, nil, err
 	}
 	o.Dir = Dir(dir)
-	ctx, stop := context.WithCancel(ctx)
-	defer stop()
 	release, err := o.Dir.own()
 	if err != nil {
-		return err
+		return nil, nil, err
 	}
-	defer release()
 	if o.Reset {
-		if err := o.Dir.reset(); err != nil {
-			return err
-		}
+		err = o.Dir.reset()
 	}
-	if err := os.Remove(o.Dir.contact()); err != nil && !errors.Is(err, os.ErrNotExist) {
-		return err // of a playground that was killed
+	if gone := os.Remove(o.Dir.contact()); gone != nil && !errors.Is(gone, os.ErrNotExist) { // of a playground that was killed
+		err = errors.Join(err, gone)
+	}
+	pool, wrong := manifest("default.yaml", o.ClusterName)
+	if err = errors.Join(err, wrong); err == nil {
+		err = writeWhole(o.Dir.pool(), pool)
+	}
+	if err != nil {
+		release()
+		return nil, nil, err
 	}
 	file, err := o.Dir.openLog("playground")
 	if err != nil {
-		return err
+		release()
+		return nil, nil, err
 	}
-	defer file.Close()
-	log := &life{now: o.Now, out: io.MultiWriter(o.Life, file)}
 	klog.LogToStderr(false) // what the client library has to say is not for people
 	klog.SetOutput(file)
+	return &life{now: o.Now, out: io.MultiWriter(o.Life, file)}, func() { _ = file.Close(); release() }, nil
+}
+
+// Run runs a playground until ctx ends or somebody stops it, and calls ready once. Read from top to bottom it is the
+// wiring of the playground; everything stops in the reverse order.
+func Run(ctx context.Context, o Options, ready func(Contact)) error {
+	log, done, err := prepare(&o)
+	if err != nil {
+		return err
+	}
+	defer done()
+	ctx, stop := context.WithCancel(ctx)
+	defer stop()
 	types, err := catalog.Load()
 	if err != nil {
 		return err
@@ -127,25 +153,51 @@ func Run(ctx context.Context, o Options, ready func(Contact)) error {
 		return err
 	}
 	control := &api{fleet: fleet, cloud: aws, catalog: types, region: o.Region, stop: stop}
+	charts, closeCharts, err := serveCharts(o)
+	if err != nil {
+		return err
+	}
+	defer closeCharts()
+	contact := Contact{Charts: charts, PID: os.Getpid(), Kubeconfig: o.Dir.Kubeconfig(), APIServer: cluster.URL, AWS: aws.URL}
+	var node *host.Host
 	if o.Host != "" {
-		node, err := startHost(ctx, o, cluster, client, objects, types, aws, log)
-		if err != nil {
+		if node, err = startHost(ctx, o, cluster, client, objects, types, aws, log); err != nil {
 			return err
 		}
 		defer func() { stop(); <-node.Done() }()
+		control.tenon = installed{node}
 	}
 	if !o.Bare {
 		if err := teach(ctx, objects); err != nil {
 			return err
 		}
-		followers.Go(func() { log.followDecisions(ctx, client, objects) })
-		control.tenon, err = startTenon(ctx, o, objects, aws, log)
+	}
+	if !o.Bare || o.Host != "" {
+		followers.Go(func() {
+			if established(ctx, objects, "nodeclaims.karpenter.sh") == nil {
+				log.followDecisions(ctx, client, objects)
+			}
+		})
+	}
+	if !o.Bare {
+		child, err := startTenon(ctx, o, client, objects, node, charts, aws, log)
 		if ctx.Err() != nil {
 			return errors.New("stopped before the controller was ready")
 		} else if err != nil {
 			return err
 		}
-		defer func() { stop(); control.tenon.wait() }()
+		if child != nil {
+			control.tenon = child
+			defer func() { stop(); <-child.done }()
+		}
+	}
+	if control.tenon != nil {
+		pages, closePages, err := servePages(control.tenon)
+		if err != nil {
+			return err
+		}
+		defer closePages()
+		contact.Pages = pages
 	}
 	show, fresh := demo{client: client, market: aws.Market, log: log, now: o.Now}, false
 	if o.Demo {
@@ -158,12 +210,7 @@ func Run(ctx context.Context, o Options, ready func(Contact)) error {
 		return err
 	}
 	defer closeAPI()
-	repository, closeCharts, err := serveCharts(o)
-	if err != nil {
-		return err
-	}
-	defer closeCharts()
-	contact := Contact{Charts: repository, URL: url, Token: control.token, PID: os.Getpid(), Kubeconfig: o.Dir.Kubeconfig(), APIServer: cluster.URL, AWS: aws.URL}
+	contact.URL, contact.Token = url, control.token
 	if err := o.Dir.writeContact(contact); err != nil {
 		return err
 	}
@@ -200,22 +247,16 @@ func startCluster(ctx context.Context, o Options, log *life) (*kube.ControlPlane
 	})
 }
 
-// startTenon makes the cluster one that Tenon works for: its controller and, for a demo, a pool.
-func startTenon(ctx context.Context, o Options, client dynamic.Interface, aws *cloud, log *life) (*controller, error) {
-	pool, err := manifest("default.yaml", o.ClusterName)
-	if err != nil {
-		return nil, err
-	}
-	if err := writeWhole(o.Dir.pool(), pool); err != nil {
-		return nil, err
-	}
+// startTenon makes the cluster one that Tenon works for: its controller and, for a demo, a pool. The controller is
+// returned if it is a child.
+func startTenon(ctx context.Context, o Options, client kubernetes.Interface, objects dynamic.Interface, node *host.Host, charts string, aws *cloud, log *life) (*controller, error) {
 	if o.Demo {
-		if err := equip(ctx, client, pool); err != nil {
+		if err := equip(ctx, objects, o.ClusterName); err != nil {
 			return nil, err
 		}
 	}
-	if o.Chart != "" {
-		return nil, install(ctx, o, log)
+	if o.Controller == ByChart {
+		return nil, install(ctx, o, client, node, charts, log)
 	}
 	return runController(ctx, o, aws, log)
 }

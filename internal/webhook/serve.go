@@ -34,6 +34,7 @@ const (
 const (
 	check   = time.Hour        // how often the certificate is looked at
 	again   = 10 * time.Second // how soon after that failed
+	soon    = time.Second      // how soon after another replica was first
 	maxBody = 4 << 20          // the API server sends objects of up to 3 MiB
 )
 
@@ -91,7 +92,11 @@ func (s *Server) current(*tls.ClientHelloInfo) (*tls.Certificate, error) {
 func (s *Server) keep(ctx context.Context) {
 	for {
 		wait := check
-		if err := s.Renew(ctx); err != nil && ctx.Err() == nil {
+		switch err := s.Renew(ctx); {
+		case err == nil || ctx.Err() != nil:
+		case apierrors.IsConflict(err):
+			wait = soon
+		default:
 			s.Log.Error(err, "The webhook cannot be set up, objects pass without it")
 			wait = again
 		}

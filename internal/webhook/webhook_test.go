@@ -201,9 +201,12 @@ func TestServe(t *testing.T) {
 	deadline := time.Now().Add(10 * time.Second)
 	var conn *tls.Conn
 	for conn == nil && time.Now().Before(deadline) {
-		authority, _ := bundle(t, c)
+		var told registrationv1.ValidatingWebhookConfiguration // the second to be told
+		if err := c.Get(ctx, client.ObjectKey{Name: webhook.Validating}, &told); err != nil {
+			t.Fatal(err)
+		}
 		pool := x509.NewCertPool()
-		pool.AppendCertsFromPEM([]byte(authority))
+		pool.AppendCertsFromPEM(told.Webhooks[0].ClientConfig.CABundle)
 		dialer := tls.Dialer{Config: &tls.Config{RootCAs: pool, ServerName: "karpenter.karpenter.svc"}}
 		if raw, err := dialer.DialContext(ctx, "tcp", free.Addr().String()); err == nil {
 			conn, _ = raw.(*tls.Conn)

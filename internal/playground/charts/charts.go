@@ -1,4 +1,4 @@
-// Package charts serves the charts of a directory on the loopback interface, as a classic repository and as an OCI registry.
+// Package charts serves charts on the loopback interface, as a classic repository and as an OCI registry.
 //
 // A chart is there under every version that is asked for, so that commands written for other releases can be followed
 // as they are; the classic index lists those it is told to list.
@@ -11,13 +11,12 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io/fs"
 	"net"
 	"net/http"
-	"os"
 	"path"
-	"path/filepath"
 	"regexp"
 	"strings"
 	"sync"
@@ -28,7 +27,7 @@ import (
 
 // A Repository serves charts.
 type Repository struct {
-	dir      string
+	charts   fs.FS
 	versions []string
 
 	mu    sync.Mutex
@@ -41,12 +40,12 @@ type blob struct {
 	data []byte
 }
 
-// New returns a repository of the charts in the folders of dir, listed under versions besides their own.
-func New(dir string, versions ...string) (*Repository, error) {
-	r := &Repository{dir: dir, versions: versions, blobs: map[string]blob{}}
+// New returns a repository of charts, each in a folder of its name, listed under versions besides their own.
+func New(charts fs.FS, versions ...string) (*Repository, error) {
+	r := &Repository{charts: charts, versions: versions, blobs: map[string]blob{}}
 	names, err := r.names()
 	if err == nil && len(names) == 0 {
-		err = fmt.Errorf("there is no chart in %s", dir)
+		err = errors.New("there is no chart in any of its folders")
 	}
 	return r, err
 }
@@ -68,13 +67,13 @@ func (r *Repository) Serve() (address string, close func(), err error) {
 
 // names are the charts there are.
 func (r *Repository) names() ([]string, error) {
-	found, err := filepath.Glob(filepath.Join(r.dir, "*", "Chart.yaml"))
+	found, err := fs.Glob(r.charts, "*/Chart.yaml")
 	if err != nil {
 		return nil, err
 	}
 	var out []string
 	for _, f := range found {
-		out = append(out, filepath.Base(filepath.Dir(f)))
+		out = append(out, path.Dir(f))
 	}
 	return out, nil
 }
@@ -234,8 +233,7 @@ func (r *Repository) kept(digest string) (blob, error) {
 // archive packs a chart as that version of it, and returns what its Chart.yaml then says. Without a version it is the
 // chart's own.
 func (r *Repository) archive(name, version string) ([]byte, map[string]any, error) {
-	root := filepath.Join(r.dir, name)
-	text, err := os.ReadFile(filepath.Join(root, "Chart.yaml"))
+	text, err := fs.ReadFile(r.charts, path.Join(name, "Chart.yaml"))
 	if err != nil {
 		return nil, nil, fmt.Errorf("there is no chart %q", name)
 	}
@@ -253,28 +251,24 @@ func (r *Repository) archive(name, version string) ([]byte, map[string]any, erro
 	zip := gzip.NewWriter(&out)
 	pack := tar.NewWriter(zip)
 	add := func(file string, data []byte) error {
-		if err := pack.WriteHeader(&tar.Header{Name: name + "/" + file, Mode: 0o644, Size: int64(len(data)), Format: tar.FormatPAX}); err != nil {
+		if err := pack.WriteHeader(&tar.Header{Name: file, Mode: 0o644, Size: int64(len(data)), Format: tar.FormatPAX}); err != nil {
 			return err
 		}
 		_, err := pack.Write(data)
 		return err
 	}
-	if err := add("Chart.yaml", text); err != nil {
+	if err := add(path.Join(name, "Chart.yaml"), text); err != nil {
 		return nil, nil, err
 	}
-	err = filepath.WalkDir(root, func(file string, d fs.DirEntry, err error) error {
+	err = fs.WalkDir(r.charts, name, func(file string, d fs.DirEntry, err error) error {
 		if err != nil || d.IsDir() || d.Name() == "Chart.yaml" {
 			return err
 		}
-		data, err := os.ReadFile(file)
+		data, err := fs.ReadFile(r.charts, file)
 		if err != nil {
 			return err
 		}
-		short, err := filepath.Rel(root, file)
-		if err != nil {
-			return err
-		}
-		return add(filepath.ToSlash(short), data)
+		return add(file, data)
 	})
 	if err != nil {
 		return nil, nil, fmt.Errorf("pack chart %q: %w", name, err)

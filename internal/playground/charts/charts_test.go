@@ -4,7 +4,6 @@ import (
 	"errors"
 	"os"
 	"os/exec"
-	"path/filepath"
 	"strings"
 	"testing"
 
@@ -21,7 +20,7 @@ func TestHelmPullsEveryVersion(t *testing.T) {
 	case err != nil:
 		t.Fatal(err)
 	}
-	r, err := charts.New("../../../charts", "v0.27.3")
+	r, err := charts.New(os.DirFS("../../../charts"), "v0.27.3")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -68,7 +67,7 @@ func TestHelmPullsEveryVersion(t *testing.T) {
 }
 
 func TestADirectoryWithoutCharts(t *testing.T) {
-	if _, err := charts.New(filepath.Join(t.TempDir(), "none")); err == nil || !strings.Contains(err.Error(), "there is no chart in") {
+	if _, err := charts.New(os.DirFS(t.TempDir())); err == nil || !strings.Contains(err.Error(), "there is no chart") {
 		t.Errorf("got %v", err)
 	}
 }

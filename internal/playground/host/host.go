@@ -23,11 +23,14 @@ import (
 	"k8s.io/client-go/informers"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/tools/cache"
+	"k8s.io/client-go/util/retry"
 
 	"github.com/tenon-sh/tenon/internal/clock"
+	"github.com/tenon-sh/tenon/internal/playground/process"
 )
 
 const (
+	loopback  = "127.0.0.1"
 	heartbeat = 10 * time.Second
 	leaseTime = 40 * time.Second
 )
@@ -79,6 +82,34 @@ func Run(ctx context.Context, o Options) (*Host, error) {
 
 // Done is closed when the host and all of its processes have ended.
 func (h *Host) Done() <-chan struct{} { return h.done }
+
+// Reachable reports whether services lead to the pods: the API server refuses endpoints on the loopback interface, and
+// a computer may have no other.
+func (h *Host) Reachable() bool { return h.address != loopback }
+
+// A Running is the process of a pod.
+type Running struct {
+	Namespace, Name string
+	Labels          map[string]string
+	Ports           map[string]int // of this computer, by the names they have in the pod
+	process         *process.Process
+}
+
+// Kill ends the process as a crash would.
+func (r Running) Kill() error { return r.process.Kill() }
+
+// Running are the pods whose processes run now.
+func (h *Host) Running() []Running {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	var out []Running
+	for _, p := range h.pods {
+		if r, ok := p.running(); ok {
+			out = append(out, r)
+		}
+	}
+	return out
+}
 
 // run follows pods and sends heartbeats.
 func (h *Host) run(ctx context.Context) {
@@ -158,23 +189,28 @@ func (h *Host) find(namespace, name string) *pod {
 func (h *Host) register(ctx context.Context, port int) error {
 	n := h.o.Node.DeepCopy()
 	nodes := h.o.Client.CoreV1().Nodes()
-	is, err := nodes.Create(ctx, n, metav1.CreateOptions{})
-	if apierrors.IsAlreadyExists(err) {
-		is, err = nodes.Get(ctx, n.Name, metav1.GetOptions{})
-	}
-	if err != nil {
-		return err
-	}
 	now := metav1.NewTime(h.o.Now())
-	is.Status = n.Status
 	// No host name: the API server would rather ask by that, and nobody knows it.
-	is.Status.Addresses = []corev1.NodeAddress{{Type: corev1.NodeInternalIP, Address: "127.0.0.1"}}
-	is.Status.DaemonEndpoints.KubeletEndpoint.Port = int32(port) //nolint:gosec // a port
-	is.Status.Conditions = []corev1.NodeCondition{{
+	n.Status.Addresses = []corev1.NodeAddress{{Type: corev1.NodeInternalIP, Address: loopback}}
+	n.Status.DaemonEndpoints.KubeletEndpoint.Port = int32(port) //nolint:gosec // a port
+	n.Status.Conditions = []corev1.NodeCondition{{
 		Type: corev1.NodeReady, Status: corev1.ConditionTrue, Reason: "KubeletReady", Message: "the playground runs",
 		LastHeartbeatTime: now, LastTransitionTime: now,
 	}}
-	if _, err := nodes.UpdateStatus(ctx, is, metav1.UpdateOptions{}); err != nil {
+	if _, err := nodes.Create(ctx, n, metav1.CreateOptions{}); err != nil && !apierrors.IsAlreadyExists(err) {
+		return err
+	}
+	// Others write to a new node at once, and to other fields.
+	err := retry.RetryOnConflict(retry.DefaultBackoff, func() error {
+		is, err := nodes.Get(ctx, n.Name, metav1.GetOptions{})
+		if err != nil {
+			return err
+		}
+		is.Status = n.Status
+		_, err = nodes.UpdateStatus(ctx, is, metav1.UpdateOptions{})
+		return err
+	})
+	if err != nil {
 		return err
 	}
 	return h.renew(ctx)
@@ -218,14 +254,14 @@ func (h *Host) renew(ctx context.Context) error {
 func address() string {
 	all, err := net.InterfaceAddrs()
 	if err != nil {
-		return "127.0.0.1"
+		return loopback
 	}
 	for _, a := range all {
 		if n, ok := a.(*net.IPNet); ok && n.IP.To4() != nil && n.IP.IsGlobalUnicast() {
 			return n.IP.String()
 		}
 	}
-	return "127.0.0.1"
+	return loopback
 }
 
 // port returns the wanted port if nobody has it, or else another.

@@ -36,6 +36,7 @@ type pod struct {
 
 	mu     sync.Mutex
 	status state
+	now    *Running // nil while no process runs
 }
 
 func newPod(h *Host, p *corev1.Pod) *pod {
@@ -44,6 +45,29 @@ func newPod(h *Host, p *corev1.Pod) *pod {
 
 // end asks the pod to end; only the first time counts.
 func (p *pod) end(grace time.Duration) { p.once.Do(func() { p.ends <- grace }) }
+
+// running is the pod's process, if one runs.
+func (p *pod) running() (Running, bool) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.now == nil {
+		return Running{}, false
+	}
+	return *p.now, true
+}
+
+// runs notes that a process runs now, or none.
+func (p *pod) runs(child *process.Process, ports map[int]int) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.now = nil; child == nil {
+		return
+	}
+	p.now = &Running{Namespace: p.Namespace, Name: p.Name, Labels: p.Labels, Ports: map[string]int{}, process: child}
+	for _, c := range p.Spec.Containers[0].Ports {
+		p.now.Ports[c.Name] = ports[int(c.ContainerPort)]
+	}
+}
 
 // live runs the pod until it is deleted or ctx ends. In the first case its object is gone, too.
 func (p *pod) live(ctx context.Context) {
@@ -136,6 +160,8 @@ func (p *pod) run(ctx context.Context, s state) (last *corev1.ContainerStateTerm
 	if err != nil {
 		return failed(err)
 	}
+	p.runs(child, ports)
+	defer p.runs(nil, nil)
 	s.Waiting, s.Message, s.Started, s.ID = "", "", metav1.NewTime(p.h.o.Now()), strconv.Itoa(cmd.Process.Pid)
 	s.Ready = p.Spec.Containers[0].ReadinessProbe == nil
 	p.report(ctx, s)
@@ -214,7 +240,7 @@ func (p *pod) command(ctx context.Context, ports map[int]int, run int32) (*exec.
 		return nil, nil, err
 	}
 	env, err := environment(p.Pod, p.h.o.Node, map[string]string{
-		"status.podIP": p.h.address, "status.podIPs": p.h.address, "status.hostIP": "127.0.0.1", "status.hostIPs": "127.0.0.1",
+		"status.podIP": p.h.address, "status.podIPs": p.h.address, "status.hostIP": loopback, "status.hostIPs": loopback,
 	}, p.look(ctx))
 	if err != nil {
 		return nil, nil, err

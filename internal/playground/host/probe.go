@@ -53,7 +53,7 @@ func (p *pod) url(r *corev1.Probe, ports map[int]int) string {
 	if r.HTTPGet.Scheme == corev1.URISchemeHTTPS {
 		scheme = "https://"
 	}
-	return scheme + net.JoinHostPort("127.0.0.1", strconv.Itoa(cmp.Or(ports[port], port))) + r.HTTPGet.Path
+	return scheme + net.JoinHostPort(loopback, strconv.Itoa(cmp.Or(ports[port], port))) + r.HTTPGet.Path
 }
 
 // watch asks url as the probe says, takes the container for well or not at first, and tells of each change until tell

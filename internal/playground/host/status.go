@@ -68,7 +68,7 @@ func (p *pod) statusOf(s state) corev1.PodStatus {
 		ready = corev1.ConditionTrue
 	}
 	out := corev1.PodStatus{
-		Phase: phase, HostIP: "127.0.0.1", HostIPs: []corev1.HostIP{{IP: "127.0.0.1"}}, PodIP: p.h.address, PodIPs: []corev1.PodIP{{IP: p.h.address}},
+		Phase: phase, HostIP: loopback, HostIPs: []corev1.HostIP{{IP: loopback}}, PodIP: p.h.address, PodIPs: []corev1.PodIP{{IP: p.h.address}},
 		StartTime: begun, ContainerStatuses: []corev1.ContainerStatus{container},
 	}
 	for kind, status := range map[corev1.PodConditionType]corev1.ConditionStatus{
