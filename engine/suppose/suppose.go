@@ -66,7 +66,7 @@ func remove(b *world.Builder, p *world.Place) error {
 		b.DeleteClaim(p.Claim.Name)
 	}
 	for _, pod := range p.Pods {
-		if pod.DaemonSet != "" || pod.Static || pod.Terminating && !pod.StatefulOwner {
+		if leaves(pod) {
 			b.DeletePod(pod.Key)
 			continue
 		}
@@ -75,6 +75,11 @@ func remove(b *world.Builder, p *world.Place) error {
 		}
 	}
 	return nil
+}
+
+// leaves reports whether nobody makes a pod anew when its node is lost.
+func leaves(p *world.Pod) bool {
+	return p.DaemonSet != "" || p.Static || p.Terminating && !p.StatefulOwner
 }
 
 // waiting is the pod that its owner makes in the place of one that is lost.
@@ -106,6 +111,41 @@ func Anew(w *world.World) (*world.World, error) {
 	b := w.Edit()
 	for _, p := range w.Pools() {
 		if err := removeAll(w, b, p.ID); err != nil {
+			return nil, err
+		}
+	}
+	return b.Snapshot(w.At()), nil
+}
+
+// Alone is a World in which the pods of one machine wait and no machine is
+// there: pools, DaemonSets and all that is sold stay.
+func Alone(w *world.World, p *world.Place) (*world.World, error) {
+	b := world.NewBuilder()
+	for _, c := range w.Catalogs() {
+		if err := b.SetCatalog(*c); err != nil {
+			return nil, err
+		}
+	}
+	for _, pool := range w.Pools() {
+		if err := b.SetPool(*pool); err != nil {
+			return nil, err
+		}
+	}
+	for _, d := range w.DaemonSets() {
+		if err := b.SetDaemonSet(*d); err != nil {
+			return nil, err
+		}
+	}
+	for _, n := range w.Namespaces() {
+		if err := b.SetNamespace(*n); err != nil {
+			return nil, err
+		}
+	}
+	for _, pod := range p.Pods {
+		if leaves(pod) {
+			continue
+		}
+		if err := b.SetPod(waiting(pod)); err != nil {
 			return nil, err
 		}
 	}

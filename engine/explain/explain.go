@@ -1,0 +1,158 @@
+// Package explain answers a person's questions about one World: where a pod goes or why nowhere, why a node is there and what keeps it, what a pool may buy.
+//
+// It decides nothing of its own: it asks the decisions themselves, and answers
+// with values that print as text and as JSON.
+package explain
+
+import (
+	"cmp"
+	"slices"
+	"time"
+
+	"github.com/tenon-sh/tenon/engine/disrupt"
+	"github.com/tenon-sh/tenon/engine/label"
+	"github.com/tenon-sh/tenon/engine/plan"
+	"github.com/tenon-sh/tenon/engine/provision"
+	"github.com/tenon-sh/tenon/engine/suppose"
+	"github.com/tenon-sh/tenon/engine/world"
+)
+
+// Format names the JSON form of the answers.
+const Format = "tenon-explain/v1"
+
+// Explainer answers questions about one World. What it has to decide for
+// several answers it decides once.
+type Explainer struct {
+	world   *world.World
+	options provision.Options
+	buy     *plan.Plan
+	slots   map[world.Key]*slot // what buy says of each pod
+	back    *plan.Plan
+}
+
+// New returns an Explainer of a World, for decisions with these options.
+func New(w *world.World, o provision.Options) *Explainer { return &Explainer{world: w, options: o} }
+
+// plan is what would be bought now.
+func (e *Explainer) plan() *plan.Plan {
+	if e.buy == nil {
+		p := provision.Decide(e.world, e.options)
+		e.buy = &p
+	}
+	return e.buy
+}
+
+// given is what would be given back now, given what waiting pods are about to use.
+func (e *Explainer) given() *plan.Plan {
+	if e.back == nil {
+		p := disrupt.Decide(e.world, e.leave())
+		e.back = &p
+	}
+	return e.back
+}
+
+func (e *Explainer) leave() disrupt.Options {
+	return disrupt.Options{Planned: Targets(*e.plan())}
+}
+
+// Targets are the machines that a plan sends waiting pods to.
+func Targets(p plan.Plan) []string {
+	var out []string
+	for _, f := range slices.Concat(p.Filled, p.Held) {
+		out = append(out, cmp.Or(f.Node, f.Claim))
+	}
+	return out
+}
+
+// Machine is a node, a claim on its way, or a node that would be bought.
+type Machine struct {
+	Node         string  `json:"node,omitempty"`
+	Claim        string  `json:"claim,omitempty"`
+	State        string  `json:"state"` // to be bought, on its way, joining, ready, not ready, going
+	PoolKind     string  `json:"poolKind,omitempty"`
+	NodePool     string  `json:"nodePool,omitempty"` // the name, of whichever kind
+	InstanceType string  `json:"instanceType,omitempty"`
+	Zone         string  `json:"zone,omitempty"`
+	CapacityType string  `json:"capacityType,omitempty"`
+	Price        float64 `json:"pricePerHour"`
+	Synthetic    bool    `json:"syntheticPrice,omitempty"`
+}
+
+// The states of a Machine.
+const (
+	ToBuy    = "to be bought"
+	OnItsWay = "on its way"
+	Joining  = "joining"
+	Ready    = "ready"
+	NotReady = "not ready"
+	Going    = "going"
+)
+
+// machine describes a place.
+func (e *Explainer) machine(p *world.Place) Machine {
+	l := p.Labels()
+	m := Machine{
+		PoolKind: p.Pool().Kind, NodePool: p.Pool().Name, State: state(p),
+		InstanceType: l[label.InstanceType], Zone: l[label.Zone], CapacityType: l[label.CapacityType],
+		Price: hourly(plan.PriceOf(e.world, p)),
+	}
+	if p.Node != nil {
+		m.Node = p.Node.Name
+	}
+	if p.Claim != nil {
+		m.Claim = p.Claim.Name
+	}
+	return m
+}
+
+func state(p *world.Place) string {
+	switch {
+	case p.Deleting():
+		return Going
+	case p.Node == nil:
+		return OnItsWay
+	case !p.Node.Ready:
+		return NotReady
+	case p.Claim != nil && !p.Claim.Initialized:
+		return Joining
+	}
+	return Ready
+}
+
+func planned(a plan.Ask) Machine {
+	return Machine{
+		State: ToBuy, PoolKind: a.Pool.Kind, NodePool: a.Pool.Name, InstanceType: a.Shape, Zone: a.Zone, CapacityType: a.CapacityType,
+		Price: hourly(a.Price), Synthetic: a.Synthetic,
+	}
+}
+
+// Choice is why a node is, or would be, of its type.
+type Choice struct {
+	Types        int     `json:"types"`           // that would do
+	Cheapest     string  `json:"cheapest"`        // of them
+	Binds        string  `json:"binds,omitempty"` // what leaves no room for a smaller one
+	RunnerUp     string  `json:"runnerUp,omitempty"`
+	RunnerUpCost float64 `json:"runnerUpPricePerHour,omitempty"`
+}
+
+func choice(a plan.Ask) *Choice {
+	c := &Choice{Types: len(a.Menu), Binds: a.Why.Binds, RunnerUp: a.Why.RunnerUp, RunnerUpCost: hourly(a.Why.RunnerUpPrice)}
+	if len(a.Menu) > 0 {
+		c.Cheapest = a.Menu[0].Shape
+	}
+	return c
+}
+
+// find returns the machine of a name, a node's or a claim's.
+func (e *Explainer) find(name string) *world.Place { return suppose.Find(e.world, name) }
+
+// hourly turns millionths into units.
+func hourly(micro int64) float64 { return float64(micro) / 1e6 }
+
+// moment writes a time; zero is nothing.
+func moment(at int64) string {
+	if at == 0 {
+		return ""
+	}
+	return time.Unix(at, 0).UTC().Format(time.RFC3339)
+}

@@ -1,0 +1,249 @@
+package explain_test
+
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/tenon-sh/tenon/engine/amount"
+	"github.com/tenon-sh/tenon/engine/enginetest"
+	"github.com/tenon-sh/tenon/engine/explain"
+	"github.com/tenon-sh/tenon/engine/label"
+	"github.com/tenon-sh/tenon/engine/provision"
+	"github.com/tenon-sh/tenon/engine/reason"
+	"github.com/tenon-sh/tenon/engine/world"
+)
+
+const now = 1_800_000_000
+
+var general = world.PoolID{Kind: world.NodePool, Name: "general"}
+
+// scene is a pool of one type with one node on which whatever change adds runs.
+type scene struct {
+	*world.Builder
+	t     *testing.T
+	pool  world.Pool
+	node  world.Node
+	claim world.Claim
+}
+
+func newScene(t *testing.T) *scene {
+	quiet := int64(30)
+	room := amounts(t, "cpu", "2", "memory", "8Gi", "pods", "10")
+	labels := map[string]string{label.InstanceType: "small", label.Zone: "a", label.CapacityType: label.OnDemand}
+	return &scene{
+		Builder: world.NewBuilder(), t: t,
+		pool:  world.Pool{ID: general, Template: "t", Disruption: world.PoolDisruption{EmptyAfter: &quiet}},
+		node:  world.Node{Name: "n", Ready: true, Pool: general, Claim: "c", Capacity: room, Allocatable: room, Labels: labels},
+		claim: world.Claim{Name: "c", Pool: general, Template: "t", Node: "n", Launched: true, Registered: true, Initialized: true, InitializedAt: now - 3600, Created: now - 7200},
+	}
+}
+
+func amounts(t *testing.T, pairs ...string) amount.List {
+	t.Helper()
+	m := map[string]string{}
+	for i := 0; i < len(pairs); i += 2 {
+		m[pairs[i]] = pairs[i+1]
+	}
+	l, err := amount.ParseMap(m)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return l
+}
+
+func (s *scene) must(err error) {
+	s.t.Helper()
+	if err != nil {
+		s.t.Fatal(err)
+	}
+}
+
+func (s *scene) pod(name string, change func(*world.Pod)) {
+	s.t.Helper()
+	p := world.Pod{Key: world.Key{Namespace: "d", Name: name}, Node: "n", Requests: amounts(s.t, "cpu", "500m", "pods", "1")}
+	if change != nil {
+		change(&p)
+	}
+	s.must(s.SetPod(p))
+}
+
+// explainer builds the World and asks it.
+func (s *scene) explainer() *explain.Explainer {
+	s.t.Helper()
+	shape := func(name, cpu string, price int64) world.Shape {
+		return world.Shape{
+			Name: name, Capacity: amounts(s.t, "cpu", cpu, "memory", "8Gi", "pods", "10"), Labels: label.Exactly(map[string]string{label.InstanceType: name}),
+			Offers: []world.Offer{{Zone: "a", CapacityType: label.OnDemand, Price: price}},
+		}
+	}
+	s.must(s.SetCatalog(world.Catalog{Template: "t", Shapes: []world.Shape{shape("small", "2", 100_000), shape("large", "4", 190_000)}}))
+	s.must(s.SetPool(s.pool))
+	s.must(s.SetNode(s.node))
+	s.must(s.SetClaim(s.claim))
+	return explain.New(s.Snapshot(now), provision.Options{})
+}
+
+// What keeps a node is told in full, each with the pods because of which.
+func TestWhatKeepsANode(t *testing.T) {
+	tests := map[string]struct {
+		why   string
+		build func(*scene)
+		want  []reason.Code
+		now   string // the reason, if it can be given back
+		until string
+	}{
+		"Empty":     {why: "Nothing keeps an empty node.", build: func(*scene) {}, now: "Empty"},
+		"InUse":     {why: "A pod does.", build: func(s *scene) { s.pod("p", nil) }, want: []reason.Code{reason.InUse}},
+		"Daemon":    {why: "A daemon does not.", build: func(s *scene) { s.pod("p", func(p *world.Pod) { p.DaemonSet = "log" }) }, now: "Empty"},
+		"Forbidden": {why: "What forbids it is told beside what uses it.", build: func(s *scene) { s.pod("p", func(p *world.Pod) { p.Disruption.Forbidden = true }) }, want: []reason.Code{reason.DoNotDisrupt, reason.InUse}},
+		"ForAWhile": {
+			why: "What ends by itself says when.",
+			build: func(s *scene) {
+				s.pod("p", func(p *world.Pod) { p.DaemonSet, p.Started, p.Disruption.ForbiddenFor = "log", now, 60 })
+			},
+			want: []reason.Code{reason.DoNotDisrupt}, until: "2027-01-15T08:01:00Z",
+		},
+		"Guarded": {
+			why: "So does a budget of pods,",
+			build: func(s *scene) {
+				s.pod("p", func(p *world.Pod) { p.Labels = map[string]string{"a": "b"} })
+				s.must(s.SetGuard(world.Guard{Key: world.Key{Namespace: "d", Name: "g"}, Selector: world.Selector{Some: true}}))
+			},
+			want: []reason.Code{reason.Guarded, reason.InUse},
+		},
+		"Budget":   {why: "a budget of nodes,", build: func(s *scene) { s.pool.Disruption.Budgets = []world.Budget{{Nodes: "0"}} }, want: []reason.Code{reason.Budget}},
+		"Policy":   {why: "a pool that gives nothing back,", build: func(s *scene) { s.pool.Disruption.EmptyAfter = nil }, want: []reason.Code{reason.Policy}},
+		"Static":   {why: "one that keeps its number,", build: func(s *scene) { one := 1; s.pool.Replicas = &one }, want: []reason.Code{reason.Static}},
+		"TooSoon":  {why: "and the time to wait.", build: func(s *scene) { s.claim.LastPodEvent = now - 10 }, want: []reason.Code{reason.TooSoon}, until: "2027-01-15T08:00:20Z"},
+		"Starting": {why: "A node that is not complete stays.", build: func(s *scene) { s.claim.Initialized = false }, want: []reason.Code{reason.Starting}},
+		"Going":    {why: "One that goes already says so.", build: func(s *scene) { s.node.Deleting = true }, want: []reason.Code{reason.Deleting}},
+		"Awaited":  {why: "So does one that a waiting pod is sent to.", build: func(s *scene) { s.pod("w", func(p *world.Pod) { p.Node, p.Waiting = "", true }) }, want: []reason.Code{reason.Promised}},
+		"Expired":  {why: "Nothing keeps what is too old.", build: func(s *scene) { s.pod("p", nil); s.claim.ExpireAfter = 3600 }, now: "Expired"},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			s := newScene(t)
+			tc.build(s)
+			n, ok := s.explainer().Node("n")
+			if !ok {
+				t.Fatal("no such node")
+			}
+			var codes []reason.Code
+			until := ""
+			for _, h := range n.Back.Holds {
+				codes = append(codes, h.Code)
+				until = max(until, h.Until)
+				if h.Detail == "" {
+					t.Errorf("%s is not explained", h.Code)
+				}
+			}
+			if diff := cmp.Diff(tc.want, codes); diff != "" || n.Back.Reason != tc.now || until != tc.until {
+				t.Errorf("%s\ngiven back %q, want %q; until %q, want %q; holds -want +got\n%s", tc.why, n.Back.Reason, tc.now, until, tc.until, diff)
+			}
+		})
+	}
+}
+
+func TestVerdicts(t *testing.T) {
+	waits := func(p *world.Pod) { p.Node, p.Waiting = "", true }
+	tests := map[string]struct {
+		why   string
+		build func(*scene)
+		want  string
+	}{
+		"Runs": {"A pod that is bound runs.", func(s *scene) { s.pod("p", nil) }, "runs on node n"},
+		"Fits": {"One that waits may fit on a node that is there,", func(s *scene) { s.pod("p", waits) }, "fits on node n"},
+		"Buys": {"or need a new one,", func(s *scene) {
+			s.pod("p", func(p *world.Pod) { waits(p); p.Requests = amounts(s.t, "cpu", "3", "pods", "1") })
+		}, "a new node: large, a, on-demand, $0.1900/h, NodePool general"},
+		"Refused": {"or find none.", func(s *scene) {
+			s.pod("p", func(p *world.Pod) { waits(p); p.Requests = amounts(s.t, "cpu", "5", "pods", "1") })
+		}, "finds no place: NodePool general: cpu wants 5, has 4, the most of any that would do otherwise"},
+		"Gated":    {"Gates are somebody else's to open.", func(s *scene) { s.pod("p", func(p *world.Pod) { waits(p); p.Gated = true }) }, "waits for its scheduling gates"},
+		"Unjudged": {"Until kube-scheduler has said no, nobody decides.", func(s *scene) { s.pod("p", func(p *world.Pod) { p.Node = "" }) }, "is not judged by kube-scheduler yet"},
+		"Held":     {"A promise of the scheduler's counts.", func(s *scene) { s.pod("p", func(p *world.Pod) { waits(p); p.Nominated = "n" }) }, "is promised node n by the scheduler"},
+		"Done":     {"What has ended needs no place.", func(s *scene) { s.pod("p", func(p *world.Pod) { p.Done = true }) }, "has ended"},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			s := newScene(t)
+			tc.build(s)
+			p, ok := s.explainer().Pod(world.Key{Namespace: "d", Name: "p"})
+			if !ok || p.Line() != tc.want {
+				t.Errorf("%s\n%q, want %q", tc.why, p.Line(), tc.want)
+			}
+			if _, err := json.Marshal(p); err != nil || !strings.HasSuffix(p.Text(), "\n") {
+				t.Errorf("it does not print: %v", err)
+			}
+		})
+	}
+}
+
+// A pod of a node that goes is told where its successor is sent.
+func TestNext(t *testing.T) {
+	s := newScene(t)
+	s.node.Deleting = true
+	s.pod("p", nil)
+	p, _ := s.explainer().Pod(world.Key{Namespace: "d", Name: "p"})
+	if p.Next == nil || p.Next.Verdict != explain.Buys {
+		t.Errorf("next is %+v", p.Next)
+	}
+}
+
+// What would happen if a node went is what the plan of the World without it says.
+func TestWithout(t *testing.T) {
+	s := newScene(t)
+	s.pod("p", nil)
+	s.claim.Requirements = label.SetOf(label.Is(label.InstanceType, "small", "large"))
+	n, _ := s.explainer().Node("n")
+	if n.Without == nil || n.Without.Pods != 1 || len(n.Without.Buys) != 1 || n.Without.Saves != 0 {
+		t.Errorf("without it: %+v", n.Without)
+	}
+	if n.Bought == nil || n.Bought.Types != 2 || len(n.Bought.Cheaper) != 0 || n.Today == nil || n.Today.Type != "small" {
+		t.Errorf("bought %+v, today %+v", n.Bought, n.Today)
+	}
+}
+
+func TestPool(t *testing.T) {
+	s := newScene(t)
+	s.pool.Limits = amounts(t, "cpu", "5")
+	p, ok := s.explainer().Pool(general)
+	if !ok {
+		t.Fatal("no such pool")
+	}
+	want := `NodePool general: 1 node, 0 pods, $0.1000/h
+  may buy:  1 type, the cheapest small, a, on-demand, $0.1000/h; 1 more would exceed its limits
+  limits:   cpu 2 used of 5
+  budgets:  Empty: 1 of 1 may go at once, 0 are going or not ready
+  gives back: an empty node after 30s
+`
+	if diff := cmp.Diff(want, p.Text()); diff != "" {
+		t.Errorf("-want +got\n%s", diff)
+	}
+	s.pool.NotReady = "NodeClassNotFound: gone"
+	if p, _ := s.explainer().Pool(general); len(p.Problems) != 1 {
+		t.Errorf("problems are %q", p.Problems)
+	}
+}
+
+// Every node and pod of a larger cluster has an answer.
+func TestEverything(t *testing.T) {
+	w := enginetest.Steady(10, 30)
+	e := explain.New(w, provision.Options{Steps: 50_000})
+	if len(e.Pods()) != 30 {
+		t.Errorf("%d of 30 waiting pods", len(e.Pods()))
+	}
+	for _, p := range e.Pods() {
+		if p.Verdict != explain.Buys && p.Verdict != explain.Fits {
+			t.Errorf("%s: %s", p.Name, p.Line())
+		}
+	}
+	for _, p := range w.Places() {
+		if n, ok := e.Node(p.Name()); !ok || len(n.Back.Holds) == 0 || n.Text(false) == "" {
+			t.Errorf("%s: %+v", p.Name(), n.Back)
+		}
+	}
+}

@@ -1,0 +1,108 @@
+package explain
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/tenon-sh/tenon/engine/disrupt"
+	"github.com/tenon-sh/tenon/engine/reason"
+	"github.com/tenon-sh/tenon/engine/world"
+)
+
+// Hold is one thing that keeps a node from being given back.
+type Hold struct {
+	Code   reason.Code `json:"code"`
+	Pods   []string    `json:"pods,omitempty"` // because of which
+	Detail string      `json:"detail"`
+	Hint   string      `json:"hint,omitempty"`  // what would end it
+	Until  string      `json:"until,omitempty"` // when it ends by itself
+}
+
+// holds puts what keeps a machine into words; what several pods have in common is told once.
+func (e *Explainer) holds(p *world.Place, found []disrupt.Hold) []Hold {
+	out := []Hold{}
+	said := map[common]int{}
+	for _, f := range found {
+		h := e.hold(p, f)
+		key := common{h.Code, h.Detail}
+		i, there := said[key]
+		if !there {
+			i = len(out)
+			said[key] = i
+			out = append(out, h)
+		}
+		if f.Pod != nil {
+			out[i].Pods = append(out[i].Pods, f.Pod.String())
+		}
+	}
+	return out
+}
+
+// common is what several pods' holds may have in common.
+type common struct {
+	code   reason.Code
+	detail string
+}
+
+func (e *Explainer) hold(p *world.Place, f disrupt.Hold) Hold {
+	h := Hold{Code: f.Code, Until: moment(f.Until)}
+	pool := e.world.Pool(p.Pool())
+	switch f.Code {
+	case reason.Foreign:
+		h.Detail = "no pool asked for this node, and only nodes of pools are given back"
+	case reason.Deleting:
+		h.Detail = "it is going already"
+	case reason.Starting:
+		h.Detail = "the machine has not joined and become complete yet"
+	case reason.DoNotDisrupt:
+		h.Detail, h.Hint = "the node carries karpenter.sh/do-not-disrupt", "take the annotation off the node"
+		if f.Pod != nil {
+			h.Detail, h.Hint = "karpenter.sh/do-not-disrupt", "take the annotation off the pod"
+		}
+	case reason.Promised:
+		h.Detail = "waiting pods are on their way there"
+	case reason.Guarded:
+		h.Detail, h.Hint = guarded(f.Guards)
+	case reason.Policy:
+		h.Detail = "its pool is gone, so nothing says when it may be"
+		if pool != nil {
+			h.Detail = fmt.Sprintf("%s %s gives no empty node back: consolidateAfter is Never", pool.ID.Kind, pool.ID.Name)
+			h.Hint = "set consolidateAfter"
+		}
+	case reason.Static:
+		h.Detail, h.Hint = fmt.Sprintf("%s %s is static and keeps %d nodes", pool.ID.Kind, pool.ID.Name, *pool.Replicas), "lower its replicas"
+	case reason.TooSoon:
+		h.Detail = fmt.Sprintf("its pool waits until no pod has come or gone for %s", span(*pool.Disruption.EmptyAfter))
+	case reason.Budget:
+		r := disrupt.RoomOf(e.world, pool, disrupt.Empty)
+		h.Detail = fmt.Sprintf("its pool's budgets let %d of %d nodes go at once, and %d go already or are not ready", r.Allowed, r.Machines, r.Going)
+		h.Hint = "wait, or widen spec.disruption.budgets"
+	case reason.InUse:
+		h.Detail = "pods run there, and only empty nodes are given back"
+	}
+	return h
+}
+
+func guarded(guards []*world.Guard) (detail, hint string) {
+	names := make([]string, len(guards))
+	for i, g := range guards {
+		names[i] = g.String()
+	}
+	if len(guards) > 1 {
+		return "PodDisruptionBudgets " + strings.Join(names, " and ") + " both guard it, and the API server evicts no such pod", "have only one of them select the pod"
+	}
+	return "PodDisruptionBudget " + names[0] + " allows no eviction now", "run more replicas than it needs, or wait until all are healthy"
+}
+
+// span writes seconds as 30s, 5m or 720h.
+func span(seconds int64) string {
+	d := (time.Duration(seconds) * time.Second).String()
+	if s, ok := strings.CutSuffix(d, "m0s"); ok {
+		d = s + "m"
+	}
+	if s, ok := strings.CutSuffix(d, "h0m"); ok {
+		d = s + "h"
+	}
+	return d
+}

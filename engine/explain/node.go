@@ -1,0 +1,218 @@
+package explain
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+
+	"github.com/tenon-sh/tenon/engine/disrupt"
+	"github.com/tenon-sh/tenon/engine/label"
+	"github.com/tenon-sh/tenon/engine/plan"
+	"github.com/tenon-sh/tenon/engine/provision"
+	"github.com/tenon-sh/tenon/engine/suppose"
+	"github.com/tenon-sh/tenon/engine/world"
+)
+
+// Node is the answer about a node or a claim.
+type Node struct {
+	Machine
+	Created string            `json:"created,omitempty"`
+	Room    map[string]string `json:"allocatable,omitempty"`
+	Used    map[string]string `json:"used,omitempty"`
+	Pods    []Resident        `json:"pods"`
+	Awaits  []string          `json:"awaits,omitempty"` // waiting pods that are sent here
+	Bought  *Bought           `json:"bought,omitempty"` // what was asked for
+	Today   *Today            `json:"today,omitempty"`  // what would be bought now for the pods here alone
+	Back    Back              `json:"back"`
+	Without *Without          `json:"without,omitempty"` // what would happen if it went
+	Due     []Due             `json:"due,omitempty"`     // what time brings
+
+	uses []use
+}
+
+// Resident is a pod of a node.
+type Resident struct {
+	Pod      string            `json:"pod"`
+	Daemon   bool              `json:"daemon,omitempty"` // every such node runs one
+	Requests map[string]string `json:"requests,omitempty"`
+}
+
+// Bought is what a claim asked the cloud for.
+type Bought struct {
+	For      map[string]string `json:"for,omitempty"` // requests of the pods it was planned for, and daemons
+	Types    int               `json:"types"`         // that were acceptable
+	Cheaper  []string          `json:"cheaper"`       // of them, those on sale now for less
+	Requires string            `json:"requires,omitempty"`
+}
+
+// Today is what would be bought for a node's pods if there were no other node.
+type Today struct {
+	Nodes  int     `json:"nodes"`
+	Price  float64 `json:"pricePerHour"`
+	Type   string  `json:"instanceType,omitempty"` // if it is one node
+	Choice *Choice `json:"choice,omitempty"`
+	Misfit int     `json:"refusedPods,omitempty"`
+
+	capacityType string
+}
+
+// Back is whether a node can be given back.
+type Back struct {
+	Now    bool   `json:"now"`
+	Reason string `json:"reason,omitempty"` // if now
+	Holds  []Hold `json:"holds"`            // if not
+}
+
+// Without is what a plan would make of a node's pods if the node were gone.
+type Without struct {
+	Pods    int       `json:"pods"`
+	Stay    int       `json:"onOtherNodes"` // that fit on nodes which are there
+	Others  []string  `json:"nodes,omitempty"`
+	Buys    []Machine `json:"buys,omitempty"`
+	Refused []string  `json:"refused,omitempty"`
+	Saves   float64   `json:"savesPerHour"`
+}
+
+// Due is something that time brings.
+type Due struct {
+	What string `json:"what"`
+	At   string `json:"at"`
+}
+
+// Node answers about a node or claim; false if there is none of that name.
+func (e *Explainer) Node(name string) (Node, bool) {
+	p := e.find(name)
+	if p == nil {
+		return Node{}, false
+	}
+	n := Node{Machine: e.machine(p), Used: p.Used.Map(), Pods: []Resident{}, uses: usesOf(p)}
+	if p.Node != nil {
+		n.Created, n.Room = moment(p.Node.Created), p.Node.Allocatable.Map()
+	} else {
+		n.Created, n.Room = moment(p.Claim.Created), p.Claim.Allocatable.Map()
+	}
+	for _, pod := range p.Pods {
+		n.Pods = append(n.Pods, Resident{Pod: pod.String(), Daemon: pod.DaemonSet != "" || pod.Static, Requests: pod.Requests.Map()})
+	}
+	for _, f := range slices.Concat(e.plan().Filled, e.plan().Held) {
+		if f.Node != "" && f.Node == n.Node || f.Claim != "" && f.Claim == n.Claim {
+			for _, k := range f.Pods {
+				n.Awaits = append(n.Awaits, k.String())
+			}
+		}
+	}
+	if p.Claim != nil {
+		n.Bought = e.bought(p)
+	}
+	e.returning(&n, p)
+	if !p.Deleting() && slices.ContainsFunc(p.Pods, disrupt.Stays) {
+		n.Today, n.Without = e.today(p), e.without(p)
+	}
+	return n, true
+}
+
+// returning says whether a machine can be given back now, and what is due when.
+func (e *Explainer) returning(n *Node, p *world.Place) {
+	n.Back.Holds = []Hold{}
+	for _, g := range e.given().Back {
+		if p.Claim != nil && g.Claim == p.Claim.Name {
+			n.Back.Now, n.Back.Reason = true, g.Reason
+		}
+	}
+	if !n.Back.Now {
+		n.Back.Holds = e.holds(p, disrupt.Holds(e.world, p, e.leave()))
+	}
+	for _, h := range n.Back.Holds {
+		if h.Until != "" {
+			n.Due = append(n.Due, Due{string(h.Code) + " ends", h.Until})
+		}
+	}
+	if c := p.Claim; c != nil && c.ExpireAfter > 0 && !p.Deleting() {
+		n.Due = append(n.Due, Due{"it expires", moment(c.Created + c.ExpireAfter)})
+	}
+	slices.SortFunc(n.Due, func(a, b Due) int { return strings.Compare(a.At, b.At) })
+}
+
+// bought reads from a claim what it asked for.
+func (e *Explainer) bought(p *world.Place) *Bought {
+	b := &Bought{For: p.Claim.Requests.Map(), Cheaper: []string{}}
+	menu, listed := p.Claim.Requirements.Find(label.InstanceType)
+	if listed && !menu.Not {
+		b.Types = len(menu.Values)
+	}
+	b.Requires = p.Claim.Requirements.Without(label.InstanceType).String()
+	c := e.world.Catalog(p.Claim.Template)
+	price := plan.PriceOf(e.world, p)
+	if c == nil || !listed || price == 0 {
+		return b
+	}
+	for i := range c.Shapes {
+		s := &c.Shapes[i]
+		if !menu.Has(s.Name) || s.Name == p.Labels()[label.InstanceType] {
+			continue
+		}
+		if slices.ContainsFunc(s.Offers, func(o world.Offer) bool {
+			return !o.Gone && o.Price < price && o.Zone == p.Labels()[label.Zone] && o.CapacityType == p.Labels()[label.CapacityType]
+		}) {
+			b.Cheaper = append(b.Cheaper, s.Name)
+		}
+	}
+	return b
+}
+
+// today decides about the pods of a machine as if they were all there is.
+func (e *Explainer) today(p *world.Place) *Today {
+	gone, err := suppose.Alone(e.world, p)
+	if err != nil {
+		return nil
+	}
+	d := provision.Decide(gone, e.options)
+	t := &Today{Nodes: len(d.New), Price: hourly(d.Cost), Misfit: len(d.Refused)}
+	if len(d.New) == 1 {
+		t.Type, t.Choice, t.capacityType = d.New[0].Shape, choice(d.New[0]), d.New[0].CapacityType
+	}
+	return t
+}
+
+// without decides as if a machine were gone, and tells what becomes of its pods.
+func (e *Explainer) without(p *world.Place) *Without {
+	gone, err := suppose.Apply(e.world, suppose.WithoutNode(p.Name()))
+	if err != nil {
+		return nil
+	}
+	ours := map[world.Key]bool{}
+	for _, pod := range p.Pods {
+		ours[pod.Key] = true
+	}
+	count := func(keys []world.Key) (n int) {
+		for _, k := range keys {
+			if ours[k] {
+				n++
+			}
+		}
+		return n
+	}
+	d := provision.Decide(gone, e.options)
+	out := &Without{}
+	for _, f := range d.Filled {
+		if n := count(f.Pods); n > 0 {
+			out.Stay += n
+			out.Others = append(out.Others, cmp.Or(f.Node, f.Claim))
+		}
+	}
+	out.Pods = out.Stay
+	for _, a := range d.New {
+		if n := count(a.Pods); n > 0 {
+			out.Pods += n
+			out.Buys = append(out.Buys, planned(a))
+		}
+	}
+	for _, r := range d.Refused {
+		if ours[r.Pod] {
+			out.Refused = append(out.Refused, r.Pod.String())
+		}
+	}
+	out.Pods += len(out.Refused)
+	out.Saves = hourly(plan.PriceOf(e.world, p) - (d.Cost - e.plan().Cost))
+	return out
+}

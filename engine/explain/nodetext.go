@@ -1,0 +1,212 @@
+package explain
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/tenon-sh/tenon/engine/plan"
+	"github.com/tenon-sh/tenon/engine/reason"
+)
+
+// listed is how many pods of a node are shown before it is said how many more there are.
+const listed = 12
+
+// Text writes the answer for a person; wide names every pod.
+func (n Node) Text(wide bool) string {
+	var b paper
+	b.line("%s: %s", strings.ToUpper(n.name()[:1])+n.name()[1:], n.kind())
+	head := []string{n.State}
+	if n.Created != "" {
+		head = append(head, "since "+n.Created)
+	}
+	if n.Node != "" && n.Claim != "" {
+		head = append(head, "claim "+n.Claim)
+	}
+	b.line("  %s", strings.Join(head, ", "))
+	n.writePods(&b, wide)
+	n.writeBought(&b)
+	n.writeBack(&b)
+	for _, d := range n.Due {
+		b.line("Due %s: %s", d.At, d.What)
+	}
+	return b.String()
+}
+
+func (n Node) writePods(b *paper, wide bool) {
+	uses := make([]string, len(n.uses))
+	for i, u := range n.uses {
+		uses[i] = u.String()
+	}
+	b.line("Runs %s: %s", count(len(n.Pods), "pod"), strings.Join(uses, ", "))
+	own := slices.DeleteFunc(slices.Clone(n.Pods), func(p Resident) bool { return p.Daemon })
+	show := own
+	if !wide && len(own) > listed+1 {
+		show = own[:listed]
+	}
+	width := 0
+	for _, p := range show {
+		width = max(width, len(p.Pod))
+	}
+	for _, p := range show {
+		b.line("    %s", strings.TrimRight(fmt.Sprintf("%-*s  %s", width, p.Pod, shortOf(p.Requests)), " "))
+	}
+	if more := len(own) - len(show); more > 0 {
+		b.line("    and %d others", more)
+	}
+	if daemons := len(n.Pods) - len(own); daemons > 0 {
+		b.line("    and %s that every such node runs", count(daemons, "pod"))
+	}
+	if len(n.Awaits) > 0 {
+		b.line("Awaits %s: %s", count(len(n.Awaits), "waiting pod"), plan.Some(n.Awaits, wide))
+	}
+}
+
+func (n Node) writeBought(b *paper) {
+	if o := n.Bought; o != nil {
+		asked := shortOf(o.For)
+		if asked == "" {
+			asked = "nobody says what"
+		}
+		b.line("Bought for %s", asked)
+		switch {
+		case o.Types == 0:
+		case n.InstanceType == "":
+			b.line("  %s would do; the cloud has not said yet which it is", count(o.Types, "type"))
+		case len(o.Cheaper) == 0:
+			b.line("  %s would do, and none of them is cheaper there today", count(o.Types, "type"))
+		default:
+			b.line("  %s would do; cheaper there today: %s", count(o.Types, "type"), plan.Some(o.Cheaper, false))
+		}
+	}
+	t := n.Today
+	switch {
+	case t == nil:
+	case t.Misfit > 0:
+		b.line("  today %s of its pods would find no node to buy", fmt.Sprint(t.Misfit))
+	case t.Nodes == 1:
+		b.line("  today its pods alone would get %s, %s, %s; %s", t.Type, t.capacityType, dollars(t.Price), t.Choice.text())
+	case t.Nodes > 1:
+		b.line("  today its pods alone would get %d nodes at %s", t.Nodes, dollars(t.Price))
+	}
+}
+
+func (n Node) writeBack(b *paper) {
+	if n.Back.Now {
+		b.line("It can be given back now: %s", n.Back.Reason)
+		return
+	}
+	b.line("It is not given back now:")
+	for _, h := range n.Back.Holds {
+		if h.Code == reason.InUse {
+			b.line("    %s in use, and only empty nodes are given back", are(len(h.Pods)))
+			continue
+		}
+		b.line("    %s", h.text())
+	}
+	w := n.Without
+	if w == nil {
+		return
+	}
+	var to []string
+	if w.Stay > 0 {
+		to = append(to, fmt.Sprintf("%s would fit on %s (%s)", count(w.Stay, "pod"), count(len(w.Others), "node"), plan.Some(w.Others, false)))
+	}
+	if len(w.Buys) > 0 {
+		kinds := make([]string, len(w.Buys))
+		for i, m := range w.Buys {
+			kinds[i] = m.InstanceType + " at " + dollars(m.Price)
+		}
+		to = append(to, fmt.Sprintf("%s would need %s (%s)", count(w.Pods-w.Stay-len(w.Refused), "pod"), count(len(w.Buys), "new node"), plan.Some(kinds, false)))
+	}
+	if len(w.Refused) > 0 {
+		to = append(to, fmt.Sprintf("%s would find no place (%s)", count(len(w.Refused), "pod"), plan.Some(w.Refused, false)))
+	}
+	b.line("If it went: %s; that %s", strings.Join(to, ", "), saving(w.Saves))
+}
+
+func saving(price float64) string {
+	switch {
+	case price > 0:
+		return "saves " + dollars(price)
+	case price < 0:
+		return "costs " + dollars(-price) + " more"
+	}
+	return "saves nothing"
+}
+
+func are(pods int) string {
+	if pods == 1 {
+		return "1 pod keeps it"
+	}
+	return fmt.Sprintf("%d pods keep it", pods)
+}
+
+// Text writes the answer for a person.
+func (p Pool) Text() string {
+	var b paper
+	b.line("%s %s: %s, %s, %s", p.Kind, p.Name, count(p.Nodes, "node"), count(p.Pods, "pod"), dollars(p.Price))
+	for _, x := range p.Problems {
+		b.line("  problem:  %s", x)
+	}
+	if p.Requires != "" {
+		b.line("  requires: %s", p.Requires)
+	}
+	if p.Weight != 0 {
+		b.line("  weight:   %d", p.Weight)
+	}
+	switch {
+	case p.Gives.Replicas != nil:
+		b.line("  buys:     nothing for pods; it is static and keeps %s", count(*p.Gives.Replicas, "node"))
+	case p.Cheapest == nil:
+		b.line("  may buy:  nothing")
+	default:
+		mark := ""
+		if p.Cheapest.Synthetic {
+			mark = "~"
+		}
+		more := ""
+		if p.Barred > 0 {
+			more = fmt.Sprintf("; %d more would exceed its limits", p.Barred)
+		}
+		b.line("  may buy:  %s, the cheapest %s, %s, %s, %s%s%s", count(p.Types, "type"), p.Cheapest.InstanceType, p.Cheapest.Zone, p.Cheapest.CapacityType, mark, dollars(p.Cheapest.Price), more)
+	}
+	if p.Waiting > 0 {
+		b.line("  now:      %s for waiting pods", count(p.Waiting, "new node"))
+	}
+	if len(p.Limits) == 0 {
+		b.line("  limits:   none")
+	}
+	for i, l := range p.Limits {
+		b.line("  %-9s %s %s used of %s", head(i, "limits:"), l.Resource, l.Used, l.Limit)
+	}
+	for i, r := range p.Budgets {
+		b.line("  %-9s %s: %d of %d may go at once, %d are going or not ready", head(i, "budgets:"), r.Reason, r.Allowed, p.Nodes, r.Going)
+	}
+	b.line("  gives back: %s", p.Gives.text())
+	return b.String()
+}
+
+func head(i int, text string) string {
+	if i > 0 {
+		return ""
+	}
+	return text
+}
+
+func (g GivesBack) text() string {
+	var parts []string
+	switch {
+	case g.EmptyAfter != "":
+		parts = append(parts, "an empty node after "+g.EmptyAfter)
+	case g.Replicas == nil:
+		parts = append(parts, "no empty node (consolidateAfter is Never)")
+	}
+	if g.Expires != "" {
+		parts = append(parts, "any node "+g.Expires+" old")
+	}
+	if len(parts) == 0 {
+		return "nothing"
+	}
+	return strings.Join(parts, ", ")
+}

@@ -1,0 +1,158 @@
+package explain
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+
+	"github.com/tenon-sh/tenon/engine/amount"
+	"github.com/tenon-sh/tenon/engine/disrupt"
+	"github.com/tenon-sh/tenon/engine/pack"
+	"github.com/tenon-sh/tenon/engine/plan"
+	"github.com/tenon-sh/tenon/engine/world"
+)
+
+// Pool is the answer about a pool.
+type Pool struct {
+	Kind     string   `json:"kind"`
+	Name     string   `json:"name"`
+	Weight   int32    `json:"weight,omitempty"`
+	Problems []string `json:"problems"` // why it buys nothing, or less than it might
+	Requires string   `json:"requires,omitempty"`
+
+	Nodes int     `json:"nodes"` // there or on their way
+	Pods  int     `json:"pods"`
+	Price float64 `json:"pricePerHour"` // of all of them
+
+	Limits   []Limit   `json:"limits"`
+	Types    int       `json:"types"` // that it may buy now
+	Barred   int       `json:"typesOverLimit,omitempty"`
+	Cheapest *Bargain  `json:"cheapest,omitempty"`
+	Waiting  int       `json:"newNodes"` // that are to be bought for waiting pods
+	Budgets  []Budget  `json:"budgets"`
+	Gives    GivesBack `json:"givesBack"`
+}
+
+// Limit is how much of a resource a pool's nodes may have together.
+type Limit struct {
+	Resource string `json:"resource"`
+	Limit    string `json:"limit"`
+	Used     string `json:"used"`
+}
+
+// Bargain is the cheapest that a pool may buy.
+type Bargain struct {
+	InstanceType string  `json:"instanceType"`
+	Zone         string  `json:"zone"`
+	CapacityType string  `json:"capacityType"`
+	Price        float64 `json:"pricePerHour"`
+	Synthetic    bool    `json:"syntheticPrice,omitempty"`
+}
+
+// Budget is how many nodes may go at once for a reason, and how many do.
+type Budget struct {
+	Reason  string `json:"reason"`
+	Allowed int    `json:"allowed"`
+	Going   int    `json:"going"` // or not ready
+}
+
+// GivesBack is when a pool gives nodes back. Seconds as a span of time; empty means never.
+type GivesBack struct {
+	EmptyAfter string `json:"emptyAfter,omitempty"`
+	MoveAfter  string `json:"consolidateAfter,omitempty"`
+	Expires    string `json:"expireAfter,omitempty"`
+	Replicas   *int   `json:"replicas,omitempty"` // a static pool keeps so many
+}
+
+// Pool answers about a pool; false if there is none of that id.
+func (e *Explainer) Pool(id world.PoolID) (Pool, bool) {
+	p := e.world.Pool(id)
+	if p == nil {
+		return Pool{}, false
+	}
+	stock := pack.Stocks(e.world)[id]
+	out := Pool{
+		Kind: id.Kind, Name: id.Name, Weight: p.Weight, Requires: p.Requirements.String(), Problems: []string{}, Limits: []Limit{}, Budgets: []Budget{},
+		Types: stock.Types, Barred: stock.Barred, Gives: givesBack(p),
+	}
+	for _, m := range e.world.Places() {
+		if m.Pool() == id {
+			out.Nodes++
+			out.Pods += len(m.Pods)
+			out.Price += hourly(plan.PriceOf(e.world, m))
+		}
+	}
+	for _, l := range p.Limits {
+		out.Limits = append(out.Limits, Limit{l.Name, amount.Text(l.Name, l.Value), amount.Text(l.Name, stock.Used.Value(l.Name))})
+	}
+	if c := stock.Cheapest; c.Shape != "" {
+		out.Cheapest = &Bargain{c.Shape, c.Zone, c.CapacityType, hourly(c.Price), c.Synthetic}
+	}
+	for _, a := range e.plan().New {
+		if a.Pool == id {
+			out.Waiting++
+		}
+	}
+	for _, r := range reasons(p) {
+		room := disrupt.RoomOf(e.world, p, r)
+		out.Budgets = append(out.Budgets, Budget{r, min(room.Allowed, room.Machines), room.Going})
+	}
+	out.Problems = append(out.Problems, e.problems(p, stock)...)
+	return out, true
+}
+
+// reasons are those for which nodes are given back within budgets, and any
+// other that a budget names.
+func reasons(p *world.Pool) []string {
+	out := []string{disrupt.Empty}
+	for _, b := range p.Disruption.Budgets {
+		out = append(out, b.Reasons...)
+	}
+	slices.Sort(out)
+	return slices.Compact(out)
+}
+
+// problems is why a pool buys nothing.
+func (e *Explainer) problems(p *world.Pool, s pack.Stock) []string {
+	var out []string
+	if p.Deleting {
+		out = append(out, "it is being deleted")
+	}
+	if p.NotReady != "" {
+		out = append(out, "it is not ready: "+p.NotReady)
+	}
+	c := e.world.Catalog(p.Template)
+	switch {
+	case p.Deleting || p.NotReady != "" || p.Replicas != nil:
+	case c == nil:
+		out = append(out, "nothing is known of the machines it may buy: its class is not there, or not looked at yet")
+	case s.Types == 0 && s.Barred > 0:
+		out = append(out, "its limits leave no room for another node")
+	case s.Types == 0:
+		out = append(out, "no type meets its requirements and is sold now")
+	}
+	return out
+}
+
+func givesBack(p *world.Pool) GivesBack {
+	text := func(after *int64) string {
+		if after == nil {
+			return ""
+		}
+		return span(*after)
+	}
+	d := p.Disruption
+	return GivesBack{text(d.EmptyAfter), text(d.MoveAfter), text(d.ExpireAfter), p.Replicas}
+}
+
+// FindPools returns the pools of a name, of whichever kind.
+func (e *Explainer) FindPools(name string) []world.PoolID {
+	var out []world.PoolID
+	for _, p := range e.world.Pools() {
+		if p.ID.Name == name {
+			out = append(out, p.ID)
+		}
+	}
+	slices.SortFunc(out, func(a, b world.PoolID) int { return cmp.Compare(strings.ToLower(a.Kind), strings.ToLower(b.Kind)) })
+	return out
+}

@@ -1,0 +1,236 @@
+// Package explain is the verb that answers why: why a pod waits and where it will run, why a node is there and what keeps it.
+package explain
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/tenon-sh/tenon/engine/explain"
+	"github.com/tenon-sh/tenon/engine/provision"
+	"github.com/tenon-sh/tenon/engine/world"
+	"github.com/tenon-sh/tenon/internal/cli/picture"
+	"github.com/tenon-sh/tenon/internal/cli/verb"
+	"github.com/tenon-sh/tenon/internal/clock"
+)
+
+// wide is the text form that names every pod.
+const wide = "wide"
+
+// options are the flags.
+type options struct {
+	source    picture.Source
+	namespace string
+	format    *verb.Format
+}
+
+// Command is the verb.
+func Command() *cobra.Command {
+	o := options{}
+	cmd := &cobra.Command{
+		Use:   "explain pod|pods|node|nodeclaim|nodepool [NAME]",
+		Short: "Say why a pod waits, why a node is there, what a pool may buy",
+		Long: `Explain answers a question about one pod, node, claim or pool, with the same
+decisions that the controller makes. It changes nothing.
+
+  pod NAME        where it runs or will, or what every node and pool has against it
+  pods            one line for each pod that waits
+  node NAME       what it was bought for, what runs there, what keeps it from being
+                  given back, and what would happen if it went
+  nodeclaim NAME  the same, by the name of the claim
+  nodepool NAME   limits, budgets, what it may buy; a Provisioner answers here too
+
+It looks at the cluster of the current kubeconfig, or with -f at files, or at a
+world that the controller kept.`,
+		Example: `  tenon explain pod web-7d4b9c-x2x4z -n shop
+  tenon explain pods
+  tenon explain node ip-10-0-1-12.ec2.internal
+  tenon explain nodepool general -f manifests/ -o json`,
+		Args: arguments,
+		RunE: o.run,
+	}
+	o.source.Flags(cmd.Flags())
+	cmd.Flags().StringVarP(&o.namespace, "namespace", "n", "", "namespace of the pod, or of the pods; default: default, or all")
+	o.format = verb.FormatFlag(cmd, verb.Text, verb.JSON, wide)
+	cmd.ValidArgsFunction = func(_ *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
+		if len(args) > 0 {
+			return nil, cobra.ShellCompDirectiveNoFileComp
+		}
+		return []string{"pod", "pods", "node", "nodeclaim", "nodepool"}, cobra.ShellCompDirectiveNoFileComp
+	}
+	return cmd
+}
+
+// kinds are what can be asked about, by what people call it.
+func kinds() map[string]string {
+	return map[string]string{
+		"pod": "pod", "po": "pod", "pods": "pods", "node": "node", "no": "node",
+		"nodeclaim": "node", "claim": "node", "nodeclaims": "node", "nodepool": "pool", "pool": "pool", "nodepools": "pool", "provisioner": "pool",
+	}
+}
+
+// question is what is asked about.
+type question struct{ kind, name string }
+
+// ask reads the arguments: pod NAME, pod/NAME, or pods.
+func ask(args []string) (question, error) {
+	if len(args) == 1 {
+		args = strings.SplitN(args[0], "/", 2)
+	}
+	var q question
+	if len(args) > 0 {
+		q.kind = kinds()[strings.ToLower(args[0])]
+	}
+	if len(args) > 1 {
+		q.name = args[1]
+	}
+	switch {
+	case len(args) == 0:
+		return q, fmt.Errorf("name what to explain: pod NAME, pods, node NAME, nodeclaim NAME or nodepool NAME")
+	case len(args) > 2:
+		return q, fmt.Errorf("explain takes a kind and a name and got %q as well", args[2])
+	case q.kind == "":
+		return q, fmt.Errorf("there is nothing to say about a %q: ask about a pod, pods, node, nodeclaim or nodepool", args[0])
+	case q.kind == "pods" && q.name != "":
+		q.kind = "pod"
+	case q.kind != "pods" && q.name == "":
+		return q, fmt.Errorf("which %s? Give its name", args[0])
+	}
+	return q, nil
+}
+
+func arguments(_ *cobra.Command, args []string) error {
+	_, err := ask(args)
+	return err
+}
+
+func (o *options) run(cmd *cobra.Command, args []string) error {
+	q, err := ask(args)
+	if err != nil {
+		return verb.BadInput(err)
+	}
+	w, err := o.world(cmd.Context(), cmd.InOrStdin(), cmd.ErrOrStderr())
+	if err != nil {
+		return err
+	}
+	a, err := o.answer(w, q)
+	if err != nil {
+		return err
+	}
+	if o.format.Is(verb.JSON) {
+		a.Format, a.Digest, a.At = explain.Format, w.Digest(), w.At()
+		return verb.WriteJSON(cmd.OutOrStdout(), a)
+	}
+	return a.print(cmd.OutOrStdout(), o.format.Is(wide))
+}
+
+func (o *options) world(ctx context.Context, in io.Reader, errs io.Writer) (*world.World, error) {
+	read, err := o.source.Read(ctx, in, errs)
+	if err != nil {
+		return nil, err
+	}
+	w, err := read.World(clock.Wall().Unix())
+	return w, verb.BadInput(err)
+}
+
+// answer is one answer as programs read it.
+type answer struct {
+	Format string        `json:"format"`
+	Digest string        `json:"digest"` // of the World that was asked about
+	At     int64         `json:"at"`
+	Pod    *explain.Pod  `json:"pod,omitempty"`
+	Pods   []explain.Pod `json:"pods,omitempty"`
+	Node   *explain.Node `json:"node,omitempty"`
+	Pool   *explain.Pool `json:"nodePool,omitempty"`
+
+	listed bool
+}
+
+// answer asks the question about w.
+func (o *options) answer(w *world.World, q question) (answer, error) {
+	e := explain.New(w, provision.Options{})
+	switch q.kind {
+	case "pods":
+		a := answer{Pods: []explain.Pod{}, listed: true}
+		for _, p := range e.Pods() {
+			if o.namespace == "" || p.Namespace == o.namespace {
+				a.Pods = append(a.Pods, p)
+			}
+		}
+		return a, nil
+	case "pod":
+		key := world.Key{Namespace: cmp.Or(o.namespace, "default"), Name: q.name}
+		p, ok := e.Pod(key)
+		if !ok {
+			return answer{}, fmt.Errorf("there is no pod %s%s", key, likePod(w, q.name))
+		}
+		return answer{Pod: &p}, nil
+	case "node":
+		n, ok := e.Node(q.name)
+		if !ok {
+			return answer{}, fmt.Errorf("there is no node or claim %q", q.name)
+		}
+		return answer{Node: &n}, nil
+	}
+	ids := e.FindPools(q.name)
+	if len(ids) == 0 {
+		return answer{}, fmt.Errorf("there is no pool %q%s", q.name, known(w))
+	}
+	p, _ := e.Pool(ids[0])
+	return answer{Pool: &p}, nil
+}
+
+// likePod names pods of other namespaces that may be meant.
+func likePod(w *world.World, name string) string {
+	var like []string
+	for _, p := range w.Pods() {
+		if p.Name == name {
+			like = append(like, p.Namespace)
+		}
+	}
+	if len(like) == 0 {
+		return ""
+	}
+	return "; one of that name is in namespace " + strings.Join(like, ", ") + ": say -n"
+}
+
+func known(w *world.World) string {
+	var names []string
+	for _, p := range w.Pools() {
+		names = append(names, p.ID.Name)
+	}
+	if len(names) == 0 {
+		return ": there is none at all"
+	}
+	return ": there is " + strings.Join(slices.Compact(names), ", ")
+}
+
+// print writes the answer for a person.
+func (a answer) print(out io.Writer, wide bool) error {
+	text := ""
+	switch {
+	case a.listed && len(a.Pods) == 0:
+		text = "No pod is waiting.\n"
+	case a.listed:
+		width := 0
+		for _, p := range a.Pods {
+			width = max(width, len(p.Namespace)+1+len(p.Name))
+		}
+		for _, p := range a.Pods {
+			text += fmt.Sprintf("%-*s  %s\n", width, p.Namespace+"/"+p.Name, p.Line())
+		}
+	case a.Pod != nil:
+		text = a.Pod.Text()
+	case a.Node != nil:
+		text = a.Node.Text(wide)
+	case a.Pool != nil:
+		text = a.Pool.Text()
+	}
+	_, err := io.WriteString(out, text)
+	return err
+}
