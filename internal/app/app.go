@@ -88,7 +88,7 @@ type parts struct {
 	journal *journal.Journal
 }
 
-// New puts a controller together. It talks to the API server only to learn its kinds.
+// New puts a controller together. It talks to the API server only to learn its kinds and version.
 func New(ctx context.Context, c Config) (*App, error) {
 	if c.Now == nil {
 		c.Now = clock.Wall
@@ -116,6 +116,11 @@ func New(ctx context.Context, c Config) (*App, error) {
 	p.events = loop.NewEvents(m.GetEventRecorderFor("karpenter"), c.Now) //nolint:staticcheck // readers look for core events, with their source component
 	p.enact = &enact.Enactor{
 		Client: m.GetClient(), Cluster: picture, Events: p.events, Metrics: metrics, Now: c.Now, Log: c.Log.WithName("controller"), Suffix: suffix, Targets: &enact.Targets{},
+	}
+	if c.Settings.Nominate {
+		if p.enact.Promises, err = keepsPromises(c.Kubernetes); err != nil {
+			return nil, err
+		}
 	}
 	if err := loop.Index(ctx, m.GetFieldIndexer()); err != nil {
 		return nil, err
@@ -214,7 +219,7 @@ func (p *parts) controllers(provisioners bool) error {
 	}
 	for _, r := range append(keepers, []registrar{
 		&launch.Reconciler{Client: c, Cloud: p.cloud.For("nodeclaim.lifecycle"), Cluster: p.cluster, Enact: p.enact, Events: p.events, Now: p.Now},
-		&register.Reconciler{Client: c, Cluster: p.cluster, Events: p.events, Metrics: p.metrics, Now: p.Now},
+		&register.Reconciler{Client: c, Cluster: p.cluster, Pods: p.enact, Events: p.events, Metrics: p.metrics, Now: p.Now},
 		&initialize.Reconciler{Client: c, Cluster: p.cluster, Now: p.Now},
 		&liveness.Reconciler{Client: c, Enact: p.enact, Now: p.Now},
 		&podevent.Reconciler{Client: c, Cluster: p.cluster, Now: p.Now},

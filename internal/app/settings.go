@@ -27,6 +27,7 @@ type Settings struct {
 	BatchIdle         time.Duration
 	IgnorePreferences bool
 	BestEffort        bool // minValues may be lowered
+	Nominate          bool // pods for the nodes that they are planned for
 	Gates             Gates
 }
 
@@ -40,7 +41,7 @@ func Defaults() Settings {
 	return Settings{
 		MetricsPort: 8080, HealthPort: 8081, QPS: 200, Burst: 300, Warmup: true, LeaderElection: true,
 		LeaseName: "karpenter-leader-election", MemoryLimit: -1, CPU: 1000,
-		BatchMax: 10 * time.Second, BatchIdle: time.Second, Gates: Gates{ReservedCapacity: true},
+		BatchMax: 10 * time.Second, BatchIdle: time.Second, Nominate: true, Gates: Gates{ReservedCapacity: true},
 	}
 }
 

@@ -60,6 +60,8 @@ type Cluster struct {
 	nodes  map[string]world.Node
 	pools  map[world.PoolID]world.Pool
 	claims map[string]expected
+
+	planned map[world.Key]string // where the last plan has pods that wait
 }
 
 // podState is what is needed to resolve the volumes of a pod again.

@@ -157,3 +157,29 @@ func TestSyncedWhenAllHaveDelivered(t *testing.T) {
 		t.Errorf("not synced, missing %v", c.Missing())
 	}
 }
+
+func TestPlanStaysWithPods(t *testing.T) {
+	c := cluster.New(clock.At(noon))
+	key := world.Key{Namespace: "d", Name: "p"}
+	planned := func() string { return c.World().Pod(key).Planned }
+	c.SetPod(pod("p", ""))
+	c.Plan(map[world.Key]string{key: "claim"})
+	if got := planned(); got != "claim" {
+		t.Errorf("planned for %q, want claim: the plan says so", got)
+	}
+	c.SetPod(pod("p", ""))
+	if got := planned(); got != "claim" {
+		t.Errorf("planned for %q, want claim: the pod is seen again", got)
+	}
+	c.Plan(map[world.Key]string{{Namespace: "d", Name: "other"}: "claim"})
+	if got := planned(); got != "" {
+		t.Errorf("planned for %q: the next plan has no place for it", got)
+	}
+	c.Plan(map[world.Key]string{key: "claim"})
+	bound := pod("p", "")
+	bound.Spec.NodeName = "n1"
+	c.SetPod(bound)
+	if got := planned(); got != "" {
+		t.Errorf("planned for %q although it runs", got)
+	}
+}

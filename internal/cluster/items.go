@@ -25,8 +25,34 @@ func (c *Cluster) SetPod(p *corev1.Pod) {
 			c.mount(podState{pod, mounts})
 			pod = c.volumes().Bind(pod, mounts)
 		}
-		c.put("pod "+pod.String(), c.builder.SetPod(pod))
+		c.putPod(pod)
 		return []Change{{Kind: Pod, Name: pod.String(), Was: was, Is: c.pod(pod.Key)}}
+	})
+}
+
+// putPod puts a pod into the picture together with where the last plan has it.
+func (c *Cluster) putPod(p world.Pod) {
+	p.Planned = ""
+	if p.Node == "" && !p.Done {
+		p.Planned = c.planned[p.Key]
+	}
+	c.put("pod "+p.String(), c.builder.SetPod(p))
+}
+
+// Plan says to which node or claim a plan sends each pod that waits, so that
+// the next plan leaves it there. Pods that it does not name have no place.
+func (c *Cluster) Plan(at map[world.Key]string) {
+	c.update(func() []Change {
+		was := c.planned
+		c.planned = at
+		for _, pods := range []map[world.Key]string{was, at} {
+			for k := range pods {
+				if p := c.pod(k); p != nil && p.Node == "" && p.Planned != at[k] {
+					c.putPod(*p)
+				}
+			}
+		}
+		return nil
 	})
 }
 
@@ -89,7 +115,7 @@ func (c *Cluster) rebind(keys []world.Key) []Change {
 			continue
 		}
 		was := c.pod(k)
-		c.put("pod "+k.String(), c.builder.SetPod(c.volumes().Bind(s.pod, s.mounts)))
+		c.putPod(c.volumes().Bind(s.pod, s.mounts))
 		out = append(out, Change{Kind: Pod, Name: k.String(), Was: was, Is: c.pod(k)})
 	}
 	return out

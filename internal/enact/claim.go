@@ -197,6 +197,7 @@ func ClaimOf(a plan.Ask, template *v1.NodeClaim) *v1.NodeClaim {
 	}
 	set(&c.Annotations, observe.AnnotationTemplate, string(a.Template))
 	set(&c.Annotations, observe.AnnotationBooked, observe.BookedText(a.Booked))
+	set(&c.Annotations, observe.AnnotationPods, observe.PodsText(a.Pods))
 	if a.Relaxed {
 		set(&c.Annotations, v1.AnnotationMinValuesRelaxed, "true")
 	} else {

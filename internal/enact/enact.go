@@ -1,4 +1,4 @@
-// Package enact carries decisions out in Kubernetes. It is the only place that creates and deletes claims, taints nodes that go, and evicts pods.
+// Package enact carries decisions out in Kubernetes. It is the only place that creates and deletes claims, taints nodes that go, nominates pods, and evicts them.
 //
 // It decides nothing: what is to be done comes as a plan or as the name of an
 // object with a reason.
@@ -32,6 +32,8 @@ type Enactor struct {
 	Now     clock.Now
 	Log     logr.Logger
 	Targets *Targets
+	// Promises has pods nominated for the nodes that they are planned for.
+	Promises bool
 	// Suffix gives the five letters that tell claims of a pool apart.
 	Suffix func() string
 }

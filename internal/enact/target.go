@@ -1,6 +1,7 @@
 package enact
 
 import (
+	"cmp"
 	"slices"
 	"sync"
 
@@ -34,6 +35,22 @@ func (t *Targets) set(p plan.Plan, made map[string]string) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.pods, t.made = pods, true
+}
+
+// places are the node or claim that a plan sends each pod to. made are the claims of its asks.
+func places(p plan.Plan, made map[string]string) map[world.Key]string {
+	out := map[world.Key]string{}
+	for _, a := range p.New {
+		for _, k := range a.Pods {
+			out[k] = made[a.Name]
+		}
+	}
+	for _, f := range p.Filled {
+		for _, k := range f.Pods {
+			out[k] = cmp.Or(f.Node, f.Claim)
+		}
+	}
+	return out
 }
 
 // Planned names the nodes and claims that pods of w are on their way to. It is

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"hash/fnv"
+	"strings"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -19,6 +20,7 @@ import (
 const (
 	AnnotationTemplate = v1.Group + "/template" // whose catalogue its menu is from
 	AnnotationBooked   = v1.Group + "/booked"   // capacity of the planned type, as JSON
+	AnnotationPods     = v1.Group + "/pods"     // that it was asked for, as PodsText writes them
 	// AnnotationAdopts is the provider ID of a machine that was there before its
 	// claim. Such a claim is never launched.
 	AnnotationAdopts = v1.Group + "/adopts"
@@ -60,6 +62,7 @@ func Claim(c *v1.NodeClaim) world.Claim {
 		Failed:        c.Conditions().Isnt(v1.ConditionLaunched),
 		Deleting:      c.DeletionTimestamp != nil,
 		LastPodEvent:  seconds(c.Status.LastPodEventTime),
+		Pods:          podsOf(c.Annotations[AnnotationPods]),
 	}
 	if s := c.Conditions().Get(v1.ConditionInitialized); s != nil && out.Initialized {
 		out.InitializedAt = seconds(s.LastTransitionTime)
@@ -127,6 +130,25 @@ func BookedText(l amount.List) string {
 		return ""
 	}
 	return string(text)
+}
+
+// PodsText writes pods for AnnotationPods.
+func PodsText(pods []world.Key) string {
+	names := make([]string, len(pods))
+	for i, k := range pods {
+		names[i] = k.String()
+	}
+	return strings.Join(names, " ")
+}
+
+func podsOf(text string) []world.Key {
+	var out []world.Key
+	for name := range strings.FieldsSeq(text) {
+		if namespace, name, ok := strings.Cut(name, "/"); ok {
+			out = append(out, world.Key{Namespace: namespace, Name: name})
+		}
+	}
+	return out
 }
 
 func booked(text string) amount.List {

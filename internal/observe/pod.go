@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -31,6 +32,7 @@ func Pod(p *corev1.Pod) world.Pod {
 
 		Node:        p.Spec.NodeName,
 		Nominated:   p.Status.NominatedNodeName,
+		Promised:    p.Status.NominatedNodeName != "" && promised(p.ManagedFields),
 		Waiting:     p.Spec.NodeName == "" && unschedulable(p),
 		Gated:       len(p.Spec.SchedulingGates) > 0,
 		Done:        p.Status.Phase == corev1.PodSucceeded || p.Status.Phase == corev1.PodFailed,
@@ -70,6 +72,24 @@ func Pod(p *corev1.Pod) world.Pod {
 	checkRequests(p, wrong.add)
 	out.Problems = wrong
 	return out
+}
+
+// FieldOwner is the name under which we nominate pods.
+const FieldOwner = "tenon"
+
+// promised reports whether the pod's nomination is ours and nobody else's.
+func promised(fields []metav1.ManagedFieldsEntry) bool {
+	ours := false
+	for _, e := range fields {
+		if e.Subresource != "status" || e.FieldsV1 == nil || !strings.Contains(e.FieldsV1.GetRawString(), `"f:nominatedNodeName"`) {
+			continue
+		}
+		if e.Manager != FieldOwner {
+			return false
+		}
+		ours = true
+	}
+	return ours
 }
 
 // owned says who made the pod, as far as that matters.

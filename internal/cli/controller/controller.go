@@ -173,6 +173,7 @@ func (o *options) flags(cmd *cobra.Command, getenv func(string) string) {
 	f.span(&o.BatchIdle, "batch-idle-duration", "BATCH_IDLE_DURATION", "a decision is made when no pod came for so long")
 	f.textOr(&o.preferences, "Respect", "preference-policy", "PREFERENCE_POLICY", "Respect or Ignore what pods prefer")
 	f.textOr(&o.minValues, "Strict", "min-values-policy", "MIN_VALUES_POLICY", "Strict, or BestEffort to lower minValues")
+	f.flag(&o.Nominate, "nominate-pods", "NOMINATE_PODS", "nominate pods for the nodes they are planned for, so that kube-scheduler follows the plan; needs Kubernetes 1.35")
 	f.text(&o.gates, "feature-gates", "FEATURE_GATES", "features to switch, as Name=true,Other=false")
 	var unused string
 	var off bool

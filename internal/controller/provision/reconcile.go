@@ -39,7 +39,7 @@ func Spec() loop.Spec {
 			loop.Of("storage.k8s.io", "storageclasses"), loop.Of("storage.k8s.io", "csinodes"), loop.Of("apps", "daemonsets"),
 			loop.Of("policy", "poddisruptionbudgets"), loop.Of(v1.Group, "nodepools"), loop.Of(v1.Group, "nodeclaims"), loop.Of(v1.Group, "provisioners"),
 		},
-		Writes: []loop.Write{loop.To(v1.Group, "nodeclaims", "create"), loop.To("", "events", "create", "patch")},
+		Writes: []loop.Write{loop.To(v1.Group, "nodeclaims", "create"), loop.To("", "events", "create", "patch"), loop.To("", "pods/status", "patch")},
 	}
 }
 
@@ -121,6 +121,7 @@ func (c *Controller) pass(ctx context.Context) time.Duration {
 	c.announce(p)
 	made, err := c.Enact.Ask(ctx, p.New, enact.Provisioned)
 	c.Enact.Tell(w, p, made)
+	c.Enact.Promise(ctx, w, p)
 	c.say(w, p)
 	if err != nil {
 		c.Log.Error(err, "ask for capacity")

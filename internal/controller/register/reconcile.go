@@ -26,14 +26,22 @@ func Spec() loop.Spec {
 		Reads: []loop.Resource{loop.Of(v1.Group, "nodeclaims"), loop.Of("", "nodes")},
 		Writes: []loop.Write{
 			loop.To(v1.Group, "nodeclaims/status", "patch"), loop.To("", "nodes", "patch"), loop.To("", "events", "create", "patch"),
+			loop.To("", "pods/status", "patch"),
 		},
 	}
+}
+
+// Pods are those that wait for machines.
+type Pods interface {
+	// Joined tells that a claim's machine has become a node.
+	Joined(ctx context.Context, claim, node string)
 }
 
 // Reconciler matches nodes with claims.
 type Reconciler struct {
 	Client  client.Client
 	Cluster *cluster.Cluster
+	Pods    Pods
 	Events  *loop.Events
 	Metrics *metric.Set
 	Now     clock.Now
@@ -82,6 +90,7 @@ func (r *Reconciler) match(ctx context.Context, c *v1.NodeClaim, n *corev1.Node)
 	if !HasTaint(n.Spec.Taints, unregistered) && n.Labels[v1.LabelRegistered] != "true" {
 		r.Events.Warning(c, "UnregisteredTaintMissing", "Node %s joined without the taint %s: pods may have started there too early", n.Name, v1.TaintUnregistered)
 	}
+	r.Pods.Joined(ctx, c.Name, n.Name) // before others may be put there
 	if next := Matched(n, c); !reflect.DeepEqual(n, next) {
 		if err := r.Client.Patch(ctx, next, client.MergeFromWithOptions(n, client.MergeFromWithOptimisticLock{})); err != nil {
 			return err

@@ -1,0 +1,116 @@
+package enact
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"slices"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/tenon-sh/tenon/engine/plan"
+	"github.com/tenon-sh/tenon/engine/world"
+	"github.com/tenon-sh/tenon/internal/observe"
+)
+
+// atOnce is how many promises one plan may change. What is left over is due
+// with the next, which comes within a minute.
+const atOnce = 1000
+
+// promise is a node that a pod shall be nominated for; none takes back what was promised.
+type promise struct {
+	pod  *world.Pod
+	node string
+}
+
+// Promise nominates pods for the nodes that the plan sends them to, so that
+// kube-scheduler follows it, and takes back what the plan no longer says. Where
+// somebody else has nominated a pod nothing is changed.
+func (e *Enactor) Promise(ctx context.Context, w *world.World, p plan.Plan) {
+	due := promises(w, p)
+	if !e.Promises {
+		due = slices.DeleteFunc(due, func(p promise) bool { return p.node != "" })
+	}
+	e.write(ctx, due[:min(len(due), atOnce)])
+}
+
+// Joined nominates the pods that the last plan sends to a claim for the node that it has become.
+func (e *Enactor) Joined(ctx context.Context, claim, node string) {
+	if !e.Promises {
+		return
+	}
+	var due []promise
+	w := e.Cluster.World()
+	for _, k := range e.Targets.podsOf(claim) {
+		if pod := w.Pod(k); pod != nil && free(pod, node) {
+			due = append(due, promise{pod, node})
+		}
+	}
+	e.write(ctx, due)
+}
+
+// promises are the nominations that the plan changes: first those for machines
+// that have only just joined, where pods would otherwise come in any order.
+func promises(w *world.World, p plan.Plan) []promise {
+	at := map[world.Key]string{}
+	var fresh, other, back []promise
+	for _, f := range p.Filled {
+		m := w.Place(f.Node)
+		if m == nil || m.Node == nil || m.Deleting() {
+			continue
+		}
+		for _, k := range f.Pods {
+			at[k] = f.Node
+			pod := w.Pod(k)
+			switch {
+			case pod == nil || !free(pod, f.Node):
+			case m.Claim != nil && !m.Claim.Initialized:
+				fresh = append(fresh, promise{pod, f.Node})
+			default:
+				other = append(other, promise{pod, f.Node})
+			}
+		}
+	}
+	for _, pod := range w.Waiting() {
+		if pod.Promised && at[pod.Key] == "" {
+			back = append(back, promise{pod: pod})
+		}
+	}
+	return slices.Concat(back, fresh, other)
+}
+
+// free reports whether the pod waits, is not nominated for the node yet, and for no other by somebody else.
+func free(pod *world.Pod, node string) bool {
+	return pod.Node == "" && !pod.Done && pod.Nominated != node && (pod.Nominated == "" || pod.Promised)
+}
+
+func (e *Enactor) write(ctx context.Context, due []promise) {
+	each(due, func(p promise) {
+		err := e.nominatePod(ctx, p)
+		switch {
+		case err == nil, apierrors.IsNotFound(err), apierrors.IsConflict(err): // it is gone, another now, or somebody else's
+		default:
+			e.Log.Error(err, "nominate a pod for a node", "Pod", p.pod.String(), "Node", cmp.Or(p.node, "none"))
+		}
+	})
+}
+
+// nominatePod writes the one field. As an apply it owns that field alone, and
+// is refused where it would take it from somebody else.
+func (e *Enactor) nominatePod(ctx context.Context, p promise) error {
+	status := map[string]string{}
+	if p.node != "" {
+		status["nominatedNodeName"] = p.node
+	}
+	body, err := json.Marshal(map[string]any{
+		"apiVersion": "v1", "kind": "Pod",
+		"metadata": map[string]string{"namespace": p.pod.Namespace, "name": p.pod.Name, "uid": p.pod.UID},
+		"status":   status,
+	})
+	if err != nil {
+		return err
+	}
+	return e.Client.Status().Patch(ctx, podRef(p.pod), client.RawPatch(types.ApplyPatchType, body), client.FieldOwner(observe.FieldOwner))
+}
