@@ -68,7 +68,7 @@ func (d *day) buy(a plan.Ask) {
 	d.serial++
 	c := world.Claim{
 		Name: fmt.Sprintf("%s-%06d", a.Pool.Name, d.serial), Created: d.now, Pool: a.Pool, Template: a.Template, Labels: a.Labels,
-		Requirements: a.Requirements, Requests: a.Requests, Taints: a.Taints, Booked: a.Booked,
+		Requirements: a.Requirements, Requests: a.Requests, Taints: a.Taints, Booked: a.Booked, Pods: a.Pods,
 	}
 	c.UID = c.Name
 	d.setClaim(c)
