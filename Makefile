@@ -6,7 +6,7 @@ TOOL   := go tool -modfile=tools/pinned/go.mod
 COMMIT := $(shell git rev-parse HEAD 2>/dev/null)
 STAMP  := -X main.commit=$(COMMIT) -X main.release=$(RELEASE)
 
-.PHONY: help up build tools test test-documents verify format lint rules generated fmt generate bench bench-peer catalog docs map clean
+.PHONY: help up build tools test test-documents verify format lint rules generated fmt generate bench bench-peer catalog docs map release site clean
 
 help: ## list the targets
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/make \1\t\2/p' Makefile | expand -t 24
@@ -59,8 +59,11 @@ bench: ## how fast and how cheap the engine's plans are on generated worlds
 bench-peer: ## the same beside Karpenter's scheduler: writes docs/benchmarks.md
 	@cd bench && go run . -seeds 3 -out ../docs/benchmarks.md $(ARGS)
 
+release: ## programs, image, charts and what they are made of, in dist: make release RELEASE=v0.1.0
+	@go run ./tools/release -version '$(or $(RELEASE),v0.0.0-dev)' -commit '$(COMMIT)' -date '$(shell git log -1 --format=%ct)' $(ARGS)
+
 map: ## every package, in one sentence
 	@go list -f '{{slice .ImportPath 26}}	{{.Doc}}' ./... | expand -t 32
 
 clean: ## remove what was built here
-	@rm -rf bin
+	@rm -rf bin dist

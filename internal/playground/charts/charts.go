@@ -233,51 +233,57 @@ func (r *Repository) kept(digest string) (blob, error) {
 // archive packs a chart as that version of it, and returns what its Chart.yaml then says. Without a version it is the
 // chart's own.
 func (r *Repository) archive(name, version string) ([]byte, map[string]any, error) {
-	text, err := fs.ReadFile(r.charts, path.Join(name, "Chart.yaml"))
-	if err != nil {
-		return nil, nil, fmt.Errorf("there is no chart %q", name)
-	}
 	about := map[string]any{}
-	if err := yaml.Unmarshal(text, &about); err != nil {
+	var wrong error
+	data, err := Pack(r.charts, name, func(file string, text []byte) []byte {
+		if file != chartFile {
+			return text
+		}
+		wrong = yaml.Unmarshal(text, &about)
+		if wrong == nil && version != "" {
+			about["version"] = version
+			text, wrong = yaml.Marshal(about)
+		}
+		return text
+	})
+	if err := errors.Join(err, wrong); err != nil {
 		return nil, nil, fmt.Errorf("chart %q: %w", name, err)
 	}
-	if version != "" {
-		about["version"] = version
-	}
-	if text, err = yaml.Marshal(about); err != nil {
-		return nil, nil, err
-	}
+	return data, about, nil
+}
+
+const chartFile = "Chart.yaml"
+
+// Pack makes an archive of a chart, its Chart.yaml first, as helm reads it. change is asked what becomes of each file.
+// The same files make the same archive.
+func Pack(charts fs.FS, name string, change func(file string, text []byte) []byte) ([]byte, error) {
 	var out bytes.Buffer
 	zip := gzip.NewWriter(&out)
 	pack := tar.NewWriter(zip)
-	add := func(file string, data []byte) error {
-		if err := pack.WriteHeader(&tar.Header{Name: file, Mode: 0o644, Size: int64(len(data)), Format: tar.FormatPAX}); err != nil {
-			return err
-		}
-		_, err := pack.Write(data)
-		return err
-	}
-	if err := add(path.Join(name, "Chart.yaml"), text); err != nil {
-		return nil, nil, err
-	}
-	err = fs.WalkDir(r.charts, name, func(file string, d fs.DirEntry, err error) error {
-		if err != nil || d.IsDir() || d.Name() == "Chart.yaml" {
-			return err
-		}
-		data, err := fs.ReadFile(r.charts, file)
+	add := func(file string) error {
+		text, err := fs.ReadFile(charts, path.Join(name, file))
 		if err != nil {
 			return err
 		}
-		return add(file, data)
+		text = change(file, text)
+		if err := pack.WriteHeader(&tar.Header{Name: path.Join(name, file), Mode: 0o644, Size: int64(len(text)), Format: tar.FormatPAX}); err != nil {
+			return err
+		}
+		_, err = pack.Write(text)
+		return err
+	}
+	if err := add(chartFile); err != nil {
+		return nil, err
+	}
+	err := fs.WalkDir(charts, name, func(file string, d fs.DirEntry, err error) error {
+		short := strings.TrimPrefix(file, name+"/")
+		if err != nil || d.IsDir() || short == chartFile {
+			return err
+		}
+		return add(short)
 	})
-	if err != nil {
-		return nil, nil, fmt.Errorf("pack chart %q: %w", name, err)
+	if err := errors.Join(err, pack.Close(), zip.Close()); err != nil {
+		return nil, err
 	}
-	if err := pack.Close(); err != nil {
-		return nil, nil, err
-	}
-	if err := zip.Close(); err != nil {
-		return nil, nil, err
-	}
-	return out.Bytes(), about, nil
+	return out.Bytes(), nil
 }
