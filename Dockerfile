@@ -10,8 +10,8 @@ COPY go.mod go.sum ./
 RUN --mount=type=cache,target=/go/pkg/mod go mod download
 COPY . .
 ARG TARGETOS TARGETARCH RELEASE=v0.0.0-dev COMMIT
-RUN --mount=type=cache,target=/go/pkg/mod --mount=type=cache,target=/root/.cache/go-build \
-    go run ./tools/release -version "$RELEASE" -commit "$COMMIT" -targets "$TARGETOS/$TARGETARCH" -root /image
+RUN --mount=type=cache,target=/go/pkg/mod --mount=type=cache,target=/cache \
+    GOCACHE=/cache go run ./tools/release -version "$RELEASE" -commit "$COMMIT" -targets "$TARGETOS/$TARGETARCH" -root /image
 
 FROM scratch
 LABEL org.opencontainers.image.title="tenon" \

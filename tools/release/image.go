@@ -153,7 +153,10 @@ func (i *image) pack(files []file) (plain, packed []byte, err error) {
 	if _, err := z.Write(out.Bytes()); err != nil {
 		return nil, nil, err
 	}
-	return out.Bytes(), zip.Bytes(), z.Close()
+	if err := z.Close(); err != nil {
+		return nil, nil, err
+	}
+	return out.Bytes(), zip.Bytes(), nil
 }
 
 func digest(data []byte) string { return fmt.Sprintf("sha256:%x", sha256.Sum256(data)) }
