@@ -14,7 +14,6 @@ import (
 	v1 "github.com/tenon-sh/tenon/api/karpenter/v1"
 	"github.com/tenon-sh/tenon/internal/cloud"
 	"github.com/tenon-sh/tenon/internal/controller/class"
-	"github.com/tenon-sh/tenon/internal/controller/consistency"
 	"github.com/tenon-sh/tenon/internal/controller/drift"
 	"github.com/tenon-sh/tenon/internal/controller/pool"
 	"github.com/tenon-sh/tenon/internal/controller/quiet"
@@ -41,7 +40,6 @@ func (p *parts) keepers(provisioners bool) ([]registrar, error) {
 		pools,
 		&static.Reconciler{Client: c, Cluster: p.cluster, Enact: p.enact, Now: p.Now},
 		&drift.Reconciler{Client: c, Cloud: p.cloud.For(drift.Spec().Name), Cluster: p.cluster, Now: p.Now},
-		&consistency.Reconciler{Client: c, Cluster: p.cluster, Events: p.events, Now: p.Now},
 	}
 	if p.Settings.Gates.NodeRepair {
 		out = append(out, &repair.Reconciler{Client: c, Enact: p.enact, Events: p.events, Metrics: p.metrics, Now: p.Now, Policies: repair.Policies()})

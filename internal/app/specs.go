@@ -5,7 +5,6 @@ import (
 	v1 "github.com/tenon-sh/tenon/api/karpenter/v1"
 	"github.com/tenon-sh/tenon/internal/controller/class"
 	"github.com/tenon-sh/tenon/internal/controller/collect"
-	"github.com/tenon-sh/tenon/internal/controller/consistency"
 	"github.com/tenon-sh/tenon/internal/controller/disrupt"
 	"github.com/tenon-sh/tenon/internal/controller/drift"
 	"github.com/tenon-sh/tenon/internal/controller/initialize"
@@ -28,7 +27,7 @@ import (
 // roles are made from them.
 func Specs() []loop.Spec {
 	return []loop.Spec{
-		class.Spec(), collect.Spec(), consistency.Spec(), disrupt.Spec(), drift.Spec(), initialize.Spec(), interrupt.Spec(), launch.Spec(),
+		class.Spec(), collect.Spec(), disrupt.Spec(), drift.Spec(), initialize.Spec(), interrupt.Spec(), launch.Spec(),
 		liveness.Spec(), podevent.Spec(), pool.Spec(), provision.Spec(), quiet.Spec(), register.Spec(), repair.Spec(), static.Spec(),
 		tag.Spec(), terminate.Spec(),
 		{

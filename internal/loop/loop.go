@@ -13,8 +13,9 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 )
 
-// conflict is how soon a reconciler comes again whose write met a newer object.
-const conflict = 50 * time.Millisecond
+// conflict is how soon a reconciler comes again whose write met a newer object,
+// unless the watch shows it before.
+const conflict = 250 * time.Millisecond
 
 // Result is the answer of a reconciler: come again after a while, or err. An
 // object that is gone needs nothing; one that has changed is looked at again soon.

@@ -1,4 +1,4 @@
-// Package initialize says when a node that has joined can take pods.
+// Package initialize says when a node that has joined can take pods, and whether it is what was bought.
 package initialize
 
 import (
@@ -17,9 +17,10 @@ type Kind string
 
 // The kinds of step.
 const (
-	Nothing Kind = "nothing" // not registered yet, initialized already, or leaving
+	Nothing Kind = "nothing" // not registered yet, or leaving
 	Wait    Kind = "wait"    // the node is not there yet, for the reason given
-	Done    Kind = "done"
+	Done    Kind = "done"    // say that it can take pods
+	Compare Kind = "compare" // it is in use: look whether it still has what was bought
 )
 
 // Step is what is due, and why.
@@ -32,8 +33,13 @@ type Step struct {
 // Next returns the step that is due for a claim whose node is n; nil if there is none.
 func Next(c *v1.NodeClaim, n *corev1.Node) Step {
 	s := c.Conditions()
-	if c.DeletionTimestamp != nil || !s.Is(v1.ConditionRegistered) || s.Is(v1.ConditionInitialized) {
+	switch {
+	case c.DeletionTimestamp != nil || !s.Is(v1.ConditionRegistered):
 		return Step{Kind: Nothing}
+	case s.Is(v1.ConditionInitialized) && n == nil:
+		return Step{Kind: Nothing}
+	case s.Is(v1.ConditionInitialized):
+		return Step{Kind: Compare}
 	}
 	if n == nil {
 		return Step{Wait, v1.ReasonNodeNotFound, "Node not registered with cluster"}

@@ -45,7 +45,7 @@ func TestNext(t *testing.T) {
 		"Ephemeral": {"The cloud still prepares it.", taint(corev1.Taint{Key: "node.cloudprovider.kubernetes.io/uninitialized", Value: "true", Effect: corev1.TaintEffectNoSchedule}), initialize.Wait, v1.ReasonEphemeralTaints},
 		"Readiness": {"A readiness gate of the node holds it.", taint(corev1.Taint{Key: "readiness.k8s.io/gpu", Effect: corev1.TaintEffectNoSchedule}), initialize.Wait, v1.ReasonEphemeralTaints},
 		"NoDevice":  {"A device that pods wait for has not shown up.", func(_ *v1.NodeClaim, n *corev1.Node) { delete(n.Status.Allocatable, "nvidia.com/gpu") }, initialize.Wait, v1.ReasonResourceNotRegistered},
-		"Already":   {"It is initialized.", func(c *v1.NodeClaim, _ *corev1.Node) { c.Conditions().True(v1.ConditionInitialized, "", "", noon) }, initialize.Nothing, ""},
+		"Already":   {"It is initialized.", func(c *v1.NodeClaim, _ *corev1.Node) { c.Conditions().True(v1.ConditionInitialized, "", "", noon) }, initialize.Compare, ""},
 		"Early":     {"It is not registered.", func(c *v1.NodeClaim, _ *corev1.Node) { c.Status.Conditions = nil }, initialize.Nothing, ""},
 	}
 	for name, tc := range tests {

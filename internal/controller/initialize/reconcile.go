@@ -3,9 +3,11 @@ package initialize
 import (
 	"context"
 	"maps"
+	"sync"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/handler"
@@ -18,12 +20,23 @@ import (
 	"github.com/tenon-sh/tenon/internal/loop"
 )
 
+const (
+	// lasting is how long a node waits for the same thing before that is written
+	// down: most are ready before, and a write for each step would be the larger
+	// part of all that is written about a claim.
+	lasting = 2 * time.Second
+	// again is how often a node in use is compared with what was bought.
+	again = 10 * time.Minute
+)
+
 // Spec is what this reconciler touches.
 func Spec() loop.Spec {
 	return loop.Spec{
-		Name:   "nodeclaim.initialization",
-		Reads:  []loop.Resource{loop.Of(v1.Group, "nodeclaims"), loop.Of("", "nodes")},
-		Writes: []loop.Write{loop.To(v1.Group, "nodeclaims/status", "patch"), loop.To("", "nodes", "patch")},
+		Name:  "nodeclaim.initialization",
+		Reads: []loop.Resource{loop.Of(v1.Group, "nodeclaims"), loop.Of("", "nodes")},
+		Writes: []loop.Write{
+			loop.To(v1.Group, "nodeclaims/status", "patch"), loop.To("", "nodes", "patch"), loop.To("", "events", "create", "patch"),
+		},
 	}
 }
 
@@ -31,11 +44,22 @@ func Spec() loop.Spec {
 type Reconciler struct {
 	Client  client.Client
 	Cluster *cluster.Cluster
+	Events  *loop.Events
 	Now     clock.Now
+
+	mu    sync.Mutex
+	waits map[string]waiting // by the claim's name
+}
+
+// waiting is what a node waits for, and since when.
+type waiting struct {
+	step  Step
+	since time.Time
 }
 
 // Register adds the reconciler to a manager.
 func (r *Reconciler) Register(m ctrl.Manager) error {
+	r.waits = map[string]waiting{}
 	return ctrl.NewControllerManagedBy(m).Named(Spec().Name).
 		For(&v1.NodeClaim{}).
 		Watches(&corev1.Node{}, handler.EnqueueRequestsFromMapFunc(loop.ClaimsOfNode(r.Client))).
@@ -47,41 +71,96 @@ func (r *Reconciler) Register(m ctrl.Manager) error {
 func (r *Reconciler) Reconcile(ctx context.Context, req reconcile.Request) (reconcile.Result, error) {
 	c := &v1.NodeClaim{}
 	if err := r.Client.Get(ctx, req.NamespacedName, c); err != nil {
+		r.forget(req.Name)
 		return loop.Result(0, err)
 	}
-	var n *corev1.Node
-	if c.Status.NodeName != "" {
-		n = &corev1.Node{}
-		if err := r.Client.Get(ctx, client.ObjectKey{Name: c.Status.NodeName}, n); client.IgnoreNotFound(err) != nil {
-			return loop.Result(0, err)
-		} else if err != nil {
-			n = nil
-		}
+	n, err := r.node(ctx, c)
+	if err != nil {
+		return loop.Result(0, err)
 	}
 	step := Next(c, n)
+	if step.Kind != Wait {
+		r.forget(req.Name)
+	}
 	switch step.Kind {
 	case Wait:
-		return loop.Result(0, r.say(ctx, c, func(c *v1.NodeClaim) {
-			c.Conditions().Unknown(v1.ConditionInitialized, step.Reason, step.Message, r.Now())
-		}))
+		return loop.Result(r.wait(ctx, c, step))
 	case Done:
-		_, err := loop.Patch(ctx, r.Client, n, func(n *corev1.Node) {
-			n.Labels = maps.Clone(n.Labels)
-			if n.Labels == nil {
-				n.Labels = map[string]string{}
-			}
-			n.Labels[v1.LabelInitialized] = "true"
-		})
-		if err == nil {
-			err = r.say(ctx, c, func(c *v1.NodeClaim) { c.Conditions().True(v1.ConditionInitialized, "", "", r.Now()) })
-		}
-		if err == nil {
-			log.FromContext(ctx).Info("initialized nodeclaim", "NodeClaim", c.Name, "provider-id", c.Status.ProviderID, "Node", n.Name, "allocatable", n.Status.Allocatable)
-		}
-		return loop.Result(0, err)
+		return loop.Result(again, r.done(ctx, c, n))
+	case Compare:
+		missing := r.missing(c, n)
+		return loop.Result(again, r.say(ctx, c, func(c *v1.NodeClaim) { compare(c, missing, r.Now()) }))
 	case Nothing:
 	}
 	return reconcile.Result{}, nil
+}
+
+// node is the node of a claim; nil if there is none.
+func (r *Reconciler) node(ctx context.Context, c *v1.NodeClaim) (*corev1.Node, error) {
+	if c.Status.NodeName == "" {
+		return nil, nil
+	}
+	n := &corev1.Node{}
+	err := r.Client.Get(ctx, client.ObjectKey{Name: c.Status.NodeName}, n)
+	if apierrors.IsNotFound(err) {
+		return nil, nil
+	}
+	return n, err
+}
+
+// wait writes what a node waits for once it has lasted, and returns when to look again.
+func (r *Reconciler) wait(ctx context.Context, c *v1.NodeClaim, step Step) (time.Duration, error) {
+	r.mu.Lock()
+	w, ok := r.waits[c.Name]
+	if !ok || w.step != step {
+		w = waiting{step, r.Now()}
+		r.waits[c.Name] = w
+	}
+	r.mu.Unlock()
+	if left := w.since.Add(lasting).Sub(r.Now()); left > 0 {
+		return left, nil
+	}
+	return 0, r.say(ctx, c, func(c *v1.NodeClaim) {
+		c.Conditions().Unknown(v1.ConditionInitialized, step.Reason, step.Message, r.Now())
+	})
+}
+
+func (r *Reconciler) forget(name string) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	delete(r.waits, name)
+}
+
+// done says on a node and its claim that it can take pods, and whether it has what was bought.
+func (r *Reconciler) done(ctx context.Context, c *v1.NodeClaim, n *corev1.Node) error {
+	_, err := loop.Merge(ctx, r.Client, n, func(n *corev1.Node) {
+		n.Labels = maps.Clone(n.Labels)
+		if n.Labels == nil {
+			n.Labels = map[string]string{}
+		}
+		n.Labels[v1.LabelInitialized] = "true"
+	})
+	if err != nil {
+		return err
+	}
+	missing := r.missing(c, n)
+	err = r.say(ctx, c, func(c *v1.NodeClaim) {
+		c.Conditions().True(v1.ConditionInitialized, "", "", r.Now())
+		compare(c, missing, r.Now())
+	})
+	if err == nil {
+		log.FromContext(ctx).Info("initialized nodeclaim", "NodeClaim", c.Name, "provider-id", c.Status.ProviderID, "Node", n.Name, "allocatable", n.Status.Allocatable)
+	}
+	return err
+}
+
+// missing is what a node has less than was bought; whoever looks at the claim is told.
+func (r *Reconciler) missing(c *v1.NodeClaim, n *corev1.Node) []string {
+	out := Missing(c, n)
+	for _, m := range out {
+		r.Events.Warning(c, "FailedConsistencyCheck", "%s", m)
+	}
+	return out
 }
 
 func (r *Reconciler) say(ctx context.Context, c *v1.NodeClaim, change func(*v1.NodeClaim)) error {

@@ -436,7 +436,10 @@ func (r *Reconciler) launched(ctx context.Context, c *v1.NodeClaim, m cloud.Mach
 			break
 		}
 		c = &v1.NodeClaim{ObjectMeta: metav1.ObjectMeta{Name: c.Name}}
-		if err = r.live.Get(ctx, client.ObjectKeyFromObject(c), c); err == nil && c.Status.ProviderID == "" {
+		if err = r.live.Get(ctx, client.ObjectKeyFromObject(c), c); err == nil {
+			if c.Status.ProviderID != "" {
+				return nil // written, and said, before
+			}
 			err = r.deal(ctx, c, m)
 		}
 	}
@@ -461,6 +464,8 @@ func (r *Reconciler) deal(ctx context.Context, c *v1.NodeClaim, m cloud.Machine)
 		c.Status.ProviderID, c.Status.ImageID = m.ProviderID, m.Image
 		c.Status.Capacity, c.Status.Allocatable = observe.ResourceList(m.Capacity), observe.ResourceList(m.Allocatable)
 		c.Conditions().True(v1.ConditionLaunched, "", "", now)
+		// What registration would say next, so that it need not be written by itself.
+		c.Conditions().Unknown(v1.ConditionRegistered, v1.ReasonNodeNotFound, "Node not registered with cluster", now)
 	})
 	if err != nil {
 		return err

@@ -89,7 +89,10 @@ func (r *Reconciler) Reconcile(ctx context.Context, req reconcile.Request) (reco
 	if wait := Due(claim.Status.LastPodEventTime.Time, r.Now()); wait > 0 {
 		return loop.Result(wait, nil)
 	}
-	next, err := loop.PatchStatus(ctx, r.Client, claim, func(c *v1.NodeClaim) { c.Status.LastPodEventTime = metav1.NewTime(at.Truncate(time.Second)) })
+	next, err := loop.PatchStatus(ctx, r.Client, claim, func(c *v1.NodeClaim) {
+		c.Status.LastPodEventTime = metav1.NewTime(at.Truncate(time.Second))
+		c.Conditions().Clear(v1.ConditionConsolidatable, r.Now()) // which follows from it
+	})
 	if err != nil {
 		return loop.Result(0, err)
 	}

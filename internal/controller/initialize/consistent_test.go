@@ -1,4 +1,4 @@
-package consistency_test
+package initialize_test
 
 import (
 	"testing"
@@ -7,7 +7,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/resource"
 
 	v1 "github.com/tenon-sh/tenon/api/karpenter/v1"
-	"github.com/tenon-sh/tenon/internal/controller/consistency"
+	"github.com/tenon-sh/tenon/internal/controller/initialize"
 )
 
 func TestMissing(t *testing.T) {
@@ -30,7 +30,7 @@ func TestMissing(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			c, n := &v1.NodeClaim{}, &corev1.Node{}
 			c.Spec.Resources.Requests, c.Status.Capacity, n.Status.Capacity = tc.requested, tc.expected, tc.found
-			if got := consistency.Missing(c, n); len(got) != tc.want {
+			if got := initialize.Missing(c, n); len(got) != tc.want {
 				t.Errorf("%v, want %d: %s", got, tc.want, tc.why)
 			}
 		})
