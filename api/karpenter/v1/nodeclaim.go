@@ -144,6 +144,12 @@ type NodeClaimStatus struct {
 // Pool returns the name of the NodePool the claim belongs to, or "".
 func (c *NodeClaim) Pool() string { return c.Labels[LabelNodePool] }
 
+// Ordered reports whether a machine may have been bought for the claim that its
+// status does not show yet.
+func (c *NodeClaim) Ordered() bool {
+	return c.Annotations[AnnotationOrder] != "" && c.Status.ProviderID == ""
+}
+
 // NodeClaimList is a list of claims.
 // +kubebuilder:object:root=true
 type NodeClaimList struct {

@@ -36,6 +36,10 @@ func Waiting(c *v1.NodeClaim) bool {
 	return c.DeletionTimestamp == nil && c.Annotations[observe.AnnotationAdopts] == "" && c.Status.ProviderID == "" && !c.Conditions().Is(v1.ConditionLaunched)
 }
 
+// Leaving reports whether a claim is being deleted whose order may have bought a
+// machine for it. It stays until that is known.
+func Leaving(c *v1.NodeClaim) bool { return c.DeletionTimestamp != nil && c.Ordered() }
+
 // Group cuts claims without an order into new ones: those that want the same
 // together, in order of name. attempt is written into their tokens.
 func Group(claims []*v1.NodeClaim, attempt int) []Order {
@@ -119,11 +123,21 @@ func Gather(token string, claims []*v1.NodeClaim) (Order, bool) {
 // Whole reports whether every claim of the order is there, launched or not.
 func (o Order) Whole() bool { return !slices.Contains(o.Claims, nil) }
 
-// Left are the claims of the order that have no machine yet.
-func (o Order) Left() []*v1.NodeClaim {
+// Left are the claims of the order that have no machine yet and want one.
+func (o Order) Left() []*v1.NodeClaim { return o.those(Waiting) }
+
+// Leaving are the claims of the order that go before it is known whether they
+// have a machine.
+func (o Order) Leaving() []*v1.NodeClaim { return o.those(Leaving) }
+
+// Open are the claims of the order that a machine can be dealt to: first those
+// that want one, then those that take theirs along.
+func (o Order) Open() []*v1.NodeClaim { return append(o.Left(), o.Leaving()...) }
+
+func (o Order) those(are func(*v1.NodeClaim) bool) []*v1.NodeClaim {
 	var out []*v1.NodeClaim
 	for _, c := range o.Claims {
-		if c != nil && Waiting(c) {
+		if c != nil && are(c) {
 			out = append(out, c)
 		}
 	}
@@ -147,7 +161,7 @@ func (o Order) Deal(machines []cloud.Machine) map[string]cloud.Machine {
 	}
 	slices.SortFunc(free, func(a, b cloud.Machine) int { return strings.Compare(string(a.ID), string(b.ID)) })
 	out := map[string]cloud.Machine{}
-	for _, c := range o.Left() {
+	for _, c := range o.Open() {
 		if len(free) == 0 {
 			break
 		}
@@ -175,7 +189,7 @@ func FateOf(o Order, err error) Fate {
 	case cloud.Invalid, cloud.Unauthorised:
 		return Recut
 	}
-	if !o.Whole() || len(o.Left()) < o.Size {
+	if !o.Whole() || len(o.Open()) < o.Size {
 		return Recut
 	}
 	return Resend

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"strconv"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -103,6 +104,41 @@ func TestDealSurvivesCrashes(t *testing.T) {
 			t.Errorf("%d machines of %d were dealt to %d claims", len(holder), len(machines)-1, n)
 		}
 	})
+}
+
+// A claim that is deleted while its order is under way takes its machine with
+// it, after those that still want one.
+func TestLeavingClaimsGetTheirMachines(t *testing.T) {
+	claims := []*v1.NodeClaim{claim("a", "z"), claim("b", "z"), claim("c", "z")}
+	orders := launch.Group(claims, 0)
+	annotated(orders)
+	claims[0].DeletionTimestamp = &metav1.Time{Time: time.Unix(1, 0)}
+	o, ok := launch.Gather(orders[0].Token, claims)
+	if !ok || !o.Whole() {
+		t.Fatalf("gathered %+v", o)
+	}
+	machine := func(id string) cloud.Machine {
+		return cloud.Machine{ID: cloud.MachineID(id), ProviderID: id, Order: o.Token}
+	}
+	two := o.Deal([]cloud.Machine{machine("i-1"), machine("i-2")})
+	if diff := cmp.Diff(map[string]string{"b": "i-1", "c": "i-2"}, names(two)); diff != "" {
+		t.Errorf("of too few machines those get one that want it: -want +got\n%s", diff)
+	}
+	all := o.Deal([]cloud.Machine{machine("i-1"), machine("i-2"), machine("i-3")})
+	if diff := cmp.Diff(map[string]string{"b": "i-1", "c": "i-2", "a": "i-3"}, names(all)); diff != "" {
+		t.Errorf("no machine is left without a claim: -want +got\n%s", diff)
+	}
+	if fate := launch.FateOf(o, errors.New("no answer")); fate != launch.Resend {
+		t.Errorf("an order that nobody has answered is not to be cut anew, though a claim leaves: %s", fate)
+	}
+}
+
+func names(dealt map[string]cloud.Machine) map[string]string {
+	out := map[string]string{}
+	for name, m := range dealt {
+		out[name] = string(m.ID)
+	}
+	return out
 }
 
 func TestGatherRefusesContradictions(t *testing.T) {

@@ -13,7 +13,6 @@ import (
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/types"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/controller/controllerutil"
@@ -34,16 +33,6 @@ import (
 
 // unordered is the request under which claims without an order are put into one.
 const unordered = "unordered"
-
-// gather is how long no further claim may appear before those that are there
-// are ordered; longestGather bounds it all.
-const (
-	gather        = 50 * time.Millisecond
-	longestGather = time.Second
-)
-
-// arrival is how long the next claim of an order may take to arrive in the cache.
-const arrival = 3 * time.Second
 
 // Spec is what this reconciler touches.
 func Spec() loop.Spec {
@@ -68,25 +57,15 @@ type Reconciler struct {
 
 	live client.Reader // what no cache holds back
 
-	mu      sync.Mutex
-	ordered map[types.UID]string // the order this process put each claim into
-
-	sent  map[string]bool // orders this process has sent
-	last  int             // how many claims were without an order at the last look
-	since time.Time       // of the first look at them
-
-	seen    map[string]arriving  // orders that were seen not to be whole
-	writing map[string]bool      // orders that are being written
-	done    map[string]time.Time // orders that will buy nothing more, and when their claims may be ordered anew
+	*memory
 }
 
 // Register adds the reconciler to a manager.
 func (r *Reconciler) Register(m ctrl.Manager) error {
-	r.live, r.ordered = m.GetAPIReader(), map[types.UID]string{}
-	r.sent, r.writing, r.seen, r.done = map[string]bool{}, map[string]bool{}, map[string]arriving{}, map[string]time.Time{}
+	r.live, r.memory = m.GetAPIReader(), newMemory(r.Now)
 	byOrder := handler.EnqueueRequestsFromMapFunc(func(_ context.Context, o client.Object) []reconcile.Request {
 		c, ok := o.(*v1.NodeClaim)
-		if !ok || !Waiting(c) {
+		if !ok || !Waiting(c) && !Leaving(c) {
 			return nil
 		}
 		return []reconcile.Request{request(c.Annotations[v1.AnnotationOrder])}
@@ -118,67 +97,70 @@ func (r *Reconciler) Reconcile(ctx context.Context, req reconcile.Request) (reco
 		claims = append(claims, &list.Items[i])
 	}
 	o, ok := Gather(req.Name, claims)
-	if !ok || len(o.Left()) == 0 {
+	if !ok || len(o.Left())+len(o.Leaving()) == 0 {
 		return reconcile.Result{}, nil
 	}
 	if !o.Whole() && r.young(o) {
 		return reconcile.Result{RequeueAfter: gather}, nil // the rest of it is on its way to the cache
 	}
-	if wait, spent := r.spent(o.Token); spent {
-		if wait > 0 {
-			return reconcile.Result{RequeueAfter: wait}, nil
-		}
-		left := slices.DeleteFunc(o.Left(), func(c *v1.NodeClaim) bool { return !r.free(c, o.Token) })
+	wait, spent := r.spent(o.Token)
+	left, leaving := o.Left(), o.Leaving()
+	switch {
+	case len(leaving) > 0 && (spent || r.unsent(o)):
+		return loop.Result(gather, r.letGo(ctx, leaving)) // and look at what is left then
+	case len(left) == 0:
+		return loop.Result(r.part(ctx, o))
+	case wait > 0:
+		return reconcile.Result{RequeueAfter: wait}, nil
+	case spent:
+		left = slices.DeleteFunc(left, func(c *v1.NodeClaim) bool { return !r.free(c, o.Token) })
 		return loop.Result(0, r.write(ctx, Group(left, o.Attempt()+1)))
 	}
 	return loop.Result(0, r.launch(ctx, o))
 }
 
-// arriving is how many claims of an order were seen, and since when there are so many.
-type arriving struct {
-	seen  int
-	since time.Time
+// part finds the machines of an order all of whose claims are leaving: theirs
+// are ended with them. A claim that has none is let go once no machine can
+// appear any more. It returns how soon to look again.
+func (r *Reconciler) part(ctx context.Context, o Order) (time.Duration, error) {
+	machines, err := r.bought(ctx, o)
+	if err != nil {
+		return 0, fmt.Errorf("find what order %s bought: %w", o.Token, err)
+	}
+	without, err := r.hand(ctx, o, o.Deal(machines))
+	switch {
+	case err != nil || len(without) == 0:
+		return 0, err
+	case r.Now.Since(r.lastSent(o.Token)) < unlisted:
+		return look, nil
+	}
+	return 0, r.letGo(ctx, without)
 }
 
-// young reports whether more claims of an order may still arrive: it is being
-// written, or some have arrived only just now.
-func (r *Reconciler) young(o Order) bool {
-	n := 0
-	for _, c := range o.Claims {
-		if c != nil {
-			n++
-		}
-	}
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if len(r.seen) > 10_000 {
-		clear(r.seen)
-	}
-	if a := r.seen[o.Token]; a.seen != n || r.writing[o.Token] {
-		r.seen[o.Token] = arriving{n, r.Now()}
-	}
-	return r.Now.Since(r.seen[o.Token].since) < arrival
-}
-
-// mark notes which orders are being written.
-func (r *Reconciler) mark(orders []Order, writing bool) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	for _, o := range orders {
-		if writing {
-			r.writing[o.Token] = true
+// hand writes machines to their claims, and returns the claims that have none.
+func (r *Reconciler) hand(ctx context.Context, o Order, dealt map[string]cloud.Machine) ([]*v1.NodeClaim, error) {
+	var got, without []*v1.NodeClaim
+	for _, c := range o.Open() {
+		if _, ok := dealt[c.Name]; ok {
+			got = append(got, c)
 		} else {
-			delete(r.writing, o.Token)
+			without = append(without, c)
 		}
 	}
+	return without, each(got, func(_ int, c *v1.NodeClaim) error { return r.launched(ctx, c, dealt[c.Name]) })
 }
 
-// spent reports whether an order will buy nothing more, and how long its claims have to wait.
-func (r *Reconciler) spent(token string) (time.Duration, bool) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	until, ok := r.done[token]
-	return r.Now.Until(until), ok
+// letGo takes the order from claims that are leaving: it has bought nothing for
+// them, and they need not be kept for it.
+func (r *Reconciler) letGo(ctx context.Context, claims []*v1.NodeClaim) error {
+	return each(claims, func(_ int, c *v1.NodeClaim) error {
+		_, err := loop.Patch(ctx, r.Client, c, func(c *v1.NodeClaim) {
+			for _, key := range []string{v1.AnnotationOrder, v1.AnnotationOrderPlace, v1.AnnotationOrderSize} {
+				delete(c.Annotations, key)
+			}
+		})
+		return client.IgnoreNotFound(err)
+	})
 }
 
 // order writes to every claim without an order which one it belongs to.
@@ -197,32 +179,6 @@ func (r *Reconciler) order(ctx context.Context, list *v1.NodeClaimList) (reconci
 		return reconcile.Result{RequeueAfter: gather}, nil
 	}
 	return loop.Result(0, r.write(ctx, Group(claims, 0)))
-}
-
-// free reports whether a claim that shows an order, or none, was not put into
-// another since: the cache may not show yet what this process wrote.
-func (r *Reconciler) free(c *v1.NodeClaim, shown string) bool {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	wrote, ok := r.ordered[c.UID]
-	return !ok || wrote == shown
-}
-
-// coming reports whether claims without an order are still getting more, for a
-// while: one larger order is better than several small ones.
-func (r *Reconciler) coming(n int) bool {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	now := r.Now()
-	if r.since.IsZero() {
-		r.since = now
-	}
-	more := n != r.last && now.Sub(r.since) < longestGather
-	r.last = n
-	if !more {
-		r.since, r.last = time.Time{}, 0
-	}
-	return more
 }
 
 // write annotates the claims of new orders, before anything is sent.
@@ -265,21 +221,17 @@ func (r *Reconciler) assign(ctx context.Context, c *v1.NodeClaim, o Order, place
 	for range 3 {
 		next, err := loop.Patch(ctx, r.Client, c, func(c *v1.NodeClaim) {
 			// A claim that was made by hand has no finalizer yet: without it, it
-			// could go before its machine does.
+			// could go before its machine does. Nor does it name its class.
 			controllerutil.AddFinalizer(c, v1.Finalizer)
-			c.Annotations = maps.Clone(c.Annotations)
-			if c.Annotations == nil {
-				c.Annotations = map[string]string{}
-			}
-			c.Annotations[v1.AnnotationOrder] = o.Token
-			c.Annotations[v1.AnnotationOrderPlace] = strconv.Itoa(place)
-			c.Annotations[v1.AnnotationOrderSize] = strconv.Itoa(o.Size)
+			class := c.Spec.NodeClassRef
+			c.Labels = over(c.Labels, map[string]string{v1.LabelNodeClass(class.Group, class.Kind): class.Name})
+			c.Annotations = over(c.Annotations, map[string]string{
+				v1.AnnotationOrder: o.Token, v1.AnnotationOrderPlace: strconv.Itoa(place), v1.AnnotationOrderSize: strconv.Itoa(o.Size),
+			})
 		})
 		if err == nil {
 			r.Cluster.Wrote(next)
-			r.mu.Lock()
-			r.ordered[c.UID] = o.Token
-			r.mu.Unlock()
+			r.put(c.UID, o.Token)
 			return nil
 		}
 		if !apierrors.IsConflict(err) {
@@ -313,7 +265,7 @@ func (r *Reconciler) launch(ctx context.Context, o Order) error {
 		if err != nil {
 			return r.settle(ctx, o, machines, err)
 		}
-		r.remember(o.Token)
+		r.send(o.Token)
 		outcome := r.Cloud.Launch(ctx, []cloud.Order{order})[0]
 		machines, cause = outcome.Machines, outcome.Err
 		if ctx.Err() != nil {
@@ -326,33 +278,26 @@ func (r *Reconciler) launch(ctx context.Context, o Order) error {
 // found looks for machines of an order that was sent by a process before this
 // one. It is known when nothing has to be sent any more.
 func (r *Reconciler) found(ctx context.Context, o Order) (machines []cloud.Machine, known bool, err error) {
-	r.mu.Lock()
-	sent := r.sent[o.Token]
-	r.mu.Unlock()
-	if sent && o.Whole() {
+	if r.isSent(o.Token) && o.Whole() {
 		return nil, false, nil // the token makes a second call harmless
 	}
-	all, err := r.Cloud.List(ctx, r.Now())
-	if err != nil {
-		return nil, false, err
-	}
-	for _, m := range all {
-		if m.Order == o.Token {
-			machines = append(machines, m)
-		}
-	}
-	return machines, len(machines) >= o.Size, nil
+	machines, err = r.bought(ctx, o)
+	return machines, err == nil && len(machines) >= o.Size, err
 }
 
-func (r *Reconciler) remember(token string) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if len(r.sent) > 10_000 { // forgetting costs no more than asking the cloud again
-		clear(r.sent)
-		clear(r.done)
-		clear(r.ordered)
+// bought are the machines of an order that the cloud has now.
+func (r *Reconciler) bought(ctx context.Context, o Order) ([]cloud.Machine, error) {
+	all, err := r.Cloud.List(ctx, r.Now())
+	if err != nil {
+		return nil, err
 	}
-	r.sent[token] = true
+	var out []cloud.Machine
+	for _, m := range all {
+		if m.Order == o.Token {
+			out = append(out, m)
+		}
+	}
+	return out, nil
 }
 
 // build is the order as the cloud gets it. It depends on the claims' specs
@@ -396,35 +341,35 @@ func launchLabels(c world.Claim) map[string]string {
 	return out
 }
 
-// settle writes what came of an order to its claims.
+// settle writes what came of an order to its claims. Nothing is given up before
+// every machine that was bought is written to a claim.
 func (r *Reconciler) settle(ctx context.Context, o Order, machines []cloud.Machine, cause error) error {
-	dealt := o.Deal(machines)
-	var got, left []*v1.NodeClaim
-	for _, c := range o.Left() {
-		if _, ok := dealt[c.Name]; ok {
-			got = append(got, c)
-		} else {
-			left = append(left, c)
-		}
-	}
-	errs := []error{each(got, func(_ int, c *v1.NodeClaim) error { return r.launched(ctx, c, dealt[c.Name]) })}
-	if len(left) == 0 {
-		return errors.Join(errs...)
+	without, err := r.hand(ctx, o, o.Deal(machines))
+	if err != nil || len(without) == 0 {
+		return err
 	}
 	if cause == nil {
 		cause = errors.New("the cloud made fewer machines than were ordered and did not say why")
 	}
-	switch FateOf(o, cause) {
-	case GiveUp:
-		return errors.Join(append(errs, r.giveUp(ctx, left, cause))...)
-	case Recut:
-		r.mu.Lock()
-		r.done[o.Token] = r.Now().Add(o.Wait())
-		r.mu.Unlock()
-	case Resend:
+	var left, leaving []*v1.NodeClaim
+	for _, c := range without {
+		if Leaving(c) {
+			leaving = append(leaving, c)
+		} else {
+			left = append(left, c)
+		}
 	}
-	errs = append(errs, r.failed(ctx, left, cause))
-	return errors.Join(append(errs, fmt.Errorf("launch %d of %d machines of order %s: %w", len(left), o.Size, o.Token, cause))...)
+	fate := FateOf(o, cause)
+	if fate != Resend {
+		r.close(o)
+		if err := r.letGo(ctx, leaving); err != nil {
+			return err
+		}
+	}
+	if fate == GiveUp {
+		return r.giveUp(ctx, left, cause)
+	}
+	return errors.Join(r.failed(ctx, left, cause), fmt.Errorf("launch %d of %d machines of order %s: %w", len(without), o.Size, o.Token, cause))
 }
 
 // launched writes a claim's machine to it: first what its labels are, then that
@@ -443,7 +388,10 @@ func (r *Reconciler) launched(ctx context.Context, c *v1.NodeClaim, m cloud.Mach
 			err = r.deal(ctx, c, m)
 		}
 	}
-	if client.IgnoreNotFound(err) != nil {
+	switch {
+	case apierrors.IsNotFound(err):
+		return nil
+	case err != nil:
 		return fmt.Errorf("write machine %s to claim %q: %w", m.ID, c.Name, err)
 	}
 	r.Enact.Named(c, m.Name)

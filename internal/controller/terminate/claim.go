@@ -25,7 +25,7 @@ import (
 )
 
 // unlisted is how long after its launch a machine may be missing in a list
-// although it is there.
+// although it is there. One whose node has registered was there long before.
 const unlisted = time.Minute
 
 // Claims ends claims that are being deleted.
@@ -111,7 +111,7 @@ func (r *Claims) act(ctx context.Context, c *v1.NodeClaim) (time.Duration, error
 	if err != nil {
 		return 0, err
 	}
-	seen := Claim{Registered: c.Conditions().Is(v1.ConditionRegistered), Nodes: len(nodes), Machine: c.Status.ProviderID != ""}
+	seen := Claim{Registered: c.Conditions().Is(v1.ConditionRegistered), Nodes: len(nodes), Machine: c.Status.ProviderID != "", Ordered: c.Ordered()}
 	step := NextOfClaim(seen)
 	if step == End {
 		if seen.Gone, err = r.end(ctx, c); err != nil || !seen.Gone {
@@ -122,6 +122,8 @@ func (r *Claims) act(ctx context.Context, c *v1.NodeClaim) (time.Duration, error
 	switch step {
 	case DeleteNodes, SweepNodes:
 		return 5 * time.Second, r.deleteNodes(ctx, nodes)
+	case Wait:
+		return poll, nil
 	case Release:
 		return 0, r.release(ctx, c)
 	}
@@ -137,7 +139,7 @@ func (r *Claims) end(ctx context.Context, c *v1.NodeClaim) (bool, error) {
 	}
 	ending := c.Conditions().Is(v1.ConditionInstanceTerminating)
 	launched := c.Conditions().Get(v1.ConditionLaunched)
-	if gone && !ending && launched != nil && r.Now.Since(launched.LastTransitionTime.Time) < unlisted {
+	if gone && !ending && !c.Conditions().Is(v1.ConditionRegistered) && launched != nil && r.Now.Since(launched.LastTransitionTime.Time) < unlisted {
 		return false, nil
 	}
 	if !gone && !ending {

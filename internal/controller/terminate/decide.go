@@ -172,12 +172,14 @@ type Claim struct {
 	Nodes      int  // of its machine
 	Machine    bool // it has one
 	Gone       bool // and that is no more
+	Ordered    bool // one may have been bought that it does not know of yet
 }
 
 // The steps of a claim beside End and Release.
 const (
 	DeleteNodes Step = "delete nodes" // which drains them and ends the machine
 	SweepNodes  Step = "sweep nodes"  // objects whose machine is gone
+	Wait        Step = "wait"         // for word of its machine
 )
 
 // NextOfClaim decides what is to be done with a claim that is being deleted. A
@@ -190,6 +192,8 @@ func NextOfClaim(c Claim) Step {
 		return End
 	case c.Nodes > 0:
 		return SweepNodes
+	case c.Ordered:
+		return Wait
 	}
 	return Release
 }

@@ -202,6 +202,7 @@ func TestNextOfClaim(t *testing.T) {
 		"NodeGone":     {"Somebody deleted the node: the machine still has to end.", terminate.Claim{Registered: true, Machine: true}, terminate.End},
 		"Leftover":     {"A node that never registered goes with its machine.", terminate.Claim{Nodes: 1, Machine: true, Gone: true}, terminate.SweepNodes},
 		"Ended":        {"All is gone.", terminate.Claim{Registered: true, Machine: true, Gone: true}, terminate.Release},
+		"Ordered":      {"A machine may have been bought for it: word of that is waited for.", terminate.Claim{Ordered: true}, terminate.Wait},
 		"NeverBought":  {"There is nothing to end.", terminate.Claim{}, terminate.Release},
 	}
 	for name, tc := range tests {

@@ -2,6 +2,7 @@ package terminate
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -236,6 +237,9 @@ func (r *Nodes) act(ctx context.Context, n *corev1.Node, claim *v1.NodeClaim, se
 		r.Events.Warning(n, "TerminationGracePeriodExpiring", "All pods will be deleted by %s", seen.Deadline.UTC().Format(time.RFC3339))
 	}
 	first := claim == nil || claim.Conditions().Get(v1.ConditionDrained) == nil
+	if step == End {
+		return recent, r.end(ctx, n, claim, seen)
+	}
 	if err := r.tell(ctx, n, claim, step, seen); err != nil {
 		return 0, err
 	}
@@ -247,16 +251,27 @@ func (r *Nodes) act(ctx context.Context, n *corev1.Node, claim *v1.NodeClaim, se
 		return poll, nil
 	case Detach:
 		return poll, nil
-	case End:
-		gone, err := r.Machines.End(ctx, n.Spec.ProviderID)
-		if err == nil && !gone && claim != nil {
-			err = note(ctx, r.Client, r.Cluster, claim, func(c *v1.NodeClaim) { c.Conditions().True(v1.ConditionInstanceTerminating, "", "", seen.Now) })
-		}
-		return recent, err
 	case Release:
 		return 0, r.release(ctx, n)
+	case End: // done above
 	}
 	return 0, fmt.Errorf("node %q: unknown step %q", n.Name, step)
+}
+
+// end ends the machine of a node, and says in one write that it is drained and ending.
+func (r *Nodes) end(ctx context.Context, n *corev1.Node, claim *v1.NodeClaim, seen Node) error {
+	r.drained(n)
+	gone, err := r.Machines.End(ctx, n.Spec.ProviderID)
+	if claim == nil {
+		return err
+	}
+	said := note(ctx, r.Client, r.Cluster, claim, func(c *v1.NodeClaim) {
+		Progress(c, End, seen)
+		if err == nil && !gone {
+			c.Conditions().True(v1.ConditionInstanceTerminating, "", "", seen.Now)
+		}
+	})
+	return errors.Join(err, said)
 }
 
 // taint marks a node, and says so unless an earlier process has.
@@ -298,7 +313,7 @@ func (r *Nodes) drain(ctx context.Context, n *corev1.Node, claim *v1.NodeClaim, 
 
 // tell writes to the claim how far its node has come.
 func (r *Nodes) tell(ctx context.Context, n *corev1.Node, claim *v1.NodeClaim, step Step, seen Node) error {
-	if step == End || step == Detach {
+	if step == Detach {
 		r.drained(n)
 	}
 	if claim == nil {
@@ -312,7 +327,8 @@ func Progress(c *v1.NodeClaim, step Step, seen Node) {
 	v := c.Conditions()
 	switch step {
 	case Taint, Drain:
-		if !v.Is(v1.ConditionDrained) {
+		// An empty node is drained a moment later: that is soon enough to write.
+		if !v.Is(v1.ConditionDrained) && len(remaining(seen.Pods, seen.Now)) > 0 {
 			v.Unknown(v1.ConditionDrained, v1.ReasonDraining, "", seen.Now)
 		}
 	case Detach:

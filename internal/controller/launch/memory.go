@@ -1,0 +1,187 @@
+package launch
+
+import (
+	"sync"
+	"time"
+
+	"k8s.io/apimachinery/pkg/types"
+
+	v1 "github.com/tenon-sh/tenon/api/karpenter/v1"
+	"github.com/tenon-sh/tenon/internal/clock"
+)
+
+const (
+	// gather is how long no further claim may appear before those that are there
+	// are ordered; longestGather bounds it all.
+	gather        = 50 * time.Millisecond
+	longestGather = time.Second
+	// arrival is how long the next claim of an order may take to arrive in the cache.
+	arrival = 3 * time.Second
+	// unlisted is how long after it was bought a machine may be missing in a list.
+	unlisted = time.Minute
+	// look is how soon such a machine is looked for again.
+	look = 5 * time.Second
+	// remembered is how many orders are known at most.
+	remembered = 10_000
+)
+
+// memory is what this process did with orders. All of it can be forgotten: then
+// the cloud is asked again.
+type memory struct {
+	now clock.Now
+
+	mu      sync.Mutex
+	began   time.Time            // when this process first looked at an order
+	ordered map[types.UID]string // the order each claim was put into
+	sent    map[string]time.Time // when each order was sent last
+	done    map[string]time.Time // orders that will buy nothing more, and when their claims may be ordered anew
+	seen    map[string]arriving  // orders that were seen not to be whole
+	writing map[string]bool      // orders that are being written
+
+	last  int       // how many claims were without an order at the last look
+	since time.Time // of the first look at them
+}
+
+// arriving is how many claims of an order were seen, and since when there are so many.
+type arriving struct {
+	seen  int
+	since time.Time
+}
+
+func newMemory(now clock.Now) *memory {
+	return &memory{
+		now: now, ordered: map[types.UID]string{}, sent: map[string]time.Time{}, done: map[string]time.Time{},
+		seen: map[string]arriving{}, writing: map[string]bool{},
+	}
+}
+
+// young reports whether more claims of an order may still arrive: it is being
+// written, or some have arrived only just now.
+func (m *memory) young(o Order) bool {
+	n := 0
+	for _, c := range o.Claims {
+		if c != nil {
+			n++
+		}
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if len(m.seen) > remembered {
+		clear(m.seen)
+	}
+	if a := m.seen[o.Token]; a.seen != n || m.writing[o.Token] {
+		m.seen[o.Token] = arriving{n, m.now()}
+	}
+	return m.now.Since(m.seen[o.Token].since) < arrival
+}
+
+// mark notes which orders are being written.
+func (m *memory) mark(orders []Order, writing bool) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	for _, o := range orders {
+		if writing {
+			m.writing[o.Token] = true
+		} else {
+			delete(m.writing, o.Token)
+		}
+	}
+}
+
+// coming reports whether claims without an order are still getting more, for a
+// while: one larger order is better than several small ones.
+func (m *memory) coming(n int) bool {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	now := m.now()
+	if m.since.IsZero() {
+		m.since = now
+	}
+	more := n != m.last && now.Sub(m.since) < longestGather
+	m.last = n
+	if !more {
+		m.since, m.last = time.Time{}, 0
+	}
+	return more
+}
+
+// put notes which order a claim was put into.
+func (m *memory) put(claim types.UID, token string) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.ordered[claim] = token
+}
+
+// free reports whether a claim that shows an order, or none, was not put into
+// another since: the cache may not show yet what this process wrote.
+func (m *memory) free(c *v1.NodeClaim, shown string) bool {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	wrote, ok := m.ordered[c.UID]
+	return !ok || wrote == shown
+}
+
+// send notes that an order is being sent.
+func (m *memory) send(token string) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if len(m.sent) > remembered {
+		clear(m.sent)
+		clear(m.done)
+		clear(m.ordered)
+	}
+	m.sent[token] = m.now()
+}
+
+// isSent reports whether this process has sent an order.
+func (m *memory) isSent(token string) bool {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	_, ok := m.sent[token]
+	return ok
+}
+
+// lastSent is when an order was sent at the latest. One that this process knows
+// nothing of was sent by another, before this one looked at any.
+func (m *memory) lastSent(token string) time.Time {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if at, ok := m.sent[token]; ok {
+		return at
+	}
+	if m.began.IsZero() {
+		m.began = m.now()
+	}
+	return m.began
+}
+
+// unsent reports whether nobody can have sent an order: this process wrote it
+// to the claims that are leaving, and has not sent it.
+func (m *memory) unsent(o Order) bool {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if _, ok := m.sent[o.Token]; ok {
+		return false
+	}
+	for _, c := range o.Leaving() {
+		if m.ordered[c.UID] != o.Token {
+			return false
+		}
+	}
+	return true
+}
+
+// close notes that an order will buy nothing more.
+func (m *memory) close(o Order) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.done[o.Token] = m.now().Add(o.Wait())
+}
+
+// spent reports whether an order will buy nothing more, and how long its claims have to wait.
+func (m *memory) spent(token string) (time.Duration, bool) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	until, ok := m.done[token]
+	return m.now.Until(until), ok
+}
