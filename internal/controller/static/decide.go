@@ -20,6 +20,7 @@ import (
 type Step struct {
 	New  []plan.Ask
 	Back []string // claims
+	Came bool     // all that was asked for has come up
 	Held int      // machines that cannot be asked for: the pool's limit is reached, or nothing that it allows is to be had
 }
 
@@ -55,8 +56,9 @@ func Next(w *world.World, pool *world.Pool) Step {
 		return step
 	case missing < 0:
 		return Step{Back: dispensable(w, active, -missing)}
+	default:
+		return Step{Came: missing == 0 && !slices.ContainsFunc(active, func(p *world.Place) bool { return !p.Claim.Registered })}
 	}
-	return Step{}
 }
 
 // asks are n machines of nothing but what the pool says.

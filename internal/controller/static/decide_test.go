@@ -21,6 +21,7 @@ func TestNext(t *testing.T) {
 		return c
 	}
 	going := func(c *world.Claim) { c.Deleting = true }
+	registered := func(c *world.Claim) { c.Registered = true }
 	young := func(c *world.Claim) { c.ProviderID, c.Node = "", "" }
 	pod := func(node string, forbidden bool) world.Pod {
 		return world.Pod{Key: world.Key{Namespace: "d", Name: node}, Node: node, Disruption: world.PodDisruption{Forbidden: forbidden}}
@@ -34,9 +35,11 @@ func TestNext(t *testing.T) {
 		asks     int
 		back     []string
 		held     int
+		came     bool
 	}{
 		"Up":       {why: "Two are missing.", replicas: 3, claims: []world.Claim{claim("a")}, asks: 2},
 		"Kept":     {why: "There are enough.", replicas: 1, claims: []world.Claim{claim("a")}},
+		"Came":     {why: "All that was asked for has come up.", replicas: 1, claims: []world.Claim{claim("a", registered)}, came: true},
 		"Going":    {why: "One that goes is replaced at once.", replicas: 1, claims: []world.Claim{claim("a", going)}, asks: 1},
 		"Limit":    {why: "One that goes counts against the limit.", replicas: 3, change: func(p *world.Pool) { p.Limits = p.Limits.With(amount.Nodes, 2*amount.Unit) }, claims: []world.Claim{claim("a", going)}, asks: 1, held: 2},
 		"NotReady": {why: "Nothing can be bought of it now.", replicas: 3, change: func(p *world.Pool) { p.NotReady = "no class" }},
@@ -81,8 +84,8 @@ func TestNext(t *testing.T) {
 			}
 			w := b.Snapshot(1000)
 			got := static.Next(w, w.Pool(id))
-			if diff := cmp.Diff(tc.back, got.Back); diff != "" || len(got.New) != tc.asks || got.Held != tc.held {
-				t.Errorf("%s %d asks, want %d; %d held, want %d; -want +got\n%s", tc.why, len(got.New), tc.asks, got.Held, tc.held, diff)
+			if diff := cmp.Diff(tc.back, got.Back); diff != "" || len(got.New) != tc.asks || got.Held != tc.held || got.Came != tc.came {
+				t.Errorf("%s %d asks, want %d; %d held, want %d; came %t, want %t; -want +got\n%s", tc.why, len(got.New), tc.asks, got.Held, tc.held, got.Came, tc.came, diff)
 			}
 			for _, a := range got.New {
 				if menu, _ := a.Requirements.Find(label.InstanceType); a.Shape != "c5" || !menu.Has("c5") || !menu.Has("m5") {

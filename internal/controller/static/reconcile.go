@@ -13,7 +13,6 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	v1 "github.com/tenon-sh/tenon/api/karpenter/v1"
-	"github.com/tenon-sh/tenon/engine/plan"
 	"github.com/tenon-sh/tenon/engine/world"
 	"github.com/tenon-sh/tenon/internal/clock"
 	"github.com/tenon-sh/tenon/internal/cluster"
@@ -81,7 +80,7 @@ func (r *Reconciler) Reconcile(ctx context.Context, req reconcile.Request) (reco
 	if step.Held > 0 {
 		log.FromContext(ctx).Info("the pool cannot have all its replicas: its limit of nodes is reached, or nothing that it allows is to be had", "NodePool", p.Name, "missing", step.Held)
 	}
-	wait, err := r.ask(ctx, p.Name, step.New)
+	wait, err := r.ask(ctx, p.Name, step)
 	errs := []error{err}
 	for _, name := range step.Back {
 		c := &v1.NodeClaim{}
@@ -105,20 +104,20 @@ func (r *Reconciler) Reconcile(ctx context.Context, req reconcile.Request) (reco
 
 // ask asks for machines, unless those that were asked for lately have not come
 // up: then it returns how long the pool has to wait.
-func (r *Reconciler) ask(ctx context.Context, pool string, asks []plan.Ask) (time.Duration, error) {
+func (r *Reconciler) ask(ctx context.Context, pool string, step Step) (time.Duration, error) {
 	r.mu.Lock()
 	patience := r.patience[pool]
 	wait := r.Now.Until(patience.Until)
 	switch {
-	case len(asks) == 0 && wait <= 0:
+	case step.Came:
 		delete(r.patience, pool)
-	case len(asks) > 0 && wait <= 0:
+	case len(step.New) > 0 && wait <= 0:
 		r.patience[pool] = patience.Asked(r.Now())
 	}
 	r.mu.Unlock()
-	if len(asks) == 0 || wait > 0 {
+	if len(step.New) == 0 || wait > 0 {
 		return max(wait, 0), nil
 	}
-	_, err := r.Enact.Ask(ctx, asks, enact.Provisioned)
+	_, err := r.Enact.Ask(ctx, step.New, enact.Provisioned)
 	return 0, err
 }
