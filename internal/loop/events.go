@@ -41,6 +41,11 @@ func (e *Events) Warning(o client.Object, reason, format string, args ...any) {
 	e.say(o, corev1.EventTypeWarning, quiet, reason, fmt.Sprintf(format, args...))
 }
 
+// NormalEvery is Normal that is repeated after a time of its own, whatever it says.
+func (e *Events) NormalEvery(every time.Duration, o client.Object, reason, message string) {
+	e.say(o, corev1.EventTypeNormal, every, reason, message)
+}
+
 // WarningEvery is Warning that is repeated after a time of its own, whatever it says.
 func (e *Events) WarningEvery(every time.Duration, o client.Object, reason, message string) {
 	e.say(o, corev1.EventTypeWarning, every, reason, message)

@@ -114,6 +114,7 @@ func (c *Controller) pass(ctx context.Context) time.Duration {
 	}
 	now := c.Now()
 	c.note(w, now)
+	c.tell(ctx, w)
 	steps, wait := Next(w, p, c.marked, now)
 	for _, s := range steps {
 		if err := c.take(ctx, s); err != nil {
@@ -177,6 +178,11 @@ func (c *Controller) take(ctx context.Context, s Step) error {
 		return client.IgnoreNotFound(err)
 	}
 	if s.Kind == End {
+		if s.Reason != disrupt.Expired { // it was marked: that may have met a newer claim, or a controller may have died over it
+			if err := c.say(ctx, claim, s.Reason); err != nil {
+				return changed(err)
+			}
+		}
 		c.Events.Normal(claim, "DisruptionTerminating", "Disrupting NodeClaim: %s", s.Reason)
 		c.Metrics.Add(metric.DisruptionDecisions, 1, "delete", strings.ToLower(s.Reason), "")
 		if s.Reason == disrupt.Empty {
@@ -195,12 +201,18 @@ func (c *Controller) take(ctx context.Context, s Step) error {
 		err = c.Enact.Untaint(ctx, node)
 	}
 	if err == nil {
-		err = c.say(ctx, claim, s)
+		err = c.say(ctx, claim, s.Reason)
 	}
-	if apierrors.IsConflict(err) || apierrors.IsNotFound(err) {
-		return nil // it has changed: the next look decides anew
+	return changed(err)
+}
+
+// changed passes over an object that has changed meanwhile or is gone: the next
+// look decides anew.
+func changed(err error) error {
+	if apierrors.IsConflict(err) {
+		return nil
 	}
-	return err
+	return client.IgnoreNotFound(err)
 }
 
 // patience is how long the pool of a claim lets an empty node stay.
@@ -212,11 +224,11 @@ func (c *Controller) patience(claim *v1.NodeClaim) time.Duration {
 	return time.Duration(*pool.Disruption.EmptyAfter) * time.Second
 }
 
-// say writes to the claim why its node goes, or that it does not.
-func (c *Controller) say(ctx context.Context, claim *v1.NodeClaim, s Step) error {
+// say writes to the claim why its node goes; without a reason, that it does not.
+func (c *Controller) say(ctx context.Context, claim *v1.NodeClaim, reason string) error {
 	next, err := loop.PatchStatus(ctx, c.Client, claim, func(claim *v1.NodeClaim) {
-		if s.Kind == Mark {
-			claim.Conditions().True(v1.ConditionDisruptionReason, s.Reason, s.Reason, c.Now())
+		if reason != "" {
+			claim.Conditions().True(v1.ConditionDisruptionReason, reason, reason, c.Now())
 		} else {
 			claim.Conditions().Clear(v1.ConditionDisruptionReason, c.Now())
 		}
