@@ -30,7 +30,8 @@ func Client(t testing.TB, add ...func(*runtime.Scheme) error) client.WithWatch {
 	return c
 }
 
-// Namespace makes a namespace for one test and returns its name. Its contents go after the test.
+// Namespace makes a namespace for one test, in which pods can be made, and returns its name. Its contents go after the
+// test.
 func Namespace(t testing.TB) string {
 	t.Helper()
 	c := Client(t)
@@ -43,6 +44,11 @@ func Namespace(t testing.TB) string {
 			t.Error("kubetest: delete a namespace: ", err)
 		}
 	})
+	if current.options.Controllers { // who make the account without which there are no pods
+		Within(t, time.Minute, func() error {
+			return c.Get(t.Context(), client.ObjectKey{Namespace: ns.Name, Name: "default"}, &corev1.ServiceAccount{})
+		})
+	}
 	return ns.Name
 }
 

@@ -66,7 +66,7 @@ func TestAnswersLost(t *testing.T) {
 // goes on when it has them back.
 func TestPermissionsLost(t *testing.T) {
 	slow(t)
-	s, _ := play(t, stage.Options{})
+	s, _ := play(t, stage.Options{Deaf: true})
 	ns := kubetest.Namespace(t)
 	in := s.Inside(t, 0, kubetest.Config(t))
 	first := stage.Apart(ns, "first", 1)
@@ -164,10 +164,10 @@ func TestNeverJoins(t *testing.T) {
 	deleteNodes(t, s, web)
 }
 
-// A machine dies: its pod runs on another, and its node and claim go.
+// A machine dies and nobody says so: its pod runs on another, and its node and claim go.
 func TestMachineDies(t *testing.T) {
 	slow(t)
-	s, _ := play(t, stage.Options{})
+	s, _ := play(t, stage.Options{Deaf: true})
 	ns := kubetest.Namespace(t)
 	s.Inside(t, 0, kubetest.Config(t))
 	web := stage.Apart(ns, "web", 1)

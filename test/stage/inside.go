@@ -3,6 +3,8 @@ package stage
 import (
 	"bytes"
 	"context"
+	"os"
+	"path/filepath"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -26,8 +28,9 @@ type Inside struct {
 	stop  func()
 }
 
-// Inside runs a controller until the test ends. Its clock starts that far ahead of time.
-func (s *Stage) Inside(t *testing.T, ahead time.Duration, k *rest.Config) *Inside {
+// Inside runs a controller until the test ends. Its clock starts that far ahead
+// of time. It has all features that tests need; change is the last to say.
+func (s *Stage) Inside(t *testing.T, ahead time.Duration, k *rest.Config, change ...func(*app.Settings)) *Inside {
 	t.Helper()
 	for k, v := range env(t.TempDir(), s.Cloud) {
 		if strings.HasPrefix(k, "AWS_") {
@@ -39,13 +42,16 @@ func (s *Stage) Inside(t *testing.T, ahead time.Duration, k *rest.Config) *Insid
 	now := clock.Now(func() time.Time { return time.Now().Add(time.Duration(i.ahead.Load())) })
 	log := app.NewLog(app.LogConfig{Out: i.Log, Err: i.Log, Level: app.InfoLevel, Now: now})
 	ctrllog.SetLogger(log)
-	driver, err := app.OnAWS(t.Context(), k, app.AWS{Settings: aws.Settings{Cluster: s.Name, MemoryOverhead: 0.075}, Region: Region, Version: "test"}, log.WithName("controller.aws"), now)
+	driver, err := app.OnAWS(t.Context(), k, app.AWS{Settings: aws.Settings{Cluster: s.Name, MemoryOverhead: 0.075, Queue: s.Queue}, Region: Region, Version: "test"}, log.WithName("controller.aws"), now)
 	if err != nil {
 		t.Fatal(err)
 	}
 	settings := app.Defaults()
 	settings.MetricsPort, settings.HealthPort, settings.LeaderElection = 0, 0, false
 	settings.Gates.NodeRepair, settings.Gates.StaticCapacity = true, true
+	for _, f := range change {
+		f(&settings)
+	}
 	i.App, err = app.New(t.Context(), app.Config{Kubernetes: k, Driver: driver, Provider: "aws", Settings: settings, Log: log, Now: now})
 	if err != nil {
 		t.Fatal(err)
@@ -63,7 +69,11 @@ func (s *Stage) Inside(t *testing.T, ahead time.Duration, k *rest.Config) *Insid
 		i.stop()
 		if t.Failed() {
 			text := i.Log.String()
-			t.Logf("the controller's log ends with:\n%s", text[max(0, len(text)-32<<10):])
+			whole := filepath.Join(t.ArtifactDir(), "controller.log") // kept with go test -artifacts
+			if err := os.WriteFile(whole, []byte(text), 0o600); err != nil {
+				t.Error(err)
+			}
+			t.Logf("the controller's log, whole in %s, ends with:\n%s", whole, text[max(0, len(text)-16<<10):])
 		}
 	})
 	return i

@@ -58,6 +58,9 @@ func (s *Stage) Start(t testing.TB, program, kubeconfig string, flags ...string)
 		t.Fatal(err)
 	}
 	args := []string{"controller", "--kubeconfig", kubeconfig, "--cluster-name", s.Name, "--metrics-port", "0", "--health-probe-port", "0", "--log-level", "debug"}
+	if s.Queue != "" {
+		args = append(args, "--interruption-queue", s.Queue)
+	}
 	p := &Process{Log: log.Name(), cmd: exec.Command(program, append(args, flags...)...), ended: make(chan struct{})}
 	for k, v := range env(dir, s.Cloud) {
 		p.cmd.Env = append(p.cmd.Env, k+"="+v)

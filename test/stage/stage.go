@@ -34,6 +34,7 @@ type Options struct {
 	Limits map[string]market.Limit // of calls; nil: none, see RealLimits
 	Real   bool                    // the limits are AWS's own
 	Boot   time.Duration           // of a machine; a moment by default
+	Deaf   bool                    // controllers are not told of notices of interruption
 }
 
 // Stage is a cluster and an account.
@@ -43,9 +44,10 @@ type Stage struct {
 	Fleet   *kubelet.Fleet
 	Name    string // of the cluster
 	Cloud   string // URL of the account
+	Queue   string // of notices of interruption; empty: none is read
 
 	mu     sync.Mutex
-	faults kubelet.Faults
+	faults map[string]kubelet.Faults // by pool; "": of all others
 }
 
 // Set builds a stage. Its account is its own; the cluster is that of the package's tests.
@@ -60,7 +62,10 @@ func Set(t testing.TB, o Options) *Stage {
 	if o.Boot == 0 {
 		o.Boot = 50 * time.Millisecond
 	}
-	s := &Stage{Client: kubetest.Client(t, v1.AddToScheme, awsv1.AddToScheme), Name: o.Name}
+	s := &Stage{Client: kubetest.Client(t, v1.AddToScheme, awsv1.AddToScheme), Name: o.Name, Queue: o.Name}
+	if o.Deaf {
+		s.Queue = ""
+	}
 	plain, err := kubernetes.NewForConfig(kubetest.Config(t))
 	if err != nil {
 		t.Fatal(err)
@@ -101,7 +106,10 @@ func (s *Stage) boot(types *catalog.Catalog, i market.Instance) error {
 		return fmt.Errorf("user data of %s: %w", i.ID, err)
 	}
 	s.mu.Lock()
-	faults := s.faults
+	faults, ok := s.faults[i.Tags[v1.LabelNodePool]]
+	if !ok {
+		faults = s.faults[""]
+	}
 	s.mu.Unlock()
 	err = s.Fleet.Boot(kubelet.Machine{
 		ID: i.ID, ProviderID: ProviderID(i), NodeName: i.DNS, InstanceType: i.Type, Zone: i.Zone, Region: Region,
@@ -117,10 +125,16 @@ func (s *Stage) boot(types *catalog.Catalog, i market.Instance) error {
 func ProviderID(i market.Instance) string { return "aws:///" + i.Zone + "/" + i.ID }
 
 // Break has the machines that boot from now on go wrong in a way.
-func (s *Stage) Break(f kubelet.Faults) {
+func (s *Stage) Break(f kubelet.Faults) { s.BreakPool("", f) }
+
+// BreakPool is Break for the machines of one pool.
+func (s *Stage) BreakPool(pool string, f kubelet.Faults) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.faults = f
+	if s.faults == nil {
+		s.faults = map[string]kubelet.Faults{}
+	}
+	s.faults[pool] = f
 }
 
 func capacity(types *catalog.Catalog, name string) corev1.ResourceList {
