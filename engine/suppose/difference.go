@@ -107,7 +107,7 @@ func where(s Side) map[string]string {
 	}
 	for _, a := range s.Plan.New {
 		for _, k := range a.Pods {
-			m[k.String()] = "a new " + kind(a)
+			m[k.String()] = anew + kind(a)
 		}
 	}
 	for _, f := range slices.Concat(s.Plan.Filled, s.Plan.Held) {
@@ -135,7 +135,7 @@ func moves(before, after map[string]string) []Move {
 	}
 	out := make([]Move, 0, len(pods))
 	for w, p := range pods {
-		out = append(out, Move{cmp.Or(w.from, "not there"), cmp.Or(w.to, "not there"), p})
+		out = append(out, Move{cmp.Or(w.from, nowhere), cmp.Or(w.to, nowhere), p})
 	}
 	slices.SortFunc(out, func(a, b Move) int { return cmp.Or(cmp.Compare(a.From, b.From), cmp.Compare(a.To, b.To)) })
 	return out
@@ -151,7 +151,7 @@ func keys[V any](a, b map[string]V) []string {
 func (d Difference) Text(wide bool) string {
 	var b strings.Builder
 	row := func(name, before, after, delta string) {
-		fmt.Fprintf(&b, "  %-20s %12s %12s  %s\n", name, before, after, delta)
+		b.WriteString(strings.TrimRight(fmt.Sprintf("  %-20s %12s %12s  %s", name, before, after, delta), " ") + "\n")
 	}
 	number := func(name string, before, after int) {
 		if before+after > 0 {
@@ -179,9 +179,23 @@ func (d Difference) Text(wide bool) string {
 		fmt.Fprintf(&b, "%+d new %s\n", n.Delta, n.Kind)
 	}
 	for _, m := range d.Pods {
+		if !wide && m.between() {
+			continue // the nodes say it
+		}
 		fmt.Fprintf(&b, "%s → %s: %s\n", m.From, m.To, plan.Some(m.Pods, wide))
 	}
 	return b.String()
+}
+
+// anew is how the place of a pod begins that is a new node.
+const anew = "a new "
+
+// nowhere is the place of a pod that is not there.
+const nowhere = "not there"
+
+// between reports whether the pods go from one new node to another, or come with it.
+func (m Move) between() bool {
+	return strings.HasPrefix(m.To, anew) && (m.From == nowhere || strings.HasPrefix(m.From, anew))
 }
 
 func signed(n int) string {

@@ -155,7 +155,7 @@ func TestCompare(t *testing.T) {
 	}
 	d := suppose.Compare(decide(w), decide(without))
 	got := d.Text(true)
-	want := `                             before        after  
+	want := `                             before        after
   cost an hour              $0.2000      $0.1000  -$0.1000
   nodes                           2            1  -1
   waiting pods                    0            3  +3

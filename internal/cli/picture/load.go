@@ -40,10 +40,10 @@ type input struct {
 	seen       map[string]document
 }
 
-// load builds a World from objects. What it leaves out it notes.
-func load(objects []object) (*input, error) {
+// load puts objects into a World that is being built. What it leaves out it notes.
+func load(b *world.Builder, objects []object) (*input, error) {
 	in := &input{
-		builder: world.NewBuilder(), csi: map[string]*storagev1.CSINode{},
+		builder: b, csi: map[string]*storagev1.CSINode{},
 		priorities: map[string]*schedulingv1.PriorityClass{}, seen: map[string]document{}, volumes: newVolumes(),
 	}
 	skipped := map[string]int{}
@@ -68,14 +68,11 @@ func load(objects []object) (*input, error) {
 // sort puts an object where it belongs. Two of one kind and name are refused.
 func (in *input) sort(o object) error {
 	if m, ok := o.v.(metav1.Object); ok {
-		if m.GetNamespace() == "" && namespaced(o.v) {
-			m.SetNamespace("default")
-		}
 		if m.GetName() == "" && m.GetGenerateName() == "" {
 			return fmt.Errorf("%s: metadata.name is missing", o.kind)
 		}
-		id := fmt.Sprintf("%s %s/%s", o.kind, m.GetNamespace(), m.GetName())
-		if first, twice := in.seen[id]; twice && m.GetName() != "" {
+		id := o.id()
+		if first, twice := in.seen[id]; twice && id != "" {
 			return fmt.Errorf("%s is there twice: the first is %s", id, first.where())
 		}
 		in.seen[id] = o.from
@@ -123,6 +120,19 @@ func (in *input) sort(o object) error {
 		}
 	}
 	return nil
+}
+
+// id names an object among those of all kinds; empty if it has no name. One
+// that says no namespace is in default.
+func (o object) id() string {
+	m, ok := o.v.(metav1.Object)
+	if !ok || m.GetName() == "" {
+		return ""
+	}
+	if m.GetNamespace() == "" && namespaced(o.v) {
+		m.SetNamespace("default")
+	}
+	return fmt.Sprintf("%s %s/%s", o.kind, m.GetNamespace(), m.GetName())
 }
 
 // namespaced reports whether objects of the kind live in a namespace.

@@ -99,7 +99,7 @@ func (i *Input) World(at int64) (*world.World, error) {
 	if kept != nil || err != nil {
 		return kept, err
 	}
-	in, err := load(i.objects)
+	in, err := load(world.NewBuilder(), i.objects)
 	if err == nil {
 		err = in.sell(i.shapes)
 	}

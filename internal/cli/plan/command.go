@@ -12,6 +12,7 @@ import (
 	"github.com/tenon-sh/tenon/engine/pack"
 	"github.com/tenon-sh/tenon/engine/plan"
 	"github.com/tenon-sh/tenon/engine/provision"
+	"github.com/tenon-sh/tenon/engine/suppose"
 	"github.com/tenon-sh/tenon/internal/cli/picture"
 	"github.com/tenon-sh/tenon/internal/cli/verb"
 	"github.com/tenon-sh/tenon/internal/clock"
@@ -23,6 +24,7 @@ const wide = "wide"
 // options are what the user asks for.
 type options struct {
 	source      picture.Source
+	supposed    picture.Suppositions
 	mode        string
 	out         string
 	preferences string
@@ -44,15 +46,22 @@ and changes nothing.
 With -f it reads Kubernetes objects from files: pods, workloads, nodes,
 NodePools, Provisioners and what else a decision depends on. Without -f it
 reads the cluster of the current kubeconfig. A world that the controller kept
-(its page /decisions/ offers them) is decided about again, as it was.`,
+(its page /decisions/ offers them) is decided about again, as it was.
+
+What if something were otherwise? --add, --without, --scale, --sold-out and
+--price suppose it. The plan is then the one for the supposed cluster, followed
+by how it differs from the plan for the cluster as it is.`,
 		Example: `  tenon plan -f manifests/
   kubectl get pods,nodes,nodepools -A -o yaml | tenon plan -f - -o json
-  tenon plan                        # the current cluster, read only`,
+  tenon plan                        # the current cluster, read only
+  tenon plan --without node/ip-10-0-1-12.ec2.internal
+  tenon plan --scale deployment/shop/web=40 --sold-out 'm5.*,us-east-1a'`,
 		Args: verb.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return o.run(cmd) },
 	}
 	f := cmd.Flags()
 	o.source.Flags(f)
+	o.supposed.Flags(f)
 	f.StringVar(&o.mode, "mode", "provision", "what to decide: provision")
 	f.StringVar(&o.out, "out", "", "write the plan to this file instead of standard output")
 	f.StringVar(&o.preferences, "preference-policy", "Respect", "soft terms of pods: Respect or Ignore")
@@ -72,15 +81,22 @@ func (o *options) run(cmd *cobra.Command) error {
 	if err != nil {
 		return err
 	}
-	loaded, before := clock.Wall(), usageNow()
+	loaded, used := clock.Wall(), usageNow()
 	w, err := in.World(loaded.Unix())
 	if err != nil {
 		return verb.BadInput(err)
 	}
+	var before *suppose.Side
+	if o.supposed.Any() {
+		before = &suppose.Side{World: w, Plan: provision.Decide(w, decide)}
+		if w, err = in.Suppose(&o.supposed, w, cmd.InOrStdin(), cmd.ErrOrStderr()); err != nil {
+			return err
+		}
+	}
 	p := provision.Decide(w, decide)
-	spent := usageNow().minus(before)
+	spent := usageNow().minus(used)
 
-	r := p.Result(w)
+	r := result{Result: p.Result(w)}
 	r.Version, r.Scenario, r.Catalog = o.version, o.source.Name(), in.Catalog
 	r.LoadSeconds, r.Decision = loaded.Sub(begin).Seconds(), spent
 	r.SolveSeconds = spent.WallSeconds
@@ -90,7 +106,18 @@ func (o *options) run(cmd *cobra.Command) error {
 	for _, n := range in.Notes {
 		fmt.Fprintf(cmd.ErrOrStderr(), "note: %s\n", n)
 	}
+	if before != nil {
+		d := suppose.Compare(*before, suppose.Side{World: w, Plan: p})
+		r.WhatIf = &d
+	}
 	return o.print(cmd.OutOrStdout(), p, r)
+}
+
+// result is a plan as programs read it, with what it changes if something is supposed.
+type result struct {
+	plan.Result
+
+	WhatIf *suppose.Difference `json:"whatIf,omitempty"`
 }
 
 // decideOptions reads the flags that the decision depends on.
@@ -123,7 +150,7 @@ func (o *options) decideOptions() (provision.Options, error) {
 }
 
 // print writes the plan where the user wants it.
-func (o *options) print(out io.Writer, p plan.Plan, r plan.Result) (err error) {
+func (o *options) print(out io.Writer, p plan.Plan, r result) (err error) {
 	if o.out != "" {
 		f, err := os.Create(o.out)
 		if err != nil {
@@ -136,7 +163,11 @@ func (o *options) print(out io.Writer, p plan.Plan, r plan.Result) (err error) {
 	case o.format.Is(verb.JSON):
 		return verb.WriteJSON(out, r)
 	default:
-		_, err := io.WriteString(out, p.Text(o.format.Is(wide)))
+		text := p.Text(o.format.Is(wide))
+		if r.WhatIf != nil {
+			text += "\nAgainst the plan for the cluster as it is:\n" + r.WhatIf.Text(o.format.Is(wide))
+		}
+		_, err := io.WriteString(out, text)
 		return err
 	}
 }
