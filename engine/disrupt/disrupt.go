@@ -17,7 +17,7 @@ const (
 // Options are what a caller may choose. The zero value works.
 type Options struct {
 	// Planned are machines, by the names of their places, that pods are on their way to.
-	Planned []string
+	Planned []string `json:"planned,omitempty"`
 }
 
 // Decide returns the machines to give back now, and when to look again.

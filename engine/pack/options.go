@@ -19,12 +19,12 @@ const (
 
 // Options are what a caller may choose. The zero value works.
 type Options struct {
-	Steps            int    // bound on the counted work of the search; 0 is the default
-	PreferencePolicy Policy // Respect or Ignore
-	MinValuesPolicy  Policy // Strict or BestEffort
-	PreferenceCost   int64  // what giving up a soft term of weight 100 costs an hour and pod; 0 is the default
-	Charge           int64  // what a node costs beside its price; 0 is the default, below 0 is nothing
-	ExactOnly        bool   // every pod by itself, no search
+	Steps            int    `json:"steps,omitempty"`            // bound on the counted work of the search; 0 is the default
+	PreferencePolicy Policy `json:"preferencePolicy,omitempty"` // Respect or Ignore
+	MinValuesPolicy  Policy `json:"minValuesPolicy,omitempty"`  // Strict or BestEffort
+	PreferenceCost   int64  `json:"preferenceCost,omitempty"`   // what giving up a soft term of weight 100 costs an hour and pod; 0 is the default
+	Charge           int64  `json:"charge,omitempty"`           // what a node costs beside its price; 0 is the default, below 0 is nothing
+	ExactOnly        bool   `json:"exactOnly,omitempty"`        // every pod by itself, no search
 }
 
 func (o Options) charge() int64 {

@@ -13,87 +13,87 @@ import (
 
 // Plan is one decision.
 type Plan struct {
-	World    string    // digest of the World it was made from
-	At       int64     // the World's time, seconds since 1970
-	Currency string    // of every price here; empty means USD/h
-	New      []Ask     // capacity to ask for, in order of name
-	Filled   []Fill    // existing nodes and claims that receive waiting pods
-	Held     []Fill    // waiting pods that the scheduler has already promised a place
-	Refused  []Refusal // waiting pods that found no place
-	GivenUp  []Loss    // soft terms that were not honoured
-	Cost     int64     // of New, millionths an hour
-	Bound    int64     // no plan that places these pods on new machines can cost less; 0: nothing proven
-	Charge   int64     // the node charge used, millionths an hour a node
-	Steps    int       // counted work
-	Waiting  int       // pods considered
-	Back     []Give    // machines to give back, in order of claim
-	Again    int64     // when more may be due although nothing changes; 0: never
+	World    string    `json:"world"`              // digest of the World it was made from
+	At       int64     `json:"at"`                 // the World's time, seconds since 1970
+	Currency string    `json:"currency,omitempty"` // of every price here; empty means USD/h
+	New      []Ask     `json:"new,omitempty"`      // capacity to ask for, in order of name
+	Filled   []Fill    `json:"filled,omitempty"`   // existing nodes and claims that receive waiting pods
+	Held     []Fill    `json:"held,omitempty"`     // waiting pods that the scheduler has already promised a place
+	Refused  []Refusal `json:"refused,omitempty"`  // waiting pods that found no place
+	GivenUp  []Loss    `json:"givenUp,omitempty"`  // soft terms that were not honoured
+	Cost     int64     `json:"cost,omitempty"`     // of New, millionths an hour
+	Bound    int64     `json:"bound,omitempty"`    // no plan that places these pods on new machines can cost less; 0: nothing proven
+	Charge   int64     `json:"charge,omitempty"`   // the node charge used, millionths an hour a node
+	Steps    int       `json:"steps,omitempty"`    // counted work
+	Waiting  int       `json:"waiting,omitempty"`  // pods considered
+	Back     []Give    `json:"back,omitempty"`     // machines to give back, in order of claim
+	Again    int64     `json:"again,omitempty"`    // when more may be due although nothing changes; 0: never
 }
 
 // Give is one machine to be given back.
 type Give struct {
-	Claim  string
-	Node   string
-	Pool   world.PoolID
-	Reason string
-	Price  int64 // what it costs an hour
+	Claim  string       `json:"claim,omitempty"`
+	Node   string       `json:"node,omitempty"`
+	Pool   world.PoolID `json:"pool,omitzero"`
+	Reason string       `json:"reason,omitempty"`
+	Price  int64        `json:"price,omitempty"` // what it costs an hour
 }
 
 // Ask is one machine to be bought.
 type Ask struct {
-	Name         string // a stable placeholder: the claim's real name is given by the API
-	Pool         world.PoolID
-	Template     world.TemplateID
-	Shape        string // what the plan counts on
-	Zone         string
-	CapacityType string
-	Price        int64
-	Synthetic    bool
-	Reservation  string
-	Menu         []Choice  // acceptable shapes, cheapest first; every entry can host all of Pods
-	Requirements label.Set // what the claim demands, instance-type In the menu among it
-	Relaxed      bool      // minValues could not be met and were lowered
-	Labels       map[string]string
-	Taints       []world.Taint
-	Startup      []world.Taint
-	Requests     amount.List // of Pods and the DaemonSets that will run there
-	Booked       amount.List // capacity counted against the pool's limits
-	Pods         []world.Key
-	Why          Choosing
+	Name         string            `json:"name,omitempty"` // a stable placeholder: the claim's real name is given by the API
+	Pool         world.PoolID      `json:"pool,omitzero"`
+	Template     world.TemplateID  `json:"template,omitempty"`
+	Shape        string            `json:"shape,omitempty"` // what the plan counts on
+	Zone         string            `json:"zone,omitempty"`
+	CapacityType string            `json:"capacityType,omitempty"`
+	Price        int64             `json:"price,omitempty"`
+	Synthetic    bool              `json:"synthetic,omitempty"`
+	Reservation  string            `json:"reservation,omitempty"`
+	Menu         []Choice          `json:"menu,omitempty"`         // acceptable shapes, cheapest first; every entry can host all of Pods
+	Requirements label.Set         `json:"requirements,omitempty"` // what the claim demands, instance-type In the menu among it
+	Relaxed      bool              `json:"relaxed,omitempty"`      // minValues could not be met and were lowered
+	Labels       map[string]string `json:"labels,omitempty"`
+	Taints       []world.Taint     `json:"taints,omitempty"`
+	Startup      []world.Taint     `json:"startup,omitempty"`
+	Requests     amount.List       `json:"requests,omitempty"` // of Pods and the DaemonSets that will run there
+	Booked       amount.List       `json:"booked,omitempty"`   // capacity counted against the pool's limits
+	Pods         []world.Key       `json:"pods,omitempty"`
+	Why          Choosing          `json:"why,omitzero"`
 }
 
 // Choice is one shape a machine may turn out to be, at the price of its cheapest fitting offer.
 type Choice struct {
-	Shape string
-	Price int64
+	Shape string `json:"shape,omitempty"`
+	Price int64  `json:"price,omitempty"`
 }
 
 // Choosing says why an ask is of its shape.
 type Choosing struct {
-	Binds         string // the resource or rule that leaves no room for a smaller one
-	RunnerUp      string // the next best shape
-	RunnerUpPrice int64
+	Binds         string `json:"binds,omitempty"`    // the resource or rule that leaves no room for a smaller one
+	RunnerUp      string `json:"runnerUp,omitempty"` // the next best shape
+	RunnerUpPrice int64  `json:"runnerUpPrice,omitempty"`
 }
 
 // Fill is existing capacity that receives waiting pods.
 type Fill struct {
-	Node  string // empty if the machine has not joined yet
-	Claim string
-	Pods  []world.Key
+	Node  string      `json:"node,omitempty"` // empty if the machine has not joined yet
+	Claim string      `json:"claim,omitempty"`
+	Pods  []world.Key `json:"pods,omitempty"`
 }
 
 // Refusal is a waiting pod that found no place.
 type Refusal struct {
-	Pod world.Key
-	UID string
-	Why *reason.Why
+	Pod world.Key   `json:"pod"`
+	UID string      `json:"uid,omitempty"`
+	Why *reason.Why `json:"why,omitempty"`
 }
 
 // Loss is a soft term of a pod that was given up, and what honouring it would have cost or broken.
 type Loss struct {
-	Pod  world.Key
-	Term string // path and text of the term
-	Why  string
+	Pod  world.Key `json:"pod"`
+	Term string    `json:"term,omitempty"` // path and text of the term
+	Why  string    `json:"why,omitempty"`
 }
 
 // Gap is how far the cost is above the bound, as a share of the bound; false if it says nothing.
