@@ -62,6 +62,9 @@ bench-peer: ## the same beside Karpenter's scheduler: writes docs/benchmarks.md
 release: ## programs, image, charts and what they are made of, in dist: make release RELEASE=v0.1.0
 	@go run ./tools/release -version '$(or $(RELEASE),v0.0.0-dev)' -commit '$(COMMIT)' -date '$(shell git log -1 --format=%ct)' $(ARGS)
 
+site: ## the pages as a static site, in dist/site
+	@go run ./tools/site dist/site
+
 map: ## every package, in one sentence
 	@go list -f '{{slice .ImportPath 26}}	{{.Doc}}' ./... | expand -t 32
 
