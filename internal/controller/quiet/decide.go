@@ -14,6 +14,8 @@ import (
 // State is what is said of one machine.
 type State struct {
 	Claim, Node string
+	// Since is when a pod last came or went. What was said before is said anew then.
+	Since int64
 	// Consolidatable: no pod has come or gone for as long as its NodePool wants.
 	Consolidatable bool
 	// Empty: it runs nothing, and its Provisioner gives empty nodes back after TTL.
@@ -30,7 +32,7 @@ func States(w *world.World) (states map[string]State, again int64) {
 		if pool == nil || p.Node == nil || p.Claim == nil || !p.Claim.Initialized || p.Deleting() {
 			continue
 		}
-		s := State{Claim: p.Claim.Name, Node: p.Node.Name}
+		s := State{Claim: p.Claim.Name, Node: p.Node.Name, Since: disrupt.Quiet(p.Claim)}
 		after := pool.Disruption.EmptyAfter
 		switch {
 		case after == nil || pool.Replicas != nil:
@@ -38,7 +40,7 @@ func States(w *world.World) (states map[string]State, again int64) {
 			s.TTL = time.Duration(*after) * time.Second
 			s.Empty = pool.Disruption.MoveAfter == nil && disrupt.IsEmpty(p)
 		default:
-			due := disrupt.Quiet(p.Claim) + *after
+			due := s.Since + *after
 			s.Consolidatable = due <= w.At()
 			if !s.Consolidatable && (again == 0 || due < again) {
 				again = due

@@ -25,17 +25,17 @@ func TestStates(t *testing.T) {
 		"Quiet": {
 			why:  "No pod has come or gone for long enough; whether it runs any does not matter.",
 			pool: world.Pool{ID: pool, Disruption: world.PoolDisruption{EmptyAfter: seconds(30)}}, claim: world.Claim{LastPodEvent: at - 30},
-			pod: &world.Pod{}, want: &quiet.State{Consolidatable: true},
+			pod: &world.Pod{}, want: &quiet.State{Since: at - 30, Consolidatable: true},
 		},
 		"Stirred": {
 			why:  "A pod came a moment ago.",
 			pool: world.Pool{ID: pool, Disruption: world.PoolDisruption{EmptyAfter: seconds(30)}}, claim: world.Claim{LastPodEvent: at - 10},
-			want: &quiet.State{}, again: at + 20,
+			want: &quiet.State{Since: at - 10}, again: at + 20,
 		},
 		"Young": {
 			why:  "Before its first pod the time counts from when it could take pods.",
 			pool: world.Pool{ID: pool, Disruption: world.PoolDisruption{EmptyAfter: seconds(30)}}, claim: world.Claim{InitializedAt: at - 29},
-			want: &quiet.State{}, again: at + 1,
+			want: &quiet.State{Since: at - 29}, again: at + 1,
 		},
 		"Never": {why: "Its pool wants none to go.", pool: world.Pool{ID: pool}, want: &quiet.State{}},
 		"Empty": {
