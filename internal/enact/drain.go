@@ -10,6 +10,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	policyv1 "k8s.io/api/policy/v1"
+	"k8s.io/apimachinery/pkg/api/equality"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
@@ -65,8 +66,11 @@ func (e *Enactor) Untaint(ctx context.Context, n *corev1.Node) error {
 }
 
 // patchNode writes taints as they are meant: a list replaces a list, so the
-// write fails when the node has changed meanwhile.
+// write fails when the node has changed meanwhile. Nothing is written when they are so already.
 func (e *Enactor) patchNode(ctx context.Context, was, next *corev1.Node) error {
+	if equality.Semantic.DeepEqual(was, next) {
+		return nil
+	}
 	return e.Client.Patch(ctx, next, client.MergeFromWithOptions(was, client.MergeFromWithOptimisticLock{}))
 }
 
