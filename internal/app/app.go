@@ -61,6 +61,7 @@ type Config struct {
 	Driver     cloud.Driver
 	Provider   string // the driver's name, for metrics
 	Settings   Settings
+	Release    string // of the program, for what is kept of decisions
 	Log        logr.Logger
 	Now        clock.Now
 }
@@ -111,7 +112,10 @@ func New(ctx context.Context, c Config) (*App, error) {
 		sources = append(sources, cluster.Provisioners)
 	}
 	picture := cluster.New(c.Now, sources...)
-	p := &parts{Config: c, m: m, cluster: picture, metrics: metrics, journal: journal.New(kept)}
+	p := &parts{Config: c, m: m, cluster: picture, metrics: metrics}
+	if p.journal, err = p.keepJournal(); err != nil {
+		return nil, err
+	}
 	p.cloud = cloud.New(cloud.Config{Driver: c.Driver, Provider: c.Provider, Publish: picture.Publish, Withdraw: picture.Withdraw, Now: c.Now, Metrics: metrics})
 	p.events = loop.NewEvents(m.GetEventRecorderFor("karpenter"), c.Now) //nolint:staticcheck // readers look for core events, with their source component
 	p.enact = &enact.Enactor{
@@ -243,6 +247,19 @@ func (p *parts) controllers(provisioners bool) error {
 		}
 	}
 	return p.m.Add(buy)
+}
+
+// keepJournal returns what decisions are kept in.
+func (p *parts) keepJournal() (*journal.Journal, error) {
+	if p.Settings.JournalDir == "" {
+		return journal.New(kept, p.Release, nil), nil
+	}
+	log := p.Log.WithName("journal")
+	folder, err := journal.NewFolder(p.Settings.JournalDir, p.Settings.JournalLimit, func(err error) { log.Error(err, "keep decisions") })
+	if err != nil {
+		return nil, err
+	}
+	return journal.New(kept, p.Release, folder.Add), p.m.Add(folder)
 }
 
 // options are what settings say to decisions.

@@ -29,6 +29,8 @@ type Settings struct {
 	BestEffort        bool // minValues may be lowered
 	Nominate          bool // pods for the nodes that they are planned for
 	Gates             Gates
+	JournalDir        string // decisions are kept in files there; empty: in memory only
+	JournalLimit      int64  // bytes of them
 }
 
 // Gates are the features that can be switched.
@@ -42,6 +44,7 @@ func Defaults() Settings {
 		MetricsPort: 8080, HealthPort: 8081, QPS: 200, Burst: 300, Warmup: true, LeaderElection: true,
 		LeaseName: "karpenter-leader-election", MemoryLimit: -1, CPU: 1000,
 		BatchMax: 10 * time.Second, BatchIdle: time.Second, Nominate: true, Gates: Gates{ReservedCapacity: true},
+		JournalLimit: 1 << 30,
 	}
 }
 

@@ -1,32 +1,50 @@
 // Package journal keeps the last worlds and the plans made of them, to be explained and replayed.
+//
+// A Journal keeps them in memory; a Folder writes them to files besides. What
+// is kept of a World holds no secret, because Worlds hold none.
 package journal
 
 import (
 	"slices"
 	"sync"
 
+	"github.com/tenon-sh/tenon/engine/disrupt"
 	"github.com/tenon-sh/tenon/engine/plan"
+	"github.com/tenon-sh/tenon/engine/provision"
 	"github.com/tenon-sh/tenon/engine/world"
 )
 
 // Entry is one decision: what it was made of and what it was.
 type Entry struct {
-	Kind  string // which decision: provision, disrupt
-	World *world.World
-	Plan  plan.Plan
-	Panic string // what went wrong in the decision, if it did not come to its end
+	Kind    string // which decision, by the name of its controller
+	World   *world.World
+	Options Options
+	Plan    plan.Plan
+	Panic   string // what went wrong in the decision, if it did not come to its end
+	Release string // of the program that decided
+}
+
+// Options are what a decision depends on beside its World; those of the other decision are zero.
+type Options struct {
+	Provision provision.Options `json:"provision,omitzero"`
+	Disrupt   disrupt.Options   `json:"disrupt,omitzero"`
 }
 
 // Journal keeps a bounded number of entries. Its methods may be called from several goroutines.
 type Journal struct {
-	keep int
+	keep    int
+	release string
+	also    func(Entry) // told of every entry that is kept; may be nil
 
 	mu      sync.Mutex
 	entries []Entry // oldest first
 }
 
-// New returns a journal of so many entries.
-func New(keep int) *Journal { return &Journal{keep: max(keep, 1)} }
+// New returns a journal of so many entries, made by a release of the program.
+// Every entry that it keeps it passes on to also, if that is not nil.
+func New(keep int, release string, also func(Entry)) *Journal {
+	return &Journal{keep: max(keep, 1), release: release, also: also}
+}
 
 // Add keeps a decision; the oldest makes room for it. A decision that repeats
 // the last of its kind on the same World is not kept again.
@@ -39,7 +57,11 @@ func (j *Journal) Add(e Entry) {
 	if len(j.entries) >= j.keep {
 		j.entries = slices.Delete(j.entries, 0, len(j.entries)-j.keep+1)
 	}
+	e.Release = j.release
 	j.entries = append(j.entries, e)
+	if j.also != nil {
+		j.also(e)
+	}
 }
 
 // Last returns the latest decision of a kind.

@@ -8,7 +8,7 @@ import (
 )
 
 func TestTheOldestMakesRoom(t *testing.T) {
-	j := journal.New(2)
+	j := journal.New(2, "v1", nil)
 	var digests []string
 	for at := range int64(3) {
 		w := world.NewBuilder().Snapshot(at)

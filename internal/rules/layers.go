@@ -109,7 +109,7 @@ func layers() []layer {
 			why: "the playground runs Kubernetes and simulated machines; the product it runs as a child process",
 		},
 		{at: "internal/webhook", own: list("api/... internal/clock"), libs: list(kube), why: "the webhook judges one object at a time and knows nothing of the cluster"},
-		{at: "internal/journal", own: list(world + " engine/plan " + meter), why: "the journal keeps worlds and plans and does not act on them"},
+		{at: "internal/journal", own: list("engine/... " + meter), not: list("engine/enginetest"), why: "the journal keeps worlds and plans and does not act on them"},
 		{at: "internal/loop", own: list(world + " engine/plan api/... " + meter), libs: list(kube + " " + prometheus), why: "loop is what every reconciler shares and none in particular"},
 		{
 			at:   "internal/controller/*",

@@ -39,6 +39,7 @@ func Handler(d Decisions, now func() *world.World) (http.Handler, error) {
 	mux.HandleFunc("GET /decisions/{$}", s.decisions)
 	mux.HandleFunc("GET /decisions/{digest}", s.decision)
 	mux.HandleFunc("GET /decisions/{digest}/world", s.world)
+	mux.HandleFunc("GET /journal", s.journal)
 	return mux, nil
 }
 
@@ -215,6 +216,17 @@ func (s site) world(w http.ResponseWriter, r *http.Request) {
 	if e, ok := s.find(w, r); ok {
 		w.Header().Set("Content-Disposition", `attachment; filename="world.json"`)
 		write(w, e.World)
+	}
+}
+
+// journal gives every decision that is kept, the oldest first, a line each, for `tenon replay`.
+func (s site) journal(w http.ResponseWriter, _ *http.Request) {
+	w.Header().Set("Content-Type", "application/x-ndjson")
+	w.Header().Set("Content-Disposition", `attachment; filename="journal.json"`)
+	for _, e := range slices.Backward(s.All()) {
+		if err := e.Write(w); err != nil {
+			return // who asked has gone
+		}
 	}
 }
 

@@ -46,7 +46,7 @@ func get(t *testing.T, h http.Handler, path string) (int, string) {
 
 func TestPages(t *testing.T) {
 	w := picture(t)
-	j := journal.New(3)
+	j := journal.New(3, "v1", nil)
 	j.Add(journal.Entry{Kind: "provision", World: w, Plan: provision.Decide(w, provision.Options{})})
 	h, err := web.Handler(j, func() *world.World { return w })
 	if err != nil {
@@ -61,6 +61,7 @@ func TestPages(t *testing.T) {
 		"Decisions": {"Each decision links to its page.", "/decisions/", 200, []string{w.Digest(), "2027-01-15"}},
 		"Decision":  {"The page says what the text says.", "/decisions/" + w.Digest(), 200, []string{"1 pod waiting", "tenon plan -f world.json"}},
 		"JSON":      {"Programs get the plan as JSON.", "/decisions/" + w.Digest() + "?o=json", 200, []string{`"format":"tenon-plan/v1"`}},
+		"Journal":   {"All decisions can be fetched at once.", "/journal", 200, []string{`"format":"tenon-decision/v1"`, w.Digest()}},
 		"Unknown":   {"What is not kept any more is said to be so.", "/decisions/sha256:0", 404, []string{"no such decision"}},
 		"Elsewhere": {"There is nothing else.", "/secrets", 404, nil},
 	}
@@ -85,7 +86,7 @@ func TestPages(t *testing.T) {
 }
 
 func TestNoPictureYet(t *testing.T) {
-	h, err := web.Handler(journal.New(1), func() *world.World { return nil })
+	h, err := web.Handler(journal.New(1, "v1", nil), func() *world.World { return nil })
 	if err != nil {
 		t.Fatal(err)
 	}

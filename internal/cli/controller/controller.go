@@ -95,7 +95,7 @@ func (o *options) run(ctx context.Context, out, errs io.Writer) error {
 	if err != nil {
 		return err
 	}
-	a, err := app.New(ctx, app.Config{Kubernetes: k, Driver: driver, Provider: "aws", Settings: o.Settings, Log: log, Now: clock.Wall})
+	a, err := app.New(ctx, app.Config{Kubernetes: k, Driver: driver, Provider: "aws", Settings: o.Settings, Release: o.AWS.Version, Log: log, Now: clock.Wall})
 	if err != nil {
 		return err
 	}
@@ -175,6 +175,8 @@ func (o *options) flags(cmd *cobra.Command, getenv func(string) string) {
 	f.textOr(&o.minValues, "Strict", "min-values-policy", "MIN_VALUES_POLICY", "Strict, or BestEffort to lower minValues")
 	f.flag(&o.Nominate, "nominate-pods", "NOMINATE_PODS", "nominate pods for the nodes they are planned for, so that kube-scheduler follows the plan; needs Kubernetes 1.35")
 	f.text(&o.gates, "feature-gates", "FEATURE_GATES", "features to switch, as Name=true,Other=false")
+	f.text(&o.JournalDir, "journal-dir", "JOURNAL_DIR", "folder in which every decision is kept with all that it was made of, for tenon replay; empty: none")
+	f.size(&o.JournalLimit, "journal-limit", "JOURNAL_LIMIT", "bytes that the journal may have; the oldest decisions make room")
 	var unused string
 	var off bool
 	f.textOr(&unused, "true", "ignore-dra-requests", "IGNORE_DRA_REQUESTS", "accepted and not used")

@@ -150,10 +150,11 @@ func (c *Controller) note(w *world.World, now time.Time) {
 
 // decide makes the plan, and keeps it if it does anything.
 func (c *Controller) decide(w *world.World) (p plan.Plan, ok bool) {
+	var o disrupt.Options
 	defer func() {
 		if r := recover(); r != nil {
 			broke := fmt.Sprintf("%v\n%s", r, debug.Stack())
-			c.Journal.Add(journal.Entry{Kind: Name, World: w, Panic: broke})
+			c.Journal.Add(journal.Entry{Kind: Name, World: w, Options: journal.Options{Disrupt: o}, Panic: broke})
 			c.Log.Error(fmt.Errorf("%s", broke), "the decision what to give back broke", "world", w.Digest())
 			p, ok = plan.Plan{}, false
 		}
@@ -162,11 +163,12 @@ func (c *Controller) decide(w *world.World) (p plan.Plan, ok bool) {
 	if !known {
 		return plan.Plan{Again: w.At() + 1}, true
 	}
+	o = disrupt.Options{Planned: planned}
 	start := c.Now()
-	p = disrupt.Decide(w, disrupt.Options{Planned: planned})
+	p = disrupt.Decide(w, o)
 	c.Metrics.Observe(metric.DisruptionEvaluation, c.Now.Since(start).Seconds(), "empty", "")
 	if len(p.Back) > 0 {
-		c.Journal.Add(journal.Entry{Kind: Name, World: w, Plan: p})
+		c.Journal.Add(journal.Entry{Kind: Name, World: w, Options: journal.Options{Disrupt: o}, Plan: p})
 	}
 	return p, true
 }

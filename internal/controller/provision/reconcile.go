@@ -134,16 +134,18 @@ func (c *Controller) pass(ctx context.Context) time.Duration {
 // the search, not the pods: they get the plan that needs none.
 func (c *Controller) decide(w *world.World) (p plan.Plan) {
 	var broke string
-	defer func() { c.Journal.Add(journal.Entry{Kind: Name, World: w, Plan: p, Panic: broke}) }()
-	p, broke = try(w, c.Options)
+	o := c.Options
+	defer func() {
+		c.Journal.Add(journal.Entry{Kind: Name, World: w, Options: journal.Options{Provision: o}, Plan: p, Panic: broke})
+	}()
+	p, broke = try(w, o)
 	if broke == "" {
 		return p
 	}
 	c.Log.Error(fmt.Errorf("%s", broke), "the search broke, deciding pod by pod", "world", w.Digest())
-	plain := c.Options
-	plain.ExactOnly = true
+	o.ExactOnly = true
 	var worse string
-	if p, worse = try(w, plain); worse != "" {
+	if p, worse = try(w, o); worse != "" {
 		c.Log.Error(fmt.Errorf("%s", worse), "deciding pod by pod broke as well", "world", w.Digest())
 		broke += "\n" + worse
 	}

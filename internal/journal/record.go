@@ -1,0 +1,92 @@
+package journal
+
+import (
+	"bufio"
+	"bytes"
+	"compress/gzip"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+
+	"github.com/tenon-sh/tenon/engine/plan"
+	"github.com/tenon-sh/tenon/engine/world"
+)
+
+// Format names the JSON form of an entry.
+const Format = "tenon-decision/v1"
+
+// record is the JSON form.
+type record struct {
+	Format  string          `json:"format"`
+	Kind    string          `json:"kind"`
+	Release string          `json:"release,omitempty"`
+	Options Options         `json:"options,omitzero"`
+	Panic   string          `json:"panic,omitempty"`
+	Plan    plan.Plan       `json:"plan"`
+	World   json.RawMessage `json:"world"`
+}
+
+// Write writes an entry as one line of JSON.
+func (e Entry) Write(w io.Writer) error {
+	at, err := json.Marshal(e.World)
+	if err == nil {
+		err = json.NewEncoder(w).Encode(record{Format, e.Kind, e.Release, e.Options, e.Panic, e.Plan, at})
+	}
+	if err != nil {
+		return fmt.Errorf("write decision about %s: %w", e.World.Digest(), err)
+	}
+	return nil
+}
+
+// Read reads the entries of a stream, compressed or not, and calls each with
+// one after the other. A World without a plan becomes an entry without a kind.
+func Read(r io.Reader, each func(Entry) error) error {
+	in := bufio.NewReader(r)
+	if magic, _ := in.Peek(2); bytes.Equal(magic, []byte{0x1f, 0x8b}) {
+		zip, err := gzip.NewReader(in)
+		if err != nil {
+			return fmt.Errorf("uncompress: %w", err)
+		}
+		in = bufio.NewReader(zip)
+	}
+	dec := json.NewDecoder(in)
+	for n := 1; ; n++ {
+		var raw json.RawMessage
+		if err := dec.Decode(&raw); errors.Is(err, io.EOF) {
+			return nil
+		} else if err != nil {
+			return fmt.Errorf("decision %d: %w", n, err)
+		}
+		e, err := decode(raw)
+		if err != nil {
+			return fmt.Errorf("decision %d: %w", n, err)
+		}
+		if err := each(e); err != nil {
+			return err
+		}
+	}
+}
+
+func decode(data []byte) (Entry, error) {
+	var r record
+	if err := json.Unmarshal(data, &r); err != nil {
+		return Entry{}, err
+	}
+	switch r.Format {
+	case Format:
+	case world.Format:
+		r.World = data
+	default:
+		return Entry{}, fmt.Errorf("format is %q, want %q", r.Format, Format)
+	}
+	w, err := world.Read(r.World)
+	return Entry{r.Kind, w, r.Options, r.Plan, r.Panic, r.Release}, err
+}
+
+// WorldOf returns the World in the JSON form of an entry.
+func WorldOf(data []byte) ([]byte, error) {
+	var r record
+	err := json.Unmarshal(data, &r)
+	return r.World, err
+}
