@@ -2,11 +2,18 @@ package app
 
 import (
 	"context"
+	"encoding/base64"
 	"fmt"
+	"net/netip"
+	"net/url"
+	"os"
+	"strings"
 
 	"github.com/go-logr/logr"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/rest"
 	toolscache "k8s.io/client-go/tools/cache"
 	"sigs.k8s.io/controller-runtime/pkg/cache"
@@ -58,15 +65,66 @@ func OnAWS(ctx context.Context, k *rest.Config, a AWS, log logr.Logger, now cloc
 		if s.Pool.Name != "" {
 			fields = append(fields, "provisioner", s.Pool.Name)
 		}
-		level := 0
-		if s.Debug {
-			level = 1
+		switch {
+		case s.Failed:
+			log.Error(nil, s.Message, fields...)
+		case s.Debug:
+			log.V(1).Info(s.Message, fields...)
+		default:
+			log.Info(s.Message, fields...)
 		}
-		log.V(level).Info(s.Message, fields...)
 	}
+	a.Settings.Known = knownOf(ctx, k)
 	return aws.New(aws.Config{
 		Clients: clients, Catalog: types, Classes: classes(reader, a), Now: now, Said: said, Settings: a.Settings,
 	}), nil
+}
+
+// knownOf is what the cluster says of itself, as far as it does.
+func knownOf(ctx context.Context, k *rest.Config) aws.Known {
+	var out aws.Known
+	ca := k.CAData
+	if len(ca) == 0 && k.CAFile != "" {
+		ca, _ = os.ReadFile(k.CAFile)
+	}
+	out.CA = base64.StdEncoding.EncodeToString(ca)
+	host, err := url.Parse(k.Host)
+	if err != nil {
+		return out
+	}
+	address := host.Hostname()
+	if os.Getenv("KUBERNETES_SERVICE_HOST") != address { // which only pods can reach
+		out.Endpoint = k.Host
+		address = ""
+	}
+	api, err := kubernetes.NewForConfig(k)
+	if err != nil {
+		return out
+	}
+	if v, err := api.Discovery().ServerVersion(); err == nil {
+		out.Kubernetes = v.Major + "." + strings.TrimSuffix(v.Minor, "+")
+	}
+	if address == "" {
+		if own, err := api.CoreV1().Services("default").Get(ctx, "kubernetes", metav1.GetOptions{}); err == nil {
+			address = own.Spec.ClusterIP
+		}
+	}
+	out.ServiceCIDR = servicesAt(address)
+	return out
+}
+
+// servicesAt is the network of the cluster's services, of which the API server's
+// own address is the first. How large it is does not matter to a node.
+func servicesAt(address string) string {
+	a, err := netip.ParseAddr(address)
+	if err != nil {
+		return ""
+	}
+	bits := 16
+	if a.Is6() {
+		bits = 108
+	}
+	return netip.PrefixFrom(a, bits).Masked().String()
 }
 
 func awsScheme() (*runtime.Scheme, error) {

@@ -42,6 +42,7 @@ func (d *Driver) catalog(ctx context.Context, t cloud.Template, r resolved) (wor
 	if err != nil && len(shelf.Types) == 0 {
 		return world.Catalog{}, err
 	}
+	d.lasting.note("prices", "those that were known last, or are bundled, are used", err)
 	settings := d.typeSettings(r)
 	version := fmt.Sprintf("%d.%d.%x", shelf.Version, d.soldout.Version(), r.version(settings.Seen))
 	d.catalogs.mu.Lock()
@@ -76,13 +77,9 @@ func (d *Driver) shapes(shelf stock.Shelf, r resolved, settings types.Settings) 
 			continue
 		}
 		var offers []world.Offer
-		for _, o := range shelf.Offers(typ) {
-			id, here := ids[o.Zone]
-			if !here {
-				continue
-			}
+		for _, o := range shelf.Offers(typ, r.zones()) {
 			o.Labels = nil
-			if id != "" {
+			if id := ids[o.Zone]; id != "" {
 				o.Labels = map[string]string{awsv1.LabelZoneID: id}
 			}
 			o.Gone = d.soldout.Why(typ.Name, o.Zone, o.CapacityType) != ""

@@ -1,6 +1,7 @@
 package aws
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"maps"
@@ -23,11 +24,16 @@ func (l *launching) fresh(m fleet.Machine, reservation string) cloud.Machine {
 	}
 }
 
+// bornWith is the annotation of a claim whose machine came with other security
+// groups than were asked for: they are no drift, or it would be replaced by its like for ever.
+const bornWith = "tenon.sh/born-with-security-groups"
+
 // finished returns the order's machines with all that the claim will show. EC2
 // may not show a fresh machine for a moment; then it has no name yet, which the
 // node will tell.
 func (l *launching) finished(ctx context.Context) []cloud.Machine {
 	out := l.refreshed(ctx, l.past.machines)
+	l.mark(ctx, out)
 	for i := range out {
 		l.complete(&out[i])
 	}
@@ -44,6 +50,22 @@ func (l *launching) finished(ctx context.Context) []cloud.Machine {
 	}
 	l.past.unsaid = nil
 	return out
+}
+
+// mark writes the order's tags to machines that came without them, so that they
+// are found again: not every server hands a fleet's tags on.
+func (l *launching) mark(ctx context.Context, machines []cloud.Machine) {
+	for i := range machines {
+		m := &machines[i]
+		if m.Order != "" || m.Ending {
+			continue
+		}
+		if err := l.machines.Tag(ctx, m.ID, l.tags()); err != nil {
+			l.cfg.Said(Saying{Failed: true, Message: fmt.Sprintf("Machine %s came without its tags and cannot be tagged: %v", m.ID, err), Pool: l.order.Pool})
+			continue
+		}
+		m.Order, m.Tags = l.order.Token, l.tags()
+	}
 }
 
 // refreshed returns the machines as EC2 shows them now. What the driver knows
@@ -63,15 +85,35 @@ func (d *Driver) refreshed(ctx context.Context, machines []cloud.Machine) []clou
 	}
 	for _, k := range known {
 		i := slices.IndexFunc(out, func(m cloud.Machine) bool { return m.ID == k.ID })
-		k.Labels, k.Annotations, k.Capacity, k.Allocatable = out[i].Labels, out[i].Annotations, out[i].Capacity, out[i].Allocatable
-		out[i] = k
+		out[i] = joined(out[i], k)
 	}
 	return out
+}
+
+// joined is a machine as it was known, with what EC2 shows of it. Where EC2 shows
+// nothing, or less than the fleet's answer told, what was known stays.
+func joined(known, shown cloud.Machine) cloud.Machine {
+	shown.Labels, shown.Annotations, shown.Capacity, shown.Allocatable = known.Labels, known.Annotations, known.Capacity, known.Allocatable
+	if known.CapacityType != "" {
+		shown.CapacityType = known.CapacityType // how it was bought
+	}
+	if shown.Zone == "" {
+		shown.Zone, shown.ProviderID = known.Zone, known.ProviderID
+	}
+	shown.Shape, shown.Subnet = cmp.Or(shown.Shape, known.Shape), cmp.Or(shown.Subnet, known.Subnet)
+	shown.Image, shown.Reservation = cmp.Or(shown.Image, known.Image), cmp.Or(shown.Reservation, known.Reservation)
+	if shown.Launched.IsZero() {
+		shown.Launched = known.Launched
+	}
+	return shown
 }
 
 // complete fills in what follows from the machine's shape and class.
 func (l *launching) complete(m *cloud.Machine) {
 	m.Annotations = map[string]string{HashAnnotation(l.class): l.class.Hash, HashAnnotation(l.class) + "-version": l.class.HashVersion}
+	if groups := l.groupIDs(); l.class.LaunchTemplate == "" && len(m.Groups) > 0 && !slices.Equal(m.Groups, groups) {
+		m.Annotations[bornWith] = strings.Join(m.Groups, ",")
+	}
 	i, ok := l.shape(m.Shape)
 	if !ok {
 		return

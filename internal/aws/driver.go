@@ -10,6 +10,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strings"
 	"sync"
 
 	"github.com/tenon-sh/tenon/engine/world"
@@ -45,24 +46,25 @@ type Settings struct {
 	Endpoint       string // of the API server; empty: EKS is asked
 	CA             string // its certificate in base64; empty: EKS is asked
 	DNS            string // address of the cluster's DNS service
-	Kubernetes     string // minor version, such as 1.36, where EKS cannot be asked
+	Known          Known  // of the cluster, where neither these settings nor EKS say it
 	MemoryOverhead float64
 	ReservedENIs   int
 	Queue          string // of interruption notices; empty: none is read
 	Isolated       bool   // the VPC cannot reach the Pricing service
 }
 
+// Known is what the cluster says of itself. It stands in for EKS where that cannot
+// be asked, or knows no such cluster.
+type Known struct {
+	Endpoint    string // of the API server, as machines can reach it
+	CA          string // its certificate in base64
+	Kubernetes  string // minor version, such as 1.36
+	ServiceCIDR string
+}
+
 // Classes finds the class that a template names. A class that is not there or
 // not usable is a cloud.Error with code NotReady.
 type Classes func(context.Context, cloud.ClassRef) (nodeclass.Class, error)
-
-// Saying is something the driver did that a person wants to read.
-type Saying struct {
-	Debug   bool
-	Message string
-	Pool    world.PoolID // whose it is; zero if nobody's
-	Fields  map[string]string
-}
 
 // Driver buys and gives back machines of EC2.
 type Driver struct {
@@ -79,6 +81,7 @@ type Driver struct {
 	home     *home
 	orders   *orders
 	catalogs *catalogs
+	lasting  *lasting
 
 	resolving turn.Line
 
@@ -106,7 +109,8 @@ func New(cfg Config) *Driver {
 		stock: stock.New(shop, cfg.Catalog, c.Region, cfg.Now), soldout: soldout.New(cfg.Now),
 		amis: newImages(c, cfg.Now), home: &home{eks: c.EKS, settings: cfg.Settings, now: cfg.Now},
 		orders: &orders{now: cfg.Now, all: map[string]*past{}}, catalogs: &catalogs{last: map[world.TemplateID]world.Catalog{}},
-		seen: map[string]int64{},
+		lasting: &lasting{said: cfg.Said, wrong: map[string]bool{}},
+		seen:    map[string]int64{},
 	}
 }
 
@@ -205,7 +209,7 @@ func (d *Driver) Drift(ctx context.Context, m cloud.Machine, t cloud.Template) (
 	if m.Subnet != "" && !slices.ContainsFunc(r.subnets, func(s network.Subnet) bool { return s.ID == m.Subnet }) {
 		return "SubnetDrift", nil
 	}
-	if len(m.Groups) > 0 && !slices.Equal(m.Groups, r.groupIDs()) {
+	if len(m.Groups) > 0 && !slices.Equal(m.Groups, r.groupIDs()) && m.Annotations[bornWith] != strings.Join(m.Groups, ",") {
 		return "SecurityGroupDrift", nil
 	}
 	return "", nil

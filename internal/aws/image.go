@@ -186,6 +186,11 @@ func (m *images) describe(ctx context.Context, in *ec2.DescribeImagesInput, s no
 			return nil, refusal.Wrap("describe images", err)
 		}
 		for _, i := range page.Images {
+			if len(in.ImageIds) > 0 && !slices.Contains(in.ImageIds, awssdk.ToString(i.ImageId)) ||
+				i.State != "" && i.State != ec2types.ImageStateAvailable ||
+				!s.Meets(awssdk.ToString(i.ImageId), awssdk.ToString(i.Name), network.TagsOf(i.Tags)) {
+				continue // not what was asked for: some servers pass over filters
+			}
 			if img, ok := m.read(i, s); ok {
 				out = append(out, img)
 			}

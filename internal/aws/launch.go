@@ -12,6 +12,7 @@ import (
 	"github.com/tenon-sh/tenon/engine/amount"
 	"github.com/tenon-sh/tenon/engine/label"
 	"github.com/tenon-sh/tenon/engine/world"
+	"github.com/tenon-sh/tenon/internal/aws/access"
 	"github.com/tenon-sh/tenon/internal/aws/fleet"
 	"github.com/tenon-sh/tenon/internal/aws/machine"
 	"github.com/tenon-sh/tenon/internal/aws/refusal"
@@ -70,9 +71,39 @@ func (d *Driver) launch(ctx context.Context, o cloud.Order) cloud.Outcome {
 	case past.sent != nil || code == cloud.Unknown || code == cloud.Throttled:
 		return cloud.Outcome{Err: err} // what it bought is told when all of it is known
 	}
+	l.trim(ctx)
 	past.machines, past.err = l.finished(ctx), err
+	if i := slices.IndexFunc(past.machines, func(m cloud.Machine) bool { return m.Zone == "" }); i >= 0 {
+		// Without its zone a machine has no provider id, and its node could not be told to be its own.
+		return cloud.Outcome{Err: cloud.Errorf(cloud.Unknown, "LaunchFailed", "EC2 does not tell yet where %s is", past.machines[i].ID)}
+	}
 	past.ended = err == nil || cloud.CodeOf(err) == cloud.Capacity || len(past.machines) > 0
+	past.told = past.told || len(past.machines) > 0
 	return cloud.Outcome{Machines: slices.Clone(past.machines), Err: err}
+}
+
+// trim gives back what a server gave beyond the order, as one that does not keep
+// to tokens does when a request comes twice. Once machines have been told of, or
+// an earlier process may have, which of them are dealt out is settled: then
+// those beyond are left to whoever looks for machines without a claim.
+func (l *launching) trim(ctx context.Context) {
+	p := l.past
+	if p.told || len(p.machines) <= l.order.Count {
+		return
+	}
+	var ids []cloud.MachineID
+	for _, m := range p.machines[l.order.Count:] {
+		ids = append(ids, m.ID)
+	}
+	l.cfg.Said(Saying{
+		Failed: true, Message: fmt.Sprintf("EC2 gave %d machines more than the order asked for: giving them back", len(ids)), Pool: l.order.Pool,
+		Fields: map[string]string{"order": l.order.Token},
+	})
+	for i, err := range slices.Backward(l.machines.Terminate(ctx, ids)) {
+		if err == nil {
+			p.machines = slices.Delete(p.machines, l.order.Count+i, l.order.Count+i+1)
+		}
+	}
 }
 
 // recall looks once for what an earlier process bought for the order.
@@ -85,7 +116,7 @@ func (d *Driver) recall(ctx context.Context, past *past) error {
 		return err
 	}
 	past.add(found...)
-	past.recalled = true
+	past.recalled, past.told = true, len(found) > 0
 	return nil
 }
 
@@ -99,9 +130,15 @@ type launching struct {
 }
 
 // buy sends fleet requests until the order has its machines, each without what
-// the one before found sold out. A request whose answer never came is sent again
-// to the letter, because only so does its token protect.
+// the one before found sold out. Where an answer never came, EC2 is first asked
+// what the request bought; the request is then sent again to the letter, because
+// only so does its token protect.
 func (l *launching) buy(ctx context.Context) error {
+	if l.past.sent != nil {
+		if err := l.look(ctx); err != nil {
+			return err
+		}
+	}
 	var refused error // the last time
 	for range attempts {
 		if len(l.past.machines) >= l.order.Count {
@@ -117,14 +154,37 @@ func (l *launching) buy(ctx context.Context) error {
 			}
 			l.past.sent = next
 		}
+		before := len(l.past.machines)
 		if refused = l.try(ctx, l.past.sent); refused != nil && cloud.CodeOf(refused) != cloud.Capacity {
 			return refused
 		}
+		if refused == nil && len(l.past.machines) == before {
+			break // asked again, it would give as little
+		}
 	}
 	if n := len(l.past.machines); refused == nil && n < l.order.Count {
-		return cloud.Errorf(cloud.Capacity, "LaunchFailed", "EC2 gave %d of %d machines and no reason", n, l.order.Count)
+		err := cloud.Errorf(cloud.Capacity, "LaunchFailed", "EC2 gave %d of %d machines and no reason", n, l.order.Count)
+		if l.early(ctx) {
+			err.Code = cloud.Unknown
+		}
+		return err
 	}
 	return refused
+}
+
+// look finds what was bought by the request whose answer never came. If that is
+// all of it, the request has done its work.
+func (l *launching) look(ctx context.Context) error {
+	found, err := l.machines.OfOrder(ctx, l.order.Token)
+	if err != nil {
+		return err
+	}
+	l.past.unsaid = append(l.past.unsaid, l.past.add(found...)...)
+	if len(l.past.machines) >= l.order.Count {
+		l.past.sent = nil
+		l.past.round++
+	}
+	return nil
 }
 
 // try sends one request and takes down what it bought.
@@ -169,13 +229,19 @@ func (l *launching) try(ctx context.Context, sent *fleet.Request) error {
 // made is refused as invalid until EC2 has heard of it.
 func (l *launching) verdict(ctx context.Context, err error) error {
 	e, ok := errors.AsType[*cloud.Error](err)
-	if !ok || e.Reason != "InstanceProfileNameInvalid" || l.class.LaunchTemplate != "" {
-		return err
-	}
-	if name, failed := l.Driver.profile(ctx, l.class); failed != nil || !l.profiles.Young(name) {
+	if !ok || e.Reason != "InstanceProfileNameInvalid" || !l.early(ctx) {
 		return err
 	}
 	return cloud.Errorf(cloud.Unknown, e.Reason, "EC2 does not know the new instance profile yet: %w", err)
+}
+
+// early reports whether EC2 may not have heard of the order's profile yet.
+func (l *launching) early(ctx context.Context) bool {
+	if l.class.LaunchTemplate != "" {
+		return false
+	}
+	name, err := l.profile(ctx)
+	return err == nil && l.profiles.Young(name)
 }
 
 // count takes what was used of reservations off, so that neither this order nor
@@ -201,7 +267,7 @@ func (l *launching) count(ctx context.Context, sent *fleet.Request, a fleet.Answ
 func (l *launching) complain(a fleet.Answer) {
 	if err := a.Err(); err != nil {
 		l.cfg.Said(Saying{
-			Message: fmt.Sprintf("Provisioning failed, launching node, creating cloud provider instance, %v", err), Pool: l.order.Pool,
+			Failed: true, Message: fmt.Sprintf("Provisioning failed, launching node, creating cloud provider instance, %v", err), Pool: l.order.Pool,
 			Fields: map[string]string{"order": l.order.Token},
 		})
 	}
@@ -218,7 +284,7 @@ func (l *launching) clash(ctx context.Context) error {
 		l.past.clashed = now
 	}
 	settled := now.Sub(l.past.clashed) >= shown
-	found, err := l.Driver.machines.OfOrder(ctx, l.order.Token)
+	found, err := l.machines.OfOrder(ctx, l.order.Token)
 	if err != nil {
 		return err
 	}
@@ -277,7 +343,7 @@ func (l *launching) warn(kind string, candidates []fleet.Candidate) {
 }
 
 func (l *launching) send(ctx context.Context, r *fleet.Request) (fleet.Answer, error) {
-	out, err := l.clients.EC2.CreateFleet(ctx, r.Input())
+	out, err := l.clients.EC2.CreateFleet(ctx, r.Input(), access.Unhurt)
 	if err != nil {
 		return fleet.Answer{}, err
 	}

@@ -32,7 +32,10 @@ func actions(c cloudtest.Call) string {
 // that the market can be told before how fast it shows machines.
 func stage(t *testing.T, limits map[string]market.Limit) cloudtest.Stage {
 	t.Helper()
-	w := &virtual{t: t, limits: limits}
+	return stageOf(&virtual{t: t, limits: limits})
+}
+
+func stageOf(w *virtual) cloudtest.Stage {
 	return cloudtest.Stage{
 		Start:    func() cloud.Driver { return w.start() },
 		Template: templateOf(),

@@ -168,7 +168,7 @@ func TestPrices(t *testing.T) {
 					t.Fatalf("%s Got %d types, %v", tc.why, len(shelf.Types), err)
 				}
 				typ, _ := all.Type("c5.large")
-				offers := shelf.Offers(typ)
+				offers := shelf.Offers(typ, shelf.Zones["c5.large"])
 				if len(offers) != 8 {
 					t.Errorf("%d offers, want two in each of four zones", len(offers))
 				}

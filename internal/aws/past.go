@@ -29,6 +29,7 @@ type past struct {
 	recalled bool      // what an earlier process bought is among machines
 	machines []cloud.Machine
 	unsaid   []cloud.MachineID // bought by this process, and not announced yet
+	told     bool              // whose machines they are is settled
 	round    int               // requests that were answered or whose token is spent
 	sent     *fleet.Request    // sent, and no answer came
 	clashed  time.Time         // when its token was first found to be used
@@ -36,13 +37,17 @@ type past struct {
 	err      error             // why it ended with fewer machines than it wanted
 }
 
-func (p *past) add(found ...cloud.Machine) {
+// add takes down machines of the order, and returns those it did not have.
+func (p *past) add(found ...cloud.Machine) []cloud.MachineID {
+	var added []cloud.MachineID
 	for _, m := range found {
 		if !m.Ending && !slices.ContainsFunc(p.machines, func(k cloud.Machine) bool { return k.ID == m.ID }) {
 			p.machines = append(p.machines, m)
+			added = append(added, m.ID)
 		}
 	}
 	slices.SortFunc(p.machines, func(a, b cloud.Machine) int { return cmp.Compare(a.ID, b.ID) })
+	return added
 }
 
 // unless is the outcome of an order that cannot go on. While it has machines,

@@ -18,17 +18,18 @@ import (
 
 // virtual is a simulated account without a listener, for a bubble of virtual time.
 type virtual struct {
-	t      *testing.T
-	limits map[string]market.Limit // nil: those of AWS
-	hidden time.Duration           // how long a fresh machine is not shown
-	broken bool                    // the class selects no subnet
-	queue  string
-	full   bool // the region sells every type
-	config func(*awsapi.Config)
-	change func(*nodeclass.Class)
-	said   []string
-	made   *awsapi.Account
-	server http.RoundTripper
+	t       *testing.T
+	limits  map[string]market.Limit // nil: those of AWS
+	hidden  time.Duration           // how long a fresh machine is not shown
+	broken  bool                    // the class selects no subnet
+	queue   string
+	full    bool // the region sells every type
+	config  func(*awsapi.Config)
+	change  func(*nodeclass.Class)
+	strange *strange // stands before the server
+	said    []string
+	made    *awsapi.Account
+	server  http.RoundTripper
 }
 
 func (w *virtual) account() *awsapi.Account {
@@ -61,6 +62,9 @@ func (w *virtual) account() *awsapi.Account {
 		w.t.Fatal(err)
 	}
 	w.server = awsapi.NewServer(w.made)
+	if w.strange != nil {
+		w.strange.to, w.server = w.server, w.strange
+	}
 	return w.made
 }
 

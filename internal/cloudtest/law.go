@@ -58,6 +58,8 @@ type Stage struct {
 	// Hide has the provider show machines only a while after they were made. It
 	// is called before anything else.
 	Hide func(time.Duration)
+	// Small says that a thousand machines are more than one answer should list.
+	Small bool
 	// Break makes the class of the template unusable.
 	Break func()
 }

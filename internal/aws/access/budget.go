@@ -11,6 +11,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws/ratelimit"
 	"github.com/aws/aws-sdk-go-v2/aws/retry"
 
+	"github.com/tenon-sh/tenon/internal/aws/refusal"
 	"github.com/tenon-sh/tenon/internal/clock"
 )
 
@@ -51,6 +52,12 @@ func newBudget(now clock.Now, urgent func(string) bool) *budget {
 		}),
 		now: now, urgent: urgent, throttle: slices.Clone(retry.DefaultThrottles), lanes: map[string]*lane{},
 	}
+}
+
+// IsErrorRetryable is the SDK's. A server that does not have a call will not have
+// it in a moment.
+func (b *budget) IsErrorRetryable(err error) bool {
+	return !refusal.Absent(err) && b.Standard.IsErrorRetryable(err)
 }
 
 // GetAttemptToken waits until the call may go.

@@ -65,11 +65,12 @@ func Connect(ctx context.Context, o Options) (*Clients, error) {
 			return nil, err
 		}
 	}
-	list := cfg.Copy()
+	list, optional := cfg.Copy(), cfg.Copy() // of what can be done without
 	list.Region = stock.PricingRegion(cfg.Region)
+	list.RetryMaxAttempts, optional.RetryMaxAttempts = brief, brief
 	return &Clients{
-		Region: cfg.Region, EC2: ec2.NewFromConfig(cfg), IAM: iam.NewFromConfig(cfg), SSM: ssm.NewFromConfig(cfg), EKS: eks.NewFromConfig(cfg),
-		SQS: sqs.NewFromConfig(cfg), Pricing: pricing.NewFromConfig(list), Shift: arczonalshift.NewFromConfig(cfg),
+		Region: cfg.Region, EC2: ec2.NewFromConfig(cfg), IAM: iam.NewFromConfig(cfg), SSM: ssm.NewFromConfig(cfg), EKS: eks.NewFromConfig(optional),
+		SQS: sqs.NewFromConfig(cfg), Pricing: pricing.NewFromConfig(list), Shift: arczonalshift.NewFromConfig(optional),
 	}, nil
 }
 

@@ -53,7 +53,10 @@ func (s *Set) List(ctx context.Context) ([]cloud.Machine, error) {
 			{Name: aws.String("tag-key"), Values: []string{key}},
 			{Name: aws.String("tag:" + Owned(s.cluster)), Values: []string{"owned"}},
 			alive(),
-		}})
+		}}, func(m cloud.Machine) bool {
+			_, ok := m.Tags[key]
+			return ok && s.owns(m)
+		})
 		if err != nil {
 			return nil, err
 		}
@@ -69,7 +72,7 @@ func (s *Set) OfOrder(ctx context.Context, token string) ([]cloud.Machine, error
 		{Name: aws.String("tag:" + TagOrder), Values: []string{token}},
 		{Name: aws.String("tag:" + Owned(s.cluster)), Values: []string{"owned"}},
 		alive(),
-	}})
+	}}, func(m cloud.Machine) bool { return m.Order == token && s.owns(m) })
 	slices.SortFunc(out, func(a, b cloud.Machine) int { return cmp.Compare(a.ID, b.ID) })
 	return out, err
 }
@@ -80,7 +83,7 @@ func (s *Set) ByID(ctx context.Context, ids []string) ([]cloud.Machine, error) {
 	for part := range slices.Chunk(ids, batch) {
 		found, err := s.describe(ctx, &ec2.DescribeInstancesInput{Filters: []ec2types.Filter{
 			{Name: aws.String("instance-id"), Values: part},
-		}})
+		}}, func(m cloud.Machine) bool { return slices.Contains(part, string(m.ID)) })
 		if err != nil {
 			return nil, err
 		}
@@ -93,7 +96,12 @@ func alive() ec2types.Filter {
 	return ec2types.Filter{Name: aws.String("instance-state-name"), Values: []string{"pending", "running", "stopping", "stopped", "shutting-down"}}
 }
 
-func (s *Set) describe(ctx context.Context, in *ec2.DescribeInstancesInput) ([]cloud.Machine, error) {
+// owns reports whether the tags of an instance say that it is the cluster's. A
+// server may pass over filters that it does not know, and what is listed here may be ended.
+func (s *Set) owns(m cloud.Machine) bool { return m.Tags[Owned(s.cluster)] == "owned" }
+
+// describe returns the instances that EC2 shows and that are meant.
+func (s *Set) describe(ctx context.Context, in *ec2.DescribeInstancesInput, meant func(cloud.Machine) bool) ([]cloud.Machine, error) {
 	var out []cloud.Machine
 	pages := ec2.NewDescribeInstancesPaginator(s.ec2, in)
 	for pages.HasMorePages() {
@@ -103,7 +111,9 @@ func (s *Set) describe(ctx context.Context, in *ec2.DescribeInstancesInput) ([]c
 		}
 		for _, r := range page.Reservations {
 			for _, i := range r.Instances {
-				out = append(out, FromEC2(i))
+				if m := FromEC2(i); meant(m) {
+					out = append(out, m)
+				}
 			}
 		}
 	}

@@ -4,6 +4,7 @@ package network
 import (
 	"cmp"
 	"context"
+	"maps"
 	"slices"
 	"sync"
 	"time"
@@ -55,15 +56,18 @@ func New(c *ec2.Client, now clock.Now) *Finder {
 
 // Subnets returns the subnets that meet one of the selectors, those with the most free addresses first.
 func (f *Finder) Subnets(ctx context.Context, selectors []nodeclass.Selector) ([]Subnet, error) {
-	out, err := ask(f, f.subnets, selectors, func(filters []ec2types.Filter) ([]Subnet, error) {
+	out, err := ask(f, f.subnets, selectors, func(of nodeclass.Selector) ([]Subnet, error) {
 		var found []Subnet
-		pages := ec2.NewDescribeSubnetsPaginator(f.ec2, &ec2.DescribeSubnetsInput{Filters: filters})
+		pages := ec2.NewDescribeSubnetsPaginator(f.ec2, &ec2.DescribeSubnetsInput{Filters: Filters(of, "subnet-id")})
 		for pages.HasMorePages() {
 			page, err := pages.NextPage(ctx)
 			if err != nil {
 				return nil, refusal.Wrap("describe subnets", err)
 			}
 			for _, s := range page.Subnets {
+				if !of.Meets(aws.ToString(s.SubnetId), "", TagsOf(s.Tags)) {
+					continue
+				}
 				found = append(found, Subnet{
 					ID: aws.ToString(s.SubnetId), Zone: aws.ToString(s.AvailabilityZone), ZoneID: aws.ToString(s.AvailabilityZoneId),
 					VPC: aws.ToString(s.VpcId), Free: int(aws.ToInt32(s.AvailableIpAddressCount)),
@@ -72,7 +76,7 @@ func (f *Finder) Subnets(ctx context.Context, selectors []nodeclass.Selector) ([
 		}
 		f.forget(found)
 		return found, nil
-	}, "subnet-id")
+	})
 	if err != nil {
 		return nil, err
 	}
@@ -111,9 +115,9 @@ func (f *Finder) Book(subnet string, addresses int) {
 
 // Groups returns the security groups that meet one of the selectors, by id.
 func (f *Finder) Groups(ctx context.Context, selectors []nodeclass.Selector) ([]Group, error) {
-	out, err := ask(f, f.groups, selectors, func(filters []ec2types.Filter) ([]Group, error) {
+	out, err := ask(f, f.groups, selectors, func(of nodeclass.Selector) ([]Group, error) {
 		var found []Group
-		pages := ec2.NewDescribeSecurityGroupsPaginator(f.ec2, &ec2.DescribeSecurityGroupsInput{Filters: filters})
+		pages := ec2.NewDescribeSecurityGroupsPaginator(f.ec2, &ec2.DescribeSecurityGroupsInput{Filters: Filters(of, "group-id")})
 		for pages.HasMorePages() {
 			page, err := pages.NextPage(ctx)
 			if err != nil {
@@ -121,14 +125,16 @@ func (f *Finder) Groups(ctx context.Context, selectors []nodeclass.Selector) ([]
 			}
 			for _, g := range page.SecurityGroups {
 				group := Group{ID: aws.ToString(g.GroupId), Name: aws.ToString(g.GroupName), VPC: aws.ToString(g.VpcId)}
-				for _, t := range g.Tags {
-					group.Tags = append(group.Tags, aws.ToString(t.Key))
+				tags := TagsOf(g.Tags)
+				if !of.Meets(group.ID, group.Name, tags) {
+					continue
 				}
+				group.Tags = slices.Sorted(maps.Keys(tags))
 				found = append(found, group)
 			}
 		}
 		return found, nil
-	}, "group-id")
+	})
 	if err != nil {
 		return nil, err
 	}
@@ -139,7 +145,7 @@ func (f *Finder) Groups(ctx context.Context, selectors []nodeclass.Selector) ([]
 
 // ask answers every selector from memory or by fetch, and joins the answers.
 func ask[T any](f *Finder, memory map[string]answer[[]T], selectors []nodeclass.Selector,
-	fetch func([]ec2types.Filter) ([]T, error), idFilter string,
+	fetch func(nodeclass.Selector) ([]T, error),
 ) ([]T, error) {
 	var out []T
 	for _, s := range selectors {
@@ -148,7 +154,7 @@ func ask[T any](f *Finder, memory map[string]answer[[]T], selectors []nodeclass.
 		known, ok := memory[key]
 		f.mu.Unlock()
 		if !ok || f.now.Since(known.at) >= fresh {
-			found, err := fetch(Filters(s, idFilter))
+			found, err := fetch(s)
 			if err != nil {
 				return nil, err
 			}
@@ -185,6 +191,15 @@ func Filters(s nodeclass.Selector, idFilter string) []ec2types.Filter {
 		} else {
 			add("tag:"+t.Key, t.Values...)
 		}
+	}
+	return out
+}
+
+// TagsOf reads tags as EC2 writes them.
+func TagsOf(list []ec2types.Tag) map[string]string {
+	out := make(map[string]string, len(list))
+	for _, t := range list {
+		out[aws.ToString(t.Key)] = aws.ToString(t.Value)
 	}
 	return out
 }

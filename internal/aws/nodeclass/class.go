@@ -1,11 +1,7 @@
 // Package nodeclass is what a class says its machines are to be, whichever kind of object said it: an EC2NodeClass, an AWSNodeTemplate, or the provider settings inside a Provisioner.
 package nodeclass
 
-import (
-	"strings"
-
-	"github.com/tenon-sh/tenon/internal/cloud"
-)
+import "github.com/tenon-sh/tenon/internal/cloud"
 
 // Class is the settings of AWS that machines are made from.
 type Class struct {
@@ -39,19 +35,6 @@ type Class struct {
 
 	Hash        string // changes when machines would be made otherwise
 	HashVersion string
-}
-
-// Selector finds things of EC2. What it says must all hold.
-type Selector struct {
-	Tags []Tag
-	IDs  []string
-	Name string
-}
-
-// Tag is a tag that must be there; with no values, any value will do.
-type Tag struct {
-	Key    string
-	Values []string // one of them
 }
 
 // ImageSelector finds images.
@@ -100,14 +83,4 @@ type ReservationSelector struct {
 	Selector
 	Owner    string
 	Matching string // open or targeted
-}
-
-// Key names the selector, so that equal ones are asked for once.
-func (s Selector) Key() string {
-	var b strings.Builder
-	b.WriteString(s.Name + "\n" + strings.Join(s.IDs, ","))
-	for _, t := range s.Tags {
-		b.WriteString("\n" + t.Key + "=" + strings.Join(t.Values, ","))
-	}
-	return b.String()
 }

@@ -174,6 +174,9 @@ func (s *Store) Delete(ctx context.Context, path string, keep func(name string) 
 			return refusal.Wrap("list instance profiles below "+path, err)
 		}
 		for _, p := range page.InstanceProfiles {
+			if !strings.HasPrefix(aws.ToString(p.Path), path) {
+				continue // a server may pass over the prefix, and these are deleted
+			}
 			if name := aws.ToString(p.InstanceProfileName); keep == nil || !keep(name) {
 				errs = append(errs, s.delete(ctx, name, p.Roles))
 			}

@@ -4,10 +4,12 @@ package refusal
 import (
 	"errors"
 	"fmt"
+	"net/http"
 	"slices"
 	"strings"
 
 	"github.com/aws/smithy-go"
+	smithyhttp "github.com/aws/smithy-go/transport/http"
 
 	"github.com/tenon-sh/tenon/internal/cloud"
 )
@@ -39,6 +41,29 @@ var invalid = []string{
 	"InvalidParameterValue", "InvalidParameter", "InvalidParameterCombination", "InvalidAMIID.NotFound", "InvalidAMIID.Malformed",
 	"InvalidSubnetID.NotFound", "InvalidGroup.NotFound", "InvalidUserData.Malformed", "ValidationError", "MissingParameter",
 	"UserDataSizeLimitExceeded", "InvalidSecurityGroupID.NotFound", "IdempotentParameterMismatch",
+}
+
+// absent are the codes by which a server says that it does not have the call at all.
+var absent = []string{
+	"InvalidAction", "UnsupportedOperation", "UnknownOperationException", "UnknownOperation", "NotImplemented", "NotImplementedException",
+	"ActionNotFound", "InvalidActionException", "UnsupportedOperationException",
+}
+
+// Absent reports whether a server does not have the call: neither AWS in every
+// partition nor what speaks like it has them all. An answer that is none of
+// AWS's own, such as a page of text, counts as well.
+func Absent(err error) bool {
+	var answered *smithyhttp.ResponseError
+	code := Code(err)
+	switch {
+	case slices.Contains(absent, code):
+		return true
+	case !errors.As(err, &answered):
+		return false
+	}
+	status := answered.HTTPStatusCode()
+	return status == http.StatusNotImplemented || status == http.StatusMethodNotAllowed ||
+		(code == "" || code == "UnknownError") && (status == http.StatusNotFound || status == http.StatusInternalServerError)
 }
 
 // Code returns the provider's own code of an error; empty if it carries none.

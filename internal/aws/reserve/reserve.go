@@ -131,6 +131,9 @@ func (f *Finder) ask(ctx context.Context, s nodeclass.ReservationSelector) ([]Re
 			return nil, refusal.Wrap("describe capacity reservations", err)
 		}
 		for _, r := range page.CapacityReservations {
+			if !meant(s, r) {
+				continue
+			}
 			out = append(out, Reservation{
 				ID: aws.ToString(r.CapacityReservationId), Type: aws.ToString(r.InstanceType), Zone: aws.ToString(r.AvailabilityZone),
 				Owner: aws.ToString(r.OwnerId), Matching: string(r.InstanceMatchCriteria), Block: r.ReservationType == ec2types.CapacityReservationTypeCapacityBlock,
@@ -139,4 +142,13 @@ func (f *Finder) ask(ctx context.Context, s nodeclass.ReservationSelector) ([]Re
 		}
 	}
 	return out, nil
+}
+
+// meant reports whether a reservation is one that was asked for: a server may
+// pass over filters that it does not know.
+func meant(s nodeclass.ReservationSelector, r ec2types.CapacityReservation) bool {
+	return (r.State == "" || r.State == ec2types.CapacityReservationStateActive) &&
+		(s.Owner == "" || s.Owner == aws.ToString(r.OwnerId)) &&
+		(s.Matching == "" || s.Matching == string(r.InstanceMatchCriteria)) &&
+		s.Meets(aws.ToString(r.CapacityReservationId), "", network.TagsOf(r.Tags))
 }

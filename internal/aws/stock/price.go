@@ -30,6 +30,14 @@ func PricingRegion(region string) string {
 	return "us-east-1"
 }
 
+// Spot is never sold for less than a tenth of what on-demand costs. A server that
+// answers with a fiftieth, or with the same cent for everything, has made it up,
+// and a plan that believed it would buy the largest machine there is.
+const incredible = 50
+
+// brief is how often spot prices are asked for: whoever waits can do without.
+const brief = 2
+
 // spotPrices reads what spot costs now, by type and zone.
 func (s *Stock) spotPrices(ctx context.Context, shelf *Shelf) error {
 	now := s.now()
@@ -38,12 +46,13 @@ func (s *Stock) spotPrices(ctx context.Context, shelf *Shelf) error {
 		ProductDescriptions: []string{"Linux/UNIX", "Linux/UNIX (Amazon VPC)"},
 	})
 	for pages.HasMorePages() {
-		page, err := pages.NextPage(ctx)
+		page, err := pages.NextPage(ctx, func(o *ec2.Options) { o.RetryMaxAttempts = brief })
 		if err != nil {
 			return refusal.Wrap("describe spot prices", err)
 		}
 		for _, p := range page.SpotPriceHistory {
-			if micro, ok := micros(aws.ToString(p.SpotPrice)); ok {
+			micro, ok := micros(aws.ToString(p.SpotPrice))
+			if ok && micro >= shelf.OnDemand[string(p.InstanceType)].Micro/incredible {
 				shelf.setSpot(string(p.InstanceType), aws.ToString(p.AvailabilityZone), catalog.Price{Micro: micro})
 			}
 		}

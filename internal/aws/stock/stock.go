@@ -21,8 +21,12 @@ import (
 	"github.com/tenon-sh/tenon/internal/clock"
 )
 
-// fresh is how long what EC2 said of types, zones and prices is used.
-const fresh = 12 * time.Hour
+// fresh is how long what EC2 said of types, zones and prices is used. Prices that
+// could not be asked for are asked for sooner.
+const (
+	fresh      = 12 * time.Hour
+	priceAgain = 10 * time.Minute
+)
 
 // Clients are what a Stock asks. Without Pricing, on-demand prices are the bundled ones.
 type Clients struct {
@@ -37,15 +41,16 @@ type Stock struct {
 	region  string
 	now     clock.Now
 
-	line turn.Line // the rest belongs to whose turn it is
-	at   time.Time
-	last Shelf
+	line   turn.Line // the rest belongs to whose turn it is
+	at     time.Time // when types and zones were asked for
+	priced time.Time // when prices are due
+	last   Shelf
 }
 
 // Shelf is what was known at one moment. It does not change.
 type Shelf struct {
 	Types    []catalog.Type      // by name
-	Zones    map[string][]string // of each type, sorted
+	Zones    map[string][]string // of each type, sorted; none: each is sold everywhere
 	OnDemand map[string]catalog.Price
 	Spot     map[string]map[string]catalog.Price // by type and zone
 	Currency string
@@ -57,40 +62,101 @@ func New(c Clients, bundled *catalog.Catalog, region string, now clock.Now) *Sto
 	return &Stock{clients: c, bundled: bundled, region: region, now: now}
 }
 
-// Shelf returns what is sold, asked anew if the answer is old. If EC2 cannot be
-// asked, what was known before is used, and the error says so beside it.
+// Shelf returns what is sold, asked anew if the answer is old. What EC2 cannot be
+// asked for is as it was known before, or as it is bundled, and the error says
+// so beside the shelf.
 func (s *Stock) Shelf(ctx context.Context) (Shelf, error) {
 	done, err := s.line.Take(ctx, "")
 	if err != nil {
 		return Shelf{}, err
 	}
 	defer done()
-	if !s.at.IsZero() && s.now.Since(s.at) < fresh {
+	now := s.now()
+	stale := s.at.IsZero() || now.Sub(s.at) >= fresh
+	if !stale && now.Before(s.priced) {
 		return s.last, nil
 	}
-	next, err := s.ask(ctx)
-	if err != nil && len(next.Types) == 0 {
-		return s.last, err
+	next := s.last
+	if stale {
+		types, zones, err := s.ask(ctx)
+		if err != nil {
+			return s.last, err
+		}
+		next.Types, next.Zones = types, zones
+		s.at = now
+	}
+	err = s.price(ctx, &next)
+	s.priced = now.Add(fresh)
+	if err != nil {
+		s.priced = now.Add(priceAgain)
 	}
 	next.Version = s.last.Version + 1
-	s.last, s.at = next, s.now()
+	s.last = next
 	return next, err
 }
 
-func (s *Stock) ask(ctx context.Context) (Shelf, error) {
+// ask finds types and where they are sold. A server that does not have the calls
+// is taken to sell what is bundled for the region.
+func (s *Stock) ask(ctx context.Context) ([]catalog.Type, map[string][]string, error) {
 	types, err := s.types(ctx)
+	if refusal.Absent(err) {
+		types, err = s.bundledTypes()
+	}
 	if err != nil {
-		return Shelf{}, err
+		return nil, nil, err
 	}
 	zones, err := s.zones(ctx)
-	if err != nil {
-		return Shelf{}, err
+	if refusal.Absent(err) || err == nil && len(zones) == 0 {
+		zones, err = s.bundledZones(), nil
 	}
-	shelf := Shelf{Types: types, Zones: zones, OnDemand: map[string]catalog.Price{}, Spot: map[string]map[string]catalog.Price{}}
-	s.bundledPrices(&shelf)
-	spot := s.spotPrices(ctx, &shelf)
-	onDemand := s.onDemandPrices(ctx, &shelf)
-	return shelf, errors.Join(spot, onDemand)
+	return types, zones, err
+}
+
+// price puts prices on a shelf: the bundled ones, over them those that were known
+// before, and over them those of today.
+func (s *Stock) price(ctx context.Context, shelf *Shelf) error {
+	had := *shelf
+	shelf.OnDemand, shelf.Spot = map[string]catalog.Price{}, map[string]map[string]catalog.Price{}
+	s.bundledPrices(shelf)
+	for typ, p := range had.OnDemand {
+		if !p.Synthetic {
+			shelf.OnDemand[typ] = p
+		}
+	}
+	for typ, zones := range had.Spot {
+		for zone, p := range zones {
+			if !p.Synthetic {
+				shelf.setSpot(typ, zone, p)
+			}
+		}
+	}
+	onDemand := s.onDemandPrices(ctx, shelf)
+	return errors.Join(s.spotPrices(ctx, shelf), onDemand)
+}
+
+// bundledTypes are the types that are bundled for the region, or else all.
+func (s *Stock) bundledTypes() ([]catalog.Type, error) {
+	var out []catalog.Type
+	if r, err := s.bundled.Region(s.region); err == nil {
+		for _, t := range r.Types() {
+			out = append(out, *t)
+		}
+		return out, nil
+	}
+	return s.bundled.Types(), nil
+}
+
+// bundledZones tells where each type is sold; nil if the region is not bundled.
+func (s *Stock) bundledZones() map[string][]string {
+	r, err := s.bundled.Region(s.region)
+	if err != nil {
+		return nil
+	}
+	out := map[string][]string{}
+	for _, t := range r.Types() {
+		out[t.Name] = r.Offered(t.Name)
+	}
+	return out
 }
 
 // types lists the instance types that can run Linux or Windows nodes.
@@ -110,7 +176,9 @@ func (s *Stock) types(ctx context.Context) ([]catalog.Type, error) {
 		}
 		for _, info := range page.InstanceTypes {
 			known, _ := s.bundled.Type(string(info.InstanceType))
-			out = append(out, Type(info, known))
+			if t := Type(info, known); t.Arch != "" && t.VCPUs > 0 && t.MemoryMiB > 0 {
+				out = append(out, t) // the rest no node runs on: some servers pass over filters
+			}
 		}
 	}
 	slices.SortFunc(out, func(a, b catalog.Type) int { return strings.Compare(a.Name, b.Name) })
@@ -154,9 +222,9 @@ func (s *Stock) bundledPrices(shelf *Shelf) {
 			p.Synthetic = p.Synthetic || assumed
 			shelf.OnDemand[t.Name] = p
 		}
-		for _, z := range shelf.Zones[t.Name] {
-			if p, ok := r.Spot(t.Name, z); ok {
-				shelf.setSpot(t.Name, z, p)
+		for _, z := range r.Zones {
+			if p, ok := r.Spot(t.Name, z.Name); ok && shelf.sells(t.Name, z.Name) {
+				shelf.setSpot(t.Name, z.Name, p)
 			}
 		}
 	}
@@ -169,12 +237,21 @@ func (s *Shelf) setSpot(typ, zone string, p catalog.Price) {
 	s.Spot[typ][zone] = p
 }
 
-// Offers returns where and for how much a type is sold, in order of zone and kind.
-// A spot offer without a price of its own is taken to cost what on-demand does.
-func (s Shelf) Offers(t *catalog.Type) []world.Offer {
+// sells reports whether a type is sold in a zone.
+func (s *Shelf) sells(typ, zone string) bool {
+	return s.Zones == nil || slices.Contains(s.Zones[typ], zone)
+}
+
+// Offers returns in which of the zones a type is sold and for how much, in order
+// of zone and kind. A spot offer without a price of its own is taken to cost what
+// on-demand does.
+func (s *Shelf) Offers(t *catalog.Type, zones []string) []world.Offer {
 	onDemand, priced := s.OnDemand[t.Name]
 	var out []world.Offer
-	for _, zone := range s.Zones[t.Name] {
+	for _, zone := range zones {
+		if !s.sells(t.Name, zone) {
+			continue
+		}
 		if priced && slices.Contains(t.UsageClasses, "on-demand") {
 			out = append(out, world.Offer{Zone: zone, CapacityType: label.OnDemand, Price: onDemand.Micro, Synthetic: onDemand.Synthetic})
 		}

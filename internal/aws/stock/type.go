@@ -1,6 +1,7 @@
 package stock
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 	"unicode"
@@ -13,7 +14,8 @@ import (
 
 // Type turns EC2's description of a type into facts. What EC2 does not say,
 // such as the number of branch interfaces, is taken from the bundled facts of
-// the type, if it is known there.
+// the type, if it is known there. That goes for every field: a server that
+// speaks like EC2 may describe less.
 func Type(info ec2types.InstanceTypeInfo, known *catalog.Type) catalog.Type {
 	var t catalog.Type
 	if known != nil {
@@ -21,15 +23,27 @@ func Type(info ec2types.InstanceTypeInfo, known *catalog.Type) catalog.Type {
 	} else {
 		t = named(string(info.InstanceType))
 	}
-	t.Current, t.BareMetal = aws.ToBool(info.CurrentGeneration), aws.ToBool(info.BareMetal)
-	t.Burstable, t.Hypervisor = aws.ToBool(info.BurstablePerformanceSupported), string(info.Hypervisor)
-	t.NitroEnclaves = info.NitroEnclavesSupport == ec2types.NitroEnclavesSupportSupported
-	t.UsageClasses = texts(info.SupportedUsageClasses)
+	said(&t.Current, info.CurrentGeneration)
+	said(&t.BareMetal, info.BareMetal)
+	said(&t.Burstable, info.BurstablePerformanceSupported)
+	if t.Hypervisor = cmp.Or(string(info.Hypervisor), t.Hypervisor); t.BareMetal {
+		t.Hypervisor = ""
+	}
+	if e := info.NitroEnclavesSupport; e != "" {
+		t.NitroEnclaves = e == ec2types.NitroEnclavesSupportSupported
+	}
+	t.UsageClasses = listed(info.SupportedUsageClasses, t.UsageClasses, "on-demand", "spot")
+	t.Virtualization = listed(info.SupportedVirtualizationTypes, t.Virtualization, "hvm")
+	if p := info.PlacementGroupInfo; p != nil {
+		t.Placement = listed(p.SupportedStrategies, t.Placement)
+	}
 	if v := info.VCpuInfo; v != nil {
-		t.VCPUs, t.Cores, t.ThreadsPerCore = number(v.DefaultVCpus), number(v.DefaultCores), number(v.DefaultThreadsPerCore)
+		said(&t.VCPUs, whole(v.DefaultVCpus))
+		said(&t.Cores, whole(v.DefaultCores))
+		said(&t.ThreadsPerCore, whole(v.DefaultThreadsPerCore))
 	}
 	if m := info.MemoryInfo; m != nil {
-		t.MemoryMiB = aws.ToInt64(m.SizeInMiB)
+		said(&t.MemoryMiB, m.SizeInMiB)
 	}
 	processor(&t, info.ProcessorInfo)
 	network(&t, info.NetworkInfo)
@@ -62,8 +76,9 @@ func processor(t *catalog.Type, p *ec2types.ProcessorInfo) {
 	if p == nil {
 		return
 	}
-	t.Archs = texts(p.SupportedArchitectures)
-	t.Arch = ""
+	if len(p.SupportedArchitectures) > 0 {
+		t.Archs, t.Arch = texts(p.SupportedArchitectures), ""
+	}
 	for _, a := range t.Archs {
 		switch a {
 		case "x86_64":
@@ -71,6 +86,9 @@ func processor(t *catalog.Type, p *ec2types.ProcessorInfo) {
 		case "arm64":
 			t.Arch = "arm64"
 		}
+	}
+	if slices.Contains(p.SupportedFeatures, "nested-virtualization") {
+		t.NestedVirtualization = true
 	}
 	if m := aws.ToString(p.Manufacturer); m != "" {
 		t.CPUManufacturer = m
@@ -84,13 +102,18 @@ func network(t *catalog.Type, n *ec2types.NetworkInfo) {
 	if n == nil {
 		return
 	}
-	t.NetworkText, t.EncryptsInTransit = aws.ToString(n.NetworkPerformance), aws.ToBool(n.EncryptionInTransitSupported)
-	t.ENIs, t.IPv4PerENI = number(n.MaximumNetworkInterfaces), number(n.Ipv4AddressesPerInterface)
-	t.IPv6, t.IPv6PerENI = aws.ToBool(n.Ipv6Supported), number(n.Ipv6AddressesPerInterface)
-	t.ENA, t.DefaultCard = string(n.EnaSupport), number(n.DefaultNetworkCardIndex)
-	t.DefaultCardENIs = t.ENIs
+	said(&t.NetworkText, n.NetworkPerformance)
+	said(&t.EncryptsInTransit, n.EncryptionInTransitSupported)
+	said(&t.ENIs, whole(n.MaximumNetworkInterfaces))
+	said(&t.IPv4PerENI, whole(n.Ipv4AddressesPerInterface))
+	said(&t.IPv6, n.Ipv6Supported)
+	said(&t.IPv6PerENI, whole(n.Ipv6AddressesPerInterface))
+	said(&t.DefaultCard, whole(n.DefaultNetworkCardIndex))
+	t.ENA = cmp.Or(string(n.EnaSupport), t.ENA)
 	if len(n.NetworkCards) > 0 {
-		t.Cards = nil
+		t.Cards, t.DefaultCardENIs = nil, t.ENIs
+	} else if len(t.Cards) == 0 {
+		t.DefaultCardENIs = t.ENIs
 	}
 	for _, c := range n.NetworkCards {
 		t.Cards = append(t.Cards, catalog.Card{
@@ -101,9 +124,11 @@ func network(t *catalog.Type, n *ec2types.NetworkInfo) {
 			t.DefaultCardENIs = number(c.MaximumNetworkInterfaces)
 		}
 	}
-	t.EFAs = 0
-	if aws.ToBool(n.EfaSupported) && n.EfaInfo != nil {
-		t.EFAs = number(n.EfaInfo.MaximumEfaInterfaces)
+	switch {
+	case n.EfaSupported != nil && !*n.EfaSupported:
+		t.EFAs = 0
+	case n.EfaInfo != nil:
+		said(&t.EFAs, whole(n.EfaInfo.MaximumEfaInterfaces))
 	}
 }
 
@@ -149,6 +174,33 @@ func accelerators(info ec2types.InstanceTypeInfo) []catalog.Accelerator {
 }
 
 func number(p *int32) int { return int(aws.ToInt32(p)) }
+
+// whole is a number of EC2's as facts have it; nil if it is not said.
+func whole(p *int32) *int {
+	if p == nil {
+		return nil
+	}
+	n := int(*p)
+	return &n
+}
+
+// said takes over what EC2 says, if it says anything.
+func said[T any](fact, says *T) {
+	if says != nil {
+		*fact = *says
+	}
+}
+
+// listed is a list as EC2 gives it, or as it was known, or else what is usual.
+func listed[T ~string](says []T, known []string, usual ...string) []string {
+	switch {
+	case len(says) > 0:
+		return texts(says)
+	case len(known) > 0:
+		return known
+	}
+	return usual
+}
 
 // texts turns a list of one of the SDK's kinds of text into a list of strings.
 func texts[T ~string](list []T) []string {

@@ -3,6 +3,8 @@ package template
 import (
 	"context"
 	"errors"
+	"maps"
+	"slices"
 	"sync"
 	"time"
 
@@ -89,19 +91,42 @@ func (s *Store) Forget(name string) {
 
 // Hydrate learns of the templates that an earlier process left, so that Sweep deletes them too.
 func (s *Store) Hydrate(ctx context.Context) error {
-	pages := ec2.NewDescribeLaunchTemplatesPaginator(s.ec2, &ec2.DescribeLaunchTemplatesInput{
-		Filters: []ec2types.Filter{{Name: aws.String("tag:" + ClusterTag), Values: []string{s.cluster}}},
-	})
+	found, err := s.tagged(ctx, map[string]string{ClusterTag: s.cluster})
+	for _, t := range found {
+		s.remember(t.Name, t.ID)
+	}
+	return err
+}
+
+// page is how many templates one answer lists at most.
+const page = 200
+
+// tagged lists the templates that have all these tags. It does not rely on the
+// server's filters: what is listed here will be deleted.
+func (s *Store) tagged(ctx context.Context, want map[string]string) ([]Made, error) {
+	in := &ec2.DescribeLaunchTemplatesInput{MaxResults: aws.Int32(page)}
+	for _, key := range slices.Sorted(maps.Keys(want)) {
+		in.Filters = append(in.Filters, ec2types.Filter{Name: aws.String("tag:" + key), Values: []string{want[key]}})
+	}
+	var out []Made
+	pages := ec2.NewDescribeLaunchTemplatesPaginator(s.ec2, in)
 	for pages.HasMorePages() {
 		page, err := pages.NextPage(ctx)
 		if err != nil {
-			return refusal.Wrap("describe launch templates", err)
+			return nil, refusal.Wrap("describe launch templates", err)
 		}
 		for _, t := range page.LaunchTemplates {
-			s.remember(aws.ToString(t.LaunchTemplateName), aws.ToString(t.LaunchTemplateId))
+			has := map[string]string{}
+			for _, tag := range t.Tags {
+				has[aws.ToString(tag.Key)] = aws.ToString(tag.Value)
+			}
+			maps.DeleteFunc(has, func(k, v string) bool { return want[k] != v })
+			if len(has) == len(want) {
+				out = append(out, Made{aws.ToString(t.LaunchTemplateName), aws.ToString(t.LaunchTemplateId)})
+			}
 		}
 	}
-	return nil
+	return out, nil
 }
 
 // Sweep deletes the templates that nothing has started from for a while, and returns them.
@@ -120,19 +145,12 @@ func (s *Store) Sweep(ctx context.Context) ([]Made, error) {
 
 // DeleteOf deletes the templates of a class, as when the class goes.
 func (s *Store) DeleteOf(ctx context.Context, tag, class string) ([]Made, error) {
-	var found []Made
-	pages := ec2.NewDescribeLaunchTemplatesPaginator(s.ec2, &ec2.DescribeLaunchTemplatesInput{Filters: []ec2types.Filter{
-		{Name: aws.String("tag:" + ClusterTag), Values: []string{s.cluster}}, {Name: aws.String("tag:" + tag), Values: []string{class}},
-	}})
-	for pages.HasMorePages() {
-		page, err := pages.NextPage(ctx)
-		if err != nil {
-			return nil, refusal.Wrap("describe launch templates", err)
-		}
-		for _, t := range page.LaunchTemplates {
-			found = append(found, Made{aws.ToString(t.LaunchTemplateName), aws.ToString(t.LaunchTemplateId)})
-			s.Forget(aws.ToString(t.LaunchTemplateName))
-		}
+	found, err := s.tagged(ctx, map[string]string{ClusterTag: s.cluster, tag: class})
+	if err != nil {
+		return nil, err
+	}
+	for _, t := range found {
+		s.Forget(t.Name)
 	}
 	return s.delete(ctx, found)
 }
