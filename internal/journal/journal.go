@@ -14,9 +14,15 @@ import (
 	"github.com/tenon-sh/tenon/engine/world"
 )
 
+// The kinds of decision.
+const (
+	Buy      = "provisioner" // what to ask for
+	GiveBack = "disruption"  // what to give back
+)
+
 // Entry is one decision: what it was made of and what it was.
 type Entry struct {
-	Kind    string // which decision, by the name of its controller
+	Kind    string // which decision: Buy or GiveBack
 	World   *world.World
 	Options Options
 	Plan    plan.Plan

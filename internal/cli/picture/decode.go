@@ -23,6 +23,7 @@ import (
 	"github.com/tenon-sh/tenon/api/karpenter/v1alpha5"
 	"github.com/tenon-sh/tenon/engine/amount"
 	"github.com/tenon-sh/tenon/engine/world"
+	"github.com/tenon-sh/tenon/internal/journal"
 )
 
 // object is a decoded document, or a note on why it was left out.
@@ -104,6 +105,13 @@ func decode(d document, known map[string]func() any) ([]object, error) {
 	var h head
 	if err := json.Unmarshal(data, &h); err != nil {
 		return nil, fmt.Errorf("%s: %w", d.where(), err)
+	}
+	if h.Format == journal.Format {
+		var err error
+		if data, err = journal.WorldOf(data); err != nil {
+			return nil, fmt.Errorf("%s: %w", d.where(), err)
+		}
+		h.Format = world.Format
 	}
 	switch {
 	case h.Format == world.Format:

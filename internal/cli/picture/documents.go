@@ -3,6 +3,7 @@ package picture
 import (
 	"bufio"
 	"bytes"
+	"compress/gzip"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -89,6 +90,16 @@ func readFile(path string, in io.Reader) ([]byte, error) {
 	data, err := os.ReadFile(path)
 	if err != nil {
 		return nil, fmt.Errorf("read %s: %w", path, errors.Unwrap(err))
+	}
+	if !strings.HasSuffix(path, ".gz") {
+		return data, nil
+	}
+	zip, err := gzip.NewReader(bytes.NewReader(data))
+	if err == nil {
+		data, err = io.ReadAll(zip)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("uncompress %s: %w", path, err)
 	}
 	return data, nil
 }

@@ -154,7 +154,7 @@ func (c *Controller) decide(w *world.World) (p plan.Plan, ok bool) {
 	defer func() {
 		if r := recover(); r != nil {
 			broke := fmt.Sprintf("%v\n%s", r, debug.Stack())
-			c.Journal.Add(journal.Entry{Kind: Name, World: w, Options: journal.Options{Disrupt: o}, Panic: broke})
+			c.Journal.Add(journal.Entry{Kind: journal.GiveBack, World: w, Options: journal.Options{Disrupt: o}, Panic: broke})
 			c.Log.Error(fmt.Errorf("%s", broke), "the decision what to give back broke", "world", w.Digest())
 			p, ok = plan.Plan{}, false
 		}
@@ -168,7 +168,7 @@ func (c *Controller) decide(w *world.World) (p plan.Plan, ok bool) {
 	p = disrupt.Decide(w, o)
 	c.Metrics.Observe(metric.DisruptionEvaluation, c.Now.Since(start).Seconds(), "empty", "")
 	if len(p.Back) > 0 {
-		c.Journal.Add(journal.Entry{Kind: Name, World: w, Options: journal.Options{Disrupt: o}, Plan: p})
+		c.Journal.Add(journal.Entry{Kind: journal.GiveBack, World: w, Options: journal.Options{Disrupt: o}, Plan: p})
 	}
 	return p, true
 }

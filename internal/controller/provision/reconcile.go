@@ -53,6 +53,8 @@ type Controller struct {
 	Log     logr.Logger
 	Batch   Batch
 	Options provision.Options
+	// Verdicts is told of every plan.
+	Verdicts interface{ Decided(plan.Plan) }
 
 	triggers chan Trigger
 	told     told
@@ -107,9 +109,9 @@ func (c *Controller) Start(ctx context.Context) error {
 // although nothing happens; zero for never.
 func (c *Controller) pass(ctx context.Context) time.Duration {
 	w := c.Cluster.World()
-	c.Metrics.Put(metric.ClusterStateNodes, float64(len(w.Places())))
 	if !Needed(w) {
 		c.Metrics.Put(metric.SchedulerUnschedulable, 0, Name)
+		c.Metrics.Put(metric.SchedulerIgnoredPods, 0)
 		c.Enact.Tell(w, plan.Plan{}, nil)
 		c.told = told{}
 		return 0
@@ -117,7 +119,8 @@ func (c *Controller) pass(ctx context.Context) time.Duration {
 	start := c.Now()
 	p := c.decide(w)
 	c.Metrics.Observe(metric.SchedulingDuration, c.Now.Since(start).Seconds(), Name)
-	c.Metrics.Put(metric.SchedulerUnschedulable, float64(len(p.Refused)), Name)
+	c.Verdicts.Decided(p)
+	c.count(p)
 	c.announce(p)
 	made, err := c.Enact.Ask(ctx, p.New, enact.Provisioned)
 	c.Enact.Tell(w, p, made)
@@ -130,13 +133,26 @@ func (c *Controller) pass(ctx context.Context) time.Duration {
 	return again
 }
 
+// count counts the pods that a plan refuses: those that are not ours to find a
+// place for, and the others.
+func (c *Controller) count(p plan.Plan) {
+	ignored := 0
+	for _, r := range p.Refused {
+		if enact.Silent(r) {
+			ignored++
+		}
+	}
+	c.Metrics.Put(metric.SchedulerIgnoredPods, float64(ignored))
+	c.Metrics.Put(metric.SchedulerUnschedulable, float64(len(p.Refused)-ignored), Name)
+}
+
 // decide makes the plan, and keeps it with its World. A bug in the search costs
 // the search, not the pods: they get the plan that needs none.
 func (c *Controller) decide(w *world.World) (p plan.Plan) {
 	var broke string
 	o := c.Options
 	defer func() {
-		c.Journal.Add(journal.Entry{Kind: Name, World: w, Options: journal.Options{Provision: o}, Plan: p, Panic: broke})
+		c.Journal.Add(journal.Entry{Kind: journal.Buy, World: w, Options: journal.Options{Provision: o}, Plan: p, Panic: broke})
 	}()
 	p, broke = try(w, o)
 	if broke == "" {

@@ -1,0 +1,231 @@
+// Package replay is the verb that decides again about worlds a controller kept, and says whether the plans are the same.
+package replay
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"os"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/tenon-sh/tenon/engine/disrupt"
+	"github.com/tenon-sh/tenon/engine/pack"
+	"github.com/tenon-sh/tenon/engine/plan"
+	"github.com/tenon-sh/tenon/engine/provision"
+	"github.com/tenon-sh/tenon/engine/suppose"
+	"github.com/tenon-sh/tenon/internal/cli/verb"
+	"github.com/tenon-sh/tenon/internal/journal"
+)
+
+// wide is the text form that names every pod.
+const wide = "wide"
+
+// patience is how long a controller may take to send what it kept.
+const patience = 2 * time.Minute
+
+// options are the flags.
+type options struct {
+	preferences, minValues string
+	steps                  int
+	check                  bool
+	format                 *verb.Format
+}
+
+// Command is the verb.
+func Command() *cobra.Command {
+	o := options{}
+	cmd := &cobra.Command{
+		Use:   "replay FILE|FOLDER|URL|-...",
+		Short: "Decide again what a controller decided, and compare",
+		Long: `Replay takes decisions that a controller kept, with all that each was made of,
+decides again with this program, and says whether the plan is the same. It needs
+no cluster and changes nothing.
+
+So a release can be tried on a cluster's own day before it is installed, and a
+setting before it is set: with --preference-policy, --min-values-policy or --steps
+it decides with these instead of what the controller had.
+
+A controller keeps its last decisions in memory; their address is its metrics
+port (kubectl port-forward). With --journal-dir it keeps them in a folder.`,
+		Example: `  tenon replay http://127.0.0.1:8080
+  tenon replay /var/lib/tenon/journal --check
+  tenon replay journal/ --preference-policy Ignore -o wide`,
+		Args: func(_ *cobra.Command, args []string) error {
+			if len(args) == 0 {
+				return fmt.Errorf("say what to replay: a file or folder of decisions, - for standard input, or the address of a controller")
+			}
+			return nil
+		},
+		RunE: o.run,
+	}
+	f := cmd.Flags()
+	f.StringVar(&o.preferences, "preference-policy", "", "soft terms of pods: Respect or Ignore; default: what the controller had")
+	f.StringVar(&o.minValues, "min-values-policy", "", "minValues that cannot be met: Strict or BestEffort; default: what the controller had")
+	f.IntVar(&o.steps, "steps", 0, "bound on the counted work; 0: what the controller had")
+	f.BoolVar(&o.check, "check", false, "exit with status 1 if a plan comes out differently")
+	o.format = verb.FormatFlag(cmd, verb.Text, verb.JSON, wide)
+	return cmd
+}
+
+func (o *options) run(cmd *cobra.Command, args []string) error {
+	if err := o.valid(); err != nil {
+		return err
+	}
+	r := report{Format: "tenon-replay/v1", Decisions: []decision{}}
+	each := func(e journal.Entry) error {
+		d := o.again(e)
+		r.add(d)
+		if o.format.Is(verb.JSON) {
+			return nil
+		}
+		_, err := io.WriteString(cmd.OutOrStdout(), d.text(o.format.Is(wide)))
+		return err
+	}
+	for _, from := range args {
+		if err := read(cmd.Context(), from, cmd.InOrStdin(), each); err != nil {
+			return verb.BadInput(err)
+		}
+	}
+	if len(r.Decisions) == 0 {
+		return verb.BadInputf("%s: no decision is kept there", strings.Join(args, ", "))
+	}
+	var err error
+	if o.format.Is(verb.JSON) {
+		err = verb.WriteJSON(cmd.OutOrStdout(), r)
+	} else {
+		_, err = io.WriteString(cmd.OutOrStdout(), r.text())
+	}
+	if err == nil && o.check && r.Different+r.Broken > 0 {
+		err = fmt.Errorf("%d of %d decisions come out differently", r.Different+r.Broken, len(r.Decisions))
+	}
+	return err
+}
+
+func (o *options) valid() error {
+	switch pack.Policy(o.preferences) {
+	case "", pack.Respect, pack.Ignore:
+	default:
+		return verb.BadInputf("--preference-policy is %q, want Respect or Ignore", o.preferences)
+	}
+	switch pack.Policy(o.minValues) {
+	case "", pack.Strict, pack.BestEffort:
+	default:
+		return verb.BadInputf("--min-values-policy is %q, want Strict or BestEffort", o.minValues)
+	}
+	if o.steps < 0 {
+		return verb.BadInputf("--steps is %d, want zero or more", o.steps)
+	}
+	return nil
+}
+
+// read reads the decisions of a file, a folder, standard input or a controller.
+func read(ctx context.Context, from string, in io.Reader, each func(journal.Entry) error) error {
+	if from == "-" {
+		return journal.Read(in, each)
+	}
+	if strings.HasPrefix(from, "http://") || strings.HasPrefix(from, "https://") {
+		return fetch(ctx, from, each)
+	}
+	files := []string{from}
+	if info, err := os.Stat(from); err == nil && info.IsDir() {
+		if files, err = journal.Files(from); err != nil {
+			return err
+		}
+	}
+	for _, name := range files {
+		if err := readFile(name, each); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func readFile(name string, each func(journal.Entry) error) error {
+	f, err := os.Open(name)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = f.Close() }()
+	if err := journal.Read(f, each); err != nil {
+		return fmt.Errorf("%s: %w", name, err)
+	}
+	return nil
+}
+
+// fetch reads what a controller has in memory.
+func fetch(ctx context.Context, address string, each func(journal.Entry) error) error {
+	ctx, stop := context.WithTimeout(ctx, patience)
+	defer stop()
+	url := strings.TrimSuffix(address, "/") + "/journal"
+	ask, err := http.NewRequestWithContext(ctx, http.MethodGet, url, http.NoBody)
+	if err != nil {
+		return fmt.Errorf("%s: %w", address, err)
+	}
+	answer, err := http.DefaultClient.Do(ask)
+	if err != nil {
+		return fmt.Errorf("ask the controller for what it kept: %w", err)
+	}
+	defer func() { _ = answer.Body.Close() }()
+	if answer.StatusCode != http.StatusOK {
+		return fmt.Errorf("%s: %s: this is not a controller's metrics port, or an older one", url, answer.Status)
+	}
+	if err := journal.Read(answer.Body, each); err != nil {
+		return fmt.Errorf("%s: %w", url, err)
+	}
+	return nil
+}
+
+// again decides again about what a decision was made of.
+func (o *options) again(e journal.Entry) (d decision) {
+	d = decision{At: e.World.At(), Kind: e.Kind, World: e.World.Digest(), Release: e.Release, Verdict: same, plan: e.Plan}
+	defer func() {
+		if r := recover(); r != nil {
+			d.Verdict, d.Panic = broken, fmt.Sprint(r)
+		}
+	}()
+	p := o.decide(e)
+	d.plan = p
+	switch {
+	case e.Kind == "":
+		d.Verdict = unknown
+		return d
+	case e.Panic != "":
+		d.Was = e.Panic
+	}
+	diff := suppose.Compare(suppose.Side{World: e.World, Plan: e.Plan}, suppose.Side{World: e.World, Plan: p})
+	if !diff.Same {
+		d.Verdict, d.Difference = different, &diff
+	}
+	d.Identical = equal(e.Plan, p)
+	return d
+}
+
+// decide makes the decision of an entry's kind, with the options it had where the user says none.
+func (o *options) decide(e journal.Entry) plan.Plan {
+	if e.Kind == journal.GiveBack {
+		return disrupt.Decide(e.World, e.Options.Disrupt)
+	}
+	with := e.Options.Provision
+	if o.preferences != "" {
+		with.PreferencePolicy = pack.Policy(o.preferences)
+	}
+	if o.minValues != "" {
+		with.MinValuesPolicy = pack.Policy(o.minValues)
+	}
+	if o.steps > 0 {
+		with.Steps = o.steps
+	}
+	return provision.Decide(e.World, with)
+}
+
+// equal reports whether two plans are the same in every field.
+func equal(a, b plan.Plan) bool {
+	x, err := json.Marshal(a)
+	y, err2 := json.Marshal(b)
+	return err == nil && err2 == nil && string(x) == string(y)
+}

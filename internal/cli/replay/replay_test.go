@@ -1,0 +1,148 @@
+package replay_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/tenon-sh/tenon/engine/enginetest"
+	"github.com/tenon-sh/tenon/engine/provision"
+	"github.com/tenon-sh/tenon/engine/world"
+	"github.com/tenon-sh/tenon/internal/cli/replay"
+	"github.com/tenon-sh/tenon/internal/cli/verb"
+	"github.com/tenon-sh/tenon/internal/journal"
+	"github.com/tenon-sh/tenon/internal/web"
+)
+
+func run(t *testing.T, in string, args ...string) (string, error) {
+	t.Helper()
+	cmd := replay.Command()
+	var out bytes.Buffer
+	cmd.SetIn(strings.NewReader(in))
+	cmd.SetOut(&out)
+	cmd.SetErr(&out)
+	cmd.SilenceErrors, cmd.SilenceUsage = true, true
+	cmd.SetArgs(args)
+	err := cmd.ExecuteContext(t.Context())
+	return out.String(), err
+}
+
+// small is a World of a few pods that wait and of few types.
+func small(w *world.World) *world.World {
+	b := w.Edit()
+	c := *w.Catalogs()[0]
+	c.Shapes = c.Shapes[:20]
+	if err := b.SetCatalog(c); err != nil {
+		panic(err)
+	}
+	return b.Snapshot(w.At())
+}
+
+// entry is a decision about a few pods.
+func entry() journal.Entry {
+	w := small(enginetest.Apps(20))
+	return journal.Entry{Kind: journal.Buy, World: w, Plan: provision.Decide(w, provision.Options{}), Release: "v1"}
+}
+
+func lines(t *testing.T, entries ...journal.Entry) string {
+	t.Helper()
+	var b bytes.Buffer
+	for _, e := range entries {
+		if err := e.Write(&b); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return b.String()
+}
+
+func TestReplay(t *testing.T) {
+	other := entry()
+	other.Plan.Cost += 1_000_000
+	other.Plan.New = other.Plan.New[1:]
+	broke := entry()
+	broke.Panic = "index out of range\nstack"
+	empty := world.NewBuilder().Snapshot(5)
+	bare, err := json.Marshal(empty)
+	if err != nil {
+		t.Fatal(err)
+	}
+	tests := map[string]struct {
+		why, in string
+		args    []string
+		want    []string
+		status  int
+	}{
+		"Same":      {"This program decides as it did.", lines(t, entry(), entry()), []string{"--check"}, []string{"provisioner  same", "2 decisions made again: 2 the same."}, verb.OK},
+		"Different": {"What is otherwise is shown.", lines(t, other), nil, []string{"provisioner  different", "-$1.", "+1 new general", "0 the same, 1 different"}, verb.OK},
+		"Checked":   {"A script is told by the status.", lines(t, other), []string{"--check"}, []string{"1 different"}, verb.Failed},
+		"Broke":     {"What went wrong then is told.", lines(t, broke), nil, []string{"broke when it was made: index out of range"}, verb.OK},
+		"Bare":      {"A World alone has nothing to compare with.", string(bare), nil, []string{"no plan", "1 without a plan to compare"}, verb.OK},
+		"GiveBack":  {"What was given back is decided again as that.", lines(t, journal.Entry{Kind: journal.GiveBack, World: empty}), nil, []string{"disruption   same"}, verb.OK},
+		"Nothing":   {"Nothing kept is no success.", "", nil, []string{""}, verb.Unusable},
+		"Other":     {"Another file is not replayed.", `{"format":"x"}`, nil, nil, verb.Unusable},
+		"Policy":    {"A policy has two values.", lines(t, entry()), []string{"--preference-policy", "Maybe"}, nil, verb.Unusable},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			out, err := run(t, tc.in, append([]string{"-"}, tc.args...)...)
+			if verb.Status(err) != tc.status {
+				t.Errorf("%s\nstatus %d, want %d: %v", tc.why, verb.Status(err), tc.status, err)
+			}
+			for _, want := range tc.want {
+				if !strings.Contains(out, want) {
+					t.Errorf("%s\nthe answer lacks %q:\n%s", tc.why, want, out)
+				}
+			}
+		})
+	}
+}
+
+// A controller's address, a folder and a file hold the same decisions.
+func TestSources(t *testing.T) {
+	j := journal.New(3, "v1", nil)
+	j.Add(entry())
+	pages, err := web.Handler(j, func() *world.World { return nil })
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := httptest.NewServer(pages)
+	defer s.Close()
+	dir := t.TempDir()
+	if err := os.WriteFile(filepath.Join(dir, "a.json"), []byte(lines(t, entry())), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	var first string
+	for _, from := range []string{s.URL, s.URL + "/", dir, filepath.Join(dir, "a.json")} {
+		out, err := run(t, "", from, "-o", "json")
+		if err != nil {
+			t.Errorf("%s: %v", from, err)
+		}
+		if first == "" {
+			first = out
+		}
+		if out != first || !strings.Contains(out, `"identical": true`) {
+			t.Errorf("%s gives\n%s\nand the first gives\n%s", from, out, first)
+		}
+	}
+	if _, err := run(t, "", s.URL+"/nothing"); verb.Status(err) != verb.Unusable || !strings.Contains(err.Error(), http.StatusText(http.StatusNotFound)) {
+		t.Errorf("an address without decisions: %v", err)
+	}
+}
+
+// Other settings than the controller's give the plan they would have given.
+func TestOtherSettings(t *testing.T) {
+	w := small(enginetest.Wishful(40))
+	e := journal.Entry{Kind: journal.Buy, World: w, Plan: provision.Decide(w, provision.Options{})}
+	if len(e.Plan.GivenUp) == 0 {
+		t.Fatal("no preference is given up, so nothing can be seen here")
+	}
+	out, err := run(t, lines(t, e), "-", "--preference-policy", "Ignore")
+	if err != nil || !strings.Contains(out, "provisioner  different") {
+		t.Errorf("without preferences the plan is the same: %v\n%s", err, out)
+	}
+}

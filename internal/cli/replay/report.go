@@ -1,0 +1,113 @@
+package replay
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/tenon-sh/tenon/engine/plan"
+	"github.com/tenon-sh/tenon/engine/suppose"
+)
+
+// verdict is what came of deciding again.
+type verdict string
+
+const (
+	same      verdict = "same"
+	different verdict = "different"
+	broken    verdict = "broken"  // this program fails to decide
+	unknown   verdict = "no plan" // a World was kept without the plan
+)
+
+// decision is one decision, made again.
+type decision struct {
+	At         int64               `json:"at"`
+	Kind       string              `json:"kind,omitempty"`
+	World      string              `json:"world"`             // its digest
+	Release    string              `json:"release,omitempty"` // that decided first
+	Verdict    verdict             `json:"verdict"`
+	Identical  bool                `json:"identical"`       // in every field, reasons and bounds among them
+	Was        string              `json:"was,omitempty"`   // what went wrong the first time
+	Panic      string              `json:"panic,omitempty"` // what goes wrong now
+	Difference *suppose.Difference `json:"difference,omitempty"`
+
+	plan plan.Plan
+}
+
+// report is all decisions and what they come to.
+type report struct {
+	Format    string     `json:"format"`
+	Same      int        `json:"same"`
+	Different int        `json:"different"`
+	Broken    int        `json:"broken"`
+	NoPlan    int        `json:"noPlan"`
+	Decisions []decision `json:"decisions"`
+}
+
+func (r *report) add(d decision) {
+	switch d.Verdict {
+	case same:
+		r.Same++
+	case different:
+		r.Different++
+	case broken:
+		r.Broken++
+	case unknown:
+		r.NoPlan++
+	}
+	r.Decisions = append(r.Decisions, d)
+}
+
+// text writes a decision on a line, and below it what is otherwise now.
+func (d decision) text(wide bool) string {
+	var what []string
+	p := d.plan
+	if p.Waiting > 0 {
+		what = append(what, fmt.Sprintf("%d waiting, %d new, %d refused, %s/h", p.Waiting, len(p.New), len(p.Refused), plan.Money(p.Currency, p.Cost)))
+	}
+	if len(p.Back) > 0 {
+		what = append(what, fmt.Sprintf("%d given back", len(p.Back)))
+	}
+	if len(what) == 0 {
+		what = append(what, "nothing to do")
+	}
+	line := fmt.Sprintf("%s  %-12s %-9s  %s\n", time.Unix(d.At, 0).UTC().Format("2006-01-02 15:04:05"), d.Kind, d.Verdict, strings.Join(what, "; "))
+	switch d.Verdict {
+	case different:
+		line += indent(d.Difference.Text(wide))
+	case broken:
+		line += indent(d.Panic)
+	case unknown:
+		if wide {
+			line += indent(p.Text(true))
+		}
+	case same:
+	}
+	if d.Was != "" {
+		first, _, _ := strings.Cut(d.Was, "\n")
+		line += indent("the decision broke when it was made: " + first)
+	}
+	return line
+}
+
+func indent(text string) string {
+	return "    " + strings.ReplaceAll(strings.TrimSuffix(text, "\n"), "\n", "\n    ") + "\n"
+}
+
+// text sums up.
+func (r report) text() string {
+	all := []string{fmt.Sprintf("%d the same", r.Same)}
+	for _, c := range []struct {
+		n    int
+		what string
+	}{{r.Different, "different"}, {r.Broken, "broken"}, {r.NoPlan, "without a plan to compare"}} {
+		if c.n > 0 {
+			all = append(all, fmt.Sprintf("%d %s", c.n, c.what))
+		}
+	}
+	plural := "s"
+	if len(r.Decisions) == 1 {
+		plural = ""
+	}
+	return fmt.Sprintf("%d decision%s made again: %s.\n", len(r.Decisions), plural, strings.Join(all, ", "))
+}
