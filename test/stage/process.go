@@ -1,6 +1,7 @@
 package stage
 
 import (
+	"errors"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -52,10 +53,27 @@ type Process struct {
 // Start runs `tenon controller` until the test ends, with a kubeconfig and the flags on top of the stage's own.
 func (s *Stage) Start(t testing.TB, program, kubeconfig string, flags ...string) *Process {
 	t.Helper()
-	dir := t.TempDir()
-	log, err := os.Create(filepath.Join(dir, "log"))
+	p, err := s.Spawn(t.TempDir(), program, kubeconfig, flags...)
 	if err != nil {
 		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		p.Kill()
+		<-p.ended
+		if t.Failed() {
+			if text, err := os.ReadFile(p.Log); err == nil {
+				t.Logf("the controller's log ends with:\n%s", text[max(0, len(text)-32<<10):])
+			}
+		}
+	})
+	return p
+}
+
+// Spawn is Start for who ends the process himself. Its log is in a directory.
+func (s *Stage) Spawn(dir, program, kubeconfig string, flags ...string) (*Process, error) {
+	log, err := os.Create(filepath.Join(dir, "log"))
+	if err != nil {
+		return nil, err
 	}
 	args := []string{"controller", "--kubeconfig", kubeconfig, "--cluster-name", s.Name, "--metrics-port", "0", "--health-probe-port", "0", "--log-level", "debug"}
 	if s.Queue != "" {
@@ -67,23 +85,14 @@ func (s *Stage) Start(t testing.TB, program, kubeconfig string, flags ...string)
 	}
 	p.cmd.Stdout, p.cmd.Stderr = log, log
 	if err := p.cmd.Start(); err != nil {
-		t.Fatal(err)
+		return nil, errors.Join(err, log.Close())
 	}
 	go func() {
 		_ = p.cmd.Wait()
 		_ = log.Close()
 		close(p.ended)
 	}()
-	t.Cleanup(func() {
-		p.Kill()
-		<-p.ended
-		if t.Failed() {
-			if text, err := os.ReadFile(p.Log); err == nil {
-				t.Logf("the controller's log ends with:\n%s", text[max(0, len(text)-32<<10):])
-			}
-		}
-	})
-	return p
+	return p, nil
 }
 
 // Kill ends the process as a power failure would.
