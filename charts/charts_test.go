@@ -2,6 +2,7 @@ package charts_test
 
 import (
 	"bytes"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"maps"
@@ -14,6 +15,7 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/prometheus/prometheus/promql/parser"
 	admissionv1 "k8s.io/api/admissionregistration/v1"
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
@@ -289,7 +291,8 @@ func TestCommandsOfOlderGuides(t *testing.T) {
 	}
 }
 
-// Each name of each setting reaches the controller, and a newer name counts before an older.
+// Each name of each setting reaches the controller. Two that say different things are refused by their names; of the
+// log's, the controller's own count.
 func TestSettings(t *testing.T) {
 	samples := map[string][2]string{
 		"CLUSTER_ENDPOINT": {"https://a", "https://b"}, "ISOLATED_VPC": {"true", "false"}, "VM_MEMORY_OVERHEAD_PERCENT": {"0.05", "0.06"},
@@ -317,8 +320,14 @@ func TestSettings(t *testing.T) {
 					value = "{" + value + "}"
 				}
 				args := []string{"--set", name + "=" + value}
-				if i+1 < len(names) && !strings.HasSuffix(name, "Paths") {
-					args = append(args, "--set", names[i+1]+"="+sample[1]) // older, so it does not count
+				if i+1 < len(names) && strings.Contains(name, ".log") {
+					args = append(args, "--set", names[i+1]+"="+sample[1])
+				} else if i+1 < len(names) && !strings.HasSuffix(name, "Paths") {
+					_, errs, err := helm(t, append([]string{"template", "karpenter", "karpenter", "--set", names[i+1] + "=" + sample[1]}, args...)...)
+					if err == nil || !strings.Contains(errs, name+"="+sample[0]+" and "+names[i+1]+"="+sample[1]+" say different things") {
+						t.Errorf("%s and %s say different things, and helm says %v: %s", name, names[i+1], err, errs)
+					}
+					args = append(args, "--set", names[i+1]+"="+sample[0])
 				}
 				r := render(t, "karpenter", args...)
 				if got := environment(t, r)[s.Env]; got != sample[0] {
@@ -485,28 +494,99 @@ func TestCRDs(t *testing.T) {
 	}
 }
 
-// Alerts speak of metrics that exist.
-func TestAlerts(t *testing.T) {
-	known := map[string]bool{}
+// Dashboards and alerts ask Prometheus, in its own language, for metrics and labels that the code writes.
+func TestQueries(t *testing.T) {
+	labels := map[string][]string{}
 	for _, m := range metric.Table(nil) {
-		known[m.Name] = true
+		labels[m.Name] = m.Labels
 	}
-	out, _, err := helm(t, "template", "karpenter", "karpenter", "--set", "prometheusRule.enabled=true", "--show-only", "templates/prometheusrule.yaml")
-	if err != nil {
-		t.Fatal(err)
+	queries := queries(t)
+	if len(queries) < 15 {
+		t.Fatalf("found only %q", queries)
 	}
-	names := regexp.MustCompile(`\b(karpenter|tenon)_[a-z_]+\b`).FindAllString(out, -1)
-	if len(names) < 3 {
-		t.Fatalf("found only %v", names)
-	}
-	for _, name := range names {
-		if !known[name] {
-			t.Errorf("there is no metric %s", name)
+	for _, query := range queries {
+		// Grafana fills this in.
+		tree, err := parser.ParseExpr(strings.ReplaceAll(query, "$__rate_interval", "5m"))
+		if err != nil {
+			t.Errorf("%s: %v", query, err)
+			continue
+		}
+		var asked, written []string
+		parser.Inspect(tree, func(n parser.Node, _ []parser.Node) error {
+			switch n := n.(type) {
+			case *parser.VectorSelector:
+				name := strings.TrimSuffix(n.Name, "_bucket")
+				if _, ok := labels[name]; !ok {
+					t.Errorf("%s: there is no metric %s", query, n.Name)
+				}
+				written = append(written, labels[name]...)
+				for _, m := range n.LabelMatchers {
+					if m.Name != "__name__" {
+						asked = append(asked, m.Name)
+					}
+				}
+			case *parser.AggregateExpr:
+				asked = append(asked, n.Grouping...)
+			}
+			return nil
+		})
+		for _, name := range asked {
+			if name != "le" && !slices.Contains(written, name) {
+				t.Errorf("%s: no metric in it has the label %s, they have %v", query, name, written)
+			}
 		}
 	}
 }
 
-// The notes say what is missing, what was given twice and what changes nothing.
+// queries are all that the chart's dashboards and alerts ask.
+func queries(t *testing.T) []string {
+	t.Helper()
+	var out []string
+	for _, o := range render(t, "karpenter", "--set", "prometheusRule.enabled=true,dashboards.enabled=true") {
+		switch o.GetKind() {
+		case "PrometheusRule":
+			groups, _, err := unstructured.NestedSlice(o.Object, "spec", "groups")
+			if err != nil {
+				t.Fatal(err)
+			}
+			out = append(out, expressions(groups)...)
+		case "ConfigMap":
+			data, _, _ := unstructured.NestedStringMap(o.Object, "data")
+			for name, text := range data {
+				var board any
+				if !strings.HasSuffix(name, ".json") {
+					continue
+				}
+				if err := json.Unmarshal([]byte(text), &board); err != nil {
+					t.Fatalf("%s: %v", name, err)
+				}
+				out = append(out, expressions(board)...)
+			}
+		}
+	}
+	return out
+}
+
+// expressions are the values of all keys called expr.
+func expressions(in any) []string {
+	var out []string
+	switch in := in.(type) {
+	case []any:
+		for _, v := range in {
+			out = append(out, expressions(v)...)
+		}
+	case map[string]any:
+		for k, v := range in {
+			if text, ok := v.(string); ok && k == "expr" {
+				out = append(out, text)
+			}
+			out = append(out, expressions(v)...)
+		}
+	}
+	return out
+}
+
+// The notes say what is missing and what changes nothing.
 func TestNotes(t *testing.T) {
 	notes := func(args ...string) string {
 		out, errs, err := helm(t, append([]string{"install", "karpenter", "karpenter", "--dry-run=client", "--namespace", "karpenter"}, args...)...)
@@ -519,16 +599,28 @@ func TestNotes(t *testing.T) {
 	if text := notes(); !strings.Contains(text, "THE CLUSTER HAS NO NAME") {
 		t.Errorf("nothing is said of the missing name:\n%s", text)
 	}
-	text := notes("--set", "settings.clusterName=new,settings.aws.clusterName=old,settings.aws.tags.a=b")
-	for _, want := range []string{`as "new" and as "old"`, `"new" is used`, "change nothing here: settings.aws.tags"} {
-		if !strings.Contains(text, want) {
-			t.Errorf("no %q in\n%s", want, text)
+	for _, name := range charts.WithoutEffect() {
+		value, known := map[string]string{
+			"settings.aws.tags": "{}", "settings.aws.nodeNameConvention": "ip-name", "webhook.logLevel": "error",
+			"settings.assumeRoleARN": "arn", "settings.aws.assumeRoleARN": "arn",
+		}[name]
+		switch {
+		case known:
+		case strings.HasSuffix(name, "Interval") || strings.HasSuffix(name, "Duration"):
+			value = "1m"
+		default:
+			value = "true"
+		}
+		set := "--set-json=" + name + "=" + value
+		if value != "true" && value != "{}" {
+			set = "--set-string=" + name + "=" + value
+		}
+		short := strings.TrimSuffix(name, ".nodeClassCEL")
+		if text := notes(set, "--set", "clusterName=c"); !strings.Contains(text, "change nothing here: "+short) || strings.Contains(text, "NO NAME") {
+			t.Errorf("the notes do not say that %s changes nothing, or say that the name is missing:\n%s", name, text)
 		}
 	}
-	if strings.Contains(text, "NO NAME") {
-		t.Errorf("the name was given:\n%s", text)
-	}
-	if plain := notes("--set", "settings.clusterName=c"); strings.Contains(plain, "change nothing") || strings.Contains(plain, "given twice") {
+	if plain := notes("--set", "settings.clusterName=c"); strings.Contains(plain, "change nothing") {
 		t.Errorf("nothing is wrong, but the notes say:\n%s", fmt.Sprint(plain))
 	}
 }

@@ -74,22 +74,41 @@ annotations:
 {{- $found }}
 {{- end }}
 
-{{- /* Every setting that has several names, once: the new name before the old, the old before the oldest, then the default. */}}
+{{- /*
+A setting by its names and their values, newest first, then its default. Names that say different things are refused:
+which one the user meant is not ours to guess.
+*/}}
+{{- define "karpenter.setting" -}}
+{{- $name := "" }}
+{{- $found := "" }}
+{{- range $pair := .given }}
+{{- $value := include "karpenter.first" (list (index $pair 1)) }}
+{{- if and $value (not $name) }}
+{{- $name = index $pair 0 }}
+{{- $found = $value }}
+{{- else if and $value (ne $value $found) }}
+{{- fail (printf "%s=%s and %s=%s say different things about one setting: keep %s, remove %s" $name $found (index $pair 0) $value $name (index $pair 0)) }}
+{{- end }}
+{{- end }}
+{{- default .default $found }}
+{{- end }}
+
+{{- /* Every setting that has several names, once. Of the log's, those of the controller count before those of all. */}}
 {{- define "karpenter.settings" -}}
 {{- $v := .Values }}
 {{- $new := $v.settings | default dict }}
 {{- $old := $new.aws | default dict }}
 {{- $oldest := $v.aws | default dict }}
-clusterName: {{ include "karpenter.first" (list $new.clusterName $old.clusterName $v.clusterName) | quote }}
-clusterEndpoint: {{ include "karpenter.first" (list $new.clusterEndpoint $old.clusterEndpoint $v.clusterEndpoint) | quote }}
-clusterCABundle: {{ include "karpenter.first" (list $new.clusterCABundle $old.clusterCABundle) | quote }}
-defaultInstanceProfile: {{ include "karpenter.first" (list $old.defaultInstanceProfile $oldest.defaultInstanceProfile) | quote }}
-interruptionQueue: {{ include "karpenter.first" (list $new.interruptionQueue $old.interruptionQueueName) | quote }}
-isolatedVPC: {{ include "karpenter.first" (list $new.isolatedVPC $old.isolatedVPC "false") | quote }}
-vmMemoryOverheadPercent: {{ include "karpenter.first" (list $new.vmMemoryOverheadPercent $old.vmMemoryOverheadPercent "0.075") | quote }}
-reservedENIs: {{ include "karpenter.first" (list $new.reservedENIs $old.reservedENIs "0") | quote }}
-batchMaxDuration: {{ include "karpenter.first" (list $new.batchMaxDuration $v.controller.batchMaxDuration "10s") | quote }}
-batchIdleDuration: {{ include "karpenter.first" (list $new.batchIdleDuration $v.controller.batchIdleDuration "1s") | quote }}
+clusterName: {{ include "karpenter.setting" (dict "default" "" "given" (list (list "settings.clusterName" $new.clusterName) (list "settings.aws.clusterName" $old.clusterName) (list "clusterName" $v.clusterName))) | quote }}
+clusterEndpoint: {{ include "karpenter.setting" (dict "default" "" "given" (list (list "settings.clusterEndpoint" $new.clusterEndpoint) (list "settings.aws.clusterEndpoint" $old.clusterEndpoint) (list "clusterEndpoint" $v.clusterEndpoint))) | quote }}
+clusterCABundle: {{ include "karpenter.setting" (dict "default" "" "given" (list (list "settings.clusterCABundle" $new.clusterCABundle) (list "settings.aws.clusterCABundle" $old.clusterCABundle))) | quote }}
+defaultInstanceProfile: {{ include "karpenter.setting" (dict "default" "" "given" (list (list "settings.aws.defaultInstanceProfile" $old.defaultInstanceProfile) (list "aws.defaultInstanceProfile" $oldest.defaultInstanceProfile))) | quote }}
+interruptionQueue: {{ include "karpenter.setting" (dict "default" "" "given" (list (list "settings.interruptionQueue" $new.interruptionQueue) (list "settings.aws.interruptionQueueName" $old.interruptionQueueName))) | quote }}
+isolatedVPC: {{ include "karpenter.setting" (dict "default" "false" "given" (list (list "settings.isolatedVPC" $new.isolatedVPC) (list "settings.aws.isolatedVPC" $old.isolatedVPC))) | quote }}
+vmMemoryOverheadPercent: {{ include "karpenter.setting" (dict "default" "0.075" "given" (list (list "settings.vmMemoryOverheadPercent" $new.vmMemoryOverheadPercent) (list "settings.aws.vmMemoryOverheadPercent" $old.vmMemoryOverheadPercent))) | quote }}
+reservedENIs: {{ include "karpenter.setting" (dict "default" "0" "given" (list (list "settings.reservedENIs" $new.reservedENIs) (list "settings.aws.reservedENIs" $old.reservedENIs))) | quote }}
+batchMaxDuration: {{ include "karpenter.setting" (dict "default" "10s" "given" (list (list "settings.batchMaxDuration" $new.batchMaxDuration) (list "controller.batchMaxDuration" $v.controller.batchMaxDuration))) | quote }}
+batchIdleDuration: {{ include "karpenter.setting" (dict "default" "1s" "given" (list (list "settings.batchIdleDuration" $new.batchIdleDuration) (list "controller.batchIdleDuration" $v.controller.batchIdleDuration))) | quote }}
 logLevel: {{ include "karpenter.first" (list $v.controller.logLevel $v.logLevel "info") | quote }}
 logEncoding: {{ include "karpenter.first" (list $v.controller.logEncoding $v.logEncoding "console") | quote }}
 logOutputPaths: {{ include "karpenter.first" (list $v.logOutputPaths $v.controller.outputPaths "stdout") | quote }}
@@ -172,6 +191,10 @@ podAffinity:
 {{- range list "tags" "enablePodENI" "enableENILimitedPodDensity" "nodeNameConvention" "assumeRoleARN" "assumeRoleDuration" }}
 {{- if hasKey $old . }}{{ $set = append $set (printf "settings.aws.%s" .) }}{{ end }}
 {{- end }}
+{{- range list "drift" "driftEnabled" }}
+{{- if not (kindIs "invalid" (index ($new.featureGates | default dict) .)) }}{{ $set = append $set (printf "settings.featureGates.%s" .) }}{{ end }}
+{{- end }}
+{{- if (.Values.webhook | default dict).logLevel }}{{ $set = append $set "webhook.logLevel" }}{{ end }}
 {{- if .Values.awsFeatureGates }}{{ $set = append $set "awsFeatureGates" }}{{ end }}
 {{- join ", " $set }}
 {{- end }}
