@@ -155,7 +155,8 @@ func (v View) root() metav1.Condition {
 	var not []string
 	for _, part := range v.parts {
 		p := v.Get(part)
-		current := p.ObservedGeneration == v.object.GetGeneration()
+		// Earlier programs did not say which generation they judged.
+		current := p.ObservedGeneration == 0 || p.ObservedGeneration == v.object.GetGeneration()
 		switch {
 		case p.Status == metav1.ConditionTrue && current:
 			continue

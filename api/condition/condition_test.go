@@ -55,6 +55,16 @@ func TestRootFollowsItsParts(t *testing.T) {
 			},
 			status: metav1.ConditionUnknown, reason: condition.ReconcilingDependents, message: "A=True",
 		},
+		"Unsaid": {
+			why: "Karpenter's first releases did not say which generation they judged.",
+			do: func(v condition.View, m *metav1.ObjectMeta) {
+				m.Generation = 0
+				v.True("A", "", "", now)
+				m.Generation = 1
+				v.True("B", "", "", now)
+			},
+			status: metav1.ConditionTrue, reason: condition.Ready,
+		},
 		"OtherFalse": {
 			why: "A condition that is no part does not touch the root.",
 			do: func(v condition.View, _ *metav1.ObjectMeta) {
