@@ -52,6 +52,7 @@ import (
 	"github.com/tenon-sh/tenon/internal/journal"
 	"github.com/tenon-sh/tenon/internal/loop"
 	"github.com/tenon-sh/tenon/internal/metric"
+	"github.com/tenon-sh/tenon/internal/survey"
 	"github.com/tenon-sh/tenon/internal/web"
 )
 
@@ -61,7 +62,8 @@ type Config struct {
 	Driver     cloud.Driver
 	Provider   string // the driver's name, for metrics
 	Settings   Settings
-	Release    string // of the program, for what is kept of decisions
+	Release    string // of the program
+	Commit     string // it was built from
 	Log        logr.Logger
 	Now        clock.Now
 }
@@ -87,6 +89,9 @@ type parts struct {
 	metrics *metric.Set
 	enact   *enact.Enactor
 	journal *journal.Journal
+	pods    *survey.Pods
+
+	classKind bool // the API server has EC2NodeClasses
 }
 
 // New puts a controller together. It talks to the API server only to learn its kinds and version.
@@ -112,7 +117,7 @@ func New(ctx context.Context, c Config) (*App, error) {
 		sources = append(sources, cluster.Provisioners)
 	}
 	picture := cluster.New(c.Now, sources...)
-	p := &parts{Config: c, m: m, cluster: picture, metrics: metrics}
+	p := &parts{Config: c, m: m, cluster: picture, metrics: metrics, pods: survey.NewPods(metrics, c.Now)}
 	if p.journal, err = p.keepJournal(); err != nil {
 		return nil, err
 	}
@@ -129,6 +134,10 @@ func New(ctx context.Context, c Config) (*App, error) {
 	if err := loop.Index(ctx, m.GetFieldIndexer()); err != nil {
 		return nil, err
 	}
+	if p.classKind, err = served(m.GetRESTMapper(), schema.GroupKind{Group: awsv1.Group, Kind: "EC2NodeClass"}, "v1"); err != nil {
+		return nil, err
+	}
+	p.observe()
 	if err := p.controllers(provisioners); err != nil {
 		return nil, err
 	}
@@ -139,6 +148,9 @@ func New(ctx context.Context, c Config) (*App, error) {
 		return nil, err
 	}
 	if err := p.watch(provisioners); err != nil {
+		return nil, err
+	}
+	if err := p.observeConditions(ctx); err != nil {
 		return nil, err
 	}
 	return &App{Journal: p.journal, Cluster: picture, manager: m}, nil
@@ -209,7 +221,7 @@ func (p *parts) controllers(provisioners bool) error {
 	machines := terminate.NewMachines(p.cloud, p.Now)
 	buy := &provision.Controller{
 		Cluster: p.cluster, Enact: p.enact, Journal: p.journal, Metrics: p.metrics, Now: p.Now, Log: p.Log.WithName("controller.provisioner"),
-		Batch: provision.Batch{Idle: p.Settings.BatchIdle, Max: p.Settings.BatchMax}, Options: p.options(),
+		Batch: provision.Batch{Idle: p.Settings.BatchIdle, Max: p.Settings.BatchMax}, Options: p.options(), Verdicts: p.pods,
 	}
 	buy.Listen()
 	giveBack := &disrupt.Controller{
@@ -297,9 +309,6 @@ func (p *parts) watch(provisioners bool) error {
 		if err := p.cluster.Watch(ctx, plain, p.m.GetCache(), provisioners); err != nil {
 			return err
 		}
-		if p.cluster.Await(ctx) {
-			p.metrics.Put(metric.ClusterStateSynced, 1)
-		}
 		<-ctx.Done()
 		return nil
 	}))
@@ -346,7 +355,7 @@ func (p *parts) serve(registry *prometheus.Registry) error {
 		return err
 	}
 	mux.Handle("/", pages)
-	mux.Handle("/metrics", promhttp.HandlerFor(prometheus.Gatherers{registry, ctrlmetrics.Registry}, promhttp.HandlerOpts{}))
+	mux.Handle("/metrics", p.scrape(promhttp.HandlerFor(prometheus.Gatherers{registry, ctrlmetrics.Registry}, promhttp.HandlerOpts{})))
 	if p.Settings.Profiling {
 		mux.HandleFunc("/debug/pprof/", pprof.Index)
 		mux.HandleFunc("/debug/pprof/cmdline", pprof.Cmdline)

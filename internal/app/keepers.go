@@ -28,12 +28,8 @@ type registrar interface{ Register(ctrl.Manager) error }
 // keepers are the reconcilers that keep what there is: status, hashes, ends.
 func (p *parts) keepers(provisioners bool) ([]registrar, error) {
 	c := p.m.GetClient()
-	classes, err := served(p.m.GetRESTMapper(), schema.GroupKind{Group: awsv1.Group, Kind: "EC2NodeClass"}, "v1")
-	if err != nil {
-		return nil, err
-	}
-	pools := &pool.NodePools{Client: c, Cluster: p.cluster, Classes: p.classes(classes), Metrics: p.metrics, Now: p.Now}
-	if classes {
+	pools := &pool.NodePools{Client: c, Cluster: p.cluster, Classes: p.classes, Now: p.Now}
+	if p.classKind {
 		pools.Kinds = append(pools.Kinds, &awsv1.EC2NodeClass{})
 	}
 	out := []registrar{
@@ -65,7 +61,7 @@ func (p *parts) keepers(provisioners bool) ([]registrar, error) {
 		found, err := d.Inspect(ctx, ref)
 		return class.Found(found), err
 	}}
-	if classes {
+	if p.classKind {
 		out = append(out, &class.NodeClasses{Client: c, Cloud: look, Events: p.events, Now: p.Now})
 	}
 	templates, err := served(p.m.GetRESTMapper(), schema.GroupKind{Group: awsv1.Group, Kind: "AWSNodeTemplate"}, "v1alpha1")
@@ -77,26 +73,24 @@ func (p *parts) keepers(provisioners bool) ([]registrar, error) {
 
 // classes says how the classes of pools stand: by their own word where their
 // kind has one, and else by whether the driver can make anything of them.
-func (p *parts) classes(served bool) pool.Classes {
-	return func(ctx context.Context, ref v1.NodeClassReference) (pool.Class, error) {
-		if served && ref.Group == awsv1.Group && ref.Kind == "EC2NodeClass" {
-			var o awsv1.EC2NodeClass
-			err := p.m.GetClient().Get(ctx, client.ObjectKey{Name: ref.Name}, &o)
-			if apierrors.IsNotFound(err) {
-				return pool.Class{Missing: true}, nil
-			}
-			return pool.ClassOf(&o, o.Status.Conditions), err
-		}
-		_, broken, known := p.cloud.Template(observe.TemplateOf(ref, nil))
-		switch e, coded := errors.AsType[*cloud.Error](broken); {
-		case !known:
-			return pool.Class{}, nil
-		case !coded || e.Code != cloud.NotReady:
-			return pool.Class{Ready: "True"}, nil
-		case e.Reason == v1.ReasonNodeClassNotFound:
+func (p *parts) classes(ctx context.Context, ref v1.NodeClassReference) (pool.Class, error) {
+	if p.classKind && ref.Group == awsv1.Group && ref.Kind == "EC2NodeClass" {
+		var o awsv1.EC2NodeClass
+		err := p.m.GetClient().Get(ctx, client.ObjectKey{Name: ref.Name}, &o)
+		if apierrors.IsNotFound(err) {
 			return pool.Class{Missing: true}, nil
-		default:
-			return pool.Class{Ready: "False", Reason: e.Reason, Message: e.Error()}, nil
 		}
+		return pool.ClassOf(&o, o.Status.Conditions), err
+	}
+	_, broken, known := p.cloud.Template(observe.TemplateOf(ref, nil))
+	switch e, coded := errors.AsType[*cloud.Error](broken); {
+	case !known:
+		return pool.Class{}, nil
+	case !coded || e.Code != cloud.NotReady:
+		return pool.Class{Ready: "True"}, nil
+	case e.Reason == v1.ReasonNodeClassNotFound:
+		return pool.Class{Missing: true}, nil
+	default:
+		return pool.Class{Ready: "False", Reason: e.Reason, Message: e.Error()}, nil
 	}
 }

@@ -17,6 +17,7 @@ type Settings struct {
 	QPS               float32
 	Burst             int
 	Profiling         bool
+	Unobserved        bool // no metrics of single objects
 	Warmup            bool // followers read the cluster before they lead
 	LeaderElection    bool
 	LeaseName         string

@@ -198,6 +198,10 @@ func (c *Cloud) Launch(ctx context.Context, orders []Order) []Outcome {
 		if len(out[i].Machines) == 0 && out[i].Err == nil {
 			out[i].Err = ctx.Err() // never sent
 		}
+		c.cfg.Metrics.Observe(metric.BatchSize, float64(orders[i].Count), "create_fleet")
+		if missing := orders[i].Count - len(out[i].Machines); out[i].Err != nil && missing > 0 {
+			c.cfg.Metrics.Add(metric.LaunchFailures, float64(missing))
+		}
 	}
 	c.soldOut(ctx, orders, out)
 	return out
@@ -221,6 +225,7 @@ func (c *Cloud) soldOut(ctx context.Context, orders []Order, out []Outcome) {
 // Terminate ends machines; nil means gone or going.
 func (c *Cloud) Terminate(ctx context.Context, ids ...MachineID) []error {
 	errs := make([]error, len(ids))
+	c.cfg.Metrics.Observe(metric.BatchSize, float64(len(ids)), "terminate_instances")
 	err := c.call(ctx, methodTerminate, func() error {
 		var last error
 		for i, err := range c.cfg.Driver.Terminate(ctx, ids) {
@@ -237,6 +242,11 @@ func (c *Cloud) Terminate(ctx context.Context, ids ...MachineID) []error {
 	if err != nil && ctx.Err() != nil {
 		for i := range errs {
 			errs[i] = errors.Join(errs[i], ctx.Err())
+		}
+	}
+	for _, err := range errs {
+		if err != nil {
+			c.cfg.Metrics.Add(metric.TerminationFailures, 1)
 		}
 	}
 	return errs

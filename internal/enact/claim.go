@@ -243,6 +243,9 @@ func (e *Enactor) Release(ctx context.Context, c *v1.NodeClaim, reason string) e
 	}
 	e.Cluster.Deleting(c)
 	e.Metrics.Add(metric.ClaimsDisrupted, 1, reason, poolLabel(c.Labels), c.Labels[v1.LabelCapacityType], "", "graceful")
+	if at := e.Cluster.Recent(time.Second).Place(c.Status.NodeName); c.Status.NodeName != "" && at != nil {
+		e.Metrics.Add(metric.PodsDisruptionInitiated, float64(len(at.Pods)), reason, poolLabel(c.Labels), c.Labels[v1.LabelCapacityType], "", "graceful")
+	}
 	e.Log.Info("deleted nodeclaim", "NodeClaim", c.Name, "reason", reason)
 	return nil
 }

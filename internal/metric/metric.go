@@ -8,7 +8,6 @@ package metric
 
 import (
 	"fmt"
-	"maps"
 	"slices"
 	"strings"
 	"sync"
@@ -81,14 +80,6 @@ func (s *Set) Replace(name string, samples []Sample) {
 	}
 }
 
-// Forget ends all series of a metric with these values of labels, for example
-// those of a pool that is gone.
-func (s *Set) Forget(name string, labels map[string]string) {
-	if s != nil {
-		s.metric(name).forget(labels)
-	}
-}
-
 // Labels are the names of a metric's labels, in the order of the table.
 func (s *Set) Labels(name string) []string {
 	if s == nil {
@@ -125,10 +116,9 @@ type series struct {
 	counters  *prometheus.CounterVec
 	gauges    *prometheus.GaugeVec
 	observers prometheus.ObserverVec
-	erase     func(prometheus.Labels) int
 
 	mu      sync.Mutex
-	known   map[string][]string // label values in use, by their join
+	known   map[string]bool     // label values in use, by their join
 	current []prometheus.Metric // of a per-object metric
 }
 
@@ -136,24 +126,24 @@ func newSeries(m Metric) *series {
 	if m.Max == 0 {
 		m.Max = MaxSeries
 	}
-	c := &series{Metric: m, known: map[string][]string{}}
+	c := &series{Metric: m, known: map[string]bool{}}
 	opts := prometheus.Opts{Name: m.Name, Help: m.Help}
 	switch {
 	case m.PerObject:
 		c.collector = snapshot{c, prometheus.NewDesc(m.Name, m.Help, m.Labels, nil)}
 	case m.Kind == Counter:
 		c.counters = prometheus.NewCounterVec(prometheus.CounterOpts(opts), m.Labels)
-		c.collector, c.erase = c.counters, c.counters.DeletePartialMatch
+		c.collector = c.counters
 	case m.Kind == Gauge:
 		c.gauges = prometheus.NewGaugeVec(prometheus.GaugeOpts(opts), m.Labels)
-		c.collector, c.erase = c.gauges, c.gauges.DeletePartialMatch
+		c.collector = c.gauges
 	case m.Kind == Histogram:
 		v := prometheus.NewHistogramVec(prometheus.HistogramOpts{Name: m.Name, Help: m.Help, Buckets: m.Buckets}, m.Labels)
-		c.collector, c.observers, c.erase = v, v, v.DeletePartialMatch
+		c.collector, c.observers = v, v
 	default:
 		quantiles := map[float64]float64{0: 0.01, 0.5: 0.01, 0.9: 0.01, 0.99: 0.01, 1: 0.01}
 		v := prometheus.NewSummaryVec(prometheus.SummaryOpts{Name: m.Name, Help: m.Help, Objectives: quantiles}, m.Labels)
-		c.collector, c.observers, c.erase = v, v, v.DeletePartialMatch
+		c.collector, c.observers = v, v
 	}
 	return c
 }
@@ -165,10 +155,10 @@ func (c *series) admit(labels []string) bool {
 	}
 	key := strings.Join(labels, "\xff")
 	c.mu.Lock()
-	_, known := c.known[key]
+	known := c.known[key]
 	full := !known && len(c.known) >= c.Max
 	if !known && !full {
-		c.known[key] = slices.Clone(labels)
+		c.known[key] = true
 	}
 	c.mu.Unlock()
 	if full {
@@ -188,23 +178,6 @@ func (c *series) seed(labels []string) {
 	default:
 		c.observers.WithLabelValues(labels...)
 	}
-}
-
-func (c *series) forget(labels map[string]string) {
-	if c.PerObject {
-		panic(c.Name + " has series for single objects: use Replace")
-	}
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.erase(labels)
-	maps.DeleteFunc(c.known, func(_ string, values []string) bool {
-		for name, value := range labels {
-			if i := slices.Index(c.Metric.Labels, name); i < 0 || values[i] != value {
-				return false
-			}
-		}
-		return true
-	})
 }
 
 func (c *series) replace(samples []Sample) {

@@ -106,11 +106,6 @@ func TestSeriesComeAndGo(t *testing.T) {
 	want(t, "What is known beforehand is there before it happens, so that a rate can be taken.",
 		scrape(t, reg, metric.DisruptionTimeouts), `{consolidation_type="multi"} 0`, `{consolidation_type="single"} 0`)
 
-	set.Put(metric.PoolsCost, 1.5, "web")
-	set.Put(metric.PoolsCost, 2.5, "batch")
-	set.Forget(metric.PoolsCost, map[string]string{"nodepool": "web"})
-	want(t, "A pool that is gone leaves no series.", scrape(t, reg, metric.PoolsCost), `{nodepool="batch"} 2.5`)
-
 	set.Replace(metric.PodsUnboundTime, []metric.Sample{{[]string{"a", "ns"}, 1}, {[]string{"b", "ns"}, 2}})
 	set.Replace(metric.PodsUnboundTime, []metric.Sample{{[]string{"b", "ns"}, 3}})
 	want(t, "Replacing ends the series of pods that are gone.", scrape(t, reg, metric.PodsUnboundTime), `{name="b",namespace="ns"} 3`)
@@ -127,18 +122,14 @@ func TestSeriesAreBounded(t *testing.T) {
 	}
 	want(t, "What had no room is counted.", scrape(t, reg, metric.DroppedSeries), `{metric="`+metric.NodesDrained+`"} 7`)
 
-	set.Forget(metric.NodesDrained, map[string]string{"nodepool": "pool-1"})
-	set.Add(metric.NodesDrained, 1, "new")
-	want(t, "A series that ends makes room.", scrape(t, reg, metric.DroppedSeries), `{metric="`+metric.NodesDrained+`"} 7`)
 }
 
 func TestNilCountsNothing(t *testing.T) {
 	var set *metric.Set
 	set.Add(metric.NodesDrained, 1, "web")
-	set.Put(metric.PoolsCost, 1, "web")
+	set.Put(metric.DisruptionEligibleNodes, 1, "empty")
 	set.Observe(metric.PodsBoundDuration, 1)
 	set.Replace(metric.PodsState, nil)
-	set.Forget(metric.PoolsCost, nil)
 	if set.Labels(metric.PodsState) != nil {
 		t.Error("a nil set has labels")
 	}
@@ -151,7 +142,6 @@ func TestABugPanics(t *testing.T) {
 		"WrongNumber":       func() { set.Add(metric.NodesDrained, 1) },
 		"PutPerObject":      func() { set.Put(metric.PodsState, 1) },
 		"ReplaceOther":      func() { set.Replace(metric.NodesDrained, nil) },
-		"ForgetPerObject":   func() { set.Forget(metric.PodsState, nil) },
 		"ReplaceWithoutAll": func() { set.Replace(metric.PodsUnboundTime, []metric.Sample{{[]string{"a"}, 1}}) },
 	}
 	for name, bug := range tests {

@@ -91,6 +91,9 @@ const (
 	UserDataBytes         = "karpenter_ec2nodeclasses_userdata_bytes"
 
 	DroppedSeries = "tenon_metrics_dropped_series_total"
+
+	ShadowNodes = "tenon_shadow_nodes"
+	ShadowPrice = "tenon_shadow_hourly_price"
 )
 
 // A ConditionMetric is one of the metrics that every kind with status
@@ -125,7 +128,9 @@ func process() []Metric {
 		{Name: ClusterStateNodes, Kind: Gauge, Stage: Stable, Help: "Nodes in the picture of the cluster.", Seeds: once()},
 		{Name: ClusterStateSynced, Kind: Gauge, Stage: Stable, Help: "1 when the picture of the cluster is complete, else 0; nothing is decided on an incomplete one.", Seeds: once()},
 		{Name: ClusterStateUnsynced, Kind: Gauge, Stage: Stable, Help: "How long the picture of the cluster has been incomplete.", Seeds: once()},
-		{Name: ClusterUtilization, Kind: Gauge, Stage: Alpha, Help: "Share of the allocatable amount that pods request, in percent.", Labels: []string{"resource_type"}},
+		{Name: ShadowNodes, Kind: Gauge, Stage: Alpha, Help: "In shadow mode, nodes of pools: of side cluster those there are, of side anew those that would be bought for all of their pods if there were none.", Labels: []string{"side"}},
+		{Name: ShadowPrice, Kind: Gauge, Stage: Alpha, Help: "In shadow mode, what these nodes cost an hour.", Labels: []string{"side"}},
+		{Name: ClusterUtilization, Kind: Gauge, Stage: Alpha, Help: "Share of the allocatable amount that pods request, in percent.", Labels: []string{"resource_type"}, PerObject: true, Max: MaxSeries},
 	}
 }
 
@@ -169,12 +174,12 @@ func nodes(nodeLabels []string) []Metric {
 
 func pools() []Metric {
 	return []Metric{
-		{Name: PoolsLimit, Kind: Gauge, Stage: Alpha, Help: "What the pool may use at most.", Labels: []string{"resource_type", "nodepool"}},
-		{Name: PoolsUsage, Kind: Gauge, Stage: Alpha, Help: "What the pool uses.", Labels: []string{"resource_type", "nodepool"}},
-		{Name: PoolsCost, Kind: Gauge, Stage: Alpha, Help: "What the nodes of the pool cost, in dollars per hour, as far as prices are known.", Labels: []string{"nodepool"}},
+		{Name: PoolsLimit, Kind: Gauge, Stage: Alpha, Help: "What the pool may use at most.", Labels: []string{"resource_type", "nodepool"}, PerObject: true, Max: manySeries},
+		{Name: PoolsUsage, Kind: Gauge, Stage: Alpha, Help: "What the pool uses.", Labels: []string{"resource_type", "nodepool"}, PerObject: true, Max: manySeries},
+		{Name: PoolsCost, Kind: Gauge, Stage: Alpha, Help: "What the nodes of the pool cost, in dollars per hour, as far as prices are known.", Labels: []string{"nodepool"}, PerObject: true, Max: manySeries},
 		{Name: PoolsCostErrors, Kind: Counter, Stage: Alpha, Help: "Nodes met whose price was not known.", Labels: []string{"nodepool"}},
-		{Name: PoolsAllowedDisruptions, Kind: Gauge, Stage: Alpha, Help: "Nodes of the pool that budgets allow to be disrupted now.", Labels: []string{"nodepool", "reason"}},
-		{Name: PoolsConsumingBudgets, Kind: Gauge, Stage: Alpha, Help: "Nodes of the pool that count against its budgets now.", Labels: []string{"nodepool", "reason"}},
+		{Name: PoolsAllowedDisruptions, Kind: Gauge, Stage: Alpha, Help: "Nodes of the pool that budgets allow to be disrupted now.", Labels: []string{"nodepool", "reason"}, PerObject: true, Max: manySeries},
+		{Name: PoolsConsumingBudgets, Kind: Gauge, Stage: Alpha, Help: "Nodes of the pool that count against its budgets now.", Labels: []string{"nodepool", "reason"}, PerObject: true, Max: manySeries},
 	}
 }
 
@@ -188,7 +193,7 @@ func pods() []Metric {
 	}
 	return []Metric{
 		{
-			Name: PodsState, Kind: Gauge, Stage: Beta, Help: "Always 1; the labels say where the pod is and how it is.", PerObject: true, Max: manySeries,
+			Name: PodsState, Kind: Gauge, Stage: Beta, Help: "Always 1 for a pod that is not done; the labels say where it is and how it is. Its owner is named if that is a DaemonSet.", PerObject: true, Max: manySeries,
 			Labels: []string{"name", "namespace", "owner", "node", "scheduled", "nodepool", "zone", "arch", "capacity_type", "instance_type", "phase", "ready", "managed"},
 		},
 		{Name: PodsStartupDuration, Kind: Summary, Stage: Stable, Help: "From the creation of a pod to its running."},
@@ -215,7 +220,7 @@ func scheduling() []Metric {
 		{Name: SchedulerUnfinished, Kind: Gauge, Stage: Alpha, Help: "How long a running decision has been going on.", Labels: []string{"controller", "scheduling_id"}},
 		{Name: SchedulerIgnoredPods, Kind: Gauge, Stage: Alpha, Help: "Pending pods that are not tenon's to find a place for.", Seeds: once()},
 		{Name: SchedulerUnschedulable, Kind: Gauge, Stage: Alpha, Help: "Pods refused by the last decision.", Labels: by},
-		{Name: SchedulerPendingByZone, Kind: Gauge, Stage: Alpha, Help: "Pending pods by the zone they are bound to, if any.", Labels: []string{"controller", "zone"}},
+		{Name: SchedulerPendingByZone, Kind: Gauge, Stage: Alpha, Help: "Pending pods by the zone they are bound to, if any.", Labels: []string{"controller", "zone"}, PerObject: true, Max: MaxSeries},
 	}
 }
 
@@ -246,14 +251,14 @@ func aws() []Metric {
 	const manyOffers = 50_000
 	offer := []string{"instance_type", "zone", "capacity_type"}
 	return []Metric{
-		{Name: TypeCPU, Kind: Gauge, Stage: Beta, Help: "Processors of the instance type.", Labels: []string{"instance_type"}, Max: manyOffers},
-		{Name: TypeMemory, Kind: Gauge, Stage: Beta, Help: "Memory of the instance type.", Labels: []string{"instance_type"}, Max: manyOffers},
-		{Name: OfferingAvailable, Kind: Gauge, Stage: Beta, Help: "1 when the offering is believed to be available, else 0.", Labels: offer, Max: manyOffers},
-		{Name: OfferingPrice, Kind: Gauge, Stage: Beta, Help: "Price of the offering, in dollars per hour.", Labels: offer, Max: manyOffers},
+		{Name: TypeCPU, Kind: Gauge, Stage: Beta, Help: "Processors of the instance type.", Labels: []string{"instance_type"}, PerObject: true, Max: manyOffers},
+		{Name: TypeMemory, Kind: Gauge, Stage: Beta, Help: "Memory of the instance type.", Labels: []string{"instance_type"}, PerObject: true, Max: manyOffers},
+		{Name: OfferingAvailable, Kind: Gauge, Stage: Beta, Help: "1 when the offering is believed to be available, else 0.", Labels: offer, PerObject: true, Max: manyOffers},
+		{Name: OfferingPrice, Kind: Gauge, Stage: Beta, Help: "Price of the offering, in dollars per hour.", Labels: offer, PerObject: true, Max: manyOffers},
 		{Name: LaunchFailures, Kind: Counter, Stage: Alpha, Help: "Machines asked for and not got."},
 		{Name: TerminationFailures, Kind: Counter, Stage: Alpha, Help: "Machines that could not be terminated."},
 		{Name: BatchTime, Kind: Histogram, Stage: Alpha, Help: "How long calls waited to be sent as one.", Labels: []string{"batcher"}, Buckets: durations()},
-		{Name: BatchSize, Kind: Histogram, Stage: Alpha, Help: "How many calls were sent as one.", Labels: []string{"batcher"}, Buckets: []float64{1, 2, 4, 5, 10, 15, 20, 25, 30, 40, 50, 75, 100, 125, 150, 200, 250, 350, 500, 750, 1000}},
+		{Name: BatchSize, Kind: Histogram, Stage: Alpha, Help: "How many machines were asked for, or ended, by one call.", Labels: []string{"batcher"}, Buckets: []float64{1, 2, 4, 5, 10, 15, 20, 25, 30, 40, 50, 75, 100, 125, 150, 200, 250, 350, 500, 750, 1000}},
 		{Name: InterruptionReceived, Kind: Counter, Stage: Stable, Help: "Notices received, by what they announce.", Labels: []string{"message_type"}},
 		{Name: InterruptionDeleted, Kind: Counter, Stage: Stable, Help: "Notices handled and taken off the queue."},
 		{Name: InterruptionUnhealthy, Kind: Counter, Stage: Alpha, Help: "Instances whose status checks failed."},

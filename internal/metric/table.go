@@ -36,8 +36,8 @@ type Metric struct {
 	Stage   Stage
 	Buckets []float64  // of a histogram
 	Seeds   [][]string // label values that exist from the start, with value 0
-	// PerObject marks a gauge with series for single nodes or pods. It is
-	// written as a whole, with Replace, so that no series outlives its object.
+	// PerObject marks a gauge with series for single objects, such as nodes or
+	// pods. It is written as a whole, with Replace, so that no series outlives its object.
 	PerObject bool
 	// Max is how many series there may be at once; 0 is MaxSeries.
 	Max int

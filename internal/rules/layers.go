@@ -109,6 +109,12 @@ func layers() []layer {
 			why: "the playground runs Kubernetes and simulated machines; the product it runs as a child process",
 		},
 		{at: "internal/webhook", own: list("api/... internal/clock"), libs: list(kube), why: "the webhook judges one object at a time and knows nothing of the cluster"},
+		{
+			at:   "internal/survey",
+			own:  list("api/... engine/... internal/cluster " + meter),
+			libs: list(kubeTypes),
+			why:  "a survey turns what is seen into numbers and asks nobody",
+		},
 		{at: "internal/journal", own: list("engine/... " + meter), not: list("engine/enginetest"), why: "the journal keeps worlds and plans and does not act on them"},
 		{at: "internal/loop", own: list(world + " engine/plan api/... " + meter), libs: list(kube + " " + prometheus), why: "loop is what every reconciler shares and none in particular"},
 		{

@@ -65,6 +65,17 @@ func Next(w *world.World, p plan.Plan, marked map[string]time.Time, now time.Tim
 	return steps, wait
 }
 
+// eligible counts the machines that run nothing and might be given back.
+func eligible(w *world.World) int {
+	n := 0
+	for _, p := range w.Places() {
+		if p.Node != nil && p.Claim != nil && p.Claim.Initialized && !p.Deleting() && disrupt.IsEmpty(p) {
+			n++
+		}
+	}
+	return n
+}
+
 func isMarked(p *world.Place) bool {
 	return p != nil && p.Node != nil && slices.ContainsFunc(p.Node.Taints, func(t world.Taint) bool {
 		return t.Key == v1.TaintDisrupted && t.Effect == world.NoSchedule

@@ -116,15 +116,11 @@ func (c *Controller) pass(ctx context.Context) time.Duration {
 	c.note(w, now)
 	c.tell(ctx, w)
 	steps, wait := Next(w, p, c.marked, now)
-	for _, s := range steps {
-		if err := c.take(ctx, s); err != nil {
-			if ctx.Err() == nil {
-				c.Log.Error(err, "give back", "step", s.Kind, "NodeClaim", s.Claim)
-			}
-			wait = soonest(wait, failed)
-			continue
-		}
+	if len(steps) > 0 {
 		wait = soonest(wait, hold)
+	}
+	if err := loop.Each(steps, func(_ int, s Step) error { return c.try(ctx, s) }); err != nil {
+		wait = soonest(wait, failed)
 	}
 	if p.Again > 0 {
 		wait = soonest(wait, max(time.Unix(p.Again, 0).Sub(now), pace))
@@ -167,10 +163,21 @@ func (c *Controller) decide(w *world.World) (p plan.Plan, ok bool) {
 	start := c.Now()
 	p = disrupt.Decide(w, o)
 	c.Metrics.Observe(metric.DisruptionEvaluation, c.Now.Since(start).Seconds(), "empty", "")
+	c.Metrics.Put(metric.DisruptionEligibleNodes, float64(eligible(w)), "empty")
 	if len(p.Back) > 0 {
 		c.Journal.Add(journal.Entry{Kind: journal.GiveBack, World: w, Options: journal.Options{Disrupt: o}, Plan: p})
 	}
 	return p, true
+}
+
+// try takes one step, and says if it cannot.
+func (c *Controller) try(ctx context.Context, s Step) error {
+	err := c.take(ctx, s)
+	if err != nil && ctx.Err() == nil {
+		c.Log.Error(err, "give back", "step", s.Kind, "NodeClaim", s.Claim)
+		c.Metrics.Add(metric.DisruptionQueueFailures, 1, "delete", strings.ToLower(s.Reason), "")
+	}
+	return err
 }
 
 // take takes one step.
@@ -187,6 +194,7 @@ func (c *Controller) take(ctx context.Context, s Step) error {
 		}
 		c.Events.Normal(claim, "DisruptionTerminating", "Disrupting NodeClaim: %s", s.Reason)
 		c.Metrics.Add(metric.DisruptionDecisions, 1, "delete", strings.ToLower(s.Reason), "")
+		c.Metrics.Add(metric.DisruptionDecisionsByPool, 1, "delete", strings.ToLower(s.Reason), "", loop.PoolName(claim.Labels))
 		if s.Reason == disrupt.Empty {
 			c.Log.Info(fmt.Sprintf("Triggering termination after %s for empty node", c.patience(claim)), "node", s.Node)
 		}
@@ -201,6 +209,7 @@ func (c *Controller) take(ctx context.Context, s Step) error {
 		_, err = c.Enact.Taint(ctx, node)
 	} else {
 		err = c.Enact.Untaint(ctx, node)
+		c.Metrics.Add(metric.DisruptionFailedValidations, 1, "")
 	}
 	if err == nil {
 		err = c.say(ctx, claim, s.Reason)

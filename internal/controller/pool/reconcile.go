@@ -17,12 +17,10 @@ import (
 
 	v1 "github.com/tenon-sh/tenon/api/karpenter/v1"
 	"github.com/tenon-sh/tenon/api/karpenter/v1alpha5"
-	"github.com/tenon-sh/tenon/engine/amount"
 	"github.com/tenon-sh/tenon/engine/world"
 	"github.com/tenon-sh/tenon/internal/clock"
 	"github.com/tenon-sh/tenon/internal/cluster"
 	"github.com/tenon-sh/tenon/internal/loop"
-	"github.com/tenon-sh/tenon/internal/metric"
 )
 
 const (
@@ -53,9 +51,8 @@ type NodePools struct {
 	Cluster *cluster.Cluster
 	Classes Classes
 	// Kinds are the kinds of class that the API server has: a pool is looked at again when its class changes.
-	Kinds   []client.Object
-	Metrics *metric.Set
-	Now     clock.Now
+	Kinds []client.Object
+	Now   clock.Now
 
 	began time.Time
 
@@ -168,9 +165,6 @@ func (r *NodePools) judge(_ context.Context, o client.Object) []reconcile.Reques
 func (r *NodePools) Reconcile(ctx context.Context, req reconcile.Request) (reconcile.Result, error) {
 	p := &v1.NodePool{}
 	if err := r.Client.Get(ctx, req.NamespacedName, p); err != nil {
-		if client.IgnoreNotFound(err) == nil {
-			r.forget(req.Name)
-		}
 		return loop.Result(0, err)
 	}
 	if p.DeletionTimestamp != nil {
@@ -192,7 +186,6 @@ func (r *NodePools) Reconcile(ctx context.Context, req reconcile.Request) (recon
 	if err != nil {
 		return loop.Result(0, err)
 	}
-	r.measure(next, seen.Used)
 	if !next.Conditions().Is(v1.ConditionNodeClassReady) {
 		return reconcile.Result{RequeueAfter: unready}, nil
 	}
@@ -270,33 +263,10 @@ func (r *NodePools) rehash(ctx context.Context, p *v1.NodePool) error {
 	return nil
 }
 
-func (r *NodePools) measure(p *v1.NodePool, used amount.List) {
-	for name, q := range p.Spec.Limits {
-		r.Metrics.Put(metric.PoolsLimit, q.AsApproximateFloat64(), metricResource(string(name)), p.Name)
-	}
-	for _, e := range used {
-		r.Metrics.Put(metric.PoolsUsage, float64(e.Value)/amount.Unit, metricResource(e.Name), p.Name)
-	}
-}
-
-func metricResource(name string) string {
-	if name == amount.Ephemeral {
-		return "ephemeral_storage"
-	}
-	return name
-}
-
-func (r *NodePools) forget(name string) {
-	for _, m := range []string{metric.PoolsLimit, metric.PoolsUsage} {
-		r.Metrics.Forget(m, map[string]string{"nodepool": name})
-	}
-}
-
 // Provisioners keeps the status of Provisioners.
 type Provisioners struct {
 	Client  client.Client
 	Cluster *cluster.Cluster
-	Metrics *metric.Set
 	Now     clock.Now
 }
 

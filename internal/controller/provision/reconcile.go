@@ -117,7 +117,9 @@ func (c *Controller) pass(ctx context.Context) time.Duration {
 		return 0
 	}
 	start := c.Now()
+	c.Metrics.Put(metric.SchedulerQueueDepth, float64(len(w.Waiting())), Name, "")
 	p := c.decide(w)
+	c.Metrics.Put(metric.SchedulerQueueDepth, 0, Name, "")
 	c.Metrics.Observe(metric.SchedulingDuration, c.Now.Since(start).Seconds(), Name)
 	c.Verdicts.Decided(p)
 	c.count(p)

@@ -1,0 +1,140 @@
+package app
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"net/http"
+	"runtime"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/meta"
+	kube "k8s.io/apimachinery/pkg/runtime"
+	toolscache "k8s.io/client-go/tools/cache"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	awsv1 "github.com/tenon-sh/tenon/api/aws/v1"
+	v1 "github.com/tenon-sh/tenon/api/karpenter/v1"
+	"github.com/tenon-sh/tenon/internal/cluster"
+	"github.com/tenon-sh/tenon/internal/controller/pool"
+	"github.com/tenon-sh/tenon/internal/metric"
+	"github.com/tenon-sh/tenon/internal/survey"
+)
+
+// leads reports whether this process does the work. What happens is counted by
+// the one that does, so that sums over replicas are right.
+func (p *parts) leads() bool {
+	select {
+	case <-p.m.Elected():
+		return true
+	default:
+		return false
+	}
+}
+
+// observe has what happens to pods counted. It must be called before the picture's sources start.
+func (p *parts) observe() {
+	p.metrics.Put(metric.BuildInfo, 1, p.Release, runtime.Version(), runtime.GOARCH, p.Commit)
+	if p.Settings.Unobserved {
+		return
+	}
+	p.cluster.Listen(func(c cluster.Change) {
+		if p.leads() {
+			p.pods.Heard(c)
+		}
+	})
+}
+
+// observeConditions has changes of conditions counted.
+func (p *parts) observeConditions(ctx context.Context) error {
+	if p.Settings.Unobserved {
+		return nil
+	}
+	for _, o := range p.conditioned() {
+		informer, err := p.m.GetCache().GetInformer(ctx, o)
+		if err != nil {
+			return fmt.Errorf("watch conditions of %T: %w", o, err)
+		}
+		_, err = informer.AddEventHandler(toolscache.ResourceEventHandlerFuncs{
+			UpdateFunc: func(before, after any) {
+				was, _ := survey.ObjectOf(before)
+				if is, ok := survey.ObjectOf(after); ok && p.leads() {
+					survey.Moved(p.metrics, was, is)
+				}
+			},
+			DeleteFunc: func(last any) {
+				if gone, ok := last.(toolscache.DeletedFinalStateUnknown); ok {
+					last = gone.Obj
+				}
+				if o, ok := survey.ObjectOf(last); ok && p.leads() {
+					survey.Gone(p.metrics, o, p.Now())
+				}
+			},
+		})
+		if err != nil {
+			return fmt.Errorf("watch conditions of %T: %w", o, err)
+		}
+	}
+	return nil
+}
+
+// conditioned are the kinds with metrics of their conditions that the API server has.
+func (p *parts) conditioned() []client.Object {
+	out := []client.Object{&v1.NodeClaim{}, &v1.NodePool{}, &corev1.Node{}}
+	if p.classKind {
+		out = append(out, &awsv1.EC2NodeClass{})
+	}
+	return out
+}
+
+// scrape has gauges made of what there is now before they are read.
+func (p *parts) scrape(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		p.measure(r.Context())
+		next.ServeHTTP(w, r)
+	})
+}
+
+func (p *parts) measure(ctx context.Context) {
+	synced, since := p.cluster.Synced()
+	if !synced {
+		p.metrics.Put(metric.ClusterStateUnsynced, p.Now.Since(since).Seconds())
+		return
+	}
+	p.metrics.Put(metric.ClusterStateSynced, 1)
+	p.metrics.Put(metric.ClusterStateUnsynced, 0)
+	w := p.cluster.World()
+	p.metrics.Put(metric.ClusterStateNodes, float64(len(w.Places())))
+	if p.Settings.Unobserved {
+		return
+	}
+	samples := survey.Of(w, nodeLabels(), pool.Usage(w))
+	maps.Copy(samples, p.pods.Samples())
+	maps.Copy(samples, survey.Conditions(p.objects(ctx), p.Now()))
+	for _, names := range [][]string{survey.Names(), survey.PodNames(), survey.ConditionNames()} {
+		for _, name := range names {
+			p.metrics.Replace(name, samples[name])
+		}
+	}
+}
+
+// objects are all that have conditions.
+func (p *parts) objects(ctx context.Context) []survey.Object {
+	var out []survey.Object
+	lists := []client.ObjectList{&v1.NodeClaimList{}, &v1.NodePoolList{}, &corev1.NodeList{}}
+	if p.classKind {
+		lists = append(lists, &awsv1.EC2NodeClassList{})
+	}
+	for _, list := range lists {
+		if err := p.m.GetCache().List(ctx, list, client.UnsafeDisableDeepCopy); err != nil {
+			continue // the cache does not fail but while it starts or stops
+		}
+		_ = meta.EachListItem(list, func(item kube.Object) error {
+			if o, ok := survey.ObjectOf(item); ok {
+				out = append(out, o)
+			}
+			return nil
+		})
+	}
+	return out
+}

@@ -1,0 +1,133 @@
+package survey
+
+import (
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	awsv1 "github.com/tenon-sh/tenon/api/aws/v1"
+	v1 "github.com/tenon-sh/tenon/api/karpenter/v1"
+	"github.com/tenon-sh/tenon/internal/metric"
+)
+
+// Object is an object with conditions, as metrics see it.
+type Object struct {
+	Kind      string // as metrics name it: nodeclaim
+	Group     string
+	CamelKind string // as the API names it: NodeClaim
+	Namespace string
+	Name      string
+	UID       string
+	Deleted   time.Time // since when it is being deleted; zero: it is not
+	More      []string  // further labels of its kind: pool, class, whether it is initialized
+	// Conditions have the types, states, reasons and times that are shown.
+	Conditions []metav1.Condition
+}
+
+// ObjectOf reads an object that has metrics of its conditions; false for any other.
+func ObjectOf(o any) (Object, bool) {
+	switch o := o.(type) {
+	case *v1.NodeClaim:
+		class := ""
+		if o.Spec.NodeClassRef != nil {
+			class = o.Spec.NodeClassRef.Name
+		}
+		return objectOf(o, "nodeclaim", v1.Group, "NodeClaim", o.Status.Conditions, o.Labels[v1.LabelNodePool], class, text(o.Conditions().Is(v1.ConditionInitialized))), true
+	case *v1.NodePool:
+		return objectOf(o, "nodepool", v1.Group, "NodePool", o.Status.Conditions), true
+	case *awsv1.EC2NodeClass:
+		return objectOf(o, "ec2nodeclass", awsv1.Group, "EC2NodeClass", o.Status.Conditions), true
+	case *corev1.Node:
+		var list []metav1.Condition
+		for _, c := range o.Status.Conditions {
+			list = append(list, metav1.Condition{Type: string(c.Type), Status: metav1.ConditionStatus(c.Status), Reason: c.Reason, LastTransitionTime: c.LastTransitionTime})
+		}
+		return objectOf(o, "node", "", "Node", list, o.Labels[v1.LabelNodePool], o.Labels[v1.LabelNodeClass(awsv1.Group, "EC2NodeClass")], text(o.Labels[v1.LabelInitialized] == "true")), true
+	}
+	return Object{}, false
+}
+
+func objectOf(o metav1.Object, kind, group, camel string, conditions []metav1.Condition, more ...string) Object {
+	out := Object{
+		Kind: kind, Group: group, CamelKind: camel, Namespace: o.GetNamespace(), Name: o.GetName(), UID: string(o.GetUID()),
+		More: more, Conditions: conditions,
+	}
+	if t := o.GetDeletionTimestamp(); t != nil {
+		out.Deleted = t.Time
+	}
+	return out
+}
+
+// both calls f for the metric of the object's kind, and for the one that serves
+// all kinds, with the labels that each has at its end.
+func (o Object) both(m metric.ConditionMetric, f func(name string, tail []string)) {
+	f(m.Of(o.Kind), o.More)
+	f(m.Of(""), []string{o.Group, o.CamelKind})
+}
+
+// Conditions are how objects stand at now.
+func Conditions(objects []Object, now time.Time) Samples {
+	s := Samples{}
+	for _, o := range objects {
+		for _, c := range o.Conditions {
+			labels := []string{o.Namespace, o.Name, c.Type, string(c.Status), c.Reason}
+			o.both(metric.ConditionCount, func(name string, tail []string) { s.add(name, 1, with(labels, tail)...) })
+			o.both(metric.ConditionCurrent, func(name string, tail []string) {
+				s.add(name, now.Sub(c.LastTransitionTime.Time).Seconds(), with(labels, tail)...)
+			})
+		}
+		if !o.Deleted.IsZero() {
+			o.both(metric.TerminationCurrent, func(name string, tail []string) {
+				s.add(name, now.Sub(o.Deleted).Seconds(), with([]string{o.Namespace, o.Name}, tail)...)
+			})
+		}
+	}
+	return s
+}
+
+// ConditionNames are the metrics that Conditions gives.
+func ConditionNames() []string {
+	var out []string
+	for _, kind := range append(metric.ConditionKinds(), "") {
+		out = append(out, metric.ConditionCount.Of(kind), metric.ConditionCurrent.Of(kind), metric.TerminationCurrent.Of(kind))
+	}
+	return out
+}
+
+// Moved counts what has changed between two looks at one object.
+func Moved(m *metric.Set, was, is Object) {
+	if was.UID != is.UID {
+		return
+	}
+	before := map[string]metav1.Condition{}
+	for _, c := range was.Conditions {
+		before[c.Type] = c
+	}
+	for _, c := range is.Conditions {
+		old, ok := before[c.Type]
+		if ok && old.Status == c.Status {
+			continue
+		}
+		is.both(metric.ConditionTransitions, func(name string, tail []string) {
+			m.Add(name, 1, with([]string{c.Type, string(c.Status), c.Reason}, tail)...)
+		})
+		if ok {
+			stayed := max(c.LastTransitionTime.Sub(old.LastTransitionTime.Time), 0).Seconds()
+			is.both(metric.ConditionTransitionDur, func(name string, tail []string) {
+				m.Observe(name, stayed, with([]string{old.Type, string(old.Status)}, tail)...)
+			})
+		}
+	}
+}
+
+// Gone counts the end of an object.
+func Gone(m *metric.Set, o Object, now time.Time) {
+	if o.Deleted.IsZero() {
+		return
+	}
+	took := max(now.Sub(o.Deleted), 0).Seconds()
+	o.both(metric.TerminationDuration, func(name string, tail []string) { m.Observe(name, took, tail...) })
+}
+
+func with(labels, tail []string) []string { return append(labels[:len(labels):len(labels)], tail...) }
