@@ -42,9 +42,8 @@ func (e *Enactor) Joined(ctx context.Context, claim, node string) {
 		return
 	}
 	var due []promise
-	w := e.Cluster.World()
-	for _, k := range e.Targets.podsOf(claim) {
-		if pod := w.Pod(k); pod != nil && free(pod, node) {
+	for _, pod := range promisable(e.Cluster.World(), e.Targets.podsOf(claim), node) {
+		if pod.Nominated != node {
 			due = append(due, promise{pod, node})
 		}
 	}
@@ -61,11 +60,10 @@ func promises(w *world.World, p plan.Plan) []promise {
 		if m == nil || m.Node == nil || m.Deleting() {
 			continue
 		}
-		for _, k := range f.Pods {
-			at[k] = f.Node
-			pod := w.Pod(k)
+		for _, pod := range promisable(w, f.Pods, f.Node) {
+			at[pod.Key] = f.Node
 			switch {
-			case pod == nil || !free(pod, f.Node):
+			case pod.Nominated == f.Node:
 			case m.Claim != nil && !m.Claim.Initialized:
 				fresh = append(fresh, promise{pod, f.Node})
 			default:
@@ -81,9 +79,20 @@ func promises(w *world.World, p plan.Plan) []promise {
 	return slices.Concat(back, fresh, other)
 }
 
-// free reports whether the pod waits, is not nominated for the node yet, and for no other by somebody else.
-func free(pod *world.Pod, node string) bool {
-	return pod.Node == "" && !pod.Done && pod.Nominated != node && (pod.Nominated == "" || pod.Promised)
+// promisable are those of a node's pods that can be nominated for it, or are: who
+// waits, and is not nominated by somebody else. What was promised before comes first.
+func promisable(w *world.World, keys []world.Key, node string) []*world.Pod {
+	var already, other []*world.Pod
+	for _, k := range keys {
+		switch pod := w.Pod(k); {
+		case pod == nil || pod.Node != "" || pod.Done || pod.Nominated != "" && !pod.Promised:
+		case pod.Nominated == node:
+			already = append(already, pod)
+		default:
+			other = append(other, pod)
+		}
+	}
+	return plan.Promisable(append(already, other...))
 }
 
 func (e *Enactor) write(ctx context.Context, due []promise) {
