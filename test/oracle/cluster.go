@@ -28,6 +28,7 @@ type cluster struct {
 	pvcs       []corev1.PersistentVolumeClaim
 	pvs        []corev1.PersistentVolume
 	csi        []storagev1.CSINode
+	claims     []world.Claim
 	late       bool // the daemons have not come to the nodes that are there yet
 }
 

@@ -23,7 +23,6 @@ type question struct {
 	Name       string                         `json:"name"`
 	Namespaces []corev1.Namespace             `json:"namespaces"`
 	Nodes      []corev1.Node                  `json:"nodes"`
-	Planned    []string                       `json:"planned"`
 	Pods       []corev1.Pod                   `json:"pods"`
 	PVCs       []corev1.PersistentVolumeClaim `json:"pvcs,omitempty"`
 	PVs        []corev1.PersistentVolume      `json:"pvs,omitempty"`
@@ -32,19 +31,18 @@ type question struct {
 	Placements map[string]string              `json:"placements"`
 	Refused    map[string][]string            `json:"refused"`
 	Empties    []corev1.Node                  `json:"empties"`
-	Orders     int                            `json:"orders"`
-	Seed       uint64                         `json:"seed"`
+	Bind       bool                           `json:"bind,omitempty"`
+	Seed       uint64                         `json:"seed,omitempty"`
 }
 
 // verdict is the oracle's answer.
 type verdict struct {
-	Name     string   `json:"name"`
-	Error    string   `json:"error"`
-	Placed   int      `json:"placed"`
-	Wrong    []string `json:"wrong"`
-	Possible []string `json:"possible"`
-	Stranded []int    `json:"stranded"`
-	Unused   []int    `json:"unused"`
+	Name     string            `json:"name"`
+	Error    string            `json:"error"`
+	Placed   int               `json:"placed"`
+	Wrong    []string          `json:"wrong"`
+	Possible []string          `json:"possible"`
+	Bound    map[string]string `json:"bound"`
 }
 
 // world reads the cluster as a controller would.
@@ -78,6 +76,11 @@ func (c *cluster) world() (*world.World, error) {
 			return nil, err
 		}
 	}
+	for i := range c.claims {
+		if err := b.SetClaim(c.claims[i]); err != nil {
+			return nil, err
+		}
+	}
 	if err := b.SetCatalog(c.catalog); err != nil {
 		return nil, err
 	}
@@ -85,10 +88,10 @@ func (c *cluster) world() (*world.World, error) {
 }
 
 // ask writes the plan in Kubernetes' own objects.
-func (c *cluster) ask(name string, p plan.Plan, orders int, seed uint64) question {
+func (c *cluster) ask(name string, p plan.Plan) question {
 	q := question{
 		Name: name, Namespaces: c.namespaces, Nodes: slices.Clone(c.nodes), Pods: slices.Clone(c.pods),
-		Placements: map[string]string{}, Refused: map[string][]string{}, Orders: orders, Seed: seed,
+		Placements: map[string]string{}, Refused: map[string][]string{},
 		PVCs: c.pvcs, PVs: c.pvs, Classes: c.classes, CSINodes: c.csi,
 	}
 	if c.late {
@@ -97,7 +100,7 @@ func (c *cluster) ask(name string, p plan.Plan, orders int, seed uint64) questio
 		}
 	}
 	for _, a := range p.New {
-		q.Nodes, q.Planned = append(q.Nodes, c.planned(a.Name, a.Pool, a.Shape, a.Zone)), append(q.Planned, a.Name)
+		q.Nodes = append(q.Nodes, c.planned(a.Name, a.Pool, a.Shape, a.Zone))
 		q.Pods = append(q.Pods, c.daemonPods(a.Name)...)
 		for _, k := range a.Pods {
 			q.Placements[k.String()] = a.Name
@@ -163,7 +166,8 @@ func sells(p world.Pool, s world.Shape, o world.Offer) bool {
 func (c *cluster) planned(name string, pool world.PoolID, shape, zone string) corev1.Node {
 	i := slices.IndexFunc(c.pools, func(p karpv1.NodePool) bool { return p.Name == pool.Name })
 	j := slices.IndexFunc(c.catalog.Shapes, func(s world.Shape) bool { return s.Name == shape })
-	labels := maps.Clone(c.pools[i].Spec.Template.Labels)
+	labels := map[string]string{}
+	maps.Copy(labels, c.pools[i].Spec.Template.Labels)
 	for _, r := range c.catalog.Shapes[j].Labels {
 		if !r.Not && len(r.Values) == 1 {
 			labels[r.Key] = r.Values[0]

@@ -1,9 +1,8 @@
 // Package oracle asks kube-scheduler's own plugins whether a plan is right.
 //
 // It reads cases, one JSON object a line, and answers each with a line: which
-// placements the scheduler's filters refuse, which refused pods they would
-// accept somewhere, and, if asked, how many pods stay behind when the default
-// profile binds them while the planned nodes become ready one by one.
+// placements the scheduler's filters refuse, and which refused pods they would
+// accept somewhere; or, if asked, where the default profile binds pods that wait.
 package oracle
 
 import (
@@ -16,7 +15,6 @@ type Case struct {
 	Name       string                         `json:"name"`
 	Namespaces []corev1.Namespace             `json:"namespaces,omitempty"`
 	Nodes      []corev1.Node                  `json:"nodes"` // existing ones and those of the plan
-	Planned    []string                       `json:"planned,omitempty"`
 	Pods       []corev1.Pod                   `json:"pods"`
 	PVCs       []corev1.PersistentVolumeClaim `json:"pvcs,omitempty"`
 	PVs        []corev1.PersistentVolume      `json:"pvs,omitempty"`
@@ -25,8 +23,8 @@ type Case struct {
 	Placements map[string]string              `json:"placements,omitempty"` // pod → node
 	Refused    map[string][]string            `json:"refused,omitempty"`    // pod → the empty nodes it might have had
 	Empties    []corev1.Node                  `json:"empties,omitempty"`
-	Orders     int                            `json:"orders,omitempty"` // how many random orders of nodes to bind in
-	Seed       uint64                         `json:"seed,omitempty"`
+	Bind       bool                           `json:"bind,omitempty"` // bind what waits instead of judging
+	Seed       uint64                         `json:"seed,omitempty"` // of the order in which pods are bound
 }
 
 // Verdict is what the scheduler's plugins say of a case.
@@ -36,6 +34,6 @@ type Verdict struct {
 	Placed   int      `json:"placed"`
 	Wrong    []string `json:"wrong,omitempty"`    // placements that the filters refuse
 	Possible []string `json:"possible,omitempty"` // refused pods that the filters accept, and where
-	Stranded []int    `json:"stranded,omitempty"` // pods left behind, for each order
-	Unused   []int    `json:"unused,omitempty"`   // planned nodes that got no pod, for each order
+	// Bound are the nodes that pods got.
+	Bound map[string]string `json:"bound,omitempty"`
 }

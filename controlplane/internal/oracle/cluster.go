@@ -63,11 +63,12 @@ type cluster struct {
 	framework framework.Framework
 	nodes     map[string]*framework.NodeInfo
 	order     []string // names, sorted
+	promised  nominations
 }
 
 func newCluster(ctx context.Context, c Case) (*cluster, error) {
 	metrics.Register()
-	cl := &cluster{nodes: map[string]*framework.NodeInfo{}}
+	cl := &cluster{nodes: map[string]*framework.NodeInfo{}, promised: nominations{}}
 	var objects []runtime.Object
 	for i := range c.Namespaces {
 		objects = append(objects, &c.Namespaces[i])
@@ -97,6 +98,7 @@ func newCluster(ctx context.Context, c Case) (*cluster, error) {
 	profile.Plugins = &config.Plugins{MultiPoint: config.PluginSet{Enabled: asked()}}
 	cl.framework, err = frameworkruntime.NewFramework(ctx, plugins.NewInTreeRegistry(), &profile,
 		frameworkruntime.WithClientSet(client), frameworkruntime.WithInformerFactory(factory), frameworkruntime.WithSnapshotSharedLister(cl),
+		frameworkruntime.WithPodNominator(cl.promised),
 		frameworkruntime.WithSharedCSIManager(nodevolumelimits.NewCSIManager(factory.Storage().V1().CSINodes().Lister())),
 		frameworkruntime.WithParallelism(1), frameworkruntime.WithLogger(klog.Background()),
 	)
@@ -131,6 +133,7 @@ func (cl *cluster) bind(p *corev1.Pod, node string) error {
 		return fmt.Errorf("pod %s: %w", key(p), err)
 	}
 	cl.nodes[node].AddPodInfo(info)
+	cl.promised.DeleteNominatedPodIfExists(p)
 	return nil
 }
 
@@ -165,7 +168,7 @@ func (q question) on(ctx context.Context, node string) string {
 	if q.only != nil && !q.only.AllNodes() && !q.only.NodeNames.Has(node) {
 		return "the pod names other nodes"
 	}
-	status := q.cl.framework.RunFilterPlugins(ctx, q.state, q.pod, info)
+	status := q.cl.framework.RunFilterPluginsWithNominatedPods(ctx, q.state, q.pod, info)
 	if status.IsSuccess() {
 		return ""
 	}
@@ -173,8 +176,11 @@ func (q question) on(ctx context.Context, node string) string {
 }
 
 // best returns the machine that the default profile prefers for the pod; empty
-// if none can take it. Among equals choose decides.
+// if none can take it. The one it is nominated for comes first. Among equals choose decides.
 func (q question) best(ctx context.Context, choose func(n int) int) (string, error) {
+	if at := q.pod.Status.NominatedNodeName; at != "" && q.cl.nodes[at] != nil && q.on(ctx, at) == "" {
+		return at, nil
+	}
 	var feasible []fwk.NodeInfo
 	for _, name := range q.cl.order {
 		if q.on(ctx, name) == "" {

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"maps"
-	"math/rand/v2"
 	"slices"
 
 	corev1 "k8s.io/api/core/v1"
@@ -16,11 +15,12 @@ func Judge(ctx context.Context, c Case) Verdict {
 	defer cancel()
 	v := Verdict{Name: c.Name}
 	cl, err := newCluster(ctx, c)
-	if err == nil {
+	switch {
+	case err != nil:
+	case c.Bind:
+		v.Bound, err = bindAll(ctx, cl, c)
+	default:
 		err = v.replay(ctx, cl, c)
-	}
-	for i := 0; err == nil && i < c.Orders; i++ {
-		err = v.bindAll(ctx, cl, c, rand.New(rand.NewPCG(c.Seed, uint64(i))))
 	}
 	if err != nil {
 		v.Error = err.Error()
@@ -28,14 +28,10 @@ func Judge(ctx context.Context, c Case) Verdict {
 	return v
 }
 
-// fill puts the machines that which names into the cluster, with what runs on them.
-func (cl *cluster) fill(c Case, which func(*corev1.Node) bool) error {
-	clear(cl.nodes)
-	cl.order = nil
+// fill puts the machines into the cluster, with what runs on them.
+func (cl *cluster) fill(c Case) error {
 	for i := range c.Nodes {
-		if which(&c.Nodes[i]) {
-			cl.add(&c.Nodes[i])
-		}
+		cl.add(&c.Nodes[i])
 	}
 	for i := range c.Pods {
 		p := &c.Pods[i]
@@ -52,7 +48,7 @@ func (cl *cluster) fill(c Case, which func(*corev1.Node) bool) error {
 // filters let them; what no order lets through is wrong. Then it looks for
 // places that refused pods could have had.
 func (v *Verdict) replay(ctx context.Context, cl *cluster, c Case) error {
-	if err := cl.fill(c, func(*corev1.Node) bool { return true }); err != nil {
+	if err := cl.fill(c); err != nil {
 		return err
 	}
 	var left []*corev1.Pod
@@ -120,71 +116,4 @@ func (v *Verdict) refusals(ctx context.Context, cl *cluster, c Case) error {
 		}
 	}
 	return nil
-}
-
-// bindAll lets the default profile bind the plan's pods while the planned
-// machines become ready one by one in a random order, and counts who stays behind.
-func (v *Verdict) bindAll(ctx context.Context, cl *cluster, c Case, rng *rand.Rand) error {
-	planned := slices.Clone(c.Planned)
-	slices.Sort(planned)
-	if err := cl.fill(c, func(n *corev1.Node) bool { return !slices.Contains(planned, n.Name) }); err != nil {
-		return err
-	}
-	var waiting []*corev1.Pod
-	for i := range c.Pods {
-		if p := &c.Pods[i]; c.Placements[key(p)] != "" && p.Spec.NodeName == "" {
-			waiting = append(waiting, p)
-		}
-	}
-	rng.Shuffle(len(waiting), func(i, j int) { waiting[i], waiting[j] = waiting[j], waiting[i] })
-	slices.SortStableFunc(waiting, func(a, b *corev1.Pod) int { return int(priority(b)) - int(priority(a)) })
-	rng.Shuffle(len(planned), func(i, j int) { planned[i], planned[j] = planned[j], planned[i] })
-	used := map[string]bool{}
-	for i := -1; i < len(planned); i++ {
-		if i >= 0 {
-			j := slices.IndexFunc(c.Nodes, func(n corev1.Node) bool { return n.Name == planned[i] })
-			if j < 0 {
-				return fmt.Errorf("planned node %s is not in the case", planned[i])
-			}
-			cl.add(&c.Nodes[j])
-		}
-		var err error
-		if waiting, err = cl.bindSome(ctx, waiting, used, rng); err != nil {
-			return err
-		}
-	}
-	v.Stranded = append(v.Stranded, len(waiting))
-	v.Unused = append(v.Unused, len(slices.DeleteFunc(planned, func(n string) bool { return used[n] })))
-	return nil
-}
-
-// bindSome binds what can be bound now and returns the rest.
-func (cl *cluster) bindSome(ctx context.Context, waiting []*corev1.Pod, used map[string]bool, rng *rand.Rand) ([]*corev1.Pod, error) {
-	for progress := true; progress; {
-		progress = false
-		var left []*corev1.Pod
-		for _, p := range waiting {
-			node, err := cl.ask(ctx, p).best(ctx, rng.IntN)
-			if err != nil {
-				return nil, fmt.Errorf("score pod %s: %w", key(p), err)
-			}
-			if node == "" {
-				left = append(left, p)
-				continue
-			}
-			if err := cl.bind(p, node); err != nil {
-				return nil, err
-			}
-			used[node], progress = true, true
-		}
-		waiting = left
-	}
-	return waiting, nil
-}
-
-func priority(p *corev1.Pod) int32 {
-	if p.Spec.Priority == nil {
-		return 0
-	}
-	return *p.Spec.Priority
 }
