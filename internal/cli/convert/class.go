@@ -14,6 +14,8 @@ import (
 	"github.com/tenon-sh/tenon/api/karpenter/v1alpha5"
 )
 
+const noUbuntu = "an EC2NodeClass knows no Ubuntu: write one with amiFamily AL2, whose boot Ubuntu's images share, and amiSelectorTerms that find them"
+
 // maxTerms is how many terms a selector may have.
 const maxTerms = 30
 
@@ -66,7 +68,7 @@ func classSpec(p *awsv1alpha1.Provider, at string, in Input, n notes) (awsv1.EC2
 	}
 	family := p.Family()
 	if family == awsv1alpha1.FamilyUbuntu {
-		n.refuse(at+".amiFamily", "an EC2NodeClass knows no Ubuntu: write one with amiFamily AL2, whose boot Ubuntu's images share, and amiSelectorTerms that find them")
+		n.refuse(at+".amiFamily", noUbuntu)
 		return out, false
 	}
 	out.AMIFamily = &family

@@ -15,7 +15,9 @@ import (
 	utilyaml "k8s.io/apimachinery/pkg/util/yaml"
 	"sigs.k8s.io/yaml"
 
+	awsv1 "github.com/tenon-sh/tenon/api/aws/v1"
 	awsv1alpha1 "github.com/tenon-sh/tenon/api/aws/v1alpha1"
+	v1 "github.com/tenon-sh/tenon/api/karpenter/v1"
 	"github.com/tenon-sh/tenon/api/karpenter/v1alpha5"
 	"github.com/tenon-sh/tenon/internal/cli/verb"
 )
@@ -27,8 +29,9 @@ func Command() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "convert -f FILE|-",
 		Short: "Write Provisioners and AWSNodeTemplates as NodePools and EC2NodeClasses",
-		Long: `Convert reads Provisioners and AWSNodeTemplates and writes the NodePools and
-EC2NodeClasses that mean the same, as YAML. It changes nothing in the cluster.
+		Long: `Convert reads Provisioners and AWSNodeTemplates, or NodePools and EC2NodeClasses
+of v1beta1, and writes the NodePools and EC2NodeClasses of v1 that mean the
+same, as YAML. It changes nothing in the cluster.
 
 What the old kinds left unsaid and filled in themselves is written out. What has
 no like in the new kinds is said on standard error, as comments that name the
@@ -38,7 +41,8 @@ what could be is still written.
 Give all of them at once: settings of the kubelet move from the Provisioner to
 the class, so a template becomes as many classes as its Provisioners need.`,
 		Example: `  tenon convert -f provisioners.yaml --instance-profile KarpenterNodeInstanceProfile-prod
-  kubectl get provisioners,awsnodetemplates -o yaml | tenon convert -f - --role KarpenterNodeRole-prod > pools.yaml`,
+  kubectl get provisioners,awsnodetemplates -o yaml | tenon convert -f - --role KarpenterNodeRole-prod > pools.yaml
+  kubectl get nodepools.v1beta1.karpenter.sh,ec2nodeclasses.v1beta1.karpenter.k8s.aws -o yaml | tenon convert -f - > pools.yaml`,
 		Args: verb.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if len(files) == 0 {
@@ -121,6 +125,16 @@ func add(doc []byte, in *Input, notes io.Writer) error {
 		err := strict(doc, &t)
 		in.Templates = append(in.Templates, t)
 		return err
+	case head.Kind == "NodePool" && head.APIVersion == v1.Group+"/"+beta:
+		var p BetaPool
+		err := strict(doc, &p)
+		in.BetaPools = append(in.BetaPools, p)
+		return err
+	case head.Kind == "EC2NodeClass" && head.APIVersion == awsv1.Group+"/"+beta:
+		var c awsv1.EC2NodeClass
+		err := strict(withoutStatus(doc), &c)
+		in.BetaClasses = append(in.BetaClasses, c)
+		return err
 	case strings.HasSuffix(head.Kind, "List"):
 		for i, item := range head.Items {
 			if err := add(item, in, notes); err != nil {
@@ -131,8 +145,22 @@ func add(doc []byte, in *Input, notes io.Writer) error {
 	case head.Kind == "":
 		return errors.New("it has no kind")
 	}
-	fmt.Fprintf(notes, "# %s/%s of %s is neither a Provisioner nor an AWSNodeTemplate and is left out\n", head.Kind, head.Metadata.Name, head.APIVersion)
+	fmt.Fprintf(notes, "# %s/%s of %s is not of a kind that is converted, and is left out\n", head.Kind, head.Metadata.Name, head.APIVersion)
 	return nil
+}
+
+// withoutStatus leaves out what the controller wrote.
+func withoutStatus(doc []byte) []byte {
+	var o map[string]json.RawMessage
+	if json.Unmarshal(doc, &o) != nil {
+		return doc
+	}
+	delete(o, "status")
+	text, err := json.Marshal(o)
+	if err != nil {
+		return doc
+	}
+	return text
 }
 
 // strict refuses fields that the kind does not have: a setting that is not

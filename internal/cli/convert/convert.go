@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	awsv1 "github.com/tenon-sh/tenon/api/aws/v1"
@@ -20,6 +21,8 @@ import (
 type Input struct {
 	Provisioners []v1alpha5.Provisioner
 	Templates    []awsv1alpha1.AWSNodeTemplate
+	BetaPools    []BetaPool
+	BetaClasses  []awsv1.EC2NodeClass // of v1beta1: the fields are today's, what they leave unsaid is not
 	// Profile is the instance profile of templates that name none; Role is used where both are silent.
 	Profile, Role string
 }
@@ -68,12 +71,18 @@ func (n notes) wrong(errs field.ErrorList) bool {
 	return len(errs) > 0
 }
 
-// Convert turns Provisioners into NodePools, and AWSNodeTemplates and inline
-// providers into EC2NodeClasses. What the old kinds left unsaid and filled in
+// Convert turns Provisioners into NodePools, AWSNodeTemplates and inline
+// providers into EC2NodeClasses, and what is of v1beta1 into what is of v1. What the old kinds left unsaid and filled in
 // themselves is written out, because the new ones fill in something else.
 func Convert(in Input) Output {
 	var out Output
-	used := variants(in.Provisioners)
+	var users []user
+	for i := range in.Provisioners {
+		if p := &in.Provisioners[i]; p.Spec.ProviderRef != nil {
+			users = append(users, user{p.Spec.ProviderRef.Name, p.Name, kubelet(p)})
+		}
+	}
+	used := variants(users)
 	templates := map[string]bool{}
 	taken := map[string]bool{}
 	for i := range in.Templates {
@@ -92,11 +101,7 @@ func Convert(in Input) Output {
 			kinds = []variant{{class: t.Name}}
 		}
 		for _, k := range kinds {
-			class := awsv1.EC2NodeClass{ObjectMeta: meta(k.class, t.ObjectMeta)}
-			spec.DeepCopyInto(&class.Spec)
-			class.Spec.Kubelet = k.settings()
-			class.TypeMeta.APIVersion, class.Kind = awsv1.GroupVersion.String(), "EC2NodeClass"
-			out.Classes = append(out.Classes, class)
+			out.Classes = append(out.Classes, class(k, t.ObjectMeta, spec))
 			taken[k.class] = true
 		}
 	}
@@ -106,28 +111,29 @@ func Convert(in Input) Output {
 		if n.wrong(p.Problems()) {
 			continue
 		}
-		var class string
+		var name string
 		switch {
 		case p.Spec.Provider != nil:
-			class = p.Name
-			if taken[class] {
-				class += "-provider"
-				n.say("spec.provider", "its class is called %s, because an AWSNodeTemplate has its name", class)
+			name = p.Name
+			if taken[name] {
+				name += "-provider"
+				n.say("spec.provider", "its class is called %s, because an AWSNodeTemplate has its name", name)
 			}
-			if c, ok := classOfProvider(p, class, in, n); ok {
+			if c, ok := classOfProvider(p, name, in, n); ok {
 				out.Classes = append(out.Classes, c)
 			}
 		default:
-			class = p.Spec.ProviderRef.Name
-			if v, ok := of(used[class], p); ok {
-				class = v.class
+			name = p.Spec.ProviderRef.Name
+			if v, ok := of(used[name], kubelet(p)); ok {
+				name = v.class
 			}
 			if !templates[p.Spec.ProviderRef.Name] {
 				n.say("spec.providerRef", "AWSNodeTemplate %s was not given: convert it together with its Provisioners, which hold its kubelet settings", p.Spec.ProviderRef.Name)
 			}
 		}
-		out.Pools = append(out.Pools, pool(p, class, n))
+		out.Pools = append(out.Pools, pool(p, name, n))
 	}
+	out.fromBeta(in, taken)
 	slices.SortStableFunc(out.Classes, func(a, b awsv1.EC2NodeClass) int { return cmp.Compare(a.Name, b.Name) })
 	slices.SortStableFunc(out.Pools, func(a, b v1.NodePool) int { return cmp.Compare(a.Name, b.Name) })
 	return out
@@ -141,18 +147,16 @@ type variant struct {
 	class   string
 }
 
+// A user is a pool that uses a class, and what it says of the kubelet.
+type user struct{ class, pool, kubelet string }
+
 // variants are the classes that each template becomes. The one without kubelet
-// settings keeps the template's name, as does an only one; the others have their first Provisioner's behind it.
-func variants(all []v1alpha5.Provisioner) map[string][]variant {
+// settings keeps the template's name, as does an only one; the others have their first pool's behind it.
+func variants(all []user) map[string][]variant {
 	out := map[string][]variant{}
-	for i := range all {
-		p := &all[i]
-		if p.Spec.ProviderRef == nil {
-			continue
-		}
-		name := p.Spec.ProviderRef.Name
-		if _, ok := of(out[name], p); !ok {
-			out[name] = append(out[name], variant{kubelet: kubelet(p), class: name + "-" + p.Name})
+	for _, u := range all {
+		if _, ok := of(out[u.class], u.kubelet); !ok {
+			out[u.class] = append(out[u.class], variant{kubelet: u.kubelet, class: u.class + "-" + u.pool})
 		}
 	}
 	for name, kinds := range out {
@@ -165,13 +169,22 @@ func variants(all []v1alpha5.Provisioner) map[string][]variant {
 	return out
 }
 
-// of is the variant with the kubelet settings of p.
-func of(kinds []variant, p *v1alpha5.Provisioner) (variant, bool) {
-	i := slices.IndexFunc(kinds, func(v variant) bool { return v.kubelet == kubelet(p) })
+// of is the variant with these kubelet settings.
+func of(kinds []variant, kubelet string) (variant, bool) {
+	i := slices.IndexFunc(kinds, func(v variant) bool { return v.kubelet == kubelet })
 	if i < 0 {
 		return variant{}, false
 	}
 	return kinds[i], true
+}
+
+// class is one variant of what a template became.
+func class(k variant, old metav1.ObjectMeta, spec awsv1.EC2NodeClassSpec) awsv1.EC2NodeClass {
+	out := awsv1.EC2NodeClass{ObjectMeta: meta(k.class, old)}
+	spec.DeepCopyInto(&out.Spec)
+	out.Spec.Kubelet = k.settings()
+	out.TypeMeta.APIVersion, out.Kind = awsv1.GroupVersion.String(), "EC2NodeClass"
+	return out
 }
 
 // kubelet is the settings as the new kind writes them: the same names, but no runtime to choose.

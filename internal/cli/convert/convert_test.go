@@ -235,7 +235,7 @@ func TestFields(t *testing.T) {
 		"Others": {
 			why: "Objects of other kinds are none of its business, and that is said.",
 			in:  plain + "---\napiVersion: v1\nkind: ConfigMap\nmetadata: {name: cm}\n", object: 0, path: "metadata.name",
-			want: "t", said: "ConfigMap/cm of v1 is neither",
+			want: "t", said: "ConfigMap/cm of v1 is not of a kind",
 		},
 	}
 	for name, test := range tests {

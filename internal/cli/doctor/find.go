@@ -48,7 +48,9 @@ func find(ctx context.Context, k *rest.Config) (asked, error) {
 			return asked{}, fmt.Errorf("list from %s: %w", k.Host, err)
 		}
 	}
-	return ask(classes.Items, templates.Items, pools.Items, provisioners.Items), nil
+	found := ask(classes.Items, templates.Items, pools.Items, provisioners.Items)
+	found.pools = append(stored(ctx, c), found.pools...)
+	return found, nil
 }
 
 // ask joins pools to their classes. A pool whose class is not there is a finding.
