@@ -95,7 +95,7 @@ func (o *options) run(ctx context.Context, out, errs io.Writer) error {
 	if err != nil {
 		return err
 	}
-	a, err := app.New(ctx, app.Config{Kubernetes: k, Driver: driver, Provider: "aws", Settings: o.Settings, Release: o.AWS.Version, Log: log, Now: clock.Wall})
+	a, err := app.New(ctx, app.Config{Kubernetes: k, Driver: driver, Provider: "aws", Settings: o.Settings, Release: o.AWS.Version, Commit: o.commit, Log: log, Now: clock.Wall})
 	if err != nil {
 		return err
 	}
@@ -178,9 +178,8 @@ func (o *options) flags(cmd *cobra.Command, getenv func(string) string) {
 	f.text(&o.JournalDir, "journal-dir", "JOURNAL_DIR", "folder in which every decision is kept with all that it was made of, for tenon replay; empty: none")
 	f.size(&o.JournalLimit, "journal-limit", "JOURNAL_LIMIT", "bytes that the journal may have; the oldest decisions make room")
 	var unused string
-	var off bool
 	f.textOr(&unused, "true", "ignore-dra-requests", "IGNORE_DRA_REQUESTS", "accepted and not used")
-	f.flag(&off, "disable-cluster-state-observability", "DISABLE_CLUSTER_STATE_OBSERVABILITY", "accepted and not used")
+	f.flag(&o.Unobserved, "disable-cluster-state-observability", "DISABLE_CLUSTER_STATE_OBSERVABILITY", "no metrics of single pods, nodes, pools and conditions")
 
 	a := &o.AWS.Settings
 	f.text(&a.Cluster, "cluster-name", "CLUSTER_NAME", "name of the cluster, by which its machines are known")
