@@ -10,10 +10,12 @@ import (
 	"hash/fnv"
 	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/validation"
 
 	v1 "github.com/tenon-sh/tenon/api/karpenter/v1"
 	"github.com/tenon-sh/tenon/api/karpenter/v1alpha5"
@@ -174,12 +176,28 @@ func Adopted(n *corev1.Node, template *v1.NodeClaim) *v1.NodeClaim {
 			c.Spec.Requirements = append(c.Spec.Requirements, v1.Requirement{Key: key, Operator: corev1.NodeSelectorOpIn, Values: []string{value}})
 		}
 	}
-	for _, key := range []string{v1.LabelNodePool, v1alpha5.LabelProvisioner} {
-		if value := n.Labels[key]; value != "" {
+	for key, value := range n.Labels {
+		if key == v1.LabelNodePool || key == v1alpha5.LabelProvisioner || strings.HasPrefix(key, ofMachine) {
 			c.Labels[key] = value
 		}
 	}
+	if key, name, ok := className(c); ok && c.Labels[key] == "" {
+		c.Labels[key] = name
+	}
 	return c
+}
+
+// ofMachine begins the labels by which a node says what machine it has.
+const ofMachine = "karpenter.k8s.aws/"
+
+// className is the label by which a claim and its node say of which class they
+// are; false if no label can say it.
+func className(c *v1.NodeClaim) (key, name string, ok bool) {
+	ref := c.Spec.NodeClassRef
+	if ref == nil || len(validation.IsValidLabelValue(ref.Name)) > 0 {
+		return "", "", false
+	}
+	return v1.LabelNodeClass(ref.Group, ref.Kind), ref.Name, true
 }
 
 // classOf is the class that labels of a node name.

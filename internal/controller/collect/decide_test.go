@@ -177,6 +177,7 @@ func TestWhichClaimsAreLost(t *testing.T) {
 func TestAdopted(t *testing.T) {
 	n := node("aws:///a/i-1", func(n *corev1.Node) {
 		n.Labels[v1.LabelInstanceType], n.Labels["karpenter.k8s.aws/ec2nodeclass"] = "m5.large", "default"
+		n.Labels["karpenter.k8s.aws/instance-category"], n.Labels["example.com/mine"] = "m", "yes"
 	})
 	template := &v1.NodeClaim{
 		ObjectMeta: metav1.ObjectMeta{Labels: map[string]string{"team": "a"}, Annotations: map[string]string{v1.AnnotationPoolHash: "1"}},
@@ -185,6 +186,9 @@ func TestAdopted(t *testing.T) {
 	c := collect.Adopted(&n, template)
 	if c == nil || len(c.Spec.Taints) > 0 || c.Annotations[v1.AnnotationPoolHash] != "" || c.Annotations[observe.AnnotationAdopts] != n.Spec.ProviderID || c.Labels[v1.LabelNodePool] != "p" {
 		t.Errorf("adopted as %+v", c)
+	}
+	if c.Labels["karpenter.k8s.aws/instance-category"] != "m" || c.Labels["example.com/mine"] != "" {
+		t.Errorf("of its node's labels it took over %v, want those of the machine", c.Labels)
 	}
 	if again := collect.Adopted(&n, template); again.Name != c.Name {
 		t.Error("a second adoption has another name, so it would make a second claim")

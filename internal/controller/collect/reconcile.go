@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"time"
 
 	"github.com/go-logr/logr"
@@ -30,7 +31,7 @@ func Spec() loop.Spec {
 			loop.Of(v1.Group, "nodeclaims"), loop.Of("", "nodes"), loop.Of(v1.Group, "nodepools"), loop.Of(v1.Group, "provisioners"),
 		},
 		Writes: []loop.Write{
-			loop.To(v1.Group, "nodeclaims", "create", "delete"), loop.To(v1.Group, "nodeclaims/status", "patch"),
+			loop.To(v1.Group, "nodeclaims", "create", "patch", "delete"), loop.To(v1.Group, "nodeclaims/status", "patch"), loop.To("", "nodes", "patch"),
 		},
 	}
 }
@@ -98,11 +99,46 @@ func (c *Controller) Look(ctx context.Context, before Verdict) (Verdict, error) 
 		c.Log.Info("garbage collected cloudprovider instance", "provider-id", m.ProviderID)
 		errs = append(errs, c.Cloud.Terminate(ctx, m.ID)...)
 	}
+	errs = append(errs, c.name(ctx, claims.Items, nodes.Items))
 	for _, claim := range v.Lost {
 		c.Log.Info("the machine of a nodeclaim is gone", "NodeClaim", claim.Name, "provider-id", claim.Status.ProviderID)
 		errs = append(errs, c.Enact.Release(ctx, claim, enact.Collected))
 	}
 	return v, errors.Join(errs...)
+}
+
+// name has claims and their nodes say of which class they are, where an earlier
+// controller left that out: by that label others know whose they are.
+func (c *Controller) name(ctx context.Context, claims []v1.NodeClaim, nodes []corev1.Node) error {
+	byID := map[string]*corev1.Node{}
+	for i := range nodes {
+		byID[nodes[i].Spec.ProviderID] = &nodes[i]
+	}
+	var errs []error
+	for i := range claims {
+		claim := &claims[i]
+		key, class, ok := className(claim)
+		if !ok || claim.DeletionTimestamp != nil || claim.Status.ProviderID == "" {
+			continue
+		}
+		_, err := loop.Merge(ctx, c.Client, claim, func(o *v1.NodeClaim) { o.Labels = with(o.Labels, key, class) })
+		errs = append(errs, client.IgnoreNotFound(err))
+		if n := byID[claim.Status.ProviderID]; n != nil && n.DeletionTimestamp == nil {
+			_, err := loop.Merge(ctx, c.Client, n, func(o *corev1.Node) { o.Labels = with(o.Labels, key, class) })
+			errs = append(errs, client.IgnoreNotFound(err))
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// with is labels with one more, unless they have it already.
+func with(labels map[string]string, key, value string) map[string]string {
+	if _, ok := labels[key]; ok {
+		return labels
+	}
+	out := map[string]string{key: value}
+	maps.Copy(out, labels)
+	return out
 }
 
 // adopt makes a claim for a node that has none.

@@ -31,7 +31,7 @@ func Reason(s Seen) string {
 	switch {
 	case s.Pool != nil && rehashed(s.Pool, s.Claim):
 		return v1.ReasonNodePoolDrifted
-	case s.World != nil && !meets(s.World.Requirements, s.Claim.Labels, s.Labels):
+	case s.World != nil && !s.World.Requirements.Match(s.labels()):
 		return v1.ReasonRequirementsDrifted
 	case s.Catalog != nil && s.Now.Sub(s.Claim.CreationTimestamp.Time) >= settled && !sold(s.Catalog, s.Claim.Labels):
 		return v1.ReasonInstanceTypeNotFound
@@ -46,14 +46,27 @@ func rehashed(p *v1.NodePool, c *v1.NodeClaim) bool {
 	return made != "" && c.Annotations[v1.AnnotationPoolHashVersion] == v1.HashVersion && made != p.Hash()
 }
 
-// meets reports whether a machine's labels meet what the pool requires today. The claim's own win.
-func meets(required label.Set, claim, node map[string]string) bool {
-	labels := maps.Clone(node)
-	if labels == nil {
-		labels = map[string]string{}
+// labels are what is known of a machine. The claim's own labels win; what
+// neither it nor its node says, because both are older than the label, its type does.
+func (s Seen) labels() map[string]string {
+	out := maps.Clone(s.Labels)
+	if out == nil {
+		out = map[string]string{}
 	}
-	maps.Copy(labels, claim)
-	return required.Match(labels)
+	maps.Copy(out, s.Claim.Labels)
+	if s.Catalog == nil {
+		return out
+	}
+	at := slices.IndexFunc(s.Catalog.Shapes, func(shape world.Shape) bool { return shape.Name == out[label.InstanceType] })
+	if at < 0 {
+		return out
+	}
+	for _, q := range s.Catalog.Shapes[at].Labels {
+		if _, said := out[q.Key]; !said && !q.Not && len(q.Values) == 1 {
+			out[q.Key] = q.Values[0]
+		}
+	}
+	return out
 }
 
 // sold reports whether the type of a machine is still on sale where it is, to be had now or not.

@@ -30,6 +30,10 @@ func TestReason(t *testing.T) {
 		"NodeLabels": {"What only the node says counts.", func(s *drift.Seen) {
 			s.World.Requirements, s.Labels = label.SetOf(label.Is("team", "a")), map[string]string{"team": "a"}
 		}, ""},
+		"TypeLabels": {"A node from before the label was thought of is of the same type.", func(s *drift.Seen) {
+			s.World.Requirements = label.SetOf(label.Is("example.com/family", "m"))
+			s.Catalog.Shapes[0].Labels = label.SetOf(label.Is("example.com/family", "m"))
+		}, ""},
 		"NotSold": {"The type is gone from the catalogue.", func(s *drift.Seen) { s.Catalog.Shapes[0].Name = "other" }, v1.ReasonInstanceTypeNotFound},
 		"SoldOut": {"Sold out is not gone.", func(s *drift.Seen) { s.Catalog.Shapes[0].Offers[0].Gone = true }, ""},
 		"Young": {"A catalogue may lag behind.", func(s *drift.Seen) {
