@@ -99,6 +99,9 @@ func New(ctx context.Context, c Config) (*App, error) {
 	if c.Now == nil {
 		c.Now = clock.Wall
 	}
+	if c.Settings.Shadow {
+		c = shadowed(c)
+	}
 	registry := prometheus.NewRegistry()
 	metrics, err := metric.New(registry, metric.NodeLabels(nodeLabels()))
 	if err != nil {
@@ -138,7 +141,11 @@ func New(ctx context.Context, c Config) (*App, error) {
 		return nil, err
 	}
 	p.observe()
-	if err := p.controllers(provisioners); err != nil {
+	act := p.controllers
+	if c.Settings.Shadow {
+		act = p.shadow
+	}
+	if err := act(provisioners); err != nil {
 		return nil, err
 	}
 	if err := p.serve(registry); err != nil {

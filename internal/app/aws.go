@@ -37,11 +37,12 @@ type AWS struct {
 	Region         string // empty: what the environment says
 	DefaultProfile string // instance profile of classes of the older kinds that name none
 	Version        string // of this program, for the user agent
+	ReadOnly       bool   // calls that do more than look are refused before they are sent
 }
 
 // OnAWS returns the driver for EC2. It reads classes from the API server.
 func OnAWS(ctx context.Context, k *rest.Config, a AWS, log logr.Logger, now clock.Now) (*aws.Driver, error) {
-	clients, err := access.Connect(ctx, access.Options{Region: a.Region, Version: a.Version})
+	clients, err := access.Connect(ctx, access.Options{Region: a.Region, Version: a.Version, ReadOnly: a.ReadOnly})
 	if err != nil {
 		return nil, fmt.Errorf("connect to AWS: %w", err)
 	}

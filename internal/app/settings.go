@@ -30,6 +30,7 @@ type Settings struct {
 	BestEffort        bool // minValues may be lowered
 	Nominate          bool // pods for the nodes that they are planned for
 	Gates             Gates
+	Shadow            bool   // decide and tell, and change nothing
 	JournalDir        string // decisions are kept in files there; empty: in memory only
 	JournalLimit      int64  // bytes of them
 }

@@ -17,6 +17,7 @@ import (
 	"github.com/tenon-sh/tenon/internal/controller/quiet"
 	"github.com/tenon-sh/tenon/internal/controller/register"
 	"github.com/tenon-sh/tenon/internal/controller/repair"
+	"github.com/tenon-sh/tenon/internal/controller/shadow"
 	"github.com/tenon-sh/tenon/internal/controller/static"
 	"github.com/tenon-sh/tenon/internal/controller/tag"
 	"github.com/tenon-sh/tenon/internal/controller/terminate"
@@ -30,16 +31,24 @@ func Specs() []loop.Spec {
 		class.Spec(), collect.Spec(), disrupt.Spec(), drift.Spec(), initialize.Spec(), interrupt.Spec(), launch.Spec(),
 		liveness.Spec(), podevent.Spec(), pool.Spec(), provision.Spec(), quiet.Spec(), register.Spec(), repair.Spec(), static.Spec(),
 		tag.Spec(), terminate.Spec(),
-		{
-			Name: "classes", // the driver reads them, and catalogues are made anew when they change
-			Reads: []loop.Resource{
-				loop.Of(awsv1.Group, "ec2nodeclasses"), loop.Of(awsv1.Group, "awsnodetemplates"),
-				loop.Of(v1.Group, "nodepools"), loop.Of(v1.Group, "provisioners"),
-			},
-		},
+		classSpec(),
 		{
 			Name:   "events", // of who leads, beside those of the controllers
 			Writes: []loop.Write{loop.To("", "events", "create", "patch")},
+		},
+	}
+}
+
+// ShadowSpecs are what it touches in shadow mode: it only reads.
+func ShadowSpecs() []loop.Spec { return []loop.Spec{shadow.Spec(), classSpec()} }
+
+// classSpec is for the classes: the driver reads them, and catalogues are made anew when they change.
+func classSpec() loop.Spec {
+	return loop.Spec{
+		Name: "classes",
+		Reads: []loop.Resource{
+			loop.Of(awsv1.Group, "ec2nodeclasses"), loop.Of(awsv1.Group, "awsnodetemplates"),
+			loop.Of(v1.Group, "nodepools"), loop.Of(v1.Group, "provisioners"),
 		},
 	}
 }

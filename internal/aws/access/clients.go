@@ -38,10 +38,11 @@ type Clients struct {
 // Options say how to reach AWS. What is empty follows the SDK's standard chain:
 // environment, shared files, web identity, Pod Identity, instance role.
 type Options struct {
-	Region  string
-	Version string                       // of this program, for the user agent
-	OnCall  func(service, action string) // told of every call before it is sent; nil: nobody is
-	HTTP    aws.HTTPClient               // what carries the calls; nil: the SDK's own
+	Region   string
+	Version  string                       // of this program, for the user agent
+	OnCall   func(service, action string) // told of every call before it is sent; nil: nobody is
+	ReadOnly bool                         // refuse calls that do more than look
+	HTTP     aws.HTTPClient               // what carries the calls; nil: the SDK's own
 }
 
 // Connect finds credentials and a region and returns the clients. It sends nothing but, where no region is configured, a question to the instance metadata service.
@@ -51,7 +52,7 @@ func Connect(ctx context.Context, o Options) (*Clients, error) {
 		config.WithRetryer(func() aws.Retryer { return newBudget(clock.Wall, urgent) }),
 		config.WithAPIOptions([]func(*middleware.Stack) error{
 			awsmiddleware.AddUserAgentKeyValue("tenon", o.Version),
-			guard(o.OnCall),
+			guard(o.ReadOnly, o.OnCall),
 		}),
 	)
 	if err != nil {
@@ -74,6 +75,16 @@ func Connect(ctx context.Context, o Options) (*Clients, error) {
 	}, nil
 }
 
+// looks reports whether an operation only looks, by the names that AWS gives to those that do.
+func looks(action string) bool {
+	for _, prefix := range []string{"Describe", "Get", "List"} {
+		if strings.HasPrefix(action, prefix) {
+			return true
+		}
+	}
+	return false
+}
+
 // metadataRegion asks the machine this runs on for its region.
 func metadataRegion(ctx context.Context, cfg aws.Config) (string, error) {
 	ctx, cancel := context.WithTimeout(ctx, 5*time.Second)
@@ -85,8 +96,9 @@ func metadataRegion(ctx context.Context, cfg aws.Config) (string, error) {
 	return out.Region, nil
 }
 
-// guard refuses operations that are not declared and tells onCall of the others.
-func guard(onCall func(service, action string)) func(*middleware.Stack) error {
+// guard refuses operations that are not declared, and those that do more than
+// look if it may only look, and tells onCall of the others.
+func guard(readOnly bool, onCall func(service, action string)) func(*middleware.Stack) error {
 	declared := map[string]string{} // action → service
 	for _, c := range Calls() {
 		declared[c.Action] = c.Service
@@ -100,6 +112,9 @@ func guard(onCall func(service, action string)) func(*middleware.Stack) error {
 			service, ok := declared[action]
 			if !ok {
 				return middleware.InitializeOutput{}, middleware.Metadata{}, fmt.Errorf("%s %s is not among the declared calls: add it to access.Calls, so that the policies grant it", awsmiddleware.GetServiceID(ctx), action)
+			}
+			if readOnly && !looks(action) {
+				return middleware.InitializeOutput{}, middleware.Metadata{}, fmt.Errorf("%s %s is not sent: this program may only look", awsmiddleware.GetServiceID(ctx), action)
 			}
 			if onCall != nil {
 				onCall(service, action)

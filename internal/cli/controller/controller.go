@@ -91,6 +91,7 @@ func (o *options) run(ctx context.Context, out, errs io.Writer) error {
 	if err != nil {
 		return err
 	}
+	o.AWS.ReadOnly = o.Shadow
 	driver, err := app.OnAWS(ctx, k, o.AWS, log.WithName("controller.aws"), clock.Wall)
 	if err != nil {
 		return err
@@ -175,6 +176,7 @@ func (o *options) flags(cmd *cobra.Command, getenv func(string) string) {
 	f.textOr(&o.minValues, "Strict", "min-values-policy", "MIN_VALUES_POLICY", "Strict, or BestEffort to lower minValues")
 	f.flag(&o.Nominate, "nominate-pods", "NOMINATE_PODS", "nominate pods for the nodes they are planned for, so that kube-scheduler follows the plan; needs Kubernetes 1.35")
 	f.text(&o.gates, "feature-gates", "FEATURE_GATES", "features to switch, as Name=true,Other=false")
+	f.flag(&o.Shadow, "shadow", "SHADOW", "decide and tell, and change nothing: no lease, no events, no write to the API server, no call to AWS that does more than look")
 	f.text(&o.JournalDir, "journal-dir", "JOURNAL_DIR", "folder in which every decision is kept with all that it was made of, for tenon replay; empty: none")
 	f.size(&o.JournalLimit, "journal-limit", "JOURNAL_LIMIT", "bytes that the journal may have; the oldest decisions make room")
 	var unused string

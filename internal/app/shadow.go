@@ -1,0 +1,71 @@
+package app
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+
+	"k8s.io/client-go/rest"
+
+	"github.com/tenon-sh/tenon/internal/cloud"
+	"github.com/tenon-sh/tenon/internal/controller/shadow"
+)
+
+// errShadow is what becomes of an attempt to act in shadow mode.
+var errShadow = errors.New("shadow mode: this program may only look")
+
+// shadowed is a Config of a controller that cannot act: it agrees with nobody
+// on who leads, and whatever would change something is refused at the door.
+func shadowed(c Config) Config {
+	c.Settings.LeaderElection, c.Settings.WebhookPort = false, 0
+	c.Kubernetes = rest.CopyConfig(c.Kubernetes)
+	c.Kubernetes.Wrap(func(next http.RoundTripper) http.RoundTripper { return reader{next} })
+	c.Driver = onlooker{c.Driver}
+	return c
+}
+
+// reader carries requests that only read.
+type reader struct{ http.RoundTripper }
+
+// RoundTrip refuses what is not a GET, which lists and watches are too.
+func (r reader) RoundTrip(q *http.Request) (*http.Response, error) {
+	if q.Method != http.MethodGet {
+		return nil, fmt.Errorf("%w: %s %s", errShadow, q.Method, q.URL.Path)
+	}
+	return r.RoundTripper.RoundTrip(q)
+}
+
+// onlooker is a Driver that buys and ends nothing. What else the driver can do
+// it hides.
+type onlooker struct{ cloud.Driver }
+
+// Launch refuses every order.
+func (o onlooker) Launch(_ context.Context, orders []cloud.Order) []cloud.Outcome {
+	out := make([]cloud.Outcome, len(orders))
+	for i := range out {
+		out[i].Err = errShadow
+	}
+	return out
+}
+
+// Terminate refuses for every machine.
+func (o onlooker) Terminate(_ context.Context, ids []cloud.MachineID) []error {
+	out := make([]error, len(ids))
+	for i := range out {
+		out[i] = errShadow
+	}
+	return out
+}
+
+// shadow adds what decides and tells, in the place of all that acts.
+func (p *parts) shadow(provisioners bool) error {
+	c := &shadow.Controller{
+		Cluster: p.cluster, Journal: p.journal, Metrics: p.metrics, Now: p.Now, Log: p.Log.WithName("controller.shadow"), Options: p.options(),
+	}
+	c.Listen()
+	if err := p.m.Add(newTemplates(p.m.GetClient(), p.cloud, p.cluster, p.Log.WithName("controller.nodeclass"), provisioners)); err != nil {
+		return err
+	}
+	return p.m.Add(c)
+}

@@ -1,0 +1,214 @@
+// Package shadow decides as the controllers do, beside whoever is in charge of the cluster, and only tells of it.
+//
+// It says in log, journal, pages and metrics what would be bought and given
+// back, what was bought instead, and what the same pods would cost if all of
+// the pools' nodes were bought anew. It holds nothing that could act.
+package shadow
+
+import (
+	"context"
+	"fmt"
+	"runtime/debug"
+	"time"
+
+	"github.com/go-logr/logr"
+
+	v1 "github.com/tenon-sh/tenon/api/karpenter/v1"
+	"github.com/tenon-sh/tenon/engine/disrupt"
+	"github.com/tenon-sh/tenon/engine/explain"
+	"github.com/tenon-sh/tenon/engine/plan"
+	"github.com/tenon-sh/tenon/engine/provision"
+	"github.com/tenon-sh/tenon/engine/suppose"
+	"github.com/tenon-sh/tenon/engine/world"
+	"github.com/tenon-sh/tenon/internal/clock"
+	"github.com/tenon-sh/tenon/internal/cluster"
+	"github.com/tenon-sh/tenon/internal/journal"
+	"github.com/tenon-sh/tenon/internal/loop"
+	"github.com/tenon-sh/tenon/internal/metric"
+	"github.com/tenon-sh/tenon/internal/wording"
+)
+
+const (
+	// soon is how long after a pod began to wait it is decided about: before
+	// whoever is in charge has bought for it.
+	soon = 500 * time.Millisecond
+	// later is how long after any other change a decision is made.
+	later = 5 * time.Second
+	// idle is how long after a decision the next is made although nothing happens.
+	idle = time.Minute
+	// anew is the least time between two looks at what all nodes would cost.
+	anew = 10 * time.Minute
+)
+
+// Spec is what this controller touches: it only reads.
+func Spec() loop.Spec {
+	return loop.Spec{
+		Name: "shadow",
+		Reads: []loop.Resource{
+			loop.Of("", "pods"), loop.Of("", "nodes"), loop.Of("", "namespaces"), loop.Of("", "persistentvolumes"), loop.Of("", "persistentvolumeclaims"),
+			loop.Of("storage.k8s.io", "storageclasses"), loop.Of("storage.k8s.io", "csinodes"), loop.Of("apps", "daemonsets"),
+			loop.Of("policy", "poddisruptionbudgets"), loop.Of(v1.Group, "nodepools"), loop.Of(v1.Group, "nodeclaims"), loop.Of(v1.Group, "provisioners"),
+		},
+	}
+}
+
+// Controller decides and tells.
+type Controller struct {
+	Cluster *cluster.Cluster
+	Journal *journal.Journal
+	Metrics *metric.Set
+	Now     clock.Now
+	Log     logr.Logger
+	Options provision.Options
+
+	wake    chan time.Duration
+	said    map[string]bool // what was told of and still holds
+	contest contest
+	totaled time.Time
+}
+
+// Listen has the controller told of changes. It must be called before the cluster's sources start.
+func (c *Controller) Listen() {
+	c.wake = make(chan time.Duration, 16)
+	c.Cluster.Listen(func(change cluster.Change) {
+		wait := later
+		if change.Kind == cluster.Pod && change.Is != nil && change.Is.Waiting && (change.Was == nil || !change.Was.Waiting) {
+			wait = soon
+		}
+		select {
+		case c.wake <- wait:
+		default: // it will be woken anyway
+		}
+	})
+}
+
+// Start decides whenever there is reason to, until ctx ends.
+func (c *Controller) Start(ctx context.Context) error {
+	if !c.Cluster.Await(ctx) {
+		return nil
+	}
+	c.Log.Info("shadow mode: deciding and telling, and changing nothing")
+	due := c.Now().Add(soon)
+	timer := time.NewTimer(soon)
+	defer timer.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return nil
+		case wait := <-c.wake:
+			if at := c.Now().Add(wait); at.Before(due) {
+				due = at
+				timer.Reset(wait)
+			}
+		case <-timer.C:
+			c.pass()
+			due = c.Now().Add(idle)
+			timer.Reset(idle)
+		}
+	}
+}
+
+// pass makes both decisions and tells of them.
+func (c *Controller) pass() {
+	w := c.Cluster.World()
+	c.Metrics.Put(metric.ClusterStateNodes, float64(len(w.Places())))
+	buy, ok := c.decide(journal.Entry{Kind: journal.Buy, World: w, Options: journal.Options{Provision: c.Options}})
+	if !ok {
+		return
+	}
+	back, ok := c.decide(journal.Entry{Kind: journal.GiveBack, World: w, Options: journal.Options{Disrupt: disrupt.Options{Planned: explain.Targets(buy)}}})
+	if !ok {
+		return
+	}
+	c.tell(w, buy, back)
+	c.contest.enter(w, buy)
+	if o, settled := c.contest.settle(w); settled {
+		c.Log.Info("pods run that Tenon would have bought for", "pods", o.Pods,
+			"nodes", o.Ours, "price", dollars(o.Cost), "bought-nodes", o.Theirs, "bought-price", dollars(o.TheyPay))
+	}
+	if now := c.Now(); now.Sub(c.totaled) >= anew {
+		c.totaled = now
+		c.total(w)
+	}
+}
+
+// decide makes the decision of an entry and keeps it if it does anything.
+func (c *Controller) decide(e journal.Entry) (p plan.Plan, ok bool) {
+	defer func() {
+		if r := recover(); r != nil {
+			e.Panic = fmt.Sprintf("%v\n%s", r, debug.Stack())
+			c.Journal.Add(e)
+			c.Log.Error(fmt.Errorf("%s", e.Panic), "the decision broke", "kind", e.Kind, "world", e.World.Digest())
+			ok = false
+		}
+	}()
+	if e.Kind == journal.Buy {
+		start := c.Now()
+		e.Plan = provision.Decide(e.World, e.Options.Provision)
+		c.Metrics.Observe(metric.SchedulingDuration, c.Now.Since(start).Seconds(), "provisioner")
+		c.Metrics.Put(metric.SchedulerUnschedulable, float64(len(e.Plan.Refused)), "provisioner")
+	} else {
+		e.Plan = disrupt.Decide(e.World, e.Options.Disrupt)
+	}
+	if e.Plan.Waiting+len(e.Plan.Back) > 0 {
+		c.Journal.Add(e)
+	}
+	return e.Plan, true
+}
+
+// tell logs what has become otherwise since the last decision.
+func (c *Controller) tell(w *world.World, buy, back plan.Plan) {
+	before := c.said
+	c.said = map[string]bool{}
+	once := func(key string, log func()) {
+		c.said[key] = true
+		if !before[key] {
+			log()
+		}
+	}
+	for _, a := range buy.New {
+		once(fmt.Sprintf("buy %s %s %s %s %v", a.Pool, a.Shape, a.Zone, a.CapacityType, a.Pods), func() {
+			c.Log.Info("would buy a node", wording.Kind(a.Pool), a.Pool.Name, "instance-type", a.Shape, "zone", a.Zone,
+				"capacity-type", a.CapacityType, "price", dollars(a.Price), "pods", len(a.Pods))
+		})
+	}
+	for _, r := range buy.Refused {
+		once("refuse "+r.UID+r.Pod.String(), func() {
+			c.Log.Info("would buy nothing for a pod", "pod", r.Pod.String(), "why", wording.Refusal(w, r))
+		})
+	}
+	for _, g := range back.Back {
+		once("give back "+g.Claim+g.Reason, func() {
+			c.Log.Info("would give a node back", "Node", g.Node, "NodeClaim", g.Claim, "reason", g.Reason, "price", dollars(g.Price))
+		})
+	}
+}
+
+// total tells what the pools' nodes cost, and what would be bought for their
+// pods and those that wait if none of them were there.
+func (c *Controller) total(w *world.World) {
+	nodes, cost := 0, int64(0)
+	for _, p := range w.Places() {
+		if p.Pool().Name != "" {
+			nodes++
+			cost += plan.PriceOf(w, p)
+		}
+	}
+	empty, err := suppose.Anew(w)
+	if err != nil {
+		c.Log.Error(err, "suppose that no node of a pool is there")
+		return
+	}
+	p := provision.Decide(empty, c.Options)
+	c.Log.Info("what the nodes of pools cost, and what they would if bought anew", "nodes", nodes, "price", dollars(cost),
+		"anew-nodes", len(p.New), "anew-price", dollars(p.Cost), "anew-refused-pods", len(p.Refused))
+	for side, v := range map[string]struct {
+		nodes int
+		cost  int64
+	}{"cluster": {nodes, cost}, "anew": {len(p.New), p.Cost}} {
+		c.Metrics.Put(metric.ShadowNodes, float64(v.nodes), side)
+		c.Metrics.Put(metric.ShadowPrice, float64(v.cost)/1e6, side)
+	}
+}
+
+func dollars(micro int64) string { return plan.Money("", micro) + "/h" }
