@@ -44,7 +44,7 @@ func startCloud(ctx context.Context, o Options, cluster *kube.ControlPlane, type
 	}
 	account.Observe(market.Observers{
 		OnRunning: func(i market.Instance) {
-			m, err := machineOf(types, o.Region, i)
+			m, err := machineOf(types, o, i)
 			if err == nil {
 				err = fleet.Boot(m)
 			}
@@ -107,7 +107,7 @@ func (c *cloud) kill(ctx context.Context, fleet *kubelet.Fleet, id string) error
 }
 
 // machineOf is the machine that an instance of the market starts as.
-func machineOf(types *catalog.Catalog, region string, i market.Instance) (kubelet.Machine, error) {
+func machineOf(types *catalog.Catalog, o Options, i market.Instance) (kubelet.Machine, error) {
 	t, ok := types.Type(i.Type)
 	if !ok {
 		return kubelet.Machine{}, fmt.Errorf("its type %s is not in the catalogue", i.Type)
@@ -122,7 +122,7 @@ func machineOf(types *catalog.Catalog, region string, i market.Instance) (kubele
 	}
 	return kubelet.Machine{
 		ID: i.ID, ProviderID: "aws:///" + i.Zone + "/" + i.ID, NodeName: i.DNS, InstanceType: i.Type,
-		Zone: i.Zone, ZoneID: i.ZoneID, Region: region, Arch: t.Arch, PrivateIP: i.Address.String(), Image: i.Image,
+		Zone: i.Zone, ZoneID: i.ZoneID, Region: o.Region, Version: o.kubelet(), Arch: t.Arch, PrivateIP: i.Address.String(), Image: i.Image,
 		UserData: userData, Capacity: room,
 	}, nil
 }

@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strings"
 	"text/tabwriter"
 	"time"
 
@@ -15,6 +16,7 @@ import (
 	"github.com/tenon-sh/tenon/internal/cli/verb"
 	"github.com/tenon-sh/tenon/internal/clock"
 	"github.com/tenon-sh/tenon/internal/kube"
+	"github.com/tenon-sh/tenon/internal/playground/document"
 	"github.com/tenon-sh/tenon/internal/sim/kubelet"
 	"github.com/tenon-sh/tenon/internal/sim/market"
 )
@@ -35,7 +37,7 @@ func Command() *cobra.Command {
 func upCommand(dir *string) *cobra.Command {
 	o := Options{Now: clock.Wall, Delays: kubelet.Delays{Boot: 3 * time.Second, Ready: 2 * time.Second, Devices: 3 * time.Second}}
 	var detach, noDemo bool
-	var way string
+	var way, follow string
 	cmd := &cobra.Command{
 		Use:   "up [flags]",
 		Short: "Run a Kubernetes cluster with simulated machines on this computer",
@@ -51,10 +53,16 @@ charts. With --bare there is nothing of Tenon at all.
 
 A new cluster gets a pool of nodes and a Deployment, and a demo shows nodes come
 and go. With --no-demo it has the kinds and the controller and nothing else; the
-file default.yaml in its directory makes the pool.`,
+file default.yaml in its directory makes the pool.
+
+With --document it prepares what surrounds one of five public documents about
+Karpenter, types that document's commands as they stand, and shows what there is
+to be seen; docs/documents.md has them item by item. Detached it prepares, and
+the commands are yours to type.`,
 		Example: `  tenon up
   tenon up --controller=none
   tenon up --dir /tmp/other --detach --no-demo
+  tenon up --dir /tmp/gpus --document 004
   tenon up --reset --region eu-central-1 --managed-nodes m5.large=3 --daemons`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -64,6 +72,9 @@ file default.yaml in its directory makes the pool.`,
 			o.Timing = market.Usual()
 			o.Timing.Boot, o.Timing.ShutDown = o.Delays.Boot, o.Delays.Boot
 			o.Dir, o.Demo = Dir(*dir), !noDemo && !o.Bare
+			if follow != "" {
+				return followed(cmd, follow, o, detach)
+			}
 			if detach {
 				return detached(cmd.Context(), o, cmd.OutOrStdout(), os.Args[1:])
 			}
@@ -81,6 +92,7 @@ file default.yaml in its directory makes the pool.`,
 	f.BoolVar(&o.Story, "story", true, "let the demo of a new cluster play: nodes come and go; detached it does not")
 	f.BoolVar(&o.Reset, "reset", false, "forget what was in the cluster")
 	f.BoolVar(&o.Bare, "bare", false, "without Tenon: the cluster, its machines and the simulated account alone")
+	f.StringVar(&follow, "document", "", "`number` of the document to follow: "+strings.Join(document.IDs(), ", "))
 	f.StringVar(&o.ClusterName, "cluster-name", "playground", "`name` of the cluster in the simulated account")
 	f.StringVar(&o.KubernetesVersion, "kubernetes-version", "1.32", "`version` that the simulated EKS says the cluster has, and its machines' images are for")
 	f.StringToIntVar(&o.Surroundings.Managed, "managed-nodes", nil, "machines of a managed node group, by `type`: m5.large=3")

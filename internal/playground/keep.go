@@ -54,7 +54,7 @@ func (c *cloud) restore(ctx context.Context, o Options, types *catalog.Catalog, 
 				return err
 			}
 		case i.State == market.Running && !known:
-			m, err := machineOf(types, o.Region, i)
+			m, err := machineOf(types, o, i)
 			if err != nil {
 				return fmt.Errorf("machine %s: %w", i.ID, err)
 			}

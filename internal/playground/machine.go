@@ -62,13 +62,21 @@ func machines(c *catalog.Catalog, region string, r MachineRequest) ([]kubelet.Ma
 		zone, id := zones[i%len(zones)], "i-"+hex.EncodeToString(b[:])[:17]
 		name := fmt.Sprintf("ip-10-%d-%d-%d", b[9], b[10], 4+b[8]%250)
 		out = append(out, kubelet.Machine{
-			ID: id, ProviderID: "aws:///" + zone + "/" + id, NodeName: name + "." + region + ".compute.internal",
+			ID: id, ProviderID: "aws:///" + zone + "/" + id, NodeName: name + "." + domain(region),
 			InstanceType: r.Type, Zone: zone, ZoneID: place.ZoneID(zone), Region: region, Arch: t.Arch,
 			PrivateIP: strings.ReplaceAll(strings.TrimPrefix(name, "ip-"), "-", "."), Image: "Amazon Linux 2",
 			UserData: []byte(userData(r)), Capacity: capacity(t), Faults: r.Faults,
 		})
 	}
 	return out, nil
+}
+
+// domain is what AWS appends to the names of a region's machines.
+func domain(region string) string {
+	if region == "us-east-1" {
+		return "ec2.internal"
+	}
+	return region + ".compute.internal"
 }
 
 // userData is that of a node that nobody manages.

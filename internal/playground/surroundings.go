@@ -57,11 +57,20 @@ func surround(ctx context.Context, o Options, nodes kubernetes.Interface, object
 		wanted = append(wanted, ms...)
 	}
 	for _, m := range wanted {
+		m.Version = o.kubelet()
 		if err := fleet.Boot(m); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// kubelet is the version that kubelets of the simulated EKS say they have; empty: that of the playground's Kubernetes.
+func (o Options) kubelet() string {
+	if o.KubernetesVersion == "" {
+		return ""
+	}
+	return "v" + o.KubernetesVersion + ".0-eks-0000000"
 }
 
 // managed are the machines of the node group.

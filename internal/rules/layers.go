@@ -105,7 +105,7 @@ func layers() []layer {
 			why: "tests of every package use it, so it knows none of them",
 		},
 		{
-			at: "internal/playground", own: list("api/... engine/... charts internal/kube internal/catalog internal/cloud internal/sim/... internal/cli/verb " + meter), libs: list(kube + " " + limits + " " + cli),
+			at: "internal/playground", own: list("api/... engine/... charts deploy/aws internal/kube internal/catalog internal/cloud internal/sim/... internal/cli/verb " + meter), libs: list(kube + " " + limits + " " + cli),
 			why: "the playground runs Kubernetes and simulated machines; the product it runs as a child process",
 		},
 		{at: "internal/webhook", own: list("api/... internal/clock"), libs: list(kube), why: "the webhook judges one object at a time and knows nothing of the cluster"},
@@ -145,6 +145,7 @@ func layers() []layer {
 		{at: "internal/app", own: list(everyone), not: list("internal/sim/... internal/playground internal/kube internal/kubetest internal/cloudtest internal/cli/... engine/enginetest"), libs: nil, why: "the product holds no simulator and no test"},
 		{at: "internal/rules", libs: list("golang.org/x/tools"), why: "the rules read source, they do not use it"},
 
+		{at: "deploy/aws", why: "what an account needs is data; it is written by tools/deploy"},
 		{at: "charts", why: "the charts are data; what is made of the code is written by tools/charts"},
 		{at: "cmd/*", own: list(everyone), why: "a command is for people, not for packages"},
 		{at: "tools/*", own: list(everyone + " charts/..."), why: "a tool is for people, not for packages"},

@@ -11,7 +11,6 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/ec2"
 	"github.com/aws/aws-sdk-go-v2/service/ec2/types"
 
-	"github.com/tenon-sh/tenon/internal/playground"
 	"github.com/tenon-sh/tenon/test/documents/walk"
 )
 
@@ -24,37 +23,10 @@ const (
 	soon = 20 * time.Second
 )
 
-// provisioner is one with a taint; the document takes it from its first part.
-func provisioner(name, zone, taint string) string {
-	return fmt.Sprintf(`
-apiVersion: karpenter.sh/v1alpha5
-kind: Provisioner
-metadata: {name: %s}
-spec:
-  requirements: [{key: topology.kubernetes.io/zone, operator: In, values: [%s]}]
-  taints: [{key: %s, value: value1, effect: NoSchedule}]
-  providerRef: {name: default}
-`, name, zone, taint)
-}
-
-const class = `
-apiVersion: karpenter.k8s.aws/v1alpha1
-kind: AWSNodeTemplate
-metadata: {name: default}
-spec:
-  subnetSelector: {karpenter.sh/discovery: playground}
-  securityGroupSelector: {karpenter.sh/discovery: playground}
-`
-
 // The document's pod where its zones exist, and the clean-up.
 func TestDocument(t *testing.T) {
-	r := walk.Open(t, playground.Options{
-		Region: "us-west-2", ClusterName: "playground", KubernetesVersion: "1.25", ExtraZones: []string{"antarctica-east1", "antarctica-west1"},
-		Surroundings: playground.Surroundings{Daemons: true},
-	})
-	if out, err := r.Run("", "helm", "install", "karpenter", walk.Chart, "--namespace", "karpenter", "--create-namespace", "--set", "settings.clusterName=playground"); err != nil {
-		t.Fatalf("helm: %v\n%s", err, out)
-	}
+	r := walk.Open(t, "000")
+	r.Follow("install")
 	elsewhere(t, r)
 	there(t, r)
 	preferred(t, r)
@@ -63,11 +35,8 @@ func TestDocument(t *testing.T) {
 
 // elsewhere is a cluster whose only pools exclude the document's zones.
 func elsewhere(t *testing.T, r *walk.Reader) {
-	r.ApplyText(class)
-	r.ApplyText(provisioner("west", "us-west-2a", "key1"))
-	r.ApplyText(provisioner("other", "us-west-2a", "key2"))
 	r.Over()
-	r.Apply("000-pod.yaml")
+	r.Follow("elsewhere")
 	line := r.Says(soon, "ERROR", `Could not schedule pod, .*antarctica.*`, `"pod": "default/nginx"`)
 	for _, clause := range []string{
 		`incompatible with provisioner "west", incompatible requirements, key topology.kubernetes.io/zone, topology.kubernetes.io/zone In [antarctica-east1 antarctica-west1] not in topology.kubernetes.io/zone In [us-west-2a]`,
@@ -91,7 +60,7 @@ func elsewhere(t *testing.T, r *walk.Reader) {
 // there is a pool in one of the document's zones.
 func there(t *testing.T, r *walk.Reader) {
 	r.Over()
-	r.ApplyText(provisioner("south", "antarctica-west1", "key1"))
+	r.Follow("there")
 	r.Line(soon, `Launching node with 1 pods requesting \{"cpu":"125m","pods":"3"\} from types .*`)
 	book.Shows(t, "0.16", "the launching line: the pod adds nothing but itself to the daemons' requests")
 	book.Shows(t, "0.2", "pending first, then the launch, within seconds")
@@ -112,10 +81,7 @@ func there(t *testing.T, r *walk.Reader) {
 
 // preferred is a pool whose nodes have the label that the pod would like.
 func preferred(t *testing.T, r *walk.Reader) {
-	r.Kubectl("delete", "pod", "nginx", "--grace-period=0", "--force")
-	r.Kubectl("delete", "nodes", "-l", ours)
-	r.ApplyText(strings.Replace(provisioner("liked", "antarctica-west1", "key1"), "spec:\n", "spec:\n  labels: {another-node-label-key: another-node-label-value}\n", 1))
-	r.Apply("000-pod.yaml")
+	r.Follow("preferred")
 	r.Within(time.Minute, func() error {
 		nodes, err := r.Nodes(ours + "=liked")
 		if err == nil && len(nodes) != 1 {
@@ -128,24 +94,12 @@ func preferred(t *testing.T, r *walk.Reader) {
 
 // cleanUp is the document's end, with what eksctl and CloudFormation do done by the account's end.
 func cleanUp(t *testing.T, r *walk.Reader) {
-	r.Within(time.Minute, func() error {
-		if p := r.Kubectl("get", "pod", "nginx", "-o", "jsonpath={.status.phase}"); p != "Running" {
-			return fmt.Errorf("the pod is %s", p)
-		}
-		return nil
-	})
-	nodes, err := r.Nodes(ours)
-	if err != nil || len(nodes) != 1 {
-		t.Fatalf("%d nodes: %v", len(nodes), err)
-	}
-	r.Kubectl("delete", "node", nodes[0].Name) // returns when the finalizer is gone
+	r.Follow("nodes")
 	if m := r.Machines(); len(m) != 0 {
 		t.Errorf("%d machines run after kubectl delete node has returned", len(m))
 	}
 	book.Shows(t, "0.7", "kubectl returns when the node has been drained and its machine ended")
-	if out, err := r.Run("", "helm", "uninstall", "karpenter", "--namespace", "karpenter"); err != nil {
-		t.Errorf("helm uninstall: %v\n%s", err, out)
-	}
+	r.Follow("uninstall")
 	if out := r.Kubectl("get", "validatingwebhookconfigurations,mutatingwebhookconfigurations", "-o", "name"); strings.Contains(out, "karpenter") {
 		t.Errorf("webhooks are left: %s", out)
 	}

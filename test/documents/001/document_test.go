@@ -9,9 +9,9 @@ import (
 	"testing"
 	"time"
 
+	"github.com/aws/aws-sdk-go-v2/service/ec2"
 	corev1 "k8s.io/api/core/v1"
 
-	"github.com/tenon-sh/tenon/internal/playground"
 	"github.com/tenon-sh/tenon/test/documents/walk"
 )
 
@@ -28,18 +28,10 @@ const (
 	host = `ip-192-168-\d+-\d+\.cn-north-1\.compute\.internal`
 )
 
-// open is the cluster that the document begins with: one m5.large, the daemons of EKS, no pool.
-func open(t *testing.T) *walk.Reader {
-	t.Helper()
-	return walk.Open(t, playground.Options{
-		Region: "cn-north-1", ClusterName: "testkarpenter", KubernetesVersion: "1.23",
-		Surroundings: playground.Surroundings{Managed: map[string]int{"m5.large": 1}, Daemons: true},
-	})
-}
-
 // The document from the first Provisioner to the empty cluster, and its errors.
 func TestDocument(t *testing.T) {
-	r := open(t)
+	r := walk.Open(t, "001")
+	account(t, r)
 	install(t, r)
 	noProvisioner(t, r)
 	inflate(t, r)
@@ -50,8 +42,126 @@ func TestDocument(t *testing.T) {
 	soldOut(t, r)
 	noImage(t, r)
 	pasted(t, r)
+	interrupted(t, r)
+	noLinkedRole(t, r)
 	r.Says(2*time.Minute, "DEBUG", `Deleted launch template Karpenter-testkarpenter-\d+ \(lt-[0-9a-f]+\)`)
 	book.Shows(t, "1.45", "the four lines in this order; the launch template goes when it was unused for a minute")
+	cleanUp(t, r)
+}
+
+// account is what the document's first commands make or ask for, by the same calls: eksctl's part and the stack are
+// there from the beginning.
+func account(t *testing.T, r *walk.Reader) {
+	for want, call := range map[string]func() (string, error){
+		"arn:aws-cn:": func() (string, error) { return r.AWS("sts", "GetCallerIdentity", "Version", "2011-06-15") },
+		"arn:aws-cn:iam::123456789012:role/KarpenterNodeRole-testkarpenter": func() (string, error) {
+			return r.AWS("iam", "GetRole", "Version", "2010-05-08", "RoleName", "KarpenterNodeRole-testkarpenter")
+		},
+		"arn:aws-cn:iam::123456789012:policy/KarpenterControllerPolicy-testkarpenter": func() (string, error) {
+			return r.AWS("iam", "ListAttachedRolePolicies", "Version", "2010-05-08", "RoleName", "testkarpenter-karpenter")
+		},
+		"<ParameterKey>ClusterName</ParameterKey>": func() (string, error) {
+			return r.AWS("cloudformation", "DescribeStacks", "Version", "2010-05-15", "StackName", "Karpenter-testkarpenter")
+		},
+	} {
+		if out, err := call(); err != nil || !strings.Contains(out, want) {
+			t.Errorf("the account does not answer with %s: %v\n%s", want, err, out)
+		}
+	}
+	if out := r.Cluster(); !strings.Contains(out, `"endpoint":"`+r.Endpoint()+`"`) || !strings.Contains(out, `"arn:aws-cn:eks:cn-north-1:`) || !strings.Contains(out, `"karpenter.sh/discovery":"testkarpenter"`) {
+		t.Errorf("EKS says of the cluster %s", out)
+	}
+	book.Shows(t, "1.11", "the call answers with the API server's address, which the chart is then given; what is no URL is refused")
+	book.Shows(t, "X10", "ARNs of aws-cn from STS, IAM and EKS; host names and zones of China, of us-east-1 in document 003; the template writes no partition out")
+}
+
+// interrupted is a message in the queue that the chart was told of.
+func interrupted(t *testing.T, r *walk.Reader) {
+	r.Apply("001-default.yaml")
+	r.Kubectl("create", "deployment", "stays", "--image=pause")
+	pods := r.Running(time.Minute, "default", "app=stays", 1)
+	machines := r.Machines()
+	if len(machines) != 1 || machines[0].DNS != pods[0].Spec.NodeName {
+		t.Fatalf("machines %v for a pod on %s", machines, pods[0].Spec.NodeName)
+	}
+	r.Over()
+	r.Cloud("interrupt", map[string]string{"instance": machines[0].ID})
+	r.Event(soon, "default", "SpotInterrupted", `.*`)
+	r.Within(time.Minute, func() error {
+		now := r.Machines()
+		if len(now) != 1 || now[0].ID == machines[0].ID {
+			return fmt.Errorf("machines are %v", now)
+		}
+		return nil
+	})
+	r.Running(time.Minute, "default", "app=stays", 1)
+	book.Shows(t, "1.14", "an interruption in the queue of that name: the event, the node is drained, its pod runs on another")
+	r.Kubectl("delete", "deployment", "stays")
+	r.NoNodes(time.Minute, ours)
+}
+
+// noLinkedRole is an account that has not bought spot yet, and may not make the role for it.
+func noLinkedRole(t *testing.T, r *walk.Reader) {
+	r.Cloud("spotrole", map[string]bool{"missing": true})
+	r.Over()
+	r.ApplyText(`{apiVersion: v1, kind: Pod, metadata: {name: roleless}, spec: {containers: [{name: roleless, image: pause}]}}`)
+	r.Line(soon, `Provisioning failed, launching node, creating cloud provider instance, with fleet error\(s\), AuthFailure\.ServiceLinkedRoleCreationNotPermitted: .*`)
+	r.Line(soon, `Could not schedule pod, .*provisioner "default".*`)
+	if m := r.Machines(); len(m) != 0 {
+		t.Errorf("machines are %v", m)
+	}
+	r.Must(r.AWS("iam", "CreateServiceLinkedRole", "Version", "2010-05-08", "AWSServiceName", "spot.amazonaws.com"))
+	book.Shows(t, "1.10", "without the role: EC2's refusal as it stands, no spot is tried for a while, the pod waits; the document's command makes the role")
+	r.Kubectl("delete", "pod", "roleless", "--wait=false")
+}
+
+// cleanUp is the document's, while the controller runs: its rights go, then the stack, then the launch templates.
+func cleanUp(t *testing.T, r *walk.Reader) {
+	const policy = "arn:aws-cn:iam::123456789012:policy/KarpenterControllerPolicy-testkarpenter"
+	r.Must(r.AWS("iam", "DetachRolePolicy", "Version", "2010-05-08", "RoleName", "testkarpenter-karpenter", "PolicyArn", policy))
+	r.Must(r.AWS("iam", "DeletePolicy", "Version", "2010-05-08", "PolicyArn", policy))
+	r.Must(r.AWS("iam", "DeleteRole", "Version", "2010-05-08", "RoleName", "testkarpenter-karpenter"))
+	r.Must(r.AWS("cloudformation", "DeleteStack", "Version", "2010-05-15", "StackName", "Karpenter-testkarpenter"))
+	if out, err := r.AWS("cloudformation", "DescribeStacks", "Version", "2010-05-15", "StackName", "Karpenter-testkarpenter"); err == nil {
+		t.Errorf("the stack is still there: %s", out)
+	}
+	restarts := func() string {
+		return r.Kubectl("get", "pods", "-n", "karpenter", "-l", "app.kubernetes.io/name=karpenter", "-o", "jsonpath={.items[*].status.containerStatuses[*].restartCount}")
+	}
+	before := restarts()
+	r.Over()
+	calls := len(r.Calls("ec2", "*"))
+	r.ApplyText(`{apiVersion: karpenter.sh/v1alpha5, kind: Provisioner, metadata: {name: late}, spec: {providerRef: {name: default}, requirements: [{key: karpenter.sh/capacity-type, operator: In, values: [on-demand]}]}}`)
+	r.ApplyText(`{apiVersion: v1, kind: Pod, metadata: {name: late}, spec: {containers: [{name: late, image: pause}]}}`)
+	r.Line(soon, `.*(UnauthorizedOperation|AccessDenied|InvalidClientTokenId).*`)
+	// Some quiet seconds would show a loop that is none: what is refused is not asked again and again.
+	<-time.After(5 * time.Second)
+	if n := len(r.Calls("ec2", "*")) - calls; n > 40 {
+		t.Errorf("%d calls were made that are all refused", n)
+	}
+	if n := r.Count(`.*(UnauthorizedOperation|AccessDenied|InvalidClientTokenId)`); n > 40 {
+		t.Errorf("it is said %d times", n)
+	}
+	if after := restarts(); after != before {
+		t.Errorf("the controllers were restarted: %s, before %s", after, before)
+	}
+	book.Shows(t, "1.51", "policy, role and stack deleted under the running controller: errors with a back-off, no restart, nothing bought or ended")
+	c := r.EC2()
+	out, err := c.DescribeLaunchTemplates(t.Context(), &ec2.DescribeLaunchTemplatesInput{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, l := range out.LaunchTemplates {
+		if strings.HasPrefix(*l.LaunchTemplateName, "Karpenter-testkarpenter") {
+			if _, err := c.DeleteLaunchTemplate(t.Context(), &ec2.DeleteLaunchTemplateInput{LaunchTemplateName: l.LaunchTemplateName}); err != nil {
+				t.Error(err)
+			}
+		}
+	}
+	if m := r.Machines(); len(m) != 0 {
+		t.Errorf("machines are left: %v", m)
+	}
+	book.Shows(t, "1.21", "the document's calls in their order, by the SDK: all succeed, and no machine and no launch template of the cluster is left")
 }
 
 // selected are pods that ask for what the Provisioner does not have, or has no more of.
@@ -137,20 +247,10 @@ func pasted(t *testing.T, r *walk.Reader) {
 	book.Shows(t, "1.34", "every field is in the kind; the placeholders are refused by name")
 }
 
-// install is the document's helm command. The controller itself runs beside the
-// cluster, because its machines are simulated and run no containers.
+// install is the document's helm command.
 func install(t *testing.T, r *walk.Reader) {
-	out, err := r.Run("", "helm", "upgrade", "--install", "karpenter", walk.Chart, "--version", "v0.22.1", "--namespace", "karpenter", "--create-namespace",
-		"--set", `serviceAccount.annotations.eks\.amazonaws\.com/role-arn=arn:aws-cn:iam::123456789012:role/testkarpenter-karpenter`,
-		"--set", "settings.aws.clusterName=testkarpenter",
-		"--set", "settings.aws.clusterEndpoint=https://B0.sk1.cn-north-1.eks.amazonaws.com.cn",
-		"--set", "settings.aws.defaultInstanceProfile=KarpenterNodeInstanceProfile-testkarpenter",
-		"--set", "settings.aws.interruptionQueueName=testkarpenter",
-		"--wait", "--timeout", "2m")
-	if err != nil {
-		t.Fatalf("helm: %v\n%s", err, out)
-	}
-	book.Shows(t, "1.12", "the command with the chart of this tree: accepted, and `--wait` ends")
+	r.Follow("install")
+	book.Shows(t, "1.12", "the command with the playground's registry: every value is taken, and `--wait` ends")
 	pods, err := r.Pods("karpenter", "app.kubernetes.io/name=karpenter")
 	if err != nil || len(pods) != 2 {
 		t.Fatalf("%d pods of the chart: %v", len(pods), err)
@@ -160,10 +260,10 @@ func install(t *testing.T, r *walk.Reader) {
 			t.Errorf("containers of %s: %v", p.Name, p.Spec.Containers)
 		}
 	}
-	book.Shows(t, "1.20", "two pods with the label, their container is called controller; the log itself is read from the process")
+	book.Shows(t, "1.20", "the command as it stands: two pods with the label, their container is called controller; all lines of these tables were read that way")
 	book.Shows(t, "X8", "namespace, label and container of the installed chart")
 	said := r.Kubectl("describe", "pods", "-n", "karpenter", "-l", "app.kubernetes.io/name=karpenter")
-	for _, want := range []*regexp.Regexp{regexp.MustCompile(`CLUSTER_NAME:\s+testkarpenter`), regexp.MustCompile(`CLUSTER_ENDPOINT:\s+https://B0.sk1.cn-north-1`)} {
+	for _, want := range []*regexp.Regexp{regexp.MustCompile(`CLUSTER_NAME:\s+testkarpenter`), regexp.MustCompile(`CLUSTER_ENDPOINT:\s+` + regexp.QuoteMeta(r.Endpoint()))} {
 		if !want.MatchString(said) {
 			t.Errorf("kubectl describe has no %s", want)
 		}
@@ -173,10 +273,7 @@ func install(t *testing.T, r *walk.Reader) {
 		t.Errorf("the settings are %s", keys)
 	}
 	// With what that release's chart asked for, one m5.large does not hold both.
-	if out, err := r.Run("", "helm", "upgrade", "karpenter", walk.Chart, "--namespace", "karpenter", "--reuse-values",
-		"--set", "replicas=2,controller.resources.requests.cpu=1,controller.resources.requests.memory=1Gi"); err != nil {
-		t.Fatalf("helm: %v\n%s", err, out)
-	}
+	r.Follow("too large")
 	r.Within(time.Minute, func() error {
 		pods, err := r.Pods("karpenter", "app.kubernetes.io/name=karpenter")
 		if err != nil {
@@ -201,11 +298,7 @@ func install(t *testing.T, r *walk.Reader) {
 
 // noProvisioner scales before there is a Provisioner.
 func noProvisioner(t *testing.T, r *walk.Reader) {
-	r.Apply("001-inflate.yaml")
-	if pods, err := r.Pods("default", "app=inflate"); err != nil || len(pods) != 0 {
-		t.Fatalf("%d pods of a deployment of none: %v", len(pods), err)
-	}
-	r.Scale("inflate", 5)
+	r.Follow("no provisioner")
 	r.Event(soon, "default", "FailedScheduling", `0/\d nodes are available: .*Insufficient cpu.*`)
 	book.Shows(t, "1.2", "the scheduler's event on a pending pod, by its beginning")
 	r.Says(soon, "ERROR", `Provisioning failed, creating scheduler, no provisioners found`)
@@ -215,7 +308,7 @@ func noProvisioner(t *testing.T, r *walk.Reader) {
 // inflate is the sample Provisioner and the load, 0 to 5 pods.
 func inflate(t *testing.T, r *walk.Reader) {
 	r.Over()
-	r.Apply("001-default.yaml")
+	r.Follow("inflate")
 	found := r.Says(soon, "INFO", `Found 5 provisionable pod\(s\)`)
 	book.Shows(t, "1.38", "the line, with the number of this run's pods")
 	l := r.Says(soon, "INFO", launching, `"provisioner": "default"`)
@@ -256,6 +349,12 @@ func inflate(t *testing.T, r *walk.Reader) {
 	if text := r.UserData(strings.TrimPrefix(template.Message, "Created launch template, ")); !strings.Contains(text, "/etc/eks/bootstrap.sh 'testkarpenter'") {
 		t.Errorf("user data: %s", text)
 	}
+	for _, c := range r.Calls("ec2", "CreateLaunchTemplate") {
+		if c.Params["LaunchTemplateData.IamInstanceProfile.Name"] != "KarpenterNodeInstanceProfile-testkarpenter" {
+			t.Errorf("the profile of a launch template is in %v", c.Params)
+		}
+	}
+	book.Shows(t, "1.13", "the recorded CreateLaunchTemplate names the profile")
 	for _, c := range r.Calls("ec2", "DescribeSubnets") {
 		if c.Params["Filter.1.Name"] == "tag:karpenter.sh/discovery" && c.Params["Filter.1.Value.1"] == "testkarpenter" {
 			book.Shows(t, "1.25", "the recorded DescribeSubnets asks for the tag")
@@ -308,7 +407,7 @@ func nodes(t *testing.T, r *walk.Reader) {
 // empty takes the load away.
 func empty(t *testing.T, r *walk.Reader) {
 	r.Over()
-	r.Scale("inflate", 0)
+	r.Follow("empty")
 	r.Says(soon, "INFO", `Added TTL to empty node`, `"node": "ip-192-168-`)
 	book.Shows(t, "1.43", "the line, and the annotation with the time on the node")
 	r.Says(30*time.Second, "INFO", `Triggering termination after 10s for empty node`, `"node": "ip-192-168-`)
@@ -323,32 +422,18 @@ func empty(t *testing.T, r *walk.Reader) {
 
 // banana is the second Provisioner, alone and beside the first.
 func banana(t *testing.T, r *walk.Reader) {
-	workload := r.Read("001-condition-workload.RECONSTRUCTED.yaml")
 	r.Over()
-	r.Kubectl("delete", "provisioner", "default")
-	r.Apply("001-banana.yaml")
-	intolerant := regexp.MustCompile(`(?m)^      tolerations:\n(      [- ].*\n){2}`).ReplaceAllString(workload, "")
-	r.ApplyText(intolerant)
+	r.Follow("not tolerated")
 	const clause = `incompatible with provisioner "banana", did not tolerate example\.com/special-taint=:NoSchedule`
-	l := r.Says(soon, "ERROR", `Could not schedule pod, `+clause, `"pod": "default/condition-workload-`)
+	l := r.Says(soon, "ERROR", `Could not schedule pod, `+clause, `"pod": "default/intolerant-`)
 	if !strings.HasPrefix(l.Logger, "controller.provision") {
 		t.Errorf("the logger is %q", l.Logger)
 	}
 	r.Event(soon, "default", "FailedScheduling", `Failed to schedule pod, `+clause)
 	book.Shows(t, "1.47", "the line and the event of a pod without the toleration")
 
-	r.Kubectl("delete", "deployment", "condition-workload")
-	r.Within(soon, func() error {
-		pods, err := r.Pods("default", "app=condition-workload")
-		if err == nil && len(pods) > 0 {
-			err = fmt.Errorf("%d pods are left", len(pods))
-		}
-		return err
-	})
-	r.Apply("001-default.yaml")
 	r.Over()
-	r.ApplyText(workload)
-	r.Running(time.Minute, "default", "app=condition-workload", 3)
+	r.Follow("banana")
 	r.Says(soon, "INFO", launching, `"provisioner": "banana"`)
 	if n := planned(t, r); n != 3 {
 		t.Errorf("the lines launch nodes for %d pods, want 3", n)
@@ -427,7 +512,7 @@ func userData(t *testing.T, r *walk.Reader) {
 
 // gone cleans up as the reader does.
 func gone(t *testing.T, r *walk.Reader) {
-	r.Kubectl("delete", "deployment", "inflate", "condition-workload")
+	r.Follow("gone")
 	r.NoNodes(time.Minute, ours)
 }
 

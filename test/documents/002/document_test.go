@@ -9,7 +9,6 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 
-	"github.com/tenon-sh/tenon/internal/playground"
 	"github.com/tenon-sh/tenon/test/documents/walk"
 )
 
@@ -24,14 +23,28 @@ const (
 
 // The document's spread, in every zone and in one.
 func TestDocument(t *testing.T) {
-	r := walk.Open(t, playground.Options{
-		Region: "ap-northeast-2", ClusterName: "playground", KubernetesVersion: "1.25",
-		Surroundings: playground.Surroundings{Fargate: 2, Daemons: true},
-	})
+	r := walk.Open(t, "002")
+	install(t, r)
 	fields(t, r)
 	spread(t, r)
 	oneZone(t, r)
 	fewNodes(t, r)
+}
+
+// install is the chart, and what it consists of.
+func install(t *testing.T, r *walk.Reader) {
+	r.Follow("install")
+	r.Follow("components")
+	r.Within(soon, func() error {
+		data := r.Kubectl("get", "secret", "karpenter-cert", "-n", "karpenter", "-o", "jsonpath={.data}")
+		for _, key := range []string{"server-key", "server-cert", "ca-cert"} {
+			if !strings.Contains(data, `"`+key+`":"`) {
+				return fmt.Errorf("the certificate's Secret has no %s", key)
+			}
+		}
+		return nil
+	})
+	book.Shows(t, "2.14", "the parts of the installed chart; the running controller has filled the Secret with key, certificate and authority")
 }
 
 // fields are what the document says of AWSNodeTemplate and belongs elsewhere.
@@ -47,10 +60,9 @@ func fields(t *testing.T, r *walk.Reader) {
 
 // spread is the reconstructed deployment in a region of several zones.
 func spread(t *testing.T, r *walk.Reader) {
-	r.Apply("002-provisioner.RECONSTRUCTED.yaml")
 	r.Over()
 	start := time.Now()
-	r.Apply("002-host-spread.RECONSTRUCTED.yaml")
+	r.Follow("spread")
 	r.Line(soon, `Launched instance: .*`)
 	if took := time.Since(start); took > 8*time.Second {
 		t.Errorf("the first launch took %s", took)
@@ -107,10 +119,8 @@ func oneZone(t *testing.T, r *walk.Reader) {
 	if other := fargate[1].Labels[corev1.LabelTopologyZone]; other == only {
 		t.Fatalf("both Fargate nodes are in %s", only)
 	}
-	r.Kubectl("patch", "provisioner", "default", "--type=json", "-p",
-		fmt.Sprintf(`[{"op": "add", "path": "/spec/requirements/-", "value": {"key": "topology.kubernetes.io/zone", "operator": "In", "values": [%q]}}]`, only))
 	r.Over()
-	r.Apply("002-host-spread.RECONSTRUCTED.yaml")
+	r.Follow("one zone")
 	r.Says(soon, "ERROR", `Could not schedule pod, incompatible with provisioner "default", unsatisfiable topology constraint, topology spread, topology\.kubernetes\.io/zone `+only+` has 5, the least is 0, maxSkew 5.*`, `"pod": "default/host-spread-`)
 	r.Running(time.Minute, "default", "app=host-spread", 5)
 	if n := r.Count("Could not schedule pod"); n < 15 {

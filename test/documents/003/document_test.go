@@ -3,7 +3,6 @@ package document003_test
 
 import (
 	"encoding/base64"
-	"fmt"
 	"regexp"
 	"slices"
 	"strings"
@@ -14,11 +13,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/ec2"
 	"github.com/aws/aws-sdk-go-v2/service/ec2/types"
 	corev1 "k8s.io/api/core/v1"
-	"k8s.io/apimachinery/pkg/api/resource"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"sigs.k8s.io/yaml"
 
-	"github.com/tenon-sh/tenon/internal/playground"
 	"github.com/tenon-sh/tenon/test/documents/walk"
 )
 
@@ -35,11 +30,20 @@ const (
 
 // The document from the user's launch template to the end of the job.
 func TestDocument(t *testing.T) {
-	r := walk.Open(t, playground.Options{
-		Region: "us-east-1", ClusterName: "emr-eks-workshop", KubernetesVersion: "1.22",
-		Surroundings: playground.Surroundings{Managed: map[string]int{"m5.large": 4}, Daemons: true},
-	})
+	r := walk.Open(t, "003")
+	r.Follow("nodes")
+	nodes, err := r.Nodes("eks.amazonaws.com/nodegroup")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, n := range nodes {
+		if v := n.Status.NodeInfo.KubeletVersion; !strings.HasPrefix(v, "v1.22.") || !strings.HasSuffix(n.Name, ".ec2.internal") {
+			t.Errorf("node %s has a kubelet of %s", n.Name, v)
+		}
+	}
+	book.Shows(t, "3.2", "four nodes of us-east-1, Ready; their kubelets say v1.22, the API server is today's")
 	launchTemplate(t, r)
+	r.Follow("set up")
 	describe(t, r)
 	job(t, r)
 	end(t, r)
@@ -76,7 +80,6 @@ func launchTemplate(t *testing.T, r *walk.Reader) {
 
 // describe compares what kubectl says of the Provisioner with the document.
 func describe(t *testing.T, r *walk.Reader) {
-	r.Apply("003-provisioner-from-describe.yaml")
 	if out := strings.Fields(r.Kubectl("get", "provisioners")); len(out) != 4 || out[0] != "NAME" || out[1] != "AGE" || out[2] != "default" {
 		t.Errorf("kubectl get provisioners: %v", out)
 	}
@@ -107,6 +110,10 @@ func describe(t *testing.T, r *walk.Reader) {
 		}
 	}
 	book.Shows(t, "3.5", "generation 1, no label, annotation or finalizer of the controller; nobody but kubectl has written the object")
+	if !regexp.MustCompile(`(?m)^Status:\nEvents:  <none>`).MatchString(got) {
+		t.Errorf("the end of what is described is\n%s", spec(got))
+	}
+	book.Shows(t, "3.11", "the same two lines: nothing is written while there are no nodes")
 	if !strings.Contains(got, "\nEvents:  <none>") {
 		t.Errorf("events: %s", got)
 	}
@@ -114,21 +121,9 @@ func describe(t *testing.T, r *walk.Reader) {
 
 // job is the benchmark: a job runner, a driver, and executors that come five a second.
 func job(t *testing.T, r *walk.Reader) {
-	r.Kubectl("create", "namespace", namespace)
 	r.Over()
-	create(t, r, "000000032bqpqgfmbe4-7zb87", corev1.Pod{Spec: corev1.PodSpec{Containers: []corev1.Container{{Name: "job-runner"}}}}, "1", "1Gi", nil)
-	driver := read(t, r, "003-karpenter-driver-pod-template.yaml")
-	executor := read(t, r, "003-karpenter-executor-pod-template.yaml")
 	start := time.Now()
-	create(t, r, "driver", driver, "1", "2Gi", map[string]string{"app": "kspark"})
-	tick := time.NewTicker(time.Second)
-	defer tick.Stop()
-	for i := 1; i <= 50; i++ {
-		create(t, r, fmt.Sprintf("karpenter-4vcpu-7gb-exec-%d", i), executor, "4", "7884Mi", map[string]string{"app": "kspark"})
-		if i%5 == 0 {
-			<-tick.C // the rate at which Spark asks for them
-		}
-	}
+	r.Follow("job")
 	pods := r.Running(2*time.Minute, namespace, "", 52)
 	t.Logf("52 pods run %s after the first", time.Since(start).Round(time.Second))
 	book.Shows(t, "3.1", "nodes come for the job, and go after it")
@@ -179,38 +174,8 @@ func fleets(t *testing.T, r *walk.Reader) {
 
 // end lets the job be over.
 func end(t *testing.T, r *walk.Reader) {
-	r.Kubectl("delete", "pods", "--all", "-n", namespace, "--wait=false", "--grace-period=0", "--force")
-	r.NoNodes(2*time.Minute, ours)
+	r.Follow("end")
 	if out := r.Kubectl("get", "nodes", "--no-headers"); strings.Count(out, " Ready ") != 4 {
 		t.Errorf("nodes that are left:\n%s", out)
 	}
-}
-
-func read(t *testing.T, r *walk.Reader, file string) corev1.Pod {
-	t.Helper()
-	var p corev1.Pod
-	if err := yaml.Unmarshal([]byte(r.Read(file)), &p); err != nil {
-		t.Fatal(err)
-	}
-	return p
-}
-
-// create makes a pod of a template, as Spark does: with an image, requests and the job's node selector.
-func create(t *testing.T, r *walk.Reader, name string, from corev1.Pod, cpu, memory string, selector map[string]string) {
-	t.Helper()
-	p := from.DeepCopy()
-	p.ObjectMeta = metav1.ObjectMeta{Namespace: namespace, Name: name}
-	c := &p.Spec.Containers[0]
-	c.Image = "emr-6.5.0"
-	c.Resources.Requests = corev1.ResourceList{"cpu": resource.MustParse(cpu), "memory": resource.MustParse(memory)}
-	if p.Spec.NodeSelector == nil {
-		p.Spec.NodeSelector = map[string]string{}
-	}
-	for k, v := range selector {
-		p.Spec.NodeSelector[k] = v
-	}
-	r.Within(soon, func() error { // the namespace's service account may not be there yet
-		_, err := r.Kube.CoreV1().Pods(namespace).Create(t.Context(), p, metav1.CreateOptions{})
-		return err
-	})
 }

@@ -11,7 +11,6 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 
-	"github.com/tenon-sh/tenon/internal/playground"
 	"github.com/tenon-sh/tenon/test/documents/walk"
 )
 
@@ -26,17 +25,17 @@ const (
 
 // The document from the Provisioner to six ResNet pods on GPUs, and back.
 func TestDocument(t *testing.T) {
-	r := walk.Open(t, playground.Options{
-		Region: "us-west-2", ClusterName: "karpenter-cluster", KubernetesVersion: "1.21",
-		Surroundings: playground.Surroundings{Managed: map[string]int{"m5.large": 3}, Daemons: true},
-	})
+	r := walk.Open(t, "004")
+	r.Follow("cluster")
 	others, err := r.Nodes("")
 	if err != nil {
 		t.Fatal(err)
 	}
+	install(t, r)
 	provisioner(t, r)
 	first(t, r)
 	six(t, r)
+	autoscaled(t, r)
 	none(t, r)
 	still, err := r.Nodes("")
 	if err != nil || len(still) < len(others) {
@@ -45,8 +44,19 @@ func TestDocument(t *testing.T) {
 	book.Shows(t, "4.2", "three m5.large of a managed group, there before and after")
 }
 
+// install is the document's way to the chart: a classic repository, and the values of its time.
+func install(t *testing.T, r *walk.Reader) {
+	r.Follow("install")
+	book.Shows(t, "4.6", "the three commands against the playground's repository, which lists v0.6.3: every value is taken, and `--wait` ends")
+	log := r.Kubectl("logs", "-n", "karpenter", "-l", "app.kubernetes.io/name=karpenter", "-c", "controller", "--tail=-1")
+	if !strings.Contains(log, "\tDEBUG\t") {
+		t.Errorf("logLevel=debug is not in force:\n%.2000s", log)
+	}
+	book.Shows(t, "4.18", "the command as it stands shows the log, debug lines with it")
+}
+
 func provisioner(t *testing.T, r *walk.Reader) {
-	r.Apply("004-provisioner.yaml")
+	r.Follow("provisioner")
 	book.Shows(t, "4.7", "applied as it stands; the machines are of these types")
 	book.Shows(t, "4.9", "accepted; it counts every GPU (decision 4): all six are within 100")
 	r.ApplyText(`{apiVersion: v1, kind: Pod, metadata: {name: plain, namespace: default}, spec: {containers: [{name: plain, image: pause, resources: {requests: {cpu: "100"}}}]}}`)
@@ -64,7 +74,7 @@ func provisioner(t *testing.T, r *walk.Reader) {
 func first(t *testing.T, r *walk.Reader) {
 	r.Over()
 	start := time.Now()
-	r.Apply("004-resnet.yaml")
+	r.Follow("first pod")
 	r.Says(soon, "INFO", `Found 1 provisionable pod\(s\)`)
 	r.Says(soon, "INFO", `Launching node with 1 pods requesting \{"cpu":"125m","nvidia.com/gpu":"1","pods":"3"\} from types g4dn\.xlarge, g4dn\.2xlarge`, `"provisioner": "gpu"`)
 	r.Says(soon, "INFO", `Launched instance: i-[0-9a-f]+, hostname: ip-192-168-\d+-\d+\.us-west-2\.compute\.internal, type: g4dn\.xlarge, zone: us-west-2[a-d], capacityType: on-demand`)
@@ -100,9 +110,10 @@ func first(t *testing.T, r *walk.Reader) {
 
 // six is the document's step from one pod to six.
 func six(t *testing.T, r *walk.Reader) {
+	balanced(t, r)
 	r.Over()
 	before := len(r.Calls("ec2", "CreateFleet"))
-	r.Scale("resnet", 6)
+	r.Follow("six pods")
 	r.Says(soon, "INFO", `Found 5 provisionable pod\(s\)`)
 	book.Shows(t, "4.17", "one batch of five")
 	r.Event(soon, "default", "Nominated", `Pod should schedule on ip-192-168-\d+-\d+\.us-west-2\.compute\.internal`)
@@ -144,6 +155,24 @@ func six(t *testing.T, r *walk.Reader) {
 	}
 }
 
+// autoscaled is the document's picture: an autoscaler of pods, and nodes that follow it.
+func autoscaled(t *testing.T, r *walk.Reader) {
+	r.Follow("autoscaler of pods")
+	r.Follow("more requests")
+	for _, m := range r.Machines() {
+		if m.Type != "g4dn.xlarge" {
+			t.Errorf("machine %s is a %s", m.ID, m.Type)
+		}
+	}
+	book.Shows(t, "4.26", "a HorizontalPodAutoscaler by a metric that the run feeds: 6 pods to 1 and back to 6, the nodes 30 s behind on the way down")
+}
+
+// balanced is what another product, for which this run stands, writes to the Service; the document's command reads it.
+func balanced(t *testing.T, r *walk.Reader) {
+	t.Helper()
+	r.Kubectl("patch", "service", "resnet-service", "--subresource=status", "--type=merge", "-p", `{"status":{"loadBalancer":{"ingress":[{"hostname":"resnet.elb.us-west-2.amazonaws.com"}]}}}`)
+}
+
 // none is the document's end.
 func none(t *testing.T, r *walk.Reader) {
 	r.Over()
@@ -162,5 +191,9 @@ func none(t *testing.T, r *walk.Reader) {
 	r.NoNodes(time.Minute, ours)
 	r.InOrder(`Added TTL to empty node`, `Triggering termination after 30s for empty node`, `Cordoned node`, `Deleted node`)
 	book.Shows(t, "4.11", "30 s after the last pod: the lines, and no node")
+	if host := r.Kubectl("get", "svc", "resnet-service", "-o=jsonpath={.status.loadBalancer.ingress[0].hostname}"); host != "resnet.elb.us-west-2.amazonaws.com" {
+		t.Errorf("the Service's host is %q", host)
+	}
+	book.Shows(t, "4.12", "another product, for which the run stands: the host that it writes is what the document's command reads, after nodes have come and gone, too")
 	book.Shows(t, "4.22", "all six nodes and machines are gone")
 }

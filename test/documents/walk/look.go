@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/base64"
 	"fmt"
-	"os"
 	"regexp"
 	"strings"
 	"time"
@@ -15,25 +14,20 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"github.com/tenon-sh/tenon/internal/playground/document"
 	"github.com/tenon-sh/tenon/internal/sim/awsapi"
 )
 
 // Over passes over all that the log says so far.
 func (r *Reader) Over() { r.read = len(r.text()) }
 
-func (r *Reader) text() string {
-	data, err := os.ReadFile(r.log)
-	if err != nil {
-		r.t.Fatal(err)
-	}
-	return string(data)
-}
+func (r *Reader) text() string { return r.told.Log.String() }
 
 // Log returns what the log says since it was last passed over.
 func (r *Reader) Log() string { return r.text()[r.read:] }
 
 // A Line is one line of the log, taken apart.
-type Line struct{ Time, Level, Logger, Message, Fields string }
+type Line = document.Line
 
 // Line waits for a line whose message matches a pattern as a whole, and returns it.
 func (r *Reader) Line(limit time.Duration, pattern string) Line {
@@ -42,7 +36,7 @@ func (r *Reader) Line(limit time.Duration, pattern string) Line {
 	var found Line
 	r.Within(limit, func() error {
 		for text := range strings.Lines(r.Log()) {
-			if l, ok := parse(text); ok && whole.MatchString(l.Message) {
+			if l, ok := document.ParseLine(text); ok && whole.MatchString(l.Message) {
 				found = l
 				return nil
 			}
@@ -87,17 +81,6 @@ func (r *Reader) InOrder(patterns ...string) {
 // Count returns how many lines match.
 func (r *Reader) Count(pattern string) int {
 	return len(regexp.MustCompile("(?m)\t"+pattern).FindAllString(r.Log(), -1))
-}
-
-func parse(text string) (Line, bool) {
-	parts := strings.Split(strings.TrimSuffix(text, "\n"), "\t")
-	switch len(parts) {
-	case 4:
-		return Line{parts[0], parts[1], "", parts[2], parts[3]}, true
-	case 5:
-		return Line{parts[0], parts[1], parts[2], parts[3], parts[4]}, true
-	}
-	return Line{}, false
 }
 
 // Pods returns the pods that a label selector picks in a namespace.

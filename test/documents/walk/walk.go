@@ -1,8 +1,8 @@
 // Package walk follows a document on a playground, as its reader would.
 //
 // A reader types the document's commands: kubectl and helm are real, the
-// cluster is real, the cloud is simulated and the controller runs as a process
-// of its own, whose log is read as it is written.
+// cluster is real, the cloud is simulated, and the controller is installed by
+// the chart: its pods' log is read as it is written.
 package walk
 
 import (
@@ -28,6 +28,7 @@ import (
 	"github.com/tenon-sh/tenon/internal/kube"
 	"github.com/tenon-sh/tenon/internal/kubetest"
 	"github.com/tenon-sh/tenon/internal/playground"
+	"github.com/tenon-sh/tenon/internal/playground/document"
 	"github.com/tenon-sh/tenon/internal/sim/kubelet"
 	"github.com/tenon-sh/tenon/internal/sim/market"
 )
@@ -41,20 +42,18 @@ type Reader struct {
 	Vars map[string]string // what the document's shell variables hold
 
 	t       *testing.T
+	d       document.Document
+	told    *playground.Told
 	contact playground.Contact
-	log     string // file
 	read    int    // how much of the log was read over
 	tools   string // the program that is kubectl and helm
 }
 
-// Chart is the chart of this tree, from the folder of a document's test.
-const Chart = root + "/charts/karpenter"
-
 // Boot is how long a machine of the playground takes from its start to a ready node.
 const Boot = 800 * time.Millisecond
 
-// Open starts a playground for the test.
-func Open(t *testing.T, o playground.Options) *Reader {
+// Open starts a playground with what surrounds a document.
+func Open(t *testing.T, id string) *Reader {
 	t.Helper()
 	tools, err := kube.Find()
 	switch {
@@ -63,10 +62,13 @@ func Open(t *testing.T, o playground.Options) *Reader {
 	case err != nil:
 		t.Fatal(err)
 	}
+	d, err := document.Load(id)
+	if err != nil {
+		t.Fatal(err)
+	}
 	dir := t.TempDir()
-	o.Dir, o.Now, o.Life, o.Grace = playground.Dir(dir), clock.Wall, io.Discard, 5*time.Minute
-	o.Tenon = build(t, dir)
-	o.ControllerFlags = append(o.ControllerFlags, "--log-level", "debug")
+	o := playground.Options{Dir: playground.Dir(dir), Now: clock.Wall, Life: io.Discard, Grace: 5 * time.Minute, Tenon: build(t, dir)}
+	o.Surround(d)
 	o.Delays = kubelet.Delays{Boot: 300 * time.Millisecond, Ready: 300 * time.Millisecond, Devices: 300 * time.Millisecond}
 	o.Timing = market.Usual()
 	o.Timing.Boot, o.Timing.ShutDown = 200*time.Millisecond, 200*time.Millisecond
@@ -74,7 +76,7 @@ func Open(t *testing.T, o playground.Options) *Reader {
 	ctx, stop := context.WithCancel(context.Background())
 	ready, done := make(chan playground.Contact, 1), make(chan error, 1)
 	go func() { done <- playground.Run(ctx, o, func(c playground.Contact) { ready <- c }) }()
-	r := &Reader{t: t, tools: tools, log: o.Dir.Log("controller"), Vars: map[string]string{"CLUSTER_NAME": o.ClusterName, "AWS_DEFAULT_REGION": o.Region}}
+	r := &Reader{t: t, d: d, tools: tools, Vars: map[string]string{"CLUSTER_NAME": o.ClusterName, "AWS_DEFAULT_REGION": o.Region}}
 	select {
 	case r.contact = <-ready:
 	case err := <-done:
@@ -87,15 +89,32 @@ func Open(t *testing.T, o playground.Options) *Reader {
 			t.Error("the playground ended with: ", err)
 		}
 		if t.Failed() {
-			t.Logf("the controller's log:\n%s", tail(r.log))
+			t.Logf("the controller's log:\n%s", tail(r.told.Log.String()))
 		}
 	})
+	if r.told, err = playground.Follow(ctx, d, o, r.contact, t.Output()); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(r.told.Close)
+	r.told.Lacks = func(string) bool { return true } // a test's computer need not have what a reader's has
 	config, err := clientcmd.BuildConfigFromFlags("", r.contact.Kubeconfig)
 	if err != nil {
 		t.Fatal(err)
 	}
 	r.Kube = kubernetes.NewForConfigOrDie(config)
 	return r
+}
+
+// Follow does a step of the document, as `tenon up --document` does: commands, and what there is to be seen.
+func (r *Reader) Follow(step string) {
+	r.t.Helper()
+	s, err := r.d.Step(step)
+	if err == nil {
+		err = r.told.Follow(r.t.Context(), s)
+	}
+	if err != nil {
+		r.t.Fatalf("document %s, %s: %v", r.d.ID, step, err)
+	}
 }
 
 // build makes the controller.
@@ -109,13 +128,9 @@ func build(t *testing.T, dir string) string {
 	return program
 }
 
-func tail(file string) string {
-	data, err := os.ReadFile(file)
-	if err != nil {
-		return err.Error()
-	}
+func tail(log string) string {
 	var kept []string
-	for line := range strings.Lines(string(data)) {
+	for line := range strings.Lines(log) {
 		if !strings.Contains(line, "healthz") && !strings.Contains(line, "worker") && !strings.Contains(line, "Starting ") && !strings.Contains(line, "\tevents\t") {
 			kept = append(kept, line)
 		}
@@ -165,7 +180,7 @@ func (r *Reader) ApplyText(text string) {
 // Read reads a manifest of the document, its variables filled in.
 func (r *Reader) Read(file string) string {
 	r.t.Helper()
-	data, err := os.ReadFile(filepath.Join("testdata", file))
+	data, err := r.d.Manifest(file)
 	if err != nil {
 		r.t.Fatal(err)
 	}
