@@ -6,10 +6,10 @@ import (
 	"fmt"
 	"maps"
 	"strconv"
+	"strings"
 	"sync"
 	"time"
 
-	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
@@ -46,7 +46,7 @@ func (e *Enactor) Ask(ctx context.Context, asks []plan.Ask, reason string) (map[
 		var c *v1.NodeClaim
 		if err == nil {
 			c = ClaimOf(a, templates[a.Pool])
-			err = e.create(ctx, c, reason)
+			err = e.create(ctx, c, a, reason)
 		}
 		mu.Lock()
 		defer mu.Unlock()
@@ -75,7 +75,7 @@ func each[T any](items []T, do func(T)) {
 
 // create writes a claim under a name of its own. When the answer is lost the
 // name finds it again, so that none is made twice.
-func (e *Enactor) create(ctx context.Context, c *v1.NodeClaim, reason string) error {
+func (e *Enactor) create(ctx context.Context, c *v1.NodeClaim, a plan.Ask, reason string) error {
 	c.Name = c.GenerateName + e.Suffix()
 	c.GenerateName = ""
 	err := e.Client.Create(ctx, c)
@@ -89,7 +89,7 @@ func (e *Enactor) create(ctx context.Context, c *v1.NodeClaim, reason string) er
 	}
 	e.Cluster.Wrote(c)
 	e.Metrics.Add(metric.ClaimsCreated, 1, reason, poolLabel(c.Labels), strconv.FormatBool(c.Annotations[v1.AnnotationMinValuesRelaxed] == "true"))
-	e.Log.Info("created nodeclaim", "NodePool", poolLabel(c.Labels), "NodeClaim", c.Name, "requests", c.Spec.Resources.Requests, "instance-types", menuText(c.Spec.Requirements))
+	e.Log.Info("created nodeclaim", "NodePool", poolLabel(c.Labels), "NodeClaim", c.Name, "requests", c.Spec.Resources.Requests, "instance-types", menuText(a))
 	return nil
 }
 
@@ -98,18 +98,18 @@ func unclear(err error) bool {
 	return apierrors.IsTimeout(err) || apierrors.IsServerTimeout(err) || apierrors.IsInternalError(err) || apierrors.ReasonForError(err) == metav1.StatusReasonUnknown
 }
 
-// menuText names the first few instance types of a claim's menu, for the log.
-func menuText(rs []v1.Requirement) string {
-	for _, r := range rs {
-		if r.Key != v1.LabelInstanceType || r.Operator != corev1.NodeSelectorOpIn {
-			continue
-		}
-		if n := len(r.Values); n > 5 {
-			return fmt.Sprintf("%s, %s, %s, %s, %s and %d other(s)", r.Values[0], r.Values[1], r.Values[2], r.Values[3], r.Values[4], n-5)
-		}
-		return fmt.Sprint(r.Values)
+// menuText names the first few instance types of an ask's menu, cheapest first, for the log.
+func menuText(a plan.Ask) string {
+	const first = 5
+	names := make([]string, 0, first)
+	for _, c := range a.Menu[:min(len(a.Menu), first)] {
+		names = append(names, c.Shape)
 	}
-	return ""
+	text := strings.Join(names, ", ")
+	if more := len(a.Menu) - first; more > 0 {
+		text += fmt.Sprintf(" and %d other(s)", more)
+	}
+	return text
 }
 
 // Template returns the claim that a pool's claims are made from.
