@@ -31,7 +31,7 @@ func Reason(s Seen) string {
 	switch {
 	case s.Pool != nil && rehashed(s.Pool, s.Claim):
 		return v1.ReasonNodePoolDrifted
-	case s.World != nil && !s.World.Requirements.Match(s.labels()):
+	case s.World != nil && !s.meets():
 		return v1.ReasonRequirementsDrifted
 	case s.Catalog != nil && s.Now.Sub(s.Claim.CreationTimestamp.Time) >= settled && !sold(s.Catalog, s.Claim.Labels):
 		return v1.ReasonInstanceTypeNotFound
@@ -46,27 +46,43 @@ func rehashed(p *v1.NodePool, c *v1.NodeClaim) bool {
 	return made != "" && c.Annotations[v1.AnnotationPoolHashVersion] == v1.HashVersion && made != p.Hash()
 }
 
-// labels are what is known of a machine. The claim's own labels win; what
-// neither it nor its node says, because both are older than the label, its type does.
-func (s Seen) labels() map[string]string {
-	out := maps.Clone(s.Labels)
-	if out == nil {
-		out = map[string]string{}
+// meets reports whether a machine's labels meet what the pool requires today.
+// The claim's own labels win; what neither it nor its node says, because both
+// are older than the label, its type does. As long as nothing is known of its
+// type, what is not said meets everything.
+func (s Seen) meets() bool {
+	labels := maps.Clone(s.Labels)
+	if labels == nil {
+		labels = map[string]string{}
 	}
-	maps.Copy(out, s.Claim.Labels)
-	if s.Catalog == nil {
-		return out
-	}
-	at := slices.IndexFunc(s.Catalog.Shapes, func(shape world.Shape) bool { return shape.Name == out[label.InstanceType] })
-	if at < 0 {
-		return out
-	}
-	for _, q := range s.Catalog.Shapes[at].Labels {
-		if _, said := out[q.Key]; !said && !q.Not && len(q.Values) == 1 {
-			out[q.Key] = q.Values[0]
+	maps.Copy(labels, s.Claim.Labels)
+	required := s.World.Requirements
+	for _, q := range s.shape() {
+		if _, said := labels[q.Key]; !said && !q.Not && len(q.Values) == 1 {
+			labels[q.Key] = q.Values[0]
 		}
 	}
-	return out
+	if s.Catalog == nil {
+		for _, q := range s.World.Requirements {
+			if _, said := labels[q.Key]; !said {
+				required = required.Without(q.Key)
+			}
+		}
+	}
+	return required.Match(labels)
+}
+
+// shape is what the labels of a claim's type can be; nil if it is not in the catalogue.
+func (s Seen) shape() label.Set {
+	if s.Catalog == nil {
+		return nil
+	}
+	name := s.Claim.Labels[label.InstanceType]
+	i := slices.IndexFunc(s.Catalog.Shapes, func(shape world.Shape) bool { return shape.Name == name })
+	if i < 0 {
+		return nil
+	}
+	return s.Catalog.Shapes[i].Labels
 }
 
 // sold reports whether the type of a machine is still on sale where it is, to be had now or not.

@@ -41,6 +41,12 @@ func TestReason(t *testing.T) {
 			s.Claim.CreationTimestamp = metav1.NewTime(noon.Add(-59 * time.Minute))
 		}, ""},
 		"NoCatalog": {"Nothing is known of what is sold.", func(s *drift.Seen) { s.Catalog = nil }, ""},
+		"NotYetKnown": {"Its type may have the label: that is not known yet.", func(s *drift.Seen) {
+			s.Catalog, s.World.Requirements = nil, label.SetOf(label.Is("example.com/family", "m"))
+		}, ""},
+		"KnownAnyway": {"What it says itself needs no catalogue.", func(s *drift.Seen) {
+			s.Catalog, s.World.Requirements = nil, label.SetOf(label.Is(label.Zone, "b"))
+		}, v1.ReasonRequirementsDrifted},
 		"NoPool":    {"Its pool is gone; its claims go with it.", func(s *drift.Seen) { s.Pool, s.World = nil, nil }, ""},
 	}
 	for name, tc := range tests {

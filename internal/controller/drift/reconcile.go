@@ -20,8 +20,12 @@ import (
 	"github.com/tenon-sh/tenon/internal/observe"
 )
 
-// again is how often a claim is looked at although it and its pool stay the same.
-const again = 5 * time.Minute
+const (
+	// again is how often a claim is looked at although it and its pool stay the same.
+	again = 5 * time.Minute
+	// soon is when it is looked at again for which no catalogue is there yet.
+	soon = 30 * time.Second
+)
 
 // Spec is what this reconciler touches.
 func Spec() loop.Spec {
@@ -74,7 +78,7 @@ func (r *Reconciler) Reconcile(ctx context.Context, req reconcile.Request) (reco
 	if ok, _ := r.Cluster.Synced(); !ok {
 		return reconcile.Result{RequeueAfter: time.Second}, nil
 	}
-	reason, err := r.reason(ctx, c)
+	reason, whole, err := r.reason(ctx, c)
 	if err != nil {
 		return loop.Result(0, err)
 	}
@@ -95,11 +99,15 @@ func (r *Reconciler) Reconcile(ctx context.Context, req reconcile.Request) (reco
 	if reason != "" && !was {
 		log.FromContext(ctx).Info("marked drifted", "NodeClaim", c.Name, "reason", reason)
 	}
+	if !whole {
+		return reconcile.Result{RequeueAfter: soon}, nil
+	}
 	return reconcile.Result{RequeueAfter: again}, nil
 }
 
-// reason says how a claim has drifted. The driver is asked last: it is the dearest.
-func (r *Reconciler) reason(ctx context.Context, c *v1.NodeClaim) (string, error) {
+// reason says how a claim has drifted, and whether all is known that this
+// depends on. The driver is asked last: it is the dearest.
+func (r *Reconciler) reason(ctx context.Context, c *v1.NodeClaim) (reason string, whole bool, err error) {
 	w := r.Cluster.Recent(time.Second)
 	item := observe.Claim(c)
 	seen := Seen{Now: r.Now(), Claim: c, World: w.Pool(item.Pool), Catalog: w.Catalog(item.Template)}
@@ -112,13 +120,15 @@ func (r *Reconciler) reason(ctx context.Context, c *v1.NodeClaim) (string, error
 		case err == nil:
 			seen.Pool = p
 		case client.IgnoreNotFound(err) != nil:
-			return "", fmt.Errorf("pool of claim %q: %w", c.Name, err)
+			return "", false, fmt.Errorf("pool of claim %q: %w", c.Name, err)
 		}
 	}
-	if reason := Reason(seen); reason != "" {
-		return reason, nil
+	whole = seen.Catalog != nil
+	if reason = Reason(seen); reason != "" {
+		return reason, whole, nil
 	}
-	return r.ask(ctx, c, item.Template)
+	reason, err = r.ask(ctx, c, item.Template)
+	return reason, whole, err
 }
 
 // ask has the driver compare the machine with its template.
