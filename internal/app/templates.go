@@ -96,7 +96,7 @@ func (t *templates) follow(ctx context.Context) error {
 	for id := range t.want {
 		if !now[id] {
 			t.cloud.Drop(id)
-			t.cluster.Withdraw(id)
+			t.cluster.Withdraw(id, "")
 		}
 	}
 	t.want = now

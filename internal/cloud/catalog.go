@@ -150,7 +150,12 @@ func (c *Cloud) renew(ctx context.Context, id world.TemplateID) {
 	}
 	// A class that became unusable sells nothing, whatever it sold before: to
 	// plan by its old catalogue would ask for machines that nobody can launch.
-	withdrawn := CodeOf(err) == NotReady && e.version != ""
+	why := ""
+	if err != nil && (CodeOf(err) == NotReady || e.version == "") && ctx.Err() == nil {
+		why = err.Error()
+	}
+	withdrawn := why != "" && (why != e.why || e.version != "")
+	e.why = why
 	if withdrawn {
 		e.version = ""
 	}
@@ -167,6 +172,6 @@ func (c *Cloud) renew(ctx context.Context, id world.TemplateID) {
 		c.cfg.Publish(got)
 	}
 	if withdrawn {
-		c.cfg.Withdraw(id)
+		c.cfg.Withdraw(id, why)
 	}
 }

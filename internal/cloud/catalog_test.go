@@ -30,10 +30,11 @@ func TestUnusableClassIsWithdrawn(t *testing.T) {
 	c := cloud.New(cloud.Config{
 		Driver: s, Now: func() time.Time { return now }, Attempts: 1,
 		Publish:  func(w world.Catalog) { log = append(log, "published "+string(w.Template)) },
-		Withdraw: func(id world.TemplateID) { log = append(log, "withdrawn "+string(id)) },
+		Withdraw: func(id world.TemplateID, why string) { log = append(log, "withdrawn "+string(id)+": "+why) },
 	})
 	c.Want(cloud.Template{ID: "t"})
 	for _, err := range []error{
+		cloud.Errorf(cloud.NotReady, "SubnetsNotFound", "no subnet"),
 		nil,
 		cloud.Errorf(cloud.NotReady, "AMINotFound", "no image"),
 		cloud.Errorf(cloud.NotReady, "AMINotFound", "no image"),
@@ -44,7 +45,7 @@ func TestUnusableClassIsWithdrawn(t *testing.T) {
 		c.Refresh(t.Context())
 		now = now.Add(time.Hour)
 	}
-	if diff := cmp.Diff([]string{"published t", "withdrawn t", "published t"}, log); diff != "" {
+	if diff := cmp.Diff([]string{"withdrawn t: no subnet", "published t", "withdrawn t: no image", "published t"}, log); diff != "" {
 		t.Errorf("-want +got\n%s", diff)
 	}
 }

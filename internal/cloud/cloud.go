@@ -17,9 +17,9 @@ import (
 // Config is what a Cloud is made of. Only Driver is needed.
 type Config struct {
 	Driver   Driver
-	Provider string                 // the driver's name, for metrics
-	Publish  func(world.Catalog)    // is given every catalogue that is new
-	Withdraw func(world.TemplateID) // is told of every template that sells nothing any more
+	Provider string                         // the driver's name, for metrics
+	Publish  func(world.Catalog)            // is given every catalogue that is new
+	Withdraw func(world.TemplateID, string) // is told of every template that sells nothing, and why
 	Now      clock.Now
 	Metrics  *metric.Set
 	// Fresh is how old a catalogue may grow before it is asked for again; 0 means five minutes.
@@ -58,6 +58,7 @@ type shared struct {
 type entry struct {
 	template Template
 	version  string
+	why      string    // it sells nothing, as Withdraw was told
 	next     time.Time // when it is due; zero: now
 	soldOut  time.Time // when an offer of it was last refused as sold out; zero: never
 	err      error
@@ -81,7 +82,7 @@ func New(cfg Config) *Cloud {
 		cfg.Publish = func(world.Catalog) {}
 	}
 	if cfg.Withdraw == nil {
-		cfg.Withdraw = func(world.TemplateID) {}
+		cfg.Withdraw = func(world.TemplateID, string) {}
 	}
 	if cfg.Fresh == 0 {
 		cfg.Fresh = 5 * time.Minute

@@ -59,6 +59,7 @@ type Cluster struct {
 	csi    map[string][]world.DriverLimit
 	nodes  map[string]world.Node
 	pools  map[world.PoolID]world.Pool
+	barred map[world.TemplateID]string // why their pools buy nothing now
 	claims map[string]expected
 
 	planned map[world.Key]string // where the last plan has pods that wait
@@ -77,7 +78,7 @@ func New(now clock.Now, sources ...string) *Cluster {
 		pods: map[world.Key]podState{}, byPVC: map[world.Key]map[world.Key]bool{},
 		pvcs: map[world.Key]observe.VolumeClaim{}, pvs: map[string]observe.PersistentVolume{}, class: map[string]observe.StorageClass{},
 		csi: map[string][]world.DriverLimit{}, nodes: map[string]world.Node{}, claims: map[string]expected{},
-		pools: map[world.PoolID]world.Pool{},
+		pools: map[world.PoolID]world.Pool{}, barred: map[world.TemplateID]string{},
 	}
 	for _, s := range sources {
 		c.waits[s] = true
@@ -180,18 +181,35 @@ func (c *Cluster) snapshot() *world.World {
 // Publish puts a template's catalogue into the picture.
 func (c *Cluster) Publish(catalog world.Catalog) {
 	c.update(func() []Change {
+		c.bar(catalog.Template, "")
 		c.put("catalog "+string(catalog.Template), c.builder.SetCatalog(catalog))
 		return []Change{{Kind: Catalog, Name: string(catalog.Template)}}
 	})
 }
 
-// Withdraw takes a template's catalogue out of the picture.
-func (c *Cluster) Withdraw(t world.TemplateID) {
+// Withdraw takes a template's catalogue out of the picture. Its pools are not ready, if there is a reason why.
+func (c *Cluster) Withdraw(t world.TemplateID, why string) {
 	c.update(func() []Change {
+		c.bar(t, why)
 		c.builder.DeleteCatalog(t)
 		c.dirty = true
 		return []Change{{Kind: Catalog, Name: string(t)}}
 	})
+}
+
+// bar notes why the pools of a template buy nothing now; nothing if they may. The lock is held.
+func (c *Cluster) bar(t world.TemplateID, why string) {
+	if c.barred[t] == why {
+		return
+	}
+	if c.barred[t] = why; why == "" {
+		delete(c.barred, t)
+	}
+	for _, p := range c.pools {
+		if p.Template == t {
+			c.putPool(p)
+		}
+	}
 }
 
 func compareKey(a, b world.Key) int {

@@ -1,6 +1,7 @@
 package cluster
 
 import (
+	"cmp"
 	"reflect"
 	"slices"
 
@@ -268,9 +269,15 @@ func (c *Cluster) setPool(p world.Pool) {
 			return nil // only what it counts has changed
 		}
 		c.pools[p.ID] = p
-		c.put(p.ID.Kind+" "+p.ID.Name, c.builder.SetPool(p))
+		c.putPool(p)
 		return []Change{{Kind: Pool, Name: p.ID.Name}}
 	})
+}
+
+// putPool puts a pool into the picture, as ready as what it buys from.
+func (c *Cluster) putPool(p world.Pool) {
+	p.NotReady = cmp.Or(p.NotReady, c.barred[p.Template])
+	c.put(p.ID.Kind+" "+p.ID.Name, c.builder.SetPool(p))
 }
 
 // DeletePool takes a pool out of the picture.
