@@ -54,9 +54,18 @@ func Next(c *v1.NodeClaim, n *corev1.Node) Step {
 		return Step{Wait, v1.ReasonEphemeralTaints, fmt.Sprintf("KnownEphemeralTaint %q still exists", t.ToString())}
 	}
 	if name, ok := missing(c, n); ok {
-		return Step{Wait, v1.ReasonResourceNotRegistered, fmt.Sprintf("Resource %q was requested but not registered", name)}
+		return Step{Wait, v1.ReasonResourceNotRegistered, unregistered(name)}
 	}
 	return Step{Kind: Done}
+}
+
+// unregistered says what is missing, and who would have brought it.
+func unregistered(resource string) string {
+	text := fmt.Sprintf("Resource %q was requested but not registered", resource)
+	if strings.Contains(resource, "/") {
+		text += ": no device plugin has reported it on this node; install the one for it, or see why its pod does not run here"
+	}
+	return text
 }
 
 // unready says why a node is not ready; empty if it is.

@@ -1,6 +1,7 @@
 package initialize_test
 
 import (
+	"strings"
 	"testing"
 	"time"
 
@@ -59,5 +60,14 @@ func TestNext(t *testing.T) {
 	}
 	if got := initialize.Next(claim(), nil); got.Reason != v1.ReasonNodeNotFound {
 		t.Errorf("without a node: %+v", got)
+	}
+}
+
+func TestAMissingDeviceNamesItsPlugin(t *testing.T) {
+	c := &v1.NodeClaim{Spec: v1.NodeClaimSpec{Resources: v1.ResourceRequirements{Requests: corev1.ResourceList{"nvidia.com/gpu": resource.MustParse("1")}}}}
+	c.Conditions().True(v1.ConditionRegistered, "", "", noon)
+	n := &corev1.Node{Status: corev1.NodeStatus{Conditions: []corev1.NodeCondition{{Type: corev1.NodeReady, Status: corev1.ConditionTrue}}}}
+	if s := initialize.Next(c, n); !strings.Contains(s.Message, `"nvidia.com/gpu"`) || !strings.Contains(s.Message, "device plugin") {
+		t.Errorf("who waits for a GPU is told %q", s.Message)
 	}
 }
