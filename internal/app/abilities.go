@@ -3,16 +3,21 @@ package app
 import (
 	"context"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/go-logr/logr"
+	corev1 "k8s.io/api/core/v1"
+	toolscache "k8s.io/client-go/tools/cache"
 
+	"github.com/tenon-sh/tenon/engine/label"
 	"github.com/tenon-sh/tenon/internal/aws"
 	"github.com/tenon-sh/tenon/internal/aws/machine"
 	"github.com/tenon-sh/tenon/internal/aws/notice"
 	"github.com/tenon-sh/tenon/internal/cloud"
 	"github.com/tenon-sh/tenon/internal/controller/interrupt"
 	"github.com/tenon-sh/tenon/internal/controller/tag"
+	"github.com/tenon-sh/tenon/internal/observe"
 )
 
 // What a driver may be able to do beside what every driver does.
@@ -30,6 +35,11 @@ type (
 	announcer interface {
 		Notices() *notice.Queue
 		Interrupted(shape, zone string)
+		Checks() *notice.Checks
+	}
+	// learner takes over what nodes turn out to have.
+	learner interface {
+		Learn(shape string, memory int64)
 	}
 	// sweeper leaves things behind that have to be ended.
 	sweeper interface {
@@ -45,14 +55,23 @@ func (p *parts) abilities() ([]registrar, error) {
 		out = append(out, &tag.Reconciler{Client: p.m.GetClient(), Tag: d.Tag, IDOf: machine.IDOf})
 	}
 	if d, ok := p.Driver.(announcer); ok {
+		sources := []interrupt.Source{checksOf(d.Checks(), d.Interrupted)}
 		if queue := d.Notices(); queue != nil {
+			sources = append(sources, noticesOf(queue, d.Interrupted))
+		}
+		for _, source := range sources {
 			heard := &interrupt.Controller{
 				Client: p.m.GetClient(), Cluster: p.cluster, Enact: p.enact, Events: p.events, Metrics: p.metrics, Now: p.Now,
-				Log: p.Log.WithName("controller.interruption"), Source: noticesOf(queue, d.Interrupted),
+				Log: p.Log.WithName("controller.interruption"), Source: source,
 			}
 			if err := p.m.Add(heard); err != nil {
 				return nil, fmt.Errorf("add %T: %w", heard, err)
 			}
+		}
+	}
+	if d, ok := p.Driver.(learner); ok {
+		if err := p.learn(d); err != nil {
+			return nil, err
 		}
 	}
 	if d, ok := p.Driver.(sweeper); ok {
@@ -66,17 +85,66 @@ func (p *parts) abilities() ([]registrar, error) {
 // noticesOf reads a queue of AWS.
 func noticesOf(queue *notice.Queue, interrupted func(shape, zone string)) interrupt.Source {
 	receive := func(ctx context.Context, handle func(context.Context, interrupt.Notice) error) (int, error) {
-		return queue.Drain(ctx, func(ctx context.Context, n notice.Notice) error {
-			in := interrupt.Notice{
-				Kind: string(n.Kind), Event: n.Kind.Event(), Text: n.Kind.Says(), Going: n.Kind.Going(), Reclaims: n.Kind == notice.SpotInterrupted, At: n.At,
-			}
-			for _, id := range n.Instances {
-				in.Machines = append(in.Machines, cloud.MachineID(id))
-			}
-			return handle(ctx, in)
-		})
+		return queue.Drain(ctx, noticed(handle))
 	}
 	return interrupt.Source{Name: queue.Name(), Receive: receive, IDOf: machine.IDOf, Interrupted: interrupted}
+}
+
+// noticed hands notices of AWS on.
+func noticed(handle func(context.Context, interrupt.Notice) error) notice.Handler {
+	return func(ctx context.Context, n notice.Notice) error {
+		in := interrupt.Notice{
+			Kind: string(n.Kind), Event: n.Kind.Event(), Text: n.Kind.Says(), Going: n.Kind.Going(), Forced: n.Kind.Forced(), Reclaims: n.Kind == notice.SpotInterrupted, At: n.At,
+		}
+		for _, id := range n.Instances {
+			in.Machines = append(in.Machines, cloud.MachineID(id))
+		}
+		return handle(ctx, in)
+	}
+}
+
+// checkEvery is how often the health of machines is asked for.
+const checkEvery = time.Minute
+
+// checksOf asks after the health of machines every so often.
+func checksOf(checks *notice.Checks, interrupted func(shape, zone string)) interrupt.Source {
+	receive := func(ctx context.Context, handle func(context.Context, interrupt.Notice) error) (int, error) {
+		wait := time.NewTimer(checkEvery)
+		defer wait.Stop()
+		select {
+		case <-ctx.Done():
+			return 0, nil
+		case <-wait.C:
+		}
+		return checks.Look(ctx, noticed(handle))
+	}
+	return interrupt.Source{Name: "instance status", Polled: true, Receive: receive, IDOf: machine.IDOf, Interrupted: interrupted}
+}
+
+// learn has a driver take over how much memory nodes turn out to have, by which
+// it counts on machines of the same shape from then on.
+func (p *parts) learn(to learner) error {
+	return p.m.Add(everywhere(func(ctx context.Context) error {
+		informer, err := p.m.GetCache().GetInformer(ctx, &corev1.Node{})
+		if err != nil {
+			return fmt.Errorf("watch nodes: %w", err)
+		}
+		seen := func(o any) {
+			n, ok := o.(*corev1.Node)
+			ready := ok && slices.ContainsFunc(n.Status.Conditions, func(c corev1.NodeCondition) bool {
+				return c.Type == corev1.NodeReady && c.Status == corev1.ConditionTrue
+			})
+			if ready && observe.PoolOf(n.Labels).Name != "" {
+				to.Learn(n.Labels[label.InstanceType], n.Status.Capacity.Memory().Value())
+			}
+		}
+		_, err = informer.AddEventHandler(toolscache.ResourceEventHandlerFuncs{AddFunc: seen, UpdateFunc: func(_, is any) { seen(is) }})
+		if err != nil {
+			return fmt.Errorf("watch nodes: %w", err)
+		}
+		<-ctx.Done()
+		return nil
+	}))
 }
 
 // sweepEvery is how often what a driver leaves behind is looked through.

@@ -5,6 +5,7 @@ import (
 	"context"
 	"maps"
 	"slices"
+	"strconv"
 
 	awsv1 "github.com/tenon-sh/tenon/api/aws/v1"
 	"github.com/tenon-sh/tenon/engine/amount"
@@ -75,30 +76,21 @@ func cheapest(offers []offer, n int) []offer {
 
 // template returns the launch template that a shape starts from; empty if no image boots it.
 func (l *launching) template(ctx context.Context, o offer, kind string) (string, error) {
-	s := o.shape
 	if l.class.LaunchTemplate != "" {
 		return l.class.LaunchTemplate, nil
 	}
-	img := imageFor(l.images, *s)
-	if img == nil {
+	if imageFor(l.images, *o.shape) == nil {
 		return "", nil
 	}
 	profile, err := l.profile(ctx)
 	if err != nil {
 		return "", err
 	}
-	data, err := bootstrap.UserData(l.node(s, kind))
+	settings, err := l.settings(o, kind, profile)
 	if err != nil {
-		return "", cloud.Errorf(cloud.Invalid, "InvalidUserData", "user data of class %s: %v", l.class.Ref.Name, err)
+		return "", err
 	}
-	c := l.class
-	name, made, err := l.stores.Ensure(ctx, template.Settings{
-		Legacy: c.Legacy, Class: c.Ref.Name, Pool: l.order.Pool.Name, Image: img.ID, UserData: data, Profile: profile,
-		Groups: l.groupIDs(), Disks: types.Disks(c), Metadata: c.Metadata, Monitoring: c.Monitoring, PublicIP: c.PublicIP,
-		IPPrefixes: c.IPPrefixes, Interfaces: c.Interfaces, EFAs: l.adapters(s), Tracking: c.Tracking, Nested: c.Nested,
-		Spot: kind == label.Spot, Dedicated: l.dedicated(),
-		Reservation: o.Reservation, Block: block(o.Offer), Tags: l.baseTags(),
-	})
+	name, made, err := l.stores.Ensure(ctx, settings)
 	if made != nil {
 		l.cfg.Said(Saying{
 			Debug: true, Message: "Created launch template, " + made.Name, Pool: l.order.Pool,
@@ -106,6 +98,27 @@ func (l *launching) template(ctx context.Context, o offer, kind string) (string,
 		})
 	}
 	return name, err
+}
+
+// settings are what goes into the launch template for an offer whose shape an image boots.
+func (l *launching) settings(o offer, kind, profile string) (template.Settings, error) {
+	s, c := o.shape, l.class
+	data, err := bootstrap.UserData(l.node(s, kind))
+	if err != nil {
+		return template.Settings{}, cloud.Errorf(cloud.Invalid, "InvalidUserData", "user data of class %s: %v", c.Ref.Name, err)
+	}
+	if len(data) > awsv1.MaxUserData {
+		return template.Settings{}, cloud.Errorf(cloud.Invalid, awsv1.ReasonUserDataTooLarge,
+			"user data of class %s has %d bytes with what the node needs, EC2 takes %d: shorten spec.userData", c.Ref.Name, len(data), awsv1.MaxUserData)
+	}
+	return template.Settings{
+		Legacy: c.Legacy, Class: c.Ref.Name, Pool: l.order.Pool.Name, Image: imageFor(l.images, *s).ID, UserData: data, Profile: profile,
+		Groups: l.groupIDs(), Disks: types.Disks(c), Metadata: c.Metadata, Monitoring: c.Monitoring, PublicIP: c.PublicIP,
+		IPPrefixes: c.IPPrefixes, Interfaces: c.Interfaces, EFAs: l.adapters(s), Tracking: c.Tracking, Nested: c.Nested,
+		Spot: kind == label.Spot, Dedicated: l.dedicated(), IPv6: l.cluster.IPv6(), AnyReserved: l.cfg.Settings.NoReserved,
+		Placement: l.placement.ID, Partition: l.partition(),
+		Reservation: o.Reservation, Block: block(o.Offer), Tags: l.baseTags(),
+	}, nil
 }
 
 // profile returns the instance profile of the class, made if the class names a role.
@@ -126,6 +139,20 @@ func (d *Driver) profile(ctx context.Context, c nodeclass.Class) (string, error)
 
 // dedicated reports whether the order allows only hardware of its own.
 func (l *launching) dedicated() bool { return !l.allows(awsv1.LabelInstanceTenancy, "default") }
+
+// partition is the partition of the placement group that the order demands; zero if any will do.
+func (l *launching) partition() int {
+	var allowed []int
+	for n := 1; n <= l.placement.Partitions; n++ {
+		if l.allows(awsv1.LabelPlacementGroupPartition, strconv.Itoa(n)) {
+			allowed = append(allowed, n)
+		}
+	}
+	if len(allowed) == 0 || len(allowed) == l.placement.Partitions {
+		return 0
+	}
+	return allowed[0]
+}
 
 // adapters is how many fabric adapters a machine gets: all it has if its pods ask for any.
 func (l *launching) adapters(s *world.Shape) int {

@@ -4,7 +4,9 @@ import (
 	"context"
 	"fmt"
 	"maps"
+	"slices"
 	"strconv"
+	"strings"
 	"sync"
 
 	awsv1 "github.com/tenon-sh/tenon/api/aws/v1"
@@ -44,13 +46,17 @@ func (d *Driver) catalog(ctx context.Context, t cloud.Template, r resolved) (wor
 	}
 	d.lasting.note("prices", "those that were known last, or are bundled, are used", err)
 	settings := d.typeSettings(r)
+	away := d.away(ctx)
 	version := fmt.Sprintf("%d.%d.%x", shelf.Version, d.soldout.Version(), r.version(settings.Seen))
+	if len(away) > 0 {
+		version += "." + strings.Join(away, ".")
+	}
 	d.catalogs.mu.Lock()
 	defer d.catalogs.mu.Unlock()
 	if last, ok := d.catalogs.last[t.ID]; ok && last.Version == version {
 		return last, nil
 	}
-	out := world.Catalog{Template: t.ID, Region: d.clients.Region, Version: version, Shapes: d.shapes(shelf, r, settings)}
+	out := world.Catalog{Template: t.ID, Region: d.clients.Region, Version: version, Shapes: d.shapes(shelf, r, settings, away)}
 	if shelf.Currency != "USD" && shelf.Currency != "" {
 		out.Currency = shelf.Currency + "/h"
 	}
@@ -65,7 +71,7 @@ func (d *Driver) catalog(ctx context.Context, t cloud.Template, r resolved) (wor
 }
 
 // shapes are the types on the shelf that a template allows, with their offers.
-func (d *Driver) shapes(shelf stock.Shelf, r resolved, settings types.Settings) []world.Shape {
+func (d *Driver) shapes(shelf stock.Shelf, r resolved, settings types.Settings, away []string) []world.Shape {
 	ids := map[string]string{} // of the zones of the subnets: this account's, so not bundled
 	for _, s := range r.subnets {
 		ids[s.Zone] = s.ZoneID
@@ -82,10 +88,10 @@ func (d *Driver) shapes(shelf stock.Shelf, r resolved, settings types.Settings) 
 			if id := ids[o.Zone]; id != "" {
 				o.Labels = map[string]string{awsv1.LabelZoneID: id}
 			}
-			o.Gone = d.soldout.Why(typ.Name, o.Zone, o.CapacityType) != ""
+			o.Gone = d.soldout.Why(typ.Name, o.Zone, o.CapacityType) != "" || slices.Contains(away, ids[o.Zone])
 			offers = append(offers, o)
 		}
-		offers = append(offers, reservedOffers(typ.Name, r.reservations, ids)...)
+		offers = append(offers, reservedOffers(typ.Name, r.reservations, ids, away)...)
 		if len(offers) == 0 {
 			continue
 		}
@@ -98,7 +104,7 @@ func (d *Driver) shapes(shelf stock.Shelf, r resolved, settings types.Settings) 
 
 // reservedOffers are the offers of reservations for a type in the zones that the
 // class has subnets in. They are paid for already, so they cost nothing.
-func reservedOffers(typ string, reservations []reserve.Reservation, zones map[string]string) []world.Offer {
+func reservedOffers(typ string, reservations []reserve.Reservation, zones map[string]string, away []string) []world.Offer {
 	var out []world.Offer
 	for _, r := range reservations {
 		id, here := zones[r.Zone]
@@ -113,10 +119,30 @@ func reservedOffers(typ string, reservations []reserve.Reservation, zones map[st
 			labels[awsv1.LabelZoneID] = id
 		}
 		out = append(out, world.Offer{
-			Zone: r.Zone, CapacityType: label.Reserved, Reservation: r.ID, Count: r.Left, Gone: r.Left == 0, Labels: labels,
+			Zone: r.Zone, CapacityType: label.Reserved, Reservation: r.ID, Count: r.Left, Gone: r.Left == 0 || slices.Contains(away, id), Labels: labels,
 		})
 	}
 	return out
+}
+
+// away are the ids of the zones that the cluster's traffic is shifted away from.
+func (d *Driver) away(ctx context.Context) []string {
+	out, err := d.Shifted(ctx)
+	d.lasting.note("zonal shifts", "those that were known last count", err)
+	return out
+}
+
+// Shifted returns the ids of the zones that the cluster's traffic is shifted away
+// from; none where that is not asked for, or where EKS does not know the cluster.
+func (d *Driver) Shifted(ctx context.Context) ([]string, error) {
+	if !d.cfg.Settings.ZonalShift {
+		return nil, nil
+	}
+	cluster, err := d.home.name(ctx)
+	if err != nil || cluster == "" {
+		return nil, err
+	}
+	return d.shifts.Away(ctx, cluster)
 }
 
 // typeSettings is what decides what a node of the template offers.
@@ -130,5 +156,6 @@ func (d *Driver) typeSettings(r resolved) types.Settings {
 	return types.Settings{
 		Class: r.class, Kubelet: r.kubelet, Region: d.clients.Region, MemoryOverhead: overhead,
 		ReservedENIs: d.cfg.Settings.ReservedENIs, Seen: maps.Clone(d.seen), OldLabels: r.class.Legacy,
+		Placement: r.placement.ID, Strategy: r.placement.Strategy, Partitions: r.placement.Partitions,
 	}
 }

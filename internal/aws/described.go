@@ -93,7 +93,10 @@ func (d *Driver) refreshed(ctx context.Context, machines []cloud.Machine) []clou
 // joined is a machine as it was known, with what EC2 shows of it. Where EC2 shows
 // nothing, or less than the fleet's answer told, what was known stays.
 func joined(known, shown cloud.Machine) cloud.Machine {
-	shown.Labels, shown.Annotations, shown.Capacity, shown.Allocatable = known.Labels, known.Annotations, known.Capacity, known.Allocatable
+	shown.Annotations, shown.Capacity, shown.Allocatable = known.Annotations, known.Capacity, known.Allocatable
+	if known.Labels != nil {
+		shown.Labels = known.Labels
+	}
 	if known.CapacityType != "" {
 		shown.CapacityType = known.CapacityType // how it was bought
 	}
@@ -120,6 +123,7 @@ func (l *launching) complete(m *cloud.Machine) {
 	}
 	s := l.shapes.Shapes[i]
 	m.Capacity, m.Allocatable = s.Capacity, s.Allocatable()
+	own := m.Labels
 	m.Labels = map[string]string{}
 	for _, r := range s.Labels {
 		if !r.Not && len(r.Values) == 1 {
@@ -134,6 +138,7 @@ func (l *launching) complete(m *cloud.Machine) {
 	maps.Copy(m.Labels, map[string]string{
 		label.InstanceType: m.Shape, label.Zone: m.Zone, label.CapacityType: m.CapacityType, label.Region: l.clients.Region,
 	})
+	maps.Copy(m.Labels, own)
 	if l.class.Legacy && m.Image != "" {
 		m.Labels["karpenter.k8s.aws/instance-ami-id"] = m.Image
 	}

@@ -19,8 +19,10 @@ import (
 	"github.com/tenon-sh/tenon/internal/aws/network"
 	"github.com/tenon-sh/tenon/internal/aws/nodeclass"
 	"github.com/tenon-sh/tenon/internal/aws/notice"
+	"github.com/tenon-sh/tenon/internal/aws/placement"
 	"github.com/tenon-sh/tenon/internal/aws/profile"
 	"github.com/tenon-sh/tenon/internal/aws/reserve"
+	"github.com/tenon-sh/tenon/internal/aws/shift"
 	"github.com/tenon-sh/tenon/internal/aws/soldout"
 	"github.com/tenon-sh/tenon/internal/aws/stock"
 	"github.com/tenon-sh/tenon/internal/aws/template"
@@ -51,6 +53,9 @@ type Settings struct {
 	ReservedENIs   int
 	Queue          string // of interruption notices; empty: none is read
 	Isolated       bool   // the VPC cannot reach the Pricing service
+	ZonalShift     bool   // nothing is launched where the cluster's traffic is shifted away from
+	NoReserved     bool   // capacity reservations are not used
+	NoDryRun       bool   // classes are not tried out by dry runs
 }
 
 // Known is what the cluster says of itself. It stands in for EKS where that cannot
@@ -72,6 +77,9 @@ type Driver struct {
 	clients  *access.Clients
 	network  *network.Finder
 	reserved *reserve.Finder
+	groups   *placement.Finder
+	shifts   *shift.Watch
+	trials   *trials
 	machines *machine.Set
 	profiles *profile.Store
 	stores   *template.Store
@@ -104,7 +112,8 @@ func New(cfg Config) *Driver {
 	}
 	return &Driver{
 		cfg: cfg, clients: c,
-		network: network.New(c.EC2, cfg.Now), reserved: reserve.New(c.EC2, cfg.Now), machines: machine.New(c.EC2, cfg.Settings.Cluster),
+		network: network.New(c.EC2, cfg.Now), reserved: reserve.New(c.EC2, cfg.Now), groups: placement.New(c.EC2, cfg.Now),
+		shifts: shift.New(c.Shift, cfg.Now), trials: &trials{now: cfg.Now, done: map[string]trial{}}, machines: machine.New(c.EC2, cfg.Settings.Cluster),
 		profiles: profile.NewStore(c.IAM, cfg.Now), stores: template.NewStore(c.EC2, cfg.Settings.Cluster, cfg.Now),
 		stock: stock.New(shop, cfg.Catalog, c.Region, cfg.Now), soldout: soldout.New(cfg.Now),
 		amis: newImages(c, cfg.Now), home: &home{eks: c.EKS, settings: cfg.Settings, now: cfg.Now},
@@ -132,14 +141,23 @@ func (d *Driver) Tag(ctx context.Context, id cloud.MachineID, claim, node string
 }
 
 // Learn notes how much memory a node of a type turned out to have. The least
-// that was seen counts.
+// that was seen counts. What cannot be true of the type is not believed: someone
+// may have written to the node.
 func (d *Driver) Learn(shape string, memory int64) {
+	t, known := d.cfg.Catalog.Type(shape)
+	if !known || memory > t.MemoryMiB<<20 || memory < t.MemoryMiB<<20/leastMemory {
+		return
+	}
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if had, ok := d.seen[shape]; memory > 0 && (!ok || memory < had) {
 		d.seen[shape] = memory
 	}
 }
+
+// leastMemory is the part of a type's memory, as its divisor, that a node of it
+// has at least: the smallest machines lose the most.
+const leastMemory = 2
 
 // Notices returns the queue of interruption notices; nil if none is configured.
 func (d *Driver) Notices() *notice.Queue {
@@ -148,6 +166,9 @@ func (d *Driver) Notices() *notice.Queue {
 	}
 	return notice.NewQueue(d.clients.SQS, d.cfg.Settings.Queue, 20)
 }
+
+// Checks returns what can be asked about the health of machines.
+func (d *Driver) Checks() *notice.Checks { return notice.NewChecks(d.clients.EC2, d.cfg.Now) }
 
 // Interrupted notes that a spot machine was taken back, so that the next is another.
 func (d *Driver) Interrupted(shape, zone string) {
@@ -211,6 +232,12 @@ func (d *Driver) Drift(ctx context.Context, m cloud.Machine, t cloud.Template) (
 	}
 	if len(m.Groups) > 0 && !slices.Equal(m.Groups, r.groupIDs()) && m.Annotations[bornWith] != strings.Join(m.Groups, ",") {
 		return "SecurityGroupDrift", nil
+	}
+	if m.Placement != r.placement.ID {
+		return "PlacementGroupDrift", nil
+	}
+	if m.Reservation != "" && !slices.ContainsFunc(r.reservations, func(c reserve.Reservation) bool { return c.ID == m.Reservation }) && !r.unread {
+		return "CapacityReservationDrift", nil
 	}
 	return "", nil
 }

@@ -2,11 +2,11 @@ package aws
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
 
-	"github.com/tenon-sh/tenon/engine/label"
 	"github.com/tenon-sh/tenon/internal/aws/bootstrap"
 	"github.com/tenon-sh/tenon/internal/aws/kubelet"
 	"github.com/tenon-sh/tenon/internal/aws/machine"
@@ -164,27 +164,30 @@ func examineSettings(c nodeclass.Class, cluster bootstrap.Cluster, f *findings) 
 // examineStart has EC2 say whether a machine of the class could be started now,
 // without starting it. This covers permissions, the profile's role, the image and quotas.
 func (d *Driver) examineStart(ctx context.Context, c nodeclass.Class, profile string, f *findings) {
-	const check = "start a machine"
-	r, err := d.resolveClass(ctx, c, nil)
-	if err != nil {
+	l, o, kind, err := d.scene(ctx, c)
+	if l == nil {
+		if e, ok := errors.AsType[*cloud.Error](err); ok && e.Reason == "NoInstanceTypes" {
+			f.failed("instance types", err)
+		}
 		return // said before, by the part that is wrong
 	}
-	shapes, err := d.catalog(ctx, cloud.Template{ID: "examined/" + worldID(c), Class: c.Ref}, r)
+	f.good("instance types", "%d can be had", len(l.shapes.Shapes))
+	switch {
+	case d.cfg.Settings.NoDryRun || d.trials.off():
+		f.unclear("start a machine", "dry runs are off")
+		return
+	case o == nil:
+		f.warn("start a machine", "select subnets in more zones, or wait", "everything that the class allows is sold out or shifted away from now")
+		return
+	case profile == "":
+		return
+	}
+	in, err := l.rehearsal(*o, kind, profile)
 	if err != nil {
-		f.failed("instance types", err)
+		f.failed("start a machine", err)
 		return
 	}
-	f.good("instance types", "%d can be had", len(shapes.Shapes))
-	l := &launching{Driver: d, resolved: r, shapes: shapes, past: &past{}, order: cloud.Order{Count: 1}}
-	offers, kind := l.offers()
-	offers = cheapest(slices.DeleteFunc(offers, func(o offer) bool { return o.CapacityType != label.OnDemand && kind == label.OnDemand }), 1)
-	if len(offers) == 0 || profile == "" {
-		return
+	for _, a := range d.rehearse(ctx, in) {
+		d.verdictOf(f, a.check, in.what, a.err)
 	}
-	in, err := l.rehearsal(offers[0], kind, profile)
-	if err != nil {
-		f.failed(check, err)
-		return
-	}
-	d.rehearse(ctx, in, f)
 }

@@ -2,6 +2,7 @@ package aws
 
 import (
 	"context"
+	"maps"
 	"slices"
 	"strings"
 	"sync"
@@ -128,20 +129,28 @@ func (m *images) byAlias(ctx context.Context, alias, kubernetes string) ([]image
 	if why := ami.Unsupported(family, kubernetes); why != "" {
 		return nil, cloud.Errorf(cloud.NotReady, "UnsupportedAlias", "%s", why)
 	}
-	var out []image
+	ids := map[string][]ami.Parameter{} // what each image is for
 	for _, p := range ami.Parameters(family, version, kubernetes) {
 		id, err := m.parameter(ctx, p.Name, publicFresh)
 		if err != nil {
 			return nil, err
 		}
-		if id == "" {
-			continue
+		if id != "" {
+			ids[id] = append(ids[id], p)
 		}
-		found, err := m.describe(ctx, &ec2.DescribeImagesInput{ImageIds: []string{id}}, nodeclass.ImageSelector{})
-		if err != nil {
-			return nil, err
-		}
-		for _, i := range found {
+	}
+	if len(ids) == 0 {
+		return nil, nil
+	}
+	found, err := m.describe(ctx, &ec2.DescribeImagesInput{
+		Filters: []ec2types.Filter{{Name: awssdk.String("image-id"), Values: slices.Sorted(maps.Keys(ids))}},
+	}, nodeclass.ImageSelector{Selector: nodeclass.Selector{IDs: slices.Sorted(maps.Keys(ids))}})
+	if err != nil {
+		return nil, err
+	}
+	var out []image
+	for _, i := range found {
+		for _, p := range ids[i.ID] {
 			i.Requirements = p.Requirements
 			out = append(out, i)
 		}

@@ -25,7 +25,10 @@ type Inspection struct {
 
 	Reservations []awsv1.CapacityReservation // by id
 
-	Broken map[string]*cloud.Error
+	Tried   bool              // EC2 was asked, by dry runs, whether it would launch
+	Shifted []string          // ids of zones that the cluster's traffic is shifted away from
+	Without map[string]string // what a condition that holds does without
+	Broken  map[string]*cloud.Error
 }
 
 // Inspect finds what a class selects, each part for itself. The error is of
@@ -35,18 +38,9 @@ func (d *Driver) Inspect(ctx context.Context, ref cloud.ClassRef) (Inspection, e
 	if err != nil {
 		return Inspection{}, err
 	}
-	out := Inspection{Hash: c.Hash, Broken: map[string]*cloud.Error{}}
+	out := Inspection{Hash: c.Hash, Without: map[string]string{}, Broken: map[string]*cloud.Error{}}
 	var later []error
-	for condition, look := range map[string]func(context.Context, nodeclass.Class, *Inspection) error{
-		awsv1.ConditionSubnetsReady:         d.inspectSubnets,
-		awsv1.ConditionSecurityGroupsReady:  d.inspectGroups,
-		awsv1.ConditionAMIsReady:            d.inspectImages,
-		awsv1.ConditionInstanceProfileReady: d.inspectProfile,
-		awsv1.ConditionPlacementGroupReady:  inspectPlacement,
-
-		awsv1.ConditionCapacityReservationsReady: d.inspectReservations,
-	} {
-		err := look(ctx, c, &out)
+	take := func(condition string, err error) {
 		e, coded := errors.AsType[*cloud.Error](err)
 		switch {
 		case err == nil:
@@ -55,6 +49,21 @@ func (d *Driver) Inspect(ctx context.Context, ref cloud.ClassRef) (Inspection, e
 		default:
 			later = append(later, err)
 		}
+	}
+	for condition, look := range map[string]func(context.Context, nodeclass.Class, *Inspection) error{
+		awsv1.ConditionSubnetsReady:         d.inspectSubnets,
+		awsv1.ConditionSecurityGroupsReady:  d.inspectGroups,
+		awsv1.ConditionAMIsReady:            d.inspectImages,
+		awsv1.ConditionInstanceProfileReady: d.inspectProfile,
+		awsv1.ConditionPlacementGroupReady:  d.inspectPlacement,
+
+		awsv1.ConditionCapacityReservationsReady: d.inspectReservations,
+	} {
+		take(condition, look(ctx, c, &out))
+	}
+	out.Shifted = d.away(ctx)
+	if len(out.Broken)+len(later) == 0 {
+		take(awsv1.ConditionValidationSucceeded, d.validate(ctx, c, &out))
 	}
 	return out, errors.Join(later...)
 }
@@ -111,7 +120,14 @@ func (d *Driver) inspectProfile(ctx context.Context, c nodeclass.Class, out *Ins
 const expiring = 40 * time.Minute
 
 func (d *Driver) inspectReservations(ctx context.Context, c nodeclass.Class, out *Inspection) error {
+	if d.cfg.Settings.NoReserved {
+		return nil
+	}
 	found, err := d.reserved.Find(ctx, c.Reservations)
+	if code := cloud.CodeOf(err); err != nil && code != cloud.Unauthorised && code != cloud.Invalid && code != cloud.Throttled {
+		out.Without[awsv1.ConditionCapacityReservationsReady] = "reservations cannot be read: " + err.Error()
+		err = nil
+	}
 	for _, r := range found {
 		shown := awsv1.CapacityReservation{
 			ID: r.ID, AvailabilityZone: r.Zone, InstanceType: r.Type, InstanceMatchCriteria: r.Matching, OwnerID: r.Owner,
@@ -128,13 +144,9 @@ func (d *Driver) inspectReservations(ctx context.Context, c nodeclass.Class, out
 	return err
 }
 
-// inspectPlacement refuses what is not built: a machine outside the group it
-// was meant for would look as if all were well.
-func inspectPlacement(_ context.Context, c nodeclass.Class, _ *Inspection) error {
-	if c.PlacementGroup == nil {
-		return nil
-	}
-	return cloud.Errorf(cloud.NotReady, awsv1.ReasonPlacementGroupFailed, "placement groups are not supported yet: remove spec.placementGroupSelector")
+func (d *Driver) inspectPlacement(ctx context.Context, c nodeclass.Class, _ *Inspection) error {
+	_, err := d.placementOf(ctx, c)
+	return err
 }
 
 func selectorOf(s label.Set) []corev1.NodeSelectorRequirement {

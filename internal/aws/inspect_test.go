@@ -28,9 +28,9 @@ func TestInspect(t *testing.T) {
 			broken: map[string]string{awsv1.ConditionInstanceProfileReady: "InstanceProfileNotFound"},
 		},
 		"Placement": {
-			why:    "What is not built is not passed over.",
+			why:    "Without the group that its machines belong to, a class makes none.",
 			change: func(c *nodeclass.Class) { c.PlacementGroup = &nodeclass.Selector{Name: "close"} },
-			broken: map[string]string{awsv1.ConditionPlacementGroupReady: "PlacementGroupResolutionFailed"},
+			broken: map[string]string{awsv1.ConditionPlacementGroupReady: "PlacementGroupNotFound"},
 		},
 		"OwnTemplate": {
 			why: "A launch template of the user's own says all but where.",

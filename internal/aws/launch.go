@@ -64,7 +64,7 @@ func (d *Driver) launch(ctx context.Context, o cloud.Order) cloud.Outcome {
 	if err != nil {
 		return past.unless(err)
 	}
-	l := &launching{Driver: d, order: o, resolved: r, shapes: shapes, past: past}
+	l := &launching{Driver: d, order: o, resolved: r, shapes: shapes, past: past, awayFrom: d.away(ctx)}
 	err = l.buy(ctx)
 	switch code := cloud.CodeOf(err); {
 	case err == nil, code == cloud.Capacity:
@@ -127,6 +127,8 @@ type launching struct {
 	order  cloud.Order
 	shapes world.Catalog
 	past   *past
+
+	awayFrom []string // ids of zones
 }
 
 // buy sends fleet requests until the order has its machines, each without what
@@ -258,7 +260,7 @@ func (l *launching) count(ctx context.Context, sent *fleet.Request, a fleet.Answ
 			l.reserved.Use(sent.Reservation(f.Template, f.Shape, f.Zone), reserve.Everything)
 		}
 	}
-	if left, err := l.reserved.Find(ctx, l.class.Reservations); err == nil {
+	if left, unread := l.reservationsOf(ctx, l.class); !unread {
 		l.reservations = left
 	}
 }

@@ -30,7 +30,7 @@ func (l *launching) offers() ([]offer, string) {
 			continue
 		}
 		for _, o := range s.Offers {
-			if l.allowed(o) && l.left(o) && l.soldout.Why(s.Name, o.Zone, o.CapacityType) == "" {
+			if l.allowed(o) && l.left(o) && !l.shifted(o) && l.soldout.Why(s.Name, o.Zone, o.CapacityType) == "" {
 				all[o.CapacityType] = append(all[o.CapacityType], offer{s, o})
 			}
 		}
@@ -43,6 +43,11 @@ func (l *launching) offers() ([]offer, string) {
 		return l.notDearer(spot, onDemand), label.Spot
 	}
 	return onDemand, label.OnDemand
+}
+
+// shifted reports whether an offer is in a zone that the cluster's traffic is shifted away from.
+func (l *launching) shifted(o world.Offer) bool {
+	return len(l.awayFrom) > 0 && slices.Contains(l.awayFrom, o.Labels[awsv1.LabelZoneID])
 }
 
 // left reports whether an offer that is reserved has machines left, by the latest count.
@@ -106,7 +111,6 @@ func agree(shape, demand label.Set) bool {
 func offerLabels() []string {
 	return []string{
 		awsv1.LabelZoneID, awsv1.LabelCapacityReservationID, awsv1.LabelCapacityReservationType, awsv1.LabelCapacityReservationInterrupts,
-		awsv1.LabelPlacementGroupID, awsv1.LabelPlacementGroupPartition,
 	}
 }
 

@@ -4,19 +4,17 @@ import (
 	"context"
 	"encoding/base64"
 	"fmt"
+	"slices"
 
 	awssdk "github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/ec2"
 	ec2types "github.com/aws/aws-sdk-go-v2/service/ec2/types"
-	"github.com/aws/aws-sdk-go-v2/service/eks"
-	"github.com/aws/aws-sdk-go-v2/service/iam"
-	"github.com/aws/aws-sdk-go-v2/service/pricing"
-	"github.com/aws/aws-sdk-go-v2/service/sqs"
-	"github.com/aws/aws-sdk-go-v2/service/ssm"
 
+	awsv1 "github.com/tenon-sh/tenon/api/aws/v1"
+	"github.com/tenon-sh/tenon/engine/label"
 	"github.com/tenon-sh/tenon/engine/world"
-	"github.com/tenon-sh/tenon/internal/aws/bootstrap"
-	"github.com/tenon-sh/tenon/internal/aws/machine"
+	"github.com/tenon-sh/tenon/internal/aws/fleet"
+	"github.com/tenon-sh/tenon/internal/aws/network"
 	"github.com/tenon-sh/tenon/internal/aws/nodeclass"
 	"github.com/tenon-sh/tenon/internal/aws/refusal"
 	"github.com/tenon-sh/tenon/internal/aws/template"
@@ -28,193 +26,121 @@ func worldID(c nodeclass.Class) world.TemplateID {
 	return world.TemplateID(fmt.Sprintf("%s/%s", c.Ref.Kind, c.Ref.Name))
 }
 
-// rehearsed are the requests that start a machine of a class, as dry runs.
+// rehearsed are the requests that start a machine of a class, as dry runs, in the
+// order in which they are to be sent. EC2 answers a dry run with a refusal that
+// says whether it would have done it.
 type rehearsed struct {
 	what     string
-	run      *ec2.RunInstancesInput
 	template *ec2.CreateLaunchTemplateInput
+	fleet    *ec2.CreateFleetInput
+	run      *ec2.RunInstancesInput
+}
+
+// scene is a launch of one machine of a class that nobody ordered, and the offer
+// it would become: the cheapest. It is nil if there is none.
+func (d *Driver) scene(ctx context.Context, c nodeclass.Class) (*launching, *offer, string, error) {
+	r, err := d.resolveClass(ctx, c, nil)
+	if err != nil {
+		return nil, nil, "", err
+	}
+	shapes, err := d.catalog(ctx, cloud.Template{ID: "examined/" + worldID(c), Class: c.Ref}, r)
+	if err != nil {
+		return nil, nil, "", err
+	}
+	l := &launching{Driver: d, resolved: r, shapes: shapes, past: &past{}, order: cloud.Order{Count: 1, Token: "dry-run"}}
+	offers, kind := l.offers()
+	offers = cheapest(slices.DeleteFunc(offers, func(o offer) bool { return o.CapacityType != label.OnDemand && kind == label.OnDemand }), 1)
+	if len(offers) == 0 {
+		return l, nil, kind, nil
+	}
+	return l, &offers[0], kind, nil
 }
 
 // rehearsal makes the requests for one offer.
 func (l *launching) rehearsal(o offer, kind, profile string) (rehearsed, error) {
-	img := imageFor(l.images, *o.shape)
-	data, err := bootstrap.UserData(l.node(o.shape, kind))
+	settings, err := l.settings(o, kind, profile)
 	if err != nil {
 		return rehearsed{}, err
 	}
-	subnet := ""
-	for _, s := range l.subnets {
-		if s.Zone == o.Zone && subnet == "" {
-			subnet = s.ID
-		}
+	subnet := l.subnets[slices.IndexFunc(l.subnets, func(s network.Subnet) bool { return s.Zone == o.Zone })].ID
+	out := rehearsed{what: fmt.Sprintf("%s in %s from %s", o.shape.Name, o.Zone, settings.Image), template: settings.Input(l.cfg.Settings.Cluster)}
+	request := fleet.Request{
+		Token: l.order.Token, CapacityType: kind, Count: 1, Tags: l.tags(), Context: l.class.Context,
+		Candidates: []fleet.Candidate{{Shape: o.shape.Name, Zone: o.Zone, Subnet: subnet, Template: *out.template.LaunchTemplateName, Block: block(o.Offer)}},
 	}
+	out.fleet = request.Input()
+	out.fleet.ClientToken = nil // it is not to be remembered
 	tags := template.Tags(l.tags())
-	settings := template.Settings{Legacy: l.class.Legacy, Class: l.class.Ref.Name, Image: img.ID, UserData: data, Profile: profile, Groups: l.groupIDs(), Metadata: l.class.Metadata, Tags: l.baseTags()}
-	in := settings.Input(l.cfg.Settings.Cluster)
-	in.DryRun = awssdk.Bool(true)
-	return rehearsed{
-		what:     fmt.Sprintf("%s in %s from %s", o.shape.Name, o.Zone, img.ID),
-		template: in,
-		run: &ec2.RunInstancesInput{
-			DryRun: awssdk.Bool(true), MinCount: awssdk.Int32(1), MaxCount: awssdk.Int32(1),
-			ImageId: awssdk.String(img.ID), InstanceType: ec2types.InstanceType(o.shape.Name), SubnetId: awssdk.String(subnet),
-			SecurityGroupIds: l.groupIDs(), UserData: awssdk.String(base64.StdEncoding.EncodeToString([]byte(data))),
-			IamInstanceProfile: &ec2types.IamInstanceProfileSpecification{Name: awssdk.String(profile)},
-			TagSpecifications: []ec2types.TagSpecification{
-				{ResourceType: ec2types.ResourceTypeInstance, Tags: tags}, {ResourceType: ec2types.ResourceTypeVolume, Tags: tags},
-			},
+	out.run = &ec2.RunInstancesInput{
+		MinCount: awssdk.Int32(1), MaxCount: awssdk.Int32(1),
+		ImageId: awssdk.String(settings.Image), InstanceType: ec2types.InstanceType(o.shape.Name), SubnetId: awssdk.String(subnet),
+		SecurityGroupIds: l.groupIDs(), UserData: awssdk.String(base64.StdEncoding.EncodeToString([]byte(settings.UserData))),
+		IamInstanceProfile: &ec2types.IamInstanceProfileSpecification{Name: awssdk.String(profile)},
+		TagSpecifications: []ec2types.TagSpecification{
+			{ResourceType: ec2types.ResourceTypeInstance, Tags: tags}, {ResourceType: ec2types.ResourceTypeVolume, Tags: tags},
 		},
-	}, nil
-}
-
-// rehearse asks EC2 what would come of the requests.
-func (d *Driver) rehearse(ctx context.Context, r rehearsed, f *findings) {
-	_, err := d.clients.EC2.CreateLaunchTemplate(ctx, r.template)
-	d.verdictOf(f, "make a launch template", r.what, err)
-	_, err = d.clients.EC2.RunInstances(ctx, r.run)
-	d.verdictOf(f, "start a machine", r.what, err)
-}
-
-// verdictOf adds the answer to a dry run as a finding.
-func (d *Driver) verdictOf(f *findings, check, what string, err error) {
-	switch {
-	case err == nil || refusal.Is(err, "DryRunOperation"):
-		f.good(check, "%s: EC2 would do it", what)
-	case refusal.Kind(refusal.Code(err)) == cloud.Capacity:
-		f.warn(check, "allow more types and zones, or ask AWS for a larger quota", "%s: %v", what, refusal.Wrap("dry run", err))
-	default:
-		f.failed(check, refusal.Wrap(what, err))
 	}
+	out.template.DryRun, out.fleet.DryRun, out.run.DryRun = awssdk.Bool(true), awssdk.Bool(true), awssdk.Bool(true)
+	return out, nil
 }
 
-// probe is one call that shows whether it is allowed.
-type probe struct {
-	permission string // as IAM names it
-	ask        func(context.Context) error
+// answered is what EC2 said to one dry run.
+type answered struct {
+	check  string // what was tried
+	reason string // of the condition, if it is not allowed
+	err    error  // nil: EC2 would do it
 }
 
-// ExamineAccount finds what the controller's credentials lack, and whether the
-// queue is there. It changes nothing: calls that would are dry runs, or are not
-// made where AWS offers none.
-func (d *Driver) ExamineAccount(ctx context.Context) []Finding {
-	var f findings
-	for _, p := range d.probes() {
-		err := p.ask(ctx)
-		switch kind := refusal.Kind(refusal.Code(err)); {
-		case err == nil, refusal.Is(err, "DryRunOperation"), kind == cloud.Gone, kind == cloud.Invalid:
-			f.good(p.permission, "allowed")
-		case refusal.Is(err, "ExpiredToken"), refusal.Is(err, "ExpiredTokenException"), refusal.Is(err, "RequestExpired"), refusal.Is(err, "AuthFailure"), refusal.Is(err, "InvalidClientTokenId"), refusal.Is(err, "UnrecognizedClientException"), refusal.Is(err, "SignatureDoesNotMatch"):
-			f.bad("credentials", "give the controller valid credentials: check its service account's role, or the environment", "%v", refusal.Wrap(p.permission, err))
-			return f // nothing else would say more
-		case kind == cloud.Unauthorised:
-			f.bad(p.permission, "allow it to the controller's role, as the policies of the installation do", "%v", refusal.Wrap("not allowed", err))
-		default:
-			f.unclear(p.permission, "%v", refusal.Wrap("no answer", err))
+// rehearse asks EC2 what would come of the requests. A server that carries a dry
+// run out gets what it made taken back, and is asked no more: the least that can
+// come of the first is a launch template, which is why it is first. The fleet is
+// asked for from that template, which is not there: a server that would carry
+// out a fleet has nothing to make it from.
+func (d *Driver) rehearse(ctx context.Context, r rehearsed) []answered {
+	var out []answered
+	say := func(check, reason string, err error) {
+		switch {
+		case refusal.Is(err, "DryRunOperation"), reason == awsv1.ReasonCreateFleetAuthFailed && refusal.Is(err, "InvalidLaunchTemplateName.NotFoundException"):
+			err = nil
 		}
+		out = append(out, answered{check, reason, err})
 	}
-	d.examineMachines(ctx, &f)
-	d.examineQueue(ctx, &f)
-	return f
+	_, err := d.clients.EC2.CreateLaunchTemplate(ctx, r.template)
+	if err == nil {
+		d.stores.Found(*r.template.LaunchTemplateName)
+		d.earnest()
+		return nil
+	}
+	say("make a launch template", awsv1.ReasonCreateLaunchTemplateAuthFailed, err)
+	made, err := d.clients.EC2.CreateFleet(ctx, r.fleet)
+	if err == nil {
+		for _, m := range fleet.Read(made, "").Machines {
+			d.takeBack(ctx, m.ID)
+		}
+		d.earnest()
+		return out
+	}
+	say("start a fleet", awsv1.ReasonCreateFleetAuthFailed, err)
+	ran, err := d.clients.EC2.RunInstances(ctx, r.run)
+	if err == nil {
+		for _, i := range ran.Instances {
+			d.takeBack(ctx, awssdk.ToString(i.InstanceId))
+		}
+		d.earnest()
+		return out
+	}
+	say("start a machine", awsv1.ReasonRunInstancesAuthFailed, err)
+	return out
 }
 
-// probes are calls that change nothing, one for each permission to look.
-func (d *Driver) probes() []probe {
-	e, dry, five := d.clients.EC2, awssdk.Bool(true), awssdk.Int32(5)
-	list := []probe{
-		{"ec2:DescribeSubnets", func(ctx context.Context) error {
-			_, err := e.DescribeSubnets(ctx, &ec2.DescribeSubnetsInput{DryRun: dry})
-			return err
-		}},
-		{"ec2:DescribeSecurityGroups", func(ctx context.Context) error {
-			_, err := e.DescribeSecurityGroups(ctx, &ec2.DescribeSecurityGroupsInput{DryRun: dry})
-			return err
-		}},
-		{"ec2:DescribeImages", func(ctx context.Context) error {
-			_, err := e.DescribeImages(ctx, &ec2.DescribeImagesInput{DryRun: dry, Owners: []string{"self"}})
-			return err
-		}},
-		{"ec2:DescribeInstances", func(ctx context.Context) error {
-			_, err := e.DescribeInstances(ctx, &ec2.DescribeInstancesInput{DryRun: dry})
-			return err
-		}},
-		{"ec2:DescribeInstanceTypes", func(ctx context.Context) error {
-			_, err := e.DescribeInstanceTypes(ctx, &ec2.DescribeInstanceTypesInput{DryRun: dry})
-			return err
-		}},
-		{"ec2:DescribeInstanceTypeOfferings", func(ctx context.Context) error {
-			_, err := e.DescribeInstanceTypeOfferings(ctx, &ec2.DescribeInstanceTypeOfferingsInput{DryRun: dry})
-			return err
-		}},
-		{"ec2:DescribeSpotPriceHistory", func(ctx context.Context) error {
-			_, err := e.DescribeSpotPriceHistory(ctx, &ec2.DescribeSpotPriceHistoryInput{DryRun: dry})
-			return err
-		}},
-		{"ec2:DescribeLaunchTemplates", func(ctx context.Context) error {
-			_, err := e.DescribeLaunchTemplates(ctx, &ec2.DescribeLaunchTemplatesInput{DryRun: dry})
-			return err
-		}},
-		{"eks:DescribeCluster", func(ctx context.Context) error {
-			_, err := d.clients.EKS.DescribeCluster(ctx, &eks.DescribeClusterInput{Name: awssdk.String(d.cfg.Settings.Cluster)})
-			return err
-		}},
-		{"ssm:GetParameter", func(ctx context.Context) error {
-			_, err := d.clients.SSM.GetParameter(ctx, &ssm.GetParameterInput{Name: awssdk.String("/aws/service/eks/optimized-ami/1.34/amazon-linux-2023/x86_64/standard/recommended/image_id")})
-			return err
-		}},
-		{"iam:GetInstanceProfile", func(ctx context.Context) error {
-			_, err := d.clients.IAM.GetInstanceProfile(ctx, &iam.GetInstanceProfileInput{InstanceProfileName: awssdk.String(d.cfg.Settings.Cluster + "_examined")})
-			return err
-		}},
-		{"iam:ListInstanceProfiles", func(ctx context.Context) error {
-			_, err := d.clients.IAM.ListInstanceProfiles(ctx, &iam.ListInstanceProfilesInput{PathPrefix: awssdk.String("/karpenter/"), MaxItems: five})
-			return err
-		}},
-	}
-	if !d.cfg.Settings.Isolated {
-		list = append(list, probe{"pricing:GetProducts", func(ctx context.Context) error {
-			_, err := d.clients.Pricing.GetProducts(ctx, &pricing.GetProductsInput{ServiceCode: awssdk.String("AmazonEC2"), MaxResults: awssdk.Int32(1)})
-			return err
-		}})
-	}
-	return list
+// earnest notes that dry runs are carried out here, so that none is sent again.
+func (d *Driver) earnest() {
+	d.trials.stop()
+	d.cfg.Said(Saying{Failed: true, Message: "What answers for EC2 carries dry runs out: what came of them is given back, and no class is tried any more"})
 }
 
-// examineMachines rehearses tagging and ending a machine of the cluster. Without
-// one nothing can be said: policies allow both by the machine's own tags.
-func (d *Driver) examineMachines(ctx context.Context, f *findings) {
-	found, err := d.machines.List(ctx)
-	if err != nil {
-		f.failed("machines", err)
-		return
-	}
-	if len(found) == 0 {
-		f.unclear("ec2:TerminateInstances, ec2:CreateTags", "the cluster has no machine yet to rehearse them with")
-		return
-	}
-	id, dry := string(found[0].ID), awssdk.Bool(true)
-	_, err = d.clients.EC2.TerminateInstances(ctx, &ec2.TerminateInstancesInput{InstanceIds: []string{id}, DryRun: dry})
-	d.verdictOf(f, "ec2:TerminateInstances", id, err)
-	_, err = d.clients.EC2.CreateTags(ctx, &ec2.CreateTagsInput{
-		Resources: []string{id}, DryRun: dry, Tags: template.Tags(map[string]string{machine.TagName: found[0].Tags[machine.TagName]}),
-	})
-	d.verdictOf(f, "ec2:CreateTags", id, err)
-}
-
-func (d *Driver) examineQueue(ctx context.Context, f *findings) {
-	const check = "interruption queue"
-	name := d.cfg.Settings.Queue
-	if name == "" {
-		f.warn(check, "create a queue with its EventBridge rules and set INTERRUPTION_QUEUE",
-			"none is configured: spot machines are taken back without a word, two minutes too late to move their pods")
-		return
-	}
-	_, err := d.clients.SQS.GetQueueUrl(ctx, &sqs.GetQueueUrlInput{QueueName: awssdk.String(name)})
-	switch {
-	case err == nil:
-		f.good(check, "%s is there", name)
-	case refusal.Gone(err):
-		f.bad(check, "create it, or correct INTERRUPTION_QUEUE", "%s does not exist", name)
-	default:
-		f.failed(check, refusal.Wrap("find queue "+name, err))
+func (d *Driver) takeBack(ctx context.Context, id string) {
+	if err := d.machines.Terminate(ctx, []cloud.MachineID{cloud.MachineID(id)})[0]; err != nil {
+		d.cfg.Said(Saying{Failed: true, Message: fmt.Sprintf("Machine %s came of a dry run and cannot be ended: %v", id, err)})
 	}
 }

@@ -7,10 +7,13 @@ import (
 	"slices"
 	"strings"
 
+	awsv1 "github.com/tenon-sh/tenon/api/aws/v1"
 	"github.com/tenon-sh/tenon/internal/aws/bootstrap"
 	"github.com/tenon-sh/tenon/internal/aws/kubelet"
 	"github.com/tenon-sh/tenon/internal/aws/network"
 	"github.com/tenon-sh/tenon/internal/aws/nodeclass"
+	"github.com/tenon-sh/tenon/internal/aws/placement"
+	"github.com/tenon-sh/tenon/internal/aws/refusal"
 	"github.com/tenon-sh/tenon/internal/aws/reserve"
 	"github.com/tenon-sh/tenon/internal/cloud"
 )
@@ -25,6 +28,8 @@ type resolved struct {
 	cluster bootstrap.Cluster
 
 	reservations []reserve.Reservation
+	unread       bool            // they could not be read: that one is missing says nothing
+	placement    placement.Group // zero: none
 }
 
 func (r resolved) groupIDs() []string {
@@ -70,9 +75,10 @@ func (d *Driver) resolveClass(ctx context.Context, class nodeclass.Class, poolKu
 	if class.LaunchTemplate != "" {
 		return r, nil
 	}
-	if r.reservations, err = d.reserved.Find(ctx, class.Reservations); err != nil {
+	if r.placement, err = d.placementOf(ctx, class); err != nil {
 		return r, err
 	}
+	r.reservations, r.unread = d.reservationsOf(ctx, class)
 	if r.groups, err = d.network.Groups(ctx, class.Groups); err != nil {
 		return r, err
 	}
@@ -85,6 +91,35 @@ func (d *Driver) resolveClass(ctx context.Context, class nodeclass.Class, poolKu
 	}
 	r.images, err = d.amis.find(ctx, class, version)
 	return r, err
+}
+
+// placementOf finds the placement group of a class. Without it nothing is
+// launched: a machine outside the group would look as if all were well.
+func (d *Driver) placementOf(ctx context.Context, c nodeclass.Class) (placement.Group, error) {
+	if c.PlacementGroup == nil {
+		return placement.Group{}, nil
+	}
+	g, there, err := d.groups.Find(ctx, *c.PlacementGroup)
+	switch {
+	case refusal.Absent(err):
+		return g, cloud.Errorf(cloud.NotReady, awsv1.ReasonPlacementGroupFailed, "placement groups cannot be read here: %w", err)
+	case err != nil:
+		return g, err
+	case !there:
+		return g, cloud.Errorf(cloud.NotReady, awsv1.ReasonPlacementGroupNotFound, "no placement group meets %s: create it, or correct spec.placementGroupSelector", describe([]nodeclass.Selector{*c.PlacementGroup}))
+	}
+	return g, nil
+}
+
+// reservationsOf finds the reservations that a class may use, and reports whether
+// they could not all be read. What cannot be read is not used; that keeps nobody from launching.
+func (d *Driver) reservationsOf(ctx context.Context, c nodeclass.Class) ([]reserve.Reservation, bool) {
+	if d.cfg.Settings.NoReserved || len(c.Reservations) == 0 {
+		return nil, false
+	}
+	found, err := d.reserved.Find(ctx, c.Reservations)
+	d.lasting.note("capacity reservations", "those that were known last are used", err)
+	return found, err != nil
 }
 
 // version changes when what was found, or learnt of the types' memory, does.
@@ -100,6 +135,7 @@ func (r resolved) version(seen map[string]int64) uint64 {
 	for _, c := range r.reservations {
 		fmt.Fprint(h, c.ID, c.Left, " ")
 	}
+	fmt.Fprint(h, r.placement)
 	return h.Sum64()
 }
 

@@ -2,6 +2,7 @@ package aws_test
 
 import (
 	"context"
+	"encoding/base64"
 	"net/http"
 	"slices"
 	"strings"
@@ -18,18 +19,20 @@ import (
 
 // virtual is a simulated account without a listener, for a bubble of virtual time.
 type virtual struct {
-	t       *testing.T
-	limits  map[string]market.Limit // nil: those of AWS
-	hidden  time.Duration           // how long a fresh machine is not shown
-	broken  bool                    // the class selects no subnet
-	queue   string
-	full    bool // the region sells every type
-	config  func(*awsapi.Config)
-	change  func(*nodeclass.Class)
-	strange *strange // stands before the server
-	said    []string
-	made    *awsapi.Account
-	server  http.RoundTripper
+	t        *testing.T
+	limits   map[string]market.Limit // nil: those of AWS
+	hidden   time.Duration           // how long a fresh machine is not shown
+	broken   bool                    // the class selects no subnet
+	queue    string
+	full     bool // the region sells every type
+	config   func(*awsapi.Config)
+	settings func(*aws.Settings)
+	sold     []string // families; nil: a few
+	change   func(*nodeclass.Class)
+	strange  *strange // stands before the server
+	said     []string
+	made     *awsapi.Account
+	server   http.RoundTripper
 }
 
 func (w *virtual) account() *awsapi.Account {
@@ -49,7 +52,7 @@ func (w *virtual) account() *awsapi.Account {
 	if !w.full { // a few families will do, and are described sooner
 		cfg.Sells = func(name string) bool {
 			family, _, _ := strings.Cut(name, ".")
-			return slices.Contains([]string{"c5", "m5", "m5a", "m6g", "g5"}, family)
+			return slices.Contains(w.sold, family) || w.sold == nil && slices.Contains([]string{"c5", "m5", "m5a", "m6g", "g5"}, family)
 		}
 	}
 	if w.config != nil {
@@ -80,8 +83,12 @@ func (w *virtual) start() *aws.Driver {
 	if err != nil {
 		w.t.Fatal(err)
 	}
+	settings := aws.Settings{Cluster: "demo", Queue: w.queue}
+	if w.settings != nil {
+		w.settings(&settings)
+	}
 	return aws.New(aws.Config{
-		Clients: clients, Catalog: all, Settings: aws.Settings{Cluster: "demo", Queue: w.queue},
+		Clients: clients, Catalog: all, Settings: settings,
 		Said: func(s aws.Saying) { w.said = append(w.said, s.Message) },
 		Classes: func(_ context.Context, ref cloud.ClassRef) (nodeclass.Class, error) {
 			c := defaultClass(ref)
@@ -102,4 +109,22 @@ func credentials(t *testing.T) {
 	t.Setenv("AWS_ENDPOINT_URL", "http://aws.simulated")
 	t.Setenv("AWS_ACCESS_KEY_ID", awsapi.ControllerKey)
 	t.Setenv("AWS_SECRET_ACCESS_KEY", awsapi.SecretKey)
+}
+
+func ipv6(c *awsapi.Config) { c.IPv6, c.KubernetesVersion = true, "1.32" }
+
+// decoded is user data as the machine reads it.
+func decoded(t *testing.T, text string) string {
+	t.Helper()
+	out, err := base64.StdEncoding.DecodeString(text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(out)
+}
+
+// containsFold looks for a text whatever quotes are used.
+func containsFold(text, part string) bool {
+	plain := strings.NewReplacer(`"`, "", "'", "", " ", "")
+	return strings.Contains(plain.Replace(text), plain.Replace(part))
 }

@@ -79,6 +79,7 @@ type Machine struct {
 	Reservation  string
 	Subnet       string   // where it is, and what guards it: compared when looking for drift
 	Groups       []string // sorted
+	Placement    string   // id of the group that it is placed in
 	Launched     time.Time
 	Ending       bool
 	Order        string            // token of the order that made it

@@ -153,7 +153,9 @@ func policy(calls []access.Call) ([]byte, error) {
 		for _, c := range calls {
 			if s.grants(c) {
 				granted[c] = true
-				g.Action = append(g.Action, c.Service+":"+c.Action)
+				if p := c.Permission(); !slices.Contains(g.Action, p) {
+					g.Action = append(g.Action, p)
+				}
 			}
 		}
 		if len(g.Action) > 0 {

@@ -59,6 +59,34 @@ func (c *EC2NodeClass) UnsupportedKubelet() []string {
 	return names
 }
 
+// KubeletExpressions returns the kubelet settings that are expressions, sorted: a maxPods that is no number, and
+// reserved amounts that are no quantities.
+func (c *EC2NodeClass) KubeletExpressions() []string {
+	if c.Spec.Kubelet == nil {
+		return nil
+	}
+	settings, err := kubelet(c.Spec.Kubelet.Raw)
+	if err != nil {
+		return nil // KubeletProblems says it
+	}
+	var names []string
+	for _, name := range []string{"kubeReserved", "systemReserved"} {
+		entries, _ := settings[name].(map[string]any)
+		for _, key := range slices.Sorted(maps.Keys(entries)) {
+			if _, err := resource.ParseQuantity(fmt.Sprint(entries[key])); err != nil {
+				names = append(names, name+"."+key)
+			}
+		}
+	}
+	if text, ok := settings["maxPods"].(string); ok {
+		if _, err := strconv.ParseInt(text, 10, 32); err != nil {
+			names = append(names, "maxPods")
+		}
+	}
+	slices.Sort(names)
+	return names
+}
+
 // TagProblems returns the tags that the CRD should have refused.
 func (c *EC2NodeClass) TagProblems() field.ErrorList {
 	at := field.NewPath("spec", "tags")

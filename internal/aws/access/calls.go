@@ -15,6 +15,10 @@ type Call struct {
 	Use     Use
 }
 
+// Permission is what IAM calls the right to make the call. What does many things
+// of a kind at once needs the right to do one.
+func (c Call) Permission() string { return c.Service + ":" + strings.TrimSuffix(c.Action, "Batch") }
+
 // Use says on what a call may act, from which the policy's conditions follow.
 type Use string
 
@@ -64,6 +68,7 @@ func Calls() []Call {
 		{"iam", "TagInstanceProfile", Profile},
 		{"pricing", "GetProducts", Everywhere},
 		{"sqs", "DeleteMessage", Queue},
+		{"sqs", "DeleteMessageBatch", Queue},
 		{"sqs", "GetQueueUrl", Queue},
 		{"sqs", "ReceiveMessage", Queue},
 		{"ssm", "GetParameter", Parameter},

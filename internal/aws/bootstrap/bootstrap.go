@@ -25,6 +25,12 @@ type Cluster struct {
 	ServiceCIDR string // needed by AL2023
 }
 
+// IPv6 reports whether the cluster's pods and services have IPv6 addresses.
+func (c Cluster) IPv6() bool {
+	p, err := netip.ParsePrefix(c.ServiceCIDR)
+	return err == nil && p.Addr().Is6() || isIPv6(c.DNS)
+}
+
 // Node is one machine to be.
 type Node struct {
 	Family  string

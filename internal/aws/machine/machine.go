@@ -6,12 +6,14 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/ec2"
 	ec2types "github.com/aws/aws-sdk-go-v2/service/ec2/types"
 
+	awsv1 "github.com/tenon-sh/tenon/api/aws/v1"
 	"github.com/tenon-sh/tenon/engine/label"
 	"github.com/tenon-sh/tenon/internal/aws/refusal"
 	"github.com/tenon-sh/tenon/internal/aws/template"
@@ -128,7 +130,10 @@ func FromEC2(i ec2types.Instance) cloud.Machine {
 		CapacityType: label.OnDemand, Tags: map[string]string{}, Reservation: aws.ToString(i.CapacityReservationId),
 	}
 	if i.Placement != nil {
-		m.Zone = aws.ToString(i.Placement.AvailabilityZone)
+		m.Zone, m.Placement = aws.ToString(i.Placement.AvailabilityZone), aws.ToString(i.Placement.GroupId)
+		if n := aws.ToInt32(i.Placement.PartitionNumber); n > 0 {
+			m.Labels = map[string]string{awsv1.LabelPlacementGroupPartition: strconv.Itoa(int(n))}
+		}
 	}
 	switch {
 	case i.InstanceLifecycle == ec2types.InstanceLifecycleTypeSpot:

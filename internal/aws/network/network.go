@@ -18,8 +18,12 @@ import (
 	"github.com/tenon-sh/tenon/internal/clock"
 )
 
-// fresh is how long an answer of EC2 is used.
-const fresh = time.Minute
+// How long an answer of EC2 is used. The addresses that are free in a subnet change
+// with every machine.
+const (
+	fresh       = time.Minute
+	groupsFresh = 5 * time.Minute
+)
 
 // Subnet is a subnet that machines may be in.
 type Subnet struct {
@@ -56,7 +60,7 @@ func New(c *ec2.Client, now clock.Now) *Finder {
 
 // Subnets returns the subnets that meet one of the selectors, those with the most free addresses first.
 func (f *Finder) Subnets(ctx context.Context, selectors []nodeclass.Selector) ([]Subnet, error) {
-	out, err := ask(f, f.subnets, selectors, func(of nodeclass.Selector) ([]Subnet, error) {
+	out, err := ask(f, f.subnets, selectors, fresh, func(of nodeclass.Selector) ([]Subnet, error) {
 		var found []Subnet
 		pages := ec2.NewDescribeSubnetsPaginator(f.ec2, &ec2.DescribeSubnetsInput{Filters: Filters(of, "subnet-id")})
 		for pages.HasMorePages() {
@@ -115,7 +119,7 @@ func (f *Finder) Book(subnet string, addresses int) {
 
 // Groups returns the security groups that meet one of the selectors, by id.
 func (f *Finder) Groups(ctx context.Context, selectors []nodeclass.Selector) ([]Group, error) {
-	out, err := ask(f, f.groups, selectors, func(of nodeclass.Selector) ([]Group, error) {
+	out, err := ask(f, f.groups, selectors, groupsFresh, func(of nodeclass.Selector) ([]Group, error) {
 		var found []Group
 		pages := ec2.NewDescribeSecurityGroupsPaginator(f.ec2, &ec2.DescribeSecurityGroupsInput{Filters: Filters(of, "group-id")})
 		for pages.HasMorePages() {
@@ -144,7 +148,7 @@ func (f *Finder) Groups(ctx context.Context, selectors []nodeclass.Selector) ([]
 }
 
 // ask answers every selector from memory or by fetch, and joins the answers.
-func ask[T any](f *Finder, memory map[string]answer[[]T], selectors []nodeclass.Selector,
+func ask[T any](f *Finder, memory map[string]answer[[]T], selectors []nodeclass.Selector, fresh time.Duration,
 	fetch func(nodeclass.Selector) ([]T, error),
 ) ([]T, error) {
 	var out []T

@@ -20,11 +20,18 @@ const (
 	Stopped                Kind = "instance_stopped"
 	Terminated             Kind = "instance_terminated"
 	ReservationInterrupted Kind = "capacity_reservation_interrupted"
+	InstanceImpaired       Kind = "instance_status" // these three are not announced but asked for: see Checks
+	SystemImpaired         Kind = "system_status"
+	EventScheduled         Kind = "event_status"
 	Nothing                Kind = "no_op"
 )
 
 // Going reports whether machines of such a notice must be given back.
 func (k Kind) Going() bool { return k != Rebalance && k != Nothing }
+
+// Forced reports whether machines of such a notice are of no use any more: they
+// are ended at once, without waiting for their pods.
+func (k Kind) Forced() bool { return k == InstanceImpaired || k == SystemImpaired }
 
 // Event is the reason of the event that tells people; empty for Nothing.
 func (k Kind) Event() string {
@@ -44,6 +51,12 @@ func (k Kind) told() (reason, text string) {
 		return "SpotInterrupted", "AWS takes this spot instance back in two minutes"
 	case Rebalance:
 		return "SpotRebalanceRecommendation", "AWS may take this spot instance back before long"
+	case InstanceImpaired:
+		return "InstanceUnhealthy", "The instance has failed its status check for two minutes"
+	case SystemImpaired:
+		return "InstanceUnhealthy", "What the instance runs on has failed its status check for two minutes"
+	case EventScheduled:
+		return "InstanceUnhealthy", "EC2 has planned work on this instance"
 	case ScheduledChange:
 		return "InstanceUnhealthy", "AWS Health has planned work on this instance"
 	case Stopped:

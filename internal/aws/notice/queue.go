@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strconv"
 	"sync"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
@@ -89,26 +90,59 @@ func (q *Queue) read(ctx context.Context, url string, wait int32, handle Handler
 		return 0, refusal.Wrap("receive messages of queue "+q.name, err)
 	}
 	errs := make([]error, len(out.Messages))
+	keep := make([]bool, len(out.Messages))
 	var wg sync.WaitGroup
 	for i, m := range out.Messages {
-		wg.Go(func() { errs[i] = q.take(ctx, url, m, handle) })
+		wg.Go(func() { keep[i], errs[i] = take(ctx, m, handle) })
 	}
 	wg.Wait()
-	return len(out.Messages), errors.Join(errs...)
-}
-
-// take handles one message. It stays in the queue only if handling failed.
-func (q *Queue) take(ctx context.Context, url string, m sqstypes.Message, handle Handler) error {
-	n, unread := Parse(aws.ToString(m.Body))
-	if unread == nil && n.Kind != Nothing {
-		if err := handle(ctx, n); err != nil {
-			return fmt.Errorf("%s of %v: %w", n.Kind, n.Instances, err)
+	var done []sqstypes.Message
+	for i, m := range out.Messages {
+		if !keep[i] {
+			done = append(done, m)
 		}
 	}
-	if _, err := q.sqs.DeleteMessage(ctx, &sqs.DeleteMessageInput{QueueUrl: aws.String(url), ReceiptHandle: m.ReceiptHandle}); err != nil {
-		return refusal.Wrap("delete message of queue "+q.name, err)
+	return len(out.Messages), errors.Join(errors.Join(errs...), q.delete(ctx, url, done))
+}
+
+// take handles one message, and reports whether it is to stay in the queue: only
+// if handling failed, so that it comes again.
+func take(ctx context.Context, m sqstypes.Message, handle Handler) (keep bool, err error) {
+	n, unread := Parse(aws.ToString(m.Body))
+	if unread != nil || n.Kind == Nothing {
+		return false, unread
 	}
-	return unread
+	if err := handle(ctx, n); err != nil {
+		return true, fmt.Errorf("%s of %v: %w", n.Kind, n.Instances, err)
+	}
+	return false, nil
+}
+
+// delete deletes messages, all in one call where the server has it.
+func (q *Queue) delete(ctx context.Context, url string, done []sqstypes.Message) error {
+	if len(done) == 0 {
+		return nil
+	}
+	in := &sqs.DeleteMessageBatchInput{QueueUrl: aws.String(url)}
+	for i, m := range done {
+		in.Entries = append(in.Entries, sqstypes.DeleteMessageBatchRequestEntry{Id: aws.String(strconv.Itoa(i)), ReceiptHandle: m.ReceiptHandle})
+	}
+	out, err := q.sqs.DeleteMessageBatch(ctx, in)
+	switch {
+	case refusal.Absent(err):
+		for _, m := range done {
+			if _, err := q.sqs.DeleteMessage(ctx, &sqs.DeleteMessageInput{QueueUrl: aws.String(url), ReceiptHandle: m.ReceiptHandle}); err != nil {
+				return refusal.Wrap("delete message of queue "+q.name, err)
+			}
+		}
+		return nil
+	case err != nil:
+		return refusal.Wrap("delete messages of queue "+q.name, err)
+	case len(out.Failed) > 0:
+		f := out.Failed[0]
+		return fmt.Errorf("delete messages of queue %s: %d stay, %s: %s", q.name, len(out.Failed), aws.ToString(f.Code), aws.ToString(f.Message))
+	}
+	return nil
 }
 
 func (q *Queue) find(ctx context.Context) (string, error) {

@@ -4,6 +4,7 @@ package reserve
 import (
 	"cmp"
 	"context"
+	"errors"
 	"slices"
 	"sync"
 	"time"
@@ -61,8 +62,10 @@ func New(c *ec2.Client, now clock.Now) *Finder {
 }
 
 // Find returns the active reservations that meet one of the selectors, by id.
+// Where EC2 cannot be asked, what was known before counts, and the error says so beside it.
 func (f *Finder) Find(ctx context.Context, selectors []nodeclass.ReservationSelector) ([]Reservation, error) {
 	var out []Reservation
+	var failed error
 	for _, s := range selectors {
 		key := s.Key() + "\n" + s.Owner + "\n" + s.Matching
 		f.mu.Lock()
@@ -70,11 +73,11 @@ func (f *Finder) Find(ctx context.Context, selectors []nodeclass.ReservationSele
 		f.mu.Unlock()
 		if !ok || f.now.Since(known.at) >= fresh {
 			value, err := f.ask(ctx, s)
-			if err != nil {
-				return nil, err
+			if err == nil {
+				known = answer{value, f.now()}
+				f.keep(key, known)
 			}
-			known = answer{value, f.now()}
-			f.keep(key, known)
+			failed = errors.Join(failed, err)
 		}
 		out = append(out, known.value...)
 	}
@@ -85,7 +88,7 @@ func (f *Finder) Find(ctx context.Context, selectors []nodeclass.ReservationSele
 	for i := range out {
 		out[i].Left = max(0, out[i].Left-f.used[out[i].ID])
 	}
-	return out, nil
+	return out, failed
 }
 
 // keep remembers an answer, whose counts are true again.

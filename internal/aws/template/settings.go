@@ -16,7 +16,9 @@ import (
 	"github.com/tenon-sh/tenon/internal/aws/nodeclass"
 )
 
-// Settings is all that goes into a launch template. Equal Settings share one.
+// Settings is all that goes into a launch template. Equal Settings share one. A
+// field that is added later is left out of the name while it is empty, or a new
+// release would make every template anew.
 type Settings struct {
 	Legacy      bool
 	Class       string // name, for the tag by which a class' templates are found
@@ -35,9 +37,11 @@ type Settings struct {
 	Tracking    *nodeclass.Tracking
 	Nested      string
 	Placement   string // id of a placement group
+	Partition   int    `json:",omitempty"` // of it, if not any
 	Dedicated   bool   // on hardware that no other account uses
 	Reservation string // id; empty means none is used
 	Block       bool   // the reservation is a capacity block
+	AnyReserved bool   `json:",omitempty"` // nothing is said of reservations: EC2 uses those that are open
 	Spot        bool
 	IPv6        bool
 	Tags        map[string]string // of what EC2 makes from it
@@ -124,6 +128,9 @@ func (s Settings) placement() *ec2types.LaunchTemplatePlacementRequest {
 	out := &ec2types.LaunchTemplatePlacementRequest{}
 	if s.Placement != "" {
 		out.GroupId = aws.String(s.Placement)
+		if s.Partition > 0 {
+			out.PartitionNumber = aws.Int32(int32(s.Partition)) //nolint:gosec // a group has at most seven
+		}
 	}
 	if s.Dedicated {
 		out.Tenancy = ec2types.TenancyDedicated
@@ -133,7 +140,7 @@ func (s Settings) placement() *ec2types.LaunchTemplatePlacementRequest {
 
 // reserve says which reservation the machines may use: the one named, or none.
 func (s Settings) reserve(data *ec2types.RequestLaunchTemplateData) {
-	if s.Legacy {
+	if s.Legacy || s.AnyReserved {
 		return
 	}
 	if s.Reservation == "" {
@@ -171,7 +178,7 @@ func (s Settings) interfaces() []ec2types.LaunchTemplateInstanceNetworkInterface
 			list = append(list, nodeclass.Interface{Card: int32(card), Device: int32(min(card, 1))}) //nolint:gosec // a handful of cards
 		}
 	}
-	if len(list) == 0 && s.PublicIP == nil && s.IPPrefixes == nil && s.Tracking == nil {
+	if len(list) == 0 && s.PublicIP == nil && s.IPPrefixes == nil && s.Tracking == nil && !s.IPv6 {
 		return nil
 	}
 	if len(list) == 0 {

@@ -82,6 +82,9 @@ func (s *Store) remember(name, id string) {
 	s.used[name] = entry{id, s.now()}
 }
 
+// Found notes a template that is there and that nothing starts from, so that Sweep ends it.
+func (s *Store) Found(name string) { s.remember(name, "") }
+
 // Forget drops a template that EC2 says is not there.
 func (s *Store) Forget(name string) {
 	s.mu.Lock()

@@ -52,10 +52,11 @@ func labels(t *catalog.Type, s Settings, have amount.List) label.Set {
 	}
 	for _, key := range []string{
 		awsv1.LabelCapacityReservationID, awsv1.LabelCapacityReservationType, awsv1.LabelCapacityReservationInterrupts,
-		awsv1.LabelPlacementGroupID, awsv1.LabelPlacementGroupPartition,
 	} {
 		l.absent(key)
 	}
+	l.text(awsv1.LabelPlacementGroupID, s.Placement)
+	l.partitions(s.Partitions)
 	slices.SortFunc(l.set, byKey)
 	return l.set
 }
@@ -72,6 +73,19 @@ func (l *lister) absent(key string) {
 
 func (l *lister) number(key string, n int64) { l.always(key, strconv.FormatInt(n, 10)) }
 func (l *lister) flag(key string, on bool)   { l.always(key, strconv.FormatBool(on)) }
+
+// partitions are those of the placement group: a machine can be in any of them.
+func (l *lister) partitions(n int) {
+	if n == 0 {
+		l.absent(awsv1.LabelPlacementGroupPartition)
+		return
+	}
+	numbers := make([]string, n)
+	for i := range numbers {
+		numbers[i] = strconv.Itoa(i + 1)
+	}
+	l.set = append(l.set, label.Is(awsv1.LabelPlacementGroupPartition, numbers...))
+}
 
 // text sets a label unless there is nothing to say.
 func (l *lister) text(key, value string) {

@@ -22,7 +22,9 @@ type Settings struct {
 	MemoryOverhead float64          // as a fraction
 	ReservedENIs   int              // network interfaces that pods do not get
 	Seen           map[string]int64 // bytes of memory that nodes of a type were seen to have
-	Strategy       string           // of the class' placement group; empty without one
+	Placement      string           // id of the class' placement group; empty without one
+	Strategy       string           // the group's
+	Partitions     int              // the group's, if it has any
 	OldLabels      bool             // also the labels that only Provisioners knew
 }
 

@@ -91,7 +91,7 @@ func (o *options) run(ctx context.Context, out, errs io.Writer) error {
 	if err != nil {
 		return err
 	}
-	o.AWS.ReadOnly = o.Shadow
+	o.AWS.ReadOnly, o.AWS.Settings.NoReserved = o.Shadow, !o.Gates.ReservedCapacity
 	driver, err := app.OnAWS(ctx, k, o.AWS, log.WithName("controller.aws"), clock.Wall)
 	if err != nil {
 		return err
@@ -188,6 +188,8 @@ func (o *options) flags(cmd *cobra.Command, getenv func(string) string) {
 	f.text(&a.Endpoint, "cluster-endpoint", "CLUSTER_ENDPOINT", "where machines find the API server; empty: EKS is asked")
 	f.text(&a.CA, "cluster-ca-bundle", "CLUSTER_CA_BUNDLE", "certificate of the API server in base64; empty: EKS is asked")
 	f.flag(&a.Isolated, "isolated-vpc", "ISOLATED_VPC", "do not call AWS services that have no endpoint in the VPC")
+	f.flag(&a.ZonalShift, "enable-zonal-shift", "ENABLE_ZONAL_SHIFT", "launch nothing in zones that the cluster's traffic is shifted away from")
+	f.flag(&a.NoDryRun, "disable-dry-run", "DISABLE_DRY_RUN", "do not ask EC2 by dry runs whether machines of a class could be launched")
 	a.MemoryOverhead = 0.075
 	f.share(&a.MemoryOverhead, "vm-memory-overhead-percent", "VM_MEMORY_OVERHEAD_PERCENT", "share of memory that machines are counted without")
 	f.text(&a.Queue, "interruption-queue", "INTERRUPTION_QUEUE", "queue of interruption notices; empty: none")

@@ -25,7 +25,10 @@ type Found struct {
 
 	Reservations []awsv1.CapacityReservation
 
-	Broken map[string]*cloud.Error
+	Tried   bool              // the seller was asked, by dry runs, whether it would launch
+	Shifted []string          // ids of zones that the cluster's traffic is shifted away from
+	Without map[string]string // what a condition that holds does without
+	Broken  map[string]*cloud.Error
 }
 
 // parts are the conditions that what was found decides.
@@ -47,13 +50,29 @@ func Status(o *awsv1.EC2NodeClass, f Found, now time.Time) {
 		if e := f.Broken[part]; e != nil {
 			c.False(part, reasonOf(e, part), short(e.Error()), now)
 		} else {
-			c.True(part, "", "", now)
+			c.True(part, "", short(f.Without[part]), now)
 		}
 	}
-	if reason, message := problem(o); reason != "" {
-		c.False(awsv1.ConditionValidationSucceeded, reason, short(message), now)
-	} else {
-		c.True(awsv1.ConditionValidationSucceeded, awsv1.ReasonDryRunDisabled, "what can be known without asking EC2 to launch is in order", now)
+	validation(o, f, c, now)
+}
+
+// validation says whether machines of the class could be launched: what can be
+// seen of the class itself first, then what EC2 said.
+func validation(o *awsv1.EC2NodeClass, f Found, c condition.View, now time.Time) {
+	const part = awsv1.ConditionValidationSucceeded
+	e := f.Broken[part]
+	reason, message := problem(o)
+	switch {
+	case reason != "":
+		c.False(part, reason, short(message), now)
+	case e != nil:
+		c.False(part, reasonOf(e, part), short(e.Error()), now)
+	case len(f.Broken) > 0:
+		c.False(part, awsv1.ReasonDependenciesNotReady, "other conditions of the class come first", now)
+	case f.Tried:
+		c.True(part, "", short(f.Without[part]), now)
+	default:
+		c.True(part, awsv1.ReasonDryRunDisabled, "what can be known without asking EC2 to launch is in order", now)
 	}
 }
 
@@ -62,6 +81,9 @@ func problem(o *awsv1.EC2NodeClass) (reason, message string) {
 	say := func(l field.ErrorList) string { return l.ToAggregate().Error() }
 	if l := o.KubeletProblems(); len(l) > 0 {
 		return awsv1.ReasonInvalidKubelet, say(l)
+	}
+	if names := o.KubeletExpressions(); len(names) > 0 {
+		return awsv1.ReasonKubeletExpressionsDisabled, fmt.Sprintf("spec.kubelet.%s is an expression, and expressions are not supported: write a number or a quantity", strings.Join(names, ", spec.kubelet."))
 	}
 	if names := o.UnsupportedKubelet(); len(names) > 0 {
 		return awsv1.ReasonUnsupportedKubelet, fmt.Sprintf("family %s cannot hand on spec.kubelet.%s: remove it or use AL2023", o.Family(), strings.Join(names, ", "))

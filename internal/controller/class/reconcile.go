@@ -4,6 +4,8 @@ import (
 	"context"
 	"fmt"
 	"maps"
+	"strings"
+	"sync"
 	"time"
 
 	ctrl "sigs.k8s.io/controller-runtime"
@@ -55,6 +57,8 @@ type NodeClasses struct {
 	Cloud  Cloud
 	Events *loop.Events
 	Now    clock.Now
+
+	shifted sync.Map // of classes by name: the zones that were told of
 }
 
 // Register adds the reconciler to a manager.
@@ -70,7 +74,7 @@ func (r *NodeClasses) Register(m ctrl.Manager) error {
 	return ctrl.NewControllerManagedBy(m).Named(Spec().Name).
 		For(&awsv1.EC2NodeClass{}).
 		Watches(&v1.NodeClaim{}, ofClaim).
-		WithOptions(loop.Options(10, time.Second, time.Minute)).
+		WithOptions(loop.Options(m, Spec().Name, 10, time.Second, time.Minute)).
 		Complete(r)
 }
 
@@ -97,6 +101,7 @@ func (r *NodeClasses) Reconcile(ctx context.Context, req reconcile.Request) (rec
 	if err != nil {
 		return loop.Result(0, err)
 	}
+	r.tellShift(o, found.Shifted)
 	was := o.Conditions(true).Is("Ready")
 	next, err := loop.PatchStatus(ctx, r.Client, o, func(o *awsv1.EC2NodeClass) { Status(o, found, r.Now()) })
 	if err != nil {
@@ -110,6 +115,20 @@ func (r *NodeClasses) Reconcile(ctx context.Context, req reconcile.Request) (rec
 		return reconcile.Result{RequeueAfter: againBroken}, nil
 	}
 	return reconcile.Result{RequeueAfter: again}, nil
+}
+
+// tellShift tells which zones get no machines because the cluster's traffic is
+// shifted away from them, and when that is over.
+func (r *NodeClasses) tellShift(o *awsv1.EC2NodeClass, zones []string) {
+	away := strings.Join(zones, ", ")
+	was, _ := r.shifted.Swap(o.Name, away)
+	switch {
+	case was == away || was == nil && away == "":
+	case away == "":
+		r.Events.Normal(o, "ZonalShiftCleared", "Machines are launched in %s again", was)
+	default:
+		r.Events.Warning(o, "ZonalShiftActive", "No machines are launched in %s while the cluster's traffic is shifted away", away)
+	}
 }
 
 // mark writes the finalizer and the hash to a class. Claims whose hash another
@@ -195,7 +214,7 @@ type Templates struct {
 func (r *Templates) Register(m ctrl.Manager) error {
 	return ctrl.NewControllerManagedBy(m).Named("nodetemplate").
 		For(&awsv1alpha1.AWSNodeTemplate{}).
-		WithOptions(loop.Options(10, time.Second, time.Minute)).
+		WithOptions(loop.Options(m, "nodetemplate", 10, time.Second, time.Minute)).
 		Complete(r)
 }
 

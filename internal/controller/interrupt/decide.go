@@ -15,6 +15,7 @@ type Notice struct {
 	Event    string // reason of the event that tells people
 	Text     string // and its words
 	Going    bool   // the machines will be gone
+	Forced   bool   // they are of no use already: nothing waits for their pods
 	Reclaims bool   // because the seller wants spot capacity back
 	Machines []cloud.MachineID
 	At       time.Time

@@ -3,6 +3,7 @@ package interrupt
 import (
 	"context"
 	"errors"
+	"maps"
 	"time"
 
 	"github.com/go-logr/logr"
@@ -29,13 +30,14 @@ func Spec() loop.Spec {
 	return loop.Spec{
 		Name:   "interruption",
 		Reads:  []loop.Resource{loop.Of("", "nodes"), loop.Of(v1.Group, "nodeclaims")},
-		Writes: []loop.Write{loop.To(v1.Group, "nodeclaims", "delete"), loop.To("", "events", "create", "patch")},
+		Writes: []loop.Write{loop.To(v1.Group, "nodeclaims", "patch", "delete"), loop.To("", "events", "create", "patch")},
 	}
 }
 
 // Source is where notices come from.
 type Source struct {
-	Name string // of the queue, for the log
+	Name   string // of the queue, for the log
+	Polled bool   // it is no queue: what is found is not a message that came
 	// Receive waits for notices once and hands each to handle. One that could
 	// not be handled comes again. It returns how many came.
 	Receive func(ctx context.Context, handle func(context.Context, Notice) error) (int, error)
@@ -88,8 +90,10 @@ func (c *Controller) Start(ctx context.Context) error {
 
 // handle does what a notice asks for.
 func (c *Controller) handle(ctx context.Context, n Notice) error {
-	c.Metrics.Add(metric.InterruptionReceived, 1, n.Kind)
-	if !n.At.IsZero() {
+	if !c.Source.Polled {
+		c.Metrics.Add(metric.InterruptionReceived, 1, n.Kind)
+	}
+	if !n.At.IsZero() && !c.Source.Polled {
 		c.Metrics.Observe(metric.InterruptionQueue, max(c.Now.Since(n.At), 0).Seconds())
 	}
 	var errs []error
@@ -100,7 +104,7 @@ func (c *Controller) handle(ctx context.Context, n Notice) error {
 		errs = append(errs, c.take(ctx, n, s))
 	}
 	err := errors.Join(errs...)
-	if err == nil {
+	if err == nil && !c.Source.Polled {
 		c.Metrics.Add(metric.InterruptionDeleted, 1)
 	}
 	return err
@@ -119,19 +123,40 @@ func (c *Controller) take(ctx context.Context, n Notice, s Step) error {
 			about = append(about, node)
 		}
 	}
-	action := "NoAction"
-	if s.End {
+	action, end := "NoAction", "The machine will be gone: its node is drained now"
+	switch {
+	case s.End && n.Forced:
+		action, end = "Terminate", "The machine is of no use any more: it is ended now"
+	case s.End:
 		action = "CordonAndDrain"
 	}
 	for _, o := range about {
 		c.Events.Warning(o, s.Tell, "%s", n.Text)
 		if s.End {
-			c.Events.Warning(o, "TerminatingOnInterruption", "The machine will be gone: its node is drained now")
+			c.Events.Warning(o, "TerminatingOnInterruption", "%s", end)
 		}
 	}
 	c.Log.Info("received notice of interruption", "queue", c.Source.Name, "messageKind", n.Kind, "NodeClaim", s.Claim, "node", s.Node, "action", action)
 	if !s.End {
 		return nil
 	}
+	if n.Forced {
+		c.Metrics.Add(metric.InterruptionUnhealthy, 1)
+		var err error
+		if claim, err = c.hurry(ctx, claim); err != nil {
+			return client.IgnoreNotFound(err)
+		}
+	}
 	return c.Enact.Release(ctx, claim, n.Kind)
+}
+
+// hurry writes to a claim that its node has no time to drain.
+func (c *Controller) hurry(ctx context.Context, claim *v1.NodeClaim) (*v1.NodeClaim, error) {
+	return loop.Patch(ctx, c.Client, claim, func(o *v1.NodeClaim) {
+		o.Annotations = maps.Clone(o.Annotations)
+		if o.Annotations == nil {
+			o.Annotations = map[string]string{}
+		}
+		o.Annotations[v1.AnnotationTerminationTime] = c.Now().UTC().Format(time.RFC3339)
+	})
 }

@@ -200,12 +200,48 @@ func (m *Market) checkNetwork(l launch) *Error {
 		}
 	}
 	if p := l.data.Placement; p.GroupID != "" || p.GroupName != "" {
-		known := slices.ContainsFunc(sorted(m.placement), func(g PlacementGroup) bool { return g.ID == p.GroupID || g.Name == p.GroupName })
-		if !known {
+		g := m.group(p)
+		switch {
+		case g == nil:
 			return Errorf(InvalidPlacementGroupUnknown, "The Placement Group '%s' is unknown.", cmp.Or(p.GroupID, p.GroupName))
+		case !slices.Contains(l.typ.Placement, g.Strategy):
+			return Errorf(InvalidParameterCombination, "The instance type '%s' is not supported in a placement group with the strategy '%s'.", l.typ.Name, g.Strategy)
+		case p.Partition > g.Partitions:
+			return Errorf(InvalidParameterValue, "Value (%d) for parameter partitionNumber is invalid.", p.Partition)
 		}
 	}
 	return nil
+}
+
+// group is the placement group that is meant; nil if there is none.
+func (m *Market) group(p Placement) *PlacementGroup {
+	for _, g := range m.placement {
+		if g.ID == p.GroupID || p.GroupName != "" && g.Name == p.GroupName {
+			return g
+		}
+	}
+	return nil
+}
+
+// placed is where a machine comes to stand: EC2 chooses among the partitions of a
+// group if nobody did, the emptiest first.
+func (m *Market) placed(p Placement) Placement {
+	g := m.group(p)
+	if g == nil {
+		return p
+	}
+	p.GroupID, p.GroupName = g.ID, g.Name
+	if p.Partition > 0 || g.Partitions == 0 {
+		return p
+	}
+	in := make([]int, g.Partitions)
+	for _, i := range m.instances {
+		if i.Placement.GroupID == g.ID && !i.State.Gone() {
+			in[i.Placement.Partition-1]++
+		}
+	}
+	p.Partition = 1 + slices.Index(in, slices.Min(in))
+	return p
 }
 
 func (m *Market) checkProfile(d TemplateData) *Error {
@@ -289,7 +325,7 @@ func (m *Market) place(l launch) *Instance {
 		ID: m.id("i"), Type: l.typ.Name, Arch: l.image.Arch, Platform: l.image.Platform, Zone: l.subnet.Zone, ZoneID: l.subnet.ZoneID,
 		Subnet: l.subnet.ID, VPC: l.subnet.VPC, Image: l.image.ID, CapacityType: l.capacityType, State: Pending,
 		Launched: now, Groups: slices.Clone(l.data.networkGroups()), Template: l.template, Fleet: l.fleet, Token: l.token,
-		Launch: l.id, Index: l.index, Data: l.data, Tags: Tags{}, Placement: l.data.Placement,
+		Launch: l.id, Index: l.index, Data: l.data, Tags: Tags{}, Placement: m.placed(l.data.Placement),
 		visible: now.Add(m.cfg.Timing.Hidden), subnet: l.subnet,
 	}
 	i.Price = m.onDemandPrice(i.Type)
