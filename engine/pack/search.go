@@ -75,7 +75,7 @@ func (k *Packer) searchTier(tier []*pool, lots []*lot, proof *proof) (out []*lot
 // The search for a few pods is shorter than that for many.
 const (
 	stepsPerPod = 2_000
-	leastSteps  = 200_000
+	leastSteps  = 2_000_000
 )
 
 // among returns which of the hosts are offers of the set; nil if none is.

@@ -40,15 +40,15 @@ func (f *fluid) proof(s coarse) tariff {
 		t.toll[b] = f.intToll(b)
 	}
 	share := make([]float64, f.width)
-	for h := range f.m.hosts {
-		price := min(f.m.hosts[h].price, topPrice) << moneyBits
-		for _, d := range f.m.hosts[h].draws {
+	size := make([]int64, f.width)
+	for n, h := range f.kinds.all {
+		price := min(h.price, topPrice) << moneyBits
+		for _, d := range h.draws {
 			price += t.toll[d.Budget] * d.Amount
 		}
-		row := t.unit[h*f.width : (h+1)*f.width]
-		size := make([]int64, f.width)
-		f.shares(h, float64(price)/(1<<moneyBits), share)
-		for d, room := range f.m.hosts[h].room {
+		row := t.unit[n*f.width : (n+1)*f.width]
+		f.shares(int32(n), float64(price)/(1<<moneyBits), share)
+		for d, room := range h.room {
 			size[d] = s.room(d, room)
 		}
 		for l := range f.limits {
@@ -71,8 +71,8 @@ func (f *fluid) proof(s coarse) tariff {
 // intToll rounds the toll of a budget, or gives it up where products would not fit.
 func (f *fluid) intToll(b int) int64 {
 	most := int64(1)
-	for h := range f.m.hosts {
-		for _, d := range f.m.hosts[h].draws {
+	for _, h := range f.kinds.all {
+		for _, d := range h.draws {
 			if d.Budget == b {
 				most = max(most, d.Amount)
 			}
@@ -103,8 +103,8 @@ func (f *fluid) worth(t tariff, s coarse) []int64 {
 			need[d] = s.need(d, n)
 		}
 		least := int64(huge)
-		k.takers.each(func(h int) {
-			row := t.unit[h*f.width : (h+1)*f.width]
+		for _, n := range f.kinds.takers(c) {
+			row := t.unit[int(n)*f.width : (int(n)+1)*f.width]
 			sum := int64(0)
 			for d, n := range need {
 				sum += n * row[d]
@@ -113,8 +113,8 @@ func (f *fluid) worth(t tariff, s coarse) []int64 {
 				sum += row[f.m.dims+int(l)]
 			}
 			least = min(least, sum)
-		})
-		f.steps += len(f.m.hosts)
+		}
+		f.steps += len(f.kinds.takers(c))
 		out[c] = least
 	}
 	return out

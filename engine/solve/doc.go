@@ -16,10 +16,11 @@
 //	firstfit.go  the plan of a scheduler without an optimiser; the answer is never dearer
 //	cover.go     one class alone: the best plan, by counting up
 //	exact.go     a dozen items: the best plan, by taking the whole apart in every way
-//	fluid.go     the prices
+//	fluid.go     the relaxation: hosts by kind, classes by lump, caps
+//	climb.go     its prices, better from round to round
 //	fill.go      one host: item after item, such that what matters runs out at the same time
 //	greedy.go    all hosts: the one that holds most for its price, again and again, at prices found anew as items get fewer
-//	improve.go   empty a few hosts, fill them again at slightly different prices, keep what is not dearer; for so many counted steps
+//	improve.go   empty a few hosts, fill them again at slightly different prices, keep what is not dearer; as long as that pays
 //	ration.go    what to do when budgets do not suffice: serve ranks in order
 //
 // Three rules make the greedy search good. No host takes more than its fair share of a class while others could fill it, so that
@@ -28,6 +29,9 @@
 // placed, so that what was neglected becomes precious before it is too late.
 //
 // Classes of many items cost no more than classes of few: a filling is repeated on as many hosts as it fits.
+//
+// The search stops where little is left to gain: it knows what the relaxation costs, so it tries no further style once it is within
+// a hundredth of that, and improves no more once it is within half of that or finds too little for its steps.
 //
 // # Two prices
 //

@@ -18,6 +18,12 @@ type slot struct {
 	base  float64
 }
 
+// rated is a slot in the heap, with its score when last looked at, which only gets smaller.
+type rated struct {
+	score float64
+	slot  int32
+}
+
 // filling is what one host would hold and what that is worth.
 type filling struct {
 	items []share
@@ -32,7 +38,7 @@ func (k *packer) sortLane(h int32, p *pricing, classes []int32) {
 	host := &k.m.hosts[h]
 	l := &k.lanes[h]
 	l.class, l.gain, l.loss, l.detour = l.class[:0], l.gain[:0], l.loss[:0], l.detour[:0]
-	unit := p.unit[int(h)*p.fluid.width:]
+	unit := p.unitOf(h)
 	price := float64(host.price+k.m.charge) + 1
 	for _, c := range classes {
 		class := &k.m.classes[c]
@@ -118,7 +124,7 @@ func (k *packer) enlist(l *lane, pull, fair float64, stride int) {
 			n = min(int(float64(float64(n)*fair))+1, n)
 		}
 		if n = min(n, k.m.classes[c].cap) - k.on[c]; n > 0 {
-			k.slots = append(k.slots, slot{int32(at), c, n, -l.loss[at] - float64(pull*l.detour[at])})
+			k.slots = append(k.slots, slot{at: int32(at), class: c, left: n, base: -l.loss[at] - float64(pull*l.detour[at])})
 		}
 	}
 	k.steps += len(l.class) / stride
@@ -127,50 +133,89 @@ func (k *packer) enlist(l *lane, pull, fair float64, stride int) {
 // pick takes, one after the other, the item that leaves least room unused in the dimensions that matter: of what is free in each,
 // squared and weighted with the share of the price, as little as possible shall remain. That takes large items first,
 // and those that use up what there is too much of.
+//
+// What is free only gets less, and with it every score. So a score from an earlier look is never too small,
+// and the slots stand in a heap by such scores: who is first there with a score of now is the best of all.
 func (k *packer) pick(room []int64, l *lane, p *pricing) {
 	free := k.part // the part of the room that is free
-	for len(k.slots) > 0 {
-		for d := range free {
-			free[d] = float64(k.free[d]) / float64(max(room[d], 1))
-		}
-		best := k.bestSlot(l, free)
-		if best < 0 {
-			return
-		}
-		s := &k.slots[best]
-		n := 1 + s.left/8
+	k.look(room, free)
+	k.heap = k.heap[:0]
+	for i := range k.slots {
+		k.heap = append(k.heap, rated{k.slots[i].score(l, free), int32(i)})
+	}
+	for i := len(k.heap)/2 - 1; i >= 0; i-- {
+		sift(k.heap, i)
+	}
+	for len(k.heap) > 0 {
+		k.steps++
+		s := &k.slots[k.heap[0].slot]
 		class := &k.m.classes[s.class]
-		n = times(class.need, k.free, k.floor.allowed(k.m, s.class, n))
+		if !fits(class.need, k.free) || class.bound && k.floor.allowed(k.m, s.class, 1) == 0 {
+			k.dropFirst()
+			continue
+		}
+		if score := s.score(l, free); score < k.heap[0].score {
+			k.heap[0].score = score
+			sift(k.heap, 0)
+			continue
+		}
+		n := times(class.need, k.free, k.floor.allowed(k.m, s.class, 1+s.left/8))
 		k.put(s.class, n)
 		k.trial.worth += float64(p.value[s.class] * float64(n))
 		if s.left -= n; s.left == 0 {
-			k.slots = slices.Delete(k.slots, best, best+1)
+			k.dropFirst()
 		}
+		k.look(room, free)
 	}
 }
 
-// bestSlot returns the best slot that fits and drops those found not to.
-func (k *packer) bestSlot(l *lane, free []float64) int {
-	k.steps += len(k.slots)
-	dims := len(free)
-	best, top, to := -1, 0.0, 0
-	for _, s := range k.slots {
-		score := s.base
-		for d, g := range l.gain[int(s.at)*dims : int(s.at)*dims+dims] {
-			score += float64(g * free[d])
-		}
-		if best < 0 || score > top {
-			class := &k.m.classes[s.class]
-			if !fits(class.need, k.free) || class.bound && k.floor.allowed(k.m, s.class, 1) == 0 {
-				continue
-			}
-			best, top = to, score
-		}
-		k.slots[to] = s
-		to++
+// look finds what part of the room is free.
+func (k *packer) look(room []int64, free []float64) {
+	for d := range free {
+		free[d] = float64(k.free[d]) / float64(max(room[d], 1))
 	}
-	k.slots = k.slots[:to]
-	return best
+}
+
+// score is what taking one item of the slot gains now.
+func (s *slot) score(l *lane, free []float64) float64 {
+	sum := s.base
+	for d, g := range l.gain[int(s.at)*len(free):][:len(free)] {
+		sum += float64(g * free[d])
+	}
+	return sum
+}
+
+// before reports whether a is to be looked at before b.
+func (a rated) before(b rated) bool {
+	return a.score > b.score || a.score == b.score && a.slot < b.slot
+}
+
+// sift moves entry i down the heap to where it belongs.
+func sift(heap []rated, i int) {
+	x := heap[i]
+	for {
+		c := 2*i + 1
+		if c >= len(heap) {
+			break
+		}
+		if c+1 < len(heap) && heap[c+1].before(heap[c]) {
+			c++
+		}
+		if !heap[c].before(x) {
+			break
+		}
+		heap[i] = heap[c]
+		i = c
+	}
+	heap[i] = x
+}
+
+func (k *packer) dropFirst() {
+	last := len(k.heap) - 1
+	k.heap[0] = k.heap[last]
+	if k.heap = k.heap[:last]; last > 0 {
+		sift(k.heap, 0)
+	}
 }
 
 // put adds n items of a class to the trial.

@@ -19,6 +19,7 @@ type packer struct {
 	part  []float64
 	on    []int
 	slots []slot
+	heap  []rated
 }
 
 func newPacker(m *model) *packer {

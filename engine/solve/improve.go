@@ -34,14 +34,27 @@ type move struct {
 // maxUnrolled is how many hosts are worked on; those that waste least are left alone beyond it.
 const maxUnrolled = 3000
 
-// improve works on s until the packer has counted so many steps.
-func (k *packer) improve(s *solution, f *fluid, budgets []int64, steps int) *solution {
+// A search that finds little has looked long enough: each window, a part of the steps, has to save a part of the cost.
+const (
+	windows = 12
+	little  = 4000
+)
+
+// improve works on s until the packer has counted so many steps in all, a window has saved little, or enough says that it is.
+func (k *packer) improve(s *solution, f *fluid, budgets []int64, limit int, enough func(goal int64) bool) *solution {
 	p := f.prices(0.15)
 	v := &improver{m: k.m, k: k, p: p, value: slices.Clone(p.value), budgets: budgets, dice: 1, hosts: p.hosts}
 	frozen := v.unroll(s)
 	clear(k.rem)
-	for limit := k.steps + steps; k.steps < limit && len(v.nodes) > 0; {
-		v.step()
+	goal, window := k.m.goal(s), (limit-k.steps)/windows
+	for before, until := goal, k.steps+window; k.steps < limit && len(v.nodes) > 0 && !enough(goal); goal -= v.step() {
+		if k.steps < until {
+			continue
+		}
+		if before-goal < goal/little {
+			break
+		}
+		before, until = goal, k.steps+window
 	}
 	return &solution{nodes: append(frozen, v.nodes...), left: slices.Clone(s.left)}
 }
@@ -91,8 +104,8 @@ func (v *improver) book(free []int64, c int32, n int) {
 
 func (v *improver) freeOf(n int) []int64 { return v.free[n*v.m.dims : (n+1)*v.m.dims] }
 
-// step tries one change.
-func (v *improver) step() {
+// step tries one change and returns what it saved.
+func (v *improver) step() int64 {
 	v.choose()
 	before := v.lift()
 	v.k.steps += 1000 + len(v.nodes)
@@ -108,7 +121,7 @@ func (v *improver) step() {
 		for _, n := range v.ruined {
 			v.m.refund(&v.nodes[n], v.budgets, -1)
 		}
-		return
+		return 0
 	}
 	for i := len(v.ruined) - 1; i >= 0; i-- {
 		v.remove(v.ruined[i])
@@ -116,6 +129,7 @@ func (v *improver) step() {
 	for _, n := range fresh {
 		v.push(n)
 	}
+	return before - after
 }
 
 // choose picks the nodes to empty: wasteful ones more often, and few more often than many.

@@ -6,7 +6,7 @@ func Bound(p Problem) int64 {
 	if len(m.classes) == 0 {
 		return 0
 	}
-	f := newFluid(m, 0)
+	f := newFluid(m, m.kinds(), 0)
 	f.climb(150, 0.6, 0.1)
 	f.climb(100, 0.2, 0.02)
 	placed := make([]int, len(m.classes))

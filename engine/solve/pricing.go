@@ -4,7 +4,7 @@ package solve
 type pricing struct {
 	fluid *fluid
 	value []float64 // what placing one item of each class is worth
-	unit  []float64 // for each host the price of one unit of each dimension and limit
+	unit  []float64 // for each kind of host the price of one unit of each dimension and limit
 	hosts []int32   // the hosts to consider
 }
 
@@ -17,7 +17,7 @@ type style struct {
 	loose float64 // hosts that are dearer than the cheapest by up to this part are considered
 }
 
-// price takes the prices from the relaxation as it stands.
+// prices takes the prices from the relaxation as it stands.
 func (f *fluid) prices(loose float64) *pricing {
 	p := &pricing{fluid: f, unit: make([]float64, len(f.share))}
 	p.read(loose)
@@ -25,26 +25,27 @@ func (f *fluid) prices(loose float64) *pricing {
 }
 
 func (p *pricing) read(loose float64) {
-	p.fluid.unitPrices(p.unit)
-	p.value, p.hosts = p.fluid.values(p.unit, loose)
+	f := p.fluid
+	f.unitPrices(p.unit)
+	p.value = f.values(p.unit)
+	used := f.near(p.unit, loose)
+	p.hosts = p.hosts[:0]
+	for h, n := range f.kinds.of {
+		if used[n] {
+			p.hosts = append(p.hosts, int32(h))
+		}
+	}
+}
+
+// unitOf is the price of one unit of each dimension and limit on a host.
+func (p *pricing) unitOf(h int32) []float64 {
+	width := p.fluid.width
+	return p.unit[int(p.fluid.kinds.of[h])*width:][:width]
 }
 
 // renew prices what is left.
 func (p *pricing) renew(left []int, loose float64) {
 	p.fluid.weigh(left)
-	p.fluid.climb(12, 0.2, 0.02)
+	p.fluid.climb(6, 0.2, 0.02)
 	p.read(loose)
-}
-
-// clone returns a relaxation that can go its own way.
-func (f *fluid) clone() *fluid {
-	g := *f
-	g.share = append([]float64(nil), f.share...)
-	g.toll = append([]float64(nil), f.toll...)
-	g.fee = append([]float64(nil), f.fee...)
-	g.lumps = append([]lump(nil), f.lumps...)
-	for l := range g.lumps {
-		g.lumps[l].load = append([]float64(nil), f.lumps[l].load...)
-	}
-	return &g
 }

@@ -15,8 +15,7 @@ func Solve(p Problem) Answer {
 	s.start(p)
 	s.relax()
 	if !s.solved {
-		s.pour()
-		s.improve(cmp.Or(p.Steps, DefaultSteps))
+		s.pour(cmp.Or(p.Steps, DefaultSteps))
 	}
 	return s.finish(p)
 }
@@ -26,8 +25,10 @@ type search struct {
 	m      *model
 	packer *packer
 	fluid  *fluid
+	near   *fluid // of the hosts that are not much dearer than the cheapest
 	best   *solution
 	given  *solution // the cheapest of the solutions that the answer may not be dearer than
+	least  float64   // what the relaxation costs, with the charge
 	proven int64     // a bound found on the way
 	solved bool      // the best solution is known to be the best there is
 	steps  int
@@ -89,41 +90,65 @@ func (s *search) affordable(x *solution) bool {
 	return true
 }
 
+// nearby is how much dearer a host may be than the cheapest, for some class, to be looked at by the search.
+const nearby = 0.08
+
 // relax finds prices.
 func (s *search) relax() {
-	s.fluid = newFluid(s.m, s.m.charge)
+	s.fluid = newFluid(s.m, s.m.kinds(), s.m.charge)
 	s.fluid.climb(150, 0.6, 0.1)
+	s.least = s.fluid.value()
+	s.near = s.fluid.narrow(nearby)
 }
 
-// pour tries the greedy search in all styles.
-func (s *search) pour() {
+// pour searches in one style after the other until the best solution is close to the relaxation, or most of the steps are
+// spent, and spends what is left of these on improving it.
+func (s *search) pour(steps int) {
 	k := s.packer
-	for _, st := range styles(len(s.fluid.limits) > 0) {
-		for c := range k.rem {
-			k.rem[c] = s.m.classes[c].count
+	limit := k.steps + max(steps, 0)
+	for i, st := range styles(len(s.fluid.limits) > 0) {
+		if i > 0 && (s.within(close) || k.steps > limit-steps/2) {
+			break
 		}
-		budgets := append([]int64{}, s.m.budgets...)
-		p := s.fluid.clone().prices(st.loose)
-		x := &solution{nodes: k.greedy(p, st, allClasses(s.m), budgets), left: slices.Clone(k.rem)}
-		for i := range x.nodes {
-			s.m.downsize(&x.nodes[i], budgets)
-		}
-		s.offer(x)
+		s.offer(s.try(st))
 	}
 	if s.lacking() {
 		s.offer(k.ration(s.fluid, false))
 		s.offer(k.ration(s.fluid, true))
 	}
+	limit = max(limit, k.steps+steps/4)
+	s.offer(k.improve(s.best, s.near, s.m.drawn(s.best), limit, func(goal int64) bool { return float64(goal) <= s.least*closer }))
+}
+
+// How close to the relaxation is close enough to try no other style, and to improve no more.
+const (
+	close  = 1.01
+	closer = 1.005
+)
+
+// within reports whether the best solution leaves nothing out and costs no more than so much times the relaxation.
+func (s *search) within(times float64) bool {
+	return !s.lacking() && float64(s.m.goal(s.best)) <= s.least*times
+}
+
+// try is the greedy search in one style.
+func (s *search) try(st style) *solution {
+	k := s.packer
+	for c := range k.rem {
+		k.rem[c] = s.m.classes[c].count
+	}
+	budgets := slices.Clone(s.m.budgets)
+	p := s.near.clone().prices(st.loose)
+	x := &solution{nodes: k.greedy(p, st, allClasses(s.m), budgets), left: slices.Clone(k.rem)}
+	for i := range x.nodes {
+		s.m.downsize(&x.nodes[i], budgets)
+	}
+	return x
 }
 
 // lacking reports whether the best solution leaves something out.
 func (s *search) lacking() bool {
 	return slices.ContainsFunc(s.best.left, func(n int) bool { return n > 0 })
-}
-
-// improve works on the best solution.
-func (s *search) improve(steps int) {
-	s.offer(s.packer.improve(s.best, s.fluid, s.m.drawn(s.best), steps))
 }
 
 // finish chooses the answer and proves how good it is.
@@ -159,7 +184,7 @@ func (s *search) finish(p Problem) Answer {
 // plain returns relaxations without the charge, one that goes on from the prices of the search and one that starts anew:
 // the ascent can get stuck, seldom twice.
 func (s *search) plain() [2]*fluid {
-	on, anew := newFluid(s.m, 0), newFluid(s.m, 0)
+	on, anew := newFluid(s.m, s.fluid.kinds, 0), newFluid(s.m, s.fluid.kinds, 0)
 	copy(on.share, s.fluid.share)
 	copy(on.toll, s.fluid.toll)
 	for l, fee := range s.fluid.fee {
@@ -175,9 +200,9 @@ func styles(capped bool) []style {
 	if !capped {
 		return []style{
 			{slack: 1, pull: 0, again: .95, loose: .03},
-			{slack: 1, pull: .5, again: .85, loose: .15},
 			{slack: 2, pull: 2, again: .95, loose: .03},
 			{slack: 4, pull: 1, again: .95, loose: .03},
+			{slack: 1, pull: .5, again: .85, loose: .15},
 		}
 	}
 	return []style{

@@ -159,7 +159,7 @@ func TestBoundAndCostAgainstTheOptimum(t *testing.T) {
 		s := &search{m: m, packer: newPacker(m)}
 		s.give(m.firstFit())
 		s.relax()
-		s.pour()
+		s.pour(20_000)
 		a = s.finish(p)
 		if a.Bound > optimum {
 			t.Fatalf("the bound of the relaxation %d is above the optimum %d", a.Bound, optimum)

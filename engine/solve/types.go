@@ -13,7 +13,7 @@ type Problem struct {
 }
 
 // DefaultSteps is the counted work of one Solve, roughly one step for one look at one class.
-const DefaultSteps = 40_000_000
+const DefaultSteps = 20_000_000
 
 // Item is a class of Count items that nothing tells apart.
 type Item struct {
