@@ -297,7 +297,7 @@ func TestSettings(t *testing.T) {
 	samples := map[string][2]string{
 		"CLUSTER_ENDPOINT": {"https://a", "https://b"}, "ISOLATED_VPC": {"true", "false"}, "VM_MEMORY_OVERHEAD_PERCENT": {"0.05", "0.06"},
 		"RESERVED_ENIS": {"1", "2"}, "BATCH_MAX_DURATION": {"3s", "4s"}, "BATCH_IDLE_DURATION": {"3s", "4s"},
-		"PREFERENCE_POLICY": {"Ignore", "Respect"}, "MIN_VALUES_POLICY": {"BestEffort", "Strict"}, "NOMINATE_PODS": {"false", "true"},
+		"PREFERENCE_POLICY": {"Ignore", "Respect"}, "MIN_VALUES_POLICY": {"BestEffort", "Strict"}, "NOMINATE_PODS": {"false", "true"}, "SHADOW": {"true", "false"},
 		"LOG_LEVEL": {"error", "debug"}, "LOG_ENCODING": {"json", "console"}, "METRICS_PORT": {"9000", "9001"}, "WEBHOOK_PORT": {"9000", "9001"}, "HEALTH_PROBE_PORT": {"9000", "9001"},
 	}
 	defaults := environment(t, render(t, "karpenter"))
@@ -345,6 +345,32 @@ func TestSettings(t *testing.T) {
 	gates := environment(t, render(t, "karpenter", "--set", "settings.featureGates.nodeRepair=true", "--set", "settings.featureGates.driftEnabled=true"))["FEATURE_GATES"]
 	if !strings.Contains(gates, "NodeRepair=true") || !strings.Contains(gates, "ReservedCapacity=true") || strings.Contains(gates, "rift") {
 		t.Errorf("feature gates are %q", gates)
+	}
+}
+
+// A shadow may read, and nothing else: not even agree with others on who leads.
+func TestShadow(t *testing.T) {
+	r := render(t, "karpenter", "--set", "shadow=true")
+	roles := 0
+	for _, o := range r {
+		switch o.GetKind() {
+		case "Role", "RoleBinding", "MutatingWebhookConfiguration", "ValidatingWebhookConfiguration", "Secret":
+			t.Errorf("it has the %s %s", o.GetKind(), o.GetName())
+		case "ClusterRole":
+			roles++
+			role := one[rbacv1.ClusterRole](t, r, "ClusterRole", o.GetName())
+			for _, rule := range role.Rules {
+				if !slices.Equal(rule.Verbs, []string{"get", "list", "watch"}) {
+					t.Errorf("%s may %v", o.GetName(), rule)
+				}
+			}
+		}
+	}
+	if roles != 1 {
+		t.Errorf("%d roles, want one", roles)
+	}
+	if d := one[appsv1.Deployment](t, r, "Deployment", "karpenter"); *d.Spec.Replicas != 1 {
+		t.Errorf("%d shadows", *d.Spec.Replicas)
 	}
 }
 

@@ -40,6 +40,7 @@ func run(dir string) error {
 	if err != nil {
 		return err
 	}
+	all["shadow"] = loop.Rules(app.ShadowSpecs()...)
 	for name, rules := range all {
 		text, err := yaml.Marshal(rules)
 		if err != nil {

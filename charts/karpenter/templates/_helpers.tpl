@@ -198,3 +198,8 @@ podAffinity:
 {{- if .Values.awsFeatureGates }}{{ $set = append $set "awsFeatureGates" }}{{ end }}
 {{- join ", " $set }}
 {{- end }}
+
+{{- /* Not empty if the controller answers a webhook. A shadow answers none. */}}
+{{- define "karpenter.webhook" -}}
+{{- if and .Values.webhook.enabled (not .Values.shadow) }}true{{ end }}
+{{- end }}

@@ -4,7 +4,9 @@ for one alone: helm's --wait waits for every replica, and the second would never
 template`, a cluster whose nodes are still to come, as with Fargate) counts as room enough.
 */}}
 {{- define "karpenter.replicas" -}}
-{{- if not (kindIs "invalid" .Values.replicas) }}
+{{- if .Values.shadow }}
+{{- 1 }}
+{{- else if not (kindIs "invalid" .Values.replicas) }}
 {{- .Values.replicas }}
 {{- else if eq (include "karpenter.room" .) "1" }}
 {{- 1 }}
