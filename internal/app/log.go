@@ -65,8 +65,11 @@ func (s *sink) Init(logr.RuntimeInfo) {}
 // Enabled is logr's.
 func (s *sink) Enabled(level int) bool { return Level(level)+InfoLevel <= s.config.Level }
 
-// Info is logr's.
+// Info is logr's. What libraries say of themselves is for those who debug.
 func (s *sink) Info(level int, message string, fields ...any) {
+	if strings.HasPrefix(s.name, "controller-runtime") {
+		level++
+	}
 	if !s.Enabled(level) {
 		return
 	}

@@ -5,11 +5,13 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/go-logr/logr"
 	"k8s.io/apimachinery/pkg/api/equality"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/client-go/util/workqueue"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/controller"
+	"sigs.k8s.io/controller-runtime/pkg/manager"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 )
 
@@ -31,12 +33,21 @@ func Result(again time.Duration, err error) (reconcile.Result, error) {
 	return reconcile.Result{}, err
 }
 
-// Options are those of a controller that works on so many objects at a time
-// and backs off between low and high for each that fails.
-func Options(atATime int, low, high time.Duration) controller.Options {
+// Options are those of a controller of a manager that works on so many objects
+// at a time and backs off between low and high for each that fails. What it
+// does to an object is logged with its name and the object's; that it starts is
+// said to those who debug.
+func Options(m manager.Manager, name string, atATime int, low, high time.Duration) controller.Options {
+	log := m.GetLogger().WithValues("controller", name)
 	return controller.Options{
 		MaxConcurrentReconciles: atATime,
-		RateLimiter:             workqueue.NewTypedItemExponentialFailureRateLimiter[reconcile.Request](low, high),
+		LogConstructor: func(r *reconcile.Request) logr.Logger {
+			if r == nil {
+				return log.V(1)
+			}
+			return log.WithValues("name", r.Name)
+		},
+		RateLimiter: workqueue.NewTypedItemExponentialFailureRateLimiter[reconcile.Request](low, high),
 	}
 }
 

@@ -49,7 +49,7 @@ func (r *Reconciler) Register(m ctrl.Manager) error {
 	return ctrl.NewControllerManagedBy(m).Named(Spec().Name).
 		For(&v1.NodeClaim{}).
 		Watches(&v1.NodePool{}, handler.EnqueueRequestsFromMapFunc(r.ofPool)).
-		WithOptions(loop.Options(10, time.Second, 5*time.Minute)).
+		WithOptions(loop.Options(m, Spec().Name, 10, time.Second, 5*time.Minute)).
 		Complete(r)
 }
 

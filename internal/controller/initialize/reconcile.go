@@ -63,7 +63,7 @@ func (r *Reconciler) Register(m ctrl.Manager) error {
 	return ctrl.NewControllerManagedBy(m).Named(Spec().Name).
 		For(&v1.NodeClaim{}).
 		Watches(&corev1.Node{}, handler.EnqueueRequestsFromMapFunc(loop.ClaimsOfNode(r.Client))).
-		WithOptions(loop.Options(50, 100*time.Millisecond, time.Minute)).
+		WithOptions(loop.Options(m, Spec().Name, 50, 100*time.Millisecond, time.Minute)).
 		Complete(r)
 }
 

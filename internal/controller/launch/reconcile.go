@@ -72,7 +72,7 @@ func (r *Reconciler) Register(m ctrl.Manager) error {
 	})
 	return ctrl.NewControllerManagedBy(m).Named(Spec().Name).
 		Watches(&v1.NodeClaim{}, byOrder).
-		WithOptions(loop.Options(50, time.Second, time.Minute)).
+		WithOptions(loop.Options(m, Spec().Name, 50, time.Second, time.Minute)).
 		Complete(r)
 }
 

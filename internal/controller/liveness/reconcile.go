@@ -65,7 +65,7 @@ func (r *Reconciler) Register(m ctrl.Manager) error {
 	r.seen = map[string]first{}
 	return ctrl.NewControllerManagedBy(m).Named(Spec().Name).
 		For(&v1.NodeClaim{}).
-		WithOptions(loop.Options(10, time.Second, time.Minute)).
+		WithOptions(loop.Options(m, Spec().Name, 10, time.Second, time.Minute)).
 		Complete(r)
 }
 

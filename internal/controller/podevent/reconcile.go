@@ -55,7 +55,7 @@ func (r *Reconciler) Register(m ctrl.Manager) error {
 		r.at[node] = r.Now()
 		r.queue.Add(reconcile.Request{NamespacedName: client.ObjectKey{Name: node}})
 	})
-	c, err := controller.New(Spec().Name, m, withReconciler(loop.Options(10, time.Second, time.Minute), r))
+	c, err := controller.New(Spec().Name, m, withReconciler(loop.Options(m, Spec().Name, 10, time.Second, time.Minute), r))
 	if err != nil {
 		return err
 	}

@@ -69,7 +69,7 @@ func (r *NodePools) Register(m ctrl.Manager) error {
 		For(&v1.NodePool{}).
 		Watches(&v1.NodeClaim{}, handler.EnqueueRequestsFromMapFunc(r.judge)).
 		WatchesRawSource(counted(r.Cluster, world.NodePool)).
-		WithOptions(loop.Options(10, 100*time.Millisecond, time.Minute))
+		WithOptions(loop.Options(m, Spec().Name, 10, 100*time.Millisecond, time.Minute))
 	for _, kind := range r.Kinds {
 		b = b.Watches(kind, handler.EnqueueRequestsFromMapFunc(r.ofClass))
 	}
@@ -275,7 +275,7 @@ func (r *Provisioners) Register(m ctrl.Manager) error {
 	return ctrl.NewControllerManagedBy(m).Named("provisioner.status").
 		For(&v1alpha5.Provisioner{}).
 		WatchesRawSource(counted(r.Cluster, world.Provisioner)).
-		WithOptions(loop.Options(10, 100*time.Millisecond, time.Minute)).
+		WithOptions(loop.Options(m, "provisioner.status", 10, 100*time.Millisecond, time.Minute)).
 		Complete(r)
 }
 

@@ -49,7 +49,7 @@ type Reconciler struct {
 func (r *Reconciler) Register(m ctrl.Manager) error {
 	return ctrl.NewControllerManagedBy(m).Named(Spec().Name).
 		For(&corev1.Node{}).
-		WithOptions(loop.Options(10, time.Second, time.Minute)).
+		WithOptions(loop.Options(m, Spec().Name, 10, time.Second, time.Minute)).
 		Complete(r)
 }
 

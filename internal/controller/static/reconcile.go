@@ -58,7 +58,7 @@ func (r *Reconciler) Register(m ctrl.Manager) error {
 	return ctrl.NewControllerManagedBy(m).Named(Spec().Name).
 		For(&v1.NodePool{}).
 		Watches(&v1.NodeClaim{}, ofClaim).
-		WithOptions(loop.Options(10, time.Second, time.Minute)).
+		WithOptions(loop.Options(m, Spec().Name, 10, time.Second, time.Minute)).
 		Complete(r)
 }
 

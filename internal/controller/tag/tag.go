@@ -37,7 +37,7 @@ type Reconciler struct {
 func (r *Reconciler) Register(m ctrl.Manager) error {
 	return ctrl.NewControllerManagedBy(m).Named(Spec().Name).
 		For(&v1.NodeClaim{}).
-		WithOptions(loop.Options(4, time.Second, 5*time.Minute)).
+		WithOptions(loop.Options(m, Spec().Name, 4, time.Second, 5*time.Minute)).
 		Complete(r)
 }
 

@@ -52,7 +52,7 @@ func (r *Claims) Register(m ctrl.Manager) error {
 	return ctrl.NewControllerManagedBy(m).Named("nodeclaim.termination").
 		Watches(&v1.NodeClaim{}, &handler.EnqueueRequestForObject{}, builder.WithPredicates(going)).
 		Watches(&corev1.Node{}, handler.EnqueueRequestForOwner(m.GetScheme(), m.GetRESTMapper(), &v1.NodeClaim{}), builder.WithPredicates(gone)).
-		WithOptions(loop.Options(100, 100*time.Millisecond, 10*time.Second)).
+		WithOptions(loop.Options(m, "nodeclaim.termination", 100, 100*time.Millisecond, 10*time.Second)).
 		Complete(r)
 }
 

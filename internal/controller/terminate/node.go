@@ -94,7 +94,7 @@ func (r *Nodes) Register(m ctrl.Manager) error {
 	return ctrl.NewControllerManagedBy(m).Named(specName).
 		For(&corev1.Node{}).WithEventFilter(going).
 		WatchesRawSource(woken).
-		WithOptions(loop.Options(100, 100*time.Millisecond, 10*time.Second)).
+		WithOptions(loop.Options(m, specName, 100, 100*time.Millisecond, 10*time.Second)).
 		Complete(r)
 }
 
