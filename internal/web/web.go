@@ -2,6 +2,8 @@
 package web
 
 import (
+	"cmp"
+	"compress/gzip"
 	_ "embed"
 	"encoding/json"
 	"fmt"
@@ -219,15 +221,18 @@ func (s site) world(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// journal gives every decision that is kept, the oldest first, a line each, for `tenon replay`.
+// journal gives every decision that is kept, the oldest first, a line each, for
+// `tenon replay`. It is a compressed file, for each World holds all that is sold.
 func (s site) journal(w http.ResponseWriter, _ *http.Request) {
-	w.Header().Set("Content-Type", "application/x-ndjson")
-	w.Header().Set("Content-Disposition", `attachment; filename="journal.json"`)
+	w.Header().Set("Content-Type", "application/gzip")
+	w.Header().Set("Content-Disposition", `attachment; filename="journal`+journal.Extension+`"`)
+	zip, err := gzip.NewWriterLevel(w, gzip.BestSpeed)
 	for _, e := range slices.Backward(s.All()) {
-		if err := e.Write(w); err != nil {
+		if err = cmp.Or(err, e.Write(zip)); err != nil {
 			return // who asked has gone
 		}
 	}
+	_ = zip.Close()
 }
 
 func write(w http.ResponseWriter, v any) {
