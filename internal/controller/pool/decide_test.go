@@ -151,12 +151,16 @@ func TestOutcome(t *testing.T) {
 		}), "counted", true},
 		"NotRegistered": {"It was launched and did not register.", claim(func(c *v1.NodeClaim) {
 			c.Conditions().True(v1.ConditionLaunched, "", "", at(time.Minute))
-			deleted(c, 15*time.Minute)
+			deleted(c, 16*time.Minute)
 		}), "counted", true},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
-			o, known := pool.OutcomeOf(tc.claim, noon)
+			now := noon
+			if tc.claim.DeletionTimestamp != nil {
+				now = tc.claim.DeletionTimestamp.Time
+			}
+			o, known := pool.OutcomeOf(tc.claim, noon, now)
 			if known != (tc.want != "") || known && o.Failed != tc.failed {
 				t.Errorf("%+v %t: %s", o, known, tc.why)
 			}

@@ -65,26 +65,21 @@ const (
 	registrationTimeout = 15 * time.Minute
 )
 
-// OutcomeOf reads from a claim whether its machine came up after since. It is
-// false for one that has not got so far, or went for another reason.
-func OutcomeOf(c *v1.NodeClaim, since time.Time) (Outcome, bool) {
+// OutcomeOf reads from a claim whether its machine came up after since, or was
+// given up by now, when it is first seen to leave: times that the API server
+// writes are by another clock. It is false for one that has not got so far, or
+// goes for another reason.
+func OutcomeOf(c *v1.NodeClaim, since, now time.Time) (Outcome, bool) {
 	registered, launched := c.Conditions().Get(v1.ConditionRegistered), c.Conditions().Get(v1.ConditionLaunched)
 	if registered != nil && registered.Status == "True" {
 		return Outcome{}, !registered.LastTransitionTime.Time.Before(since)
 	}
-	if c.DeletionTimestamp == nil || c.DeletionTimestamp.Time.Before(since) {
+	if c.DeletionTimestamp == nil || launched == nil {
 		return Outcome{}, false
 	}
-	from := func(at time.Time) time.Duration { return c.DeletionTimestamp.Sub(at) }
-	switch {
-	case launched == nil:
-		return Outcome{}, false
-	case launched.Status != "True":
-		return Outcome{Failed: true, Reason: launched.Reason, Message: launched.Message}, from(launched.LastTransitionTime.Time) >= launchTimeout
+	waited := now.Sub(launched.LastTransitionTime.Time)
+	if launched.Status != "True" {
+		return Outcome{Failed: true, Reason: launched.Reason, Message: launched.Message}, waited >= launchTimeout
 	}
-	began := c.CreationTimestamp.Time
-	if registered != nil {
-		began = registered.LastTransitionTime.Time
-	}
-	return Outcome{Failed: true, Reason: v1.ReasonRegistrationFailed, Message: "a machine was launched and did not register as a node"}, from(began) >= registrationTimeout
+	return Outcome{Failed: true, Reason: v1.ReasonRegistrationFailed, Message: "a machine was launched and did not register as a node"}, waited >= registrationTimeout
 }

@@ -58,7 +58,7 @@ type NodePools struct {
 
 	mu     sync.Mutex
 	health map[types.UID]Health
-	judged map[types.UID]bool // claims whose outcome is counted
+	judged map[types.UID]bool // claims this process has seen, and whether their outcome is known
 }
 
 // Register adds the reconciler to a manager. It must be called before the picture's sources start.
@@ -139,19 +139,21 @@ func (r *NodePools) judge(_ context.Context, o client.Object) []reconcile.Reques
 	if !ok || c.Pool() == "" {
 		return nil
 	}
-	outcome, known := OutcomeOf(c, r.began)
-	if !known {
-		return nil
-	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if r.judged[c.UID] {
+	done, awaited := r.judged[c.UID]
+	if done {
 		return nil
 	}
 	if len(r.judged) > 100_000 { // counting an old success once more does no harm
 		clear(r.judged)
 	}
-	r.judged[c.UID] = true
+	decided := c.DeletionTimestamp != nil || c.Conditions().Is(v1.ConditionRegistered)
+	r.judged[c.UID] = decided
+	outcome, known := OutcomeOf(c, r.began, r.Now())
+	if !decided || !known || outcome.Failed && !awaited { // what was leaving before we came, another has counted
+		return nil
+	}
 	for _, owner := range c.OwnerReferences {
 		if owner.Kind == world.NodePool {
 			r.health[owner.UID] = r.health[owner.UID].With(outcome)
