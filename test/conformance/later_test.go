@@ -24,9 +24,14 @@ func alone(t *testing.T, name string) *story {
 		t.Skip("it needs a controller of its own: set TENON_TEST_CONFORMANCE=all to have it as well")
 	}
 	s := tell(t, stage.Set(t, stage.Options{Name: name}), name)
-	s.create(s.Class())
+	class := s.Class()
+	class.Name = name // the one of the check before may be on its way out
+	s.create(class)
 	return s
 }
+
+// ownClass has a pool use the class of its name.
+func ownClass(p *v1.NodePool) { p.Spec.Template.Spec.NodeClassRef.Name = p.Name }
 
 // over deletes a pool and waits until nothing is left.
 func (s *story) over(p *v1.NodePool) {
@@ -41,7 +46,7 @@ func TestC9(t *testing.T) {
 	s := alone(t, "c9")
 	s.Break(kubelet.Faults{NeverRegisters: true})
 	in := s.Inside(t, 0, kubetest.Config(t))
-	p := s.pool(fixed(2))
+	p := s.pool(ownClass, fixed(2))
 	first := s.has(2)
 	for i := range first {
 		s.condition(&first[i], v1.ConditionRegistered, metav1.ConditionUnknown, v1.ReasonNodeNotFound)
@@ -81,7 +86,7 @@ func (s *story) ill(n *corev1.Node, long time.Duration) {
 func TestC28(t *testing.T) {
 	s := alone(t, "c28")
 	s.Inside(t, 0, kubetest.Config(t))
-	p := s.pool(fixed(10))
+	p := s.pool(ownClass, fixed(10))
 	claims := s.ready(10)
 	pod := s.pod("web", func(p *corev1.Pod) {
 		p.Spec.NodeName = claims[0].Status.NodeName
@@ -118,7 +123,7 @@ func TestC23BestEffort(t *testing.T) {
 	s := alone(t, "c23b")
 	s.Inside(t, 0, kubetest.Config(t), func(o *app.Settings) { o.BestEffort = true })
 	three := 3
-	p := s.pool(func(p *v1.NodePool) {
+	p := s.pool(ownClass, func(p *v1.NodePool) {
 		p.Spec.Template.Spec.Requirements = append(p.Spec.Template.Spec.Requirements, v1.Requirement{
 			Key: "karpenter.k8s.aws/instance-family", Operator: corev1.NodeSelectorOpExists, MinValues: &three,
 		})
