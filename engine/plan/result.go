@@ -109,13 +109,15 @@ func (p Plan) Result(w *world.World) Result {
 	if gap, ok := p.Gap(); ok {
 		r.LowerBound.Gap = gap
 	}
+	existing := int64(0)
 	for _, place := range w.Places() {
 		r.BoundPods += len(place.Pods)
 		if place.Node != nil {
 			r.ExistingNodes++
-			r.ExistingHourlyCost += hourly(PriceOf(w, place))
+			existing += PriceOf(w, place)
 		}
 	}
+	r.ExistingHourlyCost = hourly(existing)
 	for _, a := range p.New {
 		r.Nodes = append(r.Nodes, a.node())
 		r.ScheduledOnNewNodes += len(a.Pods)

@@ -3,10 +3,13 @@ package picture
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"maps"
+	"reflect"
 	"runtime"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 
@@ -78,7 +81,7 @@ func decodeAll(docs []document) ([]object, error) {
 	for w := range workers {
 		wg.Go(func() {
 			for i := w; i < len(docs); i += workers {
-				parts[i], errs[i] = decode(docs[i], known)
+				parts[i], errs[i] = decode(docs[i], known, head{})
 			}
 		})
 	}
@@ -93,8 +96,9 @@ func decodeAll(docs []document) ([]object, error) {
 	return out, nil
 }
 
-// decode turns one document into objects: several if it is a List, none if it is empty.
-func decode(d document, known map[string]func() any) ([]object, error) {
+// decode turns one document into objects: several if it is a List, none if it is
+// empty. What it says nothing of is as its list says.
+func decode(d document, known map[string]func() any, list head) ([]object, error) {
 	data := bytes.TrimSpace(d.data)
 	if !bytes.HasPrefix(data, []byte("{")) {
 		var err error
@@ -102,9 +106,15 @@ func decode(d document, known map[string]func() any) ([]object, error) {
 			return nil, fmt.Errorf("%s: %w", d.where(), err)
 		}
 	}
+	if bytes.Equal(data, []byte("null")) {
+		return nil, nil
+	}
 	var h head
 	if err := json.Unmarshal(data, &h); err != nil {
-		return nil, fmt.Errorf("%s: %w", d.where(), err)
+		return nil, fmt.Errorf("%s: %w", d.where(), plainly(err))
+	}
+	if h.Kind == "" {
+		h.APIVersion, h.Kind = list.APIVersion, list.Kind
 	}
 	if h.Format == journal.Format {
 		var err error
@@ -116,15 +126,14 @@ func decode(d document, known map[string]func() any) ([]object, error) {
 	switch {
 	case h.Format == world.Format:
 		return []object{{from: document{file: d.file, index: d.index, line: d.line}, kind: world.Format, v: replay(data)}}, nil
-	case h.Kind == "" && bytes.Equal(data, []byte("null")):
-		return nil, nil
 	case h.Kind == "":
 		return nil, fmt.Errorf("%s: kind is missing: every document needs apiVersion and kind", d.where())
 	case strings.HasSuffix(h.Kind, "List") && h.Items != nil:
 		var out []object
+		of := head{APIVersion: h.APIVersion, Kind: strings.TrimSuffix(h.Kind, "List")}
 		for i, item := range h.Items {
 			inner := document{file: d.file, index: d.index, line: d.line, data: item}
-			objects, err := decode(inner, known)
+			objects, err := decode(inner, known, of)
 			if err != nil {
 				return nil, fmt.Errorf("items[%d] of %w", i, err)
 			}
@@ -157,9 +166,32 @@ func locate(data []byte, err error) error {
 		return err
 	}
 	if path, value, ok := badQuantity(tree, "", false); ok {
-		return fmt.Errorf("%s: %q is not a quantity such as 250m, 2 or 4Gi", path, value)
+		return fmt.Errorf("%s: %s is not a quantity such as 250m, 2 or 4Gi", path, value)
 	}
-	return err
+	return plainly(err)
+}
+
+// plainly says without words of Go that something is not of the kind that belongs there.
+func plainly(err error) error {
+	var wrong *json.UnmarshalTypeError
+	if !errors.As(err, &wrong) {
+		return err
+	}
+	kinds := map[reflect.Kind]string{
+		reflect.String: "text", reflect.Bool: "true or false", reflect.Slice: "a list", reflect.Map: "a map", reflect.Struct: "a map",
+		reflect.Int: "a whole number", reflect.Int32: "a whole number", reflect.Int64: "a whole number",
+	}
+	is, want := wrong.Value, kinds[wrong.Type.Kind()]
+	if say := map[string]string{"string": "text", "array": "a list", "object": "a map", "bool": "true or false"}[is]; say != "" {
+		is = say
+	}
+	switch {
+	case wrong.Field == "":
+		return fmt.Errorf("it is %s: every document is a map with apiVersion and kind", is)
+	case want == "":
+		return err
+	}
+	return fmt.Errorf("%s is %s, where %s belongs", wrong.Field, is, want)
 }
 
 // badQuantity walks to the first value below requests, limits, capacity,
@@ -169,15 +201,14 @@ func badQuantity(v any, path string, amounts bool) (string, string, bool) {
 	case map[string]any:
 		for _, k := range slices.Sorted(maps.Keys(v)) {
 			here := strings.TrimPrefix(path+"."+k, ".")
-			switch k {
-			case "requests", "limits", "capacity", "allocatable", "overhead", "resources":
-				if p, s, ok := badQuantity(v[k], here, true); ok {
+			if m, isMap := v[k].(map[string]any); isMap && slices.Contains([]string{"requests", "limits", "capacity", "allocatable", "overhead"}, k) {
+				if p, s, ok := badQuantity(m, here, true); ok {
 					return p, s, ok
 				}
-			default:
-				if p, s, ok := badQuantity(v[k], here, amounts); ok {
-					return p, s, ok
-				}
+				continue
+			}
+			if p, s, ok := badQuantity(v[k], here, amounts); ok {
+				return p, s, ok
 			}
 		}
 	case []any:
@@ -186,9 +217,16 @@ func badQuantity(v any, path string, amounts bool) (string, string, bool) {
 				return p, s, ok
 			}
 		}
+		if amounts {
+			return path, "a list", true
+		}
 	case string:
 		if _, err := amount.Parse(v); amounts && err != nil {
-			return path, v, true
+			return path, strconv.Quote(v), true
+		}
+	case bool:
+		if amounts {
+			return path, strconv.FormatBool(v), true
 		}
 	}
 	return "", "", false

@@ -104,8 +104,7 @@ func readFile(path string, in io.Reader) ([]byte, error) {
 	return data, nil
 }
 
-// split cuts a file at its "---" lines. A file that starts with "{" may also
-// hold one JSON object after the other, or a line each.
+// split cuts a file at its "---" lines, and around lines that are a JSON object of their own.
 func split(file string, data []byte) ([]document, error) {
 	if i := bytes.IndexByte(data, 0); i >= 0 {
 		return nil, fmt.Errorf("%s: byte %d is NUL: this is not a text file", file, i)
@@ -127,7 +126,7 @@ func split(file string, data []byte) ([]document, error) {
 		case bytes.HasPrefix(text, []byte("---")) && len(bytes.TrimSpace(bytes.TrimLeft(text, "-"))) == 0:
 			end()
 			start = line + 1
-		case len(part) == 0 && wholeObject(text):
+		case wholeObject(text) && onlyComments(part):
 			part, start = text, line
 			end()
 			start = line + 1

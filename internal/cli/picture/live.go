@@ -72,7 +72,7 @@ func live(ctx context.Context, config *rest.Config, progress io.Writer) ([]objec
 				if err != nil {
 					return nil, fmt.Errorf("read %s %s: %w", r.Resource, list.Items[i].GetName(), err)
 				}
-				objects, err := decode(document{file: config.Host + " " + r.Resource, index: i + 1, data: data}, known)
+				objects, err := decode(document{file: config.Host + " " + r.Resource, index: i + 1, data: data}, known, head{})
 				if err != nil {
 					return nil, err
 				}

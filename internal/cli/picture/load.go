@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
@@ -12,6 +13,7 @@ import (
 	schedulingv1 "k8s.io/api/scheduling/v1"
 	storagev1 "k8s.io/api/storage/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	karpv1 "github.com/tenon-sh/tenon/api/karpenter/v1"
 	"github.com/tenon-sh/tenon/api/karpenter/v1alpha1"
@@ -101,9 +103,9 @@ func (in *input) sort(o object) error {
 	case *schedulingv1.PriorityClass:
 		in.priorities[v.Name] = v
 	case *karpv1.NodePool:
-		in.pools = append(in.pools, observe.NodePool(v))
+		in.pools = append(in.pools, usable(observe.NodePool(v), v.Problems()))
 	case *v1alpha5.Provisioner:
-		in.pools = append(in.pools, observe.Provisioner(v))
+		in.pools = append(in.pools, usable(observe.Provisioner(v), v.Problems()))
 	case *v1alpha1.NodeOverlay:
 		overlay, err := observe.NodeOverlay(v)
 		if err != nil {
@@ -120,6 +122,19 @@ func (in *input) sort(o object) error {
 		}
 	}
 	return nil
+}
+
+// usable is the pool as it would be if its class were there and ready, of which
+// a file says nothing. What is wrong with the pool itself keeps it from being used.
+func usable(p world.Pool, wrong field.ErrorList) world.Pool {
+	var say []string
+	for _, err := range wrong {
+		if !strings.HasPrefix(err.Field, "spec.provider") {
+			say = append(say, err.Error())
+		}
+	}
+	p.NotReady = strings.Join(say, "; ")
+	return p
 }
 
 // id names an object among those of all kinds; empty if it has no name. One
@@ -145,15 +160,14 @@ func namespaced(v any) bool {
 	return true
 }
 
-// sell sets the pools as they would be if their classes were ready, for a file
-// says nothing of that, and what they may buy. Where overlays correct what is
+// sell sets the pools and what they may buy. Where overlays correct what is
 // known, every pool has a catalogue of its own.
 func (in *input) sell(c world.Catalog) error {
 	if err := in.builder.SetCatalog(c); err != nil {
 		return err
 	}
 	for _, p := range in.pools {
-		p.Template, p.NotReady = template, ""
+		p.Template = template
 		if len(in.overlays) > 0 {
 			own := observe.Overlaid(c, p, in.overlays)
 			p.Template = world.TemplateID(string(template) + "/" + p.ID.Kind + "/" + p.ID.Name)
@@ -186,6 +200,9 @@ func (in *input) setNodes() error {
 	return nil
 }
 
+// most is how many pods a plan is made for. No cluster has as many: whoever asks for more mistyped a number.
+const most = 2_000_000
+
 // setPods sets the pods of the input and those that its workloads stand for.
 func (in *input) setPods() error {
 	owned := make([]metav1.ObjectMeta, len(in.pods))
@@ -199,9 +216,13 @@ func (in *input) setPods() error {
 			return fmt.Errorf("%s: %w", in.podsFrom[i].where(), err)
 		}
 	}
+	room := most - len(in.pods)
 	for _, w := range expandable(in.workloads, owned) {
-		if w.replicas < 0 {
+		switch room -= w.replicas; {
+		case w.replicas < 0:
 			return fmt.Errorf("%s: %s %s: spec.replicas is negative", w.from.where(), w.kind, w.meta.Name)
+		case room < 0:
+			return fmt.Errorf("%s: %s %s: spec.replicas is %d, and with all others that is more than the %d pods that fit into one plan", w.from.where(), w.kind, w.meta.Name, w.replicas, most)
 		}
 		p := w.pod(0)
 		in.prioritise(&p.Spec)

@@ -89,7 +89,6 @@ func (i *Input) onto(w *world.World, more []object) (*world.World, error) {
 				return nil, err
 			}
 		}
-		p.NotReady = ""
 		if err := b.SetPool(p); err != nil {
 			return nil, err
 		}

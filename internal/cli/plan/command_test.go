@@ -12,6 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	engine "github.com/tenon-sh/tenon/engine/plan"
+	"github.com/tenon-sh/tenon/engine/reason"
 	"github.com/tenon-sh/tenon/engine/world"
 	"github.com/tenon-sh/tenon/internal/cli/plan"
 	"github.com/tenon-sh/tenon/internal/cli/verb"
@@ -114,6 +115,10 @@ func TestUnusableInput(t *testing.T) {
 		"NoKind":       {input: "a: 1\n", want: "-: document 1 (line 1): kind is missing"},
 		"Truncated":    {input: pool + `{"apiVersion":"v1","kind":"Pod","metadata":{"name":`, want: "-: document 2 (line 2)"},
 		"BadQuantity":  {input: podOf("a", "lots"), want: `spec.containers[0].resources.requests.cpu: "lots" is not a quantity such as 250m, 2 or 4Gi`},
+		"ListAsAmount": {input: `{"apiVersion":"v1","kind":"Pod","metadata":{"name":"p"},"spec":{"containers":[{"name":"c","resources":{"requests":{"cpu":[1]}}}]}}`, want: "spec.containers[0].resources.requests.cpu: a list is not a quantity"},
+		"WrongType":    {input: `{"apiVersion":"v1","kind":"Pod","metadata":{"name":"p"},"spec":{"priority":"high"}}`, want: "Pod: spec.priority is text, where a whole number belongs"},
+		"Scalar":       {input: "hello\n", want: "-: document 1 (line 1): it is text: every document is a map with apiVersion and kind"},
+		"Absurd":       {input: `{"apiVersion":"apps/v1","kind":"Deployment","metadata":{"name":"d"},"spec":{"replicas":2000000000,"template":{}}}`, want: "Deployment d: spec.replicas is 2000000000"},
 		"Twice":        {input: podOf("a", "1") + podOf("a", "1"), want: "v1 Pod default/a is there twice: the first is -: document 1 (line 1)"},
 		"NotText":      {input: "\x00\x01", want: "byte 0 is NUL"},
 		"Mode":         {input: pool, args: []string{"--mode", "disrupt"}, want: "--mode disrupt is not built yet"},
@@ -144,6 +149,15 @@ func TestUnknownKindsAreNoted(t *testing.T) {
 	}
 }
 
+// A pool that says what nobody can read is not used as if it had not said it.
+func TestWrongPool(t *testing.T) {
+	broken := strings.Replace(pool, `"requirements":[]`, `"requirements":[{"key":"kubernetes.io/arch","operator":"Within","values":["amd64"]}]`, 1)
+	r := result(t, broken+podOf("a", "1"))
+	if len(r.PodErrors) != 1 || !r.PodErrors[0].Why.Has(reason.NotReady) {
+		t.Errorf("errors %+v, nodes %+v", r.PodErrors, r.Nodes)
+	}
+}
+
 // The order of documents and how they are written does not change the plan.
 func TestFormsAreEqual(t *testing.T) {
 	lines := pool + podOf("a", "1") + podOf("b", "2")
@@ -154,7 +168,17 @@ func TestFormsAreEqual(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
+	typed := `{"apiVersion":"v1","kind":"PodList","items":[` + strings.ReplaceAll(strings.TrimSuffix(podOf("a", "1"), "\n")+","+podOf("b", "2"), `"apiVersion":"v1","kind":"Pod",`, "") + `]}`
 	a, b, c := result(t, lines), result(t, list), result(t, "", "-f", dir)
+	for name, input := range map[string]string{
+		"remarks": "# a remark\n" + podOf("a", "1") + "# another\n" + podOf("b", "2") + "---\n# and one more\n" + pool,
+		"typed":   pool + "---\n" + typed,
+		"ends":    strings.ReplaceAll(lines, "\n", "\r\n"),
+	} {
+		if diff := cmp.Diff(a.Nodes, result(t, input).Nodes); diff != "" {
+			t.Errorf("lines and %s differ:\n%s", name, diff)
+		}
+	}
 	if diff := cmp.Diff(a.Nodes, b.Nodes); diff != "" {
 		t.Errorf("lines and list differ:\n%s", diff)
 	}
