@@ -94,7 +94,9 @@ func (e *Explainer) machine(p *world.Place) Machine {
 	m := Machine{
 		PoolKind: p.Pool().Kind, NodePool: p.Pool().Name, State: state(p),
 		InstanceType: l[label.InstanceType], Zone: l[label.Zone], CapacityType: l[label.CapacityType],
-		Price: hourly(plan.PriceOf(e.world, p)),
+	}
+	if o, ok := plan.OfferOf(e.world, p); ok {
+		m.Price, m.Synthetic = hourly(o.Price), o.Synthetic
 	}
 	if p.Node != nil {
 		m.Node = p.Node.Name

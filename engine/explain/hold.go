@@ -84,6 +84,14 @@ func (e *Explainer) hold(p *world.Place, f disrupt.Hold) Hold {
 	return h
 }
 
+// ends says what time brings when the hold is over.
+func (h Hold) ends() string {
+	if h.Code == reason.TooSoon {
+		return "its pool has waited long enough, if no pod comes or goes"
+	}
+	return "what keeps it ends: " + h.Detail
+}
+
 func guarded(guards []*world.Guard) (detail, hint string) {
 	names := make([]string, len(guards))
 	for i, g := range guards {

@@ -47,11 +47,12 @@ type Bought struct {
 
 // Today is what would be bought for a node's pods if there were no other node.
 type Today struct {
-	Nodes  int     `json:"nodes"`
-	Price  float64 `json:"pricePerHour"`
-	Type   string  `json:"instanceType,omitempty"` // if it is one node
-	Choice *Choice `json:"choice,omitempty"`
-	Misfit int     `json:"refusedPods,omitempty"`
+	Nodes     int     `json:"nodes"`
+	Price     float64 `json:"pricePerHour"`
+	Synthetic bool    `json:"syntheticPrice,omitempty"`
+	Type      string  `json:"instanceType,omitempty"` // if it is one node
+	Choice    *Choice `json:"choice,omitempty"`
+	Misfit    int     `json:"refusedPods,omitempty"`
 
 	capacityType string
 }
@@ -124,7 +125,7 @@ func (e *Explainer) returning(n *Node, p *world.Place) {
 	}
 	for _, h := range n.Back.Holds {
 		if h.Until != "" {
-			n.Due = append(n.Due, Due{string(h.Code) + " ends", h.Until})
+			n.Due = append(n.Due, Due{h.ends(), h.Until})
 		}
 	}
 	if c := p.Claim; c != nil && c.ExpireAfter > 0 && !p.Deleting() {
@@ -168,6 +169,7 @@ func (e *Explainer) today(p *world.Place) *Today {
 	}
 	d := provision.Decide(gone, e.options)
 	t := &Today{Nodes: len(d.New), Price: hourly(d.Cost), Misfit: len(d.Refused)}
+	t.Synthetic = slices.ContainsFunc(d.New, func(a plan.Ask) bool { return a.Synthetic })
 	if len(d.New) == 1 {
 		t.Type, t.Choice, t.capacityType = d.New[0].Shape, choice(d.New[0]), d.New[0].CapacityType
 	}

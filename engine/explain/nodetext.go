@@ -85,9 +85,9 @@ func (n Node) writeBought(b *paper) {
 	case t.Misfit > 0:
 		b.line("  today %s of its pods would find no node to buy", fmt.Sprint(t.Misfit))
 	case t.Nodes == 1:
-		b.line("  today its pods alone would get %s, %s, %s; %s", t.Type, t.capacityType, dollars(t.Price), t.Choice.text())
+		b.line("  today its pods alone would get %s, %s, %s; %s", t.Type, t.capacityType, price(t.Price, t.Synthetic), t.Choice.text())
 	case t.Nodes > 1:
-		b.line("  today its pods alone would get %d nodes at %s", t.Nodes, dollars(t.Price))
+		b.line("  today its pods alone would get %d nodes at %s", t.Nodes, price(t.Price, t.Synthetic))
 	}
 }
 
@@ -115,7 +115,7 @@ func (n Node) writeBack(b *paper) {
 	if len(w.Buys) > 0 {
 		kinds := make([]string, len(w.Buys))
 		for i, m := range w.Buys {
-			kinds[i] = m.InstanceType + " at " + dollars(m.Price)
+			kinds[i] = m.InstanceType + " at " + price(m.Price, m.Synthetic)
 		}
 		to = append(to, fmt.Sprintf("%s would need %s (%s)", count(w.Pods-w.Stay-len(w.Refused), "pod"), count(len(w.Buys), "new node"), plan.Some(kinds, false)))
 	}
@@ -161,15 +161,11 @@ func (p Pool) Text() string {
 	case p.Cheapest == nil:
 		b.line("  may buy:  nothing")
 	default:
-		mark := ""
-		if p.Cheapest.Synthetic {
-			mark = "~"
-		}
 		more := ""
 		if p.Barred > 0 {
 			more = fmt.Sprintf("; %d more would exceed its limits", p.Barred)
 		}
-		b.line("  may buy:  %s, the cheapest %s, %s, %s, %s%s%s", count(p.Types, "type"), p.Cheapest.InstanceType, p.Cheapest.Zone, p.Cheapest.CapacityType, mark, dollars(p.Cheapest.Price), more)
+		b.line("  may buy:  %s, the cheapest %s, %s, %s, %s%s", count(p.Types, "type"), p.Cheapest.InstanceType, p.Cheapest.Zone, p.Cheapest.CapacityType, price(p.Cheapest.Price, p.Cheapest.Synthetic), more)
 	}
 	if p.Waiting > 0 {
 		b.line("  now:      %s for waiting pods", count(p.Waiting, "new node"))

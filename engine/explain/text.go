@@ -85,16 +85,20 @@ func shortOf(m map[string]string) string {
 
 func dollars(price float64) string { return fmt.Sprintf("$%.4f/h", price) }
 
+// price writes a price, with a mark if it was not observed.
+func price(perHour float64, synthetic bool) string {
+	if synthetic {
+		return "~" + dollars(perHour)
+	}
+	return dollars(perHour)
+}
+
 // kind is a machine's type, place and price.
 func (m Machine) kind() string {
 	parts := []string{m.InstanceType, m.Zone, m.CapacityType}
 	parts = slices.DeleteFunc(parts, func(s string) bool { return s == "" })
-	mark := ""
-	if m.Synthetic {
-		mark = "~"
-	}
 	if m.Price > 0 {
-		parts = append(parts, mark+dollars(m.Price))
+		parts = append(parts, price(m.Price, m.Synthetic))
 	}
 	if m.NodePool != "" {
 		parts = append(parts, m.PoolKind+" "+m.NodePool)

@@ -14,32 +14,39 @@ const (
 // PriceOf returns what a machine costs an hour by its pool's catalogue, or by
 // any other that knows its type; zero if none does.
 func PriceOf(w *world.World, p *world.Place) int64 {
+	o, _ := OfferOf(w, p)
+	return o.Price
+}
+
+// OfferOf returns what a machine is sold as, by its pool's catalogue or by any
+// other that knows its type; false if none does.
+func OfferOf(w *world.World, p *world.Place) (world.Offer, bool) {
 	labels := p.Labels()
 	if pool := w.Pool(p.Pool()); pool != nil {
 		if c := w.Catalog(pool.Template); c != nil {
-			if price, ok := priceIn(c, labels); ok {
-				return price
+			if o, ok := offerIn(c, labels); ok {
+				return o, true
 			}
 		}
 	}
 	for _, c := range w.Catalogs() {
-		if price, ok := priceIn(c, labels); ok {
-			return price
+		if o, ok := offerIn(c, labels); ok {
+			return o, true
 		}
 	}
-	return 0
+	return world.Offer{}, false
 }
 
-func priceIn(c *world.Catalog, labels map[string]string) (int64, bool) {
+func offerIn(c *world.Catalog, labels map[string]string) (world.Offer, bool) {
 	for i := range c.Shapes {
 		if c.Shapes[i].Name != labels[instanceType] {
 			continue
 		}
 		for _, o := range c.Shapes[i].Offers {
 			if o.Zone == labels[zone] && o.CapacityType == labels[capacityType] {
-				return o.Price, true
+				return o, true
 			}
 		}
 	}
-	return 0, false
+	return world.Offer{}, false
 }

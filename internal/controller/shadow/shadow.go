@@ -36,7 +36,8 @@ const (
 	later = 5 * time.Second
 	// idle is how long after a decision the next is made although nothing happens.
 	idle = time.Minute
-	// anew is the least time between two looks at what all nodes would cost.
+	// anew is how long after a look at what all nodes would cost the next is
+	// taken although nothing was bought.
 	anew = 10 * time.Minute
 )
 
@@ -64,7 +65,8 @@ type Controller struct {
 	wake    chan time.Duration
 	said    map[string]bool // what was told of and still holds
 	contest contest
-	totaled time.Time
+	totaled time.Time // when all nodes were last looked at
+	grown   bool      // something was bought since
 }
 
 // Listen has the controller told of changes. It must be called before the cluster's sources start.
@@ -124,10 +126,11 @@ func (c *Controller) pass() {
 	c.contest.enter(w, buy)
 	if o, settled := c.contest.settle(w); settled {
 		c.Log.Info("pods run that Tenon would have bought for", "pods", o.Pods,
-			"nodes", o.Ours, "price", dollars(o.Cost), "bought-nodes", o.Theirs, "bought-price", dollars(o.TheyPay))
+			"tenon-nodes", o.Ours, "tenon-price", dollars(o.Cost), "bought-nodes", o.Theirs, "bought-price", dollars(o.TheyPay))
+		c.grown = true
 	}
-	if now := c.Now(); now.Sub(c.totaled) >= anew {
-		c.totaled = now
+	if since := c.Now.Since(c.totaled); since >= anew || c.grown && since >= idle {
+		c.totaled, c.grown = c.Now(), false
 		c.total(w)
 	}
 }
