@@ -47,6 +47,7 @@ type offer struct {
 	price   int64
 	quota   int // position in market.quotas, or -1
 	tuple   int // which topology domains its nodes lie in
+	title   string
 }
 
 // market is everything that can be bought.

@@ -28,7 +28,7 @@ type Packer struct {
 	taken   map[string]bool // names
 	limited bool            // some pool has limits
 	proof   *proof
-	loose   bool // what is searched now may use what an earlier search left free, so nothing is proven of it
+	loose   bool // what is searched now may use what an earlier search left free, so that search proves nothing of it
 	plan    plan.Plan
 	left    []*waiting // pods without a place
 }
@@ -83,7 +83,7 @@ func (k *Packer) orExact() *Packer {
 	if len(e.left) > len(k.left) || len(e.left) == len(k.left) && e.spend() >= k.spend() {
 		return k
 	}
-	e.plan.Bound, e.steps = min(k.plan.Bound, e.price()), e.steps+k.steps
+	e.plan.Bound, e.steps = e.bound(), e.steps+k.steps
 	return e
 }
 
@@ -131,6 +131,7 @@ func pack(w *world.World, o Options, strictly bool) *Packer {
 	if !strictly {
 		k.keep()
 	}
+	k.proof = k.newProof()
 	k.place(strictly)
 	k.verify()
 	for range retries {

@@ -1,28 +1,28 @@
 package pack
 
 import (
+	"cmp"
 	"slices"
 
 	"github.com/tenon-sh/tenon/engine/solve"
+	"github.com/tenon-sh/tenon/engine/spread"
 )
 
-// proof is what is needed to say how little the pods that were placed by search could have cost.
+// proof is what is needed to say how little the pods that were placed on new machines could have cost.
 type proof struct {
-	forced bool          // every lot could go one way only
+	forced bool          // every pod was searched for, and every lot could go one way only
 	free   solve.Problem // everything that was on sale
 	hosts  []int
 	bound  int64
 }
 
-func (k *Packer) newProof(lots []*lot) *proof {
-	p := &proof{forced: len(k.market.tiers) == 1 && !slices.ContainsFunc(lots, func(l *lot) bool { return l.told })}
+// newProof notes what is on sale.
+func (k *Packer) newProof() *proof {
+	p := &proof{}
 	for _, tier := range k.market.tiers {
 		at, offers := k.problem(tier, func(*machine) bool { return true })
 		p.free.Hosts = append(p.free.Hosts, at.Hosts...)
 		p.hosts = append(p.hosts, offers...)
-	}
-	for _, t := range k.market.pools {
-		p.forced = p.forced && !t.least
 	}
 	for i := range p.free.Hosts {
 		p.free.Hosts[i].Draws = nil
@@ -30,31 +30,39 @@ func (k *Packer) newProof(lots []*lot) *proof {
 	return p
 }
 
-// bound is what placing on new machines the pods that the search has placed
-// there costs at least. Where one tier was searched, every lot could go one way
-// only and all stayed where they were put, the search has proven it. Else it is
+// force reports whether what the search proves of the lots is all there is to prove.
+func (k *Packer) force(lots []*lot, rest []*waiting) bool {
+	return len(rest) == 0 && len(k.market.tiers) == 1 &&
+		!slices.ContainsFunc(k.market.pools, func(p *pool) bool { return p.least }) &&
+		!slices.ContainsFunc(lots, func(l *lot) bool { return l.told })
+}
+
+// bound is what placing on new machines the pods that are there costs at
+// least. Where one tier was searched for all of them, every lot could go one
+// way only and all stayed where they were put, the search has proven it. Else it is
 // proven for all the ways they might have gone: in any domain, and in any
 // lighter pool, whose machines they may share.
 func (k *Packer) bound() int64 {
-	if k.proof == nil {
-		return 0
-	}
 	placed, crowded := map[*class]int{}, map[*class]bool{}
-	moved := slices.ContainsFunc(k.left, func(x *waiting) bool { return x.proven }) ||
-		slices.ContainsFunc(k.old, func(b *bin) bool { return slices.ContainsFunc(b.pods, func(x *waiting) bool { return x.proven }) })
-	for _, b := range k.new {
-		for _, x := range b.pods {
-			if x.proven {
+	moved := false
+	for _, bins := range [][]*bin{k.old, k.new} {
+		for _, b := range bins {
+			for _, x := range b.pods {
+				if b.machine != nil {
+					moved = moved || x.proven
+					continue
+				}
 				placed[x.class]++
 				crowded[x.class] = crowded[x.class] || x.squeezed
-				moved = moved || x.squeezed
+				moved = moved || x.squeezed || !x.proven
 			}
 		}
 	}
-	if k.proof.forced && !moved {
+	if k.proof.forced && !moved && !slices.ContainsFunc(k.left, func(x *waiting) bool { return x.proven }) {
 		return k.proof.bound
 	}
 	free := k.proof.free
+	shares := map[spread.Share][]int{}
 	for _, c := range k.classes {
 		if placed[c] == 0 {
 			continue
@@ -65,8 +73,23 @@ func (k *Packer) bound() int64 {
 		}
 		if !crowded[c] {
 			item.PerHost = k.ledger.PerHost(c.subject)
+			for _, s := range k.ledger.Caps(c.subject) {
+				shares[s] = append(shares[s], len(free.Items))
+			}
 		}
 		free.Items = append(free.Items, item)
 	}
+	free.Groups = shared(shares)
 	return solve.Bound(free)
+}
+
+// shared turns caps that several items take part in into groups.
+func shared(shares map[spread.Share][]int) []solve.Group {
+	var out []solve.Group
+	for _, s := range sortedKeys(shares, func(a, b spread.Share) int { return cmp.Or(cmp.Compare(a.Group, b.Group), cmp.Compare(a.Cap, b.Cap)) }) {
+		if len(shares[s]) > 1 {
+			out = append(out, solve.Group{Members: shares[s], Cap: s.Cap})
+		}
+	}
+	return out
 }

@@ -15,9 +15,9 @@ import (
 func (k *Packer) search() {
 	lots, rest := k.lots()
 	var p *proof
-	if k.proof == nil && !k.loose {
-		p = k.newProof(lots)
-		k.proof = p
+	if !k.loose {
+		p = k.proof
+		p.forced = k.force(lots, rest)
 	}
 	for _, tier := range k.market.tiers {
 		if len(lots) == 0 {
@@ -55,6 +55,7 @@ func (k *Packer) searchTier(tier []*pool, lots []*lot, proof *proof) (out []*lot
 		return out, nil
 	}
 	k.groups(&p, in)
+	p.Unproven = proof == nil || !proof.forced
 	if p.Steps == 0 {
 		p.Steps = min(max(pods*stepsPerPod, leastSteps), solve.DefaultSteps)
 	}
@@ -173,7 +174,10 @@ func (k *Packer) problem(tier []*pool, only func(*machine) bool) (p solve.Proble
 
 // name tells offers apart and orders those of equal price: later pools first.
 func (o *offer) name() string {
-	return fmt.Sprintf("%06d %s %s %s %s", o.machine.pool.number, o.machine.shape.Name, o.Zone, o.CapacityType, o.Reservation)
+	if o.title == "" {
+		o.title = fmt.Sprintf("%06d %s %s %s %s", o.machine.pool.number, o.machine.shape.Name, o.Zone, o.CapacityType, o.Reservation)
+	}
+	return o.title
 }
 
 // groups writes what lots may not share on one machine.
@@ -190,11 +194,7 @@ func (k *Packer) groups(p *solve.Problem, lots []*lot) {
 			shares[s] = append(shares[s], i)
 		}
 	}
-	for _, s := range sortedKeys(shares, func(a, b spread.Share) int { return cmp.Or(cmp.Compare(a.Group, b.Group), cmp.Compare(a.Cap, b.Cap)) }) {
-		if len(shares[s]) > 1 {
-			p.Groups = append(p.Groups, solve.Group{Members: shares[s], Cap: s.Cap})
-		}
-	}
+	p.Groups = append(p.Groups, shared(shares)...)
 	for _, g := range sortedKeys(owners, cmp.Compare[int32]) {
 		if slices.Equal(owners[g], shunned[g]) {
 			if len(owners[g]) > 1 {

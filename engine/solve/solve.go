@@ -164,6 +164,15 @@ func (s *search) finish(p Problem) Answer {
 		whole = whole && best.left[c] == 0
 	}
 	a := s.m.answer(p, best)
+	if !p.Unproven {
+		s.prove(&a, placed, whole)
+	}
+	a.Steps = s.steps + s.packer.steps + s.fluid.steps
+	return a
+}
+
+// prove fills in the bound and what it says items are worth.
+func (s *search) prove(a *Answer, placed []int, whole bool) {
 	var worth []int64
 	for _, f := range s.plain() {
 		if bound, w := f.bound(placed); worth == nil || bound > a.Bound {
@@ -177,8 +186,6 @@ func (s *search) finish(p Problem) Answer {
 	for c, w := range worth {
 		a.Duals[s.m.classes[c].item] = w >> moneyBits
 	}
-	a.Steps = s.steps + s.packer.steps + s.fluid.steps
-	return a
 }
 
 // plain returns relaxations without the charge, one that goes on from the prices of the search and one that starts anew:

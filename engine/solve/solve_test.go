@@ -21,6 +21,9 @@ func problems(maxItems, maxCount int, budgets bool) *rapid.Generator[Problem] {
 			for range dims {
 				host.Room = append(host.Room, size*int64(rapid.IntRange(5, 15).Draw(t, "room")))
 			}
+			if h > 0 && rapid.IntRange(0, 3).Draw(t, "twin") == 0 { // the same in another zone
+				host.Room, host.Price = p.Hosts[h-1].Room, p.Hosts[h-1].Price
+			}
 			p.Hosts = append(p.Hosts, host)
 		}
 		items := rapid.IntRange(1, maxItems).Draw(t, "items")
@@ -150,6 +153,9 @@ func TestBoundAndCostAgainstTheOptimum(t *testing.T) {
 		}
 		if a.Cost != optimum {
 			t.Fatalf("cost %d, optimum %d", a.Cost, optimum)
+		}
+		if b := Bound(p); b > optimum {
+			t.Fatalf("the bound %d of the relaxation alone is above the optimum %d", b, optimum)
 		}
 		m := compile(p)
 		if len(m.classes) == 0 {

@@ -3,13 +3,14 @@ package solve
 // Problem is what has to be placed, where it may go and what that costs.
 // Names, not positions, break ties: the order of Items and Hosts does not change the cost of the answer.
 type Problem struct {
-	Items   []Item
-	Hosts   []Host
-	Groups  []Group
-	Budgets []int64  // what all opened hosts together may draw, one number a budget
-	Charge  int64    // micro-dollars per hour added per host while searching; no part of any reported cost
-	Steps   int      // bound on the counted work spent on improving; 0 is DefaultSteps, below 0 is none
-	Seeds   []Answer // known solutions, which the answer is never dearer than; invalid ones are ignored
+	Items    []Item
+	Hosts    []Host
+	Groups   []Group
+	Budgets  []int64  // what all opened hosts together may draw, one number a budget
+	Charge   int64    // micro-dollars per hour added per host while searching; no part of any reported cost
+	Steps    int      // bound on the counted work spent on improving; 0 is DefaultSteps, below 0 is none
+	Unproven bool     // the answer's bound and duals are not wanted
+	Seeds    []Answer // known solutions, which the answer is never dearer than; invalid ones are ignored
 }
 
 // DefaultSteps is the counted work of one Solve, roughly one step for one look at one class.

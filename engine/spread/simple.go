@@ -69,6 +69,22 @@ func (l *Ledger) Simple(s *Subject) (Simple, bool) {
 	return out, true
 }
 
+// Caps are those on what one machine may hold of the subject and others together.
+func (l *Ledger) Caps(s *Subject) []Share {
+	var out []Share
+	for i := range s.even {
+		if e := &s.even[i]; e.self > 0 && l.keys[l.groups[e.group].key] == label.Hostname {
+			out = append(out, Share{e.group, int(e.maxSkew)})
+		}
+	}
+	for _, g := range s.apart {
+		if l.keys[l.groups[g].key] == label.Hostname && slices.Contains(s.members, g) {
+			out = append(out, Share{g, 1})
+		}
+	}
+	return out
+}
+
 func (l *Ledger) simpleEven(e *even, out *Simple) bool {
 	g := l.groups[e.group]
 	if e.self == 0 || g.kinds != g.carriers {
