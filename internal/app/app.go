@@ -65,6 +65,7 @@ type Config struct {
 	Release    string // of the program
 	Commit     string // it was built from
 	Log        logr.Logger
+	Dial       *Dial // how much is logged; nil: that stays as it is
 	Now        clock.Now
 }
 
@@ -308,6 +309,9 @@ func (p *parts) watch(provisioners bool) error {
 		}
 		ok, err := served(p.m.GetRESTMapper(), schema.GroupKind{Group: awsv1.Group, Kind: kind}, version)
 		return ok && err == nil
+	}
+	if err := p.followLevel(plain); err != nil {
+		return err
 	}
 	return p.m.Add(everywhere(func(ctx context.Context) error {
 		if err := followClasses(ctx, p.m.GetCache(), p.cloud, classes); err != nil {

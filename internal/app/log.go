@@ -40,7 +40,7 @@ func ParseLevel(s string) (Level, error) {
 type LogConfig struct {
 	Out, Err io.Writer // Err takes errors
 	JSON     bool
-	Level    Level
+	Dial     *Dial // how much is logged
 	Commit   string
 	Now      clock.Now
 }
@@ -63,7 +63,7 @@ type sink struct {
 func (s *sink) Init(logr.RuntimeInfo) {}
 
 // Enabled is logr's.
-func (s *sink) Enabled(level int) bool { return Level(level)+InfoLevel <= s.config.Level }
+func (s *sink) Enabled(level int) bool { return Level(level)+InfoLevel <= s.config.Dial.At() }
 
 // Info is logr's. What libraries say of themselves is for those who debug.
 func (s *sink) Info(level int, message string, fields ...any) {

@@ -40,7 +40,7 @@ func (s *Stage) Inside(t *testing.T, ahead time.Duration, k *rest.Config, change
 	i := &Inside{Log: &Log{}}
 	i.Turn(ahead)
 	now := clock.Now(func() time.Time { return time.Now().Add(time.Duration(i.ahead.Load())) })
-	log := app.NewLog(app.LogConfig{Out: i.Log, Err: i.Log, Level: app.InfoLevel, Now: now})
+	log := app.NewLog(app.LogConfig{Out: i.Log, Err: i.Log, Now: now})
 	ctrllog.SetLogger(log)
 	driver, err := app.OnAWS(t.Context(), k, app.AWS{Settings: aws.Settings{Cluster: s.Name, MemoryOverhead: 0.075, Queue: s.Queue}, Region: Region, Version: "test"}, log.WithName("controller.aws"), now)
 	if err != nil {

@@ -81,7 +81,8 @@ func (o *options) run(ctx context.Context, out, errs io.Writer) error {
 		return err
 	}
 	defer closeErrors()
-	log := app.NewLog(app.LogConfig{Out: outputs, Err: errors, JSON: o.logEncoding == "json", Level: level, Commit: o.commit, Now: clock.Wall})
+	dial := app.NewDial(level)
+	log := app.NewLog(app.LogConfig{Out: outputs, Err: errors, JSON: o.logEncoding == "json", Dial: dial, Commit: o.commit, Now: clock.Wall})
 	ctrllog.SetLogger(log)
 	klog.SetLogger(log.WithName("client"))
 	if o.MemoryLimit > 0 {
@@ -96,7 +97,7 @@ func (o *options) run(ctx context.Context, out, errs io.Writer) error {
 	if err != nil {
 		return err
 	}
-	a, err := app.New(ctx, app.Config{Kubernetes: k, Driver: driver, Provider: "aws", Settings: o.Settings, Release: o.AWS.Version, Commit: o.commit, Log: log, Now: clock.Wall})
+	a, err := app.New(ctx, app.Config{Kubernetes: k, Driver: driver, Provider: "aws", Settings: o.Settings, Release: o.AWS.Version, Commit: o.commit, Log: log, Dial: dial, Now: clock.Wall})
 	if err != nil {
 		return err
 	}
