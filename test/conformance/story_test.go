@@ -22,9 +22,9 @@ import (
 	"github.com/tenon-sh/tenon/test/stage"
 )
 
-// soon is how long anything may take that has no time of its own. Checks run
-// side by side, so that an idle computer needs a fraction of it.
-const soon = 60 * time.Second
+// soon is how long anything may take that has no time of its own: many times
+// what an idle computer needs, for checks run side by side, and not alone.
+const soon = 3 * time.Minute
 
 // story is what one check plays with. All that it makes bears its name.
 type story struct {
