@@ -2,6 +2,7 @@ package picture
 
 import (
 	"fmt"
+	"slices"
 
 	appsv1 "k8s.io/api/apps/v1"
 	batchv1 "k8s.io/api/batch/v1"
@@ -16,6 +17,7 @@ type workload struct {
 	replicas int
 	template corev1.PodTemplateSpec
 	from     document
+	disks    []corev1.PersistentVolumeClaim // of which each pod has its own
 }
 
 func (w workload) id() owner { return owner{w.kind, w.meta.Namespace, w.meta.Name} }
@@ -41,17 +43,17 @@ func workloadOf(o any, d document) (workload, bool) {
 	}
 	switch o := o.(type) {
 	case *appsv1.Deployment:
-		return workload{"Deployment", o.ObjectMeta, count(o.Spec.Replicas), o.Spec.Template, d}, true
+		return workload{"Deployment", o.ObjectMeta, count(o.Spec.Replicas), o.Spec.Template, d, nil}, true
 	case *appsv1.ReplicaSet:
-		return workload{"ReplicaSet", o.ObjectMeta, count(o.Spec.Replicas), o.Spec.Template, d}, true
+		return workload{"ReplicaSet", o.ObjectMeta, count(o.Spec.Replicas), o.Spec.Template, d, nil}, true
 	case *appsv1.StatefulSet:
-		return workload{"StatefulSet", o.ObjectMeta, count(o.Spec.Replicas), o.Spec.Template, d}, true
+		return workload{"StatefulSet", o.ObjectMeta, count(o.Spec.Replicas), o.Spec.Template, d, o.Spec.VolumeClaimTemplates}, true
 	case *batchv1.Job:
 		n := count(o.Spec.Parallelism)
 		if o.Spec.Completions != nil {
 			n = min(n, int(*o.Spec.Completions))
 		}
-		return workload{"Job", o.ObjectMeta, n, o.Spec.Template, d}, true
+		return workload{"Job", o.ObjectMeta, n, o.Spec.Template, d, nil}, true
 	}
 	return workload{}, false
 }
@@ -83,7 +85,7 @@ func expandable(all []workload, pods []metav1.ObjectMeta) []workload {
 // pod returns the workload's pod number i, waiting.
 func (w workload) pod(i int) corev1.Pod {
 	yes := true
-	return corev1.Pod{
+	p := corev1.Pod{
 		ObjectMeta: metav1.ObjectMeta{
 			Name: fmt.Sprintf("%s-%d", w.meta.Name, i), Namespace: w.meta.Namespace,
 			Labels: w.template.Labels, Annotations: w.template.Annotations, CreationTimestamp: w.meta.CreationTimestamp,
@@ -91,4 +93,22 @@ func (w workload) pod(i int) corev1.Pod {
 		},
 		Spec: w.template.Spec,
 	}
+	p.Spec.NodeName = ""
+	if len(w.disks) == 0 {
+		return p
+	}
+	p.Spec.Volumes = slices.DeleteFunc(slices.Clone(p.Spec.Volumes), func(v corev1.Volume) bool {
+		return slices.ContainsFunc(w.disks, func(d corev1.PersistentVolumeClaim) bool { return d.Name == v.Name })
+	})
+	for _, d := range w.disks {
+		p.Spec.Volumes = append(p.Spec.Volumes, corev1.Volume{Name: d.Name, VolumeSource: corev1.VolumeSource{
+			PersistentVolumeClaim: &corev1.PersistentVolumeClaimVolumeSource{ClaimName: d.Name + "-" + p.Name},
+		}})
+	}
+	return p
+}
+
+// unlike reports whether the pods differ in more than their names: each has volumes of its own.
+func (w workload) unlike() bool {
+	return len(w.disks) > 0 || slices.ContainsFunc(w.template.Spec.Volumes, func(v corev1.Volume) bool { return v.Ephemeral != nil })
 }

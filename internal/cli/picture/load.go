@@ -64,7 +64,11 @@ func load(b *world.Builder, objects []object) (*input, error) {
 	if err := in.setNodes(); err != nil {
 		return nil, err
 	}
-	return in, in.setPods()
+	err := in.setPods()
+	for _, class := range slices.Sorted(maps.Keys(in.volumes.unknown)) {
+		in.notes = append(in.notes, fmt.Sprintf("StorageClass %q is not in the input: volumes still to be made of it are taken to be possible anywhere", class))
+	}
+	return in, err
 }
 
 // sort puts an object where it belongs. Two of one kind and name are refused.
@@ -92,6 +96,9 @@ func (in *input) sort(o object) error {
 		in.volumes.pvcs[world.Key{Namespace: v.Namespace, Name: v.Name}] = observe.ReadVolumeClaim(v)
 	case *storagev1.StorageClass:
 		in.volumes.classes[v.Name] = observe.ReadStorageClass(v)
+		if v.Annotations["storageclass.kubernetes.io/is-default-class"] == "true" {
+			in.volumes.common = max(in.volumes.common, v.Name)
+		}
 	case *storagev1.CSINode:
 		in.csi[v.Name] = v
 	case *appsv1.DaemonSet:
@@ -212,6 +219,7 @@ func (in *input) setPods() error {
 			p.Name = fmt.Sprintf("%s%d", p.GenerateName, i)
 		}
 		in.prioritise(&p.Spec)
+		in.volumes.own(p, nil)
 		if err := in.setPod(p, 1); err != nil {
 			return fmt.Errorf("%s: %w", in.podsFrom[i].where(), err)
 		}
@@ -224,11 +232,26 @@ func (in *input) setPods() error {
 		case room < 0:
 			return fmt.Errorf("%s: %s %s: spec.replicas is %d, and with all others that is more than the %d pods that fit into one plan", w.from.where(), w.kind, w.meta.Name, w.replicas, most)
 		}
+		if err := in.expand(w); err != nil {
+			return fmt.Errorf("%s: %s %s: %w", w.from.where(), w.kind, w.meta.Name, err)
+		}
+	}
+	return nil
+}
+
+// expand sets the pods of a workload: as one and its siblings where they differ by name only.
+func (in *input) expand(w workload) error {
+	if !w.unlike() {
 		p := w.pod(0)
 		in.prioritise(&p.Spec)
-		p.Spec.NodeName = ""
-		if err := in.setPod(&p, w.replicas); err != nil {
-			return fmt.Errorf("%s: %s %s: %w", w.from.where(), w.kind, w.meta.Name, err)
+		return in.setPod(&p, w.replicas)
+	}
+	for i := range w.replicas {
+		p := w.pod(i)
+		in.prioritise(&p.Spec)
+		in.volumes.own(&p, w.disks)
+		if err := in.setPod(&p, 1); err != nil {
+			return err
 		}
 	}
 	return nil

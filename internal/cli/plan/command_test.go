@@ -158,6 +158,28 @@ func TestWrongPool(t *testing.T) {
 	}
 }
 
+// Each pod of a StatefulSet has disks of its own, which bind it to places.
+func TestStatefulSetWithDisks(t *testing.T) {
+	set := func(name, class string) string {
+		return fmt.Sprintf(`{"apiVersion":"apps/v1","kind":"StatefulSet","metadata":{"name":%q},"spec":{"replicas":2,"template":{"spec":{"containers":[{"name":"c","resources":{"requests":{"cpu":"100m"}}}]}},"volumeClaimTemplates":[{"metadata":{"name":"disk"},"spec":{"storageClassName":%q}}]}}`+"\n", name, class)
+	}
+	class := `{"apiVersion":"storage.k8s.io/v1","kind":"StorageClass","metadata":{"name":"fast"},"provisioner":"d","volumeBindingMode":"WaitForFirstConsumer","allowedTopologies":[{"matchLabelExpressions":[{"key":"topology.kubernetes.io/zone","values":["nowhere"]}]}]}` + "\n"
+	out, notes, err := run(t, pool+set("bound", "fast")+set("free", "unheard-of")+class, "-o", "json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var r engine.Result
+	if err := json.Unmarshal([]byte(out), &r); err != nil {
+		t.Fatal(err)
+	}
+	if r.Unschedulable != 2 || r.PodErrors[0].Pod != "default/bound-0" || r.ScheduledOnNewNodes != 2 {
+		t.Errorf("refused %+v, placed %+v: the disks of one have no zone here", r.PodErrors, r.Nodes)
+	}
+	if !strings.Contains(notes, `StorageClass "unheard-of" is not in the input`) {
+		t.Errorf("notes: %s", notes)
+	}
+}
+
 // The order of documents and how they are written does not change the plan.
 func TestFormsAreEqual(t *testing.T) {
 	lines := pool + podOf("a", "1") + podOf("b", "2")
