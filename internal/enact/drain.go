@@ -121,6 +121,7 @@ func (e *Evictor) Evict(ctx context.Context, node *corev1.Node, pods []*world.Po
 			e.Metrics.Add(metric.PodsDrained, 1, reason)
 		case apierrors.IsNotFound(err), apierrors.IsConflict(err):
 			e.forget(p.UID)
+		case apierrors.HasStatusCause(err, corev1.NamespaceTerminatingCause): // its namespace goes, and takes it along
 		case apierrors.IsTooManyRequests(err), apierrors.IsInternalError(err), errors.Is(err, context.DeadlineExceeded):
 			e.Events.Warning(node, "FailedDraining", "evicting pod violates a disruption budget: %s: %v", p.Key, err)
 		default:
