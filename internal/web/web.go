@@ -2,6 +2,7 @@
 package web
 
 import (
+	"bytes"
 	"cmp"
 	"compress/gzip"
 	_ "embed"
@@ -10,12 +11,8 @@ import (
 	"html/template"
 	"net/http"
 	"slices"
-	"strings"
 	"time"
 
-	"github.com/tenon-sh/tenon/engine/amount"
-	"github.com/tenon-sh/tenon/engine/label"
-	"github.com/tenon-sh/tenon/engine/plan"
 	"github.com/tenon-sh/tenon/engine/world"
 	"github.com/tenon-sh/tenon/internal/journal"
 )
@@ -31,7 +28,7 @@ type Decisions interface {
 
 // Handler serves the pages. now gives the latest picture of the cluster; nil while there is none.
 func Handler(d Decisions, now func() *world.World) (http.Handler, error) {
-	t, err := template.New("").Parse(pages)
+	t, err := template.New("").Funcs(template.FuncMap{"heads": heads, "pods": podsText}).Parse(pages)
 	if err != nil {
 		return nil, fmt.Errorf("read pages: %w", err)
 	}
@@ -54,32 +51,13 @@ type site struct {
 func (s site) show(w http.ResponseWriter, page string, data any) {
 	w.Header().Set("Content-Type", "text/html; charset=utf-8")
 	w.Header().Set("Content-Security-Policy", "default-src 'none'; style-src 'unsafe-inline'")
-	if err := s.pages.ExecuteTemplate(w, page, data); err != nil {
+	var b bytes.Buffer
+	if err := s.pages.ExecuteTemplate(&b, page, data); err != nil {
 		http.Error(w, err.Error(), http.StatusInternalServerError)
+		return
 	}
+	_, _ = b.WriteTo(w) // who asked may have gone
 }
-
-// node is a row of the cluster's page.
-type node struct {
-	Name, Pool, Type, Zone, Capacity, State string
-	Pods                                    int
-	CPU, Memory                             int // percent asked for
-	Price                                   string
-}
-
-// waiting is a pod without a place, and the last verdict on it.
-type waiting struct{ Pod, Verdict string }
-
-// overview is the cluster's page.
-type overview struct {
-	Nodes   []node
-	Waiting []waiting
-	Pools   []pool
-	Price   string
-	At      string
-}
-
-type pool struct{ Kind, Name, State, Limits string }
 
 func (s site) cluster(w http.ResponseWriter, _ *http.Request) {
 	picture := s.now()
@@ -90,100 +68,10 @@ func (s site) cluster(w http.ResponseWriter, _ *http.Request) {
 	s.show(w, "cluster", overviewOf(picture, s.All()))
 }
 
-func overviewOf(w *world.World, decided []journal.Entry) overview {
-	o := overview{At: clockText(w.At())}
-	var total int64
-	for _, p := range w.Places() {
-		price := plan.PriceOf(w, p)
-		total += price
-		o.Nodes = append(o.Nodes, nodeOf(p, price))
-	}
-	o.Price = dollars(total)
-	for _, p := range w.Pools() {
-		state := "ready"
-		switch {
-		case p.Deleting:
-			state = "going"
-		case p.NotReady != "":
-			state = p.NotReady
-		}
-		o.Pools = append(o.Pools, pool{p.ID.Kind, p.ID.Name, state, p.Limits.String()})
-	}
-	verdicts := map[world.Key]string{}
-	for _, e := range slices.Backward(decided) {
-		for _, r := range e.Plan.Refused {
-			verdicts[r.Pod] = "refused: " + r.Why.Line()
-		}
-		for _, a := range e.Plan.New {
-			for _, k := range a.Pods {
-				verdicts[k] = "a new " + a.Shape + " in " + a.Zone
-			}
-		}
-		for _, f := range e.Plan.Filled {
-			for _, k := range f.Pods {
-				verdicts[k] = "node " + f.Node + f.Claim
-			}
-		}
-	}
-	for _, p := range w.Waiting() {
-		v := verdicts[p.Key]
-		switch {
-		case p.Gated:
-			v = "waits for its scheduling gates"
-		case v == "":
-			v = "no verdict yet"
-		}
-		o.Waiting = append(o.Waiting, waiting{p.String(), v})
-	}
-	return o
-}
-
-func nodeOf(p *world.Place, price int64) node {
-	l := p.Labels()
-	n := node{
-		Name: p.Name(), Pool: p.Pool().Name, Type: l[label.InstanceType], Zone: l[label.Zone], Capacity: l[label.CapacityType],
-		Pods: len(p.Pods), Price: dollars(price), State: "ready",
-	}
-	var room amount.List
-	switch {
-	case p.Node == nil:
-		n.State, room = "on its way", p.Claim.Allocatable
-	case p.Deleting():
-		n.State, room = "going", p.Node.Allocatable
-	case !p.Node.Ready:
-		n.State, room = "not ready", p.Node.Allocatable
-	default:
-		room = p.Node.Allocatable
-	}
-	n.CPU, n.Memory = share(p.Used, room, amount.CPU), share(p.Used, room, amount.Memory)
-	return n
-}
-
-func share(used, room amount.List, name string) int {
-	if room.Value(name) <= 0 {
-		return 0
-	}
-	return int(100 * float64(used.Value(name)) / float64(room.Value(name)))
-}
-
-// made is a row of the page of decisions.
-type made struct {
-	Digest, At, Kind            string
-	Waiting, New, Refused, Back int
-	Cost, Gap, Panic            string
-}
-
 func (s site) decisions(w http.ResponseWriter, _ *http.Request) {
 	var rows []made
 	for _, e := range s.All() {
-		m := made{
-			Digest: e.World.Digest(), At: clockText(e.World.At()), Kind: e.Kind, Waiting: e.Plan.Waiting, New: len(e.Plan.New),
-			Refused: len(e.Plan.Refused), Back: len(e.Plan.Back), Cost: dollars(e.Plan.Cost), Panic: e.Panic,
-		}
-		if gap, ok := e.Plan.Gap(); ok {
-			m.Gap = fmt.Sprintf("%.1f %%", gap*100)
-		}
-		rows = append(rows, m)
+		rows = append(rows, madeOf(e))
 	}
 	s.show(w, "decisions", rows)
 }
@@ -209,7 +97,7 @@ func (s site) decision(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Content-Type", "text/plain; charset=utf-8")
 		_, _ = w.Write([]byte(e.Plan.Text(true)))
 	default:
-		s.show(w, "decision", map[string]string{"Digest": e.World.Digest(), "At": clockText(e.World.At()), "Kind": e.Kind, "Text": e.Plan.Text(true), "Panic": e.Panic})
+		s.show(w, "decision", decisionOf(e))
 	}
 }
 
@@ -242,6 +130,26 @@ func write(w http.ResponseWriter, v any) {
 
 func clockText(at int64) string { return time.Unix(at, 0).UTC().Format(time.DateTime) }
 
-func dollars(micro int64) string {
-	return strings.TrimSuffix(fmt.Sprintf("%.3f", float64(micro)/1e6), ".000")
+// podsText counts pods, those that are not named included.
+func podsText(more, named int) string {
+	if more+named == 1 {
+		return "1 pod"
+	}
+	return fmt.Sprint(more+named, " pods")
+}
+
+// money writes a price: small ones to a thousandth.
+func money(micro int64) string {
+	if value := float64(micro) / 1e6; value < 100 {
+		return fmt.Sprintf("%.3f", value)
+	}
+	return fmt.Sprint(micro / 1e6)
+}
+
+// currency is what the prices of a World are in.
+func currency(w *world.World) string {
+	if all := w.Currencies(); len(all) > 0 && all[0] != "" {
+		return all[0]
+	}
+	return "USD"
 }

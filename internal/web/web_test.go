@@ -9,6 +9,7 @@ import (
 
 	"github.com/tenon-sh/tenon/engine/amount"
 	"github.com/tenon-sh/tenon/engine/label"
+	"github.com/tenon-sh/tenon/engine/plan"
 	"github.com/tenon-sh/tenon/engine/provision"
 	"github.com/tenon-sh/tenon/engine/world"
 	"github.com/tenon-sh/tenon/internal/journal"
@@ -57,7 +58,7 @@ func TestPages(t *testing.T) {
 		code      int
 		holds     []string
 	}{
-		"Cluster":   {"A node's name is text, not markup, and every waiting pod has its verdict.", "/", 200, []string{"n&lt;1&gt;", "25 %", "d/waits", "refused: "}},
+		"Cluster":   {"A node's name is text, not markup, and every waiting pod has its verdict.", "/", 200, []string{"n&lt;1&gt;", "25 %", "d/waits", "no-pool", `href="/decisions/` + w.Digest()}},
 		"Decisions": {"Each decision links to its page.", "/decisions/", 200, []string{w.Digest(), "2027-01-15"}},
 		"Decision":  {"The page says what the text says.", "/decisions/" + w.Digest(), 200, []string{"1 pod waiting", "tenon plan -f world.json"}},
 		"JSON":      {"Programs get the plan as JSON.", "/decisions/" + w.Digest() + "?o=json", 200, []string{`"format":"tenon-plan/v1"`}},
@@ -86,6 +87,33 @@ func TestPages(t *testing.T) {
 	back, err := world.Read([]byte(data))
 	if err != nil || back.Digest() != w.Digest() {
 		t.Errorf("the world does not come back: %v", err)
+	}
+}
+
+// A node that is marked to go is shown with the reason of the decision, and a link to it.
+func TestWhatIsGivenBack(t *testing.T) {
+	pool := world.PoolID{Kind: world.NodePool, Name: "p"}
+	b := picture(t).Edit()
+	for _, err := range []error{
+		b.SetClaim(world.Claim{Name: "c", Pool: pool, Node: "idle", Registered: true}),
+		b.SetNode(world.Node{Name: "idle", Pool: pool, Claim: "c", Ready: true, Taints: []world.Taint{{Key: "karpenter.sh/disrupted", Effect: world.NoSchedule}}}),
+	} {
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	w := b.Snapshot(1_800_000_001)
+	j := journal.New(3, "v1", nil)
+	j.Add(journal.Entry{Kind: journal.GiveBack, World: w, Plan: plan.Plan{Back: []plan.Give{{Claim: "c", Node: "idle", Pool: pool, Reason: "Empty"}}}})
+	h, err := web.Handler(j, func() *world.World { return w })
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, body := get(t, h, "/"); !strings.Contains(body, `<a href="/decisions/`+w.Digest()+`">Empty</a>`) || !strings.Contains(body, "takes no more pods") {
+		t.Errorf("the page does not say why the node goes:\n%s", body)
+	}
+	if _, body := get(t, h, "/decisions/"+w.Digest()); !strings.Contains(body, "<td>idle</td><td>p</td><td>Empty</td>") {
+		t.Errorf("the decision does not name the node:\n%s", body)
 	}
 }
 
