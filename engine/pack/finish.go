@@ -200,15 +200,20 @@ func (t *machine) books(other *machine) bool {
 func (k *Packer) menu(b *bin, hosts set, a *plan.Ask) []plan.Choice {
 	p := k.market.offers[b.offer].machine.pool
 	var menu []dish
-	for i := range hosts.all {
-		o := &k.market.offers[i]
-		if n := len(menu); n > 0 && menu[n-1].machine == o.machine {
-			menu[n-1].price = min(menu[n-1].price, o.price)
-			continue
+	for _, t := range p.byPrice {
+		on := false
+		for i := t.first; i < t.last; i++ {
+			o := &k.market.offers[i]
+			switch {
+			case !hosts.has(i):
+			case !on:
+				menu, on = append(menu, dish{t, o.price}), true
+			default:
+				menu[len(menu)-1].price = min(menu[len(menu)-1].price, o.price)
+			}
 		}
-		menu = append(menu, dish{o.machine, o.price})
 	}
-	slices.SortFunc(menu, cheaper)
+	slices.SortFunc(menu, cheaper) // zones may differ in price
 	if len(menu) > longest {
 		menu = k.shorten(p, menu)
 	}

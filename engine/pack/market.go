@@ -19,7 +19,8 @@ type pool struct {
 	known   map[string]bool // keys that some shape of the catalogue defines
 	open    label.Set       // demands on labels that only the pods' wishes settle
 	left    amount.List     // of the limits
-	types   []*machine      // that its requirements allow, by name
+	types   []*machine      // that its requirements allow, in the order of the catalogue
+	byPrice []*machine      // the same, the cheapest first
 	offers  set
 	least   bool // some requirement has minValues
 	soft    int  // PreferNoSchedule taints
@@ -36,8 +37,9 @@ type machine struct {
 	first  int // its offers are market.offers[first:last]
 	last   int
 
-	rank    int  // among its pool's types, by name
-	diverse int8 // whether enough types are as large, for minValues; 0: not asked yet
+	place   *fit.Place // a node of it as far as shape and pool settle that; made when asked for
+	rank    int        // among its pool's types, by name
+	diverse int8       // whether enough types are as large, for minValues; 0: not asked yet
 }
 
 // offer is one machine on sale in one zone in one way.
@@ -232,6 +234,13 @@ func (m *market) stock(p *pool, daemons []*world.DaemonSet) {
 	for i, t := range byName {
 		t.rank = i
 	}
+	p.byPrice = byName
+	slices.SortStableFunc(p.byPrice, func(a, b *machine) int { return cmp.Compare(m.least(a), m.least(b)) })
+}
+
+// least is the price of the type's cheapest offer.
+func (m *market) least(t *machine) int64 {
+	return slices.MinFunc(m.offers[t.first:t.last], func(a, b offer) int { return cmp.Compare(a.price, b.price) }).price
 }
 
 func (m *market) stockShape(p *pool, s *world.Shape, daemons []*world.DaemonSet) {

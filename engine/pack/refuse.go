@@ -31,7 +31,10 @@ func (k *Packer) refuseLeft() {
 
 // why collects everything that machines and pools have against the pod.
 func (k *Packer) why(x *waiting) *reason.Why {
-	why := &reason.Why{Code: reason.NoPlace}
+	why := &reason.Why{Code: reason.NoPlace, Causes: contrary(x.pod)}
+	if len(why.Causes) > 0 {
+		return why
+	}
 	if cores := x.pod.Requests.Value(amount.CPU); cores >= absurd {
 		why.Causes = append(why.Causes, &reason.Why{
 			Code: reason.UnitMixUp, Subject: amount.CPU, Detail: "asks for " + amount.Text(amount.CPU, cores) + " cores",
@@ -46,6 +49,26 @@ func (k *Packer) why(x *waiting) *reason.Why {
 	}
 	why.Causes = append(why.Causes, k.nodeWhys(x)...)
 	return why
+}
+
+// contrary is what the pod demands of labels that no machine can have, because
+// its demands exclude each other.
+func contrary(p *world.Pod) []*reason.Why {
+	const hint = "take one of them off the pod"
+	return anyOf(p.NodeTerms, "node affinity", func(t world.NodeTerm) *reason.Why {
+		for _, r := range t.Labels {
+			s, also := p.NodeSelector.Find(r.Key)
+			switch {
+			case r.Impossible():
+				return &reason.Why{Code: reason.Label, Detail: "demands on " + r.Key + " in one term of node affinity exclude each other", Hint: hint}
+			case also && s.Meet(r).Impossible():
+				return &reason.Why{
+					Code: reason.Label, Detail: fmt.Sprintf("%s by its node selector and %s by its node affinity exclude each other", s, r), Hint: hint,
+				}
+			}
+		}
+		return nil
+	})
 }
 
 // nodeWhys is what the machines that are there, on their way or planned have
@@ -274,7 +297,7 @@ func (p *pool) near(key string) string {
 	best := ""
 	for known := range p.known {
 		tail := known[strings.LastIndexByte(known, '/')+1:]
-		if (tail == last || strings.Contains(known, key)) && (best == "" || known < best) {
+		if (tail == last || strings.Contains(known, key) || label.Near(known, key)) && (best == "" || known < best) {
 			best = known
 		}
 	}

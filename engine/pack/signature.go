@@ -1,6 +1,7 @@
 package pack
 
 import (
+	"maps"
 	"slices"
 
 	"github.com/tenon-sh/tenon/engine/fit"
@@ -265,7 +266,11 @@ func (t *machine) label(key string) (label.Requirement, bool) {
 func (m *market) at(offer int) *fit.Place {
 	if m.places[offer] == nil {
 		o := &m.offers[offer]
-		at := o.machine.pool.place(o.machine.shape)
+		if o.machine.place == nil {
+			o.machine.place = o.machine.pool.place(o.machine.shape)
+		}
+		at := o.machine.place.Copy()
+		at.Labels = maps.Clone(at.Labels)
 		for k, v := range o.Labels {
 			at.Labels[k] = v
 		}

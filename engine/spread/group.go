@@ -117,8 +117,12 @@ func (l *Ledger) reaches(t *world.PodTerm, namespace string) bool {
 // Members returns the groups that count the pod, in order.
 func (l *Ledger) Members(p *world.Pod) []int32 {
 	var out []int32
-	for k, v := range p.Labels {
-		for _, g := range l.index[pair{k, v}] {
+	for _, c := range l.index {
+		v, has := p.Labels[c.key]
+		if !has {
+			continue
+		}
+		for _, g := range c.by[v] {
 			if l.picks(l.groups[g], p) {
 				out = append(out, g)
 			}
@@ -131,6 +135,18 @@ func (l *Ledger) Members(p *world.Pod) []int32 {
 	}
 	slices.Sort(out)
 	return out
+}
+
+// list notes that members of the group have one of the values.
+func (l *Ledger) list(group int32, r label.Requirement) {
+	at := slices.IndexFunc(l.index, func(c column) bool { return c.key == r.Key })
+	if at < 0 {
+		at = len(l.index)
+		l.index = append(l.index, column{r.Key, map[string][]int32{}})
+	}
+	for _, v := range r.Values {
+		l.index[at].by[v] = append(l.index[at].by[v], group)
+	}
 }
 
 // join adds a group, unless one of the same identity is there, and returns its number.
@@ -146,10 +162,7 @@ func (l *Ledger) join(id string, g *group) int32 {
 			if r.Op() != label.In {
 				continue
 			}
-			for _, v := range r.Values {
-				k := pair{r.Key, v}
-				l.index[k] = append(l.index[k], i)
-			}
+			l.list(i, r)
 			return i
 		}
 	}

@@ -22,12 +22,16 @@ type Ledger struct {
 	values     [][]string         // the same, by number
 	groups     []*group
 	byTerms    map[string]int32
-	index      map[pair][]int32 // groups by a label that their members carry
-	others     []int32          // groups without such a label
+	index      []column // groups by a label that their members carry, for each key of such labels
+	others     []int32  // groups without such a label
 	nodes      []node
 }
 
-type pair struct{ key, value string }
+// column is groups by the value that their members have for one label.
+type column struct {
+	key string
+	by  map[string][]int32
+}
 
 // node is where one machine lies: for each key its domain, or none.
 type node struct {
@@ -44,7 +48,6 @@ func New(namespaces []*world.Namespace) *Ledger {
 		namespaces: make(map[string]map[string]string, len(namespaces)),
 		keyIndex:   map[string]int{},
 		byTerms:    map[string]int32{},
-		index:      map[pair][]int32{},
 	}
 	for _, n := range namespaces {
 		l.namespaces[n.Name] = n.Labels
