@@ -2,6 +2,7 @@ package pack
 
 import (
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 
@@ -40,6 +41,13 @@ func (k *Packer) why(x *waiting) *reason.Why {
 			Code: reason.UnitMixUp, Subject: amount.CPU, Detail: "asks for " + amount.Text(amount.CPU, cores) + " cores",
 			Hint: "write thousandths of a core with an m: 500m is half a core",
 		})
+	}
+	for _, e := range x.pod.Requests {
+		if e.Value == math.MaxInt64 {
+			why.Causes = append(why.Causes, &reason.Why{
+				Code: reason.UnitMixUp, Subject: e.Name, Detail: "asks for more than can be counted", Hint: "look at the unit: 1Gi is 2^30 bytes, 1G is 10^9",
+			})
+		}
 	}
 	if len(k.world.Pools()) == 0 {
 		why.Causes = append(why.Causes, &reason.Why{Code: reason.NoPool, Detail: "there is no pool", Hint: "create a NodePool"})

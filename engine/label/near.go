@@ -1,0 +1,29 @@
+package label
+
+// Near reports whether two keys are so alike that one may be a slip for the
+// other: two letters at most are wrong, left out or too many.
+func Near(a, b string) bool {
+	const slips = 2
+	if len(a) < 6 || len(a)-len(b) > slips || len(b)-len(a) > slips {
+		return false
+	}
+	// row[j] is how many letters differ between a[:i] and b[:j].
+	row := make([]int, len(b)+1)
+	for j := range row {
+		row[j] = j
+	}
+	for i := range len(a) {
+		corner := row[0]
+		row[0] = i + 1
+		for j := range len(b) {
+			next := min(row[j], row[j+1]) + 1
+			if a[i] == b[j] {
+				next = min(next, corner)
+			} else {
+				next = min(next, corner+1)
+			}
+			corner, row[j+1] = row[j+1], next
+		}
+	}
+	return row[len(b)] <= slips
+}
