@@ -38,6 +38,7 @@ const (
 
 	release     = "karpenter"    // and namespace, as guides name them
 	metricsPort = "http-metrics" // as the chart calls it
+	webhookPort = 8443           // as the chart has it
 )
 
 // startHost registers the node that runs pods of our image as processes. It is as large as a machine of type o.Host.
@@ -143,6 +144,14 @@ func install(ctx context.Context, o Options, client kubernetes.Interface, node *
 		if !node.Reachable() {
 			log.say("this computer has no address but that of the loopback interface, which services cannot lead to: the chart is installed without its webhook")
 			args = append(args, "--set", "webhook.enabled=false")
+		}
+		if !host.Free(webhookPort) {
+			// Services lead to the port that the pod names, so it has to be one that the pod can have.
+			free, err := freePorts(1)
+			if err != nil {
+				return err
+			}
+			args = append(args, "--set", "webhook.port="+free[0])
 		}
 	}
 	log.say("helm installs the controller")

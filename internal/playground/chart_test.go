@@ -6,10 +6,13 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
+	"net"
 	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -21,6 +24,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/kubernetes"
 
+	"github.com/tenon-sh/tenon/charts"
 	"github.com/tenon-sh/tenon/internal/kube"
 	"github.com/tenon-sh/tenon/internal/kubetest"
 	"github.com/tenon-sh/tenon/internal/playground"
@@ -109,6 +113,17 @@ func (r reader) holder() string {
 	return *l.Spec.HolderIdentity
 }
 
+// freeWebhook is a port for the webhook that no other playground on this computer has.
+func freeWebhook(t *testing.T) string {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	return fmt.Sprintf("webhook.port=%d", l.Addr().(*net.TCPAddr).Port)
+}
+
 const provisioner = `{apiVersion: karpenter.sh/v1alpha5, kind: Provisioner, metadata: {name: %s}, spec: {providerRef: {name: default}, ttlSecondsAfterEmpty: 30, %s}}`
 
 // A release from its first day to its last, by the commands that guides give: every part of it is real but the container.
@@ -116,7 +131,7 @@ func TestARelease(t *testing.T) {
 	r := read(t, "--controller", "none", "--host", "m5.large")
 	oci := []string{"oci://" + r.contact.Charts + "/karpenter/karpenter", "--plain-http"}
 	install := append([]string{"upgrade", "--install", "karpenter", "--namespace", "karpenter", "--create-namespace", "--wait", "--timeout", "2m",
-		"--version", "v0.22.1", "--set", "settings.aws.clusterName=playground,settings.aws.defaultInstanceProfile=KarpenterNodeInstanceProfile-playground,settings.aws.interruptionQueueName=playground"}, oci...)
+		"--version", "v0.22.1", "--set", freeWebhook(t), "--set", "settings.aws.clusterName=playground,settings.aws.defaultInstanceProfile=KarpenterNodeInstanceProfile-playground,settings.aws.interruptionQueueName=playground"}, oci...)
 	r.run("helm", install...)
 	r.controllers(2, 0)
 
@@ -127,7 +142,7 @@ func TestARelease(t *testing.T) {
 	r.run("helm", "repo", "add", "karpenter", "http://"+r.contact.Charts+"/")
 	before := r.controllers(2, 0)
 	r.run("helm", "upgrade", "--install", "--namespace", "karpenter", "--create-namespace", "karpenter", "karpenter/karpenter", "--version", "v0.6.3",
-		"--set", "clusterName=playground,aws.defaultInstanceProfile=KarpenterNodeInstanceProfile-playground,logLevel=debug", "--wait", "--timeout", "2m")
+		"--set", freeWebhook(t), "--set", "clusterName=playground,aws.defaultInstanceProfile=KarpenterNodeInstanceProfile-playground,logLevel=debug", "--wait", "--timeout", "2m")
 	after := r.controllers(2, 0)
 	if slices.ContainsFunc(after, func(p corev1.Pod) bool { return p.UID == before[0].UID || p.UID == before[1].UID }) {
 		t.Error("a change of settings has left a pod as it was")
@@ -209,12 +224,48 @@ func (r reader) decisions() int {
 	return res.StatusCode
 }
 
+// dashboards ask for series that a controller writes that has bought a node.
+func (r reader) dashboards() {
+	r.Helper()
+	// What has not happened is counted from the first time on.
+	later := map[string]bool{
+		"karpenter_nodeclaims_terminated_total": true, "karpenter_nodeclaims_disrupted_total": true, "karpenter_nodeclaims_termination_duration_seconds_bucket": true,
+		"karpenter_nodes_drained_total": true, "karpenter_cloudprovider_errors_total": true, "karpenter_interruption_received_messages_total": true,
+		"karpenter_pods_eviction_requests_total": true,
+	}
+	asked := map[string]bool{}
+	for _, file := range []string{"karpenter/dashboards/overview.json", "karpenter/alerts.yaml"} {
+		text, err := fs.ReadFile(charts.Files(), file)
+		if err != nil {
+			r.Fatal(err)
+		}
+		for _, name := range regexp.MustCompile(`\bkarpenter_[a-z_]+\b`).FindAllString(string(text), -1) {
+			asked[name] = true
+		}
+	}
+	res, err := http.Get(r.contact.Pages + "metrics")
+	if err != nil {
+		r.Fatal(err)
+	}
+	defer res.Body.Close()
+	text, err := io.ReadAll(res.Body)
+	if err != nil {
+		r.Fatal(err)
+	}
+	for name := range asked {
+		if !later[name] && !regexp.MustCompile(`(?m)^`+name+`[{ ]`).Match(text) {
+			r.Errorf("after a node was bought /metrics has no %s", name)
+		}
+	}
+}
+
 // uninstalledWithNodes leaves nodes behind: they stay with their pods, and the next controller finishes what is asked for meanwhile.
 func (r reader) uninstalledWithNodes(install []string) {
 	r.Helper()
 	r.apply(`{apiVersion: karpenter.k8s.aws/v1alpha1, kind: AWSNodeTemplate, metadata: {name: default}, spec: {subnetSelector: {karpenter.sh/discovery: playground}, securityGroupSelector: {karpenter.sh/discovery: playground}}}`)
 	r.apply(`{apiVersion: apps/v1, kind: Deployment, metadata: {name: inflate}, spec: {replicas: 2, selector: {matchLabels: {app: inflate}}, template: {metadata: {labels: {app: inflate}}, spec: {terminationGracePeriodSeconds: 0, containers: [{name: inflate, image: pause, resources: {requests: {cpu: 1}}}]}}}}`)
 	r.run("kubectl", "rollout", "status", "deployment", "inflate", "--timeout=1m")
+	r.dashboards()
 	r.run("helm", "uninstall", "karpenter", "--namespace", "karpenter", "--wait")
 	r.controllers(0, 0)
 	if left := r.run("kubectl", "get", "validatingwebhookconfigurations,mutatingwebhookconfigurations,clusterroles,deployments,secrets", "-A", "-l", "app.kubernetes.io/instance=karpenter", "-o", "name"); left != "" {

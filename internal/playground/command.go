@@ -191,7 +191,7 @@ func welcome(out io.Writer, o Options, c Contact) {
 // How the controller is installed from the playground's registry, and changed.
 const (
 	byHand = "%s upgrade --install karpenter oci://%s/karpenter/karpenter --plain-http -n karpenter --create-namespace --set settings.clusterName=%s --wait"
-	change = "%s upgrade karpenter oci://%s/karpenter/karpenter --plain-http -n karpenter --reuse-values --set logLevel=debug"
+	change = "%s upgrade karpenter oci://%s/karpenter/karpenter --plain-http -n karpenter --reset-then-reuse-values --set logLevel=debug"
 )
 
 // readLog is how to read the controller's log.

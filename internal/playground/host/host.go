@@ -58,12 +58,13 @@ type Host struct {
 	mu   sync.Mutex
 	pods map[types.UID]*pod
 	held map[int]bool // ports that processes have or may have
+	told map[int]bool // ports that others were said to have
 }
 
 // Run registers the node and runs its pods until ctx ends. Pods stay in the API; the next host of that name runs them
 // again.
 func Run(ctx context.Context, o Options) (*Host, error) {
-	h := &Host{o: o, address: address(), done: make(chan struct{}), pods: map[types.UID]*pod{}, held: map[int]bool{}}
+	h := &Host{o: o, address: address(), done: make(chan struct{}), pods: map[types.UID]*pod{}, held: map[int]bool{}, told: map[int]bool{}}
 	port, closeLogs, err := h.serve()
 	if err != nil {
 		return nil, err
@@ -264,7 +265,17 @@ func address() string {
 	return loopback
 }
 
-// port returns the wanted port if nobody has it, or else another.
+// Free reports whether nobody on this computer has a port.
+func Free(port int) bool {
+	l, err := net.Listen("tcp", fmt.Sprintf(":%d", port))
+	if err != nil {
+		return false
+	}
+	return l.Close() == nil
+}
+
+// port returns the wanted port if nobody has it, or else another. Another pod of this host is somebody to share a
+// service with; a stranger is not, and that is said.
 func (h *Host) port(wanted int) (int, error) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -274,6 +285,10 @@ func (h *Host) port(wanted int) (int, error) {
 		}
 		l, err := net.Listen("tcp", fmt.Sprintf(":%d", try))
 		if err != nil {
+			if !h.told[try] {
+				h.told[try] = true
+				h.o.Say("port %d is another program's: a service that leads to it does not reach pods of this playground", try)
+			}
 			continue
 		}
 		got := l.Addr().(*net.TCPAddr).Port
