@@ -29,6 +29,7 @@ type cluster struct {
 	pvs        []corev1.PersistentVolume
 	csi        []storagev1.CSINode
 	claims     []world.Claim
+	machines   []coming
 	late       bool // the daemons have not come to the nodes that are there yet
 }
 
@@ -52,6 +53,11 @@ func generate(seed uint64) *cluster {
 	}
 	for i := range g.IntN(6) {
 		g.node(i)
+	}
+	if g.chance(50) {
+		for i := range 1 + g.IntN(3) {
+			g.order(i)
+		}
 	}
 	g.storage()
 	if g.late = g.chance(40); !g.late {

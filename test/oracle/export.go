@@ -1,6 +1,7 @@
 package oracle
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"slices"
@@ -81,6 +82,11 @@ func (c *cluster) world() (*world.World, error) {
 			return nil, err
 		}
 	}
+	for i := range c.machines {
+		if err := b.SetClaim(c.machines[i].claim); err != nil {
+			return nil, err
+		}
+	}
 	if err := b.SetCatalog(c.catalog); err != nil {
 		return nil, err
 	}
@@ -108,10 +114,13 @@ func (c *cluster) ask(name string, p plan.Plan) question {
 	}
 	for _, f := range p.Filled {
 		for _, k := range f.Pods {
-			q.Placements[k.String()] = f.Node
+			q.Placements[k.String()] = cmp.Or(f.Node, f.Claim)
 		}
 	}
-	c.refusals(&q, p)
+	c.arrive(&q)
+	if !c.wide() {
+		c.refusals(&q, p)
+	}
 	return q
 }
 

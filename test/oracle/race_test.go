@@ -29,7 +29,7 @@ func TestCostAfterBinding(t *testing.T) {
 	for seed := *first; seed < *first+uint64(*races); seed++ { //nolint:gosec // a small number
 		c := settle(seed, *size)
 		if *hostile {
-			c = generate(seed)
+			c = generate(seed).standing()
 		}
 		r := race{cluster: c, oracle: oracle, Rand: rand.New(rand.NewPCG(seed, 3)), late: map[string]bool{}}
 		p, err := r.run()
