@@ -4,7 +4,7 @@ package charts
 // Setting is one thing that an operator can choose.
 type Setting struct {
 	Value   string   // its name in the chart's values
-	Older   []string // the names it had in charts of v0.6 to v0.31, newest first; Value counts before them
+	Older   []string // the names it had in charts of v0.6 to v0.31, newest first
 	Env     string   // the variable that the controller reads it from
 	Key     string   // its key in the ConfigMap karpenter-global-settings, if it has one
 	Default string
