@@ -1,6 +1,7 @@
 package v1alpha5
 
 import (
+	"maps"
 	"slices"
 	"strings"
 
@@ -21,6 +22,7 @@ func (p *Provisioner) Problems() field.ErrorList {
 	for i, r := range p.Spec.Requirements {
 		errs = append(errs, r.problems(at.Child("requirements").Index(i))...)
 	}
+	errs = append(errs, p.Spec.Limits.problems(at.Child("limits", "resources"))...)
 	errs = append(errs, p.providerProblems(at)...)
 	if p.Spec.TTLSecondsAfterEmpty != nil && p.Consolidates() {
 		errs = append(errs, field.Invalid(at.Child("ttlSecondsAfterEmpty"), *p.Spec.TTLSecondsAfterEmpty,
@@ -90,6 +92,19 @@ func (r Requirement) problems(at *field.Path) field.ErrorList {
 		})}
 	}
 	return v1.Requirement{Key: r.Key, Operator: r.Operator, Values: r.Values}.Malformed(at)
+}
+
+func (l *Limits) problems(at *field.Path) field.ErrorList {
+	if l == nil {
+		return nil
+	}
+	var errs field.ErrorList
+	for _, name := range slices.Sorted(maps.Keys(l.Resources)) {
+		if q := l.Resources[name]; q.Sign() < 0 {
+			errs = append(errs, field.Invalid(at.Key(string(name)), q.String(), "a limit cannot be negative; to have no limit leave it out"))
+		}
+	}
+	return errs
 }
 
 func (k *KubeletConfiguration) problems(at *field.Path) field.ErrorList {

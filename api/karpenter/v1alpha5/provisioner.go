@@ -86,6 +86,7 @@ type ProvisionerSpec struct {
 //
 // +kubebuilder:validation:XValidation:rule="self.operator != 'In' || (has(self.values) && size(self.values) > 0)",message="operator In needs at least one value",fieldPath=".values"
 // +kubebuilder:validation:XValidation:rule="!(self.operator in ['Gt', 'Lt']) || (has(self.values) && size(self.values) == 1 && self.values[0].matches('^[+]?[0-9]{1,19}$') && int(self.values[0]) >= 0)",message="operators Gt and Lt need exactly one value, an integer that is not negative",fieldPath=".values"
+// +kubebuilder:validation:XValidation:rule="self.key != 'karpenter.sh/capacity-type' || self.operator != 'In' || !has(self.values) || size(self.values) == 0 || ['spot', 'on-demand', 'reserved'].exists(v, v in self.values)",message="the capacity types are spot, on-demand and reserved",fieldPath=".values"
 type Requirement struct {
 	// Key is the label's name.
 	// +kubebuilder:validation:MaxLength:=316
@@ -95,6 +96,7 @@ type Requirement struct {
 	// +kubebuilder:validation:Enum:={In,NotIn,Exists,DoesNotExist,Gt,Lt}
 	Operator corev1.NodeSelectorOperator `json:"operator"`
 	// Values the operator speaks of.
+	// +kubebuilder:validation:MaxItems:=2000
 	// +optional
 	Values []LabelValue `json:"values,omitempty"`
 }

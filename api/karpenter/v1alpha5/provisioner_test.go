@@ -6,6 +6,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
 	"k8s.io/apimachinery/pkg/runtime"
 
 	"github.com/tenon-sh/tenon/api/karpenter/v1alpha5"
@@ -120,6 +122,16 @@ func TestProblems(t *testing.T) {
 			"The comparisons of the later API are none of this one.",
 			v1alpha5.ProvisionerSpec{ProviderRef: ref, Requirements: []requirement{{Key: "a", Operator: "Gte", Values: []string{"1"}}}},
 			[]string{"spec.requirements[0].operator: supported values"},
+		},
+		"Limit": {
+			"Less than nothing is no limit.",
+			v1alpha5.ProvisionerSpec{ProviderRef: ref, Limits: &v1alpha5.Limits{Resources: corev1.ResourceList{"cpu": resource.MustParse("-1")}}},
+			[]string{"spec.limits.resources[cpu]: leave it out"},
+		},
+		"CapacityType": {
+			"A misspelt one would buy nothing.",
+			v1alpha5.ProvisionerSpec{ProviderRef: ref, Requirements: []requirement{in("karpenter.sh/capacity-type", "ondemand")}},
+			[]string{"spec.requirements[0].values: on-demand"},
 		},
 		"Kubelet": {
 			"Kubelet settings that contradict each other.",
