@@ -105,7 +105,7 @@ func (l *launching) settings(o offer, kind, profile string) (template.Settings, 
 	s, c := o.shape, l.class
 	data, err := bootstrap.UserData(l.node(s, kind))
 	if err != nil {
-		return template.Settings{}, cloud.Errorf(cloud.Invalid, "InvalidUserData", "user data of class %s: %v", c.Ref.Name, err)
+		return template.Settings{}, cloud.Errorf(cloud.Invalid, awsv1.ReasonInvalidUserData, "user data of class %s: %v", c.Ref.Name, err)
 	}
 	if len(data) > awsv1.MaxUserData {
 		return template.Settings{}, cloud.Errorf(cloud.Invalid, awsv1.ReasonUserDataTooLarge,

@@ -33,6 +33,7 @@ func (d *Driver) ExamineClass(ctx context.Context, ref cloud.ClassRef) []Finding
 		return f
 	}
 	d.examineGroups(ctx, c, &f)
+	d.examinePlacement(ctx, c, &f)
 	profile := d.examineProfile(ctx, c, &f)
 	cluster, version, err := d.home.find(ctx)
 	if err != nil {
@@ -116,6 +117,22 @@ func (d *Driver) examineImages(ctx context.Context, c nodeclass.Class, version s
 	return true
 }
 
+func (d *Driver) examinePlacement(ctx context.Context, c nodeclass.Class, f *findings) {
+	const check = "placement group"
+	if c.PlacementGroup == nil {
+		return
+	}
+	g, err := d.placementOf(ctx, c)
+	if err != nil {
+		f.failed(check, err)
+		return
+	}
+	f.good(check, "%s places by the strategy %s", g.ID, g.Strategy)
+	if g.Strategy == "spread" {
+		f.warn(check, "use a partition group for more", "a spread group holds seven running machines in each zone")
+	}
+}
+
 // examineProfile returns the profile that machines would start with, if it is there.
 func (d *Driver) examineProfile(ctx context.Context, c nodeclass.Class, f *findings) string {
 	const check = "instance profile"
@@ -138,6 +155,8 @@ func (d *Driver) examineProfile(ctx context.Context, c nodeclass.Class, f *findi
 		f.bad(check, "create it with the nodes' role in it, or name a role in the class", "%s does not exist", name)
 	case len(roles) == 0 && c.Profile != "":
 		f.bad(check, "add the nodes' role to it", "%s holds no role", name)
+	case len(roles) == 0:
+		f.bad(check, "create role "+c.Role+", or correct spec.role", "%s holds no role: %s could not be put in", name, c.Role)
 	default:
 		f.good(check, "%s holds %s", name, strings.Join(roles, ", "))
 		return name

@@ -62,6 +62,8 @@ func TestExamineWhatIsWrong(t *testing.T) {
 		"NoProfile": {change(func(c *nodeclass.Class) { c.Role = "" }), aws.Bad, "instance profile", "names an instance profile"},
 		"NewRole":   {change(func(c *nodeclass.Class) { c.Role = "other" }), aws.Unclear, "instance profile", "will be made with the first machine"},
 		"Kubelet":   {change(func(c *nodeclass.Class) { c.Kubelet = []byte(`{"maxPods":[]}`) }), aws.Bad, "kubelet settings", "maxPods"},
+		"Group":     {change(func(c *nodeclass.Class) { c.PlacementGroup = &nodeclass.Selector{Name: "none"} }), aws.Bad, "placement group", "no placement group meets {name none}"},
+		"Fleet":     {deny("CreateFleet"), aws.Bad, "start a fleet", "UnauthorizedOperation"},
 		"TwoOwned":  {ownGroups, aws.Warning, "security groups", "tagged as the cluster's own"},
 		"OneZone":   {change(oneZone), aws.Warning, "subnets", "all are in us-west-2a"},
 		"Quota": {func(w *virtual) {
@@ -87,10 +89,18 @@ func TestExamineWhatIsWrong(t *testing.T) {
 					if f.Level == aws.Bad && f.Check != tc.check && name != "Expired" {
 						t.Errorf("%+v is called bad", f)
 					}
+					if f.Level == aws.Bad && f.Fix == "" && !advises(f.Says) {
+						t.Errorf("%+v does not say what to do", f)
+					}
 				}
 			})
 		})
 	}
+}
+
+// advises reports whether a message says what to do.
+func advises(text string) bool {
+	return slices.ContainsFunc([]string{": correct ", ": create ", ": tag ", ": allow ", ": set ", ", or correct "}, func(s string) bool { return strings.Contains(text, s) })
 }
 
 func oneZone(c *nodeclass.Class) {

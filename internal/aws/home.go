@@ -9,6 +9,7 @@ import (
 	awssdk "github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/eks"
 
+	awsv1 "github.com/tenon-sh/tenon/api/aws/v1"
 	"github.com/tenon-sh/tenon/internal/aws/bootstrap"
 	"github.com/tenon-sh/tenon/internal/aws/refusal"
 	"github.com/tenon-sh/tenon/internal/aws/turn"
@@ -72,9 +73,9 @@ func (h *home) find(ctx context.Context) (bootstrap.Cluster, string, error) {
 	case asked != nil && (c.Endpoint == "" || c.CA == "" || version == ""):
 		return c, "", refusal.Wrap("describe cluster "+s.Cluster, asked)
 	case c.Endpoint == "":
-		return c, "", cloud.Errorf(cloud.NotReady, "ClusterEndpointUnknown", "where machines find the API server of cluster %s is not known: set CLUSTER_ENDPOINT, or allow eks:DescribeCluster", s.Cluster)
+		return c, "", cloud.Errorf(cloud.NotReady, awsv1.ReasonClusterEndpointUnknown, "where machines find the API server of cluster %s is not known: set CLUSTER_ENDPOINT, or allow eks:DescribeCluster", s.Cluster)
 	case version == "":
-		return c, "", cloud.Errorf(cloud.NotReady, "ClusterVersionUnknown", "the version of cluster %s is not known: allow eks:DescribeCluster", s.Cluster)
+		return c, "", cloud.Errorf(cloud.NotReady, awsv1.ReasonClusterVersionUnknown, "the version of cluster %s is not known: allow eks:DescribeCluster", s.Cluster)
 	}
 	h.cluster, h.version, h.arn, h.until = c, version, arn, h.now().Add(fresh)
 	return c, version, nil

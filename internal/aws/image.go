@@ -169,7 +169,7 @@ func (m *images) parameter(ctx context.Context, name string, fresh time.Duration
 	out, err := m.ssm.GetParameter(ctx, &ssm.GetParameterInput{Name: awssdk.String(name)})
 	value := ""
 	switch {
-	case refusal.Gone(err):
+	case refusal.Gone(err), refusal.Absent(err):
 		fresh = parameterFresh // AWS may publish it any day
 	case err != nil:
 		return "", refusal.Wrap("get parameter "+name, err)

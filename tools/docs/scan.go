@@ -63,6 +63,12 @@ func (s *source) file(dir string, f *ast.File) {
 			if from, ok := n.X.(*ast.Ident); ok {
 				s.used[from.Name+"."+n.Sel.Name] = true
 			}
+		case *ast.ReturnStmt:
+			for _, r := range n.Results { // the API says itself what is wrong with some fields
+				if name, ok := r.(*ast.Ident); ok && dir == "api/aws/v1" {
+					s.used["awsv1."+name.Name] = true
+				}
+			}
 		case *ast.BasicLit:
 			if text, ok := literal(n); ok && !strings.HasPrefix(dir, "api/") {
 				s.strings[text] = true

@@ -34,6 +34,10 @@ const (
 	ReasonRunInstancesAuthFailed         = "RunInstancesAuthCheckFailed"
 	ReasonInstanceProfileNotFound        = "InstanceProfileNotFound"
 	ReasonUserDataTooLarge               = "UserDataSizeLimitExceeded"
+	ReasonInvalidUserData                = "InvalidUserData"
+	ReasonRoleNotFound                   = "InstanceProfileRoleNotFound"
+	ReasonClusterEndpointUnknown         = "ClusterEndpointUnknown"
+	ReasonClusterVersionUnknown          = "ClusterVersionUnknown"
 	ReasonDryRunDisabled                 = "DryRunDisabled"
 )
 

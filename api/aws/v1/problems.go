@@ -87,6 +87,28 @@ func (c *EC2NodeClass) KubeletExpressions() []string {
 	return names
 }
 
+// Problem is the first thing that is wrong with what the class itself says: the reason and the message of its condition
+// ValidationSucceeded. Both are empty if nothing is.
+func (c *EC2NodeClass) Problem() (reason, message string) {
+	say := func(l field.ErrorList) string { return l.ToAggregate().Error() }
+	if l := c.KubeletProblems(); len(l) > 0 {
+		return ReasonInvalidKubelet, say(l)
+	}
+	if names := c.KubeletExpressions(); len(names) > 0 {
+		return ReasonKubeletExpressionsDisabled, fmt.Sprintf("spec.kubelet.%s is an expression, and expressions are not supported: write a number or a quantity", strings.Join(names, ", spec.kubelet."))
+	}
+	if names := c.UnsupportedKubelet(); len(names) > 0 {
+		return ReasonUnsupportedKubelet, fmt.Sprintf("family %s cannot hand on spec.kubelet.%s: remove it or use AL2023", c.Family(), strings.Join(names, ", "))
+	}
+	if l := c.TagProblems(); len(l) > 0 {
+		return ReasonTagValidationFailed, say(l)
+	}
+	if data := c.Spec.UserData; data != nil && len(*data) > MaxUserData {
+		return ReasonUserDataTooLarge, fmt.Sprintf("spec.userData has %d bytes, EC2 takes %d", len(*data), MaxUserData)
+	}
+	return "", ""
+}
+
 // TagProblems returns the tags that the CRD should have refused.
 func (c *EC2NodeClass) TagProblems() field.ErrorList {
 	at := field.NewPath("spec", "tags")

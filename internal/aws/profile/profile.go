@@ -16,8 +16,10 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/iam"
 	iamtypes "github.com/aws/aws-sdk-go-v2/service/iam/types"
 
+	awsv1 "github.com/tenon-sh/tenon/api/aws/v1"
 	"github.com/tenon-sh/tenon/internal/aws/refusal"
 	"github.com/tenon-sh/tenon/internal/clock"
+	"github.com/tenon-sh/tenon/internal/cloud"
 )
 
 // fresh is how long a profile that was seen to be right is taken to be so.
@@ -140,6 +142,9 @@ func (s *Store) find(ctx context.Context, name string) (*iamtypes.InstanceProfil
 	if refusal.Gone(err) {
 		return nil, nil //nolint:nilnil // absence is an answer here
 	}
+	if refusal.Absent(err) {
+		return nil, cloud.Errorf(cloud.NotReady, awsv1.ReasonInstanceProfileNotFound, "profiles cannot be made here: name one in spec.instanceProfile instead of spec.role: %w", err)
+	}
 	if err != nil {
 		return nil, refusal.Wrap("get instance profile "+name, err)
 	}
@@ -158,7 +163,10 @@ func (s *Store) fill(ctx context.Context, name, role string, has []iamtypes.Role
 		}
 	}
 	_, err := s.iam.AddRoleToInstanceProfile(ctx, &iam.AddRoleToInstanceProfileInput{InstanceProfileName: aws.String(name), RoleName: aws.String(role)})
-	if err != nil && !refusal.Is(err, "LimitExceeded") {
+	switch {
+	case refusal.Gone(err):
+		return cloud.Errorf(cloud.NotReady, awsv1.ReasonRoleNotFound, "role %s does not exist: create it, or name another in spec.role", role)
+	case err != nil && !refusal.Is(err, "LimitExceeded"):
 		return refusal.Wrap(fmt.Sprintf("add role %s to instance profile %s", role, name), err)
 	}
 	return nil

@@ -117,7 +117,11 @@ func examine(ctx context.Context, d examiner, a asked) Report {
 		out = append(out, Part{Subject: "pools", Findings: a.pools})
 	}
 	for _, c := range a.classes {
-		out = append(out, Part{Subject: c.Kind + "/" + c.Name, Findings: d.ExamineClass(ctx, c)})
+		found := d.ExamineClass(ctx, c)
+		if wrong, ok := a.wrong[c]; ok {
+			found = append([]aws.Finding{wrong}, found...)
+		}
+		out = append(out, Part{Subject: c.Kind + "/" + c.Name, Findings: found})
 	}
 	return out
 }

@@ -22,7 +22,8 @@ import (
 // asked is what the cluster's objects ask of the cloud.
 type asked struct {
 	classes []cloud.ClassRef
-	pools   []aws.Finding // what is wrong with pools alone
+	wrong   map[cloud.ClassRef]aws.Finding // with what a class itself says
+	pools   []aws.Finding                  // what is wrong with pools alone
 }
 
 // find reads pools and classes of both eras.
@@ -55,9 +56,13 @@ func find(ctx context.Context, k *rest.Config) (asked, error) {
 
 // ask joins pools to their classes. A pool whose class is not there is a finding.
 func ask(classes []awsv1.EC2NodeClass, templates []awsv1alpha1.AWSNodeTemplate, pools []v1.NodePool, provisioners []v1alpha5.Provisioner) asked {
-	var out asked
+	out := asked{wrong: map[cloud.ClassRef]aws.Finding{}}
 	for _, o := range classes {
-		out.classes = append(out.classes, cloud.ClassRef{Group: awsv1.Group, Kind: "EC2NodeClass", Name: o.Name})
+		ref := cloud.ClassRef{Group: awsv1.Group, Kind: "EC2NodeClass", Name: o.Name}
+		out.classes = append(out.classes, ref)
+		if reason, message := o.Problem(); reason != "" {
+			out.wrong[ref] = aws.Finding{Level: aws.Bad, Check: "the class itself", Says: message, Fix: "correct the field that is named"}
+		}
 	}
 	for _, o := range templates {
 		out.classes = append(out.classes, cloud.ClassRef{Group: awsv1alpha1.Group, Kind: "AWSNodeTemplate", Name: o.Name})

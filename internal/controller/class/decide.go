@@ -2,12 +2,10 @@
 package class
 
 import (
-	"fmt"
 	"strings"
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	awsv1 "github.com/tenon-sh/tenon/api/aws/v1"
 	awsv1alpha1 "github.com/tenon-sh/tenon/api/aws/v1alpha1"
@@ -61,7 +59,7 @@ func Status(o *awsv1.EC2NodeClass, f Found, now time.Time) {
 func validation(o *awsv1.EC2NodeClass, f Found, c condition.View, now time.Time) {
 	const part = awsv1.ConditionValidationSucceeded
 	e := f.Broken[part]
-	reason, message := problem(o)
+	reason, message := o.Problem()
 	switch {
 	case reason != "":
 		c.False(part, reason, short(message), now)
@@ -74,27 +72,6 @@ func validation(o *awsv1.EC2NodeClass, f Found, c condition.View, now time.Time)
 	default:
 		c.True(part, awsv1.ReasonDryRunDisabled, "what can be known without asking EC2 to launch is in order", now)
 	}
-}
-
-// problem is the first thing that is wrong with what a class itself says.
-func problem(o *awsv1.EC2NodeClass) (reason, message string) {
-	say := func(l field.ErrorList) string { return l.ToAggregate().Error() }
-	if l := o.KubeletProblems(); len(l) > 0 {
-		return awsv1.ReasonInvalidKubelet, say(l)
-	}
-	if names := o.KubeletExpressions(); len(names) > 0 {
-		return awsv1.ReasonKubeletExpressionsDisabled, fmt.Sprintf("spec.kubelet.%s is an expression, and expressions are not supported: write a number or a quantity", strings.Join(names, ", spec.kubelet."))
-	}
-	if names := o.UnsupportedKubelet(); len(names) > 0 {
-		return awsv1.ReasonUnsupportedKubelet, fmt.Sprintf("family %s cannot hand on spec.kubelet.%s: remove it or use AL2023", o.Family(), strings.Join(names, ", "))
-	}
-	if l := o.TagProblems(); len(l) > 0 {
-		return awsv1.ReasonTagValidationFailed, say(l)
-	}
-	if data := o.Spec.UserData; data != nil && len(*data) > awsv1.MaxUserData {
-		return awsv1.ReasonUserDataTooLarge, fmt.Sprintf("spec.userData has %d bytes, EC2 takes %d", len(*data), awsv1.MaxUserData)
-	}
-	return "", ""
 }
 
 // reasonOf is a reason that the condition's schema takes.
