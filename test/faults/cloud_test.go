@@ -3,6 +3,7 @@ package faults
 import (
 	"errors"
 	"fmt"
+	"strings"
 	"testing"
 	"time"
 
@@ -208,4 +209,108 @@ func TestBurstWithinLimits(t *testing.T) {
 	}
 	s.Drop(t, web)
 	deleteNodes(t, s)
+}
+
+// Hundreds of claims cannot be had at once: each is given up once, and what is
+// sold out is not asked for again and again.
+func TestManyFail(t *testing.T) {
+	slow(t)
+	s, _ := play(t, stage.Options{})
+	ns := kubetest.Namespace(t)
+	in := s.Inside(t, 0, kubetest.Config(t))
+	s.Account.Market.SetCapacity(market.Capacity{})
+	web := stage.Apart(ns, "web", 300)
+	s.Make(t, web)
+	event(t, s, "NodeClaim", "InsufficientCapacityError")
+	kubetest.Within(t, soon, func() error {
+		claims, err := s.Claims()
+		if err == nil && len(claims) > 0 {
+			err = fmt.Errorf("%d claims", len(claims))
+		}
+		return err
+	})
+	made, calls := len(in.Log.Lines("created nodeclaim")), s.Calls("CreateFleet")
+	t.Logf("%d claims and %d calls of CreateFleet until all were given up", made, calls)
+	if made > 700 || calls > 60 {
+		t.Errorf("%d claims were made and %d calls of CreateFleet for 300 pods that nothing is to be had for", made, calls)
+	}
+	quiet(t, 10*time.Second, func() error {
+		m, c := len(in.Log.Lines("created nodeclaim"))-made, s.Calls("CreateFleet")-calls
+		if m > 300 || c > 10 {
+			return fmt.Errorf("%d more claims and %d more calls of CreateFleet", m, c)
+		}
+		return nil
+	})
+	bought(t, s, 0)
+	s.Drop(t, web)
+}
+
+// Every answer of EC2 to launches is an error of its own for a while: claims
+// stay and are tried with patience, and are had as soon as it is over.
+func TestLaunchesFail(t *testing.T) {
+	slow(t)
+	s, _ := play(t, stage.Options{})
+	ns := kubetest.Namespace(t)
+	s.Inside(t, 0, kubetest.Config(t))
+	broken := s.Account.Rules.Add(fault.Rule{Service: "ec2", Action: "CreateFleet", Kind: fault.Fail})
+	web := stage.Apart(ns, "web", 30)
+	s.Make(t, web)
+	kubetest.Within(t, soon, func() error {
+		claims, err := s.Claims()
+		if err != nil {
+			return err
+		}
+		for i := range claims {
+			if c := claims[i].Conditions().Get(v1.ConditionLaunched); c == nil || c.Status != "Unknown" || !strings.Contains(c.Message, "InternalError") {
+				return fmt.Errorf("claim %s says %+v", claims[i].Name, c)
+			}
+		}
+		if len(claims) != 30 {
+			return fmt.Errorf("%d claims", len(claims))
+		}
+		return nil
+	})
+	calls := s.Calls("CreateFleet")
+	quiet(t, 10*time.Second, func() error {
+		if c := s.Calls("CreateFleet") - calls; c > 120 {
+			return fmt.Errorf("%d more calls of CreateFleet within seconds", c)
+		}
+		return nil
+	})
+	s.Account.Rules.Remove(broken.ID)
+	s.Runs(t, 90*time.Second, ns, 30)
+	bought(t, s, 30)
+	deleteNodes(t, s, web)
+}
+
+// The seller takes a spot machine back: the program hears of it from the queue,
+// and the pod runs elsewhere before the notice is over.
+func TestInterrupted(t *testing.T) {
+	slow(t)
+	s, pool := play(t, stage.Options{})
+	pool.Spec.Template.Spec.Requirements[0].Values = []string{"spot"}
+	if err := s.Client.Update(t.Context(), pool); err != nil {
+		t.Fatal(err)
+	}
+	ns := kubetest.Namespace(t)
+	s.Start(t, stage.Build(t, t.TempDir()), stage.Kubeconfig(t, ""), "--disable-leader-election")
+	web := stage.Apart(ns, "web", 1)
+	s.Make(t, web)
+	s.Runs(t, soon, ns, 1)
+	taken := s.Alive()[0]
+	if err := s.Account.Market.Interrupt(taken.ID); err != nil {
+		t.Fatal(err)
+	}
+	began := time.Now()
+	kubetest.Within(t, 2*time.Minute, func() error {
+		alive := s.Alive()
+		if len(alive) != 1 || alive[0].ID == taken.ID {
+			return fmt.Errorf("%d machines, the one that goes may be among them", len(alive))
+		}
+		return nil
+	})
+	s.Runs(t, soon, ns, 1)
+	t.Logf("the pod runs elsewhere %s after the notice", time.Since(began).Round(100*time.Millisecond))
+	bought(t, s, 2)
+	deleteNodes(t, s, web)
 }
