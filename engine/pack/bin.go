@@ -85,7 +85,7 @@ func (k *Packer) join(b *bin, x *waiting) {
 			b.used[i] += n
 		}
 	}
-	if len(x.pod.Ports) > 0 || attaches(x.pod) {
+	if special(x.pod) {
 		b.place.Put(&world.Pod{Ports: x.pod.Ports, Volumes: x.pod.Volumes})
 	}
 	k.ledger.Put(c.subject, b.node)
@@ -127,7 +127,7 @@ func (k *Packer) quit(x *waiting) {
 	for _, c := range k.classes {
 		c.tried, c.triedOn = 0, 0
 	}
-	if len(x.pod.Ports) == 0 && !attaches(x.pod) {
+	if !special(x.pod) {
 		return
 	}
 	b.place.Ports, b.place.Attached = nil, nil

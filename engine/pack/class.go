@@ -113,8 +113,12 @@ func (k *Packer) identity(b []byte, p *world.Pod) []byte {
 	for _, x := range p.Ports {
 		b = binary.AppendVarint(label.AppendText(label.AppendText(append(b, 'p'), x.IP), x.Protocol), int64(x.Port))
 	}
+	alike := k.tallies.cover(p)
 	for _, v := range p.Volumes {
-		b = label.AppendText(label.AppendText(append(b, 'v'), v.Driver), v.ID)
+		b = label.AppendText(append(b, 'v'), v.Driver)
+		if !alike {
+			b = label.AppendText(b, v.ID)
+		}
 	}
 	if len(p.Spread)+len(p.PodTerms) > 0 {
 		b = spread.AppendIdentity(b, p)
@@ -133,8 +137,9 @@ func (k *Packer) compile(c *class) {
 	for i, d := range k.market.dims {
 		c.need[i] = c.pod.Requests.Value(d)
 	}
+	k.tallies.need(c.pod, c.need)
 	c.subject = k.ledger.Subject(c.pod)
-	c.plain = c.subject.Indifferent() && len(c.pod.Ports) == 0 && !attaches(c.pod)
+	c.plain = c.subject.Indifferent() && k.tallies.cover(c.pod)
 	c.pinned = k.ledger.Reaches(c.subject, label.Hostname)
 	if k.options.PreferencePolicy != Ignore {
 		for i, w := range c.pod.NodeWishes {
@@ -153,6 +158,9 @@ func (k *Packer) compile(c *class) {
 		}
 	}
 }
+
+// special reports whether the pod takes more of a machine than resources.
+func special(p *world.Pod) bool { return len(p.Ports) > 0 || attaches(p) }
 
 // attaches reports whether one of the pod's volumes may count against a limit.
 func attaches(p *world.Pod) bool {

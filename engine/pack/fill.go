@@ -56,6 +56,12 @@ func (k *Packer) joinAll(b *bin, c *class, pods []*waiting) {
 	if len(pods) == 0 {
 		return
 	}
+	if special(c.pod) {
+		for _, x := range pods {
+			k.join(b, x)
+		}
+		return
+	}
 	k.join(b, pods[0])
 	for _, x := range pods[1:] {
 		x.bin = b

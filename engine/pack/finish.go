@@ -87,7 +87,7 @@ func (k *Packer) offerRegret(b *bin, offer int) int {
 // hosting are the offers, in the same domains if that matters, that can host all pods of the bin.
 func (k *Packer) hosting(b *bin) set {
 	hosts := k.hosts(k.market.offers[b.offer].machine.pool, b, nil)
-	special := slices.ContainsFunc(b.pods, func(x *waiting) bool { return len(x.pod.Ports) > 0 || attaches(x.pod) })
+	special := slices.ContainsFunc(b.pods, func(x *waiting) bool { return !k.tallies.cover(x.pod) })
 	for i := range hosts.all {
 		if special && !k.carries(b, i) {
 			hosts.drop(i)
@@ -214,8 +214,8 @@ func (k *Packer) menu(b *bin, hosts set, a *plan.Ask) []plan.Choice {
 		}
 	}
 	slices.SortFunc(menu, cheaper) // zones may differ in price
-	if len(menu) > longest {
-		menu = k.shorten(p, menu)
+	if n := banded(menu); n < len(menu) {
+		menu = k.shorten(p, menu, n)
 	}
 	out := make([]plan.Choice, len(menu))
 	for i, d := range menu {
@@ -250,9 +250,27 @@ func (k *Packer) served(menu []dish, hosts set) set {
 	return out
 }
 
-// shorten cuts the menu to what is taken: the cheapest, but first for every
+// A menu needs enough shapes that one of them is always to be had, and none that costs much more: it takes what
+// is within the first of these percentages of the cheapest, then the next, until it has enough.
+const enough = 15
+
+// banded is how many of the cheapest dishes are wanted.
+func banded(menu []dish) int {
+	n := 0
+	for _, percent := range []int64{115, 130, 150, 200, 300} {
+		for n < len(menu) && menu[n].price <= menu[0].price*percent/100 {
+			n++
+		}
+		if n >= enough {
+			return min(n, longest)
+		}
+	}
+	return n
+}
+
+// shorten cuts the menu to n dishes: the cheapest, but first for every
 // requirement with minValues the cheapest of as many values as it wants.
-func (k *Packer) shorten(p *pool, menu []dish) []dish {
+func (k *Packer) shorten(p *pool, menu []dish, n int) []dish {
 	var head, rest []dish
 	wanted := map[string][]string{}
 	for _, d := range menu {
@@ -275,7 +293,7 @@ func (k *Packer) shorten(p *pool, menu []dish) []dish {
 			rest = append(rest, d)
 		}
 	}
-	out := append(head, rest...)[:longest]
+	out := append(head, rest...)[:min(max(n, len(head)), longest)]
 	slices.SortFunc(out, cheaper)
 	return out
 }

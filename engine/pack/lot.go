@@ -47,7 +47,7 @@ func (k *Packer) lots() (lots []*lot, rest []*waiting) {
 // lot returns the pods as a lot; false if they have to be looked at one by one.
 func (k *Packer) lot(c *class, pods []*waiting) (*lot, bool) {
 	l := &lot{class: c, name: c.pod.String(), pods: pods, offers: slices.Clone(c.offers)}
-	if c.sig.open || attaches(c.pod) || len(c.pod.Ports) > 0 {
+	if c.sig.open || !k.tallies.cover(c.pod) {
 		return nil, false
 	}
 	var ok bool

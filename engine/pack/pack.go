@@ -20,6 +20,7 @@ type Packer struct {
 	world   *world.World
 	options Options
 	market  *market
+	tallies tallies
 	ledger  *spread.Ledger
 	classes []*class
 	old     []*bin // machines there or on their way
@@ -120,7 +121,11 @@ func pack(w *world.World, o Options, strictly bool) *Packer {
 	}
 	pods := k.admit()
 	k.plan.Waiting += len(pods)
-	k.market = newMarket(w, dims(pods))
+	names := dims(pods)
+	k.tallies = tallied(w, pods)
+	k.tallies.from = len(names)
+	k.market = newMarket(w, append(names, k.tallies.names()...))
+	k.equip()
 	for _, p := range k.market.pools {
 		k.limited = k.limited || len(p.Limits) > 0
 	}
@@ -266,6 +271,7 @@ func (k *Packer) open(pods []*world.Pod) {
 		for i, d := range k.market.dims {
 			b.free[i] = at.Free.Value(d)
 		}
+		k.tallies.room(&at, b.free)
 		if k.ledger.Counts() {
 			for _, p := range m.Pods {
 				if !m.Deleting() || !moves(p) {
