@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"net/netip"
-	"slices"
+	"strconv"
 	"time"
 
 	"github.com/tenon-sh/tenon/engine/amount"
@@ -26,6 +26,8 @@ type Config struct {
 	Apps    int   // 60: workloads that grow and shrink
 	Most    int   // 40: replicas of the largest
 	Breaks  int   // how many machines break
+	Takes   int   // how many spot machines their seller takes back
+	SoldOut int   // how often a type is sold out for an hour
 	Expire  int64 // seconds after which machines are given back; 0: never
 }
 
@@ -35,6 +37,7 @@ type Report struct {
 	Decisions           int
 	Pods, Bought, Given int
 	Broken, Evicted     int
+	Taken, SoldOut      int
 	PeakNodes, PeakPods int
 	Spent               int64 // millionths of the currency
 	LongestWait         int64 // seconds a pod waited for its place
@@ -71,6 +74,7 @@ type day struct {
 	planned bool // a decision is on the agenda
 	binding bool // so is a round of the scheduler
 	giving  int64
+	taken   map[string]bool // machines whose end was announced
 }
 
 // Run lives through a day.
@@ -78,7 +82,7 @@ func Run(cfg Config) (Report, error) {
 	cfg.Hours, cfg.Apps, cfg.Most = cmp.Or(cfg.Hours, 24), cmp.Or(cfg.Apps, 60), cmp.Or(cfg.Most, 40)
 	d := &day{
 		cfg: cfg, rng: rand.New(rand.NewPCG(cfg.Seed, 7)), now: 1_800_000_000, builder: world.NewBuilder(),
-		pods: map[world.Key]world.Pod{}, nodes: map[string]world.Node{}, claims: map[string]world.Claim{},
+		pods: map[world.Key]world.Pod{}, nodes: map[string]world.Node{}, claims: map[string]world.Claim{}, taken: map[string]bool{},
 	}
 	d.open()
 	if err := d.pools(); err != nil {
@@ -89,9 +93,7 @@ func Run(cfg Config) (Report, error) {
 		a := d.app(i)
 		d.at(d.now+d.rng.Int64N(600), func() { d.grow(a, evening) })
 	}
-	for range cfg.Breaks {
-		d.at(d.now+3600+d.rng.Int64N(int64(cfg.Hours)*3600), d.breakOne)
-	}
+	d.trouble()
 	for d.step() {
 		if len(d.report.Problems) > 20 {
 			break
@@ -124,20 +126,27 @@ func (d *day) open() {
 	d.market.Observe(market.Observers{
 		OnRunning:    func(i market.Instance) { d.at(d.now+join, func() { d.joined(i) }) },
 		OnTerminated: func(i market.Instance) { d.ended(i) },
+		OnNotice:     d.noticed,
 	})
 }
 
-// pools sets two pools, one of them bounded, and what runs on every node.
+// share is how many of a pool's machines may go at a time by choice, in percent.
+const share = 20
+
+// pools sets three pools, one of them bounded and one a Provisioner, and what runs on every node.
 func (d *day) pools() error {
 	after := int64(quiet)
 	pool := world.Pool{
 		ID: world.PoolID{Kind: world.NodePool, Name: "general"}, Template: template,
 		Requirements: label.SetOf(label.Is(label.CapacityType, label.OnDemand, label.Spot)),
-		Disruption:   world.PoolDisruption{EmptyAfter: &after},
+		Disruption:   world.PoolDisruption{EmptyAfter: &after, Budgets: []world.Budget{{Nodes: strconv.Itoa(share) + "%"}}},
 	}
 	bounded := pool
 	bounded.ID.Name, bounded.Weight = "first", 10
 	bounded.Limits = amount.Of(amount.Entry{Name: amount.CPU, Value: 64 * amount.Unit}, amount.Entry{Name: amount.Nodes, Value: 12 * amount.Unit})
+	old := pool
+	old.ID = world.PoolID{Kind: world.Provisioner, Name: "old"}
+	old.Requirements = label.SetOf(label.Is(label.CapacityType, label.Spot))
 	if d.cfg.Expire > 0 {
 		pool.Disruption.ExpireAfter, bounded.Disruption.ExpireAfter = &d.cfg.Expire, &d.cfg.Expire
 	}
@@ -146,7 +155,7 @@ func (d *day) pools() error {
 		Requests: amount.Of(amount.Entry{Name: amount.CPU, Value: 125}, amount.Entry{Name: amount.Pods, Value: amount.Unit}),
 	}
 	for _, err := range []error{
-		d.builder.SetPool(pool), d.builder.SetPool(bounded), d.builder.SetDaemonSet(world.DaemonSet{Key: agent.Key, Pod: agent}),
+		d.builder.SetPool(pool), d.builder.SetPool(bounded), d.builder.SetPool(old), d.builder.SetDaemonSet(world.DaemonSet{Key: agent.Key, Pod: agent}),
 	} {
 		if err != nil {
 			return err
@@ -201,23 +210,4 @@ func (d *day) must(err error) {
 	if err != nil {
 		d.problem("the World refuses: %v", err)
 	}
-}
-
-// breakOne ends a machine without notice.
-func (d *day) breakOne() {
-	var alive []string
-	for _, i := range d.market.Instances() {
-		if i.State == market.Running {
-			alive = append(alive, i.ID)
-		}
-	}
-	if len(alive) == 0 {
-		return
-	}
-	slices.Sort(alive)
-	if err := d.market.Kill(alive[d.rng.IntN(len(alive))]); err != nil {
-		d.problem("break: %v", err)
-		return
-	}
-	d.report.Broken++
 }

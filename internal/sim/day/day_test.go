@@ -35,14 +35,14 @@ func region(t *testing.T) *catalog.Region {
 func TestDays(t *testing.T) {
 	for seed := range uint64(*days) { //nolint:gosec // a small number
 		t.Run(fmt.Sprintf("seed %d", seed), func(t *testing.T) {
-			r, err := day.Run(day.Config{Seed: seed, Catalog: region(t), Hours: 24, Breaks: 10, Expire: 6 * 3600})
+			r, err := day.Run(day.Config{Seed: seed, Catalog: region(t), Hours: 24, Breaks: 10, Takes: 20, SoldOut: 10, Expire: 6 * 3600})
 			if err != nil {
 				t.Fatal(err)
 			}
 			for _, p := range r.Problems {
 				t.Error(p)
 			}
-			if r.Bought == 0 || r.Given == 0 || r.PeakPods == 0 {
+			if r.Bought == 0 || r.Given == 0 || r.PeakPods == 0 || r.Taken == 0 {
 				t.Errorf("nothing happened: %+v", r)
 			}
 			if r.LongestWait > 600 {
@@ -55,7 +55,7 @@ func TestDays(t *testing.T) {
 
 // A day of the same seed is the same day.
 func TestDaysRepeat(t *testing.T) {
-	cfg := day.Config{Seed: 42, Catalog: region(t), Hours: 4, Apps: 20, Breaks: 3}
+	cfg := day.Config{Seed: 42, Catalog: region(t), Hours: 4, Apps: 20, Breaks: 3, Takes: 5, SoldOut: 3}
 	a, err := day.Run(cfg)
 	if err != nil {
 		t.Fatal(err)

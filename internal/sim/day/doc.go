@@ -1,4 +1,4 @@
-// Package day lives through a cluster's day in seconds: pods come and go, machines are bought, join, break and are given back, and after every step it is asked whether all still holds.
+// Package day lives through a cluster's day in seconds: pods come and go, machines are bought, join, break, are sold out, taken back and given back, and after every step it is asked whether all still holds.
 //
 // There is no API server and no clock. The deciding halves are the real ones,
 // engine/provision and engine/disrupt over Worlds; the market is the simulated

@@ -90,7 +90,11 @@ func (d *day) buy(a plan.Ask) {
 	m := out.Machines[0]
 	c.Launched, c.ProviderID, c.Capacity, c.Allocatable = true, m.ProviderID, m.Capacity, m.Allocatable
 	c.Labels = maps.Clone(m.Labels)
-	c.Labels[label.NodePool] = a.Pool.Name
+	if a.Pool.Kind == world.Provisioner {
+		c.Labels[label.Provisioner] = a.Pool.Name
+	} else {
+		c.Labels[label.NodePool] = a.Pool.Name
+	}
 	d.setClaim(c)
 	d.report.Bought++
 }
@@ -144,6 +148,9 @@ func (d *day) ended(i market.Instance) {
 	if !ok {
 		return
 	}
+	if d.taken[i.ID] && !c.Deleting {
+		d.problem("machine %s was taken back as announced, and nobody had its pods leave", i.ID)
+	}
 	d.report.Spent += d.price(i) * (d.now - c.Created) / 3600
 	if c.Node != "" {
 		d.evict(c.Node, !c.Deleting)
@@ -152,6 +159,7 @@ func (d *day) ended(i market.Instance) {
 	}
 	d.dropClaim(c.Name)
 	d.arrived()
+	d.again() // a budget may have room again
 }
 
 func (d *day) price(i market.Instance) int64 {
@@ -180,6 +188,7 @@ func (d *day) give() {
 	w := d.builder.Snapshot(d.now)
 	p := disrupt.Decide(w, disrupt.Options{})
 	d.report.Decisions++
+	d.budgets(w, p)
 	for _, b := range p.Back {
 		place := w.Place(b.Node)
 		switch {
@@ -194,6 +203,30 @@ func (d *day) give() {
 	if p.Again > 0 {
 		d.giving = p.Again
 		d.at(p.Again, d.give)
+	}
+}
+
+// budgets asks whether more machines of a pool go by choice than its budget lets.
+func (d *day) budgets(w *world.World, p plan.Plan) {
+	all, going, chosen := map[world.PoolID]int{}, map[world.PoolID]int{}, map[world.PoolID]int{}
+	for _, at := range w.Places() {
+		if at.Claim == nil || !at.Claim.Initialized {
+			continue
+		}
+		all[at.Pool()]++
+		if at.Deleting() {
+			going[at.Pool()]++
+		}
+	}
+	for _, b := range p.Back {
+		if b.Reason == disrupt.Empty {
+			chosen[b.Pool]++
+		}
+	}
+	for id, n := range chosen {
+		if may := (all[id]*share + 99) / 100; going[id]+n > may {
+			d.problem("pool %s: %d of %d machines go and %d more are given back, its budget lets %d", id.Name, going[id], all[id], n, may)
+		}
 	}
 }
 
