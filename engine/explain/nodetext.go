@@ -1,9 +1,11 @@
 package explain
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
+	"text/tabwriter"
 
 	"github.com/tenon-sh/tenon/engine/plan"
 	"github.com/tenon-sh/tenon/engine/reason"
@@ -205,4 +207,30 @@ func (g GivesBack) text() string {
 		return "nothing"
 	}
 	return strings.Join(parts, ", ")
+}
+
+// RowsText writes all nodes for a person, and what they come to.
+func RowsText(rows []Row) string {
+	var b strings.Builder
+	table := tabwriter.NewWriter(&b, 0, 0, 2, ' ', 0)
+	total, free := 0.0, 0
+	fmt.Fprintln(table, "NODE\tTYPE\tPRICE\tPODS\tCPU\tMEMORY\tKEPT BY")
+	for _, r := range rows {
+		total += r.Price
+		kept := strings.Join(r.Holds, ", ")
+		switch {
+		case r.Back != "":
+			kept = "nothing: " + r.Back
+		case r.Elsewhere:
+			free++
+			kept += "; its pods would fit elsewhere"
+		}
+		fmt.Fprintf(table, "%s\t%s\t%s\t%d\t%d %%\t%d %%\t%s\n", cmp.Or(r.Node, r.Claim), r.InstanceType, price(r.Price, r.Synthetic), r.Pods, r.CPU, r.Memory, kept)
+	}
+	_ = table.Flush() // into memory
+	fmt.Fprintf(&b, "%s, %s", count(len(rows), "node"), dollars(total))
+	if free > 0 {
+		fmt.Fprintf(&b, "; the pods of %d, each by itself, would fit on the others", free)
+	}
+	return b.String() + "\n"
 }

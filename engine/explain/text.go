@@ -42,11 +42,14 @@ func usesOf(p *world.Place) []use {
 }
 
 func (u use) String() string {
-	share := ""
-	if u.room > 0 {
-		share = fmt.Sprintf(" (%d %%)", int(100*float64(u.used)/float64(u.room)))
+	return fmt.Sprintf("%s %s of %s (%d %%)", u.name, short(u.name, u.used), short(u.name, u.room), u.percent())
+}
+
+func (u use) percent() int {
+	if u.room <= 0 {
+		return 0
 	}
-	return fmt.Sprintf("%s %s of %s%s", u.name, short(u.name, u.used), short(u.name, u.room), share)
+	return int(100 * float64(u.used) / float64(u.room))
 }
 
 // short writes an amount with few digits.

@@ -33,13 +33,15 @@ type options struct {
 func Command() *cobra.Command {
 	o := options{}
 	cmd := &cobra.Command{
-		Use:   "explain pod|pods|node|nodeclaim|nodepool [NAME]",
+		Use:   "explain pod|pods|node|nodes|nodeclaim|nodepool [NAME]",
 		Short: "Say why a pod waits, why a node is there, what a pool may buy",
 		Long: `Explain answers a question about one pod, node, claim or pool, with the same
 decisions that the controller makes. It changes nothing.
 
   pod NAME        where it runs or will, or what every node and pool has against it
   pods            one line for each pod that waits
+  nodes           one line for each node: what it costs, how full it is, what keeps it,
+                  whether its pods would fit on the others
   node NAME       what it was bought for, what runs there, what keeps it from being
                   given back, and what would happen if it went
   nodeclaim NAME  the same, by the name of the claim
@@ -61,7 +63,7 @@ world that the controller kept.`,
 		if len(args) > 0 {
 			return nil, cobra.ShellCompDirectiveNoFileComp
 		}
-		return []string{"pod", "pods", "node", "nodeclaim", "nodepool"}, cobra.ShellCompDirectiveNoFileComp
+		return []string{"pod", "pods", "node", "nodes", "nodeclaim", "nodepool"}, cobra.ShellCompDirectiveNoFileComp
 	}
 	return cmd
 }
@@ -69,7 +71,7 @@ world that the controller kept.`,
 // kinds are what can be asked about, by what people call it.
 func kinds() map[string]string {
 	return map[string]string{
-		"pod": "pod", "po": "pod", "pods": "pods", "node": "node", "no": "node",
+		"pod": "pod", "po": "pod", "pods": "pods", "node": "node", "no": "node", "nodes": "nodes",
 		"nodeclaim": "node", "claim": "node", "nodeclaims": "node", "nodepool": "pool", "pool": "pool", "nodepools": "pool", "provisioner": "pool",
 	}
 }
@@ -91,14 +93,14 @@ func ask(args []string) (question, error) {
 	}
 	switch {
 	case len(args) == 0:
-		return q, fmt.Errorf("name what to explain: pod NAME, pods, node NAME, nodeclaim NAME or nodepool NAME")
+		return q, fmt.Errorf("name what to explain: pod NAME, pods, node NAME, nodes, nodeclaim NAME or nodepool NAME")
 	case len(args) > 2:
 		return q, fmt.Errorf("explain takes a kind and a name and got %q as well", args[2])
 	case q.kind == "":
-		return q, fmt.Errorf("there is nothing to say about a %q: ask about a pod, pods, node, nodeclaim or nodepool", args[0])
-	case q.kind == "pods" && q.name != "":
-		q.kind = "pod"
-	case q.kind != "pods" && q.name == "":
+		return q, fmt.Errorf("there is nothing to say about a %q: ask about a pod, pods, node, nodes, nodeclaim or nodepool", args[0])
+	case q.name != "":
+		q.kind = strings.TrimSuffix(q.kind, "s")
+	case q.kind != "pods" && q.kind != "nodes":
 		return q, fmt.Errorf("which %s? Give its name", args[0])
 	}
 	return q, nil
@@ -145,6 +147,7 @@ type answer struct {
 	At     int64         `json:"at"`
 	Pod    *explain.Pod  `json:"pod,omitempty"`
 	Pods   []explain.Pod `json:"pods,omitempty"`
+	Nodes  []explain.Row `json:"nodes,omitempty"`
 	Node   *explain.Node `json:"node,omitempty"`
 	Pool   *explain.Pool `json:"nodePool,omitempty"`
 
@@ -163,6 +166,8 @@ func (o *options) answer(w *world.World, q question) (answer, error) {
 			}
 		}
 		return a, nil
+	case "nodes":
+		return answer{Nodes: e.Nodes()}, nil
 	case "pod":
 		key := world.Key{Namespace: cmp.Or(o.namespace, "default"), Name: q.name}
 		p, ok := e.Pod(key)
@@ -226,6 +231,8 @@ func (a answer) print(out io.Writer, wide bool) error {
 		}
 	case a.Pod != nil:
 		text = a.Pod.Text()
+	case a.Nodes != nil:
+		text = explain.RowsText(a.Nodes)
 	case a.Node != nil:
 		text = a.Node.Text(wide)
 	case a.Pool != nil:
