@@ -1,0 +1,214 @@
+package pack
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/tenon-sh/tenon/engine/amount"
+	"github.com/tenon-sh/tenon/engine/fit"
+	"github.com/tenon-sh/tenon/engine/world"
+)
+
+// Host ports and attachments of volumes are counted like resources where that is
+// the same: a machine has one of each port, and so many attachments of a driver.
+// It is not the same for ports on single addresses and for volumes that several
+// pods share; pods with such are looked at one by one.
+
+// tally is what is counted: attachments of a driver, or a port.
+type tally struct {
+	driver   string
+	protocol string
+	port     int32
+}
+
+// tallies are all that is counted in one packing.
+type tallies struct {
+	list    []tally
+	from    int             // the position of the first among the dimensions
+	drivers map[string]bool // whose volumes are counted, or need not be
+	ports   map[tally]bool  // that are counted
+}
+
+// plenty is room without a limit.
+const plenty = int64(1<<31) * amount.Unit
+
+// mostPorts is how many ports are counted; each costs something on every machine.
+const mostPorts = 16
+
+func (t tally) String() string {
+	if t.driver != "" {
+		return "volumes of " + t.driver
+	}
+	return fmt.Sprintf("host port %d/%s", t.port, t.protocol)
+}
+
+func portTally(p world.Port) tally { return tally{protocol: cmp.Or(p.Protocol, "TCP"), port: p.Port} }
+
+// everywhere reports whether a port is asked for on all addresses of the machine.
+func everywhere(p world.Port) bool { return p.IP == "" || p.IP == "0.0.0.0" }
+
+// tallied finds out what can be counted for the pods.
+func tallied(w *world.World, pods []*world.Pod) tallies {
+	t := tallies{drivers: map[string]bool{}, ports: map[tally]bool{}}
+	t.countVolumes(w, pods)
+	t.countPorts(pods)
+	slices.SortFunc(t.list, func(a, b tally) int { return strings.Compare(a.String(), b.String()) })
+	return t
+}
+
+func (t *tallies) countVolumes(w *world.World, pods []*world.Pod) {
+	users := map[fit.Attached]int{}
+	for _, p := range pods {
+		for _, v := range p.Volumes {
+			if v.Driver != "" {
+				users[fit.Attached{Driver: v.Driver, ID: v.ID}]++
+				t.drivers[v.Driver] = true
+			}
+		}
+	}
+	if len(users) == 0 {
+		return
+	}
+	for _, m := range w.Places() {
+		for _, p := range m.Pods {
+			for _, v := range p.Volumes {
+				a := fit.Attached{Driver: v.Driver, ID: v.ID}
+				if n, mounted := users[a]; mounted && !(m.Deleting() && moves(p)) {
+					users[a] = n + 1
+				}
+			}
+		}
+	}
+	for v, n := range users {
+		if n > 1 {
+			t.drivers[v.Driver] = false // shared, which counts once on each machine
+		}
+	}
+	for driver, simple := range t.drivers {
+		if simple && limited(w, driver) {
+			t.list = append(t.list, tally{driver: driver})
+		}
+	}
+}
+
+// limited reports whether some machine attaches only so many volumes of the driver.
+func limited(w *world.World, driver string) bool {
+	has := func(ls []world.DriverLimit) bool {
+		return slices.ContainsFunc(ls, func(l world.DriverLimit) bool { return l.Driver == driver })
+	}
+	for _, c := range w.Catalogs() {
+		for i := range c.Shapes {
+			if has(c.Shapes[i].VolumeLimits) {
+				return true
+			}
+		}
+	}
+	return slices.ContainsFunc(w.Places(), func(m *world.Place) bool { return m.Node != nil && has(m.Node.VolumeLimits) })
+}
+
+func (t *tallies) countPorts(pods []*world.Pod) {
+	users := map[tally]int{}
+	single := map[tally]bool{} // asked for on one address, or twice by one pod
+	for _, p := range pods {
+		for i, x := range p.Ports {
+			c := portTally(x)
+			users[c]++
+			if !everywhere(x) || slices.ContainsFunc(p.Ports[:i], func(y world.Port) bool { return portTally(y) == c }) {
+				single[c] = true
+			}
+		}
+	}
+	var all []tally
+	for c := range users {
+		if !single[c] {
+			all = append(all, c)
+		}
+	}
+	slices.SortFunc(all, func(a, b tally) int {
+		return cmp.Or(cmp.Compare(users[b], users[a]), strings.Compare(a.String(), b.String()))
+	})
+	for _, c := range all[:min(len(all), mostPorts)] {
+		t.ports[c] = true
+		t.list = append(t.list, c)
+	}
+}
+
+// names are what the tallies are called among the dimensions.
+func (t *tallies) names() []string {
+	out := make([]string, len(t.list))
+	for i, c := range t.list {
+		out[i] = c.String()
+	}
+	return out
+}
+
+// cover reports whether all ports and volumes of the pod are counted.
+func (t *tallies) cover(p *world.Pod) bool {
+	for _, v := range p.Volumes {
+		if v.Driver != "" && !t.drivers[v.Driver] {
+			return false
+		}
+	}
+	return !slices.ContainsFunc(p.Ports, func(x world.Port) bool { return !t.ports[portTally(x)] })
+}
+
+// need fills in what the pod needs of what is counted.
+func (t *tallies) need(p *world.Pod, need []int64) {
+	for i, c := range t.list {
+		n := int64(0)
+		for _, v := range p.Volumes {
+			if c.driver != "" && v.Driver == c.driver {
+				n++
+			}
+		}
+		for _, x := range p.Ports {
+			if portTally(x) == c {
+				n++
+			}
+		}
+		need[t.from+i] = n * amount.Unit
+	}
+}
+
+// room fills in what a machine has of what is counted.
+func (t *tallies) room(at *fit.Place, room []int64) {
+	for i, c := range t.list {
+		room[t.from+i] = c.room(at)
+	}
+}
+
+func (t tally) room(at *fit.Place) int64 {
+	if t.driver == "" {
+		if slices.ContainsFunc(at.Ports, func(p world.Port) bool { return portTally(p) == t }) {
+			return 0
+		}
+		return amount.Unit
+	}
+	for _, l := range at.Limits {
+		if l.Driver != t.driver {
+			continue
+		}
+		left := l.Count
+		for _, a := range at.Attached {
+			if a.Driver == t.driver {
+				left--
+			}
+		}
+		return int64(max(left, 0)) * amount.Unit
+	}
+	return plenty
+}
+
+// equip gives the machines on sale their room of what is counted.
+func (k *Packer) equip() {
+	if len(k.tallies.list) == 0 {
+		return
+	}
+	for _, p := range k.market.pools {
+		for _, t := range p.types {
+			k.tallies.room(&fit.Place{Ports: t.ports, Limits: t.shape.VolumeLimits}, t.room)
+		}
+	}
+}
