@@ -20,11 +20,12 @@ func goings() []check {
 		{name: "C13Full", long: true, run: func(s *story) { emptyGoes(s, 30*time.Second) }},
 		{name: "ConsolidateNever", run: neverConsolidated},
 		{name: "Budget", run: budgetOfNothing},
-		{name: "BudgetSchedule", run: budgetOfAnotherHour},
-		{name: "BudgetReasons", run: budgetForAnotherReason},
+		{name: "BudgetSchedule", long: true, run: budgetOfAnotherHour},
+		{name: "BudgetReasons", long: true, run: budgetForAnotherReason},
 		{name: "BudgetShare", run: budgetOfOneAtATime},
 		{name: "NodeDoNotDisrupt", run: nodeMustStay},
 		{name: "Expire", run: expires},
+		{name: "ExpireReplaced", long: true, run: expiresInUse},
 		{name: "SpotInterruption", run: interrupted},
 		{name: "Rebalance", run: rebalanced},
 		{name: "ScheduledChange", run: scheduled},
@@ -175,9 +176,27 @@ func nodeMustStay(s *story) {
 	s.gone(&c)
 }
 
-// A node goes when its time is over, whatever budgets say, and its pods get another.
+// A node goes when its time is over, of whoever it is.
 func expires(s *story) {
-	const age = 25 * time.Second
+	const age = 10 * time.Second
+	c := s.byHand("default", func(c *v1.NodeClaim) { c.Spec.ExpireAfter = v1.After(age) })
+	s.await(func() error {
+		err := s.get(c)
+		if err == nil && c.DeletionTimestamp == nil {
+			err = fmt.Errorf("it is not deleted")
+		}
+		return client.IgnoreNotFound(err)
+	})
+	if at := c.DeletionTimestamp; at != nil && at.Sub(c.CreationTimestamp.Time) < age {
+		s.Errorf("it went at an age of %s, want %s at least", at.Sub(c.CreationTimestamp.Time), age)
+	}
+	s.gone(c)
+	s.ended(c)
+}
+
+// Budgets do not keep it, and its pods get another.
+func expiresInUse(s *story) {
+	const age = 40 * time.Second
 	s.pool(func(p *v1.NodePool) {
 		p.Spec.Template.Spec.ExpireAfter = v1.After(age)
 		p.Spec.Disruption.Budgets = []v1.Budget{{Nodes: "0"}}

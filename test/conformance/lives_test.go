@@ -162,7 +162,7 @@ func notReady(s *story) {
 }
 
 // byHand is a claim of no pool.
-func (s *story) byHand(class string) *v1.NodeClaim {
+func (s *story) byHand(class string, change ...func(*v1.NodeClaim)) *v1.NodeClaim {
 	s.Helper()
 	c := &v1.NodeClaim{
 		ObjectMeta: metav1.ObjectMeta{Name: s.name, Labels: map[string]string{"team": s.name}, Annotations: map[string]string{"example.com/note": "kept"}},
@@ -174,6 +174,9 @@ func (s *story) byHand(class string) *v1.NodeClaim {
 				{Key: v1.LabelCapacityType, Operator: corev1.NodeSelectorOpIn, Values: []string{"on-demand"}},
 			},
 		},
+	}
+	for _, f := range change {
+		f(c)
 	}
 	s.create(c)
 	return c
