@@ -126,7 +126,11 @@ func (k *Packer) sizeWhys(p *pool, x *waiting, labelled bool) []*reason.Why {
 				most, largest = max(t.room[d], 0), t.shape.Name
 			}
 		}
-		if need := x.class.need[d]; need > most {
+		switch need := x.class.need[d]; {
+		case need <= most:
+		case d >= k.tallies.from:
+			out = append(out, k.tallies.why(d, need, most))
+		default:
 			out = append(out, &reason.Why{
 				Code: reason.Resource, Subject: largest, Detail: fit.ShortText(name, need, most) + ", the most of any that would do otherwise",
 				Hint: sizeHint(name, most),

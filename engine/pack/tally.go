@@ -8,6 +8,7 @@ import (
 
 	"github.com/tenon-sh/tenon/engine/amount"
 	"github.com/tenon-sh/tenon/engine/fit"
+	"github.com/tenon-sh/tenon/engine/reason"
 	"github.com/tenon-sh/tenon/engine/world"
 )
 
@@ -210,5 +211,20 @@ func (k *Packer) equip() {
 		for _, t := range p.types {
 			k.tallies.room(&fit.Place{Ports: t.ports, Limits: t.shape.VolumeLimits}, t.room)
 		}
+	}
+}
+
+// why says that no machine on sale has as much of what is counted as a pod needs.
+func (t *tallies) why(d int, need, most int64) *reason.Why {
+	c := t.list[d-t.from]
+	if c.driver != "" {
+		return &reason.Why{
+			Code: reason.VolumeLimit, Detail: fmt.Sprintf("%s: wants %d, no machine attaches more than %d", c, need/amount.Unit, most/amount.Unit),
+			Hint: "give the pod fewer volumes, or let the pool buy types that attach more",
+		}
+	}
+	return &reason.Why{
+		Code: reason.Port, Detail: c.String() + " is taken by a DaemonSet on every machine that would do otherwise",
+		Hint: "give the pod or the DaemonSet another host port",
 	}
 }
