@@ -305,7 +305,7 @@ func (l *launching) clash(ctx context.Context) error {
 func (l *launching) request(ctx context.Context) (*fleet.Request, error) {
 	offers, kind := l.offers()
 	if len(offers) == 0 {
-		return nil, cloud.Errorf(cloud.Capacity, "InsufficientCapacity", "all requested instance types were unavailable during launch")
+		return nil, l.nothing()
 	}
 	candidates, err := l.candidates(ctx, offers, kind)
 	if err != nil {
@@ -323,6 +323,19 @@ func (l *launching) request(ctx context.Context) (*fleet.Request, error) {
 		r.Context = ""
 	}
 	return r, nil
+}
+
+// nothing says why there is no offer that the order may become.
+func (l *launching) nothing() error {
+	sold := slices.ContainsFunc(l.order.Menu, func(name string) bool { _, ok := l.shape(name); return ok })
+	if sold || len(l.order.Menu) == 0 {
+		return cloud.Errorf(cloud.Capacity, "InsufficientCapacity", "all requested instance types were unavailable during launch")
+	}
+	menu := strings.Join(l.order.Menu[:min(len(l.order.Menu), few)], ", ")
+	if slices.ContainsFunc(l.order.Menu, l.stock.Sells) {
+		return cloud.Errorf(cloud.Capacity, "InsufficientCapacity", "class %s does not launch %s: no image of class %s boots them, or its settings leave them out", l.class.Ref.Name, menu, l.class.Ref.Name)
+	}
+	return cloud.Errorf(cloud.Capacity, "InsufficientCapacity", "%s sells none of %s", l.clients.Region, menu)
 }
 
 // few is how many types it takes for spot to be a good idea.

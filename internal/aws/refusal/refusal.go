@@ -32,7 +32,7 @@ var throttled = []string{"RequestLimitExceeded", "Throttling", "ThrottlingExcept
 
 var unauthorised = []string{
 	"UnauthorizedOperation", "AccessDenied", "AccessDeniedException", "AuthFailure", "InvalidClientTokenId",
-	"UnrecognizedClientException", "ExpiredToken", "ExpiredTokenException", "SignatureDoesNotMatch", "OptInRequired",
+	"UnrecognizedClientException", "ExpiredToken", "ExpiredTokenException", "RequestExpired", "SignatureDoesNotMatch", "OptInRequired",
 	"AuthFailure.ServiceLinkedRoleCreationNotPermitted",
 }
 

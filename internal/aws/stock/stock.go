@@ -95,6 +95,17 @@ func (s *Stock) Shelf(ctx context.Context) (Shelf, error) {
 	return next, err
 }
 
+// Sells reports whether the region has a type, as far as that is known.
+func (s *Stock) Sells(typ string) bool {
+	done, err := s.line.Take(context.Background(), "")
+	if err != nil {
+		return false
+	}
+	defer done()
+	_, found := slices.BinarySearchFunc(s.last.Types, typ, func(t catalog.Type, name string) int { return strings.Compare(t.Name, name) })
+	return found
+}
+
 // ask finds types and where they are sold. A server that does not have the calls
 // is taken to sell what is bundled for the region.
 func (s *Stock) ask(ctx context.Context) ([]catalog.Type, map[string][]string, error) {
