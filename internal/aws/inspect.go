@@ -95,7 +95,7 @@ func (d *Driver) inspectGroups(ctx context.Context, c nodeclass.Class, out *Insp
 
 func (d *Driver) inspectImages(ctx context.Context, c nodeclass.Class, out *Inspection) error {
 	if c.LaunchTemplate != "" {
-		return nil
+		return d.ownTemplate(ctx, c)
 	}
 	_, version, err := d.home.find(ctx)
 	if err != nil {

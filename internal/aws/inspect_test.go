@@ -7,6 +7,7 @@ import (
 
 	awsv1 "github.com/tenon-sh/tenon/api/aws/v1"
 	"github.com/tenon-sh/tenon/internal/aws/nodeclass"
+	"github.com/tenon-sh/tenon/internal/sim/market"
 )
 
 func TestInspect(t *testing.T) {
@@ -32,6 +33,13 @@ func TestInspect(t *testing.T) {
 			change: func(c *nodeclass.Class) { c.PlacementGroup = &nodeclass.Selector{Name: "close"} },
 			broken: map[string]string{awsv1.ConditionPlacementGroupReady: "PlacementGroupNotFound"},
 		},
+		"NoTemplate": {
+			why: "A launch template of the user's own that is not there would have every launch refused.",
+			change: func(c *nodeclass.Class) {
+				c.LaunchTemplate, c.Groups, c.Images, c.Role, c.Profile = "none", nothing, nil, "", ""
+			},
+			broken: map[string]string{awsv1.ConditionAMIsReady: "LaunchTemplateNotFound"},
+		},
 		"OwnTemplate": {
 			why: "A launch template of the user's own says all but where.",
 			change: func(c *nodeclass.Class) {
@@ -42,6 +50,9 @@ func TestInspect(t *testing.T) {
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
 			a := open(t, nil, tc.change)
+			if _, err := a.Market.CreateTemplate(market.NewTemplate{Name: "mine"}); err != nil {
+				t.Fatal(err)
+			}
 			got, err := a.Inspect(context.Background(), templateOf().Class)
 			if err != nil {
 				t.Fatal(tc.why, err)

@@ -73,7 +73,7 @@ func (d *Driver) resolveClass(ctx context.Context, class nodeclass.Class, poolKu
 		return r, noSubnets(class)
 	}
 	if class.LaunchTemplate != "" {
-		return r, nil
+		return r, d.ownTemplate(ctx, class)
 	}
 	if r.placement, err = d.placementOf(ctx, class); err != nil {
 		return r, err
