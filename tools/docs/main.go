@@ -144,6 +144,12 @@ func metrics(written func(string) bool) string {
 		}
 		fmt.Fprintf(&b, "| `%s`%s | %s | %s | %s | %d | %s |\n", m.Name, mark, m.Kind, strings.Join(m.Labels, ", "), m.Stage, most, cell(m.Help))
 	}
+	b.WriteString("\n## Why some are not written\n\n" +
+		"* What speaks of consolidation (`consolidation_moves`, `consolidation_score`, `consolidation_timeouts`): nodes that are in use are not moved together yet.\n" +
+		"* `total_pod_limits` and `total_daemon_limits`: nothing is decided by limits, so the picture of the cluster does not keep them.\n" +
+		"* `scheduler_unfinished_work_seconds`: a decision is one step of at most about a second, and is measured when it is made.\n" +
+		"* `cost_tracker_errors`: a node whose price is not known counts as free in `nodepools_cost_total`.\n" +
+		"* `userdata_bytes` and `batch_time_seconds`: not measured.\n")
 	return b.String()
 }
 

@@ -128,7 +128,7 @@ func written(s *source) func(name string) bool {
 	for _, c := range s.constants["internal/metric"] {
 		switch {
 		case !s.used["metric."+c.Name]:
-		case strings.Contains(c.Name, "Condition") || strings.HasPrefix(c.Name, "Termination"):
+		case !strings.HasPrefix(c.Value, "karpenter_") && !strings.HasPrefix(c.Value, "tenon_"): // the end of a name
 			endings = append(endings, "_"+c.Value)
 		default:
 			names[c.Value] = true
