@@ -130,8 +130,10 @@ const provisioner = `{apiVersion: karpenter.sh/v1alpha5, kind: Provisioner, meta
 func TestARelease(t *testing.T) {
 	r := read(t, "--controller", "none", "--host", "m5.large")
 	oci := []string{"oci://" + r.contact.Charts + "/karpenter/karpenter", "--plain-http"}
-	install := append([]string{"upgrade", "--install", "karpenter", "--namespace", "karpenter", "--create-namespace", "--wait", "--timeout", "2m",
-		"--version", "v0.22.1", "--set", freeWebhook(t), "--set", "settings.aws.clusterName=playground,settings.aws.defaultInstanceProfile=KarpenterNodeInstanceProfile-playground,settings.aws.interruptionQueueName=playground"}, oci...)
+	install := append([]string{
+		"upgrade", "--install", "karpenter", "--namespace", "karpenter", "--create-namespace", "--wait", "--timeout", "2m",
+		"--version", "v0.22.1", "--set", freeWebhook(t), "--set", "settings.aws.clusterName=playground,settings.aws.defaultInstanceProfile=KarpenterNodeInstanceProfile-playground,settings.aws.interruptionQueueName=playground",
+	}, oci...)
 	r.run("helm", install...)
 	r.controllers(2, 0)
 
