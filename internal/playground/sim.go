@@ -15,11 +15,12 @@ import (
 func simCommand(dir *string) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "sim",
-		Short: "Do things to the simulated machines of a playground",
+		Short: "Do things to the simulated machines and the simulated AWS account of a playground",
 		Args:  cobra.NoArgs,
 		RunE:  func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
 	cmd.AddCommand(
+		accountCommand(dir),
 		addCommand(dir),
 		listCommand(dir),
 		faultCommand(dir, "kill", "Pull the plug of machines: their nodes fall silent", "killed"),

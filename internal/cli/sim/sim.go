@@ -9,5 +9,5 @@ import (
 
 // Command is `tenon sim`.
 func Command() *cobra.Command {
-	return verb.Playground("sim", "Do things to the simulated machines of a playground")
+	return verb.Playground("sim", "Do things to the simulated machines and the simulated AWS account of a playground")
 }
