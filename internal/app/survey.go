@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"runtime"
 
+	"golang.org/x/time/rate"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
 	kube "k8s.io/apimachinery/pkg/runtime"
@@ -45,11 +46,19 @@ func (p *parts) observe() {
 	})
 }
 
-// observeConditions has changes of conditions counted.
+// tells is how many changes of conditions are told a second, and at once: more
+// would keep verdicts on pods from being heard.
+const (
+	tells       = 50
+	tellsAtOnce = 500
+)
+
+// observeConditions has changes of conditions counted, and told by events.
 func (p *parts) observeConditions(ctx context.Context) error {
 	if p.Settings.Unobserved {
 		return nil
 	}
+	pace := rate.NewLimiter(tells, tellsAtOnce)
 	for _, o := range p.conditioned() {
 		informer, err := p.m.GetCache().GetInformer(ctx, o)
 		if err != nil {
@@ -58,8 +67,15 @@ func (p *parts) observeConditions(ctx context.Context) error {
 		_, err = informer.AddEventHandler(toolscache.ResourceEventHandlerFuncs{
 			UpdateFunc: func(before, after any) {
 				was, _ := survey.ObjectOf(before)
-				if is, ok := survey.ObjectOf(after); ok && p.leads() {
-					survey.Moved(p.metrics, was, is)
+				is, ok := survey.ObjectOf(after)
+				if !ok || !p.leads() {
+					return
+				}
+				survey.Moved(p.metrics, was, is)
+				for _, t := range survey.Tell(was, is) {
+					if about, ok := after.(client.Object); ok && pace.Allow() {
+						p.events.Normal(about, t.Reason, "%s", t.Message)
+					}
 				}
 			},
 			DeleteFunc: func(last any) {

@@ -15,7 +15,6 @@ func eventsToTell() map[string]event {
 		"FailedConsistencyCheck":                 {"Warning", claim, "The node is not what was ordered (less of a resource, a taint missing). Look at its image and user data."},
 		"DisruptionTerminating":                  {"Normal", claim, "The node is given back; the message ends with the reason."},
 		"DisruptionBlocked":                      {"Normal", "NodePool, Node, NodeClaim", "Nodes could be given back and stay: the pool's budgets let none go now, or an annotation on the empty node or a daemon's pod forbids it."},
-		"Launched":                               {"Normal", claim, "The condition of that name has changed; so for `Registered`, `Initialized` and `Ready`, and for every condition of a NodePool and an EC2NodeClass."},
 		"Evicted":                                {"Normal", pod, "The pod was asked to leave because its node goes."},
 		"Disrupted":                              {"Normal", pod, "The pod was deleted because its node's time is over: `terminationGracePeriod` was set. Disruption budgets were passed over."},
 		"FailedDraining":                         {"Warning", node, "Pods do not leave: a PodDisruptionBudget or `karpenter.sh/do-not-disrupt` holds them. The message counts or names them."},

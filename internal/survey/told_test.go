@@ -1,0 +1,42 @@
+package survey_test
+
+import (
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/tenon-sh/tenon/internal/survey"
+)
+
+func TestTell(t *testing.T) {
+	said := func(kind string, conditions ...metav1.Condition) survey.Object {
+		return survey.Object{CamelKind: kind, UID: "1", Conditions: conditions}
+	}
+	is := func(kind string, status metav1.ConditionStatus) metav1.Condition {
+		return metav1.Condition{Type: kind, Status: status, Reason: "Because"}
+	}
+	tests := map[string]struct {
+		why     string
+		was, is survey.Object
+		want    []survey.Told
+	}{
+		"Launched": {
+			"A claim has come a step further.", said("NodeClaim"),
+			said("NodeClaim", is("Launched", "True"), is("Registered", "Unknown")),
+			[]survey.Told{{"Launched", "Condition Launched: Unknown -> True, reason Because"}},
+		},
+		"Same":   {"Another reason is no news.", said("NodePool", is("Ready", "True")), said("NodePool", is("Ready", "True")), nil},
+		"Quiet":  {"That a claim may go is said by what goes.", said("NodeClaim"), said("NodeClaim", is("Consolidatable", "True")), nil},
+		"Broken": {"A pool says why it cannot be used.", said("NodePool", is("Ready", "True")), said("NodePool", metav1.Condition{Type: "Ready", Status: "False", Reason: "A", Message: "B"}), []survey.Told{{"Ready", "Condition Ready: True -> False, reason A: B"}}},
+		"Node":   {"Nodes have events of their own.", said("Node"), said("Node", is("Ready", "True")), nil},
+		"Other":  {"It is another object of the same name.", survey.Object{UID: "2"}, said("NodePool", is("Ready", "True")), nil},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			if diff := cmp.Diff(tc.want, survey.Tell(tc.was, tc.is)); diff != "" {
+				t.Errorf("%s -want +got\n%s", tc.why, diff)
+			}
+		})
+	}
+}
