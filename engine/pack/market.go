@@ -205,16 +205,7 @@ func (p *pool) book(t *machine, n int64) {
 // stock finds what the pool's requirements let it buy.
 func (m *market) stock(p *pool, daemons []*world.DaemonSet) {
 	p.known = map[string]bool{label.Zone: true, label.CapacityType: true, label.Region: true}
-	for i := range p.catalog.Shapes {
-		for _, r := range p.catalog.Shapes[i].Labels {
-			p.known[r.Key] = true
-		}
-		for _, o := range p.catalog.Shapes[i].Offers {
-			for k := range o.Labels {
-				p.known[k] = true
-			}
-		}
-	}
+	p.learn()
 	for _, r := range p.Requirements {
 		p.least = p.least || r.Least > 0
 		if _, fixed := p.Labels[r.Key]; !fixed && !p.known[r.Key] {
@@ -243,6 +234,25 @@ func (m *market) least(t *machine) int64 {
 	return slices.MinFunc(m.offers[t.first:t.last], func(a, b offer) int { return cmp.Compare(a.price, b.price) }).price
 }
 
+// learn notes which labels the catalogue defines.
+func (p *pool) learn() {
+	var last label.Set
+	for i := range p.catalog.Shapes {
+		shape := &p.catalog.Shapes[i]
+		for k, r := range shape.Labels {
+			if k >= len(last) || last[k].Key != r.Key { // most shapes have the same labels
+				p.known[r.Key] = true
+			}
+		}
+		last = shape.Labels
+		for _, o := range shape.Offers {
+			for k := range o.Labels {
+				p.known[k] = true
+			}
+		}
+	}
+}
+
 func (m *market) stockShape(p *pool, s *world.Shape, daemons []*world.DaemonSet) {
 	for _, r := range p.Requirements {
 		if r.Key == label.Zone || r.Key == label.CapacityType || !p.known[r.Key] {
@@ -269,7 +279,7 @@ func (m *market) stockShape(p *pool, s *world.Shape, daemons []*world.DaemonSet)
 		return
 	}
 	allocatable := s.Allocatable()
-	t.daemon, t.ports = p.daemons(s, daemons)
+	t.runs(daemons)
 	allocatable = allocatable.Minus(t.daemon)
 	t.room = make([]int64, len(m.dims))
 	for i, d := range m.dims {
@@ -326,21 +336,26 @@ func (m *market) quota(o *world.Offer) int {
 	return len(m.quotas) - 1
 }
 
-// daemons is what the daemon sets take of a machine of the shape, and the ports they hold there.
-func (p *pool) daemons(s *world.Shape, daemons []*world.DaemonSet) (amount.List, []world.Port) {
+// runs finds what the daemon sets take of a machine of the type, and the ports they hold there.
+func (t *machine) runs(daemons []*world.DaemonSet) {
 	if len(daemons) == 0 {
-		return nil, nil
+		return
 	}
-	at := p.place(s)
-	var sum amount.List
-	var ports []world.Port
+	at := t.at()
 	for _, d := range daemons {
 		if fit.Runs(d, at) {
-			sum = sum.Plus(d.Pod.Requests)
-			ports = append(ports, d.Pod.Ports...)
+			t.daemon = t.daemon.Plus(d.Pod.Requests)
+			t.ports = append(t.ports, d.Pod.Ports...)
 		}
 	}
-	return sum, ports
+}
+
+// at is a node of the type as far as shape and pool settle it; it is not to be changed.
+func (t *machine) at() *fit.Place {
+	if t.place == nil {
+		t.place = t.pool.place(t.shape)
+	}
+	return t.place
 }
 
 // place is a node of the shape as far as shape and pool settle it; zone and capacity type are open.

@@ -266,10 +266,7 @@ func (t *machine) label(key string) (label.Requirement, bool) {
 func (m *market) at(offer int) *fit.Place {
 	if m.places[offer] == nil {
 		o := &m.offers[offer]
-		if o.machine.place == nil {
-			o.machine.place = o.machine.pool.place(o.machine.shape)
-		}
-		at := o.machine.place.Copy()
+		at := o.machine.at().Copy()
 		at.Labels = maps.Clone(at.Labels)
 		for k, v := range o.Labels {
 			at.Labels[k] = v

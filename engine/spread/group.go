@@ -30,6 +30,7 @@ type group struct {
 	owners []int32 // of apart: pods that carry the term, by domain
 
 	// Of evenly.
+	sieve   int       // groups of one sieve count the same machines
 	filter  world.Pod // selector, affinity and tolerations that machines have to pass
 	anyNode bool
 	taints  bool
@@ -115,8 +116,9 @@ func (l *Ledger) reaches(t *world.PodTerm, namespace string) bool {
 }
 
 // Members returns the groups that count the pod, in order.
-func (l *Ledger) Members(p *world.Pod) []int32 {
-	var out []int32
+func (l *Ledger) Members(p *world.Pod) []int32 { return l.appendMembers(nil, p) }
+
+func (l *Ledger) appendMembers(out []int32, p *world.Pod) []int32 {
 	for _, c := range l.index {
 		v, has := p.Labels[c.key]
 		if !has {
@@ -157,6 +159,13 @@ func (l *Ledger) join(id string, g *group) int32 {
 	i := int32(len(l.groups))
 	l.byTerms[id] = i
 	l.groups = append(l.groups, g)
+	if g.kind == evenly {
+		sieve := string(appendSieve(nil, g))
+		if _, ok := l.sieves[sieve]; !ok {
+			l.sieves[sieve] = len(l.sieves)
+		}
+		g.sieve = l.sieves[sieve]
+	}
 	for _, t := range g.terms {
 		for _, r := range t.Selector.Set {
 			if r.Op() != label.In {
@@ -185,7 +194,7 @@ func appendTerm(b []byte, t world.PodTerm) []byte {
 	return b
 }
 
-func apartID(t world.PodTerm) string { return string(appendTerm([]byte{byte(apart)}, t)) }
+func appendApartID(b []byte, t world.PodTerm) []byte { return appendTerm(append(b, byte(apart)), t) }
 
 func togetherID(terms []world.PodTerm) string {
 	b := []byte{byte(together)}
@@ -197,12 +206,16 @@ func togetherID(terms []world.PodTerm) string {
 
 func evenlyID(g *group, key string) string {
 	b := appendTerm([]byte{byte(evenly)}, g.terms[0])
-	b = label.AppendText(b, key)
+	return string(appendSieve(label.AppendText(b, key), g))
+}
+
+// appendSieve names which machines count for the group.
+func appendSieve(b []byte, g *group) []byte {
 	b = label.AppendFlags(b, g.anyNode, g.taints)
 	for _, k := range g.needs {
 		b = label.AppendText(b, k)
 	}
-	return string(appendFilter(b, g))
+	return appendFilter(b, g)
 }
 
 func appendFilter(b []byte, g *group) []byte {

@@ -25,6 +25,12 @@ type Ledger struct {
 	index      []column // groups by a label that their members carry, for each key of such labels
 	others     []int32  // groups without such a label
 	nodes      []node
+	sieves     map[string]int
+
+	// Room to work in.
+	passed  []int8
+	members []int32
+	text    []byte
 }
 
 // column is groups by the value that their members have for one label.
@@ -48,6 +54,7 @@ func New(namespaces []*world.Namespace) *Ledger {
 		namespaces: make(map[string]map[string]string, len(namespaces)),
 		keyIndex:   map[string]int{},
 		byTerms:    map[string]int32{},
+		sieves:     map[string]int{},
 	}
 	for _, n := range namespaces {
 		l.namespaces[n.Name] = n.Labels
@@ -99,14 +106,29 @@ func (l *Ledger) Enter(at *fit.Place) int {
 			}
 		}
 	}
+	l.passed = append(l.passed[:0], make([]int8, len(l.sieves))...)
 	for i, g := range l.groups {
-		n.on[i] = g.covers(at)
+		n.on[i] = l.covers(g, at)
 		if n.on[i] && g.kind == evenly && n.domain[g.key] != none {
 			g.open(n.domain[g.key])
 		}
 	}
 	l.nodes = append(l.nodes, n)
 	return len(l.nodes) - 1
+}
+
+// covers reports whether the machine being entered counts for the group, asking each sieve once.
+func (l *Ledger) covers(g *group, at *fit.Place) bool {
+	if g.kind != evenly {
+		return true
+	}
+	if l.passed[g.sieve] == 0 {
+		l.passed[g.sieve] = -1
+		if g.covers(at) {
+			l.passed[g.sieve] = 1
+		}
+	}
+	return l.passed[g.sieve] > 0
 }
 
 // Leave takes a machine out that holds no pods any more. Its number stays taken.
@@ -137,7 +159,8 @@ func (l *Ledger) Run(p *world.Pod, n int) {
 	if len(l.groups) == 0 {
 		return
 	}
-	for _, g := range l.Members(p) {
+	l.members = l.appendMembers(l.members[:0], p)
+	for _, g := range l.members {
 		if l.groups[g].kind == evenly && p.Terminating {
 			continue
 		}
@@ -150,7 +173,8 @@ func (l *Ledger) Run(p *world.Pod, n int) {
 		if !t.Anti || t.Weight != 0 {
 			continue
 		}
-		if g, ok := l.byTerms[apartID(t)]; ok {
+		l.text = appendApartID(l.text[:0], t)
+		if g, ok := l.byTerms[string(l.text)]; ok {
 			l.add(l.groups[g], int(g), n, 1, true)
 		}
 	}

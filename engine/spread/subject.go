@@ -89,7 +89,11 @@ func (l *Ledger) enlistSpread(p *world.Pod, i int) int32 {
 }
 
 func (l *Ledger) enlistApart(t world.PodTerm) int32 {
-	return l.join(apartID(t), &group{kind: apart, key: l.key(t.Key), terms: []world.PodTerm{t}})
+	l.text = appendApartID(l.text[:0], t)
+	if g, known := l.byTerms[string(l.text)]; known {
+		return g
+	}
+	return l.join(string(l.text), &group{kind: apart, key: l.key(t.Key), terms: []world.PodTerm{t}})
 }
 
 func (l *Ledger) enlistTogether(terms []world.PodTerm) int32 {
