@@ -26,6 +26,7 @@ type Packer struct {
 	old     []*bin // machines there or on their way
 	new     []*bin // planned
 	steps   int
+	lured   int             // pods that were moved for the sake of others
 	taken   map[string]bool // names
 	limited bool            // some pool has limits
 	proof   *proof
@@ -392,7 +393,7 @@ func (k *Packer) exact() {
 		}
 		var hopeless *class // nothing has changed since one of its pods found no place
 		for _, x := range k.left {
-			if x.class == hopeless || !k.put(x, remaining[x.class]) {
+			if x.class == hopeless || !k.put(x, remaining[x.class]) && !k.lure(x, remaining[x.class]) {
 				again = append(again, x)
 				hopeless = x.class
 			}

@@ -2,6 +2,7 @@ package spread
 
 import (
 	"encoding/binary"
+	"slices"
 
 	"github.com/tenon-sh/tenon/engine/label"
 	"github.com/tenon-sh/tenon/engine/world"
@@ -83,4 +84,9 @@ func (l *Ledger) Clings(s *Subject) (clings, others bool) {
 		clings = clings || l.keys[k] == label.Hostname
 	}
 	return clings, clings && g.kinds > g.carriers
+}
+
+// Draws reports whether a pod of y is company that s wants by its required affinity.
+func (l *Ledger) Draws(s, y *Subject) bool {
+	return s.together != none && slices.Contains(y.members, s.together)
 }
