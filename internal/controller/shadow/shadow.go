@@ -103,24 +103,25 @@ func (c *Controller) Start(ctx context.Context) error {
 				timer.Reset(wait)
 			}
 		case <-timer.C:
-			c.pass()
-			due = c.Now().Add(idle)
-			timer.Reset(idle)
+			wait := c.pass()
+			due = c.Now().Add(wait)
+			timer.Reset(wait)
 		}
 	}
 }
 
-// pass makes both decisions and tells of them.
-func (c *Controller) pass() {
+// pass makes both decisions and tells of them. It returns when to look again
+// although nothing happens.
+func (c *Controller) pass() time.Duration {
 	w := c.Cluster.World()
 	c.Metrics.Put(metric.ClusterStateNodes, float64(len(w.Places())))
 	buy, ok := c.decide(journal.Entry{Kind: journal.Buy, World: w, Options: journal.Options{Provision: c.Options}})
 	if !ok {
-		return
+		return idle
 	}
 	back, ok := c.decide(journal.Entry{Kind: journal.GiveBack, World: w, Options: journal.Options{Disrupt: disrupt.Options{Planned: explain.Targets(buy)}}})
 	if !ok {
-		return
+		return idle
 	}
 	c.tell(w, buy, back)
 	c.contest.enter(w, buy)
@@ -133,6 +134,10 @@ func (c *Controller) pass() {
 		c.totaled, c.grown = c.Now(), false
 		c.total(w)
 	}
+	if back.Again == 0 {
+		return idle
+	}
+	return min(max(time.Unix(back.Again, 0).Sub(c.Now()), soon), idle)
 }
 
 // decide makes the decision of an entry and keeps it if it does anything.
