@@ -12,6 +12,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -41,9 +42,12 @@ const (
 	webhookPort = 8443           // as the chart has it
 )
 
-// startHost registers the node that runs pods of our image as processes. It is as large as a machine of type o.Host.
-// Pods of our image go there and nowhere else, and others that do not tolerate CriticalAddonsOnly stay away.
-func startHost(ctx context.Context, o Options, cluster *kube.ControlPlane, client kubernetes.Interface, objects dynamic.Interface, types *catalog.Catalog, aws *cloud, log *life) (*host.Host, error) {
+// hosts are the nodes that run pods of our image as processes.
+type hosts []*host.Host
+
+// startHosts registers a node as large as a machine of type o.Host, or those of Fargate. Pods of our image go there and
+// nowhere else, and others that do not tolerate its taint stay away.
+func startHosts(ctx context.Context, o Options, cluster *kube.ControlPlane, client kubernetes.Interface, objects dynamic.Interface, types *catalog.Catalog, aws *cloud, log *life) (hosts, error) {
 	if err := lead(ctx, client, objects); err != nil {
 		return nil, fmt.Errorf("node of the playground: %w", err)
 	}
@@ -51,32 +55,79 @@ func startHost(ctx context.Context, o Options, cluster *kube.ControlPlane, clien
 	if err != nil {
 		return nil, err
 	}
-	ms, err := machines(types, o.Region, MachineRequest{
-		Type: o.Host, Count: 1, Labels: map[string]string{hostLabel: "true"}, Taints: []string{"CriticalAddonsOnly=true:NoSchedule"},
-	})
+	nodes, err := o.hostNodes(types)
 	if err != nil {
 		return nil, fmt.Errorf("node of the playground: %w", err)
 	}
-	m := ms[0]
-	m.NodeName, m.ID, m.ProviderID, m.Image = hostNode, hostNode, "", "processes of this computer"
-	settings, err := kubelet.Parse(m.UserData)
-	if err != nil {
-		return nil, fmt.Errorf("node of the playground: %w", err)
-	}
-	node, err := kubelet.Node(m, settings)
-	if err != nil {
-		return nil, fmt.Errorf("node of the playground: %w", err)
-	}
-	node.Annotations = nil // it is none of the machines
 	access, err := clientcmd.BuildConfigFromFlags("", cluster.Kubeconfig)
 	if err != nil {
 		return nil, err
 	}
-	return host.Run(ctx, host.Options{
-		Client: client, APIServer: cluster.URL, CA: access.CAData, Node: node, Dir: o.Dir.join("pods"),
-		Image: ourImage, Program: program, Now: o.Now, Say: log.say,
-		Environment: append(o.toController(), aws.environment(o.Region, awsapi.ControllerKey)...),
-	})
+	var out hosts
+	for _, n := range nodes {
+		h, err := host.Run(ctx, host.Options{
+			Client: client, APIServer: cluster.URL, CA: access.CAData, Node: n, Dir: o.Dir.join("pods"),
+			Image: ourImage, Program: program, Now: o.Now, Say: log.say,
+			Environment: append(o.toController(), aws.environment(o.Region, awsapi.ControllerKey)...),
+		})
+		if err != nil {
+			return out, err
+		}
+		out = append(out, h)
+	}
+	return out, nil
+}
+
+// hostNodes are the nodes of the hosts.
+func (o Options) hostNodes(types *catalog.Catalog) ([]*corev1.Node, error) {
+	ms, err := o.fargate(types)
+	if o.Host != OnFargate {
+		ms, err = machines(types, o.Region, MachineRequest{
+			Type: o.Host, Count: 1, Labels: map[string]string{hostLabel: "true"}, Taints: []string{"CriticalAddonsOnly=true:NoSchedule"},
+		})
+		if err == nil {
+			ms[0].NodeName, ms[0].ID, ms[0].Image = hostNode, hostNode, "processes of this computer"
+		}
+	}
+	if err != nil {
+		return nil, err
+	}
+	var out []*corev1.Node
+	for _, m := range ms {
+		m.ProviderID = ""
+		settings, err := kubelet.Parse(m.UserData)
+		if err != nil {
+			return nil, err
+		}
+		n, err := kubelet.Node(m, settings)
+		if err != nil {
+			return nil, err
+		}
+		n.Annotations = nil // it is none of the machines
+		out = append(out, n)
+	}
+	return out, nil
+}
+
+// done waits until all of them and their processes have ended.
+func (all hosts) done() {
+	for _, h := range all {
+		<-h.Done()
+	}
+}
+
+// running are the pods whose processes run now.
+func (all hosts) running() []host.Running {
+	var out []host.Running
+	for _, h := range all {
+		out = append(out, h.Running()...)
+	}
+	return out
+}
+
+// reachable reports whether services lead to their pods.
+func (all hosts) reachable() bool {
+	return !slices.ContainsFunc(all, func(h *host.Host) bool { return !h.Reachable() })
 }
 
 // lead makes pods of our image go to the host, and returns when that is in force.
@@ -124,7 +175,7 @@ func serveCharts(o Options) (address string, close func(), err error) {
 
 // install installs the chart with helm, as somebody would by hand. A release that is there gets the present chart and
 // keeps its values: they are its owner's.
-func install(ctx context.Context, o Options, client kubernetes.Interface, node *host.Host, repository string, log *life) error {
+func install(ctx context.Context, o Options, client kubernetes.Interface, on hosts, repository string, log *life) error {
 	args := []string{"upgrade", "--install", release, "--namespace", release, "--create-namespace", "--reset-then-reuse-values", "--wait", "--timeout", "3m"}
 	if o.Chart != "" {
 		if _, err := os.Stat(filepath.Join(o.Chart, "Chart.yaml")); err != nil {
@@ -141,7 +192,7 @@ func install(ctx context.Context, o Options, client kubernetes.Interface, node *
 	if len(there.Items) == 0 {
 		args = append(args, "--set", "settings.clusterName="+o.ClusterName, "--set", "settings.interruptionQueue="+o.ClusterName,
 			"--set", "settings.aws.defaultInstanceProfile=KarpenterNodeInstanceProfile-"+o.ClusterName)
-		if !node.Reachable() {
+		if !on.reachable() {
 			log.say("this computer has no address but that of the loopback interface, which services cannot lead to: the chart is installed without its webhook")
 			args = append(args, "--set", "webhook.enabled=false")
 		}
@@ -184,11 +235,11 @@ func helm(ctx context.Context, o Options, args ...string) error {
 }
 
 // installed is a controller that a chart has made: the pods of its release.
-type installed struct{ node *host.Host }
+type installed struct{ on hosts }
 
 // leader is the replica that acts. Only it knows what was decided.
 func (i installed) leader(ctx context.Context) (host.Running, error) {
-	for _, r := range i.node.Running() {
+	for _, r := range i.on.running() {
 		if r.Labels["app.kubernetes.io/name"] == release && leads(ctx, r.Ports[metricsPort]) {
 			return r, nil
 		}

@@ -101,7 +101,7 @@ the commands are yours to type.`,
 	f.StringVar(&way, "controller", "chart", "who runs the controller: chart installs it with helm, process runs it as a child, none leaves it to you")
 	f.StringVar(&o.Charts, "charts", "", "serve the charts of this `directory` instead of the built-in ones, under every version that is asked for")
 	f.StringVar(&o.Chart, "chart", "", "install the chart in this `directory` instead of the built-in one")
-	f.StringVar(&o.Host, "host", "", "the node that runs the controller's pods is as large as this `type`; without it, m5.large")
+	f.StringVar(&o.Host, "host", "", "the node that runs the controller's pods is as large as this `type`, or fargate for those of --fargate-nodes; without it, m5.large")
 	f.StringVar(&o.Tenon, "tenon", "", "`program` to run as the controller; without it the one beside this")
 	f.StringVar(&o.Region, "region", "us-west-2", "`region` that the machines are in")
 	f.DurationVar(&o.Grace, "grace", 5*time.Minute, "how long a node may be silent before it is NotReady")

@@ -18,7 +18,6 @@ import (
 	"github.com/tenon-sh/tenon/internal/catalog"
 	"github.com/tenon-sh/tenon/internal/clock"
 	"github.com/tenon-sh/tenon/internal/kube"
-	"github.com/tenon-sh/tenon/internal/playground/host"
 	"github.com/tenon-sh/tenon/internal/sim/awsapi"
 	"github.com/tenon-sh/tenon/internal/sim/kubelet"
 	"github.com/tenon-sh/tenon/internal/sim/market"
@@ -35,7 +34,7 @@ type Options struct {
 	Region     string        // of the machines
 	Grace      time.Duration // how long a node may be silent before it is NotReady
 	Tenon      string        // program to run as the controller; empty: the one beside this program
-	Host       string        // type of the machine that a node for pods of our image is like; empty: no such node
+	Host       string        // type of the machine that a node for pods of our image is like, or OnFargate; empty: no such node
 	Charts     string        // directory whose charts are served on the loopback interface instead of our own
 	Chart      string        // directory of the chart to install the controller by, instead of our own
 
@@ -50,6 +49,9 @@ type Options struct {
 	Life   io.Writer     // what happens, for people
 	Now    clock.Now
 }
+
+// OnFargate has pods of our image run on the surroundings' nodes of Fargate.
+const OnFargate = "fargate"
 
 // A Way is one of having a controller.
 type Way string
@@ -159,13 +161,14 @@ func Run(ctx context.Context, o Options, ready func(Contact)) error {
 	}
 	defer closeCharts()
 	contact := Contact{Charts: charts, PID: os.Getpid(), Kubeconfig: o.Dir.Kubeconfig(), APIServer: cluster.URL, AWS: aws.URL}
-	var node *host.Host
+	var on hosts
 	if o.Host != "" {
-		if node, err = startHost(ctx, o, cluster, client, objects, types, aws, log); err != nil {
+		on, err = startHosts(ctx, o, cluster, client, objects, types, aws, log)
+		defer func() { stop(); on.done() }()
+		if err != nil {
 			return err
 		}
-		defer func() { stop(); <-node.Done() }()
-		control.tenon = installed{node}
+		control.tenon = installed{on}
 	}
 	if !o.Bare {
 		if err := teach(ctx, objects); err != nil {
@@ -180,7 +183,7 @@ func Run(ctx context.Context, o Options, ready func(Contact)) error {
 		})
 	}
 	if !o.Bare {
-		child, err := startTenon(ctx, o, client, objects, node, charts, aws, log)
+		child, err := startTenon(ctx, o, client, objects, on, charts, aws, log)
 		if ctx.Err() != nil {
 			return errors.New("stopped before the controller was ready")
 		} else if err != nil {
@@ -249,14 +252,14 @@ func startCluster(ctx context.Context, o Options, log *life) (*kube.ControlPlane
 
 // startTenon makes the cluster one that Tenon works for: its controller and, for a demo, a pool. The controller is
 // returned if it is a child.
-func startTenon(ctx context.Context, o Options, client kubernetes.Interface, objects dynamic.Interface, node *host.Host, charts string, aws *cloud, log *life) (*controller, error) {
+func startTenon(ctx context.Context, o Options, client kubernetes.Interface, objects dynamic.Interface, on hosts, charts string, aws *cloud, log *life) (*controller, error) {
 	if o.Demo {
 		if err := equip(ctx, objects, o.ClusterName); err != nil {
 			return nil, err
 		}
 	}
 	if o.Controller == ByChart {
-		return nil, install(ctx, o, client, node, charts, log)
+		return nil, install(ctx, o, client, on, charts, log)
 	}
 	return runController(ctx, o, aws, log)
 }

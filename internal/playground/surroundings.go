@@ -38,10 +38,14 @@ func surround(ctx context.Context, o Options, nodes kubernetes.Interface, object
 			return err
 		}
 	}
+	fargate := func() ([]kubelet.Machine, error) { return o.fargate(types) }
+	if o.Host == OnFargate {
+		fargate = func() ([]kubelet.Machine, error) { return nil, nil } // hosts are no machines
+	}
 	var wanted []kubelet.Machine
 	for label, those := range map[string]func() ([]kubelet.Machine, error){
 		nodeGroupLabel:   func() ([]kubelet.Machine, error) { return o.managed(types) },
-		computeTypeLabel: func() ([]kubelet.Machine, error) { return o.fargate(types) },
+		computeTypeLabel: fargate,
 	} {
 		there, err := nodes.CoreV1().Nodes().List(ctx, metav1.ListOptions{LabelSelector: label, Limit: 1})
 		if err != nil {
@@ -95,9 +99,13 @@ func (o Options) fargate(types *catalog.Catalog) ([]kubelet.Machine, error) {
 		return nil, nil
 	}
 	const size = "m5.large" // what zones and addresses are taken from
+	labels := map[string]string{computeTypeLabel: "fargate"}
+	if o.Host == OnFargate {
+		labels[hostLabel] = "true"
+	}
 	ms, err := machines(types, o.Region, MachineRequest{
 		Type: size, Count: o.Surroundings.Fargate,
-		Labels: map[string]string{computeTypeLabel: "fargate"}, Taints: []string{computeTypeLabel + "=fargate:NoSchedule"},
+		Labels: labels, Taints: []string{computeTypeLabel + "=fargate:NoSchedule"},
 	})
 	if err != nil {
 		return nil, fmt.Errorf("nodes of Fargate: %w", err)
@@ -107,7 +115,7 @@ func (o Options) fargate(types *catalog.Catalog) ([]kubelet.Machine, error) {
 	}
 	for i := range ms {
 		m := &ms[i]
-		m.NodeName, m.InstanceType, m.Image = "fargate-"+m.NodeName, "", "Amazon Linux 2"
+		m.NodeName, m.InstanceType, m.Image = fmt.Sprintf("fargate-ip-192-168-%d-%d.%s", 12+i, 183-26*(i%8), domain(o.Region)), "", "Amazon Linux 2"
 		m.Capacity, m.Allocatable = room, room
 	}
 	return ms, nil

@@ -31,6 +31,9 @@ func (o *Options) Surround(d document.Document) {
 	if o.Host == "" {
 		o.Host = "m5.large"
 	}
+	if s.Fargate > 0 {
+		o.Host = OnFargate
+	}
 }
 
 // followed runs a playground with what surrounds a document, and follows the document there.
@@ -50,9 +53,12 @@ func followed(cmd *cobra.Command, id string, o Options, detach bool) error {
 	told := make(chan error, 1)
 	o.Life = out
 	err = Run(ctx, o, func(c Contact) {
-		if !o.Story { // somebody else follows it
-			welcome(out, o, c)
-			told <- nil
+		if !o.Story { // somebody else follows it, with the same files and programs
+			t, err := Follow(ctx, d, o, c, out)
+			if err == nil {
+				t.Close()
+			}
+			told <- err
 			return
 		}
 		go func() {

@@ -10,6 +10,7 @@ import (
 	"os/exec"
 	"path"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"syscall"
 	"time"
@@ -136,7 +137,13 @@ func (r *Reader) Type(ctx context.Context, c Commands) error {
 		ctx, cancel = context.WithTimeout(ctx, enough)
 		defer cancel()
 	}
-	cmd := exec.CommandContext(ctx, "bash", "-c", "set -e; . ./"+variables+"; trap 'export -p > "+variables+"' EXIT\n"+text)
+	// What the account was asked for goes on as in a terminal: the account was made as if it had been done, and clients
+	// differ in whether they call that an error.
+	strict := "set -e; "
+	if len(c.Needs) > 0 {
+		strict = ""
+	}
+	cmd := exec.CommandContext(ctx, "bash", "-c", strict+". ./"+variables+"; trap 'export -p > "+variables+"' EXIT\n"+text)
 	cmd.Dir = r.p.Dir
 	cmd.Env = append(kube.Environment(r.p.Dir), r.p.Variables...)
 	cmd.Env = append(cmd.Env, "PATH="+filepath.Join(r.p.Dir, "bin")+string(os.PathListSeparator)+os.Getenv("PATH"))
@@ -149,7 +156,7 @@ func (r *Reader) Type(ctx context.Context, c Commands) error {
 	if c.Watch && errors.Is(ctx.Err(), context.DeadlineExceeded) {
 		return nil
 	}
-	if err != nil {
+	if err != nil && strict != "" {
 		return fmt.Errorf("%w after\n%s", err, text)
 	}
 	return nil
@@ -175,14 +182,20 @@ func (r *Reader) substitute(text string) string {
 	return text
 }
 
-// prompt shows commands as a terminal would.
+// prompt shows commands as a terminal would: what goes on with the command before has another mark.
 func prompt(out io.Writer, text string) {
-	mark := "$ "
+	mark, until := "$ ", ""
 	for line := range strings.Lines(text) {
 		fmt.Fprint(out, mark, line)
-		mark = "> "
-		if !strings.HasSuffix(line, "\\\n") && !strings.Contains(text, "<<") {
-			mark = "$ "
+		here := regexp.MustCompile(`<<\s*'?(\w+)'?`).FindStringSubmatch(line)
+		switch {
+		case until != "" && strings.TrimSpace(line) == until:
+			until = ""
+		case here != nil && until == "":
+			until = here[1]
+		}
+		if mark = "$ "; until != "" || strings.HasSuffix(line, "\\\n") {
+			mark = "> "
 		}
 	}
 }

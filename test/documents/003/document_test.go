@@ -124,11 +124,16 @@ func job(t *testing.T, r *walk.Reader) {
 	r.Over()
 	start := time.Now()
 	r.Follow("job")
+	r.Prompt(namespace, "")
 	pods := r.Running(2*time.Minute, namespace, "", 52)
 	t.Logf("52 pods run %s after the first", time.Since(start).Round(time.Second))
 	book.Shows(t, "3.1", "nodes come for the job, and go after it")
 	book.Shows(t, "3.14", "volume and init container as they stand; neither keeps a pod from its place")
 	book.Shows(t, "3.18", "the job runner runs, on a node of the managed group or one of its own")
+	if out := r.Kubectl("get", "pod", "-n", namespace); strings.Count(out, " 2/2 ") != 51 || strings.Count(out, " 3/3 ") != 1 {
+		t.Errorf("kubectl get pod shows\n%s", out)
+	}
+	book.Shows(t, "3.16", "the command shows the job runner 3/3, driver and executors 2/2")
 	kinds := map[string]string{}
 	nodes, err := r.Nodes(ours)
 	if err != nil {
@@ -175,7 +180,7 @@ func fleets(t *testing.T, r *walk.Reader) {
 // end lets the job be over.
 func end(t *testing.T, r *walk.Reader) {
 	r.Follow("end")
-	if out := r.Kubectl("get", "nodes", "--no-headers"); strings.Count(out, " Ready ") != 4 {
+	if out := r.Kubectl("get", "nodes", "--no-headers", "-l", "eks.amazonaws.com/nodegroup"); strings.Count(out, " Ready ") != 4 {
 		t.Errorf("nodes that are left:\n%s", out)
 	}
 }

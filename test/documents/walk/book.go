@@ -48,9 +48,11 @@ func Main(m *testing.M, b *Book) {
 	os.Exit(code)
 }
 
-// OpenBook reads the list of a document.
-func OpenBook(document string) *Book {
-	data, err := os.ReadFile("items.tsv")
+// OpenBook reads the list of a document, in the working directory of its test.
+func OpenBook(document string) *Book { return openBook(document, "items.tsv") }
+
+func openBook(document, file string) *Book {
+	data, err := os.ReadFile(file)
 	if err != nil {
 		panic(err) // the list stands beside the test
 	}
@@ -105,6 +107,17 @@ func (b *Book) rows() (rows []string, counts map[string]int, err error) {
 		rows = append(rows, fmt.Sprintf("| %s | %s | %s | %s |", i.id, i.what, how, verdict))
 	}
 	return rows, counts, errors.Join(errs...)
+}
+
+// undecided are the items that differ from what the document shows and name no decision.
+func (b *Book) undecided() []string {
+	var out []string
+	for _, i := range b.items {
+		if strings.HasPrefix(i.instead, "differs") && !regexp.MustCompile(`^differs: decision \d+: `).MatchString(i.instead) {
+			out = append(out, i.id)
+		}
+	}
+	return out
 }
 
 // exists checks that there is a test, told as its folder and its name.

@@ -5,6 +5,7 @@ import (
 	"encoding/base64"
 	"fmt"
 	"regexp"
+	"slices"
 	"strings"
 	"time"
 
@@ -81,6 +82,27 @@ func (r *Reader) InOrder(patterns ...string) {
 // Count returns how many lines match.
 func (r *Reader) Count(pattern string) int {
 	return len(regexp.MustCompile("(?m)\t"+pattern).FindAllString(r.Log(), -1))
+}
+
+// Prompt checks that the first machine since the log was passed over was bought soon after the first of the pods was there,
+// whose times are told in whole seconds.
+func (r *Reader) Prompt(namespace, selector string) {
+	r.t.Helper()
+	const limit = 6 * time.Second // on a computer that does much else; idle it is below 2
+	pods, err := r.Pods(namespace, selector)
+	if err != nil || len(pods) == 0 {
+		r.t.Fatalf("%d pods of %s: %v", len(pods), selector, err)
+	}
+	first := slices.MinFunc(pods, func(a, b corev1.Pod) int { return a.CreationTimestamp.Compare(b.CreationTimestamp.Time) })
+	bought, err := time.Parse("2006-01-02T15:04:05.000Z", r.Line(time.Second, `Launched instance: .*`).Time)
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	took := bought.Sub(first.CreationTimestamp.Time)
+	r.t.Logf("from the first pod to the first machine: between %s and %s", (took - time.Second).Round(time.Millisecond), took.Round(time.Millisecond))
+	if took > limit {
+		r.t.Errorf("the first machine was bought %s after the first pod", took)
+	}
 }
 
 // Pods returns the pods that a label selector picks in a namespace.
