@@ -1,0 +1,23 @@
+package walk
+
+import (
+	"path/filepath"
+	"testing"
+)
+
+// Where one behaviour was chosen for all documents, the tables name the choice.
+func TestEveryDifferenceNamesItsDecision(t *testing.T) {
+	lists, err := filepath.Glob("../*/items.tsv")
+	if err != nil || len(lists) != 5 {
+		t.Fatalf("lists of items: %v, %v", lists, err)
+	}
+	for _, l := range lists {
+		b := openBook(filepath.Base(filepath.Dir(l)), l)
+		if len(b.items) == 0 {
+			t.Errorf("%s has no items", l)
+		}
+		for _, id := range b.undecided() {
+			t.Errorf("item %s differs, and no decision says why", id)
+		}
+	}
+}
