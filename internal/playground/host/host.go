@@ -58,13 +58,12 @@ type Host struct {
 	mu   sync.Mutex
 	pods map[types.UID]*pod
 	held map[int]bool // ports that processes have or may have
-	told map[int]bool // ports that others were said to have
 }
 
 // Run registers the node and runs its pods until ctx ends. Pods stay in the API; the next host of that name runs them
 // again.
 func Run(ctx context.Context, o Options) (*Host, error) {
-	h := &Host{o: o, address: address(), done: make(chan struct{}), pods: map[types.UID]*pod{}, held: map[int]bool{}, told: map[int]bool{}}
+	h := &Host{o: o, address: address(), done: make(chan struct{}), pods: map[types.UID]*pod{}, held: map[int]bool{}}
 	port, closeLogs, err := h.serve()
 	if err != nil {
 		return nil, err
@@ -274,9 +273,9 @@ func Free(port int) bool {
 	return l.Close() == nil
 }
 
-// port returns the wanted port if nobody has it, or else another. Another pod of this host is somebody to share a
-// service with; a stranger is not, and that is said.
-func (h *Host) port(wanted int) (int, error) {
+// port returns the wanted port if nobody has it, or else another. taken tells that a stranger has it, not a pod of this
+// host.
+func (h *Host) port(wanted int) (got int, taken bool, err error) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	for _, try := range []int{wanted, 0, 0, 0} {
@@ -285,22 +284,19 @@ func (h *Host) port(wanted int) (int, error) {
 		}
 		l, err := net.Listen("tcp", fmt.Sprintf(":%d", try))
 		if err != nil {
-			if !h.told[try] {
-				h.told[try] = true
-				h.o.Say("port %d is another program's: a service that leads to it does not reach pods of this playground", try)
-			}
+			taken = true
 			continue
 		}
 		got := l.Addr().(*net.TCPAddr).Port
 		if err := l.Close(); err != nil {
-			return 0, err
+			return 0, taken, err
 		}
 		if !h.held[got] {
 			h.held[got] = true
-			return got, nil
+			return got, taken, nil
 		}
 	}
-	return 0, fmt.Errorf("no port is free for %d", wanted)
+	return 0, taken, fmt.Errorf("no port is free for %d", wanted)
 }
 
 // release gives ports back.

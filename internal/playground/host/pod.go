@@ -219,14 +219,18 @@ func (p *pod) grace() time.Duration {
 	return most
 }
 
-// ports finds a port of this computer for each of the container's.
+// ports finds a port of this computer for each of the container's. Of services nobody but the API server makes use
+// here, for webhooks: it is said when that does not lead here.
 func (p *pod) ports() (map[int]int, error) {
 	out := map[int]int{}
 	for _, c := range p.Spec.Containers[0].Ports {
-		got, err := p.h.port(int(c.ContainerPort))
+		got, taken, err := p.h.port(int(c.ContainerPort))
 		if err != nil {
 			p.h.release(out)
 			return nil, err
+		}
+		if taken && strings.HasSuffix(c.Name, "webhook") {
+			p.h.o.Say("port %d is another program's, so the webhook of pod %s/%s is not reached; its chart may name another port", c.ContainerPort, p.Namespace, p.Name)
 		}
 		out[int(c.ContainerPort)] = got
 	}
