@@ -144,6 +144,7 @@ func (c *cloud) environment(region, key string) []string {
 	return []string{
 		"AWS_ENDPOINT_URL=" + c.URL,
 		"AWS_REGION=" + region,
+		"AWS_DEFAULT_REGION=" + region, // as the first version of the command line reads it
 		"AWS_ACCESS_KEY_ID=" + key,
 		"AWS_SECRET_ACCESS_KEY=" + awsapi.SecretKey,
 		"AWS_EC2_METADATA_DISABLED=true",

@@ -127,7 +127,7 @@ func tell(ctx context.Context, d document.Document, o Options, c Contact, in *os
 	}
 	defer t.Close()
 	between := func(context.Context) error { return nil }
-	if info, err := in.Stat(); err == nil && info.Mode()&os.ModeCharDevice != 0 {
+	if terminal(in) {
 		lines := bufio.NewScanner(in)
 		between = func(ctx context.Context) error {
 			fmt.Fprint(out, "\n[Enter goes on]")
@@ -140,4 +140,11 @@ func tell(ctx context.Context, d document.Document, o Options, c Contact, in *os
 	}
 	fmt.Fprintf(out, "\nThat was document %s. The cluster stays until Ctrl-C; its files are in %s.\n", d.ID, o.Dir.join("document"))
 	return nil
+}
+
+// terminal reports whether somebody may type into a file.
+func terminal(f *os.File) bool {
+	is, err := f.Stat()
+	nothing, none := os.Stat(os.DevNull)
+	return err == nil && none == nil && is.Mode()&os.ModeCharDevice != 0 && !os.SameFile(is, nothing)
 }

@@ -194,7 +194,7 @@ func prompt(out io.Writer, text string) {
 		case here != nil && until == "":
 			until = here[1]
 		}
-		if mark = "$ "; until != "" || strings.HasSuffix(line, "\\\n") {
+		if mark = "$ "; until != "" || strings.HasSuffix(line, "\\\n") || strings.HasSuffix(line, "|\n") {
 			mark = "> "
 		}
 	}
