@@ -10,21 +10,16 @@ import (
 
 func describeImages(c *call) ([]node, error) {
 	var in struct {
+		lookup
+
 		ImageId           []string
 		Owner             []string
 		ExecutableBy      []string
 		IncludeDeprecated bool
 		IncludeDisabled   bool
-		Filter            []filter
-		MaxResults        int
-		NextToken         string
-		DryRun            bool
 	}
-	if err := c.decode(&in); err != nil {
+	if err := c.look(&in); err != nil {
 		return nil, err
-	}
-	if in.DryRun {
-		return nil, dryRun()
 	}
 	all, err := named(c.market.Images(), in.ImageId, func(i market.Image) string { return i.ID }, func(id string) error {
 		return market.Errorf(market.InvalidAMIIDNotFound, "The image id '[%s]' does not exist", id)
@@ -37,22 +32,14 @@ func describeImages(c *call) ([]node, error) {
 		stale := !i.Deprecated.IsZero() && !i.Deprecated.After(now) && !in.IncludeDeprecated && len(in.ImageId) == 0 && i.Owner != c.market.Account()
 		return stale || !ownedBy(i, in.Owner, c.market.Account())
 	})
-	all, err = keep(all, in.Filter, func(i market.Image) market.Tags { return i.Tags }, func(i market.Image) facts {
+	return describe(in.lookup, all, view{set: "imagesSet", pages: pages{least: 1, most: 1000}}, func(i market.Image) market.Tags { return i.Tags }, func(i market.Image) facts {
 		return table(map[string]string{
 			"image-id": i.ID, "name": i.Name, "description": i.Description, "architecture": i.Arch, "owner-id": i.Owner, "owner-alias": i.OwnerAlias,
 			"state": i.State, "platform": i.Platform, "is-public": strconv.FormatBool(i.Public), "image-type": "machine",
 			"virtualization-type": "hvm", "root-device-type": "ebs", "root-device-name": i.RootDevice, "hypervisor": "xen",
 			"creation-date": stamp(i.Created),
 		})
-	})
-	if err != nil {
-		return nil, err
-	}
-	page, next, err := cut(all, pages{least: 1, most: 1000}, in.MaxResults, in.NextToken)
-	if err != nil {
-		return nil, err
-	}
-	return []node{list("imagesSet", page, imageNodes), txt("nextToken", next)}, nil
+	}, imageNodes)
 }
 
 func imageNodes(i market.Image) []node {

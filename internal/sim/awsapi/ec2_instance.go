@@ -12,17 +12,12 @@ import (
 
 func describeInstances(c *call) ([]node, error) {
 	var in struct {
+		lookup
+
 		InstanceId []string
-		Filter     []filter
-		MaxResults int
-		NextToken  string
-		DryRun     bool
 	}
-	if err := c.decode(&in); err != nil {
+	if err := c.look(&in); err != nil {
 		return nil, err
-	}
-	if in.DryRun {
-		return nil, dryRun()
 	}
 	if len(in.InstanceId) > 0 && in.MaxResults > 0 {
 		return nil, market.Errorf(market.InvalidParameterCombination, "The parameter instancesSet cannot be used with the parameter maxResults")
@@ -217,18 +212,13 @@ func ip(a netip.Addr) node {
 
 func describeInstanceStatus(c *call) ([]node, error) {
 	var in struct {
+		lookup
+
 		InstanceId          []string
-		Filter              []filter
 		IncludeAllInstances bool
-		MaxResults          int
-		NextToken           string
-		DryRun              bool
 	}
-	if err := c.decode(&in); err != nil {
+	if err := c.look(&in); err != nil {
 		return nil, err
-	}
-	if in.DryRun {
-		return nil, dryRun()
 	}
 	found, err := statuses(c, in.InstanceId, in.Filter)
 	if err != nil {
@@ -311,17 +301,12 @@ func statusNodes(i market.Instance) []node {
 
 func describeCapacityReservations(c *call) ([]node, error) {
 	var in struct {
+		lookup
+
 		CapacityReservationId []string
-		Filter                []filter
-		MaxResults            int
-		NextToken             string
-		DryRun                bool
 	}
-	if err := c.decode(&in); err != nil {
+	if err := c.look(&in); err != nil {
 		return nil, err
-	}
-	if in.DryRun {
-		return nil, dryRun()
 	}
 	all, err := named(c.market.Reservations(), in.CapacityReservationId, func(r market.Reservation) string { return r.ID }, func(id string) error {
 		return market.Errorf(market.InvalidReservationNotFound, "The capacity reservation '%s' does not exist.", id)
@@ -329,20 +314,12 @@ func describeCapacityReservations(c *call) ([]node, error) {
 	if err != nil {
 		return nil, err
 	}
-	all, err = keep(all, in.Filter, func(r market.Reservation) market.Tags { return r.Tags }, func(r market.Reservation) facts {
+	return describe(in.lookup, all, view{set: "capacityReservationSet", pages: pages{least: 1, most: 1000, usual: 1000}}, func(r market.Reservation) market.Tags { return r.Tags }, func(r market.Reservation) facts {
 		return table(map[string]string{
 			"instance-type": r.Type, "owner-id": r.Owner, "instance-platform": "Linux/UNIX", "availability-zone": r.Zone, "tenancy": r.Tenancy,
 			"state": r.State, "instance-match-criteria": r.Match, "end-date-type": endType(r), "capacity-reservation-id": r.ID,
 		})
-	})
-	if err != nil {
-		return nil, err
-	}
-	page, next, err := cut(all, pages{least: 1, most: 1000, usual: 1000}, in.MaxResults, in.NextToken)
-	if err != nil {
-		return nil, err
-	}
-	return []node{list("capacityReservationSet", page, func(r market.Reservation) []node {
+	}, func(r market.Reservation) []node {
 		return []node{
 			txt("capacityReservationId", r.ID), txt("capacityReservationArn", arn(c, "ec2", "capacity-reservation/"+r.ID)), txt("ownerId", r.Owner),
 			txt("instanceType", r.Type), txt("instancePlatform", "Linux/UNIX"), txt("availabilityZone", r.Zone), txt("tenancy", r.Tenancy),
@@ -350,7 +327,7 @@ func describeCapacityReservations(c *call) ([]node, error) {
 			txt("reservationType", r.Kind), moment("startDate", r.Start), moment("endDate", r.End), txt("endDateType", endType(r)),
 			moment("createDate", r.Start), flag("interruptible", r.Interruptible), tagSet("tagSet", r.Tags),
 		}
-	}), txt("nextToken", next)}, nil
+	})
 }
 
 func endType(r market.Reservation) string {

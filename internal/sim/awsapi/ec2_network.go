@@ -9,17 +9,12 @@ import (
 
 func describeSubnets(c *call) ([]node, error) {
 	var in struct {
-		SubnetId   []string
-		Filter     []filter
-		MaxResults int
-		NextToken  string
-		DryRun     bool
+		lookup
+
+		SubnetId []string
 	}
-	if err := c.decode(&in); err != nil {
+	if err := c.look(&in); err != nil {
 		return nil, err
-	}
-	if in.DryRun {
-		return nil, dryRun()
 	}
 	all, err := named(c.market.Subnets(), in.SubnetId, func(s market.Subnet) string { return s.ID }, func(id string) error {
 		return market.Errorf(market.InvalidSubnetIDNotFound, "The subnet ID '%s' does not exist", id)
@@ -27,28 +22,20 @@ func describeSubnets(c *call) ([]node, error) {
 	if err != nil {
 		return nil, err
 	}
-	all, err = keep(all, in.Filter, func(s market.Subnet) market.Tags { return s.Tags }, func(s market.Subnet) facts {
+	return describe(in.lookup, all, view{set: "subnetSet", pages: pages{least: 5, most: 1000}}, func(s market.Subnet) market.Tags { return s.Tags }, func(s market.Subnet) facts {
 		return table(map[string]string{
 			"subnet-id": s.ID, "vpc-id": s.VPC, "availability-zone": s.Zone, "availabilityZone": s.Zone, "availability-zone-id": s.ZoneID,
 			"cidr-block": s.Range.String(), "state": "available", "available-ip-address-count": strconv.Itoa(s.Free),
 			"map-public-ip-on-launch": strconv.FormatBool(s.Public), "owner-id": c.market.Account(),
 		})
-	})
-	if err != nil {
-		return nil, err
-	}
-	page, next, err := cut(all, pages{least: 5, most: 1000}, in.MaxResults, in.NextToken)
-	if err != nil {
-		return nil, err
-	}
-	return []node{list("subnetSet", page, func(s market.Subnet) []node {
+	}, func(s market.Subnet) []node {
 		return []node{
 			txt("subnetId", s.ID), txt("subnetArn", arn(c, "ec2", "subnet/"+s.ID)), txt("state", "available"), txt("ownerId", c.market.Account()),
 			txt("vpcId", s.VPC), txt("cidrBlock", s.Range.String()), ipv6(s), num("availableIpAddressCount", s.Free),
 			txt("availabilityZone", s.Zone), txt("availabilityZoneId", s.ZoneID), flag("defaultForAz", false),
 			flag("mapPublicIpOnLaunch", s.Public), flag("assignIpv6AddressOnCreation", s.Range6.IsValid()), tagSet("tagSet", s.Tags),
 		}
-	}), txt("nextToken", next)}, nil
+	})
 }
 
 func ipv6(s market.Subnet) node {
@@ -62,18 +49,13 @@ func ipv6(s market.Subnet) node {
 
 func describeSecurityGroups(c *call) ([]node, error) {
 	var in struct {
-		GroupId    []string
-		GroupName  []string
-		Filter     []filter
-		MaxResults int
-		NextToken  string
-		DryRun     bool
+		lookup
+
+		GroupId   []string
+		GroupName []string
 	}
-	if err := c.decode(&in); err != nil {
+	if err := c.look(&in); err != nil {
 		return nil, err
-	}
-	if in.DryRun {
-		return nil, dryRun()
 	}
 	all, err := named(c.market.SecurityGroups(), in.GroupId, func(g market.SecurityGroup) string { return g.ID }, func(id string) error {
 		return market.Errorf(market.InvalidGroupNotFound, "The security group '%s' does not exist", id)
@@ -84,33 +66,25 @@ func describeSecurityGroups(c *call) ([]node, error) {
 	if len(in.GroupName) > 0 {
 		all = slices.DeleteFunc(all, func(g market.SecurityGroup) bool { return !slices.Contains(in.GroupName, g.Name) })
 	}
-	all, err = keep(all, in.Filter, func(g market.SecurityGroup) market.Tags { return g.Tags }, func(g market.SecurityGroup) facts {
+	return describe(in.lookup, all, view{set: "securityGroupInfo", pages: pages{least: 5, most: 1000}}, func(g market.SecurityGroup) market.Tags { return g.Tags }, func(g market.SecurityGroup) facts {
 		return table(map[string]string{
 			"group-id": g.ID, "group-name": g.Name, "vpc-id": g.VPC, "description": g.Description, "owner-id": c.market.Account(),
 		})
-	})
-	if err != nil {
-		return nil, err
-	}
-	page, next, err := cut(all, pages{least: 5, most: 1000}, in.MaxResults, in.NextToken)
-	if err != nil {
-		return nil, err
-	}
-	return []node{list("securityGroupInfo", page, func(g market.SecurityGroup) []node {
+	}, func(g market.SecurityGroup) []node {
 		return []node{
 			txt("ownerId", c.market.Account()), txt("groupId", g.ID), txt("groupName", g.Name), txt("groupDescription", g.Description),
 			txt("vpcId", g.VPC), tagSet("tagSet", g.Tags),
 		}
-	}), txt("nextToken", next)}, nil
+	})
 }
 
 func describeVpcs(c *call) ([]node, error) {
 	var in struct {
-		VpcId  []string
-		Filter []filter
-		DryRun bool
+		lookup
+
+		VpcId []string
 	}
-	if err := c.decode(&in); err != nil {
+	if err := c.look(&in); err != nil {
 		return nil, err
 	}
 	var ids []string
@@ -138,17 +112,14 @@ func describeVpcs(c *call) ([]node, error) {
 
 func describeAvailabilityZones(c *call) ([]node, error) {
 	var in struct {
+		lookup
+
 		ZoneName             []string
 		ZoneId               []string
 		AllAvailabilityZones bool
-		Filter               []filter
-		DryRun               bool
 	}
-	if err := c.decode(&in); err != nil {
+	if err := c.look(&in); err != nil {
 		return nil, err
-	}
-	if in.DryRun {
-		return nil, dryRun()
 	}
 	unknown := func(id string) error {
 		return market.Errorf(market.InvalidParameterValue, "Invalid availability zone: [%s]", id)
@@ -181,16 +152,13 @@ func describeAvailabilityZones(c *call) ([]node, error) {
 
 func describePlacementGroups(c *call) ([]node, error) {
 	var in struct {
+		lookup
+
 		GroupName []string
 		GroupId   []string
-		Filter    []filter
-		DryRun    bool
 	}
-	if err := c.decode(&in); err != nil {
+	if err := c.look(&in); err != nil {
 		return nil, err
-	}
-	if in.DryRun {
-		return nil, dryRun()
 	}
 	unknown := func(id string) error {
 		return market.Errorf(market.InvalidPlacementGroupUnknown, "The Placement Group '%s' is unknown.", id)

@@ -9,22 +9,17 @@ import (
 
 func describeSpotPriceHistory(c *call) ([]node, error) {
 	var in struct {
+		lookup
+
 		InstanceType       []string
 		ProductDescription []string
 		AvailabilityZone   string
 		AvailabilityZoneId string
 		StartTime          time.Time
 		EndTime            time.Time
-		Filter             []filter
-		MaxResults         int
-		NextToken          string
-		DryRun             bool
 	}
-	if err := c.decode(&in); err != nil {
+	if err := c.look(&in); err != nil {
 		return nil, err
-	}
-	if in.DryRun {
-		return nil, dryRun()
 	}
 	const product = "Linux/UNIX"
 	prices := c.market.SpotPrices(in.InstanceType, in.AvailabilityZone)

@@ -83,18 +83,13 @@ func deleteLaunchTemplate(c *call) ([]node, error) {
 
 func describeLaunchTemplates(c *call) ([]node, error) {
 	var in struct {
+		lookup
+
 		LaunchTemplateId   []string
 		LaunchTemplateName []string
-		Filter             []filter
-		MaxResults         int
-		NextToken          string
-		DryRun             bool
 	}
-	if err := c.decode(&in); err != nil {
+	if err := c.look(&in); err != nil {
 		return nil, err
-	}
-	if in.DryRun {
-		return nil, dryRun()
 	}
 	all, err := named(c.market.Templates(), in.LaunchTemplateId, func(t market.Template) string { return t.ID }, func(id string) error {
 		return market.Errorf(market.InvalidLaunchTemplateIDNotFound, "The specified launch template, with template ID %s, does not exist.", id)
@@ -108,17 +103,9 @@ func describeLaunchTemplates(c *call) ([]node, error) {
 	if err != nil {
 		return nil, err
 	}
-	all, err = keep(all, in.Filter, func(t market.Template) market.Tags { return t.Tags }, func(t market.Template) facts {
+	return describe(in.lookup, all, view{set: "launchTemplates", pages: pages{least: 1, most: 200, usual: 200}}, func(t market.Template) market.Tags { return t.Tags }, func(t market.Template) facts {
 		return table(map[string]string{"launch-template-name": t.Name, "create-time": stamp(t.Created)})
-	})
-	if err != nil {
-		return nil, err
-	}
-	page, next, err := cut(all, pages{least: 1, most: 200, usual: 200}, in.MaxResults, in.NextToken)
-	if err != nil {
-		return nil, err
-	}
-	return []node{list("launchTemplates", page, templateNodes), txt("nextToken", next)}, nil
+	}, templateNodes)
 }
 
 func templateNodes(t market.Template) []node {
@@ -130,22 +117,17 @@ func templateNodes(t market.Template) []node {
 
 func describeLaunchTemplateVersions(c *call) ([]node, error) {
 	var in struct {
+		lookup
+
 		LaunchTemplateId      string
 		LaunchTemplateName    string
 		LaunchTemplateVersion []string
 		MinVersion            string
 		MaxVersion            string
 		ResolveAlias          bool
-		Filter                []filter
-		MaxResults            int
-		NextToken             string
-		DryRun                bool
 	}
-	if err := c.decode(&in); err != nil {
+	if err := c.look(&in); err != nil {
 		return nil, err
-	}
-	if in.DryRun {
-		return nil, dryRun()
 	}
 	found, err := versionsOf(c, market.TemplateRef{ID: in.LaunchTemplateId, Name: in.LaunchTemplateName}, in.LaunchTemplateVersion)
 	if err != nil {

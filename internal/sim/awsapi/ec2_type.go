@@ -11,17 +11,12 @@ import (
 
 func describeInstanceTypes(c *call) ([]node, error) {
 	var in struct {
+		lookup
+
 		InstanceType []string
-		Filter       []filter
-		MaxResults   int
-		NextToken    string
-		DryRun       bool
 	}
-	if err := c.decode(&in); err != nil {
+	if err := c.look(&in); err != nil {
 		return nil, err
-	}
-	if in.DryRun {
-		return nil, dryRun()
 	}
 	types := c.market.Types()
 	if len(in.InstanceType) > 0 {
@@ -33,15 +28,7 @@ func describeInstanceTypes(c *call) ([]node, error) {
 			return nil, unknownTypes(in.InstanceType, types)
 		}
 	}
-	types, err := keep(types, in.Filter, func(*market.Type) market.Tags { return nil }, typeFacts)
-	if err != nil {
-		return nil, err
-	}
-	page, next, err := cut(types, pages{least: 5, most: 100, usual: 100}, in.MaxResults, in.NextToken)
-	if err != nil {
-		return nil, err
-	}
-	return []node{list("instanceTypeSet", page, typeNodes), txt("nextToken", next)}, nil
+	return describe(in.lookup, types, view{set: "instanceTypeSet", pages: pages{least: 5, most: 100, usual: 100}}, func(*market.Type) market.Tags { return nil }, typeFacts, typeNodes)
 }
 
 func unknownTypes(asked []string, have []*market.Type) error {
@@ -223,17 +210,12 @@ func accelerators(t *market.Type, kind catalog.Kind) node {
 
 func describeInstanceTypeOfferings(c *call) ([]node, error) {
 	var in struct {
+		lookup
+
 		LocationType string
-		Filter       []filter
-		MaxResults   int
-		NextToken    string
-		DryRun       bool
 	}
-	if err := c.decode(&in); err != nil {
+	if err := c.look(&in); err != nil {
 		return nil, err
-	}
-	if in.DryRun {
-		return nil, dryRun()
 	}
 	kind := in.LocationType
 	if kind == "" {
@@ -243,19 +225,11 @@ func describeInstanceTypeOfferings(c *call) ([]node, error) {
 	if err != nil {
 		return nil, err
 	}
-	offers, err = keep(offers, in.Filter, func(offering) market.Tags { return nil }, func(o offering) facts {
+	return describe(in.lookup, offers, view{set: "instanceTypeOfferingSet", pages: pages{least: 5, most: 1000, usual: 1000}}, func(offering) market.Tags { return nil }, func(o offering) facts {
 		return table(map[string]string{"instance-type": o.typ, "location": o.location})
-	})
-	if err != nil {
-		return nil, err
-	}
-	page, next, err := cut(offers, pages{least: 5, most: 1000, usual: 1000}, in.MaxResults, in.NextToken)
-	if err != nil {
-		return nil, err
-	}
-	return []node{list("instanceTypeOfferingSet", page, func(o offering) []node {
+	}, func(o offering) []node {
 		return []node{txt("instanceType", o.typ), txt("locationType", kind), txt("location", o.location)}
-	}), txt("nextToken", next)}, nil
+	})
 }
 
 type offering struct{ typ, location string }
