@@ -16,8 +16,11 @@ import (
 )
 
 // How long an answer is used: a group keeps its strategy for life, but may be
-// deleted and made anew under its name.
-const fresh = 15 * time.Minute
+// deleted and made anew under its name. One that is missing may be made any time.
+const (
+	fresh        = 15 * time.Minute
+	freshMissing = time.Minute
+)
 
 // Group is a placement group. The zero Group is none.
 type Group struct {
@@ -50,19 +53,24 @@ func (f *Finder) Find(ctx context.Context, s nodeclass.Selector) (Group, bool, e
 	f.mu.Lock()
 	known, ok := f.found[s.Key()]
 	f.mu.Unlock()
-	if ok && f.now.Since(known.at) < fresh {
+	age := f.now.Since(known.at)
+	switch {
+	case ok && known.group.ID != "" && age < fresh:
 		return known.group, true, nil
+	case ok && known.group.ID == "" && age < freshMissing:
+		return Group{}, false, nil
 	}
 	in := &ec2.DescribePlacementGroupsInput{GroupIds: s.IDs}
 	if s.Name != "" {
 		in.GroupNames = []string{s.Name}
 	}
 	out, err := f.ec2.DescribePlacementGroups(ctx, in)
-	if refusal.Is(err, "InvalidPlacementGroup.Unknown") || refusal.Is(err, "InvalidPlacementGroupId.Malformed") {
-		return Group{}, false, nil
-	}
-	if err != nil {
+	unknown := refusal.Is(err, "InvalidPlacementGroup.Unknown") || refusal.Is(err, "InvalidPlacementGroupId.Malformed")
+	if err != nil && !unknown {
 		return Group{}, false, refusal.Wrap("describe placement groups", err)
+	}
+	if unknown {
+		out = &ec2.DescribePlacementGroupsOutput{}
 	}
 	for _, g := range out.PlacementGroups {
 		usable := g.State == "" || g.State == ec2types.PlacementGroupStateAvailable
@@ -70,10 +78,15 @@ func (f *Finder) Find(ctx context.Context, s nodeclass.Selector) (Group, bool, e
 			continue
 		}
 		group := Group{ID: aws.ToString(g.GroupId), Strategy: string(g.Strategy), Partitions: int(aws.ToInt32(g.PartitionCount))}
-		f.mu.Lock()
-		defer f.mu.Unlock()
-		f.found[s.Key()] = answer{group, f.now()}
+		f.keep(s, group)
 		return group, true, nil
 	}
+	f.keep(s, Group{})
 	return Group{}, false, nil
+}
+
+func (f *Finder) keep(s nodeclass.Selector, g Group) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.found[s.Key()] = answer{g, f.now()}
 }

@@ -25,6 +25,9 @@ import (
 // fresh is how long a profile that was seen to be right is taken to be so.
 const fresh = 15 * time.Minute
 
+// missing is how long a role that was not there is taken not to be.
+const missing = time.Minute
+
 // young is how long EC2 may take to learn of a profile that IAM has made.
 const young = time.Minute
 
@@ -75,6 +78,7 @@ type Store struct {
 
 	mu   sync.Mutex
 	seen map[string]seen
+	gone map[string]time.Time // roles that were not there, and when
 }
 
 // seen is what is known of a profile that was right.
@@ -82,7 +86,7 @@ type seen struct{ at, made time.Time }
 
 // NewStore returns a Store that has seen no profile yet.
 func NewStore(c *iam.Client, now clock.Now) *Store {
-	return &Store{iam: c, now: now, seen: map[string]seen{}}
+	return &Store{iam: c, now: now, seen: map[string]seen{}, gone: map[string]time.Time{}}
 }
 
 // Ensure returns the name of a profile with the owner's role in it, made if it was not there.
@@ -90,9 +94,13 @@ func (s *Store) Ensure(ctx context.Context, o Owner) (string, error) {
 	name := o.Name()
 	s.mu.Lock()
 	had, known := s.seen[name]
+	gone := s.gone[o.role()]
 	s.mu.Unlock()
 	if known && s.now.Since(had.at) < fresh {
 		return name, nil
+	}
+	if s.now.Since(gone) < missing {
+		return "", noRole(o.role())
 	}
 	p, err := s.find(ctx, name)
 	if err != nil {
@@ -165,11 +173,18 @@ func (s *Store) fill(ctx context.Context, name, role string, has []iamtypes.Role
 	_, err := s.iam.AddRoleToInstanceProfile(ctx, &iam.AddRoleToInstanceProfileInput{InstanceProfileName: aws.String(name), RoleName: aws.String(role)})
 	switch {
 	case refusal.Gone(err):
-		return cloud.Errorf(cloud.NotReady, awsv1.ReasonRoleNotFound, "role %s does not exist: create it, or name another in spec.role", role)
+		s.mu.Lock()
+		s.gone[role] = s.now()
+		s.mu.Unlock()
+		return noRole(role)
 	case err != nil && !refusal.Is(err, "LimitExceeded"):
 		return refusal.Wrap(fmt.Sprintf("add role %s to instance profile %s", role, name), err)
 	}
 	return nil
+}
+
+func noRole(role string) error {
+	return cloud.Errorf(cloud.NotReady, awsv1.ReasonRoleNotFound, "role %s does not exist: create it, or name another in spec.role", role)
 }
 
 // Delete removes every profile under a path, roles first. What is not there is no error.

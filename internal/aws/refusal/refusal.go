@@ -98,6 +98,34 @@ func Kind(code string) cloud.Code {
 	return cloud.Unknown
 }
 
+// told is an error in words that stay the same from one call to the next: the
+// SDK's own name the request, and a condition that showed them would change with
+// every look.
+type told struct {
+	text string
+	err  error
+}
+
+// Error is the error in words.
+func (t *told) Error() string { return t.text }
+
+// Unwrap is the SDK's error.
+func (t *told) Unwrap() error { return t.err }
+
+// tell puts an error of the SDK into words.
+func tell(err error) error {
+	var api smithy.APIError
+	if errors.As(err, &api) && api.ErrorCode() != "" && api.ErrorMessage() != "" {
+		return &told{api.ErrorCode() + ": " + api.ErrorMessage(), err}
+	}
+	text := err.Error()
+	if before, after, ok := strings.Cut(text, ", RequestID: "); ok {
+		_, after, _ = strings.Cut(after, ", ")
+		text = before + ", " + after
+	}
+	return &told{text, err}
+}
+
 // Wrap gives err its code and the reason that a claim's condition shows; nil for nil.
 func Wrap(doing string, err error) error {
 	if err == nil {
@@ -112,7 +140,7 @@ func Wrap(doing string, err error) error {
 	if errors.As(err, &api) {
 		text = api.ErrorCode() + ": " + api.ErrorMessage()
 	}
-	return &cloud.Error{Code: Kind(Code(err)), Reason: Reason(text), Err: fmt.Errorf("%s: %w", doing, err)}
+	return &cloud.Error{Code: Kind(Code(err)), Reason: Reason(text), Err: fmt.Errorf("%s: %w", doing, tell(err))}
 }
 
 // reasons maps what stands in an error to the reason shown in the Launched

@@ -52,3 +52,18 @@ func TestWrap(t *testing.T) {
 		t.Errorf("an error of the network has code %q", cloud.CodeOf(network))
 	}
 }
+
+// A condition shows the same words however often it is looked: they do not name the request.
+func TestWordsStay(t *testing.T) {
+	refused := &smithy.OperationError{ServiceID: "IAM", OperationName: "GetInstanceProfile", Err: fmt.Errorf("https response error StatusCode: 403, RequestID: e2dcbb24, %w", &smithy.GenericAPIError{Code: "AccessDenied", Message: "no"})}
+	garbled := &smithy.OperationError{ServiceID: "IAM", OperationName: "GetInstanceProfile", Err: errors.New("https response error StatusCode: 500, RequestID: e2dcbb24, deserialization failed")}
+	for err, want := range map[error]string{
+		refused: "get instance profile: AccessDenied: no",
+		garbled: "get instance profile: operation error IAM: GetInstanceProfile, https response error StatusCode: 500, deserialization failed",
+	} {
+		got := refusal.Wrap("get instance profile", err)
+		if got.Error() != want || !errors.Is(got, err) {
+			t.Errorf("got %v, want %s", got, want)
+		}
+	}
+}
