@@ -49,8 +49,8 @@ func (p *parts) observe() {
 // tells is how many changes of conditions are told a second, and at once: more
 // would keep verdicts on pods from being heard.
 const (
-	tells       = 50
-	tellsAtOnce = 500
+	tells       = 10
+	tellsAtOnce = 50
 )
 
 // observeConditions has changes of conditions counted, and told by events.
