@@ -166,7 +166,7 @@ func (r *Reader) Type(ctx context.Context, c Commands) error {
 func (r *Reader) substitute(text string) string {
 	for _, s := range [][2]string{
 		{"oci://public.ecr.aws/karpenter/karpenter", "oci://" + r.p.Charts + "/karpenter/karpenter --plain-http"},
-		{"https://charts.karpenter.sh/", "http://" + r.p.Charts + "/"},
+		{"https://charts.karpenter.sh/", "http://" + r.p.Charts + "/ --force-update"}, // the port is another each time
 		{`https://karpenter.sh/"${KARPENTER_VERSION}"/getting-started/getting-started-with-eksctl/cloudformation.yaml`, "file://" + r.p.Dir + "/cloudformation.yaml"},
 		{"https://karpenter.sh/v0.6.3/getting-started/cloudformation.yaml", "file://" + r.p.Dir + "/cloudformation.yaml"},
 	} {

@@ -108,6 +108,16 @@ func cleanUp(t *testing.T, r *walk.Reader) {
 	}
 	book.Shows(t, "0.8", "no webhook is left, the kinds are")
 
+	stack := []string{"Version", "2010-05-15", "StackName", "Karpenter-" + r.Vars["CLUSTER_NAME"]}
+	r.Must(r.AWS("cloudformation", "DescribeStacks", stack...))
+	r.Must(r.AWS("cloudformation", "DeleteStack", stack...))
+	if out, err := r.AWS("cloudformation", "DescribeStacks", stack...); err == nil {
+		t.Errorf("the stack is still there: %s", out)
+	}
+	if out, err := r.AWS("iam", "GetRole", "Version", "2010-05-08", "RoleName", "KarpenterNodeRole-"+r.Vars["CLUSTER_NAME"]); err == nil {
+		t.Errorf("the role of nodes outlives the stack: %s", out)
+	}
+	book.Shows(t, "0.9", "the same call by the SDK: the stack goes, and what it held with it")
 	c := r.EC2()
 	out, err := c.DescribeLaunchTemplates(t.Context(), &ec2.DescribeLaunchTemplatesInput{Filters: []types.Filter{
 		{Name: aws.String("tag:karpenter.k8s.aws/cluster"), Values: []string{"playground"}},
