@@ -13,7 +13,7 @@ import (
 func TestMain(m *testing.M) {
 	// Checks wait much more than they compute, so that more of them than there
 	// are processors may run side by side.
-	if err := flag.Set("test.parallel", "32"); err != nil {
+	if err := flag.Set("test.parallel", "24"); err != nil {
 		panic(err)
 	}
 	kubetest.Main(m, kubetest.CRDs("../../api/crds"), kubetest.Scheduler, kubetest.Controllers, kubetest.Machines, kubetest.Grace(10*time.Second))

@@ -134,3 +134,18 @@ func TestC23BestEffort(t *testing.T) {
 	}
 	s.over(p)
 }
+
+// What becomes of a claim's conditions is told by events, where there is no
+// crowd of them.
+func TestStepsAreTold(t *testing.T) {
+	s := alone(t, "told")
+	s.Inside(t, 0, kubetest.Config(t))
+	p := s.pool(ownClass)
+	s.runs(s.pod("web"))
+	c := s.ready(1)[0]
+	for _, kind := range []string{"Launched", "Registered", "Initialized", "Ready"} {
+		s.event(&c, kind, "True")
+	}
+	s.event(p, "Ready", "True")
+	s.over(p)
+}

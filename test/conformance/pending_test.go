@@ -61,9 +61,6 @@ func aPodGetsAClaim(s *story) {
 	if err := nodeIsTheClaims(&c, s.nodeOf(&c), node); err != nil {
 		s.Errorf("claim %s and node %s: %v", c.Name, node, err)
 	}
-	for _, kind := range []string{"Launched", "Registered", "Initialized", "Ready"} {
-		s.event(&c, kind, "True")
-	}
 	s.condition(&c, v1.ConditionConsistentStateFound, metav1.ConditionTrue, v1.ConditionConsistentStateFound)
 	s.condition(p, v1.ConditionNodeRegistrationHealthy, metav1.ConditionTrue, v1.ConditionNodeRegistrationHealthy)
 	s.await(func() error {
