@@ -126,7 +126,9 @@ func New(ctx context.Context, c Config) (*App, error) {
 		return nil, err
 	}
 	p.cloud = cloud.New(cloud.Config{Driver: c.Driver, Provider: c.Provider, Publish: picture.Publish, Withdraw: picture.Withdraw, Now: c.Now, Metrics: metrics})
-	p.events = loop.NewEvents(m.GetEventRecorderFor("karpenter"), c.Now) //nolint:staticcheck // readers look for core events, with their source component
+	if !c.Settings.Shadow { // without them nothing is published
+		p.events = loop.NewEvents(m.GetEventRecorderFor("karpenter"), c.Now) //nolint:staticcheck // readers look for core events, with their source component
+	}
 	p.enact = &enact.Enactor{
 		Client: m.GetClient(), Cluster: picture, Events: p.events, Metrics: metrics, Now: c.Now, Log: c.Log.WithName("controller"), Suffix: suffix, Targets: &enact.Targets{},
 	}

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net/http"
 
+	"github.com/go-logr/logr"
 	"k8s.io/client-go/rest"
 
 	"github.com/tenon-sh/tenon/internal/cloud"
@@ -20,18 +21,26 @@ var errShadow = errors.New("shadow mode: this program may only look")
 func shadowed(c Config) Config {
 	c.Settings.LeaderElection, c.Settings.WebhookPort = false, 0
 	c.Kubernetes = rest.CopyConfig(c.Kubernetes)
-	c.Kubernetes.Wrap(func(next http.RoundTripper) http.RoundTripper { return reader{next} })
+	log := c.Log.WithName("shadow")
+	c.Kubernetes.Wrap(func(next http.RoundTripper) http.RoundTripper { return reader{next, log} })
 	c.Driver = onlooker{c.Driver}
 	return c
 }
 
 // reader carries requests that only read.
-type reader struct{ http.RoundTripper }
+type reader struct {
+	http.RoundTripper
 
-// RoundTrip refuses what is not a GET, which lists and watches are too.
+	log logr.Logger
+}
+
+// RoundTrip refuses what is not a GET, which lists and watches are too. That it
+// has to is a bug, so it is told.
 func (r reader) RoundTrip(q *http.Request) (*http.Response, error) {
 	if q.Method != http.MethodGet {
-		return nil, fmt.Errorf("%w: %s %s", errShadow, q.Method, q.URL.Path)
+		err := fmt.Errorf("%w: %s %s", errShadow, q.Method, q.URL.Path)
+		r.log.Error(err, "a request was not sent")
+		return nil, err
 	}
 	return r.RoundTripper.RoundTrip(q)
 }
