@@ -24,6 +24,8 @@ func Settings() []Setting {
 		{"settings.reservedENIs", []string{"settings.aws.reservedENIs"}, "RESERVED_ENIS", "", "0", "Network interfaces that pods cannot use."},
 		{"settings.batchMaxDuration", []string{"controller.batchMaxDuration"}, "BATCH_MAX_DURATION", "batchMaxDuration", "10s", "Longest wait for further pods before a decision."},
 		{"settings.batchIdleDuration", []string{"controller.batchIdleDuration"}, "BATCH_IDLE_DURATION", "batchIdleDuration", "1s", "A decision is made when no pod came for so long."},
+		{"settings.enableZonalShift", nil, "ENABLE_ZONAL_SHIFT", "", "false", "Launch nothing in zones that the cluster's traffic is shifted away from."},
+		{"settings.disableDryRun", nil, "DISABLE_DRY_RUN", "", "false", "Do not ask EC2 by dry runs whether machines of a class could be launched."},
 		{"settings.preferencePolicy", nil, "PREFERENCE_POLICY", "", "Respect", "Respect or Ignore what pods prefer."},
 		{"settings.minValuesPolicy", nil, "MIN_VALUES_POLICY", "", "Strict", "Strict, or BestEffort to lower minValues."},
 		{"settings.nominatePods", nil, "NOMINATE_PODS", "", "true", "Nominate pods for the nodes they are planned for, so that kube-scheduler follows the plan. Needs Kubernetes 1.35."},
@@ -47,7 +49,7 @@ func WithoutEffect() []string {
 		"settings.amiRefreshInterval", "settings.assumeRoleARN", "settings.assumeRoleDuration",
 		"settings.aws.assumeRoleARN", "settings.aws.assumeRoleDuration", "settings.aws.enableENILimitedPodDensity", "settings.aws.enablePodENI",
 		"settings.aws.nodeNameConvention", "settings.aws.tags",
-		"settings.disableClusterStateObservability", "settings.disableDryRun", "settings.eksControlPlane", "settings.enableZonalShift",
+		"settings.disableClusterStateObservability", "settings.eksControlPlane",
 		"settings.featureGates.drift", "settings.featureGates.driftEnabled", "settings.ignoreDRARequests", "settings.subnetRefreshInterval",
 		"webhook.logLevel",
 	}

@@ -184,7 +184,7 @@ podAffinity:
 {{- define "karpenter.withoutEffect" -}}
 {{- $set := list }}
 {{- $new := .Values.settings | default dict }}
-{{- range list "enableZonalShift" "eksControlPlane" "disableDryRun" "amiRefreshInterval" "subnetRefreshInterval" "ignoreDRARequests" "disableClusterStateObservability" "assumeRoleARN" "assumeRoleDuration" }}
+{{- range list "eksControlPlane" "amiRefreshInterval" "subnetRefreshInterval" "ignoreDRARequests" "disableClusterStateObservability" "assumeRoleARN" "assumeRoleDuration" }}
 {{- if hasKey $new . }}{{ $set = append $set (printf "settings.%s" .) }}{{ end }}
 {{- end }}
 {{- $old := $new.aws | default dict }}
