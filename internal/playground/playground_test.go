@@ -130,7 +130,7 @@ func TestAPlayground(t *testing.T) {
 		t.Fatal(err)
 	}
 	kubetest.Within(t, 20*time.Second, func() error {
-		if out, err := tenon(t, "sim", "machines", "--dir", dir); err == nil {
+		if out, err := tenon(t, "sim", "machines", "--dir", dir); err == nil || !strings.Contains(out, "no playground runs there") {
 			return fmt.Errorf("it is still there: %s", out)
 		}
 		return nil
