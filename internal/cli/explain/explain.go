@@ -72,7 +72,7 @@ world that the controller kept.`,
 func kinds() map[string]string {
 	return map[string]string{
 		"pod": "pod", "po": "pod", "pods": "pods", "node": "node", "no": "node", "nodes": "nodes",
-		"nodeclaim": "node", "claim": "node", "nodeclaims": "node", "nodepool": "pool", "pool": "pool", "nodepools": "pool", "provisioner": "pool",
+		"nodeclaim": "node", "claim": "node", "nodeclaims": "node", "nodepool": "pool", "pool": "pool", "nodepools": "pool", "provisioner": "provisioner",
 	}
 }
 
@@ -182,7 +182,10 @@ func (o *options) answer(w *world.World, q question) (answer, error) {
 		}
 		return answer{Node: &n}, nil
 	}
-	ids := e.FindPools(q.name)
+	ids := e.FindPools(q.name) // NodePools first
+	if q.kind == "provisioner" {
+		slices.Reverse(ids)
+	}
 	if len(ids) == 0 {
 		return answer{}, fmt.Errorf("there is no pool %q%s", q.name, known(w))
 	}
