@@ -101,6 +101,9 @@ func layers() []layer {
 		},
 		{at: "internal/kube", why: "who only wants to run the control plane binary needs no library for it"},
 		{
+			at: "internal/apitest", own: list("api/... internal/clock internal/loop"), libs: list(kube), why: "a store for tests knows objects and nothing of what is done with them",
+		},
+		{
 			at: "internal/kubetest", own: list("api/... internal/clock internal/kube"), libs: list(kube),
 			why: "tests of every package use it, so it knows none of them",
 		},
@@ -142,7 +145,7 @@ func layers() []layer {
 		},
 		{at: "internal/cli/controller", own: list("api/... engine/... internal/app internal/cli/verb " + meter), libs: list(cli + " " + kube), why: "internal/app puts the system together"},
 		{at: "internal/cli/doctor", own: list(everyone), not: list("internal/enact internal/controller/... internal/sim/..."), libs: list(cli + " " + kube), why: "doctor looks and does not write"},
-		{at: "internal/app", own: list(everyone), not: list("internal/sim/... internal/playground internal/kube internal/kubetest internal/cloudtest internal/cli/... engine/enginetest"), libs: nil, why: "the product holds no simulator and no test"},
+		{at: "internal/app", own: list(everyone), not: list("internal/sim/... internal/playground internal/kube internal/kubetest internal/apitest internal/cloudtest internal/cli/... engine/enginetest"), libs: nil, why: "the product holds no simulator and no test"},
 		{at: "internal/rules", libs: list("golang.org/x/tools"), why: "the rules read source, they do not use it"},
 
 		{at: "deploy/aws", why: "what an account needs is data; it is written by tools/deploy"},
@@ -167,7 +170,7 @@ func testLibs() []string {
 const image = "cmd/tenon"
 
 func notInImage() []string {
-	return list("internal/playground internal/sim/... internal/kube internal/kubetest internal/cloudtest internal/rules engine/enginetest test/... tools/...")
+	return list("internal/playground internal/sim/... internal/kube internal/kubetest internal/apitest internal/cloudtest internal/rules engine/enginetest test/... tools/...")
 }
 
 // Layers finds every import that the map does not allow.

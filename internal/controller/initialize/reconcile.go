@@ -59,7 +59,6 @@ type waiting struct {
 
 // Register adds the reconciler to a manager.
 func (r *Reconciler) Register(m ctrl.Manager) error {
-	r.waits = map[string]waiting{}
 	return ctrl.NewControllerManagedBy(m).Named(Spec().Name).
 		For(&v1.NodeClaim{}).
 		Watches(&corev1.Node{}, handler.EnqueueRequestsFromMapFunc(loop.ClaimsOfNode(r.Client))).
@@ -111,6 +110,9 @@ func (r *Reconciler) node(ctx context.Context, c *v1.NodeClaim) (*corev1.Node, e
 // wait writes what a node waits for once it has lasted, and returns when to look again.
 func (r *Reconciler) wait(ctx context.Context, c *v1.NodeClaim, step Step) (time.Duration, error) {
 	r.mu.Lock()
+	if r.waits == nil {
+		r.waits = map[string]waiting{}
+	}
 	w, ok := r.waits[c.Name]
 	if !ok || w.step != step {
 		w = waiting{step, r.Now()}
