@@ -60,7 +60,7 @@ bench-peer: ## the same beside Karpenter's scheduler: writes docs/benchmarks.md
 	@cd bench && go run . -seeds 3 -out ../docs/benchmarks.md $(ARGS)
 
 release: ## programs, image, charts and what they are made of, in dist: make release RELEASE=v0.1.0
-	@go run ./tools/release -version '$(or $(RELEASE),v0.0.0-dev)' -commit '$(COMMIT)' -date '$(shell git log -1 --format=%ct)' $(ARGS)
+	@go run ./tools/release -version '$(or $(RELEASE),v0.0.0-dev)' -commit '$(shell git describe --always --abbrev=40 --dirty --exclude "*")' -date '$(shell git log -1 --format=%ct)' $(ARGS)
 
 site: ## the pages as a static site, in dist/site
 	@go run ./tools/site dist/site
