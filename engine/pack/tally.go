@@ -14,12 +14,13 @@ import (
 
 // Host ports and attachments of volumes are counted like resources where that is
 // the same: a machine has one of each port, and so many attachments of a driver.
-// It is not the same for ports on single addresses and for volumes that several
-// pods share; pods with such are looked at one by one.
+// It is not the same for a port that pods want on different addresses and for
+// volumes that several share; pods with such are looked at one by one.
 
 // tally is what is counted: attachments of a driver, or a port.
 type tally struct {
 	driver   string
+	ip       string // of the machine; empty is every one
 	protocol string
 	port     int32
 }
@@ -42,10 +43,24 @@ func (t tally) String() string {
 	if t.driver != "" {
 		return "volumes of " + t.driver
 	}
+	if t.ip != "" {
+		return fmt.Sprintf("host port %s:%d/%s", t.ip, t.port, t.protocol)
+	}
 	return fmt.Sprintf("host port %d/%s", t.port, t.protocol)
 }
 
-func portTally(p world.Port) tally { return tally{protocol: cmp.Or(p.Protocol, "TCP"), port: p.Port} }
+func portTally(p world.Port) tally {
+	t := tally{ip: p.IP, protocol: cmp.Or(p.Protocol, "TCP"), port: p.Port}
+	if everywhere(p) {
+		t.ip = ""
+	}
+	return t
+}
+
+// meets reports whether two ports cannot be had on one machine.
+func (t tally) meets(o tally) bool {
+	return t.protocol == o.protocol && t.port == o.port && (t.ip == o.ip || t.ip == "" || o.ip == "")
+}
 
 // everywhere reports whether a port is asked for on all addresses of the machine.
 func everywhere(p world.Port) bool { return p.IP == "" || p.IP == "0.0.0.0" }
@@ -111,19 +126,24 @@ func limited(w *world.World, driver string) bool {
 
 func (t *tallies) countPorts(pods []*world.Pod) {
 	users := map[tally]int{}
-	single := map[tally]bool{} // asked for on one address, or twice by one pod
+	twice := map[tally]bool{} // asked for twice by one pod
 	for _, p := range pods {
 		for i, x := range p.Ports {
 			c := portTally(x)
 			users[c]++
-			if !everywhere(x) || slices.ContainsFunc(p.Ports[:i], func(y world.Port) bool { return portTally(y) == c }) {
-				single[c] = true
+			if slices.ContainsFunc(p.Ports[:i], func(y world.Port) bool { return portTally(y) == c }) {
+				twice[c] = true
 			}
 		}
 	}
 	var all []tally
+	mixed := map[tally]int{} // on how many addresses a port is asked for
 	for c := range users {
-		if !single[c] {
+		c.ip = ""
+		mixed[c]++
+	}
+	for c := range users {
+		if bare := (tally{protocol: c.protocol, port: c.port}); !twice[c] && mixed[bare] == 1 {
 			all = append(all, c)
 		}
 	}
@@ -182,7 +202,7 @@ func (t *tallies) room(at *fit.Place, room []int64) {
 
 func (t tally) room(at *fit.Place) int64 {
 	if t.driver == "" {
-		if slices.ContainsFunc(at.Ports, func(p world.Port) bool { return portTally(p) == t }) {
+		if slices.ContainsFunc(at.Ports, func(p world.Port) bool { return portTally(p).meets(t) }) {
 			return 0
 		}
 		return amount.Unit

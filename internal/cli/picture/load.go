@@ -66,7 +66,11 @@ func load(b *world.Builder, objects []object) (*input, error) {
 	}
 	err := in.setPods()
 	for _, class := range slices.Sorted(maps.Keys(in.volumes.unknown)) {
-		in.notes = append(in.notes, fmt.Sprintf("StorageClass %q is not in the input: volumes still to be made of it are taken to be possible anywhere", class))
+		what := fmt.Sprintf("StorageClass %q", class)
+		if class == "" {
+			what = "a default StorageClass"
+		}
+		in.notes = append(in.notes, what+" is not in the input: volumes still to be made of it are taken to be possible anywhere")
 	}
 	return in, err
 }
