@@ -8,10 +8,12 @@ package aws
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
 	"sync"
+	"time"
 
 	"github.com/tenon-sh/tenon/engine/world"
 	"github.com/tenon-sh/tenon/internal/aws/access"
@@ -21,6 +23,7 @@ import (
 	"github.com/tenon-sh/tenon/internal/aws/notice"
 	"github.com/tenon-sh/tenon/internal/aws/placement"
 	"github.com/tenon-sh/tenon/internal/aws/profile"
+	"github.com/tenon-sh/tenon/internal/aws/refusal"
 	"github.com/tenon-sh/tenon/internal/aws/reserve"
 	"github.com/tenon-sh/tenon/internal/aws/shift"
 	"github.com/tenon-sh/tenon/internal/aws/soldout"
@@ -93,8 +96,9 @@ type Driver struct {
 
 	resolving turn.Line
 
-	mu   sync.Mutex
-	seen map[string]int64 // bytes of memory that nodes of a type were seen to have
+	mu        sync.Mutex
+	seen      map[string]int64 // bytes of memory that nodes of a type were seen to have
+	collected time.Time        // when profiles were last looked through
 }
 
 // New returns a driver. It calls nothing yet.
@@ -178,14 +182,46 @@ func (d *Driver) Interrupted(shape, zone string) {
 // Start learns which launch templates an earlier process left, so that Sweep ends them too.
 func (d *Driver) Start(ctx context.Context) error { return d.stores.Hydrate(ctx) }
 
-// Sweep deletes launch templates that nothing has started from for a while.
+// collectEvery is how often profiles that nothing needs are looked for.
+const collectEvery = 30 * time.Minute
+
+// Sweep deletes launch templates that nothing has started from for a while and,
+// now and then, instance profiles that no class and no machine uses.
 func (d *Driver) Sweep(ctx context.Context) error {
 	gone, err := d.stores.Sweep(ctx)
+	err = errors.Join(err, d.collect(ctx))
 	for _, t := range gone {
 		d.cfg.Said(Saying{
 			Debug: true, Message: fmt.Sprintf("Deleted launch template %s (%s)", t.Name, t.ID),
 			Fields: map[string]string{"launch-template": t.Name},
 		})
+	}
+	return err
+}
+
+// collect ends instance profiles that were left behind. The first time comes when
+// every class has been looked at often.
+func (d *Driver) collect(ctx context.Context) error {
+	d.mu.Lock()
+	now := d.cfg.Now()
+	if d.collected.IsZero() {
+		d.collected = now
+	}
+	due := now.Sub(d.collected) >= collectEvery
+	if due {
+		d.collected = now
+	}
+	d.mu.Unlock()
+	if !due {
+		return nil
+	}
+	used, err := d.machines.Profiles(ctx)
+	if err != nil {
+		return err
+	}
+	err = d.profiles.Collect(ctx, d.clients.Region, d.cfg.Settings.Cluster, func(name string) bool { return used[name] })
+	if refusal.Absent(err) {
+		return nil
 	}
 	return err
 }

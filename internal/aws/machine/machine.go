@@ -68,6 +68,29 @@ func (s *Set) List(ctx context.Context) ([]cloud.Machine, error) {
 	return slices.CompactFunc(out, func(a, b cloud.Machine) bool { return a.ID == b.ID }), nil
 }
 
+// Profiles returns the names of the instance profiles that instances of the cluster use.
+func (s *Set) Profiles(ctx context.Context) (map[string]bool, error) {
+	out := map[string]bool{}
+	pages := ec2.NewDescribeInstancesPaginator(s.ec2, &ec2.DescribeInstancesInput{MaxResults: aws.Int32(1000), Filters: []ec2types.Filter{
+		{Name: aws.String("tag:" + Owned(s.cluster)), Values: []string{"owned"}}, alive(),
+	}})
+	for pages.HasMorePages() {
+		page, err := pages.NextPage(ctx)
+		if err != nil {
+			return nil, refusal.Wrap("describe instances", err)
+		}
+		for _, r := range page.Reservations {
+			for _, i := range r.Instances {
+				if p := i.IamInstanceProfile; p != nil {
+					arn := aws.ToString(p.Arn)
+					out[arn[strings.LastIndexByte(arn, '/')+1:]] = true
+				}
+			}
+		}
+	}
+	return out, nil
+}
+
 // OfOrder returns the instances that an order made, by id.
 func (s *Set) OfOrder(ctx context.Context, token string) ([]cloud.Machine, error) {
 	out, err := s.describe(ctx, &ec2.DescribeInstancesInput{Filters: []ec2types.Filter{

@@ -189,6 +189,26 @@ func noRole(role string) error {
 
 // Delete removes every profile under a path, roles first. What is not there is no error.
 func (s *Store) Delete(ctx context.Context, path string, keep func(name string) bool) error {
+	return s.remove(ctx, path, func(p iamtypes.InstanceProfile) bool { return keep != nil && keep(aws.ToString(p.InstanceProfileName)) })
+}
+
+// old is how long a profile that no class asks for is kept.
+const old = time.Hour
+
+// Collect removes the profiles of a cluster that nothing needs: no class has asked
+// for them for a while, and no machine uses them. A Store that has not been asked
+// by all classes yet must not collect.
+func (s *Store) Collect(ctx context.Context, region, cluster string, used func(name string) bool) error {
+	return s.remove(ctx, fmt.Sprintf("/karpenter/%s/%s/", region, cluster), func(p iamtypes.InstanceProfile) bool {
+		name := aws.ToString(p.InstanceProfileName)
+		s.mu.Lock()
+		had, known := s.seen[name]
+		s.mu.Unlock()
+		return known && s.now.Since(had.at) < old || s.now.Since(aws.ToTime(p.CreateDate)) < old || used(name)
+	})
+}
+
+func (s *Store) remove(ctx context.Context, path string, keep func(iamtypes.InstanceProfile) bool) error {
 	var errs []error
 	pages := iam.NewListInstanceProfilesPaginator(s.iam, &iam.ListInstanceProfilesInput{PathPrefix: aws.String(path)})
 	for pages.HasMorePages() {
@@ -200,8 +220,8 @@ func (s *Store) Delete(ctx context.Context, path string, keep func(name string) 
 			if !strings.HasPrefix(aws.ToString(p.Path), path) {
 				continue // a server may pass over the prefix, and these are deleted
 			}
-			if name := aws.ToString(p.InstanceProfileName); keep == nil || !keep(name) {
-				errs = append(errs, s.delete(ctx, name, p.Roles))
+			if !keep(p) {
+				errs = append(errs, s.delete(ctx, aws.ToString(p.InstanceProfileName), p.Roles))
 			}
 		}
 	}
