@@ -45,8 +45,8 @@ type house struct {
 	counts *calls        // what controllers write; nil: it is not counted
 }
 
-// build puts a house together for one test. Its controller is killed as dies says; nil: it lives.
-func build(t *testing.T, dies *crash, counts ...*calls) house {
+// build puts a house together for one test, and counts what its controllers write.
+func build(t *testing.T, counts ...*calls) house {
 	t.Helper()
 	m := region(t)
 	play(t, m)
@@ -54,13 +54,10 @@ func build(t *testing.T, dies *crash, counts ...*calls) house {
 	for _, c := range counts {
 		h.counts = c
 	}
-	return h.start(t, dies)
+	return h.start(t)
 }
 
-// again is the house with another controller.
-func (h house) again(t *testing.T) house { return h.start(t, nil) }
-
-func (h house) start(t *testing.T, dies *crash) house {
+func (h house) start(t *testing.T) house {
 	t.Helper()
 	settings := app.Defaults()
 	settings.MetricsPort, settings.HealthPort, settings.LeaderElection = 0, 0, false
@@ -69,26 +66,20 @@ func (h house) start(t *testing.T, dies *crash) house {
 		log = testr.NewWithOptions(t, testr.Options{Verbosity: 1})
 	}
 	ctrllog.SetLogger(log)
-	k := wrapped(kubetest.Config(t), dies)
+	k := kubetest.Config(t)
 	if h.counts != nil {
 		k = h.counts.count(k)
 	}
 	config := app.Config{Kubernetes: k, Driver: h.driver, Provider: "sim", Settings: settings, Log: log}
-	if dies != nil {
-		config.Driver = mortal{dies, h.driver}
-	}
 	a, err := app.New(t.Context(), config)
 	if err != nil {
 		t.Fatal(err)
 	}
 	ctx, stop := context.WithCancel(context.Background())
-	if dies != nil {
-		dies.stop = stop
-	}
 	h.app, h.ended = a, make(chan struct{})
 	go func() {
 		defer close(h.ended)
-		if err := a.Run(ctx); err != nil && dies == nil {
+		if err := a.Run(ctx); err != nil {
 			t.Error("the controller ended with: ", err)
 		}
 	}()
@@ -279,7 +270,7 @@ func (h house) empty(t *testing.T) {
 
 // Pods that wait get nodes, and a pool that is deleted takes its nodes with it.
 func TestFromPendingPodToNodeAndBack(t *testing.T) {
-	h := build(t, nil)
+	h := build(t)
 	ns := kubetest.Namespace(t)
 	p, d := pool("default"), deployment(ns, "web", 5, "900m")
 	h.make(t, p, d)
@@ -302,7 +293,7 @@ func TestFromPendingPodToNodeAndBack(t *testing.T) {
 
 // Nodes on which nothing runs any more go by themselves.
 func TestEmptyNodesAreGivenBack(t *testing.T) {
-	h := build(t, nil)
+	h := build(t)
 	ns := kubetest.Namespace(t)
 	p, d := pool("empty"), deployment(ns, "web", 4, "900m")
 	d.Spec.Template.Spec.Affinity = apart(d)

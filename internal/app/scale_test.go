@@ -70,7 +70,7 @@ func TestNodesAtScale(t *testing.T) {
 		t.Skip("set NODES to how many are to come")
 	}
 	counted := &calls{n: map[string]int{}}
-	h := build(t, nil, counted)
+	h := build(t, counted)
 	ns := kubetest.Namespace(t)
 	p, d := pool("scale"), deployment(ns, "web", 1, "900m")
 	p.Spec.Disruption.Budgets = []v1.Budget{{Nodes: "100%"}}

@@ -66,7 +66,7 @@ func (o *onlooking) Terminate(ctx context.Context, ids []cloud.MachineID) []erro
 // A shadow beside the controller in charge says what it would have bought and
 // what was bought, and sends nothing but reads.
 func TestShadow(t *testing.T) {
-	h := build(t, nil)
+	h := build(t)
 	var d diary
 	k := kubetest.Config(t)
 	k.Wrap(func(next http.RoundTripper) http.RoundTripper {

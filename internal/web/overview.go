@@ -182,7 +182,7 @@ func leavingOf(w *world.World, decided []journal.Entry) []leaving {
 	}
 	var out []leaving
 	for _, p := range w.Places() {
-		state := ""
+		var state string
 		switch {
 		case p.Deleting() && len(p.Pods) > 0:
 			state = fmt.Sprintf("drains, %d pods are left", len(p.Pods))
