@@ -651,6 +651,9 @@ func TestNotes(t *testing.T) {
 	if strings.Contains(text, "NO NAME") {
 		t.Errorf("the name was given:\n%s", text)
 	}
+	if text := notes("--set", "settings.clusterName=c,shadow=true"); strings.Contains(text, "delete nodepools") || !strings.Contains(text, "changes nothing") {
+		t.Errorf("who uninstalls a shadow must leave the pools alone:\n%s", text)
+	}
 	if plain := notes("--set", "settings.clusterName=c"); strings.Contains(plain, "change nothing") {
 		t.Errorf("nothing is wrong, but the notes say:\n%s", fmt.Sprint(plain))
 	}
