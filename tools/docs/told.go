@@ -108,10 +108,11 @@ func conditionsToTell() map[string]string {
 		"SubnetDrift":        "The class no longer selects the machine's subnet.",
 		"SecurityGroupDrift": "The class selects other security groups today.",
 
-		"Consolidation":      "On a NodePool or Provisioner that asks for more than is done: False.",
-		"OnlyEmptyNodes":     "Empty nodes are given back; moving pods to cheaper nodes is accepted and not done yet.",
-		"ProvisionerInvalid": "The message names the field of the Provisioner.",
-		"Active":             "Of a Provisioner: whether it is used.",
+		"Consolidation":        "On a NodePool or Provisioner that asks for more than is done: False.",
+		"OnlyEmptyNodes":       "Empty nodes are given back; moving pods to cheaper nodes is accepted and not done yet.",
+		"ProvisionerInvalid":   "The message names the field of the Provisioner.",
+		"NodeTemplateNotReady": "The message is what the AWSNodeTemplate, or the inline provider, says: it is not there, or selects nothing.",
+		"Active":               "Of a Provisioner: whether it is used.",
 	}
 }
 

@@ -21,6 +21,7 @@ const (
 	ConditionConsolidation = "Consolidation"
 	reasonEmptyOnly        = "OnlyEmptyNodes"
 	reasonInvalid          = "ProvisionerInvalid"
+	reasonNoClass          = "NodeTemplateNotReady"
 	conditionActive        = "Active"
 )
 
@@ -106,9 +107,9 @@ func text(l field.ErrorList) string {
 	return s
 }
 
-// StatusOfProvisioner writes into a Provisioner what is seen of it. While there
-// is nothing to say its status stays empty.
-func StatusOfProvisioner(p *v1alpha5.Provisioner, used amount.List, scaled, now time.Time) {
+// StatusOfProvisioner writes into a Provisioner what is seen of it, and why it buys nothing now, if that is so. While
+// there is nothing to say its status stays empty.
+func StatusOfProvisioner(p *v1alpha5.Provisioner, used amount.List, why string, scaled, now time.Time) {
 	if used != nil {
 		p.Status.Resources = observe.ResourceList(positive(used))
 	}
@@ -136,9 +137,12 @@ func StatusOfProvisioner(p *v1alpha5.Provisioner, used amount.List, scaled, now 
 		}
 		p.Status.Conditions = left
 	}
-	if problems := p.Problems(); len(problems) > 0 {
+	switch problems := p.Problems(); {
+	case len(problems) > 0:
 		say(conditionActive, reasonInvalid, text(problems))
-	} else {
+	case why != "":
+		say(conditionActive, reasonNoClass, why)
+	default:
 		unsay(conditionActive)
 	}
 	if p.Consolidates() {

@@ -80,7 +80,7 @@ func (r *NodePools) Register(m ctrl.Manager) error {
 func counted(picture *cluster.Cluster, kind string) source.Source {
 	changed := make(chan struct{}, 1)
 	picture.Listen(func(change cluster.Change) {
-		if change.Kind != cluster.Node && change.Kind != cluster.Claim && change.Kind != cluster.Pool {
+		if change.Kind != cluster.Node && change.Kind != cluster.Claim && change.Kind != cluster.Pool && change.Kind != cluster.Catalog {
 			return
 		}
 		select {
@@ -95,10 +95,12 @@ func counted(picture *cluster.Cluster, kind string) source.Source {
 				return
 			}
 			for {
-				for id, used := range Usage(picture.Recent(count)) {
-					if now := fmt.Sprint(used); id.Kind == kind && told[id.Name] != now {
-						told[id.Name] = now
-						queue.Add(reconcile.Request{NamespacedName: client.ObjectKey{Name: id.Name}})
+				w := picture.Recent(count)
+				used := Usage(w)
+				for _, p := range w.Pools() {
+					if now := fmt.Sprint(used[p.ID], p.NotReady); p.ID.Kind == kind && told[p.ID.Name] != now {
+						told[p.ID.Name] = now
+						queue.Add(reconcile.Request{NamespacedName: client.ObjectKey{Name: p.ID.Name}})
 					}
 				}
 				pause := time.NewTimer(count)
@@ -291,7 +293,10 @@ func (r *Provisioners) Reconcile(ctx context.Context, req reconcile.Request) (re
 		return reconcile.Result{}, nil // once it is synced the counter calls again
 	}
 	id, w := world.PoolID{Kind: world.Provisioner, Name: p.Name}, r.Cluster.Recent(count)
-	used := Usage(w)[id]
-	_, err := loop.PatchStatus(ctx, r.Client, p, func(p *v1alpha5.Provisioner) { StatusOfProvisioner(p, used, Scaled(w, id), r.Now()) })
+	used, why := Usage(w)[id], ""
+	if seen := w.Pool(id); seen != nil {
+		why = seen.NotReady
+	}
+	_, err := loop.PatchStatus(ctx, r.Client, p, func(p *v1alpha5.Provisioner) { StatusOfProvisioner(p, used, why, Scaled(w, id), r.Now()) })
 	return loop.Result(0, err)
 }
