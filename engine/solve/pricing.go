@@ -46,6 +46,6 @@ func (p *pricing) unitOf(h int32) []float64 {
 // renew prices what is left.
 func (p *pricing) renew(left []int, loose float64) {
 	p.fluid.weigh(left)
-	p.fluid.climb(6, 0.2, 0.02)
+	p.fluid.climb(12, 0.2, 0.02)
 	p.read(loose)
 }

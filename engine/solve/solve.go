@@ -91,7 +91,7 @@ func (s *search) affordable(x *solution) bool {
 }
 
 // nearby is how much dearer a host may be than the cheapest, for some class, to be looked at by the search.
-const nearby = 0.08
+const nearby = 0.12
 
 // relax finds prices.
 func (s *search) relax() {
