@@ -80,7 +80,6 @@ type leave struct {
 
 // Register adds the reconciler to a manager. It must be called before the picture's sources start.
 func (r *Nodes) Register(m ctrl.Manager) error {
-	r.leaves = map[string]leave{}
 	going := predicate.NewPredicateFuncs(func(o client.Object) bool {
 		return o.GetDeletionTimestamp() != nil && controllerutil.ContainsFinalizer(o, v1.Finalizer)
 	})
@@ -201,6 +200,18 @@ func (r *Nodes) taintedSince(n *corev1.Node) time.Time {
 	return r.leaves[n.Name].tainted
 }
 
+// known changes what this process knows of a node that goes.
+func (r *Nodes) known(name string, change func(*leave)) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.leaves == nil {
+		r.leaves = map[string]leave{}
+	}
+	l := r.leaves[name]
+	change(&l)
+	r.leaves[name] = l
+}
+
 // attached counts the volumes that have to be detached. Those of pods that go
 // down with the machine are not waited for.
 func (r *Nodes) attached(ctx context.Context, n *corev1.Node, seen Node) (int, error) {
@@ -284,9 +295,7 @@ func (r *Nodes) taint(ctx context.Context, n *corev1.Node, claim *v1.NodeClaim, 
 		r.Log.Info("Cordoned node", "node", n.Name)
 	}
 	seen.Tainted = r.Now()
-	r.mu.Lock()
-	r.leaves[n.Name] = leave{tainted: seen.Tainted}
-	r.mu.Unlock()
+	r.known(n.Name, func(l *leave) { *l = leave{tainted: seen.Tainted} })
 	r.drain(ctx, next, claim, seen)
 	return poll, nil
 }
@@ -346,12 +355,8 @@ func Progress(c *v1.NodeClaim, step Step, seen Node) {
 
 // drained counts a node that was drained to the end, once.
 func (r *Nodes) drained(n *corev1.Node) {
-	r.mu.Lock()
-	l := r.leaves[n.Name]
-	first := !l.drained
-	l.drained = true
-	r.leaves[n.Name] = l
-	r.mu.Unlock()
+	first := false
+	r.known(n.Name, func(l *leave) { first, l.drained = !l.drained, true })
 	if first {
 		r.Metrics.Add(metric.NodesDrained, 1, loop.PoolName(n.Labels))
 	}

@@ -1,0 +1,122 @@
+package terminate_test
+
+import (
+	"context"
+	"errors"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/go-logr/logr"
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+
+	v1 "github.com/tenon-sh/tenon/api/karpenter/v1"
+	"github.com/tenon-sh/tenon/engine/world"
+	"github.com/tenon-sh/tenon/internal/apitest"
+	"github.com/tenon-sh/tenon/internal/clock"
+	"github.com/tenon-sh/tenon/internal/cloud"
+	"github.com/tenon-sh/tenon/internal/cluster"
+	"github.com/tenon-sh/tenon/internal/controller/terminate"
+	"github.com/tenon-sh/tenon/internal/enact"
+)
+
+// seller has one machine, until it is ended.
+type seller struct {
+	gone  bool
+	check func() // what must hold when the machine is ended
+}
+
+func (s *seller) Catalog(context.Context, cloud.Template) (world.Catalog, error) {
+	return world.Catalog{}, nil
+}
+func (s *seller) Launch(context.Context, []cloud.Order) []cloud.Outcome { return nil }
+func (s *seller) Drift(context.Context, cloud.Machine, cloud.Template) (string, error) {
+	return "", nil
+}
+
+func (s *seller) List(context.Context) ([]cloud.Machine, error) {
+	if s.gone {
+		return nil, nil
+	}
+	return []cloud.Machine{{ID: "i-1", ProviderID: "test:///i-1"}}, nil
+}
+
+func (s *seller) Terminate(_ context.Context, ids []cloud.MachineID) []error {
+	s.check()
+	s.gone = true
+	return make([]error, len(ids))
+}
+
+// Wherever a process is killed while a node goes, the next one ends the machine,
+// and only then lets go of the objects.
+func TestKilledAtEachWrite(t *testing.T) {
+	for nth := 1; ; nth++ {
+		reached := false
+		for _, after := range []bool{false, true} {
+			synctest.Test(t, func(t *testing.T) { reached = killed(t, nth, after) })
+		}
+		if !reached {
+			if nth < 5 {
+				t.Errorf("a node that goes has %d writes, want more", nth-1)
+			}
+			return
+		}
+	}
+}
+
+func killed(t *testing.T, nth int, after bool) bool {
+	const id = "test:///i-1"
+	claim := &v1.NodeClaim{ObjectMeta: metav1.ObjectMeta{Name: "c", Finalizers: []string{v1.Finalizer}}}
+	claim.Status.ProviderID, claim.Status.NodeName = id, "n"
+	claim.Conditions().True(v1.ConditionLaunched, "", "", time.Now())
+	claim.Conditions().True(v1.ConditionRegistered, "", "", time.Now())
+	node := &corev1.Node{
+		ObjectMeta: metav1.ObjectMeta{Name: "n", Finalizers: []string{v1.Finalizer}}, Spec: corev1.NodeSpec{ProviderID: id},
+		Status: corev1.NodeStatus{Conditions: []corev1.NodeCondition{{Type: corev1.NodeReady, Status: corev1.ConditionTrue}}},
+	}
+	store := apitest.New(t, clock.Wall, claim, node)
+	sells := &seller{check: func() {
+		n := &corev1.Node{}
+		if err := store.Get(t.Context(), client.ObjectKey{Name: "n"}, n); err != nil || len(n.Spec.Taints) == 0 {
+			t.Errorf("killed at write %d, after=%t: the machine ends while its node has taints %v: %v", nth, after, n.Spec.Taints, err)
+		}
+	}}
+	if err := store.Delete(t.Context(), claim); err != nil {
+		t.Fatal(err)
+	}
+	mortal, writes := apitest.Dying(store, nth, after)
+	live(t, mortal, sells)
+	live(t, store, sells)
+	for _, o := range []client.Object{claim, node} {
+		if err := store.Get(t.Context(), client.ObjectKeyFromObject(o), o); !apierrors.IsNotFound(err) {
+			t.Errorf("killed at write %d, after=%t: %T is left with %v: %v", nth, after, o, o.GetFinalizers(), err)
+		}
+	}
+	if !sells.gone {
+		t.Errorf("killed at write %d, after=%t: the machine runs on", nth, after)
+	}
+	return writes() >= nth
+}
+
+// live has one process do its work for a minute.
+func live(t *testing.T, c client.Client, s *seller) {
+	t.Helper()
+	picture := cluster.New(clock.Wall)
+	machines := terminate.NewMachines(cloud.New(cloud.Config{Driver: s}), clock.Wall)
+	hand := &enact.Enactor{Client: c, Cluster: picture, Now: clock.Wall, Log: logr.Discard()}
+	nodes := &terminate.Nodes{Client: c, Cluster: picture, Machines: machines, Evictor: enact.NewEvictor(hand), Now: clock.Wall, Log: logr.Discard()}
+	claims := &terminate.Claims{Client: c, Cluster: picture, Machines: machines, Now: clock.Wall}
+	for range 60 {
+		for name, r := range map[string]reconcile.Reconciler{"c": claims, "n": nodes} {
+			_, err := r.Reconcile(t.Context(), reconcile.Request{NamespacedName: client.ObjectKey{Name: name}})
+			if err != nil && !errors.Is(err, apitest.ErrDead) {
+				t.Fatal(err)
+			}
+		}
+		time.Sleep(time.Second) // of virtual time
+	}
+}
