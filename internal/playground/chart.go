@@ -176,7 +176,7 @@ func serveCharts(o Options) (address string, close func(), err error) {
 // install installs the chart with helm, as somebody would by hand. A release that is there gets the present chart and
 // keeps its values: they are its owner's.
 func install(ctx context.Context, o Options, client kubernetes.Interface, on hosts, repository string, log *life) error {
-	args := []string{"upgrade", "--install", release, "--namespace", release, "--create-namespace", "--reset-then-reuse-values", "--wait", "--timeout", "3m"}
+	args := []string{"upgrade", "--install", release, "--namespace", release, "--create-namespace", "--skip-crds", "--reset-then-reuse-values", "--wait", "--timeout", "3m"} // the kinds are there
 	if o.Chart != "" {
 		if _, err := os.Stat(filepath.Join(o.Chart, "Chart.yaml")); err != nil {
 			return fmt.Errorf("--chart: %w", err)

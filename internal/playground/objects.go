@@ -7,6 +7,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
+	"path/filepath"
 	"strings"
 	"time"
 
@@ -57,10 +59,14 @@ func crdKind() schema.GroupVersionResource {
 	return schema.GroupVersionResource{Group: "apiextensions.k8s.io", Version: "v1", Resource: "customresourcedefinitions"}
 }
 
-// teach makes the cluster know the kinds of the API, in their present form.
-func teach(ctx context.Context, c dynamic.Interface) error {
+// teach makes the cluster know the kinds of the API, as the chart in a directory has them, or as they are built in.
+func teach(ctx context.Context, c dynamic.Interface, chart string) error {
+	kinds, err := kindsOf(chart)
+	if err != nil {
+		return err
+	}
 	var names []string
-	for _, text := range crds.All() {
+	for _, text := range kinds {
 		all, err := documents(text)
 		if err != nil {
 			return fmt.Errorf("read the CRDs: %w", err)
@@ -80,6 +86,26 @@ func teach(ctx context.Context, c dynamic.Interface) error {
 		}
 	}
 	return nil
+}
+
+// kindsOf are the CRDs of the chart in a directory, or those that are built in.
+func kindsOf(chart string) ([][]byte, error) {
+	if chart == "" {
+		return crds.All(), nil
+	}
+	files, err := filepath.Glob(filepath.Join(chart, "crds", "*.yaml"))
+	if err != nil || len(files) == 0 {
+		return crds.All(), err
+	}
+	var out [][]byte
+	for _, f := range files {
+		text, err := os.ReadFile(f)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, text)
+	}
+	return out, nil
 }
 
 // established returns when a kind is served, whoever makes it.

@@ -171,7 +171,7 @@ func Run(ctx context.Context, o Options, ready func(Contact)) error {
 		control.tenon = installed{on}
 	}
 	if !o.Bare {
-		if err := teach(ctx, objects); err != nil {
+		if err := teach(ctx, objects, o.Chart); err != nil {
 			return err
 		}
 	}
