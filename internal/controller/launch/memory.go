@@ -21,6 +21,8 @@ const (
 	unlisted = time.Minute
 	// look is how soon such a machine is looked for again.
 	look = 5 * time.Second
+	// asked is how soon an order is looked at again whose class is being looked at.
+	asked = time.Second
 	// remembered is how many orders are known at most.
 	remembered = 10_000
 )
@@ -149,10 +151,23 @@ func (m *memory) lastSent(token string) time.Time {
 	if at, ok := m.sent[token]; ok {
 		return at
 	}
+	return m.start()
+}
+
+// start is when this process first looked at an order. The memory is locked.
+func (m *memory) start() time.Time {
 	if m.began.IsZero() {
 		m.began = m.now()
 	}
 	return m.began
+}
+
+// fresh reports whether this process has only just begun to look at orders, so
+// that not everything is known that they need.
+func (m *memory) fresh() bool {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.now.Since(m.start()) < unlisted
 }
 
 // unsent reports whether nobody can have sent an order: this process wrote it

@@ -116,7 +116,11 @@ func (r *Reconciler) Reconcile(ctx context.Context, req reconcile.Request) (reco
 		left = slices.DeleteFunc(left, func(c *v1.NodeClaim) bool { return !r.free(c, o.Token) })
 		return loop.Result(0, r.write(ctx, Group(left, o.Attempt()+1)))
 	}
-	return loop.Result(0, r.launch(ctx, o))
+	err := r.launch(ctx, o)
+	if errors.Is(err, errAsked) {
+		return reconcile.Result{RequeueAfter: asked}, nil
+	}
+	return loop.Result(0, err)
 }
 
 // part finds the machines of an order all of whose claims are leaving: theirs
@@ -262,6 +266,9 @@ func (r *Reconciler) launch(ctx context.Context, o Order) error {
 			return r.settle(ctx, o, machines, errors.New("claims of the order are gone"))
 		}
 		order, err := r.build(o)
+		if errors.Is(err, errAsked) || errors.Is(err, errUnknown) && r.fresh() {
+			return errAsked
+		}
 		if err != nil {
 			return r.settle(ctx, o, machines, err)
 		}
@@ -306,8 +313,10 @@ func (r *Reconciler) build(o Order) (cloud.Order, error) {
 	first := observe.Claim(o.Claims[0])
 	template, broken, ok := r.Cloud.Template(first.Template)
 	switch {
+	case !ok && r.want(o.Claims[0], first.Template):
+		return cloud.Order{}, errAsked
 	case !ok:
-		return cloud.Order{}, cloud.Errorf(cloud.NotReady, "NodeClassNotReady", "class %s is not known", first.Template)
+		return cloud.Order{}, cloud.Errorf(cloud.NotReady, "NodeClassNotReady", "class %s: %w", first.Template, errUnknown)
 	case cloud.CodeOf(broken) == cloud.NotReady:
 		return cloud.Order{}, broken
 	}
@@ -324,6 +333,23 @@ func (r *Reconciler) build(o Order) (cloud.Order, error) {
 		out.Requests = out.Requests.Max(observe.Amounts(c.Spec.Resources.Requests))
 	}
 	return out, nil
+}
+
+var (
+	// errUnknown says that no pool asks for a class. Right after a start that is so of all.
+	errUnknown = errors.New("it is not known")
+	// errAsked says that a class is being looked at.
+	errAsked = errors.New("its class is being looked at")
+)
+
+// want has a class looked at that a claim names and no pool, and reports whether that is possible.
+func (r *Reconciler) want(c *v1.NodeClaim, id world.TemplateID) bool {
+	ref := c.Spec.NodeClassRef
+	if ref == nil || id != observe.TemplateOf(*ref, nil) {
+		return false
+	}
+	r.Cloud.Want(cloud.Template{ID: id, Class: cloud.ClassRef{Group: ref.Group, Kind: ref.Kind, Name: ref.Name}})
+	return true
 }
 
 // launchLabels are what the machine's kubelet registers with: the claim's own,
@@ -360,7 +386,7 @@ func (r *Reconciler) settle(ctx context.Context, o Order, machines []cloud.Machi
 		}
 	}
 	fate := FateOf(o, cause)
-	if fate != Resend {
+	if fate != Resend && (fate != GiveUp || r.isSent(o.Token)) { // one before us may have sent what we give up unsent
 		r.close(o)
 		if err := r.letGo(ctx, leaving); err != nil {
 			return err
