@@ -185,14 +185,17 @@ func (s *story) byHand(class string, change ...func(*v1.NodeClaim)) *v1.NodeClai
 // A claim that somebody makes by hand becomes a node like every other, takes
 // pods, and goes with its node.
 func madeByHand(s *story) {
-	c := s.byHand("default")
+	class := s.Class()
+	class.Name = s.name // which no pool names
+	s.create(class)
+	c := s.byHand(s.name)
 	s.condition(c, "Ready", metav1.ConditionTrue, "Ready")
 	n := s.nodeOf(c)
 	var i isnt
 	i.is(slices.Contains(c.Finalizers, v1.Finalizer), "the claim's finalizers are %v", c.Finalizers)
 	i.is(c.Spec.ExpireAfter == "720h", "it expires after %s, want the default", c.Spec.ExpireAfter)
-	i.is(c.Labels["karpenter.k8s.aws/ec2nodeclass"] == "default", "the claim's labels are %v", c.Labels)
-	i.is(n.Labels["team"] == s.name && n.Labels[v1.LabelInitialized] == "true" && n.Labels["karpenter.k8s.aws/ec2nodeclass"] == "default", "the node's labels are %v", n.Labels)
+	i.is(c.Labels["karpenter.k8s.aws/ec2nodeclass"] == s.name, "the claim's labels are %v", c.Labels)
+	i.is(n.Labels["team"] == s.name && n.Labels[v1.LabelInitialized] == "true" && n.Labels["karpenter.k8s.aws/ec2nodeclass"] == s.name, "the node's labels are %v", n.Labels)
 	i.is(tainted(n, "example.com/own", corev1.TaintEffectNoSchedule), "the node's taints are %v", n.Spec.Taints)
 	i.is(n.Annotations["example.com/note"] == "kept", "the node's annotations are %v", n.Annotations)
 	if err := i.err(); err != nil {

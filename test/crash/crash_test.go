@@ -107,6 +107,7 @@ func (p *play) life(t *testing.T, at moment) int {
 		t.Errorf("%d machines were bought, %d are needed", bought, machines)
 	}
 	p.Drop(t, d)
+	p.Runs(t, soon, ns, 0) // or they would be given new machines
 	if err := p.Client.DeleteAllOf(t.Context(), &corev1.Node{}); err != nil {
 		t.Fatal(err)
 	}
