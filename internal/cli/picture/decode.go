@@ -106,8 +106,15 @@ func decode(d document, known map[string]func() any, list head) ([]object, error
 			return nil, fmt.Errorf("%s: %w", d.where(), err)
 		}
 	}
-	if bytes.Equal(data, []byte("null")) {
+	switch {
+	case bytes.Equal(data, []byte("null")):
 		return nil, nil
+	case bytes.HasPrefix(data, []byte("[")):
+		var items []json.RawMessage
+		if err := json.Unmarshal(data, &items); err != nil {
+			return nil, fmt.Errorf("%s: %w", d.where(), err)
+		}
+		return decodeItems(d, items, known, list)
 	}
 	var h head
 	if err := json.Unmarshal(data, &h); err != nil {
@@ -129,17 +136,7 @@ func decode(d document, known map[string]func() any, list head) ([]object, error
 	case h.Kind == "":
 		return nil, fmt.Errorf("%s: kind is missing: every document needs apiVersion and kind", d.where())
 	case strings.HasSuffix(h.Kind, "List") && h.Items != nil:
-		var out []object
-		of := head{APIVersion: h.APIVersion, Kind: strings.TrimSuffix(h.Kind, "List")}
-		for i, item := range h.Items {
-			inner := document{file: d.file, index: d.index, line: d.line, data: item}
-			objects, err := decode(inner, known, of)
-			if err != nil {
-				return nil, fmt.Errorf("items[%d] of %w", i, err)
-			}
-			out = append(out, objects...)
-		}
-		return out, nil
+		return decodeItems(d, h.Items, known, head{APIVersion: h.APIVersion, Kind: strings.TrimSuffix(h.Kind, "List")})
 	}
 	group, _, versioned := strings.Cut(h.APIVersion, "/")
 	name := h.Kind
@@ -156,6 +153,19 @@ func decode(d document, known map[string]func() any, list head) ([]object, error
 		return nil, fmt.Errorf("%s: %s: %w", d.where(), h.Kind, locate(data, err))
 	}
 	return []object{o}, nil
+}
+
+// decodeItems turns the items of a list into objects.
+func decodeItems(d document, items []json.RawMessage, known map[string]func() any, of head) ([]object, error) {
+	var out []object
+	for i, item := range items {
+		objects, err := decode(document{file: d.file, index: d.index, line: d.line, data: item}, known, of)
+		if err != nil {
+			return nil, fmt.Errorf("items[%d] of %w", i, err)
+		}
+		out = append(out, objects...)
+	}
+	return out, nil
 }
 
 // locate adds to an error about a quantity the path of the field, which the

@@ -104,7 +104,8 @@ func readFile(path string, in io.Reader) ([]byte, error) {
 	return data, nil
 }
 
-// split cuts a file at its "---" lines, and around lines that are a JSON object of their own.
+// split cuts a file at its "---" lines, around lines that are a JSON object of
+// their own, and between JSON objects that follow one another.
 func split(file string, data []byte) ([]document, error) {
 	if i := bytes.IndexByte(data, 0); i >= 0 {
 		return nil, fmt.Errorf("%s: byte %d is NUL: this is not a text file", file, i)
@@ -114,7 +115,9 @@ func split(file string, data []byte) ([]document, error) {
 	start, line := 1, 0
 	end := func() {
 		if len(bytes.TrimSpace(part)) > 0 && !onlyComments(part) {
-			out = append(out, document{file: file, index: len(out) + 1, line: start, data: part})
+			for _, one := range stream(part) {
+				out = append(out, document{file: file, index: len(out) + 1, line: start + bytes.Count(part[:one.at], []byte("\n")), data: one.data})
+			}
 		}
 		part = nil
 	}
@@ -140,6 +143,31 @@ func split(file string, data []byte) ([]document, error) {
 			end()
 			return out, nil
 		}
+	}
+}
+
+// value is one of several JSON values and where it begins.
+type value struct {
+	at   int
+	data []byte
+}
+
+// stream cuts a part that is JSON between its values; what is not stays whole.
+func stream(part []byte) []value {
+	whole := []value{{0, part}}
+	if t := bytes.TrimSpace(part); t[0] != '{' || json.Valid(t) {
+		return whole
+	}
+	var out []value
+	for d := json.NewDecoder(bytes.NewReader(part)); ; {
+		var v json.RawMessage
+		switch err := d.Decode(&v); {
+		case errors.Is(err, io.EOF):
+			return out
+		case err != nil:
+			return whole
+		}
+		out = append(out, value{int(d.InputOffset()) - len(v), v})
 	}
 }
 

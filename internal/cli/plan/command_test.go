@@ -194,6 +194,8 @@ func TestFormsAreEqual(t *testing.T) {
 	a, b, c := result(t, lines), result(t, list), result(t, "", "-f", dir)
 	for name, input := range map[string]string{
 		"remarks": "# a remark\n" + podOf("a", "1") + "# another\n" + podOf("b", "2") + "---\n# and one more\n" + pool,
+		"stream":  strings.ReplaceAll(lines, "}\n", "}"),
+		"array":   "[" + strings.ReplaceAll(strings.TrimSuffix(lines, "\n"), "\n", ",\n") + "]",
 		"typed":   pool + "---\n" + typed,
 		"ends":    strings.ReplaceAll(lines, "\n", "\r\n"),
 	} {
