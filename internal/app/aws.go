@@ -94,7 +94,8 @@ func knownOf(ctx context.Context, k *rest.Config) aws.Known {
 		return out
 	}
 	address := host.Hostname()
-	if os.Getenv("KUBERNETES_SERVICE_HOST") != address { // which only pods can reach
+	// client-go takes a pod's address of the API server from there, and does not tell. Only pods can reach it.
+	if os.Getenv("KUBERNETES_SERVICE_HOST") != address { //nolint:forbidigo // not a setting of ours
 		out.Endpoint = k.Host
 		address = ""
 	}

@@ -121,7 +121,6 @@ func TestSeriesAreBounded(t *testing.T) {
 		t.Errorf("%d series, at most %d are allowed", got, metric.MaxSeries)
 	}
 	want(t, "What had no room is counted.", scrape(t, reg, metric.DroppedSeries), `{metric="`+metric.NodesDrained+`"} 7`)
-
 }
 
 func TestNilCountsNothing(t *testing.T) {

@@ -47,7 +47,7 @@ func TestReason(t *testing.T) {
 		"KnownAnyway": {"What it says itself needs no catalogue.", func(s *drift.Seen) {
 			s.Catalog, s.World.Requirements = nil, label.SetOf(label.Is(label.Zone, "b"))
 		}, v1.ReasonRequirementsDrifted},
-		"NoPool":    {"Its pool is gone; its claims go with it.", func(s *drift.Seen) { s.Pool, s.World = nil, nil }, ""},
+		"NoPool": {"Its pool is gone; its claims go with it.", func(s *drift.Seen) { s.Pool, s.World = nil, nil }, ""},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
