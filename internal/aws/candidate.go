@@ -34,7 +34,7 @@ func soldoutOffer(m cloud.Machine) soldout.Offer {
 func (l *launching) candidates(ctx context.Context, offers []offer, kind string) ([]fleet.Candidate, error) {
 	subnet := map[string]string{}
 	for _, s := range l.subnets {
-		if _, have := subnet[s.Zone]; !have {
+		if _, have := subnet[s.Zone]; !have && !slices.Contains(l.full, s.ID) {
 			subnet[s.Zone] = s.ID
 		}
 	}

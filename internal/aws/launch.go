@@ -15,6 +15,7 @@ import (
 	"github.com/tenon-sh/tenon/internal/aws/access"
 	"github.com/tenon-sh/tenon/internal/aws/fleet"
 	"github.com/tenon-sh/tenon/internal/aws/machine"
+	"github.com/tenon-sh/tenon/internal/aws/network"
 	"github.com/tenon-sh/tenon/internal/aws/refusal"
 	"github.com/tenon-sh/tenon/internal/aws/reserve"
 	"github.com/tenon-sh/tenon/internal/cloud"
@@ -129,6 +130,7 @@ type launching struct {
 	past   *past
 
 	awayFrom []string // ids of zones
+	full     []string // subnets
 }
 
 // buy sends fleet requests until the order has its machines, each without what
@@ -215,7 +217,11 @@ func (l *launching) try(ctx context.Context, sent *fleet.Request) error {
 	}
 	l.past.sent = nil
 	l.past.round++
-	if marks := answer.SoldOut(sent.CapacityType); len(marks) > 0 {
+	for _, id := range answer.Full() {
+		l.full = append(l.full, id)
+		l.network.Fill(id)
+	}
+	if marks := answer.SoldOut(sent.CapacityType, l.spare); len(marks) > 0 {
 		l.soldout.Mark(answer.Err().Error(), marks...)
 	}
 	l.count(ctx, sent, answer)
@@ -225,6 +231,11 @@ func (l *launching) try(ctx context.Context, sent *fleet.Request) error {
 	}
 	l.complain(answer)
 	return l.verdict(ctx, answer.Err())
+}
+
+// spare reports whether a zone has a subnet of the class that is not full.
+func (l *launching) spare(zone string) bool {
+	return slices.ContainsFunc(l.subnets, func(s network.Subnet) bool { return s.Zone == zone && !slices.Contains(l.full, s.ID) })
 }
 
 // verdict is what the errors of a fleet mean. A profile that IAM has only just

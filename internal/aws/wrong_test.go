@@ -3,6 +3,7 @@ package aws_test
 import (
 	"context"
 	"errors"
+	"net/netip"
 	"slices"
 	"strings"
 	"testing"
@@ -144,6 +145,32 @@ func TestWhatGoesWrong(t *testing.T) {
 			})
 		})
 	}
+}
+
+// A subnet that has filled up since it was looked at gives way to another of its zone.
+func TestSubnetFillsUp(t *testing.T) {
+	credentials(t)
+	synctest.Test(t, func(t *testing.T) {
+		w := &virtual{t: t}
+		m := w.account().Market
+		first := m.Subnets()[0]
+		other := m.AddSubnet(market.Subnet{VPC: first.VPC, Zone: first.Zone, ZoneID: first.ZoneID, Range: netip.MustParsePrefix("192.168.250.0/24"), Free: 100})
+		w.change = func(c *nodeclass.Class) { c.Subnets = []nodeclass.Selector{{IDs: []string{first.ID, other.ID}}} }
+		d := w.start()
+		if _, err := d.Catalog(t.Context(), templateOf()); err != nil {
+			t.Fatal(err)
+		}
+		if err := m.SetFreeAddresses(first.ID, 0); err != nil {
+			t.Fatal(err)
+		}
+		out := d.Launch(t.Context(), []cloud.Order{order("one", 2, label.OnDemand)})[0]
+		if out.Err != nil || len(out.Machines) != 2 || out.Machines[0].Subnet != other.ID {
+			t.Errorf("got %+v", out)
+		}
+		if out := d.Launch(t.Context(), []cloud.Order{order("two", 1, label.OnDemand)})[0]; out.Err != nil || w.calls("CreateFleet") != 3 {
+			t.Errorf("the next order took %d requests in all, %v", w.calls("CreateFleet"), out.Err)
+		}
+	})
 }
 
 // warm has an earlier process launch and end a machine, so that the account has

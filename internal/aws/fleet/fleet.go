@@ -112,7 +112,7 @@ func (r Request) configs() []ec2types.FleetLaunchTemplateConfigRequest {
 type Machine struct{ ID, Shape, Subnet, Zone, CapacityType, Template string }
 
 // Failure is why EC2 did not start a machine of some candidate.
-type Failure struct{ Code, Message, Shape, Zone, Template string }
+type Failure struct{ Code, Message, Shape, Zone, Subnet, Template string }
 
 // Answer is what EC2 did with a request.
 type Answer struct {
@@ -138,7 +138,7 @@ func Read(out *ec2.CreateFleetOutput, capacityType string) Answer {
 	for _, e := range out.Errors {
 		f := Failure{Code: aws.ToString(e.ErrorCode), Message: aws.ToString(e.ErrorMessage)}
 		if o := e.LaunchTemplateAndOverrides; o != nil && o.Overrides != nil {
-			f.Shape, f.Zone = string(o.Overrides.InstanceType), aws.ToString(o.Overrides.AvailabilityZone)
+			f.Shape, f.Zone, f.Subnet = string(o.Overrides.InstanceType), aws.ToString(o.Overrides.AvailabilityZone), aws.ToString(o.Overrides.SubnetId)
 		}
 		f.Template = templateOf(e.LaunchTemplateAndOverrides)
 		a.Failures = append(a.Failures, f)
@@ -164,12 +164,28 @@ func (r Request) Reservation(template, shape, zone string) string {
 	return ""
 }
 
-// SoldOut returns what the failures say is not to be had, for the memory.
-func (a Answer) SoldOut(capacityType string) []soldout.Offer {
+// noAddress is the code by which EC2 says that a subnet is full.
+const noAddress = "InsufficientFreeAddressesInSubnet"
+
+// Full returns the subnets that the failures say have no address left.
+func (a Answer) Full() []string {
+	var out []string
+	for _, f := range a.Failures {
+		if f.Code == noAddress && f.Subnet != "" && !slices.Contains(out, f.Subnet) {
+			out = append(out, f.Subnet)
+		}
+	}
+	return out
+}
+
+// SoldOut returns what the failures say is not to be had, for the memory. A zone
+// is, where it has no subnet to spare for one that is full.
+func (a Answer) SoldOut(capacityType string, spare func(zone string) bool) []soldout.Offer {
 	var out []soldout.Offer
 	for _, f := range a.Failures {
 		switch {
-		case f.Code == "InsufficientFreeAddressesInSubnet":
+		case f.Code == noAddress && spare(f.Zone):
+		case f.Code == noAddress:
 			out = append(out, soldout.Offer{Zone: f.Zone})
 		case f.Code == "AuthFailure.ServiceLinkedRoleCreationNotPermitted":
 			out = append(out, soldout.Offer{CapacityType: label.Spot})

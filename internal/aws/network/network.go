@@ -117,6 +117,9 @@ func (f *Finder) Book(subnet string, addresses int) {
 	f.booked[subnet] += addresses
 }
 
+// Fill notes that a subnet is full, until its true count is read again.
+func (f *Finder) Fill(subnet string) { f.Book(subnet, 1<<20) }
+
 // Groups returns the security groups that meet one of the selectors, by id.
 func (f *Finder) Groups(ctx context.Context, selectors []nodeclass.Selector) ([]Group, error) {
 	out, err := ask(f, f.groups, selectors, groupsFresh, func(of nodeclass.Selector) ([]Group, error) {
