@@ -76,6 +76,7 @@ func emptyGoes(s *story, after time.Duration) {
 		s.Errorf("the claim said that it goes because of %q, want Empty", why)
 	}
 	s.event(&c, "DisruptionTerminating", "Empty")
+	s.event(n, "DisruptionTerminating", "Empty")
 	s.gone(&c, n)
 	s.ended(&c)
 }

@@ -13,7 +13,7 @@ func eventsToTell() map[string]event {
 		"NodeClassNotReady":                      {"Warning", claim, "The class could not be used when the machine was ordered; its conditions say why."},
 		"UnregisteredTaintMissing":               {"Warning", claim, "The node joined without the taint that keeps pods off until it is matched to its claim. User data of your own should have the kubelet register with `karpenter.sh/unregistered:NoExecute`."},
 		"FailedConsistencyCheck":                 {"Warning", claim, "The node is not what was ordered (less of a resource, a taint missing). Look at its image and user data."},
-		"DisruptionTerminating":                  {"Normal", claim, "The node is given back; the message ends with the reason."},
+		"DisruptionTerminating":                  {"Normal", "NodeClaim, Node", "The node is given back; the message ends with the reason."},
 		"DisruptionBlocked":                      {"Normal", "NodePool, Node, NodeClaim", "Nodes could be given back and stay: the pool's budgets let none go now, or an annotation on the empty node or a daemon's pod forbids it."},
 		"Evicted":                                {"Normal", pod, "The pod was asked to leave because its node goes."},
 		"Disrupted":                              {"Normal", pod, "The pod was deleted because its node's time is over: `terminationGracePeriod` was set. Disruption budgets were passed over."},

@@ -193,6 +193,10 @@ func (c *Controller) take(ctx context.Context, s Step) error {
 			}
 		}
 		c.Events.Normal(claim, "DisruptionTerminating", "Disrupting NodeClaim: %s", s.Reason)
+		node := &corev1.Node{}
+		if s.Node != "" && c.Client.Get(ctx, client.ObjectKey{Name: s.Node}, node) == nil {
+			c.Events.Normal(node, "DisruptionTerminating", "Disrupting Node: %s", s.Reason)
+		}
 		c.Metrics.Add(metric.DisruptionDecisions, 1, "delete", strings.ToLower(s.Reason), "")
 		c.Metrics.Add(metric.DisruptionDecisionsByPool, 1, "delete", strings.ToLower(s.Reason), "", loop.PoolName(claim.Labels))
 		if s.Reason == disrupt.Empty {
