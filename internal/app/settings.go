@@ -2,6 +2,7 @@ package app
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -38,6 +39,20 @@ type Settings struct {
 // Gates are the features that can be switched.
 type Gates struct {
 	ReservedCapacity, SpotToSpotConsolidation, NodeRepair, NodeOverlay, StaticCapacity, CapacityBuffer bool
+}
+
+// WithoutEffect names the gates that are open and that nothing goes through yet.
+func (g Gates) WithoutEffect() []string {
+	var out []string
+	for name, on := range map[string]bool{
+		"CapacityBuffer": g.CapacityBuffer, "NodeOverlay": g.NodeOverlay, "SpotToSpotConsolidation": g.SpotToSpotConsolidation,
+	} {
+		if on {
+			out = append(out, name)
+		}
+	}
+	slices.Sort(out)
+	return out
 }
 
 // Defaults are the settings when nothing is said.

@@ -85,6 +85,9 @@ func (o *options) run(ctx context.Context, out, errs io.Writer) error {
 	log := app.NewLog(app.LogConfig{Out: outputs, Err: errors, JSON: o.logEncoding == "json", Dial: dial, Commit: o.commit, Now: clock.Wall})
 	ctrllog.SetLogger(log)
 	klog.SetLogger(log.WithName("client"))
+	for _, gate := range o.Gates.WithoutEffect() {
+		log.Info("this feature gate changes nothing in this release", "gate", gate)
+	}
 	if o.MemoryLimit > 0 {
 		debug.SetMemoryLimit(o.MemoryLimit * 9 / 10)
 	}

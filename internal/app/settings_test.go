@@ -1,0 +1,36 @@
+package app
+
+import (
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+func TestParseGates(t *testing.T) {
+	for text, c := range map[string]struct {
+		want   Gates
+		idle   []string
+		refuse bool
+		why    string
+	}{
+		"":                                  {want: Gates{ReservedCapacity: true}, why: "nothing said, nothing changed"},
+		"NodeRepair=true,Whatever=true":     {want: Gates{ReservedCapacity: true, NodeRepair: true}, why: "gates of other releases are passed over"},
+		"ReservedCapacity=false, ":          {why: "what is on can be switched off"},
+		"NodeOverlay=true,CapacityBuffer=1": {want: Gates{ReservedCapacity: true, NodeOverlay: true, CapacityBuffer: true}, idle: []string{"CapacityBuffer", "NodeOverlay"}, why: "whoever opens a gate without effect is told"},
+		"NodeRepair":                        {refuse: true, why: "on or off is not said"},
+		"NodeRepair=maybe":                  {refuse: true, why: "it is one or the other"},
+	} {
+		t.Run(text, func(t *testing.T) {
+			got, err := ParseGates(Defaults().Gates, text)
+			if (err != nil) != c.refuse {
+				t.Fatalf("%v: %s", err, c.why)
+			}
+			if c.refuse {
+				return
+			}
+			if diff := cmp.Diff(c.want, got) + cmp.Diff(c.idle, got.WithoutEffect()); diff != "" {
+				t.Errorf("%s: %s", c.why, diff)
+			}
+		})
+	}
+}
