@@ -66,9 +66,15 @@ func TestStaticPool(t *testing.T) {
 		})
 	}
 	counted(2)
-	if p.Annotations[v1.AnnotationPoolHash] != p.Hash() || !p.Conditions().Is(v1.ConditionNodeRegistrationHealthy) {
-		t.Errorf("hash %q, conditions %+v", p.Annotations, p.Status.Conditions)
-	}
+	kubetest.Within(t, time.Minute, func() error {
+		if err := h.client.Get(t.Context(), client.ObjectKeyFromObject(p), p); err != nil {
+			return err
+		}
+		if p.Annotations[v1.AnnotationPoolHash] != p.Hash() || !p.Conditions().Is(v1.ConditionNodeRegistrationHealthy) {
+			return fmt.Errorf("hash %q, conditions %+v", p.Annotations, p.Status.Conditions)
+		}
+		return nil
+	})
 	scale := func(n int64) {
 		t.Helper()
 		was := p.DeepCopy()

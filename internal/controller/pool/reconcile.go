@@ -8,12 +8,10 @@ import (
 	"time"
 
 	"k8s.io/apimachinery/pkg/types"
-	"k8s.io/client-go/util/workqueue"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/handler"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
-	"sigs.k8s.io/controller-runtime/pkg/source"
 
 	v1 "github.com/tenon-sh/tenon/api/karpenter/v1"
 	"github.com/tenon-sh/tenon/api/karpenter/v1alpha5"
@@ -54,7 +52,8 @@ type NodePools struct {
 	Kinds []client.Object
 	Now   clock.Now
 
-	began time.Time
+	began   time.Time
+	counted counter
 
 	mu     sync.Mutex
 	health map[types.UID]Health
@@ -68,56 +67,12 @@ func (r *NodePools) Register(m ctrl.Manager) error {
 	b := ctrl.NewControllerManagedBy(m).Named(Spec().Name).
 		For(&v1.NodePool{}).
 		Watches(&v1.NodeClaim{}, handler.EnqueueRequestsFromMapFunc(r.judge)).
-		WatchesRawSource(counted(r.Cluster, world.NodePool)).
+		WatchesRawSource(r.counted.changes(r.Cluster, world.NodePool)).
 		WithOptions(loop.Options(m, Spec().Name, 10, 100*time.Millisecond, time.Minute))
 	for _, kind := range r.Kinds {
 		b = b.Watches(kind, handler.EnqueueRequestsFromMapFunc(r.ofClass))
 	}
 	return b.Complete(r)
-}
-
-// counted enqueues pools of a kind when what their nodes have together has changed.
-func counted(picture *cluster.Cluster, kind string) source.Source {
-	changed := make(chan struct{}, 1)
-	picture.Listen(func(change cluster.Change) {
-		if change.Kind != cluster.Node && change.Kind != cluster.Claim && change.Kind != cluster.Pool && change.Kind != cluster.Catalog {
-			return
-		}
-		select {
-		case changed <- struct{}{}:
-		default:
-		}
-	})
-	return source.Func(func(ctx context.Context, queue workqueue.TypedRateLimitingInterface[reconcile.Request]) error {
-		go func() {
-			told := map[string]string{}
-			if !picture.Await(ctx) {
-				return
-			}
-			for {
-				w := picture.Recent(count)
-				used := Usage(w)
-				for _, p := range w.Pools() {
-					if now := fmt.Sprint(used[p.ID], p.NotReady); p.ID.Kind == kind && told[p.ID.Name] != now {
-						told[p.ID.Name] = now
-						queue.Add(reconcile.Request{NamespacedName: client.ObjectKey{Name: p.ID.Name}})
-					}
-				}
-				pause := time.NewTimer(count)
-				select {
-				case <-ctx.Done():
-				case <-pause.C:
-				}
-				pause.Stop()
-				select {
-				case <-ctx.Done():
-					return
-				case <-changed:
-				}
-			}
-		}()
-		return nil
-	})
 }
 
 // ofClass maps a class to the pools that name it.
@@ -183,12 +138,17 @@ func (r *NodePools) Reconcile(ctx context.Context, req reconcile.Request) (recon
 		return loop.Result(0, err)
 	}
 	seen.Health = r.healthOf(p, seen.Class)
-	if ok, _ := r.Cluster.Synced(); ok {
-		seen.Used = Usage(r.Cluster.Recent(count))[world.PoolID{Kind: world.NodePool, Name: p.Name}]
+	id, w := world.PoolID{Kind: world.NodePool, Name: p.Name}, r.Cluster.Recent(count)
+	synced, _ := r.Cluster.Synced()
+	if synced {
+		seen.Used = Usage(w)[id]
 	}
 	next, err := loop.PatchStatus(ctx, r.Client, p, func(p *v1.NodePool) { Status(p, seen) })
 	if err != nil {
 		return loop.Result(0, err)
+	}
+	if synced {
+		r.counted.told(id, tally(w, id, seen.Used))
 	}
 	if !next.Conditions().Is(v1.ConditionNodeClassReady) {
 		return reconcile.Result{RequeueAfter: unready}, nil
@@ -272,13 +232,15 @@ type Provisioners struct {
 	Client  client.Client
 	Cluster *cluster.Cluster
 	Now     clock.Now
+
+	counted counter
 }
 
 // Register adds the reconciler to a manager. It must be called before the picture's sources start.
 func (r *Provisioners) Register(m ctrl.Manager) error {
 	return ctrl.NewControllerManagedBy(m).Named("provisioner.status").
 		For(&v1alpha5.Provisioner{}).
-		WatchesRawSource(counted(r.Cluster, world.Provisioner)).
+		WatchesRawSource(r.counted.changes(r.Cluster, world.Provisioner)).
 		WithOptions(loop.Options(m, "provisioner.status", 10, 100*time.Millisecond, time.Minute)).
 		Complete(r)
 }
@@ -298,5 +260,8 @@ func (r *Provisioners) Reconcile(ctx context.Context, req reconcile.Request) (re
 		why = seen.NotReady
 	}
 	_, err := loop.PatchStatus(ctx, r.Client, p, func(p *v1alpha5.Provisioner) { StatusOfProvisioner(p, used, why, Scaled(w, id), r.Now()) })
+	if err == nil {
+		r.counted.told(id, tally(w, id, used))
+	}
 	return loop.Result(0, err)
 }

@@ -1,0 +1,92 @@
+package pool
+
+import (
+	"context"
+	"fmt"
+	"sync"
+	"time"
+
+	"k8s.io/client-go/util/workqueue"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+	"sigs.k8s.io/controller-runtime/pkg/source"
+
+	"github.com/tenon-sh/tenon/engine/amount"
+	"github.com/tenon-sh/tenon/engine/world"
+	"github.com/tenon-sh/tenon/internal/cluster"
+)
+
+// counter finds pools whose nodes have together something else than their status tells.
+type counter struct {
+	mu   sync.Mutex
+	says map[world.PoolID]string
+}
+
+// tally is all of a pool's picture that its status tells.
+func tally(w *world.World, id world.PoolID, used amount.List) string {
+	why := ""
+	if p := w.Pool(id); p != nil {
+		why = p.NotReady
+	}
+	return fmt.Sprint(used, why)
+}
+
+// told notes what a status tells now.
+func (c *counter) told(id world.PoolID, tally string) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.says == nil {
+		c.says = map[world.PoolID]string{}
+	}
+	c.says[id] = tally
+}
+
+// news reports whether a status tells something else.
+func (c *counter) news(id world.PoolID, tally string) bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	says, ok := c.says[id]
+	return !ok || says != tally
+}
+
+// changes enqueues pools of a kind whose status is out of date, soon after the picture changed.
+func (c *counter) changes(picture *cluster.Cluster, kind string) source.Source {
+	changed := make(chan struct{}, 1)
+	picture.Listen(func(change cluster.Change) {
+		if change.Kind != cluster.Node && change.Kind != cluster.Claim && change.Kind != cluster.Pool && change.Kind != cluster.Catalog {
+			return
+		}
+		select {
+		case changed <- struct{}{}:
+		default:
+		}
+	})
+	return source.Func(func(ctx context.Context, queue workqueue.TypedRateLimitingInterface[reconcile.Request]) error {
+		go func() {
+			if !picture.Await(ctx) {
+				return
+			}
+			for {
+				w := picture.World() // an older one may not hold what has changed, and nothing may change after it
+				used := Usage(w)
+				for _, p := range w.Pools() {
+					if p.ID.Kind == kind && c.news(p.ID, tally(w, p.ID, used[p.ID])) {
+						queue.Add(reconcile.Request{NamespacedName: client.ObjectKey{Name: p.ID.Name}})
+					}
+				}
+				pause := time.NewTimer(count)
+				select {
+				case <-ctx.Done():
+				case <-pause.C:
+				}
+				pause.Stop()
+				select {
+				case <-ctx.Done():
+					return
+				case <-changed:
+				}
+			}
+		}()
+		return nil
+	})
+}
