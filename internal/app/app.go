@@ -78,6 +78,7 @@ type App struct {
 	Cluster *cluster.Cluster
 
 	manager ctrl.Manager
+	hush    func() // ends the publishing of events
 }
 
 // parts are what the controllers share.
@@ -87,6 +88,7 @@ type parts struct {
 	cluster *cluster.Cluster
 	cloud   *cloud.Cloud
 	events  *loop.Events
+	hush    func() // ends their publishing
 	metrics *metric.Set
 	enact   *enact.Enactor
 	journal *journal.Journal
@@ -121,13 +123,15 @@ func New(ctx context.Context, c Config) (*App, error) {
 		sources = append(sources, cluster.Provisioners)
 	}
 	picture := cluster.New(c.Now, sources...)
-	p := &parts{Config: c, m: m, cluster: picture, metrics: metrics, pods: survey.NewPods(metrics, c.Now)}
+	p := &parts{Config: c, m: m, cluster: picture, metrics: metrics, pods: survey.NewPods(metrics, c.Now), hush: func() {}}
 	if p.journal, err = p.keepJournal(); err != nil {
 		return nil, err
 	}
 	p.cloud = cloud.New(cloud.Config{Driver: c.Driver, Provider: c.Provider, Publish: picture.Publish, Withdraw: picture.Withdraw, Now: c.Now, Metrics: metrics})
 	if !c.Settings.Shadow { // without them nothing is published
-		p.events = loop.NewEvents(m.GetEventRecorderFor("karpenter"), c.Now) //nolint:staticcheck // readers look for core events, with their source component
+		if p.events, p.hush, err = publish(m, c.Now); err != nil {
+			return nil, err
+		}
 	}
 	p.enact = &enact.Enactor{
 		Client: m.GetClient(), Cluster: picture, Events: p.events, Metrics: metrics, Now: c.Now, Log: c.Log.WithName("controller"), Suffix: suffix, Targets: &enact.Targets{},
@@ -163,11 +167,12 @@ func New(ctx context.Context, c Config) (*App, error) {
 	if err := p.observeConditions(ctx); err != nil {
 		return nil, err
 	}
-	return &App{Journal: p.journal, Cluster: picture, manager: m}, nil
+	return &App{Journal: p.journal, Cluster: picture, manager: m, hush: p.hush}, nil
 }
 
 // Run runs the controller until ctx ends.
 func (a *App) Run(ctx context.Context) error {
+	defer a.hush()
 	if err := a.manager.Start(ctx); err != nil {
 		return fmt.Errorf("run the controller: %w", err)
 	}

@@ -2,6 +2,7 @@ package loop
 
 import (
 	"fmt"
+	"hash/fnv"
 	"strings"
 	"sync"
 	"time"
@@ -18,17 +19,18 @@ const quiet = 2 * time.Minute
 
 // Events publishes events, each at most once in a while. A nil Events publishes nothing.
 type Events struct {
-	recorder record.EventRecorder
-	now      clock.Now
+	recorders []record.EventRecorder
+	now       clock.Now
 
 	mu    sync.Mutex
 	said  map[string]time.Time
 	swept time.Time
 }
 
-// NewEvents returns Events over a recorder.
-func NewEvents(r record.EventRecorder, now clock.Now) *Events {
-	return &Events{recorder: r, now: now, said: map[string]time.Time{}}
+// NewEvents returns Events over recorders, which share the objects: one writes an
+// event at a time, and forgets what does not fit into its queue.
+func NewEvents(now clock.Now, recorders ...record.EventRecorder) *Events {
+	return &Events{recorders: recorders, now: now, said: map[string]time.Time{}}
 }
 
 // Normal says that something happened to an object.
@@ -60,7 +62,9 @@ func (e *Events) say(o client.Object, kind string, every time.Duration, reason, 
 		about = o.GetNamespace() + "/" + o.GetName()
 	}
 	if e.fresh(strings.Join([]string{about, reason, message}, "\x00"), every) {
-		e.recorder.Event(o, kind, reason, message)
+		h := fnv.New32a()
+		h.Write([]byte(about)) // what is said of an object stays in order
+		e.recorders[h.Sum32()%uint32(len(e.recorders))].Event(o, kind, reason, message)
 	}
 }
 
