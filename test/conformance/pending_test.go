@@ -282,6 +282,19 @@ func nodesOfOthers(s *story) {
 		Status:     corev1.NodeStatus{Capacity: room, Allocatable: room},
 	}
 	s.create(n)
+	// Until it is ready it takes no pods, and machines are rightly bought.
+	s.await(func() error {
+		if err := s.get(n); err != nil {
+			return err
+		}
+		ready := slices.ContainsFunc(n.Status.Conditions, func(c corev1.NodeCondition) bool {
+			return c.Type == corev1.NodeReady && c.Status == corev1.ConditionTrue
+		})
+		if !ready || len(n.Spec.Taints) > 0 {
+			return fmt.Errorf("node %s is not ready; its taints: %v", n.Name, n.Spec.Taints)
+		}
+		return nil
+	})
 	s.pool(func(p *v1.NodePool) { p.Spec.Template.Labels = map[string]string{"team": "c29"} })
 	var pods []client.Object
 	for i := range 3 {
