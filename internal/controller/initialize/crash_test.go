@@ -9,7 +9,6 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
-	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	v1 "github.com/tenon-sh/tenon/api/karpenter/v1"
 	"github.com/tenon-sh/tenon/internal/apitest"
@@ -41,15 +40,6 @@ func through(c client.Client) *initialize.Reconciler {
 	return &initialize.Reconciler{Client: c, Cluster: cluster.New(clock.Wall), Now: clock.Wall}
 }
 
-func step(t *testing.T, r *initialize.Reconciler) time.Duration {
-	t.Helper()
-	res, err := r.Reconcile(t.Context(), reconcile.Request{NamespacedName: client.ObjectKey{Name: "c"}})
-	if err != nil && !errors.Is(err, apitest.ErrDead) {
-		t.Fatal(err)
-	}
-	return res.RequeueAfter
-}
-
 func (x town) now(t *testing.T) (*v1.NodeClaim, *corev1.Node) {
 	t.Helper()
 	if err := errors.Join(x.store.Get(t.Context(), client.ObjectKeyFromObject(x.claim), x.claim), x.store.Get(t.Context(), client.ObjectKeyFromObject(x.node), x.node)); err != nil {
@@ -72,13 +62,13 @@ func TestOnlyWhatLastsIsWritten(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		x := newTown(t)
 		r := through(x.store)
-		wait := step(t, r)
+		wait := apitest.Step(t, r, x.claim.Name)
 		c, _ := x.now(t)
 		if got := c.Conditions().Get(v1.ConditionInitialized).Reason; got == v1.ReasonNodeNotReady || wait <= 0 {
 			t.Fatalf("said %s at once, to look again after %v", got, wait)
 		}
 		time.Sleep(wait)
-		step(t, r)
+		apitest.Step(t, r, x.claim.Name)
 		c, _ = x.now(t)
 		if got := c.Conditions().Get(v1.ConditionInitialized).Reason; got != v1.ReasonNodeNotReady {
 			t.Errorf("said %s after %v, want %s", got, wait, v1.ReasonNodeNotReady)
@@ -88,30 +78,20 @@ func TestOnlyWhatLastsIsWritten(t *testing.T) {
 
 // Wherever a process is killed, the next one finishes.
 func TestKilledAtEachWrite(t *testing.T) {
-	for nth := 1; ; nth++ {
-		reached := false
-		for _, after := range []bool{false, true} {
-			synctest.Test(t, func(t *testing.T) {
-				x := newTown(t)
-				x.ready(t)
-				mortal, writes := apitest.Dying(x.store, nth, after)
-				for _, r := range []*initialize.Reconciler{through(mortal), through(x.store)} {
-					for range 2 {
-						step(t, r)
-					}
-				}
-				c, n := x.now(t)
-				if !c.Conditions().Is(v1.ConditionInitialized) || !c.Conditions().Is(v1.ConditionConsistentStateFound) || n.Labels[v1.LabelInitialized] != "true" {
-					t.Errorf("killed at write %d, after=%t: conditions %+v, labels %v", nth, after, c.Status.Conditions, n.Labels)
-				}
-				reached = writes() >= nth
-			})
-		}
-		if !reached {
-			if nth != 3 {
-				t.Errorf("%d writes, want one for the node and one for the claim", nth-1)
+	writes := apitest.EachDeath(t, func(t *testing.T, life *apitest.Life) {
+		x := newTown(t)
+		x.ready(t)
+		for _, r := range []*initialize.Reconciler{through(life.Client(x.store)), through(x.store)} {
+			for range 2 {
+				apitest.Step(t, r, x.claim.Name)
 			}
-			return
 		}
+		c, n := x.now(t)
+		if !c.Conditions().Is(v1.ConditionInitialized) || !c.Conditions().Is(v1.ConditionConsistentStateFound) || n.Labels[v1.LabelInitialized] != "true" {
+			t.Errorf("conditions %+v, labels %v", c.Status.Conditions, n.Labels)
+		}
+	})
+	if writes != 2 {
+		t.Errorf("%d writes, want one for the node and one for the claim", writes)
 	}
 }

@@ -2,9 +2,7 @@ package terminate_test
 
 import (
 	"context"
-	"errors"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"github.com/go-logr/logr"
@@ -12,7 +10,6 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
-	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	v1 "github.com/tenon-sh/tenon/api/karpenter/v1"
 	"github.com/tenon-sh/tenon/engine/world"
@@ -54,21 +51,12 @@ func (s *seller) Terminate(_ context.Context, ids []cloud.MachineID) []error {
 // Wherever a process is killed while a node goes, the next one ends the machine,
 // and only then lets go of the objects.
 func TestKilledAtEachWrite(t *testing.T) {
-	for nth := 1; ; nth++ {
-		reached := false
-		for _, after := range []bool{false, true} {
-			synctest.Test(t, func(t *testing.T) { reached = killed(t, nth, after) })
-		}
-		if !reached {
-			if nth < 5 {
-				t.Errorf("a node that goes has %d writes, want more", nth-1)
-			}
-			return
-		}
+	if writes := apitest.EachDeath(t, departure); writes < 4 {
+		t.Errorf("a node that goes has %d writes, want more", writes)
 	}
 }
 
-func killed(t *testing.T, nth int, after bool) bool {
+func departure(t *testing.T, life *apitest.Life) {
 	const id = "test:///i-1"
 	claim := &v1.NodeClaim{ObjectMeta: metav1.ObjectMeta{Name: "c", Finalizers: []string{v1.Finalizer}}}
 	claim.Status.ProviderID, claim.Status.NodeName = id, "n"
@@ -82,24 +70,22 @@ func killed(t *testing.T, nth int, after bool) bool {
 	sells := &seller{check: func() {
 		n := &corev1.Node{}
 		if err := store.Get(t.Context(), client.ObjectKey{Name: "n"}, n); err != nil || len(n.Spec.Taints) == 0 {
-			t.Errorf("killed at write %d, after=%t: the machine ends while its node has taints %v: %v", nth, after, n.Spec.Taints, err)
+			t.Errorf("the machine ends while its node has taints %v: %v", n.Spec.Taints, err)
 		}
 	}}
 	if err := store.Delete(t.Context(), claim); err != nil {
 		t.Fatal(err)
 	}
-	mortal, writes := apitest.Dying(store, nth, after)
-	live(t, mortal, sells)
+	live(t, life.Client(store), sells)
 	live(t, store, sells)
 	for _, o := range []client.Object{claim, node} {
 		if err := store.Get(t.Context(), client.ObjectKeyFromObject(o), o); !apierrors.IsNotFound(err) {
-			t.Errorf("killed at write %d, after=%t: %T is left with %v: %v", nth, after, o, o.GetFinalizers(), err)
+			t.Errorf("%T is left with %v: %v", o, o.GetFinalizers(), err)
 		}
 	}
 	if !sells.gone {
-		t.Errorf("killed at write %d, after=%t: the machine runs on", nth, after)
+		t.Error("the machine runs on")
 	}
-	return writes() >= nth
 }
 
 // live has one process do its work for a minute.
@@ -111,12 +97,8 @@ func live(t *testing.T, c client.Client, s *seller) {
 	nodes := &terminate.Nodes{Client: c, Cluster: picture, Machines: machines, Evictor: enact.NewEvictor(hand), Now: clock.Wall, Log: logr.Discard()}
 	claims := &terminate.Claims{Client: c, Cluster: picture, Machines: machines, Now: clock.Wall}
 	for range 60 {
-		for name, r := range map[string]reconcile.Reconciler{"c": claims, "n": nodes} {
-			_, err := r.Reconcile(t.Context(), reconcile.Request{NamespacedName: client.ObjectKey{Name: name}})
-			if err != nil && !errors.Is(err, apitest.ErrDead) {
-				t.Fatal(err)
-			}
-		}
+		apitest.Step(t, claims, "c")
+		apitest.Step(t, nodes, "n")
 		time.Sleep(time.Second) // of virtual time
 	}
 }
