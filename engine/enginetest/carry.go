@@ -20,7 +20,7 @@ func Carried(w *world.World, p plan.Plan, launched bool) *world.World {
 			Taints: a.Taints, StartupTaints: a.Startup, Requests: a.Requests, Booked: a.Booked, Pods: a.Pods,
 		}
 		if launched {
-			launch(w.Catalog(a.Template), a, &c)
+			launch(w.CatalogFor(a.Pool, a.Template), a, &c)
 		}
 		must(b.SetClaim(c))
 	}

@@ -123,7 +123,7 @@ func (c *checker) planned(p plan.Plan) {
 		reserved[a.Reservation]++
 		c.varied(a)
 		pool := c.w.Pool(a.Pool)
-		catalog := c.w.Catalog(a.Template)
+		catalog := c.w.CatalogFor(a.Pool, a.Template)
 		found := false
 		for _, choice := range a.Menu {
 			i := slices.IndexFunc(catalog.Shapes, func(s world.Shape) bool { return s.Name == choice.Shape })
@@ -161,7 +161,7 @@ func (c *checker) planned(p plan.Plan) {
 
 // varied checks that the menu keeps the pool's minValues, as the policy Strict wants.
 func (c *checker) varied(a plan.Ask) {
-	catalog := c.w.Catalog(a.Template)
+	catalog := c.w.CatalogFor(a.Pool, a.Template)
 	for _, r := range c.w.Pool(a.Pool).Requirements {
 		values := map[string]bool{}
 		for _, choice := range a.Menu {
@@ -306,7 +306,7 @@ func (c *checker) refusals(p plan.Plan) {
 
 // buys checks that no machine of the pool would take the pod.
 func (c *checker) buys(pool *world.Pool, x *world.Pod) {
-	catalog := c.w.Catalog(pool.Template)
+	catalog := c.w.CatalogFor(pool.ID, pool.Template)
 	for i := range catalog.Shapes {
 		shape := &catalog.Shapes[i]
 		for _, o := range shape.Offers {

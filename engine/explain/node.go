@@ -142,7 +142,7 @@ func (e *Explainer) bought(p *world.Place) *Bought {
 		b.Types = len(menu.Values)
 	}
 	b.Requires = p.Claim.Requirements.Without(label.InstanceType).String()
-	c := e.world.Catalog(p.Claim.Template)
+	c := e.world.CatalogFor(p.Claim.Pool, p.Claim.Template)
 	price := plan.PriceOf(e.world, p)
 	if c == nil || !listed || price == 0 {
 		return b

@@ -121,7 +121,7 @@ func (e *Explainer) problems(p *world.Pool, s pack.Stock) []string {
 	if p.NotReady != "" {
 		out = append(out, "it is not ready: "+p.NotReady)
 	}
-	c := e.world.Catalog(p.Template)
+	c := e.world.CatalogFor(p.ID, p.Template)
 	switch {
 	case p.Deleting || p.NotReady != "" || p.Replicas != nil:
 	case c == nil:

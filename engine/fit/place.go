@@ -38,7 +38,7 @@ func Of(w *world.World, m *world.Place) Place {
 	switch {
 	case m.Node == nil:
 		at.Planned, at.Sealed = true, true
-		room = expect(w.Catalog(m.Claim.Template), m.Claim, &at)
+		room = expect(w.CatalogFor(m.Claim.Pool, m.Claim.Template), m.Claim, &at)
 	default:
 		at.Cordoned = m.Node.Cordoned
 		at.Limits = m.Node.VolumeLimits

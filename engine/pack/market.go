@@ -73,10 +73,11 @@ func newMarket(w *world.World, dims []string) *market {
 	m := &market{dims: dims}
 	usage := usages(w)
 	for _, p := range w.Pools() {
-		if p.Deleting || p.NotReady != "" || p.Replicas != nil || w.Catalog(p.Template) == nil {
+		catalog := w.CatalogFor(p.ID, p.Template)
+		if p.Deleting || p.NotReady != "" || p.Replicas != nil || catalog == nil {
 			continue
 		}
-		m.pools = append(m.pools, &pool{Pool: p, catalog: w.Catalog(p.Template), left: remaining(p.Limits, usage[p.ID])})
+		m.pools = append(m.pools, &pool{Pool: p, catalog: catalog, left: remaining(p.Limits, usage[p.ID])})
 	}
 	slices.SortFunc(m.pools, func(a, b *pool) int {
 		return cmp.Or(cmp.Compare(b.Weight, a.Weight), strings.Compare(b.ID.Name, a.ID.Name), strings.Compare(a.ID.Kind, b.ID.Kind))

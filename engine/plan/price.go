@@ -23,7 +23,7 @@ func PriceOf(w *world.World, p *world.Place) int64 {
 func OfferOf(w *world.World, p *world.Place) (world.Offer, bool) {
 	labels := p.Labels()
 	if pool := w.Pool(p.Pool()); pool != nil {
-		if c := w.Catalog(pool.Template); c != nil {
+		if c := w.CatalogFor(pool.ID, pool.Template); c != nil {
 			if o, ok := offerIn(c, labels); ok {
 				return o, true
 			}

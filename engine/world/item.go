@@ -25,6 +25,12 @@ const (
 // class reference, class spec and kubelet settings.
 type TemplateID string
 
+// For names the catalogue of the template as one pool sees it, where that is
+// not what the seller says: someone corrected prices or capacity for it.
+func (t TemplateID) For(p PoolID) TemplateID {
+	return t + "@" + TemplateID(p.Kind) + "/" + TemplateID(p.Name)
+}
+
 // Key names an item that lives in a namespace.
 type Key struct {
 	Namespace string `json:"namespace,omitempty"`
@@ -283,6 +289,7 @@ type Shape struct {
 	Overhead     amount.List   `json:"overhead,omitempty"`
 	Labels       label.Set     `json:"labels,omitempty"` // what its nodes' labels can be; a label it can never have is DoesNotExist
 	VolumeLimits []DriverLimit `json:"volumeLimits,omitempty"`
+	Overlaid     bool          `json:"overlaid,omitempty"` // someone added to its capacity
 	Offers       []Offer       `json:"offers"`
 }
 
@@ -295,7 +302,8 @@ type Offer struct {
 	CapacityType string            `json:"capacityType"`
 	Price        int64             `json:"price"` // millionths of the currency an hour
 	Synthetic    bool              `json:"synthetic,omitempty"`
-	Gone         bool              `json:"gone,omitempty"` // not to be had now
+	Overlaid     bool              `json:"overlaid,omitempty"` // someone corrected the price
+	Gone         bool              `json:"gone,omitempty"`     // not to be had now
 	Reservation  string            `json:"reservation,omitempty"`
 	Count        int               `json:"count,omitempty"`  // machines left in the reservation
 	Labels       map[string]string `json:"labels,omitempty"` // further labels, such as the zone's id

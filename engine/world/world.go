@@ -143,6 +143,14 @@ func (w *World) Pool(id PoolID) *Pool { return w.base.pools.find(id) }
 // Catalog returns what the template's machines can be; nil if nothing is known.
 func (w *World) Catalog(t TemplateID) *Catalog { return w.base.catalogs.find(t) }
 
+// CatalogFor returns what the template's machines can be as the pool sees them; nil if nothing is known.
+func (w *World) CatalogFor(p PoolID, t TemplateID) *Catalog {
+	if own := w.Catalog(t.For(p)); own != nil {
+		return own
+	}
+	return w.Catalog(t)
+}
+
 // Namespace returns the namespace of that name; nil if it is not known.
 func (w *World) Namespace(name string) *Namespace { return w.base.namespaces.find(name) }
 

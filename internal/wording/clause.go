@@ -148,7 +148,7 @@ func oneDemand(w *world.World, pod *world.Pod, p *world.Pool, causes []*reason.W
 // zonesOf are the zones in which the pool's machines may be, whether any is on sale there now or not.
 func zonesOf(w *world.World, p *world.Pool) []string {
 	var out []string
-	if c := w.Catalog(p.Template); c != nil {
+	if c := w.CatalogFor(p.ID, p.Template); c != nil {
 		for _, s := range c.Shapes {
 			for _, o := range s.Offers {
 				out = append(out, o.Zone)

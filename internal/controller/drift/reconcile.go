@@ -110,7 +110,7 @@ func (r *Reconciler) Reconcile(ctx context.Context, req reconcile.Request) (reco
 func (r *Reconciler) reason(ctx context.Context, c *v1.NodeClaim) (reason string, whole bool, err error) {
 	w := r.Cluster.Recent(time.Second)
 	item := observe.Claim(c)
-	seen := Seen{Now: r.Now(), Claim: c, World: w.Pool(item.Pool), Catalog: w.Catalog(item.Template)}
+	seen := Seen{Now: r.Now(), Claim: c, World: w.Pool(item.Pool), Catalog: w.CatalogFor(item.Pool, item.Template)}
 	if place := w.Place(c.Status.NodeName); place != nil {
 		seen.Labels = place.Labels()
 	}

@@ -84,7 +84,7 @@ const longest = 60
 // menu are the types that the pool allows and that are to be had now, the
 // cheapest first, and the capacity of the cheapest.
 func menu(w *world.World, pool *world.Pool) (menu []plan.Choice, booked amount.List) {
-	catalog := w.Catalog(pool.Template)
+	catalog := w.CatalogFor(pool.ID, pool.Template)
 	if catalog == nil {
 		return nil, nil
 	}
