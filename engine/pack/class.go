@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/tenon-sh/tenon/engine/amount"
+	"github.com/tenon-sh/tenon/engine/fit"
 	"github.com/tenon-sh/tenon/engine/label"
 	"github.com/tenon-sh/tenon/engine/spread"
 	"github.com/tenon-sh/tenon/engine/world"
@@ -53,7 +54,7 @@ func (k *Packer) sort(pods []*world.Pod) {
 		c.pods = append(c.pods, p)
 	}
 	for _, c := range k.classes {
-		b = identity(b[:0], c.pod)
+		b = fit.AppendIdentity(b[:0], c.pod)
 		if c.sig = signatures[string(b)]; c.sig == nil {
 			c.sig = k.market.sign(c.pod)
 			signatures[string(b)] = c.sig
@@ -61,7 +62,8 @@ func (k *Packer) sort(pods []*world.Pod) {
 		k.compile(c)
 	}
 	for _, c := range k.classes {
-		c.rank = k.rank(c)
+		c.rank = k.ledger.Rank(c.subject)
+		c.clings, _ = k.ledger.Clings(c.subject)
 	}
 	slices.SortStableFunc(k.classes, compareClass)
 	for i, c := range k.classes {
@@ -81,26 +83,9 @@ func compareClass(a, b *class) int {
 	)
 }
 
-// rank orders classes by whom they depend on. Pods that all have to go onto one
-// machine find it first; whoever is spread among others, or wants the company
-// of others, comes after them; who wants it on the very machine comes last.
-func (k *Packer) rank(c *class) int {
-	clings, others := k.ledger.Clings(c.subject)
-	c.clings = clings
-	switch {
-	case others:
-		return 3
-	case k.ledger.Follows(c.subject):
-		return 2
-	case clings:
-		return 0
-	}
-	return 1
-}
-
 // identity is a text that two pods share only if nothing tells them apart.
 func (k *Packer) identity(b []byte, p *world.Pod) []byte {
-	b = identity(b, p)
+	b = fit.AppendIdentity(b, p)
 	b = binary.AppendVarint(b, int64(p.Priority))
 	b = binary.AppendUvarint(b, uint64(len(p.Requests)))
 	for _, e := range p.Requests {
@@ -108,7 +93,7 @@ func (k *Packer) identity(b []byte, p *world.Pod) []byte {
 	}
 	b = append(b, byte(len(p.NodeWishes)))
 	for _, w := range p.NodeWishes {
-		b = binary.AppendVarint(appendTerms(b, []world.NodeTerm{w.Term}), int64(w.Weight))
+		b = binary.AppendVarint(fit.AppendTerm(b, w.Term), int64(w.Weight))
 	}
 	for _, x := range p.Ports {
 		b = binary.AppendVarint(label.AppendText(label.AppendText(append(b, 'p'), x.IP), x.Protocol), int64(x.Port))

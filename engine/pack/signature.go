@@ -19,36 +19,6 @@ type signature struct {
 	objections map[*bin]string // kinds of objection, by bin
 }
 
-// identity is a text that two pods share only if they demand the same of machines.
-func identity(b []byte, p *world.Pod) []byte {
-	b = p.NodeSelector.AppendIdentity(b)
-	b = appendTerms(b, p.NodeTerms)
-	b = append(b, byte(len(p.Tolerations)))
-	for _, t := range p.Tolerations {
-		b = label.AppendText(label.AppendText(label.AppendText(b, t.Key), t.Value), t.Effect)
-		b = label.AppendFlags(b, t.Exists)
-	}
-	for _, v := range p.Volumes {
-		b = append(b, byte(len(v.Places)))
-		for _, s := range v.Places {
-			b = s.AppendIdentity(b)
-		}
-	}
-	return b
-}
-
-func appendTerms(b []byte, terms []world.NodeTerm) []byte {
-	b = append(b, byte(len(terms)))
-	for _, t := range terms {
-		b = t.Labels.AppendIdentity(b)
-		b = label.AppendFlags(b, t.Name != nil)
-		if t.Name != nil {
-			b = t.Name.AppendIdentity(b)
-		}
-	}
-	return b
-}
-
 // sign finds which offers stand for pods like p.
 func (m *market) sign(p *world.Pod) *signature {
 	s := &signature{pod: p, offers: newSet(len(m.offers))}

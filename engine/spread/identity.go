@@ -86,6 +86,22 @@ func (l *Ledger) Clings(s *Subject) (clings, others bool) {
 	return clings, clings && g.kinds > g.carriers
 }
 
+// Rank orders subjects by whom they depend on. Pods that all have to go onto one
+// machine find it first; whoever is spread among others, or wants the company
+// of others, comes after them; who wants it on the very machine comes last.
+func (l *Ledger) Rank(s *Subject) int {
+	clings, others := l.Clings(s)
+	switch {
+	case others:
+		return 3
+	case l.Follows(s):
+		return 2
+	case clings:
+		return 0
+	}
+	return 1
+}
+
 // Draws reports whether a pod of y is company that s wants by its required affinity.
 func (l *Ledger) Draws(s, y *Subject) bool {
 	return s.together != none && slices.Contains(y.members, s.together)

@@ -133,15 +133,22 @@ func (l *Ledger) covers(g *group, at *fit.Place) bool {
 
 // Leave takes a machine out that holds no pods any more. Its number stays taken.
 func (l *Ledger) Leave(n int) {
+	at := &l.nodes[n]
 	for i, g := range l.groups {
-		if d := l.nodes[n].on[i]; d && g.kind == evenly && l.nodes[n].domain[g.key] != none {
-			g.close(l.nodes[n].domain[g.key])
+		if at.on[i] && g.kind == evenly && at.domain[g.key] != none {
+			g.close(at.domain[g.key])
 		}
 	}
-	for k := range l.nodes[n].domain {
-		l.nodes[n].domain[k] = none
+}
+
+// Return puts a machine back that left, without pods, under its number.
+func (l *Ledger) Return(n int) {
+	at := &l.nodes[n]
+	for i, g := range l.groups {
+		if at.on[i] && g.kind == evenly && at.domain[g.key] != none {
+			g.open(at.domain[g.key])
+		}
 	}
-	l.nodes[n].open = nil
 }
 
 // valueOf is the place's value of a topology key. A node without the hostname
@@ -155,7 +162,12 @@ func valueOf(at *fit.Place, key string) (string, bool) {
 }
 
 // Run enters a pod that runs on machine n.
-func (l *Ledger) Run(p *world.Pod, n int) {
+func (l *Ledger) Run(p *world.Pod, n int) { l.run(p, n, 1) }
+
+// Stop removes a pod that ran on machine n.
+func (l *Ledger) Stop(p *world.Pod, n int) { l.run(p, n, -1) }
+
+func (l *Ledger) run(p *world.Pod, n int, by int32) {
 	if len(l.groups) == 0 {
 		return
 	}
@@ -164,7 +176,7 @@ func (l *Ledger) Run(p *world.Pod, n int) {
 		if l.groups[g].kind == evenly && p.Terminating {
 			continue
 		}
-		l.add(l.groups[g], int(g), n, 1, false)
+		l.add(l.groups[g], int(g), n, by, false)
 	}
 	if len(p.PodTerms) == 0 {
 		return
@@ -175,7 +187,7 @@ func (l *Ledger) Run(p *world.Pod, n int) {
 		}
 		l.text = appendApartID(l.text[:0], t)
 		if g, ok := l.byTerms[string(l.text)]; ok {
-			l.add(l.groups[g], int(g), n, 1, true)
+			l.add(l.groups[g], int(g), n, by, true)
 		}
 	}
 }

@@ -104,11 +104,39 @@ func (l *Ledger) enlistTogether(terms []world.PodTerm) int32 {
 	return l.join(togetherID(terms), g)
 }
 
-// Subject returns what the ledger knows of the pod, whose terms have been enlisted.
+// Subject returns what the ledger knows of the pod, whose terms have been enlisted, and considers it.
 func (l *Ledger) Subject(p *world.Pod) *Subject {
+	s := l.Describe(p)
+	l.Consider(s)
+	return s
+}
+
+// Consider takes the subject for one of those that are being planned. Advice
+// depends on who they are; what is allowed does not.
+func (l *Ledger) Consider(s *Subject) { l.consider(s, 1) }
+
+// Dismiss takes the subject for one that is not being planned any more.
+func (l *Ledger) Dismiss(s *Subject) { l.consider(s, -1) }
+
+func (l *Ledger) consider(s *Subject, by int) {
+	for _, g := range s.members {
+		l.groups[g].kinds += by
+	}
+	for _, e := range s.even {
+		l.groups[e.group].carriers += by * int(e.self)
+	}
+	for _, g := range s.apart {
+		l.groups[g].carriers += by
+	}
+	if s.self {
+		l.groups[s.together].carriers += by
+	}
+}
+
+// Describe returns what the ledger knows of the pod, whose terms have been enlisted.
+func (l *Ledger) Describe(p *world.Pod) *Subject {
 	s := &Subject{together: none, members: l.Members(p)}
 	for _, g := range s.members {
-		l.groups[g].kinds++
 		if l.groups[g].kind == apart {
 			s.shunned = append(s.shunned, g)
 		}
@@ -118,9 +146,6 @@ func (l *Ledger) Subject(p *world.Pod) *Subject {
 		e := even{group: g, maxSkew: int32(min(c.MaxSkew, 1<<30)), minDomains: c.MinDomains, at: i}
 		if slices.Contains(s.members, g) {
 			e.self = 1
-			if !c.Soft {
-				l.groups[g].carriers++
-			}
 		}
 		if c.Soft {
 			s.wishes = append(s.wishes, wish{kind: evenly, group: g, even: e, weight: SoftSpread, at: i})
@@ -134,9 +159,7 @@ func (l *Ledger) Subject(p *world.Pod) *Subject {
 		case t.Weight == 0 && !t.Anti:
 			terms = append(terms, t)
 		case t.Weight == 0:
-			g := l.enlistApart(t)
-			l.groups[g].carriers++
-			s.apart = append(s.apart, g)
+			s.apart = append(s.apart, l.enlistApart(t))
 		case t.Anti:
 			s.wishes = append(s.wishes, wish{kind: apart, group: l.enlistApart(t), weight: t.Weight, at: i})
 		default:
@@ -145,9 +168,7 @@ func (l *Ledger) Subject(p *world.Pod) *Subject {
 	}
 	if len(terms) > 0 {
 		s.together = l.enlistTogether(terms)
-		if s.self = slices.Contains(s.members, s.together); s.self {
-			l.groups[s.together].carriers++
-		}
+		s.self = slices.Contains(s.members, s.together)
 	}
 	return s
 }
