@@ -3,7 +3,9 @@ package document
 import (
 	"bufio"
 	"context"
+	"encoding/json"
 	"fmt"
+	"io"
 	"strings"
 	"sync"
 	"time"
@@ -62,17 +64,17 @@ func (l *Log) find(ctx context.Context) {
 			if s.State.Running == nil || l.seen[run] {
 				continue
 			}
+			from, err := l.c.CoreV1().Pods(p.Namespace).GetLogs(p.Name, &corev1.PodLogOptions{Container: "controller", Follow: true}).Stream(ctx)
+			if err != nil {
+				continue // its node is not there yet, or it is gone again
+			}
 			l.seen[run] = true
-			l.read.Go(func() { l.follow(ctx, p.Namespace, p.Name) })
+			l.read.Go(func() { l.follow(from) })
 		}
 	}
 }
 
-func (l *Log) follow(ctx context.Context, namespace, pod string) {
-	from, err := l.c.CoreV1().Pods(namespace).GetLogs(pod, &corev1.PodLogOptions{Container: "controller", Follow: true}).Stream(ctx)
-	if err != nil {
-		return // it is gone again
-	}
+func (l *Log) follow(from io.ReadCloser) {
 	defer from.Close()
 	lines := bufio.NewScanner(from)
 	lines.Buffer(nil, 1<<20)
@@ -96,4 +98,23 @@ func ParseLine(text string) (Line, bool) {
 		return Line{parts[0], parts[1], parts[2], parts[3], parts[4]}, true
 	}
 	return Line{}, false
+}
+
+// When is the time of the line, or none where it has none.
+func (l Line) When() time.Time {
+	at, err := time.Parse("2006-01-02T15:04:05.000Z", l.Time)
+	if err != nil {
+		return time.Time{}
+	}
+	return at
+}
+
+// Field is the value of a field of the line, or nothing.
+func (l Line) Field(name string) string {
+	var all map[string]any
+	if err := json.Unmarshal([]byte(l.Fields), &all); err != nil {
+		return ""
+	}
+	text, _ := all[name].(string)
+	return text
 }

@@ -20,7 +20,7 @@ func TestMain(m *testing.M) { walk.Main(m, book) }
 
 const (
 	ours = "karpenter.sh/provisioner-name"
-	soon = 20 * time.Second
+	soon = time.Minute
 )
 
 // The document's pod where its zones exist, and the clean-up.
@@ -64,7 +64,7 @@ func there(t *testing.T, r *walk.Reader) {
 	r.Line(soon, `Launching node with 1 pods requesting \{"cpu":"125m","pods":"3"\} from types .*`)
 	book.Shows(t, "0.16", "the launching line: the pod adds nothing but itself to the daemons' requests")
 	book.Shows(t, "0.2", "pending first, then the launch, within seconds")
-	r.Within(time.Minute, func() error {
+	r.Within(2*time.Minute, func() error {
 		p := r.Kubectl("get", "pod", "nginx", "-o", "jsonpath={.status.phase} {.spec.nodeName}")
 		if !strings.HasPrefix(p, "Running ip-") {
 			return fmt.Errorf("the pod is %s", p)
@@ -82,7 +82,7 @@ func there(t *testing.T, r *walk.Reader) {
 // preferred is a pool whose nodes have the label that the pod would like.
 func preferred(t *testing.T, r *walk.Reader) {
 	r.Follow("preferred")
-	r.Within(time.Minute, func() error {
+	r.Within(2*time.Minute, func() error {
 		nodes, err := r.Nodes(ours + "=liked")
 		if err == nil && len(nodes) != 1 {
 			err = fmt.Errorf("%d nodes of the Provisioner with the label", len(nodes))

@@ -18,7 +18,7 @@ func TestMain(m *testing.M) { walk.Main(m, book) }
 
 const (
 	ours = "karpenter.sh/provisioner-name"
-	soon = 20 * time.Second
+	soon = time.Minute
 )
 
 // The document's spread, in every zone and in one.
@@ -78,7 +78,7 @@ func spread(t *testing.T, r *walk.Reader) {
 	r.Over()
 	r.Follow("spread")
 	r.Prompt("default", "app=host-spread")
-	pods := r.Running(time.Minute, "default", "app=host-spread", 20)
+	pods := r.Running(2*time.Minute, "default", "app=host-spread", 20)
 	book.Shows(t, "2.5", "from pending to the first machine within seconds; the rest is the machines' boot, which is simulated")
 	nodes, err := r.Nodes("")
 	if err != nil {
@@ -139,7 +139,7 @@ func oneZone(t *testing.T, r *walk.Reader) {
 	r.Over()
 	r.Follow("one zone")
 	r.Says(soon, "ERROR", `Could not schedule pod, incompatible with provisioner "default", unsatisfiable topology constraint, topology spread, topology\.kubernetes\.io/zone `+only+` has 5, the least is 0, maxSkew 5.*`, `"pod": "default/host-spread-`)
-	r.Running(time.Minute, "default", "app=host-spread", 5)
+	r.Running(2*time.Minute, "default", "app=host-spread", 5)
 	if n := r.Count("Could not schedule pod"); n < 15 {
 		t.Errorf("%d lines of pods without a place, want 15", n)
 	}
@@ -153,7 +153,7 @@ func fewNodes(t *testing.T, r *walk.Reader) {
 	r.Over()
 	r.Apply("002-host-spread.RECONSTRUCTED.yaml")
 	r.Says(soon, "ERROR", `Could not schedule pod, .*nodes: limit 1, .*`, `"pod": "default/host-spread-`)
-	r.Running(time.Minute, "default", "app=host-spread", 2)
+	r.Running(2*time.Minute, "default", "app=host-spread", 2)
 	book.Shows(t, "2.23", "`limits.resources.nodes: 1`: one node with two pods, the others are told the limit")
 	clean(t, r)
 }
@@ -163,5 +163,5 @@ func clean(t *testing.T, r *walk.Reader) {
 	t.Helper()
 	r.Kubectl("delete", "deployment", "host-spread", "--cascade=foreground")
 	r.Kubectl("delete", "nodes", "-l", ours)
-	r.NoNodes(time.Minute, ours)
+	r.NoNodes(3*time.Minute, ours)
 }

@@ -25,7 +25,7 @@ const (
 	ours      = "karpenter.sh/provisioner-name=default"
 	namespace = "emr-karpenter"
 	template  = "emr-eks-workshop-karpenter-launchtemplate"
-	soon      = 20 * time.Second
+	soon      = time.Minute
 )
 
 // The document from the user's launch template to the end of the job.
