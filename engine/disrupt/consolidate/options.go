@@ -1,0 +1,39 @@
+package consolidate
+
+import "github.com/tenon-sh/tenon/engine/pack"
+
+// Defaults of Options.
+const (
+	DefaultMoveCost    = 2_000  // millionths of the currency an hour
+	DefaultLeastSaving = 10_000 // the same
+	DefaultLeastShare  = 3      // percent
+	DefaultGroup       = 8
+)
+
+// Options are what a caller may choose. The zero value works.
+type Options struct {
+	Pack        pack.Options `json:"pack,omitzero"`
+	Planned     []string     `json:"planned,omitempty"`     // machines, by the names of their places, that pods are on their way to
+	MoveCost    int64        `json:"moveCost,omitempty"`    // what moving one pod has to save an hour; 0 is the default, below 0 is nothing
+	LeastSaving int64        `json:"leastSaving,omitempty"` // what a command has to save an hour; 0 is the default, below 0 is anything
+	LeastShare  int          `json:"leastShare,omitempty"`  // percent of what it gives back that a command which buys has to save; 0 is the default, below 0 is anything
+	Group       int          `json:"group,omitempty"`       // most machines that are replaced together; 0 is the default
+	SpotToSpot  bool         `json:"spotToSpot,omitempty"`  // spot machines may be replaced by cheaper spot machines
+	Unbudgeted  bool         `json:"unbudgeted,omitempty"`  // look at no disruption budget: what could go in the end, not now
+}
+
+func (o Options) moveCost() int64    { return choice(o.MoveCost, DefaultMoveCost) }
+func (o Options) leastSaving() int64 { return max(choice(o.LeastSaving, DefaultLeastSaving), 1) }
+func (o Options) leastShare() int64  { return choice(int64(o.LeastShare), DefaultLeastShare) }
+func (o Options) group() int         { return int(max(choice(int64(o.Group), DefaultGroup), 1)) }
+
+// choice is v, or the usual if v is 0; below 0 it is nothing.
+func choice(v, usual int64) int64 {
+	switch {
+	case v == 0:
+		return usual
+	case v < 0:
+		return 0
+	}
+	return v
+}
