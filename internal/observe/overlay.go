@@ -1,17 +1,14 @@
 package observe
 
 import (
-	"cmp"
 	"fmt"
 	"math"
-	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/tenon-sh/tenon/api/karpenter/v1alpha1"
 	"github.com/tenon-sh/tenon/engine/amount"
 	"github.com/tenon-sh/tenon/engine/label"
-	"github.com/tenon-sh/tenon/engine/world"
 )
 
 // Overlay corrects what is known of the machines that a pool may buy.
@@ -20,7 +17,7 @@ type Overlay struct {
 	Weight       int32
 	Requirements label.Set
 	Price        func(int64) int64 // what a price becomes, in millionths; nil leaves it
-	Capacity     amount.List       // what machines have besides
+	Capacity     amount.List       // what machines have besides, or instead of what is said
 }
 
 // NodeOverlay reads a NodeOverlay, and says what of it cannot be read.
@@ -69,47 +66,4 @@ func adjustmentOf(text string) (func(int64) int64, error) {
 	}
 	plus := int64(math.Round(by * 1e6))
 	return func(p int64) int64 { return max(amount.Plus(p, plus), 0) }, nil
-}
-
-// Overlaid returns the catalogue as a pool sees it. The heavier overlay is the
-// first to set a price or a resource, of equals the later name; others fill gaps.
-func Overlaid(c world.Catalog, pool world.Pool, overlays []Overlay) world.Catalog {
-	order := slices.Clone(overlays)
-	slices.SortFunc(order, func(a, b Overlay) int { return cmp.Or(cmp.Compare(b.Weight, a.Weight), cmp.Compare(b.Name, a.Name)) })
-	about := label.Exactly(pool.Labels).Meet(label.SetOf(label.Is(label.NodePool, pool.ID.Name)))
-	out := c
-	out.Shapes = slices.Clone(c.Shapes)
-	for i := range out.Shapes {
-		s := &out.Shapes[i]
-		s.Offers = slices.Clone(s.Offers)
-		priced := make([]bool, len(s.Offers))
-		for _, o := range order {
-			o.apply(s, about, priced)
-		}
-	}
-	return out
-}
-
-func (o Overlay) apply(s *world.Shape, pool label.Set, priced []bool) {
-	matched := false
-	for i := range s.Offers {
-		offer := &s.Offers[i]
-		is := pool.Meet(s.Labels.Without(label.Zone, label.CapacityType)).Meet(label.Exactly(offer.Labels)).
-			Meet(label.SetOf(label.Is(label.Zone, offer.Zone), label.Is(label.CapacityType, offer.CapacityType)))
-		if !is.Compatible(o.Requirements, nil) {
-			continue
-		}
-		matched = true
-		if o.Price != nil && !priced[i] {
-			offer.Price, priced[i] = o.Price(offer.Price), true
-		}
-	}
-	if !matched {
-		return
-	}
-	for _, e := range o.Capacity {
-		if _, has := s.Capacity.Find(e.Name); !has {
-			s.Capacity = s.Capacity.With(e.Name, e.Value)
-		}
-	}
 }

@@ -4,11 +4,13 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/tenon-sh/tenon/api/karpenter/v1alpha1"
+	"github.com/tenon-sh/tenon/engine/amount"
 	"github.com/tenon-sh/tenon/engine/label"
 	"github.com/tenon-sh/tenon/engine/world"
 	"github.com/tenon-sh/tenon/internal/observe"
@@ -29,55 +31,109 @@ func in(key string, values ...string) v1alpha1.Requirement {
 	return v1alpha1.Requirement{Key: key, Operator: corev1.NodeSelectorOpIn, Values: values}
 }
 
-func TestOverlaid(t *testing.T) {
-	catalog := world.Catalog{Shapes: []world.Shape{{
+// large is a catalogue of one type, on sale in two ways.
+func large() world.Catalog {
+	return world.Catalog{Shapes: []world.Shape{{
 		Name: "m5.large", Labels: label.SetOf(label.Is(label.InstanceType, "m5.large")),
-		Offers: []world.Offer{{Zone: "a", CapacityType: "on-demand", Price: 100_000}, {Zone: "a", CapacityType: "spot", Price: 40_000}},
+		Capacity: amount.Of(amount.Entry{Name: amount.Memory, Value: 8 << 30 * amount.Unit}),
+		Offers:   []world.Offer{{Zone: "a", CapacityType: "on-demand", Price: 100_000, Synthetic: true}, {Zone: "a", CapacityType: "spot", Price: 40_000}},
 	}}}
+}
+
+// overlaysOf reads them.
+func overlaysOf(t *testing.T, overlays ...*v1alpha1.NodeOverlay) []observe.Overlay {
+	t.Helper()
+	out := make([]observe.Overlay, 0, len(overlays))
+	for _, o := range overlays {
+		v, err := observe.NodeOverlay(o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		out = append(out, v)
+	}
+	return out
+}
+
+func TestLay(t *testing.T) {
+	type set = []*v1alpha1.NodeOverlay
+	is := in(label.InstanceType, "m5.large")
 	tests := map[string]struct {
 		why      string
-		overlays []*v1alpha1.NodeOverlay
-		want     []int64
+		overlays set
+		want     []int64 // nil: the view stays as it is
+		against  map[string]string
 	}{
-		"Price":       {"A price takes the place of all that match.", []*v1alpha1.NodeOverlay{overlay("a", 1, "0.05", "", in(label.CapacityType, "on-demand"))}, []int64{50_000, 40_000}},
-		"Share":       {"A share adjusts.", []*v1alpha1.NodeOverlay{overlay("a", 1, "", "+10%", in(label.InstanceType, "m5.large"))}, []int64{110_000, 44_000}},
-		"Floor":       {"No price falls below zero.", []*v1alpha1.NodeOverlay{overlay("a", 1, "", "-1", in(label.InstanceType, "m5.large"))}, []int64{0, 0}},
-		"Weight":      {"The heavier wins, the lighter fills what it leaves.", []*v1alpha1.NodeOverlay{overlay("a", 1, "9", "", in(label.InstanceType, "m5.large")), overlay("b", 5, "1", "", in(label.CapacityType, "spot"))}, []int64{9_000_000, 1_000_000}},
-		"OtherPool":   {"An overlay may name its pool.", []*v1alpha1.NodeOverlay{overlay("a", 1, "9", "", in(label.NodePool, "another"))}, []int64{100_000, 40_000}},
-		"UnknownType": {"What matches nothing changes nothing.", []*v1alpha1.NodeOverlay{overlay("a", 1, "9", "", in(label.InstanceType, "x"))}, []int64{100_000, 40_000}},
+		"Price":       {"A price takes the place of all that match.", set{overlay("a", 1, "0.05", "", in(label.CapacityType, "on-demand"))}, []int64{50_000, 40_000}, nil},
+		"Share":       {"A share adjusts.", set{overlay("a", 1, "", "+10%", is)}, []int64{110_000, 44_000}, nil},
+		"Amount":      {"So does an amount.", set{overlay("a", 1, "", "-0.03", is)}, []int64{70_000, 10_000}, nil},
+		"Floor":       {"No price falls below zero.", set{overlay("a", 1, "", "-1", is)}, []int64{0, 0}, nil},
+		"Weight":      {"The heavier wins, the lighter fills what it leaves.", set{overlay("a", 1, "9", "", is), overlay("b", 5, "1", "", in(label.CapacityType, "spot"))}, []int64{9_000_000, 1_000_000}, nil},
+		"OtherPool":   {"An overlay may name its pool.", set{overlay("a", 1, "9", "", in(label.NodePool, "another"))}, nil, nil},
+		"ItsPool":     {"An overlay may name its pool, and labels of its nodes.", set{overlay("a", 1, "9", "", in(label.NodePool, "general"), in("team", "blue"))}, []int64{9_000_000, 9_000_000}, nil},
+		"UnknownType": {"What matches nothing changes nothing.", set{overlay("a", 1, "9", "", in(label.InstanceType, "x"))}, nil, nil},
+		"NotIn":       {"A type that lacks a label is not among its values.", set{overlay("a", 1, "9", "", v1alpha1.Requirement{Key: "example.com/x", Operator: corev1.NodeSelectorOpNotIn, Values: []string{"y"}})}, []int64{9_000_000, 9_000_000}, nil},
+		"Conflict": {
+			"Of two of one weight that set the same price, the one whose name comes first is left out, everywhere.",
+			set{overlay("a", 1, "9", "", is), overlay("b", 1, "1", "", in(label.CapacityType, "spot"))}, []int64{100_000, 1_000_000}, map[string]string{"a": "b"},
+		},
+		"ConflictBelow": {
+			"They contradict each other even where a heavier one has set the price.",
+			set{overlay("a", 1, "9", "", is), overlay("b", 1, "1", "", is), overlay("c", 2, "2", "", is)}, []int64{2_000_000, 2_000_000}, map[string]string{"a": "b"},
+		},
+		"SideBySide": {
+			"Two of one weight that set different things get on.",
+			set{overlay("a", 1, "9", "", in(label.CapacityType, "on-demand")), overlay("b", 1, "1", "", in(label.CapacityType, "spot"))}, []int64{9_000_000, 1_000_000}, nil,
+		},
+		"LeftOut": {
+			"What is left out contradicts nobody.",
+			set{overlay("a", 1, "1", "", in(label.CapacityType, "on-demand")), overlay("b", 1, "9", "", is), overlay("c", 1, "2", "", in(label.CapacityType, "spot"))}, []int64{1_000_000, 2_000_000}, map[string]string{"b": "c"},
+		},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
-			var list []observe.Overlay
-			for _, o := range tc.overlays {
-				v, err := observe.NodeOverlay(o)
-				if err != nil {
-					t.Fatal(err)
+			catalog := large()
+			pool := world.Pool{ID: world.PoolID{Kind: world.NodePool, Name: "general"}, Labels: map[string]string{"team": "blue"}}
+			changed, against := observe.Lay([]observe.View{{Pool: pool, Catalog: catalog}}, overlaysOf(t, tc.overlays...))
+			var prices []int64
+			for _, v := range changed {
+				for _, o := range v.Catalog.Shapes[0].Offers {
+					prices = append(prices, o.Price)
 				}
-				list = append(list, v)
 			}
-			got := observe.Overlaid(catalog, world.Pool{ID: world.PoolID{Kind: world.NodePool, Name: "general"}}, list)
-			prices := []int64{got.Shapes[0].Offers[0].Price, got.Shapes[0].Offers[1].Price}
 			if diff := cmp.Diff(tc.want, prices); diff != "" {
 				t.Errorf("%s\n-want +got\n%s", tc.why, diff)
 			}
+			if diff := cmp.Diff(tc.against, against, cmpopts.EquateEmpty()); diff != "" {
+				t.Errorf("%s\n-want +got\n%s", tc.why, diff)
+			}
+			if diff := cmp.Diff(large(), catalog); diff != "" {
+				t.Errorf("the catalogue itself was changed\n%s", diff)
+			}
 		})
-	}
-	if catalog.Shapes[0].Offers[0].Price != 100_000 {
-		t.Error("the catalogue itself was changed")
 	}
 }
 
-func TestOverlayCapacity(t *testing.T) {
-	o := overlay("a", 1, "", "", in(label.InstanceType, "m5.large"))
-	o.Spec.Capacity = corev1.ResourceList{"smarter-devices/fuse": resource.MustParse("8")}
-	v, err := observe.NodeOverlay(o)
-	if err != nil {
-		t.Fatal(err)
+// A resource is added, or takes the place of what the seller says; the heavier
+// overlay wins, and huge pages are cut from memory.
+func TestLayCapacity(t *testing.T) {
+	is := in(label.InstanceType, "m5.large")
+	one, two := overlay("a", 1, "", "", is), overlay("b", 2, "", "", is)
+	one.Spec.Capacity = corev1.ResourceList{"smarter-devices/fuse": resource.MustParse("8"), "hugepages-2Mi": resource.MustParse("1Gi")}
+	two.Spec.Capacity = corev1.ResourceList{"smarter-devices/fuse": resource.MustParse("9")}
+	changed, against := observe.Lay([]observe.View{{Catalog: large()}}, overlaysOf(t, one, two))
+	if len(against) > 0 || len(changed) != 1 {
+		t.Fatalf("%d views changed, contradictions %v", len(changed), against)
 	}
-	c := world.Catalog{Shapes: []world.Shape{{Name: "m5.large", Labels: label.SetOf(label.Is(label.InstanceType, "m5.large")), Offers: []world.Offer{{Zone: "a", CapacityType: "spot"}}}}}
-	if got := observe.Overlaid(c, world.Pool{}, []observe.Overlay{v}).Shapes[0].Capacity.Value("smarter-devices/fuse"); got != 8000 {
-		t.Errorf("%d thousandths of the device, want 8000", got)
+	s, plain := changed[0].Catalog.Shapes[0], large().Shapes[0]
+	if got := s.Capacity.Value("smarter-devices/fuse"); got != 9000 {
+		t.Errorf("%d thousandths of the device, want those of the heavier, 9000", got)
+	}
+	less := plain.Allocatable().Value(amount.Memory) - s.Allocatable().Value(amount.Memory)
+	if pages := s.Allocatable().Value("hugepages-2Mi"); pages != 1<<30*amount.Unit || less != pages {
+		t.Errorf("%d of huge pages cost %d of memory", pages, less)
+	}
+	if !s.Overlaid || s.Offers[0].Overlaid {
+		t.Error("capacity is overlaid and prices are not, and that is not told")
 	}
 }
 

@@ -171,23 +171,27 @@ func namespaced(v any) bool {
 	return true
 }
 
-// sell sets the pools and what they may buy. Where overlays correct what is
-// known, every pool has a catalogue of its own.
+// sell sets the pools and what they may buy. A pool for which overlays correct
+// what is known has a catalogue of its own.
 func (in *input) sell(c world.Catalog) error {
 	if err := in.builder.SetCatalog(c); err != nil {
 		return err
 	}
+	var views []observe.View
 	for _, p := range in.pools {
 		p.Template = template
-		if len(in.overlays) > 0 {
-			own := observe.Overlaid(c, p, in.overlays)
-			p.Template = world.TemplateID(string(template) + "/" + p.ID.Kind + "/" + p.ID.Name)
-			own.Template = p.Template
-			if err := in.builder.SetCatalog(own); err != nil {
-				return err
-			}
-		}
 		if err := in.builder.SetPool(p); err != nil {
+			return err
+		}
+		views = append(views, observe.View{Pool: p, Catalog: c})
+	}
+	changed, against := observe.Lay(views, in.overlays)
+	for _, name := range slices.Sorted(maps.Keys(against)) {
+		in.notes = append(in.notes, fmt.Sprintf("NodeOverlay %q is left out: it contradicts %q, which has the same weight", name, against[name]))
+	}
+	for _, v := range changed {
+		v.Catalog.Template = template.For(v.Pool.ID)
+		if err := in.builder.SetCatalog(v.Catalog); err != nil {
 			return err
 		}
 	}

@@ -82,6 +82,9 @@ func (i *Input) onto(w *world.World, more []object) (*world.World, error) {
 	if err != nil {
 		return nil, err
 	}
+	if len(in.overlays) > 0 {
+		return nil, fmt.Errorf("NodeOverlay %q cannot be added to a kept world, whose prices it says itself: give --price", in.overlays[0].Name)
+	}
 	for _, p := range in.pools {
 		if w.Catalog(p.Template) == nil {
 			p.Template = template
