@@ -32,7 +32,7 @@ func requests(p *corev1.Pod) amount.List {
 		run = run.Plus(container(c, statusOf(c.Name, p.Status.ContainerStatuses), p))
 	}
 	sum := run.Max(start)
-	for _, e := range podLevel(p) {
+	for _, e := range podLevel(p, sum) {
 		sum = sum.With(e.Name, e.Value)
 	}
 	return sum.Plus(Amounts(p.Spec.Overhead)).With(amount.Pods, amount.Unit)
@@ -67,16 +67,29 @@ func asked(r corev1.ResourceRequirements) amount.List {
 	return Amounts(all)
 }
 
-// podLevel is what the pod as a whole asks for, of the resources that can be asked for so.
-func podLevel(p *corev1.Pod) amount.List {
+// podLevel is what the pod as a whole asks for, of the resources that can be
+// asked for so. Its limit stands in for a request that it does not make, unless
+// its containers ask for some themselves; huge pages cannot be overcommitted, so
+// theirs always does. That is how the API defaults it.
+func podLevel(p *corev1.Pod, containers amount.List) amount.List {
 	if p.Spec.Resources == nil {
 		return nil
 	}
-	asks := asked(*p.Spec.Resources).Max(Amounts(p.Status.AllocatedResources))
+	asks := Amounts(p.Spec.Resources.Requests)
+	for _, e := range Amounts(p.Spec.Resources.Limits) {
+		_, requested := asks.Find(e.Name)
+		_, contained := containers.Find(e.Name)
+		if !requested && (!contained || hugePages(e.Name)) {
+			asks = asks.With(e.Name, e.Value)
+		}
+	}
+	asks = asks.Max(Amounts(p.Status.AllocatedResources))
 	return slices.DeleteFunc(asks, func(e amount.Entry) bool {
-		return e.Name != amount.CPU && e.Name != amount.Memory && !strings.HasPrefix(e.Name, corev1.ResourceHugePagesPrefix)
+		return e.Name != amount.CPU && e.Name != amount.Memory && !hugePages(e.Name)
 	})
 }
+
+func hugePages(resource string) bool { return strings.HasPrefix(resource, corev1.ResourceHugePagesPrefix) }
 
 // infeasible reports whether the node said that it can never resize the pod as asked.
 func infeasible(p *corev1.Pod) bool {
