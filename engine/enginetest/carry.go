@@ -70,3 +70,31 @@ func launch(catalog *world.Catalog, a plan.Ask, c *world.Claim) {
 	}
 	c.Labels[label.Zone], c.Labels[label.CapacityType] = a.Zone, a.CapacityType
 }
+
+// Bound is the World when the plan made from w has been carried out: its machines
+// are nodes, and every pod runs where it was planned.
+func Bound(w *world.World, p plan.Plan) *world.World {
+	b := Carried(w, p, true).Edit()
+	bind := func(pods []world.Key, node string) {
+		for _, k := range pods {
+			pod := *w.Pod(k)
+			pod.Node, pod.Waiting, pod.Nominated = node, false, ""
+			must(b.SetPod(pod))
+		}
+	}
+	for _, a := range p.New {
+		c := *b.Snapshot(w.At()).Place("claim-" + a.Name).Claim
+		c.Registered, c.Initialized, c.Node = true, true, "node-"+a.Name
+		must(b.SetClaim(c))
+		n := world.Node{Name: c.Node, Claim: c.Name, Pool: a.Pool, Labels: maps.Clone(c.Labels), Taints: a.Taints, Capacity: c.Capacity, Allocatable: c.Allocatable, Ready: true}
+		n.Labels[label.Hostname], n.Labels[label.Registered], n.Labels[label.Initialized] = n.Name, "true", "true"
+		must(b.SetNode(n))
+		bind(a.Pods, n.Name)
+	}
+	for _, f := range slices.Concat(p.Filled, p.Held) {
+		if f.Node != "" {
+			bind(f.Pods, f.Node)
+		}
+	}
+	return b.Snapshot(w.At())
+}

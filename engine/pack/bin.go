@@ -16,6 +16,7 @@ type bin struct {
 	node    int // number in the ledger
 	free    []int64
 	pods    []*waiting
+	shut    bool // it takes nobody
 
 	// Of a planned one.
 	offer   int
@@ -25,12 +26,6 @@ type bin struct {
 	number  int
 }
 
-// complete reports whether the machine has joined and is known to be whole.
-func (b *bin) complete() bool {
-	m := b.machine
-	return m.Node != nil && (m.Claim == nil || m.Claim.Initialized)
-}
-
 func sameName(e entry, name string) bool { return e.Name == name }
 
 // accepts reports whether a pod may go to the bin as it is. Spread over the keys
@@ -38,7 +33,7 @@ func sameName(e entry, name string) bool { return e.Name == name }
 func (k *Packer) accepts(b *bin, x *waiting, but ...string) bool {
 	k.steps++
 	c := x.class
-	if !fits(c.need, b.free) {
+	if b.shut || !fits(c.need, b.free) {
 		return false
 	}
 	if b.machine != nil {
@@ -112,8 +107,16 @@ func (k *Packer) pin(b *bin) {
 	}
 }
 
-// quit takes the pod off its bin.
+// quit takes the pod off its bin, and forgets which bins were too full for others.
 func (k *Packer) quit(x *waiting) {
+	k.unload(x)
+	for _, c := range k.classes {
+		c.tried, c.triedOn = 0, 0
+	}
+}
+
+// unload takes the pod off its bin.
+func (k *Packer) unload(x *waiting) {
 	b := x.bin
 	x.bin = nil
 	b.pods = slices.DeleteFunc(b.pods, func(y *waiting) bool { return y == x })
@@ -123,9 +126,6 @@ func (k *Packer) quit(x *waiting) {
 		if b.machine == nil {
 			b.used[i] -= n
 		}
-	}
-	for _, c := range k.classes {
-		c.tried, c.triedOn = 0, 0
 	}
 	if !special(x.pod) {
 		return

@@ -18,6 +18,7 @@ import (
 // Packer holds one packing while it is made.
 type Packer struct {
 	world   *world.World
+	places  []*world.Place // the machines that are there or on their way
 	options Options
 	market  *market
 	tallies tallies
@@ -114,18 +115,21 @@ func (k *Packer) spend() int64 {
 	return sum
 }
 
-// pack places all pods at once, or those of each priority before those of a lower one.
-func pack(w *world.World, o Options, strictly bool) *Packer {
-	k := &Packer{world: w, options: o, ledger: spread.New(w.Namespaces()), taken: map[string]bool{}}
-	for _, m := range w.Places() {
+func newPacker(w *world.World, o Options) *Packer {
+	k := &Packer{world: w, places: w.Places(), options: o, ledger: spread.New(w.Namespaces()), taken: map[string]bool{}}
+	for _, m := range k.places {
 		k.taken[m.Name()] = true
 	}
-	pods := k.admit()
-	k.plan.Waiting += len(pods)
+	return k
+}
+
+// ready finds out all that placing the pods takes: what is on sale, what
+// machines there are, and which of the pods are alike.
+func (k *Packer) ready(pods []*world.Pod) {
 	names := dims(pods)
-	k.tallies = tallied(w, pods)
+	k.tallies = tallied(k.world.Catalogs(), k.places, pods)
 	k.tallies.from = len(names)
-	k.market = newMarket(w, append(names, k.tallies.names()...))
+	k.market = newMarket(k.world, append(names, k.tallies.names()...))
 	k.equip()
 	for _, p := range k.market.pools {
 		k.limited = k.limited || len(p.Limits) > 0
@@ -134,6 +138,14 @@ func pack(w *world.World, o Options, strictly bool) *Packer {
 	k.sort(pods)
 	k.tuples()
 	k.hold()
+}
+
+// pack places all pods at once, or those of each priority before those of a lower one.
+func pack(w *world.World, o Options, strictly bool) *Packer {
+	k := newPacker(w, o)
+	pods := k.admit()
+	k.plan.Waiting += len(pods)
+	k.ready(pods)
 	if !strictly {
 		k.keep()
 	}
@@ -226,7 +238,7 @@ func problems(p *world.Pod) *reason.Why {
 
 // moves reports whether a pod of a machine that goes away needs another place.
 func moves(p *world.Pod) bool {
-	return p.DaemonSet == "" && !p.Static && (!p.Terminating || p.StatefulOwner) && !p.Claims && len(p.Problems) == 0
+	return p.Moves() && !p.Claims && len(p.Problems) == 0
 }
 
 // dims names the resources that matter: those that a pod asks for.
@@ -255,15 +267,14 @@ func (k *Packer) open(pods []*world.Pod) {
 			k.ledger.Enlist(p)
 		}
 	}
-	places := k.world.Places()
-	for _, m := range places {
+	for _, m := range k.places {
 		for _, p := range m.Pods {
 			if len(p.PodTerms) > 0 {
 				k.ledger.Watch(p)
 			}
 		}
 	}
-	for _, m := range places {
+	for _, m := range k.places {
 		if m.Node == nil && (m.Claim.Failed || m.Claim.Deleting) {
 			continue
 		}
@@ -283,7 +294,7 @@ func (k *Packer) open(pods []*world.Pod) {
 		k.old = append(k.old, b)
 	}
 	slices.SortStableFunc(k.old, func(a, b *bin) int {
-		if x, y := a.complete(), b.complete(); x != y {
+		if x, y := a.machine.Whole(), b.machine.Whole(); x != y {
 			if x {
 				return -1
 			}
@@ -325,7 +336,8 @@ func (k *Packer) tuples() {
 	}
 }
 
-// hold puts the pods that the scheduler has nominated where it wants them.
+// hold puts the pods that the scheduler has nominated where it wants them, and
+// those of machines that stay where they run.
 func (k *Packer) hold() {
 	byName := map[string]*bin{}
 	for i, b := range k.old {
@@ -335,7 +347,11 @@ func (k *Packer) hold() {
 	for _, c := range k.classes {
 		for _, p := range c.pods {
 			x := &waiting{pod: p, class: c}
-			if b := byName[p.Nominated]; b != nil && !b.place.Deleting && !p.Promised {
+			b := byName[p.Nominated]
+			if p.Node != "" {
+				b = byName[p.Node]
+			}
+			if b != nil && !b.place.Deleting && !p.Promised {
 				x.held = true
 				k.join(b, x)
 				continue

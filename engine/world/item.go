@@ -88,6 +88,11 @@ type Pod struct {
 	Problems     []string      `json:"problems,omitempty"` // why the object cannot be planned for as it stands
 }
 
+// Moves reports whether somebody makes the pod anew elsewhere when its machine goes.
+func (p *Pod) Moves() bool {
+	return p.DaemonSet == "" && !p.Static && (!p.Terminating || p.StatefulOwner)
+}
+
 // PodDisruption is what a pod says about being moved.
 type PodDisruption struct {
 	Forbidden    bool  `json:"forbidden,omitempty"`    // do-not-disrupt, for good

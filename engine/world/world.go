@@ -53,6 +53,11 @@ func (p *Place) Deleting() bool {
 	return p.Node != nil && p.Node.Deleting || p.Claim != nil && p.Claim.Deleting
 }
 
+// Whole reports whether the machine has joined and is known to be complete.
+func (p *Place) Whole() bool {
+	return p.Node != nil && (p.Claim == nil || p.Claim.Initialized)
+}
+
 // Labels are the node's labels, or those the claim is known to get while there is no node.
 func (p *Place) Labels() map[string]string {
 	if p.Node != nil {

@@ -47,13 +47,14 @@ func layers() []layer {
 		engine("engine/world", ground),
 		engine("engine/fit", world),
 		engine("engine/spread", world+" engine/fit"),
+		engine("engine/room", world+" engine/fit engine/spread"),
 		engine("engine/plan", world+" engine/fit engine/spread"),
 		engine("engine/solve", ""),
 		engine("engine/pack", world+" engine/fit engine/spread engine/plan engine/solve"),
 		engine("engine/provision", world+" engine/fit engine/spread engine/plan engine/solve engine/pack"),
-		engine("engine/disrupt", world+" engine/fit engine/spread engine/plan engine/solve engine/pack"),
+		engine("engine/disrupt", world+" engine/fit engine/spread engine/room engine/plan engine/solve engine/pack"),
 		engine("engine/suppose", world+" engine/fit engine/spread engine/plan"),
-		engine("engine/explain", world+" engine/fit engine/spread engine/plan engine/solve engine/pack engine/provision engine/disrupt engine/suppose"),
+		engine("engine/explain", world+" engine/fit engine/spread engine/plan engine/solve engine/pack engine/provision engine/disrupt engine/room engine/suppose"),
 		{at: "engine/enginetest", own: list("engine/..."), libs: testLibs(), why: knowsNobody},
 
 		{
@@ -101,7 +102,8 @@ func layers() []layer {
 		},
 		{at: "internal/kube", why: "who only wants to run the control plane binary needs no library for it"},
 		{
-			at: "internal/apitest", own: list("api/... internal/clock internal/loop"), libs: list(kube), why: "a store for tests knows objects and nothing of what is done with them",
+			at: "internal/apitest", own: list("api/... engine/world internal/clock internal/cloud internal/cluster internal/loop"), libs: list(kube),
+			why: "a store for tests knows objects and nothing of what is done with them",
 		},
 		{
 			at: "internal/kubetest", own: list("api/... internal/clock internal/kube"), libs: list(kube),
