@@ -66,15 +66,15 @@ func (t tally) meets(o tally) bool {
 func everywhere(p world.Port) bool { return p.IP == "" || p.IP == "0.0.0.0" }
 
 // tallied finds out what can be counted for the pods.
-func tallied(w *world.World, pods []*world.Pod) tallies {
+func tallied(catalogs []*world.Catalog, places []*world.Place, pods []*world.Pod) tallies {
 	t := tallies{drivers: map[string]bool{}, ports: map[tally]bool{}}
-	t.countVolumes(w, pods)
+	t.countVolumes(catalogs, places, pods)
 	t.countPorts(pods)
 	slices.SortFunc(t.list, func(a, b tally) int { return strings.Compare(a.String(), b.String()) })
 	return t
 }
 
-func (t *tallies) countVolumes(w *world.World, pods []*world.Pod) {
+func (t *tallies) countVolumes(catalogs []*world.Catalog, places []*world.Place, pods []*world.Pod) {
 	users := map[fit.Attached]int{}
 	for _, p := range pods {
 		for _, v := range p.Volumes {
@@ -87,7 +87,7 @@ func (t *tallies) countVolumes(w *world.World, pods []*world.Pod) {
 	if len(users) == 0 {
 		return
 	}
-	for _, m := range w.Places() {
+	for _, m := range places {
 		for _, p := range m.Pods {
 			for _, v := range p.Volumes {
 				a := fit.Attached{Driver: v.Driver, ID: v.ID}
@@ -103,25 +103,25 @@ func (t *tallies) countVolumes(w *world.World, pods []*world.Pod) {
 		}
 	}
 	for driver, simple := range t.drivers {
-		if simple && limited(w, driver) {
+		if simple && limited(catalogs, places, driver) {
 			t.list = append(t.list, tally{driver: driver})
 		}
 	}
 }
 
 // limited reports whether some machine attaches only so many volumes of the driver.
-func limited(w *world.World, driver string) bool {
+func limited(catalogs []*world.Catalog, places []*world.Place, driver string) bool {
 	has := func(ls []world.DriverLimit) bool {
 		return slices.ContainsFunc(ls, func(l world.DriverLimit) bool { return l.Driver == driver })
 	}
-	for _, c := range w.Catalogs() {
+	for _, c := range catalogs {
 		for i := range c.Shapes {
 			if has(c.Shapes[i].VolumeLimits) {
 				return true
 			}
 		}
 	}
-	return slices.ContainsFunc(w.Places(), func(m *world.Place) bool { return m.Node != nil && has(m.Node.VolumeLimits) })
+	return slices.ContainsFunc(places, func(m *world.Place) bool { return m.Node != nil && has(m.Node.VolumeLimits) })
 }
 
 func (t *tallies) countPorts(pods []*world.Pod) {
