@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"sync"
 	"testing"
 	"testing/synctest"
@@ -12,6 +13,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+
+	"github.com/tenon-sh/tenon/internal/cloud"
 )
 
 // ErrDead is what a process that was killed gets for every call.
@@ -96,6 +99,34 @@ func (l *Life) Client(c client.WithWatch) client.WithWatch {
 			return l.Write(func() error { return c.SubResource(name).Create(ctx, o, sub, opts...) })
 		},
 	})
+}
+
+// Driver returns a driver whose launches and terminations are this life's.
+func (l *Life) Driver(d cloud.Driver) cloud.Driver { return driver{d, l} }
+
+type driver struct {
+	cloud.Driver
+	life *Life
+}
+
+func (d driver) Launch(ctx context.Context, orders []cloud.Order) (out []cloud.Outcome) {
+	err := d.life.Write(func() error { out = d.Driver.Launch(ctx, orders); return nil })
+	if err == nil {
+		return out
+	}
+	out = make([]cloud.Outcome, len(orders))
+	for i := range out {
+		out[i].Err = err
+	}
+	return out
+}
+
+func (d driver) Terminate(ctx context.Context, ids []cloud.MachineID) (errs []error) {
+	err := d.life.Write(func() error { errs = d.Driver.Terminate(ctx, ids); return nil })
+	if err == nil {
+		return errs
+	}
+	return slices.Repeat([]error{err}, len(ids))
 }
 
 // Step has a reconciler look once at each of some objects, and returns how soon

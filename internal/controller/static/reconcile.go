@@ -48,7 +48,6 @@ type Reconciler struct {
 
 // Register adds the reconciler to a manager.
 func (r *Reconciler) Register(m ctrl.Manager) error {
-	r.patience = map[string]Patience{}
 	ofClaim := handler.EnqueueRequestsFromMapFunc(func(_ context.Context, o client.Object) []reconcile.Request {
 		if pool := o.GetLabels()[v1.LabelNodePool]; pool != "" {
 			return []reconcile.Request{{NamespacedName: client.ObjectKey{Name: pool}}}
@@ -112,6 +111,9 @@ func (r *Reconciler) ask(ctx context.Context, pool string, step Step) (time.Dura
 	case step.Came:
 		delete(r.patience, pool)
 	case len(step.New) > 0 && wait <= 0:
+		if r.patience == nil {
+			r.patience = map[string]Patience{}
+		}
 		r.patience[pool] = patience.Asked(r.Now())
 	}
 	r.mu.Unlock()

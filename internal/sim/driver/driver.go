@@ -12,6 +12,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"net/netip"
 	"slices"
 	"strings"
 	"sync"
@@ -19,6 +20,8 @@ import (
 
 	"github.com/tenon-sh/tenon/engine/label"
 	"github.com/tenon-sh/tenon/engine/world"
+	"github.com/tenon-sh/tenon/internal/catalog"
+	"github.com/tenon-sh/tenon/internal/clock"
 	"github.com/tenon-sh/tenon/internal/cloud"
 	"github.com/tenon-sh/tenon/internal/sim/market"
 )
@@ -55,6 +58,16 @@ func New(m *market.Market, cluster string) *Driver {
 	d.image = m.AddImage(market.Image{Name: "plain linux", Arch: "x86_64"}).ID
 	d.group = m.AddSecurityGroup(market.SecurityGroup{VPC: vpc(m), Name: "nodes of " + cluster}).ID
 	return d
+}
+
+// Market returns a market of some types of a region of the catalogue, or of all, with a subnet in each of its zones.
+func Market(r *catalog.Region, only ...string) *market.Market {
+	types := slices.DeleteFunc(market.TypesOf(r), func(t market.Type) bool { return len(only) > 0 && !slices.Contains(only, t.Name) })
+	m := market.New(market.Config{Region: r.Name, Account: "123456789012", Zones: market.ZonesOf(r), Types: types, Now: clock.Wall})
+	for i, z := range m.Zones() {
+		m.AddSubnet(market.Subnet{VPC: "vpc-1", Zone: z.Name, Range: netip.MustParsePrefix(fmt.Sprintf("10.%d.0.0/16", i))})
+	}
+	return m
 }
 
 func vpc(m *market.Market) string {

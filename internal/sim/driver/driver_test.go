@@ -1,11 +1,8 @@
 package driver_test
 
 import (
-	"fmt"
-	"net/netip"
 	"sync"
 	"testing"
-	"time"
 
 	"github.com/tenon-sh/tenon/internal/catalog"
 	"github.com/tenon-sh/tenon/internal/cloud"
@@ -27,10 +24,7 @@ func TestLaw(t *testing.T) {
 		t.Fatal(err)
 	}
 	cloudtest.Run(t, func(*testing.T) cloudtest.Stage {
-		m := market.New(market.Config{Region: region.Name, Account: "123456789012", Zones: market.ZonesOf(region), Types: market.TypesOf(region), Now: time.Now})
-		for i, z := range region.Zones {
-			m.AddSubnet(market.Subnet{VPC: "vpc-1", Zone: z.Name, Range: netip.MustParsePrefix(fmt.Sprintf("10.%d.0.0/16", i))})
-		}
+		m := driver.Market(region)
 		return cloudtest.Stage{
 			Start:    func() cloud.Driver { return driver.New(m, "demo") },
 			Template: cloud.Template{ID: "t"},

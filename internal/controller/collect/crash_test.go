@@ -1,0 +1,136 @@
+package collect_test
+
+import (
+	"context"
+	"errors"
+	"testing"
+	"time"
+
+	"github.com/go-logr/logr"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	v1 "github.com/tenon-sh/tenon/api/karpenter/v1"
+	"github.com/tenon-sh/tenon/engine/label"
+	"github.com/tenon-sh/tenon/engine/world"
+	"github.com/tenon-sh/tenon/internal/apitest"
+	"github.com/tenon-sh/tenon/internal/catalog"
+	"github.com/tenon-sh/tenon/internal/clock"
+	"github.com/tenon-sh/tenon/internal/cloud"
+	"github.com/tenon-sh/tenon/internal/cluster"
+	"github.com/tenon-sh/tenon/internal/controller/collect"
+	"github.com/tenon-sh/tenon/internal/enact"
+	"github.com/tenon-sh/tenon/internal/sim/driver"
+	"github.com/tenon-sh/tenon/internal/sim/market"
+)
+
+// town is a pool with a claim whose machine runs, a node without a claim, a
+// machine with neither and a claim without a machine.
+type town struct {
+	store  client.WithWatch
+	market *market.Market
+	driver cloud.Driver
+	ids    map[string]string // provider IDs by what they are of
+}
+
+func newTown(t *testing.T, region *catalog.Region) town {
+	t.Helper()
+	x := town{market: driver.Market(region, "m5.large"), ids: map[string]string{"gone": "aws:///us-west-2a/i-0123456789abcdef0"}}
+	x.driver = driver.New(x.market, "demo")
+	for _, of := range []string{"kept", "alone", "nobody's"} {
+		out := x.driver.Launch(t.Context(), []cloud.Order{{
+			Token: of, Pool: world.PoolID{Kind: world.NodePool, Name: "p"}, Count: 1, Menu: []string{"m5.large"}, Requirements: label.SetOf(label.Is(label.CapacityType, label.OnDemand)),
+		}})[0]
+		if out.Err != nil {
+			t.Fatal(out.Err)
+		}
+		x.ids[of] = out.Machines[0].ProviderID
+	}
+	pool := &v1.NodePool{ObjectMeta: metav1.ObjectMeta{Name: "p"}}
+	pool.Spec.Template.Spec.NodeClassRef = &v1.NodeClassReference{Group: "g", Kind: "K", Name: "n"}
+	x.store = apitest.New(t, clock.Wall, pool, x.claim("kept"), x.claim("gone"), x.node("kept"), x.node("alone"))
+	time.Sleep(10 * time.Minute) // of virtual time: everybody is grown up
+	return x
+}
+
+func (x town) claim(name string) *v1.NodeClaim {
+	c := &v1.NodeClaim{ObjectMeta: metav1.ObjectMeta{Name: name, Finalizers: []string{v1.Finalizer}, Labels: map[string]string{v1.LabelNodePool: "p"}}}
+	c.Spec.NodeClassRef = &v1.NodeClassReference{Group: "g", Kind: "K", Name: "n"}
+	c.Status.ProviderID = x.ids[name]
+	c.Conditions().True(v1.ConditionLaunched, "", "", time.Now())
+	return c
+}
+
+func (x town) node(name string) *corev1.Node {
+	return &corev1.Node{
+		ObjectMeta: metav1.ObjectMeta{Name: name, Labels: map[string]string{v1.LabelNodePool: "p"}}, Spec: corev1.NodeSpec{ProviderID: x.ids[name]},
+		Status: corev1.NodeStatus{Conditions: []corev1.NodeCondition{{Type: corev1.NodeReady, Status: corev1.ConditionTrue}}},
+	}
+}
+
+// live has one process look three times.
+func (x town) live(t *testing.T, through client.Client, d cloud.Driver) {
+	t.Helper()
+	picture := cluster.New(clock.Wall)
+	hand := &enact.Enactor{Client: through, Cluster: picture, Now: clock.Wall, Log: logr.Discard()}
+	c := &collect.Controller{Client: through, Cloud: cloud.New(cloud.Config{Driver: d}), Cluster: picture, Enact: hand, Now: clock.Wall, Log: logr.Discard()}
+	var last collect.Verdict
+	for range 3 {
+		v, err := c.Look(t.Context(), last)
+		if err != nil && !errors.Is(err, apitest.ErrDead) {
+			t.Fatal(err)
+		}
+		last = v
+		time.Sleep(collect.Every)
+	}
+}
+
+// Wherever a process is killed, the next one brings together what belongs
+// together, ends what is nobody's, and leaves the rest alone.
+func TestKilledAtEachWrite(t *testing.T) {
+	all, err := catalog.Load()
+	if err != nil {
+		t.Fatal(err)
+	}
+	region, err := all.Region("us-west-2")
+	if err != nil {
+		t.Fatal(err)
+	}
+	writes := apitest.EachDeath(t, func(t *testing.T, life *apitest.Life) {
+		x := newTown(t, region)
+		x.live(t, life.Client(x.store), life.Driver(x.driver))
+		x.live(t, x.store, x.driver)
+		x.check(t)
+	})
+	if writes < 6 {
+		t.Errorf("%d writes, want the claim and its status, the end of a machine and of a claim, and labels", writes)
+	}
+}
+
+func (x town) check(t *testing.T) {
+	t.Helper()
+	var claims v1.NodeClaimList
+	if err := x.store.List(context.Background(), &claims); err != nil {
+		t.Fatal(err)
+	}
+	going, staying := map[string]int{}, map[string]int{}
+	for _, c := range claims.Items {
+		if c.DeletionTimestamp != nil {
+			going[c.Status.ProviderID]++
+		} else {
+			staying[c.Status.ProviderID]++
+		}
+	}
+	if len(staying) != 2 || staying[x.ids["kept"]] != 1 || staying[x.ids["alone"]] != 1 {
+		t.Errorf("claims stay for the machines %v, want one each for that of its own and that of the node without", staying)
+	}
+	if len(going) != 1 || going[x.ids["gone"]] != 1 {
+		t.Errorf("claims go for the machines %v, want that which is gone", going)
+	}
+	for _, i := range x.market.Everything() {
+		if i.State.Gone() != (driver.ProviderID(i) == x.ids["nobody's"]) {
+			t.Errorf("machine %s is %s", driver.ProviderID(i), i.State)
+		}
+	}
+}

@@ -1,0 +1,137 @@
+package disrupt_test
+
+import (
+	"context"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/go-logr/logr"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	v1 "github.com/tenon-sh/tenon/api/karpenter/v1"
+	"github.com/tenon-sh/tenon/internal/apitest"
+	"github.com/tenon-sh/tenon/internal/clock"
+	"github.com/tenon-sh/tenon/internal/cluster"
+	"github.com/tenon-sh/tenon/internal/controller/disrupt"
+	"github.com/tenon-sh/tenon/internal/enact"
+	"github.com/tenon-sh/tenon/internal/journal"
+)
+
+// town is a pool that keeps empty nodes for a minute, and a node of it that has
+// been empty for as long.
+type town struct {
+	store client.WithWatch
+	claim *v1.NodeClaim
+	node  *corev1.Node
+}
+
+func newTown(t *testing.T, change ...func(*v1.NodeClaim)) town {
+	t.Helper()
+	pool := &v1.NodePool{ObjectMeta: metav1.ObjectMeta{Name: "p"}}
+	pool.Spec.Disruption = v1.Disruption{ConsolidateAfter: v1.After(time.Minute), ConsolidationPolicy: v1.WhenEmpty, Budgets: []v1.Budget{{Nodes: "1"}}}
+	pool.Spec.Template.Spec.NodeClassRef = &v1.NodeClassReference{Group: "g", Kind: "K", Name: "n"}
+	c := &v1.NodeClaim{ObjectMeta: metav1.ObjectMeta{Name: "c", Finalizers: []string{v1.Finalizer}, Labels: map[string]string{v1.LabelNodePool: "p"}}}
+	c.Status.ProviderID, c.Status.NodeName = "id", "n"
+	for _, kind := range []string{v1.ConditionLaunched, v1.ConditionRegistered, v1.ConditionInitialized} {
+		c.Conditions().True(kind, "", "", time.Now())
+	}
+	for _, f := range change {
+		f(c)
+	}
+	room := corev1.ResourceList{"cpu": resource.MustParse("2"), "memory": resource.MustParse("4Gi"), "pods": resource.MustParse("20")}
+	n := &corev1.Node{
+		ObjectMeta: metav1.ObjectMeta{Name: "n", Labels: map[string]string{v1.LabelNodePool: "p", v1.LabelRegistered: "true", v1.LabelInitialized: "true"}},
+		Spec:       corev1.NodeSpec{ProviderID: "id"},
+		Status:     corev1.NodeStatus{Capacity: room, Allocatable: room, Conditions: []corev1.NodeCondition{{Type: corev1.NodeReady, Status: corev1.ConditionTrue}}},
+	}
+	x := town{store: apitest.New(t, clock.Wall, pool, c, n), claim: c, node: n}
+	time.Sleep(2 * time.Minute) // of virtual time
+	return x
+}
+
+// live has one process do its work for a while.
+func (x town) live(t *testing.T, through client.Client, long time.Duration) {
+	t.Helper()
+	picture := cluster.New(clock.Wall)
+	hand := &enact.Enactor{Client: through, Cluster: picture, Now: clock.Wall, Log: logr.Discard(), Targets: &enact.Targets{}}
+	c := &disrupt.Controller{Client: through, Cluster: picture, Enact: hand, Journal: journal.New(1, "", nil), Now: clock.Wall, Log: logr.Discard()}
+	c.Listen()
+	ctx, stop := context.WithCancel(t.Context())
+	done := make(chan error)
+	go func() { done <- c.Start(ctx) }()
+	for end := time.Now().Add(long); time.Now().Before(end); time.Sleep(250 * time.Millisecond) {
+		apitest.Show(t, x.store, picture)
+	}
+	stop()
+	if err := <-done; err != nil {
+		t.Error(err)
+	}
+}
+
+// now reads the claim and the node anew, and says whether the node is marked.
+func (x town) now(t *testing.T) (marked bool) {
+	t.Helper()
+	for _, o := range []client.Object{x.claim, x.node} {
+		if err := x.store.Get(t.Context(), client.ObjectKeyFromObject(o), o); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return slices.ContainsFunc(x.node.Spec.Taints, func(t corev1.Taint) bool { return t.Key == v1.TaintDisrupted })
+}
+
+// Wherever a process is killed, the next one ends the claim of an empty node,
+// which is marked by then and says why.
+func TestKilledWhileEmpty(t *testing.T) {
+	writes := apitest.EachDeath(t, func(t *testing.T, life *apitest.Life) {
+		x := newTown(t)
+		x.live(t, life.Client(x.store), 10*time.Second)
+		x.live(t, x.store, 10*time.Second)
+		marked := x.now(t)
+		if why := x.claim.Conditions().Get(v1.ConditionDisruptionReason); !marked || x.claim.DeletionTimestamp == nil || why == nil || why.Reason != "Empty" {
+			t.Errorf("marked %t, the claim is deleted at %v because %+v", marked, x.claim.DeletionTimestamp, why)
+		}
+	})
+	if writes != 3 {
+		t.Errorf("%d writes, want the mark, the reason and the end", writes)
+	}
+}
+
+// When a pod comes to the node while nobody looks, it stays: who comes next
+// takes back whatever was written.
+func TestKilledBeforeAPodCame(t *testing.T) {
+	apitest.EachDeath(t, func(t *testing.T, life *apitest.Life) {
+		x := newTown(t)
+		x.live(t, life.Client(x.store), 1500*time.Millisecond) // long enough for the mark, not for the end
+		pod := &corev1.Pod{
+			ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "web"}, Spec: corev1.PodSpec{NodeName: "n", Containers: []corev1.Container{{Name: "a"}}},
+			Status: corev1.PodStatus{Phase: corev1.PodRunning},
+		}
+		if err := x.store.Create(t.Context(), pod); err != nil {
+			t.Fatal(err)
+		}
+		x.live(t, x.store, 10*time.Second)
+		marked := x.now(t)
+		if why := x.claim.Conditions().Get(v1.ConditionDisruptionReason); marked || x.claim.DeletionTimestamp != nil || why != nil {
+			t.Errorf("marked %t, the claim is deleted at %v because %+v", marked, x.claim.DeletionTimestamp, why)
+		}
+	})
+}
+
+// A node whose time is over goes, whoever is killed over it.
+func TestKilledWhileExpired(t *testing.T) {
+	writes := apitest.EachDeath(t, func(t *testing.T, life *apitest.Life) {
+		x := newTown(t, func(c *v1.NodeClaim) { c.Spec.ExpireAfter = v1.After(time.Minute) })
+		x.live(t, life.Client(x.store), 10*time.Second)
+		x.live(t, x.store, 10*time.Second)
+		if x.now(t); x.claim.DeletionTimestamp == nil {
+			t.Error("the claim stays")
+		}
+	})
+	if writes != 1 {
+		t.Errorf("%d writes, want one", writes)
+	}
+}

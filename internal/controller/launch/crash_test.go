@@ -1,0 +1,175 @@
+package launch_test
+
+import (
+	"slices"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/go-logr/logr"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+
+	v1 "github.com/tenon-sh/tenon/api/karpenter/v1"
+	"github.com/tenon-sh/tenon/internal/apitest"
+	"github.com/tenon-sh/tenon/internal/catalog"
+	"github.com/tenon-sh/tenon/internal/clock"
+	"github.com/tenon-sh/tenon/internal/cloud"
+	"github.com/tenon-sh/tenon/internal/cluster"
+	"github.com/tenon-sh/tenon/internal/controller/launch"
+	"github.com/tenon-sh/tenon/internal/enact"
+	"github.com/tenon-sh/tenon/internal/observe"
+	"github.com/tenon-sh/tenon/internal/sim/driver"
+	"github.com/tenon-sh/tenon/internal/sim/market"
+)
+
+var loaded = sync.OnceValues(catalog.Load)
+
+// town is three claims that want the same, and a market that sells it.
+type town struct {
+	store  client.WithWatch
+	market *market.Market
+	driver cloud.Driver
+}
+
+func newTown(t *testing.T) town {
+	t.Helper()
+	all, err := loaded()
+	if err != nil {
+		t.Fatal(err)
+	}
+	region, err := all.Region("us-west-2")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var claims []client.Object
+	for _, name := range []string{"a", "b", "c"} {
+		claims = append(claims, &v1.NodeClaim{
+			ObjectMeta: metav1.ObjectMeta{Name: name, Finalizers: []string{v1.Finalizer}, Labels: map[string]string{v1.LabelNodePool: "p"}},
+			Spec: v1.NodeClaimSpec{
+				NodeClassRef: &v1.NodeClassReference{Group: "g", Kind: "K", Name: "n"},
+				Requirements: []v1.Requirement{
+					{Key: v1.LabelInstanceType, Operator: corev1.NodeSelectorOpIn, Values: []string{"m5.large"}},
+					{Key: v1.LabelCapacityType, Operator: corev1.NodeSelectorOpIn, Values: []string{"on-demand"}},
+				},
+			},
+		})
+	}
+	m := driver.Market(region, "m5.large")
+	return town{store: apitest.New(t, clock.Wall, claims...), market: m, driver: driver.New(m, "demo")}
+}
+
+// live has one process do its work, looking so many times every so often.
+func (x town) live(t *testing.T, c client.WithWatch, d cloud.Driver, looks int, every time.Duration) {
+	t.Helper()
+	sells := cloud.New(cloud.Config{Driver: d})
+	sells.Want(cloud.Template{ID: observe.TemplateOf(v1.NodeClassReference{Group: "g", Kind: "K", Name: "n"}, nil)})
+	picture := cluster.New(clock.Wall)
+	hand := &enact.Enactor{Client: c, Cluster: picture, Now: clock.Wall, Log: logr.Discard(), Targets: &enact.Targets{}}
+	r := (&launch.Reconciler{Client: c, Cloud: sells, Cluster: picture, Enact: hand, Now: clock.Wall}).Alone()
+	for range looks {
+		requests := []string{"unordered"}
+		for _, c := range x.claims(t) {
+			if order := c.Annotations[v1.AnnotationOrder]; order != "" && !slices.Contains(requests, order) {
+				requests = append(requests, order)
+			}
+		}
+		for _, name := range requests { // one that fails is tried again: what counts is how it ends
+			_, _ = r.Reconcile(t.Context(), reconcile.Request{NamespacedName: client.ObjectKey{Name: name}})
+		}
+		time.Sleep(every) // of virtual time
+	}
+}
+
+func (x town) claims(t *testing.T) []v1.NodeClaim {
+	t.Helper()
+	var list v1.NodeClaimList
+	if err := x.store.List(t.Context(), &list); err != nil {
+		t.Fatal(err)
+	}
+	return list.Items
+}
+
+// held checks that every machine is one claim's, and returns how many there are.
+func (x town) held(t *testing.T) int {
+	t.Helper()
+	holders := map[string][]string{}
+	for _, c := range x.claims(t) {
+		if c.Status.ProviderID != "" {
+			holders[c.Status.ProviderID] = append(holders[c.Status.ProviderID], c.Name)
+		}
+	}
+	machines := x.market.Everything()
+	for _, i := range machines {
+		if by := holders[driver.ProviderID(i)]; len(by) != 1 {
+			t.Errorf("machine %s is held by the claims %q", i.ID, by)
+		}
+	}
+	if len(holders) > len(machines) {
+		t.Errorf("claims hold %d machines, there are %d", len(holders), len(machines))
+	}
+	return len(machines)
+}
+
+// Wherever a process is killed, the next one launches what is missing, and no
+// machine is bought twice or forgotten.
+func TestKilledAtEachWrite(t *testing.T) {
+	writes := apitest.EachDeath(t, func(t *testing.T, life *apitest.Life) {
+		x := newTown(t)
+		x.live(t, life.Client(x.store), life.Driver(x.driver), 5, time.Second)
+		x.live(t, x.store, x.driver, 20, 5*time.Second)
+		for _, c := range x.claims(t) {
+			if !c.Conditions().Is(v1.ConditionLaunched) || c.Labels[v1.LabelInstanceType] != "m5.large" {
+				t.Errorf("claim %s: labels %v, conditions %+v", c.Name, c.Labels, c.Status.Conditions)
+			}
+		}
+		if n := x.held(t); n != 3 {
+			t.Errorf("%d machines were bought for 3 claims", n)
+		}
+	})
+	if writes < 10 {
+		t.Errorf("a launch has %d writes, want one for its order, and three for each of its claims", writes)
+	}
+}
+
+// Where there are fewer machines than claims, the claims that get none are
+// given up, and only they.
+func TestKilledWhileSoldOut(t *testing.T) {
+	apitest.EachDeath(t, func(t *testing.T, life *apitest.Life) {
+		x := newTown(t)
+		x.market.SetCapacity(market.Capacity{Left: 2})
+		x.live(t, life.Client(x.store), life.Driver(x.driver), 5, time.Second)
+		x.live(t, x.store, x.driver, 20, 5*time.Second)
+		for _, c := range x.claims(t) {
+			if c.DeletionTimestamp == nil != c.Conditions().Is(v1.ConditionLaunched) {
+				t.Errorf("claim %s goes %v, conditions %+v", c.Name, c.DeletionTimestamp, c.Status.Conditions)
+			}
+		}
+		if n := x.held(t); n != 2 {
+			t.Errorf("%d machines were bought, 2 are to be had", n)
+		}
+	})
+}
+
+// Claims that are deleted while they are launched take their machines along:
+// each is known by the claim that goes, or was never bought.
+func TestKilledWhileDeleted(t *testing.T) {
+	apitest.EachDeath(t, func(t *testing.T, life *apitest.Life) {
+		x := newTown(t)
+		x.live(t, life.Client(x.store), life.Driver(x.driver), 5, time.Second)
+		for _, c := range x.claims(t) {
+			if err := x.store.Delete(t.Context(), &c); err != nil {
+				t.Fatal(err)
+			}
+		}
+		x.live(t, x.store, x.driver, 20, 5*time.Second)
+		for _, c := range x.claims(t) {
+			if c.Ordered() {
+				t.Errorf("claim %s waits for its order for ever: %v", c.Name, c.Annotations)
+			}
+		}
+		x.held(t)
+	})
+}
