@@ -35,29 +35,40 @@ func Lines() *rapid.Generator[[]string] {
 			out = append(out, "daemonset log cpu=100m tolerate=*")
 		}
 		for i := range rapid.IntRange(1, 6).Draw(t, "apps") {
-			out = append(out, app1(t, i))
+			out = append(out, app1(t, i)...)
 		}
 		return out
 	})
 }
 
-func app1(t *rapid.T, i int) string {
-	var b strings.Builder
-	count := rapid.IntRange(1, 6).Draw(t, "count")
-	fmt.Fprintf(&b, "pod app%d x%d cpu=%dm memory=%dMi", i, count, rapid.IntRange(1, 20).Draw(t, "cpu")*100, rapid.IntRange(1, 30).Draw(t, "memory")*100)
+// app1 is the pods of one application, at times of two sizes that carry one label and the same terms.
+func app1(t *rapid.T, i int) []string {
 	terms := []string{
-		" spread=zone:1", " spread=zone:2:any", " spread=host:1", " spread=host:2:taints", " spread=zone:1:min=2", " spread=zone:1:soft", " spread=host:1:of=app0",
-		" apart=host", " apart=zone", " apart=host:app0", " apart=zone:app1", " near=zone", " near=host", " near=zone:app0", " near=host:app1", " near=zone:app0:50", " apart=host:app0:50",
-		" select=zone:a", " select=family:m", " select=team:x", " affinity=zone:b affinity=family:c", " prefer=50:zone:b", " select=zone:NotIn:a",
-		" tolerate=dedicated", " port=80", " priority=5", " priority=3", " volume=v:ebs@a", " gated", " near=zone:app2 near=host:app2", " spread=ct:1", " spread=family:2", " apart=family", " namespace=other", " select=type:t0|t1",
+		" spread=zone:1:of=SELF", " spread=zone:2:any:of=SELF", " spread=host:1:of=SELF", " spread=host:2:taints:of=SELF", " spread=zone:1:min=2:of=SELF",
+		" spread=zone:1:soft:of=SELF", " spread=host:1:of=app0",
+		" apart=host:SELF", " apart=zone:SELF", " apart=host:app0", " apart=zone:app1", " near=zone:SELF", " near=host:SELF", " near=zone:app0", " near=host:app1",
+		" near=zone:app0:50", " apart=host:app0:50", " select=zone:a", " select=family:m", " select=team:x", " affinity=zone:b affinity=family:c", " prefer=50:zone:b",
+		" select=zone:NotIn:a", " tolerate=dedicated", " port=80", " priority=5", " priority=3", " volume=v:ebs@a", " gated", " near=zone:app2 near=host:app2",
+		" spread=ct:1:of=SELF", " spread=family:2:of=SELF", " apart=family:SELF", " namespace=other", " select=type:t0|t1",
 	}
+	name := fmt.Sprintf("app%d", i)
+	var b strings.Builder
 	for range rapid.IntRange(0, 3).Draw(t, "terms") {
 		b.WriteString(rapid.SampledFrom(terms).Draw(t, "term"))
 	}
 	if rapid.IntRange(0, 4).Draw(t, "runs") == 0 {
 		fmt.Fprintf(&b, " node=n%d", rapid.IntRange(0, 3).Draw(t, "node"))
 	}
-	return b.String()
+	size := func(name string) string {
+		return fmt.Sprintf("pod %s x%d cpu=%dm memory=%dMi", name, rapid.IntRange(1, 6).Draw(t, "count"),
+			rapid.IntRange(1, 20).Draw(t, "cpu")*100, rapid.IntRange(1, 30).Draw(t, "memory")*100)
+	}
+	shared := strings.ReplaceAll(b.String(), "SELF", name)
+	out := []string{size(name) + shared}
+	if rarely(t, "two sizes", "yes") != "" {
+		out = append(out, size(name+"-too")+" app="+name+shared)
+	}
+	return out
 }
 
 func maybe(t *rapid.T, name, text string) string {

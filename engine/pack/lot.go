@@ -1,6 +1,7 @@
 package pack
 
 import (
+	"cmp"
 	"slices"
 
 	"github.com/tenon-sh/tenon/engine/label"
@@ -28,20 +29,15 @@ func (k *Packer) lots() (lots []*lot, rest []*waiting) {
 		}
 		pods := slices.Clone(k.left[from:to])
 		from = to
-		l, ok := k.lot(c, pods)
-		switch {
-		case !ok:
-			rest = append(rest, pods...)
-		case l.simple.Split != nil:
-			divided, left := k.divide(l, l.simple.Split)
-			lots, rest = append(lots, divided...), append(rest, left...)
-		case l.wish.Split != nil:
-			lots = append(lots, k.divideSoftly(l)...)
-		default:
+		if l, ok := k.lot(c, pods); ok {
 			lots = append(lots, l)
+		} else {
+			rest = append(rest, pods...)
 		}
 	}
-	return lots, rest
+	lots, homeless := k.settleGroups(lots)
+	lots, beyond := k.divideAll(lots)
+	return lots, slices.Concat(rest, homeless, beyond)
 }
 
 // lot returns the pods as a lot; false if they have to be looked at one by one.
@@ -54,6 +50,9 @@ func (k *Packer) lot(c *class, pods []*waiting) (*lot, bool) {
 	if l.simple, ok = k.ledger.Simple(c.subject); !ok {
 		return nil, false
 	}
+	if h := l.simple.Home; h != nil && h.Key == label.Hostname {
+		return nil, false
+	}
 	if !c.subject.Indifferent() {
 		for _, r := range k.reachable(c) {
 			if !k.ledger.Accepts(c.subject, k.market.at(r)) {
@@ -61,17 +60,58 @@ func (k *Packer) lot(c *class, pods []*waiting) (*lot, bool) {
 			}
 		}
 	}
-	if l.simple.Home != "" && !k.settle(l, l.simple.Home) {
-		return nil, false
-	}
-	if k.options.PreferencePolicy != Ignore {
-		k.prefer(l)
-		l.wish = k.ledger.Wish(c.subject)
-		if h := l.wish.Home; h != "" && l.simple.Home == "" && l.simple.Split == nil {
-			k.settle(l, h)
+	return l, !l.offers.empty()
+}
+
+// settleGroups finds a home for lots that have to be together, and weighs what
+// the others wish. It returns the pods that find none.
+func (k *Packer) settleGroups(all []*lot) (lots []*lot, homeless []*waiting) {
+	groups := map[int32][]*lot{}
+	for _, l := range all {
+		if h := l.simple.Home; h != nil {
+			groups[h.Group] = append(groups[h.Group], l)
 		}
 	}
-	return l, !l.offers.empty()
+	for _, g := range sortedKeys(groups, cmp.Compare[int32]) {
+		if !k.settle(groups[g], groups[g][0].simple.Home.Key) {
+			for _, l := range groups[g] {
+				homeless = append(homeless, l.pods...)
+			}
+			all = slices.DeleteFunc(all, func(l *lot) bool { return slices.Contains(groups[g], l) })
+		}
+	}
+	if k.options.PreferencePolicy != Ignore {
+		for _, l := range all {
+			k.prefer(l)
+			l.wish = k.ledger.Wish(l.class.subject)
+			if h := l.wish.Home; h != "" && l.simple.Home == nil && l.simple.Split == nil {
+				k.settle([]*lot{l}, h)
+			}
+		}
+	}
+	return all, homeless
+}
+
+// divideAll divides the lots that are to be spread over domains. It returns the
+// pods that would be one too many wherever they went.
+func (k *Packer) divideAll(all []*lot) (lots []*lot, beyond []*waiting) {
+	counts := map[int32]map[string]int{} // of groups, whose lots are counted together
+	for _, l := range all {
+		switch split := l.simple.Split; {
+		case split != nil:
+			if counts[split.Group] == nil {
+				counts[split.Group] = split.Counts
+			}
+			split.Counts = counts[split.Group]
+			divided, left := k.divide(l, split)
+			lots, beyond = append(lots, divided...), append(beyond, left...)
+		case l.wish.Split != nil:
+			lots = append(lots, k.divideSoftly(l)...)
+		default:
+			lots = append(lots, l)
+		}
+	}
+	return lots, beyond
 }
 
 // without drops the offers of a tuple of domains.
@@ -109,20 +149,30 @@ func (k *Packer) byDomain(offers set, key string) (names []string, sets map[stri
 	return names, sets
 }
 
-// settle chooses the domain in which the lot costs least, for pods that want to be together.
-func (k *Packer) settle(l *lot, key string) bool {
-	names, sets := k.byDomain(l.offers, key)
-	best, least := "", int64(0)
-	for _, d := range names {
-		if cost := k.unit(l.class, sets[d], len(l.pods)); best == "" || cost < least {
-			best, least = d, cost
+// settle chooses the domain in which lots that want to be together cost least;
+// false if there is none that all of them can reach.
+func (k *Packer) settle(lots []*lot, key string) bool {
+	names, sets := k.byDomain(lots[0].offers, key)
+	cost := map[string]int64{}
+	for i, l := range lots {
+		if i > 0 {
+			_, sets = k.byDomain(l.offers, key)
+		}
+		names = slices.DeleteFunc(names, func(d string) bool { return sets[d] == nil })
+		for _, d := range names {
+			cost[d] += k.unit(l.class, sets[d], len(l.pods)) * int64(len(l.pods))
 		}
 	}
-	if best != "" {
+	if len(names) == 0 {
+		return false
+	}
+	best := slices.MinFunc(names, func(a, b string) int { return cmp.Compare(cost[a], cost[b]) })
+	for _, l := range lots {
+		_, sets = k.byDomain(l.offers, key)
 		l.offers = sets[best]
 		l.told = l.told || len(names) > 1
 	}
-	return best != ""
+	return true
 }
 
 // unit is about the least that one of n pods of the class costs on the offers, in thousandths of a millionth.

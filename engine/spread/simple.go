@@ -15,7 +15,7 @@ type Simple struct {
 	Owns    []int32 // anti-affinity over machines that it carries
 	Shunned []int32 // anti-affinity over machines that counts it
 	Split   *Split  // it has to be divided among domains
-	Home    string  // topology key of which one domain has to take all
+	Home    *Home   // one domain has to take all
 }
 
 // Share is a cap on the members of a group that one machine may hold.
@@ -24,9 +24,17 @@ type Share struct {
 	Cap   int
 }
 
-// Split says that pods have to be divided among the domains of a key.
+// Home says that one domain of a key has to take all pods of a group, whichever subjects they are of.
+type Home struct {
+	Key   string
+	Group int32
+}
+
+// Split says that the pods of a group have to be divided among the domains of a
+// key: those of several subjects together.
 type Split struct {
 	Key        string
+	Group      int32
 	MaxSkew    int
 	MinDomains int
 	Alone      bool           // at most one a domain: anti-affinity, no spread
@@ -59,11 +67,13 @@ func (l *Ledger) Simple(s *Subject) (Simple, bool) {
 	}
 	if s.together != none {
 		g := l.groups[s.together]
-		if !s.self || g.kinds > 1 || len(g.keys) != 1 || l.keys[g.keys[0]] == label.Hostname || out.Split != nil {
+		if !s.self || g.kinds != g.carriers || len(g.keys) != 1 || out.Split != nil {
 			return out, false
 		}
 		if g.total == 0 {
-			out.Home = l.keys[g.keys[0]]
+			out.Home = &Home{l.keys[g.keys[0]], s.together}
+		} else if l.keys[g.keys[0]] == label.Hostname {
+			return out, false
 		}
 	}
 	return out, true
@@ -97,10 +107,10 @@ func (l *Ledger) simpleEven(e *even, out *Simple) bool {
 		out.cap(int(e.maxSkew))
 		return true
 	}
-	if g.kinds > 1 || out.Split != nil {
+	if out.Split != nil {
 		return false
 	}
-	out.Split = &Split{Key: l.keys[g.key], MaxSkew: int(e.maxSkew), MinDomains: e.minDomains, Counts: map[string]int{}}
+	out.Split = &Split{Key: l.keys[g.key], Group: e.group, MaxSkew: int(e.maxSkew), MinDomains: e.minDomains, Counts: map[string]int{}}
 	for d, n := range g.nodes {
 		if n > 0 {
 			out.Split.Counts[l.values[g.key][d]] = int(count(g.counts, int32(d)))
@@ -121,7 +131,7 @@ func (l *Ledger) simpleApart(s *Subject, id int32, out *Simple) bool {
 	}
 	switch {
 	case self && g.kinds == 1 && g.carriers == 1 && out.Split == nil:
-		out.Split = &Split{Key: l.keys[g.key], Alone: true, Counts: map[string]int{}}
+		out.Split = &Split{Key: l.keys[g.key], Group: id, Alone: true, Counts: map[string]int{}}
 		for d, v := range l.values[g.key] {
 			if n := count(g.counts, int32(d)) + count(g.owners, int32(d)); n > 0 {
 				out.Split.Counts[v] = int(n)
