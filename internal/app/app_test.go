@@ -61,6 +61,7 @@ func (h house) start(t *testing.T) house {
 	t.Helper()
 	settings := app.Defaults()
 	settings.MetricsPort, settings.HealthPort, settings.LeaderElection = 0, 0, false
+	settings.JournalDir = os.Getenv("JOURNAL") // where every decision is kept, to be looked at with tenon explain and replay
 	log := logr.Discard()
 	if os.Getenv("LOG") != "" {
 		log = testr.NewWithOptions(t, testr.Options{Verbosity: 1})

@@ -113,7 +113,7 @@ func TestNodesAtScale(t *testing.T) {
 	for _, kind := range []string{"", v1.ConditionLaunched, v1.ConditionRegistered, v1.ConditionInitialized} {
 		reached(kind)
 	}
-	h.runs(t, ns, n)
+	h.allRun(t, ns, n)
 	t.Logf("all pods run after %v; %d machines were bought", time.Since(start).Round(time.Millisecond), len(h.market.Instances()))
 	pause(5 * time.Second) // for what follows the last pod
 	report(t, "to come", n, counted.take())
@@ -124,12 +124,30 @@ func TestNodesAtScale(t *testing.T) {
 	t.Logf("%.3f processors while nothing happens", (used()-cpu).Seconds()/time.Since(start).Seconds())
 
 	start, cpu = time.Now(), used()
-	if err := h.client.DeleteAllOf(t.Context(), &corev1.Pod{}, client.InNamespace(ns)); err != nil {
-		t.Fatal(err)
-	}
+	kubetest.Within(t, 5*time.Minute, func() error { // a busy API server gives up on so many at once
+		return h.client.DeleteAllOf(t.Context(), &corev1.Pod{}, client.InNamespace(ns))
+	})
 	until("were left", func(claims []v1.NodeClaim) bool { return len(claims) == 0 })
 	report(t, "to go", n, counted.take())
 	h.clear(t, p)
+}
+
+// allRun waits until so many pods run. That takes long where a pod has been
+// forgotten: kube-scheduler looks at those again after five minutes.
+func (h house) allRun(t *testing.T, ns string, n int) {
+	t.Helper()
+	start, told := time.Now(), false
+	err := wait.PollUntilContextTimeout(t.Context(), 200*time.Millisecond, 7*time.Minute, true, func(context.Context) (bool, error) {
+		have, err := h.running(ns)
+		if !told && have < n && time.Since(start) > 30*time.Second {
+			told = true
+			t.Logf("after 30 s %d of %d pods run:\n%s", have, n, h.left(ns))
+		}
+		return have == n, err
+	})
+	if err != nil || told {
+		t.Errorf("pods were left for %v: %v\n%s", time.Since(start), err, h.left(ns))
+	}
 }
 
 // report says what was written, for each of n nodes.
