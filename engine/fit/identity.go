@@ -11,16 +11,7 @@ import (
 // tells them apart. Every part says how long it is, so that different demands
 // never read alike.
 func AppendIdentity(b []byte, p *world.Pod) []byte {
-	b = p.NodeSelector.AppendIdentity(b)
-	b = binary.AppendUvarint(b, uint64(len(p.NodeTerms)))
-	for _, t := range p.NodeTerms {
-		b = AppendTerm(b, t)
-	}
-	b = binary.AppendUvarint(b, uint64(len(p.Tolerations)))
-	for _, t := range p.Tolerations {
-		b = label.AppendText(label.AppendText(label.AppendText(b, t.Key), t.Value), t.Effect)
-		b = label.AppendFlags(b, t.Exists)
-	}
+	b = AppendTolerations(AppendSelection(b, p), p.Tolerations)
 	for _, v := range p.Volumes {
 		if len(v.Places) == 0 {
 			continue // reached from everywhere
@@ -31,6 +22,26 @@ func AppendIdentity(b []byte, p *world.Pod) []byte {
 		}
 	}
 	return append(b, 0)
+}
+
+// AppendSelection appends a text that two pods share only if they select the same machines by label and name.
+func AppendSelection(b []byte, p *world.Pod) []byte {
+	b = p.NodeSelector.AppendIdentity(b)
+	b = binary.AppendUvarint(b, uint64(len(p.NodeTerms)))
+	for _, t := range p.NodeTerms {
+		b = AppendTerm(b, t)
+	}
+	return b
+}
+
+// AppendTolerations appends a text that only equal tolerations share.
+func AppendTolerations(b []byte, ts []world.Toleration) []byte {
+	b = binary.AppendUvarint(b, uint64(len(ts)))
+	for _, t := range ts {
+		b = label.AppendText(label.AppendText(label.AppendText(b, t.Key), t.Value), t.Effect)
+		b = label.AppendFlags(b, t.Exists)
+	}
+	return b
 }
 
 // AppendTerm appends a text that only equal terms share.

@@ -267,13 +267,11 @@ func (k *Packer) open(pods []*world.Pod) {
 			k.ledger.Enlist(p)
 		}
 	}
+	var running []*world.Pod
 	for _, m := range k.places {
-		for _, p := range m.Pods {
-			if len(p.PodTerms) > 0 {
-				k.ledger.Watch(p)
-			}
-		}
+		running = append(running, m.Pods...)
 	}
+	k.ledger.Watch(running, pods)
 	for _, m := range k.places {
 		if m.Node == nil && (m.Claim.Failed || m.Claim.Deleting) {
 			continue

@@ -71,19 +71,14 @@ func (l *Ledger) PerHost(s *Subject) int {
 	return least
 }
 
-// choosy reports whether which machines count for the group depends on more than their domains.
-func (g *group) choosy() bool {
-	return g.kind == evenly && !g.anyNode && len(g.filter.NodeSelector)+len(g.filter.NodeTerms) > 0
-}
-
 // Choosy reports whether some group counts only machines that pods select.
-func (l *Ledger) Choosy() bool { return slices.ContainsFunc(l.groups, (*group).choosy) }
+func (l *Ledger) Choosy() bool { return slices.ContainsFunc(l.sieves, sieve.choosy) }
 
 // AppendCover appends for which groups that choose among machines this one would count.
 func (l *Ledger) AppendCover(b []byte, at *fit.Place) []byte {
-	for _, g := range l.groups {
-		if g.choosy() {
-			b = label.AppendFlags(b, g.covers(at))
+	for i := range l.sieves {
+		if s := &l.sieves[i]; s.choosy() {
+			b = label.AppendFlags(b, s.passes(at))
 		}
 	}
 	return b

@@ -4,7 +4,6 @@ import (
 	"encoding/binary"
 	"slices"
 
-	"github.com/tenon-sh/tenon/engine/fit"
 	"github.com/tenon-sh/tenon/engine/label"
 	"github.com/tenon-sh/tenon/engine/world"
 )
@@ -29,16 +28,11 @@ type group struct {
 	counts []int32 // members by domain
 	owners []int32 // of apart: pods that carry the term, by domain
 
-	// Of evenly.
-	sieve   int       // groups of one sieve count the same machines
-	filter  world.Pod // selector, affinity and tolerations that machines have to pass
-	anyNode bool
-	taints  bool
-	needs   []string // labels that a machine has to have
-	nodes   []int32  // machines by domain
-	hist    []int32  // how many domains with machines hold 0, 1, 2, … members
-	known   int      // domains with machines
-	least   int32    // the smallest count among them
+	// Of evenly. Domains that hold members have machines that count.
+	*terrain
+	hist   []int32 // how many domains hold 1, 2, … members; the first is not used
+	filled int     // how many hold any
+	low    int32   // the smallest number that any of these holds
 
 	// Of together.
 	keys  []int
@@ -46,57 +40,29 @@ type group struct {
 	total int
 }
 
-// covers reports whether the machine counts for the group.
-func (g *group) covers(at *fit.Place) bool {
-	if g.kind != evenly {
-		return true
+// least is the smallest number of members in a domain that has machines.
+func (g *group) least() int32 {
+	if g.filled < g.known || g.known == 0 {
+		return 0
 	}
-	for _, k := range g.needs {
-		if _, ok := valueOf(at, k); !ok {
-			return false
-		}
-	}
-	if !g.anyNode && !fit.Selected(&g.filter, at) {
-		return false
-	}
-	return !g.taints || len(fit.Untolerated(g.filter.Tolerations, at.Taints)) == 0 &&
-		(!at.Cordoned || fit.Cordon(&g.filter, at) == nil)
-}
-
-// open counts one more machine in domain d.
-func (g *group) open(d int32) {
-	g.nodes = bump(g.nodes, d, 1)
-	if g.nodes[d] == 1 {
-		g.known++
-		g.tally(count(g.counts, d), 1)
-	}
-}
-
-// close counts one machine less in domain d.
-func (g *group) close(d int32) {
-	g.nodes[d]--
-	if g.nodes[d] == 0 {
-		g.known--
-		g.tally(count(g.counts, d), -1)
-	}
+	return g.low
 }
 
 // shift changes the members counted in domain d.
 func (g *group) shift(d, by int32) {
 	was := count(g.counts, d)
 	g.counts = bump(g.counts, d, by)
-	g.tally(was, -1)
-	g.tally(was+by, 1)
-}
-
-// tally changes how many domains hold c members, and keeps the least.
-func (g *group) tally(c, by int32) {
-	g.hist = bump(g.hist, c, by)
-	if by > 0 {
-		g.least = min(c, g.least)
+	if was > 0 {
+		g.hist[was]--
+		g.filled--
 	}
-	for int(g.least) < len(g.hist)-1 && g.hist[g.least] == 0 {
-		g.least++
+	if now := was + by; now > 0 {
+		g.hist = bump(g.hist, now, 1)
+		g.filled++
+		g.low = min(g.low, now)
+	}
+	for int(g.low) < len(g.hist)-1 && g.hist[g.low] == 0 {
+		g.low++
 	}
 }
 
@@ -119,7 +85,18 @@ func (l *Ledger) reaches(t *world.PodTerm, namespace string) bool {
 func (l *Ledger) Members(p *world.Pod) []int32 { return l.appendMembers(nil, p) }
 
 func (l *Ledger) appendMembers(out []int32, p *world.Pod) []int32 {
-	for _, c := range l.index {
+	out = l.appendFrom(out, l.shelves[p.Namespace], p)
+	out = l.appendFrom(out, l.wide, p)
+	slices.Sort(out)
+	return slices.Compact(out)
+}
+
+// appendFrom appends the groups of a shelf that count the pod.
+func (l *Ledger) appendFrom(out []int32, s *shelf, p *world.Pod) []int32 {
+	if s == nil {
+		return out
+	}
+	for _, c := range s.columns {
 		v, has := p.Labels[c.key]
 		if !has {
 			continue
@@ -130,52 +107,76 @@ func (l *Ledger) appendMembers(out []int32, p *world.Pod) []int32 {
 			}
 		}
 	}
-	for _, g := range l.others {
+	for _, g := range s.others {
 		if l.picks(l.groups[g], p) {
 			out = append(out, g)
 		}
 	}
-	slices.Sort(out)
 	return out
 }
 
-// list notes that members of the group have one of the values.
-func (l *Ledger) list(group int32, r label.Requirement) {
-	at := slices.IndexFunc(l.index, func(c column) bool { return c.key == r.Key })
-	if at < 0 {
-		at = len(l.index)
-		l.index = append(l.index, column{r.Key, map[string][]int32{}})
+// shelf is groups, by a label that their members carry where there is one.
+type shelf struct {
+	columns []column
+	others  []int32
+}
+
+// column is groups by the value that their members have for one label.
+type column struct {
+	key string
+	by  map[string][]int32
+}
+
+// file puts a group where its members look for it: on the shelves of their
+// namespaces, under one of their labels.
+func (l *Ledger) file(i int32, terms []world.PodTerm) {
+	t := &terms[0]
+	if t.Within.Some {
+		l.wide.file(i, terms)
+		return
 	}
-	for _, v := range r.Values {
-		l.index[at].by[v] = append(l.index[at].by[v], group)
+	for _, n := range t.Namespaces {
+		if l.shelves[n] == nil {
+			l.shelves[n] = &shelf{}
+		}
+		l.shelves[n].file(i, terms)
 	}
 }
 
-// join adds a group, unless one of the same identity is there, and returns its number.
-func (l *Ledger) join(id string, g *group) int32 {
-	if i, ok := l.byTerms[id]; ok {
-		return i
+func (s *shelf) file(i int32, terms []world.PodTerm) {
+	r := filedBy(terms)
+	if r == nil {
+		s.others = append(s.others, i)
+		return
 	}
+	at := slices.IndexFunc(s.columns, func(c column) bool { return c.key == r.Key })
+	if at < 0 {
+		at = len(s.columns)
+		s.columns = append(s.columns, column{r.Key, map[string][]int32{}})
+	}
+	for _, v := range r.Values {
+		s.columns[at].by[v] = append(s.columns[at].by[v], i)
+	}
+}
+
+// filedBy is the first demand of the terms that names values; nil if there is none.
+func filedBy(terms []world.PodTerm) *label.Requirement {
+	for _, t := range terms {
+		for i := range t.Selector.Set {
+			if r := &t.Selector.Set[i]; r.Op() == label.In {
+				return r
+			}
+		}
+	}
+	return nil
+}
+
+// join adds a group of a new identity, and returns its number.
+func (l *Ledger) join(id string, g *group) int32 {
 	i := int32(len(l.groups))
 	l.byTerms[id] = i
 	l.groups = append(l.groups, g)
-	if g.kind == evenly {
-		sieve := string(appendSieve(nil, g))
-		if _, ok := l.sieves[sieve]; !ok {
-			l.sieves[sieve] = len(l.sieves)
-		}
-		g.sieve = l.sieves[sieve]
-	}
-	for _, t := range g.terms {
-		for _, r := range t.Selector.Set {
-			if r.Op() != label.In {
-				continue
-			}
-			l.list(i, r)
-			return i
-		}
-	}
-	l.others = append(l.others, i)
+	l.file(i, g.terms)
 	return i
 }
 
@@ -196,45 +197,10 @@ func appendTerm(b []byte, t world.PodTerm) []byte {
 
 func appendApartID(b []byte, t world.PodTerm) []byte { return appendTerm(append(b, byte(apart)), t) }
 
-func togetherID(terms []world.PodTerm) string {
-	b := []byte{byte(together)}
+func appendTogetherID(b []byte, terms []world.PodTerm) []byte {
+	b = append(b, byte(together))
 	for _, t := range terms {
 		b = appendTerm(b, t)
-	}
-	return string(b)
-}
-
-func evenlyID(g *group, key string) string {
-	b := appendTerm([]byte{byte(evenly)}, g.terms[0])
-	return string(appendSieve(label.AppendText(b, key), g))
-}
-
-// appendSieve names which machines count for the group.
-func appendSieve(b []byte, g *group) []byte {
-	b = label.AppendFlags(b, g.anyNode, g.taints)
-	for _, k := range g.needs {
-		b = label.AppendText(b, k)
-	}
-	return appendFilter(b, g)
-}
-
-func appendFilter(b []byte, g *group) []byte {
-	if !g.anyNode {
-		b = g.filter.NodeSelector.AppendIdentity(b)
-		for _, t := range g.filter.NodeTerms {
-			b = t.Labels.AppendIdentity(b)
-			if t.Name != nil {
-				b = t.Name.AppendIdentity(b)
-			}
-		}
-	}
-	if g.taints {
-		for _, t := range g.filter.Tolerations {
-			b = label.AppendText(b, t.Key)
-			b = label.AppendText(b, t.Value)
-			b = label.AppendText(b, t.Effect)
-			b = label.AppendFlags(b, t.Exists)
-		}
 	}
 	return b
 }

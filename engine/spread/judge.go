@@ -97,7 +97,7 @@ func (l *Ledger) evenAllows(e *even, at spot) bool {
 func (l *Ledger) openAllows(e *even, domains []int32) bool {
 	g := l.groups[e.group]
 	for _, d := range domains {
-		least := g.least
+		least := g.least()
 		if g.known+1 < e.minDomains || count(g.nodes, d) == 0 {
 			least = 0
 		}
@@ -110,11 +110,8 @@ func (l *Ledger) openAllows(e *even, domains []int32) bool {
 
 // floor is the least count the skew is measured from, given that the spot's machine is there.
 func (g *group) floor(e *even, at spot) int32 {
-	known, least := g.known, g.least
-	if known == 0 {
-		least = 0
-	}
-	if at.node == nil && g.covers(at.place) {
+	known, least := g.known, g.least()
+	if at.node == nil && at.l.sieves[g.sieve].passes(at.place) {
 		if d, _ := at.domain(g.key); count(g.nodes, d) == 0 {
 			known, least = known+1, min(least, count(g.counts, d))
 		}

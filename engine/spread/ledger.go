@@ -22,28 +22,26 @@ type Ledger struct {
 	values     [][]string         // the same, by number
 	groups     []*group
 	byTerms    map[string]int32
-	index      []column // groups by a label that their members carry, for each key of such labels
-	others     []int32  // groups without such a label
+	owned      map[*world.PodTerm]int32 // anti-affinity of running pods: its group, or none
+	shelves    map[string]*shelf        // where pods of a namespace find the groups that count them
+	wide       *shelf                   // where all pods look besides
+	sieves     []sieve
+	terrains   []*terrain
 	nodes      []node
-	sieves     map[string]int
+
+	sieveIndex   map[string]int
+	terrainIndex map[[2]int]int // by sieve and key
 
 	// Room to work in.
-	passed  []int8
 	members []int32
 	text    []byte
-}
-
-// column is groups by the value that their members have for one label.
-type column struct {
-	key string
-	by  map[string][]int32
 }
 
 // node is where one machine lies: for each key its domain, or none.
 type node struct {
 	domain []int32
 	open   map[int][]int32 // keys that are not settled yet: the domains it may be in
-	on     []bool          // for each group, whether the machine counts for it
+	passes []bool          // for each sieve
 }
 
 const none int32 = -1
@@ -54,7 +52,12 @@ func New(namespaces []*world.Namespace) *Ledger {
 		namespaces: make(map[string]map[string]string, len(namespaces)),
 		keyIndex:   map[string]int{},
 		byTerms:    map[string]int32{},
-		sieves:     map[string]int{},
+		owned:      map[*world.PodTerm]int32{},
+		shelves:    map[string]*shelf{},
+		wide:       &shelf{},
+
+		sieveIndex:   map[string]int{},
+		terrainIndex: map[[2]int]int{},
 	}
 	for _, n := range namespaces {
 		l.namespaces[n.Name] = n.Labels
@@ -92,7 +95,7 @@ func (l *Ledger) domain(key int, value string) int32 {
 
 // Enter adds a machine and returns its number in the ledger.
 func (l *Ledger) Enter(at *fit.Place) int {
-	n := node{domain: make([]int32, len(l.keys)), on: make([]bool, len(l.groups))}
+	n := node{domain: make([]int32, len(l.keys)), passes: make([]bool, len(l.sieves))}
 	for k, name := range l.keys {
 		n.domain[k] = none
 		if v, ok := valueOf(at, name); ok {
@@ -106,47 +109,26 @@ func (l *Ledger) Enter(at *fit.Place) int {
 			}
 		}
 	}
-	l.passed = append(l.passed[:0], make([]int8, len(l.sieves))...)
-	for i, g := range l.groups {
-		n.on[i] = l.covers(g, at)
-		if n.on[i] && g.kind == evenly && n.domain[g.key] != none {
-			g.open(n.domain[g.key])
-		}
+	for i := range l.sieves {
+		n.passes[i] = l.sieves[i].passes(at)
 	}
 	l.nodes = append(l.nodes, n)
+	l.Return(len(l.nodes) - 1)
 	return len(l.nodes) - 1
 }
 
-// covers reports whether the machine being entered counts for the group, asking each sieve once.
-func (l *Ledger) covers(g *group, at *fit.Place) bool {
-	if g.kind != evenly {
-		return true
-	}
-	if l.passed[g.sieve] == 0 {
-		l.passed[g.sieve] = -1
-		if g.covers(at) {
-			l.passed[g.sieve] = 1
-		}
-	}
-	return l.passed[g.sieve] > 0
-}
-
 // Leave takes a machine out that holds no pods any more. Its number stays taken.
-func (l *Ledger) Leave(n int) {
-	at := &l.nodes[n]
-	for i, g := range l.groups {
-		if at.on[i] && g.kind == evenly && at.domain[g.key] != none {
-			g.close(at.domain[g.key])
-		}
-	}
-}
+func (l *Ledger) Leave(n int) { l.attend(n, -1) }
 
 // Return puts a machine back that left, without pods, under its number.
-func (l *Ledger) Return(n int) {
+func (l *Ledger) Return(n int) { l.attend(n, 1) }
+
+// attend counts the machine in or out wherever it counts.
+func (l *Ledger) attend(n int, by int32) {
 	at := &l.nodes[n]
-	for i, g := range l.groups {
-		if at.on[i] && g.kind == evenly && at.domain[g.key] != none {
-			g.open(at.domain[g.key])
+	for _, t := range l.terrains {
+		if d := at.domain[t.key]; d != none && at.passes[t.sieve] {
+			t.change(d, by)
 		}
 	}
 }
@@ -176,18 +158,16 @@ func (l *Ledger) run(p *world.Pod, n int, by int32) {
 		if l.groups[g].kind == evenly && p.Terminating {
 			continue
 		}
-		l.add(l.groups[g], int(g), n, by, false)
+		l.add(l.groups[g], n, by, false)
 	}
 	if len(p.PodTerms) == 0 {
 		return
 	}
-	for _, t := range p.PodTerms {
-		if !t.Anti || t.Weight != 0 {
-			continue
-		}
-		l.text = appendApartID(l.text[:0], t)
-		if g, ok := l.byTerms[string(l.text)]; ok {
-			l.add(l.groups[g], int(g), n, by, true)
+	for i := range p.PodTerms {
+		if t := &p.PodTerms[i]; keepsAway(t) {
+			if g := l.ownedBy(t); g != none {
+				l.add(l.groups[g], n, by, true)
+			}
 		}
 	}
 }
@@ -200,19 +180,19 @@ func (l *Ledger) Take(s *Subject, n int) { l.move(s, n, -1) }
 
 func (l *Ledger) move(s *Subject, n int, by int32) {
 	for _, g := range s.members {
-		l.add(l.groups[g], int(g), n, by, false)
+		l.add(l.groups[g], n, by, false)
 	}
 	for _, g := range s.apart {
-		l.add(l.groups[g], int(g), n, by, true)
+		l.add(l.groups[g], n, by, true)
 	}
 }
 
 // add changes what group g counts on machine n: its members, or the owners of the term.
-func (l *Ledger) add(g *group, id, n int, by int32, owner bool) {
+func (l *Ledger) add(g *group, n int, by int32, owner bool) {
 	at := &l.nodes[n]
 	switch g.kind {
 	case evenly:
-		if d := at.domain[g.key]; d != none && at.on[id] {
+		if d := at.domain[g.key]; d != none && at.passes[g.sieve] {
 			g.shift(d, by)
 		}
 	case apart:

@@ -2,6 +2,7 @@ package spread_test
 
 import (
 	"fmt"
+	"slices"
 	"testing"
 
 	"pgregory.net/rapid"
@@ -101,11 +102,7 @@ func TestAllows(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			l := spread.New(nil)
 			l.Enlist(tc.pod)
-			for _, p := range tc.runs {
-				if p != nil {
-					l.Watch(p)
-				}
-			}
+			l.Watch(slices.DeleteFunc(slices.Clone(tc.runs), func(p *world.Pod) bool { return p == nil }), []*world.Pod{tc.pod})
 			places := nodes("a", "a", "b")
 			var ids []int
 			for i, at := range places {

@@ -59,33 +59,29 @@ func (l *Ledger) Enlist(p *world.Pod) {
 	}
 }
 
-// Watch makes known the anti-affinity of a running pod.
-func (l *Ledger) Watch(p *world.Pod) {
-	for _, t := range p.PodTerms {
-		if t.Anti && t.Weight == 0 {
-			l.enlistApart(t)
-		}
-	}
-}
-
 func (l *Ledger) enlistSpread(p *world.Pod, i int) int32 {
 	c := &p.Spread[i]
-	g := &group{
-		kind: evenly, key: l.key(c.Key), anyNode: c.AnyNode, taints: c.HonourTaints,
+	s := sieve{
+		anyNode: c.AnyNode, taints: c.HonourTaints, needs: []string{c.Key},
 		filter: world.Pod{NodeSelector: p.NodeSelector, NodeTerms: p.NodeTerms, Tolerations: p.Tolerations},
-		terms:  []world.PodTerm{{Selector: c.Selector, Namespaces: []string{p.Namespace}}},
-		needs:  []string{c.Key},
 	}
 	if !c.Soft {
 		for _, o := range p.Spread {
 			if !o.Soft {
-				g.needs = append(g.needs, o.Key)
+				s.needs = append(s.needs, o.Key)
 			}
 		}
+		slices.Sort(s.needs)
+		s.needs = slices.Compact(s.needs)
 	}
-	slices.Sort(g.needs)
-	g.needs = slices.Compact(g.needs)
-	return l.join(evenlyID(g, c.Key), g)
+	key := l.key(c.Key)
+	n := l.terrain(s, key)
+	t := world.PodTerm{Selector: c.Selector, Namespaces: []string{p.Namespace}}
+	l.text = appendEvenlyID(l.text[:0], n, t)
+	if g, known := l.byTerms[string(l.text)]; known {
+		return g
+	}
+	return l.join(string(l.text), &group{kind: evenly, key: key, terrain: l.terrains[n], terms: []world.PodTerm{t}})
 }
 
 func (l *Ledger) enlistApart(t world.PodTerm) int32 {
@@ -97,11 +93,15 @@ func (l *Ledger) enlistApart(t world.PodTerm) int32 {
 }
 
 func (l *Ledger) enlistTogether(terms []world.PodTerm) int32 {
+	l.text = appendTogetherID(l.text[:0], terms)
+	if g, known := l.byTerms[string(l.text)]; known {
+		return g
+	}
 	g := &group{kind: together, terms: terms, byKey: make([][]int32, len(terms))}
 	for _, t := range terms {
 		g.keys = append(g.keys, l.key(t.Key))
 	}
-	return l.join(togetherID(terms), g)
+	return l.join(string(l.text), g)
 }
 
 // Subject returns what the ledger knows of the pod, whose terms have been enlisted, and considers it.

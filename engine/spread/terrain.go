@@ -1,0 +1,94 @@
+package spread
+
+import (
+	"encoding/binary"
+
+	"github.com/tenon-sh/tenon/engine/fit"
+	"github.com/tenon-sh/tenon/engine/label"
+	"github.com/tenon-sh/tenon/engine/world"
+)
+
+// sieve says which machines count for a topology spread constraint.
+type sieve struct {
+	filter  world.Pod // selector, affinity and tolerations that machines have to pass
+	anyNode bool
+	taints  bool
+	needs   []string // labels that a machine has to have
+}
+
+// passes reports whether the machine counts.
+func (s *sieve) passes(at *fit.Place) bool {
+	for _, k := range s.needs {
+		if _, ok := valueOf(at, k); !ok {
+			return false
+		}
+	}
+	if !s.anyNode && !fit.Selected(&s.filter, at) {
+		return false
+	}
+	return !s.taints || len(fit.Untolerated(s.filter.Tolerations, at.Taints)) == 0 &&
+		(!at.Cordoned || fit.Cordon(&s.filter, at) == nil)
+}
+
+// choosy reports whether which machines count depends on more than their domains.
+func (s sieve) choosy() bool {
+	return !s.anyNode && len(s.filter.NodeSelector)+len(s.filter.NodeTerms) > 0
+}
+
+// append names which machines count.
+func (s *sieve) append(b []byte) []byte {
+	b = label.AppendFlags(b, s.anyNode, s.taints)
+	for _, k := range s.needs {
+		b = label.AppendText(b, k)
+	}
+	if !s.anyNode {
+		b = fit.AppendSelection(b, &s.filter)
+	}
+	if s.taints {
+		b = fit.AppendTolerations(b, s.filter.Tolerations)
+	}
+	return b
+}
+
+// terrain is the machines that pass a sieve, by domain of a key. Groups share it.
+type terrain struct {
+	sieve int
+	key   int
+	nodes []int32 // machines by domain
+	known int     // domains with machines
+}
+
+// change counts machines more or fewer in domain d.
+func (t *terrain) change(d, by int32) {
+	was := count(t.nodes, d)
+	t.nodes = bump(t.nodes, d, by)
+	switch {
+	case was == 0 && by > 0:
+		t.known++
+	case was > 0 && was+by == 0:
+		t.known--
+	}
+}
+
+// terrain returns the number of the terrain of a sieve and a key.
+func (l *Ledger) terrain(s sieve, key int) int {
+	l.text = s.append(l.text[:0])
+	n, known := l.sieveIndex[string(l.text)]
+	if !known {
+		n = len(l.sieves)
+		l.sieveIndex[string(l.text)] = n
+		l.sieves = append(l.sieves, s)
+	}
+	i, known := l.terrainIndex[[2]int{n, key}]
+	if !known {
+		i = len(l.terrains)
+		l.terrainIndex[[2]int{n, key}] = i
+		l.terrains = append(l.terrains, &terrain{sieve: n, key: key})
+	}
+	return i
+}
+
+// appendEvenlyID names the group of a constraint on a terrain.
+func appendEvenlyID(b []byte, terrain int, t world.PodTerm) []byte {
+	return appendTerm(binary.AppendUvarint(append(b, byte(evenly)), uint64(terrain)), t)
+}

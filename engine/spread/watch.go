@@ -1,0 +1,89 @@
+package spread
+
+import "github.com/tenon-sh/tenon/engine/world"
+
+// Watch makes known the anti-affinity of pods that run, as far as it may keep
+// away one of those that wait: nobody else has to be counted for it.
+func (l *Ledger) Watch(running, waiting []*world.Pod) {
+	who := audience{pods: waiting, by: map[string]map[string][]*world.Pod{}}
+	idle := map[string]bool{} // terms that concern nobody who waits
+	for _, p := range running {
+		for i := range p.PodTerms {
+			t := &p.PodTerms[i]
+			if _, known := l.owned[t]; known || !keepsAway(t) {
+				continue // pods of one kind share their terms
+			}
+			l.text = appendApartID(l.text[:0], *t)
+			g, known := l.byTerms[string(l.text)]
+			switch {
+			case known:
+			case idle[string(l.text)]:
+				g = none
+			case l.concerns(t, &who):
+				g = l.enlistApart(*t)
+			default:
+				idle[string(l.text)] = true
+				g = none
+			}
+			l.owned[t] = g
+		}
+	}
+}
+
+// keepsAway reports whether a term of a running pod keeps others away.
+func keepsAway(t *world.PodTerm) bool { return t.Anti && t.Weight == 0 }
+
+// ownedBy is the group of a running pod's anti-affinity; none if it does not matter.
+func (l *Ledger) ownedBy(t *world.PodTerm) int32 {
+	g, known := l.owned[t]
+	if !known {
+		g = none
+		l.text = appendApartID(l.text[:0], *t)
+		if i, ok := l.byTerms[string(l.text)]; ok {
+			g = i
+		}
+		l.owned[t] = g
+	}
+	return g
+}
+
+// audience is the pods that wait, by the labels that were asked for.
+type audience struct {
+	pods []*world.Pod
+	by   map[string]map[string][]*world.Pod
+}
+
+// patience is how many pods are looked at before a term is taken to concern one of them.
+const patience = 50
+
+// concerns reports whether the term may match one of those who wait.
+func (l *Ledger) concerns(t *world.PodTerm, who *audience) bool {
+	r := filedBy([]world.PodTerm{*t})
+	if r == nil {
+		return true
+	}
+	looked := 0
+	for _, v := range r.Values {
+		for _, p := range who.with(r.Key, v) {
+			if looked++; looked > patience || t.Selector.Match(p.Labels) && l.reaches(t, p.Namespace) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// with are the pods with the label.
+func (a *audience) with(key, value string) []*world.Pod {
+	by, known := a.by[key]
+	if !known {
+		by = map[string][]*world.Pod{}
+		for _, p := range a.pods {
+			if v, ok := p.Labels[key]; ok {
+				by[v] = append(by[v], p)
+			}
+		}
+		a.by[key] = by
+	}
+	return by[value]
+}
