@@ -87,7 +87,7 @@ func set[K comparable, V any](b *Builder, t *kind[K, V], k K, v *V) (old *V, cha
 		was = t.hash.sum(old)
 	}
 	if v != nil {
-		is = t.hash.sum(v)
+		is = t.hash.sumShared(v)
 	}
 	if old != nil && v != nil && was == is {
 		return old, false

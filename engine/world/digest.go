@@ -42,16 +42,78 @@ func (s sum) text(at int64) string {
 // of its declaration, maps in order of their keys, each with its length, so
 // that different items never write the same bytes.
 type hasher struct {
-	kind  byte // keeps a pod and a node of equal bytes apart
-	write func(buf []byte, v reflect.Value) []byte
-	buf   []byte
+	kind   byte // keeps a pod and a node of equal bytes apart
+	fields []field
+	buf    []byte
 }
 
-func newHasher(kind byte, t reflect.Type) *hasher { return &hasher{kind: kind, write: writerOf(t)} }
+// field is one field of an item: how it is written, and its values so far, by
+// what they write, if equal ones are kept once.
+type field struct {
+	write func(buf []byte, v reflect.Value) []byte
+	known map[string]reflect.Value
+}
 
+func newHasher(kind byte, t reflect.Type) *hasher {
+	h := &hasher{kind: kind, fields: make([]field, t.NumField())}
+	for i := range h.fields {
+		of := t.Field(i).Type
+		h.fields[i].write = writerOf(of)
+		if of.Kind() == reflect.Map || of.Kind() == reflect.Slice {
+			h.fields[i].known = map[string]reflect.Value{}
+		}
+	}
+	return h
+}
+
+// sum hashes an item.
 func (h *hasher) sum(item any) sum {
-	h.buf = h.write(append(h.buf[:0], h.kind), reflect.ValueOf(item).Elem())
-	d := sha256.Sum256(h.buf)
+	b, v := append(h.buf[:0], h.kind), reflect.ValueOf(item).Elem()
+	for i := range h.fields {
+		b = h.fields[i].write(b, v.Field(i))
+	}
+	h.buf = b
+	return sumOf(b)
+}
+
+// sumShared hashes an item that is new, and gives it the maps and slices of
+// others before it instead of its own that are equal: the pods of a deployment
+// have one set of labels, in one place in memory.
+func (h *hasher) sumShared(item any) sum {
+	b, v := append(h.buf[:0], h.kind), reflect.ValueOf(item).Elem()
+	for i := range h.fields {
+		from := len(b)
+		b = h.fields[i].write(b, v.Field(i))
+		h.fields[i].share(v.Field(i), b[from:])
+	}
+	h.buf = b
+	return sumOf(b)
+}
+
+// The bounds of what is kept once: larger values are rarely equal, and values
+// that were kept for items long gone are let go of with all others.
+const (
+	largestShared = 2_000
+	mostShared    = 20_000
+)
+
+// share sets v to an equal value seen before, if there is one.
+func (f *field) share(v reflect.Value, text []byte) {
+	if f.known == nil || v.Len() == 0 || len(text) > largestShared {
+		return
+	}
+	if same, known := f.known[string(text)]; known {
+		v.Set(same)
+		return
+	}
+	if len(f.known) == mostShared {
+		clear(f.known)
+	}
+	f.known[string(text)] = reflect.ValueOf(v.Interface()) // not the field itself
+}
+
+func sumOf(b []byte) sum {
+	d := sha256.Sum256(b)
 	var s sum
 	for i := range s {
 		s[i] = binary.BigEndian.Uint64(d[8*i:])

@@ -263,3 +263,18 @@ func BenchmarkOnePod(b *testing.B) {
 		w.Snapshot(int64(i))
 	}
 }
+
+// Equal parts of pods are kept once, however many pods have them.
+func TestEqualPartsAreShared(t *testing.T) {
+	b := world.NewBuilder()
+	for _, name := range []string{"a", "b"} {
+		p := world.Pod{Key: world.Key{Namespace: "d", Name: name}, Requests: amount.Of(amount.Entry{Name: amount.CPU, Value: 100}), Tolerations: []world.Toleration{{Exists: true}}}
+		if err := b.SetPod(p); err != nil {
+			t.Fatal(err)
+		}
+	}
+	pods := b.Snapshot(0).Pods()
+	if &pods[0].Requests[0] != &pods[1].Requests[0] || &pods[0].Tolerations[0] != &pods[1].Tolerations[0] {
+		t.Error("two pods that ask for the same hold it twice")
+	}
+}
