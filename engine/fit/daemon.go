@@ -14,6 +14,11 @@ func Runs(d *world.DaemonSet, at *Place) bool {
 	})
 }
 
+// Particular reports whether on which machines the daemon set runs depends on their labels.
+func Particular(d *world.DaemonSet) bool {
+	return len(d.Pod.NodeSelector)+len(d.Pod.NodeTerms) > 0
+}
+
 func daemonTolerates(t world.Taint) bool {
 	switch t.Key {
 	case "node.kubernetes.io/not-ready", "node.kubernetes.io/unreachable":

@@ -339,11 +339,12 @@ func (m *market) quota(o *world.Offer) int {
 
 // runs finds what the daemon sets take of a machine of the type, and the ports they hold there.
 func (t *machine) runs(daemons []*world.DaemonSet) {
-	if len(daemons) == 0 {
-		return
-	}
-	at := t.at()
+	bare := &fit.Place{Taints: t.pool.Taints}
 	for _, d := range daemons {
+		at := bare
+		if fit.Particular(d) {
+			at = t.at()
+		}
 		if fit.Runs(d, at) {
 			t.daemon = t.daemon.Plus(d.Pod.Requests)
 			t.ports = append(t.ports, d.Pod.Ports...)
