@@ -3,6 +3,7 @@ package disrupt
 import (
 	"iter"
 	"slices"
+	"strings"
 
 	"github.com/tenon-sh/tenon/engine/plan"
 	"github.com/tenon-sh/tenon/engine/reason"
@@ -46,6 +47,13 @@ func Holds(w *world.World, p *world.Place, o Options) []Hold {
 		}
 	}
 	return out
+}
+
+// Bars returns what keeps each machine from being given back by choice now,
+// whatever its pool wants and whatever runs there otherwise.
+func Bars(w *world.World, o Options) func(*world.Place) []Hold {
+	d := newDecision(w, o, &plan.Plan{})
+	return func(p *world.Place) []Hold { return slices.Collect(d.holds(p)) }
 }
 
 // movable reports whether a machine may be given back by choice at all, and
@@ -111,7 +119,7 @@ func Keeps(w *world.World, p *world.Pod) (Hold, bool) {
 	if p.Static || p.DaemonSet != "" {
 		return Hold{}, false
 	}
-	guards := guardsOf(w, p)
+	guards := GuardsOf(w, p)
 	tight := func(g *world.Guard) bool { return g.Allowed < 1 }
 	if len(guards) > 1 || slices.ContainsFunc(guards, tight) { // the API server evicts no pod that two budgets guard
 		return Hold{Code: reason.Guarded, Pod: p, Guards: guards}, true
@@ -119,11 +127,16 @@ func Keeps(w *world.World, p *world.Pod) (Hold, bool) {
 	return Hold{}, false
 }
 
-// guardsOf returns the pod disruption budgets that count for a pod.
-func guardsOf(w *world.World, p *world.Pod) []*world.Guard {
+// GuardsOf returns the pod disruption budgets that count for a pod.
+func GuardsOf(w *world.World, p *world.Pod) []*world.Guard {
+	all := w.Guards()
+	from, _ := slices.BinarySearchFunc(all, p.Namespace, func(g *world.Guard, namespace string) int { return strings.Compare(g.Namespace, namespace) })
 	var out []*world.Guard
-	for _, g := range w.Guards() {
-		if g.Namespace == p.Namespace && g.Selector.Match(p.Labels) && !(g.UnhealthyLeave && !p.ReadyToServe) {
+	for _, g := range all[from:] {
+		if g.Namespace != p.Namespace {
+			break
+		}
+		if g.Selector.Match(p.Labels) && !(g.UnhealthyLeave && !p.ReadyToServe) {
 			out = append(out, g)
 		}
 	}

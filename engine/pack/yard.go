@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/tenon-sh/tenon/engine/plan"
+	"github.com/tenon-sh/tenon/engine/reason"
 	"github.com/tenon-sh/tenon/engine/solve"
 	"github.com/tenon-sh/tenon/engine/spread"
 	"github.com/tenon-sh/tenon/engine/world"
@@ -16,12 +17,13 @@ import (
 // Machines go by their position among Places. A pod that has been taken up and
 // not put down yet is in the air.
 type Yard struct {
-	k       *Packer
-	lodgers []lodger // what runs on each machine that may be cleared
-	trail   []step
-	worth   []int64 // of one pod of each class, micro-units an hour; below 0 if none can be bought for
-	bound   int64
-	bought  []*bin
+	k        *Packer
+	lodgers  []lodger // what runs on each machine that may be cleared
+	trail    []step
+	worth    []int64 // of one pod of each class, micro-units an hour; below 0 if none can be bought for
+	bound    int64
+	bought   []*bin
+	standing []*bin // those of bought that have not been given back
 }
 
 // lodger is a machine's own pods, and what else runs there and goes with it.
@@ -29,6 +31,7 @@ type lodger struct {
 	pods   []*waiting
 	others []*world.Pod
 	taken  bool // by waiting pods
+	closed bool
 }
 
 // step is one thing that was done: a pod taken up, a machine closed or bought.
@@ -181,7 +184,7 @@ func (y *Yard) close(i int) {
 		y.k.ledger.Stop(p, b.node)
 	}
 	y.k.ledger.Leave(b.node)
-	b.shut = true
+	b.shut, y.lodgers[i].closed = true, true
 	y.trail = append(y.trail, step{closed: i})
 }
 
@@ -191,7 +194,7 @@ func (y *Yard) reopen(i int) {
 	for _, p := range y.lodgers[i].others {
 		y.k.ledger.Run(p, b.node)
 	}
-	b.shut = false
+	b.shut, y.lodgers[i].closed = false, false
 }
 
 // Settle puts the pods in the air onto machines that are there, tried in the
@@ -260,7 +263,7 @@ func (y *Yard) Buy() ([]int, bool) {
 	k.exact()
 	for _, b := range k.new {
 		b.shut = true
-		y.trail = append(y.trail, step{bought: b})
+		y.stand(b)
 	}
 	var out []int
 	for _, b := range k.new {
@@ -269,6 +272,19 @@ func (y *Yard) Buy() ([]int, bool) {
 	}
 	k.new = nil
 	return out, len(k.left) == 0 && y.sound(air)
+}
+
+// stand notes that the machine has been bought.
+func (y *Yard) stand(b *bin) {
+	y.standing = append(y.standing, b)
+	y.trail = append(y.trail, step{bought: b})
+}
+
+// giveBack undoes that.
+func (y *Yard) giveBack(b *bin) {
+	y.standing = slices.DeleteFunc(y.standing, func(x *bin) bool { return x == b })
+	y.k.ledger.Leave(b.node)
+	y.k.charge(b.offer, -1)
 }
 
 // sound reports whether kube-scheduler could bind the pods one after the other in some order.
@@ -322,8 +338,7 @@ func (y *Yard) Undo(to Mark) {
 		switch {
 		case s.pod != nil:
 		case s.bought != nil:
-			k.ledger.Leave(s.bought.node)
-			k.charge(s.bought.offer, -1)
+			y.giveBack(s.bought)
 		default:
 			y.reopen(s.closed)
 		}
@@ -334,6 +349,32 @@ func (y *Yard) Undo(to Mark) {
 		}
 	}
 	k.left, y.trail = nil, y.trail[:to]
+}
+
+// Reset puts everything back. What was bought can be bought once more by Move.
+func (y *Yard) Reset() {
+	k := y.k
+	for i := range y.lodgers {
+		for _, x := range y.lodgers[i].pods {
+			if x.bin != nil && x.bin != k.old[i] {
+				k.unload(x)
+			}
+		}
+	}
+	for _, b := range slices.Clone(y.standing) {
+		y.giveBack(b)
+	}
+	for i := range y.lodgers {
+		if y.lodgers[i].closed {
+			y.reopen(i)
+		}
+		for _, x := range y.lodgers[i].pods {
+			if x.bin == nil {
+				k.join(k.old[i], x)
+			}
+		}
+	}
+	k.left, y.trail = nil, nil
 }
 
 // Where says where the pods of machine i are: on a machine by its position, or,
@@ -370,7 +411,7 @@ func (y *Yard) Move(machines []int, where [][]int) bool {
 		if b == nil {
 			return false // somebody else's, who is there only for now
 		}
-		if b.machine == nil && !slices.ContainsFunc(y.trail, func(s step) bool { return s.bought == b }) {
+		if b.machine == nil && !slices.Contains(y.standing, b) {
 			y.again(b)
 		}
 	}
@@ -408,7 +449,7 @@ func (y *Yard) follow(target map[*waiting]*bin) bool {
 func (y *Yard) again(b *bin) {
 	b.node, b.shut = y.k.ledger.Enter(b.place), false
 	y.k.charge(b.offer, 1)
-	y.trail = append(y.trail, step{bought: b})
+	y.stand(b)
 }
 
 // Worth finds out what pods are worth: the prices at which pouring all that may
@@ -476,3 +517,12 @@ func (y *Yard) Ask(j int) plan.Ask { return y.k.ask(y.bought[j]) }
 
 // Price is what machine j that was bought costs.
 func (y *Yard) Price(j int) int64 { return y.k.market.offers[y.bought[j].offer].price }
+
+// Objections is what the machines that are there have against the first pod in the air.
+func (y *Yard) Objections() []*reason.Why {
+	if len(y.k.left) == 0 {
+		return nil
+	}
+	x := y.k.left[0]
+	return []*reason.Why{{Code: reason.NoPlace, Subject: x.pod.String(), Causes: y.k.nodeWhys(x)}}
+}

@@ -51,6 +51,12 @@ const (
 	Policy       Code = "policy"                // its pool gives nothing back this way
 	TooSoon      Code = "consolidate-after"     // its pool waits until it has been quiet for a while
 	Budget       Code = "disruption-budget"     // as many go already as its pool allows at once
+	Empty        Code = "empty"                 // nothing runs there: it goes by itself
+	NotCheaper   Code = "not-cheaper"           // what its pods need instead costs as much
+	SavesLittle  Code = "saves-too-little"      // less than the moves are worth, or than is worth mentioning
+	Inflexible   Code = "spot-flexibility"      // too few cheaper types to move from spot to spot
+	Unbalanced   Code = "unbalanced"            // it saves a smaller share than it disrupts
+	AfterOthers  Code = "after-others"          // what goes before it has to be done first
 )
 
 // Why is one objection: what kind, to what, in detail, and what is behind it.

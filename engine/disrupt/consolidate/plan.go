@@ -15,15 +15,16 @@ const Reason = "Underutilized"
 
 // Plan is what could be given back.
 type Plan struct {
-	World    string    `json:"world"` // digest of the World it was made from
-	At       int64     `json:"at"`
-	Currency string    `json:"currency,omitempty"` // of every price here; empty means USD/h
-	Commands []Command `json:"commands,omitempty"` // those that may start now first, then those that save most for each move
-	Kept     []Kept    `json:"kept,omitempty"`     // every other machine of a pool, by name
-	Price    int64     `json:"price"`              // of all machines of pools, millionths an hour
-	Bound    int64     `json:"bound,omitempty"`    // what the pods of machines that could move would cost at least on new machines; 0: nothing proven
-	Steps    int       `json:"steps,omitempty"`    // counted work
-	Again    int64     `json:"again,omitempty"`    // when more may be possible although nothing changes; 0: never
+	World    string      `json:"world"` // digest of the World it was made from
+	At       int64       `json:"at"`
+	Currency string      `json:"currency,omitempty"` // of every price here; empty means USD/h
+	Commands []Command   `json:"commands,omitempty"` // those that may start now first, then those that save most for each move
+	Going    []plan.Give `json:"going,omitempty"`    // machines that go anyway: empty, or too old
+	Kept     []Kept      `json:"kept,omitempty"`     // every other machine of a pool, by name
+	Price    int64       `json:"price"`              // of all machines of pools, millionths an hour
+	Bound    int64       `json:"bound,omitempty"`    // what the pods of machines that could move would cost at least on new machines; 0: nothing proven
+	Steps    int         `json:"steps,omitempty"`    // counted work
+	Again    int64       `json:"again,omitempty"`    // when more may be possible although nothing changes; 0: never
 }
 
 // Command is machines that go together, and where their pods go. No command

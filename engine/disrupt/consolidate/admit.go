@@ -1,0 +1,248 @@
+package consolidate
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/tenon-sh/tenon/engine/disrupt"
+	"github.com/tenon-sh/tenon/engine/plan"
+	"github.com/tenon-sh/tenon/engine/reason"
+	"github.com/tenon-sh/tenon/engine/world"
+)
+
+// draft is a command that is not admitted yet.
+type draft struct {
+	machines []int
+	where    [][]int
+	asks     map[int]plan.Ask // by what was bought
+	saving   int64
+	effort   int64
+	weight   int64
+}
+
+// commands cuts what the search found into pieces that do not need each other,
+// those first that save most for each move, and puts everything back.
+func (s *search) commands() []draft {
+	var out []draft
+	grouped := map[int]bool{}
+	for _, g := range s.groups {
+		for _, i := range g.machines {
+			grouped[i] = len(g.bought) > 0
+		}
+		if len(g.bought) > 0 {
+			out = append(out, s.draft(g.machines, g))
+		}
+	}
+	for i := range s.machines {
+		if s.machines[i].gone && !grouped[i] {
+			out = append(out, s.draft([]int{i}, group{}))
+		}
+	}
+	slices.SortFunc(out, func(a, b draft) int {
+		return cmp.Or(cmp.Compare(b.saving*1000/(1000+b.weight), a.saving*1000/(1000+a.weight)), strings.Compare(s.name(a.machines[0]), s.name(b.machines[0])))
+	})
+	s.yard.Reset()
+	return out
+}
+
+func (s *search) name(i int) string { return s.machines[i].place.Name() }
+
+func (s *search) draft(machines []int, g group) draft {
+	d := draft{machines: slices.Sorted(slices.Values(machines)), asks: map[int]plan.Ask{}}
+	for _, i := range d.machines {
+		m := &s.machines[i]
+		d.where = append(d.where, s.yard.Where(i))
+		d.saving += m.price
+		d.effort += m.effort
+		d.weight += m.weight
+	}
+	for n, j := range g.bought {
+		d.asks[j] = g.asks[n]
+		d.saving -= g.asks[n].Price
+	}
+	return d
+}
+
+// admit says of each command, the best first, whether it may start now, or what holds it up.
+func (s *search) admit(drafts []draft) {
+	drafts = slices.DeleteFunc(drafts, func(d draft) bool { return !s.stands(d) })
+	rooms, guards := s.rooms(), map[*world.Guard]int{}
+	var later []Command
+	named := map[world.PoolID]int{}
+	for _, d := range drafts {
+		c := s.write(d, named)
+		c.Why = s.heldUp(d, rooms, guards)
+		if c.Why != nil {
+			later = append(later, c)
+			continue
+		}
+		for _, i := range d.machines {
+			rooms[s.machines[i].place.Pool()]--
+		}
+		for g, n := range s.guarded(d) {
+			guards[g] += n
+		}
+		s.plan.Commands = append(s.plan.Commands, c)
+	}
+	s.plan.Commands = append(s.plan.Commands, later...)
+}
+
+// stands tries the draft on its own, as if nothing else were done. If that cannot be, its machines stay.
+func (s *search) stands(d draft) bool {
+	mark := s.yard.Mark()
+	ok := s.yard.Move(d.machines, d.where)
+	s.yard.Undo(mark)
+	if ok {
+		return true
+	}
+	for _, i := range d.machines {
+		s.machines[i].gone = false
+		s.machines[i].tried = &reason.Why{Code: reason.AfterOthers, Detail: "its pods find another place only once other nodes have gone"}
+	}
+	return false
+}
+
+// heldUp says what keeps the command from starting now; nil if nothing does.
+func (s *search) heldUp(d draft, rooms map[world.PoolID]int, guards map[*world.Guard]int) *reason.Why {
+	need := map[world.PoolID]int{}
+	for _, i := range d.machines {
+		need[s.machines[i].place.Pool()]++
+	}
+	for _, p := range s.world.Pools() {
+		if n := need[p.ID]; n > rooms[p.ID] && !s.options.Unbudgeted {
+			r := disrupt.RoomOf(s.world, p, Reason)
+			return &reason.Why{
+				Code: reason.Budget, Subject: p.ID.Name, Hint: "wait, or widen spec.disruption.budgets",
+				Detail: fmt.Sprintf("its budgets let %d of %d nodes go at once, and %d go already or go before it", r.Allowed, r.Machines, r.Allowed-max(rooms[p.ID], 0)),
+			}
+		}
+		if why := s.unbalanced(p, d); why != nil && need[p.ID] > 0 {
+			return why
+		}
+	}
+	mine := s.guarded(d)
+	for _, g := range s.world.Guards() {
+		if n := mine[g]; n > 0 && guards[g] > 0 && guards[g]+n > g.Allowed && !s.options.Unbudgeted {
+			return &reason.Why{Code: reason.Guarded, Subject: g.String(), Detail: fmt.Sprintf("it lets %d pods go at once, and other nodes that go before it have %d", g.Allowed, guards[g])}
+		}
+	}
+	mark := s.yard.Mark()
+	if !s.yard.Move(d.machines, d.where) {
+		s.yard.Undo(mark)
+		return &reason.Why{Code: reason.AfterOthers, Detail: "with what goes before it its pods would be spread or kept apart otherwise than they want"}
+	}
+	return nil
+}
+
+// rooms is how many more machines each pool lets go now.
+func (s *search) rooms() map[world.PoolID]int {
+	out := map[world.PoolID]int{}
+	for _, p := range s.world.Pools() {
+		out[p.ID] = disrupt.RoomOf(s.world, p, Reason).Left()
+	}
+	for _, g := range s.plan.Going {
+		out[g.Pool]--
+	}
+	return out
+}
+
+// guarded counts the pods of the command that each pod disruption budget guards.
+func (s *search) guarded(d draft) map[*world.Guard]int {
+	out := map[*world.Guard]int{}
+	if len(s.world.Guards()) == 0 {
+		return out
+	}
+	for _, i := range d.machines {
+		for _, p := range s.yard.Lodgers(i) {
+			for _, g := range disrupt.GuardsOf(s.world, p) {
+				out[g]++
+			}
+		}
+	}
+	return out
+}
+
+// unbalanced says that the command saves a smaller share of a balanced pool's
+// cost than half the share of the pool that it disrupts.
+func (s *search) unbalanced(p *world.Pool, d draft) *reason.Why {
+	if !p.Disruption.Balanced {
+		return nil
+	}
+	var cost, gone, weight, moved int64 // of the pool, and of the command there
+	all := int64(0)
+	for i := range s.machines {
+		m := &s.machines[i]
+		mine := slices.Contains(d.machines, i)
+		if mine {
+			all += m.price
+		}
+		if m.place.Pool() != p.ID {
+			continue
+		}
+		w := int64(1000)
+		for _, pod := range m.place.Pods {
+			if pod.Moves() {
+				w += disrupt.Cost(pod)
+			}
+		}
+		cost, weight = cost+m.price, weight+w
+		if mine {
+			gone, moved = gone+m.price, moved+w
+		}
+	}
+	if all == 0 || cost == 0 || moved == 0 {
+		return nil
+	}
+	saved := float64(d.saving) * float64(gone) / float64(all)
+	if score := saved / float64(cost) * float64(weight) / float64(moved); score < 0.5 {
+		return &reason.Why{
+			Code: reason.Unbalanced, Subject: p.ID.Name,
+			Detail: fmt.Sprintf("it saves %.1f %% of the pool's cost and disrupts %.1f %% of it, and has to save half as large a share", 100*saved/float64(cost), 100*float64(moved)/float64(weight)),
+		}
+	}
+	return nil
+}
+
+// write puts the draft into the words of a plan.
+func (s *search) write(d draft, named map[world.PoolID]int) Command {
+	c := Command{Saving: d.saving, Effort: d.effort}
+	received := map[int][]world.Key{}
+	for n, i := range d.machines {
+		m := &s.machines[i]
+		c.Back = append(c.Back, plan.Give{Claim: m.place.Claim.Name, Node: m.place.Node.Name, Pool: m.place.Pool(), Reason: Reason, Price: m.price})
+		for j, p := range s.yard.Lodgers(i) {
+			c.Pods++
+			if at := d.where[n][j]; at >= 0 {
+				received[at] = append(received[at], p.Key)
+			}
+		}
+	}
+	for _, j := range sortedKeys(d.asks) {
+		a := d.asks[j]
+		named[a.Pool]++
+		a.Name = fmt.Sprintf("%s-%d", a.Pool.Name, named[a.Pool])
+		c.New = append(c.New, a)
+	}
+	for _, at := range sortedKeys(received) {
+		f := plan.Fill{Node: s.name(at), Pods: received[at]}
+		if claim := s.machines[at].place.Claim; claim != nil {
+			f.Claim = claim.Name
+		}
+		slices.SortFunc(f.Pods, func(a, b world.Key) int { return strings.Compare(a.String(), b.String()) })
+		c.Moves = append(c.Moves, f)
+	}
+	slices.SortFunc(c.Back, func(a, b plan.Give) int { return strings.Compare(a.Claim, b.Claim) })
+	slices.SortFunc(c.Moves, func(a, b plan.Fill) int { return strings.Compare(a.Node, b.Node) })
+	return c
+}
+
+func sortedKeys[V any](m map[int]V) []int {
+	var out []int
+	for k := range m {
+		out = append(out, k)
+	}
+	slices.Sort(out)
+	return out
+}

@@ -1,0 +1,187 @@
+package consolidate
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+
+	"github.com/tenon-sh/tenon/engine/disrupt"
+	"github.com/tenon-sh/tenon/engine/label"
+	"github.com/tenon-sh/tenon/engine/pack"
+	"github.com/tenon-sh/tenon/engine/plan"
+	"github.com/tenon-sh/tenon/engine/reason"
+	"github.com/tenon-sh/tenon/engine/world"
+)
+
+// Decide returns which machines could be given back although pods run on them,
+// and why every other machine of a pool is kept.
+func Decide(w *world.World, o Options) Plan {
+	s := newSearch(w, o)
+	if len(w.Currencies()) <= 1 && slices.ContainsFunc(s.machines, func(m machine) bool { return m.why == nil }) {
+		s.sweep(true)
+		s.replace()
+		for n := 1; n < rounds && s.sweep(false); n++ {
+		}
+		s.admit(s.commands())
+	}
+	s.keep()
+	s.plan.Steps += s.yard.Steps()
+	return s.plan
+}
+
+// rounds is how often the machines are looked at: what one round gave back may let others go.
+const rounds = 3
+
+// search is one call of Decide.
+type search struct {
+	world    *world.World
+	options  Options
+	yard     *pack.Yard
+	machines []machine // by position in the yard
+	groups   []group
+	byName   map[*world.Catalog]map[string]*world.Shape
+	plan     Plan
+}
+
+// machine is what the search knows of one machine.
+type machine struct {
+	place  *world.Place
+	why    *reason.Why // why it is not looked at; nil if it is
+	offer  world.Offer // what it is sold as
+	price  int64
+	effort int64 // what moving its pods has to save
+	weight int64 // what evicting its pods costs, in thousandths of an ordinary pod
+	takes  bool  // it may receive pods
+	gone   bool
+	tried  *reason.Why // what came of replacing it
+}
+
+// group is machines that go together, and what is bought for their pods.
+type group struct {
+	machines []int
+	bought   []int
+	asks     []plan.Ask // for each of bought
+	saving   int64
+}
+
+func newSearch(w *world.World, o Options) *search {
+	s := &search{world: w, options: o, byName: map[*world.Catalog]map[string]*world.Shape{}, plan: Plan{World: w.Digest(), At: w.At()}}
+	if c := w.Currencies(); len(c) > 0 {
+		s.plan.Currency = c[0]
+	}
+	going := map[string]string{}
+	now := disrupt.Decide(w, disrupt.Options{Planned: o.Planned})
+	s.later(now.Again)
+	s.plan.Going = now.Back
+	for _, g := range now.Back {
+		going[g.Claim] = g.Reason
+	}
+	l := looker{search: s, bars: disrupt.Bars(w, disrupt.Options{Planned: o.Planned}), going: going}
+	whys := map[*world.Place]*reason.Why{}
+	for _, p := range w.Places() {
+		whys[p] = l.look(p)
+	}
+	s.yard = pack.NewYard(w, o.Pack, func(p *world.Place) bool { return whys[p] == nil })
+	for i, p := range s.yard.Places() {
+		m := machine{place: w.Place(p.Name()), takes: l.takes(p)}
+		m.why = whys[m.place]
+		if s.yard.Taken(i) && m.why == nil {
+			m.why = &reason.Why{Code: reason.Promised, Subject: p.Name(), Detail: "waiting pods are to go there"}
+		}
+		m.offer, m.price = offerOf(w, p)
+		for _, pod := range s.yard.Lodgers(i) {
+			m.weight += disrupt.Cost(pod)
+		}
+		m.effort = m.weight * o.moveCost() / 1000
+		if p.Pool().Name != "" {
+			s.plan.Price += m.price
+		}
+		if !m.takes {
+			s.yard.Bar(i)
+		}
+		s.machines = append(s.machines, m)
+	}
+	return s
+}
+
+// offerOf is what a machine is sold as, and what it costs: a reservation is paid for anyway.
+func offerOf(w *world.World, p *world.Place) (world.Offer, int64) {
+	o, _ := plan.OfferOf(w, p)
+	if o.CapacityType == label.Reserved {
+		return o, 0
+	}
+	return o, o.Price
+}
+
+// later notes that something may be possible at a time that has not come yet.
+func (s *search) later(at int64) {
+	if at > s.world.At() && (s.plan.Again == 0 || at < s.plan.Again) {
+		s.plan.Again = at
+	}
+}
+
+// open are the machines that are looked at and stay so far, those first that
+// cost most beyond what their pods are worth, for each pod that would move.
+func (s *search) open() []int {
+	var out []int
+	over := make([]int64, len(s.machines))
+	for i := range s.machines {
+		m := &s.machines[i]
+		if m.why != nil || m.gone {
+			continue
+		}
+		worth, _ := s.yard.Load(i)
+		over[i] = (m.price - worth) * 1000 / (1000 + m.weight)
+		out = append(out, i)
+	}
+	slices.SortFunc(out, func(a, b int) int {
+		return cmp.Or(cmp.Compare(over[b], over[a]), strings.Compare(s.machines[a].place.Name(), s.machines[b].place.Name()))
+	})
+	return out
+}
+
+// receivers are the machines that may receive pods, those first that are least likely to go.
+func (s *search) receivers(open []int) []int {
+	var out []int
+	for i := range s.machines {
+		if m := &s.machines[i]; m.takes && m.why != nil {
+			out = append(out, i)
+		}
+	}
+	for _, i := range slices.Backward(open) {
+		if s.machines[i].takes {
+			out = append(out, i)
+		}
+	}
+	return out
+}
+
+// premium is how much dearer pods come that machines are bought for than the
+// relaxation says they are worth, in percent.
+const premium = 104
+
+// sweep takes each machine off in turn if that pays: if what it costs is more
+// than moving its pods and, unless all of them have to fit elsewhere, what is
+// left over of them is worth. It reports whether any went.
+func (s *search) sweep(leave bool) bool {
+	y, open := s.yard, s.open()
+	receivers := s.receivers(open)
+	some := false
+	for _, i := range open {
+		m := &s.machines[i]
+		if m.price-m.effort < s.options.leastSaving() {
+			continue
+		}
+		mark := y.Mark()
+		y.Clear(i)
+		left := y.Settle(receivers)
+		value, buyable := y.Value()
+		if m.price-m.effort-value*premium/100 < s.options.leastSaving() || left > 0 && !(leave && buyable) {
+			y.Undo(mark)
+			continue
+		}
+		y.Aside()
+		m.gone, some = true, true
+	}
+	return some
+}

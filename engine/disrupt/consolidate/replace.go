@@ -1,0 +1,107 @@
+package consolidate
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/tenon-sh/tenon/engine/reason"
+)
+
+// replace buys machines for the pods that are left over, in groups of few
+// machines. A group that does not pay is divided, and at last stays.
+func (s *search) replace() {
+	var left []int
+	for i := range s.machines {
+		if s.machines[i].gone && s.yard.Astray(i) {
+			left = append(left, i)
+		}
+	}
+	receivers := s.receivers(s.open())
+	for chunk := range slices.Chunk(left, s.options.group()) {
+		s.try(slices.Clone(chunk), receivers)
+	}
+}
+
+// try replaces the machines together, or those of them with which that pays.
+func (s *search) try(machines, receivers []int) {
+	for len(machines) > 0 {
+		mark := s.yard.Mark()
+		g, why, like := s.purchase(machines, receivers)
+		if why == nil {
+			s.groups = append(s.groups, g)
+			return
+		}
+		s.yard.Undo(mark)
+		switch {
+		case like >= 0: // it would be bought again: keep it, and try the others
+			s.restore(like, why)
+			machines = slices.DeleteFunc(machines, func(i int) bool { return i == like })
+		case len(machines) == 1:
+			s.restore(machines[0], why)
+			return
+		default:
+			half := len(machines) / 2
+			s.try(machines[:half:half], receivers)
+			machines = machines[half:]
+		}
+	}
+}
+
+// restore keeps a machine after all.
+func (s *search) restore(i int, why *reason.Why) {
+	s.yard.Restore(i)
+	s.machines[i].gone, s.machines[i].tried = false, why
+}
+
+// purchase buys for the pods of the machines that are left over. It says why
+// that does not pay, and which of the machines would be bought again, or -1.
+func (s *search) purchase(machines, receivers []int) (g group, why *reason.Why, like int) {
+	price, effort := int64(0), int64(0)
+	for _, i := range machines {
+		s.yard.Recall(i)
+		price += s.machines[i].price
+		effort += s.machines[i].effort
+	}
+	s.yard.Settle(receivers)
+	bought, ok := s.yard.Buy()
+	if !ok {
+		return g, &reason.Why{Code: reason.NoPlace, Detail: "for some of its pods no machine can be bought"}, -1
+	}
+	cost := int64(0)
+	for _, j := range bought {
+		cost += s.yard.Price(j)
+	}
+	g = group{machines: machines, bought: bought, saving: price - cost}
+	if why := s.pays(g, price, effort); why != nil {
+		return g, why, -1
+	}
+	if why, g.asks = nil, nil; len(bought) > 0 {
+		g.asks, why = s.bind(g, price)
+	}
+	for _, a := range g.asks {
+		for _, i := range machines {
+			if a.CapacityType == s.machines[i].offer.CapacityType && a.Shape == s.shape(i) {
+				return g, &reason.Why{Code: reason.NotCheaper, Detail: "its pods need another machine like it"}, i
+			}
+		}
+	}
+	return g, why, -1
+}
+
+// pays says why a group saves too little; nil if it does not.
+func (s *search) pays(g group, price, effort int64) *reason.Why {
+	switch {
+	case g.saving <= 0:
+		return &reason.Why{Code: reason.NotCheaper, Detail: fmt.Sprintf("what its pods need instead costs %s an hour, and it costs %s", money(price-g.saving), money(price))}
+	case g.saving < s.options.leastSaving():
+		return &reason.Why{Code: reason.SavesLittle, Detail: fmt.Sprintf("replacing it saves %s an hour, and a command has to save %s", money(g.saving), money(s.options.leastSaving()))}
+	case len(g.bought) > 0 && g.saving*100 < price*s.options.leastShare():
+		return &reason.Why{Code: reason.SavesLittle, Detail: fmt.Sprintf("replacing it saves %s of %s an hour, and has to save %d %%", money(g.saving), money(price), s.options.leastShare())}
+	case g.saving < effort:
+		return &reason.Why{Code: reason.SavesLittle, Detail: fmt.Sprintf("replacing it saves %s an hour, and moving its pods has to save %s", money(g.saving), money(effort))}
+	}
+	return nil
+}
+
+// money writes millionths as units.
+func money(micro int64) string { return fmt.Sprintf("%.4f", float64(micro)/1e6) }
