@@ -30,7 +30,7 @@ func Settings() []Setting {
 		{"settings.minValuesPolicy", nil, "MIN_VALUES_POLICY", "", "Strict", "Strict, or BestEffort to lower minValues."},
 		{"settings.nominatePods", nil, "NOMINATE_PODS", "", "true", "Nominate pods for the nodes they are planned for, so that kube-scheduler follows the plan. Needs Kubernetes 1.35."},
 		{"shadow", nil, "SHADOW", "", "false", "Decide and tell, and change nothing; the role only reads then."},
-		{"settings.featureGates", nil, "FEATURE_GATES", "", "", "Features to switch: nodeRepair and reservedCapacity; staticCapacity is always on, and nodeOverlay, spotToSpotConsolidation and capacityBuffer change nothing yet."},
+		{"settings.featureGates", nil, "FEATURE_GATES", "", "", "Features to switch: nodeRepair, nodeOverlay and reservedCapacity; staticCapacity is always on, and spotToSpotConsolidation and capacityBuffer change nothing yet."},
 		{"controller.logLevel", []string{"logLevel"}, "LOG_LEVEL", "", "info", "debug, info or error."},
 		{"controller.logEncoding", []string{"logEncoding"}, "LOG_ENCODING", "", "console", "console or json."},
 		{"logOutputPaths", []string{"controller.outputPaths"}, "LOG_OUTPUT_PATHS", "", "stdout", "Where the log goes: stdout, stderr or files."},

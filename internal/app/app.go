@@ -32,6 +32,7 @@ import (
 	awsv1 "github.com/tenon-sh/tenon/api/aws/v1"
 	awsv1alpha1 "github.com/tenon-sh/tenon/api/aws/v1alpha1"
 	v1 "github.com/tenon-sh/tenon/api/karpenter/v1"
+	"github.com/tenon-sh/tenon/api/karpenter/v1alpha1"
 	"github.com/tenon-sh/tenon/api/karpenter/v1alpha5"
 	"github.com/tenon-sh/tenon/engine/label"
 	decide "github.com/tenon-sh/tenon/engine/provision"
@@ -95,6 +96,7 @@ type parts struct {
 	pods    *survey.Pods
 
 	classKind bool // the API server has EC2NodeClasses
+	overlays  bool // NodeOverlays are followed
 }
 
 // New puts a controller together. It talks to the API server only to learn its kinds and version.
@@ -122,8 +124,15 @@ func New(ctx context.Context, c Config) (*App, error) {
 	if provisioners {
 		sources = append(sources, cluster.Provisioners)
 	}
+	overlays, err := c.followsOverlays(m)
+	if err != nil {
+		return nil, err
+	}
+	if overlays {
+		sources = append(sources, cluster.Overlays)
+	}
 	picture := cluster.New(c.Now, sources...)
-	p := &parts{Config: c, m: m, cluster: picture, metrics: metrics, pods: survey.NewPods(metrics, c.Now), hush: func() {}}
+	p := &parts{Config: c, m: m, cluster: picture, metrics: metrics, overlays: overlays, pods: survey.NewPods(metrics, c.Now), hush: func() {}}
 	if p.journal, err = p.keepJournal(); err != nil {
 		return nil, err
 	}
@@ -161,7 +170,7 @@ func New(ctx context.Context, c Config) (*App, error) {
 	if err := p.webhook(); err != nil {
 		return nil, err
 	}
-	if err := p.watch(provisioners); err != nil {
+	if err := p.watch(); err != nil {
 		return nil, err
 	}
 	if err := p.observeConditions(ctx); err != nil {
@@ -182,7 +191,7 @@ func (a *App) Run(ctx context.Context) error {
 // newManager returns what runs controllers once this process leads.
 func newManager(c Config) (ctrl.Manager, error) {
 	known := runtime.NewScheme()
-	for _, add := range []func(*runtime.Scheme) error{scheme.AddToScheme, v1.AddToScheme, v1alpha5.AddToScheme, awsv1.AddToScheme, awsv1alpha1.AddToScheme} {
+	for _, add := range []func(*runtime.Scheme) error{scheme.AddToScheme, v1.AddToScheme, v1alpha1.AddToScheme, v1alpha5.AddToScheme, awsv1.AddToScheme, awsv1alpha1.AddToScheme} {
 		if err := add(known); err != nil {
 			return nil, fmt.Errorf("know the kinds: %w", err)
 		}
@@ -302,7 +311,7 @@ func (p *parts) options() decide.Options {
 }
 
 // watch has the picture fed, whether this process leads or not, so that it can lead at once.
-func (p *parts) watch(provisioners bool) error {
+func (p *parts) watch() error {
 	typed := rest.CopyConfig(p.Kubernetes)
 	typed.ContentType, typed.AcceptContentTypes = runtime.ContentTypeProtobuf, runtime.ContentTypeProtobuf+","+runtime.ContentTypeJSON
 	plain, err := kubernetes.NewForConfig(typed)
@@ -324,7 +333,7 @@ func (p *parts) watch(provisioners bool) error {
 		if err := followClasses(ctx, p.m.GetCache(), p.cloud, classes); err != nil {
 			return err
 		}
-		if err := p.cluster.Watch(ctx, plain, p.m.GetCache(), provisioners); err != nil {
+		if err := p.cluster.Watch(ctx, plain, p.m.GetCache()); err != nil {
 			return err
 		}
 		<-ctx.Done()
@@ -394,6 +403,18 @@ func (p *parts) serve(registry *prometheus.Registry) error {
 		}
 		return nil
 	}))
+}
+
+// followsOverlays reports whether NodeOverlays are followed: their gate is open, and the API server has them.
+func (c Config) followsOverlays(m ctrl.Manager) (bool, error) {
+	if !c.Settings.Gates.NodeOverlay {
+		return false, nil
+	}
+	there, err := served(m.GetRESTMapper(), schema.GroupKind{Group: v1alpha1.Group, Kind: "NodeOverlay"}, "v1alpha1")
+	if err == nil && !there {
+		c.Log.Info("the feature gate NodeOverlay is open, and this cluster has no NodeOverlays: install their CRD and start again")
+	}
+	return there, err
 }
 
 // served reports whether the API server has a kind.

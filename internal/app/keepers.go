@@ -15,6 +15,7 @@ import (
 	"github.com/tenon-sh/tenon/internal/cloud"
 	"github.com/tenon-sh/tenon/internal/controller/class"
 	"github.com/tenon-sh/tenon/internal/controller/drift"
+	"github.com/tenon-sh/tenon/internal/controller/overlay"
 	"github.com/tenon-sh/tenon/internal/controller/pool"
 	"github.com/tenon-sh/tenon/internal/controller/quiet"
 	"github.com/tenon-sh/tenon/internal/controller/repair"
@@ -28,7 +29,7 @@ type registrar interface{ Register(ctrl.Manager) error }
 // keepers are the reconcilers that keep what there is: status, hashes, ends.
 func (p *parts) keepers(provisioners bool) ([]registrar, error) {
 	c := p.m.GetClient()
-	pools := &pool.NodePools{Client: c, Cluster: p.cluster, Classes: p.classes, Now: p.Now}
+	pools := &pool.NodePools{Client: c, Cluster: p.cluster, Classes: p.classes, Events: p.events, Now: p.Now}
 	if p.classKind {
 		pools.Kinds = append(pools.Kinds, &awsv1.EC2NodeClass{})
 	}
@@ -36,6 +37,9 @@ func (p *parts) keepers(provisioners bool) ([]registrar, error) {
 		pools,
 		&static.Reconciler{Client: c, Cluster: p.cluster, Enact: p.enact, Now: p.Now},
 		&drift.Reconciler{Client: c, Cloud: p.cloud.For(drift.Spec().Name), Cluster: p.cluster, Now: p.Now},
+	}
+	if p.overlays {
+		out = append(out, &overlay.Reconciler{Client: c, Cluster: p.cluster, Now: p.Now})
 	}
 	if p.Settings.Gates.NodeRepair {
 		out = append(out, &repair.Reconciler{Client: c, Enact: p.enact, Events: p.events, Metrics: p.metrics, Now: p.Now, Policies: repair.Policies()})

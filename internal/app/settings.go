@@ -45,7 +45,7 @@ type Gates struct {
 func (g Gates) WithoutEffect() []string {
 	var out []string
 	for name, on := range map[string]bool{
-		"CapacityBuffer": g.CapacityBuffer, "NodeOverlay": g.NodeOverlay, "SpotToSpotConsolidation": g.SpotToSpotConsolidation,
+		"CapacityBuffer": g.CapacityBuffer, "SpotToSpotConsolidation": g.SpotToSpotConsolidation,
 	} {
 		if on {
 			out = append(out, name)

@@ -11,6 +11,7 @@ import (
 	"github.com/tenon-sh/tenon/internal/controller/interrupt"
 	"github.com/tenon-sh/tenon/internal/controller/launch"
 	"github.com/tenon-sh/tenon/internal/controller/liveness"
+	"github.com/tenon-sh/tenon/internal/controller/overlay"
 	"github.com/tenon-sh/tenon/internal/controller/podevent"
 	"github.com/tenon-sh/tenon/internal/controller/pool"
 	"github.com/tenon-sh/tenon/internal/controller/provision"
@@ -29,7 +30,7 @@ import (
 func Specs() []loop.Spec {
 	return []loop.Spec{
 		class.Spec(), collect.Spec(), disrupt.Spec(), drift.Spec(), initialize.Spec(), interrupt.Spec(), launch.Spec(),
-		liveness.Spec(), podevent.Spec(), pool.Spec(), provision.Spec(), quiet.Spec(), register.Spec(), repair.Spec(), static.Spec(),
+		liveness.Spec(), overlay.Spec(), podevent.Spec(), pool.Spec(), provision.Spec(), quiet.Spec(), register.Spec(), repair.Spec(), static.Spec(),
 		tag.Spec(), terminate.Spec(),
 		classSpec(),
 		{

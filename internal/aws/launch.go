@@ -329,6 +329,7 @@ func (l *launching) request(ctx context.Context) (*fleet.Request, error) {
 	}
 	r := &fleet.Request{
 		Token: token, CapacityType: kind, Count: l.order.Count - len(l.past.machines), Candidates: candidates, Tags: l.tags(), Context: l.class.Context,
+		Ranked: len(l.order.Prices) > 0,
 	}
 	if l.order.Relaxed {
 		r.Context = ""

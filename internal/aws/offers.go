@@ -8,6 +8,7 @@ import (
 	"github.com/tenon-sh/tenon/engine/label"
 	"github.com/tenon-sh/tenon/engine/world"
 	"github.com/tenon-sh/tenon/internal/aws/reserve"
+	"github.com/tenon-sh/tenon/internal/cloud"
 )
 
 // offer is a shape on sale somewhere that the order may become.
@@ -30,6 +31,9 @@ func (l *launching) offers() ([]offer, string) {
 			continue
 		}
 		for _, o := range s.Offers {
+			if own, ok := l.order.Prices[cloud.Offer{Shape: s.Name, Zone: o.Zone, CapacityType: o.CapacityType}]; ok {
+				o.Price = own
+			}
 			if l.allowed(o) && l.left(o) && !l.shifted(o) && l.soldout.Why(s.Name, o.Zone, o.CapacityType) == "" {
 				all[o.CapacityType] = append(all[o.CapacityType], offer{s, o})
 			}

@@ -38,6 +38,13 @@ func TestRequirementsOfOrders(t *testing.T) {
 			why: "Shared hardware costs less.", change: in("karpenter.k8s.aws/instance-tenancy", "dedicated", "default"),
 			want: func(i market.Instance) bool { return i.Data.Placement.Tenancy == "" },
 		},
+		"OwnPrice": {
+			why: "What the pool pays decides, where that is not what EC2 says.",
+			change: func(o *cloud.Order) {
+				o.Prices = map[cloud.Offer]int64{{Shape: "m5.large", Zone: "us-west-2b", CapacityType: label.OnDemand}: 1}
+			},
+			want: func(i market.Instance) bool { return i.Type == "m5.large" && i.Zone == "us-west-2b" },
+		},
 		"NoMenu": {
 			why: "Without a menu nobody asked for accelerators.", change: free,
 			want: func(i market.Instance) bool { return !strings.HasPrefix(i.Type, "g5") },

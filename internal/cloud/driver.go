@@ -54,12 +54,16 @@ type Order struct {
 	Count        int
 	Requirements label.Set         // which offers will do: instance types, zones, capacity types
 	Menu         []string          // acceptable shapes, cheapest first
+	Prices       map[Offer]int64   // what offers cost for this pool, where that is not what the seller says: it is to prefer what is cheapest by these
 	Requests     amount.List       // what every machine must hold
 	Labels       map[string]string // for the machine's kubelet to register with
 	Taints       []world.Taint     // likewise, startup taints among them
 	Tags         map[string]string
 	Relaxed      bool // minValues were lowered
 }
+
+// Offer names a shape on sale in one zone in one way.
+type Offer struct{ Shape, Zone, CapacityType string }
 
 // Outcome is what became of an order: machines, and errors for what is missing.
 type Outcome struct {

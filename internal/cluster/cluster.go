@@ -26,6 +26,7 @@ const (
 	Claim   Kind = "claim"
 	Pool    Kind = "pool"
 	Catalog Kind = "catalog"
+	Overlay Kind = "overlay"
 	Other   Kind = "other"
 )
 
@@ -46,6 +47,7 @@ type Cluster struct {
 	dirty     bool         // changed since last
 	last      *world.World // the last snapshot
 	lastAt    time.Time
+	sources   []string        // that feed it
 	waits     map[string]bool // sources that have not delivered their first list
 	unsynced  time.Time       // since when there are any
 	listeners []func(Change)
@@ -61,6 +63,7 @@ type Cluster struct {
 	pools  map[world.PoolID]world.Pool
 	barred map[world.TemplateID]string // why their pools buy nothing now
 	claims map[string]expected
+	layers layers
 
 	planned map[world.Key]string // where the last plan has pods that wait
 }
@@ -74,11 +77,11 @@ type podState struct {
 // New returns an empty picture that waits for the named sources before it is synced.
 func New(now clock.Now, sources ...string) *Cluster {
 	c := &Cluster{
-		now: now, builder: world.NewBuilder(), dirty: true, waits: map[string]bool{}, unsynced: now(), refused: map[string]string{},
+		now: now, builder: world.NewBuilder(), dirty: true, sources: sources, waits: map[string]bool{}, unsynced: now(), refused: map[string]string{},
 		pods: map[world.Key]podState{}, byPVC: map[world.Key]map[world.Key]bool{},
 		pvcs: map[world.Key]observe.VolumeClaim{}, pvs: map[string]observe.PersistentVolume{}, class: map[string]observe.StorageClass{},
 		csi: map[string][]world.DriverLimit{}, nodes: map[string]world.Node{}, claims: map[string]expected{},
-		pools: map[world.PoolID]world.Pool{}, barred: map[world.TemplateID]string{},
+		pools: map[world.PoolID]world.Pool{}, barred: map[world.TemplateID]string{}, layers: newLayers(),
 	}
 	for _, s := range sources {
 		c.waits[s] = true
@@ -183,7 +186,8 @@ func (c *Cluster) Publish(catalog world.Catalog) {
 	c.update(func() []Change {
 		c.bar(catalog.Template, "")
 		c.put("catalog "+string(catalog.Template), c.builder.SetCatalog(catalog))
-		return []Change{{Kind: Catalog, Name: string(catalog.Template)}}
+		c.layers.catalogs[catalog.Template] = catalog
+		return append(c.lay(), Change{Kind: Catalog, Name: string(catalog.Template)})
 	})
 }
 
@@ -193,7 +197,8 @@ func (c *Cluster) Withdraw(t world.TemplateID, why string) {
 		c.bar(t, why)
 		c.builder.DeleteCatalog(t)
 		c.dirty = true
-		return []Change{{Kind: Catalog, Name: string(t)}}
+		delete(c.layers.catalogs, t)
+		return append(c.lay(), Change{Kind: Catalog, Name: string(t)})
 	})
 }
 

@@ -270,7 +270,7 @@ func (c *Cluster) setPool(p world.Pool) {
 		}
 		c.pools[p.ID] = p
 		c.putPool(p)
-		return []Change{{Kind: Pool, Name: p.ID.Name}}
+		return append(c.lay(), Change{Kind: Pool, Name: p.ID.Name})
 	})
 }
 
@@ -286,7 +286,7 @@ func (c *Cluster) DeletePool(id world.PoolID) {
 		delete(c.pools, id)
 		c.builder.DeletePool(id)
 		c.put(id.Kind+" "+id.Name, nil)
-		return []Change{{Kind: Pool, Name: id.Name}}
+		return append(c.lay(), Change{Kind: Pool, Name: id.Name})
 	})
 }
 

@@ -3,6 +3,7 @@ package cluster
 import (
 	"context"
 	"fmt"
+	"slices"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -15,6 +16,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	v1 "github.com/tenon-sh/tenon/api/karpenter/v1"
+	"github.com/tenon-sh/tenon/api/karpenter/v1alpha1"
 	"github.com/tenon-sh/tenon/api/karpenter/v1alpha5"
 	"github.com/tenon-sh/tenon/engine/world"
 )
@@ -27,15 +29,18 @@ var own = []string{
 // shared are the kinds whose objects reconcilers read as well; the manager's cache watches them.
 var shared = []string{"nodes", "nodeclaims", "nodepools"}
 
-// Provisioners is the source that is only there where its CRD is.
-const Provisioners = "provisioners"
+// The sources that are only there where New was told of them.
+const (
+	Provisioners = "provisioners"
+	Overlays     = "nodeoverlays"
+)
 
-// Sources are what the picture waits for before it is synced.
+// Sources are what every picture is fed by, and waits for before it is synced.
 func Sources() []string { return append(append([]string{}, own...), shared...) }
 
 // Watch feeds the picture until ctx ends. Shared objects come from informers,
 // the rest from watches of its own. It returns once all are started.
-func (c *Cluster) Watch(ctx context.Context, client kubernetes.Interface, informers ctrlcache.Informers, provisioners bool) error {
+func (c *Cluster) Watch(ctx context.Context, client kubernetes.Interface, informers ctrlcache.Informers) error {
 	core, apps := client.CoreV1().RESTClient(), client.AppsV1().RESTClient()
 	storage, policy := client.StorageV1().RESTClient(), client.PolicyV1().RESTClient()
 	run(ctx, c, core, "pods", c.SetPod, c.DeletePod)
@@ -58,7 +63,12 @@ func (c *Cluster) Watch(ctx context.Context, client kubernetes.Interface, inform
 	}); err != nil {
 		return err
 	}
-	if !provisioners {
+	if slices.Contains(c.sources, Overlays) {
+		if err := share(ctx, c, informers, Overlays, c.SetOverlay, func(o *v1alpha1.NodeOverlay) { c.DeleteOverlay(o.Name) }); err != nil {
+			return err
+		}
+	}
+	if !slices.Contains(c.sources, Provisioners) {
 		return nil
 	}
 	return share(ctx, c, informers, Provisioners, c.SetProvisioner, func(p *v1alpha5.Provisioner) {

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -39,6 +40,7 @@ func (e *Enactor) Ask(ctx context.Context, asks []plan.Ask, reason string) (map[
 		}
 	}
 	var mu sync.Mutex
+	w := e.Cluster.Recent(time.Second)
 	made := map[string]string{}
 	var errs []error
 	each(asks, func(a plan.Ask) {
@@ -46,6 +48,7 @@ func (e *Enactor) Ask(ctx context.Context, asks []plan.Ask, reason string) (map[
 		var c *v1.NodeClaim
 		if err == nil {
 			c = ClaimOf(a, templates[a.Pool])
+			overlaid(c, a, w.CatalogFor(a.Pool, a.Template))
 			err = e.create(ctx, c, a, reason)
 		}
 		mu.Lock()
@@ -207,6 +210,25 @@ func ClaimOf(a plan.Ask, template *v1.NodeClaim) *v1.NodeClaim {
 	c.Spec.Requirements = observe.Requirements(a.Requirements.Without(label.Provisioner))
 	c.Spec.Resources.Requests = observe.ResourceList(a.Requests)
 	return c
+}
+
+// overlaid notes on a claim that overlays had a say in what it may become.
+func overlaid(c *v1.NodeClaim, a plan.Ask, from *world.Catalog) {
+	if from == nil {
+		return
+	}
+	for i := range from.Shapes {
+		s := &from.Shapes[i]
+		if !slices.ContainsFunc(a.Menu, func(c plan.Choice) bool { return c.Shape == s.Name }) {
+			continue
+		}
+		if s.Overlaid {
+			set(&c.Annotations, v1.AnnotationCapacityOverlay, "true")
+		}
+		if slices.ContainsFunc(s.Offers, func(o world.Offer) bool { return o.Overlaid }) {
+			set(&c.Annotations, v1.AnnotationPriceOverlay, "true")
+		}
+	}
 }
 
 func set(m *map[string]string, k, v string) {

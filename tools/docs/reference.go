@@ -14,6 +14,7 @@ import (
 // The folders with constants that users meet, and the group of each.
 const (
 	coreAPI  = "api/karpenter/v1"
+	layerAPI = "api/karpenter/v1alpha1"
 	olderAPI = "api/karpenter/v1alpha5"
 	awsAPI   = "api/aws/v1"
 )
@@ -57,6 +58,8 @@ func conditions(s *source) (string, error) {
 		{"Reasons on NodePools and NodeClaims", coreAPI, "v1", "Reason"},
 		{"EC2NodeClasses", awsAPI, "awsv1", "Condition"},
 		{"Reasons on EC2NodeClasses", awsAPI, "awsv1", "Reason"},
+		{"NodeOverlays", layerAPI, "v1alpha1", "Condition"},
+		{"Reasons on NodeOverlays", layerAPI, "v1alpha1", "Reason"},
 	} {
 		fmt.Fprintf(&b, "\n## %s\n\n| %s | meaning |\n|---|---|\n", part.title, strings.ToLower(part.prefix))
 		for _, c := range s.constants[part.dir] {

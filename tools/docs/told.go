@@ -113,6 +113,8 @@ func conditionsToTell() map[string]string {
 		"ProvisionerInvalid":   "The message names the field of the Provisioner.",
 		"NodeTemplateNotReady": "The message is what the AWSNodeTemplate, or the inline provider, says: it is not there, or selects nothing.",
 		"Active":               "Of a Provisioner: whether it is used.",
+		"RuntimeValidation":    "It cannot be read, and changes nothing; the message says what is wrong.",
+		"Conflict":             "Another overlay of the same weight sets the same price or resource of the same machines, and this one is left out everywhere. Give one of them another weight.",
 	}
 }
 
@@ -120,6 +122,8 @@ func conditionsToTell() map[string]string {
 func labelsToTell() map[string]string {
 	return map[string]string{
 		"karpenter.k8s.aws/termination":                              "on classes",
+		"karpenter.sh/price-overlay-applied":                         "\"true\" on a claim that may become a machine whose price a NodeOverlay corrects",
+		"karpenter.sh/capacity-overlay-applied":                      "\"true\" on a claim that may become a machine to which a NodeOverlay gives resources",
 		"karpenter.k8s.aws/instance-pods":                            "how many pods the type can have by its network interfaces",
 		"karpenter.k8s.aws/instance-accelerator-manufacturer":        "such as aws",
 		"karpenter.k8s.aws/instance-capability-flex":                 "true or false: whether it is a flex type",

@@ -72,7 +72,7 @@ func wish(c *v1.NodeClaim) string {
 	if err != nil {
 		return c.Name
 	}
-	return string(text) + string(labels)
+	return string(text) + string(labels) + c.Annotations[v1.AnnotationPriceOverlay] + "/" + c.Annotations[v1.AnnotationCapacityOverlay]
 }
 
 // token names an order by its claims and how often they were tried before.

@@ -307,8 +307,8 @@ func (r *Reconciler) bought(ctx context.Context, o Order) ([]cloud.Machine, erro
 	return out, nil
 }
 
-// build is the order as the cloud gets it. It depends on the claims' specs
-// alone, so that it is the same whenever it is sent.
+// build is the order as the cloud gets it. It depends on the claims' specs, and
+// for claims that overlays are about on these, so that it is the same whenever it is sent.
 func (r *Reconciler) build(o Order) (cloud.Order, error) {
 	first := observe.Claim(o.Claims[0])
 	template, broken, ok := r.Cloud.Template(first.Template)
@@ -332,6 +332,7 @@ func (r *Reconciler) build(o Order) (cloud.Order, error) {
 	for _, c := range o.Claims {
 		out.Requests = out.Requests.Max(observe.Amounts(c.Spec.Resources.Requests))
 	}
+	r.overlaid(o.Claims[0], first.Pool, first.Template).correct(&out)
 	return out, nil
 }
 
@@ -427,7 +428,8 @@ func (r *Reconciler) launched(ctx context.Context, c *v1.NodeClaim, m cloud.Mach
 }
 
 func (r *Reconciler) deal(ctx context.Context, c *v1.NodeClaim, m cloud.Machine) error {
-	now := r.Now()
+	now, item := r.Now(), observe.Claim(c)
+	m = r.overlaid(c, item.Pool, item.Template).extend(m)
 	next, err := loop.Patch(ctx, r.Client, c, func(c *v1.NodeClaim) {
 		c.Labels, c.Annotations = over(m.Labels, c.Labels), over(c.Annotations, m.Annotations)
 	})

@@ -153,7 +153,7 @@ func start(t *testing.T, machines ...cloud.MachineID) (client.Client, *shop) {
 			t.Error(err)
 		}
 	})
-	if err := picture.Watch(ctx, set, m.GetCache(), false); err != nil {
+	if err := picture.Watch(ctx, set, m.GetCache()); err != nil {
 		t.Fatal(err)
 	}
 	return kubetest.Client(t, v1.AddToScheme), s
