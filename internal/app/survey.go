@@ -53,12 +53,19 @@ const (
 	tellsAtOnce = 50
 )
 
-// observeConditions has changes of conditions counted, and told by events.
+// observeConditions has changes of conditions counted, and told by events, as are ends.
 func (p *parts) observeConditions(ctx context.Context) error {
 	if p.Settings.Unobserved {
 		return nil
 	}
 	pace := rate.NewLimiter(tells, tellsAtOnce)
+	tell := func(about any, what []survey.Told) {
+		for _, t := range what {
+			if o, ok := about.(client.Object); ok && pace.Allow() {
+				p.events.Normal(o, t.Reason, "%s", t.Message)
+			}
+		}
+	}
 	for _, o := range p.conditioned() {
 		informer, err := p.m.GetCache().GetInformer(ctx, o)
 		if err != nil {
@@ -72,11 +79,7 @@ func (p *parts) observeConditions(ctx context.Context) error {
 					return
 				}
 				survey.Moved(p.metrics, was, is)
-				for _, t := range survey.Tell(was, is) {
-					if about, ok := after.(client.Object); ok && pace.Allow() {
-						p.events.Normal(about, t.Reason, "%s", t.Message)
-					}
-				}
+				tell(after, survey.Tell(was, is))
 			},
 			DeleteFunc: func(last any) {
 				if gone, ok := last.(toolscache.DeletedFinalStateUnknown); ok {
@@ -84,6 +87,7 @@ func (p *parts) observeConditions(ctx context.Context) error {
 				}
 				if o, ok := survey.ObjectOf(last); ok && p.leads() {
 					survey.Gone(p.metrics, o, p.Now())
+					tell(last, survey.Finalized(o, nil))
 				}
 			},
 		})

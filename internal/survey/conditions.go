@@ -20,6 +20,8 @@ type Object struct {
 	Name      string
 	UID       string
 	Deleted   time.Time // since when it is being deleted; zero: it is not
+	// Finalizers are what has to be done before it is gone.
+	Finalizers []string
 	More      []string  // further labels of its kind: pool, class, whether it is initialized
 	// Conditions have the types, states, reasons and times that are shown.
 	Conditions []metav1.Condition
@@ -51,7 +53,7 @@ func ObjectOf(o any) (Object, bool) {
 func objectOf(o metav1.Object, kind, group, camel string, conditions []metav1.Condition, more ...string) Object {
 	out := Object{
 		Kind: kind, Group: group, CamelKind: camel, Namespace: o.GetNamespace(), Name: o.GetName(), UID: string(o.GetUID()),
-		More: more, Conditions: conditions,
+		More: more, Conditions: conditions, Finalizers: o.GetFinalizers(),
 	}
 	if t := o.GetDeletionTimestamp(); t != nil {
 		out.Deleted = t.Time

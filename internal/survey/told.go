@@ -6,6 +6,7 @@ import (
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	awsv1 "github.com/tenon-sh/tenon/api/aws/v1"
 	v1 "github.com/tenon-sh/tenon/api/karpenter/v1"
 )
 
@@ -13,18 +14,21 @@ import (
 type Told struct{ Reason, Message string }
 
 // Tell returns what is to be told of the change between two looks at one
-// object: each condition that is another now, by its type. Of claims, of which
-// there are many, those on their way to Ready are told.
+// object: each condition that is another now, by its type, and that its end is
+// done. Of claims, of which there are many, those on their way to Ready are told.
 func Tell(was, is Object) []Told {
-	if was.UID != is.UID || is.CamelKind == "Node" {
+	if was.UID != is.UID {
 		return nil
+	}
+	out := Finalized(was, is.Finalizers)
+	if is.CamelKind == "Node" { // which others say much of
+		return out
 	}
 	way := []string{v1.ConditionLaunched, v1.ConditionRegistered, v1.ConditionInitialized, "Ready"}
 	before := map[string]metav1.ConditionStatus{}
 	for _, c := range was.Conditions {
 		before[c.Type] = c.Status
 	}
-	var out []Told
 	for _, c := range is.Conditions {
 		old, ok := before[c.Type]
 		if !ok {
@@ -38,6 +42,18 @@ func Tell(was, is Object) []Told {
 			text += ": " + c.Message
 		}
 		out = append(out, Told{c.Type, text})
+	}
+	return out
+}
+
+// Finalized tells which of the finalizers that we put on an object are no more,
+// as its end is done. An object that is gone has none left.
+func Finalized(was Object, left []string) []Told {
+	var out []Told
+	for _, f := range was.Finalizers {
+		if !was.Deleted.IsZero() && (f == v1.Finalizer || f == awsv1.Finalizer) && !slices.Contains(left, f) {
+			out = append(out, Told{"Finalized", "Finalized " + f})
+		}
 	}
 	return out
 }

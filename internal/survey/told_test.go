@@ -2,10 +2,12 @@ package survey_test
 
 import (
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	v1 "github.com/tenon-sh/tenon/api/karpenter/v1"
 	"github.com/tenon-sh/tenon/internal/survey"
 )
 
@@ -30,7 +32,16 @@ func TestTell(t *testing.T) {
 		"Quiet":  {"That a claim may go is said by what goes.", said("NodeClaim"), said("NodeClaim", is("Consolidatable", "True")), nil},
 		"Broken": {"A pool says why it cannot be used.", said("NodePool", is("Ready", "True")), said("NodePool", metav1.Condition{Type: "Ready", Status: "False", Reason: "A", Message: "B"}), []survey.Told{{"Ready", "Condition Ready: True -> False, reason A: B"}}},
 		"Node":   {"Nodes have events of their own.", said("Node"), said("Node", is("Ready", "True")), nil},
-		"Other":  {"It is another object of the same name.", survey.Object{UID: "2"}, said("NodePool", is("Ready", "True")), nil},
+		"Ended": {
+			"Our part of its end is done, while somebody else's is not.",
+			survey.Object{CamelKind: "Node", UID: "1", Deleted: time.Unix(1, 0), Finalizers: []string{v1.Finalizer, "example.com/mine"}},
+			survey.Object{CamelKind: "Node", UID: "1", Deleted: time.Unix(1, 0), Finalizers: []string{"example.com/mine"}},
+			[]survey.Told{{"Finalized", "Finalized karpenter.sh/termination"}},
+		},
+		"Freed": {
+			"A finalizer that goes while nothing ends is no end.", survey.Object{UID: "1", Finalizers: []string{v1.Finalizer}}, survey.Object{UID: "1"}, nil,
+		},
+		"Other": {"It is another object of the same name.", survey.Object{UID: "2"}, said("NodePool", is("Ready", "True")), nil},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {

@@ -55,8 +55,9 @@ func forbidden(w *world.World, p *world.Place) bool {
 	})
 }
 
-// tell says of pools and machines that would give something back what keeps them from it.
+// tell says of pools, machines and pods what keeps them from being given back.
 func (c *Controller) tell(ctx context.Context, w *world.World) {
+	c.tellPods(w)
 	pools, kept := Blocked(w)
 	for _, name := range pools {
 		o := &v1.NodePool{}

@@ -24,11 +24,10 @@ type counter struct {
 
 // tally is all of a pool's picture that its status tells.
 func tally(w *world.World, id world.PoolID, used amount.List) string {
-	why := ""
 	if p := w.Pool(id); p != nil {
-		why = p.NotReady
+		return fmt.Sprint(used, p.NotReady, Unsold(w, p))
 	}
-	return fmt.Sprint(used, why)
+	return fmt.Sprint(used)
 }
 
 // told notes what a status tells now.

@@ -36,6 +36,7 @@ func Spec() loop.Spec {
 		Writes: []loop.Write{
 			loop.To(v1.Group, "nodepools", "patch"), loop.To(v1.Group, "nodepools/status", "patch"),
 			loop.To(v1.Group, "provisioners/status", "patch"), loop.To(v1.Group, "nodeclaims", "patch"),
+			loop.To("", "events", "create", "patch"),
 		},
 	}
 }
@@ -49,8 +50,9 @@ type NodePools struct {
 	Cluster *cluster.Cluster
 	Classes Classes
 	// Kinds are the kinds of class that the API server has: a pool is looked at again when its class changes.
-	Kinds []client.Object
-	Now   clock.Now
+	Kinds  []client.Object
+	Events *loop.Events
+	Now    clock.Now
 
 	began   time.Time
 	counted counter
@@ -149,11 +151,22 @@ func (r *NodePools) Reconcile(ctx context.Context, req reconcile.Request) (recon
 	}
 	if synced {
 		r.counted.told(id, tally(w, id, seen.Used))
+		r.warn(p, w.Pool(id), w)
 	}
 	if !next.Conditions().Is(v1.ConditionNodeClassReady) {
 		return reconcile.Result{RequeueAfter: unready}, nil
 	}
 	return reconcile.Result{}, nil
+}
+
+// warn says that nothing can be bought of a pool, if that is so.
+func (r *NodePools) warn(p *v1.NodePool, seen *world.Pool, w *world.World) {
+	if seen == nil || seen.NotReady != "" {
+		return
+	}
+	if why := Unsold(w, seen); why != "" {
+		r.Events.WarningEvery(time.Minute, p, "NoCompatibleInstanceTypes", "NodePool "+why)
+	}
 }
 
 func (r *NodePools) class(ctx context.Context, p *v1.NodePool) (Class, error) {

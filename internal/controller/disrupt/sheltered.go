@@ -1,0 +1,68 @@
+package disrupt
+
+import (
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+
+	v1 "github.com/tenon-sh/tenon/api/karpenter/v1"
+	"github.com/tenon-sh/tenon/engine/world"
+)
+
+const (
+	// sheltersEvery is how often a pod is told until when it stays.
+	sheltersEvery = time.Hour
+	// lately is how long after it a pod is told that its time is over: not every
+	// old pod is to be told when a controller starts.
+	lately = 5 * time.Minute
+)
+
+// Sheltered are the pods on our machines that forbid for a while that they are
+// moved: those whose time runs, and those whose time is over since lately.
+func Sheltered(w *world.World) (still, over []*world.Pod) {
+	for _, at := range w.Places() {
+		if at.Node == nil || at.Claim == nil {
+			continue
+		}
+		for _, p := range at.Pods {
+			switch end := until(p); {
+			case end == 0 || p.Terminating || p.Done:
+			case w.At() < end:
+				still = append(still, p)
+			case w.At() < end+int64(lately/time.Second):
+				over = append(over, p)
+			}
+		}
+	}
+	return still, over
+}
+
+// until is when a pod that forbids for a while that it is moved no longer does; zero for any other.
+func until(p *world.Pod) int64 {
+	if p.Disruption.Forbidden || p.Disruption.ForbiddenFor == 0 || p.Started == 0 {
+		return 0
+	}
+	return p.Started + p.Disruption.ForbiddenFor
+}
+
+// tellPods says to pods that forbid for a while that they are moved until when they do.
+func (c *Controller) tellPods(w *world.World) {
+	still, over := Sheltered(w)
+	for _, p := range still {
+		at := time.Unix(until(p), 0).UTC().Format(time.RFC3339)
+		c.Events.NormalEvery(sheltersEvery, podOf(p), "DoNotDisruptUntil", "Its annotation "+v1.AnnotationDoNotDisrupt+" keeps it where it is until "+at)
+	}
+	for _, p := range over {
+		c.Events.NormalEvery(sheltersEvery, podOf(p), "DoNotDisruptGracePeriodElapsed", "The time of its annotation "+v1.AnnotationDoNotDisrupt+" is over: it may be moved")
+	}
+}
+
+// podOf is a pod as far as events need it.
+func podOf(p *world.Pod) *corev1.Pod {
+	return &corev1.Pod{
+		TypeMeta:   metav1.TypeMeta{APIVersion: "v1", Kind: "Pod"},
+		ObjectMeta: metav1.ObjectMeta{Namespace: p.Namespace, Name: p.Name, UID: types.UID(p.UID)},
+	}
+}
