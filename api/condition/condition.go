@@ -95,6 +95,19 @@ func (v View) Clear(kind string, now time.Time) bool {
 	return !slices.Equal(before, *v.list)
 }
 
+// Together makes several changes one: the time of Ready moves only if it says
+// something else after them than before, not where it was unknown in between.
+func (v View) Together(change func()) {
+	was := v.Get(Ready)
+	if was != nil {
+		was = was.DeepCopy()
+	}
+	change()
+	if is := v.Get(Ready); was != nil && is != nil && is.Status == was.Status {
+		is.LastTransitionTime = was.LastTransitionTime
+	}
+}
+
 func (v View) set(kind string, status metav1.ConditionStatus, reason, message string, now time.Time) bool {
 	before := slices.Clone(*v.list)
 	v.put(metav1.Condition{Type: kind, Status: status, Reason: reason, Message: message}, now)

@@ -149,3 +149,35 @@ func TestAPartCannotBeCleared(t *testing.T) {
 	var list []metav1.Condition
 	condition.Of(&metav1.ObjectMeta{}, &list, "A").Clear("A", time.Unix(0, 0))
 }
+
+// A new generation that is judged at once changes nothing of what Ready says.
+func TestTogether(t *testing.T) {
+	born := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
+	tests := map[string]struct {
+		second metav1.ConditionStatus
+		moves  bool
+	}{"Same": {metav1.ConditionTrue, false}, "Other": {metav1.ConditionFalse, true}}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			m, list := &metav1.ObjectMeta{Generation: 1}, []metav1.Condition{}
+			v := condition.Of(m, &list, "A", "B")
+			judge := func(b metav1.ConditionStatus, now time.Time) {
+				v.Together(func() {
+					v.True("A", "", "", now)
+					if b == metav1.ConditionTrue {
+						v.True("B", "", "", now)
+					} else {
+						v.False("B", "Broken", "", now)
+					}
+				})
+			}
+			judge(metav1.ConditionTrue, born)
+			m.Generation = 2
+			judge(tc.second, born.Add(time.Minute))
+			r := v.Get(condition.Ready)
+			if moved := !r.LastTransitionTime.Time.Equal(born); moved != tc.moves || r.ObservedGeneration != 2 || r.Status != tc.second {
+				t.Errorf("Ready is %+v, want its time to move: %t", r, tc.moves)
+			}
+		})
+	}
+}

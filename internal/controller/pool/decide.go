@@ -46,6 +46,15 @@ type Seen struct {
 
 // Status writes into a NodePool what is seen of it.
 func Status(p *v1.NodePool, s Seen) {
+	p.Conditions().Together(func() { conditions(p, s) })
+	if s.Used != nil {
+		p.Status.Resources = observe.ResourceList(s.Used)
+		n := s.Used.Value(amount.Nodes) / amount.Unit
+		p.Status.Nodes = &n
+	}
+}
+
+func conditions(p *v1.NodePool, s Seen) {
 	c := p.Conditions()
 	c.Init(s.Now)
 	if problems := p.Problems(); len(problems) > 0 {
@@ -70,11 +79,6 @@ func Status(p *v1.NodePool, s Seen) {
 		c.False(ConditionConsolidation, reasonEmptyOnly, emptyOnly, s.Now)
 	} else {
 		c.Clear(ConditionConsolidation, s.Now)
-	}
-	if s.Used != nil {
-		p.Status.Resources = observe.ResourceList(s.Used)
-		n := s.Used.Value(amount.Nodes) / amount.Unit
-		p.Status.Nodes = &n
 	}
 }
 
