@@ -40,10 +40,14 @@ func parts() []string {
 
 // Status writes into a class what was found of it.
 func Status(o *awsv1.EC2NodeClass, f Found, now time.Time) {
-	c := o.Conditions(true)
-	c.Init(now)
 	o.Status.Subnets, o.Status.SecurityGroups, o.Status.AMIs, o.Status.InstanceProfile = f.Subnets, f.Groups, f.Images, f.Profile
 	o.Status.CapacityReservations = f.Reservations
+	o.Conditions(true).Together(func() { conditions(o, f, now) })
+}
+
+func conditions(o *awsv1.EC2NodeClass, f Found, now time.Time) {
+	c := o.Conditions(true)
+	c.Init(now)
 	for _, part := range parts() {
 		if e := f.Broken[part]; e != nil {
 			c.False(part, reasonOf(e, part), short(e.Error()), now)
