@@ -363,7 +363,7 @@ func (c *checker) complete(p plan.Plan) {
 			c.fault("%s has %d verdicts", x.Key, seen[x.Key])
 		}
 	}
-	if p.Bound > p.Cost && len(p.Refused) == 0 {
-		c.fault("the bound %d is above the cost %d", p.Bound, p.Cost)
+	if p.Bound > p.Expected() && len(p.Refused) == 0 {
+		c.fault("the bound %d is above the cost %d", p.Bound, p.Expected())
 	}
 }

@@ -57,7 +57,11 @@ func decide(w *world.World, d *datadriven.TestData) plan.Plan {
 func plot(p plan.Plan, full bool) string {
 	var b strings.Builder
 	for _, a := range p.New {
-		fmt.Fprintf(&b, "new %s %s %s %s %.3f: %s\n", a.Pool.Name, a.Shape, a.Zone, a.CapacityType, float64(a.Price)/1e6, keys(a.Pods))
+		expected := ""
+		if a.Expected > 0 {
+			expected = fmt.Sprintf(" (expected %.3f)", float64(a.Expected)/1e6)
+		}
+		fmt.Fprintf(&b, "new %s %s %s %s %.3f%s: %s\n", a.Pool.Name, a.Shape, a.Zone, a.CapacityType, float64(a.Price)/1e6, expected, keys(a.Pods))
 		if full {
 			names := make([]string, len(a.Menu))
 			for i, c := range a.Menu {

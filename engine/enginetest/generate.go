@@ -17,7 +17,7 @@ func Lines() *rapid.Generator[[]string] {
 			out = append(out, fmt.Sprintf("type t%d cpu=%d memory=%dGi price=0.%02d zones=%s family=%s%s", i, cpu,
 				cpu*rapid.IntRange(1, 4).Draw(t, "ratio"), cpu*rapid.IntRange(2, 5).Draw(t, "price"),
 				rapid.SampledFrom(zones).Draw(t, "zones"), rapid.SampledFrom([]string{"m", "c"}).Draw(t, "family"),
-				maybe(t, "spot", " spot=0.01")+rarely(t, "reserved", fmt.Sprintf(" reserved=cr%d:%d", i%2, 1+i%2))))
+				maybe(t, "spot", " spot=0.01"+rarely(t, "refused", " refused=900"))+rarely(t, "reserved", fmt.Sprintf(" reserved=cr%d:%d", i%2, 1+i%2))))
 		}
 		for i := range rapid.IntRange(1, 3).Draw(t, "pools") {
 			out = append(out, fmt.Sprintf("pool p%d weight=%d%s%s%s%s%s", i, rapid.IntRange(0, 1).Draw(t, "weight"),

@@ -246,13 +246,13 @@ func (s *Scene) addType(a *args) error {
 	zones := strings.Split(a.one("zones", "a"), ",")
 	onDemand, sold := a.price("price")
 	spot, spotted := a.price("spot")
-	reserved, gone := a.one("reserved", ""), a.flag("gone")
+	reserved, gone, refused := a.one("reserved", ""), a.flag("gone"), a.number("refused", 0)
 	for _, z := range zones {
 		if sold {
 			shape.Offers = append(shape.Offers, world.Offer{Zone: z, CapacityType: label.OnDemand, Price: onDemand, Gone: gone})
 		}
 		if spotted {
-			shape.Offers = append(shape.Offers, world.Offer{Zone: z, CapacityType: label.Spot, Price: spot, Gone: gone})
+			shape.Offers = append(shape.Offers, world.Offer{Zone: z, CapacityType: label.Spot, Price: spot, Gone: gone, Refused: refused})
 		}
 	}
 	if id, n, ok := strings.Cut(reserved, ":"); ok {

@@ -114,8 +114,11 @@ func (k *Packer) ask(b *bin) plan.Ask {
 	p := o.machine.pool
 	a := plan.Ask{
 		Name: b.place.Name, Pool: p.ID, Template: p.Template, Shape: o.machine.shape.Name,
-		Zone: o.Zone, CapacityType: o.CapacityType, Price: o.price, Synthetic: o.Synthetic, Reservation: o.Reservation,
+		Zone: o.Zone, CapacityType: o.CapacityType, Price: o.pays, Synthetic: o.Synthetic, Reservation: o.Reservation,
 		Taints: p.Taints, Startup: p.StartupTaints, Booked: o.machine.shape.Capacity, Requests: o.machine.daemon,
+	}
+	if o.price != o.pays {
+		a.Expected, a.Refused = o.price, o.Refused
 	}
 	for _, x := range b.pods {
 		a.Pods = append(a.Pods, x.pod.Key)
@@ -207,9 +210,9 @@ func (k *Packer) menu(b *bin, hosts set, a *plan.Ask) []plan.Choice {
 			switch {
 			case !hosts.has(i):
 			case !on:
-				menu, on = append(menu, dish{t, o.price}), true
-			default:
-				menu[len(menu)-1].price = min(menu[len(menu)-1].price, o.price)
+				menu, on = append(menu, dish{t, o.price, o.pays}), true
+			case o.price < menu[len(menu)-1].price:
+				menu[len(menu)-1] = dish{t, o.price, o.pays}
 			}
 		}
 	}
@@ -219,7 +222,7 @@ func (k *Packer) menu(b *bin, hosts set, a *plan.Ask) []plan.Choice {
 	}
 	out := make([]plan.Choice, len(menu))
 	for i, d := range menu {
-		out[i] = plan.Choice{Shape: d.machine.shape.Name, Price: d.price}
+		out[i] = plan.Choice{Shape: d.machine.shape.Name, Price: d.pays}
 	}
 	if p.least {
 		a.Relaxed = len(k.lacking(p, k.served(menu, hosts))) > 0
@@ -227,10 +230,10 @@ func (k *Packer) menu(b *bin, hosts set, a *plan.Ask) []plan.Choice {
 	return out
 }
 
-// dish is a shape on a menu at the price of its cheapest offer there.
+// dish is a shape on a menu at the prices of its cheapest offer there.
 type dish struct {
-	machine *machine
-	price   int64
+	machine     *machine
+	price, pays int64
 }
 
 func cheaper(a, b dish) int {

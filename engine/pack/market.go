@@ -46,20 +46,22 @@ type machine struct {
 type offer struct {
 	*world.Offer
 	machine *machine
-	price   int64
-	quota   int // position in market.quotas, or -1
-	tuple   int // which topology domains its nodes lie in
+	price   int64 // that the plan counts on
+	pays    int64 // that is paid if it is to be had, and stays
+	quota   int   // position in market.quotas, or -1
+	tuple   int   // which topology domains its nodes lie in
 	title   string
 }
 
 // market is everything that can be bought.
 type market struct {
-	dims   []string
-	pools  []*pool // heaviest first
-	tiers  [][]*pool
-	offers []offer // of all pools
-	quotas []quota
-	places []*fit.Place // for each offer, what its node would be like; made when asked for
+	premium int64 // percent
+	dims    []string
+	pools   []*pool // heaviest first
+	tiers   [][]*pool
+	offers  []offer // of all pools
+	quotas  []quota
+	places  []*fit.Place // for each offer, what its node would be like; made when asked for
 }
 
 // quota is how many machines of a reservation are left.
@@ -69,8 +71,8 @@ type quota struct {
 }
 
 // newMarket compiles the pools that may be bought from.
-func newMarket(w *world.World, dims []string) *market {
-	m := &market{dims: dims}
+func newMarket(w *world.World, dims []string, o Options) *market {
+	m := &market{dims: dims, premium: int64(o.SpotPremium)}
 	usage := usages(w)
 	for _, p := range w.Pools() {
 		catalog := w.CatalogFor(p.ID, p.Template)
@@ -269,11 +271,11 @@ func (m *market) stockShape(p *pool, s *world.Shape, daemons []*world.DaemonSet)
 		if o.Gone || o.CapacityType == label.Reserved && o.Count <= 0 || !p.accepts(o) {
 			continue
 		}
-		price := o.Price
+		pays := o.Price
 		if o.CapacityType == label.Reserved {
-			price = 0
+			pays = 0
 		}
-		m.offers = append(m.offers, offer{Offer: o, machine: t, price: price, quota: m.quota(o)})
+		m.offers = append(m.offers, offer{Offer: o, machine: t, price: m.expected(s, o, pays), pays: pays, quota: m.quota(o)})
 	}
 	t.last = len(m.offers)
 	if t.last == t.first {
@@ -287,6 +289,26 @@ func (m *market) stockShape(p *pool, s *world.Shape, daemons []*world.DaemonSet)
 		t.room[i] = allocatable.Value(d)
 	}
 	p.types = append(p.types, t)
+}
+
+// expected is what an offer costs on average. Spot that was refused lately will
+// be, as often, and what is bought then is on-demand; spot that may be taken
+// back counts as costing that much more.
+func (m *market) expected(s *world.Shape, o *world.Offer, pays int64) int64 {
+	if o.CapacityType != label.Spot {
+		return pays
+	}
+	pays += pays * m.premium / 100
+	if o.Refused == 0 {
+		return pays
+	}
+	instead := int64(0)
+	for i := range s.Offers {
+		if other := &s.Offers[i]; other.CapacityType == label.OnDemand && (instead == 0 || other.Price < instead) {
+			instead = other.Price
+		}
+	}
+	return pays + max(instead-pays, 0)*int64(o.Refused)/1000
 }
 
 // offered reports whether an offer of the shape has a label that satisfies r.

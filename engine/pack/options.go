@@ -24,6 +24,7 @@ type Options struct {
 	MinValuesPolicy  Policy `json:"minValuesPolicy,omitempty"`  // Strict or BestEffort
 	PreferenceCost   int64  `json:"preferenceCost,omitempty"`   // what giving up a soft term of weight 100 costs an hour and pod; 0 is the default
 	Charge           int64  `json:"charge,omitempty"`           // what a node costs beside its price; 0 is the default, below 0 is nothing
+	SpotPremium      int    `json:"spotPremium,omitempty"`      // percent of its price that spot counts as costing more, because it may be taken back
 	ExactOnly        bool   `json:"exactOnly,omitempty"`        // every pod by itself, no search
 }
 

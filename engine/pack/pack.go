@@ -129,7 +129,7 @@ func (k *Packer) ready(pods []*world.Pod) {
 	names := dims(pods)
 	k.tallies = tallied(k.world.Catalogs(), k.places, pods)
 	k.tallies.from = len(names)
-	k.market = newMarket(k.world, append(names, k.tallies.names()...))
+	k.market = newMarket(k.world, append(names, k.tallies.names()...), k.options)
 	k.equip()
 	for _, p := range k.market.pools {
 		k.limited = k.limited || len(p.Limits) > 0

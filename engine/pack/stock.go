@@ -26,7 +26,7 @@ func Stocks(w *world.World) map[world.PoolID]Stock {
 	for id, used := range usages(w) {
 		out[id] = Stock{Used: used}
 	}
-	m := newMarket(w, nil)
+	m := newMarket(w, nil, Options{})
 	for _, p := range m.pools {
 		s := out[p.ID]
 		for _, t := range p.types {
@@ -36,8 +36,8 @@ func Stocks(w *world.World) map[world.PoolID]Stock {
 			}
 			s.Types++
 			for _, o := range m.offers[t.first:t.last] {
-				if s.Cheapest.Shape == "" || o.price < s.Cheapest.Price {
-					s.Cheapest = Bargain{t.shape.Name, o.Zone, o.CapacityType, o.price, o.Synthetic}
+				if s.Cheapest.Shape == "" || o.pays < s.Cheapest.Price {
+					s.Cheapest = Bargain{t.shape.Name, o.Zone, o.CapacityType, o.pays, o.Synthetic}
 				}
 			}
 		}

@@ -22,7 +22,7 @@ type Plan struct {
 	Refused  []Refusal `json:"refused,omitempty"`  // waiting pods that found no place
 	GivenUp  []Loss    `json:"givenUp,omitempty"`  // soft terms that were not honoured
 	Cost     int64     `json:"cost,omitempty"`     // of New, millionths an hour
-	Bound    int64     `json:"bound,omitempty"`    // no plan that places these pods on new machines can cost less; 0: nothing proven
+	Bound    int64     `json:"bound,omitempty"`    // no plan that places these pods on new machines can cost less on average; 0: nothing proven
 	Charge   int64     `json:"charge,omitempty"`   // the node charge used, millionths an hour a node
 	Steps    int       `json:"steps,omitempty"`    // counted work
 	Waiting  int       `json:"waiting,omitempty"`  // pods considered
@@ -48,6 +48,8 @@ type Ask struct {
 	Zone         string            `json:"zone,omitempty"`
 	CapacityType string            `json:"capacityType,omitempty"`
 	Price        int64             `json:"price,omitempty"`
+	Expected     int64             `json:"expected,omitempty"` // what it costs on average, where that is not its price: it may be refused, or taken back
+	Refused      int               `json:"refused,omitempty"`  // how many in a thousand that asked for it lately did not get it
 	Synthetic    bool              `json:"synthetic,omitempty"`
 	Reservation  string            `json:"reservation,omitempty"`
 	Menu         []Choice          `json:"menu,omitempty"`         // acceptable shapes, cheapest first; every entry can host all of Pods
@@ -96,10 +98,23 @@ type Loss struct {
 	Why  string    `json:"why,omitempty"`
 }
 
-// Gap is how far the cost is above the bound, as a share of the bound; false if it says nothing.
+// Expected is what the new machines cost on average: their price, and more for
+// those that may be refused or taken back.
+func (p Plan) Expected() int64 {
+	sum := p.Cost
+	for _, a := range p.New {
+		if a.Expected > 0 {
+			sum = amount.Plus(sum, a.Expected-a.Price)
+		}
+	}
+	return sum
+}
+
+// Gap is how far the expected cost is above the bound, as a share of the bound; false if it says nothing.
 func (p Plan) Gap() (float64, bool) {
-	if p.Bound <= 0 || p.Bound < p.Cost/2 {
+	cost := p.Expected()
+	if p.Bound <= 0 || p.Bound < cost/2 {
 		return 0, false
 	}
-	return float64(p.Cost-p.Bound) / float64(p.Bound), true
+	return float64(cost-p.Bound) / float64(p.Bound), true
 }

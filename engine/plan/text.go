@@ -48,8 +48,12 @@ func (p Plan) summary(b *strings.Builder) {
 		return
 	}
 	fmt.Fprintf(b, "New nodes cost %s an hour", p.money(p.Cost))
+	expected := p.Expected()
+	if expected != p.Cost {
+		fmt.Fprintf(b, ", on average %s with what may be refused or taken back", p.money(expected))
+	}
 	switch gap, ok := p.Gap(); {
-	case ok && p.Cost == p.Bound:
+	case ok && expected == p.Bound:
 		b.WriteString(", proven to be the least possible")
 	case ok:
 		fmt.Fprintf(b, ", at most %.1f %% above the least possible (%s)", gap*100, p.money(p.Bound))
@@ -80,6 +84,12 @@ func (a Ask) write(b *strings.Builder, currency string, wide bool) {
 			shapes[i] = c.Shape
 		}
 		why = append(why, fmt.Sprintf("%d types would do: %s", n, Some(shapes, wide)))
+	}
+	if a.Refused > 0 {
+		why = append(why, fmt.Sprintf("%.0f %% of those who asked for it lately did not get it", float64(a.Refused)/10))
+	}
+	if a.Expected > 0 {
+		why = append(why, fmt.Sprintf("counted as %s/h", Money(currency, a.Expected)))
 	}
 	if a.Reservation != "" {
 		why = append(why, "reservation "+a.Reservation)

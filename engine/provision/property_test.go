@@ -66,14 +66,36 @@ func TestSearchIsNeverWorse(t *testing.T) {
 		a := provision.Decide(w, o)
 		o.ExactOnly = true
 		b := provision.Decide(w, o)
-		spent := func(p plan.Plan) int64 { return p.Cost + int64(len(p.New))*p.Charge }
+		spent := func(p plan.Plan) int64 { return p.Expected() + int64(len(p.New))*p.Charge }
 		if len(a.Refused) > len(b.Refused) || len(a.Refused) == len(b.Refused) && spent(a) > spent(b) {
 			t.Fatalf("worse:\n%s\nthan one by one:\n%s\n%s", a, b, strings.Join(lines, "\n"))
 		}
 		// Spread over hosts is planned with a cap on each machine, which the bound takes for granted.
 		capped := strings.Contains(strings.Join(lines, " "), "spread=host")
-		if a.Bound > a.Cost || a.Bound > b.Cost && !capped && len(a.Refused)+len(b.Refused)+len(b.Filled) == 0 {
-			t.Fatalf("the bound %d is above the cost %d of\n%s\n%s", a.Bound, b.Cost, b, strings.Join(lines, "\n"))
+		if a.Bound > a.Expected() || a.Bound > b.Expected() && !capped && len(a.Refused)+len(b.Refused)+len(b.Filled) == 0 {
+			t.Fatalf("the bound %d is above the cost %d of\n%s\n%s", a.Bound, b.Expected(), b, strings.Join(lines, "\n"))
+		}
+	})
+}
+
+// Where nothing was refused lately, a plan counts on what is paid and on nothing
+// else, so that it is none the dearer. Where spot was refused, it never counts on less.
+func TestRefusalsCostNothingWhereThereAreNone(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		lines := enginetest.Lines().Draw(t, "lines")
+		calm := strings.Split(strings.ReplaceAll(strings.Join(lines, "\n"), " refused=900", ""), "\n")
+		plain := provision.Decide(tell(t, calm), provision.Options{})
+		if plain.Expected() != plain.Cost {
+			t.Fatalf("expected %d, paid %d, and nothing was refused:\n%s", plain.Expected(), plain.Cost, plain.Text(true))
+		}
+		wary := provision.Decide(tell(t, lines), provision.Options{})
+		if wary.Expected() < wary.Cost {
+			t.Fatalf("expected %d, less than the %d paid:\n%s", wary.Expected(), wary.Cost, wary.Text(true))
+		}
+		for _, a := range plain.New {
+			if a.Expected != 0 || a.Refused != 0 {
+				t.Fatalf("%s is counted at %d and was never refused:\n%s", a.Name, a.Expected, plain.Text(true))
+			}
 		}
 	})
 }

@@ -107,6 +107,9 @@ func checkCatalog(c Catalog) error {
 			if o.Price < 0 {
 				return refuse(item, fmt.Sprintf("%s.offers[%d].price", path, j), "is negative")
 			}
+			if o.Refused < 0 || o.Refused > 1000 {
+				return refuse(item, fmt.Sprintf("%s.offers[%d].refused", path, j), "is %d, and of a thousand", o.Refused)
+			}
 		}
 	}
 	return nil

@@ -309,6 +309,7 @@ type Offer struct {
 	Synthetic    bool              `json:"synthetic,omitempty"`
 	Overlaid     bool              `json:"overlaid,omitempty"` // someone corrected the price
 	Gone         bool              `json:"gone,omitempty"`     // not to be had now
+	Refused      int               `json:"refused,omitempty"`  // how many in a thousand that asked for it lately did not get it
 	Reservation  string            `json:"reservation,omitempty"`
 	Count        int               `json:"count,omitempty"`  // machines left in the reservation
 	Labels       map[string]string `json:"labels,omitempty"` // further labels, such as the zone's id
