@@ -19,6 +19,7 @@ import (
 type Yard struct {
 	k        *Packer
 	lodgers  []lodger // what runs on each machine that may be cleared
+	homes    map[*waiting]int
 	trail    []step
 	worth    []int64 // of one pod of each class, micro-units an hour; below 0 if none can be bought for
 	bound    int64
@@ -31,6 +32,7 @@ type lodger struct {
 	pods   []*waiting
 	others []*world.Pod
 	taken  bool // by waiting pods
+	barred bool // nothing is to be put there
 	closed bool
 }
 
@@ -70,13 +72,14 @@ func NewYard(w *world.World, o Options, clear func(*world.Place) bool) *Yard {
 	}
 	k.ready(all)
 	k.loose = true
-	y := &Yard{k: k, lodgers: make([]lodger, len(k.old))}
+	y := &Yard{k: k, lodgers: make([]lodger, len(k.old)), homes: map[*waiting]int{}}
 	for i, b := range k.old {
 		if _, clearable := others[b.machine]; clearable {
 			y.lodgers[i] = lodger{others: others[b.machine]}
 			for _, x := range b.pods {
 				if x.pod.Node != "" {
 					y.lodgers[i].pods = append(y.lodgers[i].pods, x)
+					y.homes[x] = i
 				}
 			}
 		}
@@ -121,7 +124,7 @@ func (y *Yard) Lodgers(i int) []*world.Pod {
 func (y *Yard) Taken(i int) bool { return y.lodgers[i].taken }
 
 // Bar keeps pods from being put onto machine i.
-func (y *Yard) Bar(i int) { y.k.old[i].shut = true }
+func (y *Yard) Bar(i int) { y.lodgers[i].barred, y.k.old[i].shut = true, true }
 
 // Mark returns the moment that is now.
 func (y *Yard) Mark() Mark { return Mark(len(y.trail)) }
@@ -138,37 +141,15 @@ func (y *Yard) Clear(i int) {
 	y.close(i)
 }
 
-// Aside puts the pods in the air aside until their machine is recalled or restored.
-func (y *Yard) Aside() { y.k.left = nil }
-
-// Astray reports whether pods of machine i have been put aside.
-func (y *Yard) Astray(i int) bool {
-	return slices.ContainsFunc(y.lodgers[i].pods, func(x *waiting) bool { return x.bin == nil })
-}
-
-// Recall takes up the pods of machine i that were put aside.
-func (y *Yard) Recall(i int) {
-	for _, x := range y.lodgers[i].pods {
-		if x.bin == nil {
-			y.trail = append(y.trail, step{pod: x})
-			y.k.left = append(y.k.left, x)
+// Homes are the machines of which pods were put onto machine i.
+func (y *Yard) Homes(i int) []int {
+	var out []int
+	for _, x := range y.k.old[i].pods {
+		if home, known := y.homes[x]; known && home != i && !slices.Contains(out, home) {
+			out = append(out, home)
 		}
 	}
-}
-
-// Restore puts machine i back as it was, with its own pods, wherever they are
-// now. There is nothing to undo after that.
-func (y *Yard) Restore(i int) {
-	for _, x := range y.lodgers[i].pods {
-		if x.bin != nil {
-			y.k.unload(x)
-		}
-	}
-	y.reopen(i)
-	for _, x := range y.lodgers[i].pods {
-		y.k.join(y.k.old[i], x)
-	}
-	y.trail = nil
+	return out
 }
 
 // take takes the pod up.
@@ -194,7 +175,7 @@ func (y *Yard) reopen(i int) {
 	for _, p := range y.lodgers[i].others {
 		y.k.ledger.Run(p, b.node)
 	}
-	b.shut, y.lodgers[i].closed = false, false
+	b.shut, y.lodgers[i].closed = y.lodgers[i].barred, false
 }
 
 // Settle puts the pods in the air onto machines that are there, tried in the
@@ -257,7 +238,9 @@ func (y *Yard) Buy() ([]int, bool) {
 	}
 	air := slices.Clone(k.left)
 	sortWaiting(k.left)
-	k.search()
+	if !k.options.ExactOnly {
+		k.search()
+	}
 	k.exact()
 	k.trimAll()
 	k.exact()
@@ -496,8 +479,8 @@ func (y *Yard) Worth() int64 {
 // Value is what the pods in the air are worth; false if for some of them nothing can be bought.
 func (y *Yard) Value() (int64, bool) { return y.value(y.k.left) }
 
-// Load is what machine i's own pods are worth; false if for some of them nothing can be bought.
-func (y *Yard) Load(i int) (int64, bool) { return y.value(y.lodgers[i].pods) }
+// Load is what the pods on machine i are worth; false if for some of them nothing can be bought.
+func (y *Yard) Load(i int) (int64, bool) { return y.value(y.k.old[i].pods) }
 
 func (y *Yard) value(pods []*waiting) (sum int64, all bool) {
 	y.Worth()

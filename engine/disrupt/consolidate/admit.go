@@ -29,11 +29,9 @@ func (s *search) commands() []draft {
 	grouped := map[int]bool{}
 	for _, g := range s.groups {
 		for _, i := range g.machines {
-			grouped[i] = len(g.bought) > 0
+			grouped[i] = true
 		}
-		if len(g.bought) > 0 {
-			out = append(out, s.draft(g.machines, g))
-		}
+		out = append(out, s.draft(g.machines, g))
 	}
 	for i := range s.machines {
 		if s.machines[i].gone && !grouped[i] {

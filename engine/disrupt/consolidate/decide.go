@@ -18,9 +18,9 @@ import (
 func Decide(w *world.World, o Options) Plan {
 	s := newSearch(w, o)
 	if len(w.Currencies()) <= 1 && slices.ContainsFunc(s.machines, func(m machine) bool { return m.why == nil }) {
-		s.sweep(true)
-		s.replace()
-		for n := 1; n < rounds && s.sweep(false); n++ {
+		s.remove()
+		if s.replace() {
+			s.remove()
 		}
 		s.admit(s.commands())
 	}
@@ -29,7 +29,7 @@ func Decide(w *world.World, o Options) Plan {
 	return s.plan
 }
 
-// rounds is how often the machines are looked at: what one round gave back may let others go.
+// rounds is how often machines are looked at whose pods may fit elsewhere: what one round gave back lets others go.
 const rounds = 3
 
 // search is one call of Decide.
@@ -83,7 +83,8 @@ func newSearch(w *world.World, o Options) *search {
 	}
 	s.yard = pack.NewYard(w, o.Pack, func(p *world.Place) bool { return whys[p] == nil })
 	for i, p := range s.yard.Places() {
-		m := machine{place: w.Place(p.Name()), takes: l.takes(p)}
+		m := machine{place: w.Place(p.Name())}
+		m.takes = l.takes(m.place)
 		m.why = whys[m.place]
 		if s.yard.Taken(i) && m.why == nil {
 			m.why = &reason.Why{Code: reason.Promised, Subject: p.Name(), Detail: "waiting pods are to go there"}
@@ -156,32 +157,25 @@ func (s *search) receivers(open []int) []int {
 	return out
 }
 
-// premium is how much dearer pods come that machines are bought for than the
-// relaxation says they are worth, in percent.
-const premium = 104
-
-// sweep takes each machine off in turn if that pays: if what it costs is more
-// than moving its pods and, unless all of them have to fit elsewhere, what is
-// left over of them is worth. It reports whether any went.
-func (s *search) sweep(leave bool) bool {
-	y, open := s.yard, s.open()
-	receivers := s.receivers(open)
-	some := false
-	for _, i := range open {
-		m := &s.machines[i]
-		if m.price-m.effort < s.options.leastSaving() {
-			continue
+// remove takes each machine off in turn whose pods all fit on others, if that pays.
+func (s *search) remove() {
+	y := s.yard
+	for some, n := true, 0; some && n < rounds; n++ {
+		some = false
+		open := s.open()
+		receivers := s.receivers(open)
+		for _, i := range open {
+			m := &s.machines[i]
+			if m.price-m.effort < s.options.leastSaving() {
+				continue
+			}
+			mark := y.Mark()
+			y.Clear(i)
+			if y.Settle(receivers) > 0 {
+				y.Undo(mark)
+				continue
+			}
+			m.gone, some = true, true
 		}
-		mark := y.Mark()
-		y.Clear(i)
-		left := y.Settle(receivers)
-		value, buyable := y.Value()
-		if m.price-m.effort-value*premium/100 < s.options.leastSaving() || left > 0 && !(leave && buyable) {
-			y.Undo(mark)
-			continue
-		}
-		y.Aside()
-		m.gone, some = true, true
 	}
-	return some
 }
