@@ -18,11 +18,12 @@ func Shrunk(n int, seed uint64) *world.World {
 	g := grower{b: world.NewBuilder(), d: dice(seed), market: Market()}
 	must(g.b.SetCatalog(g.market))
 	wait := int64(0)
-	must(g.b.SetPool(world.Pool{
+	g.pool = world.Pool{
 		ID: world.PoolID{Kind: world.NodePool, Name: "general"}, Template: "t",
 		Requirements: label.SetOf(label.Is(label.CapacityType, label.OnDemand), label.Is(label.Arch, "amd64")),
 		Disruption:   world.PoolDisruption{EmptyAfter: &wait, MoveAfter: &wait},
-	}))
+	}
+	must(g.b.SetPool(g.pool))
 	for i := 0; g.kept < n; i++ {
 		g.grow(i)
 	}
@@ -34,6 +35,7 @@ type grower struct {
 	b      *world.Builder
 	d      dice
 	market world.Catalog
+	pool   world.Pool
 	open   []*vessel // machines with room, of the batch
 	nodes  int
 	kept   int
@@ -119,18 +121,7 @@ func (g *grower) buy(zone string, cpu, memory int64) *vessel {
 			name: fmt.Sprintf("node-%05d", g.nodes), zone: zone, cpu: room.Value(amount.CPU), memory: room.Value(amount.Memory),
 			pods: int(room.Value(amount.Pods) / amount.Unit), apps: map[string]int{},
 		}
-		labels := map[string]string{}
-		for _, r := range s.Labels {
-			labels[r.Key] = r.Values[0]
-		}
-		id := world.PoolID{Kind: world.NodePool, Name: "general"}
-		labels[label.Zone], labels[label.CapacityType], labels[label.Hostname] = zone, label.OnDemand, v.name
-		labels[label.NodePool], labels[label.Registered], labels[label.Initialized] = id.Name, "true", "true"
-		claim := "general-" + v.name
-		must(g.b.SetNode(world.Node{Name: v.name, Claim: claim, Pool: id, Labels: labels, Capacity: s.Capacity, Allocatable: room, Ready: true}))
-		must(g.b.SetClaim(world.Claim{
-			Name: claim, Pool: id, Template: "t", Node: v.name, Labels: labels, Capacity: s.Capacity, Allocatable: room, Launched: true, Registered: true, Initialized: true,
-		}))
+		Join(g.b, &g.pool, s, v.name, zone, label.OnDemand)
 		return v
 	}
 }
