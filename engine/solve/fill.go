@@ -38,26 +38,52 @@ func (k *packer) sortLane(h int32, p *pricing, classes []int32) {
 	host := &k.m.hosts[h]
 	l := &k.lanes[h]
 	l.class, l.gain, l.loss, l.detour = l.class[:0], l.gain[:0], l.loss[:0], l.detour[:0]
-	unit := p.unitOf(h)
-	price := float64(host.price+k.m.charge) + 1
 	for _, c := range classes {
-		class := &k.m.classes[c]
-		if k.rem[c] == 0 || !class.takers.Has(int(h)) {
-			continue
+		if k.rem[c] > 0 && k.m.classes[c].takers.Has(int(h)) {
+			l.class = append(l.class, c)
 		}
+	}
+	unit, weight := p.unitOf(h), k.part
+	price := float64(host.price+k.m.charge) + 1
+	k.weigh(host, l.class, unit, price, weight)
+	for _, c := range l.class {
 		cost, loss := 0.0, 0.0
-		for d, n := range class.need {
+		for d, n := range k.m.classes[c].need {
 			cost += float64(float64(n) * unit[d])
 			part := float64(n) / float64(max(host.room[d], 1))
-			gain := float64(n) * unit[d] / price // the part of the room, weighted with the share of the price
+			gain := part * weight[d]
 			loss += float64(gain * part)
 			l.gain = append(l.gain, 2*gain)
 		}
-		l.class = append(l.class, c)
 		l.loss = append(l.loss, loss)
 		l.detour = append(l.detour, (cost-p.value[c])/price)
 	}
 	k.steps += len(classes)
+}
+
+// foresight is how much of the weight of a dimension is due to what would run out if the host took of everything alike.
+const foresight = 0.2
+
+// weigh says how much it matters that a host uses up each dimension: what share of the price the relaxation gives it, and how soon
+// the mix of what is left would run out of it. By its share alone, what just suffices for all is worth nothing, is left unused on
+// the first hosts, and does not suffice on the last.
+func (k *packer) weigh(host *host, classes []int32, unit []float64, price float64, weight []float64) {
+	clear(weight)
+	for _, c := range classes {
+		for d, n := range k.m.classes[c].need {
+			weight[d] += float64(float64(n) * float64(k.rem[c]))
+		}
+	}
+	sum := 0.0
+	for d, load := range weight {
+		full := load / float64(max(host.room[d], 1))
+		weight[d] = full * full
+		sum += weight[d]
+	}
+	for d := range weight {
+		weight[d] *= foresight / max(sum, 1e-9)
+		weight[d] += float64((1 - foresight) * unit[d] / price * float64(host.room[d]))
+	}
 }
 
 // fill leaves in k.trial what a host would hold: first no class beyond slack times its fair share, then whatever still fits.
