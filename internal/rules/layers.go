@@ -21,7 +21,7 @@ type layer struct {
 
 const (
 	kubeTypes  = "k8s.io/api k8s.io/apimachinery"
-	kube       = kubeTypes + " k8s.io/client-go k8s.io/utils k8s.io/klog/v2 k8s.io/apiextensions-apiserver sigs.k8s.io/controller-runtime sigs.k8s.io/yaml github.com/go-logr/logr"
+	kube       = kubeTypes + " k8s.io/client-go k8s.io/utils k8s.io/klog/v2 k8s.io/apiextensions-apiserver sigs.k8s.io/controller-runtime sigs.k8s.io/json sigs.k8s.io/yaml github.com/go-logr/logr"
 	prometheus = "github.com/prometheus"
 	aws        = "github.com/aws/aws-sdk-go-v2 github.com/aws/smithy-go"
 	limits     = "golang.org/x/time golang.org/x/sync"

@@ -56,7 +56,7 @@ func readCatalog(path string, t world.TemplateID) (world.Catalog, error) {
 	}
 	var f catalogFile
 	if err := json.NewDecoder(bytes.NewReader(data)).Decode(&f); err != nil {
-		return world.Catalog{}, fmt.Errorf("read catalogue %s: %w", path, err)
+		return world.Catalog{}, fmt.Errorf("read catalogue %s: it is not JSON of the format %s: %w", path, catalogFormat, err)
 	}
 	if f.Format != catalogFormat {
 		return world.Catalog{}, fmt.Errorf("read catalogue %s: format is %q, want %q", path, f.Format, catalogFormat)
@@ -65,7 +65,12 @@ func readCatalog(path string, t world.TemplateID) (world.Catalog, error) {
 	if c.Currency == "USD/h" {
 		c.Currency = ""
 	}
+	at := map[string]int{}
 	for i, s := range f.InstanceTypes {
+		if first, twice := at[s.Name]; twice {
+			return world.Catalog{}, fmt.Errorf("read catalogue %s: instanceTypes[%d] (%s) has the name of instanceTypes[%d]", path, i, s.Name, first)
+		}
+		at[s.Name] = i
 		shape, err := s.shape(f.Region)
 		if err != nil {
 			return world.Catalog{}, fmt.Errorf("read catalogue %s: instanceTypes[%d] (%s): %w", path, i, s.Name, err)
@@ -112,7 +117,10 @@ func (s catalogShape) shape(region string) (world.Shape, error) {
 func (o catalogOffer) offer() (world.Offer, error) {
 	price, err := strconv.ParseFloat(o.Price.String(), 64)
 	if err != nil || price < 0 || math.IsInf(price, 0) || price > 1e6 {
-		return world.Offer{}, fmt.Errorf("price is %q, want a number of %s an hour from 0 to 1,000,000", o.Price, "the currency")
+		return world.Offer{}, fmt.Errorf("price is %q, want a number of the currency an hour from 0 to 1,000,000", o.Price)
+	}
+	if !slices.Contains([]string{label.OnDemand, label.Spot, label.Reserved}, o.CapacityType) {
+		return world.Offer{}, fmt.Errorf("capacityType is %q, want on-demand, spot or reserved", o.CapacityType)
 	}
 	out := world.Offer{
 		Zone: o.Zone, CapacityType: o.CapacityType, Synthetic: o.Synthetic,

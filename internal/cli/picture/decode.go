@@ -5,11 +5,8 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"maps"
-	"reflect"
 	"runtime"
 	"slices"
-	"strconv"
 	"strings"
 	"sync"
 
@@ -19,21 +16,22 @@ import (
 	policyv1 "k8s.io/api/policy/v1"
 	schedulingv1 "k8s.io/api/scheduling/v1"
 	storagev1 "k8s.io/api/storage/v1"
+	kjson "sigs.k8s.io/json"
 	"sigs.k8s.io/yaml"
 
 	karpv1 "github.com/tenon-sh/tenon/api/karpenter/v1"
 	"github.com/tenon-sh/tenon/api/karpenter/v1alpha1"
 	"github.com/tenon-sh/tenon/api/karpenter/v1alpha5"
-	"github.com/tenon-sh/tenon/engine/amount"
 	"github.com/tenon-sh/tenon/engine/world"
 	"github.com/tenon-sh/tenon/internal/journal"
 )
 
 // object is a decoded document, or a note on why it was left out.
 type object struct {
-	from document
-	kind string // apiVersion/kind
-	v    any    // nil: skipped
+	from    document
+	kind    string // apiVersion/kind
+	v       any    // nil: skipped
+	unknown []string
 }
 
 // kinds are the objects that matter to a plan, by kind and API group.
@@ -49,6 +47,7 @@ func kinds() map[string]func() any {
 		"StatefulSet.apps":                func() any { return &appsv1.StatefulSet{} },
 		"DaemonSet.apps":                  func() any { return &appsv1.DaemonSet{} },
 		"Job.batch":                       func() any { return &batchv1.Job{} },
+		"ReplicationController":           func() any { return &corev1.ReplicationController{} },
 		"StorageClass.storage.k8s.io":     func() any { return &storagev1.StorageClass{} },
 		"CSINode.storage.k8s.io":          func() any { return &storagev1.CSINode{} },
 		"PodDisruptionBudget.policy":      func() any { return &policyv1.PodDisruptionBudget{} },
@@ -99,12 +98,9 @@ func decodeAll(docs []document) ([]object, error) {
 // decode turns one document into objects: several if it is a List, none if it is
 // empty. What it says nothing of is as its list says.
 func decode(d document, known map[string]func() any, list head) ([]object, error) {
-	data := bytes.TrimSpace(d.data)
-	if !bytes.HasPrefix(data, []byte("{")) {
-		var err error
-		if data, err = yaml.YAMLToJSON(data); err != nil {
-			return nil, fmt.Errorf("%s: %w", d.where(), err)
-		}
+	data, err := asJSON(bytes.TrimSpace(d.data))
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", d.where(), unreadable(d, err))
 	}
 	switch {
 	case bytes.Equal(data, []byte("null")):
@@ -112,13 +108,13 @@ func decode(d document, known map[string]func() any, list head) ([]object, error
 	case bytes.HasPrefix(data, []byte("[")):
 		var items []json.RawMessage
 		if err := json.Unmarshal(data, &items); err != nil {
-			return nil, fmt.Errorf("%s: %w", d.where(), err)
+			return nil, fmt.Errorf("%s: %w", d.where(), unreadable(d, err))
 		}
 		return decodeItems(d, items, known, list)
 	}
 	var h head
 	if err := json.Unmarshal(data, &h); err != nil {
-		return nil, fmt.Errorf("%s: %w", d.where(), plainly(err))
+		return nil, fmt.Errorf("%s: %w", d.where(), unreadable(d, err))
 	}
 	if h.Kind == "" {
 		h.APIVersion, h.Kind = list.APIVersion, list.Kind
@@ -135,7 +131,7 @@ func decode(d document, known map[string]func() any, list head) ([]object, error
 		return []object{{from: document{file: d.file, index: d.index, line: d.line}, kind: world.Format, v: replay(data)}}, nil
 	case h.Kind == "":
 		return nil, fmt.Errorf("%s: kind is missing: every document needs apiVersion and kind", d.where())
-	case strings.HasSuffix(h.Kind, "List") && h.Items != nil:
+	case strings.HasSuffix(h.Kind, "List") && (h.Items != nil || h.Kind == "List"):
 		return decodeItems(d, h.Items, known, head{APIVersion: h.APIVersion, Kind: strings.TrimSuffix(h.Kind, "List")})
 	}
 	group, _, versioned := strings.Cut(h.APIVersion, "/")
@@ -149,10 +145,60 @@ func decode(d document, known map[string]func() any, list head) ([]object, error
 		return []object{o}, nil
 	}
 	o.v = empty()
-	if err := json.Unmarshal(data, o.v); err != nil {
+	slips, err := kjson.UnmarshalStrict(data, o.v)
+	if err != nil {
 		return nil, fmt.Errorf("%s: %s: %w", d.where(), h.Kind, locate(data, err))
 	}
+	o.unknown, err = fields(slips)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %s: %w", d.where(), h.Kind, err)
+	}
 	return []object{o}, nil
+}
+
+// asJSON turns a document into JSON. What begins as JSON may be YAML all the
+// same, {kind: Pod}; if it is neither, it was meant to be JSON.
+func asJSON(text []byte) ([]byte, error) {
+	if !bytes.HasPrefix(text, []byte("{")) {
+		return yaml.YAMLToJSONStrict(text)
+	}
+	var whole json.RawMessage
+	wrong := json.Unmarshal(text, &whole)
+	if wrong == nil {
+		return text, nil
+	}
+	if data, err := yaml.YAMLToJSONStrict(text); err == nil {
+		return data, nil
+	}
+	return nil, wrong
+}
+
+// fields are the paths of fields that the kind does not have, without the
+// places in lists. A field that is there twice is an error.
+func fields(slips []error) ([]string, error) {
+	var out []string
+	for _, slip := range slips {
+		var field kjson.FieldError
+		if !errors.As(slip, &field) {
+			return nil, slip
+		}
+		if strings.HasPrefix(slip.Error(), "duplicate") {
+			return nil, fmt.Errorf("%s is there twice", field.FieldPath())
+		}
+		out = append(out, anyPlace(field.FieldPath()))
+	}
+	slices.Sort(out)
+	return slices.Compact(out), nil
+}
+
+// anyPlace is a path without the places in lists: spec.containers[].image.
+func anyPlace(path string) string {
+	parts := strings.Split(path, "[")
+	for i, p := range parts[1:] {
+		_, rest, _ := strings.Cut(p, "]")
+		parts[i+1] = "]" + rest
+	}
+	return strings.Join(parts, "[")
 }
 
 // decodeItems turns the items of a list into objects.
@@ -166,78 +212,4 @@ func decodeItems(d document, items []json.RawMessage, known map[string]func() an
 		out = append(out, objects...)
 	}
 	return out, nil
-}
-
-// locate adds to an error about a quantity the path of the field, which the
-// decoder of quantities does not know.
-func locate(data []byte, err error) error {
-	var tree any
-	if json.Unmarshal(data, &tree) != nil {
-		return err
-	}
-	if path, value, ok := badQuantity(tree, "", false); ok {
-		return fmt.Errorf("%s: %s is not a quantity such as 250m, 2 or 4Gi", path, value)
-	}
-	return plainly(err)
-}
-
-// plainly says without words of Go that something is not of the kind that belongs there.
-func plainly(err error) error {
-	var wrong *json.UnmarshalTypeError
-	if !errors.As(err, &wrong) {
-		return err
-	}
-	kinds := map[reflect.Kind]string{
-		reflect.String: "text", reflect.Bool: "true or false", reflect.Slice: "a list", reflect.Map: "a map", reflect.Struct: "a map",
-		reflect.Int: "a whole number", reflect.Int32: "a whole number", reflect.Int64: "a whole number",
-	}
-	is, want := wrong.Value, kinds[wrong.Type.Kind()]
-	if say := map[string]string{"string": "text", "array": "a list", "object": "a map", "bool": "true or false"}[is]; say != "" {
-		is = say
-	}
-	switch {
-	case wrong.Field == "":
-		return fmt.Errorf("it is %s: every document is a map with apiVersion and kind", is)
-	case want == "":
-		return err
-	}
-	return fmt.Errorf("%s is %s, where %s belongs", wrong.Field, is, want)
-}
-
-// badQuantity walks to the first value below requests, limits, capacity,
-// allocatable or overhead that is not a quantity.
-func badQuantity(v any, path string, amounts bool) (string, string, bool) {
-	switch v := v.(type) {
-	case map[string]any:
-		for _, k := range slices.Sorted(maps.Keys(v)) {
-			here := strings.TrimPrefix(path+"."+k, ".")
-			if m, isMap := v[k].(map[string]any); isMap && slices.Contains([]string{"requests", "limits", "capacity", "allocatable", "overhead"}, k) {
-				if p, s, ok := badQuantity(m, here, true); ok {
-					return p, s, ok
-				}
-				continue
-			}
-			if p, s, ok := badQuantity(v[k], here, amounts); ok {
-				return p, s, ok
-			}
-		}
-	case []any:
-		for i, e := range v {
-			if p, s, ok := badQuantity(e, fmt.Sprintf("%s[%d]", path, i), false); ok {
-				return p, s, ok
-			}
-		}
-		if amounts {
-			return path, "a list", true
-		}
-	case string:
-		if _, err := amount.Parse(v); amounts && err != nil {
-			return path, strconv.Quote(v), true
-		}
-	case bool:
-		if amounts {
-			return path, strconv.FormatBool(v), true
-		}
-	}
-	return "", "", false
 }

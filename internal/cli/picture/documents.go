@@ -79,19 +79,18 @@ func filesOf(path string) ([]string, error) {
 	return files, nil
 }
 
+// readFile reads a file, or standard input, uncompressed.
 func readFile(path string, in io.Reader) ([]byte, error) {
+	var data []byte
+	var err error
 	if path == "-" {
-		data, err := io.ReadAll(in)
-		if err != nil {
+		if data, err = io.ReadAll(in); err != nil {
 			return nil, fmt.Errorf("read standard input: %w", err)
 		}
-		return data, nil
-	}
-	data, err := os.ReadFile(path)
-	if err != nil {
+	} else if data, err = os.ReadFile(path); err != nil {
 		return nil, fmt.Errorf("read %s: %w", path, errors.Unwrap(err))
 	}
-	if !strings.HasSuffix(path, ".gz") {
+	if !bytes.HasPrefix(data, []byte("\x1f\x8b")) {
 		return data, nil
 	}
 	zip, err := gzip.NewReader(bytes.NewReader(data))
@@ -107,8 +106,9 @@ func readFile(path string, in io.Reader) ([]byte, error) {
 // split cuts a file at its "---" lines, around lines that are a JSON object of
 // their own, and between JSON objects that follow one another.
 func split(file string, data []byte) ([]document, error) {
-	if i := bytes.IndexByte(data, 0); i >= 0 {
-		return nil, fmt.Errorf("%s: byte %d is NUL: this is not a text file", file, i)
+	data, err := text(file, data)
+	if err != nil {
+		return nil, err
 	}
 	var out []document
 	var part []byte
@@ -125,14 +125,17 @@ func split(file string, data []byte) ([]document, error) {
 	for {
 		text, err := scan.ReadBytes('\n')
 		line++
+		first, begins := marker(text)
 		switch {
-		case bytes.HasPrefix(text, []byte("---")) && len(bytes.TrimSpace(bytes.TrimLeft(text, "-"))) == 0:
+		case begins:
 			end()
-			start = line + 1
+			part, start = first, line
+		case bytes.Equal(bytes.TrimSpace(text), []byte("...")) && text[0] == '.':
+			end()
 		case wholeObject(text) && onlyComments(part):
 			part, start = text, line
 			end()
-			start = line + 1
+		case bytes.HasPrefix(text, []byte("%")) && onlyComments(part): // a directive for readers of YAML
 		default:
 			if len(bytes.TrimSpace(part)) == 0 {
 				start = line
@@ -144,6 +147,36 @@ func split(file string, data []byte) ([]document, error) {
 			return out, nil
 		}
 	}
+}
+
+// text is a file without the mark of its byte order, in lines that end in a newline.
+func text(file string, data []byte) ([]byte, error) {
+	for _, mark := range []string{"\xff\xfe", "\xfe\xff"} {
+		if bytes.HasPrefix(data, []byte(mark)) {
+			return nil, fmt.Errorf("%s: the text is UTF-16: save the file as UTF-8", file)
+		}
+	}
+	if i := bytes.IndexByte(data, 0); i >= 0 {
+		return nil, fmt.Errorf("%s: byte %d is NUL: this is not a text file", file, i)
+	}
+	data = bytes.TrimPrefix(data, []byte("\xef\xbb\xbf"))
+	if bytes.IndexByte(data, '\n') < 0 {
+		data = bytes.ReplaceAll(data, []byte("\r"), []byte("\n"))
+	}
+	return data, nil
+}
+
+// marker reports whether a line begins a document, and with what of it: the
+// line "--- {kind: Pod}" has all of one.
+func marker(line []byte) ([]byte, bool) {
+	rest, found := bytes.CutPrefix(line, []byte("---"))
+	if !found || len(bytes.TrimSpace(bytes.TrimLeft(rest, "-"))) == 0 {
+		return nil, found
+	}
+	if rest[0] != ' ' && rest[0] != '\t' {
+		return nil, false
+	}
+	return append([]byte("   "), rest...), true
 }
 
 // value is one of several JSON values and where it begins.

@@ -1,13 +1,17 @@
 package picture
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
+	"strings"
 
 	appsv1 "k8s.io/api/apps/v1"
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/tenon-sh/tenon/engine/world"
 )
 
 // workload is an object that stands for pods which are not in the input themselves.
@@ -18,6 +22,7 @@ type workload struct {
 	template corev1.PodTemplateSpec
 	from     document
 	disks    []corev1.PersistentVolumeClaim // of which each pod has its own
+	called   string                         // what the names of its pods begin with, if that is not its own name
 }
 
 func (w workload) id() owner { return owner{w.kind, w.meta.Namespace, w.meta.Name} }
@@ -43,19 +48,36 @@ func workloadOf(o any, d document) (workload, bool) {
 	}
 	switch o := o.(type) {
 	case *appsv1.Deployment:
-		return workload{"Deployment", o.ObjectMeta, count(o.Spec.Replicas), o.Spec.Template, d, nil}, true
+		return workload{"Deployment", o.ObjectMeta, count(o.Spec.Replicas), o.Spec.Template, d, nil, ""}, true
 	case *appsv1.ReplicaSet:
-		return workload{"ReplicaSet", o.ObjectMeta, count(o.Spec.Replicas), o.Spec.Template, d, nil}, true
+		return workload{"ReplicaSet", o.ObjectMeta, count(o.Spec.Replicas), o.Spec.Template, d, nil, ""}, true
 	case *appsv1.StatefulSet:
-		return workload{"StatefulSet", o.ObjectMeta, count(o.Spec.Replicas), o.Spec.Template, d, o.Spec.VolumeClaimTemplates}, true
-	case *batchv1.Job:
-		n := count(o.Spec.Parallelism)
-		if o.Spec.Completions != nil {
-			n = min(n, int(*o.Spec.Completions))
+		return workload{"StatefulSet", o.ObjectMeta, count(o.Spec.Replicas), o.Spec.Template, d, o.Spec.VolumeClaimTemplates, ""}, true
+	case *corev1.ReplicationController:
+		w := workload{"ReplicationController", o.ObjectMeta, count(o.Spec.Replicas), corev1.PodTemplateSpec{}, d, nil, ""}
+		if o.Spec.Template != nil {
+			w.template = *o.Spec.Template
 		}
-		return workload{"Job", o.ObjectMeta, n, o.Spec.Template, d, nil}, true
+		return w, true
+	case *batchv1.Job:
+		return workload{"Job", o.ObjectMeta, runs(o, count(o.Spec.Parallelism)), o.Spec.Template, d, nil, ""}, true
 	}
 	return workload{}, false
+}
+
+// runs is how many pods a job has that may run so many at once: no more than it
+// still needs, and none while it is suspended or once it has ended.
+func runs(j *batchv1.Job, atOnce int) int {
+	over := slices.ContainsFunc(j.Status.Conditions, func(c batchv1.JobCondition) bool {
+		return (c.Type == batchv1.JobComplete || c.Type == batchv1.JobFailed) && c.Status == corev1.ConditionTrue
+	})
+	if over || j.Spec.Suspend != nil && *j.Spec.Suspend {
+		return 0
+	}
+	if j.Spec.Completions != nil {
+		return min(atOnce, max(0, int(*j.Spec.Completions-j.Status.Succeeded)))
+	}
+	return atOnce
 }
 
 // expandable returns the workloads that stand for pods: not those whose owner
@@ -82,12 +104,42 @@ func expandable(all []workload, pods []metav1.ObjectMeta) []workload {
 	return out
 }
 
+// christen gives the pods of workloads that have the same name, or whose pods
+// would be called like one of the input, names of their own, and notes it.
+func christen(all []workload, pods []*corev1.Pod) []string {
+	taken := map[world.Key]string{}
+	for _, p := range pods {
+		if i := strings.LastIndexByte(p.Name, '-'); i >= 0 {
+			taken[world.Key{Namespace: p.Namespace, Name: p.Name[:i]}] = "the pod " + p.Name
+		}
+	}
+	order := make([]*workload, len(all))
+	for i := range all {
+		order[i] = &all[i]
+	}
+	rank := []string{"StatefulSet", "Deployment", "ReplicaSet", "ReplicationController", "Job"} // pods of a StatefulSet really are called so
+	slices.SortStableFunc(order, func(a, b *workload) int { return slices.Index(rank, a.kind) - slices.Index(rank, b.kind) })
+	var notes []string
+	for _, w := range order {
+		k := world.Key{Namespace: w.meta.Namespace, Name: w.meta.Name}
+		first, twice := taken[k]
+		if !twice {
+			taken[k] = "the " + w.kind
+			continue
+		}
+		w.called = w.meta.Name + "-" + strings.ToLower(w.kind)
+		notes = append(notes, fmt.Sprintf("the pods of %s %s/%s are called %s-0 and so on, because %s has the names", w.kind, k.Namespace, k.Name, w.called, first))
+	}
+	return notes
+}
+
 // pod returns the workload's pod number i, waiting.
 func (w workload) pod(i int) corev1.Pod {
 	yes := true
+	name := cmp.Or(w.called, w.meta.Name)
 	p := corev1.Pod{
 		ObjectMeta: metav1.ObjectMeta{
-			Name: fmt.Sprintf("%s-%d", w.meta.Name, i), Namespace: w.meta.Namespace,
+			Name: fmt.Sprintf("%s-%d", name, i), Namespace: w.meta.Namespace,
 			Labels: w.template.Labels, Annotations: w.template.Annotations, CreationTimestamp: w.meta.CreationTimestamp,
 			OwnerReferences: []metav1.OwnerReference{{APIVersion: "apps/v1", Kind: w.kind, Name: w.meta.Name, UID: w.meta.UID, Controller: &yes}},
 		},

@@ -2,6 +2,7 @@ package picture
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 
@@ -40,8 +41,11 @@ func connect(kubeconfig string) (*rest.Config, error) {
 	rules := clientcmd.NewDefaultClientConfigLoadingRules()
 	rules.ExplicitPath = kubeconfig
 	config, err := clientcmd.NewNonInteractiveDeferredLoadingClientConfig(rules, nil).ClientConfig()
-	if err != nil {
-		return nil, fmt.Errorf("find a cluster: %w; give files with -f, or a kubeconfig", err)
+	switch {
+	case clientcmd.IsEmptyConfig(err):
+		return nil, errors.New("there is no kubeconfig that names a cluster, neither by --kubeconfig, nor by KUBECONFIG, nor in ~/.kube/config; give one, or files with -f")
+	case err != nil:
+		return nil, fmt.Errorf("find a cluster: %w; give files with -f, or another kubeconfig", err)
 	}
 	config.QPS, config.Burst = 50, 100
 	return config, nil

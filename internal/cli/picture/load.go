@@ -40,31 +40,36 @@ type input struct {
 	pools      []world.Pool
 	overlays   []observe.Overlay
 	seen       map[string]document
+	odd        oddities
+	named      map[string]bool // nodes, by name
 }
 
 // load puts objects into a World that is being built. What it leaves out it notes.
 func load(b *world.Builder, objects []object) (*input, error) {
 	in := &input{
 		builder: b, csi: map[string]*storagev1.CSINode{},
-		priorities: map[string]*schedulingv1.PriorityClass{}, seen: map[string]document{}, volumes: newVolumes(),
+		priorities: map[string]*schedulingv1.PriorityClass{}, seen: map[string]document{}, volumes: newVolumes(), odd: newOddities(), named: map[string]bool{},
 	}
-	skipped := map[string]int{}
+	skipped, unknown := tally{}, tally{}
 	for _, o := range objects {
 		if o.v == nil {
-			skipped[o.kind]++
+			skipped.add(o.kind, o.from.where(), 1)
 			continue
+		}
+		for _, field := range o.unknown {
+			_, kind, _ := strings.Cut(o.kind, " ")
+			unknown.add(kind+" "+field, o.from.where(), 1)
 		}
 		if err := in.sort(o); err != nil {
 			return nil, fmt.Errorf("%s: %w", o.from.where(), err)
 		}
 	}
-	for _, k := range slices.Sorted(maps.Keys(skipped)) {
-		in.notes = append(in.notes, fmt.Sprintf("skipped %d of kind %s, which a plan does not depend on", skipped[k], k))
-	}
+	in.notes = unknown.say(skipped.say(in.notes, leftOut), unknownField)
 	if err := in.setNodes(); err != nil {
 		return nil, err
 	}
 	err := in.setPods()
+	in.notes = in.odd.say(in.notes)
 	for _, class := range slices.Sorted(maps.Keys(in.volumes.unknown)) {
 		what := fmt.Sprintf("StorageClass %q", class)
 		if class == "" {
@@ -80,6 +85,9 @@ func (in *input) sort(o object) error {
 	if m, ok := o.v.(metav1.Object); ok {
 		if m.GetName() == "" && m.GetGenerateName() == "" {
 			return fmt.Errorf("%s: metadata.name is missing", o.kind)
+		}
+		if namespaced(o.v) && m.GetNamespace() == "" {
+			m.SetNamespace("default")
 		}
 		id := o.id()
 		if first, twice := in.seen[id]; twice && id != "" {
@@ -152,13 +160,13 @@ func usable(p world.Pool, wrong field.ErrorList) world.Pool {
 // that says no namespace is in default.
 func (o object) id() string {
 	m, ok := o.v.(metav1.Object)
-	if !ok || m.GetName() == "" {
+	switch {
+	case !ok || m.GetName() == "":
 		return ""
+	case namespaced(o.v):
+		return fmt.Sprintf("%s %s/%s", o.kind, cmp.Or(m.GetNamespace(), "default"), m.GetName())
 	}
-	if m.GetNamespace() == "" && namespaced(o.v) {
-		m.SetNamespace("default")
-	}
-	return fmt.Sprintf("%s %s/%s", o.kind, m.GetNamespace(), m.GetName())
+	return o.kind + " " + m.GetName()
 }
 
 // namespaced reports whether objects of the kind live in a namespace.
@@ -201,6 +209,7 @@ func (in *input) sell(c world.Catalog) error {
 // setNodes sets the nodes. A node whose file says nothing of its conditions is taken to be ready.
 func (in *input) setNodes() error {
 	for i, n := range in.nodes {
+		in.named[n.Name] = true
 		v := observe.Node(n, in.csi[n.Name])
 		if len(n.Status.Conditions) == 0 {
 			v.Ready = true
@@ -226,14 +235,16 @@ func (in *input) setPods() error {
 		if p.Name == "" {
 			p.Name = fmt.Sprintf("%s%d", p.GenerateName, i)
 		}
-		in.prioritise(&p.Spec)
+		in.prioritise(p, 1)
 		in.volumes.own(p, nil)
 		if err := in.setPod(p, 1); err != nil {
 			return fmt.Errorf("%s: %w", in.podsFrom[i].where(), err)
 		}
 	}
 	room := most - len(in.pods)
-	for _, w := range expandable(in.workloads, owned) {
+	stand := expandable(in.workloads, owned)
+	in.notes = append(in.notes, christen(stand, in.pods)...)
+	for _, w := range stand {
 		switch room -= w.replicas; {
 		case w.replicas < 0:
 			return fmt.Errorf("%s: %s %s: spec.replicas is negative", w.from.where(), w.kind, w.meta.Name)
@@ -249,14 +260,17 @@ func (in *input) setPods() error {
 
 // expand sets the pods of a workload: as one and its siblings where they differ by name only.
 func (in *input) expand(w workload) error {
+	if w.replicas == 0 {
+		return nil
+	}
 	if !w.unlike() {
 		p := w.pod(0)
-		in.prioritise(&p.Spec)
+		in.prioritise(&p, w.replicas)
 		return in.setPod(&p, w.replicas)
 	}
 	for i := range w.replicas {
 		p := w.pod(i)
-		in.prioritise(&p.Spec)
+		in.prioritise(&p, 1)
 		in.volumes.own(&p, w.disks)
 		if err := in.setPod(&p, 1); err != nil {
 			return err
@@ -275,6 +289,7 @@ func (in *input) setPod(p *corev1.Pod, replicas int) error {
 	if v.DaemonSet != "" && v.Node == "" {
 		return nil // a daemon set speaks for its own pods
 	}
+	in.odd.look(&v, replicas, in.named)
 	for i := range replicas {
 		if i > 0 || replicas > 1 {
 			v.Name = fmt.Sprintf("%s-%d", p.Name[:len(p.Name)-len("-0")], i)
@@ -286,8 +301,9 @@ func (in *input) setPod(p *corev1.Pod, replicas int) error {
 	return nil
 }
 
-// prioritise fills in the priority that the API server would have.
-func (in *input) prioritise(s *corev1.PodSpec) {
+// prioritise fills in the priority that the API server would have, in a pod of which there are n.
+func (in *input) prioritise(p *corev1.Pod, n int) {
+	s := &p.Spec
 	if s.Priority != nil {
 		return
 	}
@@ -308,5 +324,7 @@ func (in *input) prioritise(s *corev1.PodSpec) {
 	case builtin[s.PriorityClassName] != 0:
 		v := builtin[s.PriorityClassName]
 		s.Priority = &v
+	case s.PriorityClassName != "":
+		in.odd.unranked.add(s.PriorityClassName, p.Namespace+"/"+p.Name, n)
 	}
 }

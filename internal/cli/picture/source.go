@@ -33,10 +33,13 @@ type Source struct {
 	Catalog    string
 	Region     string
 	Kubeconfig string
+
+	flags *pflag.FlagSet
 }
 
 // Flags adds the flags that choose a source.
 func (s *Source) Flags(f *pflag.FlagSet) {
+	s.flags = f
 	f.StringSliceVarP(&s.Files, "filename", "f", nil, "file or folder of objects, or a world that a controller kept; - for standard input; may be repeated")
 	f.StringVar(&s.Catalog, "catalog", "", "catalogue file (tenon-catalog/v1); default: the bundled EC2 catalogue of --region")
 	f.StringVar(&s.Region, "region", "", "region of the bundled catalogue; default: that of the nodes, else "+home)
@@ -67,6 +70,9 @@ func (s *Source) Read(ctx context.Context, in io.Reader, progress io.Writer) (*I
 func (s *Source) Name() string { return strings.Join(s.Files, ",") }
 
 func (s *Source) objects(ctx context.Context, in io.Reader, progress io.Writer) ([]object, error) {
+	if len(s.Files) == 0 && s.flags != nil && s.flags.Changed("filename") {
+		return nil, verb.BadInputf("-f names no file; without -f it would be the cluster of the kubeconfig that is looked at")
+	}
 	if len(s.Files) == 0 {
 		config, err := connect(s.Kubeconfig)
 		if err != nil {

@@ -94,6 +94,11 @@ func TestOwnersAreCountedOnce(t *testing.T) {
 		"WithReplicas":  {"Its ReplicaSet stands for the same pods.", pool + replicas + deployment, 3},
 		"WithPods":      {"Where its pods are there, nothing stands for them.", pool + pod + replicas + deployment, 1},
 		"Job":           {"A job runs no more pods than it needs completions.", pool + job, 2},
+		"JobSuspended":  {"Nothing runs of a job that is suspended.", pool + strings.Replace(job, `"completions":2`, `"completions":2,"suspend":true`, 1), 0},
+		"JobAdvanced":   {"What a job has done it does not do again.", pool + strings.Replace(job, "}}\n", `},"status":{"succeeded":1}}`, 1), 1},
+		"JobOver":       {"Nothing runs of a job that has ended.", pool + strings.Replace(job, "}}\n", `},"status":{"conditions":[{"type":"Failed","status":"True"}]}}`, 1), 0},
+		"Controller":    {"The oldest of all controllers makes pods, too.", pool + strings.NewReplacer("apps/v1", "v1", "Deployment", "ReplicationController").Replace(deployment), 3},
+		"SameNames":     {"A Deployment and a StatefulSet may share a name, and a pod have one of theirs.", pool + deployment + strings.Replace(deployment, "Deployment", "StatefulSet", 1) + podOf("web-1", "1"), 7},
 		"NoReplicasSet": {"One replica is the default.", pool + strings.Replace(deployment, `"replicas":3,`, "", 1), 1},
 	}
 	for name, tc := range tests {
@@ -106,6 +111,7 @@ func TestOwnersAreCountedOnce(t *testing.T) {
 }
 
 func TestUnusableInput(t *testing.T) {
+	pod := func(body string) string { return "kind: Pod\napiVersion: v1\nmetadata: {name: p}\n" + body }
 	tests := map[string]struct {
 		input string
 		args  []string
@@ -113,17 +119,28 @@ func TestUnusableInput(t *testing.T) {
 	}{
 		"Nothing":      {input: "# only a comment\n", want: "-: no document in it"},
 		"NoKind":       {input: "a: 1\n", want: "-: document 1 (line 1): kind is missing"},
-		"Truncated":    {input: pool + `{"apiVersion":"v1","kind":"Pod","metadata":{"name":`, want: "-: document 2 (line 2)"},
+		"Truncated":    {input: pool + `{"apiVersion":"v1","kind":"Pod","metadata":{"name":`, want: "-: document 2 (line 2): line 2: unexpected end of JSON input; is the file complete?"},
 		"BadQuantity":  {input: podOf("a", "lots"), want: `spec.containers[0].resources.requests.cpu: "lots" is not a quantity such as 250m, 2 or 4Gi`},
 		"ListAsAmount": {input: `{"apiVersion":"v1","kind":"Pod","metadata":{"name":"p"},"spec":{"containers":[{"name":"c","resources":{"requests":{"cpu":[1]}}}]}}`, want: "spec.containers[0].resources.requests.cpu: a list is not a quantity"},
+		"Infinite":     {input: pod("spec: {overhead: {cpu: .inf}}"), want: "an amount is a number such as 250m, 2 or 4Gi"},
 		"WrongType":    {input: `{"apiVersion":"v1","kind":"Pod","metadata":{"name":"p"},"spec":{"priority":"high"}}`, want: "Pod: spec.priority is text, where a whole number belongs"},
+		"YesIsNoText":  {input: "kind: Node\napiVersion: v1\nmetadata: {name: n}\n", want: "metadata.name is true or false, where text belongs; YAML takes y, n, yes, no, on and off for that: put it in quotes"},
 		"Scalar":       {input: "hello\n", want: "-: document 1 (line 1): it is text: every document is a map with apiVersion and kind"},
+		"Number":       {input: "42\n", want: "it is a number: every document is a map"},
 		"Absurd":       {input: `{"apiVersion":"apps/v1","kind":"Deployment","metadata":{"name":"d"},"spec":{"replicas":2000000000,"template":{}}}`, want: "Deployment d: spec.replicas is 2000000000"},
 		"Twice":        {input: podOf("a", "1") + podOf("a", "1"), want: "v1 Pod default/a is there twice: the first is -: document 1 (line 1)"},
+		"PoolTwice":    {input: pool + pool, want: "karpenter.sh/v1 NodePool general is there twice"},
+		"KeyTwice":     {input: pool + "---\n" + pod("spec: {}\nspec: {}\n"), want: `document 2 (line 3): line 7: key "spec" already set in map`},
+		"FieldTwice":   {input: `{"apiVersion":"v1","kind":"Pod","metadata":{"name":"p","name":"q"}}`, want: "Pod: metadata.name is there twice"},
+		"Tab":          {input: pod("spec:\n\tcontainers: []\n"), want: "line 5: found character that cannot start any token; YAML is indented with blanks"},
+		"Template":     {input: "kind: Pod\nmetadata: {name: {{ .Values.name }}}\n", want: "it looks like a template: render it first"},
+		"Latin":        {input: pod("# caf\xe9\n"), want: "save the file as UTF-8"},
+		"UTF16":        {input: "\xff\xfek\x00", want: "the text is UTF-16: save the file as UTF-8"},
 		"NotText":      {input: "\x00\x01", want: "byte 0 is NUL"},
 		"Mode":         {input: pool, args: []string{"--mode", "disrupt"}, want: "--mode disrupt is not built yet"},
 		"Policy":       {input: pool, args: []string{"--preference-policy", "maybe"}, want: `--preference-policy is "maybe", want Respect or Ignore`},
 		"NoSuchFile":   {args: []string{"-f", "testdata/nothing.yaml"}, want: "testdata/nothing.yaml: no such file"},
+		"NoCatalogue":  {input: pool, args: []string{"--catalog", "testdata/small.yaml"}, want: "read catalogue testdata/small.yaml: it is not JSON of the format tenon-catalog/v1"},
 		"NoSuchRegion": {input: pool, args: []string{"--catalog", "", "--region", "moon-1"}, want: `--region: no region "moon-1"`},
 	}
 	for name, tc := range tests {
@@ -139,13 +156,43 @@ func TestUnusableInput(t *testing.T) {
 	}
 }
 
-func TestUnknownKindsAreNoted(t *testing.T) {
-	_, notes, err := run(t, pool+podOf("a", "1")+`{"apiVersion":"v1","kind":"Service","metadata":{"name":"s"}}`)
-	if err != nil {
-		t.Fatal(err)
+// A variable that is not set is not taken for the wish to look at the current cluster.
+func TestNoFileIsNoCluster(t *testing.T) {
+	cmd := plan.Command("test")
+	cmd.SilenceErrors, cmd.SilenceUsage = true, true
+	cmd.SetArgs([]string{"-f", ""})
+	if err := cmd.Execute(); verb.Status(err) != verb.Unusable || !strings.Contains(fmt.Sprint(err), "-f names no file") {
+		t.Errorf("said %v", err)
 	}
-	if want := "note: skipped 1 of kind v1 Service, which a plan does not depend on\n"; notes != want {
-		t.Errorf("notes %q, want %q", notes, want)
+}
+
+// What counts for nothing, or is hardly meant, is said.
+func TestNotes(t *testing.T) {
+	tests := map[string]struct {
+		why, input, want string
+	}{
+		"UnknownKind":  {"It may matter to others.", `{"apiVersion":"v1","kind":"Service","metadata":{"name":"s"}}`, "skipped 1 of kind v1 Service, which a plan does not depend on"},
+		"SmallLetters": {"Kinds are told apart by case.", `{"apiVersion":"v1","kind":"pod","metadata":{"name":"s"}}`, "skipped 1 of kind v1 pod: the kind is written Pod"},
+		"OldGroup":     {"A workload of an API that is gone would be left out in silence.", `{"apiVersion":"extensions/v1beta1","kind":"Deployment","metadata":{"name":"s"}}`, "skipped 1 of kind extensions/v1beta1 Deployment: only those of the group apps are read"},
+		"CronJob":      {"It stands for no pods now.", `{"apiVersion":"batch/v1","kind":"CronJob","metadata":{"name":"s"}}`, "skipped 1 of kind batch/v1 CronJob: its Jobs count once they are there"},
+		"Class":        {"The catalogue says what a class would.", `{"apiVersion":"karpenter.k8s.aws/v1","kind":"EC2NodeClass","metadata":{"name":"s"}}`, "skipped 1 of kind karpenter.k8s.aws/v1 EC2NodeClass: what machines offer to pods is as the catalogue has it"},
+		"UnknownField": {"A slip of the pen is not taken for a demand that is met.", `{"apiVersion":"v1","kind":"Pod","metadata":{"name":"p"},"spec":{"nodeselector":{"a":"b"},"containers":[{"name":"c","resurces":{}},{"name":"d","resurces":{}}]}}`,
+			"-: document 3 (line 3): Pod has no field spec.containers[].resurces: it is left out\nnote: -: document 3 (line 3): Pod has no field spec.nodeselector: it is left out"},
+		"Node":     {"The pod takes room nowhere.", `{"apiVersion":"v1","kind":"Pod","metadata":{"name":"p"},"spec":{"nodeName":"ghost"}}`, "node ghost is not in the input: pod default/p counts for nothing"},
+		"Priority": {"Under a limit it matters.", `{"apiVersion":"v1","kind":"Pod","metadata":{"name":"p"},"spec":{"priorityClassName":"high"}}`, `PriorityClass "high" is not in the input: pod default/p counts as of priority 0`},
+		"Bytes": {"512m of memory is half a byte.", `{"apiVersion":"apps/v1","kind":"Deployment","metadata":{"name":"d"},"spec":{"replicas":2,"template":{"spec":{"containers":[{"name":"c","resources":{"requests":{"memory":"512m"}}}]}}}}`,
+			"2 pods such as default/d-0 ask for 512m of memory, less than 1Mi: is the unit right?"},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			_, notes, err := run(t, pool+podOf("a", "1")+tc.input)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if want := "note: " + tc.want + "\n"; notes != want {
+				t.Errorf("%s\nnotes %q\nwant  %q", tc.why, notes, want)
+			}
+		})
 	}
 }
 
@@ -198,6 +245,9 @@ func TestFormsAreEqual(t *testing.T) {
 		"array":   "[" + strings.ReplaceAll(strings.TrimSuffix(lines, "\n"), "\n", ",\n") + "]",
 		"typed":   pool + "---\n" + typed,
 		"ends":    strings.ReplaceAll(lines, "\n", "\r\n"),
+		"returns": strings.ReplaceAll(lines, "\n", "\r"),
+		"marks":   "\ufeff%YAML 1.1\n--- # first\n" + strings.ReplaceAll(strings.TrimSuffix(lines, "\n"), "\n", "\n...\n--- "),
+		"flow":    strings.NewReplacer(`{"`, "{", `":`, ": ", `,"`, ", ").Replace(strings.ReplaceAll(lines, "\n", "\n---\n")),
 	} {
 		if diff := cmp.Diff(a.Nodes, result(t, input).Nodes); diff != "" {
 			t.Errorf("lines and %s differ:\n%s", name, diff)
