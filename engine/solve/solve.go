@@ -106,7 +106,7 @@ func (s *search) relax() {
 func (s *search) pour(steps int) {
 	k := s.packer
 	limit := k.steps + max(steps, 0)
-	for i, st := range styles(len(s.fluid.limits) > 0) {
+	for i, st := range styles(len(s.fluid.limits) > 0, s.pressed()) {
 		if i > 0 && (s.within(close) || k.steps > limit-steps/2) {
 			break
 		}
@@ -202,19 +202,37 @@ func (s *search) plain() [2]*fluid {
 	return [2]*fluid{on, anew}
 }
 
-// styles are the starts of the search. Caps want hosts that are no larger than a fair share.
-func styles(capped bool) []style {
-	if !capped {
+// pressed reports whether caps demand more hosts than amounts do.
+func (s *search) pressed() bool {
+	fees := 0.0
+	for _, l := range s.fluid.lumps {
+		for _, k := range l.caps {
+			fees += float64(l.pieces * s.fluid.fee[k])
+		}
+	}
+	return fees > 0.01*s.least
+}
+
+// styles are the starts of the search, the most promising first. Where caps demand many hosts, none may be larger than a fair share.
+func styles(capped, pressed bool) []style {
+	switch {
+	case pressed:
 		return []style{
-			{slack: 1, pull: 0, again: .95, loose: .03},
-			{slack: 2, pull: 2, again: .95, loose: .03},
-			{slack: 4, pull: 1, again: .95, loose: .03},
-			{slack: 1, pull: .5, again: .85, loose: .15},
+			{slack: 1, pull: .5, again: .9, loose: .03, crowd: 1.5},
+			{slack: 4, pull: 2, again: .9, loose: .03, crowd: 2},
+			{slack: 2, pull: 2, again: .9, loose: .03},
+		}
+	case capped:
+		return []style{
+			{slack: 2, pull: 2, again: .9, loose: .03},
+			{slack: 1, pull: .5, again: .9, loose: .03, crowd: 1.5},
+			{slack: 4, pull: 2, again: .9, loose: .03, crowd: 2},
 		}
 	}
 	return []style{
-		{slack: 2, pull: 2, again: .9, loose: .03},
-		{slack: 1, pull: .5, again: .9, loose: .03, crowd: 1.5},
-		{slack: 4, pull: 2, again: .9, loose: .03, crowd: 2},
+		{slack: 1, pull: 0, again: .95, loose: .03},
+		{slack: 2, pull: 2, again: .95, loose: .03},
+		{slack: 4, pull: 1, again: .95, loose: .03},
+		{slack: 1, pull: .5, again: .85, loose: .15},
 	}
 }
