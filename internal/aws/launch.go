@@ -18,6 +18,7 @@ import (
 	"github.com/tenon-sh/tenon/internal/aws/network"
 	"github.com/tenon-sh/tenon/internal/aws/refusal"
 	"github.com/tenon-sh/tenon/internal/aws/reserve"
+	"github.com/tenon-sh/tenon/internal/aws/soldout"
 	"github.com/tenon-sh/tenon/internal/cloud"
 )
 
@@ -80,7 +81,7 @@ func (d *Driver) launch(ctx context.Context, o cloud.Order) cloud.Outcome {
 	}
 	past.ended = err == nil || cloud.CodeOf(err) == cloud.Capacity || len(past.machines) > 0
 	past.told = past.told || len(past.machines) > 0
-	return cloud.Outcome{Machines: slices.Clone(past.machines), Err: err}
+	return cloud.Outcome{Machines: slices.Clone(past.machines), Refused: l.sold, Err: err}
 }
 
 // trim gives back what a server gave beyond the order, as one that does not keep
@@ -131,6 +132,17 @@ type launching struct {
 
 	awayFrom []string // ids of zones
 	full     []string // subnets
+	sold     []cloud.Offer
+}
+
+// refused takes down which offers turned out to be sold out, for who asked.
+func (l *launching) refused(marks []soldout.Offer) {
+	for _, m := range marks {
+		o := cloud.Offer{Shape: m.Type, Zone: m.Zone, CapacityType: m.CapacityType}
+		if o.Shape != "" && !slices.Contains(l.sold, o) {
+			l.sold = append(l.sold, o)
+		}
+	}
 }
 
 // buy sends fleet requests until the order has its machines, each without what
@@ -223,6 +235,7 @@ func (l *launching) try(ctx context.Context, sent *fleet.Request) error {
 	}
 	if marks := answer.SoldOut(sent.CapacityType, l.spare); len(marks) > 0 {
 		l.soldout.Mark(answer.Err().Error(), marks...)
+		l.refused(marks)
 	}
 	l.count(ctx, sent, answer)
 	for _, m := range answer.Machines {

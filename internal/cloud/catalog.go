@@ -143,6 +143,7 @@ func (c *Cloud) renew(ctx context.Context, id world.TemplateID) {
 		got, err = c.cfg.Driver.Catalog(ctx, e.template)
 		return err
 	})
+	got = c.refusals.tell(c.cfg.Now(), got)
 	c.mu.Lock()
 	e.err, e.next = err, c.cfg.Now().Add(c.cfg.Fresh)
 	if err != nil {

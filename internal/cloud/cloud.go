@@ -46,6 +46,8 @@ type shared struct {
 	budgets map[string]*rate.Limiter
 	wake    chan struct{} // a catalogue is wanted at once
 
+	refusals refusals
+
 	mu        sync.Mutex
 	templates map[world.TemplateID]*entry
 	asked     time.Time // when the list was asked for
@@ -96,7 +98,7 @@ func New(cfg Config) *Cloud {
 	if cfg.Rate == 0 {
 		cfg.Rate, cfg.Burst = 20, 100
 	}
-	s := &shared{cfg: cfg, budgets: map[string]*rate.Limiter{}, wake: make(chan struct{}, 1), templates: map[world.TemplateID]*entry{}}
+	s := &shared{cfg: cfg, budgets: map[string]*rate.Limiter{}, wake: make(chan struct{}, 1), templates: map[world.TemplateID]*entry{}, refusals: refusals{asks: map[Offer]asks{}}}
 	for _, method := range []string{methodCatalog, methodLaunch, methodTerminate, methodList, methodDrift} {
 		s.budgets[method] = rate.NewLimiter(rate.Limit(cfg.Rate), cfg.Burst)
 	}
@@ -199,6 +201,7 @@ func (c *Cloud) Launch(ctx context.Context, orders []Order) []Outcome {
 		if len(out[i].Machines) == 0 && out[i].Err == nil {
 			out[i].Err = ctx.Err() // never sent
 		}
+		c.refusals.note(c.cfg.Now(), out[i])
 		c.cfg.Metrics.Observe(metric.BatchSize, float64(orders[i].Count), "create_fleet")
 		if missing := orders[i].Count - len(out[i].Machines); out[i].Err != nil && missing > 0 {
 			c.cfg.Metrics.Add(metric.LaunchFailures, float64(missing))

@@ -68,6 +68,7 @@ type Offer struct{ Shape, Zone, CapacityType string }
 // Outcome is what became of an order: machines, and errors for what is missing.
 type Outcome struct {
 	Machines []Machine // sorted by id
+	Refused  []Offer   // those that were asked for and sold out
 	Err      error     // why fewer than Count came; nil if all did
 }
 

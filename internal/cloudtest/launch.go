@@ -188,14 +188,43 @@ func nextChoice(t *testing.T, s Stage) {
 func spotSoldOut(t *testing.T, s Stage) {
 	d := s.Start()
 	s.SellOut("", label.Spot, 0)
-	if out := settled(t, d, s.Order("spot", 1, label.Spot)); cloud.CodeOf(out.Err) != cloud.Capacity {
-		t.Errorf("only spot will do and none is left, and yet: %v, %v", ids(out.Machines), out.Err)
+	none := settled(t, d, s.Order("spot", 1, label.Spot))
+	if cloud.CodeOf(none.Err) != cloud.Capacity {
+		t.Errorf("only spot will do and none is left, and yet: %v, %v", ids(none.Machines), none.Err)
+	}
+	if len(none.Refused) == 0 || slices.ContainsFunc(none.Refused, func(o cloud.Offer) bool {
+		return !slices.Contains(s.Menu, o.Shape) || o.Zone == "" || o.CapacityType != label.Spot
+	}) {
+		t.Errorf("spot of every shape of the menu is refused, and what is told to be is %v", none.Refused)
 	}
 	o := s.Order("either", 2, label.Spot, label.OnDemand)
 	out := settled(t, s.Start(), o)
 	whole(t, s, o, out)
 	if out.Machines[0].CapacityType != label.OnDemand {
 		t.Errorf("got %s", out.Machines[0].CapacityType)
+	}
+}
+
+// ownPrices wants what is cheapest by the prices that the order brings.
+func ownPrices(t *testing.T, s Stage) {
+	d := s.Start()
+	c, err := d.Catalog(t.Context(), s.Template)
+	if err != nil {
+		t.Fatal(err)
+	}
+	o, last := s.Order("one", 2, label.OnDemand), s.Menu[len(s.Menu)-1]
+	o.Prices = map[cloud.Offer]int64{}
+	for _, shape := range c.Shapes {
+		for _, offer := range shape.Offers {
+			if shape.Name == last {
+				o.Prices[cloud.Offer{Shape: last, Zone: offer.Zone, CapacityType: offer.CapacityType}] = 1
+			}
+		}
+	}
+	out := settled(t, d, o)
+	whole(t, s, o, out)
+	if out.Machines[0].Shape != last {
+		t.Errorf("%s came, and %s costs next to nothing by the order's own prices", out.Machines[0].Shape, last)
 	}
 }
 

@@ -118,6 +118,7 @@ func laws() []law {
 		{"Throttled", faults, throttled},
 		{"SoldOutNextChoice", sells, nextChoice},
 		{"SpotSoldOut", sells, spotSoldOut},
+		{"OwnPrices", nil, ownPrices},
 		{"PartOfAnOrder", sells, partial},
 		{"NothingLeft", sells, nothingLeft},
 		{"CrashAfterSoldOut", both, crashAfterSoldOut},

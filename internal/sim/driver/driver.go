@@ -106,6 +106,7 @@ func (d *Driver) launch(o cloud.Order) cloud.Outcome {
 		return short(o, again, errors.New("the order was sent before and got no more"))
 	}
 	why := errors.New("no offer of the order is left")
+	var refused []cloud.Offer
 	for range 3 {
 		capacityType, overrides := d.overrides(o)
 		if len(overrides) == 0 {
@@ -116,22 +117,33 @@ func (d *Driver) launch(o cloud.Order) cloud.Outcome {
 			return cloud.Outcome{Err: translate(err)}
 		}
 		for _, e := range result.Errors {
-			d.remember(offer{e.Override.Type, d.zoneOf(e.Override.Subnet), e.CapacityType}, e.Code)
+			gone := offer{e.Override.Type, d.zoneOf(e.Override.Subnet), e.CapacityType}
+			if d.remember(gone, e.Code) {
+				refused = append(refused, cloud.Offer{Shape: gone.shape, Zone: gone.zone, CapacityType: gone.capacityType})
+			}
 			why = errors.New(e.Message)
 		}
 		if got := d.bought(o.Token); len(got) > 0 || capacityType == label.OnDemand {
-			return short(o, got, why)
+			out := short(o, got, why)
+			out.Refused = refused
+			return out
 		}
 	}
-	return short(o, nil, why)
+	out := short(o, nil, why)
+	out.Refused = refused
+	return out
 }
 
 func (d *Driver) send(o cloud.Order, template market.TemplateRef, capacityType string, overrides []market.Override) (market.FleetResult, error) {
 	tags := market.Tags{tagCluster: d.cluster, tagOrder: o.Token, tagPool: o.Pool.Name}
 	maps.Copy(tags, o.Tags)
+	onDemand, spot := market.LowestPrice, market.PriceCapacityOptimized
+	if len(o.Prices) > 0 {
+		onDemand, spot = market.Prioritized, market.CapacityOptimizedPrioritized
+	}
 	return d.market.CreateFleet(market.FleetRequest{
 		Total: o.Count, DefaultType: capacityType,
-		OnDemandStrategy: market.LowestPrice, SpotStrategy: market.PriceCapacityOptimized,
+		OnDemandStrategy: onDemand, SpotStrategy: spot,
 		Configs: []market.FleetConfig{{Template: template, Overrides: overrides}},
 		Tags:    []market.TagSpec{{Kind: "instance", Tags: tags}},
 	})
@@ -220,7 +232,7 @@ func (d *Driver) overrides(o cloud.Order) (string, []market.Override) {
 				if t == nil || !slices.Contains(t.Zones, s.Zone) || way == label.Spot && t.SpotFrom[s.Zone] == 0 || d.gone(offer{shape, s.Zone, way}) {
 					continue
 				}
-				out = append(out, market.Override{Type: shape, Subnet: s.ID})
+				out = append(out, d.override(o, s, t, way))
 			}
 		}
 		if len(out) > 0 {
@@ -228,6 +240,22 @@ func (d *Driver) overrides(o cloud.Order) (string, []market.Override) {
 		}
 	}
 	return "", nil
+}
+
+// override is a type in a subnet, at the order's own price where it has any.
+func (d *Driver) override(o cloud.Order, s market.Subnet, t *market.Type, way string) market.Override {
+	out := market.Override{Type: t.Name, Subnet: s.ID}
+	if len(o.Prices) == 0 {
+		return out
+	}
+	price, own := o.Prices[cloud.Offer{Shape: t.Name, Zone: s.Zone, CapacityType: way}]
+	if !own {
+		if price = t.OnDemand; way == label.Spot {
+			price = t.SpotFrom[s.Zone]
+		}
+	}
+	out.Ranked, out.Priority = true, float64(price)
+	return out
 }
 
 func (d *Driver) zoneOf(subnet string) string {
@@ -239,17 +267,18 @@ func (d *Driver) zoneOf(subnet string) string {
 	return ""
 }
 
-// remember notes that an offer is sold out, if that is what the code says.
-func (d *Driver) remember(o offer, code string) {
+// remember notes that an offer is sold out, and reports whether that is what the code says.
+func (d *Driver) remember(o offer, code string) bool {
 	switch code {
 	case market.InsufficientInstanceCapacity, market.UnfulfillableCapacity, market.MaxSpotInstanceCountExceeded, market.VcpuLimitExceeded:
 	default:
-		return
+		return false
 	}
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.soldOut[o] = d.market.Now().Add(soldOutFor)
 	d.round++
+	return true
 }
 
 func (d *Driver) gone(o offer) bool {
