@@ -277,6 +277,7 @@ func (p *parts) controllers(provisioners bool) error {
 		Client: c, Cloud: p.cloud.For(collect.Spec().Name), Cluster: p.cluster, Enact: p.enact, Now: p.Now,
 		Log: p.Log.WithName("controller." + collect.Spec().Name),
 	}
+	lookAfter.Listen()
 	for _, r := range []manager.Runnable{giveBack, lookAfter} {
 		if err := p.m.Add(r); err != nil {
 			return err
@@ -300,7 +301,7 @@ func (p *parts) keepJournal() (*journal.Journal, error) {
 
 // options are what settings say to decisions.
 func (p *parts) options() decide.Options {
-	var o decide.Options
+	o := decide.Options{SpotPremium: p.Settings.SpotPremium}
 	if p.Settings.IgnorePreferences {
 		o.PreferencePolicy = "Ignore"
 	}

@@ -3,7 +3,9 @@ package collect_test
 import (
 	"context"
 	"errors"
+	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/go-logr/logr"
@@ -58,7 +60,10 @@ func (x town) claim(name string) *v1.NodeClaim {
 	c := &v1.NodeClaim{ObjectMeta: metav1.ObjectMeta{Name: name, Finalizers: []string{v1.Finalizer}, Labels: map[string]string{v1.LabelNodePool: "p"}}}
 	c.Spec.NodeClassRef = &v1.NodeClassReference{Group: "g", Kind: "K", Name: "n"}
 	c.Status.ProviderID = x.ids[name]
-	c.Conditions().True(v1.ConditionLaunched, "", "", time.Now())
+	for _, kind := range []string{v1.ConditionLaunched, v1.ConditionRegistered, v1.ConditionInitialized} {
+		c.Conditions().True(kind, "", "", time.Now())
+	}
+	c.Status.NodeName = name
 	return c
 }
 
@@ -82,13 +87,57 @@ func (x town) live(t *testing.T, through client.Client, d cloud.Driver) {
 			t.Fatal(err)
 		}
 		last = v
-		time.Sleep(collect.Every)
+		time.Sleep(2 * time.Minute)
 	}
 }
 
-// Wherever a process is killed, the next one brings together what belongs
-// together, ends what is nobody's, and leaves the rest alone.
-func TestKilledAtEachWrite(t *testing.T) {
+// A machine that dies is missed soon after its node falls ill, not only when it
+// is time for the next look.
+func TestADeadMachineIsMissedSoon(t *testing.T) {
+	region := west(t)
+	synctest.Test(t, func(t *testing.T) {
+		x := newTown(t, region)
+		picture := cluster.New(clock.Wall)
+		hand := &enact.Enactor{Client: x.store, Cluster: picture, Now: clock.Wall, Log: logr.Discard()}
+		c := &collect.Controller{Client: x.store, Cloud: cloud.New(cloud.Config{Driver: x.driver}), Cluster: picture, Enact: hand, Now: clock.Wall, Log: logr.Discard()}
+		c.Listen()
+		ctx, stop := context.WithCancel(t.Context())
+		done := make(chan error)
+		go func() { done <- c.Start(ctx) }()
+		show := func(long time.Duration) {
+			for range int(long / time.Second) {
+				apitest.Show(t, x.store, picture)
+				time.Sleep(time.Second)
+			}
+		}
+		show(5 * time.Minute) // nothing is missing any more
+		if err := x.market.Kill(machineOf(x.ids["kept"])); err != nil {
+			t.Fatal(err)
+		}
+		n := &corev1.Node{}
+		if err := x.store.Get(ctx, client.ObjectKey{Name: "kept"}, n); err != nil {
+			t.Fatal(err)
+		}
+		n.Status.Conditions[0].Status = corev1.ConditionUnknown
+		if err := x.store.Status().Update(ctx, n); err != nil {
+			t.Fatal(err)
+		}
+		show(40 * time.Second)
+		claim := &v1.NodeClaim{}
+		if err := x.store.Get(ctx, client.ObjectKey{Name: "kept"}, claim); err != nil || claim.DeletionTimestamp == nil {
+			t.Errorf("the claim of a dead machine stays: deleted %v, %v", claim.DeletionTimestamp, err)
+		}
+		stop()
+		if err := <-done; err != nil {
+			t.Error(err)
+		}
+	})
+}
+
+func machineOf(providerID string) string { return providerID[strings.LastIndex(providerID, "/")+1:] }
+
+func west(t *testing.T) *catalog.Region {
+	t.Helper()
 	all, err := catalog.Load()
 	if err != nil {
 		t.Fatal(err)
@@ -97,6 +146,13 @@ func TestKilledAtEachWrite(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	return region
+}
+
+// Wherever a process is killed, the next one brings together what belongs
+// together, ends what is nobody's, and leaves the rest alone.
+func TestKilledAtEachWrite(t *testing.T) {
+	region := west(t)
 	writes := apitest.EachDeath(t, func(t *testing.T, life *apitest.Life) {
 		x := newTown(t, region)
 		x.live(t, life.Client(x.store), life.Driver(x.driver))

@@ -2,8 +2,9 @@
 //
 // A node of ours without a claim is adopted first: it gets one. Only then is a
 // machine that has neither claim nor node ended, and a claim whose machine is
-// gone let go. Both wait until two complete lists agree, and when much looks
-// lost at once, nothing is ended: then more likely the list is wrong.
+// gone let go. Both wait until two complete lists agree, for a machine with some
+// time between them, and when much looks lost at once, nothing is ended: then
+// more likely the list is wrong.
 package collect
 
 import (
@@ -46,18 +47,19 @@ type Seen struct {
 
 // Verdict is what a look comes to.
 type Verdict struct {
-	Adopt    []*corev1.Node           // nodes that need a claim
-	Finish   []*v1.NodeClaim          // adoptions that were not written to their end
-	Suspects map[cloud.MachineID]bool // machines that look lost
-	End      []cloud.Machine          // those that looked lost the last time as well
-	Missing  map[string]bool          // claims whose machine is not there
-	Lost     []*v1.NodeClaim          // those that missed it the last time as well
-	TooMany  bool                     // so many look lost that nothing is ended
+	Adopt    []*corev1.Node                // nodes that need a claim
+	Finish   []*v1.NodeClaim               // adoptions that were not written to their end
+	Suspects map[cloud.MachineID]time.Time // machines that look lost, and since when
+	End      []cloud.Machine               // those that have looked lost for long enough
+	Missing  map[string]bool               // claims whose machine is not there
+	Lost     []*v1.NodeClaim               // those that missed it the last time as well
+	TooMany  bool                          // so many look lost that nothing is ended
+	Unsure   int                           // how many looks in a row a claim has missed its machine that the next look may decide about
 }
 
 // Judge compares a look with the one before.
 func Judge(s Seen, before Verdict) Verdict {
-	v := Verdict{Suspects: map[cloud.MachineID]bool{}, Missing: map[string]bool{}}
+	v := Verdict{Suspects: map[cloud.MachineID]time.Time{}, Missing: map[string]bool{}}
 	known := map[string]bool{} // provider IDs of claims
 	orders := map[string]bool{}
 	for i := range s.Claims {
@@ -101,8 +103,12 @@ func Judge(s Seen, before Verdict) Verdict {
 		if known[m.ProviderID] || joined[m.ProviderID] != nil || orders[m.Order] || !ours(m) || s.At.Sub(m.Launched) < grown {
 			continue
 		}
-		v.Suspects[m.ID] = true
-		if before.Suspects[m.ID] {
+		since, suspect := before.Suspects[m.ID]
+		if !suspect {
+			since = s.At
+		}
+		v.Suspects[m.ID] = since
+		if s.At.Sub(since) >= every {
 			again = append(again, m)
 		}
 	}
@@ -113,13 +119,41 @@ func Judge(s Seen, before Verdict) Verdict {
 	return v
 }
 
+// The waits between two looks: the common one, and the first after a look that
+// is not sure of something.
+const (
+	every = 2 * time.Minute
+	soon  = 15 * time.Second
+)
+
+// After is how long after a look the next one is. What stays unsure is looked at
+// less and less often.
+func (v Verdict) After() time.Duration {
+	if v.Unsure == 0 {
+		return every
+	}
+	return min(soon<<min(v.Unsure-1, 10), every)
+}
+
+// Ill are the nodes of claims that have been in use and are not ready.
+func Ill(w *world.World) map[string]bool {
+	out := map[string]bool{}
+	for _, p := range w.Places() {
+		if p.Node != nil && p.Claim != nil && p.Claim.Initialized && !p.Node.Ready && !p.Deleting() {
+			out[p.Node.Name] = true
+		}
+	}
+	return out
+}
+
 // alone reports whether a node is one of ours that may need a claim. One that
 // has only just joined may have a claim that does not show it yet.
 func alone(n *corev1.Node, now time.Time) bool {
 	return n.Spec.ProviderID != "" && observe.PoolOf(n.Labels) != (world.PoolID{}) && n.DeletionTimestamp == nil && now.Sub(n.CreationTimestamp.Time) >= settled
 }
 
-// lost finds claims whose machine is gone while their node does not say that it is well.
+// lost finds claims whose machine is gone while their node does not say that it
+// is well. It is unsure of the others: a kubelet may be dead, and nobody has noticed.
 func (v *Verdict) lost(s Seen, there map[string]bool, joined map[string]*corev1.Node, before Verdict) {
 	for i := range s.Claims {
 		c := &s.Claims[i]
@@ -128,12 +162,13 @@ func (v *Verdict) lost(s Seen, there map[string]bool, joined map[string]*corev1.
 		if id == "" || there[id] || c.DeletionTimestamp != nil || launched == nil || s.At.Sub(launched.LastTransitionTime.Time) < grown && joined[id] == nil {
 			continue
 		}
-		if n := joined[id]; n != nil && ready(n) {
-			continue
-		}
-		v.Missing[c.Name] = true
-		if before.Missing[c.Name] {
-			v.Lost = append(v.Lost, c)
+		switch n := joined[id]; {
+		case n != nil && ready(n):
+			v.Unsure = before.Unsure + 1
+		case before.Missing[c.Name]:
+			v.Missing[c.Name], v.Lost = true, append(v.Lost, c)
+		default:
+			v.Missing[c.Name], v.Unsure = true, before.Unsure+1
 		}
 	}
 }

@@ -47,8 +47,10 @@ func claim(id string, change ...func(*v1.NodeClaim)) v1.NodeClaim {
 
 // twice judges the same look twice, as when nothing changes between two.
 func twice(s collect.Seen) collect.Verdict {
+	s.At = noon.Add(-2 * time.Minute)
+	first := collect.Judge(s, collect.Verdict{})
 	s.At = noon
-	return collect.Judge(s, collect.Judge(s, collect.Verdict{}))
+	return collect.Judge(s, first)
 }
 
 func TestWhichMachinesEnd(t *testing.T) {
@@ -89,8 +91,11 @@ func TestWhichMachinesEnd(t *testing.T) {
 			if diff := cmp.Diff(tc.want, got); diff != "" {
 				t.Errorf("%s -want +got\n%s", tc.why, diff)
 			}
-			if once := collect.Judge(tc.seen, collect.Verdict{}); len(once.End) > 0 {
-				t.Error("a machine ends although only one list says that it is lost")
+			tc.seen.At = noon
+			once := collect.Judge(tc.seen, collect.Verdict{})
+			tc.seen.At = noon.Add(time.Minute)
+			if v := collect.Judge(tc.seen, once); len(once.End)+len(v.End) > 0 {
+				t.Error("a machine ends although it has looked lost only just now")
 			}
 		})
 	}
@@ -199,5 +204,23 @@ func TestAdopted(t *testing.T) {
 	delete(n.Labels, "karpenter.k8s.aws/ec2nodeclass")
 	if c := collect.Adopted(&n, nil); c != nil {
 		t.Error("a node of which not even the class is known is adopted")
+	}
+}
+
+// A claim that misses its machine is looked at soon, but not for ever.
+func TestWhenToLookAgain(t *testing.T) {
+	gone := collect.Seen{Claims: []v1.NodeClaim{claim("m")}, Nodes: []corev1.Node{node("m", func(n *corev1.Node) {
+		n.Status.Conditions = []corev1.NodeCondition{{Type: corev1.NodeReady, Status: corev1.ConditionTrue}}
+	})}, At: noon}
+	well := gone
+	well.Machines = []cloud.Machine{machine("m")}
+	var waits []time.Duration
+	var v collect.Verdict
+	for _, s := range []collect.Seen{well, gone, gone, gone, gone, gone, well, gone} {
+		v = collect.Judge(s, v)
+		waits = append(waits, v.After()/time.Second)
+	}
+	if diff := cmp.Diff([]time.Duration{120, 15, 30, 60, 120, 120, 120, 15}, waits); diff != "" {
+		t.Errorf("-want +got\n%s", diff)
 	}
 }

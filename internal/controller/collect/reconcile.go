@@ -20,9 +20,6 @@ import (
 	"github.com/tenon-sh/tenon/internal/observe"
 )
 
-// Every is how often all is looked at.
-const Every = 2 * time.Minute
-
 // Spec is what this controller touches.
 func Spec() loop.Spec {
 	return loop.Spec{
@@ -44,29 +41,76 @@ type Controller struct {
 	Enact   *enact.Enactor
 	Now     clock.Now
 	Log     logr.Logger
+
+	wake chan struct{}
+}
+
+// Listen has the controller told of changes. It must be called before the cluster's sources start.
+func (c *Controller) Listen() {
+	c.wake = make(chan struct{}, 1)
+	c.Cluster.Listen(func(change cluster.Change) {
+		if change.Kind != cluster.Node {
+			return
+		}
+		select {
+		case c.wake <- struct{}{}:
+		default:
+		}
+	})
 }
 
 // NeedLeaderElection keeps all but the leader from ending anything.
 func (c *Controller) NeedLeaderElection() bool { return true }
 
-// Start looks at once and then from time to time, until ctx ends.
+// Start looks at once and then from time to time, sooner while something looks
+// wrong or when a node falls ill, until ctx ends.
 func (c *Controller) Start(ctx context.Context) error {
 	if !c.Cluster.Await(ctx) {
 		return nil
 	}
-	tick := time.NewTicker(Every)
-	defer tick.Stop()
 	var last Verdict
-	for {
+	var known map[string]bool
+	for ctx.Err() == nil {
 		v, err := c.Look(ctx, last)
 		if err != nil && ctx.Err() == nil {
 			c.Log.Error(err, "look for what is left alone")
 		}
 		last = v
+		known = c.pause(ctx, v.After(), known)
+	}
+	return nil
+}
+
+// pause waits until it is time for the next look, or a node has fallen ill that
+// was not known to be. It returns those that are.
+func (c *Controller) pause(ctx context.Context, long time.Duration, known map[string]bool) map[string]bool {
+	due, breath := time.NewTimer(long), time.NewTimer(min(long, soon))
+	defer due.Stop()
+	defer breath.Stop()
+	select {
+	case <-ctx.Done():
+		return known
+	case <-breath.C:
+	}
+	for {
+		now := Ill(c.Cluster.Recent(time.Second))
+		for name := range now {
+			if !known[name] {
+				return now
+			}
+		}
+		known = now
 		select {
 		case <-ctx.Done():
-			return nil
-		case <-tick.C:
+			return known
+		case <-due.C:
+			return known
+		case <-c.wake:
+		}
+		breath.Reset(time.Second)
+		select {
+		case <-ctx.Done():
+		case <-breath.C:
 		}
 	}
 }
