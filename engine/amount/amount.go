@@ -136,6 +136,27 @@ func (l List) Fits(room List) bool {
 	return !short
 }
 
+// Total adds up lists in one place. The zero Total is nothing yet.
+type Total struct{ list List }
+
+// Add adds a list, name by name.
+func (t *Total) Add(l List) {
+	i := 0
+	for _, e := range l {
+		for i < len(t.list) && t.list[i].Name < e.Name {
+			i++
+		}
+		if i < len(t.list) && t.list[i].Name == e.Name {
+			t.list[i].Value = Plus(t.list[i].Value, e.Value)
+			continue
+		}
+		t.list = slices.Insert(t.list, i, e)
+	}
+}
+
+// List returns the sum; what is added after that is not in it.
+func (t *Total) List() List { return slices.Clone(t.list) }
+
 // Shortage says of which resource there was too little.
 type Shortage struct {
 	Name       string

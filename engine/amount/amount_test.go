@@ -83,3 +83,19 @@ func TestLaws(t *testing.T) {
 		}
 	})
 }
+
+// A total is the sum, whatever the order and the names, and shares nothing with what it gave away.
+func TestTotal(t *testing.T) {
+	a, b := amount.Of(amount.Entry{Name: "x", Value: 1}, amount.Entry{Name: "z", Value: math.MaxInt64}), amount.Of(amount.Entry{Name: "y", Value: 2}, amount.Entry{Name: "z", Value: 3})
+	var sum amount.Total
+	sum.Add(b)
+	first := sum.List()
+	sum.Add(a)
+	sum.Add(nil)
+	if diff := cmp.Diff(a.Plus(b), sum.List()); diff != "" {
+		t.Errorf("-want +got\n%s", diff)
+	}
+	if diff := cmp.Diff(b, first); diff != "" {
+		t.Errorf("what was given away has changed: -want +got\n%s", diff)
+	}
+}

@@ -48,8 +48,10 @@ func Of(w *world.World, m *world.Place) Place {
 		}
 	}
 	at.Free = room.Minus(m.Used)
-	at.Free = at.Free.Minus(missing(m, &at, w.DaemonSets()))
-	for _, p := range m.Pods {
+	if due := missing(m, &at, w.DaemonSets()); len(due) > 0 {
+		at.Free = at.Free.Minus(due)
+	}
+	for _, p := range m.Holders() {
 		at.Ports = append(at.Ports, p.Ports...)
 		at.attach(p)
 	}
@@ -144,15 +146,11 @@ func announced(node, claim amount.List) amount.List {
 
 // missing is what the daemon sets that will run on the machine, and do not yet, ask for. Their host ports count as taken.
 func missing(m *world.Place, at *Place, daemons []*world.DaemonSet) amount.List {
-	var there []string
-	for _, p := range m.Pods {
-		if p.DaemonSet != "" {
-			there = append(there, world.Key{Namespace: p.Namespace, Name: p.DaemonSet}.String())
-		}
-	}
+	there := m.Daemons()
 	var sum amount.List
 	for _, d := range daemons {
-		if slices.Contains(there, d.String()) || !Runs(d, at) {
+		of := func(p *world.Pod) bool { return p.DaemonSet == d.Name && p.Namespace == d.Namespace }
+		if slices.ContainsFunc(there, of) || !Runs(d, at) {
 			continue
 		}
 		sum = sum.Plus(d.Pod.Requests)

@@ -109,7 +109,7 @@ func newMarket(w *world.World, dims []string, o Options) *market {
 // usages is what each pool's machines count against its limits: those that
 // run, that are on their way, and that are going until they are gone.
 func usages(w *world.World) map[world.PoolID]amount.List {
-	out := map[world.PoolID]amount.List{}
+	sums := map[world.PoolID]*amount.Total{}
 	for _, m := range w.Places() {
 		id := m.Pool()
 		if id.Name == "" || m.Claim != nil && m.Claim.Failed && m.Node == nil {
@@ -126,24 +126,27 @@ func usages(w *world.World) map[world.PoolID]amount.List {
 		case c != nil:
 			capacity = c.Booked
 		}
-		out[id] = out[id].Plus(booking(capacity))
+		if sums[id] == nil {
+			sums[id] = &amount.Total{}
+		}
+		book(sums[id], capacity)
+	}
+	out := make(map[world.PoolID]amount.List, len(sums))
+	for id, sum := range sums {
+		out[id] = sum.List()
 	}
 	return out
 }
 
-// booking is what a machine of this capacity counts against limits.
-func booking(capacity amount.List) amount.List {
-	gpus := int64(0)
+// book adds what a machine of this capacity counts against limits.
+func book(sum *amount.Total, capacity amount.List) {
+	sum.Add(capacity)
+	sum.Add(amount.List{{Name: amount.Nodes, Value: amount.Unit}})
 	for _, e := range capacity {
-		if isGPU(e.Name) {
-			gpus = amount.Plus(gpus, e.Value)
+		if isGPU(e.Name) && e.Value > 0 {
+			sum.Add(amount.List{{Name: amount.GPU, Value: e.Value}})
 		}
 	}
-	out := capacity.With(amount.Nodes, amount.Unit)
-	if gpus > 0 {
-		out = out.With(amount.GPU, gpus)
-	}
-	return out
 }
 
 func isGPU(resource string) bool {

@@ -31,6 +31,7 @@ type Packer struct {
 	taken   map[string]bool // names
 	limited bool            // some pool has limits
 	proof   *proof
+	sealed  bool // what is there has been tried already
 	loose   bool // what is searched now may use what an earlier search left free, so that search proves nothing of it
 	plan    plan.Plan
 	left    []*waiting // pods without a place
@@ -267,11 +268,11 @@ func (k *Packer) open(pods []*world.Pod) {
 			k.ledger.Enlist(p)
 		}
 	}
-	var running []*world.Pod
+	var averse []*world.PodTerm
 	for _, m := range k.places {
-		running = append(running, m.Pods...)
+		averse = append(averse, m.Averse()...)
 	}
-	k.ledger.Watch(running, pods)
+	k.ledger.Watch(averse, pods)
 	for _, m := range k.places {
 		if m.Node == nil && (m.Claim.Failed || m.Claim.Deleting) {
 			continue
@@ -282,13 +283,7 @@ func (k *Packer) open(pods []*world.Pod) {
 			b.free[i] = at.Free.Value(d)
 		}
 		k.tallies.room(&at, b.free)
-		if k.ledger.Counts() {
-			for _, p := range m.Pods {
-				if !m.Deleting() || !moves(p) {
-					k.ledger.Run(p, b.node)
-				}
-			}
-		}
+		k.inhabit(m, b.node)
 		k.old = append(k.old, b)
 	}
 	slices.SortStableFunc(k.old, func(a, b *bin) int {
@@ -300,6 +295,21 @@ func (k *Packer) open(pods []*world.Pod) {
 		}
 		return strings.Compare(a.place.Name, b.place.Name)
 	})
+}
+
+// inhabit enters the pods that run on a machine, as far as they stay there.
+func (k *Packer) inhabit(m *world.Place, node int) {
+	switch {
+	case !k.ledger.Counts():
+	case !m.Deleting():
+		k.ledger.Inhabit(m, node)
+	default:
+		for _, p := range m.Pods {
+			if !moves(p) {
+				k.ledger.Run(p, node)
+			}
+		}
+	}
 }
 
 // tuples finds which offers the ledger cannot tell apart, so that one of them

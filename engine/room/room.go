@@ -119,6 +119,15 @@ func (l *Ledger) enter(w *world.World, i int) {
 	for d, name := range l.dims {
 		l.free[i*len(l.dims)+d] = m.at.Free.Value(name)
 	}
+	l.inhabit(m)
+}
+
+// inhabit enters the pods that run on the machine.
+func (l *Ledger) inhabit(m *machine) {
+	if !m.place.Deleting() {
+		l.spread.Inhabit(m.place, m.node)
+		return
+	}
 	for _, p := range m.place.Pods {
 		if m.counts(p) {
 			l.spread.Run(p, m.node)

@@ -63,11 +63,7 @@ func (l *Ledger) restore(i int) {
 	m := &l.machines[i]
 	m.gone = false
 	l.spread.Return(m.node)
-	for _, p := range m.place.Pods {
-		if m.counts(p) {
-			l.spread.Run(p, m.node)
-		}
-	}
+	l.inhabit(m)
 	for _, g := range m.guests {
 		l.spread.Put(g.class.subject, m.node)
 	}

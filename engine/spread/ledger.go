@@ -23,6 +23,7 @@ type Ledger struct {
 	groups     []*group
 	byTerms    map[string]int32
 	owned      map[*world.PodTerm]int32 // anti-affinity of running pods: its group, or none
+	kin        map[*world.Kin][]int32   // the groups that count running pods
 	shelves    map[string]*shelf        // where pods of a namespace find the groups that count them
 	wide       *shelf                   // where all pods look besides
 	sieves     []sieve
@@ -53,6 +54,7 @@ func New(namespaces []*world.Namespace) *Ledger {
 		keyIndex:   map[string]int{},
 		byTerms:    map[string]int32{},
 		owned:      map[*world.PodTerm]int32{},
+		kin:        map[*world.Kin][]int32{},
 		shelves:    map[string]*shelf{},
 		wide:       &shelf{},
 
@@ -143,6 +145,31 @@ func valueOf(at *fit.Place, key string) (string, bool) {
 	return v, ok
 }
 
+// Inhabit enters all pods that run on machine n.
+func (l *Ledger) Inhabit(m *world.Place, n int) {
+	if len(l.groups) == 0 {
+		return
+	}
+	for i, kin := range m.Kin() {
+		if groups := l.membersOf(kin); len(groups) > 0 {
+			l.count(groups, m.Pods[i], n, 1)
+		}
+	}
+	for _, t := range m.Averse() {
+		l.own(t, n, 1)
+	}
+}
+
+// membersOf are the groups that count pods of the kin.
+func (l *Ledger) membersOf(kin *world.Kin) []int32 {
+	groups, known := l.kin[kin]
+	if !known {
+		groups = l.Members(&world.Pod{Key: world.Key{Namespace: kin.Namespace}, Labels: kin.Labels})
+		l.kin[kin] = groups
+	}
+	return groups
+}
+
 // Run enters a pod that runs on machine n.
 func (l *Ledger) Run(p *world.Pod, n int) { l.run(p, n, 1) }
 
@@ -150,25 +177,28 @@ func (l *Ledger) Run(p *world.Pod, n int) { l.run(p, n, 1) }
 func (l *Ledger) Stop(p *world.Pod, n int) { l.run(p, n, -1) }
 
 func (l *Ledger) run(p *world.Pod, n int, by int32) {
-	if len(l.groups) == 0 {
-		return
-	}
 	l.members = l.appendMembers(l.members[:0], p)
-	for _, g := range l.members {
-		if l.groups[g].kind == evenly && p.Terminating {
-			continue
-		}
-		l.add(l.groups[g], n, by, false)
-	}
-	if len(p.PodTerms) == 0 {
-		return
-	}
+	l.count(l.members, p, n, by)
 	for i := range p.PodTerms {
-		if t := &p.PodTerms[i]; keepsAway(t) {
-			if g := l.ownedBy(t); g != none {
-				l.add(l.groups[g], n, by, true)
-			}
+		if t := &p.PodTerms[i]; t.KeepsAway() {
+			l.own(t, n, by)
 		}
+	}
+}
+
+// count counts a pod that runs among the members of its groups.
+func (l *Ledger) count(groups []int32, p *world.Pod, n int, by int32) {
+	for _, g := range groups {
+		if l.groups[g].kind != evenly || !p.Terminating {
+			l.add(l.groups[g], n, by, false)
+		}
+	}
+}
+
+// own counts a pod that runs among those that keep others away by the term.
+func (l *Ledger) own(t *world.PodTerm, n int, by int32) {
+	if g := l.ownedBy(t); g != none {
+		l.add(l.groups[g], n, by, true)
 	}
 }
 

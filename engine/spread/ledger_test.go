@@ -102,7 +102,8 @@ func TestAllows(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			l := spread.New(nil)
 			l.Enlist(tc.pod)
-			l.Watch(slices.DeleteFunc(slices.Clone(tc.runs), func(p *world.Pod) bool { return p == nil }), []*world.Pod{tc.pod})
+			running := world.Place{Pods: slices.DeleteFunc(slices.Clone(tc.runs), func(p *world.Pod) bool { return p == nil })}
+			l.Watch(running.Averse(), []*world.Pod{tc.pod})
 			places := nodes("a", "a", "b")
 			var ids []int
 			for i, at := range places {

@@ -2,36 +2,30 @@ package spread
 
 import "github.com/tenon-sh/tenon/engine/world"
 
-// Watch makes known the anti-affinity of pods that run, as far as it may keep
-// away one of those that wait: nobody else has to be counted for it.
-func (l *Ledger) Watch(running, waiting []*world.Pod) {
+// Watch makes known the terms by which pods that run keep others away, as far as
+// they may keep away one of those that wait: nobody else has to be counted for them.
+func (l *Ledger) Watch(averse []*world.PodTerm, waiting []*world.Pod) {
 	who := audience{pods: waiting, by: map[string]map[string][]*world.Pod{}}
 	idle := map[string]bool{} // terms that concern nobody who waits
-	for _, p := range running {
-		for i := range p.PodTerms {
-			t := &p.PodTerms[i]
-			if _, known := l.owned[t]; known || !keepsAway(t) {
-				continue // pods of one kind share their terms
-			}
-			l.text = appendApartID(l.text[:0], *t)
-			g, known := l.byTerms[string(l.text)]
-			switch {
-			case known:
-			case idle[string(l.text)]:
-				g = none
-			case l.concerns(t, &who):
-				g = l.enlistApart(*t)
-			default:
-				idle[string(l.text)] = true
-				g = none
-			}
-			l.owned[t] = g
+	for _, t := range averse {
+		if _, known := l.owned[t]; known {
+			continue // pods of one kind share their terms
 		}
+		l.text = appendApartID(l.text[:0], *t)
+		g, known := l.byTerms[string(l.text)]
+		switch {
+		case known:
+		case idle[string(l.text)]:
+			g = none
+		case l.concerns(t, &who):
+			g = l.enlistApart(*t)
+		default:
+			idle[string(l.text)] = true
+			g = none
+		}
+		l.owned[t] = g
 	}
 }
-
-// keepsAway reports whether a term of a running pod keeps others away.
-func keepsAway(t *world.PodTerm) bool { return t.Anti && t.Weight == 0 }
 
 // ownedBy is the group of a running pod's anti-affinity; none if it does not matter.
 func (l *Ledger) ownedBy(t *world.PodTerm) int32 {

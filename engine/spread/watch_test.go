@@ -47,7 +47,7 @@ func TestWatchIsEnough(t *testing.T) {
 			narrow.Enlist(p)
 			full.Enlist(p)
 		}
-		narrow.Watch(running, waiting)
+		narrow.Watch((&world.Place{Pods: running}).Averse(), waiting)
 		for _, p := range running {
 			full.Enlist(p)
 		}

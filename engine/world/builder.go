@@ -3,10 +3,7 @@ package world
 import (
 	"cmp"
 	"reflect"
-	"slices"
 	"strings"
-
-	"github.com/tenon-sh/tenon/engine/amount"
 )
 
 // Builder collects items, in any order, and gives Worlds. It has one owner.
@@ -30,14 +27,9 @@ type Builder struct {
 
 	waiting table[Key, Pod]     // pods without a node, not done
 	loads   table[string, load] // pods on each node, whether the node is known or not
-	places  []*Place            // of the last snapshot
-}
-
-// load is the pods that run on one node and what they ask for together.
-type load struct {
-	node string
-	pods []*Pod
-	used amount.List
+	shifts  map[string][]shift  // what came to and went from loads since the last snapshot
+	kinship kinship
+	places  []*Place // of the last snapshot
 }
 
 // kind is the items of one kind and how they are hashed.
@@ -125,10 +117,7 @@ func (b *Builder) putPod(k Key, p *Pod) {
 	case p.Node == "":
 		b.waiting.put(k, p)
 	default:
-		b.load(p.Node, func(pods []*Pod) []*Pod {
-			i, _ := slices.BinarySearchFunc(pods, k, comparePodKey)
-			return slices.Insert(pods, i, p)
-		})
+		b.shift(p.Node, shift{k, p})
 	}
 }
 
@@ -138,35 +127,8 @@ func (b *Builder) unplace(p *Pod) {
 	case p.Node == "":
 		b.waiting.put(p.Key, nil)
 	default:
-		b.load(p.Node, func(pods []*Pod) []*Pod {
-			i, _ := slices.BinarySearchFunc(pods, p.Key, comparePodKey)
-			return slices.Delete(pods, i, i+1)
-		})
+		b.shift(p.Node, shift{p.Key, nil})
 	}
-}
-
-func comparePodKey(p *Pod, k Key) int { return compareKey(p.Key, k) }
-
-// load replaces the pods of a node by what change makes of a copy of them.
-func (b *Builder) load(node string, change func([]*Pod) []*Pod) {
-	var pods []*Pod
-	if l := b.loads.find(node); l != nil {
-		pods = append(make([]*Pod, 0, len(l.pods)+1), l.pods...)
-	}
-	pods = change(pods)
-	if len(pods) == 0 {
-		b.loads.put(node, nil)
-		return
-	}
-	b.loads.put(node, &load{node: node, pods: pods, used: total(pods)})
-}
-
-func total(pods []*Pod) amount.List {
-	var used amount.List
-	for _, p := range pods {
-		used = used.Plus(p.Requests)
-	}
-	return used
 }
 
 // SetNode adds or replaces a node.

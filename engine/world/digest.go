@@ -176,7 +176,10 @@ func writeString(b []byte, s string) []byte {
 
 // writeMap writes a map of strings, the only kind of map that items hold.
 func writeMap(b []byte, v reflect.Value) []byte {
-	m := v.Interface().(map[string]string)
+	return appendLabels(b, v.Interface().(map[string]string))
+}
+
+func appendLabels(b []byte, m map[string]string) []byte {
 	keys := make([]string, 0, len(m))
 	for k := range m {
 		keys = append(keys, k)

@@ -158,6 +158,9 @@ type PodTerm struct {
 	Within     Selector `json:"within,omitzero"`      // namespaces by label, besides those named
 }
 
+// KeepsAway reports whether the term keeps pods away that it matches: required anti-affinity.
+func (t PodTerm) KeepsAway() bool { return t.Anti && t.Weight == 0 }
+
 // Port is a host port.
 type Port struct {
 	IP       string `json:"ip,omitempty"` // empty: every address

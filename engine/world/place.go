@@ -12,7 +12,7 @@ func comparePlace(p *Place, name string) int { return strings.Compare(p.Name(), 
 func (b *Builder) settlePlaces() {
 	nodes, changedNodes := b.nodes.settle()
 	claims, changedClaims := b.claims.settle()
-	loads, changedLoads := b.loads.settle()
+	loads, changedLoads := b.settleLoads()
 	switch {
 	case len(changedNodes)+len(changedClaims) > 0:
 		b.joinAll(nodes, claims, loads)
@@ -34,11 +34,35 @@ func (b *Builder) reload(changed []string) {
 }
 
 func newPlace(n *Node, c *Claim, l *load) *Place {
-	p := &Place{Node: n, Claim: c}
+	p := &Place{Node: n, Claim: c, load: l}
 	if l != nil {
 		p.Pods, p.Used = l.pods, l.used
 	}
 	return p
+}
+
+// Kin is what selectors can tell of each of the pods.
+func (p *Place) Kin() []*Kin { return p.summary().kin }
+
+// Daemons are the pods that daemon sets run there.
+func (p *Place) Daemons() []*Pod { return p.summary().daemons }
+
+// Holders are the pods there that take ports or volumes.
+func (p *Place) Holders() []*Pod { return p.summary().holders }
+
+// Averse are the terms by which pods there keep others away, of each pod its own.
+func (p *Place) Averse() []*PodTerm { return p.summary().averse }
+
+// summary is what is known of the place's pods together. A World's places have
+// it; one that was put together by hand is looked at every time.
+func (p *Place) summary() *load {
+	switch {
+	case p.load != nil:
+		return p.load
+	case len(p.Pods) == 0:
+		return &load{}
+	}
+	return newLoad("", p.Pods, &kinship{})
 }
 
 // joinAll matches every node with its claim and its pods. A place that would
@@ -80,10 +104,7 @@ func (b *Builder) joinAll(nodes []*Node, claims []*Claim, loads []*load) {
 	b.places = out
 }
 
-func same(a, b *Place) bool {
-	return a.Node == b.Node && a.Claim == b.Claim && len(a.Pods) == len(b.Pods) &&
-		(len(a.Pods) == 0 || &a.Pods[0] == &b.Pods[0])
-}
+func same(a, b *Place) bool { return a.Node == b.Node && a.Claim == b.Claim && a.load == b.load }
 
 // matcher finds the claim of a node: by the claim the node names, else by
 // provider id, else by the node the claim names. Of several the first by name wins.

@@ -30,6 +30,8 @@ type Place struct {
 	Claim *Claim // nil for a node that was not asked for by a claim
 	Pods  []*Pod // that run there and are not done, by key
 	Used  amount.List
+
+	load *load
 }
 
 // Name is the node's name, or the claim's while there is no node.
