@@ -31,7 +31,7 @@
 // Classes of many items cost no more than classes of few: a filling is repeated on as many hosts as it fits.
 //
 // The search stops where little is left to gain: it knows what the relaxation costs, so it tries no further style once it is within
-// a hundredth of that, and improves no more once it is within half of that or finds too little for its steps.
+// 15 in a thousand of that, and improves no more once it is within 5 in a thousand or finds too little for its steps.
 //
 // # Two prices
 //

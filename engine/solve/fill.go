@@ -1,6 +1,9 @@
 package solve
 
-import "slices"
+import (
+	"math"
+	"slices"
+)
 
 // lane is what filling one host looks at: its classes, and for each how large it is there and how much dearer than elsewhere.
 type lane struct {
@@ -29,6 +32,9 @@ type filling struct {
 	items []share
 	worth float64
 }
+
+// nearly is by what part of the first score of a host a score may be below the best, to be as good.
+const nearly = 0.01
 
 // maxLook is how many classes one pick looks at when there are more.
 const maxLook = 400
@@ -161,7 +167,7 @@ func (k *packer) enlist(l *lane, pull, fair float64, stride int) {
 // and those that use up what there is too much of.
 //
 // What is free only gets less, and with it every score. So a score from an earlier look is never too small,
-// and the slots stand in a heap by such scores: who is first there with a score of now is the best of all.
+// and the slots stand in a heap by such scores: who is first there with a score of now is the best of all, or nearly so.
 func (k *packer) pick(room []int64, l *lane, p *pricing) {
 	free := k.part // the part of the room that is free
 	k.look(room, free)
@@ -172,6 +178,10 @@ func (k *packer) pick(room []int64, l *lane, p *pricing) {
 	for i := len(k.heap)/2 - 1; i >= 0; i-- {
 		sift(k.heap, i)
 	}
+	good := 0.0 // what the score may lack of the best there could be
+	if len(k.heap) > 0 {
+		good = nearly * math.Abs(k.heap[0].score)
+	}
 	for len(k.heap) > 0 {
 		k.steps++
 		s := &k.slots[k.heap[0].slot]
@@ -180,7 +190,7 @@ func (k *packer) pick(room []int64, l *lane, p *pricing) {
 			k.dropFirst()
 			continue
 		}
-		if score := s.score(l, free); score < k.heap[0].score {
+		if score := s.score(l, free); score < k.heap[0].score-good {
 			k.heap[0].score = score
 			sift(k.heap, 0)
 			continue

@@ -122,7 +122,7 @@ func (s *search) pour(steps int) {
 
 // How close to the relaxation is close enough to try no other style, and to improve no more.
 const (
-	close  = 1.01
+	close  = 1.015
 	closer = 1.005
 )
 
@@ -230,9 +230,8 @@ func styles(capped, pressed bool) []style {
 		}
 	}
 	return []style{
-		{slack: 1, pull: 0, again: .95, loose: .03},
-		{slack: 2, pull: 2, again: .95, loose: .03},
-		{slack: 4, pull: 1, again: .95, loose: .03},
+		{slack: 1, pull: 0, again: .9, loose: .03},
+		{slack: 2, pull: 2, again: .9, loose: .03},
 		{slack: 1, pull: .5, again: .85, loose: .15},
 	}
 }
