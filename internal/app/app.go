@@ -242,7 +242,7 @@ func slimNode(o any) (any, error) {
 func (p *parts) controllers(provisioners bool) error {
 	c := p.m.GetClient()
 	evictor := enact.NewEvictor(p.enact)
-	machines := terminate.NewMachines(p.cloud, p.Now)
+	machines := terminate.NewMachines(p.cloud, p.metrics, p.Now)
 	buy := &provision.Controller{
 		Cluster: p.cluster, Enact: p.enact, Journal: p.journal, Metrics: p.metrics, Now: p.Now, Log: p.Log.WithName("controller.provisioner"),
 		Batch: provision.Batch{Idle: p.Settings.BatchIdle, Max: p.Settings.BatchMax}, Options: p.options(), Verdicts: p.pods,
@@ -258,7 +258,7 @@ func (p *parts) controllers(provisioners bool) error {
 		return err
 	}
 	for _, r := range append(keepers, []registrar{
-		&launch.Reconciler{Client: c, Cloud: p.cloud.For("nodeclaim.lifecycle"), Cluster: p.cluster, Enact: p.enact, Events: p.events, Now: p.Now},
+		&launch.Reconciler{Client: c, Cloud: p.cloud.For("nodeclaim.lifecycle"), Cluster: p.cluster, Enact: p.enact, Events: p.events, Metrics: p.metrics, Now: p.Now},
 		&register.Reconciler{Client: c, Cluster: p.cluster, Pods: p.enact, Events: p.events, Metrics: p.metrics, Now: p.Now},
 		&initialize.Reconciler{Client: c, Cluster: p.cluster, Events: p.events, Now: p.Now},
 		&liveness.Reconciler{Client: c, Enact: p.enact, Now: p.Now},
@@ -301,7 +301,7 @@ func (p *parts) keepJournal() (*journal.Journal, error) {
 
 // options are what settings say to decisions.
 func (p *parts) options() decide.Options {
-	o := decide.Options{SpotPremium: p.Settings.SpotPremium}
+	var o decide.Options
 	if p.Settings.IgnorePreferences {
 		o.PreferencePolicy = "Ignore"
 	}

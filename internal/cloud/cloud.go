@@ -226,6 +226,10 @@ func (c *Cloud) soldOut(ctx context.Context, orders []Order, out []Outcome) {
 	}
 }
 
+// Unlisted is how long after it was bought a machine may be missing in a list
+// although it is there.
+const Unlisted = time.Minute
+
 // Terminate ends machines; nil means gone or going.
 func (c *Cloud) Terminate(ctx context.Context, ids ...MachineID) []error {
 	errs := make([]error, len(ids))

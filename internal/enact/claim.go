@@ -264,10 +264,31 @@ func (e *Enactor) Release(ctx context.Context, c *v1.NodeClaim, reason string) e
 		return client.IgnoreNotFound(fmt.Errorf("release claim %q: %w", c.Name, err))
 	}
 	e.Cluster.Deleting(c)
-	e.Metrics.Add(metric.ClaimsDisrupted, 1, reason, poolLabel(c.Labels), c.Labels[v1.LabelCapacityType], "", "graceful")
+	labels := []string{reason, poolLabel(c.Labels), c.Labels[v1.LabelCapacityType], e.policy(ctx, c), patienceOf(c)}
+	e.Metrics.Add(metric.ClaimsDisrupted, 1, labels...)
 	if at := e.Cluster.Recent(time.Second).Place(c.Status.NodeName); c.Status.NodeName != "" && at != nil {
-		e.Metrics.Add(metric.PodsDisruptionInitiated, float64(len(at.Pods)), reason, poolLabel(c.Labels), c.Labels[v1.LabelCapacityType], "", "graceful")
+		e.Metrics.Add(metric.PodsDisruptionInitiated, float64(len(at.Pods)), labels...)
 	}
 	e.Log.Info("deleted nodeclaim", "NodeClaim", c.Name, "reason", reason)
 	return nil
+}
+
+// policy is how the pool of a claim gives nodes back, as metrics name it; empty if it has none.
+func (e *Enactor) policy(ctx context.Context, c *v1.NodeClaim) string {
+	var p v1.NodePool
+	if c.Pool() == "" || e.Client.Get(ctx, client.ObjectKey{Name: c.Pool()}, &p) != nil {
+		return ""
+	}
+	return string(p.Spec.Disruption.ConsolidationPolicy)
+}
+
+// patienceOf is how long the pods of a claim's node may take to leave, as metrics name it.
+func patienceOf(c *v1.NodeClaim) string {
+	switch grace := c.Spec.TerminationGracePeriod; {
+	case grace == nil:
+		return "graceful"
+	case grace.Duration == 0:
+		return "forceful"
+	}
+	return "eventual"
 }

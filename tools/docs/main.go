@@ -149,7 +149,7 @@ func metrics(written func(string) bool) string {
 		"* `total_pod_limits` and `total_daemon_limits`: nothing is decided by limits, so the picture of the cluster does not keep them.\n" +
 		"* `scheduler_unfinished_work_seconds`: a decision is one step of at most about a second, and is measured when it is made.\n" +
 		"* `cost_tracker_errors`: a node whose price is not known counts as free in `nodepools_cost_total`.\n" +
-		"* `userdata_bytes` and `batch_time_seconds`: not measured.\n")
+		"* `userdata_bytes`: not measured.\n")
 	return b.String()
 }
 

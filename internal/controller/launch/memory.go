@@ -8,6 +8,7 @@ import (
 
 	v1 "github.com/tenon-sh/tenon/api/karpenter/v1"
 	"github.com/tenon-sh/tenon/internal/clock"
+	"github.com/tenon-sh/tenon/internal/cloud"
 )
 
 const (
@@ -17,9 +18,7 @@ const (
 	longestGather = time.Second
 	// arrival is how long the next claim of an order may take to arrive in the cache.
 	arrival = 3 * time.Second
-	// unlisted is how long after it was bought a machine may be missing in a list.
-	unlisted = time.Minute
-	// look is how soon such a machine is looked for again.
+	// look is how soon a machine is looked for again that may be missing in a list.
 	look = 5 * time.Second
 	// asked is how soon an order is looked at again whose class is being looked at.
 	asked = time.Second
@@ -91,20 +90,22 @@ func (m *memory) mark(orders []Order, writing bool) {
 }
 
 // coming reports whether claims without an order are still getting more, for a
-// while: one larger order is better than several small ones.
-func (m *memory) coming(n int) bool {
+// while: one larger order is better than several small ones. It returns how
+// long they have been waited for.
+func (m *memory) coming(n int) (more bool, waited time.Duration) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	now := m.now()
 	if m.since.IsZero() {
 		m.since = now
 	}
-	more := n != m.last && now.Sub(m.since) < longestGather
-	m.last = n
-	if !more {
+	waited = now.Sub(m.since)
+	if more = n != m.last && waited < longestGather; more {
+		m.last = n
+	} else {
 		m.since, m.last = time.Time{}, 0
 	}
-	return more
+	return more, waited
 }
 
 // put notes which order a claim was put into.
@@ -167,7 +168,7 @@ func (m *memory) start() time.Time {
 func (m *memory) fresh() bool {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	return m.now.Since(m.start()) < unlisted
+	return m.now.Since(m.start()) < cloud.Unlisted
 }
 
 // unsent reports whether nobody can have sent an order: this process wrote it

@@ -8,7 +8,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"sync"
 	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -28,6 +27,7 @@ import (
 	"github.com/tenon-sh/tenon/internal/cluster"
 	"github.com/tenon-sh/tenon/internal/enact"
 	"github.com/tenon-sh/tenon/internal/loop"
+	"github.com/tenon-sh/tenon/internal/metric"
 	"github.com/tenon-sh/tenon/internal/observe"
 )
 
@@ -53,6 +53,7 @@ type Reconciler struct {
 	Cluster *cluster.Cluster
 	Enact   *enact.Enactor
 	Events  *loop.Events
+	Metrics *metric.Set
 	Now     clock.Now
 
 	live client.Reader // what no cache holds back
@@ -135,7 +136,7 @@ func (r *Reconciler) part(ctx context.Context, o Order) (time.Duration, error) {
 	switch {
 	case err != nil || len(without) == 0:
 		return 0, err
-	case r.Now.Since(r.lastSent(o.Token)) < unlisted:
+	case r.Now.Since(r.lastSent(o.Token)) < cloud.Unlisted:
 		return look, nil
 	}
 	return 0, r.letGo(ctx, without)
@@ -151,13 +152,13 @@ func (r *Reconciler) hand(ctx context.Context, o Order, dealt map[string]cloud.M
 			without = append(without, c)
 		}
 	}
-	return without, each(got, func(_ int, c *v1.NodeClaim) error { return r.launched(ctx, c, dealt[c.Name]) })
+	return without, loop.Each(got, func(_ int, c *v1.NodeClaim) error { return r.launched(ctx, c, dealt[c.Name]) })
 }
 
 // letGo takes the order from claims that are leaving: it has bought nothing for
 // them, and they need not be kept for it.
 func (r *Reconciler) letGo(ctx context.Context, claims []*v1.NodeClaim) error {
-	return each(claims, func(_ int, c *v1.NodeClaim) error {
+	return loop.Each(claims, func(_ int, c *v1.NodeClaim) error {
 		_, err := loop.Patch(ctx, r.Client, c, func(c *v1.NodeClaim) {
 			for _, key := range []string{v1.AnnotationOrder, v1.AnnotationOrderPlace, v1.AnnotationOrderSize} {
 				delete(c.Annotations, key)
@@ -179,9 +180,11 @@ func (r *Reconciler) order(ctx context.Context, list *v1.NodeClaimList) (reconci
 	if len(claims) == 0 {
 		return reconcile.Result{}, nil
 	}
-	if r.coming(len(claims)) {
+	more, waited := r.coming(len(claims))
+	if more {
 		return reconcile.Result{RequeueAfter: gather}, nil
 	}
+	r.Metrics.Observe(metric.BatchTime, waited.Seconds(), "create_fleet")
 	return loop.Result(0, r.write(ctx, Group(claims, 0)))
 }
 
@@ -191,29 +194,10 @@ func (r *Reconciler) write(ctx context.Context, orders []Order) error {
 	defer r.mark(orders, false)
 	var errs []error
 	for _, o := range orders {
-		errs = append(errs, each(o.Claims, func(place int, c *v1.NodeClaim) error {
+		errs = append(errs, loop.Each(o.Claims, func(place int, c *v1.NodeClaim) error {
 			return client.IgnoreNotFound(r.assign(ctx, c, o, place))
 		}))
 	}
-	return errors.Join(errs...)
-}
-
-// atATime is how many claims are written to side by side.
-const atATime = 32
-
-// each does something to every claim, several at a time, and waits for all.
-func each(claims []*v1.NodeClaim, do func(int, *v1.NodeClaim) error) error {
-	errs := make([]error, len(claims))
-	var wg sync.WaitGroup
-	slots := make(chan struct{}, atATime)
-	for i, c := range claims {
-		slots <- struct{}{}
-		wg.Go(func() {
-			defer func() { <-slots }()
-			errs[i] = do(i, c)
-		})
-	}
-	wg.Wait()
 	return errors.Join(errs...)
 }
 

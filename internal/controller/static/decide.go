@@ -148,10 +148,7 @@ func dispensable(w *world.World, active []*world.Place, n int) []string {
 
 // protected reports whether a pod of a machine forbids that it is moved.
 func protected(w *world.World, at *world.Place) bool {
-	return slices.ContainsFunc(at.Pods, func(p *world.Pod) bool {
-		d := p.Disruption
-		return !p.Terminating && (d.Forbidden || d.ForbiddenFor > 0 && (p.Started == 0 || w.At() < p.Started+d.ForbiddenFor))
-	})
+	return slices.ContainsFunc(at.Pods, func(p *world.Pod) bool { return !p.Terminating && p.Forbids(w.At()) })
 }
 
 // Patience is how long a pool waits before it asks again for machines that did not come.

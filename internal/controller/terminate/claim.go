@@ -19,14 +19,11 @@ import (
 
 	v1 "github.com/tenon-sh/tenon/api/karpenter/v1"
 	"github.com/tenon-sh/tenon/internal/clock"
+	"github.com/tenon-sh/tenon/internal/cloud"
 	"github.com/tenon-sh/tenon/internal/cluster"
 	"github.com/tenon-sh/tenon/internal/loop"
 	"github.com/tenon-sh/tenon/internal/metric"
 )
-
-// unlisted is how long after its launch a machine may be missing in a list
-// although it is there. One whose node has registered was there long before.
-const unlisted = time.Minute
 
 // Claims ends claims that are being deleted.
 type Claims struct {
@@ -131,7 +128,7 @@ func (r *Claims) act(ctx context.Context, c *v1.NodeClaim) (time.Duration, error
 }
 
 // end ends the machine of a claim, and reports whether it is gone. One that was
-// bought just now may not be listed yet.
+// bought just now may not be listed yet, unless its node has registered.
 func (r *Claims) end(ctx context.Context, c *v1.NodeClaim) (bool, error) {
 	gone, err := r.Machines.End(ctx, c.Status.ProviderID)
 	if err != nil {
@@ -139,7 +136,7 @@ func (r *Claims) end(ctx context.Context, c *v1.NodeClaim) (bool, error) {
 	}
 	ending := c.Conditions().Is(v1.ConditionInstanceTerminating)
 	launched := c.Conditions().Get(v1.ConditionLaunched)
-	if gone && !ending && !c.Conditions().Is(v1.ConditionRegistered) && launched != nil && r.Now.Since(launched.LastTransitionTime.Time) < unlisted {
+	if gone && !ending && !c.Conditions().Is(v1.ConditionRegistered) && launched != nil && r.Now.Since(launched.LastTransitionTime.Time) < cloud.Unlisted {
 		return false, nil
 	}
 	if !gone && !ending {

@@ -92,7 +92,7 @@ func departure(t *testing.T, life *apitest.Life) {
 func live(t *testing.T, c client.Client, s *seller) {
 	t.Helper()
 	picture := cluster.New(clock.Wall)
-	machines := terminate.NewMachines(cloud.New(cloud.Config{Driver: s}), clock.Wall)
+	machines := terminate.NewMachines(cloud.New(cloud.Config{Driver: s}), nil, clock.Wall)
 	hand := &enact.Enactor{Client: c, Cluster: picture, Now: clock.Wall, Log: logr.Discard()}
 	nodes := &terminate.Nodes{Client: c, Cluster: picture, Machines: machines, Evictor: enact.NewEvictor(hand), Now: clock.Wall, Log: logr.Discard()}
 	claims := &terminate.Claims{Client: c, Cluster: picture, Machines: machines, Now: clock.Wall}

@@ -88,7 +88,7 @@ func Leave(n Node) Leaving {
 			continue
 		}
 		for _, p := range t {
-			if !p.Terminating && !forbidden(p, n.Now) && !slices.Contains(out.Force, p) {
+			if !p.Terminating && !p.Forbids(n.Now.Unix()) && !slices.Contains(out.Force, p) {
 				out.Evict = append(out.Evict, p)
 			}
 		}
@@ -125,13 +125,6 @@ func tier(p *world.Pod) int {
 		t += 2
 	}
 	return t
-}
-
-// forbidden reports whether a pod says that it must not be moved now. One that
-// forbids it for a while from its start, and has not said when that was, does.
-func forbidden(p *world.Pod, now time.Time) bool {
-	d := p.Disruption
-	return d.Forbidden || d.ForbiddenFor > 0 && (p.Started == 0 || now.Unix() < p.Started+d.ForbiddenFor)
 }
 
 // forced reports whether a pod can no longer have its whole grace before the

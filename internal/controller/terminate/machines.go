@@ -8,6 +8,7 @@ import (
 
 	"github.com/tenon-sh/tenon/internal/clock"
 	"github.com/tenon-sh/tenon/internal/cloud"
+	"github.com/tenon-sh/tenon/internal/metric"
 )
 
 const (
@@ -22,8 +23,9 @@ const (
 // Machines ends machines and knows when they are gone. The reconcilers of nodes
 // and of claims share one, so that neither asks for what the other has asked.
 type Machines struct {
-	cloud *cloud.Cloud
-	now   clock.Now
+	cloud   *cloud.Cloud
+	metrics *metric.Set
+	now     clock.Now
 
 	mu    sync.Mutex
 	asked map[string]time.Time // by provider id
@@ -38,8 +40,8 @@ type batch struct {
 }
 
 // NewMachines returns Machines of a cloud.
-func NewMachines(c *cloud.Cloud, now clock.Now) *Machines {
-	return &Machines{cloud: c.For(specName), now: now, asked: map[string]time.Time{}}
+func NewMachines(c *cloud.Cloud, metrics *metric.Set, now clock.Now) *Machines {
+	return &Machines{cloud: c.For(specName), metrics: metrics, now: now, asked: map[string]time.Time{}}
 }
 
 // Gone reports whether a machine is no more.
@@ -91,7 +93,7 @@ func (m *Machines) terminate(ctx context.Context, id cloud.MachineID) error {
 
 // send ends a batch after it has been gathered.
 func (m *Machines) send(ctx context.Context, b *batch) {
-	pause := time.NewTimer(gather)
+	began, pause := m.now(), time.NewTimer(gather)
 	defer pause.Stop()
 	select {
 	case <-ctx.Done():
@@ -100,6 +102,7 @@ func (m *Machines) send(ctx context.Context, b *batch) {
 	m.mu.Lock()
 	m.open = nil
 	m.mu.Unlock()
+	m.metrics.Observe(metric.BatchTime, m.now.Since(began).Seconds(), "terminate_instances")
 	b.errs = m.cloud.Terminate(ctx, b.ids...)
 	close(b.done)
 }

@@ -41,7 +41,7 @@ func TestMachinesEndTogether(t *testing.T) {
 		for i := range n {
 			c.machines[cloud.MachineID(fmt.Sprintf("i-%d", i))] = false
 		}
-		m := terminate.NewMachines(cloud.New(cloud.Config{Driver: c, Now: clock.Wall}), clock.Wall)
+		m := terminate.NewMachines(cloud.New(cloud.Config{Driver: c, Now: clock.Wall}), nil, clock.Wall)
 		errs := make([]error, n)
 		var wg sync.WaitGroup
 		for i := range n {

@@ -134,7 +134,7 @@ func start(t *testing.T, machines ...cloud.MachineID) (client.Client, *shop) {
 	}
 	picture := cluster.New(now, cluster.Sources()...)
 	e := &enact.Enactor{Client: m.GetClient(), Cluster: picture, Events: (*loop.Events)(nil), Metrics: counts, Now: now, Log: logr.Discard()}
-	ends := terminate.NewMachines(cloud.New(cloud.Config{Driver: s, Now: now}), now)
+	ends := terminate.NewMachines(cloud.New(cloud.Config{Driver: s, Now: now}), nil, now)
 	nodes := &terminate.Nodes{Client: m.GetClient(), Cluster: picture, Machines: ends, Evictor: enact.NewEvictor(e), Now: now, Log: logr.Discard()}
 	claims := &terminate.Claims{Client: m.GetClient(), Cluster: picture, Machines: ends, Now: now}
 	if err := errors.Join(nodes.Register(m), claims.Register(m)); err != nil {
