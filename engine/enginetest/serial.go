@@ -54,7 +54,9 @@ func (s *Serial) Step() bool {
 	places := slices.Clone(s.World.Places())
 	budget := (len(places) + 9) / 10
 	ratio := func(p *world.Place) float64 { return float64(s.price[p.Name()]) / float64(1+len(p.Pods)) }
-	slices.SortFunc(places, func(a, b *world.Place) int { return cmp.Or(cmp.Compare(ratio(b), ratio(a)), strings.Compare(a.Name(), b.Name())) })
+	slices.SortFunc(places, func(a, b *world.Place) int {
+		return cmp.Or(cmp.Compare(ratio(b), ratio(a)), strings.Compare(a.Name(), b.Name()))
+	})
 	empty := slices.DeleteFunc(slices.Clone(places), func(p *world.Place) bool { return len(p.Pods) > 0 })
 	if len(empty) > 0 {
 		s.carry(empty[:min(len(empty), budget)], nil, nil, nil)

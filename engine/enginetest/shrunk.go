@@ -1,16 +1,19 @@
 package enginetest
 
 import (
+	"cmp"
 	"fmt"
+	"slices"
+	"strings"
 
 	"github.com/tenon-sh/tenon/engine/amount"
 	"github.com/tenon-sh/tenon/engine/label"
 	"github.com/tenon-sh/tenon/engine/world"
 )
 
-// Shrunk is a cluster that grew batch by batch, each packed first fit onto the
-// machines that hold most, and of which the applications then shrank unevenly
-// to less than half. About n pods are left.
+// Shrunk is a cluster that grew in batches, the largest pods of each first onto
+// the first machine of at most sixteen cores that held them, and of which the
+// applications then shrank unevenly to less than half. About n pods are left.
 //
 // Half of the applications are plain; of the others some are spread over zones,
 // some over hosts, and some keep apart.
@@ -24,8 +27,11 @@ func Shrunk(n int, seed uint64) *world.World {
 		Disruption:   world.PoolDisruption{EmptyAfter: &wait, MoveAfter: &wait},
 	}
 	must(g.b.SetPool(g.pool))
-	for i := 0; g.kept < n; i++ {
-		g.grow(i)
+	for g.kept < n {
+		for range max(n/100, 20) {
+			g.deploy()
+		}
+		g.pack()
 	}
 	return g.b.Snapshot(0)
 }
@@ -36,9 +42,18 @@ type grower struct {
 	d      dice
 	market world.Catalog
 	pool   world.Pool
-	open   []*vessel // machines with room, of the batch
+	batch  []sprout
+	apps   int
 	nodes  int
 	kept   int
+}
+
+// sprout is a pod of the batch. Those that do not stay leave only their room.
+type sprout struct {
+	pod     world.Pod
+	zone    string // if it is to be in one
+	perHost int
+	stays   bool
 }
 
 // vessel is a machine that is being filled.
@@ -49,79 +64,86 @@ type vessel struct {
 	apps        map[string]int
 }
 
-// grow adds one application: all of its replicas take part in filling, and some stay.
-func (g *grower) grow(i int) {
+// deploy adds the pods of one application to the batch.
+func (g *grower) deploy() {
 	d := &g.d
-	if i%100 == 0 {
-		g.open = nil // the next batch finds the others full
-	}
-	name := fmt.Sprintf("app-%05d", i)
+	name := fmt.Sprintf("app-%05d", g.apps)
 	replicas := 1 + d.roll(1+d.roll(60))
-	stays := d.roll(90)
-	p := world.Pod{Labels: map[string]string{"app": name}}
+	s := sprout{pod: world.Pod{Labels: map[string]string{"app": name}}, perHost: replicas}
 	cpu, memory := int64(1+d.roll(1+d.roll(24)))*100, int64(1+d.roll(1+d.roll(40)))*gi/8
-	p.Requests = amount.Of(amount.Entry{Name: amount.CPU, Value: cpu}, amount.Entry{Name: amount.Memory, Value: memory}, amount.Entry{Name: amount.Pods, Value: amount.Unit})
-	perHost, zonal := replicas, false
-	switch i % 8 {
+	s.pod.Requests = amount.Of(amount.Entry{Name: amount.CPU, Value: cpu}, amount.Entry{Name: amount.Memory, Value: memory}, amount.Entry{Name: amount.Pods, Value: amount.Unit})
+	zonal := false
+	switch g.apps % 8 {
 	case 1, 5:
-		p.Spread, zonal = []world.Spread{{Key: label.Zone, MaxSkew: 1, Selector: app(name)}}, true
+		s.pod.Spread, zonal = []world.Spread{{Key: label.Zone, MaxSkew: 1, Selector: app(name)}}, true
 	case 2:
-		p.Spread, perHost = []world.Spread{{Key: label.Hostname, MaxSkew: 5, Selector: app(name)}}, 5
+		s.pod.Spread, s.perHost = []world.Spread{{Key: label.Hostname, MaxSkew: 5, Selector: app(name)}}, 5
 	case 3:
 		if replicas < 8 {
-			p.PodTerms, perHost = []world.PodTerm{{Anti: true, Key: label.Hostname, Selector: app(name), Namespaces: []string{"default"}}}, 1
+			s.pod.PodTerms, s.perHost = []world.PodTerm{{Anti: true, Key: label.Hostname, Selector: app(name), Namespaces: []string{"default"}}}, 1
 		}
 	}
+	share := d.roll(90)
 	for j := range replicas {
-		zone := ""
+		s.pod.Key = world.Key{Namespace: "default", Name: fmt.Sprintf("%s-%d", name, j)}
+		s.stays = d.roll(100) < share
 		if zonal {
-			zone = string(rune('a' + j%3))
+			s.zone, s.stays = string(rune('a'+j%3)), j < replicas*share/100/3*3
 		}
-		at := g.room(name, zone, cpu, memory, perHost)
-		if zonal && j >= replicas*stays/100/3*3 || !zonal && d.roll(100) >= stays {
+		g.batch = append(g.batch, s)
+	}
+	g.apps++
+}
+
+// pack puts the batch onto machines, each of which then becomes the cheapest that holds what it got.
+func (g *grower) pack() {
+	const cores, memory, pods = 15_900, 117 * gi, 110
+	slices.SortStableFunc(g.batch, func(a, b sprout) int {
+		return cmp.Compare(b.pod.Requests.Value(amount.CPU), a.pod.Requests.Value(amount.CPU))
+	})
+	var open []*vessel
+	for _, s := range g.batch {
+		i := slices.IndexFunc(open, func(v *vessel) bool { return v.takes(s) })
+		if i < 0 {
+			i = len(open)
+			g.nodes++
+			zone := cmp.Or(s.zone, string(rune('a'+g.nodes%3)))
+			open = append(open, &vessel{name: fmt.Sprintf("node-%05d", g.nodes), zone: zone, cpu: cores, memory: memory, pods: pods, apps: map[string]int{}})
+		}
+		v := open[i]
+		v.cpu -= s.pod.Requests.Value(amount.CPU)
+		v.memory -= s.pod.Requests.Value(amount.Memory)
+		v.pods--
+		v.apps[s.pod.Labels["app"]]++
+		if s.stays {
+			g.kept++
+			s.pod.Node = v.name
+			must(g.b.SetPod(s.pod))
+		}
+	}
+	for _, v := range open {
+		Join(g.b, &g.pool, g.cheapest(cores-v.cpu, memory-v.memory, int64(pods-v.pods)), v.name, v.zone, label.OnDemand)
+	}
+	g.batch = nil
+}
+
+func (v *vessel) takes(s sprout) bool {
+	return v.cpu >= s.pod.Requests.Value(amount.CPU) && v.memory >= s.pod.Requests.Value(amount.Memory) && v.pods > 0 &&
+		v.apps[s.pod.Labels["app"]] < s.perHost && (s.zone == "" || v.zone == s.zone)
+}
+
+// cheapest is the cheapest type of machine with so much room.
+func (g *grower) cheapest(cpu, memory, pods int64) *world.Shape {
+	need := amount.Of(amount.Entry{Name: amount.CPU, Value: cpu}, amount.Entry{Name: amount.Memory, Value: memory}, amount.Entry{Name: amount.Pods, Value: pods * amount.Unit})
+	var best *world.Shape
+	for i := range g.market.Shapes {
+		s := &g.market.Shapes[i]
+		if arch, _ := s.Labels.Find(label.Arch); !arch.Has("amd64") || !need.Fits(s.Allocatable()) {
 			continue
 		}
-		g.kept++
-		p.Key, p.Node = world.Key{Namespace: "default", Name: fmt.Sprintf("%s-%d", name, j)}, at.name
-		must(g.b.SetPod(p))
-	}
-}
-
-// room takes a pod's room of the first machine of the batch that has it, or of a new one.
-func (g *grower) room(name, zone string, cpu, memory int64, perHost int) *vessel {
-	for _, v := range g.open {
-		if v.cpu >= cpu && v.memory >= memory && v.pods > 0 && v.apps[name] < perHost && (zone == "" || v.zone == zone) {
-			return v.put(name, cpu, memory)
+		if best == nil || cmp.Or(cmp.Compare(s.Offers[0].Price, best.Offers[0].Price), strings.Compare(s.Name, best.Name)) < 0 {
+			best = s
 		}
 	}
-	v := g.buy(zone, cpu, memory)
-	g.open = append(g.open, v)
-	return v.put(name, cpu, memory)
-}
-
-func (v *vessel) put(name string, cpu, memory int64) *vessel {
-	v.cpu, v.memory, v.pods = v.cpu-cpu, v.memory-memory, v.pods-1
-	v.apps[name]++
-	return v
-}
-
-// buy opens a machine of sixteen cores or fewer, of an older generation or a newer one.
-func (g *grower) buy(zone string, cpu, memory int64) *vessel {
-	if zone == "" {
-		zone = string(rune('a' + g.d.roll(3)))
-	}
-	for {
-		s := &g.market.Shapes[g.d.roll(len(g.market.Shapes))]
-		room, cores := s.Allocatable(), s.Capacity.Value(amount.CPU)
-		if arch, _ := s.Labels.Find(label.Arch); !arch.Has("amd64") || cores > 16*amount.Unit || cores < 8*amount.Unit || room.Value(amount.CPU) < cpu || room.Value(amount.Memory) < memory {
-			continue
-		}
-		g.nodes++
-		v := &vessel{
-			name: fmt.Sprintf("node-%05d", g.nodes), zone: zone, cpu: room.Value(amount.CPU), memory: room.Value(amount.Memory),
-			pods: int(room.Value(amount.Pods) / amount.Unit), apps: map[string]int{},
-		}
-		Join(g.b, &g.pool, s, v.name, zone, label.OnDemand)
-		return v
-	}
+	return best
 }

@@ -281,7 +281,10 @@ func (k *Packer) thereByDomain(c *class, key string) map[string][]*bin {
 	out := map[string][]*bin{}
 	for i := range k.stands(c.sig).all {
 		b := k.old[i]
-		if d := b.place.Labels[key]; d != "" && fits(c.need, b.free) {
+		if b.shut || !fits(c.need, b.free) {
+			continue
+		}
+		if d := b.place.Labels[key]; d != "" {
 			out[d] = append(out[d], b)
 		}
 	}

@@ -31,7 +31,6 @@ type Packer struct {
 	taken   map[string]bool // names
 	limited bool            // some pool has limits
 	proof   *proof
-	sealed  bool // what is there has been tried already
 	loose   bool // what is searched now may use what an earlier search left free, so that search proves nothing of it
 	plan    plan.Plan
 	left    []*waiting // pods without a place

@@ -34,14 +34,16 @@ type lodger struct {
 	taken  bool // by waiting pods
 	barred bool // nothing is to be put there
 	closed bool
+	aside  int // pods that are
 }
 
 // step is one thing that was done: a pod taken up, a machine closed or bought.
 type step struct {
-	pod    *waiting
-	from   *bin
-	closed int
-	bought *bin
+	pod      *waiting
+	from     *bin
+	closed   int
+	bought   *bin
+	recalled int // one more than the machine's number
 }
 
 // Mark is a moment to which Undo goes back.
@@ -141,15 +143,70 @@ func (y *Yard) Clear(i int) {
 	y.close(i)
 }
 
-// Homes are the machines of which pods were put onto machine i.
-func (y *Yard) Homes(i int) []int {
-	var out []int
-	for _, x := range y.k.old[i].pods {
-		if home, known := y.homes[x]; known && home != i && !slices.Contains(out, home) {
-			out = append(out, home)
+// Aside puts the pods in the air aside, for machines to be bought for them later.
+// Until then they count as running where they are at home, so that others are
+// spread and kept apart as they are to be. What was done so far stands.
+func (y *Yard) Aside() {
+	for _, x := range y.k.left {
+		y.put(x)
+	}
+	y.k.left, y.trail = nil, nil
+}
+
+// put puts the pod aside.
+func (y *Yard) put(x *waiting) {
+	home := y.homes[x]
+	if y.lodgers[home].aside == 0 {
+		y.enter(home)
+	}
+	y.lodgers[home].aside++
+	y.k.ledger.Put(x.class.subject, y.k.old[home].node)
+}
+
+// Astray reports whether pods of machine i are aside.
+func (y *Yard) Astray(i int) bool { return y.lodgers[i].aside > 0 }
+
+// recall ends that pods of machine i are aside, and returns them.
+func (y *Yard) recall(i int) []*waiting {
+	l := &y.lodgers[i]
+	if l.aside == 0 {
+		return nil
+	}
+	var out []*waiting
+	for _, x := range l.pods {
+		if x.bin == nil {
+			y.k.ledger.Take(x.class.subject, y.k.old[i].node)
+			out = append(out, x)
 		}
 	}
+	y.leave(i)
+	l.aside = 0
 	return out
+}
+
+// Recall takes up the pods of machine i that are aside.
+func (y *Yard) Recall(i int) {
+	for _, x := range y.recall(i) {
+		y.trail = append(y.trail, step{pod: x})
+		y.k.left = append(y.k.left, x)
+	}
+	y.trail = append(y.trail, step{recalled: i + 1})
+}
+
+// Restore puts machine i back as it was, with its own pods, wherever they are
+// now. What was done so far stands.
+func (y *Yard) Restore(i int) {
+	y.recall(i)
+	for _, x := range y.lodgers[i].pods {
+		if x.bin != nil {
+			y.k.unload(x)
+		}
+	}
+	y.reopen(i)
+	for _, x := range y.lodgers[i].pods {
+		y.k.join(y.k.old[i], x)
+	}
+	y.trail = nil
 }
 
 // take takes the pod up.
@@ -160,22 +217,31 @@ func (y *Yard) take(x *waiting) {
 }
 
 func (y *Yard) close(i int) {
+	y.leave(i)
+	y.k.old[i].shut, y.lodgers[i].closed = true, true
+	y.trail = append(y.trail, step{closed: i})
+}
+
+func (y *Yard) reopen(i int) {
+	y.enter(i)
+	y.k.old[i].shut, y.lodgers[i].closed = y.lodgers[i].barred, false
+}
+
+// leave takes a machine and what goes with it out of the ledger.
+func (y *Yard) leave(i int) {
 	b := y.k.old[i]
 	for _, p := range y.lodgers[i].others {
 		y.k.ledger.Stop(p, b.node)
 	}
 	y.k.ledger.Leave(b.node)
-	b.shut, y.lodgers[i].closed = true, true
-	y.trail = append(y.trail, step{closed: i})
 }
 
-func (y *Yard) reopen(i int) {
+func (y *Yard) enter(i int) {
 	b := y.k.old[i]
 	y.k.ledger.Return(b.node)
 	for _, p := range y.lodgers[i].others {
 		y.k.ledger.Run(p, b.node)
 	}
-	b.shut, y.lodgers[i].closed = y.lodgers[i].barred, false
 }
 
 // Settle puts the pods in the air onto machines that are there, tried in the
@@ -317,9 +383,12 @@ func (y *Yard) Undo(to Mark) {
 			k.unload(s.pod)
 		}
 	}
+	var again []int
 	for _, s := range slices.Backward(y.trail[to:]) {
 		switch {
 		case s.pod != nil:
+		case s.recalled > 0:
+			again = append(again, s.recalled-1)
 		case s.bought != nil:
 			y.giveBack(s.bought)
 		default:
@@ -332,6 +401,13 @@ func (y *Yard) Undo(to Mark) {
 		}
 	}
 	k.left, y.trail = nil, y.trail[:to]
+	for _, i := range again {
+		for _, x := range y.lodgers[i].pods {
+			if x.bin == nil {
+				y.put(x)
+			}
+		}
+	}
 }
 
 // Reset puts everything back. What was bought can be bought once more by Move.

@@ -18,9 +18,9 @@ import (
 func Decide(w *world.World, o Options) Plan {
 	s := newSearch(w, o)
 	if len(w.Currencies()) <= 1 && slices.ContainsFunc(s.machines, func(m machine) bool { return m.why == nil }) {
-		s.remove()
-		if s.replace() {
-			s.remove()
+		s.sweep(true)
+		s.replace()
+		for n := 1; n < rounds && s.sweep(false); n++ {
 		}
 		s.admit(s.commands())
 	}
@@ -81,6 +81,9 @@ func newSearch(w *world.World, o Options) *search {
 	for _, p := range w.Places() {
 		whys[p] = l.look(p)
 	}
+	if o.Pack.Steps == 0 {
+		o.Pack.Steps = DefaultSteps
+	}
 	s.yard = pack.NewYard(w, o.Pack, func(p *world.Place) bool { return whys[p] == nil })
 	for i, p := range s.yard.Places() {
 		m := machine{place: w.Place(p.Name())}
@@ -93,7 +96,7 @@ func newSearch(w *world.World, o Options) *search {
 		for _, pod := range s.yard.Lodgers(i) {
 			m.weight += disrupt.Cost(pod)
 		}
-		m.effort = m.weight * o.moveCost() / 1000
+		m.effort = s.effort(i, m.weight)
 		if p.Pool().Name != "" {
 			s.plan.Price += m.price
 		}
@@ -103,6 +106,19 @@ func newSearch(w *world.World, o Options) *search {
 		s.machines = append(s.machines, m)
 	}
 	return s
+}
+
+// effort is what moving the pods of machine i has to save: so much for each of
+// them, but no more than nine tenths of what the pod is worth, so that a machine
+// whose pods all fit elsewhere goes, however small they are.
+func (s *search) effort(i int, weight int64) int64 {
+	effort := weight * s.options.moveCost() / 1000
+	pods := int64(len(s.yard.Lodgers(i)))
+	if pods == 0 {
+		return 0
+	}
+	worth, _ := s.yard.Load(i)
+	return min(effort, worth*9/10/pods*weight/1000)
 }
 
 // offerOf is what a machine is sold as, and what it costs: a reservation is paid for anyway.
@@ -157,25 +173,32 @@ func (s *search) receivers(open []int) []int {
 	return out
 }
 
-// remove takes each machine off in turn whose pods all fit on others, if that pays.
-func (s *search) remove() {
-	y := s.yard
-	for some, n := true, 0; some && n < rounds; n++ {
-		some = false
-		open := s.open()
-		receivers := s.receivers(open)
-		for _, i := range open {
-			m := &s.machines[i]
-			if m.price-m.effort < s.options.leastSaving() {
-				continue
-			}
-			mark := y.Mark()
-			y.Clear(i)
-			if y.Settle(receivers) > 0 {
-				y.Undo(mark)
-				continue
-			}
-			m.gone, some = true, true
+// premium is how much dearer pods come that machines are bought for than the
+// relaxation says they are worth, in percent.
+const premium = 104
+
+// sweep takes each machine off in turn if that pays: if what it costs is more
+// than moving its pods and what is left over of them is worth. Unless leave is
+// set, nothing may be left over. It reports whether any went.
+func (s *search) sweep(leave bool) bool {
+	y, open := s.yard, s.open()
+	receivers := s.receivers(open)
+	some := false
+	for _, i := range open {
+		m := &s.machines[i]
+		if m.price-m.effort < s.options.leastSaving() {
+			continue
 		}
+		mark := y.Mark()
+		y.Clear(i)
+		left := y.Settle(receivers)
+		value, buyable := y.Value()
+		if left > 0 && !(leave && buyable) || m.price-m.effort-value*premium/100 < s.options.leastSaving() {
+			y.Undo(mark)
+			continue
+		}
+		y.Aside()
+		m.gone, some = true, true
 	}
+	return some
 }

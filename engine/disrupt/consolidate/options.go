@@ -4,10 +4,11 @@ import "github.com/tenon-sh/tenon/engine/pack"
 
 // Defaults of Options.
 const (
-	DefaultMoveCost    = 2_000  // millionths of the currency an hour
+	DefaultMoveCost    = 10_000 // millionths of the currency an hour
 	DefaultLeastSaving = 10_000 // the same
 	DefaultLeastShare  = 3      // percent
-	DefaultGroup       = 8
+	DefaultGroup       = 16
+	DefaultSteps       = 20_000 // counted work of the search for what to buy for one group
 )
 
 // Options are what a caller may choose. The zero value works.

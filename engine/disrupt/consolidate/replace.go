@@ -5,61 +5,33 @@ import (
 	"slices"
 
 	"github.com/tenon-sh/tenon/engine/reason"
+	"github.com/tenon-sh/tenon/engine/world"
 )
 
-// premium is how much dearer pods come that machines are bought for than the
-// relaxation says they are worth, in percent.
-const premium = 104
-
-// replace buys machines for the pods of machines that cost more than these are
-// worth, few machines at a time, and reports whether it did. Machines of which
-// pods were put onto one that is replaced go together with it.
-func (s *search) replace() bool {
-	open := s.open()
-	receivers := s.receivers(open)
-	before := len(s.groups)
-	var batch, party []int
-	for _, i := range open {
-		homes := s.yard.Homes(i)
-		if 1+len(homes) > s.options.group() || s.bound(homes) || !s.dear(i, receivers) {
-			continue
+// replace buys machines for the pods that are left over, in groups of few
+// machines. A group that does not pay is divided, and at last stays.
+func (s *search) replace() {
+	var left []int
+	for i := range s.machines {
+		if s.yard.Astray(i) {
+			left = append(left, i)
 		}
-		if n := len(union(party, append(homes, i))); n > s.options.group() {
+	}
+	receivers, rooms := s.receivers(s.open()), s.rooms()
+	var batch []int
+	count := map[world.PoolID]int{}
+	for _, i := range left {
+		pool := s.machines[i].place.Pool()
+		full := count[pool] > 0 && count[pool] >= rooms[pool] && !s.options.Unbudgeted // more could never go at once
+		if full || len(batch) == s.options.group() {
 			s.try(batch, receivers)
-			batch, party = nil, nil
+			batch = nil
+			clear(count)
 		}
-		batch, party = append(batch, i), union(party, append(homes, i))
+		batch = append(batch, i)
+		count[pool]++
 	}
 	s.try(batch, receivers)
-	return len(s.groups) > before
-}
-
-// bound reports whether some of the machines belong to a group already.
-func (s *search) bound(machines []int) bool {
-	return slices.ContainsFunc(s.groups, func(g group) bool {
-		return slices.ContainsFunc(g.machines, func(i int) bool { return slices.Contains(machines, i) })
-	})
-}
-
-func union(a, b []int) []int {
-	out := append(slices.Clone(a), b...)
-	slices.Sort(out)
-	return slices.Compact(out)
-}
-
-// dear reports whether a machine costs more than moving its pods and than what
-// those that fit on no other machine are worth.
-func (s *search) dear(i int, receivers []int) bool {
-	y, m := s.yard, &s.machines[i]
-	if m.price-m.effort < s.options.leastSaving() {
-		return false
-	}
-	mark := y.Mark()
-	y.Clear(i)
-	y.Settle(receivers)
-	value, buyable := y.Value()
-	y.Undo(mark)
-	return buyable && m.price-m.effort-value*premium/100 >= s.options.leastSaving()
 }
 
 // try replaces the machines together, or those of them with which that pays.
@@ -71,18 +43,15 @@ func (s *search) try(machines, receivers []int) {
 			if len(g.bought) > 0 {
 				s.groups = append(s.groups, g)
 			}
-			for _, i := range machines {
-				s.machines[i].gone = true
-			}
 			return
 		}
 		s.yard.Undo(mark)
 		switch {
 		case like >= 0: // it would be bought again: keep it, and try the others
-			s.machines[like].tried = why
+			s.restore(like, why)
 			machines = slices.DeleteFunc(slices.Clone(machines), func(i int) bool { return i == like })
 		case len(machines) == 1:
-			s.machines[machines[0]].tried = why
+			s.restore(machines[0], why)
 			return
 		default:
 			half := len(machines) / 2
@@ -92,19 +61,18 @@ func (s *search) try(machines, receivers []int) {
 	}
 }
 
+// restore keeps a machine after all.
+func (s *search) restore(i int, why *reason.Why) {
+	s.yard.Restore(i)
+	s.machines[i].gone, s.machines[i].tried = false, why
+}
+
 // purchase buys for the pods of the machines that are left over. It says why
 // that does not pay, and which of the machines would be bought again, or -1.
 func (s *search) purchase(machines, receivers []int) (g group, why *reason.Why, like int) {
 	price, effort := int64(0), int64(0)
-	party := machines
 	for _, i := range machines {
-		party = union(party, s.yard.Homes(i))
-	}
-	if s.bound(party) {
-		return g, &reason.Why{Code: reason.AfterOthers, Detail: "pods that were put onto it are replaced with others"}, -1
-	}
-	for _, i := range machines {
-		s.yard.Clear(i)
+		s.yard.Recall(i)
 		price += s.machines[i].price
 		effort += s.machines[i].effort
 	}
@@ -117,7 +85,7 @@ func (s *search) purchase(machines, receivers []int) (g group, why *reason.Why, 
 	for _, j := range bought {
 		cost += s.yard.Price(j)
 	}
-	g = group{machines: party, bought: bought, saving: price - cost}
+	g = group{machines: machines, bought: bought, saving: price - cost}
 	if why := s.pays(g, price, effort); why != nil {
 		return g, why, -1
 	}
