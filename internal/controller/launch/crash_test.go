@@ -4,6 +4,7 @@ import (
 	"slices"
 	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/go-logr/logr"
@@ -171,5 +172,28 @@ func TestKilledWhileDeleted(t *testing.T) {
 			}
 		}
 		x.held(t)
+	})
+}
+
+// Two processes at once, as when one does not know yet that it no longer leads,
+// buy nothing twice.
+func TestTwoAtOnce(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		x := newTown(t)
+		done := make(chan struct{})
+		go func() {
+			defer close(done)
+			x.live(t, x.store, x.driver, 20, 3*time.Second)
+		}()
+		x.live(t, x.store, x.driver, 20, 5*time.Second)
+		<-done
+		for _, c := range x.claims(t) {
+			if !c.Conditions().Is(v1.ConditionLaunched) {
+				t.Errorf("claim %s: conditions %+v", c.Name, c.Status.Conditions)
+			}
+		}
+		if n := x.held(t); n != 3 {
+			t.Errorf("%d machines were bought for 3 claims", n)
+		}
 	})
 }
