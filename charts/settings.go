@@ -28,6 +28,7 @@ func Settings() []Setting {
 		{"settings.disableDryRun", nil, "DISABLE_DRY_RUN", "", "false", "Do not ask EC2 by dry runs whether machines of a class could be launched."},
 		{"settings.preferencePolicy", nil, "PREFERENCE_POLICY", "", "Respect", "Respect or Ignore what pods prefer."},
 		{"settings.minValuesPolicy", nil, "MIN_VALUES_POLICY", "", "Strict", "Strict, or BestEffort to lower minValues."},
+		{"settings.spotPremium", nil, "SPOT_PREMIUM", "", "0", "Percent of its price that spot counts as costing more, because it may be taken back."},
 		{"settings.nominatePods", nil, "NOMINATE_PODS", "", "true", "Nominate pods for the nodes they are planned for, so that kube-scheduler follows the plan. Needs Kubernetes 1.35."},
 		{"shadow", nil, "SHADOW", "", "false", "Decide and tell, and change nothing; the role only reads then."},
 		{"settings.featureGates", nil, "FEATURE_GATES", "", "", "Features to switch: nodeRepair, nodeOverlay and reservedCapacity; staticCapacity is always on, and spotToSpotConsolidation and capacityBuffer change nothing yet."},

@@ -36,6 +36,7 @@ type Result struct {
 
 	NewNodes                 int                 `json:"newNodes"`
 	NewHourlyCost            float64             `json:"newHourlyCost"`
+	ExpectedHourlyCost       float64             `json:"expectedHourlyCost,omitempty"` // where it is another: with what may be refused or taken back
 	NodeCharge               float64             `json:"nodeCharge"` // guided the choice of nodes; not part of any price here
 	ScheduledOnNewNodes      int                 `json:"scheduledOnNewNodes"`
 	ScheduledOnExistingNodes int                 `json:"scheduledOnExistingNodes"`
@@ -57,7 +58,7 @@ type Decision struct {
 	PeakRSSMiB  float64 `json:"peakRSSMiB"`
 }
 
-// LowerBound is the least that any plan for the same pods can cost, and how far this one is above it.
+// LowerBound is the least that any plan for the same pods can be expected to cost, and how far this one is above it.
 type LowerBound struct {
 	HourlyCost float64 `json:"hourlyCost"`
 	Gap        float64 `json:"gap"`
@@ -73,6 +74,7 @@ type Node struct {
 	Zone         string   `json:"zone,omitempty"`
 	CapacityType string   `json:"capacityType,omitempty"`
 	PricePerHour float64  `json:"pricePerHour"`
+	ExpectedCost float64  `json:"expectedPricePerHour,omitempty"`
 	Synthetic    bool     `json:"syntheticPrice,omitempty"`
 	OptionCount  int      `json:"optionCount,omitempty"`
 	Options      []string `json:"options,omitempty"`
@@ -105,6 +107,9 @@ func (p Plan) Result(w *world.World) Result {
 		Unschedulable: len(p.Refused), UnschedulableReasons: map[reason.Code]int{},
 		LowerBound: LowerBound{HourlyCost: hourly(p.Bound)},
 		Nodes:      []Node{}, PodErrors: []PodError{}, GivenUp: []GivenUp{},
+	}
+	if expected := p.Expected(); expected != p.Cost {
+		r.ExpectedHourlyCost = hourly(expected)
 	}
 	if gap, ok := p.Gap(); ok {
 		r.LowerBound.Gap = gap
@@ -139,7 +144,7 @@ func (p Plan) Result(w *world.World) Result {
 func (a Ask) node() Node {
 	n := Node{
 		Name: a.Name, NodePool: a.Pool.Name, PoolKind: a.Pool.Kind, InstanceType: a.Shape, Zone: a.Zone,
-		CapacityType: a.CapacityType, PricePerHour: hourly(a.Price), Synthetic: a.Synthetic,
+		CapacityType: a.CapacityType, PricePerHour: hourly(a.Price), ExpectedCost: hourly(a.Expected), Synthetic: a.Synthetic,
 		OptionCount: len(a.Menu), Options: make([]string, len(a.Menu)),
 		Binds: a.Why.Binds, RunnerUp: a.Why.RunnerUp, RunnerUpCost: hourly(a.Why.RunnerUpPrice),
 		Pods: names(a.Pods),

@@ -301,7 +301,7 @@ func (p *parts) keepJournal() (*journal.Journal, error) {
 
 // options are what settings say to decisions.
 func (p *parts) options() decide.Options {
-	var o decide.Options
+	o := decide.Options{SpotPremium: p.Settings.SpotPremium}
 	if p.Settings.IgnorePreferences {
 		o.PreferencePolicy = "Ignore"
 	}

@@ -29,6 +29,7 @@ type Settings struct {
 	BatchIdle         time.Duration
 	IgnorePreferences bool
 	BestEffort        bool // minValues may be lowered
+	SpotPremium       int  // percent of its price that spot counts as costing more
 	Nominate          bool // pods for the nodes that they are planned for
 	Gates             Gates
 	Shadow            bool   // decide and tell, and change nothing

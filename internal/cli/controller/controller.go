@@ -69,6 +69,9 @@ func (o *options) run(ctx context.Context, out, errs io.Writer) error {
 	if o.AWS.Settings.Cluster == "" {
 		return verb.BadInputf("the cluster has no name: set --cluster-name or CLUSTER_NAME")
 	}
+	if o.SpotPremium < 0 || o.SpotPremium > 1000 {
+		return verb.BadInputf("--spot-premium is %d, want a percentage from 0 to 1000", o.SpotPremium)
+	}
 	o.LeaderElection, o.Warmup = !o.noElection, !o.noWarmup
 	o.IgnorePreferences, o.BestEffort = o.preferences == "Ignore", o.minValues == "BestEffort"
 	outputs, closeLogs, err := open(o.logOut, out, errs)
@@ -178,6 +181,7 @@ func (o *options) flags(cmd *cobra.Command, getenv func(string) string) {
 	f.span(&o.BatchIdle, "batch-idle-duration", "BATCH_IDLE_DURATION", "a decision is made when no pod came for so long")
 	f.textOr(&o.preferences, "Respect", "preference-policy", "PREFERENCE_POLICY", "Respect or Ignore what pods prefer")
 	f.textOr(&o.minValues, "Strict", "min-values-policy", "MIN_VALUES_POLICY", "Strict, or BestEffort to lower minValues")
+	f.number(&o.SpotPremium, "spot-premium", "SPOT_PREMIUM", "percent of its price that spot counts as costing more, because it may be taken back")
 	f.flag(&o.Nominate, "nominate-pods", "NOMINATE_PODS", "nominate pods for the nodes they are planned for, so that kube-scheduler follows the plan; needs Kubernetes 1.35")
 	f.text(&o.gates, "feature-gates", "FEATURE_GATES", "features to switch, as Name=true,Other=false")
 	f.flag(&o.Shadow, "shadow", "SHADOW", "decide and tell, and change nothing: no lease, no events, no write to the API server, no call to AWS that does more than look")

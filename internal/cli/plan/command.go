@@ -28,6 +28,7 @@ type options struct {
 	mode        string
 	out         string
 	preferences string
+	premium     int
 	minValues   string
 	steps       int
 	version     string
@@ -66,6 +67,7 @@ by how it differs from the plan for the cluster as it is.`,
 	f.StringVar(&o.out, "out", "", "write the plan to this file instead of standard output")
 	f.StringVar(&o.preferences, "preference-policy", "Respect", "soft terms of pods: Respect or Ignore")
 	f.StringVar(&o.minValues, "min-values-policy", "Strict", "minValues that cannot be met: Strict refuses, BestEffort lowers them")
+	f.IntVar(&o.premium, "spot-premium", 0, "percent of its price that spot counts as costing more, because it may be taken back")
 	f.IntVar(&o.steps, "steps", 0, "bound on the counted work; 0: the default")
 	o.format = verb.FormatFlag(cmd, verb.Text, verb.JSON, wide)
 	return cmd
@@ -145,7 +147,10 @@ func (o *options) decideOptions() (provision.Options, error) {
 	if o.steps < 0 {
 		return out, verb.BadInputf("--steps is %d, want zero or more", o.steps)
 	}
-	out.Steps = o.steps
+	if o.premium < 0 || o.premium > 1000 {
+		return out, verb.BadInputf("--spot-premium is %d, want a percentage from 0 to 1000", o.premium)
+	}
+	out.Steps, out.SpotPremium = o.steps, o.premium
 	return out, nil
 }
 
