@@ -92,7 +92,7 @@ func TestNodesAtScale(t *testing.T) {
 	until := func(what string, done func(claims []v1.NodeClaim) bool) {
 		err := wait.PollUntilContextTimeout(t.Context(), 100*time.Millisecond, 10*time.Minute, true, func(context.Context) (bool, error) {
 			claims, err := h.claims()
-			return err == nil && done(claims), err
+			return err == nil && done(claims), nil
 		})
 		if err != nil {
 			t.Fatal(what, err)
@@ -143,7 +143,7 @@ func (h house) allRun(t *testing.T, ns string, n int) {
 			told = true
 			t.Logf("after 30 s %d of %d pods run:\n%s", have, n, h.left(ns))
 		}
-		return have == n, err
+		return err == nil && have == n, nil
 	})
 	if err != nil || told {
 		t.Errorf("pods were left for %v: %v\n%s", time.Since(start), err, h.left(ns))

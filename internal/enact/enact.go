@@ -36,6 +36,8 @@ type Enactor struct {
 	Promises bool
 	// Suffix gives the five letters that tell claims of a pool apart.
 	Suffix func() string
+
+	reminders reminders
 }
 
 // The reasons for which claims are made and ended, as metrics count them.

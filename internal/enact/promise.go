@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"slices"
+	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/types"
@@ -27,13 +28,18 @@ type promise struct {
 
 // Promise nominates pods for the nodes that the plan sends them to, so that
 // kube-scheduler follows it, and takes back what the plan no longer says. Where
-// somebody else has nominated a pod nothing is changed.
-func (e *Enactor) Promise(ctx context.Context, w *world.World, p plan.Plan) {
+// somebody else has nominated a pod nothing is changed. It returns when to look
+// at the pods again although nothing happens; zero for no need.
+func (e *Enactor) Promise(ctx context.Context, w *world.World, p plan.Plan) time.Duration {
 	due := promises(w, p)
 	if !e.Promises {
 		due = slices.DeleteFunc(due, func(p promise) bool { return p.node != "" })
 	}
 	e.write(ctx, due[:min(len(due), atOnce)])
+	if !e.Promises {
+		return 0
+	}
+	return e.remind(ctx, w, p)
 }
 
 // Joined nominates the pods that the last plan sends to a claim for the node that it has become.
@@ -96,14 +102,16 @@ func promisable(w *world.World, keys []world.Key, node string) []*world.Pod {
 }
 
 func (e *Enactor) write(ctx context.Context, due []promise) {
-	each(due, func(p promise) {
-		err := e.nominatePod(ctx, p)
-		switch {
-		case err == nil, apierrors.IsNotFound(err), apierrors.IsConflict(err): // it is gone, another now, or somebody else's
-		default:
-			e.Log.Error(err, "nominate a pod for a node", "Pod", p.pod.String(), "Node", cmp.Or(p.node, "none"))
-		}
-	})
+	each(due, func(p promise) { e.promise(ctx, p) })
+}
+
+func (e *Enactor) promise(ctx context.Context, p promise) {
+	err := e.nominatePod(ctx, p)
+	switch {
+	case err == nil, apierrors.IsNotFound(err), apierrors.IsConflict(err): // it is gone, another now, or somebody else's
+	default:
+		e.Log.Error(err, "nominate a pod for a node", "Pod", p.pod.String(), "Node", cmp.Or(p.node, "none"))
+	}
 }
 
 // nominatePod writes the one field. As an apply it owns that field alone, and

@@ -14,6 +14,7 @@ import (
 
 	"github.com/tenon-sh/tenon/engine/plan"
 	"github.com/tenon-sh/tenon/engine/world"
+	"github.com/tenon-sh/tenon/internal/clock"
 	"github.com/tenon-sh/tenon/internal/enact"
 	"github.com/tenon-sh/tenon/internal/kubetest"
 	"github.com/tenon-sh/tenon/internal/observe"
@@ -38,11 +39,11 @@ func newStage(t *testing.T) *stage {
 	if err := c.Create(t.Context(), account); err != nil {
 		t.Fatal(err)
 	}
-	return &stage{T: t, client: c, namespace: namespace, enact: &enact.Enactor{Client: c, Log: logr.Discard(), Promises: true}}
+	return &stage{T: t, client: c, namespace: namespace, enact: &enact.Enactor{Client: c, Log: logr.Discard(), Promises: true, Now: clock.Wall}}
 }
 
 // pod makes a pod and waits until kube-scheduler has found no place for it.
-func (s *stage) pod(name, cpu string) {
+func (s *stage) pod(name, cpu string, change ...func(*corev1.PodSpec)) {
 	s.Helper()
 	p := &corev1.Pod{
 		ObjectMeta: metav1.ObjectMeta{Namespace: s.namespace, Name: name},
@@ -52,6 +53,9 @@ func (s *stage) pod(name, cpu string) {
 				Name: "c", Image: "none", Resources: corev1.ResourceRequirements{Requests: corev1.ResourceList{corev1.ResourceCPU: resource.MustParse(cpu)}},
 			}},
 		},
+	}
+	for _, f := range change {
+		f(&p.Spec)
 	}
 	if err := s.client.Create(s.Context(), p); err != nil {
 		s.Fatal(err)

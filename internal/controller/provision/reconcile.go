@@ -126,11 +126,14 @@ func (c *Controller) pass(ctx context.Context) time.Duration {
 	c.announce(p)
 	made, err := c.Enact.Ask(ctx, p.New, enact.Provisioned)
 	c.Enact.Tell(w, p, made)
-	c.Enact.Promise(ctx, w, p)
+	wait := c.Enact.Promise(ctx, w, p)
 	c.say(w, p)
 	if err != nil {
 		c.Log.Error(err, "ask for capacity")
 		return afterFailure
+	}
+	if wait > 0 {
+		return min(wait, again)
 	}
 	return again
 }

@@ -1,0 +1,112 @@
+package enact
+
+import (
+	"context"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/tenon-sh/tenon/engine/plan"
+	"github.com/tenon-sh/tenon/engine/world"
+)
+
+const (
+	// remindAfter is how long a pod may be nominated for a node that can take it before kube-scheduler is
+	// reminded. It doubles each time, up to what kube-scheduler lets pods lie for by itself.
+	remindAfter    = 10 * time.Second
+	remindAtLatest = 5 * time.Minute
+	// remindedAtOnce is how many reminders one plan may give: each makes kube-scheduler look at others as well.
+	remindedAtOnce = 32
+)
+
+// reminder is since when a pod has been nominated for a node that can take it,
+// and how often kube-scheduler was reminded of it.
+type reminder struct {
+	node  string
+	since time.Time
+	times int
+}
+
+// due is when the next reminder is.
+func (r reminder) due() time.Time {
+	return r.since.Add(min(remindAfter<<min(r.times, 10), remindAtLatest))
+}
+
+// reminders are those of the pods that waited beside their nodes when the last plan was made, by UID.
+type reminders struct {
+	mu   sync.Mutex
+	pods map[string]reminder
+}
+
+// remind has kube-scheduler look again at pods that lie forgotten in its queue
+// although their nodes can take them, and returns when it is to be called again;
+// zero for no need.
+//
+// kube-scheduler takes a pod up again when something happens that may let it in.
+// When room is kept for a pod that is then bound elsewhere, nothing does; whoever
+// waits for that room waits until all pods are looked at again, five minutes
+// later. A nomination that is taken back is such an event. One that stays for
+// long shows that nobody looks: a pod that is looked at is bound or loses it.
+func (e *Enactor) remind(ctx context.Context, w *world.World, p plan.Plan) time.Duration {
+	now := e.Now()
+	due, next := e.reminders.take(lying(w, p), now)
+	each(due, func(p promise) {
+		e.promise(ctx, promise{pod: p.pod})
+		e.promise(ctx, p)
+	})
+	if next.IsZero() {
+		return 0
+	}
+	return max(next.Sub(now), time.Second)
+}
+
+// lying are the pods that wait although their nodes can take them now.
+func lying(w *world.World, p plan.Plan) []promise {
+	var out []promise
+	for _, f := range p.Filled {
+		m := w.Place(f.Node)
+		if m == nil || m.Node == nil || m.Deleting() || m.Claim != nil && !m.Claim.Initialized {
+			continue
+		}
+		for _, pod := range promisable(w, f.Pods, f.Node) {
+			if pod.Waiting {
+				out = append(out, promise{pod, f.Node})
+			}
+		}
+	}
+	return out
+}
+
+// take carries reminders on to the pods that still lie, and returns those that
+// are due, who has waited longest first, and when the next are; zero for never.
+func (r *reminders) take(lying []promise, now time.Time) (due []promise, next time.Time) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	is := make(map[string]reminder, len(lying))
+	for _, p := range lying {
+		m := r.pods[p.pod.UID]
+		if m.node != p.node {
+			m = reminder{node: p.node, since: now}
+		}
+		if p.pod.Nominated != p.node { // kube-scheduler has only just looked, or has yet to hear of it
+			m.since = now
+		}
+		is[p.pod.UID] = m
+		if !now.Before(m.due()) {
+			due = append(due, p)
+		}
+	}
+	slices.SortStableFunc(due, func(a, b promise) int { return is[a.pod.UID].due().Compare(is[b.pod.UID].due()) })
+	due = due[:min(len(due), remindedAtOnce)]
+	for _, p := range due {
+		m := is[p.pod.UID]
+		is[p.pod.UID] = reminder{node: m.node, since: now, times: m.times + 1}
+	}
+	for _, m := range is {
+		if at := m.due(); next.IsZero() || at.Before(next) {
+			next = at
+		}
+	}
+	r.pods = is
+	return due, next
+}
