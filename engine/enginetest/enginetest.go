@@ -43,7 +43,7 @@ func Run(t *testing.T, dir string) {
 }
 
 func decide(w *world.World, d *datadriven.TestData) plan.Plan {
-	o := provision.Options{ExactOnly: d.HasArg("exact")}
+	o := provision.Options{ExactOnly: d.HasArg("exact"), Nominated: d.HasArg("nominated")}
 	if d.HasArg("ignore-preferences") {
 		o.PreferencePolicy = "Ignore"
 	}

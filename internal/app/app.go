@@ -301,7 +301,7 @@ func (p *parts) keepJournal() (*journal.Journal, error) {
 
 // options are what settings say to decisions.
 func (p *parts) options() decide.Options {
-	o := decide.Options{SpotPremium: p.Settings.SpotPremium}
+	o := decide.Options{SpotPremium: p.Settings.SpotPremium, Nominated: p.enact.Promises}
 	if p.Settings.IgnorePreferences {
 		o.PreferencePolicy = "Ignore"
 	}

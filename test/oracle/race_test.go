@@ -78,7 +78,7 @@ func (r *race) run() (plan.Plan, error) {
 	if err != nil {
 		return plan.Plan{}, err
 	}
-	p := provision.Decide(w, provision.Options{})
+	p := provision.Decide(w, provision.Options{Nominated: *nominate})
 	r.buy(p)
 	clear(r.late)
 	for n := 0; len(r.coming) > 0; n++ {
@@ -140,7 +140,7 @@ func (r *race) join() error {
 	if err != nil {
 		return err
 	}
-	p := provision.Decide(w, provision.Options{})
+	p := provision.Decide(w, provision.Options{Nominated: *nominate})
 	r.buy(p)
 	r.remember(w, p)
 	v, err := r.oracle.ask(question{
