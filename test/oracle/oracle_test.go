@@ -15,6 +15,7 @@ var (
 	races    = flag.Int("races", 1, "how many clusters to bind pods of while their nodes get ready one by one")
 	size     = flag.Int("pods", 150, "how many pods each of them has")
 	hostile  = flag.Bool("hostile", false, "whether they are made up like those of -worlds instead of as people have them")
+	together = flag.Int("together", 1, "how many nodes get ready at the same time")
 	nominate = flag.Bool("nominate", true, "whether pods are nominated for the nodes that they are planned for")
 )
 

@@ -24,7 +24,7 @@ import (
 // the first plan are counted.
 func TestCostAfterBinding(t *testing.T) {
 	oracle := converse(t)
-	var pods, stranded int
+	var pods, nodes, stranded int
 	var before, after []float64
 	for seed := *first; seed < *first+uint64(*races); seed++ { //nolint:gosec // a small number
 		c := settle(seed, *size)
@@ -39,7 +39,7 @@ func TestCostAfterBinding(t *testing.T) {
 		if r.homeless > 0 && !*hostile {
 			t.Errorf("seed %d: %d pods have no node in the end", seed, r.homeless)
 		}
-		pods += r.placed
+		pods, nodes = pods+r.placed, nodes+len(p.New)
 		stranded += r.stranded
 		if p.Bound > 0 {
 			before = append(before, float64(p.Cost)/float64(p.Bound))
@@ -52,8 +52,8 @@ func TestCostAfterBinding(t *testing.T) {
 	slices.Sort(before)
 	slices.Sort(after)
 	n := len(after)
-	t.Logf("%d clusters, %d pods, nominated %v: %.2f %% stranded; cost / bound planned %.3f, worst %.3f; after binding %.3f, worst %.3f",
-		*races, pods, *nominate, 100*float64(stranded)/float64(pods), before[n/2], before[n-1], after[n/2], after[n-1])
+	t.Logf("%d clusters, %d pods, %d nodes planned, nominated %v, joining by %d: %.2f %% stranded; cost / bound planned %.3f, worst %.3f; after binding %.3f, worst %.3f",
+		*races, pods, nodes, *nominate, *together, 100*float64(stranded)/float64(pods), before[n/2], before[n-1], after[n/2], after[n-1])
 }
 
 // race is a cluster whose nodes join one by one in a random order.
@@ -124,18 +124,11 @@ func (r *race) claim(a plan.Ask) world.Claim {
 	}
 }
 
-// join has one machine join, decides anew, and lets pods be bound.
+// join has some machines join, decides anew, and lets pods be bound.
 func (r *race) join() error {
-	i := r.IntN(len(r.coming))
-	a := r.coming[i]
-	r.coming = slices.Delete(r.coming, i, i+1)
-	n := r.planned(a.Name, a.Pool, a.Shape, a.Zone)
-	n.Spec.ProviderID = "machine://" + a.Name
-	n.Status.Conditions = []corev1.NodeCondition{{Type: corev1.NodeReady, Status: corev1.ConditionTrue}}
-	r.nodes = append(r.nodes, n)
-	j := slices.IndexFunc(r.claims, func(c world.Claim) bool { return c.Name == a.Name })
-	r.claims[j].Node, r.claims[j].Registered, r.claims[j].Initialized = a.Name, true, true
-	r.pods = append(r.pods, r.daemonPods(a.Name)...)
+	for range min(*together, len(r.coming)) {
+		r.land()
+	}
 	w, err := r.world()
 	if err != nil {
 		return err
@@ -155,6 +148,20 @@ func (r *race) join() error {
 		}
 	}
 	return nil
+}
+
+// land has one machine join.
+func (r *race) land() {
+	i := r.IntN(len(r.coming))
+	a := r.coming[i]
+	r.coming = slices.Delete(r.coming, i, i+1)
+	n := r.planned(a.Name, a.Pool, a.Shape, a.Zone)
+	n.Spec.ProviderID = "machine://" + a.Name
+	n.Status.Conditions = []corev1.NodeCondition{{Type: corev1.NodeReady, Status: corev1.ConditionTrue}}
+	r.nodes = append(r.nodes, n)
+	j := slices.IndexFunc(r.claims, func(c world.Claim) bool { return c.Name == a.Name })
+	r.claims[j].Node, r.claims[j].Registered, r.claims[j].Initialized = a.Name, true, true
+	r.pods = append(r.pods, r.daemonPods(a.Name)...)
 }
 
 // remember has claims tell of their pods, and nominates pods as the controller does.
