@@ -22,7 +22,7 @@ type Object struct {
 	Deleted   time.Time // since when it is being deleted; zero: it is not
 	// Finalizers are what has to be done before it is gone.
 	Finalizers []string
-	More      []string  // further labels of its kind: pool, class, whether it is initialized
+	More       []string // further labels of its kind: pool, class, whether it is initialized
 	// Conditions have the types, states, reasons and times that are shown.
 	Conditions []metav1.Condition
 }

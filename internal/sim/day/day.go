@@ -29,6 +29,7 @@ type Config struct {
 	Takes   int   // how many spot machines their seller takes back
 	SoldOut int   // how often a type is sold out for an hour
 	Expire  int64 // seconds after which machines are given back; 0: never
+	Fixed   int   // 5: machines of the pool of a fixed number, at most
 }
 
 // Report is what the day came to.
@@ -38,6 +39,7 @@ type Report struct {
 	Pods, Bought, Given int
 	Broken, Evicted     int
 	Taken, SoldOut      int
+	Moved, Kept         int // pods asked to leave that did, and that their budgets kept
 	PeakNodes, PeakPods int
 	Spent               int64 // millionths of the currency
 	LongestWait         int64 // seconds a pod waited for its place
@@ -48,7 +50,6 @@ type Report struct {
 const (
 	batch = 1  // after the last pod that came
 	join  = 20 // from running to a ready node
-	drain = 10 // from the decision to the end of the machine
 	quiet = 60 // how long an empty machine is kept
 )
 
@@ -67,6 +68,7 @@ type day struct {
 	driver  *driver.Driver
 	version string // of the catalogue in the World
 
+	apps    map[string]*app
 	pods    map[world.Key]world.Pod
 	nodes   map[string]world.Node
 	claims  map[string]world.Claim
@@ -74,15 +76,19 @@ type day struct {
 	planned bool // a decision is on the agenda
 	binding bool // so is a round of the scheduler
 	giving  int64
-	taken   map[string]bool // machines whose end was announced
+	keeping bool // a look at the fixed pool is on the agenda
+
+	replicas int             // of the fixed pool
+	taken    map[string]bool // machines whose end was announced
 }
 
 // Run lives through a day.
 func Run(cfg Config) (Report, error) {
 	cfg.Hours, cfg.Apps, cfg.Most = cmp.Or(cfg.Hours, 24), cmp.Or(cfg.Apps, 60), cmp.Or(cfg.Most, 40)
+	cfg.Fixed = cmp.Or(cfg.Fixed, 5)
 	d := &day{
 		cfg: cfg, rng: rand.New(rand.NewPCG(cfg.Seed, 7)), now: 1_800_000_000, builder: world.NewBuilder(),
-		pods: map[world.Key]world.Pod{}, nodes: map[string]world.Node{}, claims: map[string]world.Claim{}, taken: map[string]bool{},
+		apps: map[string]*app{}, pods: map[world.Key]world.Pod{}, nodes: map[string]world.Node{}, claims: map[string]world.Claim{}, taken: map[string]bool{},
 	}
 	d.open()
 	if err := d.pools(); err != nil {
@@ -91,8 +97,10 @@ func Run(cfg Config) (Report, error) {
 	evening := d.now + int64(cfg.Hours)*3600
 	for i := range cfg.Apps {
 		a := d.app(i)
+		d.apps[a.name] = a
 		d.at(d.now+d.rng.Int64N(600), func() { d.grow(a, evening) })
 	}
+	d.resize(evening)
 	d.trouble()
 	for d.step() {
 		if len(d.report.Problems) > 20 {
@@ -133,7 +141,7 @@ func (d *day) open() {
 // share is how many of a pool's machines may go at a time by choice, in percent.
 const share = 20
 
-// pools sets three pools, one of them bounded and one a Provisioner, and what runs on every node.
+// pools sets four pools, one of them bounded, one of a fixed number and one a Provisioner, and what runs on every node.
 func (d *day) pools() error {
 	after := int64(quiet)
 	pool := world.Pool{
@@ -155,7 +163,7 @@ func (d *day) pools() error {
 		Requests: amount.Of(amount.Entry{Name: amount.CPU, Value: 125}, amount.Entry{Name: amount.Pods, Value: amount.Unit}),
 	}
 	for _, err := range []error{
-		d.builder.SetPool(pool), d.builder.SetPool(bounded), d.builder.SetPool(old), d.builder.SetDaemonSet(world.DaemonSet{Key: agent.Key, Pod: agent}),
+		d.builder.SetPool(pool), d.builder.SetPool(bounded), d.builder.SetPool(old), d.builder.SetPool(d.fixed()), d.builder.SetDaemonSet(world.DaemonSet{Key: agent.Key, Pod: agent}),
 	} {
 		if err != nil {
 			return err

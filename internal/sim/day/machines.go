@@ -160,6 +160,9 @@ func (d *day) ended(i market.Instance) {
 	d.dropClaim(c.Name)
 	d.arrived()
 	d.again() // a budget may have room again
+	if c.Pool == d.fixed().ID {
+		d.soonKeep(1)
+	}
 }
 
 func (d *day) price(i market.Instance) int64 {
@@ -183,8 +186,9 @@ func (d *day) again() {
 	}
 }
 
-// give gives back what the engine says, after a last look that it may.
+// give gives back what the engine says, if that may be.
 func (d *day) give() {
+	d.guards()
 	w := d.builder.Snapshot(d.now)
 	p := disrupt.Decide(w, disrupt.Options{})
 	d.report.Decisions++
@@ -228,30 +232,6 @@ func (d *day) budgets(w *world.World, p plan.Plan) {
 			d.problem("pool %s: %d of %d machines go and %d more are given back, its budget lets %d", id.Name, going[id], all[id], n, may)
 		}
 	}
-}
-
-// end gives a machine back: no pod comes any more, those there leave, and then it stops.
-func (d *day) end(c world.Claim) {
-	c.Deleting = true
-	d.setClaim(c)
-	if n, ok := d.nodes[c.Node]; ok {
-		n.Deleting = true
-		d.nodes[n.Name] = n
-		d.must(d.builder.SetNode(n))
-	}
-	d.report.Given++
-	d.at(d.now+drain, func() {
-		if _, still := d.claims[c.Name]; !still {
-			return
-		}
-		d.evict(c.Node, false)
-		id := c.ProviderID[len("aws:///")+len(c.Labels[label.Zone])+1:]
-		for _, err := range d.driver.Terminate(context.Background(), []cloud.MachineID{cloud.MachineID(id)}) {
-			if err != nil {
-				d.problem("terminate %s: %v", id, err)
-			}
-		}
-	})
 }
 
 // check asks whether all still holds.

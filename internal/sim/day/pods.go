@@ -17,7 +17,9 @@ type app struct {
 	name string
 	pod  world.Pod
 	most int
-	pods []world.Key
+	// spare is how many of its pods may be missing at once; 0: nobody counts.
+	spare int
+	pods  []world.Key
 }
 
 func (d *day) app(i int) *app {
@@ -36,6 +38,12 @@ func (d *day) app(i int) *app {
 		a.pod.NodeSelector = label.SetOf(label.Is(label.Zone, zones[d.rng.IntN(len(zones))].Name))
 	case 2:
 		a.pod.Priority = 100
+	}
+	switch d.rng.IntN(6) {
+	case 0:
+		a.spare = 1 + d.rng.IntN(3)
+	case 1:
+		a.pod.Disruption.ForbiddenFor = 600 + d.rng.Int64N(3600)
 	}
 	return a
 }
@@ -139,7 +147,7 @@ func (d *day) bind() {
 	}
 }
 
-// evict ends the pods of a node that is gone or going; their workloads make new ones.
+// evict ends the pods of a node that is gone; their workloads make new ones.
 func (d *day) evict(node string, counts bool) {
 	var of []world.Pod
 	for _, k := range slices.SortedFunc(maps.Keys(d.pods), compare) {
@@ -151,11 +159,17 @@ func (d *day) evict(node string, counts bool) {
 		if counts {
 			d.report.Evicted++
 		}
-		// The pod keeps its name, so that its workload still knows it.
-		p.Node, p.Waiting, p.Created, p.Started = "", true, d.now, 0
-		d.setPod(p)
-		d.arrived()
+		d.move(p)
 	}
+}
+
+// move has a pod wait for another place. It keeps its name, so that its workload
+// still knows it.
+func (d *day) move(p world.Pod) {
+	d.touched(p.Node)
+	p.Node, p.Waiting, p.Created, p.Started = "", true, d.now, 0
+	d.setPod(p)
+	d.arrived()
 }
 
 func compare(a, b world.Key) int {
