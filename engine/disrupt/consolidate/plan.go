@@ -5,6 +5,8 @@
 package consolidate
 
 import (
+	"slices"
+
 	"github.com/tenon-sh/tenon/engine/plan"
 	"github.com/tenon-sh/tenon/engine/reason"
 	"github.com/tenon-sh/tenon/engine/world"
@@ -77,4 +79,32 @@ func (p Plan) Moved() int {
 		}
 	}
 	return sum
+}
+
+// Of leaves of the plan what it says of one machine, by the name of its node or claim.
+func (p Plan) Of(name string) Plan {
+	is := func(g plan.Give) bool { return g.Node == name || g.Claim == name }
+	out := p
+	out.Commands, out.Going, out.Kept, out.Price, out.Bound = nil, nil, nil, 0, 0
+	for _, c := range p.Commands {
+		if slices.ContainsFunc(c.Back, is) {
+			out.Commands = append(out.Commands, c)
+			for _, g := range c.Back {
+				out.Price += g.Price
+			}
+		}
+	}
+	for _, g := range p.Going {
+		if is(g) {
+			out.Going = append(out.Going, g)
+			out.Price += g.Price
+		}
+	}
+	for _, k := range p.Kept {
+		if k.Node == name || k.Claim == name {
+			out.Kept = append(out.Kept, k)
+			out.Price += k.Price
+		}
+	}
+	return out
 }

@@ -128,7 +128,7 @@ func (o *options) decideOptions() (provision.Options, error) {
 	switch o.mode {
 	case "provision":
 	case "disrupt":
-		return out, verb.BadInputf("--mode disrupt is not built yet: tenon decides what to buy, not yet what to consolidate; use --mode provision")
+		return out, verb.BadInputf("--mode disrupt is a verb of its own: tenon consolidate shows which nodes could be given back")
 	default:
 		return out, verb.BadInputf("--mode is %q, want provision", o.mode)
 	}

@@ -137,7 +137,7 @@ func TestUnusableInput(t *testing.T) {
 		"Latin":        {input: pod("# caf\xe9\n"), want: "save the file as UTF-8"},
 		"UTF16":        {input: "\xff\xfek\x00", want: "the text is UTF-16: save the file as UTF-8"},
 		"NotText":      {input: "\x00\x01", want: "byte 0 is NUL"},
-		"Mode":         {input: pool, args: []string{"--mode", "disrupt"}, want: "--mode disrupt is not built yet"},
+		"Mode":         {input: pool, args: []string{"--mode", "disrupt"}, want: "tenon consolidate"},
 		"Policy":       {input: pool, args: []string{"--preference-policy", "maybe"}, want: `--preference-policy is "maybe", want Respect or Ignore`},
 		"NoSuchFile":   {args: []string{"-f", "testdata/nothing.yaml"}, want: "testdata/nothing.yaml: no such file"},
 		"NoCatalogue":  {input: pool, args: []string{"--catalog", "testdata/small.yaml"}, want: "read catalogue testdata/small.yaml: it is not JSON of the format tenon-catalog/v1"},

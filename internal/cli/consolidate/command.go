@@ -1,0 +1,181 @@
+// Package consolidate is the verb that shows which nodes of files or of a live cluster could be given back although pods run on them, and gives back nothing.
+package consolidate
+
+import (
+	"fmt"
+	"io"
+	"math"
+	"syscall"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/tenon-sh/tenon/engine/disrupt/consolidate"
+	"github.com/tenon-sh/tenon/engine/suppose"
+	"github.com/tenon-sh/tenon/engine/world"
+	"github.com/tenon-sh/tenon/internal/cli/picture"
+	"github.com/tenon-sh/tenon/internal/cli/verb"
+	"github.com/tenon-sh/tenon/internal/clock"
+)
+
+// wide is the text form that names every pod, every type and every node that stays.
+const wide = "wide"
+
+// options are what the user asks for.
+type options struct {
+	source   picture.Source
+	supposed picture.Suppositions
+	move     float64
+	least    float64
+	group    int
+	spot     bool
+	budgets  bool
+	version  string
+	format   *verb.Format
+}
+
+// Command returns the verb. version is the program's, for the result.
+func Command(version string) *cobra.Command {
+	o := options{version: version}
+	cmd := &cobra.Command{
+		Use:   "consolidate [NODE] [-f FILE|DIR|-]...",
+		Short: "Show which nodes could be given back, what that saves and what moves",
+		Long: `Consolidate decides which nodes could be given back although pods run on them,
+because these pods fit on other nodes or on cheaper ones. It prints what would
+go, what would be bought for it, which pods would move where, what that saves,
+and of every other node why it stays. It changes nothing: the controller gives
+back empty nodes and does not consolidate yet.
+
+With the name of a node it says what would become of that one, and if it stays,
+everything that the other nodes have against its pods.
+
+It looks at the cluster of the current kubeconfig, or with -f at files, or at a
+world that the controller kept. --add, --without, --scale, --sold-out and
+--price suppose that something is otherwise.`,
+		Example: `  tenon consolidate                      # the current cluster, read only
+  tenon consolidate --ignore-budgets     # what could go in the end, not only now
+  tenon consolidate ip-10-0-1-12.ec2.internal
+  kubectl get pods,nodes,nodeclaims,nodepools,pdb -A -o yaml | tenon consolidate -f - -o json`,
+		Args: cobra.MaximumNArgs(1),
+		RunE: o.run,
+	}
+	f := cmd.Flags()
+	o.source.Flags(f)
+	o.supposed.Flags(f)
+	f.Float64Var(&o.move, "move-cost", units(consolidate.DefaultMoveCost), "what moving one pod has to save an hour, in units of the currency")
+	f.Float64Var(&o.least, "least-saving", units(consolidate.DefaultLeastSaving), "what has to be saved an hour for any node to go")
+	f.IntVar(&o.group, "group", consolidate.DefaultGroup, "most nodes that are replaced together")
+	f.BoolVar(&o.spot, "spot-to-spot", false, "replace spot nodes by cheaper spot nodes, too, if there are enough types of them")
+	f.BoolVar(&o.budgets, "ignore-budgets", false, "as if no disruption budget held anything up")
+	o.format = verb.FormatFlag(cmd, verb.Text, verb.JSON, wide)
+	return cmd
+}
+
+func (o *options) run(cmd *cobra.Command, args []string) error {
+	decide, err := o.decideOptions()
+	if err != nil {
+		return err
+	}
+	w, notes, err := o.world(cmd)
+	if err != nil {
+		return err
+	}
+	for _, n := range notes {
+		fmt.Fprintf(cmd.ErrOrStderr(), "note: %s\n", n)
+	}
+	if len(args) > 0 {
+		p := suppose.Find(w, args[0])
+		if p == nil {
+			return fmt.Errorf("there is no node or claim %q", args[0])
+		}
+		decide.Explain = []string{p.Name()}
+	}
+	began, used := clock.Wall(), cpu()
+	p := consolidate.Decide(w, decide)
+	usage := consolidate.Usage{WallSeconds: clock.Wall().Sub(began).Seconds(), CPUSeconds: (cpu() - used).Seconds(), Steps: p.Steps}
+	if len(args) > 0 {
+		p = p.Of(decide.Explain[0])
+	}
+	if o.format.Is(verb.JSON) {
+		r := p.Result()
+		r.Version, r.Decision = o.version, &usage
+		return verb.WriteJSON(cmd.OutOrStdout(), r)
+	}
+	_, err = io.WriteString(cmd.OutOrStdout(), p.Text(w, o.format.Is(wide)))
+	return err
+}
+
+// world reads what is to be looked at.
+func (o *options) world(cmd *cobra.Command) (w *world.World, notes []string, err error) {
+	in, err := o.source.Read(cmd.Context(), cmd.InOrStdin(), cmd.ErrOrStderr())
+	if err != nil {
+		return nil, nil, err
+	}
+	if w, err = in.World(clock.Wall().Unix()); err != nil {
+		return nil, nil, verb.BadInput(err)
+	}
+	if o.supposed.Any() {
+		if w, err = in.Suppose(&o.supposed, w, cmd.InOrStdin(), cmd.ErrOrStderr()); err != nil {
+			return nil, nil, err
+		}
+	}
+	w, alone, err := claimed(w)
+	notes = in.Notes
+	if alone > 0 {
+		notes = append(notes, fmt.Sprintf("%d nodes of pools have no NodeClaim in what was read; they are taken to have joined long ago", alone))
+	}
+	return w, notes, err
+}
+
+// claimed gives every node of a pool a claim that has none, as when somebody saved nodes and not claims.
+func claimed(w *world.World) (out *world.World, alone int, err error) {
+	b := w.Edit()
+	for _, p := range w.Places() {
+		if p.Claim != nil || w.Pool(p.Pool()) == nil {
+			continue
+		}
+		alone++
+		if err := b.SetClaim(world.Claim{
+			Name: p.Node.Name, Node: p.Node.Name, Pool: p.Node.Pool, Template: w.Pool(p.Node.Pool).Template, Labels: p.Node.Labels,
+			Capacity: p.Node.Capacity, Allocatable: p.Node.Allocatable, Launched: true, Registered: true, Initialized: true,
+		}); err != nil {
+			return nil, 0, fmt.Errorf("claim of node %q: %w", p.Node.Name, err)
+		}
+	}
+	if alone == 0 {
+		return w, 0, nil
+	}
+	return b.Snapshot(w.At()), alone, nil
+}
+
+// decideOptions reads the flags that the decision depends on.
+func (o *options) decideOptions() (consolidate.Options, error) {
+	out := consolidate.Options{Group: o.group, SpotToSpot: o.spot, Unbudgeted: o.budgets}
+	for _, x := range []struct {
+		flag string
+		v    float64
+		to   *int64
+	}{{"--move-cost", o.move, &out.MoveCost}, {"--least-saving", o.least, &out.LeastSaving}} {
+		if math.IsNaN(x.v) || x.v < 0 || x.v > 1e6 {
+			return out, verb.BadInputf("%s is %v, want an amount of money from 0 to a million", x.flag, x.v)
+		}
+		if *x.to = int64(x.v*1e6 + 0.5); *x.to == 0 {
+			*x.to = -1
+		}
+	}
+	if o.group < 1 {
+		return out, verb.BadInputf("--group is %d, want 1 or more", o.group)
+	}
+	return out, nil
+}
+
+// cpu is what the process has used so far.
+func cpu() time.Duration {
+	var r syscall.Rusage
+	if syscall.Getrusage(syscall.RUSAGE_SELF, &r) != nil {
+		return 0
+	}
+	return time.Duration(r.Utime.Nano() + r.Stime.Nano())
+}
+
+func units(micro int64) float64 { return float64(micro) / 1e6 }
