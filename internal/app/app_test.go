@@ -43,6 +43,8 @@ type house struct {
 	app    *app.App
 	ended  chan struct{} // closed when the controller has ended
 	counts *calls        // what controllers write; nil: it is not counted
+
+	settings func(*app.Settings) // what it is told beside the defaults
 }
 
 // build puts a house together for one test, and counts what its controllers write.
@@ -62,6 +64,9 @@ func (h house) start(t *testing.T) house {
 	settings := app.Defaults()
 	settings.MetricsPort, settings.HealthPort, settings.LeaderElection = 0, 0, false
 	settings.JournalDir = os.Getenv("JOURNAL") // where every decision is kept, to be looked at with tenon explain and replay
+	if h.settings != nil {
+		h.settings(&settings)
+	}
 	log := logr.Discard()
 	if os.Getenv("LOG") != "" {
 		log = testr.NewWithOptions(t, testr.Options{Verbosity: 1})
