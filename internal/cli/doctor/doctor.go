@@ -7,12 +7,14 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 
 	"github.com/go-logr/logr"
 	"github.com/spf13/cobra"
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/clientcmd"
 
+	"github.com/tenon-sh/tenon/engine/world"
 	"github.com/tenon-sh/tenon/internal/app"
 	"github.com/tenon-sh/tenon/internal/aws"
 	"github.com/tenon-sh/tenon/internal/cli/verb"
@@ -35,9 +37,10 @@ func Command(getenv func(string) string, release string) *cobra.Command {
 		Use:   "doctor",
 		Short: "Find what would keep nodes from being launched",
 		Long: `Examine what pools and their classes rest on in AWS: permissions, subnets,
-security groups, images, roles, the queue of interruption notices. Whatever is
-missing or wrong is said with what to do about it. Nothing is changed: calls
-that would are dry runs, or are not made.
+security groups, images, roles, the queue of interruption notices. Every pool is
+compared with its class: whether its requirements and limits leave it anything to
+buy. Whatever is missing or wrong is said with what to do about it. Nothing is
+changed: calls that would are dry runs, or are not made.
 
 It looks at the cluster of the current kubeconfig context, with the AWS
 credentials of the environment. To examine the controller's own permissions, run
@@ -108,13 +111,14 @@ func connect(kubeconfig string) (*rest.Config, error) {
 type examiner interface {
 	ExamineAccount(ctx context.Context) []aws.Finding
 	ExamineClass(ctx context.Context, ref cloud.ClassRef) []aws.Finding
+	Catalog(ctx context.Context, t cloud.Template) (world.Catalog, error)
 }
 
 // examine puts a report together: the account, the pools, then every class.
 func examine(ctx context.Context, d examiner, a asked) Report {
 	out := Report{{Subject: "account", Findings: d.ExamineAccount(ctx)}}
-	if len(a.pools) > 0 {
-		out = append(out, Part{Subject: "pools", Findings: a.pools})
+	if pools := append(slices.Clone(a.pools), compare(ctx, d, a)...); len(pools) > 0 {
+		out = append(out, Part{Subject: "pools", Findings: pools})
 	}
 	for _, c := range a.classes {
 		found := d.ExamineClass(ctx, c)

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 
+	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/client-go/rest"
@@ -15,8 +16,10 @@ import (
 	awsv1alpha1 "github.com/tenon-sh/tenon/api/aws/v1alpha1"
 	v1 "github.com/tenon-sh/tenon/api/karpenter/v1"
 	"github.com/tenon-sh/tenon/api/karpenter/v1alpha5"
+	"github.com/tenon-sh/tenon/engine/world"
 	"github.com/tenon-sh/tenon/internal/aws"
 	"github.com/tenon-sh/tenon/internal/cloud"
+	"github.com/tenon-sh/tenon/internal/observe"
 )
 
 // asked is what the cluster's objects ask of the cloud.
@@ -24,12 +27,15 @@ type asked struct {
 	classes []cloud.ClassRef
 	wrong   map[cloud.ClassRef]aws.Finding // with what a class itself says
 	pools   []aws.Finding                  // what is wrong with pools alone
+	buyers  []buyer                        // pools whose class is there
+	claims  []world.Claim
+	nodes   []world.Node
 }
 
 // find reads pools and classes of both eras.
 func find(ctx context.Context, k *rest.Config) (asked, error) {
 	known := runtime.NewScheme()
-	for _, add := range []func(*runtime.Scheme) error{awsv1.AddToScheme, awsv1alpha1.AddToScheme, v1.AddToScheme, v1alpha5.AddToScheme} {
+	for _, add := range []func(*runtime.Scheme) error{corev1.AddToScheme, awsv1.AddToScheme, awsv1alpha1.AddToScheme, v1.AddToScheme, v1alpha5.AddToScheme} {
 		if err := add(known); err != nil {
 			return asked{}, fmt.Errorf("know the kinds: %w", err)
 		}
@@ -43,14 +49,22 @@ func find(ctx context.Context, k *rest.Config) (asked, error) {
 		templates    awsv1alpha1.AWSNodeTemplateList
 		pools        v1.NodePoolList
 		provisioners v1alpha5.ProvisionerList
+		claims       v1.NodeClaimList
+		nodes        corev1.NodeList
 	)
-	for _, list := range []client.ObjectList{&classes, &templates, &pools, &provisioners} {
+	for _, list := range []client.ObjectList{&classes, &templates, &pools, &provisioners, &claims, &nodes} {
 		if err := c.List(ctx, list); err != nil && !meta.IsNoMatchError(err) {
 			return asked{}, fmt.Errorf("list from %s: %w", k.Host, err)
 		}
 	}
 	found := ask(classes.Items, templates.Items, pools.Items, provisioners.Items)
 	found.pools = append(stored(ctx, c), found.pools...)
+	for i := range claims.Items {
+		found.claims = append(found.claims, observe.Claim(&claims.Items[i]))
+	}
+	for i := range nodes.Items {
+		found.nodes = append(found.nodes, observe.Node(&nodes.Items[i], nil))
+	}
 	return found, nil
 }
 
@@ -75,12 +89,12 @@ func ask(classes []awsv1.EC2NodeClass, templates []awsv1alpha1.AWSNodeTemplate, 
 	slices.SortFunc(out.classes, func(a, b cloud.ClassRef) int { return cmp.Or(cmp.Compare(a.Kind, b.Kind), cmp.Compare(a.Name, b.Name)) })
 	for _, p := range pools {
 		if ref := p.Spec.Template.Spec.NodeClassRef; ref != nil {
-			out.join("NodePool/"+p.Name, cloud.ClassRef{Group: ref.Group, Kind: ref.Kind, Name: ref.Name})
+			out.join(observe.NodePool(&p), *ref, nil)
 		}
 	}
 	for _, p := range provisioners {
-		if ref := p.Spec.ProviderRef; ref != nil {
-			out.join("Provisioner/"+p.Name, cloud.ClassRef{Group: awsv1alpha1.Group, Kind: "AWSNodeTemplate", Name: ref.Name})
+		if p.Spec.ProviderRef != nil || p.Spec.Provider != nil {
+			out.join(observe.Provisioner(&p), observe.ClassOf(&p), observe.KubeletOf(&p))
 		}
 	}
 	if len(pools)+len(provisioners) == 0 {
@@ -91,12 +105,13 @@ func ask(classes []awsv1.EC2NodeClass, templates []awsv1alpha1.AWSNodeTemplate, 
 	return out
 }
 
-func (a *asked) join(pool string, ref cloud.ClassRef) {
+func (a *asked) join(p world.Pool, to v1.NodeClassReference, kubelet []byte) {
+	ref := cloud.ClassRef{Group: to.Group, Kind: to.Kind, Name: to.Name}
 	if slices.Contains(a.classes, ref) {
-		a.pools = append(a.pools, aws.Finding{Level: aws.Good, Check: pool, Says: fmt.Sprintf("its class is %s/%s", ref.Kind, ref.Name)})
+		a.buyers = append(a.buyers, buyer{pool: p, template: cloud.Template{ID: observe.TemplateOf(to, kubelet), Class: ref, Kubelet: kubelet}})
 		return
 	}
 	a.pools = append(a.pools, aws.Finding{
-		Level: aws.Bad, Check: pool, Says: fmt.Sprintf("its class %s/%s does not exist", ref.Kind, ref.Name), Fix: "create it, or name another in the pool",
+		Level: aws.Bad, Check: p.ID.Kind + "/" + p.ID.Name, Says: fmt.Sprintf("its class %s/%s does not exist", ref.Kind, ref.Name), Fix: "create it, or name another in the pool",
 	})
 }
