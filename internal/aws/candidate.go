@@ -26,7 +26,7 @@ const most = 60
 const efaResource = "vpc.amazonaws.com/efa"
 
 func soldoutOffer(m cloud.Machine) soldout.Offer {
-	return soldout.Offer{Type: m.Shape, Zone: m.Zone, CapacityType: m.CapacityType}
+	return soldout.Offer{Type: m.Shape, Zone: m.Zone, CapacityType: m.CapacityType, Group: m.Placement}
 }
 
 // candidates turns offers into what a fleet request names: the subnet with the

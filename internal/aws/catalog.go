@@ -88,7 +88,7 @@ func (d *Driver) shapes(shelf stock.Shelf, r resolved, settings types.Settings, 
 			if id := ids[o.Zone]; id != "" {
 				o.Labels = map[string]string{awsv1.LabelZoneID: id}
 			}
-			o.Gone = d.soldout.Why(typ.Name, o.Zone, o.CapacityType) != "" || slices.Contains(away, ids[o.Zone])
+			o.Gone = d.soldout.Why(typ.Name, o.Zone, o.CapacityType, r.placement.ID) != "" || slices.Contains(away, ids[o.Zone])
 			offers = append(offers, o)
 		}
 		offers = append(offers, reservedOffers(typ.Name, r.reservations, ids, away)...)

@@ -135,11 +135,12 @@ type launching struct {
 	sold     []cloud.Offer
 }
 
-// refused takes down which offers turned out to be sold out, for who asked.
+// refused takes down which offers turned out to be sold out, for who asked. What
+// has no room in a placement group says nothing of what is to be had elsewhere.
 func (l *launching) refused(marks []soldout.Offer) {
 	for _, m := range marks {
 		o := cloud.Offer{Shape: m.Type, Zone: m.Zone, CapacityType: m.CapacityType}
-		if o.Shape != "" && !slices.Contains(l.sold, o) {
+		if o.Shape != "" && m.Group == "" && !slices.Contains(l.sold, o) {
 			l.sold = append(l.sold, o)
 		}
 	}
@@ -233,7 +234,7 @@ func (l *launching) try(ctx context.Context, sent *fleet.Request) error {
 		l.full = append(l.full, id)
 		l.network.Fill(id)
 	}
-	if marks := answer.SoldOut(sent.CapacityType, l.spare); len(marks) > 0 {
+	if marks := answer.SoldOut(sent.CapacityType, l.placement.ID, l.spare); len(marks) > 0 {
 		l.soldout.Mark(answer.Err().Error(), marks...)
 		l.refused(marks)
 	}

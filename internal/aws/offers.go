@@ -34,7 +34,7 @@ func (l *launching) offers() ([]offer, string) {
 			if own, ok := l.order.Prices[cloud.Offer{Shape: s.Name, Zone: o.Zone, CapacityType: o.CapacityType}]; ok {
 				o.Price = own
 			}
-			if l.allowed(o) && l.left(o) && !l.shifted(o) && l.soldout.Why(s.Name, o.Zone, o.CapacityType) == "" {
+			if l.allowed(o) && l.left(o) && !l.shifted(o) && l.soldout.Why(s.Name, o.Zone, o.CapacityType, l.placement.ID) == "" {
 				all[o.CapacityType] = append(all[o.CapacityType], offer{s, o})
 			}
 		}

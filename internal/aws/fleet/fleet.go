@@ -178,9 +178,10 @@ func (a Answer) Full() []string {
 	return out
 }
 
-// SoldOut returns what the failures say is not to be had, for the memory. A zone
-// is, where it has no subnet to spare for one that is full.
-func (a Answer) SoldOut(capacityType string, spare func(zone string) bool) []soldout.Offer {
+// SoldOut returns what the failures of a request in a placement group, or in
+// none, say is not to be had, for the memory. A zone is, where it has no subnet
+// to spare for one that is full.
+func (a Answer) SoldOut(capacityType, group string, spare func(zone string) bool) []soldout.Offer {
 	var out []soldout.Offer
 	for _, f := range a.Failures {
 		switch {
@@ -192,7 +193,7 @@ func (a Answer) SoldOut(capacityType string, spare func(zone string) bool) []sol
 		case capacityType == label.Reserved:
 			// Reservations are counted one by one, not marked.
 		case refusal.Kind(f.Code) == cloud.Capacity && f.Shape != "":
-			out = append(out, soldout.Offer{Type: f.Shape, Zone: f.Zone, CapacityType: capacityType})
+			out = append(out, soldout.Offer{Type: f.Shape, Zone: f.Zone, CapacityType: capacityType, Group: group})
 		}
 	}
 	slices.SortFunc(out, compareOffer)
@@ -200,7 +201,7 @@ func (a Answer) SoldOut(capacityType string, spare func(zone string) bool) []sol
 }
 
 func compareOffer(a, b soldout.Offer) int {
-	return cmp.Or(cmp.Compare(a.Type, b.Type), cmp.Compare(a.Zone, b.Zone), cmp.Compare(a.CapacityType, b.CapacityType))
+	return cmp.Or(cmp.Compare(a.Type, b.Type), cmp.Compare(a.Zone, b.Zone), cmp.Compare(a.CapacityType, b.CapacityType), cmp.Compare(a.Group, b.Group))
 }
 
 // Err joins the failures, each once, in EC2's own words; nil if there are none.

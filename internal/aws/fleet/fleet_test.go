@@ -106,7 +106,7 @@ func TestRead(t *testing.T) {
 			if cloud.CodeOf(err) != tc.code || err.Error() != tc.text {
 				t.Errorf("%s\ngot %s: %v\nwant %s: %s", tc.why, cloud.CodeOf(err), err, tc.code, tc.text)
 			}
-			if diff := cmp.Diff(tc.soldOut, a.SoldOut("spot", func(string) bool { return false })); diff != "" {
+			if diff := cmp.Diff(tc.soldOut, a.SoldOut("spot", "", func(string) bool { return false })); diff != "" {
 				t.Errorf("%s\nsold out: -want +got\n%s", tc.why, diff)
 			}
 		})

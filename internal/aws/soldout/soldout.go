@@ -19,9 +19,10 @@ const (
 
 // Offer is what was asked for in vain. An empty field stands for anything: a
 // zone without free addresses is an Offer with only a zone, a missing right to
-// buy spot one with only a capacity type.
+// buy spot one with only a capacity type. Group is the placement group in which
+// it was asked for: what has no room there may be had elsewhere.
 type Offer struct {
-	Type, Zone, CapacityType string
+	Type, Zone, CapacityType, Group string
 }
 
 // Memory is the offers that are sold out. It is safe for several goroutines.
@@ -61,23 +62,30 @@ func (m *Memory) Mark(why string, offers ...Offer) {
 	m.version++
 }
 
-// Clear forgets a mark, as when a machine of that offer has come.
+// Clear forgets a mark, as when a machine of that offer has come. One that came
+// in a group could have been had without it.
 func (m *Memory) Clear(o Offer) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	if _, ok := m.marks[o]; ok {
-		delete(m.marks, o)
-		m.version++
+	plain := o
+	plain.Group = ""
+	for _, o := range []Offer{o, plain} {
+		if _, ok := m.marks[o]; ok {
+			delete(m.marks, o)
+			m.version++
+		}
 	}
 }
 
-// Why says why an offer is not to be had; empty if it is.
-func (m *Memory) Why(typ, zone, capacityType string) string {
+// Why says why an offer is not to be had, in a placement group if there is one;
+// empty if it is.
+func (m *Memory) Why(typ, zone, capacityType, group string) string {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	now := m.now()
 	for _, o := range []Offer{
-		{typ, zone, capacityType}, {Zone: zone}, {CapacityType: capacityType}, {Zone: zone, CapacityType: capacityType}, {Type: typ, CapacityType: capacityType},
+		{Type: typ, Zone: zone, CapacityType: capacityType, Group: group}, {Type: typ, Zone: zone, CapacityType: capacityType},
+		{Zone: zone}, {CapacityType: capacityType}, {Zone: zone, CapacityType: capacityType}, {Type: typ, CapacityType: capacityType},
 	} {
 		if k, ok := m.marks[o]; ok && now.Before(k.until) {
 			return k.why
@@ -114,7 +122,7 @@ func (m *Memory) Marked() []Offer {
 	now := m.now()
 	out := slices.DeleteFunc(slices.Collect(maps.Keys(m.marks)), func(o Offer) bool { return !now.Before(m.marks[o].until) })
 	slices.SortFunc(out, func(a, b Offer) int {
-		return slices.Compare([]string{a.Type, a.Zone, a.CapacityType}, []string{b.Type, b.Zone, b.CapacityType})
+		return slices.Compare([]string{a.Type, a.Zone, a.CapacityType, a.Group}, []string{b.Type, b.Zone, b.CapacityType, b.Group})
 	})
 	return out
 }

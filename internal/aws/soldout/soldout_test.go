@@ -5,13 +5,14 @@ import (
 	"time"
 
 	"github.com/tenon-sh/tenon/internal/aws/soldout"
+	"github.com/tenon-sh/tenon/internal/clock"
 )
 
 func TestMarksEndAndGrow(t *testing.T) {
 	now := time.Unix(1_000_000, 0)
 	m := soldout.New(func() time.Time { return now })
 	offer := soldout.Offer{Type: "m5.large", Zone: "a", CapacityType: "spot"}
-	gone := func() bool { return m.Why("m5.large", "a", "spot") != "" }
+	gone := func() bool { return m.Why("m5.large", "a", "spot", "") != "" }
 	steps := []struct {
 		why  string
 		wait time.Duration
@@ -50,7 +51,7 @@ func TestBroadMarks(t *testing.T) {
 	for _, tc := range []struct{ zone, capacityType, want string }{
 		{"a", "on-demand", ""}, {"b", "on-demand", "no addresses"}, {"a", "spot", "no right to buy spot"},
 	} {
-		if got := m.Why("m5.large", tc.zone, tc.capacityType); got != tc.want {
+		if got := m.Why("m5.large", tc.zone, tc.capacityType, ""); got != tc.want {
 			t.Errorf("zone %s %s: %q, want %q", tc.zone, tc.capacityType, got, tc.want)
 		}
 	}
@@ -61,5 +62,27 @@ func TestBroadMarks(t *testing.T) {
 	}
 	if m.Version() != m.Version() {
 		t.Error("the version changes by being read")
+	}
+}
+
+// What has no room in a placement group is to be had without it, and in others;
+// what is not to be had at all is in none.
+func TestMarksOfPlacementGroups(t *testing.T) {
+	m := soldout.New(clock.At(time.Unix(1_000_000, 0)))
+	in := func(group string) soldout.Offer {
+		return soldout.Offer{Type: "m5.large", Zone: "a", CapacityType: "on-demand", Group: group}
+	}
+	gone := func(group string) bool { return m.Why("m5.large", "a", "on-demand", group) != "" }
+	m.Mark("no room", in("pg-1"))
+	if !gone("pg-1") || gone("pg-2") || gone("") {
+		t.Errorf("marked in pg-1, and gone: in pg-1 %t, in pg-2 %t, in none %t", gone("pg-1"), gone("pg-2"), gone(""))
+	}
+	m.Mark("sold out", in(""))
+	if !gone("pg-2") || !gone("") {
+		t.Error("what is sold out can still be had in a group, or without")
+	}
+	m.Clear(in("pg-2"))
+	if !gone("pg-1") || gone("") {
+		t.Error("a machine that came in pg-2 says that there are some, and nothing of pg-1")
 	}
 }
