@@ -195,7 +195,16 @@ func FateOf(o Order, err error) Fate {
 	return Resend
 }
 
-// Wait is how long after an order its claims are ordered anew.
-func (o Order) Wait() time.Duration {
-	return min(time.Second<<min(o.Attempt(), 10), longest)
+// Wait is how long after an order that ended with err its claims are ordered
+// anew: twice as long each time, and longer from the first where somebody has to
+// do something before it can succeed.
+func (o Order) Wait(err error) time.Duration {
+	first := time.Second
+	switch cloud.CodeOf(err) {
+	case cloud.Invalid:
+		first = 5 * time.Second
+	case cloud.Unauthorised:
+		first = 10 * time.Second
+	}
+	return min(first<<min(o.Attempt(), 10), longest)
 }

@@ -192,3 +192,26 @@ func TestFate(t *testing.T) {
 		})
 	}
 }
+
+// What nobody has to mend is tried again soon; what somebody has to is not, and
+// nothing is given more than a minute.
+func TestWaitAfterErrors(t *testing.T) {
+	for name, tc := range map[string]struct {
+		err  error
+		want []time.Duration // by how often it was tried before
+	}{
+		"Unclear":      {errors.New("no answer"), []time.Duration{time.Second, 2 * time.Second, 4 * time.Second, 8 * time.Second, 16 * time.Second, 32 * time.Second, time.Minute}},
+		"Invalid":      {cloud.Errorf(cloud.Invalid, "X", "no such image"), []time.Duration{5 * time.Second, 10 * time.Second, 20 * time.Second, 40 * time.Second, time.Minute}},
+		"Unauthorised": {cloud.Errorf(cloud.Unauthorised, "X", "denied"), []time.Duration{10 * time.Second, 20 * time.Second, 40 * time.Second, time.Minute, time.Minute}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			var got []time.Duration
+			for attempt := range tc.want {
+				got = append(got, launch.Group([]*v1.NodeClaim{claim("a", "z")}, attempt)[0].Wait(tc.err))
+			}
+			if diff := cmp.Diff(tc.want, got); diff != "" {
+				t.Errorf("-want +got\n%s", diff)
+			}
+		})
+	}
+}

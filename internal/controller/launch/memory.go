@@ -187,11 +187,11 @@ func (m *memory) unsent(o Order) bool {
 	return true
 }
 
-// close notes that an order will buy nothing more.
-func (m *memory) close(o Order) {
+// close notes that an order ended with cause, and will buy nothing more.
+func (m *memory) close(o Order, cause error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	m.done[o.Token] = m.now().Add(o.Wait())
+	m.done[o.Token] = m.now().Add(o.Wait(cause))
 }
 
 // spent reports whether an order will buy nothing more, and how long its claims have to wait.

@@ -372,7 +372,7 @@ func (r *Reconciler) settle(ctx context.Context, o Order, machines []cloud.Machi
 	}
 	fate := FateOf(o, cause)
 	if fate != Resend && (fate != GiveUp || r.isSent(o.Token)) { // one before us may have sent what we give up unsent
-		r.close(o)
+		r.close(o, cause)
 		if err := r.letGo(ctx, leaving); err != nil {
 			return err
 		}
