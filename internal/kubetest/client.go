@@ -40,7 +40,7 @@ func Namespace(t testing.TB) string {
 		t.Fatal("kubetest: make a namespace: ", err)
 	}
 	t.Cleanup(func() {
-		if err := c.Delete(context.Background(), ns); err != nil {
+		if err := client.IgnoreNotFound(c.Delete(context.Background(), ns)); err != nil {
 			t.Error("kubetest: delete a namespace: ", err)
 		}
 	})

@@ -51,4 +51,5 @@ func TestConformance(t *testing.T) {
 	})
 	kubetest.Within(t, 2*soon, s.Left)
 	s.Drop(t, class)
+	tell(t, s, "over").gone(class) // while somebody is there who lets it go
 }

@@ -11,6 +11,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	policyv1 "k8s.io/api/policy/v1"
 	storagev1 "k8s.io/api/storage/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/intstr"
@@ -32,6 +33,9 @@ func ends() []check {
 		{name: "Tiers", run: tiers},
 		{name: "Tolerating", run: tolerating},
 		{name: "ForeignFinalizer", run: foreignFinalizer},
+		{name: "NamespaceDeleted", run: namespaceDeleted},
+		{name: "VolumeGrace", run: volumeThatStays},
+		{name: "StuckPod", long: true, run: podThatDoesNotEnd},
 	}
 }
 
@@ -360,4 +364,59 @@ func foreignFinalizer(s *story) {
 	})
 	s.patch(&c, `{"metadata":{"finalizers":null}}`)
 	s.gone(n, &c)
+}
+
+// Pods of a namespace that is being deleted cannot be evicted. They go with it,
+// and the node after them.
+func namespaceDeleted(s *story) {
+	s.pool()
+	pod := s.pod("web", func(p *corev1.Pod) { p.Finalizers = []string{"example.com/keep"} }) // so that the namespace takes its time
+	s.runs(pod)
+	c := s.ready(1)[0]
+	s.Drop(s.T, &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: s.ns}})
+	s.Drop(s.T, &c)
+	s.condition(&c, v1.ConditionDrained, metav1.ConditionUnknown, v1.ReasonDraining)
+	s.stays(2*time.Second, func() error { return s.get(&c) })
+	s.patch(pod, `{"metadata":{"finalizers":null}}`)
+	s.gone(pod, &c)
+	s.ended(&c)
+}
+
+// A volume that does not come off is waited for until the node's time is over.
+func volumeThatStays(s *story) {
+	s.pool(func(p *v1.NodePool) {
+		p.Spec.Template.Spec.TerminationGracePeriod = &metav1.Duration{Duration: 12 * time.Second}
+	})
+	pod := s.pod("web")
+	s.runs(pod)
+	c := s.ready(1)[0]
+	volume := s.attach(s.nodeOf(&c))
+	s.patch(&c, `{"metadata":{"finalizers":["karpenter.sh/termination","example.com/keep"]}}`) // so that its end can be read
+	s.Drop(s.T, &c)
+	s.condition(&c, v1.ConditionVolumesDetached, metav1.ConditionUnknown, v1.ReasonAwaitingVolumeDetachment)
+	s.condition(&c, v1.ConditionVolumesDetached, metav1.ConditionFalse, v1.ReasonGracePeriodElapsed)
+	s.ended(&c)
+	s.patch(&c, `{"metadata":{"finalizers":null}}`)
+	s.patch(volume, `{"metadata":{"finalizers":null}}`)
+	s.gone(&c)
+}
+
+// A pod that is told to end and does not is waited for a minute longer than it
+// was given, and then its machine ends.
+func podThatDoesNotEnd(s *story) {
+	s.pool()
+	pod := s.pod("web", func(p *corev1.Pod) { p.Finalizers = []string{"example.com/keep"} })
+	s.runs(pod)
+	c := s.ready(1)[0]
+	n := s.nodeOf(&c)
+	s.Drop(s.T, &c)
+	s.condition(&c, v1.ConditionDrained, metav1.ConditionUnknown, v1.ReasonDraining)
+	s.gone(n, &c)
+	s.ended(&c)
+	if err := s.get(pod); err != nil && !apierrors.IsNotFound(err) {
+		s.Fatal(err)
+	} else if told := pod.DeletionTimestamp; told == nil || time.Since(told.Time) < time.Minute {
+		s.Errorf("the machine ended although its pod was told to end at %v", told)
+	}
+	s.patch(pod, `{"metadata":{"finalizers":null}}`)
 }

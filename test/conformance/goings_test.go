@@ -3,8 +3,10 @@ package conformance
 import (
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
+	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -24,6 +26,7 @@ func goings() []check {
 		{name: "BudgetReasons", long: true, run: budgetForAnotherReason},
 		{name: "BudgetShare", run: budgetOfOneAtATime},
 		{name: "NodeDoNotDisrupt", run: nodeMustStay},
+		{name: "Sheltered", run: podStaysForAWhile},
 		{name: "Expire", run: expires},
 		{name: "ExpireReplaced", long: true, run: expiresInUse},
 		{name: "SpotInterruption", run: interrupted},
@@ -175,6 +178,17 @@ func nodeMustStay(s *story) {
 	s.remains(&c, 6*time.Second)
 	s.patch(n, `{"metadata":{"annotations":{"karpenter.sh/do-not-disrupt":null}}}`)
 	s.gone(&c)
+}
+
+// A pod that must not be disrupted for a while is told until when.
+func podStaysForAWhile(s *story) {
+	s.pool(emptying(0))
+	pod := s.pod("web", func(p *corev1.Pod) { p.Annotations = map[string]string{v1.AnnotationDoNotDisrupt: "2h"} })
+	s.runs(pod)
+	e := s.event(pod, "DoNotDisruptUntil")
+	if until := pod.Status.StartTime.Add(2 * time.Hour).UTC().Format(time.RFC3339); e.Type != corev1.EventTypeNormal || !strings.Contains(e.Message, until) {
+		s.Errorf("the %s event says %q, want it to name %s", e.Type, e.Message, until)
+	}
 }
 
 // A node goes when its time is over, of whoever it is.

@@ -135,8 +135,8 @@ func TestC23BestEffort(t *testing.T) {
 	s.over(p)
 }
 
-// What becomes of a claim's conditions is told by events, where there is no
-// crowd of them.
+// What becomes of a claim's conditions, and that it has ended, is told by
+// events, where there is no crowd of them.
 func TestStepsAreTold(t *testing.T) {
 	s := alone(t, "told")
 	s.Inside(t, 0, kubetest.Config(t))
@@ -147,5 +147,9 @@ func TestStepsAreTold(t *testing.T) {
 		s.event(&c, kind, "True")
 	}
 	s.event(p, "Ready", "True")
+	n := s.nodeOf(&c)
 	s.over(p)
+	for _, o := range []client.Object{&c, n} {
+		s.event(o, "Finalized", "karpenter.sh/termination")
+	}
 }

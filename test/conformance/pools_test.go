@@ -36,6 +36,9 @@ func pools() []check {
 		{name: "Validation", run: validation},
 		{name: "Counters", run: countersOfNothing},
 		{name: "StaticLimit", run: staticWithinItsLimit},
+		{name: "StaticPods", run: staticDespitePods},
+		{name: "Transitions", run: timesOfConditions},
+		{name: "Unsold", run: nothingIsSold},
 	}
 }
 
@@ -370,4 +373,55 @@ func staticWithinItsLimit(s *story) {
 		}
 		return nil
 	})
+}
+
+// Pods that wait do not make a static pool larger, and are told so.
+func staticDespitePods(s *story) {
+	s.pool(fixed(1), only("m5.large"))
+	s.ready(1)
+	s.runs(s.pod("first"))
+	s.event(s.pod("second"), "FailedScheduling", s.name)
+	s.stays(3*time.Second, func() error {
+		if n := len(s.claims(s.name)); n != 1 {
+			return fmt.Errorf("%d claims", n)
+		}
+		return nil
+	})
+}
+
+// A pool that is changed is judged anew, and times move only where something
+// has become otherwise.
+func timesOfConditions(s *story) {
+	p := s.pool()
+	before := map[string]metav1.Condition{}
+	for _, kind := range []string{v1.ConditionValidationSucceeded, v1.ConditionNodeClassReady, "Ready"} {
+		before[kind] = s.condition(p, kind, metav1.ConditionTrue, kind)
+	}
+	generation := p.Generation
+	time.Sleep(1100 * time.Millisecond) // so that another time would be seen: they are kept to the second
+	s.patch(p, `{"spec":{"weight":7}}`)
+	for kind, was := range before {
+		is := s.condition(p, kind, metav1.ConditionTrue, kind)
+		if p.Generation == generation || !is.LastTransitionTime.Equal(&was.LastTransitionTime) {
+			s.Errorf("%s has been True since %s, it says since %s in generation %d", kind, was.LastTransitionTime, is.LastTransitionTime, is.ObservedGeneration)
+		}
+	}
+	i := slices.IndexFunc(p.Status.Conditions, func(c metav1.Condition) bool { return c.Type == "Ready" })
+	if i != len(p.Status.Conditions)-1 {
+		s.Errorf("Ready is condition %d of %d, want the last", i+1, len(p.Status.Conditions))
+	}
+}
+
+// A pool that no instance type can serve is ready, and says what is in the way.
+func nothingIsSold(s *story) {
+	p := s.pool(func(p *v1.NodePool) {
+		p.Spec.Template.Spec.Requirements = append(p.Spec.Template.Spec.Requirements, v1.Requirement{
+			Key: "karpenter.k8s.aws/instance-family", Operator: corev1.NodeSelectorOpIn, Values: []string{"nobodys"},
+		})
+	})
+	s.condition(p, "Ready", metav1.ConditionTrue, "Ready")
+	if e := s.event(p, "NoCompatibleInstanceTypes", "karpenter.k8s.aws/instance-family"); e.Type != corev1.EventTypeWarning {
+		s.Errorf("the event is %s", e.Type)
+	}
+	s.event(s.pod("web"), "FailedScheduling", s.name)
 }

@@ -165,6 +165,31 @@ func TestNeverJoins(t *testing.T) {
 	deleteNodes(t, s, web)
 }
 
+// The clock jumps ahead by two hours, as on a computer that slept: what runs
+// stays, and what comes is served.
+func TestClockJumps(t *testing.T) {
+	slow(t)
+	s, _ := play(t, stage.Options{})
+	ns := kubetest.Namespace(t)
+	in := s.Inside(t, 0, kubetest.Config(t))
+	web := stage.Apart(ns, "web", 3)
+	s.Make(t, web)
+	s.Runs(t, soon, ns, 3)
+	in.Turn(2 * time.Hour)
+	more := stage.Apart(ns, "more", 2)
+	more.Spec.Template.Spec.Affinity.PodAntiAffinity.RequiredDuringSchedulingIgnoredDuringExecution[0].LabelSelector.MatchLabels = nil
+	s.Make(t, more)
+	s.Runs(t, soon, ns, 5)
+	quiet(t, 5*time.Second, func() error {
+		if n := len(s.Alive()); n != 5 {
+			return fmt.Errorf("%d machines", n)
+		}
+		return nil
+	})
+	bought(t, s, 5)
+	deleteNodes(t, s, web, more)
+}
+
 // A machine dies and nobody says so: its pod runs on another, and its node and claim go.
 func TestMachineDies(t *testing.T) {
 	slow(t)
