@@ -2,8 +2,11 @@ package app
 
 import (
 	"fmt"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/runtime"
 	typedcorev1 "k8s.io/client-go/kubernetes/typed/core/v1"
 	"k8s.io/client-go/tools/record"
 	ctrl "sigs.k8s.io/controller-runtime"
@@ -12,28 +15,59 @@ import (
 	"github.com/tenon-sh/tenon/internal/loop"
 )
 
-// voices is how many events are written side by side. Each has a queue of a
-// thousand, so that thousands of pods that come at once are all told their verdicts.
-const voices = 8
+const (
+	// voices is how many events are written side by side. Each has a queue of a
+	// thousand, so that thousands of pods that come at once are all told their verdicts.
+	voices = 8
+	// breath is how long a voice waits before it tries again what the API server
+	// could not take; its client has tried some times by then.
+	breath = 10 * time.Second
+)
 
-// publish returns what publishes events, until end is called. Readers look for
-// events of the core, by their source.
+// publish returns what publishes events, until end is called.
 func publish(m ctrl.Manager, now clock.Now) (events *loop.Events, end func(), err error) {
 	// A client of its own: however much there is to tell, it does not keep what is done from being done.
 	to, err := typedcorev1.NewForConfigAndClient(m.GetConfig(), m.GetHTTPClient())
 	if err != nil {
 		return nil, nil, fmt.Errorf("publish events: %w", err)
 	}
+	events, end = publishTo(to, m.GetScheme(), now, breath)
+	return events, end, nil
+}
+
+// publishTo publishes events as those of the core: readers look for them by
+// their source. Whoever publishes never waits; what does not fit into a queue is forgotten.
+func publishTo(to typedcorev1.EventsGetter, known *runtime.Scheme, now clock.Now, breath time.Duration) (events *loop.Events, end func()) {
 	recorders, ends := make([]record.EventRecorder, voices), make([]func(), voices)
 	for i := range recorders {
-		b := record.NewBroadcaster()
-		b.StartRecordingToSink(&typedcorev1.EventSinkImpl{Interface: to.Events("")})
-		recorders[i] = b.NewRecorder(m.GetScheme(), corev1.EventSource{Component: "karpenter"})
+		b := record.NewBroadcaster(record.WithSleepDuration(breath))
+		b.StartRecordingToSink(stubborn{&typedcorev1.EventSinkImpl{Interface: to.Events("")}})
+		recorders[i] = b.NewRecorder(known, corev1.EventSource{Component: "karpenter"})
 		ends[i] = b.Shutdown
 	}
 	return loop.NewEvents(now, recorders...), func() {
 		for _, end := range ends {
 			end()
 		}
-	}, nil
+	}
+}
+
+// stubborn has events written again that the API server could not take just
+// then. The recorder by itself forgets an event whatever the API server answers.
+type stubborn struct{ record.EventSink }
+
+// Create is the recorder's.
+func (s stubborn) Create(e *corev1.Event) (*corev1.Event, error) { return later(s.EventSink.Create(e)) }
+
+// Patch is the recorder's.
+func (s stubborn) Patch(old *corev1.Event, data []byte) (*corev1.Event, error) {
+	return later(s.EventSink.Patch(old, data))
+}
+
+func later(e *corev1.Event, err error) (*corev1.Event, error) {
+	switch {
+	case apierrors.IsTooManyRequests(err), apierrors.IsServerTimeout(err), apierrors.IsTimeout(err), apierrors.IsServiceUnavailable(err), apierrors.IsInternalError(err):
+		return e, fmt.Errorf("write it later: %w", err) // what is wrapped is no answer to the recorder
+	}
+	return e, err
 }
