@@ -38,15 +38,18 @@ func (c *calls) count(k *rest.Config) *rest.Config {
 	k.Wrap(func(next http.RoundTripper) http.RoundTripper {
 		return roundTrip(func(r *http.Request) (*http.Response, error) {
 			if r.Method != http.MethodGet {
-				what := name.ReplaceAllString(r.URL.Path, "$1$2")
-				c.mu.Lock()
-				c.n[r.Method+" "+what]++
-				c.mu.Unlock()
+				c.add(r.Method + " " + name.ReplaceAllString(r.URL.Path, "$1$2"))
 			}
 			return next.RoundTrip(r)
 		})
 	})
 	return k
+}
+
+func (c *calls) add(what string) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.n[what]++
 }
 
 // take returns what was counted since it was last called.
