@@ -51,6 +51,7 @@ func (e *Enactor) remind(ctx context.Context, w *world.World, p plan.Plan) time.
 	now := e.Now()
 	due, next := e.reminders.take(lying(w, p), now)
 	each(due, func(p promise) {
+		e.Log.V(1).Info("the pod is not taken up, nominating it anew", "Pod", p.pod.String(), "Node", p.node)
 		e.promise(ctx, promise{pod: p.pod})
 		e.promise(ctx, p)
 	})
