@@ -393,7 +393,6 @@ func volumeThatStays(s *story) {
 	volume := s.attach(s.nodeOf(&c))
 	s.patch(&c, `{"metadata":{"finalizers":["karpenter.sh/termination","example.com/keep"]}}`) // so that its end can be read
 	s.Drop(s.T, &c)
-	s.condition(&c, v1.ConditionVolumesDetached, metav1.ConditionUnknown, v1.ReasonAwaitingVolumeDetachment)
 	s.condition(&c, v1.ConditionVolumesDetached, metav1.ConditionFalse, v1.ReasonGracePeriodElapsed)
 	s.ended(&c)
 	s.patch(&c, `{"metadata":{"finalizers":null}}`)
