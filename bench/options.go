@@ -60,6 +60,8 @@ func sizes(name string) []int {
 	switch name {
 	case "diverse":
 		return []int{1_000, 10_000, 50_000}
+	case "unique":
+		return []int{10_000}
 	case "groups":
 		return []int{1_000, 5_000}
 	case "homogeneous":

@@ -52,6 +52,7 @@ func All() []Scenario {
 		{"groups", "a fifth each plain, spread over zones, spread over hosts, together in a zone, and one large group that must be one a host", groups},
 		{"plain", "applications of 1 to 20 replicas without constraints", plain},
 		{"homogeneous", "pods that are all alike", homogeneous},
+		{"unique", "pods of which no two are alike", unique},
 		{"spread", "every application spread over zones and over hosts", spread},
 		{"apart", "applications whose replicas keep apart by host, and from a neighbour application", apart},
 		{"mix", "amd64, arm64 and either, one pod in fifty with GPUs; a pool each for general use and for GPUs", mix},
@@ -59,6 +60,7 @@ func All() []Scenario {
 		{"trace-capped", "the same, with machines of at most 32 vCPUs", traceCapped},
 		{"preferences", "pods that would like one zone and a host each", preferences},
 		{"zone-apart", "applications of three replicas, one a zone", zoneApart},
+		{"same-host", "applications of two to six replicas that share a host", sameHost},
 		{"steady", "2,000 nodes with 31,758 pods, and a burst", steady},
 	}
 }

@@ -87,6 +87,18 @@ func homogeneous(m *maker, n int) {
 	m.wait(newApp("web", requests(1000, 2048)), n)
 }
 
+func unique(m *maker, n int) {
+	m.general(amd64())
+	for i := range n {
+		a := newApp(fmt.Sprintf("job-%07d", i), m.modest())
+		ask := a.spec.Containers[0].Resources.Requests
+		more := ask[corev1.ResourceMemory]
+		more.Add(*resource.NewQuantity(int64(i)<<7, resource.BinarySI))
+		ask[corev1.ResourceMemory] = more
+		m.waitAs(a, 0)
+	}
+}
+
 func spread(m *maker, n int) {
 	m.general(amd64())
 	m.apps(n, 3, 30, func(a *app, _, _ int) {
@@ -174,4 +186,9 @@ func preferences(m *maker, n int) {
 func zoneApart(m *maker, n int) {
 	m.general(amd64())
 	m.apps(n, 3, 3, func(a *app, _, _ int) { a.avoid(zoneKey, a.name) })
+}
+
+func sameHost(m *maker, n int) {
+	m.general(amd64())
+	m.apps(n, 2, 6, func(a *app, _, _ int) { a.together(hostKey) })
 }

@@ -17,6 +17,7 @@
 //	cover.go     one class alone: the best plan, by counting up
 //	exact.go     a dozen items: the best plan, by taking the whole apart in every way
 //	fluid.go     the relaxation: hosts by kind, classes by lump, caps
+//	slice.go     very many classes: so many at a time
 //	climb.go     its prices, better from round to round
 //	fill.go      one host: item after item, such that what matters runs out at the same time
 //	greedy.go    all hosts: the one that holds most for its price, again and again, at prices found anew as items get fewer

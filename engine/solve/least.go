@@ -8,21 +8,27 @@ func Bound(p Problem) int64 {
 
 // Worth returns the bound, and what one of each item is worth at its prices, in micro-dollars per hour.
 func Worth(p Problem) (least int64, worth []int64) {
-	worth = make([]int64, len(p.Items))
 	m := compile(p)
+	a := Answer{Duals: make([]int64, len(p.Items))}
+	m.prove(&a, make([]int, len(m.classes)))
+	return a.Bound, a.Duals
+}
+
+// prove fills in what placing all but what is left costs at least, and what items are worth then.
+func (m *model) prove(a *Answer, left []int) {
 	if len(m.classes) == 0 {
-		return 0, worth
+		return
 	}
 	f := newFluid(m, m.kinds(), 0)
 	f.climb(150, 0.6, 0.1)
 	f.climb(100, 0.2, 0.02)
 	placed := make([]int, len(m.classes))
 	for c := range placed {
-		placed[c] = m.classes[c].count
+		placed[c] = m.classes[c].count - left[c]
 	}
-	least, each := f.bound(placed)
-	for c, w := range each {
-		worth[m.classes[c].item] = w >> moneyBits
+	least, worth := f.bound(placed)
+	a.Bound, a.Steps = least, a.Steps+f.steps
+	for c, w := range worth {
+		a.Duals[m.classes[c].item] = w >> moneyBits
 	}
-	return least, worth
 }

@@ -4,32 +4,43 @@ import "slices"
 
 // seed reads a known solution. It returns nil if that breaks a rule, or leaves something out although budgets do not force it to.
 func (m *model) seed(a Answer) *solution {
-	s := &solution{left: make([]int, len(m.classes))}
-	for c := range s.left {
-		s.left[c] = m.classes[c].count
-	}
-	budgets := slices.Clone(m.budgets)
-	for _, n := range a.Nodes {
-		out, ok := m.seedNode(n)
-		if !ok || overdrawn(m.hosts[out.host].draws, budgets, int64(out.times)) {
-			return nil
-		}
-		m.refund(&out, budgets, -1)
-		for _, it := range out.items {
-			s.left[it.class] -= it.n * out.times
-		}
-		s.nodes = append(s.nodes, out)
+	s := m.read(a)
+	if s == nil {
+		return nil
 	}
 	for _, n := range s.left {
-		if n < 0 || n > 0 && !m.rationed {
+		if n > 0 && !m.rationed {
 			return nil
 		}
 	}
 	return s
 }
 
-// seedNode reads one node and reports whether it keeps all rules.
-func (m *model) seedNode(n Node) (node, bool) {
+// read reads a solution. It returns nil if that breaks a rule.
+func (m *model) read(a Answer) *solution {
+	s := &solution{left: make([]int, len(m.classes))}
+	for c := range s.left {
+		s.left[c] = m.classes[c].count
+	}
+	budgets := slices.Clone(m.budgets)
+	for _, n := range a.Nodes {
+		out, ok := m.readNode(n)
+		if !ok || overdrawn(m.hosts[out.host].draws, budgets, int64(out.times)) {
+			return nil
+		}
+		m.refund(&out, budgets, -1)
+		for _, it := range out.items {
+			if s.left[it.class] -= it.n * out.times; s.left[it.class] < 0 {
+				return nil
+			}
+		}
+		s.nodes = append(s.nodes, out)
+	}
+	return s
+}
+
+// readNode reads one node and reports whether it keeps all rules.
+func (m *model) readNode(n Node) (node, bool) {
 	if n.Times < 1 || n.Host < 0 || n.Host >= len(m.standIn) || m.standIn[n.Host] < 0 {
 		return node{}, false
 	}

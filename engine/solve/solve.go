@@ -7,6 +7,9 @@ import (
 
 // Solve places all items it can on hosts it opens, at a cost as low as it can find.
 func Solve(p Problem) Answer {
+	if len(p.Items) > mostItems {
+		return inSlices(p, sliceSize)
+	}
 	m := compile(p)
 	if len(m.classes) == 0 {
 		return m.answer(p, &solution{})

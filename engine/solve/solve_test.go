@@ -83,6 +83,23 @@ func TestAnswerIsValid(t *testing.T) {
 	}
 }
 
+// What is solved in slices keeps all rules, too, and its bound holds for the whole.
+func TestSlices(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		p := problems(9, 9, rapid.Bool().Draw(t, "budgets")).Draw(t, "problem")
+		whole, sliced := Solve(p), inSlices(p, 3)
+		for _, wrong := range check(p, sliced) {
+			t.Errorf("%s", wrong)
+		}
+		if leftOver(whole)+leftOver(sliced) == 0 && sliced.Bound > whole.Cost {
+			t.Errorf("the bound is %d, there is an answer of %d", sliced.Bound, whole.Cost)
+		}
+		if diff := cmp.Diff(sliced, inSlices(p, 3)); diff != "" {
+			t.Errorf("the same problem has two answers: -first +second\n%s", diff)
+		}
+	})
+}
+
 func TestOrderOfInputDoesNotMatter(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		p := problems(6, 9, true).Draw(t, "problem")
