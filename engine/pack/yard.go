@@ -122,6 +122,9 @@ func (y *Yard) Lodgers(i int) []*world.Pod {
 	return out
 }
 
+// Count is how many pods are on machine i that move when it goes.
+func (y *Yard) Count(i int) int { return len(y.k.old[i].pods) }
+
 // Taken reports whether waiting pods are to go to machine i.
 func (y *Yard) Taken(i int) bool { return y.lodgers[i].taken }
 
@@ -233,12 +236,12 @@ func (y *Yard) leave(i int) {
 	for _, p := range y.lodgers[i].others {
 		y.k.ledger.Stop(p, b.node)
 	}
-	y.k.ledger.Leave(b.node)
+	y.k.ledger.Vacate(b.node)
 }
 
 func (y *Yard) enter(i int) {
 	b := y.k.old[i]
-	y.k.ledger.Return(b.node)
+	y.k.ledger.Occupy(b.node)
 	for _, p := range y.lodgers[i].others {
 		y.k.ledger.Run(p, b.node)
 	}

@@ -39,6 +39,8 @@ type search struct {
 	yard     *pack.Yard
 	machines []machine // by position in the yard
 	groups   []group
+	takers   []int // machines that may receive pods, those first that are least likely to go
+	spared   []int // machines that were kept because they would be bought again
 	byName   map[*world.Catalog]map[string]*world.Shape
 	plan     Plan
 }
@@ -157,48 +159,53 @@ func (s *search) open() []int {
 	return out
 }
 
-// receivers are the machines that may receive pods, those first that are least likely to go.
-func (s *search) receivers(open []int) []int {
-	var out []int
+// rank finds out which machines may receive pods, those first that are least likely to go.
+func (s *search) rank(open []int) {
+	s.takers = nil
 	for i := range s.machines {
 		if m := &s.machines[i]; m.takes && m.why != nil {
-			out = append(out, i)
+			s.takers = append(s.takers, i)
 		}
 	}
 	for _, i := range slices.Backward(open) {
 		if s.machines[i].takes {
-			out = append(out, i)
+			s.takers = append(s.takers, i)
 		}
 	}
-	return out
 }
 
 // premium is how much dearer pods come that machines are bought for than the
 // relaxation says they are worth, in percent.
 const premium = 104
 
-// sweep takes each machine off in turn if that pays: if what it costs is more
-// than moving its pods and what is left over of them is worth. Unless leave is
-// set, nothing may be left over. It reports whether any went.
+// sweep takes each machine off in turn if that pays. Unless leave is set,
+// nothing may be left over. It reports whether any went.
 func (s *search) sweep(leave bool) bool {
-	y, open := s.yard, s.open()
-	receivers := s.receivers(open)
+	open := s.open()
+	s.rank(open)
 	some := false
 	for _, i := range open {
-		m := &s.machines[i]
-		if m.price-m.effort < s.options.leastSaving() {
-			continue
-		}
-		mark := y.Mark()
-		y.Clear(i)
-		left := y.Settle(receivers)
-		value, buyable := y.Value()
-		if left > 0 && !(leave && buyable) || m.price-m.effort-value*premium/100 < s.options.leastSaving() {
-			y.Undo(mark)
-			continue
-		}
-		y.Aside()
-		m.gone, some = true, true
+		some = s.take(i, leave) || some
 	}
 	return some
+}
+
+// take takes a machine off if that pays: if what it costs is more than moving
+// its pods and what is left over of them is worth.
+func (s *search) take(i int, leave bool) bool {
+	y, m := s.yard, &s.machines[i]
+	if m.price-m.effort < s.options.leastSaving() {
+		return false
+	}
+	mark := y.Mark()
+	y.Clear(i)
+	left := y.Settle(s.takers)
+	value, buyable := y.Value()
+	if left > 0 && !(leave && buyable) || m.price-m.effort-value*premium/100 < s.options.leastSaving() {
+		y.Undo(mark)
+		return false
+	}
+	y.Aside()
+	m.gone = true
+	return true
 }

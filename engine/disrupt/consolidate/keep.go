@@ -20,7 +20,7 @@ func (s *search) keep() {
 	for _, g := range s.plan.Going {
 		commanded[g.Claim] = true
 	}
-	receivers := s.receivers(s.open())
+	s.rank(s.open())
 	for i := range s.machines {
 		m := &s.machines[i]
 		if m.place.Claim == nil || commanded[m.place.Claim.Name] {
@@ -31,7 +31,7 @@ func (s *search) keep() {
 			k.Node = m.place.Node.Name
 		}
 		if k.Why == nil {
-			k.Why = s.whyKept(i, receivers)
+			k.Why = s.whyKept(i)
 		}
 		s.plan.Kept = append(s.plan.Kept, k)
 	}
@@ -40,13 +40,13 @@ func (s *search) keep() {
 }
 
 // whyKept tries to clear one machine, given all commands that start now, and says what comes of it.
-func (s *search) whyKept(i int, receivers []int) *reason.Why {
+func (s *search) whyKept(i int) *reason.Why {
 	m := &s.machines[i]
 	mark := s.yard.Mark()
 	defer s.yard.Undo(mark)
-	pods := len(s.yard.Lodgers(i))
+	pods := s.yard.Count(i)
 	s.yard.Clear(i)
-	left := s.yard.Settle(receivers)
+	left := s.yard.Settle(s.takers)
 	why := &reason.Why{Subject: m.place.Name()}
 	value, buyable := s.yard.Value()
 	switch {

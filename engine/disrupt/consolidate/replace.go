@@ -17,28 +17,34 @@ func (s *search) replace() {
 			left = append(left, i)
 		}
 	}
-	receivers, rooms := s.receivers(s.open()), s.rooms()
+	s.rank(s.open())
+	rooms := s.rooms()
 	var batch []int
 	count := map[world.PoolID]int{}
 	for _, i := range left {
 		pool := s.machines[i].place.Pool()
 		full := count[pool] > 0 && count[pool] >= rooms[pool] && !s.options.Unbudgeted // more could never go at once
 		if full || len(batch) == s.options.group() {
-			s.try(batch, receivers)
+			s.try(batch)
 			batch = nil
 			clear(count)
 		}
 		batch = append(batch, i)
 		count[pool]++
 	}
-	s.try(batch, receivers)
+	s.try(batch)
+	for _, i := range slices.Clone(s.spared) { // by itself it may be another matter, unless pods of others are there now
+		if s.yard.Count(i) == len(s.yard.Lodgers(i)) && s.take(i, true) {
+			s.try([]int{i})
+		}
+	}
 }
 
 // try replaces the machines together, or those of them with which that pays.
-func (s *search) try(machines, receivers []int) {
+func (s *search) try(machines []int) {
 	for len(machines) > 0 {
 		mark := s.yard.Mark()
-		g, why, like := s.purchase(machines, receivers)
+		g, why, like := s.purchase(machines)
 		if why == nil {
 			if len(g.bought) > 0 {
 				s.groups = append(s.groups, g)
@@ -49,13 +55,14 @@ func (s *search) try(machines, receivers []int) {
 		switch {
 		case like >= 0: // it would be bought again: keep it, and try the others
 			s.restore(like, why)
+			s.spared = append(s.spared, like)
 			machines = slices.DeleteFunc(slices.Clone(machines), func(i int) bool { return i == like })
 		case len(machines) == 1:
 			s.restore(machines[0], why)
 			return
 		default:
 			half := len(machines) / 2
-			s.try(machines[:half], receivers)
+			s.try(machines[:half])
 			machines = machines[half:]
 		}
 	}
@@ -64,19 +71,23 @@ func (s *search) try(machines, receivers []int) {
 // restore keeps a machine after all.
 func (s *search) restore(i int, why *reason.Why) {
 	s.yard.Restore(i)
-	s.machines[i].gone, s.machines[i].tried = false, why
+	m := &s.machines[i]
+	m.gone, m.tried = false, why
+	if m.takes && !slices.Contains(s.takers, i) {
+		s.takers = append(s.takers, i)
+	}
 }
 
 // purchase buys for the pods of the machines that are left over. It says why
 // that does not pay, and which of the machines would be bought again, or -1.
-func (s *search) purchase(machines, receivers []int) (g group, why *reason.Why, like int) {
+func (s *search) purchase(machines []int) (g group, why *reason.Why, like int) {
 	price, effort := int64(0), int64(0)
 	for _, i := range machines {
 		s.yard.Recall(i)
 		price += s.machines[i].price
 		effort += s.machines[i].effort
 	}
-	s.yard.Settle(receivers)
+	s.yard.Settle(s.takers)
 	bought, ok := s.yard.Buy()
 	if !ok {
 		return g, &reason.Why{Code: reason.NoPlace, Detail: "for some of its pods no machine can be bought"}, -1

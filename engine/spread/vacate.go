@@ -1,0 +1,21 @@
+package spread
+
+import "github.com/tenon-sh/tenon/engine/label"
+
+// Vacate takes a machine out that is about to be given back and holds no pods
+// any more, but only as a host. Its zone, and what else it shares with others,
+// counts as before: whoever is to be spread over zones does not leave one for
+// good because the last machine there is given back.
+func (l *Ledger) Vacate(n int) { l.lodge(n, -1) }
+
+// Occupy puts a machine back that was vacated, without pods.
+func (l *Ledger) Occupy(n int) { l.lodge(n, 1) }
+
+func (l *Ledger) lodge(n int, by int32) {
+	at := &l.nodes[n]
+	for _, t := range l.terrains {
+		if d := at.domain[t.key]; l.keys[t.key] == label.Hostname && d != none && at.passes[t.sieve] {
+			t.change(d, by)
+		}
+	}
+}
