@@ -28,6 +28,7 @@ type Config struct {
 	Breaks  int   // how many machines break
 	Takes   int   // how many spot machines their seller takes back
 	SoldOut int   // how often a type is sold out for an hour
+	Nothing int64 // seconds, from the second hour on, in which nothing at all is to be had
 	Expire  int64 // seconds after which machines are given back; 0: never
 	Fixed   int   // 5: machines of the pool of a fixed number, at most
 }
@@ -37,6 +38,7 @@ type Report struct {
 	Steps               int // events
 	Decisions           int
 	Pods, Bought, Given int
+	Failed              int // machines that were asked for and not to be had
 	Broken, Evicted     int
 	Taken, SoldOut      int
 	Moved, Kept         int // pods asked to leave that did, and that their budgets kept

@@ -83,6 +83,7 @@ func (d *day) buy(a plan.Ask) {
 		if cloud.CodeOf(out.Err) != cloud.Capacity {
 			d.problem("launch: %d machines, %v", len(out.Machines), out.Err)
 		}
+		d.report.Failed++
 		d.dropClaim(c.Name)
 		d.arrived()
 		return

@@ -9,6 +9,10 @@ import (
 
 // trouble puts on the agenda what goes wrong today.
 func (d *day) trouble() {
+	if d.cfg.Nothing > 0 {
+		d.at(d.now+3600, func() { d.market.SetCapacity(market.Capacity{}) })
+		d.at(d.now+3600+d.cfg.Nothing, func() { d.market.ClearCapacity(market.Capacity{}) })
+	}
 	for _, t := range []struct {
 		times int
 		do    func()
