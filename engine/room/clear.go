@@ -19,7 +19,7 @@ func (l *Ledger) Goes(p *world.Place) bool {
 // them finds no place, it says so and leaves the ledger as it was.
 func (l *Ledger) Clear(p *world.Place) (moves []Move, ok bool) {
 	mark := l.Mark()
-	moves, homeless := l.Place(l.Remove(p))
+	moves, homeless := l.place(l.Remove(p), true)
 	if len(homeless) > 0 {
 		l.Undo(mark)
 		return nil, false
@@ -58,6 +58,11 @@ func (l *Ledger) Remove(p *world.Place) []*world.Pod {
 // and those without a place. Who has to wait for the company of others is tried
 // again as long as somebody finds a place.
 func (l *Ledger) Place(pods []*world.Pod) (moves []Move, homeless []*world.Pod) {
+	return l.place(pods, false)
+}
+
+// place does that, or gives up at the first pod that cannot have a place if all are to have one.
+func (l *Ledger) place(pods []*world.Pod, all bool) (moves []Move, homeless []*world.Pod) {
 	lots, homeless := l.lots(pods)
 	for progress := true; progress; {
 		progress = false
@@ -73,6 +78,9 @@ func (l *Ledger) Place(pods []*world.Pod) (moves []Move, homeless []*world.Pod) 
 				moves = append(moves, Move{g.pod, l.machines[to].place})
 				t.pods = t.pods[1:]
 				progress = true
+			}
+			if all && t.class.plain && len(t.pods) > 0 {
+				return moves, append(homeless, t.pods...)
 			}
 		}
 		progress = progress && slices.ContainsFunc(lots, func(t lot) bool { return len(t.pods) > 0 && !t.class.plain })
