@@ -36,6 +36,8 @@ type Change struct {
 	Name string
 	// Was and Is are set for pods; nil where there was or is none.
 	Was, Is *world.Pod
+	// Misread says what cannot be read of what a pod says about being moved.
+	Misread error
 }
 
 // Cluster is the live picture. Its methods may be called from several goroutines.

@@ -19,6 +19,7 @@ import (
 // SetPod puts a pod into the picture.
 func (c *Cluster) SetPod(p *corev1.Pod) {
 	pod, mounts := observe.Pod(p), observe.Mounts(p)
+	_, _, misread := observe.DoNotDisrupt(p.Annotations)
 	c.update(func() []Change {
 		was := c.pod(pod.Key)
 		c.unmount(pod.Key)
@@ -27,7 +28,7 @@ func (c *Cluster) SetPod(p *corev1.Pod) {
 			pod = c.volumes().Bind(pod, mounts)
 		}
 		c.putPod(pod)
-		return []Change{{Kind: Pod, Name: pod.String(), Was: was, Is: c.pod(pod.Key)}}
+		return []Change{{Kind: Pod, Name: pod.String(), Was: was, Is: c.pod(pod.Key), Misread: misread}}
 	})
 }
 

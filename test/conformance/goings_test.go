@@ -180,9 +180,14 @@ func nodeMustStay(s *story) {
 	s.gone(&c)
 }
 
-// A pod that must not be disrupted for a while is told until when.
+// A pod that must not be disrupted for a while is told until when, and one that
+// says so in no way that can be read is told that.
 func podStaysForAWhile(s *story) {
 	s.pool(emptying(0))
+	other := s.pod("other", func(p *corev1.Pod) { p.Annotations = map[string]string{v1.AnnotationDoNotDisrupt: "two hours"} })
+	if e := s.event(other, "InvalidDoNotDisruptAnnotation", "two hours"); e.Type != corev1.EventTypeWarning {
+		s.Errorf("the event is %s", e.Type)
+	}
 	pod := s.pod("web", func(p *corev1.Pod) { p.Annotations = map[string]string{v1.AnnotationDoNotDisrupt: "2h"} })
 	s.runs(pod)
 	e := s.event(pod, "DoNotDisruptUntil")

@@ -18,6 +18,7 @@ func eventsToTell() map[string]event {
 		"NoCompatibleInstanceTypes":              {"Warning", "NodePool", "No instance type meets the pool's requirements, whatever is to be had now; the message names those that none meets. Nothing is bought of the pool until they are corrected."},
 		"DoNotDisruptUntil":                      {"Normal", pod, "`karpenter.sh/do-not-disrupt` is a length of time: the pod stays where it is until the time that is named."},
 		"DoNotDisruptGracePeriodElapsed":         {"Normal", pod, "That time is over: the pod may be moved."},
+		"InvalidDoNotDisruptAnnotation":          {"Warning", pod, "`karpenter.sh/do-not-disrupt` is neither `true` nor a length of time such as `30m`: it forbids nothing."},
 		"Finalized":                              {"Normal", "NodeClaim, Node, EC2NodeClass", "All that has to be done before the object is gone is done: pods left, the machine ended."},
 		"Evicted":                                {"Normal", pod, "The pod was asked to leave because its node goes."},
 		"Disrupted":                              {"Normal", pod, "The pod was deleted because its node's time is over: `terminationGracePeriod` was set. Disruption budgets were passed over."},

@@ -59,8 +59,9 @@ type Controller struct {
 	Now     clock.Now
 	Log     logr.Logger
 
-	wake   chan struct{}
-	marked map[string]time.Time
+	wake    chan struct{}
+	marked  map[string]time.Time
+	misread misread
 }
 
 // Listen has the controller told of changes. It must be called before the cluster's sources start.
@@ -68,6 +69,7 @@ func (c *Controller) Listen() {
 	c.wake = make(chan struct{}, 1)
 	c.marked = map[string]time.Time{}
 	c.Cluster.Listen(func(change cluster.Change) {
+		c.misread.heard(change)
 		if change.Kind == cluster.Pod && change.Is != nil && change.Is.Node == "" && (change.Was == nil || change.Was.Node == "") {
 			return // a pod that runs nowhere makes no machine empty
 		}

@@ -1,6 +1,7 @@
 package disrupt
 
 import (
+	"sync"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -9,6 +10,8 @@ import (
 
 	v1 "github.com/tenon-sh/tenon/api/karpenter/v1"
 	"github.com/tenon-sh/tenon/engine/world"
+	"github.com/tenon-sh/tenon/internal/cluster"
+	"github.com/tenon-sh/tenon/internal/loop"
 )
 
 const (
@@ -49,6 +52,7 @@ func until(p *world.Pod) int64 {
 
 // tellPods says to pods that forbid for a while that they are moved until when they do.
 func (c *Controller) tellPods(w *world.World) {
+	c.misread.tell(c.Events)
 	still, over := Sheltered(w)
 	for _, p := range still {
 		at := time.Unix(until(p), 0).UTC().Format(time.RFC3339)
@@ -56,6 +60,45 @@ func (c *Controller) tellPods(w *world.World) {
 	}
 	for _, p := range over {
 		c.Events.NormalEvery(sheltersEvery, podOf(p), "DoNotDisruptGracePeriodElapsed", "The time of its annotation "+v1.AnnotationDoNotDisrupt+" is over: it may be moved")
+	}
+}
+
+// misread are the pods that mean to say about being moved what cannot be read,
+// and what that is.
+type misread struct {
+	mu   sync.Mutex
+	pods map[world.Key]misreading
+}
+
+type misreading struct {
+	uid string
+	why string
+}
+
+// heard notes what a pod says now.
+func (m *misread) heard(c cluster.Change) {
+	if c.Kind != cluster.Pod {
+		return
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	switch {
+	case c.Is != nil && c.Misread != nil:
+		if m.pods == nil {
+			m.pods = map[world.Key]misreading{}
+		}
+		m.pods[c.Is.Key] = misreading{c.Is.UID, c.Misread.Error()}
+	case c.Was != nil:
+		delete(m.pods, c.Was.Key)
+	}
+}
+
+// tell says to each of them that it says nothing.
+func (m *misread) tell(e *loop.Events) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	for k, is := range m.pods {
+		e.WarningEvery(sheltersEvery, podOf(&world.Pod{Key: k, UID: is.uid}), "InvalidDoNotDisruptAnnotation", is.why)
 	}
 }
 
