@@ -115,7 +115,7 @@ func (s *Serial) simulate(l *room.Ledger, back []*world.Place, several bool) *co
 		}
 	}
 	c.shape = s.cheapest(c.left)
-	if c.shape == nil || c.shape.Offers[0].Price >= price {
+	if c.shape == nil || onDemand(c.shape) >= price {
 		return nil
 	}
 	return c
@@ -127,24 +127,12 @@ func (s *Serial) fits(name string, pods []*world.Pod) bool {
 	return i >= 0 && total(pods).Fits(c.Shapes[i].Allocatable()) && !crowded(pods)
 }
 
-// cheapest returns the cheapest type on demand that holds all the pods.
+// cheapest returns the cheapest type on demand that holds all the pods; nil if there is none.
 func (s *Serial) cheapest(pods []*world.Pod) *world.Shape {
 	if crowded(pods) {
 		return nil
 	}
-	need, pool := total(pods), s.World.Pools()[0]
-	arch, _ := pool.Requirements.Find(label.Arch)
-	var best *world.Shape
-	for i := range s.World.Catalogs()[0].Shapes {
-		x := &s.World.Catalogs()[0].Shapes[i]
-		if a, _ := x.Labels.Find(label.Arch); !arch.Meets(a) || !need.Fits(x.Allocatable()) {
-			continue
-		}
-		if best == nil || x.Offers[0].Price < best.Offers[0].Price {
-			best = x
-		}
-	}
-	return best
+	return cheapest(s.World.Catalogs()[0], s.World.Pools()[0], total(pods))
 }
 
 func total(pods []*world.Pod) amount.List {
@@ -192,14 +180,14 @@ func (s *Serial) carry(back []*world.Place, moves []room.Move, left []*world.Pod
 	if shape != nil {
 		s.new++
 		name := fmt.Sprintf("serial-%05d", s.new)
-		zone := "a"
+		zone := back[0].Labels()[label.Zone]
 		for _, p := range left {
 			if i := slices.IndexFunc(p.Spread, func(c world.Spread) bool { return c.Key == label.Zone }); i >= 0 {
 				zone = s.World.Place(p.Node).Labels()[label.Zone]
 			}
 		}
 		Join(b, s.World.Pools()[0], shape, name, zone, label.OnDemand)
-		s.price[name] = shape.Offers[0].Price
+		s.price[name] = onDemand(shape)
 		for _, p := range left {
 			pod := *p
 			pod.Node = name

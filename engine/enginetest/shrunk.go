@@ -18,13 +18,22 @@ import (
 // Half of the applications are plain; of the others some are spread over zones,
 // some over hosts, and some keep apart.
 func Shrunk(n int, seed uint64) *world.World {
-	g := grower{b: world.NewBuilder(), d: dice(seed), market: Market()}
+	return ShrunkFrom(Market(), label.SetOf(label.Is(label.CapacityType, label.OnDemand), label.Is(label.Arch, "amd64")), n, seed)
+}
+
+// ShrunkFrom is the same with a catalogue, and a pool that buys on demand what its requirements accept.
+func ShrunkFrom(c world.Catalog, requirements label.Set, n int, seed uint64) *world.World {
+	g := grower{b: world.NewBuilder(), d: dice(seed), market: c}
 	must(g.b.SetCatalog(g.market))
 	wait := int64(0)
 	g.pool = world.Pool{
-		ID: world.PoolID{Kind: world.NodePool, Name: "general"}, Template: "t",
-		Requirements: label.SetOf(label.Is(label.CapacityType, label.OnDemand), label.Is(label.Arch, "amd64")),
-		Disruption:   world.PoolDisruption{EmptyAfter: &wait, MoveAfter: &wait},
+		ID: world.PoolID{Kind: world.NodePool, Name: "general"}, Template: c.Template, Requirements: requirements,
+		Disruption: world.PoolDisruption{EmptyAfter: &wait, MoveAfter: &wait},
+	}
+	for _, o := range c.Shapes[0].Offers {
+		if !slices.Contains(g.zones, o.Zone) {
+			g.zones = append(g.zones, o.Zone)
+		}
 	}
 	must(g.b.SetPool(g.pool))
 	for g.kept < n {
@@ -42,6 +51,7 @@ type grower struct {
 	d      dice
 	market world.Catalog
 	pool   world.Pool
+	zones  []string
 	batch  []sprout
 	apps   int
 	nodes  int
@@ -88,7 +98,7 @@ func (g *grower) deploy() {
 		s.pod.Key = world.Key{Namespace: "default", Name: fmt.Sprintf("%s-%d", name, j)}
 		s.stays = d.roll(100) < share
 		if zonal {
-			s.zone, s.stays = string(rune('a'+j%3)), j < replicas*share/100/3*3
+			s.zone, s.stays = g.zones[j%len(g.zones)], j < replicas*share/100/len(g.zones)*len(g.zones)
 		}
 		g.batch = append(g.batch, s)
 	}
@@ -107,7 +117,7 @@ func (g *grower) pack() {
 		if i < 0 {
 			i = len(open)
 			g.nodes++
-			zone := cmp.Or(s.zone, string(rune('a'+g.nodes%3)))
+			zone := cmp.Or(s.zone, g.zones[g.nodes%len(g.zones)])
 			open = append(open, &vessel{name: fmt.Sprintf("node-%05d", g.nodes), zone: zone, cpu: cores, memory: memory, pods: pods, apps: map[string]int{}})
 		}
 		v := open[i]
@@ -135,15 +145,43 @@ func (v *vessel) takes(s sprout) bool {
 // cheapest is the cheapest type of machine with so much room.
 func (g *grower) cheapest(cpu, memory, pods int64) *world.Shape {
 	need := amount.Of(amount.Entry{Name: amount.CPU, Value: cpu}, amount.Entry{Name: amount.Memory, Value: memory}, amount.Entry{Name: amount.Pods, Value: pods * amount.Unit})
+	return cheapest(&g.market, &g.pool, need)
+}
+
+// cheapest is the type that costs least on demand among those with so much room that the pool may buy.
+func cheapest(c *world.Catalog, pool *world.Pool, need amount.List) *world.Shape {
 	var best *world.Shape
-	for i := range g.market.Shapes {
-		s := &g.market.Shapes[i]
-		if arch, _ := s.Labels.Find(label.Arch); !arch.Has("amd64") || !need.Fits(s.Allocatable()) {
+	for i := range c.Shapes {
+		s := &c.Shapes[i]
+		if onDemand(s) == 0 || !buys(pool, s) || !need.Fits(s.Allocatable()) {
 			continue
 		}
-		if best == nil || cmp.Or(cmp.Compare(s.Offers[0].Price, best.Offers[0].Price), strings.Compare(s.Name, best.Name)) < 0 {
+		if best == nil || cmp.Or(cmp.Compare(onDemand(s), onDemand(best)), strings.Compare(s.Name, best.Name)) < 0 {
 			best = s
 		}
 	}
 	return best
+}
+
+// onDemand is what a type costs on demand; 0 if it is not to be had.
+func onDemand(s *world.Shape) int64 {
+	for _, o := range s.Offers {
+		if o.CapacityType == label.OnDemand && !o.Gone {
+			return o.Price
+		}
+	}
+	return 0
+}
+
+// buys reports whether the pool's requirements accept the type.
+func buys(pool *world.Pool, s *world.Shape) bool {
+	for _, r := range pool.Requirements {
+		if r.Key == label.Zone || r.Key == label.CapacityType {
+			continue
+		}
+		if l, ok := s.Labels.Find(r.Key); !ok || !l.Meets(r) {
+			return false
+		}
+	}
+	return true
 }
