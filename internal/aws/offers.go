@@ -18,7 +18,8 @@ type offer struct {
 }
 
 // offers returns what the order may become now, and its capacity type: reserved
-// if something reserved will do, else spot if some is to be had, else on-demand.
+// if something reserved will do, else spot if some is to be had that costs no
+// more than on-demand, else on-demand.
 func (l *launching) offers() ([]offer, string) {
 	all := map[string][]offer{}
 	for i := range l.shapes.Shapes {
@@ -42,9 +43,9 @@ func (l *launching) offers() ([]offer, string) {
 	if reserved := all[label.Reserved]; len(reserved) > 0 {
 		return oneKind(reserved), label.Reserved
 	}
-	spot, onDemand := l.plain(all[label.Spot]), l.plain(all[label.OnDemand])
-	if len(spot) > 0 {
-		return l.notDearer(spot, onDemand), label.Spot
+	onDemand := l.plain(all[label.OnDemand])
+	if spot := l.notDearer(l.plain(all[label.Spot]), onDemand); len(spot) > 0 {
+		return spot, label.Spot
 	}
 	return onDemand, label.OnDemand
 }
@@ -139,15 +140,11 @@ func (l *launching) allows(key, value string) bool {
 }
 
 // notDearer leaves out spot that costs more than the cheapest on-demand would,
-// unless that would leave nothing or the order needs its many types.
+// unless the order needs its many types.
 func (l *launching) notDearer(spot, onDemand []offer) []offer {
 	if len(onDemand) == 0 || slices.ContainsFunc(l.order.Requirements, func(r label.Requirement) bool { return r.Least > 0 }) {
 		return spot
 	}
 	least := slices.MinFunc(onDemand, func(a, b offer) int { return cmp.Compare(a.Price, b.Price) }).Price
-	kept := slices.DeleteFunc(slices.Clone(spot), func(o offer) bool { return o.Price > least })
-	if len(kept) == 0 {
-		return spot
-	}
-	return kept
+	return slices.DeleteFunc(slices.Clone(spot), func(o offer) bool { return o.Price > least })
 }

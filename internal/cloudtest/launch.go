@@ -226,6 +226,17 @@ func ownPrices(t *testing.T, s Stage) {
 	if out.Machines[0].Shape != last {
 		t.Errorf("%s came, and %s costs next to nothing by the order's own prices", out.Machines[0].Shape, last)
 	}
+	either := s.Order("either", 2, label.Spot, label.OnDemand)
+	either.Prices = map[cloud.Offer]int64{}
+	for offer := range o.Prices {
+		if offer.CapacityType == label.OnDemand {
+			either.Prices[offer] = 1
+		}
+	}
+	out = settled(t, d, either)
+	if out.Err != nil || len(out.Machines) != 2 || out.Machines[0].CapacityType != label.OnDemand {
+		t.Errorf("on-demand costs next to nothing by the order's own prices, and spot came: %+v, %v", out.Machines, out.Err)
+	}
 }
 
 // partial wants what there is, and the reason for the rest; asked again, the same.

@@ -5,6 +5,7 @@
 package driver
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/base64"
@@ -214,13 +215,19 @@ spec:
 }
 
 // overrides are the offers of an order that are left, of one way of buying:
-// spot where that will do, because it costs less.
+// spot where that will do, because it costs less, unless by the order's own
+// prices it does not.
 func (d *Driver) overrides(o cloud.Order) (string, []market.Override) {
 	ways := []string{label.Spot, label.OnDemand}
 	if q, ok := o.Requirements.Find(label.CapacityType); ok {
 		ways = slices.DeleteFunc(ways, func(w string) bool { return !q.Has(w) })
 	}
 	zones, zoned := o.Requirements.Find(label.Zone)
+	least := func(offers []market.Override) float64 {
+		return slices.MinFunc(offers, func(a, b market.Override) int { return cmp.Compare(a.Priority, b.Priority) }).Priority
+	}
+	var best []market.Override
+	kind := ""
 	for _, way := range ways {
 		var out []market.Override
 		for _, s := range d.market.Subnets() {
@@ -235,11 +242,11 @@ func (d *Driver) overrides(o cloud.Order) (string, []market.Override) {
 				out = append(out, d.override(o, s, t, way))
 			}
 		}
-		if len(out) > 0 {
-			return way, out
+		if len(out) > 0 && (best == nil || least(out) < least(best)) {
+			kind, best = way, out
 		}
 	}
-	return "", nil
+	return kind, best
 }
 
 // override is a type in a subnet, at the order's own price where it has any.
