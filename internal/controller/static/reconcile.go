@@ -44,6 +44,7 @@ type Reconciler struct {
 
 	mu       sync.Mutex
 	patience map[string]Patience // by pool
+	lacks    map[string]int      // machines that a pool could not have at the last look
 }
 
 // Register adds the reconciler to a manager.
@@ -76,7 +77,7 @@ func (r *Reconciler) Reconcile(ctx context.Context, req reconcile.Request) (reco
 		return reconcile.Result{RequeueAfter: unsynced}, nil
 	}
 	step := Next(w, pool)
-	if step.Held > 0 {
+	if r.news(p.Name, step.Held) {
 		log.FromContext(ctx).Info("the pool cannot have all its replicas: its limit of nodes is reached, or nothing that it allows is to be had", "NodePool", p.Name, "missing", step.Held)
 	}
 	wait, err := r.ask(ctx, p.Name, step)
@@ -99,6 +100,21 @@ func (r *Reconciler) Reconcile(ctx context.Context, req reconcile.Request) (reco
 		return reconcile.Result{RequeueAfter: held}, nil
 	}
 	return reconcile.Result{RequeueAfter: again}, nil
+}
+
+// news reports whether a pool cannot have some of its machines, and that is
+// another number than at the last look.
+func (r *Reconciler) news(pool string, held int) bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.lacks == nil {
+		r.lacks = map[string]int{}
+	}
+	was := r.lacks[pool]
+	if r.lacks[pool] = held; held == 0 {
+		delete(r.lacks, pool)
+	}
+	return held > 0 && held != was
 }
 
 // ask asks for machines, unless those that were asked for lately have not come
