@@ -3,6 +3,7 @@ package pack
 // fillOld puts whole classes onto the machines that are there or on their way, as
 // long as what has room takes them.
 func (k *Packer) fillOld() {
+	k.placeCrowds(false)
 	var rest []*waiting
 	for from := 0; from < len(k.left); {
 		c := k.left[from].class
@@ -14,6 +15,10 @@ func (k *Packer) fillOld() {
 		from = to
 		if c.plain && !k.choosy(c) {
 			rest = append(rest, k.fillPlain(c, pods)...)
+			continue
+		}
+		if _, _, crowd := k.crowded(c); crowd {
+			rest = append(rest, pods...)
 			continue
 		}
 		for i, x := range pods {

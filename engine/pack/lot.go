@@ -15,19 +15,47 @@ type lot struct {
 	simple spread.Simple
 	wish   spread.Wish
 	offers set
+	need   []int64 // of one piece
 	pods   []*waiting
+	whole  bool // all pods are one piece: they have to share one machine
 	told   bool // it might have been placed in other domains, or on other offers
+}
+
+// pieces is how many things there are to place.
+func (l *lot) pieces() int {
+	if l.whole {
+		return 1
+	}
+	return len(l.pods)
+}
+
+// take returns the pods of the first so many pieces, and what is left of the lot is without them.
+func (l *lot) take(pieces int) []*waiting {
+	if l.whole {
+		pieces = len(l.pods)
+	}
+	out := l.pods[:pieces]
+	l.pods = l.pods[pieces:]
+	return out
 }
 
 // lots divides the pods that are left into those that can be handled as lots, and the rest.
 func (k *Packer) lots() (lots []*lot, rest []*waiting) {
-	for from := 0; from < len(k.left); {
-		c := k.left[from].class
+	crowds, others := k.crowds(k.left)
+	for _, x := range crowds {
+		if l, ok := k.crowdLot(x); ok {
+			lots = append(lots, l)
+		} else {
+			rest = append(rest, x.pods...)
+		}
+	}
+	for from := 0; from < len(others); {
+		c := others[from].class
 		to := from
-		for to < len(k.left) && k.left[to].class == c {
+		for to < len(others) && others[to].class == c {
 			to++
 		}
-		pods := slices.Clone(k.left[from:to])
+		pods := slices.Clone(others[from:to])
 		from = to
 		if l, ok := k.lot(c, pods); ok {
 			lots = append(lots, l)
@@ -42,15 +70,12 @@ func (k *Packer) lots() (lots []*lot, rest []*waiting) {
 
 // lot returns the pods as a lot; false if they have to be looked at one by one.
 func (k *Packer) lot(c *class, pods []*waiting) (*lot, bool) {
-	l := &lot{class: c, name: c.pod.String(), pods: pods, offers: slices.Clone(c.offers)}
+	l := &lot{class: c, name: c.pod.String(), need: c.need, pods: pods, offers: slices.Clone(c.offers)}
 	if c.sig.open || !k.tallies.cover(c.pod) {
 		return nil, false
 	}
 	var ok bool
 	if l.simple, ok = k.ledger.Simple(c.subject); !ok {
-		return nil, false
-	}
-	if h := l.simple.Home; h != nil && h.Key == label.Hostname {
 		return nil, false
 	}
 	if !c.subject.Indifferent() {
@@ -83,6 +108,9 @@ func (k *Packer) settleGroups(all []*lot) (lots []*lot, homeless []*waiting) {
 	if k.options.PreferencePolicy != Ignore {
 		for _, l := range all {
 			k.prefer(l)
+			if l.whole {
+				continue
+			}
 			l.wish = k.ledger.Wish(l.class.subject)
 			if h := l.wish.Home; h != "" && l.simple.Home == nil && l.simple.Split == nil {
 				k.settle([]*lot{l}, h)

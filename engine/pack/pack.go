@@ -407,6 +407,8 @@ func sortWaiting(pods []*waiting) {
 // exact places the pods that are left one by one. Whoever waits for the company
 // of others is tried again as long as somebody finds a place.
 func (k *Packer) exact() {
+	sortWaiting(k.left)
+	k.placeCrowds(true)
 	for {
 		var again []*waiting
 		sortWaiting(k.left)

@@ -48,7 +48,7 @@ func (k *Packer) searchTier(tier []*pool, lots []*lot, proof *proof) (out []*lot
 		in = append(in, l)
 		pods += len(l.pods)
 		p.Items = append(p.Items, solve.Item{
-			Name: l.name, Rank: -int(l.class.pod.Priority), Count: len(l.pods), Need: l.class.need, PerHost: l.simple.PerHost, Hosts: b,
+			Name: l.name, Rank: -int(l.class.pod.Priority), Count: l.pieces(), Need: l.need, PerHost: l.simple.PerHost, Hosts: b,
 		})
 	}
 	if len(in) == 0 {
@@ -223,11 +223,17 @@ func (k *Packer) buyAll(a solve.Answer, lots []*lot, hosts []int, proven bool) (
 			b := k.buy(hosts[n.Host])
 			for _, it := range n.Items {
 				l := lots[it.Item]
-				k.joinAll(b, l.class, l.pods[:it.Count])
-				for _, x := range l.pods[:it.Count] {
+				pods := l.take(it.Count)
+				for _, x := range pods {
 					x.proven = proven
 				}
-				l.pods = l.pods[it.Count:]
+				if !l.whole {
+					k.joinAll(b, l.class, pods)
+					continue
+				}
+				for _, x := range pods {
+					k.join(b, x)
+				}
 			}
 			if !k.varied(b.offer, b, nil) {
 				back = append(back, b.pods...)
