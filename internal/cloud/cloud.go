@@ -208,6 +208,7 @@ func (c *Cloud) Launch(ctx context.Context, orders []Order) []Outcome {
 		}
 	}
 	c.soldOut(ctx, orders, out)
+	c.drawn(ctx, orders, out)
 	return out
 }
 
@@ -229,6 +230,33 @@ func (c *Cloud) soldOut(ctx context.Context, orders []Order, out []Outcome) {
 // Unlisted is how long after it was bought a machine may be missing in a list
 // although it is there.
 const Unlisted = time.Minute
+
+// drawn has the catalogues of orders that drew from a reservation made anew,
+// before their claims are said to be launched: until then each counts as one
+// that will draw, and what is left must count it from then on. Other templates
+// may sell from the same reservation, and theirs follow.
+func (c *Cloud) drawn(ctx context.Context, orders []Order, out []Outcome) {
+	seen := map[world.TemplateID]bool{}
+	for i, o := range out {
+		id := orders[i].Template.ID
+		if seen[id] || !slices.ContainsFunc(o.Machines, func(m Machine) bool { return m.Reservation != "" }) {
+			continue
+		}
+		seen[id] = true
+		c.renew(ctx, id)
+	}
+	if len(seen) == 0 {
+		return
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for id, e := range c.templates {
+		if !seen[id] {
+			e.next = time.Time{}
+		}
+	}
+	c.poke()
+}
 
 // Terminate ends machines; nil means gone or going.
 func (c *Cloud) Terminate(ctx context.Context, ids ...MachineID) []error {

@@ -1,0 +1,59 @@
+package cloud_test
+
+import (
+	"context"
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/tenon-sh/tenon/engine/world"
+	"github.com/tenon-sh/tenon/internal/cloud"
+)
+
+// reservation is a driver that sells what is left of one reservation to two templates.
+type reservation struct {
+	cloud.Driver
+
+	left int
+}
+
+func (r *reservation) Catalog(_ context.Context, t cloud.Template) (world.Catalog, error) {
+	return world.Catalog{Template: t.ID, Version: fmt.Sprint(r.left), Shapes: []world.Shape{{Name: "m5.large", Offers: []world.Offer{
+		{Zone: "a", CapacityType: "reserved", Reservation: "cr-1", Count: r.left},
+	}}}}, nil
+}
+
+func (r *reservation) Launch(_ context.Context, orders []cloud.Order) []cloud.Outcome {
+	out := make([]cloud.Outcome, len(orders))
+	for i, o := range orders {
+		for range min(o.Count, r.left) {
+			r.left--
+			out[i].Machines = append(out[i].Machines, cloud.Machine{ID: cloud.MachineID(fmt.Sprint(r.left)), Reservation: "cr-1"})
+		}
+	}
+	return out
+}
+
+// Whoever plans next knows what an order drew from a reservation before its
+// claims are said to be launched, and other templates that sell from it follow.
+func TestDrawnReservationsAreToldAtOnce(t *testing.T) {
+	left := map[world.TemplateID]int{}
+	now := time.Unix(1_000_000, 0)
+	c := cloud.New(cloud.Config{
+		Driver: &reservation{left: 5}, Now: func() time.Time { return now }, Attempts: 1,
+		Publish: func(w world.Catalog) { left[w.Template] = w.Shapes[0].Offers[0].Count },
+	})
+	c.Want(cloud.Template{ID: "one"})
+	c.Want(cloud.Template{ID: "two"})
+	c.Refresh(t.Context())
+	c.Launch(t.Context(), []cloud.Order{{Template: cloud.Template{ID: "one"}, Count: 3}})
+	if diff := cmp.Diff(map[world.TemplateID]int{"one": 2, "two": 5}, left); diff != "" {
+		t.Errorf("when the launch returns -want +got\n%s", diff)
+	}
+	c.Refresh(t.Context())
+	if diff := cmp.Diff(map[world.TemplateID]int{"one": 2, "two": 2}, left); diff != "" {
+		t.Errorf("at the next look, which is at once -want +got\n%s", diff)
+	}
+}
