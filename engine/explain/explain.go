@@ -76,6 +76,9 @@ type Machine struct {
 	CapacityType string  `json:"capacityType,omitempty"`
 	Price        float64 `json:"pricePerHour"`
 	Synthetic    bool    `json:"syntheticPrice,omitempty"`
+	Overlaid     bool    `json:"overlaidPrice,omitempty"`        // a NodeOverlay set it
+	Expected     float64 `json:"expectedPricePerHour,omitempty"` // what it was counted as, where that is another: it may be refused, or taken back
+	Refused      float64 `json:"refusedLately,omitempty"`        // the share of those that asked for it lately and did not get it
 }
 
 // The states of a Machine.
@@ -96,7 +99,7 @@ func (e *Explainer) machine(p *world.Place) Machine {
 		InstanceType: l[label.InstanceType], Zone: l[label.Zone], CapacityType: l[label.CapacityType],
 	}
 	if o, ok := plan.OfferOf(e.world, p); ok {
-		m.Price, m.Synthetic = hourly(o.Price), o.Synthetic
+		m.Price, m.Synthetic, m.Overlaid = hourly(o.Price), o.Synthetic, o.Overlaid
 	}
 	if p.Node != nil {
 		m.Node = p.Node.Name
@@ -124,7 +127,7 @@ func state(p *world.Place) string {
 func planned(a plan.Ask) Machine {
 	return Machine{
 		State: ToBuy, PoolKind: a.Pool.Kind, NodePool: a.Pool.Name, InstanceType: a.Shape, Zone: a.Zone, CapacityType: a.CapacityType,
-		Price: hourly(a.Price), Synthetic: a.Synthetic,
+		Price: hourly(a.Price), Synthetic: a.Synthetic, Expected: hourly(a.Expected), Refused: float64(a.Refused) / 1000,
 	}
 }
 

@@ -2,6 +2,7 @@ package explain_test
 
 import (
 	"encoding/json"
+	"slices"
 	"strings"
 	"testing"
 
@@ -179,6 +180,29 @@ func TestVerdicts(t *testing.T) {
 				t.Errorf("it does not print: %v", err)
 			}
 		})
+	}
+}
+
+// A price that somebody set, or that is not all that is counted on, says so.
+func TestPricesThatAreNotPlain(t *testing.T) {
+	s := newScene(t)
+	s.pod("p", func(p *world.Pod) { p.Node, p.Waiting, p.Requests = "", true, amounts(t, "cpu", "3", "pods", "1") })
+	s.pod("q", nil)
+	_ = s.explainer() // which sets what is sold
+	b := s.Snapshot(now).Edit()
+	c := *b.Snapshot(now).Catalogs()[0]
+	c.Shapes = slices.Clone(c.Shapes)
+	c.Shapes[0].Offers = []world.Offer{{Zone: "a", CapacityType: label.OnDemand, Price: 50_000, Overlaid: true}}
+	c.Shapes[1].Offers = append(slices.Clone(c.Shapes[1].Offers), world.Offer{Zone: "a", CapacityType: label.Spot, Price: 40_000, Refused: 400})
+	s.must(b.SetCatalog(c))
+	e := explain.New(b.Snapshot(now), provision.Options{})
+	p, _ := e.Pod(world.Key{Namespace: "d", Name: "p"})
+	if want := "a new node: large, a, spot, $0.0400/h (counted as $0.1000/h, 40 % of asks refused lately), NodePool general"; p.Line() != want {
+		t.Errorf("%q, want %q", p.Line(), want)
+	}
+	q, _ := e.Pod(world.Key{Namespace: "d", Name: "q"})
+	if want := "small, a, on-demand, $0.0500/h (by a NodeOverlay), NodePool general"; !strings.Contains(q.Text(), want) {
+		t.Errorf("%q does not say %q", q.Text(), want)
 	}
 }
 

@@ -101,12 +101,30 @@ func (m Machine) kind() string {
 	parts := []string{m.InstanceType, m.Zone, m.CapacityType}
 	parts = slices.DeleteFunc(parts, func(s string) bool { return s == "" })
 	if m.Price > 0 {
-		parts = append(parts, price(m.Price, m.Synthetic))
+		parts = append(parts, price(m.Price, m.Synthetic)+m.terms())
 	}
 	if m.NodePool != "" {
 		parts = append(parts, m.PoolKind+" "+m.NodePool)
 	}
 	return strings.Join(parts, ", ")
+}
+
+// terms is what there is to say of a machine's price; nothing if it is plain.
+func (m Machine) terms() string {
+	var out []string
+	if m.Overlaid {
+		out = append(out, "by a NodeOverlay")
+	}
+	if m.Expected > 0 {
+		out = append(out, "counted as "+dollars(m.Expected))
+	}
+	if m.Refused > 0 {
+		out = append(out, fmt.Sprintf("%.0f %% of asks refused lately", m.Refused*100))
+	}
+	if len(out) == 0 {
+		return ""
+	}
+	return " (" + strings.Join(out, ", ") + ")"
 }
 
 func (m Machine) name() string {
