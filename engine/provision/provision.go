@@ -7,7 +7,9 @@ import (
 	"github.com/tenon-sh/tenon/engine/world"
 )
 
-// Options are what a caller may choose. The zero value works.
+// Options are what a caller may choose. The zero value works. Prices are not
+// among them: what something costs, or would, is said by the World, and what if it
+// cost something else is asked of another World.
 type Options = pack.Options
 
 // Decide returns where the waiting pods of w should run and what to buy for

@@ -72,7 +72,7 @@ func chapters() []chapter {
 	return []chapter{
 		{"Start", ".", []string{"README.md"}},
 		{"Guide", "docs/guide", []string{
-			"getting-started.md", "playground.md", "concepts.md", "explain.md", "nodepools.md", "nodeclasses.md", "disruption.md",
+			"getting-started.md", "playground.md", "concepts.md", "explain.md", "nodepools.md", "nodeclasses.md", "prices.md", "disruption.md",
 			"install-eks.md", "upgrade.md", "migrate.md", "troubleshooting.md", "faq.md", "threat-model.md",
 		}},
 		{"Reference", "docs/reference", nil},
