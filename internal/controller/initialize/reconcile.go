@@ -2,12 +2,12 @@ package initialize
 
 import (
 	"context"
-	"maps"
 	"sync"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/handler"
@@ -135,13 +135,7 @@ func (r *Reconciler) forget(name string) {
 
 // done says on a node and its claim that it can take pods, and whether it has what was bought.
 func (r *Reconciler) done(ctx context.Context, c *v1.NodeClaim, n *corev1.Node) error {
-	_, err := loop.Merge(ctx, r.Client, n, func(n *corev1.Node) {
-		n.Labels = maps.Clone(n.Labels)
-		if n.Labels == nil {
-			n.Labels = map[string]string{}
-		}
-		n.Labels[v1.LabelInitialized] = "true"
-	})
+	_, err := loop.Merge(ctx, r.Client, n, func(n *corev1.Node) { metav1.SetMetaDataLabel(&n.ObjectMeta, v1.LabelInitialized, "true") })
 	if err != nil {
 		return err
 	}

@@ -3,11 +3,11 @@ package interrupt
 import (
 	"context"
 	"errors"
-	"maps"
 	"time"
 
 	"github.com/go-logr/logr"
 	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	v1 "github.com/tenon-sh/tenon/api/karpenter/v1"
@@ -153,10 +153,6 @@ func (c *Controller) take(ctx context.Context, n Notice, s Step) error {
 // hurry writes to a claim that its node has no time to drain.
 func (c *Controller) hurry(ctx context.Context, claim *v1.NodeClaim) (*v1.NodeClaim, error) {
 	return loop.Patch(ctx, c.Client, claim, func(o *v1.NodeClaim) {
-		o.Annotations = maps.Clone(o.Annotations)
-		if o.Annotations == nil {
-			o.Annotations = map[string]string{}
-		}
-		o.Annotations[v1.AnnotationTerminationTime] = c.Now().UTC().Format(time.RFC3339)
+		metav1.SetMetaDataAnnotation(&o.ObjectMeta, v1.AnnotationTerminationTime, c.Now().UTC().Format(time.RFC3339))
 	})
 }

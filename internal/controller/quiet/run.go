@@ -6,6 +6,7 @@ import (
 
 	"github.com/go-logr/logr"
 	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	v1 "github.com/tenon-sh/tenon/api/karpenter/v1"
@@ -140,10 +141,7 @@ func (c *Controller) mark(ctx context.Context, s State) error {
 	}
 	next := node.DeepCopy()
 	if s.Empty {
-		if next.Annotations == nil {
-			next.Annotations = map[string]string{}
-		}
-		next.Annotations[v1alpha5.AnnotationEmptinessTime] = c.Now().UTC().Format(time.RFC3339)
+		metav1.SetMetaDataAnnotation(&next.ObjectMeta, v1alpha5.AnnotationEmptinessTime, c.Now().UTC().Format(time.RFC3339))
 	} else {
 		delete(next.Annotations, v1alpha5.AnnotationEmptinessTime)
 	}

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/log"
@@ -115,10 +116,7 @@ func (r *Reconciler) end(ctx context.Context, c *v1.NodeClaim, ill Ill) error {
 	at, err := time.Parse(time.RFC3339, c.Annotations[v1.AnnotationTerminationTime])
 	if err != nil || at.After(now) {
 		if c, err = loop.Patch(ctx, r.Client, c, func(c *v1.NodeClaim) {
-			if c.Annotations == nil {
-				c.Annotations = map[string]string{}
-			}
-			c.Annotations[v1.AnnotationTerminationTime] = now.UTC().Format(time.RFC3339)
+			metav1.SetMetaDataAnnotation(&c.ObjectMeta, v1.AnnotationTerminationTime, now.UTC().Format(time.RFC3339))
 		}); err != nil {
 			return err
 		}

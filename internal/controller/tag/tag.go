@@ -5,6 +5,7 @@ import (
 	"context"
 	"time"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
@@ -59,11 +60,6 @@ func (r *Reconciler) Reconcile(ctx context.Context, req reconcile.Request) (reco
 	if err := r.Tag(ctx, id, c.Name, c.Status.NodeName); err != nil {
 		return loop.Result(0, err)
 	}
-	_, err := loop.Patch(ctx, r.Client, c, func(c *v1.NodeClaim) {
-		if c.Annotations == nil {
-			c.Annotations = map[string]string{}
-		}
-		c.Annotations[awsv1.AnnotationTagged] = "true"
-	})
+	_, err := loop.Patch(ctx, r.Client, c, func(c *v1.NodeClaim) { metav1.SetMetaDataAnnotation(&c.ObjectMeta, awsv1.AnnotationTagged, "true") })
 	return loop.Result(0, err)
 }

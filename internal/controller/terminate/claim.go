@@ -7,6 +7,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/builder"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -83,12 +84,7 @@ func (r *Claims) promise(ctx context.Context, c *v1.NodeClaim) (*v1.NodeClaim, e
 	if c.Annotations[v1.AnnotationTerminationTime] != "" {
 		return c, nil
 	}
-	return loop.Patch(ctx, r.Client, c, func(c *v1.NodeClaim) {
-		if c.Annotations == nil {
-			c.Annotations = map[string]string{}
-		}
-		c.Annotations[v1.AnnotationTerminationTime] = text
-	})
+	return loop.Patch(ctx, r.Client, c, func(c *v1.NodeClaim) { metav1.SetMetaDataAnnotation(&c.ObjectMeta, v1.AnnotationTerminationTime, text) })
 }
 
 // nodes are the nodes of a claim's machine.
