@@ -9,6 +9,7 @@ import (
 // writeTree writes what everything has against a pod: who objects, and below
 // it each objection with what would end it.
 func writeTree(b *paper, why *reason.Why) {
+	why = why.Brief()
 	if why.Code == reason.NoPlace && why.Subject == "" && len(why.Causes) > 0 {
 		last := ""
 		for _, c := range why.Causes {

@@ -1,5 +1,35 @@
 package label
 
+import (
+	"slices"
+	"strings"
+)
+
+// Meant returns which of the values that are offered somebody meant who wrote
+// another; empty if none looks like it, or several do.
+func Meant(value string, offered []string) string {
+	switch strings.ToLower(value) {
+	case "x86_64", "x86-64", "x64":
+		value = "amd64"
+	case "aarch64", "arm64v8":
+		value = "arm64"
+	}
+	if slices.Contains(offered, value) {
+		return value
+	}
+	meant := ""
+	for _, o := range offered {
+		switch {
+		case !strings.EqualFold(o, value) && !Near(o, value):
+		case meant != "":
+			return ""
+		default:
+			meant = o
+		}
+	}
+	return meant
+}
+
 // Near reports whether two keys are so alike that one may be a slip for the
 // other: two letters at most are wrong, left out or too many.
 func Near(a, b string) bool {

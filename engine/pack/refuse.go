@@ -226,6 +226,15 @@ func (p *pool) labelWhys(pod *world.Pod) []*reason.Why {
 		}
 		return nil
 	}
+	reached := func(s label.Set) *reason.Why { // a volume stays where it is
+		for _, r := range s {
+			if w := p.labelWhy(r); w != nil {
+				w.Hint = "let the pool offer " + strings.Join(r.Values, ", ")
+				return w
+			}
+		}
+		return nil
+	}
 	for _, r := range pod.NodeSelector {
 		if w := p.labelWhy(r); w != nil {
 			out = append(out, w)
@@ -241,8 +250,11 @@ func (p *pool) labelWhys(pod *world.Pod) []*reason.Why {
 		return one(t.Labels)
 	})...)
 	for _, v := range pod.Volumes {
-		for _, w := range anyOf(v.Places, "volume "+v.ID, one) {
+		for _, w := range anyOf(v.Places, "volume "+v.ID, reached) {
 			w.Code = reason.Volume
+			if len(w.Causes) == 0 {
+				w.Detail = v.ID + ": " + w.Detail
+			}
 			out = append(out, w)
 		}
 	}
@@ -284,7 +296,10 @@ func (p *pool) labelWhy(r label.Requirement) *reason.Why {
 		return &reason.Why{Code: reason.Label, Detail: clash.Want.String() + ": the pool leaves the value open", Hint: "name the value in the pool's labels or in the pod"}
 	case asked:
 		if len(q.Values) > 0 && !q.Not {
-			why.Hint = "use one of " + strings.Join(q.Values, ", ") + ", or let the pool offer " + strings.Join(r.Values, ", ")
+			why.Hint = useHint(q.Values) + ", or let the pool offer " + strings.Join(r.Values, ", ")
+			if meant := meantHint(r, q.Values); meant != "" && !slices.Contains(p.offeredValues(r.Key), r.Values[0]) {
+				why.Hint = meant
+			}
 		}
 	case p.known[r.Key] || r.Negative():
 		return nil
@@ -297,6 +312,25 @@ func (p *pool) labelWhy(r label.Requirement) *reason.Why {
 	}
 	why.Detail = clash.String()
 	return why
+}
+
+// useHint offers the values that would do.
+func useHint(offered []string) string {
+	if len(offered) == 1 {
+		return "use " + offered[0]
+	}
+	return "use one of " + strings.Join(offered, ", ")
+}
+
+// meantHint asks whether the one value that is asked for is a slip; empty if it looks like none.
+func meantHint(r label.Requirement, offered []string) string {
+	if r.Not || len(r.Values) != 1 {
+		return ""
+	}
+	if meant := label.Meant(r.Values[0], offered); meant != "" {
+		return "did you mean " + meant + "?"
+	}
+	return ""
 }
 
 // near returns a label of the pool that looks like key; empty if none does.
@@ -312,6 +346,9 @@ func (p *pool) near(key string) string {
 	return best
 }
 
+// looks is how many machines are asked at most whether they would keep minValues, which is slow to tell.
+const looks = 8
+
 // boughtOut says why none of the machines that would do can be bought for the pod now.
 func (k *Packer) boughtOut(p *pool, x *waiting) []*reason.Why {
 	var causes []*reason.Why
@@ -323,6 +360,7 @@ func (k *Packer) boughtOut(p *pool, x *waiting) []*reason.Why {
 			causes = append(causes, w)
 		}
 	}
+	looked := 0
 	for i := range x.class.offers.all {
 		if !p.offers.has(i) {
 			continue
@@ -341,7 +379,8 @@ func (k *Packer) boughtOut(p *pool, x *waiting) []*reason.Why {
 			add(&reason.Why{Code: reason.Reservation, Detail: k.market.quotas[q].id + " is used up"})
 			continue
 		}
-		for _, w := range k.ledger.ObjectionsNew(x.class.subject, k.fresh(i)) {
+		objections := k.ledger.ObjectionsNew(x.class.subject, k.fresh(i))
+		for _, w := range objections {
 			w.Subject = ""
 			add(w)
 		}
@@ -353,17 +392,29 @@ func (k *Packer) boughtOut(p *pool, x *waiting) []*reason.Why {
 				}
 			}
 		}
-		if !k.varied(i, nil, x) {
-			for _, r := range k.lacks(i, nil, x) {
-				want, _ := p.Requirements.Find(r.Key)
-				add(&reason.Why{
-					Code: reason.MinValues, Detail: fmt.Sprintf("%s: %d values are left, minValues wants %d", r.Key, r.Least, want.Least),
-					Hint: "lower minValues, or use the BestEffort policy",
-				})
-			}
+		if len(objections) > 0 && looked > 0 || looked == looks || k.varied(i, nil, x) {
+			looked = min(looked+1, looks)
+			continue
+		}
+		looked = looks
+		for _, r := range k.lacks(i, nil, x) {
+			add(p.valuesWhy(r))
 		}
 	}
 	return causes
+}
+
+// valuesWhy says how few values are left of a requirement.
+func (p *pool) valuesWhy(left label.Requirement) *reason.Why {
+	want, _ := p.Requirements.Find(left.Key)
+	are := "values are"
+	if left.Least == 1 {
+		are = "value is"
+	}
+	return &reason.Why{
+		Code: reason.MinValues, Detail: fmt.Sprintf("%s: %d %s left, minValues wants %d", left.Key, left.Least, are, want.Least),
+		Hint: "lower minValues, or use the BestEffort policy",
+	}
 }
 
 // within reports whether the offer differs from others of its domain in size only, so that its objections were said.

@@ -2,17 +2,19 @@ package pack
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/tenon-sh/tenon/engine/amount"
 	"github.com/tenon-sh/tenon/engine/fit"
 	"github.com/tenon-sh/tenon/engine/label"
 	"github.com/tenon-sh/tenon/engine/reason"
+	"github.com/tenon-sh/tenon/engine/world"
 )
 
 // shapeWhy says which demands of the pod, alone or together, no type of the pool's machines satisfies.
 func (k *Packer) shapeWhy(p *pool, x *waiting) *reason.Why {
-	why := &reason.Why{
+	why := &reason.Why{ // in the words of Karpenter, which people look for
 		Code:   reason.NoShape,
 		Detail: "no instance type satisfied resources " + resourcesText(x.pod.Requests) + " and requirements " + k.demandText(p, x),
 	}
@@ -49,16 +51,53 @@ func (p *pool) emptyWhy() *reason.Why {
 	if len(p.catalog.Shapes) == 0 {
 		return &reason.Why{Code: reason.NoOffer, Detail: "the catalogue is empty"}
 	}
+	for _, r := range p.Requirements {
+		if !p.known[r.Key] || slices.ContainsFunc(p.catalog.Shapes, func(s world.Shape) bool { return shapeMeets(&s, r) }) {
+			continue
+		}
+		why := &reason.Why{Code: reason.NoOffer, Detail: fmt.Sprintf("none of %d types has %s, as the pool requires", len(p.catalog.Shapes), r), Hint: "correct or widen the pool's requirement"}
+		if meant := meantHint(r, p.offeredValues(r.Key)); meant != "" {
+			why.Hint = meant
+		}
+		return why
+	}
 	return &reason.Why{
 		Code: reason.NoOffer, Detail: fmt.Sprintf("none of %d types meets the pool's own requirements %s, or is to be had now", len(p.catalog.Shapes), p.Requirements),
 		Hint: "widen the pool's requirements",
 	}
 }
 
+// shapeMeets reports whether some machine of the shape can have what a requirement demands.
+func shapeMeets(s *world.Shape, r label.Requirement) bool {
+	switch r.Key {
+	case label.Zone:
+		return slices.ContainsFunc(s.Offers, func(o world.Offer) bool { return r.Has(o.Zone) })
+	case label.CapacityType:
+		return slices.ContainsFunc(s.Offers, func(o world.Offer) bool { return r.Has(o.CapacityType) })
+	}
+	l, ok := s.Labels.Find(r.Key)
+	return !ok || l.Meets(r) || l.Negative() && r.Negative()
+}
+
+// offeredValues are the values that shapes of the catalogue have of a label, sorted.
+func (p *pool) offeredValues(key string) []string {
+	var out []string
+	for i := range p.catalog.Shapes {
+		if l, ok := p.catalog.Shapes[i].Labels.Find(key); ok && !l.Not {
+			out = append(out, l.Values...)
+		}
+	}
+	slices.Sort(out)
+	return slices.Compact(out)
+}
+
+// listed is how many values a hint lists at most.
+const listed = 8
+
 // requirementWhys names the demands on labels that no type of the pool meets.
 func (p *pool) requirementWhys(x *waiting) []*reason.Why {
 	var out []*reason.Why
-	test := func(r label.Requirement) {
+	test := func(r label.Requirement, volume string) {
 		values := map[string]bool{}
 		for _, t := range p.types {
 			for i := range t.shape.Offers {
@@ -88,21 +127,29 @@ func (p *pool) requirementWhys(x *waiting) []*reason.Why {
 		if r.Negative() {
 			return
 		}
+		slices.Sort(offered)
 		c := label.Clash{Want: r, Offer: label.Is(r.Key, offered...), Unknown: len(offered) == 0}
-		out = append(out, &reason.Why{Code: reason.Label, Detail: c.String()})
+		why := &reason.Why{Code: reason.Label, Detail: c.String(), Hint: meantHint(r, offered)}
+		if why.Hint == "" && len(offered) > 0 && len(offered) <= listed {
+			why.Hint = useHint(offered)
+		}
+		if volume != "" {
+			why.Code, why.Detail, why.Hint = reason.Volume, volume+": "+why.Detail, ""
+		}
+		out = append(out, why)
 	}
 	for _, r := range x.pod.NodeSelector {
-		test(r)
+		test(r, "")
 	}
 	if len(x.pod.NodeTerms) == 1 {
 		for _, r := range x.pod.NodeTerms[0].Labels {
-			test(r)
+			test(r, "")
 		}
 	}
 	for _, v := range x.pod.Volumes {
 		if len(v.Places) == 1 {
 			for _, r := range v.Places[0] {
-				test(r)
+				test(r, v.ID)
 			}
 		}
 	}
@@ -131,10 +178,7 @@ func (k *Packer) sizeWhys(p *pool, x *waiting, labelled bool) []*reason.Why {
 		case d >= k.tallies.from:
 			out = append(out, k.tallies.why(d, need, most))
 		default:
-			out = append(out, &reason.Why{
-				Code: reason.Resource, Subject: largest, Detail: fit.ShortText(name, need, most) + ", the most of any that would do otherwise",
-				Hint: sizeHint(name, most),
-			})
+			out = append(out, p.sizeWhy(name, need, most, largest, x))
 		}
 	}
 	if len(out) == 0 {
@@ -143,11 +187,56 @@ func (k *Packer) sizeWhys(p *pool, x *waiting, labelled bool) []*reason.Why {
 	return out
 }
 
-func sizeHint(name string, most int64) string {
-	if most == 0 {
-		return "let the pool buy types with " + name
+// sizeWhy says that a pod needs more of a resource than the largest type of the
+// pool has, and what of the catalogue has enough.
+func (p *pool) sizeWhy(name string, need, most int64, largest string, x *waiting) *reason.Why {
+	why := &reason.Why{Code: reason.Resource, Subject: largest, Detail: fit.ShortText(name, need, most) + ", the most of any that would do otherwise"}
+	enough, cheapest, some := "", int64(0), false
+	runs := p.Requirements.Meet(x.pod.NodeSelector)
+	for i := range p.catalog.Shapes {
+		s := &p.catalog.Shapes[i]
+		room := s.Allocatable().Value(name)
+		some = some || room > 0
+		if slices.ContainsFunc(runs, func(r label.Requirement) bool { return (r.Key == label.Arch || r.Key == label.OS) && !shapeMeets(s, r) }) {
+			continue // a machine on which the pod does not run
+		}
+		for _, o := range s.Offers {
+			if room >= need && !o.Gone && (enough == "" || o.Price < cheapest) {
+				enough, cheapest = s.Name, o.Price
+			}
+		}
 	}
-	return "ask for at most " + amount.Text(name, most) + ", or let the pool buy larger types"
+	switch {
+	case most > 0 && enough == "":
+		why.Hint = "ask for at most " + amount.Text(name, most) + ": no type is large enough"
+	case most > 0:
+		why.Hint = "ask for at most " + amount.Text(name, most) + ", or let the pool buy larger types"
+	case !some:
+		why.Subject, why.Detail = "", fit.ShortText(name, need, 0)
+		why.Hint = "no type is known to have " + name
+		if meant := label.Meant(name, p.resources()); meant != "" {
+			why.Hint = "did you mean " + meant + "?"
+		}
+	default:
+		why.Subject, why.Detail = "", fit.ShortText(name, need, 0)+", on every type that would do otherwise"
+		why.Hint = "let the pool buy types with " + name
+		if enough != "" {
+			why.Hint += ", such as " + enough
+		}
+	}
+	return why
+}
+
+// resources are the names of all that shapes of the catalogue have, sorted.
+func (p *pool) resources() []string {
+	var out []string
+	for i := range p.catalog.Shapes {
+		for _, e := range p.catalog.Shapes[i].Capacity {
+			out = append(out, e.Name)
+		}
+	}
+	slices.Sort(out)
+	return slices.Compact(out)
 }
 
 // stood reports whether some offer of the type meets the signature.

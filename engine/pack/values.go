@@ -69,6 +69,9 @@ func (k *Packer) lacking(p *pool, offers set) []label.Requirement {
 		}
 		var values []string
 		for i := range offers.all {
+			if len(values) >= r.Least {
+				break
+			}
 			for _, v := range k.values(i, r.Key) {
 				if r.Has(v) && !slices.Contains(values, v) {
 					values = append(values, v)

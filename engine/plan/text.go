@@ -42,8 +42,15 @@ func (p Plan) summary(b *strings.Builder) {
 		b.WriteString("No pod is waiting: nothing to do.\n")
 		return
 	}
-	fmt.Fprintf(b, "%s waiting: %d on %s, %d on %s that %s there, %d refused.\n", count(p.Waiting, "pod"),
-		onNew, count(len(p.New), "new node"), onOld, count(len(p.Filled)+len(p.Held), "node"), are(len(p.Filled)+len(p.Held)), len(p.Refused))
+	var where []string
+	if onNew > 0 {
+		where = append(where, fmt.Sprintf("%d on %s", onNew, count(len(p.New), "new node")))
+	}
+	if old := len(p.Filled) + len(p.Held); old > 0 {
+		where = append(where, fmt.Sprintf("%d on %s that %s there", onOld, count(old, "node"), are(old)))
+	}
+	where = append(where, fmt.Sprintf("%d refused", len(p.Refused)))
+	fmt.Fprintf(b, "%s waiting: %s.\n", count(p.Waiting, "pod"), strings.Join(where, ", "))
 	if len(p.New) == 0 {
 		return
 	}
@@ -109,6 +116,9 @@ func (p Plan) writeRefused(b *strings.Builder, wide bool) {
 	pods := map[string][]string{}
 	for _, r := range p.Refused {
 		why := r.Why.String()
+		if !wide {
+			why = r.Why.Brief().String()
+		}
 		if _, seen := pods[why]; !seen {
 			order = append(order, why)
 		}

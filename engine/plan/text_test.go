@@ -30,7 +30,7 @@ func sample() plan.Plan {
 }
 
 func TestText(t *testing.T) {
-	want := `7 pods waiting: 5 on 1 new node, 0 on 0 nodes that are there, 2 refused.
+	want := `7 pods waiting: 5 on 1 new node, 2 refused.
 New nodes cost $0.3570 an hour, at most 5.0 % above the least possible ($0.3400).
 + general-1          c7i.2xlarge      us-east-1a     on-demand  $0.3570/h  5 pods
     why:  cpu binds; next best m7i.2xlarge at $0.4030/h; 2 types would do: c7i.2xlarge, m7i.2xlarge

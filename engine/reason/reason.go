@@ -112,6 +112,23 @@ func (w *Why) write(b *strings.Builder, depth int) {
 	}
 }
 
+// Brief is the tree without the long list of all that was asked of instance
+// types, where what is behind it says what they lack.
+func (w *Why) Brief() *Why {
+	if w == nil {
+		return nil
+	}
+	out := *w
+	if w.Code == NoShape && len(w.Causes) > 0 {
+		out.Detail = "no instance type will do"
+	}
+	out.Causes = make([]*Why, len(w.Causes))
+	for i, c := range w.Causes {
+		out.Causes[i] = c.Brief()
+	}
+	return &out
+}
+
 // Line writes the tree on one line, causes in brackets.
 func (w *Why) Line() string {
 	if w == nil {

@@ -203,7 +203,7 @@ func (l *Ledger) evenText(e *even, at spot) string {
 	d, _ := at.domain(g.key)
 	text := fmt.Sprintf("%s %s has %d, the least is %d, maxSkew %d", key, at.value(g.key), count(g.counts, d), g.floor(e, at), e.maxSkew)
 	if e.minDomains > 0 {
-		text += fmt.Sprintf(", minDomains %d of %d", e.minDomains, g.known)
+		text += fmt.Sprintf(", minDomains %d and %d known", e.minDomains, g.known)
 	}
 	return text + " (" + l.countsText(g) + ")"
 }
@@ -233,6 +233,9 @@ func (l *Ledger) togetherText(s *Subject, at spot) string {
 		case count(g.byKey[i], d) == 0 && g.total == 0:
 			return fmt.Sprintf("no pod with %s runs anywhere", selectorText(g))
 		case count(g.byKey[i], d) == 0:
+			if at.value(k) == "" { // a new machine is the only one of its name
+				return fmt.Sprintf("the pods with %s are on other nodes", selectorText(g))
+			}
 			return fmt.Sprintf("no pod with %s in %s %s", selectorText(g), l.keys[k], at.value(k))
 		}
 	}
