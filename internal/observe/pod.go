@@ -39,7 +39,7 @@ func Pod(p *corev1.Pod) world.Pod {
 		Terminating: p.DeletionTimestamp != nil,
 		Preempts:    p.Spec.PreemptionPolicy == nil || *p.Spec.PreemptionPolicy == corev1.PreemptLowerPriority,
 
-		Tolerations: tolerations(p.Spec.Tolerations),
+		Tolerations: tolerations(p.Spec.Tolerations, wrong.add),
 		Ports:       ports(p),
 		Claims:      len(p.Spec.ResourceClaims) > 0,
 		Disruption:  disruption(p),
@@ -154,15 +154,17 @@ func DoNotDisrupt(annotations map[string]string) (span time.Duration, forever bo
 	return d, false, nil
 }
 
-func tolerations(in []corev1.Toleration) []world.Toleration {
+func tolerations(in []corev1.Toleration, problem func(string, ...any)) []world.Toleration {
 	var out []world.Toleration
-	for _, t := range in {
+	for i, t := range in {
 		switch t.Operator {
 		case corev1.TolerationOpExists:
 			out = append(out, world.Toleration{Key: t.Key, Exists: true, Effect: string(t.Effect)})
 		case corev1.TolerationOpEqual, "":
 			out = append(out, world.Toleration{Key: t.Key, Value: t.Value, Effect: string(t.Effect)})
-		default: // a comparison that kube-scheduler knows only behind a gate tolerates nothing
+		case corev1.TolerationOpLt, corev1.TolerationOpGt: // a comparison that kube-scheduler knows only behind a gate tolerates nothing
+		default:
+			problem("spec.tolerations[%d].operator is %q, want Exists or Equal", i, t.Operator)
 		}
 	}
 	return out
@@ -264,6 +266,10 @@ func spreads(p *corev1.Pod, problem func(string, ...any)) []world.Spread {
 		path := fmt.Sprintf("spec.topologySpreadConstraints[%d]", i)
 		if c.TopologyKey == "" || c.MaxSkew < 1 {
 			problem("%s needs a topologyKey and a maxSkew of at least 1", path)
+			continue
+		}
+		if w := c.WhenUnsatisfiable; w != "" && w != corev1.DoNotSchedule && w != corev1.ScheduleAnyway {
+			problem("%s.whenUnsatisfiable is %q, want DoNotSchedule or ScheduleAnyway", path, w)
 			continue
 		}
 		s := world.Spread{

@@ -89,7 +89,9 @@ func podLevel(p *corev1.Pod, containers amount.List) amount.List {
 	})
 }
 
-func hugePages(resource string) bool { return strings.HasPrefix(resource, corev1.ResourceHugePagesPrefix) }
+func hugePages(resource string) bool {
+	return strings.HasPrefix(resource, corev1.ResourceHugePagesPrefix)
+}
 
 // infeasible reports whether the node said that it can never resize the pod as asked.
 func infeasible(p *corev1.Pod) bool {

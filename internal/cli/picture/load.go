@@ -105,7 +105,7 @@ func (in *input) sort(o object) error {
 	case *corev1.PersistentVolume:
 		in.volumes.pvs[v.Name] = observe.ReadPersistentVolume(v)
 	case *corev1.PersistentVolumeClaim:
-		in.volumes.pvcs[world.Key{Namespace: v.Namespace, Name: v.Name}] = observe.ReadVolumeClaim(v)
+		in.volumes.pvcs[world.Key{Namespace: v.Namespace, Name: v.Name}] = observe.ReadVolumeClaim(bound(v))
 	case *storagev1.StorageClass:
 		in.volumes.classes[v.Name] = observe.ReadStorageClass(v)
 		if v.Annotations["storageclass.kubernetes.io/is-default-class"] == "true" {
@@ -122,7 +122,7 @@ func (in *input) sort(o object) error {
 	case *schedulingv1.PriorityClass:
 		in.priorities[v.Name] = v
 	case *karpv1.NodePool:
-		in.pools = append(in.pools, usable(observe.NodePool(v), v.Problems()))
+		in.pools = append(in.pools, usable(observe.NodePool(v), append(v.Problems(), crdProblems(v)...)))
 	case *v1alpha5.Provisioner:
 		in.pools = append(in.pools, usable(observe.Provisioner(v), v.Problems()))
 	case *v1alpha1.NodeOverlay:
@@ -143,13 +143,22 @@ func (in *input) sort(o object) error {
 	return nil
 }
 
+// bound is a claim as its binding left it: whoever writes by hand which volume a
+// claim has leaves out the annotation by which it is known to be bound.
+func bound(c *corev1.PersistentVolumeClaim) *corev1.PersistentVolumeClaim {
+	if c.Spec.VolumeName != "" && (c.Status.Phase == "" || c.Status.Phase == corev1.ClaimBound) {
+		metav1.SetMetaDataAnnotation(&c.ObjectMeta, "pv.kubernetes.io/bind-completed", "yes")
+	}
+	return c
+}
+
 // usable is the pool as it would be if its class were there and ready, of which
 // a file says nothing. What is wrong with the pool itself keeps it from being used.
 func usable(p world.Pool, wrong field.ErrorList) world.Pool {
 	var say []string
 	for _, err := range wrong {
 		if !strings.HasPrefix(err.Field, "spec.provider") {
-			say = append(say, err.Error())
+			say = append(say, err.Error()+meant(err))
 		}
 	}
 	p.NotReady = strings.Join(say, "; ")

@@ -205,6 +205,26 @@ func TestWrongPool(t *testing.T) {
 	}
 }
 
+// What the API server would refuse by the rules of the CRD is not used when it stands in a file.
+func TestPoolThatNoServerSaw(t *testing.T) {
+	tests := map[string]struct{ from, to, want string }{
+		"Label":  {`"requirements":[]`, `"requirements":[{"key":"karpenter.k8s.aws/instance-familly","operator":"In","values":["m5"]}]`, "did you mean karpenter.k8s.aws/instance-family?"},
+		"Slip":   {`"requirements":[]`, `"requirements":[{"key":"karpenter.sh/capacity_type","operator":"In","values":["spot"]}]`, "did you mean karpenter.sh/capacity-type?"},
+		"Weight": {`"spec":{"template"`, `"spec":{"weight":1000,"template"`, "a weight is from 1 to 100"},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			text, _, err := run(t, strings.Replace(pool, tc.from, tc.to, 1)+podOf("a", "1"))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if !strings.Contains(text, "not-ready") || !strings.Contains(text, tc.want) {
+				t.Errorf("the text lacks %q:\n%s", tc.want, text)
+			}
+		})
+	}
+}
+
 // Each pod of a StatefulSet has disks of its own, which bind it to places.
 func TestStatefulSetWithDisks(t *testing.T) {
 	set := func(name, class string) string {
