@@ -3,6 +3,7 @@ package pack
 import (
 	"slices"
 
+	"github.com/tenon-sh/tenon/engine/amount"
 	"github.com/tenon-sh/tenon/engine/fit"
 	"github.com/tenon-sh/tenon/engine/label"
 	"github.com/tenon-sh/tenon/engine/reason"
@@ -75,7 +76,7 @@ func (k *Packer) join(b *bin, x *waiting) {
 	b.pods = append(b.pods, x)
 	c := x.class
 	for i, n := range c.need {
-		b.free[i] -= n
+		b.free[i] = amount.Plus(b.free[i], -n) // who holds a promise may ask for more than can be counted
 		if b.machine == nil {
 			b.used[i] += n
 		}

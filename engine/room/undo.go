@@ -1,6 +1,9 @@
 package room
 
-import "github.com/tenon-sh/tenon/engine/fit"
+import (
+	"github.com/tenon-sh/tenon/engine/amount"
+	"github.com/tenon-sh/tenon/engine/fit"
+)
 
 // Mark is a moment in the life of a ledger.
 type Mark int
@@ -38,7 +41,8 @@ func (l *Ledger) put(g guest, i int) {
 		m.at.Put(g.pod)
 	}
 	for d, n := range g.class.need {
-		l.free[i*len(l.dims)+d] -= n
+		f := &l.free[i*len(l.dims)+d]
+		*f = amount.Plus(*f, -n) // who holds a promise may ask for more than can be counted; that is not undone
 	}
 	l.spread.Put(g.class.subject, m.node)
 	m.guests = append(m.guests, g)
