@@ -274,6 +274,9 @@ func banded(menu []dish) int {
 // shorten cuts the menu to n dishes: the cheapest, but first for every
 // requirement with minValues the cheapest of as many values as it wants.
 func (k *Packer) shorten(p *pool, menu []dish, n int) []dish {
+	if !p.least {
+		return menu[:n]
+	}
 	var head, rest []dish
 	wanted := map[string][]string{}
 	for _, d := range menu {

@@ -162,19 +162,35 @@ func (k *Packer) domain(offer int, key string) string {
 // byDomain divides the offers by their domain of a key.
 func (k *Packer) byDomain(offers set, key string) (names []string, sets map[string]set) {
 	sets = map[string]set{}
-	for i := range offers.all {
+	for d, all := range k.domains(key) {
+		part := slices.Clone(all)
+		if part.keep(offers); !part.empty() {
+			sets[d] = part
+			names = append(names, d)
+		}
+	}
+	slices.Sort(names)
+	return names, sets
+}
+
+// domains divides all offers by their domain of a key.
+func (k *Packer) domains(key string) map[string]set {
+	if out, known := k.market.domains[key]; known {
+		return out
+	}
+	out := map[string]set{}
+	for i := range k.market.offers {
 		d := k.domain(i, key)
 		if d == "" {
 			continue
 		}
-		if sets[d] == nil {
-			sets[d] = newSet(len(k.market.offers))
-			names = append(names, d)
+		if out[d] == nil {
+			out[d] = newSet(len(k.market.offers))
 		}
-		sets[d].add(i)
+		out[d].add(i)
 	}
-	slices.Sort(names)
-	return names, sets
+	k.market.domains[key] = out
+	return out
 }
 
 // settle chooses the domain in which lots that want to be together cost least;

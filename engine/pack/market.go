@@ -62,6 +62,8 @@ type market struct {
 	offers  []offer // of all pools
 	quotas  []quota
 	places  []*fit.Place // for each offer, what its node would be like; made when asked for
+
+	domains map[string]map[string]set // offers by their value of a topology key; divided when asked for
 }
 
 // quota is how many machines of a reservation are left.
@@ -72,7 +74,7 @@ type quota struct {
 
 // newMarket compiles the pools that may be bought from.
 func newMarket(w *world.World, dims []string, o Options) *market {
-	m := &market{dims: dims, premium: int64(o.SpotPremium)}
+	m := &market{dims: dims, premium: int64(o.SpotPremium), domains: map[string]map[string]set{}}
 	usage := usages(w)
 	for _, p := range w.Pools() {
 		catalog := w.CatalogFor(p.ID, p.Template)

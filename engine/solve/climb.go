@@ -36,6 +36,21 @@ func (f *fluid) restore() {
 	copy(f.toll, f.work.best.toll)
 }
 
+// ascend looks for the best shares from where they are: on all kinds, then on those that are not much dearer than the cheapest for
+// something, and on all again, lest one of the others undercut them.
+func (f *fluid) ascend() {
+	f.climb(40, 0.6, 0.1)
+	g := f.narrow(nearby)
+	g.climb(110, 0.3, 0.05)
+	for _, n := range g.look {
+		copy(f.share[int(n)*f.width:][:f.width], g.share[int(n)*f.width:][:f.width])
+	}
+	copy(f.fee, g.fee)
+	copy(f.toll, g.toll)
+	f.steps = g.steps
+	f.climb(20, 0.1, 0.02)
+}
+
 // climb improves the shares by at most rounds rounds, beginning with steps of the given rate and items spread over kinds within the band.
 func (f *fluid) climb(rounds int, rate, band float64) {
 	unit, used := f.work.unit, f.work.used

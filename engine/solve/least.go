@@ -20,8 +20,7 @@ func (m *model) prove(a *Answer, left []int) {
 		return
 	}
 	f := newFluid(m, m.kinds(), 0)
-	f.climb(150, 0.6, 0.1)
-	f.climb(100, 0.2, 0.02)
+	f.ascend()
 	placed := make([]int, len(m.classes))
 	for c := range placed {
 		placed[c] = m.classes[c].count - left[c]

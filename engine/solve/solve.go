@@ -99,7 +99,7 @@ const nearby = 0.12
 // relax finds prices.
 func (s *search) relax() {
 	s.fluid = newFluid(s.m, s.m.kinds(), s.m.charge)
-	s.fluid.climb(150, 0.6, 0.1)
+	s.fluid.ascend()
 	s.least = s.fluid.value()
 	s.near = s.fluid.narrow(nearby)
 }
@@ -201,7 +201,7 @@ func (s *search) plain() [2]*fluid {
 		on.fee[l] = max(fee-float64(s.m.charge)/on.limits[l].cap, 0)
 	}
 	on.climb(100, 0.2, 0.02)
-	anew.climb(150, 0.6, 0.1)
+	anew.ascend()
 	return [2]*fluid{on, anew}
 }
 
