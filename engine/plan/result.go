@@ -37,7 +37,7 @@ type Result struct {
 	NewNodes                 int                 `json:"newNodes"`
 	NewHourlyCost            float64             `json:"newHourlyCost"`
 	ExpectedHourlyCost       float64             `json:"expectedHourlyCost,omitempty"` // where it is another: with what may be refused or taken back
-	NodeCharge               float64             `json:"nodeCharge"` // guided the choice of nodes; not part of any price here
+	NodeCharge               float64             `json:"nodeCharge"`                   // guided the choice of nodes; not part of any price here
 	ScheduledOnNewNodes      int                 `json:"scheduledOnNewNodes"`
 	ScheduledOnExistingNodes int                 `json:"scheduledOnExistingNodes"`
 	Unschedulable            int                 `json:"unschedulable"`

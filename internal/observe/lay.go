@@ -112,7 +112,7 @@ func (s *sheet) picks(o *Overlay) []pick {
 // about reports whether the overlay is about an offer of a shape with these labels.
 func (o *Overlay) about(shape label.Set, offer *world.Offer) bool {
 	for _, want := range o.Requirements {
-		own := ""
+		var own string
 		switch want.Key {
 		case label.Zone:
 			own = offer.Zone

@@ -74,19 +74,27 @@ func TestLay(t *testing.T) {
 		"NotIn":       {"A type that lacks a label is not among its values.", set{overlay("a", 1, "9", "", v1alpha1.Requirement{Key: "example.com/x", Operator: corev1.NodeSelectorOpNotIn, Values: []string{"y"}})}, []int64{9_000_000, 9_000_000}, nil},
 		"Conflict": {
 			"Of two of one weight that set the same price, the one whose name comes first is left out, everywhere.",
-			set{overlay("a", 1, "9", "", is), overlay("b", 1, "1", "", in(label.CapacityType, "spot"))}, []int64{100_000, 1_000_000}, map[string]string{"a": "b"},
+			set{overlay("a", 1, "9", "", is), overlay("b", 1, "1", "", in(label.CapacityType, "spot"))},
+			[]int64{100_000, 1_000_000},
+			map[string]string{"a": "b"},
 		},
 		"ConflictBelow": {
 			"They contradict each other even where a heavier one has set the price.",
-			set{overlay("a", 1, "9", "", is), overlay("b", 1, "1", "", is), overlay("c", 2, "2", "", is)}, []int64{2_000_000, 2_000_000}, map[string]string{"a": "b"},
+			set{overlay("a", 1, "9", "", is), overlay("b", 1, "1", "", is), overlay("c", 2, "2", "", is)},
+			[]int64{2_000_000, 2_000_000},
+			map[string]string{"a": "b"},
 		},
 		"SideBySide": {
 			"Two of one weight that set different things get on.",
-			set{overlay("a", 1, "9", "", in(label.CapacityType, "on-demand")), overlay("b", 1, "1", "", in(label.CapacityType, "spot"))}, []int64{9_000_000, 1_000_000}, nil,
+			set{overlay("a", 1, "9", "", in(label.CapacityType, "on-demand")), overlay("b", 1, "1", "", in(label.CapacityType, "spot"))},
+			[]int64{9_000_000, 1_000_000},
+			nil,
 		},
 		"LeftOut": {
 			"What is left out contradicts nobody.",
-			set{overlay("a", 1, "1", "", in(label.CapacityType, "on-demand")), overlay("b", 1, "9", "", is), overlay("c", 1, "2", "", in(label.CapacityType, "spot"))}, []int64{1_000_000, 2_000_000}, map[string]string{"b": "c"},
+			set{overlay("a", 1, "1", "", in(label.CapacityType, "on-demand")), overlay("b", 1, "9", "", is), overlay("c", 1, "2", "", in(label.CapacityType, "spot"))},
+			[]int64{1_000_000, 2_000_000},
+			map[string]string{"b": "c"},
 		},
 	}
 	for name, tc := range tests {

@@ -84,8 +84,12 @@ func (m *Memory) Why(typ, zone, capacityType, group string) string {
 	defer m.mu.Unlock()
 	now := m.now()
 	for _, o := range []Offer{
-		{Type: typ, Zone: zone, CapacityType: capacityType, Group: group}, {Type: typ, Zone: zone, CapacityType: capacityType},
-		{Zone: zone}, {CapacityType: capacityType}, {Zone: zone, CapacityType: capacityType}, {Type: typ, CapacityType: capacityType},
+		{Type: typ, Zone: zone, CapacityType: capacityType, Group: group},
+		{Type: typ, Zone: zone, CapacityType: capacityType},
+		{Zone: zone},
+		{CapacityType: capacityType},
+		{Zone: zone, CapacityType: capacityType},
+		{Type: typ, CapacityType: capacityType},
 	} {
 		if k, ok := m.marks[o]; ok && now.Before(k.until) {
 			return k.why
