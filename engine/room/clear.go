@@ -92,8 +92,16 @@ func (l *Ledger) place(pods []*world.Pod, all bool) (moves []Move, homeless []*w
 }
 
 // find returns the first machine that takes a pod of the lot; -1 if none does.
+// Pods that have to share a machine begin on one with room for all of them.
 func (l *Ledger) find(t *lot) int {
 	g := guest{t.pods[0], t.class}
+	if t.rank == 0 && len(t.pods) > 1 {
+		for i := range l.machines {
+			if holds(t.class.need, l.roomOf(i), len(t.pods)) && l.accepts(g, i) {
+				return i
+			}
+		}
+	}
 	for i := t.from; i < len(l.machines); i++ {
 		if l.accepts(g, i) {
 			return i
@@ -116,6 +124,16 @@ func (l *Ledger) accepts(g guest, i int) bool {
 func fits(need, room []int64) bool {
 	for d, n := range need {
 		if n > room[d] && n > 0 {
+			return false
+		}
+	}
+	return true
+}
+
+// holds reports whether room has enough for need n times over.
+func holds(need, room []int64, n int) bool {
+	for d, each := range need {
+		if each > 0 && room[d]/each < int64(n) {
 			return false
 		}
 	}

@@ -12,11 +12,11 @@
 // other without taking back what went before: pods that were moved onto a
 // machine move on when it is cleared in turn.
 //
-// The answers are those of provision.Decide without anything to buy, given the
-// World without the machine and with its pods waiting: the same rules in the same
-// order. Preferences are not looked at, since they keep no pod from a place. So a
-// yes is proven by the moves, each of which kube-scheduler could make after those
-// before it; a no means that placing the largest first found no way.
+// Pods are placed by the rules and in the order of the packer, one by one on the
+// first machine that takes them. Preferences are not looked at, since they keep no
+// pod from a place. So a yes is proven by the moves, each of which kube-scheduler
+// could make after those before it, and where it is a no nothing that is left
+// fits anywhere beside what was placed.
 package room
 
 import (

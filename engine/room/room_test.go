@@ -10,6 +10,7 @@ import (
 	"github.com/tenon-sh/tenon/engine/enginetest"
 	"github.com/tenon-sh/tenon/engine/plan"
 	"github.com/tenon-sh/tenon/engine/provision"
+	"github.com/tenon-sh/tenon/engine/reason"
 	"github.com/tenon-sh/tenon/engine/room"
 	"github.com/tenon-sh/tenon/engine/world"
 )
@@ -24,8 +25,7 @@ func running(t *rapid.T) (*world.World, string) {
 		}
 	}
 	w := s.World()
-	w = enginetest.Bound(w, provision.Decide(w, provision.Options{Steps: 1000}))
-	return w, strings.Join(lines, "\n")
+	return enginetest.Bound(w, provision.Decide(w, provision.Options{Steps: 1000})), strings.Join(lines, "\n")
 }
 
 // without is the World in which the machine is gone, its pods wait and nothing can be bought.
@@ -69,27 +69,21 @@ func quiet(w *world.World) *world.World {
 	return b.Snapshot(w.At())
 }
 
-// Whether a machine can go is what the packer says of the World without it.
-func TestGoesAsDecided(t *testing.T) {
+// Where the pods of a machine go, they can; who finds no place would not be taken
+// anywhere; and a machine goes if all of its pods find one.
+func TestMovesAreValid(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		w, lines := running(t)
 		w = quiet(w)
 		l := room.Open(w)
 		for _, p := range w.Places() {
-			moves, got := l.Clear(p)
-			if got {
-				l.Undo(0)
+			moves, homeless := l.Place(l.Remove(p))
+			l.Undo(0)
+			if goes := l.Goes(p); goes != (len(homeless) == 0) {
+				t.Errorf("%s goes: %t, without a place are %v", p.Name(), goes, homeless)
 			}
-			ref := without(w, p)
-			d := provision.Decide(ref, provision.Options{PreferencePolicy: "Ignore", ExactOnly: true})
-			if want := len(d.Refused) == 0; got != want {
-				t.Errorf("%s goes: %t, the packer says %t:\n%s\nmoves %v", p.Name(), got, want, d.Text(true), moves)
-			}
-			if !got {
-				continue
-			}
-			if faults := enginetest.Check(ref, told(d, moves)); len(faults) > 0 {
-				t.Errorf("%s cannot go like this:\n%s", p.Name(), strings.Join(faults, "\n"))
+			if faults := enginetest.Check(without(w, p), told(moves, homeless)); len(faults) > 0 {
+				t.Errorf("without %s:\n%s", p.Name(), strings.Join(faults, "\n"))
 			}
 		}
 		if t.Failed() {
@@ -98,9 +92,9 @@ func TestGoesAsDecided(t *testing.T) {
 	})
 }
 
-// told is the plan with other moves.
-func told(p plan.Plan, moves []room.Move) plan.Plan {
-	p.Filled = nil
+// told is a plan that says where pods are moved, and who finds no place.
+func told(moves []room.Move, homeless []*world.Pod) plan.Plan {
+	p := plan.Plan{Waiting: len(moves) + len(homeless)}
 	for _, m := range moves {
 		f := plan.Fill{Pods: []world.Key{m.Pod.Key}}
 		if m.To.Node != nil {
@@ -111,7 +105,45 @@ func told(p plan.Plan, moves []room.Move) plan.Plan {
 		}
 		p.Filled = append(p.Filled, f)
 	}
+	for _, h := range homeless {
+		p.Refused = append(p.Refused, plan.Refusal{Pod: h.Key, Why: &reason.Why{Code: reason.NoPlace}})
+	}
 	return p
+}
+
+// What a few machines say when they are asked.
+func TestGoes(t *testing.T) {
+	tests := map[string]struct {
+		why   string
+		lines string
+		want  map[string]bool
+	}{
+		"Fits":      {why: "What runs on either fits on the other.", lines: "node n1 cpu=4\nnode n2 cpu=4\npod a x2 cpu=1 node=n1\npod b x2 cpu=1 node=n2", want: map[string]bool{"n1": true, "n2": true}},
+		"Full":      {why: "There is room for one of two.", lines: "node n1 cpu=4\nnode n2 cpu=4\npod a x2 cpu=1 node=n1\npod b cpu=3 node=n2", want: map[string]bool{"n1": false, "n2": false}},
+		"Promised":  {why: "The room that a pod was promised is not given away.", lines: "node n1 cpu=4\nnode n2 cpu=4\npod a x2 cpu=1 node=n1\npod b cpu=3 nominated=n2", want: map[string]bool{"n1": false}},
+		"Together":  {why: "Pods that share a machine go to one with room for all of them.", lines: "node n1 cpu=2\nnode n2 cpu=4\nnode n3 cpu=4\npod crew x4 cpu=1 near=host node=n3", want: map[string]bool{"n3": true}},
+		"Apart":     {why: "One that keeps away from its like has no place beside it.", lines: "node n1 cpu=4\nnode n2 cpu=4\npod a cpu=1 apart=host node=n1\npod a-too cpu=1 app=a apart=host:a node=n2", want: map[string]bool{"n1": false}},
+		"LastZone":  {why: "A zone goes with its last machine, and so does what spreading owes to it.", lines: "node n1 cpu=4 zone=a\nnode n2 cpu=4 zone=b\npod a cpu=1 spread=zone:1 node=n1\npod a-too cpu=1 app=a spread=zone:1:of=a node=n2", want: map[string]bool{"n1": true, "n2": true}},
+		"Uncounted": {why: "For a pod whose devices are not understood no place can be looked for.", lines: "node n1 cpu=4\nnode n2 cpu=4\npod a cpu=1 claims node=n1", want: map[string]bool{"n1": false, "n2": true}},
+		"Daemons":   {why: "What every machine runs need not go anywhere.", lines: "node n1 cpu=1\nnode n2 cpu=1\npod d cpu=1 owner=log node=n1", want: map[string]bool{"n1": true}},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			s := enginetest.NewScene()
+			for line := range strings.Lines(tc.lines) {
+				if err := s.Line(line); err != nil {
+					t.Fatal(err)
+				}
+			}
+			w := s.World()
+			l := room.Open(w)
+			for node, want := range tc.want {
+				if got := l.Goes(w.Place(node)); got != want {
+					t.Errorf("%s\n%s goes: %t", tc.why, node, got)
+				}
+			}
+		})
+	}
 }
 
 // Whatever was asked and taken back, a ledger answers as one that was just opened.
