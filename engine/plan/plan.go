@@ -91,6 +91,20 @@ type Refusal struct {
 	Why *reason.Why `json:"why,omitempty"`
 }
 
+// gated reports whether the pod waits for its scheduling gates, so that nobody may place it yet.
+func (r Refusal) gated() bool { return r.Why != nil && r.Why.Code == reason.Gated }
+
+// Gated is how many of the pods considered wait for their scheduling gates.
+func (p Plan) Gated() int {
+	n := 0
+	for _, r := range p.Refused {
+		if r.gated() {
+			n++
+		}
+	}
+	return n
+}
+
 // Loss is a soft term of a pod that was given up, and what honouring it would have cost or broken.
 type Loss struct {
 	Pod  world.Key `json:"pod"`

@@ -23,6 +23,7 @@ type Result struct {
 	Currency string `json:"currency,omitempty"`
 
 	PendingPods        int     `json:"pendingPods"`
+	GatedPods          int     `json:"gatedPods,omitempty"` // not pending: nobody may place them yet
 	BoundPods          int     `json:"boundPods"`
 	ExistingNodes      int     `json:"existingNodes"`
 	ExistingHourlyCost float64 `json:"existingHourlyCost"`
@@ -102,9 +103,9 @@ type GivenUp struct {
 func (p Plan) Result(w *world.World) Result {
 	r := Result{
 		Format: Format, Tool: "tenon", Mode: "provision", Currency: p.Currency,
-		PendingPods: p.Waiting, Digest: p.World, Steps: p.Steps,
+		PendingPods: p.Waiting - p.Gated(), GatedPods: p.Gated(), Digest: p.World, Steps: p.Steps,
 		NewNodes: len(p.New), NewHourlyCost: hourly(p.Cost), NodeCharge: hourly(p.Charge),
-		Unschedulable: len(p.Refused), UnschedulableReasons: map[reason.Code]int{},
+		Unschedulable: len(p.Refused) - p.Gated(), UnschedulableReasons: map[reason.Code]int{},
 		LowerBound: LowerBound{HourlyCost: hourly(p.Bound)},
 		Nodes:      []Node{}, PodErrors: []PodError{}, GivenUp: []GivenUp{},
 	}
@@ -132,6 +133,9 @@ func (p Plan) Result(w *world.World) Result {
 		r.ScheduledOnExistingNodes += len(f.Pods)
 	}
 	for _, x := range p.Refused {
+		if x.gated() {
+			continue
+		}
 		r.PodErrors = append(r.PodErrors, PodError{Pod: x.Pod.String(), Reason: x.Why.Line(), Why: x.Why})
 		r.UnschedulableReasons[x.Why.Code]++
 	}

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"github.com/tenon-sh/tenon/engine/reason"
 )
 
 // listed is how many pods or types a line names before it says how many more there are.
@@ -38,7 +40,8 @@ func (p Plan) summary(b *strings.Builder) {
 	for _, f := range slices.Concat(p.Filled, p.Held) {
 		onOld += len(f.Pods)
 	}
-	if p.Waiting == 0 {
+	gated := p.Gated()
+	if p.Waiting == gated {
 		b.WriteString("No pod is waiting: nothing to do.\n")
 		return
 	}
@@ -49,8 +52,8 @@ func (p Plan) summary(b *strings.Builder) {
 	if old := len(p.Filled) + len(p.Held); old > 0 {
 		where = append(where, fmt.Sprintf("%d on %s that %s there", onOld, count(old, "node"), are(old)))
 	}
-	where = append(where, fmt.Sprintf("%d refused", len(p.Refused)))
-	fmt.Fprintf(b, "%s waiting: %s.\n", count(p.Waiting, "pod"), strings.Join(where, ", "))
+	where = append(where, fmt.Sprintf("%d refused", len(p.Refused)-gated))
+	fmt.Fprintf(b, "%s waiting: %s.\n", count(p.Waiting-gated, "pod"), strings.Join(where, ", "))
 	if len(p.New) == 0 {
 		return
 	}
@@ -125,7 +128,11 @@ func (p Plan) writeRefused(b *strings.Builder, wide bool) {
 		pods[why] = append(pods[why], r.Pod.String())
 	}
 	for _, why := range order {
-		fmt.Fprintf(b, "! refused %s: %s\n", count(len(pods[why]), "pod"), Some(pods[why], wide))
+		say := "! refused"
+		if strings.HasPrefix(why, string(reason.Gated)) {
+			say = ". gated"
+		}
+		fmt.Fprintf(b, "%s %s: %s\n", say, count(len(pods[why]), "pod"), Some(pods[why], wide))
 		for line := range strings.SplitSeq(why, "\n") {
 			b.WriteString("    " + line + "\n")
 		}

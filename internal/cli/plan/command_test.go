@@ -225,6 +225,18 @@ func TestPoolThatNoServerSaw(t *testing.T) {
 	}
 }
 
+// A pod that waits for its gates is neither pending nor unschedulable; the text names it.
+func TestGatedPods(t *testing.T) {
+	input := pool + podOf("a", "1") + `{"apiVersion":"v1","kind":"Pod","metadata":{"name":"later"},"spec":{"schedulingGates":[{"name":"g"}],"containers":[{"name":"c"}]}}`
+	if r := result(t, input); r.PendingPods != 1 || r.GatedPods != 1 || r.Unschedulable != 0 || len(r.PodErrors) != 0 {
+		t.Errorf("%d pending, %d gated, %d unschedulable: %v", r.PendingPods, r.GatedPods, r.Unschedulable, r.PodErrors)
+	}
+	text, _, err := run(t, input)
+	if err != nil || !strings.Contains(text, "1 pod waiting: 1 on 1 new node, 0 refused.") || !strings.Contains(text, ". gated 1 pod: default/later\n") {
+		t.Errorf("%v\n%s", err, text)
+	}
+}
+
 // Each pod of a StatefulSet has disks of its own, which bind it to places.
 func TestStatefulSetWithDisks(t *testing.T) {
 	set := func(name, class string) string {
