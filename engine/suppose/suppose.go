@@ -183,7 +183,7 @@ func SoldOut(o Offers) Change {
 
 // Price sets what offers cost, in millionths of the currency an hour.
 func Price(o Offers, price int64) Change {
-	return eachOffer(o, func(offer *world.Offer) { offer.Price, offer.Synthetic = price, false })
+	return eachOffer(o, func(offer *world.Offer) { offer.Price, offer.Synthetic, offer.Overlaid = price, false, false })
 }
 
 func eachOffer(o Offers, do func(*world.Offer)) Change {
