@@ -10,14 +10,23 @@ import (
 	"strings"
 )
 
-// suffixes are the ways Kubernetes writes a scale, as (base, exponent).
-var suffixes = map[string]struct {
-	base int64
-	exp  int64
-}{
-	"n": {10, -9}, "u": {10, -6}, "m": {10, -3}, "": {10, 0},
-	"k": {10, 3}, "M": {10, 6}, "G": {10, 9}, "T": {10, 12}, "P": {10, 15}, "E": {10, 18},
-	"Ki": {2, 10}, "Mi": {2, 20}, "Gi": {2, 30}, "Ti": {2, 40}, "Pi": {2, 50}, "Ei": {2, 60},
+// scale is what a suffix multiplies by: base to the power of exp.
+type scale struct{ base, exp int64 }
+
+// scaleOf reads a suffix as Kubernetes writes it, none among them.
+func scaleOf(suffix string) (scale, bool) {
+	for i, s := range []string{"n", "u", "m", "", "k", "M", "G", "T", "P", "E"} {
+		if s == suffix {
+			return scale{10, int64(3*i - 9)}, true
+		}
+	}
+	for i, s := range []string{"Ki", "Mi", "Gi", "Ti", "Pi", "Ei"} {
+		if s == suffix {
+			return scale{2, int64(10*i + 10)}, true
+		}
+	}
+	exp, ok := exponent(suffix)
+	return scale{10, exp}, ok
 }
 
 // Parse reads a quantity as Kubernetes writes it ("250m", "1.5Gi", "2e3").
@@ -35,13 +44,9 @@ func Parse(s string) (int64, error) {
 	if len(s)-len(digits) > 1 || strings.Trim(number, ".") == "" || strings.Count(number, ".") > 1 {
 		return 0, fmt.Errorf("quantity %q is not a number with an optional suffix such as m, Ki or G", s)
 	}
-	scale, ok := suffixes[suffix]
+	scale, ok := scaleOf(suffix)
 	if !ok {
-		exp, isExp := exponent(suffix)
-		if !isExp {
-			return 0, fmt.Errorf("quantity %q has an unknown suffix %q", s, suffix)
-		}
-		scale.base, scale.exp = 10, exp
+		return 0, fmt.Errorf("quantity %q has an unknown suffix %q", s, suffix)
 	}
 	v, _ := new(big.Rat).SetString(number)
 	pow := new(big.Int).Exp(big.NewInt(scale.base), big.NewInt(max(scale.exp, -scale.exp)), nil)

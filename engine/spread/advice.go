@@ -72,12 +72,12 @@ func (l *Ledger) PerHost(s *Subject) int {
 }
 
 // Choosy reports whether some group counts only machines that pods select.
-func (l *Ledger) Choosy() bool { return slices.ContainsFunc(l.sieves, sieve.choosy) }
+func (l *Ledger) Choosy() bool { return slices.ContainsFunc(l.sieves, (*sieve).choosy) }
 
 // AppendCover appends for which groups that choose among machines this one would count.
 func (l *Ledger) AppendCover(b []byte, at *fit.Place) []byte {
-	for i := range l.sieves {
-		if s := &l.sieves[i]; s.choosy() {
+	for _, s := range l.sieves {
+		if s.choosy() {
 			b = label.AppendFlags(b, s.passes(at))
 		}
 	}

@@ -26,7 +26,7 @@ type Ledger struct {
 	kin        map[*world.Kin][]int32   // the groups that count running pods
 	shelves    map[string]*shelf        // where pods of a namespace find the groups that count them
 	wide       *shelf                   // where all pods look besides
-	sieves     []sieve
+	sieves     []*sieve
 	terrains   []*terrain
 	nodes      []node
 
@@ -111,8 +111,8 @@ func (l *Ledger) Enter(at *fit.Place) int {
 			}
 		}
 	}
-	for i := range l.sieves {
-		n.passes[i] = l.sieves[i].passes(at)
+	for i, s := range l.sieves {
+		n.passes[i] = s.passes(at)
 	}
 	l.nodes = append(l.nodes, n)
 	l.Return(len(l.nodes) - 1)

@@ -31,13 +31,14 @@ func (s *sieve) passes(at *fit.Place) bool {
 }
 
 // choosy reports whether which machines count depends on more than their domains.
-func (s sieve) choosy() bool {
+func (s *sieve) choosy() bool {
 	return !s.anyNode && len(s.filter.NodeSelector)+len(s.filter.NodeTerms) > 0
 }
 
 // append names which machines count.
 func (s *sieve) append(b []byte) []byte {
 	b = label.AppendFlags(b, s.anyNode, s.taints)
+	b = binary.AppendUvarint(b, uint64(len(s.needs)))
 	for _, k := range s.needs {
 		b = label.AppendText(b, k)
 	}
@@ -77,7 +78,8 @@ func (l *Ledger) terrain(s sieve, key int) int {
 	if !known {
 		n = len(l.sieves)
 		l.sieveIndex[string(l.text)] = n
-		l.sieves = append(l.sieves, s)
+		kept := s
+		l.sieves = append(l.sieves, &kept)
 	}
 	i, known := l.terrainIndex[[2]int{n, key}]
 	if !known {
