@@ -98,6 +98,12 @@ func (m *model) addHosts(p Problem, used []int) []int {
 	for i, h := range p.Hosts {
 		all[i] = host{host: i, room: pick(h.Room, used), price: h.Price, draws: totalDraws(h.Draws)}
 	}
+	for k, d := range used {
+		s := newSums(p, d)
+		for i := range all {
+			all[i].room[k] = s.attainable(all[i].room[k])
+		}
+	}
 	slices.SortFunc(all, func(a, b host) int {
 		return cmp.Or(
 			cmp.Compare(a.price, b.price),

@@ -41,8 +41,8 @@ const (
 )
 
 // improve works on s until the packer has counted so many steps in all, a window has saved little, or enough says that it is.
-func (k *packer) improve(s *solution, f *fluid, budgets []int64, limit int, enough func(goal int64) bool) *solution {
-	p := f.prices(0.15)
+func (k *packer) improve(s *solution, f *fluid, budgets []int64, loose float64, limit int, enough func(goal int64) bool) *solution {
+	p := f.prices(loose)
 	v := &improver{m: k.m, k: k, p: p, value: slices.Clone(p.value), budgets: budgets, dice: 1, hosts: p.hosts}
 	frozen := v.unroll(s)
 	clear(k.rem)

@@ -93,6 +93,22 @@ func (s *search) affordable(x *solution) bool {
 	return true
 }
 
+// few is a number of items for which few hosts are opened. These have to suit the items in size, so that hosts come into
+// question that are dearer for it.
+const few = 100
+
+// wide is how much further the search looks for hosts.
+func (s *search) wide() float64 {
+	items := 0
+	for c := range s.m.classes {
+		items += s.m.classes[c].count
+	}
+	if items > few {
+		return 1
+	}
+	return 4
+}
+
 // nearby is how much dearer a host may be than the cheapest, for some class, to be looked at by the search.
 const nearby = 0.12
 
@@ -101,7 +117,7 @@ func (s *search) relax() {
 	s.fluid = newFluid(s.m, s.m.kinds(), s.m.charge)
 	s.fluid.ascend()
 	s.least = s.fluid.value()
-	s.near = s.fluid.narrow(nearby)
+	s.near = s.fluid.narrow(nearby * s.wide())
 }
 
 // pour searches in one style after the other until the best solution is close to the relaxation, or most of the steps are
@@ -113,6 +129,7 @@ func (s *search) pour(steps int) {
 		if i > 0 && (s.within(close) || k.steps > limit-steps/2) {
 			break
 		}
+		st.loose *= s.wide()
 		s.offer(s.try(st))
 	}
 	if s.lacking() {
@@ -120,7 +137,7 @@ func (s *search) pour(steps int) {
 		s.offer(k.ration(s.fluid, true))
 	}
 	limit = max(limit, k.steps+steps/4)
-	s.offer(k.improve(s.best, s.near, s.m.drawn(s.best), limit, func(goal int64) bool { return float64(goal) <= s.least*closer }))
+	s.offer(k.improve(s.best, s.near, s.m.drawn(s.best), .15*s.wide(), limit, func(goal int64) bool { return float64(goal) <= s.least*closer }))
 }
 
 // How close to the relaxation is close enough to try no other style, and to improve no more.
