@@ -165,39 +165,70 @@ spec:
 	}
 }
 
-// kubectl get shows the columns that people know.
+// kubectl get shows the columns that people know, and in them what is so.
 func columns(s *story) {
+	weight := int32(7)
+	p := s.pool(only("m5.large"), func(p *v1.NodePool) { p.Spec.Weight = &weight })
+	s.runs(s.pod("web"))
+	c := s.ready(1)[0]
+	s.await(func() error { // its pool counts it a moment later
+		err := s.get(p)
+		if err == nil && (p.Status.Nodes == nil || *p.Status.Nodes != 1) {
+			err = errors.New("the pool has not counted its node")
+		}
+		return err
+	})
+	columns, row := s.table("nodepools", p.Name)
+	if diff := cmp.Diff([]string{"Name", "NodeClass", "Nodes", "Ready", "Age", "Weight", "CPU", "Memory"}, columns); diff != "" {
+		s.Errorf("columns of NodePools -want +got\n%s", diff)
+	}
+	memory := p.Status.Resources.Memory().String()
+	if diff := cmp.Diff([]string{p.Name, "default", "1", "True", row[4], "7", "2", memory}, row); diff != "" {
+		s.Errorf("its row -want +got\n%s", diff)
+	}
+	columns, row = s.table("nodeclaims", c.Name)
+	want := []string{"Name", "Type", "Capacity", "Zone", "Node", "Ready", "Age", "ImageID", "ID", "NodePool", "NodeClass", "Drifted"}
+	if diff := cmp.Diff(want, columns); diff != "" {
+		s.Errorf("columns of NodeClaims -want +got\n%s", diff)
+	}
+	want = []string{c.Name, "m5.large", "on-demand", c.Labels[v1.LabelZone], c.Status.NodeName, "True", row[6], c.Status.ImageID, c.Status.ProviderID, p.Name, "default", ""}
+	if diff := cmp.Diff(want, row); diff != "" {
+		s.Errorf("its row -want +got\n%s", diff)
+	}
+}
+
+// table is what kubectl get shows of one object.
+func (s *story) table(resource, name string) (columns, row []string) {
+	s.Helper()
 	config := kubetest.Config(s.T)
 	via, err := rest.HTTPClientFor(config)
 	if err != nil {
 		s.Fatal(err)
 	}
-	for resource, want := range map[string][]string{
-		"nodepools":  {"Name", "NodeClass", "Nodes", "Ready", "Age", "Weight", "CPU", "Memory"},
-		"nodeclaims": {"Name", "Type", "Capacity", "Zone", "Node", "Ready", "Age", "ImageID", "ID", "NodePool", "NodeClass", "Drifted"},
-	} {
-		r, err := http.NewRequestWithContext(s.Context(), http.MethodGet, config.Host+"/apis/karpenter.sh/v1/"+resource, nil)
-		if err != nil {
-			s.Fatal(err)
-		}
-		r.Header.Set("Accept", "application/json;as=Table;v=v1;g=meta.k8s.io")
-		res, err := via.Do(r)
-		if err != nil {
-			s.Fatal(err)
-		}
-		var table metav1.Table
-		err = errors.Join(json.NewDecoder(res.Body).Decode(&table), res.Body.Close())
-		if err != nil {
-			s.Fatal(err)
-		}
-		var got []string
-		for _, c := range table.ColumnDefinitions {
-			got = append(got, c.Name)
-		}
-		if diff := cmp.Diff(want, got); diff != "" {
-			s.Errorf("columns of %s -want +got\n%s", resource, diff)
-		}
+	r, err := http.NewRequestWithContext(s.Context(), http.MethodGet, config.Host+"/apis/karpenter.sh/v1/"+resource+"/"+name, nil)
+	if err != nil {
+		s.Fatal(err)
 	}
+	r.Header.Set("Accept", "application/json;as=Table;v=v1;g=meta.k8s.io")
+	res, err := via.Do(r)
+	if err != nil {
+		s.Fatal(err)
+	}
+	var table metav1.Table
+	if err := errors.Join(json.NewDecoder(res.Body).Decode(&table), res.Body.Close()); err != nil || len(table.Rows) != 1 {
+		s.Fatalf("table of %s %s: %d rows, %v", resource, name, len(table.Rows), err)
+	}
+	for _, c := range table.ColumnDefinitions {
+		columns = append(columns, c.Name)
+	}
+	for _, c := range table.Rows[0].Cells {
+		text := ""
+		if c != nil {
+			text = fmt.Sprint(c)
+		}
+		row = append(row, text)
+	}
+	return columns, row
 }
 
 // The hash of a pool follows its template, and nothing else.
