@@ -55,9 +55,9 @@ func costGoals(run Run) []goal {
 		}
 		o, _ := r.overBound()
 		switch r.Scenario {
-		case "plain", "homogeneous":
+		case "plain", "homogeneous", "unique":
 			plain = some(plain, o)
-		case "diverse", "groups", "spread", "apart", "mix", "trace", "trace-capped":
+		case "diverse", "groups", "spread", "apart", "mix", "trace", "trace-capped", "same-host", "zone-apart", "steady":
 			bound = some(bound, o)
 		}
 	}
