@@ -29,9 +29,6 @@ type class struct {
 	wishes  []wish // soft demands on machines
 	tried   int    // machines there or on their way that are known to be too full for it
 	triedOn int    // the same for planned machines
-
-	skew     int // once measured: pods that can be nominated for one machine at the same time, or 0
-	measured bool
 }
 
 // wish is a soft demand on the machine.

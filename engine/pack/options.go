@@ -26,7 +26,7 @@ type Options struct {
 	Charge           int64  `json:"charge,omitempty"`           // what a node costs beside its price; 0 is the default, below 0 is nothing
 	SpotPremium      int    `json:"spotPremium,omitempty"`      // percent of its price that spot counts as costing more, because it may be taken back
 	ExactOnly        bool   `json:"exactOnly,omitempty"`        // every pod by itself, no search
-	Nominated        bool   `json:"nominated,omitempty"`        // pods will be nominated for the nodes they are planned for, so they are placed where that can be done
+	Nominated        bool   `json:"nominated,omitempty"`        // pods will be nominated for the nodes they are planned for; those of nodes that have joined should be such as can be bound at once
 }
 
 func (o Options) charge() int64 {

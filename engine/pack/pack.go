@@ -83,7 +83,7 @@ func (k *Packer) orExact() *Packer {
 	o := k.options
 	o.ExactOnly = true
 	e := fairly(k.world, o)
-	if len(e.left) > len(k.left) || len(e.left) == len(k.left) && e.spend()+e.exposed() >= k.spend()+k.exposed() {
+	if len(e.left) > len(k.left) || len(e.left) == len(k.left) && e.spend() >= k.spend() {
 		return k
 	}
 	e.plan.Bound, e.steps = e.bound(), e.steps+k.steps
@@ -160,6 +160,7 @@ func pack(w *world.World, o Options, strictly bool) *Packer {
 		}
 		k.verify()
 	}
+	k.exchange()
 	return k
 }
 

@@ -59,7 +59,7 @@ func (k *Packer) searchTier(tier []*pool, lots []*lot, proof *proof) (out []*lot
 	if p.Steps == 0 {
 		p.Steps = min(max(pods*stepsPerPod, leastSteps), solve.DefaultSteps)
 	}
-	a := k.solveWishes(p, in, hosts)
+	a := k.solveWishes(p, in)
 	k.steps += a.Steps
 	back = k.buyAll(a, in, hosts, proof != nil)
 	if proof != nil {
@@ -94,19 +94,17 @@ func among(offers set, hosts []int) solve.Bits {
 	return b
 }
 
-// solveWishes solves the problem twice if some lots had better have few of their
-// pods on one machine, and takes that answer if it is worth what it costs more.
-func (k *Packer) solveWishes(p solve.Problem, lots []*lot, hosts []int) solve.Answer {
+// solveWishes solves the problem twice if lots wish to have few of their pods on
+// one machine, and takes the wishes if what they cost more is worth it.
+func (k *Packer) solveWishes(p solve.Problem, lots []*lot) solve.Answer {
 	free := solve.Solve(p)
 	wished := p
 	wished.Items = slices.Clone(p.Items)
 	some := false
 	for i, l := range lots {
-		it := &wished.Items[i]
-		for _, n := range []int{l.wish.PerHost, k.abreast(l, lots, free, hosts)} {
-			if n > 0 && n < it.Count && (it.PerHost == 0 || n < it.PerHost) {
-				it.PerHost, some = n, true
-			}
+		if n := l.wish.PerHost; n > 0 && (p.Items[i].PerHost == 0 || n < p.Items[i].PerHost) {
+			wished.Items[i].PerHost = n
+			some = true
 		}
 	}
 	if !some {
@@ -114,7 +112,15 @@ func (k *Packer) solveWishes(p solve.Problem, lots []*lot, hosts []int) solve.An
 	}
 	kept := solve.Solve(wished)
 	kept.Steps += free.Steps
-	if worth := func(a solve.Answer) int64 { return k.spent(a) + k.regretted(a, lots) + k.displaced(a, lots) }; len(kept.Left) <= len(free.Left) && worth(kept) <= worth(free) {
+	lost := int64(0)
+	for _, n := range free.Nodes {
+		for _, it := range n.Items {
+			if w := lots[it.Item].wish; w.PerHost > 0 {
+				lost += int64(n.Times) * int64(max(it.Count-w.PerHost, 0)) * k.options.regret(w.Weight)
+			}
+		}
+	}
+	if len(kept.Left) <= len(free.Left) && k.spent(kept)-k.spent(free) <= lost {
 		return kept
 	}
 	free.Steps = kept.Steps

@@ -61,20 +61,14 @@ func (e *Enactor) Joined(ctx context.Context, claim, node string) {
 func promises(w *world.World, p plan.Plan) []promise {
 	at := map[world.Key]string{}
 	var fresh, other, back []promise
-	for _, f := range p.Filled {
-		m := w.Place(f.Node)
-		if m == nil || m.Node == nil || m.Deleting() {
-			continue
-		}
-		for _, pod := range promisable(w, f.Pods, f.Node) {
-			at[pod.Key] = f.Node
-			switch {
-			case pod.Nominated == f.Node:
-			case m.Claim != nil && !m.Claim.Initialized:
-				fresh = append(fresh, promise{pod, f.Node})
-			default:
-				other = append(other, promise{pod, f.Node})
-			}
+	for _, x := range plan.Promises(w, standing(w, p.Filled)) {
+		at[x.Pod.Key] = x.Node
+		switch m := w.Place(x.Node); {
+		case x.Pod.Nominated == x.Node:
+		case m.Claim != nil && !m.Claim.Initialized:
+			fresh = append(fresh, promise{x.Pod, x.Node})
+		default:
+			other = append(other, promise{x.Pod, x.Node})
 		}
 	}
 	for _, pod := range w.Waiting() {
@@ -85,20 +79,21 @@ func promises(w *world.World, p plan.Plan) []promise {
 	return slices.Concat(back, fresh, other)
 }
 
-// promisable are those of a node's pods that can be nominated for it, or are: who
-// waits, and is not nominated by somebody else. What was promised before comes first.
+// promisable are those of a node's pods that can be nominated for it, or are.
 func promisable(w *world.World, keys []world.Key, node string) []*world.Pod {
-	var already, other []*world.Pod
-	for _, k := range keys {
-		switch pod := w.Pod(k); {
-		case pod == nil || pod.Node != "" || pod.Done || pod.Nominated != "" && !pod.Promised:
-		case pod.Nominated == node:
-			already = append(already, pod)
-		default:
-			other = append(other, pod)
-		}
+	var out []*world.Pod
+	for _, x := range plan.Promises(w, []plan.Fill{{Node: node, Pods: keys}}) {
+		out = append(out, x.Pod)
 	}
-	return plan.Promisable(append(already, other...))
+	return out
+}
+
+// standing are the fills whose node is there and stays.
+func standing(w *world.World, fills []plan.Fill) []plan.Fill {
+	return slices.DeleteFunc(slices.Clone(fills), func(f plan.Fill) bool {
+		m := w.Place(f.Node)
+		return m == nil || m.Node == nil || m.Deleting()
+	})
 }
 
 func (e *Enactor) write(ctx context.Context, due []promise) {

@@ -136,6 +136,11 @@ func (r *race) join() error {
 	p := provision.Decide(w, provision.Options{Nominated: *nominate})
 	r.buy(p)
 	r.remember(w, p)
+	return r.bind()
+}
+
+// bind lets kube-scheduler bind what it can.
+func (r *race) bind() error {
 	v, err := r.oracle.ask(question{
 		Namespaces: r.namespaces, Nodes: r.nodes, Pods: r.pods, PVCs: r.pvcs, PVs: r.pvs, Classes: r.classes, CSINodes: r.csi, Bind: true, Seed: r.Uint64(),
 	})
@@ -176,15 +181,11 @@ func (r *race) remember(w *world.World, p plan.Plan) {
 				r.claims[i].Pods = f.Pods
 			}
 		}
-		if f.Node == "" || !*nominate {
-			continue
-		}
-		pods := make([]*world.Pod, len(f.Pods))
-		for i, k := range f.Pods {
-			pods[i] = w.Pod(k)
-		}
-		for _, q := range plan.Promisable(pods) {
-			at[q.Key] = f.Node
+	}
+	if *nominate {
+		fills := slices.DeleteFunc(slices.Clone(p.Filled), func(f plan.Fill) bool { return f.Node == "" })
+		for _, x := range plan.Promises(w, fills) {
+			at[x.Pod.Key] = x.Node
 		}
 	}
 	for i := range r.pods {

@@ -31,11 +31,9 @@ func bindAll(ctx context.Context, cl *cluster, c Case) (map[string]string, error
 		if p.Spec.NodeName != "" {
 			continue
 		}
-		text, err := json.Marshal([]any{p.Namespace, p.Labels, p.Spec, p.Status.NominatedNodeName})
-		if err != nil {
+		if err := r.sort(p); err != nil {
 			return nil, err
 		}
-		r.kind[key(p)] = string(text)
 		r.waiting = append(r.waiting, p)
 		if p.Status.NominatedNodeName == "" {
 			continue
@@ -46,16 +44,24 @@ func bindAll(ctx context.Context, cl *cluster, c Case) (map[string]string, error
 	}
 	r.rng.Shuffle(len(r.waiting), func(i, j int) { r.waiting[i], r.waiting[j] = r.waiting[j], r.waiting[i] })
 	slices.SortStableFunc(r.waiting, func(a, b *corev1.Pod) int { return int(priority(b)) - int(priority(a)) })
-	for {
-		n := len(r.waiting)
-		if err := r.round(ctx); err != nil || len(r.waiting) == n {
-			return r.bound, err
+	for changed := true; changed; {
+		var err error
+		if changed, err = r.round(ctx); err != nil {
+			return nil, err
 		}
 	}
+	return r.bound, nil
 }
 
-// round tries every pod that waits once.
-func (r *race) round(ctx context.Context) error {
+// sort notes what tells the pod apart from others.
+func (r *race) sort(p *corev1.Pod) error {
+	text, err := json.Marshal([]any{p.Namespace, p.Labels, p.Spec, p.Status.NominatedNodeName})
+	r.kind[key(p)] = string(text)
+	return err
+}
+
+// round tries every pod that waits once, and reports whether others may find a place now.
+func (r *race) round(ctx context.Context) (changed bool, err error) {
 	var left []*corev1.Pod
 	hopeless := map[string]bool{} // since the last pod was bound
 	for _, p := range r.waiting {
@@ -65,21 +71,33 @@ func (r *race) round(ctx context.Context) error {
 		}
 		node, err := r.cl.ask(ctx, p).best(ctx, r.rng.IntN)
 		if err != nil {
-			return fmt.Errorf("score pod %s: %w", key(p), err)
+			return false, fmt.Errorf("score pod %s: %w", key(p), err)
 		}
 		if node == "" {
-			hopeless[r.kind[key(p)]] = true
 			left = append(left, p)
+			if p.Status.NominatedNodeName == "" {
+				hopeless[r.kind[key(p)]] = true
+				continue
+			}
+			// Preemption, which finds nothing to preempt, takes the nomination back, and with it what kept others away.
+			r.cl.promised.DeleteNominatedPodIfExists(p)
+			p.Status.NominatedNodeName = ""
+			if err := r.sort(p); err != nil {
+				return false, err
+			}
+			changed = true
+			clear(hopeless)
 			continue
 		}
 		if err := r.cl.bind(p, node); err != nil {
-			return err
+			return false, err
 		}
+		changed = true
 		r.bound[key(p)] = node
 		clear(hopeless)
 	}
 	r.waiting = left
-	return nil
+	return changed, nil
 }
 
 func priority(p *corev1.Pod) int32 {
