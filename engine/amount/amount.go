@@ -58,11 +58,12 @@ func (l List) Value(name string) int64 {
 
 // Find returns how much of name the list holds and whether it names it at all.
 func (l List) Find(name string) (int64, bool) {
-	i, ok := slices.BinarySearchFunc(l, name, func(e Entry, n string) int { return cmp.Compare(e.Name, n) })
-	if !ok {
-		return 0, false
+	for i := range l { // lists are short
+		if l[i].Name == name {
+			return l[i].Value, true
+		}
 	}
-	return l[i].Value, true
+	return 0, false
 }
 
 // With returns the list with name set to value.

@@ -195,7 +195,7 @@ func (p *pool) sizeWhy(name string, need, most int64, largest string, x *waiting
 	runs := p.Requirements.Meet(x.pod.NodeSelector)
 	for i := range p.catalog.Shapes {
 		s := &p.catalog.Shapes[i]
-		room := s.Allocatable().Value(name)
+		room := s.Room(name)
 		some = some || room > 0
 		if slices.ContainsFunc(runs, func(r label.Requirement) bool { return (r.Key == label.Arch || r.Key == label.OS) && !shapeMeets(s, r) }) {
 			continue // a machine on which the pod does not run

@@ -302,7 +302,12 @@ type Shape struct {
 }
 
 // Allocatable is what pods may use of the shape.
-func (s Shape) Allocatable() amount.List { return s.Capacity.Minus(s.Overhead).Floor() }
+func (s *Shape) Allocatable() amount.List { return s.Capacity.Minus(s.Overhead).Floor() }
+
+// Room is how much of one resource that is.
+func (s *Shape) Room(name string) int64 {
+	return max(amount.Plus(s.Capacity.Value(name), -s.Overhead.Value(name)), 0)
+}
 
 // Offer is a shape on sale in one zone in one way.
 type Offer struct {
