@@ -162,9 +162,13 @@ func play(t *testing.T, m *market.Market) {
 }
 
 func capacity(t *market.Type) corev1.ResourceList {
+	pods := int64(110)
+	if t.ENIs > 0 && t.IPv4PerENI > 1 {
+		pods = int64(t.ENIs*(t.IPv4PerENI-1) + 2)
+	}
 	return corev1.ResourceList{
 		"cpu": *resource.NewQuantity(int64(t.VCPUs), resource.DecimalSI), "memory": *resource.NewQuantity(t.MemoryMiB*97/100<<20, resource.BinarySI),
-		"ephemeral-storage": resource.MustParse("20Gi"), "pods": resource.MustParse("58"),
+		"ephemeral-storage": resource.MustParse("20Gi"), "pods": *resource.NewQuantity(pods, resource.DecimalSI),
 	}
 }
 
