@@ -107,7 +107,7 @@ func (g *grower) deploy() {
 
 // pack puts the batch onto machines, each of which then becomes the cheapest that holds what it got.
 func (g *grower) pack() {
-	const cores, memory, pods = 15_900, 117 * gi, 110
+	const cores, memory, pods = 15_500, 110 * gi, 110
 	slices.SortStableFunc(g.batch, func(a, b sprout) int {
 		return cmp.Compare(b.pod.Requests.Value(amount.CPU), a.pod.Requests.Value(amount.CPU))
 	})

@@ -176,7 +176,7 @@ func (s *search) rank(open []int) {
 
 // premium is how much dearer pods come that machines are bought for than the
 // relaxation says they are worth, in percent.
-const premium = 104
+const premium = 108
 
 // sweep takes each machine off in turn if that pays. Unless leave is set,
 // nothing may be left over. It reports whether any went.
