@@ -2,4 +2,5 @@
 //
 // Each way of giving back has a file: expiration ends what has grown too old,
 // emptiness what runs nothing. What a pool's budgets allow is in budget.go.
+// What could go although pods run there is decided in package consolidate.
 package disrupt
