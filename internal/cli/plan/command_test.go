@@ -176,12 +176,16 @@ func TestNotes(t *testing.T) {
 		"OldGroup":     {"A workload of an API that is gone would be left out in silence.", `{"apiVersion":"extensions/v1beta1","kind":"Deployment","metadata":{"name":"s"}}`, "skipped 1 of kind extensions/v1beta1 Deployment: only those of the group apps are read"},
 		"CronJob":      {"It stands for no pods now.", `{"apiVersion":"batch/v1","kind":"CronJob","metadata":{"name":"s"}}`, "skipped 1 of kind batch/v1 CronJob: its Jobs count once they are there"},
 		"Class":        {"The catalogue says what a class would.", `{"apiVersion":"karpenter.k8s.aws/v1","kind":"EC2NodeClass","metadata":{"name":"s"}}`, "skipped 1 of kind karpenter.k8s.aws/v1 EC2NodeClass: what machines offer to pods is as the catalogue has it"},
-		"UnknownField": {"A slip of the pen is not taken for a demand that is met.", `{"apiVersion":"v1","kind":"Pod","metadata":{"name":"p"},"spec":{"nodeselector":{"a":"b"},"containers":[{"name":"c","resurces":{}},{"name":"d","resurces":{}}]}}`,
-			"-: document 3 (line 3): Pod has no field spec.containers[].resurces: it is left out\nnote: -: document 3 (line 3): Pod has no field spec.nodeselector: it is left out"},
+		"UnknownField": {
+			"A slip of the pen is not taken for a demand that is met.", `{"apiVersion":"v1","kind":"Pod","metadata":{"name":"p"},"spec":{"nodeselector":{"a":"b"},"containers":[{"name":"c","resurces":{}},{"name":"d","resurces":{}}]}}`,
+			"-: document 3 (line 3): Pod has no field spec.containers[].resurces: it is left out\nnote: -: document 3 (line 3): Pod has no field spec.nodeselector: it is left out",
+		},
 		"Node":     {"The pod takes room nowhere.", `{"apiVersion":"v1","kind":"Pod","metadata":{"name":"p"},"spec":{"nodeName":"ghost"}}`, "node ghost is not in the input: pod default/p counts for nothing"},
 		"Priority": {"Under a limit it matters.", `{"apiVersion":"v1","kind":"Pod","metadata":{"name":"p"},"spec":{"priorityClassName":"high"}}`, `PriorityClass "high" is not in the input: pod default/p counts as of priority 0`},
-		"Bytes": {"512m of memory is half a byte.", `{"apiVersion":"apps/v1","kind":"Deployment","metadata":{"name":"d"},"spec":{"replicas":2,"template":{"spec":{"containers":[{"name":"c","resources":{"requests":{"memory":"512m"}}}]}}}}`,
-			"2 pods such as default/d-0 ask for 512m of memory, less than 1Mi: is the unit right?"},
+		"Bytes": {
+			"512m of memory is half a byte.", `{"apiVersion":"apps/v1","kind":"Deployment","metadata":{"name":"d"},"spec":{"replicas":2,"template":{"spec":{"containers":[{"name":"c","resources":{"requests":{"memory":"512m"}}}]}}}}`,
+			"2 pods such as default/d-0 ask for 512m of memory, less than 1Mi: is the unit right?",
+		},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
