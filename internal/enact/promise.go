@@ -16,9 +16,9 @@ import (
 	"github.com/tenon-sh/tenon/internal/observe"
 )
 
-// atOnce is how many promises one plan may change. What is left over is due
-// with the next, which comes within a minute.
-const atOnce = 1000
+// atOnce is how many promises one plan may change: as many as the client sends in
+// one burst, so that the next plan is not kept waiting. The rest is due right after.
+const atOnce = 300
 
 // promise is a node that a pod shall be nominated for; none takes back what was promised.
 type promise struct {
@@ -36,7 +36,10 @@ func (e *Enactor) Promise(ctx context.Context, w *world.World, p plan.Plan) time
 		due = slices.DeleteFunc(due, func(p promise) bool { return p.node != "" })
 	}
 	e.write(ctx, due[:min(len(due), atOnce)])
-	if !e.Promises {
+	switch {
+	case len(due) > atOnce:
+		return time.Second
+	case !e.Promises:
 		return 0
 	}
 	return e.remind(ctx, w, p)
@@ -104,6 +107,8 @@ func (e *Enactor) promise(ctx context.Context, p promise) {
 	err := e.nominatePod(ctx, p)
 	switch {
 	case err == nil, apierrors.IsNotFound(err), apierrors.IsConflict(err): // it is gone, another now, or somebody else's
+	case apierrors.IsInvalid(err): // it was bound meanwhile
+		e.Log.V(1).Info("the pod is not nominated", "Pod", p.pod.String(), "why", err.Error())
 	default:
 		e.Log.Error(err, "nominate a pod for a node", "Pod", p.pod.String(), "Node", cmp.Or(p.node, "none"))
 	}
