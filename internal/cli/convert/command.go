@@ -2,23 +2,21 @@
 package convert
 
 import (
-	"bufio"
 	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"strings"
 
 	"github.com/spf13/cobra"
-	utilyaml "k8s.io/apimachinery/pkg/util/yaml"
 	"sigs.k8s.io/yaml"
 
 	awsv1 "github.com/tenon-sh/tenon/api/aws/v1"
 	awsv1alpha1 "github.com/tenon-sh/tenon/api/aws/v1alpha1"
 	v1 "github.com/tenon-sh/tenon/api/karpenter/v1"
 	"github.com/tenon-sh/tenon/api/karpenter/v1alpha5"
+	"github.com/tenon-sh/tenon/internal/cli/picture"
 	"github.com/tenon-sh/tenon/internal/cli/verb"
 )
 
@@ -52,9 +50,13 @@ the class, so a template becomes as many classes as its Provisioners need.`,
 				return verb.BadInputf("nodes have --instance-profile or --role, not both")
 			}
 			out := cmd.ErrOrStderr()
-			for _, file := range files {
-				if err := read(file, cmd.InOrStdin(), &in, out); err != nil {
-					return verb.BadInput(err)
+			docs, err := picture.Documents(files, cmd.InOrStdin())
+			if err != nil {
+				return verb.BadInput(err)
+			}
+			for _, d := range docs {
+				if err := add(d.JSON, &in, out); err != nil {
+					return verb.BadInput(fmt.Errorf("%s: %w", d.Where, err))
 				}
 			}
 			converted := Convert(in)
@@ -67,39 +69,10 @@ the class, so a template becomes as many classes as its Provisioners need.`,
 			return converted.Problem()
 		},
 	}
-	cmd.Flags().StringArrayVarP(&files, "filename", "f", nil, "file of objects, or - for standard input; may be given several times")
+	cmd.Flags().StringArrayVarP(&files, "filename", "f", nil, "file or folder of objects, or - for standard input; may be given several times")
 	cmd.Flags().StringVar(&in.Profile, "instance-profile", "", "instance profile of templates that name none: what the setting aws.defaultInstanceProfile says")
 	cmd.Flags().StringVar(&in.Role, "role", "", "role of nodes whose template names no instance profile")
 	return cmd
-}
-
-// read adds the objects of a file to in, and says on notes which others it passed over.
-func read(name string, stdin io.Reader, in *Input, notes io.Writer) error {
-	r := stdin
-	if name != "-" {
-		f, err := os.Open(name)
-		if err != nil {
-			return err
-		}
-		defer f.Close()
-		r = f
-	}
-	docs := utilyaml.NewYAMLReader(bufio.NewReader(r))
-	for i := 1; ; i++ {
-		doc, err := docs.Read()
-		if errors.Is(err, io.EOF) {
-			return nil
-		}
-		if err == nil {
-			doc, err = yaml.YAMLToJSON(doc)
-		}
-		if err == nil {
-			err = add(doc, in, notes)
-		}
-		if err != nil {
-			return fmt.Errorf("%s: document %d: %w", name, i, err)
-		}
-	}
 }
 
 // add adds the object, or those of the list, that a document holds.
@@ -109,11 +82,18 @@ func add(doc []byte, in *Input, notes io.Writer) error {
 		Metadata         struct{ Name string }
 		Items            []json.RawMessage
 	}
-	if err := json.Unmarshal(doc, &head); err != nil {
+	var err error
+	if bytes.HasPrefix(doc, []byte("[")) {
+		head.Kind = "List"
+		err = json.Unmarshal(doc, &head.Items)
+	} else {
+		err = json.Unmarshal(doc, &head)
+	}
+	if err != nil {
 		return err
 	}
 	switch {
-	case head.Kind == "" && bytes.Equal(doc, []byte("null")):
+	case bytes.Equal(doc, []byte("null")):
 		return nil
 	case head.Kind == "Provisioner" && head.APIVersion == v1alpha5.GroupVersion.String():
 		var p v1alpha5.Provisioner
@@ -143,7 +123,7 @@ func add(doc []byte, in *Input, notes io.Writer) error {
 		}
 		return nil
 	case head.Kind == "":
-		return errors.New("it has no kind")
+		return errors.New("kind is missing: every document needs apiVersion and kind")
 	}
 	fmt.Fprintf(notes, "# %s/%s of %s is not of a kind that is converted, and is left out\n", head.Kind, head.Metadata.Name, head.APIVersion)
 	return nil

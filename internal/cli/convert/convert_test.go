@@ -276,9 +276,11 @@ func TestRefused(t *testing.T) {
 		"IDsAndTags":     {template("t", "subnetSelector: {aws-ids: subnet-1, a: b}\n"+groups+"\ninstanceProfile: p"), verb.Failed, "spec.subnetSelector: it asks for ids and for tags at once"},
 		"TooManyTerms":   {template("t", "subnetSelector: {a: \"1,2,3,4,5,6\", b: \"1,2,3,4,5,6\"}\n"+groups+"\ninstanceProfile: p"), verb.Failed, "more than 30 terms"},
 		"Invalid":        {provisioner("p", "providerRef: {name: t}\nttlSecondsAfterEmpty: 1\nconsolidation: {enabled: true}"), verb.Failed, "# Provisioner/p: spec.ttlSecondsAfterEmpty:"},
-		"UnknownField":   {template("t", "instanceType: m5.large"), verb.Unusable, `-: document 1: unknown field "instanceType"`},
-		"NoYAML":         {"a: [", verb.Unusable, "-: document 1:"},
-		"NoKind":         {"a: b", verb.Unusable, "it has no kind"},
+		"UnknownField":   {template("t", "instanceType: m5.large"), verb.Unusable, `-: document 1 (line 2): unknown field "instanceType"`},
+		"NoYAML":         {"a: [", verb.Unusable, "-: document 1 (line 1):"},
+		"Text":           {"hello", verb.Unusable, "it is text: every document is a map with apiVersion and kind"},
+		"Nothing":        {"# soon\n", verb.Unusable, "-: no document in it"},
+		"NoKind":         {"a: b", verb.Unusable, "kind is missing"},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {

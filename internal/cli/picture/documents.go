@@ -28,6 +28,43 @@ func (d document) where() string {
 	return fmt.Sprintf("%s: document %d (line %d)", d.file, d.index, d.line)
 }
 
+// Document is one document of a file, as JSON.
+type Document struct {
+	Where string // for a person
+	JSON  []byte // a map, or a list of them
+}
+
+// Documents reads the documents of files, folders and "-" for in, for verbs
+// that look at the objects themselves.
+func Documents(paths []string, in io.Reader) ([]Document, error) {
+	docs, err := documents(paths, in)
+	if err != nil {
+		return nil, err
+	}
+	out := make([]Document, len(docs))
+	for i, d := range docs {
+		data, err := asJSON(bytes.TrimSpace(d.data))
+		var h head
+		if err == nil && !bytes.HasPrefix(data, []byte("[")) {
+			err = json.Unmarshal(data, &h)
+		}
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", d.where(), unreadable(d, err))
+		}
+		out[i] = Document{d.where(), data}
+	}
+	return out, nil
+}
+
+// documents is readAll of files that must hold something.
+func documents(paths []string, in io.Reader) ([]document, error) {
+	docs, err := readAll(paths, in)
+	if err == nil && len(docs) == 0 {
+		return nil, errors.New(strings.Join(paths, ", ") + ": no document in it: give Kubernetes objects as YAML or JSON")
+	}
+	return docs, err
+}
+
 // readAll reads every document of the paths: files, folders (their .yaml, .yml
 // and .json files, sorted) and "-" for in.
 func readAll(paths []string, in io.Reader) ([]document, error) {

@@ -6,7 +6,6 @@ package picture
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"strings"
@@ -86,12 +85,9 @@ func (s *Source) objects(ctx context.Context, in io.Reader, progress io.Writer) 
 
 // objectsOf reads the objects of files.
 func objectsOf(files []string, in io.Reader, progress io.Writer) ([]object, error) {
-	docs, err := readAll(files, in)
+	docs, err := documents(files, in)
 	if err != nil {
 		return nil, err
-	}
-	if len(docs) == 0 {
-		return nil, errors.New(strings.Join(files, ", ") + ": no document in it: give Kubernetes objects as YAML or JSON")
 	}
 	if len(docs) > many {
 		fmt.Fprintf(progress, "reading %d documents\n", len(docs))

@@ -4,6 +4,7 @@ package replay
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -148,7 +149,7 @@ func read(ctx context.Context, from string, in io.Reader, each func(journal.Entr
 func readFile(name string, each func(journal.Entry) error) error {
 	f, err := os.Open(name)
 	if err != nil {
-		return err
+		return fmt.Errorf("read %s: %w", name, errors.Unwrap(err))
 	}
 	defer func() { _ = f.Close() }()
 	if err := journal.Read(f, each); err != nil {
