@@ -17,7 +17,7 @@ import (
 // and why every other machine of a pool is kept.
 func Decide(w *world.World, o Options) Plan {
 	s := newSearch(w, o)
-	if len(w.Currencies()) <= 1 && slices.ContainsFunc(s.machines, func(m machine) bool { return m.why == nil }) {
+	if slices.ContainsFunc(s.machines, func(m machine) bool { return m.why == nil }) {
 		s.sweep(true)
 		s.replace()
 		for n := 1; n < rounds && s.sweep(false); n++ {

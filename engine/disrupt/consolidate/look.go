@@ -27,6 +27,9 @@ func (l looker) look(p *world.Place) *reason.Why {
 		l.later(h.Until)
 		causes = append(causes, l.hold(h))
 	}
+	if c := l.world.Currencies(); len(c) > 1 {
+		causes = append(causes, &reason.Why{Code: reason.Invalid, Detail: fmt.Sprintf("prices are in %q, which cannot be compared", c), Hint: "give all catalogues one currency"})
+	}
 	if p.Claim != nil && !p.Deleting() {
 		causes = append(causes, l.policy(p)...)
 		for _, pod := range p.Pods {
