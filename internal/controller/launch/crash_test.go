@@ -28,7 +28,7 @@ import (
 
 var loaded = sync.OnceValues(catalog.Load)
 
-// town is three claims that want the same, and a market that sells it.
+// town is two claims that want the same, and a market that sells it.
 type town struct {
 	store  client.WithWatch
 	market *market.Market
@@ -46,7 +46,7 @@ func newTown(t *testing.T) town {
 		t.Fatal(err)
 	}
 	var claims []client.Object
-	for _, name := range []string{"a", "b", "c"} {
+	for _, name := range []string{"a", "b"} {
 		claims = append(claims, &v1.NodeClaim{
 			ObjectMeta: metav1.ObjectMeta{Name: name, Finalizers: []string{v1.Finalizer}, Labels: map[string]string{v1.LabelNodePool: "p"}},
 			Spec: v1.NodeClaimSpec{
@@ -120,17 +120,17 @@ func TestKilledAtEachWrite(t *testing.T) {
 	writes := apitest.EachDeath(t, func(t *testing.T, life *apitest.Life) {
 		x := newTown(t)
 		x.live(t, life.Client(x.store), life.Driver(x.driver), 5, time.Second)
-		x.live(t, x.store, x.driver, 20, 5*time.Second)
+		x.live(t, x.store, x.driver, 12, 10*time.Second)
 		for _, c := range x.claims(t) {
 			if !c.Conditions().Is(v1.ConditionLaunched) || c.Labels[v1.LabelInstanceType] != "m5.large" {
 				t.Errorf("claim %s: labels %v, conditions %+v", c.Name, c.Labels, c.Status.Conditions)
 			}
 		}
-		if n := x.held(t); n != 3 {
-			t.Errorf("%d machines were bought for 3 claims", n)
+		if n := x.held(t); n != 2 {
+			t.Errorf("%d machines were bought for 2 claims", n)
 		}
 	})
-	if writes < 10 {
+	if writes < 7 {
 		t.Errorf("a launch has %d writes, want one for its order, and three for each of its claims", writes)
 	}
 }
@@ -140,16 +140,16 @@ func TestKilledAtEachWrite(t *testing.T) {
 func TestKilledWhileSoldOut(t *testing.T) {
 	apitest.EachDeath(t, func(t *testing.T, life *apitest.Life) {
 		x := newTown(t)
-		x.market.SetCapacity(market.Capacity{Left: 2})
+		x.market.SetCapacity(market.Capacity{Left: 1})
 		x.live(t, life.Client(x.store), life.Driver(x.driver), 5, time.Second)
-		x.live(t, x.store, x.driver, 20, 5*time.Second)
+		x.live(t, x.store, x.driver, 12, 10*time.Second)
 		for _, c := range x.claims(t) {
 			if c.DeletionTimestamp == nil != c.Conditions().Is(v1.ConditionLaunched) {
 				t.Errorf("claim %s goes %v, conditions %+v", c.Name, c.DeletionTimestamp, c.Status.Conditions)
 			}
 		}
-		if n := x.held(t); n != 2 {
-			t.Errorf("%d machines were bought, 2 are to be had", n)
+		if n := x.held(t); n != 1 {
+			t.Errorf("%d machines were bought, 1 is to be had", n)
 		}
 	})
 }
@@ -165,7 +165,7 @@ func TestKilledWhileDeleted(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		x.live(t, x.store, x.driver, 20, 5*time.Second)
+		x.live(t, x.store, x.driver, 12, 10*time.Second)
 		for _, c := range x.claims(t) {
 			if c.Ordered() {
 				t.Errorf("claim %s waits for its order for ever: %v", c.Name, c.Annotations)
@@ -183,17 +183,17 @@ func TestTwoAtOnce(t *testing.T) {
 		done := make(chan struct{})
 		go func() {
 			defer close(done)
-			x.live(t, x.store, x.driver, 20, 3*time.Second)
+			x.live(t, x.store, x.driver, 12, 7*time.Second)
 		}()
-		x.live(t, x.store, x.driver, 20, 5*time.Second)
+		x.live(t, x.store, x.driver, 12, 10*time.Second)
 		<-done
 		for _, c := range x.claims(t) {
 			if !c.Conditions().Is(v1.ConditionLaunched) {
 				t.Errorf("claim %s: conditions %+v", c.Name, c.Status.Conditions)
 			}
 		}
-		if n := x.held(t); n != 3 {
-			t.Errorf("%d machines were bought for 3 claims", n)
+		if n := x.held(t); n != 2 {
+			t.Errorf("%d machines were bought for 2 claims", n)
 		}
 	})
 }
