@@ -29,6 +29,9 @@ func (w worldID) build() (scenario.Input, world.Catalog, error) {
 
 // decide is what a child does: one world, one side, the outcome as JSON.
 func (o *options) decide(w io.Writer) error {
+	if o.child == shrinkChild {
+		return o.shrink(w)
+	}
 	in, catalog, err := o.world.build()
 	if err != nil {
 		return err

@@ -40,6 +40,11 @@ func (o *options) compare(ctx context.Context, progress io.Writer) error {
 			return err
 		}
 	}
+	if o.only == "" {
+		if run.Shrinks, err = o.shrunk(ctx, progress); err != nil {
+			return err
+		}
+	}
 	if o.out == "" {
 		return nil
 	}
@@ -147,16 +152,21 @@ func (o *options) run(ctx context.Context, side string, w worldID) (outcome.Outc
 }
 
 // rewrite writes the page of a run that was measured before.
-func rewrite(from, page string) error {
-	data, err := os.ReadFile(from)
+func (o *options) rewrite(ctx context.Context, progress io.Writer) error {
+	data, err := os.ReadFile(o.from)
 	if err != nil {
 		return err
 	}
 	var run report.Run
 	if err := json.Unmarshal(data, &run); err != nil {
-		return fmt.Errorf("read %s: %w", from, err)
+		return fmt.Errorf("read %s: %w", o.from, err)
 	}
-	return save(run, page)
+	if o.shrinks != "" {
+		if run.Shrinks, err = o.shrunk(ctx, progress); err != nil {
+			return err
+		}
+	}
+	return save(run, o.out)
 }
 
 // save writes the page, its plots and its numbers.

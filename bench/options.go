@@ -22,6 +22,7 @@ type options struct {
 	out     string
 	write   string
 	from    string
+	shrinks string
 
 	// What a child is told.
 	child string
@@ -47,6 +48,7 @@ func (o *options) flags(f *flag.FlagSet) {
 	f.IntVar(&o.steps, "steps", 0, "bound on our counted work; 0: the default")
 	f.StringVar(&o.out, "out", "", "page to write, with its plots beside it; none if empty")
 	f.StringVar(&o.from, "from", "", "results.json of a run to write the page of again, instead of deciding")
+	f.StringVar(&o.shrinks, "shrink", "3000,30000", "pods of clusters that shrank, separated by commas, for consolidation; empty: none. With -from they are measured anew")
 	f.StringVar(&o.write, "write", "", "folder to write the worlds to, instead of deciding")
 
 	f.StringVar(&o.child, "child", "", "decide one world as this side and print the outcome; for the program itself")

@@ -2,6 +2,7 @@ package report
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 )
 
@@ -15,7 +16,7 @@ type goal struct {
 // goalsTable holds the run against what Tenon means to reach.
 func goalsTable(b *strings.Builder, run Run) {
 	b.WriteString("\n## Goals\n\n| goal | measured | reached |\n|---|---|---|\n")
-	for _, g := range append(speedGoals(run.Rows), costGoals(run)...) {
+	for _, g := range slices.Concat(speedGoals(run.Rows), costGoals(run), shrinkGoals(run.Shrinks)) {
 		reached := "**no**"
 		if g.reached {
 			reached = "yes"

@@ -20,6 +20,7 @@ func Page(run Run, plots string) string {
 		b.WriteString("\n## Over seeds\n\n" + seedNote)
 		seedsTable(&b, run.Seeds)
 	}
+	shrinkTable(&b, run.Shrinks)
 	b.WriteString("\n## Memory\n\n")
 	fmt.Fprintf(&b, "![peak memory](%s/memory.svg)\n", plots)
 	goalsTable(&b, run)

@@ -22,6 +22,8 @@ type Run struct {
 	Workers int    `json:"workers"`
 	Rows    []Row  `json:"rows"`
 	Seeds   []Row  `json:"seeds"` // small worlds, several of each
+
+	Shrinks []Shrink `json:"shrinks,omitempty"`
 }
 
 // Row is one world, decided by one side or by both.

@@ -1,0 +1,113 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/tenon-sh/tenon/bench/market"
+	"github.com/tenon-sh/tenon/bench/measure"
+	"github.com/tenon-sh/tenon/bench/report"
+	"github.com/tenon-sh/tenon/engine/disrupt/consolidate"
+	"github.com/tenon-sh/tenon/engine/enginetest"
+	"github.com/tenon-sh/tenon/engine/label"
+	"github.com/tenon-sh/tenon/engine/world"
+)
+
+// shrinkChild is the child that consolidates.
+const shrinkChild = "shrink"
+
+// shrunk has a child consolidate each cluster.
+func (o *options) shrunk(ctx context.Context, progress io.Writer) ([]report.Shrink, error) {
+	self, err := os.Executable()
+	if err != nil {
+		return nil, err
+	}
+	var out []report.Shrink
+	for pods := range strings.SplitSeq(o.shrinks, ",") {
+		if pods == "" {
+			continue
+		}
+		cmd := exec.CommandContext(ctx, self, "-child", shrinkChild, "-n", pods, "-seed", strconv.FormatUint(o.world.Seed, 10), "-cap", o.cap.String())
+		var stdout, stderr bytes.Buffer
+		cmd.Stdout, cmd.Stderr = &stdout, &stderr
+		if err := cmd.Run(); err != nil {
+			return nil, fmt.Errorf("shrink %s: %w: %s", pods, err, stderr.String())
+		}
+		var s report.Shrink
+		if err := json.Unmarshal(stdout.Bytes(), &s); err != nil {
+			return nil, fmt.Errorf("shrink %s: %w", pods, err)
+		}
+		out = append(out, s)
+		for _, r := range append(s.Ours, s.Peer...) {
+			fmt.Fprintf(progress, "shrink %-8s %-28s %.3f of the bound, %d pods moved, %d commands, %.2f CPU-s\n", pods, r.Name, r.Cost/s.Bound, r.Moved, r.Commands, r.CPU)
+		}
+	}
+	return out, nil
+}
+
+// shrink consolidates one cluster in both ways, as JSON.
+func (o *options) shrink(w io.Writer) error {
+	c, err := market.Load()
+	if err != nil {
+		return err
+	}
+	c.Template = "catalogue"
+	requirements := label.SetOf(
+		label.Is(label.CapacityType, label.OnDemand), label.Is(label.Arch, "amd64"), label.Is("karpenter.k8s.aws/instance-category", "c", "m", "r"),
+		label.Is("karpenter.k8s.aws/instance-generation", "5", "6", "7", "8"),
+	)
+	cluster := enginetest.ShrunkFrom(c, requirements, o.world.Pods, o.world.Seed)
+	s := report.Shrink{Nodes: len(cluster.Places()), Pods: len(cluster.Pods())}
+	for _, move := range []int64{consolidate.DefaultMoveCost, 5_000, 2_000} {
+		s.Ours = append(s.Ours, planned(cluster, move, &s))
+	}
+	s.Peer = o.serial(cluster, s.Ours[0])
+	return json.NewEncoder(w).Encode(s)
+}
+
+// planned is where one plan comes to at a price of a move.
+func planned(w *world.World, move int64, s *report.Shrink) report.Rest {
+	var p consolidate.Plan
+	use := measure.Of(func() { p = consolidate.Decide(w, consolidate.Options{MoveCost: move, Unbudgeted: true}) })
+	cost := p.Price - p.Saving()
+	for _, g := range p.Going {
+		cost -= g.Price
+	}
+	s.Start, s.Bound = dollars(p.Price), dollars(p.Bound)
+	return report.Rest{Name: fmt.Sprintf("a move has to save %g", dollars(move)), Cost: dollars(cost), Moved: p.Moved(), Commands: len(p.Commands), CPU: use.CPU}
+}
+
+// serial is where the published rules come to: after as many moves, at equal cost, and in the end, or when the time is up.
+func (o *options) serial(w *world.World, ours report.Rest) []report.Rest {
+	s := enginetest.NewSerial(w)
+	begin := measure.CPU()
+	rest := func(name string) report.Rest {
+		return report.Rest{Name: name, Cost: dollars(s.Cost()), Moved: s.Moved, Commands: s.Commands, Looks: s.Simulations, CPU: (measure.CPU() - begin).Seconds()}
+	}
+	moves, cost, ended := report.Stops()
+	out := []report.Rest{rest(moves)}
+	equal := false
+	for s.Step() {
+		if s.Moved <= ours.Moved {
+			out[0] = rest(moves)
+		}
+		if !equal && dollars(s.Cost()) <= ours.Cost {
+			out, equal = append(out, rest(cost)), true
+		}
+		if measure.CPU()-begin > o.cap {
+			ended = fmt.Sprintf("after %s of CPU time", o.cap.Round(time.Second))
+			break
+		}
+	}
+	return append(out, rest(ended))
+}
+
+func dollars(micro int64) float64 { return float64(micro) / 1e6 }
