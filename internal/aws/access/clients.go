@@ -52,7 +52,6 @@ func Connect(ctx context.Context, o Options) (*Clients, error) {
 		config.WithRetryer(func() aws.Retryer { return newBudget(clock.Wall, urgent) }),
 		config.WithAPIOptions([]func(*middleware.Stack) error{
 			awsmiddleware.AddUserAgentKeyValue("tenon", o.Version),
-			guard(o.ReadOnly, o.OnCall),
 		}),
 	)
 	if err != nil {
@@ -66,7 +65,8 @@ func Connect(ctx context.Context, o Options) (*Clients, error) {
 			return nil, err
 		}
 	}
-	list, optional := cfg.Copy(), cfg.Copy() // of what can be done without
+	cfg.APIOptions = append(cfg.APIOptions, guard(o.ReadOnly, o.OnCall)) // not before: where credentials come from is the SDK's own business
+	list, optional := cfg.Copy(), cfg.Copy()                             // of what can be done without
 	list.Region = stock.PricingRegion(cfg.Region)
 	list.RetryMaxAttempts, optional.RetryMaxAttempts = brief, brief
 	return &Clients{
@@ -106,9 +106,6 @@ func guard(readOnly bool, onCall func(service, action string)) func(*middleware.
 	step := middleware.InitializeMiddlewareFunc("TenonDeclaredCalls",
 		func(ctx context.Context, in middleware.InitializeInput, next middleware.InitializeHandler) (middleware.InitializeOutput, middleware.Metadata, error) {
 			action := awsmiddleware.GetOperationName(ctx)
-			if strings.EqualFold(awsmiddleware.GetServiceID(ctx), "STS") || strings.EqualFold(awsmiddleware.GetServiceID(ctx), "SSO") {
-				return next.HandleInitialize(ctx, in) // credentials are the SDK's own business
-			}
 			service, ok := declared[action]
 			if !ok {
 				return middleware.InitializeOutput{}, middleware.Metadata{}, fmt.Errorf("%s %s is not among the declared calls: add it to access.Calls, so that the policies grant it", awsmiddleware.GetServiceID(ctx), action)
