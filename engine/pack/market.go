@@ -117,27 +117,38 @@ func usages(w *world.World) map[world.PoolID]amount.List {
 		if id.Name == "" || m.Claim != nil && m.Claim.Failed && m.Node == nil {
 			continue
 		}
-		var capacity amount.List
-		switch c := m.Claim; {
-		case m.Node != nil && len(m.Node.Capacity) > 0:
-			capacity = m.Node.Capacity
-		case m.Node != nil && c == nil:
-			capacity = m.Node.Allocatable
-		case c != nil && len(c.Capacity) > 0:
-			capacity = c.Capacity
-		case c != nil:
-			capacity = c.Booked
-		}
 		if sums[id] == nil {
 			sums[id] = &amount.Total{}
 		}
-		book(sums[id], capacity)
+		book(sums[id], capacity(m))
 	}
 	out := make(map[world.PoolID]amount.List, len(sums))
 	for id, sum := range sums {
 		out[id] = sum.List()
 	}
 	return out
+}
+
+// capacity is what a machine counts. A node reports devices only once their
+// plugin runs, so until it is complete what was bought counts at least.
+func capacity(m *world.Place) amount.List {
+	var bought amount.List
+	if c := m.Claim; c != nil {
+		bought = c.Capacity
+		if len(bought) == 0 {
+			bought = c.Booked
+		}
+	}
+	switch n := m.Node; {
+	case n == nil:
+		return bought
+	case m.Claim == nil && len(n.Capacity) == 0:
+		return n.Allocatable
+	case m.Whole() && len(n.Capacity) > 0:
+		return n.Capacity
+	default:
+		return n.Capacity.Max(bought)
+	}
 }
 
 // book adds what a machine of this capacity counts against limits.
