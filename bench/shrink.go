@@ -45,6 +45,7 @@ func (o *options) shrunk(ctx context.Context, progress io.Writer) ([]report.Shri
 		if err := json.Unmarshal(stdout.Bytes(), &s); err != nil {
 			return nil, fmt.Errorf("shrink %s: %w", pods, err)
 		}
+		s.Version = commit(ctx)
 		out = append(out, s)
 		for _, r := range append(s.Ours, s.Peer...) {
 			fmt.Fprintf(progress, "shrink %-8s %-28s %.3f of the bound, %d pods moved, %d commands, %.2f CPU-s\n", pods, r.Name, r.Cost/s.Bound, r.Moved, r.Commands, r.CPU)

@@ -7,12 +7,13 @@ import (
 
 // Shrink is one cluster that has become too large, and what is done about it.
 type Shrink struct {
-	Nodes int     `json:"nodes"`
-	Pods  int     `json:"pods"`
-	Start float64 `json:"start"` // what its nodes cost an hour
-	Bound float64 `json:"bound"` // what machines for its pods cost at least
-	Ours  []Rest  `json:"ours"`
-	Peer  []Rest  `json:"peer"` // by the published rules, as they go on
+	Version string  `json:"version"` // of this project
+	Nodes   int     `json:"nodes"`
+	Pods    int     `json:"pods"`
+	Start   float64 `json:"start"` // what its nodes cost an hour
+	Bound   float64 `json:"bound"` // what machines for its pods cost at least
+	Ours    []Rest  `json:"ours"`
+	Peer    []Rest  `json:"peer"` // by the published rules, as they go on
 }
 
 // Rest is how far something came.
@@ -35,6 +36,7 @@ func shrinkTable(b *strings.Builder, all []Shrink) {
 		return
 	}
 	b.WriteString("\n## Consolidation\n\n" + shrinkNote)
+	fmt.Fprintf(b, "Measured with Tenon %s.\n\n", all[0].Version)
 	b.WriteString("| cluster | by | cost / bound | pods moved | commands | simulations | CPU s |\n|---|---|--:|--:|--:|--:|--:|\n")
 	for _, s := range all {
 		name := fmt.Sprintf("%s nodes, %s pods", thousands(s.Nodes), thousands(s.Pods))
