@@ -20,6 +20,7 @@ func (m *model) firstFit() *solution {
 	f.init(m)
 	for c := range m.classes {
 		rest := m.classes[c].count
+		f.put(m, int32(c), 0)
 		for k := 0; k < len(nodes) && rest > 0; k++ {
 			o := nodes[k]
 			z := m.addable(o, int32(c), min(rest, m.classes[c].cap), &f)
@@ -37,9 +38,6 @@ func (m *model) firstFit() *solution {
 			m.add(o, int32(c), z)
 			rest -= z * o.times
 		}
-		if rest == 0 {
-			continue
-		}
 		for rest > 0 {
 			o := m.newOpen(int32(c))
 			z := m.addable(o, int32(c), min(rest, m.classes[c].cap), &f)
@@ -48,6 +46,7 @@ func (m *model) firstFit() *solution {
 			rest -= z * o.times
 			nodes = append(nodes, o)
 		}
+		f.take(m, int32(c), 0)
 	}
 	left := slices.Clone(m.budgets)
 	for _, o := range nodes {
@@ -78,7 +77,7 @@ func (m *model) mostRoom(hosts []int32) []int64 {
 	return most
 }
 
-// addable returns how many items of the class, at most limit, some candidate could still take.
+// addable returns how many items of the class, at most limit, some candidate could still take. The floor holds none of them, but the class.
 func (m *model) addable(o *open, c int32, limit int, f *floor) int {
 	k := &m.classes[c]
 	for d, n := range k.need {
@@ -86,10 +85,7 @@ func (m *model) addable(o *open, c int32, limit int, f *floor) int {
 			return 0
 		}
 	}
-	f.load(m, o.items)
-	limit = f.allowed(m, c, limit)
-	f.unload(m, o.items)
-	if limit == 0 {
+	if limit = f.besides(m, c, limit, o.items); limit == 0 {
 		return 0
 	}
 	best := 0

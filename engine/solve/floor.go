@@ -1,5 +1,7 @@
 package solve
 
+import "slices"
+
 // floor counts, for the one host being looked at, what groups and conflicts have to say.
 // Its slices are as long as the model and all zero between two hosts.
 type floor struct {
@@ -16,9 +18,7 @@ func (f *floor) init(m *model) {
 
 // put notes n items of a class that had none on the host.
 func (f *floor) put(m *model, c int32, n int) {
-	for _, r := range m.classes[c].rows {
-		f.rows[r] += n
-	}
+	f.count(m, c, n)
 	for _, other := range m.classes[c].conflicts {
 		f.banned[other]++
 	}
@@ -26,23 +26,13 @@ func (f *floor) put(m *model, c int32, n int) {
 
 // take is the reverse of put.
 func (f *floor) take(m *model, c int32, n int) {
-	for _, r := range m.classes[c].rows {
-		f.rows[r] -= n
-	}
+	f.count(m, c, -n)
 	for _, other := range m.classes[c].conflicts {
 		f.banned[other]--
 	}
 }
 
-func (f *floor) load(m *model, items []share) {
-	if len(f.rows) == 0 && f.banned == nil {
-		return
-	}
-	for _, it := range items {
-		f.put(m, it.class, it.n)
-	}
-}
-
+// unload takes off what the host holds.
 func (f *floor) unload(m *model, items []share) {
 	if len(f.rows) == 0 && f.banned == nil {
 		return
@@ -61,4 +51,31 @@ func (f *floor) allowed(m *model, c int32, limit int) int {
 		limit = min(limit, m.rows[r].cap-f.rows[r])
 	}
 	return max(limit, 0)
+}
+
+// besides returns how many items of the class, at most limit, are allowed besides the given ones, when the floor holds none of it
+// and nothing else. Whom the class refuses refuses it: so one look at each of the given items is enough, however many it refuses.
+func (f *floor) besides(m *model, c int32, limit int, items []share) int {
+	k := &m.classes[c]
+	if len(k.conflicts) > 0 && slices.ContainsFunc(items, func(it share) bool { return f.banned[it.class] > 0 }) {
+		return 0
+	}
+	if len(k.rows) == 0 {
+		return limit
+	}
+	for _, it := range items {
+		f.count(m, it.class, it.n)
+	}
+	limit = f.allowed(m, c, limit)
+	for _, it := range items {
+		f.count(m, it.class, -it.n)
+	}
+	return limit
+}
+
+// count adds n items of the class to its groups.
+func (f *floor) count(m *model, c int32, n int) {
+	for _, r := range m.classes[c].rows {
+		f.rows[r] += n
+	}
 }

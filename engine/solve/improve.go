@@ -172,6 +172,7 @@ func (v *improver) absorb() {
 	from := v.dice.below(len(v.nodes))
 	for _, c := range v.classes {
 		class := &v.m.classes[c]
+		v.k.floor.put(v.m, c, 0)
 		for i := 0; i < len(v.nodes) && v.k.rem[c] > 0; i++ {
 			n := from + i
 			if n >= len(v.nodes) {
@@ -187,11 +188,12 @@ func (v *improver) absorb() {
 				v.journal = append(v.journal, move{n, c, z})
 			}
 		}
+		v.k.floor.take(v.m, c, 0)
 		v.k.steps += len(v.nodes) / 4
 	}
 }
 
-// addable is how many of the class, of those to be placed, the node could take.
+// addable is how many of the class, which is on the floor alone, the node could take of those to be placed.
 func (v *improver) addable(n int, c int32) int {
 	class := &v.m.classes[c]
 	limit := min(v.k.rem[c], class.cap)
@@ -201,9 +203,7 @@ func (v *improver) addable(n int, c int32) int {
 		}
 	}
 	if class.bound {
-		v.k.floor.load(v.m, v.nodes[n].items)
-		limit = v.k.floor.allowed(v.m, c, limit)
-		v.k.floor.unload(v.m, v.nodes[n].items)
+		limit = v.k.floor.besides(v.m, c, limit, v.nodes[n].items)
 	}
 	return times(class.need, v.freeOf(n), limit)
 }

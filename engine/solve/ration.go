@@ -74,9 +74,13 @@ func (m *model) topUp(s *solution) {
 
 // intoRoom places what is left of a class on hosts that are open.
 func (m *model) intoRoom(s *solution, c int32) {
+	if s.left[c] == 0 {
+		return
+	}
 	class := &m.classes[c]
 	var f floor
 	f.init(m)
+	f.put(m, c, 0)
 	for i := 0; i < len(s.nodes) && s.left[c] > 0; i++ {
 		n := &s.nodes[i]
 		if !class.takers.Has(int(n.host)) {
@@ -91,10 +95,7 @@ func (m *model) intoRoom(s *solution, c int32) {
 		if at >= 0 {
 			limit = min(limit, class.cap-n.items[at].n)
 		}
-		f.load(m, n.items)
-		limit = f.allowed(m, c, limit)
-		f.unload(m, n.items)
-		z := times(class.need, free, limit)
+		z := times(class.need, free, f.besides(m, c, limit, n.items))
 		if z == 0 {
 			continue
 		}
