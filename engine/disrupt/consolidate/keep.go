@@ -52,16 +52,16 @@ func (s *search) whyKept(i int) *reason.Why {
 	switch {
 	case left == 0:
 		why.Code = reason.SavesLittle
-		why.Detail = fmt.Sprintf("its %d pods fit elsewhere; that saves %s an hour, and moving them has to save %s", pods, money(m.price), money(max(m.effort, s.options.leastSaving())))
+		why.Detail = fmt.Sprintf("its %s fit on other nodes; that saves %s an hour, and moving them has to save %s", count(pods, "pod"), money(m.price), money(max(m.effort, s.options.leastSaving())))
 	case !buyable:
 		why.Code = reason.NoPlace
-		why.Detail = fmt.Sprintf("%d of its %d pods fit on no other node, and for some of them nothing can be bought", left, pods)
+		why.Detail = homeless(left, pods) + ", and for some of them nothing can be bought"
 	case m.tried != nil:
-		why.Code, why.Detail, why.Hint = m.tried.Code, fmt.Sprintf("%d of its %d pods fit on no other node: %s", left, pods, m.tried.Detail), m.tried.Hint
+		why.Code, why.Detail, why.Hint = m.tried.Code, homeless(left, pods)+": "+m.tried.Detail, m.tried.Hint
 	default:
 		why.Code = reason.NotCheaper
-		why.Detail = fmt.Sprintf("%d of its %d pods fit on no other node; new ones for them cost %s an hour at least, moving all has to save %s, and it costs %s",
-			left, pods, money(value), money(m.effort), money(m.price))
+		why.Detail = fmt.Sprintf("%s; new ones for them cost %s an hour at least, moving all has to save %s, and it costs %s",
+			homeless(left, pods), money(value), money(m.effort), money(m.price))
 	}
 	if left > 0 && slices.Contains(s.options.Explain, m.place.Name()) {
 		why.Causes = s.yard.Objections()
@@ -71,3 +71,14 @@ func (s *search) whyKept(i int) *reason.Why {
 
 // shape is what type a machine is of.
 func (s *search) shape(i int) string { return s.machines[i].place.Labels()[label.InstanceType] }
+
+// homeless says how many of a machine's pods fit on no other.
+func homeless(left, pods int) string {
+	switch {
+	case pods == 1:
+		return "its pod fits on no other node"
+	case left == pods:
+		return fmt.Sprintf("none of its %d pods fits on another node", pods)
+	}
+	return fmt.Sprintf("%d of its %d pods fit on no other node", left, pods)
+}
