@@ -17,23 +17,24 @@ import (
 
 // Packer holds one packing while it is made.
 type Packer struct {
-	world   *world.World
-	places  []*world.Place // the machines that are there or on their way
-	options Options
-	market  *market
-	tallies tallies
-	ledger  *spread.Ledger
-	classes []*class
-	old     []*bin // machines there or on their way
-	new     []*bin // planned
-	steps   int
-	lured   int             // pods that were moved for the sake of others
-	taken   map[string]bool // names
-	limited bool            // some pool has limits
-	proof   *proof
-	loose   bool // what is searched now may use what an earlier search left free, so that search proves nothing of it
-	plan    plan.Plan
-	left    []*waiting // pods without a place
+	world    *world.World
+	places   []*world.Place // the machines that are there or on their way
+	options  Options
+	market   *market
+	tallies  tallies
+	ledger   *spread.Ledger
+	classes  []*class
+	old      []*bin // machines there or on their way
+	new      []*bin // planned
+	steps    int
+	lured    int             // pods that were moved for the sake of others
+	taken    map[string]bool // names
+	limited  bool            // some pool has limits
+	secluded bool            // who keeps away from others by domain goes first
+	proof    *proof
+	loose    bool // what is searched now may use what an earlier search left free, so that search proves nothing of it
+	plan     plan.Plan
+	left     []*waiting // pods without a place
 }
 
 // waiting is a pod and its class.
@@ -61,18 +62,25 @@ func Pack(w *world.World, o Options) plan.Plan {
 	return k.plan
 }
 
+// manner is how pods take their turns.
+type manner struct {
+	strictly bool // all of a priority before those of a lower one
+	secluded bool // those first who keep away from others by domain
+}
+
 // fairly packs the pods, and again strictly by priority if that is fairer.
 func fairly(w *world.World, o Options) *Packer {
-	k := pack(w, o, false)
+	strict := manner{strictly: true}
+	k := pack(w, o, manner{})
 	switch {
 	case k.unfair():
-		return pack(w, o, true)
+		return pack(w, o, strict).seclude(strict)
 	case k.usurped():
-		if e := pack(w, o, true); e.fairer(k) {
-			return e
+		if e := pack(w, o, strict); e.fairer(k) {
+			return e.seclude(strict)
 		}
 	}
-	return k
+	return k.seclude(manner{})
 }
 
 // few is how many pods are also placed one by one, in case that comes out cheaper.
@@ -140,17 +148,18 @@ func (k *Packer) ready(pods []*world.Pod) {
 	k.hold()
 }
 
-// pack places all pods at once, or those of each priority before those of a lower one.
-func pack(w *world.World, o Options, strictly bool) *Packer {
+// pack places all pods at once, or those of each priority before those of a lower one, and in each those first who keep away from others.
+func pack(w *world.World, o Options, m manner) *Packer {
 	k := newPacker(w, o)
 	pods := k.admit()
 	k.plan.Waiting += len(pods)
 	k.ready(pods)
-	if !strictly {
+	if !m.strictly {
 		k.keep()
 	}
 	k.proof = k.newProof()
-	k.place(strictly)
+	k.secluded = m.secluded
+	k.place(m.strictly)
 	k.verify()
 	for range retries {
 		changed, before := k.trimAll(), len(k.left)
@@ -381,6 +390,9 @@ func (k *Packer) place(strictly bool) {
 		}
 		k.left = slices.Clone(all[:n])
 		all = all[n:]
+		if k.secluded {
+			k.settleRecluses()
+		}
 		if !k.options.ExactOnly {
 			k.fillOld()
 			k.search()

@@ -1,0 +1,32 @@
+package spread
+
+import (
+	"slices"
+
+	"github.com/tenon-sh/tenon/engine/label"
+)
+
+// Shuns returns a group of pods, planned as the subject is, that it keeps away from by a domain beyond the machine without being
+// one of them, and the key of these domains; false if there is none.
+func (l *Ledger) Shuns(s *Subject) (group int32, key string, ok bool) {
+	for _, id := range s.apart {
+		g := l.groups[id]
+		if l.keys[g.key] != label.Hostname && g.kinds > 0 && !s.In(id) {
+			return id, l.keys[g.key], true
+		}
+	}
+	return none, "", false
+}
+
+// In reports whether the group counts pods of the subject.
+func (s *Subject) In(group int32) bool { return slices.Contains(s.members, group) }
+
+// Keepers counts the pods in a domain that keep away from the group.
+func (l *Ledger) Keepers(group int32, domain string) int {
+	g := l.groups[group]
+	d, known := l.domains[g.key][domain]
+	if !known {
+		return 0
+	}
+	return int(count(g.owners, d))
+}
