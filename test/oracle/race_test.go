@@ -81,11 +81,11 @@ func (r *race) run() (plan.Plan, error) {
 	p := provision.Decide(w, provision.Options{Nominated: *nominate})
 	r.buy(p)
 	clear(r.late)
-	for n := 0; len(r.coming) > 0; n++ {
+	for n, bound := 0, 1; len(r.coming) > 0 || bound > 0; n++ {
 		if n == patience {
 			return p, fmt.Errorf("%d machines joined and there is no end", n)
 		}
-		if err := r.join(); err != nil {
+		if bound, err = r.join(); err != nil {
 			return p, err
 		}
 	}
@@ -124,14 +124,14 @@ func (r *race) claim(a plan.Ask) world.Claim {
 	}
 }
 
-// join has some machines join, decides anew, and lets pods be bound.
-func (r *race) join() error {
+// join has some machines join, decides anew, and lets pods be bound. It returns how many were.
+func (r *race) join() (int, error) {
 	for range min(*together, len(r.coming)) {
 		r.land()
 	}
 	w, err := r.world()
 	if err != nil {
-		return err
+		return 0, err
 	}
 	p := provision.Decide(w, provision.Options{Nominated: *nominate})
 	r.buy(p)
@@ -139,20 +139,20 @@ func (r *race) join() error {
 	return r.bind()
 }
 
-// bind lets kube-scheduler bind what it can.
-func (r *race) bind() error {
+// bind lets kube-scheduler bind what it can, and returns how many pods that was.
+func (r *race) bind() (int, error) {
 	v, err := r.oracle.ask(question{
 		Namespaces: r.namespaces, Nodes: r.nodes, Pods: r.pods, PVCs: r.pvcs, PVs: r.pvs, Classes: r.classes, CSINodes: r.csi, Bind: true, Seed: r.Uint64(),
 	})
 	if err != nil {
-		return err
+		return 0, err
 	}
 	for i := range r.pods {
 		if q := &r.pods[i]; v.Bound[q.Namespace+"/"+q.Name] != "" {
 			q.Spec.NodeName, q.Status.NominatedNodeName = v.Bound[q.Namespace+"/"+q.Name], ""
 		}
 	}
-	return nil
+	return len(v.Bound), nil
 }
 
 // land has one machine join.
