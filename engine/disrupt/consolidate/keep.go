@@ -52,7 +52,8 @@ func (s *search) whyKept(i int) *reason.Why {
 	switch {
 	case left == 0:
 		why.Code = reason.SavesLittle
-		why.Detail = fmt.Sprintf("its %s fit on other nodes; that saves %s an hour, and moving them has to save %s", count(pods, "pod"), money(m.price), money(max(m.effort, s.options.leastSaving())))
+		why.Detail = fmt.Sprintf("other nodes have room for its %s; that saves %s an hour, and has to save %s: %s for what moves, and %s besides",
+			count(pods, "pod"), money(m.price), money(m.effort+s.options.leastSaving()), money(m.effort), money(s.options.leastSaving()))
 	case !buyable:
 		why.Code = reason.NoPlace
 		why.Detail = homeless(left, pods) + ", and for some of them nothing can be bought"
