@@ -9,6 +9,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	v1 "github.com/tenon-sh/tenon/api/karpenter/v1"
+	"github.com/tenon-sh/tenon/engine/world"
 	"github.com/tenon-sh/tenon/internal/observe"
 )
 
@@ -76,6 +77,14 @@ func private(key string) bool {
 		v1.AnnotationOrder, v1.AnnotationOrderPlace, v1.AnnotationOrderSize, observe.AnnotationTemplate, observe.AnnotationBooked, observe.AnnotationPods, observe.AnnotationAdopts,
 		v1.AnnotationTerminationTime, "kubectl.kubernetes.io/last-applied-configuration",
 	}, key)
+}
+
+// Unguarded reports whether pods may have started on the node before it was
+// matched. Nodes of Provisioners join as they did in their time, without the
+// taint that prevents it, and it is no news of them.
+func Unguarded(n *corev1.Node, c *v1.NodeClaim) bool {
+	unregistered := corev1.Taint{Key: v1.TaintUnregistered, Effect: corev1.TaintEffectNoExecute}
+	return n.Labels[v1.LabelRegistered] != "true" && !HasTaint(n.Spec.Taints, unregistered) && observe.PoolOf(c.Labels).Kind != world.Provisioner
 }
 
 // HasTaint reports whether taints hold one of t's key and effect.

@@ -47,6 +47,31 @@ func TestNext(t *testing.T) {
 	}
 }
 
+func TestUnguarded(t *testing.T) {
+	const pool, provisioner = v1.LabelNodePool, "karpenter.sh/provisioner-name"
+	tests := map[string]struct {
+		why    string
+		of     string
+		labels map[string]string
+		taints []corev1.Taint
+		want   bool
+	}{
+		"Bare":        {"Nothing kept pods off.", pool, nil, nil, true},
+		"Tainted":     {"The taint keeps them off.", pool, nil, []corev1.Taint{{Key: v1.TaintUnregistered, Effect: corev1.TaintEffectNoExecute}}, false},
+		"Matched":     {"It was matched, and the taint taken off.", pool, map[string]string{v1.LabelRegistered: "true"}, nil, false},
+		"Provisioner": {"Its nodes never have the taint.", provisioner, nil, nil, false},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			c := launched(func(c *v1.NodeClaim) { c.Labels = map[string]string{tc.of: "p"} })
+			n := &corev1.Node{ObjectMeta: metav1.ObjectMeta{Labels: tc.labels}, Spec: corev1.NodeSpec{Taints: tc.taints}}
+			if got := register.Unguarded(n, c); got != tc.want {
+				t.Errorf("%t, want %t: %s", got, tc.want, tc.why)
+			}
+		})
+	}
+}
+
 func TestMatched(t *testing.T) {
 	c := launched(func(c *v1.NodeClaim) {
 		c.Labels = map[string]string{v1.LabelNodePool: "p", "team": "a"}

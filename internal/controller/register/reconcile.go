@@ -86,8 +86,7 @@ func (r *Reconciler) Reconcile(ctx context.Context, req reconcile.Request) (reco
 
 // match writes to the node that it is the claim's, and then to the claim.
 func (r *Reconciler) match(ctx context.Context, c *v1.NodeClaim, n *corev1.Node) error {
-	unregistered := corev1.Taint{Key: v1.TaintUnregistered, Effect: corev1.TaintEffectNoExecute}
-	if !HasTaint(n.Spec.Taints, unregistered) && n.Labels[v1.LabelRegistered] != "true" {
+	if Unguarded(n, c) {
 		r.Events.Warning(c, "UnregisteredTaintMissing", "Node %s joined without the taint %s: pods may have started there too early", n.Name, v1.TaintUnregistered)
 	}
 	r.Pods.Joined(ctx, c.Name, n.Name) // before others may be put there
