@@ -10,14 +10,15 @@ import (
 
 // A recluse keeps away from others by zone, or another domain beyond the
 // machine, and these others, who have no such term themselves, go wherever there
-// is room: soon they are in every zone and leave none to it. Nobody can tell
-// beforehand whether that happens, so it is seen to afterwards: where recluses found
-// no place the pods are packed again, and they choose theirs first.
+// is room: soon they are in every zone and leave none to it, or it is in every
+// zone first and leaves none to them. Nobody can tell beforehand whether that
+// happens, so it is seen to afterwards: where one or the other found no place the
+// pods are packed again, and recluses choose theirs first, close together.
 
-// seclude packs again with recluses first if some have no place. The result
-// counts only if some of these get one and nobody loses the one he had.
+// seclude packs again with recluses first if some, or some they keep away from,
+// have no place. The result counts only if more get one and nobody loses the one he had.
 func (k *Packer) seclude(m manner) *Packer {
-	if !slices.ContainsFunc(k.left, k.recluse) {
+	if !slices.ContainsFunc(k.left, func(x *waiting) bool { return k.recluse(x) || k.ledger.Shunned(x.class.subject) }) {
 		return k
 	}
 	m.secluded = true

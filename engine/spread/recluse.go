@@ -18,6 +18,14 @@ func (l *Ledger) Shuns(s *Subject) (group int32, key string, ok bool) {
 	return none, "", false
 }
 
+// Shunned reports whether others that are planned keep away from the subject by a domain beyond the machine, and it not likewise.
+func (l *Ledger) Shunned(s *Subject) bool {
+	return slices.ContainsFunc(s.shunned, func(id int32) bool {
+		g := l.groups[id]
+		return l.keys[g.key] != label.Hostname && g.carriers > 0 && !slices.Contains(s.apart, id)
+	})
+}
+
 // In reports whether the group counts pods of the subject.
 func (s *Subject) In(group int32) bool { return slices.Contains(s.members, group) }
 
