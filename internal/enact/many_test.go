@@ -18,16 +18,58 @@ import (
 	"github.com/tenon-sh/tenon/internal/kubetest"
 )
 
-// Thousands of promises do not keep the next plan waiting: so many are made, and the rest soon.
-func TestManyPromises(t *testing.T) {
-	var written atomic.Int64
+// quietly is an Enactor whose promises are counted and not written.
+func quietly(t *testing.T) (e *enact.Enactor, written *atomic.Int64) {
+	written = &atomic.Int64{}
 	through := interceptor.NewClient(kubetest.Client(t), interceptor.Funcs{
 		SubResourcePatch: func(context.Context, client.Client, string, client.Object, client.Patch, ...client.SubResourcePatchOption) error {
 			written.Add(1)
 			return nil
 		},
 	})
-	e := &enact.Enactor{Client: through, Log: logr.Discard(), Promises: true, Now: clock.Wall}
+	return &enact.Enactor{Client: through, Log: logr.Discard(), Promises: true, Now: clock.Wall}, written
+}
+
+// While kube-scheduler works through its queue nobody is forgotten yet.
+func TestABusySchedulerIsNotReminded(t *testing.T) {
+	e, written := quietly(t)
+	now := time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)
+	e.Now = func() time.Time { return now }
+	for _, look := range []struct {
+		after time.Duration
+		pods  []string
+		want  int64
+		why   string
+	}{
+		{0, []string{"a", "b"}, 0, "they may have been nominated only now"},
+		{9 * time.Second, []string{"a"}, 0, "it is too soon"},
+		{3 * time.Second, []string{"a"}, 0, "the other was bound, so it will have its turn"},
+		{8 * time.Second, []string{"a"}, 2, "nobody was bound for ten seconds: taken back and made again"},
+	} {
+		now = now.Add(look.after)
+		b, fill := world.NewBuilder(), plan.Fill{Node: "large"}
+		if err := b.SetNode(world.Node{Name: "large"}); err != nil {
+			t.Fatal(err)
+		}
+		for _, name := range look.pods {
+			k := world.Key{Namespace: "default", Name: name}
+			if err := b.SetPod(world.Pod{Key: k, UID: name, Waiting: true, Nominated: "large", Promised: true}); err != nil {
+				t.Fatal(err)
+			}
+			fill.Pods = append(fill.Pods, k)
+		}
+		if wait := e.Promise(t.Context(), b.Snapshot(0), plan.Plan{Filled: []plan.Fill{fill}}); wait <= 0 || wait > 20*time.Second {
+			t.Errorf("the next look is after %s: %s", wait, look.why)
+		}
+		if n := written.Load(); n != look.want {
+			t.Errorf("%d writes, want %d: %s", n, look.want, look.why)
+		}
+	}
+}
+
+// Thousands of promises do not keep the next plan waiting: so many are made, and the rest soon.
+func TestManyPromises(t *testing.T) {
+	e, written := quietly(t)
 	b, fill := world.NewBuilder(), plan.Fill{Node: "large"}
 	if err := b.SetNode(world.Node{Name: "large"}); err != nil {
 		t.Fatal(err)

@@ -15,6 +15,8 @@ const (
 	// reminded. It doubles each time, up to what kube-scheduler lets pods lie for by itself.
 	remindAfter    = 10 * time.Second
 	remindAtLatest = 5 * time.Minute
+	// remindBusy is the same while others of the pods are being bound: then it is their turn first.
+	remindBusy = time.Minute
 	// remindedAtOnce is how many reminders one plan may give: each makes kube-scheduler look at others as well.
 	remindedAtOnce = 32
 )
@@ -28,14 +30,19 @@ type reminder struct {
 }
 
 // due is when the next reminder is.
-func (r reminder) due() time.Time {
-	return r.since.Add(min(remindAfter<<min(r.times, 10), remindAtLatest))
+func (r reminder) due(busy bool) time.Time {
+	wait := min(remindAfter<<min(r.times, 10), remindAtLatest)
+	if busy {
+		wait = max(wait, remindBusy)
+	}
+	return r.since.Add(wait)
 }
 
 // reminders are those of the pods that waited beside their nodes when the last plan was made, by UID.
 type reminders struct {
-	mu   sync.Mutex
-	pods map[string]reminder
+	mu    sync.Mutex
+	pods  map[string]reminder
+	moved time.Time // when one of them was last seen to be gone: kube-scheduler is at work
 }
 
 // remind has kube-scheduler look again at pods that lie forgotten in its queue
@@ -85,6 +92,15 @@ func (r *reminders) take(lying []promise, now time.Time) (due []promise, next ti
 	defer r.mu.Unlock()
 	is := make(map[string]reminder, len(lying))
 	for _, p := range lying {
+		is[p.pod.UID] = reminder{}
+	}
+	for uid := range r.pods {
+		if _, still := is[uid]; !still {
+			r.moved = now
+		}
+	}
+	busy := !r.moved.IsZero() && now.Sub(r.moved) < remindAfter
+	for _, p := range lying {
 		m := r.pods[p.pod.UID]
 		if m.node != p.node {
 			m = reminder{node: p.node, since: now}
@@ -93,18 +109,22 @@ func (r *reminders) take(lying []promise, now time.Time) (due []promise, next ti
 			m.since = now
 		}
 		is[p.pod.UID] = m
-		if !now.Before(m.due()) {
+		if !now.Before(m.due(busy)) {
 			due = append(due, p)
 		}
 	}
-	slices.SortStableFunc(due, func(a, b promise) int { return is[a.pod.UID].due().Compare(is[b.pod.UID].due()) })
+	slices.SortStableFunc(due, func(a, b promise) int { return is[a.pod.UID].due(busy).Compare(is[b.pod.UID].due(busy)) })
 	due = due[:min(len(due), remindedAtOnce)]
 	for _, p := range due {
 		m := is[p.pod.UID]
 		is[p.pod.UID] = reminder{node: m.node, since: now, times: m.times + 1}
 	}
 	for _, m := range is {
-		if at := m.due(); next.IsZero() || at.Before(next) {
+		at := m.due(false)
+		if idle := r.moved.Add(remindAfter); busy && at.Before(idle) {
+			at = idle // as early as it may turn out not to be busy any more
+		}
+		if next.IsZero() || at.Before(next) {
 			next = at
 		}
 	}
