@@ -60,6 +60,8 @@ func (l looker) policy(p *world.Place) []*reason.Why {
 		return []*reason.Why{{Code: reason.Static, Detail: fmt.Sprintf("pool %s is static and keeps %d nodes", pool.ID.Name, *pool.Replicas), Hint: "lower its replicas"}}
 	case pool.Disruption.MoveAfter == nil && pool.Disruption.EmptyAfter == nil:
 		return []*reason.Why{{Code: reason.Policy, Detail: fmt.Sprintf("pool %s gives nothing back by choice", pool.ID.Name), Hint: "set consolidateAfter"}}
+	case pool.Disruption.MoveAfter == nil && disrupt.IsEmpty(p):
+		return []*reason.Why{goesByItself()}
 	case pool.Disruption.MoveAfter == nil:
 		return []*reason.Why{{Code: reason.Policy, Detail: fmt.Sprintf("pool %s gives only empty nodes back", pool.ID.Name), Hint: "set consolidationPolicy: WhenEmptyOrUnderutilized"}}
 	}
@@ -74,9 +76,13 @@ func (l looker) policy(p *world.Place) []*reason.Why {
 		out = append(out, &reason.Why{Code: reason.NotCheaper, Detail: "its reservation is paid for anyway"})
 	}
 	if disrupt.IsEmpty(p) {
-		out = append(out, &reason.Why{Code: reason.Empty, Detail: "it is empty, and goes by itself once that is allowed"})
+		out = append(out, goesByItself())
 	}
 	return out
+}
+
+func goesByItself() *reason.Why {
+	return &reason.Why{Code: reason.Empty, Detail: "it is empty, and goes by itself once that is allowed"}
 }
 
 // hold puts what keeps a machine into words.
