@@ -45,7 +45,8 @@ func newTemplates(c client.Client, from *cloud.Cloud, to *cluster.Cluster, log l
 	return t
 }
 
-// NeedLeaderElection lets followers know prices before they lead.
+// NeedLeaderElection has only the leader ask the cloud. Who comes to lead knows no
+// catalogue at first, and its first decision may leave out pools that are ready.
 func (t *templates) NeedLeaderElection() bool { return true }
 
 // Start follows the pools until ctx ends.
