@@ -172,7 +172,8 @@ func TestAllocatable(t *testing.T) {
 			if tc.change != nil {
 				tc.change(&s)
 			}
-			left := types.Shape(typeOf(t, tc.typ), s).Allocatable().Map()
+			shape := types.Shape(typeOf(t, tc.typ), s)
+			left := shape.Allocatable().Map()
 			got := map[string]string{}
 			for k := range tc.want {
 				got[k] = left[k]
@@ -211,7 +212,8 @@ func TestAllocatableProperty(t *testing.T) {
 			}
 		}
 		s.ReservedENIs++
-		if less := types.Shape(typ, s).Allocatable(); less.Value("pods") > left.Value("pods") {
+		smaller := types.Shape(typ, s)
+		if less := smaller.Allocatable(); less.Value("pods") > left.Value("pods") {
 			t.Fatalf("%s: one interface less gives %d pods instead of %d", typ.Name, less.Value("pods"), left.Value("pods"))
 		}
 	})
