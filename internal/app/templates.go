@@ -46,7 +46,7 @@ func newTemplates(c client.Client, from *cloud.Cloud, to *cluster.Cluster, log l
 }
 
 // NeedLeaderElection has only the leader ask the cloud. Who comes to lead knows no
-// catalogue at first, and its first decision may leave out pools that are ready.
+// catalogue at first, and decides nothing for some seconds until it does.
 func (t *templates) NeedLeaderElection() bool { return true }
 
 // Start follows the pools until ctx ends.

@@ -25,6 +25,10 @@ import (
 const (
 	again        = time.Minute
 	afterFailure = 5 * time.Second
+
+	// whoever begins looks for catalogues so often, and so long at most.
+	look     = 100 * time.Millisecond
+	patience = 10 * time.Second
 )
 
 // Name is what metrics and logs call this controller.
@@ -84,6 +88,7 @@ func (c *Controller) Start(ctx context.Context) error {
 		return nil
 	}
 	w := Window{}.Add(c.Now())
+	begun := w.First
 	timer := time.NewTimer(c.Now.Until(w.Due(c.Batch)))
 	defer timer.Stop()
 	for {
@@ -97,6 +102,10 @@ func (c *Controller) Start(ctx context.Context) error {
 			w = w.Add(c.Now())
 			timer.Reset(c.Now.Until(w.Due(c.Batch)))
 		case <-timer.C:
+			if c.Now.Since(begun) < patience && Blind(c.Cluster.World()) {
+				timer.Reset(look)
+				continue
+			}
 			w = Window{}
 			if wait := c.pass(ctx); wait > 0 {
 				timer.Reset(wait)
