@@ -11,6 +11,7 @@ import (
 	"github.com/tenon-sh/tenon/engine/label"
 	"github.com/tenon-sh/tenon/engine/plan"
 	"github.com/tenon-sh/tenon/engine/reason"
+	"github.com/tenon-sh/tenon/engine/solve"
 	"github.com/tenon-sh/tenon/engine/spread"
 	"github.com/tenon-sh/tenon/engine/world"
 )
@@ -91,11 +92,16 @@ func (k *Packer) orExact() *Packer {
 	o := k.options
 	o.ExactOnly = true
 	e := fairly(k.world, o)
-	if len(e.left) > len(k.left) || len(e.left) == len(k.left) && e.spend() >= k.spend() {
+	if len(e.left) > len(k.left) || len(e.left) == len(k.left) && (e.spend() >= k.spend() || k.tooDear(e.price())) {
 		return k
 	}
 	e.plan.Bound, e.steps = e.bound(), e.steps+k.steps
 	return e
+}
+
+// tooDear reports whether a price is not to be borne for the sake of fewer machines.
+func (k *Packer) tooDear(price int64) bool {
+	return k.plan.Waiting <= solve.Handful && price > max(k.price(), solve.Bearable(k.plan.Bound))
 }
 
 // price is what the planned machines cost.

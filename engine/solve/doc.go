@@ -16,7 +16,7 @@
 //	attain.go    and room that no sum of needs fills
 //	firstfit.go  the plan of a scheduler without an optimiser; the answer is never dearer
 //	cover.go     one class alone: the best plan, by counting up
-//	exact.go     a dozen items: the best plan, by taking the whole apart in every way
+//	exact.go     a dozen items: the best plan, by taking the whole apart in every way, with one host, two, three…
 //	fluid.go     the relaxation: hosts by kind, classes by lump, caps
 //	slice.go     very many classes: so many at a time
 //	climb.go     its prices, better from round to round
@@ -39,4 +39,5 @@
 //
 // The search makes small the price of all hosts plus Problem.Charge for each, which favours fewer, larger hosts where that costs little.
 // Cost and Bound leave the charge out. Whatever the charge, no answer costs more than first fit or a seed that leaves out as much.
+// For a handful of items fewer hosts may cost a twentieth more than the least price there is, not more.
 package solve

@@ -6,9 +6,60 @@ const (
 	maxSplits = 1_000_000
 )
 
-// exact finds the best solution of a tiny problem, budgets aside: for every part of the items the cheapest host that holds it,
-// then the cheapest way to take the whole apart. It returns nil when the problem is not tiny.
-func (m *model) exact(charge int64, steps *int) *solution {
+// Handful is how few items have a host more or less make up much of the whole. So there the charge decides what is best, as long as
+// the price stays bearable. More items even out, and the least price needs few hosts anyway.
+const Handful = 24
+
+// Bearable is the price that a handful of items may have, for the sake of fewer hosts, where the least is known.
+func Bearable(least int64) int64 { return least + least/20 }
+
+// exactly offers the best solution of a tiny problem, and reports whether nothing better is to be found. Of a handful of items, that
+// is the best of those that are bearable and not dearer than what is known.
+func (s *search) exactly() bool {
+	x := s.m.parts()
+	if x == nil {
+		return false
+	}
+	free := x.solve(0)
+	s.proven = s.m.cost(free)
+	few := s.m.items() <= Handful
+	var best *solution
+	if few {
+		best = x.within(s.proven, s.bearable(free))
+	} else {
+		best = x.solve(s.m.charge)
+	}
+	s.steps += x.steps
+	solved := s.affordable(best)
+	switch {
+	case solved && few:
+		s.give(best)
+	case s.affordable(free):
+		s.give(free)
+	}
+	return solved
+}
+
+// bearable is what a handful of items may cost when the solution has the least price.
+func (s *search) bearable(free *solution) int64 {
+	most := Bearable(s.proven)
+	if s.m.missing(s.given, free) == 0 {
+		most = min(most, s.m.cost(s.given))
+	}
+	return most
+}
+
+// parts knows of each part of the items, a number in a mixed radix with one digit a class, the cheapest host that holds it whole.
+type parts struct {
+	m      *model
+	splits int // ways to take a load out of a part
+	steps  int
+	stride []int
+	host   []int32
+}
+
+// parts returns the parts of all items and their hosts, or nil when the problem is not tiny.
+func (m *model) parts() *parts {
 	states, splits := 1, 1
 	for c := range m.classes {
 		n := m.classes[c].count
@@ -18,8 +69,7 @@ func (m *model) exact(charge int64, steps *int) *solution {
 		states *= n + 1
 		splits *= (n + 1) * (n + 2) / 2
 	}
-	*steps += splits
-	x := &parts{m: m, host: make([]int32, states), goal: make([]int64, states), first: make([]int, states), stride: make([]int, len(m.classes))}
+	x := &parts{m: m, splits: splits, host: make([]int32, states), stride: make([]int, len(m.classes))}
 	stride := 1
 	for c := range m.classes {
 		x.stride[c] = stride
@@ -29,31 +79,77 @@ func (m *model) exact(charge int64, steps *int) *solution {
 	for s := 1; s < states; s++ {
 		x.counts(s, counts)
 		x.host[s] = m.cheapest(counts)
-		x.goal[s] = huge
-		x.best(s, counts, charge)
 	}
-	out := &solution{left: make([]int, len(m.classes))}
-	for s := states - 1; s > 0; s -= x.first[s] {
-		x.counts(x.first[s], counts)
-		n := node{host: x.host[x.first[s]], times: 1}
+	return x
+}
+
+// solve places all items, budgets aside, with the charge for each host.
+func (x *parts) solve(charge int64) *solution {
+	l := x.layer()
+	x.fill(l, charge, l.goal)
+	return x.trace(func(int) layer { return l })
+}
+
+// within places all items, budgets aside, at a price of at most so much: with one host more after the other, until the charge for
+// another is more than the least price of all could save.
+func (x *parts) within(least, most int64) *solution {
+	all := len(x.host) - 1
+	none := x.layer()
+	for s := 1; s <= all; s++ {
+		none.goal[s] = huge
+	}
+	layers := []layer{none}
+	best, goal := 0, int64(huge)
+	for n := 1; n <= x.m.items() && least+x.m.charge*int64(n) < goal; n++ {
+		l := x.layer()
+		l.goal[0] = huge
+		x.fill(l, 0, layers[n-1].goal)
+		layers = append(layers, l)
+		if price := l.goal[all]; price <= most && price+x.m.charge*int64(n) < goal {
+			best, goal = n, price+x.m.charge*int64(n)
+		}
+	}
+	return x.trace(func(n int) layer { return layers[best-n] })
+}
+
+// layer is, for each part, the least goal of placing it, and the first of the hosts' loads that does so.
+type layer struct {
+	goal  []int64
+	first []int
+}
+
+func (x *parts) layer() layer {
+	return layer{make([]int64, len(x.host)), make([]int, len(x.host))}
+}
+
+// fill finds for every part the cheapest way to take a load out of it, when what remains costs so much.
+func (x *parts) fill(l layer, charge int64, rest []int64) {
+	x.steps += x.splits
+	counts := make([]int, len(x.m.classes))
+	for s := 1; s < len(x.host); s++ {
+		x.counts(s, counts)
+		l.goal[s] = huge
+		x.best(l, s, counts, charge, rest)
+	}
+}
+
+// trace reads a solution from layers: the one to look at after so many hosts.
+func (x *parts) trace(at func(n int) layer) *solution {
+	counts := make([]int, len(x.m.classes))
+	out := &solution{left: make([]int, len(counts))}
+	for s := len(x.host) - 1; s > 0; {
+		load := at(len(out.nodes)).first[s]
+		x.counts(load, counts)
+		n := node{host: x.host[load], times: 1}
 		for c, k := range counts {
 			if k > 0 {
 				n.items = append(n.items, share{int32(c), k})
 			}
 		}
 		out.nodes = append(out.nodes, n)
+		s -= load
 	}
 	return out
-}
-
-// parts knows of each part of the items, a number in a mixed radix with one digit a class, the cheapest host that holds it whole,
-// the least goal of placing it and the first of the hosts' loads that does so.
-type parts struct {
-	m      *model
-	stride []int
-	host   []int32
-	goal   []int64
-	first  []int
 }
 
 func (x *parts) counts(s int, out []int) {
@@ -65,7 +161,7 @@ func (x *parts) counts(s int, out []int) {
 }
 
 // best finds the cheapest way to place the part s: some host takes a load with at least one of the last class in s, the rest is known.
-func (x *parts) best(s int, counts []int, charge int64) {
+func (x *parts) best(l layer, s int, counts []int, charge int64, rest []int64) {
 	last := len(counts) - 1
 	for counts[last] == 0 {
 		last--
@@ -74,8 +170,8 @@ func (x *parts) best(s int, counts []int, charge int64) {
 	walk = func(c, load int) {
 		if c < 0 {
 			if h := x.host[load]; h >= 0 {
-				if goal := x.m.hosts[h].price + charge + x.goal[s-load]; goal < x.goal[s] {
-					x.goal[s], x.first[s] = goal, load
+				if goal := x.m.hosts[h].price + charge + rest[s-load]; goal < l.goal[s] {
+					l.goal[s], l.first[s] = goal, load
 				}
 			}
 			return

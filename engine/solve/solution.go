@@ -24,6 +24,15 @@ type share struct {
 	n     int
 }
 
+// items is how many there are to place.
+func (m *model) items() int {
+	sum := 0
+	for c := range m.classes {
+		sum += m.classes[c].count
+	}
+	return sum
+}
+
 // cost is the price of all nodes.
 func (m *model) cost(s *solution) int64 {
 	sum := int64(0)

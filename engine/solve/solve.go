@@ -70,13 +70,8 @@ func (s *search) start(p Problem) {
 		s.give(s.m.seed(a))
 	}
 	s.give(s.m.firstFit())
-	s.solved = s.affordable(s.m.only()) || s.affordable(s.m.exact(s.m.charge, &s.steps))
-	if x := s.m.exact(0, &s.steps); x != nil {
-		s.proven = s.m.cost(x)
-		if s.affordable(x) {
-			s.give(x)
-		}
-	}
+	only, exactly := s.affordable(s.m.only()), s.exactly()
+	s.solved = only || exactly
 }
 
 // affordable offers a solution that was found without looking at budgets, if they allow it.
@@ -99,11 +94,7 @@ const few = 100
 
 // wide is how much further the search looks for hosts.
 func (s *search) wide() float64 {
-	items := 0
-	for c := range s.m.classes {
-		items += s.m.classes[c].count
-	}
-	if items > few {
+	if s.m.items() > few {
 		return 1
 	}
 	return 4

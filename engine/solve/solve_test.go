@@ -190,7 +190,7 @@ func TestBoundAndCostAgainstTheOptimum(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		p := problems(4, 2, false).Draw(t, "problem")
 		p.Charge = 0
-		optimum := bruteForce(p)
+		optimum := bruteForce(p, 1<<60)
 		a := Solve(p)
 		if a.Bound > optimum {
 			t.Fatalf("the bound %d is above the optimum %d", a.Bound, optimum)
@@ -217,8 +217,32 @@ func TestBoundAndCostAgainstTheOptimum(t *testing.T) {
 	})
 }
 
-// bruteForce is the least price of placing every item that some host can take: item by item, on each open node and on a new one.
-func bruteForce(p Problem) int64 {
+// A handful of items costs the least that a price close to the optimum, and to no more than first fit, allows with the charge.
+func TestHandfulAgainstTheOptimum(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		p := problems(4, 2, false).Draw(t, "problem")
+		p.Charge = 0
+		optimum := bruteForce(p, 1<<60)
+		p.Charge = int64(rapid.SampledFrom([]int{1, 100, 500, 2000}).Draw(t, "charge"))
+		a := Solve(p)
+		if a.Cost > Bearable(optimum) {
+			t.Fatalf("cost %d, optimum %d", a.Cost, optimum)
+		}
+		m := compile(p)
+		most := min(Bearable(optimum), m.cost(m.firstFit()))
+		goal := a.Cost
+		for _, n := range a.Nodes {
+			goal += p.Charge * int64(n.Times)
+		}
+		if least := bruteForce(p, most); goal != least {
+			t.Fatalf("with the charge %d, the least of those of a price up to %d is %d", goal, most, least)
+		}
+	})
+}
+
+// bruteForce is the least cost, with the charge, of placing every item that some host can take, at a price of at most so much:
+// item by item, on each open node and on a new one.
+func bruteForce(p Problem, most int64) int64 {
 	var queue []int
 	for i, it := range p.Items {
 		for range it.Count {
@@ -231,11 +255,11 @@ func bruteForce(p Problem) int64 {
 	var nodes [][]int
 	var place func(k int, cost int64)
 	place = func(k int, cost int64) {
-		if cost >= best {
+		if cost > most || cost+p.Charge*int64(len(nodes)) >= best {
 			return
 		}
 		if k == len(queue) {
-			best = cost
+			best = cost + p.Charge*int64(len(nodes))
 			return
 		}
 		for n := range nodes {
