@@ -22,9 +22,9 @@ func (s *search) exactly() bool {
 	}
 	free := x.solve(0)
 	s.proven = s.m.cost(free)
-	few := s.m.items() <= Handful
+	handful := s.m.items() <= Handful
 	var best *solution
-	if few {
+	if handful {
 		best = x.within(s.proven, s.bearable(free))
 	} else {
 		best = x.solve(s.m.charge)
@@ -32,7 +32,7 @@ func (s *search) exactly() bool {
 	s.steps += x.steps
 	solved := s.affordable(best)
 	switch {
-	case solved && few:
+	case solved && handful:
 		s.give(best)
 	case s.affordable(free):
 		s.give(free)
@@ -105,7 +105,7 @@ func (x *parts) within(least, most int64) *solution {
 		l.goal[0] = huge
 		x.fill(l, 0, layers[n-1].goal)
 		layers = append(layers, l)
-		if price := l.goal[all]; price <= most && price+x.m.charge*int64(n) < goal {
+		if price := l.goal[all]; price <= max(most, least) && (best == 0 || price+x.m.charge*int64(n) < goal) {
 			best, goal = n, price+x.m.charge*int64(n)
 		}
 	}
