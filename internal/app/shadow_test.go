@@ -88,7 +88,8 @@ func TestShadow(t *testing.T) {
 	go func() { ended <- a.Run(ctx) }()
 
 	ns := kubetest.Namespace(t)
-	h.make(t, pool("shadow"), deployment(ns, "web", 3, "1500m"))
+	p, web := pool("shadow"), deployment(ns, "web", 3, "1500m")
+	h.make(t, p, web)
 	h.runs(t, ns, 3)
 	kubetest.Within(t, time.Minute, func() error {
 		if len(d.told("pods run that Tenon would have bought for")) == 0 {
@@ -131,4 +132,5 @@ func TestShadow(t *testing.T) {
 	if _, ok := a.Journal.Last(journal.Buy); !ok {
 		t.Error("no decision is in its journal")
 	}
+	h.clear(t, web, p)
 }
