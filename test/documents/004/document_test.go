@@ -175,8 +175,8 @@ func none(t *testing.T, r *walk.Reader) {
 	r.Over()
 	r.Scale("resnet", 0)
 	r.NoNodes(3*time.Minute, ours)
-	waited(t, r, 6, 30*time.Second)
 	r.InOrder(`Added TTL to empty node`, `Triggering termination after 30s for empty node`, `Cordoned node`, `Deleted node`)
+	waited(t, r, 6, 30*time.Second)
 	book.Shows(t, "4.11", "30 s after the last pod: the lines, and no node")
 	if host := r.Kubectl("get", "svc", "resnet-service", "-o=jsonpath={.status.loadBalancer.ingress[0].hostname}"); host != "resnet.elb.us-west-2.amazonaws.com" {
 		t.Errorf("the Service's host is %q", host)

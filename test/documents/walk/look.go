@@ -75,18 +75,20 @@ func (r *Reader) Says(limit time.Duration, level, pattern string, fields ...stri
 	return l
 }
 
-// InOrder checks that lines that match the patterns come in that order.
+// InOrder waits for lines that match the patterns, in that order. What they tell of may be seen before they are read.
 func (r *Reader) InOrder(patterns ...string) {
 	r.t.Helper()
-	rest := r.Log()
-	for _, p := range patterns {
-		at := regexp.MustCompile("(?m)\t" + p).FindStringIndex(rest)
-		if at == nil {
-			r.t.Errorf("no line %q after those before it", p)
-			return
+	r.Within(time.Minute, func() error {
+		rest := r.Log()
+		for _, p := range patterns {
+			at := regexp.MustCompile("(?m)\t" + p).FindStringIndex(rest)
+			if at == nil {
+				return fmt.Errorf("no line %q after those before it", p)
+			}
+			rest = rest[at[1]:]
 		}
-		rest = rest[at[1]:]
-	}
+		return nil
+	})
 }
 
 // Count returns how many lines match.
