@@ -3,6 +3,7 @@ package pack
 import (
 	"cmp"
 	"encoding/binary"
+	"iter"
 	"slices"
 
 	"github.com/tenon-sh/tenon/engine/amount"
@@ -182,4 +183,19 @@ func (c *class) regret(k *Packer, offer int) int {
 		}
 	}
 	return sum
+}
+
+// runs divides pods that lie side by side by class.
+func runs(pods []*waiting) iter.Seq2[*class, []*waiting] {
+	return func(yield func(*class, []*waiting) bool) {
+		for from, to := 0, 0; from < len(pods); from = to {
+			c := pods[from].class
+			for to < len(pods) && pods[to].class == c {
+				to++
+			}
+			if !yield(c, pods[from:to]) {
+				return
+			}
+		}
+	}
 }

@@ -23,14 +23,7 @@ type crowd struct {
 // crowds gathers the crowds among the pods, and returns the others.
 func (k *Packer) crowds(pods []*waiting) (crowds []*crowd, others []*waiting) {
 	byGroup := map[int32]*crowd{}
-	for from := 0; from < len(pods); {
-		c := pods[from].class
-		to := from
-		for to < len(pods) && pods[to].class == c {
-			to++
-		}
-		run := pods[from:to]
-		from = to
+	for c, run := range runs(pods) {
 		group, s, ok := k.crowded(c)
 		if !ok {
 			others = append(others, run...)

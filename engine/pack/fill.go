@@ -5,14 +5,7 @@ package pack
 func (k *Packer) fillOld() {
 	k.placeCrowds(false)
 	var rest []*waiting
-	for from := 0; from < len(k.left); {
-		c := k.left[from].class
-		to := from
-		for to < len(k.left) && k.left[to].class == c {
-			to++
-		}
-		pods := k.left[from:to]
-		from = to
+	for c, pods := range runs(k.left) {
 		if c.plain && !k.choosy(c) {
 			rest = append(rest, k.fillPlain(c, pods)...)
 			continue

@@ -49,14 +49,8 @@ func (k *Packer) lots() (lots []*lot, rest []*waiting) {
 			rest = append(rest, x.pods...)
 		}
 	}
-	for from := 0; from < len(others); {
-		c := others[from].class
-		to := from
-		for to < len(others) && others[to].class == c {
-			to++
-		}
-		pods := slices.Clone(others[from:to])
-		from = to
+	for c, pods := range runs(others) {
+		pods = slices.Clone(pods)
 		if l, ok := k.lot(c, pods); ok {
 			lots = append(lots, l)
 		} else {

@@ -47,14 +47,7 @@ func (k *Packer) spares(other *Packer) bool {
 func (k *Packer) settleRecluses() {
 	k.loose = true
 	var rest []*waiting
-	for from := 0; from < len(k.left); {
-		c := k.left[from].class
-		to := from
-		for to < len(k.left) && k.left[to].class == c {
-			to++
-		}
-		pods := k.left[from:to]
-		from = to
+	for c, pods := range runs(k.left) {
 		if k.recluse(pods[0]) {
 			pods = k.settleApart(c, pods)
 		}
