@@ -98,3 +98,20 @@ func Bound(w *world.World, p plan.Plan) *world.World {
 	}
 	return b.Snapshot(w.At())
 }
+
+// Settled is the World without pods that wait and nodes that are going: whoever counts on their finding their places knows of more than is there.
+func Settled(w *world.World) *world.World {
+	b := w.Edit()
+	for _, p := range w.Places() {
+		if p.Deleting() {
+			for _, pod := range p.Pods {
+				b.DeletePod(pod.Key)
+			}
+			b.DeleteNode(p.Name())
+		}
+	}
+	for _, p := range w.Waiting() {
+		b.DeletePod(p.Key)
+	}
+	return b.Snapshot(w.At())
+}

@@ -52,29 +52,12 @@ func without(w *world.World, p *world.Place) *world.World {
 	return b.Snapshot(w.At())
 }
 
-// quiet is the World without the pods that wait, and without the nodes that are going.
-func quiet(w *world.World) *world.World {
-	b := w.Edit()
-	for _, p := range w.Places() {
-		if p.Deleting() {
-			for _, pod := range p.Pods {
-				b.DeletePod(pod.Key)
-			}
-			b.DeleteNode(p.Name())
-		}
-	}
-	for _, p := range w.Waiting() {
-		b.DeletePod(p.Key)
-	}
-	return b.Snapshot(w.At())
-}
-
 // Where the pods of a machine go, they can; who finds no place would not be taken
 // anywhere; and a machine goes if all of its pods find one.
 func TestMovesAreValid(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		w, lines := running(t)
-		w = quiet(w)
+		w = enginetest.Settled(w)
 		l := room.Open(w)
 		for _, p := range w.Places() {
 			moves, homeless := l.Place(l.Remove(p))

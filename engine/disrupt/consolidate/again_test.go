@@ -75,7 +75,7 @@ func TestPlansComeToRest(t *testing.T) {
 func TestNothingGoesRound(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		s := worlds().Draw(t, "world")
-		w := settled(s.world)
+		w := enginetest.Settled(s.world)
 		b := w.Edit()
 		for _, p := range w.Pools() {
 			p := *p

@@ -109,30 +109,12 @@ func without(w *world.World, back []plan.Give) *world.World {
 	return w
 }
 
-// settled is the World without pods that wait and nodes that are going: a plan
-// counts on their finding their places, of which the checker knows nothing.
-func settled(w *world.World) *world.World {
-	b := w.Edit()
-	for _, p := range w.Places() {
-		if p.Deleting() {
-			for _, pod := range p.Pods {
-				b.DeletePod(pod.Key)
-			}
-			b.DeleteNode(p.Name())
-		}
-	}
-	for _, p := range w.Waiting() {
-		b.DeletePod(p.Key)
-	}
-	return b.Snapshot(w.At())
-}
-
 // Pods that a command moves find their places by the rules of kube-scheduler,
 // as told by somebody else: each command by itself, and all together.
 func TestEveryMoveIsValid(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		s := worlds().Draw(t, "world")
-		s.world = settled(s.world)
+		s.world = enginetest.Settled(s.world)
 		p := consolidate.Decide(s.world, options(t))
 		all := []plan.Plan{started(p)}
 		for _, c := range p.Commands {
