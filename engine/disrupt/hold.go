@@ -1,6 +1,7 @@
 package disrupt
 
 import (
+	"fmt"
 	"iter"
 	"slices"
 	"strings"
@@ -16,6 +17,18 @@ type Hold struct {
 	Pod    *world.Pod     // because of which; nil if of none
 	Guards []*world.Guard // the pod disruption budgets that keep the pod
 	Until  int64          // when it ends by itself; 0: not by time
+}
+
+// Guarding puts into words how pod disruption budgets keep the pod, and what would end that.
+func (h Hold) Guarding() (detail, hint string) {
+	if len(h.Guards) == 1 {
+		return fmt.Sprintf("PodDisruptionBudget %s allows no eviction now", h.Guards[0]), "run more replicas than it needs, or wait until all are healthy"
+	}
+	names := make([]string, len(h.Guards))
+	for i, g := range h.Guards {
+		names[i] = g.String()
+	}
+	return "PodDisruptionBudgets " + strings.Join(names, " and ") + " both guard it, and the API server evicts no such pod", "have only one of them select the pod"
 }
 
 // Holds returns everything that keeps a machine from being given back by

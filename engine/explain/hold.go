@@ -63,7 +63,7 @@ func (e *Explainer) hold(p *world.Place, f disrupt.Hold) Hold {
 	case reason.Promised:
 		h.Detail = "waiting pods are on their way there"
 	case reason.Guarded:
-		h.Detail, h.Hint = guarded(f.Guards)
+		h.Detail, h.Hint = f.Guarding()
 	case reason.Policy:
 		h.Detail = "its pool is gone, so nothing says when it may be"
 		if pool != nil {
@@ -90,17 +90,6 @@ func (h Hold) ends() string {
 		return "its pool has waited long enough, if no pod comes or goes"
 	}
 	return "what keeps it ends: " + h.Detail
-}
-
-func guarded(guards []*world.Guard) (detail, hint string) {
-	names := make([]string, len(guards))
-	for i, g := range guards {
-		names[i] = g.String()
-	}
-	if len(guards) > 1 {
-		return "PodDisruptionBudgets " + strings.Join(names, " and ") + " both guard it, and the API server evicts no such pod", "have only one of them select the pod"
-	}
-	return "PodDisruptionBudget " + names[0] + " allows no eviction now", "run more replicas than it needs, or wait until all are healthy"
 }
 
 // span writes seconds as 30s, 5m or 720h.

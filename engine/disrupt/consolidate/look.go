@@ -106,16 +106,9 @@ func (l looker) hold(h disrupt.Hold) *reason.Why {
 	case reason.Promised:
 		why.Detail = "waiting pods are on their way there"
 	case reason.Guarded:
-		why.Detail, why.Hint = guarded(h.Guards)
+		why.Detail, why.Hint = h.Guarding()
 	}
 	return why
-}
-
-func guarded(guards []*world.Guard) (detail, hint string) {
-	if len(guards) > 1 {
-		return fmt.Sprintf("PodDisruptionBudgets %s and %s both guard it, and the API server evicts no such pod", guards[0], guards[1]), "have only one of them select the pod"
-	}
-	return fmt.Sprintf("PodDisruptionBudget %s allows no eviction now", guards[0]), "run more replicas than it needs, or wait until all are healthy"
 }
 
 // takes reports whether pods may be put onto a machine: it is complete, does
