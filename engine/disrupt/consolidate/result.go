@@ -16,21 +16,16 @@ type Result struct {
 	Digest   string  `json:"digest"`
 	Currency string  `json:"currency,omitempty"`
 	Cost     float64 `json:"hourlyCost"`
-	Bound    float64 `json:"lowerBound"`         // what machines for the pods that could move would cost at least, all bought anew
-	Now      Sum     `json:"now"`                // of the commands that may start now
-	Possible Sum     `json:"possible"`           // of all commands
-	Commands []Order `json:"commands"`           // those that may start now first
-	Going    []Node  `json:"going"`              // nodes that go anyway
-	Kept     []Stay  `json:"kept"`               // nodes that stay, and why
-	Again    int64   `json:"again,omitempty"`    // when more may be possible although nothing changes, seconds since 1970
-	Decision *Usage  `json:"decision,omitempty"` // what the decision cost
-}
+	Bound    float64 `json:"lowerBound"`      // what machines for the pods that could move would cost at least, all bought anew
+	Now      Sum     `json:"now"`             // of the commands that may start now
+	Possible Sum     `json:"possible"`        // of all commands
+	Commands []Order `json:"commands"`        // those that may start now first
+	Going    []Node  `json:"going"`           // nodes that go anyway
+	Kept     []Stay  `json:"kept"`            // nodes that stay, and why
+	Again    int64   `json:"again,omitempty"` // when more may be possible although nothing changes, seconds since 1970
+	Steps    int     `json:"steps"`           // counted work
 
-// Usage is what a decision took, files and parsing left out.
-type Usage struct {
-	WallSeconds float64 `json:"wallSeconds"`
-	CPUSeconds  float64 `json:"cpuSeconds"`
-	Steps       int     `json:"steps"`
+	Decision *plan.Decision `json:"decision,omitempty"`
 }
 
 // Sum is what commands come to.
@@ -94,7 +89,7 @@ type Stay struct {
 // Result puts the plan into the form that other programs read.
 func (p Plan) Result() Result {
 	r := Result{
-		Format: Format, Digest: p.World, Currency: p.Currency, Cost: units(p.Price), Bound: units(p.Bound), Again: p.Again,
+		Format: Format, Digest: p.World, Currency: p.Currency, Cost: units(p.Price), Bound: units(p.Bound), Again: p.Again, Steps: p.Steps,
 		Commands: []Order{}, Going: []Node{}, Kept: []Stay{},
 	}
 	for _, c := range p.Commands {

@@ -5,8 +5,6 @@ import (
 	"fmt"
 	"io"
 	"math"
-	"syscall"
-	"time"
 
 	"github.com/spf13/cobra"
 
@@ -90,15 +88,15 @@ func (o *options) run(cmd *cobra.Command, args []string) error {
 		}
 		decide.Explain = []string{p.Name()}
 	}
-	began, used := clock.Wall(), cpu()
+	before := verb.UsageNow()
 	p := consolidate.Decide(w, decide)
-	usage := consolidate.Usage{WallSeconds: clock.Wall().Sub(began).Seconds(), CPUSeconds: (cpu() - used).Seconds(), Steps: p.Steps}
+	spent := verb.UsageNow().Since(before)
 	if len(args) > 0 {
 		p = p.Of(decide.Explain[0])
 	}
 	if o.format.Is(verb.JSON) {
 		r := p.Result()
-		r.Version, r.Decision = o.version, &usage
+		r.Version, r.Decision = o.version, &spent
 		return verb.WriteJSON(cmd.OutOrStdout(), r)
 	}
 	_, err = io.WriteString(cmd.OutOrStdout(), p.Text(w, o.format.Is(wide)))
@@ -167,15 +165,6 @@ func (o *options) decideOptions() (consolidate.Options, error) {
 		return out, verb.BadInputf("--group is %d, want 1 or more", o.group)
 	}
 	return out, nil
-}
-
-// cpu is what the process has used so far.
-func cpu() time.Duration {
-	var r syscall.Rusage
-	if syscall.Getrusage(syscall.RUSAGE_SELF, &r) != nil {
-		return 0
-	}
-	return time.Duration(r.Utime.Nano() + r.Stime.Nano())
 }
 
 func units(micro int64) float64 { return float64(micro) / 1e6 }

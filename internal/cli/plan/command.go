@@ -83,7 +83,7 @@ func (o *options) run(cmd *cobra.Command) error {
 	if err != nil {
 		return err
 	}
-	loaded, used := clock.Wall(), usageNow()
+	loaded, used := clock.Wall(), verb.UsageNow()
 	w, err := in.World(loaded.Unix())
 	if err != nil {
 		return verb.BadInput(err)
@@ -96,7 +96,7 @@ func (o *options) run(cmd *cobra.Command) error {
 		}
 	}
 	p := provision.Decide(w, decide)
-	spent := usageNow().minus(used)
+	spent := verb.UsageNow().Since(used)
 
 	r := result{Result: p.Result(w)}
 	r.Version, r.Scenario, r.Catalog = o.version, o.source.Name(), in.Catalog

@@ -1,4 +1,4 @@
-package plan
+package verb
 
 import (
 	"runtime"
@@ -9,8 +9,8 @@ import (
 	"github.com/tenon-sh/tenon/internal/clock"
 )
 
-// usage is what the process has used so far.
-type usage struct {
+// Usage is what the process has used so far.
+type Usage struct {
 	wall   time.Time
 	cpu    time.Duration
 	bytes  uint64
@@ -18,10 +18,11 @@ type usage struct {
 	peak   int64 // KiB
 }
 
-func usageNow() usage {
+// UsageNow measures it.
+func UsageNow() Usage {
 	var m runtime.MemStats
 	runtime.ReadMemStats(&m)
-	u := usage{wall: clock.Wall(), bytes: m.TotalAlloc, allocs: m.Mallocs}
+	u := Usage{wall: clock.Wall(), bytes: m.TotalAlloc, allocs: m.Mallocs}
 	var r syscall.Rusage
 	if syscall.Getrusage(syscall.RUSAGE_SELF, &r) == nil {
 		u.cpu = time.Duration(r.Utime.Nano() + r.Stime.Nano())
@@ -30,8 +31,8 @@ func usageNow() usage {
 	return u
 }
 
-// minus is what was used since before; the peak is that of the whole process.
-func (u usage) minus(before usage) plan.Decision {
+// Since is what was used since before; the peak is that of the whole process.
+func (u Usage) Since(before Usage) plan.Decision {
 	return plan.Decision{
 		WallSeconds: u.wall.Sub(before.wall).Seconds(), CPUSeconds: (u.cpu - before.cpu).Seconds(),
 		AllocBytes: u.bytes - before.bytes, Allocs: u.allocs - before.allocs, PeakRSSMiB: float64(u.peak) / 1024,
