@@ -52,7 +52,7 @@ func (g *generator) app(i int) {
 		if disks {
 			g.disk(&one)
 		}
-		g.pods = append(g.pods, one)
+		g.Pods = append(g.Pods, one)
 	}
 }
 

@@ -16,19 +16,18 @@ import (
 	"github.com/tenon-sh/tenon/engine/world"
 )
 
-// cluster is a made-up cluster in Kubernetes' own objects, and what is for sale.
-type cluster struct {
-	namespaces []corev1.Namespace
-	nodes      []corev1.Node
-	pods       []corev1.Pod
-	daemons    []appsv1.DaemonSet
-	pools      []karpv1.NodePool
-	catalog    world.Catalog
-	classes    []storagev1.StorageClass
-	pvcs       []corev1.PersistentVolumeClaim
-	pvs        []corev1.PersistentVolume
-	csi        []storagev1.CSINode
-	claims     []world.Claim
+// Cluster is a cluster in Kubernetes' own objects, and what is for sale.
+type Cluster struct {
+	Namespaces []corev1.Namespace
+	Nodes      []corev1.Node
+	Pods       []corev1.Pod
+	Daemons    []appsv1.DaemonSet
+	Pools      []karpv1.NodePool
+	Catalog    world.Catalog
+	Classes    []storagev1.StorageClass
+	PVCs       []corev1.PersistentVolumeClaim
+	PVs        []corev1.PersistentVolume
+	CSINodes   []storagev1.CSINode
 	machines   []coming
 	late       bool // the daemons have not come to the nodes that are there yet
 }
@@ -38,9 +37,9 @@ const class = "karpenter.k8s.aws/EC2NodeClass/default"
 var zones = []string{"z-a", "z-b", "z-c"} //nolint:gochecknoglobals // a constant that Go cannot write
 
 // generate makes the cluster of a seed.
-func generate(seed uint64) *cluster {
-	g := &generator{Rand: rand.New(rand.NewPCG(seed, 1)), cluster: &cluster{}}
-	g.namespaces = []corev1.Namespace{
+func generate(seed uint64) *Cluster {
+	g := &generator{Rand: rand.New(rand.NewPCG(seed, 1)), Cluster: &Cluster{}}
+	g.Namespaces = []corev1.Namespace{
 		{ObjectMeta: metav1.ObjectMeta{Name: "default", Labels: map[string]string{"kubernetes.io/metadata.name": "default", "team": "x"}}},
 		{ObjectMeta: metav1.ObjectMeta{Name: "other", Labels: map[string]string{"kubernetes.io/metadata.name": "other", "team": "y"}}},
 	}
@@ -61,20 +60,20 @@ func generate(seed uint64) *cluster {
 	}
 	g.storage()
 	if g.late = g.chance(40); !g.late {
-		for _, n := range g.nodes {
-			g.pods = append(g.pods, g.daemonPods(n.Name)...)
+		for _, n := range g.Nodes {
+			g.Pods = append(g.Pods, g.DaemonPods(n.Name)...)
 		}
 	}
 	for i := range 2 + g.IntN(6) {
 		g.app(i)
 	}
-	return g.cluster
+	return g.Cluster
 }
 
 // generator makes one cluster.
 type generator struct {
 	*rand.Rand
-	*cluster
+	*Cluster
 }
 
 func (g *generator) chance(percent int) bool { return g.IntN(100) < percent }
@@ -83,7 +82,7 @@ func pick[T any](g *generator, of ...T) T { return of[g.IntN(len(of))] }
 
 // shapes puts a few types of machine on sale, some without an offer in some zones, some of another architecture, some with GPUs.
 func (g *generator) shapes() {
-	g.catalog = world.Catalog{Template: class, Version: "1"}
+	g.Catalog = world.Catalog{Template: class, Version: "1"}
 	for _, s := range []struct {
 		name     string
 		cpu, mem int64
@@ -119,7 +118,7 @@ func (g *generator) shapes() {
 			}
 		}
 		shape.Labels = shape.Labels.And(gpus).And(label.Is(label.Zone, sold...)).And(label.Is(label.CapacityType, label.OnDemand))
-		g.catalog.Shapes = append(g.catalog.Shapes, shape)
+		g.Catalog.Shapes = append(g.Catalog.Shapes, shape)
 	}
 }
 
@@ -150,7 +149,7 @@ func (g *generator) pool(i int) {
 	if g.chance(25) {
 		p.Spec.Limits = corev1.ResourceList{corev1.ResourceCPU: resource.MustParse(pick(g, "4", "16", "64"))}
 	}
-	g.pools = append(g.pools, p)
+	g.Pools = append(g.Pools, p)
 }
 
 // daemon runs a pod on every node: it selects nothing and tolerates everything.
@@ -164,7 +163,7 @@ func (g *generator) daemon() {
 	if g.chance(30) {
 		d.Spec.Template.Spec.Containers[0].Ports = []corev1.ContainerPort{{HostPort: 9100, ContainerPort: 9100}}
 	}
-	g.daemons = append(g.daemons, d)
+	g.Daemons = append(g.Daemons, d)
 }
 
 func requests(cpu, memory string) corev1.ResourceRequirements {
@@ -188,7 +187,7 @@ func (g *generator) node(i int) {
 	n.Status.Conditions = []corev1.NodeCondition{{Type: corev1.NodeReady, Status: corev1.ConditionTrue}}
 	switch {
 	case g.chance(50):
-		p := pick(g, g.pools...)
+		p := pick(g, g.Pools...)
 		n.Labels[label.NodePool], n.Labels[label.Registered], n.Labels[label.Initialized] = p.Name, "true", "true"
 		for k, v := range p.Spec.Template.Labels {
 			n.Labels[k] = v
@@ -202,7 +201,7 @@ func (g *generator) node(i int) {
 	case g.chance(10):
 		delete(n.Labels, label.Zone)
 	}
-	g.nodes = append(g.nodes, n)
+	g.Nodes = append(g.Nodes, n)
 	for j := range g.IntN(4) {
 		p := g.plain(fmt.Sprintf("old-%d-%d", i, j), pick(g, "default", "other"), fmt.Sprintf("app-%d", g.IntN(4)))
 		p.Spec.NodeName, p.Status.Phase = name, corev1.PodRunning
@@ -210,7 +209,7 @@ func (g *generator) node(i int) {
 		if g.chance(20) {
 			p.Spec.Affinity = &corev1.Affinity{PodAntiAffinity: &corev1.PodAntiAffinity{RequiredDuringSchedulingIgnoredDuringExecution: []corev1.PodAffinityTerm{g.term()}}}
 		}
-		g.pods = append(g.pods, p)
+		g.Pods = append(g.Pods, p)
 	}
 }
 

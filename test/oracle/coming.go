@@ -30,8 +30,8 @@ func passing() []corev1.Taint {
 
 // order puts a machine on its way: asked for, started, or joined and not whole yet.
 func (g *generator) order(i int) {
-	pool := pick(g, g.pools...)
-	shape := pick(g, g.catalog.Shapes...)
+	pool := pick(g, g.Pools...)
+	shape := pick(g, g.Catalog.Shapes...)
 	p := observe.NodePool(&pool)
 	var sold []world.Offer
 	for _, o := range shape.Offers {
@@ -44,7 +44,7 @@ func (g *generator) order(i int) {
 	}
 	o := pick(g, sold...)
 	name := fmt.Sprintf("coming-%d", i)
-	m := coming{node: g.planned(name, p.ID, shape.Name, o.Zone)}
+	m := coming{node: g.Node(Machine{Name: name, Pool: p.ID.Name, Shape: shape.Name, Zone: o.Zone, CapacityType: o.CapacityType})}
 	m.claim = world.Claim{
 		Name: name, Pool: p.ID, Template: class, Labels: maps.Clone(pool.Spec.Template.Labels), Taints: p.Taints, Booked: shape.Capacity,
 		Requirements: label.SetOf(label.Is(label.InstanceType, shape.Name), label.Is(label.Zone, o.Zone), label.Is(label.CapacityType, o.CapacityType)),
@@ -53,7 +53,7 @@ func (g *generator) order(i int) {
 	case 0: // it may be another type instead
 		m.wide = true
 		names := []string{shape.Name}
-		for _, s := range g.catalog.Shapes {
+		for _, s := range g.Catalog.Shapes {
 			if slices.ContainsFunc(s.Offers, func(x world.Offer) bool { return x.Zone == o.Zone && sells(p, s, x) }) && g.chance(50) {
 				names = append(names, s.Name)
 			}
@@ -70,7 +70,7 @@ func (g *generator) order(i int) {
 		n.Spec.Taints = append(slices.Clone(n.Spec.Taints), passing()[g.IntN(3):]...)
 		delete(n.Labels, label.Initialized)
 		n.Status.Conditions = []corev1.NodeCondition{{Type: corev1.NodeReady, Status: corev1.ConditionFalse}}
-		g.nodes = append(g.nodes, n)
+		g.Nodes = append(g.Nodes, n)
 	}
 	g.machines = append(g.machines, m)
 }
@@ -82,25 +82,25 @@ func (g *generator) start(m *coming, shape world.Shape) {
 }
 
 // arrive puts the machines that were on their way into the question as they will be.
-func (c *cluster) arrive(q *question) {
+func (c *Cluster) arrive(q *Question) {
 	for _, m := range c.machines {
 		q.Nodes = slices.DeleteFunc(q.Nodes, func(n corev1.Node) bool { return n.Name == m.node.Name })
 		q.Nodes = append(q.Nodes, m.node)
 		if m.claim.Node == "" {
-			q.Pods = append(q.Pods, c.daemonPods(m.node.Name)...)
+			q.Pods = append(q.Pods, c.DaemonPods(m.node.Name)...)
 		}
 	}
 }
 
 // wide reports whether a machine on its way may become several things.
-func (c *cluster) wide() bool {
+func (c *Cluster) wide() bool {
 	return slices.ContainsFunc(c.machines, func(m coming) bool { return m.wide })
 }
 
 // standing is the cluster without what was on its way.
-func (c *cluster) standing() *cluster {
+func (c *Cluster) standing() *Cluster {
 	for _, m := range c.machines {
-		c.nodes = slices.DeleteFunc(c.nodes, func(n corev1.Node) bool { return n.Name == m.node.Name })
+		c.Nodes = slices.DeleteFunc(c.Nodes, func(n corev1.Node) bool { return n.Name == m.node.Name })
 	}
 	c.machines = nil
 	return c

@@ -9,6 +9,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	storagev1 "k8s.io/api/storage/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
 
 	karpv1 "github.com/tenon-sh/tenon/api/karpenter/v1"
 	"github.com/tenon-sh/tenon/engine/amount"
@@ -19,8 +20,8 @@ import (
 	"github.com/tenon-sh/tenon/internal/observe"
 )
 
-// question is a case as the oracle reads it.
-type question struct {
+// Question is a case as the oracle reads it.
+type Question struct {
 	Name       string                         `json:"name"`
 	Namespaces []corev1.Namespace             `json:"namespaces"`
 	Nodes      []corev1.Node                  `json:"nodes"`
@@ -36,8 +37,8 @@ type question struct {
 	Seed       uint64                         `json:"seed,omitempty"`
 }
 
-// verdict is the oracle's answer.
-type verdict struct {
+// Verdict is the oracle's answer.
+type Verdict struct {
 	Name     string            `json:"name"`
 	Error    string            `json:"error"`
 	Placed   int               `json:"placed"`
@@ -46,39 +47,39 @@ type verdict struct {
 	Bound    map[string]string `json:"bound"`
 }
 
-// world reads the cluster as a controller would.
-func (c *cluster) world() (*world.World, error) {
+// world reads the cluster as a controller would that has these claims.
+func (c *Cluster) world(claims ...world.Claim) (*world.World, error) {
 	b := world.NewBuilder()
-	for i := range c.namespaces {
-		if err := b.SetNamespace(observe.Namespace(&c.namespaces[i])); err != nil {
+	for i := range c.Namespaces {
+		if err := b.SetNamespace(observe.Namespace(&c.Namespaces[i])); err != nil {
 			return nil, err
 		}
 	}
-	for i := range c.nodes {
-		if err := b.SetNode(observe.Node(&c.nodes[i], c.csiOf(c.nodes[i].Name))); err != nil {
+	for i := range c.Nodes {
+		if err := b.SetNode(observe.Node(&c.Nodes[i], c.csiOf(c.Nodes[i].Name))); err != nil {
 			return nil, err
 		}
 	}
-	for i := range c.pods {
-		if err := b.SetPod(c.bind(&c.pods[i])); err != nil {
+	for i := range c.Pods {
+		if err := b.SetPod(c.bind(&c.Pods[i])); err != nil {
 			return nil, err
 		}
 	}
-	for i := range c.daemons {
-		d, _ := observe.DaemonSet(&c.daemons[i])
+	for i := range c.Daemons {
+		d, _ := observe.DaemonSet(&c.Daemons[i])
 		if err := b.SetDaemonSet(d); err != nil {
 			return nil, err
 		}
 	}
-	for i := range c.pools {
-		p := observe.NodePool(&c.pools[i])
+	for i := range c.Pools {
+		p := observe.NodePool(&c.Pools[i])
 		p.Template, p.NotReady = class, ""
 		if err := b.SetPool(p); err != nil {
 			return nil, err
 		}
 	}
-	for i := range c.claims {
-		if err := b.SetClaim(c.claims[i]); err != nil {
+	for _, x := range claims {
+		if err := b.SetClaim(x); err != nil {
 			return nil, err
 		}
 	}
@@ -87,27 +88,27 @@ func (c *cluster) world() (*world.World, error) {
 			return nil, err
 		}
 	}
-	if err := b.SetCatalog(c.catalog); err != nil {
+	if err := b.SetCatalog(c.Catalog); err != nil {
 		return nil, err
 	}
 	return b.Snapshot(1_800_000_000), nil
 }
 
 // ask writes the plan in Kubernetes' own objects.
-func (c *cluster) ask(name string, p plan.Plan) question {
-	q := question{
-		Name: name, Namespaces: c.namespaces, Nodes: slices.Clone(c.nodes), Pods: slices.Clone(c.pods),
+func (c *Cluster) ask(name string, p plan.Plan) Question {
+	q := Question{
+		Name: name, Namespaces: c.Namespaces, Nodes: slices.Clone(c.Nodes), Pods: slices.Clone(c.Pods),
 		Placements: map[string]string{}, Refused: map[string][]string{},
-		PVCs: c.pvcs, PVs: c.pvs, Classes: c.classes, CSINodes: c.csi,
+		PVCs: c.PVCs, PVs: c.PVs, Classes: c.Classes, CSINodes: c.CSINodes,
 	}
 	if c.late {
-		for _, n := range c.nodes {
-			q.Pods = append(q.Pods, c.daemonPods(n.Name)...)
+		for _, n := range c.Nodes {
+			q.Pods = append(q.Pods, c.DaemonPods(n.Name)...)
 		}
 	}
 	for _, a := range p.New {
-		q.Nodes = append(q.Nodes, c.planned(a.Name, a.Pool, a.Shape, a.Zone))
-		q.Pods = append(q.Pods, c.daemonPods(a.Name)...)
+		q.Nodes = append(q.Nodes, c.Node(machine(a)))
+		q.Pods = append(q.Pods, c.DaemonPods(a.Name)...)
 		for _, k := range a.Pods {
 			q.Placements[k.String()] = a.Name
 		}
@@ -126,24 +127,24 @@ func (c *cluster) ask(name string, p plan.Plan) question {
 
 // refusals lists for every refused pod the machines that might have been bought
 // for it: of every pool without a limit, every type in every zone that sells it.
-func (c *cluster) refusals(q *question, p plan.Plan) {
+func (c *Cluster) refusals(q *Question, p plan.Plan) {
 	if len(p.Refused) == 0 {
 		return
 	}
 	var names []string
-	for i := range c.pools {
-		pool := observe.NodePool(&c.pools[i])
+	for i := range c.Pools {
+		pool := observe.NodePool(&c.Pools[i])
 		if len(pool.Limits) > 0 {
 			continue
 		}
-		for _, s := range c.catalog.Shapes {
+		for _, s := range c.Catalog.Shapes {
 			for _, o := range s.Offers {
 				if !sells(pool, s, o) {
 					continue
 				}
 				name := fmt.Sprintf("empty-%s-%s-%s", pool.ID.Name, s.Name, o.Zone)
-				n := c.planned(name, pool.ID, s.Name, o.Zone)
-				for _, d := range c.daemons {
+				n := c.Node(Machine{Name: name, Pool: pool.ID.Name, Shape: s.Name, Zone: o.Zone, CapacityType: o.CapacityType})
+				for _, d := range c.Daemons {
 					n.Status.Allocatable = less(n.Status.Allocatable, d.Spec.Template.Spec.Containers[0].Resources.Requests)
 				}
 				q.Empties, names = append(q.Empties, n), append(names, name)
@@ -171,32 +172,38 @@ func sells(p world.Pool, s world.Shape, o world.Offer) bool {
 	return true
 }
 
-// planned is the node that an ask becomes, with the daemons' room still free.
-func (c *cluster) planned(name string, pool world.PoolID, shape, zone string) corev1.Node {
-	i := slices.IndexFunc(c.pools, func(p karpv1.NodePool) bool { return p.Name == pool.Name })
-	j := slices.IndexFunc(c.catalog.Shapes, func(s world.Shape) bool { return s.Name == shape })
+// Machine is one that is bought.
+type Machine struct {
+	Name, Pool, Shape, Zone, CapacityType string
+	Price                                 int64
+}
+
+// Node is what a machine becomes when it joins, with the daemons' room still free.
+func (c *Cluster) Node(m Machine) corev1.Node {
+	i := slices.IndexFunc(c.Pools, func(p karpv1.NodePool) bool { return p.Name == m.Pool })
+	j := slices.IndexFunc(c.Catalog.Shapes, func(s world.Shape) bool { return s.Name == m.Shape })
 	labels := map[string]string{}
-	maps.Copy(labels, c.pools[i].Spec.Template.Labels)
-	for _, r := range c.catalog.Shapes[j].Labels {
+	maps.Copy(labels, c.Pools[i].Spec.Template.Labels)
+	for _, r := range c.Catalog.Shapes[j].Labels {
 		if !r.Not && len(r.Values) == 1 {
 			labels[r.Key] = r.Values[0]
 		}
 	}
 	maps.Copy(labels, map[string]string{
-		label.Hostname: name, label.Zone: zone, label.NodePool: pool.Name, label.Registered: "true", label.Initialized: "true", label.CapacityType: label.OnDemand,
+		label.Hostname: m.Name, label.Zone: m.Zone, label.NodePool: m.Pool, label.Registered: "true", label.Initialized: "true", label.CapacityType: m.CapacityType,
 	})
-	n := corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: name, Labels: labels}}
-	n.Spec.Taints = c.pools[i].Spec.Template.Spec.Taints
-	n.Status.Allocatable = observe.ResourceList(c.catalog.Shapes[j].Allocatable())
+	n := corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: m.Name, Labels: labels}}
+	n.Spec.Taints = c.Pools[i].Spec.Template.Spec.Taints
+	n.Status.Allocatable = observe.ResourceList(c.Catalog.Shapes[j].Allocatable())
 	n.Status.Capacity = n.Status.Allocatable
 	return n
 }
 
-// daemonPods are the daemons' pods that run on a node.
-func (c *cluster) daemonPods(node string) []corev1.Pod {
+// DaemonPods are the daemons' pods that run on a node.
+func (c *Cluster) DaemonPods(node string) []corev1.Pod {
 	var out []corev1.Pod
-	for _, d := range c.daemons {
-		p := corev1.Pod{ObjectMeta: metav1.ObjectMeta{Name: d.Name + "-" + node, Namespace: d.Namespace, Labels: d.Spec.Template.Labels}, Spec: d.Spec.Template.Spec}
+	for _, d := range c.Daemons {
+		p := corev1.Pod{ObjectMeta: metav1.ObjectMeta{Name: d.Name + "-" + node, Namespace: d.Namespace, UID: types.UID("uid-" + d.Name + "-" + node), Labels: d.Spec.Template.Labels}, Spec: d.Spec.Template.Spec}
 		p.Spec.NodeName = node
 		p.OwnerReferences = []metav1.OwnerReference{{APIVersion: "apps/v1", Kind: "DaemonSet", Name: d.Name, Controller: new(bool)}}
 		out = append(out, p)

@@ -19,7 +19,6 @@ func TestMovesAreRight(t *testing.T) {
 	cleared, kept := 0, 0
 	for seed := *first; seed < *first+uint64(*worlds/3); seed++ { //nolint:gosec // a small number; every node of each is asked about
 		c := generate(seed).standing()
-		c.claims = nil
 		w, err := c.world()
 		if err != nil {
 			t.Fatalf("seed %d: %v", seed, err)
@@ -45,7 +44,7 @@ func TestMovesAreRight(t *testing.T) {
 			} else if len(moves) > 0 {
 				cleared++
 			}
-			v, err := oracle.ask(q)
+			v, err := oracle.Ask(q)
 			if err != nil {
 				t.Fatalf("seed %d: %v", seed, err)
 			}
@@ -61,27 +60,27 @@ func TestMovesAreRight(t *testing.T) {
 }
 
 // carry is the cluster when the plan has been carried out, without the pods that it refuses.
-func (c *cluster) carry(p plan.Plan) *cluster {
+func (c *Cluster) carry(p plan.Plan) *Cluster {
 	q := c.ask("", p)
 	out := *c
-	out.nodes, out.pods, out.late = q.Nodes, nil, false
+	out.Nodes, out.Pods, out.late = q.Nodes, nil, false
 	for _, pod := range q.Pods {
 		if node, placed := q.Placements[pod.Namespace+"/"+pod.Name]; placed {
 			pod.Spec.NodeName, pod.Status = node, corev1.PodStatus{Phase: corev1.PodRunning}
 		}
 		if pod.Spec.NodeName != "" {
-			out.pods = append(out.pods, pod)
+			out.Pods = append(out.Pods, pod)
 		}
 	}
 	return &out
 }
 
 // without is the cluster without a node, whose pods wait but for the daemons'.
-func (c *cluster) without(node string) *cluster {
+func (c *Cluster) without(node string) *Cluster {
 	out := *c
-	out.nodes = slices.DeleteFunc(slices.Clone(c.nodes), func(n corev1.Node) bool { return n.Name == node })
-	out.pods = nil
-	for _, p := range c.pods {
+	out.Nodes = slices.DeleteFunc(slices.Clone(c.Nodes), func(n corev1.Node) bool { return n.Name == node })
+	out.Pods = nil
+	for _, p := range c.Pods {
 		if p.Spec.NodeName == node {
 			if len(p.OwnerReferences) > 0 {
 				continue
@@ -90,7 +89,7 @@ func (c *cluster) without(node string) *cluster {
 				{Type: corev1.PodScheduled, Status: corev1.ConditionFalse, Reason: corev1.PodReasonUnschedulable},
 			}}
 		}
-		out.pods = append(out.pods, p)
+		out.Pods = append(out.Pods, p)
 	}
 	return &out
 }

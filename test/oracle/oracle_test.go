@@ -31,7 +31,7 @@ func TestPlansAreRight(t *testing.T) {
 			t.Fatalf("seed %d: %v", seed, err)
 		}
 		p := provision.Decide(w, provision.Options{})
-		v, err := oracle.ask(c.ask("", p))
+		v, err := oracle.Ask(c.ask("", p))
 		if err != nil {
 			t.Fatalf("seed %d: %v", seed, err)
 		}

@@ -14,13 +14,13 @@ import (
 	"github.com/tenon-sh/tenon/engine/label"
 )
 
-// settle makes a cluster as people have them: one pool, many small deployments
+// Settle makes a cluster as people have them: one pool, many small deployments
 // and a few large ones, half of them spread or kept apart, and no machine yet.
-func settle(seed uint64, pods int) *cluster {
-	g := &generator{Rand: rand.New(rand.NewPCG(seed, 2)), cluster: &cluster{}}
-	g.namespaces = []corev1.Namespace{{ObjectMeta: metav1.ObjectMeta{Name: "default", Labels: map[string]string{"kubernetes.io/metadata.name": "default"}}}}
-	g.catalog = enginetest.Market()
-	g.catalog.Template = class
+func Settle(seed uint64, pods int) *Cluster {
+	g := &generator{Rand: rand.New(rand.NewPCG(seed, 2)), Cluster: &Cluster{}}
+	g.Namespaces = []corev1.Namespace{{ObjectMeta: metav1.ObjectMeta{Name: "default", Labels: map[string]string{"kubernetes.io/metadata.name": "default"}}}}
+	g.Catalog = enginetest.Market()
+	g.Catalog.Template = class
 	pool := karpv1.NodePool{ObjectMeta: metav1.ObjectMeta{Name: "general"}}
 	t := &pool.Spec.Template
 	t.Spec.NodeClassRef = &karpv1.NodeClassReference{Group: "karpenter.k8s.aws", Kind: "EC2NodeClass", Name: "default"}
@@ -29,18 +29,18 @@ func settle(seed uint64, pods int) *cluster {
 		{Key: label.Arch, Operator: corev1.NodeSelectorOpIn, Values: []string{"amd64"}},
 		{Key: "karpenter.k8s.aws/instance-cpu", Operator: corev1.NodeSelectorOpLt, Values: []string{"33"}},
 	}
-	g.pools = []karpv1.NodePool{pool}
+	g.Pools = []karpv1.NodePool{pool}
 	agent := appsv1.DaemonSet{ObjectMeta: metav1.ObjectMeta{Name: "agent", Namespace: "default"}}
 	agent.Spec.Template.Labels = map[string]string{"app": "agent"}
 	agent.Spec.Template.Spec = corev1.PodSpec{
 		Tolerations: []corev1.Toleration{{Operator: corev1.TolerationOpExists}},
 		Containers:  []corev1.Container{{Name: "a", Resources: requests("150m", "200Mi")}},
 	}
-	g.daemons = []appsv1.DaemonSet{agent}
-	for i := 0; len(g.pods) < pods; i++ {
-		g.household(i, pods-len(g.pods))
+	g.Daemons = []appsv1.DaemonSet{agent}
+	for i := 0; len(g.Pods) < pods; i++ {
+		g.household(i, pods-len(g.Pods))
 	}
-	return g.cluster
+	return g.Cluster
 }
 
 // household is the pods of one deployment, at most so many.
@@ -70,6 +70,6 @@ func (g *generator) household(i, most int) {
 		one.Name = fmt.Sprintf("%s-%d", name, j)
 		one.UID = types.UID("uid-" + one.Name)
 		one.Status.Conditions = []corev1.PodCondition{{Type: corev1.PodScheduled, Status: corev1.ConditionFalse, Reason: corev1.PodReasonUnschedulable}}
-		g.pods = append(g.pods, one)
+		g.Pods = append(g.Pods, one)
 	}
 }

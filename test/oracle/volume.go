@@ -26,11 +26,11 @@ func (g *generator) storage() {
 	somewhere.AllowedTopologies = []corev1.TopologySelectorTerm{
 		{MatchLabelExpressions: []corev1.TopologySelectorLabelRequirement{{Key: label.Zone, Values: zones[1:]}}},
 	}
-	g.classes = []storagev1.StorageClass{anywhere, somewhere}
-	for _, n := range g.nodes {
+	g.Classes = []storagev1.StorageClass{anywhere, somewhere}
+	for _, n := range g.Nodes {
 		if g.chance(60) {
 			room := int32(1 + g.IntN(3))
-			g.csi = append(g.csi, storagev1.CSINode{ObjectMeta: metav1.ObjectMeta{Name: n.Name}, Spec: storagev1.CSINodeSpec{
+			g.CSINodes = append(g.CSINodes, storagev1.CSINode{ObjectMeta: metav1.ObjectMeta{Name: n.Name}, Spec: storagev1.CSINodeSpec{
 				Drivers: []storagev1.CSINodeDriver{{Name: csiDriver, NodeID: n.Name, Allocatable: &storagev1.VolumeNodeResources{Count: &room}}},
 			}})
 		}
@@ -52,7 +52,7 @@ func (g *generator) disk(p *corev1.Pod) {
 	c.Spec.StorageClassName = &class
 	if g.chance(50) {
 		c.Annotations, c.Spec.VolumeName, c.Status.Phase = map[string]string{boundNote: "yes"}, "pv-"+p.Namespace+"-"+p.Name, corev1.ClaimBound
-		g.pvs = append(g.pvs, corev1.PersistentVolume{
+		g.PVs = append(g.PVs, corev1.PersistentVolume{
 			ObjectMeta: metav1.ObjectMeta{Name: c.Spec.VolumeName},
 			Spec: corev1.PersistentVolumeSpec{
 				Capacity: c.Spec.Resources.Requests, AccessModes: c.Spec.AccessModes, StorageClassName: class,
@@ -65,35 +65,35 @@ func (g *generator) disk(p *corev1.Pod) {
 			Status: corev1.PersistentVolumeStatus{Phase: corev1.VolumeBound},
 		})
 	}
-	g.pvcs = append(g.pvcs, c)
+	g.PVCs = append(g.PVCs, c)
 	p.Spec.Volumes = append(p.Spec.Volumes, corev1.Volume{Name: "disk", VolumeSource: corev1.VolumeSource{
 		PersistentVolumeClaim: &corev1.PersistentVolumeClaimVolumeSource{ClaimName: name},
 	}})
 }
 
 // bind reads a pod with its volumes resolved.
-func (c *cluster) bind(p *corev1.Pod) world.Pod {
+func (c *Cluster) bind(p *corev1.Pod) world.Pod {
 	find := observe.Volumes{
 		Claim: func(k world.Key) (observe.VolumeClaim, bool) {
-			for i := range c.pvcs {
-				if c.pvcs[i].Namespace == k.Namespace && c.pvcs[i].Name == k.Name {
-					return observe.ReadVolumeClaim(&c.pvcs[i]), true
+			for i := range c.PVCs {
+				if c.PVCs[i].Namespace == k.Namespace && c.PVCs[i].Name == k.Name {
+					return observe.ReadVolumeClaim(&c.PVCs[i]), true
 				}
 			}
 			return observe.VolumeClaim{}, false
 		},
 		Volume: func(name string) (observe.PersistentVolume, bool) {
-			for i := range c.pvs {
-				if c.pvs[i].Name == name {
-					return observe.ReadPersistentVolume(&c.pvs[i]), true
+			for i := range c.PVs {
+				if c.PVs[i].Name == name {
+					return observe.ReadPersistentVolume(&c.PVs[i]), true
 				}
 			}
 			return observe.PersistentVolume{}, false
 		},
 		Class: func(name string) (observe.StorageClass, bool) {
-			for i := range c.classes {
-				if c.classes[i].Name == name {
-					return observe.ReadStorageClass(&c.classes[i]), true
+			for i := range c.Classes {
+				if c.Classes[i].Name == name {
+					return observe.ReadStorageClass(&c.Classes[i]), true
 				}
 			}
 			return observe.StorageClass{}, false
@@ -103,10 +103,10 @@ func (c *cluster) bind(p *corev1.Pod) world.Pod {
 }
 
 // csiOf is what is known of a node's attachments; nil if nothing is.
-func (c *cluster) csiOf(node string) *storagev1.CSINode {
-	for i := range c.csi {
-		if c.csi[i].Name == node {
-			return &c.csi[i]
+func (c *Cluster) csiOf(node string) *storagev1.CSINode {
+	for i := range c.CSINodes {
+		if c.CSINodes[i].Name == node {
+			return &c.CSINodes[i]
 		}
 	}
 	return nil
