@@ -124,8 +124,10 @@ func (y *Yard) Count(i int) int { return len(y.k.old[i].pods) }
 // Taken reports whether waiting pods are to go to machine i.
 func (y *Yard) Taken(i int) bool { return y.lodgers[i].taken }
 
-// Bar keeps pods from being put onto machine i.
-func (y *Yard) Bar(i int) { y.lodgers[i].barred, y.k.old[i].shut = true, true }
+// Bar keeps pods from being put onto machine i, or lets them again.
+func (y *Yard) Bar(i int, barred bool) {
+	y.lodgers[i].barred, y.k.old[i].shut = barred, barred || y.lodgers[i].closed
+}
 
 // Mark returns the moment that is now.
 func (y *Yard) Mark() Mark { return Mark(len(y.trail)) }

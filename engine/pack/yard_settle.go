@@ -2,6 +2,8 @@ package pack
 
 import (
 	"slices"
+
+	"github.com/tenon-sh/tenon/engine/world"
 )
 
 // Settle puts the pods in the air onto machines that are there, tried in the
@@ -30,6 +32,24 @@ func (y *Yard) Settle(order []int) int {
 	}
 	k.left = rest
 	return len(rest)
+}
+
+// Send puts pods in the air onto the machines they are meant for, as far as those take them.
+func (y *Yard) Send(meant map[world.Key]int) {
+	k := y.k
+	for again := len(meant) > 0; again; {
+		again = false
+		var rest []*waiting
+		for _, x := range k.left {
+			if i, some := meant[x.pod.Key]; some && k.accepts(k.old[i], x) {
+				k.join(k.old[i], x)
+				again = true
+				continue
+			}
+			rest = append(rest, x)
+		}
+		k.left = rest
+	}
 }
 
 // choose returns which of the machines takes the pod with the least regret, the first of several; -1 if none does.

@@ -17,6 +17,8 @@ import (
 // and why every other machine of a pool is kept.
 func Decide(w *world.World, o Options) Plan {
 	s := newSearch(w, o)
+	s.resume()
+	s.weigh()
 	if slices.ContainsFunc(s.machines, func(m machine) bool { return m.why == nil }) {
 		s.sweep(true)
 		s.replace()
@@ -36,8 +38,10 @@ const rounds = 3
 type search struct {
 	world    *world.World
 	options  Options
+	looker   looker
 	yard     *pack.Yard
-	machines []machine // by position in the yard
+	machines []machine      // by position in the yard
+	named    map[string]int // machines by the names of their nodes and claims
 	groups   []group
 	takers   []int // machines that may receive pods, those first that are least likely to go
 	spared   []int // machines that were kept because they would be bought again
@@ -67,47 +71,67 @@ type group struct {
 }
 
 func newSearch(w *world.World, o Options) *search {
-	s := &search{world: w, options: o, byName: map[*world.Catalog]map[string]*world.Shape{}, plan: Plan{World: w.Digest(), At: w.At()}}
+	now := disrupt.Decide(w, o.disrupt())
+	s := open(w, o, func(l looker, p *world.Place) *reason.Why { return l.look(p) }, now.Back)
+	s.later(now.Again)
+	s.plan.Going = now.Back
+	return s
+}
+
+// open puts machines into the yard. Pods of those that nothing is said against, and of those that go with a
+// command that was begun, can be moved.
+func open(w *world.World, o Options, against func(looker, *world.Place) *reason.Why, going []plan.Give) *search {
+	s := &search{world: w, options: o, named: map[string]int{}, byName: map[*world.Catalog]map[string]*world.Shape{}, plan: Plan{World: w.Digest(), At: w.At()}}
 	if c := w.Currencies(); len(c) > 0 {
 		s.plan.Currency = c[0]
 	}
-	going := map[string]string{}
-	now := disrupt.Decide(w, disrupt.Options{Planned: o.Planned})
-	s.later(now.Again)
-	s.plan.Going = now.Back
-	for _, g := range now.Back {
-		going[g.Claim] = g.Reason
-	}
-	l := looker{search: s, bars: disrupt.Bars(w, disrupt.Options{Planned: o.Planned}), going: going}
+	s.looker = newLooker(s, going)
 	whys := map[*world.Place]*reason.Why{}
 	for _, p := range w.Places() {
-		whys[p] = l.look(p)
+		whys[p] = against(s.looker, p)
 	}
 	if o.Pack.Steps == 0 {
 		o.Pack.Steps = DefaultSteps
 	}
-	s.yard = pack.NewYard(w, o.Pack, func(p *world.Place) bool { return whys[p] == nil })
+	s.yard = pack.NewYard(w, o.Pack, func(p *world.Place) bool { return whys[p] == nil || s.looker.begun(p) })
 	for i, p := range s.yard.Places() {
-		m := machine{place: w.Place(p.Name())}
-		m.takes = l.takes(m.place)
-		m.why = whys[m.place]
-		if s.yard.Taken(i) && m.why == nil {
-			m.why = &reason.Why{Code: reason.Promised, Subject: p.Name(), Detail: "waiting pods are to go there"}
-		}
-		m.offer, m.price = offerOf(w, p)
-		for _, pod := range s.yard.Lodgers(i) {
-			m.weight += disrupt.Cost(pod)
-		}
-		m.effort = s.effort(i, m.weight)
-		if p.Pool().Name != "" {
-			s.plan.Price += m.price
-		}
-		if !m.takes {
-			s.yard.Bar(i)
-		}
-		s.machines = append(s.machines, m)
+		s.add(i, p, whys)
 	}
 	return s
+}
+
+// add notes what is known of machine i.
+func (s *search) add(i int, p *world.Place, whys map[*world.Place]*reason.Why) {
+	m := machine{place: s.world.Place(p.Name())}
+	m.takes = s.looker.takes(m.place)
+	m.why = whys[m.place]
+	if s.yard.Taken(i) && m.why == nil {
+		m.why = &reason.Why{Code: reason.Promised, Subject: p.Name(), Detail: "waiting pods are to go there"}
+	}
+	m.offer, m.price = offerOf(s.world, p)
+	for _, pod := range s.yard.Lodgers(i) {
+		m.weight += disrupt.Cost(pod)
+	}
+	if p.Pool().Name != "" {
+		s.plan.Price += m.price
+	}
+	s.yard.Bar(i, !m.takes)
+	if m.place.Node != nil {
+		s.named[m.place.Node.Name] = i
+	}
+	if m.place.Claim != nil {
+		s.named[m.place.Claim.Name] = i
+	}
+	s.machines = append(s.machines, m)
+}
+
+// weigh finds what moving the pods of each machine has to save.
+func (s *search) weigh() {
+	for i := range s.machines {
+		if m := &s.machines[i]; m.why == nil {
+			m.effort = s.effort(i, m.weight)
+		}
+	}
 }
 
 // effort is what moving the pods of machine i has to save: so much for each of
