@@ -25,6 +25,7 @@ type Node struct {
 	Tainted  time.Time // since when it is known to be tainted; zero: it is not
 	Ready    bool
 	Gone     bool      // its machine is no more
+	Ended    bool      // it was we who ended it
 	Deadline time.Time // when it goes, drained or not; zero: it waits as long as it takes
 	Pods     []*world.Pod
 	Attached int // volumes that have to be detached before the machine ends
@@ -45,7 +46,7 @@ const (
 // Next decides what is to be done with a node that is being deleted.
 func Next(n Node) Step {
 	switch {
-	case n.Gone && !n.Ready:
+	case n.Gone && (n.Ended || !n.Ready):
 		return Release // no kubelet is left to end pods properly
 	case n.Tainted.IsZero():
 		return Taint

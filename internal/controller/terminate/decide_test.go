@@ -50,6 +50,8 @@ func TestNext(t *testing.T) {
 		"NotStuck":   {"Until then it may still end properly.", terminate.Node{Tainted: long, Ready: true, Pods: []*world.Pod{pod("p", ending(noon.Add(-59*time.Second)))}}, terminate.Drain},
 		"Ended":      {"When the machine is gone, so is the node.", terminate.Node{Tainted: long, Ready: true, Gone: true}, terminate.Release},
 		"Crashed":    {"A node whose machine vanished is let go of at once, whatever ran there.", terminate.Node{Gone: true, Pods: []*world.Pod{pod("p")}}, terminate.Release},
+		"Off":        {"A kubelet whose machine we ended may not have been missed yet.", terminate.Node{Ready: true, Gone: true, Ended: true, Pods: []*world.Pod{pod("p")}}, terminate.Release},
+		"GoingOff":   {"Until its machine is off, the kubelet may still end pods.", terminate.Node{Tainted: long, Ready: true, Ended: true, Pods: []*world.Pod{pod("p")}}, terminate.Drain},
 		"StillReady": {"A kubelet that still answers is believed more than a list.", terminate.Node{Tainted: long, Ready: true, Gone: true, Pods: []*world.Pod{pod("p")}}, terminate.Drain},
 	}
 	for name, tc := range tests {

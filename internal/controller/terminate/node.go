@@ -171,6 +171,8 @@ func (r *Nodes) observe(ctx context.Context, n *corev1.Node, claim *v1.NodeClaim
 		seen.Pods = place.Pods
 	}
 	drained := !seen.Tainted.IsZero() && Next(seen) == End
+	// A claim that went before its node registered has had its machine ended without a drain.
+	seen.Ended = claim != nil && claim.Conditions().Is(v1.ConditionInstanceTerminating)
 	var err error
 	if drained {
 		if seen.Attached, err = r.attached(ctx, n, seen); err != nil {
@@ -180,7 +182,7 @@ func (r *Nodes) observe(ctx context.Context, n *corev1.Node, claim *v1.NodeClaim
 	switch {
 	case n.Spec.ProviderID == "":
 		seen.Gone = true // whatever it was, no machine of ours
-	case drained || !seen.Ready:
+	case drained || seen.Ended || !seen.Ready:
 		seen.Gone, err = r.Machines.Gone(ctx, n.Spec.ProviderID)
 	}
 	if err != nil && !drained {

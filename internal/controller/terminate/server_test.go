@@ -170,6 +170,12 @@ func put(t *testing.T, c client.Client, o client.Object) {
 func joined(t *testing.T, c client.Client, name string, id cloud.MachineID, ready bool) {
 	t.Helper()
 	launched(t, c, name, id, true)
+	joins(t, c, name, id, ready)
+}
+
+// joins makes the node of a machine.
+func joins(t *testing.T, c client.Client, name string, id cloud.MachineID, ready bool) {
+	t.Helper()
 	n := &corev1.Node{
 		ObjectMeta: metav1.ObjectMeta{Name: name, Finalizers: []string{v1.Finalizer}, Labels: map[string]string{v1.LabelNodePool: "pool"}},
 		Spec:       corev1.NodeSpec{ProviderID: "test:///" + string(id)},
@@ -284,12 +290,28 @@ func TestDeleteNode(t *testing.T) {
 
 // Ends that wait for nothing.
 func TestEnds(t *testing.T) {
-	c, s := start(t, "i-2", "i-3")
+	c, s := start(t, "i-2", "i-3", "i-4")
 	t.Run("Unregistered", func(t *testing.T) {
 		launched(t, c, "young", "i-2", false)
 		remove(t, c, claim("young"))
 		kubetest.Within(t, 10*time.Second, func() error { return gone(t, c, claim("young")) })
 		if s.has("i-2") {
+			t.Error("the machine of a claim that never registered lives on")
+		}
+	})
+	t.Run("JoinedTooLate", func(t *testing.T) { // its node is there, and a pod with much time that no kubelet will end
+		ns := kubetest.Namespace(t)
+		put(t, c, &corev1.ServiceAccount{ObjectMeta: metav1.ObjectMeta{Namespace: ns, Name: "default"}})
+		launched(t, c, "late", "i-4", false)
+		joins(t, c, "late", "i-4", true)
+		hour := int64(3600)
+		put(t, c, &corev1.Pod{
+			ObjectMeta: metav1.ObjectMeta{Namespace: ns, Name: "p"},
+			Spec:       corev1.PodSpec{NodeName: "late", TerminationGracePeriodSeconds: &hour, Containers: []corev1.Container{{Name: "c", Image: "i"}}},
+		})
+		remove(t, c, claim("late"))
+		kubetest.Within(t, 10*time.Second, func() error { return errors.Join(gone(t, c, node("late")), gone(t, c, claim("late"))) })
+		if s.has("i-4") {
 			t.Error("the machine of a claim that never registered lives on")
 		}
 	})
