@@ -1,8 +1,11 @@
 package launch_test
 
 import (
+	"context"
+	"fmt"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -11,6 +14,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	v1 "github.com/tenon-sh/tenon/api/karpenter/v1"
@@ -28,7 +32,7 @@ import (
 
 var loaded = sync.OnceValues(catalog.Load)
 
-// town is two claims that want the same, and a market that sells it.
+// town is claims that want the same, and a market that sells it.
 type town struct {
 	store  client.WithWatch
 	market *market.Market
@@ -36,6 +40,12 @@ type town struct {
 }
 
 func newTown(t *testing.T) town {
+	t.Helper()
+	return townOf(t, "a", "b")
+}
+
+// townOf is a town with claims of these names.
+func townOf(t *testing.T, names ...string) town {
 	t.Helper()
 	all, err := loaded()
 	if err != nil {
@@ -46,7 +56,7 @@ func newTown(t *testing.T) town {
 		t.Fatal(err)
 	}
 	var claims []client.Object
-	for _, name := range []string{"a", "b"} {
+	for _, name := range names {
 		claims = append(claims, &v1.NodeClaim{
 			ObjectMeta: metav1.ObjectMeta{Name: name, Finalizers: []string{v1.Finalizer}, Labels: map[string]string{v1.LabelNodePool: "p"}},
 			Spec: v1.NodeClaimSpec{
@@ -150,6 +160,41 @@ func TestKilledWhileSoldOut(t *testing.T) {
 		}
 		if n := x.held(t); n != 1 {
 			t.Errorf("%d machines were bought, 1 is to be had", n)
+		}
+	})
+}
+
+// Hundreds of claims that cannot be had are given up side by side, however
+// long the API server takes for each.
+func TestManyAreGivenUpTogether(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		const many, each = 300, time.Second
+		var wanted []string
+		for i := range many {
+			wanted = append(wanted, fmt.Sprintf("claim-%03d", i))
+		}
+		x := townOf(t, wanted...)
+		x.market.SetCapacity(market.Capacity{})
+		var deletions atomic.Int64
+		slow := interceptor.NewClient(x.store, interceptor.Funcs{
+			Delete: func(ctx context.Context, c client.WithWatch, o client.Object, opts ...client.DeleteOption) error {
+				deletions.Add(1)
+				time.Sleep(each)
+				return c.Delete(ctx, o, opts...)
+			},
+		})
+		began := time.Now()
+		x.live(t, slow, x.driver, 3, time.Second)
+		if took := time.Since(began); took > many*each/10 {
+			t.Errorf("%d claims were given up in %s, one after another", many, took)
+		}
+		for _, c := range x.claims(t) {
+			if c.DeletionTimestamp == nil {
+				t.Errorf("claim %s is waited for", c.Name)
+			}
+		}
+		if n := deletions.Load(); n != many {
+			t.Errorf("%d calls to delete %d claims", n, many)
 		}
 	})
 }

@@ -450,13 +450,27 @@ func (r *Reconciler) giveUp(ctx context.Context, claims []*v1.NodeClaim, cause e
 	if cloud.CodeOf(cause) == cloud.NotReady {
 		reason, event = enact.ClassNotReady, "NodeClassNotReady"
 	}
-	var errs []error
-	for _, c := range claims {
-		r.Events.Warning(c, event, "%s", short(cause.Error()))
-		log.FromContext(ctx).Error(cause, "failed launching nodeclaim", "NodeClaim", c.Name)
-		errs = append(errs, r.Enact.Release(ctx, c, reason))
+	if len(claims) > 0 {
+		log.FromContext(ctx).Error(cause, "failed launching nodeclaims", "NodeClaims", names(claims))
 	}
-	return errors.Join(errs...)
+	return loop.Each(claims, func(_ int, c *v1.NodeClaim) error {
+		r.Events.Warning(c, event, "%s", short(cause.Error()))
+		return r.Enact.Release(ctx, c, reason)
+	})
+}
+
+// names is how the log names claims, of which there may be many.
+func names(claims []*v1.NodeClaim) string {
+	const most = 5
+	var out []string
+	for _, c := range claims[:min(len(claims), most)] {
+		out = append(out, c.Name)
+	}
+	text := strings.Join(out, ", ")
+	if more := len(claims) - most; more > 0 {
+		text += fmt.Sprintf(" and %d others", more)
+	}
+	return text
 }
 
 // failed says in the claims' conditions why they have no machine yet.
@@ -466,17 +480,15 @@ func (r *Reconciler) failed(ctx context.Context, claims []*v1.NodeClaim, cause e
 		reason = e.Reason
 	}
 	now := r.Now()
-	var errs []error
-	for _, c := range claims {
+	return loop.Each(claims, func(_ int, c *v1.NodeClaim) error {
 		next, err := loop.PatchStatus(ctx, r.Client, c, func(c *v1.NodeClaim) {
 			c.Conditions().Unknown(v1.ConditionLaunched, reason, short(cause.Error()), now)
 		})
 		if err == nil {
 			r.Cluster.Wrote(next)
 		}
-		errs = append(errs, client.IgnoreNotFound(err))
-	}
-	return errors.Join(errs...)
+		return client.IgnoreNotFound(err)
+	})
 }
 
 // short cuts a message to what a condition shows.
