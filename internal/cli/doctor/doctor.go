@@ -153,14 +153,14 @@ func (r Report) count(l aws.Level) int {
 
 // verdict is an error if anything found is one.
 func (r Report) verdict() error {
-	switch n := r.count(aws.Bad); n {
+	n := r.count(aws.Bad)
+	switch n {
 	case 0:
 		return nil
 	case 1:
 		return errors.New("1 error was found")
-	default:
-		return fmt.Errorf("%d errors were found", n)
 	}
+	return fmt.Errorf("%d errors were found", n)
 }
 
 // print writes the report for people. What is well is counted unless all is to be seen.
@@ -181,9 +181,9 @@ func (r Report) print(w io.Writer, all bool) error {
 			}
 		}
 		if well > 0 {
-			fmt.Fprintf(w, "  %-8s %d checks\n", aws.Good, well)
+			fmt.Fprintf(w, "  %-8s %s\n", aws.Good, verb.Number(well, "check"))
 		}
 	}
-	_, err := fmt.Fprintf(w, "\n%d errors, %d warnings, %d unclear, %d ok\n", r.count(aws.Bad), r.count(aws.Warning), r.count(aws.Unclear), r.count(aws.Good))
+	_, err := fmt.Fprintf(w, "\n%s, %s, %d unclear, %d ok\n", verb.Number(r.count(aws.Bad), "error"), verb.Number(r.count(aws.Warning), "warning"), r.count(aws.Unclear), r.count(aws.Good))
 	return err
 }

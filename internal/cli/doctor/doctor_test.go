@@ -147,9 +147,9 @@ func TestReport(t *testing.T) {
            → tag one
   warning  images: old
   unclear  profile: who knows
-  ok       1 checks
+  ok       1 check
 pools
-  ok       1 checks
+  ok       1 check
 EC2NodeClass/default
   error    subnets: no subnet matched
            → tag one

@@ -11,6 +11,7 @@ import (
 	"github.com/tenon-sh/tenon/engine/label"
 	"github.com/tenon-sh/tenon/engine/world"
 	"github.com/tenon-sh/tenon/internal/catalog"
+	"github.com/tenon-sh/tenon/internal/cli/verb"
 )
 
 // print writes a table for people. CPU and memory are what is left for pods.
@@ -46,22 +47,15 @@ func (l list) print(w io.Writer, all, wide bool) error {
 
 func (l list) notes(w io.Writer, shown, hidden int, synthetic bool) error {
 	if shown > 0 {
-		fmt.Fprintf(w, "\n%s of %s; prices in %s an hour, spot in its cheapest zone.\n", number(shown, "type"), l.region, l.currency)
+		fmt.Fprintf(w, "\n%s of %s; prices in %s an hour, spot in its cheapest zone.\n", verb.Number(shown, "type"), l.region, l.currency)
 	}
 	if synthetic {
 		fmt.Fprintln(w, "~ made up from other prices, not observed.")
 	}
 	if hidden > 0 {
-		fmt.Fprintf(w, "%s cannot be had in %s; shown with --all.\n", number(hidden, "matching type"), l.region)
+		fmt.Fprintf(w, "%s cannot be had in %s; shown with --all.\n", verb.Number(hidden, "matching type"), l.region)
 	}
 	return nil
-}
-
-func number(n int, what string) string {
-	if n == 1 {
-		return "1 " + what
-	}
-	return fmt.Sprintf("%d %ss", n, what)
 }
 
 func (it item) cells(region string) []string {
