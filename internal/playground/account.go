@@ -20,7 +20,7 @@ func accountCommand(dir *string) *cobra.Command {
 	var lift bool
 	cmd := &cobra.Command{
 		Use:   "account [WHAT [NAME=VALUE...]]",
-		Short: "Do things to the simulated AWS account: capacity, prices, faults, notices, images",
+		Short: "Do things to the simulated AWS account: capacity, reservations, prices, faults, notices, images",
 		Long: `Has something happen to the simulated AWS account, or shows what there is. Without
 WHAT it lists everything that can be done, each with the names it takes.`,
 		Example: `  tenon sim account
@@ -28,6 +28,8 @@ WHAT it lists everything that can be done, each with the names it takes.`,
   tenon sim account capacity type=m5.large zone=us-west-2a left=0
   tenon sim account capacity --lift type=m5.large
   tenon sim account price type=c6a.large capacityType=spot factor=3
+  tenon sim account reservation type=m5.large zone=us-west-2a count=2 tag=team=ml
+  tenon sim account reservation --lift id=cr-0123456789abcdef0
   tenon sim account interrupt instance=i-0123456789abcdef0
   tenon sim account impair instance=i-0123456789abcdef0 check=system
   tenon sim account faults action=CreateFleet kind=lose times=2

@@ -129,6 +129,21 @@ func TestControlInterface(t *testing.T) {
 	if n := len(w.Market.Images()) - before; n != 5 {
 		t.Errorf("%d images released, want 5", n)
 	}
+	var made struct {
+		ID   string
+		Left int
+		Tags map[string]string
+	}
+	w.control(t, "POST", "reservation", `{"type":"m5.large","zone":"`+*d.subnets[0].AvailabilityZone+`","count":2,"tag":"team=ml"}`, &made)
+	if made.ID == "" || made.Left != 2 || made.Tags["team"] != "ml" {
+		t.Errorf("reserved %+v", made)
+	}
+	w.control(t, "DELETE", "reservation?id="+made.ID, "", nil)
+	var all []struct{ ID, State string }
+	w.control(t, "GET", "reservations", "", &all)
+	if len(all) != 1 || all[0].ID != made.ID || all[0].State != "cancelled" {
+		t.Errorf("the reservations are %+v, want one that is cancelled", all)
+	}
 	w.control(t, "POST", "reset", `{}`, nil)
 	if n := len(w.Market.Rules()); n != 0 {
 		t.Errorf("%d rules are left after a reset", n)

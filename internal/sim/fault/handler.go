@@ -80,6 +80,7 @@ func looks() []verb {
 		{"GET", "instances", "every machine, terminated ones for a while", func(p Panel, _ *http.Request) (any, error) { return machines(p), nil }},
 		{"GET", "calls", "recorded calls; ?after=<seq> only later ones, ?service= and ?action= only those", calls},
 		{"GET", "counts", "how often each call was made", func(p Panel, _ *http.Request) (any, error) { return p.Market.Counts(), nil }},
+		{"GET", "reservations", "capacity reservations, and how many machines are left of each", reservations},
 		{"GET", "faults", "rules for calls in force", func(p Panel, _ *http.Request) (any, error) { return list(p.Rules.List()), nil }},
 	}
 }
@@ -91,6 +92,8 @@ func acts() []verb {
 		{"DELETE", "capacity", `pools are endless again: {"zone","type","capacityType"}; {} for all`, clearCapacity},
 		{"POST", "price", `a price: {"zone","type","capacityType","price" in dollars, or "factor"}; factor 1 ends it`, setPrice},
 		{"POST", "quota", `a quota of vCPUs: {"bucket": "standard" or "spot-standard" …, "vcpus"}; negative lifts it`, setQuota},
+		{"POST", "reservation", `capacity is reserved: {"type","zone","count","tag": "name=value","minutes" until its end,"targeted": true for those that ask for it,"block": true for a capacity block}`, reserve},
+		{"DELETE", "reservation", "cancels a reservation; its machines live on: ?id=<id>", cancelReservation},
 		{"POST", "interrupt", `something happens to a machine: {"instance", "kind": "spot" (default), "rebalance", "scheduled" or "reservation"}`, interrupt},
 		{"POST", "kill", `a machine is gone at once and without notice: {"instance"}`, kill},
 		{"POST", "impair", `status checks of a machine fail: {"instance", "check": "instance", "system" or "none"}`, impair},

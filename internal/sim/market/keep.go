@@ -7,11 +7,12 @@ import (
 	"time"
 )
 
-// Kept is what of a market outlives its process: the machines, and how far its ids are used up. Templates, fleets and
-// tokens are not: whoever made them makes them again.
+// Kept is what of a market outlives its process: the machines, the reservations, and how far its ids are used up.
+// Templates, fleets and tokens are not: whoever made them makes them again.
 type Kept struct {
-	Serial    map[string]uint64 `json:"serial"`
-	Instances []Instance        `json:"instances"`
+	Serial       map[string]uint64 `json:"serial"`
+	Instances    []Instance        `json:"instances"`
+	Reservations []Reservation     `json:"reservations,omitempty"`
 }
 
 // Version grows with every change of what Keep returns.
@@ -24,7 +25,7 @@ func (m *Market) Version() uint64 {
 // Keep returns what is to be given to Restore, and its version.
 func (m *Market) Keep() (Kept, uint64) {
 	defer m.lock()()
-	k := Kept{Serial: maps.Clone(m.serial), Instances: make([]Instance, 0, len(m.instances))}
+	k := Kept{Serial: maps.Clone(m.serial), Instances: make([]Instance, 0, len(m.instances)), Reservations: sorted(m.reserved)}
 	for _, i := range m.instances {
 		k.Instances = append(k.Instances, i.clone())
 	}
@@ -40,6 +41,9 @@ func (m *Market) Restore(k Kept) []Instance {
 	var strangers []Instance
 	for kind, n := range k.Serial {
 		m.serial[kind] = max(m.serial[kind], n)
+	}
+	for _, r := range k.Reservations {
+		m.reserve(r)
 	}
 	for _, kept := range k.Instances {
 		i := kept.clone()

@@ -131,6 +131,17 @@ func TestReservationsAreUsedUpAndGivenBack(t *testing.T) {
 	if left := m.Reservations()[0].Available; left != 1 {
 		t.Errorf("the reservation has %d left after one machine ended, want 1", left)
 	}
+	kept, _ := m.Keep()
+	again, _, _ := small(t, nil)
+	again.Restore(kept)
+	if diff := cmp.Diff(m.Reservations(), again.Reservations()); diff != "" {
+		t.Errorf("after a restart: -want +got\n%s", diff)
+	}
+	check(t, m.CancelReservation(r.ID))
+	got, err = m.CreateFleet(aimed)
+	if err != nil || len(got.Launched) > 0 {
+		t.Errorf("aiming at the cancelled reservation gave %+v, %v", got, err)
+	}
 }
 
 func TestNamesOfMachines(t *testing.T) {

@@ -42,11 +42,36 @@ func (m *Market) AddReservation(r Reservation) Reservation {
 	if r.Start.IsZero() {
 		r.Start = m.at
 	}
+	m.reserve(r)
+	m.version++
+	return r
+}
+
+// reserve puts a reservation into the market, and its end on the agenda.
+func (m *Market) reserve(r Reservation) {
 	m.reserved[r.ID] = &r
 	if !r.End.IsZero() {
-		m.after(r.End, func(time.Time) { r.State = "expired" })
+		m.after(r.End, func(time.Time) { r.end("expired") })
 	}
-	return r
+}
+
+// end ends a reservation that is in force. Machines that use it live on.
+func (r *Reservation) end(state string) {
+	if r.State == "active" {
+		r.State = state
+	}
+}
+
+// CancelReservation ends a reservation. Machines that use it live on.
+func (m *Market) CancelReservation(id string) error {
+	defer m.lock()()
+	r := m.reserved[id]
+	if r == nil {
+		return Errorf(InvalidReservationNotFound, "The capacity reservation '%s' does not exist.", id)
+	}
+	r.end("cancelled")
+	m.version++
+	return nil
 }
 
 // Reservations returns all capacity reservations, by id.
