@@ -7,6 +7,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
+	"k8s.io/apimachinery/pkg/util/sets"
 	karpenter "sigs.k8s.io/karpenter/pkg/apis/v1"
 	"sigs.k8s.io/karpenter/pkg/cloudprovider"
 	"sigs.k8s.io/karpenter/pkg/scheduling"
@@ -37,6 +38,7 @@ func instanceTypes(c world.Catalog) []*cloudprovider.InstanceType {
 				t.Requirements.Add(scheduling.NewRequirement(r.Key, corev1.NodeSelectorOpDoesNotExist))
 			}
 		}
+		t.Requirements.Add(sold(s)...)
 		for _, o := range s.Offers {
 			labels := map[string]string{corev1.LabelTopologyZone: o.Zone, karpenter.CapacityTypeLabelKey: o.CapacityType}
 			t.Offerings = append(t.Offerings, &cloudprovider.Offering{
@@ -46,6 +48,19 @@ func instanceTypes(c world.Catalog) []*cloudprovider.InstanceType {
 		out = append(out, t)
 	}
 	return out
+}
+
+// sold is where and how a shape is sold, which a type of the library says of itself.
+func sold(s world.Shape) []*scheduling.Requirement {
+	zones, ways := sets.New[string](), sets.New[string]()
+	for _, o := range s.Offers {
+		zones.Insert(o.Zone)
+		ways.Insert(o.CapacityType)
+	}
+	return []*scheduling.Requirement{
+		scheduling.NewRequirement(corev1.LabelTopologyZone, corev1.NodeSelectorOpIn, sets.List(zones)...),
+		scheduling.NewRequirement(karpenter.CapacityTypeLabelKey, corev1.NodeSelectorOpIn, sets.List(ways)...),
+	}
 }
 
 // resources writes amounts as Kubernetes does, in whole units where they are whole.

@@ -96,39 +96,61 @@ func (c *Cluster) world(claims ...world.Claim) (*world.World, error) {
 
 // ask writes the plan in Kubernetes' own objects.
 func (c *Cluster) ask(name string, p plan.Plan) Question {
-	q := Question{
-		Name: name, Namespaces: c.Namespaces, Nodes: slices.Clone(c.Nodes), Pods: slices.Clone(c.Pods),
-		Placements: map[string]string{}, Refused: map[string][]string{},
-		PVCs: c.PVCs, PVs: c.PVs, Classes: c.Classes, CSINodes: c.CSINodes,
+	var bought []Machine
+	placed := map[string]string{}
+	for _, a := range p.New {
+		bought = append(bought, machine(a))
+		for _, k := range a.Pods {
+			placed[k.String()] = a.Name
+		}
 	}
+	for _, f := range p.Filled {
+		for _, k := range f.Pods {
+			placed[k.String()] = cmp.Or(f.Node, f.Claim)
+		}
+	}
+	q := c.Question(bought, placed)
+	q.Name = name
 	if c.late {
 		for _, n := range c.Nodes {
 			q.Pods = append(q.Pods, c.DaemonPods(n.Name)...)
 		}
 	}
-	for _, a := range p.New {
-		q.Nodes = append(q.Nodes, c.Node(machine(a)))
-		q.Pods = append(q.Pods, c.DaemonPods(a.Name)...)
-		for _, k := range a.Pods {
-			q.Placements[k.String()] = a.Name
-		}
-	}
-	for _, f := range p.Filled {
-		for _, k := range f.Pods {
-			q.Placements[k.String()] = cmp.Or(f.Node, f.Claim)
-		}
-	}
 	c.arrive(&q)
-	if !c.wide() {
-		c.refusals(&q, p)
+	if c.wide() {
+		return q
+	}
+	var refused []string
+	for _, r := range p.Refused {
+		refused = append(refused, r.Pod.String())
+	}
+	c.Refuse(&q, refused)
+	for _, r := range p.Refused {
+		if r.Why.Has(reason.Port) {
+			q.Refused[r.Pod.String()] = nil // the daemons of an empty node are not pods here, so their ports look free
+		}
 	}
 	return q
 }
 
-// refusals lists for every refused pod the machines that might have been bought
-// for it: of every pool without a limit, every type in every zone that sells it.
-func (c *Cluster) refusals(q *Question, p plan.Plan) {
-	if len(p.Refused) == 0 {
+// Question asks whether pods may be where they are placed, on machines that are bought or on nodes that are there.
+func (c *Cluster) Question(bought []Machine, placed map[string]string) Question {
+	q := Question{
+		Namespaces: c.Namespaces, Nodes: slices.Clone(c.Nodes), Pods: slices.Clone(c.Pods), Placements: placed, Refused: map[string][]string{},
+		PVCs: c.PVCs, PVs: c.PVs, Classes: c.Classes, CSINodes: c.CSINodes,
+	}
+	for _, m := range bought {
+		q.Nodes = append(q.Nodes, c.Node(m))
+		q.Pods = append(q.Pods, c.DaemonPods(m.Name)...)
+	}
+	return q
+}
+
+// Refuse asks of every refused pod whether it might have been on a node after
+// all, or on a machine that might have been bought for it: of every pool without
+// a limit, every type in every zone that sells it.
+func (c *Cluster) Refuse(q *Question, refused []string) {
+	if len(refused) == 0 {
 		return
 	}
 	var names []string
@@ -151,18 +173,15 @@ func (c *Cluster) refusals(q *Question, p plan.Plan) {
 			}
 		}
 	}
-	for _, r := range p.Refused {
-		q.Refused[r.Pod.String()] = names
-		if r.Why.Has(reason.Port) {
-			q.Refused[r.Pod.String()] = nil // the daemons of an empty node are not pods here, so their ports look free
-		}
+	for _, pod := range refused {
+		q.Refused[pod] = names
 	}
 }
 
 // sells reports whether the pool may buy the shape in the offer's zone.
 func sells(p world.Pool, s world.Shape, o world.Offer) bool {
 	for _, r := range p.Requirements {
-		if r.Key == label.Zone && !r.Has(o.Zone) {
+		if r.Key == label.Zone && !r.Has(o.Zone) || r.Key == label.CapacityType && !r.Has(o.CapacityType) {
 			return false
 		}
 		if has, ok := s.Labels.Find(r.Key); ok && !has.Meets(r) {
@@ -193,6 +212,7 @@ func (c *Cluster) Node(m Machine) corev1.Node {
 		label.Hostname: m.Name, label.Zone: m.Zone, label.NodePool: m.Pool, label.Registered: "true", label.Initialized: "true", label.CapacityType: m.CapacityType,
 	})
 	n := corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: m.Name, Labels: labels}}
+	n.Spec.ProviderID = "machine://" + m.Name
 	n.Spec.Taints = c.Pools[i].Spec.Template.Spec.Taints
 	n.Status.Allocatable = observe.ResourceList(c.Catalog.Shapes[j].Allocatable())
 	n.Status.Capacity = n.Status.Allocatable

@@ -131,7 +131,6 @@ func (r *Race) land() {
 	m := r.coming[i]
 	r.coming = slices.Delete(r.coming, i, i+1)
 	n := r.Node(m)
-	n.Spec.ProviderID = "machine://" + m.Name
 	n.Status.Conditions = []corev1.NodeCondition{{Type: corev1.NodeReady, Status: corev1.ConditionTrue}}
 	r.Nodes = append(r.Nodes, n)
 	r.Pods = append(r.Pods, r.DaemonPods(m.Name)...)

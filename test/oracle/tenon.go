@@ -74,6 +74,6 @@ func (c *Cluster) claim(m Machine, a plan.Ask) world.Claim {
 	delete(labels, label.Hostname)
 	return world.Claim{
 		Name: a.Name, Pool: a.Pool, Template: a.Template, Labels: labels, Requirements: a.Requirements, Taints: a.Taints, Requests: a.Requests, Booked: a.Booked,
-		Launched: true, Capacity: c.Catalog.Shapes[i].Capacity, Allocatable: c.Catalog.Shapes[i].Allocatable(), Pods: a.Pods, ProviderID: "machine://" + a.Name,
+		Launched: true, Capacity: c.Catalog.Shapes[i].Capacity, Allocatable: c.Catalog.Shapes[i].Allocatable(), Pods: a.Pods, ProviderID: n.Spec.ProviderID,
 	}
 }
