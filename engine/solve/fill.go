@@ -39,8 +39,8 @@ const nearly = 0.01
 // maxLook is how many classes one pick looks at when there are more.
 const maxLook = 400
 
-// sortLane prepares the lane of a host.
-func (k *packer) sortLane(h int32, p *pricing, classes []int32) {
+// sortLane prepares the lane of a host and returns what all in it is worth.
+func (k *packer) sortLane(h int32, p *pricing, classes []int32) float64 {
 	host := &k.m.hosts[h]
 	l := &k.lanes[h]
 	l.class, l.gain, l.loss, l.detour = l.class[:0], l.gain[:0], l.loss[:0], l.detour[:0]
@@ -52,7 +52,9 @@ func (k *packer) sortLane(h int32, p *pricing, classes []int32) {
 	unit, weight := p.unitOf(h), k.part
 	price := float64(host.price+k.m.charge) + 1
 	k.weigh(host, l.class, unit, price, weight)
+	worth := 0.0
 	for _, c := range l.class {
+		worth += float64(p.value[c] * float64(k.rem[c]))
 		cost, loss := 0.0, 0.0
 		for d, n := range k.m.classes[c].need {
 			cost += float64(float64(n) * unit[d])
@@ -65,6 +67,7 @@ func (k *packer) sortLane(h int32, p *pricing, classes []int32) {
 		l.detour = append(l.detour, (cost-p.value[c])/price)
 	}
 	k.steps += len(classes)
+	return worth
 }
 
 // foresight is how much of the weight of a dimension is due to what would run out if the host took of everything alike.
@@ -175,18 +178,25 @@ func (k *packer) pick(room []int64, l *lane, p *pricing) {
 	for i := range k.slots {
 		k.heap = append(k.heap, rated{k.slots[i].score(l, free), int32(i)})
 	}
-	for i := len(k.heap)/2 - 1; i >= 0; i-- {
-		sift(k.heap, i)
-	}
+	heapify(k.heap)
 	good := 0.0 // what the score may lack of the best there could be
 	if len(k.heap) > 0 {
 		good = nearly * math.Abs(k.heap[0].score)
 	}
+	full := 0 // how many did not fit since those that do not were last dropped
 	for len(k.heap) > 0 {
 		k.steps++
 		s := &k.slots[k.heap[0].slot]
 		class := &k.m.classes[s.class]
-		if !fits(class.need, k.free) || class.bound && k.floor.allowed(k.m, s.class, 1) == 0 {
+		if !fits(class.need, k.free) {
+			k.dropFirst()
+			if full++; full*sweeps > len(k.heap) {
+				k.sweep()
+				full = 0
+			}
+			continue
+		}
+		if class.bound && k.floor.allowed(k.m, s.class, 1) == 0 {
 			k.dropFirst()
 			continue
 		}
@@ -244,6 +254,29 @@ func sift(heap []rated, i int) {
 		i = c
 	}
 	heap[i] = x
+}
+
+// heapify makes a heap of entries in any order.
+func heapify(heap []rated) {
+	for i := len(heap)/2 - 1; i >= 0; i-- {
+		sift(heap, i)
+	}
+}
+
+// sweeps is how often a heap is swept at most while as many entries as it has turn out not to fit.
+const sweeps = 8
+
+// sweep drops all that does not fit any more, which costs less than to find it out at the top of the heap, one after the other.
+func (k *packer) sweep() {
+	kept := k.heap[:0]
+	for _, r := range k.heap {
+		if fits(k.m.classes[k.slots[r.slot].class].need, k.free) {
+			kept = append(kept, r)
+		}
+	}
+	k.steps += len(k.heap) - len(kept)
+	k.heap = kept
+	heapify(kept)
 }
 
 func (k *packer) dropFirst() {

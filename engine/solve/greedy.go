@@ -15,6 +15,7 @@ type packer struct {
 	steps  int
 
 	trial filling // of the host looked at now
+	kept  filling // of the best of the hosts looked at for one node
 	free  []int64
 	part  []float64
 	on    []int
@@ -43,6 +44,9 @@ func newPacker(m *model) *packer {
 // Budgets are what is left of each; they are drawn from. What cannot be placed is left in k.rem.
 func (k *packer) greedy(p *pricing, st style, classes []int32, budgets []int64) []node {
 	var nodes []node
+	for h := range k.ratio {
+		k.ratio[h] = 1e300
+	}
 	worth := k.begin(p, classes)
 	again := float64(worth * st.again)
 	for {
@@ -70,8 +74,8 @@ func (k *packer) greedy(p *pricing, st style, classes []int32, budgets []int64) 
 // begin prepares for a new pricing and returns what everything that is left is worth.
 func (k *packer) begin(p *pricing, classes []int32) float64 {
 	for _, h := range p.hosts {
-		k.sortLane(h, p, classes)
-		k.ratio[h] = 1e300
+		most := k.sortLane(h, p, classes) / (float64(k.m.hosts[h].price+k.m.charge) + 1)
+		k.ratio[h] = min(float64(k.ratio[h]*hope), most+1e-6)
 	}
 	worth := 0.0
 	for _, c := range classes {
@@ -79,6 +83,9 @@ func (k *packer) begin(p *pricing, classes []int32) float64 {
 	}
 	return worth
 }
+
+// hope is how much better a host may look at new prices than it did at the old ones.
+const hope = 1.02
 
 // demands counts, for each host, the hosts that the caps of the classes it could take demand.
 func (k *packer) demands(p *pricing, classes []int32) {
@@ -121,7 +128,7 @@ func (k *packer) bestOf(p *pricing, st style, budgets []int64, worth, limit floa
 		k.fresh[h] = overdrawn(k.m.hosts[h].draws, budgets, 1) || limit >= 0 && float64(k.m.hosts[h].price)*k.demand[h] > limit
 		k.open[h] = !k.fresh[h]
 	}
-	last := int32(-1)
+	best := int32(-1) // the host of the filling that is kept
 	for {
 		h := int32(-1)
 		for _, other := range p.hosts {
@@ -132,17 +139,18 @@ func (k *packer) bestOf(p *pricing, st style, budgets []int64, worth, limit floa
 		switch {
 		case h < 0 || k.ratio[h] <= 0:
 			return -1
-		case !k.fresh[h]:
-			k.fill(h, p, st, worth)
-			k.fresh[h], k.ratio[h], last = true, 0, h
-			if len(k.trial.items) > 0 {
-				k.ratio[h] = (k.trial.worth + 1e-6) / (float64(k.m.hosts[h].price+k.m.charge) + 1)
-			}
-		case last != h:
-			k.fill(h, p, st, worth)
+		case k.fresh[h]:
+			k.trial, k.kept = k.kept, k.trial
 			return h
-		default:
-			return h
+		}
+		k.fill(h, p, st, worth)
+		k.fresh[h], k.ratio[h] = true, 0
+		if len(k.trial.items) > 0 {
+			k.ratio[h] = (k.trial.worth + 1e-6) / (float64(k.m.hosts[h].price+k.m.charge) + 1)
+		}
+		if best < 0 || k.ratio[h] > k.ratio[best] || k.ratio[h] == k.ratio[best] && h < best {
+			best = h
+			k.trial, k.kept = k.kept, k.trial
 		}
 	}
 }
