@@ -68,9 +68,10 @@ func (s *Set) Put(name string, value float64, labels ...string) {
 	s.use(name, labels, func(c *series) { c.gauges.WithLabelValues(labels...).Set(value) })
 }
 
-// Observe adds a value to a histogram or a summary.
+// Observe adds a value to a histogram or a summary. A time that is below zero,
+// because a clock was set back, counts as none: sums never shrink.
 func (s *Set) Observe(name string, value float64, labels ...string) {
-	s.use(name, labels, func(c *series) { c.observers.WithLabelValues(labels...).Observe(value) })
+	s.use(name, labels, func(c *series) { c.observers.WithLabelValues(labels...).Observe(max(value, 0)) })
 }
 
 // Replace gives a per-object metric its series; those of before are gone.

@@ -76,12 +76,12 @@ func Conditions(objects []Object, now time.Time) Samples {
 			labels := []string{o.Namespace, o.Name, c.Type, string(c.Status), c.Reason}
 			o.both(metric.ConditionCount, func(name string, tail []string) { s.add(name, 1, with(labels, tail)...) })
 			o.both(metric.ConditionCurrent, func(name string, tail []string) {
-				s.add(name, now.Sub(c.LastTransitionTime.Time).Seconds(), with(labels, tail)...)
+				s.add(name, max(now.Sub(c.LastTransitionTime.Time), 0).Seconds(), with(labels, tail)...)
 			})
 		}
 		if !o.Deleted.IsZero() {
 			o.both(metric.TerminationCurrent, func(name string, tail []string) {
-				s.add(name, now.Sub(o.Deleted).Seconds(), with([]string{o.Namespace, o.Name}, tail)...)
+				s.add(name, max(now.Sub(o.Deleted), 0).Seconds(), with([]string{o.Namespace, o.Name}, tail)...)
 			})
 		}
 	}

@@ -83,7 +83,7 @@ func (s Samples) nodes(w *world.World, keys []string) {
 		s.amounts(metric.NodesPodRequests, pods, labels...)
 		s.amounts(metric.NodesDaemonRequests, daemons, labels...)
 		s.amounts(metric.NodesSystemOverhead, p.Node.Capacity.Minus(p.Node.Allocatable), labels...)
-		s.add(metric.NodesCurrentLifetime, float64(w.At()-p.Node.Created), labels...)
+		s.add(metric.NodesCurrentLifetime, float64(max(w.At()-p.Node.Created, 0)), labels...)
 		asked, room = asked.Plus(p.Used), room.Plus(p.Node.Allocatable)
 	}
 	for _, e := range room {
@@ -133,7 +133,7 @@ func (s Samples) pods(w *world.World) {
 		}
 		s.add(metric.PodsState, 1, p.Name, p.Namespace, p.DaemonSet, p.Node, text(p.Node != ""), pool, at[label.Zone], at[label.Arch],
 			at[label.CapacityType], at[label.InstanceType], phase, text(p.ReadyToServe), text(managed))
-		age := float64(w.At() - p.Created)
+		age := float64(max(w.At()-p.Created, 0))
 		if !p.ReadyToServe {
 			s.add(metric.PodsUnstartedTime, age, p.Name, p.Namespace)
 		}

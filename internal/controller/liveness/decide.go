@@ -4,6 +4,8 @@ package liveness
 import (
 	"time"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
 	v1 "github.com/tenon-sh/tenon/api/karpenter/v1"
 	"github.com/tenon-sh/tenon/internal/enact"
 )
@@ -20,30 +22,29 @@ type Step struct {
 	Again  time.Duration
 }
 
-// Next returns the step that is due at now for a claim that was first seen at
-// seen: its creation was dated by another's clock.
-func Next(c *v1.NodeClaim, seen, now time.Time) Step {
-	if c.DeletionTimestamp != nil || c.Conditions().Is(v1.ConditionRegistered) {
+// Next returns the step that is due for a claim that has been waiting for so long.
+func Next(c *v1.NodeClaim, waited time.Duration) Step {
+	limit, reason := LaunchTimeout, enact.LaunchTimeout
+	switch {
+	case c.DeletionTimestamp != nil || c.Conditions().Is(v1.ConditionRegistered):
 		return Step{}
+	case c.Conditions().Is(v1.ConditionLaunched):
+		limit, reason = RegistrationTimeout, enact.RegistrationTimeout
 	}
-	if !c.Conditions().Is(v1.ConditionLaunched) {
-		if left := tried(c, seen).Add(LaunchTimeout).Sub(now); left > 0 {
-			return Step{Again: left}
-		}
-		return Step{GiveUp: enact.LaunchTimeout}
-	}
-	launched := c.Conditions().Get(v1.ConditionLaunched).LastTransitionTime.Time // by our own clock
-	if left := launched.Add(RegistrationTimeout).Sub(now); left > 0 {
+	if left := limit - waited; left > 0 {
 		return Step{Again: left}
 	}
-	return Step{GiveUp: enact.RegistrationTimeout}
+	return Step{GiveUp: reason}
 }
 
-// tried is when a launch was last judged; before that, when the claim was seen
-// first. A condition as old as the claim was judged by nobody.
-func tried(c *v1.NodeClaim, seen time.Time) time.Time {
-	if s := c.Conditions().Get(v1.ConditionLaunched); s != nil && s.LastTransitionTime.After(c.CreationTimestamp.Time) {
-		return s.LastTransitionTime.Time
+// Began is when a claim began to wait for what it waits for: when it was
+// launched, or its launch was judged last, by our own clock. It is zero for one
+// that nobody has judged: its creation was dated by another's clock, so it began
+// when it was seen first.
+func Began(c *v1.NodeClaim) time.Time {
+	s := c.Conditions().Get(v1.ConditionLaunched)
+	if s == nil || s.Status != metav1.ConditionTrue && !s.LastTransitionTime.After(c.CreationTimestamp.Time) {
+		return time.Time{}
 	}
-	return seen
+	return s.LastTransitionTime.Time
 }

@@ -11,45 +11,71 @@ import (
 	"github.com/tenon-sh/tenon/internal/enact"
 )
 
+var noon = time.Date(2026, 1, 1, 12, 0, 0, 0, time.UTC)
+
 func TestNext(t *testing.T) {
-	noon := time.Date(2026, 1, 1, 12, 0, 0, 0, time.UTC)
-	claim := func(age time.Duration, conditions ...string) *v1.NodeClaim {
-		c := &v1.NodeClaim{ObjectMeta: metav1.ObjectMeta{CreationTimestamp: metav1.NewTime(noon.Add(-age))}}
+	claim := func(conditions ...string) *v1.NodeClaim {
+		c := &v1.NodeClaim{}
 		for _, kind := range conditions {
-			c.Conditions().True(kind, "", "", noon.Add(-age))
+			c.Conditions().True(kind, "", "", noon)
 		}
 		return c
 	}
+	leaving := claim()
+	leaving.DeletionTimestamp = &metav1.Time{Time: noon}
 	tests := map[string]struct {
-		why   string
-		claim *v1.NodeClaim
-		want  liveness.Step
+		why    string
+		claim  *v1.NodeClaim
+		waited time.Duration
+		want   liveness.Step
 	}{
-		"Launching":   {"A launch has five minutes.", claim(4 * time.Minute), liveness.Step{Again: time.Minute}},
-		"Unlaunched":  {"Then its pods are planned anew.", claim(5 * time.Minute), liveness.Step{GiveUp: enact.LaunchTimeout}},
-		"Joining":     {"To join takes up to fifteen.", claim(14*time.Minute, v1.ConditionLaunched), liveness.Step{Again: time.Minute}},
-		"NeverJoined": {"A machine that does not join is of no use.", claim(15*time.Minute, v1.ConditionLaunched), liveness.Step{GiveUp: enact.RegistrationTimeout}},
-		"Joined":      {"From then on others look after it.", claim(24*time.Hour, v1.ConditionLaunched, v1.ConditionRegistered), liveness.Step{}},
-		"Leaving":     {"It leaves already.", func() *v1.NodeClaim { c := claim(time.Hour); c.DeletionTimestamp = &metav1.Time{Time: noon}; return c }(), liveness.Step{}},
+		"Launching":   {"A launch has five minutes.", claim(), 4 * time.Minute, liveness.Step{Again: time.Minute}},
+		"Unlaunched":  {"Then its pods are planned anew.", claim(), 5 * time.Minute, liveness.Step{GiveUp: enact.LaunchTimeout}},
+		"Joining":     {"To join takes up to fifteen.", claim(v1.ConditionLaunched), 14 * time.Minute, liveness.Step{Again: time.Minute}},
+		"NeverJoined": {"A machine that does not join is of no use.", claim(v1.ConditionLaunched), 15 * time.Minute, liveness.Step{GiveUp: enact.RegistrationTimeout}},
+		"Joined":      {"From then on others look after it.", claim(v1.ConditionLaunched, v1.ConditionRegistered), 24 * time.Hour, liveness.Step{}},
+		"Leaving":     {"It leaves already.", leaving, time.Hour, liveness.Step{}},
+		"Tomorrow":    {"Another's clock is ahead of ours.", claim(v1.ConditionLaunched), -time.Minute, liveness.Step{Again: 16 * time.Minute}},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
-			if got := liveness.Next(tc.claim, tc.claim.CreationTimestamp.Time, noon); got != tc.want {
+			if got := liveness.Next(tc.claim, tc.waited); got != tc.want {
 				t.Errorf("%+v, want %+v: %s", got, tc.want, tc.why)
 			}
 		})
 	}
 }
 
-// The API server's clock may be behind: a claim that is new to us is young.
-func TestAnotherClock(t *testing.T) {
-	noon := time.Date(2026, 1, 1, 12, 0, 0, 0, time.UTC)
-	c := &v1.NodeClaim{ObjectMeta: metav1.ObjectMeta{CreationTimestamp: metav1.NewTime(noon.Add(-time.Hour))}}
-	if got, want := liveness.Next(c, noon, noon), (liveness.Step{Again: liveness.LaunchTimeout}); got != want {
-		t.Errorf("new to us: %+v, want %+v", got, want)
+func TestBegan(t *testing.T) {
+	made := func(change ...func(*v1.NodeClaim)) *v1.NodeClaim {
+		c := &v1.NodeClaim{ObjectMeta: metav1.ObjectMeta{CreationTimestamp: metav1.NewTime(noon)}}
+		for _, f := range change {
+			f(c)
+		}
+		return c
 	}
-	c.Conditions().True(v1.ConditionLaunched, "", "", noon)
-	if got, want := liveness.Next(c, noon, noon), (liveness.Step{Again: liveness.RegistrationTimeout}); got != want {
-		t.Errorf("just launched: %+v, want %+v", got, want)
+	launched := func(at time.Time) func(*v1.NodeClaim) {
+		return func(c *v1.NodeClaim) { c.Conditions().True(v1.ConditionLaunched, "", "", at) }
+	}
+	failed := func(at time.Time) func(*v1.NodeClaim) {
+		return func(c *v1.NodeClaim) { c.Conditions().Unknown(v1.ConditionLaunched, v1.ReasonLaunchFailed, "", at) }
+	}
+	tests := map[string]struct {
+		why   string
+		claim *v1.NodeClaim
+		want  time.Time
+	}{
+		"New":        {"The API server's clock may be behind: a claim that is new to us is young.", made(), time.Time{}},
+		"Unjudged":   {"A condition as old as the claim was judged by nobody.", made(failed(noon)), time.Time{}},
+		"Failed":     {"It has been tried since.", made(failed(noon.Add(time.Minute))), noon.Add(time.Minute)},
+		"Launched":   {"To join takes its own time.", made(launched(noon.Add(time.Minute))), noon.Add(time.Minute)},
+		"OtherClock": {"The API server's clock is ahead of ours, by which it was launched.", made(launched(noon.Add(-time.Minute))), noon.Add(-time.Minute)},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			if got := liveness.Began(tc.claim); !got.Equal(tc.want) {
+				t.Errorf("%s, want %s: %s", got, tc.want, tc.why)
+			}
+		})
 	}
 }

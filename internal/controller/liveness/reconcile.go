@@ -2,11 +2,9 @@ package liveness
 
 import (
 	"context"
-	"sync"
 	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	"k8s.io/apimachinery/pkg/types"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
@@ -32,37 +30,11 @@ type Reconciler struct {
 	Enact  *enact.Enactor
 	Now    clock.Now
 
-	mu   sync.Mutex
-	seen map[string]first // by the claim's name
-}
-
-// first is when a claim was seen first. A claim of the same name may follow it.
-type first struct {
-	uid types.UID
-	at  time.Time
-}
-
-// firstSeen is when this process saw a claim first.
-func (r *Reconciler) firstSeen(c *v1.NodeClaim) time.Time {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	f, ok := r.seen[c.Name]
-	if !ok || f.uid != c.UID {
-		f = first{c.UID, r.Now()}
-		r.seen[c.Name] = f
-	}
-	return f.at
-}
-
-func (r *Reconciler) forget(name string) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	delete(r.seen, name)
+	waits clock.Ages // of claims, by name
 }
 
 // Register adds the reconciler to a manager.
 func (r *Reconciler) Register(m ctrl.Manager) error {
-	r.seen = map[string]first{}
 	return ctrl.NewControllerManagedBy(m).Named(Spec().Name).
 		For(&v1.NodeClaim{}).
 		WithOptions(loop.Options(m, Spec().Name, 10, time.Second, time.Minute)).
@@ -74,11 +46,11 @@ func (r *Reconciler) Reconcile(ctx context.Context, req reconcile.Request) (reco
 	c := &v1.NodeClaim{}
 	if err := r.Client.Get(ctx, req.NamespacedName, c); err != nil {
 		if apierrors.IsNotFound(err) {
-			r.forget(req.Name)
+			r.waits.Forget(req.Name)
 		}
 		return loop.Result(0, err)
 	}
-	step := Next(c, r.firstSeen(c), r.Now())
+	step := Next(c, r.waits.Since(r.Now, c.Name, string(c.UID), Began(c)))
 	if step.GiveUp != "" {
 		return loop.Result(0, r.Enact.Release(ctx, c, step.GiveUp))
 	}

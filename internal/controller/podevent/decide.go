@@ -28,7 +28,11 @@ func NodeOf(c cluster.Change) string {
 	return ""
 }
 
-// Due is how long after now an event may be written to a claim that was last written to at last.
+// Due is how long after now an event may be written to a claim that was last
+// written to at last. One from the future was dated before the clock was set back.
 func Due(last, now time.Time) time.Duration {
+	if last.After(now) {
+		return 0
+	}
 	return max(last.Add(window).Sub(now), 0)
 }

@@ -2,11 +2,33 @@ package podevent_test
 
 import (
 	"testing"
+	"time"
 
 	"github.com/tenon-sh/tenon/engine/world"
 	"github.com/tenon-sh/tenon/internal/cluster"
 	"github.com/tenon-sh/tenon/internal/controller/podevent"
 )
+
+func TestDue(t *testing.T) {
+	noon := time.Date(2026, 1, 1, 12, 0, 0, 0, time.UTC)
+	tests := map[string]struct {
+		why  string
+		last time.Time
+		want time.Duration
+	}{
+		"Never":   {"Nothing was written yet.", time.Time{}, 0},
+		"Long":    {"A claim may be written to every five seconds.", noon.Add(-time.Minute), 0},
+		"Soon":    {"It was written to a moment ago.", noon.Add(-time.Second), 4 * time.Second},
+		"SetBack": {"The clock was set back: events count again at once, not when it has come round.", noon.Add(5 * time.Minute), 0},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			if got := podevent.Due(tc.last, noon); got != tc.want {
+				t.Errorf("%s, want %s: %s", got, tc.want, tc.why)
+			}
+		})
+	}
+}
 
 func TestNodeOf(t *testing.T) {
 	on := func(change ...func(*world.Pod)) *world.Pod {

@@ -32,19 +32,20 @@ func Policies() []Policy {
 // Ill is a condition of a node that some policy does not suffer for ever.
 type Ill struct {
 	Condition corev1.NodeConditionType
-	Due       time.Time // when it has lasted too long
+	Left      time.Duration // until it has lasted too long
 }
 
-// Illness returns what is wrong with a node that is due first; false if nothing is.
-func Illness(n *corev1.Node, policies []Policy) (Ill, bool) {
+// Illness returns what is wrong with a node that is due first; false if nothing
+// is. since says how long ago a condition became what it is.
+func Illness(n *corev1.Node, policies []Policy, since func(corev1.NodeCondition) time.Duration) (Ill, bool) {
 	var first Ill
 	for _, c := range n.Status.Conditions {
 		for _, p := range policies {
 			if c.Type != p.Condition || c.Status != p.Status {
 				continue
 			}
-			if due := c.LastTransitionTime.Add(p.For); first.Condition == "" || due.Before(first.Due) {
-				first = Ill{c.Type, due}
+			if left := p.For - since(c); first.Condition == "" || left < first.Left {
+				first = Ill{c.Type, left}
 			}
 		}
 	}

@@ -21,14 +21,15 @@ func TestIllness(t *testing.T) {
 		want repair.Ill
 	}{
 		"Healthy": {"Ready is as it should be.", []corev1.NodeCondition{is("Ready", "True", time.Hour)}, repair.Ill{}},
-		"Silent":  {"Its kubelet says nothing.", []corev1.NodeCondition{is("Ready", "Unknown", time.Minute)}, repair.Ill{Condition: "Ready", Due: noon.Add(29 * time.Minute)}},
-		"Several": {"What is due first counts.", []corev1.NodeCondition{is("Ready", "False", time.Minute), is("AcceleratedHardwareReady", "False", 0)}, repair.Ill{Condition: "AcceleratedHardwareReady", Due: noon.Add(10 * time.Minute)}},
+		"Silent":  {"Its kubelet says nothing.", []corev1.NodeCondition{is("Ready", "Unknown", time.Minute)}, repair.Ill{Condition: "Ready", Left: 29 * time.Minute}},
+		"Several": {"What is due first counts.", []corev1.NodeCondition{is("Ready", "False", time.Minute), is("AcceleratedHardwareReady", "False", 0)}, repair.Ill{Condition: "AcceleratedHardwareReady", Left: 10 * time.Minute}},
 		"Foreign": {"A condition that no policy knows is its owner's.", []corev1.NodeCondition{is("Mood", "False", time.Hour)}, repair.Ill{}},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
-			got, ill := repair.Illness(&corev1.Node{Status: corev1.NodeStatus{Conditions: tc.node}}, repair.Policies())
-			if got.Condition != tc.want.Condition || !got.Due.Equal(tc.want.Due) || ill != (tc.want.Condition != "") {
+			since := func(c corev1.NodeCondition) time.Duration { return noon.Sub(c.LastTransitionTime.Time) }
+			got, ill := repair.Illness(&corev1.Node{Status: corev1.NodeStatus{Conditions: tc.node}}, repair.Policies(), since)
+			if got != tc.want || ill != (tc.want.Condition != "") {
 				t.Errorf("%+v, want %+v: %s", got, tc.want, tc.why)
 			}
 		})

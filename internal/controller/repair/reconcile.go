@@ -6,6 +6,7 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -44,6 +45,8 @@ type Reconciler struct {
 	Metrics  *metric.Set
 	Now      clock.Now
 	Policies []Policy
+
+	ages clock.Ages // of conditions, by node
 }
 
 // Register adds the reconciler to a manager.
@@ -58,18 +61,21 @@ func (r *Reconciler) Register(m ctrl.Manager) error {
 func (r *Reconciler) Reconcile(ctx context.Context, req reconcile.Request) (reconcile.Result, error) {
 	n := &corev1.Node{}
 	if err := r.Client.Get(ctx, req.NamespacedName, n); err != nil {
+		if apierrors.IsNotFound(err) {
+			r.ages.Forget(req.Name)
+		}
 		return loop.Result(0, err)
 	}
 	pool := observe.PoolOf(n.Labels)
 	if n.DeletionTimestamp != nil || n.Spec.ProviderID == "" || pool == (world.PoolID{}) || n.Labels[v1.LabelInitialized] != "true" {
 		return reconcile.Result{}, nil
 	}
-	ill, ok := Illness(n, r.Policies)
+	ill, ok := r.illness(n)
 	if !ok {
 		return reconcile.Result{}, nil
 	}
-	if wait := r.Now.Until(ill.Due); wait > 0 {
-		return reconcile.Result{RequeueAfter: wait}, nil
+	if ill.Left > 0 {
+		return reconcile.Result{RequeueAfter: ill.Left}, nil
 	}
 	var claims v1.NodeClaimList
 	if err := r.Client.List(ctx, &claims, client.MatchingFields{loop.ClaimProviderID: n.Spec.ProviderID}); err != nil {
@@ -91,6 +97,13 @@ func (r *Reconciler) Reconcile(ctx context.Context, req reconcile.Request) (reco
 	return loop.Result(0, r.end(ctx, c, ill))
 }
 
+// illness is what is wrong with a node, for as long as it has been seen to be.
+func (r *Reconciler) illness(n *corev1.Node) (Ill, bool) {
+	return Illness(n, r.Policies, func(c corev1.NodeCondition) time.Duration {
+		return r.ages.Since(r.Now, n.Name, string(n.UID)+"/"+string(c.Type), c.LastTransitionTime.Time)
+	})
+}
+
 // tooMany reports whether so many nodes of a pool are ill that none is replaced.
 func (r *Reconciler) tooMany(ctx context.Context, pool world.PoolID) (bool, error) {
 	var all corev1.NodeList
@@ -103,7 +116,7 @@ func (r *Reconciler) tooMany(ctx context.Context, pool world.PoolID) (bool, erro
 			continue
 		}
 		nodes++
-		if _, bad := Illness(&all.Items[i], r.Policies); bad {
+		if _, bad := r.illness(&all.Items[i]); bad {
 			ill++
 		}
 	}

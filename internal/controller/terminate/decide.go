@@ -16,8 +16,8 @@ import (
 // to it just before the taint is seen.
 const settle = 5 * time.Second
 
-// stuck is how long after its grace is over a pod is waited for. Its kubelet is dead.
-const stuck = time.Minute
+// Stuck is how long after its grace is over a pod is waited for. Then its kubelet is dead.
+const Stuck = time.Minute
 
 // Node is all that the end of a node depends on.
 type Node struct {
@@ -28,7 +28,8 @@ type Node struct {
 	Ended    bool      // it was we who ended it
 	Deadline time.Time // when it goes, drained or not; zero: it waits as long as it takes
 	Pods     []*world.Pod
-	Attached int // volumes that have to be detached before the machine ends
+	Dead     map[string]bool // pods, by UID, that no kubelet ends any more
+	Attached int             // volumes that have to be detached before the machine ends
 }
 
 // Step is what is to be done next.
@@ -50,7 +51,7 @@ func Next(n Node) Step {
 		return Release // no kubelet is left to end pods properly
 	case n.Tainted.IsZero():
 		return Taint
-	case len(remaining(n.Pods, n.Now)) > 0:
+	case len(n.remaining()) > 0:
 		return Drain
 	case n.Now.Sub(n.Tainted) < settle && !n.late():
 		return Drain
@@ -75,7 +76,7 @@ type Leaving struct {
 // Leave decides which pods go now. The tiers go one after another: what runs
 // everywhere and what the cluster cannot be without leave last.
 func Leave(n Node) Leaving {
-	pods := remaining(n.Pods, n.Now)
+	pods := n.remaining()
 	out := Leaving{Left: len(pods)}
 	var tiers [4][]*world.Pod
 	for _, p := range pods {
@@ -100,11 +101,10 @@ func Leave(n Node) Leaving {
 
 // remaining are the pods that a machine waits for: not those that stay wherever
 // a node goes, and not those that no kubelet ends any more.
-func remaining(pods []*world.Pod, now time.Time) []*world.Pod {
+func (n Node) remaining() []*world.Pod {
 	var out []*world.Pod
-	for _, p := range pods {
-		dead := p.Terminating && now.Unix() > p.Ends+int64(stuck/time.Second)
-		if !p.Done && !dead && !Stays(p) {
+	for _, p := range n.Pods {
+		if !p.Done && !n.Dead[p.UID] && !Stays(p) {
 			out = append(out, p)
 		}
 	}

@@ -46,8 +46,9 @@ func TestNext(t *testing.T) {
 		"Volumes":    {"A volume that is cut off may lose data.", terminate.Node{Tainted: long, Ready: true, Attached: 1}, terminate.Detach},
 		"Late":       {"After the deadline nothing is waited for but the pods that were forced.", terminate.Node{Tainted: long, Ready: true, Attached: 1, Deadline: noon}, terminate.End},
 		"Empty":      {"Pods that stay do not hold the machine.", terminate.Node{Tainted: long, Ready: true, Pods: []*world.Pod{pod("s", static), pod("t", tolerant)}}, terminate.End},
-		"Stuck":      {"A pod that no kubelet ends is given up a minute after its grace.", terminate.Node{Tainted: long, Ready: true, Pods: []*world.Pod{pod("p", ending(noon.Add(-61*time.Second)))}}, terminate.End},
+		"Stuck":      {"A pod that no kubelet ends is given up a minute after its grace.", terminate.Node{Tainted: long, Ready: true, Pods: []*world.Pod{pod("p", ending(noon.Add(-61*time.Second)))}, Dead: map[string]bool{"p": true}}, terminate.End},
 		"NotStuck":   {"Until then it may still end properly.", terminate.Node{Tainted: long, Ready: true, Pods: []*world.Pod{pod("p", ending(noon.Add(-59*time.Second)))}}, terminate.Drain},
+		"SetAhead":   {"The clock says that it should have ended an hour ago, and no minute has passed: it is waited for.", terminate.Node{Tainted: long, Ready: true, Pods: []*world.Pod{pod("p", ending(noon.Add(-time.Hour)))}}, terminate.Drain},
 		"Ended":      {"When the machine is gone, so is the node.", terminate.Node{Tainted: long, Ready: true, Gone: true}, terminate.Release},
 		"Crashed":    {"A node whose machine vanished is let go of at once, whatever ran there.", terminate.Node{Gone: true, Pods: []*world.Pod{pod("p")}}, terminate.Release},
 		"Off":        {"A kubelet whose machine we ended may not have been missed yet.", terminate.Node{Ready: true, Gone: true, Ended: true, Pods: []*world.Pod{pod("p")}}, terminate.Release},
@@ -127,7 +128,10 @@ func TestDrainsComeToAnEnd(t *testing.T) {
 				return
 			}
 			step(t, &n, deaf)
-			n.Now = n.Now.Add(time.Second)
+			n.Now, n.Dead = n.Now.Add(time.Second), map[string]bool{}
+			for _, p := range n.Pods {
+				n.Dead[p.UID] = p.Terminating && n.Now.Sub(time.Unix(p.Ends, 0)) > terminate.Stuck
+			}
 		}
 		if !n.Deadline.IsZero() {
 			t.Fatalf("%d pods hold a node past its deadline", len(n.Pods))

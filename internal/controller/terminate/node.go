@@ -70,6 +70,8 @@ type Nodes struct {
 
 	mu     sync.Mutex
 	leaves map[string]leave // nodes that are being drained
+
+	ages clock.Ages // of pods' ends, by node
 }
 
 // leave is what this process knows of a node that goes.
@@ -168,7 +170,7 @@ func (r *Nodes) claim(ctx context.Context, n *corev1.Node) (*v1.NodeClaim, error
 func (r *Nodes) observe(ctx context.Context, n *corev1.Node, claim *v1.NodeClaim) (Node, error) {
 	seen := Node{Now: r.Now(), Ready: observe.Node(n, nil).Ready, Deadline: Deadline(claim), Tainted: r.taintedSince(n)}
 	if place := r.Cluster.Recent(fresh).Place(n.Name); place != nil {
-		seen.Pods = place.Pods
+		seen.Pods, seen.Dead = place.Pods, r.dead(n, place.Pods)
 	}
 	drained := !seen.Tainted.IsZero() && Next(seen) == End
 	// A claim that went before its node registered has had its machine ended without a drain.
@@ -189,6 +191,18 @@ func (r *Nodes) observe(ctx context.Context, n *corev1.Node, claim *v1.NodeClaim
 		return seen, nil // a cloud that does not answer must not keep pods from leaving
 	}
 	return seen, err
+}
+
+// dead are pods that should have ended long ago. What has passed since is
+// counted: a clock that is set ahead must not end a machine under pods that end properly.
+func (r *Nodes) dead(n *corev1.Node, pods []*world.Pod) map[string]bool {
+	out := map[string]bool{}
+	for _, p := range pods {
+		if p.Terminating && r.ages.Since(r.Now, n.Name, p.UID, time.Unix(p.Ends, 0)) > Stuck {
+			out[p.UID] = true
+		}
+	}
+	return out
 }
 
 // taintedSince is since when this process knows that a node is tainted. One
@@ -339,7 +353,7 @@ func Progress(c *v1.NodeClaim, step Step, seen Node) {
 	switch step {
 	case Taint, Drain:
 		// An empty node is drained a moment later: that is soon enough to write.
-		if !v.Is(v1.ConditionDrained) && len(remaining(seen.Pods, seen.Now)) > 0 {
+		if !v.Is(v1.ConditionDrained) && len(seen.remaining()) > 0 {
 			v.Unknown(v1.ConditionDrained, v1.ReasonDraining, "", seen.Now)
 		}
 	case Detach:
@@ -372,6 +386,7 @@ func (r *Nodes) release(ctx context.Context, n *corev1.Node) error {
 	r.mu.Lock()
 	delete(r.leaves, n.Name)
 	r.mu.Unlock()
+	r.ages.Forget(n.Name)
 	r.Log.Info("Deleted node", "node", n.Name)
 	pool := loop.PoolName(n.Labels)
 	r.Metrics.Add(metric.NodesTerminated, 1, pool, n.Labels[v1.LabelZone])
