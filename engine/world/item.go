@@ -230,7 +230,10 @@ type Claim struct {
 	Failed        bool              `json:"failed,omitempty"`      // the launch failed: it is no capacity
 	ExpireAfter   int64             `json:"expireAfter,omitempty"` // seconds; 0: never
 	LastPodEvent  int64             `json:"lastPodEvent,omitempty"`
-	Pods          []Key             `json:"pods,omitempty"` // that the last plan sends there
+	Pods          []Key             `json:"pods,omitempty"`     // that the last plan sends there
+	Drifted       string            `json:"drifted,omitempty"`  // how it is no longer what its pool asks for
+	Going         string            `json:"going,omitempty"`    // why it is to go, once that is decided
+	Replaces      []string          `json:"replaces,omitempty"` // claims of machines that go once it is complete
 }
 
 // Pool is what machines may be bought, how many, and how they are given back.

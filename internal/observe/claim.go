@@ -21,6 +21,7 @@ const (
 	AnnotationTemplate = v1.Group + "/template" // whose catalogue its menu is from
 	AnnotationBooked   = v1.Group + "/booked"   // capacity of the planned type, as JSON
 	AnnotationPods     = v1.Group + "/pods"     // that it was asked for, as PodsText writes them
+	AnnotationReplaces = v1.Group + "/replaces" // claims whose machines go once it is complete, with spaces between
 	// AnnotationAdopts is the provider ID of a machine that was there before its
 	// claim. Such a claim is never launched.
 	AnnotationAdopts = v1.Group + "/adopts"
@@ -63,6 +64,9 @@ func Claim(c *v1.NodeClaim) world.Claim {
 		Deleting:      c.DeletionTimestamp != nil,
 		LastPodEvent:  seconds(c.Status.LastPodEventTime),
 		Pods:          podsOf(c.Annotations[AnnotationPods]),
+		Drifted:       why(c, v1.ConditionDrifted),
+		Going:         why(c, v1.ConditionDisruptionReason),
+		Replaces:      strings.Fields(c.Annotations[AnnotationReplaces]),
 	}
 	if s := c.Conditions().Get(v1.ConditionInitialized); s != nil && out.Initialized {
 		out.InitializedAt = seconds(s.LastTransitionTime)
@@ -76,6 +80,14 @@ func Claim(c *v1.NodeClaim) world.Claim {
 	// What cannot be read as a requirement says nothing: the claim is asked for already.
 	out.Requirements, _ = requirements(c.Spec.Requirements)
 	return out
+}
+
+// why is the reason of a condition of the claim; empty if it does not hold.
+func why(c *v1.NodeClaim, kind string) string {
+	if s := c.Conditions().Get(kind); s != nil && c.Conditions().Is(kind) {
+		return s.Reason
+	}
+	return ""
 }
 
 // requirements reads requirements, and says of each that cannot be read why.

@@ -74,7 +74,7 @@ func Matched(n *corev1.Node, c *v1.NodeClaim) *corev1.Node {
 // private are the annotations that speak of the claim itself and not of its node.
 func private(key string) bool {
 	return slices.Contains([]string{
-		v1.AnnotationOrder, v1.AnnotationOrderPlace, v1.AnnotationOrderSize, observe.AnnotationTemplate, observe.AnnotationBooked, observe.AnnotationPods, observe.AnnotationAdopts,
+		v1.AnnotationOrder, v1.AnnotationOrderPlace, v1.AnnotationOrderSize, observe.AnnotationTemplate, observe.AnnotationBooked, observe.AnnotationPods, observe.AnnotationReplaces, observe.AnnotationAdopts,
 		v1.AnnotationTerminationTime, "kubectl.kubernetes.io/last-applied-configuration",
 	}, key)
 }
