@@ -1,0 +1,109 @@
+package replace
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+
+	"github.com/tenon-sh/tenon/engine/disrupt"
+	"github.com/tenon-sh/tenon/engine/pack"
+	"github.com/tenon-sh/tenon/engine/plan"
+	"github.com/tenon-sh/tenon/engine/reason"
+	"github.com/tenon-sh/tenon/engine/world"
+)
+
+// tries is how many drifted machines one decision tries to replace at most.
+const tries = 10
+
+// Kept is a drifted machine that stays for now.
+type Kept struct {
+	Place *world.Place
+	Why   *reason.Why
+}
+
+// Drift returns the drifted machine that is replaced next, as the Back of a plan, and
+// what is to be bought for its pods, as its New: nothing if they have places
+// elsewhere. Machines that run nothing come first, then the oldest. What forbids
+// others before it is told. w is a World with nothing begun, or Begun.Ending of one.
+func Drift(w *world.World, o Options) (plan.Plan, []Kept) {
+	out := plan.Plan{World: w.Digest(), At: w.At()}
+	var kept []Kept
+	bars := disrupt.Bars(w, disrupt.Options{Planned: o.Planned})
+	rooms := map[world.PoolID]int{}
+	left := tries
+	for _, p := range drifted(w, o) {
+		pool := w.Pool(p.Pool())
+		if _, known := rooms[pool.ID]; !known {
+			rooms[pool.ID] = disrupt.RoomOf(w, pool, disrupt.Drifted).Left()
+		}
+		why, _ := forbidden(p, bars(p))
+		if why == nil && rooms[pool.ID] <= 0 {
+			why = &reason.Why{Code: reason.Budget, Subject: pool.ID.Name, Detail: "its budgets let no further node go now"}
+		}
+		if why != nil {
+			kept = append(kept, Kept{p, why})
+			continue
+		}
+		if left--; left < 0 {
+			break
+		}
+		asks, why := instead(w, p, o)
+		if why != nil {
+			kept = append(kept, Kept{p, why})
+			continue
+		}
+		out.New = asks
+		out.Back = []plan.Give{{Claim: p.Claim.Name, Node: p.Node.Name, Pool: pool.ID, Reason: disrupt.Drifted, Price: plan.PriceOf(w, p)}}
+		break
+	}
+	return out, kept
+}
+
+// drifted are the machines that may be replaced, in the order in which that is tried.
+func drifted(w *world.World, o Options) []*world.Place {
+	var out []*world.Place
+	for _, p := range w.Places() {
+		if p.Node == nil || p.Claim == nil || p.Claim.Drifted == "" || !p.Claim.Initialized || p.Deleting() || slices.Contains(o.Skip, p.Claim.Name) {
+			continue
+		}
+		if pool := w.Pool(p.Pool()); pool != nil && pool.Replicas == nil {
+			out = append(out, p)
+		}
+	}
+	moving := func(p *world.Place) int {
+		if slices.ContainsFunc(p.Pods, (*world.Pod).Moves) {
+			return 1
+		}
+		return 0
+	}
+	slices.SortStableFunc(out, func(a, b *world.Place) int {
+		return cmp.Or(cmp.Compare(moving(a), moving(b)), cmp.Compare(a.Claim.Created, b.Claim.Created), strings.Compare(a.Name(), b.Name()))
+	})
+	return out
+}
+
+// instead is what is to be bought for the pods of a machine, or why it cannot be.
+func instead(w *world.World, p *world.Place, o Options) ([]plan.Ask, *reason.Why) {
+	mine := map[world.Key]bool{}
+	for _, pod := range p.Pods {
+		if pod.Moves() {
+			mine[pod.Key] = true
+		}
+	}
+	if len(mine) == 0 {
+		return nil, nil
+	}
+	made := pack.Pack(disrupt.Ending(w, p), o.Pack)
+	for _, r := range made.Refused {
+		if mine[r.Pod] {
+			return nil, &reason.Why{Code: reason.NoPlace, Subject: r.Pod.String(), Detail: "the pod would find no place", Causes: []*reason.Why{r.Why}}
+		}
+	}
+	var out []plan.Ask
+	for _, a := range made.New {
+		if slices.ContainsFunc(a.Pods, func(k world.Key) bool { return mine[k] }) {
+			out = append(out, a)
+		}
+	}
+	return out, nil
+}

@@ -1,0 +1,190 @@
+// Package replace decides whether a command that has been begun may be carried on, and which drifted machine is replaced next, and by what.
+package replace
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+
+	"github.com/tenon-sh/tenon/engine/disrupt"
+	"github.com/tenon-sh/tenon/engine/pack"
+	"github.com/tenon-sh/tenon/engine/plan"
+	"github.com/tenon-sh/tenon/engine/reason"
+	"github.com/tenon-sh/tenon/engine/world"
+)
+
+// Patience is how long a machine that is bought may take until it is complete, in seconds.
+const Patience = 15 * 60
+
+// Options are what a caller may choose. The zero value works.
+type Options struct {
+	Pack    pack.Options `json:"pack,omitzero"`
+	Planned []string     `json:"planned,omitempty"` // machines, by the names of their places, that waiting pods are on their way to
+	Skip    []string     `json:"skip,omitempty"`    // claims of machines that are not to be replaced now
+	Busy    bool         `json:"busy,omitempty"`    // pods have just begun to wait, so nobody knows yet what room they leave
+}
+
+// Standing is how a command stands. If it says neither, it has to wait.
+type Standing struct {
+	// May: every pod that would have to move has a place on a machine that is complete.
+	May bool
+	// Why it cannot be carried on; nil if it can.
+	Why *reason.Why
+	// Passing: that may pass by itself.
+	Passing bool
+	// Missing: there are no places, but something that was bought may only not be seen yet.
+	Missing bool
+}
+
+// fewSteps bounds the search for what to buy for pods that wait anyway: what matters is where pods have places that are there.
+const fewSteps = 10_000
+
+// Judge returns how each of the commands stands. It packs the pods that would
+// wait if all machines of the commands were ending, as is done when they are:
+// so nothing is bought for them then.
+func Judge(w *world.World, b disrupt.Begun, o Options) []Standing {
+	out := make([]Standing, len(b.Commands))
+	bars := disrupt.Bars(w, disrupt.Options{Planned: o.Planned})
+	var where map[world.Key]string
+	find := func() map[world.Key]string {
+		if where == nil {
+			o.Pack.Steps = fewSteps
+			where = places(pack.Pack(b.Ending(w), o.Pack))
+		}
+		return where
+	}
+	for i, c := range b.Commands {
+		s, whole := judge(w, c, bars)
+		if whole && !o.Busy {
+			s = placed(w, c, find())
+		}
+		out[i] = s.within(w, c)
+	}
+	return out
+}
+
+// judge is Judge for one command, but for the places of its pods. It reports
+// whether these are what is left to be looked at.
+func judge(w *world.World, c disrupt.Command, bars func(*world.Place) []disrupt.Hold) (s Standing, whole bool) {
+	if c.Broken {
+		return Standing{Why: &reason.Why{Code: reason.Policy, Detail: "somebody has taken the mark from one of its nodes"}}, false
+	}
+	for _, p := range c.Back {
+		if why := unwanted(w, p, c.Reason); why != nil {
+			return Standing{Why: why}, false
+		}
+		switch why, passing := forbidden(p, bars(p)); {
+		case why != nil && !passing:
+			return Standing{Why: why}, false
+		case why != nil:
+			s = Standing{Why: why, Passing: true}
+		}
+	}
+	coming := slices.ContainsFunc(c.New, func(p *world.Place) bool { return !complete(p) })
+	return s, s.Why == nil && !coming
+}
+
+// within ends the patience with what was bought long ago.
+func (s Standing) within(w *world.World, c disrupt.Command) Standing {
+	late := slices.ContainsFunc(c.New, func(p *world.Place) bool { return w.At()-p.Claim.Created > Patience })
+	if !late || s.May || s.Why != nil && !s.Passing {
+		return s
+	}
+	return Standing{Why: &reason.Why{
+		Code: reason.Starting, Subject: c.New[0].Name(), Detail: fmt.Sprintf("what was bought instead was of no use for %d minutes", Patience/60), Causes: s.causes(),
+	}}
+}
+
+// causes is what is known of why a command cannot be carried on.
+func (s Standing) causes() []*reason.Why {
+	if s.Why == nil {
+		return nil
+	}
+	return []*reason.Why{s.Why}
+}
+
+// placed says whether every pod of the command has a place on a machine that is complete.
+func placed(w *world.World, c disrupt.Command, where map[world.Key]string) Standing {
+	out := Standing{May: true}
+	for _, p := range c.Back {
+		for _, pod := range p.Pods {
+			if !pod.Moves() {
+				continue
+			}
+			at := w.Place(where[pod.Key])
+			if at == nil {
+				return Standing{Missing: true, Why: &reason.Why{Code: reason.NoPlace, Subject: pod.String(), Detail: "the pod has no place elsewhere any more"}}
+			}
+			out.May = out.May && complete(at) // or it is on its way for somebody else
+		}
+	}
+	return out
+}
+
+func complete(p *world.Place) bool { return p.Whole() && p.Node.Ready }
+
+// places are where a plan has pods that are not bought for.
+func places(p plan.Plan) map[world.Key]string {
+	out := map[world.Key]string{}
+	for _, fills := range [][]plan.Fill{p.Filled, p.Held} {
+		for _, f := range fills {
+			for _, k := range f.Pods {
+				out[k] = cmp.Or(f.Node, f.Claim)
+			}
+		}
+	}
+	return out
+}
+
+// unwanted says that there is no longer a reason for the machine to go; nil if there is.
+func unwanted(w *world.World, p *world.Place, why string) *reason.Why {
+	pool := w.Pool(p.Pool())
+	switch {
+	case pool == nil:
+		return &reason.Why{Code: reason.Policy, Subject: p.Name(), Detail: "its pool is gone"}
+	case why == disrupt.Underutilized && (pool.Disruption.MoveAfter == nil || pool.Replicas != nil):
+		return &reason.Why{Code: reason.Policy, Subject: p.Name(), Detail: "its pool gives only empty nodes back"}
+	case why == disrupt.Drifted && p.Claim.Drifted == "":
+		return &reason.Why{Code: reason.Policy, Subject: p.Name(), Detail: "it is what its pool asks for again"}
+	case disrupt.Allowed(pool.Disruption.Budgets, why, disrupt.RoomOf(w, pool, why).Machines, w.At()) == 0:
+		return &reason.Why{Code: reason.Budget, Subject: pool.ID.Name, Detail: "its budgets let no node go now"}
+	}
+	return nil
+}
+
+// forbidden says what forbids that a machine goes now, and whether that passes by itself.
+func forbidden(p *world.Place, holds []disrupt.Hold) (why *reason.Why, passing bool) {
+	for _, h := range holds {
+		found := &reason.Why{Code: h.Code, Subject: p.Name()}
+		if h.Pod != nil {
+			found.Subject = h.Pod.String()
+		}
+		switch h.Code {
+		case reason.Guarded:
+			found.Detail, found.Hint = h.Guarding()
+		case reason.Promised:
+			found.Detail = "waiting pods are on their way there"
+		case reason.DoNotDisrupt:
+			return &reason.Why{Code: h.Code, Subject: found.Subject, Detail: "karpenter.sh/do-not-disrupt", Hint: "take the annotation off"}, false
+		default:
+			return found, false
+		}
+		why, passing = found, true
+	}
+	if why == nil {
+		if pod := unplannable(p); pod != nil {
+			return &reason.Why{Code: reason.Invalid, Subject: pod.String(), Detail: "the pod cannot be planned for, so nobody knows where else it would run"}, false
+		}
+	}
+	return why, passing
+}
+
+// unplannable is a pod of the machine of which nobody knows where else it would run; nil if there is none.
+func unplannable(p *world.Place) *world.Pod {
+	for _, pod := range p.Pods {
+		if pod.Moves() && (pod.Claims || len(pod.Problems) > 0) {
+			return pod
+		}
+	}
+	return nil
+}

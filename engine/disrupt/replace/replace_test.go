@@ -1,0 +1,231 @@
+package replace_test
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/tenon-sh/tenon/engine/disrupt"
+	"github.com/tenon-sh/tenon/engine/disrupt/replace"
+	"github.com/tenon-sh/tenon/engine/enginetest"
+	"github.com/tenon-sh/tenon/engine/label"
+	"github.com/tenon-sh/tenon/engine/plan"
+	"github.com/tenon-sh/tenon/engine/reason"
+	"github.com/tenon-sh/tenon/engine/world"
+)
+
+const now = 1_000_000
+
+// told is a World of a pool that moves pods at once, whose nodes have joined an
+// hour ago, and then changed.
+func told(t *testing.T, scene string, changes ...func(*editor)) *world.World {
+	t.Helper()
+	s := enginetest.NewScene()
+	for line := range strings.SplitSeq(scene, "\n") {
+		if err := s.Line(line); err != nil {
+			t.Fatal(err)
+		}
+	}
+	e := &editor{t: t, Builder: s.World().Edit()}
+	for _, p := range e.Snapshot(now).Pools() {
+		pool, after := *p, int64(0)
+		pool.Disruption = world.PoolDisruption{EmptyAfter: &after, MoveAfter: &after}
+		e.must(e.SetPool(pool))
+	}
+	for _, p := range e.Snapshot(now).Places() {
+		n := *p.Node
+		n.Claim, n.Labels = n.Name, maps.Clone(n.Labels)
+		n.Labels[label.CapacityType] = label.OnDemand
+		e.must(e.SetNode(n))
+		e.must(e.SetClaim(world.Claim{
+			Name: n.Name, Node: n.Name, Pool: n.Pool, Template: "t", ProviderID: n.Name, Launched: true, Registered: true, Initialized: true,
+			Created: now - 3600, InitializedAt: now - 3600,
+		}))
+	}
+	for _, change := range changes {
+		change(e)
+	}
+	return e.Snapshot(now)
+}
+
+type editor struct {
+	*world.Builder
+	t *testing.T
+}
+
+func (e *editor) must(err error) {
+	e.t.Helper()
+	if err != nil {
+		e.t.Fatal(err)
+	}
+}
+
+// claim changes the claims of nodes.
+func claim(change func(*world.Claim), names ...string) func(*editor) {
+	return func(e *editor) {
+		for _, name := range names {
+			c := *e.Snapshot(now).Place(name).Claim
+			change(&c)
+			e.must(e.SetClaim(c))
+		}
+	}
+}
+
+func pod(change func(*world.Pod), name string) func(*editor) {
+	return func(e *editor) {
+		p := *e.Snapshot(now).Pod(world.Key{Namespace: "default", Name: name})
+		change(&p)
+		e.must(e.SetPod(p))
+	}
+}
+
+func pool(change func(*world.Pool)) func(*editor) {
+	return func(e *editor) {
+		p := *e.Snapshot(now).Pools()[0]
+		change(&p)
+		e.must(e.SetPool(p))
+	}
+}
+
+func guard(allowed int) func(*editor) {
+	return func(e *editor) {
+		e.must(e.SetGuard(world.Guard{Key: world.Key{Namespace: "default", Name: "g"}, Allowed: allowed, Selector: world.Selector{Some: true, Set: label.SetOf(label.Is("app", "web"))}}))
+	}
+}
+
+func going(c *world.Claim)   { c.Going = disrupt.Underutilized }
+func drifted(c *world.Claim) { c.Drifted = "NodePoolDrifted" }
+
+// town has two nodes with a pod each, and one more that holds both.
+const town = `type large cpu=2 memory=8Gi price=0.10 zones=a
+type xlarge cpu=4 memory=16Gi price=0.20 zones=a
+pool p
+node n1 cpu=4 memory=16Gi zone=a pool=p type=xlarge
+node n2 cpu=4 memory=16Gi zone=a pool=p type=xlarge
+node n3 cpu=4 memory=16Gi zone=a pool=p type=xlarge
+pod a cpu=1 app=web node=n1
+pod b cpu=1 app=web node=n2
+pod c cpu=1 node=n3`
+
+func TestJudge(t *testing.T) {
+	one := func(more ...func(*editor)) []func(*editor) {
+		return append([]func(*editor){claim(going, "n1")}, more...)
+	}
+	// bought has n3 be what was bought for n1 and n2.
+	bought := func(more ...func(*editor)) []func(*editor) {
+		return append([]func(*editor){
+			claim(going, "n1", "n2"), pod(func(p *world.Pod) { p.Node = "n1" }, "c"),
+			claim(func(c *world.Claim) { c.Replaces = []string{"n1", "n2"}; c.Created = now - 60 }, "n3"),
+		}, more...)
+	}
+	starting := claim(func(c *world.Claim) { c.Initialized = false }, "n3")
+	for name, tc := range map[string]struct {
+		why     string
+		changes []func(*editor)
+		busy    bool
+		want    string
+	}{
+		"Fits":      {"Its pod fits on others.", one(), false, "may"},
+		"Two":       {"So do those of two, each by itself.", []func(*editor){claim(going, "n1", "n2")}, false, "may; may"},
+		"Full":      {"Somebody took the room.", one(pod(func(p *world.Pod) { p.Requests = p.Requests.Plus(p.Requests).Plus(p.Requests) }, "b"), pod(func(p *world.Pod) { p.Requests = p.Requests.Plus(p.Requests).Plus(p.Requests).Plus(p.Requests) }, "c"), pod(func(p *world.Pod) { p.Requests = p.Requests.Plus(p.Requests) }, "a")), false, "missing: default/a: no-place (the pod has no place elsewhere any more)"},
+		"Busy":      {"Pods have just come, and nobody knows yet where they go.", one(), true, "waits"},
+		"Forbidden": {"A pod may not be moved any more.", one(pod(func(p *world.Pod) { p.Disruption.Forbidden = true }, "a")), false, "no: default/a: do-not-disrupt (karpenter.sh/do-not-disrupt)"},
+		"Guarded":   {"Its budget may allow it again in a moment.", one(guard(0)), false, "passing: default/a: pod-disruption-budget (PodDisruptionBudget default/g allows no eviction now)"},
+		"Open":      {"Its budget allows it.", one(guard(1)), false, "may"},
+		"Policy":    {"The pool has pods moved no longer.", one(pool(func(p *world.Pool) { p.Disruption.MoveAfter = nil })), false, "no: n1: policy (its pool gives only empty nodes back)"},
+		"Window":    {"A time began in which nothing goes.", one(pool(func(p *world.Pool) { p.Disruption.Budgets = []world.Budget{{Nodes: "0"}} })), false, "no: p: disruption-budget (its budgets let no node go now)"},
+		"Restored":  {"It is what its pool asks for again.", []func(*editor){claim(func(c *world.Claim) { c.Going = disrupt.Drifted }, "n1")}, false, "no: n1: policy (it is what its pool asks for again)"},
+		"Drifted":   {"It still is not.", []func(*editor){claim(func(c *world.Claim) { c.Going = disrupt.Drifted; c.Drifted = "x" }, "n1")}, false, "may"},
+		"Bought":    {"All fit on what was bought.", bought(), false, "may"},
+		"Coming":    {"It is not complete yet.", bought(starting), false, "waits"},
+		"Late":      {"It does not come.", bought(starting, claim(func(c *world.Claim) { c.Created = now - 3600 }, "n3")), false, "no: n3: not-initialized (what was bought instead was of no use for 15 minutes)"},
+		"Lost":      {"It was not to be had.", bought(func(e *editor) { e.DeleteNode("n3"); e.DeleteClaim("n3") }), false, "missing: default/a: no-place (the pod has no place elsewhere any more); missing: default/b: no-place (the pod has no place elsewhere any more)"},
+		"Broken":    {"Somebody took the mark from one.", bought(claim(func(c *world.Claim) { c.Going = "" }, "n2")), false, "no: policy (somebody has taken the mark from one of its nodes)"},
+		"Unplanned": {"Nobody knows where else the pod would run.", one(pod(func(p *world.Pod) { p.Claims = true }, "a")), false, "no: default/a: invalid (the pod cannot be planned for, so nobody knows where else it would run)"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := told(t, town, tc.changes...)
+			var got []string
+			for _, s := range replace.Judge(w, disrupt.BegunIn(w), replace.Options{Busy: tc.busy}) {
+				got = append(got, text(s))
+			}
+			if diff := cmp.Diff(tc.want, strings.Join(got, "; ")); diff != "" {
+				t.Errorf("%s -want +got\n%s", tc.why, diff)
+			}
+		})
+	}
+}
+
+func text(s replace.Standing) string {
+	switch {
+	case s.May:
+		return "may"
+	case s.Missing:
+		return "missing: " + line(s.Why)
+	case s.Passing:
+		return "passing: " + line(s.Why)
+	case s.Why != nil:
+		return "no: " + line(s.Why)
+	}
+	return "waits"
+}
+
+// line is the reason without causes and hints.
+func line(why *reason.Why) string {
+	text, _, _ := strings.Cut(why.Line(), " [")
+	text, _, _ = strings.Cut(text, " →")
+	return text
+}
+
+func TestDrift(t *testing.T) {
+	big := func(names ...string) func(*editor) {
+		return func(e *editor) {
+			for _, n := range names {
+				pod(func(p *world.Pod) { p.Requests = p.Requests.Plus(p.Requests).Plus(p.Requests) }, n)(e)
+			}
+		}
+	}
+	for name, tc := range map[string]struct {
+		why     string
+		changes []func(*editor)
+		skip    []string
+		want    string
+	}{
+		"Nothing":  {"Nothing has drifted.", nil, nil, ""},
+		"Fits":     {"Its pod fits on others: nothing is bought.", []func(*editor){claim(drifted, "n2")}, nil, "n2"},
+		"Replaced": {"It does not.", []func(*editor){claim(drifted, "n2"), big("a", "b", "c")}, nil, "n2 + xlarge b"},
+		"Oldest":   {"The oldest goes first.", []func(*editor){claim(drifted, "n1", "n2", "n3"), claim(func(c *world.Claim) { c.Created-- }, "n3")}, nil, "n3"},
+		"Empty":    {"One that runs nothing goes before it.", []func(*editor){claim(drifted, "n1", "n2"), func(e *editor) { e.DeletePod(world.Key{Namespace: "default", Name: "b"}) }}, nil, "n2"},
+		"Skipped":  {"It was tried in vain: the next.", []func(*editor){claim(drifted, "n1", "n2")}, []string{"n1"}, "n2"},
+		"Kept":     {"A pod may not be moved: the next.", []func(*editor){claim(drifted, "n1", "n2"), pod(func(p *world.Pod) { p.Disruption.Forbidden = true }, "a")}, nil, "n2; n1 stays: default/a: do-not-disrupt (karpenter.sh/do-not-disrupt)"},
+		"Budget":   {"The pool lets none go.", []func(*editor){claim(drifted, "n1"), pool(func(p *world.Pool) { p.Disruption.Budgets = []world.Budget{{Nodes: "0", Reasons: []string{"Drifted"}}} })}, nil, "; n1 stays: p: disruption-budget (its budgets let no further node go now)"},
+		"Homeless": {"Nothing can be bought for its pod.", []func(*editor){claim(drifted, "n1"), big("a", "b", "c"), pool(func(p *world.Pool) { p.NotReady = "its class is broken" })}, nil, "; n1 stays: default/a: no-place (the pod would find no place)"},
+		"Static":   {"A fixed number is kept by somebody else.", []func(*editor){claim(drifted, "n1"), pool(func(p *world.Pool) { n := 3; p.Replicas = &n })}, nil, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			p, kept := replace.Drift(told(t, town, tc.changes...), replace.Options{Skip: tc.skip})
+			var got []string
+			first := ""
+			for _, g := range p.Back {
+				first += g.Node
+			}
+			for _, a := range p.New {
+				first += fmt.Sprintf(" + %s %s", a.Shape, a.Pods[0].Name)
+			}
+			got = append(got, first)
+			for _, k := range kept {
+				got = append(got, k.Place.Name()+" stays: "+line(k.Why))
+			}
+			if diff := cmp.Diff(tc.want, strings.Join(got, "; ")); diff != "" {
+				t.Errorf("%s -want +got\n%s", tc.why, diff)
+			}
+			if len(p.Back) > 0 && !slices.ContainsFunc(p.Back, func(g plan.Give) bool { return g.Reason == disrupt.Drifted }) {
+				t.Error("it does not say why")
+			}
+		})
+	}
+}
