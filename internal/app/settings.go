@@ -31,6 +31,7 @@ type Settings struct {
 	BestEffort        bool // minValues may be lowered
 	SpotPremium       int  // percent of its price that spot counts as costing more
 	Nominate          bool // pods for the nodes that they are planned for
+	MovePods          bool // to make the cluster cheaper, and to replace nodes that have drifted
 	Gates             Gates
 	Shadow            bool   // decide and tell, and change nothing
 	JournalDir        string // decisions are kept in files there; empty: in memory only

@@ -31,6 +31,18 @@ const atATime = 32
 // Ask creates the claims of a plan's asks, and returns the claim of each ask by
 // the ask's name. One that cannot be made does not keep others from being made.
 func (e *Enactor) Ask(ctx context.Context, asks []plan.Ask, reason string) (map[string]string, error) {
+	return e.ask(ctx, asks, reason, nil)
+}
+
+// Replace is Ask for machines that take the pods of others, which are told by
+// the names of their claims. The new claims carry them, so that whoever comes
+// next knows what they are for.
+func (e *Enactor) Replace(ctx context.Context, asks []plan.Ask, reason string, others []string) error {
+	_, err := e.ask(ctx, asks, reason, others)
+	return err
+}
+
+func (e *Enactor) ask(ctx context.Context, asks []plan.Ask, reason string, replaces []string) (map[string]string, error) {
 	templates := map[world.PoolID]*v1.NodeClaim{}
 	failed := map[world.PoolID]error{}
 	for _, a := range asks {
@@ -49,6 +61,9 @@ func (e *Enactor) Ask(ctx context.Context, asks []plan.Ask, reason string) (map[
 		if err == nil {
 			c = ClaimOf(a, templates[a.Pool])
 			overlaid(c, a, w.CatalogFor(a.Pool, a.Template))
+			if len(replaces) > 0 {
+				set(&c.Annotations, observe.AnnotationReplaces, strings.Join(replaces, " "))
+			}
 			err = e.create(ctx, c, a, reason)
 		}
 		mu.Lock()

@@ -9,6 +9,8 @@ import (
 	"sync"
 
 	"github.com/tenon-sh/tenon/engine/disrupt"
+	"github.com/tenon-sh/tenon/engine/disrupt/consolidate"
+	"github.com/tenon-sh/tenon/engine/disrupt/replace"
 	"github.com/tenon-sh/tenon/engine/plan"
 	"github.com/tenon-sh/tenon/engine/provision"
 	"github.com/tenon-sh/tenon/engine/world"
@@ -16,13 +18,15 @@ import (
 
 // The kinds of decision.
 const (
-	Buy      = "provisioner" // what to ask for
-	GiveBack = "disruption"  // what to give back
+	Buy         = "provisioner"   // what to ask for
+	GiveBack    = "disruption"    // what to give back
+	Consolidate = "consolidation" // what to give back although pods run there, and what to buy for these
+	Drift       = "drift"         // which drifted machine to replace, and by what
 )
 
 // Entry is one decision: what it was made of and what it was.
 type Entry struct {
-	Kind    string // which decision: Buy or GiveBack
+	Kind    string // which decision
 	World   *world.World
 	Options Options
 	Plan    plan.Plan
@@ -30,10 +34,12 @@ type Entry struct {
 	Release string // of the program that decided
 }
 
-// Options are what a decision depends on beside its World; those of the other decision are zero.
+// Options are what a decision depends on beside its World; those of other decisions are zero.
 type Options struct {
-	Provision provision.Options `json:"provision,omitzero"`
-	Disrupt   disrupt.Options   `json:"disrupt,omitzero"`
+	Provision   provision.Options   `json:"provision,omitzero"`
+	Disrupt     disrupt.Options     `json:"disrupt,omitzero"`
+	Consolidate consolidate.Options `json:"consolidate,omitzero"`
+	Drift       replace.Options     `json:"drift,omitzero"`
 }
 
 // Journal keeps a bounded number of entries. Its methods may be called from several goroutines.

@@ -15,6 +15,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/tenon-sh/tenon/engine/disrupt"
+	"github.com/tenon-sh/tenon/engine/disrupt/consolidate"
+	"github.com/tenon-sh/tenon/engine/disrupt/replace"
 	"github.com/tenon-sh/tenon/engine/pack"
 	"github.com/tenon-sh/tenon/engine/plan"
 	"github.com/tenon-sh/tenon/engine/provision"
@@ -208,8 +210,14 @@ func (o *options) again(e journal.Entry) (d decision) {
 
 // decide makes the decision of an entry's kind, with the options it had where the user says none.
 func (o *options) decide(e journal.Entry) plan.Plan {
-	if e.Kind == journal.GiveBack {
+	switch e.Kind {
+	case journal.GiveBack:
 		return disrupt.Decide(e.World, e.Options.Disrupt)
+	case journal.Consolidate:
+		return consolidate.Decide(e.World, e.Options.Consolidate).Startable()
+	case journal.Drift:
+		p, _ := replace.Drift(e.World, e.Options.Drift)
+		return p
 	}
 	with := e.Options.Provision
 	if o.preferences != "" {

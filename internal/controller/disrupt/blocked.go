@@ -10,6 +10,8 @@ import (
 
 	v1 "github.com/tenon-sh/tenon/api/karpenter/v1"
 	"github.com/tenon-sh/tenon/engine/disrupt"
+	"github.com/tenon-sh/tenon/engine/disrupt/consolidate"
+	"github.com/tenon-sh/tenon/engine/disrupt/replace"
 	"github.com/tenon-sh/tenon/engine/reason"
 	"github.com/tenon-sh/tenon/engine/world"
 )
@@ -74,5 +76,58 @@ func (c *Controller) tell(ctx context.Context, w *world.World) {
 		if c.Client.Get(ctx, client.ObjectKey{Name: p.Claim.Name}, claim) == nil {
 			c.Events.NormalEvery(machineEvery, claim, blocked, text)
 		}
+	}
+}
+
+const (
+	keptEvery  = 15 * time.Minute // how often a node is told why its pods are not moved
+	keptAtOnce = 100              // how many are told at one look
+)
+
+// tellKept says of nodes of pools that have pods moved why theirs are not. What
+// changes from look to look is no reason to say it again.
+func (c *Controller) tellKept(ctx context.Context, p consolidate.Plan) {
+	now := c.Now()
+	left := keptAtOnce
+	told := map[string]time.Time{}
+	for _, k := range p.Kept {
+		at, known := c.looking.told[k.Claim]
+		if known && now.Sub(at) < keptEvery {
+			told[k.Claim] = at
+			continue
+		}
+		if left == 0 || k.Node == "" || !Telling(k.Why.Code) {
+			continue
+		}
+		left--
+		told[k.Claim] = now
+		c.tellMachine(ctx, k.Node, k.Claim, keptEvery, "Unconsolidatable", k.Why.Line())
+	}
+	c.looking.told = told
+}
+
+// Telling reports whether why a node is kept is worth an event: it is not where that is how things are meant to be, or passes soon.
+func Telling(c reason.Code) bool {
+	switch c {
+	case reason.Policy, reason.Static, reason.Foreign, reason.Starting, reason.Deleting, reason.TooSoon, reason.Empty, reason.Promised:
+		return false
+	}
+	return true
+}
+
+// tellDrifted says of drifted nodes what keeps them.
+func (c *Controller) tellDrifted(ctx context.Context, kept []replace.Kept) {
+	for _, k := range kept[:min(len(kept), keptAtOnce)] {
+		c.tellMachine(ctx, k.Place.Node.Name, k.Place.Claim.Name, machineEvery, blocked, "It has drifted and stays: "+k.Why.Line())
+	}
+}
+
+func (c *Controller) tellMachine(ctx context.Context, node, claim string, every time.Duration, reason, text string) {
+	n, o := &corev1.Node{}, &v1.NodeClaim{}
+	if c.Client.Get(ctx, client.ObjectKey{Name: node}, n) == nil {
+		c.Events.NormalEvery(every, n, reason, text)
+	}
+	if c.Client.Get(ctx, client.ObjectKey{Name: claim}, o) == nil {
+		c.Events.NormalEvery(every, o, reason, text)
 	}
 }

@@ -1,8 +1,9 @@
-// Package disrupt has machines given back that are no longer needed.
+// Package disrupt has machines given back that are no longer needed, or whose pods run cheaper or better elsewhere.
 //
 // A node that goes by choice is marked first, so that no pod comes to it any
-// more; only when it is still to go a moment later does its claim end. Marks
-// are objects' own, so a controller that starts anew goes on or takes them back.
+// more. What is bought for its pods says so on its claim. Only when all that is
+// complete, and the node is still to go, does its claim end. Marks are objects'
+// own, so a controller that starts anew goes on or takes them back.
 package disrupt
 
 import (
@@ -27,6 +28,9 @@ const (
 	Mark   Kind = "mark"   // keep new pods away
 	End    Kind = "end"    // end its claim
 	Unmark Kind = "unmark" // it stays after all
+	Await  Kind = "await"  // it was bought, and others wait until it is complete
+	Return Kind = "return" // it was bought, and is not needed after all
+	Adopt  Kind = "adopt"  // it was bought, and is needed for other pods now
 )
 
 // Step is what is done to one machine.
@@ -35,6 +39,9 @@ type Step struct {
 	Claim  string
 	Node   string
 	Reason string
+	Why    string // it stays, of a machine whose pods were to move
+	Bought bool   // machines were bought for its pods
+	Many   bool   // others go with it
 }
 
 // Next returns the steps towards a plan, given since when this process knows
@@ -46,11 +53,11 @@ func Next(w *world.World, p plan.Plan, marked map[string]time.Time, now time.Tim
 		since, known := marked[g.Node]
 		switch {
 		case g.Reason == disrupt.Expired || g.Node == "":
-			steps = append(steps, Step{End, g.Claim, g.Node, g.Reason})
+			steps = append(steps, Step{Kind: End, Claim: g.Claim, Node: g.Node, Reason: g.Reason})
 		case !isMarked(w.Place(g.Node)):
-			steps = append(steps, Step{Mark, g.Claim, g.Node, g.Reason})
+			steps = append(steps, Step{Kind: Mark, Claim: g.Claim, Node: g.Node, Reason: g.Reason})
 		case known && now.Sub(since) >= hold:
-			steps = append(steps, Step{End, g.Claim, g.Node, g.Reason})
+			steps = append(steps, Step{Kind: End, Claim: g.Claim, Node: g.Node, Reason: g.Reason})
 		case known:
 			wait = soonest(wait, hold-now.Sub(since))
 		default:
@@ -58,7 +65,7 @@ func Next(w *world.World, p plan.Plan, marked map[string]time.Time, now time.Tim
 		}
 	}
 	for _, place := range w.Places() {
-		if place.Node != nil && place.Claim != nil && !place.Deleting() && !back[place.Node.Name] && isMarked(place) {
+		if place.Node != nil && place.Claim != nil && !place.Deleting() && !back[place.Node.Name] && isMarked(place) && !disrupt.Intended(place) {
 			steps = append(steps, Step{Kind: Unmark, Claim: place.Claim.Name, Node: place.Node.Name})
 		}
 	}
@@ -82,8 +89,9 @@ func isMarked(p *world.Place) bool {
 	})
 }
 
+// soonest is the shorter of two waits; zero is for ever.
 func soonest(a, b time.Duration) time.Duration {
-	if a == 0 || b < a {
+	if a == 0 || b > 0 && b < a {
 		return b
 	}
 	return a

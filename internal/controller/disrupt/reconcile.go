@@ -4,7 +4,8 @@ import (
 	"context"
 	"fmt"
 	"runtime/debug"
-	"strings"
+	"slices"
+	"sync/atomic"
 	"time"
 
 	"github.com/go-logr/logr"
@@ -14,7 +15,9 @@ import (
 
 	v1 "github.com/tenon-sh/tenon/api/karpenter/v1"
 	"github.com/tenon-sh/tenon/engine/disrupt"
+	"github.com/tenon-sh/tenon/engine/disrupt/replace"
 	"github.com/tenon-sh/tenon/engine/plan"
+	"github.com/tenon-sh/tenon/engine/reason"
 	"github.com/tenon-sh/tenon/engine/world"
 	"github.com/tenon-sh/tenon/internal/clock"
 	"github.com/tenon-sh/tenon/internal/cluster"
@@ -40,9 +43,10 @@ func Spec() loop.Spec {
 		Name: Name,
 		Reads: []loop.Resource{
 			loop.Of("", "pods"), loop.Of("", "nodes"), loop.Of("policy", "poddisruptionbudgets"), loop.Of(v1.Group, "nodepools"), loop.Of(v1.Group, "nodeclaims"),
+			loop.Of(v1.Group, "provisioners"),
 		},
 		Writes: []loop.Write{
-			loop.To("", "nodes", "patch"), loop.To(v1.Group, "nodeclaims", "delete"), loop.To(v1.Group, "nodeclaims/status", "patch"),
+			loop.To("", "nodes", "patch"), loop.To(v1.Group, "nodeclaims", "create", "patch", "delete"), loop.To(v1.Group, "nodeclaims/status", "patch"),
 			loop.To("", "events", "create", "patch"),
 		},
 	}
@@ -58,10 +62,13 @@ type Controller struct {
 	Events  *loop.Events
 	Now     clock.Now
 	Log     logr.Logger
+	Moving  Moving
 
 	wake    chan struct{}
 	marked  map[string]time.Time
 	misread misread
+	stirred atomic.Bool // something has changed since the last pass
+	looking looking
 }
 
 // Listen has the controller told of changes. It must be called before the cluster's sources start.
@@ -70,6 +77,7 @@ func (c *Controller) Listen() {
 	c.marked = map[string]time.Time{}
 	c.Cluster.Listen(func(change cluster.Change) {
 		c.misread.heard(change)
+		c.stirred.Store(true)
 		if change.Kind == cluster.Pod && change.Is != nil && change.Is.Node == "" && (change.Was == nil || change.Was.Node == "") {
 			return // a pod that runs nowhere makes no machine empty
 		}
@@ -110,7 +118,12 @@ func (c *Controller) Start(ctx context.Context) error {
 // although nothing happens; zero for never.
 func (c *Controller) pass(ctx context.Context) time.Duration {
 	w := c.Cluster.World()
-	p, ok := c.decide(w)
+	planned, known := c.Enact.Targets.Planned(w)
+	if !known {
+		return pace // nobody knows yet what is needed
+	}
+	begun := disrupt.BegunIn(w)
+	p, ok := c.decide(begun.Ending(w), slices.Concat(planned, begun.Awaited))
 	if !ok {
 		return time.Minute
 	}
@@ -118,16 +131,44 @@ func (c *Controller) pass(ctx context.Context) time.Duration {
 	c.note(w, now)
 	c.tell(ctx, w)
 	steps, wait := Next(w, p, c.marked, now)
-	if len(steps) > 0 {
+	more, later := c.carry(w, begun, planned, now)
+	steps, wait = append(steps, more...), soonest(wait, later)
+	if slices.ContainsFunc(steps, func(s Step) bool { return s.Kind != Await }) {
 		wait = soonest(wait, hold)
 	}
 	if err := loop.Each(steps, func(_ int, s Step) error { return c.try(ctx, s) }); err != nil {
 		wait = soonest(wait, failed)
 	}
+	if c.stirred.Swap(false) {
+		c.looking.changed = true
+	}
+	if !c.Moving.Off {
+		wait = soonest(wait, c.move(ctx, w, begun, planned))
+	}
 	if p.Again > 0 {
 		wait = soonest(wait, max(time.Unix(p.Again, 0).Sub(now), pace))
 	}
 	return wait
+}
+
+// carry returns the steps that are due for commands that have been begun. When
+// no pods are to be moved they are taken back.
+func (c *Controller) carry(w *world.World, b disrupt.Begun, planned []string, now time.Time) ([]Step, time.Duration) {
+	var standings []replace.Standing
+	if c.Moving.Off {
+		standings = slices.Repeat([]replace.Standing{{Why: &reason.Why{Code: reason.Policy, Detail: "moving pods is switched off"}}}, len(b.Commands))
+	} else {
+		standings = replace.Judge(w, b, replace.Options{Pack: c.Moving.Pack, Planned: planned, Busy: !Settled(w)})
+	}
+	steps, wait := Carry(b, standings, planned, c.marked, now)
+	first := true
+	for _, s := range steps {
+		if s.Kind == Unmark {
+			c.takenBack(s, first)
+			first = false
+		}
+	}
+	return steps, wait
 }
 
 // note keeps since when each node is known to be marked.
@@ -147,8 +188,8 @@ func (c *Controller) note(w *world.World, now time.Time) {
 }
 
 // decide makes the plan, and keeps it if it does anything.
-func (c *Controller) decide(w *world.World) (p plan.Plan, ok bool) {
-	var o disrupt.Options
+func (c *Controller) decide(w *world.World, planned []string) (p plan.Plan, ok bool) {
+	o := disrupt.Options{Planned: planned}
 	defer func() {
 		if r := recover(); r != nil {
 			broke := fmt.Sprintf("%v\n%s", r, debug.Stack())
@@ -157,11 +198,6 @@ func (c *Controller) decide(w *world.World) (p plan.Plan, ok bool) {
 			p, ok = plan.Plan{}, false
 		}
 	}()
-	planned, known := c.Enact.Targets.Planned(w)
-	if !known {
-		return plan.Plan{Again: w.At() + 1}, true
-	}
-	o = disrupt.Options{Planned: planned}
 	start := c.Now()
 	p = disrupt.Decide(w, o)
 	c.Metrics.Observe(metric.DisruptionEvaluation, c.Now.Since(start).Seconds(), "empty", "")
@@ -177,50 +213,77 @@ func (c *Controller) try(ctx context.Context, s Step) error {
 	err := c.take(ctx, s)
 	if err != nil && ctx.Err() == nil {
 		c.Log.Error(err, "give back", "step", s.Kind, "NodeClaim", s.Claim)
-		c.Metrics.Add(metric.DisruptionQueueFailures, 1, "delete", strings.ToLower(s.Reason), "")
+		c.Metrics.Add(metric.DisruptionQueueFailures, 1, "delete", lower(s.Reason), "")
 	}
 	return err
 }
 
-// take takes one step.
+// take takes one step. What has changed meanwhile is decided anew at the next look.
 func (c *Controller) take(ctx context.Context, s Step) error {
+	switch s.Kind {
+	case Mark:
+		return changed(c.mark(ctx, s))
+	case Unmark:
+		return changed(c.unmark(ctx, s))
+	}
 	claim := &v1.NodeClaim{}
 	if err := c.Client.Get(ctx, client.ObjectKey{Name: s.Claim}, claim); err != nil {
 		return client.IgnoreNotFound(err)
 	}
-	if s.Kind == End {
-		if s.Reason != disrupt.Expired { // it was marked: that may have met a newer claim, or a controller may have died over it
-			if err := c.say(ctx, claim, s.Reason); err != nil {
-				return changed(err)
-			}
-		}
-		c.Events.Normal(claim, "DisruptionTerminating", "Disrupting NodeClaim: %s", s.Reason)
-		node := &corev1.Node{}
-		if s.Node != "" && c.Client.Get(ctx, client.ObjectKey{Name: s.Node}, node) == nil {
-			c.Events.Normal(node, "DisruptionTerminating", "Disrupting Node: %s", s.Reason)
-		}
-		c.Metrics.Add(metric.DisruptionDecisions, 1, "delete", strings.ToLower(s.Reason), "")
-		c.Metrics.Add(metric.DisruptionDecisionsByPool, 1, "delete", strings.ToLower(s.Reason), "", loop.PoolName(claim.Labels))
-		if s.Reason == disrupt.Empty {
-			c.Log.Info(fmt.Sprintf("Triggering termination after %s for empty node", c.patience(claim)), "node", s.Node)
-		}
-		return c.Enact.Release(ctx, claim, strings.ToLower(s.Reason))
+	if s.Kind != End {
+		return c.bought(ctx, s, claim)
 	}
+	if s.Reason != disrupt.Expired { // it was marked: that may have met a newer claim, or a controller may have died over it
+		if err := c.say(ctx, claim, s.Reason); err != nil {
+			return changed(err)
+		}
+	}
+	c.Events.Normal(claim, "DisruptionTerminating", "Disrupting NodeClaim: %s", s.Reason)
 	node := &corev1.Node{}
-	if err := c.Client.Get(ctx, client.ObjectKey{Name: s.Node}, node); err != nil {
-		return client.IgnoreNotFound(err)
+	if s.Node != "" && c.Client.Get(ctx, client.ObjectKey{Name: s.Node}, node) == nil {
+		c.Events.Normal(node, "DisruptionTerminating", "Disrupting Node: %s", s.Reason)
 	}
-	var err error
-	if s.Kind == Mark {
-		_, err = c.Enact.Taint(ctx, node)
-	} else {
-		err = c.Enact.Untaint(ctx, node)
+	if s.Reason == disrupt.Empty || s.Reason == disrupt.Expired { // others were counted when they were begun
+		c.Metrics.Add(metric.DisruptionDecisions, 1, "delete", lower(s.Reason), "")
+		c.Metrics.Add(metric.DisruptionDecisionsByPool, 1, "delete", lower(s.Reason), "", loop.PoolName(claim.Labels))
+	}
+	if s.Reason == disrupt.Empty {
+		c.Log.Info(fmt.Sprintf("Triggering termination after %s for empty node", c.patience(claim)), "node", s.Node)
+	}
+	return c.Enact.Release(ctx, claim, lower(s.Reason))
+}
+
+// mark keeps pods away from a node, and says why on its claim.
+func (c *Controller) mark(ctx context.Context, s Step) error {
+	claim, node := &v1.NodeClaim{}, &corev1.Node{}
+	if err := c.Client.Get(ctx, client.ObjectKey{Name: s.Claim}, claim); err != nil {
+		return err
+	}
+	if err := c.Client.Get(ctx, client.ObjectKey{Name: s.Node}, node); err != nil {
+		return err
+	}
+	if _, err := c.Enact.Taint(ctx, node); err != nil {
+		return err
+	}
+	return c.say(ctx, claim, s.Reason)
+}
+
+// unmark takes both back: first what is meant, then what was done for it.
+func (c *Controller) unmark(ctx context.Context, s Step) error {
+	claim, node := &v1.NodeClaim{}, &corev1.Node{}
+	if err := c.Client.Get(ctx, client.ObjectKey{Name: s.Claim}, claim); err != nil {
+		return err
+	}
+	if err := c.say(ctx, claim, ""); err != nil {
+		return err
+	}
+	if err := c.Client.Get(ctx, client.ObjectKey{Name: s.Node}, node); err != nil {
+		return err
+	}
+	if s.Reason == "" {
 		c.Metrics.Add(metric.DisruptionFailedValidations, 1, "")
 	}
-	if err == nil {
-		err = c.say(ctx, claim, s.Reason)
-	}
-	return changed(err)
+	return c.Enact.Untaint(ctx, node)
 }
 
 // changed passes over an object that has changed meanwhile or is gone: the next
