@@ -245,3 +245,19 @@ func Tangled(n int) *world.World {
 	}
 	return b.Snapshot(0)
 }
+
+// Chain is n pods of which each wants the company of the next by name in its zone.
+func Chain(n int) *world.World {
+	b := Apps(0).Edit()
+	for i := range n {
+		p := world.Pod{
+			Key: world.Key{Namespace: "default", Name: fmt.Sprintf("pod-%06d", i)}, Waiting: true, Labels: map[string]string{"app": fmt.Sprint(i)},
+			Requests: amount.Of(amount.Entry{Name: amount.CPU, Value: 100}, amount.Entry{Name: amount.Memory, Value: gi / 8}, amount.Entry{Name: amount.Pods, Value: amount.Unit}),
+		}
+		if i+1 < n {
+			p.PodTerms = []world.PodTerm{{Key: label.Zone, Selector: app(fmt.Sprint(i + 1)), Namespaces: []string{"default"}}}
+		}
+		must(b.SetPod(p))
+	}
+	return b.Snapshot(0)
+}

@@ -422,31 +422,3 @@ func sortWaiting(pods []*waiting) {
 		)
 	})
 }
-
-// exact places the pods that are left one by one. Whoever waits for the company
-// of others is tried again as long as somebody finds a place.
-func (k *Packer) exact() {
-	sortWaiting(k.left)
-	k.placeCrowds(true)
-	for {
-		var again []*waiting
-		sortWaiting(k.left)
-		remaining := map[*class]int{}
-		for _, x := range k.left {
-			remaining[x.class]++
-		}
-		var hopeless *class // nothing has changed since one of its pods found no place
-		for _, x := range k.left {
-			if x.class == hopeless || !k.put(x, remaining[x.class]) && !k.lure(x, remaining[x.class]) {
-				again = append(again, x)
-				hopeless = x.class
-			}
-			remaining[x.class]--
-		}
-		if len(again) == len(k.left) || len(again) == 0 {
-			k.left = again
-			return
-		}
-		k.left = again
-	}
-}

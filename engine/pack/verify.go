@@ -159,20 +159,5 @@ func (k *Packer) replay() []*waiting {
 			}
 		}
 	}
-	sortWaiting(rest)
-	for {
-		var stuck []*waiting
-		for _, x := range rest {
-			k.steps++
-			if x.held || k.ledger.Allows(x.class.subject, x.bin.node) {
-				k.ledger.Put(x.class.subject, x.bin.node)
-				continue
-			}
-			stuck = append(stuck, x)
-		}
-		if len(stuck) == 0 || len(stuck) == len(rest) {
-			return stuck
-		}
-		rest = stuck
-	}
+	return k.bind(rest)
 }

@@ -22,6 +22,7 @@ func BenchmarkDecide(b *testing.B) {
 		{"Tangled5k", func() *world.World { return enginetest.Tangled(5_000) }, provision.Options{}},
 		{"Wishful4k", func() *world.World { return enginetest.Wishful(4_000) }, provision.Options{}},
 		{"Limited5k", func() *world.World { return enginetest.Limited(5_000) }, provision.Options{}},
+		{"Chain16k", func() *world.World { return enginetest.Chain(16_000) }, provision.Options{}},
 		{"Hopeless5k", func() *world.World { return enginetest.Hopeless(5_000) }, provision.Options{}},
 		{"Exact1k", func() *world.World { return enginetest.Apps(1_000) }, provision.Options{ExactOnly: true}},
 	} {

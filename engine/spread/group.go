@@ -35,9 +35,10 @@ type group struct {
 	low    int32   // the smallest number that any of these holds
 
 	// Of together.
-	keys  []int
-	byKey [][]int32
-	total int
+	keys    []int
+	byKey   [][]int32
+	total   int
+	reached int // domains of all keys that hold any
 }
 
 // least is the smallest number of members in a domain that has machines.

@@ -236,8 +236,15 @@ func (l *Ledger) add(g *group, n int, by int32, owner bool) {
 	case together:
 		for i, k := range g.keys {
 			if d := at.domain[k]; d != none {
+				was := count(g.byKey[i], d)
 				g.byKey[i] = bump(g.byKey[i], d, by)
 				g.total += int(by)
+				switch {
+				case was == 0:
+					g.reached++
+				case was+by == 0:
+					g.reached--
+				}
 			}
 		}
 	}

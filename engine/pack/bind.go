@@ -1,0 +1,123 @@
+package pack
+
+import "github.com/tenon-sh/tenon/engine/spread"
+
+// bind enters pods into the ledger where they are, in an order in which
+// kube-scheduler can bind them. It returns those that it cannot, in order.
+func (k *Packer) bind(rest []*waiting) []*waiting {
+	sortWaiting(rest)
+	for {
+		stuck := k.bindOnce(rest)
+		if len(stuck) == 0 || len(stuck) == len(rest) {
+			return stuck
+		}
+		rest = stuck
+	}
+}
+
+// bindOnce tries every pod, and again those that others were in the way of or
+// have drawn along since. What it returns may still not be for ever.
+func (k *Packer) bindOnce(pods []*waiting) []*waiting {
+	yard := pens{ledger: k.ledger, queues: map[spread.Gate]*queue{}, gates: map[int32]*gates{}}
+	turns := make([]turn, len(pods), 2*len(pods))
+	for i, x := range pods {
+		turns[i].pod = x
+	}
+	for i := 0; i < len(turns); i++ {
+		x := turns[i].pod
+		k.steps++
+		if !x.held {
+			if gate, shut := k.ledger.Gate(x.class.subject, x.bin.node); shut {
+				yard.pen(x, gate)
+				continue
+			}
+		}
+		k.ledger.Put(x.class.subject, x.bin.node)
+		turns = yard.release(turns, turns[i])
+	}
+	return yard.penned()
+}
+
+// pens hold pods that cannot be bound yet, by what keeps them: who waits at one
+// gate can go when the one before him could.
+type pens struct {
+	ledger *spread.Ledger
+	queues map[spread.Gate]*queue
+	gates  map[int32]*gates // by group
+	order  []*queue         // in which pods came to wait there
+}
+
+// queue is the pods at one gate, the first of which goes first.
+type queue struct{ pods []*waiting }
+
+// gates are those of one group, and how far it had opened them.
+type gates struct {
+	queues  []*queue
+	opening int
+}
+
+// turn is a pod to be tried, and the queue that it was the first of, if any.
+type turn struct {
+	pod  *waiting
+	from *queue
+}
+
+// pen has a pod wait at the gate.
+func (p *pens) pen(x *waiting, gate spread.Gate) {
+	q := p.queues[gate]
+	if q == nil {
+		q = &queue{}
+		p.queues[gate] = q
+		p.order = append(p.order, q)
+		if p.gates[gate.Group] == nil {
+			p.gates[gate.Group] = &gates{opening: p.ledger.Opening(gate.Group)}
+		}
+		g := p.gates[gate.Group]
+		g.queues = append(g.queues, q)
+	}
+	q.pods = append(q.pods, x)
+}
+
+// release appends turns for those who may go now that t's pod is bound: who waited behind it, and
+// the first at each gate of the groups that it is a member of, if it opened them further.
+func (p *pens) release(turns []turn, t turn) []turn {
+	if t.from != nil {
+		turns = t.from.next(turns)
+	}
+	if len(p.gates) == 0 {
+		return turns
+	}
+	for _, id := range t.pod.class.subject.Members() {
+		g := p.gates[id]
+		if g == nil {
+			continue
+		}
+		if now := p.ledger.Opening(id); now > g.opening {
+			g.opening = now
+			for _, q := range g.queues {
+				turns = q.next(turns)
+			}
+		}
+	}
+	return turns
+}
+
+// next appends a turn for the first in the queue, if there is one.
+func (q *queue) next(turns []turn) []turn {
+	if len(q.pods) == 0 {
+		return turns
+	}
+	x := q.pods[0]
+	q.pods = q.pods[1:]
+	return append(turns, turn{x, q})
+}
+
+// penned are the pods that still wait, in order.
+func (p *pens) penned() []*waiting {
+	var out []*waiting
+	for _, q := range p.order {
+		out = append(out, q.pods...)
+	}
+	sortWaiting(out)
+	return out
+}
