@@ -1,9 +1,14 @@
 package main
 
 import (
+	"bytes"
+	"context"
 	"encoding/json"
 	"fmt"
 	"io"
+	"os"
+	"os/exec"
+	"strings"
 
 	"github.com/tenon-sh/tenon/bench/market"
 	"github.com/tenon-sh/tenon/bench/ours"
@@ -28,9 +33,14 @@ func (w worldID) build() (scenario.Input, world.Catalog, error) {
 }
 
 // decide is what a child does: one world, one side, the outcome as JSON.
-func (o *options) decide(w io.Writer) error {
-	if o.child == shrinkChild {
+func (o *options) decide(ctx context.Context, w io.Writer) error {
+	switch o.child {
+	case shrinkChild:
 		return o.shrink(w)
+	case raceChild:
+		return o.race(ctx, w)
+	case tinyChild:
+		return o.tinyWorlds(w)
 	}
 	in, catalog, err := o.world.build()
 	if err != nil {
@@ -49,4 +59,22 @@ func (o *options) decide(w io.Writer) error {
 		return fmt.Errorf("%s: %w", o.world, err)
 	}
 	return json.NewEncoder(w).Encode(out)
+}
+
+// child has a process of its own do something, and reads what it says.
+func child(ctx context.Context, into any, name string, args ...string) error {
+	self, err := os.Executable()
+	if err != nil {
+		return err
+	}
+	cmd := exec.CommandContext(ctx, self, append([]string{"-child", name}, args...)...)
+	var stdout, stderr bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &stdout, &stderr
+	if err := cmd.Run(); err != nil {
+		return fmt.Errorf("%s %s: %w: %s", name, strings.Join(args, " "), err, stderr.String())
+	}
+	if err := json.Unmarshal(stdout.Bytes(), into); err != nil {
+		return fmt.Errorf("%s %s: %w", name, strings.Join(args, " "), err)
+	}
+	return nil
 }

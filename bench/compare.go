@@ -15,10 +15,12 @@ import (
 	"time"
 
 	"github.com/tenon-sh/tenon/bench/check"
+	"github.com/tenon-sh/tenon/bench/judge"
 	"github.com/tenon-sh/tenon/bench/ours"
 	"github.com/tenon-sh/tenon/bench/outcome"
 	"github.com/tenon-sh/tenon/bench/peer"
 	"github.com/tenon-sh/tenon/bench/report"
+	"github.com/tenon-sh/tenon/test/oracle"
 )
 
 // compare puts every world through the sides that are wanted.
@@ -32,16 +34,20 @@ func (o *options) compare(ctx context.Context, progress io.Writer) error {
 		Peer: peer.Version, Command: "make bench-peer", Cap: fmt.Sprintf("%.0f seconds", o.cap.Seconds()), Workers: o.workers,
 	}
 	fmt.Fprintf(progress, "%s; load %s\n", run.Machine, run.Load)
+	if o.judged > 0 {
+		if o.scheduler, err = oracle.Converse(ctx, progress); err != nil {
+			return fmt.Errorf("%w; -judge 0 does without", err)
+		}
+		defer o.scheduler.End()
+	}
 	if run.Rows, err = o.rows(ctx, progress, worlds); err != nil {
 		return err
 	}
-	if o.seeds > 1 {
-		if run.Seeds, err = o.rows(ctx, progress, o.small()); err != nil {
-			return err
-		}
+	if run.Seeds, err = o.rows(ctx, progress, o.over()); err != nil {
+		return err
 	}
 	if o.only == "" {
-		if run.Shrinks, err = o.shrunk(ctx, progress); err != nil {
+		if err := o.children(ctx, progress, &run); err != nil {
 			return err
 		}
 	}
@@ -49,6 +55,24 @@ func (o *options) compare(ctx context.Context, progress io.Writer) error {
 		return nil
 	}
 	return save(run, o.out)
+}
+
+// children measures what is no comparison of two answers to one world.
+func (o *options) children(ctx context.Context, progress io.Writer, run *report.Run) (err error) {
+	if o.tinies > 0 {
+		if run.Tiny, err = o.tiny(ctx, progress); err != nil {
+			return err
+		}
+	}
+	if o.races > 0 {
+		if run.Races, err = o.raced(ctx, progress); err != nil {
+			return err
+		}
+	}
+	if o.shrinks != "" {
+		run.Shrinks, err = o.shrunk(ctx, progress)
+	}
+	return err
 }
 
 func (o *options) rows(ctx context.Context, progress io.Writer, worlds []worldID) ([]report.Row, error) {
@@ -83,6 +107,9 @@ func line(s report.Side) string {
 	if s.CutOff {
 		out += fmt.Sprintf(" CUT OFF, %d left over", s.Undecided)
 	}
+	if len(s.Wrong)+len(s.Possible) > 0 {
+		out += fmt.Sprintf(" KUBE-SCHEDULER: %d wrong, %d possible: %.300q", len(s.Wrong), len(s.Possible), append(s.Wrong, s.Possible...)[0])
+	}
 	if len(s.Faults) > 0 {
 		out += fmt.Sprintf(" INVALID: %s", strings.Join(s.Faults[:min(3, len(s.Faults))], "; "))
 	}
@@ -97,6 +124,7 @@ func (o *options) row(ctx context.Context, w worldID) (report.Row, error) {
 		return r, err
 	}
 	var both []outcome.Outcome
+	var said []judge.Verdict
 	for _, side := range []struct {
 		name string
 		to   *report.Side
@@ -108,14 +136,28 @@ func (o *options) row(ctx context.Context, w worldID) (report.Row, error) {
 		if err != nil {
 			return r, err
 		}
-		both = append(both, out)
 		var found check.Report
 		if out.Failed == "" {
 			found = check.Outcome(in, catalog, out)
 		}
 		*side.to = report.SideOf(out, found)
+		var v judge.Verdict
+		if out.Failed == "" && o.scheduler != nil && w.Pods <= o.judged {
+			if v, err = judge.Outcome(o.scheduler, in, catalog, out, side.name == ours.Side); err != nil {
+				return r, fmt.Errorf("%s, %s: %w", side.name, w, err)
+			}
+			side.to.Judged, side.to.Wrong, side.to.Possible = true, v.Wrong, v.Possible
+		}
+		both, said = append(both, out), append(said, v)
 	}
-	r.Same = len(both) == 2 && report.Same(both[0], both[1])
+	if len(both) == 2 {
+		r.Same = report.Same(both[0], both[1])
+		for pod := range both[0].Refused {
+			if said[1].Legal[pod] {
+				r.Withheld++
+			}
+		}
+	}
 	return r, nil
 }
 
@@ -161,10 +203,8 @@ func (o *options) rewrite(ctx context.Context, progress io.Writer) error {
 	if err := json.Unmarshal(data, &run); err != nil {
 		return fmt.Errorf("read %s: %w", o.from, err)
 	}
-	if o.shrinks != "" {
-		if run.Shrinks, err = o.shrunk(ctx, progress); err != nil {
-			return err
-		}
+	if err := o.children(ctx, progress, &run); err != nil {
+		return err
 	}
 	return save(run, o.out)
 }

@@ -5,7 +5,7 @@
 //	go run . -side tenon                     ours only, as lines
 //	go run . -only diverse -pods 1000        one scenario, other sizes
 //	go run . -write DIR -only trace          the objects and the catalogue as files for tenon plan
-//	go run . -from ../docs/benchmarks/results.json -out ../docs/benchmarks.md   the page again, and consolidation, which -shrink "" leaves out
+//	go run . -from ../docs/benchmarks/results.json -out ../docs/benchmarks.md   the page again; what -shrink, -tiny and -races ask for is measured anew
 package main
 
 import (
@@ -33,7 +33,7 @@ func run(ctx context.Context, args []string) error {
 	}
 	switch {
 	case o.child != "":
-		return o.decide(os.Stdout)
+		return o.decide(ctx, os.Stdout)
 	case o.from != "":
 		return o.rewrite(ctx, os.Stderr)
 	case o.write != "":

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/tenon-sh/tenon/bench/scenario"
+	"github.com/tenon-sh/tenon/test/oracle"
 )
 
 // options are what the user asks for.
@@ -16,6 +17,7 @@ type options struct {
 	only    string
 	pods    string
 	seeds   int
+	small   int
 	cap     time.Duration
 	workers int
 	steps   int
@@ -23,6 +25,12 @@ type options struct {
 	write   string
 	from    string
 	shrinks string
+	judged  int
+	tinies  int
+	races   int
+	racing  int
+
+	scheduler *oracle.Conversation // nil: nobody judges
 
 	// What a child is told.
 	child string
@@ -42,13 +50,18 @@ func (o *options) flags(f *flag.FlagSet) {
 	f.StringVar(&o.side, "side", "both", "whom to run: tenon, karpenter or both")
 	f.StringVar(&o.only, "only", "", "scenarios, separated by commas; all if empty")
 	f.StringVar(&o.pods, "pods", "", "numbers of pods, separated by commas; the scenario's own if empty")
-	f.IntVar(&o.seeds, "seeds", 1, "besides, so many small worlds of each kind; 1: none")
+	f.IntVar(&o.seeds, "seeds", 0, "besides, so many worlds of 1,000 pods of each kind")
+	f.IntVar(&o.small, "small", 0, "besides, so many worlds of 300 pods of each kind")
 	f.DurationVar(&o.cap, "cap", time.Minute, "CPU time after which a side is stopped")
 	f.IntVar(&o.workers, "workers", 1, "workers of the peer, that look at open claims side by side")
 	f.IntVar(&o.steps, "steps", 0, "bound on our counted work; 0: the default")
 	f.StringVar(&o.out, "out", "", "page to write, with its plots beside it; none if empty")
 	f.StringVar(&o.from, "from", "", "results.json of a run to write the page of again, instead of deciding")
-	f.StringVar(&o.shrinks, "shrink", "3000,30000", "pods of clusters that shrank, separated by commas, for consolidation; empty: none. With -from they are measured anew")
+	f.StringVar(&o.shrinks, "shrink", "3000,30000", "pods of clusters that shrank, separated by commas, for consolidation; empty: none. With -from, as -tiny and -races, they are measured anew")
+	f.IntVar(&o.judged, "judge", 0, "have kube-scheduler's plugins judge answers to worlds of at most so many pods; 0: none")
+	f.IntVar(&o.tinies, "tiny", 0, "worlds of a dozen pods at most to hold against their optimum")
+	f.IntVar(&o.races, "races", 0, "clusters to bind the pods of, while machines join one by one")
+	f.IntVar(&o.racing, "racing", 500, "pods of each of these clusters")
 	f.StringVar(&o.write, "write", "", "folder to write the worlds to, instead of deciding")
 
 	f.StringVar(&o.child, "child", "", "decide one world as this side and print the outcome; for the program itself")
@@ -76,6 +89,8 @@ func sizes(name string) []int {
 		return []int{2_000}
 	case "preferences":
 		return []int{500, 2_000}
+	case "tiny": // see -tiny
+		return nil
 	case "zone-apart":
 		return []int{60}
 	case "steady":
@@ -123,13 +138,17 @@ func (o *options) worlds() ([]worldID, error) {
 	return out, nil
 }
 
-// small lists small worlds, several of each kind.
-func (o *options) small() []worldID {
+// over lists worlds to look at several seeds of.
+func (o *options) over() []worldID {
 	var out []worldID
-	for _, name := range []string{"plain", "diverse", "spread", "apart", "mix", "trace", "trace-capped"} {
-		for seed := range o.seeds {
-			out = append(out, worldID{name, 1_000, uint64(seed + 1)})
+	add := func(seeds, pods int, names ...string) {
+		for _, name := range names {
+			for seed := range seeds {
+				out = append(out, worldID{name, pods, uint64(seed + 1)})
+			}
 		}
 	}
+	add(o.seeds, 1_000, "plain", "diverse", "spread", "apart", "mix", "trace", "trace-capped")
+	add(o.small, 300, "plain", "diverse", "groups", "unique", "spread", "apart", "mix", "trace", "trace-capped", "same-host")
 	return out
 }

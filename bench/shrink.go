@@ -1,13 +1,10 @@
 package main
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
 	"io"
-	"os"
-	"os/exec"
 	"strconv"
 	"strings"
 	"time"
@@ -26,24 +23,14 @@ const shrinkChild = "shrink"
 
 // shrunk has a child consolidate each cluster.
 func (o *options) shrunk(ctx context.Context, progress io.Writer) ([]report.Shrink, error) {
-	self, err := os.Executable()
-	if err != nil {
-		return nil, err
-	}
 	var out []report.Shrink
 	for pods := range strings.SplitSeq(o.shrinks, ",") {
 		if pods == "" {
 			continue
 		}
-		cmd := exec.CommandContext(ctx, self, "-child", shrinkChild, "-n", pods, "-seed", strconv.FormatUint(o.world.Seed, 10), "-cap", o.cap.String())
-		var stdout, stderr bytes.Buffer
-		cmd.Stdout, cmd.Stderr = &stdout, &stderr
-		if err := cmd.Run(); err != nil {
-			return nil, fmt.Errorf("shrink %s: %w: %s", pods, err, stderr.String())
-		}
 		var s report.Shrink
-		if err := json.Unmarshal(stdout.Bytes(), &s); err != nil {
-			return nil, fmt.Errorf("shrink %s: %w", pods, err)
+		if err := child(ctx, &s, shrinkChild, "-n", pods, "-seed", strconv.FormatUint(o.world.Seed, 10), "-cap", o.cap.String()); err != nil {
+			return nil, err
 		}
 		s.Version = commit(ctx)
 		out = append(out, s)

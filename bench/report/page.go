@@ -20,6 +20,9 @@ func Page(run Run, plots string) string {
 		b.WriteString("\n## Over seeds\n\n" + seedNote)
 		seedsTable(&b, run.Seeds)
 	}
+	judged(&b, append(append([]Row{}, run.Rows...), run.Seeds...))
+	tinyLine(&b, run.Tiny)
+	raceTable(&b, run.Races)
 	shrinkTable(&b, run.Shrinks)
 	b.WriteString("\n## Memory\n\n")
 	fmt.Fprintf(&b, "![peak memory](%s/memory.svg)\n", plots)
@@ -38,6 +41,7 @@ The same worlds, decided by Tenon's engine and by Karpenter's own scheduler (` +
 * For Tenon the time holds reading the pods, the World, the plan, its lower bound and every verdict. For the peer it holds copying the nodes, counting topology, building the scheduler and running it, with %d worker; its client answers from memory and copies nothing, and the sorting of each claim's types by price afterwards is left out. Both favour the peer.
 * The peer is stopped after %s of CPU time, as its own deadline of a minute would. What it had placed by then is shown, marked *cut off*, and not compared by cost.
 * A checker that knows neither side goes over both answers: resources, selectors, taints, spread, affinity, requirements of pools, limits, prices.
+* kube-scheduler's own filter plugins (v1.36) go over both answers to smaller worlds as well: every pod is put on the machine meant for it, in an order in which they let it, and what Tenon refuses is tried on every node and on an empty machine of every type in every zone.
 
 Command: ` + "`%s`" + `. Machine: %s; load average when it began: %s. %s, Tenon %s.
 `
@@ -46,19 +50,19 @@ const speedNote = `Pods with a verdict per second of CPU; more is better. Peak m
 
 `
 
-const planNote = `Cost is what the new machines cost an hour, in USD. *Bound* is the least that any plan for the same pods can cost, proven by Tenon; cost over bound is shown for the peer where both placed the same pods. *Valid* is the checker's word.
+const planNote = `Cost is what the new machines cost an hour, in USD. *Bound* is the least that any plan for the same pods can cost, proven by Tenon; cost over bound is shown for the peer where both placed the same pods. *Valid* is the checker's word and that of kube-scheduler's filters; *checked* that of the checker alone.
 
 Tenon mostly buys more and smaller machines, which is neither better nor worse by itself. Where sizes have no cap, a good part of the saving comes from the peer filling the largest machines first; *trace-capped* shows what is left of it when they have.
 
 `
 
-const seedNote = `Small worlds, several of each; the median, and the worst for Tenon.
+const seedNote = `Smaller worlds, several of each; the median, and the worst for Tenon.
 
 `
 
 const outro = `## What this does not show
 
-Plans are compared as planned. Neither launch, nor binding by kube-scheduler, nor what happens over days is part of it. Worlds are generated; requests and replica counts of a real cluster differ. One machine, few seeds: differences of a few per cent in time are noise. Tenon's plans repeat exactly; the peer's differ from run to run by a few per cent in cost.
+Plans are compared as planned, but for *after binding*. Neither launch nor what happens over days is part of it. Worlds are generated; requests and replica counts of a real cluster differ. One machine, few seeds: differences of a few per cent in time are noise. Tenon's plans repeat exactly; the peer's differ from run to run by a few per cent in cost.
 
 A claim of the peer may leave its zone open. Here it is launched, at its lowest price, in the zone where most pods are that its own want to be with; elsewhere it could break a rule.
 `
@@ -120,6 +124,24 @@ func seedsTable(b *strings.Builder, rows []Row) {
 	}
 }
 
+// judged says what kube-scheduler's filters said.
+func judged(b *strings.Builder, rows []Row) {
+	var answers, placed, wrong [2]int
+	for _, r := range rows {
+		for i, s := range []Side{r.Ours, r.Peer} {
+			if s.Judged {
+				answers[i]++
+				placed[i], wrong[i] = placed[i]+s.Placed, wrong[i]+len(s.Wrong)
+			}
+		}
+	}
+	if answers[0] == 0 {
+		return
+	}
+	fmt.Fprintf(b, "\nkube-scheduler's filters went over %d answers of Tenon with %s placements, of which they refuse %d, and over %d answers of Karpenter with %s placements, of which they refuse %d.\n",
+		answers[0], thousands(placed[0]), wrong[0], answers[1], thousands(placed[1]), wrong[1])
+}
+
 // some appends what says something.
 func some(to []float64, x float64) []float64 {
 	if x > 0 {
@@ -156,6 +178,12 @@ func (r Row) losses() []string {
 		if n := len(side.Faults); n > 0 {
 			out = append(out, fmt.Sprintf("%s's answer has %s, the first: %s", side.name, faults(n), side.Faults[0]))
 		}
+		if n := len(side.Wrong); n > 0 {
+			out = append(out, fmt.Sprintf("kube-scheduler's filters refuse %d placements of %s, the first: %s", n, side.name, side.Wrong[0]))
+		}
+		if n := len(side.Possible); n > 0 {
+			out = append(out, fmt.Sprintf("kube-scheduler's filters accept %d pods that %s refuses, the first: %s", n, side.name, side.Possible[0]))
+		}
 	}
 	if !r.Peer.Ran || !r.Ours.Ran {
 		return out
@@ -163,8 +191,8 @@ func (r Row) losses() []string {
 	if s := r.saving(); s > 1.000001 {
 		out = append(out, fmt.Sprintf("Tenon's plan costs %.3f times the peer's", s))
 	}
-	if r.Peer.Whole() && r.Ours.Refused > r.Peer.Refused {
-		out = append(out, fmt.Sprintf("Tenon refuses %d pods, the peer %d", r.Ours.Refused, r.Peer.Refused))
+	if r.Withheld > 0 {
+		out = append(out, fmt.Sprintf("Tenon refuses %d pods that the peer places", r.Withheld))
 	}
 	if r.Ours.Rate() < r.Peer.Rate() {
 		out = append(out, fmt.Sprintf("Tenon decides %.0f pods per CPU-second, the peer %.0f", r.Ours.Rate(), r.Peer.Rate()))
@@ -258,6 +286,10 @@ func valid(s Side) string {
 		return "–"
 	case len(s.Faults) > 0:
 		return "**no**: " + faults(len(s.Faults))
+	case len(s.Wrong) > 0:
+		return fmt.Sprintf("**no**: kube-scheduler refuses %d", len(s.Wrong))
+	case !s.Judged:
+		return "checked"
 	}
 	return "yes"
 }

@@ -20,24 +20,36 @@ func run() report.Run {
 	ours.Bound = 9.9
 	dear := side(0.1, 12, 3)
 	dear.Faults = []string{"a pod <is> in two places"}
+	judged, wrong := ours, side(1, 9, 0)
+	judged.Judged, wrong.Judged, wrong.Wrong = true, true, []string{"default/a on b: no room"}
+	with, without, other := report.Planners()
 	return report.Run{Rows: []report.Row{
 		{Scenario: "trace", Pods: 1_000, Ours: ours, Peer: side(1, 12, 0), Same: true},
 		{Scenario: "trace", Pods: 10_000, Ours: ours, Peer: cut},
-		{Scenario: "mix", Pods: 1_000, Ours: dear, Peer: side(0.01, 11, 0), Same: true},
-	}}
+		{Scenario: "mix", Pods: 1_000, Ours: dear, Peer: side(0.01, 11, 0), Same: true, Withheld: 2},
+		{Scenario: "plain", Pods: 1_000, Ours: judged, Peer: wrong, Same: true},
+	}, Tiny: report.Tiny{Ours: []float64{1, 1, 1.02}, Peer: []float64{1.5}}, Races: []report.Race{{Pods: 500, Least: 10, Bound: []report.Bound{
+		{By: with, Planned: 10.1, Cost: 10.6, Placed: 500, Stranded: 40}, {By: without, Planned: 10.1, Cost: 11.9, Placed: 500, Stranded: 90}, {By: other, Planned: 12, Cost: 13.5, Placed: 500, Stranded: 75},
+	}}}}
 }
 
 // TestPage holds that wins and losses are both on the page.
 func TestPage(t *testing.T) {
 	page := report.Page(run(), "plots")
 	for why, want := range map[string]string{
-		"a win":                "| 10.00 | 12.00 | 0.833 |",
-		"a cost above bound":   "| 1.010 | 1.212 |",
-		"a side that was cut":  "900 left over",
-		"a dearer plan":        "Tenon's plan costs 1.091 times the peer's",
-		"refusals":             "Tenon refuses 3 pods, the peer 0",
-		"less speed":           "Tenon decides 10000 pods per CPU-second, the peer 100000",
-		"an answer with fault": "Tenon's answer has 1 fault, the first: a pod <is> in two places",
+		"a win":                      "| 10.00 | 12.00 | 0.833 |",
+		"a cost above bound":         "| 1.010 | 1.212 |",
+		"a side that was cut":        "900 left over",
+		"a dearer plan":              "Tenon's plan costs 1.091 times the peer's",
+		"refusals":                   "Tenon refuses 2 pods that the peer places",
+		"what cannot be bound":       "kube-scheduler's filters refuse 1 placements of Karpenter, the first: default/a on b: no room",
+		"no win over what cannot be": "| plain | 1,000 | 10.00 | 9.00 | – |",
+		"a goal over seeds":          "50.0 %: dearer in 1 of 2, worst 1.091",
+		"tiny worlds":                "1.000 times that in the median and 1.020 at worst",
+		"the peer bound":             "| Karpenter | 1.200 | 0 | 15.0 % | **1.350** | 1.350 | 0 |",
+		"a goal after binding":       "| 8.0 % (the peer: 15.0 %) | **no** |",
+		"less speed":                 "Tenon decides 10000 pods per CPU-second, the peer 100000",
+		"an answer with fault":       "Tenon's answer has 1 fault, the first: a pod <is> in two places",
 	} {
 		if !strings.Contains(page, want) {
 			t.Errorf("%s: the page has no %q", why, want)

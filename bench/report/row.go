@@ -23,6 +23,8 @@ type Run struct {
 	Rows    []Row  `json:"rows"`
 	Seeds   []Row  `json:"seeds"` // small worlds, several of each
 
+	Tiny    Tiny     `json:"tiny"`
+	Races   []Race   `json:"races,omitempty"`
 	Shrinks []Shrink `json:"shrinks,omitempty"`
 }
 
@@ -33,7 +35,8 @@ type Row struct {
 	Seed     uint64 `json:"seed"`
 	Ours     Side   `json:"ours"`
 	Peer     Side   `json:"peer"`
-	Same     bool   `json:"same"` // both placed the same pods
+	Same     bool   `json:"same"`               // both placed the same pods
+	Withheld int    `json:"withheld,omitempty"` // pods that the peer places, where kube-scheduler lets it if that was asked, and Tenon refuses
 }
 
 // Side is what one side made of a world, in numbers.
@@ -55,6 +58,9 @@ type Side struct {
 	Faults    []string `json:"faults,omitempty"`
 	Soft      int      `json:"soft,omitempty"`
 	Wishes    int      `json:"wishes,omitempty"`
+	Judged    bool     `json:"judged,omitempty"`   // by kube-scheduler's plugins
+	Wrong     []string `json:"wrong,omitempty"`    // placements that they refuse
+	Possible  []string `json:"possible,omitempty"` // refused pods that they accept somewhere
 }
 
 // SideOf puts an outcome and what the checker said of it into numbers.
@@ -96,9 +102,10 @@ func (r Row) overBound() (ours, peer float64) {
 	return ours, peer
 }
 
-// saving is our cost as a share of the peer's; zero if they cannot be compared.
+// saving is our cost as a share of the peer's; zero if they cannot be compared,
+// be it that one of them is no plan by kube-scheduler's rules.
 func (r Row) saving() float64 {
-	if !r.Same || r.Peer.Cost <= 0 {
+	if !r.Same || len(r.Ours.Wrong)+len(r.Peer.Wrong) > 0 || r.Peer.Cost <= 0 {
 		return 0
 	}
 	return r.Ours.Cost / r.Peer.Cost

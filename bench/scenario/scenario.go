@@ -61,6 +61,7 @@ func All() []Scenario {
 		{"preferences", "pods that would like one zone and a host each", preferences},
 		{"zone-apart", "applications of three replicas, one a zone", zoneApart},
 		{"same-host", "applications of two to six replicas that share a host", sameHost},
+		{"tiny", "a handful of pods, some pinned to a zone, some one a host", tiny},
 		{"steady", "2,000 nodes with 31,758 pods, and a burst", steady},
 	}
 }

@@ -192,3 +192,22 @@ func sameHost(m *maker, n int) {
 	m.general(amd64())
 	m.apps(n, 2, 6, func(a *app, _, _ int) { a.together(hostKey) })
 }
+
+// tiny is small enough for its optimum to be known: one to four kinds of pod.
+func tiny(m *maker, n int) {
+	m.general(amd64())
+	var kinds []*app
+	for i := range m.between(1, 4) {
+		a := newApp(fmt.Sprintf("app-%d", i), requests(pick(m, int64(100), 500, 1000, 1500, 3000, 3900, 7000), int64(m.between(1, 64))*256))
+		if m.between(1, 5) < 3 {
+			a.spec.NodeSelector = map[string]string{zoneKey: pick(m, market.Zones()...)}
+		}
+		if m.between(1, 4) == 1 {
+			a.avoid(hostKey, a.name)
+		}
+		kinds = append(kinds, a)
+	}
+	for i := range n {
+		m.waitAs(pick(m, kinds...), i)
+	}
+}
