@@ -61,7 +61,7 @@ func readCatalog(path string, t world.TemplateID) (world.Catalog, error) {
 	if f.Format != catalogFormat {
 		return world.Catalog{}, fmt.Errorf("read catalogue %s: format is %q, want %q", path, f.Format, catalogFormat)
 	}
-	c := world.Catalog{Template: t, Version: path, Region: f.Region, Currency: f.Currency}
+	c := world.Catalog{Template: t, Version: catalogFormat, Region: f.Region, Currency: f.Currency}
 	if c.Currency == "USD/h" {
 		c.Currency = ""
 	}

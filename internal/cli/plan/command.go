@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -84,7 +85,7 @@ func (o *options) run(cmd *cobra.Command) error {
 		return err
 	}
 	loaded, used := clock.Wall(), verb.UsageNow()
-	w, err := in.World(loaded.Unix())
+	w, err := in.World(o.at(loaded))
 	if err != nil {
 		return verb.BadInput(err)
 	}
@@ -113,6 +114,15 @@ func (o *options) run(cmd *cobra.Command) error {
 		r.WhatIf = &d
 	}
 	return o.print(cmd.OutOrStdout(), p, r)
+}
+
+// at is the time of the World: that of the cluster now. Files do not say when
+// they were written, and the same files give the same plan tomorrow, digest included.
+func (o *options) at(now time.Time) int64 {
+	if len(o.source.Files) > 0 {
+		return 0
+	}
+	return now.Unix()
 }
 
 // result is a plan as programs read it, with what it changes if something is supposed.

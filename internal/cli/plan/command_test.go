@@ -75,6 +75,25 @@ func TestPlanOfFiles(t *testing.T) {
 	}
 }
 
+// The same files are the same world wherever they and the catalogue lie, and whenever they are read.
+func TestSameFilesSameDigest(t *testing.T) {
+	catalog, err := os.ReadFile("testdata/catalog.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	elsewhere := filepath.Join(t.TempDir(), "elsewhere.json")
+	if err := os.WriteFile(elsewhere, catalog, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	here := result(t, pool+podOf("a", "1"))
+	if there := result(t, podOf("a", "1")+pool, "--catalog", elsewhere); there.Digest != here.Digest {
+		t.Errorf("digest %s, and %s from another folder", here.Digest, there.Digest)
+	}
+	if other := result(t, pool+podOf("a", "2")); other.Digest == here.Digest {
+		t.Errorf("another pod has the same digest %s", here.Digest)
+	}
+}
+
 // A dump of a live cluster holds a Deployment, its ReplicaSet and its Pods: they are counted once.
 func TestOwnersAreCountedOnce(t *testing.T) {
 	owned := func(kind, name, ownerKind, ownerName, spec string) string {
@@ -121,6 +140,7 @@ func TestUnusableInput(t *testing.T) {
 		"NoKind":       {input: "a: 1\n", want: "-: document 1 (line 1): kind is missing"},
 		"Truncated":    {input: pool + `{"apiVersion":"v1","kind":"Pod","metadata":{"name":`, want: "-: document 2 (line 2): line 2: unexpected end of JSON input; is the file complete?"},
 		"BadQuantity":  {input: podOf("a", "lots"), want: `spec.containers[0].resources.requests.cpu: "lots" is not a quantity such as 250m, 2 or 4Gi`},
+		"MapAsAmount":  {input: `{"apiVersion":"v1","kind":"Pod","metadata":{"name":"p"},"spec":{"containers":[{"name":"c","resources":{"requests":{"cpu":{}}}}]}}`, want: "spec.containers[0].resources.requests.cpu: a map is not a quantity"},
 		"ListAsAmount": {input: `{"apiVersion":"v1","kind":"Pod","metadata":{"name":"p"},"spec":{"containers":[{"name":"c","resources":{"requests":{"cpu":[1]}}}]}}`, want: "spec.containers[0].resources.requests.cpu: a list is not a quantity"},
 		"Infinite":     {input: pod("spec: {overhead: {cpu: .inf}}"), want: "an amount is a number such as 250m, 2 or 4Gi"},
 		"WrongType":    {input: `{"apiVersion":"v1","kind":"Pod","metadata":{"name":"p"},"spec":{"priority":"high"}}`, want: "Pod: spec.priority is text, where a whole number belongs"},
