@@ -59,7 +59,8 @@ type Decision struct {
 	PeakRSSMiB  float64 `json:"peakRSSMiB"`
 }
 
-// LowerBound is the least that any plan for the same pods can be expected to cost, and how far this one is above it.
+// LowerBound is the least that any plan for the same pods can be expected to cost, and the share of it by which this one
+// costs more. Programs judge themselves whether a wide gap says anything; of a bound of 0 there is none.
 type LowerBound struct {
 	HourlyCost float64 `json:"hourlyCost"`
 	Gap        float64 `json:"gap"`
@@ -112,8 +113,8 @@ func (p Plan) Result(w *world.World) Result {
 	if expected := p.Expected(); expected != p.Cost {
 		r.ExpectedHourlyCost = hourly(expected)
 	}
-	if gap, ok := p.Gap(); ok {
-		r.LowerBound.Gap = gap
+	if p.Bound > 0 {
+		r.LowerBound.Gap = float64(p.Expected()-p.Bound) / float64(p.Bound)
 	}
 	existing := int64(0)
 	for _, place := range w.Places() {
