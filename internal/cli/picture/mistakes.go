@@ -110,7 +110,11 @@ func badQuantity(v any, path string, amounts bool) (string, string, bool) {
 	case map[string]any:
 		for _, k := range slices.Sorted(maps.Keys(v)) {
 			here := strings.TrimPrefix(path+"."+k, ".")
-			if m, isMap := v[k].(map[string]any); isMap && slices.Contains([]string{"requests", "limits", "capacity", "allocatable", "overhead"}, k) {
+			m, isMap := v[k].(map[string]any)
+			if isMap && amounts {
+				return here, "a map", true
+			}
+			if isMap && slices.Contains([]string{"requests", "limits", "capacity", "allocatable", "overhead"}, k) {
 				if p, s, ok := badQuantity(m, here, true); ok {
 					return p, s, ok
 				}
