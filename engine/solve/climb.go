@@ -5,9 +5,12 @@ package solve
 
 // desk is room to work on.
 type desk struct {
-	unit   []float64 // for each kind the price of one unit of each dimension and limit
-	used   []float64 // hosts of each kind that would be needed if only this could run out
-	cost   []float64 // of a lump on each kind
+	unit   []float64 // for each dimension and limit the price of one unit on each kind
+	used   []float64 // what is poured onto each kind of each dimension and limit
+	trend  []float64 // the same over the last rounds
+	share  []float64 // for each dimension and limit of one kind
+	cost   []float64 // of something on the kinds that can take it, in their order
+	need   []float64 // of one item
 	opened []float64 // hosts of each kind
 	best   shares
 }
@@ -17,10 +20,10 @@ type shares struct {
 	share, fee, toll []float64
 }
 
-func newDesk(kinds, width int) *desk {
+func newDesk(kinds, width, dims int) *desk {
 	return &desk{
-		unit: make([]float64, kinds*width), used: make([]float64, kinds*width),
-		cost: make([]float64, kinds), opened: make([]float64, kinds),
+		unit: make([]float64, kinds*width), used: make([]float64, kinds*width), trend: make([]float64, kinds*width), share: make([]float64, width),
+		cost: make([]float64, kinds), need: make([]float64, dims), opened: make([]float64, kinds),
 	}
 }
 
@@ -39,44 +42,40 @@ func (f *fluid) restore() {
 // ascend looks for the best shares from where they are: on all kinds, then on those that are not much dearer than the cheapest for
 // something, and on all again, lest one of the others undercut them.
 func (f *fluid) ascend() {
-	f.climb(40, 0.6, 0.1)
+	f.climb(25, 0.6, 0.1)
 	g := f.narrow(nearby)
-	g.climb(110, 0.3, 0.05)
+	g.climb(60, 0.3, 0.05)
 	for _, n := range g.look {
 		copy(f.share[int(n)*f.width:][:f.width], g.share[int(n)*f.width:][:f.width])
 	}
 	copy(f.fee, g.fee)
 	copy(f.toll, g.toll)
 	f.steps = g.steps
-	f.climb(20, 0.1, 0.02)
+	f.climb(12, 0.1, 0.02)
 }
 
-// climb improves the shares by at most rounds rounds, beginning with steps of the given rate and items spread over kinds within the band.
+// patience is how many rounds without a gain there are before steps get smaller.
+const patience = 3
+
+// climb improves the shares by at most rounds rounds, beginning with steps of the given rate and items spread over kinds within the
+// band. A step goes by what was poured in all rounds since the best, the late ones more than the early: what is cheapest in one round
+// is too dear in the next, and by one round alone the shares would swing to and fro.
 func (f *fluid) climb(rounds int, rate, band float64) {
-	unit, used := f.work.unit, f.work.used
+	unit, used, trend := f.work.unit, f.work.used, f.work.trend
 	f.keep()
 	best := -1.0
-	stale := 0
+	stale, swing := 0, 0.0
 	for range rounds {
 		f.unitPrices(unit)
-		clear(used)
-		value := 0.0
-		for l := range f.lumps {
-			if f.lumps[l].pieces > 0 {
-				value += f.pour(&f.lumps[l], band)
-			}
-		}
-		for b, toll := range f.toll {
-			value -= float64(toll * float64(f.m.budgets[b]))
-		}
+		value := f.pourAll(band)
 		if value > best {
 			if value > float64(best*1.0002) {
 				stale = 0
 			}
 			best = value
 			f.keep()
-		} else if stale++; stale >= 4 {
-			stale = 0
+		} else if stale++; stale >= patience {
+			stale, swing = 0, 0
 			rate *= 0.6
 			band = max(float64(band*0.6), 0.002)
 			f.restore()
@@ -85,9 +84,28 @@ func (f *fluid) climb(rounds int, rate, band float64) {
 			}
 			continue
 		}
-		f.shift(used, rate)
+		for i, u := range used {
+			trend[i] = float64(swing*trend[i]) + float64((1-swing)*u)
+		}
+		swing = 0.5
+		f.shift(trend, rate)
 	}
 	f.restore()
+}
+
+// pourAll pours all lumps and returns what they are worth, less what the budgets are.
+func (f *fluid) pourAll(band float64) float64 {
+	clear(f.work.used)
+	value := 0.0
+	for l := range f.lumps {
+		if f.lumps[l].pieces > 0 {
+			value += f.pour(&f.lumps[l], band)
+		}
+	}
+	for b, toll := range f.toll {
+		value -= float64(toll * float64(f.m.budgets[b]))
+	}
+	return value
 }
 
 // kindPrice is the price of a host of the kind with what its draws on budgets are worth.
@@ -127,87 +145,99 @@ func (f *fluid) shares(n int32, price float64, out []float64) {
 	}
 }
 
-// unitPrices turns shares into prices per unit of each dimension and limit of each kind.
+// unitPrices turns shares into prices per unit of each dimension and limit on each kind.
 func (f *fluid) unitPrices(unit []float64) {
+	share, kinds := f.work.share, len(f.kinds.all)
 	for _, n := range f.look {
 		price := f.kindPrice(n)
-		row := unit[int(n)*f.width:][:f.width]
-		f.shares(n, price, row)
-		for d, room := range f.kinds.all[n].room {
-			row[d] *= price / float64(max(room, 1))
-		}
-		for l := range f.limits {
-			row[f.m.dims+l] *= price / f.limits[l].cap
+		f.shares(n, price, share)
+		for d, size := range f.sizes(n) {
+			unit[d*kinds+int(n)] = share[d] * price / size
 		}
 	}
 }
 
-// pour spreads a lump over its cheapest kinds, all within the band around the cheapest, and returns what it is worth.
-func (f *fluid) pour(l *lump, band float64) float64 {
-	f.steps += len(l.takers)
-	cost, least := f.work.cost, -1.0
-	for _, n := range l.takers {
-		c := f.lumpCost(l, f.work.unit[int(n)*f.width:])
-		cost[n] = c
-		if least < 0 || c < least {
-			least = c
-		}
-	}
-	top := float64(least*(1+band)) + 1e-9
-	sum := 0.0
-	for _, n := range l.takers {
-		if cost[n] < top {
-			w := (top - cost[n]) / (top - least)
-			sum += float64(w * w)
-		}
-	}
-	for _, n := range l.takers {
-		if cost[n] >= top {
+// sizes are what a host of the kind has of each dimension and allows of each limit.
+func (f *fluid) sizes(n int32) []float64 { return f.size[int(n)*f.width:][:f.width] }
+
+// costs returns what a load, of so many pieces under some caps, costs on each of the given kinds, in their order.
+func (f *fluid) costs(unit, load []float64, pieces float64, caps, on []int32) []float64 {
+	out, kinds := f.work.cost[:len(on)], len(f.kinds.all)
+	clear(out)
+	for d, amount := range load {
+		if amount == 0 {
 			continue
 		}
-		w := (top - cost[n]) / (top - least)
-		w = float64(w*w) / sum
-		row := f.work.used[int(n)*f.width:][:f.width]
-		room := f.kinds.all[n].room
-		for d, load := range l.load {
-			if load > 0 {
-				row[d] += float64(w*load) / float64(room[d])
-			}
+		price := unit[d*kinds:][:kinds]
+		for i, n := range on {
+			out[i] += float64(amount * price[n])
 		}
-		for _, k := range l.caps {
-			row[f.m.dims+int(k)] += float64(w*l.pieces) / f.limits[k].cap
+	}
+	for _, c := range caps {
+		price := unit[(f.m.dims+int(c))*kinds:][:kinds]
+		for i, n := range on {
+			out[i] += float64(pieces * price[n])
+		}
+	}
+	return out
+}
+
+// lowest is the least of the costs, of which there is one, none of them not a number: slices.Min looks for these, which takes its time.
+func lowest(costs []float64) float64 {
+	least := costs[0]
+	for _, c := range costs[1:] {
+		if c < least {
+			least = c
 		}
 	}
 	return least
 }
 
-func (f *fluid) lumpCost(l *lump, unit []float64) float64 {
-	c := 0.0
-	for d, n := range l.load {
-		c += float64(n * unit[d])
+// pour spreads a lump over its cheapest kinds, all within the band around the cheapest, and returns what it is worth.
+func (f *fluid) pour(l *lump, band float64) float64 {
+	f.steps += len(l.takers)
+	cost := f.costs(f.work.unit, l.load, l.pieces, l.caps, l.takers)
+	least := lowest(cost)
+	top := float64(least*(1+band)) + 1e-9
+	sum := 0.0
+	for _, c := range cost {
+		if c < top {
+			sum += float64((top - c) * (top - c))
+		}
 	}
-	for _, k := range l.caps {
-		c += float64(l.pieces * unit[f.m.dims+int(k)])
+	for i, c := range cost {
+		if c >= top {
+			continue
+		}
+		part := float64((top-c)*(top-c)) / sum
+		row := f.work.used[int(l.takers[i])*f.width:][:f.width]
+		for d, load := range l.load {
+			row[d] += float64(part * load)
+		}
+		for _, k := range l.caps {
+			row[f.m.dims+int(k)] += float64(part * l.pieces)
+		}
 	}
-	return c
+	return least
 }
 
-// shift moves the shares of each kind towards what runs out first, and the tolls towards budgets that are overdrawn.
-func (f *fluid) shift(used []float64, rate float64) {
-	opened := f.work.opened
+// shift moves the shares of each kind towards what runs out first when so much is poured, and the tolls towards budgets that are overdrawn.
+func (f *fluid) shift(poured []float64, rate float64) {
+	opened, hosts := f.work.opened, f.work.share // hosts that would be needed if only this could run out
 	clear(opened)
 	for _, n := range f.look {
-		row := used[int(n)*f.width:][:f.width]
+		row := poured[int(n)*f.width:][:f.width]
 		share := f.share[int(n)*f.width:][:f.width]
 		top, mean := 0.0, 0.0
-		for d, u := range row {
-			top = max(top, u)
-			mean += float64(u * share[d])
+		for d, size := range f.sizes(n) {
+			hosts[d] = row[d] / size
+			top = max(top, hosts[d])
+			mean += float64(hosts[d] * share[d])
 		}
 		if top == 0 {
 			continue
 		}
-		for d, u := range row {
+		for d, u := range hosts {
 			share[d] *= 1 + rate*(u-mean)/top
 			if share[d] < 1e-7 && u > 0 {
 				share[d] = 1e-7
@@ -226,13 +256,8 @@ func (f *fluid) shiftFees(opened []float64, rate float64) {
 	if len(f.limits) == 0 {
 		return
 	}
-	pieces := make([]float64, len(f.limits))
-	for i := range f.lumps {
-		for _, l := range f.lumps[i].caps {
-			pieces[l] += f.lumps[i].pieces
-		}
-	}
 	for l := range f.limits {
+		pieces := f.limits[l].pieces
 		room, least := 0.0, 0.0
 		for _, n := range f.look {
 			if !f.limits[l].reach[n] {
@@ -244,8 +269,8 @@ func (f *fluid) shiftFees(opened []float64, rate float64) {
 			room += opened[n]
 		}
 		room *= f.limits[l].cap
-		if most := max(pieces[l], room); most > 0 {
-			step := rate * 0.1 * least / f.limits[l].cap * (pieces[l] - room) / most
+		if most := max(pieces, room); most > 0 {
+			step := rate * 0.1 * least / f.limits[l].cap * (pieces - room) / most
 			f.fee[l] = min(max(0, f.fee[l]+step), least/f.limits[l].cap)
 		}
 	}
@@ -295,23 +320,11 @@ func (f *fluid) values(unit []float64) []float64 {
 		if l.pieces == 0 {
 			continue
 		}
-		k := &f.m.classes[c]
-		least := -1.0
-		f.steps += len(l.takers)
-		for _, n := range l.takers {
-			row := unit[int(n)*f.width:][:f.width]
-			sum := 0.0
-			for d, n := range k.need {
-				sum += float64(float64(n) * row[d])
-			}
-			for _, l := range f.capsOf[c] {
-				sum += row[f.m.dims+int(l)]
-			}
-			if least < 0 || sum < least {
-				least = sum
-			}
+		for d, n := range f.m.classes[c].need {
+			f.work.need[d] = float64(n)
 		}
-		value[c] = least
+		f.steps += len(l.takers)
+		value[c] = lowest(f.costs(unit, f.work.need, 1, l.caps, l.takers))
 	}
 	return value
 }
@@ -319,23 +332,16 @@ func (f *fluid) values(unit []float64) []float64 {
 // near marks the kinds on which some lump costs little more than on its cheapest.
 func (f *fluid) near(unit []float64, loose float64) []bool {
 	used := make([]bool, len(f.kinds.all))
-	cost := f.work.cost
 	for i := range f.lumps {
 		l := &f.lumps[i]
 		if l.pieces == 0 {
 			continue
 		}
-		least := -1.0
-		for _, n := range l.takers {
-			cost[n] = f.lumpCost(l, unit[int(n)*f.width:])
-			if least < 0 || cost[n] < least {
-				least = cost[n]
-			}
-		}
-		top := float64(least*(1+loose)) + 1e-9
-		for _, n := range l.takers {
-			if cost[n] <= top {
-				used[n] = true
+		cost := f.costs(unit, l.load, l.pieces, l.caps, l.takers)
+		top := float64(lowest(cost)*(1+loose)) + 1e-9
+		for k, c := range cost {
+			if c <= top {
+				used[l.takers[k]] = true
 			}
 		}
 	}

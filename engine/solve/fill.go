@@ -49,7 +49,8 @@ func (k *packer) sortLane(h int32, p *pricing, classes []int32) float64 {
 			l.class = append(l.class, c)
 		}
 	}
-	unit, weight := p.unitOf(h), k.part
+	unit, weight := k.unit, k.part
+	p.unitOf(h, unit)
 	price := float64(host.price+k.m.charge) + 1
 	k.weigh(host, l.class, unit, price, weight)
 	worth := 0.0

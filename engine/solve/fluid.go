@@ -35,7 +35,8 @@ type lump struct {
 type limit struct {
 	cap     float64
 	members []int32
-	reach   []bool // the kinds that members of it can go to
+	reach   []bool  // the kinds that members of it can go to
+	pieces  float64 // how many its members are
 }
 
 // fluid is the relaxation and the best shares found.
@@ -51,6 +52,7 @@ type fluid struct {
 	share  []float64 // for each kind the share of each dimension, then of each limit
 	fee    []float64 // what each limit is charged, for one item, on all hosts alike, before the rest of the price is shared
 	toll   []float64 // what one unit of each budget is worth
+	size   []float64 // for each kind what a host has of each dimension, then what it allows of each limit
 	width  int
 	steps  int
 	work   *desk
@@ -68,7 +70,8 @@ func newFluid(m *model, kinds *kinds, charge int64) *fluid {
 	}
 	f.addLimits()
 	f.width = m.dims + len(f.limits)
-	f.work = newDesk(len(f.kinds.all), f.width)
+	f.work = newDesk(len(f.kinds.all), f.width, m.dims)
+	f.addSizes()
 	f.addLumps()
 	counts := make([]int, len(m.classes))
 	for c := range counts {
@@ -171,6 +174,19 @@ func (f *fluid) addLimits() {
 	f.fee = make([]float64, len(f.limits))
 }
 
+// addSizes notes what each kind has and allows.
+func (f *fluid) addSizes() {
+	f.size = make([]float64, 0, len(f.kinds.all)*f.width)
+	for n := range f.kinds.all {
+		for _, room := range f.kinds.all[n].room {
+			f.size = append(f.size, float64(max(room, 1)))
+		}
+		for l := range f.limits {
+			f.size = append(f.size, f.limits[l].cap)
+		}
+	}
+}
+
 func allHosts(m *model) []int32 {
 	all := make([]int32, len(m.hosts))
 	for i := range all {
@@ -209,9 +225,15 @@ func (f *fluid) weigh(counts []int) {
 		f.lumps[l].pieces = 0
 		clear(f.lumps[l].load)
 	}
+	for l := range f.limits {
+		f.limits[l].pieces = 0
+	}
 	for c, n := range counts {
 		if n == 0 {
 			continue
+		}
+		for _, l := range f.capsOf[c] {
+			f.limits[l].pieces += float64(n)
 		}
 		l := &f.lumps[f.lumpOf[c]]
 		l.pieces += float64(n)
@@ -294,6 +316,7 @@ func (f *fluid) clone() *fluid {
 	for l := range g.lumps {
 		g.lumps[l].load = slices.Clone(f.lumps[l].load)
 	}
+	g.limits = slices.Clone(f.limits)
 	return &g
 }
 

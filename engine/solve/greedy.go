@@ -18,6 +18,7 @@ type packer struct {
 	kept  filling // of the best of the hosts looked at for one node
 	free  []int64
 	part  []float64
+	unit  []float64 // the price of one unit of each dimension on the host
 	on    []int
 	slots []slot
 	heap  []rated
@@ -34,6 +35,7 @@ func newPacker(m *model) *packer {
 		demand: make([]float64, len(m.hosts)),
 		free:   make([]int64, m.dims),
 		part:   make([]float64, m.dims),
+		unit:   make([]float64, m.dims),
 		on:     make([]int, len(m.classes)),
 	}
 	k.floor.init(m)

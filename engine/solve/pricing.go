@@ -4,7 +4,7 @@ package solve
 type pricing struct {
 	fluid *fluid
 	value []float64 // what placing one item of each class is worth
-	unit  []float64 // for each kind of host the price of one unit of each dimension and limit
+	unit  []float64 // for each dimension and limit the price of one unit on each kind of host
 	hosts []int32   // the hosts to consider
 }
 
@@ -37,15 +37,17 @@ func (p *pricing) read(loose float64) {
 	}
 }
 
-// unitOf is the price of one unit of each dimension and limit on a host.
-func (p *pricing) unitOf(h int32) []float64 {
-	width := p.fluid.width
-	return p.unit[int(p.fluid.kinds.of[h])*width:][:width]
+// unitOf writes the price of one unit of each dimension on a host.
+func (p *pricing) unitOf(h int32, unit []float64) {
+	kinds := p.fluid.kinds
+	for d := range unit {
+		unit[d] = p.unit[d*len(kinds.all)+int(kinds.of[h])]
+	}
 }
 
 // renew prices what is left.
 func (p *pricing) renew(left []int, loose float64) {
 	p.fluid.weigh(left)
-	p.fluid.climb(12, 0.2, 0.02)
+	p.fluid.climb(8, 0.2, 0.02)
 	p.read(loose)
 }

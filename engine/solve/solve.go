@@ -208,7 +208,7 @@ func (s *search) plain() [2]*fluid {
 	for l, fee := range s.fluid.fee {
 		on.fee[l] = max(fee-float64(s.m.charge)/on.limits[l].cap, 0)
 	}
-	on.climb(100, 0.2, 0.02)
+	on.climb(40, 0.2, 0.02)
 	anew.ascend()
 	return [2]*fluid{on, anew}
 }
