@@ -59,6 +59,7 @@ func Pack(w *world.World, o Options) plan.Plan {
 	if !o.ExactOnly && k.plan.Waiting <= few {
 		k = k.orExact()
 	}
+	k.unstack()
 	k.finish()
 	return k.plan
 }

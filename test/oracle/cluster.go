@@ -28,6 +28,7 @@ type Cluster struct {
 	PVCs       []corev1.PersistentVolumeClaim
 	PVs        []corev1.PersistentVolume
 	CSINodes   []storagev1.CSINode
+	Now        int64 // seconds since 1970
 	machines   []coming
 	late       bool // the daemons have not come to the nodes that are there yet
 }

@@ -91,7 +91,7 @@ func (c *Cluster) world(claims ...world.Claim) (*world.World, error) {
 	if err := b.SetCatalog(c.Catalog); err != nil {
 		return nil, err
 	}
-	return b.Snapshot(1_800_000_000), nil
+	return b.Snapshot(c.Now), nil
 }
 
 // ask writes the plan in Kubernetes' own objects.

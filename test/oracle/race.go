@@ -8,6 +8,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	karpv1 "github.com/tenon-sh/tenon/api/karpenter/v1"
 	"github.com/tenon-sh/tenon/internal/observe"
 )
 
@@ -24,6 +25,7 @@ type Decision struct {
 	Waiting   int               // pods that it decided about
 	Refused   int               // of them
 	Bound     int64             // what any plan for them costs at least; 0: not known
+	Closed    map[string]int64  // nodes that are to take no pods yet, and when they do at the latest; only in a race in which they join closed
 }
 
 // Finish is how a race ended.
@@ -51,21 +53,41 @@ type Race struct {
 	*Cluster
 	Planner  Planner
 	Oracle   *Conversation
-	Together int // machines that join at a time
+	Together int   // machines that join at a time, long after those before them; 0: each in its own time
+	Within   int64 // of how many seconds that is
+	Closed   bool  // machines join closed to pods, and the planner says when they take them
+	Log      func(format string, args ...any)
 
 	dice   *rand.Rand
-	coming []Machine       // bought and not there yet
+	coming []arrival       // bought and not there yet
+	wake   int64           // when to look again although nothing joins
 	late   map[string]bool // not of the first decision
 	finish Finish
+}
+
+// arrival is a machine on its way, and when it joins.
+type arrival struct {
+	Machine
+	at int64
 }
 
 // patience bounds how many machines a race may buy.
 const patience = 2000
 
+// Times of a race, in seconds.
+const (
+	start  = 1_800_000_000
+	boot   = 30      // until a machine joins that was bought, at least
+	moment = 1       // until it is decided anew once something was bound
+	long   = 3600    // between machines that do not join in their own time
+	never  = 1 << 62 // later than anything
+)
+
 // Run plays the race: what the first decision buys joins, the default profile
 // binds as it likes, and each time it is decided anew, until nothing comes and
 // nothing is bound any more.
 func (r *Race) Run(seed uint64) (Finish, error) {
+	r.Now, r.wake = start, never
 	r.dice, r.late = rand.New(rand.NewPCG(seed, 3)), map[string]bool{}
 	first, err := r.Planner.Plan(r.Cluster)
 	if err != nil {
@@ -74,11 +96,11 @@ func (r *Race) Run(seed uint64) (Finish, error) {
 	r.finish.First = first
 	r.buy(first)
 	clear(r.late)
-	for n, bound := 0, 1; len(r.coming) > 0 || bound > 0; n++ {
+	for n := 0; r.next(); n++ {
 		if n == patience {
-			return r.finish, fmt.Errorf("%d machines joined and there is no end", n)
+			return r.finish, fmt.Errorf("after %d steps there is no end", n)
 		}
-		if bound, err = r.join(); err != nil {
+		if err := r.step(); err != nil {
 			return r.finish, err
 		}
 	}
@@ -104,34 +126,91 @@ func (r *Race) count() Finish {
 // buy orders what a decision asks for.
 func (r *Race) buy(d Decision) {
 	for _, m := range d.New {
-		r.coming = append(r.coming, m)
+		r.coming = append(r.coming, arrival{m, r.arrives()})
 		r.late[m.Name] = true
 		r.finish.Cost += m.Price
 		r.finish.Machines++
 	}
 }
 
-// join has some machines join, has it decided anew, and lets pods be bound. It returns how many were.
-func (r *Race) join() (int, error) {
-	for range min(r.Together, len(r.coming)) {
-		r.land()
+// arrives is when a machine joins that is bought now.
+func (r *Race) arrives() int64 {
+	if r.Together > 0 {
+		return never - 1
 	}
+	return r.Now + boot + r.dice.Int64N(r.Within+1)
+}
+
+// next moves the clock on to when something happens; false if nothing does any more.
+func (r *Race) next() bool {
+	at := r.wake
+	for _, m := range r.coming {
+		at = min(at, m.at)
+	}
+	if at == never-1 {
+		r.dice.Shuffle(len(r.coming), func(i, j int) { r.coming[i], r.coming[j] = r.coming[j], r.coming[i] })
+		at = r.Now + long
+		for i := range min(r.Together, len(r.coming)) {
+			r.coming[i].at = at
+		}
+	}
+	r.Now = max(r.Now, at)
+	return at < never
+}
+
+// step has the machines join that are due, has it decided anew, and lets pods be bound.
+func (r *Race) step() error {
+	r.coming = slices.DeleteFunc(r.coming, func(m arrival) bool {
+		if m.at <= r.Now {
+			r.land(m.Machine)
+		}
+		return m.at <= r.Now
+	})
 	d, err := r.Planner.Plan(r.Cluster)
 	if err != nil {
-		return 0, err
+		return err
 	}
 	r.buy(d)
 	r.nominate(d)
-	return r.bind()
+	opened := r.open(d)
+	bound, err := r.bind()
+	if opened+bound > 0 {
+		r.wake = min(r.wake, r.Now+moment)
+	}
+	if r.Log != nil {
+		r.Log("%d s: %d opened, %d closed, %d nominated, %d bound, %d bought, %d coming", r.Now-start, opened, len(d.Closed), len(d.Nominated), bound, len(d.New), len(r.coming))
+	}
+	return err
 }
 
-// land has one machine join.
-func (r *Race) land() {
-	i := r.dice.IntN(len(r.coming))
-	m := r.coming[i]
-	r.coming = slices.Delete(r.coming, i, i+1)
+// open has those of the closed machines take pods that are to, and returns how many.
+func (r *Race) open(d Decision) int {
+	r.wake = never
+	opened := 0
+	for i := range r.Nodes {
+		n := &r.Nodes[i]
+		if until, stays := d.Closed[n.Name]; stays {
+			r.wake = min(r.wake, until)
+		} else if closed(n) {
+			n.Spec.Taints = slices.DeleteFunc(slices.Clone(n.Spec.Taints), isClosing)
+			opened++
+		}
+	}
+	return opened
+}
+
+func closed(n *corev1.Node) bool { return slices.ContainsFunc(n.Spec.Taints, isClosing) }
+
+func isClosing(t corev1.Taint) bool { return t.Key == karpv1.TaintUnregistered }
+
+// land has a machine join.
+func (r *Race) land(m Machine) {
 	n := r.Node(m)
+	n.CreationTimestamp = metav1.Unix(r.Now, 0)
 	n.Status.Conditions = []corev1.NodeCondition{{Type: corev1.NodeReady, Status: corev1.ConditionTrue}}
+	if r.Closed {
+		n.Spec.Taints = append(slices.Clone(n.Spec.Taints), corev1.Taint{Key: karpv1.TaintUnregistered, Effect: corev1.TaintEffectNoExecute})
+	}
 	r.Nodes = append(r.Nodes, n)
 	r.Pods = append(r.Pods, r.DaemonPods(m.Name)...)
 }

@@ -19,7 +19,10 @@ func TestCostAfterBinding(t *testing.T) {
 		if *hostile {
 			c = generate(seed).standing()
 		}
-		r := Race{Cluster: c, Planner: &Tenon{Nominate: *nominate}, Oracle: oracle, Together: *together}
+		r := Race{Cluster: c, Planner: &Tenon{Nominate: *nominate, Hold: *hold}, Oracle: oracle, Together: *together, Within: *within, Closed: *hold > 0}
+		if *steps {
+			r.Log = t.Logf
+		}
 		f, err := r.Run(seed)
 		if err != nil {
 			t.Fatalf("seed %d: %v", seed, err)
@@ -40,6 +43,6 @@ func TestCostAfterBinding(t *testing.T) {
 	slices.Sort(before)
 	slices.Sort(after)
 	n := len(after)
-	t.Logf("%d clusters, %d pods, %d nodes planned, nominated %v, joining by %d: %.2f %% stranded; cost / bound planned %.3f, worst %.3f; after binding %.3f, worst %.3f",
-		*races, pods, nodes, *nominate, *together, 100*float64(stranded)/float64(pods), before[n/2], before[n-1], after[n/2], after[n-1])
+	t.Logf("%d clusters, %d pods, %d nodes planned, nominated %v, joining by %d within %d s, closed for %d s: %.2f %% stranded; cost / bound planned %.3f, worst %.3f; after binding %.3f, worst %.3f",
+		*races, pods, nodes, *nominate, *together, *within, *hold, 100*float64(stranded)/float64(pods), before[n/2], before[n-1], after[n/2], after[n-1])
 }

@@ -14,19 +14,15 @@ import (
 
 // Tenon is the engine as a planner, with the claims of what it has bought.
 type Tenon struct {
-	Nominate bool // pods for the nodes that they are planned for
+	Nominate bool  // pods for the nodes that they are planned for
+	Hold     int64 // seconds that a machine which has joined may stay closed to pods
 
 	claims []world.Claim
 }
 
 // Plan decides, and has claims tell of their pods as the controller does.
 func (t *Tenon) Plan(c *Cluster) (Decision, error) {
-	for i := range t.claims {
-		x := &t.claims[i]
-		if x.Node == "" && slices.ContainsFunc(c.Nodes, func(n corev1.Node) bool { return n.Name == x.Name }) {
-			x.Node, x.Registered, x.Initialized = x.Name, true, true
-		}
-	}
+	t.join(c)
 	w, err := c.world(t.claims...)
 	if err != nil {
 		return Decision{}, err
@@ -40,13 +36,30 @@ func (t *Tenon) Plan(c *Cluster) (Decision, error) {
 	if len(c.Nodes) > 0 {
 		t.remember(p)
 	}
+	d.Closed = map[string]int64{}
+	for _, o := range plan.Openings(w, p.Filled, t.Hold) {
+		if !o.Open {
+			d.Closed[o.Node] = o.Until
+		}
+	}
 	if t.Nominate {
-		fills := slices.DeleteFunc(slices.Clone(p.Filled), func(f plan.Fill) bool { return f.Node == "" })
+		fills := slices.DeleteFunc(slices.Clone(p.Filled), func(f plan.Fill) bool { return f.Node == "" || d.Closed[f.Node] > 0 })
 		for _, x := range plan.Promises(w, fills) {
 			d.Nominated[x.Pod.Key.String()] = x.Node
 		}
 	}
 	return d, nil
+}
+
+// join has claims tell of the nodes that they have become.
+func (t *Tenon) join(c *Cluster) {
+	for i := range t.claims {
+		x := &t.claims[i]
+		if j := slices.IndexFunc(c.Nodes, func(n corev1.Node) bool { return n.Name == x.Name }); j >= 0 {
+			open := !closed(&c.Nodes[j])
+			x.Node, x.Registered, x.Initialized = x.Name, open, open
+		}
+	}
 }
 
 // remember has claims tell of the pods that are planned for them now.
@@ -73,7 +86,7 @@ func (c *Cluster) claim(m Machine, a plan.Ask) world.Claim {
 	labels := maps.Clone(n.Labels)
 	delete(labels, label.Hostname)
 	return world.Claim{
-		Name: a.Name, Pool: a.Pool, Template: a.Template, Labels: labels, Requirements: a.Requirements, Taints: a.Taints, Requests: a.Requests, Booked: a.Booked,
+		Name: a.Name, Created: c.Now, Pool: a.Pool, Template: a.Template, Labels: labels, Requirements: a.Requirements, Taints: a.Taints, Requests: a.Requests, Booked: a.Booked,
 		Launched: true, Capacity: c.Catalog.Shapes[i].Capacity, Allocatable: c.Catalog.Shapes[i].Allocatable(), Pods: a.Pods, ProviderID: n.Spec.ProviderID,
 	}
 }

@@ -1,0 +1,165 @@
+package plan
+
+import (
+	"github.com/tenon-sh/tenon/engine/fit"
+	"github.com/tenon-sh/tenon/engine/label"
+	"github.com/tenon-sh/tenon/engine/spread"
+	"github.com/tenon-sh/tenon/engine/world"
+)
+
+// Crowd is pods that wait, each taken to be nominated for a node, and how many
+// like them are in which domain.
+type Crowd struct {
+	world      *world.World
+	soon       bool // it is enough that they can be bound at some time
+	pods       map[string][]*world.Pod
+	headcounts []*headcount
+	of         map[*world.Pod][]*headcount
+	byName     map[string]*headcount
+}
+
+// headcount is how many pods a constraint counts.
+type headcount struct {
+	pod      *world.Pod
+	spread   *world.Spread
+	running  map[string]int // in each domain that there is or will be soon
+	promised map[string]int
+	on       map[string]int // promised for each node
+}
+
+// NewCrowd returns a crowd of nobody yet. Who is admitted to it can be bound
+// at once, in whatever order kube-scheduler takes them up.
+func NewCrowd(w *world.World) *Crowd {
+	return &Crowd{world: w, pods: map[string][]*world.Pod{}, of: map[*world.Pod][]*headcount{}, byName: map[string]*headcount{}}
+}
+
+// Admit reports whether the pod can be nominated for the node beside the others, and if so counts it among them.
+func (c *Crowd) Admit(p *world.Pod, node string) bool {
+	if c.blocks(p, node) != nil {
+		return false
+	}
+	domains := c.world.Place(node).Labels()
+	c.pods[node] = append(c.pods[node], p)
+	for _, t := range c.headcounts {
+		if t.counts(p) {
+			t.promised[domains[t.spread.Key]]++
+			t.on[node]++
+		}
+	}
+	return true
+}
+
+// Allows is Admit without counting the pod.
+func (c *Crowd) Allows(p *world.Pod, node string) bool { return c.blocks(p, node) == nil }
+
+// Dismiss takes back that pods were admitted to a node.
+func (c *Crowd) Dismiss(node string) {
+	domains := c.world.Place(node).Labels()
+	for _, t := range c.headcounts {
+		t.promised[domains[t.spread.Key]] -= t.on[node]
+		delete(t.on, node)
+	}
+	delete(c.pods, node)
+}
+
+// blocks returns the constraint, of the pod or of one that is nominated for the
+// same node, that would not let it be bound there beside the others; nil if there is none.
+func (c *Crowd) blocks(newest *world.Pod, node string) *headcount {
+	m := c.world.Place(node)
+	if m == nil {
+		return nil
+	}
+	for i := -1; i < len(c.pods[node]); i++ {
+		p := newest
+		if i >= 0 {
+			p = c.pods[node][i]
+		}
+		for _, t := range c.headcountsOf(p) {
+			if (p == newest || t.counts(newest)) && !c.bears(t, newest, m) {
+				return t
+			}
+		}
+	}
+	return nil
+}
+
+// bears reports whether a pod of the headcount can be bound to the node although all that are
+// nominated for it, and the newest, are taken to run there.
+func (c *Crowd) bears(t *headcount, newest *world.Pod, m *world.Place) bool {
+	one := 0
+	if t.counts(newest) {
+		one = 1
+	}
+	if t.on[m.Name()]+one <= t.spread.MaxSkew && (c.soon || t.spread.HonourTaints) {
+		return true
+	}
+	if t.spread.HonourTaints { // taints come and go with the nodes
+		return false
+	}
+	domain := m.Labels()[t.spread.Key]
+	least := -1
+	for d, n := range t.running {
+		if d != domain && (least < 0 || n < least) {
+			least = n
+		}
+	}
+	switch {
+	case len(t.running) < t.spread.MinDomains:
+		least = 0
+	case least < 0:
+		return true // there is no other domain to wait for
+	}
+	return t.running[domain]+t.promised[domain]+one <= least+t.spread.MaxSkew
+}
+
+// headcountsOf are those of the constraints that can keep the pod from a node until others are bound.
+func (c *Crowd) headcountsOf(p *world.Pod) []*headcount {
+	out, known := c.of[p]
+	if known || len(p.Spread) == 0 {
+		return out
+	}
+	for i := range p.Spread {
+		if s := &p.Spread[i]; !s.Soft && s.Key != label.Hostname {
+			out = append(out, c.headcount(p, s))
+		}
+	}
+	c.of[p] = out
+	return out
+}
+
+// headcount counts what the constraint of p counts.
+func (c *Crowd) headcount(p *world.Pod, s *world.Spread) *headcount {
+	id := string(label.AppendText(fit.AppendIdentity(spread.AppendIdentity(nil, p), p), s.Key))
+	t := c.byName[id]
+	if t != nil {
+		return t
+	}
+	t = &headcount{pod: p, spread: s, running: map[string]int{}, promised: map[string]int{}, on: map[string]int{}}
+	for _, m := range c.world.Places() {
+		at := fit.Place{Name: m.Name(), Labels: m.Labels()}
+		d := at.Labels[s.Key]
+		if d == "" || !s.AnyNode && !fit.Selected(p, &at) {
+			continue
+		}
+		t.running[d] += 0
+		for _, q := range m.Pods {
+			if !q.Done && !q.Terminating && t.counts(q) {
+				t.running[d]++
+			}
+		}
+		for _, q := range c.pods[m.Name()] {
+			if t.counts(q) {
+				t.promised[d]++
+				t.on[m.Name()]++
+			}
+		}
+	}
+	c.headcounts = append(c.headcounts, t)
+	c.byName[id] = t
+	return t
+}
+
+// counts reports whether q is among the pods that the constraint spreads.
+func (t *headcount) counts(q *world.Pod) bool {
+	return q.Namespace == t.pod.Namespace && t.spread.Selector.Match(q.Labels)
+}

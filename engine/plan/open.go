@@ -1,0 +1,153 @@
+package plan
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/tenon-sh/tenon/engine/world"
+)
+
+// Opening says whether a machine that has joined, and is closed to pods yet, is to take them now.
+type Opening struct {
+	Node  string
+	Open  bool
+	Until int64       // when it takes pods at the latest, seconds since 1970
+	Pods  []world.Key // those for whose sake it stays closed
+}
+
+// Closed reports whether a machine has joined and takes no pods yet.
+func Closed(m *world.Place) bool {
+	return m.Node != nil && m.Claim != nil && !m.Claim.Registered && !m.Deleting()
+}
+
+// Openings says which of the machines that have joined are to take pods now, of the pods that the fills send to machines.
+//
+// A machine whose pods can all be bound opens at once. One of which some cannot, because their zone is ahead
+// of the others, stays closed while pods are on their way to those others, and for so many seconds at most: kube-scheduler
+// keeps no place for a pod that it has to turn down, and whoever comes next would take it.
+// Those that nothing can help any more open together, so that nobody is left to come next.
+func Openings(w *world.World, fills []Fill, patience int64) []Opening {
+	o := openings{world: w, crowd: NewCrowd(w), fills: map[string]Fill{}, useful: map[useful]bool{}}
+	for _, f := range fills {
+		o.fills[cmp.Or(f.Node, f.Claim)] = f
+	}
+	for _, m := range w.Places() {
+		switch {
+		case m.Node == nil || m.Deleting():
+		case Closed(m):
+			o.closed = append(o.closed, m)
+		default:
+			o.some(m.Name())
+		}
+	}
+	slices.SortStableFunc(o.closed, func(a, b *world.Place) int { return cmp.Compare(a.Node.Created, b.Node.Created) })
+	return o.decide(patience)
+}
+
+// openings is what is known while it is decided.
+type openings struct {
+	world  *world.World
+	crowd  *Crowd // of the machines that are open
+	fills  map[string]Fill
+	closed []*world.Place // in the order in which they joined
+	useful map[useful]bool
+	flying int // pods that are about to be bound
+}
+
+func (o *openings) decide(patience int64) []Opening {
+	out := make([]Opening, len(o.closed))
+	for i, m := range o.closed {
+		out[i] = Opening{Node: m.Name(), Until: m.Node.Created + patience}
+		if out[i].Until <= o.world.At() {
+			out[i].Open = true
+			o.some(m.Name())
+		}
+	}
+	stuck := o.flying == 0
+	for i, m := range o.closed {
+		if !out[i].Open {
+			out[i].Pods = o.all(m.Name())
+			out[i].Open = len(out[i].Pods) == 0
+		}
+		stuck = stuck && !out[i].Open && !o.expects(m)
+	}
+	for i := range out {
+		if stuck {
+			out[i].Open = true
+		}
+	}
+	return out
+}
+
+// pods are those that wait to be bound to a machine.
+func (o *openings) pods(machine string) []*world.Pod {
+	var out []*world.Pod
+	for _, key := range o.fills[machine].Pods {
+		if p := o.world.Pod(key); p != nil && p.Node == "" && !p.Done {
+			out = append(out, p)
+		}
+	}
+	return out
+}
+
+// some counts those of an open machine's pods that can be bound.
+func (o *openings) some(machine string) {
+	for _, p := range o.pods(machine) {
+		if o.crowd.Admit(p, machine) {
+			o.flying++
+		}
+	}
+}
+
+// all counts the pods of a machine if all can be bound, and else returns those that cannot although waiting may help.
+func (o *openings) all(machine string) (not []world.Key) {
+	for _, p := range o.pods(machine) {
+		if h := o.crowd.blocks(p, machine); h == nil {
+			o.crowd.Admit(p, machine)
+		} else if o.helps(h, machine) {
+			not = append(not, p.Key)
+		}
+	}
+	if len(not) > 0 {
+		o.crowd.Dismiss(machine)
+	}
+	return not
+}
+
+// useful names what is waited for: pods that a constraint counts, in other domains than one.
+type useful struct {
+	count  *headcount
+	domain string
+}
+
+// helps reports whether pods that the constraint counts are on their way to other domains than the machine's.
+func (o *openings) helps(h *headcount, machine string) bool {
+	what := useful{h, o.world.Place(machine).Labels()[h.spread.Key]}
+	if h.spread.HonourTaints || what.domain == "" {
+		return false
+	}
+	out, known := o.useful[what]
+	for other := range o.fills {
+		if known || out {
+			break
+		}
+		m := o.world.Place(other)
+		if m == nil {
+			continue
+		}
+		if d := m.Labels()[h.spread.Key]; d != "" && d != what.domain {
+			out = slices.ContainsFunc(o.pods(other), h.counts)
+		}
+	}
+	o.useful[what] = out
+	return out
+}
+
+// expects reports whether machines are on their way that were asked for before the closed
+// one had joined, and not for so long that they may be taken for lost.
+func (o *openings) expects(m *world.Place) bool {
+	took := m.Node.Created - m.Claim.Created
+	return slices.ContainsFunc(o.world.Places(), func(p *world.Place) bool {
+		return p.Node == nil && !p.Claim.Failed && !p.Claim.Deleting && p.Claim.Created <= m.Node.Created && o.world.At()-p.Claim.Created <= 2*took
+	})
+}

@@ -1,0 +1,247 @@
+package plan_test
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"github.com/tenon-sh/tenon/engine/label"
+	"github.com/tenon-sh/tenon/engine/plan"
+	"github.com/tenon-sh/tenon/engine/world"
+)
+
+// machine is one of a test. Its pods are the letters of their deployments: big ones run already, small ones wait.
+type machine struct {
+	zone   string
+	pods   string
+	joined int64 // 0: it is on its way
+	asked  int64
+	open   bool
+	failed bool
+}
+
+// town is a World of such machines: pods of x, y and z are spread over zones, x and y by 1, z by 2; others are not.
+func town(t interface{ Fatal(...any) }, now int64, machines map[string]machine) (*world.World, []plan.Fill) {
+	b := world.NewBuilder()
+	add := func(err error) {
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	var fills []plan.Fill
+	for name, m := range machines {
+		labels := map[string]string{label.Zone: m.zone}
+		claim := world.Claim{Name: name, Created: m.asked, Labels: labels, Launched: true, Registered: m.open, Failed: m.failed}
+		fill := plan.Fill{Claim: name}
+		if m.joined > 0 {
+			claim.Node, fill.Node = name, name
+			add(b.SetNode(world.Node{Name: name, Labels: labels, Created: m.joined}))
+		}
+		add(b.SetClaim(claim))
+		for i, letter := range strings.Split(m.pods, "") {
+			app := strings.ToLower(letter)
+			p := world.Pod{Key: world.Key{Name: fmt.Sprint(name, "-", letter, i)}, UID: fmt.Sprint(name, letter, i), Labels: map[string]string{"app": app}}
+			if most := strings.Index(" yz", app); strings.Contains("xyz", app) {
+				p.Spread = []world.Spread{{Key: label.Zone, MaxSkew: max(most, 1), Selector: world.Selector{Some: true, Set: label.SetOf(label.Is("app", app))}}}
+			}
+			if letter != app {
+				p.Node = name
+			} else {
+				p.Waiting = true
+				fill.Pods = append(fill.Pods, p.Key)
+			}
+			add(b.SetPod(p))
+		}
+		fills = append(fills, fill)
+	}
+	return b.Snapshot(now), fills
+}
+
+func TestOpenings(t *testing.T) {
+	tests := map[string]struct {
+		why      string
+		now      int64
+		machines map[string]machine
+		open     string // machines that open
+		held     string
+	}{
+		"Plain": {
+			"Nothing keeps these from being bound.", 10,
+			map[string]machine{"a": {zone: "a", joined: 10, pods: "ppp"}, "b": {zone: "b", pods: "p"}}, "a", "",
+		},
+		"First": {
+			"One is never too many.", 10,
+			map[string]machine{"a": {zone: "a", joined: 10, pods: "xyp"}, "b": {zone: "b", pods: "xy"}}, "a", "",
+		},
+		"Ahead": {
+			"The zone is ahead until the other machine is there.", 10,
+			map[string]machine{"a": {zone: "a", joined: 10, pods: "Xxp"}, "b": {zone: "b", pods: "x"}}, "", "a",
+		},
+		"Heap": {
+			"Two of a kind may be bound at once where one may be ahead by two.", 10,
+			map[string]machine{"a": {zone: "a", joined: 10, pods: "zz"}, "b": {zone: "b", pods: "zz"}}, "a", "",
+		},
+		"Behind": {
+			"A zone that lags takes as many as it lags by, and one more.", 10,
+			map[string]machine{"a": {zone: "a", joined: 10, pods: "xx"}, "b": {zone: "b", joined: 1, open: true, pods: "X"}, "c": {zone: "b", pods: "x"}}, "a", "",
+		},
+		"Together": {
+			"Machines of one zone share what it lags by; who has joined first opens first.", 10,
+			map[string]machine{"a1": {zone: "a", joined: 9, pods: "x"}, "a2": {zone: "a", joined: 8, pods: "x"}, "b": {zone: "b", pods: "x"}}, "a2", "a1",
+		},
+		"Sides": {
+			"Machines of several zones need nothing of each other.", 10,
+			map[string]machine{"a": {zone: "a", joined: 9, pods: "x"}, "b": {zone: "b", joined: 8, pods: "x"}, "c": {zone: "c", joined: 7, pods: "x"}}, "a b c", "",
+		},
+		"Flying": {
+			"What is about to be bound on an open machine counts already.", 10,
+			map[string]machine{"a1": {zone: "a", joined: 1, open: true, pods: "x"}, "a2": {zone: "a", joined: 10, pods: "x"}, "b": {zone: "b", pods: "x"}}, "", "a2",
+		},
+		"Vain": {
+			"No pod of its kind comes to another zone.", 10,
+			map[string]machine{"a": {zone: "a", joined: 10, pods: "Xx"}, "b": {zone: "b", pods: "p"}}, "a", "",
+		},
+		"Over": {
+			"It has waited long enough.", 30,
+			map[string]machine{"a": {zone: "a", joined: 10, pods: "Xx"}, "b": {zone: "b", asked: 5, pods: "x"}}, "a", "",
+		},
+		"Stuck": {
+			"All have joined, and none can go first: they open together.", 10,
+			map[string]machine{"a": {zone: "a", joined: 10, pods: "xx"}, "b": {zone: "b", joined: 9, pods: "xx"}}, "a b", "",
+		},
+		"Later": {
+			"A machine that was asked for after they had joined is not waited for.", 12,
+			map[string]machine{"a": {zone: "a", joined: 10, pods: "xx"}, "b": {zone: "b", joined: 9, pods: "xx"}, "c": {zone: "b", asked: 11, pods: "p"}}, "a b", "",
+		},
+		"Failed": {
+			"A machine that was not to be had is not waited for.", 12,
+			map[string]machine{"a": {zone: "a", joined: 10, pods: "xx"}, "b": {zone: "b", joined: 9, pods: "xx"}, "c": {zone: "b", failed: true, pods: "p"}}, "a b", "",
+		},
+		"Lost": {
+			"Nor is one that has been on its way for far longer than the others were.", 125,
+			map[string]machine{"a": {zone: "a", asked: 100, joined: 120, pods: "xx"}, "b": {zone: "b", asked: 100, joined: 120, pods: "xx"}, "c": {zone: "b", asked: 1, pods: "p"}}, "a b", "",
+		},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			w, fills := town(t, tc.now, tc.machines)
+			var open, held []string
+			for _, o := range plan.Openings(w, fills, 20) {
+				switch {
+				case o.Open:
+					open = append(open, o.Node)
+				default:
+					held = append(held, o.Node)
+					if len(o.Pods) == 0 || o.Until != tc.machines[o.Node].joined+20 {
+						t.Errorf("%s waits for %v until %d", o.Node, o.Pods, o.Until)
+					}
+				}
+			}
+			slices.Sort(open)
+			if got := strings.Join(open, " "); got != tc.open || strings.Join(held, " ") != tc.held {
+				t.Errorf("open %q and held %q, want %q and %q: %s", got, held, tc.open, tc.held, tc.why)
+			}
+		})
+	}
+}
+
+// Whatever machines there are: none stays closed for longer than is allowed, or
+// for pods that are not spread; and if pods are bound as they are nominated, all
+// machines open once all have joined.
+func TestOpeningsEnd(t *testing.T) {
+	const patience = 20
+	rapid.Check(t, func(t *rapid.T) {
+		now := rapid.Int64Range(100, 140).Draw(t, "now")
+		machines := map[string]machine{}
+		for i := range rapid.IntRange(1, 8).Draw(t, "machines") {
+			machines[fmt.Sprint("m", i)] = machine{
+				zone: rapid.SampledFrom([]string{"a", "b", "c"}).Draw(t, "zone"), pods: rapid.StringMatching(`[XYPxyzp]{0,6}`).Draw(t, "pods"),
+				joined: rapid.SampledFrom([]int64{0, 100, now - 10, now}).Draw(t, "joined"), asked: rapid.Int64Range(50, 99).Draw(t, "asked"),
+				open: rapid.Bool().Draw(t, "open"), failed: rapid.Bool().Draw(t, "failed"),
+			}
+		}
+		w, fills := town(t, now, machines)
+		for _, o := range plan.Openings(w, fills, patience) {
+			m := machines[o.Node]
+			if !o.Open && (now >= m.joined+patience || !strings.ContainsAny(m.pods, "xyz")) {
+				t.Fatalf("%+v stays closed at %d: %+v", m, now, o)
+			}
+		}
+		for n, m := range machines {
+			m.joined = max(m.joined, now)
+			machines[n] = m
+		}
+		for range 1 + len(machines)*6 {
+			w, fills = town(t, now, machines)
+			left := 0
+			for _, o := range plan.Openings(w, fills, patience) {
+				m := machines[o.Node]
+				if m.open = o.Open; !o.Open {
+					left++
+				}
+				machines[o.Node] = m
+			}
+			if left == 0 {
+				return
+			}
+			for n, m := range machines {
+				if m.open {
+					m.pods = strings.ToUpper(m.pods)
+					machines[n] = m
+				}
+			}
+		}
+		t.Fatalf("some never open: %+v", machines)
+	})
+}
+
+// While more is expected, the pods of all machines that open can be bound in whatever order kube-scheduler takes them up.
+func TestOpeningsInAnyOrder(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		const now = 10
+		machines := map[string]machine{"a": {zone: "a", pods: "xyz"}, "b": {zone: "b", pods: "xyz"}, "c": {zone: "c", pods: "xyz"}}
+		for i := range rapid.IntRange(1, 8).Draw(t, "machines") {
+			open := rapid.Bool().Draw(t, "open")
+			pods := rapid.SampledFrom([]string{`[xyzp]{0,4}`, `[XYZP]{0,4}`}).Draw(t, "pods")
+			if open {
+				pods = `[XYZP]{0,4}`
+			}
+			machines[fmt.Sprint("m", i)] = machine{
+				zone: rapid.SampledFrom([]string{"a", "b", "c"}).Draw(t, "zone"), pods: rapid.StringMatching(pods).Draw(t, "pods"), joined: now, open: open,
+			}
+		}
+		w, fills := town(t, now, machines)
+		count := map[rune]map[string]int{}
+		for _, letter := range "xyz" {
+			count[letter] = map[string]int{}
+			for _, m := range machines {
+				count[letter][m.zone] += strings.Count(m.pods, strings.ToUpper(string(letter)))
+			}
+		}
+		type sent struct {
+			letter rune
+			zone   string
+		}
+		var due []sent
+		for _, o := range plan.Openings(w, fills, 20) {
+			for _, letter := range machines[o.Node].pods {
+				if o.Open && strings.ContainsRune("xyz", letter) {
+					due = append(due, sent{letter, machines[o.Node].zone})
+				}
+			}
+		}
+		for _, s := range rapid.Permutation(due).Draw(t, "order") {
+			least := 100
+			for _, n := range count[s.letter] {
+				least = min(least, n)
+			}
+			most := map[rune]int{'x': 1, 'y': 1, 'z': 2}[s.letter]
+			if count[s.letter][s.zone]++; count[s.letter][s.zone] > least+most {
+				t.Fatalf("%c in %s is one too many: %v, %+v", s.letter, s.zone, count[s.letter], machines)
+			}
+		}
+	})
+}
