@@ -23,8 +23,18 @@ const (
 // how long until the next step is due. planned are machines that waiting pods
 // are on their way to.
 func Carry(b disrupt.Begun, standings []replace.Standing, planned []string, marked map[string]time.Time, now time.Time) (steps []Step, wait time.Duration) {
+	var newest time.Time // mark of a machine that nothing was bought for: these may be of one command, of which not all is seen
+	for _, c := range b.Commands {
+		if len(c.New) == 0 {
+			newest = latest(newest, c, marked)
+		}
+	}
 	for i, c := range b.Commands {
-		due, later := carry(c, standings[i], marked, now)
+		since := latest(time.Time{}, c, marked)
+		if len(c.New) == 0 {
+			since = newest
+		}
+		due, later := carry(c, standings[i], marked, since, now)
 		steps = append(steps, due...)
 		if later > 0 {
 			wait = soonest(wait, later)
@@ -40,8 +50,18 @@ func Carry(b disrupt.Begun, standings []replace.Standing, planned []string, mark
 	return steps, wait
 }
 
-// carry is Carry for one command.
-func carry(c disrupt.Command, s replace.Standing, marked map[string]time.Time, now time.Time) ([]Step, time.Duration) {
+// latest is when the last of the command's machines was marked, or at, if that is later.
+func latest(at time.Time, c disrupt.Command, marked map[string]time.Time) time.Time {
+	for _, p := range c.Back {
+		if m := marked[p.Node.Name]; m.After(at) {
+			at = m
+		}
+	}
+	return at
+}
+
+// carry is Carry for one command, of which the last machine was marked at since.
+func carry(c disrupt.Command, s replace.Standing, marked map[string]time.Time, since, now time.Time) ([]Step, time.Duration) {
 	each := func(k Kind) (out []Step) {
 		for _, p := range c.Back {
 			step := Step{Kind: k, Claim: p.Claim.Name, Node: p.Node.Name, Reason: c.Reason, Bought: len(c.New) > 0, Many: len(c.Back) > 1}
@@ -53,14 +73,9 @@ func carry(c disrupt.Command, s replace.Standing, marked map[string]time.Time, n
 		return out
 	}
 	var unmarked []Step
-	since := time.Time{}
 	for i, p := range c.Back {
-		at, known := marked[p.Node.Name]
-		if !known {
+		if _, known := marked[p.Node.Name]; !known {
 			unmarked = append(unmarked, each(Mark)[i])
-		}
-		if at.After(since) {
-			since = at
 		}
 	}
 	settled := len(unmarked) == 0 && now.Sub(since) >= hold

@@ -1,0 +1,433 @@
+package disrupt_test
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/go-logr/logr"
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/resource"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	v1 "github.com/tenon-sh/tenon/api/karpenter/v1"
+	"github.com/tenon-sh/tenon/engine/amount"
+	"github.com/tenon-sh/tenon/engine/label"
+	"github.com/tenon-sh/tenon/engine/world"
+	"github.com/tenon-sh/tenon/internal/apitest"
+	"github.com/tenon-sh/tenon/internal/clock"
+	"github.com/tenon-sh/tenon/internal/cluster"
+	"github.com/tenon-sh/tenon/internal/controller/disrupt"
+	"github.com/tenon-sh/tenon/internal/enact"
+	"github.com/tenon-sh/tenon/internal/journal"
+	"github.com/tenon-sh/tenon/internal/observe"
+)
+
+// borough is a cluster whose cloud, kubelets and scheduler live as long as the
+// test: machines come when their claims do, pods of nodes that end are made anew
+// elsewhere, and what is drained goes.
+type borough struct {
+	t      *testing.T
+	store  client.WithWatch
+	barren bool          // no machine is to be had
+	slow   bool          // no machine becomes complete
+	tick   time.Duration // how often everybody else does anything; 0: 2 s
+	late   func()        // done once, as soon as a machine has been asked for
+
+	stowaway string          // what a pod requests that is bound to the first machine that joins
+	asked    map[string]bool // machines
+}
+
+// types are what is on sale.
+func types() world.Catalog {
+	shape := func(name string, cpu, price int64) world.Shape {
+		return world.Shape{
+			Name: name, Capacity: amount.Of(amount.Entry{Name: amount.CPU, Value: cpu * amount.Unit}, amount.Entry{Name: amount.Pods, Value: 20 * amount.Unit}),
+			Labels: label.SetOf(label.Is(label.InstanceType, name)),
+			Offers: []world.Offer{{Zone: "z", CapacityType: label.OnDemand, Price: price}},
+		}
+	}
+	return world.Catalog{Template: "g/K/n", Version: "1", Shapes: []world.Shape{shape("small", 2, 100_000), shape("large", 8, 400_000)}}
+}
+
+// newBorough has three large nodes with a small pod each.
+func newBorough(t *testing.T, pods ...string) *borough {
+	t.Helper()
+	pool := &v1.NodePool{ObjectMeta: metav1.ObjectMeta{Name: "p"}}
+	pool.Spec.Disruption = v1.Disruption{ConsolidateAfter: v1.After(0), ConsolidationPolicy: v1.WhenEmptyOrUnderutilized, Budgets: []v1.Budget{{Nodes: "100%"}}}
+	pool.Spec.Template.Spec.NodeClassRef = &v1.NodeClassReference{Group: "g", Kind: "K", Name: "n"}
+	b := &borough{t: t, store: apitest.New(t, clock.Wall, pool), asked: map[string]bool{}}
+	for i, cpu := range pods {
+		name := fmt.Sprintf("n%d", i+1)
+		b.claim(name)
+		b.join(name, "large")
+		b.pod(fmt.Sprintf("web-%d", i+1), name, cpu)
+	}
+	return b
+}
+
+// must passes over what another has done meanwhile: the next turn does the rest.
+func (b *borough) must(err error) {
+	b.t.Helper()
+	if client.IgnoreNotFound(err) != nil && !apierrors.IsConflict(err) && !apierrors.IsAlreadyExists(err) {
+		b.t.Fatal(err)
+	}
+}
+
+func (b *borough) claim(name string) {
+	c := &v1.NodeClaim{ObjectMeta: metav1.ObjectMeta{Name: name, Finalizers: []string{v1.Finalizer}, Labels: map[string]string{v1.LabelNodePool: "p"}}}
+	c.Spec.NodeClassRef = &v1.NodeClassReference{Group: "g", Kind: "K", Name: "n"}
+	c.Spec.ExpireAfter = v1.Never
+	b.must(b.store.Create(b.t.Context(), c))
+}
+
+// join has the machine of a claim come up as a node.
+func (b *borough) join(claim, kind string) {
+	cpu := "8"
+	if kind == "small" {
+		cpu = "2"
+	}
+	room := corev1.ResourceList{"cpu": resource.MustParse(cpu), "memory": resource.MustParse("4Gi"), "pods": resource.MustParse("20")}
+	n := &corev1.Node{
+		ObjectMeta: metav1.ObjectMeta{Name: claim, Labels: map[string]string{
+			v1.LabelNodePool: "p", v1.LabelRegistered: "true", v1.LabelInitialized: "true",
+			label.InstanceType: kind, label.Zone: "z", label.CapacityType: label.OnDemand, label.Hostname: claim,
+		}},
+		Spec:   corev1.NodeSpec{ProviderID: "id-" + claim},
+		Status: corev1.NodeStatus{Capacity: room, Allocatable: room, Conditions: []corev1.NodeCondition{{Type: corev1.NodeReady, Status: corev1.ConditionTrue}}},
+	}
+	b.must(b.store.Create(b.t.Context(), n))
+	c := &v1.NodeClaim{}
+	b.must(b.store.Get(b.t.Context(), client.ObjectKey{Name: claim}, c))
+	c.Status.ProviderID, c.Status.NodeName = "id-"+claim, claim
+	for _, kind := range []string{v1.ConditionLaunched, v1.ConditionRegistered, v1.ConditionInitialized} {
+		c.Conditions().True(kind, "", "", time.Now())
+	}
+	b.must(b.store.Status().Update(b.t.Context(), c))
+}
+
+func (b *borough) pod(name, node, cpu string) {
+	b.must(b.store.Create(b.t.Context(), &corev1.Pod{
+		ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: name, Labels: map[string]string{"app": "web"}},
+		Spec: corev1.PodSpec{NodeName: node, Containers: []corev1.Container{{
+			Name: "a", Resources: corev1.ResourceRequirements{Requests: corev1.ResourceList{"cpu": resource.MustParse(cpu)}},
+		}}},
+		Status: corev1.PodStatus{Phase: corev1.PodRunning},
+	}))
+}
+
+func (b *borough) claims() []v1.NodeClaim {
+	var list v1.NodeClaimList
+	b.must(b.store.List(b.t.Context(), &list))
+	return list.Items
+}
+
+func (b *borough) nodes() []corev1.Node {
+	var list corev1.NodeList
+	b.must(b.store.List(b.t.Context(), &list))
+	return list.Items
+}
+
+func (b *borough) pods() []corev1.Pod {
+	var list corev1.PodList
+	b.must(b.store.List(b.t.Context(), &list))
+	return list.Items
+}
+
+// turn has everybody else do their work.
+func (b *borough) turn() {
+	for _, c := range b.claims() {
+		asked := c.Annotations[observe.AnnotationReplaces] != ""
+		if asked {
+			b.asked[c.Name] = true
+		}
+		if asked && b.late != nil {
+			do := b.late
+			b.late = nil
+			do()
+		}
+		switch {
+		case c.DeletionTimestamp != nil && b.drained(c.Name):
+			b.must(b.store.Delete(b.t.Context(), &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: c.Name}}))
+			c.Finalizers = nil
+			b.must(b.store.Update(b.t.Context(), &c))
+		case c.DeletionTimestamp == nil && c.Status.ProviderID == "" && b.barren:
+			b.must(b.store.Delete(b.t.Context(), &c))
+		case c.DeletionTimestamp == nil && c.Status.ProviderID == "" && !b.slow && time.Since(c.CreationTimestamp.Time) > 2*time.Second:
+			kind := "small"
+			if c.Spec.Resources.Requests.Cpu().Cmp(resource.MustParse("2")) > 0 {
+				kind = "large"
+			}
+			b.join(c.Name, kind)
+			if b.stowaway != "" {
+				b.pod("stowaway", c.Name, b.stowaway)
+				b.stowaway = ""
+			}
+		}
+	}
+}
+
+func (b *borough) policy(p v1.ConsolidationPolicy) {
+	pool := &v1.NodePool{}
+	b.must(b.store.Get(b.t.Context(), client.ObjectKey{Name: "p"}, pool))
+	pool.Spec.Disruption.ConsolidationPolicy = p
+	b.must(b.store.Update(b.t.Context(), pool))
+}
+
+func (b *borough) drift(claims ...string) {
+	for _, name := range claims {
+		c := &v1.NodeClaim{}
+		b.must(b.store.Get(b.t.Context(), client.ObjectKey{Name: name}, c))
+		c.Conditions().True(v1.ConditionDrifted, v1.ReasonNodePoolDrifted, "", time.Now())
+		b.must(b.store.Status().Update(b.t.Context(), c))
+	}
+}
+
+// forbid forbids that pods are moved, as far as they are where they began.
+func (b *borough) forbid(pods ...string) {
+	for _, name := range pods {
+		p := &corev1.Pod{}
+		if b.store.Get(b.t.Context(), client.ObjectKey{Namespace: "default", Name: name}, p) != nil {
+			continue
+		}
+		p.Annotations = map[string]string{v1.AnnotationDoNotDisrupt: "true"}
+		b.must(b.store.Update(b.t.Context(), p))
+	}
+}
+
+// ends has a process live until all is as wanted and stays so, or its time is over.
+func (b *borough) ends(want string, within time.Duration) {
+	b.t.Helper()
+	for end := time.Now().Add(within); time.Now().Before(end); {
+		b.live(b.store, 90*time.Second, disrupt.Moving{})
+		if b.state() == want {
+			return
+		}
+	}
+	b.t.Errorf("%s, want %s", b.state(), want)
+}
+
+// drained moves a pod of a node that ends, and reports whether none was left.
+func (b *borough) drained(node string) bool {
+	for _, p := range b.pods() {
+		if p.Spec.NodeName != node {
+			continue
+		}
+		to, cpu := "", p.Spec.Containers[0].Resources.Requests.Cpu()
+		for _, n := range b.nodes() {
+			if n.Name == node || isTainted(n) {
+				continue
+			}
+			free := n.Status.Allocatable.Cpu().DeepCopy()
+			for _, q := range b.pods() {
+				if q.Spec.NodeName == n.Name {
+					free.Sub(*q.Spec.Containers[0].Resources.Requests.Cpu())
+				}
+			}
+			if free.Cmp(*cpu) >= 0 {
+				to = n.Name
+				break
+			}
+		}
+		if to == "" {
+			b.t.Errorf("%s was evicted from %s and has no place", p.Name, node)
+		}
+		b.must(b.store.Delete(b.t.Context(), &p, client.GracePeriodSeconds(0)))
+		b.pod(p.Name+"x", to, cpu.String())
+		return false
+	}
+	return true
+}
+
+func isTainted(n corev1.Node) bool {
+	return slices.ContainsFunc(n.Spec.Taints, func(t corev1.Taint) bool { return t.Key == v1.TaintDisrupted })
+}
+
+// live has one process do its work for a while.
+func (b *borough) live(through client.Client, long time.Duration, moving disrupt.Moving) *disrupt.Controller {
+	picture := cluster.New(clock.Wall)
+	picture.Publish(types())
+	n := 0
+	suffix := func() string { n++; return fmt.Sprintf("%d-%d", time.Now().Unix()%100000, n) }
+	hand := &enact.Enactor{Client: through, Cluster: picture, Now: clock.Wall, Log: logr.Discard(), Targets: &enact.Targets{}, Suffix: suffix}
+	c := &disrupt.Controller{Client: through, Cluster: picture, Enact: hand, Journal: journal.New(100, "", nil), Now: clock.Wall, Log: logr.Discard(), Moving: moving}
+	c.Listen()
+	ctx, stop := context.WithCancel(b.t.Context())
+	done := make(chan error)
+	go func() { done <- c.Start(ctx) }()
+	for end := time.Now().Add(long); time.Now().Before(end); time.Sleep(cmp.Or(b.tick, 2*time.Second)) {
+		b.turn()
+		apitest.Show(b.t, b.store, picture)
+	}
+	stop()
+	if err := <-done; err != nil {
+		b.t.Error(err)
+	}
+	return c
+}
+
+// state tells every claim with its pods, and what is said of it.
+func (b *borough) state() string {
+	var lines []string
+	for _, c := range b.claims() {
+		line := c.Name
+		if strings.HasPrefix(c.Name, "p-") {
+			line = "new"
+		}
+		n := 0
+		for _, p := range b.pods() {
+			if p.Spec.NodeName == c.Name {
+				n++
+			}
+		}
+		line += fmt.Sprintf(" %d", n)
+		if c.DeletionTimestamp != nil {
+			line += " ending"
+		}
+		if c.Conditions().Is(v1.ConditionDisruptionReason) {
+			line += " meant"
+		}
+		for _, node := range b.nodes() {
+			if node.Name == c.Name && isTainted(node) {
+				line += " marked"
+			}
+		}
+		lines = append(lines, line)
+	}
+	slices.Sort(lines)
+	return strings.Join(lines, ", ")
+}
+
+// Wherever a process is killed while it replaces two nodes by one, the next
+// one ends up with that one, and with nothing else.
+func TestKilledWhileReplacing(t *testing.T) {
+	writes := apitest.EachDeath(t, func(t *testing.T, life *apitest.Life) {
+		b := newBorough(t, "500m", "500m")
+		time.Sleep(time.Minute) // of virtual time
+		b.live(life.Client(b.store), time.Minute, disrupt.Moving{})
+		b.ends("new 2", 10*time.Minute)
+	})
+	if writes != 7 {
+		t.Errorf("%d writes, want two marks, two reasons, the new claim and two ends", writes)
+	}
+}
+
+// The pods of one fit on the other: it is given back, and nothing is bought.
+func TestKilledWhileMoving(t *testing.T) {
+	writes := apitest.EachDeath(t, func(t *testing.T, life *apitest.Life) {
+		b := newBorough(t, "7", "500m")
+		time.Sleep(time.Minute)
+		b.live(life.Client(b.store), time.Minute, disrupt.Moving{})
+		b.ends("n2 2", 10*time.Minute)
+	})
+	if writes != 3 {
+		t.Errorf("%d writes, want the mark, the reason and the end", writes)
+	}
+}
+
+// A drifted node is replaced, whoever is killed over it, and its pod moved once.
+func TestKilledWhileDrifted(t *testing.T) {
+	writes := apitest.EachDeath(t, func(t *testing.T, life *apitest.Life) {
+		b := newBorough(t, "7", "7")
+		b.policy(v1.WhenEmpty)
+		b.drift("n1")
+		time.Sleep(time.Minute)
+		b.live(life.Client(b.store), time.Minute, disrupt.Moving{})
+		b.ends("n2 1, new 1", 10*time.Minute)
+	})
+	if writes != 4 {
+		t.Errorf("%d writes, want the mark, the reason, the new claim and the end", writes)
+	}
+}
+
+// What is taken back leaves nothing behind, wherever who takes it back is killed.
+func TestKilledWhileTakingBack(t *testing.T) {
+	apitest.EachDeath(t, func(t *testing.T, life *apitest.Life) {
+		b := newBorough(t, "500m", "500m")
+		b.late = func() { b.forbid("web-1", "web-2") }
+		time.Sleep(time.Minute)
+		b.live(life.Client(b.store), 40*time.Second, disrupt.Moving{})
+		b.late = nil
+		b.forbid("web-1", "web-2")
+		b.ends("n1 1, n2 1", 10*time.Minute)
+	})
+}
+
+func TestMoving(t *testing.T) {
+	for name, tc := range map[string]struct {
+		why  string
+		pods []string
+		make func(*borough)
+		off  bool
+		long time.Duration
+		tick time.Duration // 2 s
+		most int           // machines that are asked for
+		want string
+	}{
+		"ComesToRest": {why: "Once done, hours bring nothing more.", long: 4 * time.Hour, tick: 20 * time.Second, most: 1, want: "new 3"},
+		"WhenEmpty":   {why: "The pool has no pods moved.", make: func(b *borough) { b.policy(v1.WhenEmpty) }, long: time.Hour, tick: 20 * time.Second, want: "n1 1, n2 1, n3 1"},
+		"Off":         {why: "Moving is switched off.", off: true, long: time.Hour, tick: 20 * time.Second, want: "n1 1, n2 1, n3 1"},
+		"Barren":      {why: "Nothing is to be had: it is tried ever more seldom.", make: func(b *borough) { b.barren = true }, long: 6 * time.Hour, tick: 20 * time.Second, most: 10, want: "n1 1, n2 1, n3 1"},
+		"Slow":        {why: "What was bought does not become complete: it is given back, and tried again much later.", make: func(b *borough) { b.slow = true }, long: 19 * time.Minute, most: 1, want: "n1 1, n2 1, n3 1"},
+		"Forbidden": {
+			why: "Somebody forbids meanwhile that one of the pods is moved: all stay, and what was bought goes.", long: 4 * time.Minute, most: 1,
+			make: func(b *borough) { b.late = func() { b.forbid("web-2") } }, want: "n1 1, n2 1, n3 1",
+		},
+		"Unneeded": {
+			why: "What was bought has got a pod of its own meanwhile, and no room is left: it stays, and so do the others.", pods: []string{"1", "500m", "500m"}, long: 4 * time.Minute, most: 1,
+			make: func(b *borough) {
+				b.late = func() { b.stowaway = "1" }
+			},
+			want: "n1 1, n2 1, n3 1, new 1",
+		},
+		"Drifted": {
+			why: "Drifted nodes are replaced one after the other, within the pool's budget.", pods: []string{"7", "7", "7"}, long: 10 * time.Minute, most: 3,
+			make: func(b *borough) { b.policy(v1.WhenEmpty); b.drift("n1", "n2", "n3") }, want: "new 1, new 1, new 1",
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				if tc.pods == nil {
+					tc.pods = []string{"500m", "500m", "500m"}
+				}
+				b := newBorough(t, tc.pods...)
+				b.tick = tc.tick
+				if tc.make != nil {
+					tc.make(b)
+				}
+				time.Sleep(time.Minute)
+				b.live(b.store, tc.long, disrupt.Moving{Off: tc.off})
+				if got := b.state(); got != tc.want {
+					t.Errorf("%s, want %s: %s", got, tc.want, tc.why)
+				}
+				if len(b.asked) > tc.most {
+					t.Errorf("%d machines were asked for, want %d at most: %s", len(b.asked), tc.most, tc.why)
+				}
+			})
+		})
+	}
+}
+
+// What one process has begun is taken back by the next if pods are not to be moved any more.
+func TestSwitchedOff(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := newBorough(t, "500m", "500m", "500m")
+		b.slow = true
+		time.Sleep(time.Minute)
+		b.live(b.store, 30*time.Second, disrupt.Moving{})
+		if got, want := b.state(), "n1 1 meant marked, n2 1 meant marked, n3 1 meant marked, new 0"; got != want {
+			t.Fatalf("%s, want %s", got, want)
+		}
+		b.live(b.store, 30*time.Second, disrupt.Moving{Off: true})
+		if got, want := b.state(), "n1 1, n2 1, n3 1"; got != want {
+			t.Errorf("%s, want %s", got, want)
+		}
+	})
+}
