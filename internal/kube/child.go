@@ -131,6 +131,12 @@ func (c *ControlPlane) Err() error {
 	return c.err
 }
 
+// Kill ends the control plane as a power failure would. What it kept stays in its directory.
+func (c *ControlPlane) Kill() {
+	_ = c.cmd.Process.Kill()
+	<-c.done
+}
+
 // Stop ends the control plane and waits until it is gone.
 func (c *ControlPlane) Stop() {
 	c.stop.Do(func() { _ = c.leash.Close() })

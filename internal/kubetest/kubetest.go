@@ -54,6 +54,7 @@ var current *plane
 type plane struct {
 	crds    []string
 	options kube.Options
+	control *kube.ControlPlane // nil: that of KUBEBUILDER_ASSETS
 
 	start  sync.Once
 	config *rest.Config
@@ -111,33 +112,60 @@ func (p *plane) run() {
 
 // runBinary runs our own control plane in a directory of its own.
 func (p *plane) runBinary() error {
-	o := p.options
 	var err error
-	if o.Binary, err = kube.Find(); err != nil {
+	if p.options.Binary, err = kube.Find(); err != nil {
 		return err
 	}
-	if o.Dir, err = os.MkdirTemp("", "kubetest-"); err != nil {
+	if p.options.Dir, err = os.MkdirTemp("", "kubetest-"); err != nil {
 		return err
 	}
-	log, err := os.Create(filepath.Join(o.Dir, "log"))
-	if err != nil {
-		return err
+	p.options.Ephemeral = true
+	if err := p.up(); err != nil {
+		return errors.Join(err, os.RemoveAll(p.options.Dir))
 	}
-	o.Log = log
-	defer log.Close()
-	o.Ephemeral = true
-	c, err := kube.Start(context.Background(), o)
-	if err != nil {
-		return errors.Join(err, os.RemoveAll(o.Dir))
-	}
-	p.stop = c.Stop
-	p.file = c.Kubeconfig
-	p.config, err = clientcmd.BuildConfigFromFlags("", c.Kubeconfig)
+	p.stop = func() { p.control.Stop() }
+	p.file = p.control.Kubeconfig
+	p.config, err = clientcmd.BuildConfigFromFlags("", p.control.Kubeconfig)
 	if err != nil {
 		return err
 	}
 	p.config.QPS = -1 // the server is ours alone
 	return nil
+}
+
+// up starts our own control plane in its directory.
+func (p *plane) up() error {
+	log, err := os.OpenFile(filepath.Join(p.options.Dir, "log"), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
+	if err != nil {
+		return err
+	}
+	defer log.Close()
+	o := p.options
+	o.Log = log
+	c, err := kube.Start(context.Background(), o)
+	if err != nil {
+		return err
+	}
+	p.control = c
+	return nil
+}
+
+// Restart kills the control plane, API server and etcd and all, as a power
+// failure would, and starts it again at the same address with all it kept.
+func Restart(t testing.TB) {
+	t.Helper()
+	Config(t)
+	if current.control == nil {
+		t.Skip("kubetest: the control plane of KUBEBUILDER_ASSETS is not ours to kill")
+	}
+	before := current.control.URL
+	current.control.Kill()
+	if err := current.up(); err != nil {
+		t.Fatal("kubetest: start the control plane again: ", err)
+	}
+	if now := current.control.URL; now != before {
+		t.Fatalf("kubetest: the API server was at %s and is now at %s", before, now)
+	}
 }
 
 // runAssets runs the etcd and kube-apiserver that KUBEBUILDER_ASSETS names.
