@@ -29,6 +29,13 @@ func (s set) keep(o set) {
 	}
 }
 
+// less drops what is also in o.
+func (s set) less(o set) {
+	for i := range s {
+		s[i] &^= o[i]
+	}
+}
+
 // meets reports whether the sets share a number.
 func (s set) meets(o set) bool {
 	for i, w := range s {

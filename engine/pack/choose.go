@@ -251,8 +251,10 @@ func (k *Packer) fresh(offer int) *fit.Place { return k.market.at(offer) }
 // compareOffer orders offers of equal cost a pod: price, later pool first, name, zone, capacity type.
 func (k *Packer) compareOffer(a, b int) int {
 	x, y := &k.market.offers[a], &k.market.offers[b]
+	if x.price != y.price {
+		return cmp.Compare(x.price, y.price)
+	}
 	return cmp.Or(
-		cmp.Compare(x.price, y.price),
 		cmp.Compare(x.machine.pool.number, y.machine.pool.number),
 		cmp.Compare(x.machine.rank, y.machine.rank),
 		strings.Compare(x.Zone, y.Zone),

@@ -163,30 +163,38 @@ func (k *Packer) onOneMenu(all set, offer int) (hosts set, zones, kinds []string
 	return hosts, zones, kinds
 }
 
-// agree drops every shape that is sold, in one of the zones and ways, by an offer that is not among the hosts.
+// agree drops what the ask does not name, and every shape that is sold, in one of its zones and ways, by an offer that is not among the hosts.
 func (k *Packer) agree(hosts set, zones, kinds []string) {
-	named := func(o *offer) bool {
-		return slices.Contains(zones, o.Zone) && slices.Contains(kinds, o.CapacityType)
-	}
+	named := k.named(zones, kinds)
+	unfit := slices.Clone(named)
+	unfit.less(hosts)
 	var last *machine
-	for i := range slices.Clone(hosts).all {
-		t := k.market.offers[i].machine
-		if !named(&k.market.offers[i]) {
-			hosts.drop(i)
-		}
-		if t == last {
-			continue
-		}
-		last = t
-		for j := t.first; j < t.last; j++ {
-			if named(&k.market.offers[j]) && !hosts.has(j) {
-				for n := t.first; n < t.last; n++ {
-					hosts.drop(n)
-				}
-				break
+	for i := range unfit.all {
+		if t := k.market.offers[i].machine; t != last {
+			for n := t.first; n < t.last; n++ {
+				hosts.drop(n)
 			}
+			last = t
 		}
 	}
+	hosts.keep(named)
+}
+
+// named returns all that is sold in one of the zones in one of the ways.
+func (k *Packer) named(zones, kinds []string) set {
+	key := strings.Join(zones, ",") + " " + strings.Join(kinds, ",")
+	out, known := k.market.named[key]
+	if known {
+		return out
+	}
+	out = newSet(len(k.market.offers))
+	for i := range k.market.offers {
+		if o := &k.market.offers[i]; slices.Contains(zones, o.Zone) && slices.Contains(kinds, o.CapacityType) {
+			out.add(i)
+		}
+	}
+	k.market.named[key] = out
+	return out
 }
 
 // books reports whether what t counts against the limits of its pool covers what other would.

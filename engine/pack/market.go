@@ -2,6 +2,7 @@ package pack
 
 import (
 	"cmp"
+	"fmt"
 	"slices"
 	"strings"
 
@@ -15,8 +16,11 @@ import (
 type pool struct {
 	*world.Pool
 	number  int
+	title   string // number, in a text that sorts as it does
 	catalog *world.Catalog
-	known   map[string]bool // keys that some shape of the catalogue defines
+	known   map[string]bool // keys that some shape of the catalogue, or some offer, defines
+	shaping label.Set       // its requirements that shapes meet or not, maybe by what their offers add
+	selling label.Set       // its requirements that offers meet or not
 	open    label.Set       // demands on labels that only the pods' wishes settle
 	left    amount.List     // of the limits
 	types   []*machine      // that its requirements allow, in the order of the catalogue
@@ -31,6 +35,7 @@ type pool struct {
 type machine struct {
 	pool   *pool
 	shape  *world.Shape
+	least  int64   // the price of its cheapest offer
 	room   []int64 // for pods, by dimension, daemon sets taken off
 	daemon amount.List
 	ports  []world.Port
@@ -64,6 +69,7 @@ type market struct {
 	places  []*fit.Place // for each offer, what its node would be like; made when asked for
 
 	domains map[string]map[string]set // offers by their value of a topology key; divided when asked for
+	named   map[string]set            // offers by the zones and ways that asks name; gathered when asked for
 }
 
 // quota is how many machines of a reservation are left.
@@ -74,7 +80,7 @@ type quota struct {
 
 // newMarket compiles the pools that may be bought from.
 func newMarket(w *world.World, dims []string, o Options) *market {
-	m := &market{dims: dims, premium: int64(o.SpotPremium), domains: map[string]map[string]set{}}
+	m := &market{dims: dims, premium: int64(o.SpotPremium), domains: map[string]map[string]set{}, named: map[string]set{}}
 	usage := usages(w)
 	for _, p := range w.Pools() {
 		catalog := w.CatalogFor(p.ID, p.Template)
@@ -87,7 +93,7 @@ func newMarket(w *world.World, dims []string, o Options) *market {
 		return cmp.Or(cmp.Compare(b.Weight, a.Weight), strings.Compare(b.ID.Name, a.ID.Name), strings.Compare(a.ID.Kind, b.ID.Kind))
 	})
 	for i, p := range m.pools {
-		p.number = i
+		p.number, p.title = i, fmt.Sprintf("%06d ", i)
 		m.stock(p, w.DaemonSets())
 		if n := len(m.tiers); n > 0 && m.tiers[n-1][0].Weight == p.Weight {
 			m.tiers[n-1] = append(m.tiers[n-1], p)
@@ -223,8 +229,16 @@ func (p *pool) book(t *machine, n int64) {
 
 // stock finds what the pool's requirements let it buy.
 func (m *market) stock(p *pool, daemons []*world.DaemonSet) {
-	p.known = map[string]bool{label.Zone: true, label.CapacityType: true, label.Region: true}
-	p.learn()
+	offering := p.learn()
+	for _, r := range p.Requirements {
+		sold := r.Key == label.Zone || r.Key == label.CapacityType
+		if sold || slices.Contains(offering, r.Key) {
+			p.selling = append(p.selling, r)
+		}
+		if !sold && p.known[r.Key] {
+			p.shaping = append(p.shaping, r)
+		}
+	}
 	for _, r := range p.Requirements {
 		p.least = p.least || r.Least > 0
 		if _, fixed := p.Labels[r.Key]; !fixed && !p.known[r.Key] {
@@ -245,7 +259,7 @@ func (m *market) stock(p *pool, daemons []*world.DaemonSet) {
 		t.rank = i
 	}
 	p.byPrice = byName
-	slices.SortStableFunc(p.byPrice, func(a, b *machine) int { return cmp.Compare(m.least(a), m.least(b)) })
+	slices.SortStableFunc(p.byPrice, func(a, b *machine) int { return cmp.Compare(a.least, b.least) })
 }
 
 // least is the price of the type's cheapest offer.
@@ -253,8 +267,9 @@ func (m *market) least(t *machine) int64 {
 	return slices.MinFunc(m.offers[t.first:t.last], func(a, b offer) int { return cmp.Compare(a.price, b.price) }).price
 }
 
-// learn notes which labels the catalogue defines.
-func (p *pool) learn() {
+// learn notes which labels the catalogue defines, and returns those that offers add.
+func (p *pool) learn() (offering []string) {
+	p.known = map[string]bool{label.Zone: true, label.CapacityType: true, label.Region: true}
 	var last label.Set
 	for i := range p.catalog.Shapes {
 		shape := &p.catalog.Shapes[i]
@@ -264,19 +279,37 @@ func (p *pool) learn() {
 			}
 		}
 		last = shape.Labels
-		for _, o := range shape.Offers {
-			for k := range o.Labels {
-				p.known[k] = true
-			}
+		for j := range shape.Offers {
+			offering = learned(offering, shape.Offers[j].Labels)
 		}
 	}
+	for _, key := range offering {
+		p.known[key] = true
+	}
+	return offering
+}
+
+// learned returns the keys with those of the labels. Most offers have the same.
+func learned(keys []string, labels map[string]string) []string {
+	found := 0
+	for _, key := range keys {
+		if _, ok := labels[key]; ok {
+			found++
+		}
+	}
+	if found == len(labels) {
+		return keys
+	}
+	for key := range labels {
+		if !slices.Contains(keys, key) {
+			keys = append(keys, key)
+		}
+	}
+	return keys
 }
 
 func (m *market) stockShape(p *pool, s *world.Shape, daemons []*world.DaemonSet) {
-	for _, r := range p.Requirements {
-		if r.Key == label.Zone || r.Key == label.CapacityType || !p.known[r.Key] {
-			continue
-		}
+	for _, r := range p.shaping {
 		if l, ok := s.Labels.Find(r.Key); ok && !l.Meets(r) && !(l.Negative() && r.Negative()) || !ok && !r.Negative() && !offered(s, r) {
 			return
 		}
@@ -297,12 +330,11 @@ func (m *market) stockShape(p *pool, s *world.Shape, daemons []*world.DaemonSet)
 	if t.last == t.first {
 		return
 	}
-	allocatable := s.Allocatable()
+	t.least = m.least(t)
 	t.runs(daemons)
-	allocatable = allocatable.Minus(t.daemon)
 	t.room = make([]int64, len(m.dims))
 	for i, d := range m.dims {
-		t.room[i] = allocatable.Value(d)
+		t.room[i] = amount.Plus(s.Room(d), -t.daemon.Value(d))
 	}
 	p.types = append(p.types, t)
 }
@@ -337,7 +369,7 @@ func offered(s *world.Shape, r label.Requirement) bool {
 
 // accepts reports whether the pool's requirements on zone, capacity type and the offer's own labels allow it.
 func (p *pool) accepts(o *world.Offer) bool {
-	for _, r := range p.Requirements {
+	for _, r := range p.selling {
 		switch r.Key {
 		case label.Zone:
 			if !r.Has(o.Zone) {
@@ -398,9 +430,12 @@ func (t *machine) at() *fit.Place {
 	return t.place
 }
 
+// morePlaceLabels is about how many labels a node has beyond those of its shape and its pool.
+const morePlaceLabels = 8
+
 // place is a node of the shape as far as shape and pool settle it; zone and capacity type are open.
 func (p *pool) place(s *world.Shape) *fit.Place {
-	at := &fit.Place{Planned: true, Labels: map[string]string{}, Taints: p.Taints, Limits: s.VolumeLimits}
+	at := &fit.Place{Planned: true, Labels: make(map[string]string, len(s.Labels)+len(p.Labels)+morePlaceLabels), Taints: p.Taints, Limits: s.VolumeLimits}
 	for _, r := range s.Labels {
 		if q, ok := p.Requirements.Find(r.Key); ok {
 			r = r.Meet(q)

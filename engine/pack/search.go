@@ -2,7 +2,6 @@ package pack
 
 import (
 	"cmp"
-	"fmt"
 	"slices"
 
 	"github.com/tenon-sh/tenon/engine/amount"
@@ -175,7 +174,7 @@ func (k *Packer) problem(tier []*pool, only func(*machine) bool) (p solve.Proble
 // name tells offers apart and orders those of equal price: later pools first.
 func (o *offer) name() string {
 	if o.title == "" {
-		o.title = fmt.Sprintf("%06d %s %s %s %s", o.machine.pool.number, o.machine.shape.Name, o.Zone, o.CapacityType, o.Reservation)
+		o.title = o.machine.pool.title + o.machine.shape.Name + " " + o.Zone + " " + o.CapacityType + " " + o.Reservation
 	}
 	return o.title
 }

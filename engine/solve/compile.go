@@ -81,22 +81,23 @@ func usedDims(p Problem) []int {
 	}
 }
 
-// pick copies the given positions of v; what is missing is 0.
-func pick(v []int64, at []int) []int64 {
-	out := make([]int64, len(at))
+// pick copies the given positions of v to out, where all is 0 and what is missing stays so.
+func pick(out, v []int64, at []int) {
 	for k, d := range at {
 		if d < len(v) {
 			out[k] = v[d]
 		}
 	}
-	return out
 }
 
 // addHosts fills m.hosts with the hosts that can be a best choice, and returns for each host of the model its position in the problem.
 func (m *model) addHosts(p Problem, used []int) []int {
 	all := make([]host, len(p.Hosts))
+	rooms := make([]int64, len(p.Hosts)*len(used))
 	for i, h := range p.Hosts {
-		all[i] = host{host: i, room: pick(h.Room, used), price: h.Price, draws: totalDraws(h.Draws)}
+		room := rooms[i*len(used):][:len(used):len(used)]
+		pick(room, h.Room, used)
+		all[i] = host{host: i, room: room, price: h.Price, draws: totalDraws(h.Draws)}
 	}
 	for k, d := range used {
 		s := newSums(p, d)
@@ -105,12 +106,13 @@ func (m *model) addHosts(p Problem, used []int) []int {
 		}
 	}
 	slices.SortFunc(all, func(a, b host) int {
-		return cmp.Or(
-			cmp.Compare(a.price, b.price),
-			-slices.Compare(a.room, b.room),
-			strings.Compare(p.Hosts[a.host].Name, p.Hosts[b.host].Name),
-			cmp.Compare(a.host, b.host),
-		)
+		if a.price != b.price {
+			return cmp.Compare(a.price, b.price)
+		}
+		if by := slices.Compare(b.room, a.room); by != 0 {
+			return by
+		}
+		return cmp.Or(strings.Compare(p.Hosts[a.host].Name, p.Hosts[b.host].Name), cmp.Compare(a.host, b.host))
 	})
 	welcome := welcomes(p)
 	m.standIn = make([]int32, len(p.Hosts))
@@ -237,12 +239,17 @@ func (m *model) addClasses(p Problem, used []int, order []int) {
 			rank = append(rank, i)
 		}
 	}
+	all := make([]int64, len(p.Items)*len(used))
 	needs := make([][]int64, len(p.Items))
 	for _, i := range rank {
-		needs[i] = pick(p.Items[i].Need, used)
+		needs[i] = all[i*len(used):][:len(used):len(used)]
+		pick(needs[i], p.Items[i].Need, used)
 	}
 	slices.SortFunc(rank, func(a, b int) int {
-		return cmp.Or(-slices.Compare(needs[a], needs[b]), strings.Compare(p.Items[a].Name, p.Items[b].Name), cmp.Compare(a, b))
+		if by := slices.Compare(needs[b], needs[a]); by != 0 {
+			return by
+		}
+		return cmp.Or(strings.Compare(p.Items[a].Name, p.Items[b].Name), cmp.Compare(a, b))
 	})
 	m.classOf = make([]int32, len(p.Items))
 	for i := range m.classOf {
