@@ -16,6 +16,7 @@ import (
 type Scene struct {
 	builder *world.Builder
 	catalog world.Catalog
+	now     int64
 }
 
 // NewScene returns a Scene with nothing in it.
@@ -28,7 +29,7 @@ func (s *Scene) World() *world.World {
 	if err := s.builder.SetCatalog(s.catalog); err != nil {
 		panic(err) // Line refuses what the Builder would
 	}
-	return s.builder.Snapshot(0)
+	return s.builder.Snapshot(s.now)
 }
 
 // Line adds one item, told as its kind, its name and key=value pairs:
@@ -40,6 +41,7 @@ func (s *Scene) World() *world.World {
 //	daemonset log cpu=100m tolerate=*
 //	pod web x3 cpu=1 node=n1 select=zone:a spread=zone:1 apart=host near=zone:db
 //	namespace default team=x
+//	now 600
 //
 // Text after # is a remark.
 func (s *Scene) Line(line string) error {
@@ -72,6 +74,8 @@ func (s *Scene) Line(line string) error {
 		err = s.builder.SetNamespace(world.Namespace{Name: a.name, Labels: a.rest(nil)})
 	case "pod":
 		err = s.addPods(a)
+	case "now":
+		s.now, err = strconv.ParseInt(a.name, 10, 64)
 	default:
 		err = fmt.Errorf("unknown kind %q", words[0])
 	}
@@ -299,6 +303,12 @@ func (a *args) poolID() world.PoolID {
 
 func (s *Scene) addNode(a *args) error {
 	n := world.Node{Name: a.name, Taints: a.taints("taint"), Cordoned: a.flag("cordoned"), Ready: true, Deleting: a.flag("deleting"), Pool: a.poolID()}
+	if since := a.one("unready", ""); since != "" {
+		var err error
+		n.Ready = false
+		n.Unready, err = strconv.ParseInt(since, 10, 64)
+		a.fail(err)
+	}
 	n.Allocatable = a.resources()
 	if _, ok := n.Allocatable.Find(amount.Pods); !ok {
 		n.Allocatable = n.Allocatable.With(amount.Pods, 110*amount.Unit)

@@ -33,7 +33,7 @@ type Attached struct{ Driver, ID string }
 // Of returns the place of a machine that is there or on its way. What the
 // daemon sets that it does not run yet will take is no longer free.
 func Of(w *world.World, m *world.Place) Place {
-	at := Place{Name: m.Name(), Deleting: m.Deleting(), Taints: taintsOf(m), Labels: m.Labels()}
+	at := Place{Name: m.Name(), Deleting: m.Deleting(), Taints: taintsOf(m, w.At()), Labels: m.Labels()}
 	var room amount.List
 	switch {
 	case m.Node == nil:
@@ -210,52 +210,6 @@ func (at *Place) Copy() *Place {
 	c := *at
 	c.Ports, c.Attached = slices.Clip(at.Ports), slices.Clip(at.Attached)
 	return &c
-}
-
-// taintsOf are the taints that pods have to tolerate. A machine of a pool that
-// is still forming sheds its startup taints and those that Kubernetes puts on
-// what has just joined, so they do not count.
-func taintsOf(m *world.Place) []world.Taint {
-	switch {
-	case m.Node == nil:
-		return m.Claim.Taints
-	case !forming(m):
-		return m.Node.Taints
-	}
-	var startup []world.Taint
-	if m.Claim != nil {
-		startup = m.Claim.StartupTaints
-	}
-	return slices.DeleteFunc(slices.Clone(m.Node.Taints), func(t world.Taint) bool {
-		if t.Key == unregistered && m.Claim == nil {
-			return false // without a claim nobody takes it away
-		}
-		return passing(t) || slices.ContainsFunc(startup, func(s world.Taint) bool { return s.Key == t.Key && s.Effect == t.Effect })
-	})
-}
-
-// forming reports whether the machine belongs to a pool and has not been seen complete yet.
-func forming(m *world.Place) bool {
-	if m.Claim != nil {
-		return !m.Claim.Initialized
-	}
-	return m.Node.Pool.Name != "" && m.Node.Labels[label.Initialized] != "true"
-}
-
-// unregistered is on a node until it has been matched with its claim.
-const unregistered = "karpenter.sh/unregistered"
-
-// passing reports whether the taint goes away by itself while a node joins.
-func passing(t world.Taint) bool {
-	switch t.Key {
-	case "node.kubernetes.io/not-ready":
-		return t.Effect == world.NoSchedule || t.Effect == world.NoExecute
-	case "node.kubernetes.io/unreachable", "node.cloudprovider.kubernetes.io/uninitialized":
-		return t.Effect == world.NoSchedule
-	case unregistered:
-		return t.Effect == world.NoExecute
-	}
-	return strings.HasPrefix(t.Key, "readiness.k8s.io/")
 }
 
 // CompareTaint orders taints by key, effect and value.

@@ -3,6 +3,7 @@ package pack
 import (
 	"slices"
 
+	"github.com/tenon-sh/tenon/engine/fit"
 	"github.com/tenon-sh/tenon/engine/world"
 )
 
@@ -27,7 +28,7 @@ func (k *Packer) keep() {
 		again = false
 		var rest []*waiting
 		for _, x := range kept {
-			if b := meant[x.pod.Key]; k.accepts(b, x) {
+			if b := meant[x.pod.Key]; k.accepts(b, x) || k.awaits(b, x) {
 				k.join(b, x)
 				x.kept, again = true, true
 				continue
@@ -37,6 +38,12 @@ func (k *Packer) keep() {
 		kept = rest
 	}
 	k.left = append(homeless, kept...)
+}
+
+// awaits reports whether the bin's machine is out of reach only just now and would take the pod once it is back.
+func (k *Packer) awaits(b *bin, x *waiting) bool {
+	back, blinks := fit.Blinks(b.machine, b.place, k.world.At())
+	return blinks && !b.shut && fits(x.class.need, b.free) && fit.Stands(x.pod, back) && k.ledger.Allows(x.class.subject, b.node) && extras(x.pod, b.place)
 }
 
 // meant is where the last plan had pods. Who remembers no plan finds it in what

@@ -198,6 +198,7 @@ type Node struct {
 	Allocatable  amount.List       `json:"allocatable,omitempty"`
 	Cordoned     bool              `json:"cordoned,omitempty"`
 	Ready        bool              `json:"ready,omitempty"`
+	Unready      int64             `json:"unready,omitempty"` // since when it is not ready, in seconds since 1970; 0: it is, or nobody said
 	Deleting     bool              `json:"deleting,omitempty"`
 	DoNotDisrupt bool              `json:"doNotDisrupt,omitempty"`
 	Pool         PoolID            `json:"pool,omitzero"` // zero: nobody's, that is, someone else's

@@ -28,9 +28,15 @@ func Node(n *corev1.Node, csi *storagev1.CSINode) world.Node {
 		Pool:         PoolOf(n.Labels),
 		VolumeLimits: VolumeLimits(csi),
 	}
-	out.Ready = slices.ContainsFunc(n.Status.Conditions, func(c corev1.NodeCondition) bool {
-		return c.Type == corev1.NodeReady && c.Status == corev1.ConditionTrue
-	})
+	for _, c := range n.Status.Conditions {
+		switch {
+		case c.Type != corev1.NodeReady:
+		case c.Status == corev1.ConditionTrue:
+			out.Ready = true
+		default:
+			out.Unready = seconds(c.LastTransitionTime)
+		}
+	}
 	for _, o := range n.OwnerReferences {
 		if o.Kind == "NodeClaim" && strings.HasPrefix(o.APIVersion, v1.Group+"/") {
 			out.Claim = o.Name
