@@ -10,10 +10,16 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
-	"github.com/tenon-sh/tenon/bench/ours"
 	"github.com/tenon-sh/tenon/bench/peer"
 	"github.com/tenon-sh/tenon/bench/report"
 	"github.com/tenon-sh/tenon/test/oracle"
+)
+
+// Times of a race, in seconds.
+const (
+	within = 30 // in which machines join that were bought at the same time
+	hold   = 20 // that a machine of ours which has joined may be kept closed to pods
+	every  = 10 // from one pass of the peer to the next
 )
 
 // raceChild is the child that has pods of one cluster bound.
@@ -50,21 +56,22 @@ func (o *options) race(ctx context.Context, w io.Writer) error {
 	out := report.Race{Version: commit(ctx), Seed: o.world.Seed, Pods: o.world.Pods}
 	nominated, alone, other := report.Planners()
 	for _, by := range []struct {
-		name, side string
+		name   string
+		closed bool
 		oracle.Planner
 	}{
-		{nominated, ours.Side, &oracle.Tenon{Nominate: true}},
-		{alone, ours.Side, &oracle.Tenon{}},
-		{other, peer.Side, &peer.Planner{Options: peer.Options{Workers: 1, Cap: o.cap}}},
+		{nominated, true, &oracle.Tenon{Nominate: true, Hold: hold}},
+		{alone, false, &oracle.Tenon{}},
+		{other, false, &peer.Planner{Options: peer.Options{Workers: 1, Cap: o.cap}, Every: every}},
 	} {
-		r := oracle.Race{Cluster: oracle.Settle(o.world.Seed, o.world.Pods), Planner: by.Planner, Oracle: scheduler, Together: 1}
+		r := oracle.Race{Cluster: oracle.Settle(o.world.Seed, o.world.Pods), Planner: by.Planner, Oracle: scheduler, Within: within, Closed: by.closed}
 		f, err := r.Run(o.world.Seed)
 		if err != nil {
 			return fmt.Errorf("%s: %w", by.name, err)
 		}
 		out.Least = max(out.Least, dollars(f.First.Bound))
 		out.Bound = append(out.Bound, report.Bound{
-			By: by.name, Planned: dollars(f.Planned()), Cost: dollars(f.Cost), Nodes: len(f.First.New), Machines: f.Machines,
+			By: by.name, Planned: dollars(f.Planned()), Cost: dollars(f.Cost), Idle: dollars(f.Idle), Nodes: len(f.First.New), Machines: f.Machines,
 			Placed: f.Placed, Stranded: f.Stranded, Homeless: f.Homeless,
 		})
 	}

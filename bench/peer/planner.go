@@ -23,13 +23,22 @@ import (
 // those that have joined are its nodes.
 type Planner struct {
 	Options
+	Every int64 // seconds from one pass to the next at least; none are between
 
+	next   int64
 	claims []*karpv1.NodeClaim
 }
 
 // Plan decides.
 func (r *Planner) Plan(c *oracle.Cluster) (oracle.Decision, error) {
 	in := r.input(c)
+	if len(in.Pending) == 0 {
+		return oracle.Decision{}, nil
+	}
+	if c.Now < r.next {
+		return oracle.Decision{Again: r.next}, nil
+	}
+	r.next = c.Now + r.Every
 	out, err := Run(in, c.Catalog, r.Options)
 	switch {
 	case err != nil:

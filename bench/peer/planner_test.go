@@ -23,7 +23,7 @@ func TestPlanner(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Cleanup(scheduler.End)
-	r := oracle.Race{Cluster: oracle.Settle(1, 60), Planner: &peer.Planner{Options: peer.Options{Workers: 1, Cap: time.Minute}}, Oracle: scheduler, Together: 1}
+	r := oracle.Race{Cluster: oracle.Settle(1, 60), Planner: &peer.Planner{Options: peer.Options{Workers: 1, Cap: time.Minute}}, Oracle: scheduler, Within: 30}
 	f, err := r.Run(1)
 	if err != nil {
 		t.Fatal(err)

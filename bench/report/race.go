@@ -19,6 +19,7 @@ type Bound struct {
 	By       string  `json:"by"`
 	Planned  float64 `json:"planned"` // what the machines of the first plan cost an hour
 	Cost     float64 `json:"cost"`    // of all machines
+	Idle     float64 `json:"idle"`    // of those on which no pod runs in the end
 	Nodes    int     `json:"nodes"`   // of the first plan
 	Machines int     `json:"machines"`
 	Placed   int     `json:"placed"`
@@ -27,17 +28,17 @@ type Bound struct {
 }
 
 const (
-	nominated    = "Tenon, pods nominated"
-	notNominated = "Tenon, pods not nominated"
+	nominated    = "Tenon"
+	notNominated = "Tenon, nothing closed or nominated"
 	peerBinds    = "Karpenter"
 )
 
 // Planners names those whose plans are bound: ours with nominations, ours without, the peer.
 func Planners() (with, without, other string) { return nominated, notNominated, peerBinds }
 
-const raceNote = `A plan says where pods should run; kube-scheduler binds them as it likes. Here both sides' plans are bound by kube-scheduler's own plugins and default profile, on clusters of many small deployments and a few large ones, half of them spread or kept apart, with machines of at most 32 cores ([how](after-binding.md)). Machines join one by one in a random order. Each time the side decides anew, and then what can be bound is bound, until everything runs. *Stranded* are pods that do not run on machines of the first plan; *after binding* is what all machines that were bought in the end cost, over what the least plan costs, as Tenon proves it.
+const raceNote = `A plan says where pods should run; kube-scheduler binds them as it likes. Here both sides' plans are bound by kube-scheduler's own plugins and default profile, on clusters of many small deployments and a few large ones, half of them spread or kept apart, with machines of at most 32 cores ([how](after-binding.md)). Machines bought together join within half a minute, each in its own time. It is decided anew again and again, and what can be bound is bound, until everything runs. *After binding* is what all machines that were bought in the end cost, over what the least plan costs, as Tenon proves it; *in use* leaves out those on which nothing runs then, which either side would give back within minutes. *Stranded* are pods that do not run on machines of the first plan: few where more was bought in time, needed or not.
 
-What is alike: machines are what was planned, no launch fails, nothing is given back, deciding takes no time, and both decide as often. The peer has its launched claims and its joined nodes in its state and simulates all that waits on them, as in a cluster. That it does so after every machine favours it, as there it looks again every ten seconds. That it holds soft spreads as hard until nothing else fits is its default, and makes its plans dearer from the start. That Tenon nominates pods for nodes favours Tenon: kube-scheduler heeds it from Kubernetes 1.35 on, and the peer has nothing like it; the second line is without.
+What is alike: machines are what was planned, no launch fails, nothing is given back, and deciding takes no time. The peer has its launched claims and its joined nodes in its state and simulates on them all that waits, as in a cluster; it looks every ten seconds, as it does there (looking whenever something happens costs it no less). That it holds soft spreads as hard until nothing else fits is its default, and makes its plans dearer from the start. What favours Tenon is its own doing: it looks whenever something happens, keeps machines closed for seconds and nominates pods for them, which kube-scheduler heeds from Kubernetes 1.35 on. The second line is without either.
 
 `
 
@@ -48,21 +49,21 @@ func raceTable(b *strings.Builder, all []Race) {
 	}
 	b.WriteString("\n## After binding\n\n" + raceNote)
 	fmt.Fprintf(b, "%d clusters of %s pods each, medians. Measured with Tenon %s.\n\n", len(all), thousands(all[0].Pods), all[0].Version)
-	b.WriteString("| | planned: cost / bound | machines | stranded | after binding: cost / bound | worst | machines |\n|---|--:|--:|--:|--:|--:|--:|\n")
+	b.WriteString("| | planned: cost / bound | machines | after binding: cost / bound | worst | in use | machines | stranded |\n|---|--:|--:|--:|--:|--:|--:|--:|\n")
 	for _, by := range []string{nominated, notNominated, peerBinds} {
 		s := sumUp(all, by)
 		before, _ := middle(s.before)
 		after, worst := middle(s.after)
-		fmt.Fprintf(b, "| %s | %.3f | %d | %.1f %% | **%.3f** | %.3f | %d |\n", by, before, s.nodes, s.share(), after, worst, s.machines)
+		used, _ := middle(s.used)
+		fmt.Fprintf(b, "| %s | %.3f | %d | **%.3f** | %.3f | %.3f | %d | %.1f %% |\n", by, before, s.nodes, after, worst, used, s.machines, s.share())
 	}
 }
 
 // summary is all clusters of one planner.
 type summary struct {
-	before, after    []float64
-	nodes, machines  int
-	placed, stranded int
-	homeless         int
+	before, after, used []float64 // over the bound
+	nodes, machines     int
+	placed, stranded    int
 }
 
 // share is stranded pods of a hundred.
@@ -75,9 +76,9 @@ func sumUp(all []Race, by string) summary {
 			if b.By != by || r.Least <= 0 {
 				continue
 			}
-			s.before, s.after = append(s.before, b.Planned/r.Least), append(s.after, b.Cost/r.Least)
+			s.before, s.after, s.used = append(s.before, b.Planned/r.Least), append(s.after, b.Cost/r.Least), append(s.used, (b.Cost-b.Idle)/r.Least)
 			s.nodes, s.machines = s.nodes+b.Nodes, s.machines+b.Machines
-			s.placed, s.stranded, s.homeless = s.placed+b.Placed, s.stranded+b.Stranded, s.homeless+b.Homeless
+			s.placed, s.stranded = s.placed+b.Placed, s.stranded+b.Stranded
 		}
 	}
 	return s
@@ -91,8 +92,11 @@ func raceGoals(all []Race) []goal {
 	with, peer := sumUp(all, nominated), sumUp(all, peerBinds)
 	after, _ := middle(with.after)
 	theirs, _ := middle(peer.after)
+	ours, _ := middle(with.used)
+	them, _ := middle(peer.used)
 	return []goal{
 		{"after binding: at most 1 % of pods stranded", fmt.Sprintf("%.1f %% (the peer: %.1f %%)", with.share(), peer.share()), with.share() <= 1},
 		{"after binding: cost / bound at most 1.05", fmt.Sprintf("%.3f (the peer: %.3f)", after, theirs), after <= 1.05},
+		{"after binding: no dearer than the peer", fmt.Sprintf("%.3f and %.3f; in use %.3f and %.3f", after, theirs, ours, them), after <= theirs && ours <= them},
 	}
 }

@@ -29,7 +29,7 @@ func run() report.Run {
 		{Scenario: "mix", Pods: 1_000, Ours: dear, Peer: side(0.01, 11, 0), Same: true, Withheld: 2},
 		{Scenario: "plain", Pods: 1_000, Ours: judged, Peer: wrong, Same: true},
 	}, Tiny: report.Tiny{Ours: []float64{1, 1, 1.02}, Peer: []float64{1.5}}, Races: []report.Race{{Pods: 500, Least: 10, Bound: []report.Bound{
-		{By: with, Planned: 10.1, Cost: 10.6, Placed: 500, Stranded: 40}, {By: without, Planned: 10.1, Cost: 11.9, Placed: 500, Stranded: 90}, {By: other, Planned: 12, Cost: 13.5, Placed: 500, Stranded: 75},
+		{By: with, Planned: 10.1, Cost: 10.6, Placed: 500, Stranded: 40}, {By: without, Planned: 10.1, Cost: 11.9, Placed: 500, Stranded: 90}, {By: other, Planned: 12, Cost: 13.5, Idle: 1, Placed: 500, Stranded: 75},
 	}}}}
 }
 
@@ -46,7 +46,7 @@ func TestPage(t *testing.T) {
 		"no win over what cannot be": "| plain | 1,000 | 10.00 | 9.00 | – |",
 		"a goal over seeds":          "50.0 %: dearer in 1 of 2, worst 1.091",
 		"tiny worlds":                "1.000 times that in the median and 1.020 at worst",
-		"the peer bound":             "| Karpenter | 1.200 | 0 | 15.0 % | **1.350** | 1.350 | 0 |",
+		"the peer bound":             "| Karpenter | 1.200 | 0 | **1.350** | 1.350 | 1.250 | 0 | 15.0 % |",
 		"a goal after binding":       "| 8.0 % (the peer: 15.0 %) | **no** |",
 		"less speed":                 "Tenon decides 10000 pods per CPU-second, the peer 100000",
 		"an answer with fault":       "Tenon's answer has 1 fault, the first: a pod <is> in two places",

@@ -26,6 +26,7 @@ type Decision struct {
 	Refused   int               // of them
 	Bound     int64             // what any plan for them costs at least; 0: not known
 	Closed    map[string]int64  // nodes that are to take no pods yet, and when they do at the latest; only in a race in which they join closed
+	Again     int64             // when the planner wants to be asked again if nothing happens until then; 0: it does not
 }
 
 // Finish is how a race ended.
@@ -33,6 +34,7 @@ type Finish struct {
 	First    Decision
 	Machines int   // bought in all
 	Cost     int64 // of all machines
+	Idle     int64 // of those on which no pod runs in the end, which would be given back soon
 	Placed   int   // pods of the first decision that have a place
 	Stranded int   // pods that run on machines of later decisions, or nowhere although the first had a place for them
 	Homeless int   // pods that run nowhere although the first decision had a place for them
@@ -62,6 +64,7 @@ type Race struct {
 	coming []arrival       // bought and not there yet
 	wake   int64           // when to look again although nothing joins
 	late   map[string]bool // not of the first decision
+	bought []Machine
 	finish Finish
 }
 
@@ -110,12 +113,23 @@ func (r *Race) Run(seed uint64) (Finish, error) {
 // count says where pods are in the end.
 func (r *Race) count() Finish {
 	f := &r.finish
+	busy := map[string]bool{}
 	for i := range r.Pods {
-		switch q := &r.Pods[i]; {
+		q := &r.Pods[i]
+		if len(q.OwnerReferences) > 0 {
+			continue // a daemon's
+		}
+		busy[q.Spec.NodeName] = true
+		switch {
 		case q.Spec.NodeName == "":
 			f.Homeless++
-		case r.late[q.Spec.NodeName] && len(q.OwnerReferences) == 0:
+		case r.late[q.Spec.NodeName]:
 			f.Stranded++
+		}
+	}
+	for _, m := range r.bought {
+		if !busy[m.Name] {
+			f.Idle += m.Price
 		}
 	}
 	f.Homeless = max(f.Homeless-f.First.Refused, 0)
@@ -128,6 +142,7 @@ func (r *Race) buy(d Decision) {
 	for _, m := range d.New {
 		r.coming = append(r.coming, arrival{m, r.arrives()})
 		r.late[m.Name] = true
+		r.bought = append(r.bought, m)
 		r.finish.Cost += m.Price
 		r.finish.Machines++
 	}
@@ -186,6 +201,9 @@ func (r *Race) step() error {
 // open has those of the closed machines take pods that are to, and returns how many.
 func (r *Race) open(d Decision) int {
 	r.wake = never
+	if d.Again > 0 {
+		r.wake = d.Again
+	}
 	opened := 0
 	for i := range r.Nodes {
 		n := &r.Nodes[i]
