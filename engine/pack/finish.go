@@ -146,7 +146,7 @@ func (k *Packer) menuOffers(b *bin) (hosts set, zones, kinds []string) {
 func (k *Packer) onOneMenu(all set, offer int) (hosts set, zones, kinds []string) {
 	hosts = slices.Clone(all)
 	planned := &k.market.offers[offer]
-	for i := planned.machine.first; i < planned.machine.last; i++ {
+	for i := planned.machine.from; i < planned.machine.to; i++ {
 		if o := &k.market.offers[i]; hosts.has(i) {
 			zones, kinds = append(zones, o.Zone), append(kinds, o.CapacityType)
 		}
@@ -171,7 +171,7 @@ func (k *Packer) agree(hosts set, zones, kinds []string) {
 	var last *machine
 	for i := range unfit.all {
 		if t := k.market.offers[i].machine; t != last {
-			for n := t.first; n < t.last; n++ {
+			for n := t.from; n < t.to; n++ {
 				hosts.drop(n)
 			}
 			last = t
@@ -212,8 +212,11 @@ func (k *Packer) menu(b *bin, hosts set, a *plan.Ask) []plan.Choice {
 	p := k.market.offers[b.offer].machine.pool
 	var menu []dish
 	for _, t := range p.byPrice {
+		if t.first != t.from {
+			continue
+		}
 		on := false
-		for i := t.first; i < t.last; i++ {
+		for i := t.from; i < t.to; i++ {
 			o := &k.market.offers[i]
 			switch {
 			case !hosts.has(i):
@@ -252,7 +255,7 @@ func cheaper(a, b dish) int {
 func (k *Packer) served(menu []dish, hosts set) set {
 	out := newSet(len(k.market.offers))
 	for _, d := range menu {
-		for i := d.machine.first; i < d.machine.last; i++ {
+		for i := d.machine.from; i < d.machine.to; i++ {
 			if hosts.has(i) {
 				out.add(i)
 			}

@@ -31,7 +31,8 @@ type pool struct {
 	named   int  // machines named so far
 }
 
-// machine is one shape as one pool buys it.
+// machine is one shape as one pool buys it: all of its offers, or of those
+// that daemon sets tell apart the ones where the same run.
 type machine struct {
 	pool   *pool
 	shape  *world.Shape
@@ -39,8 +40,12 @@ type machine struct {
 	room   []int64 // for pods, by dimension, daemon sets taken off
 	daemon amount.List
 	ports  []world.Port
+	full   bool // there is no room for the daemon sets alone, for the lack of short
+	short  amount.Shortage
 	first  int // its offers are market.offers[first:last]
 	last   int
+	from   int // those of the whole shape are market.offers[from:to]
+	to     int
 
 	place   *fit.Place // a node of it as far as shape and pool settle that; made when asked for
 	rank    int        // among its pool's types, by name
@@ -314,29 +319,42 @@ func (m *market) stockShape(p *pool, s *world.Shape, daemons []*world.DaemonSet)
 			return
 		}
 	}
-	t := &machine{pool: p, shape: s, first: len(m.offers)}
+	var kept []*world.Offer
 	for i := range s.Offers {
 		o := &s.Offers[i]
-		if o.Gone || o.CapacityType == label.Reserved && o.Count <= 0 || !p.accepts(o) {
-			continue
+		if !o.Gone && (o.CapacityType != label.Reserved || o.Count > 0) && p.accepts(o) {
+			kept = append(kept, o)
 		}
-		pays := o.Price
-		if o.CapacityType == label.Reserved {
-			pays = 0
+	}
+	from, known := len(m.offers), len(p.types)
+	for _, alike := range p.byDaemons(s, kept, daemons) {
+		t := &machine{pool: p, shape: s, first: len(m.offers), from: from}
+		for _, d := range alike.daemons {
+			t.daemon = t.daemon.Plus(d.Pod.Requests)
+			t.ports = append(t.ports, d.Pod.Ports...)
 		}
-		m.offers = append(m.offers, offer{Offer: o, machine: t, price: m.expected(s, o, pays), pays: pays, quota: m.quota(o)})
+		for _, o := range alike.offers {
+			pays := o.Price
+			if o.CapacityType == label.Reserved {
+				pays = 0
+			}
+			m.offers = append(m.offers, offer{Offer: o, machine: t, price: m.expected(s, o, pays), pays: pays, quota: m.quota(o)})
+		}
+		t.last = len(m.offers)
+		t.least = m.least(t)
+		t.short, t.full = t.daemon.Short(s.Allocatable())
+		t.room = make([]int64, len(m.dims))
+		for i, d := range m.dims {
+			t.room[i] = amount.Plus(s.Room(d), -t.daemon.Value(d))
+			if t.full {
+				t.room[i] = -1 // for nobody, not even who asks for nothing
+			}
+		}
+		p.types = append(p.types, t)
 	}
-	t.last = len(m.offers)
-	if t.last == t.first {
-		return
+	for _, t := range p.types[known:] {
+		t.to = len(m.offers)
 	}
-	t.least = m.least(t)
-	t.runs(daemons)
-	t.room = make([]int64, len(m.dims))
-	for i, d := range m.dims {
-		t.room[i] = amount.Plus(s.Room(d), -t.daemon.Value(d))
-	}
-	p.types = append(p.types, t)
 }
 
 // expected is what an offer costs on average. Spot that was refused lately will
@@ -405,21 +423,6 @@ func (m *market) quota(o *world.Offer) int {
 	}
 	m.quotas = append(m.quotas, quota{id, o.Count})
 	return len(m.quotas) - 1
-}
-
-// runs finds what the daemon sets take of a machine of the type, and the ports they hold there.
-func (t *machine) runs(daemons []*world.DaemonSet) {
-	bare := &fit.Place{Taints: t.pool.Taints}
-	for _, d := range daemons {
-		at := bare
-		if fit.Particular(d) {
-			at = t.at()
-		}
-		if fit.Runs(d, at) {
-			t.daemon = t.daemon.Plus(d.Pod.Requests)
-			t.ports = append(t.ports, d.Pod.Ports...)
-		}
-	}
 }
 
 // at is a node of the type as far as shape and pool settle it; it is not to be changed.

@@ -22,6 +22,7 @@ func (k *Packer) shapeWhy(p *pool, x *waiting) *reason.Why {
 		why.Causes = append(why.Causes, p.emptyWhy())
 		return why
 	}
+	full := k.fullWhy(p, x)
 	labelled, large := 0, 0
 	for _, t := range p.types {
 		if fits(x.class.need, t.room) {
@@ -37,13 +38,37 @@ func (k *Packer) shapeWhy(p *pool, x *waiting) *reason.Why {
 	if labelled == 0 {
 		why.Causes = append(why.Causes, p.requirementWhys(x)...)
 	}
-	if large == 0 {
+	switch {
+	case full != nil:
+		why.Causes = append(why.Causes, full)
+	case large == 0:
 		why.Causes = append(why.Causes, k.sizeWhys(p, x, labelled > 0)...)
-	}
-	if labelled > 0 && large > 0 {
+	case labelled > 0:
 		why.Causes = append(why.Causes, k.sizeWhys(p, x, true)...)
 	}
 	return why
+}
+
+// fullWhy says that daemon sets leave no room on any type that has the right labels; nil if there are others.
+func (k *Packer) fullWhy(p *pool, x *waiting) *reason.Why {
+	var largest *machine
+	for _, t := range p.types {
+		switch {
+		case !k.stood(t, x.class.sig):
+		case !t.full:
+			return nil
+		case largest == nil || t.short.Name == largest.short.Name && t.short.Has > largest.short.Has:
+			largest = t
+		}
+	}
+	if largest == nil {
+		return nil
+	}
+	return &reason.Why{
+		Code: reason.Resource, Subject: largest.shape.Name,
+		Detail: "daemon sets alone: " + fit.ShortText(largest.short.Name, largest.short.Wants, largest.short.Has),
+		Hint:   "let the pool buy larger types, or the daemon sets ask for less",
+	}
 }
 
 // emptyWhy says why the pool has nothing to buy whatever the pod.
@@ -166,7 +191,7 @@ func (k *Packer) sizeWhys(p *pool, x *waiting, labelled bool) []*reason.Why {
 		most := int64(0)
 		largest := ""
 		for _, t := range p.types {
-			if labelled && !k.stood(t, x.class.sig) {
+			if t.full || labelled && !k.stood(t, x.class.sig) {
 				continue
 			}
 			if t.room[d] > most || largest == "" {

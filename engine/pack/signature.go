@@ -1,7 +1,6 @@
 package pack
 
 import (
-	"maps"
 	"slices"
 
 	"github.com/tenon-sh/tenon/engine/fit"
@@ -236,13 +235,7 @@ func (t *machine) label(key string) (label.Requirement, bool) {
 func (m *market) at(offer int) *fit.Place {
 	if m.places[offer] == nil {
 		o := &m.offers[offer]
-		at := o.machine.at().Copy()
-		at.Labels = maps.Clone(at.Labels)
-		for k, v := range o.Labels {
-			at.Labels[k] = v
-		}
-		at.Labels[label.Zone], at.Labels[label.CapacityType] = o.Zone, o.CapacityType
-		at.Open = at.Open.Without(label.Zone, label.CapacityType)
+		at := sold(o.machine.at(), o.Offer)
 		at.Ports = o.machine.ports
 		m.places[offer] = at
 	}

@@ -30,11 +30,18 @@ func Stocks(w *world.World) map[world.PoolID]Stock {
 	for _, p := range m.pools {
 		s := out[p.ID]
 		for _, t := range p.types {
-			if !p.within(t) {
-				s.Barred++
+			if t.full {
 				continue
 			}
-			s.Types++
+			once := 0
+			if t.first == t.from {
+				once = 1
+			}
+			if !p.within(t) {
+				s.Barred += once
+				continue
+			}
+			s.Types += once
 			for _, o := range m.offers[t.first:t.last] {
 				if s.Cheapest.Shape == "" || o.pays < s.Cheapest.Price {
 					s.Cheapest = Bargain{t.shape.Name, o.Zone, o.CapacityType, o.pays, o.Synthetic}
