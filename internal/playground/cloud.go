@@ -91,6 +91,9 @@ func startCloud(ctx context.Context, o Options, cluster *kube.ControlPlane, type
 
 // bought says what a machine is and costs.
 func bought(i market.Instance, onDemand int64) string {
+	if i.Reservation != "" {
+		return fmt.Sprintf("machine %s is taken from reservation %s: %s in %s", i.ID, i.Reservation, i.Type, i.Zone)
+	}
 	text := fmt.Sprintf("machine %s is bought: %s %s in %s, $%.4f an hour", i.ID, i.CapacityType, i.Type, i.Zone, float64(i.Price)/1e6)
 	if i.Price < onDemand {
 		text += fmt.Sprintf(", %d %% below on-demand", 100-100*i.Price/onDemand)

@@ -26,8 +26,9 @@ func TestTheLifeLogSaysWhatWhyAndThePrice(t *testing.T) {
 		asked(c):         "pool default asks for a node for 5 pods: 2500m cpu, 2560Mi memory; any of 2 types will do (claim default-x)",
 		givenBack(given): "pool default gives back node n1 (claim default-x)",
 		givenBack(old):   "provisioner old gives back node that is not there yet (claim default-x)",
-		bought(market.Instance{ID: "i-1", CapacityType: "spot", Type: "m5.large", Zone: "z", Price: 24_000}, 96_000):      "machine i-1 is bought: spot m5.large in z, $0.0240 an hour, 75 % below on-demand",
-		bought(market.Instance{ID: "i-1", CapacityType: "on-demand", Type: "m5.large", Zone: "z", Price: 96_000}, 96_000): "machine i-1 is bought: on-demand m5.large in z, $0.0960 an hour",
+		bought(market.Instance{ID: "i-1", CapacityType: "spot", Type: "m5.large", Zone: "z", Price: 24_000}, 96_000):                           "machine i-1 is bought: spot m5.large in z, $0.0240 an hour, 75 % below on-demand",
+		bought(market.Instance{ID: "i-1", CapacityType: "on-demand", Type: "m5.large", Zone: "z", Price: 96_000}, 96_000):                      "machine i-1 is bought: on-demand m5.large in z, $0.0960 an hour",
+		bought(market.Instance{ID: "i-1", CapacityType: "on-demand", Type: "m5.large", Zone: "z", Price: 96_000, Reservation: "cr-1"}, 96_000): "machine i-1 is taken from reservation cr-1: m5.large in z",
 	} {
 		if got != want {
 			t.Errorf("got  %s\nwant %s", got, want)
