@@ -211,6 +211,7 @@ func (t *machine) books(other *machine) bool {
 func (k *Packer) menu(b *bin, hosts set, a *plan.Ask) []plan.Choice {
 	p := k.market.offers[b.offer].machine.pool
 	var menu []dish
+	planned := dish{}
 	for _, t := range p.byPrice {
 		if t.first != t.from {
 			continue
@@ -226,10 +227,13 @@ func (k *Packer) menu(b *bin, hosts set, a *plan.Ask) []plan.Choice {
 				menu[len(menu)-1] = dish{t, o.price, o.pays}
 			}
 		}
+		if on && t.shape == k.market.offers[b.offer].machine.shape {
+			planned = menu[len(menu)-1]
+		}
 	}
 	slices.SortFunc(menu, cheaper) // zones may differ in price
 	if n := banded(menu); n < len(menu) {
-		menu = k.shorten(p, menu, n)
+		menu = withDish(k.shorten(p, menu, n), planned)
 	}
 	out := make([]plan.Choice, len(menu))
 	for i, d := range menu {
@@ -239,6 +243,16 @@ func (k *Packer) menu(b *bin, hosts set, a *plan.Ask) []plan.Choice {
 		a.Relaxed = len(k.lacking(p, k.served(menu, hosts))) > 0
 	}
 	return out
+}
+
+// withDish is the menu with what is planned, however much others cost less.
+func withDish(menu []dish, planned dish) []dish {
+	if slices.Contains(menu, planned) {
+		return menu
+	}
+	menu = append(slices.Clone(menu[:min(len(menu), longest-1)]), planned)
+	slices.SortFunc(menu, cheaper)
+	return menu
 }
 
 // dish is a shape on a menu at the prices of its cheapest offer there.
