@@ -172,17 +172,24 @@ func tell(r scheduling.Results, out *outcome.Outcome) {
 
 // settle gives every node a zone. A claim may leave it open; the launch, which
 // decides, is taken to hit the zone where most pods are that the claim's own
-// want to be with.
+// want to be with, those of claims before it among them.
 func settle(claims []*scheduling.NodeClaim, zones [][]string, nodes []outcome.Node) {
 	there := map[string]int{} // pods by application and zone
-	for i, claim := range claims {
+	count := func(i int) {
+		for _, p := range claims[i].Pods {
+			there[p.Labels["app"]+" "+nodes[i].Zone]++
+		}
+	}
+	for i := range claims {
 		if len(zones[i]) == 1 {
-			for _, p := range claim.Pods {
-				there[p.Labels["app"]+" "+zones[i][0]]++
-			}
+			nodes[i].Zone = zones[i][0]
+			count(i)
 		}
 	}
 	for i, claim := range claims {
+		if nodes[i].Zone != "" {
+			continue
+		}
 		best := -1
 		for _, zone := range zones[i] {
 			score := 0
@@ -195,6 +202,7 @@ func settle(claims []*scheduling.NodeClaim, zones [][]string, nodes []outcome.No
 				best, nodes[i].Zone = score, zone
 			}
 		}
+		count(i)
 	}
 }
 

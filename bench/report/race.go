@@ -48,14 +48,14 @@ func raceTable(b *strings.Builder, all []Race) {
 		return
 	}
 	b.WriteString("\n## After binding\n\n" + raceNote)
-	fmt.Fprintf(b, "%d clusters of %s pods each, medians. Measured with Tenon %s.\n\n", len(all), thousands(all[0].Pods), all[0].Version)
+	fmt.Fprintf(b, "%d clusters of %s pods each: costs are medians, machines and pods are counted in all. Measured with Tenon %s.\n\n", len(all), thousands(all[0].Pods), all[0].Version)
 	b.WriteString("| | planned: cost / bound | machines | after binding: cost / bound | worst | in use | machines | stranded |\n|---|--:|--:|--:|--:|--:|--:|--:|\n")
 	for _, by := range []string{nominated, notNominated, peerBinds} {
 		s := sumUp(all, by)
 		before, _ := middle(s.before)
 		after, worst := middle(s.after)
 		used, _ := middle(s.used)
-		fmt.Fprintf(b, "| %s | %.3f | %d | **%.3f** | %.3f | %.3f | %d | %.1f %% |\n", by, before, s.nodes, after, worst, used, s.machines, s.share())
+		fmt.Fprintf(b, "| %s | %.3f | %d | **%.3f** | %.3f | %.3f | %d | %.2f %% |\n", by, before, s.nodes, after, worst, used, s.machines, s.share())
 	}
 }
 
@@ -95,7 +95,7 @@ func raceGoals(all []Race) []goal {
 	ours, _ := middle(with.used)
 	them, _ := middle(peer.used)
 	return []goal{
-		{"after binding: at most 1 % of pods stranded", fmt.Sprintf("%.1f %% (the peer: %.1f %%)", with.share(), peer.share()), with.share() <= 1},
+		{"after binding: at most 1 % of pods stranded", fmt.Sprintf("%.2f %% (the peer: %.2f %%)", with.share(), peer.share()), with.share() <= 1},
 		{"after binding: cost / bound at most 1.05", fmt.Sprintf("%.3f (the peer: %.3f)", after, theirs), after <= 1.05},
 		{"after binding: no dearer than the peer", fmt.Sprintf("%.3f and %.3f; in use %.3f and %.3f", after, theirs, ours, them), after <= theirs && ours <= them},
 	}

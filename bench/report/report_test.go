@@ -46,8 +46,8 @@ func TestPage(t *testing.T) {
 		"no win over what cannot be": "| plain | 1,000 | 10.00 | 9.00 | – |",
 		"a goal over seeds":          "50.0 %: dearer in 1 of 2, worst 1.091",
 		"tiny worlds":                "1.000 times that in the median and 1.020 at worst",
-		"the peer bound":             "| Karpenter | 1.200 | 0 | **1.350** | 1.350 | 1.250 | 0 | 15.0 % |",
-		"a goal after binding":       "| 8.0 % (the peer: 15.0 %) | **no** |",
+		"the peer bound":             "| Karpenter | 1.200 | 0 | **1.350** | 1.350 | 1.250 | 0 | 15.00 % |",
+		"a goal after binding":       "| 8.00 % (the peer: 15.00 %) | **no** |",
 		"less speed":                 "Tenon decides 10000 pods per CPU-second, the peer 100000",
 		"an answer with fault":       "Tenon's answer has 1 fault, the first: a pod <is> in two places",
 	} {
