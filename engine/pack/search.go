@@ -74,7 +74,7 @@ func (k *Packer) searchTier(tier []*pool, lots []*lot, proof *proof) (out []*lot
 
 // The search for a few pods is shorter than that for many.
 const (
-	stepsPerPod = 2_000
+	stepsPerPod = 1_000
 	leastSteps  = 2_000_000
 )
 

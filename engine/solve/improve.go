@@ -21,7 +21,8 @@ type improver struct {
 	ruined  []int // positions in nodes, rising
 	classes []int32
 	journal []move
-	hosts   []int32
+	hosts   []int32 // all that may be tried
+	some    []int32 // those tried in this step
 }
 
 // move is n items of a class put into free room of a node.
@@ -36,7 +37,7 @@ const maxUnrolled = 3000
 
 // A search that finds little has looked long enough: each window, a part of the steps, has to save a part of the cost.
 const (
-	windows = 12
+	windows = 16
 	little  = 4000
 )
 
@@ -224,10 +225,25 @@ func (v *improver) give(at int, c int32, n int) {
 	v.nodes[at].items = append(items, share{c, n})
 }
 
+// one in so many hosts is tried in a step: many steps that look at a few find more than few that look at all.
+const one = 3
+
+// sample draws the hosts to be tried.
+func (v *improver) sample() []int32 {
+	v.some = v.some[:0]
+	for _, h := range v.hosts {
+		if v.dice.below(one) == 0 {
+			v.some = append(v.some, h)
+		}
+	}
+	return v.some
+}
+
 // refill places what is left on new hosts and returns them and what they cost.
 func (v *improver) refill(before int64) ([]node, int64, bool) {
 	p := *v.p
 	p.value = v.p.value
+	p.hosts = v.sample()
 	noise := 0.02 * float64(v.dice.below(6))
 	for _, c := range v.classes {
 		p.value[c] = v.value[c] * (1 + float64(noise*(v.dice.unit()-0.5)))

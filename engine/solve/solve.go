@@ -111,13 +111,13 @@ func (s *search) relax() {
 	s.near = s.fluid.narrow(nearby * s.wide())
 }
 
-// pour searches in one style after the other until the best solution is close to the relaxation, or most of the steps are
-// spent, and spends what is left of these on improving it.
+// pour fills hosts in one style after the other until the best solution is close to the relaxation, or that is a good part of the
+// steps, and spends what is left of these on improving it.
 func (s *search) pour(steps int) {
 	k := s.packer
-	limit := k.steps + max(steps, 0)
+	limit, starts := k.steps+max(steps, 0), k.steps+steps/startsPart
 	for i, st := range styles(len(s.fluid.limits) > 0, s.pressed()) {
-		if i > 0 && (s.within(close) || k.steps > limit-steps/2) {
+		if i > 0 && (k.steps > starts || s.within(close)) {
 			break
 		}
 		st.loose *= s.wide()
@@ -128,8 +128,14 @@ func (s *search) pour(steps int) {
 		s.offer(k.ration(s.fluid, true))
 	}
 	limit = max(limit, k.steps+steps/4)
-	s.offer(k.improve(s.best, s.near, s.m.drawn(s.best), .15*s.wide(), limit, func(goal int64) bool { return float64(goal) <= s.least*closer }))
+	s.offer(k.improve(s.best, s.near, s.m.drawn(s.best), looking*s.wide(), limit, func(goal int64) bool { return float64(goal) <= s.least*closer }))
 }
+
+// startsPart is the part of the steps up to which another start is better than improving on the best that there is.
+const startsPart = 16
+
+// looking is how much dearer than the cheapest a host may be to be tried when a solution is improved.
+const looking = 0.05
 
 // How close to the relaxation is close enough to try no other style, and to improve no more.
 const (
@@ -241,8 +247,8 @@ func styles(capped, pressed bool) []style {
 		}
 	}
 	return []style{
-		{slack: 1, pull: 0, again: .9, loose: .03},
 		{slack: 2, pull: 2, again: .9, loose: .03},
 		{slack: 1, pull: .5, again: .85, loose: .15},
+		{slack: 1, pull: 0, again: .9, loose: .03},
 	}
 }
