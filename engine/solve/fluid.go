@@ -60,7 +60,7 @@ type fluid struct {
 
 // maxLimits is how many caps the relaxation heeds: those that demand most hosts. Where these have enough, so have most others,
 // and more would only make the bound a little tighter.
-const maxLimits = 16
+const maxLimits = 8
 
 func newFluid(m *model, kinds *kinds, charge int64) *fluid {
 	f := &fluid{m: m, kinds: kinds, capsOf: make([][]int32, len(m.classes)), toll: make([]float64, len(m.budgets))}
@@ -245,7 +245,7 @@ func (f *fluid) weigh(counts []int) {
 
 // direction names the proportions of a need, coarsely: two needs of one name differ by some percent.
 func direction(need []int64, scale []float64) uint64 {
-	const grain = 16
+	const grain = 8
 	sum := 0.0
 	for d, n := range need {
 		sum += float64(float64(n) * scale[d])
