@@ -30,6 +30,7 @@ func Settings() []Setting {
 		{"settings.minValuesPolicy", nil, "MIN_VALUES_POLICY", "", "Strict", "Strict, or BestEffort to lower minValues."},
 		{"settings.spotPremium", nil, "SPOT_PREMIUM", "", "0", "Percent of its price that spot counts as costing more, because it may be taken back."},
 		{"settings.nominatePods", nil, "NOMINATE_PODS", "", "true", "Nominate pods for the nodes they are planned for, so that kube-scheduler follows the plan. Needs Kubernetes 1.35."},
+		{"settings.holdNodesFor", nil, "HOLD_NODES_FOR", "", "20s", "How long a node that has joined may take no pods, until all of its own that are spread over zones can be bound. 0s: no time. Needs pods to be nominated."},
 		{"shadow", nil, "SHADOW", "", "false", "Decide and tell, and change nothing; the role only reads then."},
 		{"settings.featureGates", nil, "FEATURE_GATES", "", "", "Features to switch: nodeRepair, nodeOverlay and reservedCapacity; staticCapacity is always on, and spotToSpotConsolidation and capacityBuffer change nothing yet."},
 		{"controller.logLevel", []string{"logLevel"}, "LOG_LEVEL", "", "info", "debug, info or error."},

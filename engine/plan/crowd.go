@@ -38,11 +38,11 @@ func (c *Crowd) Admit(p *world.Pod, node string) bool {
 	if c.blocks(p, node) != nil {
 		return false
 	}
-	domains := c.world.Place(node).Labels()
+	m := c.world.Place(node)
 	c.pods[node] = append(c.pods[node], p)
 	for _, t := range c.headcounts {
 		if t.counts(p) {
-			t.promised[domains[t.spread.Key]]++
+			t.promised[domain(m, t.spread.Key)]++
 			t.on[node]++
 		}
 	}
@@ -54,9 +54,9 @@ func (c *Crowd) Allows(p *world.Pod, node string) bool { return c.blocks(p, node
 
 // Dismiss takes back that pods were admitted to a node.
 func (c *Crowd) Dismiss(node string) {
-	domains := c.world.Place(node).Labels()
+	m := c.world.Place(node)
 	for _, t := range c.headcounts {
-		t.promised[domains[t.spread.Key]] -= t.on[node]
+		t.promised[domain(m, t.spread.Key)] -= t.on[node]
 		delete(t.on, node)
 	}
 	delete(c.pods, node)
@@ -96,10 +96,10 @@ func (c *Crowd) bears(t *headcount, newest *world.Pod, m *world.Place) bool {
 	if t.spread.HonourTaints { // taints come and go with the nodes
 		return false
 	}
-	domain := m.Labels()[t.spread.Key]
+	here := domain(m, t.spread.Key)
 	least := -1
 	for d, n := range t.running {
-		if d != domain && (least < 0 || n < least) {
+		if d != here && (least < 0 || n < least) {
 			least = n
 		}
 	}
@@ -109,7 +109,7 @@ func (c *Crowd) bears(t *headcount, newest *world.Pod, m *world.Place) bool {
 	case least < 0:
 		return true // there is no other domain to wait for
 	}
-	return t.running[domain]+t.promised[domain]+one <= least+t.spread.MaxSkew
+	return t.running[here]+t.promised[here]+one <= least+t.spread.MaxSkew
 }
 
 // headcountsOf are those of the constraints that can keep the pod from a node until others are bound.
@@ -137,7 +137,7 @@ func (c *Crowd) headcount(p *world.Pod, s *world.Spread) *headcount {
 	t = &headcount{pod: p, spread: s, running: map[string]int{}, promised: map[string]int{}, on: map[string]int{}}
 	for _, m := range c.world.Places() {
 		at := fit.Place{Name: m.Name(), Labels: m.Labels()}
-		d := at.Labels[s.Key]
+		d := domain(m, s.Key)
 		if d == "" || !s.AnyNode && !fit.Selected(p, &at) {
 			continue
 		}
@@ -157,6 +157,16 @@ func (c *Crowd) headcount(p *world.Pod, s *world.Spread) *headcount {
 	c.headcounts = append(c.headcounts, t)
 	c.byName[id] = t
 	return t
+}
+
+// domain is the value that the machine has for a topology key, or is known to get: a node
+// that has only just joined does not have all its labels yet.
+func domain(m *world.Place, key string) string {
+	d := m.Labels()[key]
+	if d == "" && m.Claim != nil {
+		d = m.Claim.Labels[key]
+	}
+	return d
 }
 
 // counts reports whether q is among the pods that the constraint spreads.

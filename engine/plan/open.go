@@ -122,7 +122,7 @@ type useful struct {
 
 // helps reports whether pods that the constraint counts are on their way to other domains than the machine's.
 func (o *openings) helps(h *headcount, machine string) bool {
-	what := useful{h, o.world.Place(machine).Labels()[h.spread.Key]}
+	what := useful{h, domain(o.world.Place(machine), h.spread.Key)}
 	if h.spread.HonourTaints || what.domain == "" {
 		return false
 	}
@@ -135,7 +135,7 @@ func (o *openings) helps(h *headcount, machine string) bool {
 		if m == nil {
 			continue
 		}
-		if d := m.Labels()[h.spread.Key]; d != "" && d != what.domain {
+		if d := domain(m, h.spread.Key); d != "" && d != what.domain {
 			out = slices.ContainsFunc(o.pods(other), h.counts)
 		}
 	}

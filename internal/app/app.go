@@ -260,7 +260,7 @@ func (p *parts) controllers(provisioners bool) error {
 	}
 	for _, r := range append(keepers, []registrar{
 		&launch.Reconciler{Client: c, Cloud: p.cloud.For("nodeclaim.lifecycle"), Cluster: p.cluster, Enact: p.enact, Events: p.events, Metrics: p.metrics, Now: p.Now},
-		&register.Reconciler{Client: c, Cluster: p.cluster, Pods: p.enact, Events: p.events, Metrics: p.metrics, Now: p.Now},
+		&register.Reconciler{Client: c, Cluster: p.cluster, Pods: p.enact, Events: p.events, Metrics: p.metrics, Now: p.Now, Hold: p.hold()},
 		&initialize.Reconciler{Client: c, Cluster: p.cluster, Events: p.events, Now: p.Now},
 		&liveness.Reconciler{Client: c, Enact: p.enact, Now: p.Now},
 		&podevent.Reconciler{Client: c, Cluster: p.cluster, Now: p.Now},
@@ -298,6 +298,15 @@ func (p *parts) keepJournal() (*journal.Journal, error) {
 		return nil, err
 	}
 	return journal.New(kept, p.Release, folder.Add), p.m.Add(folder)
+}
+
+// hold is for how long nodes that have joined may be kept closed to pods. It keeps
+// places for pods that are nominated, and helps nobody where none is.
+func (p *parts) hold() time.Duration {
+	if !p.enact.Promises {
+		return 0
+	}
+	return p.Settings.HoldNodes
 }
 
 // options are what settings say to decisions.

@@ -28,10 +28,11 @@ type Settings struct {
 	BatchMax          time.Duration
 	BatchIdle         time.Duration
 	IgnorePreferences bool
-	BestEffort        bool // minValues may be lowered
-	SpotPremium       int  // percent of its price that spot counts as costing more
-	Nominate          bool // pods for the nodes that they are planned for
-	MovePods          bool // to make the cluster cheaper, and to replace nodes that have drifted
+	BestEffort        bool          // minValues may be lowered
+	SpotPremium       int           // percent of its price that spot counts as costing more
+	Nominate          bool          // pods for the nodes that they are planned for
+	HoldNodes         time.Duration // for which nodes that have joined may be kept closed to pods until all of theirs can be bound
+	MovePods          bool          // to make the cluster cheaper, and to replace nodes that have drifted
 	Gates             Gates
 	Shadow            bool   // decide and tell, and change nothing
 	JournalDir        string // decisions are kept in files there; empty: in memory only
@@ -62,7 +63,7 @@ func Defaults() Settings {
 	return Settings{
 		MetricsPort: 8080, HealthPort: 8081, QPS: 200, Burst: 300, Warmup: true, LeaderElection: true,
 		LeaseName: "karpenter-leader-election", MemoryLimit: -1, CPU: 1000,
-		BatchMax: 10 * time.Second, BatchIdle: time.Second, Nominate: true, Gates: Gates{ReservedCapacity: true},
+		BatchMax: 10 * time.Second, BatchIdle: time.Second, Nominate: true, HoldNodes: 20 * time.Second, Gates: Gates{ReservedCapacity: true},
 		JournalLimit: 1 << 30,
 	}
 }

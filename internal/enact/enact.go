@@ -38,6 +38,7 @@ type Enactor struct {
 	Suffix func() string
 
 	reminders reminders
+	openings  openings
 }
 
 // The reasons for which claims are made and ended, as metrics count them.

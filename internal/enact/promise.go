@@ -75,6 +75,9 @@ func promises(w *world.World, p plan.Plan) []promise {
 		}
 	}
 	for _, pod := range w.Waiting() {
+		if m := w.Place(pod.Nominated); m != nil && plan.Closed(m) {
+			continue // it opens this moment
+		}
 		if pod.Promised && at[pod.Key] == "" {
 			back = append(back, promise{pod: pod})
 		}
@@ -91,11 +94,11 @@ func promisable(w *world.World, keys []world.Key, node string) []*world.Pod {
 	return out
 }
 
-// standing are the fills whose node is there and stays.
+// standing are the fills whose node is there, takes pods and stays. Who is sent to one that takes none yet is nominated when it does.
 func standing(w *world.World, fills []plan.Fill) []plan.Fill {
 	return slices.DeleteFunc(slices.Clone(fills), func(f plan.Fill) bool {
 		m := w.Place(f.Node)
-		return m == nil || m.Node == nil || m.Deleting()
+		return m == nil || m.Node == nil || m.Deleting() || plan.Closed(m)
 	})
 }
 

@@ -64,6 +64,7 @@ func conditionsToTell() map[string]string {
 		"NodeClassReadinessUnknown":     "The class has not been resolved yet. Wait; if it lasts look at the class and the controller's log.",
 		"RegistrationFailed":            "Machines start and do not join. Look at the instance's console: role not admitted to the cluster, no way to the API server, user data.",
 		"LaunchFailed":                  "AWS refused the order; the message is AWS'. The launch is tried again, or given up after 5 minutes.",
+		"WaitingForZones":               "The node has joined, and takes no pods for some seconds, so that those of its own that are spread over zones can all be bound when other nodes are there.",
 		"NodeNotFound":                  "The machine runs and its node has not joined. After 15 minutes the claim is given up.",
 		"MultipleNodesFound":            "Two nodes have the same provider id. Delete the one that is stale.",
 		"NodeNotReady":                  "The kubelet is not ready: often the CNI. `kubectl describe node` says more.",

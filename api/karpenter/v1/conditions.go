@@ -37,6 +37,7 @@ const (
 	ReasonLaunchFailed             = "LaunchFailed"
 	ReasonNodeNotFound             = "NodeNotFound"
 	ReasonRegistrationHookPending  = "RegistrationHookPending"
+	ReasonWaitingForZones          = "WaitingForZones"
 	ReasonMultipleNodesFound       = "MultipleNodesFound"
 	ReasonNodeNotReady             = "NodeNotReady"
 	ReasonStartupTaints            = "StartupTaintsExist"

@@ -183,6 +183,7 @@ func (o *options) flags(cmd *cobra.Command, getenv func(string) string) {
 	f.textOr(&o.minValues, "Strict", "min-values-policy", "MIN_VALUES_POLICY", "Strict, or BestEffort to lower minValues")
 	f.number(&o.SpotPremium, "spot-premium", "SPOT_PREMIUM", "percent of its price that spot counts as costing more, because it may be taken back")
 	f.flag(&o.Nominate, "nominate-pods", "NOMINATE_PODS", "nominate pods for the nodes they are planned for, so that kube-scheduler follows the plan; needs Kubernetes 1.35")
+	f.span(&o.HoldNodes, "hold-nodes-for", "HOLD_NODES_FOR", "how long a node that has joined may take no pods, until all of its own that are spread over zones can be bound; 0: no time; needs pods to be nominated")
 	f.text(&o.gates, "feature-gates", "FEATURE_GATES", "features to switch, as Name=true,Other=false")
 	f.flag(&o.Shadow, "shadow", "SHADOW", "decide and tell, and change nothing: no lease, no events, no write to the API server, no call to AWS that does more than look")
 	f.text(&o.JournalDir, "journal-dir", "JOURNAL_DIR", "folder in which every decision is kept with all that it was made of, for tenon replay; empty: none")

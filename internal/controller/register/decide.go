@@ -2,13 +2,16 @@
 package register
 
 import (
+	"fmt"
 	"maps"
 	"slices"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	v1 "github.com/tenon-sh/tenon/api/karpenter/v1"
+	"github.com/tenon-sh/tenon/engine/plan"
 	"github.com/tenon-sh/tenon/engine/world"
 	"github.com/tenon-sh/tenon/internal/observe"
 )
@@ -45,7 +48,8 @@ func Matched(n *corev1.Node, c *v1.NodeClaim) *corev1.Node {
 	if !slices.Contains(out.Finalizers, v1.Finalizer) {
 		out.Finalizers = append(out.Finalizers, v1.Finalizer)
 	}
-	if !slices.ContainsFunc(out.OwnerReferences, func(o metav1.OwnerReference) bool { return o.UID == c.UID }) {
+	known := slices.ContainsFunc(out.OwnerReferences, func(o metav1.OwnerReference) bool { return o.UID == c.UID })
+	if !known {
 		block := true
 		out.OwnerReferences = append(out.OwnerReferences, metav1.OwnerReference{
 			APIVersion: v1.Group + "/v1", Kind: "NodeClaim", Name: c.Name, UID: c.UID, BlockOwnerDeletion: &block,
@@ -60,7 +64,7 @@ func Matched(n *corev1.Node, c *v1.NodeClaim) *corev1.Node {
 		}
 	}
 	out.Annotations = over(out.Annotations, notes)
-	if n.Labels[v1.LabelDoNotSyncTaints] != "true" {
+	if !known && n.Labels[v1.LabelDoNotSyncTaints] != "true" { // once: whoever takes a startup taint off has done so for good
 		for _, t := range slices.Concat(c.Spec.Taints, c.Spec.StartupTaints) {
 			if !HasTaint(out.Spec.Taints, t) {
 				out.Spec.Taints = append(out.Spec.Taints, t)
@@ -69,6 +73,45 @@ func Matched(n *corev1.Node, c *v1.NodeClaim) *corev1.Node {
 	}
 	out.Spec.Taints = slices.DeleteFunc(out.Spec.Taints, func(t corev1.Taint) bool { return t.Key == v1.TaintUnregistered })
 	return out
+}
+
+// Kept is the node as it is while it is known to be the claim's and takes no
+// pods yet: as Matched, but for the taint that keeps them off.
+func Kept(n *corev1.Node, c *v1.NodeClaim) *corev1.Node {
+	out := Matched(n, c)
+	delete(out.Labels, v1.LabelRegistered)
+	out.Spec.Taints = append(out.Spec.Taints, unregistered())
+	return out
+}
+
+// Left is for how long more a node may take no pods. One whose date is still to
+// come has none left: who knows what time it is then.
+func Left(n *corev1.Node, hold time.Duration, now time.Time) time.Duration {
+	age := now.Sub(n.CreationTimestamp.Time)
+	if age < -hold {
+		return 0
+	}
+	return min(hold-age, hold)
+}
+
+// Waiting says for whose sake a node takes no pods yet.
+func Waiting(node string, o plan.Opening) string {
+	pods := fmt.Sprintf("%d pods that are spread over zones", len(o.Pods))
+	if len(o.Pods) == 1 {
+		pods = "a pod that is spread over zones"
+	}
+	return fmt.Sprintf("Node %s takes no pods until %s at the latest, so that %s can be bound there when other nodes have joined",
+		node, time.Unix(o.Until, 0).UTC().Format("15:04:05 MST"), pods)
+}
+
+// Closed reports whether the node keeps pods off until it is matched. Nodes of
+// Provisioners do not, nor do those that were matched.
+func Closed(n *corev1.Node) bool {
+	return n.Labels[v1.LabelRegistered] != "true" && HasTaint(n.Spec.Taints, unregistered())
+}
+
+func unregistered() corev1.Taint {
+	return corev1.Taint{Key: v1.TaintUnregistered, Effect: corev1.TaintEffectNoExecute}
 }
 
 // private are the annotations that speak of the claim itself and not of its node.
@@ -83,8 +126,7 @@ func private(key string) bool {
 // matched. Nodes of Provisioners join as they did in their time, without the
 // taint that prevents it, and it is no news of them.
 func Unguarded(n *corev1.Node, c *v1.NodeClaim) bool {
-	unregistered := corev1.Taint{Key: v1.TaintUnregistered, Effect: corev1.TaintEffectNoExecute}
-	return n.Labels[v1.LabelRegistered] != "true" && !HasTaint(n.Spec.Taints, unregistered) && observe.PoolOf(c.Labels).Kind != world.Provisioner
+	return n.Labels[v1.LabelRegistered] != "true" && !HasTaint(n.Spec.Taints, unregistered()) && observe.PoolOf(c.Labels).Kind != world.Provisioner
 }
 
 // HasTaint reports whether taints hold one of t's key and effect.

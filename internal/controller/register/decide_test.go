@@ -72,6 +72,48 @@ func TestUnguarded(t *testing.T) {
 	}
 }
 
+func TestLeft(t *testing.T) {
+	tests := map[string]struct {
+		why  string
+		age  time.Duration
+		want time.Duration
+	}{
+		"New":    {"It has only just joined.", 0, 20 * time.Second},
+		"Half":   {"", 10 * time.Second, 10 * time.Second},
+		"Over":   {"", time.Minute, -40 * time.Second},
+		"Soon":   {"Clocks differ by a little; nobody waits longer for it.", -time.Second, 20 * time.Second},
+		"Future": {"By that clock it would wait for an hour.", -time.Hour, 0},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			n := &corev1.Node{ObjectMeta: metav1.ObjectMeta{CreationTimestamp: metav1.NewTime(noon.Add(-tc.age))}}
+			if got := register.Left(n, 20*time.Second, noon); got != tc.want {
+				t.Errorf("%s, want %s: %s", got, tc.want, tc.why)
+			}
+		})
+	}
+}
+
+// A node that takes no pods yet gets all else at once, and startup taints that go meanwhile do not come back.
+func TestKept(t *testing.T) {
+	c := launched(func(c *v1.NodeClaim) {
+		c.Labels = map[string]string{v1.LabelNodePool: "p"}
+		c.Spec.StartupTaints = []corev1.Taint{{Key: "wait", Effect: corev1.TaintEffectNoSchedule}}
+	})
+	n := &corev1.Node{Spec: corev1.NodeSpec{Taints: []corev1.Taint{{Key: v1.TaintUnregistered, Effect: corev1.TaintEffectNoExecute}}}}
+	kept := register.Kept(n, c)
+	if !register.Closed(kept) || kept.Labels[v1.LabelNodePool] != "p" || len(kept.OwnerReferences) != 1 || len(kept.Spec.Taints) != 2 {
+		t.Errorf("kept as %+v", kept)
+	}
+	if diff := cmp.Diff(kept, register.Kept(kept, c)); diff != "" {
+		t.Errorf("kept once more it is another node:\n%s", diff)
+	}
+	kept.Spec.Taints = kept.Spec.Taints[1:]
+	if open := register.Matched(kept, c); register.Closed(open) || len(open.Spec.Taints) != 0 {
+		t.Errorf("open it has taints %v", open.Spec.Taints)
+	}
+}
+
 func TestMatched(t *testing.T) {
 	c := launched(func(c *v1.NodeClaim) {
 		c.Labels = map[string]string{v1.LabelNodePool: "p", "team": "a"}

@@ -13,6 +13,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	v1 "github.com/tenon-sh/tenon/api/karpenter/v1"
+	"github.com/tenon-sh/tenon/engine/plan"
 	"github.com/tenon-sh/tenon/internal/clock"
 	"github.com/tenon-sh/tenon/internal/cluster"
 	"github.com/tenon-sh/tenon/internal/loop"
@@ -33,6 +34,8 @@ func Spec() loop.Spec {
 
 // Pods are those that wait for machines.
 type Pods interface {
+	// Opening says whether a node that has joined is to take pods now, which it does after patience at the latest.
+	Opening(node string, patience time.Duration) plan.Opening
 	// Joined tells that a claim's machine has become a node.
 	Joined(ctx context.Context, claim, node string)
 }
@@ -45,6 +48,7 @@ type Reconciler struct {
 	Events  *loop.Events
 	Metrics *metric.Set
 	Now     clock.Now
+	Hold    time.Duration // for which a node that has joined may take no pods at most
 }
 
 // Register adds the reconciler to a manager.
@@ -78,10 +82,55 @@ func (r *Reconciler) Reconcile(ctx context.Context, req reconcile.Request) (reco
 			c.Conditions().False(v1.ConditionRegistered, v1.ReasonMultipleNodesFound, "several nodes have this claim's provider ID", r.Now())
 		}))
 	case Match:
-		return loop.Result(0, r.match(ctx, c, &nodes.Items[0]))
+		n := &nodes.Items[0]
+		if o, again := r.waits(n); again > 0 {
+			return loop.Result(again, r.keep(ctx, c, n, o))
+		}
+		return loop.Result(0, r.match(ctx, c, n))
 	case Nothing:
 	}
 	return reconcile.Result{}, nil
+}
+
+// A node that takes no pods yet is looked at again so soon, and one that is not in the picture yet sooner.
+const (
+	lookAgain = time.Second
+	notSeen   = 100 * time.Millisecond
+)
+
+// waits says of a node that takes no pods yet for whose sake, and when to look again; zero if it is to take pods now.
+func (r *Reconciler) waits(n *corev1.Node) (plan.Opening, time.Duration) {
+	left := Left(n, r.Hold, r.Now())
+	if left <= 0 || !Closed(n) {
+		return plan.Opening{}, 0
+	}
+	switch o := r.Pods.Opening(n.Name, r.Hold); {
+	case o.Open:
+		return o, 0
+	case len(o.Pods) == 0:
+		return o, min(left, notSeen)
+	default:
+		return o, min(left, lookAgain)
+	}
+}
+
+// keep writes to a node that it is the claim's, and to the claim for whose sake it takes no pods yet.
+func (r *Reconciler) keep(ctx context.Context, c *v1.NodeClaim, n *corev1.Node, o plan.Opening) error {
+	if len(o.Pods) == 0 {
+		return nil
+	}
+	if next := Kept(n, c); !reflect.DeepEqual(n, next) {
+		if err := r.Client.Patch(ctx, next, client.MergeFromWithOptions(n, client.MergeFromWithOptimisticLock{})); err != nil {
+			return err
+		}
+	}
+	if s := c.Conditions().Get(v1.ConditionRegistered); s != nil && s.Reason == v1.ReasonWaitingForZones {
+		return nil // it has been said, and need not be said anew for every pod
+	}
+	log.FromContext(ctx).Info("keeping pods off the node until others have joined", "NodeClaim", c.Name, "Node", n.Name, "pods", len(o.Pods))
+	return r.say(ctx, c, func(c *v1.NodeClaim) {
+		c.Conditions().Unknown(v1.ConditionRegistered, v1.ReasonWaitingForZones, Waiting(n.Name, o), r.Now())
+	})
 }
 
 // match writes to the node that it is the claim's, and then to the claim.

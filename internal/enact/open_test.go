@@ -1,0 +1,87 @@
+package enact_test
+
+import (
+	"testing"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+
+	v1 "github.com/tenon-sh/tenon/api/karpenter/v1"
+	"github.com/tenon-sh/tenon/engine/plan"
+	"github.com/tenon-sh/tenon/engine/world"
+	"github.com/tenon-sh/tenon/internal/cluster"
+	"github.com/tenon-sh/tenon/internal/enact"
+	"github.com/tenon-sh/tenon/internal/observe"
+)
+
+// Whoever begins to lead knows no plan, and goes by what claims tell of their pods.
+func TestOpening(t *testing.T) {
+	joined := time.Date(2026, 1, 1, 12, 0, 0, 0, time.UTC)
+	now := joined
+	picture := cluster.New(func() time.Time { return now })
+	e := &enact.Enactor{Cluster: picture, Targets: &enact.Targets{}, Now: func() time.Time { return now }}
+	zone := func(z string) map[string]string {
+		return map[string]string{v1.LabelNodePool: "p", corev1.LabelTopologyZone: z}
+	}
+	spread := func(name, node string) world.Key {
+		p := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: "n", Name: name, UID: types.UID(name), Labels: map[string]string{"app": "x"}}}
+		p.Spec.NodeName = node
+		p.Spec.TopologySpreadConstraints = []corev1.TopologySpreadConstraint{{
+			MaxSkew: 1, TopologyKey: corev1.LabelTopologyZone, WhenUnsatisfiable: corev1.DoNotSchedule, LabelSelector: &metav1.LabelSelector{MatchLabels: p.Labels},
+		}}
+		picture.SetPod(p)
+		return world.Key{Namespace: "n", Name: name}
+	}
+	claim := func(name, zoneName string, pods ...world.Key) {
+		c := &v1.NodeClaim{ObjectMeta: metav1.ObjectMeta{
+			Name: name, UID: types.UID(name), Labels: zone(zoneName), CreationTimestamp: metav1.NewTime(joined.Add(-time.Minute)),
+			Annotations: map[string]string{observe.AnnotationPods: observe.PodsText(pods)},
+		}}
+		c.Status.ProviderID = name
+		c.Conditions().True(v1.ConditionLaunched, "", "", joined)
+		picture.SetClaim(c)
+	}
+	node := func(name, claim, zoneName string) {
+		picture.SetNode(&corev1.Node{
+			ObjectMeta: metav1.ObjectMeta{Name: name, Labels: zone(zoneName), CreationTimestamp: metav1.NewTime(joined)}, Spec: corev1.NodeSpec{ProviderID: claim},
+		})
+	}
+	node("old", "", "a")
+	spread("running", "old")
+	claim("here", "a", spread("ahead", ""))
+	claim("there", "b", spread("lagging", ""))
+	is := func(want bool, why string) plan.Opening {
+		t.Helper()
+		o := e.Opening("new", 20*time.Second)
+		if o.Open != want {
+			t.Errorf("%+v at %s: %s", o, now, why)
+		}
+		return o
+	}
+	if o := is(false, "nobody has seen the node"); len(o.Pods) > 0 {
+		t.Errorf("it waits for %v", o.Pods)
+	}
+	node("new", "here", "") // its zone is known by its claim
+	if o := is(false, "zone a is ahead"); len(o.Pods) != 1 || o.Until != joined.Add(20*time.Second).Unix() {
+		t.Errorf("%+v, want to wait for one pod, and 20 seconds at most", o)
+	}
+	now = joined.Add(19 * time.Second)
+	is(false, "it may wait for a second more")
+	now = joined.Add(20 * time.Second)
+	is(true, "it has waited long enough")
+	now = joined.Add(2 * time.Second)
+	node("late", "there", "b")
+	now = now.Add(2 * time.Second)
+	if o := e.Opening("late", 20*time.Second); !o.Open {
+		t.Errorf("%+v: zone b lags", o)
+	}
+	spread("lagging", "late")
+	now = now.Add(2 * time.Second)
+	is(true, "zone a is not ahead any more")
+	e.Tell(picture.World(), plan.Plan{}, nil)
+	if o := e.Opening("old", 20*time.Second); !o.Open {
+		t.Errorf("%+v: it takes pods already", o)
+	}
+}
