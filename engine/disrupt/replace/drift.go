@@ -66,7 +66,7 @@ func drifted(w *world.World, o Options) []*world.Place {
 		if p.Node == nil || p.Claim == nil || p.Claim.Drifted == "" || !p.Claim.Initialized || p.Deleting() || slices.Contains(o.Skip, p.Claim.Name) {
 			continue
 		}
-		if pool := w.Pool(p.Pool()); pool != nil && pool.Replicas == nil {
+		if pool := w.Pool(p.Pool()); pool != nil && pool.ID.Kind == world.NodePool && pool.Replicas == nil { // Provisioners know of no drift
 			out = append(out, p)
 		}
 	}
@@ -93,7 +93,7 @@ func instead(w *world.World, p *world.Place, o Options) ([]plan.Ask, *reason.Why
 	if len(mine) == 0 {
 		return nil, nil
 	}
-	made := pack.Pack(disrupt.Ending(w, p), o.Pack)
+	made := pack.Pack(closed(disrupt.Ending(w, p), p), o.Pack)
 	for _, r := range made.Refused {
 		if mine[r.Pod] {
 			return nil, &reason.Why{Code: reason.NoPlace, Subject: r.Pod.String(), Detail: "the pod would find no place", Causes: []*reason.Why{r.Why}}
@@ -105,5 +105,32 @@ func instead(w *world.World, p *world.Place, o Options) ([]plan.Ask, *reason.Why
 			out = append(out, a)
 		}
 	}
+	where := places(made)
+	for _, m := range w.Places() {
+		if !m.Deleting() {
+			continue
+		}
+		for _, pod := range m.Pods {
+			if pod.Moves() && where[pod.Key] == "" {
+				return nil, &reason.Why{Code: reason.AfterOthers, Subject: pod.String(), Detail: "the pod is to leave its node before, and would have no place then"}
+			}
+		}
+	}
 	return out, nil
+}
+
+// closed has nothing more go to drifted machines but the one: it would soon have to move again.
+func closed(w *world.World, but *world.Place) *world.World {
+	e := w.Edit()
+	for _, p := range w.Places() {
+		if p.Node == nil || p.Claim == nil || p.Claim.Drifted == "" || p.Name() == but.Name() {
+			continue
+		}
+		n := *p.Node
+		n.Cordoned = true
+		if err := e.SetNode(n); err != nil {
+			panic("a node of a World is refused: " + err.Error()) // it was taken before
+		}
+	}
+	return e.Snapshot(w.At())
 }

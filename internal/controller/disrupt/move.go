@@ -8,6 +8,8 @@ import (
 	"slices"
 	"time"
 
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+
 	v1 "github.com/tenon-sh/tenon/api/karpenter/v1"
 	"github.com/tenon-sh/tenon/engine/disrupt"
 	"github.com/tenon-sh/tenon/engine/disrupt/consolidate"
@@ -31,8 +33,8 @@ const (
 	// share the part of its time that is spent on looking at most.
 	every = 10 * time.Second
 	share = 20
-	// anyway is when to look again although nothing has changed.
-	anyway = 5 * time.Minute
+	// anyway is when to look again although nothing is known to have changed.
+	anyway = time.Minute
 )
 
 // Moving says how pods are moved to make a cluster cheaper, and to replace nodes that have drifted.
@@ -100,8 +102,12 @@ func (c *Controller) move(ctx context.Context, w *world.World, b disrupt.Begun, 
 			c.looking.changed = true // it will be
 		default:
 			if err := c.begin(ctx, m); err != nil {
-				if ctx.Err() != nil {
+				if c.looking.changed = true; ctx.Err() != nil {
 					return wait
+				}
+				if apierrors.IsConflict(err) { // it has just changed
+					c.Log.V(1).Info("begin to give nodes back", "nodes", m.nodes(), "reason", m.reason(), "error", err.Error())
+					continue
 				}
 				c.Log.Error(err, "begin to give nodes back", "nodes", m.nodes(), "reason", m.reason())
 				c.Metrics.Add(metric.DisruptionQueueFailures, 1, decisionOf(len(m.New) > 0), lower(m.reason()), kindOf(m.reason(), len(m.Back) > 1))

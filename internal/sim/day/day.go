@@ -30,6 +30,7 @@ type Config struct {
 	SoldOut int   // how often a type is sold out for an hour
 	Nothing int64 // seconds, from the second hour on, in which nothing at all is to be had
 	Expire  int64 // seconds after which machines are given back; 0: never
+	Move    bool  // pods are moved to make the cluster cheaper
 	Fixed   int   // 5: machines of the pool of a fixed number, at most
 }
 
@@ -42,6 +43,8 @@ type Report struct {
 	Broken, Evicted     int
 	Taken, SoldOut      int
 	Moved, Kept         int // pods asked to leave that did, and that their budgets kept
+	Consolidated        int // machines whose pods were moved to make the cluster cheaper
+	TakenBack           int // and those that were to go and stayed
 	PeakNodes, PeakPods int
 	Spent               int64 // millionths of the currency
 	LongestWait         int64 // seconds a pod waited for its place
@@ -104,6 +107,9 @@ func Run(cfg Config) (Report, error) {
 	}
 	d.resize(evening)
 	d.trouble()
+	if cfg.Move {
+		d.at(d.now+often, d.consolidate)
+	}
 	for d.step() {
 		if len(d.report.Problems) > 20 {
 			break
@@ -150,6 +156,9 @@ func (d *day) pools() error {
 		ID: world.PoolID{Kind: world.NodePool, Name: "general"}, Template: template,
 		Requirements: label.SetOf(label.Is(label.CapacityType, label.OnDemand, label.Spot)),
 		Disruption:   world.PoolDisruption{EmptyAfter: &after, Budgets: []world.Budget{{Nodes: strconv.Itoa(share) + "%"}}},
+	}
+	if d.cfg.Move {
+		pool.Disruption.MoveAfter = &after
 	}
 	bounded := pool
 	bounded.ID.Name, bounded.Weight = "first", 10

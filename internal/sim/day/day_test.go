@@ -53,6 +53,30 @@ func TestDays(t *testing.T) {
 	}
 }
 
+// The same holds while pods are moved to make the cluster cheaper, and it does become cheaper.
+func TestDaysOfMoving(t *testing.T) {
+	cfg := day.Config{Seed: 5, Catalog: region(t), Hours: 6, Apps: 20, Breaks: 4, Takes: 6, SoldOut: 6, Expire: 4 * 3600}
+	still, err := day.Run(cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	cfg.Move = true
+	r, err := day.Run(cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, p := range r.Problems {
+		t.Error(p)
+	}
+	if r.Consolidated == 0 || r.Spent >= still.Spent {
+		t.Errorf("%d machines went, and it cost %d instead of %d", r.Consolidated, r.Spent, still.Spent)
+	}
+	if r.LongestWait > 600 {
+		t.Errorf("a pod waited %d s for its place", r.LongestWait)
+	}
+	t.Logf("still %+v\nmoving %+v", still, r)
+}
+
 // A day of the same seed is the same day.
 func TestDaysRepeat(t *testing.T) {
 	cfg := day.Config{Seed: 42, Catalog: region(t), Hours: 4, Apps: 20, Breaks: 3, Takes: 5, SoldOut: 3}

@@ -63,12 +63,12 @@ func (d *day) verdicts(w *world.World, p plan.Plan) {
 	}
 }
 
-// buy makes a claim of an ask and has its machine launched.
-func (d *day) buy(a plan.Ask) {
+// buy makes a claim of an ask and has its machine launched. It may be for pods of others, which go then.
+func (d *day) buy(a plan.Ask, replaces ...string) {
 	d.serial++
 	c := world.Claim{
 		Name: fmt.Sprintf("%s-%06d", a.Pool.Name, d.serial), Created: d.now, Pool: a.Pool, Template: a.Template, Labels: a.Labels,
-		Requirements: a.Requirements, Requests: a.Requests, Taints: a.Taints, Booked: a.Booked, Pods: a.Pods,
+		Requirements: a.Requirements, Requests: a.Requests, Taints: a.Taints, Booked: a.Booked, Pods: a.Pods, Replaces: replaces,
 	}
 	c.UID = c.Name
 	d.setClaim(c)
@@ -191,7 +191,8 @@ func (d *day) again() {
 func (d *day) give() {
 	d.guards()
 	w := d.builder.Snapshot(d.now)
-	p := disrupt.Decide(w, disrupt.Options{})
+	begun := disrupt.BegunIn(w)
+	p := disrupt.Decide(begun.Ending(w), disrupt.Options{Planned: begun.Awaited})
 	d.report.Decisions++
 	d.budgets(w, p)
 	for _, b := range p.Back {
