@@ -1,6 +1,7 @@
 package pack
 
 import (
+	"math"
 	"slices"
 
 	"github.com/tenon-sh/tenon/engine/world"
@@ -20,7 +21,9 @@ type Yard struct {
 	worth    []int64 // of one pod of each class, micro-units an hour; below 0 if none can be bought for
 	bound    int64
 	bought   []*bin
-	standing []*bin // those of bought that have not been given back
+	free     []int64 // of every machine, one after the other; the machines share it
+	usual    []share // what pods that may move ask for
+	standing []*bin  // those of bought that have not been given back
 }
 
 // lodger is a machine's own pods, and what else runs there and goes with it.
@@ -82,8 +85,45 @@ func NewYard(w *world.World, o Options, clear func(*world.Place) bool) *Yard {
 			}
 		}
 	}
+	y.measure()
 	y.receive(len(pods) > 0)
 	return y
+}
+
+// share is one over what all pods that may move ask for of a dimension, and the least that one does.
+type share struct {
+	dim   int
+	of    float64
+	least int64
+}
+
+// measure finds out what is usually asked for, and puts what is free on machines side by side.
+func (y *Yard) measure() {
+	y.free = make([]int64, 0, len(y.k.old)*len(y.k.market.dims))
+	for i, b := range y.k.old {
+		y.free = append(y.free, b.free...)
+		b.free = y.freeOn(i)
+	}
+	for d, n := range y.Need() {
+		if n > 0 {
+			y.usual = append(y.usual, share{d, 1 / float64(n), y.least(d)})
+		}
+	}
+}
+
+// least is the least that a pod which may move asks for.
+func (y *Yard) least(dim int) int64 {
+	least := int64(math.MaxInt64)
+	for x := range y.homes {
+		least = min(least, x.class.need[dim])
+	}
+	return least
+}
+
+// freeOn is what is free on machine i.
+func (y *Yard) freeOn(i int) []int64 {
+	dims := len(y.k.market.dims)
+	return y.free[i*dims : (i+1)*dims : (i+1)*dims]
 }
 
 // receive puts the waiting pods where they go, so that nobody else counts on the room.
@@ -124,10 +164,8 @@ func (y *Yard) Count(i int) int { return len(y.k.old[i].pods) }
 // Taken reports whether waiting pods are to go to machine i.
 func (y *Yard) Taken(i int) bool { return y.lodgers[i].taken }
 
-// Bar keeps pods from being put onto machine i, or lets them again.
-func (y *Yard) Bar(i int, barred bool) {
-	y.lodgers[i].barred, y.k.old[i].shut = barred, barred || y.lodgers[i].closed
-}
+// Bar keeps pods from being put onto machine i.
+func (y *Yard) Bar(i int) { y.lodgers[i].barred, y.k.old[i].shut = true, true }
 
 // Mark returns the moment that is now.
 func (y *Yard) Mark() Mark { return Mark(len(y.trail)) }

@@ -1,78 +1,88 @@
 package pack
 
 import (
+	"math"
 	"slices"
-
-	"github.com/tenon-sh/tenon/engine/world"
 )
 
-// Settle puts the pods in the air onto machines that are there, tried in the
-// order told, and returns how many are still in the air.
-func (y *Yard) Settle(order []int) int {
+// Settle puts the pods in the air onto machines that are there, and returns how
+// many are still in the air. If all is set it is done with the first that stays there.
+//
+// A pod goes where it takes least of what could be had there otherwise; of
+// several such machines, onto the first in the order told.
+func (y *Yard) Settle(order []int, all bool) int {
 	k := y.k
 	sortWaiting(k.left)
 	var rest []*waiting
 	from, last := 0, (*class)(nil)
-	for _, x := range k.left {
+	for n, x := range k.left {
 		if x.class != last {
 			from, last = 0, x.class
 		}
-		at := y.choose(x, order, from)
+		at, first := y.choose(x, order, from)
+		if x.class.plain {
+			from = first
+		}
 		if at < 0 {
 			rest = append(rest, x)
-			if x.class.plain {
-				from = len(order)
+			if all {
+				rest = append(rest, k.left[n+1:]...)
+				break
 			}
 			continue
 		}
-		if x.class.plain && !k.choosy(x.class) {
-			from = at
-		}
-		k.join(k.old[order[at]], x)
+		k.join(k.old[at], x)
 	}
 	k.left = rest
 	return len(rest)
 }
 
-// Send puts pods in the air onto the machines they are meant for, as far as those take them.
-func (y *Yard) Send(meant map[world.Key]int) {
+// choose returns which of the machines takes the pod with the least regret and,
+// of several, at the least cost; -1 if none does. It also returns the first in
+// the order that might take another pod of its class.
+func (y *Yard) choose(x *waiting, order []int, from int) (at, first int) {
 	k := y.k
-	for again := len(meant) > 0; again; {
-		again = false
-		var rest []*waiting
-		for _, x := range k.left {
-			if i, some := meant[x.pod.Key]; some && k.accepts(k.old[i], x) {
-				k.join(k.old[i], x)
-				again = true
-				continue
-			}
-			rest = append(rest, x)
-		}
-		k.left = rest
-	}
-}
-
-// choose returns which of the machines takes the pod with the least regret, the first of several; -1 if none does.
-func (y *Yard) choose(x *waiting, order []int, from int) int {
-	k := y.k
-	best, least := -1, 0
-	choosy := k.choosy(x.class)
+	c, choosy := x.class, k.choosy(x.class)
+	at, first = -1, len(order)
+	least, cheapest := 0, math.Inf(1)
 	for n := from; n < len(order); n++ {
-		b := k.old[order[n]]
-		if !k.accepts(b, x) {
+		i := order[n]
+		free := y.freeOn(i)
+		if !fits(c.need, free) {
 			continue
 		}
-		if !choosy {
-			return n
+		cost := y.cost(c.need, free)
+		if cost >= cheapest && !choosy || !k.accepts(k.old[i], x) {
+			continue
 		}
-		if r := k.regretOn(x.class, b); best < 0 || r < least {
-			best, least = n, r
+		first = min(first, n)
+		regret := 0
+		if choosy {
+			regret = k.regretOn(c, k.old[i])
 		}
-		if least == 0 {
+		if at >= 0 && (regret > least || regret == least && cost >= cheapest) {
+			continue
+		}
+		if at, least, cheapest = i, regret, cost; least == 0 && cost <= 0 {
 			break
 		}
 	}
-	return best
+	return at, first
+}
+
+// cost is how much less of the usual mix of pods a machine holds once it has to
+// hold need as well. What takes only of what is left over there anyway costs nothing.
+func (y *Yard) cost(need, free []int64) float64 {
+	before, after := math.MaxFloat64, math.MaxFloat64
+	for _, s := range y.usual {
+		if holds := float64(float64(free[s.dim]) * s.of); holds < before {
+			before = holds
+		}
+		if holds := float64(float64(free[s.dim]-need[s.dim]) * s.of); holds < after {
+			after = holds
+		}
+	}
+	return before - after
 }
 
 // Buy buys machines for the pods in the air, and returns what they are. It

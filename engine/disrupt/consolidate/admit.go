@@ -42,7 +42,6 @@ func (s *search) commands() []draft {
 		return cmp.Or(cmp.Compare(b.saving*1000/(1000+b.weight), a.saving*1000/(1000+a.weight)), strings.Compare(s.name(a.machines[0]), s.name(b.machines[0])))
 	})
 	s.yard.Reset()
-	s.resume()
 	return out
 }
 
@@ -67,7 +66,7 @@ func (s *search) draft(machines []int, g group) draft {
 // admit says of each command, the best first, whether it may start now, or what holds it up.
 func (s *search) admit(drafts []draft) {
 	drafts = slices.DeleteFunc(drafts, func(d draft) bool { return !s.stands(d) })
-	rooms, guards := s.rooms(), s.guardedAlready()
+	rooms, guards := s.rooms(), map[*world.Guard]int{}
 	var later []Command
 	named := map[world.PoolID]int{}
 	for _, d := range drafts {
@@ -80,7 +79,7 @@ func (s *search) admit(drafts []draft) {
 		for _, i := range d.machines {
 			rooms[s.machines[i].place.Pool()]--
 		}
-		for g, n := range s.guarded(d.machines) {
+		for g, n := range s.guarded(d) {
 			guards[g] += n
 		}
 		s.plan.Commands = append(s.plan.Commands, c)
@@ -121,7 +120,7 @@ func (s *search) heldUp(d draft, rooms map[world.PoolID]int, guards map[*world.G
 			return why
 		}
 	}
-	mine := s.guarded(d.machines)
+	mine := s.guarded(d)
 	for _, g := range s.world.Guards() {
 		if n := mine[g]; n > 0 && guards[g] > 0 && guards[g]+n > g.Allowed && !s.options.Unbudgeted {
 			return &reason.Why{Code: reason.Guarded, Subject: g.String(), Detail: fmt.Sprintf("it lets %d pods go at once, and other nodes that go before it have %d", g.Allowed, guards[g])}
@@ -135,7 +134,7 @@ func (s *search) heldUp(d draft, rooms map[world.PoolID]int, guards map[*world.G
 	return nil
 }
 
-// rooms is how many more machines each pool lets go now. Those that go with commands that were begun are counted as going.
+// rooms is how many more machines each pool lets go now.
 func (s *search) rooms() map[world.PoolID]int {
 	out := map[world.PoolID]int{}
 	for _, p := range s.world.Pools() {
@@ -144,32 +143,16 @@ func (s *search) rooms() map[world.PoolID]int {
 	for _, g := range s.plan.Going {
 		out[g.Pool]--
 	}
-	for i := range s.machines {
-		if p := s.machines[i].place; s.looker.begun(p) && p.Node != nil && p.Node.Ready && s.looker.going[p.Claim.Name] == "" {
-			out[p.Pool()]--
-		}
-	}
 	return out
 }
 
-// guardedAlready counts the pods of commands that were begun.
-func (s *search) guardedAlready() map[*world.Guard]int {
-	var begun []int
-	for i := range s.machines {
-		if s.looker.begun(s.machines[i].place) {
-			begun = append(begun, i)
-		}
-	}
-	return s.guarded(begun)
-}
-
-// guarded counts the pods of the machines that each pod disruption budget guards.
-func (s *search) guarded(machines []int) map[*world.Guard]int {
+// guarded counts the pods of the command that each pod disruption budget guards.
+func (s *search) guarded(d draft) map[*world.Guard]int {
 	out := map[*world.Guard]int{}
 	if len(s.world.Guards()) == 0 {
 		return out
 	}
-	for _, i := range machines {
+	for _, i := range d.machines {
 		for _, p := range s.yard.Lodgers(i) {
 			for _, g := range disrupt.GuardsOf(s.world, p) {
 				out[g]++

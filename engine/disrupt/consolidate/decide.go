@@ -17,7 +17,6 @@ import (
 // and why every other machine of a pool is kept.
 func Decide(w *world.World, o Options) Plan {
 	s := newSearch(w, o)
-	s.resume()
 	s.weigh()
 	if slices.ContainsFunc(s.machines, func(m machine) bool { return m.why == nil }) {
 		s.sweep(true)
@@ -38,10 +37,8 @@ const rounds = 3
 type search struct {
 	world    *world.World
 	options  Options
-	looker   looker
 	yard     *pack.Yard
-	machines []machine      // by position in the yard
-	named    map[string]int // machines by the names of their nodes and claims
+	machines []machine // by position in the yard
 	groups   []group
 	takers   []int // machines that may receive pods, those first that are least likely to go
 	spared   []int // machines that were kept because they would be bought again
@@ -55,12 +52,16 @@ type machine struct {
 	why    *reason.Why // why it is not looked at; nil if it is
 	offer  world.Offer // what it is sold as
 	price  int64
-	effort int64 // what moving its pods has to save
-	weight int64 // what evicting its pods costs, in thousandths of an ordinary pod
-	takes  bool  // it may receive pods
+	room   float64 // what its room is worth
+	effort int64   // what moving its pods has to save
+	weight int64   // what evicting its pods costs, in thousandths of an ordinary pod
+	takes  bool    // it may receive pods
 	gone   bool
 	tried  *reason.Why // what came of replacing it
 }
+
+// net is what a machine costs beyond what its pods' staying saves.
+func (m *machine) net(o Options) int64 { return m.price - m.weight*o.moveCost()/1000 }
 
 // group is machines that go together, and what is bought for their pods.
 type group struct {
@@ -71,40 +72,36 @@ type group struct {
 }
 
 func newSearch(w *world.World, o Options) *search {
-	now := disrupt.Decide(w, o.disrupt())
-	s := open(w, o, func(l looker, p *world.Place) *reason.Why { return l.look(p) }, now.Back)
-	s.later(now.Again)
-	s.plan.Going = now.Back
-	return s
-}
-
-// open puts machines into the yard. Pods of those that nothing is said against, and of those that go with a
-// command that was begun, can be moved.
-func open(w *world.World, o Options, against func(looker, *world.Place) *reason.Why, going []plan.Give) *search {
-	s := &search{world: w, options: o, named: map[string]int{}, byName: map[*world.Catalog]map[string]*world.Shape{}, plan: Plan{World: w.Digest(), At: w.At()}}
+	s := &search{world: w, options: o, byName: map[*world.Catalog]map[string]*world.Shape{}, plan: Plan{World: w.Digest(), At: w.At()}}
 	if c := w.Currencies(); len(c) > 0 {
 		s.plan.Currency = c[0]
 	}
-	s.looker = newLooker(s, going)
+	going := map[string]string{}
+	now := disrupt.Decide(w, disrupt.Options{Planned: o.Planned})
+	s.later(now.Again)
+	s.plan.Going = now.Back
+	for _, g := range now.Back {
+		going[g.Claim] = g.Reason
+	}
+	l := looker{search: s, bars: disrupt.Bars(w, disrupt.Options{Planned: o.Planned}), going: going}
 	whys := map[*world.Place]*reason.Why{}
 	for _, p := range w.Places() {
-		whys[p] = against(s.looker, p)
+		whys[p] = l.look(p)
 	}
 	if o.Pack.Steps == 0 {
 		o.Pack.Steps = DefaultSteps
 	}
-	s.yard = pack.NewYard(w, o.Pack, func(p *world.Place) bool { return whys[p] == nil || s.looker.begun(p) })
+	s.yard = pack.NewYard(w, o.Pack, func(p *world.Place) bool { return whys[p] == nil })
 	for i, p := range s.yard.Places() {
-		s.add(i, p, whys)
+		s.add(i, p, l, whys)
 	}
 	return s
 }
 
 // add notes what is known of machine i.
-func (s *search) add(i int, p *world.Place, whys map[*world.Place]*reason.Why) {
+func (s *search) add(i int, p *world.Place, l looker, whys map[*world.Place]*reason.Why) {
 	m := machine{place: s.world.Place(p.Name())}
-	m.takes = s.looker.takes(m.place)
-	m.why = whys[m.place]
+	m.takes, m.why = l.takes(m.place), whys[m.place]
 	if s.yard.Taken(i) && m.why == nil {
 		m.why = &reason.Why{Code: reason.Promised, Subject: p.Name(), Detail: "waiting pods are to go there"}
 	}
@@ -115,12 +112,8 @@ func (s *search) add(i int, p *world.Place, whys map[*world.Place]*reason.Why) {
 	if p.Pool().Name != "" {
 		s.plan.Price += m.price
 	}
-	s.yard.Bar(i, !m.takes)
-	if m.place.Node != nil {
-		s.named[m.place.Node.Name] = i
-	}
-	if m.place.Claim != nil {
-		s.named[m.place.Claim.Name] = i
+	if !m.takes {
+		s.yard.Bar(i)
 	}
 	s.machines = append(s.machines, m)
 }
@@ -132,6 +125,7 @@ func (s *search) weigh() {
 			m.effort = s.effort(i, m.weight)
 		}
 	}
+	s.value()
 }
 
 // effort is what moving the pods of machine i has to save: so much for each of
@@ -164,17 +158,16 @@ func (s *search) later(at int64) {
 }
 
 // open are the machines that are looked at and stay so far, those first that
-// cost most beyond what their pods are worth, for each pod that would move.
+// cost most for the room they offer, once what moving their own pods has to save is taken off.
 func (s *search) open() []int {
 	var out []int
-	over := make([]int64, len(s.machines))
+	over := make([]float64, len(s.machines))
 	for i := range s.machines {
 		m := &s.machines[i]
 		if m.why != nil || m.gone {
 			continue
 		}
-		worth, _ := s.yard.Load(i)
-		over[i] = (m.price - worth) * 1000 / (1000 + m.weight)
+		over[i] = float64(m.net(s.options)) / max(m.room, 1)
 		out = append(out, i)
 	}
 	slices.SortFunc(out, func(a, b int) int {
@@ -207,12 +200,19 @@ const premium = 108
 func (s *search) sweep(leave bool) bool {
 	open := s.open()
 	s.rank(open)
-	some := false
+	went := 0
 	for _, i := range open {
-		some = s.take(i, leave) || some
+		if s.take(i, leave) {
+			if went++; went%often == 0 {
+				s.takers = slices.DeleteFunc(s.takers, func(i int) bool { return s.machines[i].gone || s.yard.Full(i) })
+			}
+		}
 	}
-	return some
+	return went > 0
 }
+
+// often is after how many machines that went those are forgotten that take no more pods.
+const often = 32
 
 // take takes a machine off if that pays: if what it costs is more than moving
 // its pods and what is left over of them is worth.
@@ -223,7 +223,7 @@ func (s *search) take(i int, leave bool) bool {
 	}
 	mark := y.Mark()
 	y.Clear(i)
-	left := y.Settle(s.takers)
+	left := y.Settle(s.takers, !leave)
 	value, buyable := y.Value()
 	if left > 0 && !(leave && buyable) || m.price-m.effort-value*premium/100 < s.options.leastSaving() {
 		y.Undo(mark)

@@ -46,7 +46,7 @@ func (s *search) whyKept(i int) *reason.Why {
 	defer s.yard.Undo(mark)
 	pods := s.yard.Count(i)
 	s.yard.Clear(i)
-	left := s.yard.Settle(s.takers)
+	left := s.yard.Settle(s.takers, false)
 	why := &reason.Why{Subject: m.place.Name()}
 	value, buyable := s.yard.Value()
 	switch {

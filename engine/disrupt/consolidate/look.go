@@ -13,49 +13,31 @@ import (
 // looker says of single machines whether they may go or receive pods at all.
 type looker struct {
 	*search
-	bars    func(*world.Place) []disrupt.Hold
-	going   map[string]string // claims that go anyway, and why
-	started map[string]bool   // claims that go with a command that was begun
-}
-
-func newLooker(s *search, going []plan.Give) looker {
-	l := looker{search: s, bars: disrupt.Bars(s.world, s.options.disrupt()), going: map[string]string{}, started: map[string]bool{}}
-	for _, g := range going {
-		l.going[g.Claim] = g.Reason
-	}
-	for _, b := range s.options.Begun {
-		for _, name := range b.Back {
-			l.started[name] = true
-		}
-	}
-	return l
-}
-
-// begun reports whether the machine goes with a command that was begun.
-func (l looker) begun(p *world.Place) bool {
-	return p.Claim != nil && l.started[p.Claim.Name] && !p.Deleting()
+	bars  func(*world.Place) []disrupt.Hold
+	going map[string]string // claims that go anyway, and why
 }
 
 // look says why a machine is not to be looked at; nil if it is.
 func (l looker) look(p *world.Place) *reason.Why {
-	switch {
-	case p.Claim != nil && l.going[p.Claim.Name] != "":
+	if p.Claim != nil && l.going[p.Claim.Name] != "" {
 		return &reason.Why{Code: reason.Deleting, Subject: p.Name(), Detail: "it goes anyway: " + l.going[p.Claim.Name]}
-	case l.begun(p):
-		return &reason.Why{Code: reason.Deleting, Subject: p.Name(), Detail: "it goes with a command that was begun"}
 	}
-	causes := l.forbids(p)
+	var causes []*reason.Why
+	for _, h := range l.bars(p) {
+		l.later(h.Until)
+		causes = append(causes, l.hold(h))
+	}
 	if c := l.world.Currencies(); len(c) > 1 {
 		causes = append(causes, &reason.Why{Code: reason.Invalid, Detail: fmt.Sprintf("prices are in %q, which cannot be compared", c), Hint: "give all catalogues one currency"})
 	}
-	if pool := l.world.Pool(p.Pool()); p.Claim != nil && !p.Deleting() && pool != nil && pool.Replicas == nil && pool.Disruption.MoveAfter != nil {
-		causes = append(causes, l.unfit(p, *pool.Disruption.MoveAfter)...)
+	if p.Claim != nil && !p.Deleting() {
+		causes = append(causes, l.policy(p)...)
+		for _, pod := range p.Pods {
+			if pod.Moves() && (pod.Claims || len(pod.Problems) > 0) {
+				causes = append(causes, &reason.Why{Code: reason.Invalid, Subject: pod.String(), Detail: "the pod cannot be planned for, so nobody knows where else it would run"})
+			}
+		}
 	}
-	return gather(p, causes)
-}
-
-// gather makes one reason of all that is against the machine; nil if nothing is.
-func gather(p *world.Place, causes []*reason.Why) *reason.Why {
 	switch len(causes) {
 	case 0:
 		return nil
@@ -68,49 +50,23 @@ func gather(p *world.Place, causes []*reason.Why) *reason.Why {
 	return &reason.Why{Code: causes[0].Code, Subject: p.Name(), Causes: causes}
 }
 
-// forbids is what forbids that a machine goes: itself, its pods, and its pool.
-func (l looker) forbids(p *world.Place) []*reason.Why {
-	var out []*reason.Why
-	for _, h := range l.bars(p) {
-		l.later(h.Until)
-		out = append(out, l.hold(h))
-	}
-	if p.Claim == nil || p.Deleting() {
-		return out
-	}
-	if why := l.policy(p); why != nil {
-		out = append(out, why)
-	}
-	for _, pod := range p.Pods {
-		if pod.Moves() && (pod.Claims || len(pod.Problems) > 0) {
-			out = append(out, &reason.Why{Code: reason.Invalid, Subject: pod.String(), Detail: "the pod cannot be planned for, so nobody knows where else it would run"})
-		}
-	}
-	return out
-}
-
-// policy is what a machine's pool says against moving its pods; nil if it says nothing.
-func (l looker) policy(p *world.Place) *reason.Why {
+// policy is what a machine's pool says against moving its pods.
+func (l looker) policy(p *world.Place) []*reason.Why {
 	pool := l.world.Pool(p.Pool())
 	switch {
 	case pool == nil:
-		return &reason.Why{Code: reason.Policy, Detail: "its pool is gone, so nothing says when it may be given back"}
+		return []*reason.Why{{Code: reason.Policy, Detail: "its pool is gone, so nothing says when it may be given back"}}
 	case pool.Replicas != nil:
-		return &reason.Why{Code: reason.Static, Detail: fmt.Sprintf("pool %s is static and keeps %d nodes", pool.ID.Name, *pool.Replicas), Hint: "lower its replicas"}
+		return []*reason.Why{{Code: reason.Static, Detail: fmt.Sprintf("pool %s is static and keeps %d nodes", pool.ID.Name, *pool.Replicas), Hint: "lower its replicas"}}
 	case pool.Disruption.MoveAfter == nil && pool.Disruption.EmptyAfter == nil:
-		return &reason.Why{Code: reason.Policy, Detail: fmt.Sprintf("pool %s gives nothing back by choice", pool.ID.Name), Hint: "set consolidateAfter"}
+		return []*reason.Why{{Code: reason.Policy, Detail: fmt.Sprintf("pool %s gives nothing back by choice", pool.ID.Name), Hint: "set consolidateAfter"}}
 	case pool.Disruption.MoveAfter == nil && disrupt.IsEmpty(p):
-		return goesByItself()
+		return []*reason.Why{goesByItself()}
 	case pool.Disruption.MoveAfter == nil:
-		return &reason.Why{Code: reason.Policy, Detail: fmt.Sprintf("pool %s gives only empty nodes back", pool.ID.Name), Hint: "set consolidationPolicy: WhenEmptyOrUnderutilized"}
+		return []*reason.Why{{Code: reason.Policy, Detail: fmt.Sprintf("pool %s gives only empty nodes back", pool.ID.Name), Hint: "set consolidationPolicy: WhenEmptyOrUnderutilized"}}
 	}
-	return nil
-}
-
-// unfit is why looking at a machine makes no sense now, although nothing forbids that it goes.
-func (l looker) unfit(p *world.Place, after int64) []*reason.Why {
 	var out []*reason.Why
-	if at := disrupt.Quiet(p.Claim) + after; at > l.world.At() && p.Claim.Initialized {
+	if at := disrupt.Quiet(p.Claim) + *pool.Disruption.MoveAfter; at > l.world.At() && p.Claim.Initialized {
 		l.later(at)
 		out = append(out, &reason.Why{Code: reason.TooSoon, Detail: fmt.Sprintf("a pod came or went less than its pool's consolidateAfter ago; %d s are left", at-l.world.At())})
 	}
@@ -158,7 +114,7 @@ func (l looker) hold(h disrupt.Hold) *reason.Why {
 // takes reports whether pods may be put onto a machine: it is complete, does
 // not go, and has been quiet for as long as its pool waits before it moves any.
 func (l looker) takes(p *world.Place) bool {
-	if p.Node == nil || !p.Node.Ready || p.Deleting() || l.begun(p) {
+	if p.Node == nil || !p.Node.Ready || p.Deleting() {
 		return false
 	}
 	if p.Claim == nil {

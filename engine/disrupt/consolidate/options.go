@@ -1,11 +1,6 @@
 package consolidate
 
-import (
-	"slices"
-
-	"github.com/tenon-sh/tenon/engine/disrupt"
-	"github.com/tenon-sh/tenon/engine/pack"
-)
+import "github.com/tenon-sh/tenon/engine/pack"
 
 // Defaults of Options.
 const (
@@ -20,7 +15,6 @@ const (
 type Options struct {
 	Pack        pack.Options `json:"pack,omitzero"`
 	Planned     []string     `json:"planned,omitempty"`     // machines, by the names of their places, that pods are on their way to
-	Begun       []Begun      `json:"begun,omitempty"`       // commands that are being carried out, in the order in which they were begun
 	MoveCost    int64        `json:"moveCost,omitempty"`    // what moving one pod has to save an hour; 0 is the default, below 0 is nothing
 	LeastSaving int64        `json:"leastSaving,omitempty"` // what a command has to save an hour; 0 is the default, below 0 is anything
 	LeastShare  int          `json:"leastShare,omitempty"`  // percent of what it gives back that a command which buys has to save; 0 is the default, below 0 is anything
@@ -28,15 +22,6 @@ type Options struct {
 	SpotToSpot  bool         `json:"spotToSpot,omitempty"`  // spot machines may be replaced by cheaper spot machines
 	Explain     []string     `json:"explain,omitempty"`     // machines, by the names of their places, of which the reasons are told in full
 	Unbudgeted  bool         `json:"unbudgeted,omitempty"`  // look at no disruption budget: what could go in the end, not now
-}
-
-// disrupt are the options for what is asked of package disrupt: what was bought for pods that move is not empty, it waits for them.
-func (o Options) disrupt() disrupt.Options {
-	planned := slices.Clone(o.Planned)
-	for _, b := range o.Begun {
-		planned = append(planned, b.Bought...)
-	}
-	return disrupt.Options{Planned: planned}
 }
 
 func (o Options) moveCost() int64    { return choice(o.MoveCost, DefaultMoveCost) }

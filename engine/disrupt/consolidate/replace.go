@@ -87,7 +87,7 @@ func (s *search) purchase(machines []int) (g group, why *reason.Why, like int) {
 		price += s.machines[i].price
 		effort += s.machines[i].effort
 	}
-	s.yard.Settle(s.takers)
+	s.yard.Settle(s.takers, false)
 	bought, ok := s.yard.Buy()
 	if !ok {
 		return g, &reason.Why{Code: reason.NoPlace, Detail: "for some of its pods no machine can be bought"}, -1

@@ -24,8 +24,6 @@ import (
 //	node NAME key=…   quiet=SECONDS, forbid, since when nothing came or went; starting
 //	pod NAME key=…    forbid, cost=N
 //	guard NAME allowed=N app=APP
-//	begun NAME,NAME bought=NAME,NAME: nodes that go with a command that was begun
-//	holds             says of each of those whether it still holds
 //	consolidate key=… move=$, least=$, share=%, group=N, spot, unbudgeted: decides and prints
 func TestScenarios(t *testing.T) {
 	datadriven.Walk(t, "testdata/scenarios", func(t *testing.T, path string) {
@@ -40,21 +38,13 @@ func TestScenarios(t *testing.T) {
 				}
 			case "pool", "node", "pod", "guard":
 				s.changes = append(s.changes, change{d.Cmd, d.CmdArgs[0].Key, arguments(d.CmdArgs[1:])})
-			case "begun":
-				b := consolidate.Begun{Back: strings.Split(d.CmdArgs[0].Key, ",")}
-				if bought := arguments(d.CmdArgs)["bought"]; bought != "" {
-					b.Bought = strings.Split(bought, ",")
-				}
-				s.begun = append(s.begun, b)
-			case "holds":
-				return s.holds(t)
 			case "consolidate":
 				a := arguments(d.CmdArgs)
 				_, spot := a["spot"]
 				_, unbudgeted := a["unbudgeted"]
 				w := s.world(t)
 				p := consolidate.Decide(w, consolidate.Options{
-					Begun: s.begun, MoveCost: money(a["move"]), LeastSaving: money(a["least"]), LeastShare: number(a["share"]), Group: number(a["group"]), SpotToSpot: spot, Unbudgeted: unbudgeted,
+					MoveCost: money(a["move"]), LeastSaving: money(a["least"]), LeastShare: number(a["share"]), Group: number(a["group"]), SpotToSpot: spot, Unbudgeted: unbudgeted,
 				})
 				return plot(p)
 			default:
@@ -70,7 +60,6 @@ const now = 1_000_000
 type stage struct {
 	scene   *enginetest.Scene
 	changes []change
-	begun   []consolidate.Begun
 }
 
 // change is what is told of one item beside what a scene tells.
@@ -176,19 +165,6 @@ func (c change) make(w *world.World, b *world.Builder) error {
 		Key: world.Key{Namespace: "default", Name: c.name}, Allowed: number(c.args["allowed"]),
 		Selector: world.Selector{Some: true, Set: label.SetOf(label.Is("app", c.args["app"]))},
 	})
-}
-
-// holds says of each command that was begun whether it holds.
-func (s *stage) holds(t *testing.T) string {
-	var b strings.Builder
-	for i, why := range consolidate.Holds(s.world(t), consolidate.Options{Begun: s.begun}) {
-		text := "holds"
-		if why != nil {
-			text = strings.ReplaceAll(why.String(), "\n", "\n  ")
-		}
-		fmt.Fprintf(&b, "%s: %s\n", strings.Join(s.begun[i].Back, " "), text)
-	}
-	return b.String()
 }
 
 // plot writes the plan in as few words as tell it.

@@ -1,0 +1,42 @@
+package pack
+
+import "slices"
+
+// Need is what all pods that may move ask for together.
+func (y *Yard) Need() []int64 {
+	sum := make([]int64, len(y.k.market.dims))
+	for _, l := range y.lodgers {
+		for _, x := range l.pods {
+			for d, n := range x.class.need {
+				sum[d] += n
+			}
+		}
+	}
+	return sum
+}
+
+// Room is what machine i offers to its own pods and others that may move.
+func (y *Yard) Room(i int) []int64 {
+	room := slices.Clone(y.freeOn(i))
+	for _, x := range y.lodgers[i].pods {
+		for d, n := range x.class.need {
+			room[d] += n
+		}
+	}
+	return room
+}
+
+// Sold tells of every type of machine that can be bought what room it offers and what it costs at least.
+func (y *Yard) Sold(tell func(room []int64, price int64)) {
+	for _, p := range y.k.market.pools {
+		for _, t := range p.types {
+			tell(t.room, y.k.market.least(t))
+		}
+	}
+}
+
+// Full reports whether machine i has no room for any pod that may move.
+func (y *Yard) Full(i int) bool {
+	free := y.freeOn(i)
+	return slices.ContainsFunc(y.usual, func(s share) bool { return free[s.dim] < s.least })
+}
