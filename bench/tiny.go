@@ -153,10 +153,11 @@ func forSale(p world.Pool, c world.Catalog) []sale {
 func cheapest(sold []sale, pods []handful, set int) int64 {
 	var all handful
 	for ; set > 0; set &= set - 1 {
-		ok := false
-		if all, ok = all.and(pods[bits.TrailingZeros(uint(set))]); !ok { //nolint:gosec // never negative
+		both, ok := all.and(pods[bits.TrailingZeros(uint(set))]) //nolint:gosec // never negative
+		if !ok {
 			return 0
 		}
+		all = both
 	}
 	for _, m := range sold {
 		if (all.zone == "" || all.zone == m.zone) && all.need.Fits(m.room) {
