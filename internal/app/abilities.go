@@ -41,6 +41,10 @@ type (
 	learner interface {
 		Learn(shape string, memory int64)
 	}
+	// author writes user data, and knows how long it is by class.
+	author interface {
+		UserData() map[string]int
+	}
 	// sweeper leaves things behind that have to be ended.
 	sweeper interface {
 		Start(context.Context) error

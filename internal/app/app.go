@@ -95,6 +95,7 @@ type parts struct {
 	journal *journal.Journal
 	pods    *survey.Pods
 
+	unpriced  survey.Unpriced
 	classKind bool // the API server has EC2NodeClasses
 	overlays  bool // NodeOverlays are followed
 }

@@ -128,6 +128,14 @@ func (p *parts) measure(ctx context.Context) {
 	if p.Settings.Unobserved {
 		return
 	}
+	p.unpriced.Look(p.metrics, w)
+	if d, ok := p.Driver.(author); ok {
+		var sizes []metric.Sample
+		for class, bytes := range d.UserData() {
+			sizes = append(sizes, metric.Sample{Labels: []string{class}, Value: float64(bytes)})
+		}
+		p.metrics.Replace(metric.UserDataBytes, sizes)
+	}
 	samples := survey.Of(w, nodeLabels(), pool.Usage(w))
 	maps.Copy(samples, p.pods.Samples())
 	maps.Copy(samples, survey.Conditions(p.objects(ctx), p.Now()))

@@ -107,6 +107,7 @@ func (l *launching) settings(o offer, kind, profile string) (template.Settings, 
 	if err != nil {
 		return template.Settings{}, cloud.Errorf(cloud.Invalid, awsv1.ReasonInvalidUserData, "user data of class %s: %v", c.Ref.Name, err)
 	}
+	l.wrote(c.Ref.Name, len(data))
 	if len(data) > awsv1.MaxUserData {
 		return template.Settings{}, cloud.Errorf(cloud.Invalid, awsv1.ReasonUserDataTooLarge,
 			"user data of class %s has %d bytes with what the node needs, EC2 takes %d: shorten spec.userData", c.Ref.Name, len(data), awsv1.MaxUserData)

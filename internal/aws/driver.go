@@ -98,6 +98,7 @@ type Driver struct {
 
 	mu        sync.Mutex
 	seen      map[string]int64 // bytes of memory that nodes of a type were seen to have
+	written   map[string]int   // bytes of user data that were made last, by class
 	collected time.Time        // when profiles were last looked through
 }
 

@@ -1,6 +1,7 @@
 package aws_test
 
 import (
+	"maps"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -52,7 +53,8 @@ func TestSpecialMachines(t *testing.T) {
 				}}
 				o := order("one", 1, label.OnDemand)
 				o.Menu = []string{tc.shape}
-				out := w.start().Launch(t.Context(), []cloud.Order{o})[0]
+				d := w.start()
+				out := d.Launch(t.Context(), []cloud.Order{o})[0]
 				if out.Err != nil {
 					t.Fatal(tc.why, out.Err)
 				}
@@ -72,8 +74,12 @@ func TestSpecialMachines(t *testing.T) {
 						t.Errorf("%s It has %d %s, want %d", tc.why, got, name, want)
 					}
 				}
-				if text := decoded(t, w.account().Market.Instances()[0].Data.UserData); !strings.Contains(text, tc.data) {
+				text := decoded(t, w.account().Market.Instances()[0].Data.UserData)
+				if !strings.Contains(text, tc.data) {
 					t.Errorf("%s Its user data:\n%s", tc.why, text)
+				}
+				if got, want := d.UserData(), map[string]int{"default": len(text)}; !maps.Equal(got, want) {
+					t.Errorf("the user data of classes has %v bytes, want %v", got, want)
 				}
 			})
 		})

@@ -22,9 +22,7 @@ const (
 	NodesLifetimeDuration    = "karpenter_nodes_lifetime_duration_seconds"
 	NodesAllocatable         = "karpenter_nodes_allocatable"
 	NodesPodRequests         = "karpenter_nodes_total_pod_requests"
-	NodesPodLimits           = "karpenter_nodes_total_pod_limits"
 	NodesDaemonRequests      = "karpenter_nodes_total_daemon_requests"
-	NodesDaemonLimits        = "karpenter_nodes_total_daemon_limits"
 	NodesSystemOverhead      = "karpenter_nodes_system_overhead"
 	NodesCurrentLifetime     = "karpenter_nodes_current_lifetime_seconds"
 	ClusterUtilization       = "karpenter_cluster_utilization_percent"
@@ -53,7 +51,6 @@ const (
 
 	SchedulingDuration     = "karpenter_scheduler_scheduling_duration_seconds"
 	SchedulerQueueDepth    = "karpenter_scheduler_queue_depth"
-	SchedulerUnfinished    = "karpenter_scheduler_unfinished_work_seconds"
 	SchedulerIgnoredPods   = "karpenter_scheduler_ignored_pods_count"
 	SchedulerUnschedulable = "karpenter_scheduler_unschedulable_pods_count"
 	SchedulerPendingByZone = "karpenter_scheduler_pending_pods_by_effective_zone_count"
@@ -77,6 +74,7 @@ const (
 
 	TypeCPU             = "karpenter_cloudprovider_instance_type_cpu_cores"
 	TypeMemory          = "karpenter_cloudprovider_instance_type_memory_bytes"
+	OfferingRefused     = "tenon_offering_refused_ratio"
 	OfferingAvailable   = "karpenter_cloudprovider_instance_type_offering_available"
 	OfferingPrice       = "karpenter_cloudprovider_instance_type_offering_price_estimate"
 	LaunchFailures      = "karpenter_cloudprovider_instance_launch_failures_total"
@@ -164,9 +162,7 @@ func nodes(nodeLabels []string) []Metric {
 		{Name: NodesLifetimeDuration, Kind: Histogram, Stage: Alpha, Help: "How long nodes lived.", Labels: []string{"nodepool"}, Buckets: lifetimes()},
 		amount(NodesAllocatable, "What the node offers to pods."),
 		amount(NodesPodRequests, "What the pods of the node request, without those of DaemonSets."),
-		amount(NodesPodLimits, "What the pods of the node are limited to, without those of DaemonSets."),
 		amount(NodesDaemonRequests, "What the DaemonSet pods of the node request."),
-		amount(NodesDaemonLimits, "What the DaemonSet pods of the node are limited to."),
 		amount(NodesSystemOverhead, "Capacity less allocatable: what the node keeps for itself."),
 		{Name: NodesCurrentLifetime, Kind: Gauge, Stage: Alpha, Help: "Age of the node.", Labels: perNode, PerObject: true, Max: manySeries},
 	}
@@ -217,7 +213,6 @@ func scheduling() []Metric {
 	return []Metric{
 		{Name: SchedulingDuration, Kind: Histogram, Stage: Stable, Help: "How long one decision took.", Labels: by, Buckets: durations()},
 		{Name: SchedulerQueueDepth, Kind: Gauge, Stage: Beta, Help: "Pods still to be decided in a running decision.", Labels: []string{"controller", "scheduling_id"}},
-		{Name: SchedulerUnfinished, Kind: Gauge, Stage: Alpha, Help: "How long a running decision has been going on.", Labels: []string{"controller", "scheduling_id"}},
 		{Name: SchedulerIgnoredPods, Kind: Gauge, Stage: Alpha, Help: "Pending pods that are not tenon's to find a place for.", Seeds: once()},
 		{Name: SchedulerUnschedulable, Kind: Gauge, Stage: Alpha, Help: "Pods refused by the last decision.", Labels: by},
 		{Name: SchedulerPendingByZone, Kind: Gauge, Stage: Alpha, Help: "Pending pods by the zone they are bound to, if any.", Labels: []string{"controller", "zone"}, PerObject: true, Max: MaxSeries},
@@ -254,6 +249,7 @@ func aws() []Metric {
 		{Name: TypeCPU, Kind: Gauge, Stage: Beta, Help: "Processors of the instance type.", Labels: []string{"instance_type"}, PerObject: true, Max: manyOffers},
 		{Name: TypeMemory, Kind: Gauge, Stage: Beta, Help: "Memory of the instance type.", Labels: []string{"instance_type"}, PerObject: true, Max: manyOffers},
 		{Name: OfferingAvailable, Kind: Gauge, Stage: Beta, Help: "1 when the offering is believed to be available, else 0.", Labels: offer, PerObject: true, Max: manyOffers},
+		{Name: OfferingRefused, Kind: Gauge, Stage: Alpha, Help: "Share of those that asked for the offering lately and did not get it, from 0 to 1, as plans reckon with it; offerings that were not refused have no series.", Labels: offer, PerObject: true, Max: manyOffers},
 		{Name: OfferingPrice, Kind: Gauge, Stage: Beta, Help: "Price of the offering, in dollars per hour.", Labels: offer, PerObject: true, Max: manyOffers},
 		{Name: LaunchFailures, Kind: Counter, Stage: Alpha, Help: "Machines asked for and not got."},
 		{Name: TerminationFailures, Kind: Counter, Stage: Alpha, Help: "Machines that could not be terminated."},
@@ -263,7 +259,7 @@ func aws() []Metric {
 		{Name: InterruptionDeleted, Kind: Counter, Stage: Stable, Help: "Notices handled and taken off the queue."},
 		{Name: InterruptionUnhealthy, Kind: Counter, Stage: Alpha, Help: "Instances whose status checks failed."},
 		{Name: InterruptionQueue, Kind: Histogram, Stage: Stable, Help: "How long notices were on the queue.", Buckets: durations()},
-		{Name: UserDataBytes, Kind: Gauge, Stage: Alpha, Help: "Size of the user data, of which AWS takes 16384 bytes.", Labels: []string{"ec2nodeclass"}},
+		{Name: UserDataBytes, Kind: Gauge, Stage: Alpha, Help: "Size of the user data that was made last for a machine of the class, of which AWS takes 16384 bytes.", Labels: []string{"ec2nodeclass"}, PerObject: true, Max: MaxSeries},
 	}
 }
 

@@ -168,9 +168,10 @@ func zoneOf(p *world.Pod) string {
 func (s Samples) offers(w *world.World) {
 	type offer struct{ shape, zone, kind string }
 	type terms struct {
-		price  int64
-		to     bool
-		priced bool
+		price   int64
+		to      bool
+		priced  bool
+		refused int
 	}
 	shapes, offers := map[string]bool{}, map[offer]terms{}
 	for _, c := range w.Catalogs() {
@@ -187,7 +188,7 @@ func (s Samples) offers(w *world.World) {
 				if !t.priced || o.Price < t.price {
 					t.price, t.priced = o.Price, true
 				}
-				t.to = t.to || !o.Gone
+				t.to, t.refused = t.to || !o.Gone, max(t.refused, o.Refused)
 				offers[k] = t
 			}
 		}
@@ -199,8 +200,11 @@ func (s Samples) offers(w *world.World) {
 		}
 		s.add(metric.OfferingAvailable, available, k.shape, k.zone, k.kind)
 		s.add(metric.OfferingPrice, float64(t.price)/1e6, k.shape, k.zone, k.kind)
+		if t.refused > 0 {
+			s.add(metric.OfferingRefused, float64(t.refused)/1000, k.shape, k.zone, k.kind)
+		}
 	}
-	for _, name := range []string{metric.OfferingAvailable, metric.OfferingPrice, metric.SchedulerPendingByZone} {
+	for _, name := range []string{metric.OfferingAvailable, metric.OfferingPrice, metric.OfferingRefused, metric.SchedulerPendingByZone} {
 		slices.SortFunc(s[name], func(a, b metric.Sample) int { return slices.Compare(a.Labels, b.Labels) })
 	}
 }
@@ -218,6 +222,6 @@ func Names() []string {
 		metric.NodesAllocatable, metric.NodesPodRequests, metric.NodesDaemonRequests, metric.NodesSystemOverhead, metric.NodesCurrentLifetime,
 		metric.ClusterUtilization, metric.PoolsLimit, metric.PoolsUsage, metric.PoolsCost, metric.PoolsAllowedDisruptions,
 		metric.PoolsConsumingBudgets, metric.PodsState, metric.PodsUnstartedTime, metric.PodsUnboundTime, metric.SchedulerPendingByZone,
-		metric.TypeCPU, metric.TypeMemory, metric.OfferingAvailable, metric.OfferingPrice,
+		metric.TypeCPU, metric.TypeMemory, metric.OfferingAvailable, metric.OfferingPrice, metric.OfferingRefused,
 	}
 }

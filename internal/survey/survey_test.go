@@ -81,7 +81,7 @@ func town(t *testing.T) *world.World {
 	must(t,
 		b.SetPool(world.Pool{ID: pool, Template: "t", Limits: cpu(100), Disruption: world.PoolDisruption{Budgets: []world.Budget{{Nodes: "1"}}}}),
 		b.SetCatalog(world.Catalog{Template: "t", Version: "1", Shapes: []world.Shape{{
-			Name: "big", Capacity: cpu(8), Offers: []world.Offer{{Zone: "z1", CapacityType: "spot", Price: 250_000}, {Zone: "z2", CapacityType: "spot", Price: 300_000, Gone: true}},
+			Name: "big", Capacity: cpu(8), Offers: []world.Offer{{Zone: "z1", CapacityType: "spot", Price: 250_000}, {Zone: "z2", CapacityType: "spot", Price: 300_000, Gone: true, Refused: 250}},
 		}}}),
 		b.SetClaim(world.Claim{Name: "c", Pool: pool, Node: "n", Launched: true, Registered: true, Initialized: true}),
 		b.SetNode(world.Node{Name: "n", Pool: pool, Claim: "c", Ready: true, Created: at - 60, Labels: labels, Capacity: cpu(8), Allocatable: cpu(6)}),
@@ -107,7 +107,7 @@ func TestOf(t *testing.T) {
 		t.Errorf("%d metrics were given and %d are named", len(samples), len(survey.Names()))
 	}
 	got := slices.Concat(scrape("karpenter_nodepools"), scrape("karpenter_nodes_"), scrape("karpenter_pods_un"), scrape("karpenter_pods_state"),
-		scrape("karpenter_cluster_utilization"), scrape("karpenter_scheduler_pending"), scrape("karpenter_cloudprovider_instance_type"))
+		scrape("karpenter_cluster_utilization"), scrape("karpenter_scheduler_pending"), scrape("karpenter_cloudprovider_instance_type"), scrape("tenon_offering"))
 	node := "capacity_type=spot,instance_type=big,managed=true,node_name=n,nodepool=p"
 	want := []string{
 		"nodepools_allowed_disruptions{nodepool=p,reason=Drifted} 1",
@@ -138,8 +138,31 @@ func TestOf(t *testing.T) {
 		"cloudprovider_instance_type_offering_available{capacity_type=spot,instance_type=big,zone=z2} 0",
 		"cloudprovider_instance_type_offering_price_estimate{capacity_type=spot,instance_type=big,zone=z1} 0.25",
 		"cloudprovider_instance_type_offering_price_estimate{capacity_type=spot,instance_type=big,zone=z2} 0.3",
+		"tenon_offering_refused_ratio{capacity_type=spot,instance_type=big,zone=z2} 0.25",
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("-want +got\n%s", diff)
+	}
+}
+
+// A node whose price nobody knows is counted once, however often one looks.
+func TestUnpriced(t *testing.T) {
+	m, scrape := set(t)
+	pool := world.PoolID{Kind: world.NodePool, Name: "p"}
+	b := world.NewBuilder()
+	must(t,
+		b.SetPool(world.Pool{ID: pool, Template: "t"}),
+		b.SetCatalog(world.Catalog{Template: "t", Version: "1", Shapes: []world.Shape{{Name: "big", Offers: []world.Offer{{Zone: "z1", CapacityType: "spot", Price: 1}}}}}),
+		b.SetNode(world.Node{Name: "known", Pool: pool, Labels: map[string]string{label.Zone: "z1", label.InstanceType: "big", label.CapacityType: "spot"}}),
+		b.SetNode(world.Node{Name: "unknown", Pool: pool, Labels: map[string]string{label.Zone: "z1", label.InstanceType: "odd", label.CapacityType: "spot"}}),
+		b.SetNode(world.Node{Name: "foreign"}),
+	)
+	var u survey.Unpriced
+	for range 3 {
+		u.Look(m, b.Snapshot(at))
+	}
+	want := []string{"nodepools_cost_tracker_errors_total{nodepool=p} 1"}
+	if diff := cmp.Diff(want, scrape("karpenter_nodepools_cost_tracker")); diff != "" {
 		t.Errorf("-want +got\n%s", diff)
 	}
 }

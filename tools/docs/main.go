@@ -144,12 +144,10 @@ func metrics(written func(string) bool) string {
 		}
 		fmt.Fprintf(&b, "| `%s`%s | %s | %s | %s | %d | %s |\n", m.Name, mark, m.Kind, strings.Join(m.Labels, ", "), m.Stage, most, cell(m.Help))
 	}
-	b.WriteString("\n## Why some are not written\n\n" +
-		"* What speaks of consolidation (`consolidation_moves`, `consolidation_score`, `consolidation_timeouts`): nodes that are in use are not moved together yet.\n" +
-		"* `total_pod_limits` and `total_daemon_limits`: nothing is decided by limits, so the picture of the cluster does not keep them.\n" +
-		"* `scheduler_unfinished_work_seconds`: a decision is one step of at most about a second, and is measured when it is made.\n" +
-		"* `cost_tracker_errors`: a node whose price is not known counts as free in `nodepools_cost_total`.\n" +
-		"* `userdata_bytes`: not measured.\n")
+	b.WriteString("\n## Karpenter's that are missing or not written\n\n" +
+		"* What speaks of consolidation (`consolidation_moves`, `consolidation_score`, `consolidation_timeouts`): not counted; decisions to move pods are, as all decisions to give nodes back.\n" +
+		"* `total_pod_limits` and `total_daemon_limits` of nodes: nothing is decided by limits, so the picture of the cluster does not keep them.\n" +
+		"* `unfinished_work_seconds` of the scheduler: a decision is one step of at most about a second, and is measured when it is made.\n")
 	return b.String()
 }
 
