@@ -33,6 +33,8 @@ func (c *checker) admits(p *world.Pod, s *spot) string {
 		return "a host port"
 	case !attachable(p, s):
 		return "attachments"
+	case !c.meetsVolumes(p, s):
+		return "the zone of a volume that another pod waits for too"
 	}
 	for i := range p.Spread {
 		if why := c.skewed(p, &p.Spread[i], s); why != "" {
@@ -40,6 +42,20 @@ func (c *checker) admits(p *world.Pod, s *spot) string {
 		}
 	}
 	return c.company(p, s)
+}
+
+// meetsVolumes reports whether the spot is in the zone in which the pod's volumes are made, where pods bound before it decided that.
+func (c *checker) meetsVolumes(p *world.Pod, s *spot) bool {
+	for _, v := range p.Volumes {
+		for _, o := range c.order {
+			for _, q := range o.pods {
+				if v.Pending && q.Node == "" && o.labels[label.Zone] != s.labels[label.Zone] && slices.ContainsFunc(q.Volumes, func(w world.Volume) bool { return w.Pending && w.ID == v.ID }) {
+					return false
+				}
+			}
+		}
+	}
+	return true
 }
 
 func tolerated(p *world.Pod, taints []world.Taint) bool {

@@ -52,6 +52,7 @@ func (a *args) pod(name string) world.Pod {
 		id, where, _ := strings.Cut(s, "@")
 		id, driver, _ := strings.Cut(id, ":")
 		v := world.Volume{ID: id, Driver: driver}
+		where, v.Pending = strings.CutPrefix(where, "?")
 		if where != "" {
 			v.Places = []label.Set{{a.requirement("zone:" + where)}}
 		}

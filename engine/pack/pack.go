@@ -153,6 +153,7 @@ func (k *Packer) ready(pods []*world.Pod) {
 	k.sort(pods)
 	k.tuples()
 	k.hold()
+	k.confine()
 }
 
 // pack places all pods at once, or those of each priority before those of a lower one, and in each those first who keep away from others.
@@ -284,6 +285,7 @@ func (k *Packer) open(pods []*world.Pod) {
 			k.ledger.Enlist(p)
 		}
 	}
+	k.ledger.Share(pods)
 	var averse []*world.PodTerm
 	for _, m := range k.places {
 		averse = append(averse, m.Averse()...)

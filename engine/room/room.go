@@ -108,6 +108,7 @@ func (l *Ledger) learn(pods []*world.Pod) {
 			}
 		}
 	}
+	l.spread.Share(pods)
 }
 
 // enter enters machine i and the pods that run there.

@@ -34,7 +34,9 @@ type group struct {
 	filled int     // how many hold any
 	low    int32   // the smallest number that any of these holds
 
-	// Of together.
+	// Of together. Those who share a volume need no terms.
+	volume  string
+	within  []int32 // domains in which it may be made; nil is every one
 	keys    []int
 	byKey   [][]int32
 	total   int
@@ -88,6 +90,7 @@ func (l *Ledger) Members(p *world.Pod) []int32 { return l.appendMembers(nil, p) 
 func (l *Ledger) appendMembers(out []int32, p *world.Pod) []int32 {
 	out = l.appendFrom(out, l.shelves[p.Namespace], p)
 	out = l.appendFrom(out, l.wide, p)
+	out = l.appendVolumes(out, p)
 	slices.Sort(out)
 	return slices.Compact(out)
 }

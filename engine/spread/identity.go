@@ -27,7 +27,7 @@ func AppendIdentity(b []byte, p *world.Pod) []byte {
 
 // Indifferent reports whether no hard term of the subject or of other pods decides where it may go.
 func (s *Subject) Indifferent() bool {
-	return len(s.even)+len(s.apart)+len(s.shunned) == 0 && s.together == none
+	return len(s.even)+len(s.apart)+len(s.shunned)+len(s.volumes) == 0 && s.together == none
 }
 
 // Reaches reports whether a group that the subject is in, or carries a hard term of, has another key than the one named.

@@ -48,7 +48,7 @@ func (s spot) value(key int) string {
 // Allows reports whether a pod of the subject may go to machine n. Spread over
 // the keys in but is not looked at.
 func (l *Ledger) Allows(s *Subject, n int, but ...string) bool {
-	if len(s.even)+len(s.apart)+len(s.shunned) == 0 && s.together == none {
+	if s.Indifferent() {
 		return true
 	}
 	return l.allows(s, spot{l: l, node: &l.nodes[n]}, but...)
@@ -78,7 +78,7 @@ func (l *Ledger) allows(s *Subject, at spot, but ...string) bool {
 			return false
 		}
 	}
-	return s.together == none || l.togetherAllows(s, at)
+	return l.nearVolumes(s, at) && (s.together == none || l.togetherAllows(s, at))
 }
 
 func (l *Ledger) evenAllows(e *even, at spot) bool {
@@ -183,6 +183,11 @@ func (l *Ledger) objections(s *Subject, at spot, name string) []*reason.Why {
 				Code: reason.AntiAffinity, Subject: name,
 				Detail: fmt.Sprintf("%s %s has pods that keep away from %s", l.keys[g.key], at.value(g.key), selectorText(g)),
 			})
+		}
+	}
+	for _, id := range s.volumes {
+		if g := l.groups[id]; !l.nearVolume(id, at) {
+			out = append(out, &reason.Why{Code: reason.Volume, Subject: name, Detail: fmt.Sprintf("%s will be in %s, where another pod that waits for it goes", g.volume, l.zone(g))})
 		}
 	}
 	if s.together != none && !l.togetherAllows(s, at) {

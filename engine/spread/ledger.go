@@ -22,6 +22,7 @@ type Ledger struct {
 	values     [][]string         // the same, by number
 	groups     []*group
 	byTerms    map[string]int32
+	volumes    map[string]int32         // of volumes that several pods wait for: their groups
 	owned      map[*world.PodTerm]int32 // anti-affinity of running pods: its group, or none
 	kin        map[*world.Kin][]int32   // the groups that count running pods
 	shelves    map[string]*shelf        // where pods of a namespace find the groups that count them
@@ -53,6 +54,7 @@ func New(namespaces []*world.Namespace) *Ledger {
 		namespaces: make(map[string]map[string]string, len(namespaces)),
 		keyIndex:   map[string]int{},
 		byTerms:    map[string]int32{},
+		volumes:    map[string]int32{},
 		owned:      map[*world.PodTerm]int32{},
 		kin:        map[*world.Kin][]int32{},
 		shelves:    map[string]*shelf{},

@@ -76,6 +76,14 @@ func (l *Ledger) Simple(s *Subject) (Simple, bool) {
 			return out, false
 		}
 	}
+	for _, g := range s.volumes {
+		switch {
+		case out.Home != nil || out.Split != nil:
+			return out, false
+		case l.groups[g].total == 0:
+			out.Home = &Home{label.Zone, g}
+		}
+	}
 	return out, true
 }
 
@@ -164,7 +172,7 @@ func (l *Ledger) Accepts(s *Subject, place *fit.Place) bool {
 			return false
 		}
 	}
-	return s.together == none || l.togetherAllows(s, at)
+	return l.nearVolumes(s, at) && (s.together == none || l.togetherAllows(s, at))
 }
 
 // Wish is what the soft terms of a subject come to for new machines, as far as

@@ -12,6 +12,7 @@ type Subject struct {
 	apart    []int32 // groups of the required anti-affinity terms it carries
 	together int32   // the group of its required affinity terms, or none
 	self     bool    // it is a member of that group itself
+	volumes  []int32 // groups of those who share a volume with it
 	wishes   []wish
 	members  []int32 // every group that counts it
 	shunned  []int32 // those of members that are apart
@@ -128,6 +129,9 @@ func (l *Ledger) consider(s *Subject, by int) {
 	for _, g := range s.apart {
 		l.groups[g].carriers += by
 	}
+	for _, g := range s.volumes {
+		l.groups[g].carriers += by
+	}
 	if s.self {
 		l.groups[s.together].carriers += by
 	}
@@ -137,8 +141,11 @@ func (l *Ledger) consider(s *Subject, by int) {
 func (l *Ledger) Describe(p *world.Pod) *Subject {
 	s := &Subject{together: none, members: l.Members(p)}
 	for _, g := range s.members {
-		if l.groups[g].kind == apart {
+		switch {
+		case l.groups[g].kind == apart:
 			s.shunned = append(s.shunned, g)
+		case l.groups[g].volume != "":
+			s.volumes = append(s.volumes, g)
 		}
 	}
 	for i, c := range p.Spread {

@@ -173,6 +173,9 @@ type Volume struct {
 	ID     string      `json:"id"`               // equal for pods that share it
 	Driver string      `json:"driver,omitempty"` // CSI driver whose attach limit counts
 	Places []label.Set `json:"places,omitempty"` // one of them must hold; empty: anywhere
+
+	// Pending volumes are made in the zone of the first of their pods that is bound, and stay there.
+	Pending bool `json:"pending,omitempty"`
 }
 
 // DriverLimit is how many volumes of a driver a node can attach.

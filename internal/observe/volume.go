@@ -43,6 +43,7 @@ func (v PersistentVolume) ID() string { return v.Driver + "/" + v.Handle }
 type StorageClass struct {
 	Driver    string
 	Immediate bool // its volumes are made before the pod is placed
+	Zonal     bool // each of its volumes is reached from one zone only
 	Places    []label.Set
 }
 
@@ -169,7 +170,18 @@ func ReadStorageClass(c *storagev1.StorageClass) StorageClass {
 			out.Places = append(out.Places, s)
 		}
 	}
+	out.Zonal = zonal(out)
 	return out
+}
+
+// zonal reports whether volumes of the class lie in one zone each: those of disks
+// do, and those of classes that say in which zones. Shared file systems are reached from everywhere.
+func zonal(c StorageClass) bool {
+	switch c.Driver {
+	case "ebs.csi.aws.com", "ebs.csi.eks.amazonaws.com", "pd.csi.storage.gke.io", "disk.csi.azure.com":
+		return true
+	}
+	return slices.ContainsFunc(c.Places, func(s label.Set) bool { _, says := s.Find(label.Zone); return says })
 }
 
 // Bind returns the pod with its volumes resolved. What is missing is a problem
@@ -223,7 +235,7 @@ func (v Volumes) resolve(p world.Pod, m Mount, problem func(string, ...any)) (wo
 		problem("volume %s: persistent volume claim %s is not bound yet, and its storage class %s binds before pods are placed", m.Name, key, c.Class)
 		return out, false
 	}
-	out.Driver, out.Places = class.Driver, class.Places
+	out.Driver, out.Places, out.Pending = class.Driver, class.Places, class.Zonal
 	return out, true
 }
 
