@@ -19,9 +19,10 @@ func Decide(w *world.World, o Options) Plan {
 	s := newSearch(w, o)
 	s.weigh()
 	if slices.ContainsFunc(s.machines, func(m machine) bool { return m.why == nil }) {
-		s.sweep(true)
-		s.replace()
-		for n := 1; n < rounds && s.sweep(false); n++ {
+		for n := 0; n < rounds && s.sweep(n == 0); n++ {
+			if n == 0 {
+				s.replace()
+			}
 		}
 		s.admit(s.commands())
 	}
@@ -179,15 +180,18 @@ func (s *search) open() []int {
 // rank finds out which machines may receive pods, those first that are least likely to go.
 func (s *search) rank(open []int) {
 	s.takers = nil
-	for i := range s.machines {
-		if m := &s.machines[i]; m.takes && m.why != nil {
+	add := func(i int) {
+		if s.machines[i].takes && !s.yard.Full(i) {
 			s.takers = append(s.takers, i)
 		}
 	}
-	for _, i := range slices.Backward(open) {
-		if s.machines[i].takes {
-			s.takers = append(s.takers, i)
+	for i := range s.machines {
+		if s.machines[i].why != nil {
+			add(i)
 		}
+	}
+	for _, i := range slices.Backward(open) {
+		add(i)
 	}
 }
 
