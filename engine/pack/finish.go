@@ -46,7 +46,8 @@ func compareKey(a, b world.Key) int {
 	return cmp.Or(strings.Compare(a.Namespace, b.Namespace), strings.Compare(a.Name, b.Name))
 }
 
-// trimAll makes every planned machine as cheap as its pods let it be, and reports whether that changed any.
+// trimAll makes every planned machine as cheap as its pods let it be, and one of
+// two where that is cheaper. It reports whether that changed any.
 func (k *Packer) trimAll() bool {
 	changed := false
 	for _, b := range k.new {
@@ -54,7 +55,7 @@ func (k *Packer) trimAll() bool {
 		k.trim(b)
 		changed = changed || b.offer != was
 	}
-	return changed
+	return k.gather() || changed
 }
 
 // trim makes the bin the cheapest machine that holds its pods.
