@@ -116,7 +116,7 @@ func awaiting(c disrupt.Command) []Step {
 func Settled(w *world.World) bool {
 	for _, p := range w.Waiting() {
 		fresh := w.At()-p.Created < int64(calm/time.Second)
-		if p.Moves() && !p.Gated && (fresh || p.Waiting && p.Planned != "") {
+		if p.Waiting && p.Moves() && !p.Gated && (fresh || p.Planned != "") {
 			return false
 		}
 	}

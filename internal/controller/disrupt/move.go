@@ -33,6 +33,9 @@ const (
 	// share the part of its time that is spent on looking at most.
 	every = 10 * time.Second
 	share = 20
+	// restless is how long pods that have just begun to wait, and machines that have
+	// just been asked for, may keep others from being moved: where some always have, nothing ever settles.
+	restless = 2 * time.Minute
 	// anyway is when to look again although nothing is known to have changed.
 	anyway = time.Minute
 )
@@ -50,6 +53,7 @@ type looking struct {
 	last    time.Time     // when the last look ended
 	took    time.Duration // and how long it took
 	changed bool          // since then
+	stirred time.Time     // since when the cluster has not settled; zero: it has
 	again   int64         // when there may be more to do although nothing changes, in seconds since 1970; 0: never
 	retries retries
 	told    map[string]time.Time // claims of nodes of which it was said why their pods are not moved, and when
@@ -85,11 +89,11 @@ func (c *Controller) move(ctx context.Context, w *world.World, b disrupt.Begun, 
 	if due := c.looking.due(); now.Before(due) {
 		return due.Sub(now)
 	}
-	if len(b.Strays) > 0 || !Settled(w) {
+	if len(b.Strays) > 0 || c.busy(w) {
 		return every
 	}
 	c.looking.changed = false
-	found, again, ok := c.find(ctx, b.Ending(w), slices.Concat(planned, b.Awaited))
+	found, because, again, ok := c.find(ctx, b.Ending(w), slices.Concat(planned, b.Awaited))
 	c.looking.last, c.looking.took, c.looking.again = c.Now(), c.Now.Since(now), again
 	if !ok {
 		return time.Minute
@@ -112,6 +116,7 @@ func (c *Controller) move(ctx context.Context, w *world.World, b disrupt.Begun, 
 				c.Log.Error(err, "begin to give nodes back", "nodes", m.nodes(), "reason", m.reason())
 				c.Metrics.Add(metric.DisruptionQueueFailures, 1, decisionOf(len(m.New) > 0), lower(m.reason()), kindOf(m.reason(), len(m.Back) > 1))
 			}
+			c.Journal.Add(because)
 			wait = hold
 			if m.reason() == disrupt.Drifted {
 				c.looking.last = time.Time{} // there may be another
@@ -119,6 +124,18 @@ func (c *Controller) move(ctx context.Context, w *world.World, b disrupt.Begun, 
 		}
 	}
 	return soonest(wait, max(c.looking.due().Sub(c.Now()), pace))
+}
+
+// busy reports whether it is better to wait until the cluster has settled.
+func (c *Controller) busy(w *world.World) bool {
+	now := c.Now()
+	switch {
+	case Settled(w):
+		c.looking.stirred = time.Time{}
+	case c.looking.stirred.IsZero():
+		c.looking.stirred = now
+	}
+	return !c.looking.stirred.IsZero() && now.Sub(c.looking.stirred) < restless
 }
 
 // move is machines that go together, at least one, and what is bought for their pods.
@@ -148,12 +165,12 @@ func (m move) nodes() []string {
 }
 
 // find looks which machines could go: one that has drifted, or else all that
-// cost too much. ending is the World as if all that has been begun were ended.
-func (c *Controller) find(ctx context.Context, ending *world.World, planned []string) (found []move, again int64, ok bool) {
+// cost too much, and because of which decision. ending is the World as if all that has been begun were ended.
+func (c *Controller) find(ctx context.Context, ending *world.World, planned []string) (found []move, because journal.Entry, again int64, ok bool) {
 	drift := journal.Entry{Kind: journal.Drift, World: ending, Options: journal.Options{Drift: replace.Options{
 		Pack: c.Moving.Pack, Planned: planned, Skip: c.looking.retries.waiting(c.Now()),
 	}}}
-	ok = c.consider(drift, disrupt.Drifted, "", func(e *journal.Entry) {
+	ok = c.consider(&drift, disrupt.Drifted, "", func(e *journal.Entry) {
 		var kept []replace.Kept
 		e.Plan, kept = replace.Drift(ending, e.Options.Drift)
 		c.Metrics.Put(metric.DisruptionEligibleNodes, float64(len(kept)+len(e.Plan.Back)), lower(disrupt.Drifted))
@@ -163,12 +180,12 @@ func (c *Controller) find(ctx context.Context, ending *world.World, planned []st
 		c.tellDrifted(ctx, kept)
 	})
 	if !ok || len(found) > 0 {
-		return found, 0, ok
+		return found, drift, 0, ok
 	}
 	cost := journal.Entry{Kind: journal.Consolidate, World: ending, Options: journal.Options{Consolidate: consolidate.Options{
 		Pack: c.Moving.Pack, Planned: planned, SpotToSpot: c.Moving.SpotToSpot,
 	}}}
-	ok = c.consider(cost, disrupt.Underutilized, "multi", func(e *journal.Entry) {
+	ok = c.consider(&cost, disrupt.Underutilized, "multi", func(e *journal.Entry) {
 		p := consolidate.Decide(ending, e.Options.Consolidate)
 		e.Plan, again = p.Startable(), p.Again
 		eligible := 0
@@ -181,25 +198,22 @@ func (c *Controller) find(ctx context.Context, ending *world.World, planned []st
 		c.Metrics.Put(metric.DisruptionEligibleNodes, float64(eligible), lower(disrupt.Underutilized))
 		c.tellKept(ctx, p)
 	})
-	return found, again, ok
+	return found, cost, again, ok
 }
 
-// consider makes a decision, and keeps it if it does anything.
-func (c *Controller) consider(e journal.Entry, reason, kind string, decide func(*journal.Entry)) (ok bool) {
+// consider makes a decision, and keeps it if it breaks.
+func (c *Controller) consider(e *journal.Entry, reason, kind string, decide func(*journal.Entry)) (ok bool) {
 	start := c.Now()
 	defer func() {
 		if r := recover(); r != nil {
 			e.Plan, e.Panic = plan.Plan{}, fmt.Sprintf("%v\n%s", r, debug.Stack())
-			c.Journal.Add(e)
+			c.Journal.Add(*e)
 			c.Log.Error(fmt.Errorf("%s", e.Panic), "the decision which pods to move broke", "reason", reason, "world", e.World.Digest())
 			ok = false
 		}
 	}()
-	decide(&e)
+	decide(e)
 	c.Metrics.Observe(metric.DisruptionEvaluation, c.Now.Since(start).Seconds(), lower(reason), kind)
-	if len(e.Plan.Back) > 0 {
-		c.Journal.Add(e)
-	}
 	return true
 }
 
