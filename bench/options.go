@@ -61,7 +61,7 @@ func (o *options) flags(f *flag.FlagSet) {
 	f.IntVar(&o.judged, "judge", 0, "have kube-scheduler's plugins judge answers to worlds of at most so many pods; 0: none")
 	f.IntVar(&o.tinies, "tiny", 0, "worlds of a dozen pods at most to hold against their optimum")
 	f.IntVar(&o.races, "races", 0, "clusters to bind the pods of, while machines join one by one")
-	f.IntVar(&o.racing, "racing", 500, "pods of each of these clusters")
+	f.IntVar(&o.racing, "racing", 1_000, "pods of each of these clusters")
 	f.StringVar(&o.write, "write", "", "folder to write the worlds to, instead of deciding")
 
 	f.StringVar(&o.child, "child", "", "decide one world as this side and print the outcome; for the program itself")

@@ -54,7 +54,7 @@ func (o *options) shrink(w io.Writer) error {
 	)
 	cluster := enginetest.ShrunkFrom(c, requirements, o.world.Pods, o.world.Seed)
 	s := report.Shrink{Nodes: len(cluster.Places()), Pods: len(cluster.Pods())}
-	for _, move := range []int64{consolidate.DefaultMoveCost, 5_000, 2_000} {
+	for _, move := range []int64{consolidate.DefaultMoveCost, 15_000, 5_000} {
 		s.Ours = append(s.Ours, planned(cluster, move, &s))
 	}
 	s.Peer = o.serial(cluster, s.Ours[0])
