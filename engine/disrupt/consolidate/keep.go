@@ -50,6 +50,9 @@ func (s *search) whyKept(i int) *reason.Why {
 	why := &reason.Why{Subject: m.place.Name()}
 	value, buyable := s.yard.Value()
 	switch {
+	case left == 0 && m.price-m.effort >= s.options.leastSaving():
+		why.Code = reason.AfterOthers
+		why.Detail = fmt.Sprintf("other nodes have room for its %s only as long as those that are held up, or stay after all, need none", count(pods, "pod"))
 	case left == 0:
 		why.Code = reason.SavesLittle
 		why.Detail = fmt.Sprintf("other nodes have room for its %s; that saves %s an hour, and has to save %s: %s for what moves, and %s besides",
