@@ -44,18 +44,18 @@ func (f *fluid) restore() {
 func (f *fluid) ascend() {
 	f.climb(25, 0.6, 0.1)
 	g := f.narrow(nearby)
-	g.climb(60, 0.3, 0.05)
+	g.climb(70, 0.3, 0.05)
 	for _, n := range g.look {
 		copy(f.share[int(n)*f.width:][:f.width], g.share[int(n)*f.width:][:f.width])
 	}
 	copy(f.fee, g.fee)
 	copy(f.toll, g.toll)
 	f.steps = g.steps
-	f.climb(12, 0.1, 0.02)
+	f.climb(16, 0.1, 0.02)
 }
 
 // patience is how many rounds without a gain there are before steps get smaller.
-const patience = 3
+const patience = 4
 
 // climb improves the shares by at most rounds rounds, beginning with steps of the given rate and items spread over kinds within the
 // band. A step goes by what was poured in all rounds since the best, the late ones more than the early: what is cheapest in one round

@@ -35,9 +35,11 @@ type move struct {
 // maxUnrolled is how many hosts are worked on; those that waste least are left alone beyond it.
 const maxUnrolled = 3000
 
-// A search that finds little has looked long enough: each window, a part of the steps, has to save a part of the cost.
+// A search that finds little has looked long enough: each window, a part of the steps and some changes tried, has to save a part of
+// the cost.
 const (
 	windows = 16
+	changes = 24
 	little  = 4000
 )
 
@@ -48,14 +50,16 @@ func (k *packer) improve(s *solution, f *fluid, budgets []int64, loose float64, 
 	frozen := v.unroll(s)
 	clear(k.rem)
 	goal, window := k.m.goal(s), (limit-k.steps)/windows
-	for before, until := goal, k.steps+window; k.steps < limit && len(v.nodes) > 0 && !enough(goal); goal -= v.step() {
-		if k.steps < until {
+	before, until, tried := goal, k.steps+window, 0
+	for k.steps < limit && len(v.nodes) > 0 && !enough(goal) {
+		goal -= v.step()
+		if tried++; k.steps < until || tried < changes {
 			continue
 		}
 		if before-goal < goal/little {
 			break
 		}
-		before, until = goal, k.steps+window
+		before, until, tried = goal, k.steps+window, 0
 	}
 	return &solution{nodes: append(frozen, v.nodes...), left: slices.Clone(s.left)}
 }

@@ -132,7 +132,7 @@ func (s *search) pour(steps int) {
 }
 
 // startsPart is the part of the steps up to which another start is better than improving on the best that there is.
-const startsPart = 16
+const startsPart = 6
 
 // looking is how much dearer than the cheapest a host may be to be tried when a solution is improved.
 const looking = 0.05
@@ -214,7 +214,7 @@ func (s *search) plain() [2]*fluid {
 	for l, fee := range s.fluid.fee {
 		on.fee[l] = max(fee-float64(s.m.charge)/on.limits[l].cap, 0)
 	}
-	on.climb(40, 0.2, 0.02)
+	on.climb(100, 0.2, 0.02)
 	anew.ascend()
 	return [2]*fluid{on, anew}
 }
@@ -247,8 +247,8 @@ func styles(capped, pressed bool) []style {
 		}
 	}
 	return []style{
-		{slack: 2, pull: 2, again: .9, loose: .03},
-		{slack: 1, pull: .5, again: .85, loose: .15},
 		{slack: 1, pull: 0, again: .9, loose: .03},
+		{slack: 1, pull: .5, again: .85, loose: .15},
+		{slack: 2, pull: 2, again: .9, loose: .03},
 	}
 }
