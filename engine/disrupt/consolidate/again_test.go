@@ -8,6 +8,7 @@ import (
 
 	"github.com/tenon-sh/tenon/engine/disrupt/consolidate"
 	"github.com/tenon-sh/tenon/engine/enginetest"
+	"github.com/tenon-sh/tenon/engine/plan"
 	"github.com/tenon-sh/tenon/engine/world"
 )
 
@@ -37,6 +38,7 @@ func after(w *world.World, p consolidate.Plan) *world.World {
 	for _, f := range q.Filled {
 		bind(f.Pods, f.Node)
 	}
+	draw(w, b, q.New)
 	for _, g := range slices.Concat(q.Back, p.Going) {
 		place := w.Place(g.Node)
 		b.DeleteNode(g.Node)
@@ -48,6 +50,30 @@ func after(w *world.World, p consolidate.Plan) *world.World {
 		}
 	}
 	return b.Snapshot(w.At())
+}
+
+// draw takes what the asks drew from reservations off what catalogues say is left.
+func draw(w *world.World, b *world.Builder, asks []plan.Ask) {
+	drawn := map[string]int{}
+	for _, a := range asks {
+		if a.Reservation != "" {
+			drawn[a.Reservation]++
+		}
+	}
+	for _, c := range w.Catalogs() {
+		next := *c
+		next.Shapes = slices.Clone(c.Shapes)
+		for i := range next.Shapes {
+			s := &next.Shapes[i]
+			s.Offers = slices.Clone(s.Offers)
+			for j := range s.Offers {
+				s.Offers[j].Count -= drawn[s.Offers[j].Reservation]
+			}
+		}
+		if err := b.SetCatalog(next); err != nil {
+			panic(err)
+		}
+	}
 }
 
 // A plan that has been carried out leaves little to gain, and machines never go
