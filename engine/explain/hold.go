@@ -79,7 +79,7 @@ func (e *Explainer) hold(p *world.Place, f disrupt.Hold) Hold {
 		h.Detail = fmt.Sprintf("its pool's budgets let %d of %d nodes go at once, and %d go already or are not ready", r.Allowed, r.Machines, r.Going)
 		h.Hint = "wait, or widen spec.disruption.budgets"
 	case reason.InUse:
-		h.Detail = "pods run there, and only empty nodes are given back"
+		h.Detail = used + "only empty nodes are given back"
 	}
 	return h
 }

@@ -122,6 +122,7 @@ func (e *Explainer) returning(n *Node, p *world.Place) {
 	}
 	if !n.Back.Now {
 		n.Back.Holds = e.holds(p, disrupt.Holds(e.world, p, e.leave()))
+		e.moving(p, n.Back.Holds)
 	}
 	for _, h := range n.Back.Holds {
 		if h.Until != "" {

@@ -101,7 +101,7 @@ func (n Node) writeBack(b *paper) {
 	b.line("It is not given back now:")
 	for _, h := range n.Back.Holds {
 		if h.Code == reason.InUse {
-			b.line("    %s in use, and only empty nodes are given back", are(len(h.Pods)))
+			b.line("    %s", h.use())
 			continue
 		}
 		b.line("    %s", h.text())

@@ -2,6 +2,7 @@ package explain
 
 import (
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 
@@ -55,7 +56,7 @@ func (u use) percent() int {
 // short writes an amount with few digits.
 func short(name string, v int64) string {
 	text := amount.Text(name, v)
-	if len(text) <= 7 {
+	if len(text) <= 7 || v == math.MaxInt64 {
 		return text
 	}
 	units := float64(v) / amount.Unit

@@ -29,7 +29,7 @@ type registrar interface{ Register(ctrl.Manager) error }
 // keepers are the reconcilers that keep what there is: status, hashes, ends.
 func (p *parts) keepers(provisioners bool) ([]registrar, error) {
 	c := p.m.GetClient()
-	pools := &pool.NodePools{Client: c, Cluster: p.cluster, Classes: p.classes, Events: p.events, Now: p.Now}
+	pools := &pool.NodePools{Client: c, Cluster: p.cluster, Classes: p.classes, Events: p.events, Now: p.Now, Still: !p.Settings.MovePods}
 	if p.classKind {
 		pools.Kinds = append(pools.Kinds, &awsv1.EC2NodeClass{})
 	}

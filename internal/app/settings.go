@@ -48,7 +48,7 @@ type Gates struct {
 func (g Gates) WithoutEffect() []string {
 	var out []string
 	for name, on := range map[string]bool{
-		"CapacityBuffer": g.CapacityBuffer, "SpotToSpotConsolidation": g.SpotToSpotConsolidation,
+		"CapacityBuffer": g.CapacityBuffer,
 	} {
 		if on {
 			out = append(out, name)
@@ -63,7 +63,7 @@ func Defaults() Settings {
 	return Settings{
 		MetricsPort: 8080, HealthPort: 8081, QPS: 200, Burst: 300, Warmup: true, LeaderElection: true,
 		LeaseName: "karpenter-leader-election", MemoryLimit: -1, CPU: 1000,
-		BatchMax: 10 * time.Second, BatchIdle: time.Second, Nominate: true, HoldNodes: 20 * time.Second, Gates: Gates{ReservedCapacity: true},
+		BatchMax: 10 * time.Second, BatchIdle: time.Second, Nominate: true, HoldNodes: 20 * time.Second, MovePods: true, Gates: Gates{ReservedCapacity: true},
 		JournalLimit: 1 << 30,
 	}
 }

@@ -17,7 +17,7 @@ import (
 )
 
 const (
-	// ConditionConsolidation is False on pools that ask for more consolidation than is done.
+	// ConditionConsolidation is False on NodePools that ask for more consolidation than is done.
 	ConditionConsolidation = "Consolidation"
 	reasonEmptyOnly        = "OnlyEmptyNodes"
 	reasonInvalid          = "ProvisionerInvalid"
@@ -25,8 +25,8 @@ const (
 	conditionActive        = "Active"
 )
 
-// emptyOnly is what people read who ask for consolidation.
-const emptyOnly = "empty nodes are given back; moving pods to cheaper nodes is accepted and not done yet"
+// emptyOnly is what people read who ask for consolidation where no pods are moved.
+const emptyOnly = "empty nodes are given back; moving pods to cheaper nodes is switched off"
 
 // Class is how the class of a pool stands.
 type Class struct {
@@ -42,6 +42,7 @@ type Seen struct {
 	Class  Class
 	Used   amount.List // of the pool's nodes; nil: not known yet
 	Health Health
+	Still  bool // no pods are moved
 }
 
 // Status writes into a NodePool what is seen of it.
@@ -75,7 +76,7 @@ func conditions(p *v1.NodePool, s Seen) {
 		c.Unknown(v1.ConditionNodeClassReady, v1.ReasonNodeClassReadinessUnknown, "the class has not said whether it is ready", s.Now)
 	}
 	health(p, s)
-	if p.Spec.Disruption.ConsolidationPolicy != v1.WhenEmpty && p.Spec.Disruption.ConsolidateAfter != v1.Never && !p.Static() {
+	if s.Still && p.Spec.Disruption.ConsolidationPolicy != v1.WhenEmpty && p.Spec.Disruption.ConsolidateAfter != v1.Never && !p.Static() {
 		c.False(ConditionConsolidation, reasonEmptyOnly, emptyOnly, s.Now)
 	} else {
 		c.Clear(ConditionConsolidation, s.Now)
@@ -149,11 +150,7 @@ func StatusOfProvisioner(p *v1alpha5.Provisioner, used amount.List, why string, 
 	default:
 		unsay(conditionActive)
 	}
-	if p.Consolidates() {
-		say(ConditionConsolidation, reasonEmptyOnly, emptyOnly)
-	} else {
-		unsay(ConditionConsolidation)
-	}
+	unsay(ConditionConsolidation) // which earlier releases said
 }
 
 // positive leaves out what there is none of, and the count of nodes, which that API does not know.

@@ -63,21 +63,26 @@ func TestStatus(t *testing.T) {
 		"ClassBroken": {"The class' own words are passed on.", nodePool(), pool.Class{Ready: metav1.ConditionFalse, Reason: "SubnetsNotFound"}, map[string]string{
 			"NodeClassReady": "False SubnetsNotFound",
 		}},
-		"Moves": {"Who asks for more than is done reads so.", nodePool(func(p *v1.NodePool) { p.Spec.Disruption.ConsolidationPolicy = v1.WhenEmptyOrUnderutilized }), good, map[string]string{
+		"Moves": {"Who asks for more than is done reads so, where no pods are moved.", nodePool(func(p *v1.NodePool) { p.Spec.Disruption.ConsolidationPolicy = v1.WhenEmptyOrUnderutilized }), good, map[string]string{
 			"Ready": "True Ready", pool.ConditionConsolidation: "False OnlyEmptyNodes",
 		}},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
-			pool.Status(tc.pool, pool.Seen{Now: noon, Class: tc.class})
+			pool.Status(tc.pool, pool.Seen{Now: noon, Class: tc.class, Still: true})
 			for kind, want := range tc.status {
 				c := tc.pool.Conditions().Get(kind)
 				if c == nil || string(c.Status)+" "+c.Reason != want {
 					t.Errorf("%s\n%s is %+v, want %s", tc.why, kind, c, want)
 				}
 			}
+			moving := tc.pool.DeepCopy()
+			pool.Status(moving, pool.Seen{Now: noon, Class: tc.class})
+			if c := moving.Conditions().Get(pool.ConditionConsolidation); c != nil {
+				t.Errorf("pods are moved, and it goes on to say %+v", c)
+			}
 			again := tc.pool.DeepCopy()
-			pool.Status(again, pool.Seen{Now: noon.Add(time.Hour), Class: tc.class})
+			pool.Status(again, pool.Seen{Now: noon.Add(time.Hour), Class: tc.class, Still: true})
 			if diff := cmp.Diff(tc.pool.Status, again.Status); diff != "" {
 				t.Errorf("looking again an hour later wrote something:\n%s", diff)
 			}

@@ -53,6 +53,7 @@ type NodePools struct {
 	Kinds  []client.Object
 	Events *loop.Events
 	Now    clock.Now
+	Still  bool // no pods are moved
 
 	began   time.Time
 	counted counter
@@ -135,7 +136,7 @@ func (r *NodePools) Reconcile(ctx context.Context, req reconcile.Request) (recon
 	if err != nil {
 		return loop.Result(0, err)
 	}
-	seen := Seen{Now: r.Now()}
+	seen := Seen{Now: r.Now(), Still: r.Still}
 	if seen.Class, err = r.class(ctx, p); err != nil {
 		return loop.Result(0, err)
 	}

@@ -1,0 +1,45 @@
+package explain
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/tenon-sh/tenon/engine/disrupt"
+	"github.com/tenon-sh/tenon/engine/disrupt/consolidate"
+	"github.com/tenon-sh/tenon/engine/plan"
+	"github.com/tenon-sh/tenon/engine/reason"
+	"github.com/tenon-sh/tenon/engine/world"
+)
+
+// used is how the hold begins that pods run on a machine.
+const used = "pods run there, and "
+
+// moving says of a machine that pods run on why these are not moved, where its pool has pods moved.
+func (e *Explainer) moving(p *world.Place, holds []Hold) {
+	i := slices.IndexFunc(holds, func(h Hold) bool { return h.Code == reason.InUse })
+	pool := e.world.Pool(p.Pool())
+	switch {
+	case i < 0 || pool == nil:
+		return
+	case disrupt.Intended(p):
+		holds[i].Detail = used + "it goes once these have places elsewhere: " + p.Claim.Going
+		return
+	case pool.Replicas != nil || pool.Disruption.MoveAfter == nil:
+		return
+	}
+	w := disrupt.BegunIn(e.world).Ending(e.world)
+	d := consolidate.Decide(w, consolidate.Options{Planned: e.leave().Planned}).Of(p.Name())
+	switch {
+	case len(d.Commands) > 0 && d.Commands[0].Why == nil:
+		holds[i].Detail = used + "they can be moved: that saves " + plan.Money("", d.Commands[0].Saving) + "/h"
+	case len(d.Commands) > 0:
+		holds[i].Detail = used + "moving them would save " + plan.Money("", d.Commands[0].Saving) + "/h: " + d.Commands[0].Why.Line()
+	case len(d.Kept) > 0:
+		holds[i].Detail = used + "they are not moved: " + d.Kept[0].Why.Line()
+	}
+}
+
+// use is how the text says that pods run there.
+func (h Hold) use() string {
+	return are(len(h.Pods)) + " in use, and " + strings.TrimPrefix(h.Detail, used)
+}
