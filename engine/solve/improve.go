@@ -38,8 +38,8 @@ const maxUnrolled = 3000
 // A search that finds little has looked long enough: each window, a part of the steps and some changes tried, has to save a part of
 // the cost.
 const (
-	windows = 16
-	changes = 24
+	windows = 10
+	changes = 60
 	little  = 4000
 )
 
