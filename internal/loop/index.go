@@ -42,20 +42,44 @@ func Index(ctx context.Context, i client.FieldIndexer) error {
 	return nil
 }
 
+// ClaimsAt are the claims of a machine: one, unless something is wrong.
+func ClaimsAt(ctx context.Context, c client.Reader, providerID string) ([]v1.NodeClaim, error) {
+	if providerID == "" {
+		return nil, nil
+	}
+	var list v1.NodeClaimList
+	if err := c.List(ctx, &list, client.MatchingFields{ClaimProviderID: providerID}); err != nil {
+		return nil, fmt.Errorf("claims of machine %s: %w", providerID, err)
+	}
+	return list.Items, nil
+}
+
+// NodesAt are the nodes of a machine: one, unless something is wrong.
+func NodesAt(ctx context.Context, c client.Reader, providerID string) ([]corev1.Node, error) {
+	if providerID == "" {
+		return nil, nil
+	}
+	var list corev1.NodeList
+	if err := c.List(ctx, &list, client.MatchingFields{NodeProviderID: providerID}); err != nil {
+		return nil, fmt.Errorf("nodes of machine %s: %w", providerID, err)
+	}
+	return list.Items, nil
+}
+
 // ClaimsOfNode maps a node to the claims of its machine.
 func ClaimsOfNode(c client.Reader) handler.MapFunc {
 	return func(ctx context.Context, o client.Object) []reconcile.Request {
 		n, ok := o.(*corev1.Node)
-		if !ok || n.Spec.ProviderID == "" {
+		if !ok {
 			return nil
 		}
-		var claims v1.NodeClaimList
-		if err := c.List(ctx, &claims, client.MatchingFields{ClaimProviderID: n.Spec.ProviderID}); err != nil {
+		claims, err := ClaimsAt(ctx, c, n.Spec.ProviderID)
+		if err != nil {
 			return nil // the cache does not fail but while it stops
 		}
 		var out []reconcile.Request
-		for i := range claims.Items {
-			out = append(out, reconcile.Request{NamespacedName: client.ObjectKeyFromObject(&claims.Items[i])})
+		for i := range claims {
+			out = append(out, reconcile.Request{NamespacedName: client.ObjectKeyFromObject(&claims[i])})
 		}
 		return out
 	}

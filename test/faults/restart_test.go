@@ -32,12 +32,8 @@ func keep(t *testing.T, s *stage.Stage, flags ...string) (said func() string) {
 				return
 			case <-now.Ended():
 			}
-			dir, err := os.MkdirTemp(t.TempDir(), "next")
-			if err != nil {
-				t.Error(err)
-				return
-			}
-			if now, err = s.Spawn(dir, program, kubeconfig, flags...); err != nil {
+			var err error
+			if now, err = s.Spawn(t.TempDir(), program, kubeconfig, flags...); err != nil {
 				t.Error(err)
 				return
 			}

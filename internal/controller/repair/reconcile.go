@@ -77,14 +77,11 @@ func (r *Reconciler) Reconcile(ctx context.Context, req reconcile.Request) (reco
 	if ill.Left > 0 {
 		return reconcile.Result{RequeueAfter: ill.Left}, nil
 	}
-	var claims v1.NodeClaimList
-	if err := r.Client.List(ctx, &claims, client.MatchingFields{loop.ClaimProviderID: n.Spec.ProviderID}); err != nil {
+	claims, err := loop.ClaimsAt(ctx, r.Client, n.Spec.ProviderID)
+	if err != nil || len(claims) == 0 {
 		return loop.Result(0, err)
 	}
-	if len(claims.Items) == 0 {
-		return reconcile.Result{}, nil
-	}
-	c := &claims.Items[0]
+	c := &claims[0]
 	switch too, err := r.tooMany(ctx, pool); {
 	case err != nil:
 		return loop.Result(0, err)

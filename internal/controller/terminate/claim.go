@@ -87,20 +87,8 @@ func (r *Claims) promise(ctx context.Context, c *v1.NodeClaim) (*v1.NodeClaim, e
 	return loop.Patch(ctx, r.Client, c, func(c *v1.NodeClaim) { metav1.SetMetaDataAnnotation(&c.ObjectMeta, v1.AnnotationTerminationTime, text) })
 }
 
-// nodes are the nodes of a claim's machine.
-func (r *Claims) nodes(ctx context.Context, c *v1.NodeClaim) ([]corev1.Node, error) {
-	if c.Status.ProviderID == "" {
-		return nil, nil
-	}
-	var list corev1.NodeList
-	if err := r.Client.List(ctx, &list, client.MatchingFields{loop.NodeProviderID: c.Status.ProviderID}); err != nil {
-		return nil, fmt.Errorf("nodes of claim %q: %w", c.Name, err)
-	}
-	return list.Items, nil
-}
-
 func (r *Claims) act(ctx context.Context, c *v1.NodeClaim) (time.Duration, error) {
-	nodes, err := r.nodes(ctx, c)
+	nodes, err := loop.NodesAt(ctx, r.Client, c.Status.ProviderID)
 	if err != nil {
 		return 0, err
 	}

@@ -147,22 +147,19 @@ func (r *Nodes) Reconcile(ctx context.Context, req reconcile.Request) (reconcile
 
 // claim returns the claim of a node, which goes with it; nil if there is none.
 func (r *Nodes) claim(ctx context.Context, n *corev1.Node) (*v1.NodeClaim, error) {
-	if n.Spec.ProviderID == "" {
-		return nil, nil
+	claims, err := loop.ClaimsAt(ctx, r.Client, n.Spec.ProviderID)
+	if err != nil {
+		return nil, err
 	}
-	var list v1.NodeClaimList
-	if err := r.Client.List(ctx, &list, client.MatchingFields{loop.ClaimProviderID: n.Spec.ProviderID}); err != nil {
-		return nil, fmt.Errorf("claims of node %q: %w", n.Name, err)
-	}
-	for i := range list.Items {
-		if err := r.Evictor.Release(ctx, &list.Items[i], enact.Released); err != nil {
+	for i := range claims {
+		if err := r.Evictor.Release(ctx, &claims[i], enact.Released); err != nil {
 			return nil, err
 		}
 	}
-	if len(list.Items) == 0 {
+	if len(claims) == 0 {
 		return nil, nil
 	}
-	return &list.Items[0], nil
+	return &claims[0], nil
 }
 
 // observe collects what the next step depends on. The cloud is asked only when
