@@ -21,7 +21,9 @@ type Options struct {
 	Pack    pack.Options `json:"pack,omitzero"`
 	Planned []string     `json:"planned,omitempty"` // machines, by the names of their places, that waiting pods are on their way to
 	Skip    []string     `json:"skip,omitempty"`    // claims of machines that are not to be replaced now
-	Busy    bool         `json:"busy,omitempty"`    // pods have just begun to wait, so nobody knows yet what room they leave
+	// Meant is where pods are to go, as far as whoever began that remembers it: others would take their places otherwise.
+	Meant map[world.Key]string `json:"-"`
+	Busy  bool                 `json:"busy,omitempty"` // pods have just begun to wait, so nobody knows yet what room they leave
 }
 
 // Standing is how a command stands. If it says neither, it has to wait.
@@ -40,27 +42,89 @@ type Standing struct {
 const fewSteps = 10_000
 
 // Judge returns how each of the commands stands. It packs the pods that would
-// wait if all machines of the commands were ending, as is done when they are:
-// so nothing is bought for them then.
+// wait if the machines of commands that may go were ending, as is done when they
+// are: so nothing is bought for them then.
 func Judge(w *world.World, b disrupt.Begun, o Options) []Standing {
+	o.Pack.Steps = fewSteps
 	out := make([]Standing, len(b.Commands))
 	bars := disrupt.Bars(w, disrupt.Options{Planned: o.Planned})
-	var where map[world.Key]string
-	find := func() map[world.Key]string {
-		if where == nil {
-			o.Pack.Steps = fewSteps
-			where = places(pack.Pack(b.Ending(w), o.Pack))
+	var whole []int
+	for i, c := range b.Commands {
+		s, is := judge(w, c, bars)
+		if out[i] = s; is && !o.Busy {
+			whole = append(whole, i)
 		}
-		return where
+	}
+	if len(whole) > 0 {
+		seat(w, b, o, whole, out)
 	}
 	for i, c := range b.Commands {
-		s, whole := judge(w, c, bars)
-		if whole && !o.Busy {
-			s = placed(w, c, find())
-		}
-		out[i] = s.within(w, c)
+		out[i] = out[i].within(w, c)
 	}
 	return out
+}
+
+// rounds is how often it is tried to find commands that may all go at once.
+const rounds = 3
+
+// seat says of commands how they stand with places for their pods. Those may go
+// of which all pods have places if they alone go. Others wait if there are
+// places where their pods are meant to go: these may be free again later.
+func seat(w *world.World, b disrupt.Begun, o Options, whole []int, out []Standing) {
+	ending := b.Ending(w)
+	all := places(pack.Pack(ending, o.Pack))
+	mayNot := func(where map[world.Key]string) func(int) bool {
+		return func(i int) bool { return !placed(w, b.Commands[i], where).May }
+	}
+	set := slices.DeleteFunc(slices.Clone(whole), mayNot(all))
+	for n := 0; n < rounds && len(set) > 0; n++ {
+		var back []*world.Place
+		for _, i := range set {
+			back = append(back, b.Commands[i].Back...)
+		}
+		left := slices.DeleteFunc(slices.Clone(set), mayNot(places(pack.Pack(disrupt.Ending(w, back...), o.Pack))))
+		if len(left) == len(set) {
+			break
+		}
+		if set = left; n == rounds-1 {
+			set = nil
+		}
+	}
+	var hinted map[world.Key]string
+	for _, i := range whole {
+		s := placed(w, b.Commands[i], all)
+		switch {
+		case slices.Contains(set, i):
+			s = Standing{May: true}
+		case s.May:
+			s = Standing{}
+		case s.Missing:
+			if hinted == nil {
+				hinted = places(pack.Pack(meant(ending, o.Meant), o.Pack))
+			}
+			if h := placed(w, b.Commands[i], hinted); !h.Missing {
+				s = Standing{}
+			}
+		}
+		out[i] = s
+	}
+}
+
+// meant tells of pods that run where they are to go.
+func meant(w *world.World, to map[world.Key]string) *world.World {
+	e := w.Edit()
+	for key, name := range to {
+		p := w.Pod(key)
+		if p == nil || p.Node == "" || p.Planned != "" {
+			continue
+		}
+		next := *p
+		next.Planned = name
+		if err := e.SetPod(next); err != nil {
+			panic("a pod of a World is refused: " + err.Error()) // it was taken before
+		}
+	}
+	return e.Snapshot(w.At())
 }
 
 // judge is Judge for one command, but for the places of its pods. It reports

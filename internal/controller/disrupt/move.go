@@ -56,6 +56,7 @@ type looking struct {
 	stirred time.Time     // since when the cluster has not settled; zero: it has
 	again   int64         // when there may be more to do although nothing changes, in seconds since 1970; 0: never
 	retries retries
+	meant   map[world.Key]string // where pods are to go, by what was begun
 	told    map[string]time.Time // claims of nodes of which it was said why their pods are not moved, and when
 }
 
@@ -78,6 +79,27 @@ func (l *looking) due() time.Time {
 	return at
 }
 
+// mean remembers where pods are to go.
+func (l *looking) mean(m move) {
+	if l.meant == nil {
+		l.meant = map[world.Key]string{}
+	}
+	for _, f := range m.To {
+		for _, k := range f.Pods {
+			l.meant[k] = f.Node
+		}
+	}
+}
+
+// forget forgets pods that are gone, and where they were meant to go if nothing is begun.
+func (l *looking) forget(w *world.World, b disrupt.Begun) {
+	for k := range l.meant {
+		if len(b.Commands) == 0 || w.Pod(k) == nil {
+			delete(l.meant, k)
+		}
+	}
+}
+
 // move has the pods of machines moved that cost too much or have drifted. It
 // returns how soon to look again although nothing happens.
 func (c *Controller) move(ctx context.Context, w *world.World, b disrupt.Begun, planned []string) time.Duration {
@@ -86,6 +108,7 @@ func (c *Controller) move(ctx context.Context, w *world.World, b disrupt.Begun, 
 		c.looking.began = now
 	}
 	c.looking.retries.prune(w)
+	c.looking.forget(w, b)
 	if due := c.looking.due(); now.Before(due) {
 		return due.Sub(now)
 	}
@@ -117,6 +140,7 @@ func (c *Controller) move(ctx context.Context, w *world.World, b disrupt.Begun, 
 				c.Metrics.Add(metric.DisruptionQueueFailures, 1, decisionOf(len(m.New) > 0), lower(m.reason()), kindOf(m.reason(), len(m.Back) > 1))
 			}
 			c.Journal.Add(because)
+			c.looking.mean(m)
 			wait = hold
 			if m.reason() == disrupt.Drifted {
 				c.looking.last = time.Time{} // there may be another
@@ -142,6 +166,7 @@ func (c *Controller) busy(w *world.World) bool {
 type move struct {
 	Back []plan.Give
 	New  []plan.Ask
+	To   []plan.Fill // where pods go that need nothing new
 	Pods int
 	Save int64
 }
@@ -192,7 +217,7 @@ func (c *Controller) find(ctx context.Context, ending *world.World, planned []st
 		for _, m := range p.Commands {
 			eligible += len(m.Back)
 			if m.Why == nil {
-				found = append(found, move{Back: m.Back, New: m.New, Pods: m.Pods, Save: m.Saving})
+				found = append(found, move{Back: m.Back, New: m.New, To: m.Moves, Pods: m.Pods, Save: m.Saving})
 			}
 		}
 		c.Metrics.Put(metric.DisruptionEligibleNodes, float64(eligible), lower(disrupt.Underutilized))

@@ -158,7 +158,7 @@ func (c *Controller) carry(w *world.World, b disrupt.Begun, planned []string, no
 	if c.Moving.Off {
 		standings = slices.Repeat([]replace.Standing{{Why: &reason.Why{Code: reason.Policy, Detail: "moving pods is switched off"}}}, len(b.Commands))
 	} else {
-		standings = replace.Judge(w, b, replace.Options{Pack: c.Moving.Pack, Planned: planned, Busy: c.busy(w)})
+		standings = replace.Judge(w, b, replace.Options{Pack: c.Moving.Pack, Planned: planned, Busy: c.busy(w), Meant: c.looking.meant})
 	}
 	steps, wait := Carry(b, standings, planned, c.marked, now)
 	first := true

@@ -1,0 +1,77 @@
+package replace_test
+
+import (
+	"fmt"
+	"slices"
+	"testing"
+
+	"github.com/tenon-sh/tenon/engine/disrupt"
+	"github.com/tenon-sh/tenon/engine/disrupt/consolidate"
+	"github.com/tenon-sh/tenon/engine/disrupt/replace"
+	"github.com/tenon-sh/tenon/engine/enginetest"
+	"github.com/tenon-sh/tenon/engine/world"
+)
+
+// What consolidation decides is carried on once what it buys is there: most of it at once, the rest when pods have found
+// their places, which the first may take from others.
+func TestJudgeAgrees(t *testing.T) {
+	for seed := range uint64(3) {
+		t.Run(fmt.Sprint(seed), func(t *testing.T) {
+			w := enginetest.Shrunk(400, seed+1)
+			p := consolidate.Decide(w, consolidate.Options{})
+			b := w.Edit()
+			n := 0
+			to := map[world.Key]string{}
+			for _, c := range p.Commands {
+				if c.Why != nil {
+					continue
+				}
+				var names []string
+				for _, f := range c.Moves {
+					for _, k := range f.Pods {
+						to[k] = f.Node
+					}
+				}
+				for _, g := range c.Back {
+					names = append(names, g.Claim)
+					claim := *w.Place(g.Node).Claim
+					claim.Going = disrupt.Underutilized
+					if err := b.SetClaim(claim); err != nil {
+						t.Fatal(err)
+					}
+					node := *w.Place(g.Node).Node
+					node.Taints = append(slices.Clone(node.Taints), world.Taint{Key: "karpenter.sh/disrupted", Effect: world.NoSchedule})
+					if err := b.SetNode(node); err != nil {
+						t.Fatal(err)
+					}
+				}
+				for _, a := range c.New {
+					n++
+					shapes := w.CatalogFor(a.Pool, a.Template).Shapes
+					i := slices.IndexFunc(shapes, func(s world.Shape) bool { return s.Name == a.Shape })
+					name := fmt.Sprintf("new-%d", n)
+					enginetest.Join(b, w.Pool(a.Pool), &shapes[i], name, a.Zone, a.CapacityType)
+					claim := *b.Snapshot(w.At()).Place(name).Claim
+					claim.Replaces, claim.Pods, claim.Created = names, a.Pods, w.At()
+					if err := b.SetClaim(claim); err != nil {
+						t.Fatal(err)
+					}
+				}
+			}
+			now := b.Snapshot(w.At())
+			begun := disrupt.BegunIn(now)
+			may := 0
+			for i, s := range replace.Judge(now, begun, replace.Options{Meant: to}) {
+				if s.May {
+					may++
+				}
+				if s.Why != nil {
+					t.Errorf("%s: %s", begun.Commands[i].Back[0].Name(), text(s))
+				}
+			}
+			if 2*may < len(begun.Commands) {
+				t.Errorf("of %d commands %d may go on now", len(begun.Commands), may)
+			}
+		})
+	}
+}
