@@ -2,6 +2,7 @@ package solve
 
 import (
 	"cmp"
+	"encoding/binary"
 	"math"
 	"slices"
 	"strings"
@@ -117,23 +118,79 @@ func (m *model) addHosts(p Problem, used []int) []int {
 	welcome := welcomes(p)
 	m.standIn = make([]int32, len(p.Hosts))
 	var order []int
-next:
+	var guests guestLists
 	for _, h := range all {
 		m.standIn[h.host] = -1
 		if welcome[h.host].empty() || overdrawn(h.draws, p.Budgets, 1) {
 			continue
 		}
-		for k, better := range m.hosts {
-			if welcome[h.host].within(welcome[better.host]) && better.dominates(h) {
-				m.standIn[h.host] = int32(k)
-				continue next
+		own := guests.of(welcome[h.host])
+		better := -1
+		for _, l := range guests.covering(own) {
+			for _, k := range l.hosts {
+				if better >= 0 && k > better {
+					break
+				}
+				if m.hosts[k].dominates(h) {
+					better = k
+					break
+				}
 			}
 		}
-		m.standIn[h.host] = int32(len(m.hosts))
-		m.hosts = append(m.hosts, h)
-		order = append(order, h.host)
+		if better < 0 {
+			better = len(m.hosts)
+			own.hosts = append(own.hosts, better)
+			m.hosts = append(m.hosts, h)
+			order = append(order, h.host)
+		}
+		m.standIn[h.host] = int32(better)
 	}
 	return order
+}
+
+// guestLists are the sets of items that hosts welcome. Hosts are many, such sets
+// are few, and whether one covers another is found once.
+type guestLists struct {
+	all    []*guestList
+	byText map[string]*guestList
+	text   []byte
+}
+
+// guestList is one set of items, and the hosts of the model that welcome just these, by position.
+type guestList struct {
+	items   Bits
+	hosts   []int
+	covers  []*guestList // those that welcome all of these items, and maybe more
+	checked int          // how many lists were asked whether they do
+}
+
+// of returns the list of just these items.
+func (g *guestLists) of(items Bits) *guestList {
+	g.text = g.text[:0]
+	for _, word := range items {
+		g.text = binary.LittleEndian.AppendUint64(g.text, word)
+	}
+	l := g.byText[string(g.text)]
+	if l == nil {
+		if g.byText == nil {
+			g.byText = map[string]*guestList{}
+		}
+		l = &guestList{items: items}
+		g.byText[string(g.text)] = l
+		g.all = append(g.all, l)
+	}
+	return l
+}
+
+// covering returns the lists whose hosts welcome all on l, l itself included.
+func (g *guestLists) covering(l *guestList) []*guestList {
+	for _, other := range g.all[l.checked:] {
+		if l.items.within(other.items) {
+			l.covers = append(l.covers, other)
+		}
+	}
+	l.checked = len(g.all)
+	return l.covers
 }
 
 // dominates reports whether h, which is no dearer, can stand in for other as far as room and budgets go.
