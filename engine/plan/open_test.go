@@ -70,59 +70,73 @@ func TestOpenings(t *testing.T) {
 	}{
 		"Plain": {
 			"Nothing keeps these from being bound.", 10,
-			map[string]machine{"a": {zone: "a", joined: 10, pods: "ppp"}, "b": {zone: "b", pods: "p"}}, "a", "",
+			map[string]machine{"a": {zone: "a", joined: 10, pods: "ppp"}, "b": {zone: "b", pods: "p"}},
+			"a", "",
 		},
 		"First": {
 			"One is never too many.", 10,
-			map[string]machine{"a": {zone: "a", joined: 10, pods: "xyp"}, "b": {zone: "b", pods: "xy"}}, "a", "",
+			map[string]machine{"a": {zone: "a", joined: 10, pods: "xyp"}, "b": {zone: "b", pods: "xy"}},
+			"a", "",
 		},
 		"Ahead": {
 			"The zone is ahead until the other machine is there.", 10,
-			map[string]machine{"a": {zone: "a", joined: 10, pods: "Xxp"}, "b": {zone: "b", pods: "x"}}, "", "a",
+			map[string]machine{"a": {zone: "a", joined: 10, pods: "Xxp"}, "b": {zone: "b", pods: "x"}},
+			"", "a",
 		},
 		"Heap": {
 			"Two of a kind may be bound at once where one may be ahead by two.", 10,
-			map[string]machine{"a": {zone: "a", joined: 10, pods: "zz"}, "b": {zone: "b", pods: "zz"}}, "a", "",
+			map[string]machine{"a": {zone: "a", joined: 10, pods: "zz"}, "b": {zone: "b", pods: "zz"}},
+			"a", "",
 		},
 		"Behind": {
 			"A zone that lags takes as many as it lags by, and one more.", 10,
-			map[string]machine{"a": {zone: "a", joined: 10, pods: "xx"}, "b": {zone: "b", joined: 1, open: true, pods: "X"}, "c": {zone: "b", pods: "x"}}, "a", "",
+			map[string]machine{"a": {zone: "a", joined: 10, pods: "xx"}, "b": {zone: "b", joined: 1, open: true, pods: "X"}, "c": {zone: "b", pods: "x"}},
+			"a", "",
 		},
 		"Together": {
 			"Machines of one zone share what it lags by; who has joined first opens first.", 10,
-			map[string]machine{"a1": {zone: "a", joined: 9, pods: "x"}, "a2": {zone: "a", joined: 8, pods: "x"}, "b": {zone: "b", pods: "x"}}, "a2", "a1",
+			map[string]machine{"a1": {zone: "a", joined: 9, pods: "x"}, "a2": {zone: "a", joined: 8, pods: "x"}, "b": {zone: "b", pods: "x"}},
+			"a2", "a1",
 		},
 		"Sides": {
 			"Machines of several zones need nothing of each other.", 10,
-			map[string]machine{"a": {zone: "a", joined: 9, pods: "x"}, "b": {zone: "b", joined: 8, pods: "x"}, "c": {zone: "c", joined: 7, pods: "x"}}, "a b c", "",
+			map[string]machine{"a": {zone: "a", joined: 9, pods: "x"}, "b": {zone: "b", joined: 8, pods: "x"}, "c": {zone: "c", joined: 7, pods: "x"}},
+			"a b c", "",
 		},
 		"Flying": {
 			"What is about to be bound on an open machine counts already.", 10,
-			map[string]machine{"a1": {zone: "a", joined: 1, open: true, pods: "x"}, "a2": {zone: "a", joined: 10, pods: "x"}, "b": {zone: "b", pods: "x"}}, "", "a2",
+			map[string]machine{"a1": {zone: "a", joined: 1, open: true, pods: "x"}, "a2": {zone: "a", joined: 10, pods: "x"}, "b": {zone: "b", pods: "x"}},
+			"", "a2",
 		},
 		"Vain": {
 			"No pod of its kind comes to another zone.", 10,
-			map[string]machine{"a": {zone: "a", joined: 10, pods: "Xx"}, "b": {zone: "b", pods: "p"}}, "a", "",
+			map[string]machine{"a": {zone: "a", joined: 10, pods: "Xx"}, "b": {zone: "b", pods: "p"}},
+			"a", "",
 		},
 		"Over": {
 			"It has waited long enough.", 30,
-			map[string]machine{"a": {zone: "a", joined: 10, pods: "Xx"}, "b": {zone: "b", asked: 5, pods: "x"}}, "a", "",
+			map[string]machine{"a": {zone: "a", joined: 10, pods: "Xx"}, "b": {zone: "b", asked: 5, pods: "x"}},
+			"a", "",
 		},
 		"Stuck": {
 			"All have joined, and none can go first: they open together.", 10,
-			map[string]machine{"a": {zone: "a", joined: 10, pods: "xx"}, "b": {zone: "b", joined: 9, pods: "xx"}}, "a b", "",
+			map[string]machine{"a": {zone: "a", joined: 10, pods: "xx"}, "b": {zone: "b", joined: 9, pods: "xx"}},
+			"a b", "",
 		},
 		"Later": {
 			"A machine that was asked for after they had joined is not waited for.", 12,
-			map[string]machine{"a": {zone: "a", joined: 10, pods: "xx"}, "b": {zone: "b", joined: 9, pods: "xx"}, "c": {zone: "b", asked: 11, pods: "p"}}, "a b", "",
+			map[string]machine{"a": {zone: "a", joined: 10, pods: "xx"}, "b": {zone: "b", joined: 9, pods: "xx"}, "c": {zone: "b", asked: 11, pods: "p"}},
+			"a b", "",
 		},
 		"Failed": {
 			"A machine that was not to be had is not waited for.", 12,
-			map[string]machine{"a": {zone: "a", joined: 10, pods: "xx"}, "b": {zone: "b", joined: 9, pods: "xx"}, "c": {zone: "b", failed: true, pods: "p"}}, "a b", "",
+			map[string]machine{"a": {zone: "a", joined: 10, pods: "xx"}, "b": {zone: "b", joined: 9, pods: "xx"}, "c": {zone: "b", failed: true, pods: "p"}},
+			"a b", "",
 		},
 		"Lost": {
 			"Nor is one that has been on its way for far longer than the others were.", 125,
-			map[string]machine{"a": {zone: "a", asked: 100, joined: 120, pods: "xx"}, "b": {zone: "b", asked: 100, joined: 120, pods: "xx"}, "c": {zone: "b", asked: 1, pods: "p"}}, "a b", "",
+			map[string]machine{"a": {zone: "a", asked: 100, joined: 120, pods: "xx"}, "b": {zone: "b", asked: 100, joined: 120, pods: "xx"}, "c": {zone: "b", asked: 1, pods: "p"}},
+			"a b", "",
 		},
 	}
 	for name, tc := range tests {
