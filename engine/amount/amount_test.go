@@ -99,3 +99,28 @@ func TestTotal(t *testing.T) {
 		t.Errorf("what was given away has changed: -want +got\n%s", diff)
 	}
 }
+
+// People read amounts that they could have written themselves.
+func TestText(t *testing.T) {
+	tests := map[string]struct {
+		why, name    string
+		value        int64
+		text, atMost string
+	}{
+		"TooLarge": {why: "What cannot be counted is not shown as a number.", name: amount.Memory, value: math.MaxInt64, text: "more than 9.2P", atMost: "more than 9.2P"},
+		"Fraction": {why: "A thousandth of a byte is more than anybody wants to know of a machine.", name: amount.Memory, value: 1459617791900, text: "1459617791900m", atMost: "1425407Ki"},
+		"Slip":     {why: "A slip of the pen stays one.", name: amount.Memory, value: 100, text: "100m", atMost: "100m"},
+		"Cores":    {why: "Cores have no units to round to.", name: amount.CPU, value: 382970, text: "382970m", atMost: "382970m"},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			if text, atMost := amount.Text(tc.name, tc.value), amount.AtMost(tc.name, tc.value); text != tc.text || atMost != tc.atMost {
+				t.Errorf("%s\n%q and at most %q, want %q and %q", tc.why, text, atMost, tc.text, tc.atMost)
+			}
+		})
+	}
+	saturated := amount.Of(amount.Entry{Name: amount.CPU, Value: math.MaxInt64})
+	if back, err := amount.ParseMap(saturated.Map()); err != nil || back.Value(amount.CPU) != math.MaxInt64 {
+		t.Errorf("what programs read stays a quantity: %v is read as %v, %v", saturated.Map(), back, err)
+	}
+}

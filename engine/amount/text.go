@@ -80,8 +80,26 @@ func exponent(s string) (int64, bool) {
 }
 
 // Text writes a value of the named resource as a person would: cores as 250m
-// or 4, bytes in binary units, everything else as a plain number.
+// or 4, bytes in binary units, everything else as a plain number. What is too large
+// to be counted is only said to be.
 func Text(name string, v int64) string {
+	if v == math.MaxInt64 {
+		return "more than 9.2P"
+	}
+	return exact(name, v)
+}
+
+// AtMost writes a value as Text does, rounded down to what people write: bytes to whole Ki from 1Mi on.
+func AtMost(name string, v int64) string {
+	const step = 1024 * Unit
+	if inBytes(name) && v >= 1024*step && v != math.MaxInt64 {
+		v -= v % step
+	}
+	return Text(name, v)
+}
+
+// exact writes a value as Parse reads it.
+func exact(name string, v int64) string {
 	if v%Unit != 0 {
 		return strconv.FormatInt(v, 10) + "m"
 	}
@@ -138,7 +156,7 @@ func (l List) Map() map[string]string {
 	}
 	m := make(map[string]string, len(l))
 	for _, e := range l {
-		m[e.Name] = Text(e.Name, e.Value)
+		m[e.Name] = exact(e.Name, e.Value)
 	}
 	return m
 }

@@ -20,7 +20,7 @@ func Meant(value string, offered []string) string {
 	meant := ""
 	for _, o := range offered {
 		switch {
-		case !strings.EqualFold(o, value) && !Near(o, value):
+		case !strings.EqualFold(o, value) && !Near(o, value) && !swapped(o, value):
 		case meant != "":
 			return ""
 		default:
@@ -28,6 +28,18 @@ func Meant(value string, offered []string) string {
 		}
 	}
 	return meant
+}
+
+// swapped reports whether two values differ in two neighbouring letters that changed places.
+func swapped(a, b string) bool {
+	if len(a) != len(b) || len(a) < 4 {
+		return false
+	}
+	i := 0
+	for i < len(a) && a[i] == b[i] {
+		i++
+	}
+	return i+1 < len(a) && a[i] == b[i+1] && a[i+1] == b[i] && a[i+2:] == b[i+2:]
 }
 
 // Near reports whether two keys are so alike that one may be a slip for the

@@ -221,7 +221,7 @@ func (k *Packer) admit() []*world.Pod {
 		case len(p.Problems) > 0:
 			refuse(p, problems(p))
 		case p.Claims:
-			refuse(p, &reason.Why{Code: reason.Claims, Detail: "pods with resource claims are not planned for", Hint: "ask for devices as extended resources"})
+			refuse(p, &reason.Why{Code: reason.Claims, Detail: "asks for devices by resource claim; no node is bought for such pods", Hint: "ask for the devices as an extended resource, such as nvidia.com/gpu: 1 in resources.limits, or have nodes for the pod there"})
 		case p.Nominated == "" && !p.Waiting:
 		case len(currencies) > 1:
 			refuse(p, &reason.Why{

@@ -17,6 +17,8 @@ import (
 // absurd is a number of cores that nobody means.
 const absurd = 1_000_000 * amount.Unit
 
+const coresHint = "write thousandths of a core with an m: 500m is half a core"
+
 // refuseLeft says of every pod without a place why it has none.
 func (k *Packer) refuseLeft() {
 	whys := map[*class]*reason.Why{}
@@ -36,17 +38,19 @@ func (k *Packer) why(x *waiting) *reason.Why {
 	if len(why.Causes) > 0 {
 		return why
 	}
-	if cores := x.pod.Requests.Value(amount.CPU); cores >= absurd {
+	if cores := x.pod.Requests.Value(amount.CPU); cores >= absurd && cores < math.MaxInt64 {
 		why.Causes = append(why.Causes, &reason.Why{
 			Code: reason.UnitMixUp, Subject: amount.CPU, Detail: "asks for " + amount.Text(amount.CPU, cores) + " cores",
-			Hint: "write thousandths of a core with an m: 500m is half a core",
+			Hint: coresHint,
 		})
 	}
 	for _, e := range x.pod.Requests {
 		if e.Value == math.MaxInt64 {
-			why.Causes = append(why.Causes, &reason.Why{
-				Code: reason.UnitMixUp, Subject: e.Name, Detail: "asks for more than can be counted", Hint: "look at the unit: 1Gi is 2^30 bytes, 1G is 10^9",
-			})
+			hint := "look at the unit: 1Gi is 2^30 bytes, 1G is 10^9"
+			if e.Name == amount.CPU {
+				hint = coresHint
+			}
+			why.Causes = append(why.Causes, &reason.Why{Code: reason.UnitMixUp, Subject: e.Name, Detail: "asks for more than can be counted", Hint: hint})
 		}
 	}
 	if len(k.world.Pools()) == 0 {

@@ -233,9 +233,9 @@ func (p *pool) sizeWhy(name string, need, most int64, largest string, x *waiting
 	}
 	switch {
 	case most > 0 && enough == "":
-		why.Hint = "ask for at most " + amount.Text(name, most) + ": no type is large enough"
+		why.Hint = "ask for at most " + amount.AtMost(name, most) + ": no type is large enough"
 	case most > 0:
-		why.Hint = "ask for at most " + amount.Text(name, most) + ", or let the pool buy larger types"
+		why.Hint = "ask for at most " + amount.AtMost(name, most) + ", or let the pool buy larger types"
 	case !some:
 		why.Subject, why.Detail = "", fit.ShortText(name, need, 0)
 		why.Hint = "no type is known to have " + name

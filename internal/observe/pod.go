@@ -294,14 +294,14 @@ func checkRequests(p *corev1.Pod, problem func(string, ...any)) {
 	check := func(kind string, cs []corev1.Container) {
 		for i := range cs {
 			for _, name := range negative(cs[i].Resources.Requests) {
-				problem("spec.%s[%d].resources.requests.%s is negative", kind, i, name)
+				problem("spec.%s[%d].resources.requests.%s is negative: give an amount of zero or more", kind, i, name)
 			}
 		}
 	}
 	check("initContainers", p.Spec.InitContainers)
 	check("containers", p.Spec.Containers)
 	for _, name := range negative(p.Spec.Overhead) {
-		problem("spec.overhead.%s is negative", name)
+		problem("spec.overhead.%s is negative: give an amount of zero or more", name)
 	}
 }
 
