@@ -54,7 +54,7 @@ func layers() []layer {
 		engine("engine/provision", world+" engine/fit engine/spread engine/plan engine/solve engine/pack"),
 		engine("engine/disrupt", world+" engine/fit engine/spread engine/room engine/plan engine/solve engine/pack"),
 		engine("engine/suppose", world+" engine/fit engine/spread engine/plan"),
-		engine("engine/explain", world+" engine/fit engine/spread engine/plan engine/solve engine/pack engine/provision engine/disrupt engine/room engine/suppose"),
+		engine("engine/explain", world+" engine/fit engine/spread engine/plan engine/solve engine/pack engine/provision engine/disrupt/... engine/room engine/suppose"),
 		{at: "engine/enginetest", own: list("engine/..."), libs: testLibs(), why: knowsNobody},
 
 		{
