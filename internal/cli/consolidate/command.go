@@ -119,7 +119,10 @@ func (o *options) world(cmd *cobra.Command) (w *world.World, notes []string, err
 	}
 	w, alone, err := claimed(w)
 	notes = in.Notes
-	if alone > 0 {
+	switch {
+	case alone == 1:
+		notes = append(notes, "1 node of a pool has no NodeClaim in what was read; it is taken to have joined long ago")
+	case alone > 1:
 		notes = append(notes, fmt.Sprintf("%d nodes of pools have no NodeClaim in what was read; they are taken to have joined long ago", alone))
 	}
 	return w, notes, err
