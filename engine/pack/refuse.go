@@ -364,13 +364,13 @@ func (k *Packer) boughtOut(p *pool, x *waiting) []*reason.Why {
 			causes = append(causes, w)
 		}
 	}
-	looked := 0
+	looked, objected := 0, false
 	for i := range x.class.offers.all {
 		if !p.offers.has(i) {
 			continue
 		}
 		t := k.market.offers[i].machine
-		if k.within(x, i) && len(causes) > 0 {
+		if objected && k.within(x, i) {
 			continue
 		}
 		if s, over := p.over(t); over {
@@ -384,6 +384,7 @@ func (k *Packer) boughtOut(p *pool, x *waiting) []*reason.Why {
 			continue
 		}
 		objections := k.ledger.ObjectionsNew(x.class.subject, k.fresh(i))
+		objected = true
 		for _, w := range objections {
 			w.Subject = ""
 			add(w)
@@ -427,11 +428,11 @@ func (k *Packer) within(x *waiting, i int) bool {
 		len(x.pod.Ports) == 0 && !attaches(x.pod)
 }
 
-// limitWhy tells a limit, how much of it is used, and the least that a machine for the pod would need.
+// limitWhy tells a limit that is in the way, how much of it is used, and the least that a machine for which it is would need.
 func (k *Packer) limitWhy(p *pool, x *waiting, name string) *reason.Why {
 	least := int64(-1)
 	for i := range x.class.offers.all {
-		if t := k.market.offers[i].machine; t.pool == p && (least < 0 || t.counts(name) < least) {
+		if t := k.market.offers[i].machine; t.pool == p && t.counts(name) > p.left.Value(name) && (least < 0 || t.counts(name) < least) {
 			least = t.counts(name)
 		}
 	}
