@@ -96,7 +96,30 @@ func Bound(w *world.World, p plan.Plan) *world.World {
 			bind(f.Pods, f.Node)
 		}
 	}
+	makeVolumes(b, w.At())
 	return b.Snapshot(w.At())
+}
+
+// makeVolumes makes the volumes of pods that run, each in the zone of the first of them.
+func makeVolumes(b *world.Builder, at int64) {
+	places := map[string][]label.Set{}
+	for _, m := range b.Snapshot(at).Places() {
+		for _, p := range m.Pods {
+			pod := *p
+			pod.Volumes = slices.Clone(p.Volumes)
+			for i := range pod.Volumes {
+				v := &pod.Volumes[i]
+				if !v.Pending {
+					continue
+				}
+				if places[v.ID] == nil {
+					places[v.ID] = []label.Set{label.SetOf(label.Is(label.Zone, m.Labels()[label.Zone]))}
+				}
+				v.Pending, v.Places = false, places[v.ID]
+			}
+			must(b.SetPod(pod))
+		}
+	}
 }
 
 // Settled is the World without pods that wait and nodes that are going: whoever counts on their finding their places knows of more than is there.
