@@ -19,6 +19,12 @@ type Hold struct {
 	Until  int64          // when it ends by itself; 0: not by time
 }
 
+// The words for a pod that nobody would make anew, and what would end that it keeps its machine.
+const (
+	Alone     = "nobody would make the pod anew: it has no controller"
+	AloneHint = `have a Deployment or another controller run it, delete it, or annotate it karpenter.sh/do-not-disrupt: "false"`
+)
+
 // Guarding puts into words how pod disruption budgets keep the pod, and what would end that.
 func (h Hold) Guarding() (detail, hint string) {
 	if len(h.Guards) == 1 {
@@ -131,6 +137,9 @@ func Keeps(w *world.World, p *world.Pod) (Hold, bool) {
 	}
 	if p.Static || p.DaemonSet != "" {
 		return Hold{}, false
+	}
+	if p.Disruption.Alone && !p.Done {
+		return Hold{Code: reason.Alone, Pod: p}, true
 	}
 	guards := GuardsOf(w, p)
 	tight := func(g *world.Guard) bool { return g.Allowed < 1 }

@@ -62,6 +62,8 @@ func (e *Explainer) hold(p *world.Place, f disrupt.Hold) Hold {
 		}
 	case reason.Promised:
 		h.Detail = "waiting pods are on their way there"
+	case reason.Alone:
+		h.Detail, h.Hint = disrupt.Alone, disrupt.AloneHint
 	case reason.Guarded:
 		h.Detail, h.Hint = f.Guarding()
 	case reason.Policy:

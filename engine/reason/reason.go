@@ -44,6 +44,7 @@ const (
 	InUse        Code = "in-use"                // pods run there that need it
 	DoNotDisrupt Code = "do-not-disrupt"        // a pod or the node forbids it
 	Guarded      Code = "pod-disruption-budget" // a pod may not be evicted now
+	Alone        Code = "no-controller"         // nobody would make a pod anew
 	Promised     Code = "promised"              // a waiting pod is on its way there
 	Starting     Code = "not-initialized"       // the machine is not complete yet
 	Foreign      Code = "not-a-pools"           // no pool asked for it

@@ -97,6 +97,7 @@ func (p *Pod) Moves() bool {
 type PodDisruption struct {
 	Forbidden    bool  `json:"forbidden,omitempty"`    // do-not-disrupt, for good
 	ForbiddenFor int64 `json:"forbiddenFor,omitempty"` // do-not-disrupt for so many seconds from its start
+	Alone        bool  `json:"alone,omitempty"`        // nobody makes it anew once it is evicted
 	DeletionCost int32 `json:"deletionCost,omitempty"`
 	Grace        int64 `json:"grace,omitempty"`    // terminationGracePeriodSeconds
 	Critical     bool  `json:"critical,omitempty"` // of a system-critical priority class

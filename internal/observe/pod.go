@@ -105,6 +105,7 @@ func owned(out *world.Pod, p *corev1.Pod) {
 			out.Static = true
 		}
 	}
+	out.Disruption.Alone = out.DaemonSet == "" && !out.Static && metav1.GetControllerOfNoCopy(p) == nil && p.Annotations[v1.AnnotationDoNotDisrupt] != "false"
 }
 
 // unschedulable reports whether kube-scheduler tried to place the pod and gave up.

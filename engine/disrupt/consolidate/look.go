@@ -105,6 +105,8 @@ func (l looker) hold(h disrupt.Hold) *reason.Why {
 		}
 	case reason.Promised:
 		why.Detail = "waiting pods are on their way there"
+	case reason.Alone:
+		why.Detail, why.Hint = disrupt.Alone, disrupt.AloneHint
 	case reason.Guarded:
 		why.Detail, why.Hint = h.Guarding()
 	}

@@ -226,6 +226,8 @@ func forbidden(p *world.Place, holds []disrupt.Hold) (why *reason.Why, passing b
 		switch h.Code {
 		case reason.Guarded:
 			found.Detail, found.Hint = h.Guarding()
+		case reason.Alone:
+			return &reason.Why{Code: h.Code, Subject: found.Subject, Detail: disrupt.Alone, Hint: disrupt.AloneHint}, false
 		case reason.Promised:
 			found.Detail = "waiting pods are on their way there"
 		case reason.DoNotDisrupt:

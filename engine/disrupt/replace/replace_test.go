@@ -134,6 +134,7 @@ func TestJudge(t *testing.T) {
 		"Full":      {"Somebody took the room.", one(pod(func(p *world.Pod) { p.Requests = p.Requests.Plus(p.Requests).Plus(p.Requests) }, "b"), pod(func(p *world.Pod) { p.Requests = p.Requests.Plus(p.Requests).Plus(p.Requests).Plus(p.Requests) }, "c"), pod(func(p *world.Pod) { p.Requests = p.Requests.Plus(p.Requests) }, "a")), false, "missing: default/a: no-place (the pod has no place elsewhere any more)"},
 		"Busy":      {"Pods have just come, and nobody knows yet where they go.", one(), true, "waits"},
 		"Forbidden": {"A pod may not be moved any more.", one(pod(func(p *world.Pod) { p.Disruption.Forbidden = true }, "a")), false, "no: default/a: do-not-disrupt (karpenter.sh/do-not-disrupt)"},
+		"Alone":     {"Nobody would make the pod anew.", one(pod(func(p *world.Pod) { p.Disruption.Alone = true }, "a")), false, "no: default/a: no-controller (nobody would make the pod anew: it has no controller)"},
 		"Guarded":   {"Its budget may allow it again in a moment.", one(guard(0)), false, "passing: default/a: pod-disruption-budget (PodDisruptionBudget default/g allows no eviction now)"},
 		"Open":      {"Its budget allows it.", one(guard(1)), false, "may"},
 		"Policy":    {"The pool has pods moved no longer.", one(pool(func(p *world.Pool) { p.Disruption.MoveAfter = nil })), false, "no: n1: policy (its pool gives only empty nodes back)"},

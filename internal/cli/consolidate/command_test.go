@@ -46,7 +46,7 @@ func node(name, kind, cpu, memory string) string {
 }
 
 func pod(name, node, cpu, annotations string) string {
-	return fmt.Sprintf(`{"apiVersion":"v1","kind":"Pod","metadata":{"name":%q,"annotations":{%s}},"spec":{"nodeName":%q,
+	return fmt.Sprintf(`{"apiVersion":"v1","kind":"Pod","metadata":{"name":%q,"annotations":{%s},"ownerReferences":[{"apiVersion":"apps/v1","kind":"ReplicaSet","name":"web","uid":"web","controller":true}]},"spec":{"nodeName":%q,
 		"containers":[{"name":"a","resources":{"requests":{"cpu":%q}}}]},"status":{"phase":"Running"}}`+"\n", name, annotations, node, cpu)
 }
 
