@@ -397,8 +397,10 @@ func (k *Packer) boughtOut(p *pool, x *waiting) []*reason.Why {
 				}
 			}
 		}
-		if len(objections) > 0 && looked > 0 || looked == looks || k.varied(i, nil, x) {
-			looked = min(looked+1, looks)
+		if looked == looks || len(objections) > 0 && looked > 0 {
+			continue
+		}
+		if looked++; k.varied(i, nil, x) {
 			continue
 		}
 		looked = looks
