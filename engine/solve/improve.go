@@ -39,7 +39,7 @@ const maxUnrolled = 3000
 // the cost.
 const (
 	windows = 10
-	changes = 60
+	changes = 150
 	little  = 4000
 )
 
