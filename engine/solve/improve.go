@@ -39,9 +39,16 @@ const maxUnrolled = 3000
 // the cost.
 const (
 	windows = 10
-	changes = 150
 	little  = 4000
 )
+
+// changes is how many are tried at least in a window: more where there are few items, which costs little time.
+func (m *model) changes() int {
+	if m.items() <= 3*few {
+		return 150
+	}
+	return 60
+}
 
 // improve works on s until the packer has counted so many steps in all, a window has saved little, or enough says that it is.
 func (k *packer) improve(s *solution, f *fluid, budgets []int64, loose float64, limit int, enough func(goal int64) bool) *solution {
@@ -49,7 +56,7 @@ func (k *packer) improve(s *solution, f *fluid, budgets []int64, loose float64, 
 	v := &improver{m: k.m, k: k, p: p, value: slices.Clone(p.value), budgets: budgets, dice: 1, hosts: p.hosts}
 	frozen := v.unroll(s)
 	clear(k.rem)
-	goal, window := k.m.goal(s), (limit-k.steps)/windows
+	goal, window, changes := k.m.goal(s), (limit-k.steps)/windows, k.m.changes()
 	before, until, tried := goal, k.steps+window, 0
 	for k.steps < limit && len(v.nodes) > 0 && !enough(goal) {
 		goal -= v.step()
