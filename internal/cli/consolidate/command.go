@@ -41,8 +41,8 @@ func Command(version string) *cobra.Command {
 		Long: `Consolidate decides which nodes could be given back although pods run on them,
 because these pods fit on other nodes or on cheaper ones. It prints what would
 go, what would be bought for it, which pods would move where, what that saves,
-and of every other node why it stays. It changes nothing: the controller gives
-back empty nodes and does not consolidate yet.
+and of every other node why it stays. It changes nothing; the controller
+decides in the same way, and acts where pools say so.
 
 With the name of a node it says what would become of that one, and if it stays,
 everything that the other nodes have against its pods.
