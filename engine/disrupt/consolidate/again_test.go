@@ -1,79 +1,27 @@
 package consolidate_test
 
 import (
-	"slices"
 	"testing"
 
 	"pgregory.net/rapid"
 
 	"github.com/tenon-sh/tenon/engine/disrupt/consolidate"
 	"github.com/tenon-sh/tenon/engine/enginetest"
-	"github.com/tenon-sh/tenon/engine/plan"
 	"github.com/tenon-sh/tenon/engine/world"
 )
 
-// after is the World in which the commands that may start now, and what goes anyway, have been carried out.
+// after is the World in which the plan has been carried out, its machines under names that no other plan gives.
 func after(w *world.World, p consolidate.Plan) *world.World {
-	b := w.Edit()
-	must := func(err error) {
-		if err != nil {
-			panic(err)
+	for _, c := range p.Commands {
+		for i := range c.New {
+			c.New[i].Name = "new-" + p.World[:6] + "-" + c.New[i].Name
 		}
 	}
-	bind := func(keys []world.Key, node string) {
-		for _, k := range keys {
-			pod := *w.Pod(k)
-			pod.Node = node
-			must(b.SetPod(pod))
-		}
+	next, err := p.After(w)
+	if err != nil {
+		panic(err)
 	}
-	q := started(p)
-	for _, a := range q.New {
-		shapes := w.CatalogFor(a.Pool, a.Template).Shapes
-		i := slices.IndexFunc(shapes, func(s world.Shape) bool { return s.Name == a.Shape })
-		name := "new-" + p.World[:6] + "-" + a.Name
-		enginetest.Join(b, w.Pool(a.Pool), &shapes[i], name, a.Zone, a.CapacityType)
-		bind(a.Pods, name)
-	}
-	for _, f := range q.Filled {
-		bind(f.Pods, f.Node)
-	}
-	draw(w, b, q.New)
-	for _, g := range slices.Concat(q.Back, p.Going) {
-		place := w.Place(g.Node)
-		b.DeleteNode(g.Node)
-		b.DeleteClaim(g.Claim)
-		for _, pod := range place.Pods {
-			if !pod.Moves() {
-				b.DeletePod(pod.Key)
-			}
-		}
-	}
-	return b.Snapshot(w.At())
-}
-
-// draw takes what the asks drew from reservations off what catalogues say is left.
-func draw(w *world.World, b *world.Builder, asks []plan.Ask) {
-	drawn := map[string]int{}
-	for _, a := range asks {
-		if a.Reservation != "" {
-			drawn[a.Reservation]++
-		}
-	}
-	for _, c := range w.Catalogs() {
-		next := *c
-		next.Shapes = slices.Clone(c.Shapes)
-		for i := range next.Shapes {
-			s := &next.Shapes[i]
-			s.Offers = slices.Clone(s.Offers)
-			for j := range s.Offers {
-				s.Offers[j].Count -= drawn[s.Offers[j].Reservation]
-			}
-		}
-		if err := b.SetCatalog(next); err != nil {
-			panic(err)
-		}
-	}
+	return next
 }
 
 // A plan that has been carried out leaves little to gain, and machines never go

@@ -1,0 +1,108 @@
+package consolidate
+
+import (
+	"maps"
+	"slices"
+
+	"github.com/tenon-sh/tenon/engine/label"
+	"github.com/tenon-sh/tenon/engine/plan"
+	"github.com/tenon-sh/tenon/engine/world"
+)
+
+// After is the World in which the commands that may start now, and what goes
+// anyway, have been carried out: every machine became what it was planned as.
+func (p Plan) After(w *world.World) (*world.World, error) {
+	b := w.Edit()
+	bind := func(keys []world.Key, node string) error {
+		for _, k := range keys {
+			pod := *w.Pod(k)
+			pod.Node = node
+			if err := b.SetPod(pod); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	back, drawn := slices.Clone(p.Going), map[string]int{}
+	for _, c := range p.Commands {
+		if c.Why != nil {
+			continue
+		}
+		for _, a := range c.New {
+			if err := join(b, w.CatalogFor(a.Pool, a.Template), a); err != nil {
+				return nil, err
+			}
+			if err := bind(a.Pods, a.Name); err != nil {
+				return nil, err
+			}
+			if a.Reservation != "" {
+				drawn[a.Reservation]++
+			}
+		}
+		for _, f := range c.Moves {
+			if err := bind(f.Pods, f.Node); err != nil {
+				return nil, err
+			}
+		}
+		back = append(back, c.Back...)
+	}
+	if err := draw(b, w, drawn); err != nil {
+		return nil, err
+	}
+	for _, g := range back {
+		for _, pod := range w.Place(g.Node).Pods {
+			if !pod.Moves() {
+				b.DeletePod(pod.Key)
+			}
+		}
+		b.DeleteNode(g.Node)
+		b.DeleteClaim(g.Claim)
+	}
+	return b.Snapshot(w.At()), nil
+}
+
+// join has a machine that was asked for join, under the name of what was asked.
+func join(b *world.Builder, c *world.Catalog, a plan.Ask) error {
+	s := &c.Shapes[slices.IndexFunc(c.Shapes, func(s world.Shape) bool { return s.Name == a.Shape })]
+	labels := map[string]string{}
+	for _, r := range s.Labels {
+		if r.Op() == label.In && len(r.Values) == 1 {
+			labels[r.Key] = r.Values[0]
+		}
+	}
+	maps.Copy(labels, a.Labels)
+	labels[label.Zone], labels[label.CapacityType], labels[label.Hostname] = a.Zone, a.CapacityType, a.Name
+	labels[label.Registered], labels[label.Initialized] = "true", "true"
+	if err := b.SetClaim(world.Claim{
+		Name: a.Name, Pool: a.Pool, Template: a.Template, Node: a.Name, Labels: labels, Taints: a.Taints, Requirements: a.Requirements,
+		Capacity: s.Capacity, Allocatable: s.Allocatable(), Launched: true, Registered: true, Initialized: true,
+	}); err != nil {
+		return err
+	}
+	return b.SetNode(world.Node{
+		Name: a.Name, Claim: a.Name, Pool: a.Pool, Labels: labels, Taints: a.Taints,
+		Capacity: s.Capacity, Allocatable: s.Allocatable(), Ready: true, VolumeLimits: s.VolumeLimits,
+	})
+}
+
+// draw takes what was drawn from reservations off what catalogues say is left.
+func draw(b *world.Builder, w *world.World, drawn map[string]int) error {
+	if len(drawn) == 0 {
+		return nil
+	}
+	for _, c := range w.Catalogs() {
+		next := *c
+		next.Shapes = slices.Clone(c.Shapes)
+		for i := range next.Shapes {
+			s := &next.Shapes[i]
+			s.Offers = slices.Clone(s.Offers)
+			for j := range s.Offers {
+				s.Offers[j].Count -= drawn[s.Offers[j].Reservation]
+			}
+		}
+		if err := b.SetCatalog(next); err != nil {
+			return err
+		}
+	}
+	return nil
+}
