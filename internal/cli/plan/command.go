@@ -27,6 +27,7 @@ type options struct {
 	source      picture.Source
 	supposed    picture.Suppositions
 	mode        string
+	budgets     bool
 	out         string
 	preferences string
 	premium     int
@@ -43,7 +44,9 @@ func Command(version string) *cobra.Command {
 		Use:   "plan [-f FILE|DIR|-]...",
 		Short: "Show what would be bought for the waiting pods, and why",
 		Long: `Plan decides what nodes the waiting pods need and prints it. It buys nothing
-and changes nothing.
+and changes nothing. With --mode disrupt it shows instead what becomes of the
+nodes that are there when what costs too much is given back until nothing more
+is saved; waits count as over, and pods without a controller as made anew.
 
 With -f it reads Kubernetes objects from files: pods, workloads, nodes,
 NodePools, Provisioners and what else a decision depends on. Without -f it
@@ -64,7 +67,8 @@ by how it differs from the plan for the cluster as it is.`,
 	f := cmd.Flags()
 	o.source.Flags(f)
 	o.supposed.Flags(f)
-	f.StringVar(&o.mode, "mode", "provision", "what to decide: provision")
+	f.StringVar(&o.mode, "mode", "provision", "what to decide: provision, or disrupt, which consolidates until nothing more is saved")
+	f.BoolVar(&o.budgets, "respect-budgets", false, "with --mode disrupt: what disruption budgets do not let go now stays")
 	f.StringVar(&o.out, "out", "", "write the plan to this file instead of standard output")
 	f.StringVar(&o.preferences, "preference-policy", "Respect", "soft terms of pods: Respect or Ignore")
 	f.StringVar(&o.minValues, "min-values-policy", "Strict", "minValues that cannot be met: Strict refuses, BestEffort lowers them")
@@ -96,10 +100,18 @@ func (o *options) run(cmd *cobra.Command) error {
 			return err
 		}
 	}
-	p := provision.Decide(w, decide)
+	var p plan.Plan
+	var r result
+	if o.mode == disruptMode {
+		if r, err = o.disrupt(w, decide); err != nil {
+			return err
+		}
+	} else {
+		p = provision.Decide(w, decide)
+		r.Result = p.Result(w)
+	}
 	spent := verb.UsageNow().Since(used)
 
-	r := result{Result: p.Result(w)}
 	r.Version, r.Scenario, r.Catalog = o.version, o.source.Name(), in.Catalog
 	r.LoadSeconds, r.Decision = loaded.Sub(begin).Seconds(), spent
 	r.SolveSeconds = spent.WallSeconds
@@ -109,7 +121,7 @@ func (o *options) run(cmd *cobra.Command) error {
 	for _, n := range in.Notes {
 		fmt.Fprintf(cmd.ErrOrStderr(), "note: %s\n", n)
 	}
-	if before != nil {
+	if before != nil && o.mode != disruptMode {
 		d := suppose.Compare(*before, suppose.Side{World: w, Plan: p})
 		r.WhatIf = &d
 	}
@@ -129,18 +141,20 @@ func (o *options) at(now time.Time) int64 {
 type result struct {
 	plan.Result
 
-	WhatIf *suppose.Difference `json:"whatIf,omitempty"`
+	WhatIf        *suppose.Difference `json:"whatIf,omitempty"`
+	Consolidation *consolidation      `json:"consolidation,omitempty"` // of --mode disrupt
 }
 
 // decideOptions reads the flags that the decision depends on.
 func (o *options) decideOptions() (provision.Options, error) {
 	var out provision.Options
 	switch o.mode {
-	case "provision":
-	case "disrupt":
-		return out, verb.BadInputf("--mode disrupt is a verb of its own: tenon consolidate shows which nodes could be given back")
+	case "provision", disruptMode:
 	default:
-		return out, verb.BadInputf("--mode is %q, want provision", o.mode)
+		return out, verb.BadInputf("--mode is %q, want provision or disrupt", o.mode)
+	}
+	if o.budgets && o.mode != disruptMode {
+		return out, verb.BadInputf("--respect-budgets goes with --mode disrupt")
 	}
 	switch o.preferences {
 	case "Respect", "Ignore":
@@ -177,6 +191,9 @@ func (o *options) print(out io.Writer, p plan.Plan, r result) (err error) {
 	switch {
 	case o.format.Is(verb.JSON):
 		return verb.WriteJSON(out, r)
+	case r.Consolidation != nil:
+		_, err := io.WriteString(out, r.Consolidation.text())
+		return err
 	default:
 		text := p.Text(o.format.Is(wide))
 		if r.WhatIf != nil {

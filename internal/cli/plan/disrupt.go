@@ -1,0 +1,239 @@
+package plan
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/tenon-sh/tenon/engine/disrupt"
+	"github.com/tenon-sh/tenon/engine/disrupt/consolidate"
+	"github.com/tenon-sh/tenon/engine/label"
+	"github.com/tenon-sh/tenon/engine/plan"
+	"github.com/tenon-sh/tenon/engine/provision"
+	"github.com/tenon-sh/tenon/engine/world"
+	"github.com/tenon-sh/tenon/internal/cli/picture"
+)
+
+const disruptMode = "disrupt"
+
+// rounds bounds how many plans of consolidation are made one after the other. Three or four come to rest.
+const rounds = 20
+
+// consolidation is how a cluster becomes cheaper, as programs read it.
+type consolidation struct {
+	Before     total    `json:"before"`
+	After      total    `json:"after"`
+	LowerBound float64  `json:"lowerBound"` // what machines for the pods that could move would cost at least, all bought anew
+	PodMoves   int      `json:"podMoves"`
+	Actions    []action `json:"actions"`
+}
+
+type total struct {
+	Nodes      int     `json:"nodes"`
+	HourlyCost float64 `json:"hourlyCost"`
+}
+
+// action is nodes that go together, what is bought for their pods, and where these go.
+type action struct {
+	Remove []string `json:"remove"`
+	Add    []added  `json:"add"`
+	Moves  []moved  `json:"moves"`
+	Saves  float64  `json:"savesPerHour"`
+	Why    string   `json:"why"`
+}
+
+type added struct {
+	Name         string  `json:"name"`
+	NodePool     string  `json:"nodePool"`
+	InstanceType string  `json:"instanceType"`
+	Zone         string  `json:"zone"`
+	CapacityType string  `json:"capacityType"`
+	PricePerHour float64 `json:"pricePerHour"`
+}
+
+type moved struct {
+	Pod  string `json:"pod"`
+	From string `json:"from"`
+	To   string `json:"to"`
+}
+
+// disrupt runs consolidation to its end: what the cluster would be once every node that can be done without has gone.
+func (o *options) disrupt(w *world.World, decide provision.Options) (r result, err error) {
+	if w, _, err = picture.Claimed(w); err != nil {
+		return r, err
+	}
+	if w, err = unhurried(w); err != nil {
+		return r, err
+	}
+	c := consolidation{Before: totalOf(w), Actions: []action{}}
+	last, steps := w, 0
+	for n := range rounds {
+		p := consolidate.Decide(last, consolidate.Options{Pack: decide, Unbudgeted: !o.budgets})
+		if steps += p.Steps; n == 0 {
+			c.LowerBound = hourly(p.Bound)
+		}
+		if p.Saving() == 0 && len(p.Going) == 0 {
+			break
+		}
+		rename(last, p)
+		c.tell(last, p)
+		if last, err = p.After(last); err != nil {
+			return r, err
+		}
+	}
+	c.After = totalOf(last)
+	r.Result = plan.Plan{World: w.Digest(), Steps: steps}.Result(w)
+	for _, n := range nodesOf(w, last) {
+		if !n.Existing {
+			r.NewNodes, r.NewHourlyCost = r.NewNodes+1, r.NewHourlyCost+n.PricePerHour
+		}
+	}
+	r.Mode, r.Nodes, r.Consolidation = disruptMode, nodesOf(w, last), &c
+	return r, nil
+}
+
+// unhurried is the World in which everything has been quiet for long, nobody ages, and pods come back when they are evicted.
+func unhurried(w *world.World) (*world.World, error) {
+	b, at := w.Edit(), w.At()
+	for _, p := range w.Pools() {
+		next := *p
+		next.Disruption.ExpireAfter = nil
+		for _, wait := range []**int64{&next.Disruption.EmptyAfter, &next.Disruption.MoveAfter} {
+			if *wait != nil {
+				*wait = new(int64)
+			}
+		}
+		if err := b.SetPool(next); err != nil {
+			return nil, err
+		}
+	}
+	for _, p := range w.Places() {
+		if p.Claim != nil {
+			at = max(at, p.Claim.Created+1, disrupt.Quiet(p.Claim)+1)
+			next := *p.Claim
+			next.ExpireAfter = 0
+			if err := b.SetClaim(next); err != nil {
+				return nil, err
+			}
+		}
+		for _, pod := range p.Pods {
+			if pod.Disruption.Alone {
+				next := *pod
+				next.Disruption.Alone = false
+				if err := b.SetPod(next); err != nil {
+					return nil, err
+				}
+			}
+		}
+	}
+	return b.Snapshot(at), nil
+}
+
+// rename gives what is bought names that no node has yet.
+func rename(w *world.World, p consolidate.Plan) {
+	given := map[string]bool{}
+	for _, c := range p.Commands {
+		for i := range c.New {
+			name := c.New[i].Name
+			for n := 2; given[name] || w.Place(name) != nil; n++ {
+				name = fmt.Sprintf("%s-%d", c.New[i].Name, n)
+			}
+			given[name], c.New[i].Name = true, name
+		}
+	}
+}
+
+// tell adds what a plan does.
+func (c *consolidation) tell(w *world.World, p consolidate.Plan) {
+	for _, g := range p.Going {
+		c.Actions = append(c.Actions, action{Remove: []string{g.Node}, Add: []added{}, Moves: []moved{}, Saves: hourly(g.Price), Why: strings.ToLower(g.Reason)})
+	}
+	for _, x := range p.Commands {
+		if x.Why != nil {
+			continue
+		}
+		a := action{Add: []added{}, Moves: []moved{}, Saves: hourly(x.Saving)}
+		switch {
+		case len(x.New) == 0:
+			a.Why = "its pods fit on nodes that stay"
+		case len(x.Back) == 1:
+			a.Why = "what its pods need costs less"
+		default:
+			a.Why = "what their pods need costs less"
+		}
+		for _, g := range x.Back {
+			a.Remove = append(a.Remove, g.Node)
+		}
+		to := func(pods []world.Key, node string) {
+			for _, k := range pods {
+				a.Moves = append(a.Moves, moved{Pod: k.String(), From: w.Pod(k).Node, To: node})
+			}
+		}
+		for _, n := range x.New {
+			a.Add = append(a.Add, added{n.Name, n.Pool.Name, n.Shape, n.Zone, n.CapacityType, hourly(n.Price)})
+			to(n.Pods, n.Name)
+		}
+		for _, f := range x.Moves {
+			to(f.Pods, f.Node)
+		}
+		c.PodMoves += len(a.Moves)
+		c.Actions = append(c.Actions, a)
+	}
+}
+
+// text is the consolidation for people.
+func (c *consolidation) text() string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "%d nodes of pools cost $%.4f an hour.\n", c.Before.Nodes, c.Before.HourlyCost)
+	if len(c.Actions) == 0 {
+		b.WriteString("None could be given back for less.\n")
+		return b.String()
+	}
+	fmt.Fprintf(&b, "In the end there are %d, at $%.4f an hour. Pods that move: %d.\n\n", c.After.Nodes, c.After.HourlyCost, c.PodMoves)
+	for _, a := range c.Actions {
+		fmt.Fprintf(&b, "- %s: %s; pods that move: %d; saves $%.4f\n", strings.Join(a.Remove, ", "), a.Why, len(a.Moves), a.Saves)
+		for _, n := range a.Add {
+			fmt.Fprintf(&b, "    + %s: %s %s %s $%.4f\n", n.Name, n.InstanceType, n.Zone, n.CapacityType, n.PricePerHour)
+		}
+	}
+	return b.String()
+}
+
+// totalOf counts the machines of pools.
+func totalOf(w *world.World) (t total) {
+	sum := int64(0)
+	for _, p := range w.Places() {
+		if p.Node != nil && p.Claim != nil {
+			t.Nodes++
+			sum += plan.PriceOf(w, p)
+		}
+	}
+	t.HourlyCost = hourly(sum)
+	return t
+}
+
+// nodesOf is the whole cluster in the end, with the pods that could be elsewhere.
+func nodesOf(before, after *world.World) []plan.Node {
+	out := []plan.Node{}
+	for _, p := range after.Places() {
+		if p.Node == nil {
+			continue
+		}
+		labels := p.Labels()
+		n := plan.Node{
+			Name: p.Name(), Existing: before.Place(p.Name()) != nil, NodePool: p.Pool().Name, PoolKind: p.Pool().Kind, InstanceType: labels[label.InstanceType],
+			Zone: labels[label.Zone], CapacityType: labels[label.CapacityType], PricePerHour: hourly(plan.PriceOf(after, p)), Pods: []string{},
+		}
+		for _, pod := range p.Pods {
+			if pod.DaemonSet == "" && !pod.Static {
+				n.Pods = append(n.Pods, pod.String())
+			}
+		}
+		slices.Sort(n.Pods)
+		out = append(out, n)
+	}
+	return out
+}
+
+// hourly turns millionths into units.
+func hourly(micro int64) float64 { return float64(micro) / 1e6 }
