@@ -32,31 +32,9 @@ func Carried(w *world.World, p plan.Plan, launched bool) *world.World {
 		}
 	}
 	if launched {
-		draw(b, w, p)
+		must(plan.Draw(b, w, p.New))
 	}
 	return b.Snapshot(w.At())
-}
-
-// draw takes what the plan drew from reservations off what catalogues say is left.
-func draw(b *world.Builder, w *world.World, p plan.Plan) {
-	drawn := map[string]int{}
-	for _, a := range p.New {
-		drawn[a.Reservation]++
-	}
-	for _, c := range w.Catalogs() {
-		next := *c
-		next.Shapes = slices.Clone(c.Shapes)
-		for i := range next.Shapes {
-			s := &next.Shapes[i]
-			s.Offers = slices.Clone(s.Offers)
-			for j := range s.Offers {
-				if o := &s.Offers[j]; o.CapacityType == label.Reserved {
-					o.Count -= drawn[o.Reservation]
-				}
-			}
-		}
-		must(b.SetCatalog(next))
-	}
 }
 
 // launch makes the claim's machine what the plan counts on.

@@ -23,7 +23,7 @@ func (p Plan) After(w *world.World) (*world.World, error) {
 		}
 		return nil
 	}
-	back, drawn := slices.Clone(p.Going), map[string]int{}
+	back, bought := slices.Clone(p.Going), []plan.Ask(nil)
 	for _, c := range p.Commands {
 		if c.Why != nil {
 			continue
@@ -35,10 +35,8 @@ func (p Plan) After(w *world.World) (*world.World, error) {
 			if err := bind(a.Pods, a.Name); err != nil {
 				return nil, err
 			}
-			if a.Reservation != "" {
-				drawn[a.Reservation]++
-			}
 		}
+		bought = append(bought, c.New...)
 		for _, f := range c.Moves {
 			if err := bind(f.Pods, f.Node); err != nil {
 				return nil, err
@@ -46,7 +44,7 @@ func (p Plan) After(w *world.World) (*world.World, error) {
 		}
 		back = append(back, c.Back...)
 	}
-	if err := draw(b, w, drawn); err != nil {
+	if err := plan.Draw(b, w, bought); err != nil {
 		return nil, err
 	}
 	for _, g := range back {
@@ -83,26 +81,4 @@ func join(b *world.Builder, c *world.Catalog, a plan.Ask) error {
 		Name: a.Name, Claim: a.Name, Pool: a.Pool, Labels: labels, Taints: a.Taints,
 		Capacity: s.Capacity, Allocatable: s.Allocatable(), Ready: true, VolumeLimits: s.VolumeLimits,
 	})
-}
-
-// draw takes what was drawn from reservations off what catalogues say is left.
-func draw(b *world.Builder, w *world.World, drawn map[string]int) error {
-	if len(drawn) == 0 {
-		return nil
-	}
-	for _, c := range w.Catalogs() {
-		next := *c
-		next.Shapes = slices.Clone(c.Shapes)
-		for i := range next.Shapes {
-			s := &next.Shapes[i]
-			s.Offers = slices.Clone(s.Offers)
-			for j := range s.Offers {
-				s.Offers[j].Count -= drawn[s.Offers[j].Reservation]
-			}
-		}
-		if err := b.SetCatalog(next); err != nil {
-			return err
-		}
-	}
-	return nil
 }

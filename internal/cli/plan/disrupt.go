@@ -83,12 +83,13 @@ func (o *options) disrupt(w *world.World, decide provision.Options) (r result, e
 	}
 	c.After = totalOf(last)
 	r.Result = plan.Plan{World: w.Digest(), Steps: steps}.Result(w)
-	for _, n := range nodesOf(w, last) {
+	nodes := nodesOf(w, last)
+	for _, n := range nodes {
 		if !n.Existing {
 			r.NewNodes, r.NewHourlyCost = r.NewNodes+1, r.NewHourlyCost+n.PricePerHour
 		}
 	}
-	r.Mode, r.Nodes, r.Consolidation = disruptMode, nodesOf(w, last), &c
+	r.Mode, r.Nodes, r.Consolidation = disruptMode, nodes, &c
 	return r, nil
 }
 
