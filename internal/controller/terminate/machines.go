@@ -44,10 +44,10 @@ func NewMachines(c *cloud.Cloud, metrics *metric.Set, now clock.Now) *Machines {
 	return &Machines{cloud: c.For(specName), metrics: metrics, now: now, asked: map[string]time.Time{}}
 }
 
-// Gone reports whether a machine is no more.
+// Gone reports whether a machine is no more. A cloud that does not answer has not said so.
 func (m *Machines) Gone(ctx context.Context, providerID string) (bool, error) {
 	_, there, err := m.cloud.Find(ctx, providerID, m.now().Add(-recent))
-	return !there, err
+	return err == nil && !there, err
 }
 
 // End asks for the end of a machine unless it is ending. It reports whether the machine is gone.
