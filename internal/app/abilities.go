@@ -88,8 +88,8 @@ func (p *parts) abilities() ([]registrar, error) {
 
 // noticesOf reads a queue of AWS.
 func noticesOf(queue *notice.Queue, interrupted func(shape, zone string)) interrupt.Source {
-	receive := func(ctx context.Context, handle func(context.Context, interrupt.Notice) error) (int, error) {
-		return queue.Drain(ctx, noticed(handle))
+	receive := func(ctx context.Context, handle func(context.Context, interrupt.Notice) error, failed func(error)) (int, error) {
+		return queue.Drain(ctx, noticed(handle), failed)
 	}
 	return interrupt.Source{Name: queue.Name(), Receive: receive, IDOf: machine.IDOf, Interrupted: interrupted}
 }
@@ -112,7 +112,7 @@ const checkEvery = time.Minute
 
 // checksOf asks after the health of machines every so often.
 func checksOf(checks *notice.Checks, interrupted func(shape, zone string)) interrupt.Source {
-	receive := func(ctx context.Context, handle func(context.Context, interrupt.Notice) error) (int, error) {
+	receive := func(ctx context.Context, handle func(context.Context, interrupt.Notice) error, failed func(error)) (int, error) {
 		wait := time.NewTimer(checkEvery)
 		defer wait.Stop()
 		select {
@@ -120,7 +120,7 @@ func checksOf(checks *notice.Checks, interrupted func(shape, zone string)) inter
 			return 0, nil
 		case <-wait.C:
 		}
-		return checks.Look(ctx, noticed(handle))
+		return checks.Look(ctx, noticed(handle), failed)
 	}
 	return interrupt.Source{Name: "instance status", Polled: true, Receive: receive, IDOf: machine.IDOf, Interrupted: interrupted}
 }

@@ -90,7 +90,7 @@ func TestChecks(t *testing.T) {
 			_, err := checks.Look(t.Context(), func(_ context.Context, n notice.Notice) error {
 				got[string(n.Kind)] = append(got[string(n.Kind)], n.Instances...)
 				return nil
-			})
+			}, func(err error) { t.Error(err) })
 			if err != nil {
 				t.Fatal(err)
 			}

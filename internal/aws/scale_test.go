@@ -127,7 +127,7 @@ func TestTenThousandNotices(t *testing.T) {
 		}
 		began, took := time.Now(), time.Duration(0)
 		for empty := 0; empty < 3; {
-			n, _ := q.Drain(t.Context(), handle)
+			n, _ := q.Drain(t.Context(), handle, func(error) {})
 			if n == 0 {
 				empty++
 			} else {
@@ -165,7 +165,7 @@ func TestIdle(t *testing.T) {
 			defer close(beside)
 			for ctx.Err() == nil {
 				_, _ = d.Inspect(ctx, templateOf().Class)
-				_, _ = checks.Look(ctx, func(context.Context, notice.Notice) error { return nil })
+				_, _ = checks.Look(ctx, func(context.Context, notice.Notice) error { return nil }, func(error) {})
 				_ = d.Sweep(ctx)
 				time.Sleep(time.Minute)
 			}

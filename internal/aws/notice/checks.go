@@ -2,7 +2,6 @@ package notice
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"strings"
 	"time"
@@ -33,8 +32,10 @@ func NewChecks(c *ec2.Client, now clock.Now) *Checks {
 	return &Checks{ec2: c, now: now, since: map[string]time.Time{}}
 }
 
-// Look asks once and hands what it finds to handle. It returns how many notices there were.
-func (c *Checks) Look(ctx context.Context, handle Handler) (int, error) {
+// Look asks once and hands what it finds to handle. It returns how many notices
+// there were. The error is of the question; that a notice could not be handled is
+// told to failed, and the next look finds it again.
+func (c *Checks) Look(ctx context.Context, handle Handler, failed func(error)) (int, error) {
 	if c.none {
 		return 0, nil
 	}
@@ -49,13 +50,12 @@ func (c *Checks) Look(ctx context.Context, handle Handler) (int, error) {
 		notices = append(notices, c.read(s, failing)...)
 	}
 	c.since = failing
-	var errs []error
 	for _, n := range notices {
 		if err := handle(ctx, n); err != nil {
-			errs = append(errs, fmt.Errorf("%s of %v: %w", n.Kind, n.Instances, err))
+			failed(fmt.Errorf("%s of %v: %w", n.Kind, n.Instances, err))
 		}
 	}
-	return len(notices), errors.Join(errs...)
+	return len(notices), nil
 }
 
 // ask lists the instances with which something is wrong: three short lists

@@ -90,7 +90,7 @@ type envelope struct {
 func Parse(body string) (Notice, error) {
 	var e envelope
 	if err := json.Unmarshal([]byte(body), &e); err != nil {
-		return Notice{Kind: Nothing}, fmt.Errorf("read announcement: %w", err)
+		return Notice{Kind: Nothing}, fmt.Errorf("read notice: %w", err)
 	}
 	n := Notice{Kind: Nothing, At: e.Time}
 	var err error

@@ -3,7 +3,6 @@ package notice
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"strconv"
 	"sync"
@@ -47,14 +46,18 @@ type Handler func(context.Context, Notice) error
 
 // Drain waits for messages, hands each to handle and deletes those that were
 // handled, until no more come: one reader waits, and where there are many,
-// several read. Messages that nobody understands are deleted too, or they would
-// come back until they expire. It returns how many came and the first error.
-func (q *Queue) Drain(ctx context.Context, handle Handler) (int, error) {
+// several read. Messages that cannot be read are deleted too, or they would
+// come back until they expire. It returns how many came.
+//
+// The error is of the queue, which could not be asked. What is wrong with one
+// message is told to failed and delays no other.
+func (q *Queue) Drain(ctx context.Context, handle Handler, failed func(error)) (int, error) {
 	url, err := q.find(ctx)
 	if err != nil {
 		return 0, err
 	}
-	total, err := q.read(ctx, url, q.wait, handle)
+	failed = oneAtATime(failed)
+	total, err := q.read(ctx, asking{url, q.wait, handle, failed})
 	if total < batch {
 		return total, err
 	}
@@ -64,9 +67,9 @@ func (q *Queue) Drain(ctx context.Context, handle Handler) (int, error) {
 	for i := range readers {
 		wg.Go(func() {
 			for n := batch; n > 0 && ctx.Err() == nil; counts[i] += n {
-				var failed error
-				n, failed = q.read(ctx, url, 0, handle)
-				errs[i] = cmp.Or(errs[i], failed)
+				var refused error
+				n, refused = q.read(ctx, asking{url, 0, handle, failed})
+				errs[i] = cmp.Or(errs[i], refused)
 			}
 		})
 	}
@@ -78,10 +81,28 @@ func (q *Queue) Drain(ctx context.Context, handle Handler) (int, error) {
 	return total, err
 }
 
+// asking is one question for messages.
+type asking struct {
+	url    string
+	wait   int32 // seconds
+	handle Handler
+	failed func(error)
+}
+
+// oneAtATime lets several readers tell of errors.
+func oneAtATime(failed func(error)) func(error) {
+	var mu sync.Mutex
+	return func(err error) {
+		mu.Lock()
+		defer mu.Unlock()
+		failed(err)
+	}
+}
+
 // read takes one batch. The error of a question that failed comes with no messages.
-func (q *Queue) read(ctx context.Context, url string, wait int32, handle Handler) (int, error) {
+func (q *Queue) read(ctx context.Context, a asking) (int, error) {
 	out, err := q.sqs.ReceiveMessage(ctx, &sqs.ReceiveMessageInput{
-		QueueUrl: aws.String(url), MaxNumberOfMessages: batch, VisibilityTimeout: visibility, WaitTimeSeconds: wait,
+		QueueUrl: aws.String(a.url), MaxNumberOfMessages: batch, VisibilityTimeout: visibility, WaitTimeSeconds: a.wait,
 	})
 	if err != nil {
 		if refusal.Gone(err) {
@@ -89,11 +110,10 @@ func (q *Queue) read(ctx context.Context, url string, wait int32, handle Handler
 		}
 		return 0, refusal.Wrap("receive messages of queue "+q.name, err)
 	}
-	errs := make([]error, len(out.Messages))
 	keep := make([]bool, len(out.Messages))
 	var wg sync.WaitGroup
 	for i, m := range out.Messages {
-		wg.Go(func() { keep[i], errs[i] = take(ctx, m, handle) })
+		wg.Go(func() { keep[i] = q.take(ctx, m, a) })
 	}
 	wg.Wait()
 	var done []sqstypes.Message
@@ -102,20 +122,32 @@ func (q *Queue) read(ctx context.Context, url string, wait int32, handle Handler
 			done = append(done, m)
 		}
 	}
-	return len(out.Messages), errors.Join(errors.Join(errs...), q.delete(ctx, url, done))
+	if err := q.delete(ctx, a.url, done); err != nil {
+		a.failed(err) // they come again, and a notice may come twice
+	}
+	return len(out.Messages), nil
 }
+
+// beginning is how much of a message that cannot be read is shown.
+const beginning = 200
 
 // take handles one message, and reports whether it is to stay in the queue: only
 // if handling failed, so that it comes again.
-func take(ctx context.Context, m sqstypes.Message, handle Handler) (keep bool, err error) {
-	n, unread := Parse(aws.ToString(m.Body))
-	if unread != nil || n.Kind == Nothing {
-		return false, unread
+func (q *Queue) take(ctx context.Context, m sqstypes.Message, a asking) (keep bool) {
+	body := aws.ToString(m.Body)
+	n, err := Parse(body)
+	if err != nil {
+		a.failed(fmt.Errorf("message %s of queue %s is no notice of EventBridge and is deleted; send nothing else to this queue: %w; it begins with %.*q", aws.ToString(m.MessageId), q.name, err, beginning, body))
+		return false
 	}
-	if err := handle(ctx, n); err != nil {
-		return true, fmt.Errorf("%s of %v: %w", n.Kind, n.Instances, err)
+	if n.Kind == Nothing {
+		return false
 	}
-	return false, nil
+	if err := a.handle(ctx, n); err != nil {
+		a.failed(fmt.Errorf("message %s of queue %s comes again in %d seconds: %s of %v: %w", aws.ToString(m.MessageId), q.name, visibility, n.Kind, n.Instances, err))
+		return true
+	}
+	return false
 }
 
 // delete deletes messages, all in one call where the server has it.

@@ -38,9 +38,10 @@ func Spec() loop.Spec {
 type Source struct {
 	Name   string // of the queue, for the log
 	Polled bool   // it is no queue: what is found is not a message that came
-	// Receive waits for notices once and hands each to handle. One that could
-	// not be handled comes again. It returns how many came.
-	Receive func(ctx context.Context, handle func(context.Context, Notice) error) (int, error)
+	// Receive waits for notices once and hands each to handle. It returns how
+	// many came, and an error if the source could not be asked. What is wrong with
+	// a single notice is told to failed; one that could not be handled comes again.
+	Receive func(ctx context.Context, handle func(context.Context, Notice) error, failed func(error)) (int, error)
 	// IDOf returns the machine of a provider id.
 	IDOf func(providerID string) (cloud.MachineID, bool)
 	// Interrupted notes that spot of a shape was taken back in a zone.
@@ -67,9 +68,16 @@ func (c *Controller) Start(ctx context.Context) error {
 	if !c.Cluster.Await(ctx) {
 		return nil
 	}
+	// Only a source that cannot be asked is waited for: after a notice that is
+	// wrong in itself, others may come that have two minutes.
+	failed := func(err error) {
+		if ctx.Err() == nil {
+			c.Log.Error(err, "handle a notice of interruption", "queue", c.Source.Name)
+		}
+	}
 	wait := firstWait
 	for ctx.Err() == nil {
-		_, err := c.Source.Receive(ctx, c.handle)
+		_, err := c.Source.Receive(ctx, c.handle, failed)
 		if err == nil {
 			wait = firstWait
 			continue
