@@ -3,8 +3,6 @@ package oracle
 import (
 	"flag"
 	"testing"
-
-	"github.com/tenon-sh/tenon/engine/provision"
 )
 
 //nolint:gochecknoglobals // flags of the test program
@@ -25,26 +23,57 @@ var (
 // Every placement of a plan is one that kube-scheduler's filters accept in some
 // order, and no pod is refused that they would accept anywhere.
 func TestPlansAreRight(t *testing.T) {
-	oracle := converse(t)
-	placed := 0
+	sum := try(t, "plans", *worlds)
+	if sum.Placed == 0 || sum.Refused == 0 {
+		t.Errorf("%d pods were placed and %d refused in %d plans", sum.Placed, sum.Refused, *worlds)
+	}
+}
+
+// Where a ledger of room sends the pods of a node that goes, kube-scheduler's
+// filters accept them one after the other; and they accept none of those that it
+// finds no place for.
+func TestMovesAreRight(t *testing.T) {
+	sum := try(t, "moves", *worlds/3) // every node of each is asked about
+	if sum.Placed == 0 || sum.Refused == 0 {
+		t.Errorf("%d pods were moved and %d were not", sum.Placed, sum.Refused)
+	}
+}
+
+// The same holds of clusters as people have them.
+func TestTownsAreRight(t *testing.T) {
+	if sum := try(t, "town", *worlds/10); sum.Placed == 0 {
+		t.Errorf("no pod was placed in %d plans", *worlds/10)
+	}
+}
+
+// A few pods cost hardly more than the least there is, and the bound is not above it.
+func TestTinyWorldsAgainstTheOptimum(t *testing.T) {
 	for seed := *first; seed < *first+uint64(*worlds); seed++ { //nolint:gosec // a small number
-		c := generate(seed)
-		w, err := c.world()
-		if err != nil {
-			t.Fatalf("seed %d: %v", seed, err)
-		}
-		p := provision.Decide(w, provision.Options{})
-		v, err := oracle.Ask(c.ask("", p))
-		if err != nil {
-			t.Fatalf("seed %d: %v", seed, err)
-		}
-		placed += v.Placed
-		if len(v.Wrong)+len(v.Possible) > 0 {
-			t.Errorf("seed %d:\n  refused by the scheduler: %q\n  refused by us, possible: %q\n%s", seed, v.Wrong, v.Possible, p.Text(true))
-		}
+		judge(t, "tiny", nil, seed)
 	}
-	if placed == 0 {
-		t.Errorf("no pod was placed in %d plans", *worlds)
+}
+
+// try has so many clusters of a kind judged.
+func try(t *testing.T, kind string, n int) Trial {
+	t.Helper()
+	oracle := converse(t)
+	var sum Trial
+	for seed := *first; seed < *first+uint64(n); seed++ { //nolint:gosec // a small number
+		one := judge(t, kind, oracle, seed)
+		sum.Placed, sum.Refused = sum.Placed+one.Placed, sum.Refused+one.Refused
 	}
-	t.Logf("%d plans, %d placements accepted", *worlds, placed)
+	t.Logf("%s: %d clusters, %d placements, %d refusals", kind, n, sum.Placed, sum.Refused)
+	return sum
+}
+
+func judge(t *testing.T, kind string, o *Conversation, seed uint64) Trial {
+	t.Helper()
+	one, err := Try(kind, o, seed)
+	if err != nil {
+		t.Fatalf("%s, seed %d: %v", kind, seed, err)
+	}
+	for _, wrong := range one.Wrong {
+		t.Errorf("%s, seed %d:\n%s", kind, seed, wrong)
+	}
+	return one
 }

@@ -1,0 +1,55 @@
+package main
+
+import (
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/tenon-sh/tenon/test/oracle"
+)
+
+// What a second run finds is added to what the first did.
+func TestSumsAddUp(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "sums.json")
+	for range 2 {
+		s, err := read(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		s.of("plans").add(oracle.Trial{Placed: 3, Refused: 1}, "abc")
+		s.of("tiny").add(oracle.Trial{Placed: 2, Wrong: []string{"too dear"}}, "abc")
+		if err := s.write(file); err != nil {
+			t.Fatal(err)
+		}
+	}
+	got, err := read(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := &sums{Kinds: []*sum{
+		{Kind: "plans", Seeds: 2, Placed: 6, Refused: 2, Commits: map[string]int{"abc": 2}},
+		{Kind: "tiny", Seeds: 2, Placed: 4, Commits: map[string]int{"abc": 2}, Wrong: []disagreement{{1, "abc", "too dear"}, {2, "abc", "too dear"}}},
+	}}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Error(diff)
+	}
+	if got.wrong() != 2 || !strings.Contains(got.String(), "tiny, seed 2, at abc:\ntoo dear") {
+		t.Errorf("%d disagreements:\n%s", got.wrong(), got)
+	}
+}
+
+// The kind with the fewest clusters is next, until there are enough of both.
+func TestNext(t *testing.T) {
+	s := &sums{}
+	kinds := []string{"plans", "moves", "tiny"}
+	var order []string
+	for k := s.next(kinds, 3, 2); k != ""; k = s.next(kinds, 3, 2) {
+		order = append(order, k)
+		s.of(k).add(oracle.Trial{}, "")
+	}
+	if diff := cmp.Diff([]string{"plans", "moves", "tiny", "plans", "tiny"}, order); diff != "" {
+		t.Error(diff)
+	}
+}

@@ -1,0 +1,109 @@
+package oracle
+
+import (
+	"fmt"
+	"runtime/debug"
+	"slices"
+
+	"github.com/tenon-sh/tenon/engine/plan"
+	"github.com/tenon-sh/tenon/engine/provision"
+	"github.com/tenon-sh/tenon/engine/room"
+)
+
+// Trial is what came of one made-up cluster.
+type Trial struct {
+	Placed  int      // placements that were checked
+	Refused int      // refusals that were checked
+	Wrong   []string // where the judge disagrees
+}
+
+// trials are the ways to make a cluster of a seed and to have it judged.
+//
+//nolint:gochecknoglobals // a constant that Go cannot write
+var trials = map[string]func(*Conversation, uint64) (Trial, error){
+	"plans": tryPlan,
+	"moves": tryMoves,
+	"town":  tryTown,
+	"tiny":  func(_ *Conversation, seed uint64) (Trial, error) { return tryTiny(seed) },
+}
+
+// Trials are the names of all kinds of trials.
+func Trials() []string { return []string{"plans", "moves", "town", "tiny"} }
+
+// Try makes the cluster of a seed and has it judged. A panic counts as a disagreement.
+func Try(kind string, o *Conversation, seed uint64) (t Trial, err error) {
+	defer func() {
+		if r := recover(); r != nil {
+			t.Wrong = append(t.Wrong, fmt.Sprintf("panic: %v\n%s", r, debug.Stack()))
+		}
+	}()
+	try, ok := trials[kind]
+	if !ok {
+		return t, fmt.Errorf("there are no trials %q, only %q", kind, Trials())
+	}
+	return try(o, seed)
+}
+
+// tryPlan asks whether kube-scheduler's filters accept every placement of a
+// plan in some order, and whether they accept a refused pod anywhere.
+func tryPlan(o *Conversation, seed uint64) (Trial, error) { return o.judge(generate(seed)) }
+
+// tryTown asks the same of a cluster as people have them.
+func tryTown(o *Conversation, seed uint64) (Trial, error) {
+	return o.judge(Settle(seed, 10+int(seed%50))) //nolint:gosec // a small number
+}
+
+func (o *Conversation) judge(c *Cluster) (Trial, error) {
+	w, err := c.world()
+	if err != nil {
+		return Trial{}, err
+	}
+	p := provision.Decide(w, provision.Options{})
+	v, err := o.Ask(c.ask("", p))
+	if err != nil {
+		return Trial{}, err
+	}
+	t := Trial{Placed: v.Placed, Refused: len(p.Refused)}
+	if len(v.Wrong)+len(v.Possible) > 0 {
+		t.Wrong = append(t.Wrong, fmt.Sprintf("refused by the scheduler: %q\nrefused by us, possible: %q\n%s", v.Wrong, v.Possible, p.Text(true)))
+	}
+	return t, nil
+}
+
+// tryMoves asks of every node whether the pods that a ledger of room moves off
+// it are accepted where they are sent, one after the other, and whether those
+// that it finds no place for are accepted anywhere.
+func tryMoves(o *Conversation, seed uint64) (Trial, error) {
+	var t Trial
+	c := generate(seed).standing()
+	w, err := c.world()
+	if err != nil {
+		return t, err
+	}
+	c = c.carry(provision.Decide(w, provision.Options{}))
+	if w, err = c.world(); err != nil {
+		return t, err
+	}
+	l := room.Open(w)
+	for _, p := range w.Places() {
+		q := c.without(p.Name()).ask(p.Name(), plan.Plan{})
+		mark := l.Mark()
+		moves, homeless := l.Place(l.Remove(p))
+		l.Undo(mark)
+		for _, m := range moves {
+			q.Placements[m.Pod.String()] = m.To.Name()
+		}
+		for _, h := range homeless {
+			q.Refused[h.String()] = nil
+		}
+		t.Placed, t.Refused = t.Placed+len(moves), t.Refused+len(homeless)
+		v, err := o.Ask(q)
+		if err != nil {
+			return t, err
+		}
+		if len(v.Wrong)+len(v.Possible) > 0 {
+			t.Wrong = append(t.Wrong, fmt.Sprintf("without %s:\nrefused by the scheduler: %q\nrefused by us, possible: %q\nmoved %v, homeless %v", p.Name(), v.Wrong, v.Possible, moves, slices.Clone(homeless)))
+		}
+	}
+	return t, nil
+}
