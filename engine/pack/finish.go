@@ -111,12 +111,14 @@ func (k *Packer) carries(b *bin, offer int) bool {
 
 // ask writes the bin as a machine to be bought.
 func (k *Packer) ask(b *bin) plan.Ask {
-	o := &k.market.offers[b.offer]
-	p := o.machine.pool
+	booked := k.market.offers[b.offer].machine
+	hosts, zones, kinds := k.menuOffers(b)
+	o := &k.market.offers[k.sold(b, hosts)]
+	p := booked.pool
 	a := plan.Ask{
 		Name: b.place.Name, Pool: p.ID, Template: p.Template, Shape: o.machine.shape.Name,
 		Zone: o.Zone, CapacityType: o.CapacityType, Price: o.pays, Synthetic: o.Synthetic, Reservation: o.Reservation,
-		Taints: p.Taints, Startup: p.StartupTaints, Booked: o.machine.shape.Capacity, Requests: o.machine.daemon,
+		Taints: p.Taints, Startup: p.StartupTaints, Booked: booked.shape.Capacity, Requests: booked.daemon,
 	}
 	if o.price != o.pays {
 		a.Expected, a.Refused = o.price, o.Refused
@@ -126,12 +128,30 @@ func (k *Packer) ask(b *bin) plan.Ask {
 		a.Requests = a.Requests.Plus(x.pod.Requests)
 	}
 	slices.SortFunc(a.Pods, compareKey)
-	hosts, zones, kinds := k.menuOffers(b)
 	a.Menu = k.menu(b, hosts, &a)
 	a.Requirements = k.requirements(b, a.Menu, zones, kinds)
 	a.Labels = k.labels(b)
 	k.explainChoice(b, &a)
 	return a
+}
+
+// sold is the offer that the bin's machine is expected to be. That is the one
+// the packing planned, but for pools with minValues and limits: these book the
+// largest type of the menu, so that whatever is sold stays within them, and the
+// seller takes the cheapest.
+func (k *Packer) sold(b *bin, hosts set) int {
+	planned := &k.market.offers[b.offer]
+	best := b.offer
+	if p := planned.machine.pool; !p.least || len(p.Limits) == 0 {
+		return best
+	}
+	for i := range hosts.all {
+		o := &k.market.offers[i]
+		if o.tuple == planned.tuple && o.price < k.market.offers[best].price && k.offerRegret(b, i) <= k.offerRegret(b, b.offer) {
+			best = i
+		}
+	}
+	return best
 }
 
 // menuOffers are the offers among which the seller may choose.

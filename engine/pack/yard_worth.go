@@ -71,7 +71,15 @@ func (y *Yard) value(pods []*waiting) (sum int64, all bool) {
 func (y *Yard) Ask(j int) plan.Ask { return y.k.ask(y.bought[j]) }
 
 // Price is what machine j that was bought costs.
-func (y *Yard) Price(j int) int64 { return y.k.market.offers[y.bought[j].offer].price }
+func (y *Yard) Price(j int) int64 {
+	k, b := y.k, y.bought[j]
+	offer := b.offer
+	if k.market.offers[offer].machine.pool.least {
+		hosts, _, _ := k.menuOffers(b)
+		offer = k.sold(b, hosts)
+	}
+	return k.market.offers[offer].price
+}
 
 // Objections is what the machines that are there have against the first pod in the air.
 func (y *Yard) Objections() []*reason.Why {
