@@ -8,6 +8,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/tenon-sh/tenon/engine/amount"
+	"github.com/tenon-sh/tenon/engine/enginetest/chance"
 )
 
 func TestParse(t *testing.T) {
@@ -70,7 +71,7 @@ func lists() *rapid.Generator[amount.List] {
 }
 
 func TestLaws(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
+	chance.Check(t, func(t *rapid.T) {
 		a, b := lists().Draw(t, "a"), lists().Draw(t, "b")
 		if diff := cmp.Diff(a.Plus(b), b.Plus(a)); diff != "" {
 			t.Errorf("Plus depends on order:\n%s", diff)

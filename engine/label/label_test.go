@@ -7,6 +7,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 
+	"github.com/tenon-sh/tenon/engine/enginetest/chance"
 	"github.com/tenon-sh/tenon/engine/label"
 )
 
@@ -44,7 +45,7 @@ func holds(r label.Requirement, value string) bool {
 
 // What satisfies the meeting of two is what satisfies both: for every value and for absence.
 func TestMeet(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
+	chance.Check(t, func(t *rapid.T) {
 		a, b := requirements().Draw(t, "a"), requirements().Draw(t, "b")
 		both := a.Meet(b)
 		for _, v := range values {
@@ -63,7 +64,7 @@ func TestMeet(t *testing.T) {
 
 // A node whose labels are all known can take what Match says; Clashes agrees with it.
 func TestClashesAgreesWithMatch(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
+	chance.Check(t, func(t *rapid.T) {
 		want := label.Set{requirements().Draw(t, "want")}
 		labels := map[string]string{}
 		if v := rapid.SampledFrom(values).Draw(t, "value"); v != "" {

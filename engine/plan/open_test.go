@@ -8,6 +8,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"github.com/tenon-sh/tenon/engine/enginetest/chance"
 	"github.com/tenon-sh/tenon/engine/label"
 	"github.com/tenon-sh/tenon/engine/plan"
 	"github.com/tenon-sh/tenon/engine/world"
@@ -167,7 +168,7 @@ func TestOpenings(t *testing.T) {
 // machines open once all have joined.
 func TestOpeningsEnd(t *testing.T) {
 	const patience = 20
-	rapid.Check(t, func(t *rapid.T) {
+	chance.Check(t, func(t *rapid.T) {
 		now := rapid.Int64Range(100, 140).Draw(t, "now")
 		machines := map[string]machine{}
 		for i := range rapid.IntRange(1, 8).Draw(t, "machines") {
@@ -214,7 +215,7 @@ func TestOpeningsEnd(t *testing.T) {
 
 // While more is expected, the pods of all machines that open can be bound in whatever order kube-scheduler takes them up.
 func TestOpeningsInAnyOrder(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
+	chance.Check(t, func(t *rapid.T) {
 		const now = 10
 		machines := map[string]machine{"a": {zone: "a", pods: "xyz"}, "b": {zone: "b", pods: "xyz"}, "c": {zone: "c", pods: "xyz"}}
 		for i := range rapid.IntRange(1, 8).Draw(t, "machines") {

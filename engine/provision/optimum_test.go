@@ -9,6 +9,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"github.com/tenon-sh/tenon/engine/enginetest/chance"
 	"github.com/tenon-sh/tenon/engine/provision"
 	"github.com/tenon-sh/tenon/engine/solve"
 )
@@ -112,7 +113,7 @@ func tinies() *rapid.Generator[tiny] {
 func TestTinyWorldsAgainstTheOptimum(t *testing.T) {
 	const charge = 20 // thousandths, as by default
 	var ratios []float64
-	rapid.Check(t, func(t *rapid.T) {
+	chance.Check(t, func(t *rapid.T) {
 		w := tinies().Draw(t, "world")
 		p := provision.Decide(tell(t, w.lines()), provision.Options{})
 		if len(p.Refused) > 0 {

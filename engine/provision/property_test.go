@@ -8,6 +8,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/tenon-sh/tenon/engine/enginetest"
+	"github.com/tenon-sh/tenon/engine/enginetest/chance"
 	"github.com/tenon-sh/tenon/engine/pack"
 	"github.com/tenon-sh/tenon/engine/plan"
 	"github.com/tenon-sh/tenon/engine/provision"
@@ -29,7 +30,7 @@ func tell(t *rapid.T, lines []string) *world.World {
 func TestPlanIsValid(t *testing.T) {
 	for name, o := range map[string]provision.Options{"Fast": {}, "Exact": {ExactOnly: true}} {
 		t.Run(name, func(t *testing.T) {
-			rapid.Check(t, func(t *rapid.T) {
+			chance.Check(t, func(t *rapid.T) {
 				lines := enginetest.Lines().Draw(t, "lines")
 				w := tell(t, lines)
 				p := provision.Decide(w, o)
@@ -43,7 +44,7 @@ func TestPlanIsValid(t *testing.T) {
 
 // The order in which items are told never matters.
 func TestOrderDoesNotMatter(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
+	chance.Check(t, func(t *rapid.T) {
 		lines := enginetest.Lines().Draw(t, "lines")
 		types := 0
 		for types < len(lines) && strings.HasPrefix(lines[types], "type ") {
@@ -60,7 +61,7 @@ func TestOrderDoesNotMatter(t *testing.T) {
 // The whole portfolio never refuses more, nor spends more, than placing pods one
 // by one, unless its price is lower by more than fewer nodes are worth; and no plan is cheaper than what is said to be the least possible.
 func TestSearchIsNeverWorse(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
+	chance.Check(t, func(t *rapid.T) {
 		lines := enginetest.Lines().Draw(t, "lines")
 		w := tell(t, lines)
 		o := provision.Options{PreferencePolicy: pack.Ignore}
@@ -83,7 +84,7 @@ func TestSearchIsNeverWorse(t *testing.T) {
 // Where nothing was refused lately, a plan counts on what is paid and on nothing
 // else, so that it is none the dearer. Where spot was refused, it never counts on less.
 func TestRefusalsCostNothingWhereThereAreNone(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
+	chance.Check(t, func(t *rapid.T) {
 		lines := enginetest.Lines().Draw(t, "lines")
 		calm := strings.Split(strings.ReplaceAll(strings.Join(lines, "\n"), " refused=900", ""), "\n")
 		plain := provision.Decide(tell(t, calm), provision.Options{})
@@ -105,7 +106,7 @@ func TestRefusalsCostNothingWhereThereAreNone(t *testing.T) {
 // A plan that is being carried out is left alone: looked at again, with its
 // machines on their way or started, it buys nothing and refuses nobody.
 func TestPlanIsKept(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
+	chance.Check(t, func(t *rapid.T) {
 		lines := enginetest.Lines().Draw(t, "lines")
 		launched := rapid.Bool().Draw(t, "launched")
 		w := tell(t, lines)

@@ -8,6 +8,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/tenon-sh/tenon/engine/enginetest"
+	"github.com/tenon-sh/tenon/engine/enginetest/chance"
 	"github.com/tenon-sh/tenon/engine/plan"
 	"github.com/tenon-sh/tenon/engine/provision"
 	"github.com/tenon-sh/tenon/engine/reason"
@@ -55,7 +56,7 @@ func without(w *world.World, p *world.Place) *world.World {
 // Where the pods of a machine go, they can; who finds no place would not be taken
 // anywhere; and a machine goes if all of its pods find one.
 func TestMovesAreValid(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
+	chance.Check(t, func(t *rapid.T) {
 		w, lines := running(t)
 		w = enginetest.Settled(w)
 		l := room.Open(w)
@@ -131,7 +132,7 @@ func TestGoes(t *testing.T) {
 
 // Whatever was asked and taken back, a ledger answers as one that was just opened.
 func TestUndo(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
+	chance.Check(t, func(t *rapid.T) {
 		w, lines := running(t)
 		l := room.Open(w)
 		if len(w.Places()) == 0 {

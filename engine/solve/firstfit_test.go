@@ -5,11 +5,13 @@ import (
 	"testing"
 
 	"pgregory.net/rapid"
+
+	"github.com/tenon-sh/tenon/engine/enginetest/chance"
 )
 
 // What a node still takes of a class is what a look at everything that everybody on it refuses would say.
 func TestBesidesIsWhatEverybodyAllows(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
+	chance.Check(t, func(t *rapid.T) {
 		m := compile(problems(8, 10, true).Draw(t, "problem"))
 		if len(m.classes) == 0 {
 			return

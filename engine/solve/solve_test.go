@@ -7,6 +7,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
+
+	"github.com/tenon-sh/tenon/engine/enginetest/chance"
 )
 
 // problems draws small problems with every kind of rule.
@@ -69,7 +71,7 @@ func problems(maxItems, maxCount int, budgets bool) *rapid.Generator[Problem] {
 func TestAnswerIsValid(t *testing.T) {
 	for name, budgets := range map[string]bool{"Plain": false, "Budgets": true} {
 		t.Run(name, func(t *testing.T) {
-			rapid.Check(t, func(t *rapid.T) {
+			chance.Check(t, func(t *rapid.T) {
 				p := problems(7, 12, budgets).Draw(t, "problem")
 				a := Solve(p)
 				for _, wrong := range check(p, a) {
@@ -112,7 +114,7 @@ func TestAttainable(t *testing.T) {
 
 // What is solved in slices keeps all rules, too, and its bound holds for the whole.
 func TestSlices(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
+	chance.Check(t, func(t *rapid.T) {
 		p := problems(9, 9, rapid.Bool().Draw(t, "budgets")).Draw(t, "problem")
 		whole, sliced := Solve(p), inSlices(p, 3)
 		for _, wrong := range check(p, sliced) {
@@ -128,7 +130,7 @@ func TestSlices(t *testing.T) {
 }
 
 func TestOrderOfInputDoesNotMatter(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
+	chance.Check(t, func(t *rapid.T) {
 		p := problems(6, 9, true).Draw(t, "problem")
 		q := permuted(t, p)
 		a, b := Solve(p), Solve(q)
@@ -187,7 +189,7 @@ func leftOver(a Answer) int {
 }
 
 func TestBoundAndCostAgainstTheOptimum(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
+	chance.Check(t, func(t *rapid.T) {
 		p := problems(4, 2, false).Draw(t, "problem")
 		p.Charge = 0
 		optimum := bruteForce(p, 1<<60)
@@ -219,7 +221,7 @@ func TestBoundAndCostAgainstTheOptimum(t *testing.T) {
 
 // A handful of items costs the least that a price close to the optimum, and to no more than first fit, allows with the charge.
 func TestHandfulAgainstTheOptimum(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
+	chance.Check(t, func(t *rapid.T) {
 		p := problems(4, 2, false).Draw(t, "problem")
 		p.Charge = 0
 		optimum := bruteForce(p, 1<<60)
@@ -300,7 +302,7 @@ func cheapestFor(p Problem, items []int) int64 {
 }
 
 func TestNeverDearerThanWhatIsKnown(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
+	chance.Check(t, func(t *rapid.T) {
 		p := problems(8, 10, false).Draw(t, "problem")
 		m := compile(p)
 		if len(m.classes) == 0 {

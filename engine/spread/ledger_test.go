@@ -7,6 +7,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"github.com/tenon-sh/tenon/engine/enginetest/chance"
 	"github.com/tenon-sh/tenon/engine/fit"
 	"github.com/tenon-sh/tenon/engine/label"
 	"github.com/tenon-sh/tenon/engine/spread"
@@ -127,7 +128,7 @@ func TestAllows(t *testing.T) {
 
 // Whatever was put and taken, the ledger answers as one that was filled with what is left.
 func TestTakeUndoesPut(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
+	chance.Check(t, func(t *rapid.T) {
 		apps := []string{"x", "y"}
 		var pods []*world.Pod
 		for i, app := range apps {

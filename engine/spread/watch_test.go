@@ -6,6 +6,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"github.com/tenon-sh/tenon/engine/enginetest/chance"
 	"github.com/tenon-sh/tenon/engine/label"
 	"github.com/tenon-sh/tenon/engine/spread"
 	"github.com/tenon-sh/tenon/engine/world"
@@ -13,7 +14,7 @@ import (
 
 // Watching only what concerns those who wait changes no answer about them.
 func TestWatchIsEnough(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
+	chance.Check(t, func(t *rapid.T) {
 		namespaces := []*world.Namespace{{Name: "d", Labels: map[string]string{"team": "d"}}, {Name: "e", Labels: map[string]string{"team": "e"}}}
 		pod := func(name string) *world.Pod {
 			p := &world.Pod{

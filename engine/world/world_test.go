@@ -10,6 +10,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/tenon-sh/tenon/engine/amount"
+	"github.com/tenon-sh/tenon/engine/enginetest/chance"
 	"github.com/tenon-sh/tenon/engine/label"
 	"github.com/tenon-sh/tenon/engine/world"
 )
@@ -66,7 +67,7 @@ func changes() *rapid.Generator[change] {
 
 // Any order of deltas gives the same World as building from nothing.
 func TestHistoryLeavesNoTrace(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
+	chance.Check(t, func(t *rapid.T) {
 		long := world.NewBuilder()
 		last := map[string]change{}
 		for _, c := range rapid.SliceOfN(changes(), 0, 60).Draw(t, "history") {
@@ -139,7 +140,7 @@ func text(t *rapid.T, w *world.World) string {
 
 // A World stays as it is, whatever becomes of the Builder or of an edit of it.
 func TestSnapshotsDoNotChange(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
+	chance.Check(t, func(t *rapid.T) {
 		b := world.NewBuilder()
 		for _, c := range rapid.SliceOfN(changes(), 0, 20).Draw(t, "before") {
 			_ = c.do(b)

@@ -9,6 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 
+	"github.com/tenon-sh/tenon/engine/enginetest/chance"
 	"github.com/tenon-sh/tenon/engine/world"
 	"github.com/tenon-sh/tenon/internal/cloud"
 )
@@ -108,7 +109,7 @@ func TestRefusalsAreRememberedForAWhile(t *testing.T) {
 // Whatever is asked, a share stays one, does not depend on who was asked
 // beside, and an offer that nobody was refused is as the seller has it.
 func TestRefusalsProperty(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
+	chance.Check(t, func(t *rapid.T) {
 		m := newMarket()
 		seller := m.last
 		refused := false

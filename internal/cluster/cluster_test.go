@@ -12,6 +12,7 @@ import (
 	"pgregory.net/rapid"
 
 	v1 "github.com/tenon-sh/tenon/api/karpenter/v1"
+	"github.com/tenon-sh/tenon/engine/enginetest/chance"
 	"github.com/tenon-sh/tenon/engine/world"
 	"github.com/tenon-sh/tenon/internal/clock"
 	"github.com/tenon-sh/tenon/internal/cluster"
@@ -95,7 +96,7 @@ func TestAnyOrderGivesTheSameWorld(t *testing.T) {
 		order = append(order, name)
 	}
 	digest := ""
-	rapid.Check(t, func(t *rapid.T) {
+	chance.Check(t, func(t *rapid.T) {
 		c := cluster.New(clock.At(noon))
 		for _, name := range rapid.Permutation(order).Draw(t, "order") {
 			steps[name](c)

@@ -21,7 +21,7 @@ func TestBroken(t *testing.T) {
 		if err != nil {
 			return nil, err
 		}
-		return slices.Concat(tree.Layers(), tree.Names(), tree.Inits()), nil
+		return slices.Concat(tree.Layers(), tree.Names(), tree.Inits(), tree.Chance()), nil
 	}
 	tests := map[string]struct {
 		why   string
@@ -29,6 +29,34 @@ func TestBroken(t *testing.T) {
 		house string
 		want  []string // the beginning of each fault
 	}{
+		"TestDrawsAnew": {
+			why:   "A test that gates a change draws the same on every run.",
+			check: layers,
+			house: `
+-- engine/fit/fit.go --
+// Package fit decides.
+package fit
+-- engine/fit/fit_test.go --
+package fit_test
+
+import (
+	"math/rand/v2"
+	"testing"
+
+	"pgregory.net/rapid"
+)
+
+func TestFit(t *testing.T) {
+	rapid.Check(t, func(*rapid.T) {})
+	rand.New(rand.NewPCG(1, 2)).IntN(3)
+	rand.IntN(3)
+}
+`,
+			want: []string{
+				"engine/fit/fit_test.go:11: draws anew on every run: check with engine/enginetest/chance",
+				"engine/fit/fit_test.go:13: draws anew on every run: make a source of a seed",
+			},
+		},
 		"EngineReachesOut": {
 			why:   "The engine is standard library only and knows those left of it.",
 			check: layers,

@@ -10,6 +10,7 @@ import (
 	"path"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 )
 
@@ -86,6 +87,48 @@ func (t *Tree) Inits() []Fault {
 		}
 	}
 	return faults
+}
+
+// drawer is the package through which tests draw at random.
+const drawer = "engine/enginetest/chance"
+
+// Chance finds tests that draw anew on every run, which then fail for changes
+// that have nothing to do with it.
+func (t *Tree) Chance() []Fault {
+	sources := list("New NewPCG NewChaCha8 NewSource NewZipf")
+	var faults []Fault
+	for _, p := range t.Packages {
+		for _, f := range p.Files {
+			if !f.Test || p.Dir == drawer {
+				continue
+			}
+			ast.Inspect(f.Syntax, func(n ast.Node) bool {
+				call, ok := n.(*ast.CallExpr)
+				if !ok {
+					return true
+				}
+				fn, ok := call.Fun.(*ast.SelectorExpr)
+				if !ok {
+					return true
+				}
+				line := t.fset.Position(call.Pos()).Line
+				switch of, _ := fn.X.(*ast.Ident); {
+				case of == nil:
+				case of.Name == "rapid" && (fn.Sel.Name == "Check" || fn.Sel.Name == "MakeCheck"):
+					faults = append(faults, Fault{f.Path, line, "draws anew on every run: check with " + drawer})
+				case of.Name == "rand" && f.imports("math/rand", "math/rand/v2") && !slices.Contains(sources, fn.Sel.Name):
+					faults = append(faults, Fault{f.Path, line, "draws anew on every run: make a source of a seed, rand.New(rand.NewPCG(…))"})
+				}
+				return true
+			})
+		}
+	}
+	return faults
+}
+
+// imports reports whether the file imports one of the packages.
+func (f File) imports(paths ...string) bool {
+	return slices.ContainsFunc(f.Imports, func(i Import) bool { return slices.Contains(paths, i.Path) })
 }
 
 // wordRule is something no line of the project's text may say.

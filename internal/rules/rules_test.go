@@ -16,6 +16,8 @@ func TestNames(t *testing.T) { report(t, read(t).Names()) }
 
 func TestInits(t *testing.T) { report(t, read(t).Inits()) }
 
+func TestChance(t *testing.T) { report(t, read(t).Chance()) }
+
 func TestWords(t *testing.T) {
 	faults, err := rules.Words(root)
 	if err != nil {

@@ -7,6 +7,7 @@ import (
 
 	"github.com/tenon-sh/tenon/engine/disrupt/consolidate"
 	"github.com/tenon-sh/tenon/engine/enginetest"
+	"github.com/tenon-sh/tenon/engine/enginetest/chance"
 	"github.com/tenon-sh/tenon/engine/world"
 )
 
@@ -47,7 +48,7 @@ func TestPlansComeToRest(t *testing.T) {
 
 // In any small cluster a few plans come to an end: no machine is bought that the next plan gives back.
 func TestNothingGoesRound(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
+	chance.Check(t, func(t *rapid.T) {
 		s := worlds().Draw(t, "world")
 		w := enginetest.Settled(s.world)
 		b := w.Edit()

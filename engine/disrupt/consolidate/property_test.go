@@ -11,6 +11,7 @@ import (
 
 	"github.com/tenon-sh/tenon/engine/disrupt/consolidate"
 	"github.com/tenon-sh/tenon/engine/enginetest"
+	"github.com/tenon-sh/tenon/engine/enginetest/chance"
 	"github.com/tenon-sh/tenon/engine/plan"
 	"github.com/tenon-sh/tenon/engine/provision"
 	"github.com/tenon-sh/tenon/engine/suppose"
@@ -112,7 +113,7 @@ func without(w *world.World, back []plan.Give) *world.World {
 // Pods that a command moves find their places by the rules of kube-scheduler,
 // as told by somebody else: each command by itself, and all together.
 func TestEveryMoveIsValid(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
+	chance.Check(t, func(t *rapid.T) {
 		s := worlds().Draw(t, "world")
 		s.world = enginetest.Settled(s.world)
 		p := consolidate.Decide(s.world, options(t))
@@ -138,7 +139,7 @@ func tell(p plan.Plan) string {
 
 // What is said to be saved is saved, and never nothing.
 func TestSavingIsReal(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
+	chance.Check(t, func(t *rapid.T) {
 		s := worlds().Draw(t, "world")
 		for _, c := range consolidate.Decide(s.world, options(t)).Commands {
 			saving := int64(0)
@@ -162,7 +163,7 @@ func TestSavingIsReal(t *testing.T) {
 
 // Budgets hold, and what has to stay stays.
 func TestWhatMustStayStays(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
+	chance.Check(t, func(t *rapid.T) {
 		s := worlds().Draw(t, "world")
 		o := options(t)
 		o.Unbudgeted = false
@@ -214,7 +215,7 @@ func claims(w *world.World) int {
 
 // The same World gives the same plan, in whatever order it was told.
 func TestOrderDoesNotMatter(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
+	chance.Check(t, func(t *rapid.T) {
 		s := worlds().Draw(t, "world")
 		o := options(t)
 		b := world.NewBuilder()

@@ -8,6 +8,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 
+	"github.com/tenon-sh/tenon/engine/enginetest/chance"
 	"github.com/tenon-sh/tenon/engine/label"
 	"github.com/tenon-sh/tenon/internal/aws/ami"
 	"github.com/tenon-sh/tenon/internal/aws/nodeclass"
@@ -175,7 +176,7 @@ func TestChoose(t *testing.T) {
 
 // TestChooseIsOrderless wants the same answer for any order in which images are found.
 func TestChooseIsOrderless(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
+	chance.Check(t, func(t *rapid.T) {
 		found := rapid.SliceOf(rapid.Custom(func(t *rapid.T) ami.Image {
 			return ami.Image{
 				ID:      "ami-" + rapid.StringMatching(`[0-9]{3}`).Draw(t, "id"),

@@ -7,6 +7,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 
+	"github.com/tenon-sh/tenon/engine/enginetest/chance"
 	"github.com/tenon-sh/tenon/engine/label"
 	"github.com/tenon-sh/tenon/engine/world"
 	"github.com/tenon-sh/tenon/internal/aws/kubelet"
@@ -192,7 +193,7 @@ func TestAllocatableProperty(t *testing.T) {
 	quantity := rapid.SampledFrom([]string{"0", "1", "100m", "2Gi", "500Mi", "-1Gi", "5%", "100%", "120%", "x", "9e18"})
 	amounts := rapid.MapOf(rapid.SampledFrom([]string{"cpu", "memory", "ephemeral-storage", "pid"}), quantity)
 	thresholds := rapid.MapOf(rapid.SampledFrom([]string{"memory.available", "nodefs.available", "pid.available"}), quantity)
-	rapid.Check(t, func(t *rapid.T) {
+	chance.Check(t, func(t *rapid.T) {
 		typ := &all[rapid.IntRange(0, len(all)-1).Draw(t, "type")]
 		s := types.Default("us-east-1")
 		s.Class.Family = rapid.SampledFrom(types.Families()).Draw(t, "family")

@@ -12,6 +12,7 @@ import (
 	"pgregory.net/rapid"
 
 	v1 "github.com/tenon-sh/tenon/api/karpenter/v1"
+	"github.com/tenon-sh/tenon/engine/enginetest/chance"
 	"github.com/tenon-sh/tenon/internal/cloud"
 	"github.com/tenon-sh/tenon/internal/controller/launch"
 )
@@ -61,7 +62,7 @@ func TestClaimsThatWantTheSameAreOneOrder(t *testing.T) {
 // Whatever was dealt before a crash, no machine goes to two claims, and every
 // claim gets one while there are enough.
 func TestDealSurvivesCrashes(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
+	chance.Check(t, func(t *rapid.T) {
 		n := rapid.IntRange(1, 6).Draw(t, "claims")
 		var claims []*v1.NodeClaim
 		for i := range n {

@@ -9,6 +9,7 @@ import (
 	"pgregory.net/rapid"
 
 	v1 "github.com/tenon-sh/tenon/api/karpenter/v1"
+	"github.com/tenon-sh/tenon/engine/enginetest/chance"
 	"github.com/tenon-sh/tenon/engine/world"
 	"github.com/tenon-sh/tenon/internal/controller/terminate"
 )
@@ -106,7 +107,7 @@ func names(pods []*world.Pod) []string {
 // one ever kills a pod.
 func TestDrainsComeToAnEnd(t *testing.T) {
 	kinds := []func(*world.Pod){daemon, critical, forbidden, static, tolerant}
-	rapid.Check(t, func(t *rapid.T) {
+	chance.Check(t, func(t *rapid.T) {
 		n := terminate.Node{Now: noon, Ready: true, Tainted: noon}
 		if rapid.Bool().Draw(t, "deadline") {
 			n.Deadline = noon.Add(time.Duration(rapid.IntRange(-100, 300).Draw(t, "at")) * time.Second)

@@ -6,13 +6,14 @@ import (
 
 	"pgregory.net/rapid"
 
+	"github.com/tenon-sh/tenon/engine/enginetest/chance"
 	"github.com/tenon-sh/tenon/internal/sim/market"
 )
 
 // TestNothingIsLostOrMadeOfNothing launches, ends and kills at random. Whatever happens, no address is given twice and
 // no pool gives more than it has; when all machines are gone, everything they held is back.
 func TestNothingIsLostOrMadeOfNothing(t *testing.T) {
-	rapid.Check(t, func(rt *rapid.T) {
+	chance.Check(t, func(rt *rapid.T) {
 		m, c, subnet := small(t, func(cfg *market.Config) {
 			cfg.Quotas = map[market.Bucket]int{market.Standard: 60}
 		})
