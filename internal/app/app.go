@@ -394,7 +394,9 @@ func (p *parts) serve(registry *prometheus.Registry) error {
 		return err
 	}
 	mux.Handle("/", pages)
-	mux.Handle("/metrics", p.scrape(promhttp.HandlerFor(prometheus.Gatherers{registry, ctrlmetrics.Registry}, promhttp.HandlerOpts{})))
+	mux.Handle("/metrics", p.scrape(promhttp.HandlerFor(prometheus.Gatherers{registry, ctrlmetrics.Registry}, promhttp.HandlerOpts{
+		ErrorHandling: promhttp.ContinueOnError, // one bad series of a library does not hide all others
+	})))
 	if p.Settings.Profiling {
 		mux.HandleFunc("/debug/pprof/", pprof.Index)
 		mux.HandleFunc("/debug/pprof/cmdline", pprof.Cmdline)

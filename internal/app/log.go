@@ -7,6 +7,7 @@ import (
 	"io"
 	"strings"
 	"sync"
+	"unicode/utf8"
 
 	"github.com/go-logr/logr"
 
@@ -130,7 +131,7 @@ func (s *sink) write(to io.Writer, level, message string, fields []any) {
 	b.WriteByte('\n')
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	_, _ = to.Write(b.Bytes()) // there is nowhere left to say that the log cannot be written
+	_, _ = to.Write(bytes.ToValidUTF8(b.Bytes(), []byte(string(utf8.RuneError)))) // there is nowhere left to say that the log cannot be written
 }
 
 // object writes keys and values, in order; of a key that comes twice the last counts.

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"sync"
 	"time"
+	"unicode/utf8"
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/client-go/tools/record"
@@ -57,6 +58,8 @@ func (e *Events) say(o client.Object, kind string, every time.Duration, reason, 
 	if e == nil {
 		return
 	}
+	// Parts of it may be what a kubelet or a cloud said, and events of other than UTF-8 are not taken.
+	message = strings.ToValidUTF8(message, string(utf8.RuneError))
 	about := string(o.GetUID())
 	if about == "" {
 		about = o.GetNamespace() + "/" + o.GetName()

@@ -54,7 +54,7 @@ func New(reg prometheus.Registerer, nodeLabels []string) (*Set, error) {
 
 // Add adds to a counter or a gauge.
 func (s *Set) Add(name string, delta float64, labels ...string) {
-	s.use(name, labels, func(c *series) {
+	s.use(name, labels, func(c *series, labels []string) {
 		if c.counters != nil {
 			c.counters.WithLabelValues(labels...).Add(delta)
 		} else {
@@ -65,13 +65,13 @@ func (s *Set) Add(name string, delta float64, labels ...string) {
 
 // Put sets a gauge.
 func (s *Set) Put(name string, value float64, labels ...string) {
-	s.use(name, labels, func(c *series) { c.gauges.WithLabelValues(labels...).Set(value) })
+	s.use(name, labels, func(c *series, labels []string) { c.gauges.WithLabelValues(labels...).Set(value) })
 }
 
 // Observe adds a value to a histogram or a summary. A time that is below zero,
 // because a clock was set back, counts as none: sums never shrink.
 func (s *Set) Observe(name string, value float64, labels ...string) {
-	s.use(name, labels, func(c *series) { c.observers.WithLabelValues(labels...).Observe(max(value, 0)) })
+	s.use(name, labels, func(c *series, labels []string) { c.observers.WithLabelValues(labels...).Observe(max(value, 0)) })
 }
 
 // Replace gives a per-object metric its series; those of before are gone.
@@ -97,13 +97,15 @@ func (s *Set) metric(name string) *series {
 	return c
 }
 
-// use does something to one series, if there is room for it.
-func (s *Set) use(name string, labels []string, do func(*series)) {
+// use does something to one series, if there is room for it. Every value of a
+// label comes through here or through replace, and is made valid there.
+func (s *Set) use(name string, labels []string, do func(*series, []string)) {
 	if s == nil {
 		return
 	}
+	labels = clean(labels)
 	if c := s.metric(name); c.admit(labels) {
-		do(c)
+		do(c, labels)
 	}
 }
 
@@ -187,12 +189,19 @@ func (c *series) replace(samples []Sample) {
 		panic(c.Name + " has no series for single objects: use Put")
 	}
 	current := make([]prometheus.Metric, 0, min(len(samples), c.Max))
-	for i, sample := range samples {
-		if i >= c.Max {
+	known := make(map[string]bool, cap(current))
+	for _, sample := range samples {
+		labels := clean(sample.Labels)
+		key := strings.Join(labels, "\xff")
+		if known[key] {
+			continue // an object that says one thing twice, of which the first counts: two series alike fail the whole scrape
+		}
+		if len(current) >= c.Max {
 			c.dropped()
 			continue
 		}
-		current = append(current, prometheus.MustNewConstMetric(s.desc, prometheus.GaugeValue, sample.Value, sample.Labels...))
+		known[key] = true
+		current = append(current, prometheus.MustNewConstMetric(s.desc, prometheus.GaugeValue, sample.Value, labels...))
 	}
 	c.mu.Lock()
 	c.current = current

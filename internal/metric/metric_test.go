@@ -2,8 +2,10 @@ package metric_test
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
+	"unicode/utf8"
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/prometheus/client_golang/prometheus"
@@ -160,4 +162,43 @@ func TestNodeLabels(t *testing.T) {
 	if diff := cmp.Diff([]string{"a_b", "arch", "instance_cpu"}, got); diff != "" {
 		t.Error(diff)
 	}
+}
+
+// What a kubelet writes into its Node may be no UTF-8, may be long, and may be
+// there twice. It neither panics nor hides what others say.
+func TestValuesOfOthersAreMadeValid(t *testing.T) {
+	set, reg := newSet(t)
+	long := strings.Repeat("ä", 4000)
+	for _, bad := range []string{"\xff\xfe lies", "a\x80", long} {
+		for _, m := range metric.Table(metric.NodeLabels([]string{"topology.kubernetes.io/zone", "kubernetes.io/arch"})) {
+			if len(m.Labels) == 0 {
+				continue
+			}
+			values := slices.Repeat([]string{bad}, len(m.Labels))
+			switch {
+			case m.PerObject:
+				set.Replace(m.Name, []metric.Sample{{Labels: values, Value: 1}, {Labels: values, Value: 2}, {Labels: slices.Repeat([]string{"good"}, len(m.Labels)), Value: 3}})
+			case m.Kind == metric.Counter:
+				set.Add(m.Name, 1, values...)
+			case m.Kind == metric.Gauge:
+				set.Put(m.Name, 1, values...)
+			default:
+				set.Observe(m.Name, 1, values...)
+			}
+		}
+		families, err := reg.Gather()
+		if err != nil {
+			t.Fatalf("the scrape fails: %v", err)
+		}
+		for _, f := range families {
+			for _, m := range f.GetMetric() {
+				for _, l := range m.GetLabel() {
+					if v := l.GetValue(); !utf8.ValidString(v) || len(v) > 256 {
+						t.Errorf("%s has label %s of %d bytes: %q", f.GetName(), l.GetName(), len(v), v[:min(len(v), 20)])
+					}
+				}
+			}
+		}
+	}
+	want(t, "What is said well is there beside it.", scrape(t, reg, metric.UserDataBytes), `{ec2nodeclass="good"} 3`, fmt.Sprintf(`{ec2nodeclass=%q} 1`, strings.Repeat("ä", 128)))
 }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/prometheus/client_golang/prometheus"
+	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	v1 "github.com/tenon-sh/tenon/api/karpenter/v1"
@@ -254,5 +255,25 @@ func TestConditions(t *testing.T) {
 	}
 	if all := launched(scrape("operator_status_condition_transitions_total")); len(all) != 1 {
 		t.Errorf("%v, want the transition for all kinds together as well", all)
+	}
+}
+
+// A kubelet can write anything into the conditions of its Node, by protobuf even
+// bytes that are no UTF-8, and the same condition twice. Its node is counted like any other.
+func TestALyingKubelet(t *testing.T) {
+	m, scrape := set(t)
+	node := func(reason string) *corev1.Node {
+		c := corev1.NodeCondition{Type: "Ready\xff", Status: "\xfe", Reason: reason, Message: "\xfd"}
+		return &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: "n", UID: "1"}, Status: corev1.NodeStatus{Conditions: []corev1.NodeCondition{c, c}}}
+	}
+	was, _ := survey.ObjectOf(&corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: "n", UID: "1"}})
+	is, _ := survey.ObjectOf(node("lies \xff\xfe"))
+	survey.Moved(m, was, is)
+	samples := survey.Conditions([]survey.Object{is}, time.Unix(at, 0))
+	for _, name := range survey.ConditionNames() {
+		m.Replace(name, samples[name])
+	}
+	if got := scrape("operator_node_status_condition_count"); len(got) != 1 || !strings.Contains(got[0], "reason=lies \ufffd") {
+		t.Errorf("the scrape shows %q", got)
 	}
 }

@@ -56,7 +56,7 @@ func (s site) show(w http.ResponseWriter, page string, data any) {
 		http.Error(w, err.Error(), http.StatusInternalServerError)
 		return
 	}
-	_, _ = b.WriteTo(w) // who asked may have gone
+	_, _ = w.Write(bytes.ToValidUTF8(b.Bytes(), []byte("\ufffd"))) // whoever asked may have gone
 }
 
 func (s site) cluster(w http.ResponseWriter, _ *http.Request) {

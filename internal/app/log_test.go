@@ -1,0 +1,25 @@
+package app
+
+import (
+	"bytes"
+	"errors"
+	"testing"
+	"time"
+	"unicode/utf8"
+
+	"github.com/tenon-sh/tenon/internal/clock"
+)
+
+// Whatever others have written into objects, a line of the log is one line of UTF-8.
+func TestLogIsUTF8(t *testing.T) {
+	const bad = "lies \xff\xfe"
+	for _, asJSON := range []bool{false, true} {
+		var b bytes.Buffer
+		log := NewLog(LogConfig{Out: &b, Err: &b, JSON: asJSON, Dial: NewDial(InfoLevel), Now: clock.At(time.Unix(0, 0))})
+		log.WithName(bad).WithValues(bad, bad).Info(bad, "reason", bad)
+		log.Error(errors.New(bad), bad)
+		if !utf8.Valid(b.Bytes()) || bytes.Count(b.Bytes(), []byte("\n")) != 2 {
+			t.Errorf("JSON %t: %q", asJSON, b.String())
+		}
+	}
+}
