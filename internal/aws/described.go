@@ -111,6 +111,32 @@ func joined(known, shown cloud.Machine) cloud.Machine {
 	return shown
 }
 
+// Complete returns machines that were found with what their claims are to show.
+// Of which class they were made is not written on them: it is taken for what it is today.
+func (d *Driver) Complete(ctx context.Context, t cloud.Template, machines []cloud.Machine) ([]cloud.Machine, error) {
+	out := slices.Clone(machines)
+	for i := range out {
+		labels := map[string]string{
+			label.InstanceType: out[i].Shape, label.Zone: out[i].Zone, label.CapacityType: out[i].CapacityType, label.Region: d.clients.Region,
+		}
+		maps.Copy(labels, out[i].Labels)
+		out[i].Labels = labels
+	}
+	r, err := d.resolve(ctx, t)
+	if err != nil {
+		return out, err
+	}
+	shapes, err := d.catalog(ctx, t, r)
+	if err != nil {
+		return out, err
+	}
+	l := &launching{Driver: d, resolved: r, shapes: shapes}
+	for i := range out {
+		l.complete(&out[i])
+	}
+	return out, nil
+}
+
 // complete fills in what follows from the machine's shape and class.
 func (l *launching) complete(m *cloud.Machine) {
 	m.Annotations = map[string]string{HashAnnotation(l.class): l.class.Hash, HashAnnotation(l.class) + "-version": l.class.HashVersion}

@@ -136,6 +136,11 @@ func (d *Driver) Terminate(ctx context.Context, ids []cloud.MachineID) []error {
 // List returns every machine of the cluster that is not gone.
 func (d *Driver) List(ctx context.Context) ([]cloud.Machine, error) { return d.machines.List(ctx) }
 
+// Find returns the machines of these provider ids that are not gone, whatever their tags say.
+func (d *Driver) Find(ctx context.Context, providerIDs []string) ([]cloud.Machine, error) {
+	return d.machines.Find(ctx, providerIDs)
+}
+
 // Tag names a machine for people, and for whoever lists it after a crash.
 func (d *Driver) Tag(ctx context.Context, id cloud.MachineID, claim, node string) error {
 	tags := map[string]string{machine.TagClaim: claim, machine.TagCluster: d.cfg.Settings.Cluster}

@@ -4,6 +4,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/tenon-sh/tenon/internal/aws/machine"
 	"github.com/tenon-sh/tenon/internal/cloud"
 	"github.com/tenon-sh/tenon/internal/cloudtest"
 	"github.com/tenon-sh/tenon/internal/sim/fault"
@@ -36,6 +37,7 @@ func stage(t *testing.T, limits map[string]market.Limit) cloudtest.Stage {
 }
 
 func stageOf(w *virtual) cloudtest.Stage {
+	t := w.t
 	return cloudtest.Stage{
 		Start:    func() cloud.Driver { return w.start() },
 		Template: templateOf(),
@@ -70,5 +72,11 @@ func stageOf(w *virtual) cloudtest.Stage {
 		},
 		Hide:  func(d time.Duration) { w.hidden = d },
 		Break: func() { w.broken = true },
+		Strip: func(id cloud.MachineID) {
+			if err := w.account().Market.Untag([]string{string(id)}, map[string]*string{machine.Owned("demo"): nil}); err != nil {
+				t.Fatal(err)
+			}
+		},
+		Calls: func(c cloudtest.Call) int { return w.counts.calls(actions(c)) },
 	}
 }

@@ -1,11 +1,15 @@
 package aws_test
 
 import (
+	"bytes"
 	"context"
 	"encoding/base64"
+	"io"
 	"net/http"
+	"net/url"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -33,6 +37,38 @@ type virtual struct {
 	said     []string
 	made     *awsapi.Account
 	server   http.RoundTripper
+	counts   counts
+}
+
+// counts counts the calls that reach a server, by action.
+type counts struct {
+	mu sync.Mutex
+	of map[string]int
+	to http.RoundTripper
+}
+
+// RoundTrip is http.RoundTripper's.
+func (c *counts) RoundTrip(r *http.Request) (*http.Response, error) {
+	if r.Body != nil {
+		body, err := io.ReadAll(r.Body)
+		if err != nil {
+			return nil, err
+		}
+		r = r.Clone(r.Context())
+		r.Body = io.NopCloser(bytes.NewReader(body))
+		if form, err := url.ParseQuery(string(body)); err == nil {
+			c.mu.Lock()
+			c.of[form.Get("Action")]++
+			c.mu.Unlock()
+		}
+	}
+	return c.to.RoundTrip(r)
+}
+
+func (c *counts) calls(action string) int {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.of[action]
 }
 
 func (w *virtual) account() *awsapi.Account {
@@ -68,6 +104,7 @@ func (w *virtual) account() *awsapi.Account {
 	if w.strange != nil {
 		w.strange.to, w.server = w.server, w.strange
 	}
+	w.counts.of, w.counts.to, w.server = map[string]int{}, w.server, &w.counts
 	return w.made
 }
 

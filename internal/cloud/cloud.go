@@ -1,6 +1,7 @@
 package cloud
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"slices"
@@ -50,10 +51,9 @@ type shared struct {
 
 	mu        sync.Mutex
 	templates map[world.TemplateID]*entry
-	asked     time.Time // when the list was asked for
-	machines  []Machine
-	listing   chan struct{} // closed when the list under way is there; nil: none is
-	listed    error         // what became of the last one
+
+	lists     lists
+	questions questions
 }
 
 // entry is one template and how its catalogue stands.
@@ -72,6 +72,7 @@ const (
 	methodLaunch    = "Create"
 	methodTerminate = "Delete"
 	methodList      = "List"
+	methodFind      = "Get"
 	methodDrift     = "IsDrifted"
 )
 
@@ -99,7 +100,8 @@ func New(cfg Config) *Cloud {
 		cfg.Rate, cfg.Burst = 20, 100
 	}
 	s := &shared{cfg: cfg, budgets: map[string]*rate.Limiter{}, wake: make(chan struct{}, 1), templates: map[world.TemplateID]*entry{}, refusals: refusals{asks: map[Offer]asks{}}}
-	for _, method := range []string{methodCatalog, methodLaunch, methodTerminate, methodList, methodDrift} {
+	s.lists.turn, s.questions.turn = make(chan struct{}, 1), make(chan struct{}, 1)
+	for _, method := range []string{methodCatalog, methodLaunch, methodTerminate, methodList, methodFind, methodDrift} {
 		s.budgets[method] = rate.NewLimiter(rate.Limit(cfg.Rate), cfg.Burst)
 	}
 	return &Cloud{shared: s}
@@ -173,7 +175,7 @@ func (c *Cloud) Launch(ctx context.Context, orders []Order) []Outcome {
 	for i := range orders {
 		left[i] = i
 	}
-	_ = c.call(ctx, methodLaunch, func() error {
+	err := c.call(ctx, methodLaunch, func() error {
 		send := make([]Order, len(left))
 		for k, i := range left {
 			send[k] = orders[i]
@@ -199,7 +201,7 @@ func (c *Cloud) Launch(ctx context.Context, orders []Order) []Outcome {
 	})
 	for i := range orders {
 		if len(out[i].Machines) == 0 && out[i].Err == nil {
-			out[i].Err = ctx.Err() // never sent
+			out[i].Err = cmp.Or(ctx.Err(), err) // never sent
 		}
 		c.refusals.note(c.cfg.Now(), out[i])
 		c.cfg.Metrics.Observe(metric.BatchSize, float64(orders[i].Count), "create_fleet")
@@ -260,10 +262,11 @@ func (c *Cloud) drawn(ctx context.Context, orders []Order, out []Outcome) {
 
 // Terminate ends machines; nil means gone or going.
 func (c *Cloud) Terminate(ctx context.Context, ids ...MachineID) []error {
-	errs := make([]error, len(ids))
+	errs, sent := make([]error, len(ids)), false
 	c.cfg.Metrics.Observe(metric.BatchSize, float64(len(ids)), "terminate_instances")
 	err := c.call(ctx, methodTerminate, func() error {
 		var last error
+		sent = true
 		for i, err := range c.cfg.Driver.Terminate(ctx, ids) {
 			if CodeOf(err) == Gone {
 				err = nil
@@ -275,8 +278,11 @@ func (c *Cloud) Terminate(ctx context.Context, ids ...MachineID) []error {
 		}
 		return last
 	})
-	if err != nil && ctx.Err() != nil {
-		for i := range errs {
+	for i := range errs {
+		switch {
+		case err != nil && !sent: // as when the deadline comes before its turn
+			errs[i] = err
+		case err != nil && ctx.Err() != nil:
 			errs[i] = errors.Join(errs[i], ctx.Err())
 		}
 	}
@@ -297,73 +303,14 @@ func (c *Cloud) Drift(ctx context.Context, m Machine, t Template) (why string, e
 	return why, err
 }
 
-// List returns every machine of this cluster as of since or later. Callers
-// share lists: however many ask for the same moment, the driver is asked once.
-func (c *Cloud) List(ctx context.Context, since time.Time) ([]Machine, error) {
-	for {
-		c.mu.Lock()
-		if !c.asked.IsZero() && !c.asked.Before(since) && c.listing == nil && c.listed == nil {
-			defer c.mu.Unlock()
-			return c.machines, nil
-		}
-		wait := c.listing
-		if wait == nil {
-			c.mu.Unlock()
-			if err := c.list(ctx); err != nil {
-				return nil, err
-			}
-			continue
-		}
-		c.mu.Unlock()
-		select {
-		case <-ctx.Done():
-			return nil, ctx.Err()
-		case <-wait:
-		}
-	}
-}
-
-// list asks the driver, for whoever waits.
-func (c *Cloud) list(ctx context.Context) error {
-	c.mu.Lock()
-	if c.listing != nil {
-		c.mu.Unlock()
-		return nil // someone was faster: wait for that one
-	}
-	done := make(chan struct{})
-	c.listing = done
-	asked := c.cfg.Now()
-	c.mu.Unlock()
-
-	var machines []Machine
-	err := c.call(ctx, methodList, func() error {
-		var err error
-		machines, err = c.cfg.Driver.List(ctx)
+// Complete fills in what the claims of machines that were found are to show, as
+// Launch does for those that were bought.
+func (c *Cloud) Complete(ctx context.Context, t Template, machines []Machine) (out []Machine, err error) {
+	err = c.call(ctx, methodCatalog, func() error {
+		out, err = c.cfg.Driver.Complete(ctx, t, machines)
 		return err
 	})
-
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if err == nil {
-		slices.SortFunc(machines, byID)
-		c.asked, c.machines = asked, machines
-	}
-	c.listed, c.listing = err, nil
-	close(done)
-	return err
-}
-
-// Find returns the machine of a provider id as of since or later; false if there is none.
-func (c *Cloud) Find(ctx context.Context, providerID string, since time.Time) (Machine, bool, error) {
-	all, err := c.List(ctx, since)
-	if err != nil {
-		return Machine{}, false, err
-	}
-	i := slices.IndexFunc(all, func(m Machine) bool { return m.ProviderID == providerID })
-	if i < 0 {
-		return Machine{}, false, nil
-	}
-	return all[i], true, nil
+	return out, err
 }
 
 func byID(a, b Machine) int {

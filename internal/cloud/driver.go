@@ -27,6 +27,14 @@ type Driver interface {
 	Terminate(ctx context.Context, ids []MachineID) []error
 	// List returns every machine of this cluster that is not gone, with its tags.
 	List(ctx context.Context) ([]Machine, error)
+	// Find returns those of the machines with these provider ids that are not
+	// gone, whatever their tags say, and why List does not show them. An id that
+	// the provider could not have given belongs to no machine.
+	Find(ctx context.Context, providerIDs []string) ([]Machine, error)
+	// Complete returns machines that List or Find returned with what Launch tells
+	// beside that: what follows from their template, such as labels, annotations
+	// and capacity. With an error it fills in what it can without the template.
+	Complete(ctx context.Context, t Template, machines []Machine) ([]Machine, error)
 	// Drift says why a machine is no longer what its template asks for; empty if it still is.
 	Drift(ctx context.Context, m Machine, t Template) (string, error)
 }
@@ -93,6 +101,8 @@ type Machine struct {
 	Capacity     amount.List
 	Allocatable  amount.List
 	Tags         map[string]string
+	Unlisted     string // only from Find: why List does not show it, such as a missing tag; empty: it does
+	Foreign      string // only from Find: who owns it if not this cluster, such as an Auto Scaling group; empty: nobody else
 }
 
 // Code says what kind of error it is, whoever the provider.

@@ -62,6 +62,10 @@ type Stage struct {
 	Small bool
 	// Break makes the class of the template unusable.
 	Break func()
+	// Strip takes from a machine the tags by which it is known to be this cluster's.
+	Strip func(cloud.MachineID)
+	// Calls counts the calls that have reached the provider.
+	Calls func(Call) int
 }
 
 // Order is an order of the stage's menu.
@@ -126,7 +130,13 @@ func laws() []law {
 		{"CrashBeforeMachinesAreShown", all, crashWhileHidden},
 		{"Terminate", nil, terminate},
 		{"TerminateDisturbed", faults, terminateDisturbed},
+		{"TerminateThrottled", func(s Stage) bool { return faults(s) && s.Calls != nil }, terminateThrottled},
 		{"ListIsComplete", nil, list},
+		{"FindByID", nil, find},
+		{"FindWithoutTags", func(s Stage) bool { return s.Strip != nil }, findStripped},
+		{"FindDisturbed", faults, findDisturbed},
+		{"CompleteAsLaunched", nil, complete},
+		{"CompleteWithoutClass", func(s Stage) bool { return s.Break != nil }, completeBroken},
 		{"ClassNotReady", func(s Stage) bool { return s.Break != nil }, notReady},
 		{"Cancelled", nil, cancelled},
 		{"WhateverHappens", all, whatever},

@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -55,7 +56,7 @@ func (s *Set) List(ctx context.Context) ([]cloud.Machine, error) {
 			{Name: aws.String("tag-key"), Values: []string{key}},
 			{Name: aws.String("tag:" + Owned(s.cluster)), Values: []string{"owned"}},
 			alive(),
-		}}, func(m cloud.Machine) bool {
+		}}, func(m cloud.Machine, _ ec2types.Instance) bool {
 			_, ok := m.Tags[key]
 			return ok && s.owns(m)
 		})
@@ -97,7 +98,7 @@ func (s *Set) OfOrder(ctx context.Context, token string) ([]cloud.Machine, error
 		{Name: aws.String("tag:" + TagOrder), Values: []string{token}},
 		{Name: aws.String("tag:" + Owned(s.cluster)), Values: []string{"owned"}},
 		alive(),
-	}}, func(m cloud.Machine) bool { return m.Order == token && s.owns(m) })
+	}}, func(m cloud.Machine, _ ec2types.Instance) bool { return m.Order == token && s.owns(m) })
 	slices.SortFunc(out, func(a, b cloud.Machine) int { return cmp.Compare(a.ID, b.ID) })
 	return out, err
 }
@@ -108,7 +109,7 @@ func (s *Set) ByID(ctx context.Context, ids []string) ([]cloud.Machine, error) {
 	for part := range slices.Chunk(ids, batch) {
 		found, err := s.describe(ctx, &ec2.DescribeInstancesInput{Filters: []ec2types.Filter{
 			{Name: aws.String("instance-id"), Values: part},
-		}}, func(m cloud.Machine) bool { return slices.Contains(part, string(m.ID)) })
+		}}, func(m cloud.Machine, _ ec2types.Instance) bool { return slices.Contains(part, string(m.ID)) })
 		if err != nil {
 			return nil, err
 		}
@@ -117,8 +118,74 @@ func (s *Set) ByID(ctx context.Context, ids []string) ([]cloud.Machine, error) {
 	return out, nil
 }
 
+// Find returns the instances of these provider ids that are not gone, with any
+// tags or none, and says why List does not show them.
+func (s *Set) Find(ctx context.Context, providerIDs []string) ([]cloud.Machine, error) {
+	wanted := map[cloud.MachineID]string{}
+	for _, id := range providerIDs {
+		if i, ok := IDOf(id); ok {
+			wanted[i] = id
+		}
+	}
+	var out []cloud.Machine
+	for part := range slices.Chunk(slices.Sorted(maps.Keys(wanted)), batch) {
+		names := make([]string, len(part))
+		for i, id := range part {
+			names[i] = string(id)
+		}
+		found, err := s.describe(ctx, &ec2.DescribeInstancesInput{Filters: []ec2types.Filter{
+			{Name: aws.String("instance-id"), Values: names}, alive(),
+		}}, func(m cloud.Machine, i ec2types.Instance) bool { return slices.Contains(part, m.ID) && !ended(i) })
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, found...)
+	}
+	for i := range out {
+		m := &out[i]
+		m.ProviderID = wanted[m.ID] // it may not say yet in which zone it is
+		m.Unlisted, m.Foreign = s.unlisted(*m), s.foreign(*m)
+	}
+	return out, nil
+}
+
+// unlisted says why List does not show an instance; empty if it does.
+func (s *Set) unlisted(m cloud.Machine) string {
+	_, pool := m.Tags[TagNodePool]
+	_, provisioner := m.Tags[TagProvisioner]
+	switch {
+	case !s.owns(m):
+		return fmt.Sprintf("its tag %s=owned is missing", Owned(s.cluster))
+	case !pool && !provisioner:
+		return fmt.Sprintf("its tag %s is missing", TagNodePool)
+	}
+	return ""
+}
+
+// foreign says whose an instance is if not this cluster's: an Auto Scaling group
+// would replace it, and another cluster has pods on it.
+func (s *Set) foreign(m cloud.Machine) string {
+	if group := m.Tags["aws:autoscaling:groupName"]; group != "" {
+		return "Auto Scaling group " + group
+	}
+	if s.owns(m) {
+		return ""
+	}
+	for _, key := range slices.Sorted(maps.Keys(m.Tags)) {
+		if name, ok := strings.CutPrefix(key, Owned("")); ok && m.Tags[key] == "owned" {
+			return "cluster " + name
+		}
+	}
+	return ""
+}
+
 func alive() ec2types.Filter {
 	return ec2types.Filter{Name: aws.String("instance-state-name"), Values: []string{"pending", "running", "stopping", "stopped", "shutting-down"}}
+}
+
+// ended reports whether an instance is gone although EC2 still shows it.
+func ended(i ec2types.Instance) bool {
+	return i.State != nil && i.State.Name == ec2types.InstanceStateNameTerminated
 }
 
 // owns reports whether the tags of an instance say that it is the cluster's. A
@@ -126,7 +193,7 @@ func alive() ec2types.Filter {
 func (s *Set) owns(m cloud.Machine) bool { return m.Tags[Owned(s.cluster)] == "owned" }
 
 // describe returns the instances that EC2 shows and that are meant.
-func (s *Set) describe(ctx context.Context, in *ec2.DescribeInstancesInput, meant func(cloud.Machine) bool) ([]cloud.Machine, error) {
+func (s *Set) describe(ctx context.Context, in *ec2.DescribeInstancesInput, meant func(cloud.Machine, ec2types.Instance) bool) ([]cloud.Machine, error) {
 	var out []cloud.Machine
 	pages := ec2.NewDescribeInstancesPaginator(s.ec2, in)
 	for pages.HasMorePages() {
@@ -136,7 +203,7 @@ func (s *Set) describe(ctx context.Context, in *ec2.DescribeInstancesInput, mean
 		}
 		for _, r := range page.Reservations {
 			for _, i := range r.Instances {
-				if m := FromEC2(i); meant(m) {
+				if m := FromEC2(i); meant(m, i) {
 					out = append(out, m)
 				}
 			}
@@ -196,7 +263,8 @@ func IDOf(providerID string) (cloud.MachineID, bool) {
 }
 
 // Terminate ends instances, many in one call. One that EC2 does not know is gone.
-// EC2 refuses a call whole for one bad id, so the rest are then ended one by one.
+// EC2 refuses a call whole for one bad id, so the rest are then ended one by one;
+// what it refuses for another reason, or does not answer, says nothing of one of them.
 func (s *Set) Terminate(ctx context.Context, ids []cloud.MachineID) []error {
 	errs := make([]error, len(ids))
 	for start := 0; start < len(ids); start += batch {
@@ -205,8 +273,9 @@ func (s *Set) Terminate(ctx context.Context, ids []cloud.MachineID) []error {
 		if err == nil {
 			continue
 		}
+		apart := len(part) > 1 && ofOne(err)
 		for i, id := range part {
-			if len(part) > 1 {
+			if apart {
 				err = s.terminate(ctx, []cloud.MachineID{id})
 			}
 			if !refusal.Gone(err) {
@@ -215,6 +284,12 @@ func (s *Set) Terminate(ctx context.Context, ids []cloud.MachineID) []error {
 		}
 	}
 	return errs
+}
+
+// ofOne reports whether a call was refused for a single instance that it names.
+func ofOne(err error) bool {
+	code := refusal.Code(err)
+	return strings.HasPrefix(code, "InvalidInstanceID.") || code == "OperationNotPermitted"
 }
 
 func (s *Set) terminate(ctx context.Context, ids []cloud.MachineID) error {

@@ -2,6 +2,7 @@ package terminate_test
 
 import (
 	"context"
+	"slices"
 	"testing"
 	"time"
 
@@ -40,6 +41,17 @@ func (s *seller) List(context.Context) ([]cloud.Machine, error) {
 		return nil, nil
 	}
 	return []cloud.Machine{{ID: "i-1", ProviderID: "test:///i-1"}}, nil
+}
+
+func (s *seller) Find(_ context.Context, ids []string) ([]cloud.Machine, error) {
+	if s.gone || !slices.Contains(ids, "test:///i-1") {
+		return nil, nil
+	}
+	return []cloud.Machine{{ID: "i-1", ProviderID: "test:///i-1"}}, nil
+}
+
+func (*seller) Complete(_ context.Context, _ cloud.Template, machines []cloud.Machine) ([]cloud.Machine, error) {
+	return machines, nil
 }
 
 func (s *seller) Terminate(_ context.Context, ids []cloud.MachineID) []error {

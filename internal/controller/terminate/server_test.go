@@ -94,6 +94,22 @@ func (s *shop) List(context.Context) ([]cloud.Machine, error) {
 	return out, nil
 }
 
+func (s *shop) Find(_ context.Context, ids []string) ([]cloud.Machine, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	var out []cloud.Machine
+	for id, ending := range s.machines {
+		if provider := "test:///" + string(id); slices.Contains(ids, provider) {
+			out = append(out, cloud.Machine{ID: id, ProviderID: provider, Ending: ending})
+		}
+	}
+	return out, nil
+}
+
+func (*shop) Complete(_ context.Context, _ cloud.Template, machines []cloud.Machine) ([]cloud.Machine, error) {
+	return machines, nil
+}
+
 func (s *shop) has(id cloud.MachineID) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()

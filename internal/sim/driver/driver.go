@@ -167,7 +167,7 @@ func (d *Driver) bought(token string) []cloud.Machine {
 	var out []cloud.Machine
 	for _, m := range d.machines() {
 		if m.Order == token && !m.Ending {
-			out = append(out, m)
+			out = append(out, d.complete(m))
 		}
 	}
 	return out
@@ -318,6 +318,37 @@ func (d *Driver) List(ctx context.Context) ([]cloud.Machine, error) {
 	return d.machines(), nil
 }
 
+// Find implements cloud.Driver.
+func (d *Driver) Find(ctx context.Context, providerIDs []string) ([]cloud.Machine, error) {
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	var out []cloud.Machine
+	for _, i := range d.market.Instances() {
+		if !slices.Contains(providerIDs, ProviderID(i)) || i.State == market.Terminated {
+			continue
+		}
+		m := d.machine(i)
+		if owner := i.Tags[tagCluster]; owner != d.cluster {
+			m.Unlisted = fmt.Sprintf("its tag %s=%s is missing", tagCluster, d.cluster)
+			if owner != "" {
+				m.Foreign = "cluster " + owner
+			}
+		}
+		out = append(out, m)
+	}
+	return out, nil
+}
+
+// Complete implements cloud.Driver.
+func (d *Driver) Complete(ctx context.Context, _ cloud.Template, machines []cloud.Machine) ([]cloud.Machine, error) {
+	out := make([]cloud.Machine, len(machines))
+	for i, m := range machines {
+		out[i] = d.complete(m)
+	}
+	return out, ctx.Err()
+}
+
 func (d *Driver) machines() []cloud.Machine {
 	var out []cloud.Machine
 	for _, i := range d.market.Instances() {
@@ -330,11 +361,16 @@ func (d *Driver) machines() []cloud.Machine {
 }
 
 func (d *Driver) machine(i market.Instance) cloud.Machine {
-	m := cloud.Machine{
+	return cloud.Machine{
 		ID: cloud.MachineID(i.ID), ProviderID: ProviderID(i), Name: i.DNS, Shape: i.Type, Zone: i.Zone, CapacityType: i.CapacityType,
 		Image: i.Image, Reservation: i.Reservation, Launched: i.Launched, Ending: i.State.Gone(), Order: i.Tags[tagOrder], Tags: maps.Clone(i.Tags),
 	}
-	if t := d.market.Type(i.Type); t != nil {
+}
+
+// complete fills in what follows from a machine's type.
+func (d *Driver) complete(m cloud.Machine) cloud.Machine {
+	m.Labels = nil
+	if t := d.market.Type(m.Shape); t != nil {
 		s := d.shape(t)
 		m.Capacity, m.Allocatable = s.Capacity, s.Allocatable()
 		m.Labels = labelsOf(s)
@@ -342,7 +378,7 @@ func (d *Driver) machine(i market.Instance) cloud.Machine {
 	if m.Labels == nil {
 		m.Labels = map[string]string{}
 	}
-	m.Labels[label.Zone], m.Labels[label.CapacityType] = i.Zone, i.CapacityType
+	m.Labels[label.Zone], m.Labels[label.CapacityType] = m.Zone, m.CapacityType
 	return m
 }
 

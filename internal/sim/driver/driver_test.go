@@ -46,6 +46,11 @@ func TestLaw(t *testing.T) {
 					m.SetCapacity(c)
 				}
 			},
+			Strip: func(id cloud.MachineID) {
+				if err := m.Untag([]string{string(id)}, map[string]*string{"eks:eks-cluster-name": nil}); err != nil {
+					t.Fatal(err)
+				}
+			},
 		}
 	})
 }
