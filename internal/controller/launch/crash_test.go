@@ -132,7 +132,7 @@ func TestKilledAtEachWrite(t *testing.T) {
 		x.live(t, life.Client(x.store), life.Driver(x.driver), 5, time.Second)
 		x.live(t, x.store, x.driver, 12, 10*time.Second)
 		for _, c := range x.claims(t) {
-			if !c.Conditions().Is(v1.ConditionLaunched) || c.Labels[v1.LabelInstanceType] != "m5.large" {
+			if !c.Conditions().Is(v1.ConditionLaunched) || c.Labels[v1.LabelInstanceType] != "m5.large" || len(c.Status.Allocatable) == 0 {
 				t.Errorf("claim %s: labels %v, conditions %+v", c.Name, c.Labels, c.Status.Conditions)
 			}
 		}

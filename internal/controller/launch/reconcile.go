@@ -243,6 +243,11 @@ func (r *Reconciler) launch(ctx context.Context, o Order) error {
 		return fmt.Errorf("launch order %s: %w", o.Token, err)
 	}
 	var cause error
+	if known || !o.Whole() {
+		if machines, err = r.completed(ctx, o, machines); err != nil {
+			return fmt.Errorf("describe what order %s bought: %w", o.Token, err)
+		}
+	}
 	if !known {
 		if !o.Whole() {
 			// Without all of its claims the order cannot be sent as it was: deal what
@@ -289,6 +294,26 @@ func (r *Reconciler) bought(ctx context.Context, o Order) ([]cloud.Machine, erro
 		}
 	}
 	return out, nil
+}
+
+// completed is machines that were found with all that their claims are to show:
+// a list knows neither what their pods can have nor of which class they are. Of a
+// class that cannot be used any more only what the machines themselves show is written.
+func (r *Reconciler) completed(ctx context.Context, o Order, machines []cloud.Machine) ([]cloud.Machine, error) {
+	if len(machines) == 0 || len(o.Open()) == 0 {
+		return machines, nil
+	}
+	first := o.Open()[0]
+	id := observe.Claim(first).Template
+	template, _, ok := r.Cloud.Template(id)
+	if !ok && (r.want(first, id) || r.fresh()) {
+		return nil, errAsked
+	}
+	out, err := r.Cloud.Complete(ctx, template, machines)
+	if cloud.CodeOf(err) == cloud.NotReady {
+		return out, nil
+	}
+	return out, err
 }
 
 // build is the order as the cloud gets it. It depends on the claims' specs, and
