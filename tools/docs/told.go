@@ -29,6 +29,7 @@ func eventsToTell() map[string]event {
 		"TerminationGracePeriodExpiring":         {"Warning", "Node, NodeClaim", "When all pods that are left will be deleted."},
 		"AwaitingVolumeDetachment":               {"Normal", node, "The node is drained and waits for its volumes to come off."},
 		"NodeRepairBlocked":                      {"Warning", "Node", "More than a fifth of the pool's nodes are unhealthy, so none is replaced: look for a common cause."},
+		"MachineNotMarked":                       {"Warning", "NodeClaim, Node", "The machine that is to end lacks a tag by which this cluster's are listed, or its tags say that it is another's; the message says which, and whether it is ended. Someone has changed its tags."},
 		"WaitingOnNodeClaimTermination":          {"Normal", "EC2NodeClass", "The class is deleted when the claims that use it are gone. Delete their pools."},
 		"TerminatingOnInterruption":              {"Warning", "NodeClaim, Node", "AWS announced the machine's end; the node is drained now."},
 		"SpotInterrupted":                        {"Warning", "NodeClaim, Node", "AWS takes the spot machine back in two minutes."},

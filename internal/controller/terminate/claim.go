@@ -114,10 +114,15 @@ func (r *Claims) act(ctx context.Context, c *v1.NodeClaim) (time.Duration, error
 // end ends the machine of a claim, and reports whether it is gone. One that was
 // bought just now may not be listed yet, unless its node has registered.
 func (r *Claims) end(ctx context.Context, c *v1.NodeClaim) (bool, error) {
-	gone, err := r.Machines.End(ctx, c.Status.ProviderID)
+	found, err := r.Machines.End(ctx, c.Status.ProviderID)
+	tellOdd(r.Events, c, found)
+	if found.Odd != "" {
+		log.FromContext(ctx).Info("the machine of a nodeclaim is not marked as this cluster's", "NodeClaim", c.Name, "provider-id", c.Status.ProviderID, "found", found.Odd)
+	}
 	if err != nil {
 		return false, err
 	}
+	gone := found.Gone || found.Left
 	ending := c.Conditions().Is(v1.ConditionInstanceTerminating)
 	launched := c.Conditions().Get(v1.ConditionLaunched)
 	if gone && !ending && !c.Conditions().Is(v1.ConditionRegistered) && launched != nil && r.Now.Since(launched.LastTransitionTime.Time) < cloud.Unlisted {

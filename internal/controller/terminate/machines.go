@@ -44,29 +44,56 @@ func NewMachines(c *cloud.Cloud, metrics *metric.Set, now clock.Now) *Machines {
 	return &Machines{cloud: c.For(specName), metrics: metrics, now: now, asked: map[string]time.Time{}}
 }
 
-// Gone reports whether a machine is no more. A cloud that does not answer has not said so.
-func (m *Machines) Gone(ctx context.Context, providerID string) (bool, error) {
-	_, there, err := m.cloud.Find(ctx, providerID, m.now().Add(-recent))
-	return err == nil && !there, err
+// Found is what the cloud has of a machine that is to end.
+type Found struct {
+	Gone bool   // nothing
+	Left bool   // a machine that is not this cluster's, and is left alone
+	Odd  string // what is odd about it, for people; empty: nothing
 }
 
-// End asks for the end of a machine unless it is ending. It reports whether the machine is gone.
-func (m *Machines) End(ctx context.Context, providerID string) (gone bool, err error) {
-	found, there, err := m.cloud.Find(ctx, providerID, m.now().Add(-recent))
+// Look says what there is of a machine. While the cloud does not answer it is not gone.
+func (m *Machines) Look(ctx context.Context, providerID string) (Found, error) {
+	_, found, err := m.look(ctx, providerID)
+	return found, err
+}
+
+func (m *Machines) look(ctx context.Context, providerID string) (cloud.Machine, Found, error) {
+	machine, there, err := m.cloud.Find(ctx, providerID, m.now().Add(-recent))
 	switch {
 	case err != nil:
-		return false, err
+		return machine, Found{}, err
 	case !there:
-		m.forget(providerID)
-		return true, nil
-	case found.Ending, !m.due(providerID):
-		return false, nil
+		return machine, Found{Gone: true}, nil
+	case machine.Foreign != "":
+		return machine, Found{Left: true, Odd: fmt.Sprintf("Machine %s belongs to %s and is left running: end it there, or by hand", machine.ID, machine.Foreign)}, nil
+	case machine.Unlisted != "":
+		return machine, Found{Odd: fmt.Sprintf("Machine %s was found by its id only, because %s: it is ended all the same", machine.ID, machine.Unlisted)}, nil
 	}
-	if err := m.terminate(ctx, found.ID); err != nil {
+	return machine, Found{}, nil
+}
+
+// End asks for the end of a machine unless it is ending, and says what there is of it.
+func (m *Machines) End(ctx context.Context, providerID string) (Found, error) {
+	machine, found, err := m.look(ctx, providerID)
+	switch {
+	case err != nil:
+		return found, err
+	case found.Gone, found.Left:
 		m.forget(providerID)
-		return false, fmt.Errorf("terminate machine %s: %w", found.ID, err)
+		return found, nil
+	case machine.Ending, !m.due(providerID):
+		return found, nil
 	}
-	return false, nil
+	if found.Odd == "" {
+		err = m.terminate(ctx, machine.ID)
+	} else { // by itself: who may not end it may still end the others
+		err = m.cloud.Terminate(ctx, machine.ID)[0]
+	}
+	if err != nil {
+		m.forget(providerID)
+		return found, fmt.Errorf("terminate machine %s: %w", machine.ID, err)
+	}
+	return found, nil
 }
 
 // terminate ends a machine together with those that are to end at the same time.

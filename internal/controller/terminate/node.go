@@ -182,7 +182,9 @@ func (r *Nodes) observe(ctx context.Context, n *corev1.Node, claim *v1.NodeClaim
 	case n.Spec.ProviderID == "":
 		seen.Gone = true // whatever it was, no machine of ours
 	case drained || seen.Ended || !seen.Ready:
-		seen.Gone, err = r.Machines.Gone(ctx, n.Spec.ProviderID)
+		var found Found
+		found, err = r.Machines.Look(ctx, n.Spec.ProviderID)
+		seen.Gone = found.Gone || found.Left && drained
 	}
 	if err != nil && !drained {
 		return seen, nil // a cloud that does not answer must not keep pods from leaving
@@ -285,17 +287,25 @@ func (r *Nodes) act(ctx context.Context, n *corev1.Node, claim *v1.NodeClaim, se
 // end ends the machine of a node, and says in one write that it is drained and ending.
 func (r *Nodes) end(ctx context.Context, n *corev1.Node, claim *v1.NodeClaim, seen Node) error {
 	r.drained(n)
-	gone, err := r.Machines.End(ctx, n.Spec.ProviderID)
+	found, err := r.Machines.End(ctx, n.Spec.ProviderID)
+	tellOdd(r.Events, n, found)
 	if claim == nil {
 		return err
 	}
 	said := note(ctx, r.Client, r.Cluster, claim, func(c *v1.NodeClaim) {
 		Progress(c, End, seen)
-		if err == nil && !gone {
+		if err == nil && !found.Gone && !found.Left {
 			c.Conditions().True(v1.ConditionInstanceTerminating, "", "", seen.Now)
 		}
 	})
 	return errors.Join(err, said)
+}
+
+// tellOdd says what is odd about the machine of a node or claim that goes.
+func tellOdd(events *loop.Events, of client.Object, found Found) {
+	if found.Odd != "" {
+		events.WarningEvery(15*time.Minute, of, "MachineNotMarked", found.Odd)
+	}
 }
 
 // taint marks a node, and says so unless an earlier process has.
