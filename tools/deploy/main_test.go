@@ -19,11 +19,13 @@ const deployed = "../../deploy/aws"
 
 type document struct {
 	Version   string
-	Statement []struct {
-		Sid, Effect      string
-		Action, Resource []string
-		Condition        map[string]map[string]any
-	}
+	Statement []grant
+}
+
+type grant struct {
+	Sid, Effect      string
+	Action, Resource []string
+	Condition        map[string]map[string]any
 }
 
 func read(t *testing.T, name string) string {
@@ -123,7 +125,7 @@ func TestPolicyGrantsDeclaredCalls(t *testing.T) {
 // What changes or ends a thing acts on the cluster's own things only.
 func TestWritesAreNarrowed(t *testing.T) {
 	free := map[string][]string{ // calls that write and have no condition, and why they may
-		"LaunchFrom": {"ec2:CreateFleet", "ec2:RunInstances"}, // they make nothing by what they start from; Make has the condition
+		"LaunchFrom": {"ec2:CreateFleet", "ec2:RunInstances"}, // they make nothing by what they start from; what Make and LaunchFromTemplatesOf are about has conditions
 		"Notices":    {"sqs:DeleteMessage", "sqs:GetQueueUrl", "sqs:ReceiveMessage"},
 	}
 	reads := regexp.MustCompile(`:(Describe|Get|List)`)

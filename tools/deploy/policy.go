@@ -25,6 +25,12 @@ const (
 	home     = "topology.kubernetes.io/region"
 )
 
+// The tags by which pools of either era mark what they launch.
+const (
+	nodePool    = "karpenter.sh/nodepool"
+	provisioner = "karpenter.sh/provisioner-name"
+)
+
 // statement grants the calls that it is for.
 type statement struct {
 	sid       string
@@ -35,43 +41,70 @@ type statement struct {
 
 // statements say on what each call may act, and under which conditions.
 //
-// What Tenon makes must carry the cluster's tag when it is made, and only what
-// carries it may be changed or ended. Two things have no such condition. A
-// launch template of the user's own, which a Provisioner may name, has no tag
-// of ours; and the network interfaces and Spot requests that come of it have none either.
+// What Tenon makes must carry the cluster's tag when it is made. What it may
+// launch from, rename and end must carry that tag and a pool's: the cluster's
+// alone is also on machines and templates of managed node groups. A condition
+// cannot say "either of two tags", so there is a statement for each era's.
+//
+// The network interfaces and Spot requests that come of a launch have no
+// condition, since templates of a user's own, which a Provisioner may name, need
+// not tag them.
 func statements() []statement {
+	return slices.Concat(look(), launch(), ofPool("NodePools", nodePool), ofPool("Provisioners", provisioner), rest())
+}
+
+func look() []statement {
+	return []statement{{
+		sid: "See", grants: use(access.Read), resources: []string{"*"},
+		when: map[string]any{"StringEquals": map[string]any{"aws:RequestedRegion": region}},
+	}}
+}
+
+func launch() []statement {
 	return []statement{
-		{
-			sid: "See", grants: use(access.Read), resources: []string{"*"},
-			when: map[string]any{"StringEquals": map[string]any{"aws:RequestedRegion": region}},
-		},
 		{
 			sid: "LaunchFrom", grants: actions("CreateFleet", "RunInstances"),
 			resources: slices.Concat(ec2("", "image", "snapshot"),
-				ec2("*", "capacity-reservation", "key-pair", "launch-template", "network-interface", "placement-group", "security-group", "spot-instances-request", "subnet")),
+				ec2("*", "capacity-reservation", "key-pair", "network-interface", "placement-group", "security-group", "spot-instances-request", "subnet")),
 		},
 		{
-			sid: "Make", grants: use(access.Create), resources: ec2("*", "fleet", "instance", "launch-template", "volume"),
+			sid: "Make", grants: actions("CreateFleet", "RunInstances"), resources: ec2("*", "fleet", "instance", "volume"),
 			when: equals("aws:RequestTag/"+owned, "owned"),
 		},
-		{
-			sid: "TagWhatIsMade", grants: use(access.Tag),
-			resources: ec2("*", "fleet", "instance", "launch-template", "network-interface", "spot-instances-request", "volume"),
+		{ // apart from Make: there it would allow launches from any template
+			sid: "MakeTemplates", grants: actions("CreateLaunchTemplate"), resources: ec2("*", "launch-template"),
+			when: equals("aws:RequestTag/"+owned, "owned"),
+		},
+		{ // of what these calls make, whatever it is
+			sid: "TagWhatIsMade", grants: use(access.Tag), resources: ec2("*", "*"),
 			when: map[string]any{"StringEquals": map[string]any{
 				"aws:RequestTag/" + owned: "owned", "ec2:CreateAction": []string{"CreateFleet", "CreateLaunchTemplate", "RunInstances"},
 			}},
 		},
+	}
+}
+
+// ofPool is what may be done with what carries the cluster's tag and a pool's.
+func ofPool(name, tag string) []statement {
+	ours := func(more map[string]any) map[string]any {
+		more["StringEquals"] = map[string]any{"aws:ResourceTag/" + owned: "owned"}
+		more["StringLike"] = map[string]any{"aws:ResourceTag/" + tag: "*"}
+		return more
+	}
+	return []statement{
 		{
-			sid: "NameMachines", grants: use(access.Tag), resources: ec2("*", "instance"),
-			when: map[string]any{
-				"StringEquals":              map[string]any{"aws:ResourceTag/" + owned: "owned"},
-				"ForAllValues:StringEquals": map[string]any{"aws:TagKeys": []string{"Name", "eks:eks-cluster-name", "karpenter.sh/nodeclaim"}},
-			},
+			sid: "LaunchFromTemplatesOf" + name, grants: actions("CreateFleet", "RunInstances"), resources: ec2("*", "launch-template"),
+			when: ours(map[string]any{}),
 		},
-		{
-			sid: "EndMachines", grants: actions("TerminateInstances"), resources: ec2("*", "instance"),
-			when: equals("aws:ResourceTag/"+owned, "owned"),
+		{ // a request that ends machines has no tag keys, so that the last condition holds for it
+			sid: "ChangeMachinesOf" + name, grants: actions("CreateTags", "TerminateInstances"), resources: ec2("*", "instance"),
+			when: ours(map[string]any{"ForAllValues:StringEquals": map[string]any{"aws:TagKeys": []string{"Name", "eks:eks-cluster-name", "karpenter.sh/nodeclaim"}}}),
 		},
+	}
+}
+
+func rest() []statement {
+	return []statement{
 		{
 			sid: "DeleteTemplates", grants: actions("DeleteLaunchTemplate"), resources: ec2("*", "launch-template"),
 			when: equals("aws:ResourceTag/"+template, cluster),
