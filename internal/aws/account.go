@@ -42,14 +42,14 @@ func (d *Driver) ExamineAccount(ctx context.Context) []Finding {
 	var f findings
 	for _, p := range d.probes() {
 		err := p.ask(ctx)
-		switch kind := refusal.Kind(refusal.Code(err)); {
+		switch kind := refusal.KindOf(err); {
 		case err == nil, refusal.Is(err, "DryRunOperation"), kind == cloud.Gone, kind == cloud.Invalid:
 			f.good(p.permission, "allowed")
 		case refusal.Is(err, "ExpiredToken"), refusal.Is(err, "ExpiredTokenException"), refusal.Is(err, "RequestExpired"), refusal.Is(err, "AuthFailure"), refusal.Is(err, "InvalidClientTokenId"), refusal.Is(err, "UnrecognizedClientException"), refusal.Is(err, "SignatureDoesNotMatch"):
 			f.bad("credentials", "give the controller valid credentials: check its service account's role, or the environment", "%v", refusal.Wrap(p.permission, err))
 			return f // nothing else would say more
 		case kind == cloud.Unauthorised:
-			f.bad(p.permission, "allow it to the controller's role, as the policies of the installation do", "%v", refusal.Wrap("not allowed", err))
+			f.bad(p.permission, refusal.Advice(err), "%v", refusal.Wrap("not allowed", err))
 		default:
 			f.unclear(p.permission, "%v", refusal.Wrap("no answer", err))
 		}

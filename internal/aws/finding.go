@@ -3,6 +3,7 @@ package aws
 import (
 	"fmt"
 
+	"github.com/tenon-sh/tenon/internal/aws/refusal"
 	"github.com/tenon-sh/tenon/internal/cloud"
 )
 
@@ -48,7 +49,7 @@ func (f *findings) unclear(check, format string, args ...any) {
 func (f *findings) failed(check string, err error) {
 	switch cloud.CodeOf(err) {
 	case cloud.Unauthorised:
-		f.bad(check, "allow the call to the controller's role, as the policies of the installation do", "%v", err)
+		f.bad(check, refusal.Advice(err), "%v", err)
 	case cloud.NotReady, cloud.Invalid, cloud.Gone:
 		f.bad(check, "", "%v", err) // the error says what to do
 	default:

@@ -216,7 +216,7 @@ func (a Answer) Err() error {
 		if k := refusal.Kind(f.Code); k != cloud.Capacity && f.Code != "AuthFailure.ServiceLinkedRoleCreationNotPermitted" {
 			code = k
 		}
-		if t := f.Code + ": " + f.Message; !slices.Contains(texts, t) {
+		if t := refusal.Steady(f.Code + ": " + f.Message); !slices.Contains(texts, t) {
 			texts = append(texts, t)
 		}
 	}

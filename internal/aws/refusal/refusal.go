@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -98,6 +99,21 @@ func Kind(code string) cloud.Code {
 	return cloud.Unknown
 }
 
+// KindOf tells what a refusal means to whoever asked: by its code, or by its
+// status where the code is none that is known. A service or a gateway before it
+// that answers 401 or 403 has said that it is not allowed, whatever it calls that.
+func KindOf(err error) cloud.Code {
+	kind := Kind(Code(err))
+	var answered *smithyhttp.ResponseError
+	if kind != cloud.Unknown || Absent(err) || !errors.As(err, &answered) {
+		return kind
+	}
+	if status := answered.HTTPStatusCode(); status == http.StatusUnauthorized || status == http.StatusForbidden {
+		return cloud.Unauthorised
+	}
+	return kind
+}
+
 // told is an error in words that stay the same from one call to the next: the
 // SDK's own name the request, and a condition that showed them would change with
 // every look.
@@ -116,14 +132,35 @@ func (t *told) Unwrap() error { return t.err }
 func tell(err error) error {
 	var api smithy.APIError
 	if errors.As(err, &api) && api.ErrorCode() != "" && api.ErrorMessage() != "" {
-		return &told{api.ErrorCode() + ": " + api.ErrorMessage(), err}
+		return &told{Steady(api.ErrorCode() + ": " + api.ErrorMessage()), err}
 	}
-	text := err.Error()
-	if before, after, ok := strings.Cut(text, ", RequestID: "); ok {
-		_, after, _ = strings.Cut(after, ", ")
-		text = before + ", " + after
+	return &told{Steady(err.Error()), err}
+}
+
+// moving are the parts of AWS's and the SDK's words that are others at each try
+// of the same request, and what stands in their place.
+var moving = []struct {
+	part *regexp.Regexp
+	by   string
+}{
+	// What is encoded there is in CloudTrail's record of the call, too.
+	{regexp.MustCompile(`\s*Encoded authorization failure message: [A-Za-z0-9_=+/-]+\.?`), ""},
+	{regexp.MustCompile(`(?i), RequestID: [^,]*`), ""},
+	{regexp.MustCompile(`(?i)\(?\brequest ?id: [0-9a-f-]{8,}\)?`), ""},
+	{regexp.MustCompile(`\b(read|write) (tcp|udp) \S+->`), "$1 $2 "}, // the port of this side
+	{regexp.MustCompile(`\b\d{8}T\d{6}Z\b`), "(time)"},               // of a signature
+	{regexp.MustCompile(`\b\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}(\.\d+)?Z\b`), "(time)"},
+	{regexp.MustCompile(`retry quota exceeded, \d+ available, \d+ requested`), "retry quota exceeded"},
+}
+
+// Steady takes out of a message what is new in each answer to the same request.
+// Logs, events and conditions are told apart by their words: with it in them,
+// each try would be another.
+func Steady(text string) string {
+	for _, m := range moving {
+		text = m.part.ReplaceAllString(text, m.by)
 	}
-	return &told{text, err}
+	return strings.TrimSpace(text)
 }
 
 // Wrap gives err its code and the reason that a claim's condition shows; nil for nil.
@@ -140,7 +177,27 @@ func Wrap(doing string, err error) error {
 	if errors.As(err, &api) {
 		text = api.ErrorCode() + ": " + api.ErrorMessage()
 	}
-	return &cloud.Error{Code: Kind(Code(err)), Reason: Reason(text), Err: fmt.Errorf("%s: %w", doing, tell(err))}
+	return &cloud.Error{Code: KindOf(err), Reason: Reason(text), Err: fmt.Errorf("%s: %w", doing, tell(err))}
+}
+
+// What to do about a call that is not allowed, by why it is not.
+const (
+	adviceAllow = "allow it to the controller's role, as the policies of the installation do"
+	adviceDeny  = "a policy denies it, whatever others allow: look there for what it demands, such as IMDSv2, encrypted volumes or tags, and set that in the class, or have the policy changed"
+	adviceScope = "the controller's role may do it by its own policies, but not by this one: have it allowed there"
+)
+
+// Advice says what to do about a refusal for want of a permission. AWS tells an
+// explicit deny from a permission that nothing grants.
+func Advice(err error) string {
+	text := err.Error()
+	switch {
+	case strings.Contains(text, "explicit deny"):
+		return adviceDeny
+	case strings.Contains(text, "no service control policy allows"), strings.Contains(text, "no permissions boundary allows"), strings.Contains(text, "no resource control policy allows"), strings.Contains(text, "no session policy allows"):
+		return adviceScope
+	}
+	return adviceAllow
 }
 
 // reasons maps what stands in an error to the reason shown in the Launched

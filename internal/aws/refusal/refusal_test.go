@@ -3,9 +3,12 @@ package refusal_test
 import (
 	"errors"
 	"fmt"
+	"net/http"
+	"strings"
 	"testing"
 
 	"github.com/aws/smithy-go"
+	smithyhttp "github.com/aws/smithy-go/transport/http"
 
 	"github.com/tenon-sh/tenon/internal/aws/refusal"
 	"github.com/tenon-sh/tenon/internal/cloud"
@@ -64,6 +67,71 @@ func TestWordsStay(t *testing.T) {
 		got := refusal.Wrap("get instance profile", err)
 		if got.Error() != want || !errors.Is(got, err) {
 			t.Errorf("got %v, want %s", got, want)
+		}
+	}
+}
+
+// What is new in each answer to the same request is not told: two tries say the same.
+func TestSteady(t *testing.T) {
+	tests := map[string]struct{ first, second, want string }{
+		"Encoded": {
+			"You are not authorized to perform this operation. Encoded authorization failure message: 4f3Ab-_9xQ",
+			"You are not authorized to perform this operation. Encoded authorization failure message: Zz81_-kKd0",
+			"You are not authorized to perform this operation.",
+		},
+		"Port": {
+			"Post \"https://ec2\": read tcp 10.0.1.2:43210->52.1.2.3:443: read: connection reset by peer",
+			"Post \"https://ec2\": read tcp 10.0.1.2:43218->52.1.2.3:443: read: connection reset by peer",
+			"Post \"https://ec2\": read tcp 52.1.2.3:443: read: connection reset by peer",
+		},
+		"Clock": {
+			"SignatureDoesNotMatch: Signature expired: 20260102T030405Z is now earlier than 20260102T040405Z (20260102T040905Z - 5 min.)",
+			"SignatureDoesNotMatch: Signature expired: 20260102T030415Z is now earlier than 20260102T040415Z (20260102T040915Z - 5 min.)",
+			"SignatureDoesNotMatch: Signature expired: (time) is now earlier than (time) ((time) - 5 min.)",
+		},
+		"Request": {
+			"https response error StatusCode: 500, RequestID: e2dcbb24-0000-4a4a, deserialization failed",
+			"https response error StatusCode: 500, RequestID: , deserialization failed",
+			"https response error StatusCode: 500, deserialization failed",
+		},
+	}
+	for name, tc := range tests {
+		if a, b := refusal.Steady(tc.first), refusal.Steady(tc.second); a != tc.want || b != tc.want {
+			t.Errorf("%s: got %q and %q, want %q", name, a, b, tc.want)
+		}
+	}
+	const stays = "You have exceeded 12 of 10 vCPUs in us-west-2a for m5.large, subnet-0123456789abcdef0"
+	if got := refusal.Steady(stays); got != stays {
+		t.Errorf("%q became %q", stays, got)
+	}
+}
+
+// A service may word a refusal as it likes: what it answers 403 is not allowed.
+func TestKindOfStatus(t *testing.T) {
+	answered := func(status int, code string) error {
+		return &smithyhttp.ResponseError{Response: &smithyhttp.Response{Response: &http.Response{StatusCode: status}}, Err: &smithy.GenericAPIError{Code: code, Message: "no"}}
+	}
+	for err, want := range map[error]cloud.Code{
+		answered(403, "PolicyOfTheHouse"): cloud.Unauthorised,
+		answered(401, ""):                 cloud.Unauthorised,
+		answered(500, "Whatever"):         cloud.Unknown,
+		answered(403, "Throttling"):       cloud.Throttled,
+	} {
+		if got := cloud.CodeOf(refusal.Wrap("get instance profile x", err)); got != want {
+			t.Errorf("%v is %s, want %s", err, got, want)
+		}
+	}
+}
+
+// An explicit deny is not mended by allowing more.
+func TestAdvice(t *testing.T) {
+	for text, want := range map[string]string{
+		"User: x is not authorized to perform: ec2:RunInstances because no identity-based policy allows the ec2:RunInstances action": "allow it to the controller's role",
+		"User: x is not authorized to perform: ec2:RunInstances with an explicit deny in a service control policy":                   "a policy denies it",
+		"User: x is not authorized to perform: ec2:RunInstances because no permissions boundary allows the ec2:RunInstances action":  "not by this one",
+	} {
+		if got := refusal.Advice(errors.New(text)); !strings.Contains(got, want) {
+			t.Errorf("%s: %s", text, got)
 		}
 	}
 }

@@ -1,6 +1,7 @@
 package awsapi
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -28,7 +29,7 @@ func refused(c *call, rule *fault.Rule) error {
 	if code == "" {
 		code, message = "InternalError", "An internal error has occurred"
 	}
-	return &market.Error{Code: code, Message: message}
+	return &market.Error{Code: code, Message: message, Status: rule.Status}
 }
 
 func throttled(c *call) error {
@@ -70,7 +71,7 @@ func refusal(c *call, err error) answer {
 	if !errors.As(err, &why) {
 		why = &market.Error{Code: "InternalError", Message: err.Error()}
 	}
-	status := statusOf(c.service, why.Code)
+	status := cmp.Or(why.Status, statusOf(c.service, why.Code))
 	switch c.speech {
 	case target:
 		return jsonRefusal(c, why, status)

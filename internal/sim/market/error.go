@@ -9,6 +9,7 @@ import (
 type Error struct {
 	Code    string
 	Message string
+	Status  int // of HTTP; 0: the usual of the code
 }
 
 // Error implements error.
