@@ -1,7 +1,9 @@
 package aws
 
 import (
+	"cmp"
 	"context"
+	"fmt"
 	"maps"
 	"slices"
 	"strings"
@@ -13,6 +15,7 @@ import (
 	ec2types "github.com/aws/aws-sdk-go-v2/service/ec2/types"
 	"github.com/aws/aws-sdk-go-v2/service/ssm"
 
+	awsv1 "github.com/tenon-sh/tenon/api/aws/v1"
 	"github.com/tenon-sh/tenon/engine/label"
 	"github.com/tenon-sh/tenon/engine/world"
 	"github.com/tenon-sh/tenon/internal/aws/access"
@@ -53,6 +56,14 @@ type images struct {
 	parameters map[string]kept[string]
 }
 
+// asker is what a class is as long as it is not edited. That something is not
+// there is remembered for the asker alone: an edited class asks again at once.
+type asker string
+
+func askerOf(c nodeclass.Class) asker {
+	return asker(fmt.Sprintf("%s/%s %s@%d", c.Ref.Kind, c.Ref.Name, c.UID, c.Generation))
+}
+
 type kept[T any] struct {
 	value T
 	until time.Time
@@ -67,42 +78,112 @@ func newImages(c *access.Clients, now clock.Now) *images {
 func (m *images) find(ctx context.Context, c nodeclass.Class, kubernetes string) ([]image, error) {
 	var all []image
 	for _, s := range c.Images {
-		found, err := m.bySelector(ctx, s, kubernetes)
+		found, err := m.bySelector(ctx, askerOf(c), s, kubernetes)
 		if err != nil {
 			return nil, err
 		}
 		all = append(all, found...)
 	}
 	if len(all) == 0 {
-		return nil, cloud.Errorf(cloud.NotReady, "AMINotFound", "no amis exist given constraints of class %s: correct its image selector, or share the image with this account", c.Ref.Name)
+		return nil, m.none(c, kubernetes)
 	}
 	return ami.Choose(all), nil
 }
 
-func (m *images) bySelector(ctx context.Context, s nodeclass.ImageSelector, kubernetes string) ([]image, error) {
-	key := strings.Join([]string{kubernetes, s.Alias, s.Parameter, strings.Join(s.Owners, ","), s.Key()}, "\n")
+// none says why a class has no image. Parameters that are not there are named:
+// nothing else about the class need be wrong.
+func (m *images) none(c nodeclass.Class, kubernetes string) error {
 	m.mu.Lock()
-	known, ok := m.found[key]
-	m.mu.Unlock()
-	if ok && m.now().Before(known.until) {
-		return known.value, nil
+	defer m.mu.Unlock()
+	var why []string
+	for _, s := range c.Images {
+		var lacks []string
+		names := slices.Compact(slices.Sorted(slices.Values(parametersOf(s, kubernetes))))
+		for _, name := range names {
+			if m.parameters[name].value == "" {
+				lacks = append(lacks, name)
+			}
+		}
+		switch {
+		case len(names) == 0:
+		case len(lacks) < len(names):
+			why = append(why, "the images that SSM names for "+cmp.Or(s.Alias, s.Parameter)+" are not there, or not shared with this account")
+		case s.Parameter != "":
+			why = append(why, fmt.Sprintf("SSM has no parameter %s: create it, or correct the selector", s.Parameter))
+		default:
+			why = append(why, fmt.Sprintf("alias %s has no images for Kubernetes %s: SSM has no parameter %s: choose a version that is published for it", s.Alias, kubernetes, strings.Join(lacks, ", ")))
+		}
 	}
-	found, err := m.ask(ctx, s, kubernetes)
+	if len(why) == 0 {
+		why = []string{"correct its image selector, or share the image with this account"}
+	}
+	return cloud.Errorf(cloud.NotReady, awsv1.ReasonAMINotFound, "no amis exist given constraints of class %s: %s", c.Ref.Name, strings.Join(why, "; "))
+}
+
+// parametersOf are the parameters by which a selector finds images.
+func parametersOf(s nodeclass.ImageSelector, kubernetes string) []string {
+	if s.Parameter != "" {
+		return []string{s.Parameter}
+	}
+	family, version, err := ami.Alias(s.Alias)
+	if err != nil {
+		return nil
+	}
+	var out []string
+	for _, p := range ami.Parameters(family, version, kubernetes) {
+		out = append(out, p.Name)
+	}
+	return out
+}
+
+func (m *images) bySelector(ctx context.Context, by asker, s nodeclass.ImageSelector, kubernetes string) ([]image, error) {
+	key := strings.Join([]string{kubernetes, s.Alias, s.Parameter, strings.Join(s.Owners, ","), s.Key()}, "\n")
+	if known, ok := recall(m, m.found, key, by); ok {
+		return known, nil
+	}
+	found, err := m.ask(ctx, by, s, kubernetes)
 	if err != nil {
 		return nil, err
 	}
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	m.found[key] = kept[[]image]{found, m.now().Add(imagesFresh)}
+	keep(m, m.found, keyOf(key, by, len(found) == 0), kept[[]image]{found, m.now().Add(imagesFresh)})
 	return found, nil
 }
 
-func (m *images) ask(ctx context.Context, s nodeclass.ImageSelector, kubernetes string) ([]image, error) {
+// keyOf is where an answer is kept: one that holds nothing, for who asked.
+func keyOf(key string, by asker, nothing bool) string {
+	if nothing {
+		return key + "\n" + string(by)
+	}
+	return key
+}
+
+// recall returns what is remembered and still holds.
+func recall[T any](m *images, from map[string]kept[T], key string, by asker) (T, bool) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	for _, nothing := range []bool{false, true} {
+		if known, ok := from[keyOf(key, by, nothing)]; ok && m.now().Before(known.until) {
+			return known.value, true
+		}
+	}
+	var none T
+	return none, false
+}
+
+// keep remembers an answer, and drops those that no longer hold.
+func keep[T any](m *images, in map[string]kept[T], key string, answer kept[T]) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	maps.DeleteFunc(in, func(_ string, old kept[T]) bool { return !m.now().Before(old.until) })
+	in[key] = answer
+}
+
+func (m *images) ask(ctx context.Context, by asker, s nodeclass.ImageSelector, kubernetes string) ([]image, error) {
 	switch {
 	case s.Alias != "":
-		return m.byAlias(ctx, s.Alias, kubernetes)
+		return m.byAlias(ctx, by, s.Alias, kubernetes)
 	case s.Parameter != "":
-		id, err := m.parameter(ctx, s.Parameter, parameterFresh)
+		id, err := m.parameter(ctx, by, s.Parameter, parameterFresh)
 		if err != nil || id == "" {
 			return nil, err
 		}
@@ -121,17 +202,17 @@ func (m *images) ask(ctx context.Context, s nodeclass.ImageSelector, kubernetes 
 
 // byAlias returns the images that AWS publishes for a family. A family lacks
 // some kinds of machine in some versions; those parameters are passed over.
-func (m *images) byAlias(ctx context.Context, alias, kubernetes string) ([]image, error) {
+func (m *images) byAlias(ctx context.Context, by asker, alias, kubernetes string) ([]image, error) {
 	family, version, err := ami.Alias(alias)
 	if err != nil {
-		return nil, cloud.Errorf(cloud.NotReady, "AMINotFound", "%v", err)
+		return nil, cloud.Errorf(cloud.NotReady, awsv1.ReasonAMINotFound, "%v", err)
 	}
 	if why := ami.Unsupported(family, kubernetes); why != "" {
 		return nil, cloud.Errorf(cloud.NotReady, "UnsupportedAlias", "%s", why)
 	}
 	ids := map[string][]ami.Parameter{} // what each image is for
 	for _, p := range ami.Parameters(family, version, kubernetes) {
-		id, err := m.parameter(ctx, p.Name, publicFresh)
+		id, err := m.parameter(ctx, by, p.Name, publicFresh)
 		if err != nil {
 			return nil, err
 		}
@@ -159,12 +240,9 @@ func (m *images) byAlias(ctx context.Context, alias, kubernetes string) ([]image
 }
 
 // parameter returns the value of a parameter; empty if there is none.
-func (m *images) parameter(ctx context.Context, name string, fresh time.Duration) (string, error) {
-	m.mu.Lock()
-	known, ok := m.parameters[name]
-	m.mu.Unlock()
-	if ok && m.now().Before(known.until) {
-		return known.value, nil
+func (m *images) parameter(ctx context.Context, by asker, name string, fresh time.Duration) (string, error) {
+	if known, ok := recall(m, m.parameters, name, by); ok {
+		return known, nil
 	}
 	out, err := m.ssm.GetParameter(ctx, &ssm.GetParameterInput{Name: awssdk.String(name)})
 	value := ""
@@ -176,9 +254,7 @@ func (m *images) parameter(ctx context.Context, name string, fresh time.Duration
 	case out.Parameter != nil:
 		value = awssdk.ToString(out.Parameter.Value)
 	}
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	m.parameters[name] = kept[string]{value, m.now().Add(fresh)}
+	keep(m, m.parameters, keyOf(name, by, value == ""), kept[string]{value, m.now().Add(fresh)})
 	return value, nil
 }
 

@@ -5,9 +5,10 @@ import "github.com/tenon-sh/tenon/internal/cloud"
 
 // Class is the settings of AWS that machines are made from.
 type Class struct {
-	Ref    cloud.ClassRef
-	UID    string
-	Legacy bool // of the v1alpha5 era: names, tags and user data are as they were then
+	Ref        cloud.ClassRef
+	UID        string
+	Generation int64 // rises with each edit
+	Legacy     bool  // of the v1alpha5 era: names, tags and user data are as they were then
 
 	Subnets []Selector // a subnet that meets one is used
 	Groups  []Selector // every security group that meets one is used

@@ -16,6 +16,7 @@ import (
 func FromTemplate(o *v1alpha1.AWSNodeTemplate, profile string) Class {
 	c := fromProvider(&o.Spec.Provider, profile)
 	c.Ref, c.UID = cloud.ClassRef{Group: v1alpha1.Group, Kind: "AWSNodeTemplate", Name: o.Name}, string(o.UID)
+	c.Generation = o.Generation
 	c.UserData, c.Monitoring = value(o.Spec.UserData), value(o.Spec.DetailedMonitoring)
 	if len(o.Spec.AMISelector) > 0 {
 		c.Images = []ImageSelector{legacyImages(o.Spec.AMISelector)}
@@ -35,6 +36,7 @@ func FromProvisioner(o *v1alpha5.Provisioner, profile string) (Class, error) {
 	}
 	c := fromProvider(p, profile)
 	c.Ref, c.UID = cloud.ClassRef{Group: v1alpha5.Group, Kind: "Provisioner", Name: o.Name}, string(o.UID)
+	c.Generation = o.Generation
 	c.Hash, c.HashVersion = digest.Of(*p), digest.Version
 	return c, nil
 }

@@ -14,7 +14,7 @@ import (
 func FromV1(o *awsv1.EC2NodeClass, caBundle string) Class {
 	s := o.Spec
 	c := Class{
-		Ref: cloud.ClassRef{Group: awsv1.Group, Kind: "EC2NodeClass", Name: o.Name}, UID: string(o.UID),
+		Ref: cloud.ClassRef{Group: awsv1.Group, Kind: "EC2NodeClass", Name: o.Name}, UID: string(o.UID), Generation: o.Generation,
 		Family: o.Family(), Role: s.Role, Profile: value(s.InstanceProfile), UserData: value(s.UserData), Tags: s.Tags,
 		RAID0:      s.InstanceStorePolicy != nil && *s.InstanceStorePolicy == awsv1.InstanceStoreRAID0,
 		Monitoring: value(s.DetailedMonitoring), PublicIP: s.AssociatePublicIPAddress, IPPrefixes: s.IPPrefixCount,
