@@ -19,7 +19,7 @@ import (
 // common machine takes about so many.
 const fewAddresses = 32
 
-// ExamineClass finds what would keep machines of a class from being launched. It changes nothing.
+// ExamineClass finds what would keep machines of a class from being launched. Nothing of it lasts.
 func (d *Driver) ExamineClass(ctx context.Context, ref cloud.ClassRef) []Finding {
 	var f findings
 	c, err := d.cfg.Classes(ctx, ref)

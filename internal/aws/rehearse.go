@@ -2,9 +2,9 @@ package aws
 
 import (
 	"context"
-	"encoding/base64"
 	"fmt"
 	"slices"
+	"time"
 
 	awssdk "github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/ec2"
@@ -26,15 +26,20 @@ func worldID(c nodeclass.Class) world.TemplateID {
 	return world.TemplateID(fmt.Sprintf("%s/%s", c.Ref.Kind, c.Ref.Name))
 }
 
-// rehearsed are the requests that start a machine of a class, as dry runs, in the
-// order in which they are to be sent. EC2 answers a dry run with a refusal that
-// says whether it would have done it.
+// rehearsed are the requests that start a machine of a class: a launch template,
+// made in earnest once a dry run of it was honoured, and from it a fleet and a
+// machine as dry runs. EC2 answers a dry run with a refusal that says whether it
+// would have done it.
 type rehearsed struct {
 	what     string
 	template *ec2.CreateLaunchTemplateInput
 	fleet    *ec2.CreateFleetInput
 	run      *ec2.RunInstancesInput
 }
+
+// dryRuns is the pool and the order that rehearsals are for. What they are for
+// must have a name: policies demand that what is made carries a pool's tag.
+const dryRuns = "dry-run"
 
 // scene is a launch of one machine of a class that nobody ordered, and the offer
 // it would become: the cheapest. It is nil if there is none.
@@ -47,7 +52,7 @@ func (d *Driver) scene(ctx context.Context, c nodeclass.Class) (*launching, *off
 	if err != nil {
 		return nil, nil, "", err
 	}
-	l := &launching{Driver: d, resolved: r, shapes: shapes, past: &past{}, order: cloud.Order{Count: 1, Token: "dry-run"}}
+	l := &launching{Driver: d, resolved: r, shapes: shapes, past: &past{}, order: cloud.Order{Count: 1, Token: dryRuns, Pool: world.PoolID{Name: dryRuns}}}
 	offers, kind := l.offers()
 	offers = cheapest(slices.DeleteFunc(offers, func(o offer) bool { return o.CapacityType != label.OnDemand && kind == label.OnDemand }), 1)
 	if len(offers) == 0 {
@@ -70,18 +75,33 @@ func (l *launching) rehearsal(o offer, kind, profile string) (rehearsed, error) 
 	}
 	out.fleet = request.Input()
 	out.fleet.ClientToken = nil // it is not to be remembered
+	out.run = run(*out.template, o.shape.Name, subnet)
 	tags := template.Tags(l.tags())
-	out.run = &ec2.RunInstancesInput{
-		MinCount: awssdk.Int32(1), MaxCount: awssdk.Int32(1),
-		ImageId: awssdk.String(settings.Image), InstanceType: ec2types.InstanceType(o.shape.Name), SubnetId: awssdk.String(subnet),
-		SecurityGroupIds: l.groupIDs(), UserData: awssdk.String(base64.StdEncoding.EncodeToString([]byte(settings.UserData))),
-		IamInstanceProfile: &ec2types.IamInstanceProfileSpecification{Name: awssdk.String(profile)},
-		TagSpecifications: []ec2types.TagSpecification{
-			{ResourceType: ec2types.ResourceTypeInstance, Tags: tags}, {ResourceType: ec2types.ResourceTypeVolume, Tags: tags},
-		},
+	out.run.TagSpecifications = []ec2types.TagSpecification{
+		{ResourceType: ec2types.ResourceTypeInstance, Tags: tags}, {ResourceType: ec2types.ResourceTypeVolume, Tags: tags},
 	}
-	out.template.DryRun, out.fleet.DryRun, out.run.DryRun = awssdk.Bool(true), awssdk.Bool(true), awssdk.Bool(true)
+	out.fleet.DryRun, out.run.DryRun = awssdk.Bool(true), awssdk.Bool(true)
 	return out, nil
+}
+
+// run starts one machine from a launch template, as a fleet would: with its
+// disks, metadata options and whatever else rules of an account may look at.
+func run(t ec2.CreateLaunchTemplateInput, shape, subnet string) *ec2.RunInstancesInput {
+	in := &ec2.RunInstancesInput{
+		MinCount: awssdk.Int32(1), MaxCount: awssdk.Int32(1), InstanceType: ec2types.InstanceType(shape),
+		LaunchTemplate: &ec2types.LaunchTemplateSpecification{LaunchTemplateName: t.LaunchTemplateName, Version: awssdk.String("$Latest")},
+	}
+	if len(t.LaunchTemplateData.NetworkInterfaces) == 0 {
+		in.SubnetId = awssdk.String(subnet)
+	}
+	for _, n := range t.LaunchTemplateData.NetworkInterfaces { // a subnet cannot be named beside interfaces, only in them
+		in.NetworkInterfaces = append(in.NetworkInterfaces, ec2types.InstanceNetworkInterfaceSpecification{
+			SubnetId: awssdk.String(subnet), DeviceIndex: n.DeviceIndex, NetworkCardIndex: n.NetworkCardIndex, InterfaceType: n.InterfaceType, Groups: n.Groups,
+			AssociatePublicIpAddress: n.AssociatePublicIpAddress, Ipv4PrefixCount: n.Ipv4PrefixCount, PrimaryIpv6: n.PrimaryIpv6, Ipv6AddressCount: n.Ipv6AddressCount,
+			ConnectionTrackingSpecification: n.ConnectionTrackingSpecification,
+		})
+	}
+	return in
 }
 
 // answered is what EC2 said to one dry run.
@@ -93,34 +113,36 @@ type answered struct {
 
 // rehearse asks EC2 what would come of the requests. A server that carries a dry
 // run out gets what it made taken back, and is asked no more: the least that can
-// come of the first is a launch template, which is why it is first. The fleet is
-// asked for from that template, which is not there: a server that would carry
-// out a fleet has nothing to make it from.
+// come of the first is a launch template, which is why it is first.
+//
+// Only if that one is honoured the template is made in earnest, for the time of
+// the trial: what rules of an account demand of a launch, such as metadata
+// options or encrypted disks, stands there, and policies look at its tags.
 func (d *Driver) rehearse(ctx context.Context, r rehearsed) []answered {
-	var out []answered
-	say := func(check, reason string, err error) {
-		switch {
-		case refusal.Is(err, "DryRunOperation"), reason == awsv1.ReasonCreateFleetAuthFailed && refusal.Is(err, "InvalidLaunchTemplateName.NotFoundException"):
-			err = nil
-		}
-		out = append(out, answered{check, reason, err})
-	}
-	_, err := d.clients.EC2.CreateLaunchTemplate(ctx, r.template)
+	const check = "make a launch template"
+	dry := *r.template
+	dry.DryRun = awssdk.Bool(true)
+	_, err := d.clients.EC2.CreateLaunchTemplate(ctx, &dry)
 	if err == nil {
-		d.stores.Found(*r.template.LaunchTemplateName)
+		d.dropTemplate(ctx, *r.template.LaunchTemplateName)
 		d.earnest()
 		return nil
 	}
-	say("make a launch template", awsv1.ReasonCreateLaunchTemplateAuthFailed, err)
-	made, err := d.clients.EC2.CreateFleet(ctx, r.fleet)
-	if err == nil {
-		for _, m := range fleet.Read(made, "").Machines {
-			d.takeBack(ctx, m.ID)
-		}
-		d.earnest()
+	if !refusal.Is(err, "DryRunOperation") {
+		return []answered{{check, awsv1.ReasonCreateLaunchTemplateAuthFailed, err}}
+	}
+	_, err = d.clients.EC2.CreateLaunchTemplate(ctx, r.template)
+	if err != nil && !refusal.Is(err, "InvalidLaunchTemplateName.AlreadyExistsException") {
+		return []answered{{check, awsv1.ReasonCreateLaunchTemplateAuthFailed, err}}
+	}
+	defer d.dropTemplate(ctx, *r.template.LaunchTemplateName)
+	out := []answered{{check, awsv1.ReasonCreateLaunchTemplateAuthFailed, nil}}
+
+	said, ok := d.rehearseFleet(ctx, r.fleet)
+	if !ok {
 		return out
 	}
-	say("start a fleet", awsv1.ReasonCreateFleetAuthFailed, err)
+	out = append(out, said)
 	ran, err := d.clients.EC2.RunInstances(ctx, r.run)
 	if err == nil {
 		for _, i := range ran.Instances {
@@ -129,9 +151,57 @@ func (d *Driver) rehearse(ctx context.Context, r rehearsed) []answered {
 		d.earnest()
 		return out
 	}
-	say("start a machine", awsv1.ReasonRunInstancesAuthFailed, err)
-	return out
+	return append(out, answered{"start a machine", awsv1.ReasonRunInstancesAuthFailed, unlessDry(err)})
 }
+
+// rehearseFleet asks for a fleet; false if the server carried it out. The first
+// time it is from a template that is not there, so that one that does so has
+// nothing to make it from. Where policies look at the template's tags that is
+// not allowed, whatever they say of ours: then it is asked for as it would be.
+func (d *Driver) rehearseFleet(ctx context.Context, in *ec2.CreateFleetInput) (answered, bool) {
+	nowhere := *in
+	nowhere.LaunchTemplateConfigs = slices.Clone(in.LaunchTemplateConfigs)
+	for i, c := range nowhere.LaunchTemplateConfigs {
+		s := *c.LaunchTemplateSpecification
+		s.LaunchTemplateName = awssdk.String(*s.LaunchTemplateName + "-none")
+		nowhere.LaunchTemplateConfigs[i].LaunchTemplateSpecification = &s
+	}
+	made, err := d.clients.EC2.CreateFleet(ctx, &nowhere)
+	if refusal.Is(err, "InvalidLaunchTemplateName.NotFoundException") {
+		err = nil
+	} else if refusal.KindOf(err) == cloud.Unauthorised && err != nil {
+		made, err = d.clients.EC2.CreateFleet(ctx, in)
+	}
+	if made != nil {
+		for _, m := range fleet.Read(made, "").Machines {
+			d.takeBack(ctx, m.ID)
+		}
+		d.earnest()
+		return answered{}, false
+	}
+	return answered{"start a fleet", awsv1.ReasonCreateFleetAuthFailed, unlessDry(err)}, true
+}
+
+// unlessDry is nil for the refusal by which EC2 says that it would do it.
+func unlessDry(err error) error {
+	if refusal.Is(err, "DryRunOperation") {
+		return nil
+	}
+	return err
+}
+
+// dropTemplate deletes the launch template of a trial; the next sweep does if that fails.
+func (d *Driver) dropTemplate(ctx context.Context, name string) {
+	ctx, stop := context.WithTimeout(context.WithoutCancel(ctx), dropWithin)
+	defer stop()
+	if err := d.stores.Drop(ctx, name); err != nil {
+		d.cfg.Said(Saying{Failed: true, Message: "A launch template that was made to try a class out cannot be deleted; that is tried again", Fields: map[string]string{"launch-template": name, "error": err.Error()}})
+	}
+}
+
+// dropWithin is how long the end of a trial's template may take although what
+// asked for the trial has ended.
+const dropWithin = 10 * time.Second
 
 // earnest notes that dry runs are carried out here, so that none is sent again.
 func (d *Driver) earnest() {

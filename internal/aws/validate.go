@@ -120,7 +120,7 @@ func (d *Driver) try(ctx context.Context, c nodeclass.Class, profile string) tri
 		}
 		switch wrapped := refusal.Wrap(in.what+": "+a.check, a.err); cloud.CodeOf(wrapped) {
 		case cloud.Unauthorised:
-			verdict.err = cloud.Errorf(cloud.Unauthorised, a.reason, "%w: allow it to the controller's role, as the policies of the installation do", wrapped)
+			verdict.err = cloud.Errorf(cloud.Unauthorised, a.reason, "%w: %s", wrapped, refusal.Advice(wrapped))
 			verdict.until = d.trials.now().Add(triedAgain)
 			return verdict
 		case cloud.Capacity:

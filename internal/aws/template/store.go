@@ -82,8 +82,12 @@ func (s *Store) remember(name, id string) {
 	s.used[name] = entry{id, s.now()}
 }
 
-// Found notes a template that is there and that nothing starts from, so that Sweep ends it.
-func (s *Store) Found(name string) { s.remember(name, "") }
+// Drop deletes a template that was made for a moment. One that cannot be deleted now goes with a sweep.
+func (s *Store) Drop(ctx context.Context, name string) error {
+	s.Forget(name)
+	_, err := s.delete(ctx, []Made{{Name: name}})
+	return err
+}
 
 // Forget drops a template that EC2 says is not there.
 func (s *Store) Forget(name string) {
