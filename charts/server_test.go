@@ -115,9 +115,15 @@ func roles(t *testing.T, c client.Client) {
 		if !may(verb, lease, "karpenter", "karpenter-leader-election") {
 			t.Errorf("it may not %s the lease by which replicas agree", verb)
 		}
-		if may(verb, lease, "kube-system", "karpenter-leader-election") || may(verb, lease, "karpenter", "another") {
+		if !may(verb, lease, "kube-system", "karpenter-cluster-leader") {
+			t.Errorf("it may not %s the lease by which installations agree", verb)
+		}
+		if may(verb, lease, "default", "karpenter-cluster-leader") || may(verb, lease, "karpenter", "another") || may(verb, lease, "kube-system", "kube-scheduler") {
 			t.Errorf("it may %s leases of others", verb)
 		}
+	}
+	if !may("get", lease, "kube-system", "karpenter-leader-election") || may("update", lease, "kube-system", "karpenter-leader-election") {
+		t.Error("it may not look, and look only, whether Karpenter acts from another namespace")
 	}
 	for _, no := range []struct {
 		verb string

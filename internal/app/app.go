@@ -51,6 +51,7 @@ import (
 	"github.com/tenon-sh/tenon/internal/controller/terminate"
 	"github.com/tenon-sh/tenon/internal/enact"
 	"github.com/tenon-sh/tenon/internal/journal"
+	"github.com/tenon-sh/tenon/internal/lead"
 	"github.com/tenon-sh/tenon/internal/loop"
 	"github.com/tenon-sh/tenon/internal/metric"
 	"github.com/tenon-sh/tenon/internal/survey"
@@ -66,7 +67,8 @@ type Config struct {
 	Release    string // of the program
 	Commit     string // it was built from
 	Log        logr.Logger
-	Dial       *Dial // how much is logged; nil: that stays as it is
+	Dial       *Dial       // how much is logged; nil: that stays as it is
+	Fence      *lead.Fence // that a driver asks before it writes; nil: none does
 	Now        clock.Now
 }
 
@@ -113,7 +115,14 @@ func New(ctx context.Context, c Config) (*App, error) {
 	if err != nil {
 		return nil, err
 	}
-	m, err := newManager(c)
+	if c.Fence == nil {
+		c.Fence = lead.NewFence(c.Now)
+	}
+	lock, hush, err := c.elected()
+	if err != nil {
+		return nil, err
+	}
+	m, err := newManager(c, lock)
 	if err != nil {
 		return nil, err
 	}
@@ -133,15 +142,24 @@ func New(ctx context.Context, c Config) (*App, error) {
 		sources = append(sources, cluster.Overlays)
 	}
 	picture := cluster.New(c.Now, sources...)
-	p := &parts{Config: c, m: m, cluster: picture, metrics: metrics, overlays: overlays, pods: survey.NewPods(metrics, c.Now), hush: func() {}}
+	p := &parts{Config: c, m: m, cluster: picture, metrics: metrics, overlays: overlays, pods: survey.NewPods(metrics, c.Now), hush: hush}
 	if p.journal, err = p.keepJournal(); err != nil {
 		return nil, err
 	}
-	p.cloud = cloud.New(cloud.Config{Driver: c.Driver, Provider: c.Provider, Publish: picture.Publish, Withdraw: picture.Withdraw, Now: c.Now, Metrics: metrics})
-	if !c.Settings.Shadow { // without them nothing is published
-		if p.events, p.hush, err = publish(m, c.Now); err != nil {
+	driver := c.Driver
+	if lock != nil {
+		driver = fencedDriver{driver, c.Fence}
+		if err := m.Add(replaced(lock)); err != nil {
 			return nil, err
 		}
+	}
+	p.cloud = cloud.New(cloud.Config{Driver: driver, Provider: c.Provider, Publish: picture.Publish, Withdraw: picture.Withdraw, Now: c.Now, Metrics: metrics})
+	if !c.Settings.Shadow { // without them nothing is published
+		events, end, err := publish(m, c.Now)
+		if err != nil {
+			return nil, err
+		}
+		p.events, p.hush = events, func() { end(); hush() }
 	}
 	p.enact = &enact.Enactor{
 		Client: m.GetClient(), Cluster: picture, Events: p.events, Metrics: metrics, Now: c.Now, Log: c.Log.WithName("controller"), Suffix: suffix, Targets: &enact.Targets{},
@@ -184,13 +202,13 @@ func New(ctx context.Context, c Config) (*App, error) {
 func (a *App) Run(ctx context.Context) error {
 	defer a.hush()
 	if err := a.manager.Start(ctx); err != nil {
-		return fmt.Errorf("run the controller: %w", err)
+		return ended(err)
 	}
 	return nil
 }
 
 // newManager returns what runs controllers once this process leads.
-func newManager(c Config) (ctrl.Manager, error) {
+func newManager(c Config, lock *lead.Lock) (ctrl.Manager, error) {
 	known := runtime.NewScheme()
 	for _, add := range []func(*runtime.Scheme) error{scheme.AddToScheme, v1.AddToScheme, v1alpha1.AddToScheme, v1alpha5.AddToScheme, awsv1.AddToScheme, awsv1alpha1.AddToScheme} {
 		if err := add(known); err != nil {
@@ -204,9 +222,8 @@ func newManager(c Config) (ctrl.Manager, error) {
 	if c.Settings.HealthPort > 0 {
 		health = net.JoinHostPort(c.Settings.BindAddress, strconv.Itoa(c.Settings.HealthPort))
 	}
-	lease, renew, retry := 15*time.Second, 10*time.Second, time.Second
-	m, err := ctrl.NewManager(own, ctrl.Options{
-		Scheme: known, Logger: c.Log,
+	options := ctrl.Options{
+		Scheme: known, Logger: Calm(c.Log),
 		NewClient: func(k *rest.Config, o client.Options) (client.Client, error) {
 			through, err := client.New(k, o)
 			if err != nil {
@@ -220,11 +237,16 @@ func newManager(c Config) (ctrl.Manager, error) {
 		},
 		Metrics:                server.Options{BindAddress: "0"},
 		HealthProbeBindAddress: health,
-		LeaderElection:         c.Settings.LeaderElection, LeaderElectionID: c.Settings.LeaseName,
-		LeaderElectionNamespace: c.Settings.LeaseNamespace, LeaderElectionReleaseOnCancel: true,
-		LeaseDuration: &lease, RenewDeadline: &renew, RetryPeriod: &retry,
-		Controller: config.Controller{SkipNameValidation: &several}, // several apps may run in one process, in tests
-	})
+		Controller:             config.Controller{SkipNameValidation: &several}, // several apps may run in one process, in tests
+	}
+	if lock != nil {
+		c.fenced(own)
+		lease, renew, retry := lead.Duration, lead.Deadline, lead.Retry
+		options.LeaderElection, options.LeaderElectionID, options.LeaderElectionResourceLockInterface = true, c.Settings.LeaseName, lock
+		options.LeaderElectionReleaseOnCancel = true
+		options.LeaseDuration, options.RenewDeadline, options.RetryPeriod = &lease, &renew, &retry
+	}
+	m, err := ctrl.NewManager(own, options)
 	if err != nil {
 		return nil, fmt.Errorf("set up the manager: %w", err)
 	}

@@ -34,15 +34,16 @@ import (
 // AWS is what an operator chooses for EC2.
 type AWS struct {
 	Settings       aws.Settings
-	Region         string // empty: what the environment says
-	DefaultProfile string // instance profile of classes of the older kinds that name none
-	Version        string // of this program, for the user agent
-	ReadOnly       bool   // calls that do more than look are refused before they are sent
+	Region         string                      // empty: what the environment says
+	DefaultProfile string                      // instance profile of classes of the older kinds that name none
+	Version        string                      // of this program, for the user agent
+	ReadOnly       bool                        // calls that do more than look are refused before they are sent
+	Acts           func(context.Context) error // asked before every call that does more than look; nil: nobody is
 }
 
 // OnAWS returns the driver for EC2. It reads classes from the API server.
 func OnAWS(ctx context.Context, k *rest.Config, a AWS, log logr.Logger, now clock.Now) (*aws.Driver, error) {
-	clients, err := access.Connect(ctx, access.Options{Region: a.Region, Version: a.Version, ReadOnly: a.ReadOnly})
+	clients, err := access.Connect(ctx, access.Options{Region: a.Region, Version: a.Version, ReadOnly: a.ReadOnly, Acts: a.Acts})
 	if err != nil {
 		return nil, fmt.Errorf("connect to AWS: %w", err)
 	}

@@ -23,3 +23,17 @@ func TestLogIsUTF8(t *testing.T) {
 		}
 	}
 }
+
+// A program that is told to end says no error for it, and a candidate none for each try to lead.
+func TestCalm(t *testing.T) {
+	var b bytes.Buffer
+	log := Calm(NewLog(LogConfig{Out: &b, Err: &b, Dial: NewDial(InfoLevel), Now: clock.At(time.Unix(0, 0))}))
+	log.Error(errors.New("leader election lost"), "error received after stop sequence was engaged")
+	log.WithName("client").WithValues("a", 1).Error(errors.New("x"), "Failed to update lease")
+	if b.Len() > 0 {
+		t.Errorf("%s", b.String())
+	}
+	if log.Error(errors.New("x"), "anything else"); b.Len() == 0 {
+		t.Error("other errors are not said")
+	}
+}

@@ -117,6 +117,7 @@ func layers() []layer {
 			at: "internal/playground", own: list("api/... engine/... charts deploy/aws internal/kube internal/catalog internal/cloud internal/sim/... internal/cli/verb " + meter), libs: list(kube + " " + limits + " " + cli),
 			why: "the playground runs Kubernetes and simulated machines; the product it runs as a child process",
 		},
+		{at: "internal/lead", own: list("internal/clock"), libs: list(kube), why: "who acts is decided without a look at what is done"},
 		{at: "internal/webhook", own: list("api/... internal/clock"), libs: list(kube), why: "the webhook judges one object at a time and knows nothing of the cluster"},
 		{
 			at:   "internal/survey",
@@ -149,7 +150,7 @@ func layers() []layer {
 			libs: list(cli + " " + kube),
 			why:  "a verb that looks changes nothing: it knows no writer, no driver and no controller",
 		},
-		{at: "internal/cli/controller", own: list("api/... engine/... internal/app internal/cli/verb " + meter), libs: list(cli + " " + kube), why: "internal/app puts the system together"},
+		{at: "internal/cli/controller", own: list("api/... engine/... internal/app internal/lead internal/cli/verb " + meter), libs: list(cli + " " + kube), why: "internal/app puts the system together"},
 		{at: "internal/cli/doctor", own: list(everyone), not: list("internal/enact internal/controller/... internal/sim/..."), libs: list(cli + " " + kube), why: "doctor looks and does not write"},
 		{at: "internal/app", own: list(everyone), not: list("internal/sim/... internal/playground internal/kube internal/kubetest internal/apitest internal/cloudtest internal/cli/... engine/enginetest"), libs: nil, why: "the product holds no simulator and no test"},
 		{at: "internal/rules", libs: list("golang.org/x/tools"), why: "the rules read source, they do not use it"},

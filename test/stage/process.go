@@ -101,5 +101,11 @@ func (p *Process) Kill() { p.once.Do(func() { _ = p.cmd.Process.Kill() }) }
 // Stop asks the process to end, as the kubelet does with pods.
 func (p *Process) Stop() { _ = p.cmd.Process.Signal(syscall.SIGTERM) }
 
+// Pause stops the process as starvation or a sleeping computer would, and Wake lets it go on.
+func (p *Process) Pause() { _ = p.cmd.Process.Signal(syscall.SIGSTOP) }
+
+// Wake lets a paused process go on.
+func (p *Process) Wake() { _ = p.cmd.Process.Signal(syscall.SIGCONT) }
+
 // Ended is closed when the process has ended.
 func (p *Process) Ended() <-chan struct{} { return p.ended }

@@ -42,6 +42,7 @@ type Options struct {
 	Version  string                       // of this program, for the user agent
 	OnCall   func(service, action string) // told of every call before it is sent; nil: nobody is
 	ReadOnly bool                         // refuse calls that do more than look
+	Acts     func(context.Context) error  // asked before every attempt of a call that does more than look; nil: nobody is
 	HTTP     aws.HTTPClient               // what carries the calls; nil: the SDK's own
 }
 
@@ -66,7 +67,10 @@ func Connect(ctx context.Context, o Options) (*Clients, error) {
 		}
 	}
 	cfg.APIOptions = append(cfg.APIOptions, guard(o.ReadOnly, o.OnCall)) // not before: where credentials come from is the SDK's own business
-	list, optional := cfg.Copy(), cfg.Copy()                             // of what can be done without
+	if o.Acts != nil {
+		cfg.APIOptions = append(cfg.APIOptions, fence(o.Acts))
+	}
+	list, optional := cfg.Copy(), cfg.Copy() // of what can be done without
 	list.Region = stock.PricingRegion(cfg.Region)
 	list.RetryMaxAttempts, optional.RetryMaxAttempts = brief, brief
 	return &Clients{
@@ -83,6 +87,22 @@ func looks(action string) bool {
 		}
 	}
 	return false
+}
+
+// fence asks before every attempt of a call that does more than look whether
+// this process may still act. A call can wait long between attempts, and a
+// process can be paused: what is asked before the first attempt says little of the last.
+func fence(acts func(context.Context) error) func(*middleware.Stack) error {
+	step := middleware.FinalizeMiddlewareFunc("TenonFence",
+		func(ctx context.Context, in middleware.FinalizeInput, next middleware.FinalizeHandler) (middleware.FinalizeOutput, middleware.Metadata, error) {
+			if action := awsmiddleware.GetOperationName(ctx); !looks(action) {
+				if err := acts(ctx); err != nil {
+					return middleware.FinalizeOutput{}, middleware.Metadata{}, fmt.Errorf("%s is not sent: %w", action, err)
+				}
+			}
+			return next.HandleFinalize(ctx, in)
+		})
+	return func(s *middleware.Stack) error { return s.Finalize.Add(step, middleware.After) }
 }
 
 // metadataRegion asks the machine this runs on for its region.

@@ -20,6 +20,7 @@ import (
 	"github.com/tenon-sh/tenon/internal/app"
 	"github.com/tenon-sh/tenon/internal/cli/verb"
 	"github.com/tenon-sh/tenon/internal/clock"
+	"github.com/tenon-sh/tenon/internal/lead"
 )
 
 // options are the flags.
@@ -87,7 +88,7 @@ func (o *options) run(ctx context.Context, out, errs io.Writer) error {
 	dial := app.NewDial(level)
 	log := app.NewLog(app.LogConfig{Out: outputs, Err: errors, JSON: o.logEncoding == "json", Dial: dial, Commit: o.commit, Now: clock.Wall})
 	ctrllog.SetLogger(log)
-	klog.SetLogger(log.WithName("client"))
+	klog.SetLogger(app.Calm(log.WithName("client")))
 	for _, gate := range o.Gates.WithoutEffect() {
 		log.Info("this feature gate changes nothing in this release", "gate", gate)
 	}
@@ -99,11 +100,15 @@ func (o *options) run(ctx context.Context, out, errs io.Writer) error {
 		return err
 	}
 	o.AWS.ReadOnly, o.AWS.Settings.NoReserved = o.Shadow, !o.Gates.ReservedCapacity
+	fence := lead.NewFence(clock.Wall)
+	if o.LeaderElection && !o.Shadow {
+		o.AWS.Acts = fence.Wait
+	}
 	driver, err := app.OnAWS(ctx, k, o.AWS, log.WithName("controller.aws"), clock.Wall)
 	if err != nil {
 		return err
 	}
-	a, err := app.New(ctx, app.Config{Kubernetes: k, Driver: driver, Provider: "aws", Settings: o.Settings, Release: o.AWS.Version, Commit: o.commit, Log: log, Dial: dial, Now: clock.Wall})
+	a, err := app.New(ctx, app.Config{Kubernetes: k, Driver: driver, Provider: "aws", Settings: o.Settings, Release: o.AWS.Version, Commit: o.commit, Log: log, Dial: dial, Fence: fence, Now: clock.Wall})
 	if err != nil {
 		return err
 	}
@@ -168,7 +173,7 @@ func (o *options) flags(cmd *cobra.Command, getenv func(string) string) {
 	f.number(&o.Burst, "kube-client-burst", "KUBE_CLIENT_BURST", "calls at once to the API server")
 	f.flag(&o.Profiling, "enable-profiling", "ENABLE_PROFILING", "serve profiles")
 	f.flag(&o.noWarmup, "disable-controller-warmup", "DISABLE_CONTROLLER_WARMUP", "accepted; followers always read the cluster before they lead")
-	f.flag(&o.noElection, "disable-leader-election", "DISABLE_LEADER_ELECTION", "lead without asking others")
+	f.flag(&o.noElection, "disable-leader-election", "DISABLE_LEADER_ELECTION", "lead without asking others; nothing keeps two from acting at the same time then")
 	f.text(&o.LeaseName, "leader-election-name", "LEADER_ELECTION_NAME", "name of the Lease")
 	f.text(&o.LeaseNamespace, "leader-election-namespace", "LEADER_ELECTION_NAMESPACE", "namespace of the Lease; empty: the pod's own")
 	f.size(&o.MemoryLimit, "memory-limit", "MEMORY_LIMIT", "bytes of memory to stay below; negative: any")
