@@ -136,7 +136,7 @@ func (d *Driver) Terminate(ctx context.Context, ids []cloud.MachineID) []error {
 // List returns every machine of the cluster that is not gone.
 func (d *Driver) List(ctx context.Context) ([]cloud.Machine, error) { return d.machines.List(ctx) }
 
-// Find returns the machines of these provider ids that are not gone, whatever their tags say.
+// Find returns the machines of these provider ids that EC2 knows, whatever their tags say.
 func (d *Driver) Find(ctx context.Context, providerIDs []string) ([]cloud.Machine, error) {
 	return d.machines.Find(ctx, providerIDs)
 }

@@ -27,9 +27,10 @@ type Driver interface {
 	Terminate(ctx context.Context, ids []MachineID) []error
 	// List returns every machine of this cluster that is not gone, with its tags.
 	List(ctx context.Context) ([]Machine, error)
-	// Find returns those of the machines with these provider ids that are not
-	// gone, whatever their tags say, and why List does not show them. An id that
-	// the provider could not have given belongs to no machine.
+	// Find returns those of the machines with these provider ids that the provider
+	// knows, whatever their tags say, and why List does not show them. It may know
+	// one for a while after it has ended. An id that the provider could not have
+	// given belongs to no machine.
 	Find(ctx context.Context, providerIDs []string) ([]Machine, error)
 	// Complete returns machines that List or Find returned with what Launch tells
 	// beside that: what follows from their template, such as labels, annotations
@@ -101,6 +102,7 @@ type Machine struct {
 	Capacity     amount.List
 	Allocatable  amount.List
 	Tags         map[string]string
+	Ended        bool   // only from Find: it was there and is no more
 	Unlisted     string // only from Find: why List does not show it, such as a missing tag; empty: it does
 	Foreign      string // only from Find: who owns it if not this cluster, such as an Auto Scaling group; empty: nobody else
 }

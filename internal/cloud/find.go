@@ -132,6 +132,7 @@ func (q *questions) drop(one *question) {
 // Find returns the machine of a provider id as of since or later; false if there
 // is none. A list shows only what carries the tags of this cluster, so a machine
 // that it does not show is asked for by its id before it is said not to be there.
+// One of which the provider knows that it has ended is not there, and says so.
 func (c *Cloud) Find(ctx context.Context, providerID string, since time.Time) (Machine, bool, error) {
 	all, err := c.List(ctx, since)
 	if err != nil {
@@ -174,7 +175,7 @@ func (c *Cloud) ask(ctx context.Context, providerID string) (Machine, bool, erro
 	for _, q := range open {
 		q.answered, q.err = true, err
 		if i := slices.IndexFunc(found, func(m Machine) bool { return m.ProviderID == q.id }); i >= 0 && err == nil {
-			q.machine, q.there = found[i], true
+			q.machine, q.there = found[i], !found[i].Ended
 		}
 	}
 	return mine.machine, mine.there, mine.err

@@ -118,8 +118,8 @@ func (s *Set) ByID(ctx context.Context, ids []string) ([]cloud.Machine, error) {
 	return out, nil
 }
 
-// Find returns the instances of these provider ids that are not gone, with any
-// tags or none, and says why List does not show them.
+// Find returns the instances of these provider ids that EC2 knows, with any tags
+// or none, and says why List does not show them.
 func (s *Set) Find(ctx context.Context, providerIDs []string) ([]cloud.Machine, error) {
 	wanted := map[cloud.MachineID]string{}
 	for _, id := range providerIDs {
@@ -133,18 +133,21 @@ func (s *Set) Find(ctx context.Context, providerIDs []string) ([]cloud.Machine, 
 		for i, id := range part {
 			names[i] = string(id)
 		}
+		ended := map[cloud.MachineID]bool{}
 		found, err := s.describe(ctx, &ec2.DescribeInstancesInput{Filters: []ec2types.Filter{
-			{Name: aws.String("instance-id"), Values: names}, alive(),
-		}}, func(m cloud.Machine, i ec2types.Instance) bool { return slices.Contains(part, m.ID) && !ended(i) })
+			{Name: aws.String("instance-id"), Values: names},
+		}}, func(m cloud.Machine, i ec2types.Instance) bool {
+			ended[m.ID] = i.State != nil && i.State.Name == ec2types.InstanceStateNameTerminated
+			return slices.Contains(part, m.ID)
+		})
 		if err != nil {
 			return nil, err
 		}
-		out = append(out, found...)
-	}
-	for i := range out {
-		m := &out[i]
-		m.ProviderID = wanted[m.ID] // it may not say yet in which zone it is
-		m.Unlisted, m.Foreign = s.unlisted(*m), s.foreign(*m)
+		for _, m := range found {
+			m.ProviderID = wanted[m.ID] // it may not say yet in which zone it is
+			m.Ended, m.Unlisted, m.Foreign = ended[m.ID], s.unlisted(m), s.foreign(m)
+			out = append(out, m)
+		}
 	}
 	return out, nil
 }
@@ -181,11 +184,6 @@ func (s *Set) foreign(m cloud.Machine) string {
 
 func alive() ec2types.Filter {
 	return ec2types.Filter{Name: aws.String("instance-state-name"), Values: []string{"pending", "running", "stopping", "stopped", "shutting-down"}}
-}
-
-// ended reports whether an instance is gone although EC2 still shows it.
-func ended(i ec2types.Instance) bool {
-	return i.State != nil && i.State.Name == ec2types.InstanceStateNameTerminated
 }
 
 // owns reports whether the tags of an instance say that it is the cluster's. A

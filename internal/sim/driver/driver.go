@@ -325,10 +325,11 @@ func (d *Driver) Find(ctx context.Context, providerIDs []string) ([]cloud.Machin
 	}
 	var out []cloud.Machine
 	for _, i := range d.market.Instances() {
-		if !slices.Contains(providerIDs, ProviderID(i)) || i.State == market.Terminated {
+		if !slices.Contains(providerIDs, ProviderID(i)) {
 			continue
 		}
 		m := d.machine(i)
+		m.Ended = i.State == market.Terminated
 		if owner := i.Tags[tagCluster]; owner != d.cluster {
 			m.Unlisted = fmt.Sprintf("its tag %s=%s is missing", tagCluster, d.cluster)
 			if owner != "" {
