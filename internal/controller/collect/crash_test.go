@@ -111,7 +111,7 @@ func TestADeadMachineIsMissedSoon(t *testing.T) {
 			}
 		}
 		show(5 * time.Minute) // nothing is missing any more
-		if err := x.market.Kill(machineOf(x.ids["kept"])); err != nil {
+		if err := x.market.Kill(idOf(x.ids["kept"])); err != nil {
 			t.Fatal(err)
 		}
 		n := &corev1.Node{}
@@ -134,7 +134,7 @@ func TestADeadMachineIsMissedSoon(t *testing.T) {
 	})
 }
 
-func machineOf(providerID string) string { return providerID[strings.LastIndex(providerID, "/")+1:] }
+func idOf(providerID string) string { return providerID[strings.LastIndex(providerID, "/")+1:] }
 
 func west(t *testing.T) *catalog.Region {
 	t.Helper()
@@ -147,6 +147,81 @@ func west(t *testing.T) *catalog.Region {
 		t.Fatal(err)
 	}
 	return region
+}
+
+// forgetful is a driver whose lists lack every machine. It finds them by id, or not.
+type forgetful struct {
+	cloud.Driver
+	finds bool
+}
+
+func (forgetful) List(context.Context) ([]cloud.Machine, error) { return nil, nil }
+
+func (d forgetful) Find(ctx context.Context, ids []string) ([]cloud.Machine, error) {
+	if !d.finds {
+		return nil, nil
+	}
+	return d.Driver.Find(ctx, ids)
+}
+
+// A list that lacks many machines lets no claim go unless the cloud knows of the
+// machine that it has ended.
+func TestAListThatLacksMachinesLetsNoClaimGo(t *testing.T) {
+	region := west(t)
+	tests := map[string]struct {
+		why    string
+		finds  bool
+		killed int
+		goes   int
+	}{
+		"There":  {"Asked by their ids, all machines are there.", true, 0, 0},
+		"Wrong":  {"Nothing is known of any, as in the wrong account.", false, 0, 0},
+		"Ended":  {"The cloud knows that they have ended, as in a storm of interruptions.", true, 20, 20},
+		"Partly": {"Those that have ended go, and only they.", true, 7, 7},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				const n = 20
+				x := town{market: driver.Market(region, "m5.large"), ids: map[string]string{}}
+				sells := driver.New(x.market, "demo")
+				out := sells.Launch(t.Context(), []cloud.Order{{
+					Token: "o", Pool: world.PoolID{Kind: world.NodePool, Name: "p"}, Count: n, Menu: []string{"m5.large"}, Requirements: label.SetOf(label.Is(label.CapacityType, label.OnDemand)),
+				}})[0]
+				if out.Err != nil {
+					t.Fatal(out.Err)
+				}
+				var objects []client.Object
+				for _, m := range out.Machines {
+					x.ids[string(m.ID)] = m.ProviderID
+					ill := x.node(string(m.ID))
+					ill.Status.Conditions[0].Status = corev1.ConditionUnknown
+					objects = append(objects, x.claim(string(m.ID)), ill)
+				}
+				x.store = apitest.New(t, clock.Wall, objects...)
+				for _, m := range out.Machines[:tc.killed] {
+					if err := x.market.Kill(string(m.ID)); err != nil {
+						t.Fatal(err)
+					}
+				}
+				time.Sleep(10 * time.Minute)
+				x.live(t, x.store, forgetful{sells, tc.finds})
+				var claims v1.NodeClaimList
+				if err := x.store.List(t.Context(), &claims); err != nil {
+					t.Fatal(err)
+				}
+				goes := 0
+				for _, c := range claims.Items {
+					if c.DeletionTimestamp != nil {
+						goes++
+					}
+				}
+				if goes != tc.goes {
+					t.Errorf("%d of %d claims go, want %d: %s", goes, n, tc.goes, tc.why)
+				}
+			})
+		})
+	}
 }
 
 // Wherever a process is killed, the next one brings together what belongs

@@ -1,13 +1,15 @@
 // Package collect brings machines, nodes and claims together again when one of them is left alone.
 //
-// A node of ours without a claim is adopted first: it gets one. Only then is a
-// machine that has neither claim nor node ended, and a claim whose machine is
-// gone let go. Both wait until two complete lists agree, for a machine with some
-// time between them, and when much looks lost at once, nothing is ended: then
-// more likely the list is wrong.
+// A node of ours without a claim is adopted first: it gets one. Whose it is says
+// the list of machines; a node's labels can be anyone's. Only then is a machine
+// that has neither claim nor node ended, and a claim whose machine is gone let go.
+// Both wait until two complete lists agree, for a machine with some time between
+// them, and when much looks lost at once, nothing is ended or let go that the
+// cloud does not know to have ended: then more likely the list is wrong.
 package collect
 
 import (
+	"cmp"
 	"hash/fnv"
 	"slices"
 	"strconv"
@@ -31,7 +33,7 @@ const grown = 5 * time.Minute
 // settled is how old a node must be to be adopted.
 const settled = 30 * time.Second
 
-// few is how many machines may look lost at once, or one in tenth, whichever is more.
+// few is how many machines, or claims, may look lost at once, or one in tenth, whichever is more.
 const (
 	few   = 5
 	tenth = 10
@@ -54,6 +56,8 @@ type Verdict struct {
 	Missing  map[string]bool               // claims whose machine is not there
 	Lost     []*v1.NodeClaim               // those that missed it the last time as well
 	TooMany  bool                          // so many look lost that nothing is ended
+	TooFew   bool                          // so many claims miss their machine that the list proves nothing
+	Strange  []*corev1.Node                // nodes that look like ours and have no machine of ours
 	Unsure   int                           // how many looks in a row a claim has missed its machine that the next look may decide about
 }
 
@@ -85,12 +89,19 @@ func Judge(s Seen, before Verdict) Verdict {
 		joined[n.Spec.ProviderID] = n
 	}
 	bought := map[string]bool{} // provider IDs of machines that a claim still waits for
+	own := map[string]bool{}
 	for _, m := range s.Machines {
 		bought[m.ProviderID] = orders[m.Order]
+		own[m.ProviderID] = ours(m) && !m.Ending
 	}
 	for i := range s.Nodes {
-		if n := &s.Nodes[i]; alone(n, s.At) && !known[n.Spec.ProviderID] && !bought[n.Spec.ProviderID] {
+		n := &s.Nodes[i]
+		switch id := n.Spec.ProviderID; {
+		case !alone(n, s.At) || known[id] || bought[id]:
+		case own[id]:
 			v.Adopt = append(v.Adopt, n)
+		default:
+			v.Strange = append(v.Strange, n)
 		}
 	}
 	there := map[string]bool{}
@@ -112,12 +123,15 @@ func Judge(s Seen, before Verdict) Verdict {
 			again = append(again, m)
 		}
 	}
-	if v.TooMany = len(v.Suspects) >= max(few, (len(s.Machines)+tenth-1)/tenth); !v.TooMany {
+	if v.TooMany = many(len(v.Suspects), len(s.Machines)); !v.TooMany {
 		v.End = again
 	}
 	v.lost(s, there, joined, before)
 	return v
 }
+
+// many reports whether so many of all look lost that something else is wrong.
+func many(lost, all int) bool { return lost >= max(few, (all+tenth-1)/tenth) }
 
 // The waits between two looks: the common one, and the first after a look that
 // is not sure of something.
@@ -155,13 +169,19 @@ func alone(n *corev1.Node, now time.Time) bool {
 // lost finds claims whose machine is gone while their node does not say that it
 // is well. It is unsure of the others: a kubelet may be dead, and nobody has noticed.
 func (v *Verdict) lost(s Seen, there map[string]bool, joined map[string]*corev1.Node, before Verdict) {
+	missing, all := 0, 0
+	defer func() { v.TooFew = many(missing, all) }()
 	for i := range s.Claims {
 		c := &s.Claims[i]
 		id := c.Status.ProviderID
+		if id != "" {
+			all++
+		}
 		launched := c.Conditions().Get(v1.ConditionLaunched)
 		if id == "" || there[id] || c.DeletionTimestamp != nil || launched == nil || s.At.Sub(launched.LastTransitionTime.Time) < grown && joined[id] == nil {
 			continue
 		}
+		missing++
 		switch n := joined[id]; {
 		case n != nil && ready(n):
 			v.Unsure = before.Unsure + 1
@@ -185,8 +205,10 @@ func ready(n *corev1.Node) bool {
 }
 
 // Adopted is the claim for a node that has none, made from its pool's template;
-// nil if the class of its machine is not known.
-func Adopted(n *corev1.Node, template *v1.NodeClaim) *v1.NodeClaim {
+// nil if the class of its machine is not known. What its machine is says the
+// machine, and the node only what that does not. The name is the first of the
+// node's that is not another's.
+func Adopted(n *corev1.Node, m cloud.Machine, template *v1.NodeClaim, taken func(name string) bool) *v1.NodeClaim {
 	pool := observe.PoolOf(n.Labels)
 	c := &v1.NodeClaim{}
 	if template != nil {
@@ -199,14 +221,18 @@ func Adopted(n *corev1.Node, template *v1.NodeClaim) *v1.NodeClaim {
 	if c.Spec.NodeClassRef == nil {
 		return nil
 	}
-	c.Name, c.GenerateName = pool.Name+"-"+short(n.Spec.ProviderID), ""
+	c.GenerateName, c.Name = "", pool.Name+"-"+short(n.Spec.ProviderID)
+	for i := 1; taken(c.Name); i++ {
+		c.Name = pool.Name + "-" + short(n.Spec.ProviderID+"/"+strconv.Itoa(i))
+	}
 	c.Finalizers = []string{v1.Finalizer}
 	// Hashes say what a machine was made from. That is not known of this one.
 	c.Annotations = map[string]string{observe.AnnotationAdopts: n.Spec.ProviderID}
 	c.Spec.Taints, c.Spec.StartupTaints = nil, nil
 	c.Spec.Requirements = []v1.Requirement{}
+	facts := map[string]string{v1.LabelInstanceType: m.Shape, v1.LabelZone: m.Zone, v1.LabelCapacityType: m.CapacityType}
 	for _, key := range []string{v1.LabelInstanceType, v1.LabelZone, v1.LabelCapacityType, v1.LabelArch, v1.LabelOS, v1.LabelRegion} {
-		if value := n.Labels[key]; value != "" {
+		if value := cmp.Or(facts[key], n.Labels[key]); value != "" {
 			c.Labels[key] = value
 			c.Spec.Requirements = append(c.Spec.Requirements, v1.Requirement{Key: key, Operator: corev1.NodeSelectorOpIn, Values: []string{value}})
 		}
@@ -241,6 +267,15 @@ func classOf(n *corev1.Node) *v1.NodeClassReference {
 		return &v1.NodeClassReference{Group: "karpenter.k8s.aws", Kind: "EC2NodeClass", Name: name}
 	}
 	return nil
+}
+
+// Taken reports for each name whether it is a claim's of another machine.
+func Taken(claims []v1.NodeClaim, providerID string) func(name string) bool {
+	return func(name string) bool {
+		return slices.ContainsFunc(claims, func(c v1.NodeClaim) bool {
+			return c.Name == name && c.Status.ProviderID != providerID && c.Annotations[observe.AnnotationAdopts] != providerID
+		})
+	}
 }
 
 // Write writes to the status of an adopting claim what its node shows of the machine.

@@ -128,12 +128,19 @@ func TestWhichNodesAreAdopted(t *testing.T) {
 		seen collect.Seen
 		want int
 	}{
-		"NodePool":    {"It has no claim.", collect.Seen{Nodes: []corev1.Node{node("m")}}, 1},
-		"Provisioner": {"An older era has none at all.", collect.Seen{Nodes: []corev1.Node{node("m", func(n *corev1.Node) { n.Labels = map[string]string{"karpenter.sh/provisioner-name": "p"} })}}, 1},
-		"Claimed":     {"It has one.", collect.Seen{Nodes: []corev1.Node{node("m")}, Claims: []v1.NodeClaim{claim("m")}}, 0},
-		"Foreign":     {"It is someone else's.", collect.Seen{Nodes: []corev1.Node{node("m", func(n *corev1.Node) { n.Labels = nil })}}, 0},
-		"Going":       {"It goes.", collect.Seen{Nodes: []corev1.Node{node("m", func(n *corev1.Node) { n.DeletionTimestamp = &metav1.Time{Time: noon} })}}, 0},
-		"New":         {"Its claim may not show it yet.", collect.Seen{Nodes: []corev1.Node{node("m", func(n *corev1.Node) { n.CreationTimestamp = metav1.NewTime(noon.Add(-29 * time.Second)) })}}, 0},
+		"NodePool":    {"It has no claim.", collect.Seen{Machines: []cloud.Machine{machine("m")}, Nodes: []corev1.Node{node("m")}}, 1},
+		"Provisioner": {"An older era has none at all.", collect.Seen{Machines: []cloud.Machine{machine("m")}, Nodes: []corev1.Node{node("m", func(n *corev1.Node) { n.Labels = map[string]string{"karpenter.sh/provisioner-name": "p"} })}}, 1},
+		"Claimed":     {"It has one.", collect.Seen{Machines: []cloud.Machine{machine("m")}, Nodes: []corev1.Node{node("m")}, Claims: []v1.NodeClaim{claim("m")}}, 0},
+		"Foreign":     {"It is someone else's.", collect.Seen{Machines: []cloud.Machine{machine("m")}, Nodes: []corev1.Node{node("m", func(n *corev1.Node) { n.Labels = nil })}}, 0},
+		"Going":       {"It goes.", collect.Seen{Machines: []cloud.Machine{machine("m")}, Nodes: []corev1.Node{node("m", func(n *corev1.Node) { n.DeletionTimestamp = &metav1.Time{Time: noon} })}}, 0},
+		"New":         {"Its claim may not show it yet.", collect.Seen{Machines: []cloud.Machine{machine("m")}, Nodes: []corev1.Node{node("m", func(n *corev1.Node) { n.CreationTimestamp = metav1.NewTime(noon.Add(-29 * time.Second)) })}}, 0},
+		"Unlisted":    {"Anybody can write a label: a managed node group's machine is not in our list.", collect.Seen{Nodes: []corev1.Node{node("m")}}, 0},
+		"Unmarked": {
+			"It is listed, and nothing says that we or Karpenter made it.",
+			collect.Seen{Nodes: []corev1.Node{node("m")}, Machines: []cloud.Machine{machine("m", func(m *cloud.Machine) { m.Order = "" })}},
+			0,
+		},
+		"Ending": {"Its machine ends.", collect.Seen{Nodes: []corev1.Node{node("m")}, Machines: []cloud.Machine{machine("m", func(m *cloud.Machine) { m.Ending = true })}}, 0},
 		"Bought": {
 			"Its claim waits for it.",
 			collect.Seen{Nodes: []corev1.Node{node("m")}, Machines: []cloud.Machine{machine("m")}, Claims: []v1.NodeClaim{claim("", func(c *v1.NodeClaim) { c.Annotations = map[string]string{v1.AnnotationOrder: "o"} })}},
@@ -188,21 +195,26 @@ func TestAdopted(t *testing.T) {
 		ObjectMeta: metav1.ObjectMeta{Labels: map[string]string{"team": "a"}, Annotations: map[string]string{v1.AnnotationPoolHash: "1"}},
 		Spec:       v1.NodeClaimSpec{NodeClassRef: &v1.NodeClassReference{Name: "default"}, Taints: []corev1.Taint{{Key: "new"}}, ExpireAfter: "720h"},
 	}
-	c := collect.Adopted(&n, template)
+	free := func(string) bool { return false }
+	m := machine("aws:///a/i-1", func(m *cloud.Machine) { m.Shape, m.Zone = "c5.large", "a" })
+	c := collect.Adopted(&n, m, template, free)
 	if c == nil || len(c.Spec.Taints) > 0 || c.Annotations[v1.AnnotationPoolHash] != "" || c.Annotations[observe.AnnotationAdopts] != n.Spec.ProviderID || c.Labels[v1.LabelNodePool] != "p" {
 		t.Errorf("adopted as %+v", c)
 	}
 	if c.Labels["karpenter.k8s.aws/instance-category"] != "m" || c.Labels["example.com/mine"] != "" {
 		t.Errorf("of its node's labels it took over %v, want those of the machine", c.Labels)
 	}
-	if again := collect.Adopted(&n, template); again.Name != c.Name {
+	if c.Labels[v1.LabelInstanceType] != "c5.large" || c.Labels[v1.LabelZone] != "a" {
+		t.Errorf("the cloud says that it is a c5.large in a, and it is adopted as %v", c.Labels)
+	}
+	if again := collect.Adopted(&n, m, template, free); again.Name != c.Name {
 		t.Error("a second adoption has another name, so it would make a second claim")
 	}
-	if c := collect.Adopted(&n, nil); c == nil || c.Spec.NodeClassRef.Name != "default" || c.Spec.ExpireAfter != v1.Never {
+	if c := collect.Adopted(&n, m, nil, free); c == nil || c.Spec.NodeClassRef.Name != "default" || c.Spec.ExpireAfter != v1.Never {
 		t.Errorf("without its pool the node is adopted as %+v", c)
 	}
 	delete(n.Labels, "karpenter.k8s.aws/ec2nodeclass")
-	if c := collect.Adopted(&n, nil); c != nil {
+	if c := collect.Adopted(&n, m, nil, free); c != nil {
 		t.Error("a node of which not even the class is known is adopted")
 	}
 }
@@ -222,5 +234,30 @@ func TestWhenToLookAgain(t *testing.T) {
 	}
 	if diff := cmp.Diff([]time.Duration{120, 15, 30, 60, 120, 120, 120, 15}, waits); diff != "" {
 		t.Errorf("-want +got\n%s", diff)
+	}
+}
+
+// Two machines whose ids come to the same name get claims of their own.
+func TestAdoptedNamesDoNotCollide(t *testing.T) {
+	template := &v1.NodeClaim{ObjectMeta: metav1.ObjectMeta{Labels: map[string]string{}}, Spec: v1.NodeClaimSpec{NodeClassRef: &v1.NodeClassReference{Name: "default"}}}
+	n := node("aws:///a/i-1")
+	name := func(claims ...v1.NodeClaim) string {
+		return collect.Adopted(&n, machine("aws:///a/i-1"), template, collect.Taken(claims, n.Spec.ProviderID)).Name
+	}
+	first := name()
+	held := func(by string, change ...func(*v1.NodeClaim)) v1.NodeClaim {
+		return claim(by, append(change, func(c *v1.NodeClaim) { c.Name = first })...)
+	}
+	if got := name(held("aws:///a/i-2")); got == first {
+		t.Errorf("the claim of another machine has the name %s, and this one's gets it as well", first)
+	} else if again := name(held("aws:///a/i-2")); again != got {
+		t.Errorf("it gets %s, and at the next look %s: one that was cut off would be made twice", got, again)
+	}
+	if got := name(held("aws:///a/i-1")); got != first {
+		t.Errorf("its own claim is there already, and it gets another, %s", got)
+	}
+	begun := held("", func(c *v1.NodeClaim) { c.Annotations = map[string]string{observe.AnnotationAdopts: "aws:///a/i-1"} })
+	if got := name(begun); got != first {
+		t.Errorf("its own claim is half made, and it gets another, %s", got)
 	}
 }

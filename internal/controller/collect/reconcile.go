@@ -5,10 +5,13 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"slices"
+	"sync/atomic"
 	"time"
 
 	"github.com/go-logr/logr"
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	v1 "github.com/tenon-sh/tenon/api/karpenter/v1"
@@ -42,7 +45,8 @@ type Controller struct {
 	Now     clock.Now
 	Log     logr.Logger
 
-	wake chan struct{}
+	wake    chan struct{}
+	strange map[types.UID]bool // nodes that were told to be left alone
 }
 
 // Listen has the controller told of changes. It must be called before the cluster's sources start.
@@ -131,8 +135,14 @@ func (c *Controller) Look(ctx context.Context, before Verdict) (Verdict, error) 
 	v := Judge(Seen{Machines: machines, Claims: claims.Items, Nodes: nodes.Items, At: at}, before)
 	var errs []error
 	for _, n := range v.Adopt {
-		errs = append(errs, c.adopt(ctx, n, machines))
+		errs = append(errs, c.adopt(ctx, n, machines, claims.Items))
 	}
+	for _, n := range v.Strange {
+		if !c.strange[n.UID] {
+			c.Log.Info("a node carries the label of a pool, and the cloud lists no machine of this cluster for it: it is left alone", "Node", n.Name, "provider-id", n.Spec.ProviderID)
+		}
+	}
+	c.strange = uidsOf(v.Strange)
 	for _, claim := range v.Finish {
 		errs = append(errs, c.finish(ctx, claim, nodes.Items, machines))
 	}
@@ -144,11 +154,41 @@ func (c *Controller) Look(ctx context.Context, before Verdict) (Verdict, error) 
 		errs = append(errs, c.Cloud.Terminate(ctx, m.ID)...)
 	}
 	errs = append(errs, c.name(ctx, claims.Items, nodes.Items))
-	for _, claim := range v.Lost {
-		c.Log.Info("the machine of a nodeclaim is gone", "NodeClaim", claim.Name, "provider-id", claim.Status.ProviderID)
-		errs = append(errs, c.Enact.Release(ctx, claim, enact.Collected))
+	return v, errors.Join(append(errs, c.letGo(ctx, v, at))...)
+}
+
+func uidsOf(nodes []*corev1.Node) map[types.UID]bool {
+	out := map[types.UID]bool{}
+	for _, n := range nodes {
+		out[n.UID] = true
 	}
-	return v, errors.Join(errs...)
+	return out
+}
+
+// letGo ends claims whose machines are gone, after each machine has been asked
+// for by its id. Where the lists lack many, those go whose machine the cloud
+// knows to have ended, and the others stay.
+func (c *Controller) letGo(ctx context.Context, v Verdict, at time.Time) error {
+	var held atomic.Int64
+	err := loop.Each(v.Lost, func(_ int, claim *v1.NodeClaim) error {
+		m, there, err := c.Cloud.Find(ctx, claim.Status.ProviderID, at)
+		switch {
+		case err != nil:
+			return fmt.Errorf("look for the machine of nodeclaim %q: %w", claim.Name, err)
+		case there:
+			c.Log.Info("a machine is there and is not listed: its claim is kept", "NodeClaim", claim.Name, "provider-id", m.ProviderID, "why", m.Unlisted)
+			return nil
+		case v.TooFew && !m.Ended:
+			held.Add(1)
+			return nil
+		}
+		c.Log.Info("the machine of a nodeclaim is gone", "NodeClaim", claim.Name, "provider-id", claim.Status.ProviderID)
+		return c.Enact.Release(ctx, claim, enact.Collected)
+	})
+	if n := held.Load(); n > 0 {
+		c.Log.Error(nil, "the cloud knows nothing of the machines of many nodeclaims, so these are kept: look whether account, region and cluster are the right ones; nodeclaims whose machines are gone can be deleted by hand", "NodeClaims", n)
+	}
+	return err
 }
 
 // name has claims and their nodes say of which class they are, where an earlier
@@ -186,12 +226,13 @@ func with(labels map[string]string, key, value string) map[string]string {
 }
 
 // adopt makes a claim for a node that has none.
-func (c *Controller) adopt(ctx context.Context, n *corev1.Node, machines []cloud.Machine) error {
+func (c *Controller) adopt(ctx context.Context, n *corev1.Node, machines []cloud.Machine, claims []v1.NodeClaim) error {
 	template, err := c.Enact.Template(ctx, observe.PoolOf(n.Labels))
 	if client.IgnoreNotFound(err) != nil {
 		return err
 	}
-	claim := Adopted(n, template)
+	m, _ := machineOf(n, machines)
+	claim := Adopted(n, m, template, Taken(claims, n.Spec.ProviderID))
 	if claim == nil {
 		c.Log.Info("a node of no known pool or class is left alone", "Node", n.Name)
 		return nil
@@ -199,7 +240,7 @@ func (c *Controller) adopt(ctx context.Context, n *corev1.Node, machines []cloud
 	if err := c.Enact.Adopt(ctx, claim); err != nil {
 		return err
 	}
-	if claim.UID == "" { // it was there already: the next look finishes it
+	if claim.UID == "" { // there already, although it was not shown: the next look finishes it, or takes another name
 		return nil
 	}
 	c.Log.Info("adopted node", "Node", n.Name, "NodeClaim", claim.Name, "provider-id", n.Spec.ProviderID)
@@ -209,21 +250,28 @@ func (c *Controller) adopt(ctx context.Context, n *corev1.Node, machines []cloud
 // finish writes the status of an adoption that was cut off.
 func (c *Controller) finish(ctx context.Context, claim *v1.NodeClaim, nodes []corev1.Node, machines []cloud.Machine) error {
 	for i := range nodes {
-		if nodes[i].Spec.ProviderID == claim.Annotations[observe.AnnotationAdopts] {
+		if nodes[i].Spec.ProviderID != claim.Annotations[observe.AnnotationAdopts] {
+			continue
+		}
+		if m, listed := machineOf(&nodes[i], machines); listed && ours(m) {
 			return c.write(ctx, claim, &nodes[i], machines)
 		}
 	}
-	return c.Enact.Release(ctx, claim, enact.Collected) // the node has gone meanwhile
+	return c.Enact.Release(ctx, claim, enact.Collected) // the node has gone meanwhile, or is not ours: this ends no machine
+}
+
+// machineOf returns the machine of a node; false if it is not listed.
+func machineOf(n *corev1.Node, machines []cloud.Machine) (cloud.Machine, bool) {
+	i := slices.IndexFunc(machines, func(m cloud.Machine) bool { return m.ProviderID == n.Spec.ProviderID })
+	if i < 0 {
+		return cloud.Machine{}, false
+	}
+	return machines[i], true
 }
 
 func (c *Controller) write(ctx context.Context, claim *v1.NodeClaim, n *corev1.Node, machines []cloud.Machine) error {
-	image := ""
-	for _, m := range machines {
-		if m.ProviderID == n.Spec.ProviderID {
-			image = m.Image
-		}
-	}
-	next, err := loop.PatchStatus(ctx, c.Client, claim, func(claim *v1.NodeClaim) { Write(claim, n, image, c.Now()) })
+	m, _ := machineOf(n, machines)
+	next, err := loop.PatchStatus(ctx, c.Client, claim, func(claim *v1.NodeClaim) { Write(claim, n, m.Image, c.Now()) })
 	if err != nil {
 		return fmt.Errorf("write machine of node %q to claim %q: %w", n.Name, claim.Name, err)
 	}
