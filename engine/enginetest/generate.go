@@ -14,10 +14,11 @@ func Lines() *rapid.Generator[[]string] {
 		zones := []string{"a", "a,b", "a,b,c"}
 		for i := range rapid.IntRange(1, 4).Draw(t, "types") {
 			cpu := rapid.SampledFrom([]int{1, 2, 4, 8}).Draw(t, "cpu")
-			out = append(out, fmt.Sprintf("type t%d cpu=%d memory=%dGi price=0.%02d zones=%s family=%s%s", i, cpu,
+			out = append(out, fmt.Sprintf("type t%d cpu=%d memory=%dGi price=0.%02d zones=%s family=%s%s%s", i, cpu,
 				cpu*rapid.IntRange(1, 4).Draw(t, "ratio"), cpu*rapid.IntRange(2, 5).Draw(t, "price"),
 				rapid.SampledFrom(zones).Draw(t, "zones"), rapid.SampledFrom([]string{"m", "c"}).Draw(t, "family"),
-				maybe(t, "spot", " spot=0.01"+rarely(t, "refused", " refused=900"))+rarely(t, "reserved", fmt.Sprintf(" reserved=cr%d:%d", i%2, 1+i%2))))
+				maybe(t, "spot", " spot=0.01"+rarely(t, "refused", " refused=900"))+rarely(t, "reserved", fmt.Sprintf(" reserved=cr%d:%d", i%2, 1+i%2)),
+				rarely(t, "gpu", " gpu=1")))
 		}
 		for i := range rapid.IntRange(1, 3).Draw(t, "pools") {
 			out = append(out, fmt.Sprintf("pool p%d weight=%d%s%s%s%s%s", i, rapid.IntRange(0, 1).Draw(t, "weight"),
@@ -49,7 +50,7 @@ func app1(t *rapid.T, i int) []string {
 		" apart=host:SELF", " apart=zone:SELF", " apart=host:app0", " apart=zone:app1", " near=zone:SELF", " near=host:SELF", " near=zone:app0", " near=host:app1",
 		" near=zone:app0:50", " apart=host:app0:50", " select=zone:a", " select=family:m", " select=team:x", " affinity=zone:b affinity=family:c", " prefer=50:zone:b",
 		" select=zone:NotIn:a", " tolerate=dedicated", " port=80", " priority=5", " priority=3", " volume=v:ebs@a", " volume=new:ebs@?", " volume=own-SELF:ebs@?", " gated", " near=zone:app2 near=host:app2",
-		" spread=ct:1:of=SELF", " spread=family:2:of=SELF", " apart=family:SELF", " namespace=other", " select=type:t0|t1",
+		" spread=ct:1:of=SELF", " spread=family:2:of=SELF", " apart=family:SELF", " namespace=other", " select=type:t0|t1", " gpu=1",
 	}
 	name := fmt.Sprintf("app%d", i)
 	var b strings.Builder

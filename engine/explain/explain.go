@@ -138,10 +138,11 @@ type Choice struct {
 	Binds        string  `json:"binds,omitempty"` // what leaves no room for a smaller one
 	RunnerUp     string  `json:"runnerUp,omitempty"`
 	RunnerUpCost float64 `json:"runnerUpPricePerHour,omitempty"`
+	LeftOut      string  `json:"leftOut,omitempty"` // types that are bought only where no others would do
 }
 
 func choice(a plan.Ask) *Choice {
-	c := &Choice{Types: len(a.Menu), Binds: a.Why.Binds, RunnerUp: a.Why.RunnerUp, RunnerUpCost: hourly(a.Why.RunnerUpPrice)}
+	c := &Choice{Types: len(a.Menu), Binds: a.Why.Binds, RunnerUp: a.Why.RunnerUp, RunnerUpCost: hourly(a.Why.RunnerUpPrice), LeftOut: a.Why.LeftOut}
 	if len(a.Menu) > 0 {
 		c.Cheapest = a.Menu[0].Shape
 	}

@@ -235,6 +235,9 @@ func (c *Choice) text() string {
 	if c.RunnerUp != "" {
 		parts = append(parts, fmt.Sprintf("next best %s at %s", c.RunnerUp, dollars(c.RunnerUpCost)))
 	}
+	if c.LeftOut != "" {
+		parts = append(parts, "left out "+c.LeftOut)
+	}
 	return strings.Join(append(parts, count(c.Types, "type")+" would do"), "; ")
 }
 

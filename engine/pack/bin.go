@@ -150,7 +150,7 @@ func (k *Packer) buy(offer int) *bin {
 	at.Name = k.name(o.machine.pool)
 	b := &bin{
 		place: at, offer: offer, number: len(k.new), used: make([]int64, len(k.market.dims)),
-		free: slices.Clone(o.machine.room), allowed: slices.Clone(o.machine.pool.offers),
+		free: slices.Clone(o.machine.room), allowed: k.choice(offer),
 	}
 	at.Labels = withHostname(at.Labels, at.Name)
 	b.node = k.ledger.Enter(at)

@@ -223,7 +223,7 @@ func (k *Packer) cheapest(x *waiting, remaining int, in level) (offer int, cost 
 		best := -1
 		for _, p := range tier {
 			for i := range p.offers.all {
-				if !c.offers.has(i) || !allowed[k.market.offers[i].tuple] {
+				if !c.opens.has(i) || !allowed[k.market.offers[i].tuple] {
 					continue
 				}
 				k.steps++

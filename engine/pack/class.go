@@ -26,6 +26,8 @@ type class struct {
 	rank    int    // classes of a lower rank are placed first
 	clings  bool   // it wants the company of others, or its own, on the very machine
 	offers  set    // offers that stand and have room for one
+	opens   set    // those of them that may be bought for one
+	needy   bool   // some of these are of exotic types
 	reach   []int  // one of offers for each tuple of domains
 	wishes  []wish // soft demands on machines
 	tried   int    // machines there or on their way that are known to be too full for it

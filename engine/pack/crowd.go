@@ -72,6 +72,11 @@ func (k *Packer) swell(x *crowd, c *class, s spread.Simple, pods []*waiting) {
 	}
 }
 
+// pinned reports whether it matters to one of the pods in which domain they are.
+func (x *crowd) pinned() bool {
+	return slices.ContainsFunc(x.pods, func(y *waiting) bool { return y.class.pinned })
+}
+
 // fitting leaves only offers with room for the need.
 func (k *Packer) fitting(offers set, need []int64) {
 	for _, p := range k.market.pools {
@@ -93,7 +98,8 @@ func (k *Packer) crowdLot(x *crowd) (*lot, bool) {
 		return nil, false
 	}
 	c := x.pods[0].class
-	return &lot{class: c, name: c.pod.String(), pods: x.pods, need: x.need, whole: true, offers: x.offers, simple: x.simple}, true
+	offers := k.ordinary(slices.Clone(x.offers), x.pinned())
+	return &lot{class: c, name: c.pod.String(), pods: x.pods, need: x.need, whole: true, offers: offers, simple: x.simple, told: k.needy}, true
 }
 
 // placeCrowds puts crowds, as far as they are found room, onto machines that are
@@ -140,11 +146,12 @@ func (k *Packer) joinCrowd(b *bin, x *crowd) bool {
 
 // house buys the cheapest machine that holds the crowd.
 func (k *Packer) house(x *crowd) bool {
+	opens := k.ordinary(slices.Clone(x.offers), x.pinned())
 	for _, tier := range k.market.tiers {
 		best := -1
 		for _, p := range tier {
 			for i := range p.offers.all {
-				if x.offers.has(i) && (best < 0 || k.compareOffer(i, best) < 0) && k.onSale(i) && k.varied(i, nil, x.pods[0]) {
+				if opens.has(i) && (best < 0 || k.compareOffer(i, best) < 0) && k.onSale(i) && k.varied(i, nil, x.pods[0]) {
 					best = i
 				}
 			}
@@ -172,7 +179,7 @@ func (k *Packer) part(x *crowd) []*waiting {
 		}
 	}
 	best := -1
-	for i := range first.class.offers.all {
+	for i := range first.class.opens.all {
 		n := held(x.pods, k.market.offers[i].machine.room)
 		if (n > most || n == most && k.compareOffer(i, best) < 0) && k.onSale(i) && k.varied(i, nil, first) {
 			best, most = i, n

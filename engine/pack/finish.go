@@ -387,6 +387,7 @@ func (k *Packer) labels(b *bin) map[string]string {
 // explainChoice says what leaves no room for something cheaper, and what would have been next.
 func (k *Packer) explainChoice(b *bin, a *plan.Ask) {
 	planned := &k.market.offers[b.offer]
+	a.Why.LeftOut = k.leftOut(b)
 	for _, c := range a.Menu {
 		if c.Shape != a.Shape {
 			a.Why.RunnerUp, a.Why.RunnerUpPrice = c.Shape, c.Price

@@ -120,7 +120,7 @@ func (k *Packer) merge(m merger) bool {
 // shift moves a planned machine with all its pods to the cheapest domain that may have it.
 func (k *Packer) shift(b *bin) bool {
 	k.charge(b.offer, -1)
-	allowed := slices.Clone(k.market.offers[b.offer].machine.pool.offers)
+	allowed := k.choice(b.offer)
 	for _, x := range b.pods {
 		allowed.keep(x.class.offers)
 	}
@@ -151,7 +151,7 @@ func (k *Packer) relocate(b *bin, offer int) bool {
 		k.unload(x)
 	}
 	k.enter(b, offer)
-	b.allowed, b.pinned = slices.Clone(k.market.offers[offer].machine.pool.offers), false
+	b.allowed, b.pinned = k.choice(offer), false
 	for _, x := range pods {
 		if !k.accepts(b, x) || !k.ledger.Modest(x.class.subject, b.node) {
 			break

@@ -64,7 +64,7 @@ func (k *Packer) lots() (lots []*lot, rest []*waiting) {
 
 // lot returns the pods as a lot; false if they have to be looked at one by one.
 func (k *Packer) lot(c *class, pods []*waiting) (*lot, bool) {
-	l := &lot{class: c, name: c.pod.String(), need: c.need, pods: pods, offers: slices.Clone(c.offers)}
+	l := &lot{class: c, name: c.pod.String(), need: c.need, pods: pods, offers: slices.Clone(c.opens), told: k.needy}
 	if c.sig.open || !k.tallies.cover(c.pod) {
 		return nil, false
 	}

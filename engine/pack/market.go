@@ -26,9 +26,10 @@ type pool struct {
 	types   []*machine      // that its requirements allow, in the order of the catalogue
 	byPrice []*machine      // the same, the cheapest first
 	offers  set
-	least   bool // some requirement has minValues
-	soft    int  // PreferNoSchedule taints
-	named   int  // machines named so far
+	exotic  []*machine // of types that are bought only where no other would do
+	least   bool       // some requirement has minValues
+	soft    int        // PreferNoSchedule taints
+	named   int        // machines named so far
 }
 
 // machine is one shape as one pool buys it: all of its offers, or of those
@@ -71,6 +72,7 @@ type market struct {
 	tiers   [][]*pool
 	offers  []offer // of all pools
 	quotas  []quota
+	exotics set          // offers of types that are bought only where no other would do; nil if there are none
 	places  []*fit.Place // for each offer, what its node would be like; made when asked for
 
 	domains map[string]map[string]set // offers by their value of a topology key; divided when asked for

@@ -33,6 +33,7 @@ type Packer struct {
 	limited  bool            // some pool has limits
 	secluded bool            // who keeps away from others by domain goes first
 	proof    *proof
+	needy    bool // some pods can be hosted by exotic types only
 	loose    bool // what is searched now may use what an earlier search left free, so that search proves nothing of it
 	plan     plan.Plan
 	left     []*waiting // pods without a place
@@ -152,6 +153,7 @@ func (k *Packer) ready(pods []*world.Pod) {
 	k.open(pods)
 	k.sort(pods)
 	k.tuples()
+	k.spare()
 	k.hold()
 	k.confine()
 }
@@ -404,6 +406,9 @@ func (k *Packer) place(strictly bool) {
 		}
 		if !k.options.ExactOnly {
 			k.fillOld()
+			if k.needy {
+				k.searchNeedy()
+			}
 			k.search()
 			k.loose = true
 		}

@@ -30,6 +30,9 @@ func (y *Yard) Room(i int) []int64 {
 func (y *Yard) Sold(tell func(room []int64, price int64)) {
 	for _, p := range y.k.market.pools {
 		for _, t := range p.types {
+			if !p.sells([]*machine{t}, p.offers) {
+				continue
+			}
 			tell(t.room, y.k.market.least(t))
 		}
 	}

@@ -75,6 +75,7 @@ type Choosing struct {
 	Binds         string `json:"binds,omitempty"`    // the resource or rule that leaves no room for a smaller one
 	RunnerUp      string `json:"runnerUp,omitempty"` // the next best shape
 	RunnerUpPrice int64  `json:"runnerUpPrice,omitempty"`
+	LeftOut       string `json:"leftOut,omitempty"` // types of a like price that are bare metal or have accelerators, and that no pod needs
 }
 
 // Fill is existing capacity that receives waiting pods.

@@ -88,6 +88,9 @@ func (a Ask) write(b *strings.Builder, currency string, wide bool) {
 	if a.Why.RunnerUp != "" {
 		why = append(why, fmt.Sprintf("next best %s at %s/h", a.Why.RunnerUp, Money(currency, a.Why.RunnerUpPrice)))
 	}
+	if a.Why.LeftOut != "" {
+		why = append(why, "left out "+a.Why.LeftOut)
+	}
 	if n := len(a.Menu); n > 1 {
 		shapes := make([]string, n)
 		for i, c := range a.Menu {

@@ -1,6 +1,7 @@
 package provision_test
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
@@ -9,6 +10,7 @@ import (
 
 	"github.com/tenon-sh/tenon/engine/enginetest"
 	"github.com/tenon-sh/tenon/engine/enginetest/chance"
+	"github.com/tenon-sh/tenon/engine/label"
 	"github.com/tenon-sh/tenon/engine/pack"
 	"github.com/tenon-sh/tenon/engine/plan"
 	"github.com/tenon-sh/tenon/engine/provision"
@@ -119,4 +121,63 @@ func TestPlanIsKept(t *testing.T) {
 			t.Fatalf("the second plan is\n%s\nthe first was\n%s\n%s", again.Text(true), p.Text(true), strings.Join(lines, "\n"))
 		}
 	})
+}
+
+// A machine with an accelerator is asked for only if, in its pool and zone, no
+// other type would host one of its pods; of those that look at other pods that is not known from outside.
+func TestExoticOnlyWhereNeeded(t *testing.T) {
+	chance.Check(t, func(t *rapid.T) {
+		lines := enginetest.Lines().Draw(t, "lines")
+		w := tell(t, lines)
+		for name, o := range map[string]provision.Options{"fast": {}, "exact": {ExactOnly: true}} {
+			p := provision.Decide(w, o)
+			for _, a := range p.New {
+				pool := w.Pool(a.Pool)
+				varied := slices.ContainsFunc(pool.Requirements, func(r label.Requirement) bool { return r.Least > 0 })
+				if varied || !slices.ContainsFunc(a.Menu, func(c plan.Choice) bool { return shape(w, a, c.Shape).Exotic() }) {
+					continue
+				}
+				needed := func(k world.Key) bool {
+					pod := w.Pod(k)
+					return len(pod.Spread)+len(pod.PodTerms) > 0 || len(provision.Decide(ordinary(w, a, k), o).New) == 0
+				}
+				if !slices.ContainsFunc(a.Pods, needed) {
+					t.Fatalf("%s: %s may be a machine with accelerators\n%s\n%s", name, a.Name, p.Text(true), strings.Join(lines, "\n"))
+				}
+			}
+		}
+	})
+}
+
+func shape(w *world.World, a plan.Ask, name string) *world.Shape {
+	c := w.CatalogFor(a.Pool, a.Template)
+	return &c.Shapes[slices.IndexFunc(c.Shapes, func(s world.Shape) bool { return s.Name == name })]
+}
+
+// ordinary is the World in which the pod waits alone, and the pool of the ask sells no exotic types, in its zone.
+func ordinary(w *world.World, a plan.Ask, key world.Key) *world.World {
+	b := world.NewBuilder()
+	set := func(err error) {
+		if err != nil {
+			panic(err)
+		}
+	}
+	pod := *w.Pod(key)
+	pod.Node, pod.Nominated, pod.Waiting = "", "", true
+	set(b.SetPod(pod))
+	set(b.SetPool(*w.Pool(a.Pool)))
+	for _, d := range w.DaemonSets() {
+		set(b.SetDaemonSet(*d))
+	}
+	c := *w.CatalogFor(a.Pool, a.Template)
+	c.Shapes = nil
+	for _, s := range w.CatalogFor(a.Pool, a.Template).Shapes {
+		if s.Exotic() {
+			continue
+		}
+		s.Offers = slices.DeleteFunc(slices.Clone(s.Offers), func(o world.Offer) bool { return o.Zone != a.Zone })
+		c.Shapes = append(c.Shapes, s)
+	}
+	set(b.SetCatalog(c))
+	return b.Snapshot(w.At())
 }

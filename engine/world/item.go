@@ -5,6 +5,9 @@
 package world
 
 import (
+	"slices"
+	"strings"
+
 	"github.com/tenon-sh/tenon/engine/amount"
 	"github.com/tenon-sh/tenon/engine/label"
 )
@@ -307,6 +310,23 @@ type Shape struct {
 	VolumeLimits []DriverLimit `json:"volumeLimits,omitempty"`
 	Overlaid     bool          `json:"overlaid,omitempty"` // someone added to its capacity
 	Offers       []Offer       `json:"offers"`
+}
+
+// Exotic reports whether the shape is bare metal or has GPUs or accelerators:
+// such a machine is bought only where no other would do. What counts is what
+// counts for Karpenter.
+func (s *Shape) Exotic() bool {
+	for _, r := range s.Labels {
+		if strings.HasSuffix(r.Key, "/instance-size") && !r.Not && slices.ContainsFunc(r.Values, func(v string) bool { return strings.Contains(v, "metal") }) {
+			return true
+		}
+	}
+	for _, name := range [...]string{"nvidia.com/gpu", "amd.com/gpu", "aws.amazon.com/neuron", "aws.amazon.com/neuroncore", "habana.ai/gaudi"} {
+		if s.Capacity.Value(name) > 0 {
+			return true
+		}
+	}
+	return false
 }
 
 // Allocatable is what pods may use of the shape.

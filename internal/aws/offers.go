@@ -43,8 +43,8 @@ func (l *launching) offers() ([]offer, string) {
 	if reserved := all[label.Reserved]; len(reserved) > 0 {
 		return oneKind(reserved), label.Reserved
 	}
-	onDemand := l.plain(all[label.OnDemand])
-	if spot := l.notDearer(l.plain(all[label.Spot]), onDemand); len(spot) > 0 {
+	spot, onDemand := l.plain(all[label.Spot], all[label.OnDemand])
+	if spot := l.notDearer(spot, onDemand); len(spot) > 0 {
 		return spot, label.Spot
 	}
 	return onDemand, label.OnDemand
@@ -76,30 +76,23 @@ func block(o world.Offer) bool {
 	return o.Labels[awsv1.LabelCapacityReservationType] == "capacity-block"
 }
 
-// plain leaves out bare metal and machines with accelerators where nobody asked
-// for them and others would do. A menu is what was asked for.
-func (l *launching) plain(offers []offer) []offer {
-	if len(l.order.Menu) > 0 {
-		return offers
+// plain leaves out bare metal and machines with accelerators where others would
+// do. A menu was made by that rule, and an order with minValues needs its many types.
+func (l *launching) plain(spot, onDemand []offer) (plainSpot, plainOnDemand []offer) {
+	if len(l.order.Menu) > 0 || l.varied() {
+		return spot, onDemand
 	}
-	kept := slices.DeleteFunc(slices.Clone(offers), func(o offer) bool { return exotic(o.shape) })
-	if len(kept) == 0 {
-		return offers
+	exotic := func(o offer) bool { return o.shape.Exotic() }
+	plainSpot, plainOnDemand = slices.DeleteFunc(slices.Clone(spot), exotic), slices.DeleteFunc(slices.Clone(onDemand), exotic)
+	if len(plainSpot)+len(plainOnDemand) == 0 {
+		return spot, onDemand
 	}
-	return kept
+	return plainSpot, plainOnDemand
 }
 
-// exotic reports whether a shape is bare metal or has accelerators.
-func exotic(s *world.Shape) bool {
-	if h, ok := s.Labels.Find(awsv1.LabelInstanceHypervisor); ok && h.Has("") {
-		return true
-	}
-	for _, key := range []string{awsv1.LabelInstanceGPUCount, awsv1.LabelInstanceAcceleratorCount} {
-		if n, ok := s.Labels.Find(key); ok && len(n.Values) > 0 {
-			return true
-		}
-	}
-	return false
+// varied reports whether the order has minValues.
+func (l *launching) varied() bool {
+	return slices.ContainsFunc(l.order.Requirements, func(r label.Requirement) bool { return r.Least > 0 })
 }
 
 // agree reports whether what the shape can be meets every demand on a label that the shape speaks of.
@@ -142,7 +135,7 @@ func (l *launching) allows(key, value string) bool {
 // notDearer leaves out spot that costs more than the cheapest on-demand would,
 // unless the order needs its many types.
 func (l *launching) notDearer(spot, onDemand []offer) []offer {
-	if len(onDemand) == 0 || slices.ContainsFunc(l.order.Requirements, func(r label.Requirement) bool { return r.Least > 0 }) {
+	if len(onDemand) == 0 || l.varied() {
 		return spot
 	}
 	least := slices.MinFunc(onDemand, func(a, b offer) int { return cmp.Compare(a.Price, b.Price) }).Price
