@@ -22,6 +22,7 @@ const (
 	GiveBack    = "disruption"    // what to give back
 	Consolidate = "consolidation" // what to give back although pods run there, and what to buy for these
 	Drift       = "drift"         // which drifted machine to replace, and by what
+	Judge       = "judge"         // whether what has been begun may be carried on; kept only if it broke
 )
 
 // Entry is one decision: what it was made of and what it was.

@@ -28,6 +28,7 @@ type Kept struct {
 func Drift(w *world.World, o Options) (plan.Plan, []Kept) {
 	out := plan.Plan{World: w.Digest(), At: w.At()}
 	var kept []Kept
+	w = leaving(w, o)
 	bars := disrupt.Bars(w, disrupt.Options{Planned: o.Planned})
 	rooms := map[world.PoolID]int{}
 	left := tries
@@ -58,6 +59,28 @@ func Drift(w *world.World, o Options) (plan.Plan, []Kept) {
 	}
 	return out, kept
 }
+
+// leaving is the World in which what is empty or too old is ending: it takes of
+// the budgets, and nothing is to count on it.
+func leaving(w *world.World, o Options) *world.World {
+	var back []*world.Place
+	for _, g := range disrupt.Decide(w, disrupt.Options{Planned: o.Planned}).Back {
+		name := g.Node
+		if name == "" {
+			name = g.Claim
+		}
+		if p := w.Place(name); p != nil && p.Claim != nil {
+			back = append(back, p)
+		}
+	}
+	if len(back) == 0 {
+		return w
+	}
+	return disrupt.Ending(w, back...)
+}
+
+// Eligible is how many drifted machines are to be replaced, now or later.
+func Eligible(w *world.World) int { return len(drifted(w, Options{})) }
 
 // drifted are the machines that may be replaced, in the order in which that is tried.
 func drifted(w *world.World, o Options) []*world.Place {

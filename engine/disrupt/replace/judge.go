@@ -134,6 +134,10 @@ func judge(w *world.World, c disrupt.Command, bars func(*world.Place) []disrupt.
 		return Standing{Why: &reason.Why{Code: reason.Policy, Detail: "somebody has taken the mark from one of its nodes"}}, false
 	}
 	for _, p := range c.Back {
+		if c.Reason == disrupt.Drifted && len(c.New) > 0 && unknown(w, p) {
+			s = Standing{Why: &reason.Why{Code: reason.NotReady, Subject: p.Name(), Detail: "what its pool asks for cannot be read now, so it is not known whether it has drifted"}, Passing: true}
+			continue
+		}
 		if why := unwanted(w, p, c.Reason); why != nil {
 			return Standing{Why: why}, false
 		}
@@ -198,6 +202,13 @@ func places(p plan.Plan) map[world.Key]string {
 		}
 	}
 	return out
+}
+
+// unknown reports whether a machine is said not to have drifted while nothing is
+// known of what its pool sells: that may be for the lack of it.
+func unknown(w *world.World, p *world.Place) bool {
+	pool := w.Pool(p.Pool())
+	return pool != nil && p.Claim.Drifted == "" && (pool.NotReady != "" || w.CatalogFor(pool.ID, pool.Template) == nil)
 }
 
 // unwanted says that there is no longer a reason for the machine to go; nil if there is.

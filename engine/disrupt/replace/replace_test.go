@@ -201,7 +201,10 @@ func TestDrift(t *testing.T) {
 		"Replaced": {"It does not.", []func(*editor){claim(drifted, "n2"), big("a", "b", "c")}, nil, "n2 + xlarge b"},
 		"Chain":    {"Its pod would have to move again from the other: it gets a node of its own.", []func(*editor){claim(drifted, "n1", "n2", "n3")}, nil, "n1 + large a"},
 		"Oldest":   {"The oldest goes first.", []func(*editor){claim(drifted, "n1", "n2", "n3"), claim(func(c *world.Claim) { c.Created-- }, "n3")}, nil, "n3 + large c"},
-		"Empty":    {"One that runs nothing goes before it.", []func(*editor){claim(drifted, "n1", "n2"), func(e *editor) { e.DeletePod(world.Key{Namespace: "default", Name: "b"}) }}, nil, "n2"},
+		"Empty": {"One that runs nothing goes before it.", []func(*editor){claim(drifted, "n1", "n2"), pool(func(p *world.Pool) { p.Disruption.EmptyAfter = nil }), func(e *editor) {
+			e.DeletePod(world.Key{Namespace: "default", Name: "b"})
+		}}, nil, "n2"},
+		"Going":    {"One that goes for being empty is no longer to be replaced.", []func(*editor){claim(drifted, "n1", "n2"), func(e *editor) { e.DeletePod(world.Key{Namespace: "default", Name: "b"}) }}, nil, "n1"},
 		"Skipped":  {"It was tried in vain: the next.", []func(*editor){claim(drifted, "n1", "n2")}, []string{"n1"}, "n2"},
 		"Kept":     {"A pod may not be moved: the next.", []func(*editor){claim(drifted, "n1", "n2"), pod(func(p *world.Pod) { p.Disruption.Forbidden = true }, "a")}, nil, "n2; n1 stays: default/a: do-not-disrupt (karpenter.sh/do-not-disrupt)"},
 		"Budget":   {"The pool lets none go.", []func(*editor){claim(drifted, "n1"), pool(func(p *world.Pool) { p.Disruption.Budgets = []world.Budget{{Nodes: "0", Reasons: []string{"Drifted"}}} })}, nil, "; n1 stays: p: disruption-budget (its budgets let no further node go now)"},
@@ -229,5 +232,45 @@ func TestDrift(t *testing.T) {
 				t.Error("it does not say why")
 			}
 		})
+	}
+}
+
+// What is empty goes in the same pass, and takes of the same budgets.
+func TestDriftLeavesBudgetsToWhatGoes(t *testing.T) {
+	one := pool(func(p *world.Pool) { p.Disruption.Budgets = []world.Budget{{Nodes: "1"}} })
+	gone := func(e *editor) { e.DeletePod(world.Key{Namespace: "default", Name: "c"}) }
+	w := told(t, town, claim(drifted, "n1"), one, gone)
+	if back := disrupt.Decide(w, disrupt.Options{}).Back; len(back) != 1 || back[0].Node != "n3" {
+		t.Fatalf("%v goes for being empty, want n3", back)
+	}
+	p, kept := replace.Drift(w, replace.Options{})
+	if len(p.Back) > 0 || len(kept) != 1 || kept[0].Why.Code != reason.Budget {
+		t.Errorf("a budget of one lets %v go for drift beside what is empty, and keeps %v", p.Back, kept)
+	}
+}
+
+// A pool whose catalogue cannot be read tells of no drift: what was bought stays until it is known.
+func TestJudgeWaitsWhileDriftIsUnknown(t *testing.T) {
+	changes := []func(*editor){
+		claim(func(c *world.Claim) { c.Going = disrupt.Drifted }, "n1"), pod(func(p *world.Pod) { p.Node = "n1" }, "c"),
+		claim(func(c *world.Claim) { c.Replaces = []string{"n1"}; c.Created = now - 60 }, "n3"),
+	}
+	judge := func(more ...func(*editor)) replace.Standing {
+		w := told(t, town, append(changes, more...)...)
+		return replace.Judge(w, disrupt.BegunIn(w), replace.Options{})[0]
+	}
+	if s := judge(); s.Why == nil || s.Passing {
+		t.Errorf("it is what its pool asks for again, and stands as %+v", s)
+	}
+	if s := judge(func(e *editor) { e.DeleteCatalog("t") }); s.May || s.Why == nil || !s.Passing {
+		t.Errorf("nothing is known of what its pool sells, and it stands as %+v", s)
+	}
+}
+
+// A machine that is not to be replaced yet is still one that waits for it.
+func TestEligible(t *testing.T) {
+	w := told(t, town, claim(drifted, "n1", "n2"))
+	if n := replace.Eligible(w); n != 2 {
+		t.Errorf("%d wait to be replaced, want 2", n)
 	}
 }

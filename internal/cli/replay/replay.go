@@ -218,6 +218,9 @@ func (o *options) decide(e journal.Entry) plan.Plan {
 	case journal.Drift:
 		p, _ := replace.Drift(e.World, e.Options.Drift)
 		return p
+	case journal.Judge:
+		replace.Judge(e.World, disrupt.BegunIn(e.World), e.Options.Drift)
+		return plan.Plan{}
 	}
 	with := e.Options.Provision
 	if o.preferences != "" {

@@ -3,7 +3,9 @@ package disrupt_test
 import (
 	"context"
 	"slices"
+	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/go-logr/logr"
@@ -13,6 +15,9 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	v1 "github.com/tenon-sh/tenon/api/karpenter/v1"
+	engine "github.com/tenon-sh/tenon/engine/disrupt"
+	"github.com/tenon-sh/tenon/engine/disrupt/replace"
+	"github.com/tenon-sh/tenon/engine/world"
 	"github.com/tenon-sh/tenon/internal/apitest"
 	"github.com/tenon-sh/tenon/internal/clock"
 	"github.com/tenon-sh/tenon/internal/cluster"
@@ -134,4 +139,42 @@ func TestKilledWhileExpired(t *testing.T) {
 	if writes != 1 {
 		t.Errorf("%d writes, want one", writes)
 	}
+}
+
+// A decision that breaks over a command that is open leaves the command as it
+// is, is kept to be looked at, and does not end the process.
+func TestJudgementBreaks(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		x := newTown(t, func(c *v1.NodeClaim) {
+			c.Conditions().True(v1.ConditionDisruptionReason, engine.Underutilized, "", time.Now())
+		})
+		picture, kept := cluster.New(clock.Wall), journal.New(10, "", nil)
+		hand := &enact.Enactor{Client: x.store, Cluster: picture, Now: clock.Wall, Log: logr.Discard(), Targets: &enact.Targets{}}
+		c := &disrupt.Controller{
+			Client: x.store, Cluster: picture, Enact: hand, Journal: kept, Now: clock.Wall, Log: logr.Discard(),
+			Judge: func(*world.World, engine.Begun, replace.Options) []replace.Standing { panic("a pod nobody thought of") },
+		}
+		c.Listen()
+		ctx, stop := context.WithCancel(t.Context())
+		done := make(chan error)
+		go func() { done <- c.Start(ctx) }()
+		for end := time.Now().Add(10 * time.Second); time.Now().Before(end); time.Sleep(250 * time.Millisecond) {
+			apitest.Show(t, x.store, picture)
+		}
+		stop()
+		if err := <-done; err != nil {
+			t.Error(err)
+		}
+		x.now(t)
+		if why := x.claim.Conditions().Get(v1.ConditionDisruptionReason); x.claim.DeletionTimestamp != nil || why == nil || why.Reason != engine.Underutilized {
+			t.Errorf("the claim is deleted at %v because %+v", x.claim.DeletionTimestamp, why)
+		}
+		var broke bool
+		for _, e := range kept.All() {
+			broke = broke || e.Kind == journal.Judge && strings.Contains(e.Panic, "nobody thought of")
+		}
+		if !broke {
+			t.Error("the journal does not hold the decision that broke")
+		}
+	})
 }

@@ -198,7 +198,7 @@ func (c *Controller) find(ctx context.Context, ending *world.World, planned []st
 	ok = c.consider(&drift, disrupt.Drifted, "", func(e *journal.Entry) {
 		var kept []replace.Kept
 		e.Plan, kept = replace.Drift(ending, e.Options.Drift)
-		c.Metrics.Put(metric.DisruptionEligibleNodes, float64(len(kept)+len(e.Plan.Back)), lower(disrupt.Drifted))
+		c.Metrics.Put(metric.DisruptionEligibleNodes, float64(replace.Eligible(ending)), lower(disrupt.Drifted))
 		if len(e.Plan.Back) > 0 {
 			found = append(found, move{Back: e.Plan.Back, New: e.Plan.New})
 		}
@@ -233,11 +233,14 @@ func (c *Controller) consider(e *journal.Entry, reason, kind string, decide func
 		if r := recover(); r != nil {
 			e.Plan, e.Panic = plan.Plan{}, fmt.Sprintf("%v\n%s", r, debug.Stack())
 			c.Journal.Add(*e)
-			c.Log.Error(fmt.Errorf("%s", e.Panic), "the decision which pods to move broke", "reason", reason, "world", e.World.Digest())
+			c.Log.Error(fmt.Errorf("%s", e.Panic), "the decision which pods to move broke", "decision", e.Kind, "world", e.World.Digest())
 			ok = false
 		}
 	}()
 	decide(e)
+	if reason == "" {
+		return true
+	}
 	c.Metrics.Observe(metric.DisruptionEvaluation, c.Now.Since(start).Seconds(), lower(reason), kind)
 	return true
 }

@@ -63,6 +63,7 @@ type Controller struct {
 	Now     clock.Now
 	Log     logr.Logger
 	Moving  Moving
+	Judge   func(*world.World, disrupt.Begun, replace.Options) []replace.Standing // nil: replace.Judge
 
 	wake    chan struct{}
 	marked  map[string]time.Time
@@ -108,10 +109,22 @@ func (c *Controller) Start(ctx context.Context) error {
 		case <-timer.C:
 		}
 		last = c.Now()
-		if wait := c.pass(ctx); wait > 0 {
+		if wait := c.guarded(ctx); wait > 0 {
 			timer.Reset(max(wait, pace))
 		}
 	}
+}
+
+// guarded is pass, and goes on in a minute if that breaks: what users write
+// reaches all of it, and other controllers live in this process.
+func (c *Controller) guarded(ctx context.Context) (wait time.Duration) {
+	defer func() {
+		if r := recover(); r != nil {
+			c.Log.Error(fmt.Errorf("%v\n%s", r, debug.Stack()), "the look what to give back broke; it is tried again in a minute")
+			wait = time.Minute
+		}
+	}()
+	return c.pass(ctx)
 }
 
 // pass decides and takes the steps that are due. It returns when to look again
@@ -155,10 +168,15 @@ func (c *Controller) pass(ctx context.Context) time.Duration {
 // no pods are to be moved they are taken back.
 func (c *Controller) carry(w *world.World, b disrupt.Begun, planned []string, now time.Time) ([]Step, time.Duration) {
 	var standings []replace.Standing
+	judged := true
 	if c.Moving.Off {
 		standings = slices.Repeat([]replace.Standing{{Why: &reason.Why{Code: reason.Policy, Detail: "moving pods is switched off"}}}, len(b.Commands))
 	} else {
-		standings = replace.Judge(w, b, replace.Options{Pack: c.Moving.Pack, Planned: planned, Busy: c.busy(w), Meant: c.looking.meant})
+		o := replace.Options{Pack: c.Moving.Pack, Planned: planned, Busy: c.busy(w), Meant: c.looking.meant}
+		judged = c.consider(&journal.Entry{Kind: journal.Judge, World: w, Options: journal.Options{Drift: o}}, "", "", func(*journal.Entry) { standings = c.judge(w, b, o) })
+	}
+	if !judged {
+		return nil, time.Minute // the commands are left as they are: they live in the objects
 	}
 	steps, wait := Carry(b, standings, planned, c.marked, now)
 	first := true
@@ -169,6 +187,14 @@ func (c *Controller) carry(w *world.World, b disrupt.Begun, planned []string, no
 		}
 	}
 	return steps, wait
+}
+
+// judge says how commands stand.
+func (c *Controller) judge(w *world.World, b disrupt.Begun, o replace.Options) []replace.Standing {
+	if c.Judge != nil {
+		return c.Judge(w, b, o)
+	}
+	return replace.Judge(w, b, o)
 }
 
 // note keeps since when each node is known to be marked.
