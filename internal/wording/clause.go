@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/tenon-sh/tenon/engine/amount"
 	"github.com/tenon-sh/tenon/engine/fit"
 	"github.com/tenon-sh/tenon/engine/label"
 	"github.com/tenon-sh/tenon/engine/reason"
@@ -31,7 +32,7 @@ func poolClause(w *world.World, pod *world.Pod, p *world.Pool, why *reason.Why) 
 	case reason.Deleting:
 		return Name(p.ID) + " is being deleted"
 	case reason.Limit:
-		return fmt.Sprintf("all available instance types exceed limits for %s, %s", Name(p.ID), why.Detail)
+		return fmt.Sprintf("all available instance types exceed limits for %s, %s", Name(p.ID), limit(p, why))
 	}
 	causes, order := oneDemand(w, pod, p, causes), rank()
 	slices.SortStableFunc(causes, func(a, b *reason.Why) int {
@@ -61,7 +62,7 @@ func clause(pod *world.Pod, p *world.Pool, why *reason.Why) string {
 	case reason.NoShape, reason.NoOffer:
 		return noType(pod, p, nil)
 	case reason.Limit:
-		return "all available instance types exceed its limits, " + why.Detail
+		return "all available instance types exceed its limits, " + limit(p, why)
 	case reason.Spread, reason.Affinity, reason.AntiAffinity:
 		return fmt.Sprintf("unsatisfiable topology constraint, %s, %s", words(why.Code), why.Detail)
 	case reason.Port:
@@ -161,4 +162,14 @@ func zonesOf(w *world.World, p *world.Pool) []string {
 		out = slices.DeleteFunc(out, func(z string) bool { return !r.Has(z) })
 	}
 	return out
+}
+
+// limit names a limit without what is used of it: these words are told again
+// whenever they change, and that changes with every machine.
+func limit(p *world.Pool, why *reason.Why) string {
+	name, _, named := strings.Cut(why.Detail, ":")
+	if !named {
+		return why.Detail
+	}
+	return name + ": limit " + amount.Text(name, p.Limits.Value(name))
 }

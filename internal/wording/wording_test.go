@@ -147,10 +147,10 @@ func TestRefusal(t *testing.T) {
 			`incompatible with provisioner "default", no instance type satisfied resources {"cpu":"100","memory":"256M","pods":"1"} and requirements karpenter.k8s.aws/instance-category In [c m t], karpenter.sh/capacity-type In [on-demand], karpenter.sh/provisioner-name In [default], kubernetes.io/arch In [amd64], kubernetes.io/os In [linux]`,
 		},
 		"Limit": {
-			"A limit names what is used and what would be needed.",
+			"A limit is named without what is used of it, which changes with every node.",
 			[]world.Pool{gpu},
 			waiting(t, map[string]string{"cpu": "1"}),
-			`all available instance types exceed limits for provisioner "gpu", cpu: limit 1, used 0, a node would need 2`,
+			`all available instance types exceed limits for provisioner "gpu", cpu: limit 1`,
 		},
 		"StrangeKey": {
 			"A topology key that no machine has is said, and breaks nothing.",
