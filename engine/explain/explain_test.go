@@ -271,3 +271,34 @@ func TestEverything(t *testing.T) {
 		}
 	}
 }
+
+// What has drifted says so, and what comes of it, also while no replacement is begun.
+func TestDrift(t *testing.T) {
+	for name, tc := range map[string]struct {
+		why   string
+		build func(*scene)
+		want  string // how it goes on; empty: nothing is said
+	}{
+		"Fine":    {"It is what its pool asks for.", func(s *scene) { s.claim.Drifted = "" }, ""},
+		"Due":     {"Nothing is in the way.", func(*scene) {}, "it is to be replaced; if that came to nothing"},
+		"Kept":    {"Its pod may not be moved.", func(s *scene) { s.pod("b", func(p *world.Pod) { p.Disruption.Forbidden = true }) }, "it stays: d/b: do-not-disrupt"},
+		"Static":  {"Its pool keeps a number.", func(s *scene) { one := 1; s.pool.Replicas = &one }, "nodes of its pool are not replaced for that"},
+		"Begun":   {"It is being replaced.", func(s *scene) { s.claim.Going = "Drifted" }, "it goes once its pods have places elsewhere"},
+		"Deleted": {"Somebody deleted it.", func(s *scene) { s.claim.Deleting = true }, "it is going already"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := newScene(t)
+			s.claim.Drifted = "NodePoolDrifted"
+			s.pod("a", nil)
+			tc.build(s)
+			n, _ := s.explainer().Node("n")
+			got := ""
+			if n.Drift != nil {
+				got = n.Drift.Next
+			}
+			if !strings.HasPrefix(got, tc.want) || tc.want == "" && got != "" {
+				t.Errorf("%s: says %q, want %q", tc.why, got, tc.want)
+			}
+		})
+	}
+}

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/tenon-sh/tenon/engine/disrupt"
+	"github.com/tenon-sh/tenon/engine/disrupt/replace"
 	"github.com/tenon-sh/tenon/engine/label"
 	"github.com/tenon-sh/tenon/engine/plan"
 	"github.com/tenon-sh/tenon/engine/provision"
@@ -26,8 +27,15 @@ type Node struct {
 	Back    Back              `json:"back"`
 	Without *Without          `json:"without,omitempty"` // what would happen if it went
 	Due     []Due             `json:"due,omitempty"`     // what time brings
+	Drift   *Drift            `json:"drift,omitempty"`   // that it is no longer what its pool asks for
 
 	uses []use
+}
+
+// Drift says that a node is no longer what its pool asks for, and what comes of it.
+type Drift struct {
+	Reason string `json:"reason"`
+	Next   string `json:"next"`
 }
 
 // Resident is a pod of a node.
@@ -105,6 +113,7 @@ func (e *Explainer) Node(name string) (Node, bool) {
 	if p.Claim != nil {
 		n.Bought = e.bought(p)
 	}
+	n.Drift = e.drift(p)
 	e.returning(&n, p)
 	if !p.Deleting() && slices.ContainsFunc(p.Pods, disrupt.Stays) {
 		n.Today, n.Without = e.today(p), e.without(p)
@@ -218,4 +227,36 @@ func (e *Explainer) without(p *world.Place) *Without {
 	out.Pods += len(out.Refused)
 	out.Saves = hourly(plan.PriceOf(e.world, p) - (d.Cost - e.plan().Cost))
 	return out
+}
+
+// drift says what comes of a machine's having drifted; nil if it has not.
+func (e *Explainer) drift(p *world.Place) *Drift {
+	if p.Claim == nil || p.Claim.Drifted == "" {
+		return nil
+	}
+	d := &Drift{Reason: p.Claim.Drifted}
+	pool := e.world.Pool(p.Pool())
+	switch {
+	case p.Deleting():
+		d.Next = "it is going already"
+		return d
+	case disrupt.Intended(p):
+		d.Next = "it goes once its pods have places elsewhere"
+		return d
+	case pool == nil || pool.ID.Kind != world.NodePool || pool.Replicas != nil:
+		d.Next = "nodes of its pool are not replaced for that"
+		return d
+	}
+	w := disrupt.BegunIn(e.world).Ending(e.world)
+	next, kept := replace.Drift(w, replace.Options{Planned: e.leave().Planned})
+	d.Next = "others are replaced before it"
+	if len(next.Back) > 0 && next.Back[0].Claim == p.Claim.Name {
+		d.Next = "it is to be replaced; if that came to nothing before, it is tried again after 5 minutes, and later after up to an hour"
+	}
+	for _, k := range kept {
+		if k.Place.Name() == p.Name() {
+			d.Next = "it stays: " + k.Why.Line()
+		}
+	}
+	return d
 }

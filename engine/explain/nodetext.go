@@ -94,6 +94,9 @@ func (n Node) writeBought(b *paper) {
 }
 
 func (n Node) writeBack(b *paper) {
+	if d := n.Drift; d != nil {
+		b.line("It has drifted (%s): %s", d.Reason, d.Next)
+	}
 	if n.Back.Now {
 		b.line("It can be given back now: %s", n.Back.Reason)
 		return
