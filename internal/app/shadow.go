@@ -9,6 +9,7 @@ import (
 	"github.com/go-logr/logr"
 	"k8s.io/client-go/rest"
 
+	"github.com/tenon-sh/tenon/engine/world"
 	"github.com/tenon-sh/tenon/internal/cloud"
 	"github.com/tenon-sh/tenon/internal/controller/shadow"
 )
@@ -65,6 +66,13 @@ func (o onlooker) Terminate(_ context.Context, ids []cloud.MachineID) []error {
 		out[i] = errShadow
 	}
 	return out
+}
+
+// Drop has the driver forget what it keeps for a template, if it keeps anything.
+func (o onlooker) Drop(id world.TemplateID) {
+	if d, ok := o.Driver.(interface{ Drop(world.TemplateID) }); ok {
+		d.Drop(id)
+	}
 }
 
 // shadow adds what decides and tells, in the place of all that acts.

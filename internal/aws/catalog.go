@@ -6,8 +6,6 @@ import (
 	"maps"
 	"slices"
 	"strconv"
-	"strings"
-	"sync"
 
 	awsv1 "github.com/tenon-sh/tenon/api/aws/v1"
 	"github.com/tenon-sh/tenon/engine/label"
@@ -17,15 +15,6 @@ import (
 	"github.com/tenon-sh/tenon/internal/aws/types"
 	"github.com/tenon-sh/tenon/internal/cloud"
 )
-
-// templatesMany is how many catalogues are kept at most.
-const templatesMany = 64
-
-// catalogs keeps the last catalogue of each template: the same version is the same catalogue.
-type catalogs struct {
-	mu   sync.Mutex
-	last map[world.TemplateID]world.Catalog
-}
 
 // Catalog returns what machines of the template can be: every type that the
 // class and its images allow, in the zones of its subnets, and what is sold out now.
@@ -45,36 +34,35 @@ func (d *Driver) catalog(ctx context.Context, t cloud.Template, r resolved) (wor
 		return world.Catalog{}, err
 	}
 	d.lasting.note("prices", "those that were known last, or are bundled, are used", err)
-	settings := d.typeSettings(r)
 	away := d.away(ctx)
-	version := fmt.Sprintf("%d.%d.%x", shelf.Version, d.soldout.Version(), r.version(settings.Seen))
-	if len(away) > 0 {
-		version += "." + strings.Join(away, ".")
-	}
 	d.catalogs.mu.Lock()
 	defer d.catalogs.mu.Unlock()
-	if last, ok := d.catalogs.last[t.ID]; ok && last.Version == version {
-		return last, nil
-	}
-	out := world.Catalog{Template: t.ID, Region: d.clients.Region, Version: version, Shapes: d.shapes(shelf, r, settings, away)}
+	settings := d.typeSettings(r)
+	version := fmt.Sprintf("%d.%d.%x", shelf.Version, d.soldout.Version(), r.version(settings, away))
+	out := world.Catalog{Template: t.ID, Region: d.clients.Region, Version: version}
 	if shelf.Currency != "USD" && shelf.Currency != "" {
 		out.Currency = shelf.Currency + "/h"
+	}
+	var made bool
+	if out.Shapes, made = d.catalogs.find(version); !made {
+		out.Shapes = d.shapes(shelf, r, settings, away)
+		d.catalogs.share(out.Shapes)
 	}
 	if len(out.Shapes) == 0 {
 		return out, cloud.Errorf(cloud.NotReady, "NoInstanceTypes", "no instance type of %s fits class %s: its images, subnets and settings leave none", d.clients.Region, t.Class.Name)
 	}
-	if len(d.catalogs.last) >= templatesMany {
-		clear(d.catalogs.last) // most are of classes that have changed since
-	}
-	d.catalogs.last[t.ID] = out
+	d.catalogs.keep(out)
 	return out, nil
 }
 
 // shapes are the types on the shelf that a template allows, with their offers.
 func (d *Driver) shapes(shelf stock.Shelf, r resolved, settings types.Settings, away []string) []world.Shape {
-	ids := map[string]string{} // of the zones of the subnets: this account's, so not bundled
-	for _, s := range r.subnets {
-		ids[s.Zone] = s.ZoneID
+	ids := r.zoneIDs()
+	labels := map[string]map[string]string{} // by zone: every offer there has the same
+	for zone, id := range ids {
+		if id != "" {
+			labels[zone] = map[string]string{awsv1.LabelZoneID: id}
+		}
 	}
 	var out []world.Shape
 	for i := range shelf.Types {
@@ -84,10 +72,7 @@ func (d *Driver) shapes(shelf stock.Shelf, r resolved, settings types.Settings, 
 		}
 		var offers []world.Offer
 		for _, o := range shelf.Offers(typ, r.zones()) {
-			o.Labels = nil
-			if id := ids[o.Zone]; id != "" {
-				o.Labels = map[string]string{awsv1.LabelZoneID: id}
-			}
+			o.Labels = labels[o.Zone]
 			o.Gone = d.soldout.Why(typ.Name, o.Zone, o.CapacityType, r.placement.ID) != "" || slices.Contains(away, ids[o.Zone])
 			offers = append(offers, o)
 		}
@@ -153,9 +138,9 @@ func (d *Driver) typeSettings(r resolved) types.Settings {
 	if overhead == 0 {
 		overhead = types.MemoryOverhead
 	}
-	return types.Settings{
+	return types.Deciding(types.Settings{
 		Class: r.class, Kubelet: r.kubelet, Region: d.clients.Region, MemoryOverhead: overhead,
 		ReservedENIs: d.cfg.Settings.ReservedENIs, Seen: maps.Clone(d.seen), OldLabels: r.class.Legacy,
 		Placement: r.placement.ID, Strategy: r.placement.Strategy, Partitions: r.placement.Partitions,
-	}
+	})
 }

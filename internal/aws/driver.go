@@ -122,7 +122,7 @@ func New(cfg Config) *Driver {
 		profiles: profile.NewStore(c.IAM, cfg.Now), stores: template.NewStore(c.EC2, cfg.Settings.Cluster, cfg.Now),
 		stock: stock.New(shop, cfg.Catalog, c.Region, cfg.Now), soldout: soldout.New(cfg.Now),
 		amis: newImages(c, cfg.Now), home: &home{eks: c.EKS, settings: cfg.Settings, now: cfg.Now},
-		orders: &orders{now: cfg.Now, all: map[string]*past{}}, catalogs: &catalogs{last: map[world.TemplateID]world.Catalog{}},
+		orders: &orders{now: cfg.Now, all: map[string]*past{}}, catalogs: &catalogs{now: cfg.Now, last: map[world.TemplateID]kept[world.Catalog]{}},
 		lasting: &lasting{said: cfg.Said, wrong: map[string]bool{}},
 		seen:    map[string]int64{},
 	}
@@ -194,6 +194,7 @@ const collectEvery = 30 * time.Minute
 // Sweep deletes launch templates that nothing has started from for a while and,
 // now and then, instance profiles that no class and no machine uses.
 func (d *Driver) Sweep(ctx context.Context) error {
+	d.catalogs.sweep()
 	gone, err := d.stores.Sweep(ctx)
 	err = errors.Join(err, d.collect(ctx))
 	for _, t := range gone {

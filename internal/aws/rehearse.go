@@ -21,11 +21,6 @@ import (
 	"github.com/tenon-sh/tenon/internal/cloud"
 )
 
-// worldID is a name for a class' catalogue that no pool's has.
-func worldID(c nodeclass.Class) world.TemplateID {
-	return world.TemplateID(fmt.Sprintf("%s/%s", c.Ref.Kind, c.Ref.Name))
-}
-
 // rehearsed are the requests that start a machine of a class: a launch template,
 // made in earnest once a dry run of it was honoured, and from it a fleet and a
 // machine as dry runs. EC2 answers a dry run with a refusal that says whether it
@@ -48,7 +43,7 @@ func (d *Driver) scene(ctx context.Context, c nodeclass.Class) (*launching, *off
 	if err != nil {
 		return nil, nil, "", err
 	}
-	shapes, err := d.catalog(ctx, cloud.Template{ID: "examined/" + worldID(c), Class: c.Ref}, r)
+	shapes, err := d.catalog(ctx, cloud.Template{Class: c.Ref}, r)
 	if err != nil {
 		return nil, nil, "", err
 	}

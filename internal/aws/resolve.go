@@ -2,12 +2,14 @@ package aws
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"hash/fnv"
 	"slices"
 	"strings"
 
 	awsv1 "github.com/tenon-sh/tenon/api/aws/v1"
+	"github.com/tenon-sh/tenon/engine/label"
 	"github.com/tenon-sh/tenon/internal/aws/bootstrap"
 	"github.com/tenon-sh/tenon/internal/aws/kubelet"
 	"github.com/tenon-sh/tenon/internal/aws/network"
@@ -15,6 +17,7 @@ import (
 	"github.com/tenon-sh/tenon/internal/aws/placement"
 	"github.com/tenon-sh/tenon/internal/aws/refusal"
 	"github.com/tenon-sh/tenon/internal/aws/reserve"
+	"github.com/tenon-sh/tenon/internal/aws/types"
 	"github.com/tenon-sh/tenon/internal/cloud"
 )
 
@@ -122,21 +125,38 @@ func (d *Driver) reservationsOf(ctx context.Context, c nodeclass.Class) ([]reser
 	return found, err != nil
 }
 
-// version changes when what was found, or learnt of the types' memory, does.
-func (r resolved) version(seen map[string]int64) uint64 {
+// version changes when something does that decides what machines of the template
+// can be. What differs between classes and decides nothing of that, such as their
+// names, tags or user data, is not in it, so that they share one catalogue.
+func (r resolved) version(settings types.Settings, away []string) uint64 {
 	h := fnv.New64a()
-	fmt.Fprint(h, r.class.Hash, r.groupIDs(), seen)
-	for _, i := range r.images {
-		fmt.Fprint(h, i.ID, " ")
+	boots := make([]label.Set, len(r.images))
+	for i, image := range r.images {
+		boots[i] = image.Requirements
 	}
-	for _, z := range r.zones() {
-		fmt.Fprint(h, z, " ")
+	text, err := json.Marshal(struct {
+		Settings types.Settings
+		Boots    []label.Set
+		Any      bool // any type boots: the user's own template names the image
+		Zones    map[string]string
+		Reserved []reserve.Reservation
+		Away     []string
+	}{settings, boots, r.class.LaunchTemplate != "", r.zoneIDs(), r.reservations, away})
+	if err != nil {
+		panic(err) // these are plain values
 	}
-	for _, c := range r.reservations {
-		fmt.Fprint(h, c.ID, c.Left, " ")
-	}
-	fmt.Fprint(h, r.placement)
+	_, _ = h.Write(text)
 	return h.Sum64()
+}
+
+// zoneIDs are the ids of the zones of the subnets by their names, which are this
+// account's own. One that EC2 does not tell is empty.
+func (r resolved) zoneIDs() map[string]string {
+	ids := map[string]string{}
+	for _, s := range r.subnets {
+		ids[s.Zone] = s.ZoneID
+	}
+	return ids
 }
 
 // zones are the zones of the subnets, sorted.

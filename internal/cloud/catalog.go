@@ -42,11 +42,17 @@ func (c *Cloud) Changed(class ClassRef) {
 	}
 }
 
+// dropper is a driver that keeps something for each template, and need not any more.
+type dropper interface{ Drop(world.TemplateID) }
+
 // Drop ends the care for a template.
 func (c *Cloud) Drop(id world.TemplateID) {
 	c.mu.Lock()
-	defer c.mu.Unlock()
 	delete(c.templates, id)
+	c.mu.Unlock()
+	if d, ok := c.cfg.Driver.(dropper); ok {
+		d.Drop(id)
+	}
 }
 
 // Template returns the template of an id, and what is wrong with its catalogue; false if it is not wanted.

@@ -23,6 +23,8 @@ import (
 const (
 	fresh       = time.Minute
 	groupsFresh = 5 * time.Minute
+	// forgotten is after how long an answer goes that was not asked for again: no class has its selector any more.
+	forgotten = time.Hour
 )
 
 // Subnet is a subnet that machines may be in.
@@ -167,6 +169,7 @@ func ask[T any](f *Finder, memory map[string]answer[[]T], selectors []nodeclass.
 			}
 			known = answer[[]T]{found, f.now()}
 			f.mu.Lock()
+			maps.DeleteFunc(memory, func(_ string, old answer[[]T]) bool { return f.now.Since(old.at) > forgotten })
 			memory[key] = known
 			f.mu.Unlock()
 		}

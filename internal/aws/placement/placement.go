@@ -3,6 +3,7 @@ package placement
 
 import (
 	"context"
+	"maps"
 	"sync"
 	"time"
 
@@ -20,6 +21,7 @@ import (
 const (
 	fresh        = 15 * time.Minute
 	freshMissing = time.Minute
+	forgotten    = time.Hour // no class asks for it any more
 )
 
 // Group is a placement group. The zero Group is none.
@@ -88,5 +90,6 @@ func (f *Finder) Find(ctx context.Context, s nodeclass.Selector) (Group, bool, e
 func (f *Finder) keep(s nodeclass.Selector, g Group) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
+	maps.DeleteFunc(f.found, func(_ string, old answer) bool { return f.now.Since(old.at) > forgotten })
 	f.found[s.Key()] = answer{g, f.now()}
 }

@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"maps"
 	"slices"
 	"sync"
 	"time"
@@ -19,8 +20,12 @@ import (
 	"github.com/tenon-sh/tenon/internal/clock"
 )
 
-// fresh is how long an answer of EC2 is used.
-const fresh = time.Minute
+// fresh is how long an answer of EC2 is used. One that is far older is not what
+// was known last: no class has had its selector since.
+const (
+	fresh     = time.Minute
+	forgotten = 24 * time.Hour
+)
 
 // Reservation is capacity that is paid for whether it is used or not.
 type Reservation struct {
@@ -95,6 +100,7 @@ func (f *Finder) Find(ctx context.Context, selectors []nodeclass.ReservationSele
 func (f *Finder) keep(key string, a answer) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
+	maps.DeleteFunc(f.found, func(_ string, old answer) bool { return f.now.Since(old.at) > forgotten })
 	f.found[key] = a
 	for _, r := range a.value {
 		delete(f.used, r.ID)

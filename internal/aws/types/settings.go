@@ -32,3 +32,20 @@ type Settings struct {
 func Default(region string) Settings {
 	return Settings{Class: nodeclass.Class{Family: AL2023}, Region: region, MemoryOverhead: MemoryOverhead}
 }
+
+// Deciding is the settings without what decides nothing of what nodes offer: of
+// classes that are equal in the rest, nodes of each type are the same.
+func Deciding(s Settings) Settings {
+	c, k := s.Class, s.Kubelet
+	s.Class = nodeclass.Class{Family: c.Family, RAID0: c.RAID0, Interfaces: c.Interfaces, Nested: c.Nested}
+	for _, d := range c.Disks {
+		s.Class.Disks = append(s.Class.Disks, nodeclass.Disk{Device: d.Device, Root: d.Root, SizeGiB: d.SizeGiB})
+	}
+	if c.Tracking != nil {
+		s.Class.Tracking = &nodeclass.Tracking{}
+	}
+	s.Kubelet = kubelet.Config{
+		MaxPods: k.MaxPods, PodsPerCore: k.PodsPerCore, KubeReserved: k.KubeReserved, SystemReserved: k.SystemReserved, EvictionHard: k.EvictionHard,
+	}
+	return s
+}

@@ -393,3 +393,47 @@ func BenchmarkBundled(b *testing.B) {
 		types.Bundled(region, types.Default(""))
 	}
 }
+
+// What Deciding leaves out of settings changes nothing of what nodes offer.
+func TestDecidingProperty(t *testing.T) {
+	all := loadCatalog(t).Types()
+	disk := rapid.Custom(func(t *rapid.T) nodeclass.Disk {
+		return nodeclass.Disk{
+			Device: rapid.SampledFrom([]string{"/dev/xvda", "/dev/xvdb", "/dev/sda1"}).Draw(t, "device"), Root: rapid.Bool().Draw(t, "root"),
+			SizeGiB: rapid.Int64Range(0, 100).Draw(t, "size"), Type: "gp3", KMSKey: rapid.String().Draw(t, "key"), Snapshot: "snap-1",
+		}
+	})
+	nic := rapid.Custom(func(t *rapid.T) nodeclass.Interface {
+		return nodeclass.Interface{Card: rapid.Int32Range(0, 2).Draw(t, "card"), EFAOnly: rapid.Bool().Draw(t, "efa")}
+	})
+	chance.Check(t, func(t *rapid.T) {
+		typ := &all[rapid.IntRange(0, len(all)-1).Draw(t, "type")]
+		s := types.Default("us-east-1")
+		s.OldLabels, s.Seen = rapid.Bool().Draw(t, "old"), map[string]int64{typ.Name: 1 << 30}
+		s.Class = nodeclass.Class{
+			Hash: rapid.String().Draw(t, "hash"), UserData: rapid.String().Draw(t, "data"), Tags: map[string]string{"a": "b"}, Role: "role",
+			Family: rapid.SampledFrom(types.Families()).Draw(t, "family"), RAID0: rapid.Bool().Draw(t, "raid"),
+			Disks: rapid.SliceOfN(disk, 0, 3).Draw(t, "disks"), Interfaces: rapid.SliceOfN(nic, 0, 3).Draw(t, "interfaces"),
+			Nested: rapid.SampledFrom([]string{"", "enabled", "disabled"}).Draw(t, "nested"),
+		}
+		if rapid.Bool().Draw(t, "tracked") {
+			s.Class.Tracking = &nodeclass.Tracking{UDP: new(int32)}
+		}
+		amounts := rapid.MapOf(rapid.SampledFrom([]string{"cpu", "memory"}), rapid.SampledFrom([]string{"1", "2Gi"}))
+		s.Kubelet = kubelet.Config{
+			KubeReserved: amounts.Draw(t, "kube"), SystemReserved: amounts.Draw(t, "system"),
+			EvictionHard: map[string]string{"memory.available": rapid.SampledFrom([]string{"5%", "1Gi"}).Draw(t, "eviction")},
+			All:          map[string]any{"maxPods": 1}, ClusterDNS: []string{"10.0.0.10"},
+		}
+		if n := rapid.Int64Range(0, 60).Draw(t, "pods"); n > 0 {
+			s.Kubelet.MaxPods, s.Kubelet.PodsPerCore = &n, &n
+		}
+		less := types.Deciding(s)
+		if diff := cmp.Diff(types.Shape(typ, s), types.Shape(typ, less)); diff != "" {
+			t.Fatalf("%s: -all +deciding\n%s", typ.Name, diff)
+		}
+		if a, b := types.Unfit(typ, s), types.Unfit(typ, less); a != b {
+			t.Fatalf("%s is unfit for %q, and for %q by what decides", typ.Name, a, b)
+		}
+	})
+}
