@@ -30,10 +30,11 @@ func (d *Driver) Catalog(ctx context.Context, t cloud.Template) (world.Catalog, 
 // asks meanwhile waits: making it takes longer than the rest of a launch.
 func (d *Driver) catalog(ctx context.Context, t cloud.Template, r resolved) (world.Catalog, error) {
 	shelf, err := d.stock.Shelf(ctx)
-	if err != nil && len(shelf.Types) == 0 {
+	if err != nil {
 		return world.Catalog{}, err
 	}
-	d.lasting.note("prices", "those that were known last, or are bundled, are used", err)
+	d.lasting.note("instance types", "those that were known last are used", shelf.Untyped)
+	d.lasting.note("prices", "those that were known last, or are bundled, are used", shelf.Unpriced)
 	away := d.away(ctx)
 	d.catalogs.mu.Lock()
 	defer d.catalogs.mu.Unlock()

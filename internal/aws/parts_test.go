@@ -164,8 +164,8 @@ func TestPrices(t *testing.T) {
 					shop.Pricing = nil
 				}
 				shelf, err := stock.New(shop, all, "us-west-2", time.Now).Shelf(t.Context())
-				if (err != nil) != tc.failed || len(shelf.Types) == 0 {
-					t.Fatalf("%s Got %d types, %v", tc.why, len(shelf.Types), err)
+				if err != nil || (shelf.Unpriced != nil) != tc.failed || len(shelf.Types) == 0 {
+					t.Fatalf("%s Got %d types, %v, prices %v", tc.why, len(shelf.Types), err, shelf.Unpriced)
 				}
 				typ, _ := all.Type("c5.large")
 				offers := shelf.Offers(typ, shelf.Zones["c5.large"])

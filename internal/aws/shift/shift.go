@@ -26,6 +26,7 @@ type Watch struct {
 	line turn.Line // the rest belongs to whose turn it is
 	at   time.Time
 	away []string
+	err  error // why these are those that were known before
 }
 
 // New returns a Watch over a client.
@@ -42,16 +43,17 @@ func (w *Watch) Away(ctx context.Context, cluster string) ([]string, error) {
 	defer done()
 	now := w.now()
 	if !w.at.IsZero() && now.Sub(w.at) < fresh {
-		return w.away, nil
+		return w.away, w.err
 	}
-	w.at = now
+	w.at, w.err = now, nil
 	out, err := w.client.GetManagedResource(ctx, &arczonalshift.GetManagedResourceInput{ResourceIdentifier: aws.String(cluster)})
 	switch {
 	case refusal.Gone(err): // the cluster is not registered: nothing can be shifted
 		w.away = nil
 		return nil, nil
 	case err != nil:
-		return w.away, refusal.Wrap("ask for zonal shifts of "+cluster, err)
+		w.err = refusal.Wrap("ask for zonal shifts of "+cluster, err)
+		return w.away, w.err
 	}
 	w.away = read(out, now)
 	return w.away, nil

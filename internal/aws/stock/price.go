@@ -32,15 +32,20 @@ func PricingRegion(region string) string {
 
 // Spot is never sold for less than a tenth of what on-demand costs. A server that
 // answers with a fiftieth, or with the same cent for everything, has made it up,
-// and a plan that believed it would buy the largest machine there is.
-const incredible = 50
+// and a plan that believed it would buy the largest machine there is. Where the
+// price of on-demand is not known but only reckoned from other types, the tenth
+// itself is asked for.
+const (
+	incredible = 50
+	doubtful   = 10
+)
 
 // brief is how often spot prices are asked for: whoever waits can do without.
 const brief = 2
 
 // spotPrices reads what spot costs now, by type and zone.
 func (s *Stock) spotPrices(ctx context.Context, shelf *Shelf) error {
-	now := s.now()
+	now, guard := s.now(), newGuard(shelf)
 	pages := ec2.NewDescribeSpotPriceHistoryPaginator(s.clients.EC2, &ec2.DescribeSpotPriceHistoryInput{
 		StartTime: aws.Time(now), EndTime: aws.Time(now), MaxResults: aws.Int32(1000),
 		ProductDescriptions: []string{"Linux/UNIX", "Linux/UNIX (Amazon VPC)"},
@@ -52,7 +57,7 @@ func (s *Stock) spotPrices(ctx context.Context, shelf *Shelf) error {
 		}
 		for _, p := range page.SpotPriceHistory {
 			micro, ok := micros(aws.ToString(p.SpotPrice))
-			if ok && micro >= shelf.OnDemand[string(p.InstanceType)].Micro/incredible {
+			if ok && guard.believes(string(p.InstanceType), micro) {
 				shelf.setSpot(string(p.InstanceType), aws.ToString(p.AvailabilityZone), catalog.Price{Micro: micro})
 			}
 		}

@@ -21,11 +21,11 @@ import (
 	"github.com/tenon-sh/tenon/internal/clock"
 )
 
-// fresh is how long what EC2 said of types, zones and prices is used. Prices that
-// could not be asked for are asked for sooner.
+// fresh is how long what EC2 said of types, zones and prices is used. What could
+// not be asked for is asked for sooner, and not by everyone who wants a shelf.
 const (
-	fresh      = 12 * time.Hour
-	priceAgain = 10 * time.Minute
+	fresh = 12 * time.Hour
+	again = 10 * time.Minute
 )
 
 // Clients are what a Stock asks. Without Pricing, on-demand prices are the bundled ones.
@@ -42,8 +42,8 @@ type Stock struct {
 	now     clock.Now
 
 	line   turn.Line // the rest belongs to whose turn it is
-	at     time.Time // when types and zones were asked for
-	priced time.Time // when prices are due
+	typed  time.Time // when types and zones are due
+	priced time.Time // when prices are
 	last   Shelf
 }
 
@@ -55,6 +55,9 @@ type Shelf struct {
 	Spot     map[string]map[string]catalog.Price // by type and zone
 	Currency string
 	Version  int
+
+	// Why types and prices are those that were known before, or are bundled; nil if they are those of today.
+	Untyped, Unpriced error
 }
 
 // New returns a Stock of a region that starts from the bundled facts.
@@ -63,8 +66,8 @@ func New(c Clients, bundled *catalog.Catalog, region string, now clock.Now) *Sto
 }
 
 // Shelf returns what is sold, asked anew if the answer is old. What EC2 cannot be
-// asked for is as it was known before, or as it is bundled, and the error says
-// so beside the shelf.
+// asked for is as it was known before, or as it is bundled, and the shelf says
+// so until it has been asked for. The error is why nothing at all is known.
 func (s *Stock) Shelf(ctx context.Context) (Shelf, error) {
 	done, err := s.line.Take(ctx, "")
 	if err != nil {
@@ -72,27 +75,32 @@ func (s *Stock) Shelf(ctx context.Context) (Shelf, error) {
 	}
 	defer done()
 	now := s.now()
-	stale := s.at.IsZero() || now.Sub(s.at) >= fresh
-	if !stale && now.Before(s.priced) {
+	if now.Before(s.typed) && now.Before(s.priced) {
 		return s.last, nil
 	}
 	next := s.last
-	if stale {
+	if !now.Before(s.typed) {
 		types, zones, err := s.ask(ctx)
-		if err != nil {
+		switch {
+		case err != nil && (ctx.Err() != nil || len(next.Types) == 0):
 			return s.last, err
+		case err != nil:
+			s.typed, s.last.Untyped, next.Untyped = now.Add(again), err, err
+		default:
+			s.typed, next.Types, next.Zones, next.Untyped = now.Add(fresh), types, zones, nil
+			s.priced = time.Time{} // for the types that are new
 		}
-		next.Types, next.Zones = types, zones
-		s.at = now
 	}
-	err = s.price(ctx, &next)
-	s.priced = now.Add(fresh)
-	if err != nil {
-		s.priced = now.Add(priceAgain)
+	if !now.Before(s.priced) {
+		next.Unpriced = s.price(ctx, &next)
+		s.priced = now.Add(fresh)
+		if next.Unpriced != nil {
+			s.priced = now.Add(again)
+		}
+		next.Version = s.last.Version + 1
 	}
-	next.Version = s.last.Version + 1
 	s.last = next
-	return next, err
+	return next, nil
 }
 
 // Sells reports whether the region has a type, as far as that is known.
@@ -134,14 +142,15 @@ func (s *Stock) price(ctx context.Context, shelf *Shelf) error {
 			shelf.OnDemand[typ] = p
 		}
 	}
+	onDemand := s.onDemandPrices(ctx, shelf)
+	guard := newGuard(shelf)
 	for typ, zones := range had.Spot {
 		for zone, p := range zones {
-			if !p.Synthetic {
+			if !p.Synthetic && guard.believes(typ, p.Micro) {
 				shelf.setSpot(typ, zone, p)
 			}
 		}
 	}
-	onDemand := s.onDemandPrices(ctx, shelf)
 	return errors.Join(s.spotPrices(ctx, shelf), onDemand)
 }
 
