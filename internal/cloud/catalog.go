@@ -14,10 +14,41 @@ func (c *Cloud) Want(t Template) {
 	defer c.mu.Unlock()
 	old, ok := c.templates[t.ID]
 	if ok && old.template.Class == t.Class && string(old.template.Kubelet) == string(t.Kubelet) {
+		old.borrowed = time.Time{}
 		return
 	}
 	c.templates[t.ID] = &entry{template: t}
 	c.poke()
+}
+
+// lent is how long a template is kept that was borrowed, after it was last asked for.
+const lent = 15 * time.Minute
+
+// Borrow keeps the catalogue of a template fresh that no pool wants, as long as
+// it is asked for: claims may outlive their pool, and name classes of their own.
+func (c *Cloud) Borrow(t Template) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.templates[t.ID] == nil {
+		c.templates[t.ID] = &entry{template: t, borrowed: c.cfg.Now()}
+		c.poke()
+	}
+}
+
+// giveBack drops the templates that were borrowed and are not asked for any more.
+func (c *Cloud) giveBack() {
+	c.mu.Lock()
+	var idle []world.TemplateID
+	for id, e := range c.templates {
+		if !e.borrowed.IsZero() && c.cfg.Now.Since(e.borrowed) >= lent {
+			idle = append(idle, id)
+		}
+	}
+	c.mu.Unlock()
+	for _, id := range idle {
+		c.Drop(id)
+		c.cfg.Withdraw(id, "")
+	}
 }
 
 // Renew has the catalogue of a template asked for at once, for example because its class changed.
@@ -47,6 +78,8 @@ type dropper interface{ Drop(world.TemplateID) }
 
 // Drop ends the care for a template.
 func (c *Cloud) Drop(id world.TemplateID) {
+	c.publishing.Lock() // a renewal under way is not published after this
+	defer c.publishing.Unlock()
 	c.mu.Lock()
 	delete(c.templates, id)
 	c.mu.Unlock()
@@ -62,6 +95,9 @@ func (c *Cloud) Template(id world.TemplateID) (Template, error, bool) {
 	e, ok := c.templates[id]
 	if !ok {
 		return Template{}, nil, false
+	}
+	if !e.borrowed.IsZero() {
+		e.borrowed = c.cfg.Now()
 	}
 	return e.template, e.err, true
 }
@@ -93,6 +129,7 @@ func (c *Cloud) Run(ctx context.Context) {
 // Refresh asks for every catalogue that is due, and returns when the next one
 // is. One that cannot be had does not keep others from being asked for.
 func (c *Cloud) Refresh(ctx context.Context) time.Time {
+	c.giveBack()
 	c.mu.Lock()
 	var due []world.TemplateID
 	now := c.cfg.Now()
@@ -135,10 +172,17 @@ func (c *Cloud) mark(id world.TemplateID) {
 // afterFailure is how long a catalogue that could not be had is left alone.
 const afterFailure = 10 * time.Second
 
-// renew asks for one catalogue and publishes it if it is new.
+// renew asks for one catalogue and publishes it if it is new. Of several that are
+// under way for one template, what began later knows more: what an earlier one
+// brings after it is let go.
 func (c *Cloud) renew(ctx context.Context, id world.TemplateID) {
 	c.mu.Lock()
 	e := c.templates[id]
+	turn := 0
+	if e != nil {
+		e.begun++
+		turn = e.begun
+	}
 	c.mu.Unlock()
 	if e == nil {
 		return
@@ -150,7 +194,14 @@ func (c *Cloud) renew(ctx context.Context, id world.TemplateID) {
 		return err
 	})
 	got = c.refusals.tell(c.cfg.Now(), got)
+	c.publishing.Lock()
+	defer c.publishing.Unlock()
 	c.mu.Lock()
+	if turn < e.settled || c.templates[id] != e {
+		c.mu.Unlock()
+		return
+	}
+	e.settled = turn
 	e.err, e.next = err, c.cfg.Now().Add(c.cfg.Fresh)
 	if err != nil {
 		e.next = c.cfg.Now().Add(min(afterFailure, c.cfg.Fresh))
@@ -169,7 +220,7 @@ func (c *Cloud) renew(ctx context.Context, id world.TemplateID) {
 	if !e.soldOut.IsZero() && c.cfg.Now.Since(e.soldOut) < comesBack {
 		e.next = c.cfg.Now().Add(min(lookAgain, e.next.Sub(c.cfg.Now())))
 	}
-	fresh := err == nil && (e.version == "" || got.Version != e.version) && c.templates[id] == e
+	fresh := err == nil && (e.version == "" || got.Version != e.version)
 	if fresh {
 		e.version = got.Version
 	}

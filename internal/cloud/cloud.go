@@ -49,6 +49,8 @@ type shared struct {
 
 	refusals refusals
 
+	publishing sync.Mutex // catalogues are published one after another, and none that was dropped
+
 	mu        sync.Mutex
 	templates map[world.TemplateID]*entry
 
@@ -63,6 +65,9 @@ type entry struct {
 	why      string    // it sells nothing, as Withdraw was told
 	next     time.Time // when it is due; zero: now
 	soldOut  time.Time // when an offer of it was last refused as sold out; zero: never
+	begun    int       // renewals
+	settled  int       // the latest of them that has ended
+	borrowed time.Time // when it was last asked for, if no pool wants it; zero: one does
 	err      error
 }
 
@@ -125,7 +130,7 @@ func (c *Cloud) call(ctx context.Context, method string, do func() error) error 
 			return nil
 		}
 		c.cfg.Metrics.Add(metric.CloudErrors, 1, c.caller, method, c.cfg.Provider, errorLabel(err))
-		if !again(err) || attempt >= c.cfg.Attempts || !pause(ctx, wait) {
+		if !again(err) || attempt >= c.cfg.Attempts || method == methodLaunch && CodeOf(err) == Throttled || !pause(ctx, wait) {
 			return err
 		}
 		wait *= 2
@@ -166,8 +171,9 @@ func errorLabel(err error) string {
 	}
 }
 
-// Launch carries out orders. What is throttled or unclear is sent again under
-// the same token, which buys nothing twice. Where offers turned out to be sold
+// Launch carries out orders. What is unclear is sent again under the same token,
+// which buys nothing twice. What is throttled, though the driver has waited and
+// tried again, is the caller's to say and to send later. Where offers turned out to be sold
 // out, the catalogue is asked for again before Launch returns its capacity error.
 func (c *Cloud) Launch(ctx context.Context, orders []Order) []Outcome {
 	out := make([]Outcome, len(orders))

@@ -358,7 +358,7 @@ func (r *Reconciler) want(c *v1.NodeClaim, id world.TemplateID) bool {
 	if ref == nil || id != observe.TemplateOf(*ref, nil) {
 		return false
 	}
-	r.Cloud.Want(cloud.Template{ID: id, Class: cloud.ClassRef{Group: ref.Group, Kind: ref.Kind, Name: ref.Name}})
+	r.Cloud.Borrow(cloud.Template{ID: id, Class: cloud.ClassRef{Group: ref.Group, Kind: ref.Kind, Name: ref.Name}})
 	return true
 }
 
@@ -506,11 +506,21 @@ func (r *Reconciler) failed(ctx context.Context, claims []*v1.NodeClaim, cause e
 	}
 	now := r.Now()
 	return loop.Each(claims, func(_ int, c *v1.NodeClaim) error {
+		text := short(cause.Error())
+		if code := cloud.CodeOf(cause); code == cloud.Throttled || code == cloud.Unknown {
+			text += r.triedSince(c.UID) // it is tried again and again: for how long, a person wants to know
+		}
+		news := !slices.ContainsFunc(c.Status.Conditions, func(had metav1.Condition) bool {
+			return had.Type == v1.ConditionLaunched && had.Reason == reason && had.Message == text
+		})
 		next, err := loop.PatchStatus(ctx, r.Client, c, func(c *v1.NodeClaim) {
-			c.Conditions().Unknown(v1.ConditionLaunched, reason, short(cause.Error()), now)
+			c.Conditions().Unknown(v1.ConditionLaunched, reason, text, now)
 		})
 		if err == nil {
 			r.Cluster.Wrote(next)
+		}
+		if err == nil && news {
+			r.Events.Warning(c, "LaunchDelayed", "%s", text)
 		}
 		return client.IgnoreNotFound(err)
 	})
