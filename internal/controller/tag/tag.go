@@ -3,6 +3,7 @@ package tag
 
 import (
 	"context"
+	"sync"
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -32,6 +33,29 @@ type Reconciler struct {
 	Tag func(ctx context.Context, id cloud.MachineID, claim, node string) error
 	// IDOf returns the machine of a provider id.
 	IDOf func(providerID string) (cloud.MachineID, bool)
+
+	mu     sync.Mutex
+	tagged map[client.ObjectKey]string // what was tagged, whose claims the cache does not show as tagged yet
+}
+
+// once reports whether a machine was not tagged for a claim before.
+func (r *Reconciler) once(claim client.ObjectKey, id cloud.MachineID) bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.tagged[claim] != string(id)
+}
+
+// note takes down which machine was tagged for a claim; none: the claim shows it.
+func (r *Reconciler) note(claim client.ObjectKey, id cloud.MachineID) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.tagged == nil {
+		r.tagged = map[client.ObjectKey]string{}
+	}
+	r.tagged[claim] = string(id)
+	if id == "" {
+		delete(r.tagged, claim)
+	}
 }
 
 // Register adds the reconciler to a manager.
@@ -51,14 +75,19 @@ func Due(c *v1.NodeClaim) bool {
 func (r *Reconciler) Reconcile(ctx context.Context, req reconcile.Request) (reconcile.Result, error) {
 	c := &v1.NodeClaim{}
 	if err := r.Client.Get(ctx, req.NamespacedName, c); err != nil {
+		r.note(req.NamespacedName, "")
 		return loop.Result(0, err)
 	}
 	id, ok := r.IDOf(c.Status.ProviderID)
 	if !ok || !Due(c) {
+		r.note(req.NamespacedName, "")
 		return reconcile.Result{}, nil
 	}
-	if err := r.Tag(ctx, id, c.Name, c.Status.NodeName); err != nil {
-		return loop.Result(0, err)
+	if r.once(req.NamespacedName, id) {
+		if err := r.Tag(ctx, id, c.Name, c.Status.NodeName); err != nil {
+			return loop.Result(0, err)
+		}
+		r.note(req.NamespacedName, id)
 	}
 	_, err := loop.Patch(ctx, r.Client, c, func(c *v1.NodeClaim) { metav1.SetMetaDataAnnotation(&c.ObjectMeta, awsv1.AnnotationTagged, "true") })
 	return loop.Result(0, err)
