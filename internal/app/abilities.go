@@ -39,7 +39,7 @@ type (
 	}
 	// learner takes over what nodes turn out to have.
 	learner interface {
-		Learn(shape string, memory int64)
+		Learn(node, shape string, memory int64)
 	}
 	// author writes user data, and knows how long it is by class.
 	author interface {
@@ -139,7 +139,7 @@ func (p *parts) learn(to learner) error {
 				return c.Type == corev1.NodeReady && c.Status == corev1.ConditionTrue
 			})
 			if ready && observe.PoolOf(n.Labels).Name != "" {
-				to.Learn(n.Labels[label.InstanceType], n.Status.Capacity.Memory().Value())
+				to.Learn(n.Name, n.Labels[label.InstanceType], n.Status.Capacity.Memory().Value())
 			}
 		}
 		_, err = informer.AddEventHandler(toolscache.ResourceEventHandlerFuncs{AddFunc: seen, UpdateFunc: func(_, is any) { seen(is) }})

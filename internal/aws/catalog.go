@@ -3,7 +3,6 @@ package aws
 import (
 	"context"
 	"fmt"
-	"maps"
 	"slices"
 	"strconv"
 
@@ -141,7 +140,7 @@ func (d *Driver) typeSettings(r resolved) types.Settings {
 	}
 	return types.Deciding(types.Settings{
 		Class: r.class, Kubelet: r.kubelet, Region: d.clients.Region, MemoryOverhead: overhead,
-		ReservedENIs: d.cfg.Settings.ReservedENIs, Seen: maps.Clone(d.seen), OldLabels: r.class.Legacy,
+		ReservedENIs: d.cfg.Settings.ReservedENIs, Seen: d.believed(), OldLabels: r.class.Legacy,
 		Placement: r.placement.ID, Strategy: r.placement.Strategy, Partitions: r.placement.Partitions,
 	})
 }

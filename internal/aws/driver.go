@@ -97,9 +97,9 @@ type Driver struct {
 	resolving turn.Line
 
 	mu        sync.Mutex
-	seen      map[string]int64 // bytes of memory that nodes of a type were seen to have
-	written   map[string]int   // bytes of user data that were made last, by class
-	collected time.Time        // when profiles were last looked through
+	seen      map[string]witnesses // what nodes of a type say of their memory
+	written   map[string]int       // bytes of user data that were made last, by class
+	collected time.Time            // when profiles were last looked through
 }
 
 // New returns a driver. It calls nothing yet.
@@ -124,7 +124,7 @@ func New(cfg Config) *Driver {
 		amis: newImages(c, cfg.Now), home: &home{eks: c.EKS, settings: cfg.Settings, now: cfg.Now},
 		orders: &orders{now: cfg.Now, all: map[string]*past{}}, catalogs: &catalogs{now: cfg.Now, last: map[world.TemplateID]kept[world.Catalog]{}},
 		lasting: &lasting{said: cfg.Said, wrong: map[string]bool{}},
-		seen:    map[string]int64{},
+		seen:    map[string]witnesses{},
 	}
 }
 
@@ -149,25 +149,6 @@ func (d *Driver) Tag(ctx context.Context, id cloud.MachineID, claim, node string
 	}
 	return d.machines.Tag(ctx, id, tags)
 }
-
-// Learn notes how much memory a node of a type turned out to have. The least
-// that was seen counts. What cannot be true of the type is not believed: someone
-// may have written to the node.
-func (d *Driver) Learn(shape string, memory int64) {
-	t, known := d.cfg.Catalog.Type(shape)
-	if !known || memory > t.MemoryMiB<<20 || memory < t.MemoryMiB<<20/leastMemory {
-		return
-	}
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	if had, ok := d.seen[shape]; memory > 0 && (!ok || memory < had) {
-		d.seen[shape] = memory
-	}
-}
-
-// leastMemory is the part of a type's memory, as its divisor, that a node of it
-// has at least: the smallest machines lose the most.
-const leastMemory = 2
 
 // Notices returns the queue of interruption notices; nil if none is configured.
 func (d *Driver) Notices() *notice.Queue {

@@ -1,0 +1,98 @@
+package aws
+
+import (
+	"slices"
+	"time"
+)
+
+const (
+	// leastMemory is the part of a type's memory, as its divisor, that a node of it
+	// has at least: the smallest machines lose the most.
+	leastMemory = 2
+	// aloneMemory is the part, in hundredths, below which no node is believed that is alone in saying so.
+	aloneMemory = 75
+	// alike is how far, in hundredths, what nodes of a type say may be below what is in the middle.
+	alike = 90
+	// witnessMany is how many nodes of a type are listened to, witnessKept after how long one is forgotten.
+	witnessMany = 16
+	witnessKept = 30 * 24 * time.Hour
+)
+
+// witnesses are what nodes of one type say, by the nodes' names.
+type witnesses map[string]witness
+
+type witness struct {
+	memory int64 // bytes
+	at     time.Time
+}
+
+// Learn notes how much memory a node of a type turned out to have. What cannot be
+// true of the type is not believed: someone may have written to the node.
+func (d *Driver) Learn(node, shape string, memory int64) {
+	t, known := d.cfg.Catalog.Type(shape)
+	if !known || memory > t.MemoryMiB<<20 || memory < t.MemoryMiB<<20/leastMemory {
+		return
+	}
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.seen[shape] == nil {
+		d.seen[shape] = witnesses{}
+	}
+	d.seen[shape].hear(node, witness{memory, d.cfg.Now()})
+}
+
+// hear takes down what a node says. Of many nodes those with the least are listened to.
+func (w witnesses) hear(node string, says witness) {
+	if _, known := w[node]; !known && len(w) >= witnessMany {
+		most := ""
+		for name, has := range w {
+			if most == "" || has.memory > w[most].memory || has.memory == w[most].memory && name < most {
+				most = name
+			}
+		}
+		if w[most].memory <= says.memory {
+			return
+		}
+		delete(w, most)
+	}
+	w[node] = says
+}
+
+// least is the memory that the next node of a type is taken to have, of which EC2
+// says that it has so much: the least that nodes say, but for those far below the
+// rest. It is false where nothing is known.
+func (w witnesses) least(whole int64) (int64, bool) {
+	var all []int64
+	for _, has := range w {
+		all = append(all, has.memory)
+	}
+	if len(all) == 0 {
+		return 0, false
+	}
+	slices.Sort(all)
+	middle := all[len(all)/2]
+	all = slices.DeleteFunc(all, func(m int64) bool { return m < middle/100*alike })
+	// The odd one may be the middle of two or three. One that nothing bears out is not believed.
+	if all[0] < whole/100*aloneMemory && (len(all) == 1 || all[1] > all[0]/100*(200-alike)) {
+		return 0, false
+	}
+	return all[0], true
+}
+
+// believed is the memory that nodes are seen to have, by type. The lock is held.
+func (d *Driver) believed() map[string]int64 {
+	out := map[string]int64{}
+	for shape, w := range d.seen {
+		for node, has := range w {
+			if d.cfg.Now.Since(has.at) > witnessKept {
+				delete(w, node)
+			}
+		}
+		if t, known := d.cfg.Catalog.Type(shape); known {
+			if memory, ok := w.least(t.MemoryMiB << 20); ok {
+				out[shape] = memory
+			}
+		}
+	}
+	return out
+}
