@@ -222,6 +222,8 @@ func (l *launching) try(ctx context.Context, sent *fleet.Request) error {
 	switch {
 	case refusal.Is(err, "IdempotentParameterMismatch"):
 		return l.clash(ctx)
+	case refusal.NoType(err):
+		return l.strike(sent, err)
 	case err != nil:
 		if k := refusal.Kind(refusal.Code(err)); k == cloud.Invalid || k == cloud.Unauthorised || k == cloud.Gone {
 			l.past.sent = nil // refused for good: nothing was bought
@@ -245,6 +247,28 @@ func (l *launching) try(ctx context.Context, sent *fleet.Request) error {
 	}
 	l.complain(answer)
 	return l.verdict(ctx, answer.Err())
+}
+
+// strike leaves out the types that EC2 says it does not have: a request that
+// names one is refused whole. Where it does not say which, nothing is to be had
+// by sending the request again.
+func (l *launching) strike(sent *fleet.Request, err error) error {
+	l.past.sent = nil
+	l.past.round++
+	words := strings.FieldsFunc(err.Error(), func(r rune) bool { return strings.ContainsRune(" ,:;()[]{}'\"", r) })
+	var marks []soldout.Offer
+	for _, c := range sent.Candidates {
+		named := slices.ContainsFunc(words, func(w string) bool { return strings.TrimSuffix(w, ".") == c.Shape })
+		if named || !slices.ContainsFunc(sent.Candidates, func(o fleet.Candidate) bool { return o.Shape != c.Shape }) {
+			marks = append(marks, soldout.Offer{Type: c.Shape, Zone: c.Zone, CapacityType: sent.CapacityType})
+		}
+	}
+	if len(marks) == 0 {
+		return cloud.Errorf(cloud.Invalid, "LaunchFailed", "create fleet: %w", err)
+	}
+	l.soldout.Mark(err.Error(), marks...)
+	l.refused(marks)
+	return refusal.Wrap("create fleet", err)
 }
 
 // spare reports whether a zone has a subnet of the class that is not full.

@@ -19,8 +19,14 @@ import (
 var soldOut = []string{
 	"InsufficientInstanceCapacity", "MaxSpotInstanceCountExceeded", "VcpuLimitExceeded", "UnfulfillableCapacity",
 	"Unsupported", "InsufficientFreeAddressesInSubnet", "MaxFleetCountExceeded", "ReservationCapacityExceeded",
-	"InsufficientCapacityOnHost", "SpotMaxPriceTooLow",
+	"InsufficientCapacityOnHost", "SpotMaxPriceTooLow", noType, noType + ".NotFound",
 }
+
+// noType is the code by which EC2 says that it has no such instance type.
+const noType = "InvalidInstanceType"
+
+// NoType reports whether EC2 says that it does not have an instance type.
+func NoType(err error) bool { return strings.HasPrefix(Code(err), noType) }
 
 // gone are the codes by which a service says that the thing asked about is not there.
 var gone = []string{
@@ -93,7 +99,7 @@ func Kind(code string) cloud.Code {
 		return cloud.Throttled
 	case slices.Contains(unauthorised, code):
 		return cloud.Unauthorised
-	case slices.Contains(invalid, code):
+	case slices.Contains(invalid, code), strings.HasPrefix(code, "Invalid"):
 		return cloud.Invalid
 	}
 	return cloud.Unknown

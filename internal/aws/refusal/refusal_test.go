@@ -36,6 +36,8 @@ func TestWrap(t *testing.T) {
 		},
 		"Later":   {why: "Throttling passes.", code: "RequestLimitExceeded", want: cloud.Throttled, reason: "RequestLimitExceeded"},
 		"Never":   {why: "A bad image stays bad.", code: "InvalidAMIID.NotFound", want: cloud.Invalid, reason: "AMINotFound"},
+		"Type":    {why: "A type that is not sold is like one that is sold out.", code: "InvalidInstanceType.NotFound", want: cloud.Capacity, reason: "LaunchFailed"},
+		"Wrong":   {why: "What EC2 calls invalid stays so.", code: "InvalidKeyPair.NotFound", want: cloud.Invalid, reason: "LaunchFailed"},
 		"Strange": {why: "What nobody knows is unknown.", code: "SomethingNew", want: cloud.Unknown, reason: "LaunchFailed"},
 	}
 	for name, tc := range tests {

@@ -17,8 +17,9 @@ import (
 	"github.com/tenon-sh/tenon/internal/clock"
 )
 
-// kept is how long a template that nothing starts from is kept.
-const kept = time.Minute
+// kept is how long a template that nothing starts from is kept. To make one takes
+// a call that AWS throttles early, and machines of a kind come again and again.
+const kept = time.Hour
 
 // Store is the templates of this cluster that are there now.
 type Store struct {
