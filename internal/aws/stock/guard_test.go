@@ -11,9 +11,11 @@ import (
 func TestGuard(t *testing.T) {
 	shelf := &Shelf{
 		Types: []catalog.Type{
-			{Name: "m5.large", Family: "m5", Category: "m", VCPUs: 2}, {Name: "m5.24xlarge", Family: "m5", Category: "m", VCPUs: 96},
+			{Name: "m5.large", Family: "m5", Category: "m", VCPUs: 2},
+			{Name: "m5.24xlarge", Family: "m5", Category: "m", VCPUs: 96},
 			{Name: "x2gd.large", Family: "x2gd", Category: "x", VCPUs: 2},
-			{Name: "x8aedz.large", Family: "x8aedz", Category: "x", VCPUs: 2}, {Name: "x8aedz.24xlarge", Family: "x8aedz", Category: "x", VCPUs: 96},
+			{Name: "x8aedz.large", Family: "x8aedz", Category: "x", VCPUs: 2},
+			{Name: "x8aedz.24xlarge", Family: "x8aedz", Category: "x", VCPUs: 96},
 			{Name: "q1.large", Family: "q1", Category: "q", VCPUs: 2},
 		},
 		OnDemand: map[string]catalog.Price{"m5.large": {Micro: 96_000}, "x2gd.large": {Micro: 167_000}},
