@@ -10,6 +10,7 @@ func eventsToTell() map[string]event {
 		"Nominated":                              {"Normal", pod, "The pod is expected on this claim or node."},
 		"FailedScheduling":                       {"Warning", pod, "No node and no node that may be made takes the pod; every pool and its reason is named. `tenon plan` says the same at length, with what would change it."},
 		"InsufficientCapacityError":              {"Warning", claim, "AWS had none of the types in any zone that was open. The pods are planned anew, without those. Open more types or zones if it lasts."},
+		"LaunchDelayed":                          {"Warning", claim, "The cloud does not carry the launch out yet, as when it throttles; the message has its words and since when it is tried. It goes on being tried."},
 		"NodeClassNotReady":                      {"Warning", claim, "The class could not be used when the machine was ordered; its conditions say why."},
 		"UnregisteredTaintMissing":               {"Warning", claim, "The node joined without the taint that keeps pods off until it is matched to its claim. User data of your own should have the kubelet register with `karpenter.sh/unregistered:NoExecute`."},
 		"FailedConsistencyCheck":                 {"Warning", claim, "The node is not what was ordered (less of a resource, a taint missing). Look at its image and user data."},

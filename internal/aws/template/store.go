@@ -17,9 +17,13 @@ import (
 	"github.com/tenon-sh/tenon/internal/clock"
 )
 
-// kept is how long a template that nothing starts from is kept. To make one takes
-// a call that AWS throttles early, and machines of a kind come again and again.
-const kept = time.Hour
+// How long a template that nothing starts from is kept. To make one takes a call
+// that AWS throttles early, and machines of a kind come again and again. Those of
+// the v1alpha5 era go soon, as they did then; so do those that this process found.
+const (
+	kept     = time.Hour
+	keptSoon = time.Minute
+)
 
 // Store is the templates of this cluster that are there now.
 type Store struct {
@@ -34,8 +38,9 @@ type Store struct {
 }
 
 type entry struct {
-	id string
-	at time.Time // last use
+	id   string
+	at   time.Time // last use
+	kept time.Duration
 }
 
 // NewStore returns a Store that knows of no template yet.
@@ -49,7 +54,10 @@ type Made struct{ Name, ID string }
 // Ensure returns the name of a template with these settings, and what it had to
 // make for it; nothing if the template was there.
 func (s *Store) Ensure(ctx context.Context, t Settings) (string, *Made, error) {
-	name := t.Name(s.cluster)
+	name, keep := t.Name(s.cluster), kept
+	if t.Legacy {
+		keep = keptSoon
+	}
 	done, err := s.line.Take(ctx, name)
 	if err != nil {
 		return "", nil, err
@@ -58,7 +66,7 @@ func (s *Store) Ensure(ctx context.Context, t Settings) (string, *Made, error) {
 	s.mu.Lock()
 	e, known := s.used[name]
 	if known {
-		s.used[name] = entry{e.id, s.now()}
+		s.used[name] = entry{e.id, s.now(), keep}
 	}
 	s.mu.Unlock()
 	if known {
@@ -66,21 +74,21 @@ func (s *Store) Ensure(ctx context.Context, t Settings) (string, *Made, error) {
 	}
 	out, err := s.ec2.CreateLaunchTemplate(ctx, t.Input(s.cluster))
 	if refusal.Is(err, "InvalidLaunchTemplateName.AlreadyExistsException") {
-		s.remember(name, "")
+		s.remember(name, "", keep)
 		return name, nil, nil
 	}
 	if err != nil {
 		return "", nil, refusal.Wrap("create launch template", err)
 	}
 	id := aws.ToString(out.LaunchTemplate.LaunchTemplateId)
-	s.remember(name, id)
+	s.remember(name, id, keep)
 	return name, &Made{name, id}, nil
 }
 
-func (s *Store) remember(name, id string) {
+func (s *Store) remember(name, id string, keep time.Duration) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.used[name] = entry{id, s.now()}
+	s.used[name] = entry{id, s.now(), keep}
 }
 
 // Drop deletes a template that was made for a moment. One that cannot be deleted now goes with a sweep.
@@ -101,7 +109,7 @@ func (s *Store) Forget(name string) {
 func (s *Store) Hydrate(ctx context.Context) error {
 	found, err := s.tagged(ctx, map[string]string{ClusterTag: s.cluster})
 	for _, t := range found {
-		s.remember(t.Name, t.ID)
+		s.remember(t.Name, t.ID, keptSoon)
 	}
 	return err
 }
@@ -142,7 +150,7 @@ func (s *Store) Sweep(ctx context.Context) ([]Made, error) {
 	s.mu.Lock()
 	var old []Made
 	for name, e := range s.used {
-		if s.now.Since(e.at) >= kept {
+		if s.now.Since(e.at) >= e.kept {
 			old = append(old, Made{name, e.id})
 			delete(s.used, name)
 		}
@@ -174,7 +182,7 @@ func (s *Store) delete(ctx context.Context, old []Made) ([]Made, error) {
 			done = append(done, m)
 		case !refusal.Gone(err):
 			errs = append(errs, refusal.Wrap("delete launch template "+m.Name, err))
-			s.remember(m.Name, m.ID)
+			s.remember(m.Name, m.ID, keptSoon)
 		}
 	}
 	return done, errors.Join(errs...)
