@@ -7,7 +7,6 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
-	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/fields"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/rest"
@@ -80,10 +79,10 @@ func byName(f func(string)) func(world.Key) { return func(k world.Key) { f(k.Nam
 
 // run watches one kind until ctx ends.
 func run[T any, P object[T]](ctx context.Context, c *Cluster, api rest.Interface, resource string, set func(P), del func(world.Key)) {
+	f := &feed[T, P]{cluster: c, source: resource, set: set, del: del, known: map[world.Key]bool{}}
 	lw := cache.NewListWatchFromClient(api, resource, "", fields.Everything())
-	r := cache.NewReflectorWithOptions(lw, P(new(T)), &feed[T, P]{
-		cluster: c, source: resource, set: set, del: del, known: map[world.Key]bool{},
-	}, cache.ReflectorOptions{Name: "cluster/" + resource})
+	lw.ListWithContextFunc = f.pages(lw.ListWithContextFunc)
+	r := cache.NewReflectorWithOptions(lw, P(new(T)), f, cache.ReflectorOptions{Name: "cluster/" + resource})
 	go r.RunWithContext(ctx)
 }
 
@@ -125,70 +124,6 @@ type object[T any] interface {
 	*T
 	client.Object
 }
-
-// feed is the store of a watch: it passes objects on as they come and keeps
-// only which there are, so that a new list shows what went away unseen.
-type feed[T any, P object[T]] struct {
-	cluster *Cluster
-	source  string
-	set     func(P)
-	del     func(world.Key)
-	known   map[world.Key]bool
-}
-
-func keyOf(o any) (world.Key, error) {
-	m, err := meta.Accessor(o)
-	if err != nil {
-		return world.Key{}, fmt.Errorf("watched object: %w", err)
-	}
-	return world.Key{Namespace: m.GetNamespace(), Name: m.GetName()}, nil
-}
-
-// Add is the reflector's.
-func (f *feed[T, P]) Add(o any) error {
-	k, err := keyOf(o)
-	if err != nil {
-		return err
-	}
-	f.known[k] = true
-	with(o, f.set)
-	return nil
-}
-
-// Update is the reflector's.
-func (f *feed[T, P]) Update(o any) error { return f.Add(o) }
-
-// Delete is the reflector's.
-func (f *feed[T, P]) Delete(o any) error {
-	k, err := keyOf(o)
-	if err != nil {
-		return err
-	}
-	delete(f.known, k)
-	f.del(k)
-	return nil
-}
-
-// Replace is the reflector's: a list of all there is.
-func (f *feed[T, P]) Replace(all []any, _ string) error {
-	before := f.known
-	f.known = make(map[world.Key]bool, len(all))
-	for _, o := range all {
-		if err := f.Add(o); err != nil {
-			return err
-		}
-	}
-	for k := range before {
-		if !f.known[k] {
-			f.del(k)
-		}
-	}
-	f.cluster.Delivered(f.source)
-	return nil
-}
-
-// Resync is the reflector's; values need none.
-func (f *feed[T, P]) Resync() error { return nil }
 
 // Await returns once the picture is synced, or false when ctx ends first.
 func (c *Cluster) Await(ctx context.Context) bool {
