@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"runtime/debug"
 	"strconv"
 	"strings"
 	"time"
@@ -36,11 +35,13 @@ type options struct {
 	minValues             string
 	gates                 string
 	commit                string
+
+	getenv func(string) string
 }
 
 // Command is `tenon controller`. getenv reads the environment; release and commit name the build.
 func Command(getenv func(string) string, release, commit string) *cobra.Command {
-	o := options{Settings: app.Defaults(), commit: commit}
+	o := options{Settings: app.Defaults(), commit: commit, getenv: getenv}
 	o.AWS.Version = release
 	cmd := &cobra.Command{
 		Use:   "controller",
@@ -92,9 +93,8 @@ func (o *options) run(ctx context.Context, out, errs io.Writer) error {
 	for _, gate := range o.Gates.WithoutEffect() {
 		log.Info("this feature gate changes nothing in this release", "gate", gate)
 	}
-	if o.MemoryLimit > 0 {
-		debug.SetMemoryLimit(o.MemoryLimit * 9 / 10)
-	}
+	limitMemory(o.MemoryLimit, o.getenv, os.ReadFile)
+	defer untilReturned(ctx)()
 	k, err := o.cluster()
 	if err != nil {
 		return err
@@ -176,7 +176,7 @@ func (o *options) flags(cmd *cobra.Command, getenv func(string) string) {
 	f.flag(&o.noElection, "disable-leader-election", "DISABLE_LEADER_ELECTION", "lead without asking others; nothing keeps two from acting at the same time then")
 	f.text(&o.LeaseName, "leader-election-name", "LEADER_ELECTION_NAME", "name of the Lease")
 	f.text(&o.LeaseNamespace, "leader-election-namespace", "LEADER_ELECTION_NAMESPACE", "namespace of the Lease; empty: the pod's own")
-	f.size(&o.MemoryLimit, "memory-limit", "MEMORY_LIMIT", "bytes of memory to stay below; negative: any")
+	f.size(&o.MemoryLimit, "memory-limit", "MEMORY_LIMIT", "bytes of memory to stay below; negative: those that the container is limited to, if it is")
 	f.number(&o.CPU, "cpu-requests", "CPU_REQUESTS", "processors the controller may count on, in thousandths")
 	f.text(&o.logLevel, "log-level", "LOG_LEVEL", "debug, info or error")
 	f.text(&o.logEncoding, "log-encoding", "LOG_ENCODING", "console or json")

@@ -1,0 +1,7 @@
+package controller
+
+// What tests look at.
+var (
+	MemoryLimit    = memoryLimit
+	WorthReturning = worthReturning
+)
