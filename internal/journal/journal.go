@@ -5,8 +5,10 @@
 package journal
 
 import (
+	"reflect"
 	"slices"
 	"sync"
+	"unsafe"
 
 	"github.com/tenon-sh/tenon/engine/disrupt"
 	"github.com/tenon-sh/tenon/engine/disrupt/consolidate"
@@ -51,12 +53,14 @@ type Journal struct {
 
 	mu      sync.Mutex
 	entries []Entry // oldest first
+	weights []int64 // about what each holds, the latest one's World apart
+	most    int64   // of them together
 }
 
-// New returns a journal of so many entries, made by a release of the program.
-// Every entry that it keeps it passes on to also, if that is not nil.
+// New returns a journal of so many entries at most, made by a release of the program, and fewer
+// where they hold much memory. Every entry that it keeps it passes on to also, if that is not nil.
 func New(keep int, release string, also func(Entry)) *Journal {
-	return &Journal{keep: max(keep, 1), release: release, also: also}
+	return &Journal{keep: max(keep, 1), release: release, also: also, most: mostBytes}
 }
 
 // Add keeps a decision; the oldest makes room for it. A decision that repeats
@@ -67,14 +71,27 @@ func (j *Journal) Add(e Entry) {
 	if last, ok := j.last(e.Kind); ok && last.World.Digest() == e.World.Digest() && e.Panic == last.Panic {
 		return
 	}
-	if len(j.entries) >= j.keep {
-		j.entries = slices.Delete(j.entries, 0, len(j.entries)-j.keep+1)
-	}
 	e.Release = j.release
-	j.entries = append(j.entries, e)
+	if n := len(j.entries); n > 0 {
+		j.weights[n-1] += apart(j.entries[n-1].World, e.World)
+	}
+	j.entries, j.weights = append(j.entries, e), append(j.weights, held(reflect.ValueOf(e.Plan), map[unsafe.Pointer]bool{}))
+	j.shed()
 	if j.also != nil {
 		j.also(e)
 	}
+}
+
+// shed lets go of the oldest entries while there are too many or they hold too much.
+func (j *Journal) shed() {
+	hold, gone := int64(0), 0
+	for _, w := range j.weights {
+		hold += w
+	}
+	for n := len(j.entries); n-gone > j.keep || n-gone > fewest && hold > j.most; gone++ {
+		hold -= j.weights[gone]
+	}
+	j.entries, j.weights = slices.Delete(j.entries, 0, gone), slices.Delete(j.weights, 0, gone)
 }
 
 // Last returns the latest decision of a kind.
