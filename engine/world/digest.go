@@ -72,8 +72,19 @@ func (h *hasher) sum(item any) sum {
 	for i := range h.fields {
 		b = h.fields[i].write(b, v.Field(i))
 	}
-	h.buf = b
+	h.keep(b)
 	return sumOf(b)
+}
+
+// largestKept is how large a buffer may be that is used again: that of a catalogue, which
+// is as large as a thousand pods, is not needed again for minutes.
+const largestKept = 64 << 10
+
+// keep has the next item written over a buffer.
+func (h *hasher) keep(b []byte) {
+	if h.buf = b; cap(b) > largestKept {
+		h.buf = nil
+	}
 }
 
 // sumShared hashes an item that is new, and gives it the maps and slices of
@@ -86,7 +97,7 @@ func (h *hasher) sumShared(item any) sum {
 		b = h.fields[i].write(b, v.Field(i))
 		h.fields[i].share(v.Field(i), b[from:])
 	}
-	h.buf = b
+	h.keep(b)
 	return sumOf(b)
 }
 
