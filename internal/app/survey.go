@@ -6,6 +6,8 @@ import (
 	"maps"
 	"net/http"
 	"runtime"
+	"sync"
+	"time"
 
 	"golang.org/x/time/rate"
 	corev1 "k8s.io/api/core/v1"
@@ -107,12 +109,30 @@ func (p *parts) conditioned() []client.Object {
 	return out
 }
 
-// scrape has gauges made of what there is now before they are read.
+// scrapeWithin is how long a scrape may take to be written: the next one waits for it.
+const scrapeWithin = 30 * time.Second
+
+// scrape has gauges made of what there is now before they are read, and dropped after:
+// the 20,000 series of offers take ten megabytes. One scrape is answered at a time.
 func (p *parts) scrape(next http.Handler) http.Handler {
+	var one sync.Mutex
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		one.Lock()
+		defer one.Unlock()
+		_ = http.NewResponseController(w).SetWriteDeadline(p.Now().Add(scrapeWithin))
 		p.measure(r.Context())
 		next.ServeHTTP(w, r)
+		for _, names := range perObject() {
+			for _, name := range names {
+				p.metrics.Replace(name, nil)
+			}
+		}
 	})
+}
+
+// perObject are the names of the metrics of single objects that are made for each scrape.
+func perObject() [][]string {
+	return [][]string{survey.Names(), survey.PodNames(), survey.ConditionNames()}
 }
 
 func (p *parts) measure(ctx context.Context) {
@@ -139,7 +159,7 @@ func (p *parts) measure(ctx context.Context) {
 	samples := survey.Of(w, nodeLabels(), pool.Usage(w))
 	maps.Copy(samples, p.pods.Samples())
 	maps.Copy(samples, survey.Conditions(p.objects(ctx), p.Now()))
-	for _, names := range [][]string{survey.Names(), survey.PodNames(), survey.ConditionNames()} {
+	for _, names := range perObject() {
 		for _, name := range names {
 			p.metrics.Replace(name, samples[name])
 		}
