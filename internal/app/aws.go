@@ -51,6 +51,7 @@ func OnAWS(ctx context.Context, k *rest.Config, a AWS, log logr.Logger, now cloc
 	if err != nil {
 		return nil, err
 	}
+	types = types.Only(clients.Region)
 	known, err := awsScheme()
 	if err != nil {
 		return nil, err
