@@ -1,0 +1,171 @@
+package size
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"testing"
+	"time"
+
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	v1 "github.com/tenon-sh/tenon/api/karpenter/v1"
+)
+
+const mib = 1 << 20
+
+// asked is the variable that asks for the measurement of a large cluster.
+const asked = "TENON_TEST_SIZE"
+
+// program is the controller to measure: the one that TENON names, or one built for the test.
+func program(t testing.TB) string {
+	t.Helper()
+	if named := os.Getenv("TENON"); named != "" {
+		return named
+	}
+	out := filepath.Join(t.TempDir(), "tenon")
+	cmd := exec.CommandContext(t.Context(), "go", "build", "-trimpath", "-buildvcs=false", "-o", out, "github.com/tenon-sh/tenon/cmd/tenon")
+	if text, err := cmd.CombinedOutput(); err != nil {
+		t.Fatalf("build tenon: %v\n%s", err, text)
+	}
+	return out
+}
+
+// until waits until done holds, and says how long that took.
+func until(t testing.TB, p *process, limit time.Duration, what string, done func() bool) {
+	t.Helper()
+	start := time.Now()
+	tick := time.NewTicker(200 * time.Millisecond)
+	defer tick.Stop()
+	for ; !done(); <-tick.C {
+		if err := p.alive(); err != nil {
+			t.Fatal(err)
+		}
+		if time.Since(start) > limit {
+			t.Fatalf("%s: not after %v; %s", what, limit, p.say())
+		}
+	}
+	t.Logf("%s after %v; %s", what, time.Since(start).Round(100*time.Millisecond), p.say())
+}
+
+// say says how much memory the process has.
+func (p *process) say() string {
+	m, err := p.memory()
+	if err != nil {
+		return err.Error()
+	}
+	return fmt.Sprintf("%d MiB resident, %d of them the program's file, %d at most", m.Resident/mib, (m.Resident-m.Anonymous)/mib, m.Peak/mib)
+}
+
+// claims is how many claims there are.
+func (c *cluster) claims() int { return c.count(claimsOf, func(client.Object) bool { return true }) }
+
+// The most that a controller of ten nodes may hold: what lives on its heap, and what is
+// resident beside the pages of its program, which are the system's to drop.
+const (
+	mostLive      = 36 * mib
+	mostAnonymous = 80 * mib
+)
+
+// A controller of ten nodes stays small.
+func TestTenNodes(t *testing.T) {
+	c := newCluster(t)
+	c.open()
+	if err := c.wait(45, 9); err != nil {
+		t.Fatal(err)
+	}
+	p := c.start(t, program(t), nil)
+	until(t, p, 3*time.Minute, "all pods bound", func() bool { return c.waiting() == 0 })
+	ready := func(o client.Object) bool {
+		claim, ok := o.(*v1.NodeClaim)
+		return ok && claim.Conditions().Is(v1.ConditionInitialized)
+	}
+	until(t, p, time.Minute, "all nodes initialized", func() bool { return c.count(claimsOf, ready) == c.claims() })
+	series, err := p.series(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if s, err := strconv.Atoi(os.Getenv("REST")); err == nil {
+		<-time.After(time.Duration(s) * time.Second)
+		t.Logf("after %d s of rest: %s", s, p.say())
+	}
+	live, routines, err := p.heap(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	m, err := p.memory()
+	if err != nil {
+		t.Fatal(err)
+	}
+	p.kept(t, "heap")
+	t.Logf("%d nodes: %s; %d MiB live on the heap, %d goroutines, %d series; written: %s", c.claims(), p.say(), live/mib, routines, series, asJSON(c.writes()))
+	if live > mostLive {
+		t.Errorf("%d MiB live on the heap, more than %d", live/mib, mostLive/mib)
+	}
+	if m.Anonymous > mostAnonymous {
+		t.Errorf("%d MiB are resident beside the program's file, more than %d", m.Anonymous/mib, mostAnonymous/mib)
+	}
+}
+
+// With TENON_TEST_SIZE=all: 5,000 nodes and 150,000 pods of which 50,000 wait, in 1 GiB.
+//
+// The process is told the limit as the chart tells it, by MEMORY_LIMIT. Where control groups of
+// version 1 can be made it is put into one as well, whose limit the kernel enforces.
+func TestManyPods(t *testing.T) {
+	if os.Getenv(asked) == "" {
+		t.Skipf("set %s=all to run it", asked)
+	}
+	const limit, nodes, waiting = 1 << 30, 5_000, 50_000
+	c := newCluster(t)
+	if err := c.settle(nodes, 20); err != nil {
+		t.Fatal(err)
+	}
+	if err := c.wait(waiting, 500); err != nil {
+		t.Fatal(err)
+	}
+	c.open()
+	p := c.start(t, program(t), []string{"MEMORY_LIMIT=" + strconv.Itoa(limit)})
+	t.Log("hard limit: ", bounded(t, p, limit))
+	until(t, p, 15*time.Minute, "the first claims", func() bool { return c.claims() > nodes })
+	p.kept(t, "first")
+	until(t, p, 15*time.Minute, "half of the pods bound", func() bool { return c.waiting() <= waiting/2 })
+	until(t, p, 15*time.Minute, "all pods bound", func() bool { return c.waiting() == 0 })
+	live, routines, err := p.heap(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	series, err := p.series(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	p.kept(t, "last")
+	t.Logf("%d nodes: %s; %d MiB live on the heap, %d goroutines, %d series; written: %s", c.claims(), p.say(), live/mib, routines, series, asJSON(c.writes()))
+	if m, err := p.memory(); err != nil || m.Peak > limit {
+		t.Errorf("%d MiB were resident, more than %d: %v", m.Peak/mib, limit/mib, err)
+	}
+}
+
+// bounded puts the process into a control group of its own with a limit of memory, and says whether that could be done.
+func bounded(t *testing.T, p *process, limit int64) string {
+	t.Helper()
+	group := fmt.Sprintf("/sys/fs/cgroup/memory/tenon-size-%d", p.cmd.Process.Pid)
+	if err := os.Mkdir(group, 0o755); err != nil {
+		return "none: " + err.Error()
+	}
+	t.Cleanup(func() {
+		_ = p.cmd.Process.Kill()
+		<-p.ended
+		if text, err := os.ReadFile(filepath.Join(group, "memory.failcnt")); err == nil {
+			t.Logf("the control group's limit was met %s times", text)
+		}
+		_ = os.Remove(group)
+	})
+	for _, w := range [][2]string{{"memory.limit_in_bytes", strconv.FormatInt(limit, 10)}, {"cgroup.procs", strconv.Itoa(p.cmd.Process.Pid)}} {
+		if err := os.WriteFile(filepath.Join(group, w[0]), []byte(w[1]), 0o600); err != nil {
+			return "none: " + err.Error()
+		}
+	}
+	return group
+}
