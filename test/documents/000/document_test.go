@@ -1,4 +1,3 @@
-// Package document000 follows document 000: a pod with tolerations and affinity, and the clean-up.
 package document000_test
 
 import (

@@ -1,0 +1,2 @@
+// Package document000 follows document 000: a pod with tolerations and affinity, and the clean-up.
+package document000
