@@ -6,12 +6,17 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"maps"
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
 	"text/tabwriter"
 
 	"github.com/spf13/cobra"
+
+	"github.com/tenon-sh/tenon/engine/label"
+	"github.com/tenon-sh/tenon/internal/cli/verb"
 )
 
 // accountCommand does things to the simulated AWS account: what its control
@@ -98,22 +103,23 @@ func (p panel) do(ctx context.Context, what string, lift bool, args []string) er
 	if err != nil {
 		return err
 	}
-	method := ""
+	method, names := "", map[string]bool{}
 	for _, c := range all {
+		names[c.name()] = true
 		if c.name() == what && (c.method() == http.MethodDelete) == lift && (method == "" || len(args) > 0) {
 			method = c.method()
 		}
 	}
 	if method == "" {
-		return fmt.Errorf("nothing called %q can be done to the account: `tenon sim account` lists what can", what)
+		return p.unknown(what, lift, slices.Sorted(maps.Keys(names)))
 	}
-	fields := map[string]any{}
+	fields := map[string]string{}
 	for _, arg := range args {
 		name, text, ok := strings.Cut(arg, "=")
 		if !ok {
-			return fmt.Errorf("%q: write NAME=VALUE", arg)
+			return verb.BadInputf("%q: write NAME=VALUE", arg)
 		}
-		fields[name] = valueOf(text)
+		fields[name] = text
 	}
 	data, err := p.send(ctx, method, what, fields)
 	if err != nil {
@@ -123,20 +129,22 @@ func (p panel) do(ctx context.Context, what string, lift bool, args []string) er
 	return err
 }
 
-// valueOf is a number or a truth value where the text is one.
-func valueOf(text string) any {
-	var v any
-	if json.Unmarshal([]byte(text), &v) != nil {
-		return text
+// unknown says what somebody may have meant who asks for what is not there.
+func (p panel) unknown(what string, lift bool, names []string) error {
+	const list = "`tenon sim account` lists what can be done"
+	switch meant := label.Meant(what, names); {
+	case meant == what && lift:
+		return verb.BadInputf("%s cannot be lifted: %s", what, list)
+	case meant == what:
+		return verb.BadInputf("%s cannot be done so: %s", what, list)
+	case meant != "":
+		return verb.BadInputf("nothing called %q can be done to the account: did you mean %q? %s", what, meant, list)
+	default:
+		return verb.BadInputf("nothing called %q can be done to the account: %s", what, list)
 	}
-	switch v.(type) {
-	case float64, bool:
-		return v
-	}
-	return text
 }
 
-func (p panel) send(ctx context.Context, method, what string, fields map[string]any) ([]byte, error) {
+func (p panel) send(ctx context.Context, method, what string, fields map[string]string) ([]byte, error) {
 	address := p.endpoint + "/_tenon/" + what
 	var body io.Reader
 	if method != http.MethodGet {
@@ -149,7 +157,7 @@ func (p panel) send(ctx context.Context, method, what string, fields map[string]
 	if method != http.MethodPost && len(fields) > 0 {
 		query := url.Values{}
 		for name, v := range fields {
-			query.Set(name, fmt.Sprint(v))
+			query.Set(name, v)
 		}
 		address += "?" + query.Encode()
 	}
@@ -167,7 +175,13 @@ func (p panel) send(ctx context.Context, method, what string, fields map[string]
 		return nil, err
 	}
 	if answer.StatusCode >= http.StatusBadRequest {
-		return nil, fmt.Errorf("the simulated account: %s", strings.TrimSpace(string(data)))
+		var said struct {
+			Error string `json:"error"`
+		}
+		if json.Unmarshal(data, &said) != nil || said.Error == "" {
+			said.Error = strings.TrimSpace(string(data))
+		}
+		return nil, fmt.Errorf("the simulated account refuses %s: %s", what, said.Error)
 	}
 	return data, nil
 }

@@ -86,7 +86,7 @@ func NewAccount(cfg Config) (*Account, error) {
 	cfg.KubernetesVersion = cmp.Or(cfg.KubernetesVersion, "1.34")
 	cfg.ServiceCIDR = cmp.Or(cfg.ServiceCIDR, "10.100.0.0/16")
 	cfg.VPC = cmp.Or(cfg.VPC, "192.168.0.0/16")
-	a := &Account{cfg: cfg, Rules: &fault.Rules{}, keys: map[string]string{}}
+	a := &Account{cfg: cfg, keys: map[string]string{}}
 	zones, types := widen(market.ZonesOf(cfg.Catalog), market.TypesOf(cfg.Catalog), cfg.ExtraZones)
 	if cfg.Sells != nil {
 		types = slices.DeleteFunc(types, func(t market.Type) bool { return !cfg.Sells(t.Name) })
@@ -95,6 +95,7 @@ func NewAccount(cfg Config) (*Account, error) {
 		Region: cfg.Region, Account: cfg.AccountID, Seed: cfg.Seed, Zones: zones, Types: types,
 		Timing: cfg.Timing, Limits: cfg.Limits, Quotas: cfg.Quotas, Now: cfg.Now,
 	})
+	a.Rules = &fault.Rules{Now: a.Market.Now}
 	a.keys[ControllerKey] = a.ControllerRole()
 	if err := a.build(); err != nil {
 		return nil, fmt.Errorf("build the simulated account of %q in %s: %w", cfg.ClusterName, cfg.Region, err)

@@ -32,13 +32,17 @@ type Rule struct {
 	Code    string  `json:"code,omitempty"`
 	Message string  `json:"message,omitempty"`
 	Status  int     `json:"status,omitempty"`
-	Seconds float64 `json:"seconds,omitempty"` // of a delay
+	Seconds float64 `json:"seconds,omitempty"` // of a delay; of any other kind: how long the rule is in force, 0: until it is removed
 	Skip    int     `json:"skip,omitempty"`    // let so many calls pass first
 	Times   int     `json:"times,omitempty"`   // how many calls it disturbs; 0: all until it is removed
+
+	Until time.Time `json:"until,omitzero"` // when it ends by itself, worked out from Seconds
 }
 
 // Rules is a list of rules in force.
 type Rules struct {
+	Now func() time.Time // nil: rules do not end by themselves
+
 	mu   sync.Mutex
 	last int
 	list []Rule
@@ -50,6 +54,9 @@ func (r *Rules) Add(rule Rule) Rule {
 	defer r.mu.Unlock()
 	r.last++
 	rule.ID = r.last
+	if r.Now != nil && rule.Kind != Delay && rule.Seconds > 0 {
+		rule.Until = r.Now().Add(seconds(rule.Seconds))
+	}
 	r.list = append(r.list, rule)
 	return rule
 }
@@ -65,8 +72,20 @@ func (r *Rules) Remove(id int) {
 func (r *Rules) List() []Rule {
 	r.mu.Lock()
 	defer r.mu.Unlock()
+	r.expire()
 	return slices.Clone(r.list)
 }
+
+// expire removes the rules whose time is over.
+func (r *Rules) expire() {
+	if r.Now == nil {
+		return
+	}
+	now := r.Now()
+	r.list = slices.DeleteFunc(r.list, func(rule Rule) bool { return !rule.Until.IsZero() && !now.Before(rule.Until) })
+}
+
+func seconds(n float64) time.Duration { return time.Duration(n * float64(time.Second)) }
 
 // Effect is what is to be done to one call.
 type Effect struct {
@@ -80,6 +99,7 @@ type Effect struct {
 func (r *Rules) On(service, action, caller string) Effect {
 	r.mu.Lock()
 	defer r.mu.Unlock()
+	r.expire()
 	var e Effect
 	for k := range r.list {
 		rule := &r.list[k]
@@ -105,7 +125,7 @@ func (r *Rules) On(service, action, caller string) Effect {
 func (e *Effect) apply(rule Rule) {
 	switch rule.Kind {
 	case Delay:
-		e.Delay += time.Duration(rule.Seconds * float64(time.Second))
+		e.Delay += seconds(rule.Seconds)
 	case Lose:
 		e.Lose = true
 	case Drop:

@@ -1,6 +1,8 @@
 package fault_test
 
 import (
+	"net/http/httptest"
+	"strings"
 	"testing"
 	"time"
 
@@ -72,5 +74,51 @@ func words(e fault.Effect) string {
 		return out + "drop"
 	default:
 		return out
+	}
+}
+
+// The rules of a call that somebody throttles for a while end by themselves; those without an end stay.
+func TestRulesEnd(t *testing.T) {
+	now := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
+	r := fault.Rules{Now: func() time.Time { return now }}
+	r.Add(fault.Rule{Kind: fault.Throttle, Seconds: 20})
+	r.Add(fault.Rule{Kind: fault.Delay, Seconds: 1})
+	var got []string
+	for range 3 {
+		got = append(got, words(r.On("ec2", "CreateFleet", "")))
+		now = now.Add(10 * time.Second)
+	}
+	if diff := cmp.Diff([]string{"1s throttle", "1s throttle", "1s "}, got); diff != "" {
+		t.Errorf("every ten seconds -want +got\n%s", diff)
+	}
+	if left := r.List(); len(left) != 1 || left[0].Kind != fault.Delay {
+		t.Errorf("rules left: %v", left)
+	}
+}
+
+// What is written wrongly is refused with what would be right.
+func TestRequests(t *testing.T) {
+	rules := &fault.Rules{}
+	h := fault.Handler("/", fault.Panel{Rules: rules})
+	tests := map[string]struct {
+		why, call, body, want string
+	}{
+		"Text":     {"A command line has no types.", "POST /faults", `{"kind":"throttle","seconds":"20","times":"3"}`, `"times": 3`},
+		"Swapped":  {"Letters that changed places are found.", "POST /kill", `{"instnace":"i-1"}`, `did you mean \"instance\"`},
+		"Unknown":  {"What looks like nothing is told what there is.", "POST /faults", `{"colour":"red"}`, `it takes service, action, caller, kind, code, message, status, seconds, skip, times`},
+		"NotOurs":  {"What is worked out is not the caller's to say.", "POST /faults", `{"kind":"deny","id":7}`, `there is no \"id\"`},
+		"Fraction": {"Half a call is no number of calls.", "POST /faults", `{"kind":"deny","times":"0.5"}`, `times: it is a whole number, not 0.5`},
+		"Kind":     {"A kind is one of a few.", "POST /faults", `{"kind":"throtle"}`, `kind must be throttle`},
+		"NoRule":   {"Rules are lifted by number.", "DELETE /faults?id=first", ``, `it is the number of a rule`},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			method, path, _ := strings.Cut(tc.call, " ")
+			w := httptest.NewRecorder()
+			h.ServeHTTP(w, httptest.NewRequestWithContext(t.Context(), method, path, strings.NewReader(tc.body)))
+			if got := w.Body.String(); !strings.Contains(got, tc.want) {
+				t.Errorf("%s got %s, want %s in it", tc.why, got, tc.want)
+			}
+		})
 	}
 }

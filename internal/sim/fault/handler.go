@@ -3,11 +3,16 @@ package fault
 import (
 	"encoding/json"
 	"errors"
+	"fmt"
+	"maps"
 	"net/http"
+	"reflect"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
 
+	"github.com/tenon-sh/tenon/engine/label"
 	"github.com/tenon-sh/tenon/internal/sim/market"
 )
 
@@ -66,12 +71,81 @@ func write(w http.ResponseWriter, out any, err error) {
 	_ = e.Encode(out)
 }
 
+// read returns the fields of a request. Numbers and truth values may be written as text, as a command line has them. A name
+// that is not one of the fields is refused with those that are.
 func read[T any](r *http.Request) (T, error) {
 	var in T
-	d := json.NewDecoder(http.MaxBytesReader(nil, r.Body, 1<<20))
-	d.DisallowUnknownFields()
-	return in, d.Decode(&in)
+	var given map[string]json.RawMessage
+	if err := json.NewDecoder(http.MaxBytesReader(nil, r.Body, 1<<20)).Decode(&given); err != nil {
+		return in, fmt.Errorf("the body is not a JSON object: %w", err)
+	}
+	v := reflect.ValueOf(&in).Elem()
+	names := fieldsOf(v.Type())
+	for _, name := range slices.Sorted(maps.Keys(given)) {
+		k := slices.IndexFunc(names, func(n field) bool { return n.name == name })
+		if k < 0 {
+			return in, unknown(name, names)
+		}
+		if err := set(v.Field(names[k].index), given[name]); err != nil {
+			return in, fmt.Errorf("%s: %w", name, err)
+		}
+	}
+	return in, nil
 }
+
+// set gives a field the value that a request has for it.
+func set(f reflect.Value, raw json.RawMessage) error {
+	var text string
+	if f.Kind() != reflect.String && json.Unmarshal(raw, &text) == nil {
+		raw = json.RawMessage(text)
+	}
+	if json.Unmarshal(raw, f.Addr().Interface()) == nil {
+		return nil
+	}
+	want := "a number"
+	switch f.Kind() {
+	case reflect.Bool:
+		want = "true or false"
+	case reflect.String:
+		want = "text"
+	case reflect.Int:
+		want = "a whole number"
+	default:
+	}
+	return fmt.Errorf("it is %s, not %s", want, raw)
+}
+
+func unknown(name string, fields []field) error {
+	var names []string
+	for _, f := range fields {
+		names = append(names, f.name)
+	}
+	all := strings.Join(names, ", ")
+	if meant := label.Meant(name, names); meant != "" {
+		return fmt.Errorf("there is no %q: did you mean %q? It takes %s", name, meant, all)
+	}
+	return fmt.Errorf("there is no %q: it takes %s", name, all)
+}
+
+// field is one that a request may have.
+type field struct {
+	name  string
+	index int
+}
+
+// fieldsOf returns the fields that a request may have, in order.
+func fieldsOf(t reflect.Type) []field {
+	var fields []field
+	for k := range t.NumField() {
+		if name, _, _ := strings.Cut(t.Field(k).Tag.Get("json"), ","); !slices.Contains(workedOut, name) {
+			fields = append(fields, field{name, k})
+		}
+	}
+	return fields
+}
+
+// workedOut are the fields of a rule that are filled in here.
+var workedOut = []string{"id", "until"}
 
 // looks is what can be seen.
 func looks() []verb {
@@ -97,7 +171,7 @@ func acts() []verb {
 		{"POST", "interrupt", `something happens to a machine: {"instance", "kind": "spot" (default), "rebalance", "scheduled" or "reservation"}`, interrupt},
 		{"POST", "kill", `a machine is gone at once and without notice: {"instance"}`, kill},
 		{"POST", "impair", `status checks of a machine fail: {"instance", "check": "instance", "system" or "none"}`, impair},
-		{"POST", "faults", `a rule for calls: {"service","action","caller","kind": throttle, deny, expire, fail, lose, drop or delay,"code","message","seconds","skip","times"}`, addFault},
+		{"POST", "faults", `a rule for calls: {"service","action","caller","kind": throttle, deny, expire, fail, lose, drop or delay,"code","message","skip": calls that pass first,"times": calls it disturbs,"seconds": how long it is in force, of a delay its length}`, addFault},
 		{"DELETE", "faults", "lifts a rule: ?id=<id>; without id all", removeFault},
 		{"POST", "limit", `how often a call may be made: {"call": "ec2:CreateFleet","burst","rate"}; zeros lift the limit`, setLimit},
 		{"POST", "release", `new node images: {"kubernetes": "1.34", "family": "AL2023" or empty for all}`, release},
@@ -285,8 +359,8 @@ func removeFault(p Panel, r *http.Request) (any, error) {
 	id := 0
 	if text := r.URL.Query().Get("id"); text != "" {
 		n, err := strconv.Atoi(text)
-		if err != nil {
-			return nil, err
+		if err != nil || n < 1 {
+			return nil, fmt.Errorf("id=%s: it is the number of a rule, as `faults` lists them; without id all rules are lifted", text)
 		}
 		id = n
 	}
