@@ -9,10 +9,12 @@ import (
 	"crypto/tls"
 	"crypto/x509"
 	"errors"
+	"fmt"
 	"io"
 	"math/big"
 	"net"
 	"net/http"
+	"net/url"
 	"os"
 	"strconv"
 	"time"
@@ -67,8 +69,9 @@ func (h *Host) logs(w http.ResponseWriter, r *http.Request) {
 		http.Error(w, "no such pod runs here", http.StatusNotFound)
 		return
 	}
-	if q.Get("timestamps") == "true" || q.Get("sinceTime") != "" || q.Get("sinceSeconds") != "" {
-		http.Error(w, "the node of the playground does not know when a line was written; the line itself says it", http.StatusNotImplemented)
+	since, err := sinceOf(q, h.o.Now())
+	if err != nil {
+		http.Error(w, err.Error(), http.StatusBadRequest)
 		return
 	}
 	p.mu.Lock()
@@ -92,16 +95,35 @@ func (h *Host) logs(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	w.Header().Set("Content-Type", "text/plain")
-	var out io.Writer = flushed{w, http.NewResponseController(w)}
-	if limit, err := strconv.ParseInt(q.Get("limitBytes"), 10, 64); err == nil {
-		_, _ = io.CopyN(out, f, limit)
-		return
+	limit, err := strconv.ParseInt(q.Get("limitBytes"), 10, 64)
+	if err != nil {
+		limit = -1
 	}
+	out := &shown{out: flushed{w, http.NewResponseController(w)}, since: since, stamps: q.Get("timestamps") == "true", left: limit}
 	for {
 		if _, err := io.Copy(out, f); err != nil || q.Get("follow") != "true" || !h.more(r.Context(), p, run) {
 			return
 		}
 	}
+}
+
+// sinceOf is the time from which on lines are asked for; zero: from the first.
+func sinceOf(q url.Values, now time.Time) (time.Time, error) {
+	if text := q.Get("sinceTime"); text != "" {
+		t, err := time.Parse(time.RFC3339, text)
+		if err != nil {
+			return t, fmt.Errorf("sinceTime=%s: it is a time such as %s", text, now.UTC().Format(time.RFC3339))
+		}
+		return t, nil
+	}
+	if text := q.Get("sinceSeconds"); text != "" {
+		n, err := strconv.ParseInt(text, 10, 32)
+		if err != nil || n < 1 {
+			return time.Time{}, fmt.Errorf("sinceSeconds=%s: it is a number of seconds above 0", text)
+		}
+		return now.Add(-time.Duration(n) * time.Second), nil
+	}
+	return time.Time{}, nil
 }
 
 // more waits a little for further lines; false when there will be none.

@@ -269,7 +269,8 @@ func (p *pod) command(ctx context.Context, ports map[int]int, run int32) (*exec.
 	cmd := exec.Command(p.h.o.Program, args...)
 	cmd.Dir = dir
 	cmd.Env = append(append([]string{"HOSTNAME=" + p.Name, "KUBECONFIG_PATH=" + access}, p.h.o.Environment...), list(env)...)
-	cmd.Stdout, cmd.Stderr = out, out
+	both := &stamped{out: out, now: p.h.o.Now}
+	cmd.Stdout, cmd.Stderr = both, both // of equal writers, one goroutine writes to both
 	return cmd, out, nil
 }
 
