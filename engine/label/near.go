@@ -6,7 +6,7 @@ import (
 )
 
 // Meant returns which of the values that are offered somebody meant who wrote
-// another; empty if none looks like it, or several do.
+// another: the one that looks most like it; empty if none does, or several do alike.
 func Meant(value string, offered []string) string {
 	switch strings.ToLower(value) {
 	case "x86_64", "x86-64", "x64":
@@ -17,55 +17,56 @@ func Meant(value string, offered []string) string {
 	if slices.Contains(offered, value) {
 		return value
 	}
-	meant := ""
+	meant, least := "", -1
 	for _, o := range offered {
-		switch {
-		case !strings.EqualFold(o, value) && !Near(o, value) && !swapped(o, value):
-		case meant != "":
-			return ""
-		default:
-			meant = o
+		switch slips := slipsBetween(o, value); {
+		case slips > slipsAllowed(o):
+		case least < 0 || slips < least:
+			meant, least = o, slips
+		case slips == least:
+			meant = ""
 		}
 	}
 	return meant
 }
 
-// swapped reports whether two values differ in two neighbouring letters that changed places.
-func swapped(a, b string) bool {
-	if len(a) != len(b) || len(a) < 4 {
-		return false
+// Near reports whether two keys are so alike that one may be a slip for the other.
+func Near(a, b string) bool { return slipsBetween(a, b) <= slipsAllowed(a) }
+
+// slipsAllowed is how many slips a word may have and be recognised: a short one none but capitals, because with one it may be another word.
+func slipsAllowed(word string) int {
+	switch n := len(word); {
+	case n < 4:
+		return 0
+	case n < 6:
+		return 1
+	default:
+		return 2
 	}
-	i := 0
-	for i < len(a) && a[i] == b[i] {
-		i++
-	}
-	return i+1 < len(a) && a[i] == b[i+1] && a[i+1] == b[i] && a[i+2:] == b[i+2:]
 }
 
-// Near reports whether two keys are so alike that one may be a slip for the
-// other: two letters at most are wrong, left out or too many.
-func Near(a, b string) bool {
-	const slips = 2
-	if len(a) < 6 || len(a)-len(b) > slips || len(b)-len(a) > slips {
-		return false
-	}
-	// row[j] is how many letters differ between a[:i] and b[:j].
-	row := make([]int, len(b)+1)
-	for j := range row {
-		row[j] = j
+// slipsBetween counts the letters by which two words differ: those that are wrong, left out or too many, and neighbours that
+// changed places. Capitals do not count.
+func slipsBetween(a, b string) int {
+	a, b = strings.ToLower(a), strings.ToLower(b)
+	// Row i, column j: how many slips lie between a[:i] and b[:j]. Two rows back are needed for neighbours that changed places.
+	before, last, row := make([]int, len(b)+1), make([]int, len(b)+1), make([]int, len(b)+1)
+	for j := range last {
+		last[j] = j
 	}
 	for i := range len(a) {
-		corner := row[0]
 		row[0] = i + 1
 		for j := range len(b) {
-			next := min(row[j], row[j+1]) + 1
+			change := 1
 			if a[i] == b[j] {
-				next = min(next, corner)
-			} else {
-				next = min(next, corner+1)
+				change = 0
 			}
-			corner, row[j+1] = row[j+1], next
+			row[j+1] = min(last[j]+change, last[j+1]+1, row[j]+1)
+			if i > 0 && j > 0 && a[i] == b[j-1] && a[i-1] == b[j] {
+				row[j+1] = min(row[j+1], before[j-1]+1)
+			}
 		}
+		before, last, row = last, row, before
 	}
-	return row[len(b)] <= slips
+	return last[len(b)]
 }

@@ -2,6 +2,7 @@ package pack
 
 import (
 	"fmt"
+	"maps"
 	"math"
 	"slices"
 	"strings"
@@ -300,10 +301,7 @@ func (p *pool) labelWhy(r label.Requirement) *reason.Why {
 		return &reason.Why{Code: reason.Label, Detail: clash.Want.String() + ": the pool leaves the value open", Hint: "name the value in the pool's labels or in the pod"}
 	case asked:
 		if len(q.Values) > 0 && !q.Not {
-			why.Hint = useHint(q.Values) + ", or let the pool offer " + strings.Join(r.Values, ", ")
-			if meant := meantHint(r, q.Values); meant != "" && !slices.Contains(p.offeredValues(r.Key), r.Values[0]) {
-				why.Hint = meant
-			}
+			why.Hint = p.otherValueHint(r, q.Values)
 		}
 	case p.known[r.Key] || r.Negative():
 		return nil
@@ -318,12 +316,35 @@ func (p *pool) labelWhy(r label.Requirement) *reason.Why {
 	return why
 }
 
+// otherValueHint says what to do about a value that the pool does not offer: write it as it is spelled, take one that the pool
+// offers, or have the pool offer it.
+func (p *pool) otherValueHint(r label.Requirement, offered []string) string {
+	sold := p.offeredValues(r.Key)
+	if r.Not || len(r.Values) != 1 || slices.Contains(sold, r.Values[0]) {
+		return useHint(offered) + ", or let the pool offer " + strings.Join(r.Values, ", ")
+	}
+	meant := label.Meant(r.Values[0], append(slices.Clone(sold), offered...))
+	switch {
+	case meant == "":
+		return useHint(offered)
+	case slices.Contains(offered, meant):
+		return "did you mean " + meant + "?"
+	default:
+		return "did you mean " + meant + "? Let the pool offer it, or " + useHint(offered)
+	}
+}
+
 // useHint offers the values that would do.
 func useHint(offered []string) string {
-	if len(offered) == 1 {
+	const most = 6
+	switch more := len(offered) - most; {
+	case len(offered) == 1:
 		return "use " + offered[0]
+	case more > 1:
+		return fmt.Sprintf("use one of %s and %d more", strings.Join(offered[:most], ", "), more)
+	default:
+		return "use one of " + strings.Join(offered, ", ")
 	}
-	return "use one of " + strings.Join(offered, ", ")
 }
 
 // meantHint asks whether the one value that is asked for is a slip; empty if it looks like none.
@@ -339,16 +360,33 @@ func meantHint(r label.Requirement, offered []string) string {
 
 // near returns a label of the pool that looks like key; empty if none does.
 func (p *pool) near(key string) string {
-	last := key[strings.LastIndexByte(key, '/')+1:]
-	best := ""
-	for known := range p.known {
-		tail := known[strings.LastIndexByte(known, '/')+1:]
-		if (tail == last || strings.Contains(known, key) || label.Near(known, key)) && (best == "" || known < best) {
-			best = known
+	known := slices.Collect(maps.Keys(p.known))
+	known = slices.AppendSeq(known, maps.Keys(p.Labels))
+	for _, r := range p.Requirements {
+		known = append(known, r.Key)
+	}
+	slices.Sort(known)
+	known = slices.Compact(known)
+	last := lastPart(key)
+	for _, k := range known {
+		if lastPart(k) == last {
+			return k
 		}
 	}
-	return best
+	if meant := label.Meant(key, known); meant != "" {
+		return meant
+	}
+	const telling = 4 // letters that do not occur in another key by chance
+	for _, k := range known {
+		if len(last) >= telling && strings.Contains(lastPart(k), last) {
+			return k
+		}
+	}
+	return ""
 }
+
+// lastPart is a label's key without its domain.
+func lastPart(key string) string { return key[strings.LastIndexByte(key, '/')+1:] }
 
 // looks is how many machines are asked at most whether they would keep minValues, which is slow to tell.
 const looks = 8
@@ -364,21 +402,25 @@ func (k *Packer) boughtOut(p *pool, x *waiting) []*reason.Why {
 			causes = append(causes, w)
 		}
 	}
-	looked, objected := 0, false
+	var limits blocked
+	looked, objected, affordable := 0, false, false
 	for i := range x.class.offers.all {
 		if !p.offers.has(i) {
 			continue
 		}
 		t := k.market.offers[i].machine
 		if objected && k.within(x, i) {
-			continue
+			continue // and affordable, as the one of which the objections were said
 		}
 		if s, over := p.over(t); over {
-			if !slices.ContainsFunc(causes, func(c *reason.Why) bool { return c.Code == reason.Limit }) {
-				add(k.limitWhy(p, x, s.Name))
+			objections := k.ledger.ObjectionsNew(x.class.subject, k.fresh(i))
+			if len(limits.names) == 0 {
+				limits.besides = objections
 			}
+			limits.add(s, len(objections) == 0 && extras(x.pod, k.market.at(i)))
 			continue
 		}
+		affordable = true
 		if q := k.market.offers[i].quota; q >= 0 && k.market.quotas[q].left <= 0 {
 			add(&reason.Why{Code: reason.Reservation, Detail: k.market.quotas[q].id + " is used up"})
 			continue
@@ -408,7 +450,56 @@ func (k *Packer) boughtOut(p *pool, x *waiting) []*reason.Why {
 			add(p.valuesWhy(r))
 		}
 	}
+	if !affordable {
+		for _, w := range limits.besides {
+			w.Subject = ""
+			add(w)
+		}
+	}
+	if name, least, only := limits.first(); name != "" && (only || !affordable) {
+		add(k.limitWhy(p, name, least))
+	}
 	return causes
+}
+
+// blocked are the limits that bar machines, and the least that a machine behind each of them counts: of those that would
+// do but for the limit, and of all.
+type blocked struct {
+	names     []string
+	only, all map[string]int64
+	besides   []*reason.Why // what else is against the first of the machines
+}
+
+// add notes a machine that a limit bars, and whether nothing else is against it.
+func (b *blocked) add(s amount.Shortage, only bool) {
+	if b.all == nil {
+		b.only, b.all = map[string]int64{}, map[string]int64{}
+	}
+	note := func(least map[string]int64) {
+		if v, ok := least[s.Name]; !ok || s.Wants < v {
+			least[s.Name] = s.Wants
+		}
+	}
+	if _, ok := b.all[s.Name]; !ok {
+		b.names = append(b.names, s.Name)
+	}
+	note(b.all)
+	if only {
+		note(b.only)
+	}
+}
+
+// first is the first limit that is all there is against some machine, or else the first limit.
+func (b *blocked) first() (name string, least int64, only bool) {
+	for _, name := range b.names {
+		if v, ok := b.only[name]; ok {
+			return name, v, true
+		}
+	}
+	if len(b.names) == 0 {
+		return "", 0, false
+	}
+	return b.names[0], b.all[b.names[0]], false
 }
 
 // valuesWhy says how few values are left of a requirement.
@@ -430,18 +521,38 @@ func (k *Packer) within(x *waiting, i int) bool {
 		len(x.pod.Ports) == 0 && !attaches(x.pod)
 }
 
-// limitWhy tells a limit that is in the way, how much of it is used, and the least that a machine for which it is would need.
-func (k *Packer) limitWhy(p *pool, x *waiting, name string) *reason.Why {
-	least := int64(-1)
-	for i := range x.class.offers.all {
-		if t := k.market.offers[i].machine; t.pool == p && t.counts(name) > p.left.Value(name) && (least < 0 || t.counts(name) < least) {
-			least = t.counts(name)
-		}
-	}
+// limitWhy tells a limit that is in the way, how much of it is used, and the least that a machine behind it counts.
+func (k *Packer) limitWhy(p *pool, name string, least int64) *reason.Why {
 	limit, left := p.Limits.Value(name), p.left.Value(name)
-	return &reason.Why{
+	why := &reason.Why{
 		Code:   reason.Limit,
 		Detail: fmt.Sprintf("%s: limit %s, used %s, a node would need %s", name, amount.Text(name, limit), amount.Text(name, amount.Plus(limit, -left)), amount.Text(name, least)),
 		Hint:   fmt.Sprintf("raise limits.%s of %s %s to at least %s", name, p.ID.Kind, p.ID.Name, amount.Text(name, amount.Plus(limit, least-left))),
 	}
+	if nodes, held := k.heldByLost(p, name); held > 0 && amount.Plus(left, held) >= least {
+		why.Hint = fmt.Sprintf("%s that cannot be used any more %s %s of it until gone: wait for that, or %s",
+			amount.Count(nodes, "node"), hold(nodes), amount.Text(name, held), why.Hint)
+	}
+	return why
+}
+
+// heldByLost is how much of a limit nodes hold that take no pods any more: those that are being deleted, and those that were
+// complete and are not ready.
+func (k *Packer) heldByLost(p *pool, name string) (nodes int, held int64) {
+	var sum amount.Total
+	for _, at := range k.world.Places() {
+		lost := at.Node != nil && !at.Node.Ready && at.Claim != nil && at.Claim.Initialized
+		if at.Pool() == p.ID && (at.Deleting() || lost) {
+			nodes++
+			book(&sum, capacity(at))
+		}
+	}
+	return nodes, sum.List().Value(name)
+}
+
+func hold(n int) string {
+	if n == 1 {
+		return "holds"
+	}
+	return "hold"
 }
