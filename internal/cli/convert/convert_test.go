@@ -177,6 +177,11 @@ func TestFields(t *testing.T) {
 			in:  plain + provisioner("p", "providerRef: {name: t}\nlimits: {resources: {cpu: 100, nvidia.com/gpu: 2}}"), object: 1, path: "spec.limits",
 			want: `{cpu: "100", nvidia.com/gpu: "2"}`,
 		},
+		"Thousand": {
+			why: "A thousand CPUs are written as people write them, not as 1k; memory keeps its suffix.",
+			in:  plain + provisioner("p", "providerRef: {name: t}\nlimits: {resources: {cpu: 1000, memory: 1000Gi}}"), object: 1, path: "spec.limits",
+			want: `{cpu: "1000", memory: 1000Gi}`,
+		},
 		"Runtime": {
 			why: "Another runtime than containerd is lost, and that is said.",
 			in:  plain + provisioner("p", "providerRef: {name: t}\nkubeletConfiguration: {containerRuntime: dockerd}"), object: 0, path: "spec.kubelet",

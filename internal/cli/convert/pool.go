@@ -4,9 +4,11 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
+	"strconv"
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	awsv1 "github.com/tenon-sh/tenon/api/aws/v1"
@@ -110,7 +112,21 @@ func write(o any) (map[string]any, error) {
 	}
 	delete(out, "status")
 	prune(out)
+	if spec, ok := out["spec"].(map[string]any); ok {
+		spell(spec["limits"])
+	}
 	return out, nil
+}
+
+// spell writes amounts as people do: 1000 CPUs are "1000", where Kubernetes' own form is "1k".
+func spell(limits any) {
+	l, _ := limits.(map[string]any)
+	for name, text := range l {
+		s, _ := text.(string)
+		if q, err := resource.ParseQuantity(s); err == nil && q.Format == resource.DecimalSI && q.Cmp(*resource.NewQuantity(q.Value(), q.Format)) == 0 {
+			l[name] = strconv.FormatInt(q.Value(), 10)
+		}
+	}
 }
 
 // prune takes away nulls and empty maps, however deep.
