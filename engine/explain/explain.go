@@ -7,6 +7,7 @@ package explain
 import (
 	"cmp"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/tenon-sh/tenon/engine/disrupt"
@@ -75,6 +76,7 @@ type Machine struct {
 	Zone         string  `json:"zone,omitempty"`
 	CapacityType string  `json:"capacityType,omitempty"`
 	Price        float64 `json:"pricePerHour"`
+	Currency     string  `json:"currency,omitempty"` // of the prices; empty means USD
 	Synthetic    bool    `json:"syntheticPrice,omitempty"`
 	Overlaid     bool    `json:"overlaidPrice,omitempty"`        // a NodeOverlay set it
 	Expected     float64 `json:"expectedPricePerHour,omitempty"` // what it was counted as, where that is another: it may be refused, or taken back
@@ -96,7 +98,7 @@ func (e *Explainer) machine(p *world.Place) Machine {
 	l := p.Labels()
 	m := Machine{
 		PoolKind: p.Pool().Kind, NodePool: p.Pool().Name, State: state(p),
-		InstanceType: l[label.InstanceType], Zone: l[label.Zone], CapacityType: l[label.CapacityType],
+		InstanceType: l[label.InstanceType], Zone: l[label.Zone], CapacityType: l[label.CapacityType], Currency: e.currency(),
 	}
 	if o, ok := plan.OfferOf(e.world, p); ok {
 		m.Price, m.Synthetic, m.Overlaid = hourly(o.Price), o.Synthetic, o.Overlaid
@@ -124,9 +126,10 @@ func state(p *world.Place) string {
 	return Ready
 }
 
-func planned(a plan.Ask) Machine {
+func (e *Explainer) planned(a plan.Ask) Machine {
 	return Machine{
-		State: ToBuy, PoolKind: a.Pool.Kind, NodePool: a.Pool.Name, InstanceType: a.Shape, Zone: a.Zone, CapacityType: a.CapacityType,
+		Currency: e.currency(),
+		State:    ToBuy, PoolKind: a.Pool.Kind, NodePool: a.Pool.Name, InstanceType: a.Shape, Zone: a.Zone, CapacityType: a.CapacityType,
 		Price: hourly(a.Price), Synthetic: a.Synthetic, Expected: hourly(a.Expected), Refused: float64(a.Refused) / 1000,
 	}
 }
@@ -139,10 +142,15 @@ type Choice struct {
 	RunnerUp     string  `json:"runnerUp,omitempty"`
 	RunnerUpCost float64 `json:"runnerUpPricePerHour,omitempty"`
 	LeftOut      string  `json:"leftOut,omitempty"` // types that are bought only where no others would do
+
+	currency string
 }
 
-func choice(a plan.Ask) *Choice {
-	c := &Choice{Types: len(a.Menu), Binds: a.Why.Binds, RunnerUp: a.Why.RunnerUp, RunnerUpCost: hourly(a.Why.RunnerUpPrice), LeftOut: a.Why.LeftOut}
+func (e *Explainer) choice(a plan.Ask) *Choice {
+	c := &Choice{
+		currency: e.currency(), Types: len(a.Menu), Binds: a.Why.Binds, RunnerUp: a.Why.RunnerUp, RunnerUpCost: hourly(a.Why.RunnerUpPrice),
+		LeftOut: a.Why.LeftOut,
+	}
 	if len(a.Menu) > 0 {
 		c.Cheapest = a.Menu[0].Shape
 	}
@@ -151,6 +159,14 @@ func choice(a plan.Ask) *Choice {
 
 // find returns the machine of a name, a node's or a claim's.
 func (e *Explainer) find(name string) *world.Place { return suppose.Find(e.world, name) }
+
+// currency is that of all prices; empty means USD.
+func (e *Explainer) currency() string {
+	if all := e.world.Currencies(); len(all) > 0 {
+		return strings.TrimSuffix(all[0], "/h")
+	}
+	return ""
+}
 
 // hourly turns millionths into units.
 func hourly(micro int64) float64 { return float64(micro) / 1e6 }

@@ -28,6 +28,8 @@ type scene struct {
 	pool  world.Pool
 	node  world.Node
 	claim world.Claim
+
+	currency string
 }
 
 func newScene(t *testing.T) *scene {
@@ -80,7 +82,7 @@ func (s *scene) explainer() *explain.Explainer {
 			Offers: []world.Offer{{Zone: "a", CapacityType: label.OnDemand, Price: price}},
 		}
 	}
-	s.must(s.SetCatalog(world.Catalog{Template: "t", Shapes: []world.Shape{shape("small", "2", 100_000), shape("large", "4", 190_000)}}))
+	s.must(s.SetCatalog(world.Catalog{Template: "t", Currency: s.currency, Shapes: []world.Shape{shape("small", "2", 100_000), shape("large", "4", 190_000)}}))
 	s.must(s.SetPool(s.pool))
 	s.must(s.SetNode(s.node))
 	s.must(s.SetClaim(s.claim))
@@ -300,5 +302,31 @@ func TestDrift(t *testing.T) {
 				t.Errorf("%s: says %q, want %q", tc.why, got, tc.want)
 			}
 		})
+	}
+}
+
+// What is not priced in dollars is not said to be: a region may have another currency.
+func TestPricesNameTheirCurrency(t *testing.T) {
+	s := newScene(t)
+	s.currency = "CNY/h"
+	s.pod("web", nil)
+	e := s.explainer()
+	n, _ := e.Node("n")
+	p, _ := e.Pool(general)
+	for what, text := range map[string]string{"node": n.Text(false), "pool": p.Text(), "nodes": explain.RowsText(e.Nodes())} {
+		if strings.Contains(text, "$") || !strings.Contains(text, " CNY/h") {
+			t.Errorf("%s: %s", what, text)
+		}
+	}
+}
+
+// A pool with two problems is told of both, so that mending one does not only show the other.
+func TestAllProblemsOfAPool(t *testing.T) {
+	s := newScene(t)
+	s.pool.NotReady = "subnets: none has the tag"
+	s.pool.Limits = amounts(t, "cpu", "1")
+	p, _ := s.explainer().Pool(general)
+	if len(p.Problems) != 2 {
+		t.Errorf("problems: %q", p.Problems)
 	}
 }

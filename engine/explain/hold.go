@@ -5,6 +5,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/tenon-sh/tenon/engine/amount"
 	"github.com/tenon-sh/tenon/engine/disrupt"
 	"github.com/tenon-sh/tenon/engine/reason"
 	"github.com/tenon-sh/tenon/engine/world"
@@ -73,12 +74,12 @@ func (e *Explainer) hold(p *world.Place, f disrupt.Hold) Hold {
 			h.Hint = "set consolidateAfter"
 		}
 	case reason.Static:
-		h.Detail, h.Hint = fmt.Sprintf("%s %s is static and keeps %d nodes", pool.ID.Kind, pool.ID.Name, *pool.Replicas), "lower its replicas"
+		h.Detail, h.Hint = fmt.Sprintf("%s %s is static and keeps %s", pool.ID.Kind, pool.ID.Name, amount.Count(*pool.Replicas, "node")), "lower its replicas"
 	case reason.TooSoon:
 		h.Detail = fmt.Sprintf("its pool waits until no pod has come or gone for %s", span(*pool.Disruption.EmptyAfter))
 	case reason.Budget:
 		r := disrupt.RoomOf(e.world, pool, disrupt.Empty)
-		h.Detail = fmt.Sprintf("its pool's budgets let %d of %d nodes go at once, and %d go already or are not ready", r.Allowed, r.Machines, r.Going)
+		h.Detail = fmt.Sprintf("its pool's budgets let %d of %s go at once, and %d go already or are not ready", r.Allowed, amount.Count(r.Machines, "node"), r.Going)
 		h.Hint = "wait, or widen spec.disruption.budgets"
 	case reason.InUse:
 		h.Detail = used + "only empty nodes are given back"

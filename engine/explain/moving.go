@@ -31,9 +31,9 @@ func (e *Explainer) moving(p *world.Place, holds []Hold) {
 	d := consolidate.Decide(w, consolidate.Options{Planned: e.leave().Planned}).Of(p.Name())
 	switch {
 	case len(d.Commands) > 0 && d.Commands[0].Why == nil:
-		holds[i].Detail = used + "they can be moved: that saves " + plan.Money("", d.Commands[0].Saving) + "/h"
+		holds[i].Detail = used + "they can be moved: that saves " + plan.Money(e.currency(), d.Commands[0].Saving) + "/h"
 	case len(d.Commands) > 0:
-		holds[i].Detail = used + "moving them would save " + plan.Money("", d.Commands[0].Saving) + "/h: " + d.Commands[0].Why.Line()
+		holds[i].Detail = used + "moving them would save " + plan.Money(e.currency(), d.Commands[0].Saving) + "/h: " + d.Commands[0].Why.Line()
 	case len(d.Kept) > 0:
 		holds[i].Detail = used + "they are not moved: " + d.Kept[0].Why.Line()
 	}

@@ -181,7 +181,7 @@ func (e *Explainer) today(p *world.Place) *Today {
 	t := &Today{Nodes: len(d.New), Price: hourly(d.Cost), Misfit: len(d.Refused)}
 	t.Synthetic = slices.ContainsFunc(d.New, func(a plan.Ask) bool { return a.Synthetic })
 	if len(d.New) == 1 {
-		t.Type, t.Choice, t.capacityType = d.New[0].Shape, choice(d.New[0]), d.New[0].CapacityType
+		t.Type, t.Choice, t.capacityType = d.New[0].Shape, e.choice(d.New[0]), d.New[0].CapacityType
 	}
 	return t
 }
@@ -216,7 +216,7 @@ func (e *Explainer) without(p *world.Place) *Without {
 	for _, a := range d.New {
 		if n := count(a.Pods); n > 0 {
 			out.Pods += n
-			out.Buys = append(out.Buys, planned(a))
+			out.Buys = append(out.Buys, e.planned(a))
 		}
 	}
 	for _, r := range d.Refused {

@@ -87,9 +87,9 @@ func (n Node) writeBought(b *paper) {
 	case t.Misfit > 0:
 		b.line("  today %s of its pods would find no node to buy", fmt.Sprint(t.Misfit))
 	case t.Nodes == 1:
-		b.line("  today its pods alone would get %s, %s, %s; %s", t.Type, t.capacityType, price(t.Price, t.Synthetic), t.Choice.text())
+		b.line("  today its pods alone would get %s, %s, %s; %s", t.Type, t.capacityType, priceText(n.Currency, t.Price, t.Synthetic), t.Choice.text())
 	case t.Nodes > 1:
-		b.line("  today its pods alone would get %d nodes at %s", t.Nodes, price(t.Price, t.Synthetic))
+		b.line("  today its pods alone would get %d nodes at %s", t.Nodes, priceText(n.Currency, t.Price, t.Synthetic))
 	}
 }
 
@@ -120,22 +120,22 @@ func (n Node) writeBack(b *paper) {
 	if len(w.Buys) > 0 {
 		kinds := make([]string, len(w.Buys))
 		for i, m := range w.Buys {
-			kinds[i] = m.InstanceType + " at " + price(m.Price, m.Synthetic)
+			kinds[i] = m.InstanceType + " at " + m.price()
 		}
 		to = append(to, fmt.Sprintf("%s would need %s (%s)", count(w.Pods-w.Stay-len(w.Refused), "pod"), count(len(w.Buys), "new node"), plan.Some(kinds, false)))
 	}
 	if len(w.Refused) > 0 {
 		to = append(to, fmt.Sprintf("%s would find no place (%s)", count(len(w.Refused), "pod"), plan.Some(w.Refused, false)))
 	}
-	b.line("If it went: %s; that %s", strings.Join(to, ", "), saving(w.Saves))
+	b.line("If it went: %s; that %s", strings.Join(to, ", "), saving(n.Currency, w.Saves))
 }
 
-func saving(price float64) string {
+func saving(currency string, price float64) string {
 	switch {
 	case price > 0:
-		return "saves " + dollars(price)
+		return "saves " + hourlyText(currency, price)
 	case price < 0:
-		return "costs " + dollars(-price) + " more"
+		return "costs " + hourlyText(currency, -price) + " more"
 	}
 	return "saves nothing"
 }
@@ -150,7 +150,7 @@ func are(pods int) string {
 // Text writes the answer for a person.
 func (p Pool) Text() string {
 	var b paper
-	b.line("%s %s: %s, %s, %s", p.Kind, p.Name, count(p.Nodes, "node"), count(p.Pods, "pod"), dollars(p.Price))
+	b.line("%s %s: %s, %s, %s", p.Kind, p.Name, count(p.Nodes, "node"), count(p.Pods, "pod"), hourlyText(p.Currency, p.Price))
 	for _, x := range p.Problems {
 		b.line("  problem:  %s", x)
 	}
@@ -170,7 +170,7 @@ func (p Pool) Text() string {
 		if p.Barred > 0 {
 			more = fmt.Sprintf("; %d more would exceed its limits", p.Barred)
 		}
-		b.line("  may buy:  %s, the cheapest %s, %s, %s, %s%s", count(p.Types, "type"), p.Cheapest.InstanceType, p.Cheapest.Zone, p.Cheapest.CapacityType, price(p.Cheapest.Price, p.Cheapest.Synthetic), more)
+		b.line("  may buy:  %s, the cheapest %s, %s, %s, %s%s", count(p.Types, "type"), p.Cheapest.InstanceType, p.Cheapest.Zone, p.Cheapest.CapacityType, priceText(p.Currency, p.Cheapest.Price, p.Cheapest.Synthetic), more)
 	}
 	if p.Waiting > 0 {
 		b.line("  now:      %s for waiting pods", count(p.Waiting, "new node"))
@@ -216,10 +216,11 @@ func (g GivesBack) text() string {
 func RowsText(rows []Row) string {
 	var b strings.Builder
 	table := tabwriter.NewWriter(&b, 0, 0, 2, ' ', 0)
-	total, free := 0.0, 0
+	total, free, currency := 0.0, 0, ""
 	fmt.Fprintln(table, "NODE\tTYPE\tPRICE\tPODS\tCPU\tMEMORY\tKEPT BY")
 	for _, r := range rows {
 		total += r.Price
+		currency = r.Currency
 		kept := strings.Join(r.Holds, ", ")
 		switch {
 		case r.Back != "":
@@ -228,10 +229,10 @@ func RowsText(rows []Row) string {
 			free++
 			kept += "; its pods would fit elsewhere"
 		}
-		fmt.Fprintf(table, "%s\t%s\t%s\t%d\t%d %%\t%d %%\t%s\n", cmp.Or(r.Node, r.Claim), r.InstanceType, price(r.Price, r.Synthetic), r.Pods, r.CPU, r.Memory, kept)
+		fmt.Fprintf(table, "%s\t%s\t%s\t%d\t%d %%\t%d %%\t%s\n", cmp.Or(r.Node, r.Claim), r.InstanceType, r.price(), r.Pods, r.CPU, r.Memory, kept)
 	}
 	_ = table.Flush() // into memory
-	fmt.Fprintf(&b, "%s, %s", count(len(rows), "node"), dollars(total))
+	fmt.Fprintf(&b, "%s, %s", count(len(rows), "node"), hourlyText(currency, total))
 	if free > 0 {
 		fmt.Fprintf(&b, "; the pods of %d, each by itself, would fit on the others", free)
 	}

@@ -138,8 +138,8 @@ func (e *Explainer) waiting(out *Pod, k world.Key) {
 	out.Verdict, out.Why, out.GivenUp = s.verdict, s.why, s.givenUp
 	switch {
 	case s.ask != nil:
-		m := planned(*s.ask)
-		out.Machine, out.With, out.Choice = &m, len(s.ask.Pods)-1, choice(*s.ask)
+		m := e.planned(*s.ask)
+		out.Machine, out.With, out.Choice = &m, len(s.ask.Pods)-1, e.choice(*s.ask)
 	case s.fill != nil:
 		out.With = len(s.fill.Pods) - 1
 		if at := e.find(cmp.Or(s.fill.Node, s.fill.Claim)); at != nil {

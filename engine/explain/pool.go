@@ -20,9 +20,10 @@ type Pool struct {
 	Problems []string `json:"problems"` // why it buys nothing, or less than it might
 	Requires string   `json:"requires,omitempty"`
 
-	Nodes int     `json:"nodes"` // there or on their way
-	Pods  int     `json:"pods"`
-	Price float64 `json:"pricePerHour"` // of all of them
+	Nodes    int     `json:"nodes"` // there or on their way
+	Pods     int     `json:"pods"`
+	Price    float64 `json:"pricePerHour"`       // of all of them
+	Currency string  `json:"currency,omitempty"` // of the prices; empty means USD
 
 	Limits   []Limit   `json:"limits"`
 	Types    int       `json:"types"` // that it may buy now
@@ -70,10 +71,10 @@ func (e *Explainer) Pool(id world.PoolID) (Pool, bool) {
 	if p == nil {
 		return Pool{}, false
 	}
-	stock := pack.Stocks(e.world)[id]
+	stock := e.stock(p)
 	out := Pool{
 		Kind: id.Kind, Name: id.Name, Weight: p.Weight, Requires: p.Requirements.String(), Problems: []string{}, Limits: []Limit{}, Budgets: []Budget{},
-		Types: stock.Types, Barred: stock.Barred, Gives: givesBack(p),
+		Currency: e.currency(), Types: stock.Types, Barred: stock.Barred, Gives: givesBack(p),
 	}
 	for _, m := range e.world.Places() {
 		if m.Pool() == id {
@@ -101,6 +102,20 @@ func (e *Explainer) Pool(id world.PoolID) (Pool, bool) {
 	return out, true
 }
 
+// stock is what a pool may buy, or might if it were ready: who mends what keeps it from being ready is to see the next problem now.
+func (e *Explainer) stock(p *world.Pool) pack.Stock {
+	if p.NotReady == "" {
+		return pack.Stocks(e.world)[p.ID]
+	}
+	ready := *p
+	ready.NotReady = ""
+	b := e.world.Edit()
+	if b.SetPool(ready) != nil { // it was accepted once
+		return pack.Stock{}
+	}
+	return pack.Stocks(b.Snapshot(e.world.At()))[p.ID]
+}
+
 // reasons are those for which nodes are given back within budgets, and any
 // other that a budget names.
 func reasons(p *world.Pool) []string {
@@ -123,7 +138,7 @@ func (e *Explainer) problems(p *world.Pool, s pack.Stock) []string {
 	}
 	c := e.world.CatalogFor(p.ID, p.Template)
 	switch {
-	case p.Deleting || p.NotReady != "" || p.Replicas != nil:
+	case p.Deleting || p.Replicas != nil || p.NotReady != "" && c == nil:
 	case c == nil:
 		out = append(out, "nothing is known of the machines it may buy: its class is not there, or not looked at yet")
 	case s.Types == 0 && s.Barred > 0:

@@ -87,14 +87,19 @@ func shortOf(m map[string]string) string {
 	return strings.Join(parts, ", ")
 }
 
-func dollars(price float64) string { return fmt.Sprintf("$%.4f/h", price) }
+// hourlyText writes units of a currency an hour.
+func hourlyText(currency string, perHour float64) string {
+	return plan.Money(currency, int64(math.Round(perHour*1e6))) + "/h"
+}
 
-// price writes a price, with a mark if it was not observed.
-func price(perHour float64, synthetic bool) string {
+// price writes what a machine costs, with a mark if that was not observed.
+func (m Machine) price() string { return priceText(m.Currency, m.Price, m.Synthetic) }
+
+func priceText(currency string, perHour float64, synthetic bool) string {
 	if synthetic {
-		return "~" + dollars(perHour)
+		return "~" + hourlyText(currency, perHour)
 	}
-	return dollars(perHour)
+	return hourlyText(currency, perHour)
 }
 
 // kind is a machine's type, place and price.
@@ -102,7 +107,7 @@ func (m Machine) kind() string {
 	parts := []string{m.InstanceType, m.Zone, m.CapacityType}
 	parts = slices.DeleteFunc(parts, func(s string) bool { return s == "" })
 	if m.Price > 0 {
-		parts = append(parts, price(m.Price, m.Synthetic)+m.terms())
+		parts = append(parts, m.price()+m.terms())
 	}
 	if m.NodePool != "" {
 		parts = append(parts, m.PoolKind+" "+m.NodePool)
@@ -117,7 +122,7 @@ func (m Machine) terms() string {
 		out = append(out, "by a NodeOverlay")
 	}
 	if m.Expected > 0 {
-		out = append(out, "counted as "+dollars(m.Expected))
+		out = append(out, "counted as "+hourlyText(m.Currency, m.Expected))
 	}
 	if m.Refused > 0 {
 		out = append(out, fmt.Sprintf("%.0f %% of asks refused lately", m.Refused*100))
@@ -233,7 +238,7 @@ func (c *Choice) text() string {
 		parts = append(parts, c.Binds+" binds")
 	}
 	if c.RunnerUp != "" {
-		parts = append(parts, fmt.Sprintf("next best %s at %s", c.RunnerUp, dollars(c.RunnerUpCost)))
+		parts = append(parts, fmt.Sprintf("next best %s at %s", c.RunnerUp, hourlyText(c.currency, c.RunnerUpCost)))
 	}
 	if c.LeftOut != "" {
 		parts = append(parts, "left out "+c.LeftOut)

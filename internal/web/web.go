@@ -11,6 +11,7 @@ import (
 	"html/template"
 	"net/http"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/tenon-sh/tenon/engine/world"
@@ -149,7 +150,7 @@ func money(micro int64) string {
 // currency is what the prices of a World are in.
 func currency(w *world.World) string {
 	if all := w.Currencies(); len(all) > 0 && all[0] != "" {
-		return all[0]
+		return strings.TrimSuffix(all[0], "/h")
 	}
 	return "USD"
 }
