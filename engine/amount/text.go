@@ -160,3 +160,11 @@ func (l List) Map() map[string]string {
 	}
 	return m
 }
+
+// Count writes how many there are of something, with the noun in the number that goes with it.
+func Count(n int, noun string) string {
+	if n == 1 {
+		return "1 " + noun
+	}
+	return strconv.Itoa(n) + " " + noun + "s"
+}

@@ -2,7 +2,6 @@ package web
 
 import (
 	"cmp"
-	"fmt"
 	"slices"
 	"strings"
 
@@ -185,7 +184,7 @@ func leavingOf(w *world.World, decided []journal.Entry) []leaving {
 		var state string
 		switch {
 		case p.Deleting() && len(p.Pods) > 0:
-			state = fmt.Sprintf("drains, %d pods are left", len(p.Pods))
+			state = "drains, " + amount.Count(len(p.Pods), "pod") + " left"
 		case p.Deleting():
 			state = "its machine ends"
 		case p.Node != nil && slices.ContainsFunc(p.Node.Taints, func(t world.Taint) bool { return t.Key == v1.TaintDisrupted }):

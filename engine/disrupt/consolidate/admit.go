@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/tenon-sh/tenon/engine/amount"
 	"github.com/tenon-sh/tenon/engine/disrupt"
 	"github.com/tenon-sh/tenon/engine/plan"
 	"github.com/tenon-sh/tenon/engine/reason"
@@ -113,7 +114,7 @@ func (s *search) heldUp(d draft, rooms map[world.PoolID]int, guards map[*world.G
 			r := disrupt.RoomOf(s.world, p, Reason)
 			return &reason.Why{
 				Code: reason.Budget, Subject: p.ID.Name, Hint: "wait, or widen spec.disruption.budgets",
-				Detail: fmt.Sprintf("its budgets let %d of %d nodes go at once, and %d go already or go before it", r.Allowed, r.Machines, r.Allowed-max(rooms[p.ID], 0)),
+				Detail: fmt.Sprintf("its budgets let %d of %s go at once, and %d go already or go before it", r.Allowed, amount.Count(r.Machines, "node"), r.Allowed-max(rooms[p.ID], 0)),
 			}
 		}
 		if why := s.unbalanced(p, d); why != nil && need[p.ID] > 0 {
@@ -123,7 +124,7 @@ func (s *search) heldUp(d draft, rooms map[world.PoolID]int, guards map[*world.G
 	mine := s.guarded(d)
 	for _, g := range s.world.Guards() {
 		if n := mine[g]; n > 0 && guards[g] > 0 && guards[g]+n > g.Allowed && !s.options.Unbudgeted {
-			return &reason.Why{Code: reason.Guarded, Subject: g.String(), Detail: fmt.Sprintf("it lets %d pods go at once, and other nodes that go before it have %d", g.Allowed, guards[g])}
+			return &reason.Why{Code: reason.Guarded, Subject: g.String(), Detail: fmt.Sprintf("it lets %s go at once, and other nodes that go before it have %d", amount.Count(g.Allowed, "pod"), guards[g])}
 		}
 	}
 	mark := s.yard.Mark()

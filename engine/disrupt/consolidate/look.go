@@ -3,6 +3,7 @@ package consolidate
 import (
 	"fmt"
 
+	"github.com/tenon-sh/tenon/engine/amount"
 	"github.com/tenon-sh/tenon/engine/disrupt"
 	"github.com/tenon-sh/tenon/engine/label"
 	"github.com/tenon-sh/tenon/engine/plan"
@@ -57,7 +58,7 @@ func (l looker) policy(p *world.Place) []*reason.Why {
 	case pool == nil:
 		return []*reason.Why{{Code: reason.Policy, Detail: "its pool is gone, so nothing says when it may be given back"}}
 	case pool.Replicas != nil:
-		return []*reason.Why{{Code: reason.Static, Detail: fmt.Sprintf("pool %s is static and keeps %d nodes", pool.ID.Name, *pool.Replicas), Hint: "lower its replicas"}}
+		return []*reason.Why{{Code: reason.Static, Detail: fmt.Sprintf("pool %s is static and keeps %s", pool.ID.Name, amount.Count(*pool.Replicas, "node")), Hint: "lower its replicas"}}
 	case pool.Disruption.MoveAfter == nil && pool.Disruption.EmptyAfter == nil:
 		return []*reason.Why{{Code: reason.Policy, Detail: fmt.Sprintf("pool %s gives nothing back by choice", pool.ID.Name), Hint: "set consolidateAfter"}}
 	case pool.Disruption.MoveAfter == nil && disrupt.IsEmpty(p):

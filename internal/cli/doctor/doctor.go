@@ -14,6 +14,7 @@ import (
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/clientcmd"
 
+	"github.com/tenon-sh/tenon/engine/amount"
 	"github.com/tenon-sh/tenon/engine/world"
 	"github.com/tenon-sh/tenon/internal/app"
 	"github.com/tenon-sh/tenon/internal/aws"
@@ -181,9 +182,9 @@ func (r Report) print(w io.Writer, all bool) error {
 			}
 		}
 		if well > 0 {
-			fmt.Fprintf(w, "  %-8s %s\n", aws.Good, verb.Number(well, "check"))
+			fmt.Fprintf(w, "  %-8s %s\n", aws.Good, amount.Count(well, "check"))
 		}
 	}
-	_, err := fmt.Fprintf(w, "\n%s, %s, %d unclear, %d ok\n", verb.Number(r.count(aws.Bad), "error"), verb.Number(r.count(aws.Warning), "warning"), r.count(aws.Unclear), r.count(aws.Good))
+	_, err := fmt.Fprintf(w, "\n%s, %s, %d unclear, %d ok\n", amount.Count(r.count(aws.Bad), "error"), amount.Count(r.count(aws.Warning), "warning"), r.count(aws.Unclear), r.count(aws.Good))
 	return err
 }

@@ -185,7 +185,7 @@ func (c *consolidation) tell(w *world.World, p consolidate.Plan) {
 // text is the consolidation for people.
 func (c *consolidation) text() string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "%d nodes of pools cost $%.4f an hour.\n", c.Before.Nodes, c.Before.HourlyCost)
+	fmt.Fprintf(&b, "Nodes of pools: %d, which cost $%.4f an hour.\n", c.Before.Nodes, c.Before.HourlyCost)
 	if len(c.Actions) == 0 {
 		b.WriteString("None could be given back for less.\n")
 		return b.String()

@@ -11,7 +11,6 @@ import (
 	"github.com/tenon-sh/tenon/engine/label"
 	"github.com/tenon-sh/tenon/engine/world"
 	"github.com/tenon-sh/tenon/internal/catalog"
-	"github.com/tenon-sh/tenon/internal/cli/verb"
 )
 
 // print writes a table for people. CPU and memory are what is left for pods.
@@ -47,13 +46,13 @@ func (l list) print(w io.Writer, all, wide bool) error {
 
 func (l list) notes(w io.Writer, shown, hidden int, synthetic bool) error {
 	if shown > 0 {
-		fmt.Fprintf(w, "\n%s of %s; prices in %s an hour, spot in its cheapest zone.\n", verb.Number(shown, "type"), l.region, l.currency)
+		fmt.Fprintf(w, "\n%s of %s; prices in %s an hour, spot in its cheapest zone.\n", amount.Count(shown, "type"), l.region, l.currency)
 	}
 	if synthetic {
 		fmt.Fprintln(w, "~ made up from other prices, not observed.")
 	}
 	if hidden > 0 {
-		fmt.Fprintf(w, "%s cannot be had in %s; shown with --all.\n", verb.Number(hidden, "matching type"), l.region)
+		fmt.Fprintf(w, "%s cannot be had in %s; shown with --all.\n", amount.Count(hidden, "matching type"), l.region)
 	}
 	return nil
 }
