@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
@@ -19,6 +21,7 @@ import (
 	"k8s.io/client-go/tools/cache"
 
 	v1 "github.com/tenon-sh/tenon/api/karpenter/v1"
+	"github.com/tenon-sh/tenon/engine/amount"
 )
 
 // followDecisions tells, until ctx ends, what nodes are asked for and given back, and which pods get none.
@@ -79,9 +82,8 @@ func claimOf(o any) (*v1.NodeClaim, bool) {
 // asked says what a new claim is for.
 func asked(c *v1.NodeClaim) string {
 	text := fmt.Sprintf("%s asks for a node", poolOf(c))
-	r := c.Spec.Resources.Requests
-	if pods := r.Pods().Value(); pods > 0 {
-		text += fmt.Sprintf(" for %d pods: %s cpu, %s memory", pods, r.Cpu(), r.Memory())
+	if pods := int(c.Spec.Resources.Requests.Pods().Value()); pods > 0 {
+		text += " for " + podsOf(c, pods) + ": " + amounts(c.Spec.Resources.Requests)
 	}
 	for _, q := range c.Spec.Requirements {
 		if q.Key == corev1.LabelInstanceTypeStable && q.Operator == corev1.NodeSelectorOpIn {
@@ -89,6 +91,27 @@ func asked(c *v1.NodeClaim) string {
 		}
 	}
 	return text + " (claim " + c.Name + ")"
+}
+
+// podsOf says how many pods a claim is for, daemons apart from those that it was asked for.
+func podsOf(c *v1.NodeClaim, all int) string {
+	asked := len(strings.Fields(c.Annotations[v1.Group+"/pods"]))
+	if asked == 0 || asked >= all {
+		return amount.Count(all, "pod")
+	}
+	return amount.Count(asked, "pod") + " and " + amount.Count(all-asked, "daemon pod")
+}
+
+// amounts says what is requested: CPU and memory first, then what is rarer.
+func amounts(r corev1.ResourceList) string {
+	parts := []string{r.Cpu().String() + " cpu", r.Memory().String() + " memory"}
+	for _, name := range slices.Sorted(maps.Keys(r)) {
+		q := r[name]
+		if name != corev1.ResourceCPU && name != corev1.ResourceMemory && name != corev1.ResourcePods && !q.IsZero() {
+			parts = append(parts, q.String()+" "+string(name))
+		}
+	}
+	return strings.Join(parts, ", ")
 }
 
 // givenBack says that a claim is deleted.

@@ -11,6 +11,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/resource"
 	"k8s.io/client-go/tools/clientcmd"
 
+	"github.com/tenon-sh/tenon/engine/plan"
 	"github.com/tenon-sh/tenon/internal/catalog"
 	"github.com/tenon-sh/tenon/internal/kube"
 	"github.com/tenon-sh/tenon/internal/sim/awsapi"
@@ -20,6 +21,7 @@ import (
 
 // A cloud is the simulated AWS account. The machines it sells join the cluster.
 type cloud struct {
+	currency string // of its prices
 	*awsapi.Account
 	URL  string // of the AWS APIs
 	done <-chan struct{}
@@ -67,12 +69,12 @@ func startCloud(ctx context.Context, o Options, cluster *kube.ControlPlane, type
 				log.say("AWS says of machine %s: %s", n.Instance, n.Kind)
 			case n.State == market.Pending:
 				if found, err := account.Market.Find([]string{n.Instance}); err == nil {
-					log.say("%s", bought(found[0], account.Market.OnDemandPrice(found[0].Type)))
+					log.say("%s", bought(found[0], account.Market.OnDemandPrice(found[0].Type), region.Currency))
 				}
 			}
 		},
 	})
-	c := &cloud{Account: account}
+	c := &cloud{Account: account, currency: region.Currency}
 	if err := c.restore(ctx, o, types, fleet, log); err != nil {
 		return nil, err
 	}
@@ -90,11 +92,11 @@ func startCloud(ctx context.Context, o Options, cluster *kube.ControlPlane, type
 }
 
 // bought says what a machine is and costs.
-func bought(i market.Instance, onDemand int64) string {
+func bought(i market.Instance, onDemand int64, currency string) string {
 	if i.Reservation != "" {
 		return fmt.Sprintf("machine %s is taken from reservation %s: %s in %s", i.ID, i.Reservation, i.Type, i.Zone)
 	}
-	text := fmt.Sprintf("machine %s is bought: %s %s in %s, $%.4f an hour", i.ID, i.CapacityType, i.Type, i.Zone, float64(i.Price)/1e6)
+	text := fmt.Sprintf("machine %s is bought: %s %s in %s, %s an hour", i.ID, i.CapacityType, i.Type, i.Zone, plan.Money(currency, i.Price))
 	if i.Price < onDemand {
 		text += fmt.Sprintf(", %d %% below on-demand", 100-100*i.Price/onDemand)
 	}

@@ -104,7 +104,7 @@ the commands are yours to type.`,
 	f.StringVar(&o.Host, "host", "", "the node that runs the controller's pods is as large as this `type`, or fargate for those of --fargate-nodes; without it, m5.large")
 	f.StringVar(&o.Tenon, "tenon", "", "`program` to run as the controller; without it the one beside this")
 	f.StringVar(&o.Region, "region", "us-west-2", "`region` that the machines are in")
-	f.DurationVar(&o.Grace, "grace", 5*time.Minute, "how long a node may be silent before it is NotReady")
+	f.DurationVar(&o.Grace, "grace", 40*time.Second, "how long a node may be silent before it is NotReady")
 	f.DurationVar(&o.Delays.Boot, "boot", o.Delays.Boot, "how long a machine takes to start, its node from there to register, and a machine to end")
 	f.DurationVar(&o.Delays.Ready, "ready", o.Delays.Ready, "how long its node takes from there until it is ready")
 	f.DurationVar(&o.Delays.Devices, "devices", o.Delays.Devices, "how long GPUs take from there to be reported")

@@ -12,6 +12,7 @@ import (
 	"k8s.io/client-go/dynamic"
 	"k8s.io/client-go/kubernetes"
 
+	"github.com/tenon-sh/tenon/engine/plan"
 	"github.com/tenon-sh/tenon/internal/clock"
 	"github.com/tenon-sh/tenon/internal/sim/market"
 )
@@ -25,10 +26,11 @@ const (
 
 // A demo is a Deployment that has nodes come and go, and the story of it.
 type demo struct {
-	client kubernetes.Interface
-	market *market.Market
-	log    *life
-	now    clock.Now
+	client   kubernetes.Interface
+	market   *market.Market
+	log      *life
+	now      clock.Now
+	currency string // of the prices
 }
 
 // begin puts the Deployment into a cluster that has not had it, and reports whether it did. What became of it later is
@@ -59,7 +61,7 @@ func (d demo) tell(ctx context.Context) error {
 	if !d.until(ctx, func() (bool, error) { return d.gone(ctx) }) {
 		return ctx.Err()
 	}
-	d.log.note("It is gone, %s later. All that has cost $%.4f.", took(came, d.now()), d.spent(began))
+	d.log.note("It is gone, %s later. All that has cost %s.", took(came, d.now()), plan.Money(d.currency, d.spent(began)))
 	return nil
 }
 
@@ -94,8 +96,8 @@ func (d demo) gone(ctx context.Context) (bool, error) {
 	return err == nil && len(nodes.Items) == 0, err
 }
 
-// spent is what the machines cost that were bought since then, in dollars.
-func (d demo) spent(since time.Time) float64 {
+// spent is what the machines cost that were bought since then, in millionths of the currency.
+func (d demo) spent(since time.Time) int64 {
 	sum := 0.0
 	for _, i := range d.market.Instances() {
 		if i.Launched.Before(since) {
@@ -105,9 +107,9 @@ func (d demo) spent(since time.Time) float64 {
 		if end.IsZero() {
 			end = d.now()
 		}
-		sum += float64(i.Price) / 1e6 * end.Sub(i.Launched).Hours()
+		sum += float64(i.Price) * end.Sub(i.Launched).Hours()
 	}
-	return sum
+	return int64(sum)
 }
 
 func because(err error) string {

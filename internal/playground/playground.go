@@ -202,7 +202,7 @@ func Run(ctx context.Context, o Options, ready func(Contact)) error {
 		defer closePages()
 		contact.Pages = pages
 	}
-	show, fresh := demo{client: client, market: aws.Market, log: log, now: o.Now}, false
+	show, fresh := demo{client: client, market: aws.Market, log: log, now: o.Now, currency: aws.currency}, false
 	if o.Demo {
 		if fresh, err = show.begin(ctx, objects); err != nil {
 			return err

@@ -130,7 +130,7 @@ func tell(ctx context.Context, d document.Document, o Options, c Contact, in *os
 	if terminal(in) {
 		lines := bufio.NewScanner(in)
 		between = func(ctx context.Context) error {
-			fmt.Fprint(out, "\n[Enter goes on]")
+			fmt.Fprint(out, "\n[Enter goes on]\n")
 			lines.Scan()
 			return ctx.Err()
 		}
