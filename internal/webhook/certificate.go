@@ -12,6 +12,7 @@ import (
 	"errors"
 	"fmt"
 	"math/big"
+	"slices"
 	"time"
 )
 
@@ -66,6 +67,21 @@ func issue(host string, now time.Time) (map[string][]byte, error) {
 		keyCertificate: pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: server}),
 		keyAuthority:   pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: signed}),
 	}, nil
+}
+
+// overlap returns an authority with the last one behind it, if that is still
+// good. Other replicas serve a certificate of the last one until they see the
+// new, and the API server has to trust it as long.
+func overlap(authority, last []byte, now time.Time) []byte {
+	block, _ := pem.Decode(last) // the newest is the first
+	if block == nil {
+		return authority
+	}
+	c, err := x509.ParseCertificate(block.Bytes)
+	if err != nil || !now.Before(c.NotAfter) {
+		return authority
+	}
+	return slices.Concat(authority, pem.EncodeToMemory(&pem.Block{Type: block.Type, Bytes: block.Bytes}))
 }
 
 // read returns the certificate that a Secret holds, or why it will not do for a host any more.

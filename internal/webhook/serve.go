@@ -32,7 +32,7 @@ const (
 )
 
 const (
-	check   = time.Hour        // how often the certificate is looked at
+	check   = time.Minute      // how often the certificate is looked at: another replica may have made a new one
 	again   = 10 * time.Second // how soon after that failed
 	soon    = time.Second      // how soon after another replica was first
 	maxBody = 4 << 20          // the API server sends objects of up to 3 MiB
@@ -122,6 +122,7 @@ func (s *Server) Renew(ctx context.Context) error {
 		if err != nil {
 			return fmt.Errorf("make a certificate: %w", err)
 		}
+		data[keyAuthority] = overlap(data[keyAuthority], secret.Data[keyAuthority], s.Now())
 		if secret.Data == nil {
 			secret.Data = map[string][]byte{}
 		}

@@ -5,6 +5,7 @@ import (
 	"crypto/tls"
 	"crypto/x509"
 	"encoding/json"
+	"encoding/pem"
 	"net"
 	"net/http"
 	"net/http/httptest"
@@ -172,6 +173,42 @@ func TestCertificate(t *testing.T) {
 	}
 	if renew(start.Add(3000*24*time.Hour)) == first {
 		t.Error("a certificate that ended was kept")
+	}
+}
+
+// Another replica serves the certificate of before until it looks into the
+// Secret again, which the API server trusts as long as it is good.
+func TestTrustOverlaps(t *testing.T) {
+	c := installed()
+	now := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
+	for range 4 {
+		var secret corev1.Secret
+		key := client.ObjectKey{Namespace: "karpenter", Name: "karpenter-cert"}
+		if err := c.Get(t.Context(), key, &secret); err != nil {
+			t.Fatal(err)
+		}
+		served := secret.Data["server-cert.pem"]
+		s := &webhook.Server{Client: c, Service: "karpenter", Namespace: "karpenter", Log: logr.Discard(), Now: clock.At(now)}
+		if err := s.Renew(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		authority, _ := bundle(t, c)
+		if n := strings.Count(authority, "BEGIN CERTIFICATE"); n > 2 {
+			t.Errorf("%d authorities are trusted", n)
+		}
+		if len(served) > 0 {
+			block, _ := pem.Decode(served)
+			leaf, err := x509.ParseCertificate(block.Bytes)
+			if err != nil {
+				t.Fatal(err)
+			}
+			pool := x509.NewCertPool()
+			pool.AppendCertsFromPEM([]byte(authority))
+			if _, err := leaf.Verify(x509.VerifyOptions{DNSName: "karpenter.karpenter.svc", Roots: pool, CurrentTime: now}); err != nil {
+				t.Errorf("what other replicas serve is not trusted any more: %v", err)
+			}
+		}
+		now = now.Add(310 * 24 * time.Hour)
 	}
 }
 
