@@ -392,6 +392,9 @@ func (p *parts) picture() *world.World {
 	return p.cluster.World()
 }
 
+// scrapes is how many may read the metrics at a time: each has gauges made of all that there is.
+const scrapes = 4
+
 // serve adds the endpoints for health and metrics.
 func (p *parts) serve(registry *prometheus.Registry) error {
 	alive := func(*http.Request) error { return nil }
@@ -416,9 +419,9 @@ func (p *parts) serve(registry *prometheus.Registry) error {
 		return err
 	}
 	mux.Handle("/", pages)
-	mux.Handle("/metrics", p.scrape(promhttp.HandlerFor(prometheus.Gatherers{registry, ctrlmetrics.Registry}, promhttp.HandlerOpts{
+	mux.Handle("/metrics", web.Bounded(scrapes, p.scrape(promhttp.HandlerFor(prometheus.Gatherers{registry, ctrlmetrics.Registry}, promhttp.HandlerOpts{
 		ErrorHandling: promhttp.ContinueOnError, // one bad series of a library does not hide all others
-	})))
+	}))))
 	if p.Settings.Profiling {
 		mux.HandleFunc("/debug/pprof/", pprof.Index)
 		mux.HandleFunc("/debug/pprof/cmdline", pprof.Cmdline)
@@ -426,7 +429,7 @@ func (p *parts) serve(registry *prometheus.Registry) error {
 		mux.HandleFunc("/debug/pprof/symbol", pprof.Symbol)
 		mux.HandleFunc("/debug/pprof/trace", pprof.Trace)
 	}
-	s := &http.Server{Addr: net.JoinHostPort(p.Settings.BindAddress, strconv.Itoa(p.Settings.MetricsPort)), Handler: mux, ReadHeaderTimeout: 10 * time.Second}
+	s := &http.Server{Addr: net.JoinHostPort(p.Settings.BindAddress, strconv.Itoa(p.Settings.MetricsPort)), Handler: mux, ReadHeaderTimeout: 10 * time.Second, IdleTimeout: 2 * time.Minute}
 	return p.m.Add(everywhere(func(ctx context.Context) error {
 		listener, err := (&net.ListenConfig{}).Listen(ctx, "tcp", s.Addr)
 		if err != nil {

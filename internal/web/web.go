@@ -35,11 +35,17 @@ func Handler(d Decisions, now func() *world.World) (http.Handler, error) {
 	}
 	s := site{d, now, t}
 	mux := http.NewServeMux()
-	mux.HandleFunc("GET /{$}", s.cluster)
-	mux.HandleFunc("GET /decisions/{$}", s.decisions)
-	mux.HandleFunc("GET /decisions/{digest}", s.decision)
-	mux.HandleFunc("GET /decisions/{digest}/world", s.world)
-	mux.HandleFunc("GET /journal", s.journal)
+	pages := http.NewServeMux()
+	pages.HandleFunc("GET /{$}", s.cluster)
+	pages.HandleFunc("GET /decisions/{$}", s.decisions)
+	pages.HandleFunc("GET /decisions/{digest}", s.decision)
+	mux.Handle("/", Bounded(2*atOnce, pages))
+	whole := http.NewServeMux() // what holds whole Worlds
+	whole.HandleFunc("GET /decisions/{digest}/world", s.world)
+	whole.HandleFunc("GET /journal", s.journal)
+	big := Bounded(atOnce, whole)
+	mux.Handle("GET /decisions/{digest}/world", big)
+	mux.Handle("GET /journal", big)
 	return mux, nil
 }
 
