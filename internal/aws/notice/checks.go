@@ -3,6 +3,7 @@ package notice
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -50,12 +51,36 @@ func (c *Checks) Look(ctx context.Context, handle Handler, failed func(error)) (
 		notices = append(notices, c.read(s, failing)...)
 	}
 	c.since = failing
+	notices = together(notices)
 	for _, n := range notices {
 		if err := handle(ctx, n); err != nil {
 			failed(fmt.Errorf("%s of %v: %w", n.Kind, n.Instances, err))
 		}
 	}
 	return len(notices), nil
+}
+
+// together makes one notice of all that say that machines are of no use: how
+// many they are tells whether they are the cause.
+func together(notices []Notice) []Notice {
+	var out []Notice
+	at := map[Kind]int{}
+	for _, n := range notices {
+		i, ok := at[n.Kind]
+		if !n.Kind.Forced() || !ok {
+			at[n.Kind] = len(out)
+			out = append(out, n)
+			continue
+		}
+		out[i].Instances = append(out[i].Instances, n.Instances...)
+		if n.At.Before(out[i].At) {
+			out[i].At = n.At
+		}
+	}
+	for _, n := range out {
+		slices.Sort(n.Instances)
+	}
+	return out
 }
 
 // ask lists the instances with which something is wrong: three short lists

@@ -2,11 +2,14 @@
 package interrupt
 
 import (
+	"maps"
+	"slices"
 	"time"
 
 	"github.com/tenon-sh/tenon/engine/label"
 	"github.com/tenon-sh/tenon/engine/world"
 	"github.com/tenon-sh/tenon/internal/cloud"
+	"github.com/tenon-sh/tenon/internal/loop"
 )
 
 // Notice is an announcement about machines.
@@ -26,6 +29,8 @@ type Step struct {
 	Claim, Node string
 	Tell        string // reason of an event
 	End         bool   // its claim ends, and its node drains while there is time
+	Force       bool   // there is none: it is of no use already
+	Pool        world.PoolID
 	// The offer that is not to be had for a while, if the seller takes it back.
 	Shape, Zone string
 }
@@ -48,7 +53,8 @@ func Next(n Notice, places []*world.Place, idOf func(providerID string) (cloud.M
 		if p.Claim.Deleting && !n.Reclaims {
 			continue // mostly it is our own doing that is announced
 		}
-		s := Step{Claim: p.Claim.Name, Tell: n.Event, End: n.Going && !p.Claim.Deleting}
+		s := Step{Claim: p.Claim.Name, Tell: n.Event, End: n.Going && !p.Claim.Deleting, Pool: p.Pool()}
+		s.Force = s.End && n.Forced
 		if p.Node != nil {
 			s.Node = p.Node.Name
 		}
@@ -56,6 +62,41 @@ func Next(n Notice, places []*world.Place, idOf func(providerID string) (cloud.M
 			s.Shape, s.Zone = labels[label.InstanceType], labels[label.Zone]
 		}
 		out = append(out, s)
+	}
+	return out
+}
+
+// Brake takes the force from steps where so many machines of a pool, or of all,
+// are said to be of no use that the cause is likely elsewhere: a zone or a
+// network that is disturbed, or checks that are wrong. These nodes drain, and
+// what must stay is asked. lately are the pools of claims that were said so before, by name.
+func Brake(steps []Step, places []*world.Place, lately map[string]world.PoolID) []Step {
+	ill, machines := map[string]world.PoolID{}, map[string]world.PoolID{}
+	maps.Copy(ill, lately)
+	for _, s := range steps {
+		if s.Force {
+			ill[s.Claim] = s.Pool
+		}
+	}
+	maps.Copy(machines, ill)
+	for _, p := range places {
+		if p.Claim != nil {
+			machines[p.Claim.Name] = p.Pool()
+		}
+	}
+	of := func(all map[string]world.PoolID, pool world.PoolID) (n int) {
+		for _, p := range all {
+			if p == pool {
+				n++
+			}
+		}
+		return n
+	}
+	out := slices.Clone(steps)
+	for i, s := range out {
+		if s.Force && (loop.TooMany(len(ill), len(machines)) || loop.TooMany(of(ill, s.Pool), of(machines, s.Pool))) {
+			out[i].Force = false
+		}
 	}
 	return out
 }

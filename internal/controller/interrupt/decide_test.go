@@ -1,6 +1,7 @@
 package interrupt_test
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 
@@ -61,6 +62,54 @@ func TestNext(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			if diff := cmp.Diff(tc.want, interrupt.Next(tc.notice, places, idOf)); diff != "" {
 				t.Errorf("%s\n-want +got\n%s", tc.why, diff)
+			}
+		})
+	}
+}
+
+// A machine that fails its checks is ended at once, unless so many do that the
+// cause is likely elsewhere.
+func TestBrake(t *testing.T) {
+	pool := func(name string) world.PoolID { return world.PoolID{Kind: world.NodePool, Name: name} }
+	var places []*world.Place
+	for i := range 10 {
+		places = append(places, &world.Place{Claim: &world.Claim{Name: fmt.Sprint("a", i), Pool: pool("a")}})
+	}
+	for i := range 40 {
+		places = append(places, &world.Place{Claim: &world.Claim{Name: fmt.Sprint("b", i), Pool: pool("b")}})
+	}
+	ill := func(of string, from, n int) (out []interrupt.Step) {
+		for i := range n {
+			out = append(out, interrupt.Step{Claim: fmt.Sprint(of, from+i), Pool: pool(of), End: true, Force: true})
+		}
+		return out
+	}
+	tests := map[string]struct {
+		why    string
+		steps  []interrupt.Step
+		lately map[string]world.PoolID
+		forced int
+	}{
+		"One":    {"It is of no use any more.", ill("a", 0, 1), nil, 1},
+		"Fifth":  {"Two of ten may be bad luck.", ill("a", 0, 2), nil, 2},
+		"Zone":   {"A third of a pool fails together: what must stay is asked.", ill("a", 0, 3), nil, 0},
+		"Before": {"Two were ended a minute ago, and are gone.", ill("a", 3, 1), map[string]world.PoolID{"gone1": pool("a"), "gone2": pool("a"), "gone3": pool("a")}, 0},
+		"Other":  {"Another pool is not the cause of it.", append(ill("a", 0, 3), ill("b", 0, 1)...), nil, 1},
+		"All":    {"Each pool may be unlucky, all of them together are not.", append(ill("a", 0, 2), ill("b", 0, 9)...), nil, 0},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			forced := 0
+			for _, s := range interrupt.Brake(tc.steps, places, tc.lately) {
+				if s.Force {
+					forced++
+				}
+				if !s.End {
+					t.Errorf("%s stays", s.Claim)
+				}
+			}
+			if forced != tc.forced {
+				t.Errorf("%d are ended at once, want %d: %s", forced, tc.forced, tc.why)
 			}
 		})
 	}

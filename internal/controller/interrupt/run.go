@@ -11,6 +11,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	v1 "github.com/tenon-sh/tenon/api/karpenter/v1"
+	"github.com/tenon-sh/tenon/engine/world"
 	"github.com/tenon-sh/tenon/internal/clock"
 	"github.com/tenon-sh/tenon/internal/cloud"
 	"github.com/tenon-sh/tenon/internal/cluster"
@@ -58,7 +59,18 @@ type Controller struct {
 	Metrics *metric.Set
 	Now     clock.Now
 	Log     logr.Logger
+
+	ill map[string]useless // claims whose machines were said to be of no use, by name
 }
+
+// useless is when a machine of a pool was said to be of no use.
+type useless struct {
+	pool world.PoolID
+	at   time.Time
+}
+
+// memory is for how long such a machine counts, although it is gone.
+const memory = 10 * time.Minute
 
 // NeedLeaderElection keeps all but the leader from taking notices off the queue.
 func (c *Controller) NeedLeaderElection() bool { return true }
@@ -75,6 +87,7 @@ func (c *Controller) Start(ctx context.Context) error {
 			c.Log.Error(err, "handle a notice of interruption", "queue", c.Source.Name)
 		}
 	}
+	c.ill = map[string]useless{}
 	wait := firstWait
 	for ctx.Err() == nil {
 		_, err := c.Source.Receive(ctx, c.handle, failed)
@@ -105,7 +118,24 @@ func (c *Controller) handle(ctx context.Context, n Notice) error {
 		c.Metrics.Observe(metric.InterruptionQueue, max(c.Now.Since(n.At), 0).Seconds())
 	}
 	var errs []error
-	for _, s := range Next(n, c.Cluster.World().Places(), c.Source.IDOf) {
+	places := c.Cluster.World().Places()
+	steps := Next(n, places, c.Source.IDOf)
+	if n.Forced {
+		for name, said := range c.ill {
+			if c.Now.Since(said.at) > memory {
+				delete(c.ill, name)
+			}
+		}
+		lately := map[string]world.PoolID{}
+		for name, said := range c.ill {
+			lately[name] = said.pool
+		}
+		for _, s := range steps {
+			c.ill[s.Claim] = useless{s.Pool, c.Now()}
+		}
+		steps = Brake(steps, places, lately)
+	}
+	for _, s := range steps {
 		if s.Shape != "" {
 			c.Source.Interrupted(s.Shape, s.Zone)
 		}
@@ -133,8 +163,10 @@ func (c *Controller) take(ctx context.Context, n Notice, s Step) error {
 	}
 	action, end := "NoAction", "The machine will be gone: its node is drained now"
 	switch {
-	case s.End && n.Forced:
+	case s.End && s.Force:
 		action, end = "Terminate", "The machine is of no use any more: it is ended now"
+	case s.End && n.Forced:
+		action, end = "CordonAndDrain", "More than a fifth of the machines fail their checks: the cause is likely elsewhere, and the node drains in its own time"
 	case s.End:
 		action = "CordonAndDrain"
 	}
@@ -150,6 +182,8 @@ func (c *Controller) take(ctx context.Context, n Notice, s Step) error {
 	}
 	if n.Forced {
 		c.Metrics.Add(metric.InterruptionUnhealthy, 1)
+	}
+	if s.Force {
 		var err error
 		if claim, err = c.hurry(ctx, claim); err != nil {
 			return client.IgnoreNotFound(err)

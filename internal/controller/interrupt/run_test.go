@@ -3,15 +3,22 @@ package interrupt_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"testing"
 	"testing/synctest"
 	"time"
 
 	"github.com/go-logr/logr"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	v1 "github.com/tenon-sh/tenon/api/karpenter/v1"
+	"github.com/tenon-sh/tenon/internal/apitest"
 	"github.com/tenon-sh/tenon/internal/clock"
+	"github.com/tenon-sh/tenon/internal/cloud"
 	"github.com/tenon-sh/tenon/internal/cluster"
 	"github.com/tenon-sh/tenon/internal/controller/interrupt"
+	"github.com/tenon-sh/tenon/internal/enact"
 )
 
 // A source that cannot be asked is asked less and less often. One that gives
@@ -51,6 +58,56 @@ func TestWaits(t *testing.T) {
 					t.Errorf("asked %d times in two minutes, want %d to %d: %s", asked, tc.least, tc.most, tc.why)
 				}
 			})
+		})
+	}
+}
+
+// The checks of a whole zone fail together: its machines drain in their own
+// time, as their pods' budgets allow. Where one fails, it has none.
+func TestAZoneFails(t *testing.T) {
+	for failing, hurried := range map[int]int{1: 1, 4: 0} {
+		t.Run(fmt.Sprint(failing), func(t *testing.T) {
+			var objects []client.Object
+			for i := range 12 {
+				objects = append(objects, &v1.NodeClaim{
+					ObjectMeta: metav1.ObjectMeta{Name: fmt.Sprint("c", i), Labels: map[string]string{v1.LabelNodePool: "p"}, Finalizers: []string{v1.Finalizer}},
+					Status:     v1.NodeClaimStatus{ProviderID: fmt.Sprint("aws:///a/i-", i)},
+				})
+			}
+			store, picture := apitest.New(t, clock.Wall, objects...), cluster.New(clock.Wall)
+			apitest.Show(t, store, picture)
+			notice := interrupt.Notice{Kind: "instance_status", Event: "InstanceUnhealthy", Going: true, Forced: true}
+			for i := range failing {
+				notice.Machines = append(notice.Machines, cloud.MachineID(fmt.Sprint("i-", i)))
+			}
+			ctx, stop := context.WithCancel(t.Context())
+			c := &interrupt.Controller{
+				Client: store, Cluster: picture, Now: clock.Wall, Log: logr.Discard(),
+				Enact: &enact.Enactor{Client: store, Cluster: picture, Now: clock.Wall, Log: logr.Discard()},
+				Source: interrupt.Source{Name: "demo", Polled: true, IDOf: idOf, Receive: func(ctx context.Context, handle func(context.Context, interrupt.Notice) error, _ func(error)) (int, error) {
+					defer stop()
+					return 1, handle(ctx, notice)
+				}},
+			}
+			if err := c.Start(ctx); err != nil {
+				t.Fatal(err)
+			}
+			var claims v1.NodeClaimList
+			if err := store.List(t.Context(), &claims); err != nil {
+				t.Fatal(err)
+			}
+			going, now := 0, 0
+			for _, o := range claims.Items {
+				if o.DeletionTimestamp != nil {
+					going++
+				}
+				if o.Annotations[v1.AnnotationTerminationTime] != "" {
+					now++
+				}
+			}
+			if going != failing || now != hurried {
+				t.Errorf("of %d machines that fail %d go, and %d without time, want %d", failing, going, now, hurried)
+			}
 		})
 	}
 }

@@ -51,7 +51,3 @@ func Illness(n *corev1.Node, policies []Policy, since func(corev1.NodeCondition)
 	}
 	return first, first.Condition != ""
 }
-
-// TooMany reports whether so many of a pool's nodes are ill that the cause is
-// likely elsewhere: more than a fifth, rounded up.
-func TooMany(ill, nodes int) bool { return ill > (nodes+4)/5 }

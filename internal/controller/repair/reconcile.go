@@ -117,7 +117,7 @@ func (r *Reconciler) tooMany(ctx context.Context, pool world.PoolID) (bool, erro
 			ill++
 		}
 	}
-	return TooMany(ill, nodes), nil
+	return loop.TooMany(ill, nodes), nil
 }
 
 // end ends a claim whose node has no time to drain.
