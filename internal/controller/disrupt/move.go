@@ -189,6 +189,20 @@ func (m move) nodes() []string {
 	return out
 }
 
+// moving is how many pods have to move when machines go.
+func moving(w *world.World, back []plan.Give) (n int) {
+	for _, g := range back {
+		if place := w.Place(g.Node); place != nil {
+			for _, pod := range place.Pods {
+				if pod.Moves() {
+					n++
+				}
+			}
+		}
+	}
+	return n
+}
+
 // find looks which machines could go: one that has drifted, or else all that
 // cost too much, and because of which decision. ending is the World as if all that has been begun were ended.
 func (c *Controller) find(ctx context.Context, ending *world.World, planned []string) (found []move, because journal.Entry, again int64, ok bool) {
@@ -200,7 +214,7 @@ func (c *Controller) find(ctx context.Context, ending *world.World, planned []st
 		e.Plan, kept = replace.Drift(ending, e.Options.Drift)
 		c.Metrics.Put(metric.DisruptionEligibleNodes, float64(replace.Eligible(ending)), lower(disrupt.Drifted))
 		if len(e.Plan.Back) > 0 {
-			found = append(found, move{Back: e.Plan.Back, New: e.Plan.New})
+			found = append(found, move{Back: e.Plan.Back, New: e.Plan.New, Pods: moving(ending, e.Plan.Back)})
 		}
 		c.tellDrifted(ctx, kept)
 	})

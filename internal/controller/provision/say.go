@@ -25,7 +25,7 @@ func (c *Controller) announce(p plan.Plan) {
 }
 
 // say logs each refusal once, until it is another one, and each soft term that
-// was given up on the way.
+// was given up on the way. Pods that are refused for the same reason share a line.
 func (c *Controller) say(w *world.World, p plan.Plan) {
 	next := told{refused: map[string]string{}, relaxed: map[[2]string]bool{}, noPools: len(w.Pools()) == 0 && len(p.Refused) > 0}
 	relax := func(pod *world.Pod, line string) {
@@ -43,6 +43,8 @@ func (c *Controller) say(w *world.World, p plan.Plan) {
 	if next.noPools && !c.told.noPools {
 		c.Log.Error(nil, wording.NoPools)
 	}
+	var news []*alike
+	byLine := map[string]*alike{}
 	for _, r := range p.Refused {
 		pod := w.Pod(r.Pod)
 		if next.noPools || pod == nil || enact.Silent(r) {
@@ -54,8 +56,40 @@ func (c *Controller) say(w *world.World, p plan.Plan) {
 		line := wording.Refusal(w, r)
 		next.refused[r.UID] = line
 		if c.told.refused[r.UID] != line {
-			c.Log.Error(nil, "Could not schedule pod, "+line, "pod", r.Pod.String())
+			if byLine[line] == nil {
+				byLine[line] = &alike{line: line}
+				news = append(news, byLine[line])
+			}
+			byLine[line].add(r.Pod.String())
 		}
 	}
+	for _, a := range news {
+		c.Log.Error(nil, "Could not schedule pod, "+a.line, a.fields()...)
+	}
 	c.told = next
+}
+
+// alike are pods that are refused for the same reason.
+type alike struct {
+	line string
+	some []string // the first of them
+	pods int
+}
+
+// named is how many of them a line of the log names.
+const named = 5
+
+func (a *alike) add(pod string) {
+	if a.pods++; len(a.some) < named {
+		a.some = append(a.some, pod)
+	}
+}
+
+// fields are what a line of the log says of them: one pod, and where there are more how many and which.
+func (a *alike) fields() []any {
+	out := []any{"pod", a.some[0]}
+	if a.pods > 1 {
+		out = append(out, "pods", a.pods, "among", a.some)
+	}
+	return out
 }
