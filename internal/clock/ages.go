@@ -35,6 +35,22 @@ func (a *Ages) Since(now Now, object, what string, date time.Time) time.Duration
 	return a.at(object, what, date, at, at.Sub(a.began)) // which steps of the clock do not change
 }
 
+// Waited is Since that is never negative: what is dated in the future, because a
+// clock was set back meanwhile, counts from when it is seen first.
+func (a *Ages) Waited(now Now, object, what string, date time.Time) time.Duration {
+	at := now()
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if a.began.IsZero() {
+		a.began = at
+	}
+	steady := at.Sub(a.began)
+	if s, ok := a.seen[object][what]; date.After(at) && (!ok || !s.date.Equal(date)) {
+		a.at(object, what, date, date, steady) // as if it were that late
+	}
+	return a.at(object, what, date, at, steady)
+}
+
 // at is Since by a clock that shows wall when steady has been counted.
 func (a *Ages) at(object, what string, date, wall time.Time, steady time.Duration) time.Duration {
 	s, ok := a.seen[object][what]

@@ -58,3 +58,18 @@ func TestAgesByTheClock(t *testing.T) {
 		}
 	})
 }
+
+// A clock that was set back by an hour delays nothing by an hour.
+func TestWaited(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var a clock.Ages
+		for ahead, want := range map[time.Duration]time.Duration{time.Hour: time.Minute, -time.Hour: time.Hour + time.Minute} {
+			date := clock.Wall().Add(ahead).Round(0)
+			a.Waited(clock.Wall, ahead.String(), "w", date)
+			time.Sleep(time.Minute)
+			if got := a.Waited(clock.Wall, ahead.String(), "w", date); got != want {
+				t.Errorf("what is dated %s ahead is %s old after a minute, want %s", ahead, got, want)
+			}
+		}
+	})
+}

@@ -190,6 +190,27 @@ func TestClockJumps(t *testing.T) {
 	deleteNodes(t, s, web, more)
 }
 
+// The clock is set back by an hour, so that everything seems to be still to
+// come: pods are served, and what is deleted goes, before it shows the old time again.
+func TestClockGoesBack(t *testing.T) {
+	slow(t)
+	s, _ := play(t, stage.Options{})
+	ns := kubetest.Namespace(t)
+	in := s.Inside(t, 0, kubetest.Config(t))
+	web := stage.Apart(ns, "web", 3)
+	s.Make(t, web)
+	s.Runs(t, soon, ns, 3)
+	in.Turn(-time.Hour)
+	more := stage.Apart(ns, "more", 2)
+	more.Spec.Template.Spec.Affinity.PodAntiAffinity.RequiredDuringSchedulingIgnoredDuringExecution[0].LabelSelector.MatchLabels = nil
+	s.Make(t, more)
+	s.Runs(t, 2*soon, ns, 5)
+	bought(t, s, 5)
+	in.Turn(-2 * time.Hour) // while nodes go
+	deleteNodes(t, s, web, more)
+	bought(t, s, 5)
+}
+
 // A machine dies and nobody says so: its pod runs on another, and its node and claim go.
 func TestMachineDies(t *testing.T) {
 	slow(t)

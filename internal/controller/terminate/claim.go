@@ -34,6 +34,8 @@ type Claims struct {
 	Events   *loop.Events
 	Metrics  *metric.Set
 	Now      clock.Now
+
+	ages clock.Ages // of launches, by claim
 }
 
 // Register adds the reconciler to a manager.
@@ -58,9 +60,13 @@ func (r *Claims) Register(m ctrl.Manager) error {
 func (r *Claims) Reconcile(ctx context.Context, req reconcile.Request) (reconcile.Result, error) {
 	var c v1.NodeClaim
 	if err := r.Client.Get(ctx, req.NamespacedName, &c); err != nil {
+		if apierrors.IsNotFound(err) {
+			r.ages.Forget(req.Name)
+		}
 		return loop.Result(0, err)
 	}
 	if c.DeletionTimestamp == nil || !controllerutil.ContainsFinalizer(&c, v1.Finalizer) {
+		r.ages.Forget(req.Name)
 		return reconcile.Result{}, nil
 	}
 	if ok, _ := r.Cluster.Synced(); !ok {
@@ -125,7 +131,7 @@ func (r *Claims) end(ctx context.Context, c *v1.NodeClaim) (bool, error) {
 	gone := found.Gone || found.Left
 	ending := c.Conditions().Is(v1.ConditionInstanceTerminating)
 	launched := c.Conditions().Get(v1.ConditionLaunched)
-	if gone && !ending && !c.Conditions().Is(v1.ConditionRegistered) && launched != nil && r.Now.Since(launched.LastTransitionTime.Time) < cloud.Unlisted {
+	if gone && !ending && !c.Conditions().Is(v1.ConditionRegistered) && launched != nil && r.ages.Waited(r.Now, c.Name, string(c.UID), launched.LastTransitionTime.Time) < cloud.Unlisted {
 		return false, nil
 	}
 	if !gone && !ending {
