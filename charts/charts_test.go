@@ -149,7 +149,7 @@ func TestDefaultsAreNineParts(t *testing.T) {
 		"ServiceAccount":      1,
 		"Secret":              1,
 		"ConfigMap":           2, // one for the log, one for settings
-		"ClusterRole":         3, "ClusterRoleBinding": 2, "Role": 1, "RoleBinding": 1,
+		"ClusterRole":         3, "ClusterRoleBinding": 2, "Role": 2, "RoleBinding": 2,
 		"Service":                        1,
 		"Deployment":                     1,
 		"ValidatingWebhookConfiguration": 1, "MutatingWebhookConfiguration": 1,
