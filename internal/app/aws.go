@@ -56,7 +56,7 @@ func OnAWS(ctx context.Context, k *rest.Config, a AWS, log logr.Logger, now cloc
 	if err != nil {
 		return nil, err
 	}
-	reader, err := client.New(k, client.Options{Scheme: known})
+	reader, err := client.New(unthrottled(k), client.Options{Scheme: known})
 	if err != nil {
 		return nil, fmt.Errorf("read classes: %w", err)
 	}
@@ -81,6 +81,15 @@ func OnAWS(ctx context.Context, k *rest.Config, a AWS, log logr.Logger, now cloc
 	return aws.New(aws.Config{
 		Clients: clients, Catalog: types, Classes: classes(reader, a), Now: now, Said: said, Settings: a.Settings,
 	}), nil
+}
+
+// unthrottled is access for what is read one object at a time, for every claim
+// that is launched or compared with its class: by client-go's own five calls a
+// second, hundreds of claims would wait for minutes. The API server has priorities of its own.
+func unthrottled(k *rest.Config) *rest.Config {
+	out := rest.CopyConfig(k)
+	out.QPS, out.RateLimiter = -1, nil
+	return out
 }
 
 // knownOf is what the cluster says of itself, as far as it does.
