@@ -8,6 +8,8 @@ import (
 	"slices"
 	"time"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
 	v1 "github.com/tenon-sh/tenon/api/karpenter/v1"
 	"github.com/tenon-sh/tenon/engine/label"
 	"github.com/tenon-sh/tenon/engine/world"
@@ -37,6 +39,25 @@ func Reason(s Seen) string {
 		return v1.ReasonInstanceTypeNotFound
 	}
 	return ""
+}
+
+// Known is what is known of that which drift depends on.
+type Known struct {
+	Sold    bool // what the pool's templates sell
+	Machine bool // what the driver says of the machine
+}
+
+// Over reports whether a claim that shows no drift now has it no longer. What
+// cannot be known now may be as it was: to take the condition back would call
+// off a replacement that has been bought.
+func Over(was *metav1.Condition, known Known) bool {
+	switch {
+	case was == nil || !known.Sold:
+		return false
+	case slices.Contains([]string{v1.ReasonNodePoolDrifted, v1.ReasonRequirementsDrifted, v1.ReasonInstanceTypeNotFound}, was.Reason):
+		return true // objects said so, and say otherwise
+	}
+	return known.Machine
 }
 
 // rehashed reports whether the pool's claims would be made otherwise today.

@@ -78,16 +78,17 @@ func (r *Reconciler) Reconcile(ctx context.Context, req reconcile.Request) (reco
 	if ok, _ := r.Cluster.Synced(); !ok {
 		return reconcile.Result{RequeueAfter: time.Second}, nil
 	}
-	reason, whole, err := r.reason(ctx, c)
+	reason, known, err := r.reason(ctx, c)
 	if err != nil {
 		return loop.Result(0, err)
 	}
 	was := c.Conditions().Is(v1.ConditionDrifted)
 	next, err := loop.PatchStatus(ctx, r.Client, c, func(c *v1.NodeClaim) {
-		if reason == "" {
-			c.Conditions().Clear(v1.ConditionDrifted, r.Now())
-		} else {
+		switch {
+		case reason != "":
 			c.Conditions().True(v1.ConditionDrifted, reason, reason, r.Now())
+		case Over(c.Conditions().Get(v1.ConditionDrifted), known):
+			c.Conditions().Clear(v1.ConditionDrifted, r.Now())
 		}
 	})
 	if err != nil {
@@ -99,15 +100,15 @@ func (r *Reconciler) Reconcile(ctx context.Context, req reconcile.Request) (reco
 	if reason != "" && !was {
 		log.FromContext(ctx).Info("marked drifted", "NodeClaim", c.Name, "reason", reason)
 	}
-	if !whole {
+	if !known.Sold {
 		return reconcile.Result{RequeueAfter: soon}, nil
 	}
 	return reconcile.Result{RequeueAfter: again}, nil
 }
 
-// reason says how a claim has drifted, and whether all is known that this
+// reason says how a claim has drifted, and what is known of all that this
 // depends on. The driver is asked last: it is the dearest.
-func (r *Reconciler) reason(ctx context.Context, c *v1.NodeClaim) (reason string, whole bool, err error) {
+func (r *Reconciler) reason(ctx context.Context, c *v1.NodeClaim) (reason string, known Known, err error) {
 	w := r.Cluster.Recent(time.Second)
 	item := observe.Claim(c)
 	seen := Seen{Now: r.Now(), Claim: c, World: w.Pool(item.Pool), Catalog: w.CatalogFor(item.Pool, item.Template)}
@@ -120,31 +121,32 @@ func (r *Reconciler) reason(ctx context.Context, c *v1.NodeClaim) (reason string
 		case err == nil:
 			seen.Pool = p
 		case client.IgnoreNotFound(err) != nil:
-			return "", false, fmt.Errorf("pool of claim %q: %w", c.Name, err)
+			return "", known, fmt.Errorf("pool of claim %q: %w", c.Name, err)
 		}
 	}
-	whole = seen.Catalog != nil
+	known.Sold = seen.Catalog != nil
 	if reason = Reason(seen); reason != "" {
-		return reason, whole, nil
+		return reason, known, nil
 	}
-	reason, err = r.ask(ctx, c, item.Template)
-	return reason, whole, err
+	reason, known.Machine, err = r.ask(ctx, c, item.Template)
+	return reason, known, err
 }
 
-// ask has the driver compare the machine with its template.
-func (r *Reconciler) ask(ctx context.Context, c *v1.NodeClaim, id world.TemplateID) (string, error) {
-	template, broken, known := r.Cloud.Template(id)
-	if !known || broken != nil {
-		return "", nil // nothing can be compared with what cannot be had
+// ask has the driver compare the machine with its template; false if it cannot.
+// That a catalogue could not be had a moment ago does not keep it from trying.
+func (r *Reconciler) ask(ctx context.Context, c *v1.NodeClaim, id world.TemplateID) (reason string, compared bool, err error) {
+	template, broken, wanted := r.Cloud.Template(id)
+	if !wanted || cloud.CodeOf(broken) == cloud.NotReady {
+		return "", false, nil // nothing can be compared with what cannot be had
 	}
 	m, there, err := r.Cloud.Find(ctx, c.Status.ProviderID, r.Now().Add(-again))
 	if err != nil || !there {
-		return "", err
+		return "", false, err
 	}
 	m.Annotations = c.Annotations
-	reason, err := r.Cloud.Drift(ctx, m, template)
+	reason, err = r.Cloud.Drift(ctx, m, template)
 	if cloud.CodeOf(err) == cloud.NotReady || cloud.CodeOf(err) == cloud.Gone {
-		return "", nil
+		return "", false, nil
 	}
-	return reason, err
+	return reason, err == nil, err
 }

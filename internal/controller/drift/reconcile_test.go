@@ -1,0 +1,105 @@
+package drift_test
+
+import (
+	"context"
+	"errors"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+
+	v1 "github.com/tenon-sh/tenon/api/karpenter/v1"
+	"github.com/tenon-sh/tenon/engine/label"
+	"github.com/tenon-sh/tenon/engine/world"
+	"github.com/tenon-sh/tenon/internal/apitest"
+	"github.com/tenon-sh/tenon/internal/clock"
+	"github.com/tenon-sh/tenon/internal/cloud"
+	"github.com/tenon-sh/tenon/internal/cluster"
+	"github.com/tenon-sh/tenon/internal/controller/drift"
+	"github.com/tenon-sh/tenon/internal/observe"
+)
+
+// seller is a driver with one machine, whose answers can fail.
+type seller struct {
+	cloud.Driver
+	catalog, list, drift error
+	gone                 bool
+	why                  string
+}
+
+func (s *seller) Catalog(context.Context, cloud.Template) (world.Catalog, error) {
+	return world.Catalog{Version: "1"}, s.catalog
+}
+
+func (s *seller) List(context.Context) ([]cloud.Machine, error) {
+	if s.gone {
+		return nil, s.list
+	}
+	return []cloud.Machine{{ID: "i-1", ProviderID: "test:///i-1"}}, s.list
+}
+
+func (s *seller) Find(context.Context, []string) ([]cloud.Machine, error) { return nil, s.list }
+
+func (s *seller) Drift(context.Context, cloud.Machine, cloud.Template) (string, error) {
+	return s.why, s.drift
+}
+
+// A claim that has drifted stays so until it is known that it no longer has:
+// what cannot be asked now takes nothing back.
+func TestDriftIsNotTakenBackUnasked(t *testing.T) {
+	silent := errors.New("connection refused")
+	notReady := cloud.Errorf(cloud.NotReady, "SubnetsNotFound", "no subnet")
+	tests := map[string]struct {
+		why    string
+		was    string
+		sells  seller
+		unsold bool
+		stays  bool
+	}{
+		"Catalogue":   {"The catalogue cannot be had for a moment.", "AMIDrift", seller{catalog: silent, drift: silent}, false, true},
+		"Recovers":    {"The driver answers although the catalogue could not be had.", "AMIDrift", seller{catalog: silent}, false, false},
+		"Driver":      {"The machine cannot be compared for a moment.", "AMIDrift", seller{drift: silent}, false, true},
+		"List":        {"The machine cannot be looked up for a moment.", "AMIDrift", seller{list: silent}, false, true},
+		"NotReady":    {"Its class cannot be used: nothing can be compared.", "AMIDrift", seller{catalog: notReady, drift: notReady}, false, true},
+		"NotThere":    {"The machine is gone, and others look after that.", "AMIDrift", seller{gone: true}, false, true},
+		"Unsold":      {"Nothing is known of what is sold.", v1.ReasonInstanceTypeNotFound, seller{}, true, true},
+		"Over":        {"The driver says that all is well.", "AMIDrift", seller{}, false, false},
+		"ObjectsOver": {"The pool wants it again, whatever the driver says.", v1.ReasonRequirementsDrifted, seller{drift: notReady}, false, false},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				ref := v1.NodeClassReference{Group: "g", Kind: "K", Name: "n"}
+				id := observe.TemplateOf(ref, nil)
+				c := &v1.NodeClaim{
+					ObjectMeta: metav1.ObjectMeta{Name: "c", Labels: map[string]string{
+						v1.LabelNodePool: "p", label.InstanceType: "m5", label.Zone: "a", label.CapacityType: label.OnDemand,
+					}},
+					Spec: v1.NodeClaimSpec{NodeClassRef: &ref},
+				}
+				c.Status.ProviderID = "test:///i-1"
+				c.Conditions().True(v1.ConditionRegistered, "", "", time.Now())
+				c.Conditions().True(v1.ConditionDrifted, tc.was, tc.was, time.Now())
+				store, picture := apitest.New(t, clock.Wall, c), cluster.New(clock.Wall)
+				if !tc.unsold {
+					picture.Publish(world.Catalog{Template: id, Shapes: []world.Shape{{Name: "m5", Offers: []world.Offer{{Zone: "a", CapacityType: label.OnDemand}}}}})
+				}
+				sells := cloud.New(cloud.Config{Driver: &tc.sells, Attempts: 1})
+				sells.Want(cloud.Template{ID: id})
+				sells.Refresh(t.Context())
+				time.Sleep(2 * time.Hour)
+				r := &drift.Reconciler{Client: store, Cloud: sells, Cluster: picture, Now: clock.Wall}
+				_, _ = r.Reconcile(t.Context(), reconcile.Request{NamespacedName: client.ObjectKey{Name: "c"}}) // one that fails is tried again
+				if err := store.Get(t.Context(), client.ObjectKeyFromObject(c), c); err != nil {
+					t.Fatal(err)
+				}
+				if got := c.Conditions().Is(v1.ConditionDrifted); got != tc.stays {
+					t.Errorf("drifted %t, want %t: %s", got, tc.stays, tc.why)
+				}
+			})
+		})
+	}
+}
