@@ -162,7 +162,7 @@ func New(ctx context.Context, c Config) (*App, error) {
 		p.events, p.hush = events, func() { end(); hush() }
 	}
 	p.enact = &enact.Enactor{
-		Client: m.GetClient(), Cluster: picture, Events: p.events, Metrics: metrics, Now: c.Now, Log: c.Log.WithName("controller"), Suffix: suffix, Targets: &enact.Targets{},
+		Client: m.GetClient(), Live: m.GetAPIReader(), Cluster: picture, Events: p.events, Metrics: metrics, Now: c.Now, Log: c.Log.WithName("controller"), Suffix: suffix, Targets: &enact.Targets{},
 	}
 	if c.Settings.Nominate {
 		if p.enact.Promises, err = keepsPromises(c.Kubernetes); err != nil {

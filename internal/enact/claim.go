@@ -92,15 +92,20 @@ func each[T any](items []T, do func(T)) {
 }
 
 // create writes a claim under a name of its own. When the answer is lost the
-// name finds it again, so that none is made twice.
+// name finds it again, so that none is made twice, and none that was made counts
+// as one that was not: its pods would be planned once more.
 func (e *Enactor) create(ctx context.Context, c *v1.NodeClaim, a plan.Ask, reason string) error {
 	c.Name = c.GenerateName + e.Suffix()
 	c.GenerateName = ""
 	err := e.Client.Create(ctx, c)
-	if err != nil && !apierrors.IsAlreadyExists(err) && ctx.Err() == nil && unclear(err) {
+	if err != nil && ctx.Err() == nil && unclear(err) {
 		if again := e.Client.Create(ctx, c); again == nil || apierrors.IsAlreadyExists(again) {
 			err = again
 		}
+	}
+	// client-go may have sent it twice by itself.
+	if apierrors.IsAlreadyExists(err) && e.made(ctx, c) {
+		err = nil
 	}
 	if err != nil {
 		return err
@@ -109,6 +114,34 @@ func (e *Enactor) create(ctx context.Context, c *v1.NodeClaim, a plan.Ask, reaso
 	e.Metrics.Add(metric.ClaimsCreated, 1, reason, poolLabel(c.Labels), strconv.FormatBool(c.Annotations[v1.AnnotationMinValuesRelaxed] == "true"))
 	e.Log.Info("created nodeclaim", "NodePool", poolLabel(c.Labels), "NodeClaim", c.Name, "requests", c.Spec.Resources.Requests, "instance-types", menuText(a))
 	return nil
+}
+
+// made reports whether the claim that has the name of c is c: it carries all that
+// c does, the pods that it is for among it. Then c becomes what was read.
+func (e *Enactor) made(ctx context.Context, c *v1.NodeClaim) bool {
+	var live client.Reader = e.Client
+	if e.Live != nil {
+		live = e.Live
+	}
+	var found v1.NodeClaim
+	if err := live.Get(ctx, client.ObjectKeyFromObject(c), &found); err != nil || found.DeletionTimestamp != nil {
+		return false
+	}
+	if !holds(found.Labels, c.Labels) || !holds(found.Annotations, c.Annotations) || found.Status.ProviderID != "" {
+		return false
+	}
+	found.DeepCopyInto(c)
+	return true
+}
+
+// holds reports whether all of part is in m.
+func holds(m, part map[string]string) bool {
+	for k, v := range part {
+		if has, ok := m[k]; !ok || has != v {
+			return false
+		}
+	}
+	return true
 }
 
 // unclear reports whether a write may have happened although it failed.

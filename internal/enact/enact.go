@@ -26,6 +26,7 @@ type Events interface {
 // Enactor carries decisions out. Its methods may be called from several goroutines.
 type Enactor struct {
 	Client  client.Client
+	Live    client.Reader // what no cache holds back; nil: Client
 	Cluster *cluster.Cluster
 	Events  Events
 	Metrics *metric.Set
