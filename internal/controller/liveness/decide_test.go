@@ -9,6 +9,7 @@ import (
 	v1 "github.com/tenon-sh/tenon/api/karpenter/v1"
 	"github.com/tenon-sh/tenon/internal/controller/liveness"
 	"github.com/tenon-sh/tenon/internal/enact"
+	"github.com/tenon-sh/tenon/internal/observe"
 )
 
 var noon = time.Date(2026, 1, 1, 12, 0, 0, 0, time.UTC)
@@ -23,6 +24,8 @@ func TestNext(t *testing.T) {
 	}
 	leaving := claim()
 	leaving.DeletionTimestamp = &metav1.Time{Time: noon}
+	adopted := claim(v1.ConditionLaunched)
+	adopted.Annotations = map[string]string{observe.AnnotationAdopts: "aws:///a/i-1"}
 	tests := map[string]struct {
 		why    string
 		claim  *v1.NodeClaim
@@ -34,6 +37,7 @@ func TestNext(t *testing.T) {
 		"Joining":     {"To join takes up to fifteen.", claim(v1.ConditionLaunched), 14 * time.Minute, liveness.Step{Again: time.Minute}},
 		"NeverJoined": {"A machine that does not join is of no use.", claim(v1.ConditionLaunched), 15 * time.Minute, liveness.Step{GiveUp: enact.RegistrationTimeout}},
 		"Joined":      {"From then on others look after it.", claim(v1.ConditionLaunched, v1.ConditionRegistered), 24 * time.Hour, liveness.Step{}},
+		"Adopted":     {"Its machine is in use, even if two nodes say that they are it.", adopted, time.Hour, liveness.Step{}},
 		"Leaving":     {"It leaves already.", leaving, time.Hour, liveness.Step{}},
 		"Tomorrow":    {"Another's clock is ahead of ours.", claim(v1.ConditionLaunched), -time.Minute, liveness.Step{Again: 16 * time.Minute}},
 	}

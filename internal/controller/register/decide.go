@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -39,6 +40,16 @@ func Next(c *v1.NodeClaim, nodes []corev1.Node) Kind {
 		return TooMany
 	}
 	return Match
+}
+
+// Several says which nodes say that they are the same machine, and what to do.
+func Several(nodes []corev1.Node) string {
+	names := make([]string, len(nodes))
+	for i := range nodes {
+		names[i] = nodes[i].Name
+	}
+	slices.Sort(names)
+	return fmt.Sprintf("nodes %s have this claim's provider ID: find out which of them its machine runs as, and delete the others", strings.Join(names, ", "))
 }
 
 // Matched is the node as it is once it is known to be the claim's: with the

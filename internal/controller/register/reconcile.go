@@ -79,7 +79,7 @@ func (r *Reconciler) Reconcile(ctx context.Context, req reconcile.Request) (reco
 		}))
 	case TooMany:
 		return loop.Result(0, r.say(ctx, c, func(c *v1.NodeClaim) {
-			c.Conditions().False(v1.ConditionRegistered, v1.ReasonMultipleNodesFound, "several nodes have this claim's provider ID", r.Now())
+			c.Conditions().False(v1.ConditionRegistered, v1.ReasonMultipleNodesFound, Several(nodes.Items), r.Now())
 		}))
 	case Match:
 		n := &nodes.Items[0]

@@ -99,6 +99,11 @@ func (r *Claims) act(ctx context.Context, c *v1.NodeClaim) (time.Duration, error
 		return 0, err
 	}
 	seen := Claim{Registered: c.Conditions().Is(v1.ConditionRegistered), Nodes: len(nodes), Machine: c.Status.ProviderID != "", Ordered: c.Ordered()}
+	for i := range nodes {
+		if open(&nodes[i]) {
+			seen.Open++
+		}
+	}
 	step := NextOfClaim(seen)
 	if step == End {
 		if seen.Gone, err = r.end(ctx, c); err != nil || !seen.Gone {
@@ -107,7 +112,12 @@ func (r *Claims) act(ctx context.Context, c *v1.NodeClaim) (time.Duration, error
 		step = NextOfClaim(seen)
 	}
 	switch step {
-	case DeleteNodes, SweepNodes:
+	case DeleteNodes:
+		if err := r.guard(ctx, nodes); err != nil {
+			return 0, err
+		}
+		return 5 * time.Second, r.deleteNodes(ctx, nodes)
+	case SweepNodes:
 		return 5 * time.Second, r.deleteNodes(ctx, nodes)
 	case Wait:
 		return poll, nil
@@ -139,6 +149,22 @@ func (r *Claims) end(ctx context.Context, c *v1.NodeClaim) (bool, error) {
 		return false, note(ctx, r.Client, r.Cluster, c, func(c *v1.NodeClaim) { c.Conditions().True(v1.ConditionInstanceTerminating, "", "", now) })
 	}
 	return gone, nil
+}
+
+// guard has nodes drained before they are gone that have not been matched with a claim.
+func (r *Claims) guard(ctx context.Context, nodes []corev1.Node) error {
+	for i := range nodes {
+		n := &nodes[i]
+		if n.DeletionTimestamp != nil || controllerutil.ContainsFinalizer(n, v1.Finalizer) {
+			continue
+		}
+		next, err := loop.Patch(ctx, r.Client, n, func(n *corev1.Node) { controllerutil.AddFinalizer(n, v1.Finalizer) })
+		if err != nil {
+			return fmt.Errorf("have node %q drained: %w", n.Name, err)
+		}
+		*n = *next
+	}
+	return nil
 }
 
 // deleteNodes deletes nodes, which are drained before they are gone.

@@ -164,6 +164,7 @@ func Deadline(c *v1.NodeClaim) time.Time {
 type Claim struct {
 	Registered bool
 	Nodes      int  // of its machine
+	Open       int  // among them that take pods
 	Machine    bool // it has one
 	Gone       bool // and that is no more
 	Ordered    bool // one may have been bought that it does not know of yet
@@ -177,10 +178,11 @@ const (
 )
 
 // NextOfClaim decides what is to be done with a claim that is being deleted. A
-// machine that has not registered runs no pods: it ends at once.
+// machine that has not registered runs no pods, unless a node of it takes them
+// all the same: without either it ends at once.
 func NextOfClaim(c Claim) Step {
 	switch {
-	case c.Registered && c.Nodes > 0:
+	case c.Registered && c.Nodes > 0, c.Open > 0:
 		return DeleteNodes
 	case c.Machine && !c.Gone:
 		return End
@@ -190,6 +192,14 @@ func NextOfClaim(c Claim) Step {
 		return Wait
 	}
 	return Release
+}
+
+// open reports whether a node takes pods before it is matched with its claim, as
+// adopted ones do, and those of Provisioners.
+func open(n *corev1.Node) bool {
+	return !slices.ContainsFunc(n.Spec.Taints, func(t corev1.Taint) bool {
+		return t.Key == v1.TaintUnregistered && t.Effect == corev1.TaintEffectNoExecute
+	})
 }
 
 // tainted reports whether a node carries the mark of one that goes.

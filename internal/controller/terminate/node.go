@@ -264,6 +264,9 @@ func (r *Nodes) act(ctx context.Context, n *corev1.Node, claim *v1.NodeClaim, se
 	}
 	first := claim == nil || claim.Conditions().Get(v1.ConditionDrained) == nil
 	if step == End {
+		if waits, err := r.shared(ctx, n, seen); waits || err != nil {
+			return poll, err
+		}
 		return recent, r.end(ctx, n, claim, seen)
 	}
 	if err := r.tell(ctx, n, claim, step, seen); err != nil {
@@ -282,6 +285,26 @@ func (r *Nodes) act(ctx context.Context, n *corev1.Node, claim *v1.NodeClaim, se
 	case End: // done above
 	}
 	return 0, fmt.Errorf("node %q: unknown step %q", n.Name, step)
+}
+
+// shared reports whether another node of the same machine has pods that must leave first.
+func (r *Nodes) shared(ctx context.Context, n *corev1.Node, seen Node) (bool, error) {
+	nodes, err := loop.NodesAt(ctx, r.Client, n.Spec.ProviderID)
+	if err != nil || seen.late() {
+		return false, err
+	}
+	for i := range nodes {
+		o := &nodes[i]
+		place := r.Cluster.Recent(fresh).Place(o.Name)
+		if o.UID == n.UID || place == nil {
+			continue
+		}
+		if other := (Node{Pods: place.Pods, Dead: r.dead(o, place.Pods)}); len(other.remaining()) > 0 {
+			r.Events.Warning(n, "FailedDraining", "Failed to drain node, node %s is of the same machine, and %d pod(s) are on it", o.Name, len(other.remaining()))
+			return true, nil
+		}
+	}
+	return false, nil
 }
 
 // end ends the machine of a node, and says in one write that it is drained and ending.

@@ -84,3 +84,61 @@ func TestACloudThatDoesNotAnswerHasNotSaidGone(t *testing.T) {
 		})
 	}
 }
+
+// A machine whose claim was never matched with a node, because two say that they
+// are it, is not ended under the pods of either.
+func TestAMachineOfTwoNodesIsDrained(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		const id = "test:///i-1"
+		claim := &v1.NodeClaim{ObjectMeta: metav1.ObjectMeta{Name: "c", Finalizers: []string{v1.Finalizer}}}
+		claim.Status.ProviderID = id
+		claim.Conditions().True(v1.ConditionLaunched, "", "", time.Now())
+		claim.Conditions().False(v1.ConditionRegistered, v1.ReasonMultipleNodesFound, "two", time.Now())
+		well := corev1.NodeStatus{Conditions: []corev1.NodeCondition{{Type: corev1.NodeReady, Status: corev1.ConditionTrue}}}
+		objects := []client.Object{claim}
+		for _, name := range []string{"n", "m"} {
+			objects = append(objects, &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: name}, Spec: corev1.NodeSpec{ProviderID: id}, Status: well})
+		}
+		pod := &corev1.Pod{
+			ObjectMeta: metav1.ObjectMeta{Name: "p", Namespace: "default", Annotations: map[string]string{v1.AnnotationDoNotDisrupt: "true"}},
+			Spec:       corev1.PodSpec{NodeName: "n"}, Status: corev1.PodStatus{Phase: corev1.PodRunning},
+		}
+		store := apitest.New(t, clock.Wall, append(objects, pod)...)
+		sells := &seller{}
+		sells.check = func() {
+			if err := store.Get(t.Context(), client.ObjectKeyFromObject(pod), &corev1.Pod{}); !apierrors.IsNotFound(err) {
+				t.Errorf("the machine ends under a pod: %v", err)
+			}
+		}
+		picture := cluster.New(clock.Wall)
+		machines := terminate.NewMachines(cloud.New(cloud.Config{Driver: sells}), nil, clock.Wall)
+		hand := &enact.Enactor{Client: store, Cluster: picture, Now: clock.Wall, Log: logr.Discard()}
+		nodes := &terminate.Nodes{Client: store, Cluster: picture, Machines: machines, Evictor: enact.NewEvictor(hand), Now: clock.Wall, Log: logr.Discard()}
+		claims := &terminate.Claims{Client: store, Cluster: picture, Machines: machines, Now: clock.Wall}
+		if err := store.Delete(t.Context(), claim); err != nil {
+			t.Fatal(err)
+		}
+		live := func() {
+			for range 60 {
+				apitest.Show(t, store, picture)
+				apitest.Step(t, claims, "c")
+				apitest.Step(t, nodes, "n", "m")
+				time.Sleep(time.Second) // of virtual time
+			}
+		}
+		live()
+		if sells.gone {
+			t.Error("the pod forbids it, and the machine has ended")
+		}
+		if err := store.Delete(t.Context(), pod); err != nil {
+			t.Fatal(err)
+		}
+		live()
+		if !sells.gone {
+			t.Error("the pod is gone, and the machine runs on")
+		}
+		if err := store.Get(t.Context(), client.ObjectKeyFromObject(claim), claim); !apierrors.IsNotFound(err) {
+			t.Errorf("the claim stays: %v", err)
+		}
+	})
+}
