@@ -41,7 +41,7 @@ type Config struct {
 	Catalog  *catalog.Catalog
 	Classes  Classes
 	Now      clock.Now
-	Said     func(Saying) // told of what is worth a line in the log; nil: nobody is
+	Said     func(Saying) // told of what is worth a line in the log, by several launches at once; nil: nobody is
 	Settings Settings
 }
 

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync/atomic"
 	"testing"
 
 	"github.com/tenon-sh/tenon/internal/cloudtest"
@@ -27,7 +28,7 @@ type strange struct {
 	retakes  bool     // it does not keep to tokens: what comes twice is done twice
 	earnest  []string // calls it carries out although they are dry runs
 
-	taken int
+	taken atomic.Int64
 }
 
 // RoundTrip is http.RoundTripper's.
@@ -82,8 +83,7 @@ func (s *strange) rewrite(r *http.Request) (*http.Request, string, error) {
 			key == "DryRun" && slices.Contains(s.earnest, action):
 			form.Del(key)
 		case s.retakes && key == "ClientToken":
-			s.taken++
-			form.Set(key, form.Get(key)+"/"+strconv.Itoa(s.taken))
+			form.Set(key, form.Get(key)+"/"+strconv.FormatInt(s.taken.Add(1), 10))
 		}
 	}
 	encoded := form.Encode()
@@ -109,21 +109,21 @@ func optionals() []*regexp.Regexp {
 // strangers are servers that nobody here has seen, and what of the law cannot be
 // asked of them.
 func strangers() map[string]struct {
-	server strange
+	server *strange
 	spare  func(*cloudtest.Stage)
 } {
 	lacks := []string{"GetProducts", "DescribeSpotPriceHistory", "DescribeInstanceTypeOfferings", "DescribeCapacityReservations", "DescribePlacementGroups", "managedresources", "DescribeInstanceStatus"}
 	return map[string]struct {
-		server strange
+		server *strange
 		spare  func(*cloudtest.Stage)
 	}{
 		// What is sold out is said in what a sparse answer leaves out.
-		"Sparse": {strange{sparse: true, careless: true}, func(s *cloudtest.Stage) { s.SellOut = nil }},
-		"Poor":   {strange{lacks: lacks}, func(*cloudtest.Stage) {}},
+		"Sparse": {&strange{sparse: true, careless: true}, func(s *cloudtest.Stage) { s.SellOut = nil }},
+		"Poor":   {&strange{lacks: lacks}, func(*cloudtest.Stage) {}},
 		// What was bought twice and is not shown yet cannot be known.
-		"Retakes": {strange{retakes: true, careless: true, lacks: lacks}, func(s *cloudtest.Stage) { s.Hide = nil }},
+		"Retakes": {&strange{retakes: true, careless: true, lacks: lacks}, func(s *cloudtest.Stage) { s.Hide = nil }},
 		// Nor can what carries no mark, if the answer that named it was lost.
-		"Untagged": {strange{untagged: true}, func(s *cloudtest.Stage) { s.Fault = nil }},
+		"Untagged": {&strange{untagged: true}, func(s *cloudtest.Stage) { s.Fault = nil }},
 	}
 }
 
@@ -133,7 +133,7 @@ func TestLawBesideAWS(t *testing.T) {
 	for name, s := range strangers() {
 		t.Run(name, func(t *testing.T) {
 			cloudtest.Run(t, func(t *testing.T) cloudtest.Stage {
-				w := &virtual{t: t, limits: map[string]market.Limit{}, strange: &s.server}
+				w := &virtual{t: t, limits: map[string]market.Limit{}, strange: s.server}
 				out := stageOf(w)
 				out.Small = true
 				s.spare(&out)

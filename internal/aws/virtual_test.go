@@ -33,7 +33,8 @@ type virtual struct {
 	settings func(*aws.Settings)
 	sold     []string // families; nil: a few
 	change   func(*nodeclass.Class)
-	strange  *strange // stands before the server
+	strange  *strange   // stands before the server
+	mu       sync.Mutex // over said: launches run beside each other
 	said     []string
 	made     *awsapi.Account
 	server   http.RoundTripper
@@ -126,7 +127,11 @@ func (w *virtual) start() *aws.Driver {
 	}
 	return aws.New(aws.Config{
 		Clients: clients, Catalog: all, Settings: settings,
-		Said: func(s aws.Saying) { w.said = append(w.said, s.Message) },
+		Said: func(s aws.Saying) {
+			w.mu.Lock()
+			defer w.mu.Unlock()
+			w.said = append(w.said, s.Message)
+		},
 		Classes: func(_ context.Context, ref cloud.ClassRef) (nodeclass.Class, error) {
 			c := defaultClass(ref)
 			if w.broken {
