@@ -8,6 +8,7 @@ package apitest
 import (
 	"context"
 	"fmt"
+	"sync/atomic"
 	"testing"
 
 	corev1 "k8s.io/api/core/v1"
@@ -43,10 +44,9 @@ func New(t *testing.T, now clock.Now, objects ...client.Object) client.WithWatch
 	if err := loop.Index(t.Context(), indexer{b}); err != nil {
 		t.Fatal(err)
 	}
-	made := 0
+	var made atomic.Int64 // reconcilers make objects beside each other
 	born := func(o client.Object) {
-		made++
-		o.SetUID(types.UID(fmt.Sprintf("00000000-0000-4000-8000-%012d", made)))
+		o.SetUID(types.UID(fmt.Sprintf("00000000-0000-4000-8000-%012d", made.Add(1))))
 		o.SetCreationTimestamp(metav1.NewTime(now().Truncate(1e9)))
 		o.SetGeneration(1)
 	}

@@ -2,6 +2,7 @@ package static_test
 
 import (
 	"fmt"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -67,10 +68,9 @@ func live(t *testing.T, through, store client.Client, life int) {
 		Template: observe.TemplateOf(v1.NodeClassReference{Group: "g", Kind: "K", Name: "n"}, nil), Version: "1",
 		Shapes: []world.Shape{{Name: "m5", Offers: []world.Offer{{Zone: "a", CapacityType: label.OnDemand, Price: 1}}}},
 	})
-	made := 0
+	var made atomic.Int64 // claims are made beside each other
 	hand := &enact.Enactor{Client: through, Cluster: picture, Now: clock.Wall, Log: logr.Discard(), Suffix: func() string {
-		made++
-		return fmt.Sprintf("%d-%d", life, made)
+		return fmt.Sprintf("%d-%d", life, made.Add(1))
 	}}
 	r := &static.Reconciler{Client: through, Cluster: picture, Enact: hand, Now: clock.Wall}
 	for range 60 {
