@@ -39,6 +39,23 @@ func TestMovesAreRight(t *testing.T) {
 	}
 }
 
+// What the job has found stays found.
+func TestFound(t *testing.T) {
+	oracle := converse(t)
+	for _, found := range []struct {
+		kind string
+		seed uint64
+		why  string
+	}{
+		{"moves", 2093, "The first pod of an affinity to its like may go anywhere only as long as it is the first, so moves are judged in the order in which they are made."},
+	} {
+		judge(t, found.kind, oracle, found.seed)
+		if t.Failed() {
+			t.Error(found.why)
+		}
+	}
+}
+
 // The same holds of clusters as people have them.
 func TestTownsAreRight(t *testing.T) {
 	if sum := try(t, "town", *worlds/10); sum.Placed == 0 {

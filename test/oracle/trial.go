@@ -1,9 +1,12 @@
 package oracle
 
 import (
+	"cmp"
 	"fmt"
 	"runtime/debug"
 	"slices"
+
+	corev1 "k8s.io/api/core/v1"
 
 	"github.com/tenon-sh/tenon/engine/plan"
 	"github.com/tenon-sh/tenon/engine/provision"
@@ -93,6 +96,7 @@ func tryMoves(o *Conversation, seed uint64) (Trial, error) {
 		for _, m := range moves {
 			q.Placements[m.Pod.String()] = m.To.Name()
 		}
+		inOrder(q.Pods, moves)
 		for _, h := range homeless {
 			q.Refused[h.String()] = nil
 		}
@@ -102,8 +106,22 @@ func tryMoves(o *Conversation, seed uint64) (Trial, error) {
 			return t, err
 		}
 		if len(v.Wrong)+len(v.Possible) > 0 {
-			t.Wrong = append(t.Wrong, fmt.Sprintf("without %s:\nrefused by the scheduler: %q\nrefused by us, possible: %q\nmoved %v, homeless %v", p.Name(), v.Wrong, v.Possible, moves, slices.Clone(homeless)))
+			t.Wrong = append(t.Wrong, fmt.Sprintf("without %s:\nrefused by the scheduler: %q\nrefused by us, possible: %q\nmoved %v, homeless %v", p.Name(), v.Wrong, v.Possible, moves, homeless))
 		}
 	}
 	return t, nil
+}
+
+// inOrder sorts the pods that move as they were moved, after all others. The
+// judge binds what it can in the order of the question, and the first pod of
+// an affinity to its like is not the first any more if another of them was
+// bound before it.
+func inOrder(pods []corev1.Pod, moves []room.Move) {
+	at := map[string]int{}
+	for i, m := range moves {
+		at[m.Pod.String()] = i + 1
+	}
+	slices.SortStableFunc(pods, func(a, b corev1.Pod) int {
+		return cmp.Compare(at[a.Namespace+"/"+a.Name], at[b.Namespace+"/"+b.Name])
+	})
 }
