@@ -73,6 +73,9 @@ func run(ctx context.Context, args []string, out io.Writer) (bool, error) {
 	}
 	defer conversation.End()
 	j := job{sums: sums, file: *file, commit: commit(ctx), until: time.Now().Add(*limit), oracle: conversation} //nolint:forbidigo // a job of so many minutes
+	if err := sums.again(j.commit, func(kind string, seed uint64) (oracle.Trial, error) { return oracle.Try(kind, conversation, seed) }); err != nil {
+		return false, err
+	}
 	err = j.judge(ctx, strings.Split(*kinds, ","), func() string { return sums.next(strings.Split(*kinds, ","), *against, *optimum) })
 	fmt.Fprint(out, sums)
 	return sums.wrong() == 0, err

@@ -111,6 +111,33 @@ func (s *sum) add(t oracle.Trial, commit string) {
 	}
 }
 
+// again tries what was wrong at another commit, and drops what is not wrong any more.
+func (s *sums) again(commit string, try func(kind string, seed uint64) (oracle.Trial, error)) error {
+	for _, k := range s.Kinds {
+		var still []disagreement
+		tried := map[uint64]bool{} // a cluster may have several
+		for _, d := range k.Wrong {
+			if d.Commit == commit && commit != "" {
+				still = append(still, d)
+				continue
+			}
+			if tried[d.Seed] {
+				continue
+			}
+			tried[d.Seed] = true
+			t, err := try(k.Kind, d.Seed)
+			if err != nil {
+				return fmt.Errorf("%s, seed %d again: %w", k.Kind, d.Seed, err)
+			}
+			for _, what := range t.Wrong {
+				still = append(still, disagreement{Seed: d.Seed, Commit: commit, What: what})
+			}
+		}
+		k.Wrong = still
+	}
+	return nil
+}
+
 func (s *sums) wrong() int {
 	n := 0
 	for _, k := range s.Kinds {

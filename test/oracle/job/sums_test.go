@@ -53,3 +53,29 @@ func TestNext(t *testing.T) {
 		t.Error(diff)
 	}
 }
+
+// What was wrong is tried again at another commit, and only there.
+func TestDisagreementsAreTriedAgain(t *testing.T) {
+	s := &sums{}
+	for _, seed := range []string{"mended", "wrong"} {
+		s.of("plans").add(oracle.Trial{Wrong: []string{seed}}, "old")
+	}
+	s.of("plans").Wrong = append(s.of("plans").Wrong, disagreement{2, "old", "wrong twice"})
+	s.of("plans").add(oracle.Trial{Wrong: []string{"today's"}}, "new")
+	err := s.again("new", func(_ string, seed uint64) (oracle.Trial, error) {
+		switch seed {
+		case 1:
+			return oracle.Trial{}, nil
+		case 2:
+			return oracle.Trial{Wrong: []string{"still wrong"}}, nil
+		}
+		t.Errorf("seed %d is tried again at the same commit", seed)
+		return oracle.Trial{}, nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff([]disagreement{{2, "new", "still wrong"}, {3, "new", "today's"}}, s.of("plans").Wrong); diff != "" {
+		t.Error(diff)
+	}
+}
