@@ -261,3 +261,28 @@ func Chain(n int) *world.World {
 	}
 	return b.Snapshot(0)
 }
+
+// Tenants is n pools of 800 types each, every one for a team that has a taint and
+// a label of its own, and pods of fifty of the teams.
+func Tenants(n, pods int) *world.World {
+	b := world.NewBuilder()
+	must(b.SetCatalog(Market()))
+	team := func(i int) string { return fmt.Sprintf("team-%04d", i) }
+	for i := range n {
+		must(b.SetPool(world.Pool{
+			ID: world.PoolID{Kind: world.NodePool, Name: team(i)}, Template: "t", Labels: map[string]string{"team": team(i)},
+			Taints: []world.Taint{{Key: "team", Value: team(i), Effect: world.NoSchedule}},
+		}))
+	}
+	var d dice
+	for i := range pods {
+		mine := team(d.roll(50) * n / 50)
+		must(b.SetPod(world.Pod{
+			Key: world.Key{Namespace: "default", Name: fmt.Sprintf("pod-%05d", i)}, Waiting: true,
+			NodeSelector: label.SetOf(label.Is("team", mine)), Tolerations: []world.Toleration{{Key: "team", Value: mine, Effect: world.NoSchedule}},
+			Requests: amount.Of(amount.Entry{Name: amount.CPU, Value: int64(1+d.roll(40)) * 100}, amount.Entry{Name: amount.Memory, Value: int64(1+d.roll(64)) * gi / 8},
+				amount.Entry{Name: amount.Pods, Value: amount.Unit}),
+		}))
+	}
+	return b.Snapshot(0)
+}

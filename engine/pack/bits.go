@@ -36,6 +36,13 @@ func (s set) less(o set) {
 	}
 }
 
+// join adds what is in o.
+func (s set) join(o set) {
+	for i := range s {
+		s[i] |= o[i]
+	}
+}
+
 // meets reports whether the sets share a number.
 func (s set) meets(o set) bool {
 	for i, w := range s {

@@ -33,6 +33,7 @@ type Packer struct {
 	limited  bool            // some pool has limits
 	secluded bool            // who keeps away from others by domain goes first
 	proof    *proof
+	useful   set  // offers that would host some pod
 	needy    bool // some pods can be hosted by exotic types only
 	loose    bool // what is searched now may use what an earlier search left free, so that search proves nothing of it
 	plan     plan.Plan
@@ -154,6 +155,7 @@ func (k *Packer) ready(pods []*world.Pod) {
 	k.sort(pods)
 	k.tuples()
 	k.spare()
+	k.sift()
 	k.hold()
 	k.confine()
 }

@@ -140,13 +140,16 @@ func (k *Packer) problem(tier []*pool, only func(*machine) bool) (p solve.Proble
 	p.Charge, p.Steps = k.options.charge(), k.options.Steps
 	quotas := map[int]int{}
 	for _, pl := range tier {
+		if !k.serves(pl) {
+			continue
+		}
 		first := len(p.Budgets)
 		for _, e := range pl.left {
 			p.Budgets = append(p.Budgets, max(e.Value, 0))
 		}
 		for i := range pl.offers.all {
 			o := &k.market.offers[i]
-			if !k.onSale(i) || !only(o.machine) {
+			if !k.useful.has(i) || !k.onSale(i) || !only(o.machine) {
 				continue
 			}
 			h := solve.Host{Name: o.name(), Room: o.machine.room, Price: o.price}
@@ -169,6 +172,27 @@ func (k *Packer) problem(tier []*pool, only func(*machine) bool) (p solve.Proble
 		}
 	}
 	return p, hosts
+}
+
+// sift notes which offers would host some pod: of a thousand pools most are for
+// others' pods, and what nobody could use is not worth looking at.
+func (k *Packer) sift() {
+	k.useful = newSet(len(k.market.offers))
+	for _, c := range k.classes {
+		k.useful.join(c.offers)
+	}
+}
+
+// serves reports whether some pod could be hosted by what the pool sells.
+func (k *Packer) serves(p *pool) bool {
+	return slices.ContainsFunc(p.types, func(t *machine) bool {
+		for i := t.first; i < t.last; i++ {
+			if k.useful.has(i) {
+				return true
+			}
+		}
+		return false
+	})
 }
 
 // name tells offers apart and orders those of equal price: later pools first.

@@ -24,6 +24,7 @@ func BenchmarkDecide(b *testing.B) {
 		{"Limited5k", func() *world.World { return enginetest.Limited(5_000) }, provision.Options{}},
 		{"Chain16k", func() *world.World { return enginetest.Chain(16_000) }, provision.Options{}},
 		{"Hopeless5k", func() *world.World { return enginetest.Hopeless(5_000) }, provision.Options{}},
+		{"Tenants500x100", func() *world.World { return enginetest.Tenants(500, 100) }, provision.Options{}},
 		{"Exact1k", func() *world.World { return enginetest.Apps(1_000) }, provision.Options{ExactOnly: true}},
 	} {
 		b.Run(bench.name, func(b *testing.B) {
