@@ -34,7 +34,7 @@ var fix = sync.OnceFunc(func() {
 	if f == nil {
 		panic("rapid has no flag rapid.seed any more: find another way to fix what it draws")
 	}
-	if f.Value.String() != "0" || os.Getenv(Fresh) != "" {
+	if f.Value.String() != "0" || os.Getenv(Fresh) != "" { //nolint:forbidigo // tests have no command that reads settings
 		return
 	}
 	if err := f.Value.Set(seed); err != nil {
