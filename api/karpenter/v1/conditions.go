@@ -48,6 +48,7 @@ const (
 	ReasonDraining                 = "Draining"
 	ReasonAwaitingVolumeDetachment = "AwaitingVolumeDetachment"
 	ReasonGracePeriodElapsed       = "TerminationGracePeriodElapsed"
+	ReasonTerminationFailed        = "TerminationFailed"
 	ReasonNodePoolDrifted          = "NodePoolDrifted"
 	ReasonRequirementsDrifted      = "RequirementsDrifted"
 	ReasonInstanceTypeNotFound     = "InstanceTypeNotFound"

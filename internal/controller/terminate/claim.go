@@ -2,6 +2,7 @@ package terminate
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"time"
 
@@ -136,7 +137,9 @@ func (r *Claims) end(ctx context.Context, c *v1.NodeClaim) (bool, error) {
 		log.FromContext(ctx).Info("the machine of a nodeclaim is not marked as this cluster's", "NodeClaim", c.Name, "provider-id", c.Status.ProviderID, "found", found.Odd)
 	}
 	if err != nil {
-		return false, err
+		tellRefused(r.Events, c, err)
+		now := r.Now()
+		return false, errors.Join(err, note(ctx, r.Client, r.Cluster, c, func(c *v1.NodeClaim) { Refused(c, err, now) }))
 	}
 	gone := found.Gone || found.Left
 	ending := c.Conditions().Is(v1.ConditionInstanceTerminating)
@@ -191,7 +194,7 @@ func (r *Claims) release(ctx context.Context, c *v1.NodeClaim) error {
 	log.FromContext(ctx).V(1).Info("terminated nodeclaim", "NodeClaim", c.Name, "NodePool", pool)
 	r.Metrics.Add(metric.ClaimsTerminated, 1, pool, c.Labels[v1.LabelCapacityType], c.Labels[v1.LabelZone])
 	r.Metrics.Observe(metric.ClaimsTerminationDuration, r.Now.Since(c.DeletionTimestamp.Time).Seconds(), pool)
-	if ending := c.Conditions().Get(v1.ConditionInstanceTerminating); ending != nil {
+	if ending := c.Conditions().Get(v1.ConditionInstanceTerminating); c.Conditions().Is(v1.ConditionInstanceTerminating) {
 		r.Metrics.Observe(metric.ClaimsInstanceTerminationDuration, r.Now.Since(ending.LastTransitionTime.Time).Seconds(), pool)
 	}
 	return nil

@@ -312,11 +312,13 @@ func (r *Nodes) end(ctx context.Context, n *corev1.Node, claim *v1.NodeClaim, se
 	r.drained(n)
 	found, err := r.Machines.End(ctx, n.Spec.ProviderID)
 	tellOdd(r.Events, n, found)
+	tellRefused(r.Events, n, err)
 	if claim == nil {
 		return err
 	}
 	said := note(ctx, r.Client, r.Cluster, claim, func(c *v1.NodeClaim) {
 		Progress(c, End, seen)
+		Refused(c, err, seen.Now)
 		if err == nil && !found.Gone && !found.Left {
 			c.Conditions().True(v1.ConditionInstanceTerminating, "", "", seen.Now)
 		}

@@ -1,0 +1,28 @@
+package terminate
+
+import (
+	"time"
+
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	v1 "github.com/tenon-sh/tenon/api/karpenter/v1"
+	"github.com/tenon-sh/tenon/internal/cloud"
+	"github.com/tenon-sh/tenon/internal/loop"
+)
+
+// tellRefused says on a node or a claim why its machine cannot be ended. It goes
+// on being tried; what passes by itself, such as throttling, is not told.
+func tellRefused(events *loop.Events, o client.Object, err error) {
+	if lasts(err) {
+		events.Warning(o, "FailedTermination", "The machine cannot be ended: %v", err)
+	}
+}
+
+// Refused writes to a claim why its machine cannot be ended.
+func Refused(c *v1.NodeClaim, err error, now time.Time) {
+	if lasts(err) && !c.Conditions().Is(v1.ConditionInstanceTerminating) {
+		c.Conditions().False(v1.ConditionInstanceTerminating, v1.ReasonTerminationFailed, err.Error(), now)
+	}
+}
+
+func lasts(err error) bool { return err != nil && cloud.CodeOf(err) != cloud.Throttled }
