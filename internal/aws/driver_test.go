@@ -61,7 +61,8 @@ func open(t *testing.T, change func(*awsapi.Config), class func(*nodeclass.Class
 	t.Setenv("AWS_ENDPOINT_URL", url)
 	t.Setenv("AWS_ACCESS_KEY_ID", awsapi.ControllerKey)
 	t.Setenv("AWS_SECRET_ACCESS_KEY", awsapi.SecretKey)
-	clients, err := access.Connect(context.Background(), access.Options{Region: cfg.Region, Version: "test", OnCall: func(_, action string) {
+	clients, err := access.Connect(context.Background(), access.Options{Region: cfg.Region, Version: "test", OnCall: func(service, action string, input any) {
+		shaped(t)(service, action, input)
 		a.mu.Lock()
 		defer a.mu.Unlock()
 		a.calls[action]++

@@ -25,7 +25,7 @@ import (
 )
 
 // clients returns clients of the account; onCall may be nil.
-func (w *virtual) clients(onCall func(service, action string)) *access.Clients {
+func (w *virtual) clients(onCall access.OnCall) *access.Clients {
 	w.t.Helper()
 	w.account()
 	c, err := access.Connect(context.Background(), access.Options{Region: "us-west-2", Version: "test", HTTP: &http.Client{Transport: w.server}, OnCall: onCall})
@@ -41,7 +41,7 @@ func TestOnlyDeclaredCallsAreMade(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := &virtual{t: t}
 		var told []string
-		c := w.clients(func(service, action string) { told = append(told, service+":"+action) })
+		c := w.clients(func(service, action string, _ any) { told = append(told, service+":"+action) })
 		if _, err := c.EC2.StopInstances(t.Context(), &ec2.StopInstancesInput{InstanceIds: []string{"i-1"}}); err == nil || !strings.Contains(err.Error(), "StopInstances is not among the declared calls") {
 			t.Errorf("an undeclared call gave %v", err)
 		}

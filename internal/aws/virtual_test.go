@@ -36,6 +36,7 @@ type virtual struct {
 	strange  *strange   // stands before the server
 	mu       sync.Mutex // over said: launches run beside each other
 	said     []string
+	heard    func(service, action string) // told of every call; may be nil
 	made     *awsapi.Account
 	server   http.RoundTripper
 	counts   counts
@@ -117,7 +118,7 @@ func (w *virtual) start() *aws.Driver {
 	if err != nil {
 		w.t.Fatal(err)
 	}
-	clients, err := access.Connect(context.Background(), access.Options{Region: "us-west-2", Version: "test", HTTP: &http.Client{Transport: w.server}})
+	clients, err := access.Connect(context.Background(), access.Options{Region: "us-west-2", Version: "test", HTTP: &http.Client{Transport: w.server}, OnCall: w.onCall()})
 	if err != nil {
 		w.t.Fatal(err)
 	}
@@ -143,6 +144,17 @@ func (w *virtual) start() *aws.Driver {
 			return c, nil
 		},
 	})
+}
+
+// onCall checks every call, and notes it where a test wants to know.
+func (w *virtual) onCall() access.OnCall {
+	check := shaped(w.t)
+	return func(service, action string, input any) {
+		check(service, action, input)
+		if w.heard != nil {
+			w.heard(service, action)
+		}
+	}
 }
 
 // credentials makes the environment that of the simulated account's controller.

@@ -35,15 +35,18 @@ type Clients struct {
 	Shift   *arczonalshift.Client
 }
 
+// OnCall is told of a call: of which service, what it is, and the SDK's input.
+type OnCall func(service, action string, input any)
+
 // Options say how to reach AWS. What is empty follows the SDK's standard chain:
 // environment, shared files, web identity, Pod Identity, instance role.
 type Options struct {
 	Region   string
-	Version  string                       // of this program, for the user agent
-	OnCall   func(service, action string) // told of every call before it is sent; nil: nobody is
-	ReadOnly bool                         // refuse calls that do more than look
-	Acts     func(context.Context) error  // asked before every attempt of a call that does more than look; nil: nobody is
-	HTTP     aws.HTTPClient               // what carries the calls; nil: the SDK's own
+	Version  string                      // of this program, for the user agent
+	OnCall   OnCall                      // told of every call before it is sent; may be nil
+	ReadOnly bool                        // refuse calls that do more than look
+	Acts     func(context.Context) error // asked before every attempt of a call that does more than look; nil: nobody is
+	HTTP     aws.HTTPClient              // what carries the calls; nil: the SDK's own
 }
 
 // Connect finds credentials and a region and returns the clients. It sends nothing but, where no region is configured, a question to the instance metadata service.
@@ -118,7 +121,7 @@ func metadataRegion(ctx context.Context, cfg aws.Config) (string, error) {
 
 // guard refuses operations that are not declared, and those that do more than
 // look if it may only look, and tells onCall of the others.
-func guard(readOnly bool, onCall func(service, action string)) func(*middleware.Stack) error {
+func guard(readOnly bool, onCall OnCall) func(*middleware.Stack) error {
 	declared := map[string]string{} // action → service
 	for _, c := range Calls() {
 		declared[c.Action] = c.Service
@@ -134,7 +137,7 @@ func guard(readOnly bool, onCall func(service, action string)) func(*middleware.
 				return middleware.InitializeOutput{}, middleware.Metadata{}, fmt.Errorf("%s %s is not sent: this program may only look", awsmiddleware.GetServiceID(ctx), action)
 			}
 			if onCall != nil {
-				onCall(service, action)
+				onCall(service, action, in.Parameters)
 			}
 			return next.HandleInitialize(ctx, in)
 		})
