@@ -98,6 +98,9 @@ func stories() []part {
 		{name: "crash", what: "it dies at every write", within: 90 * time.Minute, cluster: true, steps: []step{
 			gotest("./test/crash").with("TENON_TEST_CRASH=all"),
 		}},
+		{name: "beside", what: "the driver against Moto's server of AWS, which must be in the PATH", within: 40 * time.Minute, steps: []step{
+			gotest("./test/beside").with("TENON_TEST_BESIDE=all"),
+		}},
 		{name: "chart", what: "the whole life of an installed chart", within: 45 * time.Minute, cluster: true, steps: []step{
 			gotest("./internal/playground", "-run", "Chart").with("TENON_TEST_CHART=all"),
 		}},
