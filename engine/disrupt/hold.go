@@ -150,17 +150,4 @@ func Keeps(w *world.World, p *world.Pod) (Hold, bool) {
 }
 
 // GuardsOf returns the pod disruption budgets that count for a pod.
-func GuardsOf(w *world.World, p *world.Pod) []*world.Guard {
-	all := w.Guards()
-	from, _ := slices.BinarySearchFunc(all, p.Namespace, func(g *world.Guard, namespace string) int { return strings.Compare(g.Namespace, namespace) })
-	var out []*world.Guard
-	for _, g := range all[from:] {
-		if g.Namespace != p.Namespace {
-			break
-		}
-		if g.Selector.Match(p.Labels) && !(g.UnhealthyLeave && !p.ReadyToServe) {
-			out = append(out, g)
-		}
-	}
-	return out
-}
+func GuardsOf(w *world.World, p *world.Pod) []*world.Guard { return w.GuardsOf(p) }

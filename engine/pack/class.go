@@ -57,9 +57,9 @@ func (k *Packer) sort(pods []*world.Pod) {
 		c.pods = append(c.pods, p)
 	}
 	for _, c := range k.classes {
-		b = fit.AppendIdentity(b[:0], c.pod)
+		b = k.backoffs.appendIdentity(fit.AppendIdentity(b[:0], c.pod), c.pod.Key)
 		if c.sig = signatures[string(b)]; c.sig == nil {
-			c.sig = k.market.sign(c.pod)
+			c.sig = k.market.sign(c.pod, k.backoffs)
 			signatures[string(b)] = c.sig
 		}
 		k.compile(c)
@@ -88,7 +88,7 @@ func compareClass(a, b *class) int {
 
 // identity is a text that two pods share only if nothing tells them apart.
 func (k *Packer) identity(b []byte, p *world.Pod) []byte {
-	b = fit.AppendIdentity(b, p)
+	b = k.backoffs.appendIdentity(fit.AppendIdentity(b, p), p.Key)
 	b = binary.AppendVarint(b, int64(p.Priority))
 	b = binary.AppendUvarint(b, uint64(len(p.Requests)))
 	for _, e := range p.Requests {

@@ -39,6 +39,9 @@ func (k *Packer) finish() {
 	k.refuseLeft()
 	slices.SortFunc(p.Refused, func(a, b plan.Refusal) int { return compareKey(a.Pod, b.Pod) })
 	k.losses()
+	if len(p.Refused) > 0 {
+		p.Again = k.backoffs.next()
+	}
 	p.Steps = k.steps
 }
 

@@ -23,6 +23,7 @@ type Packer struct {
 	options  Options
 	market   *market
 	tallies  tallies
+	backoffs backoffs
 	ledger   *spread.Ledger
 	classes  []*class
 	old      []*bin // machines there or on their way
@@ -133,7 +134,7 @@ func (k *Packer) spend() int64 {
 }
 
 func newPacker(w *world.World, o Options) *Packer {
-	k := &Packer{world: w, places: w.Places(), options: o, ledger: spread.New(w.Namespaces()), taken: map[string]bool{}}
+	k := &Packer{world: w, places: w.Places(), options: o, ledger: spread.New(w.Namespaces()), taken: map[string]bool{}, backoffs: newBackoffs(w)}
 	for _, m := range k.places {
 		k.taken[m.Name()] = true
 	}
@@ -219,7 +220,7 @@ func (k *Packer) admit() []*world.Pod {
 	currencies := k.world.Currencies()
 	for _, p := range k.world.Waiting() {
 		switch {
-		case p.DaemonSet != "" || p.Static || p.Terminating:
+		case p.DaemonSet != "" || p.Static || p.Terminating || k.ends(p):
 		case p.Gated:
 			refuse(p, &reason.Why{Code: reason.Gated, Hint: "whoever set the pod's scheduling gates has to remove them"})
 		case len(p.Problems) > 0:
@@ -238,7 +239,7 @@ func (k *Packer) admit() []*world.Pod {
 	for _, m := range k.world.Places() {
 		if m.Deleting() {
 			for _, p := range m.Pods {
-				if moves(p) {
+				if moves(p) && !k.stuck(p) && !k.ends(p) {
 					out = append(out, p)
 				}
 			}
@@ -256,6 +257,23 @@ func problems(p *world.Pod) *reason.Why {
 		why.Causes = append(why.Causes, &reason.Why{Code: reason.Invalid, Detail: x})
 	}
 	return why
+}
+
+// ends reports whether a pod is deleted with its namespace.
+func (k *Packer) ends(p *world.Pod) bool {
+	n := k.world.Namespace(p.Namespace)
+	return n != nil && n.Going
+}
+
+// stuck reports whether a pod of a machine that goes away cannot be evicted,
+// however long one waits: it forbids that, or its budgets never allow it. A
+// machine for it would stand empty. Once something has made it leave it waits like any other.
+func (k *Packer) stuck(p *world.Pod) bool {
+	if p.Terminating {
+		return false
+	}
+	guards := k.world.GuardsOf(p)
+	return p.Forbids(k.world.At()) || len(guards) > 1 || slices.ContainsFunc(guards, func(g *world.Guard) bool { return g.Never })
 }
 
 // moves reports whether a pod of a machine that goes away needs another place.
@@ -327,7 +345,7 @@ func (k *Packer) inhabit(m *world.Place, node int) {
 		k.ledger.Inhabit(m, node)
 	default:
 		for _, p := range m.Pods {
-			if !moves(p) {
+			if !moves(p) || k.stuck(p) || k.ends(p) {
 				k.ledger.Run(p, node)
 			}
 		}

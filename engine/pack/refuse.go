@@ -214,6 +214,9 @@ func (k *Packer) poolCauses(p *pool, x *waiting) []*reason.Why {
 	if len(causes) > 0 {
 		return causes
 	}
+	if b := k.backoffs.of(x.pod.Key, p.Pool); b != nil {
+		return []*reason.Why{BackoffWhy(b, k.world.At())}
+	}
 	if !x.class.offers.meets(p.offers) {
 		return []*reason.Why{k.shapeWhy(p, x)}
 	}

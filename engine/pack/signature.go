@@ -18,11 +18,14 @@ type signature struct {
 	objections map[*bin]string // kinds of objection, by bin
 }
 
-// sign finds which offers stand for pods like p.
-func (m *market) sign(p *world.Pod) *signature {
+// sign finds which offers stand for pods like p. Of pools whose purchases have to wait none does.
+func (m *market) sign(p *world.Pod, b backoffs) *signature {
 	s := &signature{pod: p, offers: newSet(len(m.offers))}
 	for _, pl := range m.pools {
 		if len(fit.Untolerated(p.Tolerations, pl.Taints)) > 0 {
+			continue
+		}
+		if b.of(p.Key, pl.Pool) != nil {
 			continue
 		}
 		d := pl.demand(p)

@@ -34,6 +34,7 @@ const (
 	Deleting       Code = "deleting"        // it is going away
 	Unschedulable  Code = "unschedulable"   // the node is cordoned
 	Claims         Code = "resource-claims" // dynamic resource allocation is not built yet
+	BackOff        Code = "back-off"        // the last purchases came to nothing: the next one waits
 	UnitMixUp      Code = "unit-mix-up"     // the amount looks like a wrong unit
 	Steps          Code = "steps"           // the budget of work was used up first
 	PreferenceLost Code = "preference"      // a soft term was given up

@@ -24,6 +24,7 @@ type Builder struct {
 	daemonSets kind[Key, DaemonSet]
 	namespaces kind[string, Namespace]
 	guards     kind[Key, Guard]
+	backoffs   kind[BackoffID, Backoff]
 
 	waiting table[Key, Pod]     // pods without a node, not done
 	loads   table[string, load] // pods on each node, whether the node is known or not
@@ -53,6 +54,7 @@ func NewBuilder() *Builder {
 		daemonSets: newKind('d', func(d *DaemonSet) Key { return d.Key }, compareKey),
 		namespaces: newKind('s', func(n *Namespace) string { return n.Name }, strings.Compare),
 		guards:     newKind('g', func(g *Guard) Key { return g.Key }, compareKey),
+		backoffs:   newKind('b', func(x *Backoff) BackoffID { return x.BackoffID }, compareBackoff),
 		waiting:    newTable(func(p *Pod) Key { return p.Key }, compareKey),
 		loads:      newTable(func(l *load) string { return l.node }, strings.Compare),
 	}

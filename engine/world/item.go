@@ -283,12 +283,14 @@ type Guard struct {
 	Key
 	Selector       Selector `json:"selector"`
 	Allowed        int      `json:"allowed"`
+	Never          bool     `json:"never,omitempty"`          // it allows no disruption even while all of its pods are healthy
 	UnhealthyLeave bool     `json:"unhealthyLeave,omitempty"` // unhealthyPodEvictionPolicy AlwaysAllow
 }
 
 // Namespace is a namespace's labels, which pod terms may select by.
 type Namespace struct {
 	Name   string            `json:"name"`
+	Going  bool              `json:"going,omitempty"` // it is being deleted, and all in it with it
 	Labels map[string]string `json:"labels,omitempty"`
 }
 

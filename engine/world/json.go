@@ -21,6 +21,7 @@ type document struct {
 	Nodes      []*Node      `json:"nodes,omitempty"`
 	Claims     []*Claim     `json:"claims,omitempty"`
 	Pods       []*Pod       `json:"pods,omitempty"`
+	Backoffs   []*Backoff   `json:"backoffs,omitempty"`
 }
 
 // MarshalJSON writes the World so that Read gives it back, digest included.
@@ -28,7 +29,7 @@ func (w *World) MarshalJSON() ([]byte, error) {
 	return json.Marshal(document{
 		Format: Format, At: w.at,
 		Pools: w.pools, Catalogs: w.catalogs, DaemonSets: w.daemonSets, Namespaces: w.namespaces, Guards: w.guards,
-		Nodes: w.base.nodes.settled, Claims: w.base.claims.settled, Pods: w.pods,
+		Nodes: w.base.nodes.settled, Claims: w.base.claims.settled, Pods: w.pods, Backoffs: w.backoffs,
 	})
 }
 
@@ -53,6 +54,7 @@ func Read(data []byte) (*World, error) {
 		func() error { return each(d.Nodes, b.SetNode) },
 		func() error { return each(d.Claims, b.SetClaim) },
 		func() error { return each(d.Pods, b.SetPod) },
+		func() error { return each(d.Backoffs, b.SetBackoff) },
 	)
 	if err != nil {
 		return nil, fmt.Errorf("read world: %w", err)

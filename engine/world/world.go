@@ -21,6 +21,7 @@ type World struct {
 	daemonSets []*DaemonSet
 	namespaces []*Namespace
 	guards     []*Guard
+	backoffs   []*Backoff
 }
 
 // Place is one machine that pods may run on: a node, joined with the claim
@@ -79,6 +80,7 @@ func (b *Builder) Snapshot(at int64) *World {
 	w.daemonSets, _ = b.daemonSets.settle()
 	w.namespaces, _ = b.namespaces.settle()
 	w.guards, _ = b.guards.settle()
+	w.backoffs, _ = b.backoffs.settle()
 	b.settlePlaces()
 	w.places = b.places
 	w.base = *b
@@ -97,6 +99,7 @@ func (w *World) Edit() *Builder {
 	b.daemonSets.table = b.daemonSets.over(w.base.daemonSets.settled)
 	b.namespaces.table = b.namespaces.over(w.base.namespaces.settled)
 	b.guards.table = b.guards.over(w.base.guards.settled)
+	b.backoffs.table = b.backoffs.over(w.base.backoffs.settled)
 	b.waiting = b.waiting.over(w.base.waiting.settled)
 	b.loads = b.loads.over(w.base.loads.settled)
 	return b

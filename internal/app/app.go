@@ -364,7 +364,7 @@ func (p *parts) watch() error {
 		return err
 	}
 	return p.m.Add(everywhere(func(ctx context.Context) error {
-		if err := followClasses(ctx, p.m.GetCache(), p.cloud, classes); err != nil {
+		if err := followClasses(ctx, p.m.GetCache(), p.cloud, p.cluster.Mended, classes); err != nil {
 			return err
 		}
 		if err := p.cluster.Watch(ctx, plain, p.m.GetCache()); err != nil {

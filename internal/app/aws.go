@@ -29,6 +29,7 @@ import (
 	"github.com/tenon-sh/tenon/internal/catalog"
 	"github.com/tenon-sh/tenon/internal/clock"
 	"github.com/tenon-sh/tenon/internal/cloud"
+	"github.com/tenon-sh/tenon/internal/observe"
 )
 
 // AWS is what an operator chooses for EC2.
@@ -191,7 +192,7 @@ func missing(ref cloud.ClassRef, err error) error {
 
 // followClasses has catalogues made anew when a class changes. Kinds that the
 // API server does not have are passed over.
-func followClasses(ctx context.Context, c cache.Cache, to *cloud.Cloud, served func(kind string) bool) error {
+func followClasses(ctx context.Context, c cache.Cache, to *cloud.Cloud, mended func(class string), served func(kind string) bool) error {
 	for kind, o := range map[string]client.Object{"EC2NodeClass": &awsv1.EC2NodeClass{}, "AWSNodeTemplate": &awsv1alpha1.AWSNodeTemplate{}} {
 		if !served(kind) {
 			continue
@@ -212,6 +213,9 @@ func followClasses(ctx context.Context, c cache.Cache, to *cloud.Cloud, served f
 				b, okb := is.(client.Object)
 				if !oka || !okb || a.GetGeneration() != b.GetGeneration() {
 					changed(is)
+				}
+				if oka && okb && a.GetGeneration() != b.GetGeneration() {
+					mended(string(observe.TemplateOf(v1.NodeClassReference{Group: awsv1.Group, Kind: kind, Name: b.GetName()}, nil)))
 				}
 			},
 		}); err != nil {

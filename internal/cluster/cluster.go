@@ -27,6 +27,7 @@ const (
 	Pool    Kind = "pool"
 	Catalog Kind = "catalog"
 	Overlay Kind = "overlay"
+	Backoff Kind = "back-off"
 	Other   Kind = "other"
 )
 
@@ -67,6 +68,9 @@ type Cluster struct {
 	claims map[string]expected
 	layers layers
 
+	purchases purchases
+	daemons   observe.Daemons
+
 	planned map[world.Key]string // where the last plan has pods that wait
 }
 
@@ -84,6 +88,7 @@ func New(now clock.Now, sources ...string) *Cluster {
 		pvcs: map[world.Key]observe.VolumeClaim{}, pvs: map[string]observe.PersistentVolume{}, class: map[string]observe.StorageClass{},
 		csi: map[string][]world.DriverLimit{}, nodes: map[string]world.Node{}, claims: map[string]expected{},
 		pools: map[world.PoolID]world.Pool{}, barred: map[world.TemplateID]string{}, layers: newLayers(),
+		purchases: newPurchases(), daemons: observe.NewDaemons(),
 	}
 	for _, s := range sources {
 		c.waits[s] = true
@@ -158,29 +163,50 @@ func (c *Cluster) Refused() []string {
 // World returns the picture as it is now.
 func (c *Cluster) World() *world.World {
 	c.mu.Lock()
-	defer c.mu.Unlock()
-	return c.snapshot()
+	w, learnt := c.snapshot()
+	c.mu.Unlock()
+	c.tell(learnt)
+	return w
 }
 
 // Recent returns a picture that is not older than age: cheap for those who look often.
 func (c *Cluster) Recent(age time.Duration) *world.World {
 	c.mu.Lock()
-	defer c.mu.Unlock()
 	if c.last != nil && (!c.dirty || c.now.Since(c.lastAt) <= age) {
+		defer c.mu.Unlock()
 		return c.last
 	}
-	return c.snapshot()
+	w, learnt := c.snapshot()
+	c.mu.Unlock()
+	c.tell(learnt)
+	return w
 }
 
-func (c *Cluster) snapshot() *world.World {
+// snapshot freezes the picture, with what it shows of purchases. It reports whether that is news.
+func (c *Cluster) snapshot() (w *world.World, learnt bool) {
 	now := c.now()
 	c.forget(now)
 	if c.dirty || c.last == nil || c.last.At() != now.Unix() {
 		c.last = c.builder.Snapshot(now.Unix())
 		c.dirty = false
+		if len(c.waits) == 0 && c.weigh(c.last) {
+			learnt = true
+			c.last = c.builder.Snapshot(now.Unix())
+			c.dirty = false
+		}
 	}
 	c.lastAt = now
-	return c.last
+	return c.last, learnt
+}
+
+// tell tells the listeners that something was learnt of purchases.
+func (c *Cluster) tell(learnt bool) {
+	if !learnt {
+		return
+	}
+	for _, f := range c.listeners {
+		f(Change{Kind: Backoff})
+	}
 }
 
 // Publish puts a template's catalogue into the picture.

@@ -45,6 +45,7 @@ func (c *Cluster) setClaim(o *v1.NodeClaim, watched bool) {
 		}
 		c.claims[o.Name] = expected{version: version, uid: string(o.UID), watched: watched, until: c.now().Add(patience)}
 		c.put("claim "+o.Name, c.builder.SetClaim(item))
+		c.bought(item, c.now().Unix())
 		return []Change{{Kind: Claim, Name: o.Name}}
 	})
 }
@@ -57,6 +58,7 @@ func (c *Cluster) DeleteClaim(name, uid string) {
 			return nil
 		}
 		delete(c.claims, name)
+		delete(c.purchases.done, name)
 		c.builder.DeleteClaim(name)
 		c.put("claim "+name, nil)
 		return []Change{{Kind: Claim, Name: name}}

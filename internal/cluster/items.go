@@ -28,6 +28,9 @@ func (c *Cluster) SetPod(p *corev1.Pod) {
 			pod = c.volumes().Bind(pod, mounts)
 		}
 		c.putPod(pod)
+		if c.daemons.SetPod(&pod) {
+			c.size(world.Key{Namespace: pod.Namespace, Name: pod.DaemonSet})
+		}
 		return []Change{{Kind: Pod, Name: pod.String(), Was: was, Is: c.pod(pod.Key), Misread: misread}}
 	})
 }
@@ -65,6 +68,9 @@ func (c *Cluster) DeletePod(k world.Key) {
 		c.unmount(k)
 		c.builder.DeletePod(k)
 		c.put("pod "+k.String(), nil)
+		if was != nil && was.DaemonSet != "" && c.daemons.DeletePod(was) {
+			c.size(world.Key{Namespace: was.Namespace, Name: was.DaemonSet})
+		}
 		return []Change{{Kind: Pod, Name: k.String(), Was: was}}
 	})
 }
@@ -259,15 +265,25 @@ func (c *Cluster) DeleteNode(name string) {
 }
 
 // SetNodePool puts a NodePool into the picture.
-func (c *Cluster) SetNodePool(p *v1.NodePool) { c.setPool(observe.NodePool(p)) }
+func (c *Cluster) SetNodePool(p *v1.NodePool) {
+	c.setPool(observe.NodePool(p), observe.BackoffOf(p.Status.Conditions))
+}
 
 // SetProvisioner puts a Provisioner into the picture.
-func (c *Cluster) SetProvisioner(p *v1alpha5.Provisioner) { c.setPool(observe.Provisioner(p)) }
+func (c *Cluster) SetProvisioner(p *v1alpha5.Provisioner) {
+	c.setPool(observe.Provisioner(p), observe.BackoffOf(p.Status.Conditions))
+}
 
-func (c *Cluster) setPool(p world.Pool) {
+func (c *Cluster) setPool(p world.Pool, earlier *world.Backoff) {
 	c.update(func() []Change {
-		if was, ok := c.pools[p.ID]; ok && reflect.DeepEqual(was, p) {
+		was, known := c.pools[p.ID]
+		if known && reflect.DeepEqual(was, p) {
 			return nil // only what it counts has changed
+		}
+		if was.NotReady = p.NotReady; !known {
+			c.remembered(p, earlier)
+		} else if !reflect.DeepEqual(was, p) {
+			c.edited(p.ID)
 		}
 		c.pools[p.ID] = p
 		c.putPool(p)
@@ -284,6 +300,7 @@ func (c *Cluster) putPool(p world.Pool) {
 // DeletePool takes a pool out of the picture.
 func (c *Cluster) DeletePool(id world.PoolID) {
 	c.update(func() []Change {
+		c.edited(id)
 		delete(c.pools, id)
 		c.builder.DeletePool(id)
 		c.put(id.Kind+" "+id.Name, nil)
@@ -293,24 +310,57 @@ func (c *Cluster) DeletePool(id world.PoolID) {
 
 // SetDaemonSet puts a DaemonSet into the picture.
 func (c *Cluster) SetDaemonSet(d *appsv1.DaemonSet) {
-	item, runs := observe.DaemonSet(d)
-	if !runs {
-		c.DeleteDaemonSet(item.Key)
-		return
-	}
+	k := world.Key{Namespace: d.Namespace, Name: d.Name}
 	c.update(func() []Change {
-		c.put("daemon set "+item.String(), c.builder.SetDaemonSet(item))
-		return []Change{{Kind: Other, Name: item.String()}}
+		if !c.daemons.SetDaemonSet(d) {
+			return c.deleteDaemonSet(k)
+		}
+		c.size(k)
+		return []Change{{Kind: Other, Name: k.String()}}
 	})
+}
+
+// size puts a DaemonSet into the picture, as large as its pods are. The lock is held.
+func (c *Cluster) size(k world.Key) {
+	if item, ok := c.daemons.Sized(k, c.builder.Pod); ok {
+		c.put("daemon set "+k.String(), c.builder.SetDaemonSet(item))
+	}
+}
+
+// SetLimitRange puts a LimitRange into the picture.
+func (c *Cluster) SetLimitRange(l *corev1.LimitRange) {
+	c.update(func() []Change {
+		c.daemons.SetLimitRange(l)
+		return c.resize(l.Namespace)
+	})
+}
+
+// DeleteLimitRange takes a LimitRange out of the picture.
+func (c *Cluster) DeleteLimitRange(k world.Key) {
+	c.update(func() []Change {
+		c.daemons.DeleteLimitRange(k)
+		return c.resize(k.Namespace)
+	})
+}
+
+// resize looks again at how large the DaemonSets of a namespace are.
+func (c *Cluster) resize(namespace string) []Change {
+	for _, k := range c.daemons.Of(namespace) {
+		c.size(k)
+	}
+	return []Change{{Kind: Other, Name: namespace}}
 }
 
 // DeleteDaemonSet takes a DaemonSet out of the picture.
 func (c *Cluster) DeleteDaemonSet(k world.Key) {
-	c.update(func() []Change {
-		c.builder.DeleteDaemonSet(k)
-		c.put("daemon set "+k.String(), nil)
-		return []Change{{Kind: Other, Name: k.String()}}
-	})
+	c.update(func() []Change { return c.deleteDaemonSet(k) })
+}
+
+func (c *Cluster) deleteDaemonSet(k world.Key) []Change {
+	c.daemons.DeleteDaemonSet(k)
+	c.builder.DeleteDaemonSet(k)
+	c.put("daemon set "+k.String(), nil)
+	return []Change{{Kind: Other, Name: k.String()}}
 }
 
 // SetNamespace puts a namespace into the picture.

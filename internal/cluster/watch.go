@@ -22,7 +22,7 @@ import (
 
 // own are the kinds that this package watches by itself and keeps as values only.
 var own = []string{
-	"pods", "persistentvolumeclaims", "persistentvolumes", "storageclasses", "csinodes", "namespaces", "daemonsets", "poddisruptionbudgets",
+	"pods", "persistentvolumeclaims", "persistentvolumes", "storageclasses", "csinodes", "namespaces", "daemonsets", "limitranges", "poddisruptionbudgets",
 }
 
 // shared are the kinds whose objects reconcilers read as well; the manager's cache watches them.
@@ -49,6 +49,7 @@ func (c *Cluster) Watch(ctx context.Context, client kubernetes.Interface, inform
 	run(ctx, c, storage, "csinodes", c.SetCSINode, byName(c.DeleteCSINode))
 	run(ctx, c, core, "namespaces", c.SetNamespace, byName(c.DeleteNamespace))
 	run(ctx, c, apps, "daemonsets", c.SetDaemonSet, c.DeleteDaemonSet)
+	run(ctx, c, core, "limitranges", c.SetLimitRange, c.DeleteLimitRange)
 	run(ctx, c, policy, "poddisruptionbudgets", c.SetGuard, c.DeleteGuard)
 
 	if err := share(ctx, c, informers, "nodes", c.SetNode, func(n *corev1.Node) { c.DeleteNode(n.Name) }); err != nil {

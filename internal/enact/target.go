@@ -62,13 +62,21 @@ func (t *Targets) Planned(w *world.World) ([]string, bool) {
 	for name, pods := range t.pods {
 		if slices.ContainsFunc(pods, func(k world.Key) bool {
 			p := w.Pod(k)
-			return p != nil && p.Node == "" && !p.Done
+			return p != nil && !p.Done && (p.Node == "" || leaving(w, p))
 		}) {
 			out = append(out, name)
 		}
 	}
 	slices.Sort(out)
 	return out, t.made || len(w.Waiting()) == 0
+}
+
+// leaving reports whether a pod has yet to leave a machine that is going. What
+// it is planned for is kept as long as that takes, a budget that allows no
+// eviction now included: it would have to be bought again.
+func leaving(w *world.World, p *world.Pod) bool {
+	m := w.Place(p.Node)
+	return m != nil && m.Deleting() && p.Moves()
 }
 
 // podsOf are the pods that the last plan sends to a claim.

@@ -29,7 +29,7 @@ func DaemonSet(d *appsv1.DaemonSet) (world.DaemonSet, bool) {
 
 // Namespace reads a namespace.
 func Namespace(n *corev1.Namespace) world.Namespace {
-	return world.Namespace{Name: n.Name, Labels: n.Labels}
+	return world.Namespace{Name: n.Name, Labels: n.Labels, Going: n.DeletionTimestamp != nil || n.Status.Phase == corev1.NamespaceTerminating}
 }
 
 // Guard reads a pod disruption budget.
@@ -39,6 +39,7 @@ func Guard(p *policyv1.PodDisruptionBudget) world.Guard {
 		Key:      world.Key{Namespace: p.Namespace, Name: p.Name},
 		Selector: selector(p.Spec.Selector, "spec.selector", wrong.add),
 		Allowed:  int(p.Status.DisruptionsAllowed),
+		Never:    p.Status.ExpectedPods > 0 && p.Status.DesiredHealthy >= p.Status.ExpectedPods && p.Status.DisruptionsAllowed == 0,
 		UnhealthyLeave: p.Spec.UnhealthyPodEvictionPolicy != nil &&
 			*p.Spec.UnhealthyPodEvictionPolicy == policyv1.AlwaysAllow,
 	}

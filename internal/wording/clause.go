@@ -31,6 +31,8 @@ func poolClause(w *world.World, pod *world.Pod, p *world.Pool, why *reason.Why) 
 		return fmt.Sprintf("%s is not ready, %s", Name(p.ID), why.Detail)
 	case reason.Deleting:
 		return Name(p.ID) + " is being deleted"
+	case reason.BackOff:
+		return fmt.Sprintf("%s waits before it asks for another node: %s", Name(p.ID), why.Detail)
 	case reason.Limit:
 		return fmt.Sprintf("all available instance types exceed limits for %s, %s", Name(p.ID), limit(p, why))
 	}

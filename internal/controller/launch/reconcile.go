@@ -480,6 +480,7 @@ func (r *Reconciler) giveUp(ctx context.Context, claims []*v1.NodeClaim, cause e
 	}
 	return loop.Each(claims, func(_ int, c *v1.NodeClaim) error {
 		r.Events.Warning(c, event, "%s", short(cause.Error()))
+		r.Cluster.Ended(c.Name, short(cause.Error()), cloud.CodeOf(cause) == cloud.Capacity)
 		return r.Enact.Release(ctx, c, reason)
 	})
 }

@@ -25,7 +25,7 @@ type counter struct {
 // tally is all of a pool's picture that its status tells.
 func tally(w *world.World, id world.PoolID, used amount.List) string {
 	if p := w.Pool(id); p != nil {
-		return fmt.Sprint(used, p.NotReady, Unsold(w, p))
+		return fmt.Sprint(used, p.NotReady, Unsold(w, p), waits(w, p))
 	}
 	return fmt.Sprint(used)
 }
@@ -52,7 +52,7 @@ func (c *counter) news(id world.PoolID, tally string) bool {
 func (c *counter) changes(picture *cluster.Cluster, kind string) source.Source {
 	changed := make(chan struct{}, 1)
 	picture.Listen(func(change cluster.Change) {
-		if change.Kind != cluster.Node && change.Kind != cluster.Claim && change.Kind != cluster.Pool && change.Kind != cluster.Catalog {
+		if change.Kind != cluster.Node && change.Kind != cluster.Claim && change.Kind != cluster.Pool && change.Kind != cluster.Catalog && change.Kind != cluster.Backoff {
 			return
 		}
 		select {

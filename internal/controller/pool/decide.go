@@ -42,7 +42,8 @@ type Seen struct {
 	Class  Class
 	Used   amount.List // of the pool's nodes; nil: not known yet
 	Health Health
-	Still  bool // no pods are moved
+	Still  bool   // no pods are moved
+	Waits  string // for what its next node waits after those before it came to nothing
 }
 
 // Status writes into a NodePool what is seen of it.
@@ -81,6 +82,11 @@ func conditions(p *v1.NodePool, s Seen) {
 	} else {
 		c.Clear(ConditionConsolidation, s.Now)
 	}
+	if s.Waits != "" {
+		c.True(observe.ConditionBackOff, observe.ReasonBackOff, s.Waits, s.Now)
+	} else {
+		c.Clear(observe.ConditionBackOff, s.Now)
+	}
 }
 
 // health writes whether machines of the pool come up. What was learnt of
@@ -112,16 +118,33 @@ func text(l field.ErrorList) string {
 	return s
 }
 
+// Not is why a pool buys nothing now; empty if it does.
+type Not struct {
+	Ready string // it is not ready, and why
+	Yet   string // it waits, after nodes that came to nothing
+}
+
+// waits is what a pool's status says of the wait for its next node; empty if it does not wait.
+func waits(w *world.World, p *world.Pool) string {
+	if p == nil {
+		return ""
+	}
+	if b := w.PoolBackoff(p); b != nil && b.Until() > b.Last {
+		return observe.BackoffText(b)
+	}
+	return ""
+}
+
 // StatusOfProvisioner writes into a Provisioner what is seen of it, and why it buys nothing now, if that is so. While
 // there is nothing to say its status stays empty.
-func StatusOfProvisioner(p *v1alpha5.Provisioner, used amount.List, why string, scaled, now time.Time) {
+func StatusOfProvisioner(p *v1alpha5.Provisioner, used amount.List, not Not, scaled, now time.Time) {
 	if used != nil {
 		p.Status.Resources = observe.ResourceList(positive(used))
 	}
 	if at := metav1.NewTime(scaled.Truncate(time.Second)); !scaled.IsZero() && (p.Status.LastScaleTime == nil || p.Status.LastScaleTime.Before(&at)) {
 		p.Status.LastScaleTime = &at
 	}
-	say := func(kind, reason, message string) {
+	say := func(kind string, status metav1.ConditionStatus, reason, message string) {
 		for i := range p.Status.Conditions {
 			if c := &p.Status.Conditions[i]; c.Type == kind {
 				c.Reason, c.Message, c.ObservedGeneration = reason, message, p.Generation
@@ -129,7 +152,7 @@ func StatusOfProvisioner(p *v1alpha5.Provisioner, used amount.List, why string, 
 			}
 		}
 		p.Status.Conditions = append(p.Status.Conditions, metav1.Condition{
-			Type: kind, Status: metav1.ConditionFalse, Reason: reason, Message: message,
+			Type: kind, Status: status, Reason: reason, Message: message,
 			LastTransitionTime: metav1.NewTime(now.Truncate(time.Second)), ObservedGeneration: p.Generation,
 		})
 	}
@@ -144,11 +167,16 @@ func StatusOfProvisioner(p *v1alpha5.Provisioner, used amount.List, why string, 
 	}
 	switch problems := p.Problems(); {
 	case len(problems) > 0:
-		say(conditionActive, reasonInvalid, text(problems))
-	case why != "":
-		say(conditionActive, reasonNoClass, why)
+		say(conditionActive, metav1.ConditionFalse, reasonInvalid, text(problems))
+	case not.Ready != "":
+		say(conditionActive, metav1.ConditionFalse, reasonNoClass, not.Ready)
 	default:
 		unsay(conditionActive)
+	}
+	if not.Yet != "" {
+		say(observe.ConditionBackOff, metav1.ConditionTrue, observe.ReasonBackOff, not.Yet)
+	} else {
+		unsay(observe.ConditionBackOff)
 	}
 	unsay(ConditionConsolidation) // which earlier releases said
 }

@@ -144,7 +144,7 @@ func (r *NodePools) Reconcile(ctx context.Context, req reconcile.Request) (recon
 	id, w := world.PoolID{Kind: world.NodePool, Name: p.Name}, r.Cluster.Recent(count)
 	synced, _ := r.Cluster.Synced()
 	if synced {
-		seen.Used = Usage(w)[id]
+		seen.Used, seen.Waits = Usage(w)[id], waits(w, w.Pool(id))
 	}
 	next, err := loop.PatchStatus(ctx, r.Client, p, func(p *v1.NodePool) { Status(p, seen) })
 	if err != nil {
@@ -269,11 +269,11 @@ func (r *Provisioners) Reconcile(ctx context.Context, req reconcile.Request) (re
 		return reconcile.Result{}, nil // once it is synced the counter calls again
 	}
 	id, w := world.PoolID{Kind: world.Provisioner, Name: p.Name}, r.Cluster.Recent(count)
-	used, why := Usage(w)[id], ""
+	used, not := Usage(w)[id], Not{}
 	if seen := w.Pool(id); seen != nil {
-		why = seen.NotReady
+		not = Not{Ready: seen.NotReady, Yet: waits(w, seen)}
 	}
-	_, err := loop.PatchStatus(ctx, r.Client, p, func(p *v1alpha5.Provisioner) { StatusOfProvisioner(p, used, why, Scaled(w, id), r.Now()) })
+	_, err := loop.PatchStatus(ctx, r.Client, p, func(p *v1alpha5.Provisioner) { StatusOfProvisioner(p, used, not, Scaled(w, id), r.Now()) })
 	if err == nil {
 		r.counted.told(id, tally(w, id, used))
 	}

@@ -74,7 +74,7 @@ func TriggerOf(c cluster.Change) Trigger {
 	case cluster.Node, cluster.Claim:
 		// A machine that goes may leave pods without a place.
 		return Always
-	case cluster.Pool, cluster.Catalog, cluster.Other:
+	case cluster.Pool, cluster.Catalog, cluster.Other: // what was learnt of purchases was learnt while deciding, or keeps some from being made
 		return IfWaits
 	}
 	return Never

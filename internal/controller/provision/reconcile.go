@@ -40,7 +40,7 @@ func Spec() loop.Spec {
 		Name: Name,
 		Reads: []loop.Resource{
 			loop.Of("", "pods"), loop.Of("", "nodes"), loop.Of("", "namespaces"), loop.Of("", "persistentvolumes"), loop.Of("", "persistentvolumeclaims"),
-			loop.Of("storage.k8s.io", "storageclasses"), loop.Of("storage.k8s.io", "csinodes"), loop.Of("apps", "daemonsets"),
+			loop.Of("storage.k8s.io", "storageclasses"), loop.Of("storage.k8s.io", "csinodes"), loop.Of("apps", "daemonsets"), loop.Of("", "limitranges"),
 			loop.Of("policy", "poddisruptionbudgets"), loop.Of(v1.Group, "nodepools"), loop.Of(v1.Group, "nodeclaims"), loop.Of(v1.Group, "provisioners"),
 		},
 		Writes: []loop.Write{loop.To(v1.Group, "nodeclaims", "create"), loop.To("", "events", "create", "patch"), loop.To("", "pods/status", "patch")},
@@ -141,10 +141,13 @@ func (c *Controller) pass(ctx context.Context) time.Duration {
 		c.Log.Error(err, "ask for capacity")
 		return afterFailure
 	}
-	if wait > 0 {
-		return min(wait, again)
+	if wait <= 0 {
+		wait = again
 	}
-	return again
+	if p.Again > 0 {
+		wait = min(wait, max(time.Unix(p.Again, 0).Sub(c.Now()), time.Second))
+	}
+	return min(wait, again)
 }
 
 // count counts the pods that a plan refuses: those that are not ours to find a

@@ -4,7 +4,6 @@ package static
 import (
 	"cmp"
 	"fmt"
-	"math"
 	"slices"
 	"strings"
 	"time"
@@ -12,6 +11,7 @@ import (
 	"github.com/tenon-sh/tenon/engine/amount"
 	"github.com/tenon-sh/tenon/engine/disrupt"
 	"github.com/tenon-sh/tenon/engine/label"
+	"github.com/tenon-sh/tenon/engine/pack"
 	"github.com/tenon-sh/tenon/engine/plan"
 	"github.com/tenon-sh/tenon/engine/world"
 )
@@ -21,7 +21,8 @@ type Step struct {
 	New  []plan.Ask
 	Back []string // claims
 	Came bool     // all that was asked for has come up
-	Held int      // machines that cannot be asked for: the pool's limit is reached, or nothing that it allows is to be had
+	Held int      // machines that cannot be asked for now
+	Why  string   // they cannot; empty while nothing is known yet of what the pool may buy
 }
 
 // Next decides what is due for a static pool. Claims that are going count
@@ -43,22 +44,37 @@ func Next(w *world.World, pool *world.Pool) Step {
 	}
 	switch missing := *pool.Replicas - len(active); {
 	case missing > 0 && pool.NotReady == "":
-		room := math.MaxInt
-		if limit, ok := pool.Limits.Find(amount.Nodes); ok {
-			room = max(int(limit/amount.Unit)-all, 0)
-		}
-		step := Step{Held: max(missing-room, 0)}
-		if menu, booked := menu(w, pool); len(menu) > 0 {
-			step.New = asks(pool, min(missing, room), menu, booked)
-		} else {
-			step.Held = missing
-		}
-		return step
+		return grow(w, pool, missing, all)
 	case missing < 0:
 		return Step{Back: dispensable(w, active, -missing)}
 	default:
 		return Step{Came: missing == 0 && !slices.ContainsFunc(active, func(p *world.Place) bool { return !p.Claim.Registered })}
 	}
+}
+
+// grow asks for the machines that a pool misses, as far as it may and can have
+// them now. all are those that it has, with those that are going.
+func grow(w *world.World, pool *world.Pool, missing, all int) Step {
+	if w.CatalogFor(pool.ID, pool.Template) == nil {
+		return Step{Held: missing} // its class is being looked at
+	}
+	if b := w.PoolBackoff(pool); b != nil && b.Holds(w.At()) {
+		return Step{Held: missing, Why: pack.BackoffWhy(b, w.At()).Detail}
+	}
+	menu, booked := menu(w, pool)
+	if len(menu) == 0 {
+		return Step{Held: missing, Why: "nothing that its requirements allow is to be had now"}
+	}
+	room := missing
+	step := Step{}
+	if limit, ok := pool.Limits.Find(amount.Nodes); ok {
+		room = min(max(int(limit/amount.Unit)-all, 0), missing)
+	}
+	if step.Held = missing - room; step.Held > 0 {
+		step.Why = "its limit of nodes is reached: raise limits.nodes"
+	}
+	step.New = asks(pool, room, menu, booked)
+	return step
 }
 
 // asks are n machines of nothing but what the pool says.

@@ -77,8 +77,8 @@ func (r *Reconciler) Reconcile(ctx context.Context, req reconcile.Request) (reco
 		return reconcile.Result{RequeueAfter: unsynced}, nil
 	}
 	step := Next(w, pool)
-	if r.news(p.Name, step.Held) {
-		log.FromContext(ctx).Info("the pool cannot have all its replicas: its limit of nodes is reached, or nothing that it allows is to be had", "NodePool", p.Name, "missing", step.Held)
+	if step.Why != "" && r.news(p.Name, step.Held) {
+		log.FromContext(ctx).Info("the pool cannot have all its replicas", "NodePool", p.Name, "missing", step.Held, "why", step.Why)
 	}
 	wait, err := r.ask(ctx, p.Name, step)
 	errs := []error{err}

@@ -1,0 +1,9 @@
+package provision
+
+import (
+	"context"
+	"time"
+)
+
+// Pass makes one decision and has it carried out.
+func (c *Controller) Pass(ctx context.Context) time.Duration { return c.pass(ctx) }
