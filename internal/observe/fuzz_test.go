@@ -148,7 +148,7 @@ func FuzzQuantity(f *testing.F) {
 		want, err := resource.ParseQuantity(s)
 		got, own := amount.Parse(s)
 		if own == nil && err != nil {
-			t.Fatalf("%q: Kubernetes says %v, we say %v", s, err, own)
+			t.Fatalf("%q: Kubernetes refuses it, %v, and we read %d", s, err, got)
 		}
 		if own != nil {
 			return // to Kubernetes a sign alone is zero, and exponents have no end; to us they are slips

@@ -55,7 +55,7 @@ func managed(manager string, fields int) metav1.ManagedFieldsEntry {
 		fmt.Fprintf(&b, `%q:{},`, fmt.Sprint("f:status-or-spec-field-", i))
 	}
 	b.WriteString(`"f:last":{}}`)
-	return metav1.ManagedFieldsEntry{Manager: manager, Operation: "Update", APIVersion: "v1", FieldsType: "FieldsV1", FieldsV1: &metav1.FieldsV1{Raw: []byte(b.String())}}
+	return metav1.ManagedFieldsEntry{Manager: manager, Operation: "Update", APIVersion: "v1", FieldsType: "FieldsV1", FieldsV1: metav1.NewFieldsV1(b.String())}
 }
 
 // app is what the pods of one Deployment share.
