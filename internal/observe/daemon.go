@@ -1,6 +1,7 @@
 package observe
 
 import (
+	"cmp"
 	"maps"
 	"slices"
 	"strings"
@@ -89,6 +90,13 @@ func (d Daemons) Of(namespace string) []world.Key {
 	return out
 }
 
+// Keys are all DaemonSets, in order.
+func (d Daemons) Keys() []world.Key {
+	return slices.SortedFunc(maps.Keys(d.sets), func(a, b world.Key) int {
+		return cmp.Or(strings.Compare(a.Namespace, b.Namespace), strings.Compare(a.Name, b.Name))
+	})
+}
+
 // SetPod puts a pod in, and reports whether the size of its DaemonSet may have changed.
 func (d Daemons) SetPod(p *world.Pod) bool {
 	if p.DaemonSet == "" {
@@ -149,7 +157,8 @@ func (d Daemons) Sized(k world.Key, pod func(world.Key) *world.Pod) (world.Daemo
 		return world.DaemonSet{}, false
 	}
 	out := s.item
-	out.Pod.Requests = requests(d.admitted(k.Namespace, &s.asks))
+	s.asks.Namespace = k.Namespace
+	out.Pod.Requests = requests(d.Admitted(&s.asks))
 	all := d.pods[k]
 	if all == nil {
 		return out, true
@@ -166,10 +175,10 @@ func (d Daemons) Sized(k world.Key, pod func(world.Key) *world.Pod) (world.Daemo
 	return out, true
 }
 
-// admitted is a pod with the requests and limits that the LimitRanges of its
+// Admitted is a pod with the requests and limits that the LimitRanges of its
 // namespace give to containers that have none.
-func (d Daemons) admitted(namespace string, p *corev1.Pod) *corev1.Pod {
-	ranges := d.limits[namespace]
+func (d Daemons) Admitted(p *corev1.Pod) *corev1.Pod {
+	ranges := d.limits[p.Namespace]
 	if len(ranges) == 0 {
 		return p
 	}

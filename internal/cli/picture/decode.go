@@ -40,6 +40,7 @@ func kinds() map[string]func() any {
 		"Pod":                             func() any { return &corev1.Pod{} },
 		"Node":                            func() any { return &corev1.Node{} },
 		"Namespace":                       func() any { return &corev1.Namespace{} },
+		"LimitRange":                      func() any { return &corev1.LimitRange{} },
 		"PersistentVolume":                func() any { return &corev1.PersistentVolume{} },
 		"PersistentVolumeClaim":           func() any { return &corev1.PersistentVolumeClaim{} },
 		"Deployment.apps":                 func() any { return &appsv1.Deployment{} },

@@ -21,6 +21,7 @@ const page = 1000
 func resources() []schema.GroupVersionResource {
 	return []schema.GroupVersionResource{
 		{Version: "v1", Resource: "namespaces"},
+		{Version: "v1", Resource: "limitranges"},
 		{Version: "v1", Resource: "nodes"},
 		{Version: "v1", Resource: "persistentvolumes"},
 		{Version: "v1", Resource: "persistentvolumeclaims"},

@@ -37,7 +37,9 @@ type input struct {
 	csi        map[string]*storagev1.CSINode
 	priorities map[string]*schedulingv1.PriorityClass
 	volumes    volumes
+	daemons    observe.Daemons
 	pools      []world.Pool
+	backoffs   []world.Backoff // of pools
 	overlays   []observe.Overlay
 	seen       map[string]document
 	odd        oddities
@@ -48,7 +50,7 @@ type input struct {
 func load(b *world.Builder, objects []object) (*input, error) {
 	in := &input{
 		builder: b, csi: map[string]*storagev1.CSINode{},
-		priorities: map[string]*schedulingv1.PriorityClass{}, seen: map[string]document{}, volumes: newVolumes(), odd: newOddities(), named: map[string]bool{},
+		priorities: map[string]*schedulingv1.PriorityClass{}, seen: map[string]document{}, volumes: newVolumes(), daemons: observe.NewDaemons(), odd: newOddities(), named: map[string]bool{},
 	}
 	skipped, unknown := tally{}, tally{}
 	for _, o := range objects {
@@ -69,6 +71,9 @@ func load(b *world.Builder, objects []object) (*input, error) {
 		return nil, err
 	}
 	err := in.setPods()
+	if err == nil {
+		err = in.setDaemons()
+	}
 	in.notes = in.odd.say(in.notes)
 	for _, class := range slices.Sorted(maps.Keys(in.volumes.unknown)) {
 		what := fmt.Sprintf("StorageClass %q", class)
@@ -114,17 +119,17 @@ func (in *input) sort(o object) error {
 	case *storagev1.CSINode:
 		in.csi[v.Name] = v
 	case *appsv1.DaemonSet:
-		if d, ok := observe.DaemonSet(v); ok {
-			return in.builder.SetDaemonSet(d)
-		}
+		in.daemons.SetDaemonSet(v)
+	case *corev1.LimitRange:
+		in.daemons.SetLimitRange(v)
 	case *policyv1.PodDisruptionBudget:
 		return in.builder.SetGuard(observe.Guard(v))
 	case *schedulingv1.PriorityClass:
 		in.priorities[v.Name] = v
 	case *karpv1.NodePool:
-		in.pools = append(in.pools, usable(observe.NodePool(v), append(v.Problems(), crdProblems(v)...)))
+		in.pool(usable(observe.NodePool(v), append(v.Problems(), crdProblems(v)...)), v.Status.Conditions)
 	case *v1alpha5.Provisioner:
-		in.pools = append(in.pools, usable(observe.Provisioner(v), v.Problems()))
+		in.pool(usable(observe.Provisioner(v), v.Problems()), v.Status.Conditions)
 	case *v1alpha1.NodeOverlay:
 		overlay, err := observe.NodeOverlay(v)
 		if err != nil {
@@ -138,6 +143,28 @@ func (in *input) sort(o object) error {
 	default:
 		if w, ok := workloadOf(o.v, o.from); ok {
 			in.workloads = append(in.workloads, w)
+		}
+	}
+	return nil
+}
+
+// pool adds a pool, and the back-off that the controller wrote to its status.
+func (in *input) pool(p world.Pool, conditions []metav1.Condition) {
+	in.pools = append(in.pools, p)
+	if b := observe.BackoffOf(conditions); b != nil {
+		b.Pool = p.ID
+		in.backoffs = append(in.backoffs, *b)
+	}
+}
+
+// setDaemons sets the DaemonSets, as large as their newest pods are, or as
+// admission would make them.
+func (in *input) setDaemons() error {
+	for _, k := range in.daemons.Keys() {
+		if item, ok := in.daemons.Sized(k, in.builder.Pod); ok {
+			if err := in.builder.SetDaemonSet(item); err != nil {
+				return err
+			}
 		}
 	}
 	return nil
@@ -202,6 +229,9 @@ func (in *input) sell(c world.Catalog) error {
 		}
 		views = append(views, observe.View{Pool: p, Catalog: c})
 	}
+	if err := in.hold(template); err != nil {
+		return err
+	}
 	changed, against := observe.Lay(views, in.overlays)
 	for _, name := range slices.Sorted(maps.Keys(against)) {
 		in.notes = append(in.notes, fmt.Sprintf("NodeOverlay %q is left out: it contradicts %q, which has the same weight", name, against[name]))
@@ -209,6 +239,17 @@ func (in *input) sell(c world.Catalog) error {
 	for _, v := range changed {
 		v.Catalog.Template = template.For(v.Pool.ID)
 		if err := in.builder.SetCatalog(v.Catalog); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// hold sets the back-offs of pools that buy from template t.
+func (in *input) hold(t world.TemplateID) error {
+	for _, b := range in.backoffs {
+		b.Template = t
+		if err := in.builder.SetBackoff(b); err != nil {
 			return err
 		}
 	}
@@ -244,6 +285,9 @@ func (in *input) setPods() error {
 		if p.Name == "" {
 			p.Name = fmt.Sprintf("%s%d", p.GenerateName, i)
 		}
+		if p.UID == "" { // no API server has seen it
+			p = in.daemons.Admitted(p)
+		}
 		in.prioritise(p, 1)
 		in.volumes.own(p, nil)
 		if err := in.setPod(p, 1); err != nil {
@@ -272,6 +316,7 @@ func (in *input) expand(w workload) error {
 	if w.replicas == 0 {
 		return nil
 	}
+	w.template.Spec = in.daemons.Admitted(&corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: w.meta.Namespace}, Spec: w.template.Spec}).Spec
 	if !w.unlike() {
 		p := w.pod(0)
 		in.prioritise(&p, w.replicas)
@@ -295,6 +340,7 @@ func (in *input) setPod(p *corev1.Pod, replicas int) error {
 	if v.Node == "" {
 		v.Waiting = !v.Gated
 	}
+	in.daemons.SetPod(&v)
 	if v.DaemonSet != "" && v.Node == "" {
 		return nil // a daemon set speaks for its own pods
 	}
