@@ -93,8 +93,8 @@ func layers() []layer {
 			why: "the simulator shares no code with the driver that is tested against it",
 		},
 		{
-			at: "internal/sim/day", own: list("engine/... internal/cloud internal/catalog internal/controller/static internal/controller/terminate internal/sim/... " + meter),
-			why: "a day is made of what decides and of nothing that acts",
+			at: "internal/sim/day", own: list("engine/... internal/cloud internal/catalog internal/controller/static internal/controller/terminate internal/sim/... internal/survey " + meter),
+			why: "a day is made of what decides and of nothing that acts, and its series are counted",
 		},
 		{
 			at: "internal/sim/volumes", own: list("internal/clock"), libs: list(kube),

@@ -121,6 +121,9 @@ func stories() []part {
 		{name: "days", what: "thirty days in virtual time", within: 60 * time.Minute, steps: []step{
 			gotest("./internal/sim/day", "-args", "-days", "30"),
 		}},
+		{name: "weeks", what: "ten weeks in virtual time", within: 60 * time.Minute, steps: []step{
+			gotest("./internal/sim/day", "-run", "^TestWeeks$", "-v").with("TENON_TEST_WEEKS=10"),
+		}},
 	}
 }
 

@@ -10,9 +10,6 @@ import (
 	"github.com/tenon-sh/tenon/engine/world"
 )
 
-// often is how often it is looked which pods could run cheaper elsewhere.
-const often = 60
-
 // disrupted keeps pods from a node that is to go.
 func disrupted() world.Taint {
 	return world.Taint{Key: "karpenter.sh/disrupted", Effect: world.NoSchedule}
@@ -20,6 +17,9 @@ func disrupted() world.Taint {
 
 // consolidate carries on or takes back what was begun, and begins what pays.
 func (d *day) consolidate() {
+	if len(d.claims) > 0 || d.cfg.Life.Kind() && d.now < d.life.evening {
+		d.by(d.now+d.cfg.Often, d.consolidate)
+	}
 	d.guards()
 	w := d.builder.Snapshot(d.now)
 	b := disrupt.BegunIn(w)
@@ -38,15 +38,13 @@ func (d *day) consolidate() {
 	for _, p := range b.Strays {
 		c := d.claims[p.Claim.Name]
 		c.Replaces = nil
+		d.write()
 		d.setClaim(c)
 		if disrupt.IsEmpty(p) {
 			d.end(c)
 		}
 	}
 	d.begin()
-	if len(d.claims) > 0 {
-		d.at(d.now+often, d.consolidate)
-	}
 }
 
 // begin begins what pays.
@@ -57,6 +55,9 @@ func (d *day) begin() {
 	}
 	b := disrupt.BegunIn(w)
 	ending := b.Ending(w)
+	if d.drift(ending, b) {
+		return
+	}
 	p := consolidate.Decide(ending, consolidate.Options{Pack: pack.Options{Steps: steps}, Planned: b.Awaited})
 	d.report.Decisions++
 	begun := map[world.PoolID]int{}
@@ -85,11 +86,18 @@ func (d *day) begin() {
 func (d *day) intend(p *world.Place, why string) {
 	c, n := d.claims[p.Claim.Name], d.nodes[p.Node.Name]
 	c.Going = why
+	if why == "" {
+		delete(d.leaving, c.Name)
+	} else if d.leaving[c.Name] == 0 {
+		d.leaving[c.Name] = d.now
+	}
+	d.write()
 	d.setClaim(c)
 	n.Taints = slices.DeleteFunc(slices.Clone(n.Taints), func(t world.Taint) bool { return t == disrupted() })
 	if why != "" {
 		n.Taints = append(n.Taints, disrupted())
 	}
+	d.write()
 	d.nodes[n.Name] = n
 	d.must(d.builder.SetNode(n))
 }

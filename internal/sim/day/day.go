@@ -3,6 +3,7 @@ package day
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"net/netip"
@@ -14,7 +15,6 @@ import (
 	"github.com/tenon-sh/tenon/engine/world"
 	"github.com/tenon-sh/tenon/internal/catalog"
 	"github.com/tenon-sh/tenon/internal/cloud"
-	"github.com/tenon-sh/tenon/internal/sim/driver"
 	"github.com/tenon-sh/tenon/internal/sim/market"
 )
 
@@ -32,6 +32,9 @@ type Config struct {
 	Expire  int64 // seconds after which machines are given back; 0: never
 	Move    bool  // pods are moved to make the cluster cheaper
 	Fixed   int   // 5: machines of the pool of a fixed number, at most
+	Often   int64 // 60: seconds between two looks which pods could run cheaper elsewhere
+
+	Life Life // what happens in weeks, day after day
 }
 
 // Report is what the day came to.
@@ -48,6 +51,12 @@ type Report struct {
 	PeakNodes, PeakPods int
 	Spent               int64 // millionths of the currency
 	LongestWait         int64 // seconds a pod waited for its place
+	Expired, Drifted    int   // machines that were replaced because they were too old, or no longer as their pool says
+	Rollouts, Edits     int
+	Storms, Lame        int
+	Deaths, MidWrite    int // ends of the process, and those of them between two writes of one deed
+	Faults, Lost        int // calls of the cloud that failed, and those of them that were carried out
+	Writes, Calls       int // of the process, to the API server and to the cloud
 	Problems            []string
 }
 
@@ -70,7 +79,8 @@ type day struct {
 
 	builder *world.Builder
 	market  *market.Market
-	driver  *driver.Driver
+	driver  cloud.Driver
+	life    life
 	version string // of the catalogue in the World
 
 	apps    map[string]*app
@@ -83,15 +93,19 @@ type day struct {
 	giving  int64
 	keeping bool // a look at the fixed pool is on the agenda
 
-	replicas int             // of the fixed pool
-	taken    map[string]bool // machines whose end was announced
+	objects  map[world.PoolID]world.Pool
+	menus    map[string][]string // of claims
+	leaving  map[string]int64    // claims that are to go, and since when
+	replicas int                 // of the fixed pool
+	taken    map[string]bool     // machines whose end was announced
 }
 
 // Run lives through a day.
 func Run(cfg Config) (Report, error) {
 	cfg.Hours, cfg.Apps, cfg.Most = cmp.Or(cfg.Hours, 24), cmp.Or(cfg.Apps, 60), cmp.Or(cfg.Most, 40)
-	cfg.Fixed = cmp.Or(cfg.Fixed, 5)
+	cfg.Fixed, cfg.Often = cmp.Or(cfg.Fixed, 5), cmp.Or(cfg.Often, 60)
 	d := &day{
+		objects: map[world.PoolID]world.Pool{}, menus: map[string][]string{}, leaving: map[string]int64{},
 		cfg: cfg, rng: rand.New(rand.NewPCG(cfg.Seed, 7)), now: 1_800_000_000, builder: world.NewBuilder(),
 		apps: map[string]*app{}, pods: map[world.Key]world.Pod{}, nodes: map[string]world.Node{}, claims: map[string]world.Claim{}, taken: map[string]bool{},
 	}
@@ -100,6 +114,7 @@ func Run(cfg Config) (Report, error) {
 		return d.report, err
 	}
 	evening := d.now + int64(cfg.Hours)*3600
+	d.life.evening = evening
 	for i := range cfg.Apps {
 		a := d.app(i)
 		d.apps[a.name] = a
@@ -108,7 +123,11 @@ func Run(cfg Config) (Report, error) {
 	d.resize(evening)
 	d.trouble()
 	if cfg.Move {
-		d.at(d.now+often, d.consolidate)
+		d.by(d.now+cfg.Often, d.consolidate)
+	}
+	if cfg.Life.Kind() {
+		d.rounds()
+		d.morning()
 	}
 	for d.step() {
 		if len(d.report.Problems) > 20 {
@@ -138,9 +157,9 @@ func (d *day) open() {
 	for i, z := range d.market.Zones() {
 		d.market.AddSubnet(market.Subnet{VPC: "vpc-day", Zone: z.Name, Range: netip.MustParsePrefix(fmt.Sprintf("10.%d.0.0/16", i))})
 	}
-	d.driver = driver.New(d.market, "day")
+	d.connect()
 	d.market.Observe(market.Observers{
-		OnRunning:    func(i market.Instance) { d.at(d.now+join, func() { d.joined(i) }) },
+		OnRunning:    d.running,
 		OnTerminated: func(i market.Instance) { d.ended(i) },
 		OnNotice:     d.noticed,
 	})
@@ -173,14 +192,14 @@ func (d *day) pools() error {
 		Key: world.Key{Namespace: "kube-system", Name: "agent"}, DaemonSet: "agent", Tolerations: []world.Toleration{{Exists: true}},
 		Requests: amount.Of(amount.Entry{Name: amount.CPU, Value: 125}, amount.Entry{Name: amount.Pods, Value: amount.Unit}),
 	}
-	for _, err := range []error{
-		d.builder.SetPool(pool), d.builder.SetPool(bounded), d.builder.SetPool(old), d.builder.SetPool(d.fixed()), d.builder.SetDaemonSet(world.DaemonSet{Key: agent.Key, Pod: agent}),
-	} {
-		if err != nil {
+	d.life.daemon = world.DaemonSet{Key: agent.Key, Pod: agent}
+	for _, p := range []world.Pool{pool, bounded, old, d.fixed()} {
+		d.objects[p.ID] = p
+		if err := d.builder.SetPool(p); err != nil {
 			return err
 		}
 	}
-	return nil
+	return d.builder.SetDaemonSet(d.life.daemon)
 }
 
 // step lets the next thing happen; false when nothing is left to happen.
@@ -200,7 +219,7 @@ func (d *day) step() bool {
 	}
 	d.now = max(d.now, next)
 	d.market.Tick()
-	d.agenda.take()()
+	d.survive(d.agenda.take())
 	d.report.Steps++
 	d.check()
 	return true
@@ -209,18 +228,25 @@ func (d *day) step() bool {
 func (d *day) at(when int64, do func()) { d.agenda.add(when, do) }
 
 func (d *day) problem(format string, args ...any) {
-	d.report.Problems = append(d.report.Problems, fmt.Sprintf("%s: ", time.Unix(d.now, 0).UTC().Format(time.TimeOnly))+fmt.Sprintf(format, args...))
+	when := time.Unix(d.now, 0).UTC().Format(time.TimeOnly)
+	if d.cfg.Hours > 24 {
+		when = time.Unix(d.now, 0).UTC().Format(time.DateTime)
+	}
+	d.report.Problems = append(d.report.Problems, when+": "+fmt.Sprintf(format, args...))
 }
 
 // stock puts the market's catalogue into the World, if it has changed.
 func (d *day) stock() {
 	c, err := d.driver.Catalog(context.Background(), cloud.Template{ID: template})
+	if errors.Is(err, errFault) {
+		return // what was known before has to do
+	}
 	if err != nil {
 		d.problem("catalogue: %v", err)
 		return
 	}
 	if c.Version != d.version {
-		d.version = c.Version
+		d.version, d.life.catalog = c.Version, c
 		d.must(d.builder.SetCatalog(c))
 	}
 }

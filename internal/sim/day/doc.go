@@ -6,4 +6,12 @@
 // one; kube-scheduler is played by engine/fit, which binds waiting pods to any
 // machine that takes them, in an order of its own. A day of the same seed is
 // the same day.
+//
+// Weeks are days with a [Life]: besides, workloads roll out, pools are edited,
+// storms take the spot machines of a zone, calls of the cloud fail or lose their
+// answers, and the process ends between two of its writes. What belongs to the
+// process is on its own part of the agenda and ends with it. The next one has
+// the objects and the market, and nothing else. Its shells, and the informers
+// and promises between it and the API server, are not here: they are tested
+// over internal/apitest.
 package day

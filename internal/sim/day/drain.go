@@ -2,6 +2,7 @@ package day
 
 import (
 	"context"
+	"errors"
 	"time"
 
 	"github.com/tenon-sh/tenon/engine/label"
@@ -20,14 +21,24 @@ func (d *day) end(c world.Claim) {
 		return
 	}
 	c.Deleting = true
+	d.write()
 	d.setClaim(c)
-	if n, ok := d.nodes[c.Node]; ok {
+	if d.leaving[c.Name] == 0 {
+		d.leaving[c.Name] = d.now
+	}
+	d.report.Given++
+	d.leave(c.Name)
+}
+
+// leave has the pods of a machine leave whose end has been asked for.
+func (d *day) leave(name string) {
+	if n, ok := d.nodes[d.claims[name].Node]; ok && !n.Deleting {
 		n.Deleting = true
+		d.write()
 		d.nodes[n.Name] = n
 		d.must(d.builder.SetNode(n))
 	}
-	d.report.Given++
-	d.drain(c.Name, d.now)
+	d.drain(name, d.now)
 }
 
 // drain takes the step that is due for a machine that has been going for a while.
@@ -35,6 +46,9 @@ func (d *day) drain(name string, since int64) {
 	c, ok := d.claims[name]
 	if !ok {
 		return // it was taken, or broke
+	}
+	if !c.Launched && !d.known(&c, since) {
+		return
 	}
 	seen := terminate.Node{Now: time.Unix(d.now, 0), Tainted: time.Unix(since, 0), Ready: true}
 	if at := d.builder.Snapshot(d.now).Place(c.Node); c.Node != "" && at != nil {
@@ -45,14 +59,18 @@ func (d *day) drain(name string, since int64) {
 		for _, p := range terminate.Leave(seen).Evict {
 			d.ask(p)
 		}
-		d.at(d.now+look, func() { d.drain(name, since) })
+		d.by(d.now+look, func() { d.drain(name, since) })
 	case terminate.End:
 		if len(seen.Pods) > 0 {
 			d.problem("machine %s ends with %d pods on it", c.ProviderID, len(seen.Pods))
 		}
 		id := c.ProviderID[len("aws:///")+len(c.Labels[label.Zone])+1:]
+		d.write()
 		for _, err := range d.driver.Terminate(context.Background(), []cloud.MachineID{cloud.MachineID(id)}) {
-			if err != nil {
+			switch {
+			case errors.Is(err, errFault):
+				d.by(d.now+look, func() { d.drain(name, since) })
+			case err != nil && cloud.CodeOf(err) != cloud.Gone:
 				d.problem("terminate %s: %v", id, err)
 			}
 		}
@@ -71,6 +89,7 @@ func (d *day) ask(p *world.Pod) {
 		d.report.Kept++
 	default:
 		d.report.Moved++
+		d.write()
 		d.move(d.pods[p.Key])
 	}
 }

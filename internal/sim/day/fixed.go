@@ -9,8 +9,9 @@ import (
 
 // fixed is the pool that keeps a number of machines, whatever pods there are.
 func (d *day) fixed() world.Pool {
+	replicas := d.replicas // a World keeps what the pointer shows
 	return world.Pool{
-		ID: world.PoolID{Kind: world.NodePool, Name: "fixed"}, Template: template, Replicas: &d.replicas,
+		ID: world.PoolID{Kind: world.NodePool, Name: "fixed"}, Template: template, Replicas: &replicas,
 		Requirements: label.SetOf(label.Is(label.CapacityType, label.OnDemand)),
 		Limits:       amount.Of(amount.Entry{Name: amount.Nodes, Value: int64(d.cfg.Fixed+1) * amount.Unit}),
 	}
@@ -21,17 +22,18 @@ func (d *day) resize(evening int64) {
 	d.replicas = 0
 	if d.now < evening {
 		d.replicas = d.rng.IntN(d.cfg.Fixed + 1)
-		d.at(min(d.now+600+d.rng.Int64N(3*3600), evening), func() { d.resize(evening) })
+		d.at(min(d.loud(d.now+600+d.rng.Int64N(3*3600)), evening), func() { d.resize(evening) })
 	}
+	d.objects[d.fixed().ID] = d.fixed()
 	d.must(d.builder.SetPool(d.fixed()))
 	d.soonKeep(0)
 }
 
 // soonKeep puts a look at the fixed pool on the agenda.
 func (d *day) soonKeep(after int64) {
-	if !d.keeping {
+	if !d.keeping && !d.life.down {
 		d.keeping = true
-		d.at(d.now+after, d.keep)
+		d.by(d.now+after, d.keep)
 	}
 }
 

@@ -2,6 +2,7 @@ package day
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -31,11 +32,12 @@ func (d *day) plan() {
 	for _, a := range p.New {
 		d.buy(a)
 	}
+	d.once(p)
 	if len(p.Refused) > 0 {
 		// Sold out or over a limit: look again later.
 		if !d.planned {
 			d.planned = true
-			d.at(d.now+60, d.plan)
+			d.by(d.now+60, d.plan)
 		}
 	}
 }
@@ -71,14 +73,34 @@ func (d *day) buy(a plan.Ask, replaces ...string) {
 		Requirements: a.Requirements, Requests: a.Requests, Taints: a.Taints, Booked: a.Booked, Pods: a.Pods, Replaces: replaces,
 	}
 	c.UID = c.Name
-	d.setClaim(c)
+	if after := d.objects[a.Pool].Disruption.ExpireAfter; after != nil {
+		c.ExpireAfter = *after
+	}
 	menu := make([]string, len(a.Menu))
 	for i, m := range a.Menu {
 		menu[i] = m.Shape
 	}
+	d.write()
+	d.menus[c.Name] = menu
+	d.setClaim(c)
+	d.launch(c.Name)
+}
+
+// launch buys the machine of a claim, under the claim's name however often it is tried.
+func (d *day) launch(name string) {
+	c, ok := d.claims[name]
+	if !ok || c.Launched || c.Deleting {
+		return
+	}
+	d.write()
 	out := d.driver.Launch(context.Background(), []cloud.Order{{
-		Token: c.Name, Template: cloud.Template{ID: a.Template}, Pool: a.Pool, Count: 1, Requirements: a.Requirements, Menu: menu, Requests: a.Requests,
+		Token: c.Name, Template: cloud.Template{ID: c.Template}, Pool: c.Pool, Count: 1, Requirements: c.Requirements, Menu: d.menus[name], Requests: c.Requests,
 	}})[0]
+	if errors.Is(out.Err, errFault) {
+		d.by(d.now+10, func() { d.launch(name) })
+		return
+	}
+	d.write()
 	if out.Err != nil || len(out.Machines) != 1 {
 		if cloud.CodeOf(out.Err) != cloud.Capacity {
 			d.problem("launch: %d machines, %v", len(out.Machines), out.Err)
@@ -88,16 +110,24 @@ func (d *day) buy(a plan.Ask, replaces ...string) {
 		d.arrived()
 		return
 	}
-	m := out.Machines[0]
-	c.Launched, c.ProviderID, c.Capacity, c.Allocatable = true, m.ProviderID, m.Capacity, m.Allocatable
-	c.Labels = maps.Clone(m.Labels)
-	if a.Pool.Kind == world.Provisioner {
-		c.Labels[label.Provisioner] = a.Pool.Name
-	} else {
-		c.Labels[label.NodePool] = a.Pool.Name
-	}
-	d.setClaim(c)
+	d.launched(&c, out.Machines[0])
 	d.report.Bought++
+}
+
+// launched notes on a claim what machine it has.
+func (d *day) launched(c *world.Claim, m cloud.Machine) {
+	c.Launched, c.ProviderID, c.Capacity, c.Allocatable = true, m.ProviderID, m.Capacity, m.Allocatable
+	edition, edited := c.Labels[labelEdition]
+	c.Labels = maps.Clone(m.Labels)
+	if edited {
+		c.Labels[labelEdition] = edition
+	}
+	if c.Pool.Kind == world.Provisioner {
+		c.Labels[label.Provisioner] = c.Pool.Name
+	} else {
+		c.Labels[label.NodePool] = c.Pool.Name
+	}
+	d.setClaim(*c)
 }
 
 func (d *day) setClaim(c world.Claim) {
@@ -107,6 +137,8 @@ func (d *day) setClaim(c world.Claim) {
 
 func (d *day) dropClaim(name string) {
 	delete(d.claims, name)
+	delete(d.menus, name)
+	delete(d.leaving, name)
 	d.builder.DeleteClaim(name)
 }
 
@@ -122,8 +154,11 @@ func (d *day) claimOf(provider string) (world.Claim, bool) {
 // joined makes a node of a machine that has booted.
 func (d *day) joined(i market.Instance) {
 	c, ok := d.claimOf(driver.ProviderID(i))
-	if !ok || c.Deleting {
+	if !ok || c.Deleting || c.Node != "" || d.life.lame[i.ID] {
 		return
+	}
+	if d.life.down {
+		return // it is looked at again later
 	}
 	if at, err := d.market.Find([]string{i.ID}); err != nil || at[0].State != market.Running {
 		return
@@ -132,6 +167,7 @@ func (d *day) joined(i market.Instance) {
 		Name: i.DNS, ProviderID: c.ProviderID, Created: d.now, Labels: maps.Clone(c.Labels), Ready: true, Claim: c.Name, Pool: c.Pool,
 		Capacity: c.Capacity, Allocatable: c.Allocatable, Taints: c.Taints,
 	}
+	d.write()
 	n.Labels[label.Hostname] = n.Name
 	d.nodes[n.Name] = n
 	d.must(d.builder.SetNode(n))
@@ -145,11 +181,14 @@ func (d *day) joined(i market.Instance) {
 // ended takes a machine that is gone out of the cluster. One that nobody gave
 // back takes its pods with it.
 func (d *day) ended(i market.Instance) {
+	taken := d.taken[i.ID]
+	delete(d.taken, i.ID)
+	delete(d.life.lame, i.ID)
 	c, ok := d.claimOf(driver.ProviderID(i))
 	if !ok {
 		return
 	}
-	if d.taken[i.ID] && !c.Deleting {
+	if taken && !c.Deleting {
 		d.problem("machine %s was taken back as announced, and nobody had its pods leave", i.ID)
 	}
 	d.report.Spent += d.price(i) * (d.now - c.Created) / 3600
@@ -158,7 +197,18 @@ func (d *day) ended(i market.Instance) {
 		delete(d.nodes, c.Node)
 		d.builder.DeleteNode(c.Node)
 	}
-	d.dropClaim(c.Name)
+	d.arrived()
+	d.by(d.now, func() { d.release(c.Name) })
+}
+
+// release lets go of the claim of a machine that is gone.
+func (d *day) release(name string) {
+	c, ok := d.claims[name]
+	if !ok {
+		return
+	}
+	d.write()
+	d.dropClaim(name)
 	d.arrived()
 	d.again() // a budget may have room again
 	if c.Pool == d.fixed().ID {
@@ -181,9 +231,9 @@ func (d *day) price(i market.Instance) int64 {
 
 // again puts a look at what can be given back on the agenda.
 func (d *day) again() {
-	if due := d.now + quiet; d.giving < d.now {
+	if due := d.now + quiet; d.giving < d.now && !d.life.down {
 		d.giving = due
-		d.at(due, d.give)
+		d.by(due, d.give)
 	}
 }
 
@@ -195,6 +245,10 @@ func (d *day) give() {
 	p := disrupt.Decide(begun.Ending(w), disrupt.Options{Planned: begun.Awaited})
 	d.report.Decisions++
 	d.budgets(w, p)
+	if p.Again > 0 {
+		d.giving = p.Again
+		d.by(p.Again, d.give)
+	}
 	for _, b := range p.Back {
 		place := w.Place(b.Node)
 		switch {
@@ -204,11 +258,10 @@ func (d *day) give() {
 		case b.Reason == disrupt.Empty && !disrupt.IsEmpty(place):
 			d.problem("node %s is given back as empty with %d pods", b.Node, len(place.Pods))
 		}
+		if b.Reason == disrupt.Expired {
+			d.report.Expired++
+		}
 		d.end(d.claims[b.Claim])
-	}
-	if p.Again > 0 {
-		d.giving = p.Again
-		d.at(p.Again, d.give)
 	}
 }
 
@@ -286,6 +339,9 @@ func (d *day) leaks() {
 		known[c.ProviderID] = true
 	}
 	for _, i := range d.market.Instances() {
+		if c, ok := d.claims[orderOf(i)]; ok && !c.Launched {
+			continue // the answer was lost, or whoever asked for it ended; the claim stands for it
+		}
 		if !i.State.Gone() && !known[driver.ProviderID(i)] {
 			d.problem("machine %s is nobody's", i.ID)
 		}

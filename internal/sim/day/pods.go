@@ -19,6 +19,7 @@ type app struct {
 	most int
 	// spare is how many of its pods may be missing at once; 0: nobody counts.
 	spare int
+	want  int // how many there are to be
 	pods  []world.Key
 }
 
@@ -39,6 +40,10 @@ func (d *day) app(i int) *app {
 	case 2:
 		a.pod.Priority = 100
 	}
+	if d.cfg.Life.Kind() && i%3 == 0 {
+		a.spare = 1
+		return a
+	}
 	switch d.rng.IntN(6) {
 	case 0:
 		a.spare = 1 + d.rng.IntN(3)
@@ -55,8 +60,9 @@ func (d *day) grow(a *app, evening int64) {
 		hour := float64(d.now%86400) / 3600
 		share := 0.5 - 0.45*math.Cos(2*math.Pi*hour/24) + 0.1*d.rng.Float64()
 		want = max(0, min(a.most, int(math.Round(share*float64(a.most)))))
-		d.at(d.now+300+d.rng.Int64N(3600), func() { d.grow(a, evening) })
+		d.at(d.loud(d.now+300+d.rng.Int64N(3600)), func() { d.grow(a, evening) })
 	}
+	a.want = want
 	for len(a.pods) > want {
 		i := d.rng.IntN(len(a.pods))
 		d.delete(a.pods[i])
@@ -98,9 +104,9 @@ func (d *day) arrived() {
 		d.binding = true
 		d.at(d.now, d.bind)
 	}
-	if !d.planned {
+	if !d.planned && !d.life.down {
 		d.planned = true
-		d.at(d.now+batch, d.plan)
+		d.by(d.now+batch, d.plan)
 	}
 }
 

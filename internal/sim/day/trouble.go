@@ -70,14 +70,24 @@ func (d *day) noticed(n market.Notice) {
 	if n.Kind != market.SpotInterruption {
 		return
 	}
-	at, err := d.market.Find([]string{n.Instance})
-	if err != nil {
-		d.problem("notice: %v", err)
-		return
+	d.life.queue = append(d.life.queue, n.Instance)
+	d.by(d.now, d.hear)
+}
+
+// hear handles the messages of the queue. One is out of it when it has been handled.
+func (d *day) hear() {
+	for len(d.life.queue) > 0 {
+		at, err := d.market.Find(d.life.queue[:1])
+		if err != nil {
+			d.problem("notice: %v", err)
+			return
+		}
+		if c, ok := d.claimOf(driver.ProviderID(at[0])); ok && !c.Deleting {
+			d.end(c)
+		}
+		d.life.queue = d.life.queue[1:]
 	}
-	if c, ok := d.claimOf(driver.ProviderID(at[0])); ok && !c.Deleting {
-		d.end(c)
-	}
+	d.life.queue = nil
 }
 
 // sellOut has nothing left of a type for an hour, in one zone or in all.
