@@ -129,7 +129,8 @@ func (r *Claims) act(ctx context.Context, c *v1.NodeClaim) (time.Duration, error
 }
 
 // end ends the machine of a claim, and reports whether it is gone. One that was
-// bought just now may not be listed yet, unless its node has registered.
+// bought just now may not be shown yet, unless its node has registered or the
+// cloud remembers that it has ended.
 func (r *Claims) end(ctx context.Context, c *v1.NodeClaim) (bool, error) {
 	found, err := r.Machines.End(ctx, c.Status.ProviderID)
 	tellOdd(r.Events, c, found)
@@ -144,7 +145,7 @@ func (r *Claims) end(ctx context.Context, c *v1.NodeClaim) (bool, error) {
 	gone := found.Gone || found.Left
 	ending := c.Conditions().Is(v1.ConditionInstanceTerminating)
 	launched := c.Conditions().Get(v1.ConditionLaunched)
-	if gone && !ending && !c.Conditions().Is(v1.ConditionRegistered) && launched != nil && r.ages.Waited(r.Now, c.Name, string(c.UID), launched.LastTransitionTime.Time) < cloud.Unlisted {
+	if gone && !found.Over && !ending && !c.Conditions().Is(v1.ConditionRegistered) && launched != nil && r.ages.Waited(r.Now, c.Name, string(c.UID), launched.LastTransitionTime.Time) < cloud.Unlisted {
 		return false, nil
 	}
 	if !gone && !ending {

@@ -47,6 +47,7 @@ func NewMachines(c *cloud.Cloud, metrics *metric.Set, now clock.Now) *Machines {
 // Found is what the cloud has of a machine that is to end.
 type Found struct {
 	Gone bool   // nothing
+	Over bool   // nothing any more: the cloud remembers a machine that has ended
 	Left bool   // a machine that is not this cluster's, and is left alone
 	Odd  string // what is odd about it, for people; empty: nothing
 }
@@ -63,7 +64,7 @@ func (m *Machines) look(ctx context.Context, providerID string) (cloud.Machine, 
 	case err != nil:
 		return machine, Found{}, err
 	case !there:
-		return machine, Found{Gone: true}, nil
+		return machine, Found{Gone: true, Over: machine.Ended}, nil
 	case machine.Foreign != "":
 		return machine, Found{Left: true, Odd: fmt.Sprintf("Machine %s belongs to %s and is left running: end it there, or by hand", machine.ID, machine.Foreign)}, nil
 	case machine.Unlisted != "":
