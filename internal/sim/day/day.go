@@ -83,6 +83,9 @@ type day struct {
 	life    life
 	version string // of the catalogue in the World
 
+	there []market.Instance // as of seen of the market
+	seen  uint64
+
 	apps    map[string]*app
 	pods    map[world.Key]world.Pod
 	nodes   map[string]world.Node

@@ -219,7 +219,7 @@ func (d *day) rounds() {
 		d.by(d.now+every, d.rounds)
 	}
 	there := map[string]market.Instance{}
-	for _, i := range d.market.Instances() {
+	for _, i := range d.instances() {
 		if !i.State.Gone() {
 			there[idOf(i)] = i
 		}

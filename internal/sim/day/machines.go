@@ -338,7 +338,7 @@ func (d *day) leaks() {
 	for _, c := range d.claims {
 		known[c.ProviderID] = true
 	}
-	for _, i := range d.market.Instances() {
+	for _, i := range d.instances() {
 		if c, ok := d.claims[orderOf(i)]; ok && !c.Launched {
 			continue // the answer was lost, or whoever asked for it ended; the claim stands for it
 		}
@@ -346,6 +346,14 @@ func (d *day) leaks() {
 			d.problem("machine %s is nobody's", i.ID)
 		}
 	}
+}
+
+// instances are the machines there are. They are copied only when something has changed.
+func (d *day) instances() []market.Instance {
+	if v := d.market.Version(); v != d.seen || d.there == nil {
+		d.seen, d.there = v, d.market.Instances()
+	}
+	return d.there
 }
 
 // night asks whether everything has been given back once no pod is left.

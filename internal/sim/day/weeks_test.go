@@ -19,7 +19,7 @@ var from = flag.Uint64("seed", 1, "the seed of the weeks that TENON_TEST_WEEKS a
 // weeks is a life of so many days in which everything happens.
 func weeks(seed uint64, days int, r *catalog.Region) day.Config {
 	return day.Config{
-		Seed: seed, Catalog: r, Hours: 24 * days, Apps: 12, Most: 16, Move: true, Often: 300, Fixed: 3, Expire: 2 * 24 * 3600,
+		Seed: seed, Catalog: r, Hours: 24 * days, Apps: 8, Most: 14, Move: true, Often: 600, Fixed: 3, Expire: 2 * 24 * 3600,
 		Life: day.Life{Rollouts: 6, Breaks: 2, Takes: 4, SoldOut: 4, Deaths: 6, Storms: 3, Edits: 3, Faults: 5, Lame: 4},
 	}
 }
@@ -87,7 +87,7 @@ func TestDaysOfWeeks(t *testing.T) {
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
 			cfg := weeks(tc.seed, 1, region(t))
-			cfg.Apps, cfg.Most, cfg.Expire, cfg.Often = 7, 12, 8*3600, 600
+			cfg.Apps, cfg.Most, cfg.Expire = 7, 12, 8*3600
 			cfg.Life.Storms, cfg.Life.Edits, cfg.Life.Deaths = 14, 14, 12
 			tc.set(&cfg)
 			r, days := live(t, cfg)
