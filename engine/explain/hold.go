@@ -70,8 +70,8 @@ func (e *Explainer) hold(p *world.Place, f disrupt.Hold) Hold {
 	case reason.Policy:
 		h.Detail = "its pool is gone, so nothing says when it may be"
 		if pool != nil {
-			h.Detail = fmt.Sprintf("%s %s gives no empty node back: consolidateAfter is Never", pool.ID.Kind, pool.ID.Name)
-			h.Hint = "set consolidateAfter"
+			h.Detail = fmt.Sprintf("%s %s gives no empty node back: %s", pool.ID.Kind, pool.ID.Name, disrupt.Nothing(pool))
+			h.Hint = disrupt.SomethingHint(pool)
 		}
 	case reason.Static:
 		h.Detail, h.Hint = fmt.Sprintf("%s %s is static and keeps %s", pool.ID.Kind, pool.ID.Name, amount.Count(*pool.Replicas, "node")), "lower its replicas"

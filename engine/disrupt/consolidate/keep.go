@@ -55,8 +55,8 @@ func (s *search) whyKept(i int) *reason.Why {
 		why.Detail = fmt.Sprintf("other nodes have room for its %s only as long as those that are held up, or stay after all, need none", count(pods, "pod"))
 	case left == 0:
 		why.Code = reason.SavesLittle
-		why.Detail = fmt.Sprintf("other nodes have room for its %s; that saves %s an hour, and has to save %s: %s for what moves, and %s besides",
-			count(pods, "pod"), money(m.price), money(m.effort+s.options.leastSaving()), money(m.effort), money(s.options.leastSaving()))
+		why.Detail = fmt.Sprintf("other nodes have room for its %s; giving it back saves %s an hour, and a move has to save %s: %s for the pods that are evicted, and %s in any case",
+			count(pods, "pod"), s.money(m.price), s.money(m.effort+s.options.leastSaving()), s.money(m.effort), s.money(s.options.leastSaving()))
 	case !buyable:
 		why.Code = reason.NoPlace
 		why.Detail = homeless(left, pods) + ", and for some of them nothing can be bought"
@@ -64,13 +64,42 @@ func (s *search) whyKept(i int) *reason.Why {
 		why.Code, why.Detail, why.Hint = m.tried.Code, homeless(left, pods)+": "+m.tried.Detail, m.tried.Hint
 	default:
 		why.Code = reason.NotCheaper
-		why.Detail = fmt.Sprintf("%s; new ones for them cost %s an hour at least, moving all has to save %s, and it costs %s",
-			homeless(left, pods), money(value), money(m.effort), money(m.price))
+		why.Detail = homeless(left, pods) + "; " + s.anew(value, m)
+		if value < m.price {
+			why.Hint = s.spotOnly([]int{i})
+		}
 	}
 	if left > 0 && slices.Contains(s.options.Explain, m.place.Name()) {
 		why.Causes = s.yard.Objections()
 	}
 	return why
+}
+
+// cent is the least that a price shows.
+const cent = 100
+
+// anew says what new nodes for a machine's pods would cost at the least, and
+// what that leaves to be saved.
+func (s *search) anew(value int64, m *machine) string {
+	least := max(m.effort, s.options.leastSaving())
+	switch saves := m.price - value; {
+	case saves < cent:
+		return fmt.Sprintf("new nodes for what is left over would cost %s an hour or more, and this one costs %s: nothing would be saved", s.money(value), s.money(m.price))
+	case saves < least:
+		return fmt.Sprintf("new nodes for what is left over would cost %s an hour or more, and this one costs %s: that saves %s at most, and a change that evicts its pods has to save %s",
+			s.money(value), s.money(m.price), s.money(saves), s.money(least))
+	}
+	return fmt.Sprintf("new nodes for what is left over would cost %s an hour at the very best, and this one costs %s: none were found that save %s, as a change that evicts its pods has to",
+		s.money(value), s.money(m.price), s.money(least))
+}
+
+// spotOnly is the hint for machines that could be replaced by spot machines
+// alone: these are not looked for where all of them are spot already.
+func (s *search) spotOnly(machines []int) string {
+	if s.options.SpotToSpot || slices.ContainsFunc(machines, func(i int) bool { return s.machines[i].offer.CapacityType != label.Spot }) {
+		return ""
+	}
+	return "a spot node is replaced by spot nodes only with the gate SpotToSpotConsolidation on"
 }
 
 // shape is what type a machine is of.

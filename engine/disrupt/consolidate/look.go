@@ -60,11 +60,11 @@ func (l looker) policy(p *world.Place) []*reason.Why {
 	case pool.Replicas != nil:
 		return []*reason.Why{{Code: reason.Static, Detail: fmt.Sprintf("pool %s is static and keeps %s", pool.ID.Name, amount.Count(*pool.Replicas, "node")), Hint: "lower its replicas"}}
 	case pool.Disruption.MoveAfter == nil && pool.Disruption.EmptyAfter == nil:
-		return []*reason.Why{{Code: reason.Policy, Detail: fmt.Sprintf("pool %s gives nothing back by choice", pool.ID.Name), Hint: "set consolidateAfter"}}
+		return []*reason.Why{{Code: reason.Policy, Detail: fmt.Sprintf("pool %s gives nothing back by choice", pool.ID.Name), Hint: disrupt.SomethingHint(pool)}}
 	case pool.Disruption.MoveAfter == nil && disrupt.IsEmpty(p):
 		return []*reason.Why{goesByItself()}
 	case pool.Disruption.MoveAfter == nil:
-		return []*reason.Why{{Code: reason.Policy, Detail: fmt.Sprintf("pool %s gives only empty nodes back", pool.ID.Name), Hint: "set consolidationPolicy: WhenEmptyOrUnderutilized"}}
+		return []*reason.Why{{Code: reason.Policy, Detail: fmt.Sprintf("pool %s gives only empty nodes back", pool.ID.Name), Hint: disrupt.MovingHint(pool)}}
 	}
 	var out []*reason.Why
 	if at := disrupt.Quiet(p.Claim) + *pool.Disruption.MoveAfter; at > l.world.At() && p.Claim.Initialized {
@@ -72,7 +72,7 @@ func (l looker) policy(p *world.Place) []*reason.Why {
 		out = append(out, &reason.Why{Code: reason.TooSoon, Detail: fmt.Sprintf("a pod came or went less than its pool's consolidateAfter ago; %d s are left", at-l.world.At())})
 	}
 	if o, known := plan.OfferOf(l.world, p); !known {
-		out = append(out, &reason.Why{Code: reason.NoOffer, Detail: "nobody sells its type, so what it costs is not known: " + p.Labels()[label.InstanceType]})
+		out = append(out, &reason.Why{Code: reason.NoOffer, Detail: "its type is not in the catalogue, so what it costs is not known: " + p.Labels()[label.InstanceType]})
 	} else if o.CapacityType == label.Reserved {
 		out = append(out, &reason.Why{Code: reason.NotCheaper, Detail: "its reservation is paid for anyway"})
 	}
@@ -100,9 +100,9 @@ func (l looker) hold(h disrupt.Hold) *reason.Why {
 	case reason.Starting:
 		why.Detail = "it has not joined and become complete yet"
 	case reason.DoNotDisrupt:
-		why.Detail, why.Hint = "karpenter.sh/do-not-disrupt", "take the annotation off"
+		why.Detail, why.Hint = "it is annotated karpenter.sh/do-not-disrupt", "take the annotation off"
 		if h.Until > 0 {
-			why.Detail = fmt.Sprintf("karpenter.sh/do-not-disrupt for another %d s", h.Until-l.world.At())
+			why.Detail = fmt.Sprintf("it is annotated karpenter.sh/do-not-disrupt for another %d s", h.Until-l.world.At())
 		}
 	case reason.Promised:
 		why.Detail = "waiting pods are on their way there"

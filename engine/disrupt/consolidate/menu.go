@@ -29,12 +29,12 @@ func (s *search) bind(g group, price int64) ([]plan.Ask, *reason.Why) {
 			continue
 		}
 		if spot && a.CapacityType == label.Spot && !s.options.SpotToSpot {
-			return nil, &reason.Why{Code: reason.Inflexible, Detail: "spot machines are not replaced by spot machines", Hint: "switch the gate SpotToSpotConsolidation on"}
+			return nil, &reason.Why{Code: reason.Inflexible, Detail: "what would be cheaper is spot, and a spot node is not replaced by spot nodes", Hint: "switch the gate SpotToSpotConsolidation on"}
 		}
 		s.limit(&a, a.Price+(most-cost)*(a.Price/1000)/max(cost/1000, 1))
 		if spot && a.CapacityType == label.Spot {
 			if n := len(a.Menu); n < variety {
-				return nil, &reason.Why{Code: reason.Inflexible, Detail: fmt.Sprintf("%d types of spot machine are cheaper, and %d have to be", n, variety)}
+				return nil, &reason.Why{Code: reason.Inflexible, Detail: fmt.Sprintf("%s of spot node would be cheaper, and %d have to be", count(n, "type"), variety)}
 			}
 			s.choose(&a, a.Menu[:variety])
 		}

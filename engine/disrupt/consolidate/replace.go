@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/tenon-sh/tenon/engine/plan"
 	"github.com/tenon-sh/tenon/engine/reason"
 	"github.com/tenon-sh/tenon/engine/world"
 )
@@ -115,18 +116,22 @@ func (s *search) purchase(machines []int) (g group, why *reason.Why, like int) {
 
 // pays says why a group saves too little; nil if it does not.
 func (s *search) pays(g group, price, effort int64) *reason.Why {
+	saves := fmt.Sprintf("replacing it saves %s of %s an hour", s.money(g.saving), s.money(price))
+	why := &reason.Why{Code: reason.SavesLittle, Hint: s.spotOnly(g.machines)}
 	switch {
 	case g.saving <= 0:
-		return &reason.Why{Code: reason.NotCheaper, Detail: fmt.Sprintf("what its pods need instead costs %s an hour, and it costs %s", money(price-g.saving), money(price))}
+		return &reason.Why{Code: reason.NotCheaper, Detail: fmt.Sprintf("a replacement costs %s an hour, and this one costs %s: nothing would be saved", s.money(price-g.saving), s.money(price))}
 	case g.saving < s.options.leastSaving():
-		return &reason.Why{Code: reason.SavesLittle, Detail: fmt.Sprintf("replacing it saves %s an hour, and a command has to save %s", money(g.saving), money(s.options.leastSaving()))}
+		why.Detail = fmt.Sprintf("%s, and any change has to save %s", saves, s.money(s.options.leastSaving()))
 	case len(g.bought) > 0 && g.saving*100 < price*s.options.leastShare():
-		return &reason.Why{Code: reason.SavesLittle, Detail: fmt.Sprintf("replacing it saves %s of %s an hour, and has to save %d %%", money(g.saving), money(price), s.options.leastShare())}
+		why.Detail = fmt.Sprintf("%s, and has to save %d %%", saves, s.options.leastShare())
 	case g.saving < effort:
-		return &reason.Why{Code: reason.SavesLittle, Detail: fmt.Sprintf("replacing it saves %s an hour, and moving its pods has to save %s", money(g.saving), money(effort))}
+		why.Detail = fmt.Sprintf("%s, and a change that evicts its pods has to save %s", saves, s.money(effort))
+	default:
+		return nil
 	}
-	return nil
+	return why
 }
 
-// money writes millionths as units.
-func money(micro int64) string { return fmt.Sprintf("%.4f", float64(micro)/1e6) }
+// money writes a price in the currency of the plan.
+func (s *search) money(micro int64) string { return plan.Money(s.plan.Currency, micro) }

@@ -242,7 +242,7 @@ func forbidden(p *world.Place, holds []disrupt.Hold) (why *reason.Why, passing b
 		case reason.Promised:
 			found.Detail = "waiting pods are on their way there"
 		case reason.DoNotDisrupt:
-			return &reason.Why{Code: h.Code, Subject: found.Subject, Detail: "karpenter.sh/do-not-disrupt", Hint: "take the annotation off"}, false
+			return &reason.Why{Code: h.Code, Subject: found.Subject, Detail: "it is annotated karpenter.sh/do-not-disrupt", Hint: "take the annotation off"}, false
 		default:
 			return found, false
 		}
