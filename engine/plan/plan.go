@@ -5,6 +5,8 @@
 package plan
 
 import (
+	"fmt"
+
 	"github.com/tenon-sh/tenon/engine/amount"
 	"github.com/tenon-sh/tenon/engine/label"
 	"github.com/tenon-sh/tenon/engine/reason"
@@ -132,4 +134,18 @@ func (p Plan) Gap() (float64, bool) {
 		return 0, false
 	}
 	return float64(cost-p.Bound) / float64(p.Bound), true
+}
+
+// Proven is the share of the expected cost that is proven to be necessary, for
+// a person; empty if the bound says nothing. Of the rest it is not known whether
+// a better plan would save it.
+func (p Plan) Proven() string {
+	if _, known := p.Gap(); !known {
+		return ""
+	}
+	share := 100 * float64(p.Bound) / float64(p.Expected())
+	if p.Bound < p.Expected() {
+		share = min(share, 99.9) // what is rounded up would be proven wholly
+	}
+	return fmt.Sprintf("%.1f %%", share)
 }

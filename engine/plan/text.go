@@ -62,14 +62,15 @@ func (p Plan) summary(b *strings.Builder) {
 	if expected != p.Cost {
 		fmt.Fprintf(b, ", on average %s with what may be refused or taken back", p.money(expected))
 	}
-	switch gap, ok := p.Gap(); {
-	case ok && expected == p.Bound:
+	_, known := p.Gap()
+	if known && expected == p.Bound {
 		b.WriteString(", proven to be the least possible")
-	case ok:
-		fmt.Fprintf(b, ", at most %.1f %% above the least possible (%s)", gap*100, p.money(p.Bound))
 	}
 	if slices.ContainsFunc(p.New, func(a Ask) bool { return a.Synthetic }) {
 		b.WriteString("; prices marked ~ are synthetic")
+	}
+	if known && expected != p.Bound {
+		fmt.Fprintf(b, ".\nProven: no plan costs less than %s (%s of it). Not known: whether one costs less than this", p.money(p.Bound), p.Proven())
 	}
 	b.WriteString(".\n")
 }

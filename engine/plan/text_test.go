@@ -31,7 +31,8 @@ func sample() plan.Plan {
 
 func TestText(t *testing.T) {
 	want := `7 pods waiting: 5 on 1 new node, 2 refused.
-New nodes cost $0.3570 an hour, at most 5.0 % above the least possible ($0.3400).
+New nodes cost $0.3570 an hour.
+Proven: no plan costs less than $0.3400 (95.2 % of it). Not known: whether one costs less than this.
 + general-1          c7i.2xlarge      us-east-1a     on-demand  $0.3570/h  5 pods
     why:  cpu binds; next best m7i.2xlarge at $0.4030/h; 2 types would do: c7i.2xlarge, m7i.2xlarge
     pods: default/a, default/b, default/c and 2 others
