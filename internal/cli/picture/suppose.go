@@ -24,7 +24,7 @@ type Suppositions struct {
 func (s *Suppositions) Flags(f *pflag.FlagSet) {
 	f.StringSliceVar(&s.add, "add", nil, "what if these objects were there: file or folder; one of the same kind and name is replaced; may be repeated")
 	f.StringSliceVar(&s.without, "without", nil, "what if it were gone: node/NAME, nodeclaim/NAME or nodepool/NAME with all its nodes; may be repeated")
-	f.StringArrayVar(&s.scale, "scale", nil, "what if it had so many pods: deployment/NAMESPACE/NAME=N, also statefulset and replicaset; may be repeated")
+	f.StringArrayVar(&s.scale, "scale", nil, "what if it had so many pods: deployment/NAMESPACE/NAME=N, also statefulset and replicaset, or deploy, sts and rs; may be repeated")
 	f.StringArrayVar(&s.soldOut, "sold-out", nil, "what if it could not be had: TYPE[,ZONE[,CAPACITY-TYPE]], with asterisks; may be repeated")
 	f.StringArrayVar(&s.price, "price", nil, "what if it cost so much an hour: TYPE[,ZONE[,CAPACITY-TYPE]]=PRICE, with asterisks; may be repeated")
 }
@@ -141,13 +141,24 @@ func readScale(text string) (suppose.Change, error) {
 	}
 	n, err := strconv.Atoi(number)
 	if len(parts) != 3 || err != nil || n < 0 || n > 1_000_000 {
-		return nil, fmt.Errorf("want deployment/NAMESPACE/NAME=N")
+		return nil, fmt.Errorf("want deployment/NAMESPACE/NAME=N, or deployment/NAME=N for the namespace default, with N from 0 to 1000000")
 	}
-	kind := strings.ToLower(parts[0])
-	if !slices.Contains([]string{"deployment", "statefulset", "replicaset"}, kind) {
-		return nil, fmt.Errorf("a %q cannot be scaled here: want a deployment, statefulset or replicaset", parts[0])
+	kind, known := scaled()[strings.ToLower(parts[0])]
+	if !known {
+		return nil, fmt.Errorf("a %q cannot be scaled here: want a deployment (deploy), statefulset (sts) or replicaset (rs)", parts[0])
 	}
 	return suppose.Scale(suppose.Workload{Kind: kind, Namespace: parts[1], Name: parts[2]}, n), nil
+}
+
+// scaled are the kinds that can be scaled, by every name that kubectl has for them.
+func scaled() map[string]string {
+	out := map[string]string{}
+	for kind, short := range map[string]string{"deployment": "deploy", "statefulset": "sts", "replicaset": "rs"} {
+		for _, name := range []string{kind, kind + "s", kind + ".apps", kind + "s.apps", short} {
+			out[name] = kind
+		}
+	}
+	return out
 }
 
 func readSoldOut(text string) (suppose.Change, error) {

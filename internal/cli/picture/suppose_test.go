@@ -66,3 +66,27 @@ func TestAddToKeptWorld(t *testing.T) {
 		t.Error("the kept world has changed")
 	}
 }
+
+// A workload is named by any name that kubectl has for its kind; what cannot be read says what is wanted.
+func TestScaleKinds(t *testing.T) {
+	for text, want := range map[string]string{
+		"deploy/web=2":           "there is no pod of deployment default/web",
+		"Deployment/shop/web=2":  "there is no pod of deployment shop/web",
+		"deployments.apps/web=0": "there is no pod of deployment default/web",
+		"sts/db=1":               "there is no pod of statefulset default/db",
+		"rs/x=1":                 "there is no pod of replicaset default/x",
+		"ds/agent=1":             `--scale ds/agent=1: a "ds" cannot be scaled here: want a deployment (deploy), statefulset (sts) or replicaset (rs)`,
+		"deploy/web":             "--scale deploy/web: want deployment/NAMESPACE/NAME=N",
+	} {
+		flags := pflag.NewFlagSet("", pflag.ContinueOnError)
+		var supposed picture.Suppositions
+		supposed.Flags(flags)
+		if err := flags.Parse([]string{"--scale", text}); err != nil {
+			t.Fatal(err)
+		}
+		_, err := (&picture.Input{}).Suppose(&supposed, world.NewBuilder().Snapshot(1), strings.NewReader(""), &bytes.Buffer{})
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v, want %q", text, err, want)
+		}
+	}
+}
