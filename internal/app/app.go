@@ -414,7 +414,7 @@ func (p *parts) serve(registry *prometheus.Registry) error {
 		return nil
 	}
 	mux := http.NewServeMux()
-	pages, err := web.Handler(p.journal, p.picture)
+	pages, err := web.Handler(p.journal, p.picture, p.enact.WhyDeleted)
 	if err != nil {
 		return err
 	}

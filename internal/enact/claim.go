@@ -312,6 +312,7 @@ func (e *Enactor) Release(ctx context.Context, c *v1.NodeClaim, reason string) e
 		return client.IgnoreNotFound(fmt.Errorf("release claim %q: %w", c.Name, err))
 	}
 	e.Cluster.Deleting(c)
+	e.deletions.note(c.Name, reason)
 	labels := []string{reason, poolLabel(c.Labels), c.Labels[v1.LabelCapacityType], e.policy(ctx, c), patienceOf(c)}
 	e.Metrics.Add(metric.ClaimsDisrupted, 1, labels...)
 	if at := e.Cluster.Recent(time.Second).Place(c.Status.NodeName); c.Status.NodeName != "" && at != nil {

@@ -39,6 +39,7 @@ type Enactor struct {
 	Suffix func() string
 
 	reminders reminders
+	deletions deletions
 	openings  openings
 }
 

@@ -1,6 +1,7 @@
 package web
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 
@@ -13,7 +14,7 @@ import (
 type made struct {
 	Digest, At, Kind            string
 	Waiting, New, Refused, Back int
-	Cost, Gap, Panic            string
+	Cost, Proven, Panic         string
 }
 
 func madeOf(e journal.Entry) made {
@@ -21,9 +22,7 @@ func madeOf(e journal.Entry) made {
 		Digest: e.World.Digest(), At: clockText(e.World.At()), Kind: title(e.Kind), Waiting: e.Plan.Waiting, New: len(e.Plan.New),
 		Refused: len(e.Plan.Refused), Back: len(e.Plan.Back), Cost: money(e.Plan.Cost), Panic: e.Panic,
 	}
-	if gap, ok := e.Plan.Gap(); ok {
-		m.Gap = fmt.Sprintf("%.1f %%", gap*100)
-	}
+	m.Proven = e.Plan.Proven()
 	return m
 }
 
@@ -68,7 +67,7 @@ func decisionOf(e journal.Entry) decision {
 		d.Asks = append(d.Asks, one)
 	}
 	for _, f := range e.Plan.Filled {
-		one := fill{Place: f.Node + f.Claim}
+		one := fill{Place: cmp.Or(f.Node, f.Claim)}
 		for _, k := range f.Pods {
 			one.Pods = append(one.Pods, k.String())
 		}

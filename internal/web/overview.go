@@ -17,6 +17,9 @@ import (
 // most is how many rows a table of nodes or pods shows: what nobody reads need not be sent.
 const most = 500
 
+// unknown is said of a machine that goes without that this controller knows why.
+const unknown = "deleted by another client, or before this controller began"
+
 // overview is the cluster's page.
 type overview struct {
 	At             string
@@ -74,7 +77,7 @@ func (l *load) add(p *world.Place, price int64) {
 	l.used, l.room, l.price = l.used.Plus(p.Used), l.room.Plus(roomOf(p)), l.price+price
 }
 
-func overviewOf(w *world.World, decided []journal.Entry) overview {
+func (s site) overviewOf(w *world.World, decided []journal.Entry) overview {
 	o := overview{At: clockText(w.At()), Currency: currency(w)}
 	var all load
 	byPool := map[world.PoolID]*load{}
@@ -108,7 +111,7 @@ func overviewOf(w *world.World, decided []journal.Entry) overview {
 		})
 	}
 	o.Waiting, o.Verdicts = verdicts(w, decided)
-	o.Leaving = leavingOf(w, decided)
+	o.Leaving = s.leavingOf(w, decided)
 	if len(decided) > 0 {
 		o.Decision, o.Kind = decided[0].World.Digest(), title(decided[0].Kind)
 	}
@@ -141,7 +144,7 @@ func verdicts(w *world.World, decided []journal.Entry) (waiting int, out []verdi
 		}
 		for _, f := range e.Plan.Filled {
 			for _, k := range f.Pods {
-				said[k] = verdict{State: "planned", Text: "is to run on " + f.Node + f.Claim, Decision: digest}
+				said[k] = verdict{State: "planned", Text: "is to run on " + cmp.Or(f.Node, f.Claim), Decision: digest}
 			}
 		}
 	}
@@ -171,8 +174,9 @@ func verdicts(w *world.World, decided []journal.Entry) (waiting int, out []verdi
 	return waiting, out[:min(len(out), most)]
 }
 
-// leavingOf are the machines that go, and why as far as that was decided here.
-func leavingOf(w *world.World, decided []journal.Entry) []leaving {
+// leavingOf are the machines that go, and why as far as that was decided here or
+// the claim was deleted by this controller.
+func (s site) leavingOf(w *world.World, decided []journal.Entry) []leaving {
 	why := map[string]leaving{}
 	for _, e := range slices.Backward(decided) {
 		for _, g := range e.Plan.Back {
@@ -196,8 +200,11 @@ func leavingOf(w *world.World, decided []journal.Entry) []leaving {
 		if p.Claim != nil {
 			l = why[p.Claim.Name]
 		}
+		if l.Why == "" && p.Claim != nil && s.deleted != nil {
+			l.Why = s.deleted(p.Claim.Name)
+		}
 		if l.Why == "" {
-			l.Why = "deleted by someone"
+			l.Why = unknown
 		}
 		l.Name, l.Pool, l.Type, l.State, l.Price = p.Name(), p.Pool().Name, p.Labels()[label.InstanceType], state, money(plan.PriceOf(w, p))
 		out = append(out, l)

@@ -28,12 +28,13 @@ type Decisions interface {
 }
 
 // Handler serves the pages. now gives the latest picture of the cluster; nil while there is none.
-func Handler(d Decisions, now func() *world.World) (http.Handler, error) {
+// deleted says why this controller deleted the claim of that name, and nothing of others; nil if none is told.
+func Handler(d Decisions, now func() *world.World, deleted func(claim string) string) (http.Handler, error) {
 	t, err := template.New("").Funcs(template.FuncMap{"heads": heads, "pods": podsText}).Parse(pages)
 	if err != nil {
 		return nil, fmt.Errorf("read pages: %w", err)
 	}
-	s := site{d, now, t}
+	s := site{d, now, deleted, t}
 	mux := http.NewServeMux()
 	pages := http.NewServeMux()
 	pages.HandleFunc("GET /{$}", s.cluster)
@@ -51,8 +52,9 @@ func Handler(d Decisions, now func() *world.World) (http.Handler, error) {
 
 type site struct {
 	Decisions
-	now   func() *world.World
-	pages *template.Template
+	now     func() *world.World
+	deleted func(claim string) string
+	pages   *template.Template
 }
 
 func (s site) show(w http.ResponseWriter, page string, data any) {
@@ -72,7 +74,7 @@ func (s site) cluster(w http.ResponseWriter, _ *http.Request) {
 		http.Error(w, "the first picture of the cluster is not there yet; try again in a moment", http.StatusServiceUnavailable)
 		return
 	}
-	s.show(w, "cluster", overviewOf(picture, s.All()))
+	s.show(w, "cluster", s.overviewOf(picture, s.All()))
 }
 
 func (s site) decisions(w http.ResponseWriter, _ *http.Request) {

@@ -49,7 +49,7 @@ func TestPages(t *testing.T) {
 	w := picture(t)
 	j := journal.New(3, "v1", nil)
 	j.Add(journal.Entry{Kind: "provision", World: w, Plan: provision.Decide(w, provision.Options{})})
-	h, err := web.Handler(j, func() *world.World { return w })
+	h, err := web.Handler(j, func() *world.World { return w }, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -105,7 +105,7 @@ func TestWhatIsGivenBack(t *testing.T) {
 	w := b.Snapshot(1_800_000_001)
 	j := journal.New(3, "v1", nil)
 	j.Add(journal.Entry{Kind: journal.GiveBack, World: w, Plan: plan.Plan{Back: []plan.Give{{Claim: "c", Node: "idle", Pool: pool, Reason: "Empty"}}}})
-	h, err := web.Handler(j, func() *world.World { return w })
+	h, err := web.Handler(j, func() *world.World { return w }, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -117,8 +117,57 @@ func TestWhatIsGivenBack(t *testing.T) {
 	}
 }
 
+// A node that goes without a decision is shown with the reason for which its
+// claim was deleted, and with what can be said where that is not known.
+func TestWhatIsGoneOtherwise(t *testing.T) {
+	pool := world.PoolID{Kind: world.NodePool, Name: "p"}
+	b := picture(t).Edit()
+	for _, name := range []string{"died", "other"} {
+		for _, err := range []error{
+			b.SetClaim(world.Claim{Name: "claim-" + name, Pool: pool, Node: name, Registered: true, Deleting: true}),
+			b.SetNode(world.Node{Name: name, Pool: pool, Claim: "claim-" + name, Ready: true, Deleting: true}),
+		} {
+			if err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	w := b.Snapshot(1_800_000_001)
+	h, err := web.Handler(journal.New(1, "v1", nil), func() *world.World { return w }, func(claim string) string {
+		return map[string]string{"claim-died": "its machine is gone"}[claim]
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, body := get(t, h, "/")
+	for _, want := range []string{
+		"<tr><td>died</td><td>p</td><td></td><td>its machine is gone</td>",
+		"<tr><td>other</td><td>p</td><td></td><td>deleted by another client, or before this controller began</td>",
+	} {
+		if !strings.Contains(body, want) {
+			t.Errorf("the page lacks %q:\n%s", want, body)
+		}
+	}
+}
+
+// A pod that goes to a node that is known by its claim as well is told the node's name alone.
+func TestNamesStandApart(t *testing.T) {
+	w := picture(t)
+	j := journal.New(3, "v1", nil)
+	j.Add(journal.Entry{Kind: journal.Buy, World: w, Plan: plan.Plan{Waiting: 1, Filled: []plan.Fill{{Node: "node-a", Claim: "claim-a", Pods: []world.Key{{Namespace: "d", Name: "waits"}}}}}})
+	h, err := web.Handler(j, func() *world.World { return w }, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, path := range []string{"/", "/decisions/" + w.Digest()} {
+		if _, body := get(t, h, path); strings.Contains(body, "node-aclaim-a") || !strings.Contains(body, "node-a") {
+			t.Errorf("%s glues names together:\n%s", path, body)
+		}
+	}
+}
+
 func TestNoPictureYet(t *testing.T) {
-	h, err := web.Handler(journal.New(1, "v1", nil), func() *world.World { return nil })
+	h, err := web.Handler(journal.New(1, "v1", nil), func() *world.World { return nil }, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
