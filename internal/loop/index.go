@@ -17,7 +17,11 @@ import (
 const (
 	NodeProviderID  = "spec.providerID"
 	ClaimProviderID = "status.providerID"
+	ClaimOrder      = "metadata.annotations.order"
 )
+
+// Unordered is what ClaimOrder is for claims without a machine that are in no order yet.
+const Unordered = "unordered"
 
 // Index makes objects be found by these fields. It must be called before the cache starts.
 func Index(ctx context.Context, i client.FieldIndexer) error {
@@ -38,6 +42,21 @@ func Index(ctx context.Context, i client.FieldIndexer) error {
 	})
 	if err != nil {
 		return fmt.Errorf("index claims: %w", err)
+	}
+	err = i.IndexField(ctx, &v1.NodeClaim{}, ClaimOrder, func(o client.Object) []string {
+		c, ok := o.(*v1.NodeClaim)
+		switch {
+		case !ok:
+			return nil
+		case c.Annotations[v1.AnnotationOrder] != "":
+			return []string{c.Annotations[v1.AnnotationOrder]}
+		case c.Status.ProviderID == "":
+			return []string{Unordered}
+		}
+		return nil
+	})
+	if err != nil {
+		return fmt.Errorf("index claims by order: %w", err)
 	}
 	return nil
 }

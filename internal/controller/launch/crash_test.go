@@ -164,6 +164,40 @@ func TestKilledWhileSoldOut(t *testing.T) {
 	})
 }
 
+// An order is launched by what is read of its own claims: many orders wait for the
+// cloud at a time, and each would hold a copy of every claim of the cluster.
+func TestReadsNoClaimsOfOthers(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		x := newTown(t)
+		for i := range 20 {
+			c := &v1.NodeClaim{ObjectMeta: metav1.ObjectMeta{Name: fmt.Sprint("there-", i)}, Status: v1.NodeClaimStatus{ProviderID: fmt.Sprint("sim:///there-", i)}}
+			if i%2 == 0 {
+				c.Annotations = map[string]string{v1.AnnotationOrder: fmt.Sprint("another-", i), v1.AnnotationOrderSize: "1", v1.AnnotationOrderPlace: "0"}
+			}
+			if err := x.store.Create(t.Context(), c); err != nil {
+				t.Fatal(err)
+			}
+		}
+		most := 0
+		counted := interceptor.NewClient(x.store, interceptor.Funcs{
+			List: func(ctx context.Context, c client.WithWatch, list client.ObjectList, opts ...client.ListOption) error {
+				err := c.List(ctx, list, opts...)
+				if claims, ok := list.(*v1.NodeClaimList); ok {
+					most = max(most, len(claims.Items))
+				}
+				return err
+			},
+		})
+		x.live(t, counted, x.driver, 5, time.Second)
+		if most != 2 {
+			t.Errorf("%d claims were read at once, want the 2 that are to be launched", most)
+		}
+		if n := len(x.market.Everything()); n != 2 {
+			t.Errorf("%d machines were bought for 2 claims", n)
+		}
+	})
+}
+
 // Hundreds of claims that cannot be had are given up side by side, however
 // long the API server takes for each.
 func TestManyAreGivenUpTogether(t *testing.T) {

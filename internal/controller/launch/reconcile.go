@@ -32,7 +32,7 @@ import (
 )
 
 // unordered is the request under which claims without an order are put into one.
-const unordered = "unordered"
+const unordered = loop.Unordered
 
 // Spec is what this reconciler touches.
 func Spec() loop.Spec {
@@ -86,8 +86,8 @@ func request(token string) reconcile.Request {
 
 // Reconcile puts claims without an order into one, or launches one order.
 func (r *Reconciler) Reconcile(ctx context.Context, req reconcile.Request) (reconcile.Result, error) {
-	var list v1.NodeClaimList
-	if err := r.Client.List(ctx, &list); err != nil {
+	var list v1.NodeClaimList // those of the order alone: many orders wait for the cloud at a time
+	if err := r.Client.List(ctx, &list, client.MatchingFields{loop.ClaimOrder: req.Name}); err != nil {
 		return loop.Result(0, err)
 	}
 	if req.Name == unordered {
