@@ -221,8 +221,8 @@ func hashed(annotations map[string]string, hash string) map[string]string {
 // rehash gives claims of another version the pool's hash as it is today. A
 // claim that has drifted keeps what it had.
 func (r *NodePools) rehash(ctx context.Context, p *v1.NodePool) error {
-	var claims v1.NodeClaimList
-	if err := r.Client.List(ctx, &claims, client.MatchingLabels{v1.LabelNodePool: p.Name}); err != nil {
+	var claims v1.NodeClaimList // not copied: a patch begins with a copy
+	if err := r.Client.List(ctx, &claims, client.MatchingLabels{v1.LabelNodePool: p.Name}, client.UnsafeDisableDeepCopy); err != nil {
 		return fmt.Errorf("claims of pool %q: %w", p.Name, err)
 	}
 	for i := range claims.Items {

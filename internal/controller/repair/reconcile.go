@@ -103,8 +103,8 @@ func (r *Reconciler) illness(n *corev1.Node) (Ill, bool) {
 
 // tooMany reports whether so many nodes of a pool are ill that none is replaced.
 func (r *Reconciler) tooMany(ctx context.Context, pool world.PoolID) (bool, error) {
-	var all corev1.NodeList
-	if err := r.Client.List(ctx, &all); err != nil {
+	var all corev1.NodeList // not copied: nothing of it is changed or kept
+	if err := r.Client.List(ctx, &all, client.UnsafeDisableDeepCopy); err != nil {
 		return false, fmt.Errorf("nodes of pool %q: %w", pool.Name, err)
 	}
 	nodes, ill := 0, 0
