@@ -183,7 +183,7 @@ func settled(i market.Instance, t *market.Type) (*corev1.Node, *v1.NodeClaim) {
 		corev1.LabelArchStable: "amd64", corev1.LabelOSStable: "linux", corev1.LabelTopologyRegion: region, "karpenter.k8s.aws/ec2nodeclass": className,
 	}
 	c := &v1.NodeClaim{
-		ObjectMeta: metav1.ObjectMeta{Name: poolName + "-" + i.ID[2:], Labels: labels, Finalizers: []string{v1.Finalizer}, CreationTimestamp: long},
+		ObjectMeta: metav1.ObjectMeta{Name: poolName + "-" + i.ID[2:], Labels: labels, Annotations: map[string]string{awsv1.AnnotationTagged: "true"}, Finalizers: []string{v1.Finalizer}, CreationTimestamp: long},
 		Spec: v1.NodeClaimSpec{
 			NodeClassRef: &v1.NodeClassReference{Group: awsv1.Group, Kind: "EC2NodeClass", Name: className}, ExpireAfter: v1.Never,
 			Requirements: []v1.Requirement{{Key: corev1.LabelInstanceTypeStable, Operator: corev1.NodeSelectorOpIn, Values: []string{i.Type}}},
