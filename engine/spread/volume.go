@@ -9,6 +9,7 @@ import (
 
 // Share makes known the volumes that are still to be made and that several of
 // the pods wait for: the first of them that is bound decides the zone of all.
+// That a disk is attached to one node at a time is not counted: docs/adr/0015.
 func (l *Ledger) Share(pods []*world.Pod) {
 	users := map[string]*world.Pod{}
 	for _, p := range pods {
