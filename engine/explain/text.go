@@ -89,7 +89,7 @@ func shortOf(m map[string]string) string {
 
 // hourlyText writes units of a currency an hour.
 func hourlyText(currency string, perHour float64) string {
-	return plan.Money(currency, int64(perHour*1e6+0.5)) + "/h"
+	return plan.Money(currency, int64(float64(perHour*1e6)+0.5)) + "/h"
 }
 
 // price writes what a machine costs, with a mark if that was not observed.
