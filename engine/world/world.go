@@ -161,6 +161,15 @@ func (w *World) CatalogFor(p PoolID, t TemplateID) *Catalog {
 	return w.Catalog(t)
 }
 
+// Blind reports whether nothing is known yet of the machines of a pool that may
+// buy. A program that has just started knows no catalogue: pods would be given
+// machines of a lighter pool, or be refused, only because of that.
+func (w *World) Blind() bool {
+	return slices.ContainsFunc(w.Pools(), func(p *Pool) bool {
+		return p.NotReady == "" && !p.Deleting && w.CatalogFor(p.ID, p.Template) == nil
+	})
+}
+
 // Namespace returns the namespace of that name; nil if it is not known.
 func (w *World) Namespace(name string) *Namespace { return w.base.namespaces.find(name) }
 

@@ -46,8 +46,8 @@ func (r reader) RoundTrip(q *http.Request) (*http.Response, error) {
 	return r.RoundTripper.RoundTrip(q)
 }
 
-// onlooker is a Driver that buys and ends nothing. What else the driver can do
-// it hides.
+// onlooker is a Driver that buys and ends nothing. What else the driver can do it
+// hides, but for what only changes what it knows.
 type onlooker struct{ cloud.Driver }
 
 // Launch refuses every order.
@@ -75,12 +75,25 @@ func (o onlooker) Drop(id world.TemplateID) {
 	}
 }
 
+// Learn has the driver take over how much memory a node turned out to have, if it can.
+// Without it a shadow would count on other machines than the controller beside it.
+func (o onlooker) Learn(node, shape string, memory int64) {
+	if d, ok := o.Driver.(learner); ok {
+		d.Learn(node, shape, memory)
+	}
+}
+
 // shadow adds what decides and tells, in the place of all that acts.
 func (p *parts) shadow(provisioners bool) error {
 	c := &shadow.Controller{
 		Cluster: p.cluster, Journal: p.journal, Metrics: p.metrics, Now: p.Now, Log: p.Log.WithName("controller.shadow"), Options: p.options(),
 	}
 	c.Listen()
+	if d, ok := p.Driver.(learner); ok {
+		if err := p.learn(d); err != nil {
+			return err
+		}
+	}
 	if err := p.m.Add(newTemplates(p.m.GetClient(), p.cloud, p.cluster, p.Log.WithName("controller.nodeclass"), provisioners)); err != nil {
 		return err
 	}

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -50,8 +51,11 @@ func (d *diary) told(what string) []string {
 type onlooking struct {
 	cloud.Driver
 
-	acted bool
+	acted   bool
+	learned atomic.Bool
 }
+
+func (o *onlooking) Learn(string, string, int64) { o.learned.Store(true) }
 
 func (o *onlooking) Launch(ctx context.Context, orders []cloud.Order) []cloud.Outcome {
 	o.acted = true
@@ -117,6 +121,9 @@ func TestShadow(t *testing.T) {
 	}
 	if len(d.requests) == 0 {
 		t.Error("no request was recorded")
+	}
+	if !looks.learned.Load() {
+		t.Error("the driver was not told what memory nodes turned out to have: it would plan otherwise than the controller in charge")
 	}
 	if looks.acted {
 		t.Error("it asked the cloud for more than to look")

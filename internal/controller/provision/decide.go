@@ -2,7 +2,6 @@
 package provision
 
 import (
-	"slices"
 	"time"
 
 	"github.com/tenon-sh/tenon/engine/world"
@@ -37,15 +36,6 @@ func (w Window) Due(b Batch) time.Time {
 		return most
 	}
 	return idle
-}
-
-// Blind reports whether nothing is known yet of the machines of a pool that may
-// buy. Who begins to lead knows no catalogue at first: pods would be bought
-// machines of a lighter pool, or be refused, only because of that.
-func Blind(w *world.World) bool {
-	return slices.ContainsFunc(w.Pools(), func(p *world.Pool) bool {
-		return p.NotReady == "" && !p.Deleting && w.CatalogFor(p.ID, p.Template) == nil
-	})
 }
 
 // Trigger says whether a change may lead to another decision. A pod does so

@@ -34,37 +34,6 @@ func TestWindow(t *testing.T) {
 	}
 }
 
-func TestBlind(t *testing.T) {
-	catalog := world.Catalog{Template: "t"}
-	tests := map[string]struct {
-		why     string
-		pool    world.Pool
-		catalog *world.Catalog
-		want    bool
-	}{
-		"Unknown":  {"Nobody has told yet what it may buy.", world.Pool{Template: "t"}, nil, true},
-		"Known":    {"It is known, though there may be nothing.", world.Pool{Template: "t"}, &catalog, false},
-		"NotReady": {"It buys nothing anyway, and may never.", world.Pool{Template: "t", NotReady: "its class is not there"}, nil, false},
-		"Deleting": {"It buys nothing any more.", world.Pool{Template: "t", Deleting: true}, nil, false},
-	}
-	for name, tc := range tests {
-		t.Run(name, func(t *testing.T) {
-			b := world.NewBuilder()
-			tc.pool.ID = world.PoolID{Kind: world.NodePool, Name: "p"}
-			err := b.SetPool(tc.pool)
-			if err == nil && tc.catalog != nil {
-				err = b.SetCatalog(*tc.catalog)
-			}
-			if err != nil {
-				t.Fatal(err)
-			}
-			if got := provision.Blind(b.Snapshot(0)); got != tc.want {
-				t.Errorf("blind: %v, want %v: %s", got, tc.want, tc.why)
-			}
-		})
-	}
-}
-
 func TestTriggerOf(t *testing.T) {
 	waits := &world.Pod{UID: "1", Waiting: true}
 	tests := map[string]struct {

@@ -102,7 +102,7 @@ func (c *Controller) Start(ctx context.Context) error {
 			w = w.Add(c.Now())
 			timer.Reset(c.Now.Until(w.Due(c.Batch)))
 		case <-timer.C:
-			if c.Now.Since(begun) < patience && Blind(c.Cluster.World()) {
+			if c.Now.Since(begun) < patience && c.Cluster.World().Blind() {
 				timer.Reset(look)
 				continue
 			}

@@ -6,6 +6,7 @@
 package shadow
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"runtime/debug"
@@ -36,6 +37,10 @@ const (
 	later = 5 * time.Second
 	// idle is how long after a decision the next is made although nothing happens.
 	idle = time.Minute
+	// look is how long until the next look while it is not known what pools may
+	// buy, and blindFor how long that is waited for before decisions are made without.
+	look     = 500 * time.Millisecond
+	blindFor = 30 * time.Second
 	// anew is how long after a look at what all nodes would cost the next is
 	// taken although nothing was bought.
 	anew = 10 * time.Minute
@@ -62,7 +67,10 @@ type Controller struct {
 	Log     logr.Logger
 	Options provision.Options
 
-	wake    chan time.Duration
+	soon    chan struct{}   // a pod began to wait
+	later   chan struct{}   // anything else has changed
+	blind   time.Time       // since when it is not known what a pool may buy; zero: it is known
+	warned  bool            // that was told
 	said    map[string]bool // what was told of and still holds
 	contest contest
 	totaled time.Time // when all nodes were last looked at
@@ -71,15 +79,15 @@ type Controller struct {
 
 // Listen has the controller told of changes. It must be called before the cluster's sources start.
 func (c *Controller) Listen() {
-	c.wake = make(chan time.Duration, 16)
+	c.soon, c.later = make(chan struct{}, 1), make(chan struct{}, 1)
 	c.Cluster.Listen(func(change cluster.Change) {
-		wait := later
+		wake := c.later
 		if change.Kind == cluster.Pod && change.Is != nil && change.Is.Waiting && (change.Was == nil || !change.Was.Waiting) {
-			wait = soon
+			wake = c.soon
 		}
 		select {
-		case c.wake <- wait:
-		default: // it will be woken anyway
+		case wake <- struct{}{}:
+		default: // it will be woken as soon anyway
 		}
 	})
 }
@@ -93,15 +101,20 @@ func (c *Controller) Start(ctx context.Context) error {
 	due := c.Now().Add(soon)
 	timer := time.NewTimer(soon)
 	defer timer.Stop()
+	sooner := func(wait time.Duration) {
+		if at := c.Now().Add(wait); at.Before(due) {
+			due = at
+			timer.Reset(wait)
+		}
+	}
 	for {
 		select {
 		case <-ctx.Done():
 			return nil
-		case wait := <-c.wake:
-			if at := c.Now().Add(wait); at.Before(due) {
-				due = at
-				timer.Reset(wait)
-			}
+		case <-c.soon:
+			sooner(soon)
+		case <-c.later:
+			sooner(later)
 		case <-timer.C:
 			wait := c.pass()
 			due = c.Now().Add(wait)
@@ -115,6 +128,9 @@ func (c *Controller) Start(ctx context.Context) error {
 func (c *Controller) pass() time.Duration {
 	w := c.Cluster.World()
 	c.Metrics.Put(metric.ClusterStateNodes, float64(len(w.Places())))
+	if c.waits(w) {
+		return look
+	}
 	buy, ok := c.decide(journal.Entry{Kind: journal.Buy, World: w, Options: journal.Options{Provision: c.Options}})
 	if !ok {
 		return idle
@@ -123,6 +139,7 @@ func (c *Controller) pass() time.Duration {
 	if !ok {
 		return idle
 	}
+	c.Cluster.Plan(places(buy))
 	c.tell(w, buy, back)
 	c.contest.enter(w, buy)
 	if o, settled := c.contest.settle(w); settled {
@@ -130,7 +147,7 @@ func (c *Controller) pass() time.Duration {
 			"tenon-nodes", o.Ours, "tenon-price", dollars(o.Cost), "bought-nodes", o.Theirs, "bought-price", dollars(o.TheyPay))
 		c.grown = true
 	}
-	if since := c.Now.Since(c.totaled); since >= anew || c.grown && since >= idle {
+	if since := c.Now.Since(c.totaled); !w.Blind() && (since >= anew || c.grown && since >= idle) {
 		c.totaled, c.grown = c.Now(), false
 		c.total(w)
 	}
@@ -138,6 +155,42 @@ func (c *Controller) pass() time.Duration {
 		return idle
 	}
 	return min(max(time.Unix(back.Again, 0).Sub(c.Now()), soon), idle)
+}
+
+// waits reports whether it is too early to decide: it is not known yet what some
+// pool may buy, and has not been for long.
+func (c *Controller) waits(w *world.World) bool {
+	if !w.Blind() {
+		if c.warned {
+			c.grown = true // what was told without is not what it is
+		}
+		c.blind, c.warned = time.Time{}, false
+		return false
+	}
+	if c.blind.IsZero() {
+		c.blind = c.Now()
+	}
+	if c.Now.Since(c.blind) < blindFor {
+		return true
+	}
+	if !c.warned {
+		c.warned = true
+		c.Log.Info("it is still not known what some pools may buy: nothing is planned on them, and what all nodes would cost anew is not told; see the errors of their node class",
+			"seconds", int(blindFor.Seconds()))
+	}
+	return false
+}
+
+// places is where a plan sends pods that need no new node. The next plan leaves
+// them there, as it does in the controller that acts.
+func places(p plan.Plan) map[world.Key]string {
+	out := map[world.Key]string{}
+	for _, f := range p.Filled {
+		for _, k := range f.Pods {
+			out[k] = cmp.Or(f.Node, f.Claim)
+		}
+	}
+	return out
 }
 
 // decide makes the decision of an entry and keeps it if it does anything.
