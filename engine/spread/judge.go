@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/tenon-sh/tenon/engine/fit"
+	"github.com/tenon-sh/tenon/engine/label"
 	"github.com/tenon-sh/tenon/engine/reason"
 )
 
@@ -199,11 +200,23 @@ func (l *Ledger) objections(s *Subject, at spot, name string) []*reason.Why {
 // shown is how many domains a text counts before it says how many more there are.
 const shown = 25
 
+// noLabel says that machines have no label of a topology key, and which well-known one may be meant.
+func noLabel(key string) string {
+	text := key + " is not a label there"
+	last := func(k string) string { return k[strings.LastIndex(k, "/")+1:] }
+	for _, known := range []string{label.Zone, label.Hostname, label.Region} {
+		if key != known && (last(key) == last(known) || label.Near(known, key)) {
+			return text + " (is " + known + " meant?)"
+		}
+	}
+	return text
+}
+
 func (l *Ledger) evenText(e *even, at spot) string {
 	g := l.groups[e.group]
 	key := l.keys[g.key]
 	if _, has := at.domain(g.key); !has {
-		return fmt.Sprintf("%s is not a label there", key)
+		return noLabel(key)
 	}
 	d, _ := at.domain(g.key)
 	text := fmt.Sprintf("%s %s has %d, the least is %d, maxSkew %d", key, at.value(g.key), count(g.counts, d), g.floor(e, at), e.maxSkew)
@@ -234,7 +247,7 @@ func (l *Ledger) togetherText(s *Subject, at spot) string {
 		d, has := at.domain(k)
 		switch {
 		case !has:
-			return fmt.Sprintf("%s is not a label there", l.keys[k])
+			return noLabel(l.keys[k])
 		case count(g.byKey[i], d) == 0 && g.total == 0:
 			return fmt.Sprintf("no pod with %s runs anywhere", selectorText(g))
 		case count(g.byKey[i], d) == 0:

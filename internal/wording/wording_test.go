@@ -156,7 +156,7 @@ func TestRefusal(t *testing.T) {
 			"A topology key that no machine has is said, and breaks nothing.",
 			[]world.Pool{provisioner("default")},
 			strange,
-			`incompatible with provisioner "default", unsatisfiable topology constraint, topology spread, kubernetes.io/zone is not a label there`,
+			`incompatible with provisioner "default", unsatisfiable topology constraint, topology spread, kubernetes.io/zone is not a label there (is topology.kubernetes.io/zone meant?)`,
 		},
 		"NoPool": {"", nil, waiting(t, map[string]string{"cpu": "1"}), "no provisioners found"},
 		"Unit": {
