@@ -239,6 +239,9 @@ func newManager(c Config, lock *lead.Lock) (ctrl.Manager, error) {
 		HealthProbeBindAddress: health,
 		Controller:             config.Controller{SkipNameValidation: &several}, // several apps may run in one process, in tests
 	}
+	own.Wrap(func(next http.RoundTripper) http.RoundTripper {
+		return mended{next, c.Log.WithName("quantities")}
+	})
 	if lock != nil {
 		c.fenced(own)
 		lease, renew, retry := lead.Duration, lead.Deadline, lead.Retry

@@ -25,12 +25,20 @@ func Amounts(l corev1.ResourceList) amount.List {
 	return out
 }
 
-// milli is q in thousandths.
+// beyond is a power of ten that no count reaches.
+const beyond = 20
+
+// milli is q in thousandths. An API server stores pods with quantities like
+// 1E9999999, and to compare such a one with anything takes seconds or longer: its power of ten says enough.
 func milli(q resource.Quantity) int64 {
-	switch {
-	case q.Sign() <= 0:
+	if q.Sign() <= 0 {
 		return 0
-	case q.CmpInt64(math.MaxInt64/amount.Unit) >= 0:
+	}
+	if v, whole := q.AsInt64(); whole && v < math.MaxInt64/amount.Unit {
+		return v * amount.Unit
+	}
+	switch {
+	case -q.AsDec().Scale() >= beyond, q.CmpInt64(math.MaxInt64/amount.Unit) >= 0:
 		return math.MaxInt64
 	}
 	return q.MilliValue()

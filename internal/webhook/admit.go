@@ -18,6 +18,7 @@ import (
 
 	awsv1alpha1 "github.com/tenon-sh/tenon/api/aws/v1alpha1"
 	"github.com/tenon-sh/tenon/api/karpenter/v1alpha5"
+	"github.com/tenon-sh/tenon/api/quantity"
 )
 
 // Validate refuses an object that has problems, and says all of them.
@@ -43,25 +44,31 @@ func refuse(r *admissionv1.AdmissionRequest, why string) *admissionv1.AdmissionR
 }
 
 func problems(r *admissionv1.AdmissionRequest) (field.ErrorList, error) {
+	// Kubernetes' own reading of a quantity may not end, so it never sees those that could keep it.
+	raw, unreadable := quantity.Mend(r.Object.Raw)
+	errs := make(field.ErrorList, 0, len(unreadable))
+	for _, u := range unreadable {
+		errs = append(errs, field.Invalid(field.NewPath(u.Path), u.Value, u.Reason()))
+	}
 	switch r.Kind.Kind {
 	case "Provisioner":
 		var p v1alpha5.Provisioner
-		if err := json.Unmarshal(r.Object.Raw, &p); err != nil {
+		if err := json.Unmarshal(raw, &p); err != nil {
 			return nil, fmt.Errorf("read provisioner %q: %w", r.Name, err)
 		}
 		if p.DeletionTimestamp != nil {
 			return nil, nil // it goes, and its finalizers must come off
 		}
-		return p.Problems(), nil
+		return append(errs, p.Problems()...), nil
 	case "AWSNodeTemplate":
 		var t awsv1alpha1.AWSNodeTemplate
-		if err := json.Unmarshal(r.Object.Raw, &t); err != nil {
+		if err := json.Unmarshal(raw, &t); err != nil {
 			return nil, fmt.Errorf("read template %q: %w", r.Name, err)
 		}
 		if t.DeletionTimestamp != nil {
 			return nil, nil
 		}
-		return t.Problems(), nil
+		return append(errs, t.Problems()...), nil
 	}
 	return nil, nil
 }
@@ -109,12 +116,16 @@ func rewrite(path string, amounts map[string]json.RawMessage) []operation {
 	var out []operation
 	for _, name := range slices.Sorted(maps.Keys(amounts)) {
 		var read corev1.ResourceList
+		text := amounts[name]
+		if len(text) > 0 && text[0] == '"' && !quantity.Readable(strings.Trim(string(text), `"`)) {
+			continue
+		}
 		one, err := json.Marshal(map[string]json.RawMessage{name: amounts[name]})
 		if err != nil || json.Unmarshal(one, &read) != nil {
 			continue
 		}
-		quantity := read[corev1.ResourceName(name)]
-		if is := quantity.String(); string(amounts[name]) != `"`+is+`"` {
+		amount := read[corev1.ResourceName(name)]
+		if is := amount.String(); string(amounts[name]) != `"`+is+`"` {
 			pointer := strings.NewReplacer("~", "~0", "/", "~1").Replace(name)
 			out = append(out, operation{"replace", path + "/" + pointer, is})
 		}

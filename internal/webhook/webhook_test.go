@@ -72,6 +72,14 @@ func TestValidate(t *testing.T) {
 		"Broken": {
 			why: "What cannot be read is refused with where.", kind: "Provisioner", object: "spec: {weight: heavy}", says: []string{`provisioner "x"`, "weight"},
 		},
+		"EndlessLimit": {
+			why: "Kubernetes' reading of such an exponent does not end: it is refused before.", kind: "Provisioner",
+			object: "spec: {providerRef: {name: default}, limits: {resources: {cpu: 1E36854253685363}}}", says: []string{"spec.limits.resources.cpu", "two digits"},
+		},
+		"EndlessSize": {
+			why: "The same of a volume's size.", kind: "AWSNodeTemplate",
+			object: "spec: {subnetSelector: {a: b}, securityGroupSelector: {a: b}, blockDeviceMappings: [{deviceName: /dev/xvda, ebs: {volumeSize: 1E36854253685363}}]}", says: []string{"volumeSize", "two digits"},
+		},
 		"Other": {why: "What it does not know passes.", kind: "ConfigMap", object: "data: {}"},
 	}
 	for name, test := range tests {
@@ -97,6 +105,7 @@ func TestCanonical(t *testing.T) {
 		"Canonical": {"What is canonical stays as it is.", "spec: {limits: {resources: {cpu: 2k}}}", ""},
 		"Nothing":   {"Nothing is filled in.", "spec: {providerRef: {name: default}}", ""},
 		"Broken":    {"What cannot be read is left to validation.", "spec: {limits: {resources: {cpu: many}}}", ""},
+		"Endless":   {"So is what Kubernetes would never have read.", "spec: {limits: {resources: {cpu: 1E36854253685363}}}", ""},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {

@@ -9,6 +9,7 @@ import (
 	apiextensions "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 
 	awsv1alpha1 "github.com/tenon-sh/tenon/api/aws/v1alpha1"
+	"github.com/tenon-sh/tenon/api/quantity"
 )
 
 // Patterns of values.
@@ -16,7 +17,10 @@ const (
 	qualifiedName = `^([a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*/)?([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]$`
 	labelValue    = `^(([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9])?$`
 	// threshold is a level of an eviction signal: an amount, or a share from 0% to 100%.
-	threshold = `^((100(\.0*)?|[0-9]{1,2}(\.[0-9]*)?)%|\+?([0-9]+(\.[0-9]*)?|\.[0-9]+)([KMGTPE]i|[numkMGTPE]|[eE][+-]?[0-9]+)?)$`
+	threshold = `^((100(\.0*)?|[0-9]{1,2}(\.[0-9]*)?)%|\+?([0-9]+(\.[0-9]*)?|\.[0-9]+)([KMGTPE]i|[numkMGTPE]|[eE][+-]?[0-9]{1,2})?)$`
+	// endless is what controller-gen gives a quantity: its exponent may be of any size, and have a fraction, which
+	// cannot be read.
+	endless = `^(\+|-)?(([0-9]+(\.[0-9]*)?)|(\.[0-9]+))(([KMGTPE]i)|[numkMGTPE]|([eE](\+|-)?(([0-9]+(\.[0-9]*)?)|(\.[0-9]+))))?$`
 )
 
 type schema = apiextensions.JSONSchemaProps
@@ -68,7 +72,35 @@ func finish(kinds map[string]*apiextensions.CustomResourceDefinition) error {
 			return err
 		}
 	}
+	for _, crd := range kinds {
+		for i := range crd.Spec.Versions {
+			bound(crd.Spec.Versions[i].Schema.OpenAPIV3Schema)
+		}
+	}
 	return nil
+}
+
+// bound puts an end to the quantities in a schema.
+func bound(s *schema) {
+	if s.Pattern == endless {
+		s.Pattern = quantity.Pattern
+	}
+	if s.XIntOrString && s.Pattern != "" || slices.ContainsFunc(s.AllOf, func(part schema) bool { return part.Pattern == endless }) {
+		s.MaxLength = new(int64(quantity.MaxLength))
+	}
+	for i := range s.AllOf {
+		bound(&s.AllOf[i])
+	}
+	for name, field := range s.Properties {
+		bound(&field)
+		s.Properties[name] = field
+	}
+	if s.Items != nil && s.Items.Schema != nil {
+		bound(s.Items.Schema)
+	}
+	if s.AdditionalProperties != nil && s.AdditionalProperties.Schema != nil {
+		bound(s.AdditionalProperties.Schema)
+	}
 }
 
 // step edits the schema found at a path, whose parts are fields and whose [] is an item of a list.

@@ -9,8 +9,9 @@ import (
 	"strconv"
 	"strings"
 
-	"k8s.io/apimachinery/pkg/api/resource"
 	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"github.com/tenon-sh/tenon/api/quantity"
 )
 
 // MaxUserData is how many bytes of user data EC2 takes, before base64.
@@ -73,7 +74,7 @@ func (c *EC2NodeClass) KubeletExpressions() []string {
 	for _, name := range []string{"kubeReserved", "systemReserved"} {
 		entries, _ := settings[name].(map[string]any)
 		for _, key := range slices.Sorted(maps.Keys(entries)) {
-			if _, err := resource.ParseQuantity(fmt.Sprint(entries[key])); err != nil {
+			if _, err := quantity.Parse(fmt.Sprint(entries[key])); err != nil {
 				names = append(names, name+"."+key)
 			}
 		}
@@ -228,7 +229,7 @@ func thresholdProblem(signal, level string) string {
 		}
 		return ""
 	}
-	if _, err := resource.ParseQuantity(level); err != nil {
+	if _, err := quantity.Parse(level); err != nil {
 		return "write an amount such as 500Mi or a share such as 5%"
 	}
 	return ""

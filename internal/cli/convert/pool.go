@@ -14,6 +14,7 @@ import (
 	awsv1 "github.com/tenon-sh/tenon/api/aws/v1"
 	v1 "github.com/tenon-sh/tenon/api/karpenter/v1"
 	"github.com/tenon-sh/tenon/api/karpenter/v1alpha5"
+	"github.com/tenon-sh/tenon/api/quantity"
 )
 
 // pool is the NodePool that a Provisioner becomes, with the class of that name.
@@ -123,7 +124,7 @@ func spell(limits any) {
 	l, _ := limits.(map[string]any)
 	for name, text := range l {
 		s, _ := text.(string)
-		if q, err := resource.ParseQuantity(s); err == nil && q.Format == resource.DecimalSI && q.Cmp(*resource.NewQuantity(q.Value(), q.Format)) == 0 {
+		if q, err := quantity.Parse(s); err == nil && q.Format == resource.DecimalSI && q.Cmp(*resource.NewQuantity(q.Value(), q.Format)) == 0 {
 			l[name] = strconv.FormatInt(q.Value(), 10)
 		}
 	}

@@ -22,6 +22,7 @@ import (
 	karpv1 "github.com/tenon-sh/tenon/api/karpenter/v1"
 	"github.com/tenon-sh/tenon/api/karpenter/v1alpha1"
 	"github.com/tenon-sh/tenon/api/karpenter/v1alpha5"
+	"github.com/tenon-sh/tenon/api/quantity"
 	"github.com/tenon-sh/tenon/engine/world"
 	"github.com/tenon-sh/tenon/internal/journal"
 )
@@ -146,6 +147,9 @@ func decode(d document, known map[string]func() any, list head) ([]object, error
 		return []object{o}, nil
 	}
 	o.v = empty()
+	if _, bad := quantity.Mend(data); len(bad) > 0 && strings.Contains(group, "karpenter") {
+		return nil, fmt.Errorf("%s: %s: %s: %q %s", d.where(), h.Kind, bad[0].Path, bad[0].Value, bad[0].Reason())
+	}
 	slips, err := kjson.UnmarshalStrict(data, o.v)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %s: %w", d.where(), h.Kind, locate(data, err))

@@ -10,6 +10,8 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/tenon-sh/tenon/api/quantity"
 )
 
 const shippedVersion = "v1.36.3"
@@ -184,7 +186,7 @@ func defaultReserve(milliCPU, pods int64) map[string]string {
 func amount(text string, whole resource.Quantity) (resource.Quantity, error) {
 	percent, ok := strings.CutSuffix(text, "%")
 	if !ok {
-		return resource.ParseQuantity(text)
+		return quantity.Parse(text)
 	}
 	p, err := strconv.ParseFloat(percent, 64)
 	if err != nil {
