@@ -103,6 +103,9 @@ func choosing(c plan.Choosing) string {
 	if c.RunnerUp != "" {
 		text += "; the next best is " + c.RunnerUp + " at " + money(c.RunnerUpPrice)
 	}
+	if c.LeftOut != "" {
+		text += "; left out, since no pod needs them: " + c.LeftOut
+	}
 	return strings.TrimPrefix(text, "; ")
 }
 

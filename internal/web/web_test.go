@@ -150,6 +150,25 @@ func TestWhatIsGoneOtherwise(t *testing.T) {
 	}
 }
 
+// A decision says why a machine is of its type, and which types were left out.
+func TestWhyAType(t *testing.T) {
+	w := picture(t)
+	j := journal.New(3, "v1", nil)
+	j.Add(journal.Entry{Kind: journal.Buy, World: w, Plan: plan.Plan{New: []plan.Ask{{
+		Name: "p-1", Shape: "m5.large", Why: plan.Choosing{Binds: "cpu", RunnerUp: "m5a.large", RunnerUpPrice: 86_000, LeftOut: "g4dn.xlarge, m5.metal"},
+	}}}})
+	h, err := web.Handler(j, func() *world.World { return w }, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, body := get(t, h, "/decisions/"+w.Digest())
+	for _, want := range []string{"cpu leaves no room for a smaller one; the next best is m5a.large", "; left out, since no pod needs them: g4dn.xlarge, m5.metal"} {
+		if !strings.Contains(body, want) {
+			t.Errorf("the page lacks %q:\n%s", want, body)
+		}
+	}
+}
+
 // A pod that goes to a node that is known by its claim as well is told the node's name alone.
 func TestNamesStandApart(t *testing.T) {
 	w := picture(t)
