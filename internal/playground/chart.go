@@ -64,10 +64,11 @@ func startHosts(ctx context.Context, o Options, cluster *kube.ControlPlane, clie
 		return nil, err
 	}
 	var out hosts
+	ports := &host.Ports{}
 	for _, n := range nodes {
 		h, err := host.Run(ctx, host.Options{
 			Client: client, APIServer: cluster.URL, CA: access.CAData, Node: n, Dir: o.Dir.join("pods"),
-			Image: ourImage, Program: program, Now: o.Now, Say: log.say,
+			Image: ourImage, Program: program, Ports: ports, Now: o.Now, Say: log.say,
 			Environment: append(o.toController(), aws.environment(o.Region, awsapi.ControllerKey)...),
 		})
 		if err != nil {

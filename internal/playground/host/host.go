@@ -45,6 +45,7 @@ type Options struct {
 	Image       string       // pods with an image of this repository run
 	Program     string       // as this program
 	Environment []string     // that every process has besides what its pod says
+	Ports       *Ports       // that the hosts of this computer share; nil: there is no other host
 	Now         clock.Now
 	Say         func(format string, args ...any)
 }
@@ -57,13 +58,15 @@ type Host struct {
 
 	mu   sync.Mutex
 	pods map[types.UID]*pod
-	held map[int]bool // ports that processes have or may have
 }
 
 // Run registers the node and runs its pods until ctx ends. Pods stay in the API; the next host of that name runs them
 // again.
 func Run(ctx context.Context, o Options) (*Host, error) {
-	h := &Host{o: o, address: address(), done: make(chan struct{}), pods: map[types.UID]*pod{}, held: map[int]bool{}}
+	if o.Ports == nil {
+		o.Ports = &Ports{}
+	}
+	h := &Host{o: o, address: address(), done: make(chan struct{}), pods: map[types.UID]*pod{}}
 	port, closeLogs, err := h.serve()
 	if err != nil {
 		return nil, err
@@ -262,50 +265,6 @@ func address() string {
 		}
 	}
 	return loopback
-}
-
-// Free reports whether nobody on this computer has a port.
-func Free(port int) bool {
-	l, err := net.Listen("tcp", fmt.Sprintf(":%d", port))
-	if err != nil {
-		return false
-	}
-	return l.Close() == nil
-}
-
-// port returns the wanted port if nobody has it, or else another. taken tells that a stranger has it, not a pod of this
-// host.
-func (h *Host) port(wanted int) (got int, taken bool, err error) {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	for _, try := range []int{wanted, 0, 0, 0} {
-		if h.held[try] {
-			continue
-		}
-		l, err := net.Listen("tcp", fmt.Sprintf(":%d", try))
-		if err != nil {
-			taken = true
-			continue
-		}
-		got := l.Addr().(*net.TCPAddr).Port
-		if err := l.Close(); err != nil {
-			return 0, taken, err
-		}
-		if !h.held[got] {
-			h.held[got] = true
-			return got, taken, nil
-		}
-	}
-	return 0, taken, fmt.Errorf("no port is free for %d", wanted)
-}
-
-// release gives ports back.
-func (h *Host) release(ports map[int]int) {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	for _, p := range ports {
-		delete(h.held, p)
-	}
 }
 
 // dir makes the directory of a pod.

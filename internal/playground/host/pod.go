@@ -150,7 +150,7 @@ func (p *pod) run(ctx context.Context, s state) (last *corev1.ContainerStateTerm
 	if err != nil {
 		return failed(err)
 	}
-	defer p.h.release(ports)
+	defer p.h.o.Ports.release(ports)
 	cmd, out, err := p.command(ctx, ports, s.Restarts)
 	if err != nil {
 		return failed(err)
@@ -224,9 +224,9 @@ func (p *pod) grace() time.Duration {
 func (p *pod) ports() (map[int]int, error) {
 	out := map[int]int{}
 	for _, c := range p.Spec.Containers[0].Ports {
-		got, taken, err := p.h.port(int(c.ContainerPort))
+		got, taken, err := p.h.o.Ports.take(int(c.ContainerPort))
 		if err != nil {
-			p.h.release(out)
+			p.h.o.Ports.release(out)
 			return nil, err
 		}
 		if taken && strings.HasSuffix(c.Name, "webhook") {
