@@ -232,13 +232,14 @@ func TestTemplateSurvivesTheRoundTrip(t *testing.T) {
 	got := out.LaunchTemplateVersions[0].LaunchTemplateData
 	nic, disk := got.NetworkInterfaces[0], got.BlockDeviceMappings[0]
 	checks := map[string]bool{
-		"user data":     *got.UserData == "aGVsbG8=",
-		"disk":          *disk.DeviceName == "/dev/xvda" && *disk.Ebs.VolumeSize == 20 && disk.Ebs.VolumeType == types.VolumeTypeGp3 && *disk.Ebs.Encrypted,
-		"metadata":      got.MetadataOptions.HttpTokens == types.LaunchTemplateHttpTokensStateRequired && *got.MetadataOptions.HttpPutResponseHopLimit == 1,
-		"monitoring":    !*got.Monitoring.Enabled,
-		"interface":     slices.Equal(nic.Groups, []string{"sg-1", "sg-2"}) && *nic.DeviceIndex == 0 && !*nic.AssociatePublicIpAddress,
-		"tags":          *got.TagSpecifications[0].Tags[0].Key == "k" && *got.TagSpecifications[0].Tags[0].Value == "",
-		"ebs optimised": *got.EbsOptimized,
+		"user data":         *got.UserData == "aGVsbG8=",
+		"disk":              *disk.DeviceName == "/dev/xvda" && *disk.Ebs.VolumeSize == 20 && disk.Ebs.VolumeType == types.VolumeTypeGp3 && *disk.Ebs.Encrypted,
+		"metadata":          got.MetadataOptions.HttpTokens == types.LaunchTemplateHttpTokensStateRequired && *got.MetadataOptions.HttpPutResponseHopLimit == 1,
+		"monitoring":        !*got.Monitoring.Enabled,
+		"interface":         slices.Equal(nic.Groups, []string{"sg-1", "sg-2"}) && *nic.DeviceIndex == 0 && !*nic.AssociatePublicIpAddress,
+		"tags":              *got.TagSpecifications[0].Tags[0].Key == "k" && *got.TagSpecifications[0].Tags[0].Value == "",
+		"ebs optimised":     *got.EbsOptimized,
+		"what was not said": got.CreditSpecification == nil && got.MaintenanceOptions == nil && got.InstanceMarketOptions == nil && got.IamInstanceProfile == nil,
 	}
 	for what, right := range checks {
 		if !right {

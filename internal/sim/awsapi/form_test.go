@@ -61,9 +61,16 @@ func TestTheStackCanBeDeleted(t *testing.T) {
 	if status, text := w.form(t, "cloudformation", name); status != http.StatusOK || !strings.Contains(text, "<StackStatus>CREATE_COMPLETE</StackStatus>") {
 		t.Errorf("describing the stack gave %d %s", status, text)
 	}
+	every := url.Values{"Action": {"DescribeStacks"}}
+	if status, text := w.form(t, "cloudformation", every); status != http.StatusOK || !strings.Contains(text, "<StackName>Karpenter-demo</StackName>") {
+		t.Errorf("describing every stack gave %d %s", status, text)
+	}
 	w.form(t, "cloudformation", url.Values{"Action": {"DeleteStack"}, "StackName": {"Karpenter-demo"}})
 	if status, text := w.form(t, "cloudformation", name); status != http.StatusBadRequest || !strings.Contains(text, "does not exist") {
 		t.Errorf("describing the deleted stack gave %d %s", status, text)
+	}
+	if status, text := w.form(t, "cloudformation", every); status != http.StatusOK || strings.Contains(text, "<StackName>") {
+		t.Errorf("describing every stack after that gave %d %s", status, text)
 	}
 	if _, err := w.Market.Role("KarpenterNodeRole-demo"); err == nil {
 		t.Error("the node role is still there")

@@ -42,8 +42,16 @@ func (c *call) stackARN() string {
 	return arn(c, "cloudformation", "stack/"+c.account.stackName()+"/00000000-0000-0000-0000-000000000001")
 }
 
+// describeStacks describes the stack that is named, or whichever there is.
 func describeStacks(c *call) ([]node, error) {
+	all := c.form.Get("StackName") == ""
+	if all {
+		c.form.Set("StackName", c.account.stackName())
+	}
 	if err := stack(c); err != nil {
+		if all { // it was deleted
+			return []node{members("Stacks", []string{}, func(string) []node { return nil })}, nil
+		}
 		return nil, err
 	}
 	made, err := c.market.Cluster(c.account.cfg.ClusterName)

@@ -3,11 +3,13 @@ package awsapi
 import (
 	"bytes"
 	"encoding/xml"
+	"slices"
 	"strconv"
 	"time"
 )
 
-// node is an element of an answer. Elements without text and children are left out.
+// node is an element of an answer. Elements that hold no text, neither themselves nor in a child, are left out:
+// a client that finds one empty takes it for something that was said.
 type node struct {
 	name string
 	text string
@@ -87,7 +89,10 @@ func texts(name string, values []string) node {
 	return n
 }
 
-func (n node) empty() bool { return n.name == "" || (!n.keep && n.text == "" && len(n.kids) == 0) }
+func (n node) empty() bool {
+	said := func(k node) bool { return !k.empty() }
+	return n.name == "" || !n.keep && n.text == "" && !slices.ContainsFunc(n.kids, said)
+}
 
 func (n node) write(b *bytes.Buffer) {
 	if n.empty() {
