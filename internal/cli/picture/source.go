@@ -49,6 +49,8 @@ func (s *Source) Flags(f *pflag.FlagSet) {
 type Input struct {
 	Notes   []string // what was left out, and why
 	Catalog string   // whose types and prices count, for people
+	// Availability says what is not known of a live cluster because its controller was not asked; empty for files.
+	Availability string
 
 	objects []object
 	shapes  world.Catalog
@@ -62,6 +64,10 @@ func (s *Source) Read(ctx context.Context, in io.Reader, progress io.Writer) (*I
 	}
 	out := &Input{objects: objects}
 	out.shapes, out.Catalog, err = s.shapes(objects)
+	if len(s.Files) == 0 {
+		out.Availability = fmt.Sprintf("prices and availability are those of the catalogue (%s), not the controller's: what is sold out, today's prices, reservations and the controller's settings are not known here;"+
+			" to decide by them, save the world of a decision from the controller's pages (/decisions/ on its metrics port) and give it with -f", out.Catalog)
+	}
 	return out, verb.BadInput(err)
 }
 
@@ -109,6 +115,9 @@ func (i *Input) World(at int64) (*world.World, error) {
 		return nil, err
 	}
 	i.Notes = in.notes
+	if i.Availability != "" {
+		i.Notes = append([]string{i.Availability}, i.Notes...)
+	}
 	return in.builder.Snapshot(at), nil
 }
 

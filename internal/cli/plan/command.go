@@ -113,12 +113,16 @@ func (o *options) run(cmd *cobra.Command) error {
 	spent := verb.UsageNow().Since(used)
 
 	r.Version, r.Scenario, r.Catalog = o.version, o.source.Name(), in.Catalog
+	r.Availability = in.Availability
 	r.LoadSeconds, r.Decision = loaded.Sub(begin).Seconds(), spent
 	r.SolveSeconds = spent.WallSeconds
 	if spent.CPUSeconds > 0 {
 		r.PodsPerSecond = float64(p.Waiting) / spent.CPUSeconds
 	}
 	for _, n := range in.Notes {
+		if n == in.Availability { // the plan itself says it
+			continue
+		}
 		fmt.Fprintf(cmd.ErrOrStderr(), "note: %s\n", n)
 	}
 	if before != nil && o.mode != disruptMode {
@@ -142,6 +146,7 @@ type result struct {
 	plan.Result
 
 	WhatIf        *suppose.Difference `json:"whatIf,omitempty"`
+	Availability  string              `json:"availability,omitempty"`  // what is not known of a live cluster
 	Consolidation *consolidation      `json:"consolidation,omitempty"` // of --mode disrupt
 }
 
@@ -198,6 +203,9 @@ func (o *options) print(out io.Writer, p plan.Plan, r result) (err error) {
 		text := p.Text(o.format.Is(wide))
 		if r.WhatIf != nil {
 			text += "\nAgainst the plan for the cluster as it is:\n" + r.WhatIf.Text(o.format.Is(wide))
+		}
+		if r.Availability != "" {
+			text += "\n" + r.Availability + "\n"
 		}
 		_, err := io.WriteString(out, text)
 		return err

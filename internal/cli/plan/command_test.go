@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"net/http"
+	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"strings"
@@ -188,6 +190,35 @@ func TestNoFileIsNoCluster(t *testing.T) {
 }
 
 // What counts for nothing, or is hardly meant, is said.
+// A plan for a live cluster says that it does not know what its controller knows of prices and of what is sold out.
+func TestLivePlanSaysWhatItDoesNotKnow(t *testing.T) {
+	empty := httptest.NewServer(http.NotFoundHandler()) // an API server that has none of the kinds
+	defer empty.Close()
+	config := filepath.Join(t.TempDir(), "kubeconfig")
+	text := fmt.Sprintf(`{"apiVersion":"v1","kind":"Config","clusters":[{"name":"c","cluster":{"server":%q}}],"contexts":[{"name":"c","context":{"cluster":"c"}}],"current-context":"c"}`, empty.URL)
+	if err := os.WriteFile(config, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, form := range []string{"text", "json"} {
+		cmd := plan.Command("test")
+		var out, notes bytes.Buffer
+		cmd.SetOut(&out)
+		cmd.SetErr(&notes)
+		cmd.SilenceErrors, cmd.SilenceUsage = true, true
+		cmd.SetArgs([]string{"--kubeconfig", config, "--region", "eu-central-1", "-o", form})
+		if err := cmd.Execute(); err != nil {
+			t.Fatal(err)
+		}
+		const want = "prices and availability are those of the catalogue (bundled eu-central-1), not the controller's"
+		if got := out.String(); strings.Count(got+notes.String(), want) != 1 || !strings.Contains(got, want) {
+			t.Errorf("as %s the plan does not say %q once:\n%s\n%s", form, want, got, notes.String())
+		}
+	}
+	if out, notes, err := run(t, pool); err != nil || strings.Contains(out+notes, "not the controller's") {
+		t.Errorf("a plan for files says it, too: %v\n%s", err, out+notes)
+	}
+}
+
 func TestNotes(t *testing.T) {
 	tests := map[string]struct {
 		why, input, want string
