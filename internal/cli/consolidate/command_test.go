@@ -145,7 +145,7 @@ func TestText(t *testing.T) {
 	for _, want := range []string{
 		"1 could be given back: that saves $0.7680 an hour (89 %) and moves 1 pod.",
 		"- big (m5.4xlarge us-east-1a on-demand $0.7680)  saves $0.7680, moves 1 pod\n    = small takes 1 pod: default/a",
-		"default/b: do-not-disrupt (karpenter.sh/do-not-disrupt) → take the annotation off",
+		"default/b: do-not-disrupt (it is annotated karpenter.sh/do-not-disrupt) → take the annotation off",
 	} {
 		if !strings.Contains(out, want) {
 			t.Errorf("the text does not say %q:\n%s", want, out)
