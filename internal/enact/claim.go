@@ -23,6 +23,7 @@ import (
 	"github.com/tenon-sh/tenon/engine/world"
 	"github.com/tenon-sh/tenon/internal/metric"
 	"github.com/tenon-sh/tenon/internal/observe"
+	"github.com/tenon-sh/tenon/internal/wording"
 )
 
 // atATime is how many objects are written side by side.
@@ -112,7 +113,7 @@ func (e *Enactor) create(ctx context.Context, c *v1.NodeClaim, a plan.Ask, reaso
 	}
 	e.Cluster.Wrote(c)
 	e.Metrics.Add(metric.ClaimsCreated, 1, reason, poolLabel(c.Labels), strconv.FormatBool(c.Annotations[v1.AnnotationMinValuesRelaxed] == "true"))
-	e.Log.Info("created nodeclaim", "NodePool", poolLabel(c.Labels), "NodeClaim", c.Name, "requests", c.Spec.Resources.Requests, "instance-types", menuText(a))
+	e.Log.Info("created nodeclaim", a.Pool.Kind, poolLabel(c.Labels), "NodeClaim", c.Name, "requests", wording.Resources(a.Requests), "instance-types", menuText(a))
 	return nil
 }
 

@@ -123,7 +123,7 @@ func noType(pod *world.Pod, p *world.Pool, zones []string) string {
 	if len(zones) > 0 {
 		demand = demand.And(label.Is(label.Zone, zones...))
 	}
-	return fmt.Sprintf("no instance type satisfied resources %s and requirements %s", resources(pod.Requests), demand.Without(label.Hostname))
+	return fmt.Sprintf("no instance type satisfied resources %s and requirements %s", Resources(pod.Requests), demand.Without(label.Hostname))
 }
 
 // oneDemand replaces objections to some zones by what is behind them: that

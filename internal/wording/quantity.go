@@ -7,8 +7,8 @@ import (
 	"github.com/tenon-sh/tenon/engine/amount"
 )
 
-// resources writes requests as {"cpu":"1","memory":"256M"}.
-func resources(l amount.List) string {
+// Resources writes requests as {"cpu":"1","memory":"256M"}.
+func Resources(l amount.List) string {
 	parts := make([]string, 0, len(l))
 	for _, e := range l {
 		if e.Value != 0 {

@@ -124,7 +124,7 @@ func Launching(a plan.Ask) string {
 	if len(a.Menu) == 0 {
 		names = append(names, a.Shape)
 	}
-	text := fmt.Sprintf("Launching node with %s requesting %s from types %s", amount.Count(len(a.Pods), "pod"), resources(a.Requests), strings.Join(names, ", "))
+	text := fmt.Sprintf("Launching node with %s requesting %s from types %s", amount.Count(len(a.Pods), "pod"), Resources(a.Requests), strings.Join(names, ", "))
 	if more := len(a.Menu) - listed; more > 0 {
 		text += fmt.Sprintf(" and %d other(s)", more)
 	}
