@@ -283,20 +283,23 @@ func TestDrift(t *testing.T) {
 	}{
 		"Fine":    {"It is what its pool asks for.", func(s *scene) { s.claim.Drifted = "" }, ""},
 		"Due":     {"Nothing is in the way.", func(*scene) {}, "it is to be replaced; if that came to nothing"},
-		"Kept":    {"Its pod may not be moved.", func(s *scene) { s.pod("b", func(p *world.Pod) { p.Disruption.Forbidden = true }) }, "it stays: d/b: do-not-disrupt"},
+		"Kept":    {"Its pod may not be moved.", func(s *scene) { s.pod("b", func(p *world.Pod) { p.Disruption.Forbidden = true }) }, "it stays: d/b: it is annotated karpenter.sh/do-not-disrupt → take the annotation off"},
 		"Static":  {"Its pool keeps a number.", func(s *scene) { one := 1; s.pool.Replicas = &one }, "nodes of its pool are not replaced for that"},
 		"Begun":   {"It is being replaced.", func(s *scene) { s.claim.Going = "Drifted" }, "it goes once its pods have places elsewhere"},
 		"Deleted": {"Somebody deleted it.", func(s *scene) { s.claim.Deleting = true }, "it is going already"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := newScene(t)
-			s.claim.Drifted = "NodePoolDrifted"
+			s.claim.Drifted, s.claim.Change = "NodePoolDrifted", "label team=a, and the pool has team=b"
 			s.pod("a", nil)
 			tc.build(s)
 			n, _ := s.explainer().Node("n")
 			got := ""
 			if n.Drift != nil {
 				got = n.Drift.Next
+			}
+			if n.Drift != nil && !strings.Contains(n.Text(false), "It has drifted (NodePoolDrifted: label team=a, and the pool has team=b): ") {
+				t.Errorf("the text does not say what differs:\n%s", n.Text(false))
 			}
 			if !strings.HasPrefix(got, tc.want) || tc.want == "" && got != "" {
 				t.Errorf("%s: says %q, want %q", tc.why, got, tc.want)

@@ -35,6 +35,7 @@ type Node struct {
 // Drift says that a node is no longer what its pool asks for, and what comes of it.
 type Drift struct {
 	Reason string `json:"reason"`
+	Change string `json:"change,omitempty"` // what differs
 	Next   string `json:"next"`
 }
 
@@ -234,7 +235,7 @@ func (e *Explainer) drift(p *world.Place) *Drift {
 	if p.Claim == nil || p.Claim.Drifted == "" {
 		return nil
 	}
-	d := &Drift{Reason: p.Claim.Drifted}
+	d := &Drift{Reason: p.Claim.Drifted, Change: p.Claim.Change}
 	pool := e.world.Pool(p.Pool())
 	switch {
 	case p.Deleting():
@@ -255,7 +256,7 @@ func (e *Explainer) drift(p *world.Place) *Drift {
 	}
 	for _, k := range kept {
 		if k.Place.Name() == p.Name() {
-			d.Next = "it stays: " + k.Why.Line()
+			d.Next = "it stays: " + k.Why.Said()
 		}
 	}
 	return d

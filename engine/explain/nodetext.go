@@ -95,7 +95,11 @@ func (n Node) writeBought(b *paper) {
 
 func (n Node) writeBack(b *paper) {
 	if d := n.Drift; d != nil {
-		b.line("It has drifted (%s): %s", d.Reason, d.Next)
+		what := d.Reason
+		if d.Change != "" {
+			what += ": " + d.Change
+		}
+		b.line("It has drifted (%s): %s", what, d.Next)
 	}
 	if n.Back.Now {
 		b.line("It can be given back now: %s", n.Back.Reason)

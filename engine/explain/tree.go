@@ -1,6 +1,7 @@
 package explain
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/tenon-sh/tenon/engine/reason"
@@ -50,13 +51,18 @@ func objection(w *reason.Why, said string) string {
 	return text
 }
 
-// brief is what pools have against a pod, on one line, and what its own fault
-// is; what nodes have against it only where there is nothing else.
-func brief(why *reason.Why) string {
-	var pools, rest []string
+// longest is how many bytes the line of a refused pod has at most: the whole is told of the pod alone.
+const longest = 160
+
+// brief is what pools have against a pod, on one line, the nearest pool first,
+// and what its own fault is; what nodes have against it only where there is
+// nothing else.
+func brief(why *reason.Why, most int) string {
+	var pools []*reason.Why
+	var rest []string
 	for _, c := range why.Causes {
 		if strings.HasPrefix(c.Subject, "NodePool ") || strings.HasPrefix(c.Subject, "Provisioner ") {
-			pools = append(pools, c.Subject+": "+strings.Join(ends(c), ", "))
+			pools = append(pools, c)
 			continue
 		}
 		rest = append(rest, ends(c)...)
@@ -65,9 +71,37 @@ func brief(why *reason.Why) string {
 	case len(why.Causes) == 0:
 		return objection(why, "")
 	case len(pools) == 0:
-		return strings.Join(rest, "; ")
+		return shortened(strings.Join(rest, "; "), most)
 	}
-	return strings.Join(pools, "; ")
+	slices.SortStableFunc(pools, func(a, b *reason.Why) int { return reason.Nearer(reason.Objections(a), reason.Objections(b)) })
+	said := func(c *reason.Why) string { return c.Subject + ": " + strings.Join(ends(c), ", ") }
+	more := func(n int) string {
+		if n == 0 {
+			return ""
+		}
+		return "; and " + count(n, "more pool")
+	}
+	text := said(pools[0])
+	for i, c := range pools[1:] {
+		next := text + "; " + said(c)
+		if others := len(pools) - 2 - i; len(next)+len(more(others)) > most {
+			return shortened(text, most-len(more(others+1))) + more(others+1)
+		}
+		text = next
+	}
+	return shortened(text, most)
+}
+
+// shortened ends a text after so many bytes, between two words.
+func shortened(text string, most int) string {
+	if len(text) <= most {
+		return text
+	}
+	end := most - len("…")
+	if i := strings.LastIndex(text[:end], " "); i > end/2 {
+		end = i
+	}
+	return strings.TrimRight(strings.ToValidUTF8(text[:end], ""), " ,;") + "…"
 }
 
 // ends are the objections that have no others behind them.

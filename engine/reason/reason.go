@@ -131,6 +131,35 @@ func (w *Why) Brief() *Why {
 	return &out
 }
 
+// Said writes the tree on one line in words, without codes where there are
+// details: it is for conditions and events, which carry a code of their own.
+func (w *Why) Said() string {
+	if w == nil {
+		return ""
+	}
+	text := w.Detail
+	if text == "" && len(w.Causes) == 0 {
+		text = strings.ReplaceAll(string(w.Code), "-", " ")
+	}
+	var parts []string
+	for _, c := range w.Causes {
+		parts = append(parts, c.Said())
+	}
+	switch said := strings.Join(parts, "; "); {
+	case text == "":
+		text = said
+	case said != "":
+		text += " (" + said + ")"
+	}
+	if w.Subject != "" {
+		text = w.Subject + ": " + text
+	}
+	if w.Hint != "" {
+		text += " → " + w.Hint
+	}
+	return text
+}
+
 // Line writes the tree on one line, causes in brackets.
 func (w *Why) Line() string {
 	if w == nil {

@@ -240,6 +240,7 @@ type Claim struct {
 	LastPodEvent  int64             `json:"lastPodEvent,omitempty"`
 	Pods          []Key             `json:"pods,omitempty"`     // that the last plan sends there
 	Drifted       string            `json:"drifted,omitempty"`  // how it is no longer what its pool asks for
+	Change        string            `json:"change,omitempty"`   // what differs there, for a person
 	Going         string            `json:"going,omitempty"`    // why it is to go, once that is decided
 	Replaces      []string          `json:"replaces,omitempty"` // claims of machines that go once it is complete
 }

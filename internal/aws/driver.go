@@ -7,6 +7,7 @@
 package aws
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -236,34 +237,50 @@ func (d *Driver) owner(c nodeclass.Class) profile.Owner {
 }
 
 // Drift says why a machine is no longer what its template asks for: the class
-// has changed, or the image, the subnet or the groups would be others today.
+// has changed, or the image, the subnet or the groups would be others today. After
+// a colon it says what differs; of a class only a hash is kept, so not which field.
 func (d *Driver) Drift(ctx context.Context, m cloud.Machine, t cloud.Template) (string, error) {
 	r, err := d.resolve(ctx, t)
 	if err != nil {
 		return "", err
 	}
 	if was := m.Annotations[HashAnnotation(r.class)]; was != "" && m.Annotations[HashAnnotation(r.class)+"-version"] == r.class.HashVersion && was != r.class.Hash {
-		return "NodeClassDrift", nil
+		return fmt.Sprintf("NodeClassDrift: the spec of %s %s has changed since the machine was bought (of what it was only a hash is kept)", r.class.Ref.Kind, r.class.Ref.Name), nil
 	}
 	if r.class.LaunchTemplate != "" {
 		return "", nil
 	}
 	if m.Image != "" && !slices.ContainsFunc(r.images, func(i image) bool { return i.ID == m.Image }) {
-		return "AMIDrift", nil
+		return differs("AMIDrift", "image "+m.Image, len(r.images), func(i int) string { return r.images[i].ID }), nil
 	}
 	if m.Subnet != "" && !slices.ContainsFunc(r.subnets, func(s network.Subnet) bool { return s.ID == m.Subnet }) {
-		return "SubnetDrift", nil
+		return differs("SubnetDrift", "subnet "+m.Subnet, len(r.subnets), func(i int) string { return r.subnets[i].ID }), nil
 	}
 	if len(m.Groups) > 0 && !slices.Equal(m.Groups, r.groupIDs()) && m.Annotations[bornWith] != strings.Join(m.Groups, ",") {
-		return "SecurityGroupDrift", nil
+		groups := r.groupIDs()
+		return differs("SecurityGroupDrift", "security groups "+strings.Join(m.Groups, ","), len(groups), func(i int) string { return groups[i] }), nil
 	}
 	if m.Placement != r.placement.ID {
-		return "PlacementGroupDrift", nil
+		return fmt.Sprintf("PlacementGroupDrift: placement group %s, and the class has %s", cmp.Or(m.Placement, "none"), cmp.Or(r.placement.ID, "none")), nil
 	}
 	if m.Reservation != "" && !slices.ContainsFunc(r.reservations, func(c reserve.Reservation) bool { return c.ID == m.Reservation }) && !r.unread {
-		return "CapacityReservationDrift", nil
+		return fmt.Sprintf("CapacityReservationDrift: capacity reservation %s is none of those that the class selects", m.Reservation), nil
 	}
 	return "", nil
+}
+
+// differs writes why a machine has drifted: what it has, and what its class selects today.
+func differs(reason, has string, n int, id func(int) string) string {
+	const named = 4
+	var ids []string
+	for i := range min(n, named) {
+		ids = append(ids, id(i))
+	}
+	text := fmt.Sprintf("%s: %s, and the class selects %s", reason, has, cmp.Or(strings.Join(ids, ","), "none"))
+	if more := n - named; more > 0 {
+		text += fmt.Sprintf(" and %d more", more)
+	}
+	return text
 }
 
 // HashAnnotation is the annotation of a claim that keeps its class' hash.

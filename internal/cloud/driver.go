@@ -36,7 +36,8 @@ type Driver interface {
 	// beside that: what follows from their template, such as labels, annotations
 	// and capacity. With an error it fills in what it can without the template.
 	Complete(ctx context.Context, t Template, machines []Machine) ([]Machine, error)
-	// Drift says why a machine is no longer what its template asks for; empty if it still is.
+	// Drift says why a machine is no longer what its template asks for; empty if it
+	// still is. It is the reason of a condition, and after a colon what differs, for a person.
 	Drift(ctx context.Context, m Machine, t Template) (string, error)
 }
 

@@ -65,6 +65,7 @@ func Claim(c *v1.NodeClaim) world.Claim {
 		LastPodEvent:  seconds(c.Status.LastPodEventTime),
 		Pods:          podsOf(c.Annotations[AnnotationPods]),
 		Drifted:       why(c, v1.ConditionDrifted),
+		Change:        change(c),
 		Going:         why(c, v1.ConditionDisruptionReason),
 		Replaces:      strings.Fields(c.Annotations[AnnotationReplaces]),
 	}
@@ -86,6 +87,14 @@ func Claim(c *v1.NodeClaim) world.Claim {
 func why(c *v1.NodeClaim, kind string) string {
 	if s := c.Conditions().Get(kind); s != nil && c.Conditions().Is(kind) {
 		return s.Reason
+	}
+	return ""
+}
+
+// change is what differs on a claim that has drifted, if its condition says more than its reason.
+func change(c *v1.NodeClaim) string {
+	if s := c.Conditions().Get(v1.ConditionDrifted); s != nil && c.Conditions().Is(v1.ConditionDrifted) && s.Message != s.Reason {
+		return s.Message
 	}
 	return ""
 }

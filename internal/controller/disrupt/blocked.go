@@ -14,6 +14,7 @@ import (
 	"github.com/tenon-sh/tenon/engine/disrupt/replace"
 	"github.com/tenon-sh/tenon/engine/reason"
 	"github.com/tenon-sh/tenon/engine/world"
+	"github.com/tenon-sh/tenon/internal/wording"
 )
 
 const (
@@ -101,7 +102,7 @@ func (c *Controller) tellKept(ctx context.Context, p consolidate.Plan) {
 		}
 		left--
 		told[k.Claim] = now
-		c.tellMachine(ctx, k.Node, k.Claim, keptEvery, "Unconsolidatable", k.Why.Line())
+		c.tellMachine(ctx, k.Node, k.Claim, keptEvery, "Unconsolidatable", k.Why.Said())
 	}
 	c.looking.told = told
 }
@@ -116,10 +117,27 @@ func Telling(c reason.Code) bool {
 }
 
 // tellDrifted says of drifted nodes what keeps them.
-func (c *Controller) tellDrifted(ctx context.Context, kept []replace.Kept) {
+func (c *Controller) tellDrifted(ctx context.Context, w *world.World, kept []replace.Kept) {
 	for _, k := range kept[:min(len(kept), keptAtOnce)] {
-		c.tellMachine(ctx, k.Place.Node.Name, k.Place.Claim.Name, machineEvery, blocked, "It has drifted and stays: "+k.Why.Line())
+		c.tellMachine(ctx, k.Place.Node.Name, k.Place.Claim.Name, machineEvery, blocked, DriftedText(w, k))
 	}
+}
+
+// DriftedText is what a drifted node is told of what differs, and of what keeps
+// it. It is told again when it is another text, so it holds no figures that
+// change with every machine.
+func DriftedText(w *world.World, k replace.Kept) string {
+	text := "It has drifted"
+	if k.Place.Claim.Change != "" {
+		text += " (" + k.Place.Claim.Change + ")"
+	}
+	var of *world.Pod
+	for _, pod := range k.Place.Pods {
+		if pod.String() == k.Why.Subject {
+			of = pod
+		}
+	}
+	return text + " and stays: " + wording.Kept(w, of, k.Why)
 }
 
 func (c *Controller) tellMachine(ctx context.Context, node, claim string, every time.Duration, reason, text string) {

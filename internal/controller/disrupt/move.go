@@ -216,7 +216,7 @@ func (c *Controller) find(ctx context.Context, ending *world.World, planned []st
 		if len(e.Plan.Back) > 0 {
 			found = append(found, move{Back: e.Plan.Back, New: e.Plan.New, Pods: moving(ending, e.Plan.Back)})
 		}
-		c.tellDrifted(ctx, kept)
+		c.tellDrifted(ctx, ending, kept)
 	})
 	if !ok || len(found) > 0 {
 		return found, drift, 0, ok

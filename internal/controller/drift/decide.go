@@ -1,6 +1,6 @@
 // Package drift says of claims that their machines are no longer what their pools ask for.
 //
-// It only says so: nothing is given back because of it yet.
+// It only says so, with what differs: internal/controller/disrupt has the machines replaced.
 package drift
 
 import (
@@ -71,26 +71,36 @@ func rehashed(p *v1.NodePool, c *v1.NodeClaim) bool {
 // The claim's own labels win; what neither it nor its node says, because both
 // are older than the label, its type does. As long as nothing is known of its
 // type, what is not said meets everything.
-func (s Seen) meets() bool {
+func (s Seen) meets() bool { return s.required().Match(s.labels()) }
+
+// labels are those of the claim, of its node, and of its type.
+func (s Seen) labels() map[string]string {
 	labels := maps.Clone(s.Labels)
 	if labels == nil {
 		labels = map[string]string{}
 	}
 	maps.Copy(labels, s.Claim.Labels)
-	required := s.World.Requirements
 	for _, q := range s.shape() {
 		if _, said := labels[q.Key]; !said && !q.Not && len(q.Values) == 1 {
 			labels[q.Key] = q.Values[0]
 		}
 	}
-	if s.Catalog == nil {
-		for _, q := range s.World.Requirements {
-			if _, said := labels[q.Key]; !said {
-				required = required.Without(q.Key)
-			}
+	return labels
+}
+
+// required is what the pool requires of what can be known.
+func (s Seen) required() label.Set {
+	required := s.World.Requirements
+	if s.Catalog != nil {
+		return required
+	}
+	labels := s.labels()
+	for _, q := range s.World.Requirements {
+		if _, said := labels[q.Key]; !said {
+			required = required.Without(q.Key)
 		}
 	}
-	return required.Match(labels)
+	return required
 }
 
 // shape is what the labels of a claim's type can be; nil if it is not in the catalogue.

@@ -1,8 +1,10 @@
 package drift
 
 import (
+	"cmp"
 	"context"
 	"fmt"
+	"strings"
 	"time"
 
 	ctrl "sigs.k8s.io/controller-runtime"
@@ -78,7 +80,7 @@ func (r *Reconciler) Reconcile(ctx context.Context, req reconcile.Request) (reco
 	if ok, _ := r.Cluster.Synced(); !ok {
 		return reconcile.Result{RequeueAfter: time.Second}, nil
 	}
-	reason, known, err := r.reason(ctx, c)
+	reason, changed, known, err := r.reason(ctx, c)
 	if err != nil {
 		return loop.Result(0, err)
 	}
@@ -86,7 +88,7 @@ func (r *Reconciler) Reconcile(ctx context.Context, req reconcile.Request) (reco
 	next, err := loop.PatchStatus(ctx, r.Client, c, func(c *v1.NodeClaim) {
 		switch {
 		case reason != "":
-			c.Conditions().True(v1.ConditionDrifted, reason, reason, r.Now())
+			c.Conditions().True(v1.ConditionDrifted, reason, cmp.Or(changed, reason), r.Now())
 		case Over(c.Conditions().Get(v1.ConditionDrifted), known):
 			c.Conditions().Clear(v1.ConditionDrifted, r.Now())
 		}
@@ -98,7 +100,7 @@ func (r *Reconciler) Reconcile(ctx context.Context, req reconcile.Request) (reco
 		r.Cluster.Wrote(next)
 	}
 	if reason != "" && !was {
-		log.FromContext(ctx).Info("marked drifted", "NodeClaim", c.Name, "reason", reason)
+		log.FromContext(ctx).Info("marked drifted", "NodeClaim", c.Name, "reason", reason, "changed", changed)
 	}
 	if !known.Sold {
 		return reconcile.Result{RequeueAfter: soon}, nil
@@ -106,9 +108,9 @@ func (r *Reconciler) Reconcile(ctx context.Context, req reconcile.Request) (reco
 	return reconcile.Result{RequeueAfter: again}, nil
 }
 
-// reason says how a claim has drifted, and what is known of all that this
+// reason says how a claim has drifted and what differs, and what is known of all that this
 // depends on. The driver is asked last: it is the dearest.
-func (r *Reconciler) reason(ctx context.Context, c *v1.NodeClaim) (reason string, known Known, err error) {
+func (r *Reconciler) reason(ctx context.Context, c *v1.NodeClaim) (reason, changed string, known Known, err error) {
 	w := r.Cluster.Recent(time.Second)
 	item := observe.Claim(c)
 	seen := Seen{Now: r.Now(), Claim: c, World: w.Pool(item.Pool), Catalog: w.CatalogFor(item.Pool, item.Template)}
@@ -121,15 +123,17 @@ func (r *Reconciler) reason(ctx context.Context, c *v1.NodeClaim) (reason string
 		case err == nil:
 			seen.Pool = p
 		case client.IgnoreNotFound(err) != nil:
-			return "", known, fmt.Errorf("pool of claim %q: %w", c.Name, err)
+			return "", "", known, fmt.Errorf("pool of claim %q: %w", c.Name, err)
 		}
 	}
 	known.Sold = seen.Catalog != nil
 	if reason = Reason(seen); reason != "" {
-		return reason, known, nil
+		return reason, Changes(seen, reason), known, nil
 	}
-	reason, known.Machine, err = r.ask(ctx, c, item.Template)
-	return reason, known, err
+	why, compared, err := r.ask(ctx, c, item.Template)
+	known.Machine = compared
+	reason, changed, _ = strings.Cut(why, ": ")
+	return reason, changed, known, err
 }
 
 // ask has the driver compare the machine with its template; false if it cannot.

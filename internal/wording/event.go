@@ -1,0 +1,118 @@
+package wording
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/tenon-sh/tenon/engine/plan"
+	"github.com/tenon-sh/tenon/engine/reason"
+	"github.com/tenon-sh/tenon/engine/world"
+)
+
+// refused begins the event of a pod that found no place.
+const refused = "Failed to schedule pod, "
+
+// longest is how many bytes such an event has at most: what is longer is not read in a list of events.
+const longest = 200
+
+// Event is Refusal for an event of the pod: the nearest pool first, and no longer than a line of a
+// list. The log has all of it, and `tenon explain pod` what nodes have against it as well.
+func Event(w *world.World, r plan.Refusal) string {
+	if text := refused + Refusal(w, r); len(text) <= longest && (r.Why == nil || len(r.Why.Causes) <= 1) {
+		return text
+	}
+	clauses := near(w, r)
+	if len(clauses) == 0 {
+		return cut(refused+Refusal(w, r), longest)
+	}
+	text := refused + clauses[0]
+	for i, c := range clauses[1:] {
+		next := text + "; " + c
+		if others := len(clauses) - 2 - i; len(next)+len(more(others)) > longest {
+			return cut(text, longest-len(more(others+1))) + more(others+1)
+		}
+		text = next
+	}
+	return cut(text, longest)
+}
+
+// more says that there are other pools.
+func more(pools int) string {
+	switch pools {
+	case 0:
+		return ""
+	case 1:
+		return "; and 1 more pool"
+	}
+	return fmt.Sprintf("; and %d more pools", pools)
+}
+
+// near are the clauses of Refusal, those of the pools first that could take the
+// pod if the least were different.
+func near(w *world.World, r plan.Refusal) []string {
+	if r.Why == nil || r.Why.Code != reason.NoPlace {
+		return nil
+	}
+	var units []string
+	for _, c := range r.Why.Causes {
+		if c.Code == reason.UnitMixUp {
+			units = append(units, c.Subject+" "+c.Detail+": "+c.Hint)
+		}
+	}
+	type objector struct {
+		clause string
+		causes []reason.Code
+		weight int
+	}
+	var found []objector
+	for _, p := range w.Pools() {
+		if p.Replicas != nil {
+			continue
+		}
+		if why := of(r.Why, p.ID); why != nil {
+			found = append(found, objector{poolClause(w, w.Pod(r.Pod), p, why), reason.Objections(why), int(p.Weight)})
+		}
+	}
+	slices.SortStableFunc(found, func(a, b objector) int {
+		return cmp.Or(reason.Nearer(a.causes, b.causes), cmp.Compare(b.weight, a.weight))
+	})
+	for _, o := range found {
+		units = append(units, o.clause)
+	}
+	return units
+}
+
+// cut shortens a text to so many bytes, between two words. What a pool requires of instance types
+// is the first to go: it is long, and stands in the pool.
+func cut(text string, most int) string {
+	if len(text) <= most {
+		return text
+	}
+	if head, _, ok := strings.Cut(text, " and requirements "); ok {
+		text = head
+	}
+	if len(text) <= most {
+		return text
+	}
+	end := most - len("…")
+	for end > 0 && !utf8.RuneStart(text[end]) {
+		end--
+	}
+	if i := strings.LastIndexAny(text[:end], " "); i > end/2 {
+		end = i
+	}
+	return strings.TrimRight(text[:end], " ,;") + "…"
+}
+
+// Kept says why a machine stays that is to be replaced. pod is the one for
+// which there is no place; nil if it is another reason. Of limits it says
+// nothing that changes with every machine.
+func Kept(w *world.World, pod *world.Pod, why *reason.Why) string {
+	if pod == nil || why.Code != reason.NoPlace || len(why.Causes) != 1 {
+		return why.Said()
+	}
+	return fmt.Sprintf("%s: %s: %s", why.Subject, why.Detail, strings.TrimPrefix(Event(w, plan.Refusal{Pod: pod.Key, Why: why.Causes[0]}), refused))
+}
