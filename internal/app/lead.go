@@ -122,7 +122,12 @@ const errLost = "leader election lost"
 
 // Calm is a log in which the end of a program that was told to end is no error,
 // nor each try of a candidate to lead, of which there are some in a second.
-func Calm(log logr.Logger) logr.Logger { return log.WithSink(calmSink{log.GetSink()}) }
+func Calm(log logr.Logger) logr.Logger {
+	if log.GetSink() == nil { // it discards everything
+		return log
+	}
+	return log.WithSink(calmSink{log.GetSink()})
+}
 
 type calmSink struct{ logr.LogSink }
 
