@@ -315,11 +315,19 @@ func TestEnds(t *testing.T) {
 			t.Error("the machine of a claim that never registered lives on")
 		}
 	})
-	t.Run("JoinedTooLate", func(t *testing.T) { // its node is there, and a pod with much time that no kubelet will end
+	t.Run("JoinedTooLate", func(t *testing.T) { // its node is there and closed to pods, but for one with much time that no kubelet will end
 		ns := kubetest.Namespace(t)
 		put(t, c, &corev1.ServiceAccount{ObjectMeta: metav1.ObjectMeta{Namespace: ns, Name: "default"}})
 		launched(t, c, "late", "i-4", false)
 		joins(t, c, "late", "i-4", true)
+		n := node("late")
+		if err := c.Get(t.Context(), client.ObjectKeyFromObject(n), n); err != nil {
+			t.Fatal(err)
+		}
+		n.Spec.Taints = append(n.Spec.Taints, corev1.Taint{Key: v1.TaintUnregistered, Effect: corev1.TaintEffectNoExecute})
+		if err := c.Update(t.Context(), n); err != nil {
+			t.Fatal(err)
+		}
 		hour := int64(3600)
 		put(t, c, &corev1.Pod{
 			ObjectMeta: metav1.ObjectMeta{Namespace: ns, Name: "p"},
