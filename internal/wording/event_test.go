@@ -39,11 +39,15 @@ func TestEventLeadsWithTheNearestPool(t *testing.T) {
 		want  string
 	}{
 		"Alone": {
-			"What is short is said as the log says it.", []world.Pool{gpu}, amd,
+			"What is short is said as the log says it.",
+			[]world.Pool{gpu},
+			amd,
 			`Failed to schedule pod, incompatible with provisioner "gpu", did not tolerate nvidia.com/gpu=:NoSchedule`,
 		},
 		"Nearest": {
-			"A limit is nearer than an architecture, and that nearer than a taint, whatever the pools' weights.", []world.Pool{gpu, arm, full}, amd,
+			"A limit is nearer than an architecture, and that nearer than a taint, whatever the pools' weights.",
+			[]world.Pool{gpu, arm, full},
+			amd,
 			`Failed to schedule pod, all available instance types exceed limits for provisioner "full", cpu: limit 1; and 2 more pools`,
 		},
 		"Many": {
@@ -51,11 +55,15 @@ func TestEventLeadsWithTheNearestPool(t *testing.T) {
 			`Failed to schedule pod, all available instance types exceed limits for provisioner "full", cpu: limit 1; and 20 more pools`,
 		},
 		"Long": {
-			"A long clause ends between two words.", []world.Pool{west}, far,
+			"A long clause ends between two words.",
+			[]world.Pool{west},
+			far,
 			`Failed to schedule pod, incompatible with provisioner "west", incompatible requirements, key topology.kubernetes.io/zone, topology.kubernetes.io/zone In [antarctica-east1 antarctica-west1] not in…`,
 		},
 		"Types": {
-			"What a pool requires of types stands in the pool.", []world.Pool{provisioner("default")}, waiting(t, map[string]string{"cpu": "100"}),
+			"What a pool requires of types stands in the pool.",
+			[]world.Pool{provisioner("default")},
+			waiting(t, map[string]string{"cpu": "100"}),
 			`Failed to schedule pod, incompatible with provisioner "default", no instance type satisfied resources {"cpu":"100","pods":"1"}`,
 		},
 	}

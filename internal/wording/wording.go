@@ -11,7 +11,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/tenon-sh/tenon/engine/amount"
 	"github.com/tenon-sh/tenon/engine/plan"
 	"github.com/tenon-sh/tenon/engine/reason"
 	"github.com/tenon-sh/tenon/engine/world"
@@ -124,7 +123,8 @@ func Launching(a plan.Ask) string {
 	if len(a.Menu) == 0 {
 		names = append(names, a.Shape)
 	}
-	text := fmt.Sprintf("Launching node with %s requesting %s from types %s", amount.Count(len(a.Pods), "pod"), Resources(a.Requests), strings.Join(names, ", "))
+	// Karpenter wrote "1 pods", and guides search the log for it.
+	text := fmt.Sprintf("Launching node with %d pods requesting %s from types %s", len(a.Pods), Resources(a.Requests), strings.Join(names, ", "))
 	if more := len(a.Menu) - listed; more > 0 {
 		text += fmt.Sprintf(" and %d other(s)", more)
 	}

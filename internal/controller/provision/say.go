@@ -25,7 +25,7 @@ func (c *Controller) announce(p plan.Plan) {
 }
 
 // say logs each refusal once, until it is another one, and each soft term that
-// was given up on the way. Pods that are refused for the same reason share a line.
+// was given up on the way. Where many pods are refused for the same reason, they share a line.
 func (c *Controller) say(w *world.World, p plan.Plan) {
 	next := told{refused: map[string]string{}, relaxed: map[[2]string]bool{}, noPools: len(w.Pools()) == 0 && len(p.Refused) > 0}
 	relax := func(pod *world.Pod, line string) {
@@ -64,7 +64,13 @@ func (c *Controller) say(w *world.World, p plan.Plan) {
 		}
 	}
 	for _, a := range news {
-		c.Log.Error(nil, "Could not schedule pod, "+a.line, a.fields()...)
+		if a.pods > few {
+			c.Log.Error(nil, "Could not schedule pod, "+a.line, a.fields()...)
+			continue
+		}
+		for _, pod := range a.some {
+			c.Log.Error(nil, "Could not schedule pod, "+a.line, "pod", pod)
+		}
 	}
 	c.told = next
 }
@@ -72,24 +78,22 @@ func (c *Controller) say(w *world.World, p plan.Plan) {
 // alike are pods that are refused for the same reason.
 type alike struct {
 	line string
-	some []string // the first of them
+	some []string // the first few of them
 	pods int
 }
 
-// named is how many of them a line of the log names.
-const named = 5
+const (
+	few   = 20 // so many have a line each, by which one finds a pod in the log as with Karpenter
+	named = 5  // so many does a line name that is of more
+)
 
 func (a *alike) add(pod string) {
-	if a.pods++; len(a.some) < named {
+	if a.pods++; len(a.some) < few {
 		a.some = append(a.some, pod)
 	}
 }
 
-// fields are what a line of the log says of them: one pod, and where there are more how many and which.
+// fields are what the line of many pods says of them: one, how many there are, and some others.
 func (a *alike) fields() []any {
-	out := []any{"pod", a.some[0]}
-	if a.pods > 1 {
-		out = append(out, "pods", a.pods, "among", a.some)
-	}
-	return out
+	return []any{"pod", a.some[0], "pods", a.pods, "among", a.some[:named]}
 }
