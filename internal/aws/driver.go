@@ -245,7 +245,7 @@ func (d *Driver) Drift(ctx context.Context, m cloud.Machine, t cloud.Template) (
 		return "", err
 	}
 	if was := m.Annotations[HashAnnotation(r.class)]; was != "" && m.Annotations[HashAnnotation(r.class)+"-version"] == r.class.HashVersion && was != r.class.Hash {
-		return fmt.Sprintf("NodeClassDrift: the spec of %s %s has changed since the machine was bought (of what it was only a hash is kept)", r.class.Ref.Kind, r.class.Ref.Name), nil
+		return drifted("NodeClassDrift", "the spec of %s %s has changed since the machine was bought (of what it was only a hash is kept)", r.class.Ref.Kind, r.class.Ref.Name), nil
 	}
 	if r.class.LaunchTemplate != "" {
 		return "", nil
@@ -261,12 +261,17 @@ func (d *Driver) Drift(ctx context.Context, m cloud.Machine, t cloud.Template) (
 		return differs("SecurityGroupDrift", "security groups "+strings.Join(m.Groups, ","), len(groups), func(i int) string { return groups[i] }), nil
 	}
 	if m.Placement != r.placement.ID {
-		return fmt.Sprintf("PlacementGroupDrift: placement group %s, and the class has %s", cmp.Or(m.Placement, "none"), cmp.Or(r.placement.ID, "none")), nil
+		return drifted("PlacementGroupDrift", "placement group %s, and the class has %s", cmp.Or(m.Placement, "none"), cmp.Or(r.placement.ID, "none")), nil
 	}
 	if m.Reservation != "" && !slices.ContainsFunc(r.reservations, func(c reserve.Reservation) bool { return c.ID == m.Reservation }) && !r.unread {
-		return fmt.Sprintf("CapacityReservationDrift: capacity reservation %s is none of those that the class selects", m.Reservation), nil
+		return drifted("CapacityReservationDrift", "capacity reservation %s is none of those that the class selects", m.Reservation), nil
 	}
 	return "", nil
+}
+
+// drifted writes why a machine has drifted, and what differs.
+func drifted(reason, format string, args ...any) string {
+	return reason + ": " + fmt.Sprintf(format, args...)
 }
 
 // differs writes why a machine has drifted: what it has, and what its class selects today.
