@@ -124,6 +124,9 @@ func stories() []part {
 		{name: "weeks", what: "ten weeks in virtual time", within: 60 * time.Minute, steps: []step{
 			gotest("./internal/sim/day", "-run", "^TestWeeks$", "-v").with("TENON_TEST_WEEKS=10"),
 		}},
+		{name: "matrix", what: "every story with every fault", within: 60 * time.Minute, steps: []step{
+			gotest("./test/matrix").with("TENON_TEST_MATRIX=all"),
+		}},
 	}
 }
 

@@ -1,0 +1,170 @@
+package matrix
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"maps"
+	"net/netip"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/tenon-sh/tenon/engine/world"
+	"github.com/tenon-sh/tenon/internal/cloud"
+)
+
+func prefix(i int) netip.Prefix { return netip.MustParsePrefix(fmt.Sprintf("10.%d.0.0/16", i)) }
+
+func keys[K cmp.Ordered, V any](m map[K]V) []K { return slices.Sorted(maps.Keys(m)) }
+
+// seller is a driver with whatever is wrong with its cloud.
+type seller struct {
+	cloud.Driver
+
+	town *town
+
+	mu    sync.Mutex
+	fault cloudFault
+}
+
+// cloudFault is what is wrong with a cloud. The zero value is one that works.
+type cloudFault struct {
+	After   time.Duration                         // every call takes so long
+	Err     func(method string) error             // that calls end with, doing nothing
+	Lost    func(method string) error             // that calls end with after they were carried out
+	Listed  func([]cloud.Machine) []cloud.Machine // what lists show
+	Catalog func(world.Catalog) world.Catalog     // what is on sale
+}
+
+func (s *seller) set(f cloudFault) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.fault = f
+}
+
+// call makes one call, with what is wrong.
+func (s *seller) call(ctx context.Context, method string, do func() error) error {
+	s.mu.Lock()
+	f := s.fault
+	s.mu.Unlock()
+	if f.After > 0 {
+		wait := time.NewTimer(f.After)
+		defer wait.Stop()
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-wait.C:
+		}
+	}
+	if f.Err != nil {
+		if err := f.Err(method); err != nil {
+			return err
+		}
+	}
+	err := do()
+	if f.Lost != nil {
+		if lost := f.Lost(method); lost != nil {
+			return lost
+		}
+	}
+	return err
+}
+
+func (s *seller) now() cloudFault {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.fault
+}
+
+// Catalog implements cloud.Driver.
+func (s *seller) Catalog(ctx context.Context, t cloud.Template) (out world.Catalog, err error) {
+	err = s.call(ctx, "catalog", func() error {
+		out, err = s.Driver.Catalog(ctx, t)
+		if change := s.now().Catalog; change != nil && err == nil {
+			out = change(out)
+		}
+		return err
+	})
+	return out, err
+}
+
+// Launch implements cloud.Driver.
+func (s *seller) Launch(ctx context.Context, orders []cloud.Order) []cloud.Outcome {
+	var out []cloud.Outcome
+	err := s.call(ctx, "launch", func() error { out = s.Driver.Launch(ctx, orders); return nil })
+	if err != nil {
+		out = make([]cloud.Outcome, len(orders))
+		for i := range out {
+			out[i].Err = err
+		}
+	}
+	return out
+}
+
+// Terminate implements cloud.Driver.
+func (s *seller) Terminate(ctx context.Context, ids []cloud.MachineID) []error {
+	var out []error
+	err := s.call(ctx, "terminate", func() error {
+		for _, id := range ids {
+			s.town.terminating(string(id))
+		}
+		out = s.Driver.Terminate(ctx, ids)
+		return nil
+	})
+	if err != nil {
+		return slices.Repeat([]error{err}, len(ids))
+	}
+	return out
+}
+
+// List implements cloud.Driver.
+func (s *seller) List(ctx context.Context) (out []cloud.Machine, err error) {
+	err = s.call(ctx, "list", func() error {
+		out, err = s.Driver.List(ctx)
+		if change := s.now().Listed; change != nil {
+			out = change(out)
+		}
+		return err
+	})
+	return out, err
+}
+
+// Find implements cloud.Driver.
+func (s *seller) Find(ctx context.Context, ids []string) (out []cloud.Machine, err error) {
+	err = s.call(ctx, "find", func() error { out, err = s.Driver.Find(ctx, ids); return err })
+	return out, err
+}
+
+// Complete implements cloud.Driver.
+func (s *seller) Complete(ctx context.Context, t cloud.Template, m []cloud.Machine) (out []cloud.Machine, err error) {
+	err = s.call(ctx, "complete", func() error { out, err = s.Driver.Complete(ctx, t, m); return err })
+	return out, err
+}
+
+// mortal is a driver whose process may die.
+type mortal struct {
+	*seller
+
+	life *life
+}
+
+// Launch implements cloud.Driver.
+func (m mortal) Launch(ctx context.Context, orders []cloud.Order) []cloud.Outcome {
+	if m.life.dead.Load() {
+		out := make([]cloud.Outcome, len(orders))
+		for i := range out {
+			out[i].Err = errNoAnswer
+		}
+		return out
+	}
+	return m.seller.Launch(ctx, orders)
+}
+
+// Terminate implements cloud.Driver.
+func (m mortal) Terminate(ctx context.Context, ids []cloud.MachineID) []error {
+	if m.life.dead.Load() {
+		return slices.Repeat([]error{errNoAnswer}, len(ids))
+	}
+	return m.seller.Terminate(ctx, ids)
+}

@@ -1,0 +1,563 @@
+package matrix
+
+import (
+	"context"
+	"encoding/base64"
+	"fmt"
+	"net/http"
+	"os"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/go-logr/logr"
+	"github.com/go-logr/logr/funcr"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/rest"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	v1 "github.com/tenon-sh/tenon/api/karpenter/v1"
+	"github.com/tenon-sh/tenon/internal/app"
+	"github.com/tenon-sh/tenon/internal/catalog"
+	"github.com/tenon-sh/tenon/internal/sim/driver"
+	"github.com/tenon-sh/tenon/internal/sim/kubelet"
+	"github.com/tenon-sh/tenon/internal/sim/market"
+)
+
+// How long things take that are not the controller's.
+const (
+	joins   = 20 * time.Second // from a running machine to its node
+	starts  = 2 * time.Second  // from a bound pod to one that is ready
+	leaves  = 2 * time.Second  // from a pod that is deleted to its end
+	silence = 40 * time.Second // of a kubelet, until its node is not ready
+	patient = 3 * time.Minute  // for which a pod may wait without a word
+)
+
+// town is one cluster, its cloud and its controller.
+type town struct {
+	t      *testing.T
+	api    *apiserver
+	market *market.Market
+	cloud  *seller
+	skew   atomic.Int64 // of the controller's clock
+
+	life    *life // the controller that runs now
+	lives   int
+	workers map[string]*workload
+	host    map[string]*host // by machine
+
+	mu        sync.Mutex // of what follows, and of host
+	serial    int
+	barren    bool // machines that are bought now never register
+	deaf      bool // no pod can be told anything
+	undrained bool // machines may end with pods on them, because the story or the fault says so
+	problems  []string
+	waits     map[string]time.Time // since when pods wait
+}
+
+// workload has pods made, as a Deployment would.
+type workload struct {
+	name     string
+	replicas int
+	cpu      string
+	edit     func(*corev1.Pod)
+}
+
+// host is the machine of a node, and how its kubelet does.
+type host struct {
+	market.Instance
+
+	since  time.Time // it runs
+	node   string
+	quiet  time.Time // since when its kubelet is silent; zero: it is not
+	mute   bool      // it is cut off
+	never  bool      // it does not register
+	reason string    // that it gives for being ready
+}
+
+// life is one process of the controller.
+type life struct {
+	stop context.CancelFunc
+	done chan struct{}
+	dead atomic.Bool
+}
+
+// deadTransport carries the calls of a process until it is killed.
+type deadTransport struct {
+	*life
+
+	next http.RoundTripper
+}
+
+// RoundTrip is http.RoundTripper's.
+func (d deadTransport) RoundTrip(r *http.Request) (*http.Response, error) {
+	if d.dead.Load() {
+		return nil, errNoAnswer
+	}
+	return d.next.RoundTrip(r)
+}
+
+// region is loaded once, outside of virtual time.
+var region = sync.OnceValues(func() (*catalog.Region, error) {
+	all, err := catalog.Load()
+	if err != nil {
+		return nil, err
+	}
+	return all.Region("us-east-1")
+})
+
+// newTown returns a town whose controller does not run yet. It must be called in a bubble.
+func newTown(t *testing.T, r *catalog.Region) *town {
+	t.Helper()
+	api, err := newServer()
+	if err != nil {
+		t.Fatal(err)
+	}
+	w := &town{t: t, api: api, workers: map[string]*workload{}, host: map[string]*host{}, waits: map[string]time.Time{}}
+	w.market = market.New(market.Config{
+		Region: r.Name, Account: "123456789012", Zones: market.ZonesOf(r)[:3], Seed: 1, Now: time.Now,
+		Types: slices.DeleteFunc(market.TypesOf(r), func(t market.Type) bool {
+			return !slices.Contains([]string{"m5.large", "m5.xlarge", "m5.2xlarge", "c5.large", "c5.xlarge"}, t.Name)
+		}),
+		Timing: market.Timing{Boot: 8 * time.Second, ShutDown: 20 * time.Second, Forget: 24 * time.Hour, SpotNotice: 2 * time.Minute, PricePeriod: time.Hour},
+	})
+	for i, z := range w.market.Zones() {
+		w.market.AddSubnet(market.Subnet{VPC: "vpc-1", Zone: z.Name, Range: prefix(i)})
+	}
+	w.cloud = &seller{Driver: driver.New(w.market, "matrix"), town: w}
+	w.add(&corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: "default"}})
+	return w
+}
+
+func (w *town) add(objects ...client.Object) {
+	w.t.Helper()
+	for _, o := range objects {
+		if err := w.api.Add(o); err != nil {
+			w.t.Fatal(err)
+		}
+	}
+}
+
+// problem notes what must not be.
+func (w *town) problem(format string, args ...any) {
+	text := fmt.Sprintf(format, args...)
+	if !slices.ContainsFunc(w.problems, func(p string) bool { return strings.HasSuffix(p, text) }) {
+		w.problems = append(w.problems, time.Now().UTC().Format(time.TimeOnly)+" "+text)
+	}
+}
+
+// start starts a process of the controller.
+func (w *town) start() {
+	w.t.Helper()
+	settings := app.Defaults()
+	settings.MetricsPort, settings.HealthPort, settings.LeaderElection = 0, 0, false
+	ctx, stop := context.WithCancel(context.Background())
+	l := &life{stop: stop, done: make(chan struct{})}
+	w.lives++
+	config := app.Config{
+		Kubernetes: &rest.Config{Host: "https://matrix.invalid", Transport: deadTransport{l, w.api}},
+		Driver:     mortal{w.cloud, l}, Provider: "sim", Settings: settings, Log: logger(w.t), Now: func() time.Time { return time.Now().Add(time.Duration(w.skew.Load())) },
+	}
+	w.life = l
+	go func() {
+		defer close(l.done)
+		for ctx.Err() == nil { // an API server that does not answer ends a process; its pod is started again
+			a, err := app.New(ctx, config)
+			if err == nil {
+				err = a.Run(ctx)
+			}
+			if ctx.Err() != nil {
+				return
+			}
+			if err != nil {
+				config.Log.Error(err, "the controller ended")
+			}
+			pause := time.NewTimer(10 * time.Second)
+			select {
+			case <-ctx.Done():
+			case <-pause.C:
+			}
+			pause.Stop()
+		}
+	}()
+}
+
+// kill ends the process as kill -9 does: from now on nothing it calls is heard.
+func (w *town) kill() {
+	w.life.dead.Store(true)
+	w.api.CutWatches(false)
+	w.life.stop()
+	<-w.life.done
+}
+
+// end ends the process, and lets go by what it still waits for: when the test of
+// a bubble returns its time stands still.
+func (w *town) end() {
+	w.kill()
+	time.Sleep(time.Hour)
+	synctest.Wait()
+}
+
+// logger is what the controller says: nothing, unless LOG is set.
+func logger(t *testing.T) logr.Logger {
+	if os.Getenv("LOG") == "" {
+		return funcr.New(func(string, string) {}, funcr.Options{})
+	}
+	return funcr.New(func(prefix, args string) { t.Log(time.Now().UTC().Format(time.TimeOnly), prefix, args) }, funcr.Options{})
+}
+
+// live lets time go by, second by second, until done holds; false if it does not within limit.
+func (w *town) live(limit time.Duration, done func() bool) bool {
+	for end := time.Now().Add(limit); time.Now().Before(end); {
+		time.Sleep(time.Second)
+		synctest.Wait()
+		w.step()
+		synctest.Wait()
+		if done() {
+			return true
+		}
+	}
+	return false
+}
+
+func (w *town) pass(d time.Duration) { w.live(d, func() bool { return false }) }
+
+// step is one second of everything but the controller.
+func (w *town) step() {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.market.Tick()
+	w.machines()
+	w.kubelets()
+	w.own()
+	w.bind()
+	w.watch()
+}
+
+// machines takes over what has become of machines.
+func (w *town) machines() {
+	for _, i := range w.market.Instances() {
+		h := w.host[i.ID]
+		if h == nil {
+			h = &host{never: w.barren}
+			w.host[i.ID] = h
+		}
+		if h.Instance = i; i.State == market.Running && h.since.IsZero() {
+			h.since = time.Now()
+		}
+		if i.State.Gone() {
+			h.mute = true
+		}
+	}
+}
+
+// kubelets join, say how they are, start pods and end them.
+func (w *town) kubelets() {
+	now := time.Now()
+	for _, id := range keys(w.host) {
+		h := w.host[id]
+		switch {
+		case h.node == "" && !h.mute && !h.never && !h.since.IsZero() && now.Sub(h.since) >= joins:
+			w.join(h)
+		case h.mute && h.quiet.IsZero():
+			h.quiet = now
+		case !h.mute:
+			h.quiet = time.Time{}
+		}
+	}
+	nodes := map[string]*corev1.Node{}
+	for _, n := range all[corev1.Node](w.api) {
+		h := w.hostOf(n.Name)
+		if h == nil {
+			continue
+		}
+		nodes[n.Name] = n
+		dead := h.mute && now.Sub(h.quiet) >= silence
+		if !dead && h.mute {
+			continue
+		}
+		status, reason := corev1.ConditionTrue, "KubeletReady"
+		if h.reason != "" {
+			reason = h.reason
+		}
+		if dead {
+			status, reason = corev1.ConditionUnknown, "NodeStatusUnknown"
+		}
+		w.health(n, status, reason)
+		if h.State == market.Terminated && dead { // the cloud controller finds no machine
+			w.api.Remove(n, nil)
+		}
+	}
+	for _, p := range all[corev1.Pod](w.api) {
+		w.run(p, nodes[p.Spec.NodeName])
+	}
+}
+
+func (w *town) hostOf(node string) *host {
+	for _, h := range w.host {
+		if h.node == node {
+			return h
+		}
+	}
+	return nil
+}
+
+// health writes how a node is, and what follows.
+func (w *town) health(n *corev1.Node, status corev1.ConditionStatus, reason string) {
+	i := slices.IndexFunc(n.Status.Conditions, func(c corev1.NodeCondition) bool { return c.Type == corev1.NodeReady })
+	if i >= 0 && n.Status.Conditions[i].Status == status && n.Status.Conditions[i].Reason == reason {
+		return
+	}
+	edit(w.api, n, func(n *corev1.Node) {
+		n.Status.Conditions = []corev1.NodeCondition{{Type: corev1.NodeReady, Status: status, Reason: reason, LastTransitionTime: metav1.Now()}}
+		n.Spec.Taints = slices.DeleteFunc(n.Spec.Taints, func(t corev1.Taint) bool {
+			return t.Key == corev1.TaintNodeUnreachable || t.Key == corev1.TaintNodeNotReady
+		})
+		if status != corev1.ConditionTrue {
+			n.Spec.Taints = append(n.Spec.Taints, corev1.Taint{Key: corev1.TaintNodeUnreachable, Effect: corev1.TaintEffectNoSchedule})
+		}
+	})
+}
+
+// join registers a machine's node.
+func (w *town) join(h *host) {
+	data, err := base64.StdEncoding.DecodeString(h.Data.UserData)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	s, err := kubelet.Parse(data)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	typ := w.market.Type(h.Type)
+	n, err := kubelet.Node(kubelet.Machine{
+		ID: h.ID, ProviderID: driver.ProviderID(h.Instance), NodeName: h.DNS, InstanceType: h.Type, Zone: h.Zone, Region: w.market.Region(), UserData: data,
+		Capacity: corev1.ResourceList{
+			"cpu": *resource.NewQuantity(int64(typ.VCPUs), resource.DecimalSI), "memory": *resource.NewQuantity(typ.MemoryMiB*97/100<<20, resource.BinarySI),
+			"ephemeral-storage": resource.MustParse("20Gi"), "pods": resource.MustParse("29"),
+		},
+	}, s)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	n.Status.Conditions = []corev1.NodeCondition{{Type: corev1.NodeReady, Status: corev1.ConditionTrue, Reason: "KubeletReady"}}
+	if err := w.api.Add(n); err != nil {
+		w.t.Fatal(err)
+	}
+	h.node = n.Name
+}
+
+// run starts a pod that is bound, or ends one that is to go.
+func (w *town) run(p *corev1.Pod, n *corev1.Node) {
+	now := time.Now()
+	zero := int64(0)
+	h := w.hostOf(p.Spec.NodeName)
+	switch {
+	case p.Spec.NodeName == "":
+	case n == nil || h == nil:
+		w.api.Remove(p, &zero) // the collector of pods
+	case h.mute && h.State != market.Terminated && p.DeletionTimestamp == nil && now.Sub(h.quiet) > silence+5*time.Minute:
+		w.api.Remove(p, nil) // its toleration of the taint is over
+	case h.mute:
+	case p.DeletionTimestamp != nil:
+		began := p.DeletionTimestamp.Add(-time.Duration(*p.DeletionGracePeriodSeconds) * time.Second)
+		if now.Sub(began) >= leaves {
+			w.api.Remove(p, &zero)
+		}
+	case !ready(p) && p.Status.StartTime != nil && now.Sub(p.Status.StartTime.Time) >= starts:
+		edit(w.api, p, func(p *corev1.Pod) {
+			p.Status.Phase = corev1.PodRunning
+			p.Status.Conditions = []corev1.PodCondition{
+				{Type: corev1.PodScheduled, Status: corev1.ConditionTrue}, {Type: corev1.PodReady, Status: corev1.ConditionTrue},
+			}
+		})
+	}
+}
+
+// own makes the pods of workloads, and deletes what belonged to what is gone.
+func (w *town) own() {
+	have := map[string][]*corev1.Pod{}
+	for _, p := range all[corev1.Pod](w.api) {
+		if p.DeletionTimestamp == nil {
+			have[p.Labels["app"]] = append(have[p.Labels["app"]], p)
+		}
+	}
+	for _, name := range keys(w.workers) {
+		a, pods := w.workers[name], have[name]
+		for i := a.replicas; i < len(pods); i++ {
+			w.api.Remove(pods[i], nil)
+		}
+		for range a.replicas - len(pods) {
+			w.serial++
+			w.add(a.pod(w.serial))
+		}
+	}
+	claims := map[string]bool{}
+	for _, c := range all[v1.NodeClaim](w.api) {
+		claims[string(c.UID)] = true
+	}
+	pools := map[string]bool{}
+	for _, p := range all[v1.NodePool](w.api) {
+		pools[string(p.UID)] = true
+	}
+	for _, c := range all[v1.NodeClaim](w.api) {
+		if orphan(c, pools) {
+			w.api.Remove(c, nil)
+		}
+	}
+	for _, n := range all[corev1.Node](w.api) {
+		if orphan(n, claims) {
+			w.api.Remove(n, nil)
+		}
+	}
+}
+
+// orphan reports whether all that owns an object is gone.
+func orphan(o client.Object, there map[string]bool) bool {
+	refs := o.GetOwnerReferences()
+	return len(refs) > 0 && o.GetDeletionTimestamp() == nil && !slices.ContainsFunc(refs, func(r metav1.OwnerReference) bool { return there[string(r.UID)] })
+}
+
+func (a *workload) pod(n int) *corev1.Pod {
+	p := &corev1.Pod{
+		ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: fmt.Sprintf("%s-%d", a.name, n), Labels: map[string]string{"app": a.name}, OwnerReferences: []metav1.OwnerReference{
+			{APIVersion: "apps/v1", Kind: "ReplicaSet", Name: a.name, UID: "00000000-0000-4000-8000-00000000abcd", Controller: new(true)},
+		}},
+		Spec: corev1.PodSpec{SchedulerName: corev1.DefaultSchedulerName, Containers: []corev1.Container{{Name: "c", Image: "i", Resources: corev1.ResourceRequirements{
+			Requests: corev1.ResourceList{"cpu": resource.MustParse(a.cpu)},
+		}}}},
+		Status: corev1.PodStatus{Phase: corev1.PodPending},
+	}
+	if a.edit != nil {
+		a.edit(p)
+	}
+	return p
+}
+
+// bind plays kube-scheduler: each pod that waits goes to the first node with room for it.
+func (w *town) bind() {
+	free := map[string]*resource.Quantity{}
+	nodes := all[corev1.Node](w.api)
+	for _, n := range nodes {
+		left := n.Status.Allocatable.Cpu().DeepCopy()
+		free[n.Name] = &left
+	}
+	pods := all[corev1.Pod](w.api)
+	for _, p := range pods {
+		if left := free[p.Spec.NodeName]; left != nil {
+			left.Sub(*p.Spec.Containers[0].Resources.Requests.Cpu())
+		}
+	}
+	for _, p := range pods {
+		if p.Spec.NodeName != "" || p.DeletionTimestamp != nil {
+			continue
+		}
+		need := p.Spec.Containers[0].Resources.Requests.Cpu()
+		i := slices.IndexFunc(nodes, func(n *corev1.Node) bool { return takes(n, p) && free[n.Name].Cmp(*need) >= 0 })
+		if i >= 0 {
+			free[nodes[i].Name].Sub(*need)
+			edit(w.api, p, func(p *corev1.Pod) {
+				now := metav1.Now()
+				p.Spec.NodeName, p.Status.StartTime = nodes[i].Name, &now
+				p.Status.Conditions = []corev1.PodCondition{{Type: corev1.PodScheduled, Status: corev1.ConditionTrue}}
+			})
+			continue
+		}
+		if len(p.Status.Conditions) == 0 {
+			edit(w.api, p, func(p *corev1.Pod) {
+				p.Status.Conditions = []corev1.PodCondition{{Type: corev1.PodScheduled, Status: corev1.ConditionFalse, Reason: corev1.PodReasonUnschedulable}}
+			})
+		}
+	}
+}
+
+func takes(n *corev1.Node, p *corev1.Pod) bool {
+	if n.Spec.Unschedulable || n.DeletionTimestamp != nil {
+		return false
+	}
+	for k, v := range p.Spec.NodeSelector {
+		if n.Labels[k] != v {
+			return false
+		}
+	}
+	return !slices.ContainsFunc(n.Spec.Taints, func(t corev1.Taint) bool { return t.Effect != corev1.TaintEffectPreferNoSchedule })
+}
+
+// watch looks for what must not be at any time.
+func (w *town) watch() {
+	now := time.Now()
+	there := map[string]bool{}
+	for _, p := range all[corev1.Pod](w.api) {
+		if p.Spec.NodeName != "" || p.DeletionTimestamp != nil {
+			continue
+		}
+		there[p.Name] = true
+		since, ok := w.waits[p.Name]
+		if !ok {
+			w.waits[p.Name] = now
+		}
+		if ok && now.Sub(since) > patient && w.api.Told(p.UID) == 0 && !w.deaf {
+			w.problem("no word about pod %s, which waits for %v", p.Name, patient)
+		}
+	}
+	for name := range w.waits {
+		if !there[name] {
+			delete(w.waits, name)
+		}
+	}
+}
+
+// terminating is called before machines end by the controller's hand.
+func (w *town) terminating(id string) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	h := w.host[id]
+	if h == nil || h.node == "" || w.undrained {
+		return
+	}
+	for _, p := range all[corev1.Pod](w.api) {
+		if p.Spec.NodeName == h.node && p.DeletionTimestamp == nil && !h.mute {
+			w.problem("machine %s ends with pod %s on it", id, p.Name)
+		}
+	}
+}
+
+// unsettled says what is not as it should be when all is quiet; empty: nothing.
+func (w *town) unsettled() string {
+	claims, nodes := all[v1.NodeClaim](w.api), all[corev1.Node](w.api)
+	byID := map[string]int{}
+	for _, c := range claims {
+		byID[c.Status.ProviderID]++
+		switch {
+		case c.DeletionTimestamp != nil:
+			return "claim " + c.Name + " is on its way out"
+		case !c.Conditions().Is(v1.ConditionInitialized):
+			return "claim " + c.Name + " is not initialized"
+		}
+	}
+	running := 0
+	for _, i := range w.market.Instances() {
+		if i.State.Gone() {
+			continue
+		}
+		running++
+		if byID[driver.ProviderID(i)] != 1 {
+			return fmt.Sprintf("machine %s has %d claims", i.ID, byID[driver.ProviderID(i)])
+		}
+	}
+	if running != len(claims) || running != len(nodes) {
+		return fmt.Sprintf("%d machines, %d claims, %d nodes", running, len(claims), len(nodes))
+	}
+	for _, p := range all[corev1.Pod](w.api) {
+		if p.DeletionTimestamp != nil || !ready(p) {
+			return "pod " + p.Name + " does not run"
+		}
+	}
+	return ""
+}
