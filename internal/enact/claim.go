@@ -70,6 +70,7 @@ func (e *Enactor) ask(ctx context.Context, asks []plan.Ask, reason string, repla
 		mu.Lock()
 		defer mu.Unlock()
 		if err != nil {
+			e.unmade(w, a, c, err)
 			errs = append(errs, fmt.Errorf("ask for %s: %w", a.Name, err))
 			return
 		}

@@ -1,6 +1,7 @@
 package enact
 
 import (
+	"strings"
 	"time"
 
 	v1 "github.com/tenon-sh/tenon/api/karpenter/v1"
@@ -32,6 +33,21 @@ func (e *Enactor) Tell(w *world.World, p plan.Plan, made map[string]string) {
 			continue
 		}
 		e.Events.WarningEvery(refusedEvery, podRef(pod), "FailedScheduling", wording.Event(w, r))
+	}
+}
+
+// unmade tells the pods of an ask that its claim could not be made, as when an
+// admission webhook refuses it. The name of the claim, which is another at each
+// try, is left out, so that the same cause is told once.
+func (e *Enactor) unmade(w *world.World, a plan.Ask, c *v1.NodeClaim, err error) {
+	why := err.Error()
+	if c != nil {
+		why = strings.ReplaceAll(why, c.Name, a.Pool.Name)
+	}
+	for _, k := range a.Pods {
+		if pod := w.Pod(k); pod != nil {
+			e.Events.WarningEvery(refusedEvery, podRef(pod), "FailedScheduling", "Failed to schedule pod, the NodeClaim for it cannot be created and is tried again: "+why)
+		}
 	}
 }
 

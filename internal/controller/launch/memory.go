@@ -35,6 +35,7 @@ type memory struct {
 	began   time.Time               // when this process first looked at an order
 	ordered map[types.UID]string    // the order each claim was put into
 	sent    map[string]time.Time    // when each order was sent last
+	unclear map[string]bool         // orders whose last answer leaves open whether they bought
 	done    map[string]time.Time    // orders that will buy nothing more, and when their claims may be ordered anew
 	seen    map[string]arriving     // orders that were seen not to be whole
 	writing map[string]bool         // orders that are being written
@@ -52,7 +53,7 @@ type arriving struct {
 
 func newMemory(now clock.Now) *memory {
 	return &memory{
-		now: now, ordered: map[types.UID]string{}, sent: map[string]time.Time{}, done: map[string]time.Time{},
+		now: now, ordered: map[types.UID]string{}, sent: map[string]time.Time{}, unclear: map[string]bool{}, done: map[string]time.Time{},
 		seen: map[string]arriving{}, writing: map[string]bool{}, failing: map[types.UID]time.Time{},
 	}
 }
@@ -144,6 +145,7 @@ func (m *memory) send(token string) {
 	defer m.mu.Unlock()
 	if len(m.sent) > remembered {
 		clear(m.sent)
+		clear(m.unclear)
 		clear(m.done)
 		clear(m.ordered)
 	}
@@ -156,6 +158,22 @@ func (m *memory) isSent(token string) bool {
 	defer m.mu.Unlock()
 	_, ok := m.sent[token]
 	return ok
+}
+
+// answered notes whether the answer to an order leaves open what it bought.
+func (m *memory) answered(token string, unclear bool) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.unclear[token] = unclear; !unclear {
+		delete(m.unclear, token)
+	}
+}
+
+// isUnclear reports whether the last answer to an order left open what it bought.
+func (m *memory) isUnclear(token string) bool {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.unclear[token]
 }
 
 // lastSent is when an order was sent at the latest. One that this process knows

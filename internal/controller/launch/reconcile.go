@@ -264,6 +264,7 @@ func (r *Reconciler) launch(ctx context.Context, o Order) error {
 		r.send(o.Token)
 		outcome := r.Cloud.Launch(ctx, []cloud.Order{order})[0]
 		machines, cause = outcome.Machines, outcome.Err
+		r.answered(o.Token, cloud.CodeOf(cause) == cloud.Unknown)
 		if ctx.Err() != nil {
 			return ctx.Err()
 		}
@@ -272,12 +273,17 @@ func (r *Reconciler) launch(ctx context.Context, o Order) error {
 }
 
 // found looks for machines of an order that was sent by a process before this
-// one. It is known when nothing has to be sent any more.
+// one, or whose answer was lost: where each answer is lost, a list still shows
+// what was bought. It is known when nothing has to be sent any more.
 func (r *Reconciler) found(ctx context.Context, o Order) (machines []cloud.Machine, known bool, err error) {
-	if r.isSent(o.Token) && o.Whole() {
-		return nil, false, nil // the token makes a second call harmless
+	again := r.isSent(o.Token) && o.Whole() // the token makes a second call harmless
+	if again && !r.isUnclear(o.Token) {
+		return nil, false, nil
 	}
 	machines, err = r.bought(ctx, o)
+	if again && err != nil {
+		return nil, false, nil
+	}
 	return machines, err == nil && len(machines) >= o.Size, err
 }
 
