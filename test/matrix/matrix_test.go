@@ -34,15 +34,10 @@ const written = "../../docs/faults.md"
 var rewrite = flag.Bool("rewrite", false, "write "+written+" from a run of every pair")
 
 // often reports whether a pair is one of the quick share: every story without a
-// fault, and the stories that say most, each with half of the faults. Two faults are
-// left out there that are known to fail: where the answers of the cloud are lost more
-// is bought than is needed, and where a webhook refuses NodeClaims no pod is told so.
+// fault, and the stories that say most, each with half of the faults.
 func often(f fault, s story, turn int) bool {
-	switch {
-	case f.name == "none":
+	if f.name == "none" {
 		return true
-	case f.name == "answers lost", f.name == "webhook of others refuses":
-		return false
 	}
 	return turn%2 == 0 && slices.Contains([]string{"first node", "scale down", "drain with a budget", "adoption"}, s.name)
 }
