@@ -18,6 +18,7 @@ import (
 	"github.com/tenon-sh/tenon/internal/clock"
 	"github.com/tenon-sh/tenon/internal/cluster"
 	"github.com/tenon-sh/tenon/internal/enact"
+	"github.com/tenon-sh/tenon/internal/loop"
 )
 
 // A claim whose answer was lost counts as made, or it would be asked for again
@@ -58,7 +59,7 @@ func TestAClaimWhoseAnswerWasLostIsMade(t *testing.T) {
 				},
 			})
 			picture := cluster.New(func() time.Time { return time.Unix(1_000_000, 0) })
-			e := &enact.Enactor{Client: through, Cluster: picture, Now: clock.Wall, Log: logr.Discard(), Suffix: func() string { return "abcde" }}
+			e := &enact.Enactor{Client: through, Cluster: picture, Events: (*loop.Events)(nil), Now: clock.Wall, Log: logr.Discard(), Suffix: func() string { return "abcde" }}
 			a := plan.Ask{Name: "ask", Pool: world.PoolID{Kind: world.NodePool, Name: "p"}, Pods: []world.Key{{Namespace: "default", Name: "a"}}}
 			made, err := e.Ask(t.Context(), []plan.Ask{a}, enact.Provisioned)
 			if got := err == nil && made["ask"] == "p-abcde"; got != tc.made {

@@ -23,6 +23,7 @@ import (
 	"github.com/tenon-sh/tenon/internal/cluster"
 	"github.com/tenon-sh/tenon/internal/controller/collect"
 	"github.com/tenon-sh/tenon/internal/enact"
+	"github.com/tenon-sh/tenon/internal/loop"
 	"github.com/tenon-sh/tenon/internal/sim/driver"
 	"github.com/tenon-sh/tenon/internal/sim/market"
 )
@@ -78,7 +79,7 @@ func (x town) node(name string) *corev1.Node {
 func (x town) live(t *testing.T, through client.Client, d cloud.Driver) {
 	t.Helper()
 	picture := cluster.New(clock.Wall)
-	hand := &enact.Enactor{Client: through, Cluster: picture, Now: clock.Wall, Log: logr.Discard()}
+	hand := &enact.Enactor{Client: through, Cluster: picture, Events: (*loop.Events)(nil), Now: clock.Wall, Log: logr.Discard()}
 	c := &collect.Controller{Client: through, Cloud: cloud.New(cloud.Config{Driver: d}), Cluster: picture, Enact: hand, Now: clock.Wall, Log: logr.Discard()}
 	var last collect.Verdict
 	for range 3 {
@@ -98,7 +99,7 @@ func TestADeadMachineIsMissedSoon(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		x := newTown(t, region)
 		picture := cluster.New(clock.Wall)
-		hand := &enact.Enactor{Client: x.store, Cluster: picture, Now: clock.Wall, Log: logr.Discard()}
+		hand := &enact.Enactor{Client: x.store, Cluster: picture, Events: (*loop.Events)(nil), Now: clock.Wall, Log: logr.Discard()}
 		c := &collect.Controller{Client: x.store, Cloud: cloud.New(cloud.Config{Driver: x.driver}), Cluster: picture, Enact: hand, Now: clock.Wall, Log: logr.Discard()}
 		c.Listen()
 		ctx, stop := context.WithCancel(t.Context())

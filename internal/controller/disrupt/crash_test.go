@@ -24,6 +24,7 @@ import (
 	"github.com/tenon-sh/tenon/internal/controller/disrupt"
 	"github.com/tenon-sh/tenon/internal/enact"
 	"github.com/tenon-sh/tenon/internal/journal"
+	"github.com/tenon-sh/tenon/internal/loop"
 )
 
 // town is a pool that keeps empty nodes for a minute, and a node of it that has
@@ -62,7 +63,7 @@ func newTown(t *testing.T, change ...func(*v1.NodeClaim)) town {
 func (x town) live(t *testing.T, through client.Client, long time.Duration) {
 	t.Helper()
 	picture := cluster.New(clock.Wall)
-	hand := &enact.Enactor{Client: through, Cluster: picture, Now: clock.Wall, Log: logr.Discard(), Targets: &enact.Targets{}}
+	hand := &enact.Enactor{Client: through, Cluster: picture, Events: (*loop.Events)(nil), Now: clock.Wall, Log: logr.Discard(), Targets: &enact.Targets{}}
 	c := &disrupt.Controller{Client: through, Cluster: picture, Enact: hand, Journal: journal.New(1, "", nil), Now: clock.Wall, Log: logr.Discard()}
 	c.Listen()
 	ctx, stop := context.WithCancel(t.Context())
@@ -149,7 +150,7 @@ func TestJudgementBreaks(t *testing.T) {
 			c.Conditions().True(v1.ConditionDisruptionReason, engine.Underutilized, "", time.Now())
 		})
 		picture, kept := cluster.New(clock.Wall), journal.New(10, "", nil)
-		hand := &enact.Enactor{Client: x.store, Cluster: picture, Now: clock.Wall, Log: logr.Discard(), Targets: &enact.Targets{}}
+		hand := &enact.Enactor{Client: x.store, Cluster: picture, Events: (*loop.Events)(nil), Now: clock.Wall, Log: logr.Discard(), Targets: &enact.Targets{}}
 		c := &disrupt.Controller{
 			Client: x.store, Cluster: picture, Enact: hand, Journal: kept, Now: clock.Wall, Log: logr.Discard(),
 			Judge: func(*world.World, engine.Begun, replace.Options) []replace.Standing { panic("a pod nobody thought of") },

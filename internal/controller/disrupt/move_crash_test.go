@@ -27,6 +27,7 @@ import (
 	"github.com/tenon-sh/tenon/internal/controller/disrupt"
 	"github.com/tenon-sh/tenon/internal/enact"
 	"github.com/tenon-sh/tenon/internal/journal"
+	"github.com/tenon-sh/tenon/internal/loop"
 	"github.com/tenon-sh/tenon/internal/observe"
 )
 
@@ -258,7 +259,7 @@ func (b *borough) live(through client.Client, long time.Duration, moving disrupt
 	picture.Publish(types())
 	n := 0
 	suffix := func() string { n++; return fmt.Sprintf("%d-%d", time.Now().Unix()%100000, n) }
-	hand := &enact.Enactor{Client: through, Cluster: picture, Now: clock.Wall, Log: logr.Discard(), Targets: &enact.Targets{}, Suffix: suffix}
+	hand := &enact.Enactor{Client: through, Cluster: picture, Events: (*loop.Events)(nil), Now: clock.Wall, Log: logr.Discard(), Targets: &enact.Targets{}, Suffix: suffix}
 	c := &disrupt.Controller{Client: through, Cluster: picture, Enact: hand, Journal: journal.New(100, "", nil), Now: clock.Wall, Log: logr.Discard(), Moving: moving}
 	c.Listen()
 	ctx, stop := context.WithCancel(b.t.Context())

@@ -19,6 +19,7 @@ import (
 	"github.com/tenon-sh/tenon/internal/cluster"
 	"github.com/tenon-sh/tenon/internal/controller/interrupt"
 	"github.com/tenon-sh/tenon/internal/enact"
+	"github.com/tenon-sh/tenon/internal/loop"
 )
 
 // A source that cannot be asked is asked less and less often. One that gives
@@ -83,7 +84,7 @@ func TestAZoneFails(t *testing.T) {
 			ctx, stop := context.WithCancel(t.Context())
 			c := &interrupt.Controller{
 				Client: store, Cluster: picture, Now: clock.Wall, Log: logr.Discard(),
-				Enact: &enact.Enactor{Client: store, Cluster: picture, Now: clock.Wall, Log: logr.Discard()},
+				Enact: &enact.Enactor{Client: store, Cluster: picture, Events: (*loop.Events)(nil), Now: clock.Wall, Log: logr.Discard()},
 				Source: interrupt.Source{Name: "demo", Polled: true, IDOf: idOf, Receive: func(ctx context.Context, handle func(context.Context, interrupt.Notice) error, _ func(error)) (int, error) {
 					defer stop()
 					return 1, handle(ctx, notice)

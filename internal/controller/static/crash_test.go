@@ -18,6 +18,7 @@ import (
 	"github.com/tenon-sh/tenon/internal/cluster"
 	"github.com/tenon-sh/tenon/internal/controller/static"
 	"github.com/tenon-sh/tenon/internal/enact"
+	"github.com/tenon-sh/tenon/internal/loop"
 	"github.com/tenon-sh/tenon/internal/observe"
 )
 
@@ -69,7 +70,7 @@ func live(t *testing.T, through, store client.Client, life int) {
 		Shapes: []world.Shape{{Name: "m5", Offers: []world.Offer{{Zone: "a", CapacityType: label.OnDemand, Price: 1}}}},
 	})
 	var made atomic.Int64 // claims are made beside each other
-	hand := &enact.Enactor{Client: through, Cluster: picture, Now: clock.Wall, Log: logr.Discard(), Suffix: func() string {
+	hand := &enact.Enactor{Client: through, Cluster: picture, Events: (*loop.Events)(nil), Now: clock.Wall, Log: logr.Discard(), Suffix: func() string {
 		return fmt.Sprintf("%d-%d", life, made.Add(1))
 	}}
 	r := &static.Reconciler{Client: through, Cluster: picture, Enact: hand, Now: clock.Wall}
