@@ -85,9 +85,9 @@ func (at *Place) satisfies(r label.Requirement) bool {
 	case !open:
 		return r.Negative()
 	case at.Sealed:
-		return !o.Not && !slices.ContainsFunc(o.Values, func(v string) bool { return !r.Has(v) })
+		return !o.Not && (o.Present || r.Negative()) && !slices.ContainsFunc(o.Values, func(v string) bool { return !r.Has(v) })
 	}
-	return o.Meets(r) || o.Negative() && r.Negative()
+	return o.Meets(r) || !o.Present && r.Negative()
 }
 
 func (at *Place) clash(r label.Requirement) string {

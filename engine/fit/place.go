@@ -94,7 +94,7 @@ func menuRoom(catalog *world.Catalog, c *world.Claim, at *Place) (room amount.Li
 	if catalog == nil || !ok {
 		return nil, false
 	}
-	may := map[string][]string{}
+	may, having := map[string][]string{}, map[string]int{}
 	shapes := 0
 	for i := range catalog.Shapes {
 		s := &catalog.Shapes[i]
@@ -107,8 +107,9 @@ func menuRoom(catalog *world.Catalog, c *world.Claim, at *Place) (room amount.Li
 			room = room.Min(s.Allocatable())
 		}
 		for _, r := range s.Labels {
-			if !r.Not {
+			if !r.Not && len(r.Values) > 0 {
 				may[r.Key] = append(may[r.Key], r.Values...)
+				having[r.Key]++
 			}
 		}
 	}
@@ -117,6 +118,7 @@ func menuRoom(catalog *world.Catalog, c *world.Claim, at *Place) (room amount.Li
 			continue
 		}
 		r := label.Is(key, may[key]...)
+		r.Present = having[key] == shapes // else it may become a shape without the label
 		if o, open := at.Open.Find(key); open {
 			r = r.Meet(o)
 			at.Open = at.Open.Without(key)
@@ -160,9 +162,10 @@ func missing(m *world.Place, at *Place, daemons []*world.DaemonSet) amount.List 
 }
 
 // Settle makes known what a label of a planned machine may be: one value, one of several, or absence.
+// One that may also be absent is not known, even if there is only one value that it may have.
 func (at *Place) Settle(r label.Requirement) {
 	switch {
-	case r.Op() == label.In && len(r.Values) == 1:
+	case r.Op() == label.In && len(r.Values) == 1 && r.Present:
 		at.Labels[r.Key] = r.Values[0]
 	case r.Op() != label.DoesNotExist:
 		at.Open = at.Open.And(r)

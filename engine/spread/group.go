@@ -26,6 +26,7 @@ type group struct {
 	// Of evenly and apart.
 	key    int
 	counts []int32 // members by domain
+	maybe  []int32 // of evenly: members by domain on machines that may come to count
 	owners []int32 // of apart: pods that carry the term, by domain
 
 	// Of evenly. Domains that hold members have machines that count.
@@ -50,6 +51,9 @@ func (g *group) least() int32 {
 	}
 	return g.low
 }
+
+// most is how many members of evenly may come to be counted in domain d.
+func (g *group) most(d int32) int32 { return count(g.counts, d) + count(g.maybe, d) }
 
 // shift changes the members counted in domain d.
 func (g *group) shift(d, by int32) {

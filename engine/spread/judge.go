@@ -85,13 +85,13 @@ func (l *Ledger) allows(s *Subject, at spot, but ...string) bool {
 func (l *Ledger) evenAllows(e *even, at spot) bool {
 	g := l.groups[e.group]
 	if at.node != nil && at.node.domain[g.key] == none {
-		return l.openAllows(e, at.node.open[g.key])
+		return !at.node.astray[g.key] && l.openAllows(e, at.node.open[g.key])
 	}
 	d, has := at.domain(g.key)
 	if !has {
 		return false
 	}
-	return count(g.counts, d)+e.self-g.floor(e, at) <= e.maxSkew
+	return g.most(d)+e.self-g.floor(e, at) <= e.maxSkew
 }
 
 // openAllows judges a machine whose domain is not settled: every one it may come to be in has to do.
@@ -102,7 +102,7 @@ func (l *Ledger) openAllows(e *even, domains []int32) bool {
 		if g.known+1 < e.minDomains || count(g.nodes, d) == 0 {
 			least = 0
 		}
-		if count(g.counts, d)+e.self-least > e.maxSkew {
+		if g.most(d)+e.self-least > e.maxSkew {
 			return false
 		}
 	}
@@ -219,7 +219,7 @@ func (l *Ledger) evenText(e *even, at spot) string {
 		return noLabel(key)
 	}
 	d, _ := at.domain(g.key)
-	text := fmt.Sprintf("%s %s has %d, the least is %d, maxSkew %d", key, at.value(g.key), count(g.counts, d), g.floor(e, at), e.maxSkew)
+	text := fmt.Sprintf("%s %s has %d, the least is %d, maxSkew %d", key, at.value(g.key), g.most(d), g.floor(e, at), e.maxSkew)
 	if e.minDomains > 0 {
 		text += fmt.Sprintf(", minDomains %d and %d known", e.minDomains, g.known)
 	}

@@ -43,7 +43,9 @@ type Ledger struct {
 type node struct {
 	domain []int32
 	open   map[int][]int32 // keys that are not settled yet: the domains it may be in
-	passes []bool          // for each sieve
+	astray map[int]bool    // those of them of which it may be in none
+	passes []bool          // for each sieve: it counts
+	may    []bool          // for each sieve: it counts, or may come to
 }
 
 const none int32 = -1
@@ -99,15 +101,16 @@ func (l *Ledger) domain(key int, value string) int32 {
 
 // Enter adds a machine and returns its number in the ledger.
 func (l *Ledger) Enter(at *fit.Place) int {
-	n := node{domain: make([]int32, len(l.keys)), passes: make([]bool, len(l.sieves))}
+	n := node{domain: make([]int32, len(l.keys)), passes: make([]bool, len(l.sieves)), may: make([]bool, len(l.sieves))}
 	for k, name := range l.keys {
 		n.domain[k] = none
 		if v, ok := valueOf(at, name); ok {
 			n.domain[k] = l.domain(k, v)
 		} else if r, ok := at.Open.Find(name); ok && !r.Not {
 			if n.open == nil {
-				n.open = map[int][]int32{}
+				n.open, n.astray = map[int][]int32{}, map[int]bool{}
 			}
+			n.astray[k] = !r.Present
 			for _, v := range r.Values {
 				n.open[k] = append(n.open[k], l.domain(k, v))
 			}
@@ -115,6 +118,7 @@ func (l *Ledger) Enter(at *fit.Place) int {
 	}
 	for i, s := range l.sieves {
 		n.passes[i] = s.passes(at)
+		n.may[i] = n.passes[i] || s.mayPass(at)
 	}
 	l.nodes = append(l.nodes, n)
 	l.Return(len(l.nodes) - 1)
@@ -131,7 +135,7 @@ func (l *Ledger) Return(n int) { l.attend(n, 1) }
 func (l *Ledger) attend(n int, by int32) {
 	at := &l.nodes[n]
 	for _, t := range l.terrains {
-		if d := at.domain[t.key]; d != none && at.passes[t.sieve] {
+		if d := at.domain[t.key]; d != none && at.may[t.sieve] {
 			t.change(d, by)
 		}
 	}
@@ -224,8 +228,12 @@ func (l *Ledger) add(g *group, n int, by int32, owner bool) {
 	at := &l.nodes[n]
 	switch g.kind {
 	case evenly:
-		if d := at.domain[g.key]; d != none && at.passes[g.sieve] {
+		switch d := at.domain[g.key]; {
+		case d == none || !at.may[g.sieve]:
+		case at.passes[g.sieve]:
 			g.shift(d, by)
+		default:
+			g.maybe = bump(g.maybe, d, by)
 		}
 	case apart:
 		for _, d := range at.all(g.key) {

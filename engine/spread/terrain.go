@@ -16,13 +16,37 @@ type sieve struct {
 	needs   []string // labels that a machine has to have
 }
 
-// passes reports whether the machine counts.
+// passes reports whether the machine counts, whatever it becomes.
 func (s *sieve) passes(at *fit.Place) bool {
 	for _, k := range s.needs {
 		if _, ok := valueOf(at, k); !ok {
 			return false
 		}
 	}
+	return s.accepts(at)
+}
+
+// mayPass reports whether the machine may come to count. One on its way may
+// become several types, and which of them decides. Until then its domain is one
+// in which no pod is sure to count, so that the least there is none.
+func (s *sieve) mayPass(at *fit.Place) bool {
+	if !at.Sealed || len(at.Open) == 0 {
+		return false
+	}
+	for _, k := range s.needs {
+		if _, ok := valueOf(at, k); ok {
+			continue
+		}
+		if r, open := at.Open.Find(k); !open || r.Op() == label.DoesNotExist {
+			return false
+		}
+	}
+	loose := *at
+	loose.Sealed = false // whatever an open label may be is enough
+	return s.accepts(&loose)
+}
+
+func (s *sieve) accepts(at *fit.Place) bool {
 	if !s.anyNode && !fit.Selected(&s.filter, at) {
 		return false
 	}
@@ -51,7 +75,7 @@ func (s *sieve) append(b []byte) []byte {
 	return b
 }
 
-// terrain is the machines that pass a sieve, by domain of a key. Groups share it.
+// terrain is the machines that pass a sieve or may come to, by domain of a key. Groups share it.
 type terrain struct {
 	sieve int
 	key   int

@@ -14,7 +14,7 @@ func (l *Ledger) Occupy(n int) { l.lodge(n, 1) }
 func (l *Ledger) lodge(n int, by int32) {
 	at := &l.nodes[n]
 	for _, t := range l.terrains {
-		if d := at.domain[t.key]; l.keys[t.key] == label.Hostname && d != none && at.passes[t.sieve] {
+		if d := at.domain[t.key]; l.keys[t.key] == label.Hostname && d != none && at.may[t.sieve] {
 			t.change(d, by)
 		}
 	}

@@ -48,6 +48,7 @@ func TestFound(t *testing.T) {
 		why  string
 	}{
 		{"moves", 2093, "The first pod of an affinity to its like may go anywhere only as long as it is the first, so moves are judged in the order in which they are made."},
+		{"plans", 2676, "A machine on its way that may become a type with a label or one without it may count for a spread constraint, as a domain without pods."},
 	} {
 		judge(t, found.kind, oracle, found.seed)
 		if t.Failed() {
