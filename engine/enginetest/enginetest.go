@@ -42,7 +42,10 @@ func Run(t *testing.T, dir string) {
 	})
 }
 
-func decide(w *world.World, d *datadriven.TestData) plan.Plan {
+func decide(w *world.World, d *datadriven.TestData) plan.Plan { return provision.Decide(w, Options(d)) }
+
+// Options are those that a command of a scenario names.
+func Options(d *datadriven.TestData) provision.Options {
 	o := provision.Options{ExactOnly: d.HasArg("exact"), Nominated: d.HasArg("nominated")}
 	if d.HasArg("ignore-preferences") {
 		o.PreferencePolicy = "Ignore"
@@ -50,7 +53,7 @@ func decide(w *world.World, d *datadriven.TestData) plan.Plan {
 	if d.HasArg("best-effort") {
 		o.MinValuesPolicy = "BestEffort"
 	}
-	return provision.Decide(w, o)
+	return o
 }
 
 // plot writes the plan in as few words as tell it.

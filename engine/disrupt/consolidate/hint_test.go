@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/tenon-sh/tenon/engine/disrupt/consolidate"
+	"github.com/tenon-sh/tenon/engine/enginetest"
 	"github.com/tenon-sh/tenon/engine/label"
 	"github.com/tenon-sh/tenon/engine/world"
 )
@@ -36,7 +37,7 @@ func TestHintsNameFieldsOfTheKind(t *testing.T) {
 					t.Fatal(err)
 				}
 			}
-			p := consolidate.Decide(b.Snapshot(now), consolidate.Options{})
+			p := consolidate.Decide(b.Snapshot(enginetest.StageNow), consolidate.Options{})
 			if len(p.Kept) != 1 || !strings.Contains(p.Kept[0].Why.String(), "→ "+tc.want) {
 				t.Errorf("want the hint %q: %v", tc.want, p.Kept[0].Why)
 			}

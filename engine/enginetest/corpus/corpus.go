@@ -1,0 +1,170 @@
+// Package corpus is a fixed set of Worlds whose plans are kept, so that a change which is to change no plan can show that it changes none.
+package corpus
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"hash/fnv"
+	"strings"
+
+	"github.com/tenon-sh/tenon/engine/disrupt/consolidate"
+	"github.com/tenon-sh/tenon/engine/disrupt/replace"
+	"github.com/tenon-sh/tenon/engine/enginetest"
+	"github.com/tenon-sh/tenon/engine/provision"
+	"github.com/tenon-sh/tenon/engine/room"
+	"github.com/tenon-sh/tenon/engine/suppose"
+	"github.com/tenon-sh/tenon/engine/world"
+)
+
+// Entry is one World and how it is decided about.
+type Entry struct {
+	Name    string // what made it, with the seed
+	World   *world.World
+	Options provision.Options
+	Carried bool // it is a cluster already; otherwise one is made of it by carrying out its plan and ending some pods
+}
+
+// searchSteps bounds the search, so that a hundred worlds take a second.
+const searchSteps = 20_000
+
+// Generated are the Worlds that generators make from fixed seeds: many small ones, and some larger ones of every kind.
+func Generated(small int) []Entry {
+	var out []Entry
+	for seed := range small {
+		s := enginetest.NewScene()
+		for _, line := range enginetest.Lines().Example(seed) {
+			if err := s.Line(line); err != nil {
+				panic(err) // the generator writes what a scene reads
+			}
+		}
+		o := provision.Options{Steps: searchSteps, ExactOnly: seed%5 == 4, Nominated: seed%3 == 1}
+		out = append(out, Entry{Name: fmt.Sprintf("lines-%d", seed), World: s.World(), Options: o})
+	}
+	o := provision.Options{Steps: searchSteps}
+	return append(out,
+		Entry{Name: "diverse-200", World: enginetest.Diverse(200), Options: o},
+		Entry{Name: "apps-200", World: enginetest.Apps(200), Options: o},
+		Entry{Name: "apps-100-exact", World: enginetest.Apps(100), Options: provision.Options{ExactOnly: true}},
+		Entry{Name: "tangled-150", World: enginetest.Tangled(150), Options: o},
+		Entry{Name: "tangled-300-nominated", World: enginetest.Tangled(300), Options: provision.Options{Steps: searchSteps, Nominated: true}},
+		Entry{Name: "wishful-200", World: enginetest.Wishful(200), Options: o},
+		Entry{Name: "limited-200", World: enginetest.Limited(200), Options: o},
+		Entry{Name: "chain-200", World: enginetest.Chain(200), Options: o},
+		Entry{Name: "tenants-20-100", World: enginetest.Tenants(20, 100), Options: o},
+		Entry{Name: "hopeless-50", World: enginetest.Hopeless(50), Options: o},
+		Entry{Name: "steady-20-200", World: enginetest.Steady(20, 200), Options: o, Carried: true},
+		Entry{Name: "shrunk-300-1", World: enginetest.Shrunk(300, 1), Options: o, Carried: true},
+		Entry{Name: "shrunk-600-2", World: enginetest.Shrunk(600, 2), Options: o, Carried: true},
+	)
+}
+
+// Record is what is kept of one World's plans.
+type Record struct {
+	Name  string
+	Nodes int    // that are asked for
+	Cost  int64  // of these, millionths an hour
+	Saved int64  // by consolidating, millionths an hour
+	Plans string // a digest of each plan, by what was decided
+}
+
+// String writes the record as a line.
+func (r Record) String() string {
+	return fmt.Sprintf("%s nodes=%d cost=%d saved=%d %s", r.Name, r.Nodes, r.Cost, r.Saved, r.Plans)
+}
+
+// Decide makes all plans for the World.
+func (e Entry) Decide() Record {
+	p := provision.Decide(e.World, e.Options)
+	r := Record{Name: e.Name, Nodes: len(p.New), Cost: p.Cost}
+	p.Steps = 0 // how much work it was may change
+	plans := []string{"provision:" + digest(p)}
+	cluster := e.World
+	if !e.Carried {
+		cluster = shrink(enginetest.Bound(e.World, p))
+	}
+	if len(cluster.Places()) > 0 {
+		c := consolidate.Decide(cluster, consolidate.Options{Pack: e.Options, MoveCost: 1000, LeastSaving: 1000})
+		r.Saved = c.Possible()
+		c.Steps = 0
+		back, kept := replace.Drift(drifted(cluster), replace.Options{Pack: e.Options})
+		plans = append(plans, "consolidate:"+digest(c), "drift:"+digest(back, whys(kept)), "whatif:"+digest(e.without(cluster)...))
+	}
+	r.Plans = strings.Join(plans, " ")
+	return r
+}
+
+// shrink has pools move pods at once and ends about every third pod.
+func shrink(w *world.World) *world.World {
+	b := w.Edit()
+	now := int64(0)
+	for _, p := range w.Pools() {
+		p := *p
+		p.Disruption = world.PoolDisruption{EmptyAfter: &now, MoveAfter: &now}
+		must(b.SetPool(p))
+	}
+	for _, p := range w.Pods() {
+		h := fnv.New32a()
+		h.Write([]byte(p.Key.String()))
+		if h.Sum32()%3 == 0 {
+			b.DeletePod(p.Key)
+		}
+	}
+	return b.Snapshot(w.At())
+}
+
+// drifted is the World in which every claim has drifted.
+func drifted(w *world.World) *world.World {
+	b := w.Edit()
+	for _, p := range w.Places() {
+		if p.Claim != nil {
+			c := *p.Claim
+			c.Drifted = "NodeClassDrifted"
+			must(b.SetClaim(c))
+		}
+	}
+	return b.Snapshot(w.At())
+}
+
+// nodesSupposedGone is how many nodes of a World are supposed to be gone, one at a time.
+const nodesSupposedGone = 2
+
+// without is what would be bought if a node were gone, for the first nodes, and for which machines' pods there is room elsewhere.
+func (e Entry) without(w *world.World) []any {
+	var out []any
+	rooms := room.Open(w)
+	for i, p := range w.Places() {
+		out = append(out, rooms.Goes(p))
+		if i >= nodesSupposedGone {
+			continue
+		}
+		gone, err := suppose.Apply(w, suppose.WithoutNode(p.Name()))
+		must(err)
+		plan := provision.Decide(gone, e.Options)
+		plan.Steps = 0
+		out = append(out, plan)
+	}
+	return out
+}
+
+func whys(kept []replace.Kept) []string {
+	out := make([]string, len(kept))
+	for i, k := range kept {
+		out[i] = k.Place.Name() + " " + k.Why.String()
+	}
+	return out
+}
+
+// digest is a short text that differs if the values do.
+func digest(values ...any) string {
+	h := sha256.New()
+	must(json.NewEncoder(h).Encode(values))
+	return hex.EncodeToString(h.Sum(nil)[:4])
+}
+
+func must(err error) {
+	if err != nil {
+		panic(err)
+	}
+}
