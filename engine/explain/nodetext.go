@@ -7,6 +7,7 @@ import (
 	"strings"
 	"text/tabwriter"
 
+	"github.com/tenon-sh/tenon/engine/amount"
 	"github.com/tenon-sh/tenon/engine/plan"
 	"github.com/tenon-sh/tenon/engine/reason"
 )
@@ -40,7 +41,7 @@ func (n Node) writePods(b *paper, wide bool) {
 	for i, u := range n.uses {
 		uses[i] = u.String()
 	}
-	b.line("Runs %s: %s", count(len(n.Pods), "pod"), strings.Join(uses, ", "))
+	b.line("Runs %s: %s", amount.Count(len(n.Pods), "pod"), strings.Join(uses, ", "))
 	own := slices.DeleteFunc(slices.Clone(n.Pods), func(p Resident) bool { return p.Daemon })
 	show := own
 	if !wide && len(own) > listed+1 {
@@ -57,10 +58,10 @@ func (n Node) writePods(b *paper, wide bool) {
 		b.line("    and %d others", more)
 	}
 	if daemons := len(n.Pods) - len(own); daemons > 0 {
-		b.line("    and %s that every such node runs", count(daemons, "pod"))
+		b.line("    and %s that every such node runs", amount.Count(daemons, "pod"))
 	}
 	if len(n.Awaits) > 0 {
-		b.line("Awaits %s: %s", count(len(n.Awaits), "waiting pod"), plan.Some(n.Awaits, wide))
+		b.line("Awaits %s: %s", amount.Count(len(n.Awaits), "waiting pod"), plan.Some(n.Awaits, wide))
 	}
 }
 
@@ -74,11 +75,11 @@ func (n Node) writeBought(b *paper) {
 		switch {
 		case o.Types == 0:
 		case n.InstanceType == "":
-			b.line("  %s would do; the cloud has not said yet which it is", count(o.Types, "type"))
+			b.line("  %s would do; the cloud has not said yet which it is", amount.Count(o.Types, "type"))
 		case len(o.Cheaper) == 0:
-			b.line("  %s would do, and none of them is cheaper there today", count(o.Types, "type"))
+			b.line("  %s would do, and none of them is cheaper there today", amount.Count(o.Types, "type"))
 		default:
-			b.line("  %s would do; cheaper there today: %s", count(o.Types, "type"), plan.Some(o.Cheaper, false))
+			b.line("  %s would do; cheaper there today: %s", amount.Count(o.Types, "type"), plan.Some(o.Cheaper, false))
 		}
 	}
 	t := n.Today
@@ -119,17 +120,17 @@ func (n Node) writeBack(b *paper) {
 	}
 	var to []string
 	if w.Stay > 0 {
-		to = append(to, fmt.Sprintf("%s would fit on %s (%s)", count(w.Stay, "pod"), count(len(w.Others), "node"), plan.Some(w.Others, false)))
+		to = append(to, fmt.Sprintf("%s would fit on %s (%s)", amount.Count(w.Stay, "pod"), amount.Count(len(w.Others), "node"), plan.Some(w.Others, false)))
 	}
 	if len(w.Buys) > 0 {
 		kinds := make([]string, len(w.Buys))
 		for i, m := range w.Buys {
 			kinds[i] = m.InstanceType + " at " + m.price()
 		}
-		to = append(to, fmt.Sprintf("%s would need %s (%s)", count(w.Pods-w.Stay-len(w.Refused), "pod"), count(len(w.Buys), "new node"), plan.Some(kinds, false)))
+		to = append(to, fmt.Sprintf("%s would need %s (%s)", amount.Count(w.Pods-w.Stay-len(w.Refused), "pod"), amount.Count(len(w.Buys), "new node"), plan.Some(kinds, false)))
 	}
 	if len(w.Refused) > 0 {
-		to = append(to, fmt.Sprintf("%s would find no place (%s)", count(len(w.Refused), "pod"), plan.Some(w.Refused, false)))
+		to = append(to, fmt.Sprintf("%s would find no place (%s)", amount.Count(len(w.Refused), "pod"), plan.Some(w.Refused, false)))
 	}
 	b.line("If it went: %s; that %s", strings.Join(to, ", "), saving(n.Currency, w.Saves))
 }
@@ -154,7 +155,7 @@ func are(pods int) string {
 // Text writes the answer for a person.
 func (p Pool) Text() string {
 	var b paper
-	b.line("%s %s: %s, %s, %s", p.Kind, p.Name, count(p.Nodes, "node"), count(p.Pods, "pod"), hourlyText(p.Currency, p.Price))
+	b.line("%s %s: %s, %s, %s", p.Kind, p.Name, amount.Count(p.Nodes, "node"), amount.Count(p.Pods, "pod"), hourlyText(p.Currency, p.Price))
 	for _, x := range p.Problems {
 		b.line("  problem:  %s", x)
 	}
@@ -166,7 +167,7 @@ func (p Pool) Text() string {
 	}
 	switch {
 	case p.Gives.Replicas != nil:
-		b.line("  buys:     nothing for pods; it is static and keeps %s", count(*p.Gives.Replicas, "node"))
+		b.line("  buys:     nothing for pods; it is static and keeps %s", amount.Count(*p.Gives.Replicas, "node"))
 	case p.Cheapest == nil:
 		b.line("  may buy:  nothing")
 	default:
@@ -174,10 +175,10 @@ func (p Pool) Text() string {
 		if p.Barred > 0 {
 			more = fmt.Sprintf("; %d more would exceed its limits", p.Barred)
 		}
-		b.line("  may buy:  %s, the cheapest %s, %s, %s, %s%s", count(p.Types, "type"), p.Cheapest.InstanceType, p.Cheapest.Zone, p.Cheapest.CapacityType, priceText(p.Currency, p.Cheapest.Price, p.Cheapest.Synthetic), more)
+		b.line("  may buy:  %s, the cheapest %s, %s, %s, %s%s", amount.Count(p.Types, "type"), p.Cheapest.InstanceType, p.Cheapest.Zone, p.Cheapest.CapacityType, priceText(p.Currency, p.Cheapest.Price, p.Cheapest.Synthetic), more)
 	}
 	if p.Waiting > 0 {
-		b.line("  now:      %s for waiting pods", count(p.Waiting, "new node"))
+		b.line("  now:      %s for waiting pods", amount.Count(p.Waiting, "new node"))
 	}
 	if len(p.Limits) == 0 {
 		b.line("  limits:   none")
@@ -236,7 +237,7 @@ func RowsText(rows []Row) string {
 		fmt.Fprintf(table, "%s\t%s\t%s\t%d\t%d %%\t%d %%\t%s\n", cmp.Or(r.Node, r.Claim), r.InstanceType, r.price(), r.Pods, r.CPU, r.Memory, kept)
 	}
 	_ = table.Flush() // into memory
-	fmt.Fprintf(&b, "%s, %s", count(len(rows), "node"), hourlyText(currency, total))
+	fmt.Fprintf(&b, "%s, %s", amount.Count(len(rows), "node"), hourlyText(currency, total))
 	if free > 0 {
 		fmt.Fprintf(&b, "; the pods of %d, each by itself, would fit on the others", free)
 	}

@@ -225,13 +225,6 @@ func others(n int, noun string) string {
 	return fmt.Sprintf("%d other %ss", n, noun)
 }
 
-func count(n int, noun string) string {
-	if n == 1 {
-		return "1 " + noun
-	}
-	return fmt.Sprintf("%d %ss", n, noun)
-}
-
 func (c *Choice) text() string {
 	var parts []string
 	if c.Binds != "" {
@@ -243,7 +236,7 @@ func (c *Choice) text() string {
 	if c.LeftOut != "" {
 		parts = append(parts, "left out "+c.LeftOut)
 	}
-	return strings.Join(append(parts, count(c.Types, "type")+" would do"), "; ")
+	return strings.Join(append(parts, amount.Count(c.Types, "type")+" would do"), "; ")
 }
 
 // text writes a hold on a line.

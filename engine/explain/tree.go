@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/tenon-sh/tenon/engine/amount"
 	"github.com/tenon-sh/tenon/engine/reason"
 )
 
@@ -79,7 +80,7 @@ func brief(why *reason.Why, most int) string {
 		if n == 0 {
 			return ""
 		}
-		return "; and " + count(n, "more pool")
+		return "; and " + amount.Count(n, "more pool")
 	}
 	text := said(pools[0])
 	for i, c := range pools[1:] {

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/tenon-sh/tenon/engine/amount"
 	"github.com/tenon-sh/tenon/engine/reason"
 )
 
@@ -22,10 +23,10 @@ func (p Plan) Text(wide bool) string {
 		a.write(&b, p.Currency, wide)
 	}
 	for _, f := range p.Filled {
-		fmt.Fprintf(&b, "= %s takes %s: %s\n", f.name(), count(len(f.Pods), "pod"), Some(names(f.Pods), wide))
+		fmt.Fprintf(&b, "= %s takes %s: %s\n", f.name(), amount.Count(len(f.Pods), "pod"), Some(names(f.Pods), wide))
 	}
 	for _, f := range p.Held {
-		fmt.Fprintf(&b, "= %s is promised to %s by the scheduler: %s\n", f.name(), count(len(f.Pods), "pod"), Some(names(f.Pods), wide))
+		fmt.Fprintf(&b, "= %s is promised to %s by the scheduler: %s\n", f.name(), amount.Count(len(f.Pods), "pod"), Some(names(f.Pods), wide))
 	}
 	p.writeRefused(&b, wide)
 	p.writeGivenUp(&b, wide)
@@ -47,13 +48,13 @@ func (p Plan) summary(b *strings.Builder) {
 	}
 	var where []string
 	if onNew > 0 {
-		where = append(where, fmt.Sprintf("%d on %s", onNew, count(len(p.New), "new node")))
+		where = append(where, fmt.Sprintf("%d on %s", onNew, amount.Count(len(p.New), "new node")))
 	}
 	if old := len(p.Filled) + len(p.Held); old > 0 {
-		where = append(where, fmt.Sprintf("%d on %s that %s there", onOld, count(old, "node"), are(old)))
+		where = append(where, fmt.Sprintf("%d on %s that %s there", onOld, amount.Count(old, "node"), are(old)))
 	}
 	where = append(where, fmt.Sprintf("%d refused", len(p.Refused)-gated))
-	fmt.Fprintf(b, "%s waiting: %s.\n", count(p.Waiting-gated, "pod"), strings.Join(where, ", "))
+	fmt.Fprintf(b, "%s waiting: %s.\n", amount.Count(p.Waiting-gated, "pod"), strings.Join(where, ", "))
 	if len(p.New) == 0 {
 		return
 	}
@@ -81,7 +82,7 @@ func (a Ask) write(b *strings.Builder, currency string, wide bool) {
 		mark = "~"
 	}
 	fmt.Fprintf(b, "+ %-18s %-16s %-14s %-10s %s%s/h  %s\n", a.Name, a.Shape, a.Zone, a.CapacityType,
-		mark, Money(currency, a.Price), count(len(a.Pods), "pod"))
+		mark, Money(currency, a.Price), amount.Count(len(a.Pods), "pod"))
 	var why []string
 	if a.Why.Binds != "" {
 		why = append(why, a.Why.Binds+" binds")
@@ -136,7 +137,7 @@ func (p Plan) writeRefused(b *strings.Builder, wide bool) {
 		if strings.HasPrefix(why, string(reason.Gated)) {
 			say = ". gated"
 		}
-		fmt.Fprintf(b, "%s %s: %s\n", say, count(len(pods[why]), "pod"), Some(pods[why], wide))
+		fmt.Fprintf(b, "%s %s: %s\n", say, amount.Count(len(pods[why]), "pod"), Some(pods[why], wide))
 		for line := range strings.SplitSeq(why, "\n") {
 			b.WriteString("    " + line + "\n")
 		}
@@ -157,7 +158,7 @@ func (p Plan) writeGivenUp(b *strings.Builder, wide bool) {
 		pods[term] = append(pods[term], l.Pod.String())
 	}
 	for _, term := range order {
-		fmt.Fprintf(b, "~ preference given up for %s: %s\n    %s\n", count(len(pods[term]), "pod"), Some(pods[term], wide), term)
+		fmt.Fprintf(b, "~ preference given up for %s: %s\n    %s\n", amount.Count(len(pods[term]), "pod"), Some(pods[term], wide), term)
 	}
 }
 
@@ -178,13 +179,6 @@ func Money(currency string, micro int64) string {
 		return fmt.Sprintf("$%.4f", hourly(micro))
 	}
 	return fmt.Sprintf("%.4f %s", hourly(micro), unit)
-}
-
-func count(n int, noun string) string {
-	if n == 1 {
-		return "1 " + noun
-	}
-	return fmt.Sprintf("%d %ss", n, noun)
 }
 
 func are(n int) string {
