@@ -1,6 +1,8 @@
 package plan
 
 import (
+	"slices"
+
 	"github.com/tenon-sh/tenon/engine/fit"
 	"github.com/tenon-sh/tenon/engine/label"
 	"github.com/tenon-sh/tenon/engine/spread"
@@ -11,26 +13,39 @@ import (
 // like them are in which domain.
 type Crowd struct {
 	world      *world.World
+	census     *Census
 	soon       bool // it is enough that they can be bound at some time
 	pods       map[string][]*world.Pod
-	headcounts []*headcount
+	guests     map[string][]guest // all of pods, by namespace
+	headcounts map[string][]*headcount
 	of         map[*world.Pod][]*headcount
 	byName     map[string]*headcount
+}
+
+// guest is a pod of the crowd and the node that it is to be nominated for.
+type guest struct {
+	pod  *world.Pod
+	node string
 }
 
 // headcount is how many pods a constraint counts.
 type headcount struct {
 	pod      *world.Pod
 	spread   *world.Spread
-	running  map[string]int // in each domain that there is or will be soon
+	running  map[string]int // in each domain that there is or will be soon; the census's
 	promised map[string]int
 	on       map[string]int // promised for each node
 }
 
 // NewCrowd returns a crowd of nobody yet. Who is admitted to it can be bound
 // at once, in whatever order kube-scheduler takes them up.
-func NewCrowd(w *world.World) *Crowd {
-	return &Crowd{world: w, pods: map[string][]*world.Pod{}, of: map[*world.Pod][]*headcount{}, byName: map[string]*headcount{}}
+func NewCrowd(w *world.World) *Crowd { return NewCensus(w).crowd() }
+
+func (s *Census) crowd() *Crowd {
+	return &Crowd{
+		world: s.world, census: s, pods: map[string][]*world.Pod{}, guests: map[string][]guest{}, headcounts: map[string][]*headcount{},
+		of: map[*world.Pod][]*headcount{}, byName: map[string]*headcount{},
+	}
 }
 
 // Admit reports whether the pod can be nominated for the node beside the others, and if so counts it among them.
@@ -40,7 +55,8 @@ func (c *Crowd) Admit(p *world.Pod, node string) bool {
 	}
 	m := c.world.Place(node)
 	c.pods[node] = append(c.pods[node], p)
-	for _, t := range c.headcounts {
+	c.guests[p.Namespace] = append(c.guests[p.Namespace], guest{p, node})
+	for _, t := range c.headcounts[p.Namespace] {
 		if t.counts(p) {
 			t.promised[domain(m, t.spread.Key)]++
 			t.on[node]++
@@ -55,9 +71,16 @@ func (c *Crowd) Allows(p *world.Pod, node string) bool { return c.blocks(p, node
 // Dismiss takes back that pods were admitted to a node.
 func (c *Crowd) Dismiss(node string) {
 	m := c.world.Place(node)
-	for _, t := range c.headcounts {
-		t.promised[domain(m, t.spread.Key)] -= t.on[node]
-		delete(t.on, node)
+	left := map[string]bool{} // namespaces
+	for _, p := range c.pods[node] {
+		left[p.Namespace] = true
+	}
+	for name := range left {
+		for _, t := range c.headcounts[name] {
+			t.promised[domain(m, t.spread.Key)] -= t.on[node]
+			delete(t.on, node)
+		}
+		c.guests[name] = slices.DeleteFunc(c.guests[name], func(g guest) bool { return g.node == node })
 	}
 	delete(c.pods, node)
 }
@@ -134,27 +157,15 @@ func (c *Crowd) headcount(p *world.Pod, s *world.Spread) *headcount {
 	if t != nil {
 		return t
 	}
-	t = &headcount{pod: p, spread: s, running: map[string]int{}, promised: map[string]int{}, on: map[string]int{}}
-	for _, m := range c.world.Places() {
-		at := fit.Place{Name: m.Name(), Labels: m.Labels()}
-		d := domain(m, s.Key)
-		if d == "" || !s.AnyNode && !fit.Selected(p, &at) {
-			continue
-		}
-		t.running[d] += 0
-		for _, q := range m.Pods {
-			if !q.Done && !q.Terminating && t.counts(q) {
-				t.running[d]++
-			}
-		}
-		for _, q := range c.pods[m.Name()] {
-			if t.counts(q) {
-				t.promised[d]++
-				t.on[m.Name()]++
-			}
+	known := c.census.count(id, p, s)
+	t = &headcount{pod: p, spread: s, running: known.running, promised: map[string]int{}, on: map[string]int{}}
+	for _, g := range c.guests[p.Namespace] {
+		if d := known.at.of[g.node]; d != "" && t.counts(g.pod) {
+			t.promised[d]++
+			t.on[g.node]++
 		}
 	}
-	c.headcounts = append(c.headcounts, t)
+	c.headcounts[p.Namespace] = append(c.headcounts[p.Namespace], t)
 	c.byName[id] = t
 	return t
 }

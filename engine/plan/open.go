@@ -27,7 +27,13 @@ func Closed(m *world.Place) bool {
 // keeps no place for a pod that it has to turn down, and whoever comes next would take it.
 // Those that nothing can help any more open together, so that nobody is left to come next.
 func Openings(w *world.World, fills []Fill, patience int64) []Opening {
-	o := openings{world: w, crowd: NewCrowd(w), fills: map[string]Fill{}, useful: map[useful]bool{}}
+	return NewCensus(w).Openings(fills, patience)
+}
+
+// Openings is Openings of the World that was counted.
+func (s *Census) Openings(fills []Fill, patience int64) []Opening {
+	w := s.world
+	o := openings{world: w, crowd: s.crowd(), fills: map[string]Fill{}, useful: map[useful]bool{}, waiting: map[string][]*world.Pod{}}
 	for _, f := range fills {
 		o.fills[cmp.Or(f.Node, f.Claim)] = f
 	}
@@ -52,6 +58,15 @@ type openings struct {
 	closed []*world.Place // in the order in which they joined
 	useful map[useful]bool
 	flying int // pods that are about to be bound
+
+	waiting map[string][]*world.Pod // by machine, as far as they were looked up
+	coming  map[string][]comer      // by namespace; nil: not gathered yet
+}
+
+// comer is a pod that waits to be bound to a machine.
+type comer struct {
+	pod *world.Pod
+	to  *world.Place
 }
 
 func (o *openings) decide(patience int64) []Opening {
@@ -81,12 +96,16 @@ func (o *openings) decide(patience int64) []Opening {
 
 // pods are those that wait to be bound to a machine.
 func (o *openings) pods(machine string) []*world.Pod {
-	var out []*world.Pod
+	out, known := o.waiting[machine]
+	if known {
+		return out
+	}
 	for _, key := range o.fills[machine].Pods {
 		if p := o.world.Pod(key); p != nil && p.Node == "" && !p.Done {
 			out = append(out, p)
 		}
 	}
+	o.waiting[machine] = out
 	return out
 }
 
@@ -127,20 +146,33 @@ func (o *openings) helps(h *headcount, machine string) bool {
 		return false
 	}
 	out, known := o.useful[what]
-	for other := range o.fills {
-		if known || out {
-			break
-		}
-		m := o.world.Place(other)
+	if known {
+		return out
+	}
+	out = slices.ContainsFunc(o.comers(h.pod.Namespace), func(c comer) bool {
+		d := domain(c.to, h.spread.Key)
+		return d != "" && d != what.domain && h.counts(c.pod)
+	})
+	o.useful[what] = out
+	return out
+}
+
+// comers are the pods of a namespace that wait to be bound to machines.
+func (o *openings) comers(namespace string) []comer {
+	if o.coming != nil {
+		return o.coming[namespace]
+	}
+	o.coming = map[string][]comer{}
+	for machine := range o.fills {
+		m := o.world.Place(machine)
 		if m == nil {
 			continue
 		}
-		if d := domain(m, h.spread.Key); d != "" && d != what.domain {
-			out = slices.ContainsFunc(o.pods(other), h.counts)
+		for _, p := range o.pods(machine) {
+			o.coming[p.Namespace] = append(o.coming[p.Namespace], comer{p, m})
 		}
 	}
-	o.useful[what] = out
-	return out
+	return o.coming[namespace]
 }
 
 // expects reports whether machines are on their way that were asked for before the closed

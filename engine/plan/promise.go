@@ -15,8 +15,11 @@ type Promise struct {
 // none of those for other nodes: if too many that are to be spread over zones
 // were nominated for one node, each would wait for the others to be gone. As many
 // as the skew can be in any case, and more as long as their zone lags behind the others by that many.
-func Promises(w *world.World, fills []Fill) []Promise {
-	c := NewCrowd(w)
+func Promises(w *world.World, fills []Fill) []Promise { return NewCensus(w).Promises(fills) }
+
+// Promises is Promises of the World that was counted.
+func (s *Census) Promises(fills []Fill) []Promise {
+	w, c := s.world, s.crowd()
 	c.soon = true
 	var out []Promise
 	for _, already := range []bool{true, false} {

@@ -1,0 +1,124 @@
+package plan
+
+import (
+	"github.com/tenon-sh/tenon/engine/fit"
+	"github.com/tenon-sh/tenon/engine/label"
+	"github.com/tenon-sh/tenon/engine/world"
+)
+
+// Census is where the pods of a World run, those together that no selector can tell apart. A constraint is
+// counted by it in the time that its own pods take: clusters have as many constraints as Deployments, and each
+// looking at every pod would take their product.
+//
+// It is made when it is first asked and has one user at a time.
+type Census struct {
+	world    *world.World
+	folks    map[string][]*folk // by namespace; nil: not counted yet
+	terrains map[string]*terrain
+	counts   map[string]counted // by the constraint's identity
+}
+
+// counted is what a constraint looks at, and how many of its pods run in each domain.
+type counted struct {
+	at      *terrain
+	running map[string]int
+}
+
+// terrain is the domain of each machine, by its name, that a constraint looks at.
+type terrain struct {
+	of      map[string]string
+	domains []string // each once
+}
+
+// folk is how many pods of one kin run on each machine.
+type folk struct {
+	kin *world.Kin
+	at  []*world.Place
+	n   []int
+}
+
+// NewCensus returns the census of a World.
+func NewCensus(w *world.World) *Census {
+	return &Census{world: w, terrains: map[string]*terrain{}, counts: map[string]counted{}}
+}
+
+// World is what was counted.
+func (s *Census) World() *world.World { return s.world }
+
+// in are the folks of a namespace.
+func (s *Census) in(namespace string) []*folk {
+	if s.folks != nil {
+		return s.folks[namespace]
+	}
+	s.folks = map[string][]*folk{}
+	of := map[*world.Kin]*folk{}
+	for _, m := range s.world.Places() {
+		kin := m.Kin()
+		for i, q := range m.Pods {
+			if q.Done || q.Terminating {
+				continue
+			}
+			f := of[kin[i]]
+			if f == nil {
+				f = &folk{kin: kin[i]}
+				of[f.kin], s.folks[f.kin.Namespace] = f, append(s.folks[f.kin.Namespace], f)
+			}
+			if last := len(f.at) - 1; last >= 0 && f.at[last] == m {
+				f.n[last]++
+				continue
+			}
+			f.at, f.n = append(f.at, m), append(f.n, 1)
+		}
+	}
+	return s.folks[namespace]
+}
+
+// count counts what a constraint of p does, whose identity is id: in each domain that there is or will be soon.
+func (s *Census) count(id string, p *world.Pod, c *world.Spread) counted {
+	if known, ok := s.counts[id]; ok {
+		return known
+	}
+	at := s.terrain(p, c)
+	running := make(map[string]int, len(at.domains))
+	for _, d := range at.domains {
+		running[d] = 0
+	}
+	for _, f := range s.in(p.Namespace) {
+		if !c.Selector.Match(f.kin.Labels) {
+			continue
+		}
+		for i, m := range f.at {
+			if d := at.of[m.Name()]; d != "" {
+				running[d] += f.n[i]
+			}
+		}
+	}
+	s.counts[id] = counted{at, running}
+	return s.counts[id]
+}
+
+// terrain is what a constraint of a pod looks at.
+func (s *Census) terrain(p *world.Pod, c *world.Spread) *terrain {
+	id := label.AppendFlags(label.AppendText(nil, c.Key), c.AnyNode)
+	if !c.AnyNode {
+		id = fit.AppendSelection(id, p)
+	}
+	if known := s.terrains[string(id)]; known != nil {
+		return known
+	}
+	out := &terrain{of: map[string]string{}}
+	seen := map[string]bool{}
+	for _, m := range s.world.Places() {
+		at := fit.Place{Name: m.Name(), Labels: m.Labels()}
+		d := domain(m, c.Key)
+		if d == "" || !c.AnyNode && !fit.Selected(p, &at) {
+			continue
+		}
+		out.of[at.Name] = d
+		if !seen[d] {
+			seen[d], out.domains = true, append(out.domains, d)
+		}
+	}
+	s.terrains[string(id)] = out
+	return out
+}
