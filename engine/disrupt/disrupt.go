@@ -34,13 +34,16 @@ func Decide(w *world.World, o Options) plan.Plan {
 type decision struct {
 	world    *world.World
 	plan     *plan.Plan
-	planned  []string
+	planned  map[string]bool
 	promised map[string]*world.Pod // nodes that kube-scheduler has promised to a pod, and to which
 	going    map[string]bool       // places given back in this plan
 }
 
 func newDecision(w *world.World, o Options, p *plan.Plan) *decision {
-	d := &decision{world: w, plan: p, planned: o.Planned, promised: map[string]*world.Pod{}, going: map[string]bool{}}
+	d := &decision{world: w, plan: p, planned: make(map[string]bool, len(o.Planned)), promised: map[string]*world.Pod{}, going: map[string]bool{}}
+	for _, name := range o.Planned {
+		d.planned[name] = true
+	}
 	for _, pod := range w.Waiting() {
 		if pod.Nominated != "" {
 			d.promised[pod.Nominated] = pod

@@ -106,7 +106,7 @@ func (d *decision) holds(p *world.Place) iter.Seq[Hold] {
 		if pod := d.promised[p.Name()]; p.Node != nil && pod != nil && !yield(Hold{Code: reason.Promised, Pod: pod}) {
 			return
 		}
-		if slices.Contains(d.planned, p.Name()) || slices.Contains(d.planned, p.Claim.Name) {
+		if d.planned[p.Name()] || d.planned[p.Claim.Name] {
 			if !yield(Hold{Code: reason.Promised}) {
 				return
 			}
