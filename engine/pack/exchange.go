@@ -25,7 +25,7 @@ func (k *Packer) exchange() {
 		if b.machine.Node == nil {
 			break
 		}
-		k.exchangeOf(b, later(b, order[i+1:]), crowd)
+		k.exchangeOf(b, order[i+1:], crowd)
 	}
 }
 
@@ -48,20 +48,26 @@ func (b *bin) opens() int64 {
 	return math.MinInt64
 }
 
-// later are those of the machines that are in the same zone and take no pods yet, the last first.
+// later are those of the machines, in the order in which they open, that are in the same zone and take no pods yet, the last first.
 func later(b *bin, all []*bin) []*bin {
 	var out []*bin
 	for _, o := range slices.Backward(all) {
-		if len(out) < partners && o.place.Labels[label.Zone] == b.place.Labels[label.Zone] && o.opens() > math.MinInt64 {
+		if len(out) == partners || o.opens() == math.MinInt64 { // nor does any before it wait to take pods
+			break
+		}
+		if o.place.Labels[label.Zone] == b.place.Labels[label.Zone] {
 			out = append(out, o)
 		}
 	}
 	return out
 }
 
-// exchangeOf has those of the machine's pods that cannot be bound change places, and counts the others among the crowd.
-func (k *Packer) exchangeOf(b *bin, partners []*bin, crowd *plan.Crowd) {
+// exchangeOf has those of the machine's pods that cannot be bound change places with pods of the
+// machines that follow it, and counts the others among the crowd.
+func (k *Packer) exchangeOf(b *bin, following []*bin, crowd *plan.Crowd) {
 	node := b.machine.Node.Name
+	var partners []*bin
+	asked := false
 	seen := map[*waiting]bool{}
 	for i := 0; i < len(b.pods); i++ {
 		x := b.pods[i]
@@ -71,6 +77,9 @@ func (k *Packer) exchangeOf(b *bin, partners []*bin, crowd *plan.Crowd) {
 		seen[x] = true
 		if crowd.Admit(x.pod, node) || !k.settled(x.class) {
 			continue
+		}
+		if !asked {
+			partners, asked = later(b, following), true
 		}
 		for _, to := range partners {
 			if k.takes(to, x) && k.barter(x, to, func(y *waiting) bool { return crowd.Allows(y.pod, node) }) {
