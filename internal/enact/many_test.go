@@ -58,7 +58,7 @@ func TestABusySchedulerIsNotReminded(t *testing.T) {
 			}
 			fill.Pods = append(fill.Pods, k)
 		}
-		if wait := e.Promise(t.Context(), b.Snapshot(0), plan.Plan{Filled: []plan.Fill{fill}}); wait <= 0 || wait > 20*time.Second {
+		if wait := e.Promise(t.Context(), b.Snapshot(0), plan.Plan{Filled: []plan.Fill{fill}}, 0); wait <= 0 || wait > 20*time.Second {
 			t.Errorf("the next look is after %s: %s", wait, look.why)
 		}
 		if n := written.Load(); n != look.want {
@@ -67,7 +67,8 @@ func TestABusySchedulerIsNotReminded(t *testing.T) {
 	}
 }
 
-// Thousands of promises do not keep the next plan waiting: so many are made, and the rest soon.
+// Thousands of promises do not keep the next plan waiting: so many are made, and the rest soon, unless the plan
+// took so long that one for each few hundred promises would be most of the work.
 func TestManyPromises(t *testing.T) {
 	e, written := quietly(t)
 	b, fill := world.NewBuilder(), plan.Fill{Node: "large"}
@@ -82,10 +83,17 @@ func TestManyPromises(t *testing.T) {
 		}
 		fill.Pods = append(fill.Pods, k)
 	}
-	if wait := e.Promise(t.Context(), b.Snapshot(0), plan.Plan{Filled: []plan.Fill{fill}}); wait <= 0 || wait > 2*time.Second {
+	if wait := e.Promise(t.Context(), b.Snapshot(0), plan.Plan{Filled: []plan.Fill{fill}}, 0); wait <= 0 || wait > 2*time.Second {
 		t.Errorf("the rest is due after %s, want soon", wait)
 	}
 	if n := written.Load(); n == 0 || n >= pods/2 {
 		t.Errorf("%d of %d promises were made at once", n, pods)
+	}
+	before := written.Load()
+	if wait := e.Promise(t.Context(), b.Snapshot(0), plan.Plan{Filled: []plan.Fill{fill}}, time.Hour); wait <= 0 {
+		t.Errorf("the next look is after %s, want one", wait)
+	}
+	if n := written.Load() - before; n != pods {
+		t.Errorf("%d of %d promises were made after a plan that took long", n, pods)
 	}
 }

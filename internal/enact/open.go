@@ -1,6 +1,7 @@
 package enact
 
 import (
+	"slices"
 	"sync"
 	"time"
 
@@ -14,9 +15,10 @@ const openEvery = time.Second
 
 // openings are the last decision on machines that have joined, by node.
 type openings struct {
-	mu   sync.Mutex
-	at   time.Time
-	last map[string]plan.Opening
+	mu     sync.Mutex
+	at     time.Time
+	last   map[string]plan.Opening
+	census *plan.Census // of the World that was looked at
 }
 
 // Opening says whether a node that has joined is to take pods now; it does so at
@@ -31,8 +33,8 @@ func (e *Enactor) Opening(node string, patience time.Duration) plan.Opening {
 		return x
 	}
 	w := e.Cluster.World()
-	o.at, o.last = now, map[string]plan.Opening{}
-	for _, x := range plan.Openings(w, e.Targets.fills(w), int64(patience/time.Second)) {
+	o.at, o.last, o.census = now, map[string]plan.Opening{}, plan.NewCensus(w)
+	for _, x := range o.census.Openings(e.Targets.fills(w), int64(patience/time.Second)) {
 		o.last[x.Node] = x
 	}
 	if x, known := o.last[node]; known {
@@ -40,6 +42,29 @@ func (e *Enactor) Opening(node string, patience time.Duration) plan.Opening {
 	}
 	m := w.Place(node) // not seen yet, or it takes pods already
 	return plan.Opening{Node: node, Open: m != nil && m.Node != nil && !plan.Closed(m)}
+}
+
+// promises are those of the pods that can be nominated for a node that takes pods now. Nodes that open together
+// are looked at in one World: there may be hundreds a second, and each World of its own would be counted anew.
+func (e *Enactor) promises(pods []world.Key, node string) []promise {
+	o := &e.openings
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if now := e.Now(); o.census == nil || now.Sub(o.at) >= openEvery || !shows(o.census.World(), pods, node) {
+		o.at, o.last, o.census = now, nil, plan.NewCensus(e.Cluster.World())
+	}
+	var due []promise
+	for _, pod := range promisable(o.census, pods, node) {
+		if pod.Nominated != node {
+			due = append(due, promise{pod, node})
+		}
+	}
+	return due
+}
+
+// shows reports whether a World has the node and the pods.
+func shows(w *world.World, pods []world.Key, node string) bool {
+	return w.Place(node) != nil && !slices.ContainsFunc(pods, func(k world.Key) bool { return w.Pod(k) == nil })
 }
 
 // fills are the pods that are on their way to each machine: as the last plan

@@ -16,8 +16,10 @@ import (
 	"github.com/tenon-sh/tenon/internal/observe"
 )
 
-// atOnce is how many promises one plan may change: as many as the client sends in
-// one burst, so that the next plan is not kept waiting. The rest is due right after.
+// atOnce is how many promises one plan may change in any case: as many as the client sends in
+// one burst, so that the next plan is not kept waiting. Where making the plan took longer than
+// that, promises are made for as long again: the next one takes as long, and with tens of
+// thousands of promises most of the time would be spent on plans. The rest is due right after.
 const atOnce = 300
 
 // promise is a node that a pod shall be nominated for; none takes back what was promised.
@@ -28,21 +30,26 @@ type promise struct {
 
 // Promise nominates pods for the nodes that the plan sends them to, so that
 // kube-scheduler follows it, and takes back what the plan no longer says. Where
-// somebody else has nominated a pod nothing is changed. It returns when to look
-// at the pods again although nothing happens; zero for no need.
-func (e *Enactor) Promise(ctx context.Context, w *world.World, p plan.Plan) time.Duration {
-	due := promises(w, p)
+// somebody else has nominated a pod nothing is changed. took is how long it took
+// to make the plan. It returns when to look at the pods again although nothing
+// happens; zero for no need.
+func (e *Enactor) Promise(ctx context.Context, w *world.World, p plan.Plan, took time.Duration) time.Duration {
+	c := plan.NewCensus(w)
+	due := promises(c, p)
 	if !e.Promises {
 		due = slices.DeleteFunc(due, func(p promise) bool { return p.node != "" })
 	}
-	e.write(ctx, due[:min(len(due), atOnce)])
-	switch {
-	case len(due) > atOnce:
-		return time.Second
-	case !e.Promises:
+	for until := e.Now().Add(took); len(due) > 0; {
+		n := min(len(due), atOnce)
+		e.write(ctx, due[:n])
+		if due = due[n:]; len(due) > 0 && (ctx.Err() != nil || !e.Now().Before(until)) {
+			return time.Second
+		}
+	}
+	if !e.Promises {
 		return 0
 	}
-	return e.remind(ctx, w, p)
+	return e.remind(ctx, c, p)
 }
 
 // Joined nominates the pods that the last plan sends to a claim for the node that it has become.
@@ -50,21 +57,18 @@ func (e *Enactor) Joined(ctx context.Context, claim, node string) {
 	if !e.Promises {
 		return
 	}
-	var due []promise
-	for _, pod := range promisable(e.Cluster.World(), e.Targets.podsOf(claim), node) {
-		if pod.Nominated != node {
-			due = append(due, promise{pod, node})
-		}
+	if pods := e.Targets.podsOf(claim); len(pods) > 0 {
+		e.write(ctx, e.promises(pods, node))
 	}
-	e.write(ctx, due)
 }
 
 // promises are the nominations that the plan changes: first those for machines
 // that have only just joined, where pods would otherwise come in any order.
-func promises(w *world.World, p plan.Plan) []promise {
+func promises(c *plan.Census, p plan.Plan) []promise {
+	w := c.World()
 	at := map[world.Key]string{}
 	var fresh, other, back []promise
-	for _, x := range plan.Promises(w, standing(w, p.Filled)) {
+	for _, x := range c.Promises(standing(w, p.Filled)) {
 		at[x.Pod.Key] = x.Node
 		switch m := w.Place(x.Node); {
 		case x.Pod.Nominated == x.Node:
@@ -86,9 +90,9 @@ func promises(w *world.World, p plan.Plan) []promise {
 }
 
 // promisable are those of a node's pods that can be nominated for it, or are.
-func promisable(w *world.World, keys []world.Key, node string) []*world.Pod {
+func promisable(c *plan.Census, keys []world.Key, node string) []*world.Pod {
 	var out []*world.Pod
-	for _, x := range plan.Promises(w, []plan.Fill{{Node: node, Pods: keys}}) {
+	for _, x := range c.Promises([]plan.Fill{{Node: node, Pods: keys}}) {
 		out = append(out, x.Pod)
 	}
 	return out

@@ -146,7 +146,7 @@ func TestSchedulerFollowsPromises(t *testing.T) {
 	s.node("follow-small", "2")
 	s.node("follow-large", "4")
 	nodes := []string{"follow-small", "follow-large"}
-	s.enact.Promise(t.Context(), s.world(nodes...), s.plan("small", "follow-small", "large", "follow-large"))
+	s.enact.Promise(t.Context(), s.world(nodes...), s.plan("small", "follow-small", "large", "follow-large"), 0)
 	// By itself kube-scheduler puts the small pod where most is free, which is where the large one has to go.
 	s.open("follow-large")
 	s.open("follow-small")
@@ -164,17 +164,17 @@ func TestPromisesFollowThePlan(t *testing.T) {
 	s := newStage(t)
 	s.pod("a", "1")
 	nodes := []string{"keep-1", "keep-2"}
-	s.enact.Promise(t.Context(), s.world(nodes...), s.plan("a", "keep-1"))
+	s.enact.Promise(t.Context(), s.world(nodes...), s.plan("a", "keep-1"), 0)
 	s.nominated("a", "keep-1", "the plan says so")
 	if got := observe.Pod(s.get("a")); !got.Promised || got.Nominated != "keep-1" {
 		t.Errorf("after a restart nobody would know that the promise is ours: %+v", got)
 	}
-	s.enact.Promise(t.Context(), s.world(nodes...), s.plan("a", "keep-2"))
+	s.enact.Promise(t.Context(), s.world(nodes...), s.plan("a", "keep-2"), 0)
 	s.nominated("a", "keep-2", "the plan has changed")
-	s.enact.Promise(t.Context(), s.world("keep-1"), s.plan())
+	s.enact.Promise(t.Context(), s.world("keep-1"), s.plan(), 0)
 	s.nominated("a", "", "the node is gone")
 	s.enact.Promises = false
-	s.enact.Promise(t.Context(), s.world(nodes...), s.plan("a", "keep-1"))
+	s.enact.Promise(t.Context(), s.world(nodes...), s.plan("a", "keep-1"), 0)
 	s.nominated("a", "", "promises are switched off")
 }
 
@@ -186,10 +186,10 @@ func TestPromisesLeaveOthersAlone(t *testing.T) {
 	if err := s.client.Status().Patch(t.Context(), s.get("a"), body, client.FieldOwner("kube-scheduler")); err != nil {
 		t.Fatal(err)
 	}
-	s.enact.Promise(t.Context(), before, s.plan("a", "own"))
+	s.enact.Promise(t.Context(), before, s.plan("a", "own"), 0)
 	s.nominated("a", "theirs", "somebody else was faster than the picture")
-	s.enact.Promise(t.Context(), s.world("own", "theirs"), s.plan("a", "own"))
+	s.enact.Promise(t.Context(), s.world("own", "theirs"), s.plan("a", "own"), 0)
 	s.nominated("a", "theirs", "the picture shows somebody else's")
-	s.enact.Promise(t.Context(), s.world("own", "theirs"), s.plan())
+	s.enact.Promise(t.Context(), s.world("own", "theirs"), s.plan(), 0)
 	s.nominated("a", "theirs", "it is not ours to take back")
 }

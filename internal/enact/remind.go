@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"github.com/tenon-sh/tenon/engine/plan"
-	"github.com/tenon-sh/tenon/engine/world"
 )
 
 const (
@@ -54,9 +53,9 @@ type reminders struct {
 // waits for that room waits until all pods are looked at again, five minutes
 // later. A nomination that is taken back is such an event. One that stays for
 // long shows that nobody looks: a pod that is looked at is bound or loses it.
-func (e *Enactor) remind(ctx context.Context, w *world.World, p plan.Plan) time.Duration {
+func (e *Enactor) remind(ctx context.Context, c *plan.Census, p plan.Plan) time.Duration {
 	now := e.Now()
-	due, next := e.reminders.take(lying(w, p), now)
+	due, next := e.reminders.take(lying(c, p), now)
 	each(due, func(p promise) {
 		e.Log.V(1).Info("the pod is not taken up, nominating it anew", "Pod", p.pod.String(), "Node", p.node)
 		e.promise(ctx, promise{pod: p.pod})
@@ -69,14 +68,15 @@ func (e *Enactor) remind(ctx context.Context, w *world.World, p plan.Plan) time.
 }
 
 // lying are the pods that wait although their nodes can take them now.
-func lying(w *world.World, p plan.Plan) []promise {
+func lying(c *plan.Census, p plan.Plan) []promise {
+	w := c.World()
 	var out []promise
 	for _, f := range p.Filled {
 		m := w.Place(f.Node)
 		if m == nil || m.Node == nil || m.Deleting() || m.Claim != nil && !m.Claim.Initialized {
 			continue
 		}
-		for _, pod := range promisable(w, f.Pods, f.Node) {
+		for _, pod := range promisable(c, f.Pods, f.Node) {
 			if pod.Waiting {
 				out = append(out, promise{pod, f.Node})
 			}

@@ -38,7 +38,7 @@ func TestForgottenPodsAreTakenUpAgain(t *testing.T) {
 	s.enact.Now = func() time.Time { return now }
 	look := func(why string) {
 		t.Helper()
-		wait := s.enact.Promise(t.Context(), s.world("room", "elsewhere"), s.plan("forgotten", "room"))
+		wait := s.enact.Promise(t.Context(), s.world("room", "elsewhere"), s.plan("forgotten", "room"), 0)
 		if wait <= 0 || wait > time.Minute {
 			t.Errorf("the next look is after %s: %s", wait, why)
 		}
@@ -53,7 +53,7 @@ func TestForgottenPodsAreTakenUpAgain(t *testing.T) {
 		}
 		return nil
 	})
-	if wait := s.enact.Promise(t.Context(), s.world("room", "elsewhere"), s.plan()); wait != 0 {
+	if wait := s.enact.Promise(t.Context(), s.world("room", "elsewhere"), s.plan(), 0); wait != 0 {
 		t.Errorf("nobody waits, and yet the next look is after %s", wait)
 	}
 }
