@@ -14,10 +14,10 @@ import (
 	v1 "github.com/tenon-sh/tenon/api/karpenter/v1"
 	"github.com/tenon-sh/tenon/internal/cloud"
 	"github.com/tenon-sh/tenon/internal/controller/class"
+	"github.com/tenon-sh/tenon/internal/controller/consolidatable"
 	"github.com/tenon-sh/tenon/internal/controller/drift"
 	"github.com/tenon-sh/tenon/internal/controller/overlay"
 	"github.com/tenon-sh/tenon/internal/controller/pool"
-	"github.com/tenon-sh/tenon/internal/controller/quiet"
 	"github.com/tenon-sh/tenon/internal/controller/repair"
 	"github.com/tenon-sh/tenon/internal/controller/static"
 	"github.com/tenon-sh/tenon/internal/observe"
@@ -47,7 +47,7 @@ func (p *parts) keepers(provisioners bool) ([]registrar, error) {
 	if provisioners {
 		out = append(out, &pool.Provisioners{Client: c, Cluster: p.cluster, Now: p.Now})
 	}
-	still := &quiet.Controller{Client: c, Cluster: p.cluster, Now: p.Now, Log: p.Log.WithName("controller.node")}
+	still := &consolidatable.Controller{Client: c, Cluster: p.cluster, Now: p.Now, Log: p.Log.WithName("controller.node")}
 	still.Listen()
 	if err := p.m.Add(still); err != nil {
 		return nil, fmt.Errorf("add %T: %w", still, err)

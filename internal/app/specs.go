@@ -5,6 +5,7 @@ import (
 	v1 "github.com/tenon-sh/tenon/api/karpenter/v1"
 	"github.com/tenon-sh/tenon/internal/controller/class"
 	"github.com/tenon-sh/tenon/internal/controller/collect"
+	"github.com/tenon-sh/tenon/internal/controller/consolidatable"
 	"github.com/tenon-sh/tenon/internal/controller/disrupt"
 	"github.com/tenon-sh/tenon/internal/controller/drift"
 	"github.com/tenon-sh/tenon/internal/controller/initialize"
@@ -15,7 +16,6 @@ import (
 	"github.com/tenon-sh/tenon/internal/controller/podevent"
 	"github.com/tenon-sh/tenon/internal/controller/pool"
 	"github.com/tenon-sh/tenon/internal/controller/provision"
-	"github.com/tenon-sh/tenon/internal/controller/quiet"
 	"github.com/tenon-sh/tenon/internal/controller/register"
 	"github.com/tenon-sh/tenon/internal/controller/repair"
 	"github.com/tenon-sh/tenon/internal/controller/shadow"
@@ -30,7 +30,7 @@ import (
 func Specs() []loop.Spec {
 	return []loop.Spec{
 		class.Spec(), collect.Spec(), disrupt.Spec(), drift.Spec(), initialize.Spec(), interrupt.Spec(), launch.Spec(),
-		liveness.Spec(), overlay.Spec(), podevent.Spec(), pool.Spec(), provision.Spec(), quiet.Spec(), register.Spec(), repair.Spec(), static.Spec(),
+		liveness.Spec(), overlay.Spec(), podevent.Spec(), pool.Spec(), provision.Spec(), consolidatable.Spec(), register.Spec(), repair.Spec(), static.Spec(),
 		tag.Spec(), terminate.Spec(),
 		classSpec(),
 		{

@@ -9,8 +9,8 @@ import (
 	awsv1 "github.com/tenon-sh/tenon/api/aws/v1"
 	"github.com/tenon-sh/tenon/engine/label"
 	"github.com/tenon-sh/tenon/engine/world"
+	"github.com/tenon-sh/tenon/internal/aws/inventory"
 	"github.com/tenon-sh/tenon/internal/aws/reserve"
-	"github.com/tenon-sh/tenon/internal/aws/stock"
 	"github.com/tenon-sh/tenon/internal/aws/types"
 	"github.com/tenon-sh/tenon/internal/cloud"
 )
@@ -28,7 +28,7 @@ func (d *Driver) Catalog(ctx context.Context, t cloud.Template) (world.Catalog, 
 // catalog makes the catalogue of a resolved template, or finds it made. Whoever
 // asks meanwhile waits: making it takes longer than the rest of a launch.
 func (d *Driver) catalog(ctx context.Context, t cloud.Template, r resolved) (world.Catalog, error) {
-	shelf, err := d.stock.Shelf(ctx)
+	shelf, err := d.inventory.Shelf(ctx)
 	if err != nil {
 		return world.Catalog{}, err
 	}
@@ -56,7 +56,7 @@ func (d *Driver) catalog(ctx context.Context, t cloud.Template, r resolved) (wor
 }
 
 // shapes are the types on the shelf that a template allows, with their offers.
-func (d *Driver) shapes(shelf stock.Shelf, r resolved, settings types.Settings, away []string) []world.Shape {
+func (d *Driver) shapes(shelf inventory.Shelf, r resolved, settings types.Settings, away []string) []world.Shape {
 	ids := r.zoneIDs()
 	labels := map[string]map[string]string{} // by zone: every offer there has the same
 	for zone, id := range ids {

@@ -18,6 +18,8 @@ import (
 
 	"github.com/tenon-sh/tenon/engine/world"
 	"github.com/tenon-sh/tenon/internal/aws/access"
+	"github.com/tenon-sh/tenon/internal/aws/inventory"
+	"github.com/tenon-sh/tenon/internal/aws/keylock"
 	"github.com/tenon-sh/tenon/internal/aws/machine"
 	"github.com/tenon-sh/tenon/internal/aws/network"
 	"github.com/tenon-sh/tenon/internal/aws/nodeclass"
@@ -28,9 +30,7 @@ import (
 	"github.com/tenon-sh/tenon/internal/aws/reserve"
 	"github.com/tenon-sh/tenon/internal/aws/shift"
 	"github.com/tenon-sh/tenon/internal/aws/soldout"
-	"github.com/tenon-sh/tenon/internal/aws/stock"
 	"github.com/tenon-sh/tenon/internal/aws/template"
-	"github.com/tenon-sh/tenon/internal/aws/turn"
 	"github.com/tenon-sh/tenon/internal/catalog"
 	"github.com/tenon-sh/tenon/internal/clock"
 	"github.com/tenon-sh/tenon/internal/cloud"
@@ -77,25 +77,25 @@ type Classes func(context.Context, cloud.ClassRef) (nodeclass.Class, error)
 
 // Driver buys and gives back machines of EC2.
 type Driver struct {
-	cfg      Config
-	clients  *access.Clients
-	network  *network.Finder
-	reserved *reserve.Finder
-	groups   *placement.Finder
-	shifts   *shift.Watch
-	trials   *trials
-	machines *machine.Set
-	profiles *profile.Store
-	stores   *template.Store
-	stock    *stock.Stock
-	soldout  *soldout.Memory
-	amis     *images
-	home     *home
-	orders   *orders
-	catalogs *catalogs
-	lasting  *lasting
+	cfg       Config
+	clients   *access.Clients
+	network   *network.Finder
+	reserved  *reserve.Finder
+	groups    *placement.Finder
+	shifts    *shift.Watch
+	trials    *trials
+	machines  *machine.Set
+	profiles  *profile.Store
+	stores    *template.Store
+	inventory *inventory.Inventory
+	soldout   *soldout.Memory
+	amis      *images
+	home      *home
+	orders    *orders
+	catalogs  *catalogs
+	lasting   *lasting
 
-	resolving turn.Line
+	resolving keylock.Locks
 
 	mu        sync.Mutex
 	seen      map[string]witnesses // what nodes of a type say of their memory
@@ -112,16 +112,16 @@ func New(cfg Config) *Driver {
 	if cfg.Said == nil {
 		cfg.Said = func(Saying) {}
 	}
-	shop := stock.Clients{EC2: c.EC2}
+	clients := inventory.Clients{EC2: c.EC2}
 	if !cfg.Settings.Isolated {
-		shop.Pricing = c.Pricing
+		clients.Pricing = c.Pricing
 	}
 	return &Driver{
 		cfg: cfg, clients: c,
 		network: network.New(c.EC2, cfg.Now), reserved: reserve.New(c.EC2, cfg.Now), groups: placement.New(c.EC2, cfg.Now),
 		shifts: shift.New(c.Shift, cfg.Now), trials: &trials{now: cfg.Now, done: map[string]trial{}}, machines: machine.New(c.EC2, cfg.Settings.Cluster),
 		profiles: profile.NewStore(c.IAM, cfg.Now), stores: template.NewStore(c.EC2, cfg.Settings.Cluster, cfg.Now),
-		stock: stock.New(shop, cfg.Catalog, c.Region, cfg.Now), soldout: soldout.New(cfg.Now),
+		inventory: inventory.New(clients, cfg.Catalog, c.Region, cfg.Now), soldout: soldout.New(cfg.Now),
 		amis: newImages(c, cfg.Now), home: &home{eks: c.EKS, settings: cfg.Settings, now: cfg.Now},
 		orders: &orders{now: cfg.Now, all: map[string]*past{}}, catalogs: &catalogs{now: cfg.Now, last: map[world.TemplateID]kept[world.Catalog]{}},
 		lasting: &lasting{said: cfg.Said, wrong: map[string]bool{}},

@@ -11,8 +11,8 @@ import (
 
 	awsv1 "github.com/tenon-sh/tenon/api/aws/v1"
 	"github.com/tenon-sh/tenon/internal/aws/bootstrap"
+	"github.com/tenon-sh/tenon/internal/aws/keylock"
 	"github.com/tenon-sh/tenon/internal/aws/refusal"
-	"github.com/tenon-sh/tenon/internal/aws/turn"
 	"github.com/tenon-sh/tenon/internal/clock"
 	"github.com/tenon-sh/tenon/internal/cloud"
 )
@@ -29,7 +29,7 @@ type home struct {
 	eks      *eks.Client
 	settings Settings
 	now      clock.Now
-	line     turn.Line // the rest belongs to whose turn it is
+	lock     keylock.Locks // guards what follows
 
 	until   time.Time
 	cluster bootstrap.Cluster
@@ -41,7 +41,7 @@ type home struct {
 // minor version. Settings win over what EKS says, and that over what the cluster
 // says of itself; so a cluster that is not EKS will do.
 func (h *home) find(ctx context.Context) (bootstrap.Cluster, string, error) {
-	done, err := h.line.Take(ctx, "")
+	done, err := h.lock.Lock(ctx, "")
 	if err != nil {
 		return bootstrap.Cluster{}, "", err
 	}
@@ -86,7 +86,7 @@ func (h *home) name(ctx context.Context) (string, error) {
 	if _, _, err := h.find(ctx); err != nil {
 		return "", err
 	}
-	done, err := h.line.Take(ctx, "")
+	done, err := h.lock.Lock(ctx, "")
 	if err != nil {
 		return "", err
 	}

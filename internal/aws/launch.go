@@ -382,7 +382,7 @@ func (l *launching) nothing() error {
 		return cloud.Errorf(cloud.Capacity, "InsufficientCapacity", "all requested instance types were unavailable during launch")
 	}
 	menu := strings.Join(l.order.Menu[:min(len(l.order.Menu), few)], ", ")
-	if slices.ContainsFunc(l.order.Menu, l.stock.Sells) {
+	if slices.ContainsFunc(l.order.Menu, l.inventory.Sells) {
 		return cloud.Errorf(cloud.Capacity, "InsufficientCapacity", "class %s does not launch %s: no image of class %s boots them, or its settings leave them out", l.class.Ref.Name, menu, l.class.Ref.Name)
 	}
 	return cloud.Errorf(cloud.Capacity, "InsufficientCapacity", "%s sells none of %s", l.clients.Region, menu)

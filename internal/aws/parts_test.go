@@ -16,9 +16,9 @@ import (
 	"github.com/tenon-sh/tenon/engine/label"
 	"github.com/tenon-sh/tenon/engine/world"
 	"github.com/tenon-sh/tenon/internal/aws/access"
+	"github.com/tenon-sh/tenon/internal/aws/inventory"
 	"github.com/tenon-sh/tenon/internal/aws/nodeclass"
 	"github.com/tenon-sh/tenon/internal/aws/profile"
-	"github.com/tenon-sh/tenon/internal/aws/stock"
 	"github.com/tenon-sh/tenon/internal/cloud"
 	"github.com/tenon-sh/tenon/internal/sim/fault"
 	"github.com/tenon-sh/tenon/internal/sim/market"
@@ -159,11 +159,11 @@ func TestPrices(t *testing.T) {
 					w.account().Rules.Add(fault.Rule{Action: tc.deny, Kind: fault.Deny})
 				}
 				c := w.clients(nil)
-				shop := stock.Clients{EC2: c.EC2, Pricing: c.Pricing}
+				clients := inventory.Clients{EC2: c.EC2, Pricing: c.Pricing}
 				if tc.isolated {
-					shop.Pricing = nil
+					clients.Pricing = nil
 				}
-				shelf, err := stock.New(shop, all, "us-west-2", time.Now).Shelf(t.Context())
+				shelf, err := inventory.New(clients, all, "us-west-2", time.Now).Shelf(t.Context())
 				if err != nil || (shelf.Unpriced != nil) != tc.failed || len(shelf.Types) == 0 {
 					t.Fatalf("%s Got %d types, %v, prices %v", tc.why, len(shelf.Types), err, shelf.Unpriced)
 				}
@@ -192,7 +192,7 @@ func TestPricingRegion(t *testing.T) {
 	for region, want := range map[string]string{
 		"us-west-2": "us-east-1", "ap-northeast-1": "ap-south-1", "cn-north-1": "cn-northwest-1", "eu-west-1": "eu-central-1", "sa-east-1": "us-east-1",
 	} {
-		if got := stock.PricingRegion(region); got != want {
+		if got := inventory.PricingRegion(region); got != want {
 			t.Errorf("prices of %s are asked of %s, want %s", region, got, want)
 		}
 	}

@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"github.com/tenon-sh/tenon/internal/aws/fleet"
-	"github.com/tenon-sh/tenon/internal/aws/turn"
+	"github.com/tenon-sh/tenon/internal/aws/keylock"
 	"github.com/tenon-sh/tenon/internal/clock"
 	"github.com/tenon-sh/tenon/internal/cloud"
 )
@@ -62,8 +62,8 @@ func (p *past) unless(err error) cloud.Outcome {
 // orders remembers the orders of this process, so that one that is asked for
 // again, or twice at once, buys nothing twice.
 type orders struct {
-	now  clock.Now
-	line turn.Line
+	now   clock.Now
+	locks keylock.Locks
 
 	mu  sync.Mutex
 	all map[string]*past
@@ -71,7 +71,7 @@ type orders struct {
 
 // open returns an order's past for one caller; others wait until done is called.
 func (o *orders) open(ctx context.Context, token string) (p *past, done func(), err error) {
-	if done, err = o.line.Take(ctx, token); err != nil {
+	if done, err = o.locks.Lock(ctx, token); err != nil {
 		return nil, nil, err
 	}
 	o.mu.Lock()

@@ -56,7 +56,7 @@ func (d *Driver) resolve(ctx context.Context, t cloud.Template) (resolved, error
 // resolveClass finds what a class selects. Callers who want the same class share
 // the questions: all but the first find them answered.
 func (d *Driver) resolveClass(ctx context.Context, class nodeclass.Class, poolKubelet []byte) (resolved, error) {
-	done, err := d.resolving.Take(ctx, class.Ref.Kind+"/"+class.Ref.Name)
+	done, err := d.resolving.Lock(ctx, class.Ref.Kind+"/"+class.Ref.Name)
 	if err != nil {
 		return resolved{}, err
 	}

@@ -19,7 +19,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/ssm"
 	"github.com/aws/smithy-go/middleware"
 
-	"github.com/tenon-sh/tenon/internal/aws/stock"
+	"github.com/tenon-sh/tenon/internal/aws/inventory"
 	"github.com/tenon-sh/tenon/internal/clock"
 )
 
@@ -74,7 +74,7 @@ func Connect(ctx context.Context, o Options) (*Clients, error) {
 		cfg.APIOptions = append(cfg.APIOptions, fence(o.Acts))
 	}
 	list, optional := cfg.Copy(), cfg.Copy() // of what can be done without
-	list.Region = stock.PricingRegion(cfg.Region)
+	list.Region = inventory.PricingRegion(cfg.Region)
 	list.RetryMaxAttempts, optional.RetryMaxAttempts = brief, brief
 	return &Clients{
 		Region: cfg.Region, EC2: ec2.NewFromConfig(cfg), IAM: iam.NewFromConfig(cfg), SSM: ssm.NewFromConfig(cfg), EKS: eks.NewFromConfig(optional),

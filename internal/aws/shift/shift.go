@@ -10,8 +10,8 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/arczonalshift"
 	shifttypes "github.com/aws/aws-sdk-go-v2/service/arczonalshift/types"
 
+	"github.com/tenon-sh/tenon/internal/aws/keylock"
 	"github.com/tenon-sh/tenon/internal/aws/refusal"
-	"github.com/tenon-sh/tenon/internal/aws/turn"
 	"github.com/tenon-sh/tenon/internal/clock"
 )
 
@@ -23,7 +23,7 @@ type Watch struct {
 	client *arczonalshift.Client
 	now    clock.Now
 
-	line turn.Line // the rest belongs to whose turn it is
+	lock keylock.Locks // guards what follows
 	at   time.Time
 	away []string
 	err  error // why these are those that were known before
@@ -36,7 +36,7 @@ func New(c *arczonalshift.Client, now clock.Now) *Watch { return &Watch{client: 
 // from, sorted. A shift that cannot be asked about goes on as it was known, and
 // the error says so beside it.
 func (w *Watch) Away(ctx context.Context, cluster string) ([]string, error) {
-	done, err := w.line.Take(ctx, "")
+	done, err := w.lock.Lock(ctx, "")
 	if err != nil {
 		return nil, err
 	}

@@ -12,8 +12,8 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/ec2"
 	ec2types "github.com/aws/aws-sdk-go-v2/service/ec2/types"
 
+	"github.com/tenon-sh/tenon/internal/aws/keylock"
 	"github.com/tenon-sh/tenon/internal/aws/refusal"
-	"github.com/tenon-sh/tenon/internal/aws/turn"
 	"github.com/tenon-sh/tenon/internal/clock"
 )
 
@@ -31,7 +31,7 @@ type Store struct {
 	cluster string
 	now     clock.Now
 
-	line turn.Line // for each name: two that need the same template make it once
+	locks keylock.Locks // for each name: two that need the same template make it once
 
 	mu   sync.Mutex
 	used map[string]entry // by name
@@ -58,7 +58,7 @@ func (s *Store) Ensure(ctx context.Context, t Settings) (string, *Made, error) {
 	if t.Legacy {
 		keep = keptSoon
 	}
-	done, err := s.line.Take(ctx, name)
+	done, err := s.locks.Lock(ctx, name)
 	if err != nil {
 		return "", nil, err
 	}

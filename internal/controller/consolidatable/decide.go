@@ -1,8 +1,8 @@
-// Package quiet says on claims and nodes that nothing has come or gone there for so long that they may go themselves.
+// Package consolidatable says on claims and nodes that nothing has come or gone there for so long that they may go themselves.
 //
 // Nothing is decided by what it says: the decision to give a node back is made
 // from the picture of the cluster. It is for people, and for other programs.
-package quiet
+package consolidatable
 
 import (
 	"time"

@@ -1,4 +1,4 @@
-package turn
+package keylock
 
 import (
 	"context"
@@ -11,7 +11,7 @@ import (
 
 func TestOneAtATime(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		var l Line
+		var l Locks
 		var mu sync.Mutex
 		working, most := map[string]int{}, map[string]int{}
 		began := time.Now()
@@ -19,12 +19,12 @@ func TestOneAtATime(t *testing.T) {
 		for i := range 20 {
 			key := []string{"a", "b"}[i%2]
 			all.Go(func() {
-				done, err := l.Take(t.Context(), key)
+				unlock, err := l.Lock(t.Context(), key)
 				if err != nil {
 					t.Error(err)
 					return
 				}
-				defer done()
+				defer unlock()
 				mu.Lock()
 				working[key]++
 				most[key] = max(most[key], working[key])
@@ -46,19 +46,19 @@ func TestOneAtATime(t *testing.T) {
 }
 
 func TestGiveUpWaiting(t *testing.T) {
-	var l Line
-	done, err := l.Take(t.Context(), "a")
+	var l Locks
+	unlock, err := l.Lock(t.Context(), "a")
 	if err != nil {
 		t.Fatal(err)
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, err := l.Take(ctx, "a"); !errors.Is(err, context.Canceled) {
+	if _, err := l.Lock(ctx, "a"); !errors.Is(err, context.Canceled) {
 		t.Errorf("got %v", err)
 	}
-	done()
-	if done, err = l.Take(t.Context(), "a"); err != nil {
+	unlock()
+	if unlock, err = l.Lock(t.Context(), "a"); err != nil {
 		t.Fatal(err)
 	}
-	done()
+	unlock()
 }

@@ -1,4 +1,4 @@
-package stock
+package inventory
 
 import (
 	"context"
@@ -44,7 +44,7 @@ const (
 const brief = 2
 
 // spotPrices reads what spot costs now, by type and zone.
-func (s *Stock) spotPrices(ctx context.Context, shelf *Shelf) error {
+func (s *Inventory) spotPrices(ctx context.Context, shelf *Shelf) error {
 	now, guard := s.now(), newGuard(shelf)
 	pages := ec2.NewDescribeSpotPriceHistoryPaginator(s.clients.EC2, &ec2.DescribeSpotPriceHistoryInput{
 		StartTime: aws.Time(now), EndTime: aws.Time(now), MaxResults: aws.Int32(1000),
@@ -82,7 +82,7 @@ type product struct {
 }
 
 // onDemandPrices reads the region's price list: shared machines, and bare metal, which is sold as dedicated.
-func (s *Stock) onDemandPrices(ctx context.Context, shelf *Shelf) error {
+func (s *Inventory) onDemandPrices(ctx context.Context, shelf *Shelf) error {
 	if s.clients.Pricing == nil {
 		return nil
 	}
@@ -94,7 +94,7 @@ func (s *Stock) onDemandPrices(ctx context.Context, shelf *Shelf) error {
 	return nil
 }
 
-func (s *Stock) priceList(ctx context.Context, shelf *Shelf, family, tenancy string) error {
+func (s *Inventory) priceList(ctx context.Context, shelf *Shelf, family, tenancy string) error {
 	equals := func(field, v string) pricingtypes.Filter {
 		return pricingtypes.Filter{Field: aws.String(field), Type: pricingtypes.FilterTypeTermMatch, Value: aws.String(v)}
 	}
@@ -124,7 +124,7 @@ func (s *Stock) priceList(ctx context.Context, shelf *Shelf, family, tenancy str
 }
 
 // currency is what prices of the region are in.
-func (s *Stock) currency() string {
+func (s *Inventory) currency() string {
 	if strings.HasPrefix(s.region, "cn-") {
 		return "CNY"
 	}

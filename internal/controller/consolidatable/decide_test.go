@@ -1,4 +1,4 @@
-package quiet_test
+package consolidatable_test
 
 import (
 	"testing"
@@ -7,7 +7,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/tenon-sh/tenon/engine/world"
-	"github.com/tenon-sh/tenon/internal/controller/quiet"
+	"github.com/tenon-sh/tenon/internal/controller/consolidatable"
 )
 
 func TestStates(t *testing.T) {
@@ -19,36 +19,36 @@ func TestStates(t *testing.T) {
 		pool  world.Pool
 		claim world.Claim
 		pod   *world.Pod
-		want  *quiet.State
+		want  *consolidatable.State
 		again int64
 	}{
 		"Quiet": {
 			why:  "No pod has come or gone for long enough; whether it runs any does not matter.",
 			pool: world.Pool{ID: pool, Disruption: world.PoolDisruption{EmptyAfter: seconds(30)}}, claim: world.Claim{LastPodEvent: at - 30},
-			pod: &world.Pod{}, want: &quiet.State{Since: at - 30, Consolidatable: true},
+			pod: &world.Pod{}, want: &consolidatable.State{Since: at - 30, Consolidatable: true},
 		},
 		"Stirred": {
 			why:  "A pod came a moment ago.",
 			pool: world.Pool{ID: pool, Disruption: world.PoolDisruption{EmptyAfter: seconds(30)}}, claim: world.Claim{LastPodEvent: at - 10},
-			want: &quiet.State{Since: at - 10}, again: at + 20,
+			want: &consolidatable.State{Since: at - 10}, again: at + 20,
 		},
 		"Young": {
 			why:  "Before its first pod the time counts from when it could take pods.",
 			pool: world.Pool{ID: pool, Disruption: world.PoolDisruption{EmptyAfter: seconds(30)}}, claim: world.Claim{InitializedAt: at - 29},
-			want: &quiet.State{Since: at - 29}, again: at + 1,
+			want: &consolidatable.State{Since: at - 29}, again: at + 1,
 		},
-		"Never": {why: "Its pool wants none to go.", pool: world.Pool{ID: pool}, want: &quiet.State{}},
+		"Never": {why: "Its pool wants none to go.", pool: world.Pool{ID: pool}, want: &consolidatable.State{}},
 		"Empty": {
 			why:  "The Provisioner's time runs from now.",
-			pool: world.Pool{ID: old, Disruption: world.PoolDisruption{EmptyAfter: seconds(30)}}, want: &quiet.State{Empty: true, TTL: 30 * time.Second},
+			pool: world.Pool{ID: old, Disruption: world.PoolDisruption{EmptyAfter: seconds(30)}}, want: &consolidatable.State{Empty: true, TTL: 30 * time.Second},
 		},
 		"InUse": {
 			why:  "A pod runs there.",
-			pool: world.Pool{ID: old, Disruption: world.PoolDisruption{EmptyAfter: seconds(30)}}, pod: &world.Pod{}, want: &quiet.State{TTL: 30 * time.Second},
+			pool: world.Pool{ID: old, Disruption: world.PoolDisruption{EmptyAfter: seconds(30)}}, pod: &world.Pod{}, want: &consolidatable.State{TTL: 30 * time.Second},
 		},
 		"Daemons": {
 			why:  "What runs everywhere does not count.",
-			pool: world.Pool{ID: old, Disruption: world.PoolDisruption{EmptyAfter: seconds(30)}}, pod: &world.Pod{DaemonSet: "log"}, want: &quiet.State{Empty: true, TTL: 30 * time.Second},
+			pool: world.Pool{ID: old, Disruption: world.PoolDisruption{EmptyAfter: seconds(30)}}, pod: &world.Pod{DaemonSet: "log"}, want: &consolidatable.State{Empty: true, TTL: 30 * time.Second},
 		},
 		"Going": {
 			why:  "It goes already.",
@@ -70,12 +70,12 @@ func TestStates(t *testing.T) {
 					t.Fatal(err)
 				}
 			}
-			want := map[string]quiet.State{}
+			want := map[string]consolidatable.State{}
 			if tc.want != nil {
 				tc.want.Claim, tc.want.Node = "c", "n"
 				want["c"] = *tc.want
 			}
-			got, again := quiet.States(b.Snapshot(at))
+			got, again := consolidatable.States(b.Snapshot(at))
 			if diff := cmp.Diff(want, got); diff != "" || again != tc.again {
 				t.Errorf("%s again at %d, want %d; -want +got\n%s", tc.why, again, tc.again, diff)
 			}

@@ -1,5 +1,5 @@
-// Package stock knows which instance types a region has, where they are sold, and at what price.
-package stock
+// Package inventory knows which instance types a region has, where they are sold, and at what price.
+package inventory
 
 import (
 	"context"
@@ -15,8 +15,8 @@ import (
 
 	"github.com/tenon-sh/tenon/engine/label"
 	"github.com/tenon-sh/tenon/engine/world"
+	"github.com/tenon-sh/tenon/internal/aws/keylock"
 	"github.com/tenon-sh/tenon/internal/aws/refusal"
-	"github.com/tenon-sh/tenon/internal/aws/turn"
 	"github.com/tenon-sh/tenon/internal/catalog"
 	"github.com/tenon-sh/tenon/internal/clock"
 )
@@ -28,22 +28,22 @@ const (
 	again = 10 * time.Minute
 )
 
-// Clients are what a Stock asks. Without Pricing, on-demand prices are the bundled ones.
+// Clients are what an Inventory asks. Without Pricing, on-demand prices are the bundled ones.
 type Clients struct {
 	EC2     *ec2.Client
 	Pricing *pricing.Client
 }
 
-// Stock is what one region sells. It is safe for several goroutines.
-type Stock struct {
+// Inventory is what one region sells. It is safe for several goroutines.
+type Inventory struct {
 	clients Clients
 	bundled *catalog.Catalog
 	region  string
 	now     clock.Now
 
-	line   turn.Line // the rest belongs to whose turn it is
-	typed  time.Time // when types and zones are due
-	priced time.Time // when prices are
+	lock   keylock.Locks // guards what follows
+	typed  time.Time     // when types and zones are due
+	priced time.Time     // when prices are
 	last   Shelf
 }
 
@@ -60,16 +60,16 @@ type Shelf struct {
 	Untyped, Unpriced error
 }
 
-// New returns a Stock of a region that starts from the bundled facts.
-func New(c Clients, bundled *catalog.Catalog, region string, now clock.Now) *Stock {
-	return &Stock{clients: c, bundled: bundled, region: region, now: now}
+// New returns an Inventory of a region that starts from the bundled facts.
+func New(c Clients, bundled *catalog.Catalog, region string, now clock.Now) *Inventory {
+	return &Inventory{clients: c, bundled: bundled, region: region, now: now}
 }
 
 // Shelf returns what is sold, asked anew if the answer is old. What EC2 cannot be
 // asked for is as it was known before, or as it is bundled, and the shelf says
 // so until it has been asked for. The error is why nothing at all is known.
-func (s *Stock) Shelf(ctx context.Context) (Shelf, error) {
-	done, err := s.line.Take(ctx, "")
+func (s *Inventory) Shelf(ctx context.Context) (Shelf, error) {
+	done, err := s.lock.Lock(ctx, "")
 	if err != nil {
 		return Shelf{}, err
 	}
@@ -104,8 +104,8 @@ func (s *Stock) Shelf(ctx context.Context) (Shelf, error) {
 }
 
 // Sells reports whether the region has a type, as far as that is known.
-func (s *Stock) Sells(typ string) bool {
-	done, err := s.line.Take(context.Background(), "")
+func (s *Inventory) Sells(typ string) bool {
+	done, err := s.lock.Lock(context.Background(), "")
 	if err != nil {
 		return false
 	}
@@ -116,7 +116,7 @@ func (s *Stock) Sells(typ string) bool {
 
 // ask finds types and where they are sold. A server that does not have the calls
 // is taken to sell what is bundled for the region.
-func (s *Stock) ask(ctx context.Context) ([]catalog.Type, map[string][]string, error) {
+func (s *Inventory) ask(ctx context.Context) ([]catalog.Type, map[string][]string, error) {
 	types, err := s.types(ctx)
 	if refusal.Absent(err) {
 		types, err = s.bundledTypes()
@@ -133,7 +133,7 @@ func (s *Stock) ask(ctx context.Context) ([]catalog.Type, map[string][]string, e
 
 // price puts prices on a shelf: the bundled ones, over them those that were known
 // before, and over them those of today.
-func (s *Stock) price(ctx context.Context, shelf *Shelf) error {
+func (s *Inventory) price(ctx context.Context, shelf *Shelf) error {
 	had := *shelf
 	shelf.OnDemand, shelf.Spot = map[string]catalog.Price{}, map[string]map[string]catalog.Price{}
 	s.bundledPrices(shelf)
@@ -155,7 +155,7 @@ func (s *Stock) price(ctx context.Context, shelf *Shelf) error {
 }
 
 // bundledTypes are the types that are bundled for the region, or else all.
-func (s *Stock) bundledTypes() ([]catalog.Type, error) {
+func (s *Inventory) bundledTypes() ([]catalog.Type, error) {
 	var out []catalog.Type
 	if r, err := s.bundled.Region(s.region); err == nil {
 		for _, t := range r.Types() {
@@ -167,7 +167,7 @@ func (s *Stock) bundledTypes() ([]catalog.Type, error) {
 }
 
 // bundledZones tells where each type is sold; nil if the region is not bundled.
-func (s *Stock) bundledZones() map[string][]string {
+func (s *Inventory) bundledZones() map[string][]string {
 	r, err := s.bundled.Region(s.region)
 	if err != nil {
 		return nil
@@ -180,7 +180,7 @@ func (s *Stock) bundledZones() map[string][]string {
 }
 
 // types lists the instance types that can run Linux or Windows nodes.
-func (s *Stock) types(ctx context.Context) ([]catalog.Type, error) {
+func (s *Inventory) types(ctx context.Context) ([]catalog.Type, error) {
 	var out []catalog.Type
 	pages := ec2.NewDescribeInstanceTypesPaginator(s.clients.EC2, &ec2.DescribeInstanceTypesInput{
 		MaxResults: aws.Int32(100),
@@ -206,7 +206,7 @@ func (s *Stock) types(ctx context.Context) ([]catalog.Type, error) {
 }
 
 // zones tells where each type is sold.
-func (s *Stock) zones(ctx context.Context) (map[string][]string, error) {
+func (s *Inventory) zones(ctx context.Context) (map[string][]string, error) {
 	sold := map[string][]string{}
 	pages := ec2.NewDescribeInstanceTypeOfferingsPaginator(s.clients.EC2, &ec2.DescribeInstanceTypeOfferingsInput{
 		LocationType: ec2types.LocationTypeAvailabilityZone, MaxResults: aws.Int32(1000),
@@ -228,7 +228,7 @@ func (s *Stock) zones(ctx context.Context) (map[string][]string, error) {
 
 // bundledPrices is what is used until, and wherever, the region says better. A
 // region that is not bundled has the prices of us-east-1.
-func (s *Stock) bundledPrices(shelf *Shelf) {
+func (s *Inventory) bundledPrices(shelf *Shelf) {
 	r, err := s.bundled.Region(s.region)
 	assumed := err != nil
 	if assumed {
