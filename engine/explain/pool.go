@@ -7,7 +7,7 @@ import (
 
 	"github.com/tenon-sh/tenon/engine/amount"
 	"github.com/tenon-sh/tenon/engine/disrupt"
-	"github.com/tenon-sh/tenon/engine/pack"
+	"github.com/tenon-sh/tenon/engine/market"
 	"github.com/tenon-sh/tenon/engine/plan"
 	"github.com/tenon-sh/tenon/engine/world"
 )
@@ -103,17 +103,17 @@ func (e *Explainer) Pool(id world.PoolID) (Pool, bool) {
 }
 
 // stock is what a pool may buy, or might if it were ready: who mends what keeps it from being ready is to see the next problem now.
-func (e *Explainer) stock(p *world.Pool) pack.Stock {
+func (e *Explainer) stock(p *world.Pool) market.Stock {
 	if p.NotReady == "" {
-		return pack.Stocks(e.world)[p.ID]
+		return market.Stocks(e.world)[p.ID]
 	}
 	ready := *p
 	ready.NotReady = ""
 	b := e.world.Edit()
 	if b.SetPool(ready) != nil { // it was accepted once
-		return pack.Stock{}
+		return market.Stock{}
 	}
-	return pack.Stocks(b.Snapshot(e.world.At()))[p.ID]
+	return market.Stocks(b.Snapshot(e.world.At()))[p.ID]
 }
 
 // reasons are those for which nodes are given back within budgets, and any
@@ -128,7 +128,7 @@ func reasons(p *world.Pool) []string {
 }
 
 // problems is why a pool buys nothing.
-func (e *Explainer) problems(p *world.Pool, s pack.Stock) []string {
+func (e *Explainer) problems(p *world.Pool, s market.Stock) []string {
 	var out []string
 	if p.Deleting {
 		out = append(out, "it is being deleted")

@@ -1,6 +1,10 @@
 package pack
 
-import "slices"
+import (
+	"slices"
+
+	"github.com/tenon-sh/tenon/engine/market"
+)
 
 // barter has the pod go to another machine of its zone, for pods that come from there
 // and that are welcome, and reports whether it does. Where what is asked in return is larger, other
@@ -42,7 +46,7 @@ func (k *Packer) relieve(from, to *bin, here, there []int64, gone []*waiting, we
 	pods := slices.Clone(from.pods)
 	slices.SortStableFunc(pods, func(a, b *waiting) int { return slices.Compare(b.class.need, a.class.need) })
 	for _, y := range pods {
-		if k.steps++; !helps(y.class.need, here) || !fits(y.class.need, there) || slices.Contains(gone, y) || !welcome(y) || !k.moves(y, to, gone) {
+		if k.steps++; !helps(y.class.need, here) || !market.Fits(y.class.need, there) || slices.Contains(gone, y) || !welcome(y) || !k.moves(y, to, gone) {
 			continue
 		}
 		move(y.class.need, here, there)
@@ -65,11 +69,11 @@ func (k *Packer) moves(y *waiting, to *bin, others []*waiting) bool {
 
 // takes reports whether the machine is one for the pod, room aside.
 func (k *Packer) takes(b *bin, x *waiting) bool {
-	stands, n := x.class.sig.offers, b.offer
+	stands, n := x.class.sig.Offers, b.offer
 	if b.machine != nil {
 		stands, n = k.stands(x.class.sig), b.number
 	}
-	return stands.has(n) && k.ledger.Allows(x.class.subject, b.node, k.wide()...) && (b.machine != nil || k.varied(b.offer, b, x))
+	return stands.Has(n) && k.ledger.Allows(x.class.subject, b.node, k.wide()...) && (b.machine != nil || k.varied(b.offer, b, x))
 }
 
 // swap has pods of one machine change places with those of another.

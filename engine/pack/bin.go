@@ -6,6 +6,7 @@ import (
 	"github.com/tenon-sh/tenon/engine/amount"
 	"github.com/tenon-sh/tenon/engine/fit"
 	"github.com/tenon-sh/tenon/engine/label"
+	"github.com/tenon-sh/tenon/engine/market"
 	"github.com/tenon-sh/tenon/engine/reason"
 	"github.com/tenon-sh/tenon/engine/world"
 )
@@ -22,26 +23,26 @@ type bin struct {
 	// Of a planned one.
 	offer   int
 	used    []int64
-	allowed set // offers that stand for all its pods
+	allowed market.Set // offers that stand for all its pods
 	pinned  bool
 	number  int
 }
 
-func sameName(e entry, name string) bool { return e.Name == name }
+func sameName(e amount.Entry, name string) bool { return e.Name == name }
 
 // accepts reports whether a pod may go to the bin as it is. Spread over the keys
 // in but is taken for granted.
 func (k *Packer) accepts(b *bin, x *waiting, but ...string) bool {
 	k.steps++
 	c := x.class
-	if b.shut || !fits(c.need, b.free) {
+	if b.shut || !market.Fits(c.need, b.free) {
 		return false
 	}
 	if b.machine != nil {
-		if !k.stands(c.sig).has(b.number) {
+		if !k.stands(c.sig).Has(b.number) {
 			return false
 		}
-	} else if !c.sig.offers.has(b.offer) || !k.opens(b, c) || !k.varied(b.offer, b, x) {
+	} else if !c.sig.Offers.Has(b.offer) || !k.opens(b, c) || !k.varied(b.offer, b, x) {
 		return false
 	}
 	return c.plain || k.ledger.Allows(c.subject, b.node, but...) && extras(x.pod, b.place)
@@ -54,16 +55,16 @@ func extras(p *world.Pod, at *fit.Place) bool {
 
 // opens reports whether labels of the bin that only its pods settle can still be what the class demands.
 func (k *Packer) opens(b *bin, c *class) bool {
-	return !c.sig.open || fit.Stands(c.pod, b.place)
+	return !c.sig.Open || fit.Stands(c.pod, b.place)
 }
 
 // stands are the machines there or on their way that meet the signature.
-func (k *Packer) stands(s *signature) set {
+func (k *Packer) stands(s *demands) market.Set {
 	if s.stands == nil {
-		s.stands = newSet(len(k.old))
+		s.stands = market.NewSet(len(k.old))
 		for i, b := range k.old {
-			if fit.Stands(s.pod, b.place) {
-				s.stands.add(i)
+			if fit.Stands(s.Pod, b.place) {
+				s.stands.Add(i)
 			}
 		}
 	}
@@ -88,22 +89,22 @@ func (k *Packer) join(b *bin, x *waiting) {
 	if b.machine != nil {
 		return
 	}
-	b.allowed.keep(c.offers)
+	b.allowed.Intersect(c.offers)
 	if c.pinned && !b.pinned {
 		b.pinned = true
 		k.pin(b)
 	}
-	if c.sig.open {
+	if c.sig.Open {
 		b.place.Narrow(c.pod)
 	}
 }
 
 // pin leaves only offers in the topology domains the bin is in.
 func (k *Packer) pin(b *bin) {
-	tuple := k.market.offers[b.offer].tuple
-	for i := range b.allowed.all {
-		if k.market.offers[i].tuple != tuple {
-			b.allowed.drop(i)
+	tuple := k.market.Offers[b.offer].Tuple
+	for i := range b.allowed.All {
+		if k.market.Offers[i].Tuple != tuple {
+			b.allowed.Drop(i)
 		}
 	}
 }
@@ -136,7 +137,7 @@ func (k *Packer) unload(x *waiting) {
 		at := fit.Of(k.world, b.machine)
 		b.place.Ports, b.place.Attached = at.Ports, at.Attached
 	} else {
-		b.place.Ports = k.market.offers[b.offer].machine.ports
+		b.place.Ports = k.market.Offers[b.offer].Type.Ports
 	}
 	for _, y := range b.pods {
 		b.place.Put(&world.Pod{Ports: y.pod.Ports, Volumes: y.pod.Volumes})
@@ -145,16 +146,16 @@ func (k *Packer) unload(x *waiting) {
 
 // buy opens a bin for an offer.
 func (k *Packer) buy(offer int) *bin {
-	o := &k.market.offers[offer]
-	at := k.market.at(offer).Copy()
-	at.Name = k.name(o.machine.pool)
+	o := &k.market.Offers[offer]
+	at := k.market.At(offer).Copy()
+	at.Name = k.name(o.Type.Pool)
 	b := &bin{
-		place: at, offer: offer, number: len(k.new), used: make([]int64, len(k.market.dims)),
-		free: slices.Clone(o.machine.room), allowed: k.choice(offer),
+		place: at, offer: offer, number: len(k.new), used: make([]int64, len(k.market.Dims)),
+		free: slices.Clone(o.Type.Room), allowed: k.market.Choice(offer),
 	}
 	at.Labels = withHostname(at.Labels, at.Name)
 	b.node = k.ledger.Enter(at)
-	k.charge(offer, 1)
+	k.market.Charge(offer, 1)
 	k.new = append(k.new, b)
 	return b
 }
@@ -162,7 +163,7 @@ func (k *Packer) buy(offer int) *bin {
 // drop gives back a bin that holds no pods.
 func (k *Packer) drop(b *bin) {
 	k.ledger.Leave(b.node)
-	k.charge(b.offer, -1)
+	k.market.Charge(b.offer, -1)
 	k.new = slices.DeleteFunc(k.new, func(x *bin) bool { return x == b })
 	for i, x := range k.new {
 		x.number = i
@@ -174,39 +175,24 @@ func (k *Packer) drop(b *bin) {
 
 // turn makes the bin one of another offer in the same domains.
 func (k *Packer) turn(b *bin, offer int) {
-	k.charge(b.offer, -1)
-	k.charge(offer, 1)
+	k.market.Charge(b.offer, -1)
+	k.market.Charge(offer, 1)
 	b.offer = offer
-	room := k.market.offers[offer].machine.room
+	room := k.market.Offers[offer].Type.Room
 	for i := range b.free {
 		b.free[i] = room[i] - b.used[i]
 	}
 	for _, c := range k.classes {
 		c.triedOn = min(c.triedOn, b.number)
 	}
-	at := k.market.at(offer)
+	at := k.market.At(offer)
 	b.place.Limits, b.place.Open = at.Limits, at.Open
 	b.place.Labels = withHostname(at.Labels, b.place.Name)
 	for _, x := range b.pods {
-		if x.class.sig.open {
+		if x.class.sig.Open {
 			b.place.Narrow(x.class.pod)
 		}
 	}
-}
-
-// charge takes n machines of the offer off limits and reservations.
-func (k *Packer) charge(offer int, n int) {
-	o := &k.market.offers[offer]
-	o.machine.pool.book(o.machine, int64(n))
-	if o.quota >= 0 {
-		k.market.quotas[o.quota].left -= n
-	}
-}
-
-// onSale reports whether limits and reservations leave room for one more of the offer.
-func (k *Packer) onSale(offer int) bool {
-	o := &k.market.offers[offer]
-	return (o.quota < 0 || k.market.quotas[o.quota].left > 0) && o.machine.pool.within(o.machine)
 }
 
 func withHostname(labels map[string]string, name string) map[string]string {
@@ -222,8 +208,8 @@ func withHostname(labels map[string]string, name string) map[string]string {
 func (k *Packer) objections(b *bin, x *waiting) []*reason.Why {
 	at := *b.place
 	at.Free = nil
-	for i, d := range k.market.dims {
-		at.Free = append(at.Free, entry{Name: d, Value: b.free[i]})
+	for i, d := range k.market.Dims {
+		at.Free = append(at.Free, amount.Entry{Name: d, Value: b.free[i]})
 	}
 	out := append(fit.Objections(x.pod, &at), k.ledger.Objections(x.class.subject, b.node, b.place.Name)...)
 	if b.machine == nil && !k.varied(b.offer, b, x) {

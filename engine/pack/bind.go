@@ -1,6 +1,8 @@
 package pack
 
-import "github.com/tenon-sh/tenon/engine/spread"
+import (
+	"github.com/tenon-sh/tenon/engine/spread"
+)
 
 // bind enters pods into the ledger where they are, in an order in which
 // kube-scheduler can bind them. It returns those that it cannot, in order.

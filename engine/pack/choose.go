@@ -3,15 +3,12 @@ package pack
 import (
 	"cmp"
 	"slices"
-	"strings"
 
-	"github.com/tenon-sh/tenon/engine/amount"
 	"github.com/tenon-sh/tenon/engine/fit"
+	"github.com/tenon-sh/tenon/engine/market"
 	"github.com/tenon-sh/tenon/engine/spread"
 	"github.com/tenon-sh/tenon/engine/world"
 )
-
-type entry = amount.Entry
 
 // growing is how many of the youngest planned machines may still become larger ones.
 const growing = 4
@@ -25,7 +22,7 @@ func (k *Packer) put(x *waiting, remaining int) bool {
 	}
 	for _, level := range k.levels(x.class) {
 		modest := func(b *bin) bool {
-			return level.has(k.market.offers[b.offer].tuple) && k.ledger.Modest(x.class.subject, b.node)
+			return level.has(k.market.Offers[b.offer].Tuple) && k.ledger.Modest(x.class.subject, b.node)
 		}
 		if b := k.among(k.new, x, &x.class.triedOn, modest); b != nil {
 			k.join(b, x)
@@ -112,11 +109,11 @@ func (k *Packer) levels(c *class) []level {
 	byCount := map[int]level{}
 	var counts []int
 	for _, r := range k.reachable(c) {
-		n := k.ledger.Fullness(c.subject, k.market.at(r))
+		n := k.ledger.Fullness(c.subject, k.market.At(r))
 		if byCount[n] == nil {
 			counts = append(counts, n)
 		}
-		byCount[n] = append(byCount[n], k.market.offers[r].tuple)
+		byCount[n] = append(byCount[n], k.market.Offers[r].Tuple)
 	}
 	slices.Sort(counts)
 	out := make([]level, len(counts))
@@ -130,8 +127,8 @@ func (k *Packer) levels(c *class) []level {
 func (k *Packer) reachable(c *class) []int {
 	if c.reach == nil {
 		var seen []int
-		for i := range c.offers.all {
-			if t := k.market.offers[i].tuple; !slices.Contains(seen, t) {
+		for i := range c.offers.All {
+			if t := k.market.Offers[i].Tuple; !slices.Contains(seen, t) {
 				seen = append(seen, t)
 				c.reach = append(c.reach, i)
 			}
@@ -147,14 +144,14 @@ func (k *Packer) obtain(x *waiting, remaining int, in level) *bin {
 	larger := -1
 	for i := len(k.new) - 1; i >= 0 && (i >= len(k.new)-growing || x.class.clings); i-- {
 		b := k.new[i]
-		if !in.has(k.market.offers[b.offer].tuple) || !k.mayJoin(b, x) {
+		if !in.has(k.market.Offers[b.offer].Tuple) || !k.mayJoin(b, x) {
 			continue
 		}
 		to := k.grown(b, x)
 		if to < 0 {
 			continue
 		}
-		more := k.market.offers[to].price - k.market.offers[b.offer].price + k.options.regret(k.regretOn(x.class, b))
+		more := k.market.Offers[to].Expected - k.market.Offers[b.offer].Expected + k.options.regret(k.regretOn(x.class, b))
 		if offer < 0 || more <= cost {
 			best, larger, offer, cost = b, to, to, more
 		}
@@ -172,38 +169,28 @@ func (k *Packer) obtain(x *waiting, remaining int, in level) *bin {
 // mayJoin reports whether only the bin's size may keep the pod away.
 func (k *Packer) mayJoin(b *bin, x *waiting) bool {
 	c := x.class
-	return b.allowed.meets(c.offers) && k.opens(b, c) &&
+	return b.allowed.Meets(c.offers) && k.opens(b, c) &&
 		(c.plain || k.ledger.Modest(c.subject, b.node) && k.ledger.Allows(c.subject, b.node) && extras(x.pod, b.place))
 }
 
 // grown returns the cheapest offer by which the bin would hold the pod as well; -1 if there is none.
 func (k *Packer) grown(b *bin, x *waiting) int {
 	c := x.class
-	from := &k.market.offers[b.offer]
+	from := &k.market.Offers[b.offer]
 	best := -1
-	k.charge(b.offer, -1)
-	for i := range b.allowed.all {
-		o := &k.market.offers[i]
+	k.market.Charge(b.offer, -1)
+	for i := range b.allowed.All {
+		o := &k.market.Offers[i]
 		k.steps++
-		if !c.offers.has(i) || o.tuple != from.tuple || best >= 0 && o.price >= k.market.offers[best].price {
+		if !c.offers.Has(i) || o.Tuple != from.Tuple || best >= 0 && o.Expected >= k.market.Offers[best].Expected {
 			continue
 		}
-		if fitsBoth(c.need, b.used, o.machine.room) && k.onSale(i) && k.varied(i, b, x) {
+		if market.FitsBoth(c.need, b.used, o.Type.Room) && k.market.OnSale(i) && k.varied(i, b, x) {
 			best = i
 		}
 	}
-	k.charge(b.offer, 1)
+	k.market.Charge(b.offer, 1)
 	return best
-}
-
-// fitsBoth reports whether room has enough for need beside used.
-func fitsBoth(need, used, room []int64) bool {
-	for i, n := range need {
-		if n = amount.Plus(n, used[i]); n > room[i] && n > 0 {
-			return false
-		}
-	}
-	return true
 }
 
 // cheapest returns the offer on sale that hosts the pod, and as many of its
@@ -212,28 +199,28 @@ func (k *Packer) cheapest(x *waiting, remaining int, in level) (offer int, cost 
 	c := x.class
 	allowed := map[int]bool{}
 	for _, r := range k.reachable(c) {
-		t := k.market.offers[r].tuple
+		t := k.market.Offers[r].Tuple
 		allowed[t] = in.has(t) && (c.subject.Indifferent() || k.ledger.AllowsNew(c.subject, k.fresh(r)))
 	}
 	perNode := remaining
 	if limit := k.ledger.PerHost(c.subject); limit > 0 {
 		perNode = min(perNode, limit)
 	}
-	for _, tier := range k.market.tiers {
+	for _, tier := range k.market.Tiers {
 		best := -1
 		for _, p := range tier {
-			for i := range p.offers.all {
-				if !c.opens.has(i) || !allowed[k.market.offers[i].tuple] {
+			for i := range p.Offers.All {
+				if !c.opens.Has(i) || !allowed[k.market.Offers[i].Tuple] {
 					continue
 				}
 				k.steps++
-				o := &k.market.offers[i]
-				n := int64(min(perNode, times(c.need, o.machine.room)))
-				each := (o.price+k.options.charge())/n + k.options.regret(c.regret(k, i))
-				if best >= 0 && cmp.Or(cmp.Compare(each, cost), k.compareOffer(i, best)) >= 0 {
+				o := &k.market.Offers[i]
+				n := int64(min(perNode, market.Times(c.need, o.Type.Room)))
+				each := (o.Expected+k.options.charge())/n + k.options.regret(c.regret(k, i))
+				if best >= 0 && cmp.Or(cmp.Compare(each, cost), k.market.CompareOffer(i, best)) >= 0 {
 					continue
 				}
-				if k.onSale(i) && extras(x.pod, k.market.at(i)) && k.varied(i, nil, x) {
+				if k.market.OnSale(i) && extras(x.pod, k.market.At(i)) && k.varied(i, nil, x) {
 					best, cost = i, each
 				}
 			}
@@ -246,29 +233,4 @@ func (k *Packer) cheapest(x *waiting, remaining int, in level) (offer int, cost 
 }
 
 // fresh is what a node of the offer would be like, under a name that no node has.
-func (k *Packer) fresh(offer int) *fit.Place { return k.market.at(offer) }
-
-// compareOffer orders offers of equal cost a pod: price, later pool first, name, zone, capacity type.
-func (k *Packer) compareOffer(a, b int) int {
-	x, y := &k.market.offers[a], &k.market.offers[b]
-	if x.price != y.price {
-		return cmp.Compare(x.price, y.price)
-	}
-	return cmp.Or(
-		cmp.Compare(x.machine.pool.number, y.machine.pool.number),
-		cmp.Compare(x.machine.rank, y.machine.rank),
-		strings.Compare(x.Zone, y.Zone),
-		strings.Compare(x.CapacityType, y.CapacityType),
-	)
-}
-
-// times is how often need fits into room; at least once.
-func times(need, room []int64) int {
-	n := 1 << 20
-	for i, v := range need {
-		if v > 0 {
-			n = min(n, int(room[i]/v))
-		}
-	}
-	return max(n, 1)
-}
+func (k *Packer) fresh(offer int) *fit.Place { return k.market.At(offer) }

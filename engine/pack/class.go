@@ -9,6 +9,7 @@ import (
 	"github.com/tenon-sh/tenon/engine/amount"
 	"github.com/tenon-sh/tenon/engine/fit"
 	"github.com/tenon-sh/tenon/engine/label"
+	"github.com/tenon-sh/tenon/engine/market"
 	"github.com/tenon-sh/tenon/engine/spread"
 	"github.com/tenon-sh/tenon/engine/world"
 )
@@ -19,19 +20,27 @@ type class struct {
 	pod     *world.Pod // the first of them
 	pods    []*world.Pod
 	need    []int64 // by dimension
-	sig     *signature
+	sig     *demands
 	subject *spread.Subject
-	plain   bool   // whether a place takes one depends on labels, taints and room only
-	pinned  bool   // it matters in which zone its machine is, or another domain beyond the machine
-	rank    int    // classes of a lower rank are placed first
-	clings  bool   // it wants the company of others, or its own, on the very machine
-	offers  set    // offers that stand and have room for one
-	opens   set    // those of them that may be bought for one
-	needy   bool   // some of these are of exotic types
-	reach   []int  // one of offers for each tuple of domains
-	wishes  []wish // soft demands on machines
-	tried   int    // machines there or on their way that are known to be too full for it
-	triedOn int    // the same for planned machines
+	plain   bool       // whether a place takes one depends on labels, taints and room only
+	pinned  bool       // it matters in which zone its machine is, or another domain beyond the machine
+	rank    int        // classes of a lower rank are placed first
+	clings  bool       // it wants the company of others, or its own, on the very machine
+	offers  market.Set // offers that stand and have room for one
+	opens   market.Set // those of them that may be bought for one
+	needy   bool       // some of these are of exotic types
+	reach   []int      // one of offers for each tuple of domains
+	wishes  []wish     // soft demands on machines
+	tried   int        // machines there or on their way that are known to be too full for it
+	triedOn int        // the same for planned machines
+}
+
+// demands are a signature, and which machines there or on their way meet it.
+type demands struct {
+	*market.Signature
+	stands market.Set // nil until asked for
+
+	objections map[*bin]string // kinds of objection, by bin
 }
 
 // wish is a soft demand on the machine.
@@ -44,7 +53,7 @@ type wish struct {
 // sort puts the pods to plan into classes, in the order in which they are placed.
 func (k *Packer) sort(pods []*world.Pod) {
 	byIdentity := map[string]*class{}
-	signatures := map[string]*signature{}
+	signatures := map[string]*demands{}
 	var b []byte
 	for _, p := range pods {
 		b = k.identity(b[:0], p)
@@ -57,9 +66,9 @@ func (k *Packer) sort(pods []*world.Pod) {
 		c.pods = append(c.pods, p)
 	}
 	for _, c := range k.classes {
-		b = k.backoffs.appendIdentity(fit.AppendIdentity(b[:0], c.pod), c.pod.Key)
+		b = k.backoffs.AppendIdentity(fit.AppendIdentity(b[:0], c.pod), c.pod.Key)
 		if c.sig = signatures[string(b)]; c.sig == nil {
-			c.sig = k.market.sign(c.pod, k.backoffs)
+			c.sig = &demands{Signature: k.market.Sign(c.pod, k.backoffs)}
 			signatures[string(b)] = c.sig
 		}
 		k.compile(c)
@@ -88,7 +97,7 @@ func compareClass(a, b *class) int {
 
 // identity is a text that two pods share only if nothing tells them apart.
 func (k *Packer) identity(b []byte, p *world.Pod) []byte {
-	b = k.backoffs.appendIdentity(fit.AppendIdentity(b, p), p.Key)
+	b = k.backoffs.AppendIdentity(fit.AppendIdentity(b, p), p.Key)
 	b = binary.AppendVarint(b, int64(p.Priority))
 	b = binary.AppendUvarint(b, uint64(len(p.Requests)))
 	for _, e := range p.Requests {
@@ -101,7 +110,7 @@ func (k *Packer) identity(b []byte, p *world.Pod) []byte {
 	for _, x := range p.Ports {
 		b = binary.AppendVarint(label.AppendText(label.AppendText(append(b, 'p'), x.IP), x.Protocol), int64(x.Port))
 	}
-	alike := k.tallies.cover(p)
+	alike := k.tallies.Cover(p)
 	for _, v := range p.Volumes {
 		b = label.AppendText(append(b, 'v'), v.Driver)
 		if !alike {
@@ -121,30 +130,21 @@ func (k *Packer) identity(b []byte, p *world.Pod) []byte {
 
 // compile finds out all that is the same for the pods of c.
 func (k *Packer) compile(c *class) {
-	c.need = make([]int64, len(k.market.dims))
-	for i, d := range k.market.dims {
+	c.need = make([]int64, len(k.market.Dims))
+	for i, d := range k.market.Dims {
 		c.need[i] = c.pod.Requests.Value(d)
 	}
-	k.tallies.need(c.pod, c.need)
+	k.tallies.Need(c.pod, c.need)
 	c.subject = k.ledger.Subject(c.pod)
-	c.plain = c.subject.Indifferent() && k.tallies.cover(c.pod)
+	c.plain = c.subject.Indifferent() && k.tallies.Cover(c.pod)
 	c.pinned = k.ledger.Reaches(c.subject, label.Hostname)
 	if k.options.PreferencePolicy != Ignore {
 		for i, w := range c.pod.NodeWishes {
 			c.wishes = append(c.wishes, wish{w.Weight, w.Term, i})
 		}
 	}
-	c.offers = slices.Clone(c.sig.offers)
-	for _, p := range k.market.pools {
-		for _, t := range p.types {
-			if fits(c.need, t.room) {
-				continue
-			}
-			for i := t.first; i < t.last; i++ {
-				c.offers.drop(i)
-			}
-		}
-	}
+	c.offers = slices.Clone(c.sig.Offers)
+	k.market.KeepFitting(c.offers, c.need)
 }
 
 // special reports whether the pod takes more of a machine than resources.
@@ -155,30 +155,20 @@ func attaches(p *world.Pod) bool {
 	return slices.ContainsFunc(p.Volumes, func(v world.Volume) bool { return v.Driver != "" })
 }
 
-// fits reports whether room has as much of everything as need wants.
-func fits(need, room []int64) bool {
-	for i, n := range need {
-		if n > room[i] && n > 0 {
-			return false
-		}
-	}
-	return true
-}
-
 // regret is the weight of the soft demands on the machine that it would not meet.
 func (c *class) regret(k *Packer, offer int) int {
 	sum := 0
 	if k.options.PreferencePolicy == Ignore {
 		return 0
 	}
-	p := k.market.offers[offer].machine.pool
-	if p.soft > 0 {
+	p := k.market.Offers[offer].Type.Pool
+	if p.SoftTaints > 0 {
 		sum += spread.SoftSpread * softTaints(c.pod, p.Taints)
 	}
 	if len(c.wishes) == 0 {
 		return sum
 	}
-	at := k.market.at(offer)
+	at := k.market.At(offer)
 	for _, w := range c.wishes {
 		if !at.Meets(w.term) {
 			sum += w.weight

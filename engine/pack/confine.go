@@ -42,7 +42,7 @@ func (k *Packer) confine() {
 
 // zones are those in which the class may find a machine.
 func (k *Packer) zones(c *class) []string {
-	names, _ := k.byDomain(c.offers, label.Zone)
+	names, _ := k.market.ByDomain(c.offers, label.Zone)
 	for d := range k.thereByDomain(c, label.Zone) {
 		names = append(names, d)
 	}

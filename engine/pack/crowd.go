@@ -5,6 +5,7 @@ import (
 
 	"github.com/tenon-sh/tenon/engine/amount"
 	"github.com/tenon-sh/tenon/engine/label"
+	"github.com/tenon-sh/tenon/engine/market"
 	"github.com/tenon-sh/tenon/engine/spread"
 )
 
@@ -14,7 +15,7 @@ import (
 type crowd struct {
 	pods   []*waiting
 	need   []int64
-	offers set           // that stand and have room for all
+	offers market.Set    // that stand and have room for all
 	simple spread.Simple // what their terms come to for machines that also others use
 	hard   bool          // more than amounts and such terms decides where they may go
 	capped bool          // they also mean to be few on one machine
@@ -30,13 +31,13 @@ func (k *Packer) crowds(pods []*waiting) (crowds []*crowd, others []*waiting) {
 			continue
 		}
 		if byGroup[group] == nil {
-			byGroup[group] = &crowd{need: make([]int64, len(k.market.dims)), offers: slices.Clone(c.offers)}
+			byGroup[group] = &crowd{need: make([]int64, len(k.market.Dims)), offers: slices.Clone(c.offers)}
 			crowds = append(crowds, byGroup[group])
 		}
 		k.swell(byGroup[group], c, s, run)
 	}
 	for _, x := range crowds {
-		k.fitting(x.offers, x.need)
+		k.market.KeepFitting(x.offers, x.need)
 	}
 	return crowds, others
 }
@@ -61,13 +62,13 @@ func (k *Packer) swell(x *crowd, c *class, s spread.Simple, pods []*waiting) {
 			x.need[i] = amount.Plus(x.need[i], n)
 		}
 	}
-	x.offers.keep(c.offers)
+	x.offers.Intersect(c.offers)
 	x.capped = x.capped || s.PerHost > 0 || len(s.Shared) > 0
-	x.hard = x.hard || x.capped || c.sig.open || !k.tallies.cover(c.pod)
+	x.hard = x.hard || x.capped || c.sig.Open || !k.tallies.Cover(c.pod)
 	x.simple.Owns, x.simple.Shunned = append(x.simple.Owns, s.Owns...), append(x.simple.Shunned, s.Shunned...)
 	for _, r := range k.reachable(c) {
-		if !k.ledger.Accepts(c.subject, k.market.at(r)) {
-			k.without(x.offers, k.market.offers[r].tuple)
+		if !k.ledger.Accepts(c.subject, k.market.At(r)) {
+			k.market.DropTuple(x.offers, k.market.Offers[r].Tuple)
 		}
 	}
 }
@@ -77,28 +78,14 @@ func (x *crowd) pinned() bool {
 	return slices.ContainsFunc(x.pods, func(y *waiting) bool { return y.class.pinned })
 }
 
-// fitting leaves only offers with room for the need.
-func (k *Packer) fitting(offers set, need []int64) {
-	for _, p := range k.market.pools {
-		for _, t := range p.types {
-			if fits(need, t.room) {
-				continue
-			}
-			for i := t.first; i < t.last; i++ {
-				offers.drop(i)
-			}
-		}
-	}
-}
-
 // crowdLot returns the crowd as a lot of one piece; false if it has to be looked at by itself.
 func (k *Packer) crowdLot(x *crowd) (*lot, bool) {
 	quarrels := slices.ContainsFunc(x.simple.Owns, func(g int32) bool { return slices.Contains(x.simple.Shunned, g) })
-	if x.hard || quarrels || x.offers.empty() {
+	if x.hard || quarrels || x.offers.Empty() {
 		return nil, false
 	}
 	c := x.pods[0].class
-	offers := k.ordinary(slices.Clone(x.offers), x.pinned())
+	offers := k.market.KeepOrdinary(slices.Clone(x.offers), x.pinned())
 	return &lot{class: c, name: c.pod.String(), pods: x.pods, need: x.need, whole: true, offers: offers, simple: x.simple, told: k.needy}, true
 }
 
@@ -110,7 +97,7 @@ func (k *Packer) placeCrowds(onNew bool) {
 		switch {
 		case k.seat(k.old, x):
 		case onNew && (k.seat(k.new, x) || k.house(x)):
-		case onNew && x.offers.empty():
+		case onNew && x.offers.Empty():
 			others = append(others, k.part(x)...)
 		default:
 			others = append(others, x.pods...)
@@ -126,7 +113,7 @@ func (k *Packer) seat(bins []*bin, x *crowd) bool {
 
 // joinCrowd puts all of the crowd onto the bin, or nobody.
 func (k *Packer) joinCrowd(b *bin, x *crowd) bool {
-	if !fits(x.need, b.free) {
+	if !market.Fits(x.need, b.free) {
 		return false
 	}
 	for i, y := range x.pods {
@@ -146,12 +133,12 @@ func (k *Packer) joinCrowd(b *bin, x *crowd) bool {
 
 // house buys the cheapest machine that holds the crowd.
 func (k *Packer) house(x *crowd) bool {
-	opens := k.ordinary(slices.Clone(x.offers), x.pinned())
-	for _, tier := range k.market.tiers {
+	opens := k.market.KeepOrdinary(slices.Clone(x.offers), x.pinned())
+	for _, tier := range k.market.Tiers {
 		best := -1
 		for _, p := range tier {
-			for i := range p.offers.all {
-				if opens.has(i) && (best < 0 || k.compareOffer(i, best) < 0) && k.onSale(i) && k.varied(i, nil, x.pods[0]) {
+			for i := range p.Offers.All {
+				if opens.Has(i) && (best < 0 || k.market.CompareOffer(i, best) < 0) && k.market.OnSale(i) && k.varied(i, nil, x.pods[0]) {
 					best = i
 				}
 			}
@@ -179,9 +166,9 @@ func (k *Packer) part(x *crowd) []*waiting {
 		}
 	}
 	best := -1
-	for i := range first.class.opens.all {
-		n := held(x.pods, k.market.offers[i].machine.room)
-		if (n > most || n == most && k.compareOffer(i, best) < 0) && k.onSale(i) && k.varied(i, nil, first) {
+	for i := range first.class.opens.All {
+		n := held(x.pods, k.market.Offers[i].Type.Room)
+		if (n > most || n == most && k.market.CompareOffer(i, best) < 0) && k.market.OnSale(i) && k.varied(i, nil, first) {
 			best, most = i, n
 		}
 	}
@@ -205,7 +192,7 @@ func (k *Packer) part(x *crowd) []*waiting {
 func held(pods []*waiting, room []int64) int {
 	left := slices.Clone(room)
 	for i, x := range pods {
-		if !fits(x.class.need, left) {
+		if !market.Fits(x.class.need, left) {
 			return i
 		}
 		for d, n := range x.class.need {

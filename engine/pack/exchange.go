@@ -93,7 +93,7 @@ func (k *Packer) exchangeOf(b *bin, following []*bin, crowd *plan.Crowd) {
 // settled reports whether it makes no difference to others on which machine of a zone pods of the class are.
 func (k *Packer) settled(c *class) bool {
 	clings, others := k.ledger.Clings(c.subject)
-	return !clings && !others && !c.sig.open && !special(c.pod)
+	return !clings && !others && !c.sig.Open && !special(c.pod)
 }
 
 // wide are the topology keys of which one domain may have several machines.

@@ -1,5 +1,9 @@
 package pack
 
+import (
+	"github.com/tenon-sh/tenon/engine/market"
+)
+
 // fillOld puts whole classes onto the machines that are there or on their way, as
 // long as what has room takes them.
 func (k *Packer) fillOld() {
@@ -32,16 +36,16 @@ func (k *Packer) fillOld() {
 
 // fillPlain puts as many of the pods as fit onto each machine in turn, and returns the rest.
 func (k *Packer) fillPlain(c *class, pods []*waiting) []*waiting {
-	for i := range k.stands(c.sig).all {
+	for i := range k.stands(c.sig).All {
 		if len(pods) == 0 {
 			break
 		}
 		k.steps++
 		b := k.old[i]
-		if !fits(c.need, b.free) {
+		if !market.Fits(c.need, b.free) {
 			continue
 		}
-		n := min(times(c.need, b.free), len(pods))
+		n := min(market.Times(c.need, b.free), len(pods))
 		k.joinAll(b, c, pods[:n])
 		pods = pods[n:]
 	}

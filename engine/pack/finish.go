@@ -9,6 +9,7 @@ import (
 	"github.com/tenon-sh/tenon/engine/amount"
 	"github.com/tenon-sh/tenon/engine/fit"
 	"github.com/tenon-sh/tenon/engine/label"
+	"github.com/tenon-sh/tenon/engine/market"
 	"github.com/tenon-sh/tenon/engine/plan"
 	"github.com/tenon-sh/tenon/engine/spread"
 	"github.com/tenon-sh/tenon/engine/world"
@@ -40,7 +41,7 @@ func (k *Packer) finish() {
 	slices.SortFunc(p.Refused, func(a, b plan.Refusal) int { return compareKey(a.Pod, b.Pod) })
 	k.losses()
 	if len(p.Refused) > 0 {
-		p.Again = k.backoffs.next()
+		p.Again = k.backoffs.Next()
 	}
 	p.Steps = k.steps
 }
@@ -64,14 +65,14 @@ func (k *Packer) trimAll() bool {
 // trim makes the bin the cheapest machine that holds its pods.
 func (k *Packer) trim(b *bin) {
 	best := b.offer
-	k.charge(b.offer, -1)
+	k.market.Charge(b.offer, -1)
 	hosts := k.hosting(b)
-	for i := range hosts.all {
-		if k.market.offers[i].tuple == k.market.offers[b.offer].tuple && k.compareOffer(i, best) < 0 && k.options.regret(k.offerRegret(b, i)-k.offerRegret(b, best)) <= k.market.offers[best].price-k.market.offers[i].price && k.onSale(i) && k.varied(i, b, nil) {
+	for i := range hosts.All {
+		if k.market.Offers[i].Tuple == k.market.Offers[b.offer].Tuple && k.market.CompareOffer(i, best) < 0 && k.options.regret(k.offerRegret(b, i)-k.offerRegret(b, best)) <= k.market.Offers[best].Expected-k.market.Offers[i].Expected && k.market.OnSale(i) && k.varied(i, b, nil) {
 			best = i
 		}
 	}
-	k.charge(b.offer, 1)
+	k.market.Charge(b.offer, 1)
 	if best != b.offer {
 		k.turn(b, best)
 	}
@@ -89,12 +90,12 @@ func (k *Packer) offerRegret(b *bin, offer int) int {
 }
 
 // hosting are the offers, in the same domains if that matters, that can host all pods of the bin.
-func (k *Packer) hosting(b *bin) set {
-	hosts := k.hosts(k.market.offers[b.offer].machine.pool, b, nil)
-	special := slices.ContainsFunc(b.pods, func(x *waiting) bool { return !k.tallies.cover(x.pod) })
-	for i := range hosts.all {
+func (k *Packer) hosting(b *bin) market.Set {
+	hosts := k.hosts(k.market.Offers[b.offer].Type.Pool, b, nil)
+	special := slices.ContainsFunc(b.pods, func(x *waiting) bool { return !k.tallies.Cover(x.pod) })
+	for i := range hosts.All {
 		if special && !k.carries(b, i) {
-			hosts.drop(i)
+			hosts.Drop(i)
 		}
 	}
 	return hosts
@@ -102,7 +103,7 @@ func (k *Packer) hosting(b *bin) set {
 
 // carries reports whether ports and attachments of the bin's pods can be had on the offer.
 func (k *Packer) carries(b *bin, offer int) bool {
-	at := k.market.at(offer).Copy()
+	at := k.market.At(offer).Copy()
 	for _, x := range b.pods {
 		if !extras(x.pod, at) {
 			return false
@@ -114,17 +115,17 @@ func (k *Packer) carries(b *bin, offer int) bool {
 
 // ask writes the bin as a machine to be bought.
 func (k *Packer) ask(b *bin) plan.Ask {
-	booked := k.market.offers[b.offer].machine
+	booked := k.market.Offers[b.offer].Type
 	hosts, zones, kinds := k.menuOffers(b)
-	o := &k.market.offers[k.sold(b, hosts)]
-	p := booked.pool
+	o := &k.market.Offers[k.sold(b, hosts)]
+	p := booked.Pool
 	a := plan.Ask{
-		Name: b.place.Name, Pool: p.ID, Template: p.Template, Shape: o.machine.shape.Name,
-		Zone: o.Zone, CapacityType: o.CapacityType, Price: o.pays, Synthetic: o.Synthetic, Reservation: o.Reservation,
-		Taints: p.Taints, Startup: p.StartupTaints, Booked: booked.shape.Capacity, Requests: booked.daemon,
+		Name: b.place.Name, Pool: p.ID, Template: p.Template, Shape: o.Type.Shape.Name,
+		Zone: o.Zone, CapacityType: o.CapacityType, Price: o.Pays, Synthetic: o.Synthetic, Reservation: o.Reservation,
+		Taints: p.Taints, Startup: p.StartupTaints, Booked: booked.Shape.Capacity, Requests: booked.Daemon,
 	}
-	if o.price != o.pays {
-		a.Expected, a.Refused = o.price, o.Refused
+	if o.Expected != o.Pays {
+		a.Expected, a.Refused = o.Expected, o.Refused
 	}
 	for _, x := range b.pods {
 		a.Pods = append(a.Pods, x.pod.Key)
@@ -142,15 +143,15 @@ func (k *Packer) ask(b *bin) plan.Ask {
 // the packing planned, but for pools with minValues and limits: these book the
 // largest type of the menu, so that whatever is sold stays within them, and the
 // seller takes the cheapest.
-func (k *Packer) sold(b *bin, hosts set) int {
-	planned := &k.market.offers[b.offer]
+func (k *Packer) sold(b *bin, hosts market.Set) int {
+	planned := &k.market.Offers[b.offer]
 	best := b.offer
-	if p := planned.machine.pool; !p.least || len(p.Limits) == 0 {
+	if p := planned.Type.Pool; !p.HasMinValues || len(p.Limits) == 0 {
 		return best
 	}
-	for i := range hosts.all {
-		o := &k.market.offers[i]
-		if o.tuple == planned.tuple && o.price < k.market.offers[best].price && k.offerRegret(b, i) <= k.offerRegret(b, b.offer) {
+	for i := range hosts.All {
+		o := &k.market.Offers[i]
+		if o.Tuple == planned.Tuple && o.Expected < k.market.Offers[best].Expected && k.offerRegret(b, i) <= k.offerRegret(b, b.offer) {
 			best = i
 		}
 	}
@@ -158,100 +159,33 @@ func (k *Packer) sold(b *bin, hosts set) int {
 }
 
 // menuOffers are the offers among which the seller may choose.
-func (k *Packer) menuOffers(b *bin) (hosts set, zones, kinds []string) {
+func (k *Packer) menuOffers(b *bin) (hosts market.Set, zones, kinds []string) {
 	hosts = k.hosting(b)
-	k.alike(hosts, b.offer, false)
-	return k.onOneMenu(hosts, b.offer)
-}
-
-// onOneMenu returns those of the hosts that can be asked for together with the
-// planned offer: every shape is sold, or not at all, in all the zones and ways
-// that the ask names. If zones differ in what may be bought there, it keeps to the one planned.
-func (k *Packer) onOneMenu(all set, offer int) (hosts set, zones, kinds []string) {
-	hosts = slices.Clone(all)
-	planned := &k.market.offers[offer]
-	for i := planned.machine.from; i < planned.machine.to; i++ {
-		if o := &k.market.offers[i]; hosts.has(i) {
-			zones, kinds = append(zones, o.Zone), append(kinds, o.CapacityType)
-		}
-	}
-	slices.Sort(zones)
-	slices.Sort(kinds)
-	zones, kinds = slices.Compact(zones), slices.Compact(kinds)
-	k.agree(hosts, zones, kinds)
-	if !hosts.has(offer) {
-		hosts = all
-		zones, kinds = []string{planned.Zone}, []string{planned.CapacityType}
-		k.agree(hosts, zones, kinds)
-	}
-	return hosts, zones, kinds
-}
-
-// agree drops what the ask does not name, and every shape that is sold, in one of its zones and ways, by an offer that is not among the hosts.
-func (k *Packer) agree(hosts set, zones, kinds []string) {
-	named := k.named(zones, kinds)
-	unfit := slices.Clone(named)
-	unfit.less(hosts)
-	var last *machine
-	for i := range unfit.all {
-		if t := k.market.offers[i].machine; t != last {
-			for n := t.from; n < t.to; n++ {
-				hosts.drop(n)
-			}
-			last = t
-		}
-	}
-	hosts.keep(named)
-}
-
-// named returns all that is sold in one of the zones in one of the ways.
-func (k *Packer) named(zones, kinds []string) set {
-	key := strings.Join(zones, ",") + " " + strings.Join(kinds, ",")
-	out, known := k.market.named[key]
-	if known {
-		return out
-	}
-	out = newSet(len(k.market.offers))
-	for i := range k.market.offers {
-		if o := &k.market.offers[i]; slices.Contains(zones, o.Zone) && slices.Contains(kinds, o.CapacityType) {
-			out.add(i)
-		}
-	}
-	k.market.named[key] = out
-	return out
-}
-
-// books reports whether what t counts against the limits of its pool covers what other would.
-func (t *machine) books(other *machine) bool {
-	for _, e := range t.pool.left {
-		if other.counts(e.Name) > t.counts(e.Name) {
-			return false
-		}
-	}
-	return true
+	k.market.KeepAlike(hosts, b.offer, false)
+	return k.market.OnOneMenu(hosts, b.offer)
 }
 
 // menu lists the shapes among the hosts, cheapest first, as many as are taken.
-func (k *Packer) menu(b *bin, hosts set, a *plan.Ask) []plan.Choice {
-	p := k.market.offers[b.offer].machine.pool
+func (k *Packer) menu(b *bin, hosts market.Set, a *plan.Ask) []plan.Choice {
+	p := k.market.Offers[b.offer].Type.Pool
 	var menu []dish
 	planned := dish{}
-	for _, t := range p.byPrice {
-		if t.first != t.from {
+	for _, t := range p.ByPrice {
+		if t.First != t.From {
 			continue
 		}
 		on := false
-		for i := t.from; i < t.to; i++ {
-			o := &k.market.offers[i]
+		for i := t.From; i < t.To; i++ {
+			o := &k.market.Offers[i]
 			switch {
-			case !hosts.has(i):
+			case !hosts.Has(i):
 			case !on:
-				menu, on = append(menu, dish{t, o.price, o.pays}), true
-			case o.price < menu[len(menu)-1].price:
-				menu[len(menu)-1] = dish{t, o.price, o.pays}
+				menu, on = append(menu, dish{t, o.Expected, o.Pays}), true
+			case o.Expected < menu[len(menu)-1].price:
+				menu[len(menu)-1] = dish{t, o.Expected, o.Pays}
 			}
 		}
-		if on && t.shape == k.market.offers[b.offer].machine.shape {
+		if on && t.Shape == k.market.Offers[b.offer].Type.Shape {
 			planned = menu[len(menu)-1]
 		}
 	}
@@ -261,10 +195,10 @@ func (k *Packer) menu(b *bin, hosts set, a *plan.Ask) []plan.Choice {
 	}
 	out := make([]plan.Choice, len(menu))
 	for i, d := range menu {
-		out[i] = plan.Choice{Shape: d.machine.shape.Name, Price: d.pays}
+		out[i] = plan.Choice{Shape: d.machine.Shape.Name, Price: d.pays}
 	}
-	if p.least {
-		a.Relaxed = len(k.lacking(p, k.served(menu, hosts))) > 0
+	if p.HasMinValues {
+		a.Relaxed = len(k.market.Lacking(p, k.served(menu, hosts))) > 0
 	}
 	return out
 }
@@ -281,21 +215,21 @@ func withDish(menu []dish, planned dish) []dish {
 
 // dish is a shape on a menu at the prices of its cheapest offer there.
 type dish struct {
-	machine     *machine
+	machine     *market.Type
 	price, pays int64
 }
 
 func cheaper(a, b dish) int {
-	return cmp.Or(cmp.Compare(a.price, b.price), cmp.Compare(a.machine.rank, b.machine.rank))
+	return cmp.Or(cmp.Compare(a.price, b.price), cmp.Compare(a.machine.Rank, b.machine.Rank))
 }
 
 // served are the hosts that the menu names.
-func (k *Packer) served(menu []dish, hosts set) set {
-	out := newSet(len(k.market.offers))
+func (k *Packer) served(menu []dish, hosts market.Set) market.Set {
+	out := market.NewSet(len(k.market.Offers))
 	for _, d := range menu {
-		for i := d.machine.from; i < d.machine.to; i++ {
-			if hosts.has(i) {
-				out.add(i)
+		for i := d.machine.From; i < d.machine.To; i++ {
+			if hosts.Has(i) {
+				out.Add(i)
 			}
 		}
 	}
@@ -322,8 +256,8 @@ func banded(menu []dish) int {
 
 // shorten cuts the menu to n dishes: the cheapest, but first for every
 // requirement with minValues the cheapest of as many values as it wants.
-func (k *Packer) shorten(p *pool, menu []dish, n int) []dish {
-	if !p.least {
+func (k *Packer) shorten(p *market.Pool, menu []dish, n int) []dish {
+	if !p.HasMinValues {
 		return menu[:n]
 	}
 	var head, rest []dish
@@ -335,7 +269,7 @@ func (k *Packer) shorten(p *pool, menu []dish, n int) []dish {
 			if len(seen) >= r.Least {
 				continue
 			}
-			for _, v := range k.values(d.machine.first, r.Key) {
+			for _, v := range k.market.Values(d.machine.First, r.Key) {
 				if r.Has(v) && !slices.Contains(seen, v) {
 					wanted[r.Key] = append(wanted[r.Key], v)
 					fresh = true
@@ -355,8 +289,8 @@ func (k *Packer) shorten(p *pool, menu []dish, n int) []dish {
 
 // requirements is what the claim demands: the pool's own, the menu, and where and how it may be bought.
 func (k *Packer) requirements(b *bin, menu []plan.Choice, zones, kinds []string) label.Set {
-	o := &k.market.offers[b.offer]
-	p := o.machine.pool
+	o := &k.market.Offers[b.offer]
+	p := o.Type.Pool
 	names := make([]string, len(menu))
 	for i, c := range menu {
 		names[i] = c.Shape
@@ -372,12 +306,12 @@ func (k *Packer) requirements(b *bin, menu []plan.Choice, zones, kinds []string)
 
 // labels are those of the node that the pool or its pods settle.
 func (k *Packer) labels(b *bin) map[string]string {
-	p := k.market.offers[b.offer].machine.pool
+	p := k.market.Offers[b.offer].Type.Pool
 	out := map[string]string{fit.PoolLabel(p.ID): p.ID.Name}
 	for key, v := range p.Labels {
 		out[key] = v
 	}
-	for _, q := range p.open {
+	for _, q := range p.Open {
 		if v, ok := b.place.Labels[q.Key]; ok {
 			out[q.Key] = v
 		} else if r, ok := b.place.Open.Find(q.Key); ok && r.Op() == label.In {
@@ -389,7 +323,7 @@ func (k *Packer) labels(b *bin) map[string]string {
 
 // explainChoice says what leaves no room for something cheaper, and what would have been next.
 func (k *Packer) explainChoice(b *bin, a *plan.Ask) {
-	planned := &k.market.offers[b.offer]
+	planned := &k.market.Offers[b.offer]
 	a.Why.LeftOut = k.leftOut(b)
 	for _, c := range a.Menu {
 		if c.Shape != a.Shape {
@@ -397,20 +331,20 @@ func (k *Packer) explainChoice(b *bin, a *plan.Ask) {
 			break
 		}
 	}
-	var below *offer
-	for i := range b.allowed.all {
-		o := &k.market.offers[i]
-		if o.price < planned.price && (below == nil || o.price > below.price) && !fits(b.used, o.machine.room) {
+	var below *market.Offer
+	for i := range b.allowed.All {
+		o := &k.market.Offers[i]
+		if o.Expected < planned.Expected && (below == nil || o.Expected > below.Expected) && !market.Fits(b.used, o.Type.Room) {
 			below = o
 		}
 	}
 	if below == nil {
 		return
 	}
-	for i, d := range k.market.dims {
-		if b.used[i] > below.machine.room[i] {
-			a.Why.Binds = fmt.Sprintf("%s (%s of %s; %s has %s)", d, amount.Text(d, b.used[i]), amount.Text(d, planned.machine.room[i]),
-				below.machine.shape.Name, amount.Text(d, max(below.machine.room[i], 0)))
+	for i, d := range k.market.Dims {
+		if b.used[i] > below.Type.Room[i] {
+			a.Why.Binds = fmt.Sprintf("%s (%s of %s; %s has %s)", d, amount.Text(d, b.used[i]), amount.Text(d, planned.Type.Room[i]),
+				below.Type.Shape.Name, amount.Text(d, max(below.Type.Room[i], 0)))
 			return
 		}
 	}
@@ -505,14 +439,14 @@ func (k *Packer) standing(b *bin) *fit.Place {
 	if b.machine != nil {
 		return b.place
 	}
-	return k.market.at(b.offer)
+	return k.market.At(b.offer)
 }
 
 // name is the placeholder of the next machine of the pool.
-func (k *Packer) name(p *pool) string {
+func (k *Packer) name(p *market.Pool) string {
 	for {
-		p.named++
-		name := fmt.Sprintf("%s-%d", p.ID.Name, p.named)
+		p.Named++
+		name := fmt.Sprintf("%s-%d", p.ID.Name, p.Named)
 		if k.taken[name] {
 			continue
 		}

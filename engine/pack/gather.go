@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/tenon-sh/tenon/engine/label"
+	"github.com/tenon-sh/tenon/engine/market"
 	"github.com/tenon-sh/tenon/engine/solve"
 )
 
@@ -47,7 +48,7 @@ func (k *Packer) mergers() []merger {
 	var out []merger
 	for _, stays := range k.new {
 		for _, goes := range k.new {
-			if goes == stays || k.market.offers[goes.offer].machine.pool.Weight > k.market.offers[stays.offer].machine.pool.Weight {
+			if goes == stays || k.market.Offers[goes.offer].Type.Pool.Weight > k.market.Offers[stays.offer].Type.Pool.Weight {
 				continue
 			}
 			if offer, saves := k.united(goes, stays); saves > 0 {
@@ -61,23 +62,23 @@ func (k *Packer) mergers() []merger {
 
 // united is the cheapest offer in the domains of the one that stays that has room for the pods of both, and what that saves.
 func (k *Packer) united(goes, stays *bin) (offer int, saves int64) {
-	k.charge(goes.offer, -1)
-	k.charge(stays.offer, -1)
+	k.market.Charge(goes.offer, -1)
+	k.market.Charge(stays.offer, -1)
 	allowed := slices.Clone(stays.allowed)
 	for _, x := range goes.pods {
-		allowed.keep(x.class.offers)
+		allowed.Intersect(x.class.offers)
 	}
-	apart := k.market.offers[goes.offer].price + k.market.offers[stays.offer].price
-	for i := range allowed.all {
+	apart := k.market.Offers[goes.offer].Expected + k.market.Offers[stays.offer].Expected
+	for i := range allowed.All {
 		k.steps++
-		o := &k.market.offers[i]
-		if saved := apart - o.price; saved > saves && o.tuple == k.market.offers[stays.offer].tuple &&
-			fitsBoth(goes.used, stays.used, o.machine.room) && k.onSale(i) {
+		o := &k.market.Offers[i]
+		if saved := apart - o.Expected; saved > saves && o.Tuple == k.market.Offers[stays.offer].Tuple &&
+			market.FitsBoth(goes.used, stays.used, o.Type.Room) && k.market.OnSale(i) {
 			offer, saves = i, saved
 		}
 	}
-	k.charge(stays.offer, 1)
-	k.charge(goes.offer, 1)
+	k.market.Charge(stays.offer, 1)
+	k.market.Charge(goes.offer, 1)
 	return offer, saves
 }
 
@@ -97,7 +98,7 @@ func (k *Packer) merge(m merger) bool {
 		}
 		k.join(m.stays, x)
 	}
-	gone := k.market.offers[m.goes.offer].price + k.options.charge()
+	gone := k.market.Offers[m.goes.offer].Expected + k.options.charge()
 	if len(m.goes.pods) == 0 && !slices.ContainsFunc(pods, func(x *waiting) bool { return x.bin == nil }) && k.bindable() && k.spend()-gone < before {
 		k.drop(m.goes)
 		return true
@@ -119,26 +120,26 @@ func (k *Packer) merge(m merger) bool {
 
 // shift moves a planned machine with all its pods to the cheapest domain that may have it.
 func (k *Packer) shift(b *bin) bool {
-	k.charge(b.offer, -1)
-	allowed := k.choice(b.offer)
+	k.market.Charge(b.offer, -1)
+	allowed := k.market.Choice(b.offer)
 	for _, x := range b.pods {
-		allowed.keep(x.class.offers)
+		allowed.Intersect(x.class.offers)
 	}
 	best := map[int]int{} // the cheapest offer in each tuple of domains
-	for i := range allowed.all {
+	for i := range allowed.All {
 		k.steps++
-		o, other := &k.market.offers[i], -1
-		if j, known := best[o.tuple]; known {
+		o, other := &k.market.Offers[i], -1
+		if j, known := best[o.Tuple]; known {
 			other = j
 		}
-		if o.tuple != k.market.offers[b.offer].tuple && o.price < k.market.offers[b.offer].price && fits(b.used, o.machine.room) && k.onSale(i) &&
-			(other < 0 || o.price < k.market.offers[other].price) {
-			best[o.tuple] = i
+		if o.Tuple != k.market.Offers[b.offer].Tuple && o.Expected < k.market.Offers[b.offer].Expected && market.Fits(b.used, o.Type.Room) && k.market.OnSale(i) &&
+			(other < 0 || o.Expected < k.market.Offers[other].Expected) {
+			best[o.Tuple] = i
 		}
 	}
-	k.charge(b.offer, 1)
+	k.market.Charge(b.offer, 1)
 	offers := slices.SortedFunc(maps.Values(best), func(i, j int) int {
-		return cmp.Or(cmp.Compare(k.market.offers[i].price, k.market.offers[j].price), cmp.Compare(i, j))
+		return cmp.Or(cmp.Compare(k.market.Offers[i].Expected, k.market.Offers[j].Expected), cmp.Compare(i, j))
 	})
 	return slices.ContainsFunc(offers, func(offer int) bool { return k.relocate(b, offer) })
 }
@@ -151,7 +152,7 @@ func (k *Packer) relocate(b *bin, offer int) bool {
 		k.unload(x)
 	}
 	k.enter(b, offer)
-	b.allowed, b.pinned = k.choice(offer), false
+	b.allowed, b.pinned = k.market.Choice(offer), false
 	for _, x := range pods {
 		if !k.accepts(b, x) || !k.ledger.Modest(x.class.subject, b.node) {
 			break
@@ -177,7 +178,7 @@ func (k *Packer) relocate(b *bin, offer int) bool {
 func (k *Packer) enter(b *bin, offer int) {
 	k.ledger.Leave(b.node)
 	k.turn(b, offer)
-	b.place.Ports, b.place.Attached = slices.Clip(k.market.offers[offer].machine.ports), nil
+	b.place.Ports, b.place.Attached = slices.Clip(k.market.Offers[offer].Type.Ports), nil
 	b.node = k.ledger.Enter(b.place)
 }
 

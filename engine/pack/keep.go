@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/tenon-sh/tenon/engine/fit"
+	"github.com/tenon-sh/tenon/engine/market"
 	"github.com/tenon-sh/tenon/engine/world"
 )
 
@@ -43,7 +44,7 @@ func (k *Packer) keep() {
 // awaits reports whether the bin's machine is out of reach only just now and would take the pod once it is back.
 func (k *Packer) awaits(b *bin, x *waiting) bool {
 	back, blinks := fit.Blinks(b.machine, b.place, k.world.At())
-	return blinks && !b.shut && fits(x.class.need, b.free) && fit.Stands(x.pod, back) && k.ledger.Allows(x.class.subject, b.node) && extras(x.pod, b.place)
+	return blinks && !b.shut && market.Fits(x.class.need, b.free) && fit.Stands(x.pod, back) && k.ledger.Allows(x.class.subject, b.node) && extras(x.pod, b.place)
 }
 
 // meant is where the last plan had pods. Who remembers no plan finds it in what
@@ -79,7 +80,7 @@ func (k *Packer) meant() map[world.Key]*bin {
 // usurped reports whether a pod has no place while one of lower priority kept its own.
 func (k *Packer) usurped() bool {
 	for _, x := range k.left {
-		for i := range k.stands(x.class.sig).all {
+		for i := range k.stands(x.class.sig).All {
 			if slices.ContainsFunc(k.old[i].pods, func(y *waiting) bool { return y.kept && y.pod.Priority < x.pod.Priority }) {
 				return true
 			}

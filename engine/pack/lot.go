@@ -4,7 +4,7 @@ import (
 	"cmp"
 	"slices"
 
-	"github.com/tenon-sh/tenon/engine/label"
+	"github.com/tenon-sh/tenon/engine/market"
 	"github.com/tenon-sh/tenon/engine/spread"
 )
 
@@ -14,7 +14,7 @@ type lot struct {
 	name   string
 	simple spread.Simple
 	wish   spread.Wish
-	offers set
+	offers market.Set
 	need   []int64 // of one piece
 	pods   []*waiting
 	whole  bool // all pods are one piece: they have to share one machine
@@ -65,7 +65,7 @@ func (k *Packer) lots() (lots []*lot, rest []*waiting) {
 // lot returns the pods as a lot; false if they have to be looked at one by one.
 func (k *Packer) lot(c *class, pods []*waiting) (*lot, bool) {
 	l := &lot{class: c, name: c.pod.String(), need: c.need, pods: pods, offers: slices.Clone(c.opens), told: k.needy}
-	if c.sig.open || !k.tallies.cover(c.pod) {
+	if c.sig.Open || !k.tallies.Cover(c.pod) {
 		return nil, false
 	}
 	var ok bool
@@ -74,12 +74,12 @@ func (k *Packer) lot(c *class, pods []*waiting) (*lot, bool) {
 	}
 	if !c.subject.Indifferent() {
 		for _, r := range k.reachable(c) {
-			if !k.ledger.Accepts(c.subject, k.market.at(r)) {
-				k.without(l.offers, k.market.offers[r].tuple)
+			if !k.ledger.Accepts(c.subject, k.market.At(r)) {
+				k.market.DropTuple(l.offers, k.market.Offers[r].Tuple)
 			}
 		}
 	}
-	return l, !l.offers.empty()
+	return l, !l.offers.Empty()
 }
 
 // settleGroups finds a home for lots that have to be together, and weighs what
@@ -136,65 +136,14 @@ func (k *Packer) divideAll(all []*lot) (lots []*lot, beyond []*waiting) {
 	return lots, beyond
 }
 
-// without drops the offers of a tuple of domains.
-func (k *Packer) without(offers set, tuple int) {
-	for i := range offers.all {
-		if k.market.offers[i].tuple == tuple {
-			offers.drop(i)
-		}
-	}
-}
-
-// domain is the value that nodes of the offer have for a topology key.
-func (k *Packer) domain(offer int, key string) string {
-	if key == label.Zone {
-		return k.market.offers[offer].Zone
-	}
-	return k.market.at(offer).Labels[key]
-}
-
-// byDomain divides the offers by their domain of a key.
-func (k *Packer) byDomain(offers set, key string) (names []string, sets map[string]set) {
-	sets = map[string]set{}
-	for d, all := range k.domains(key) {
-		part := slices.Clone(all)
-		if part.keep(offers); !part.empty() {
-			sets[d] = part
-			names = append(names, d)
-		}
-	}
-	slices.Sort(names)
-	return names, sets
-}
-
-// domains divides all offers by their domain of a key.
-func (k *Packer) domains(key string) map[string]set {
-	if out, known := k.market.domains[key]; known {
-		return out
-	}
-	out := map[string]set{}
-	for i := range k.market.offers {
-		d := k.domain(i, key)
-		if d == "" {
-			continue
-		}
-		if out[d] == nil {
-			out[d] = newSet(len(k.market.offers))
-		}
-		out[d].add(i)
-	}
-	k.market.domains[key] = out
-	return out
-}
-
 // settle chooses the domain in which lots that want to be together cost least;
 // false if there is none that all of them can reach.
 func (k *Packer) settle(lots []*lot, key string) bool {
-	names, sets := k.byDomain(lots[0].offers, key)
+	names, sets := k.market.ByDomain(lots[0].offers, key)
 	cost := map[string]int64{}
 	for i, l := range lots {
 		if i > 0 {
-			_, sets = k.byDomain(l.offers, key)
+			_, sets = k.market.ByDomain(l.offers, key)
 		}
 		names = slices.DeleteFunc(names, func(d string) bool { return sets[d] == nil })
 		for _, d := range names {
@@ -206,7 +155,7 @@ func (k *Packer) settle(lots []*lot, key string) bool {
 	}
 	best := slices.MinFunc(names, func(a, b string) int { return cmp.Compare(cost[a], cost[b]) })
 	for _, l := range lots {
-		_, sets = k.byDomain(l.offers, key)
+		_, sets = k.market.ByDomain(l.offers, key)
 		l.offers = sets[best]
 		l.told = l.told || len(names) > 1
 	}
@@ -214,11 +163,11 @@ func (k *Packer) settle(lots []*lot, key string) bool {
 }
 
 // unit is about the least that one of n pods of the class costs on the offers, in thousandths of a millionth.
-func (k *Packer) unit(c *class, offers set, n int) int64 {
+func (k *Packer) unit(c *class, offers market.Set, n int) int64 {
 	least := int64(-1)
-	for i := range offers.all {
-		o := &k.market.offers[i]
-		if cost := (o.price + k.options.charge()) * 1000 / int64(min(n, times(c.need, o.machine.room))); least < 0 || cost < least {
+	for i := range offers.All {
+		o := &k.market.Offers[i]
+		if cost := (o.Expected + k.options.charge()) * 1000 / int64(min(n, market.Times(c.need, o.Type.Room))); least < 0 || cost < least {
 			least = cost
 		}
 	}
@@ -227,18 +176,18 @@ func (k *Packer) unit(c *class, offers set, n int) int64 {
 
 // prefer keeps the lot to the offers with the least regret, if that costs less than the regret is worth.
 func (k *Packer) prefer(l *lot) {
-	if k.options.PreferencePolicy == Ignore || len(l.class.wishes) == 0 && !k.softPools() {
+	if k.options.PreferencePolicy == Ignore || len(l.class.wishes) == 0 && !k.market.SoftPools() {
 		return
 	}
-	byRegret := map[int]set{}
+	byRegret := map[int]market.Set{}
 	var regrets []int
-	for i := range l.offers.all {
+	for i := range l.offers.All {
 		r := l.class.regret(k, i)
 		if byRegret[r] == nil {
-			byRegret[r] = newSet(len(k.market.offers))
+			byRegret[r] = market.NewSet(len(k.market.Offers))
 			regrets = append(regrets, r)
 		}
-		byRegret[r].add(i)
+		byRegret[r].Add(i)
 	}
 	if len(regrets) < 2 {
 		return
@@ -254,21 +203,17 @@ func (k *Packer) prefer(l *lot) {
 	for _, r := range regrets {
 		if r > best {
 			l.told = true
-			for i := range byRegret[r].all {
-				l.offers.drop(i)
+			for i := range byRegret[r].All {
+				l.offers.Drop(i)
 			}
 		}
 	}
 }
 
-func (k *Packer) softPools() bool {
-	return slices.ContainsFunc(k.market.pools, func(p *pool) bool { return p.soft > 0 })
-}
-
 // divide shares the lot's pods among the domains they can reach, the emptiest
 // first, as far as the skew allows. What it does not allow is returned.
 func (k *Packer) divide(l *lot, split *spread.Split) (out []*lot, left []*waiting) {
-	names, sets := k.byDomain(l.offers, split.Key)
+	names, sets := k.market.ByDomain(l.offers, split.Key)
 	there := k.thereByDomain(l.class, split.Key)
 	for d := range there {
 		if sets[d] == nil {
@@ -317,9 +262,9 @@ func (k *Packer) divide(l *lot, split *spread.Split) (out []*lot, left []*waitin
 // thereByDomain returns the machines that are there or on their way and stand for the class, by domain.
 func (k *Packer) thereByDomain(c *class, key string) map[string][]*bin {
 	out := map[string][]*bin{}
-	for i := range k.stands(c.sig).all {
+	for i := range k.stands(c.sig).All {
 		b := k.old[i]
-		if b.shut || !fits(c.need, b.free) {
+		if b.shut || !market.Fits(c.need, b.free) {
 			continue
 		}
 		if d := b.place.Labels[key]; d != "" {
@@ -344,12 +289,12 @@ func (k *Packer) roomIn(there map[string][]*bin, d string, x *waiting, key strin
 
 // divideSoftly shares the lot's pods among the domains in which they cost no more than the spread is worth to them.
 func (k *Packer) divideSoftly(l *lot) []*lot {
-	names, sets := k.byDomain(l.offers, l.wish.Split.Key)
+	names, sets := k.market.ByDomain(l.offers, l.wish.Split.Key)
 	least := k.unit(l.class, l.offers, len(l.pods))
 	for _, d := range names {
 		if k.unit(l.class, sets[d], len(l.pods))-least > 1000*k.options.regret(l.wish.Weight) {
-			for i := range sets[d].all {
-				l.offers.drop(i)
+			for i := range sets[d].All {
+				l.offers.Drop(i)
 			}
 			l.told = true
 		}

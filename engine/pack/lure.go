@@ -1,6 +1,8 @@
 package pack
 
-import "slices"
+import (
+	"slices"
+)
 
 // mostLured bounds how many pods are moved for the sake of others.
 const mostLured = 500

@@ -9,6 +9,7 @@ import (
 
 	"github.com/tenon-sh/tenon/engine/fit"
 	"github.com/tenon-sh/tenon/engine/label"
+	"github.com/tenon-sh/tenon/engine/market"
 	"github.com/tenon-sh/tenon/engine/plan"
 	"github.com/tenon-sh/tenon/engine/reason"
 	"github.com/tenon-sh/tenon/engine/solve"
@@ -21,9 +22,9 @@ type Packer struct {
 	world    *world.World
 	places   []*world.Place // the machines that are there or on their way
 	options  Options
-	market   *market
-	tallies  tallies
-	backoffs backoffs
+	market   *market.Market
+	tallies  market.Tallies
+	backoffs market.Backoffs
 	ledger   *spread.Ledger
 	classes  []*class
 	old      []*bin // machines there or on their way
@@ -34,9 +35,9 @@ type Packer struct {
 	limited  bool            // some pool has limits
 	secluded bool            // who keeps away from others by domain goes first
 	proof    *proof
-	useful   set  // offers that would host some pod
-	needy    bool // some pods can be hosted by exotic types only
-	loose    bool // what is searched now may use what an earlier search left free, so that search proves nothing of it
+	useful   market.Set // offers that would host some pod
+	needy    bool       // some pods can be hosted by exotic types only
+	loose    bool       // what is searched now may use what an earlier search left free, so that search proves nothing of it
 	plan     plan.Plan
 	left     []*waiting // pods without a place
 }
@@ -112,7 +113,7 @@ func (k *Packer) tooDear(price int64) bool {
 func (k *Packer) price() int64 {
 	sum := int64(0)
 	for _, b := range k.new {
-		sum += k.market.offers[b.offer].price
+		sum += k.market.Offers[b.offer].Expected
 	}
 	return sum
 }
@@ -134,7 +135,7 @@ func (k *Packer) spend() int64 {
 }
 
 func newPacker(w *world.World, o Options) *Packer {
-	k := &Packer{world: w, places: w.Places(), options: o, ledger: spread.New(w.Namespaces()), taken: map[string]bool{}, backoffs: newBackoffs(w)}
+	k := &Packer{world: w, places: w.Places(), options: o, ledger: spread.New(w.Namespaces()), taken: map[string]bool{}, backoffs: market.NewBackoffs(w)}
 	for _, m := range k.places {
 		k.taken[m.Name()] = true
 	}
@@ -145,11 +146,11 @@ func newPacker(w *world.World, o Options) *Packer {
 // machines there are, and which of the pods are alike.
 func (k *Packer) ready(pods []*world.Pod) {
 	names := dims(pods)
-	k.tallies = tallied(k.world.Catalogs(), k.places, pods)
-	k.tallies.from = len(names)
-	k.market = newMarket(k.world, append(names, k.tallies.names()...), k.options)
-	k.equip()
-	for _, p := range k.market.pools {
+	k.tallies = market.NewTallies(k.world.Catalogs(), k.places, pods)
+	k.tallies.First = len(names)
+	k.market = market.New(k.world, append(names, k.tallies.Names()...), market.Options{SpotPremium: k.options.SpotPremium, LowerMinValues: k.options.MinValuesPolicy == BestEffort})
+	k.market.Equip(&k.tallies)
+	for _, p := range k.market.Pools {
 		k.limited = k.limited || len(p.Limits) > 0
 	}
 	k.open(pods)
@@ -193,7 +194,7 @@ func (k *Packer) unfair() bool {
 	}
 	highest := slices.MaxFunc(k.left, func(a, b *waiting) int { return cmp.Compare(a.pod.Priority, b.pod.Priority) }).pod.Priority
 	for _, b := range k.new {
-		if len(k.market.offers[b.offer].machine.pool.Limits) == 0 {
+		if len(k.market.Offers[b.offer].Type.Pool.Limits) == 0 {
 			continue
 		}
 		for _, y := range b.pods {
@@ -201,7 +202,7 @@ func (k *Packer) unfair() bool {
 				continue
 			}
 			for _, x := range k.left {
-				if x.pod.Priority > y.pod.Priority && x.class.offers.meets(k.market.offers[b.offer].machine.pool.offers) {
+				if x.pod.Priority > y.pod.Priority && x.class.offers.Meets(k.market.Offers[b.offer].Type.Pool.Offers) {
 					return true
 				}
 			}
@@ -278,7 +279,7 @@ func (k *Packer) stuck(p *world.Pod) bool {
 
 // moves reports whether a pod of a machine that goes away needs another place.
 func moves(p *world.Pod) bool {
-	return p.Moves() && !p.Claims && len(p.Problems) == 0
+	return p.Moves() && p.Plannable()
 }
 
 // dims names the resources that matter: those that a pod asks for.
@@ -318,11 +319,11 @@ func (k *Packer) open(pods []*world.Pod) {
 			continue
 		}
 		at := fit.Of(k.world, m)
-		b := &bin{machine: m, place: &at, node: k.ledger.Enter(&at), offer: -1, free: make([]int64, len(k.market.dims))}
-		for i, d := range k.market.dims {
+		b := &bin{machine: m, place: &at, node: k.ledger.Enter(&at), offer: -1, free: make([]int64, len(k.market.Dims))}
+		for i, d := range k.market.Dims {
 			b.free[i] = at.Free.Value(d)
 		}
-		k.tallies.room(&at, b.free)
+		k.tallies.Room(&at, b.free)
 		k.inhabit(m, b.node)
 		k.old = append(k.old, b)
 	}
@@ -362,25 +363,25 @@ func (k *Packer) tuples() {
 	choosy := k.ledger.Choosy()
 	known := map[string]int{}
 	var b []byte
-	for i := range k.market.offers {
-		o := &k.market.offers[i]
+	for i := range k.market.Offers {
+		o := &k.market.Offers[i]
 		b = b[:0]
 		for _, key := range keys {
 			v := o.Zone
 			if key != label.Zone {
-				v = k.market.at(i).Labels[key]
+				v = k.market.At(i).Labels[key]
 			}
 			b = label.AppendText(b, v)
 		}
 		if choosy {
-			b = k.ledger.AppendCover(b, k.market.at(i))
+			b = k.ledger.AppendCover(b, k.market.At(i))
 		}
 		n, ok := known[string(b)]
 		if !ok {
 			n = len(known)
 			known[string(b)] = n
 		}
-		o.tuple = n
+		o.Tuple = n
 	}
 }
 

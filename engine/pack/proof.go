@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"slices"
 
+	"github.com/tenon-sh/tenon/engine/market"
 	"github.com/tenon-sh/tenon/engine/solve"
 	"github.com/tenon-sh/tenon/engine/spread"
 )
@@ -19,8 +20,8 @@ type proof struct {
 // newProof notes what is on sale.
 func (k *Packer) newProof() *proof {
 	p := &proof{}
-	for _, tier := range k.market.tiers {
-		at, offers := k.problem(tier, func(*machine) bool { return true })
+	for _, tier := range k.market.Tiers {
+		at, offers := k.problem(tier, func(*market.Type) bool { return true })
 		p.free.Hosts = append(p.free.Hosts, at.Hosts...)
 		p.hosts = append(p.hosts, offers...)
 	}
@@ -32,8 +33,8 @@ func (k *Packer) newProof() *proof {
 
 // force reports whether what the search proves of the lots is all there is to prove.
 func (k *Packer) force(lots []*lot, rest []*waiting) bool {
-	return len(rest) == 0 && len(k.market.tiers) == 1 &&
-		!slices.ContainsFunc(k.market.pools, func(p *pool) bool { return p.least }) &&
+	return len(rest) == 0 && len(k.market.Tiers) == 1 &&
+		!slices.ContainsFunc(k.market.Pools, func(p *market.Pool) bool { return p.HasMinValues }) &&
 		!slices.ContainsFunc(lots, func(l *lot) bool { return l.told })
 }
 

@@ -73,12 +73,12 @@ func (k *Packer) settleApart(c *class, pods []*waiting) (rest []*waiting) {
 func (k *Packer) retreats(c *class, group int32, key string, pods int) []string {
 	depend := map[string]int{}
 	for _, y := range k.classes {
-		if names, _ := k.byDomain(y.offers, key); y.subject.In(group) && len(names) == 1 {
+		if names, _ := k.market.ByDomain(y.offers, key); y.subject.In(group) && len(names) == 1 {
 			depend[names[0]] += len(y.pods)
 		}
 	}
 	cost := map[string]int64{}
-	_, sets := k.byDomain(c.offers, key)
+	_, sets := k.market.ByDomain(c.offers, key)
 	for d, offers := range sets {
 		cost[d] = k.unit(c, offers, pods)
 	}
@@ -101,8 +101,8 @@ func (k *Packer) putIn(x *waiting, key, domain string, remaining int) bool {
 	if b == nil {
 		in := level{}
 		for _, r := range k.reachable(c) {
-			if k.domain(r, key) == domain {
-				in = append(in, k.market.offers[r].tuple)
+			if k.market.DomainOf(r, key) == domain {
+				in = append(in, k.market.Offers[r].Tuple)
 			}
 		}
 		b = k.obtain(x, remaining, in)

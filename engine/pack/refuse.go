@@ -10,6 +10,7 @@ import (
 	"github.com/tenon-sh/tenon/engine/amount"
 	"github.com/tenon-sh/tenon/engine/fit"
 	"github.com/tenon-sh/tenon/engine/label"
+	"github.com/tenon-sh/tenon/engine/market"
 	"github.com/tenon-sh/tenon/engine/plan"
 	"github.com/tenon-sh/tenon/engine/reason"
 	"github.com/tenon-sh/tenon/engine/world"
@@ -137,7 +138,7 @@ func (b *bin) roomier(other *bin, need []int64) bool {
 // codes names the kinds of objection a bin has.
 func (k *Packer) codes(b *bin, x *waiting) string {
 	codes := x.class.sig.against(b)
-	if !fits(x.class.need, b.free) {
+	if !market.Fits(x.class.need, b.free) {
 		codes += "r"
 	} else if b.machine == nil && !k.varied(b.offer, b, x) {
 		codes += "v"
@@ -158,14 +159,14 @@ func (k *Packer) codes(b *bin, x *waiting) string {
 
 // against names the kinds of standing objection a bin has to pods of the
 // signature. It is asked for when all bins are what they will be.
-func (s *signature) against(b *bin) string {
+func (s *demands) against(b *bin) string {
 	if codes, known := s.objections[b]; known {
 		return codes
 	}
 	codes := ""
-	if !fit.Stands(s.pod, b.place) {
+	if !fit.Stands(s.Pod, b.place) {
 		for i, rule := range fit.Standing() {
-			if rule(s.pod, b.place) != nil {
+			if rule(s.Pod, b.place) != nil {
 				codes += string(rune('0' + i))
 			}
 		}
@@ -180,7 +181,7 @@ func (s *signature) against(b *bin) string {
 // poolWhy is everything a pool has against buying a machine for the pod.
 func (k *Packer) poolWhy(p *world.Pool, x *waiting) *reason.Why {
 	name := p.ID.Kind + " " + p.ID.Name
-	i := slices.IndexFunc(k.market.pools, func(c *pool) bool { return c.Pool == p })
+	i := slices.IndexFunc(k.market.Pools, func(c *market.Pool) bool { return c.Pool == p })
 	switch {
 	case p.Deleting:
 		return &reason.Why{Code: reason.Deleting, Subject: name}
@@ -191,7 +192,7 @@ func (k *Packer) poolWhy(p *world.Pool, x *waiting) *reason.Why {
 	case i < 0:
 		return &reason.Why{Code: reason.NotReady, Subject: name, Detail: "nothing is known of the machines it may buy"}
 	}
-	return gather(name, k.poolCauses(k.market.pools[i], x))
+	return gather(name, k.poolCauses(k.market.Pools[i], x))
 }
 
 // gather puts several causes under one head, and leaves a single one as it is.
@@ -203,32 +204,32 @@ func gather(subject string, causes []*reason.Why) *reason.Why {
 	return &reason.Why{Code: reason.NoPlace, Subject: subject, Causes: causes}
 }
 
-func (k *Packer) poolCauses(p *pool, x *waiting) []*reason.Why {
+func (k *Packer) poolCauses(p *market.Pool, x *waiting) []*reason.Why {
 	var causes []*reason.Why
 	for _, t := range fit.Untolerated(x.pod.Tolerations, p.Taints) {
 		causes = append(causes, &reason.Why{
 			Code: reason.Taint, Detail: "did not tolerate " + fit.TaintText(t), Hint: "add a toleration for " + fit.TaintText(t) + " to the pod",
 		})
 	}
-	causes = append(causes, p.labelWhys(x.pod)...)
+	causes = append(causes, labelWhys(p, x.pod)...)
 	if len(causes) > 0 {
 		return causes
 	}
-	if b := k.backoffs.of(x.pod.Key, p.Pool); b != nil {
-		return []*reason.Why{BackoffWhy(b, k.world.At())}
+	if b := k.backoffs.Of(x.pod.Key, p.Pool); b != nil {
+		return []*reason.Why{market.BackoffWhy(b, k.world.At())}
 	}
-	if !x.class.offers.meets(p.offers) {
+	if !x.class.offers.Meets(p.Offers) {
 		return []*reason.Why{k.shapeWhy(p, x)}
 	}
 	return k.boughtOut(p, x)
 }
 
 // labelWhys are the demands of the pod that no machine of the pool can meet because of the pool's own demands or labels.
-func (p *pool) labelWhys(pod *world.Pod) []*reason.Why {
+func labelWhys(p *market.Pool, pod *world.Pod) []*reason.Why {
 	var out []*reason.Why
 	one := func(s label.Set) *reason.Why {
 		for _, r := range s {
-			if w := p.labelWhy(r); w != nil {
+			if w := labelWhy(p, r); w != nil {
 				return w
 			}
 		}
@@ -236,7 +237,7 @@ func (p *pool) labelWhys(pod *world.Pod) []*reason.Why {
 	}
 	reached := func(s label.Set) *reason.Why { // a volume stays where it is
 		for _, r := range s {
-			if w := p.labelWhy(r); w != nil {
+			if w := labelWhy(p, r); w != nil {
 				w.Hint = "let the pool offer " + strings.Join(r.Values, ", ")
 				return w
 			}
@@ -244,7 +245,7 @@ func (p *pool) labelWhys(pod *world.Pod) []*reason.Why {
 		return nil
 	}
 	for _, r := range pod.NodeSelector {
-		if w := p.labelWhy(r); w != nil {
+		if w := labelWhy(p, r); w != nil {
 			out = append(out, w)
 		}
 	}
@@ -286,9 +287,9 @@ func anyOf[T any](alternatives []T, what string, object func(T) *reason.Why) []*
 }
 
 // labelWhy objects if the pool itself keeps its nodes from meeting r.
-func (p *pool) labelWhy(r label.Requirement) *reason.Why {
+func labelWhy(p *market.Pool, r label.Requirement) *reason.Why {
 	q, asked := p.Requirements.Find(r.Key)
-	v, fixed := p.fixed(r.Key)
+	v, fixed := p.Fixed(r.Key)
 	clash := label.Clash{Want: r, Offer: q}
 	why := &reason.Why{Code: reason.Label}
 	switch {
@@ -296,22 +297,22 @@ func (p *pool) labelWhy(r label.Requirement) *reason.Why {
 		clash.Offer = label.Is(r.Key, v)
 	case fixed:
 		return nil
-	case asked && p.known[r.Key] && (q.Meets(r) || q.Negative() && r.Negative()):
+	case asked && p.Known[r.Key] && (q.Meets(r) || q.Negative() && r.Negative()):
 		return nil
-	case asked && !p.known[r.Key] && settles(q, r):
+	case asked && !p.Known[r.Key] && market.Settles(q, r):
 		return nil
 	case asked && q.Meets(r):
 		return &reason.Why{Code: reason.Label, Detail: clash.Want.String() + ": the pool leaves the value open", Hint: "name the value in the pool's labels or in the pod"}
 	case asked:
 		if len(q.Values) > 0 && !q.Not {
-			why.Hint = p.otherValueHint(r, q.Values)
+			why.Hint = otherValueHint(p, r, q.Values)
 		}
-	case p.known[r.Key] || r.Negative():
+	case p.Known[r.Key] || r.Negative():
 		return nil
 	default:
 		clash.Unknown = true
 		why.Hint = "add the label to the pool, or take the demand off the pod"
-		if near := p.near(r.Key); near != "" {
+		if near := near(p, r.Key); near != "" {
 			why.Hint = "did you mean " + near + "?"
 		}
 	}
@@ -321,8 +322,8 @@ func (p *pool) labelWhy(r label.Requirement) *reason.Why {
 
 // otherValueHint says what to do about a value that the pool does not offer: write it as it is spelled, take one that the pool
 // offers, or have the pool offer it.
-func (p *pool) otherValueHint(r label.Requirement, offered []string) string {
-	sold := p.offeredValues(r.Key)
+func otherValueHint(p *market.Pool, r label.Requirement, offered []string) string {
+	sold := offeredValues(p, r.Key)
 	if r.Not || len(r.Values) != 1 || slices.Contains(sold, r.Values[0]) {
 		return useHint(offered) + ", or let the pool offer " + strings.Join(r.Values, ", ")
 	}
@@ -362,8 +363,8 @@ func meantHint(r label.Requirement, offered []string) string {
 }
 
 // near returns a label of the pool that looks like key; empty if none does.
-func (p *pool) near(key string) string {
-	known := slices.Collect(maps.Keys(p.known))
+func near(p *market.Pool, key string) string {
+	known := slices.Collect(maps.Keys(p.Known))
 	known = slices.AppendSeq(known, maps.Keys(p.Labels))
 	for _, r := range p.Requirements {
 		known = append(known, r.Key)
@@ -395,7 +396,7 @@ func lastPart(key string) string { return key[strings.LastIndexByte(key, '/')+1:
 const looks = 8
 
 // boughtOut says why none of the machines that would do can be bought for the pod now.
-func (k *Packer) boughtOut(p *pool, x *waiting) []*reason.Why {
+func (k *Packer) boughtOut(p *market.Pool, x *waiting) []*reason.Why {
 	var causes []*reason.Why
 	add := func(w *reason.Why) {
 		if w == nil {
@@ -407,25 +408,25 @@ func (k *Packer) boughtOut(p *pool, x *waiting) []*reason.Why {
 	}
 	var limits blocked
 	looked, objected, affordable := 0, false, false
-	for i := range x.class.offers.all {
-		if !p.offers.has(i) {
+	for i := range x.class.offers.All {
+		if !p.Offers.Has(i) {
 			continue
 		}
-		t := k.market.offers[i].machine
+		t := k.market.Offers[i].Type
 		if objected && k.within(x, i) {
 			continue // and affordable, as the one of which the objections were said
 		}
-		if s, over := p.over(t); over {
+		if s, over := p.Over(t); over {
 			objections := k.ledger.ObjectionsNew(x.class.subject, k.fresh(i))
 			if len(limits.names) == 0 {
 				limits.besides = objections
 			}
-			limits.add(s, len(objections) == 0 && extras(x.pod, k.market.at(i)))
+			limits.add(s, len(objections) == 0 && extras(x.pod, k.market.At(i)))
 			continue
 		}
 		affordable = true
-		if q := k.market.offers[i].quota; q >= 0 && k.market.quotas[q].left <= 0 {
-			add(&reason.Why{Code: reason.Reservation, Detail: k.market.quotas[q].id + " is used up"})
+		if q := k.market.Offers[i].Quota; q >= 0 && k.market.Quotas[q].Left <= 0 {
+			add(&reason.Why{Code: reason.Reservation, Detail: k.market.Quotas[q].ID + " is used up"})
 			continue
 		}
 		objections := k.ledger.ObjectionsNew(x.class.subject, k.fresh(i))
@@ -434,10 +435,10 @@ func (k *Packer) boughtOut(p *pool, x *waiting) []*reason.Why {
 			w.Subject = ""
 			add(w)
 		}
-		if !extras(x.pod, k.market.at(i)) {
+		if !extras(x.pod, k.market.At(i)) {
 			for _, rule := range []fit.Rule{fit.Ports, fit.Attach} {
-				if w := rule(x.pod, k.market.at(i)); w != nil {
-					w.Subject = t.shape.Name
+				if w := rule(x.pod, k.market.At(i)); w != nil {
+					w.Subject = t.Shape.Name
 					add(w)
 				}
 			}
@@ -450,7 +451,7 @@ func (k *Packer) boughtOut(p *pool, x *waiting) []*reason.Why {
 		}
 		looked = looks
 		for _, r := range k.lacks(i, nil, x) {
-			add(p.valuesWhy(r))
+			add(valuesWhy(p, r))
 		}
 	}
 	if !affordable {
@@ -506,7 +507,7 @@ func (b *blocked) first() (name string, least int64, only bool) {
 }
 
 // valuesWhy says how few values are left of a requirement.
-func (p *pool) valuesWhy(left label.Requirement) *reason.Why {
+func valuesWhy(p *market.Pool, left label.Requirement) *reason.Why {
 	want, _ := p.Requirements.Find(left.Key)
 	are := "values are"
 	if left.Least == 1 {
@@ -520,13 +521,13 @@ func (p *pool) valuesWhy(left label.Requirement) *reason.Why {
 
 // within reports whether the offer differs from others of its domain in size only, so that its objections were said.
 func (k *Packer) within(x *waiting, i int) bool {
-	return k.onSale(i) && !slices.Contains(x.class.reach, i) && x.class.subject != nil && !k.market.offers[i].machine.pool.least &&
+	return k.market.OnSale(i) && !slices.Contains(x.class.reach, i) && x.class.subject != nil && !k.market.Offers[i].Type.Pool.HasMinValues &&
 		len(x.pod.Ports) == 0 && !attaches(x.pod)
 }
 
 // limitWhy tells a limit that is in the way, how much of it is used, and the least that a machine behind it counts.
-func (k *Packer) limitWhy(p *pool, name string, least int64) *reason.Why {
-	limit, left := p.Limits.Value(name), p.left.Value(name)
+func (k *Packer) limitWhy(p *market.Pool, name string, least int64) *reason.Why {
+	limit, left := p.Limits.Value(name), p.Left.Value(name)
 	why := &reason.Why{
 		Code:   reason.Limit,
 		Detail: fmt.Sprintf("%s: limit %s, used %s, a node would need %s", name, amount.Text(name, limit), amount.Text(name, amount.Plus(limit, -left)), amount.Text(name, least)),
@@ -541,13 +542,13 @@ func (k *Packer) limitWhy(p *pool, name string, least int64) *reason.Why {
 
 // heldByLost is how much of a limit nodes hold that take no pods any more: those that are being deleted, and those that were
 // complete and are not ready.
-func (k *Packer) heldByLost(p *pool, name string) (nodes int, held int64) {
+func (k *Packer) heldByLost(p *market.Pool, name string) (nodes int, held int64) {
 	var sum amount.Total
 	for _, at := range k.world.Places() {
 		lost := at.Node != nil && !at.Node.Ready && at.Claim != nil && at.Claim.Initialized
 		if at.Pool() == p.ID && (at.Deleting() || lost) {
 			nodes++
-			book(&sum, capacity(at))
+			market.Count(&sum, market.Capacity(at))
 		}
 	}
 	return nodes, sum.List().Value(name)

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/tenon-sh/tenon/engine/amount"
+	"github.com/tenon-sh/tenon/engine/market"
 	"github.com/tenon-sh/tenon/engine/solve"
 	"github.com/tenon-sh/tenon/engine/spread"
 )
@@ -18,7 +19,7 @@ func (k *Packer) search() {
 		p = k.proof
 		p.forced = k.force(lots, rest)
 	}
-	for _, tier := range k.market.tiers {
+	for _, tier := range k.market.Tiers {
 		if len(lots) == 0 {
 			break
 		}
@@ -34,8 +35,8 @@ func (k *Packer) search() {
 
 // searchTier buys from the pools of one tier for the lots they can host, and
 // returns what is left, and what came back.
-func (k *Packer) searchTier(tier []*pool, lots []*lot, proof *proof) (out []*lot, back []*waiting) {
-	p, hosts := k.problem(tier, k.diverse)
+func (k *Packer) searchTier(tier []*market.Pool, lots []*lot, proof *proof) (out []*lot, back []*waiting) {
+	p, hosts := k.problem(tier, k.market.Varied)
 	var in []*lot
 	pods := 0
 	for _, l := range lots {
@@ -79,10 +80,10 @@ const (
 )
 
 // among returns which of the hosts are offers of the set; nil if none is.
-func among(offers set, hosts []int) solve.Bits {
+func among(offers market.Set, hosts []int) solve.Bits {
 	b, some := solve.NewBits(len(hosts)), false
 	for h, offer := range hosts {
-		if offers.has(offer) {
+		if offers.Has(offer) {
 			b.Set(h)
 			some = true
 		}
@@ -136,7 +137,7 @@ func (k *Packer) spent(a solve.Answer) int64 {
 }
 
 // problem is the tier's offers, and its limits and reservations as budgets.
-func (k *Packer) problem(tier []*pool, only func(*machine) bool) (p solve.Problem, hosts []int) {
+func (k *Packer) problem(tier []*market.Pool, only func(*market.Type) bool) (p solve.Problem, hosts []int) {
 	p.Charge, p.Steps = k.options.charge(), k.options.Steps
 	quotas := map[int]int{}
 	for _, pl := range tier {
@@ -144,26 +145,26 @@ func (k *Packer) problem(tier []*pool, only func(*machine) bool) (p solve.Proble
 			continue
 		}
 		first := len(p.Budgets)
-		for _, e := range pl.left {
+		for _, e := range pl.Left {
 			p.Budgets = append(p.Budgets, max(e.Value, 0))
 		}
-		for i := range pl.offers.all {
-			o := &k.market.offers[i]
-			if !k.useful.has(i) || !k.onSale(i) || !only(o.machine) {
+		for i := range pl.Offers.All {
+			o := &k.market.Offers[i]
+			if !k.useful.Has(i) || !k.market.OnSale(i) || !only(o.Type) {
 				continue
 			}
-			h := solve.Host{Name: o.name(), Room: o.machine.room, Price: o.price}
-			for j, e := range pl.left {
-				if n := o.machine.counts(e.Name); n > 0 {
+			h := solve.Host{Name: o.Name(), Room: o.Type.Room, Price: o.Expected}
+			for j, e := range pl.Left {
+				if n := o.Type.Counts(e.Name); n > 0 {
 					h.Draws = append(h.Draws, solve.Draw{Budget: first + j, Amount: n})
 				}
 			}
-			if o.quota >= 0 {
-				b, ok := quotas[o.quota]
+			if o.Quota >= 0 {
+				b, ok := quotas[o.Quota]
 				if !ok {
 					b = len(p.Budgets)
-					quotas[o.quota] = b
-					p.Budgets = append(p.Budgets, int64(k.market.quotas[o.quota].left))
+					quotas[o.Quota] = b
+					p.Budgets = append(p.Budgets, int64(k.market.Quotas[o.Quota].Left))
 				}
 				h.Draws = append(h.Draws, solve.Draw{Budget: b, Amount: 1})
 			}
@@ -177,30 +178,22 @@ func (k *Packer) problem(tier []*pool, only func(*machine) bool) (p solve.Proble
 // sift notes which offers would host some pod: of a thousand pools most are for
 // others' pods, and what nobody could use is not worth looking at.
 func (k *Packer) sift() {
-	k.useful = newSet(len(k.market.offers))
+	k.useful = market.NewSet(len(k.market.Offers))
 	for _, c := range k.classes {
-		k.useful.join(c.offers)
+		k.useful.Union(c.offers)
 	}
 }
 
 // serves reports whether some pod could be hosted by what the pool sells.
-func (k *Packer) serves(p *pool) bool {
-	return slices.ContainsFunc(p.types, func(t *machine) bool {
-		for i := t.first; i < t.last; i++ {
-			if k.useful.has(i) {
+func (k *Packer) serves(p *market.Pool) bool {
+	return slices.ContainsFunc(p.Types, func(t *market.Type) bool {
+		for i := t.First; i < t.Last; i++ {
+			if k.useful.Has(i) {
 				return true
 			}
 		}
 		return false
 	})
-}
-
-// name tells offers apart and orders those of equal price: later pools first.
-func (o *offer) name() string {
-	if o.title == "" {
-		o.title = o.machine.pool.title + o.machine.shape.Name + " " + o.Zone + " " + o.CapacityType + " " + o.Reservation
-	}
-	return o.title
 }
 
 // groups writes what lots may not share on one machine.

@@ -8,35 +8,36 @@ import (
 	"github.com/tenon-sh/tenon/engine/amount"
 	"github.com/tenon-sh/tenon/engine/fit"
 	"github.com/tenon-sh/tenon/engine/label"
+	"github.com/tenon-sh/tenon/engine/market"
 	"github.com/tenon-sh/tenon/engine/reason"
 	"github.com/tenon-sh/tenon/engine/world"
 )
 
 // shapeWhy says which demands of the pod, alone or together, no type of the pool's machines satisfies.
-func (k *Packer) shapeWhy(p *pool, x *waiting) *reason.Why {
+func (k *Packer) shapeWhy(p *market.Pool, x *waiting) *reason.Why {
 	why := &reason.Why{ // in the words of Karpenter, which people look for
 		Code:   reason.NoShape,
 		Detail: "no instance type satisfied resources " + resourcesText(x.pod.Requests) + " and requirements " + k.demandText(p, x),
 	}
-	if len(p.types) == 0 {
-		why.Causes = append(why.Causes, p.emptyWhy())
+	if len(p.Types) == 0 {
+		why.Causes = append(why.Causes, emptyWhy(p))
 		return why
 	}
 	full := k.fullWhy(p, x)
 	labelled, large := 0, 0
-	for _, t := range p.types {
-		if fits(x.class.need, t.room) {
+	for _, t := range p.Types {
+		if market.Fits(x.class.need, t.Room) {
 			large++
 		}
-		for i := t.first; i < t.last; i++ {
-			if x.class.sig.offers.has(i) {
+		for i := t.First; i < t.Last; i++ {
+			if x.class.sig.Offers.Has(i) {
 				labelled++
 				break
 			}
 		}
 	}
 	if labelled == 0 {
-		why.Causes = append(why.Causes, p.requirementWhys(x)...)
+		why.Causes = append(why.Causes, requirementWhys(p, x)...)
 	}
 	switch {
 	case full != nil:
@@ -50,14 +51,14 @@ func (k *Packer) shapeWhy(p *pool, x *waiting) *reason.Why {
 }
 
 // fullWhy says that daemon sets leave no room on any type that has the right labels; nil if there are others.
-func (k *Packer) fullWhy(p *pool, x *waiting) *reason.Why {
-	var largest *machine
-	for _, t := range p.types {
+func (k *Packer) fullWhy(p *market.Pool, x *waiting) *reason.Why {
+	var largest *market.Type
+	for _, t := range p.Types {
 		switch {
-		case !k.stood(t, x.class.sig):
-		case !t.full:
+		case !k.market.Stands(t, x.class.sig.Signature):
+		case !t.Full:
 			return nil
-		case largest == nil || t.short.Name == largest.short.Name && t.short.Has > largest.short.Has:
+		case largest == nil || t.Short.Name == largest.Short.Name && t.Short.Has > largest.Short.Has:
 			largest = t
 		}
 	}
@@ -65,29 +66,29 @@ func (k *Packer) fullWhy(p *pool, x *waiting) *reason.Why {
 		return nil
 	}
 	return &reason.Why{
-		Code: reason.Resource, Subject: largest.shape.Name,
-		Detail: "daemon sets alone: " + fit.ShortText(largest.short.Name, largest.short.Wants, largest.short.Has),
+		Code: reason.Resource, Subject: largest.Shape.Name,
+		Detail: "daemon sets alone: " + fit.ShortText(largest.Short.Name, largest.Short.Wants, largest.Short.Has),
 		Hint:   "let the pool buy larger types, or the daemon sets ask for less",
 	}
 }
 
 // emptyWhy says why the pool has nothing to buy whatever the pod.
-func (p *pool) emptyWhy() *reason.Why {
-	if len(p.catalog.Shapes) == 0 {
+func emptyWhy(p *market.Pool) *reason.Why {
+	if len(p.Catalog.Shapes) == 0 {
 		return &reason.Why{Code: reason.NoOffer, Detail: "the catalogue is empty"}
 	}
 	for _, r := range p.Requirements {
-		if !p.known[r.Key] || slices.ContainsFunc(p.catalog.Shapes, func(s world.Shape) bool { return shapeMeets(&s, r) }) {
+		if !p.Known[r.Key] || slices.ContainsFunc(p.Catalog.Shapes, func(s world.Shape) bool { return shapeMeets(&s, r) }) {
 			continue
 		}
-		why := &reason.Why{Code: reason.NoOffer, Detail: fmt.Sprintf("none of %d types has %s, as the pool requires", len(p.catalog.Shapes), r), Hint: "correct or widen the pool's requirement"}
-		if meant := meantHint(r, p.offeredValues(r.Key)); meant != "" {
+		why := &reason.Why{Code: reason.NoOffer, Detail: fmt.Sprintf("none of %d types has %s, as the pool requires", len(p.Catalog.Shapes), r), Hint: "correct or widen the pool's requirement"}
+		if meant := meantHint(r, offeredValues(p, r.Key)); meant != "" {
 			why.Hint = meant
 		}
 		return why
 	}
 	return &reason.Why{
-		Code: reason.NoOffer, Detail: fmt.Sprintf("none of %d types meets the pool's own requirements %s, or is to be had now", len(p.catalog.Shapes), p.Requirements),
+		Code: reason.NoOffer, Detail: fmt.Sprintf("none of %d types meets the pool's own requirements %s, or is to be had now", len(p.Catalog.Shapes), p.Requirements),
 		Hint: "widen the pool's requirements",
 	}
 }
@@ -105,10 +106,10 @@ func shapeMeets(s *world.Shape, r label.Requirement) bool {
 }
 
 // offeredValues are the values that shapes of the catalogue have of a label, sorted.
-func (p *pool) offeredValues(key string) []string {
+func offeredValues(p *market.Pool, key string) []string {
 	var out []string
-	for i := range p.catalog.Shapes {
-		if l, ok := p.catalog.Shapes[i].Labels.Find(key); ok && !l.Not {
+	for i := range p.Catalog.Shapes {
+		if l, ok := p.Catalog.Shapes[i].Labels.Find(key); ok && !l.Not {
 			out = append(out, l.Values...)
 		}
 	}
@@ -120,13 +121,13 @@ func (p *pool) offeredValues(key string) []string {
 const listed = 8
 
 // requirementWhys names the demands on labels that no type of the pool meets.
-func (p *pool) requirementWhys(x *waiting) []*reason.Why {
+func requirementWhys(p *market.Pool, x *waiting) []*reason.Why {
 	var out []*reason.Why
 	test := func(r label.Requirement, volume string) {
 		values := map[string]bool{}
-		for _, t := range p.types {
-			for i := range t.shape.Offers {
-				o := &t.shape.Offers[i]
+		for _, t := range p.Types {
+			for i := range t.Shape.Offers {
+				o := &t.Shape.Offers[i]
 				switch r.Key {
 				case label.Zone:
 					values[o.Zone] = values[o.Zone] || !o.Gone
@@ -134,12 +135,12 @@ func (p *pool) requirementWhys(x *waiting) []*reason.Why {
 					values[o.CapacityType] = values[o.CapacityType] || !o.Gone
 				}
 			}
-			if l, ok := t.label(r.Key); ok && !l.Not {
+			if l, ok := t.Label(r.Key); ok && !l.Not {
 				for _, v := range l.Values {
 					values[v] = true
 				}
 			} else if r.Key == label.InstanceType {
-				values[t.shape.Name] = true
+				values[t.Shape.Name] = true
 			}
 		}
 		var offered []string
@@ -179,31 +180,31 @@ func (p *pool) requirementWhys(x *waiting) []*reason.Why {
 		}
 	}
 	if len(out) == 0 {
-		out = append(out, &reason.Why{Code: reason.Label, Detail: fmt.Sprintf("each demand is met by some of %d types, but no type on sale meets all", len(p.types))})
+		out = append(out, &reason.Why{Code: reason.Label, Detail: fmt.Sprintf("each demand is met by some of %d types, but no type on sale meets all", len(p.Types))})
 	}
 	return out
 }
 
 // sizeWhys names the resources of which even the largest type, among those with the right labels if there are any, has too little.
-func (k *Packer) sizeWhys(p *pool, x *waiting, labelled bool) []*reason.Why {
+func (k *Packer) sizeWhys(p *market.Pool, x *waiting, labelled bool) []*reason.Why {
 	var out []*reason.Why
-	for d, name := range k.market.dims {
+	for d, name := range k.market.Dims {
 		most := int64(0)
 		largest := ""
-		for _, t := range p.types {
-			if t.full || labelled && !k.stood(t, x.class.sig) {
+		for _, t := range p.Types {
+			if t.Full || labelled && !k.market.Stands(t, x.class.sig.Signature) {
 				continue
 			}
-			if t.room[d] > most || largest == "" {
-				most, largest = max(t.room[d], 0), t.shape.Name
+			if t.Room[d] > most || largest == "" {
+				most, largest = max(t.Room[d], 0), t.Shape.Name
 			}
 		}
 		switch need := x.class.need[d]; {
 		case need <= most:
-		case d >= k.tallies.from:
-			out = append(out, k.tallies.why(d, need, most))
+		case d >= k.tallies.First:
+			out = append(out, k.tallies.Why(d, need, most))
 		default:
-			out = append(out, p.sizeWhy(name, need, most, largest, x))
+			out = append(out, sizeWhy(p, name, need, most, largest, x))
 		}
 	}
 	if len(out) == 0 {
@@ -214,12 +215,12 @@ func (k *Packer) sizeWhys(p *pool, x *waiting, labelled bool) []*reason.Why {
 
 // sizeWhy says that a pod needs more of a resource than the largest type of the
 // pool has, and what of the catalogue has enough.
-func (p *pool) sizeWhy(name string, need, most int64, largest string, x *waiting) *reason.Why {
+func sizeWhy(p *market.Pool, name string, need, most int64, largest string, x *waiting) *reason.Why {
 	why := &reason.Why{Code: reason.Resource, Subject: largest, Detail: fit.ShortText(name, need, most) + ", the most of any that would do otherwise"}
 	enough, cheapest, some := "", int64(0), false
 	runs := p.Requirements.Meet(x.pod.NodeSelector)
-	for i := range p.catalog.Shapes {
-		s := &p.catalog.Shapes[i]
+	for i := range p.Catalog.Shapes {
+		s := &p.Catalog.Shapes[i]
 		room := s.Room(name)
 		some = some || room > 0
 		if slices.ContainsFunc(runs, func(r label.Requirement) bool { return (r.Key == label.Arch || r.Key == label.OS) && !shapeMeets(s, r) }) {
@@ -239,7 +240,7 @@ func (p *pool) sizeWhy(name string, need, most int64, largest string, x *waiting
 	case !some:
 		why.Subject, why.Detail = "", fit.ShortText(name, need, 0)
 		why.Hint = "no type is known to have " + name
-		if meant := label.Meant(name, p.resources()); meant != "" {
+		if meant := label.Meant(name, resources(p)); meant != "" {
 			why.Hint = "did you mean " + meant + "?"
 		}
 	default:
@@ -253,10 +254,10 @@ func (p *pool) sizeWhy(name string, need, most int64, largest string, x *waiting
 }
 
 // resources are the names of all that shapes of the catalogue have, sorted.
-func (p *pool) resources() []string {
+func resources(p *market.Pool) []string {
 	var out []string
-	for i := range p.catalog.Shapes {
-		for _, e := range p.catalog.Shapes[i].Capacity {
+	for i := range p.Catalog.Shapes {
+		for _, e := range p.Catalog.Shapes[i].Capacity {
 			out = append(out, e.Name)
 		}
 	}
@@ -264,18 +265,8 @@ func (p *pool) resources() []string {
 	return slices.Compact(out)
 }
 
-// stood reports whether some offer of the type meets the signature.
-func (k *Packer) stood(t *machine, s *signature) bool {
-	for i := t.first; i < t.last; i++ {
-		if s.offers.has(i) {
-			return true
-		}
-	}
-	return false
-}
-
 // demandText writes what the pool and the pod together demand.
-func (k *Packer) demandText(p *pool, x *waiting) string {
+func (k *Packer) demandText(p *market.Pool, x *waiting) string {
 	s := p.Requirements.And(label.Is(fit.PoolLabel(p.ID), p.ID.Name))
 	s = s.Meet(x.pod.NodeSelector)
 	if len(x.pod.NodeTerms) == 1 {

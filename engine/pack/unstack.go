@@ -15,13 +15,13 @@ func (k *Packer) unstack() {
 	}
 	inZone := map[int][]*bin{}
 	for _, b := range k.new {
-		t := k.market.offers[b.offer].tuple
+		t := k.market.Offers[b.offer].Tuple
 		inZone[t] = append(inZone[t], b)
 	}
 	for _, b := range k.new {
 		for _, x := range slices.Clone(b.pods) {
 			if most := heap(x.class); most > 0 && x.bin == b && like(b.pods, x.class) > most && k.settled(x.class) {
-				k.unstackOne(x, inZone[k.market.offers[b.offer].tuple])
+				k.unstackOne(x, inZone[k.market.Offers[b.offer].Tuple])
 			}
 		}
 	}

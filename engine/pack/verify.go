@@ -1,6 +1,8 @@
 package pack
 
-import "slices"
+import (
+	"slices"
+)
 
 // rounds is how often pods that could not be bound are all placed anew, before
 // each is tried by itself.
@@ -102,7 +104,7 @@ func (k *Packer) tryDomains(x *waiting) bool {
 		return false
 	}
 	return slices.ContainsFunc(k.reachable(x.class), func(offer int) bool {
-		in := level{k.market.offers[offer].tuple}
+		in := level{k.market.Offers[offer].Tuple}
 		return k.try(x, func(x *waiting, remaining int) bool {
 			b := k.obtain(x, remaining, in)
 			if b != nil {

@@ -99,7 +99,7 @@ type share struct {
 
 // measure finds out what is usually asked for, and puts what is free on machines side by side.
 func (y *Yard) measure() {
-	y.free = make([]int64, 0, len(y.k.old)*len(y.k.market.dims))
+	y.free = make([]int64, 0, len(y.k.old)*len(y.k.market.Dims))
 	for i, b := range y.k.old {
 		y.free = append(y.free, b.free...)
 		b.free = y.freeOn(i)
@@ -122,7 +122,7 @@ func (y *Yard) least(dim int) int64 {
 
 // freeOn is what is free on machine i.
 func (y *Yard) freeOn(i int) []int64 {
-	dims := len(y.k.market.dims)
+	dims := len(y.k.market.Dims)
 	return y.free[i*dims : (i+1)*dims : (i+1)*dims]
 }
 

@@ -1,10 +1,14 @@
 package pack
 
-import "slices"
+import (
+	"slices"
+
+	"github.com/tenon-sh/tenon/engine/market"
+)
 
 // Need is what all pods that may move ask for together.
 func (y *Yard) Need() []int64 {
-	sum := make([]int64, len(y.k.market.dims))
+	sum := make([]int64, len(y.k.market.Dims))
 	for _, l := range y.lodgers {
 		for _, x := range l.pods {
 			for d, n := range x.class.need {
@@ -28,12 +32,12 @@ func (y *Yard) Room(i int) []int64 {
 
 // Sold tells of every type of machine that can be bought what room it offers and what it costs at least.
 func (y *Yard) Sold(tell func(room []int64, price int64)) {
-	for _, p := range y.k.market.pools {
-		for _, t := range p.types {
-			if !p.sells([]*machine{t}, p.offers) {
+	for _, p := range y.k.market.Pools {
+		for _, t := range p.Types {
+			if !p.Sells([]*market.Type{t}, p.Offers) {
 				continue
 			}
-			tell(t.room, y.k.market.least(t))
+			tell(t.Room, y.k.market.LeastPrice(t))
 		}
 	}
 }

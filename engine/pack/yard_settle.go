@@ -3,6 +3,8 @@ package pack
 import (
 	"math"
 	"slices"
+
+	"github.com/tenon-sh/tenon/engine/market"
 )
 
 // Settle puts the pods in the air onto machines that are there, and returns how
@@ -48,7 +50,7 @@ func (y *Yard) choose(x *waiting, order []int, from int) (at, first int) {
 	for n := from; n < len(order); n++ {
 		i := order[n]
 		free := y.freeOn(i)
-		if !fits(c.need, free) {
+		if !market.Fits(c.need, free) {
 			continue
 		}
 		cost := y.cost(c.need, free)
@@ -123,7 +125,7 @@ func (y *Yard) stand(b *bin) {
 func (y *Yard) giveBack(b *bin) {
 	y.standing = slices.DeleteFunc(y.standing, func(x *bin) bool { return x == b })
 	y.k.ledger.Leave(b.node)
-	y.k.charge(b.offer, -1)
+	y.k.market.Charge(b.offer, -1)
 }
 
 // sound reports whether kube-scheduler could bind the pods one after the other in some order.

@@ -146,6 +146,6 @@ func (y *Yard) follow(target map[*waiting]*bin) bool {
 // again buys a machine once more that was given back by Undo.
 func (y *Yard) again(b *bin) {
 	b.node, b.shut = y.k.ledger.Enter(b.place), false
-	y.k.charge(b.offer, 1)
+	y.k.market.Charge(b.offer, 1)
 	y.stand(b)
 }

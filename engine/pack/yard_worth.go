@@ -74,11 +74,11 @@ func (y *Yard) Ask(j int) plan.Ask { return y.k.ask(y.bought[j]) }
 func (y *Yard) Price(j int) int64 {
 	k, b := y.k, y.bought[j]
 	offer := b.offer
-	if k.market.offers[offer].machine.pool.least {
+	if k.market.Offers[offer].Type.Pool.HasMinValues {
 		hosts, _, _ := k.menuOffers(b)
 		offer = k.sold(b, hosts)
 	}
-	return k.market.offers[offer].price
+	return k.market.Offers[offer].Expected
 }
 
 // Objections is what the machines that are there have against the first pod in the air.

@@ -124,7 +124,7 @@ func (l *Ledger) lots(pods []*world.Pod) (lots []lot, rest []*world.Pod) {
 	pods = slices.SortedFunc(slices.Values(pods), compareKey)
 	at := make(map[*class]int, len(pods))
 	for _, p := range pods {
-		if !plannable(p) {
+		if !p.Plannable() {
 			rest = append(rest, p)
 			continue
 		}

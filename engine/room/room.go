@@ -140,10 +140,7 @@ func (l *Ledger) inhabit(m *machine) {
 func (m *machine) counts(p *world.Pod) bool { return !m.place.Deleting() || !movable(p) }
 
 // movable reports whether another place can be looked for if the pod's machine goes.
-func movable(p *world.Pod) bool { return p.Moves() && plannable(p) }
-
-// plannable reports whether a place for the pod can be looked for.
-func plannable(p *world.Pod) bool { return !p.Claims && len(p.Problems) == 0 }
+func movable(p *world.Pod) bool { return p.Moves() && p.Plannable() }
 
 // roomOf is what is free on machine i.
 func (l *Ledger) roomOf(i int) []int64 { return l.free[i*len(l.dims) : (i+1)*len(l.dims)] }

@@ -38,7 +38,7 @@ func (l *Ledger) settle(w *world.World) {
 func looking(w *world.World) []*world.Pod {
 	var out []*world.Pod
 	for _, p := range w.Waiting() {
-		if p.DaemonSet == "" && !p.Static && !p.Terminating && !p.Gated && plannable(p) && (p.Waiting || p.Nominated != "") {
+		if p.DaemonSet == "" && !p.Static && !p.Terminating && !p.Gated && p.Plannable() && (p.Waiting || p.Nominated != "") {
 			out = append(out, p)
 		}
 	}

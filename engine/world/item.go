@@ -96,6 +96,9 @@ func (p *Pod) Moves() bool {
 	return p.DaemonSet == "" && !p.Static && (!p.Terminating || p.StatefulOwner)
 }
 
+// Plannable reports whether it can be known where the pod would run: resource claims and contradictions keep it from that.
+func (p *Pod) Plannable() bool { return !p.Claims && len(p.Problems) == 0 }
+
 // PodDisruption is what a pod says about being moved.
 type PodDisruption struct {
 	Forbidden    bool  `json:"forbidden,omitempty"`    // do-not-disrupt, for good

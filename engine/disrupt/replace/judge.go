@@ -259,7 +259,7 @@ func forbidden(p *world.Place, holds []disrupt.Hold) (why *reason.Why, passing b
 // unplannable is a pod of the machine of which nobody knows where else it would run; nil if there is none.
 func unplannable(p *world.Place) *world.Pod {
 	for _, pod := range p.Pods {
-		if pod.Moves() && (pod.Claims || len(pod.Problems) > 0) {
+		if pod.Moves() && !pod.Plannable() {
 			return pod
 		}
 	}

@@ -9,7 +9,7 @@ import (
 
 	"github.com/tenon-sh/tenon/engine/amount"
 	"github.com/tenon-sh/tenon/engine/label"
-	"github.com/tenon-sh/tenon/engine/pack"
+	"github.com/tenon-sh/tenon/engine/market"
 	"github.com/tenon-sh/tenon/engine/plan"
 	"github.com/tenon-sh/tenon/engine/world"
 	"github.com/tenon-sh/tenon/internal/aws"
@@ -61,30 +61,30 @@ func (b buyer) find(c world.Catalog, claims []world.Claim, nodes []world.Node) a
 }
 
 // stockOf is what a pool may buy of a catalogue besides the machines that it has.
-func stockOf(p world.Pool, c world.Catalog, claims []world.Claim, nodes []world.Node) (pack.Stock, error) {
+func stockOf(p world.Pool, c world.Catalog, claims []world.Claim, nodes []world.Node) (market.Stock, error) {
 	w := world.NewBuilder()
 	p.Template, p.NotReady, p.Replicas, p.Deleting = c.Template, "", nil, false
 	if err := w.SetCatalog(c); err != nil {
-		return pack.Stock{}, err
+		return market.Stock{}, err
 	}
 	if err := w.SetPool(p); err != nil {
-		return pack.Stock{}, err
+		return market.Stock{}, err
 	}
 	for _, claim := range claims {
 		if err := w.SetClaim(claim); err != nil {
-			return pack.Stock{}, err
+			return market.Stock{}, err
 		}
 	}
 	for _, n := range nodes {
 		if err := w.SetNode(n); err != nil {
-			return pack.Stock{}, err
+			return market.Stock{}, err
 		}
 	}
-	return pack.Stocks(w.Snapshot(0))[p.ID], nil
+	return market.Stocks(w.Snapshot(0))[p.ID], nil
 }
 
 // limited says which limits leave no room for even the smallest type.
-func limited(check string, p world.Pool, s pack.Stock) aws.Finding {
+func limited(check string, p world.Pool, s market.Stock) aws.Finding {
 	var used []string
 	some := false
 	for _, l := range p.Limits {

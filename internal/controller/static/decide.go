@@ -11,7 +11,7 @@ import (
 	"github.com/tenon-sh/tenon/engine/amount"
 	"github.com/tenon-sh/tenon/engine/disrupt"
 	"github.com/tenon-sh/tenon/engine/label"
-	"github.com/tenon-sh/tenon/engine/pack"
+	"github.com/tenon-sh/tenon/engine/market"
 	"github.com/tenon-sh/tenon/engine/plan"
 	"github.com/tenon-sh/tenon/engine/world"
 )
@@ -59,7 +59,7 @@ func grow(w *world.World, pool *world.Pool, missing, all int) Step {
 		return Step{Held: missing} // its class is being looked at
 	}
 	if b := w.PoolBackoff(pool); b != nil && b.Holds(w.At()) {
-		return Step{Held: missing, Why: pack.BackoffWhy(b, w.At()).Detail}
+		return Step{Held: missing, Why: market.BackoffWhy(b, w.At()).Detail}
 	}
 	menu, booked := menu(w, pool)
 	if len(menu) == 0 {

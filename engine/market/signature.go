@@ -1,4 +1,4 @@
-package pack
+package market
 
 import (
 	"slices"
@@ -8,35 +8,32 @@ import (
 	"github.com/tenon-sh/tenon/engine/world"
 )
 
-// signature is what pods demand of machines by label, taint and volume, and what meets it.
-type signature struct {
-	pod    *world.Pod
-	offers set  // that stand
-	open   bool // it demands labels that only pods settle
-	stands set  // machines there or on their way that stand; nil until asked for
-
-	objections map[*bin]string // kinds of objection, by bin
+// Signature is what pods demand of machines by label, taint and volume, and what meets it.
+type Signature struct {
+	Pod    *world.Pod
+	Offers Set  // that stand
+	Open   bool // it demands labels that only pods settle
 }
 
-// sign finds which offers stand for pods like p. Of pools whose purchases have to wait none does.
-func (m *market) sign(p *world.Pod, b backoffs) *signature {
-	s := &signature{pod: p, offers: newSet(len(m.offers))}
-	for _, pl := range m.pools {
+// Sign finds which offers stand for pods like p. Of pools whose purchases have to wait none does.
+func (m *Market) Sign(p *world.Pod, b Backoffs) *Signature {
+	s := &Signature{Pod: p, Offers: NewSet(len(m.Offers))}
+	for _, pl := range m.Pools {
 		if len(fit.Untolerated(p.Tolerations, pl.Taints)) > 0 {
 			continue
 		}
-		if b.of(p.Key, pl.Pool) != nil {
+		if b.Of(p.Key, pl.Pool) != nil {
 			continue
 		}
 		d := pl.demand(p)
-		s.open = s.open || d.open
-		for _, t := range pl.types {
+		s.Open = s.Open || d.open
+		for _, t := range pl.Types {
 			if !d.shape(t) {
 				continue
 			}
-			for i := t.first; i < t.last; i++ {
-				if d.offer(t, m.offers[i].Offer) {
-					s.offers.add(i)
+			for i := t.First; i < t.Last; i++ {
+				if d.offer(t, m.Offers[i].Offer) {
+					s.Offers.Add(i)
 				}
 			}
 		}
@@ -47,9 +44,9 @@ func (m *market) sign(p *world.Pod, b backoffs) *signature {
 // demand is a pod's demands on labels as one pool sees them: alternatives of
 // which one has to hold in each group, settled as far as the pool settles them.
 type demand struct {
-	groups [][]want
-	open   bool
-	never  bool
+	groups     [][]want
+	open       bool
+	impossible bool
 }
 
 // want is one alternative: what is left to ask of shape and offer.
@@ -64,7 +61,7 @@ type ask struct {
 	meet label.Requirement
 }
 
-func (p *pool) demand(pod *world.Pod) demand {
+func (p *Pool) demand(pod *world.Pod) demand {
 	var d demand
 	d.group(p, []label.Set{pod.NodeSelector}, nil)
 	if len(pod.NodeTerms) > 0 {
@@ -82,7 +79,7 @@ func (p *pool) demand(pod *world.Pod) demand {
 	return d
 }
 
-func (d *demand) group(p *pool, sets []label.Set, terms []world.NodeTerm) {
+func (d *demand) group(p *Pool, sets []label.Set, terms []world.NodeTerm) {
 	var alternatives []want
 	for i, s := range sets {
 		if terms != nil && (len(s) == 0 && terms[i].Name == nil || terms[i].Name != nil && !terms[i].Name.Not) {
@@ -99,16 +96,16 @@ func (d *demand) group(p *pool, sets []label.Set, terms []world.NodeTerm) {
 		alternatives = append(alternatives, w)
 	}
 	if len(alternatives) == 0 {
-		d.never = true
+		d.impossible = true
 	}
 	d.groups = append(d.groups, alternatives)
 }
 
 // want settles what the pool itself settles of s; ok is false if it cannot be met.
-func (p *pool) want(s label.Set) (w want, open, ok bool) {
+func (p *Pool) want(s label.Set) (w want, open, ok bool) {
 	for _, r := range s {
 		q, asked := p.Requirements.Find(r.Key)
-		v, fixed := p.fixed(r.Key)
+		v, fixed := p.Fixed(r.Key)
 		switch {
 		case fixed:
 			if !r.Has(v) {
@@ -118,7 +115,7 @@ func (p *pool) want(s label.Set) (w want, open, ok bool) {
 			if !r.Negative() {
 				return w, open, false
 			}
-		case p.known[r.Key]:
+		case p.Known[r.Key]:
 			a := ask{r, r}
 			if asked {
 				a.meet = r.Meet(q)
@@ -129,7 +126,7 @@ func (p *pool) want(s label.Set) (w want, open, ok bool) {
 				w.shape = append(w.shape, a)
 			}
 		case asked:
-			if !settles(q, r) {
+			if !Settles(q, r) {
 				return w, open, false
 			}
 			open = true
@@ -140,28 +137,14 @@ func (p *pool) want(s label.Set) (w want, open, ok bool) {
 	return w, open, true
 }
 
-// settles reports whether an open label q, met by demand r, comes to one value of a few.
-func settles(q, r label.Requirement) bool {
+// Settles reports whether an open label q, met by demand r, comes to one value of a few.
+func Settles(q, r label.Requirement) bool {
 	m := q.Meet(r)
 	return m.Op() == label.In || r.Negative() && (q.Negative() || q.Meets(r))
 }
 
-// fixed is the value of a label that all nodes of the pool have.
-func (p *pool) fixed(key string) (string, bool) {
-	if v, ok := p.Labels[key]; ok {
-		return v, true
-	}
-	switch key {
-	case fit.PoolLabel(p.ID):
-		return p.ID.Name, true
-	case label.Registered, label.Initialized:
-		return "true", true
-	}
-	return "", false
-}
-
-func (d *demand) shape(t *machine) bool {
-	if d.never {
+func (d *demand) shape(t *Type) bool {
+	if d.impossible {
 		return false
 	}
 	for _, g := range d.groups {
@@ -172,7 +155,7 @@ func (d *demand) shape(t *machine) bool {
 	return true
 }
 
-func (d *demand) offer(t *machine, o *world.Offer) bool {
+func (d *demand) offer(t *Type, o *world.Offer) bool {
 	for _, g := range d.groups {
 		if !slices.ContainsFunc(g, func(w want) bool { return w.offerMet(t, o) }) {
 			return false
@@ -182,17 +165,17 @@ func (d *demand) offer(t *machine, o *world.Offer) bool {
 }
 
 // shapeMet reports whether the shape, in some offer, may meet the alternative.
-func (w *want) shapeMet(t *machine) bool {
+func (w *want) shapeMet(t *Type) bool {
 	for i := range w.shape {
 		a := &w.shape[i]
 		if a.Key == label.InstanceType {
-			if !a.meet.Has(t.shape.Name) {
+			if !a.meet.Has(t.Shape.Name) {
 				return false
 			}
 			continue
 		}
-		l, ok := t.label(a.Key)
-		if ok && !l.Meets(a.meet) && !(l.Negative() && a.Negative()) || !ok && !a.Negative() && !offered(t.shape, a.Requirement) {
+		l, ok := t.Label(a.Key)
+		if ok && !l.Meets(a.meet) && !(l.Negative() && a.Negative()) || !ok && !a.Negative() && !offered(t.Shape, a.Requirement) {
 			return false
 		}
 	}
@@ -200,7 +183,7 @@ func (w *want) shapeMet(t *machine) bool {
 }
 
 // offerMet reports whether the offer of the shape meets the alternative.
-func (w *want) offerMet(t *machine, o *world.Offer) bool {
+func (w *want) offerMet(t *Type, o *world.Offer) bool {
 	if !w.shapeMet(t) {
 		return false
 	}
@@ -215,7 +198,7 @@ func (w *want) offerMet(t *machine, o *world.Offer) bool {
 	}
 	for i := range w.shape {
 		a := &w.shape[i]
-		if _, ok := t.label(a.Key); ok || a.Key == label.InstanceType {
+		if _, ok := t.Label(a.Key); ok || a.Key == label.InstanceType {
 			continue
 		}
 		if v, ok := o.Labels[a.Key]; ok && !a.Has(v) || !ok && !a.Negative() {
@@ -225,21 +208,12 @@ func (w *want) offerMet(t *machine, o *world.Offer) bool {
 	return true
 }
 
-// label is what the shape says of a label of its nodes.
-func (t *machine) label(key string) (label.Requirement, bool) {
-	l, ok := t.shape.Labels.Find(key)
-	if !ok && key == label.Region && t.pool.catalog.Region != "" {
-		return label.Is(key, t.pool.catalog.Region), true
-	}
-	return l, ok
-}
-
-// at is what a node bought by the offer would be like.
-func (m *market) at(offer int) *fit.Place {
+// At is what a node bought by the offer would be like.
+func (m *Market) At(offer int) *fit.Place {
 	if m.places[offer] == nil {
-		o := &m.offers[offer]
-		at := sold(o.machine.at(), o.Offer)
-		at.Ports = o.machine.ports
+		o := &m.Offers[offer]
+		at := sold(o.Type.at(), o.Offer)
+		at.Ports = o.Type.Ports
 		m.places[offer] = at
 	}
 	return m.places[offer]

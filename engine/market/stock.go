@@ -1,4 +1,4 @@
-package pack
+package market
 
 import (
 	"github.com/tenon-sh/tenon/engine/amount"
@@ -26,25 +26,25 @@ func Stocks(w *world.World) map[world.PoolID]Stock {
 	for id, used := range usages(w) {
 		out[id] = Stock{Used: used}
 	}
-	m := newMarket(w, nil, Options{})
-	for _, p := range m.pools {
+	m := New(w, nil, Options{})
+	for _, p := range m.Pools {
 		s := out[p.ID]
-		for _, t := range p.types {
-			if t.full {
+		for _, t := range p.Types {
+			if t.Full {
 				continue
 			}
 			once := 0
-			if t.first == t.from {
+			if t.First == t.From {
 				once = 1
 			}
-			if !p.within(t) {
+			if !p.Within(t) {
 				s.Barred += once
 				continue
 			}
 			s.Types += once
-			for _, o := range m.offers[t.first:t.last] {
-				if s.Cheapest.Shape == "" || o.pays < s.Cheapest.Price {
-					s.Cheapest = Bargain{t.shape.Name, o.Zone, o.CapacityType, o.pays, o.Synthetic}
+			for _, o := range m.Offers[t.First:t.Last] {
+				if s.Cheapest.Shape == "" || o.Pays < s.Cheapest.Price {
+					s.Cheapest = Bargain{t.Shape.Name, o.Zone, o.CapacityType, o.Pays, o.Synthetic}
 				}
 			}
 		}

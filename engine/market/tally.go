@@ -1,4 +1,4 @@
-package pack
+package market
 
 import (
 	"cmp"
@@ -25,10 +25,10 @@ type tally struct {
 	port     int32
 }
 
-// tallies are all that is counted in one packing.
-type tallies struct {
+// Tallies are all that is counted in one packing.
+type Tallies struct {
 	list    []tally
-	from    int             // the position of the first among the dimensions
+	First   int             // the position of the first among the dimensions
 	drivers map[string]bool // whose volumes are counted, or need not be
 	ports   map[tally]bool  // that are counted
 }
@@ -65,16 +65,16 @@ func (t tally) meets(o tally) bool {
 // everywhere reports whether a port is asked for on all addresses of the machine.
 func everywhere(p world.Port) bool { return p.IP == "" || p.IP == "0.0.0.0" }
 
-// tallied finds out what can be counted for the pods.
-func tallied(catalogs []*world.Catalog, places []*world.Place, pods []*world.Pod) tallies {
-	t := tallies{drivers: map[string]bool{}, ports: map[tally]bool{}}
+// NewTallies finds out what can be counted for the pods.
+func NewTallies(catalogs []*world.Catalog, places []*world.Place, pods []*world.Pod) Tallies {
+	t := Tallies{drivers: map[string]bool{}, ports: map[tally]bool{}}
 	t.countVolumes(catalogs, places, pods)
 	t.countPorts(pods)
 	slices.SortFunc(t.list, func(a, b tally) int { return strings.Compare(a.String(), b.String()) })
 	return t
 }
 
-func (t *tallies) countVolumes(catalogs []*world.Catalog, places []*world.Place, pods []*world.Pod) {
+func (t *Tallies) countVolumes(catalogs []*world.Catalog, places []*world.Place, pods []*world.Pod) {
 	users := map[fit.Attached]int{}
 	for _, p := range pods {
 		for _, v := range p.Volumes {
@@ -91,7 +91,7 @@ func (t *tallies) countVolumes(catalogs []*world.Catalog, places []*world.Place,
 		for _, p := range m.Pods {
 			for _, v := range p.Volumes {
 				a := fit.Attached{Driver: v.Driver, ID: v.ID}
-				if n, mounted := users[a]; mounted && !(m.Deleting() && moves(p)) {
+				if n, mounted := users[a]; mounted && !(m.Deleting() && p.Moves() && p.Plannable()) {
 					users[a] = n + 1
 				}
 			}
@@ -124,7 +124,7 @@ func limited(catalogs []*world.Catalog, places []*world.Place, driver string) bo
 	return slices.ContainsFunc(places, func(m *world.Place) bool { return m.Node != nil && has(m.Node.VolumeLimits) })
 }
 
-func (t *tallies) countPorts(pods []*world.Pod) {
+func (t *Tallies) countPorts(pods []*world.Pod) {
 	users := map[tally]int{}
 	twice := map[tally]bool{} // asked for twice by one pod
 	for _, p := range pods {
@@ -156,8 +156,8 @@ func (t *tallies) countPorts(pods []*world.Pod) {
 	}
 }
 
-// names are what the tallies are called among the dimensions.
-func (t *tallies) names() []string {
+// Names are what the tallies are called among the dimensions.
+func (t *Tallies) Names() []string {
 	out := make([]string, len(t.list))
 	for i, c := range t.list {
 		out[i] = c.String()
@@ -165,8 +165,8 @@ func (t *tallies) names() []string {
 	return out
 }
 
-// cover reports whether all ports and volumes of the pod are counted.
-func (t *tallies) cover(p *world.Pod) bool {
+// Cover reports whether all ports and volumes of the pod are counted.
+func (t *Tallies) Cover(p *world.Pod) bool {
 	for _, v := range p.Volumes {
 		if v.Driver != "" && !t.drivers[v.Driver] {
 			return false
@@ -175,8 +175,8 @@ func (t *tallies) cover(p *world.Pod) bool {
 	return !slices.ContainsFunc(p.Ports, func(x world.Port) bool { return !t.ports[portTally(x)] })
 }
 
-// need fills in what the pod needs of what is counted.
-func (t *tallies) need(p *world.Pod, need []int64) {
+// Need fills in what the pod needs of what is counted.
+func (t *Tallies) Need(p *world.Pod, need []int64) {
 	for i, c := range t.list {
 		n := int64(0)
 		for _, v := range p.Volumes {
@@ -189,14 +189,14 @@ func (t *tallies) need(p *world.Pod, need []int64) {
 				n++
 			}
 		}
-		need[t.from+i] = n * amount.Unit
+		need[t.First+i] = n * amount.Unit
 	}
 }
 
-// room fills in what a machine has of what is counted.
-func (t *tallies) room(at *fit.Place, room []int64) {
+// Room fills in what a machine has of what is counted.
+func (t *Tallies) Room(at *fit.Place, room []int64) {
 	for i, c := range t.list {
-		room[t.from+i] = c.room(at)
+		room[t.First+i] = c.room(at)
 	}
 }
 
@@ -222,21 +222,21 @@ func (t tally) room(at *fit.Place) int64 {
 	return plenty
 }
 
-// equip gives the machines on sale their room of what is counted.
-func (k *Packer) equip() {
-	if len(k.tallies.list) == 0 {
+// Equip gives the machines on sale their room of what is counted.
+func (m *Market) Equip(counted *Tallies) {
+	if len(counted.list) == 0 {
 		return
 	}
-	for _, p := range k.market.pools {
-		for _, t := range p.types {
-			k.tallies.room(&fit.Place{Ports: t.ports, Limits: t.shape.VolumeLimits}, t.room)
+	for _, p := range m.Pools {
+		for _, t := range p.Types {
+			counted.Room(&fit.Place{Ports: t.Ports, Limits: t.Shape.VolumeLimits}, t.Room)
 		}
 	}
 }
 
-// why says that no machine on sale has as much of what is counted as a pod needs.
-func (t *tallies) why(d int, need, most int64) *reason.Why {
-	c := t.list[d-t.from]
+// Why says that no machine on sale has as much of what is counted as a pod needs.
+func (t *Tallies) Why(d int, need, most int64) *reason.Why {
+	c := t.list[d-t.First]
 	if c.driver != "" {
 		return &reason.Why{
 			Code: reason.VolumeLimit, Detail: fmt.Sprintf("%s: wants %d, no machine attaches more than %d", c, need/amount.Unit, most/amount.Unit),

@@ -1,4 +1,4 @@
-package pack
+package market
 
 import (
 	"maps"
@@ -17,7 +17,7 @@ type alike struct {
 
 // byDaemons divides the shape's offers by which daemon sets run on their nodes.
 // Some run in one zone only, or on spot only; elsewhere their room is free.
-func (p *pool) byDaemons(s *world.Shape, offers []*world.Offer, daemons []*world.DaemonSet) []alike {
+func (p *Pool) byDaemons(s *world.Shape, offers []*world.Offer, daemons []*world.DaemonSet) []alike {
 	if len(offers) == 0 {
 		return nil
 	}

@@ -1,4 +1,4 @@
-package pack
+package market
 
 import (
 	"encoding/binary"
@@ -10,9 +10,9 @@ import (
 	"github.com/tenon-sh/tenon/engine/world"
 )
 
-// backoffs are the purchases that have to wait because those before them came
+// Backoffs are the purchases that have to wait because those before them came
 // to nothing.
-type backoffs struct {
+type Backoffs struct {
 	at    int64
 	pools map[world.PoolID]*world.Backoff
 	pods  map[world.Key][]*world.Backoff
@@ -29,11 +29,11 @@ func tries(w *world.World, x *world.Backoff) bool {
 	})
 }
 
-// newBackoffs finds the purchases that have to wait now. A pod whose machine
+// NewBackoffs finds the purchases that have to wait now. A pod whose machine
 // has only just become ready has to wait as well: kube-scheduler may not have
 // got round to placing it there.
-func newBackoffs(w *world.World) backoffs {
-	b := backoffs{at: w.At(), pools: map[world.PoolID]*world.Backoff{}, pods: map[world.Key][]*world.Backoff{}}
+func NewBackoffs(w *world.World) Backoffs {
+	b := Backoffs{at: w.At(), pools: map[world.PoolID]*world.Backoff{}, pods: map[world.Key][]*world.Backoff{}}
 	for _, x := range w.Backoffs() {
 		switch {
 		case !x.Holds(w.At()) && !tries(w, x):
@@ -63,8 +63,8 @@ func Refusing(m *world.Place) string {
 	return "node " + m.Name() + " is ready and has not taken the pod"
 }
 
-// of is what keeps a pool from buying for a pod longest; nil if nothing does.
-func (b backoffs) of(pod world.Key, p *world.Pool) *world.Backoff {
+// Of is what keeps a pool from buying for a pod longest; nil if nothing does.
+func (b Backoffs) Of(pod world.Key, p *world.Pool) *world.Backoff {
 	out := b.pools[p.ID]
 	for _, x := range b.pods[pod] {
 		if x.Pool != (world.PoolID{}) && (x.Pool != p.ID || x.Template != p.Template) {
@@ -77,8 +77,8 @@ func (b backoffs) of(pod world.Key, p *world.Pool) *world.Backoff {
 	return out
 }
 
-// next is when the first of the purchases may be made; 0 if none has to wait.
-func (b backoffs) next() int64 {
+// Next is when the first of the purchases may be made; 0 if none has to wait.
+func (b Backoffs) Next() int64 {
 	at := int64(0)
 	earlier := func(x *world.Backoff) {
 		if until := x.Until(); until > b.at && (at == 0 || until < at) {
@@ -96,8 +96,8 @@ func (b backoffs) next() int64 {
 	return at
 }
 
-// appendIdentity adds what tells a pod whose purchases have to wait from others.
-func (b backoffs) appendIdentity(text []byte, pod world.Key) []byte {
+// AppendIdentity adds what tells a pod whose purchases have to wait from others.
+func (b Backoffs) AppendIdentity(text []byte, pod world.Key) []byte {
 	for _, x := range b.pods[pod] {
 		text = append(append(append(text, 'b'), x.Pool.Kind...), '/')
 		text = append(append(append(text, x.Pool.Name...), '/'), x.Template...)

@@ -1,0 +1,58 @@
+package market
+
+import (
+	"slices"
+
+	"github.com/tenon-sh/tenon/engine/label"
+)
+
+// DropTuple drops the offers of a tuple of domains.
+func (m *Market) DropTuple(offers Set, tuple int) {
+	for i := range offers.All {
+		if m.Offers[i].Tuple == tuple {
+			offers.Drop(i)
+		}
+	}
+}
+
+// DomainOf is the value that nodes of the offer have for a topology key.
+func (m *Market) DomainOf(offer int, key string) string {
+	if key == label.Zone {
+		return m.Offers[offer].Zone
+	}
+	return m.At(offer).Labels[key]
+}
+
+// ByDomain divides the offers by their domain of a key.
+func (m *Market) ByDomain(offers Set, key string) (names []string, sets map[string]Set) {
+	sets = map[string]Set{}
+	for d, all := range m.domains(key) {
+		part := slices.Clone(all)
+		if part.Intersect(offers); !part.Empty() {
+			sets[d] = part
+			names = append(names, d)
+		}
+	}
+	slices.Sort(names)
+	return names, sets
+}
+
+// domains divides all offers by their domain of a key.
+func (m *Market) domains(key string) map[string]Set {
+	if out, known := m.byKey[key]; known {
+		return out
+	}
+	out := map[string]Set{}
+	for i := range m.Offers {
+		d := m.DomainOf(i, key)
+		if d == "" {
+			continue
+		}
+		if out[d] == nil {
+			out[d] = NewSet(len(m.Offers))
+		}
+		out[d].Add(i)
+	}
+	m.byKey[key] = out
+	return out
+}

@@ -1,0 +1,67 @@
+package market
+
+import (
+	"math/bits"
+)
+
+// Set is a set of small numbers, one bit each.
+type Set []uint64
+
+func NewSet(n int) Set { return make(Set, (n+63)/64) }
+
+func (s Set) Add(i int) { s[i>>6] |= 1 << (i & 63) }
+
+func (s Set) Drop(i int) { s[i>>6] &^= 1 << (i & 63) }
+
+func (s Set) Has(i int) bool { return s[i>>6]&(1<<(i&63)) != 0 }
+
+func (s Set) Empty() bool {
+	for _, w := range s {
+		if w != 0 {
+			return false
+		}
+	}
+	return true
+}
+
+// Intersect leaves only what is also in o.
+func (s Set) Intersect(o Set) {
+	for i := range s {
+		s[i] &= o[i]
+	}
+}
+
+// Subtract drops what is also in o.
+func (s Set) Subtract(o Set) {
+	for i := range s {
+		s[i] &^= o[i]
+	}
+}
+
+// Union adds what is in o.
+func (s Set) Union(o Set) {
+	for i := range s {
+		s[i] |= o[i]
+	}
+}
+
+// Meets reports whether the sets share a number.
+func (s Set) Meets(o Set) bool {
+	for i, w := range s {
+		if w&o[i] != 0 {
+			return true
+		}
+	}
+	return false
+}
+
+// All yields the numbers of the set, in rising order.
+func (s Set) All(yield func(int) bool) {
+	for k, word := range s {
+		for ; word != 0; word &= word - 1 {
+			if !yield(k<<6 + bits.TrailingZeros64(word)) {
+				return
+			}
+		}
+	}
+}
