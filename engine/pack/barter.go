@@ -4,32 +4,33 @@ import (
 	"slices"
 
 	"github.com/tenon-sh/tenon/engine/market"
+	"github.com/tenon-sh/tenon/engine/packing"
 )
 
 // barter has the pod go to another machine of its zone, for pods that come from there
 // and that are welcome, and reports whether it does. Where what is asked in return is larger, other
 // pods go with it.
-func (k *Packer) barter(x *waiting, to *bin, welcome func(*waiting) bool) bool {
-	here, there := slices.Clone(x.bin.free), slices.Clone(to.free)
-	move(x.class.need, here, there)
+func (k *repairer) barter(x *packing.Pod, to *packing.Bin, welcome func(*packing.Pod) bool) bool {
+	here, there := slices.Clone(x.Bin.Free), slices.Clone(to.Free)
+	move(x.Class.Need, here, there)
 	if whole(there) {
-		k.swap([]*waiting{x}, nil, to)
+		k.swap([]*packing.Pod{x}, nil, to)
 		return true
 	}
-	anybody := func(*waiting) bool { return true }
-	var last *class
-	for _, y := range to.pods {
-		if y.class == last {
+	anybody := func(*packing.Pod) bool { return true }
+	var last *packing.Class
+	for _, y := range to.Pods {
+		if y.Class == last {
 			continue
 		}
-		if last = y.class; !welcome(y) || !k.moves(y, x.bin, nil) {
+		if last = y.Class; !welcome(y) || !k.moves(y, x.Bin, nil) {
 			continue
 		}
-		out, back := []*waiting{x}, []*waiting{y}
+		out, back := []*packing.Pod{x}, []*packing.Pod{y}
 		h, t := slices.Clone(here), slices.Clone(there)
-		move(y.class.need, t, h)
-		out = k.relieve(x.bin, to, h, t, out, anybody)
-		back = k.relieve(to, x.bin, t, h, back, welcome)
+		move(y.Class.Need, t, h)
+		out = k.relieve(x.Bin, to, h, t, out, anybody)
+		back = k.relieve(to, x.Bin, t, h, back, welcome)
 		if whole(h) && whole(t) {
 			k.swap(out, back, to)
 			return true
@@ -39,17 +40,17 @@ func (k *Packer) barter(x *waiting, to *bin, welcome func(*waiting) bool) bool {
 }
 
 // relieve adds pods to those that leave a machine which would be too full, as long as they fit on the other.
-func (k *Packer) relieve(from, to *bin, here, there []int64, gone []*waiting, welcome func(*waiting) bool) []*waiting {
+func (k *repairer) relieve(from, to *packing.Bin, here, there []int64, gone []*packing.Pod, welcome func(*packing.Pod) bool) []*packing.Pod {
 	if whole(here) {
 		return gone
 	}
-	pods := slices.Clone(from.pods)
-	slices.SortStableFunc(pods, func(a, b *waiting) int { return slices.Compare(b.class.need, a.class.need) })
+	pods := slices.Clone(from.Pods)
+	slices.SortStableFunc(pods, func(a, b *packing.Pod) int { return slices.Compare(b.Class.Need, a.Class.Need) })
 	for _, y := range pods {
-		if k.steps++; !helps(y.class.need, here) || !market.Fits(y.class.need, there) || slices.Contains(gone, y) || !welcome(y) || !k.moves(y, to, gone) {
+		if k.Steps++; !helps(y.Class.Need, here) || !market.Fits(y.Class.Need, there) || slices.Contains(gone, y) || !welcome(y) || !k.moves(y, to, gone) {
 			continue
 		}
-		move(y.class.need, here, there)
+		move(y.Class.Need, here, there)
 		if gone = append(gone, y); whole(here) {
 			break
 		}
@@ -59,42 +60,42 @@ func (k *Packer) relieve(from, to *bin, here, there []int64, gone []*waiting, we
 
 // moves reports whether the machine is one for the pod, room aside, and, together with those
 // that come as well, would not have a larger heap of its class than the pod's own machine keeps.
-func (k *Packer) moves(y *waiting, to *bin, others []*waiting) bool {
-	if y.held || !k.settled(y.class) || !k.takes(to, y) {
+func (k *repairer) moves(y *packing.Pod, to *packing.Bin, others []*packing.Pod) bool {
+	if y.Held || !k.settled(y.Class) || !k.takes(to, y) {
 		return false
 	}
-	most, n := heap(y.class), like(to.pods, y.class)+like(others, y.class)
-	return most == 0 || n < max(most, like(y.bin.pods, y.class)-1)
+	most, n := heap(y.Class), like(to.Pods, y.Class)+like(others, y.Class)
+	return most == 0 || n < max(most, like(y.Bin.Pods, y.Class)-1)
 }
 
 // takes reports whether the machine is one for the pod, room aside.
-func (k *Packer) takes(b *bin, x *waiting) bool {
-	stands, n := x.class.sig.Offers, b.offer
-	if b.machine != nil {
-		stands, n = k.stands(x.class.sig), b.number
+func (k *repairer) takes(b *packing.Bin, x *packing.Pod) bool {
+	stands, n := x.Class.Demands.Offers, b.Offer
+	if b.Machine != nil {
+		stands, n = k.Stands(x.Class.Demands), b.Number
 	}
-	return stands.Has(n) && k.ledger.Allows(x.class.subject, b.node, k.wide()...) && (b.machine != nil || k.varied(b.offer, b, x))
+	return stands.Has(n) && k.Ledger.Allows(x.Class.Subject, b.Node, k.wide()...) && (b.Machine != nil || k.KeepsMinValues(b.Offer, b, x))
 }
 
 // swap has pods of one machine change places with those of another.
-func (k *Packer) swap(out, back []*waiting, to *bin) {
-	from := out[0].bin
+func (k *repairer) swap(out, back []*packing.Pod, to *packing.Bin) {
+	from := out[0].Bin
 	for _, y := range slices.Concat(out, back) {
-		k.quit(y)
+		k.Leave(y)
 	}
 	for _, y := range back {
-		k.join(from, y)
+		k.Join(from, y)
 	}
 	for _, y := range out {
-		k.join(to, y)
+		k.Join(to, y)
 	}
 }
 
 // like is how many of the pods are of the class.
-func like(pods []*waiting, c *class) int {
+func like(pods []*packing.Pod, c *packing.Class) int {
 	n := 0
 	for _, x := range pods {
-		if x.class == c {
+		if x.Class == c {
 			n++
 		}
 	}

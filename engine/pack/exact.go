@@ -1,15 +1,19 @@
 package pack
 
+import (
+	"github.com/tenon-sh/tenon/engine/packing"
+)
+
 // exact places the pods that are left one by one. Who finds no place is tried
 // again as long as somebody does.
-func (k *Packer) exact() {
-	sortWaiting(k.left)
+func (k *placer) exact() {
+	packing.SortPods(k.Unplaced)
 	k.placeCrowds(true)
-	sortWaiting(k.left)
+	packing.SortPods(k.Unplaced)
 	for {
-		before := len(k.left)
-		k.left = k.eachOnce(k.left)
-		if len(k.left) == before || len(k.left) == 0 {
+		before := len(k.Unplaced)
+		k.Unplaced = k.eachOnce(k.Unplaced)
+		if len(k.Unplaced) == before || len(k.Unplaced) == 0 {
 			return
 		}
 	}
@@ -17,34 +21,34 @@ func (k *Packer) exact() {
 
 // eachOnce tries every pod once, those that want the company of others not
 // before some of it has a place. It returns those that found none.
-func (k *Packer) eachOnce(pods []*waiting) []*waiting {
-	var again []*waiting
-	remaining := map[*class]int{}
+func (k *placer) eachOnce(pods []*packing.Pod) []*packing.Pod {
+	var again []*packing.Pod
+	remaining := map[*packing.Class]int{}
 	for _, x := range pods {
-		remaining[x.class]++
+		remaining[x.Class]++
 	}
-	lonely := map[int32][]*waiting{} // by the group they want company of
-	var hopeless *class              // nothing has changed since one of its pods found no place
+	lonely := map[int32][]*packing.Pod{} // by the group they want company of
+	var hopeless *packing.Class          // nothing has changed since one of its pods found no place
 	for i := 0; i < len(pods); i++ {
 		x := pods[i]
-		if group, alone := k.ledger.Lonely(x.class.subject); alone {
+		if group, alone := k.Ledger.Lonely(x.Class.Subject); alone {
 			lonely[group] = append(lonely[group], x)
 			continue
 		}
-		if x.class == hopeless || !k.put(x, remaining[x.class]) && !k.lure(x, remaining[x.class]) {
+		if x.Class == hopeless || !k.put(x, remaining[x.Class]) && !k.lure(x, remaining[x.Class]) {
 			again = append(again, x)
-			hopeless = x.class
+			hopeless = x.Class
 		} else if len(lonely) > 0 {
-			for _, group := range x.class.subject.Members() {
+			for _, group := range x.Class.Subject.Members() {
 				pods = append(pods, lonely[group]...)
 				delete(lonely, group)
 			}
 		}
-		remaining[x.class]--
+		remaining[x.Class]--
 	}
 	for _, group := range lonely {
 		again = append(again, group...)
 	}
-	sortWaiting(again)
+	packing.SortPods(again)
 	return again
 }

@@ -2,15 +2,16 @@ package pack
 
 import (
 	"github.com/tenon-sh/tenon/engine/market"
+	"github.com/tenon-sh/tenon/engine/packing"
 )
 
 // fillOld puts whole classes onto the machines that are there or on their way, as
 // long as what has room takes them.
-func (k *Packer) fillOld() {
+func (k *searcher) fillOld() {
 	k.placeCrowds(false)
-	var rest []*waiting
-	for c, pods := range runs(k.left) {
-		if c.plain && !k.choosy(c) {
+	var rest []*packing.Pod
+	for c, pods := range packing.ByClass(k.Unplaced) {
+		if c.Plain && !k.HasWishes(c) {
 			rest = append(rest, k.fillPlain(c, pods)...)
 			continue
 		}
@@ -19,61 +20,36 @@ func (k *Packer) fillOld() {
 			continue
 		}
 		for i, x := range pods {
-			b := k.among(k.old, x, &c.tried, nil)
+			b := k.BestOf(k.Existing, x, &c.FullExisting, nil)
 			if b == nil {
-				if c.subject.Indifferent() {
+				if c.Subject.Indifferent() {
 					rest = append(rest, pods[i:]...)
 					break
 				}
 				rest = append(rest, x)
 				continue
 			}
-			k.join(b, x)
+			k.Join(b, x)
 		}
 	}
-	k.left = rest
+	k.Unplaced = rest
 }
 
 // fillPlain puts as many of the pods as fit onto each machine in turn, and returns the rest.
-func (k *Packer) fillPlain(c *class, pods []*waiting) []*waiting {
-	for i := range k.stands(c.sig).All {
+func (k *searcher) fillPlain(c *packing.Class, pods []*packing.Pod) []*packing.Pod {
+	for i := range k.Stands(c.Demands).All {
 		if len(pods) == 0 {
 			break
 		}
-		k.steps++
-		b := k.old[i]
-		if !market.Fits(c.need, b.free) {
+		k.Steps++
+		b := k.Existing[i]
+		if !market.Fits(c.Need, b.Free) {
 			continue
 		}
-		n := min(market.Times(c.need, b.free), len(pods))
-		k.joinAll(b, c, pods[:n])
+		n := min(market.Times(c.Need, b.Free), len(pods))
+		k.JoinAll(b, c, pods[:n])
 		pods = pods[n:]
 	}
-	c.tried = len(k.old)
+	c.FullExisting = len(k.Existing)
 	return pods
-}
-
-// joinAll puts several pods of a class onto a bin that is known to take them.
-func (k *Packer) joinAll(b *bin, c *class, pods []*waiting) {
-	if len(pods) == 0 {
-		return
-	}
-	if special(c.pod) {
-		for _, x := range pods {
-			k.join(b, x)
-		}
-		return
-	}
-	k.join(b, pods[0])
-	for _, x := range pods[1:] {
-		x.bin = b
-		b.pods = append(b.pods, x)
-		k.ledger.Put(c.subject, b.node)
-	}
-	for i, n := range c.need {
-		b.free[i] -= n * int64(len(pods)-1)
-		if b.machine == nil {
-			b.used[i] += n * int64(len(pods)-1)
-		}
-	}
 }

@@ -7,12 +7,13 @@ import (
 
 	"github.com/tenon-sh/tenon/engine/label"
 	"github.com/tenon-sh/tenon/engine/market"
+	"github.com/tenon-sh/tenon/engine/packing"
 	"github.com/tenon-sh/tenon/engine/solve"
 )
 
 // merger is two planned machines that could be one: what goes, what stays, and as which offer.
 type merger struct {
-	goes, stays *bin
+	goes, stays *packing.Bin
 	offer       int
 	saves       int64
 }
@@ -21,22 +22,22 @@ type merger struct {
 // few pods are spread more evenly than they have to be: they are shared among domains
 // one by one, although maxSkew may let several of them lie in one. It reports
 // whether that was ever cheaper.
-func (k *Packer) gather() bool {
-	if k.plan.Waiting > solve.Handful || !slices.ContainsFunc(k.classes, slack) {
+func (k *repairer) gather() bool {
+	if k.Waiting > solve.Handful || !slices.ContainsFunc(k.Classes, slack) {
 		return false
 	}
 	changed := false
 	for again := true; again; {
-		again = slices.ContainsFunc(k.mergers(), k.merge) || slices.ContainsFunc(k.new, k.shift)
+		again = slices.ContainsFunc(k.mergers(), k.merge) || slices.ContainsFunc(k.Planned, k.shift)
 		changed = changed || again
 	}
 	return changed
 }
 
 // slack reports whether pods of the class may differ in number between domains by more than one.
-func slack(c *class) bool {
-	for i := range c.pod.Spread {
-		if s := &c.pod.Spread[i]; !s.Soft && s.MaxSkew > 1 && s.Key != label.Hostname {
+func slack(c *packing.Class) bool {
+	for i := range c.Pod.Spread {
+		if s := &c.Pod.Spread[i]; !s.Soft && s.MaxSkew > 1 && s.Key != label.Hostname {
 			return true
 		}
 	}
@@ -44,11 +45,11 @@ func slack(c *class) bool {
 }
 
 // mergers are the pairs of planned machines that would be cheaper as one, if room and labels were all there is to it; the best first.
-func (k *Packer) mergers() []merger {
+func (k *repairer) mergers() []merger {
 	var out []merger
-	for _, stays := range k.new {
-		for _, goes := range k.new {
-			if goes == stays || k.market.Offers[goes.offer].Type.Pool.Weight > k.market.Offers[stays.offer].Type.Pool.Weight {
+	for _, stays := range k.Planned {
+		for _, goes := range k.Planned {
+			if goes == stays || k.Market.Offers[goes.Offer].Type.Pool.Weight > k.Market.Offers[stays.Offer].Type.Pool.Weight {
 				continue
 			}
 			if offer, saves := k.united(goes, stays); saves > 0 {
@@ -61,132 +62,115 @@ func (k *Packer) mergers() []merger {
 }
 
 // united is the cheapest offer in the domains of the one that stays that has room for the pods of both, and what that saves.
-func (k *Packer) united(goes, stays *bin) (offer int, saves int64) {
-	k.market.Charge(goes.offer, -1)
-	k.market.Charge(stays.offer, -1)
-	allowed := slices.Clone(stays.allowed)
-	for _, x := range goes.pods {
-		allowed.Intersect(x.class.offers)
+func (k *repairer) united(goes, stays *packing.Bin) (offer int, saves int64) {
+	k.Market.Charge(goes.Offer, -1)
+	k.Market.Charge(stays.Offer, -1)
+	allowed := slices.Clone(stays.Allowed)
+	for _, x := range goes.Pods {
+		allowed.Intersect(x.Class.Offers)
 	}
-	apart := k.market.Offers[goes.offer].Expected + k.market.Offers[stays.offer].Expected
+	apart := k.Market.Offers[goes.Offer].Expected + k.Market.Offers[stays.Offer].Expected
 	for i := range allowed.All {
-		k.steps++
-		o := &k.market.Offers[i]
-		if saved := apart - o.Expected; saved > saves && o.Tuple == k.market.Offers[stays.offer].Tuple &&
-			market.FitsBoth(goes.used, stays.used, o.Type.Room) && k.market.OnSale(i) {
+		k.Steps++
+		o := &k.Market.Offers[i]
+		if saved := apart - o.Expected; saved > saves && o.Tuple == k.Market.Offers[stays.Offer].Tuple &&
+			market.FitsBoth(goes.Used, stays.Used, o.Type.Room) && k.Market.OnSale(i) {
 			offer, saves = i, saved
 		}
 	}
-	k.market.Charge(stays.offer, 1)
-	k.market.Charge(goes.offer, 1)
+	k.Market.Charge(stays.Offer, 1)
+	k.Market.Charge(goes.Offer, 1)
 	return offer, saves
 }
 
 // merge moves the pods of the one that goes, if the rules let all of them and no wish is worth more; else all is as it was.
-func (k *Packer) merge(m merger) bool {
-	before, was, pods := k.spend(), m.stays.offer, slices.Clone(m.goes.pods)
-	allowed, pinned, place := slices.Clone(m.stays.allowed), m.stays.pinned, *m.stays.place
+func (k *repairer) merge(m merger) bool {
+	before, was, pods := k.Spend(), m.stays.Offer, slices.Clone(m.goes.Pods)
+	allowed, pinned, place := slices.Clone(m.stays.Allowed), m.stays.Pinned, *m.stays.Place
 	for _, x := range pods {
-		k.unload(x)
+		k.Detach(x)
 	}
 	if m.offer != was {
-		k.turn(m.stays, m.offer)
+		k.Turn(m.stays, m.offer)
 	}
 	for _, x := range pods {
-		if !k.accepts(m.stays, x) || !k.ledger.Modest(x.class.subject, m.stays.node) {
+		if !k.Accepts(m.stays, x) || !k.Ledger.Modest(x.Class.Subject, m.stays.Node) {
 			break
 		}
-		k.join(m.stays, x)
+		k.Join(m.stays, x)
 	}
-	gone := k.market.Offers[m.goes.offer].Expected + k.options.charge()
-	if len(m.goes.pods) == 0 && !slices.ContainsFunc(pods, func(x *waiting) bool { return x.bin == nil }) && k.bindable() && k.spend()-gone < before {
-		k.drop(m.goes)
+	gone := k.Market.Offers[m.goes.Offer].Expected + k.Options.NodeCharge()
+	if len(m.goes.Pods) == 0 && !slices.ContainsFunc(pods, func(x *packing.Pod) bool { return x.Bin == nil }) && k.Bindable() && k.Spend()-gone < before {
+		k.Drop(m.goes)
 		return true
 	}
 	for _, x := range pods {
-		if x.bin != nil {
-			k.unload(x)
+		if x.Bin != nil {
+			k.Detach(x)
 		}
 	}
 	if m.offer != was {
-		k.turn(m.stays, was)
+		k.Turn(m.stays, was)
 	}
-	m.stays.allowed, m.stays.pinned, *m.stays.place = allowed, pinned, place
+	m.stays.Allowed, m.stays.Pinned, *m.stays.Place = allowed, pinned, place
 	for _, x := range pods {
-		k.join(m.goes, x)
+		k.Join(m.goes, x)
 	}
 	return false
 }
 
 // shift moves a planned machine with all its pods to the cheapest domain that may have it.
-func (k *Packer) shift(b *bin) bool {
-	k.market.Charge(b.offer, -1)
-	allowed := k.market.Choice(b.offer)
-	for _, x := range b.pods {
-		allowed.Intersect(x.class.offers)
+func (k *repairer) shift(b *packing.Bin) bool {
+	k.Market.Charge(b.Offer, -1)
+	allowed := k.Market.Choice(b.Offer)
+	for _, x := range b.Pods {
+		allowed.Intersect(x.Class.Offers)
 	}
 	best := map[int]int{} // the cheapest offer in each tuple of domains
 	for i := range allowed.All {
-		k.steps++
-		o, other := &k.market.Offers[i], -1
+		k.Steps++
+		o, other := &k.Market.Offers[i], -1
 		if j, known := best[o.Tuple]; known {
 			other = j
 		}
-		if o.Tuple != k.market.Offers[b.offer].Tuple && o.Expected < k.market.Offers[b.offer].Expected && market.Fits(b.used, o.Type.Room) && k.market.OnSale(i) &&
-			(other < 0 || o.Expected < k.market.Offers[other].Expected) {
+		if o.Tuple != k.Market.Offers[b.Offer].Tuple && o.Expected < k.Market.Offers[b.Offer].Expected && market.Fits(b.Used, o.Type.Room) && k.Market.OnSale(i) &&
+			(other < 0 || o.Expected < k.Market.Offers[other].Expected) {
 			best[o.Tuple] = i
 		}
 	}
-	k.market.Charge(b.offer, 1)
+	k.Market.Charge(b.Offer, 1)
 	offers := slices.SortedFunc(maps.Values(best), func(i, j int) int {
-		return cmp.Or(cmp.Compare(k.market.Offers[i].Expected, k.market.Offers[j].Expected), cmp.Compare(i, j))
+		return cmp.Or(cmp.Compare(k.Market.Offers[i].Expected, k.Market.Offers[j].Expected), cmp.Compare(i, j))
 	})
 	return slices.ContainsFunc(offers, func(offer int) bool { return k.relocate(b, offer) })
 }
 
 // relocate makes the machine one of the offer, in other domains, if the rules let all its pods and no wish is worth more.
-func (k *Packer) relocate(b *bin, offer int) bool {
-	before, was, pods := k.spend(), b.offer, slices.Clone(b.pods)
-	allowed, pinned, place := b.allowed, b.pinned, *b.place
+func (k *repairer) relocate(b *packing.Bin, offer int) bool {
+	before, was, pods := k.Spend(), b.Offer, slices.Clone(b.Pods)
+	allowed, pinned, place := b.Allowed, b.Pinned, *b.Place
 	for _, x := range pods {
-		k.unload(x)
+		k.Detach(x)
 	}
-	k.enter(b, offer)
-	b.allowed, b.pinned = k.market.Choice(offer), false
+	k.MoveTo(b, offer)
+	b.Allowed, b.Pinned = k.Market.Choice(offer), false
 	for _, x := range pods {
-		if !k.accepts(b, x) || !k.ledger.Modest(x.class.subject, b.node) {
+		if !k.Accepts(b, x) || !k.Ledger.Modest(x.Class.Subject, b.Node) {
 			break
 		}
-		k.join(b, x)
+		k.Join(b, x)
 	}
-	if len(b.pods) == len(pods) && k.bindable() && k.spend() < before {
+	if len(b.Pods) == len(pods) && k.Bindable() && k.Spend() < before {
 		return true
 	}
-	for _, x := range slices.Clone(b.pods) {
-		k.unload(x)
+	for _, x := range slices.Clone(b.Pods) {
+		k.Detach(x)
 	}
-	k.enter(b, was)
+	k.MoveTo(b, was)
 	for _, x := range pods {
-		k.join(b, x)
+		k.Join(b, x)
 	}
-	b.allowed, b.pinned = allowed, pinned
-	b.place.Labels, b.place.Open = place.Labels, place.Open
+	b.Allowed, b.Pinned = allowed, pinned
+	b.Place.Labels, b.Place.Open = place.Labels, place.Open
 	return false
-}
-
-// enter makes the machine, which holds no pods, one of an offer that may be in other domains.
-func (k *Packer) enter(b *bin, offer int) {
-	k.ledger.Leave(b.node)
-	k.turn(b, offer)
-	b.place.Ports, b.place.Attached = slices.Clip(k.market.Offers[offer].Type.Ports), nil
-	b.node = k.ledger.Enter(b.place)
-}
-
-// bindable reports whether all pods could be bound where they are, in some order.
-func (k *Packer) bindable() bool {
-	stuck := k.replay()
-	for _, x := range stuck {
-		k.ledger.Put(x.class.subject, x.bin.node)
-	}
-	return len(stuck) == 0
 }

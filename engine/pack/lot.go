@@ -5,18 +5,19 @@ import (
 	"slices"
 
 	"github.com/tenon-sh/tenon/engine/market"
+	"github.com/tenon-sh/tenon/engine/packing"
 	"github.com/tenon-sh/tenon/engine/spread"
 )
 
 // lot is pods of one class that go to the same kind of machines: all of it, or its share of one domain.
 type lot struct {
-	class  *class
+	class  *packing.Class
 	name   string
 	simple spread.Simple
 	wish   spread.Wish
 	offers market.Set
 	need   []int64 // of one piece
-	pods   []*waiting
+	pods   []*packing.Pod
 	whole  bool // all pods are one piece: they have to share one machine
 	told   bool // it might have been placed in other domains, or on other offers
 }
@@ -30,7 +31,7 @@ func (l *lot) pieces() int {
 }
 
 // take returns the pods of the first so many pieces, and what is left of the lot is without them.
-func (l *lot) take(pieces int) []*waiting {
+func (l *lot) take(pieces int) []*packing.Pod {
 	if l.whole {
 		pieces = len(l.pods)
 	}
@@ -40,8 +41,8 @@ func (l *lot) take(pieces int) []*waiting {
 }
 
 // lots divides the pods that are left into those that can be handled as lots, and the rest.
-func (k *Packer) lots() (lots []*lot, rest []*waiting) {
-	crowds, others := k.crowds(k.left)
+func (k *searcher) lots() (lots []*lot, rest []*packing.Pod) {
+	crowds, others := k.crowds(k.Unplaced)
 	for _, x := range crowds {
 		if l, ok := k.crowdLot(x); ok {
 			lots = append(lots, l)
@@ -49,7 +50,7 @@ func (k *Packer) lots() (lots []*lot, rest []*waiting) {
 			rest = append(rest, x.pods...)
 		}
 	}
-	for c, pods := range runs(others) {
+	for c, pods := range packing.ByClass(others) {
 		pods = slices.Clone(pods)
 		if l, ok := k.lot(c, pods); ok {
 			lots = append(lots, l)
@@ -63,19 +64,19 @@ func (k *Packer) lots() (lots []*lot, rest []*waiting) {
 }
 
 // lot returns the pods as a lot; false if they have to be looked at one by one.
-func (k *Packer) lot(c *class, pods []*waiting) (*lot, bool) {
-	l := &lot{class: c, name: c.pod.String(), need: c.need, pods: pods, offers: slices.Clone(c.opens), told: k.needy}
-	if c.sig.Open || !k.tallies.Cover(c.pod) {
+func (k *searcher) lot(c *packing.Class, pods []*packing.Pod) (*lot, bool) {
+	l := &lot{class: c, name: c.Pod.String(), need: c.Need, pods: pods, offers: slices.Clone(c.Buyable), told: k.NeedsExotic}
+	if c.Demands.Open || !k.Tallies.Cover(c.Pod) {
 		return nil, false
 	}
 	var ok bool
-	if l.simple, ok = k.ledger.Simple(c.subject); !ok {
+	if l.simple, ok = k.Ledger.Simple(c.Subject); !ok {
 		return nil, false
 	}
-	if !c.subject.Indifferent() {
-		for _, r := range k.reachable(c) {
-			if !k.ledger.Accepts(c.subject, k.market.At(r)) {
-				k.market.DropTuple(l.offers, k.market.Offers[r].Tuple)
+	if !c.Subject.Indifferent() {
+		for _, r := range k.Reachable(c) {
+			if !k.Ledger.Accepts(c.Subject, k.Market.At(r)) {
+				k.Market.DropTuple(l.offers, k.Market.Offers[r].Tuple)
 			}
 		}
 	}
@@ -84,7 +85,7 @@ func (k *Packer) lot(c *class, pods []*waiting) (*lot, bool) {
 
 // settleGroups finds a home for lots that have to be together, and weighs what
 // the others wish. It returns the pods that find none.
-func (k *Packer) settleGroups(all []*lot) (lots []*lot, homeless []*waiting) {
+func (k *searcher) settleGroups(all []*lot) (lots []*lot, homeless []*packing.Pod) {
 	groups := map[int32][]*lot{}
 	for _, l := range all {
 		if h := l.simple.Home; h != nil {
@@ -99,13 +100,13 @@ func (k *Packer) settleGroups(all []*lot) (lots []*lot, homeless []*waiting) {
 			all = slices.DeleteFunc(all, func(l *lot) bool { return slices.Contains(groups[g], l) })
 		}
 	}
-	if k.options.PreferencePolicy != Ignore {
+	if k.Options.PreferencePolicy != packing.Ignore {
 		for _, l := range all {
 			k.prefer(l)
 			if l.whole {
 				continue
 			}
-			l.wish = k.ledger.Wish(l.class.subject)
+			l.wish = k.Ledger.Wish(l.class.Subject)
 			if h := l.wish.Home; h != "" && l.simple.Home == nil && l.simple.Split == nil {
 				k.settle([]*lot{l}, h)
 			}
@@ -116,7 +117,7 @@ func (k *Packer) settleGroups(all []*lot) (lots []*lot, homeless []*waiting) {
 
 // divideAll divides the lots that are to be spread over domains. It returns the
 // pods that would be one too many wherever they went.
-func (k *Packer) divideAll(all []*lot) (lots []*lot, beyond []*waiting) {
+func (k *searcher) divideAll(all []*lot) (lots []*lot, beyond []*packing.Pod) {
 	counts := map[int32]map[string]int{} // of groups, whose lots are counted together
 	for _, l := range all {
 		switch split := l.simple.Split; {
@@ -138,16 +139,16 @@ func (k *Packer) divideAll(all []*lot) (lots []*lot, beyond []*waiting) {
 
 // settle chooses the domain in which lots that want to be together cost least;
 // false if there is none that all of them can reach.
-func (k *Packer) settle(lots []*lot, key string) bool {
-	names, sets := k.market.ByDomain(lots[0].offers, key)
+func (k *searcher) settle(lots []*lot, key string) bool {
+	names, sets := k.Market.ByDomain(lots[0].offers, key)
 	cost := map[string]int64{}
 	for i, l := range lots {
 		if i > 0 {
-			_, sets = k.market.ByDomain(l.offers, key)
+			_, sets = k.Market.ByDomain(l.offers, key)
 		}
 		names = slices.DeleteFunc(names, func(d string) bool { return sets[d] == nil })
 		for _, d := range names {
-			cost[d] += k.unit(l.class, sets[d], len(l.pods)) * int64(len(l.pods))
+			cost[d] += k.UnitCost(l.class, sets[d], len(l.pods)) * int64(len(l.pods))
 		}
 	}
 	if len(names) == 0 {
@@ -155,36 +156,24 @@ func (k *Packer) settle(lots []*lot, key string) bool {
 	}
 	best := slices.MinFunc(names, func(a, b string) int { return cmp.Compare(cost[a], cost[b]) })
 	for _, l := range lots {
-		_, sets = k.market.ByDomain(l.offers, key)
+		_, sets = k.Market.ByDomain(l.offers, key)
 		l.offers = sets[best]
 		l.told = l.told || len(names) > 1
 	}
 	return true
 }
 
-// unit is about the least that one of n pods of the class costs on the offers, in thousandths of a millionth.
-func (k *Packer) unit(c *class, offers market.Set, n int) int64 {
-	least := int64(-1)
-	for i := range offers.All {
-		o := &k.market.Offers[i]
-		if cost := (o.Expected + k.options.charge()) * 1000 / int64(min(n, market.Times(c.need, o.Type.Room))); least < 0 || cost < least {
-			least = cost
-		}
-	}
-	return least
-}
-
 // prefer keeps the lot to the offers with the least regret, if that costs less than the regret is worth.
-func (k *Packer) prefer(l *lot) {
-	if k.options.PreferencePolicy == Ignore || len(l.class.wishes) == 0 && !k.market.SoftPools() {
+func (k *searcher) prefer(l *lot) {
+	if k.Options.PreferencePolicy == packing.Ignore || len(l.class.Wishes) == 0 && !k.Market.SoftPools() {
 		return
 	}
 	byRegret := map[int]market.Set{}
 	var regrets []int
 	for i := range l.offers.All {
-		r := l.class.regret(k, i)
+		r := l.class.Regret(k.Packing, i)
 		if byRegret[r] == nil {
-			byRegret[r] = market.NewSet(len(k.market.Offers))
+			byRegret[r] = market.NewSet(len(k.Market.Offers))
 			regrets = append(regrets, r)
 		}
 		byRegret[r].Add(i)
@@ -195,7 +184,7 @@ func (k *Packer) prefer(l *lot) {
 	slices.Sort(regrets)
 	best, least := -1, int64(0)
 	for _, r := range regrets {
-		cost := k.unit(l.class, byRegret[r], len(l.pods)) + 1000*k.options.regret(r)
+		cost := k.UnitCost(l.class, byRegret[r], len(l.pods)) + 1000*k.Options.Regret(r)
 		if best < 0 || cost < least {
 			best, least = r, cost
 		}
@@ -212,9 +201,9 @@ func (k *Packer) prefer(l *lot) {
 
 // divide shares the lot's pods among the domains they can reach, the emptiest
 // first, as far as the skew allows. What it does not allow is returned.
-func (k *Packer) divide(l *lot, split *spread.Split) (out []*lot, left []*waiting) {
-	names, sets := k.market.ByDomain(l.offers, split.Key)
-	there := k.thereByDomain(l.class, split.Key)
+func (k *searcher) divide(l *lot, split *spread.Split) (out []*lot, left []*packing.Pod) {
+	names, sets := k.Market.ByDomain(l.offers, split.Key)
+	there := k.ExistingByDomain(l.class, split.Key)
 	for d := range there {
 		if sets[d] == nil {
 			names = append(names, d)
@@ -235,7 +224,7 @@ func (k *Packer) divide(l *lot, split *spread.Split) (out []*lot, left []*waitin
 			break
 		}
 		if b := k.roomIn(there, best, l.pods[from], split.Key); b != nil {
-			k.join(b, l.pods[from])
+			k.Join(b, l.pods[from])
 			from++
 		} else if sets[best] == nil {
 			names = slices.DeleteFunc(names, func(d string) bool { return d == best })
@@ -259,27 +248,12 @@ func (k *Packer) divide(l *lot, split *spread.Split) (out []*lot, left []*waitin
 	return out, l.pods[placed:]
 }
 
-// thereByDomain returns the machines that are there or on their way and stand for the class, by domain.
-func (k *Packer) thereByDomain(c *class, key string) map[string][]*bin {
-	out := map[string][]*bin{}
-	for i := range k.stands(c.sig).All {
-		b := k.old[i]
-		if b.shut || !market.Fits(c.need, b.free) {
-			continue
-		}
-		if d := b.place.Labels[key]; d != "" {
-			out[d] = append(out[d], b)
-		}
-	}
-	return out
-}
-
 // roomIn returns a machine of the domain that takes the pod, given that its
 // class will be spread over the domains of the key as it should be.
-func (k *Packer) roomIn(there map[string][]*bin, d string, x *waiting, key string) *bin {
+func (k *searcher) roomIn(there map[string][]*packing.Bin, d string, x *packing.Pod, key string) *packing.Bin {
 	for len(there[d]) > 0 {
 		b := there[d][0]
-		if k.accepts(b, x, key) {
+		if k.Accepts(b, x, key) {
 			return b
 		}
 		there[d] = there[d][1:]
@@ -288,11 +262,11 @@ func (k *Packer) roomIn(there map[string][]*bin, d string, x *waiting, key strin
 }
 
 // divideSoftly shares the lot's pods among the domains in which they cost no more than the spread is worth to them.
-func (k *Packer) divideSoftly(l *lot) []*lot {
-	names, sets := k.market.ByDomain(l.offers, l.wish.Split.Key)
-	least := k.unit(l.class, l.offers, len(l.pods))
+func (k *searcher) divideSoftly(l *lot) []*lot {
+	names, sets := k.Market.ByDomain(l.offers, l.wish.Split.Key)
+	least := k.UnitCost(l.class, l.offers, len(l.pods))
 	for _, d := range names {
-		if k.unit(l.class, sets[d], len(l.pods))-least > 1000*k.options.regret(l.wish.Weight) {
+		if k.UnitCost(l.class, sets[d], len(l.pods))-least > 1000*k.Options.Regret(l.wish.Weight) {
 			for i := range sets[d].All {
 				l.offers.Drop(i)
 			}

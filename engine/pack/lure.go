@@ -2,6 +2,8 @@ package pack
 
 import (
 	"slices"
+
+	"github.com/tenon-sh/tenon/engine/packing"
 )
 
 // mostLured bounds how many pods are moved for the sake of others.
@@ -10,8 +12,8 @@ const mostLured = 500
 // lure makes room for a pod that wants the company of others on the very
 // machine, where every machine that has it is full: one of these others moves to
 // a new machine, and the pod follows it there.
-func (k *Packer) lure(x *waiting, remaining int) bool {
-	if !x.class.clings || k.lured >= mostLured {
+func (k *placer) lure(x *packing.Pod, remaining int) bool {
+	if !x.Class.Colocated || k.lured >= mostLured {
 		return false
 	}
 	y := k.company(x)
@@ -23,30 +25,30 @@ func (k *Packer) lure(x *waiting, remaining int) bool {
 	if offer < 0 {
 		return false
 	}
-	from := y.bin
-	k.quit(y)
-	b := k.buy(offer)
-	k.join(b, y)
+	from := y.Bin
+	k.Leave(y)
+	b := k.Buy(offer)
+	k.Join(b, y)
 	if k.put(x, remaining) {
 		return true
 	}
-	k.quit(y)
-	k.drop(b)
-	k.join(from, y)
+	k.Leave(y)
+	k.Drop(b)
+	k.Join(from, y)
 	return false
 }
 
 // company returns the smallest pod on a planned machine that x wants to be with,
 // that goes anywhere, and that nobody there is with for want of others.
-func (k *Packer) company(x *waiting) *waiting {
-	var best *waiting
-	for _, b := range k.new {
-		if len(b.pods) < 2 {
+func (k *placer) company(x *packing.Pod) *packing.Pod {
+	var best *packing.Pod
+	for _, b := range k.Planned {
+		if len(b.Pods) < 2 {
 			continue
 		}
-		for _, y := range b.pods {
-			k.steps++
-			if y.class.subject.Indifferent() && k.ledger.Draws(x.class.subject, y.class.subject) && (best == nil || y.less(best)) && !k.wanted(b, y) {
+		for _, y := range b.Pods {
+			k.Steps++
+			if y.Class.Subject.Indifferent() && k.Ledger.Draws(x.Class.Subject, y.Class.Subject) && (best == nil || smaller(y, best)) && !k.wanted(b, y) {
 				best = y
 			}
 		}
@@ -55,18 +57,18 @@ func (k *Packer) company(x *waiting) *waiting {
 }
 
 // wanted reports whether a pod on the bin is there for the company of y and of nobody else.
-func (k *Packer) wanted(b *bin, y *waiting) bool {
-	return slices.ContainsFunc(b.pods, func(z *waiting) bool {
-		return z.class.clings && k.ledger.Draws(z.class.subject, y.class.subject) &&
-			!slices.ContainsFunc(b.pods, func(o *waiting) bool { return o != y && o != z && k.ledger.Draws(z.class.subject, o.class.subject) })
+func (k *placer) wanted(b *packing.Bin, y *packing.Pod) bool {
+	return slices.ContainsFunc(b.Pods, func(z *packing.Pod) bool {
+		return z.Class.Colocated && k.Ledger.Draws(z.Class.Subject, y.Class.Subject) &&
+			!slices.ContainsFunc(b.Pods, func(o *packing.Pod) bool { return o != y && o != z && k.Ledger.Draws(z.Class.Subject, o.Class.Subject) })
 	})
 }
 
-// less reports whether y needs less than other of what comes first among the dimensions.
-func (y *waiting) less(other *waiting) bool {
-	for i, n := range y.class.need {
-		if n != other.class.need[i] {
-			return n < other.class.need[i]
+// smaller reports whether y needs less than other of what comes first among the dimensions.
+func smaller(y, other *packing.Pod) bool {
+	for i, n := range y.Class.Need {
+		if n != other.Class.Need[i] {
+			return n < other.Class.Need[i]
 		}
 	}
 	return false

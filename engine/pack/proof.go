@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/tenon-sh/tenon/engine/market"
+	"github.com/tenon-sh/tenon/engine/packing"
 	"github.com/tenon-sh/tenon/engine/solve"
 	"github.com/tenon-sh/tenon/engine/spread"
 )
@@ -18,9 +19,9 @@ type proof struct {
 }
 
 // newProof notes what is on sale.
-func (k *Packer) newProof() *proof {
+func (k *searcher) newProof() *proof {
 	p := &proof{}
-	for _, tier := range k.market.Tiers {
+	for _, tier := range k.Market.Tiers {
 		at, offers := k.problem(tier, func(*market.Type) bool { return true })
 		p.free.Hosts = append(p.free.Hosts, at.Hosts...)
 		p.hosts = append(p.hosts, offers...)
@@ -32,9 +33,9 @@ func (k *Packer) newProof() *proof {
 }
 
 // force reports whether what the search proves of the lots is all there is to prove.
-func (k *Packer) force(lots []*lot, rest []*waiting) bool {
-	return len(rest) == 0 && len(k.market.Tiers) == 1 &&
-		!slices.ContainsFunc(k.market.Pools, func(p *market.Pool) bool { return p.HasMinValues }) &&
+func (k *searcher) force(lots []*lot, rest []*packing.Pod) bool {
+	return len(rest) == 0 && len(k.Market.Tiers) == 1 &&
+		!slices.ContainsFunc(k.Market.Pools, func(p *market.Pool) bool { return p.HasMinValues }) &&
 		!slices.ContainsFunc(lots, func(l *lot) bool { return l.told })
 }
 
@@ -43,38 +44,38 @@ func (k *Packer) force(lots []*lot, rest []*waiting) bool {
 // way only and all stayed where they were put, the search has proven it. Else it is
 // proven for all the ways they might have gone: in any domain, and in any
 // lighter pool, whose machines they may share.
-func (k *Packer) bound() int64 {
-	placed, crowded := map[*class]int{}, map[*class]bool{}
+func (k *searcher) bound() int64 {
+	placed, crowded := map[*packing.Class]int{}, map[*packing.Class]bool{}
 	moved := false
-	for _, bins := range [][]*bin{k.old, k.new} {
+	for _, bins := range [][]*packing.Bin{k.Existing, k.Planned} {
 		for _, b := range bins {
-			for _, x := range b.pods {
-				if b.machine != nil {
-					moved = moved || x.proven
+			for _, x := range b.Pods {
+				if b.Machine != nil {
+					moved = moved || x.Proven
 					continue
 				}
-				placed[x.class]++
-				crowded[x.class] = crowded[x.class] || x.squeezed
-				moved = moved || x.squeezed || !x.proven
+				placed[x.Class]++
+				crowded[x.Class] = crowded[x.Class] || x.Crowded
+				moved = moved || x.Crowded || !x.Proven
 			}
 		}
 	}
-	if k.proof.forced && !moved && !slices.ContainsFunc(k.left, func(x *waiting) bool { return x.proven }) {
+	if k.proof.forced && !moved && !slices.ContainsFunc(k.Unplaced, func(x *packing.Pod) bool { return x.Proven }) {
 		return k.proof.bound
 	}
 	free := k.proof.free
 	shares := map[spread.Share][]int{}
-	for _, c := range k.classes {
+	for _, c := range k.Classes {
 		if placed[c] == 0 {
 			continue
 		}
-		item := solve.Item{Name: c.pod.String(), Need: c.need, Count: placed[c], Hosts: among(c.offers, k.proof.hosts)}
+		item := solve.Item{Name: c.Pod.String(), Need: c.Need, Count: placed[c], Hosts: hostsAmong(c.Offers, k.proof.hosts)}
 		if item.Hosts == nil {
 			return 0
 		}
 		if !crowded[c] {
-			item.PerHost = k.ledger.PerHost(c.subject)
-			for _, s := range k.ledger.Caps(c.subject) {
+			item.PerHost = k.Ledger.PerHost(c.Subject)
+			for _, s := range k.Ledger.Caps(c.Subject) {
 				shares[s] = append(shares[s], len(free.Items))
 			}
 		}

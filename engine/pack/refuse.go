@@ -11,6 +11,7 @@ import (
 	"github.com/tenon-sh/tenon/engine/fit"
 	"github.com/tenon-sh/tenon/engine/label"
 	"github.com/tenon-sh/tenon/engine/market"
+	"github.com/tenon-sh/tenon/engine/packing"
 	"github.com/tenon-sh/tenon/engine/plan"
 	"github.com/tenon-sh/tenon/engine/reason"
 	"github.com/tenon-sh/tenon/engine/world"
@@ -21,32 +22,46 @@ const absurd = 1_000_000 * amount.Unit
 
 const coresHint = "write thousandths of a core with an m: 500m is half a core"
 
-// refuseLeft says of every pod without a place why it has none.
-func (k *Packer) refuseLeft() {
-	whys := map[*class]*reason.Why{}
-	for _, x := range k.left {
-		why := whys[x.class]
+// refuser says what is against pods. The packing is what it will be.
+type refuser struct {
+	*packing.Packing
+	against map[*packing.Demands]map[*packing.Bin]string // kinds of objection
+}
+
+// refusals say of every pod without a place why it has none.
+func refusals(p *packing.Packing) []plan.Refusal {
+	k := &refuser{p, map[*packing.Demands]map[*packing.Bin]string{}}
+	whys := map[*packing.Class]*reason.Why{}
+	var out []plan.Refusal
+	for _, x := range k.Unplaced {
+		why := whys[x.Class]
 		if why == nil {
 			why = k.why(x)
-			whys[x.class] = why
+			whys[x.Class] = why
 		}
-		k.plan.Refused = append(k.plan.Refused, plan.Refusal{Pod: x.pod.Key, UID: x.pod.UID, Why: why})
+		out = append(out, plan.Refusal{Pod: x.Pod.Key, UID: x.Pod.UID, Why: why})
 	}
+	return out
+}
+
+// nodeWhys is what the machines that are there, on their way or planned have against the pod.
+func nodeWhys(p *packing.Packing, x *packing.Pod) []*reason.Why {
+	return (&refuser{p, map[*packing.Demands]map[*packing.Bin]string{}}).nodeWhys(x)
 }
 
 // why collects everything that machines and pools have against the pod.
-func (k *Packer) why(x *waiting) *reason.Why {
-	why := &reason.Why{Code: reason.NoPlace, Causes: contrary(x.pod)}
+func (k *refuser) why(x *packing.Pod) *reason.Why {
+	why := &reason.Why{Code: reason.NoPlace, Causes: contrary(x.Pod)}
 	if len(why.Causes) > 0 {
 		return why
 	}
-	if cores := x.pod.Requests.Value(amount.CPU); cores >= absurd && cores < math.MaxInt64 {
+	if cores := x.Pod.Requests.Value(amount.CPU); cores >= absurd && cores < math.MaxInt64 {
 		why.Causes = append(why.Causes, &reason.Why{
 			Code: reason.UnitMixUp, Subject: amount.CPU, Detail: "asks for " + amount.Text(amount.CPU, cores) + " cores",
 			Hint: coresHint,
 		})
 	}
-	for _, e := range x.pod.Requests {
+	for _, e := range x.Pod.Requests {
 		if e.Value == math.MaxInt64 {
 			hint := "look at the unit: 1Gi is 2^30 bytes, 1G is 10^9"
 			if e.Name == amount.CPU {
@@ -55,10 +70,10 @@ func (k *Packer) why(x *waiting) *reason.Why {
 			why.Causes = append(why.Causes, &reason.Why{Code: reason.UnitMixUp, Subject: e.Name, Detail: "asks for more than can be counted", Hint: hint})
 		}
 	}
-	if len(k.world.Pools()) == 0 {
+	if len(k.World.Pools()) == 0 {
 		why.Causes = append(why.Causes, &reason.Why{Code: reason.NoPool, Detail: "there is no pool", Hint: "create a NodePool"})
 	}
-	for _, p := range k.world.Pools() {
+	for _, p := range k.World.Pools() {
 		why.Causes = append(why.Causes, k.poolWhy(p, x))
 	}
 	why.Causes = append(why.Causes, k.nodeWhys(x)...)
@@ -87,14 +102,14 @@ func contrary(p *world.Pod) []*reason.Why {
 
 // nodeWhys is what the machines that are there, on their way or planned have
 // against the pod; machines with the same objections are told together.
-func (k *Packer) nodeWhys(x *waiting) []*reason.Why {
+func (k *refuser) nodeWhys(x *packing.Pod) []*reason.Why {
 	type lot struct {
-		first *bin
+		first *packing.Bin
 		n     int
 	}
 	lots := map[string]*lot{}
 	var order []string
-	for _, bins := range [][]*bin{k.old, k.new} {
+	for _, bins := range [][]*packing.Bin{k.Existing, k.Planned} {
 		for _, b := range bins {
 			codes := k.codes(b, x)
 			if lots[codes] == nil {
@@ -103,7 +118,7 @@ func (k *Packer) nodeWhys(x *waiting) []*reason.Why {
 			}
 			l := lots[codes]
 			l.n++
-			if b.roomier(l.first, x.class.need) {
+			if roomier(b, l.first, x.Class.Need) {
 				l.first = b
 			}
 		}
@@ -117,7 +132,7 @@ func (k *Packer) nodeWhys(x *waiting) []*reason.Why {
 				if o.Code == reason.Resource {
 					o.Detail += " at most"
 				}
-				o.Subject = fmt.Sprintf("%d nodes, such as %s", l.n, l.first.place.Name)
+				o.Subject = fmt.Sprintf("%d nodes, such as %s", l.n, l.first.Place.Name)
 			}
 		}
 		out = append(out, objections...)
@@ -126,62 +141,61 @@ func (k *Packer) nodeWhys(x *waiting) []*reason.Why {
 }
 
 // roomier reports whether b has more than other of what the need is short of there.
-func (b *bin) roomier(other *bin, need []int64) bool {
+func roomier(b, other *packing.Bin, need []int64) bool {
 	for i, n := range need {
-		if n > 0 && n > other.free[i] {
-			return b.free[i] > other.free[i]
+		if n > 0 && n > other.Free[i] {
+			return b.Free[i] > other.Free[i]
 		}
 	}
 	return false
 }
 
 // codes names the kinds of objection a bin has.
-func (k *Packer) codes(b *bin, x *waiting) string {
-	codes := x.class.sig.against(b)
-	if !market.Fits(x.class.need, b.free) {
+func (k *refuser) codes(b *packing.Bin, x *packing.Pod) string {
+	codes := k.standing(x.Class.Demands, b)
+	if !market.Fits(x.Class.Need, b.Free) {
 		codes += "r"
-	} else if b.machine == nil && !k.varied(b.offer, b, x) {
+	} else if b.Machine == nil && !k.KeepsMinValues(b.Offer, b, x) {
 		codes += "v"
 	}
-	if x.class.plain {
+	if x.Class.Plain {
 		return codes
 	}
 	for _, rule := range []fit.Rule{fit.Ports, fit.Attach} {
-		if rule(x.pod, b.place) != nil {
+		if rule(x.Pod, b.Place) != nil {
 			codes += "p"
 		}
 	}
-	if !k.ledger.Allows(x.class.subject, b.node) {
+	if !k.Ledger.Allows(x.Class.Subject, b.Node) {
 		codes += "s"
 	}
 	return codes
 }
 
-// against names the kinds of standing objection a bin has to pods of the
-// signature. It is asked for when all bins are what they will be.
-func (s *demands) against(b *bin) string {
-	if codes, known := s.objections[b]; known {
+// standing names the kinds of standing objection a bin has to pods with the demands.
+func (k *refuser) standing(s *packing.Demands, b *packing.Bin) string {
+	if codes, known := k.against[s][b]; known {
 		return codes
 	}
 	codes := ""
-	if !fit.Stands(s.Pod, b.place) {
+	if !fit.Stands(s.Pod, b.Place) {
 		for i, rule := range fit.Standing() {
-			if rule(s.Pod, b.place) != nil {
+			if rule(s.Pod, b.Place) != nil {
 				codes += string(rune('0' + i))
 			}
 		}
 	}
-	if s.objections == nil {
-		s.objections = map[*bin]string{}
+	if k.against[s] == nil {
+		k.against[s] = map[*packing.Bin]string{}
 	}
-	s.objections[b] = codes
+	k.against[s][b] = codes
 	return codes
 }
 
 // poolWhy is everything a pool has against buying a machine for the pod.
-func (k *Packer) poolWhy(p *world.Pool, x *waiting) *reason.Why {
+func (k *refuser) poolWhy(p *world.Pool, x *packing.Pod) *reason.Why {
 	name := p.ID.Kind + " " + p.ID.Name
-	i := slices.IndexFunc(k.market.Pools, func(c *market.Pool) bool { return c.Pool == p })
+	i := slices.IndexFunc(k.Market.Pools, func(c *market.Pool) bool { return c.Pool == p })
 	switch {
 	case p.Deleting:
 		return &reason.Why{Code: reason.Deleting, Subject: name}
@@ -192,7 +206,7 @@ func (k *Packer) poolWhy(p *world.Pool, x *waiting) *reason.Why {
 	case i < 0:
 		return &reason.Why{Code: reason.NotReady, Subject: name, Detail: "nothing is known of the machines it may buy"}
 	}
-	return gather(name, k.poolCauses(k.market.Pools[i], x))
+	return gather(name, k.poolCauses(k.Market.Pools[i], x))
 }
 
 // gather puts several causes under one head, and leaves a single one as it is.
@@ -204,21 +218,21 @@ func gather(subject string, causes []*reason.Why) *reason.Why {
 	return &reason.Why{Code: reason.NoPlace, Subject: subject, Causes: causes}
 }
 
-func (k *Packer) poolCauses(p *market.Pool, x *waiting) []*reason.Why {
+func (k *refuser) poolCauses(p *market.Pool, x *packing.Pod) []*reason.Why {
 	var causes []*reason.Why
-	for _, t := range fit.Untolerated(x.pod.Tolerations, p.Taints) {
+	for _, t := range fit.Untolerated(x.Pod.Tolerations, p.Taints) {
 		causes = append(causes, &reason.Why{
 			Code: reason.Taint, Detail: "did not tolerate " + fit.TaintText(t), Hint: "add a toleration for " + fit.TaintText(t) + " to the pod",
 		})
 	}
-	causes = append(causes, labelWhys(p, x.pod)...)
+	causes = append(causes, labelWhys(p, x.Pod)...)
 	if len(causes) > 0 {
 		return causes
 	}
-	if b := k.backoffs.Of(x.pod.Key, p.Pool); b != nil {
-		return []*reason.Why{market.BackoffWhy(b, k.world.At())}
+	if b := k.Backoffs.Of(x.Pod.Key, p.Pool); b != nil {
+		return []*reason.Why{market.BackoffWhy(b, k.World.At())}
 	}
-	if !x.class.offers.Meets(p.Offers) {
+	if !x.Class.Offers.Meets(p.Offers) {
 		return []*reason.Why{k.shapeWhy(p, x)}
 	}
 	return k.boughtOut(p, x)
@@ -396,7 +410,7 @@ func lastPart(key string) string { return key[strings.LastIndexByte(key, '/')+1:
 const looks = 8
 
 // boughtOut says why none of the machines that would do can be bought for the pod now.
-func (k *Packer) boughtOut(p *market.Pool, x *waiting) []*reason.Why {
+func (k *refuser) boughtOut(p *market.Pool, x *packing.Pod) []*reason.Why {
 	var causes []*reason.Why
 	add := func(w *reason.Why) {
 		if w == nil {
@@ -408,36 +422,36 @@ func (k *Packer) boughtOut(p *market.Pool, x *waiting) []*reason.Why {
 	}
 	var limits blocked
 	looked, objected, affordable := 0, false, false
-	for i := range x.class.offers.All {
+	for i := range x.Class.Offers.All {
 		if !p.Offers.Has(i) {
 			continue
 		}
-		t := k.market.Offers[i].Type
+		t := k.Market.Offers[i].Type
 		if objected && k.within(x, i) {
 			continue // and affordable, as the one of which the objections were said
 		}
 		if s, over := p.Over(t); over {
-			objections := k.ledger.ObjectionsNew(x.class.subject, k.fresh(i))
+			objections := k.Ledger.ObjectionsNew(x.Class.Subject, k.Market.At(i))
 			if len(limits.names) == 0 {
 				limits.besides = objections
 			}
-			limits.add(s, len(objections) == 0 && extras(x.pod, k.market.At(i)))
+			limits.add(s, len(objections) == 0 && packing.Extras(x.Pod, k.Market.At(i)))
 			continue
 		}
 		affordable = true
-		if q := k.market.Offers[i].Quota; q >= 0 && k.market.Quotas[q].Left <= 0 {
-			add(&reason.Why{Code: reason.Reservation, Detail: k.market.Quotas[q].ID + " is used up"})
+		if q := k.Market.Offers[i].Quota; q >= 0 && k.Market.Quotas[q].Left <= 0 {
+			add(&reason.Why{Code: reason.Reservation, Detail: k.Market.Quotas[q].ID + " is used up"})
 			continue
 		}
-		objections := k.ledger.ObjectionsNew(x.class.subject, k.fresh(i))
+		objections := k.Ledger.ObjectionsNew(x.Class.Subject, k.Market.At(i))
 		objected = true
 		for _, w := range objections {
 			w.Subject = ""
 			add(w)
 		}
-		if !extras(x.pod, k.market.At(i)) {
+		if !packing.Extras(x.Pod, k.Market.At(i)) {
 			for _, rule := range []fit.Rule{fit.Ports, fit.Attach} {
-				if w := rule(x.pod, k.market.At(i)); w != nil {
+				if w := rule(x.Pod, k.Market.At(i)); w != nil {
 					w.Subject = t.Shape.Name
 					add(w)
 				}
@@ -446,11 +460,11 @@ func (k *Packer) boughtOut(p *market.Pool, x *waiting) []*reason.Why {
 		if looked == looks || len(objections) > 0 && looked > 0 {
 			continue
 		}
-		if looked++; k.varied(i, nil, x) {
+		if looked++; k.KeepsMinValues(i, nil, x) {
 			continue
 		}
 		looked = looks
-		for _, r := range k.lacks(i, nil, x) {
+		for _, r := range k.LackingValues(i, nil, x) {
 			add(valuesWhy(p, r))
 		}
 	}
@@ -520,13 +534,13 @@ func valuesWhy(p *market.Pool, left label.Requirement) *reason.Why {
 }
 
 // within reports whether the offer differs from others of its domain in size only, so that its objections were said.
-func (k *Packer) within(x *waiting, i int) bool {
-	return k.market.OnSale(i) && !slices.Contains(x.class.reach, i) && x.class.subject != nil && !k.market.Offers[i].Type.Pool.HasMinValues &&
-		len(x.pod.Ports) == 0 && !attaches(x.pod)
+func (k *refuser) within(x *packing.Pod, i int) bool {
+	return k.Market.OnSale(i) && !slices.Contains(x.Class.Reach, i) && x.Class.Subject != nil && !k.Market.Offers[i].Type.Pool.HasMinValues &&
+		len(x.Pod.Ports) == 0 && !packing.Attaches(x.Pod)
 }
 
 // limitWhy tells a limit that is in the way, how much of it is used, and the least that a machine behind it counts.
-func (k *Packer) limitWhy(p *market.Pool, name string, least int64) *reason.Why {
+func (k *refuser) limitWhy(p *market.Pool, name string, least int64) *reason.Why {
 	limit, left := p.Limits.Value(name), p.Left.Value(name)
 	why := &reason.Why{
 		Code:   reason.Limit,
@@ -542,9 +556,9 @@ func (k *Packer) limitWhy(p *market.Pool, name string, least int64) *reason.Why 
 
 // heldByLost is how much of a limit nodes hold that take no pods any more: those that are being deleted, and those that were
 // complete and are not ready.
-func (k *Packer) heldByLost(p *market.Pool, name string) (nodes int, held int64) {
+func (k *refuser) heldByLost(p *market.Pool, name string) (nodes int, held int64) {
 	var sum amount.Total
-	for _, at := range k.world.Places() {
+	for _, at := range k.World.Places() {
 		lost := at.Node != nil && !at.Node.Ready && at.Claim != nil && at.Claim.Initialized
 		if at.Pool() == p.ID && (at.Deleting() || lost) {
 			nodes++
@@ -559,4 +573,18 @@ func hold(n int) string {
 		return "holds"
 	}
 	return "hold"
+}
+
+// objections is everything that a bin has against the pod.
+func (k *refuser) objections(b *packing.Bin, x *packing.Pod) []*reason.Why {
+	at := *b.Place
+	at.Free = nil
+	for i, d := range k.Market.Dims {
+		at.Free = append(at.Free, amount.Entry{Name: d, Value: b.Free[i]})
+	}
+	out := append(fit.Objections(x.Pod, &at), k.Ledger.Objections(x.Class.Subject, b.Node, b.Place.Name)...)
+	if b.Machine == nil && !k.KeepsMinValues(b.Offer, b, x) {
+		out = append(out, &reason.Why{Code: reason.MinValues, Subject: b.Place.Name, Detail: "with this pod too few types would do"})
+	}
+	return out
 }

@@ -4,43 +4,43 @@ import (
 	"cmp"
 	"slices"
 
-	"github.com/tenon-sh/tenon/engine/amount"
 	"github.com/tenon-sh/tenon/engine/market"
+	"github.com/tenon-sh/tenon/engine/packing"
 	"github.com/tenon-sh/tenon/engine/solve"
 	"github.com/tenon-sh/tenon/engine/spread"
 )
 
 // search buys machines for whole classes at once, tier by tier; what it cannot
 // prove to be right, or not place, stays for the exact tier.
-func (k *Packer) search() {
+func (k *searcher) search() {
 	lots, rest := k.lots()
 	var p *proof
 	if !k.loose {
 		p = k.proof
 		p.forced = k.force(lots, rest)
 	}
-	for _, tier := range k.market.Tiers {
+	for _, tier := range k.Market.Tiers {
 		if len(lots) == 0 {
 			break
 		}
-		var back []*waiting
+		var back []*packing.Pod
 		lots, back = k.searchTier(tier, lots, p)
 		rest = append(rest, back...)
 	}
 	for _, l := range lots {
 		rest = append(rest, l.pods...)
 	}
-	k.left = rest
+	k.Unplaced = rest
 }
 
 // searchTier buys from the pools of one tier for the lots they can host, and
 // returns what is left, and what came back.
-func (k *Packer) searchTier(tier []*market.Pool, lots []*lot, proof *proof) (out []*lot, back []*waiting) {
-	p, hosts := k.problem(tier, k.market.Varied)
+func (k *searcher) searchTier(tier []*market.Pool, lots []*lot, proof *proof) (out []*lot, back []*packing.Pod) {
+	p, hosts := k.problem(tier, k.Market.Varied)
 	var in []*lot
 	pods := 0
 	for _, l := range lots {
-		b := among(l.offers, hosts)
+		b := hostsAmong(l.offers, hosts)
 		if b == nil {
 			out = append(out, l)
 			continue
@@ -48,7 +48,7 @@ func (k *Packer) searchTier(tier []*market.Pool, lots []*lot, proof *proof) (out
 		in = append(in, l)
 		pods += len(l.pods)
 		p.Items = append(p.Items, solve.Item{
-			Name: l.name, Rank: -int(l.class.pod.Priority), Count: l.pieces(), Need: l.need, PerHost: l.simple.PerHost, Hosts: b,
+			Name: l.name, Rank: -int(l.class.Pod.Priority), Count: l.pieces(), Need: l.need, PerHost: l.simple.PerHost, Hosts: b,
 		})
 	}
 	if len(in) == 0 {
@@ -60,7 +60,7 @@ func (k *Packer) searchTier(tier []*market.Pool, lots []*lot, proof *proof) (out
 		p.Steps = min(max(pods*stepsPerPod, leastSteps), solve.DefaultSteps)
 	}
 	a := k.solveWishes(p, in)
-	k.steps += a.Steps
+	k.Steps += a.Steps
 	back = k.buyAll(a, in, hosts, proof != nil)
 	if proof != nil {
 		proof.bound += a.Bound
@@ -79,8 +79,8 @@ const (
 	leastSteps  = 2_000_000
 )
 
-// among returns which of the hosts are offers of the set; nil if none is.
-func among(offers market.Set, hosts []int) solve.Bits {
+// hostsAmong returns which of the hosts are offers of the set; nil if none is.
+func hostsAmong(offers market.Set, hosts []int) solve.Bits {
 	b, some := solve.NewBits(len(hosts)), false
 	for h, offer := range hosts {
 		if offers.Has(offer) {
@@ -96,7 +96,7 @@ func among(offers market.Set, hosts []int) solve.Bits {
 
 // solveWishes solves the problem twice if lots wish to have few of their pods on
 // one machine, and takes the wishes if what they cost more is worth it.
-func (k *Packer) solveWishes(p solve.Problem, lots []*lot) solve.Answer {
+func (k *searcher) solveWishes(p solve.Problem, lots []*lot) solve.Answer {
 	free := solve.Solve(p)
 	wished := p
 	wished.Items = slices.Clone(p.Items)
@@ -116,7 +116,7 @@ func (k *Packer) solveWishes(p solve.Problem, lots []*lot) solve.Answer {
 	for _, n := range free.Nodes {
 		for _, it := range n.Items {
 			if w := lots[it.Item].wish; w.PerHost > 0 {
-				lost += int64(n.Times) * int64(max(it.Count-w.PerHost, 0)) * k.options.regret(w.Weight)
+				lost += int64(n.Times) * int64(max(it.Count-w.PerHost, 0)) * k.Options.Regret(w.Weight)
 			}
 		}
 	}
@@ -128,17 +128,17 @@ func (k *Packer) solveWishes(p solve.Problem, lots []*lot) solve.Answer {
 }
 
 // spent is the answer's cost with the charge for each node.
-func (k *Packer) spent(a solve.Answer) int64 {
+func (k *searcher) spent(a solve.Answer) int64 {
 	sum := a.Cost
 	for _, n := range a.Nodes {
-		sum += int64(n.Times) * k.options.charge()
+		sum += int64(n.Times) * k.Options.NodeCharge()
 	}
 	return sum
 }
 
 // problem is the tier's offers, and its limits and reservations as budgets.
-func (k *Packer) problem(tier []*market.Pool, only func(*market.Type) bool) (p solve.Problem, hosts []int) {
-	p.Charge, p.Steps = k.options.charge(), k.options.Steps
+func (k *searcher) problem(tier []*market.Pool, only func(*market.Type) bool) (p solve.Problem, hosts []int) {
+	p.Charge, p.Steps = k.Options.NodeCharge(), k.Options.Steps
 	quotas := map[int]int{}
 	for _, pl := range tier {
 		if !k.serves(pl) {
@@ -149,8 +149,8 @@ func (k *Packer) problem(tier []*market.Pool, only func(*market.Type) bool) (p s
 			p.Budgets = append(p.Budgets, max(e.Value, 0))
 		}
 		for i := range pl.Offers.All {
-			o := &k.market.Offers[i]
-			if !k.useful.Has(i) || !k.market.OnSale(i) || !only(o.Type) {
+			o := &k.Market.Offers[i]
+			if !k.Useful.Has(i) || !k.Market.OnSale(i) || !only(o.Type) {
 				continue
 			}
 			h := solve.Host{Name: o.Name(), Room: o.Type.Room, Price: o.Expected}
@@ -164,7 +164,7 @@ func (k *Packer) problem(tier []*market.Pool, only func(*market.Type) bool) (p s
 				if !ok {
 					b = len(p.Budgets)
 					quotas[o.Quota] = b
-					p.Budgets = append(p.Budgets, int64(k.market.Quotas[o.Quota].Left))
+					p.Budgets = append(p.Budgets, int64(k.Market.Quotas[o.Quota].Left))
 				}
 				h.Draws = append(h.Draws, solve.Draw{Budget: b, Amount: 1})
 			}
@@ -175,20 +175,11 @@ func (k *Packer) problem(tier []*market.Pool, only func(*market.Type) bool) (p s
 	return p, hosts
 }
 
-// sift notes which offers would host some pod: of a thousand pools most are for
-// others' pods, and what nobody could use is not worth looking at.
-func (k *Packer) sift() {
-	k.useful = market.NewSet(len(k.market.Offers))
-	for _, c := range k.classes {
-		k.useful.Union(c.offers)
-	}
-}
-
 // serves reports whether some pod could be hosted by what the pool sells.
-func (k *Packer) serves(p *market.Pool) bool {
+func (k *searcher) serves(p *market.Pool) bool {
 	return slices.ContainsFunc(p.Types, func(t *market.Type) bool {
 		for i := t.First; i < t.Last; i++ {
-			if k.useful.Has(i) {
+			if k.Useful.Has(i) {
 				return true
 			}
 		}
@@ -197,7 +188,7 @@ func (k *Packer) serves(p *market.Pool) bool {
 }
 
 // groups writes what lots may not share on one machine.
-func (k *Packer) groups(p *solve.Problem, lots []*lot) {
+func (k *searcher) groups(p *solve.Problem, lots []*lot) {
 	owners, shunned, shares := map[int32][]int{}, map[int32][]int{}, map[spread.Share][]int{}
 	for i, l := range lots {
 		for _, g := range l.simple.Owns {
@@ -239,41 +230,32 @@ func sortedKeys[K comparable, V any](m map[K]V, compare func(a, b K) int) []K {
 
 // buyAll opens the machines of the answer and puts the lots' pods on them. It
 // returns the pods of machines that would not keep their pool's minValues.
-func (k *Packer) buyAll(a solve.Answer, lots []*lot, hosts []int, proven bool) (back []*waiting) {
+func (k *searcher) buyAll(a solve.Answer, lots []*lot, hosts []int, proven bool) (back []*packing.Pod) {
 	for _, n := range a.Nodes {
 		for range n.Times {
-			b := k.buy(hosts[n.Host])
+			b := k.Buy(hosts[n.Host])
 			for _, it := range n.Items {
 				l := lots[it.Item]
 				pods := l.take(it.Count)
 				for _, x := range pods {
-					x.proven = proven
+					x.Proven = proven
 				}
 				if !l.whole {
-					k.joinAll(b, l.class, pods)
+					k.JoinAll(b, l.class, pods)
 					continue
 				}
 				for _, x := range pods {
-					k.join(b, x)
+					k.Join(b, x)
 				}
 			}
-			if !k.varied(b.offer, b, nil) {
-				back = append(back, b.pods...)
-				for _, x := range slices.Clone(b.pods) {
-					k.quit(x)
+			if !k.KeepsMinValues(b.Offer, b, nil) {
+				back = append(back, b.Pods...)
+				for _, x := range slices.Clone(b.Pods) {
+					k.Leave(x)
 				}
-				k.drop(b)
+				k.Drop(b)
 			}
 		}
 	}
 	return back
-}
-
-// ordered are the resources, the ones that matter most first.
-func ordered(names []string) []string {
-	slices.SortFunc(names, func(a, b string) int {
-		rank := func(s string) int { return slices.Index([]string{amount.Memory, amount.CPU}, s) }
-		return cmp.Or(cmp.Compare(rank(b), rank(a)), cmp.Compare(a, b))
-	})
-	return names
 }

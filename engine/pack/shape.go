@@ -9,15 +9,16 @@ import (
 	"github.com/tenon-sh/tenon/engine/fit"
 	"github.com/tenon-sh/tenon/engine/label"
 	"github.com/tenon-sh/tenon/engine/market"
+	"github.com/tenon-sh/tenon/engine/packing"
 	"github.com/tenon-sh/tenon/engine/reason"
 	"github.com/tenon-sh/tenon/engine/world"
 )
 
 // shapeWhy says which demands of the pod, alone or together, no type of the pool's machines satisfies.
-func (k *Packer) shapeWhy(p *market.Pool, x *waiting) *reason.Why {
+func (k *refuser) shapeWhy(p *market.Pool, x *packing.Pod) *reason.Why {
 	why := &reason.Why{ // in the words of Karpenter, which people look for
 		Code:   reason.NoShape,
-		Detail: "no instance type satisfied resources " + resourcesText(x.pod.Requests) + " and requirements " + k.demandText(p, x),
+		Detail: "no instance type satisfied resources " + resourcesText(x.Pod.Requests) + " and requirements " + k.demandText(p, x),
 	}
 	if len(p.Types) == 0 {
 		why.Causes = append(why.Causes, emptyWhy(p))
@@ -26,11 +27,11 @@ func (k *Packer) shapeWhy(p *market.Pool, x *waiting) *reason.Why {
 	full := k.fullWhy(p, x)
 	labelled, large := 0, 0
 	for _, t := range p.Types {
-		if market.Fits(x.class.need, t.Room) {
+		if market.Fits(x.Class.Need, t.Room) {
 			large++
 		}
 		for i := t.First; i < t.Last; i++ {
-			if x.class.sig.Offers.Has(i) {
+			if x.Class.Demands.Offers.Has(i) {
 				labelled++
 				break
 			}
@@ -51,11 +52,11 @@ func (k *Packer) shapeWhy(p *market.Pool, x *waiting) *reason.Why {
 }
 
 // fullWhy says that daemon sets leave no room on any type that has the right labels; nil if there are others.
-func (k *Packer) fullWhy(p *market.Pool, x *waiting) *reason.Why {
+func (k *refuser) fullWhy(p *market.Pool, x *packing.Pod) *reason.Why {
 	var largest *market.Type
 	for _, t := range p.Types {
 		switch {
-		case !k.market.Stands(t, x.class.sig.Signature):
+		case !k.Market.Stands(t, x.Class.Demands.Signature):
 		case !t.Full:
 			return nil
 		case largest == nil || t.Short.Name == largest.Short.Name && t.Short.Has > largest.Short.Has:
@@ -121,7 +122,7 @@ func offeredValues(p *market.Pool, key string) []string {
 const listed = 8
 
 // requirementWhys names the demands on labels that no type of the pool meets.
-func requirementWhys(p *market.Pool, x *waiting) []*reason.Why {
+func requirementWhys(p *market.Pool, x *packing.Pod) []*reason.Why {
 	var out []*reason.Why
 	test := func(r label.Requirement, volume string) {
 		values := map[string]bool{}
@@ -164,15 +165,15 @@ func requirementWhys(p *market.Pool, x *waiting) []*reason.Why {
 		}
 		out = append(out, why)
 	}
-	for _, r := range x.pod.NodeSelector {
+	for _, r := range x.Pod.NodeSelector {
 		test(r, "")
 	}
-	if len(x.pod.NodeTerms) == 1 {
-		for _, r := range x.pod.NodeTerms[0].Labels {
+	if len(x.Pod.NodeTerms) == 1 {
+		for _, r := range x.Pod.NodeTerms[0].Labels {
 			test(r, "")
 		}
 	}
-	for _, v := range x.pod.Volumes {
+	for _, v := range x.Pod.Volumes {
 		if len(v.Places) == 1 {
 			for _, r := range v.Places[0] {
 				test(r, v.ID)
@@ -186,23 +187,23 @@ func requirementWhys(p *market.Pool, x *waiting) []*reason.Why {
 }
 
 // sizeWhys names the resources of which even the largest type, among those with the right labels if there are any, has too little.
-func (k *Packer) sizeWhys(p *market.Pool, x *waiting, labelled bool) []*reason.Why {
+func (k *refuser) sizeWhys(p *market.Pool, x *packing.Pod, labelled bool) []*reason.Why {
 	var out []*reason.Why
-	for d, name := range k.market.Dims {
+	for d, name := range k.Market.Dims {
 		most := int64(0)
 		largest := ""
 		for _, t := range p.Types {
-			if t.Full || labelled && !k.market.Stands(t, x.class.sig.Signature) {
+			if t.Full || labelled && !k.Market.Stands(t, x.Class.Demands.Signature) {
 				continue
 			}
 			if t.Room[d] > most || largest == "" {
 				most, largest = max(t.Room[d], 0), t.Shape.Name
 			}
 		}
-		switch need := x.class.need[d]; {
+		switch need := x.Class.Need[d]; {
 		case need <= most:
-		case d >= k.tallies.First:
-			out = append(out, k.tallies.Why(d, need, most))
+		case d >= k.Tallies.First:
+			out = append(out, k.Tallies.Why(d, need, most))
 		default:
 			out = append(out, sizeWhy(p, name, need, most, largest, x))
 		}
@@ -215,10 +216,10 @@ func (k *Packer) sizeWhys(p *market.Pool, x *waiting, labelled bool) []*reason.W
 
 // sizeWhy says that a pod needs more of a resource than the largest type of the
 // pool has, and what of the catalogue has enough.
-func sizeWhy(p *market.Pool, name string, need, most int64, largest string, x *waiting) *reason.Why {
+func sizeWhy(p *market.Pool, name string, need, most int64, largest string, x *packing.Pod) *reason.Why {
 	why := &reason.Why{Code: reason.Resource, Subject: largest, Detail: fit.ShortText(name, need, most) + ", the most of any that would do otherwise"}
 	enough, cheapest, some := "", int64(0), false
-	runs := p.Requirements.Meet(x.pod.NodeSelector)
+	runs := p.Requirements.Meet(x.Pod.NodeSelector)
 	for i := range p.Catalog.Shapes {
 		s := &p.Catalog.Shapes[i]
 		room := s.Room(name)
@@ -266,11 +267,11 @@ func resources(p *market.Pool) []string {
 }
 
 // demandText writes what the pool and the pod together demand.
-func (k *Packer) demandText(p *market.Pool, x *waiting) string {
+func (k *refuser) demandText(p *market.Pool, x *packing.Pod) string {
 	s := p.Requirements.And(label.Is(fit.PoolLabel(p.ID), p.ID.Name))
-	s = s.Meet(x.pod.NodeSelector)
-	if len(x.pod.NodeTerms) == 1 {
-		s = s.Meet(x.pod.NodeTerms[0].Labels)
+	s = s.Meet(x.Pod.NodeSelector)
+	if len(x.Pod.NodeTerms) == 1 {
+		s = s.Meet(x.Pod.NodeTerms[0].Labels)
 	}
 	return s.String()
 }

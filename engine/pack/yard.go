@@ -4,6 +4,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/tenon-sh/tenon/engine/packing"
 	"github.com/tenon-sh/tenon/engine/world"
 )
 
@@ -14,21 +15,22 @@ import (
 // Machines go by their position among Places. A pod that has been taken up and
 // not put down yet is in the air.
 type Yard struct {
-	k        *Packer
+	k        *searcher
+	repair   *repairer
 	lodgers  []lodger // what runs on each machine that may be cleared
-	homes    map[*waiting]int
+	homes    map[*packing.Pod]int
 	trail    []step
 	worth    []int64 // of one pod of each class, micro-units an hour; below 0 if none can be bought for
 	bound    int64
-	bought   []*bin
-	free     []int64 // of every machine, one after the other; the machines share it
-	usual    []share // what pods that may move ask for
-	standing []*bin  // those of bought that have not been given back
+	bought   []*packing.Bin
+	free     []int64        // of every machine, one after the other; the machines share it
+	usual    []share        // what pods that may move ask for
+	standing []*packing.Bin // those of bought that have not been given back
 }
 
 // lodger is a machine's own pods, and what else runs there and goes with it.
 type lodger struct {
-	pods   []*waiting
+	pods   []*packing.Pod
 	others []*world.Pod
 	taken  bool // by waiting pods
 	barred bool // nothing is to be put there
@@ -38,10 +40,10 @@ type lodger struct {
 
 // step is one thing that was done: a pod taken up, a machine closed or bought.
 type step struct {
-	pod      *waiting
-	from     *bin
+	pod      *packing.Pod
+	from     *packing.Bin
 	closed   int
-	bought   *bin
+	bought   *packing.Bin
 	recalled int // one more than the machine's number
 }
 
@@ -50,35 +52,36 @@ type Mark int
 
 // NewYard returns the cluster of w with all pods that wait put where they would
 // go now. The pods of the machines that may be cleared can be taken up.
-func NewYard(w *world.World, o Options, clear func(*world.Place) bool) *Yard {
-	k := newPacker(w, o)
-	pods := k.admit()
+func NewYard(w *world.World, o packing.Options, clear func(*world.Place) bool) *Yard {
+	p := &placer{Packing: packing.New(w, o)}
+	k := &searcher{placer: p, loose: true}
+	pods, refused := packing.Admit(w)
+	k.Waiting = len(refused)
 	all := slices.Clone(pods)
-	k.places = slices.Clone(k.places)
+	k.Places = slices.Clone(k.Places)
 	others := map[*world.Place][]*world.Pod{}
-	for i, m := range k.places {
+	for i, m := range k.Places {
 		if !clear(m) {
 			continue
 		}
 		rest := &world.Place{Node: m.Node, Claim: m.Claim, Used: m.Used}
 		for _, p := range m.Pods {
-			if !moves(p) {
+			if !packing.Moves(p) {
 				rest.Pods = append(rest.Pods, p)
 				continue
 			}
 			rest.Used = rest.Used.Minus(p.Requests)
 			all = append(all, p)
 		}
-		k.places[i], others[rest] = rest, rest.Pods
+		k.Places[i], others[rest] = rest, rest.Pods
 	}
-	k.ready(all)
-	k.loose = true
-	y := &Yard{k: k, lodgers: make([]lodger, len(k.old)), homes: map[*waiting]int{}}
-	for i, b := range k.old {
-		if _, clearable := others[b.machine]; clearable {
-			y.lodgers[i] = lodger{others: others[b.machine]}
-			for _, x := range b.pods {
-				if x.pod.Node != "" {
+	k.Ready(all)
+	y := &Yard{k: k, repair: &repairer{p}, lodgers: make([]lodger, len(k.Existing)), homes: map[*packing.Pod]int{}}
+	for i, b := range k.Existing {
+		if _, clearable := others[b.Machine]; clearable {
+			y.lodgers[i] = lodger{others: others[b.Machine]}
+			for _, x := range b.Pods {
+				if x.Pod.Node != "" {
 					y.lodgers[i].pods = append(y.lodgers[i].pods, x)
 					y.homes[x] = i
 				}
@@ -99,10 +102,10 @@ type share struct {
 
 // measure finds out what is usually asked for, and puts what is free on machines side by side.
 func (y *Yard) measure() {
-	y.free = make([]int64, 0, len(y.k.old)*len(y.k.market.Dims))
-	for i, b := range y.k.old {
-		y.free = append(y.free, b.free...)
-		b.free = y.freeOn(i)
+	y.free = make([]int64, 0, len(y.k.Existing)*len(y.k.Market.Dims))
+	for i, b := range y.k.Existing {
+		y.free = append(y.free, b.Free...)
+		b.Free = y.freeOn(i)
 	}
 	for d, n := range y.Need() {
 		if n > 0 {
@@ -115,14 +118,14 @@ func (y *Yard) measure() {
 func (y *Yard) least(dim int) int64 {
 	least := int64(math.MaxInt64)
 	for x := range y.homes {
-		least = min(least, x.class.need[dim])
+		least = min(least, x.Class.Need[dim])
 	}
 	return least
 }
 
 // freeOn is what is free on machine i.
 func (y *Yard) freeOn(i int) []int64 {
-	dims := len(y.k.market.Dims)
+	dims := len(y.k.Market.Dims)
 	return y.free[i*dims : (i+1)*dims : (i+1)*dims]
 }
 
@@ -131,20 +134,20 @@ func (y *Yard) receive(some bool) {
 	k := y.k
 	if some {
 		k.keep()
-		k.place(false)
-		k.verify()
+		k.place(false, false)
+		y.repair.verify()
 	}
-	for i, b := range k.old {
-		y.lodgers[i].taken = len(b.pods) > len(y.lodgers[i].pods)
+	for i, b := range k.Existing {
+		y.lodgers[i].taken = len(b.Pods) > len(y.lodgers[i].pods)
 	}
-	k.left, k.new = nil, nil // what is planned for them is in the ledger and in the limits; it takes nobody else
+	k.Unplaced, k.Planned = nil, nil // what is planned for them is in the ledger and in the limits; it takes nobody else
 }
 
 // Places returns the machines that are there or on their way, those that are complete first, by name.
 func (y *Yard) Places() []*world.Place {
-	out := make([]*world.Place, len(y.k.old))
-	for i, b := range y.k.old {
-		out[i] = b.machine
+	out := make([]*world.Place, len(y.k.Existing))
+	for i, b := range y.k.Existing {
+		out[i] = b.Machine
 	}
 	return out
 }
@@ -153,66 +156,66 @@ func (y *Yard) Places() []*world.Place {
 func (y *Yard) Lodgers(i int) []*world.Pod {
 	out := make([]*world.Pod, len(y.lodgers[i].pods))
 	for n, x := range y.lodgers[i].pods {
-		out[n] = x.pod
+		out[n] = x.Pod
 	}
 	return out
 }
 
 // Count is how many pods are on machine i that move when it goes.
-func (y *Yard) Count(i int) int { return len(y.k.old[i].pods) }
+func (y *Yard) Count(i int) int { return len(y.k.Existing[i].Pods) }
 
 // Taken reports whether waiting pods are to go to machine i.
 func (y *Yard) Taken(i int) bool { return y.lodgers[i].taken }
 
 // Bar keeps pods from being put onto machine i.
-func (y *Yard) Bar(i int) { y.lodgers[i].barred, y.k.old[i].shut = true, true }
+func (y *Yard) Bar(i int) { y.lodgers[i].barred, y.k.Existing[i].Closed = true, true }
 
 // Mark returns the moment that is now.
 func (y *Yard) Mark() Mark { return Mark(len(y.trail)) }
 
 // Steps is the work done so far, counted.
-func (y *Yard) Steps() int { return y.k.steps }
+func (y *Yard) Steps() int { return y.k.Steps }
 
 // Clear takes up what is on machine i, and closes it.
 func (y *Yard) Clear(i int) {
-	b := y.k.old[i]
-	for _, x := range slices.Clone(b.pods) {
+	b := y.k.Existing[i]
+	for _, x := range slices.Clone(b.Pods) {
 		y.take(x)
 	}
 	y.close(i)
 }
 
 // take takes the pod up.
-func (y *Yard) take(x *waiting) {
-	y.trail = append(y.trail, step{pod: x, from: x.bin})
-	y.k.unload(x)
-	y.k.left = append(y.k.left, x)
+func (y *Yard) take(x *packing.Pod) {
+	y.trail = append(y.trail, step{pod: x, from: x.Bin})
+	y.k.Detach(x)
+	y.k.Unplaced = append(y.k.Unplaced, x)
 }
 
 func (y *Yard) close(i int) {
 	y.leave(i)
-	y.k.old[i].shut, y.lodgers[i].closed = true, true
+	y.k.Existing[i].Closed, y.lodgers[i].closed = true, true
 	y.trail = append(y.trail, step{closed: i})
 }
 
 func (y *Yard) reopen(i int) {
 	y.enter(i)
-	y.k.old[i].shut, y.lodgers[i].closed = y.lodgers[i].barred, false
+	y.k.Existing[i].Closed, y.lodgers[i].closed = y.lodgers[i].barred, false
 }
 
 // leave takes a machine and what goes with it out of the ledger.
 func (y *Yard) leave(i int) {
-	b := y.k.old[i]
+	b := y.k.Existing[i]
 	for _, p := range y.lodgers[i].others {
-		y.k.ledger.Stop(p, b.node)
+		y.k.Ledger.Stop(p, b.Node)
 	}
-	y.k.ledger.Vacate(b.node)
+	y.k.Ledger.Vacate(b.Node)
 }
 
 func (y *Yard) enter(i int) {
-	b := y.k.old[i]
-	y.k.ledger.Occupy(b.node)
+	b := y.k.Existing[i]
+	y.k.Ledger.Occupy(b.Node)
 	for _, p := range y.lodgers[i].others {
-		y.k.ledger.Run(p, b.node)
+		y.k.Ledger.Run(p, b.Node)
 	}
 }

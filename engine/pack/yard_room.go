@@ -8,10 +8,10 @@ import (
 
 // Need is what all pods that may move ask for together.
 func (y *Yard) Need() []int64 {
-	sum := make([]int64, len(y.k.market.Dims))
+	sum := make([]int64, len(y.k.Market.Dims))
 	for _, l := range y.lodgers {
 		for _, x := range l.pods {
-			for d, n := range x.class.need {
+			for d, n := range x.Class.Need {
 				sum[d] += n
 			}
 		}
@@ -23,7 +23,7 @@ func (y *Yard) Need() []int64 {
 func (y *Yard) Room(i int) []int64 {
 	room := slices.Clone(y.freeOn(i))
 	for _, x := range y.lodgers[i].pods {
-		for d, n := range x.class.need {
+		for d, n := range x.Class.Need {
 			room[d] += n
 		}
 	}
@@ -32,12 +32,12 @@ func (y *Yard) Room(i int) []int64 {
 
 // Sold tells of every type of machine that can be bought what room it offers and what it costs at least.
 func (y *Yard) Sold(tell func(room []int64, price int64)) {
-	for _, p := range y.k.market.Pools {
+	for _, p := range y.k.Market.Pools {
 		for _, t := range p.Types {
 			if !p.Sells([]*market.Type{t}, p.Offers) {
 				continue
 			}
-			tell(t.Room, y.k.market.LeastPrice(t))
+			tell(t.Room, y.k.Market.LeastPrice(t))
 		}
 	}
 }

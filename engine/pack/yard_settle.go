@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/tenon-sh/tenon/engine/market"
+	"github.com/tenon-sh/tenon/engine/packing"
 )
 
 // Settle puts the pods in the air onto machines that are there, and returns how
@@ -14,53 +15,53 @@ import (
 // several such machines, onto the first in the order told.
 func (y *Yard) Settle(order []int, all bool) int {
 	k := y.k
-	sortWaiting(k.left)
-	var rest []*waiting
-	from, last := 0, (*class)(nil)
-	for n, x := range k.left {
-		if x.class != last {
-			from, last = 0, x.class
+	packing.SortPods(k.Unplaced)
+	var rest []*packing.Pod
+	from, last := 0, (*packing.Class)(nil)
+	for n, x := range k.Unplaced {
+		if x.Class != last {
+			from, last = 0, x.Class
 		}
 		at, first := y.choose(x, order, from)
-		if x.class.plain {
+		if x.Class.Plain {
 			from = first
 		}
 		if at < 0 {
 			rest = append(rest, x)
 			if all {
-				rest = append(rest, k.left[n+1:]...)
+				rest = append(rest, k.Unplaced[n+1:]...)
 				break
 			}
 			continue
 		}
-		k.join(k.old[at], x)
+		k.Join(k.Existing[at], x)
 	}
-	k.left = rest
+	k.Unplaced = rest
 	return len(rest)
 }
 
 // choose returns which of the machines takes the pod with the least regret and,
 // of several, at the least cost; -1 if none does. It also returns the first in
 // the order that might take another pod of its class.
-func (y *Yard) choose(x *waiting, order []int, from int) (at, first int) {
+func (y *Yard) choose(x *packing.Pod, order []int, from int) (at, first int) {
 	k := y.k
-	c, choosy := x.class, k.choosy(x.class)
+	c, choosy := x.Class, k.HasWishes(x.Class)
 	at, first = -1, len(order)
 	least, cheapest := 0, math.Inf(1)
 	for n := from; n < len(order); n++ {
 		i := order[n]
 		free := y.freeOn(i)
-		if !market.Fits(c.need, free) {
+		if !market.Fits(c.Need, free) {
 			continue
 		}
-		cost := y.cost(c.need, free)
-		if cost >= cheapest && !choosy || !k.accepts(k.old[i], x) {
+		cost := y.cost(c.Need, free)
+		if cost >= cheapest && !choosy || !k.Accepts(k.Existing[i], x) {
 			continue
 		}
 		first = min(first, n)
 		regret := 0
 		if choosy {
-			regret = k.regretOn(c, k.old[i])
+			regret = k.RegretOn(c, k.Existing[i])
 		}
 		if at >= 0 && (regret > least || regret == least && cost >= cheapest) {
 			continue
@@ -91,57 +92,57 @@ func (y *Yard) cost(need, free []int64) float64 {
 // reports false if some found none; they stay in the air.
 func (y *Yard) Buy() ([]int, bool) {
 	k := y.k
-	for _, c := range k.classes {
-		c.tried, c.triedOn = 0, 0
+	for _, c := range k.Classes {
+		c.FullExisting, c.FullPlanned = 0, 0
 	}
-	air := slices.Clone(k.left)
-	sortWaiting(k.left)
-	if !k.options.ExactOnly {
+	air := slices.Clone(k.Unplaced)
+	packing.SortPods(k.Unplaced)
+	if !k.Options.ExactOnly {
 		k.search()
 	}
 	k.exact()
-	k.trimAll()
+	y.repair.trimAll()
 	k.exact()
-	for _, b := range k.new {
-		b.shut = true
+	for _, b := range k.Planned {
+		b.Closed = true
 		y.stand(b)
 	}
 	var out []int
-	for _, b := range k.new {
+	for _, b := range k.Planned {
 		out = append(out, len(y.bought))
 		y.bought = append(y.bought, b)
 	}
-	k.new = nil
-	return out, len(k.left) == 0 && y.sound(air)
+	k.Planned = nil
+	return out, len(k.Unplaced) == 0 && y.sound(air)
 }
 
 // stand notes that the machine has been bought.
-func (y *Yard) stand(b *bin) {
+func (y *Yard) stand(b *packing.Bin) {
 	y.standing = append(y.standing, b)
 	y.trail = append(y.trail, step{bought: b})
 }
 
 // giveBack undoes that.
-func (y *Yard) giveBack(b *bin) {
-	y.standing = slices.DeleteFunc(y.standing, func(x *bin) bool { return x == b })
-	y.k.ledger.Leave(b.node)
-	y.k.market.Charge(b.offer, -1)
+func (y *Yard) giveBack(b *packing.Bin) {
+	y.standing = slices.DeleteFunc(y.standing, func(x *packing.Bin) bool { return x == b })
+	y.k.Ledger.Leave(b.Node)
+	y.k.Market.Charge(b.Offer, -1)
 }
 
 // sound reports whether kube-scheduler could bind the pods one after the other in some order.
-func (y *Yard) sound(pods []*waiting) bool {
+func (y *Yard) sound(pods []*packing.Pod) bool {
 	k := y.k
 	rest := slices.Clone(pods)
-	sortWaiting(rest)
+	packing.SortPods(rest)
 	for _, x := range rest {
-		k.ledger.Take(x.class.subject, x.bin.node)
+		k.Ledger.Take(x.Class.Subject, x.Bin.Node)
 	}
 	for len(rest) > 0 {
-		var stuck []*waiting
+		var stuck []*packing.Pod
 		for _, x := range rest {
-			k.steps++
-			if k.ledger.Allows(x.class.subject, x.bin.node) {
-				k.ledger.Put(x.class.subject, x.bin.node)
+			k.Steps++
+			if k.Ledger.Allows(x.Class.Subject, x.Bin.Node) {
+				k.Ledger.Put(x.Class.Subject, x.Bin.Node)
 				continue
 			}
 			stuck = append(stuck, x)
@@ -152,7 +153,7 @@ func (y *Yard) sound(pods []*waiting) bool {
 		rest = stuck
 	}
 	for _, x := range rest {
-		k.ledger.Put(x.class.subject, x.bin.node)
+		k.Ledger.Put(x.Class.Subject, x.Bin.Node)
 	}
 	return len(rest) == 0
 }

@@ -2,13 +2,15 @@ package pack
 
 import (
 	"slices"
+
+	"github.com/tenon-sh/tenon/engine/packing"
 )
 
 // Undo takes back all that was done since the mark. Nothing is in the air then.
 func (y *Yard) Undo(to Mark) {
 	k := y.k
-	was := map[*waiting]*bin{}
-	var pods []*waiting
+	was := map[*packing.Pod]*packing.Bin{}
+	var pods []*packing.Pod
 	for _, s := range y.trail[to:] {
 		if s.pod == nil {
 			continue
@@ -18,8 +20,8 @@ func (y *Yard) Undo(to Mark) {
 		}
 		was[s.pod] = s.from
 		pods = append(pods, s.pod)
-		if s.pod.bin != nil {
-			k.unload(s.pod)
+		if s.pod.Bin != nil {
+			k.Detach(s.pod)
 		}
 	}
 	var again []int
@@ -36,13 +38,13 @@ func (y *Yard) Undo(to Mark) {
 	}
 	for _, x := range pods {
 		if was[x] != nil {
-			k.join(was[x], x)
+			k.Join(was[x], x)
 		}
 	}
-	k.left, y.trail = nil, y.trail[:to]
+	k.Unplaced, y.trail = nil, y.trail[:to]
 	for _, i := range again {
 		for _, x := range y.lodgers[i].pods {
-			if x.bin == nil {
+			if x.Bin == nil {
 				y.put(x)
 			}
 		}
@@ -54,8 +56,8 @@ func (y *Yard) Reset() {
 	k := y.k
 	for i := range y.lodgers {
 		for _, x := range y.lodgers[i].pods {
-			if x.bin != nil && x.bin != k.old[i] {
-				k.unload(x)
+			if x.Bin != nil && x.Bin != k.Existing[i] {
+				k.Detach(x)
 			}
 		}
 	}
@@ -67,12 +69,12 @@ func (y *Yard) Reset() {
 			y.reopen(i)
 		}
 		for _, x := range y.lodgers[i].pods {
-			if x.bin == nil {
-				k.join(k.old[i], x)
+			if x.Bin == nil {
+				k.Join(k.Existing[i], x)
 			}
 		}
 	}
-	k.left, y.trail = nil, nil
+	k.Unplaced, y.trail = nil, nil
 }
 
 // Where says where the pods of machine i are: on a machine by its position, or,
@@ -80,10 +82,10 @@ func (y *Yard) Reset() {
 func (y *Yard) Where(i int) []int {
 	out := make([]int, len(y.lodgers[i].pods))
 	for n, x := range y.lodgers[i].pods {
-		if x.bin.machine != nil {
-			out[n] = x.bin.number
+		if x.Bin.Machine != nil {
+			out[n] = x.Bin.Number
 		} else {
-			out[n] = ^slices.Index(y.bought, x.bin)
+			out[n] = ^slices.Index(y.bought, x.Bin)
 		}
 	}
 	return out
@@ -93,59 +95,59 @@ func (y *Yard) Where(i int) []int {
 // once more what is named. It reports whether kube-scheduler could bind all of
 // them one after the other; if not, what was done is to be undone.
 func (y *Yard) Move(machines []int, where [][]int) bool {
-	target := map[*waiting]*bin{}
+	target := map[*packing.Pod]*packing.Bin{}
 	for n, i := range machines {
 		for j, x := range y.lodgers[i].pods {
 			if at := where[n][j]; at >= 0 {
-				target[x] = y.k.old[at]
+				target[x] = y.k.Existing[at]
 			} else {
 				target[x] = y.bought[^at]
 			}
 		}
 		y.Clear(i)
 	}
-	for _, x := range y.k.left {
+	for _, x := range y.k.Unplaced {
 		b := target[x]
 		if b == nil {
 			return false // somebody else's, who is there only for now
 		}
-		if b.machine == nil && !slices.Contains(y.standing, b) {
+		if b.Machine == nil && !slices.Contains(y.standing, b) {
 			y.again(b)
 		}
 	}
 	ok := y.follow(target)
 	for _, s := range y.trail {
 		if s.bought != nil {
-			s.bought.shut = true
+			s.bought.Closed = true
 		}
 	}
 	return ok
 }
 
 // follow puts the pods in the air onto their targets, in an order in which that is allowed.
-func (y *Yard) follow(target map[*waiting]*bin) bool {
+func (y *Yard) follow(target map[*packing.Pod]*packing.Bin) bool {
 	k := y.k
-	sortWaiting(k.left)
-	for len(k.left) > 0 {
-		var rest []*waiting
-		for _, x := range k.left {
-			if k.accepts(target[x], x) {
-				k.join(target[x], x)
+	packing.SortPods(k.Unplaced)
+	for len(k.Unplaced) > 0 {
+		var rest []*packing.Pod
+		for _, x := range k.Unplaced {
+			if k.Accepts(target[x], x) {
+				k.Join(target[x], x)
 				continue
 			}
 			rest = append(rest, x)
 		}
-		if len(rest) == len(k.left) {
+		if len(rest) == len(k.Unplaced) {
 			return false
 		}
-		k.left = rest
+		k.Unplaced = rest
 	}
 	return true
 }
 
 // again buys a machine once more that was given back by Undo.
-func (y *Yard) again(b *bin) {
-	b.node, b.shut = y.k.ledger.Enter(b.place), false
-	y.k.market.Charge(b.offer, 1)
+func (y *Yard) again(b *packing.Bin) {
+	b.Node, b.Closed = y.k.Ledger.Enter(b.Place), false
+	y.k.Market.Charge(b.Offer, 1)
 	y.stand(b)
 }

@@ -1,6 +1,7 @@
 package pack
 
 import (
+	"github.com/tenon-sh/tenon/engine/packing"
 	"github.com/tenon-sh/tenon/engine/plan"
 	"github.com/tenon-sh/tenon/engine/reason"
 	"github.com/tenon-sh/tenon/engine/solve"
@@ -14,26 +15,26 @@ func (y *Yard) Worth() int64 {
 		return y.bound
 	}
 	k := y.k
-	count := make([]int, len(k.classes))
+	count := make([]int, len(k.Classes))
 	for _, l := range y.lodgers {
 		for _, x := range l.pods {
-			count[x.class.number]++
+			count[x.Class.Number]++
 		}
 	}
 	p := k.newProof()
 	shares := map[spread.Share][]int{}
-	y.worth = make([]int64, len(k.classes))
+	y.worth = make([]int64, len(k.Classes))
 	var items []int
-	for n, c := range k.classes {
+	for n, c := range k.Classes {
 		y.worth[n] = -1
 		if count[n] == 0 {
 			continue
 		}
-		item := solve.Item{Name: c.pod.String(), Need: c.need, Count: count[n], Hosts: among(c.offers, p.hosts), PerHost: k.ledger.PerHost(c.subject)}
+		item := solve.Item{Name: c.Pod.String(), Need: c.Need, Count: count[n], Hosts: hostsAmong(c.Offers, p.hosts), PerHost: k.Ledger.PerHost(c.Subject)}
 		if item.Hosts == nil {
 			continue
 		}
-		for _, s := range k.ledger.Caps(c.subject) {
+		for _, s := range k.Ledger.Caps(c.Subject) {
 			shares[s] = append(shares[s], len(p.free.Items))
 		}
 		items = append(items, n)
@@ -49,16 +50,16 @@ func (y *Yard) Worth() int64 {
 }
 
 // Value is what the pods in the air are worth; false if for some of them nothing can be bought.
-func (y *Yard) Value() (int64, bool) { return y.value(y.k.left) }
+func (y *Yard) Value() (int64, bool) { return y.value(y.k.Unplaced) }
 
 // Load is what the pods on machine i are worth; false if for some of them nothing can be bought.
-func (y *Yard) Load(i int) (int64, bool) { return y.value(y.k.old[i].pods) }
+func (y *Yard) Load(i int) (int64, bool) { return y.value(y.k.Existing[i].Pods) }
 
-func (y *Yard) value(pods []*waiting) (sum int64, all bool) {
+func (y *Yard) value(pods []*packing.Pod) (sum int64, all bool) {
 	y.Worth()
 	all = true
 	for _, x := range pods {
-		if w := y.worth[x.class.number]; w >= 0 {
+		if w := y.worth[x.Class.Number]; w >= 0 {
 			sum += w
 		} else {
 			all = false
@@ -68,24 +69,23 @@ func (y *Yard) value(pods []*waiting) (sum int64, all bool) {
 }
 
 // Ask is machine j that was bought.
-func (y *Yard) Ask(j int) plan.Ask { return y.k.ask(y.bought[j]) }
+func (y *Yard) Ask(j int) plan.Ask { return (&menus{y.k.Packing}).ask(y.bought[j]) }
 
 // Price is what machine j that was bought costs.
 func (y *Yard) Price(j int) int64 {
 	k, b := y.k, y.bought[j]
-	offer := b.offer
-	if k.market.Offers[offer].Type.Pool.HasMinValues {
-		hosts, _, _ := k.menuOffers(b)
-		offer = k.sold(b, hosts)
+	offer := b.Offer
+	if k.Market.Offers[offer].Type.Pool.HasMinValues {
+		offer = (&menus{k.Packing}).expected(b)
 	}
-	return k.market.Offers[offer].Expected
+	return k.Market.Offers[offer].Expected
 }
 
 // Objections is what the machines that are there have against the first pod in the air.
 func (y *Yard) Objections() []*reason.Why {
-	if len(y.k.left) == 0 {
+	if len(y.k.Unplaced) == 0 {
 		return nil
 	}
-	x := y.k.left[0]
-	return []*reason.Why{{Code: reason.NoPlace, Subject: x.pod.String(), Causes: y.k.nodeWhys(x)}}
+	x := y.k.Unplaced[0]
+	return []*reason.Why{{Code: reason.NoPlace, Subject: x.Pod.String(), Causes: nodeWhys(y.k.Packing, x)}}
 }

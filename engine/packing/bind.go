@@ -1,4 +1,4 @@
-package pack
+package packing
 
 import (
 	"github.com/tenon-sh/tenon/engine/spread"
@@ -6,8 +6,8 @@ import (
 
 // bind enters pods into the ledger where they are, in an order in which
 // kube-scheduler can bind them. It returns those that it cannot, in order.
-func (k *Packer) bind(rest []*waiting) []*waiting {
-	sortWaiting(rest)
+func (k *Packing) bind(rest []*Pod) []*Pod {
+	SortPods(rest)
 	for {
 		stuck := k.bindOnce(rest)
 		if len(stuck) == 0 || len(stuck) == len(rest) {
@@ -19,30 +19,30 @@ func (k *Packer) bind(rest []*waiting) []*waiting {
 
 // bindOnce tries every pod, and again those that others were in the way of or
 // have drawn along since. What it returns may still not be for ever.
-func (k *Packer) bindOnce(pods []*waiting) []*waiting {
-	yard := pens{ledger: k.ledger, queues: map[spread.Gate]*queue{}, gates: map[int32]*gates{}}
+func (k *Packing) bindOnce(pods []*Pod) []*Pod {
+	waiting := gateQueues{ledger: k.Ledger, queues: map[spread.Gate]*queue{}, gates: map[int32]*gates{}}
 	turns := make([]turn, len(pods), 2*len(pods))
 	for i, x := range pods {
 		turns[i].pod = x
 	}
 	for i := 0; i < len(turns); i++ {
 		x := turns[i].pod
-		k.steps++
-		if !x.held {
-			if gate, shut := k.ledger.Gate(x.class.subject, x.bin.node); shut {
-				yard.pen(x, gate)
+		k.Steps++
+		if !x.Held {
+			if gate, shut := k.Ledger.Gate(x.Class.Subject, x.Bin.Node); shut {
+				waiting.wait(x, gate)
 				continue
 			}
 		}
-		k.ledger.Put(x.class.subject, x.bin.node)
-		turns = yard.release(turns, turns[i])
+		k.Ledger.Put(x.Class.Subject, x.Bin.Node)
+		turns = waiting.release(turns, turns[i])
 	}
-	return yard.penned()
+	return waiting.left()
 }
 
-// pens hold pods that cannot be bound yet, by what keeps them: who waits at one
+// gateQueues hold pods that cannot be bound yet, by what keeps them: who waits at one
 // gate can go when the one before him could.
-type pens struct {
+type gateQueues struct {
 	ledger *spread.Ledger
 	queues map[spread.Gate]*queue
 	gates  map[int32]*gates // by group
@@ -50,7 +50,7 @@ type pens struct {
 }
 
 // queue is the pods at one gate, the first of which goes first.
-type queue struct{ pods []*waiting }
+type queue struct{ pods []*Pod }
 
 // gates are those of one group, and how far it had opened them.
 type gates struct {
@@ -60,12 +60,12 @@ type gates struct {
 
 // turn is a pod to be tried, and the queue that it was the first of, if any.
 type turn struct {
-	pod  *waiting
+	pod  *Pod
 	from *queue
 }
 
-// pen has a pod wait at the gate.
-func (p *pens) pen(x *waiting, gate spread.Gate) {
+// wait has a pod wait at the gate.
+func (p *gateQueues) wait(x *Pod, gate spread.Gate) {
 	q := p.queues[gate]
 	if q == nil {
 		q = &queue{}
@@ -82,14 +82,14 @@ func (p *pens) pen(x *waiting, gate spread.Gate) {
 
 // release appends turns for those who may go now that t's pod is bound: who waited behind it, and
 // the first at each gate of the groups that it is a member of, if it opened them further.
-func (p *pens) release(turns []turn, t turn) []turn {
+func (p *gateQueues) release(turns []turn, t turn) []turn {
 	if t.from != nil {
 		turns = t.from.next(turns)
 	}
 	if len(p.gates) == 0 {
 		return turns
 	}
-	for _, id := range t.pod.class.subject.Members() {
+	for _, id := range t.pod.Class.Subject.Members() {
 		g := p.gates[id]
 		if g == nil {
 			continue
@@ -114,12 +114,36 @@ func (q *queue) next(turns []turn) []turn {
 	return append(turns, turn{x, q})
 }
 
-// penned are the pods that still wait, in order.
-func (p *pens) penned() []*waiting {
-	var out []*waiting
+// left are the pods that still wait, in order.
+func (p *gateQueues) left() []*Pod {
+	var out []*Pod
 	for _, q := range p.order {
 		out = append(out, q.pods...)
 	}
-	sortWaiting(out)
+	SortPods(out)
 	return out
+}
+
+// Bindable reports whether all pods could be bound where they are, in some order.
+func (k *Packing) Bindable() bool {
+	stuck := k.Replay()
+	for _, x := range stuck {
+		k.Ledger.Put(x.Class.Subject, x.Bin.Node)
+	}
+	return len(stuck) == 0
+}
+
+// Replay takes all pods out of the ledger and enters them again as they can be
+// bound. It returns those that cannot, which stay out of the ledger.
+func (k *Packing) Replay() []*Pod {
+	var rest []*Pod
+	for _, bins := range [][]*Bin{k.Existing, k.Planned} {
+		for _, b := range bins {
+			for _, x := range b.Pods {
+				k.Ledger.Take(x.Class.Subject, b.Node)
+				rest = append(rest, x)
+			}
+		}
+	}
+	return k.bind(rest)
 }

@@ -1,0 +1,258 @@
+package packing
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/tenon-sh/tenon/engine/amount"
+	"github.com/tenon-sh/tenon/engine/fit"
+	"github.com/tenon-sh/tenon/engine/label"
+	"github.com/tenon-sh/tenon/engine/market"
+	"github.com/tenon-sh/tenon/engine/world"
+)
+
+// Bin is a machine that pods are put on.
+type Bin struct {
+	Machine *world.Place // nil for a planned one
+	Place   *fit.Place
+	Node    int // number in the ledger
+	Free    []int64
+	Pods    []*Pod
+	Closed  bool // it takes nobody
+
+	// Of a planned one.
+	Offer   int
+	Used    []int64
+	Allowed market.Set // offers that stand for all its pods
+	Pinned  bool
+	Number  int
+}
+
+// Accepts reports whether a pod may go to the bin as it is. Spread over the keys
+// in but is taken for granted.
+func (k *Packing) Accepts(b *Bin, x *Pod, but ...string) bool {
+	k.Steps++
+	c := x.Class
+	if b.Closed || !market.Fits(c.Need, b.Free) {
+		return false
+	}
+	if b.Machine != nil {
+		if !k.Stands(c.Demands).Has(b.Number) {
+			return false
+		}
+	} else if !c.Demands.Offers.Has(b.Offer) || !k.Settles(b, c) || !k.KeepsMinValues(b.Offer, b, x) {
+		return false
+	}
+	return c.Plain || k.Ledger.Allows(c.Subject, b.Node, but...) && Extras(x.Pod, b.Place)
+}
+
+// Extras are the rules on what is not counted as room.
+func Extras(p *world.Pod, at *fit.Place) bool {
+	return fit.Ports(p, at) == nil && fit.Attach(p, at) == nil
+}
+
+// Settles reports whether labels of the bin that only its pods settle can still be what the class demands.
+func (k *Packing) Settles(b *Bin, c *Class) bool {
+	return !c.Demands.Open || fit.Stands(c.Pod, b.Place)
+}
+
+// Stands are the machines there or on their way that meet the signature.
+func (k *Packing) Stands(s *Demands) market.Set {
+	if s.stands == nil {
+		s.stands = market.NewSet(len(k.Existing))
+		for i, b := range k.Existing {
+			if fit.Stands(s.Pod, b.Place) {
+				s.stands.Add(i)
+			}
+		}
+	}
+	return s.stands
+}
+
+// Join puts the pod on the bin.
+func (k *Packing) Join(b *Bin, x *Pod) {
+	x.Bin = b
+	b.Pods = append(b.Pods, x)
+	c := x.Class
+	for i, n := range c.Need {
+		b.Free[i] = amount.Plus(b.Free[i], -n) // who holds a promise may ask for more than can be counted
+		if b.Machine == nil {
+			b.Used[i] += n
+		}
+	}
+	if Special(x.Pod) {
+		b.Place.Put(&world.Pod{Ports: x.Pod.Ports, Volumes: x.Pod.Volumes})
+	}
+	k.Ledger.Put(c.Subject, b.Node)
+	if b.Machine != nil {
+		return
+	}
+	b.Allowed.Intersect(c.Offers)
+	if c.Pinned && !b.Pinned {
+		b.Pinned = true
+		k.pin(b)
+	}
+	if c.Demands.Open {
+		b.Place.Narrow(c.Pod)
+	}
+}
+
+// pin leaves only offers in the topology domains the bin is in.
+func (k *Packing) pin(b *Bin) {
+	tuple := k.Market.Offers[b.Offer].Tuple
+	for i := range b.Allowed.All {
+		if k.Market.Offers[i].Tuple != tuple {
+			b.Allowed.Drop(i)
+		}
+	}
+}
+
+// Leave takes the pod off its bin, and forgets which bins were too full for others.
+func (k *Packing) Leave(x *Pod) {
+	k.Detach(x)
+	for _, c := range k.Classes {
+		c.FullExisting, c.FullPlanned = 0, 0
+	}
+}
+
+// Detach takes the pod off its bin.
+func (k *Packing) Detach(x *Pod) {
+	b := x.Bin
+	x.Bin = nil
+	b.Pods = slices.DeleteFunc(b.Pods, func(y *Pod) bool { return y == x })
+	k.Ledger.Take(x.Class.Subject, b.Node)
+	for i, n := range x.Class.Need {
+		b.Free[i] += n
+		if b.Machine == nil {
+			b.Used[i] -= n
+		}
+	}
+	if !Special(x.Pod) {
+		return
+	}
+	b.Place.Ports, b.Place.Attached = nil, nil
+	if b.Machine != nil {
+		at := fit.Of(k.World, b.Machine)
+		b.Place.Ports, b.Place.Attached = at.Ports, at.Attached
+	} else {
+		b.Place.Ports = k.Market.Offers[b.Offer].Type.Ports
+	}
+	for _, y := range b.Pods {
+		b.Place.Put(&world.Pod{Ports: y.Pod.Ports, Volumes: y.Pod.Volumes})
+	}
+}
+
+// Buy opens a bin for an offer.
+func (k *Packing) Buy(offer int) *Bin {
+	o := &k.Market.Offers[offer]
+	at := k.Market.At(offer).Copy()
+	at.Name = k.name(o.Type.Pool)
+	b := &Bin{
+		Place: at, Offer: offer, Number: len(k.Planned), Used: make([]int64, len(k.Market.Dims)),
+		Free: slices.Clone(o.Type.Room), Allowed: k.Market.Choice(offer),
+	}
+	at.Labels = withHostname(at.Labels, at.Name)
+	b.Node = k.Ledger.Enter(at)
+	k.Market.Charge(offer, 1)
+	k.Planned = append(k.Planned, b)
+	return b
+}
+
+// Drop gives back a bin that holds no pods.
+func (k *Packing) Drop(b *Bin) {
+	k.Ledger.Leave(b.Node)
+	k.Market.Charge(b.Offer, -1)
+	k.Planned = slices.DeleteFunc(k.Planned, func(x *Bin) bool { return x == b })
+	for i, x := range k.Planned {
+		x.Number = i
+	}
+	for _, c := range k.Classes {
+		c.FullPlanned = 0
+	}
+}
+
+// Turn makes the bin one of another offer in the same domains.
+func (k *Packing) Turn(b *Bin, offer int) {
+	k.Market.Charge(b.Offer, -1)
+	k.Market.Charge(offer, 1)
+	b.Offer = offer
+	room := k.Market.Offers[offer].Type.Room
+	for i := range b.Free {
+		b.Free[i] = room[i] - b.Used[i]
+	}
+	for _, c := range k.Classes {
+		c.FullPlanned = min(c.FullPlanned, b.Number)
+	}
+	at := k.Market.At(offer)
+	b.Place.Limits, b.Place.Open = at.Limits, at.Open
+	b.Place.Labels = withHostname(at.Labels, b.Place.Name)
+	for _, x := range b.Pods {
+		if x.Class.Demands.Open {
+			b.Place.Narrow(x.Class.Pod)
+		}
+	}
+}
+
+func withHostname(labels map[string]string, name string) map[string]string {
+	out := make(map[string]string, len(labels)+1)
+	for k, v := range labels {
+		out[k] = v
+	}
+	out[label.Hostname] = name
+	return out
+}
+
+// JoinAll puts several pods of a class onto a bin that is known to take them.
+func (k *Packing) JoinAll(b *Bin, c *Class, pods []*Pod) {
+	if len(pods) == 0 {
+		return
+	}
+	if Special(c.Pod) {
+		for _, x := range pods {
+			k.Join(b, x)
+		}
+		return
+	}
+	k.Join(b, pods[0])
+	for _, x := range pods[1:] {
+		x.Bin = b
+		b.Pods = append(b.Pods, x)
+		k.Ledger.Put(c.Subject, b.Node)
+	}
+	for i, n := range c.Need {
+		b.Free[i] -= n * int64(len(pods)-1)
+		if b.Machine == nil {
+			b.Used[i] += n * int64(len(pods)-1)
+		}
+	}
+}
+
+// name is the placeholder of the next machine of the pool.
+func (k *Packing) name(p *market.Pool) string {
+	for {
+		p.Named++
+		name := fmt.Sprintf("%s-%d", p.ID.Name, p.Named)
+		if k.taken[name] {
+			continue
+		}
+		k.taken[name] = true
+		return name
+	}
+}
+
+// MoveTo makes the machine, which holds no pods, one of an offer that may be in other domains.
+func (k *Packing) MoveTo(b *Bin, offer int) {
+	k.Ledger.Leave(b.Node)
+	k.Turn(b, offer)
+	b.Place.Ports, b.Place.Attached = slices.Clip(k.Market.Offers[offer].Type.Ports), nil
+	b.Node = k.Ledger.Enter(b.Place)
+}
+
+// Remove takes the pod off its bin, and gives the bin back if it is planned and empty.
+func (k *Packing) Remove(x *Pod) {
+	b := x.Bin
+	k.Leave(x)
+	if b.Machine == nil && len(b.Pods) == 0 {
+		k.Drop(b)
+	}
+}

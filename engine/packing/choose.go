@@ -1,0 +1,102 @@
+package packing
+
+import (
+	"slices"
+
+	"github.com/tenon-sh/tenon/engine/fit"
+	"github.com/tenon-sh/tenon/engine/market"
+	"github.com/tenon-sh/tenon/engine/world"
+)
+
+// BestOf returns the bin that takes the pod with the least regret, the first of
+// several. For a plain class, bins before from are known to be too full.
+func (k *Packing) BestOf(bins []*Bin, x *Pod, from *int, only func(*Bin) bool) *Bin {
+	c := x.Class
+	choosy := k.HasWishes(c)
+	start := 0
+	if c.Plain {
+		start = min(*from, len(bins))
+	}
+	var best *Bin
+	least := 0
+	for i := start; i < len(bins); i++ {
+		b := bins[i]
+		if !c.Plain && only != nil && !only(b) || !k.Accepts(b, x) {
+			if c.Plain && best == nil && i == *from {
+				*from = i + 1
+			}
+			continue
+		}
+		if !choosy {
+			return b
+		}
+		if r := k.RegretOn(c, b); best == nil || r < least {
+			best, least = b, r
+		}
+		if least == 0 {
+			break
+		}
+	}
+	return best
+}
+
+// Reachable returns one offer for each tuple of domains in which the class can be hosted.
+func (k *Packing) Reachable(c *Class) []int {
+	if c.Reach == nil {
+		var seen []int
+		for i := range c.Offers.All {
+			if t := k.Market.Offers[i].Tuple; !slices.Contains(seen, t) {
+				seen = append(seen, t)
+				c.Reach = append(c.Reach, i)
+			}
+		}
+	}
+	return c.Reach
+}
+
+// Hosting are the offers, in the same domains if that matters, that can host all pods of the bin.
+func (k *Packing) Hosting(b *Bin) market.Set {
+	hosts := k.hosts(k.Market.Offers[b.Offer].Type.Pool, b, nil)
+	special := slices.ContainsFunc(b.Pods, func(x *Pod) bool { return !k.Tallies.Cover(x.Pod) })
+	for i := range hosts.All {
+		if special && !k.carries(b, i) {
+			hosts.Drop(i)
+		}
+	}
+	return hosts
+}
+
+// carries reports whether ports and attachments of the bin's pods can be had on the offer.
+func (k *Packing) carries(b *Bin, offer int) bool {
+	at := k.Market.At(offer).Copy()
+	for _, x := range b.Pods {
+		if !Extras(x.Pod, at) {
+			return false
+		}
+		at.Put(&world.Pod{Ports: x.Pod.Ports, Volumes: x.Pod.Volumes})
+	}
+	return true
+}
+
+// standing is the place of the bin as the plan counts on it.
+func (k *Packing) standing(b *Bin) *fit.Place {
+	if b.Machine != nil {
+		return b.Place
+	}
+	return k.Market.At(b.Offer)
+}
+
+// ExistingByDomain returns the machines that are there or on their way and stand for the class, by domain.
+func (k *Packing) ExistingByDomain(c *Class, key string) map[string][]*Bin {
+	out := map[string][]*Bin{}
+	for i := range k.Stands(c.Demands).All {
+		b := k.Existing[i]
+		if b.Closed || !market.Fits(c.Need, b.Free) {
+			continue
+		}
+		if d := b.Place.Labels[key]; d != "" {
+			out[d] = append(out[d], b)
+		}
+	}
+	return out
+}

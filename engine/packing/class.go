@@ -1,0 +1,169 @@
+package packing
+
+import (
+	"cmp"
+	"encoding/binary"
+	"iter"
+	"slices"
+
+	"github.com/tenon-sh/tenon/engine/amount"
+	"github.com/tenon-sh/tenon/engine/fit"
+	"github.com/tenon-sh/tenon/engine/label"
+	"github.com/tenon-sh/tenon/engine/market"
+	"github.com/tenon-sh/tenon/engine/spread"
+	"github.com/tenon-sh/tenon/engine/world"
+)
+
+// Class is the pods that nothing in this World tells apart.
+type Class struct {
+	Number       int
+	Pod          *world.Pod // the first of them
+	Pods         []*world.Pod
+	Need         []int64 // by dimension
+	Demands      *Demands
+	Subject      *spread.Subject
+	Plain        bool       // whether a place takes one depends on labels, taints and room only
+	Pinned       bool       // it matters in which zone its machine is, or another domain beyond the machine
+	Rank         int        // classes of a lower rank are placed first
+	Colocated    bool       // it wants the company of others, or its own, on the very machine
+	Offers       market.Set // offers that stand and have room for one
+	Buyable      market.Set // those of them that may be bought for one
+	NeedsExotic  bool       // some of these are of exotic types
+	Reach        []int      // one of offers for each tuple of domains
+	Wishes       []wish     // soft demands on machines
+	FullExisting int        // machines there or on their way that are known to be too full for it
+	FullPlanned  int        // the same for planned machines
+}
+
+// Demands are a signature, and which machines there or on their way meet it.
+type Demands struct {
+	*market.Signature
+	stands market.Set // nil until asked for
+}
+
+// wish is a soft demand on the machine.
+type wish struct {
+	weight int
+	term   world.NodeTerm
+	at     int
+}
+
+// classify puts the pods to plan into classes, in the order in which they are placed.
+func classify(k *Packing, pods []*world.Pod) {
+	byIdentity := map[string]*Class{}
+	signatures := map[string]*Demands{}
+	var b []byte
+	for _, p := range pods {
+		b = identity(k, b[:0], p)
+		c := byIdentity[string(b)]
+		if c == nil {
+			c = &Class{Pod: p}
+			byIdentity[string(b)] = c
+			k.Classes = append(k.Classes, c)
+		}
+		c.Pods = append(c.Pods, p)
+	}
+	for _, c := range k.Classes {
+		b = k.Backoffs.AppendIdentity(fit.AppendIdentity(b[:0], c.Pod), c.Pod.Key)
+		if c.Demands = signatures[string(b)]; c.Demands == nil {
+			c.Demands = &Demands{Signature: k.Market.Sign(c.Pod, k.Backoffs)}
+			signatures[string(b)] = c.Demands
+		}
+		compile(k, c)
+	}
+	for _, c := range k.Classes {
+		c.Rank = k.Ledger.Rank(c.Subject)
+		c.Colocated, _ = k.Ledger.Clings(c.Subject)
+	}
+	slices.SortStableFunc(k.Classes, compareClass)
+	for i, c := range k.Classes {
+		c.Number = i
+	}
+}
+
+// compareClass orders classes: priority, rank, size, name.
+func compareClass(a, b *Class) int {
+	return cmp.Or(
+		cmp.Compare(b.Pod.Priority, a.Pod.Priority),
+		cmp.Compare(a.Rank, b.Rank),
+		cmp.Compare(b.Pod.Requests.Value(amount.CPU), a.Pod.Requests.Value(amount.CPU)),
+		cmp.Compare(b.Pod.Requests.Value(amount.Memory), a.Pod.Requests.Value(amount.Memory)),
+		cmp.Compare(a.Pod.Namespace, b.Pod.Namespace),
+		cmp.Compare(a.Pod.Name, b.Pod.Name),
+	)
+}
+
+// identity is a text that two pods share only if nothing tells them apart.
+func identity(k *Packing, b []byte, p *world.Pod) []byte {
+	b = k.Backoffs.AppendIdentity(fit.AppendIdentity(b, p), p.Key)
+	b = binary.AppendVarint(b, int64(p.Priority))
+	b = binary.AppendUvarint(b, uint64(len(p.Requests)))
+	for _, e := range p.Requests {
+		b = binary.AppendVarint(label.AppendText(b, e.Name), e.Value)
+	}
+	b = append(b, byte(len(p.NodeWishes)))
+	for _, w := range p.NodeWishes {
+		b = binary.AppendVarint(fit.AppendTerm(b, w.Term), int64(w.Weight))
+	}
+	for _, x := range p.Ports {
+		b = binary.AppendVarint(label.AppendText(label.AppendText(append(b, 'p'), x.IP), x.Protocol), int64(x.Port))
+	}
+	alike := k.Tallies.Cover(p)
+	for _, v := range p.Volumes {
+		b = label.AppendText(append(b, 'v'), v.Driver)
+		if !alike {
+			b = label.AppendText(b, v.ID)
+		}
+	}
+	if len(p.Spread)+len(p.PodTerms) > 0 {
+		b = spread.AppendIdentity(b, p)
+	}
+	if k.Ledger.Counts() {
+		for _, g := range k.Ledger.Members(p) {
+			b = binary.AppendUvarint(append(b, 'm'), uint64(g))
+		}
+	}
+	return b
+}
+
+// compile finds out all that is the same for the pods of c.
+func compile(k *Packing, c *Class) {
+	c.Need = make([]int64, len(k.Market.Dims))
+	for i, d := range k.Market.Dims {
+		c.Need[i] = c.Pod.Requests.Value(d)
+	}
+	k.Tallies.Need(c.Pod, c.Need)
+	c.Subject = k.Ledger.Subject(c.Pod)
+	c.Plain = c.Subject.Indifferent() && k.Tallies.Cover(c.Pod)
+	c.Pinned = k.Ledger.Reaches(c.Subject, label.Hostname)
+	if k.Options.PreferencePolicy != Ignore {
+		for i, w := range c.Pod.NodeWishes {
+			c.Wishes = append(c.Wishes, wish{w.Weight, w.Term, i})
+		}
+	}
+	c.Offers = slices.Clone(c.Demands.Offers)
+	k.Market.KeepFitting(c.Offers, c.Need)
+}
+
+// Special reports whether the pod takes more of a machine than resources.
+func Special(p *world.Pod) bool { return len(p.Ports) > 0 || Attaches(p) }
+
+// Attaches reports whether one of the pod's volumes may count against a limit.
+func Attaches(p *world.Pod) bool {
+	return slices.ContainsFunc(p.Volumes, func(v world.Volume) bool { return v.Driver != "" })
+}
+
+// ByClass divides pods that lie side by side by class.
+func ByClass(pods []*Pod) iter.Seq2[*Class, []*Pod] {
+	return func(yield func(*Class, []*Pod) bool) {
+		for from, to := 0, 0; from < len(pods); from = to {
+			c := pods[from].Class
+			for to < len(pods) && pods[to].Class == c {
+				to++
+			}
+			if !yield(c, pods[from:to]) {
+				return
+			}
+		}
+	}
+}

@@ -1,0 +1,211 @@
+package packing
+
+import (
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/tenon-sh/tenon/engine/fit"
+	"github.com/tenon-sh/tenon/engine/label"
+	"github.com/tenon-sh/tenon/engine/market"
+	"github.com/tenon-sh/tenon/engine/world"
+)
+
+// confineVolumes keeps volumes that several pods wait for to zones that all of these
+// pods can reach: the first to find a place decides for the others.
+func confineVolumes(k *Packing) {
+	sharers := map[int32][]*Class{}
+	reach := map[*Class][]string{}
+	for _, c := range k.Classes {
+		for _, g := range c.Subject.Volumes() {
+			sharers[g] = append(sharers[g], c)
+			if reach[c] == nil {
+				reach[c] = zones(k, c)
+			}
+		}
+	}
+	groups := slices.Sorted(maps.Keys(sharers))
+	zones := map[int32][]string{}
+	for narrowed := true; narrowed; { // who shares several volumes ties them together
+		narrowed = false
+		for _, g := range groups {
+			common := inCommon(reach, sharers[g])
+			if len(common) == 0 || len(common) == len(zones[g]) {
+				continue // somebody will be refused, or nothing is new
+			}
+			zones[g], narrowed = common, true
+			for _, c := range sharers[g] {
+				reach[c] = common
+			}
+		}
+	}
+	for g, names := range zones {
+		k.Ledger.Confine(g, names)
+	}
+}
+
+// zones are those in which the class may find a machine.
+func zones(k *Packing, c *Class) []string {
+	names, _ := k.Market.ByDomain(c.Offers, label.Zone)
+	for d := range k.ExistingByDomain(c, label.Zone) {
+		names = append(names, d)
+	}
+	slices.Sort(names)
+	return slices.Compact(names)
+}
+
+// inCommon are the zones that all of the classes can reach.
+func inCommon(reach map[*Class][]string, classes []*Class) []string {
+	return slices.DeleteFunc(slices.Clone(reach[classes[0]]), func(d string) bool {
+		return slices.ContainsFunc(classes, func(c *Class) bool { return !slices.Contains(reach[c], d) })
+	})
+}
+
+// spareExotic finds out which exotic types are needed, and forgets the others.
+func spareExotic(k *Packing) {
+	m := k.Market
+	if m.Exotics = m.Exotic(); m.Exotics == nil {
+		for _, c := range k.Classes {
+			c.Buyable = c.Offers
+		}
+		return
+	}
+	needed := market.NewSet(len(m.Offers))
+	for _, c := range k.Classes {
+		c.Buyable = k.Market.KeepOrdinary(slices.Clone(c.Offers), c.Pinned)
+		for i := range c.Buyable.All {
+			if m.Exotics.Has(i) {
+				needed.Add(i)
+				c.NeedsExotic = true
+			}
+		}
+		k.NeedsExotic = k.NeedsExotic || c.NeedsExotic
+	}
+	unneeded := slices.Clone(m.Exotics)
+	unneeded.Subtract(needed)
+	for _, c := range k.Classes {
+		c.Offers.Subtract(unneeded)
+		c.Reach = nil
+	}
+	for _, p := range m.Pools {
+		p.Offers.Subtract(unneeded)
+	}
+}
+
+// openMachines enters the machines that are there or on their way, and the pods they run, into the ledger.
+func openMachines(k *Packing, pods []*world.Pod) {
+	for _, p := range pods {
+		if len(p.Spread)+len(p.PodTerms) > 0 {
+			k.Ledger.Enlist(p)
+		}
+	}
+	k.Ledger.Share(pods)
+	var averse []*world.PodTerm
+	for _, m := range k.Places {
+		averse = append(averse, m.Averse()...)
+	}
+	k.Ledger.Watch(averse, pods)
+	for _, m := range k.Places {
+		if m.Node == nil && (m.Claim.Failed || m.Claim.Deleting) {
+			continue
+		}
+		at := fit.Of(k.World, m)
+		b := &Bin{Machine: m, Place: &at, Node: k.Ledger.Enter(&at), Offer: -1, Free: make([]int64, len(k.Market.Dims))}
+		for i, d := range k.Market.Dims {
+			b.Free[i] = at.Free.Value(d)
+		}
+		k.Tallies.Room(&at, b.Free)
+		inhabit(k, m, b.Node)
+		k.Existing = append(k.Existing, b)
+	}
+	slices.SortStableFunc(k.Existing, func(a, b *Bin) int {
+		if x, y := a.Machine.Whole(), b.Machine.Whole(); x != y {
+			if x {
+				return -1
+			}
+			return 1
+		}
+		return strings.Compare(a.Place.Name, b.Place.Name)
+	})
+}
+
+// inhabit enters the pods that run on a machine, as far as they stay there.
+func inhabit(k *Packing, m *world.Place, node int) {
+	switch {
+	case !k.Ledger.Counts():
+	case !m.Deleting():
+		k.Ledger.Inhabit(m, node)
+	default:
+		for _, p := range m.Pods {
+			if !Moves(p) || stuck(k.World, p) || ends(k.World, p) {
+				k.Ledger.Run(p, node)
+			}
+		}
+	}
+}
+
+// numberDomains finds which offers the ledger cannot tell apart, so that one of them
+// answers for all and a planned machine may become another of them.
+func numberDomains(k *Packing) {
+	if !k.Ledger.Counts() {
+		return
+	}
+	keys := slices.DeleteFunc(slices.Clone(k.Ledger.Keys()), func(key string) bool { return key == label.Hostname })
+	choosy := k.Ledger.Choosy()
+	known := map[string]int{}
+	var b []byte
+	for i := range k.Market.Offers {
+		o := &k.Market.Offers[i]
+		b = b[:0]
+		for _, key := range keys {
+			v := o.Zone
+			if key != label.Zone {
+				v = k.Market.At(i).Labels[key]
+			}
+			b = label.AppendText(b, v)
+		}
+		if choosy {
+			b = k.Ledger.AppendCover(b, k.Market.At(i))
+		}
+		n, ok := known[string(b)]
+		if !ok {
+			n = len(known)
+			known[string(b)] = n
+		}
+		o.Tuple = n
+	}
+}
+
+// holdNominated puts the pods that the scheduler has nominated where it wants them, and
+// those of machines that stay where they run.
+func holdNominated(k *Packing) {
+	byName := map[string]*Bin{}
+	for i, b := range k.Existing {
+		b.Number = i
+		byName[b.Place.Name] = b
+	}
+	for _, c := range k.Classes {
+		for _, p := range c.Pods {
+			x := &Pod{Pod: p, Class: c}
+			b := byName[p.Nominated]
+			if p.Node != "" {
+				b = byName[p.Node]
+			}
+			if b != nil && !b.Place.Deleting && !p.Promised {
+				x.Held = true
+				k.Join(b, x)
+				continue
+			}
+			k.Unplaced = append(k.Unplaced, x)
+		}
+	}
+}
+
+// noteUseful notes which offers would host some pod: of a thousand pools most are for
+// others' pods, and what nobody could use is not worth looking at.
+func noteUseful(k *Packing) {
+	k.Useful = market.NewSet(len(k.Market.Offers))
+	for _, c := range k.Classes {
+		k.Useful.Union(c.Offers)
+	}
+}

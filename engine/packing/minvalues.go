@@ -1,0 +1,48 @@
+package packing
+
+import (
+	"slices"
+
+	"github.com/tenon-sh/tenon/engine/label"
+	"github.com/tenon-sh/tenon/engine/market"
+)
+
+// KeepsMinValues reports whether the pool's minValues can be kept by a machine of the
+// offer with the pod added to the bin, or on a machine of its own if the bin is
+// nil. Under BestEffort they always can.
+func (k *Packing) KeepsMinValues(offer int, b *Bin, x *Pod) bool {
+	return !k.Market.Offers[offer].Type.Pool.HasMinValues || k.Market.Options.LowerMinValues || len(k.LackingValues(offer, b, x)) == 0
+}
+
+// LackingValues are the requirements whose minValues such a machine would not keep.
+func (k *Packing) LackingValues(offer int, b *Bin, x *Pod) []label.Requirement {
+	p := k.Market.Offers[offer].Type.Pool
+	hosts := k.hosts(p, b, x)
+	k.Market.KeepAlike(hosts, offer, x != nil && x.Class.Pinned)
+	hosts, _, _ = k.Market.OnOneMenu(hosts, offer)
+	return k.Market.Lacking(p, hosts)
+}
+
+// hosts are the offers of the pool that would host the pod and what is on the bin.
+func (k *Packing) hosts(p *market.Pool, b *Bin, x *Pod) market.Set {
+	allowed := slices.Clone(p.Offers)
+	used := make([]int64, len(k.Market.Dims))
+	if b != nil {
+		copy(allowed, b.Allowed)
+		copy(used, b.Used)
+	}
+	need := make([]int64, len(k.Market.Dims))
+	if x != nil {
+		allowed.Intersect(x.Class.Offers)
+		need = x.Class.Need
+	}
+	for _, t := range p.Types {
+		if market.FitsBoth(need, used, t.Room) {
+			continue
+		}
+		for i := t.First; i < t.Last; i++ {
+			allowed.Drop(i)
+		}
+	}
+	return allowed
+}

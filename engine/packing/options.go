@@ -1,0 +1,49 @@
+package packing
+
+// Policy is how preferences, or least numbers of values, are treated.
+type Policy string
+
+// Policies. The zero value is the first of each pair.
+const (
+	Respect    Policy = "Respect"    // preferences have a price
+	Ignore     Policy = "Ignore"     // preferences are not looked at
+	Strict     Policy = "Strict"     // what cannot keep minValues is not bought
+	BestEffort Policy = "BestEffort" // minValues is lowered to what can be had
+)
+
+// Defaults of Options, in millionths of the currency an hour.
+const (
+	DefaultCharge         = 20_000
+	DefaultPreferenceCost = 5_000
+)
+
+// Options are what a caller may choose. The zero value works.
+type Options struct {
+	Steps            int    `json:"steps,omitempty"`            // bound on the counted work of the search; 0 is the default
+	PreferencePolicy Policy `json:"preferencePolicy,omitempty"` // Respect or Ignore
+	MinValuesPolicy  Policy `json:"minValuesPolicy,omitempty"`  // Strict or BestEffort
+	PreferenceCost   int64  `json:"preferenceCost,omitempty"`   // what giving up a soft term of weight 100 costs an hour and pod; 0 is the default
+	Charge           int64  `json:"charge,omitempty"`           // what a node costs beside its price; 0 is the default, below 0 is nothing
+	SpotPremium      int    `json:"spotPremium,omitempty"`      // percent of its price that spot counts as costing more, because it may be taken back
+	ExactOnly        bool   `json:"exactOnly,omitempty"`        // every pod by itself, no search
+	Nominated        bool   `json:"nominated,omitempty"`        // pods will be nominated for the nodes they are planned for; those of nodes that have joined should be such as can be bound at once
+}
+
+func (o Options) NodeCharge() int64 {
+	switch {
+	case o.Charge == 0:
+		return DefaultCharge
+	case o.Charge < 0:
+		return 0
+	}
+	return o.Charge
+}
+
+// Regret is what giving up soft terms of this weight together costs an hour.
+func (o Options) Regret(weight int) int64 {
+	cost := o.PreferenceCost
+	if cost == 0 {
+		cost = DefaultPreferenceCost
+	}
+	return cost * int64(weight) / 100
+}

@@ -1,0 +1,272 @@
+package packing_test
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"pgregory.net/rapid"
+
+	"github.com/tenon-sh/tenon/engine/enginetest"
+	"github.com/tenon-sh/tenon/engine/enginetest/chance"
+	"github.com/tenon-sh/tenon/engine/packing"
+)
+
+// ready is the packing of a World told in lines, with its pods waiting.
+func ready(t interface{ Fatal(...any) }, lines ...string) *packing.Packing {
+	s := enginetest.NewScene()
+	for _, line := range lines {
+		if err := s.Line(line); err != nil {
+			t.Fatal(err)
+		}
+	}
+	k := packing.New(s.World(), packing.Options{})
+	pods, _ := packing.Admit(s.World())
+	k.Ready(pods)
+	return k
+}
+
+// observe is all that others can see of a packing.
+func observe(k *packing.Packing) string {
+	var b strings.Builder
+	for _, bin := range slices.Concat(k.Existing, k.Planned) {
+		var pods []string
+		for _, x := range bin.Pods {
+			pods = append(pods, x.Pod.Name)
+		}
+		slices.Sort(pods)
+		fmt.Fprintf(&b, "%s free=%v used=%v offer=%d allowed=%v pinned=%v ports=%v attached=%v labels=%v pods=%v:", bin.Place.Name, bin.Free, bin.Used, bin.Offer,
+			bin.Allowed, bin.Pinned, sorted(bin.Place.Ports), sorted(bin.Place.Attached), bin.Place.Labels, pods)
+		for _, c := range k.Classes {
+			x := &packing.Pod{Pod: c.Pod, Class: c}
+			fmt.Fprintf(&b, " %v/%d", k.Accepts(bin, x), k.RegretOn(c, bin))
+		}
+		b.WriteByte('\n')
+	}
+	for _, p := range k.Market.Pools {
+		fmt.Fprintf(&b, "%s left=%v\n", p.ID.Name, p.Left)
+	}
+	fmt.Fprintf(&b, "quotas=%v price=%d spend=%d\n", k.Market.Quotas, k.Price(), k.Spend())
+	return b.String()
+}
+
+func sorted[T any](all []T) []string {
+	var out []string
+	for _, v := range all {
+		out = append(out, fmt.Sprint(v))
+	}
+	slices.Sort(out)
+	return out
+}
+
+// fill puts pods where they may go, each on a machine that is drawn.
+func fill(t *rapid.T, k *packing.Packing) {
+	var rest []*packing.Pod
+	for _, x := range k.Unplaced {
+		var takes []*packing.Bin
+		for _, b := range k.Existing {
+			if k.Accepts(b, x) {
+				takes = append(takes, b)
+			}
+		}
+		if len(takes) == 0 || rapid.IntRange(0, 2).Draw(t, "waits") == 0 {
+			rest = append(rest, x)
+			continue
+		}
+		k.Join(rapid.SampledFrom(takes).Draw(t, "machine"), x)
+	}
+	k.Unplaced = rest
+}
+
+// A pod that joins a machine that is there and leaves it again leaves no trace.
+func TestJoinAndLeave(t *testing.T) {
+	chance.Check(t, func(t *rapid.T) {
+		lines := enginetest.Lines().Draw(t, "lines")
+		k := ready(t, lines...)
+		fill(t, k)
+		before := observe(k)
+		for _, x := range k.Unplaced {
+			for _, b := range k.Existing {
+				if !k.Accepts(b, x) {
+					continue
+				}
+				k.Join(b, x)
+				k.Leave(x)
+				if diff := cmp.Diff(before, observe(k)); diff != "" {
+					t.Fatalf("%s came to %s and left it:\n%s\n%s", x.Pod, b.Place.Name, diff, strings.Join(lines, "\n"))
+				}
+			}
+		}
+	})
+}
+
+// The order in which pods join machines makes no difference to what is seen afterwards.
+func TestOrderOfJoins(t *testing.T) {
+	chance.Check(t, func(t *rapid.T) {
+		lines := enginetest.Lines().Draw(t, "lines")
+		k := ready(t, lines...)
+		fill(t, k)
+		again := ready(t, lines...)
+		type join struct{ pod, machine int }
+		var joins []join
+		for n, x := range again.Unplaced {
+			for i, b := range k.Existing {
+				if slices.ContainsFunc(b.Pods, func(y *packing.Pod) bool { return y.Pod == x.Pod || y.Pod.Key == x.Pod.Key }) {
+					joins = append(joins, join{n, i})
+				}
+			}
+		}
+		for _, j := range rapid.Permutation(joins).Draw(t, "order") {
+			again.Join(again.Existing[j.machine], again.Unplaced[j.pod])
+		}
+		if diff := cmp.Diff(observe(k), observe(again)); diff != "" {
+			t.Fatalf("-in one order +in another:\n%s\n%s", diff, strings.Join(lines, "\n"))
+		}
+	})
+}
+
+// A machine that is bought and dropped before pods come leaves no trace but its name.
+func TestBuyAndDrop(t *testing.T) {
+	chance.Check(t, func(t *rapid.T) {
+		lines := enginetest.Lines().Draw(t, "lines")
+		k := ready(t, lines...)
+		fill(t, k)
+		before := observe(k)
+		for i := range k.Market.Offers {
+			if k.Market.OnSale(i) {
+				k.Drop(k.Buy(i))
+			}
+		}
+		if diff := cmp.Diff(before, observe(k)); diff != "" {
+			t.Fatalf("%s\n%s", diff, strings.Join(lines, "\n"))
+		}
+	})
+}
+
+// offer is the position of a type's offer in a zone.
+func offer(t *testing.T, k *packing.Packing, shape, zone string) int {
+	t.Helper()
+	for i := range k.Market.Offers {
+		if o := &k.Market.Offers[i]; o.Type.Shape.Name == shape && o.Zone == zone {
+			return i
+		}
+	}
+	t.Fatalf("there is no %s in %s", shape, zone)
+	return -1
+}
+
+var shop = []string{
+	"type small cpu=2 memory=4Gi price=0.10 zones=a,b", "type large cpu=8 memory=16Gi price=0.40 zones=a,b", "pool general limit=cpu:10 limit=nodes:3",
+}
+
+func TestVerbs(t *testing.T) {
+	tests := map[string]struct {
+		why  string
+		pods []string
+		do   func(t *testing.T, k *packing.Packing)
+	}{
+		"BuyDrawsFromLimits": {
+			why:  "What is planned counts against the limits of its pool until it is dropped.",
+			pods: []string{"pod web cpu=1"},
+			do: func(t *testing.T, k *packing.Packing) {
+				t.Helper()
+				large := offer(t, k, "large", "a")
+				b := k.Buy(large)
+				if k.Market.OnSale(large) {
+					t.Error("8 of 10 cores are planned, and 8 more are on sale")
+				}
+				if !k.Market.OnSale(offer(t, k, "small", "a")) {
+					t.Error("2 cores are left, and a machine of 2 is not on sale")
+				}
+				k.Drop(b)
+				if !k.Market.OnSale(large) {
+					t.Error("what was dropped still counts")
+				}
+			},
+		},
+		"TurnKeepsPods": {
+			why:  "A machine that becomes another one has the other's room, less what its pods use.",
+			pods: []string{"pod web cpu=1"},
+			do: func(t *testing.T, k *packing.Packing) {
+				t.Helper()
+				b := k.Buy(offer(t, k, "small", "a"))
+				k.Join(b, k.Unplaced[0])
+				small := slices.Clone(b.Free)
+				k.Turn(b, offer(t, k, "large", "a"))
+				k.Turn(b, offer(t, k, "small", "a"))
+				if diff := cmp.Diff(small, b.Free); diff != "" {
+					t.Errorf("there and back it has other room: %s", diff)
+				}
+				if len(b.Pods) != 1 || b.Pods[0].Bin != b {
+					t.Error("its pod is gone")
+				}
+			},
+		},
+		"JoinPins": {
+			why:  "Where a pod that is spread over zones has joined, the machine may only become one of the same zone.",
+			pods: []string{"pod web cpu=1 spread=zone:1"},
+			do: func(t *testing.T, k *packing.Packing) {
+				t.Helper()
+				b := k.Buy(offer(t, k, "small", "a"))
+				elsewhere := offer(t, k, "large", "b")
+				if !b.Allowed.Has(elsewhere) {
+					t.Error("a machine without pods may be one in another zone")
+				}
+				k.Join(b, k.Unplaced[0])
+				if b.Allowed.Has(elsewhere) || !b.Allowed.Has(offer(t, k, "large", "a")) {
+					t.Errorf("it may become %v", b.Allowed)
+				}
+			},
+		},
+		"OnePort": {
+			why:  "A host port is taken on a machine by the pod that has it, and free again when that leaves.",
+			pods: []string{"pod web x2 cpu=100m port=80"},
+			do: func(t *testing.T, k *packing.Packing) {
+				t.Helper()
+				b := k.Buy(offer(t, k, "small", "a"))
+				first, second := k.Unplaced[0], k.Unplaced[1]
+				k.Join(b, first)
+				if k.Accepts(b, second) {
+					t.Error("two pods have one port")
+				}
+				k.Leave(first)
+				if !k.Accepts(b, second) {
+					t.Error("the port of a pod that left is not free")
+				}
+			},
+		},
+		"ClosedTakesNone": {
+			why:  "A closed machine takes no pod, whatever room it has.",
+			pods: []string{"pod web cpu=100m"},
+			do: func(t *testing.T, k *packing.Packing) {
+				t.Helper()
+				b := k.Buy(offer(t, k, "small", "a"))
+				b.Closed = true
+				if k.Accepts(b, k.Unplaced[0]) {
+					t.Error("it takes one")
+				}
+			},
+		},
+		"ReplayKeepsWhatCanBeBound": {
+			why:  "Pods that kube-scheduler could bind one after the other are all in the ledger after a replay.",
+			pods: []string{"pod web x2 cpu=100m spread=zone:1"},
+			do: func(t *testing.T, k *packing.Packing) {
+				t.Helper()
+				a, b := k.Buy(offer(t, k, "small", "a")), k.Buy(offer(t, k, "small", "b"))
+				k.Join(a, k.Unplaced[0])
+				k.Join(b, k.Unplaced[1])
+				if stuck := k.Replay(); len(stuck) > 0 {
+					t.Errorf("%d pods cannot be bound", len(stuck))
+				}
+			},
+		},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			t.Log(tc.why)
+			tc.do(t, ready(t, append(slices.Clone(shop), tc.pods...)...))
+		})
+	}
+}

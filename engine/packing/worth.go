@@ -1,0 +1,135 @@
+package packing
+
+import (
+	"fmt"
+
+	"github.com/tenon-sh/tenon/engine/fit"
+	"github.com/tenon-sh/tenon/engine/market"
+	"github.com/tenon-sh/tenon/engine/spread"
+	"github.com/tenon-sh/tenon/engine/world"
+)
+
+// HasWishes reports whether it matters to pods of the class which of several places they get.
+func (k *Packing) HasWishes(c *Class) bool {
+	return k.Options.PreferencePolicy != Ignore && (len(c.Wishes) > 0 || c.Subject.Wishes())
+}
+
+// RegretOn is the weight of soft demands that the bin would not meet.
+func (k *Packing) RegretOn(c *Class, b *Bin) int {
+	sum := spread.SoftSpread*softTaints(c.Pod, b.Place.Taints) + k.Ledger.Regret(c.Subject, b.Node)
+	for _, w := range c.Wishes {
+		if !b.Place.Meets(w.term) {
+			sum += w.weight
+		}
+	}
+	return sum
+}
+
+// softTaints counts the PreferNoSchedule taints that the pod does not tolerate.
+func softTaints(p *world.Pod, taints []world.Taint) int {
+	n := 0
+	for _, t := range taints {
+		if t.Effect == world.PreferNoSchedule && !fit.Tolerated(p.Tolerations, t) {
+			n++
+		}
+	}
+	return n
+}
+
+// Regret is the weight of the soft demands on the machine that it would not meet.
+func (c *Class) Regret(k *Packing, offer int) int {
+	sum := 0
+	if k.Options.PreferencePolicy == Ignore {
+		return 0
+	}
+	p := k.Market.Offers[offer].Type.Pool
+	if p.SoftTaints > 0 {
+		sum += spread.SoftSpread * softTaints(c.Pod, p.Taints)
+	}
+	if len(c.Wishes) == 0 {
+		return sum
+	}
+	at := k.Market.At(offer)
+	for _, w := range c.Wishes {
+		if !at.Meets(w.term) {
+			sum += w.weight
+		}
+	}
+	return sum
+}
+
+// RegretOf is the weight of the soft demands of the bin's pods that the offer would not meet.
+func (k *Packing) RegretOf(b *Bin, offer int) int {
+	sum := 0
+	for _, x := range b.Pods {
+		if len(x.Class.Wishes) > 0 {
+			sum += x.Class.Regret(k, offer)
+		}
+	}
+	return sum
+}
+
+// Lost is the weight of the soft terms that the pod has to do without; tell hears of each.
+func (k *Packing) Lost(b *Bin, x *Pod, tell func(weight int, term string)) int {
+	sum := 0
+	at := k.standing(b)
+	lose := func(weight int, term func() string) {
+		sum += weight
+		if tell != nil {
+			tell(weight, term())
+		}
+	}
+	for _, w := range x.Class.Wishes {
+		if !at.Meets(w.term) {
+			lose(w.weight, func() string { return fmt.Sprintf("nodeAffinity preferred[%d]: %s", w.at, w.term.Labels) })
+		}
+	}
+	for _, t := range at.Taints {
+		if t.Effect == world.PreferNoSchedule && !fit.Tolerated(x.Pod.Tolerations, t) {
+			lose(spread.SoftSpread, func() string { return "taint " + fit.TaintText(t) })
+		}
+	}
+	if x.Class.Subject.Wishes() {
+		for _, l := range k.Ledger.Losses(x.Class.Subject, b.Node) {
+			lose(l.Weight, func() string { return l.Term })
+		}
+	}
+	return sum
+}
+
+// UnitCost is about the least that one of n pods of the class costs on the offers, in thousandths of a millionth.
+func (k *Packing) UnitCost(c *Class, offers market.Set, n int) int64 {
+	least := int64(-1)
+	for i := range offers.All {
+		o := &k.Market.Offers[i]
+		if cost := (o.Expected + k.Options.NodeCharge()) * 1000 / int64(min(n, market.Times(c.Need, o.Type.Room))); least < 0 || cost < least {
+			least = cost
+		}
+	}
+	return least
+}
+
+// Price is what the planned machines cost.
+func (k *Packing) Price() int64 {
+	sum := int64(0)
+	for _, b := range k.Planned {
+		sum += k.Market.Offers[b.Offer].Expected
+	}
+	return sum
+}
+
+// Spend is what the planned machines cost, with the charge for each and what is given up.
+func (k *Packing) Spend() int64 {
+	sum := k.Price() + int64(len(k.Planned))*k.Options.NodeCharge()
+	if k.Options.PreferencePolicy == Ignore {
+		return sum
+	}
+	for _, bins := range [][]*Bin{k.Existing, k.Planned} {
+		for _, b := range bins {
+			for _, x := range b.Pods {
+				sum += k.Options.Regret(k.Lost(b, x, nil))
+			}
+		}
+	}
+	return sum
+}
