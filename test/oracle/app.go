@@ -113,7 +113,7 @@ func (g *generator) expression() corev1.NodeSelectorRequirement {
 func (g *generator) term() corev1.PodAffinityTerm {
 	t := corev1.PodAffinityTerm{
 		TopologyKey:   pick(g, label.Hostname, label.Zone),
-		LabelSelector: &metav1.LabelSelector{MatchLabels: map[string]string{"app": fmt.Sprintf("app-%d", g.IntN(4))}},
+		LabelSelector: &metav1.LabelSelector{MatchLabels: map[string]string{"app": fmt.Sprintf("app-%d", g.IntN(g.apps))}},
 	}
 	switch g.IntN(6) {
 	case 0:

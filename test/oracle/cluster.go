@@ -39,11 +39,7 @@ var zones = []string{"z-a", "z-b", "z-c"} //nolint:gochecknoglobals // a constan
 
 // generate makes the cluster of a seed.
 func generate(seed uint64) *Cluster {
-	g := &generator{Rand: rand.New(rand.NewPCG(seed, 1)), Cluster: &Cluster{}}
-	g.Namespaces = []corev1.Namespace{
-		{ObjectMeta: metav1.ObjectMeta{Name: "default", Labels: map[string]string{"kubernetes.io/metadata.name": "default", "team": "x"}}},
-		{ObjectMeta: metav1.ObjectMeta{Name: "other", Labels: map[string]string{"kubernetes.io/metadata.name": "other", "team": "y"}}},
-	}
+	g := newGenerator(seed, 1)
 	g.shapes()
 	for i := range 1 + g.IntN(3) {
 		g.pool(i)
@@ -59,22 +55,67 @@ func generate(seed uint64) *Cluster {
 			g.order(i)
 		}
 	}
-	g.storage()
-	if g.late = g.chance(40); !g.late {
-		for _, n := range g.Nodes {
-			g.Pods = append(g.Pods, g.DaemonPods(n.Name)...)
-		}
-	}
+	g.furnish()
 	for i := range 2 + g.IntN(6) {
 		g.app(i)
 	}
 	return g.Cluster
 }
 
+// small makes a cluster of at most six machines, with at most 15 pods that wait.
+// It has everything that others may have, with pods of fewer workloads, which
+// meet more often: what is wrong is found in a tenth of the time.
+func small(seed uint64) *Cluster {
+	g := newGenerator(seed, 5)
+	g.apps = 3
+	g.shapes()
+	g.pool(0)
+	if g.chance(40) {
+		g.pool(1)
+	}
+	if g.chance(50) {
+		g.daemon()
+	}
+	nodes := g.IntN(5)
+	for i := range nodes {
+		g.node(i)
+	}
+	for i := range g.IntN(min(3, 6-nodes)) {
+		g.order(i)
+	}
+	g.furnish()
+	there := len(g.Pods)
+	for i := 0; i < 4 && len(g.Pods) < there+9; i++ {
+		g.app(i)
+	}
+	return g.Cluster
+}
+
+// furnish adds storage and, but for late ones, the daemons' pods.
+func (g *generator) furnish() {
+	g.storage()
+	if g.late = g.chance(40); !g.late {
+		for _, n := range g.Nodes {
+			g.Pods = append(g.Pods, g.DaemonPods(n.Name)...)
+		}
+	}
+}
+
 // generator makes one cluster.
 type generator struct {
 	*rand.Rand
 	*Cluster
+	apps int // of how many workloads pods are that run, or that terms select
+}
+
+// newGenerator makes clusters of a kind, which has two namespaces.
+func newGenerator(seed, kind uint64) *generator {
+	g := &generator{Rand: rand.New(rand.NewPCG(seed, kind)), Cluster: &Cluster{}, apps: 4}
+	g.Namespaces = []corev1.Namespace{
+		{ObjectMeta: metav1.ObjectMeta{Name: "default", Labels: map[string]string{"kubernetes.io/metadata.name": "default", "team": "x"}}},
+		{ObjectMeta: metav1.ObjectMeta{Name: "other", Labels: map[string]string{"kubernetes.io/metadata.name": "other", "team": "y"}}},
+	}
+	return g
 }
 
 func (g *generator) chance(percent int) bool { return g.IntN(100) < percent }
@@ -204,7 +245,7 @@ func (g *generator) node(i int) {
 	}
 	g.Nodes = append(g.Nodes, n)
 	for j := range g.IntN(4) {
-		p := g.plain(fmt.Sprintf("old-%d-%d", i, j), pick(g, "default", "other"), fmt.Sprintf("app-%d", g.IntN(4)))
+		p := g.plain(fmt.Sprintf("old-%d-%d", i, j), pick(g, "default", "other"), fmt.Sprintf("app-%d", g.IntN(g.apps)))
 		p.Spec.NodeName, p.Status.Phase = name, corev1.PodRunning
 		p.Spec.Containers[0].Resources = requests(pick(g, "100m", "500m"), "256Mi")
 		if g.chance(20) {

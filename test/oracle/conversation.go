@@ -2,7 +2,7 @@ package oracle
 
 import (
 	"context"
-	"encoding/json"
+	"encoding/gob"
 	"errors"
 	"io"
 	"os/exec"
@@ -15,8 +15,8 @@ type Conversation struct {
 	program *exec.Cmd
 	pipe    io.WriteCloser
 	rest    io.Reader
-	in      *json.Encoder
-	out     *json.Decoder
+	in      *gob.Encoder
+	out     *gob.Decoder
 }
 
 // Converse starts the program that holds them; its complaints go to log.
@@ -38,7 +38,7 @@ func Converse(ctx context.Context, log io.Writer) (*Conversation, error) {
 	if err := cmd.Start(); err != nil {
 		return nil, err
 	}
-	return &Conversation{cmd, in, out, json.NewEncoder(in), json.NewDecoder(out)}, nil
+	return &Conversation{cmd, in, out, gob.NewEncoder(in), gob.NewDecoder(out)}, nil
 }
 
 // End ends the program.
@@ -51,7 +51,11 @@ func (c *Conversation) End() {
 // Ask waits for the verdict on a question.
 func (c *Conversation) Ask(q Question) (Verdict, error) {
 	var v Verdict
-	if err := c.in.Encode(q); err != nil {
+	w, err := q.write()
+	if err != nil {
+		return v, err
+	}
+	if err := c.in.Encode(w); err != nil {
 		return v, err
 	}
 	if err := c.out.Decode(&v); err != nil {

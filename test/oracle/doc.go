@@ -2,5 +2,5 @@
 //
 // A cluster is made of Kubernetes' own objects, so that reading them is put to
 // the test as well. The plugins run in a program of the controlplane module;
-// this package starts it and speaks to it in lines of JSON.
+// this package starts it and speaks to it by encoding/gob.
 package oracle

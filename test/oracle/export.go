@@ -22,29 +22,57 @@ import (
 
 // Question is a case as the oracle reads it.
 type Question struct {
-	Name       string                         `json:"name"`
-	Namespaces []corev1.Namespace             `json:"namespaces"`
-	Nodes      []corev1.Node                  `json:"nodes"`
-	Pods       []corev1.Pod                   `json:"pods"`
-	PVCs       []corev1.PersistentVolumeClaim `json:"pvcs,omitempty"`
-	PVs        []corev1.PersistentVolume      `json:"pvs,omitempty"`
-	Classes    []storagev1.StorageClass       `json:"classes,omitempty"`
-	CSINodes   []storagev1.CSINode            `json:"csiNodes,omitempty"`
-	Placements map[string]string              `json:"placements"`
-	Refused    map[string][]string            `json:"refused"`
-	Empties    []corev1.Node                  `json:"empties"`
-	Bind       bool                           `json:"bind,omitempty"`
-	Seed       uint64                         `json:"seed,omitempty"`
+	Rest
+	Namespaces []corev1.Namespace
+	Nodes      []corev1.Node
+	Pods       []corev1.Pod
+	PVCs       []corev1.PersistentVolumeClaim
+	PVs        []corev1.PersistentVolume
+	Classes    []storagev1.StorageClass
+	CSINodes   []storagev1.CSINode
+	Empties    []corev1.Node
+}
+
+// Rest is what a question has beside objects.
+type Rest struct {
+	Name       string
+	Placements map[string]string
+	Refused    map[string][]string
+	Bind       bool
+	Seed       uint64
+}
+
+// written is a question as it is sent.
+type written struct {
+	Rest
+	Lists map[string][]byte // of objects, by kind
+}
+
+// write writes the objects as Kubernetes' lists in protobuf.
+func (q Question) write() (written, error) {
+	out := written{q.Rest, map[string][]byte{}}
+	for name, list := range map[string]interface{ Marshal() ([]byte, error) }{
+		"namespaces": &corev1.NamespaceList{Items: q.Namespaces}, "nodes": &corev1.NodeList{Items: q.Nodes}, "empties": &corev1.NodeList{Items: q.Empties},
+		"pods": &corev1.PodList{Items: q.Pods}, "pvcs": &corev1.PersistentVolumeClaimList{Items: q.PVCs}, "pvs": &corev1.PersistentVolumeList{Items: q.PVs},
+		"classes": &storagev1.StorageClassList{Items: q.Classes}, "csiNodes": &storagev1.CSINodeList{Items: q.CSINodes},
+	} {
+		data, err := list.Marshal()
+		if err != nil {
+			return out, fmt.Errorf("list of %s: %w", name, err)
+		}
+		out.Lists[name] = data
+	}
+	return out, nil
 }
 
 // Verdict is the oracle's answer.
 type Verdict struct {
-	Name     string            `json:"name"`
-	Error    string            `json:"error"`
-	Placed   int               `json:"placed"`
-	Wrong    []string          `json:"wrong"`
-	Possible []string          `json:"possible"`
-	Bound    map[string]string `json:"bound"`
+	Name     string
+	Error    string
+	Placed   int
+	Wrong    []string
+	Possible []string
+	Bound    map[string]string
 }
 
 // world reads the cluster as a controller would that has these claims.
@@ -136,7 +164,8 @@ func (c *Cluster) ask(name string, p plan.Plan) Question {
 // Question asks whether pods may be where they are placed, on machines that are bought or on nodes that are there.
 func (c *Cluster) Question(bought []Machine, placed map[string]string) Question {
 	q := Question{
-		Namespaces: c.Namespaces, Nodes: slices.Clone(c.Nodes), Pods: slices.Clone(c.Pods), Placements: placed, Refused: map[string][]string{},
+		Rest:       Rest{Placements: placed, Refused: map[string][]string{}},
+		Namespaces: c.Namespaces, Nodes: slices.Clone(c.Nodes), Pods: slices.Clone(c.Pods),
 		PVCs: c.PVCs, PVs: c.PVs, Classes: c.Classes, CSINodes: c.CSINodes,
 	}
 	for _, m := range bought {

@@ -33,9 +33,18 @@ func TestPlansAreRight(t *testing.T) {
 // filters accept them one after the other; and they accept none of those that it
 // finds no place for.
 func TestMovesAreRight(t *testing.T) {
-	sum := try(t, "moves", *worlds/3) // every node of each is asked about
+	sum := try(t, "moves", (*worlds+2)/3) // every node of each is asked about
 	if sum.Placed == 0 || sum.Refused == 0 {
 		t.Errorf("%d pods were moved and %d were not", sum.Placed, sum.Refused)
+	}
+}
+
+// Both hold of many small clusters.
+func TestSmallClustersAreRight(t *testing.T) {
+	for _, kind := range []string{"small", "small-moves"} {
+		if sum := try(t, kind, *worlds*2); sum.Placed == 0 || sum.Refused == 0 {
+			t.Errorf("%s: %d pods were placed and %d were not", kind, sum.Placed, sum.Refused)
+		}
 	}
 }
 

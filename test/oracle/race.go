@@ -247,7 +247,8 @@ func (r *Race) nominate(d Decision) {
 // bind lets kube-scheduler bind what it can, and returns how many pods that was.
 func (r *Race) bind() (int, error) {
 	v, err := r.Oracle.Ask(Question{
-		Namespaces: r.Namespaces, Nodes: r.Nodes, Pods: r.Pods, PVCs: r.PVCs, PVs: r.PVs, Classes: r.Classes, CSINodes: r.CSINodes, Bind: true, Seed: r.dice.Uint64(),
+		Rest:       Rest{Bind: true, Seed: r.dice.Uint64()},
+		Namespaces: r.Namespaces, Nodes: r.Nodes, Pods: r.Pods, PVCs: r.PVCs, PVs: r.PVs, Classes: r.Classes, CSINodes: r.CSINodes,
 	})
 	if err != nil {
 		return 0, err

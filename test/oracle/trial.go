@@ -24,14 +24,16 @@ type Trial struct {
 //
 //nolint:gochecknoglobals // a constant that Go cannot write
 var trials = map[string]func(*Conversation, uint64) (Trial, error){
-	"plans": tryPlan,
-	"moves": tryMoves,
-	"town":  tryTown,
-	"tiny":  func(_ *Conversation, seed uint64) (Trial, error) { return tryTiny(seed) },
+	"plans":       func(o *Conversation, seed uint64) (Trial, error) { return o.judge(generate(seed)) },
+	"moves":       func(o *Conversation, seed uint64) (Trial, error) { return o.judgeMoves(generate(seed)) },
+	"small":       func(o *Conversation, seed uint64) (Trial, error) { return o.judge(small(seed)) },
+	"small-moves": func(o *Conversation, seed uint64) (Trial, error) { return o.judgeMoves(small(seed)) },
+	"town":        tryTown,
+	"tiny":        func(_ *Conversation, seed uint64) (Trial, error) { return tryTiny(seed) },
 }
 
 // Trials are the names of all kinds of trials.
-func Trials() []string { return []string{"plans", "moves", "town", "tiny"} }
+func Trials() []string { return []string{"plans", "moves", "small", "small-moves", "town", "tiny"} }
 
 // Try makes the cluster of a seed and has it judged. A panic counts as a disagreement.
 func Try(kind string, o *Conversation, seed uint64) (t Trial, err error) {
@@ -47,15 +49,13 @@ func Try(kind string, o *Conversation, seed uint64) (t Trial, err error) {
 	return try(o, seed)
 }
 
-// tryPlan asks whether kube-scheduler's filters accept every placement of a
-// plan in some order, and whether they accept a refused pod anywhere.
-func tryPlan(o *Conversation, seed uint64) (Trial, error) { return o.judge(generate(seed)) }
-
-// tryTown asks the same of a cluster as people have them.
+// tryTown judges the plan for a cluster as people have them.
 func tryTown(o *Conversation, seed uint64) (Trial, error) {
 	return o.judge(Settle(seed, 10+int(seed%50))) //nolint:gosec // a small number
 }
 
+// judge asks whether kube-scheduler's filters accept every placement of a
+// plan in some order, and whether they accept a refused pod anywhere.
 func (o *Conversation) judge(c *Cluster) (Trial, error) {
 	w, err := c.world()
 	if err != nil {
@@ -73,12 +73,12 @@ func (o *Conversation) judge(c *Cluster) (Trial, error) {
 	return t, nil
 }
 
-// tryMoves asks of every node whether the pods that a ledger of room moves off
+// judgeMoves asks of every node whether the pods that a ledger of room moves off
 // it are accepted where they are sent, one after the other, and whether those
 // that it finds no place for are accepted anywhere.
-func tryMoves(o *Conversation, seed uint64) (Trial, error) {
+func (o *Conversation) judgeMoves(c *Cluster) (Trial, error) {
 	var t Trial
-	c := generate(seed).standing()
+	c = c.standing()
 	w, err := c.world()
 	if err != nil {
 		return t, err

@@ -7,7 +7,6 @@ import (
 	"slices"
 
 	corev1 "k8s.io/api/core/v1"
-	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/client-go/informers"
 	"k8s.io/client-go/kubernetes/fake"
 	"k8s.io/klog/v2"
@@ -64,32 +63,15 @@ type cluster struct {
 	nodes     map[string]*framework.NodeInfo
 	order     []string // names, sorted
 	promised  nominations
+	shelves   shelves
 }
 
-func newCluster(ctx context.Context, c Case) (*cluster, error) {
+func newCluster(ctx context.Context) (*cluster, error) {
 	metrics.Register()
 	cl := &cluster{nodes: map[string]*framework.NodeInfo{}, promised: nominations{}}
-	var objects []runtime.Object
-	for i := range c.Namespaces {
-		objects = append(objects, &c.Namespaces[i])
-	}
-	for i := range c.PVCs {
-		objects = append(objects, &c.PVCs[i])
-	}
-	for i := range c.PVs {
-		objects = append(objects, &c.PVs[i])
-	}
-	for i := range c.Classes {
-		objects = append(objects, &c.Classes[i])
-	}
-	for i := range c.CSINodes {
-		objects = append(objects, &c.CSINodes[i])
-	}
-	for i := range c.Nodes {
-		objects = append(objects, &c.Nodes[i]) // the volume binder looks nodes up by itself
-	}
-	client := fake.NewClientset(objects...)
+	client := fake.NewClientset() // is asked nothing
 	factory := informers.NewSharedInformerFactory(client, 0)
+	cl.shelves = newShelves(factory)
 	defaults, err := latest.Default()
 	if err != nil {
 		return nil, fmt.Errorf("default configuration: %w", err)
@@ -105,9 +87,15 @@ func newCluster(ctx context.Context, c Case) (*cluster, error) {
 	if err != nil {
 		return nil, fmt.Errorf("build framework: %w", err)
 	}
-	factory.Start(ctx.Done())
-	factory.WaitForCacheSync(ctx.Done())
 	return cl, nil
+}
+
+// reset leaves nothing of the last case, and shelves what the next one has.
+func (cl *cluster) reset(c Case) error {
+	clear(cl.nodes)
+	clear(cl.promised)
+	cl.order = cl.order[:0]
+	return cl.shelves.set(c)
 }
 
 // add puts a machine into the cluster.
@@ -126,9 +114,9 @@ func (cl *cluster) remove(name string) {
 
 // bind puts a pod on a machine.
 func (cl *cluster) bind(p *corev1.Pod, node string) error {
-	bound := p.DeepCopy()
+	bound := *p
 	bound.Spec.NodeName = node
-	info, err := framework.NewPodInfo(bound)
+	info, err := framework.NewPodInfo(&bound)
 	if err != nil {
 		return fmt.Errorf("pod %s: %w", key(p), err)
 	}

@@ -9,18 +9,26 @@ import (
 	corev1 "k8s.io/api/core/v1"
 )
 
-// Judge asks the scheduler's plugins about one case.
-func Judge(ctx context.Context, c Case) Verdict {
-	ctx, cancel := context.WithCancel(ctx)
-	defer cancel()
+// Judge is the scheduler's plugins, which are made once and asked about one
+// case after the other: nothing of a case is left when the next one comes.
+type Judge struct{ cl *cluster }
+
+// NewJudge makes the plugins.
+func NewJudge(ctx context.Context) (Judge, error) {
+	cl, err := newCluster(ctx)
+	return Judge{cl}, err
+}
+
+// Try asks the plugins about one case.
+func (j Judge) Try(ctx context.Context, c Case) Verdict {
 	v := Verdict{Name: c.Name}
-	cl, err := newCluster(ctx, c)
+	err := j.cl.reset(c)
 	switch {
 	case err != nil:
 	case c.Bind:
-		v.Bound, err = bindAll(ctx, cl, c)
+		v.Bound, err = bindAll(ctx, j.cl, c)
 	default:
-		err = v.replay(ctx, cl, c)
+		err = v.replay(ctx, j.cl, c)
 	}
 	if err != nil {
 		v.Error = err.Error()
@@ -81,8 +89,17 @@ func (v *Verdict) replay(ctx context.Context, cl *cluster, c Case) error {
 	return v.refusals(ctx, cl, c)
 }
 
+// kindOf is equal for pods that the filters cannot tell apart.
+func kindOf(p *corev1.Pod) (string, error) {
+	kind := corev1.Pod{Spec: p.Spec, Status: corev1.PodStatus{NominatedNodeName: p.Status.NominatedNodeName}}
+	kind.Namespace, kind.Labels = p.Namespace, p.Labels
+	text, err := kind.Marshal()
+	return string(text), err
+}
+
 // refusals asks for every refused pod each machine that is there, and each
-// empty one that might have been bought for it.
+// empty one that might have been bought for it. Of pods that the filters cannot
+// tell apart one is asked about if it finds no place.
 func (v *Verdict) refusals(ctx context.Context, cl *cluster, c Case) error {
 	pods := map[string]*corev1.Pod{}
 	for i := range c.Pods {
@@ -92,11 +109,21 @@ func (v *Verdict) refusals(ctx context.Context, cl *cluster, c Case) error {
 	for i := range c.Empties {
 		empties[c.Empties[i].Name] = &c.Empties[i]
 	}
+	homeless := map[string]bool{}
 	for _, name := range slices.Sorted(maps.Keys(c.Refused)) {
 		p := pods[name]
 		if p == nil {
 			return fmt.Errorf("refused pod %s is not in the case", name)
 		}
+		kind, err := kindOf(p)
+		if err != nil {
+			return err
+		}
+		kind += fmt.Sprint(c.Refused[name])
+		if homeless[kind] {
+			continue
+		}
+		before := len(v.Possible)
 		q := cl.ask(ctx, p)
 		for _, node := range cl.order {
 			if q.on(ctx, node) == "" {
@@ -114,6 +141,7 @@ func (v *Verdict) refusals(ctx context.Context, cl *cluster, c Case) error {
 			}
 			cl.remove(empty)
 		}
+		homeless[kind] = len(v.Possible) == before
 	}
 	return nil
 }

@@ -2,7 +2,6 @@ package oracle
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"math/rand/v2"
 	"slices"
@@ -54,9 +53,8 @@ func bindAll(ctx context.Context, cl *cluster, c Case) (map[string]string, error
 }
 
 // sort notes what tells the pod apart from others.
-func (r *race) sort(p *corev1.Pod) error {
-	text, err := json.Marshal([]any{p.Namespace, p.Labels, p.Spec, p.Status.NominatedNodeName})
-	r.kind[key(p)] = string(text)
+func (r *race) sort(p *corev1.Pod) (err error) {
+	r.kind[key(p)], err = kindOf(p)
 	return err
 }
 

@@ -17,6 +17,7 @@ import (
 	"os/exec"
 	"os/signal"
 	"path/filepath"
+	"runtime/debug"
 	"strings"
 	"syscall"
 	"time"
@@ -67,6 +68,7 @@ func run(ctx context.Context, args []string, out io.Writer) (bool, error) {
 	if err != nil {
 		return false, err
 	}
+	debug.SetGCPercent(1000) // a cluster is small, and nothing of it stays
 	conversation, err := oracle.Converse(ctx, os.Stderr)
 	if err != nil {
 		return false, err

@@ -54,6 +54,17 @@ func TestNext(t *testing.T) {
 	}
 }
 
+// Small clusters are quick, so there are many for each of the others.
+func TestShare(t *testing.T) {
+	s := &sums{}
+	for range 10 * 51 {
+		s.of(s.next([]string{"plans", "small"}, 1000, 0)).add(oracle.Trial{}, "")
+	}
+	if plans, small := s.of("plans").Seeds, s.of("small").Seeds; plans != 10 || small != 500 {
+		t.Errorf("%d plans and %d small clusters, want 50 of these for each of those", plans, small)
+	}
+}
+
 // What was wrong is tried again at another commit, and only there.
 func TestDisagreementsAreTriedAgain(t *testing.T) {
 	s := &sums{}
