@@ -7,7 +7,6 @@ import (
 	"maps"
 	"slices"
 	"strings"
-	"sync"
 
 	"github.com/tenon-sh/tenon/engine/amount"
 	"github.com/tenon-sh/tenon/engine/label"
@@ -20,10 +19,11 @@ import (
 	"github.com/tenon-sh/tenon/internal/aws/reserve"
 	"github.com/tenon-sh/tenon/internal/aws/soldout"
 	"github.com/tenon-sh/tenon/internal/cloud"
+	"github.com/tenon-sh/tenon/internal/parallel"
 )
 
 const (
-	parallel = 8 // orders under way at once
+	atOnce   = 8 // orders under way
 	attempts = 4 // fleet requests of one call for one order: each leaves out what the last found sold out
 )
 
@@ -31,16 +31,7 @@ const (
 // as EC2 would give, and an error if that is fewer than asked for.
 func (d *Driver) Launch(ctx context.Context, orders []cloud.Order) []cloud.Outcome {
 	out := make([]cloud.Outcome, len(orders))
-	slots := make(chan struct{}, parallel)
-	var wg sync.WaitGroup
-	for i, o := range orders {
-		wg.Go(func() {
-			slots <- struct{}{}
-			defer func() { <-slots }()
-			out[i] = d.launch(ctx, o)
-		})
-	}
-	wg.Wait()
+	parallel.Do(atOnce, orders, func(i int, o cloud.Order) { out[i] = d.launch(ctx, o) })
 	return out
 }
 

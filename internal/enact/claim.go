@@ -23,11 +23,9 @@ import (
 	"github.com/tenon-sh/tenon/engine/world"
 	"github.com/tenon-sh/tenon/internal/metric"
 	"github.com/tenon-sh/tenon/internal/observe"
+	"github.com/tenon-sh/tenon/internal/parallel"
 	"github.com/tenon-sh/tenon/internal/wording"
 )
-
-// atATime is how many objects are written side by side.
-const atATime = 32
 
 // Ask creates the claims of a plan's asks, and returns the claim of each ask by
 // the ask's name. One that cannot be made does not keep others from being made.
@@ -56,7 +54,7 @@ func (e *Enactor) ask(ctx context.Context, asks []plan.Ask, reason string, repla
 	w := e.Cluster.Recent(time.Second)
 	made := map[string]string{}
 	var errs []error
-	each(asks, func(a plan.Ask) {
+	parallel.Do(parallel.Writes, asks, func(_ int, a plan.Ask) {
 		err := failed[a.Pool]
 		var c *v1.NodeClaim
 		if err == nil {
@@ -77,20 +75,6 @@ func (e *Enactor) ask(ctx context.Context, asks []plan.Ask, reason string, repla
 		made[a.Name] = c.Name
 	})
 	return made, errors.Join(errs...)
-}
-
-// each does something to every item, so many at a time, and waits for all.
-func each[T any](items []T, do func(T)) {
-	var wg sync.WaitGroup
-	slots := make(chan struct{}, atATime)
-	for _, item := range items {
-		slots <- struct{}{}
-		wg.Go(func() {
-			defer func() { <-slots }()
-			do(item)
-		})
-	}
-	wg.Wait()
 }
 
 // create writes a claim under a name of its own. When the answer is lost the

@@ -20,6 +20,7 @@ import (
 	"github.com/tenon-sh/tenon/api/karpenter/v1alpha5"
 	"github.com/tenon-sh/tenon/engine/world"
 	"github.com/tenon-sh/tenon/internal/metric"
+	"github.com/tenon-sh/tenon/internal/parallel"
 )
 
 // Taint marks a node as going, so that no further pod is placed on it and load
@@ -103,7 +104,7 @@ func NewEvictor(e *Enactor) *Evictor { return &Evictor{Enactor: e, tries: map[st
 // Evict asks pods to leave, each when its wait is over, and returns when the
 // next of them may be tried again.
 func (e *Evictor) Evict(ctx context.Context, node *corev1.Node, pods []*world.Pod, reason string) {
-	each(e.due(pods), func(p *world.Pod) {
+	parallel.Do(parallel.Writes, e.due(pods), func(_ int, p *world.Pod) {
 		err := e.evict(ctx, p)
 		code := "200"
 		var s apierrors.APIStatus

@@ -14,6 +14,7 @@ import (
 	"github.com/tenon-sh/tenon/engine/plan"
 	"github.com/tenon-sh/tenon/engine/world"
 	"github.com/tenon-sh/tenon/internal/observe"
+	"github.com/tenon-sh/tenon/internal/parallel"
 )
 
 // atOnce is how many promises one plan may change in any case: as many as the client sends in
@@ -107,7 +108,7 @@ func standing(w *world.World, fills []plan.Fill) []plan.Fill {
 }
 
 func (e *Enactor) write(ctx context.Context, due []promise) {
-	each(due, func(p promise) { e.promise(ctx, p) })
+	parallel.Do(parallel.Writes, due, func(_ int, p promise) { e.promise(ctx, p) })
 }
 
 func (e *Enactor) promise(ctx context.Context, p promise) {

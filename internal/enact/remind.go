@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/tenon-sh/tenon/engine/plan"
+	"github.com/tenon-sh/tenon/internal/parallel"
 )
 
 const (
@@ -56,7 +57,7 @@ type reminders struct {
 func (e *Enactor) remind(ctx context.Context, c *plan.Census, p plan.Plan) time.Duration {
 	now := e.Now()
 	due, next := e.reminders.take(lying(c, p), now)
-	each(due, func(p promise) {
+	parallel.Do(parallel.Writes, due, func(_ int, p promise) {
 		e.Log.V(1).Info("the pod is not taken up, nominating it anew", "Pod", p.pod.String(), "Node", p.node)
 		e.promise(ctx, promise{pod: p.pod})
 		e.promise(ctx, p)

@@ -65,6 +65,7 @@ func layers() []layer {
 		},
 
 		{at: "internal/clock"},
+		{at: "internal/parallel", libs: list("github.com/sourcegraph/conc"), why: "how much is done at once says nothing about what"},
 		{at: "internal/metric", libs: list(prometheus)},
 		{
 			at: "internal/observe", own: list(world + " api/..."), libs: list(kubeTypes),
@@ -79,14 +80,14 @@ func layers() []layer {
 			why: "wording makes sentences of decisions; it looks nothing up",
 		},
 		{
-			at: "internal/enact", own: list(world + " engine/plan api/... internal/observe internal/cluster internal/wording " + meter), libs: list(kube + " " + prometheus),
+			at: "internal/enact", own: list(world + " engine/plan api/... internal/observe internal/cluster internal/wording internal/parallel " + meter), libs: list(kube + " " + prometheus),
 			why: "enact carries out a plan and decides nothing",
 		},
 		{at: "internal/cloud", own: list(world + " " + meter), libs: list(limits + " " + prometheus), why: "the seam knows no driver and no Kubernetes"},
 		{at: "internal/cloudtest", own: list(world + " internal/cloud " + meter), libs: testLibs(), why: "the law holds for every driver, so it knows none"},
 		{at: "internal/catalog", own: list(world), why: "the catalogue is data for drivers, the simulator and the command line"},
 		{
-			at: "internal/aws", own: list(world + " api/... internal/cloud internal/catalog " + meter),
+			at: "internal/aws", own: list(world + " api/... internal/cloud internal/catalog internal/parallel " + meter),
 			libs: list(aws + " " + kubeTypes + " " + limits + " sigs.k8s.io/yaml github.com/pelletier/go-toml/v2 github.com/go-logr/logr " + prometheus),
 			why:  "a driver answers the seam; it does not know who asks",
 		},
@@ -131,7 +132,7 @@ func layers() []layer {
 		{at: "internal/loop", own: list(world + " engine/plan api/... " + meter), libs: list(kube + " " + prometheus), why: "loop is what every reconciler shares and none in particular"},
 		{
 			at:   "internal/controller/*",
-			own:  list("api/... engine/... internal/observe internal/cluster internal/enact internal/cloud internal/journal internal/loop internal/wording " + meter),
+			own:  list("api/... engine/... internal/observe internal/cluster internal/enact internal/cloud internal/journal internal/loop internal/parallel internal/wording " + meter),
 			not:  list("engine/enginetest"),
 			libs: list(kube + " " + limits + " " + prometheus),
 			why:  "controllers are strangers to each other and to drivers; they meet in the cluster's objects and in internal/app",

@@ -12,6 +12,7 @@ import (
 	sqstypes "github.com/aws/aws-sdk-go-v2/service/sqs/types"
 
 	"github.com/tenon-sh/tenon/internal/aws/refusal"
+	"github.com/tenon-sh/tenon/internal/parallel"
 )
 
 // SQS gives at most ten messages at a time, and hides them this long from others.
@@ -111,11 +112,7 @@ func (q *Queue) read(ctx context.Context, a asking) (int, error) {
 		return 0, refusal.Wrap("receive messages of queue "+q.name, err)
 	}
 	keep := make([]bool, len(out.Messages))
-	var wg sync.WaitGroup
-	for i, m := range out.Messages {
-		wg.Go(func() { keep[i] = q.take(ctx, m, a) })
-	}
-	wg.Wait()
+	parallel.Do(batch, out.Messages, func(i int, m sqstypes.Message) { keep[i] = q.take(ctx, m, a) })
 	var done []sqstypes.Message
 	for i, m := range out.Messages {
 		if !keep[i] {

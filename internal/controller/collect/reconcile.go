@@ -21,6 +21,7 @@ import (
 	"github.com/tenon-sh/tenon/internal/enact"
 	"github.com/tenon-sh/tenon/internal/loop"
 	"github.com/tenon-sh/tenon/internal/observe"
+	"github.com/tenon-sh/tenon/internal/parallel"
 )
 
 // Spec is what this controller touches.
@@ -170,7 +171,7 @@ func uidsOf(nodes []*corev1.Node) map[types.UID]bool {
 // knows to have ended, and the others stay.
 func (c *Controller) letGo(ctx context.Context, v Verdict, at time.Time) error {
 	var held atomic.Int64
-	err := loop.Each(v.Lost, func(_ int, claim *v1.NodeClaim) error {
+	err := parallel.Each(parallel.Writes, v.Lost, func(_ int, claim *v1.NodeClaim) error {
 		m, there, err := c.Cloud.Find(ctx, claim.Status.ProviderID, at)
 		switch {
 		case err != nil:

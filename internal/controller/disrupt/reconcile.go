@@ -26,6 +26,7 @@ import (
 	"github.com/tenon-sh/tenon/internal/loop"
 	"github.com/tenon-sh/tenon/internal/metric"
 	"github.com/tenon-sh/tenon/internal/observe"
+	"github.com/tenon-sh/tenon/internal/parallel"
 )
 
 const (
@@ -149,7 +150,7 @@ func (c *Controller) pass(ctx context.Context) time.Duration {
 	if slices.ContainsFunc(steps, func(s Step) bool { return s.Kind != Await }) {
 		wait = soonest(wait, hold)
 	}
-	if err := loop.Each(steps, func(_ int, s Step) error { return c.try(ctx, s) }); err != nil {
+	if err := parallel.Each(parallel.Writes, steps, func(_ int, s Step) error { return c.try(ctx, s) }); err != nil {
 		wait = soonest(wait, failed)
 	}
 	if c.stirred.Swap(false) {

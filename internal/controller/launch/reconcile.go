@@ -29,6 +29,7 @@ import (
 	"github.com/tenon-sh/tenon/internal/loop"
 	"github.com/tenon-sh/tenon/internal/metric"
 	"github.com/tenon-sh/tenon/internal/observe"
+	"github.com/tenon-sh/tenon/internal/parallel"
 )
 
 // unordered is the request under which claims without an order are put into one.
@@ -152,13 +153,13 @@ func (r *Reconciler) hand(ctx context.Context, o Order, dealt map[string]cloud.M
 			without = append(without, c)
 		}
 	}
-	return without, loop.Each(got, func(_ int, c *v1.NodeClaim) error { return r.launched(ctx, c, dealt[c.Name]) })
+	return without, parallel.Each(parallel.Writes, got, func(_ int, c *v1.NodeClaim) error { return r.launched(ctx, c, dealt[c.Name]) })
 }
 
 // letGo takes the order from claims that are leaving: it has bought nothing for
 // them, and they need not be kept for it.
 func (r *Reconciler) letGo(ctx context.Context, claims []*v1.NodeClaim) error {
-	return loop.Each(claims, func(_ int, c *v1.NodeClaim) error {
+	return parallel.Each(parallel.Writes, claims, func(_ int, c *v1.NodeClaim) error {
 		_, err := loop.Patch(ctx, r.Client, c, func(c *v1.NodeClaim) {
 			for _, key := range []string{v1.AnnotationOrder, v1.AnnotationOrderPlace, v1.AnnotationOrderSize} {
 				delete(c.Annotations, key)
@@ -194,7 +195,7 @@ func (r *Reconciler) write(ctx context.Context, orders []Order) error {
 	defer r.mark(orders, false)
 	var errs []error
 	for _, o := range orders {
-		errs = append(errs, loop.Each(o.Claims, func(place int, c *v1.NodeClaim) error {
+		errs = append(errs, parallel.Each(parallel.Writes, o.Claims, func(place int, c *v1.NodeClaim) error {
 			return client.IgnoreNotFound(r.assign(ctx, c, o, place))
 		}))
 	}
@@ -484,7 +485,7 @@ func (r *Reconciler) giveUp(ctx context.Context, claims []*v1.NodeClaim, cause e
 	if len(claims) > 0 {
 		log.FromContext(ctx).Error(cause, "failed launching nodeclaims", "NodeClaims", names(claims))
 	}
-	return loop.Each(claims, func(_ int, c *v1.NodeClaim) error {
+	return parallel.Each(parallel.Writes, claims, func(_ int, c *v1.NodeClaim) error {
 		r.Events.Warning(c, event, "%s", short(cause.Error()))
 		r.Cluster.Ended(c.Name, short(cause.Error()), cloud.CodeOf(cause) == cloud.Capacity)
 		return r.Enact.Release(ctx, c, reason)
@@ -512,7 +513,7 @@ func (r *Reconciler) failed(ctx context.Context, claims []*v1.NodeClaim, cause e
 		reason = e.Reason
 	}
 	now := r.Now()
-	return loop.Each(claims, func(_ int, c *v1.NodeClaim) error {
+	return parallel.Each(parallel.Writes, claims, func(_ int, c *v1.NodeClaim) error {
 		text := short(cause.Error())
 		if code := cloud.CodeOf(cause); code == cloud.Throttled || code == cloud.Unknown {
 			text += r.triedSince(c.UID) // it is tried again and again: for how long, a person wants to know
