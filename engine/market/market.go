@@ -161,7 +161,7 @@ func (m *Market) stockShape(p *Pool, s *world.Shape, daemons []*world.DaemonSet)
 		for i, d := range m.Dims {
 			t.Room[i] = amount.Plus(s.Room(d), -t.Daemon.Value(d))
 			if t.Full {
-				t.Room[i] = -1 // for nobody, not even who asks for nothing
+				t.Room[i] = -1 // for no pod, not even one that asks for nothing
 			}
 		}
 		p.Types = append(p.Types, t)

@@ -39,16 +39,12 @@ func (k *Packer) finish() plan.Plan {
 	}
 	slices.SortFunc(p.Filled, byMachine)
 	p.Refused = append(k.refused, refusals(k.Packing)...)
-	slices.SortFunc(p.Refused, func(a, b plan.Refusal) int { return compareKey(a.Pod, b.Pod) })
+	slices.SortFunc(p.Refused, func(a, b plan.Refusal) int { return a.Pod.Compare(b.Pod) })
 	p.GivenUp = losses(k.Packing)
 	if len(p.Refused) > 0 {
 		p.Again = k.Backoffs.Next()
 	}
 	return p
-}
-
-func compareKey(a, b world.Key) int {
-	return cmp.Or(strings.Compare(a.Namespace, b.Namespace), strings.Compare(a.Name, b.Name))
 }
 
 // trimAll makes every planned machine as cheap as its pods let it be, and one of
@@ -106,7 +102,7 @@ func (k *menus) ask(b *packing.Bin) plan.Ask {
 		a.Pods = append(a.Pods, x.Pod.Key)
 		a.Requests = a.Requests.Plus(x.Pod.Requests)
 	}
-	slices.SortFunc(a.Pods, compareKey)
+	slices.SortFunc(a.Pods, world.Key.Compare)
 	a.Menu = k.menu(b, hosts, &a)
 	a.Requirements = k.requirements(b, a.Menu, zones, kinds)
 	a.Labels = k.labels(b)
@@ -346,11 +342,11 @@ func fill(b *packing.Bin, p *plan.Plan) {
 		f.Pods = append(f.Pods, x.Pod.Key)
 	}
 	if len(f.Pods) > 0 {
-		slices.SortFunc(f.Pods, compareKey)
+		slices.SortFunc(f.Pods, world.Key.Compare)
 		p.Filled = append(p.Filled, f)
 	}
 	if len(held) > 0 {
-		slices.SortFunc(held, compareKey)
+		slices.SortFunc(held, world.Key.Compare)
 		p.Held = append(p.Held, plan.Fill{Node: f.Node, Claim: f.Claim, Pods: held})
 	}
 }
@@ -374,7 +370,42 @@ func losses(k *packing.Packing) []plan.Loss {
 		}
 	}
 	slices.SortFunc(out, func(a, b plan.Loss) int {
-		return cmp.Or(compareKey(a.Pod, b.Pod), strings.Compare(a.Term, b.Term))
+		return cmp.Or(a.Pod.Compare(b.Pod), strings.Compare(a.Term, b.Term))
 	})
 	return out
+}
+
+// dear is how many times as much as what is planned a type may cost to be worth a word.
+const dear = 3
+
+// leftOut says which exotic types would host the pods of the bin at a like price
+// and are not asked for; empty if there are none.
+func (k *menus) leftOut(b *packing.Bin) string {
+	if k.Market.Exotics == nil || k.Market.Exotics.Has(b.Offer) {
+		return ""
+	}
+	planned := &k.Market.Offers[b.Offer]
+	var signatures []*packing.Demands
+	for _, x := range b.Pods {
+		if !slices.Contains(signatures, x.Class.Demands) {
+			signatures = append(signatures, x.Class.Demands)
+		}
+	}
+	var cheapest *market.Type
+	n := 0
+	for _, t := range planned.Type.Pool.Exotic {
+		if t.First != t.From || t.Cheapest > dear*planned.Expected || !market.Fits(b.Used, t.Room) || slices.ContainsFunc(signatures, func(s *packing.Demands) bool { return !k.Market.Stands(t, s.Signature) }) {
+			continue
+		}
+		if n++; cheapest == nil || t.Cheapest < cheapest.Cheapest {
+			cheapest = t
+		}
+	}
+	switch n {
+	case 0:
+		return ""
+	case 1:
+		return cheapest.Shape.Name + ": bare metal or with accelerators"
+	}
+	return fmt.Sprintf("%d types that are bare metal or have accelerators, such as %s", n, cheapest.Shape.Name)
 }

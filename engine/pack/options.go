@@ -1,6 +1,8 @@
 package pack
 
-import "github.com/tenon-sh/tenon/engine/packing"
+import (
+	"github.com/tenon-sh/tenon/engine/packing"
+)
 
 // Options are what a caller may choose. The zero value works.
 type Options = packing.Options

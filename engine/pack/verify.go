@@ -3,6 +3,7 @@ package pack
 import (
 	"slices"
 
+	"github.com/tenon-sh/tenon/engine/exact"
 	"github.com/tenon-sh/tenon/engine/packing"
 )
 
@@ -28,7 +29,7 @@ func (k *repairer) verify() {
 		}
 		k.evict(stuck)
 		k.Unplaced = append(k.Unplaced, stuck...)
-		k.exact()
+		k.PlaceEach()
 	}
 	var moved []*packing.Pod
 	for stuck := k.Replay(); len(stuck) > 0; stuck = k.Replay() {
@@ -63,7 +64,7 @@ func (k *repairer) calmOne(x *packing.Pod) {
 	}
 	k.Leave(x)
 	switch {
-	case !k.put(x, 1):
+	case !k.Put(x, 1):
 		k.Join(b, x)
 	case b.Machine == nil && len(b.Pods) == 0:
 		k.Drop(b)
@@ -79,7 +80,7 @@ func (k *repairer) trySingly(pods []*packing.Pod) {
 		var again []*packing.Pod
 		for _, x := range pods {
 			tries--
-			if tries >= 0 && (k.try(x, k.put) || k.try(x, k.squeeze) || k.tryDomains(x)) {
+			if tries >= 0 && (k.try(x, k.Put) || k.try(x, k.Squeeze) || k.tryDomains(x)) {
 				found = true
 				continue
 			}
@@ -90,25 +91,15 @@ func (k *repairer) trySingly(pods []*packing.Pod) {
 	k.Unplaced = append(k.Unplaced, pods...)
 }
 
-// squeeze puts the pod on a machine that is planned already, however crowded.
-func (k *placer) squeeze(x *packing.Pod, _ int) bool {
-	b := k.BestOf(k.Planned, x, new(int), nil)
-	if b != nil {
-		x.Crowded = true
-		k.Join(b, x)
-	}
-	return b != nil
-}
-
 // tryDomains tries a new machine for the pod in each of the domains it can reach.
 func (k *repairer) tryDomains(x *packing.Pod) bool {
 	if !k.Ledger.Spreads(x.Class.Subject) {
 		return false
 	}
 	return slices.ContainsFunc(k.Reachable(x.Class), func(offer int) bool {
-		in := level{k.Market.Offers[offer].Tuple}
+		in := exact.Level{k.Market.Offers[offer].Tuple}
 		return k.try(x, func(x *packing.Pod, remaining int) bool {
-			b := k.obtain(x, remaining, in)
+			b := k.Obtain(x, remaining, in)
 			if b != nil {
 				k.Join(b, x)
 			}

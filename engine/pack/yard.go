@@ -4,7 +4,9 @@ import (
 	"math"
 	"slices"
 
+	"github.com/tenon-sh/tenon/engine/exact"
 	"github.com/tenon-sh/tenon/engine/packing"
+	"github.com/tenon-sh/tenon/engine/search"
 	"github.com/tenon-sh/tenon/engine/world"
 )
 
@@ -15,7 +17,7 @@ import (
 // Machines go by their position among Places. A pod that has been taken up and
 // not put down yet is in the air.
 type Yard struct {
-	k        *searcher
+	k        *search.Searcher
 	repair   *repairer
 	lodgers  []lodger // what runs on each machine that may be cleared
 	homes    map[*packing.Pod]int
@@ -53,8 +55,8 @@ type Mark int
 // NewYard returns the cluster of w with all pods that wait put where they would
 // go now. The pods of the machines that may be cleared can be taken up.
 func NewYard(w *world.World, o packing.Options, clear func(*world.Place) bool) *Yard {
-	p := &placer{Packing: packing.New(w, o)}
-	k := &searcher{placer: p, loose: true}
+	p := &exact.Placer{Packing: packing.New(w, o)}
+	k := &search.Searcher{Placer: p, Loose: true}
 	pods, refused := packing.Admit(w)
 	k.Waiting = len(refused)
 	all := slices.Clone(pods)
@@ -133,8 +135,8 @@ func (y *Yard) freeOn(i int) []int64 {
 func (y *Yard) receive(some bool) {
 	k := y.k
 	if some {
-		k.keep()
-		k.place(false, false)
+		k.Keep()
+		k.Place(false, false)
 		y.repair.verify()
 	}
 	for i, b := range k.Existing {

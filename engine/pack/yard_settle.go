@@ -98,11 +98,11 @@ func (y *Yard) Buy() ([]int, bool) {
 	air := slices.Clone(k.Unplaced)
 	packing.SortPods(k.Unplaced)
 	if !k.Options.ExactOnly {
-		k.search()
+		k.Search()
 	}
-	k.exact()
+	k.PlaceEach()
 	y.repair.trimAll()
-	k.exact()
+	k.PlaceEach()
 	for _, b := range k.Planned {
 		b.Closed = true
 		y.stand(b)

@@ -4,6 +4,7 @@ import (
 	"github.com/tenon-sh/tenon/engine/packing"
 	"github.com/tenon-sh/tenon/engine/plan"
 	"github.com/tenon-sh/tenon/engine/reason"
+	"github.com/tenon-sh/tenon/engine/search"
 	"github.com/tenon-sh/tenon/engine/solve"
 	"github.com/tenon-sh/tenon/engine/spread"
 )
@@ -21,7 +22,7 @@ func (y *Yard) Worth() int64 {
 			count[x.Class.Number]++
 		}
 	}
-	p := k.newProof()
+	p := k.NewProof()
 	shares := map[spread.Share][]int{}
 	y.worth = make([]int64, len(k.Classes))
 	var items []int
@@ -30,18 +31,18 @@ func (y *Yard) Worth() int64 {
 		if count[n] == 0 {
 			continue
 		}
-		item := solve.Item{Name: c.Pod.String(), Need: c.Need, Count: count[n], Hosts: hostsAmong(c.Offers, p.hosts), PerHost: k.Ledger.PerHost(c.Subject)}
+		item := solve.Item{Name: c.Pod.String(), Need: c.Need, Count: count[n], Hosts: search.HostsAmong(c.Offers, p.Hosts), PerHost: k.Ledger.PerHost(c.Subject)}
 		if item.Hosts == nil {
 			continue
 		}
 		for _, s := range k.Ledger.Caps(c.Subject) {
-			shares[s] = append(shares[s], len(p.free.Items))
+			shares[s] = append(shares[s], len(p.Free.Items))
 		}
 		items = append(items, n)
-		p.free.Items = append(p.free.Items, item)
+		p.Free.Items = append(p.Free.Items, item)
 	}
-	p.free.Groups = shared(shares)
-	bound, worth := solve.Worth(p.free)
+	p.Free.Groups = search.Shared(shares)
+	bound, worth := solve.Worth(p.Free)
 	for i, n := range items {
 		y.worth[n] = worth[i]
 	}

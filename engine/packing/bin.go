@@ -18,7 +18,7 @@ type Bin struct {
 	Node    int // number in the ledger
 	Free    []int64
 	Pods    []*Pod
-	Closed  bool // it takes nobody
+	Closed  bool // it takes no pod
 
 	// Of a planned one.
 	Offer   int
@@ -75,7 +75,7 @@ func (k *Packing) Join(b *Bin, x *Pod) {
 	b.Pods = append(b.Pods, x)
 	c := x.Class
 	for i, n := range c.Need {
-		b.Free[i] = amount.Plus(b.Free[i], -n) // who holds a promise may ask for more than can be counted
+		b.Free[i] = amount.Plus(b.Free[i], -n) // a pod that is nominated may ask for more than can be counted
 		if b.Machine == nil {
 			b.Used[i] += n
 		}

@@ -40,7 +40,7 @@ func (k *Packing) bindOnce(pods []*Pod) []*Pod {
 	return waiting.left()
 }
 
-// gateQueues hold pods that cannot be bound yet, by what keeps them: who waits at one
+// gateQueues hold pods that cannot be bound yet, by what keeps them: a pod that waits at one
 // gate can go when the one before him could.
 type gateQueues struct {
 	ledger *spread.Ledger
@@ -80,7 +80,7 @@ func (p *gateQueues) wait(x *Pod, gate spread.Gate) {
 	q.pods = append(q.pods, x)
 }
 
-// release appends turns for those who may go now that t's pod is bound: who waited behind it, and
+// release appends turns for the pods that may be bound now that t's pod is: the one that waited behind it, and
 // the first at each gate of the groups that it is a member of, if it opened them further.
 func (p *gateQueues) release(turns []turn, t turn) []turn {
 	if t.from != nil {

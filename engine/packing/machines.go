@@ -26,7 +26,7 @@ func confineVolumes(k *Packing) {
 	}
 	groups := slices.Sorted(maps.Keys(sharers))
 	zones := map[int32][]string{}
-	for narrowed := true; narrowed; { // who shares several volumes ties them together
+	for narrowed := true; narrowed; { // a pod that shares several volumes ties them together
 		narrowed = false
 		for _, g := range groups {
 			common := inCommon(reach, sharers[g])
@@ -202,7 +202,7 @@ func holdNominated(k *Packing) {
 }
 
 // noteUseful notes which offers would host some pod: of a thousand pools most are for
-// others' pods, and what nobody could use is not worth looking at.
+// others' pods, and what no pod could use is not worth looking at.
 func noteUseful(k *Packing) {
 	k.Useful = market.NewSet(len(k.Market.Offers))
 	for _, c := range k.Classes {

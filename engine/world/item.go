@@ -5,6 +5,7 @@
 package world
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 
@@ -42,6 +43,11 @@ type Key struct {
 
 // String writes the key as namespace/name.
 func (k Key) String() string { return k.Namespace + "/" + k.Name }
+
+// Compare orders keys by namespace, then name.
+func (k Key) Compare(o Key) int {
+	return cmp.Or(strings.Compare(k.Namespace, o.Namespace), strings.Compare(k.Name, o.Name))
+}
 
 // Selector picks pods or namespaces by label. The zero Selector picks nothing.
 type Selector struct {

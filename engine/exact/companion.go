@@ -1,4 +1,4 @@
-package pack
+package exact
 
 import (
 	"slices"
@@ -6,21 +6,21 @@ import (
 	"github.com/tenon-sh/tenon/engine/packing"
 )
 
-// mostLured bounds how many pods are moved for the sake of others.
-const mostLured = 500
+// maxRelocations bounds how many pods are moved for the sake of others.
+const maxRelocations = 500
 
-// lure makes room for a pod that wants the company of others on the very
+// relocateCompanion makes room for a pod that wants the company of others on the very
 // machine, where every machine that has it is full: one of these others moves to
 // a new machine, and the pod follows it there.
-func (k *placer) lure(x *packing.Pod, remaining int) bool {
-	if !x.Class.Colocated || k.lured >= mostLured {
+func (k *Placer) relocateCompanion(x *packing.Pod, remaining int) bool {
+	if !x.Class.Colocated || k.relocated >= maxRelocations {
 		return false
 	}
-	y := k.company(x)
+	y := k.companion(x)
 	if y == nil {
 		return false
 	}
-	k.lured++
+	k.relocated++
 	offer, _ := k.cheapest(y, 1, nil)
 	if offer < 0 {
 		return false
@@ -29,7 +29,7 @@ func (k *placer) lure(x *packing.Pod, remaining int) bool {
 	k.Leave(y)
 	b := k.Buy(offer)
 	k.Join(b, y)
-	if k.put(x, remaining) {
+	if k.Put(x, remaining) {
 		return true
 	}
 	k.Leave(y)
@@ -38,9 +38,9 @@ func (k *placer) lure(x *packing.Pod, remaining int) bool {
 	return false
 }
 
-// company returns the smallest pod on a planned machine that x wants to be with,
-// that goes anywhere, and that nobody there is with for want of others.
-func (k *placer) company(x *packing.Pod) *packing.Pod {
+// companion returns the smallest pod on a planned machine that x wants to be with,
+// that goes anywhere, and that no pod there depends on.
+func (k *Placer) companion(x *packing.Pod) *packing.Pod {
 	var best *packing.Pod
 	for _, b := range k.Planned {
 		if len(b.Pods) < 2 {
@@ -48,7 +48,7 @@ func (k *placer) company(x *packing.Pod) *packing.Pod {
 		}
 		for _, y := range b.Pods {
 			k.Steps++
-			if y.Class.Subject.Indifferent() && k.Ledger.Draws(x.Class.Subject, y.Class.Subject) && (best == nil || smaller(y, best)) && !k.wanted(b, y) {
+			if y.Class.Subject.Indifferent() && k.Ledger.Draws(x.Class.Subject, y.Class.Subject) && (best == nil || smaller(y, best)) && !k.needed(b, y) {
 				best = y
 			}
 		}
@@ -56,8 +56,8 @@ func (k *placer) company(x *packing.Pod) *packing.Pod {
 	return best
 }
 
-// wanted reports whether a pod on the bin is there for the company of y and of nobody else.
-func (k *placer) wanted(b *packing.Bin, y *packing.Pod) bool {
+// needed reports whether a pod on the bin is there for the company of y alone.
+func (k *Placer) needed(b *packing.Bin, y *packing.Pod) bool {
 	return slices.ContainsFunc(b.Pods, func(z *packing.Pod) bool {
 		return z.Class.Colocated && k.Ledger.Draws(z.Class.Subject, y.Class.Subject) &&
 			!slices.ContainsFunc(b.Pods, func(o *packing.Pod) bool { return o != y && o != z && k.Ledger.Draws(z.Class.Subject, o.Class.Subject) })

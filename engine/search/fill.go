@@ -1,4 +1,4 @@
-package pack
+package search
 
 import (
 	"github.com/tenon-sh/tenon/engine/market"
@@ -7,15 +7,15 @@ import (
 
 // fillOld puts whole classes onto the machines that are there or on their way, as
 // long as what has room takes them.
-func (k *searcher) fillOld() {
-	k.placeCrowds(false)
+func (k *Searcher) fillOld() {
+	k.PlaceGroups(false)
 	var rest []*packing.Pod
 	for c, pods := range packing.ByClass(k.Unplaced) {
 		if c.Plain && !k.HasWishes(c) {
 			rest = append(rest, k.fillPlain(c, pods)...)
 			continue
 		}
-		if _, _, crowd := k.crowded(c); crowd {
+		if _, _, crowd := k.GroupOf(c); crowd {
 			rest = append(rest, pods...)
 			continue
 		}
@@ -36,7 +36,7 @@ func (k *searcher) fillOld() {
 }
 
 // fillPlain puts as many of the pods as fit onto each machine in turn, and returns the rest.
-func (k *searcher) fillPlain(c *packing.Class, pods []*packing.Pod) []*packing.Pod {
+func (k *Searcher) fillPlain(c *packing.Class, pods []*packing.Pod) []*packing.Pod {
 	for i := range k.Stands(c.Demands).All {
 		if len(pods) == 0 {
 			break

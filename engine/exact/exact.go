@@ -1,14 +1,15 @@
-package pack
+// Package exact places pods one by one, and together those that have to share a machine.
+package exact
 
 import (
 	"github.com/tenon-sh/tenon/engine/packing"
 )
 
-// exact places the pods that are left one by one. Who finds no place is tried
-// again as long as somebody does.
-func (k *placer) exact() {
+// PlaceEach places the pods that are left one by one. A pod that finds none is tried
+// again as long as another does.
+func (k *Placer) PlaceEach() {
 	packing.SortPods(k.Unplaced)
-	k.placeCrowds(true)
+	k.PlaceGroups(true)
 	packing.SortPods(k.Unplaced)
 	for {
 		before := len(k.Unplaced)
@@ -21,7 +22,7 @@ func (k *placer) exact() {
 
 // eachOnce tries every pod once, those that want the company of others not
 // before some of it has a place. It returns those that found none.
-func (k *placer) eachOnce(pods []*packing.Pod) []*packing.Pod {
+func (k *Placer) eachOnce(pods []*packing.Pod) []*packing.Pod {
 	var again []*packing.Pod
 	remaining := map[*packing.Class]int{}
 	for _, x := range pods {
@@ -35,7 +36,7 @@ func (k *placer) eachOnce(pods []*packing.Pod) []*packing.Pod {
 			lonely[group] = append(lonely[group], x)
 			continue
 		}
-		if x.Class == hopeless || !k.put(x, remaining[x.Class]) && !k.lure(x, remaining[x.Class]) {
+		if x.Class == hopeless || !k.Put(x, remaining[x.Class]) && !k.relocateCompanion(x, remaining[x.Class]) {
 			again = append(again, x)
 			hopeless = x.Class
 		} else if len(lonely) > 0 {
@@ -51,4 +52,20 @@ func (k *placer) eachOnce(pods []*packing.Pod) []*packing.Pod {
 	}
 	packing.SortPods(again)
 	return again
+}
+
+// Placer places pods one by one.
+type Placer struct {
+	*packing.Packing
+	relocated int // pods that were moved for the sake of others
+}
+
+// Squeeze puts the pod on a machine that is planned already, however crowded.
+func (k *Placer) Squeeze(x *packing.Pod, _ int) bool {
+	b := k.BestOf(k.Planned, x, new(int), nil)
+	if b != nil {
+		x.Crowded = true
+		k.Join(b, x)
+	}
+	return b != nil
 }

@@ -1,7 +1,6 @@
-package pack
+package search
 
 import (
-	"cmp"
 	"slices"
 
 	"github.com/tenon-sh/tenon/engine/market"
@@ -10,41 +9,41 @@ import (
 	"github.com/tenon-sh/tenon/engine/spread"
 )
 
-// proof is what is needed to say how little the pods that were placed on new machines could have cost.
-type proof struct {
+// Proof is what is needed to say how little the pods that were placed on new machines could have cost.
+type Proof struct {
 	forced bool          // every pod was searched for, and every lot could go one way only
-	free   solve.Problem // everything that was on sale
-	hosts  []int
+	Free   solve.Problem // everything that was on sale
+	Hosts  []int
 	bound  int64
 }
 
-// newProof notes what is on sale.
-func (k *searcher) newProof() *proof {
-	p := &proof{}
+// NewProof notes what is on sale.
+func (k *Searcher) NewProof() *Proof {
+	p := &Proof{}
 	for _, tier := range k.Market.Tiers {
 		at, offers := k.problem(tier, func(*market.Type) bool { return true })
-		p.free.Hosts = append(p.free.Hosts, at.Hosts...)
-		p.hosts = append(p.hosts, offers...)
+		p.Free.Hosts = append(p.Free.Hosts, at.Hosts...)
+		p.Hosts = append(p.Hosts, offers...)
 	}
-	for i := range p.free.Hosts {
-		p.free.Hosts[i].Draws = nil
+	for i := range p.Free.Hosts {
+		p.Free.Hosts[i].Draws = nil
 	}
 	return p
 }
 
 // force reports whether what the search proves of the lots is all there is to prove.
-func (k *searcher) force(lots []*lot, rest []*packing.Pod) bool {
+func (k *Searcher) force(lots []*lot, rest []*packing.Pod) bool {
 	return len(rest) == 0 && len(k.Market.Tiers) == 1 &&
 		!slices.ContainsFunc(k.Market.Pools, func(p *market.Pool) bool { return p.HasMinValues }) &&
-		!slices.ContainsFunc(lots, func(l *lot) bool { return l.told })
+		!slices.ContainsFunc(lots, func(l *lot) bool { return l.hasAlternatives })
 }
 
-// bound is what placing on new machines the pods that are there costs at
+// Bound is what placing on new machines the pods that are there costs at
 // least. Where one tier was searched for all of them, every lot could go one
 // way only and all stayed where they were put, the search has proven it. Else it is
 // proven for all the ways they might have gone: in any domain, and in any
 // lighter pool, whose machines they may share.
-func (k *searcher) bound() int64 {
+func (k *Searcher) Bound() int64 {
 	placed, crowded := map[*packing.Class]int{}, map[*packing.Class]bool{}
 	moved := false
 	for _, bins := range [][]*packing.Bin{k.Existing, k.Planned} {
@@ -60,16 +59,16 @@ func (k *searcher) bound() int64 {
 			}
 		}
 	}
-	if k.proof.forced && !moved && !slices.ContainsFunc(k.Unplaced, func(x *packing.Pod) bool { return x.Proven }) {
-		return k.proof.bound
+	if k.Proof.forced && !moved && !slices.ContainsFunc(k.Unplaced, func(x *packing.Pod) bool { return x.Proven }) {
+		return k.Proof.bound
 	}
-	free := k.proof.free
+	free := k.Proof.Free
 	shares := map[spread.Share][]int{}
 	for _, c := range k.Classes {
 		if placed[c] == 0 {
 			continue
 		}
-		item := solve.Item{Name: c.Pod.String(), Need: c.Need, Count: placed[c], Hosts: hostsAmong(c.Offers, k.proof.hosts)}
+		item := solve.Item{Name: c.Pod.String(), Need: c.Need, Count: placed[c], Hosts: HostsAmong(c.Offers, k.Proof.Hosts)}
 		if item.Hosts == nil {
 			return 0
 		}
@@ -81,17 +80,6 @@ func (k *searcher) bound() int64 {
 		}
 		free.Items = append(free.Items, item)
 	}
-	free.Groups = shared(shares)
+	free.Groups = Shared(shares)
 	return solve.Bound(free)
-}
-
-// shared turns caps that several items take part in into groups.
-func shared(shares map[spread.Share][]int) []solve.Group {
-	var out []solve.Group
-	for _, s := range sortedKeys(shares, func(a, b spread.Share) int { return cmp.Or(cmp.Compare(a.Group, b.Group), cmp.Compare(a.Cap, b.Cap)) }) {
-		if len(shares[s]) > 1 {
-			out = append(out, solve.Group{Members: shares[s], Cap: s.Cap})
-		}
-	}
-	return out
 }

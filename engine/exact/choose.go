@@ -1,4 +1,4 @@
-package pack
+package exact
 
 import (
 	"cmp"
@@ -8,12 +8,12 @@ import (
 	"github.com/tenon-sh/tenon/engine/packing"
 )
 
-// growing is how many of the youngest planned machines may still become larger ones.
-const growing = 4
+// growableMachines is how many of the youngest planned machines may still become larger ones.
+const growableMachines = 4
 
-// put finds a place for the pod: machines that are there, then planned ones,
+// Put finds a place for the pod: machines that are there, then planned ones,
 // then one more. remaining is how many of its class wait, itself included.
-func (k *placer) put(x *packing.Pod, remaining int) bool {
+func (k *Placer) Put(x *packing.Pod, remaining int) bool {
 	if b := k.BestOf(k.Existing, x, &x.Class.FullExisting, nil); b != nil {
 		k.Join(b, x)
 		return true
@@ -26,26 +26,26 @@ func (k *placer) put(x *packing.Pod, remaining int) bool {
 			k.Join(b, x)
 			return true
 		}
-		if b := k.obtain(x, remaining, level); b != nil {
+		if b := k.Obtain(x, remaining, level); b != nil {
 			k.Join(b, x)
 			return true
 		}
 	}
-	return k.squeeze(x, remaining)
+	return k.Squeeze(x, remaining)
 }
 
-// level is a set of topology domains; nil is all of them.
-type level []int
+// Level is a set of topology domains; nil is all of them.
+type Level []int
 
-func (l level) has(tuple int) bool { return l == nil || slices.Contains(l, tuple) }
+func (l Level) has(tuple int) bool { return l == nil || slices.Contains(l, tuple) }
 
 // levels are the domains in which a new machine for the class is looked for, the
 // emptiest first when its pods are to be spread.
-func (k *placer) levels(c *packing.Class) []level {
+func (k *Placer) levels(c *packing.Class) []Level {
 	if c.Subject.Indifferent() || !k.Ledger.Spreads(c.Subject) {
-		return []level{nil}
+		return []Level{nil}
 	}
-	byCount := map[int]level{}
+	byCount := map[int]Level{}
 	var counts []int
 	for _, r := range k.Reachable(c) {
 		n := k.Ledger.Fullness(c.Subject, k.Market.At(r))
@@ -55,19 +55,19 @@ func (k *placer) levels(c *packing.Class) []level {
 		byCount[n] = append(byCount[n], k.Market.Offers[r].Tuple)
 	}
 	slices.Sort(counts)
-	out := make([]level, len(counts))
+	out := make([]Level, len(counts))
 	for i, n := range counts {
 		out[i] = byCount[n]
 	}
 	return out
 }
 
-// obtain returns a planned machine made large enough for the pod, or a new one, whichever costs less.
-func (k *placer) obtain(x *packing.Pod, remaining int, in level) *packing.Bin {
+// Obtain returns a planned machine made large enough for the pod, or a new one, whichever costs less.
+func (k *Placer) Obtain(x *packing.Pod, remaining int, in Level) *packing.Bin {
 	offer, cost := k.cheapest(x, remaining, in)
 	var best *packing.Bin
 	larger := -1
-	for i := len(k.Planned) - 1; i >= 0 && (i >= len(k.Planned)-growing || x.Class.Colocated); i-- {
+	for i := len(k.Planned) - 1; i >= 0 && (i >= len(k.Planned)-growableMachines || x.Class.Colocated); i-- {
 		b := k.Planned[i]
 		if !in.has(k.Market.Offers[b.Offer].Tuple) || !k.mayJoin(b, x) {
 			continue
@@ -92,14 +92,14 @@ func (k *placer) obtain(x *packing.Pod, remaining int, in level) *packing.Bin {
 }
 
 // mayJoin reports whether only the bin's size may keep the pod away.
-func (k *placer) mayJoin(b *packing.Bin, x *packing.Pod) bool {
+func (k *Placer) mayJoin(b *packing.Bin, x *packing.Pod) bool {
 	c := x.Class
 	return b.Allowed.Meets(c.Offers) && k.Settles(b, c) &&
 		(c.Plain || k.Ledger.Modest(c.Subject, b.Node) && k.Ledger.Allows(c.Subject, b.Node) && packing.Extras(x.Pod, b.Place))
 }
 
 // grown returns the cheapest offer by which the bin would hold the pod as well; -1 if there is none.
-func (k *placer) grown(b *packing.Bin, x *packing.Pod) int {
+func (k *Placer) grown(b *packing.Bin, x *packing.Pod) int {
 	c := x.Class
 	from := &k.Market.Offers[b.Offer]
 	best := -1
@@ -120,7 +120,7 @@ func (k *placer) grown(b *packing.Bin, x *packing.Pod) int {
 
 // cheapest returns the offer on sale that hosts the pod, and as many of its
 // class as will come, at the least cost a pod, in the heaviest pools that can; -1 if there is none.
-func (k *placer) cheapest(x *packing.Pod, remaining int, in level) (offer int, cost int64) {
+func (k *Placer) cheapest(x *packing.Pod, remaining int, in Level) (offer int, cost int64) {
 	c := x.Class
 	allowed := map[int]bool{}
 	for _, r := range k.Reachable(c) {

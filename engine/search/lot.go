@@ -1,0 +1,190 @@
+package search
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/tenon-sh/tenon/engine/exact"
+	"github.com/tenon-sh/tenon/engine/market"
+	"github.com/tenon-sh/tenon/engine/packing"
+	"github.com/tenon-sh/tenon/engine/spread"
+)
+
+// lot is pods of one class that go to the same kind of machines: all of it, or its share of one domain.
+type lot struct {
+	class           *packing.Class
+	name            string
+	simple          spread.Simple
+	wish            spread.Wish
+	offers          market.Set
+	need            []int64 // of one piece
+	pods            []*packing.Pod
+	whole           bool // all pods are one piece: they have to share one machine
+	hasAlternatives bool // it might have been placed in other domains, or on other offers
+}
+
+// pieces is how many things there are to place.
+func (l *lot) pieces() int {
+	if l.whole {
+		return 1
+	}
+	return len(l.pods)
+}
+
+// take returns the pods of the first so many pieces, and what is left of the lot is without them.
+func (l *lot) take(pieces int) []*packing.Pod {
+	if l.whole {
+		pieces = len(l.pods)
+	}
+	out := l.pods[:pieces]
+	l.pods = l.pods[pieces:]
+	return out
+}
+
+// lots divides the pods that are left into those that can be handled as lots, and the rest.
+func (k *Searcher) lots() (lots []*lot, rest []*packing.Pod) {
+	groups, others := k.Groups(k.Unplaced)
+	for _, x := range groups {
+		if l, ok := k.groupLot(x); ok {
+			lots = append(lots, l)
+		} else {
+			rest = append(rest, x.Pods...)
+		}
+	}
+	for c, pods := range packing.ByClass(others) {
+		pods = slices.Clone(pods)
+		if l, ok := k.lot(c, pods); ok {
+			lots = append(lots, l)
+		} else {
+			rest = append(rest, pods...)
+		}
+	}
+	lots, unplaced := k.settleGroups(lots)
+	lots, beyond := k.divideAll(lots)
+	return lots, slices.Concat(rest, unplaced, beyond)
+}
+
+// lot returns the pods as a lot; false if they have to be looked at one by one.
+func (k *Searcher) lot(c *packing.Class, pods []*packing.Pod) (*lot, bool) {
+	l := &lot{class: c, name: c.Pod.String(), need: c.Need, pods: pods, offers: slices.Clone(c.Buyable), hasAlternatives: k.NeedsExotic}
+	if c.Demands.Open || !k.Tallies.Cover(c.Pod) {
+		return nil, false
+	}
+	var ok bool
+	if l.simple, ok = k.Ledger.Simple(c.Subject); !ok {
+		return nil, false
+	}
+	if !c.Subject.Indifferent() {
+		for _, r := range k.Reachable(c) {
+			if !k.Ledger.Accepts(c.Subject, k.Market.At(r)) {
+				k.Market.DropTuple(l.offers, k.Market.Offers[r].Tuple)
+			}
+		}
+	}
+	return l, !l.offers.Empty()
+}
+
+// settleGroups finds a home for lots that have to be together, and weighs what
+// the others wish. It returns the pods that find none.
+func (k *Searcher) settleGroups(all []*lot) (lots []*lot, unplaced []*packing.Pod) {
+	groups := map[int32][]*lot{}
+	for _, l := range all {
+		if h := l.simple.Home; h != nil {
+			groups[h.Group] = append(groups[h.Group], l)
+		}
+	}
+	for _, g := range sortedKeys(groups, cmp.Compare[int32]) {
+		if !k.settle(groups[g], groups[g][0].simple.Home.Key) {
+			for _, l := range groups[g] {
+				unplaced = append(unplaced, l.pods...)
+			}
+			all = slices.DeleteFunc(all, func(l *lot) bool { return slices.Contains(groups[g], l) })
+		}
+	}
+	if k.Options.PreferencePolicy != packing.Ignore {
+		for _, l := range all {
+			k.prefer(l)
+			if l.whole {
+				continue
+			}
+			l.wish = k.Ledger.Wish(l.class.Subject)
+			if h := l.wish.Home; h != "" && l.simple.Home == nil && l.simple.Split == nil {
+				k.settle([]*lot{l}, h)
+			}
+		}
+	}
+	return all, unplaced
+}
+
+// settle chooses the domain in which lots that want to be together cost least;
+// false if there is none that all of them can reach.
+func (k *Searcher) settle(lots []*lot, key string) bool {
+	names, sets := k.Market.ByDomain(lots[0].offers, key)
+	cost := map[string]int64{}
+	for i, l := range lots {
+		if i > 0 {
+			_, sets = k.Market.ByDomain(l.offers, key)
+		}
+		names = slices.DeleteFunc(names, func(d string) bool { return sets[d] == nil })
+		for _, d := range names {
+			cost[d] += k.UnitCost(l.class, sets[d], len(l.pods)) * int64(len(l.pods))
+		}
+	}
+	if len(names) == 0 {
+		return false
+	}
+	best := slices.MinFunc(names, func(a, b string) int { return cmp.Compare(cost[a], cost[b]) })
+	for _, l := range lots {
+		_, sets = k.Market.ByDomain(l.offers, key)
+		l.offers = sets[best]
+		l.hasAlternatives = l.hasAlternatives || len(names) > 1
+	}
+	return true
+}
+
+// prefer keeps the lot to the offers with the least regret, if that costs less than the regret is worth.
+func (k *Searcher) prefer(l *lot) {
+	if k.Options.PreferencePolicy == packing.Ignore || len(l.class.Wishes) == 0 && !k.Market.SoftPools() {
+		return
+	}
+	byRegret := map[int]market.Set{}
+	var regrets []int
+	for i := range l.offers.All {
+		r := l.class.Regret(k.Packing, i)
+		if byRegret[r] == nil {
+			byRegret[r] = market.NewSet(len(k.Market.Offers))
+			regrets = append(regrets, r)
+		}
+		byRegret[r].Add(i)
+	}
+	if len(regrets) < 2 {
+		return
+	}
+	slices.Sort(regrets)
+	best, least := -1, int64(0)
+	for _, r := range regrets {
+		cost := k.UnitCost(l.class, byRegret[r], len(l.pods)) + 1000*k.Options.Regret(r)
+		if best < 0 || cost < least {
+			best, least = r, cost
+		}
+	}
+	for _, r := range regrets {
+		if r > best {
+			l.hasAlternatives = true
+			for i := range byRegret[r].All {
+				l.offers.Drop(i)
+			}
+		}
+	}
+}
+
+// groupLot returns the group as a lot of one piece; false if it has to be looked at by itself.
+func (k *Searcher) groupLot(x *exact.Group) (*lot, bool) {
+	quarrels := slices.ContainsFunc(x.Simple.Owns, func(g int32) bool { return slices.Contains(x.Simple.Shunned, g) })
+	if x.Hard || quarrels || x.Offers.Empty() {
+		return nil, false
+	}
+	c := x.Pods[0].Class
+	offers := k.Market.KeepOrdinary(slices.Clone(x.Offers), x.Pinned())
+	return &lot{class: c, name: c.Pod.String(), pods: x.Pods, need: x.Need, whole: true, offers: offers, simple: x.Simple, hasAlternatives: k.NeedsExotic}, true
+}

@@ -1,0 +1,119 @@
+// Package search places whole classes of pods at once, on machines that solve finds, and proves what they cost at least.
+package search
+
+import (
+	"slices"
+
+	"github.com/tenon-sh/tenon/engine/exact"
+	"github.com/tenon-sh/tenon/engine/market"
+	"github.com/tenon-sh/tenon/engine/packing"
+	"github.com/tenon-sh/tenon/engine/solve"
+)
+
+// Search buys machines for whole classes at once, tier by tier; what it cannot
+// prove to be right, or not place, stays for the exact tier.
+func (k *Searcher) Search() {
+	lots, rest := k.lots()
+	var p *Proof
+	if !k.Loose {
+		p = k.Proof
+		p.forced = k.force(lots, rest)
+	}
+	for _, tier := range k.Market.Tiers {
+		if len(lots) == 0 {
+			break
+		}
+		var back []*packing.Pod
+		lots, back = k.searchTier(tier, lots, p)
+		rest = append(rest, back...)
+	}
+	for _, l := range lots {
+		rest = append(rest, l.pods...)
+	}
+	k.Unplaced = rest
+}
+
+// searchTier buys from the pools of one tier for the lots they can host, and
+// returns what is left, and what came back.
+func (k *Searcher) searchTier(tier []*market.Pool, lots []*lot, proof *Proof) (out []*lot, back []*packing.Pod) {
+	p, hosts := k.problem(tier, k.Market.Varied)
+	var in []*lot
+	pods := 0
+	for _, l := range lots {
+		b := HostsAmong(l.offers, hosts)
+		if b == nil {
+			out = append(out, l)
+			continue
+		}
+		in = append(in, l)
+		pods += len(l.pods)
+		p.Items = append(p.Items, solve.Item{
+			Name: l.name, Rank: -int(l.class.Pod.Priority), Count: l.pieces(), Need: l.need, PerHost: l.simple.PerHost, Hosts: b,
+		})
+	}
+	if len(in) == 0 {
+		return out, nil
+	}
+	k.groups(&p, in)
+	p.Unproven = proof == nil || !proof.forced
+	if p.Steps == 0 {
+		p.Steps = min(max(pods*searchStepsPerPod, minSearchSteps), solve.DefaultSteps)
+	}
+	a := k.solveWishes(p, in)
+	k.Steps += a.Steps
+	back = k.buyAll(a, in, hosts, proof != nil)
+	if proof != nil {
+		proof.bound += a.Bound
+	}
+	for _, l := range in {
+		if len(l.pods) > 0 {
+			out = append(out, l)
+		}
+	}
+	return out, back
+}
+
+// The search for a few pods is shorter than that for many.
+const (
+	searchStepsPerPod = 1_000
+	minSearchSteps    = 2_000_000
+)
+
+// buyAll opens the machines of the answer and puts the lots' pods on them. It
+// returns the pods of machines that would not keep their pool's minValues.
+func (k *Searcher) buyAll(a solve.Answer, lots []*lot, hosts []int, proven bool) (back []*packing.Pod) {
+	for _, n := range a.Nodes {
+		for range n.Times {
+			b := k.Buy(hosts[n.Host])
+			for _, it := range n.Items {
+				l := lots[it.Item]
+				pods := l.take(it.Count)
+				for _, x := range pods {
+					x.Proven = proven
+				}
+				if !l.whole {
+					k.JoinAll(b, l.class, pods)
+					continue
+				}
+				for _, x := range pods {
+					k.Join(b, x)
+				}
+			}
+			if !k.KeepsMinValues(b.Offer, b, nil) {
+				back = append(back, b.Pods...)
+				for _, x := range slices.Clone(b.Pods) {
+					k.Leave(x)
+				}
+				k.Drop(b)
+			}
+		}
+	}
+	return back
+}
+
+// Searcher places classes of pods at once.
+type Searcher struct {
+	*exact.Placer
+	Proof *Proof
+	Loose bool // what is searched now may use what an earlier search left free, so that search proves nothing of it
+}
