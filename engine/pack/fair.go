@@ -10,7 +10,7 @@ import (
 )
 
 // keptAhead reports whether a pod has no place while one of lower priority kept its own.
-func (k *Packer) keptAhead() bool {
+func (k *packer) keptAhead() bool {
 	for _, x := range k.Unplaced {
 		for i := range k.Stands(x.Class.Demands).All {
 			if slices.ContainsFunc(k.Existing[i].Pods, func(y *packing.Pod) bool { return y.Kept && y.Pod.Priority < x.Pod.Priority }) {
@@ -22,8 +22,8 @@ func (k *Packer) keptAhead() bool {
 }
 
 // fairer reports whether fewer pods are left than there are in other, those of the highest priority first.
-func (k *Packer) fairer(other *Packer) bool {
-	priorities := func(k *Packer) []int32 {
+func (k *packer) fairer(other *packer) bool {
+	priorities := func(k *packer) []int32 {
 		out := make([]int32, len(k.Unplaced))
 		for i, x := range k.Unplaced {
 			out[i] = -x.Pod.Priority
@@ -41,7 +41,7 @@ func (k *Packer) fairer(other *Packer) bool {
 }
 
 // unfair reports whether a pod has no place while one of lower priority uses up limits.
-func (k *Packer) unfair() bool {
+func (k *packer) unfair() bool {
 	limited := slices.ContainsFunc(k.Market.Pools, func(p *market.Pool) bool { return len(p.Limits) > 0 })
 	if !limited || len(k.Unplaced) == 0 {
 		return false
@@ -74,7 +74,7 @@ func (k *Packer) unfair() bool {
 
 // retryIsolatedFirst packs again with isolated pods first if some, or some they keep away from,
 // have no place. The result counts only if more get one and none loses the one it had.
-func (k *Packer) retryIsolatedFirst(m manner) *Packer {
+func (k *packer) retryIsolatedFirst(m manner) *packer {
 	if !slices.ContainsFunc(k.Unplaced, func(x *packing.Pod) bool { return k.Isolated(x) || k.Ledger.Shunned(x.Class.Subject) }) {
 		return k
 	}
@@ -86,7 +86,7 @@ func (k *Packer) retryIsolatedFirst(m manner) *Packer {
 }
 
 // improves reports whether fewer pods are left than there are in other, and none that are not.
-func (k *Packer) improves(other *Packer) bool {
+func (k *packer) improves(other *packer) bool {
 	left := map[world.Key]bool{}
 	for _, x := range other.Unplaced {
 		left[x.Pod.Key] = true

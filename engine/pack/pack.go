@@ -5,33 +5,31 @@ import (
 	"github.com/tenon-sh/tenon/engine/exact"
 	"github.com/tenon-sh/tenon/engine/packing"
 	"github.com/tenon-sh/tenon/engine/plan"
+	"github.com/tenon-sh/tenon/engine/repair"
 	"github.com/tenon-sh/tenon/engine/search"
 	"github.com/tenon-sh/tenon/engine/solve"
 	"github.com/tenon-sh/tenon/engine/world"
 )
 
-// repairer mends a packing once all pods have been placed.
-type repairer struct{ *exact.Placer }
-
-// Packer makes one packing, step by step.
-type Packer struct {
+// packer makes one packing, step by step.
+type packer struct {
 	*search.Searcher
-	repair  *repairer
+	repair  *repair.Repairer
 	refused []plan.Refusal
-	bounds  int64
+	bound   int64
 }
 
-// retries is how often pods without a place are tried again with what trimming gave back to limits.
-const retries = 4
+// maxTrimRounds is how often pods without a place are tried again with what trimming gave back to limits.
+const maxTrimRounds = 4
 
 // Pack decides where the waiting pods of w go.
 func Pack(w *world.World, o packing.Options) plan.Plan {
 	k := fairly(w, o)
-	k.bounds = k.Bound()
+	k.bound = k.Bound()
 	if !o.ExactOnly && k.Waiting <= exactTierMaxPods {
 		k = k.orExact()
 	}
-	k.repair.unstack()
+	k.repair.Disperse()
 	return k.finish()
 }
 
@@ -42,7 +40,7 @@ type manner struct {
 }
 
 // fairly packs the pods, and again strictly by priority if that is fairer.
-func fairly(w *world.World, o packing.Options) *Packer {
+func fairly(w *world.World, o packing.Options) *packer {
 	strict := manner{strictly: true}
 	k := pack(w, o, manner{})
 	switch {
@@ -60,26 +58,26 @@ func fairly(w *world.World, o packing.Options) *Packer {
 const exactTierMaxPods = 200
 
 // orExact returns the packing of the exact tier alone if that is better.
-func (k *Packer) orExact() *Packer {
+func (k *packer) orExact() *packer {
 	o := k.Options
 	o.ExactOnly = true
 	e := fairly(k.World, o)
 	if len(e.Unplaced) > len(k.Unplaced) || len(e.Unplaced) == len(k.Unplaced) && (e.Spend() >= k.Spend() || k.tooDear(e.Price())) {
 		return k
 	}
-	e.bounds, e.Steps = e.Bound(), e.Steps+k.Steps
+	e.bound, e.Steps = e.Bound(), e.Steps+k.Steps
 	return e
 }
 
 // tooDear reports whether a price is not to be borne for the sake of fewer machines.
-func (k *Packer) tooDear(price int64) bool {
-	return k.Waiting <= solve.Handful && price > max(k.Price(), solve.Bearable(k.bounds))
+func (k *packer) tooDear(price int64) bool {
+	return k.Waiting <= solve.Handful && price > max(k.Price(), solve.Bearable(k.bound))
 }
 
 // pack places all pods at once, or those of each priority before those of a lower one, and in each those first who keep away from others.
-func pack(w *world.World, o packing.Options, m manner) *Packer {
+func pack(w *world.World, o packing.Options, m manner) *packer {
 	p := &exact.Placer{Packing: packing.New(w, o)}
-	k := &Packer{Searcher: &search.Searcher{Placer: p}, repair: &repairer{p}}
+	k := &packer{Searcher: &search.Searcher{Placer: p}, repair: &repair.Repairer{Placer: p}}
 	pods, refused := packing.Admit(w)
 	k.refused, k.Waiting = refused, len(pods)+len(refused)
 	k.Ready(pods)
@@ -88,15 +86,15 @@ func pack(w *world.World, o packing.Options, m manner) *Packer {
 	}
 	k.Proof = k.NewProof()
 	k.Place(m.strictly, m.isolatedFirst)
-	k.repair.verify()
-	for range retries {
-		changed, before := k.repair.trimAll(), len(k.Unplaced)
+	k.repair.Verify()
+	for range maxTrimRounds {
+		changed, before := k.repair.Trim(), len(k.Unplaced)
 		k.PlaceEach()
 		if !changed && len(k.Unplaced) == before {
 			break
 		}
-		k.repair.verify()
+		k.repair.Verify()
 	}
-	k.repair.exchange()
+	k.repair.Exchange()
 	return k
 }

@@ -6,6 +6,7 @@ import (
 
 	"github.com/tenon-sh/tenon/engine/exact"
 	"github.com/tenon-sh/tenon/engine/packing"
+	"github.com/tenon-sh/tenon/engine/repair"
 	"github.com/tenon-sh/tenon/engine/search"
 	"github.com/tenon-sh/tenon/engine/world"
 )
@@ -18,7 +19,7 @@ import (
 // not put down yet is in the air.
 type Yard struct {
 	k        *search.Searcher
-	repair   *repairer
+	repair   *repair.Repairer
 	lodgers  []lodger // what runs on each machine that may be cleared
 	homes    map[*packing.Pod]int
 	trail    []step
@@ -78,7 +79,7 @@ func NewYard(w *world.World, o packing.Options, clear func(*world.Place) bool) *
 		k.Places[i], others[rest] = rest, rest.Pods
 	}
 	k.Ready(all)
-	y := &Yard{k: k, repair: &repairer{p}, lodgers: make([]lodger, len(k.Existing)), homes: map[*packing.Pod]int{}}
+	y := &Yard{k: k, repair: &repair.Repairer{Placer: p}, lodgers: make([]lodger, len(k.Existing)), homes: map[*packing.Pod]int{}}
 	for i, b := range k.Existing {
 		if _, clearable := others[b.Machine]; clearable {
 			y.lodgers[i] = lodger{others: others[b.Machine]}
@@ -137,7 +138,7 @@ func (y *Yard) receive(some bool) {
 	if some {
 		k.Keep()
 		k.Place(false, false)
-		y.repair.verify()
+		y.repair.Verify()
 	}
 	for i, b := range k.Existing {
 		y.lodgers[i].taken = len(b.Pods) > len(y.lodgers[i].pods)

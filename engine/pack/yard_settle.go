@@ -101,7 +101,7 @@ func (y *Yard) Buy() ([]int, bool) {
 		k.Search()
 	}
 	k.PlaceEach()
-	y.repair.trimAll()
+	y.repair.Trim()
 	k.PlaceEach()
 	for _, b := range k.Planned {
 		b.Closed = true

@@ -1,9 +1,11 @@
 package pack
 
 import (
+	"github.com/tenon-sh/tenon/engine/menu"
 	"github.com/tenon-sh/tenon/engine/packing"
 	"github.com/tenon-sh/tenon/engine/plan"
 	"github.com/tenon-sh/tenon/engine/reason"
+	"github.com/tenon-sh/tenon/engine/refuse"
 	"github.com/tenon-sh/tenon/engine/search"
 	"github.com/tenon-sh/tenon/engine/solve"
 	"github.com/tenon-sh/tenon/engine/spread"
@@ -70,14 +72,14 @@ func (y *Yard) value(pods []*packing.Pod) (sum int64, all bool) {
 }
 
 // Ask is machine j that was bought.
-func (y *Yard) Ask(j int) plan.Ask { return (&menus{y.k.Packing}).ask(y.bought[j]) }
+func (y *Yard) Ask(j int) plan.Ask { return (&menu.Writer{Packing: y.k.Packing}).Ask(y.bought[j]) }
 
 // Price is what machine j that was bought costs.
 func (y *Yard) Price(j int) int64 {
 	k, b := y.k, y.bought[j]
 	offer := b.Offer
 	if k.Market.Offers[offer].Type.Pool.HasMinValues {
-		offer = (&menus{k.Packing}).expected(b)
+		offer = (&menu.Writer{Packing: k.Packing}).Expected(b)
 	}
 	return k.Market.Offers[offer].Expected
 }
@@ -88,5 +90,5 @@ func (y *Yard) Objections() []*reason.Why {
 		return nil
 	}
 	x := y.k.Unplaced[0]
-	return []*reason.Why{{Code: reason.NoPlace, Subject: x.Pod.String(), Causes: nodeWhys(y.k.Packing, x)}}
+	return []*reason.Why{{Code: reason.NoPlace, Subject: x.Pod.String(), Causes: refuse.Nodes(y.k.Packing, x)}}
 }

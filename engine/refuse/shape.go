@@ -1,4 +1,4 @@
-package pack
+package refuse
 
 import (
 	"fmt"
@@ -118,8 +118,8 @@ func offeredValues(p *market.Pool, key string) []string {
 	return slices.Compact(out)
 }
 
-// listed is how many values a hint lists at most.
-const listed = 8
+// maxListedValues is how many values a hint lists at most.
+const maxListedValues = 8
 
 // requirementWhys names the demands on labels that no type of the pool meets.
 func requirementWhys(p *market.Pool, x *packing.Pod) []*reason.Why {
@@ -157,7 +157,7 @@ func requirementWhys(p *market.Pool, x *packing.Pod) []*reason.Why {
 		slices.Sort(offered)
 		c := label.Clash{Want: r, Offer: label.Is(r.Key, offered...), Unknown: len(offered) == 0}
 		why := &reason.Why{Code: reason.Label, Detail: c.String(), Hint: meantHint(r, offered)}
-		if why.Hint == "" && len(offered) > 0 && len(offered) <= listed {
+		if why.Hint == "" && len(offered) > 0 && len(offered) <= maxListedValues {
 			why.Hint = useHint(offered)
 		}
 		if volume != "" {

@@ -1,4 +1,4 @@
-package pack
+package repair
 
 import (
 	"slices"
@@ -7,22 +7,22 @@ import (
 	"github.com/tenon-sh/tenon/engine/packing"
 )
 
-// rounds is how often pods that could not be bound are all placed anew, before
+// maxVerifyRounds is how often pods that could not be bound are all placed anew, before
 // each is tried by itself.
-const rounds = 3
+const maxVerifyRounds = 3
 
-// singly is how many pods are tried by themselves.
-const singly = 100
+// maxSingleTries is how many pods are tried by themselves.
+const maxSingleTries = 100
 
-// verify replays all placements as if every planned machine were there and
+// Verify replays all placements as if every planned machine were there and
 // kube-scheduler bound the pods one by one, in an order in which it can. Pods
 // it would not bind are placed anew; what still has no place then is refused.
-func (k *repairer) verify() {
+func (k *Repairer) Verify() {
 	if !k.Ledger.Counts() {
 		return
 	}
-	k.calm()
-	for range rounds {
+	k.moveUnstable()
+	for range maxVerifyRounds {
 		stuck := k.Replay()
 		if len(stuck) == 0 {
 			return
@@ -40,21 +40,21 @@ func (k *repairer) verify() {
 	k.trySingly(moved)
 }
 
-// calm moves pods that could not be bound once all others are: who is spread
+// moveUnstable moves pods that could not be bound once all others are: a pod that is spread
 // among others must not depend on being bound before them.
-func (k *repairer) calm() {
+func (k *Repairer) moveUnstable() {
 	for _, bins := range [][]*packing.Bin{k.Existing, slices.Clone(k.Planned)} {
 		for _, b := range bins {
 			for _, x := range slices.Clone(b.Pods) {
 				if x.Class.Rank > 1 && !x.Held {
-					k.calmOne(x)
+					k.moveIfUnstable(x)
 				}
 			}
 		}
 	}
 }
 
-func (k *repairer) calmOne(x *packing.Pod) {
+func (k *Repairer) moveIfUnstable(x *packing.Pod) {
 	b := x.Bin
 	k.Ledger.Take(x.Class.Subject, b.Node)
 	fine := k.Ledger.Allows(x.Class.Subject, b.Node)
@@ -72,9 +72,9 @@ func (k *repairer) calmOne(x *packing.Pod) {
 }
 
 // trySingly tries each pod by itself, again as long as one of them finds a place.
-func (k *repairer) trySingly(pods []*packing.Pod) {
+func (k *Repairer) trySingly(pods []*packing.Pod) {
 	packing.SortPods(pods)
-	tries := singly
+	tries := maxSingleTries
 	for found := true; found; {
 		found = false
 		var again []*packing.Pod
@@ -92,7 +92,7 @@ func (k *repairer) trySingly(pods []*packing.Pod) {
 }
 
 // tryDomains tries a new machine for the pod in each of the domains it can reach.
-func (k *repairer) tryDomains(x *packing.Pod) bool {
+func (k *Repairer) tryDomains(x *packing.Pod) bool {
 	if !k.Ledger.Spreads(x.Class.Subject) {
 		return false
 	}
@@ -109,7 +109,7 @@ func (k *repairer) tryDomains(x *packing.Pod) bool {
 }
 
 // try places the pod and takes it off again if then some pod could not be bound.
-func (k *repairer) try(x *packing.Pod, put func(*packing.Pod, int) bool) bool {
+func (k *Repairer) try(x *packing.Pod, put func(*packing.Pod, int) bool) bool {
 	if !put(x, 1) {
 		return false
 	}
@@ -126,7 +126,7 @@ func (k *repairer) try(x *packing.Pod, put func(*packing.Pod, int) bool) bool {
 }
 
 // evict takes pods off their bins that replay left out of the ledger.
-func (k *repairer) evict(stuck []*packing.Pod) {
+func (k *Repairer) evict(stuck []*packing.Pod) {
 	for _, x := range stuck {
 		k.Ledger.Put(x.Class.Subject, x.Bin.Node) // remove takes it off
 		k.Remove(x)

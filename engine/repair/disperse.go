@@ -1,4 +1,4 @@
-package pack
+package repair
 
 import (
 	"slices"
@@ -7,10 +7,10 @@ import (
 	"github.com/tenon-sh/tenon/engine/packing"
 )
 
-// unstack has planned machines of a zone exchange pods, so that few of a class that is
+// Disperse has planned machines of a zone exchange pods, so that few of a class that is
 // spread over zones are on one. As many as the skew can be bound there whenever it takes pods;
 // each one more has to wait until pods in other zones are bound.
-func (k *repairer) unstack() {
+func (k *Repairer) Disperse() {
 	if !k.Options.Nominated || !k.Ledger.Counts() {
 		return
 	}
@@ -21,25 +21,25 @@ func (k *repairer) unstack() {
 	}
 	for _, b := range k.Planned {
 		for _, x := range slices.Clone(b.Pods) {
-			if most := heap(x.Class); most > 0 && x.Bin == b && like(b.Pods, x.Class) > most && k.settled(x.Class) {
-				k.unstackOne(x, inZone[k.Market.Offers[b.Offer].Tuple])
+			if most := bindableAtOnce(x.Class); most > 0 && x.Bin == b && countOf(b.Pods, x.Class) > most && k.interchangeable(x.Class) {
+				k.disperseOne(x, inZone[k.Market.Offers[b.Offer].Tuple])
 			}
 		}
 	}
 }
 
-// unstackOne moves the pod to another of the machines.
-func (k *repairer) unstackOne(x *packing.Pod, all []*packing.Bin) {
-	anybody := func(*packing.Pod) bool { return true }
+// disperseOne moves the pod to another of the machines.
+func (k *Repairer) disperseOne(x *packing.Pod, all []*packing.Bin) {
+	anyPod := func(*packing.Pod) bool { return true }
 	for _, to := range all {
-		if to != x.Bin && k.moves(x, to, nil) && k.barter(x, to, anybody) {
+		if to != x.Bin && k.mayExchange(x, to, nil) && k.exchangeWith(x, to, anyPod) {
 			return
 		}
 	}
 }
 
-// heap is how many pods of the class can be bound on one machine whenever that takes pods; 0 for any number.
-func heap(c *packing.Class) int {
+// bindableAtOnce is how many pods of the class can be bound on one machine whenever that takes pods; 0 for any number.
+func bindableAtOnce(c *packing.Class) int {
 	most := 0
 	for _, s := range c.Pod.Spread {
 		if !s.Soft && s.Key != label.Hostname && (most == 0 || s.MaxSkew < most) {

@@ -1,4 +1,4 @@
-package pack
+package repair
 
 import (
 	"cmp"
@@ -10,13 +10,13 @@ import (
 	"github.com/tenon-sh/tenon/engine/plan"
 )
 
-// partners bounds how many machines are asked for pods in exchange for one.
-const partners = 64
+// maxExchangePartners bounds how many machines are asked for pods in exchange for one.
+const maxExchangePartners = 64
 
-// exchange has pods that cannot be bound yet, because their zone is ahead of the
+// Exchange has pods that cannot be bound yet, because their zone is ahead of the
 // others, change places with pods of machines that take pods later and that can. kube-scheduler
-// keeps no place for a pod that it had to turn down: whoever comes next would have it.
-func (k *repairer) exchange() {
+// keeps no place for a pod that it had to turn down: the next pod would have it.
+func (k *Repairer) Exchange() {
 	if !k.Options.Nominated || !k.Ledger.Counts() {
 		return
 	}
@@ -26,13 +26,13 @@ func (k *repairer) exchange() {
 		if b.Machine.Node == nil {
 			break
 		}
-		k.exchangeOf(b, order[i+1:], crowd)
+		k.exchangeOn(b, order[i+1:], crowd)
 	}
 }
 
 // byOpening are the machines that stay, in the order in which they take pods: those that do,
-// those that have joined, who came first first, and those on their way.
-func (k *repairer) byOpening() []*packing.Bin {
+// those that have joined, the first to join first, and those on their way.
+func (k *Repairer) byOpening() []*packing.Bin {
 	out := slices.DeleteFunc(slices.Clone(k.Existing), func(b *packing.Bin) bool { return b.Place.Deleting })
 	slices.SortStableFunc(out, func(a, b *packing.Bin) int { return cmp.Compare(opensAt(a), opensAt(b)) })
 	return out
@@ -53,7 +53,7 @@ func opensAt(b *packing.Bin) int64 {
 func later(b *packing.Bin, all []*packing.Bin) []*packing.Bin {
 	var out []*packing.Bin
 	for _, o := range slices.Backward(all) {
-		if len(out) == partners || opensAt(o) == math.MinInt64 { // nor does any before it wait to take pods
+		if len(out) == maxExchangePartners || opensAt(o) == math.MinInt64 { // nor does any before it wait to take pods
 			break
 		}
 		if o.Place.Labels[label.Zone] == b.Place.Labels[label.Zone] {
@@ -63,9 +63,9 @@ func later(b *packing.Bin, all []*packing.Bin) []*packing.Bin {
 	return out
 }
 
-// exchangeOf has those of the machine's pods that cannot be bound change places with pods of the
+// exchangeOn has those of the machine's pods that cannot be bound change places with pods of the
 // machines that follow it, and counts the others among the crowd.
-func (k *repairer) exchangeOf(b *packing.Bin, following []*packing.Bin, crowd *plan.Crowd) {
+func (k *Repairer) exchangeOn(b *packing.Bin, following []*packing.Bin, crowd *plan.Crowd) {
 	node := b.Machine.Node.Name
 	var partners []*packing.Bin
 	asked := false
@@ -76,28 +76,28 @@ func (k *repairer) exchangeOf(b *packing.Bin, following []*packing.Bin, crowd *p
 			continue
 		}
 		seen[x] = true
-		if crowd.Admit(x.Pod, node) || !k.settled(x.Class) {
+		if crowd.Admit(x.Pod, node) || !k.interchangeable(x.Class) {
 			continue
 		}
 		if !asked {
 			partners, asked = later(b, following), true
 		}
 		for _, to := range partners {
-			if k.takes(to, x) && k.barter(x, to, func(y *packing.Pod) bool { return crowd.Allows(y.Pod, node) }) {
-				i = -1 // who has come is looked at as well
+			if k.admits(to, x) && k.exchangeWith(x, to, func(y *packing.Pod) bool { return crowd.Allows(y.Pod, node) }) {
+				i = -1 // the pods that have come are looked at as well
 				break
 			}
 		}
 	}
 }
 
-// settled reports whether it makes no difference to others on which machine of a zone pods of the class are.
-func (k *repairer) settled(c *packing.Class) bool {
+// interchangeable reports whether it makes no difference to others on which machine of a zone pods of the class are.
+func (k *Repairer) interchangeable(c *packing.Class) bool {
 	clings, others := k.Ledger.Clings(c.Subject)
 	return !clings && !others && !c.Demands.Open && !packing.Special(c.Pod)
 }
 
-// wide are the topology keys of which one domain may have several machines.
-func (k *repairer) wide() []string {
+// sharedDomainKeys are the topology keys of which one domain may have several machines.
+func (k *Repairer) sharedDomainKeys() []string {
 	return slices.DeleteFunc(slices.Clone(k.Ledger.Keys()), func(key string) bool { return key == label.Hostname })
 }

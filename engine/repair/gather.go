@@ -1,4 +1,4 @@
-package pack
+package repair
 
 import (
 	"cmp"
@@ -22,8 +22,8 @@ type merger struct {
 // few pods are spread more evenly than they have to be: they are shared among domains
 // one by one, although maxSkew may let several of them lie in one. It reports
 // whether that was ever cheaper.
-func (k *repairer) gather() bool {
-	if k.Waiting > solve.Handful || !slices.ContainsFunc(k.Classes, slack) {
+func (k *Repairer) gather() bool {
+	if k.Waiting > solve.Handful || !slices.ContainsFunc(k.Classes, mayBeUneven) {
 		return false
 	}
 	changed := false
@@ -34,8 +34,8 @@ func (k *repairer) gather() bool {
 	return changed
 }
 
-// slack reports whether pods of the class may differ in number between domains by more than one.
-func slack(c *packing.Class) bool {
+// mayBeUneven reports whether pods of the class may differ in number between domains by more than one.
+func mayBeUneven(c *packing.Class) bool {
 	for i := range c.Pod.Spread {
 		if s := &c.Pod.Spread[i]; !s.Soft && s.MaxSkew > 1 && s.Key != label.Hostname {
 			return true
@@ -45,7 +45,7 @@ func slack(c *packing.Class) bool {
 }
 
 // mergers are the pairs of planned machines that would be cheaper as one, if room and labels were all there is to it; the best first.
-func (k *repairer) mergers() []merger {
+func (k *Repairer) mergers() []merger {
 	var out []merger
 	for _, stays := range k.Planned {
 		for _, goes := range k.Planned {
@@ -62,7 +62,7 @@ func (k *repairer) mergers() []merger {
 }
 
 // united is the cheapest offer in the domains of the one that stays that has room for the pods of both, and what that saves.
-func (k *repairer) united(goes, stays *packing.Bin) (offer int, saves int64) {
+func (k *Repairer) united(goes, stays *packing.Bin) (offer int, saves int64) {
 	k.Market.Charge(goes.Offer, -1)
 	k.Market.Charge(stays.Offer, -1)
 	allowed := slices.Clone(stays.Allowed)
@@ -84,7 +84,7 @@ func (k *repairer) united(goes, stays *packing.Bin) (offer int, saves int64) {
 }
 
 // merge moves the pods of the one that goes, if the rules let all of them and no wish is worth more; else all is as it was.
-func (k *repairer) merge(m merger) bool {
+func (k *Repairer) merge(m merger) bool {
 	before, was, pods := k.Spend(), m.stays.Offer, slices.Clone(m.goes.Pods)
 	allowed, pinned, place := slices.Clone(m.stays.Allowed), m.stays.Pinned, *m.stays.Place
 	for _, x := range pods {
@@ -120,7 +120,7 @@ func (k *repairer) merge(m merger) bool {
 }
 
 // shift moves a planned machine with all its pods to the cheapest domain that may have it.
-func (k *repairer) shift(b *packing.Bin) bool {
+func (k *Repairer) shift(b *packing.Bin) bool {
 	k.Market.Charge(b.Offer, -1)
 	allowed := k.Market.Choice(b.Offer)
 	for _, x := range b.Pods {
@@ -146,7 +146,7 @@ func (k *repairer) shift(b *packing.Bin) bool {
 }
 
 // relocate makes the machine one of the offer, in other domains, if the rules let all its pods and no wish is worth more.
-func (k *repairer) relocate(b *packing.Bin, offer int) bool {
+func (k *Repairer) relocate(b *packing.Bin, offer int) bool {
 	before, was, pods := k.Spend(), b.Offer, slices.Clone(b.Pods)
 	allowed, pinned, place := b.Allowed, b.Pinned, *b.Place
 	for _, x := range pods {

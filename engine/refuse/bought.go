@@ -1,0 +1,168 @@
+package refuse
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/tenon-sh/tenon/engine/amount"
+	"github.com/tenon-sh/tenon/engine/fit"
+	"github.com/tenon-sh/tenon/engine/market"
+	"github.com/tenon-sh/tenon/engine/packing"
+	"github.com/tenon-sh/tenon/engine/reason"
+)
+
+// blocked are the limits that bar machines, and the least that a machine behind each of them counts: of those that would
+// do but for the limit, and of all.
+type blocked struct {
+	names     []string
+	only, all map[string]int64
+	besides   []*reason.Why // what else is against the first of the machines
+}
+
+// maxMinValuesChecks is how many machines are asked at most whether they would keep minValues, which is slow to tell.
+const maxMinValuesChecks = 8
+
+// boughtOut says why none of the machines that would do can be bought for the pod now.
+func (k *refuser) boughtOut(p *market.Pool, x *packing.Pod) []*reason.Why {
+	var causes []*reason.Why
+	add := func(w *reason.Why) {
+		if w == nil {
+			return
+		}
+		if !slices.ContainsFunc(causes, func(c *reason.Why) bool { return c.Code == w.Code && c.Detail == w.Detail }) {
+			causes = append(causes, w)
+		}
+	}
+	var limits blocked
+	looked, objected, affordable := 0, false, false
+	for i := range x.Class.Offers.All {
+		if !p.Offers.Has(i) {
+			continue
+		}
+		t := k.Market.Offers[i].Type
+		if objected && k.within(x, i) {
+			continue // and affordable, as the one of which the objections were said
+		}
+		if s, over := p.Over(t); over {
+			objections := k.Ledger.ObjectionsNew(x.Class.Subject, k.Market.At(i))
+			if len(limits.names) == 0 {
+				limits.besides = objections
+			}
+			limits.add(s, len(objections) == 0 && packing.Extras(x.Pod, k.Market.At(i)))
+			continue
+		}
+		affordable = true
+		if q := k.Market.Offers[i].Quota; q >= 0 && k.Market.Quotas[q].Left <= 0 {
+			add(&reason.Why{Code: reason.Reservation, Detail: k.Market.Quotas[q].ID + " is used up"})
+			continue
+		}
+		objections := k.Ledger.ObjectionsNew(x.Class.Subject, k.Market.At(i))
+		objected = true
+		for _, w := range objections {
+			w.Subject = ""
+			add(w)
+		}
+		if !packing.Extras(x.Pod, k.Market.At(i)) {
+			for _, rule := range []fit.Rule{fit.Ports, fit.Attach} {
+				if w := rule(x.Pod, k.Market.At(i)); w != nil {
+					w.Subject = t.Shape.Name
+					add(w)
+				}
+			}
+		}
+		if looked == maxMinValuesChecks || len(objections) > 0 && looked > 0 {
+			continue
+		}
+		if looked++; k.KeepsMinValues(i, nil, x) {
+			continue
+		}
+		looked = maxMinValuesChecks
+		for _, r := range k.LackingValues(i, nil, x) {
+			add(valuesWhy(p, r))
+		}
+	}
+	if !affordable {
+		for _, w := range limits.besides {
+			w.Subject = ""
+			add(w)
+		}
+	}
+	if name, least, only := limits.first(); name != "" && (only || !affordable) {
+		add(k.limitWhy(p, name, least))
+	}
+	return causes
+}
+
+// add notes a machine that a limit bars, and whether nothing else is against it.
+func (b *blocked) add(s amount.Shortage, only bool) {
+	if b.all == nil {
+		b.only, b.all = map[string]int64{}, map[string]int64{}
+	}
+	note := func(least map[string]int64) {
+		if v, ok := least[s.Name]; !ok || s.Wants < v {
+			least[s.Name] = s.Wants
+		}
+	}
+	if _, ok := b.all[s.Name]; !ok {
+		b.names = append(b.names, s.Name)
+	}
+	note(b.all)
+	if only {
+		note(b.only)
+	}
+}
+
+// first is the first limit that is all there is against some machine, or else the first limit.
+func (b *blocked) first() (name string, least int64, only bool) {
+	for _, name := range b.names {
+		if v, ok := b.only[name]; ok {
+			return name, v, true
+		}
+	}
+	if len(b.names) == 0 {
+		return "", 0, false
+	}
+	return b.names[0], b.all[b.names[0]], false
+}
+
+// within reports whether the offer differs from others of its domain in size only, so that its objections were said.
+func (k *refuser) within(x *packing.Pod, i int) bool {
+	return k.Market.OnSale(i) && !slices.Contains(x.Class.Reach, i) && x.Class.Subject != nil && !k.Market.Offers[i].Type.Pool.HasMinValues &&
+		len(x.Pod.Ports) == 0 && !packing.Attaches(x.Pod)
+}
+
+// limitWhy tells a limit that is in the way, how much of it is used, and the least that a machine behind it counts.
+func (k *refuser) limitWhy(p *market.Pool, name string, least int64) *reason.Why {
+	limit, left := p.Limits.Value(name), p.Left.Value(name)
+	why := &reason.Why{
+		Code:   reason.Limit,
+		Detail: fmt.Sprintf("%s: limit %s, used %s, a node would need %s", name, amount.Text(name, limit), amount.Text(name, amount.Plus(limit, -left)), amount.Text(name, least)),
+		Hint:   fmt.Sprintf("raise limits.%s of %s %s to at least %s", name, p.ID.Kind, p.ID.Name, amount.Text(name, amount.Plus(limit, least-left))),
+	}
+	if nodes, held := k.heldByLost(p, name); held > 0 && amount.Plus(left, held) >= least {
+		why.Hint = fmt.Sprintf("%s that cannot be used any more %s %s of it until gone: wait for that, or %s",
+			amount.Count(nodes, "node"), holdVerb(nodes), amount.Text(name, held), why.Hint)
+	}
+	return why
+}
+
+// heldByLost is how much of a limit nodes hold that take no pods any more: those that are being deleted, and those that were
+// complete and are not ready.
+func (k *refuser) heldByLost(p *market.Pool, name string) (nodes int, held int64) {
+	var sum amount.Total
+	for _, at := range k.World.Places() {
+		lost := at.Node != nil && !at.Node.Ready && at.Claim != nil && at.Claim.Initialized
+		if at.Pool() == p.ID && (at.Deleting() || lost) {
+			nodes++
+			market.Count(&sum, market.Capacity(at))
+		}
+	}
+	return nodes, sum.List().Value(name)
+}
+
+func holdVerb(n int) string {
+	if n == 1 {
+		return "holds"
+	}
+	return "hold"
+}

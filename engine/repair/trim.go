@@ -1,0 +1,33 @@
+package repair
+
+import (
+	"github.com/tenon-sh/tenon/engine/packing"
+)
+
+// Trim makes every planned machine as cheap as its pods let it be, and one of
+// two where that is cheaper. It reports whether that changed any.
+func (k *Repairer) Trim() bool {
+	changed := false
+	for _, b := range k.Planned {
+		was := b.Offer
+		k.trim(b)
+		changed = changed || b.Offer != was
+	}
+	return k.gather() || changed
+}
+
+// trim makes the bin the cheapest machine that holds its pods.
+func (k *Repairer) trim(b *packing.Bin) {
+	best := b.Offer
+	k.Market.Charge(b.Offer, -1)
+	hosts := k.Hosting(b)
+	for i := range hosts.All {
+		if k.Market.Offers[i].Tuple == k.Market.Offers[b.Offer].Tuple && k.Market.CompareOffer(i, best) < 0 && k.Options.Regret(k.RegretOf(b, i)-k.RegretOf(b, best)) <= k.Market.Offers[best].Expected-k.Market.Offers[i].Expected && k.Market.OnSale(i) && k.KeepsMinValues(i, b, nil) {
+			best = i
+		}
+	}
+	k.Market.Charge(b.Offer, 1)
+	if best != b.Offer {
+		k.Turn(b, best)
+	}
+}
