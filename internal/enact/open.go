@@ -9,16 +9,35 @@ import (
 	"github.com/tenon-sh/tenon/engine/world"
 )
 
-// openEvery is how often it is decided which machines are to take pods: those
-// of one decision open together.
+// openEvery is how often it is decided which machines are to take pods, those
+// of one decision together; less often where a decision takes longer than that,
+// so that half of the time at most goes into them.
 const openEvery = time.Second
 
 // openings are the last decision on machines that have joined, by node.
 type openings struct {
 	mu     sync.Mutex
-	at     time.Time
-	last   map[string]plan.Opening
-	census *plan.Census // of the World that was looked at
+	until  time.Time               // when it is decided anew
+	last   map[string]plan.Opening // nil: nothing is decided of the World that was looked at
+	census *plan.Census            // of the World that was looked at; nil: there is none, or it was let go
+}
+
+// look freezes the picture and does something with its census, and holds on to both for a while.
+func (o *openings) look(e *Enactor, do func(*plan.Census)) {
+	start := e.Now()
+	o.last, o.census = nil, plan.NewCensus(e.Cluster.World())
+	do(o.census)
+	now := e.Now()
+	o.until = now.Add(max(openEvery, now.Sub(start)))
+}
+
+// forget lets go of a World that is looked at no more.
+func (o *openings) forget(now time.Time) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if !now.Before(o.until) {
+		o.census = nil
+	}
 }
 
 // Opening says whether a node that has joined is to take pods now; it does so at
@@ -28,19 +47,19 @@ func (e *Enactor) Opening(node string, patience time.Duration) plan.Opening {
 	o := &e.openings
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	now := e.Now()
-	if x, known := o.last[node]; known && now.Sub(o.at) < openEvery {
+	if x, known := o.last[node]; known && e.Now().Before(o.until) {
 		return x
 	}
-	w := e.Cluster.World()
-	o.at, o.last, o.census = now, map[string]plan.Opening{}, plan.NewCensus(w)
-	for _, x := range o.census.Openings(e.Targets.fills(w), int64(patience/time.Second)) {
-		o.last[x.Node] = x
-	}
+	o.look(e, func(c *plan.Census) {
+		o.last = map[string]plan.Opening{}
+		for _, x := range c.Openings(e.Targets.fills(c.World()), int64(patience/time.Second)) {
+			o.last[x.Node] = x
+		}
+	})
 	if x, known := o.last[node]; known {
 		return x
 	}
-	m := w.Place(node) // not seen yet, or it takes pods already
+	m := o.census.World().Place(node) // not seen yet, or it takes pods already
 	return plan.Opening{Node: node, Open: m != nil && m.Node != nil && !plan.Closed(m)}
 }
 
@@ -50,14 +69,18 @@ func (e *Enactor) promises(pods []world.Key, node string) []promise {
 	o := &e.openings
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	if now := e.Now(); o.census == nil || now.Sub(o.at) >= openEvery || !shows(o.census.World(), pods, node) {
-		o.at, o.last, o.census = now, nil, plan.NewCensus(e.Cluster.World())
-	}
 	var due []promise
-	for _, pod := range promisable(o.census, pods, node) {
-		if pod.Nominated != node {
-			due = append(due, promise{pod, node})
+	find := func(c *plan.Census) {
+		for _, pod := range promisable(c, pods, node) {
+			if pod.Nominated != node {
+				due = append(due, promise{pod, node})
+			}
 		}
+	}
+	if o.census != nil && e.Now().Before(o.until) && shows(o.census.World(), pods, node) {
+		find(o.census)
+	} else {
+		o.look(e, find)
 	}
 	return due
 }

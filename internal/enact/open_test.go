@@ -85,3 +85,34 @@ func TestOpening(t *testing.T) {
 		t.Errorf("%+v: it takes pods already", o)
 	}
 }
+
+// A decision that takes long is not made anew for each of the nodes that wait for it.
+func TestOpeningsThatTakeLong(t *testing.T) {
+	now := time.Date(2026, 1, 1, 12, 0, 0, 0, time.UTC)
+	looks := 0
+	picture := cluster.New(func() time.Time {
+		looks++ // the picture asks when it is frozen
+		now = now.Add(10 * time.Second)
+		return now
+	})
+	e := &enact.Enactor{Cluster: picture, Targets: &enact.Targets{}, Now: func() time.Time { return now }}
+	for _, name := range []string{"a", "b"} {
+		c := &v1.NodeClaim{ObjectMeta: metav1.ObjectMeta{Name: name, UID: types.UID(name), Labels: map[string]string{v1.LabelNodePool: "p"}}}
+		c.Status.ProviderID = name
+		c.Conditions().True(v1.ConditionLaunched, "", "", now)
+		picture.SetClaim(c)
+		picture.SetNode(&corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: name, CreationTimestamp: metav1.NewTime(now)}, Spec: corev1.NodeSpec{ProviderID: name}})
+	}
+	looks = 0
+	for _, name := range []string{"a", "b", "a"} {
+		if o := e.Opening(name, time.Hour); !o.Open {
+			t.Errorf("%+v: there is nothing to wait for", o)
+		}
+	}
+	once := looks
+	now = now.Add(time.Hour)
+	e.Opening("b", time.Hour)
+	if again := looks - once; once == 0 || once > again {
+		t.Errorf("the picture was asked for the time %d times for three nodes and %d times for one, want one decision each", once, again)
+	}
+}

@@ -18,6 +18,7 @@ const refusedEvery = 5 * time.Minute
 // Tell publishes the verdict on every pod of a plan. made are the claims of its asks by the ask's name.
 func (e *Enactor) Tell(w *world.World, p plan.Plan, made map[string]string) {
 	e.Targets.set(p, made)
+	e.openings.forget(e.Now())
 	e.Cluster.Plan(places(p, made))
 	for _, a := range p.New {
 		if name := made[a.Name]; name != "" {

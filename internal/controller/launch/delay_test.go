@@ -58,3 +58,44 @@ func TestThrottledLaunchSaysSo(t *testing.T) {
 		}
 	})
 }
+
+// listed is a driver whose lists are counted.
+type listed struct {
+	cloud.Driver
+
+	lists int
+}
+
+func (d *listed) List(ctx context.Context) ([]cloud.Machine, error) {
+	d.lists++
+	return d.Driver.List(ctx)
+}
+
+// An order that this process has just made is sent without a look at all machines that there are, and one of an earlier process with a look.
+func TestOwnOrdersAreNotLookedFor(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		x := newTown(t)
+		d := &listed{Driver: x.driver}
+		x.live(t, x.store, d, 5, time.Second)
+		if n := x.held(t); n != 2 || d.lists > 0 {
+			t.Errorf("%d machines were bought for 2 claims, all machines were listed %d times", n, d.lists)
+		}
+	})
+	synctest.Test(t, func(t *testing.T) {
+		x := newTown(t)
+		d := &listed{Driver: x.driver}
+		x.live(t, x.store, d, 2, time.Second) // it ends when the order is written and not sent
+		if n := len(x.market.Everything()); n != 0 {
+			t.Fatalf("%d machines are bought already", n)
+		}
+		for _, c := range x.claims(t) {
+			if c.Annotations[v1.AnnotationOrder] == "" {
+				t.Fatalf("claim %s has no order yet", c.Name)
+			}
+		}
+		x.live(t, x.store, d, 12, 10*time.Second)
+		if n := x.held(t); n != 2 || d.lists == 0 {
+			t.Errorf("%d machines were bought for 2 claims, all machines were listed %d times", n, d.lists)
+		}
+	})
+}

@@ -1,6 +1,7 @@
 package launch
 
 import (
+	"slices"
 	"sync"
 	"time"
 
@@ -217,6 +218,16 @@ func (m *memory) unsent(o Order) bool {
 		}
 	}
 	return true
+}
+
+// own reports whether an order cannot have been sent by anybody: this process wrote it to all of its claims, and has not sent it.
+func (m *memory) own(o Order) bool {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if _, ok := m.sent[o.Token]; ok {
+		return false
+	}
+	return !slices.ContainsFunc(o.Claims, func(c *v1.NodeClaim) bool { return c == nil || m.ordered[c.UID] != o.Token })
 }
 
 // close notes that an order ended with cause, and will buy nothing more.

@@ -275,8 +275,12 @@ func (r *Reconciler) launch(ctx context.Context, o Order) error {
 
 // found looks for machines of an order that was sent by a process before this
 // one, or whose answer was lost: where each answer is lost, a list still shows
-// what was bought. It is known when nothing has to be sent any more.
+// what was bought. It is known when nothing has to be sent any more. An order that
+// cannot have been sent yet is not looked for: each look lists all machines.
 func (r *Reconciler) found(ctx context.Context, o Order) (machines []cloud.Machine, known bool, err error) {
+	if r.own(o) {
+		return nil, false, nil
+	}
 	again := r.isSent(o.Token) && o.Whole() // the token makes a second call harmless
 	if again && !r.isUnclear(o.Token) {
 		return nil, false, nil
