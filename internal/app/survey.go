@@ -1,11 +1,16 @@
 package app
 
 import (
+	"bufio"
+	"compress/gzip"
 	"context"
 	"fmt"
+	"iter"
 	"maps"
 	"net/http"
 	"runtime"
+	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -112,41 +117,65 @@ func (p *parts) conditioned() []client.Object {
 // scrapeWithin is how long a scrape may take to be written: the next one waits for it.
 const scrapeWithin = 30 * time.Second
 
-// scrape has gauges made of what there is now before they are read, and dropped after:
-// the 20,000 series of offers take ten megabytes. One scrape is answered at a time.
-func (p *parts) scrape(next http.Handler) http.Handler {
+// scrape answers with all metrics as text. What is counted all the time is gathered; series of single objects are
+// made while they are written, since gathered first those of 150,000 pods would take more memory than all else. One
+// scrape is answered at a time.
+func (p *parts) scrape(gathered http.Handler) http.Handler {
 	var one sync.Mutex
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		one.Lock()
 		defer one.Unlock()
 		_ = http.NewResponseController(w).SetWriteDeadline(p.Now().Add(scrapeWithin))
-		p.measure(r.Context())
-		next.ServeHTTP(w, r)
-		for _, names := range perObject() {
-			for _, name := range names {
-				p.metrics.Replace(name, nil)
+		if strings.Contains(r.Header.Get("Accept-Encoding"), "gzip") {
+			z := gzip.NewWriter(w)
+			defer func() { _ = z.Close() }()
+			w.Header().Set("Content-Encoding", "gzip")
+			w = squeezed{w, z}
+		}
+		plain := r.Clone(r.Context())
+		plain.Header.Del("Accept") // only text can be followed by more text
+		plain.Header.Del("Accept-Encoding")
+		rest := p.measure(r.Context())
+		gathered.ServeHTTP(w, plain)
+		out := bufio.NewWriterSize(w, 64<<10)
+		for _, one := range rest {
+			if err := p.metrics.WriteText(out, one.name, one.samples); err != nil {
+				return // the reader has gone
 			}
 		}
+		_ = out.Flush()
 	})
 }
 
-// perObject are the names of the metrics of single objects that are made for each scrape.
-func perObject() [][]string {
-	return [][]string{survey.Names(), survey.PodNames(), survey.ConditionNames()}
+// squeezed is an answer that is compressed on its way.
+type squeezed struct {
+	http.ResponseWriter
+
+	z *gzip.Writer
 }
 
-func (p *parts) measure(ctx context.Context) {
+// Write is http.ResponseWriter's.
+func (s squeezed) Write(b []byte) (int, error) { return s.z.Write(b) }
+
+// perObject is a metric of single objects, and what makes its series.
+type perObject struct {
+	name    string
+	samples iter.Seq[metric.Sample]
+}
+
+// measure brings the gauges up to date, and returns the metrics of single objects.
+func (p *parts) measure(ctx context.Context) []perObject {
 	synced, since := p.cluster.Synced()
 	if !synced {
 		p.metrics.Put(metric.ClusterStateUnsynced, p.Now.Since(since).Seconds())
-		return
+		return nil
 	}
 	p.metrics.Put(metric.ClusterStateSynced, 1)
 	p.metrics.Put(metric.ClusterStateUnsynced, 0)
 	w := p.cluster.World()
 	p.metrics.Put(metric.ClusterStateNodes, float64(len(w.Places())))
 	if p.Settings.Unobserved {
-		return
+		return nil
 	}
 	p.unpriced.Look(p.metrics, w)
 	if d, ok := p.Driver.(author); ok {
@@ -156,14 +185,20 @@ func (p *parts) measure(ctx context.Context) {
 		}
 		p.metrics.Replace(metric.UserDataBytes, sizes)
 	}
-	samples := survey.Of(w, nodeLabels(), pool.Usage(w))
-	maps.Copy(samples, p.pods.Samples())
-	maps.Copy(samples, survey.Conditions(p.objects(ctx), p.Now()))
-	for _, names := range perObject() {
-		for _, name := range names {
-			p.metrics.Replace(name, samples[name])
+	var out []perObject
+	for _, few := range []survey.Samples{survey.Of(w, pool.Usage(w)), p.pods.Samples()} {
+		for _, name := range slices.Sorted(maps.Keys(few)) {
+			out = append(out, perObject{name, slices.Values(few[name])})
 		}
 	}
+	for _, name := range survey.EachNames() {
+		out = append(out, perObject{name, survey.Each(w, nodeLabels(), name)})
+	}
+	objects, now := p.objects(ctx), p.Now()
+	for _, name := range survey.ConditionNames() {
+		out = append(out, perObject{name, survey.Conditions(objects, now, name)})
+	}
+	return out
 }
 
 // objects are all that have conditions.

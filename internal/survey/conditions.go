@@ -1,6 +1,7 @@
 package survey
 
 import (
+	"iter"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -68,33 +69,78 @@ func (o Object) both(m metric.ConditionMetric, f func(name string, tail []string
 	f(m.Of(""), []string{o.Group, o.CamelKind})
 }
 
-// Conditions are how objects stand at now.
-func Conditions(objects []Object, now time.Time) Samples {
-	s := Samples{}
-	for _, o := range objects {
-		for _, c := range o.Conditions {
-			labels := []string{o.Namespace, o.Name, c.Type, string(c.Status), c.Reason}
-			o.both(metric.ConditionCount, func(name string, tail []string) { s.add(name, 1, with(labels, tail)...) })
-			o.both(metric.ConditionCurrent, func(name string, tail []string) {
-				s.add(name, max(now.Sub(c.LastTransitionTime.Time), 0).Seconds(), with(labels, tail)...)
-			})
-		}
-		if !o.Deleted.IsZero() {
-			o.both(metric.TerminationCurrent, func(name string, tail []string) {
-				s.add(name, max(now.Sub(o.Deleted), 0).Seconds(), with([]string{o.Namespace, o.Name}, tail)...)
-			})
+// Conditions gives the series of a metric of conditions, one at a time: how objects stand at now.
+func Conditions(objects []Object, now time.Time, name string) iter.Seq[metric.Sample] {
+	return func(yield func(metric.Sample) bool) {
+		m, kind := conditionOf(name)
+		for _, o := range objects {
+			tail := o.More
+			if kind == "" {
+				tail = []string{o.Group, o.CamelKind}
+			}
+			if kind != "" && kind != o.Kind {
+				continue
+			}
+			for s := range o.samples(m, now) {
+				if s.Labels = with(s.Labels, tail); !yield(s) {
+					return
+				}
+			}
 		}
 	}
-	return s
+}
+
+// samples gives the series of one object, without the labels that kinds have at their end.
+func (o Object) samples(m metric.ConditionMetric, now time.Time) iter.Seq[metric.Sample] {
+	return func(yield func(metric.Sample) bool) {
+		if m == metric.TerminationCurrent {
+			if !o.Deleted.IsZero() {
+				yield(metric.Sample{Labels: []string{o.Namespace, o.Name}, Value: max(now.Sub(o.Deleted), 0).Seconds()})
+			}
+			return
+		}
+		for _, c := range o.Conditions {
+			s := metric.Sample{Labels: []string{o.Namespace, o.Name, c.Type, string(c.Status), c.Reason}, Value: 1}
+			if m == metric.ConditionCurrent {
+				s.Value = max(now.Sub(c.LastTransitionTime.Time), 0).Seconds()
+			}
+			if !yield(s) {
+				return
+			}
+		}
+	}
 }
 
 // ConditionNames are the metrics that Conditions gives.
 func ConditionNames() []string {
 	var out []string
 	for _, kind := range append(metric.ConditionKinds(), "") {
-		out = append(out, metric.ConditionCount.Of(kind), metric.ConditionCurrent.Of(kind), metric.TerminationCurrent.Of(kind))
+		for _, m := range conditionMetrics() {
+			out = append(out, m.Of(kind))
+		}
 	}
 	return out
+}
+
+func conditionMetrics() []metric.ConditionMetric {
+	return []metric.ConditionMetric{metric.ConditionCount, metric.ConditionCurrent, metric.TerminationCurrent}
+}
+
+// conditionOf is which metric of which kind has a name.
+func conditionOf(name string) (m metric.ConditionMetric, kind string) {
+	for _, kind := range metric.ConditionKinds() {
+		for _, m := range conditionMetrics() {
+			if m.Of(kind) == name {
+				return m, kind
+			}
+		}
+	}
+	for _, m = range conditionMetrics() {
+		if m.Of("") == name {
+			break
+		}
+	}
+	return m, ""
 }
 
 // Moved counts what has changed between two looks at one object.

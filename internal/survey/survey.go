@@ -6,6 +6,8 @@
 package survey
 
 import (
+	"iter"
+	"maps"
 	"slices"
 
 	"github.com/tenon-sh/tenon/engine/amount"
@@ -23,13 +25,6 @@ func (s Samples) add(name string, value float64, labels ...string) {
 	s[name] = append(s[name], metric.Sample{Labels: labels, Value: value})
 }
 
-// amounts adds one series for each resource of a list.
-func (s Samples) amounts(name string, list amount.List, labels ...string) {
-	for _, e := range list {
-		s.add(name, float64(e.Value)/amount.Unit, append(labels[:len(labels):len(labels)], resource(e.Name))...)
-	}
-}
-
 // resource is a resource's name as metrics show it.
 func resource(name string) string {
 	if name == amount.Ephemeral {
@@ -38,15 +33,52 @@ func resource(name string) string {
 	return name
 }
 
-// Of is what a World says in numbers. keys are the labels of nodes that metrics
-// show, and used is what the nodes of each pool have together.
-func Of(w *world.World, keys []string, used map[world.PoolID]amount.List) Samples {
+// Of is what a World says in numbers of pools and offers. used is what the nodes of each pool have together.
+func Of(w *world.World, used map[world.PoolID]amount.List) Samples {
 	s := Samples{}
-	s.nodes(w, keys)
 	s.pools(w, used)
-	s.pods(w)
 	s.offers(w)
 	return s
+}
+
+// Each gives the series of a metric of nodes or pods, one at a time: there may be hundreds of thousands. The
+// labels of one are those of the next as soon as that is asked for. keys are the labels of nodes that metrics show.
+func Each(w *world.World, keys []string, name string) iter.Seq[metric.Sample] {
+	return func(yield func(metric.Sample) bool) {
+		s := &stream{name: name, yield: yield}
+		if slices.Contains(nodeNames(), name) {
+			s.nodes(w, keys)
+		} else {
+			s.pods(w)
+		}
+	}
+}
+
+// stream passes on the series of one metric.
+type stream struct {
+	name   string
+	yield  func(metric.Sample) bool
+	labels []string
+	over   bool // no more is wanted
+}
+
+func (s *stream) wants(name string) bool { return name == s.name && !s.over }
+
+func (s *stream) add(name string, value float64, labels ...string) {
+	if s.wants(name) {
+		s.labels = append(s.labels[:0], labels...)
+		s.over = !s.yield(metric.Sample{Labels: s.labels, Value: value})
+	}
+}
+
+// amounts adds one series for each resource of a list.
+func (s *stream) amounts(name string, list amount.List, labels []string) {
+	if !s.wants(name) {
+		return
+	}
+	for _, e := range list {
+		s.add(name, float64(e.Value)/amount.Unit, append(labels[:len(labels):len(labels)], resource(e.Name))...)
+	}
 }
 
 // columns are the label keys of the metrics of nodes, in the order of the table.
@@ -59,9 +91,9 @@ func columns(keys []string) []string {
 	return out
 }
 
-func (s Samples) nodes(w *world.World, keys []string) {
+func (s *stream) nodes(w *world.World, keys []string) {
 	columns := columns(keys)
-	var asked, room amount.List
+	var asked, room amount.Total
 	for _, p := range w.Places() {
 		if p.Node == nil {
 			continue
@@ -73,22 +105,27 @@ func (s Samples) nodes(w *world.World, keys []string) {
 		labels = append(labels, text(p.Claim != nil), p.Node.Name, "")
 		var pods, daemons amount.List
 		for _, pod := range p.Pods {
+			if !s.wants(metric.NodesPodRequests) && !s.wants(metric.NodesDaemonRequests) {
+				break
+			}
 			if pod.DaemonSet != "" {
 				daemons = daemons.Plus(pod.Requests)
 			} else {
 				pods = pods.Plus(pod.Requests)
 			}
 		}
-		s.amounts(metric.NodesAllocatable, p.Node.Allocatable, labels...)
-		s.amounts(metric.NodesPodRequests, pods, labels...)
-		s.amounts(metric.NodesDaemonRequests, daemons, labels...)
-		s.amounts(metric.NodesSystemOverhead, p.Node.Capacity.Minus(p.Node.Allocatable), labels...)
+		s.amounts(metric.NodesAllocatable, p.Node.Allocatable, labels)
+		s.amounts(metric.NodesPodRequests, pods, labels)
+		s.amounts(metric.NodesDaemonRequests, daemons, labels)
+		s.amounts(metric.NodesSystemOverhead, p.Node.Capacity.Minus(p.Node.Allocatable), labels)
 		s.add(metric.NodesCurrentLifetime, float64(max(w.At()-p.Node.Created, 0)), labels...)
-		asked, room = asked.Plus(p.Used), room.Plus(p.Node.Allocatable)
+		asked.Add(p.Used)
+		room.Add(p.Node.Allocatable)
 	}
-	for _, e := range room {
+	all := asked.List()
+	for _, e := range room.List() {
 		if e.Value > 0 {
-			s.add(metric.ClusterUtilization, 100*float64(asked.Value(e.Name))/float64(e.Value), resource(e.Name))
+			s.add(metric.ClusterUtilization, 100*float64(all.Value(e.Name))/float64(e.Value), resource(e.Name))
 		}
 	}
 }
@@ -116,7 +153,7 @@ func (s Samples) pools(w *world.World, used map[world.PoolID]amount.List) {
 }
 
 // pods are those that are not done. A pod without a place counts as scheduled nowhere.
-func (s Samples) pods(w *world.World) {
+func (s *stream) pods(w *world.World) {
 	zones := map[string]int{}
 	for _, p := range w.Pods() {
 		if p.Done {
@@ -144,8 +181,8 @@ func (s Samples) pods(w *world.World) {
 			zones[zoneOf(p)]++
 		}
 	}
-	for zone, n := range zones {
-		s.add(metric.SchedulerPendingByZone, float64(n), "provisioner", zone)
+	for _, zone := range slices.Sorted(maps.Keys(zones)) {
+		s.add(metric.SchedulerPendingByZone, float64(zones[zone]), "provisioner", zone)
 	}
 }
 
@@ -204,7 +241,7 @@ func (s Samples) offers(w *world.World) {
 			s.add(metric.OfferingRefused, float64(t.refused)/1000, k.shape, k.zone, k.kind)
 		}
 	}
-	for _, name := range []string{metric.OfferingAvailable, metric.OfferingPrice, metric.OfferingRefused, metric.SchedulerPendingByZone} {
+	for _, name := range []string{metric.OfferingAvailable, metric.OfferingPrice, metric.OfferingRefused} {
 		slices.SortFunc(s[name], func(a, b metric.Sample) int { return slices.Compare(a.Labels, b.Labels) })
 	}
 }
@@ -219,9 +256,18 @@ func text(b bool) string {
 // Names are the metrics that Of gives. One that it gives no series for has none.
 func Names() []string {
 	return []string{
-		metric.NodesAllocatable, metric.NodesPodRequests, metric.NodesDaemonRequests, metric.NodesSystemOverhead, metric.NodesCurrentLifetime,
-		metric.ClusterUtilization, metric.PoolsLimit, metric.PoolsUsage, metric.PoolsCost, metric.PoolsAllowedDisruptions,
-		metric.PoolsConsumingBudgets, metric.PodsState, metric.PodsUnstartedTime, metric.PodsUnboundTime, metric.SchedulerPendingByZone,
+		metric.PoolsLimit, metric.PoolsUsage, metric.PoolsCost, metric.PoolsAllowedDisruptions, metric.PoolsConsumingBudgets,
 		metric.TypeCPU, metric.TypeMemory, metric.OfferingAvailable, metric.OfferingPrice, metric.OfferingRefused,
+	}
+}
+
+// EachNames are the metrics that Each gives.
+func EachNames() []string {
+	return append(nodeNames(), metric.PodsState, metric.PodsUnstartedTime, metric.PodsUnboundTime, metric.SchedulerPendingByZone)
+}
+
+func nodeNames() []string {
+	return []string{
+		metric.NodesAllocatable, metric.NodesPodRequests, metric.NodesDaemonRequests, metric.NodesSystemOverhead, metric.NodesCurrentLifetime, metric.ClusterUtilization,
 	}
 }

@@ -2,6 +2,7 @@ package survey_test
 
 import (
 	"fmt"
+	"iter"
 	"slices"
 	"strings"
 	"testing"
@@ -94,10 +95,19 @@ func town(t *testing.T) *world.World {
 	return b.Snapshot(at)
 }
 
+// collect keeps samples whose labels are used again.
+func collect(samples iter.Seq[metric.Sample]) (out []metric.Sample) {
+	for s := range samples {
+		s.Labels = slices.Clone(s.Labels)
+		out = append(out, s)
+	}
+	return out
+}
+
 // Every metric that a survey gives has the labels that the table says, and the values that the World says.
 func TestOf(t *testing.T) {
 	m, scrape := set(t)
-	samples := survey.Of(town(t), keys, map[world.PoolID]amount.List{{Kind: world.NodePool, Name: "p"}: amount.Of(amount.Entry{Name: amount.Nodes, Value: amount.Unit})})
+	samples := survey.Of(town(t), map[world.PoolID]amount.List{{Kind: world.NodePool, Name: "p"}: amount.Of(amount.Entry{Name: amount.Nodes, Value: amount.Unit})})
 	for _, name := range survey.Names() {
 		if len(samples[name]) == 0 {
 			t.Errorf("no series of %s", name)
@@ -106,6 +116,13 @@ func TestOf(t *testing.T) {
 	}
 	if len(samples) != len(survey.Names()) {
 		t.Errorf("%d metrics were given and %d are named", len(samples), len(survey.Names()))
+	}
+	for _, name := range survey.EachNames() {
+		each := collect(survey.Each(town(t), keys, name))
+		if len(each) == 0 {
+			t.Errorf("no series of %s", name)
+		}
+		m.Replace(name, each)
 	}
 	got := slices.Concat(scrape("karpenter_nodepools"), scrape("karpenter_nodes_"), scrape("karpenter_pods_un"), scrape("karpenter_pods_state"),
 		scrape("karpenter_cluster_utilization"), scrape("karpenter_scheduler_pending"), scrape("karpenter_cloudprovider_instance_type"), scrape("tenon_offering"))
@@ -229,9 +246,8 @@ func TestConditions(t *testing.T) {
 	if !ok {
 		t.Fatal("a claim has conditions")
 	}
-	samples := survey.Conditions([]survey.Object{end}, start.Add(10*time.Second))
 	for _, name := range survey.ConditionNames() {
-		m.Replace(name, samples[name])
+		m.Replace(name, collect(survey.Conditions([]survey.Object{end}, start.Add(10*time.Second), name)))
 	}
 	survey.Gone(m, end, start.Add(25*time.Second))
 	launched := func(lines []string) (out []string) {
@@ -269,9 +285,8 @@ func TestALyingKubelet(t *testing.T) {
 	was, _ := survey.ObjectOf(&corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: "n", UID: "1"}})
 	is, _ := survey.ObjectOf(node("lies \xff\xfe"))
 	survey.Moved(m, was, is)
-	samples := survey.Conditions([]survey.Object{is}, time.Unix(at, 0))
 	for _, name := range survey.ConditionNames() {
-		m.Replace(name, samples[name])
+		m.Replace(name, collect(survey.Conditions([]survey.Object{is}, time.Unix(at, 0), name)))
 	}
 	if got := scrape("operator_node_status_condition_count"); len(got) != 1 || !strings.Contains(got[0], "reason=lies \ufffd") {
 		t.Errorf("the scrape shows %q", got)
