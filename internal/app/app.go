@@ -72,8 +72,8 @@ type Config struct {
 	Now        clock.Now
 }
 
-// kept is how many decisions the journal keeps.
-const kept = 64
+// kept is how many decisions the journal keeps at most, within its memory and its day.
+const kept = 1000
 
 // App is a controller that has been put together and can be run once.
 type App struct {

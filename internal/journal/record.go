@@ -81,7 +81,7 @@ func decode(data []byte) (Entry, error) {
 		return Entry{}, fmt.Errorf("format is %q, want %q", r.Format, Format)
 	}
 	w, err := world.Read(r.World)
-	return Entry{r.Kind, w, r.Options, r.Plan, r.Panic, r.Release}, err
+	return Entry{Kind: r.Kind, World: w, Options: r.Options, Plan: r.Plan, Panic: r.Panic, Release: r.Release}, err
 }
 
 // WorldOf returns the World in the JSON form of an entry.

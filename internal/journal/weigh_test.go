@@ -33,7 +33,7 @@ func TestWhatEntriesHoldIsBounded(t *testing.T) {
 		if err := b.SetCatalog(catalog(at)); err != nil {
 			t.Fatal(err)
 		}
-		j.Add(journal.Entry{Kind: journal.Buy, World: b.Snapshot(int64(at))})
+		j.Add(journal.Entry{Kind: journal.Buy, World: b.Snapshot(int64(at)), Plan: asks})
 	}
 	if n := len(j.All()); n < 4 || n > 20 {
 		t.Errorf("%d entries are kept that hold a catalogue each, want some of 30", n)
@@ -58,7 +58,7 @@ func TestWhatIsSharedCountsOnce(t *testing.T) {
 		if err := b.SetPod(world.Pod{Key: world.Key{Namespace: "default", Name: fmt.Sprintf("pod-%04d", at*7)}}); err != nil {
 			t.Fatal(err)
 		}
-		j.Add(journal.Entry{Kind: journal.Buy, World: b.Snapshot(int64(at))})
+		j.Add(journal.Entry{Kind: journal.Buy, World: b.Snapshot(int64(at)), Plan: asks})
 	}
 	if n := len(j.All()); n != 64 {
 		t.Errorf("%d of 64 entries are kept", n)

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/tenon-sh/tenon/engine/amount"
 	"github.com/tenon-sh/tenon/engine/plan"
 	"github.com/tenon-sh/tenon/engine/reason"
 	"github.com/tenon-sh/tenon/internal/journal"
@@ -14,6 +15,7 @@ import (
 type made struct {
 	Digest, At, Kind            string
 	Waiting, New, Refused, Back int
+	Quiet                       string // how many did nothing before it; "": none
 	Cost, Proven, Panic         string
 }
 
@@ -23,6 +25,9 @@ func madeOf(e journal.Entry) made {
 		Refused: len(e.Plan.Refused), Back: len(e.Plan.Back), Cost: money(e.Plan.Cost), Panic: e.Panic,
 	}
 	m.Proven = e.Plan.Proven()
+	if e.Quiet > 0 {
+		m.Quiet = amount.Count(e.Quiet, "decision")
+	}
 	return m
 }
 

@@ -185,6 +185,22 @@ func TestNamesStandApart(t *testing.T) {
 	}
 }
 
+// Decisions that changed nothing are counted in the list.
+func TestQuietDecisions(t *testing.T) {
+	w := picture(t)
+	j := journal.New(10, "v1", nil)
+	for at := range int64(4) {
+		j.Add(journal.Entry{Kind: journal.Buy, World: w.Edit().Snapshot(1_800_000_000 + at)})
+	}
+	h, err := web.Handler(j, func() *world.World { return w }, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, body := get(t, h, "/decisions/"); strings.Count(body, "What to buy") != 1 || !strings.Contains(body, "before it 3 decisions of this kind that changed nothing") {
+		t.Errorf("the list does not count those that changed nothing:\n%s", body)
+	}
+}
+
 func TestNoPictureYet(t *testing.T) {
 	h, err := web.Handler(journal.New(1, "v1", nil), func() *world.World { return nil }, nil)
 	if err != nil {
