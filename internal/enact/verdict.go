@@ -33,7 +33,7 @@ func (e *Enactor) Tell(w *world.World, p plan.Plan, made map[string]string) {
 		if pod == nil || Silent(r) {
 			continue
 		}
-		e.Events.WarningEvery(refusedEvery, podRef(pod), "FailedScheduling", "Failed to schedule pod, "+wording.Refusal(w, r))
+		e.Events.WarningEvery(refusedEvery, podRef(pod), "FailedScheduling", wording.Event(w, r))
 	}
 }
 

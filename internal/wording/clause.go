@@ -20,8 +20,15 @@ func rank() []reason.Code {
 	}
 }
 
-// poolClause says what one pool has against a pod.
-func poolClause(w *world.World, pod *world.Pod, p *world.Pool, why *reason.Why) string {
+// telling words what pools have against a pod, which is nil if the World no longer has it.
+type telling struct {
+	world *world.World
+	pod   *world.Pod
+	brief bool // what the pool itself requires of instance types is left out
+}
+
+// poolClause says what one pool has against the pod.
+func (t telling) poolClause(p *world.Pool, why *reason.Why) string {
 	causes := []*reason.Why{why}
 	if why.Code == reason.NoPlace {
 		causes = slices.Clone(why.Causes)
@@ -36,33 +43,33 @@ func poolClause(w *world.World, pod *world.Pod, p *world.Pool, why *reason.Why) 
 	case reason.Limit:
 		return fmt.Sprintf("all available instance types exceed limits for %s, %s", Name(p.ID), limit(p, why))
 	}
-	causes, order := oneDemand(w, pod, p, causes), rank()
+	causes, order := t.oneDemand(p, causes), rank()
 	slices.SortStableFunc(causes, func(a, b *reason.Why) int {
 		return cmp.Compare(slices.Index(order, a.Code), slices.Index(order, b.Code))
 	})
 	var clauses []string
 	for i, c := range causes {
-		text := clause(pod, p, c)
+		text := t.clause(p, c)
 		if c.Code == reason.Label && i > 0 && causes[i-1].Code == reason.Label {
 			text = strings.TrimPrefix(text, "incompatible requirements, ")
 		}
 		clauses = append(clauses, text)
 	}
 	if len(clauses) == 0 {
-		clauses = []string{noType(pod, p, nil)}
+		clauses = []string{t.noType(p, nil)}
 	}
 	return fmt.Sprintf("incompatible with %s, %s", Name(p.ID), strings.Join(clauses, ", "))
 }
 
 // clause words one objection of a pool.
-func clause(pod *world.Pod, p *world.Pool, why *reason.Why) string {
+func (t telling) clause(p *world.Pool, why *reason.Why) string {
 	switch why.Code {
 	case reason.Taint:
-		return taints(pod, p, why)
+		return taints(t.pod, p, why)
 	case reason.Label:
 		return requirement(why)
 	case reason.NoShape, reason.NoOffer:
-		return noType(pod, p, nil)
+		return t.noType(p, nil)
 	case reason.Limit:
 		return "all available instance types exceed its limits, " + limit(p, why)
 	case reason.Spread, reason.Affinity, reason.AntiAffinity:
@@ -111,8 +118,11 @@ func requirement(why *reason.Why) string {
 
 // noType says that no instance type is on sale that would do, in zones if some
 // zones only are left to the pod.
-func noType(pod *world.Pod, p *world.Pool, zones []string) string {
-	demand := p.Requirements.And(label.Is(fit.PoolLabel(p.ID), p.ID.Name)).Meet(label.Exactly(p.Labels))
+func (t telling) noType(p *world.Pool, zones []string) string {
+	pod, demand := t.pod, p.Requirements.And(label.Is(fit.PoolLabel(p.ID), p.ID.Name)).Meet(label.Exactly(p.Labels))
+	if t.brief {
+		demand = nil
+	}
 	if pod == nil {
 		return "no instance type satisfied requirements " + demand.String()
 	}
@@ -123,13 +133,20 @@ func noType(pod *world.Pod, p *world.Pool, zones []string) string {
 	if len(zones) > 0 {
 		demand = demand.And(label.Is(label.Zone, zones...))
 	}
-	return fmt.Sprintf("no instance type satisfied resources %s and requirements %s", Resources(pod.Requests), demand.Without(label.Hostname))
+	text := "no instance type satisfied resources " + Resources(pod.Requests)
+	if t.brief {
+		demand = demand.Without(fit.PoolLabel(p.ID))
+	}
+	if demand = demand.Without(label.Hostname); len(demand) > 0 {
+		text += " and requirements " + demand.String()
+	}
+	return text
 }
 
 // oneDemand replaces objections to some zones by what is behind them: that
 // nothing is on sale in the zones to which nobody objects.
-func oneDemand(w *world.World, pod *world.Pod, p *world.Pool, causes []*reason.Why) []*reason.Why {
-	zones := zonesOf(w, p)
+func (t telling) oneDemand(p *world.Pool, causes []*reason.Why) []*reason.Why {
+	zones := zonesOf(t.world, p)
 	barred := 0
 	var rest []*reason.Why
 	for _, c := range causes {
@@ -145,7 +162,7 @@ func oneDemand(w *world.World, pod *world.Pod, p *world.Pool, causes []*reason.W
 	if barred == 0 || len(zones) == 0 || len(rest) > 0 {
 		return causes
 	}
-	return []*reason.Why{{Code: reason.Volume, Detail: noType(pod, p, zones)}}
+	return []*reason.Why{{Code: reason.Volume, Detail: t.noType(p, zones)}}
 }
 
 // zonesOf are the zones in which the pool's machines may be, whether any is on sale there now or not.

@@ -7,6 +7,8 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"github.com/tenon-sh/tenon/engine/fit"
+	"github.com/tenon-sh/tenon/engine/label"
 	"github.com/tenon-sh/tenon/engine/plan"
 	"github.com/tenon-sh/tenon/engine/reason"
 	"github.com/tenon-sh/tenon/engine/world"
@@ -18,8 +20,8 @@ const refused = "Failed to schedule pod, "
 // longest is how many bytes such an event has at most: what is longer is not read in a list of events.
 const longest = 200
 
-// Event is Refusal for an event of the pod: the nearest pool first, and no longer than a line of a
-// list. The log has all of it, and `tenon explain pod` what nodes have against it as well.
+// Event is Refusal for an event of the pod: the pools that the pod selects first, then the nearest,
+// and no longer than a line of a list. The log has all of it, and `tenon explain pod` what nodes have against it as well.
 func Event(w *world.World, r plan.Refusal) string {
 	if text := refused + Refusal(w, r); len(text) <= longest && (r.Why == nil || len(r.Why.Causes) <= 1) {
 		return text
@@ -50,8 +52,10 @@ func more(pools int) string {
 	return fmt.Sprintf("; and %d more pools", pools)
 }
 
-// near are the clauses of Refusal, those of the pools first that could take the
-// pod if the least were different.
+// near are the clauses of Refusal: those of the pools first that the pod's own
+// selector and affinity leave to it, and of these the ones that could take it
+// if the least were different. What a pool requires of instance types is left
+// out: it is long, and stands in the pool.
 func near(w *world.World, r plan.Refusal) []string {
 	if r.Why == nil || r.Why.Code != reason.NoPlace {
 		return nil
@@ -64,20 +68,26 @@ func near(w *world.World, r plan.Refusal) []string {
 	}
 	type objector struct {
 		clause string
+		rank   int // 0: the pod selects the pool
 		causes []reason.Code
 		weight int
 	}
 	var found []objector
+	t := telling{world: w, pod: w.Pod(r.Pod), brief: true}
 	for _, p := range w.Pools() {
 		if p.Replicas != nil {
 			continue
 		}
 		if why := of(r.Why, p.ID); why != nil {
-			found = append(found, objector{poolClause(w, w.Pod(r.Pod), p, why), reason.Objections(why), int(p.Weight)})
+			o := objector{clause: t.poolClause(p, why), causes: reason.Objections(why), weight: int(p.Weight)}
+			if !selects(t.pod, p) {
+				o.rank = 1
+			}
+			found = append(found, o)
 		}
 	}
 	slices.SortStableFunc(found, func(a, b objector) int {
-		return cmp.Or(reason.Nearer(a.causes, b.causes), cmp.Compare(b.weight, a.weight))
+		return cmp.Or(cmp.Compare(a.rank, b.rank), reason.Nearer(a.causes, b.causes), cmp.Compare(b.weight, a.weight))
 	})
 	for _, o := range found {
 		units = append(units, o.clause)
@@ -85,15 +95,33 @@ func near(w *world.World, r plan.Refusal) []string {
 	return units
 }
 
-// cut shortens a text to so many bytes, between two words. What a pool requires of instance types
-// is the first to go: it is long, and stands in the pool.
+// selects reports whether the pod's node selector and affinity leave the pool to it: its name and
+// the labels of its template. A label that nodes may get from elsewhere excludes no pool that does not name it.
+func selects(pod *world.Pod, p *world.Pool) bool {
+	if pod == nil {
+		return true
+	}
+	own := p.Requirements.And(label.Is(fit.PoolLabel(p.ID), p.ID.Name)).Meet(label.Exactly(p.Labels))
+	if !own.Compatible(pod.NodeSelector, standard) {
+		return false
+	}
+	return len(pod.NodeTerms) == 0 || slices.ContainsFunc(pod.NodeTerms, func(t world.NodeTerm) bool { return own.Compatible(t.Labels, standard) })
+}
+
+// standard reports whether the label is one that Kubernetes, Karpenter or the
+// cloud puts on nodes of any pool.
+func standard(key string) bool {
+	if key == label.NodePool || key == label.Provisioner {
+		return false
+	}
+	domain, _, _ := strings.Cut(key, "/")
+	return slices.ContainsFunc([]string{"kubernetes.io", "k8s.io", "k8s.aws", "karpenter.sh"}, func(of string) bool {
+		return domain == of || strings.HasSuffix(domain, "."+of)
+	})
+}
+
+// cut shortens a text to so many bytes, between two words.
 func cut(text string, most int) string {
-	if len(text) <= most {
-		return text
-	}
-	if head, _, ok := strings.Cut(text, " and requirements "); ok {
-		text = head
-	}
 	if len(text) <= most {
 		return text
 	}

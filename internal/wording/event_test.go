@@ -26,6 +26,19 @@ func TestEventLeadsWithTheNearestPool(t *testing.T) {
 	far := waiting(t, map[string]string{"cpu": "1"})
 	far.NodeTerms = []world.NodeTerm{{Labels: label.SetOf(label.Is(label.Zone, "antarctica-west1", "antarctica-east1"))}}
 	west := provisioner("west", label.Is(label.Zone, "ap-northeast-2a"))
+	nowhere := waiting(t, map[string]string{"cpu": "1"})
+	nowhere.NodeSelector = label.SetOf(label.Is(label.Zone, "nowhere"), label.Is(label.Provisioner, "default"))
+	named := waiting(t, map[string]string{"cpu": "1"})
+	named.NodeSelector = label.SetOf(label.Is(label.Provisioner, "gpu"))
+	blue := provisioner("blue")
+	blue.Labels = map[string]string{"team": "blue"}
+	blue.Taints = gpu.Taints
+	teams := waiting(t, map[string]string{"cpu": "1"})
+	teams.NodeSelector = label.SetOf(label.Is(label.Zone, "antarctica-west1"))
+	teams.NodeTerms = []world.NodeTerm{{Labels: label.SetOf(label.Is("team", "green"))}, {Labels: label.SetOf(label.Is("team", "blue"))}}
+	green := provisioner("green")
+	green.Labels = map[string]string{"team": "green"}
+	green.Requirements = green.Requirements.And(label.Is(label.Zone, "ap-northeast-2a"))
 	many := []world.Pool{full}
 	for i := range 20 {
 		p := gpu
@@ -50,6 +63,18 @@ func TestEventLeadsWithTheNearestPool(t *testing.T) {
 			amd,
 			`Failed to schedule pod, all available instance types exceed limits for provisioner "full", cpu: limit 1; and 2 more pools`,
 		},
+		"Named": {
+			"A pod that names its pool is told of that one first, however far it is.",
+			[]world.Pool{full, arm, gpu},
+			named,
+			`Failed to schedule pod, incompatible with provisioner "gpu", did not tolerate nvidia.com/gpu=:NoSchedule; and 2 more pools`,
+		},
+		"Labelled": {
+			"A label of the template selects a pool; green has it, but not the zone; blue needs not say its zone.",
+			[]world.Pool{full, green, blue},
+			teams,
+			`Failed to schedule pod, incompatible with provisioner "blue", did not tolerate nvidia.com/gpu=:NoSchedule; and 2 more pools`,
+		},
 		"Many": {
 			"Twenty pools do not bury the one.", many, amd,
 			`Failed to schedule pod, all available instance types exceed limits for provisioner "full", cpu: limit 1; and 20 more pools`,
@@ -65,6 +90,12 @@ func TestEventLeadsWithTheNearestPool(t *testing.T) {
 			[]world.Pool{provisioner("default")},
 			waiting(t, map[string]string{"cpu": "100"}),
 			`Failed to schedule pod, incompatible with provisioner "default", no instance type satisfied resources {"cpu":"100","pods":"1"}`,
+		},
+		"Zone": {
+			"What the pod itself requires of types does not.",
+			[]world.Pool{provisioner("default"), full, arm},
+			nowhere,
+			`Failed to schedule pod, incompatible with provisioner "default", no instance type satisfied resources {"cpu":"1","pods":"1"} and requirements topology.kubernetes.io/zone In [nowhere]; and 2 more pools`,
 		},
 	}
 	for name, tc := range tests {

@@ -8,7 +8,7 @@ func eventsToTell() map[string]event {
 	const node, claim, pod = "Node", "NodeClaim", "Pod"
 	return map[string]event{
 		"Nominated":                              {"Normal", pod, "The pod is expected on this claim or node."},
-		"FailedScheduling":                       {"Warning", pod, "No node and no node that may be made takes the pod; every pool and its reason is named. `tenon plan` says the same at length, with what would change it."},
+		"FailedScheduling":                       {"Warning", pod, "No node and no node that may be made takes the pod; the pool that the pod selects, or else the nearest one, is named with its reason, and how many others there are. `tenon explain pod` says all of it, with what would change it."},
 		"InsufficientCapacityError":              {"Warning", claim, "AWS had none of the types in any zone that was open. The pods are planned anew, without those. Open more types or zones if it lasts."},
 		"LaunchDelayed":                          {"Warning", claim, "The cloud does not carry the launch out yet, as when it throttles; the message has its words and since when it is tried. It goes on being tried."},
 		"NodeClassNotReady":                      {"Warning", claim, "The class could not be used when the machine was ordered; its conditions say why."},
