@@ -32,7 +32,7 @@ type Command struct {
 
 // Intended reports whether a machine is to go once its pods have other places.
 func Intended(p *world.Place) bool {
-	return p.Claim != nil && !p.Deleting() && (p.Claim.Going == Underutilized || p.Claim.Going == Drifted)
+	return p.Claim != nil && !p.Deleting() && (p.Claim.Going == Underutilized || p.Claim.Going == Drifted || p.Claim.Going == Expired)
 }
 
 // BegunIn returns what has been begun. Machines that nothing was bought for go each by itself.

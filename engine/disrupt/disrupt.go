@@ -18,6 +18,8 @@ const (
 type Options struct {
 	// Planned are machines, by the names of their places, that pods are on their way to.
 	Planned []string `json:"planned,omitempty"`
+	// BuyFirst: machines that are too old are replaced, by package replace, so that they go without a replacement only when none was to be had for Overstay.
+	BuyFirst bool `json:"buyFirst,omitempty"`
 }
 
 // Decide returns the machines to give back now, and when to look again.
@@ -35,12 +37,13 @@ type decision struct {
 	world    *world.World
 	plan     *plan.Plan
 	planned  map[string]bool
+	buyFirst bool
 	promised map[string]*world.Pod // nodes that kube-scheduler has promised to a pod, and to which
 	going    map[string]bool       // places given back in this plan
 }
 
 func newDecision(w *world.World, o Options, p *plan.Plan) *decision {
-	d := &decision{world: w, plan: p, planned: make(map[string]bool, len(o.Planned)), promised: map[string]*world.Pod{}, going: map[string]bool{}}
+	d := &decision{world: w, plan: p, planned: make(map[string]bool, len(o.Planned)), promised: map[string]*world.Pod{}, going: map[string]bool{}, buyFirst: o.BuyFirst}
 	for _, name := range o.Planned {
 		d.planned[name] = true
 	}

@@ -166,6 +166,18 @@ func TestDecide(t *testing.T) {
 			[]string{"a Expired", "b Expired"},
 			10,
 		},
+		"BuyFirst": {
+			"Where pods get another machine first, the old one waits for it, and for so long only; what has no pods that move goes at once.",
+			func(b *world.Builder) {
+				machine(b, "late", func(_ *world.Node, c *world.Claim) { c.ExpireAfter = noon - c.Created - disrupt.Overstay }, world.Pod{})
+				machine(b, "soon", func(_ *world.Node, c *world.Claim) { c.ExpireAfter = noon - c.Created - disrupt.Overstay + 7 }, world.Pod{})
+				machine(b, "daemons", func(_ *world.Node, c *world.Claim) { c.ExpireAfter = noon - c.Created }, world.Pod{DaemonSet: "d"})
+				must(b.SetClaim(world.Claim{Name: "lost", Created: noon - 100, ExpireAfter: 90}))
+			},
+			disrupt.Options{BuyFirst: true},
+			[]string{"daemons Expired", "late Expired", "lost Expired"},
+			7,
+		},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {

@@ -150,6 +150,22 @@ func TestWhatKeepsANode(t *testing.T) {
 	}
 }
 
+// What is too old goes, and what its pods need is bought before, if there are any.
+func TestExpiredSaysThatItIsReplaced(t *testing.T) {
+	for pod, want := range map[string]string{
+		"web": "It can be given back now: Expired; what its pods need is bought first, if it can be had within 15 minutes\n",
+		"":    "It can be given back now: Expired\n",
+	} {
+		s := newScene(t)
+		if s.claim.ExpireAfter = 3600; pod != "" {
+			s.pod(pod, nil)
+		}
+		if n, _ := s.explainer().Node("n"); !strings.Contains(n.Text(false), want) {
+			t.Errorf("with pod %q it says\n%swant %s", pod, n.Text(false), want)
+		}
+	}
+}
+
 func TestVerdicts(t *testing.T) {
 	waits := func(p *world.Pod) { p.Node, p.Waiting = "", true }
 	tests := map[string]struct {

@@ -69,8 +69,9 @@ type Today struct {
 // Back is whether a node can be given back.
 type Back struct {
 	Now    bool   `json:"now"`
-	Reason string `json:"reason,omitempty"` // if now
-	Holds  []Hold `json:"holds"`            // if not
+	Reason string `json:"reason,omitempty"`        // if now
+	Holds  []Hold `json:"holds"`                   // if not
+	First  bool   `json:"replacedFirst,omitempty"` // what its pods need is bought before it goes
 }
 
 // Without is what a plan would make of a node's pods if the node were gone.
@@ -128,6 +129,7 @@ func (e *Explainer) returning(n *Node, p *world.Place) {
 	for _, g := range e.given().Back {
 		if p.Claim != nil && g.Claim == p.Claim.Name {
 			n.Back.Now, n.Back.Reason = true, g.Reason
+			n.Back.First = g.Reason == disrupt.Expired && disrupt.Replaced(e.world, p)
 		}
 	}
 	if !n.Back.Now {
@@ -249,7 +251,7 @@ func (e *Explainer) drift(p *world.Place) *Drift {
 		return d
 	}
 	w := disrupt.BegunIn(e.world).Ending(e.world)
-	next, kept := replace.Drift(w, replace.Options{Planned: e.leave().Planned})
+	next, kept := replace.Next(w, replace.Options{Planned: e.leave().Planned})
 	d.Next = "others are replaced before it"
 	if len(next.Back) > 0 && next.Back[0].Claim == p.Claim.Name {
 		d.Next = "it is to be replaced; if that came to nothing before, it is tried again after 5 minutes, and later after up to an hour"

@@ -8,6 +8,7 @@ import (
 	"text/tabwriter"
 
 	"github.com/tenon-sh/tenon/engine/amount"
+	"github.com/tenon-sh/tenon/engine/disrupt"
 	"github.com/tenon-sh/tenon/engine/plan"
 	"github.com/tenon-sh/tenon/engine/reason"
 )
@@ -103,7 +104,11 @@ func (n Node) writeBack(b *paper) {
 		b.line("It has drifted (%s): %s", what, d.Next)
 	}
 	if n.Back.Now {
-		b.line("It can be given back now: %s", n.Back.Reason)
+		text := "It can be given back now: " + n.Back.Reason
+		if n.Back.First {
+			text += fmt.Sprintf("; what its pods need is bought first, if it can be had within %d minutes", disrupt.Overstay/60)
+		}
+		b.line("%s", text)
 		return
 	}
 	b.line("It is not given back now:")

@@ -36,7 +36,7 @@ func Admit(w *world.World) (out []*world.Pod, refused []plan.Refusal) {
 	for _, m := range w.Places() {
 		if m.Deleting() {
 			for _, p := range m.Pods {
-				if Moves(p) && !stuck(w, p) && !ends(w, p) {
+				if Leaves(w, p) {
 					out = append(out, p)
 				}
 			}
@@ -55,6 +55,9 @@ func problems(p *world.Pod) *reason.Why {
 	}
 	return why
 }
+
+// Leaves reports whether a pod of a machine that goes away is evicted some day, and then needs another place.
+func Leaves(w *world.World, p *world.Pod) bool { return Moves(p) && !stuck(w, p) && !ends(w, p) }
 
 // ends reports whether a pod is deleted with its namespace.
 func ends(w *world.World, p *world.Pod) bool {

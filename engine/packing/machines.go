@@ -137,7 +137,7 @@ func inhabit(k *Packing, m *world.Place, node int) {
 		k.Ledger.Inhabit(m, node)
 	default:
 		for _, p := range m.Pods {
-			if !Moves(p) || stuck(k.World, p) || ends(k.World, p) {
+			if !Leaves(k.World, p) {
 				k.Ledger.Run(p, node)
 			}
 		}

@@ -27,7 +27,7 @@ const (
 	Buy         = "provisioner"   // what to ask for
 	GiveBack    = "disruption"    // what to give back
 	Consolidate = "consolidation" // what to give back although pods run there, and what to buy for these
-	Drift       = "drift"         // which drifted machine to replace, and by what
+	Drift       = "drift"         // which machine that is too old or has drifted to replace, and by what
 	Judge       = "judge"         // whether what has been begun may be carried on; kept only if it broke
 )
 

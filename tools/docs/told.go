@@ -18,7 +18,7 @@ func eventsToTell() map[string]event {
 		"DisruptionLaunching":                    {"Normal", claim, "The machine is bought for pods of nodes that go once it is complete; the message ends with why they go."},
 		"DisruptionWaitingReadiness":             {"Normal", claim, "It is launched, and its node is waited for."},
 		"Unconsolidatable":                       {"Normal", "Node, NodeClaim", "The pool has pods moved to make the cluster cheaper, and the message says why those of this node are not."},
-		"DisruptionBlocked":                      {"Normal", "NodePool, Node, NodeClaim", "Nodes could be given back and stay: the pool's budgets let none go now, an annotation on the empty node or a daemon's pod forbids it, or the message says what keeps a drifted one."},
+		"DisruptionBlocked":                      {"Normal", "NodePool, Node, NodeClaim", "Nodes could be given back and stay: the pool's budgets let none go now, an annotation on the empty node or a daemon's pod forbids it, or the message says what keeps a drifted one, or why an expired one is drained without a replacement."},
 		"NoCompatibleInstanceTypes":              {"Warning", "NodePool", "No instance type meets the pool's requirements, whatever is to be had now; the message names those that none meets. Nothing is bought of the pool until they are corrected."},
 		"DoNotDisruptUntil":                      {"Normal", pod, "`karpenter.sh/do-not-disrupt` is a length of time: the pod stays where it is until the time that is named."},
 		"DoNotDisruptGracePeriodElapsed":         {"Normal", pod, "That time is over: the pod may be moved."},

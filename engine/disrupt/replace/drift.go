@@ -7,27 +7,31 @@ import (
 
 	"github.com/tenon-sh/tenon/engine/disrupt"
 	"github.com/tenon-sh/tenon/engine/pack"
+	"github.com/tenon-sh/tenon/engine/packing"
 	"github.com/tenon-sh/tenon/engine/plan"
 	"github.com/tenon-sh/tenon/engine/reason"
 	"github.com/tenon-sh/tenon/engine/world"
 )
 
-// tries is how many drifted machines one decision tries to replace at most.
+// tries is how many machines one decision tries to replace at most, of those that are too old and of those that have drifted.
 const tries = 10
 
-// Kept is a drifted machine that stays for now.
+// Kept is a machine that is to be replaced and stays for now.
 type Kept struct {
 	Place *world.Place
 	Why   *reason.Why
 }
 
-// Drift returns the drifted machine that is replaced next, as the Back of a plan, and
-// what is to be bought for its pods, as its New: nothing if they have places
-// elsewhere. Machines that run nothing come first, then the oldest. What forbids
-// others before it is told. w is a World with nothing begun, or Begun.Ending of one.
-func Drift(w *world.World, o Options) (plan.Plan, []Kept) {
+// Next returns the machine that is replaced next, as the Back of a plan, and what is to be bought for its
+// pods, as its New: nothing if they have places elsewhere. What is too old comes first, as it is to go in
+// any case; then what has drifted, of that what runs nothing, then the oldest. What forbids others before
+// it is told. w is a World with nothing begun, or Begun.Ending of one.
+func Next(w *world.World, o Options) (plan.Plan, []Kept) {
 	out := plan.Plan{World: w.Digest(), At: w.At()}
-	var kept []Kept
+	kept := expire(w, o, &out)
+	if len(out.Back) > 0 {
+		return out, kept
+	}
 	w = leaving(w, o)
 	bars := disrupt.Bars(w, disrupt.Options{Planned: o.Planned})
 	rooms := map[world.PoolID]int{}
@@ -53,11 +57,15 @@ func Drift(w *world.World, o Options) (plan.Plan, []Kept) {
 			kept = append(kept, Kept{p, why})
 			continue
 		}
-		out.New = asks
-		out.Back = []plan.Give{{Claim: p.Claim.Name, Node: p.Node.Name, Pool: pool.ID, Reason: disrupt.Drifted, Price: plan.PriceOf(w, p)}}
+		out.New, out.Back = asks, given(w, p, disrupt.Drifted)
 		break
 	}
 	return out, kept
+}
+
+// given is the one machine that a plan gives back.
+func given(w *world.World, p *world.Place, why string) []plan.Give {
+	return []plan.Give{{Claim: p.Claim.Name, Node: p.Node.Name, Pool: p.Pool(), Reason: why, Price: plan.PriceOf(w, p)}}
 }
 
 // leaving is the World in which what is empty or too old is ending: it takes of
@@ -109,7 +117,7 @@ func drifted(w *world.World, o Options) []*world.Place {
 func instead(w *world.World, p *world.Place, o Options) ([]plan.Ask, *reason.Why) {
 	mine := map[world.Key]bool{}
 	for _, pod := range p.Pods {
-		if pod.Moves() {
+		if packing.Leaves(w, pod) {
 			mine[pod.Key] = true
 		}
 	}
@@ -134,7 +142,7 @@ func instead(w *world.World, p *world.Place, o Options) ([]plan.Ask, *reason.Why
 			continue
 		}
 		for _, pod := range m.Pods {
-			if pod.Moves() && where[pod.Key] == "" {
+			if packing.Leaves(w, pod) && where[pod.Key] == "" {
 				return nil, &reason.Why{Code: reason.AfterOthers, Subject: pod.String(), Detail: "the pod is to leave its node before, and would have no place then"}
 			}
 		}
@@ -142,11 +150,11 @@ func instead(w *world.World, p *world.Place, o Options) ([]plan.Ask, *reason.Why
 	return out, nil
 }
 
-// closed has nothing more go to drifted machines but the one: it would soon have to move again.
+// closed has nothing more go to machines that have drifted or are too old: it would soon have to move again.
 func closed(w *world.World, but *world.Place) *world.World {
 	e := w.Edit()
 	for _, p := range w.Places() {
-		if p.Node == nil || p.Claim == nil || p.Claim.Drifted == "" || p.Name() == but.Name() {
+		if p.Node == nil || p.Claim == nil || p.Claim.Drifted == "" && !disrupt.TooOld(w, p) || p.Name() == but.Name() {
 			continue
 		}
 		n := *p.Node

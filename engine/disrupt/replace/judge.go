@@ -1,4 +1,4 @@
-// Package replace decides whether a command that has been begun may be carried on, and which drifted machine is replaced next, and by what.
+// Package replace decides whether a command that has been begun may be carried on, and which machine that is too old or has drifted is replaced next, and by what.
 package replace
 
 import (
@@ -8,6 +8,7 @@ import (
 
 	"github.com/tenon-sh/tenon/engine/disrupt"
 	"github.com/tenon-sh/tenon/engine/pack"
+	"github.com/tenon-sh/tenon/engine/packing"
 	"github.com/tenon-sh/tenon/engine/plan"
 	"github.com/tenon-sh/tenon/engine/reason"
 	"github.com/tenon-sh/tenon/engine/world"
@@ -141,6 +142,9 @@ func judge(w *world.World, c disrupt.Command, bars func(*world.Place) []disrupt.
 		if why := unwanted(w, p, c.Reason); why != nil {
 			return Standing{Why: why}, false
 		}
+		if c.Reason == disrupt.Expired {
+			continue // age asks nothing: it goes in any case
+		}
 		switch why, passing := forbidden(p, bars(p)); {
 		case why != nil && !passing:
 			return Standing{Why: why}, false
@@ -176,7 +180,7 @@ func placed(w *world.World, c disrupt.Command, where map[world.Key]string) Stand
 	out := Standing{May: true}
 	for _, p := range c.Back {
 		for _, pod := range p.Pods {
-			if !pod.Moves() {
+			if !packing.Leaves(w, pod) {
 				continue
 			}
 			at := w.Place(where[pod.Key])
@@ -221,6 +225,10 @@ func unwanted(w *world.World, p *world.Place, why string) *reason.Why {
 		return &reason.Why{Code: reason.Policy, Subject: p.Name(), Detail: "its pool gives only empty nodes back"}
 	case why == disrupt.Drifted && p.Claim.Drifted == "":
 		return &reason.Why{Code: reason.Policy, Subject: p.Name(), Detail: "it is what its pool asks for again"}
+	case why == disrupt.Expired && !disrupt.TooOld(w, p):
+		return &reason.Why{Code: reason.Policy, Subject: p.Name(), Detail: "it may be older now"}
+	case why == disrupt.Expired:
+		return nil // no budget holds it up
 	case disrupt.Allowed(pool.Disruption.Budgets, why, disrupt.RoomOf(w, pool, why).Machines, w.At()) == 0:
 		return &reason.Why{Code: reason.Budget, Subject: pool.ID.Name, Detail: "its budgets let no node go now"}
 	}

@@ -98,6 +98,7 @@ func guard(allowed int) func(*editor) {
 }
 
 func going(c *world.Claim)   { c.Going = disrupt.Underutilized }
+func expired(c *world.Claim) { c.Going, c.ExpireAfter = disrupt.Expired, 60 }
 func drifted(c *world.Claim) { c.Drifted = "NodePoolDrifted" }
 
 // town has two nodes with a pod each, and one more that holds both.
@@ -137,6 +138,11 @@ func TestJudge(t *testing.T) {
 		"Alone":     {"Nobody would make the pod anew.", one(pod(func(p *world.Pod) { p.Disruption.Alone = true }, "a")), false, "no: default/a: no-controller (nobody would make the pod anew: it has no controller)"},
 		"Guarded":   {"Its budget may allow it again in a moment.", one(guard(0)), false, "passing: default/a: pod-disruption-budget (PodDisruptionBudget default/g allows no eviction now)"},
 		"Open":      {"Its budget allows it.", one(guard(1)), false, "may"},
+		"Expired":   {"Age asks no budget and no pod.", []func(*editor){claim(expired, "n1"), guard(0), pool(func(p *world.Pool) { p.Disruption.Budgets = []world.Budget{{Nodes: "0"}} })}, false, "may"},
+		"Stuck": {"What cannot be evicted needs no place.", []func(*editor){claim(expired, "n1"), pod(func(p *world.Pod) {
+			p.Disruption.Forbidden, p.Requests = true, p.Requests.Plus(p.Requests).Plus(p.Requests).Plus(p.Requests)
+		}, "a")}, false, "may"},
+		"Young":     {"It may be older now.", []func(*editor){claim(expired, "n1"), claim(func(c *world.Claim) { c.ExpireAfter = 1e6 }, "n1")}, false, "no: n1: policy (it may be older now)"},
 		"Policy":    {"The pool has pods moved no longer.", one(pool(func(p *world.Pool) { p.Disruption.MoveAfter = nil })), false, "no: n1: policy (its pool gives only empty nodes back)"},
 		"Window":    {"A time began in which nothing goes.", one(pool(func(p *world.Pool) { p.Disruption.Budgets = []world.Budget{{Nodes: "0"}} })), false, "no: p: disruption-budget (its budgets let no node go now)"},
 		"Restored":  {"It is what its pool asks for again.", []func(*editor){claim(func(c *world.Claim) { c.Going = disrupt.Drifted }, "n1")}, false, "no: n1: policy (it is what its pool asks for again)"},
@@ -209,10 +215,11 @@ func TestDrift(t *testing.T) {
 		"Kept":     {"A pod may not be moved: the next.", []func(*editor){claim(drifted, "n1", "n2"), pod(func(p *world.Pod) { p.Disruption.Forbidden = true }, "a")}, nil, "n2; n1 stays: default/a: do-not-disrupt (it is annotated karpenter.sh/do-not-disrupt)"},
 		"Budget":   {"The pool lets none go.", []func(*editor){claim(drifted, "n1"), pool(func(p *world.Pool) { p.Disruption.Budgets = []world.Budget{{Nodes: "0", Reasons: []string{"Drifted"}}} })}, nil, "; n1 stays: p: disruption-budget (its budgets let no further node go now)"},
 		"Homeless": {"Nothing can be bought for its pod.", []func(*editor){claim(drifted, "n1"), big("a", "b", "c"), pool(func(p *world.Pool) { p.NotReady = "its class is broken" })}, nil, "; n1 stays: default/a: no-place (the pod would find no place)"},
+		"Stuck":    {"A pod that is never evicted from a node that ends needs no place, and holds up nothing.", []func(*editor){claim(drifted, "n2"), claim(func(c *world.Claim) { c.Deleting = true }, "n1"), pod(func(p *world.Pod) { p.Disruption.Forbidden = true }, "a")}, nil, "n2"},
 		"Static":   {"A fixed number is kept by somebody else.", []func(*editor){claim(drifted, "n1"), pool(func(p *world.Pool) { n := 3; p.Replicas = &n })}, nil, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
-			p, kept := replace.Drift(told(t, town, tc.changes...), replace.Options{Skip: tc.skip})
+			p, kept := replace.Next(told(t, town, tc.changes...), replace.Options{Skip: tc.skip})
 			var got []string
 			first := ""
 			for _, g := range p.Back {
@@ -235,6 +242,48 @@ func TestDrift(t *testing.T) {
 	}
 }
 
+// What is too old is replaced before what has drifted, whoever forbids it; what cannot be replaced is told.
+func TestExpiredIsNext(t *testing.T) {
+	old := func(seconds int64) func(*world.Claim) { return func(c *world.Claim) { c.ExpireAfter = 3600 - seconds } }
+	closed := pool(func(p *world.Pool) { p.Disruption.Budgets = []world.Budget{{Nodes: "0"}} })
+	for name, tc := range map[string]struct {
+		why     string
+		changes []func(*editor)
+		skip    []string
+		want    string
+	}{
+		"Oldest":    {"That which expired first goes first; its pod does not go to the other.", []func(*editor){claim(drifted, "n3"), claim(old(5), "n1"), claim(old(9), "n2"), closed, guard(0)}, nil, "n2 Expired + large b"},
+		"Fits":      {"Its pod fits on others.", []func(*editor){claim(old(0), "n1")}, nil, "n1 Expired"},
+		"Young":     {"It has a second left.", []func(*editor){claim(old(-1), "n1")}, nil, ""},
+		"Skipped":   {"It was tried in vain.", []func(*editor){claim(old(5), "n1")}, []string{"n1"}, ""},
+		"Homeless":  {"Nothing can be bought for its pod.", []func(*editor){claim(old(5), "n1", "n2", "n3"), pool(func(p *world.Pool) { p.NotReady = "its class is broken" })}, nil, "; n1 n2 n3 stay"},
+		"Forbidden": {"Nothing is bought for a pod that stays.", []func(*editor){claim(old(5), "n1", "n2", "n3"), pod(func(p *world.Pod) { p.Disruption.Forbidden = true }, "a")}, nil, "n1 Expired"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			p, kept := replace.Next(told(t, town, tc.changes...), replace.Options{Skip: tc.skip})
+			got := ""
+			for _, g := range p.Back {
+				got += g.Node + " " + g.Reason
+			}
+			for _, a := range p.New {
+				got += fmt.Sprintf(" + %s %s", a.Shape, a.Pods[0].Name)
+			}
+			if len(kept) > 0 {
+				got += ";"
+			}
+			for _, k := range kept {
+				got += " " + k.Place.Name()
+			}
+			if len(kept) > 0 {
+				got += " stay"
+			}
+			if got != tc.want {
+				t.Errorf("got %q, want %q: %s", got, tc.want, tc.why)
+			}
+		})
+	}
+}
+
 // What is empty goes in the same pass, and takes of the same budgets.
 func TestDriftLeavesBudgetsToWhatGoes(t *testing.T) {
 	one := pool(func(p *world.Pool) { p.Disruption.Budgets = []world.Budget{{Nodes: "1"}} })
@@ -243,7 +292,7 @@ func TestDriftLeavesBudgetsToWhatGoes(t *testing.T) {
 	if back := disrupt.Decide(w, disrupt.Options{}).Back; len(back) != 1 || back[0].Node != "n3" {
 		t.Fatalf("%v goes for being empty, want n3", back)
 	}
-	p, kept := replace.Drift(w, replace.Options{})
+	p, kept := replace.Next(w, replace.Options{})
 	if len(p.Back) > 0 || len(kept) != 1 || kept[0].Why.Code != reason.Budget {
 		t.Errorf("a budget of one lets %v go for drift beside what is empty, and keeps %v", p.Back, kept)
 	}

@@ -88,7 +88,7 @@ func (e Entry) Decide() Record {
 		c := consolidate.Decide(cluster, consolidate.Options{Pack: e.Options, MoveCost: 1000, LeastSaving: 1000})
 		r.Saved = c.Possible()
 		c.Steps = 0
-		back, kept := replace.Drift(drifted(cluster), replace.Options{Pack: e.Options})
+		back, kept := replace.Next(drifted(cluster), replace.Options{Pack: e.Options})
 		plans = append(plans, "consolidate:"+digest(c), "drift:"+digest(back, whys(kept)), "whatif:"+digest(e.without(cluster)...))
 	}
 	r.Plans = strings.Join(plans, " ")

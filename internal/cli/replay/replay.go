@@ -216,7 +216,7 @@ func (o *options) decide(e journal.Entry) plan.Plan {
 	case journal.Consolidate:
 		return consolidate.Decide(e.World, e.Options.Consolidate).Startable()
 	case journal.Drift:
-		p, _ := replace.Drift(e.World, e.Options.Drift)
+		p, _ := replace.Next(e.World, e.Options.Drift)
 		return p
 	case journal.Judge:
 		replace.Judge(e.World, disrupt.BegunIn(e.World), e.Options.Drift)

@@ -2,6 +2,7 @@ package disrupt
 
 import (
 	"context"
+	"fmt"
 	"slices"
 	"time"
 
@@ -116,20 +117,24 @@ func Telling(c reason.Code) bool {
 	return true
 }
 
-// tellDrifted says of drifted nodes what keeps them.
-func (c *Controller) tellDrifted(ctx context.Context, w *world.World, kept []replace.Kept) {
+// tellStaying says of nodes that are to be replaced what keeps them.
+func (c *Controller) tellStaying(ctx context.Context, w *world.World, kept []replace.Kept) {
 	for _, k := range kept[:min(len(kept), keptAtOnce)] {
-		c.tellMachine(ctx, k.Place.Node.Name, k.Place.Claim.Name, machineEvery, blocked, DriftedText(w, k))
+		c.tellMachine(ctx, k.Place.Node.Name, k.Place.Claim.Name, machineEvery, blocked, StayingText(w, k))
 	}
 }
 
-// DriftedText is what a drifted node is told of what differs, and of what keeps
-// it. It is told again when it is another text, so it holds no figures that
-// change with every machine.
-func DriftedText(w *world.World, k replace.Kept) string {
+// StayingText is what a node is told that is too old, or has drifted by what
+// differs, of what keeps it. It is told again when it is another text, so it
+// holds no figures that change with every machine.
+func StayingText(w *world.World, k replace.Kept) string {
 	text := "It has drifted"
 	if k.Place.Claim.Change != "" {
 		text += " (" + k.Place.Claim.Change + ")"
+	}
+	text += " and stays: "
+	if disrupt.TooOld(w, k.Place) {
+		text = fmt.Sprintf("It has expired, and cannot be replaced before it is drained, which begins %d minutes after it expired: ", disrupt.Overstay/60)
 	}
 	var of *world.Pod
 	for _, pod := range k.Place.Pods {
@@ -137,7 +142,7 @@ func DriftedText(w *world.World, k replace.Kept) string {
 			of = pod
 		}
 	}
-	return text + " and stays: " + wording.Kept(w, of, k.Why)
+	return text + wording.Kept(w, of, k.Why)
 }
 
 func (c *Controller) tellMachine(ctx context.Context, node, claim string, every time.Duration, reason, text string) {

@@ -64,7 +64,7 @@ func latest(at time.Time, c disrupt.Command, marked map[string]time.Time) time.T
 func carry(c disrupt.Command, s replace.Standing, marked map[string]time.Time, since, now time.Time) ([]Step, time.Duration) {
 	each := func(k Kind) (out []Step) {
 		for _, p := range c.Back {
-			step := Step{Kind: k, Claim: p.Claim.Name, Node: p.Node.Name, Reason: c.Reason, Bought: len(c.New) > 0, Many: len(c.Back) > 1}
+			step := Step{Kind: k, Claim: p.Claim.Name, Node: p.Node.Name, Reason: c.Reason, Begun: true, Bought: len(c.New) > 0, Many: len(c.Back) > 1}
 			if k == Unmark && s.Why != nil {
 				step.Why = s.Why.Line()
 			}

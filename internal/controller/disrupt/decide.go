@@ -40,6 +40,7 @@ type Step struct {
 	Node   string
 	Reason string
 	Why    string // it stays, of a machine whose pods were to move
+	Begun  bool   // it is of a command, which was begun before
 	Bought bool   // machines were bought for its pods
 	Many   bool   // others go with it
 }

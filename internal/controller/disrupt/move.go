@@ -40,7 +40,7 @@ const (
 	anyway = time.Minute
 )
 
-// Moving says how pods are moved to make a cluster cheaper, and to replace nodes that have drifted.
+// Moving says how pods are moved to make a cluster cheaper, and to replace nodes that are too old or have drifted.
 type Moving struct {
 	Off        bool // none are
 	Pack       pack.Options
@@ -125,7 +125,7 @@ func (c *Controller) move(ctx context.Context, w *world.World, b disrupt.Begun, 
 	for _, m := range found {
 		switch {
 		case slices.ContainsFunc(m.claims(), func(claim string) bool { return c.looking.retries.waits(claim, now) }):
-		case !quietFor(w, m.claims()):
+		case m.reason() != disrupt.Expired && !quietFor(w, m.claims()):
 			c.looking.changed = true // it will be
 		default:
 			if err := c.begin(ctx, m); err != nil {
@@ -142,7 +142,7 @@ func (c *Controller) move(ctx context.Context, w *world.World, b disrupt.Begun, 
 			c.Journal.Add(because)
 			c.looking.mean(m)
 			wait = hold
-			if m.reason() == disrupt.Drifted {
+			if m.reason() != disrupt.Underutilized {
 				c.looking.last = time.Time{} // there may be another
 			}
 		}
@@ -203,7 +203,7 @@ func moving(w *world.World, back []plan.Give) (n int) {
 	return n
 }
 
-// find looks which machines could go: one that has drifted, or else all that
+// find looks which machines could go: one that is too old or has drifted, or else all that
 // cost too much, and because of which decision. ending is the World as if all that has been begun were ended.
 func (c *Controller) find(ctx context.Context, ending *world.World, planned []string) (found []move, because journal.Entry, again int64, ok bool) {
 	drift := journal.Entry{Kind: journal.Drift, World: ending, Options: journal.Options{Drift: replace.Options{
@@ -211,12 +211,12 @@ func (c *Controller) find(ctx context.Context, ending *world.World, planned []st
 	}}}
 	ok = c.consider(&drift, disrupt.Drifted, "", func(e *journal.Entry) {
 		var kept []replace.Kept
-		e.Plan, kept = replace.Drift(ending, e.Options.Drift)
+		e.Plan, kept = replace.Next(ending, e.Options.Drift)
 		c.Metrics.Put(metric.DisruptionEligibleNodes, float64(replace.Eligible(ending)), lower(disrupt.Drifted))
 		if len(e.Plan.Back) > 0 {
 			found = append(found, move{Back: e.Plan.Back, New: e.Plan.New, Pods: moving(ending, e.Plan.Back)})
 		}
-		c.tellDrifted(ctx, ending, kept)
+		c.tellStaying(ctx, ending, kept)
 	})
 	if !ok || len(found) > 0 {
 		return found, drift, 0, ok

@@ -216,7 +216,7 @@ func (c *Controller) note(w *world.World, now time.Time) {
 
 // decide makes the plan, and keeps it if it does anything.
 func (c *Controller) decide(w *world.World, planned []string) (p plan.Plan, ok bool) {
-	o := disrupt.Options{Planned: planned}
+	o := disrupt.Options{Planned: planned, BuyFirst: !c.Moving.Off}
 	defer func() {
 		if r := recover(); r != nil {
 			broke := fmt.Sprintf("%v\n%s", r, debug.Stack())
@@ -270,7 +270,7 @@ func (c *Controller) take(ctx context.Context, s Step) error {
 	if s.Node != "" && c.Client.Get(ctx, client.ObjectKey{Name: s.Node}, node) == nil {
 		c.Events.Normal(node, "DisruptionTerminating", "Disrupting Node: %s", s.Reason)
 	}
-	if s.Reason == disrupt.Empty || s.Reason == disrupt.Expired { // others were counted when they were begun
+	if !s.Begun { // others were counted when they were begun
 		c.Metrics.Add(metric.DisruptionDecisions, 1, "delete", lower(s.Reason), "")
 		c.Metrics.Add(metric.DisruptionDecisionsByPool, 1, "delete", lower(s.Reason), "", loop.PoolName(claim.Labels))
 	}

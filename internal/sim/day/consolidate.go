@@ -55,7 +55,7 @@ func (d *day) begin() {
 	}
 	b := disrupt.BegunIn(w)
 	ending := b.Ending(w)
-	if d.drift(ending, b) {
+	if d.replace(ending, b) {
 		return
 	}
 	p := consolidate.Decide(ending, consolidate.Options{Pack: pack.Options{Steps: steps}, Planned: b.Awaited})

@@ -247,19 +247,23 @@ func (d *day) rounds() {
 	}
 }
 
-// drift begins to replace the drifted machine that is next.
-func (d *day) drift(w *world.World, b disrupt.Begun) bool {
-	if d.cfg.Life.Edits == 0 {
+// replace begins to replace the machine that is next, of those that are too old or have drifted.
+func (d *day) replace(w *world.World, b disrupt.Begun) bool {
+	if d.cfg.Life.Edits == 0 && d.cfg.Expire == 0 {
 		return false
 	}
-	p, _ := replace.Drift(w, replace.Options{Pack: pack.Options{Steps: steps}, Planned: b.Awaited})
+	p, _ := replace.Next(w, replace.Options{Pack: pack.Options{Steps: steps}, Planned: b.Awaited})
 	d.report.Decisions++
 	for _, g := range p.Back {
-		if left := disrupt.RoomOf(w, w.Pool(g.Pool), disrupt.Drifted).Left(); left < 1 {
+		if left := disrupt.RoomOf(w, w.Pool(g.Pool), disrupt.Drifted).Left(); left < 1 && g.Reason == disrupt.Drifted {
 			d.problem("pool %s: a drifted machine is to go, its budgets let %d", g.Pool.Name, left)
 		}
-		d.report.Drifted++
-		d.intend(w.Place(g.Node), disrupt.Drifted)
+		if g.Reason == disrupt.Expired {
+			d.report.Expired++
+		} else {
+			d.report.Drifted++
+		}
+		d.intend(w.Place(g.Node), g.Reason)
 		for _, a := range p.New {
 			d.buy(a, g.Claim)
 		}

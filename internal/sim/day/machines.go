@@ -242,7 +242,7 @@ func (d *day) give() {
 	d.guards()
 	w := d.builder.Snapshot(d.now)
 	begun := disrupt.BegunIn(w)
-	p := disrupt.Decide(begun.Ending(w), disrupt.Options{Planned: begun.Awaited})
+	p := disrupt.Decide(begun.Ending(w), disrupt.Options{Planned: begun.Awaited, BuyFirst: d.cfg.Move})
 	d.report.Decisions++
 	d.budgets(w, p)
 	if p.Again > 0 {
