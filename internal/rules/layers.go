@@ -58,10 +58,11 @@ func layers() []layer {
 		engine("engine/menu", world+" engine/fit engine/spread engine/market engine/plan engine/packing"),
 		engine("engine/refuse", world+" engine/fit engine/spread engine/market engine/plan engine/packing"),
 		engine("engine/pack", world+" engine/fit engine/spread engine/market engine/plan engine/solve engine/packing engine/exact engine/search engine/repair engine/menu engine/refuse"),
+		engine("engine/whatif", world+" engine/fit engine/spread engine/market engine/plan engine/solve engine/packing engine/exact engine/search engine/repair engine/menu engine/refuse"),
 		engine("engine/provision", world+" engine/fit engine/spread engine/market engine/plan engine/solve engine/packing engine/exact engine/search engine/repair engine/menu engine/refuse engine/pack"),
-		engine("engine/disrupt", world+" engine/fit engine/spread engine/room engine/market engine/plan engine/solve engine/packing engine/exact engine/search engine/repair engine/menu engine/refuse engine/pack"),
+		engine("engine/disrupt", world+" engine/fit engine/spread engine/room engine/whatif engine/market engine/plan engine/solve engine/packing engine/exact engine/search engine/repair engine/menu engine/refuse engine/pack"),
 		engine("engine/suppose", world+" engine/fit engine/spread engine/plan"),
-		engine("engine/explain", world+" engine/fit engine/spread engine/market engine/plan engine/solve engine/packing engine/exact engine/search engine/repair engine/menu engine/refuse engine/pack engine/provision engine/disrupt/... engine/room engine/suppose"),
+		engine("engine/explain", world+" engine/fit engine/spread engine/market engine/plan engine/solve engine/packing engine/exact engine/search engine/repair engine/menu engine/refuse engine/pack engine/provision engine/disrupt/... engine/room engine/whatif engine/suppose"),
 		{at: "engine/enginetest", own: list("engine/..."), libs: testLibs(), why: knowsNobody},
 
 		{

@@ -42,7 +42,7 @@ func (s *search) commands() []draft {
 	slices.SortFunc(out, func(a, b draft) int {
 		return cmp.Or(cmp.Compare(b.saving*1000/(1000+b.weight), a.saving*1000/(1000+a.weight)), strings.Compare(s.name(a.machines[0]), s.name(b.machines[0])))
 	})
-	s.yard.Reset()
+	s.cluster.Reset()
 	return out
 }
 
@@ -52,7 +52,7 @@ func (s *search) draft(machines []int, g group) draft {
 	d := draft{machines: slices.Sorted(slices.Values(machines)), asks: map[int]plan.Ask{}}
 	for _, i := range d.machines {
 		m := &s.machines[i]
-		d.where = append(d.where, s.yard.Where(i))
+		d.where = append(d.where, s.cluster.Where(i))
 		d.saving += m.price
 		d.effort += m.effort
 		d.weight += m.weight
@@ -90,9 +90,9 @@ func (s *search) admit(drafts []draft) {
 
 // stands tries the draft on its own, as if nothing else were done. If that cannot be, its machines stay.
 func (s *search) stands(d draft) bool {
-	mark := s.yard.Mark()
-	ok := s.yard.Move(d.machines, d.where)
-	s.yard.Undo(mark)
+	mark := s.cluster.Mark()
+	ok := s.cluster.Move(d.machines, d.where)
+	s.cluster.Undo(mark)
 	if ok {
 		return true
 	}
@@ -127,9 +127,9 @@ func (s *search) heldUp(d draft, rooms map[world.PoolID]int, guards map[*world.G
 			return &reason.Why{Code: reason.Guarded, Subject: g.String(), Detail: fmt.Sprintf("it lets %s go at once, and other nodes that go before it have %d", amount.Count(g.Allowed, "pod"), guards[g])}
 		}
 	}
-	mark := s.yard.Mark()
-	if !s.yard.Move(d.machines, d.where) {
-		s.yard.Undo(mark)
+	mark := s.cluster.Mark()
+	if !s.cluster.Move(d.machines, d.where) {
+		s.cluster.Undo(mark)
 		return &reason.Why{Code: reason.AfterOthers, Detail: "with what goes before it its pods would be spread or kept apart otherwise than they want"}
 	}
 	return nil
@@ -154,7 +154,7 @@ func (s *search) guarded(d draft) map[*world.Guard]int {
 		return out
 	}
 	for _, i := range d.machines {
-		for _, p := range s.yard.Lodgers(i) {
+		for _, p := range s.cluster.Movable(i) {
 			for _, g := range disrupt.GuardsOf(s.world, p) {
 				out[g]++
 			}
@@ -211,7 +211,7 @@ func (s *search) write(d draft, named map[world.PoolID]int) Command {
 	for n, i := range d.machines {
 		m := &s.machines[i]
 		c.Back = append(c.Back, plan.Give{Claim: m.place.Claim.Name, Node: m.place.Node.Name, Pool: m.place.Pool(), Reason: Reason, Price: m.price})
-		for j, p := range s.yard.Lodgers(i) {
+		for j, p := range s.cluster.Movable(i) {
 			c.Pods++
 			if at := d.where[n][j]; at >= 0 {
 				received[at] = append(received[at], p.Key)

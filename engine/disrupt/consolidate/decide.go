@@ -7,9 +7,9 @@ import (
 
 	"github.com/tenon-sh/tenon/engine/disrupt"
 	"github.com/tenon-sh/tenon/engine/label"
-	"github.com/tenon-sh/tenon/engine/pack"
 	"github.com/tenon-sh/tenon/engine/plan"
 	"github.com/tenon-sh/tenon/engine/reason"
+	"github.com/tenon-sh/tenon/engine/whatif"
 	"github.com/tenon-sh/tenon/engine/world"
 )
 
@@ -27,7 +27,7 @@ func Decide(w *world.World, o Options) Plan {
 		s.admit(s.commands())
 	}
 	s.keep()
-	s.plan.Steps += s.yard.Steps()
+	s.plan.Steps += s.cluster.Steps()
 	return s.plan
 }
 
@@ -38,8 +38,8 @@ const rounds = 3
 type search struct {
 	world    *world.World
 	options  Options
-	yard     *pack.Yard
-	machines []machine // by position in the yard
+	cluster  *whatif.Cluster
+	machines []machine // by position in the cluster
 	groups   []group
 	takers   []int // machines that may receive pods, those first that are least likely to go
 	spared   []int // machines that were kept because they would be bought again
@@ -92,8 +92,8 @@ func newSearch(w *world.World, o Options) *search {
 	if o.Pack.Steps == 0 {
 		o.Pack.Steps = DefaultSteps
 	}
-	s.yard = pack.NewYard(w, o.Pack, func(p *world.Place) bool { return whys[p] == nil })
-	for i, p := range s.yard.Places() {
+	s.cluster = whatif.New(w, o.Pack, func(p *world.Place) bool { return whys[p] == nil })
+	for i, p := range s.cluster.Places() {
 		s.add(i, p, l, whys)
 	}
 	return s
@@ -103,18 +103,18 @@ func newSearch(w *world.World, o Options) *search {
 func (s *search) add(i int, p *world.Place, l looker, whys map[*world.Place]*reason.Why) {
 	m := machine{place: s.world.Place(p.Name())}
 	m.takes, m.why = l.takes(m.place), whys[m.place]
-	if s.yard.Taken(i) && m.why == nil {
+	if s.cluster.Taken(i) && m.why == nil {
 		m.why = &reason.Why{Code: reason.Promised, Subject: p.Name(), Detail: "waiting pods are to go there"}
 	}
 	m.offer, m.price = offerOf(s.world, p)
-	for _, pod := range s.yard.Lodgers(i) {
+	for _, pod := range s.cluster.Movable(i) {
 		m.weight += disrupt.Cost(pod)
 	}
 	if p.Pool().Name != "" {
 		s.plan.Price += m.price
 	}
 	if !m.takes {
-		s.yard.Bar(i)
+		s.cluster.Bar(i)
 	}
 	s.machines = append(s.machines, m)
 }
@@ -134,11 +134,11 @@ func (s *search) weigh() {
 // whose pods all fit elsewhere goes, however small they are.
 func (s *search) effort(i int, weight int64) int64 {
 	effort := weight * s.options.moveCost() / 1000
-	pods := int64(len(s.yard.Lodgers(i)))
+	pods := int64(len(s.cluster.Movable(i)))
 	if pods == 0 {
 		return 0
 	}
-	worth, _ := s.yard.Load(i)
+	worth, _ := s.cluster.Load(i)
 	return min(effort, worth*9/10/pods*weight/1000)
 }
 
@@ -181,7 +181,7 @@ func (s *search) open() []int {
 func (s *search) rank(open []int) {
 	s.takers = nil
 	add := func(i int) {
-		if s.machines[i].takes && !s.yard.Full(i) {
+		if s.machines[i].takes && !s.cluster.Full(i) {
 			s.takers = append(s.takers, i)
 		}
 	}
@@ -208,7 +208,7 @@ func (s *search) sweep(leave bool) bool {
 	for _, i := range open {
 		if s.take(i, leave) {
 			if went++; went%often == 0 {
-				s.takers = slices.DeleteFunc(s.takers, func(i int) bool { return s.machines[i].gone || s.yard.Full(i) })
+				s.takers = slices.DeleteFunc(s.takers, func(i int) bool { return s.machines[i].gone || s.cluster.Full(i) })
 			}
 		}
 	}
@@ -221,7 +221,7 @@ const often = 32
 // take takes a machine off if that pays: if what it costs is more than moving
 // its pods and what is left over of them is worth.
 func (s *search) take(i int, leave bool) bool {
-	y, m := s.yard, &s.machines[i]
+	y, m := s.cluster, &s.machines[i]
 	if m.price-m.effort < s.options.leastSaving() {
 		return false
 	}

@@ -36,19 +36,19 @@ func (s *search) keep() {
 		s.plan.Kept = append(s.plan.Kept, k)
 	}
 	slices.SortFunc(s.plan.Kept, func(a, b Kept) int { return strings.Compare(a.Node+a.Claim, b.Node+b.Claim) })
-	s.plan.Bound = s.yard.Worth()
+	s.plan.Bound = s.cluster.Worth()
 }
 
 // whyKept tries to clear one machine, given all commands that start now, and says what comes of it.
 func (s *search) whyKept(i int) *reason.Why {
 	m := &s.machines[i]
-	mark := s.yard.Mark()
-	defer s.yard.Undo(mark)
-	pods := s.yard.Count(i)
-	s.yard.Clear(i)
-	left := s.yard.Settle(s.takers, false)
+	mark := s.cluster.Mark()
+	defer s.cluster.Undo(mark)
+	pods := s.cluster.Count(i)
+	s.cluster.Clear(i)
+	left := s.cluster.Settle(s.takers, false)
 	why := &reason.Why{Subject: m.place.Name()}
-	value, buyable := s.yard.Value()
+	value, buyable := s.cluster.Value()
 	switch {
 	case left == 0 && m.price-m.effort >= s.options.leastSaving():
 		why.Code = reason.AfterOthers
@@ -70,7 +70,7 @@ func (s *search) whyKept(i int) *reason.Why {
 		}
 	}
 	if left > 0 && slices.Contains(s.options.Explain, m.place.Name()) {
-		why.Causes = s.yard.Objections()
+		why.Causes = s.cluster.Objections()
 	}
 	return why
 }

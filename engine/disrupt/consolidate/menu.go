@@ -23,7 +23,7 @@ func (s *search) bind(g group, price int64) ([]plan.Ask, *reason.Why) {
 	spot := !slices.ContainsFunc(g.machines, func(i int) bool { return s.machines[i].offer.CapacityType != label.Spot })
 	var out []plan.Ask
 	for _, j := range g.bought {
-		a := s.yard.Ask(j)
+		a := s.cluster.Ask(j)
 		if a.Reservation != "" {
 			out = append(out, a)
 			continue

@@ -14,7 +14,7 @@ import (
 func (s *search) replace() {
 	var left []int
 	for i := range s.machines {
-		if s.yard.Astray(i) {
+		if s.cluster.HasAside(i) {
 			left = append(left, i)
 		}
 	}
@@ -35,7 +35,7 @@ func (s *search) replace() {
 	}
 	s.try(batch)
 	for _, i := range slices.Clone(s.spared) { // by itself it may be another matter, unless pods of others are there now
-		if s.yard.Count(i) == len(s.yard.Lodgers(i)) && s.take(i, true) {
+		if s.cluster.Count(i) == len(s.cluster.Movable(i)) && s.take(i, true) {
 			s.try([]int{i})
 		}
 	}
@@ -44,7 +44,7 @@ func (s *search) replace() {
 // try replaces the machines together, or those of them with which that pays.
 func (s *search) try(machines []int) {
 	for len(machines) > 0 {
-		mark := s.yard.Mark()
+		mark := s.cluster.Mark()
 		g, why, like := s.purchase(machines)
 		if why == nil {
 			if len(g.bought) > 0 {
@@ -52,7 +52,7 @@ func (s *search) try(machines []int) {
 			}
 			return
 		}
-		s.yard.Undo(mark)
+		s.cluster.Undo(mark)
 		switch {
 		case like >= 0: // it would be bought again: keep it, and try the others
 			s.restore(like, why)
@@ -71,7 +71,7 @@ func (s *search) try(machines []int) {
 
 // restore keeps a machine after all.
 func (s *search) restore(i int, why *reason.Why) {
-	s.yard.Restore(i)
+	s.cluster.Restore(i)
 	m := &s.machines[i]
 	m.gone, m.tried = false, why
 	if m.takes && !slices.Contains(s.takers, i) {
@@ -84,18 +84,18 @@ func (s *search) restore(i int, why *reason.Why) {
 func (s *search) purchase(machines []int) (g group, why *reason.Why, like int) {
 	price, effort := int64(0), int64(0)
 	for _, i := range machines {
-		s.yard.Recall(i)
+		s.cluster.Recall(i)
 		price += s.machines[i].price
 		effort += s.machines[i].effort
 	}
-	s.yard.Settle(s.takers, false)
-	bought, ok := s.yard.Buy()
+	s.cluster.Settle(s.takers, false)
+	bought, ok := s.cluster.Buy()
 	if !ok {
 		return g, &reason.Why{Code: reason.NoPlace, Detail: "for some of its pods no machine can be bought"}, -1
 	}
 	cost := int64(0)
 	for _, j := range bought {
-		cost += s.yard.Price(j)
+		cost += s.cluster.Price(j)
 	}
 	g = group{machines: machines, bought: bought, saving: price - cost}
 	if why := s.pays(g, price, effort); why != nil {

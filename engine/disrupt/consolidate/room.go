@@ -30,7 +30,7 @@ func (r room) worth(unit []float64) float64 {
 // kept costs its price less what it saves in moves, so room gets the dearer the
 // more of these machines are needed, until new ones are no dearer.
 func (s *search) value() {
-	y := s.yard
+	y := s.cluster
 	var need []float64
 	for _, n := range y.Need() {
 		need = append(need, float64(n))

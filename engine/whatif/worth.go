@@ -1,4 +1,4 @@
-package pack
+package whatif
 
 import (
 	"github.com/tenon-sh/tenon/engine/menu"
@@ -13,13 +13,13 @@ import (
 
 // Worth finds out what pods are worth: the prices at which pouring all that may
 // move into new machines costs least. It returns that cost.
-func (y *Yard) Worth() int64 {
+func (y *Cluster) Worth() int64 {
 	if y.worth != nil {
 		return y.bound
 	}
 	k := y.k
 	count := make([]int, len(k.Classes))
-	for _, l := range y.lodgers {
+	for _, l := range y.residents {
 		for _, x := range l.pods {
 			count[x.Class.Number]++
 		}
@@ -52,13 +52,13 @@ func (y *Yard) Worth() int64 {
 	return bound
 }
 
-// Value is what the pods in the air are worth; false if for some of them nothing can be bought.
-func (y *Yard) Value() (int64, bool) { return y.value(y.k.Unplaced) }
+// Value is what the unplaced pods are worth; false if for some of them nothing can be bought.
+func (y *Cluster) Value() (int64, bool) { return y.value(y.k.Unplaced) }
 
 // Load is what the pods on machine i are worth; false if for some of them nothing can be bought.
-func (y *Yard) Load(i int) (int64, bool) { return y.value(y.k.Existing[i].Pods) }
+func (y *Cluster) Load(i int) (int64, bool) { return y.value(y.k.Existing[i].Pods) }
 
-func (y *Yard) value(pods []*packing.Pod) (sum int64, all bool) {
+func (y *Cluster) value(pods []*packing.Pod) (sum int64, all bool) {
 	y.Worth()
 	all = true
 	for _, x := range pods {
@@ -72,10 +72,10 @@ func (y *Yard) value(pods []*packing.Pod) (sum int64, all bool) {
 }
 
 // Ask is machine j that was bought.
-func (y *Yard) Ask(j int) plan.Ask { return (&menu.Writer{Packing: y.k.Packing}).Ask(y.bought[j]) }
+func (y *Cluster) Ask(j int) plan.Ask { return (&menu.Writer{Packing: y.k.Packing}).Ask(y.bought[j]) }
 
 // Price is what machine j that was bought costs.
-func (y *Yard) Price(j int) int64 {
+func (y *Cluster) Price(j int) int64 {
 	k, b := y.k, y.bought[j]
 	offer := b.Offer
 	if k.Market.Offers[offer].Type.Pool.HasMinValues {
@@ -84,8 +84,8 @@ func (y *Yard) Price(j int) int64 {
 	return k.Market.Offers[offer].Expected
 }
 
-// Objections is what the machines that are there have against the first pod in the air.
-func (y *Yard) Objections() []*reason.Why {
+// Objections is what the machines that are there have against the first unplaced pod.
+func (y *Cluster) Objections() []*reason.Why {
 	if len(y.k.Unplaced) == 0 {
 		return nil
 	}

@@ -1,4 +1,4 @@
-package pack
+package whatif
 
 import (
 	"math"
@@ -6,14 +6,15 @@ import (
 
 	"github.com/tenon-sh/tenon/engine/market"
 	"github.com/tenon-sh/tenon/engine/packing"
+	"github.com/tenon-sh/tenon/engine/search"
 )
 
-// Settle puts the pods in the air onto machines that are there, and returns how
-// many are still in the air. If all is set it is done with the first that stays there.
+// Settle puts the unplaced pods onto machines that are there, and returns how
+// many are still unplaced. If all is set it is done with the first that stays there.
 //
 // A pod goes where it takes least of what could be had there otherwise; of
 // several such machines, onto the first in the order told.
-func (y *Yard) Settle(order []int, all bool) int {
+func (y *Cluster) Settle(order []int, all bool) int {
 	k := y.k
 	packing.SortPods(k.Unplaced)
 	var rest []*packing.Pod
@@ -43,7 +44,7 @@ func (y *Yard) Settle(order []int, all bool) int {
 // choose returns which of the machines takes the pod with the least regret and,
 // of several, at the least cost; -1 if none does. It also returns the first in
 // the order that might take another pod of its class.
-func (y *Yard) choose(x *packing.Pod, order []int, from int) (at, first int) {
+func (y *Cluster) choose(x *packing.Pod, order []int, from int) (at, first int) {
 	k := y.k
 	c, choosy := x.Class, k.HasWishes(x.Class)
 	at, first = -1, len(order)
@@ -54,8 +55,8 @@ func (y *Yard) choose(x *packing.Pod, order []int, from int) (at, first int) {
 		if !market.Fits(c.Need, free) {
 			continue
 		}
-		cost := y.cost(c.Need, free)
-		if cost >= cheapest && !choosy || !k.Accepts(k.Existing[i], x) {
+		costs := cost(y.usual, c.Need, free)
+		if costs >= cheapest && !choosy || !k.Accepts(k.Existing[i], x) {
 			continue
 		}
 		first = min(first, n)
@@ -63,10 +64,10 @@ func (y *Yard) choose(x *packing.Pod, order []int, from int) (at, first int) {
 		if choosy {
 			regret = k.RegretOn(c, k.Existing[i])
 		}
-		if at >= 0 && (regret > least || regret == least && cost >= cheapest) {
+		if at >= 0 && (regret > least || regret == least && costs >= cheapest) {
 			continue
 		}
-		if at, least, cheapest = i, regret, cost; least == 0 && cost <= 0 {
+		if at, least, cheapest = i, regret, costs; least == 0 && costs <= 0 {
 			break
 		}
 	}
@@ -75,9 +76,9 @@ func (y *Yard) choose(x *packing.Pod, order []int, from int) (at, first int) {
 
 // cost is how much less of the usual mix of pods a machine holds once it has to
 // hold need as well. What takes only of what is left over there anyway costs nothing.
-func (y *Yard) cost(need, free []int64) float64 {
+func cost(usual []share, need, free []int64) float64 {
 	before, after := math.MaxFloat64, math.MaxFloat64
-	for _, s := range y.usual {
+	for _, s := range usual {
 		if holds := float64(float64(free[s.dim]) * s.of); holds < before {
 			before = holds
 		}
@@ -88,14 +89,14 @@ func (y *Yard) cost(need, free []int64) float64 {
 	return before - after
 }
 
-// Buy buys machines for the pods in the air, and returns what they are. It
-// reports false if some found none; they stay in the air.
-func (y *Yard) Buy() ([]int, bool) {
+// Buy buys machines for the unplaced pods, and returns what they are. It
+// reports false if some found none; they stay unplaced.
+func (y *Cluster) Buy() ([]int, bool) {
 	k := y.k
 	for _, c := range k.Classes {
 		c.FullExisting, c.FullPlanned = 0, 0
 	}
-	air := slices.Clone(k.Unplaced)
+	unplaced := slices.Clone(k.Unplaced)
 	packing.SortPods(k.Unplaced)
 	if !k.Options.ExactOnly {
 		k.Search()
@@ -105,7 +106,7 @@ func (y *Yard) Buy() ([]int, bool) {
 	k.PlaceEach()
 	for _, b := range k.Planned {
 		b.Closed = true
-		y.stand(b)
+		noteBought(y, b)
 	}
 	var out []int
 	for _, b := range k.Planned {
@@ -113,25 +114,24 @@ func (y *Yard) Buy() ([]int, bool) {
 		y.bought = append(y.bought, b)
 	}
 	k.Planned = nil
-	return out, len(k.Unplaced) == 0 && y.sound(air)
+	return out, len(k.Unplaced) == 0 && sound(k, unplaced)
 }
 
-// stand notes that the machine has been bought.
-func (y *Yard) stand(b *packing.Bin) {
-	y.standing = append(y.standing, b)
-	y.trail = append(y.trail, step{bought: b})
+// noteBought notes that the machine has been bought.
+func noteBought(y *Cluster, b *packing.Bin) {
+	y.current = append(y.current, b)
+	y.trail = append(y.trail, change{bought: b})
 }
 
-// giveBack undoes that.
-func (y *Yard) giveBack(b *packing.Bin) {
-	y.standing = slices.DeleteFunc(y.standing, func(x *packing.Bin) bool { return x == b })
+// unbuy undoes that.
+func unbuy(y *Cluster, b *packing.Bin) {
+	y.current = slices.DeleteFunc(y.current, func(x *packing.Bin) bool { return x == b })
 	y.k.Ledger.Leave(b.Node)
 	y.k.Market.Charge(b.Offer, -1)
 }
 
 // sound reports whether kube-scheduler could bind the pods one after the other in some order.
-func (y *Yard) sound(pods []*packing.Pod) bool {
-	k := y.k
+func sound(k *search.Searcher, pods []*packing.Pod) bool {
 	rest := slices.Clone(pods)
 	packing.SortPods(rest)
 	for _, x := range rest {

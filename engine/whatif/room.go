@@ -1,4 +1,4 @@
-package pack
+package whatif
 
 import (
 	"slices"
@@ -7,9 +7,9 @@ import (
 )
 
 // Need is what all pods that may move ask for together.
-func (y *Yard) Need() []int64 {
+func (y *Cluster) Need() []int64 {
 	sum := make([]int64, len(y.k.Market.Dims))
-	for _, l := range y.lodgers {
+	for _, l := range y.residents {
 		for _, x := range l.pods {
 			for d, n := range x.Class.Need {
 				sum[d] += n
@@ -20,9 +20,9 @@ func (y *Yard) Need() []int64 {
 }
 
 // Room is what machine i offers to its own pods and others that may move.
-func (y *Yard) Room(i int) []int64 {
+func (y *Cluster) Room(i int) []int64 {
 	room := slices.Clone(y.freeOn(i))
-	for _, x := range y.lodgers[i].pods {
+	for _, x := range y.residents[i].pods {
 		for d, n := range x.Class.Need {
 			room[d] += n
 		}
@@ -31,7 +31,7 @@ func (y *Yard) Room(i int) []int64 {
 }
 
 // Sold tells of every type of machine that can be bought what room it offers and what it costs at least.
-func (y *Yard) Sold(tell func(room []int64, price int64)) {
+func (y *Cluster) Sold(tell func(room []int64, price int64)) {
 	for _, p := range y.k.Market.Pools {
 		for _, t := range p.Types {
 			if !p.Sells([]*market.Type{t}, p.Offers) {
@@ -43,7 +43,7 @@ func (y *Yard) Sold(tell func(room []int64, price int64)) {
 }
 
 // Full reports whether machine i has no room for any pod that may move.
-func (y *Yard) Full(i int) bool {
+func (y *Cluster) Full(i int) bool {
 	free := y.freeOn(i)
 	return slices.ContainsFunc(y.usual, func(s share) bool { return free[s.dim] < s.least })
 }

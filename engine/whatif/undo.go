@@ -1,13 +1,14 @@
-package pack
+package whatif
 
 import (
 	"slices"
 
 	"github.com/tenon-sh/tenon/engine/packing"
+	"github.com/tenon-sh/tenon/engine/search"
 )
 
-// Undo takes back all that was done since the mark. Nothing is in the air then.
-func (y *Yard) Undo(to Mark) {
+// Undo takes back all that was done since the mark. No pod is unplaced then.
+func (y *Cluster) Undo(to Mark) {
 	k := y.k
 	was := map[*packing.Pod]*packing.Bin{}
 	var pods []*packing.Pod
@@ -31,7 +32,7 @@ func (y *Yard) Undo(to Mark) {
 		case s.recalled > 0:
 			again = append(again, s.recalled-1)
 		case s.bought != nil:
-			y.giveBack(s.bought)
+			unbuy(y, s.bought)
 		default:
 			y.reopen(s.closed)
 		}
@@ -43,7 +44,7 @@ func (y *Yard) Undo(to Mark) {
 	}
 	k.Unplaced, y.trail = nil, y.trail[:to]
 	for _, i := range again {
-		for _, x := range y.lodgers[i].pods {
+		for _, x := range y.residents[i].pods {
 			if x.Bin == nil {
 				y.put(x)
 			}
@@ -52,23 +53,23 @@ func (y *Yard) Undo(to Mark) {
 }
 
 // Reset puts everything back. What was bought can be bought once more by Move.
-func (y *Yard) Reset() {
+func (y *Cluster) Reset() {
 	k := y.k
-	for i := range y.lodgers {
-		for _, x := range y.lodgers[i].pods {
+	for i := range y.residents {
+		for _, x := range y.residents[i].pods {
 			if x.Bin != nil && x.Bin != k.Existing[i] {
 				k.Detach(x)
 			}
 		}
 	}
-	for _, b := range slices.Clone(y.standing) {
-		y.giveBack(b)
+	for _, b := range slices.Clone(y.current) {
+		unbuy(y, b)
 	}
-	for i := range y.lodgers {
-		if y.lodgers[i].closed {
+	for i := range y.residents {
+		if y.residents[i].closed {
 			y.reopen(i)
 		}
-		for _, x := range y.lodgers[i].pods {
+		for _, x := range y.residents[i].pods {
 			if x.Bin == nil {
 				k.Join(k.Existing[i], x)
 			}
@@ -79,9 +80,9 @@ func (y *Yard) Reset() {
 
 // Where says where the pods of machine i are: on a machine by its position, or,
 // as the complement, on one that was bought.
-func (y *Yard) Where(i int) []int {
-	out := make([]int, len(y.lodgers[i].pods))
-	for n, x := range y.lodgers[i].pods {
+func (y *Cluster) Where(i int) []int {
+	out := make([]int, len(y.residents[i].pods))
+	for n, x := range y.residents[i].pods {
 		if x.Bin.Machine != nil {
 			out[n] = x.Bin.Number
 		} else {
@@ -94,10 +95,10 @@ func (y *Yard) Where(i int) []int {
 // Move clears machines and puts their pods where told, as Where says it, buying
 // once more what is named. It reports whether kube-scheduler could bind all of
 // them one after the other; if not, what was done is to be undone.
-func (y *Yard) Move(machines []int, where [][]int) bool {
+func (y *Cluster) Move(machines []int, where [][]int) bool {
 	target := map[*packing.Pod]*packing.Bin{}
 	for n, i := range machines {
-		for j, x := range y.lodgers[i].pods {
+		for j, x := range y.residents[i].pods {
 			if at := where[n][j]; at >= 0 {
 				target[x] = y.k.Existing[at]
 			} else {
@@ -109,13 +110,13 @@ func (y *Yard) Move(machines []int, where [][]int) bool {
 	for _, x := range y.k.Unplaced {
 		b := target[x]
 		if b == nil {
-			return false // somebody else's, who is there only for now
+			return false // a pod of another machine, which is there only for now
 		}
-		if b.Machine == nil && !slices.Contains(y.standing, b) {
-			y.again(b)
+		if b.Machine == nil && !slices.Contains(y.current, b) {
+			buyAgain(y, b)
 		}
 	}
-	ok := y.follow(target)
+	ok := follow(y.k, target)
 	for _, s := range y.trail {
 		if s.bought != nil {
 			s.bought.Closed = true
@@ -124,9 +125,8 @@ func (y *Yard) Move(machines []int, where [][]int) bool {
 	return ok
 }
 
-// follow puts the pods in the air onto their targets, in an order in which that is allowed.
-func (y *Yard) follow(target map[*packing.Pod]*packing.Bin) bool {
-	k := y.k
+// follow puts the unplaced pods onto their targets, in an order in which that is allowed.
+func follow(k *search.Searcher, target map[*packing.Pod]*packing.Bin) bool {
 	packing.SortPods(k.Unplaced)
 	for len(k.Unplaced) > 0 {
 		var rest []*packing.Pod
@@ -145,9 +145,9 @@ func (y *Yard) follow(target map[*packing.Pod]*packing.Bin) bool {
 	return true
 }
 
-// again buys a machine once more that was given back by Undo.
-func (y *Yard) again(b *packing.Bin) {
+// buyAgain buys a machine once more that was given back by Undo.
+func buyAgain(y *Cluster, b *packing.Bin) {
 	b.Node, b.Closed = y.k.Ledger.Enter(b.Place), false
 	y.k.Market.Charge(b.Offer, 1)
-	y.stand(b)
+	noteBought(y, b)
 }
