@@ -25,6 +25,7 @@ type Place struct {
 	Ports    []world.Port // taken
 	Attached []Attached   // volumes of drivers that count them
 	Limits   []world.DriverLimit
+	Company  []*world.Pod // of daemon sets: they will run there, and do not yet
 }
 
 // Attached is one volume that takes one of a node's attachments of a driver.
@@ -155,6 +156,7 @@ func missing(m *world.Place, at *Place, daemons []*world.DaemonSet) amount.List 
 		if slices.ContainsFunc(there, of) || !Runs(d, at) {
 			continue
 		}
+		at.Company = append(at.Company, &d.Pod)
 		sum = sum.Plus(d.Pod.Requests)
 		at.Ports = append(at.Ports, d.Pod.Ports...)
 	}

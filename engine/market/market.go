@@ -142,7 +142,7 @@ func (m *Market) stockShape(p *Pool, s *world.Shape, daemons []*world.DaemonSet)
 	}
 	from, known := len(m.Offers), len(p.Types)
 	for _, alike := range p.byDaemons(s, kept, daemons) {
-		t := &Type{Pool: p, Shape: s, First: len(m.Offers), From: from}
+		t := &Type{Pool: p, Shape: s, Runs: alike.daemons, First: len(m.Offers), From: from}
 		for _, d := range alike.daemons {
 			t.Daemon = t.Daemon.Plus(d.Pod.Requests)
 			t.Ports = append(t.Ports, d.Pod.Ports...)

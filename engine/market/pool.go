@@ -37,6 +37,7 @@ type Type struct {
 	Cheapest int64   // the price of its cheapest offer
 	Room     []int64 // for pods, by dimension, daemon sets taken off
 	Daemon   amount.List
+	Runs     []*world.DaemonSet // on its nodes
 	Ports    []world.Port
 	Full     bool // there is no room for the daemon sets alone, for the lack of short
 	Short    amount.Shortage

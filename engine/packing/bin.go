@@ -184,7 +184,7 @@ func (k *Packing) Turn(b *Bin, offer int) {
 		c.FullPlanned = min(c.FullPlanned, b.Number)
 	}
 	at := k.Market.At(offer)
-	b.Place.Limits, b.Place.Open = at.Limits, at.Open
+	b.Place.Limits, b.Place.Open, b.Place.Company = at.Limits, at.Open, at.Company
 	b.Place.Labels = withHostname(at.Labels, b.Place.Name)
 	for _, x := range b.Pods {
 		if x.Class.Demands.Open {

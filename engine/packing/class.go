@@ -135,7 +135,7 @@ func compile(k *Packing, c *Class) {
 	k.Tallies.Need(c.Pod, c.Need)
 	c.Subject = k.Ledger.Subject(c.Pod)
 	c.Plain = c.Subject.Indifferent() && k.Tallies.Cover(c.Pod)
-	c.Pinned = k.Ledger.Reaches(c.Subject, label.Hostname)
+	c.Pinned = k.Ledger.Reaches(c.Subject, label.Hostname) || k.accompanied && !c.Subject.Indifferent()
 	if k.Options.PreferencePolicy != Ignore {
 		for i, w := range c.Pod.NodeWishes {
 			c.Wishes = append(c.Wishes, wish{w.Weight, w.Term, i})

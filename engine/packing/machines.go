@@ -104,6 +104,13 @@ func openMachines(k *Packing, pods []*world.Pod) {
 	for _, m := range k.Places {
 		averse = append(averse, m.Averse()...)
 	}
+	for _, d := range k.World.DaemonSets() {
+		for i := range d.Pod.PodTerms {
+			if t := &d.Pod.PodTerms[i]; t.KeepsAway() {
+				averse = append(averse, t)
+			}
+		}
+	}
 	k.Ledger.Watch(averse, pods)
 	for _, m := range k.Places {
 		if m.Node == nil && (m.Claim.Failed || m.Claim.Deleting) {
@@ -154,6 +161,7 @@ func numberDomains(k *Packing) {
 	choosy := k.Ledger.Choosy()
 	known := map[string]int{}
 	var b []byte
+	var company []*world.Pod
 	for i := range k.Market.Offers {
 		o := &k.Market.Offers[i]
 		b = b[:0]
@@ -163,6 +171,16 @@ func numberDomains(k *Packing) {
 				v = k.Market.At(i).Labels[key]
 			}
 			b = label.AppendText(b, v)
+		}
+		if i == 0 || o.Type != k.Market.Offers[i-1].Type {
+			company = k.Ledger.Company(o.Type.Runs)
+		}
+		if len(company) > 0 {
+			k.accompanied = true
+			k.Market.At(i).Company = company
+			for _, p := range company {
+				b = label.AppendText(b, p.String())
+			}
 		}
 		if choosy {
 			b = k.Ledger.AppendCover(b, k.Market.At(i))

@@ -30,6 +30,7 @@ type Packing struct {
 	NeedsExotic bool       // some pods can be hosted by exotic types only
 	Steps       int
 	taken       map[string]bool // names
+	accompanied bool            // pods of daemon sets count for others, so that it matters which of them come with a machine
 }
 
 // Pod is a pod and its class.
@@ -63,8 +64,8 @@ func (k *Packing) Ready(pods []*world.Pod) {
 	k.Market = market.New(k.World, append(names, k.Tallies.Names()...), market.Options{SpotPremium: k.Options.SpotPremium, LowerMinValues: k.Options.MinValuesPolicy == BestEffort})
 	k.Market.Equip(&k.Tallies)
 	openMachines(k, pods)
-	classify(k, pods)
 	numberDomains(k)
+	classify(k, pods)
 	spareExotic(k)
 	noteUseful(k)
 	holdNominated(k)

@@ -12,12 +12,12 @@ func (l *Ledger) Gate(s *Subject, n int) (g Gate, shut bool) {
 		}
 	}
 	for _, g := range s.apart {
-		if l.apartFrom(l.groups[g], at, false) > 0 {
+		if l.apartFrom(g, at, false) > 0 {
 			return l.gateAt(g, l.groups[g].key, at), true
 		}
 	}
 	for _, g := range s.shunned {
-		if l.apartFrom(l.groups[g], at, true) > 0 {
+		if l.apartFrom(g, at, true) > 0 {
 			return l.gateAt(g, l.groups[g].key, at), true
 		}
 	}
@@ -53,7 +53,7 @@ func (l *Ledger) Opening(group int32) int {
 
 // Lonely reports whether the subject wants company of others that nobody is yet, whichever the machine, and the group of it.
 func (l *Ledger) Lonely(s *Subject) (group int32, lonely bool) {
-	if s.together == none || s.self || l.groups[s.together].total > 0 {
+	if s.together == none || s.self || l.groups[s.together].total > 0 || l.groups[s.together].delivered {
 		return none, false
 	}
 	return s.together, true

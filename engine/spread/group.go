@@ -23,6 +23,8 @@ type group struct {
 	kinds    int             // subjects that are members
 	carriers int             // subjects that carry the term and, unless it keeps apart, are members
 
+	delivered bool // some new machines come with members, which are pods of daemon sets
+
 	// Of evenly and apart.
 	key    int
 	counts []int32 // members by domain

@@ -46,6 +46,28 @@ func (s spot) value(key int) string {
 	return ""
 }
 
+// company counts the members of a group, or the owners of its term, that come
+// with a machine that is not entered.
+func (s spot) company(group int32, owners bool) int32 {
+	if s.node != nil {
+		return 0
+	}
+	n := int32(0)
+	for _, p := range s.place.Company {
+		switch {
+		case !owners && slices.Contains(s.l.Members(p), group):
+			n++
+		case owners:
+			for i := range p.PodTerms {
+				if t := &p.PodTerms[i]; t.KeepsAway() && s.l.ownedBy(t) == group {
+					n++
+				}
+			}
+		}
+	}
+	return n
+}
+
 // Allows reports whether a pod of the subject may go to machine n. Spread over
 // the keys in but is not looked at.
 func (l *Ledger) Allows(s *Subject, n int, but ...string) bool {
@@ -70,12 +92,12 @@ func (l *Ledger) allows(s *Subject, at spot, but ...string) bool {
 		}
 	}
 	for _, g := range s.apart {
-		if l.apartFrom(l.groups[g], at, false) > 0 {
+		if l.apartFrom(g, at, false) > 0 {
 			return false
 		}
 	}
 	for _, g := range s.shunned {
-		if l.apartFrom(l.groups[g], at, true) > 0 {
+		if l.apartFrom(g, at, true) > 0 {
 			return false
 		}
 	}
@@ -91,7 +113,15 @@ func (l *Ledger) evenAllows(e *even, at spot) bool {
 	if !has {
 		return false
 	}
-	return g.most(d)+e.self-g.floor(e, at) <= e.maxSkew
+	return g.most(d)+g.arrives(e, at)+e.self-g.floor(e, at) <= e.maxSkew
+}
+
+// arrives counts the members that come with the spot's machine, if it counts.
+func (g *group) arrives(e *even, at spot) int32 {
+	if at.node != nil || len(at.place.Company) == 0 || !at.l.sieves[g.sieve].passes(at.place) {
+		return 0
+	}
+	return at.company(e.group, false)
 }
 
 // openAllows judges a machine whose domain is not settled: every one it may come to be in has to do.
@@ -114,7 +144,7 @@ func (g *group) floor(e *even, at spot) int32 {
 	known, least := g.known, g.least()
 	if at.node == nil && at.l.sieves[g.sieve].passes(at.place) {
 		if d, _ := at.domain(g.key); count(g.nodes, d) == 0 {
-			known, least = known+1, min(least, count(g.counts, d))
+			known, least = known+1, min(least, count(g.counts, d)+g.arrives(e, at))
 		}
 	}
 	if known < e.minDomains {
@@ -124,7 +154,8 @@ func (g *group) floor(e *even, at spot) int32 {
 }
 
 // apartFrom counts the members, or the owners, of an anti-affinity term that the spot would be near.
-func (l *Ledger) apartFrom(g *group, at spot, owners bool) int32 {
+func (l *Ledger) apartFrom(id int32, at spot, owners bool) int32 {
+	g := l.groups[id]
 	counts := g.counts
 	if owners {
 		counts = g.owners
@@ -136,8 +167,11 @@ func (l *Ledger) apartFrom(g *group, at spot, owners bool) int32 {
 		}
 		return sum
 	}
-	d, _ := at.domain(g.key)
-	return count(counts, d)
+	d, has := at.domain(g.key)
+	if !has {
+		return 0
+	}
+	return count(counts, d) + at.company(id, owners)
 }
 
 func (l *Ledger) togetherAllows(s *Subject, at spot) bool {
@@ -148,7 +182,7 @@ func (l *Ledger) togetherAllows(s *Subject, at spot) bool {
 		if !has {
 			return false
 		}
-		near = near && count(g.byKey[i], d) > 0
+		near = near && count(g.byKey[i], d)+at.company(s.together, false) > 0
 	}
 	return near || g.total == 0 && s.self
 }
@@ -171,7 +205,7 @@ func (l *Ledger) objections(s *Subject, at spot, name string) []*reason.Why {
 		}
 	}
 	for _, id := range s.apart {
-		if g := l.groups[id]; l.apartFrom(g, at, false) > 0 {
+		if g := l.groups[id]; l.apartFrom(id, at, false) > 0 {
 			out = append(out, &reason.Why{
 				Code: reason.AntiAffinity, Subject: name,
 				Detail: fmt.Sprintf("%s %s has pods with %s", l.keys[g.key], at.value(g.key), selectorText(g)),
@@ -179,7 +213,7 @@ func (l *Ledger) objections(s *Subject, at spot, name string) []*reason.Why {
 		}
 	}
 	for _, id := range s.shunned {
-		if g := l.groups[id]; l.apartFrom(g, at, true) > 0 {
+		if g := l.groups[id]; l.apartFrom(id, at, true) > 0 {
 			out = append(out, &reason.Why{
 				Code: reason.AntiAffinity, Subject: name,
 				Detail: fmt.Sprintf("%s %s has pods that keep away from %s", l.keys[g.key], at.value(g.key), selectorText(g)),
@@ -248,6 +282,7 @@ func (l *Ledger) togetherText(s *Subject, at spot) string {
 		switch {
 		case !has:
 			return noLabel(l.keys[k])
+		case at.company(s.together, false) > 0: // whose keys all have some
 		case count(g.byKey[i], d) == 0 && g.total == 0:
 			return fmt.Sprintf("no pod with %s runs anywhere", selectorText(g))
 		case count(g.byKey[i], d) == 0:

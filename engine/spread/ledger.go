@@ -41,11 +41,12 @@ type Ledger struct {
 
 // node is where one machine lies: for each key its domain, or none.
 type node struct {
-	domain []int32
-	open   map[int][]int32 // keys that are not settled yet: the domains it may be in
-	astray map[int]bool    // those of them of which it may be in none
-	passes []bool          // for each sieve: it counts
-	may    []bool          // for each sieve: it counts, or may come to
+	domain  []int32
+	open    map[int][]int32 // keys that are not settled yet: the domains it may be in
+	astray  map[int]bool    // those of them of which it may be in none
+	passes  []bool          // for each sieve: it counts
+	may     []bool          // for each sieve: it counts, or may come to
+	company []*world.Pod    // that come and go with it
 }
 
 const none int32 = -1
@@ -101,7 +102,7 @@ func (l *Ledger) domain(key int, value string) int32 {
 
 // Enter adds a machine and returns its number in the ledger.
 func (l *Ledger) Enter(at *fit.Place) int {
-	n := node{domain: make([]int32, len(l.keys)), passes: make([]bool, len(l.sieves)), may: make([]bool, len(l.sieves))}
+	n := node{domain: make([]int32, len(l.keys)), passes: make([]bool, len(l.sieves)), may: make([]bool, len(l.sieves)), company: at.Company}
 	for k, name := range l.keys {
 		n.domain[k] = none
 		if v, ok := valueOf(at, name); ok {
@@ -131,14 +132,47 @@ func (l *Ledger) Leave(n int) { l.attend(n, -1) }
 // Return puts a machine back that left, without pods, under its number.
 func (l *Ledger) Return(n int) { l.attend(n, 1) }
 
-// attend counts the machine in or out wherever it counts.
+// attend counts the machine, and the pods that come with it, in or out wherever it counts.
 func (l *Ledger) attend(n int, by int32) {
 	at := &l.nodes[n]
+	if by < 0 {
+		l.accompany(n, by)
+	}
 	for _, t := range l.terrains {
 		if d := at.domain[t.key]; d != none && at.may[t.sieve] {
 			t.change(d, by)
 		}
 	}
+	if by > 0 {
+		l.accompany(n, by)
+	}
+}
+
+// accompany counts the pods that come with a machine.
+func (l *Ledger) accompany(n int, by int32) {
+	for _, p := range l.nodes[n].company {
+		l.run(p, n, by)
+	}
+}
+
+// Company returns those of some daemon sets whose pods matter to pods that are
+// counted: who wants to be near them or away from them, or is kept away by them.
+func (l *Ledger) Company(daemons []*world.DaemonSet) []*world.Pod {
+	var out []*world.Pod
+	for _, d := range daemons {
+		matters := false
+		for i := range d.Pod.PodTerms {
+			t := &d.Pod.PodTerms[i]
+			matters = matters || t.KeepsAway() && l.ownedBy(t) != none
+		}
+		for _, g := range l.Members(&d.Pod) {
+			l.groups[g].delivered, matters = true, true
+		}
+		if matters {
+			out = append(out, &d.Pod)
+		}
+	}
+	return out
 }
 
 // valueOf is the place's value of a topology key. A node without the hostname

@@ -67,7 +67,7 @@ func (l *Ledger) Simple(s *Subject) (Simple, bool) {
 	}
 	if s.together != none {
 		g := l.groups[s.together]
-		if !s.self || g.kinds != g.carriers || len(g.keys) != 1 || out.Split != nil {
+		if !s.self || g.kinds != g.carriers || g.delivered || len(g.keys) != 1 || out.Split != nil {
 			return out, false
 		}
 		if g.total == 0 {
@@ -105,7 +105,7 @@ func (l *Ledger) Caps(s *Subject) []Share {
 
 func (l *Ledger) simpleEven(e *even, out *Simple) bool {
 	g := l.groups[e.group]
-	if e.self == 0 || g.kinds != g.carriers {
+	if e.self == 0 || g.kinds != g.carriers || g.delivered {
 		return false
 	}
 	if l.keys[g.key] == label.Hostname {
@@ -163,12 +163,12 @@ func (s *Simple) cap(n int) {
 func (l *Ledger) Accepts(s *Subject, place *fit.Place) bool {
 	at := spot{l: l, place: place}
 	for _, g := range s.apart {
-		if l.apartFrom(l.groups[g], at, false) > 0 {
+		if l.apartFrom(g, at, false) > 0 {
 			return false
 		}
 	}
 	for _, g := range s.shunned {
-		if l.apartFrom(l.groups[g], at, true) > 0 {
+		if l.apartFrom(g, at, true) > 0 {
 			return false
 		}
 	}

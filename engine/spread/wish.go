@@ -55,10 +55,10 @@ func (l *Ledger) granted(w *wish, at spot) bool {
 	case evenly:
 		return l.evenAllows(&w.even, at)
 	case apart:
-		return l.apartFrom(g, at, false) == 0
+		return l.apartFrom(w.group, at, false) == 0
 	}
 	d, _ := at.domain(g.keys[0])
-	return count(g.byKey[0], d) > 0
+	return count(g.byKey[0], d)+at.company(w.group, false) > 0
 }
 
 func (l *Ledger) wishText(w *wish) string {

@@ -12,7 +12,9 @@ import (
 // A DaemonSet that is going away runs on no new node; it is false then.
 func DaemonSet(d *appsv1.DaemonSet) (world.DaemonSet, bool) {
 	key := world.Key{Namespace: d.Namespace, Name: d.Name}
-	pod := Pod(&corev1.Pod{ObjectMeta: d.Spec.Template.ObjectMeta, Spec: d.Spec.Template.Spec})
+	meta := d.Spec.Template.ObjectMeta
+	meta.Namespace = d.Namespace // its affinity terms are about, where they do not say
+	pod := Pod(&corev1.Pod{ObjectMeta: meta, Spec: d.Spec.Template.Spec})
 	pod.Key, pod.DaemonSet = key, d.Name
 	// The DaemonSet controller lets its pods onto nodes in these states.
 	for _, taint := range []string{

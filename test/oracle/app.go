@@ -115,6 +115,9 @@ func (g *generator) term() corev1.PodAffinityTerm {
 		TopologyKey:   pick(g, label.Hostname, label.Zone),
 		LabelSelector: &metav1.LabelSelector{MatchLabels: map[string]string{"app": fmt.Sprintf("app-%d", g.IntN(g.apps))}},
 	}
+	if g.agents && g.chance(40) {
+		t.LabelSelector.MatchLabels["app"] = "agent"
+	}
 	switch g.IntN(6) {
 	case 0:
 		t.Namespaces = []string{"default", "other"}

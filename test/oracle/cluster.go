@@ -62,18 +62,27 @@ func generate(seed uint64) *Cluster {
 	return g.Cluster
 }
 
+// attended makes a small cluster with daemons whose pods others want to be near, or
+// to keep away from, and that run on some machines only or keep others away.
+func attended(seed uint64) *Cluster {
+	g := newGenerator(seed, 6)
+	g.agents = true
+	return g.small()
+}
+
 // small makes a cluster of at most six machines, with at most 15 pods that wait.
 // It has everything that others may have, with pods of fewer workloads, which
 // meet more often: what is wrong is found in a tenth of the time.
-func small(seed uint64) *Cluster {
-	g := newGenerator(seed, 5)
+func small(seed uint64) *Cluster { return newGenerator(seed, 5).small() }
+
+func (g *generator) small() *Cluster {
 	g.apps = 3
 	g.shapes()
 	g.pool(0)
 	if g.chance(40) {
 		g.pool(1)
 	}
-	if g.chance(50) {
+	if g.agents || g.chance(50) {
 		g.daemon()
 	}
 	nodes := g.IntN(5)
@@ -96,7 +105,7 @@ func (g *generator) furnish() {
 	g.storage()
 	if g.late = g.chance(40); !g.late {
 		for _, n := range g.Nodes {
-			g.Pods = append(g.Pods, g.DaemonPods(n.Name)...)
+			g.Pods = append(g.Pods, g.DaemonPods(&n)...)
 		}
 	}
 }
@@ -105,7 +114,8 @@ func (g *generator) furnish() {
 type generator struct {
 	*rand.Rand
 	*Cluster
-	apps int // of how many workloads pods are that run, or that terms select
+	apps   int  // of how many workloads pods are that run, or that terms select
+	agents bool // whether terms select pods of daemons too
 }
 
 // newGenerator makes clusters of a kind, which has two namespaces.
@@ -205,7 +215,23 @@ func (g *generator) daemon() {
 	if g.chance(30) {
 		d.Spec.Template.Spec.Containers[0].Ports = []corev1.ContainerPort{{HostPort: 9100, ContainerPort: 9100}}
 	}
+	if g.agents {
+		g.choosy(&d.Spec.Template.Spec)
+	}
 	g.Daemons = append(g.Daemons, d)
+}
+
+// choosy has a daemon run on some machines only, or keep others away.
+func (g *generator) choosy(s *corev1.PodSpec) {
+	switch g.IntN(4) {
+	case 0:
+		s.NodeSelector = map[string]string{"tier": pick(g, "gold", "silver")}
+	case 1:
+		s.NodeSelector = map[string]string{"pool": "0"}
+	}
+	if g.chance(15) {
+		s.Affinity = &corev1.Affinity{PodAntiAffinity: &corev1.PodAntiAffinity{RequiredDuringSchedulingIgnoredDuringExecution: []corev1.PodAffinityTerm{g.term()}}}
+	}
 }
 
 func requests(cpu, memory string) corev1.ResourceRequirements {

@@ -87,7 +87,7 @@ func (c *Cluster) arrive(q *Question) {
 		q.Nodes = slices.DeleteFunc(q.Nodes, func(n corev1.Node) bool { return n.Name == m.node.Name })
 		q.Nodes = append(q.Nodes, m.node)
 		if m.claim.Node == "" {
-			q.Pods = append(q.Pods, c.DaemonPods(m.node.Name)...)
+			q.Pods = append(q.Pods, c.DaemonPods(&m.node)...)
 		}
 	}
 }

@@ -9,13 +9,12 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	storagev1 "k8s.io/api/storage/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/types"
 
 	karpv1 "github.com/tenon-sh/tenon/api/karpenter/v1"
-	"github.com/tenon-sh/tenon/engine/amount"
 	"github.com/tenon-sh/tenon/engine/label"
 	"github.com/tenon-sh/tenon/engine/plan"
-	"github.com/tenon-sh/tenon/engine/reason"
 	"github.com/tenon-sh/tenon/engine/world"
 	"github.com/tenon-sh/tenon/internal/observe"
 )
@@ -141,7 +140,7 @@ func (c *Cluster) ask(name string, p plan.Plan) Question {
 	q.Name = name
 	if c.late {
 		for _, n := range c.Nodes {
-			q.Pods = append(q.Pods, c.DaemonPods(n.Name)...)
+			q.Pods = append(q.Pods, c.DaemonPods(&n)...)
 		}
 	}
 	c.arrive(&q)
@@ -153,11 +152,6 @@ func (c *Cluster) ask(name string, p plan.Plan) Question {
 		refused = append(refused, r.Pod.String())
 	}
 	c.Refuse(&q, refused)
-	for _, r := range p.Refused {
-		if r.Why.Has(reason.Port) {
-			q.Refused[r.Pod.String()] = nil // the daemons of an empty node are not pods here, so their ports look free
-		}
-	}
 	return q
 }
 
@@ -169,8 +163,9 @@ func (c *Cluster) Question(bought []Machine, placed map[string]string) Question 
 		PVCs: c.PVCs, PVs: c.PVs, Classes: c.Classes, CSINodes: c.CSINodes,
 	}
 	for _, m := range bought {
-		q.Nodes = append(q.Nodes, c.Node(m))
-		q.Pods = append(q.Pods, c.DaemonPods(m.Name)...)
+		n := c.Node(m)
+		q.Nodes = append(q.Nodes, n)
+		q.Pods = append(q.Pods, c.DaemonPods(&n)...)
 	}
 	return q
 }
@@ -195,10 +190,8 @@ func (c *Cluster) Refuse(q *Question, refused []string) {
 				}
 				name := fmt.Sprintf("empty-%s-%s-%s", pool.ID.Name, s.Name, o.Zone)
 				n := c.Node(Machine{Name: name, Pool: pool.ID.Name, Shape: s.Name, Zone: o.Zone, CapacityType: o.CapacityType})
-				for _, d := range c.Daemons {
-					n.Status.Allocatable = less(n.Status.Allocatable, d.Spec.Template.Spec.Containers[0].Resources.Requests)
-				}
 				q.Empties, names = append(q.Empties, n), append(names, name)
+				q.Pods = append(q.Pods, c.DaemonPods(&n)...)
 			}
 		}
 	}
@@ -249,18 +242,16 @@ func (c *Cluster) Node(m Machine) corev1.Node {
 }
 
 // DaemonPods are the daemons' pods that run on a node.
-func (c *Cluster) DaemonPods(node string) []corev1.Pod {
+func (c *Cluster) DaemonPods(n *corev1.Node) []corev1.Pod {
 	var out []corev1.Pod
 	for _, d := range c.Daemons {
-		p := corev1.Pod{ObjectMeta: metav1.ObjectMeta{Name: d.Name + "-" + node, Namespace: d.Namespace, UID: types.UID("uid-" + d.Name + "-" + node), Labels: d.Spec.Template.Labels}, Spec: d.Spec.Template.Spec}
-		p.Spec.NodeName = node
+		if !labels.SelectorFromSet(d.Spec.Template.Spec.NodeSelector).Matches(labels.Set(n.Labels)) {
+			continue
+		}
+		p := corev1.Pod{ObjectMeta: metav1.ObjectMeta{Name: d.Name + "-" + n.Name, Namespace: d.Namespace, UID: types.UID("uid-" + d.Name + "-" + n.Name), Labels: d.Spec.Template.Labels}, Spec: d.Spec.Template.Spec}
+		p.Spec.NodeName = n.Name
 		p.OwnerReferences = []metav1.OwnerReference{{APIVersion: "apps/v1", Kind: "DaemonSet", Name: d.Name, Controller: new(bool)}}
 		out = append(out, p)
 	}
 	return out
-}
-
-func less(have, take corev1.ResourceList) corev1.ResourceList {
-	left := observe.Amounts(have).Minus(observe.Amounts(take)).Minus(amount.Of(amount.Entry{Name: amount.Pods, Value: amount.Unit}))
-	return observe.ResourceList(left.Floor())
 }

@@ -230,7 +230,7 @@ func (r *Race) land(m Machine) {
 		n.Spec.Taints = append(slices.Clone(n.Spec.Taints), corev1.Taint{Key: karpv1.TaintUnregistered, Effect: corev1.TaintEffectNoExecute})
 	}
 	r.Nodes = append(r.Nodes, n)
-	r.Pods = append(r.Pods, r.DaemonPods(m.Name)...)
+	r.Pods = append(r.Pods, r.DaemonPods(&n)...)
 }
 
 // nominate nominates pods as the controller does.

@@ -39,7 +39,7 @@ type Case struct {
 	PVs        []corev1.PersistentVolume
 	Classes    []storagev1.StorageClass
 	CSINodes   []storagev1.CSINode
-	Empties    []corev1.Node
+	Empties    []corev1.Node // of Pods they have those of daemon sets
 }
 
 // read reads the lists of a case.

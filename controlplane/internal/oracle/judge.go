@@ -109,6 +109,12 @@ func (v *Verdict) refusals(ctx context.Context, cl *cluster, c Case) error {
 	for i := range c.Empties {
 		empties[c.Empties[i].Name] = &c.Empties[i]
 	}
+	daemons := map[string][]*corev1.Pod{} // of the empty nodes
+	for i := range c.Pods {
+		if p := &c.Pods[i]; empties[p.Spec.NodeName] != nil {
+			daemons[p.Spec.NodeName] = append(daemons[p.Spec.NodeName], p)
+		}
+	}
 	homeless := map[string]bool{}
 	for _, name := range slices.Sorted(maps.Keys(c.Refused)) {
 		p := pods[name]
@@ -136,6 +142,11 @@ func (v *Verdict) refusals(ctx context.Context, cl *cluster, c Case) error {
 				return fmt.Errorf("empty node %s is not in the case", empty)
 			}
 			cl.add(empties[empty])
+			for _, d := range daemons[empty] {
+				if err := cl.bind(d, empty); err != nil {
+					return err
+				}
+			}
 			if cl.ask(ctx, p).on(ctx, empty) == "" {
 				v.Possible = append(v.Possible, fmt.Sprintf("%s on a new %s", name, empty))
 			}

@@ -78,7 +78,8 @@ func (s *sums) of(kind string) *sum {
 
 // share is how many clusters of a kind are tried for each of another: small ones are far quicker.
 func share(kind string) uint64 {
-	if strings.HasPrefix(kind, "small") {
+	switch kind {
+	case "small", "small-moves", "attended":
 		return 50
 	}
 	return 1
