@@ -89,6 +89,7 @@ const (
 	UserDataBytes         = "karpenter_ec2nodeclasses_userdata_bytes"
 
 	DroppedSeries = "tenon_metrics_dropped_series_total"
+	Panics        = "tenon_panics_total"
 
 	ShadowNodes = "tenon_shadow_nodes"
 	ShadowPrice = "tenon_shadow_hourly_price"
@@ -294,6 +295,7 @@ func conditions() []Metric {
 func tenon() []Metric {
 	return []Metric{
 		{Name: DroppedSeries, Kind: Counter, Stage: Stable, Help: "Series left out because their metric had its maximum already; a number that grows is a bug to report.", Labels: []string{"metric"}},
+		{Name: Panics, Kind: Counter, Stage: Stable, Help: "Bugs of Tenon's own code that broke the look at one object, or one decision, and were caught; the log has each with its stack. A number that grows is a bug to report.", Labels: []string{"where"}},
 	}
 }
 

@@ -29,7 +29,7 @@ const (
 
 	ground   = "engine/amount engine/label engine/reason"
 	world    = ground + " engine/world"
-	meter    = "internal/clock internal/metric"
+	meter    = "internal/clock internal/metric internal/panics"
 	pureAWS  = "internal/aws/types internal/aws/kubelet internal/aws/nodeclass" // arithmetic on values, without the SDK
 	everyone = "api/... engine/... internal/... cmd/..."
 
@@ -73,6 +73,7 @@ func layers() []layer {
 		{at: "internal/clock"},
 		{at: "internal/parallel", libs: list("github.com/sourcegraph/conc"), why: "how much is done at once says nothing about what"},
 		{at: "internal/metric", libs: list(prometheus)},
+		{at: "internal/panics", own: list("internal/metric"), libs: list("github.com/go-logr/logr"), why: "whatever may break uses it, so it knows nothing but the counter"},
 		{
 			at: "internal/observe", own: list(world + " api/..."), libs: list(kubeTypes),
 			why: "observe turns one object into one value, without a client",
