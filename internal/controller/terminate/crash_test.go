@@ -88,8 +88,8 @@ func departure(t *testing.T, life *apitest.Life) {
 	if err := store.Delete(t.Context(), claim); err != nil {
 		t.Fatal(err)
 	}
-	live(t, life.Client(store), sells)
-	live(t, store, sells)
+	live(t, store, life.Client(store), sells)
+	live(t, store, store, sells)
 	for _, o := range []client.Object{claim, node} {
 		if err := store.Get(t.Context(), client.ObjectKeyFromObject(o), o); !apierrors.IsNotFound(err) {
 			t.Errorf("%T is left with %v: %v", o, o.GetFinalizers(), err)
@@ -100,8 +100,8 @@ func departure(t *testing.T, life *apitest.Life) {
 	}
 }
 
-// live has one process do its work for a minute.
-func live(t *testing.T, c client.Client, s *seller) {
+// live has one process, which reaches a store through c, do its work for a minute.
+func live(t *testing.T, store client.Reader, c client.Client, s *seller) {
 	t.Helper()
 	picture := cluster.New(clock.Wall)
 	machines := terminate.NewMachines(cloud.New(cloud.Config{Driver: s}), nil, clock.Wall)
@@ -109,6 +109,7 @@ func live(t *testing.T, c client.Client, s *seller) {
 	nodes := &terminate.Nodes{Client: c, Cluster: picture, Machines: machines, Evictor: enact.NewEvictor(hand), Now: clock.Wall, Log: logr.Discard()}
 	claims := &terminate.Claims{Client: c, Cluster: picture, Machines: machines, Now: clock.Wall}
 	for range 60 {
+		apitest.Show(t, store, picture)
 		apitest.Step(t, claims, "c")
 		apitest.Step(t, nodes, "n")
 		time.Sleep(time.Second) // of virtual time

@@ -138,7 +138,14 @@ func (r *Nodes) Reconcile(ctx context.Context, req reconcile.Request) (reconcile
 	if err != nil {
 		return loop.Result(0, err)
 	}
-	seen, err := r.observe(ctx, &n, claim)
+	place := r.Cluster.Recent(fresh).Place(n.Name)
+	if place == nil || place.Node == nil {
+		// What runs on a node that the picture does not show, or not yet, cannot be
+		// seen: it must not count as nothing.
+		r.Events.Warning(&n, "FailedDraining", "Failed to drain node, its pods are not known yet; if this stays so, the controller's log says why the node cannot be read")
+		return reconcile.Result{RequeueAfter: poll}, nil
+	}
+	seen, err := r.observe(ctx, &n, claim, place)
 	if err != nil {
 		return loop.Result(0, err)
 	}
@@ -164,10 +171,9 @@ func (r *Nodes) claim(ctx context.Context, n *corev1.Node) (*v1.NodeClaim, error
 
 // observe collects what the next step depends on. The cloud is asked only when
 // its answer would matter.
-func (r *Nodes) observe(ctx context.Context, n *corev1.Node, claim *v1.NodeClaim) (Node, error) {
-	seen := Node{Now: r.Now(), Ready: observe.Node(n, nil).Ready, Deadline: Deadline(claim), Tainted: r.taintedSince(n)}
-	if place := r.Cluster.Recent(fresh).Place(n.Name); place != nil {
-		seen.Pods, seen.Dead = place.Pods, r.dead(n, place.Pods)
+func (r *Nodes) observe(ctx context.Context, n *corev1.Node, claim *v1.NodeClaim, place *world.Place) (Node, error) {
+	seen := Node{
+		Now: r.Now(), Ready: observe.Node(n, nil).Ready, Deadline: Deadline(claim), Tainted: r.taintedSince(n), Pods: place.Pods, Dead: r.dead(n, place.Pods),
 	}
 	drained := !seen.Tainted.IsZero() && Next(seen) == End
 	// A claim that went before its node registered has had its machine ended without a drain.

@@ -65,6 +65,7 @@ func TestMachineThatMayNotBeEnded(t *testing.T) {
 		claims := &terminate.Claims{Client: store, Cluster: picture, Machines: machines, Events: events, Now: clock.Wall}
 		live := func() {
 			for range 30 { // what is refused is an error here, and tried again
+				apitest.Show(t, store, picture)
 				_, _ = claims.Reconcile(t.Context(), ctrl.Request{NamespacedName: client.ObjectKey{Name: "c"}})
 				_, _ = nodes.Reconcile(t.Context(), ctrl.Request{NamespacedName: client.ObjectKey{Name: "n"}})
 				time.Sleep(time.Second)
