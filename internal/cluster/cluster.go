@@ -11,9 +11,13 @@ import (
 	"sync"
 	"time"
 
+	corev1 "k8s.io/api/core/v1"
+
+	v1 "github.com/tenon-sh/tenon/api/karpenter/v1"
 	"github.com/tenon-sh/tenon/engine/world"
 	"github.com/tenon-sh/tenon/internal/clock"
 	"github.com/tenon-sh/tenon/internal/observe"
+	"github.com/tenon-sh/tenon/internal/panics"
 )
 
 // Kind says what a Change is about.
@@ -43,6 +47,10 @@ type Change struct {
 
 // Cluster is the live picture. Its methods may be called from several goroutines.
 type Cluster struct {
+	// Panics is told of bugs that an object, or a listener, meets. It is set before
+	// the first source starts, if at all.
+	Panics panics.Teller
+
 	now clock.Now
 
 	mu        sync.Mutex
@@ -65,6 +73,7 @@ type Cluster struct {
 	nodes  map[string]world.Node
 	pools  map[world.PoolID]world.Pool
 	barred map[world.TemplateID]string // why their pools buy nothing now
+	unread map[string]world.PoolID     // claims that cannot be read: their pools buy nothing now
 	claims map[string]expected
 	layers layers
 
@@ -72,6 +81,9 @@ type Cluster struct {
 	daemons   observe.Daemons
 
 	planned map[world.Key]string // where the last plan has pods that wait
+
+	readPod   func(*corev1.Pod) podSeen
+	readClaim func(*v1.NodeClaim) world.Claim
 }
 
 // podState is what is needed to resolve the volumes of a pod again.
@@ -87,8 +99,8 @@ func New(now clock.Now, sources ...string) *Cluster {
 		pods: map[world.Key]podState{}, byPVC: map[world.Key]map[world.Key]bool{},
 		pvcs: map[world.Key]observe.VolumeClaim{}, pvs: map[string]observe.PersistentVolume{}, class: map[string]observe.StorageClass{},
 		csi: map[string][]world.DriverLimit{}, nodes: map[string]world.Node{}, claims: map[string]expected{},
-		pools: map[world.PoolID]world.Pool{}, barred: map[world.TemplateID]string{}, layers: newLayers(),
-		purchases: newPurchases(), daemons: observe.NewDaemons(),
+		pools: map[world.PoolID]world.Pool{}, barred: map[world.TemplateID]string{}, unread: map[string]world.PoolID{}, layers: newLayers(),
+		purchases: newPurchases(), daemons: observe.NewDaemons(), readPod: readPod, readClaim: observe.Claim,
 	}
 	for _, s := range sources {
 		c.waits[s] = true
@@ -100,15 +112,30 @@ func New(now clock.Now, sources ...string) *Cluster {
 // lock. It must be called before the first source starts.
 func (c *Cluster) Listen(f func(Change)) { c.listeners = append(c.listeners, f) }
 
-// update changes the picture under the lock and then tells the listeners.
+// update changes the picture under the lock and then tells the listeners. What
+// panics while the picture changes is the caller's to catch: the picture stays in use.
 func (c *Cluster) update(do func() []Change) {
+	for _, change := range c.change(do) {
+		c.notify(change)
+	}
+}
+
+// change changes the picture under the lock.
+func (c *Cluster) change(do func() []Change) []Change {
 	c.mu.Lock()
+	defer c.mu.Unlock()
+	whole := false
+	defer func() { c.dirty = c.dirty || !whole }() // whatever of it was done is in the next World
 	changes := do()
-	c.mu.Unlock()
-	for _, change := range changes {
-		for _, f := range c.listeners {
-			f(change)
-		}
+	whole = true
+	return changes
+}
+
+// notify tells every listener. One that breaks misses this change, and only that;
+// the others hear of it.
+func (c *Cluster) notify(change Change) {
+	for _, f := range c.listeners {
+		c.Panics.Do("listener", func() { f(change) }, "kind", change.Kind, "object", change.Name)
 	}
 }
 
@@ -162,24 +189,26 @@ func (c *Cluster) Refused() []string {
 
 // World returns the picture as it is now.
 func (c *Cluster) World() *world.World {
-	c.mu.Lock()
-	w, learnt := c.snapshot()
-	c.mu.Unlock()
+	w, learnt := c.freeze(func() bool { return false })
 	c.tell(learnt)
 	return w
 }
 
 // Recent returns a picture that is not older than age: cheap for those who look often.
 func (c *Cluster) Recent(age time.Duration) *world.World {
-	c.mu.Lock()
-	if c.last != nil && (!c.dirty || c.now.Since(c.lastAt) <= age) {
-		defer c.mu.Unlock()
-		return c.last
-	}
-	w, learnt := c.snapshot()
-	c.mu.Unlock()
+	w, learnt := c.freeze(func() bool { return c.last != nil && (!c.dirty || c.now.Since(c.lastAt) <= age) })
 	c.tell(learnt)
 	return w
+}
+
+// freeze is snapshot under the lock, or the last one if that will do.
+func (c *Cluster) freeze(lastDoes func() bool) (w *world.World, learnt bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if lastDoes() {
+		return c.last, false
+	}
+	return c.snapshot()
 }
 
 // snapshot freezes the picture, with what it shows of purchases. It reports whether that is news.
@@ -201,11 +230,8 @@ func (c *Cluster) snapshot() (w *world.World, learnt bool) {
 
 // tell tells the listeners that something was learnt of purchases.
 func (c *Cluster) tell(learnt bool) {
-	if !learnt {
-		return
-	}
-	for _, f := range c.listeners {
-		f(Change{Kind: Backoff})
+	if learnt {
+		c.notify(Change{Kind: Backoff})
 	}
 }
 

@@ -1,13 +1,17 @@
 package cluster
 
 import (
+	"fmt"
+	"slices"
 	"strconv"
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	v1 "github.com/tenon-sh/tenon/api/karpenter/v1"
+	"github.com/tenon-sh/tenon/engine/world"
 	"github.com/tenon-sh/tenon/internal/observe"
+	"github.com/tenon-sh/tenon/internal/panics"
 )
 
 // patience is how long the picture shows our own write of a claim although no
@@ -31,9 +35,15 @@ func (c *Cluster) SetClaim(o *v1.NodeClaim) { c.setClaim(o, true) }
 func (c *Cluster) Wrote(o *v1.NodeClaim) { c.setClaim(o, false) }
 
 func (c *Cluster) setClaim(o *v1.NodeClaim, watched bool) {
-	item := observe.Claim(o)
+	var item world.Claim
+	if broke := panics.Caught(func() { item = c.readClaim(o) }); broke != nil {
+		c.Panics.Tell("claim", broke, "object", o.Name)
+		c.setUnread(o)
+		return
+	}
 	version := versionOf(o.ResourceVersion)
 	c.update(func() []Change {
+		c.readable(o.Name)
 		e, known := c.claims[o.Name]
 		if known && e.uid == string(o.UID) && version < e.version {
 			e.watched = e.watched || watched
@@ -50,6 +60,52 @@ func (c *Cluster) setClaim(o *v1.NodeClaim, watched bool) {
 	})
 }
 
+// setUnread notes a claim that breaks our code. It stays in the picture as it was
+// last read, if it was. What its machine has room for is not known, so its pods
+// would be bought for again and again: its pool buys nothing until it is gone or can be read.
+func (c *Cluster) setUnread(o *v1.NodeClaim) {
+	pool := observe.PoolOf(o.Labels)
+	c.update(func() []Change {
+		if c.unread[o.Name] == pool {
+			return nil
+		}
+		c.unread[o.Name] = pool
+		return c.putAgain(pool)
+	})
+}
+
+// readable says that a claim can be read, or is gone. The lock is held.
+func (c *Cluster) readable(claim string) {
+	if pool, ok := c.unread[claim]; ok {
+		delete(c.unread, claim)
+		c.putAgain(pool)
+	}
+}
+
+// putAgain puts a pool into the picture whose readiness has changed. The lock is held.
+func (c *Cluster) putAgain(id world.PoolID) []Change {
+	p, ok := c.pools[id]
+	if !ok {
+		return nil
+	}
+	c.putPool(p)
+	return []Change{{Kind: Pool, Name: id.Name}}
+}
+
+// blind says which claim keeps a pool from buying because it cannot be read; empty: none. The lock is held.
+func (c *Cluster) blind(id world.PoolID) string {
+	var names []string
+	for name, of := range c.unread {
+		if of == id {
+			names = append(names, name)
+		}
+	}
+	if len(names) == 0 {
+		return ""
+	}
+	return fmt.Sprintf("NodeClaim %q meets a bug in Tenon, which the controller's log tells of: please report it; the pool buys again once the claim is deleted", slices.Min(names))
+}
+
 // DeleteClaim takes a claim that a watch shows to be gone out of the picture.
 // A younger claim of the same name stays.
 func (c *Cluster) DeleteClaim(name, uid string) {
@@ -57,6 +113,7 @@ func (c *Cluster) DeleteClaim(name, uid string) {
 		if e, ok := c.claims[name]; ok && uid != "" && e.uid != uid {
 			return nil
 		}
+		c.readable(name)
 		delete(c.claims, name)
 		delete(c.purchases.done, name)
 		c.builder.DeleteClaim(name)

@@ -51,9 +51,16 @@ func (f *feed[T, P]) take(o any) (world.Key, error) {
 	}
 	if !fed {
 		f.known[k] = true
-		with(o, f.set)
+		f.safely(k, func() { with(o, f.set) })
 	}
 	return k, nil
+}
+
+// safely does something about one object. If that breaks, what the picture had of
+// the object stays, or it is left out; the reflector goes on, as to list anew would
+// break in the same place. (A pod is never left out: see SetPod.)
+func (f *feed[T, P]) safely(k world.Key, do func()) {
+	f.cluster.Panics.Do(f.source, do, "object", k.String())
 }
 
 // Transformer is the reflector's: it takes what arrives in the stream of a list, and leaves its name.
@@ -118,7 +125,7 @@ func (f *feed[T, P]) Delete(o any) error {
 		return fmt.Errorf("watched object of %s: %w", f.source, err)
 	}
 	delete(f.known, k)
-	f.del(k)
+	f.safely(k, func() { f.del(k) })
 	return nil
 }
 
@@ -134,7 +141,7 @@ func (f *feed[T, P]) Replace(all []any, _ string) error {
 	}
 	for k := range f.known {
 		if !there[k] {
-			f.del(k)
+			f.safely(k, func() { f.del(k) })
 		}
 	}
 	f.known = there

@@ -2,6 +2,7 @@ package cluster
 
 import (
 	"cmp"
+	"errors"
 	"reflect"
 	"slices"
 
@@ -12,14 +13,39 @@ import (
 
 	v1 "github.com/tenon-sh/tenon/api/karpenter/v1"
 	"github.com/tenon-sh/tenon/api/karpenter/v1alpha5"
+	"github.com/tenon-sh/tenon/engine/amount"
 	"github.com/tenon-sh/tenon/engine/world"
 	"github.com/tenon-sh/tenon/internal/observe"
+	"github.com/tenon-sh/tenon/internal/panics"
 )
 
-// SetPod puts a pod into the picture.
-func (c *Cluster) SetPod(p *corev1.Pod) {
-	pod, mounts := observe.Pod(p), observe.Mounts(p)
+// podSeen is all that is read of a pod.
+type podSeen struct {
+	pod     world.Pod
+	mounts  []observe.Mount
+	misread error // what it says about being moved
+}
+
+func readPod(p *corev1.Pod) podSeen {
 	_, _, misread := observe.DoNotDisrupt(p.Annotations)
+	return podSeen{observe.Pod(p), observe.Mounts(p), misread}
+}
+
+// SetPod puts a pod into the picture. One that breaks our code is
+// there as one that must stay where it is and cannot be placed:
+// if it were left out, its node would look empty and be ended under it, and if it
+// stood as it was before, it might not be where it is now.
+func (c *Cluster) SetPod(p *corev1.Pod) {
+	broke := panics.Caught(func() { c.setPod(c.readPod(p)) })
+	if broke == nil {
+		return
+	}
+	c.Panics.Tell("pod", broke, "object", p.Namespace+"/"+p.Name)
+	c.setPod(podSeen{pod: observe.Unread(p, "it meets a bug in Tenon, which the controller's log tells of: please report it")})
+}
+
+func (c *Cluster) setPod(seen podSeen) {
+	pod, mounts := seen.pod, seen.mounts
 	c.update(func() []Change {
 		was := c.pod(pod.Key)
 		c.unmount(pod.Key)
@@ -31,17 +57,26 @@ func (c *Cluster) SetPod(p *corev1.Pod) {
 		if c.daemons.SetPod(&pod) {
 			c.size(world.Key{Namespace: pod.Namespace, Name: pod.DaemonSet})
 		}
-		return []Change{{Kind: Pod, Name: pod.String(), Was: was, Is: c.pod(pod.Key), Misread: misread}}
+		return []Change{{Kind: Pod, Name: pod.String(), Was: was, Is: c.pod(pod.Key), Misread: seen.misread}}
 	})
 }
 
-// putPod puts a pod into the picture together with where the last plan has it.
+// putPod puts a pod into the picture together with where the last plan has it. Of
+// one that the Builder refuses, what it needs to be held where it is.
 func (c *Cluster) putPod(p world.Pod) {
 	p.Planned = ""
 	if p.Node == "" && !p.Done {
 		p.Planned = c.planned[p.Key]
 	}
-	c.put("pod "+p.String(), c.builder.SetPod(p))
+	err := c.builder.SetPod(p)
+	if err != nil {
+		err = errors.Join(err, c.builder.SetPod(world.Pod{
+			Key: p.Key, UID: p.UID, Created: p.Created, Requests: amount.List{}.With(amount.Pods, amount.Unit), Node: p.Node, Waiting: p.Waiting, Done: p.Done,
+			Terminating: p.Terminating, Ends: p.Ends, DaemonSet: p.DaemonSet, Static: p.Static, StatefulOwner: p.StatefulOwner, Tolerations: p.Tolerations,
+			Disruption: world.PodDisruption{Forbidden: true}, Problems: []string{err.Error()},
+		}))
+	}
+	c.put("pod "+p.String(), err)
 }
 
 // Plan says to which node or claim a plan sends each pod that waits, so that
@@ -293,7 +328,7 @@ func (c *Cluster) setPool(p world.Pool, earlier *world.Backoff) {
 
 // putPool puts a pool into the picture, as ready as what it buys from.
 func (c *Cluster) putPool(p world.Pool) {
-	p.NotReady = cmp.Or(p.NotReady, c.barred[p.Template])
+	p.NotReady = cmp.Or(p.NotReady, c.barred[p.Template], c.blind(p.ID))
 	c.put(p.ID.Kind+" "+p.ID.Name, c.builder.SetPool(p))
 }
 

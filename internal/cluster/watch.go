@@ -93,16 +93,7 @@ func share[T any, P object[T]](ctx context.Context, c *Cluster, informers ctrlca
 	if err != nil {
 		return fmt.Errorf("watch %s: %w", source, err)
 	}
-	handle, err := informer.AddEventHandler(cache.ResourceEventHandlerFuncs{
-		AddFunc:    func(o any) { with(o, set) },
-		UpdateFunc: func(_, o any) { with(o, set) },
-		DeleteFunc: func(o any) {
-			if gone, ok := o.(cache.DeletedFinalStateUnknown); ok {
-				o = gone.Obj
-			}
-			with(o, del)
-		},
-	})
+	handle, err := informer.AddEventHandler(c.handlers(source, func(o any) { with(o, set) }, func(o any) { with(o, del) }))
 	if err != nil {
 		return fmt.Errorf("watch %s: %w", source, err)
 	}
@@ -112,6 +103,25 @@ func share[T any, P object[T]](ctx context.Context, c *Cluster, informers ctrlca
 		}
 	}()
 	return nil
+}
+
+// handlers have the informer of a source set and delete objects. One that breaks
+// our code stays in the picture as it was, or is left out. A node that is left out
+// is not ended, since what is on it cannot be seen (controller/terminate); for claims
+// see setUnread; pools and overlays that are left out buy nothing, or do nothing.
+func (c *Cluster) handlers(source string, set, del func(any)) cache.ResourceEventHandler {
+	set = c.Panics.Handle(source, set)
+	del = c.Panics.Handle(source, del)
+	return cache.ResourceEventHandlerFuncs{
+		AddFunc:    set,
+		UpdateFunc: func(_, o any) { set(o) },
+		DeleteFunc: func(o any) {
+			if gone, ok := o.(cache.DeletedFinalStateUnknown); ok {
+				o = gone.Obj
+			}
+			del(o)
+		},
+	}
 }
 
 func with[P any](o any, f func(P)) {

@@ -13,6 +13,7 @@ import (
 
 	v1 "github.com/tenon-sh/tenon/api/karpenter/v1"
 	"github.com/tenon-sh/tenon/api/karpenter/v1alpha5"
+	"github.com/tenon-sh/tenon/engine/amount"
 	"github.com/tenon-sh/tenon/engine/label"
 	"github.com/tenon-sh/tenon/engine/world"
 )
@@ -71,6 +72,25 @@ func Pod(p *corev1.Pod) world.Pod {
 	out.Spread = spreads(p, wrong.add)
 	checkRequests(p, wrong.add)
 	out.Problems = wrong
+	return out
+}
+
+// Unread stands for a pod that cannot be read: it is where it is, must stay there,
+// and cannot be planned for, because of why.
+func Unread(p *corev1.Pod, why string) world.Pod {
+	out := world.Pod{
+		Key:         world.Key{Namespace: p.Namespace, Name: p.Name},
+		UID:         string(p.UID),
+		Created:     seconds(p.CreationTimestamp),
+		Requests:    amount.List{}.With(amount.Pods, amount.Unit),
+		Node:        p.Spec.NodeName,
+		Waiting:     p.Spec.NodeName == "" && unschedulable(p),
+		Done:        p.Status.Phase == corev1.PodSucceeded || p.Status.Phase == corev1.PodFailed,
+		Terminating: p.DeletionTimestamp != nil,
+		Problems:    []string{why},
+	}
+	owned(&out, p)
+	out.Disruption.Forbidden = true
 	return out
 }
 
