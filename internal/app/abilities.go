@@ -18,6 +18,7 @@ import (
 	"github.com/tenon-sh/tenon/internal/controller/interrupt"
 	"github.com/tenon-sh/tenon/internal/controller/tag"
 	"github.com/tenon-sh/tenon/internal/observe"
+	"github.com/tenon-sh/tenon/internal/panics"
 )
 
 // What a driver may be able to do beside what every driver does.
@@ -79,7 +80,7 @@ func (p *parts) abilities() ([]registrar, error) {
 		}
 	}
 	if d, ok := p.Driver.(sweeper); ok {
-		if err := p.m.Add(&sweep{sweeper: d, log: p.Log.WithName("controller.launchtemplate")}); err != nil {
+		if err := p.m.Add(&sweep{sweeper: d, log: p.Log.WithName("controller.launchtemplate"), panics: p.cluster.Panics}); err != nil {
 			return nil, fmt.Errorf("add the sweep: %w", err)
 		}
 	}
@@ -133,7 +134,7 @@ func (p *parts) learn(to learner) error {
 		if err != nil {
 			return fmt.Errorf("watch nodes: %w", err)
 		}
-		seen := func(o any) {
+		seen := p.cluster.Panics.Handle("learn", func(o any) {
 			n, ok := o.(*corev1.Node)
 			ready := ok && slices.ContainsFunc(n.Status.Conditions, func(c corev1.NodeCondition) bool {
 				return c.Type == corev1.NodeReady && c.Status == corev1.ConditionTrue
@@ -141,7 +142,7 @@ func (p *parts) learn(to learner) error {
 			if ready && observe.PoolOf(n.Labels).Name != "" {
 				to.Learn(n.Name, n.Labels[label.InstanceType], n.Status.Capacity.Memory().Value())
 			}
-		}
+		})
 		_, err = informer.AddEventHandler(toolscache.ResourceEventHandlerFuncs{AddFunc: seen, UpdateFunc: func(_, is any) { seen(is) }})
 		if err != nil {
 			return fmt.Errorf("watch nodes: %w", err)
@@ -158,7 +159,8 @@ const sweepEvery = 30 * time.Second
 type sweep struct {
 	sweeper
 
-	log logr.Logger
+	log    logr.Logger
+	panics panics.Teller
 }
 
 // NeedLeaderElection is the manager's.
@@ -170,12 +172,14 @@ func (s *sweep) Start(ctx context.Context) error {
 	tick := time.NewTicker(sweepEvery)
 	defer tick.Stop()
 	for {
-		if !learnt {
-			err := s.sweeper.Start(ctx)
-			learnt = err == nil
-			s.say(ctx, err)
-		}
-		s.say(ctx, s.Sweep(ctx))
+		s.panics.Do("sweep", func() {
+			if !learnt {
+				err := s.sweeper.Start(ctx)
+				learnt = err == nil
+				s.say(ctx, err)
+			}
+			s.say(ctx, s.Sweep(ctx))
+		})
 		select {
 		case <-ctx.Done():
 			return nil

@@ -54,6 +54,7 @@ import (
 	"github.com/tenon-sh/tenon/internal/lead"
 	"github.com/tenon-sh/tenon/internal/loop"
 	"github.com/tenon-sh/tenon/internal/metric"
+	"github.com/tenon-sh/tenon/internal/panics"
 	"github.com/tenon-sh/tenon/internal/survey"
 	"github.com/tenon-sh/tenon/internal/web"
 )
@@ -142,6 +143,7 @@ func New(ctx context.Context, c Config) (*App, error) {
 		sources = append(sources, cluster.Overlays)
 	}
 	picture := cluster.New(c.Now, sources...)
+	picture.Panics = panics.Teller{Log: c.Log.WithName("cluster"), Metrics: metrics}
 	p := &parts{Config: c, m: m, cluster: picture, metrics: metrics, overlays: overlays, pods: survey.NewPods(metrics, c.Now), hush: hush}
 	if p.journal, err = p.keepJournal(); err != nil {
 		return nil, err
@@ -153,7 +155,7 @@ func New(ctx context.Context, c Config) (*App, error) {
 			return nil, err
 		}
 	}
-	p.cloud = cloud.New(cloud.Config{Driver: driver, Provider: c.Provider, Publish: picture.Publish, Withdraw: picture.Withdraw, Now: c.Now, Metrics: metrics})
+	p.cloud = cloud.New(cloud.Config{Driver: driver, Provider: c.Provider, Publish: picture.Publish, Withdraw: picture.Withdraw, Now: c.Now, Metrics: metrics, Panics: picture.Panics})
 	if !c.Settings.Shadow { // without them nothing is published
 		events, end, err := publish(m, c.Now)
 		if err != nil {
@@ -367,7 +369,7 @@ func (p *parts) watch() error {
 		return err
 	}
 	return p.m.Add(everywhere(func(ctx context.Context) error {
-		if err := followClasses(ctx, p.m.GetCache(), p.cloud, p.cluster.Mended, classes); err != nil {
+		if err := p.followClasses(ctx, classes); err != nil {
 			return err
 		}
 		if err := p.cluster.Watch(ctx, plain, p.m.GetCache()); err != nil {

@@ -16,7 +16,6 @@ import (
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/rest"
 	toolscache "k8s.io/client-go/tools/cache"
-	"sigs.k8s.io/controller-runtime/pkg/cache"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	awsv1 "github.com/tenon-sh/tenon/api/aws/v1"
@@ -192,32 +191,33 @@ func missing(ref cloud.ClassRef, err error) error {
 
 // followClasses has catalogues made anew when a class changes. Kinds that the
 // API server does not have are passed over.
-func followClasses(ctx context.Context, c cache.Cache, to *cloud.Cloud, mended func(class string), served func(kind string) bool) error {
+func (p *parts) followClasses(ctx context.Context, served func(kind string) bool) error {
+	const where = "class"
 	for kind, o := range map[string]client.Object{"EC2NodeClass": &awsv1.EC2NodeClass{}, "AWSNodeTemplate": &awsv1alpha1.AWSNodeTemplate{}} {
 		if !served(kind) {
 			continue
 		}
-		informer, err := c.GetInformer(ctx, o)
+		informer, err := p.m.GetCache().GetInformer(ctx, o)
 		if err != nil {
 			return fmt.Errorf("watch %s: %w", kind, err)
 		}
 		changed := func(o any) {
 			if class, ok := o.(client.Object); ok {
-				to.Changed(cloud.ClassRef{Group: awsv1.Group, Kind: kind, Name: class.GetName()})
+				p.cloud.Changed(cloud.ClassRef{Group: awsv1.Group, Kind: kind, Name: class.GetName()})
 			}
 		}
 		if _, err := informer.AddEventHandler(toolscache.ResourceEventHandlerFuncs{
-			AddFunc: changed,
-			UpdateFunc: func(was, is any) {
+			AddFunc: p.cluster.Panics.Handle(where, changed),
+			UpdateFunc: p.cluster.Panics.HandleUpdate(where, func(was, is any) {
 				a, oka := was.(client.Object)
 				b, okb := is.(client.Object)
 				if !oka || !okb || a.GetGeneration() != b.GetGeneration() {
 					changed(is)
 				}
 				if oka && okb && a.GetGeneration() != b.GetGeneration() {
-					mended(string(observe.TemplateOf(v1.NodeClassReference{Group: awsv1.Group, Kind: kind, Name: b.GetName()}, nil)))
+					p.cluster.Mended(string(observe.TemplateOf(v1.NodeClassReference{Group: awsv1.Group, Kind: kind, Name: b.GetName()}, nil)))
 				}
-			},
+			}),
 		}); err != nil {
 			return fmt.Errorf("watch %s: %w", kind, err)
 		}

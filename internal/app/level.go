@@ -48,7 +48,7 @@ func (p *parts) followLevel(plain kubernetes.Interface) error {
 		return nil
 	}
 	log := p.Log.WithName("controller")
-	read := func(o any) {
+	read := p.cluster.Panics.Handle("log level", func(o any) {
 		c, ok := o.(*corev1.ConfigMap)
 		if !ok || c.Data[logLevel] == "" {
 			return
@@ -61,7 +61,7 @@ func (p *parts) followLevel(plain kubernetes.Interface) error {
 			p.Dial.Turn(level)
 			log.Info("logging otherwise from now on", "level", c.Data[logLevel])
 		}
-	}
+	})
 	return p.m.Add(everywhere(func(ctx context.Context) error {
 		_, err := plain.CoreV1().ConfigMaps(namespace).Get(ctx, logConfig, metav1.GetOptions{})
 		if err != nil && !apierrors.IsNotFound(err) {

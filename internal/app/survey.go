@@ -79,7 +79,7 @@ func (p *parts) observeConditions(ctx context.Context) error {
 			return fmt.Errorf("watch conditions of %T: %w", o, err)
 		}
 		_, err = informer.AddEventHandler(toolscache.ResourceEventHandlerFuncs{
-			UpdateFunc: func(before, after any) {
+			UpdateFunc: p.cluster.Panics.HandleUpdate("survey", func(before, after any) {
 				was, _ := survey.ObjectOf(before)
 				is, ok := survey.ObjectOf(after)
 				if !ok || !p.leads() {
@@ -87,8 +87,8 @@ func (p *parts) observeConditions(ctx context.Context) error {
 				}
 				survey.Moved(p.metrics, was, is)
 				tell(after, survey.Tell(was, is))
-			},
-			DeleteFunc: func(last any) {
+			}),
+			DeleteFunc: p.cluster.Panics.Handle("survey", func(last any) {
 				if gone, ok := last.(toolscache.DeletedFinalStateUnknown); ok {
 					last = gone.Obj
 				}
@@ -96,7 +96,7 @@ func (p *parts) observeConditions(ctx context.Context) error {
 					survey.Gone(p.metrics, o, p.Now())
 					tell(last, survey.Finalized(o, nil))
 				}
-			},
+			}),
 		})
 		if err != nil {
 			return fmt.Errorf("watch conditions of %T: %w", o, err)
@@ -135,7 +135,8 @@ func (p *parts) scrape(gathered http.Handler) http.Handler {
 		plain := r.Clone(r.Context())
 		plain.Header.Del("Accept") // only text can be followed by more text
 		plain.Header.Del("Accept-Encoding")
-		rest := p.measure(r.Context())
+		var rest []perObject // if it cannot be had, what is counted is shown without it
+		p.cluster.Panics.Do("scrape", func() { rest = p.measure(r.Context()) })
 		gathered.ServeHTTP(w, plain)
 		out := bufio.NewWriterSize(w, 64<<10)
 		for _, one := range rest {

@@ -58,9 +58,11 @@ func (t *templates) Start(ctx context.Context) error {
 	wg.Go(func() { t.cloud.Run(ctx) })
 	defer wg.Wait()
 	for {
-		if err := t.follow(ctx); err != nil && ctx.Err() == nil {
-			t.log.Error(err, "look at the pools for their classes")
-		}
+		t.cluster.Panics.Do("templates", func() {
+			if err := t.follow(ctx); err != nil && ctx.Err() == nil {
+				t.log.Error(err, "look at the pools for their classes")
+			}
+		})
 		retry := time.NewTimer(time.Minute)
 		select {
 		case <-ctx.Done():

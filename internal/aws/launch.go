@@ -19,6 +19,7 @@ import (
 	"github.com/tenon-sh/tenon/internal/aws/reserve"
 	"github.com/tenon-sh/tenon/internal/aws/soldout"
 	"github.com/tenon-sh/tenon/internal/cloud"
+	"github.com/tenon-sh/tenon/internal/panics"
 	"github.com/tenon-sh/tenon/internal/parallel"
 )
 
@@ -31,7 +32,12 @@ const (
 // as EC2 would give, and an error if that is fewer than asked for.
 func (d *Driver) Launch(ctx context.Context, orders []cloud.Order) []cloud.Outcome {
 	out := make([]cloud.Outcome, len(orders))
-	parallel.Do(atOnce, orders, func(i int, o cloud.Order) { out[i] = d.launch(ctx, o) })
+	parallel.Do(atOnce, orders, func(i int, o cloud.Order) {
+		// An order that meets a bug has failed, as others may: what the rest bought is not lost.
+		if broke := panics.Caught(func() { out[i] = d.launch(ctx, o) }); broke != nil {
+			out[i] = cloud.Outcome{Err: broke}
+		}
+	})
 	return out
 }
 

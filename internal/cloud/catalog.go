@@ -140,7 +140,9 @@ func (c *Cloud) Refresh(ctx context.Context) time.Time {
 	}
 	c.mu.Unlock()
 	for _, id := range due {
-		c.renew(ctx, id)
+		if !c.cfg.Panics.Do("catalogue", func() { c.renew(ctx, id) }, "template", id) {
+			c.put(id, afterFailure) // what it sold before stays on sale
+		}
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -151,6 +153,15 @@ func (c *Cloud) Refresh(ctx context.Context) time.Time {
 		}
 	}
 	return next
+}
+
+// put has a catalogue asked for again after a while.
+func (c *Cloud) put(id world.TemplateID, wait time.Duration) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if e := c.templates[id]; e != nil {
+		e.next = c.cfg.Now().Add(wait)
+	}
 }
 
 // What is sold out may come back any minute: for so long after the last refusal

@@ -13,6 +13,7 @@ import (
 	"github.com/tenon-sh/tenon/engine/world"
 	"github.com/tenon-sh/tenon/internal/clock"
 	"github.com/tenon-sh/tenon/internal/metric"
+	"github.com/tenon-sh/tenon/internal/panics"
 )
 
 // Config is what a Cloud is made of. Only Driver is needed.
@@ -23,6 +24,7 @@ type Config struct {
 	Withdraw func(world.TemplateID, string) // is told of every template that sells nothing, and why
 	Now      clock.Now
 	Metrics  *metric.Set
+	Panics   panics.Teller // is told of catalogues that break what makes them
 	// Fresh is how old a catalogue may grow before it is asked for again; 0 means five minutes.
 	Fresh time.Duration
 	// Attempts is how often a throttled or unclear call is made in all; 0 means 4.

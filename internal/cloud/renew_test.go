@@ -97,3 +97,32 @@ func TestBorrowedTemplatesGo(t *testing.T) {
 		}
 	})
 }
+
+// oddSeller breaks on the catalogue of one template.
+type oddSeller struct{ cloud.Driver }
+
+func (oddSeller) Catalog(_ context.Context, t cloud.Template) (world.Catalog, error) {
+	if t.ID == "bad" {
+		panic("a bug in what makes catalogues")
+	}
+	return world.Catalog{Template: t.ID, Version: "1"}, nil
+}
+
+// A template whose catalogue breaks what makes it costs the others nothing, and is asked for again.
+func TestRenewalsOutliveATemplate(t *testing.T) {
+	now := time.Now()
+	published := map[world.TemplateID]bool{}
+	c := cloud.New(cloud.Config{
+		Driver: oddSeller{}, Now: func() time.Time { return now }, Publish: func(w world.Catalog) { published[w.Template] = true },
+	})
+	for _, id := range []world.TemplateID{"a", "bad", "z"} {
+		c.Want(cloud.Template{ID: id})
+	}
+	next := c.Refresh(t.Context())
+	if !published["a"] || !published["z"] {
+		t.Errorf("published: %v", published)
+	}
+	if wait := next.Sub(now); wait <= 0 || wait > time.Minute {
+		t.Errorf("it is asked for again in %v", wait)
+	}
+}

@@ -12,6 +12,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/tenon-sh/tenon/internal/panics"
 )
 
 // Extension is how the files of a Folder end.
@@ -81,9 +83,14 @@ func (f *Folder) Start(ctx context.Context) error {
 }
 
 func (f *Folder) keep(e Entry) {
-	err := f.write(e)
-	if err == nil {
-		err = f.trim()
+	var err error
+	broke := panics.Caught(func() {
+		if err = f.write(e); err == nil {
+			err = f.trim()
+		}
+	})
+	if broke != nil {
+		err = fmt.Errorf("keep a decision: %w", broke)
 	}
 	if err != nil {
 		f.failed(err)

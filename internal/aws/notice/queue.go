@@ -12,6 +12,7 @@ import (
 	sqstypes "github.com/aws/aws-sdk-go-v2/service/sqs/types"
 
 	"github.com/tenon-sh/tenon/internal/aws/refusal"
+	"github.com/tenon-sh/tenon/internal/panics"
 	"github.com/tenon-sh/tenon/internal/parallel"
 )
 
@@ -112,7 +113,12 @@ func (q *Queue) read(ctx context.Context, a asking) (int, error) {
 		return 0, refusal.Wrap("receive messages of queue "+q.name, err)
 	}
 	keep := make([]bool, len(out.Messages))
-	parallel.Do(batch, out.Messages, func(i int, m sqstypes.Message) { keep[i] = q.take(ctx, m, a) })
+	parallel.Do(batch, out.Messages, func(i int, m sqstypes.Message) {
+		if broke := panics.Caught(func() { keep[i] = q.take(ctx, m, a) }); broke != nil {
+			keep[i] = true
+			a.failed(fmt.Errorf("message %s of queue %s meets a bug in Tenon, please report it; it comes again in %d seconds: %w", aws.ToString(m.MessageId), q.name, visibility, broke))
+		}
+	})
 	var done []sqstypes.Message
 	for i, m := range out.Messages {
 		if !keep[i] {

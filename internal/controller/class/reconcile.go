@@ -11,7 +11,6 @@ import (
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/controller/controllerutil"
-	"sigs.k8s.io/controller-runtime/pkg/handler"
 	"sigs.k8s.io/controller-runtime/pkg/log"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
@@ -64,7 +63,7 @@ type NodeClasses struct {
 // Register adds the reconciler to a manager.
 func (r *NodeClasses) Register(m ctrl.Manager) error {
 	// A class that is being deleted goes on when a claim of it has gone.
-	ofClaim := handler.EnqueueRequestsFromMapFunc(func(_ context.Context, o client.Object) []reconcile.Request {
+	ofClaim := loop.Mapped(m, func(_ context.Context, o client.Object) []reconcile.Request {
 		c, ok := o.(*v1.NodeClaim)
 		if !ok || c.DeletionTimestamp == nil || c.Spec.NodeClassRef == nil || c.Spec.NodeClassRef.Kind != kind {
 			return nil

@@ -21,6 +21,7 @@ import (
 	"github.com/tenon-sh/tenon/internal/enact"
 	"github.com/tenon-sh/tenon/internal/loop"
 	"github.com/tenon-sh/tenon/internal/observe"
+	"github.com/tenon-sh/tenon/internal/panics"
 	"github.com/tenon-sh/tenon/internal/parallel"
 )
 
@@ -76,7 +77,13 @@ func (c *Controller) Start(ctx context.Context) error {
 	var last Verdict
 	var known map[string]bool
 	for ctx.Err() == nil {
-		v, err := c.Look(ctx, last)
+		var v Verdict
+		var err error
+		// A look that breaks is as one that fails.
+		if broke := panics.Caught(func() { v, err = c.Look(ctx, last) }); broke != nil {
+			v, err = Verdict{}, nil
+			c.Cluster.Panics.Tell("collect", broke)
+		}
 		if err != nil && ctx.Err() == nil {
 			c.Log.Error(err, "look for what is left alone")
 		}
@@ -98,7 +105,8 @@ func (c *Controller) pause(ctx context.Context, long time.Duration, known map[st
 	case <-breath.C:
 	}
 	for {
-		now := Ill(c.Cluster.Recent(time.Second))
+		now := known
+		c.Cluster.Panics.Do("collect", func() { now = Ill(c.Cluster.Recent(time.Second)) })
 		for name := range now {
 			if !known[name] {
 				return now

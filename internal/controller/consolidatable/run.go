@@ -60,7 +60,9 @@ func (c *Controller) Start(ctx context.Context) error {
 		return nil
 	}
 	for {
-		due := time.NewTimer(c.pass(ctx))
+		wait := time.Minute
+		c.Cluster.Panics.Do("quiet", func() { wait = c.pass(ctx) })
+		due := time.NewTimer(wait)
 		pause := time.NewTimer(pace)
 		select {
 		case <-ctx.Done():

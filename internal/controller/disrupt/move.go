@@ -3,8 +3,6 @@ package disrupt
 import (
 	"context"
 	"errors"
-	"fmt"
-	"runtime/debug"
 	"slices"
 	"time"
 
@@ -22,6 +20,7 @@ import (
 	"github.com/tenon-sh/tenon/internal/loop"
 	"github.com/tenon-sh/tenon/internal/metric"
 	"github.com/tenon-sh/tenon/internal/observe"
+	"github.com/tenon-sh/tenon/internal/panics"
 )
 
 const (
@@ -243,15 +242,12 @@ func (c *Controller) find(ctx context.Context, ending *world.World, planned []st
 // consider makes a decision, and keeps it if it breaks.
 func (c *Controller) consider(e *journal.Entry, reason, kind string, decide func(*journal.Entry)) (ok bool) {
 	start := c.Now()
-	defer func() {
-		if r := recover(); r != nil {
-			e.Plan, e.Panic = plan.Plan{}, fmt.Sprintf("%v\n%s", r, debug.Stack())
-			c.Journal.Add(*e)
-			c.Log.Error(fmt.Errorf("%s", e.Panic), "the decision which pods to move broke", "decision", e.Kind, "world", e.World.Digest())
-			ok = false
-		}
-	}()
-	decide(e)
+	if broke := panics.Caught(func() { decide(e) }); broke != nil {
+		e.Plan, e.Panic = plan.Plan{}, broke.Error()
+		c.Journal.Add(*e)
+		c.broke(broke, e.Kind, e.World)
+		return false
+	}
 	if reason == "" {
 		return true
 	}

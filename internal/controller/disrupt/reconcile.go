@@ -3,7 +3,6 @@ package disrupt
 import (
 	"context"
 	"fmt"
-	"runtime/debug"
 	"slices"
 	"sync/atomic"
 	"time"
@@ -26,6 +25,7 @@ import (
 	"github.com/tenon-sh/tenon/internal/loop"
 	"github.com/tenon-sh/tenon/internal/metric"
 	"github.com/tenon-sh/tenon/internal/observe"
+	"github.com/tenon-sh/tenon/internal/panics"
 	"github.com/tenon-sh/tenon/internal/parallel"
 )
 
@@ -119,13 +119,11 @@ func (c *Controller) Start(ctx context.Context) error {
 // guarded is pass, and goes on in a minute if that breaks: what users write
 // reaches all of it, and other controllers live in this process.
 func (c *Controller) guarded(ctx context.Context) (wait time.Duration) {
-	defer func() {
-		if r := recover(); r != nil {
-			c.Log.Error(fmt.Errorf("%v\n%s", r, debug.Stack()), "the look what to give back broke; it is tried again in a minute")
-			wait = time.Minute
-		}
-	}()
-	return c.pass(ctx)
+	t := panics.Teller{Log: c.Log, Metrics: c.Metrics}
+	if !t.Do(Name, func() { wait = c.pass(ctx) }, "again", "in a minute") {
+		return time.Minute
+	}
+	return wait
 }
 
 // pass decides and takes the steps that are due. It returns when to look again
@@ -217,22 +215,23 @@ func (c *Controller) note(w *world.World, now time.Time) {
 // decide makes the plan, and keeps it if it does anything.
 func (c *Controller) decide(w *world.World, planned []string) (p plan.Plan, ok bool) {
 	o := disrupt.Options{Planned: planned, BuyFirst: !c.Moving.Off}
-	defer func() {
-		if r := recover(); r != nil {
-			broke := fmt.Sprintf("%v\n%s", r, debug.Stack())
-			c.Journal.Add(journal.Entry{Kind: journal.GiveBack, World: w, Options: journal.Options{Disrupt: o}, Panic: broke})
-			c.Log.Error(fmt.Errorf("%s", broke), "the decision what to give back broke", "world", w.Digest())
-			p, ok = plan.Plan{}, false
-		}
-	}()
 	start := c.Now()
-	p = disrupt.Decide(w, o)
+	if broke := panics.Caught(func() { p = disrupt.Decide(w, o) }); broke != nil {
+		c.Journal.Add(journal.Entry{Kind: journal.GiveBack, World: w, Options: journal.Options{Disrupt: o}, Panic: broke.Error()})
+		c.broke(broke, journal.GiveBack, w)
+		return plan.Plan{}, false
+	}
 	c.Metrics.Observe(metric.DisruptionEvaluation, c.Now.Since(start).Seconds(), "empty", "")
 	c.Metrics.Put(metric.DisruptionEligibleNodes, float64(eligible(w)), "empty")
 	if len(p.Back) > 0 {
 		c.Journal.Add(journal.Entry{Kind: journal.GiveBack, World: w, Options: journal.Options{Disrupt: o}, Plan: p})
 	}
 	return p, true
+}
+
+// broke tells of a decision that broke.
+func (c *Controller) broke(broke error, kind string, w *world.World) {
+	panics.Teller{Log: c.Log, Metrics: c.Metrics}.Tell(Name, broke, "decision", kind, "world", w.Digest())
 }
 
 // try takes one step, and says if it cannot.

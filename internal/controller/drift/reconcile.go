@@ -9,7 +9,6 @@ import (
 
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
-	"sigs.k8s.io/controller-runtime/pkg/handler"
 	"sigs.k8s.io/controller-runtime/pkg/log"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
@@ -50,7 +49,7 @@ type Reconciler struct {
 func (r *Reconciler) Register(m ctrl.Manager) error {
 	return ctrl.NewControllerManagedBy(m).Named(Spec().Name).
 		For(&v1.NodeClaim{}).
-		Watches(&v1.NodePool{}, handler.EnqueueRequestsFromMapFunc(r.ofPool)).
+		Watches(&v1.NodePool{}, loop.Mapped(m, r.ofPool)).
 		WithOptions(loop.Options(m, Spec().Name, 10, time.Second, 5*time.Minute)).
 		Complete(r)
 }

@@ -10,7 +10,6 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
-	"sigs.k8s.io/controller-runtime/pkg/handler"
 	"sigs.k8s.io/controller-runtime/pkg/log"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
@@ -61,7 +60,7 @@ type waiting struct {
 func (r *Reconciler) Register(m ctrl.Manager) error {
 	return ctrl.NewControllerManagedBy(m).Named(Spec().Name).
 		For(&v1.NodeClaim{}).
-		Watches(&corev1.Node{}, handler.EnqueueRequestsFromMapFunc(loop.ClaimsOfNode(r.Client))).
+		Watches(&corev1.Node{}, loop.Mapped(m, loop.ClaimsOfNode(r.Client))).
 		WithOptions(loop.Options(m, Spec().Name, 50, 100*time.Millisecond, time.Minute)).
 		Complete(r)
 }

@@ -18,6 +18,7 @@ import (
 	"github.com/tenon-sh/tenon/internal/enact"
 	"github.com/tenon-sh/tenon/internal/loop"
 	"github.com/tenon-sh/tenon/internal/metric"
+	"github.com/tenon-sh/tenon/internal/panics"
 )
 
 // The waits after a question for notices that failed.
@@ -90,8 +91,9 @@ func (c *Controller) Start(ctx context.Context) error {
 	c.ill = map[string]useless{}
 	wait := firstWait
 	for ctx.Err() == nil {
-		_, err := c.Source.Receive(ctx, c.handle, failed)
-		if err == nil {
+		var err error
+		broke := panics.Caught(func() { _, err = c.Source.Receive(ctx, c.guarded, failed) })
+		if err = errors.Join(err, broke); err == nil {
 			wait = firstWait
 			continue
 		}
@@ -107,6 +109,16 @@ func (c *Controller) Start(ctx context.Context) error {
 		wait = min(2*wait, lastWait)
 	}
 	return nil
+}
+
+// guarded is handle for which a notice that breaks it has failed: it comes again,
+// and those beside it are handled.
+func (c *Controller) guarded(ctx context.Context, n Notice) (err error) {
+	t := panics.Teller{Log: c.Log, Metrics: c.Metrics}
+	if !t.Do("interruption", func() { err = c.handle(ctx, n) }, "messageKind", n.Kind, "machines", n.Machines) {
+		return errors.New("it meets a bug in Tenon: please report what the log says above")
+	}
+	return err
 }
 
 // handle does what a notice asks for.

@@ -15,7 +15,6 @@ import (
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/controller/controllerutil"
-	"sigs.k8s.io/controller-runtime/pkg/handler"
 	"sigs.k8s.io/controller-runtime/pkg/log"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
@@ -65,7 +64,7 @@ type Reconciler struct {
 // Register adds the reconciler to a manager.
 func (r *Reconciler) Register(m ctrl.Manager) error {
 	r.live, r.memory = m.GetAPIReader(), newMemory(r.Now)
-	byOrder := handler.EnqueueRequestsFromMapFunc(func(_ context.Context, o client.Object) []reconcile.Request {
+	byOrder := loop.Mapped(m, func(_ context.Context, o client.Object) []reconcile.Request {
 		c, ok := o.(*v1.NodeClaim)
 		if !ok || !Waiting(c) && !Leaving(c) {
 			return nil

@@ -48,6 +48,20 @@ func (c *counter) news(id world.PoolID, tally string) bool {
 	return !ok || says != tally
 }
 
+// count enqueues the pools of a kind whose status is out of date. One that breaks
+// what compares them keeps the status that it has.
+func (c *counter) count(picture *cluster.Cluster, kind string, add func(reconcile.Request)) {
+	w := picture.World() // an older one may not hold what has changed, and nothing may change after it
+	used := Usage(w)
+	for _, p := range w.Pools() {
+		picture.Panics.Do("pool count", func() {
+			if p.ID.Kind == kind && c.news(p.ID, tally(w, p.ID, used[p.ID])) {
+				add(reconcile.Request{NamespacedName: client.ObjectKey{Name: p.ID.Name}})
+			}
+		}, "pool", p.ID.Name)
+	}
+}
+
 // changes enqueues pools of a kind whose status is out of date, soon after the picture changed.
 func (c *counter) changes(picture *cluster.Cluster, kind string) source.Source {
 	changed := make(chan struct{}, 1)
@@ -66,13 +80,7 @@ func (c *counter) changes(picture *cluster.Cluster, kind string) source.Source {
 				return
 			}
 			for {
-				w := picture.World() // an older one may not hold what has changed, and nothing may change after it
-				used := Usage(w)
-				for _, p := range w.Pools() {
-					if p.ID.Kind == kind && c.news(p.ID, tally(w, p.ID, used[p.ID])) {
-						queue.Add(reconcile.Request{NamespacedName: client.ObjectKey{Name: p.ID.Name}})
-					}
-				}
+				picture.Panics.Do("pool count", func() { c.count(picture, kind, queue.Add) })
 				pause := time.NewTimer(count)
 				select {
 				case <-ctx.Done():

@@ -10,7 +10,6 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
-	"sigs.k8s.io/controller-runtime/pkg/handler"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	v1 "github.com/tenon-sh/tenon/api/karpenter/v1"
@@ -69,11 +68,11 @@ func (r *NodePools) Register(m ctrl.Manager) error {
 	r.health, r.judged = map[types.UID]Health{}, map[types.UID]bool{}
 	b := ctrl.NewControllerManagedBy(m).Named(Spec().Name).
 		For(&v1.NodePool{}).
-		Watches(&v1.NodeClaim{}, handler.EnqueueRequestsFromMapFunc(r.judge)).
+		Watches(&v1.NodeClaim{}, loop.Mapped(m, r.judge)).
 		WatchesRawSource(r.counted.changes(r.Cluster, world.NodePool)).
 		WithOptions(loop.Options(m, Spec().Name, 10, 100*time.Millisecond, time.Minute))
 	for _, kind := range r.Kinds {
-		b = b.Watches(kind, handler.EnqueueRequestsFromMapFunc(r.ofClass))
+		b = b.Watches(kind, loop.Mapped(m, r.ofClass))
 	}
 	return b.Complete(r)
 }

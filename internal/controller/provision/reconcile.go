@@ -2,8 +2,7 @@ package provision
 
 import (
 	"context"
-	"fmt"
-	"runtime/debug"
+	"errors"
 	"time"
 
 	"github.com/go-logr/logr"
@@ -18,6 +17,7 @@ import (
 	"github.com/tenon-sh/tenon/internal/journal"
 	"github.com/tenon-sh/tenon/internal/loop"
 	"github.com/tenon-sh/tenon/internal/metric"
+	"github.com/tenon-sh/tenon/internal/panics"
 )
 
 // again is how long after a decision pods that still wait are looked at once
@@ -96,22 +96,47 @@ func (c *Controller) Start(ctx context.Context) error {
 		case <-ctx.Done():
 			return nil
 		case t := <-c.triggers:
-			if t == IfWaits && !w.Open() && !Needed(c.Cluster.Recent(time.Second)) {
+			if t == IfWaits && !w.Open() && !c.needed() {
 				continue
 			}
 			w = w.Add(c.Now())
 			timer.Reset(c.Now.Until(w.Due(c.Batch)))
 		case <-timer.C:
-			if c.Now.Since(begun) < patience && c.Cluster.World().Blind() {
+			if c.Now.Since(begun) < patience && c.blind() {
 				timer.Reset(look)
 				continue
 			}
 			w = Window{}
-			if wait := c.pass(ctx); wait > 0 {
+			if wait := c.guarded(ctx); wait > 0 {
 				timer.Reset(wait)
 			}
 		}
 	}
+}
+
+// teller tells of what broke here.
+func (c *Controller) teller() panics.Teller { return panics.Teller{Log: c.Log, Metrics: c.Metrics} }
+
+// needed reports whether a pod waits. A picture that cannot be taken is not known to have none.
+func (c *Controller) needed() bool {
+	needed := true
+	c.teller().Do(Name, func() { needed = Needed(c.Cluster.Recent(time.Second)) })
+	return needed
+}
+
+// blind reports whether nothing is known yet of what is for sale.
+func (c *Controller) blind() (blind bool) {
+	c.teller().Do(Name, func() { blind = c.Cluster.World().Blind() })
+	return blind
+}
+
+// guarded is pass, and goes on in a minute if that breaks: what it did until then
+// is in the picture, and what it did not is decided anew.
+func (c *Controller) guarded(ctx context.Context) (wait time.Duration) {
+	if !c.teller().Do(Name, func() { wait = c.pass(ctx) }, "again", "in a minute") {
+		return time.Minute
+	}
+	return wait
 }
 
 // pass makes one decision and has it carried out. It returns when to look again
@@ -176,21 +201,20 @@ func (c *Controller) decide(w *world.World) (p plan.Plan) {
 	if broke == "" {
 		return p
 	}
-	c.Log.Error(fmt.Errorf("%s", broke), "the search broke, deciding pod by pod", "world", w.Digest())
+	t := c.teller()
+	t.Tell(Name, errors.New(broke), "world", w.Digest(), "instead", "each pod by itself is given a place")
 	o.ExactOnly = true
 	var worse string
 	if p, worse = try(w, o); worse != "" {
-		c.Log.Error(fmt.Errorf("%s", worse), "deciding pod by pod broke as well", "world", w.Digest())
+		t.Tell(Name, errors.New(worse), "world", w.Digest())
 		broke += "\n" + worse
 	}
 	return p
 }
 
 func try(w *world.World, o provision.Options) (p plan.Plan, broke string) {
-	defer func() {
-		if r := recover(); r != nil {
-			broke = fmt.Sprintf("%v\n%s", r, debug.Stack())
-		}
-	}()
-	return provision.Decide(w, o), ""
+	if err := panics.Caught(func() { p = provision.Decide(w, o) }); err != nil {
+		return plan.Plan{}, err.Error()
+	}
+	return p, ""
 }

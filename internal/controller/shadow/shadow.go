@@ -9,7 +9,6 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"runtime/debug"
 	"time"
 
 	"github.com/go-logr/logr"
@@ -26,6 +25,7 @@ import (
 	"github.com/tenon-sh/tenon/internal/journal"
 	"github.com/tenon-sh/tenon/internal/loop"
 	"github.com/tenon-sh/tenon/internal/metric"
+	"github.com/tenon-sh/tenon/internal/panics"
 	"github.com/tenon-sh/tenon/internal/wording"
 )
 
@@ -116,7 +116,8 @@ func (c *Controller) Start(ctx context.Context) error {
 		case <-c.later:
 			sooner(later)
 		case <-timer.C:
-			wait := c.pass()
+			wait := time.Minute
+			panics.Teller{Log: c.Log, Metrics: c.Metrics}.Do("shadow", func() { wait = c.pass() })
 			due = c.Now().Add(wait)
 			timer.Reset(wait)
 		}
@@ -195,14 +196,20 @@ func places(p plan.Plan) map[world.Key]string {
 
 // decide makes the decision of an entry and keeps it if it does anything.
 func (c *Controller) decide(e journal.Entry) (p plan.Plan, ok bool) {
-	defer func() {
-		if r := recover(); r != nil {
-			e.Panic = fmt.Sprintf("%v\n%s", r, debug.Stack())
-			c.Journal.Add(e)
-			c.Log.Error(fmt.Errorf("%s", e.Panic), "the decision broke", "kind", e.Kind, "world", e.World.Digest())
-			ok = false
-		}
-	}()
+	if broke := panics.Caught(func() { c.make(&e) }); broke != nil {
+		e.Plan, e.Panic = plan.Plan{}, broke.Error()
+		c.Journal.Add(e)
+		panics.Teller{Log: c.Log, Metrics: c.Metrics}.Tell("shadow", broke, "decision", e.Kind, "world", e.World.Digest())
+		return plan.Plan{}, false
+	}
+	if e.Plan.Waiting+len(e.Plan.Back) > 0 {
+		c.Journal.Add(e)
+	}
+	return e.Plan, true
+}
+
+// make makes the decision of an entry.
+func (c *Controller) make(e *journal.Entry) {
 	if e.Kind == journal.Buy {
 		start := c.Now()
 		e.Plan = provision.Decide(e.World, e.Options.Provision)
@@ -211,10 +218,6 @@ func (c *Controller) decide(e journal.Entry) (p plan.Plan, ok bool) {
 	} else {
 		e.Plan = disrupt.Decide(e.World, e.Options.Disrupt)
 	}
-	if e.Plan.Waiting+len(e.Plan.Back) > 0 {
-		c.Journal.Add(e)
-	}
-	return e.Plan, true
 }
 
 // tell logs what has become otherwise since the last decision.

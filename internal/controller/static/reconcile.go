@@ -8,7 +8,6 @@ import (
 
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
-	"sigs.k8s.io/controller-runtime/pkg/handler"
 	"sigs.k8s.io/controller-runtime/pkg/log"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
@@ -49,7 +48,7 @@ type Reconciler struct {
 
 // Register adds the reconciler to a manager.
 func (r *Reconciler) Register(m ctrl.Manager) error {
-	ofClaim := handler.EnqueueRequestsFromMapFunc(func(_ context.Context, o client.Object) []reconcile.Request {
+	ofClaim := loop.Mapped(m, func(_ context.Context, o client.Object) []reconcile.Request {
 		if pool := o.GetLabels()[v1.LabelNodePool]; pool != "" {
 			return []reconcile.Request{{NamespacedName: client.ObjectKey{Name: pool}}}
 		}
