@@ -39,7 +39,7 @@ func live(t *testing.T, cfg day.Config) (day.Report, []measured) {
 			heap: heap(), goroutines: runtime.NumGoroutine(), coming: e.Coming,
 			writes: e.So.Writes - before.Writes, calls: e.So.Calls - before.Calls,
 		}
-		for _, samples := range survey.Of(e.World, nil, nil) {
+		for _, samples := range survey.Of(e.World, nil) {
 			m.series += len(samples)
 		}
 		days, before = append(days, m), e.So
