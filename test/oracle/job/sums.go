@@ -81,6 +81,8 @@ func share(kind string) uint64 {
 	switch kind {
 	case "small", "small-moves", "attended":
 		return 50
+	case compared:
+		return 15
 	}
 	return 1
 }

@@ -40,7 +40,7 @@ func TestSumsAddUp(t *testing.T) {
 	}
 }
 
-// The kind with the fewest clusters is next, until there are enough of both.
+// The kind with the fewest clusters for its share is next, until there are enough of both.
 func TestNext(t *testing.T) {
 	s := &sums{}
 	kinds := []string{"plans", "moves", "tiny"}
@@ -49,7 +49,7 @@ func TestNext(t *testing.T) {
 		order = append(order, k)
 		s.of(k).add(oracle.Trial{}, "")
 	}
-	if diff := cmp.Diff([]string{"plans", "moves", "tiny", "plans", "tiny"}, order); diff != "" {
+	if diff := cmp.Diff([]string{"plans", "moves", "tiny", "tiny", "plans"}, order); diff != "" {
 		t.Error(diff)
 	}
 }
