@@ -3,6 +3,7 @@ package loop
 import (
 	"fmt"
 	"hash/fnv"
+	"hash/maphash"
 	"strings"
 	"sync"
 	"time"
@@ -24,14 +25,15 @@ type Events struct {
 	now       clock.Now
 
 	mu    sync.Mutex
-	said  map[string]time.Time
+	seed  maphash.Seed
+	said  map[uint64]time.Time // by the hash of what was said: there may be hundreds of thousands
 	swept time.Time
 }
 
 // NewEvents returns Events over recorders, which share the objects: one writes an
 // event at a time, and forgets what does not fit into its queue.
 func NewEvents(now clock.Now, recorders ...record.EventRecorder) *Events {
-	return &Events{recorders: recorders, now: now, said: map[string]time.Time{}}
+	return &Events{recorders: recorders, now: now, seed: maphash.MakeSeed(), said: map[uint64]time.Time{}}
 }
 
 // Normal says that something happened to an object.
@@ -64,15 +66,22 @@ func (e *Events) say(o client.Object, kind string, every time.Duration, reason, 
 	if about == "" {
 		about = o.GetNamespace() + "/" + o.GetName()
 	}
-	if e.fresh(strings.Join([]string{about, reason, message}, "\x00"), every) {
+	if e.fresh([]string{about, reason, message}, every) {
 		h := fnv.New32a()
 		h.Write([]byte(about)) // what is said of an object stays in order
 		e.recorders[h.Sum32()%uint32(len(e.recorders))].Event(o, kind, reason, message)
 	}
 }
 
-// fresh reports whether key was not said for a while, and notes that it is now.
-func (e *Events) fresh(key string, every time.Duration) bool {
+// fresh reports whether something was not said for a while, and notes that it is now.
+func (e *Events) fresh(what []string, every time.Duration) bool {
+	var h maphash.Hash
+	h.SetSeed(e.seed)
+	for _, s := range what {
+		_, _ = h.WriteString(s)
+		_ = h.WriteByte(0)
+	}
+	key := h.Sum64()
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	now := e.now()
