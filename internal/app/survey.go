@@ -127,7 +127,11 @@ func (p *parts) scrape(gathered http.Handler) http.Handler {
 		defer one.Unlock()
 		_ = http.NewResponseController(w).SetWriteDeadline(p.Now().Add(scrapeWithin))
 		if strings.Contains(r.Header.Get("Accept-Encoding"), "gzip") {
-			z := gzip.NewWriter(w)
+			z, err := gzip.NewWriterLevel(w, gzip.BestSpeed) // a hundred megabytes are not rare
+			if err != nil {
+				http.Error(w, err.Error(), http.StatusInternalServerError)
+				return
+			}
 			defer func() { _ = z.Close() }()
 			w.Header().Set("Content-Encoding", "gzip")
 			w = squeezed{w, z}

@@ -26,6 +26,8 @@ const (
 	again = 5 * time.Minute
 	// soon is when it is looked at again for which no catalogue is there yet.
 	soon = 30 * time.Second
+	// unread is when it is looked at again while the cluster is being read.
+	unread = 5 * time.Second
 )
 
 // Spec is what this reconciler touches.
@@ -69,15 +71,15 @@ func (r *Reconciler) ofPool(ctx context.Context, o client.Object) []reconcile.Re
 
 // Reconcile says of one claim whether it has drifted.
 func (r *Reconciler) Reconcile(ctx context.Context, req reconcile.Request) (reconcile.Result, error) {
+	if ok, _ := r.Cluster.Synced(); !ok { // before anything is read: thousands of claims wait for it
+		return reconcile.Result{RequeueAfter: unread}, nil
+	}
 	c := &v1.NodeClaim{}
 	if err := r.Client.Get(ctx, req.NamespacedName, c); err != nil {
 		return loop.Result(0, err)
 	}
 	if c.DeletionTimestamp != nil || !c.Conditions().Is(v1.ConditionRegistered) {
 		return reconcile.Result{}, nil
-	}
-	if ok, _ := r.Cluster.Synced(); !ok {
-		return reconcile.Result{RequeueAfter: time.Second}, nil
 	}
 	reason, changed, known, err := r.reason(ctx, c)
 	if err != nil {
