@@ -347,6 +347,34 @@ func (p *process) heap(ctx context.Context) (bytes, goroutines int64, err error)
 	return bytes, goroutines, errors.Join(err, err2)
 }
 
+// scraped has the metrics read every fifteen seconds, as a Prometheus does, until the test or the process ends.
+func (p *process) scraped(t testing.TB) {
+	ctx, stop := context.WithCancel(context.Background())
+	var reading sync.WaitGroup
+	reading.Go(func() {
+		tick := time.NewTicker(15 * time.Second)
+		defer tick.Stop()
+		for {
+			select {
+			case <-ctx.Done():
+				return
+			case <-p.ended:
+				return
+			case <-tick.C:
+			}
+			r, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+p.pages+"/metrics", nil)
+			if err != nil {
+				continue
+			}
+			if res, err := http.DefaultClient.Do(r); err == nil {
+				_, _ = io.Copy(io.Discard, res.Body)
+				_ = res.Body.Close()
+			}
+		}
+	})
+	t.Cleanup(func() { stop(); reading.Wait() })
+}
+
 // series is how many series a scrape has.
 func (p *process) series(ctx context.Context) (int, error) {
 	text, err := p.get(ctx, "/metrics")
