@@ -156,3 +156,13 @@ func (k *Placer) cheapest(x *packing.Pod, remaining int, in Level) (offer int, c
 	}
 	return -1, 0
 }
+
+// Squeeze puts the pod on a machine that is planned already, however crowded.
+func (k *Placer) Squeeze(x *packing.Pod, _ int) bool {
+	b := k.BestOf(k.Planned, x, new(int), nil)
+	if b != nil {
+		x.Crowded = true
+		k.Join(b, x)
+	}
+	return b != nil
+}

@@ -53,19 +53,3 @@ func (k *Placer) eachOnce(pods []*packing.Pod) []*packing.Pod {
 	packing.SortPods(again)
 	return again
 }
-
-// Placer places pods one by one.
-type Placer struct {
-	*packing.Packing
-	relocated int // pods that were moved for the sake of others
-}
-
-// Squeeze puts the pod on a machine that is planned already, however crowded.
-func (k *Placer) Squeeze(x *packing.Pod, _ int) bool {
-	b := k.BestOf(k.Planned, x, new(int), nil)
-	if b != nil {
-		x.Crowded = true
-		k.Join(b, x)
-	}
-	return b != nil
-}

@@ -208,13 +208,12 @@ func (w *want) offerMet(t *Type, o *world.Offer) bool {
 	return true
 }
 
-// At is what a node bought by the offer would be like.
-func (m *Market) At(offer int) *fit.Place {
-	if m.places[offer] == nil {
-		o := &m.Offers[offer]
-		at := sold(o.Type.at(), o.Offer)
-		at.Ports = o.Type.Ports
-		m.places[offer] = at
+// Stands reports whether some offer of the type meets the signature.
+func (m *Market) Stands(t *Type, s *Signature) bool {
+	for i := t.First; i < t.Last; i++ {
+		if s.Offers.Has(i) {
+			return true
+		}
 	}
-	return m.places[offer]
+	return false
 }

@@ -11,23 +11,6 @@ import (
 	"github.com/tenon-sh/tenon/engine/world"
 )
 
-// Bin is a machine that pods are put on.
-type Bin struct {
-	Machine *world.Place // nil for a planned one
-	Place   *fit.Place
-	Node    int // number in the ledger
-	Free    []int64
-	Pods    []*Pod
-	Closed  bool // it takes no pod
-
-	// Of a planned one.
-	Offer   int
-	Used    []int64
-	Allowed market.Set // offers that stand for all its pods
-	Pinned  bool
-	Number  int
-}
-
 // Accepts reports whether a pod may go to the bin as it is. Spread over the keys
 // in but is taken for granted.
 func (k *Packing) Accepts(b *Bin, x *Pod, but ...string) bool {

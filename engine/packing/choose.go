@@ -3,7 +3,6 @@ package packing
 import (
 	"slices"
 
-	"github.com/tenon-sh/tenon/engine/fit"
 	"github.com/tenon-sh/tenon/engine/market"
 	"github.com/tenon-sh/tenon/engine/world"
 )
@@ -76,14 +75,6 @@ func (k *Packing) carries(b *Bin, offer int) bool {
 		at.Put(&world.Pod{Ports: x.Pod.Ports, Volumes: x.Pod.Volumes})
 	}
 	return true
-}
-
-// standing is the place of the bin as the plan counts on it.
-func (k *Packing) standing(b *Bin) *fit.Place {
-	if b.Machine != nil {
-		return b.Place
-	}
-	return k.Market.At(b.Offer)
 }
 
 // ExistingByDomain returns the machines that are there or on their way and stand for the class, by domain.

@@ -9,44 +9,9 @@ import (
 	"github.com/tenon-sh/tenon/engine/amount"
 	"github.com/tenon-sh/tenon/engine/fit"
 	"github.com/tenon-sh/tenon/engine/label"
-	"github.com/tenon-sh/tenon/engine/market"
 	"github.com/tenon-sh/tenon/engine/spread"
 	"github.com/tenon-sh/tenon/engine/world"
 )
-
-// Class is the pods that nothing in this World tells apart.
-type Class struct {
-	Number       int
-	Pod          *world.Pod // the first of them
-	Pods         []*world.Pod
-	Need         []int64 // by dimension
-	Demands      *Demands
-	Subject      *spread.Subject
-	Plain        bool       // whether a place takes one depends on labels, taints and room only
-	Pinned       bool       // it matters in which zone its machine is, or another domain beyond the machine
-	Rank         int        // classes of a lower rank are placed first
-	Colocated    bool       // it wants the company of others, or its own, on the very machine
-	Offers       market.Set // offers that stand and have room for one
-	Buyable      market.Set // those of them that may be bought for one
-	NeedsExotic  bool       // some of these are of exotic types
-	Reach        []int      // one of offers for each tuple of domains
-	Wishes       []wish     // soft demands on machines
-	FullExisting int        // machines there or on their way that are known to be too full for it
-	FullPlanned  int        // the same for planned machines
-}
-
-// Demands are a signature, and which machines there or on their way meet it.
-type Demands struct {
-	*market.Signature
-	stands market.Set // nil until asked for
-}
-
-// wish is a soft demand on the machine.
-type wish struct {
-	weight int
-	term   world.NodeTerm
-	at     int
-}
 
 // classify puts the pods to plan into classes, in the order in which they are placed.
 func classify(k *Packing, pods []*world.Pod) {

@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/tenon-sh/tenon/engine/amount"
+	"github.com/tenon-sh/tenon/engine/fit"
 	"github.com/tenon-sh/tenon/engine/market"
 	"github.com/tenon-sh/tenon/engine/spread"
 	"github.com/tenon-sh/tenon/engine/world"
@@ -44,53 +44,6 @@ type Pod struct {
 	Crowded bool // onto a machine that holds more of its like than spreading means it to
 }
 
-func sameName(e amount.Entry, name string) bool { return e.Name == name }
-
-// New is a packing of w with nothing in it yet: Ready says which pods are to be placed.
-func New(w *world.World, o Options) *Packing {
-	k := &Packing{World: w, Places: w.Places(), Options: o, Ledger: spread.New(w.Namespaces()), taken: map[string]bool{}, Backoffs: market.NewBackoffs(w)}
-	for _, m := range k.Places {
-		k.taken[m.Name()] = true
-	}
-	return k
-}
-
-// Ready finds out all that placing the pods takes: what is on sale, what
-// machines there are, and which of the pods are alike.
-func (k *Packing) Ready(pods []*world.Pod) {
-	names := dims(pods)
-	k.Tallies = market.NewTallies(k.World.Catalogs(), k.Places, pods)
-	k.Tallies.First = len(names)
-	k.Market = market.New(k.World, append(names, k.Tallies.Names()...), market.Options{SpotPremium: k.Options.SpotPremium, LowerMinValues: k.Options.MinValuesPolicy == BestEffort})
-	k.Market.Equip(&k.Tallies)
-	openMachines(k, pods)
-	numberDomains(k)
-	classify(k, pods)
-	spareExotic(k)
-	noteUseful(k)
-	holdNominated(k)
-	confineVolumes(k)
-}
-
-// dims names the resources that matter: those that a pod asks for.
-func dims(pods []*world.Pod) []string {
-	var names []string
-	var last []string
-	for _, p := range pods {
-		if len(p.Requests) == len(last) && slices.EqualFunc(p.Requests, last, sameName) {
-			continue
-		}
-		last = last[:0]
-		for _, e := range p.Requests {
-			last = append(last, e.Name)
-			if !slices.Contains(names, e.Name) {
-				names = append(names, e.Name)
-			}
-		}
-	}
-	return ordered(names)
-}
-
 // SortPods puts pods into the order in which they are placed.
 func SortPods(pods []*Pod) {
 	slices.SortStableFunc(pods, func(a, b *Pod) int {
@@ -102,11 +55,53 @@ func SortPods(pods []*Pod) {
 	})
 }
 
-// ordered are the resources, the ones that matter most first.
-func ordered(names []string) []string {
-	slices.SortFunc(names, func(a, b string) int {
-		rank := func(s string) int { return slices.Index([]string{amount.Memory, amount.CPU}, s) }
-		return cmp.Or(cmp.Compare(rank(b), rank(a)), cmp.Compare(a, b))
-	})
-	return names
+// Bin is a machine that pods are put on.
+type Bin struct {
+	Machine *world.Place // nil for a planned one
+	Place   *fit.Place
+	Node    int // number in the ledger
+	Free    []int64
+	Pods    []*Pod
+	Closed  bool // it takes no pod
+
+	// Of a planned one.
+	Offer   int
+	Used    []int64
+	Allowed market.Set // offers that stand for all its pods
+	Pinned  bool
+	Number  int
+}
+
+// Class is the pods that nothing in this World tells apart.
+type Class struct {
+	Number       int
+	Pod          *world.Pod // the first of them
+	Pods         []*world.Pod
+	Need         []int64 // by dimension
+	Demands      *Demands
+	Subject      *spread.Subject
+	Plain        bool       // whether a place takes one depends on labels, taints and room only
+	Pinned       bool       // it matters in which zone its machine is, or another domain beyond the machine
+	Rank         int        // classes of a lower rank are placed first
+	Colocated    bool       // it wants the company of others, or its own, on the very machine
+	Offers       market.Set // offers that stand and have room for one
+	Buyable      market.Set // those of them that may be bought for one
+	NeedsExotic  bool       // some of these are of exotic types
+	Reach        []int      // one of offers for each tuple of domains
+	Wishes       []wish     // soft demands on machines
+	FullExisting int        // machines there or on their way that are known to be too full for it
+	FullPlanned  int        // the same for planned machines
+}
+
+// Demands are a signature, and which machines there or on their way meet it.
+type Demands struct {
+	*market.Signature
+	stands market.Set // nil until asked for
+}
+
+// wish is a soft demand on the machine.
+type wish struct {
+	weight int
+	term   world.NodeTerm
+	at     int
 }

@@ -133,3 +133,11 @@ func (k *Packing) Spend() int64 {
 	}
 	return sum
 }
+
+// standing is the place of the bin as the plan counts on it.
+func (k *Packing) standing(b *Bin) *fit.Place {
+	if b.Machine != nil {
+		return b.Place
+	}
+	return k.Market.At(b.Offer)
+}

@@ -6,6 +6,7 @@ import (
 
 	"github.com/tenon-sh/tenon/engine/amount"
 	"github.com/tenon-sh/tenon/engine/fit"
+	"github.com/tenon-sh/tenon/engine/label"
 	"github.com/tenon-sh/tenon/engine/market"
 	"github.com/tenon-sh/tenon/engine/packing"
 	"github.com/tenon-sh/tenon/engine/reason"
@@ -165,4 +166,17 @@ func holdVerb(n int) string {
 		return "holds"
 	}
 	return "hold"
+}
+
+// valuesWhy says how few values are left of a requirement.
+func valuesWhy(p *market.Pool, left label.Requirement) *reason.Why {
+	want, _ := p.Requirements.Find(left.Key)
+	are := "values are"
+	if left.Least == 1 {
+		are = "value is"
+	}
+	return &reason.Why{
+		Code: reason.MinValues, Detail: fmt.Sprintf("%s: %d %s left, minValues wants %d", left.Key, left.Least, are, want.Least),
+		Hint: "lower minValues, or use the BestEffort policy",
+	}
 }

@@ -1,8 +1,6 @@
 package refuse
 
 import (
-	"fmt"
-	"maps"
 	"slices"
 	"strings"
 
@@ -171,72 +169,5 @@ func otherValueHint(p *market.Pool, r label.Requirement, offered []string) strin
 		return "did you mean " + meant + "?"
 	default:
 		return "did you mean " + meant + "? Let the pool offer it, or " + useHint(offered)
-	}
-}
-
-// useHint offers the values that would do.
-func useHint(offered []string) string {
-	const most = 6
-	switch more := len(offered) - most; {
-	case len(offered) == 1:
-		return "use " + offered[0]
-	case more > 1:
-		return fmt.Sprintf("use one of %s and %d more", strings.Join(offered[:most], ", "), more)
-	default:
-		return "use one of " + strings.Join(offered, ", ")
-	}
-}
-
-// meantHint asks whether the one value that is asked for is a slip; empty if it looks like none.
-func meantHint(r label.Requirement, offered []string) string {
-	if r.Not || len(r.Values) != 1 {
-		return ""
-	}
-	if meant := label.Meant(r.Values[0], offered); meant != "" {
-		return "did you mean " + meant + "?"
-	}
-	return ""
-}
-
-// near returns a label of the pool that looks like key; empty if none does.
-func near(p *market.Pool, key string) string {
-	known := slices.Collect(maps.Keys(p.Known))
-	known = slices.AppendSeq(known, maps.Keys(p.Labels))
-	for _, r := range p.Requirements {
-		known = append(known, r.Key)
-	}
-	slices.Sort(known)
-	known = slices.Compact(known)
-	last := lastPart(key)
-	for _, k := range known {
-		if lastPart(k) == last {
-			return k
-		}
-	}
-	if meant := label.Meant(key, known); meant != "" {
-		return meant
-	}
-	const telling = 4 // letters that do not occur in another key by chance
-	for _, k := range known {
-		if len(last) >= telling && strings.Contains(lastPart(k), last) {
-			return k
-		}
-	}
-	return ""
-}
-
-// lastPart is a label's key without its domain.
-func lastPart(key string) string { return key[strings.LastIndexByte(key, '/')+1:] }
-
-// valuesWhy says how few values are left of a requirement.
-func valuesWhy(p *market.Pool, left label.Requirement) *reason.Why {
-	want, _ := p.Requirements.Find(left.Key)
-	are := "values are"
-	if left.Least == 1 {
-		are = "value is"
-	}
-	return &reason.Why{
-		Code: reason.MinValues, Detail: fmt.Sprintf("%s: %d %s left, minValues wants %d", left.Key, left.Least, are, want.Least),
-		Hint: "lower minValues, or use the BestEffort policy",
 	}
 }

@@ -3,7 +3,6 @@ package repair
 import (
 	"slices"
 
-	"github.com/tenon-sh/tenon/engine/label"
 	"github.com/tenon-sh/tenon/engine/packing"
 )
 
@@ -36,15 +35,4 @@ func (k *Repairer) disperseOne(x *packing.Pod, all []*packing.Bin) {
 			return
 		}
 	}
-}
-
-// bindableAtOnce is how many pods of the class can be bound on one machine whenever that takes pods; 0 for any number.
-func bindableAtOnce(c *packing.Class) int {
-	most := 0
-	for _, s := range c.Pod.Spread {
-		if !s.Soft && s.Key != label.Hostname && (most == 0 || s.MaxSkew < most) {
-			most = s.MaxSkew
-		}
-	}
-	return most
 }

@@ -90,14 +90,3 @@ func (k *Repairer) exchangeOn(b *packing.Bin, following []*packing.Bin, crowd *p
 		}
 	}
 }
-
-// interchangeable reports whether it makes no difference to others on which machine of a zone pods of the class are.
-func (k *Repairer) interchangeable(c *packing.Class) bool {
-	clings, others := k.Ledger.Clings(c.Subject)
-	return !clings && !others && !c.Demands.Open && !packing.Special(c.Pod)
-}
-
-// sharedDomainKeys are the topology keys of which one domain may have several machines.
-func (k *Repairer) sharedDomainKeys() []string {
-	return slices.DeleteFunc(slices.Clone(k.Ledger.Keys()), func(key string) bool { return key == label.Hostname })
-}

@@ -3,6 +3,7 @@ package repair
 import (
 	"slices"
 
+	"github.com/tenon-sh/tenon/engine/label"
 	"github.com/tenon-sh/tenon/engine/market"
 	"github.com/tenon-sh/tenon/engine/packing"
 )
@@ -123,4 +124,26 @@ func relieves(need, free []int64) bool {
 		}
 	}
 	return false
+}
+
+// bindableAtOnce is how many pods of the class can be bound on one machine whenever that takes pods; 0 for any number.
+func bindableAtOnce(c *packing.Class) int {
+	most := 0
+	for _, s := range c.Pod.Spread {
+		if !s.Soft && s.Key != label.Hostname && (most == 0 || s.MaxSkew < most) {
+			most = s.MaxSkew
+		}
+	}
+	return most
+}
+
+// interchangeable reports whether it makes no difference to others on which machine of a zone pods of the class are.
+func (k *Repairer) interchangeable(c *packing.Class) bool {
+	clings, others := k.Ledger.Clings(c.Subject)
+	return !clings && !others && !c.Demands.Open && !packing.Special(c.Pod)
+}
+
+// sharedDomainKeys are the topology keys of which one domain may have several machines.
+func (k *Repairer) sharedDomainKeys() []string {
+	return slices.DeleteFunc(slices.Clone(k.Ledger.Keys()), func(key string) bool { return key == label.Hostname })
 }

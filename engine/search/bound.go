@@ -9,14 +9,6 @@ import (
 	"github.com/tenon-sh/tenon/engine/spread"
 )
 
-// Proof is what is needed to say how little the pods that were placed on new machines could have cost.
-type Proof struct {
-	forced bool          // every pod was searched for, and every lot could go one way only
-	Free   solve.Problem // everything that was on sale
-	Hosts  []int
-	bound  int64
-}
-
 // NewProof notes what is on sale.
 func (k *Searcher) NewProof() *Proof {
 	p := &Proof{}

@@ -4,7 +4,6 @@ package search
 import (
 	"slices"
 
-	"github.com/tenon-sh/tenon/engine/exact"
 	"github.com/tenon-sh/tenon/engine/market"
 	"github.com/tenon-sh/tenon/engine/packing"
 	"github.com/tenon-sh/tenon/engine/solve"
@@ -109,11 +108,4 @@ func (k *Searcher) buyAll(a solve.Answer, lots []*lot, hosts []int, proven bool)
 		}
 	}
 	return back
-}
-
-// Searcher places classes of pods at once.
-type Searcher struct {
-	*exact.Placer
-	Proof *Proof
-	Loose bool // what is searched now may use what an earlier search left free, so that search proves nothing of it
 }

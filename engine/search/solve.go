@@ -159,12 +159,3 @@ func (k *Searcher) groups(p *solve.Problem, lots []*lot) {
 		}
 	}
 }
-
-func sortedKeys[K comparable, V any](m map[K]V, compare func(a, b K) int) []K {
-	out := make([]K, 0, len(m))
-	for key := range m {
-		out = append(out, key)
-	}
-	slices.SortFunc(out, compare)
-	return out
-}

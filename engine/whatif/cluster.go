@@ -2,10 +2,8 @@
 package whatif
 
 import (
-	"math"
 	"slices"
 
-	"github.com/tenon-sh/tenon/engine/exact"
 	"github.com/tenon-sh/tenon/engine/packing"
 	"github.com/tenon-sh/tenon/engine/repair"
 	"github.com/tenon-sh/tenon/engine/search"
@@ -54,49 +52,6 @@ type change struct {
 // Mark is a moment to which Undo goes back.
 type Mark int
 
-// New returns the cluster of w with all pods that wait put where they would
-// go now. The pods of the machines that may be cleared can be taken up.
-func New(w *world.World, o packing.Options, clear func(*world.Place) bool) *Cluster {
-	p := &exact.Placer{Packing: packing.New(w, o)}
-	k := &search.Searcher{Placer: p, Loose: true}
-	pods, refused := packing.Admit(w)
-	k.Waiting = len(refused)
-	all := slices.Clone(pods)
-	k.Places = slices.Clone(k.Places)
-	others := map[*world.Place][]*world.Pod{}
-	for i, m := range k.Places {
-		if !clear(m) {
-			continue
-		}
-		rest := &world.Place{Node: m.Node, Claim: m.Claim, Used: m.Used}
-		for _, p := range m.Pods {
-			if !packing.Moves(p) {
-				rest.Pods = append(rest.Pods, p)
-				continue
-			}
-			rest.Used = rest.Used.Minus(p.Requests)
-			all = append(all, p)
-		}
-		k.Places[i], others[rest] = rest, rest.Pods
-	}
-	k.Ready(all)
-	y := &Cluster{k: k, repair: &repair.Repairer{Placer: p}, residents: make([]resident, len(k.Existing)), homes: map[*packing.Pod]int{}}
-	for i, b := range k.Existing {
-		if _, clearable := others[b.Machine]; clearable {
-			y.residents[i] = resident{others: others[b.Machine]}
-			for _, x := range b.Pods {
-				if x.Pod.Node != "" {
-					y.residents[i].pods = append(y.residents[i].pods, x)
-					y.homes[x] = i
-				}
-			}
-		}
-	}
-	measure(y)
-	receive(y, len(pods) > 0)
-	return y
-}
-
 // share is one over what all pods that may move ask for of a dimension, and the least that one does.
 type share struct {
 	dim   int
@@ -104,47 +59,10 @@ type share struct {
 	least int64
 }
 
-// measure finds out what is usually asked for, and puts what is free on machines side by side.
-func measure(y *Cluster) {
-	y.free = make([]int64, 0, len(y.k.Existing)*len(y.k.Market.Dims))
-	for i, b := range y.k.Existing {
-		y.free = append(y.free, b.Free...)
-		b.Free = y.freeOn(i)
-	}
-	for d, n := range y.Need() {
-		if n > 0 {
-			y.usual = append(y.usual, share{d, 1 / float64(n), leastAsked(y, d)})
-		}
-	}
-}
-
-// leastAsked is the least that a pod which may move asks for.
-func leastAsked(y *Cluster, dim int) int64 {
-	least := int64(math.MaxInt64)
-	for x := range y.homes {
-		least = min(least, x.Class.Need[dim])
-	}
-	return least
-}
-
 // freeOn is what is free on machine i.
 func (y *Cluster) freeOn(i int) []int64 {
 	dims := len(y.k.Market.Dims)
 	return y.free[i*dims : (i+1)*dims : (i+1)*dims]
-}
-
-// receive puts the waiting pods where they go, so that no other pod counts on the room.
-func receive(y *Cluster, some bool) {
-	k := y.k
-	if some {
-		k.Keep()
-		k.Place(false, false)
-		y.repair.Verify()
-	}
-	for i, b := range k.Existing {
-		y.residents[i].taken = len(b.Pods) > len(y.residents[i].pods)
-	}
-	k.Unplaced, k.Planned = nil, nil // what is planned for them is in the ledger and in the limits; it takes no other pod
 }
 
 // Places returns the machines that are there or on their way, those that are complete first, by name.

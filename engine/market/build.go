@@ -1,0 +1,167 @@
+package market
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/tenon-sh/tenon/engine/amount"
+	"github.com/tenon-sh/tenon/engine/fit"
+	"github.com/tenon-sh/tenon/engine/label"
+	"github.com/tenon-sh/tenon/engine/world"
+)
+
+// New compiles the pools that may be bought from.
+func New(w *world.World, dims []string, o Options) *Market {
+	m := &Market{Dims: dims, Options: o, byKey: map[string]map[string]Set{}, byNames: map[string]Set{}}
+	usage := usages(w)
+	for _, p := range w.Pools() {
+		catalog := w.CatalogFor(p.ID, p.Template)
+		if p.Deleting || p.NotReady != "" || p.Replicas != nil || catalog == nil {
+			continue
+		}
+		m.Pools = append(m.Pools, &Pool{Pool: p, Catalog: catalog, Left: remaining(p.Limits, usage[p.ID])})
+	}
+	slices.SortFunc(m.Pools, func(a, b *Pool) int {
+		return cmp.Or(cmp.Compare(b.Weight, a.Weight), strings.Compare(b.ID.Name, a.ID.Name), strings.Compare(a.ID.Kind, b.ID.Kind))
+	})
+	for i, p := range m.Pools {
+		p.number, p.title = i, fmt.Sprintf("%06d ", i)
+		m.stock(p, w.DaemonSets())
+		if n := len(m.Tiers); n > 0 && m.Tiers[n-1][0].Weight == p.Weight {
+			m.Tiers[n-1] = append(m.Tiers[n-1], p)
+			continue
+		}
+		m.Tiers = append(m.Tiers, []*Pool{p})
+	}
+	for _, p := range m.Pools {
+		p.Offers = NewSet(len(m.Offers))
+		for _, t := range p.Types {
+			for i := t.First; i < t.Last; i++ {
+				p.Offers.Add(i)
+			}
+		}
+	}
+	m.places = make([]*fit.Place, len(m.Offers))
+	m.reserve(w.Places())
+	return m
+}
+
+// stock finds what the pool's requirements let it buy.
+func (m *Market) stock(p *Pool, daemons []*world.DaemonSet) {
+	offering := p.learn()
+	for _, r := range p.Requirements {
+		sold := r.Key == label.Zone || r.Key == label.CapacityType
+		if sold || slices.Contains(offering, r.Key) {
+			p.selling = append(p.selling, r)
+		}
+		if !sold && p.Known[r.Key] {
+			p.shaping = append(p.shaping, r)
+		}
+	}
+	for _, r := range p.Requirements {
+		p.HasMinValues = p.HasMinValues || r.Least > 0
+		if _, fixed := p.Labels[r.Key]; !fixed && !p.Known[r.Key] {
+			p.Open = append(p.Open, r)
+		}
+	}
+	for _, t := range p.Taints {
+		if t.Effect == world.PreferNoSchedule {
+			p.SoftTaints++
+		}
+	}
+	for i := range p.Catalog.Shapes {
+		m.stockShape(p, &p.Catalog.Shapes[i], daemons)
+	}
+	byName := slices.Clone(p.Types)
+	slices.SortFunc(byName, func(a, b *Type) int { return strings.Compare(a.Shape.Name, b.Shape.Name) })
+	for i, t := range byName {
+		t.Rank = i
+	}
+	p.ByPrice = byName
+	slices.SortStableFunc(p.ByPrice, func(a, b *Type) int { return cmp.Compare(a.Cheapest, b.Cheapest) })
+}
+
+func (m *Market) stockShape(p *Pool, s *world.Shape, daemons []*world.DaemonSet) {
+	for _, r := range p.shaping {
+		if l, ok := s.Labels.Find(r.Key); ok && !l.Meets(r) && !(l.Negative() && r.Negative()) || !ok && !r.Negative() && !offered(s, r) {
+			return
+		}
+	}
+	var kept []*world.Offer
+	for i := range s.Offers {
+		o := &s.Offers[i]
+		if !o.Gone && (o.CapacityType != label.Reserved || o.Count > 0) && p.accepts(o) {
+			kept = append(kept, o)
+		}
+	}
+	from, known := len(m.Offers), len(p.Types)
+	for _, alike := range p.byDaemons(s, kept, daemons) {
+		t := &Type{Pool: p, Shape: s, Runs: alike.daemons, First: len(m.Offers), From: from}
+		for _, d := range alike.daemons {
+			t.Daemon = t.Daemon.Plus(d.Pod.Requests)
+			t.Ports = append(t.Ports, d.Pod.Ports...)
+		}
+		for _, o := range alike.offers {
+			pays := o.Price
+			if o.CapacityType == label.Reserved {
+				pays = 0
+			}
+			m.Offers = append(m.Offers, Offer{Offer: o, Type: t, Expected: m.expected(s, o, pays), Pays: pays, Quota: m.quota(o)})
+		}
+		t.Last = len(m.Offers)
+		t.Cheapest = m.LeastPrice(t)
+		t.Short, t.Full = t.Daemon.Short(s.Allocatable())
+		t.Room = make([]int64, len(m.Dims))
+		for i, d := range m.Dims {
+			t.Room[i] = amount.Plus(s.Room(d), -t.Daemon.Value(d))
+			if t.Full {
+				t.Room[i] = -1 // for no pod, not even one that asks for nothing
+			}
+		}
+		p.Types = append(p.Types, t)
+	}
+	for _, t := range p.Types[known:] {
+		t.To = len(m.Offers)
+	}
+}
+
+// expected is what an offer costs on average. Spot that was refused lately will
+// be, as often, and what is bought then is on-demand; spot that may be taken
+// back counts as costing that much more.
+func (m *Market) expected(s *world.Shape, o *world.Offer, pays int64) int64 {
+	if o.CapacityType != label.Spot {
+		return pays
+	}
+	pays += pays * int64(m.Options.SpotPremium) / 100
+	if o.Refused == 0 {
+		return pays
+	}
+	instead := int64(0)
+	for i := range s.Offers {
+		if other := &s.Offers[i]; other.CapacityType == label.OnDemand && (instead == 0 || other.Price < instead) {
+			instead = other.Price
+		}
+	}
+	return pays + max(instead-pays, 0)*int64(o.Refused)/1000
+}
+
+// quota returns the position of the offer's reservation among the quotas, or -1.
+func (m *Market) quota(o *world.Offer) int {
+	if o.CapacityType != label.Reserved {
+		return -1
+	}
+	id := o.Reservation
+	if id == "" {
+		id = o.Zone
+	}
+	for i := range m.Quotas {
+		if m.Quotas[i].ID == id {
+			m.Quotas[i].Left = min(m.Quotas[i].Left, o.Count)
+			return i
+		}
+	}
+	m.Quotas = append(m.Quotas, Quota{id, o.Count})
+	return len(m.Quotas) - 1
+}

@@ -1,0 +1,52 @@
+package pack
+
+import (
+	"github.com/tenon-sh/tenon/engine/exact"
+	"github.com/tenon-sh/tenon/engine/packing"
+	"github.com/tenon-sh/tenon/engine/plan"
+	"github.com/tenon-sh/tenon/engine/repair"
+	"github.com/tenon-sh/tenon/engine/search"
+	"github.com/tenon-sh/tenon/engine/world"
+)
+
+// packer makes one packing, step by step.
+type packer struct {
+	*search.Searcher
+	repair  *repair.Repairer
+	refused []plan.Refusal
+	bound   int64
+}
+
+// manner is how pods take their turns.
+type manner struct {
+	strictly      bool // all of a priority before those of a lower one
+	isolatedFirst bool // those first who keep away from others by domain
+}
+
+// maxTrimRounds is how often pods without a place are tried again with what trimming gave back to limits.
+const maxTrimRounds = 4
+
+// pack places all pods at once, or those of each priority before those of a lower one, and in each those first who keep away from others.
+func pack(w *world.World, o packing.Options, m manner) *packer {
+	p := &exact.Placer{Packing: packing.New(w, o)}
+	k := &packer{Searcher: &search.Searcher{Placer: p}, repair: &repair.Repairer{Placer: p}}
+	pods, refused := packing.Admit(w)
+	k.refused, k.Waiting = refused, len(pods)+len(refused)
+	k.Ready(pods)
+	if !m.strictly {
+		k.Keep()
+	}
+	k.Proof = k.NewProof()
+	k.Place(m.strictly, m.isolatedFirst)
+	k.repair.Verify()
+	for range maxTrimRounds {
+		changed, before := k.repair.Trim(), len(k.Unplaced)
+		k.PlaceEach()
+		if !changed && len(k.Unplaced) == before {
+			break
+		}
+		k.repair.Verify()
+	}
+	k.repair.Exchange()
+	return k
+}
