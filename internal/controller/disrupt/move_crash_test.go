@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -276,8 +277,8 @@ func isTainted(n corev1.Node) bool {
 func (b *borough) live(through client.Client, long time.Duration, moving disrupt.Moving) *disrupt.Controller {
 	picture := cluster.New(clock.Wall)
 	picture.Publish(types())
-	n := 0
-	suffix := func() string { n++; return fmt.Sprintf("%d-%d", time.Now().Unix()%100000, n) }
+	var n atomic.Int64 // claims are made beside each other
+	suffix := func() string { return fmt.Sprintf("%d-%d", time.Now().Unix()%100000, n.Add(1)) }
 	hand := &enact.Enactor{Client: through, Cluster: picture, Events: (*loop.Events)(nil), Now: clock.Wall, Log: logr.Discard(), Targets: &enact.Targets{}, Suffix: suffix}
 	c := &disrupt.Controller{Client: through, Cluster: picture, Enact: hand, Journal: journal.New(100, "", nil), Now: clock.Wall, Log: logr.Discard(), Moving: moving}
 	c.Listen()

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -52,7 +53,7 @@ type cell struct {
 	picture *cluster.Cluster
 	enact   *enact.Enactor
 	buy     *provision.Controller
-	serial  int
+	serial  atomic.Int64
 
 	pods     map[string]*corev1.Pod
 	claims   map[string]time.Time // when each was made
@@ -95,7 +96,7 @@ func newCell(t *testing.T, emptyAfter time.Duration) *cell {
 	targets := &enact.Targets{}
 	c.enact = &enact.Enactor{
 		Client: c.store, Cluster: c.picture, Events: (*loop.Events)(nil), Metrics: set, Now: c.clock, Log: logr.Discard(), Targets: targets,
-		Suffix: func() string { c.serial++; return fmt.Sprintf("%05d", c.serial) },
+		Suffix: func() string { return fmt.Sprintf("%05d", c.serial.Add(1)) },
 	}
 	c.buy = &provision.Controller{Cluster: c.picture, Enact: c.enact, Journal: journal.New(1, "", nil), Metrics: set, Now: c.clock, Log: logr.Discard(), Verdicts: silent{}}
 	return c
@@ -121,11 +122,11 @@ func catalog() world.Catalog {
 
 // pod makes a pod; on names its node, and none means that kube-scheduler found no place.
 func (c *cell) pod(name, cpu, on string, change ...func(*corev1.Pod)) {
-	c.serial++
+	n := c.serial.Add(1)
 	yes := true
 	p := &corev1.Pod{
 		ObjectMeta: metav1.ObjectMeta{
-			Namespace: "default", Name: name, UID: types.UID(fmt.Sprintf("pod-%d", c.serial)), CreationTimestamp: metav1.NewTime(c.now), Labels: map[string]string{"app": "web"},
+			Namespace: "default", Name: name, UID: types.UID(fmt.Sprintf("pod-%d", n)), CreationTimestamp: metav1.NewTime(c.now), Labels: map[string]string{"app": "web"},
 			OwnerReferences: []metav1.OwnerReference{{APIVersion: "apps/v1", Kind: "ReplicaSet", Name: "web", Controller: &yes}},
 		},
 		Spec: corev1.PodSpec{NodeName: on, Containers: []corev1.Container{{
@@ -422,7 +423,7 @@ func TestHonestPurchases(t *testing.T) {
 		c := newCell(t, 30*time.Second)
 		c.soldOut = true
 		c.launch = func(o *v1.NodeClaim) string {
-			if c.serial < 8 {
+			if c.serial.Load() < 8 {
 				return "there is no capacity"
 			}
 			return ""
