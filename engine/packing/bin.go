@@ -54,6 +54,7 @@ func (k *Packing) Stands(s *Demands) market.Set {
 
 // Join puts the pod on the bin.
 func (k *Packing) Join(b *Bin, x *Pod) {
+	k.note(joined, b, x)
 	x.Bin = b
 	b.Pods = append(b.Pods, x)
 	c := x.Class
@@ -101,6 +102,7 @@ func (k *Packing) Leave(x *Pod) {
 // Detach takes the pod off its bin.
 func (k *Packing) Detach(x *Pod) {
 	b := x.Bin
+	k.note(left, b, x)
 	x.Bin = nil
 	b.Pods = slices.DeleteFunc(b.Pods, func(y *Pod) bool { return y == x })
 	k.Ledger.Take(x.Class.Subject, b.Node)
@@ -138,24 +140,33 @@ func (k *Packing) Buy(offer int) *Bin {
 	b.Node = k.Ledger.Enter(at)
 	k.Market.Charge(offer, 1)
 	k.Planned = append(k.Planned, b)
+	k.note(bought, b, nil)
 	return b
 }
 
 // Drop gives back a bin that holds no pods.
 func (k *Packing) Drop(b *Bin) {
-	k.Ledger.Leave(b.Node)
-	k.Market.Charge(b.Offer, -1)
-	k.Planned = slices.DeleteFunc(k.Planned, func(x *Bin) bool { return x == b })
-	for i, x := range k.Planned {
-		x.Number = i
-	}
+	k.note(dropped, b, nil)
+	k.drop(b)
 	for _, c := range k.Classes {
 		c.FullPlanned = 0
 	}
 }
 
+func (k *Packing) drop(b *Bin) {
+	k.Ledger.Leave(b.Node)
+	k.Market.Charge(b.Offer, -1)
+	k.Planned = slices.DeleteFunc(k.Planned, func(x *Bin) bool { return x == b })
+	k.number()
+}
+
 // Turn makes the bin one of another offer in the same domains.
 func (k *Packing) Turn(b *Bin, offer int) {
+	k.note(turned, b, nil)
+	k.turn(b, offer)
+}
+
+func (k *Packing) turn(b *Bin, offer int) {
 	k.Market.Charge(b.Offer, -1)
 	k.Market.Charge(offer, 1)
 	b.Offer = offer
@@ -190,7 +201,7 @@ func (k *Packing) JoinAll(b *Bin, c *Class, pods []*Pod) {
 	if len(pods) == 0 {
 		return
 	}
-	if Special(c.Pod) {
+	if Special(c.Pod) || k.marks > 0 {
 		for _, x := range pods {
 			k.Join(b, x)
 		}
@@ -225,8 +236,10 @@ func (k *Packing) name(p *market.Pool) string {
 
 // MoveTo makes the machine, which holds no pods, one of an offer that may be in other domains.
 func (k *Packing) MoveTo(b *Bin, offer int) {
+	k.note(moved, b, nil)
 	k.Ledger.Leave(b.Node)
-	k.Turn(b, offer)
+	k.turn(b, offer)
+	b.Allowed, b.Pinned = k.Market.Choice(offer), false
 	b.Place.Ports, b.Place.Attached = slices.Clip(k.Market.Offers[offer].Type.Ports), nil
 	b.Node = k.Ledger.Enter(b.Place)
 }

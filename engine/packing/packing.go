@@ -31,6 +31,8 @@ type Packing struct {
 	Steps       int
 	taken       map[string]bool // names
 	accompanied bool            // pods of daemon sets count for others, so that it matters which of them come with a machine
+	marks       int             // that have neither been undone nor committed
+	trail       []change        // what was done since the first of them
 }
 
 // Pod is a pod and its class.

@@ -35,10 +35,13 @@ func observe(k *packing.Packing) string {
 		var pods []string
 		for _, x := range bin.Pods {
 			pods = append(pods, x.Pod.Name)
+			if x.Bin != bin {
+				pods = append(pods, "of another bin")
+			}
 		}
 		slices.Sort(pods)
-		fmt.Fprintf(&b, "%s free=%v used=%v offer=%d allowed=%v pinned=%v ports=%v attached=%v labels=%v pods=%v:", bin.Place.Name, bin.Free, bin.Used, bin.Offer,
-			bin.Allowed, bin.Pinned, sorted(bin.Place.Ports), sorted(bin.Place.Attached), bin.Place.Labels, pods)
+		fmt.Fprintf(&b, "%s free=%v used=%v offer=%d allowed=%v pinned=%v ports=%v attached=%v labels=%v open=%v number=%d pods=%v:", bin.Place.Name, bin.Free, bin.Used, bin.Offer,
+			bin.Allowed, bin.Pinned, sorted(bin.Place.Ports), sorted(bin.Place.Attached), bin.Place.Labels, bin.Place.Open, bin.Number, pods)
 		for _, c := range k.Classes {
 			x := &packing.Pod{Pod: c.Pod, Class: c}
 			fmt.Fprintf(&b, " %v/%d", k.Accepts(bin, x), k.RegretOn(c, bin))
@@ -141,6 +144,81 @@ func TestBuyAndDrop(t *testing.T) {
 		}
 		if diff := cmp.Diff(before, observe(k)); diff != "" {
 			t.Fatalf("%s\n%s", diff, strings.Join(lines, "\n"))
+		}
+	})
+}
+
+// do makes some changes that are drawn: pods come, move and leave, machines are bought, turned, moved and dropped.
+func do(t *rapid.T, k *packing.Packing, pods []*packing.Pod) {
+	for range rapid.IntRange(0, 8).Draw(t, "changes") {
+		x := rapid.SampledFrom(pods).Draw(t, "pod")
+		bins := slices.Concat(k.Existing, k.Planned)
+		switch rapid.IntRange(0, 4).Draw(t, "change") {
+		case 0, 1:
+			if len(bins) == 0 {
+				continue
+			}
+			if b := rapid.SampledFrom(bins).Draw(t, "bin"); x.Bin == nil && k.Accepts(b, x) {
+				k.Join(b, x)
+			}
+		case 2:
+			if x.Bin != nil && !x.Held {
+				k.Leave(x)
+			}
+		case 3:
+			if n := len(k.Market.Offers); n > 0 {
+				if i := rapid.IntRange(0, n-1).Draw(t, "offer"); k.Market.OnSale(i) {
+					k.Buy(i)
+				}
+			}
+		case 4:
+			if len(k.Planned) == 0 {
+				continue
+			}
+			b := rapid.SampledFrom(k.Planned).Draw(t, "planned")
+			to := rapid.IntRange(0, len(k.Market.Offers)-1).Draw(t, "to")
+			same := k.Market.Offers[to].Type.Pool == k.Market.Offers[b.Offer].Type.Pool
+			switch {
+			case len(b.Pods) == 0 && rapid.Bool().Draw(t, "drop"):
+				k.Drop(b)
+			case len(b.Pods) == 0 && same:
+				k.MoveTo(b, to)
+			case same && b.Allowed.Has(to) && k.Market.Offers[to].Tuple == k.Market.Offers[b.Offer].Tuple:
+				k.Turn(b, to)
+			}
+		}
+	}
+}
+
+// Undo brings back all that was seen at the mark, and marks nest: what was committed within one is undone with it.
+func TestUndo(t *testing.T) {
+	chance.Check(t, func(t *rapid.T) {
+		lines := enginetest.Lines().Draw(t, "lines")
+		k := ready(t, lines...)
+		pods := slices.Clone(k.Unplaced)
+		if len(pods) == 0 {
+			return
+		}
+		fill(t, k)
+		do(t, k, pods)
+		before := observe(k)
+		outer := k.Mark()
+		do(t, k, pods)
+		between := observe(k)
+		inner := k.Mark()
+		do(t, k, pods)
+		if rapid.Bool().Draw(t, "commit") {
+			k.Commit(inner)
+		} else {
+			k.Undo(inner)
+			if diff := cmp.Diff(between, observe(k)); diff != "" {
+				t.Fatalf("the inner mark:\n%s\n%s", diff, strings.Join(lines, "\n"))
+			}
+			do(t, k, pods)
+		}
+		k.Undo(outer)
+		if diff := cmp.Diff(before, observe(k)); diff != "" {
+			t.Fatalf("the outer mark:\n%s\n%s", diff, strings.Join(lines, "\n"))
 		}
 	})
 }

@@ -85,12 +85,11 @@ func (k *Repairer) united(goes, stays *packing.Bin) (offer int, saves int64) {
 
 // merge moves the pods of the one that goes, if the rules let all of them and no wish is worth more; else all is as it was.
 func (k *Repairer) merge(m merger) bool {
-	before, was, pods := k.Spend(), m.stays.Offer, slices.Clone(m.goes.Pods)
-	allowed, pinned, place := slices.Clone(m.stays.Allowed), m.stays.Pinned, *m.stays.Place
+	before, mark, pods := k.Spend(), k.Mark(), slices.Clone(m.goes.Pods)
 	for _, x := range pods {
 		k.Detach(x)
 	}
-	if m.offer != was {
+	if m.offer != m.stays.Offer {
 		k.Turn(m.stays, m.offer)
 	}
 	for _, x := range pods {
@@ -102,20 +101,10 @@ func (k *Repairer) merge(m merger) bool {
 	gone := k.Market.Offers[m.goes.Offer].Expected + k.Options.NodeCharge()
 	if len(m.goes.Pods) == 0 && !slices.ContainsFunc(pods, func(x *packing.Pod) bool { return x.Bin == nil }) && k.Bindable() && k.Spend()-gone < before {
 		k.Drop(m.goes)
+		k.Commit(mark)
 		return true
 	}
-	for _, x := range pods {
-		if x.Bin != nil {
-			k.Detach(x)
-		}
-	}
-	if m.offer != was {
-		k.Turn(m.stays, was)
-	}
-	m.stays.Allowed, m.stays.Pinned, *m.stays.Place = allowed, pinned, place
-	for _, x := range pods {
-		k.Join(m.goes, x)
-	}
+	k.Undo(mark)
 	return false
 }
 
@@ -147,13 +136,11 @@ func (k *Repairer) shift(b *packing.Bin) bool {
 
 // relocate makes the machine one of the offer, in other domains, if the rules let all its pods and no wish is worth more.
 func (k *Repairer) relocate(b *packing.Bin, offer int) bool {
-	before, was, pods := k.Spend(), b.Offer, slices.Clone(b.Pods)
-	allowed, pinned, place := b.Allowed, b.Pinned, *b.Place
+	before, mark, pods := k.Spend(), k.Mark(), slices.Clone(b.Pods)
 	for _, x := range pods {
 		k.Detach(x)
 	}
 	k.MoveTo(b, offer)
-	b.Allowed, b.Pinned = k.Market.Choice(offer), false
 	for _, x := range pods {
 		if !k.Accepts(b, x) || !k.Ledger.Modest(x.Class.Subject, b.Node) {
 			break
@@ -161,16 +148,9 @@ func (k *Repairer) relocate(b *packing.Bin, offer int) bool {
 		k.Join(b, x)
 	}
 	if len(b.Pods) == len(pods) && k.Bindable() && k.Spend() < before {
+		k.Commit(mark)
 		return true
 	}
-	for _, x := range slices.Clone(b.Pods) {
-		k.Detach(x)
-	}
-	k.MoveTo(b, was)
-	for _, x := range pods {
-		k.Join(b, x)
-	}
-	b.Allowed, b.Pinned = allowed, pinned
-	b.Place.Labels, b.Place.Open = place.Labels, place.Open
+	k.Undo(mark)
 	return false
 }
