@@ -134,6 +134,9 @@ func (k *Placer) cheapest(x *packing.Pod, remaining int, in Level) (offer int, c
 	for _, tier := range k.Market.Tiers {
 		best := -1
 		for _, p := range tier {
+			if !p.In(c.Buyable) {
+				continue
+			}
 			for i := range p.Offers.All {
 				if !c.Buyable.Has(i) || !allowed[k.Market.Offers[i].Tuple] {
 					continue

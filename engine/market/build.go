@@ -26,16 +26,30 @@ func New(w *world.World, dims []string, o Options) *Market {
 	slices.SortFunc(m.Pools, func(a, b *Pool) int {
 		return cmp.Or(cmp.Compare(b.Weight, a.Weight), strings.Compare(b.ID.Name, a.ID.Name), strings.Compare(a.ID.Kind, b.ID.Kind))
 	})
+	buyers := newBuyers(o.For)
+	known := map[*world.Catalog]knowledge{}
 	for i, p := range m.Pools {
 		p.number, p.title = i, fmt.Sprintf("%06d ", i)
-		m.stock(p, w.DaemonSets())
+		if _, ok := known[p.Catalog]; !ok {
+			known[p.Catalog] = learn(p.Catalog)
+		}
+		m.stock(p, known[p.Catalog])
+		if !buyers.want(p) {
+			continue
+		}
+		m.fill(p, w.DaemonSets())
 		if n := len(m.Tiers); n > 0 && m.Tiers[n-1][0].Weight == p.Weight {
 			m.Tiers[n-1] = append(m.Tiers[n-1], p)
 			continue
 		}
 		m.Tiers = append(m.Tiers, []*Pool{p})
 	}
+	none := NewSet(len(m.Offers))
 	for _, p := range m.Pools {
+		p.Offers = none
+		if len(p.Types) == 0 {
+			continue
+		}
 		p.Offers = NewSet(len(m.Offers))
 		for _, t := range p.Types {
 			for i := t.First; i < t.Last; i++ {
@@ -48,12 +62,12 @@ func New(w *world.World, dims []string, o Options) *Market {
 	return m
 }
 
-// stock finds what the pool's requirements let it buy.
-func (m *Market) stock(p *Pool, daemons []*world.DaemonSet) {
-	offering := p.learn()
+// stock finds which of the pool's requirements are about what is sold, and how.
+func (m *Market) stock(p *Pool, k knowledge) {
+	p.Known = k.keys
 	for _, r := range p.Requirements {
 		sold := r.Key == label.Zone || r.Key == label.CapacityType
-		if sold || slices.Contains(offering, r.Key) {
+		if sold || slices.Contains(k.offering, r.Key) {
 			p.selling = append(p.selling, r)
 		}
 		if !sold && p.Known[r.Key] {
@@ -71,6 +85,10 @@ func (m *Market) stock(p *Pool, daemons []*world.DaemonSet) {
 			p.SoftTaints++
 		}
 	}
+}
+
+// fill finds what the pool's requirements let it buy.
+func (m *Market) fill(p *Pool, daemons []*world.DaemonSet) {
 	for i := range p.Catalog.Shapes {
 		m.stockShape(p, &p.Catalog.Shapes[i], daemons)
 	}

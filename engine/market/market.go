@@ -44,8 +44,9 @@ type Quota struct {
 
 // Options are what a caller may choose.
 type Options struct {
-	SpotPremium    int  // percent of its price that spot counts as costing more
-	LowerMinValues bool // minValues is lowered to what can be had
+	SpotPremium    int          // percent of its price that spot counts as costing more
+	LowerMinValues bool         // minValues is lowered to what can be had
+	For            []*world.Pod // what machines may be bought for; nil: anything
 }
 
 // LeastPrice is the price of the type's cheapest offer.
@@ -70,6 +71,9 @@ func (m *Market) CompareOffer(a, b int) int {
 // KeepFitting leaves only offers with room for the need.
 func (m *Market) KeepFitting(offers Set, need []int64) {
 	for _, p := range m.Pools {
+		if !p.In(offers) {
+			continue
+		}
 		for _, t := range p.Types {
 			if Fits(need, t.Room) {
 				continue

@@ -63,26 +63,41 @@ func (p *Pool) Sells(types []*Type, offers Set) bool {
 	})
 }
 
-// learn notes which labels the catalogue defines, and returns those that offers add.
-func (p *Pool) learn() (offering []string) {
-	p.Known = map[string]bool{label.Zone: true, label.CapacityType: true, label.Region: true}
+// In reports whether the set has an offer of the pool.
+func (p *Pool) In(offers Set) bool {
+	if len(p.Types) == 0 {
+		return false
+	}
+	// Those of a pool lie side by side.
+	return offers.Between(p.Types[0].First, p.Types[len(p.Types)-1].Last)
+}
+
+// knowledge is what a catalogue says of labels.
+type knowledge struct {
+	keys     map[string]bool // that some shape, or some offer, defines
+	offering []string        // those that offers add
+}
+
+// learn notes which labels the catalogue defines.
+func learn(c *world.Catalog) knowledge {
+	k := knowledge{keys: map[string]bool{label.Zone: true, label.CapacityType: true, label.Region: true}}
 	var last label.Set
-	for i := range p.Catalog.Shapes {
-		shape := &p.Catalog.Shapes[i]
-		for k, r := range shape.Labels {
-			if k >= len(last) || last[k].Key != r.Key { // most shapes have the same labels
-				p.Known[r.Key] = true
+	for i := range c.Shapes {
+		shape := &c.Shapes[i]
+		for i, r := range shape.Labels {
+			if i >= len(last) || last[i].Key != r.Key { // most shapes have the same labels
+				k.keys[r.Key] = true
 			}
 		}
 		last = shape.Labels
 		for j := range shape.Offers {
-			offering = learned(offering, shape.Offers[j].Labels)
+			k.offering = learned(k.offering, shape.Offers[j].Labels)
 		}
 	}
-	for _, key := range offering {
-		p.Known[key] = true
+	for _, key := range k.offering {
+		k.keys[key] = true
 	}
-	return offering
+	return k
 }
 
 // learned returns the keys with those of the labels. Most offers have the same.

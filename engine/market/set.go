@@ -55,6 +55,24 @@ func (s Set) Meets(o Set) bool {
 	return false
 }
 
+// Between reports whether the set has a number from first up to, and without, last.
+func (s Set) Between(first, last int) bool {
+	if first >= last {
+		return false
+	}
+	from, to := first>>6, (last-1)>>6
+	head, tail := ^uint64(0)<<(first&63), ^uint64(0)>>(63-(last-1)&63)
+	if from == to {
+		return s[from]&head&tail != 0
+	}
+	for _, w := range s[from+1 : to] {
+		if w != 0 {
+			return true
+		}
+	}
+	return s[from]&head != 0 || s[to]&tail != 0
+}
+
 // All yields the numbers of the set, in rising order.
 func (s Set) All(yield func(int) bool) {
 	for k, word := range s {

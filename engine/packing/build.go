@@ -27,7 +27,9 @@ func (k *Packing) Ready(pods []*world.Pod) {
 	names := dims(pods)
 	k.Tallies = market.NewTallies(k.World.Catalogs(), k.Places, pods)
 	k.Tallies.First = len(names)
-	k.Market = market.New(k.World, append(names, k.Tallies.Names()...), market.Options{SpotPremium: k.Options.SpotPremium, LowerMinValues: k.Options.MinValuesPolicy == BestEffort})
+	k.Market = market.New(k.World, append(names, k.Tallies.Names()...), market.Options{
+		SpotPremium: k.Options.SpotPremium, LowerMinValues: k.Options.MinValuesPolicy == BestEffort, For: pods,
+	})
 	k.Market.Equip(&k.Tallies)
 	openMachines(k, pods)
 	numberDomains(k)
