@@ -146,6 +146,12 @@ func (c *Cluster) weigh(w *world.World) bool {
 		}
 	}
 	for _, b := range c.backoffs() {
+		if b.Last > w.At()+skewed { // the clock was set back since: the wait begins now, rather than then
+			again := *b
+			again.Last = w.At()
+			c.put("back-off "+b.Pod.String()+" "+b.Pool.Name, c.builder.SetBackoff(again))
+			continue
+		}
 		switch p := w.Pod(b.Pod); {
 		case w.At() > b.Until()+kept, b.Pod != (world.Key{}) && (p == nil || p.Done || p.Node != "" && !leaving(w, p)):
 			c.unhold(b.BackoffID)

@@ -24,6 +24,21 @@ type expected struct {
 	uid     string    // to tell a new object of the same name from an old one
 	watched bool      // a watch has shown it
 	until   time.Time // when an unconfirmed write is given up
+	made    int64     // when we made it, by our own clock; 0 if it was there before us
+}
+
+// skewed is from how many seconds on a date of the API server counts as one of
+// another clock. What is less is how long answers take.
+const skewed = 60
+
+// dated is when a claim was made, by our clock as it stands: ages are counted by it,
+// and where it is ahead of the API server's, what we have just made would be as old
+// as the clocks are apart: expired, or of no use for long.
+func dated(created, made, now int64) int64 {
+	if made > now || made-created <= skewed {
+		return created // also if our clock was set back since
+	}
+	return made
 }
 
 // SetClaim puts a claim that a watch shows into the picture, unless what we
@@ -50,12 +65,17 @@ func (c *Cluster) setClaim(o *v1.NodeClaim, watched bool) {
 			c.claims[o.Name] = e
 			return nil
 		}
-		if known && e.uid == string(o.UID) {
-			watched = watched || e.watched
+		now, made := c.now().Unix(), int64(0)
+		switch {
+		case known && e.uid == string(o.UID):
+			watched, made = watched || e.watched, e.made
+		case !watched && o.Status.ProviderID == "":
+			made = now
 		}
-		c.claims[o.Name] = expected{version: version, uid: string(o.UID), watched: watched, until: c.now().Add(patience)}
+		c.claims[o.Name] = expected{version: version, uid: string(o.UID), watched: watched, until: c.now().Add(patience), made: made}
+		item.Created = dated(item.Created, made, now)
 		c.put("claim "+o.Name, c.builder.SetClaim(item))
-		c.bought(item, c.now().Unix())
+		c.bought(item, now)
 		return []Change{{Kind: Claim, Name: o.Name}}
 	})
 }

@@ -73,3 +73,12 @@ func (c *Cluster) Handlers(source string, set, del func(any)) cache.ResourceEven
 
 // Break changes the picture with something that panics half-way.
 func (c *Cluster) Break() { c.update(func() []Change { panic("a bug in what changes the picture") }) }
+
+// Hold has the picture know a back-off.
+func (c *Cluster) Hold(b world.Backoff) {
+	c.update(func() []Change {
+		c.put("back-off", c.builder.SetBackoff(b))
+		c.purchases.held[b.BackoffID] = b.Pool
+		return nil
+	})
+}
