@@ -499,10 +499,11 @@ func (w *town) watch() {
 		}
 		there[p.Name] = true
 		since, ok := w.waits[p.Name]
-		if !ok {
+		if !ok || w.deaf { // while nothing can be told, patience has not begun
 			w.waits[p.Name] = now
+			continue
 		}
-		if ok && now.Sub(since) > patient && w.api.Told(p.UID) == 0 && !w.deaf {
+		if now.Sub(since) > patient && w.api.Told(p.UID) == 0 {
 			w.problem("no word about pod %s, which waits for %v", p.Name, patient)
 		}
 	}
