@@ -89,6 +89,21 @@ func (v *Verdict) replay(ctx context.Context, cl *cluster, c Case) error {
 	return v.refusals(ctx, cl, c)
 }
 
+// attended binds daemons to a machine, and reports whether the filters let them
+// onto it: a machine on which pods that run keep its daemons away is none that
+// might have been bought.
+func (cl *cluster) attended(ctx context.Context, node string, daemons []*corev1.Pod) (bool, error) {
+	for _, d := range daemons {
+		if cl.ask(ctx, d).on(ctx, node) != "" {
+			return false, nil
+		}
+		if err := cl.bind(d, node); err != nil {
+			return false, err
+		}
+	}
+	return true, nil
+}
+
 // kindOf is equal for pods that the filters cannot tell apart.
 func kindOf(p *corev1.Pod) (string, error) {
 	kind := corev1.Pod{Spec: p.Spec, Status: corev1.PodStatus{NominatedNodeName: p.Status.NominatedNodeName}}
@@ -147,7 +162,15 @@ func (v *Verdict) refusals(ctx context.Context, cl *cluster, c Case) error {
 					return err
 				}
 			}
-			if cl.ask(ctx, p).on(ctx, empty) == "" {
+			possible := cl.ask(ctx, p).on(ctx, empty) == ""
+			if possible {
+				cl.remove(empty)
+				cl.add(empties[empty])
+				if possible, err = cl.attended(ctx, empty, daemons[empty]); err != nil {
+					return err
+				}
+			}
+			if possible {
 				v.Possible = append(v.Possible, fmt.Sprintf("%s on a new %s", name, empty))
 			}
 			cl.remove(empty)
