@@ -397,6 +397,17 @@ func (p *parts) picture() *world.World {
 	return p.cluster.World()
 }
 
+// next is what would be decided of now; false where another replica leads, or nothing is known yet.
+func (p *parts) next() (journal.Entry, bool) {
+	select {
+	case <-p.m.Elected():
+	default:
+		return journal.Entry{}, false
+	}
+	w := p.picture()
+	return journal.Entry{Kind: journal.Buy, World: w, Options: journal.Options{Provision: p.options()}, Release: p.Release}, w != nil
+}
+
 // scrapes is how many may read the metrics at a time: each has gauges made of all that there is.
 const scrapes = 4
 
@@ -419,7 +430,7 @@ func (p *parts) serve(registry *prometheus.Registry) error {
 		return nil
 	}
 	mux := http.NewServeMux()
-	pages, err := web.Handler(p.journal, p.picture, p.enact.WhyDeleted)
+	pages, err := web.Handler(p.journal, p.picture, p.enact.WhyDeleted, p.next)
 	if err != nil {
 		return err
 	}

@@ -29,12 +29,13 @@ type Decisions interface {
 
 // Handler serves the pages. now gives the latest picture of the cluster; nil while there is none.
 // deleted says why this controller deleted the claim of that name, and nothing of others; nil if none is told.
-func Handler(d Decisions, now func() *world.World, deleted func(claim string) string) (http.Handler, error) {
+// next is what would be decided of now, without a plan; false while this process does not decide; nil if it never does.
+func Handler(d Decisions, now func() *world.World, deleted func(claim string) string, next func() (journal.Entry, bool)) (http.Handler, error) {
 	t, err := template.New("").Funcs(template.FuncMap{"heads": heads, "pods": podsText}).Parse(pages)
 	if err != nil {
 		return nil, fmt.Errorf("read pages: %w", err)
 	}
-	s := site{d, now, deleted, t}
+	s := site{d, now, deleted, next, t}
 	mux := http.NewServeMux()
 	pages := http.NewServeMux()
 	pages.HandleFunc("GET /{$}", s.cluster)
@@ -47,6 +48,8 @@ func Handler(d Decisions, now func() *world.World, deleted func(claim string) st
 	big := Bounded(atOnce, whole)
 	mux.Handle("GET /decisions/{digest}/world", big)
 	mux.Handle("GET /journal", big)
+	whole.HandleFunc("GET /now", s.next)
+	mux.Handle("GET /now", big)
 	return mux, nil
 }
 
@@ -54,6 +57,7 @@ type site struct {
 	Decisions
 	now     func() *world.World
 	deleted func(claim string) string
+	decides func() (journal.Entry, bool)
 	pages   *template.Template
 }
 
@@ -130,6 +134,21 @@ func (s site) journal(w http.ResponseWriter, _ *http.Request) {
 		}
 	}
 	_ = zip.Close()
+}
+
+// next gives the World that would be decided about now, and the options, for `tenon plan`.
+func (s site) next(w http.ResponseWriter, _ *http.Request) {
+	var e journal.Entry
+	ok := false
+	if s.decides != nil {
+		e, ok = s.decides()
+	}
+	if !ok {
+		http.Error(w, "this replica does not decide: another one leads, or the first picture of the cluster is not there yet", http.StatusServiceUnavailable)
+		return
+	}
+	w.Header().Set("Content-Type", "application/json")
+	_ = e.Write(w) // whoever asked may have gone
 }
 
 func write(w http.ResponseWriter, v any) {

@@ -6,14 +6,17 @@ package picture
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"strings"
 
 	"github.com/spf13/pflag"
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/client-go/rest"
 
 	"github.com/tenon-sh/tenon/engine/label"
+	"github.com/tenon-sh/tenon/engine/provision"
 	"github.com/tenon-sh/tenon/engine/world"
 	"github.com/tenon-sh/tenon/internal/aws/types"
 	"github.com/tenon-sh/tenon/internal/catalog"
@@ -32,6 +35,7 @@ type Source struct {
 	Catalog    string
 	Region     string
 	Kubeconfig string
+	Controller string // NAMESPACE/SERVICE; empty: it is looked for
 
 	flags *pflag.FlagSet
 }
@@ -43,32 +47,76 @@ func (s *Source) Flags(f *pflag.FlagSet) {
 	f.StringVar(&s.Catalog, "catalog", "", "catalogue file (tenon-catalog/v1); default: the bundled EC2 catalogue of --region")
 	f.StringVar(&s.Region, "region", "", "region of the bundled catalogue; default: that of the nodes, else "+home)
 	f.StringVar(&s.Kubeconfig, "kubeconfig", "", "kubeconfig of the cluster, when there is no -f")
+	f.StringVar(&s.Controller, "controller", "", "NAMESPACE/SERVICE of the controller to ask, when there is no -f; default: that of the chart; it is not asked where --catalog or --region is given")
 }
 
 // Input is what was read and can be made a World.
 type Input struct {
 	Notes   []string // what was left out, and why
 	Catalog string   // whose types and prices count, for people
-	// Availability says what is not known of a live cluster because its controller was not asked; empty for files.
+	// Availability says what is not known of a live cluster because its controller did not answer, or that it did; empty for files.
 	Availability string
+	// Options are what the controller decides by; nil where it did not answer.
+	Options *provision.Options
 
 	objects []object
 	shapes  world.Catalog
+	told    *world.World // by the controller; nil if it did not answer
 }
 
 // Read reads the objects and the catalogue.
 func (s *Source) Read(ctx context.Context, in io.Reader, progress io.Writer) (*Input, error) {
+	var silent error // why the controller of a live cluster did not answer
+	if s.live() {
+		config, err := connect(s.Kubeconfig)
+		if err != nil {
+			return nil, verb.BadInput(err)
+		}
+		var out *Input
+		if out, silent = s.ask(ctx, config); out != nil {
+			return out, nil
+		}
+	}
 	objects, err := s.objects(ctx, in, progress)
 	if err != nil {
 		return nil, err
 	}
 	out := &Input{objects: objects}
-	out.shapes, out.Catalog, err = s.shapes(objects)
-	if len(s.Files) == 0 {
-		out.Availability = fmt.Sprintf("prices and availability are those of the catalogue (%s), not the controller's: what is sold out, today's prices, reservations and the controller's settings are not known here;"+
-			" to decide by them, save the world of a decision from the controller's pages (/decisions/ on its metrics port) and give it with -f", out.Catalog)
+	out.shapes, out.Catalog, err = s.shapes(regionOf(objects))
+	if s.live() {
+		out.Availability = fmt.Sprintf("prices and availability are those of the catalogue (%s), not the controller's: what is sold out, today's prices, reservations and the controller's settings are not known here, because %v;"+
+			" the world of a decision, saved from the controller's pages (/decisions/ on its metrics port) and given with -f, has them as well", out.Catalog, silent)
 	}
 	return out, verb.BadInput(err)
+}
+
+// live reports whether a cluster is looked at, and not files.
+func (s *Source) live() bool {
+	return len(s.Files) == 0 && (s.flags == nil || !s.flags.Changed("filename"))
+}
+
+// ask asks the controller of the cluster for what it decides by; where there is no answer it returns why.
+func (s *Source) ask(ctx context.Context, config *rest.Config) (*Input, error) {
+	if s.Catalog != "" || s.Region != "" {
+		return nil, errors.New("--catalog or --region was given")
+	}
+	e, from, err := fromController(ctx, config, s.Controller)
+	if err != nil {
+		return nil, fmt.Errorf("the controller could not be asked (%w)", err)
+	}
+	out := &Input{told: e.World, Options: &e.Options.Provision, Catalog: "controller " + from}
+	out.Availability = fmt.Sprintf("Decided as the controller %s would now: by its prices, what it knows to be sold out, reservations and its settings.", from)
+	region := home
+	for _, p := range e.World.Places() {
+		if r := p.Labels()[label.Region]; r != "" {
+			region = r
+			break
+		}
+	}
+	if out.shapes, _, err = s.shapes(region); err != nil { // only for pools that are supposed
+		out.shapes, _, err = s.shapes(home)
+	}
+	return out, err
 }
 
 // Name says where it was read from.
@@ -104,6 +152,9 @@ func objectsOf(files []string, in io.Reader, progress io.Writer) ([]object, erro
 // World makes the World of what was read, as of at.
 func (i *Input) World(at int64) (*world.World, error) {
 	kept, err := i.kept()
+	if i.told != nil && i.Availability != "" {
+		i.Notes = []string{i.Availability}
+	}
 	if kept != nil || err != nil {
 		return kept, err
 	}
@@ -121,8 +172,11 @@ func (i *Input) World(at int64) (*world.World, error) {
 	return in.builder.Snapshot(at), nil
 }
 
-// kept returns the World that is among the objects; nil if none is.
+// kept returns the World that is among the objects, or that the controller told; nil if there is none.
 func (i *Input) kept() (*world.World, error) {
+	if i.told != nil {
+		return i.told, nil
+	}
 	for _, o := range i.objects {
 		data, ok := o.v.(replay)
 		if !ok {
@@ -141,24 +195,24 @@ func (i *Input) kept() (*world.World, error) {
 }
 
 // shapes reads the catalogue the user named, or the bundled one, and what it is called.
-func (s *Source) shapes(objects []object) (world.Catalog, string, error) {
+func (s *Source) shapes(region string) (world.Catalog, string, error) {
 	if s.Catalog != "" {
 		c, err := readCatalog(s.Catalog, template)
 		return c, s.Catalog, err
 	}
 	name := s.Region
 	if name == "" {
-		name = regionOf(objects)
+		name = region
 	}
 	all, err := catalog.Load()
 	if err != nil {
 		return world.Catalog{}, "", err
 	}
-	region, err := all.Region(name)
+	sold, err := all.Region(name)
 	if err != nil {
 		return world.Catalog{}, "", fmt.Errorf("--region: %w", err)
 	}
-	c := types.Bundled(region, types.Default(name))
+	c := types.Bundled(sold, types.Default(name))
 	c.Template = template
 	closeLabels(c.Shapes)
 	return c, "bundled " + name, nil

@@ -89,6 +89,7 @@ func (o *options) run(cmd *cobra.Command) error {
 		return err
 	}
 	loaded, used := clock.Wall(), verb.UsageNow()
+	o.adopt(cmd, in, &decide)
 	w, err := in.World(o.at(loaded))
 	if err != nil {
 		return verb.BadInput(err)
@@ -132,6 +133,25 @@ func (o *options) run(cmd *cobra.Command) error {
 	return o.print(cmd.OutOrStdout(), p, r)
 }
 
+// adopt has the plan decided by the controller's options, where it told them and the user gave none.
+func (o *options) adopt(cmd *cobra.Command, in *picture.Input, decide *provision.Options) {
+	if in.Options == nil {
+		return
+	}
+	own := *decide
+	*decide = *in.Options
+	for flag, keep := range map[string]func(){
+		"preference-policy": func() { decide.PreferencePolicy = own.PreferencePolicy },
+		"min-values-policy": func() { decide.MinValuesPolicy = own.MinValuesPolicy },
+		"spot-premium":      func() { decide.SpotPremium = own.SpotPremium },
+		"steps":             func() { decide.Steps = own.Steps },
+	} {
+		if cmd.Flags().Changed(flag) {
+			keep()
+		}
+	}
+}
+
 // at is the time of the World: that of the cluster now. Files do not say when
 // they were written, and the same files give the same plan tomorrow, digest included.
 func (o *options) at(now time.Time) int64 {
@@ -146,7 +166,7 @@ type result struct {
 	plan.Result
 
 	WhatIf        *suppose.Difference `json:"whatIf,omitempty"`
-	Availability  string              `json:"availability,omitempty"`  // what is not known of a live cluster
+	Availability  string              `json:"availability,omitempty"`  // by what of a live cluster it is decided, and what is not known
 	Consolidation *consolidation      `json:"consolidation,omitempty"` // of --mode disrupt
 }
 

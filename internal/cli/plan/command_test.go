@@ -13,11 +13,14 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/tenon-sh/tenon/engine/enginetest"
 	engine "github.com/tenon-sh/tenon/engine/plan"
+	"github.com/tenon-sh/tenon/engine/provision"
 	"github.com/tenon-sh/tenon/engine/reason"
 	"github.com/tenon-sh/tenon/engine/world"
 	"github.com/tenon-sh/tenon/internal/cli/plan"
 	"github.com/tenon-sh/tenon/internal/cli/verb"
+	"github.com/tenon-sh/tenon/internal/journal"
 )
 
 // run runs the verb on input given on standard input.
@@ -189,7 +192,6 @@ func TestNoFileIsNoCluster(t *testing.T) {
 	}
 }
 
-// What counts for nothing, or is hardly meant, is said.
 // A plan for a live cluster says that it does not know what its controller knows of prices and of what is sold out.
 func TestLivePlanSaysWhatItDoesNotKnow(t *testing.T) {
 	empty := httptest.NewServer(http.NotFoundHandler()) // an API server that has none of the kinds
@@ -219,6 +221,100 @@ func TestLivePlanSaysWhatItDoesNotKnow(t *testing.T) {
 	}
 }
 
+// asking runs the verb against an API server.
+func asking(t *testing.T, api http.HandlerFunc, args ...string) (out, notes string) {
+	t.Helper()
+	server := httptest.NewServer(api)
+	defer server.Close()
+	config := filepath.Join(t.TempDir(), "kubeconfig")
+	text := fmt.Sprintf(`{"apiVersion":"v1","kind":"Config","clusters":[{"name":"c","cluster":{"server":%q}}],"contexts":[{"name":"c","context":{"cluster":"c"}}],"current-context":"c"}`, server.URL)
+	if err := os.WriteFile(config, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	cmd := plan.Command("test")
+	var said, noted bytes.Buffer
+	cmd.SetOut(&said)
+	cmd.SetErr(&noted)
+	cmd.SilenceErrors, cmd.SilenceUsage = true, true
+	cmd.SetArgs(append([]string{"--kubeconfig", config}, args...))
+	if err := cmd.Execute(); err != nil {
+		t.Fatal(err)
+	}
+	return said.String(), noted.String()
+}
+
+// services answers for a cluster with the chart's Service, behind which is a controller.
+func services(controller http.HandlerFunc) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		switch r.URL.Path {
+		case "/api/v1/services":
+			w.Header().Set("Content-Type", "application/json")
+			fmt.Fprint(w, `{"apiVersion":"v1","kind":"ServiceList","items":[{"metadata":{"namespace":"karpenter","name":"karpenter"},"spec":{"ports":[{"name":"http-metrics","port":8080}]}}]}`)
+		case "/api/v1/namespaces/karpenter/services/karpenter:http-metrics/proxy/now":
+			controller(w, r)
+		default:
+			http.NotFound(w, r)
+		}
+	}
+}
+
+// The controller of a live cluster is asked for what it decides by: nothing else is read, and the plan is its own.
+func TestLivePlanAsksTheController(t *testing.T) {
+	s := enginetest.NewScene()
+	for _, line := range []string{"type only cpu=4 memory=8Gi price=0.5 zones=a", "pool p", "pod web cpu=1"} {
+		if err := s.Line(line); err != nil {
+			t.Fatal(err)
+		}
+	}
+	entry := journal.Entry{Kind: journal.Buy, World: s.World(), Options: journal.Options{Provision: provision.Options{SpotPremium: 7}}}
+	var asked []string
+	replica := func(w http.ResponseWriter, r *http.Request) {
+		if asked = append(asked, r.URL.Path); len(asked) == 1 {
+			http.Error(w, "another one leads", http.StatusServiceUnavailable)
+			return
+		}
+		if err := entry.Write(w); err != nil {
+			t.Error(err)
+		}
+	}
+	out, notes := asking(t, services(replica))
+	for _, want := range []string{" only ", "Decided as the controller karpenter/karpenter would now"} {
+		if !strings.Contains(out, want) {
+			t.Errorf("the plan lacks %q:\n%s%s", want, out, notes)
+		}
+	}
+	if len(asked) != 2 || strings.Contains(out+notes, "not the controller's") {
+		t.Errorf("the controller was asked %d times, and it says\n%s%s", len(asked), out, notes)
+	}
+	if out, _ := asking(t, services(replica), "--controller", "karpenter/karpenter", "--sold-out", "only", "-o", "json"); !strings.Contains(out, `"catalog": "controller karpenter/karpenter"`) || !strings.Contains(out, `"whatIf"`) {
+		t.Errorf("what is supposed is not supposed of the controller's world:\n%s", out)
+	}
+}
+
+// Where the controller does not answer, the plan says why.
+func TestLivePlanSaysWhyTheControllerDidNotAnswer(t *testing.T) {
+	for want, controller := range map[string]http.HandlerFunc{
+		"it is another program, or an older release": http.NotFound,
+		"another one leads": func(w http.ResponseWriter, _ *http.Request) {
+			http.Error(w, "another one leads", http.StatusServiceUnavailable)
+		},
+		"a Role with get on services/proxy is needed": func(w http.ResponseWriter, _ *http.Request) {
+			w.Header().Set("Content-Type", "application/json")
+			w.WriteHeader(http.StatusForbidden)
+			fmt.Fprint(w, `{"kind":"Status","apiVersion":"v1","status":"Failure","message":"services \"karpenter:http-metrics\" is forbidden","reason":"Forbidden","code":403}`)
+		},
+		"its answer holds no world": func(http.ResponseWriter, *http.Request) {},
+	} {
+		if out, _ := asking(t, services(controller)); !strings.Contains(out, "not the controller's") || !strings.Contains(out, "service karpenter/karpenter: ") || !strings.Contains(out, want) {
+			t.Errorf("the plan lacks %q:\n%s", want, out)
+		}
+	}
+	if out, _ := asking(t, http.NotFound); !strings.Contains(out, "look for its Service") && !strings.Contains(out, "no Service has the label") {
+		t.Errorf("it does not say that there is none:\n%s", out)
+	}
+}
+
+// What counts for nothing, or is hardly meant, is said.
 func TestNotes(t *testing.T) {
 	tests := map[string]struct {
 		why, input, want string

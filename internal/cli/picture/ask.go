@@ -1,0 +1,120 @@
+package picture
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"strings"
+	"time"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/rest"
+
+	"github.com/tenon-sh/tenon/internal/journal"
+)
+
+const (
+	// chartLabel and chartPort are how the chart's Service is found, and where the controller answers.
+	chartLabel = "app.kubernetes.io/name=karpenter"
+	chartPort  = "http-metrics"
+	// nowPath is where a controller tells what it would decide of now.
+	nowPath = "now"
+	// asked is how often a Service is asked: behind it are replicas of which one leads, and each is as likely to answer.
+	asked = 8
+	// patience is how long a controller may take to answer.
+	patience = 30 * time.Second
+)
+
+// fromController asks the controller of a cluster, through the API server's proxy, for the World that it
+// would decide about now, and by what options. at is its Service as NAMESPACE/NAME; empty: that of the chart is looked for.
+func fromController(ctx context.Context, config *rest.Config, at string) (journal.Entry, string, error) {
+	ctx, stop := context.WithTimeout(ctx, patience)
+	defer stop()
+	client, err := kubernetes.NewForConfig(config)
+	if err != nil {
+		return journal.Entry{}, "", err
+	}
+	services := []string{at}
+	if at == "" {
+		if services, err = controllers(ctx, client); err != nil {
+			return journal.Entry{}, "", err
+		}
+	}
+	var errs []error
+	for _, s := range services {
+		namespace, name, ok := strings.Cut(s, "/")
+		if !ok || namespace == "" || name == "" {
+			return journal.Entry{}, "", fmt.Errorf("--controller is %q, want NAMESPACE/SERVICE", s)
+		}
+		e, err := answer(ctx, client, namespace, name)
+		if err == nil {
+			return e, s, nil
+		}
+		errs = append(errs, fmt.Errorf("service %s: %w", s, err))
+	}
+	return journal.Entry{}, "", errors.Join(errs...)
+}
+
+// controllers are the Services that may be a controller's.
+func controllers(ctx context.Context, client kubernetes.Interface) ([]string, error) {
+	list, err := client.CoreV1().Services("").List(ctx, metav1.ListOptions{LabelSelector: chartLabel})
+	if err != nil {
+		return nil, fmt.Errorf("look for its Service: %w", err)
+	}
+	var out []string
+	for _, s := range list.Items {
+		for _, p := range s.Spec.Ports {
+			if p.Name == chartPort {
+				out = append(out, s.Namespace+"/"+s.Name)
+			}
+		}
+	}
+	if len(out) == 0 {
+		return nil, fmt.Errorf("no Service has the label %s and a port %s; name it with --controller NAMESPACE/SERVICE", chartLabel, chartPort)
+	}
+	return out, nil
+}
+
+// answer asks one Service until the replica that leads answers.
+func answer(ctx context.Context, client kubernetes.Interface, namespace, name string) (e journal.Entry, err error) {
+	var data []byte
+	for range asked {
+		data, err = client.CoreV1().RESTClient().Get().Namespace(namespace).Resource("services").Name(name + ":" + chartPort).SubResource("proxy").Suffix(nowPath).MaxRetries(0).DoRaw(ctx)
+		if !apierrors.IsServiceUnavailable(err) {
+			break
+		}
+	}
+	if err != nil {
+		return e, said(err)
+	}
+	found := errors.New("its answer holds no world")
+	err = journal.Read(bytes.NewReader(data), func(got journal.Entry) error {
+		e, found = got, nil
+		return nil
+	})
+	return e, errors.Join(err, found)
+}
+
+// said is what a proxy's error means for whoever asked.
+func said(err error) error {
+	var status *apierrors.StatusError
+	if !errors.As(err, &status) {
+		return err
+	}
+	switch status.ErrStatus.Code {
+	case http.StatusNotFound:
+		return errors.New("it does not tell what it decides by: it is another program, or an older release")
+	case http.StatusForbidden:
+		return fmt.Errorf("%w; a Role with get on services/proxy is needed", err)
+	}
+	if d := status.ErrStatus.Details; d != nil && len(d.Causes) > 0 { // what the controller itself answered
+		if text := strings.TrimSpace(d.Causes[0].Message); text != "" {
+			return errors.New(text)
+		}
+	}
+	return err
+}
