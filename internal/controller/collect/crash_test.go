@@ -12,6 +12,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
 
 	v1 "github.com/tenon-sh/tenon/api/karpenter/v1"
 	"github.com/tenon-sh/tenon/engine/label"
@@ -131,6 +132,29 @@ func TestADeadMachineIsMissedSoon(t *testing.T) {
 		stop()
 		if err := <-done; err != nil {
 			t.Error(err)
+		}
+	})
+}
+
+// A look copies none of the claims and nodes that there are, which may be thousands.
+func TestALookCopiesNothing(t *testing.T) {
+	region := west(t)
+	synctest.Test(t, func(t *testing.T) {
+		x := newTown(t, region)
+		lists := 0
+		through := interceptor.NewClient(x.store, interceptor.Funcs{
+			List: func(ctx context.Context, c client.WithWatch, list client.ObjectList, opts ...client.ListOption) error {
+				var o client.ListOptions
+				o.ApplyOptions(opts)
+				if lists++; o.UnsafeDisableDeepCopy == nil || !*o.UnsafeDisableDeepCopy {
+					t.Errorf("%T is copied", list)
+				}
+				return c.List(ctx, list, opts...)
+			},
+		})
+		x.live(t, through, x.driver)
+		if x.check(t); lists == 0 {
+			t.Error("nothing was read")
 		}
 	})
 }

@@ -136,9 +136,9 @@ func (c *Controller) Look(ctx context.Context, before Verdict) (Verdict, error) 
 	if err != nil {
 		return Verdict{}, fmt.Errorf("list machines: %w", err)
 	}
-	var claims v1.NodeClaimList
+	var claims v1.NodeClaimList // neither these nor nodes are copied, nor written to: there are thousands
 	var nodes corev1.NodeList
-	if err := errors.Join(c.Client.List(ctx, &claims), c.Client.List(ctx, &nodes)); err != nil {
+	if err := errors.Join(c.Client.List(ctx, &claims, client.UnsafeDisableDeepCopy), c.Client.List(ctx, &nodes, client.UnsafeDisableDeepCopy)); err != nil {
 		return Verdict{}, err
 	}
 	v := Judge(Seen{Machines: machines, Claims: claims.Items, Nodes: nodes.Items, At: at}, before)
@@ -214,9 +214,15 @@ func (c *Controller) name(ctx context.Context, claims []v1.NodeClaim, nodes []co
 		if !ok || claim.DeletionTimestamp != nil || claim.Status.ProviderID == "" {
 			continue
 		}
-		_, err := loop.Merge(ctx, c.Client, claim, func(o *v1.NodeClaim) { o.Labels = with(o.Labels, key, class) })
-		errs = append(errs, client.IgnoreNotFound(err))
-		if n := byID[claim.Status.ProviderID]; n != nil && n.DeletionTimestamp == nil {
+		if _, named := claim.Labels[key]; !named {
+			_, err := loop.Merge(ctx, c.Client, claim, func(o *v1.NodeClaim) { o.Labels = with(o.Labels, key, class) })
+			errs = append(errs, client.IgnoreNotFound(err))
+		}
+		n := byID[claim.Status.ProviderID]
+		if n == nil || n.DeletionTimestamp != nil {
+			continue
+		}
+		if _, named := n.Labels[key]; !named {
 			_, err := loop.Merge(ctx, c.Client, n, func(o *corev1.Node) { o.Labels = with(o.Labels, key, class) })
 			errs = append(errs, client.IgnoreNotFound(err))
 		}
