@@ -94,7 +94,7 @@ func (o *options) run(ctx context.Context, out, errs io.Writer) error {
 		log.Info("this feature gate changes nothing in this release", "gate", gate)
 	}
 	limitMemory(o.MemoryLimit, o.getenv, os.ReadFile)
-	defer untilReturned(ctx)()
+	defer untilReturned(ctx, log)()
 	k, err := o.cluster()
 	if err != nil {
 		return err

@@ -9,6 +9,8 @@ import (
 	"strings"
 	"sync"
 	"time"
+
+	"github.com/go-logr/logr"
 )
 
 // How the heap is kept small. A picture of a cluster lives long and changes
@@ -19,6 +21,7 @@ const (
 	ofLimit  = 90          // percent of the container's memory that Go plans for: the rest is for what is not on the heap
 	look     = time.Minute // how often freed memory is looked at
 	keepFree = 16 << 20    // bytes of freed memory that are worth keeping for what comes next
+	sayAgain = 10          // looks after which it is said again that memory is short
 )
 
 // limitMemory sets how the heap is collected, in a process whose memory the flag, the
@@ -77,19 +80,20 @@ func containerLimit(read func(string) ([]byte, error)) int64 {
 }
 
 // untilReturned has freed memory returned until ctx ends or the function is called that it returns, which waits for that.
-func untilReturned(ctx context.Context) func() {
+func untilReturned(ctx context.Context, log logr.Logger) func() {
 	ctx, stop := context.WithCancel(ctx)
 	var running sync.WaitGroup
-	running.Go(func() { returnMemory(ctx) })
+	running.Go(func() { returnMemory(ctx, log) })
 	return func() { stop(); running.Wait() }
 }
 
 // returnMemory gives back to the system what was freed, now and then until ctx ends.
 // By itself Go keeps what its heap once needed for long, such as for a first list
-// or a decision about many pods.
-func returnMemory(ctx context.Context) {
+// or a decision about many pods. It logs when what lives is about all that the limit allows.
+func returnMemory(ctx context.Context, log logr.Logger) {
 	tick := time.NewTicker(look)
 	defer tick.Stop()
+	quiet := 0 // looks until it is said again
 	for {
 		select {
 		case <-ctx.Done():
@@ -98,11 +102,20 @@ func returnMemory(ctx context.Context) {
 		}
 		s := []metrics.Sample{{Name: "/memory/classes/heap/free:bytes"}, {Name: "/memory/classes/heap/objects:bytes"}, {Name: "/gc/heap/live:bytes"}}
 		metrics.Read(s)
+		limit := uint64(max(debug.SetMemoryLimit(-1), 0)) // a negative one changes nothing
+		if quiet--; quiet <= 0 && tight(s[2].Value.Uint64(), limit) {
+			quiet = sayAgain
+			log.Error(nil, "nearly all memory that the controller may use is in use: raise its memory limit; near it most of the processor time goes into collecting memory, and beyond it the container is ended",
+				"inUseMiB", s[2].Value.Uint64()>>20, "plannedForMiB", limit>>20)
+		}
 		if worthReturning(s[0].Value.Uint64(), s[1].Value.Uint64(), s[2].Value.Uint64()) {
 			debug.FreeOSMemory()
 		}
 	}
 }
+
+// tight reports whether what lives on the heap leaves less than a quarter of the limit to work with.
+func tight(live, limit uint64) bool { return live > limit/4*3 }
 
 // worthReturning reports whether so much is free, or will be after a collection, that one
 // is worth its cost, which grows with what lives.

@@ -1,6 +1,7 @@
 package controller_test
 
 import (
+	"math"
 	"os"
 	"testing"
 
@@ -39,6 +40,21 @@ func TestMemoryLimit(t *testing.T) {
 				t.Errorf("%s: got %d, want %d", tc.why, got, tc.want)
 			}
 		})
+	}
+}
+
+// A process says that memory is short before it runs out, and never where nothing bounds it.
+func TestTight(t *testing.T) {
+	const limit = 900 << 20
+	for _, test := range []struct {
+		live, limit uint64
+		want        bool
+	}{
+		{limit / 2, limit, false}, {limit * 8 / 10, limit, true}, {limit, limit, true}, {1 << 40, math.MaxInt64, false},
+	} {
+		if got := controller.Tight(test.live, test.limit); got != test.want {
+			t.Errorf("%d MiB of %d are short: %v", test.live>>20, test.limit>>20, got)
+		}
 	}
 }
 
