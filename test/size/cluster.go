@@ -211,10 +211,9 @@ func (c *cluster) bound(p *corev1.Pod) bool {
 
 // waiting is how many pods have no node.
 func (c *cluster) waiting() int {
-	return c.count(podsOf, func(o client.Object) bool {
-		p, ok := o.(*corev1.Pod)
-		return ok && p.Spec.NodeName == ""
-	})
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.unbound
 }
 
 // process is a controller that runs by itself.
@@ -310,6 +309,24 @@ func (p *process) memory() (memory, error) {
 		*to = kib << 10
 	}
 	return m, nil
+}
+
+// spent is the processor time that the process has used.
+func (p *process) spent() time.Duration {
+	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", p.cmd.Process.Pid))
+	if err != nil {
+		return 0
+	}
+	const user, kernel, tick = 11, 12, 10 * time.Millisecond // counted after the name; the kernel's unit for programs
+	words := strings.Fields(string(text[strings.LastIndexByte(string(text), ')')+1:]))
+	sum := time.Duration(0)
+	for _, i := range []int{user, kernel} {
+		if i < len(words) {
+			n, _ := strconv.Atoi(words[i])
+			sum += time.Duration(n) * tick
+		}
+	}
+	return sum
 }
 
 // get reads one of the controller's pages.

@@ -20,6 +20,7 @@ import (
 	"sync"
 	"time"
 
+	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -51,6 +52,8 @@ type server struct {
 	wrote  map[string]int                         // by verb and resource
 	heard  func(watch.EventType, client.Object)   // told of every change, under the lock; nil: nobody is
 	pages  int                                    // lists answered
+
+	unbound int // pods without a node: counted here, for who asks holds up all others
 }
 
 // table is all objects of one resource.
@@ -128,9 +131,32 @@ func (s *server) add(objects ...client.Object) error {
 			return err
 		}
 		s.born(o)
-		s.table(r).objects[client.ObjectKeyFromObject(o)] = o
+		s.keep(s.table(r), o)
 	}
 	return nil
+}
+
+// keep stores an object, and drop takes one out. The lock is held.
+func (s *server) keep(t *table, o client.Object) {
+	s.drop(t, o)
+	t.objects[client.ObjectKeyFromObject(o)] = o
+	s.unbound += waits(o)
+}
+
+func (s *server) drop(t *table, o client.Object) {
+	k := client.ObjectKeyFromObject(o)
+	if was, there := t.objects[k]; there {
+		s.unbound -= waits(was)
+		delete(t.objects, k)
+	}
+}
+
+// waits is 1 for a pod without a node.
+func waits(o client.Object) int {
+	if p, ok := o.(*corev1.Pod); ok && p.Spec.NodeName == "" {
+		return 1
+	}
+	return 0
 }
 
 // count is how many objects of a resource there are that meet a condition.
@@ -193,9 +219,9 @@ func (s *server) put(r schema.GroupVersionResource, what watch.EventType, o clie
 	o.SetResourceVersion(strconv.FormatInt(s.clock, 10))
 	t := s.table(r)
 	if what == watch.Deleted {
-		delete(t.objects, client.ObjectKeyFromObject(o))
+		s.drop(t, o)
 	} else {
-		t.objects[client.ObjectKeyFromObject(o)] = o
+		s.keep(t, o)
 	}
 	e := watch.Event{Type: what, Object: o}
 	t.events = append(t.events, e)

@@ -45,13 +45,13 @@ func until(t testing.TB, p *process, limit time.Duration, what string, done func
 		}
 		if time.Since(told) > time.Minute {
 			told = time.Now()
-			t.Logf("%s: not yet after %v; %s", what, time.Since(start).Round(time.Second), p.say())
+			t.Logf("%s: not yet after %v; %s; %s of processor time", what, time.Since(start).Round(time.Second), p.say(), p.spent())
 		}
 		if time.Since(start) > limit {
 			t.Fatalf("%s: not after %v; %s", what, limit, p.say())
 		}
 	}
-	t.Logf("%s after %v; %s", what, time.Since(start).Round(100*time.Millisecond), p.say())
+	t.Logf("%s after %v; %s; %s of processor time", what, time.Since(start).Round(100*time.Millisecond), p.say(), p.spent())
 }
 
 // say says how much memory the process has.
@@ -64,7 +64,11 @@ func (p *process) say() string {
 }
 
 // claims is how many claims there are.
-func (c *cluster) claims() int { return c.count(claimsOf, func(client.Object) bool { return true }) }
+func (c *cluster) claims() int {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return len(c.table(claimsOf).objects)
+}
 
 // The most that a controller of ten nodes may hold: what lives on its heap, and what is
 // resident beside the pages of its program, which are the system's to drop.
