@@ -54,7 +54,7 @@ func (k *Packing) Stands(s *Demands) market.Set {
 
 // Join puts the pod on the bin.
 func (k *Packing) Join(b *Bin, x *Pod) {
-	k.note(joined, b, x)
+	note(k, joined, b, x)
 	x.Bin = b
 	b.Pods = append(b.Pods, x)
 	c := x.Class
@@ -74,7 +74,7 @@ func (k *Packing) Join(b *Bin, x *Pod) {
 	b.Allowed.Intersect(c.Offers)
 	if c.Pinned && !b.Pinned {
 		b.Pinned = true
-		k.pin(b)
+		pin(k, b)
 	}
 	if c.Demands.Open {
 		b.Place.Narrow(c.Pod)
@@ -82,7 +82,7 @@ func (k *Packing) Join(b *Bin, x *Pod) {
 }
 
 // pin leaves only offers in the topology domains the bin is in.
-func (k *Packing) pin(b *Bin) {
+func pin(k *Packing, b *Bin) {
 	tuple := k.Market.Offers[b.Offer].Tuple
 	for i := range b.Allowed.All {
 		if k.Market.Offers[i].Tuple != tuple {
@@ -102,7 +102,7 @@ func (k *Packing) Leave(x *Pod) {
 // Detach takes the pod off its bin.
 func (k *Packing) Detach(x *Pod) {
 	b := x.Bin
-	k.note(left, b, x)
+	note(k, left, b, x)
 	x.Bin = nil
 	b.Pods = slices.DeleteFunc(b.Pods, func(y *Pod) bool { return y == x })
 	k.Ledger.Take(x.Class.Subject, b.Node)
@@ -131,7 +131,7 @@ func (k *Packing) Detach(x *Pod) {
 func (k *Packing) Buy(offer int) *Bin {
 	o := &k.Market.Offers[offer]
 	at := k.Market.At(offer).Copy()
-	at.Name = k.name(o.Type.Pool)
+	at.Name = nextName(k, o.Type.Pool)
 	b := &Bin{
 		Place: at, Offer: offer, Number: len(k.Planned), Used: make([]int64, len(k.Market.Dims)),
 		Free: slices.Clone(o.Type.Room), Allowed: k.Market.Choice(offer),
@@ -140,33 +140,26 @@ func (k *Packing) Buy(offer int) *Bin {
 	b.Node = k.Ledger.Enter(at)
 	k.Market.Charge(offer, 1)
 	k.Planned = append(k.Planned, b)
-	k.note(bought, b, nil)
+	note(k, bought, b, nil)
 	return b
 }
 
 // Drop gives back a bin that holds no pods.
 func (k *Packing) Drop(b *Bin) {
-	k.note(dropped, b, nil)
-	k.drop(b)
+	note(k, dropped, b, nil)
+	drop(k, b)
 	for _, c := range k.Classes {
 		c.FullPlanned = 0
 	}
 }
 
-func (k *Packing) drop(b *Bin) {
-	k.Ledger.Leave(b.Node)
-	k.Market.Charge(b.Offer, -1)
-	k.Planned = slices.DeleteFunc(k.Planned, func(x *Bin) bool { return x == b })
-	k.number()
-}
-
 // Turn makes the bin one of another offer in the same domains.
 func (k *Packing) Turn(b *Bin, offer int) {
-	k.note(turned, b, nil)
-	k.turn(b, offer)
+	note(k, turned, b, nil)
+	become(k, b, offer)
 }
 
-func (k *Packing) turn(b *Bin, offer int) {
+func become(k *Packing, b *Bin, offer int) {
 	k.Market.Charge(b.Offer, -1)
 	k.Market.Charge(offer, 1)
 	b.Offer = offer
@@ -221,8 +214,8 @@ func (k *Packing) JoinAll(b *Bin, c *Class, pods []*Pod) {
 	}
 }
 
-// name is the placeholder of the next machine of the pool.
-func (k *Packing) name(p *market.Pool) string {
+// nextName is the placeholder of the next machine of the pool.
+func nextName(k *Packing, p *market.Pool) string {
 	for {
 		p.Named++
 		name := fmt.Sprintf("%s-%d", p.ID.Name, p.Named)
@@ -236,9 +229,9 @@ func (k *Packing) name(p *market.Pool) string {
 
 // MoveTo makes the machine, which holds no pods, one of an offer that may be in other domains.
 func (k *Packing) MoveTo(b *Bin, offer int) {
-	k.note(moved, b, nil)
+	note(k, moved, b, nil)
 	k.Ledger.Leave(b.Node)
-	k.turn(b, offer)
+	become(k, b, offer)
 	b.Allowed, b.Pinned = k.Market.Choice(offer), false
 	b.Place.Ports, b.Place.Attached = slices.Clip(k.Market.Offers[offer].Type.Ports), nil
 	b.Node = k.Ledger.Enter(b.Place)

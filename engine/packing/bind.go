@@ -1,15 +1,17 @@
 package packing
 
 import (
+	"slices"
+
 	"github.com/tenon-sh/tenon/engine/spread"
 )
 
-// bind enters pods into the ledger where they are, in an order in which
+// bindInOrder enters pods into the ledger where they are, in an order in which
 // kube-scheduler can bind them. It returns those that it cannot, in order.
-func (k *Packing) bind(rest []*Pod) []*Pod {
+func bindInOrder(k *Packing, rest []*Pod) []*Pod {
 	SortPods(rest)
 	for {
-		stuck := k.bindOnce(rest)
+		stuck := bindOnce(k, rest)
 		if len(stuck) == 0 || len(stuck) == len(rest) {
 			return stuck
 		}
@@ -19,7 +21,7 @@ func (k *Packing) bind(rest []*Pod) []*Pod {
 
 // bindOnce tries every pod, and again those that others were in the way of or
 // have drawn along since. What it returns may still not be for ever.
-func (k *Packing) bindOnce(pods []*Pod) []*Pod {
+func bindOnce(k *Packing, pods []*Pod) []*Pod {
 	waiting := gateQueues{ledger: k.Ledger, queues: map[spread.Gate]*queue{}, gates: map[int32]*gates{}}
 	turns := make([]turn, len(pods), 2*len(pods))
 	for i, x := range pods {
@@ -127,9 +129,7 @@ func (p *gateQueues) left() []*Pod {
 // Bindable reports whether all pods could be bound where they are, in some order.
 func (k *Packing) Bindable() bool {
 	stuck := k.Replay()
-	for _, x := range stuck {
-		k.Ledger.Put(x.Class.Subject, x.Bin.Node)
-	}
+	k.Readmit(stuck)
 	return len(stuck) == 0
 }
 
@@ -145,5 +145,46 @@ func (k *Packing) Replay() []*Pod {
 			}
 		}
 	}
-	return k.bind(rest)
+	return bindInOrder(k, rest)
+}
+
+// Readmit enters the pods that Replay left out of the ledger all the same.
+func (k *Packing) Readmit(stuck []*Pod) {
+	for _, x := range stuck {
+		k.Ledger.Put(x.Class.Subject, x.Bin.Node)
+	}
+}
+
+// Stable reports whether the pod could be bound where it is once all others are.
+func (k *Packing) Stable(x *Pod) bool {
+	k.Ledger.Take(x.Class.Subject, x.Bin.Node)
+	fine := k.Ledger.Allows(x.Class.Subject, x.Bin.Node)
+	k.Ledger.Put(x.Class.Subject, x.Bin.Node)
+	return fine
+}
+
+// BindableAfterOthers reports whether kube-scheduler could bind the pods one after the other, in some order, once all others are bound.
+func (k *Packing) BindableAfterOthers(pods []*Pod) bool {
+	rest := slices.Clone(pods)
+	SortPods(rest)
+	for _, x := range rest {
+		k.Ledger.Take(x.Class.Subject, x.Bin.Node)
+	}
+	for len(rest) > 0 {
+		var stuck []*Pod
+		for _, x := range rest {
+			k.Steps++
+			if k.Ledger.Allows(x.Class.Subject, x.Bin.Node) {
+				k.Ledger.Put(x.Class.Subject, x.Bin.Node)
+				continue
+			}
+			stuck = append(stuck, x)
+		}
+		if len(stuck) == len(rest) {
+			break
+		}
+		rest = stuck
+	}
+	k.Readmit(rest)
+	return len(rest) == 0
 }

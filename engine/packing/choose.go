@@ -55,10 +55,10 @@ func (k *Packing) Reachable(c *Class) []int {
 
 // Hosting are the offers, in the same domains if that matters, that can host all pods of the bin.
 func (k *Packing) Hosting(b *Bin) market.Set {
-	hosts := k.hosts(k.Market.Offers[b.Offer].Type.Pool, b, nil)
+	hosts := hostsOf(k, k.Market.Offers[b.Offer].Type.Pool, b, nil)
 	special := slices.ContainsFunc(b.Pods, func(x *Pod) bool { return !k.Tallies.Cover(x.Pod) })
 	for i := range hosts.All {
-		if special && !k.carries(b, i) {
+		if special && !carries(k, b, i) {
 			hosts.Drop(i)
 		}
 	}
@@ -66,7 +66,7 @@ func (k *Packing) Hosting(b *Bin) market.Set {
 }
 
 // carries reports whether ports and attachments of the bin's pods can be had on the offer.
-func (k *Packing) carries(b *Bin, offer int) bool {
+func carries(k *Packing, b *Bin, offer int) bool {
 	at := k.Market.At(offer).Copy()
 	for _, x := range b.Pods {
 		if !Extras(x.Pod, at) {

@@ -17,14 +17,14 @@ func (k *Packing) KeepsMinValues(offer int, b *Bin, x *Pod) bool {
 // LackingValues are the requirements whose minValues such a machine would not keep.
 func (k *Packing) LackingValues(offer int, b *Bin, x *Pod) []label.Requirement {
 	p := k.Market.Offers[offer].Type.Pool
-	hosts := k.hosts(p, b, x)
+	hosts := hostsOf(k, p, b, x)
 	k.Market.KeepAlike(hosts, offer, x != nil && x.Class.Pinned)
 	hosts, _, _ = k.Market.OnOneMenu(hosts, offer)
 	return k.Market.Lacking(p, hosts)
 }
 
-// hosts are the offers of the pool that would host the pod and what is on the bin.
-func (k *Packing) hosts(p *market.Pool, b *Bin, x *Pod) market.Set {
+// hostsOf are the offers of the pool that would host the pod and what is on the bin.
+func hostsOf(k *Packing, p *market.Pool, b *Bin, x *Pod) market.Set {
 	allowed := slices.Clone(p.Offers)
 	used := make([]int64, len(k.Market.Dims))
 	if b != nil {

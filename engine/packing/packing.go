@@ -107,3 +107,29 @@ type wish struct {
 	term   world.NodeTerm
 	at     int
 }
+
+// change is one thing that was done to a bin, and what the bin was before.
+type change struct {
+	kind kind
+	bin  *Bin
+	pod  *Pod // that joined or left
+	at   int  // where the pod or the bin was in its list
+
+	free, used []int64
+	allowed    market.Set
+	pinned     bool
+	place      fit.Place
+	offer      int
+	node       int
+}
+
+type kind int
+
+const (
+	joined kind = iota
+	left
+	bought
+	dropped
+	turned
+	moved
+)

@@ -2,9 +2,6 @@ package packing
 
 import (
 	"slices"
-
-	"github.com/tenon-sh/tenon/engine/fit"
-	"github.com/tenon-sh/tenon/engine/market"
 )
 
 // Mark is a moment to which Undo goes back.
@@ -37,50 +34,6 @@ func (k *Packing) Undo(to Mark) {
 	k.Commit(to)
 }
 
-// change is one thing that was done to a bin, and what the bin was before.
-type change struct {
-	kind kind
-	bin  *Bin
-	pod  *Pod // that joined or left
-	at   int  // where the pod or the bin was in its list
-
-	free, used []int64
-	allowed    market.Set
-	pinned     bool
-	place      fit.Place
-	offer      int
-	node       int
-}
-
-type kind int
-
-const (
-	joined kind = iota
-	left
-	bought
-	dropped
-	turned
-	moved
-)
-
-// note notes a change that is about to be made, if there is a mark to go back to.
-func (k *Packing) note(what kind, b *Bin, x *Pod) {
-	if k.marks == 0 {
-		return
-	}
-	c := change{
-		kind: what, bin: b, pod: x, free: slices.Clone(b.Free), used: slices.Clone(b.Used), allowed: slices.Clone(b.Allowed), pinned: b.Pinned,
-		place: *b.Place.Copy(), offer: b.Offer, node: b.Node,
-	}
-	switch what {
-	case left:
-		c.at = slices.Index(b.Pods, x)
-	case dropped:
-		c.at = slices.Index(k.Planned, b)
-	}
-	k.trail = append(k.trail, c)
-}
-
 func (s *change) undo(k *Packing) {
 	b := s.bin
 	switch s.kind {
@@ -93,7 +46,7 @@ func (s *change) undo(k *Packing) {
 		b.Pods = slices.Insert(b.Pods, s.at, s.pod)
 		k.Ledger.Put(s.pod.Class.Subject, b.Node)
 	case bought:
-		k.drop(b)
+		drop(k, b)
 		delete(k.taken, b.Place.Name)
 		k.Market.Offers[b.Offer].Type.Pool.Named--
 		return
@@ -101,7 +54,7 @@ func (s *change) undo(k *Packing) {
 		k.Ledger.Return(b.Node)
 		k.Market.Charge(b.Offer, 1)
 		k.Planned = slices.Insert(k.Planned, s.at, b)
-		k.number()
+		renumber(k)
 		return
 	case moved:
 		k.Ledger.Leave(b.Node)
@@ -114,11 +67,4 @@ func (s *change) undo(k *Packing) {
 	copy(b.Free, s.free)
 	copy(b.Used, s.used)
 	b.Allowed, b.Pinned, *b.Place, b.Offer, b.Node = s.allowed, s.pinned, s.place, s.offer, s.node
-}
-
-// number gives the planned machines their positions.
-func (k *Packing) number() {
-	for i, b := range k.Planned {
-		b.Number = i
-	}
 }

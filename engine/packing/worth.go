@@ -72,7 +72,7 @@ func (k *Packing) RegretOf(b *Bin, offer int) int {
 // Lost is the weight of the soft terms that the pod has to do without; tell hears of each.
 func (k *Packing) Lost(b *Bin, x *Pod, tell func(weight int, term string)) int {
 	sum := 0
-	at := k.standing(b)
+	at := standing(k, b)
 	lose := func(weight int, term func() string) {
 		sum += weight
 		if tell != nil {
@@ -135,7 +135,7 @@ func (k *Packing) Spend() int64 {
 }
 
 // standing is the place of the bin as the plan counts on it.
-func (k *Packing) standing(b *Bin) *fit.Place {
+func standing(k *Packing, b *Bin) *fit.Place {
 	if b.Machine != nil {
 		return b.Place
 	}

@@ -56,10 +56,7 @@ func (k *Repairer) moveUnstable() {
 
 func (k *Repairer) moveIfUnstable(x *packing.Pod) {
 	b := x.Bin
-	k.Ledger.Take(x.Class.Subject, b.Node)
-	fine := k.Ledger.Allows(x.Class.Subject, b.Node)
-	k.Ledger.Put(x.Class.Subject, b.Node)
-	if fine {
+	if k.Stable(x) {
 		return
 	}
 	k.Leave(x)
@@ -117,9 +114,7 @@ func (k *Repairer) try(x *packing.Pod, put func(*packing.Pod, int) bool) bool {
 	if len(stuck) == 0 {
 		return true
 	}
-	for _, y := range stuck {
-		k.Ledger.Put(y.Class.Subject, y.Bin.Node)
-	}
+	k.Readmit(stuck)
 	k.Remove(x)
 	k.Replay()
 	return false
@@ -127,8 +122,8 @@ func (k *Repairer) try(x *packing.Pod, put func(*packing.Pod, int) bool) bool {
 
 // evict takes pods off their bins that replay left out of the ledger.
 func (k *Repairer) evict(stuck []*packing.Pod) {
+	k.Readmit(stuck) // Remove takes them off
 	for _, x := range stuck {
-		k.Ledger.Put(x.Class.Subject, x.Bin.Node) // remove takes it off
 		k.Remove(x)
 	}
 }

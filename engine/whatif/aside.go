@@ -21,7 +21,7 @@ func (y *Cluster) put(x *packing.Pod) {
 		enter(y, home)
 	}
 	y.residents[home].aside++
-	y.k.Ledger.Put(x.Class.Subject, y.k.Existing[home].Node)
+	y.k.CountOn(y.k.Existing[home], x)
 }
 
 // HasAside reports whether pods of machine i are aside.
@@ -36,7 +36,7 @@ func (y *Cluster) recall(i int) []*packing.Pod {
 	var out []*packing.Pod
 	for _, x := range l.pods {
 		if x.Bin == nil {
-			y.k.Ledger.Take(x.Class.Subject, y.k.Existing[i].Node)
+			y.k.Uncount(y.k.Existing[i], x)
 			out = append(out, x)
 		}
 	}

@@ -127,17 +127,9 @@ func (y *Cluster) reopen(i int) {
 
 // leave takes a machine and what goes with it out of the ledger.
 func leave(y *Cluster, i int) {
-	b := y.k.Existing[i]
-	for _, p := range y.residents[i].others {
-		y.k.Ledger.Stop(p, b.Node)
-	}
-	y.k.Ledger.Vacate(b.Node)
+	y.k.TakeAway(y.k.Existing[i], y.residents[i].others)
 }
 
 func enter(y *Cluster, i int) {
-	b := y.k.Existing[i]
-	y.k.Ledger.Occupy(b.Node)
-	for _, p := range y.residents[i].others {
-		y.k.Ledger.Run(p, b.Node)
-	}
+	y.k.PutBack(y.k.Existing[i], y.residents[i].others)
 }

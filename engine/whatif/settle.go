@@ -6,7 +6,6 @@ import (
 
 	"github.com/tenon-sh/tenon/engine/market"
 	"github.com/tenon-sh/tenon/engine/packing"
-	"github.com/tenon-sh/tenon/engine/search"
 )
 
 // Settle puts the unplaced pods onto machines that are there, and returns how
@@ -114,7 +113,7 @@ func (y *Cluster) Buy() ([]int, bool) {
 		y.bought = append(y.bought, b)
 	}
 	k.Planned = nil
-	return out, len(k.Unplaced) == 0 && sound(k, unplaced)
+	return out, len(k.Unplaced) == 0 && k.BindableAfterOthers(unplaced)
 }
 
 // noteBought notes that the machine has been bought.
@@ -126,34 +125,5 @@ func noteBought(y *Cluster, b *packing.Bin) {
 // unbuy undoes that.
 func unbuy(y *Cluster, b *packing.Bin) {
 	y.current = slices.DeleteFunc(y.current, func(x *packing.Bin) bool { return x == b })
-	y.k.Ledger.Leave(b.Node)
-	y.k.Market.Charge(b.Offer, -1)
-}
-
-// sound reports whether kube-scheduler could bind the pods one after the other in some order.
-func sound(k *search.Searcher, pods []*packing.Pod) bool {
-	rest := slices.Clone(pods)
-	packing.SortPods(rest)
-	for _, x := range rest {
-		k.Ledger.Take(x.Class.Subject, x.Bin.Node)
-	}
-	for len(rest) > 0 {
-		var stuck []*packing.Pod
-		for _, x := range rest {
-			k.Steps++
-			if k.Ledger.Allows(x.Class.Subject, x.Bin.Node) {
-				k.Ledger.Put(x.Class.Subject, x.Bin.Node)
-				continue
-			}
-			stuck = append(stuck, x)
-		}
-		if len(stuck) == len(rest) {
-			break
-		}
-		rest = stuck
-	}
-	for _, x := range rest {
-		k.Ledger.Put(x.Class.Subject, x.Bin.Node)
-	}
-	return len(rest) == 0
+	y.k.GiveBack(b)
 }

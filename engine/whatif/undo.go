@@ -147,7 +147,6 @@ func follow(k *search.Searcher, target map[*packing.Pod]*packing.Bin) bool {
 
 // buyAgain buys a machine once more that was given back by Undo.
 func buyAgain(y *Cluster, b *packing.Bin) {
-	b.Node, b.Closed = y.k.Ledger.Enter(b.Place), false
-	y.k.Market.Charge(b.Offer, 1)
+	y.k.BuyAgain(b)
 	noteBought(y, b)
 }
