@@ -230,6 +230,74 @@ func Pure(x, y, z float64, n int) float64 {
 				"engine/pack/pack.go:23: math.Pow may differ",
 			},
 		},
+		"Rooms": {
+			why:   "Files of a package depend on each other one way, and a packing is changed by its verbs.",
+			check: rules.Rooms,
+			house: `
+-- go.mod --
+module github.com/tenon-sh/tenon
+
+go 1.26
+-- engine/spread/spread.go --
+package spread
+
+type Ledger struct{ n int }
+
+func (l *Ledger) Put(n int) { l.n += n }
+func (l *Ledger) Counts() int { return l.n }
+-- engine/packing/types.go --
+package packing
+
+import "github.com/tenon-sh/tenon/engine/spread"
+
+type Bin struct {
+	Pods   []string
+	Closed bool
+}
+
+type Packing struct{ Ledger *spread.Ledger }
+-- engine/packing/bin.go --
+package packing
+
+func (k *Packing) Join(b *Bin, pod string) {
+	b.Pods = append(b.Pods, pod)
+	k.Ledger.Put(1)
+}
+-- engine/repair/a.go --
+package repair
+
+func A(n int) int {
+	if n == 0 {
+		return 0
+	}
+	return B(n - 1)
+}
+-- engine/repair/b.go --
+package repair
+
+import "github.com/tenon-sh/tenon/engine/packing"
+
+func B(n int) int { return A(n) }
+
+func C(k *packing.Packing, b *packing.Bin) int {
+	k.Join(b, "a")
+	b.Closed = true
+	b.Pods = nil
+	k.Ledger.Put(1)
+	return k.Ledger.Counts()
+}
+-- engine/repair/c.go --
+package repair
+
+var D = B
+`,
+			want: []string{
+				"engine/repair/a.go:7: B is declared in b.go",
+				"engine/repair/b.go:5: A is declared in a.go",
+				"engine/repair/b.go:10: Bin.Pods is assigned",
+				"engine/repair/b.go:11: Ledger.Put: a packing is changed",
+			},
+		},
 		"Words": {
 			why:   "The text of the project is finished and speaks of no machine of its own.",
 			check: rules.Words,

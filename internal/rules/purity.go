@@ -9,29 +9,21 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-
-	"golang.org/x/tools/go/packages"
 )
 
 // Impure loads the engine and finds what keeps the same World from giving the
 // same Plan: reading anything but the World, and state that outlives a call.
 // engine/enginetest is for tests and is free.
 func Impure(root string) ([]Fault, error) {
-	pkgs, err := packages.Load(&packages.Config{
-		Mode: packages.NeedName | packages.NeedFiles | packages.NeedSyntax | packages.NeedTypes | packages.NeedTypesInfo | packages.NeedImports,
-		Dir:  root,
-	}, "./engine/...")
+	pkgs, err := loadEngine(root)
 	if err != nil {
 		return nil, err
 	}
 	var faults []Fault
 	for _, p := range pkgs {
-		dir := strings.TrimPrefix(p.PkgPath, Module+"/")
+		dir := dirOf(p)
 		if below(dir, "engine/enginetest") {
 			continue
-		}
-		if len(p.Errors) > 0 {
-			return nil, fmt.Errorf("%s: %w", dir, p.Errors[0])
 		}
 		for _, f := range p.Syntax {
 			file := path.Join(dir, path.Base(p.Fset.Position(f.Pos()).Filename))

@@ -34,6 +34,14 @@ func TestEngineIsPure(t *testing.T) {
 	report(t, faults)
 }
 
+func TestRooms(t *testing.T) {
+	faults, err := rules.Rooms(root)
+	if err != nil {
+		t.Fatalf("load the engine: %v", err)
+	}
+	report(t, faults)
+}
+
 func read(t *testing.T) *rules.Tree {
 	t.Helper()
 	tree, err := rules.Read(root)
