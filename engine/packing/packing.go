@@ -23,7 +23,7 @@ type Packing struct {
 	Ledger      *spread.Ledger
 	Classes     []*Class
 	Existing    []*Bin     // machines there or on their way
-	Planned     []*Bin     // planned
+	Planned     []*Bin     // machines to be bought
 	Unplaced    []*Pod     // pods without a place
 	Waiting     int        // pods that the plan is for
 	Useful      market.Set // offers that would host some pod
