@@ -1,9 +1,6 @@
 package disrupt
 
 import (
-	"slices"
-	"strings"
-
 	"github.com/tenon-sh/tenon/engine/plan"
 	"github.com/tenon-sh/tenon/engine/world"
 )
@@ -20,16 +17,6 @@ type Options struct {
 	Planned []string `json:"planned,omitempty"`
 	// BuyFirst: machines that are too old are replaced, by package replace, so that they go without a replacement only when none was to be had for Overstay.
 	BuyFirst bool `json:"buyFirst,omitempty"`
-}
-
-// Decide returns the machines to give back now, and when to look again.
-func Decide(w *world.World, o Options) plan.Plan {
-	p := plan.Plan{World: w.Digest(), At: w.At()}
-	d := newDecision(w, o, &p)
-	d.expiration()
-	d.emptiness()
-	slices.SortFunc(p.Back, func(a, b plan.Give) int { return strings.Compare(a.Claim, b.Claim) })
-	return p
 }
 
 // decision is one call of Decide.

@@ -75,16 +75,6 @@ func Bars(w *world.World, o Options) func(*world.Place) []Hold {
 	return func(p *world.Place) []Hold { return slices.Collect(d.holds(p)) }
 }
 
-// movable reports whether a machine may be given back by choice at all, and
-// notes when what keeps it ends.
-func (d *decision) movable(p *world.Place) bool {
-	for h := range d.holds(p) {
-		d.later(h.Until)
-		return false
-	}
-	return true
-}
-
 // holds yields what keeps a machine whatever its pool wants.
 func (d *decision) holds(p *world.Place) iter.Seq[Hold] {
 	return func(yield func(Hold) bool) {
@@ -151,3 +141,13 @@ func Keeps(w *world.World, p *world.Pod) (Hold, bool) {
 
 // GuardsOf returns the pod disruption budgets that count for a pod.
 func GuardsOf(w *world.World, p *world.Pod) []*world.Guard { return w.GuardsOf(p) }
+
+// movable reports whether a machine may be given back by choice at all, and
+// notes when what keeps it ends.
+func (d *decision) movable(p *world.Place) bool {
+	for h := range d.holds(p) {
+		d.later(h.Until)
+		return false
+	}
+	return true
+}

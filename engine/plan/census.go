@@ -122,3 +122,13 @@ func (s *Census) terrain(p *world.Pod, c *world.Spread) *terrain {
 	s.terrains[string(id)] = out
 	return out
 }
+
+// domain is the value that the machine has for a topology key, or is known to get: a node
+// that has only just joined does not have all its labels yet.
+func domain(m *world.Place, key string) string {
+	d := m.Labels()[key]
+	if d == "" && m.Claim != nil {
+		d = m.Claim.Labels[key]
+	}
+	return d
+}

@@ -170,16 +170,6 @@ func (c *Crowd) headcount(p *world.Pod, s *world.Spread) *headcount {
 	return t
 }
 
-// domain is the value that the machine has for a topology key, or is known to get: a node
-// that has only just joined does not have all its labels yet.
-func domain(m *world.Place, key string) string {
-	d := m.Labels()[key]
-	if d == "" && m.Claim != nil {
-		d = m.Claim.Labels[key]
-	}
-	return d
-}
-
 // counts reports whether q is among the pods that the constraint spreads.
 func (t *headcount) counts(q *world.Pod) bool {
 	return q.Namespace == t.pod.Namespace && t.spread.Selector.Match(q.Labels)

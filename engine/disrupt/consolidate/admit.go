@@ -135,18 +135,6 @@ func (s *search) heldUp(d draft, rooms map[world.PoolID]int, guards map[*world.G
 	return nil
 }
 
-// rooms is how many more machines each pool lets go now.
-func (s *search) rooms() map[world.PoolID]int {
-	out := map[world.PoolID]int{}
-	for _, p := range s.world.Pools() {
-		out[p.ID] = disrupt.RoomOf(s.world, p, Reason).Left()
-	}
-	for _, g := range s.plan.Going {
-		out[g.Pool]--
-	}
-	return out
-}
-
 // guarded counts the pods of the command that each pod disruption budget guards.
 func (s *search) guarded(d draft) map[*world.Guard]int {
 	out := map[*world.Guard]int{}

@@ -1,9 +1,7 @@
 package consolidate
 
 import (
-	"cmp"
 	"slices"
-	"strings"
 
 	"github.com/tenon-sh/tenon/engine/disrupt"
 	"github.com/tenon-sh/tenon/engine/label"
@@ -29,47 +27,6 @@ func Decide(w *world.World, o Options) Plan {
 	s.keep()
 	s.plan.Steps += s.cluster.Steps()
 	return s.plan
-}
-
-// rounds is how often machines are looked at whose pods may fit elsewhere: what one round gave back lets others go.
-const rounds = 3
-
-// search is one call of Decide.
-type search struct {
-	world    *world.World
-	options  Options
-	cluster  *whatif.Cluster
-	machines []machine // by position in the cluster
-	groups   []group
-	takers   []int // machines that may receive pods, those first that are least likely to go
-	spared   []int // machines that were kept because they would be bought again
-	byName   map[*world.Catalog]map[string]*world.Shape
-	plan     Plan
-}
-
-// machine is what the search knows of one machine.
-type machine struct {
-	place  *world.Place
-	why    *reason.Why // why it is not looked at; nil if it is
-	offer  world.Offer // what it is sold as
-	price  int64
-	room   float64 // what its room is worth
-	effort int64   // what moving its pods has to save
-	weight int64   // what evicting its pods costs, in thousandths of an ordinary pod
-	takes  bool    // it may receive pods
-	gone   bool
-	tried  *reason.Why // what came of replacing it
-}
-
-// net is what a machine costs beyond what its pods' staying saves.
-func (m *machine) net(o Options) int64 { return m.price - m.weight*o.moveCost()/1000 }
-
-// group is machines that go together, and what is bought for their pods.
-type group struct {
-	machines []int
-	bought   []int
-	asks     []plan.Ask // for each of bought
-	saving   int64
 }
 
 func newSearch(w *world.World, o Options) *search {
@@ -151,54 +108,6 @@ func offerOf(w *world.World, p *world.Place) (world.Offer, int64) {
 	return o, o.Price
 }
 
-// later notes that something may be possible at a time that has not come yet.
-func (s *search) later(at int64) {
-	if at > s.world.At() && (s.plan.Again == 0 || at < s.plan.Again) {
-		s.plan.Again = at
-	}
-}
-
-// open are the machines that are looked at and stay so far, those first that
-// cost most for the room they offer, once what moving their own pods has to save is taken off.
-func (s *search) open() []int {
-	var out []int
-	over := make([]float64, len(s.machines))
-	for i := range s.machines {
-		m := &s.machines[i]
-		if m.why != nil || m.gone {
-			continue
-		}
-		over[i] = float64(m.net(s.options)) / max(m.room, 1)
-		out = append(out, i)
-	}
-	slices.SortFunc(out, func(a, b int) int {
-		return cmp.Or(cmp.Compare(over[b], over[a]), strings.Compare(s.machines[a].place.Name(), s.machines[b].place.Name()))
-	})
-	return out
-}
-
-// rank finds out which machines may receive pods, those first that are least likely to go.
-func (s *search) rank(open []int) {
-	s.takers = nil
-	add := func(i int) {
-		if s.machines[i].takes && !s.cluster.Full(i) {
-			s.takers = append(s.takers, i)
-		}
-	}
-	for i := range s.machines {
-		if s.machines[i].why != nil {
-			add(i)
-		}
-	}
-	for _, i := range slices.Backward(open) {
-		add(i)
-	}
-}
-
-// premium is how much dearer pods come that machines are bought for than the
-// relaxation says they are worth, in percent.
-const premium = 108
-
 // sweep takes each machine off in turn if that pays. Unless leave is set,
 // nothing may be left over. It reports whether any went.
 func (s *search) sweep(leave bool) bool {
@@ -213,27 +122,4 @@ func (s *search) sweep(leave bool) bool {
 		}
 	}
 	return went > 0
-}
-
-// often is after how many machines that went those are forgotten that take no more pods.
-const often = 32
-
-// take takes a machine off if that pays: if what it costs is more than moving
-// its pods and what is left over of them is worth.
-func (s *search) take(i int, leave bool) bool {
-	y, m := s.cluster, &s.machines[i]
-	if m.price-m.effort < s.options.leastSaving() {
-		return false
-	}
-	mark := y.Mark()
-	y.Clear(i)
-	left := y.Settle(s.takers, !leave)
-	value, buyable := y.Value()
-	if left > 0 && !(leave && buyable) || m.price-m.effort-value*premium/100 < s.options.leastSaving() {
-		y.Undo(mark)
-		return false
-	}
-	y.Aside()
-	m.gone = true
-	return true
 }

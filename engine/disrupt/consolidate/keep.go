@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/tenon-sh/tenon/engine/label"
+	"github.com/tenon-sh/tenon/engine/plan"
 	"github.com/tenon-sh/tenon/engine/reason"
 )
 
@@ -115,3 +116,6 @@ func homeless(left, pods int) string {
 	}
 	return fmt.Sprintf("%d of its %d pods fit on no other node", left, pods)
 }
+
+// money writes a price in the currency of the plan.
+func (s *search) money(micro int64) string { return plan.Money(s.plan.Currency, micro) }

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/tenon-sh/tenon/engine/plan"
 	"github.com/tenon-sh/tenon/engine/reason"
 	"github.com/tenon-sh/tenon/engine/world"
 )
@@ -132,6 +131,3 @@ func (s *search) pays(g group, price, effort int64) *reason.Why {
 	}
 	return why
 }
-
-// money writes a price in the currency of the plan.
-func (s *search) money(micro int64) string { return plan.Money(s.plan.Currency, micro) }

@@ -1,0 +1,28 @@
+package disrupt
+
+import (
+	"github.com/tenon-sh/tenon/engine/world"
+)
+
+// Quiet is since when no pod has come to a machine or gone from it.
+func Quiet(c *world.Claim) int64 { return max(c.InitializedAt, c.LastPodEvent) }
+
+// Stays reports whether a pod makes a machine count as used. What a DaemonSet
+// or the node itself runs does not, nor what is ending, nor what its owner
+// values so little that losing it costs nothing.
+func Stays(p *world.Pod) bool { return p.Moves() && weight(p) > 0 }
+
+// weight is what evicting a pod costs: 1 + deletion cost / 2^27 + priority / 2^25.
+func weight(p *world.Pod) int64 {
+	return one + int64(p.Disruption.DeletionCost) + 4*int64(p.Priority)
+}
+
+// one is what evicting an ordinary pod costs, in parts so small that deletion
+// costs and priorities are whole numbers of them.
+const one = 1 << 27
+
+// Cost is what evicting a pod costs, in thousandths of what it costs for an
+// ordinary one: from nothing to ten times as much.
+func Cost(p *world.Pod) int64 {
+	return min(max(weight(p), 0), 10*one) * 1000 / one
+}
