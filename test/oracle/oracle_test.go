@@ -58,6 +58,7 @@ func TestFound(t *testing.T) {
 	}{
 		{"moves", 2093, "The first pod of an affinity to its like may go anywhere only as long as it is the first, so moves are judged in the order in which they are made."},
 		{"attended", 30188, "A machine is not to be had for a pod where another that is placed keeps the machine's daemons away."},
+		{"small", 72304, "Nor where it would be an empty domain that keeps pods of the plan from being bound: those of the next plan may have it."},
 		{"plans", 2676, "A machine on its way that may become a type with a label or one without it may count for a spread constraint, as a domain without pods."},
 	} {
 		judge(t, found.kind, oracle, found.seed)

@@ -59,29 +59,12 @@ func (v *Verdict) replay(ctx context.Context, cl *cluster, c Case) error {
 	if err := cl.fill(c); err != nil {
 		return err
 	}
-	var left []*corev1.Pod
-	for i := range c.Pods {
-		if p := &c.Pods[i]; c.Placements[key(p)] != "" && p.Spec.NodeName == "" {
-			left = append(left, p)
-		}
+	waiting := placed(c)
+	left, err := cl.bindPlaced(ctx, waiting, c.Placements)
+	if err != nil {
+		return err
 	}
-	for progress := true; progress; {
-		progress = false
-		var again []*corev1.Pod
-		for _, p := range left {
-			node := c.Placements[key(p)]
-			if cl.ask(ctx, p).on(ctx, node) != "" {
-				again = append(again, p)
-				continue
-			}
-			if err := cl.bind(p, node); err != nil {
-				return err
-			}
-			v.Placed++
-			progress = true
-		}
-		left = again
-	}
+	v.Placed = len(waiting) - len(left)
 	for _, p := range left {
 		node := c.Placements[key(p)]
 		v.Wrong = append(v.Wrong, fmt.Sprintf("%s on %s: %s", key(p), node, cl.ask(ctx, p).on(ctx, node)))
@@ -89,19 +72,68 @@ func (v *Verdict) replay(ctx context.Context, cl *cluster, c Case) error {
 	return v.refusals(ctx, cl, c)
 }
 
-// attended binds daemons to a machine, and reports whether the filters let them
-// onto it: a machine on which pods that run keep its daemons away is none that
-// might have been bought.
-func (cl *cluster) attended(ctx context.Context, node string, daemons []*corev1.Pod) (bool, error) {
-	for _, d := range daemons {
-		if cl.ask(ctx, d).on(ctx, node) != "" {
-			return false, nil
-		}
-		if err := cl.bind(d, node); err != nil {
-			return false, err
+// placed are the pods that the plan places.
+func placed(c Case) []*corev1.Pod {
+	var out []*corev1.Pod
+	for i := range c.Pods {
+		if p := &c.Pods[i]; c.Placements[key(p)] != "" && p.Spec.NodeName == "" {
+			out = append(out, p)
 		}
 	}
-	return true, nil
+	return out
+}
+
+// bindPlaced binds pods where they are placed, in any order in which the filters
+// let them, and returns those that no order let through.
+func (cl *cluster) bindPlaced(ctx context.Context, pods []*corev1.Pod, placements map[string]string) (left []*corev1.Pod, err error) {
+	for left = pods; ; {
+		var again []*corev1.Pod
+		for _, p := range left {
+			node := placements[key(p)]
+			if cl.ask(ctx, p).on(ctx, node) != "" {
+				again = append(again, p)
+			} else if err := cl.bind(p, node); err != nil {
+				return nil, err
+			}
+		}
+		if len(again) == len(left) || len(again) == 0 {
+			return again, nil
+		}
+		left = again
+	}
+}
+
+// amid reports whether the pod could be on an empty machine together with the
+// plan, all machines there from the start. If the plan's pods cannot be bound with that
+// machine there, because of its daemons or as an empty domain, then the pod
+// is rightly refused until they are. The cluster is then as before.
+func (cl *cluster) amid(ctx context.Context, c Case, p *corev1.Pod, empty *corev1.Node, daemons []*corev1.Pod) (bool, error) {
+	again := func(pods []*corev1.Pod, more ...*corev1.Node) (left []*corev1.Pod, err error) {
+		if err := cl.reset(c); err != nil {
+			return nil, err
+		}
+		if err := cl.fill(c); err != nil {
+			return nil, err
+		}
+		for _, n := range more {
+			cl.add(n)
+			for _, d := range daemons {
+				if err := cl.bind(d, n.Name); err != nil {
+					return nil, err
+				}
+			}
+		}
+		placements := map[string]string{key(p): empty.Name}
+		maps.Copy(placements, c.Placements)
+		return cl.bindPlaced(ctx, pods, placements)
+	}
+	pods := placed(c)
+	without, err := again(append(slices.Clone(pods), p), empty)
+	if err != nil {
+		return false, err
+	}
+	_, err = again(pods)
+	return len(without) == 0, err
 }
 
 // kindOf is equal for pods that the filters cannot tell apart.
@@ -163,17 +195,15 @@ func (v *Verdict) refusals(ctx context.Context, cl *cluster, c Case) error {
 				}
 			}
 			possible := cl.ask(ctx, p).on(ctx, empty) == ""
+			cl.remove(empty)
 			if possible {
-				cl.remove(empty)
-				cl.add(empties[empty])
-				if possible, err = cl.attended(ctx, empty, daemons[empty]); err != nil {
+				if possible, err = cl.amid(ctx, c, p, empties[empty], daemons[empty]); err != nil {
 					return err
 				}
 			}
 			if possible {
 				v.Possible = append(v.Possible, fmt.Sprintf("%s on a new %s", name, empty))
 			}
-			cl.remove(empty)
 		}
 		homeless[kind] = len(v.Possible) == before
 	}
