@@ -49,6 +49,7 @@ func run(ctx context.Context, args []string, out io.Writer) (bool, error) {
 	kinds := flags.String("kinds", strings.Join(oracle.Trials(), ","), "which trials")
 	against := flags.Int("scheduler", 1_000_000, "how many clusters kube-scheduler's plugins are to judge, all kinds together")
 	optimum := flags.Int("optimum", 100_000, "how many clusters are to be compared with the least price")
+	page := flags.Bool("markdown", false, "write the sums as the table of docs/judges.md, and judge nothing")
 	if err := flags.Parse(args); err != nil {
 		return false, err
 	}
@@ -58,6 +59,14 @@ func run(ctx context.Context, args []string, out io.Writer) (bool, error) {
 			return false, fmt.Errorf("find a folder for the sums: %w; say where with -state", err)
 		}
 		*file = filepath.Join(cache, "tenon", "oracle.json")
+	}
+	if *page {
+		sums, err := read(*file)
+		if err != nil {
+			return false, err
+		}
+		fmt.Fprint(out, sums.markdown())
+		return sums.wrong() == 0, nil
 	}
 	unlock, err := lock(*file + ".lock")
 	if err != nil {

@@ -157,6 +157,25 @@ func (s *sums) wrong() int {
 	return n
 }
 
+// markdown is a table of what was found, without the disagreements' texts.
+func (s *sums) markdown() string {
+	var b strings.Builder
+	b.WriteString("| trial | seeds | placements | refusals | disagreements |\n|---|--:|--:|--:|--:|\n")
+	var all sum
+	row := func(name, seeds string, of sum) {
+		fmt.Fprintf(&b, "| %s | %s | %d | %d | %d |\n", name, seeds, of.Placed, of.Refused, len(of.Wrong))
+	}
+	for _, k := range s.Kinds {
+		row(k.Kind, fmt.Sprintf("1 to %d", k.Seeds), *k)
+		if k.Kind != compared {
+			all.Seeds, all.Placed, all.Refused = all.Seeds+k.Seeds, all.Placed+k.Placed, all.Refused+k.Refused
+			all.Wrong = append(all.Wrong, k.Wrong...)
+		}
+	}
+	row("all by kube-scheduler", fmt.Sprint(all.Seeds), all)
+	return b.String()
+}
+
 // String is a table, with all disagreements below.
 func (s *sums) String() string {
 	var b strings.Builder

@@ -35,6 +35,15 @@ func TestSumsAddUp(t *testing.T) {
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)
 	}
+	const page = `| trial | seeds | placements | refusals | disagreements |
+|---|--:|--:|--:|--:|
+| plans | 1 to 2 | 6 | 2 | 0 |
+| tiny | 1 to 2 | 4 | 0 | 2 |
+| all by kube-scheduler | 2 | 6 | 2 | 0 |
+`
+	if diff := cmp.Diff(page, got.markdown()); diff != "" {
+		t.Error(diff)
+	}
 	if got.wrong() != 2 || !strings.Contains(got.String(), "tiny, seed 2, at abc:\ntoo dear") {
 		t.Errorf("%d disagreements:\n%s", got.wrong(), got)
 	}
