@@ -144,22 +144,27 @@ func welcome(out io.Writer, o Options, c Contact) {
 	kubectl, tenon, helm := program("kubectl"), program("tenon"), program("helm")
 	lines := [][2]string{{"use it in this shell", "export KUBECONFIG=" + c.Kubeconfig}}
 	switch {
-	case o.Controller == ByHand:
+	case o.Document != "":
 		lines = append(lines,
-			[2]string{"install the controller", fmt.Sprintf(byHand, helm, c.Charts, o.ClusterName)},
-			[2]string{"then a pool of nodes", kubectl + " apply -f " + o.Dir.pool()},
+			[2]string{"and the document's files", "cd " + filepath.Join(filepath.Dir(c.Kubeconfig), "document") + "; export PATH=$PWD/bin:$PATH; . ../aws.env"},
+			[2]string{"then type document " + o.Document, "from its helm commands on; oci://public.ecr.aws/karpenter is oci://" + c.Charts + " --plain-http here, and https://charts.karpenter.sh/ is http://" + c.Charts + "/"},
 		)
+	case o.Controller == ByHand:
+		lines = append(lines, [2]string{"install the controller", fmt.Sprintf(byHand, helm, c.Charts, o.ClusterName)})
+		if !c.Pools {
+			lines = append(lines, [2]string{"then a pool of nodes", kubectl + " apply -f " + o.Dir.pool()})
+		}
 	case o.Bare:
 		lines = append(lines, [2]string{"machines that join", tenon + " sim add-machine" + at + " --type m5.large --count 2"})
 	case o.Demo:
 		lines = append(lines, [2]string{"let nodes come; 0: go", kubectl + " scale -n demo deployment web --replicas 40"})
-	default:
+	case !c.Pools:
 		lines = append(lines, [2]string{"a pool of nodes", kubectl + " apply -f " + o.Dir.pool()})
 	}
 	if !o.Bare {
 		lines = append(lines,
 			[2]string{"what there is", kubectl + " get nodepools,nodeclaims,nodes -o wide"},
-			[2]string{"what it would buy, why", tenon + " plan --kubeconfig " + c.Kubeconfig},
+			[2]string{"what it would buy, why", tenon + " plan --kubeconfig " + c.Kubeconfig + askPages(c)},
 		)
 	}
 	if c.Pages != "" {
@@ -186,6 +191,14 @@ func welcome(out io.Writer, o Options, c Contact) {
 	}
 	fmt.Fprintln(w)
 	_ = w.Flush() // a terminal that is gone cannot be told so
+}
+
+// askPages has a verb ask the controller for what it decides by: the API server of a playground reaches no pods.
+func askPages(c Contact) string {
+	if c.Pages == "" {
+		return ""
+	}
+	return " --controller " + c.Pages
 }
 
 // How the controller is installed from the playground's registry, and changed.

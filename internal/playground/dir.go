@@ -119,6 +119,7 @@ type Contact struct {
 	AWS        string `json:"aws"`              // endpoint of the simulated account
 	Charts     string `json:"charts,omitempty"` // host and port of the chart repository
 	Pages      string `json:"pages,omitempty"`  // of the controller that leads
+	Pools      bool   `json:"pools,omitempty"`  // there are NodePools or Provisioners
 }
 
 // writeWhole writes a file in one step, for its owner alone.

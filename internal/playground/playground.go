@@ -10,6 +10,8 @@ import (
 	"sync"
 	"time"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/client-go/dynamic"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/tools/clientcmd"
@@ -29,6 +31,7 @@ type Options struct {
 	Reset      bool          // begin with an empty cluster
 	Bare       bool          // without Tenon: neither its kinds nor its controller
 	Controller Way           // who runs the controller, where it is not bare
+	Document   string        // number of the one that it is prepared for, if any
 	Demo       bool          // begin with a pool and something to look at
 	Story      bool          // let the demo of a new cluster play before ready is called
 	Region     string        // of the machines
@@ -208,6 +211,7 @@ func Run(ctx context.Context, o Options, ready func(Contact)) error {
 			return err
 		}
 	}
+	contact.Pools = hasPools(ctx, objects)
 	url, closeAPI, err := control.serve()
 	if err != nil {
 		return err
@@ -231,6 +235,18 @@ func Run(ctx context.Context, o Options, ready func(Contact)) error {
 	case <-cluster.Done():
 		return fmt.Errorf("the control plane has ended by itself (%w); %s says more", cluster.Err(), o.Dir.Log("controlplane"))
 	}
+}
+
+// hasPools reports whether the cluster has pools, of either kind. One without the kinds has none.
+func hasPools(ctx context.Context, objects dynamic.Interface) bool {
+	for _, kind := range []schema.GroupVersionResource{
+		{Group: "karpenter.sh", Version: "v1", Resource: "nodepools"}, {Group: "karpenter.sh", Version: "v1alpha5", Resource: "provisioners"},
+	} {
+		if list, err := objects.Resource(kind).List(ctx, metav1.ListOptions{Limit: 1}); err == nil && len(list.Items) > 0 {
+			return true
+		}
+	}
+	return false
 }
 
 func startCluster(ctx context.Context, o Options, log *life) (*kube.ControlPlane, error) {

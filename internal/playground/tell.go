@@ -43,7 +43,7 @@ func followed(cmd *cobra.Command, id string, o Options, detach bool) error {
 		return verb.BadInputf("--document: %w", err)
 	}
 	o.Surround(d)
-	o.Demo = false
+	o.Demo, o.Document = false, d.ID
 	out := cmd.OutOrStdout()
 	if detach {
 		return detached(cmd.Context(), o, out, os.Args[1:])

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"net/http"
 	"strings"
 	"time"
@@ -29,11 +30,18 @@ const (
 	patience = 30 * time.Second
 )
 
-// fromController asks the controller of a cluster, through the API server's proxy, for the World that it
-// would decide about now, and by what options. at is its Service as NAMESPACE/NAME; empty: that of the chart is looked for.
+// fromController asks the controller of a cluster for the World that it would decide about now, and by what
+// options: through the API server's proxy to its Service NAMESPACE/NAME, or at the URL of its pages. Where at
+// says neither, the Service of the chart is looked for.
 func fromController(ctx context.Context, config *rest.Config, at string) (journal.Entry, string, error) {
 	ctx, stop := context.WithTimeout(ctx, patience)
 	defer stop()
+	if strings.HasPrefix(at, "http://") || strings.HasPrefix(at, "https://") {
+		e, err := fetch(ctx, strings.TrimSuffix(at, "/")+"/"+nowPath)
+		return e, at, err
+	}
+	config = rest.CopyConfig(config)
+	config.ContentType = "application/json" // what the proxy says of a Service that cannot be reached is no protobuf
 	client, err := kubernetes.NewForConfig(config)
 	if err != nil {
 		return journal.Entry{}, "", err
@@ -48,7 +56,7 @@ func fromController(ctx context.Context, config *rest.Config, at string) (journa
 	for _, s := range services {
 		namespace, name, ok := strings.Cut(s, "/")
 		if !ok || namespace == "" || name == "" {
-			return journal.Entry{}, "", fmt.Errorf("--controller is %q, want NAMESPACE/SERVICE", s)
+			return journal.Entry{}, "", fmt.Errorf("--controller is %q, want NAMESPACE/SERVICE or the URL of its pages", s)
 		}
 		e, err := answer(ctx, client, namespace, name)
 		if err == nil {
@@ -74,7 +82,7 @@ func controllers(ctx context.Context, client kubernetes.Interface) ([]string, er
 		}
 	}
 	if len(out) == 0 {
-		return nil, fmt.Errorf("no Service has the label %s and a port %s; name it with --controller NAMESPACE/SERVICE", chartLabel, chartPort)
+		return nil, fmt.Errorf("no Service has the label %s and a port %s; name it with --controller", chartLabel, chartPort)
 	}
 	return out, nil
 }
@@ -91,6 +99,34 @@ func answer(ctx context.Context, client kubernetes.Interface, namespace, name st
 	if err != nil {
 		return e, said(err)
 	}
+	return only(data)
+}
+
+// fetch asks a controller at the URL of its pages.
+func fetch(ctx context.Context, url string) (e journal.Entry, err error) {
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, url, nil)
+	if err != nil {
+		return e, err
+	}
+	answer, err := http.DefaultClient.Do(req)
+	if err != nil {
+		return e, err
+	}
+	defer func() { err = errors.Join(err, answer.Body.Close()) }()
+	data, err := io.ReadAll(answer.Body)
+	switch {
+	case err != nil:
+		return e, err
+	case answer.StatusCode == http.StatusNotFound:
+		return e, fmt.Errorf("%s: %w", url, errStranger)
+	case answer.StatusCode != http.StatusOK:
+		return e, fmt.Errorf("%s: %s", url, strings.TrimSpace(string(data)))
+	}
+	return only(data)
+}
+
+// only is the one World of an answer.
+func only(data []byte) (e journal.Entry, err error) {
 	found := errors.New("its answer holds no world")
 	err = journal.Read(bytes.NewReader(data), func(got journal.Entry) error {
 		e, found = got, nil
@@ -98,6 +134,8 @@ func answer(ctx context.Context, client kubernetes.Interface, namespace, name st
 	})
 	return e, errors.Join(err, found)
 }
+
+var errStranger = errors.New("it does not tell what it decides by: it is another program, or an older release")
 
 // said is what a proxy's error means for whoever asked.
 func said(err error) error {
@@ -107,7 +145,7 @@ func said(err error) error {
 	}
 	switch status.ErrStatus.Code {
 	case http.StatusNotFound:
-		return errors.New("it does not tell what it decides by: it is another program, or an older release")
+		return errStranger
 	case http.StatusForbidden:
 		return fmt.Errorf("%w; a Role with get on services/proxy is needed", err)
 	}

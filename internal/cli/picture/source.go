@@ -35,7 +35,7 @@ type Source struct {
 	Catalog    string
 	Region     string
 	Kubeconfig string
-	Controller string // NAMESPACE/SERVICE; empty: it is looked for
+	Controller string // NAMESPACE/SERVICE or a URL; empty: it is looked for
 
 	flags *pflag.FlagSet
 }
@@ -47,7 +47,7 @@ func (s *Source) Flags(f *pflag.FlagSet) {
 	f.StringVar(&s.Catalog, "catalog", "", "catalogue file (tenon-catalog/v1); default: the bundled EC2 catalogue of --region")
 	f.StringVar(&s.Region, "region", "", "region of the bundled catalogue; default: that of the nodes, else "+home)
 	f.StringVar(&s.Kubeconfig, "kubeconfig", "", "kubeconfig of the cluster, when there is no -f")
-	f.StringVar(&s.Controller, "controller", "", "NAMESPACE/SERVICE of the controller to ask, when there is no -f; default: that of the chart; it is not asked where --catalog or --region is given")
+	f.StringVar(&s.Controller, "controller", "", "controller to ask, when there is no -f: its Service as NAMESPACE/NAME, or the URL of its pages; default: the chart's Service; none is asked where --catalog or --region is given")
 }
 
 // Input is what was read and can be made a World.

@@ -291,6 +291,30 @@ func TestLivePlanAsksTheController(t *testing.T) {
 	}
 }
 
+// The pages of a controller can be named by their URL, and then the API server need not reach it.
+func TestLivePlanAsksAtAURL(t *testing.T) {
+	s := enginetest.NewScene()
+	for _, line := range []string{"type only cpu=4 memory=8Gi price=0.5 zones=a", "pool p", "pod web cpu=1"} {
+		if err := s.Line(line); err != nil {
+			t.Fatal(err)
+		}
+	}
+	pages := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path != "/now" {
+			http.NotFound(w, r)
+		} else if err := (journal.Entry{Kind: journal.Buy, World: s.World()}).Write(w); err != nil {
+			t.Error(err)
+		}
+	}))
+	defer pages.Close()
+	if out, _ := asking(t, http.NotFound, "--controller", pages.URL+"/"); !strings.Contains(out, "Decided as the controller "+pages.URL+"/ would now") {
+		t.Errorf("it is not asked:\n%s", out)
+	}
+	if out, _ := asking(t, http.NotFound, "--controller", pages.URL+"/elsewhere"); !strings.Contains(out, pages.URL+"/elsewhere/now: it does not tell what it decides by") {
+		t.Errorf("it does not say what is wrong:\n%s", out)
+	}
+}
+
 // Where the controller does not answer, the plan says why.
 func TestLivePlanSaysWhyTheControllerDidNotAnswer(t *testing.T) {
 	for want, controller := range map[string]http.HandlerFunc{
