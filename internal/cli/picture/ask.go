@@ -15,6 +15,7 @@ import (
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/rest"
 
+	"github.com/tenon-sh/tenon/internal/cli/verb"
 	"github.com/tenon-sh/tenon/internal/journal"
 )
 
@@ -36,7 +37,7 @@ const (
 func fromController(ctx context.Context, config *rest.Config, at string) (journal.Entry, string, error) {
 	ctx, stop := context.WithTimeout(ctx, patience)
 	defer stop()
-	if strings.HasPrefix(at, "http://") || strings.HasPrefix(at, "https://") {
+	if isURL(at) {
 		e, err := fetch(ctx, strings.TrimSuffix(at, "/")+"/"+nowPath)
 		return e, at, err
 	}
@@ -54,10 +55,7 @@ func fromController(ctx context.Context, config *rest.Config, at string) (journa
 	}
 	var errs []error
 	for _, s := range services {
-		namespace, name, ok := strings.Cut(s, "/")
-		if !ok || namespace == "" || name == "" {
-			return journal.Entry{}, "", fmt.Errorf("--controller is %q, want NAMESPACE/SERVICE or the URL of its pages", s)
-		}
+		namespace, name, _ := strings.Cut(s, "/")
 		e, err := answer(ctx, client, namespace, name)
 		if err == nil {
 			return e, s, nil
@@ -65,6 +63,18 @@ func fromController(ctx context.Context, config *rest.Config, at string) (journa
 		errs = append(errs, fmt.Errorf("service %s: %w", s, err))
 	}
 	return journal.Entry{}, "", errors.Join(errs...)
+}
+
+func isURL(at string) bool {
+	return strings.HasPrefix(at, "http://") || strings.HasPrefix(at, "https://")
+}
+
+// checkController says what is wrong with the user's words for a controller.
+func checkController(at string) error {
+	if namespace, name, ok := strings.Cut(at, "/"); at == "" || isURL(at) || ok && namespace != "" && name != "" {
+		return nil
+	}
+	return verb.BadInputf("--controller is %q, want NAMESPACE/SERVICE or the URL of its pages", at)
 }
 
 // controllers are the Services that may be a controller's.
@@ -91,7 +101,9 @@ func controllers(ctx context.Context, client kubernetes.Interface) ([]string, er
 func answer(ctx context.Context, client kubernetes.Interface, namespace, name string) (e journal.Entry, err error) {
 	var data []byte
 	for range asked {
-		data, err = client.CoreV1().RESTClient().Get().Namespace(namespace).Resource("services").Name(name + ":" + chartPort).SubResource("proxy").Suffix(nowPath).MaxRetries(0).DoRaw(ctx)
+		result := client.CoreV1().RESTClient().Get().Namespace(namespace).Resource("services").Name(name + ":" + chartPort).SubResource("proxy").Suffix(nowPath).MaxRetries(0).Do(ctx)
+		data, _ = result.Raw()
+		err = result.Error() // which knows what a proxy says, other than the error of Raw
 		if !apierrors.IsServiceUnavailable(err) {
 			break
 		}

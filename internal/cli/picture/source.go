@@ -67,6 +67,9 @@ type Input struct {
 // Read reads the objects and the catalogue.
 func (s *Source) Read(ctx context.Context, in io.Reader, progress io.Writer) (*Input, error) {
 	var silent error // why the controller of a live cluster did not answer
+	if err := checkController(s.Controller); err != nil {
+		return nil, err
+	}
 	if s.live() {
 		config, err := connect(s.Kubeconfig)
 		if err != nil {

@@ -315,6 +315,15 @@ func TestLivePlanAsksAtAURL(t *testing.T) {
 	}
 }
 
+func TestControllerIsNamedWrongly(t *testing.T) {
+	cmd := plan.Command("test")
+	cmd.SilenceErrors, cmd.SilenceUsage = true, true
+	cmd.SetArgs([]string{"--controller", "karpenter"})
+	if err := cmd.Execute(); verb.Status(err) != verb.Unusable || !strings.Contains(fmt.Sprint(err), `--controller is "karpenter", want NAMESPACE/SERVICE or the URL of its pages`) {
+		t.Errorf("said %v", err)
+	}
+}
+
 // Where the controller does not answer, the plan says why.
 func TestLivePlanSaysWhyTheControllerDidNotAnswer(t *testing.T) {
 	for want, controller := range map[string]http.HandlerFunc{
@@ -326,6 +335,11 @@ func TestLivePlanSaysWhyTheControllerDidNotAnswer(t *testing.T) {
 			w.Header().Set("Content-Type", "application/json")
 			w.WriteHeader(http.StatusForbidden)
 			fmt.Fprint(w, `{"kind":"Status","apiVersion":"v1","status":"Failure","message":"services \"karpenter:http-metrics\" is forbidden","reason":"Forbidden","code":403}`)
+		},
+		"error trying to reach service: dial tcp": func(w http.ResponseWriter, _ *http.Request) {
+			w.Header().Set("Content-Type", "application/json")
+			w.WriteHeader(http.StatusServiceUnavailable)
+			fmt.Fprint(w, `{"kind":"Status","apiVersion":"v1","status":"Failure","message":"error trying to reach service: dial tcp 192.0.2.2:8080: connect: connection refused","reason":"ServiceUnavailable","code":503}`)
 		},
 		"its answer holds no world": func(http.ResponseWriter, *http.Request) {},
 	} {
