@@ -41,6 +41,7 @@ type Enactor struct {
 	reminders reminders
 	deletions deletions
 	openings  openings
+	rest      rest
 }
 
 // The reasons for which claims are made and ended, as metrics count them.

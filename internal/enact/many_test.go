@@ -89,6 +89,16 @@ func TestManyPromises(t *testing.T) {
 	if n := written.Load(); n == 0 || n >= pods/2 {
 		t.Errorf("%d of %d promises were made at once", n, pods)
 	}
+	made := written.Load()
+	for e.Left() {
+		was := written.Load()
+		if e.Rest(t.Context()); written.Load() == was || written.Load()-was > pods/2 {
+			t.Fatalf("%d of %d promises were made of the rest at once", written.Load()-was, pods)
+		}
+	}
+	if n := written.Load(); made == pods || n != pods {
+		t.Errorf("%d of %d promises were made when none was left", n, pods)
+	}
 	before := written.Load()
 	if wait := e.Promise(t.Context(), b.Snapshot(0), plan.Plan{Filled: []plan.Fill{fill}}, time.Hour); wait <= 0 {
 		t.Errorf("the next look is after %s, want one", wait)

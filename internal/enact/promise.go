@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"slices"
+	"sync"
 	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -23,6 +24,39 @@ import (
 // thousands of promises most of the time would be spent on plans. The rest is due right after.
 const atOnce = 300
 
+// rest are the promises of the last plan that are left to make.
+type rest struct {
+	mu  sync.Mutex
+	due []promise
+}
+
+func (r *rest) set(due []promise) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.due = due
+}
+
+// take returns the next of them.
+func (r *rest) take() []promise {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	n := min(len(r.due), atOnce)
+	out := r.due[:n]
+	r.due = r.due[n:]
+	return out
+}
+
+// Left reports whether the last plan has promises that are left to make.
+func (e *Enactor) Left() bool {
+	e.rest.mu.Lock()
+	defer e.rest.mu.Unlock()
+	return len(e.rest.due) > 0
+}
+
+// Rest makes the next promises that the last plan left. Machines that join one after the other put off the
+// next plan for seconds, and without it each plan of a large cluster would make its few hundred only.
+func (e *Enactor) Rest(ctx context.Context) { e.write(ctx, e.rest.take()) }
+
 // promise is a node that a pod shall be nominated for; none takes back what was promised.
 type promise struct {
 	pod  *world.Pod
@@ -35,6 +69,7 @@ type promise struct {
 // to make the plan. It returns when to look at the pods again although nothing
 // happens; zero for no need.
 func (e *Enactor) Promise(ctx context.Context, w *world.World, p plan.Plan, took time.Duration) time.Duration {
+	e.rest.set(nil)
 	c := plan.NewCensus(w)
 	due := promises(c, p)
 	if !e.Promises {
@@ -44,6 +79,7 @@ func (e *Enactor) Promise(ctx context.Context, w *world.World, p plan.Plan, took
 		n := min(len(due), atOnce)
 		e.write(ctx, due[:n])
 		if due = due[n:]; len(due) > 0 && (ctx.Err() != nil || !e.Now().Before(until)) {
+			e.rest.set(due)
 			return time.Second
 		}
 	}

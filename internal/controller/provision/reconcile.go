@@ -100,8 +100,13 @@ func (c *Controller) Start(ctx context.Context) error {
 				continue
 			}
 			w = w.Add(c.Now())
-			timer.Reset(c.Now.Until(w.Due(c.Batch)))
+			timer.Reset(c.next(w))
 		case <-timer.C:
+			if w.Open() && c.Now().Before(w.Due(c.Batch)) { // more is being gathered, and promises are left
+				c.teller().Do(Name, func() { c.Enact.Rest(ctx) })
+				timer.Reset(c.next(w))
+				continue
+			}
 			if c.Now.Since(begun) < patience && c.blind() {
 				timer.Reset(look)
 				continue
@@ -112,6 +117,15 @@ func (c *Controller) Start(ctx context.Context) error {
 			}
 		}
 	}
+}
+
+// next is how long nothing is to be done while a decision's window is open: until
+// the decision, unless the last one left promises to make meanwhile.
+func (c *Controller) next(w Window) time.Duration {
+	if c.Enact.Left() {
+		return 0
+	}
+	return c.Now.Until(w.Due(c.Batch))
 }
 
 // teller tells of what broke here.
