@@ -114,3 +114,22 @@ func (at *Place) termClash(t world.NodeTerm) string {
 	}
 	return ""
 }
+
+// Narrow settles the open labels as far as the pod needs it, for a pod that may stand there.
+func (at *Place) Narrow(p *world.Pod) {
+	at.narrow(p.NodeSelector)
+	for _, t := range p.NodeTerms {
+		if at.Meets(t) {
+			at.narrow(t.Labels)
+			break
+		}
+	}
+}
+
+func (at *Place) narrow(s label.Set) {
+	for _, r := range s {
+		if o, ok := at.Open.Find(r.Key); ok {
+			at.Open = at.Open.Without(r.Key).And(o.Meet(r))
+		}
+	}
+}
