@@ -91,6 +91,9 @@ func (k *refuser) boughtOut(p *market.Pool, x *packing.Pod) []*reason.Why {
 	if name, least, only := limits.first(); name != "" && (only || !affordable) {
 		add(k.limitWhy(p, name, least))
 	}
+	if len(causes) == 0 { // it would be an empty domain, or bring a daemon, that is in the way of others
+		add(&reason.Why{Code: reason.NoPlace, Detail: "no new node was found that leaves all other pods of this plan their places; it is tried again once they run"})
+	}
 	return causes
 }
 
