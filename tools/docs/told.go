@@ -27,7 +27,7 @@ func eventsToTell() map[string]event {
 		"Evicted":                                {"Normal", pod, "The pod was asked to leave because its node goes."},
 		"Disrupted":                              {"Normal", pod, "The pod was deleted because its node's time is over: `terminationGracePeriod` was set. Disruption budgets were passed over."},
 		"FailedDraining":                         {"Warning", node, "Pods do not leave: a PodDisruptionBudget or `karpenter.sh/do-not-disrupt` holds them. The message counts or names them."},
-		"FailedTermination":                      {"Warning", "Node, NodeClaim", "The cloud does not let the machine be ended: a permission is missing, or it is protected. The message says what the cloud answered; it goes on being tried."},
+		"FailedTermination":                      {"Warning", "Node, NodeClaim", "The cloud does not let the machine be ended: a permission is missing, or it is protected, or it is throttled for over a minute. The message says what the cloud answered; it goes on being tried."},
 		"TerminationGracePeriodExpiring":         {"Warning", "Node, NodeClaim", "When all pods that are left will be deleted."},
 		"AwaitingVolumeDetachment":               {"Normal", node, "The node is drained and waits for its volumes to come off."},
 		"NodeRepairBlocked":                      {"Warning", "Node", "More than a fifth of the pool's nodes are unhealthy, so none is replaced: look for a common cause."},

@@ -28,12 +28,16 @@ import (
 type guarded struct {
 	seller
 
-	free bool
+	free      bool
+	throttled bool
 }
 
 func (g *guarded) Terminate(ctx context.Context, ids []cloud.MachineID) []error {
 	if g.free {
 		return g.seller.Terminate(ctx, ids)
+	}
+	if g.throttled {
+		return []error{cloud.Errorf(cloud.Throttled, "", "terminate i-1: RequestLimitExceeded: slow down")}
 	}
 	return []error{cloud.Errorf(cloud.Unauthorised, "Unauthorized", "terminate i-1: UnauthorizedOperation: not allowed")}
 }
@@ -91,6 +95,40 @@ func TestMachineThatMayNotBeEnded(t *testing.T) {
 		live()
 		if err := store.Get(t.Context(), client.ObjectKeyFromObject(claim), claim); err == nil || !g.gone {
 			t.Errorf("allowed again, the claim still has %v: %v", claim.GetFinalizers(), err)
+		}
+	})
+}
+
+// A machine whose end is throttled says nothing at first, and after a minute why it is still there, and since when.
+func TestMachineWhoseEndIsThrottledForLong(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		g := &guarded{seller: seller{check: func() {}}, throttled: true}
+		machines := terminate.NewMachines(cloud.New(cloud.Config{Driver: g}), nil, clock.Wall)
+		claim := &v1.NodeClaim{}
+		since := ""
+		for begin := time.Now(); time.Since(begin) < 30*time.Second; { // the calls themselves slow down
+			_, err := machines.End(t.Context(), "test:///i-1")
+			if since == "" {
+				since = time.Now().UTC().Format(time.RFC3339)
+			}
+			if terminate.Refused(claim, err, time.Now()); err == nil || claim.Conditions().Get(v1.ConditionInstanceTerminating) != nil {
+				t.Fatalf("%v is told at once: %+v", err, claim.Status.Conditions)
+			}
+			time.Sleep(time.Second)
+		}
+		time.Sleep(time.Minute)
+		_, err := machines.End(t.Context(), "test:///i-1")
+		terminate.Refused(claim, err, time.Now())
+		c := claim.Conditions().Get(v1.ConditionInstanceTerminating)
+		if c == nil || c.Reason != v1.ReasonTerminationFailed || !strings.Contains(c.Message, "RequestLimitExceeded: slow down; tried since "+since) {
+			t.Errorf("after two minutes the claim says %+v", c)
+		}
+		if cloud.CodeOf(err) != cloud.Throttled {
+			t.Errorf("%v is no longer known as throttled", err)
+		}
+		g.free = true
+		if _, err := machines.End(t.Context(), "test:///i-1"); err != nil {
+			t.Errorf("it cannot be ended: %v", err)
 		}
 	})
 }
