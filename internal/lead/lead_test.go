@@ -7,6 +7,7 @@ import (
 	"math/rand/v2"
 	"strconv"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -28,7 +29,7 @@ type store struct {
 	mu      sync.Mutex
 	version int
 	leases  map[types.NamespacedName]*coordinationv1.Lease
-	writes  int
+	writes  atomic.Int64
 	started int // processes
 }
 
@@ -58,7 +59,7 @@ func (s *store) put(name types.NamespacedName, l *coordinationv1.Lease, create b
 		return nil, apierrors.NewConflict(resource, name.String(), errors.New("it has changed"))
 	}
 	s.version++
-	s.writes++
+	s.writes.Add(1)
 	next := l.DeepCopy()
 	next.Namespace, next.Name, next.ResourceVersion = name.Namespace, name.Name, strconv.Itoa(s.version)
 	s.leases[name] = next
@@ -269,9 +270,9 @@ func TestTakesOverAfterAKill(t *testing.T) {
 		if worst >= 5*time.Second {
 			t.Errorf("the next acts %s after a kill, want less than 5s", worst)
 		}
-		before := s.writes
+		before := s.writes.Load()
 		time.Sleep(100 * time.Second)
-		if n := s.writes - before; n > 150 {
+		if n := s.writes.Load() - before; n > 150 {
 			t.Errorf("%d writes in 100 seconds", n)
 		}
 		first.end()

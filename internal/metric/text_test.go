@@ -58,6 +58,9 @@ func many(n int) iter.Seq[metric.Sample] {
 
 // A scrape of a large cluster holds no series but the one that it writes: a series costs its place in the set of those written.
 func TestWriteTextHoldsNoSeries(t *testing.T) {
+	if raceDetector {
+		t.Skip("the race detector allocates for itself")
+	}
 	set, _ := newSet(t)
 	const series = 100_000
 	r := testing.Benchmark(func(b *testing.B) {
