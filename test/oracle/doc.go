@@ -2,5 +2,6 @@
 //
 // A cluster is made of Kubernetes' own objects, so that reading them is put to
 // the test as well. The plugins run in a program of the controlplane module;
-// this package starts it and speaks to it by encoding/gob.
+// this package starts it and speaks to it by encoding/gob. What came of it is
+// told in docs/judges.md.
 package oracle
