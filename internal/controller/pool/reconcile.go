@@ -185,6 +185,9 @@ func (r *NodePools) class(ctx context.Context, p *v1.NodePool) (Class, error) {
 func (r *NodePools) healthOf(p *v1.NodePool, class Class) Health {
 	r.mu.Lock()
 	defer r.mu.Unlock()
+	if r.health == nil {
+		r.health = map[types.UID]Health{}
+	}
 	was := p.Conditions().Get(v1.ConditionNodeRegistrationHealthy)
 	if was != nil && (was.ObservedGeneration != p.Generation || p.Status.NodeClassObservedGeneration != class.Generation) {
 		r.health[p.UID] = Health{} // what was learnt says nothing about what is asked for now
