@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"os"
 	"slices"
 	"strings"
 	"time"
@@ -19,11 +20,13 @@ import (
 
 // fault is something that is wrong for a while.
 type fault struct {
-	name  string
-	stage func(*town)
-	each  func(*town, int) // done every second while it lasts, with how many have passed; may be nil
-	lift  func(*town)
-	deaf  bool // events cannot be written either, so that no pod can be told anything
+	name                    string
+	stage                   func(*town)
+	each                    func(*town, int) // done every second while it lasts, with how many have passed; may be nil
+	lift                    func(*town)
+	deaf                    bool // events cannot be written either, so that no pod can be told anything
+	queue, journals, leases bool // the controller hears of interruptions, keeps its decisions in files, leads by a Lease
+
 	twice bool // a request that is under way when its claim is given up is still carried out: a machine for each may be bought once more
 }
 
@@ -35,6 +38,20 @@ func ofCloud(name string, f func() cloudFault) fault {
 // ofServer is a fault of the API server's answers.
 func ofServer(name string, f func() func(request) answer) fault {
 	return fault{name: name, stage: func(w *town) { w.api.Fail(f()) }, lift: func(w *town) { w.api.Fail(nil) }}
+}
+
+// ofQueue is a fault of the queue of notices.
+func ofQueue(name string, f func(*queue)) fault {
+	return fault{
+		name: name, queue: true, stage: func(w *town) { w.queueDo(f) },
+		lift: func(w *town) { w.queueDo(func(q *queue) { q.delay, q.copies, q.poison = nil, 0, nil }) },
+	}
+}
+
+func (w *town) queueDo(change func(*queue)) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	change(w.queue)
 }
 
 func twice(f fault) fault { f.twice = true; return f }
@@ -280,6 +297,41 @@ func otherFaults() []fault {
 				}
 			},
 		},
+		{
+			name: "journal cannot be written", journals: true,
+			stage: func(w *town) { // as a full disk: every file that it begins fails
+				if err := os.RemoveAll(w.folder); err != nil {
+					w.t.Error(err)
+				}
+			},
+			lift: func(w *town) {
+				if err := os.MkdirAll(w.folder, 0o750); err != nil {
+					w.t.Error(err)
+				}
+			},
+		},
+		{
+			name: "controller paused, its lease expired", leases: true,
+			stage: func(w *town) {
+				until := time.Now().Add(time.Minute)
+				w.api.Fail(func(request) answer { return answer{After: max(time.Until(until), 0)} })
+				w.cloud.set(cloudFault{After: time.Minute})
+			},
+			each: func(w *town, at int) {
+				if at == 60 {
+					w.api.Fail(nil)
+					w.cloud.set(cloudFault{})
+				}
+			},
+			lift: func(w *town) { w.api.Fail(nil); w.cloud.set(cloudFault{}) },
+		},
+		ofQueue("notices reordered", func(q *queue) {
+			q.delay = func(n int) time.Duration { return time.Duration(n%3) * 20 * time.Second }
+		}),
+		ofQueue("notices repeated", func(q *queue) { q.copies = 2 }),
+		ofQueue("notices poisoned", func(q *queue) {
+			q.poison = []string{"hello", `{"source":"aws.ec2","detail-type":"EC2 Spot Instance Interruption Warning","detail":[1]}`, `{"source":"aws.ec2","detail-type":"EC2 Spot Instance Interruption Warning","detail":{"instance-id":"i-\ufffd"}}`}
+		}),
 		{
 			name: "controller paused for a minute",
 			stage: func(w *town) {

@@ -21,6 +21,7 @@ type story struct {
 	act    func(*town)        // what happens while it does
 	done   func(*town) string // what is missing at the end; empty: nothing
 	buys   int                // machines, at most
+	queue  bool               // the controller hears of interruptions
 }
 
 func newPool(name string) *v1.NodePool {
@@ -116,6 +117,24 @@ func renewal(name string, pods, buys int, change func(*v1.NodePool), act func(*t
 		act:  act,
 		done: func(w *town) string { return replaced(w, old, pods) },
 	}
+}
+
+// spotInterruption is a story in which the cloud takes two spot machines back, one after the other.
+func spotInterruption() story {
+	s := renewal("spot interruption", 2, 4, func(p *v1.NodePool) {
+		p.Spec.Template.Spec.Requirements[0].Values = []string{"spot"}
+	}, func(w *town) {
+		for _, i := range w.market.Instances() {
+			if i.State == market.Running {
+				if err := w.market.Interrupt(i.ID); err != nil {
+					w.t.Error(err)
+				}
+				w.pass(30 * time.Second)
+			}
+		}
+	})
+	s.queue = true
+	return s
 }
 
 // stories are all of them.
@@ -219,6 +238,7 @@ func stories() []story {
 			act:  func(w *town) { w.start() },
 			done: nodes(2),
 		},
+		spotInterruption(),
 		{
 			name: "death of a machine", buys: 3,
 			before: grown(2),

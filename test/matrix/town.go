@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net/http"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
@@ -46,6 +47,9 @@ type town struct {
 	market *market.Market
 	cloud  *seller
 	skew   atomic.Int64 // of the controller's clock
+	queue  *queue       // of notices; nil: the controller is not told of any
+	folder string       // of the journal; empty: it is kept in memory
+	leases bool         // the controller leads by a Lease
 
 	life    *life // the controller that runs now
 	lives   int
@@ -135,6 +139,21 @@ func newTown(t *testing.T, r *catalog.Region) *town {
 	return w
 }
 
+// prepare makes what a fault or a story needs to be there before the controller starts.
+func (w *town) prepare(r *catalog.Region, f fault, s story) (err error) {
+	w.leases = f.leases
+	if f.journals {
+		w.folder = filepath.Join(w.t.TempDir(), "journal")
+	}
+	if f.queue || s.queue {
+		if w.queue, err = newQueue(r); err != nil {
+			return err
+		}
+		w.market.Observe(market.Observers{OnNotice: w.queue.heard})
+	}
+	return nil
+}
+
 func (w *town) add(objects ...client.Object) {
 	w.t.Helper()
 	for _, o := range objects {
@@ -156,13 +175,17 @@ func (w *town) problem(format string, args ...any) {
 func (w *town) start() {
 	w.t.Helper()
 	settings := app.Defaults()
-	settings.MetricsPort, settings.HealthPort, settings.LeaderElection = 0, 0, false
+	settings.MetricsPort, settings.HealthPort, settings.LeaderElection, settings.LeaseNamespace = 0, 0, w.leases, "default"
+	settings.WebhookPort, settings.JournalDir = 0, w.folder
 	ctx, stop := context.WithCancel(context.Background())
 	l := &life{stop: stop, done: make(chan struct{})}
 	w.lives++
 	config := app.Config{
 		Kubernetes: &rest.Config{Host: "https://matrix.invalid", Transport: deadTransport{l, w.api}},
 		Driver:     mortal{w.cloud, l}, Provider: "sim", Settings: settings, Log: logger(w.t), Now: func() time.Time { return time.Now().Add(time.Duration(w.skew.Load())) },
+	}
+	if w.queue != nil {
+		config.Driver = w.queue.driver(mortal{w.cloud, l})
 	}
 	w.life = l
 	go func() {
@@ -233,6 +256,11 @@ func (w *town) step() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.market.Tick()
+	if w.queue != nil {
+		if err := w.queue.step(); err != nil {
+			w.t.Fatal(err)
+		}
+	}
 	w.machines()
 	w.kubelets()
 	w.own()
