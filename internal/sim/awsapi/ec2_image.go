@@ -43,7 +43,7 @@ func describeImages(c *call) ([]node, error) {
 }
 
 func imageNodes(i market.Image) []node {
-	root := []node{txt("deviceName", i.RootDevice), el("ebs", num("volumeSize", 20), txt("volumeType", "gp2"), flag("deleteOnTermination", true), flag("encrypted", false))}
+	root := []node{txt("deviceName", i.RootDevice), el("ebs", num("volumeSize", market.ImageVolumeGiB), txt("volumeType", market.ImageVolumeKind), flag("deleteOnTermination", true), flag("encrypted", false))}
 	return []node{
 		txt("imageId", i.ID), txt("imageLocation", i.OwnerAlias+"/"+i.Name), txt("imageState", i.State), txt("imageOwnerId", i.Owner),
 		txt("imageOwnerAlias", i.OwnerAlias), txt("creationDate", stamp(i.Created)), txt("deprecationTime", stamp(i.Deprecated)),

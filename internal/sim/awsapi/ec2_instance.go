@@ -165,6 +165,9 @@ func root(i market.Instance) string {
 }
 
 func volumes(i market.Instance) node {
+	if i.State == market.Terminated {
+		return node{}
+	}
 	return list("blockDeviceMapping", i.Volumes, func(v market.Volume) []node {
 		return []node{txt("deviceName", v.Device), el("ebs", txt("volumeId", v.ID), txt("status", "attached"), moment("attachTime", i.Launched), flag("deleteOnTermination", v.Delete))}
 	})
@@ -194,11 +197,7 @@ func interfaces(c *call, i market.Instance) node {
 		return node{}
 	}
 	return list("networkInterfaceSet", i.Interfaces, func(n market.Interface) []node {
-		return []node{
-			txt("networkInterfaceId", n.ID), txt("subnetId", i.Subnet), txt("vpcId", i.VPC), txt("ownerId", c.market.Account()), txt("status", "in-use"),
-			ip(n.Address), groupSet(c, n.Groups), txt("interfaceType", n.Kind),
-			el("attachment", num("deviceIndex", n.Device), num("networkCardIndex", n.Card), txt("status", "attached"), flag("deleteOnTermination", true)),
-		}
+		return wiredNodes(c, wired{n, i})
 	})
 }
 

@@ -47,6 +47,8 @@ const (
 	InvalidLaunchTemplateNameMalformed = "InvalidLaunchTemplateName.MalformedException"
 	InvalidAMIIDNotFound               = "InvalidAMIID.NotFound"
 	InvalidSubnetIDNotFound            = "InvalidSubnetID.NotFound"
+	InvalidVolumeNotFound              = "InvalidVolume.NotFound"
+	InvalidInterfaceNotFound           = "InvalidNetworkInterfaceID.NotFound"
 	InvalidGroupNotFound               = "InvalidGroup.NotFound"
 	InvalidReservationNotFound         = "InvalidCapacityReservationId.NotFound"
 	InvalidPlacementGroupUnknown       = "InvalidPlacementGroup.Unknown"

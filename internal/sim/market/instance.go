@@ -420,6 +420,7 @@ func (m *Market) end(i *Instance, at time.Time) {
 	}
 	i.State, i.Ended = Terminated, at
 	m.count(i, -1)
+	m.leave(i)
 	for _, nic := range i.Interfaces {
 		i.subnet.release(nic.Address)
 	}

@@ -7,11 +7,12 @@ import (
 	"time"
 )
 
-// Kept is what of a market outlives its process: the machines, the reservations, and how far its ids are used up.
+// Kept is what of a market outlives its process: the machines, the volumes they left, the reservations, and how far its ids are used up.
 // Templates, fleets and tokens are not: whoever made them makes them again.
 type Kept struct {
 	Serial       map[string]uint64 `json:"serial"`
 	Instances    []Instance        `json:"instances"`
+	Volumes      []Disk            `json:"volumes,omitempty"` // of machines that have gone
 	Reservations []Reservation     `json:"reservations,omitempty"`
 }
 
@@ -29,6 +30,9 @@ func (m *Market) Keep() (Kept, uint64) {
 	for _, i := range m.instances {
 		k.Instances = append(k.Instances, i.clone())
 	}
+	for _, d := range sorted(m.left) {
+		k.Volumes = append(k.Volumes, d.clone())
+	}
 	slices.SortFunc(k.Instances, func(a, b Instance) int { return strings.Compare(a.ID, b.ID) })
 	return k, m.version
 }
@@ -44,6 +48,10 @@ func (m *Market) Restore(k Kept) []Instance {
 	}
 	for _, r := range k.Reservations {
 		m.reserve(r)
+	}
+	for _, kept := range k.Volumes {
+		d := kept.clone()
+		m.left[d.ID] = &d
 	}
 	for _, kept := range k.Instances {
 		i := kept.clone()

@@ -73,6 +73,7 @@ type Market struct {
 	templates map[string]*Template
 	instances map[string]*Instance
 	placement map[string]*PlacementGroup
+	left      map[string]*Disk // volumes that outlived their machines
 	reserved  map[string]*Reservation
 	fleets    map[string]fleetRecord
 	tokens    map[string]digest // of requests, by kind and token
@@ -113,6 +114,7 @@ func New(cfg Config) *Market {
 		templates: map[string]*Template{},
 		instances: map[string]*Instance{},
 		placement: map[string]*PlacementGroup{},
+		left:      map[string]*Disk{},
 		reserved:  map[string]*Reservation{},
 		fleets:    map[string]fleetRecord{},
 		tokens:    map[string]digest{},

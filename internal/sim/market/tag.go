@@ -121,7 +121,15 @@ func (m *Market) disks(ids []string) map[string]*Tags {
 	if len(wanted) == 0 {
 		return out
 	}
+	for id, d := range m.left {
+		if wanted[id] {
+			out[id] = &d.Tags
+		}
+	}
 	for _, i := range m.instances {
+		if i.State == Terminated { // its volumes and interfaces are gone, or left
+			continue
+		}
 		for k := range i.Volumes {
 			if wanted[i.Volumes[k].ID] {
 				out[i.Volumes[k].ID] = &i.Volumes[k].Tags
