@@ -1,7 +1,6 @@
 package awsapi
 
 import (
-	"cmp"
 	"maps"
 	"slices"
 	"strings"
@@ -23,9 +22,11 @@ func iamOps() map[string]queryOp {
 		"DeleteRole":                    deleteRole,
 		"DetachRolePolicy":              detachRolePolicy,
 		"GetInstanceProfile":            getInstanceProfile,
+		"GetPolicy":                     getPolicy,
 		"GetRole":                       getRole,
 		"ListAttachedRolePolicies":      listAttachedRolePolicies,
 		"ListInstanceProfiles":          listInstanceProfiles,
+		"ListRoles":                     listRoles,
 		"RemoveRoleFromInstanceProfile": removeRoleFromInstanceProfile,
 		"TagInstanceProfile":            tagInstanceProfile,
 		"UntagInstanceProfile":          untagInstanceProfile,
@@ -185,6 +186,18 @@ func getRole(c *call) ([]node, error) {
 	return []node{el("Role", roleNodes(r)...)}, nil
 }
 
+func listRoles(c *call) ([]node, error) {
+	var in roleInput
+	if err := c.decode(&in); err != nil {
+		return nil, err
+	}
+	page, next, err := cut(c.market.Roles(in.PathPrefix), pages{least: 1, most: 1000, usual: 100}, in.MaxItems, in.Marker)
+	if err != nil {
+		return nil, err
+	}
+	return []node{members("Roles", page, roleNodes), flag("IsTruncated", next != ""), txt("Marker", next)}, nil
+}
+
 func deleteRole(c *call) ([]node, error) {
 	var in roleInput
 	if err := c.decode(&in); err != nil {
@@ -231,11 +244,34 @@ func createPolicy(c *call) ([]node, error) {
 	if err := c.decode(&in); err != nil {
 		return nil, err
 	}
-	arn, err := c.market.CreatePolicy(in.PolicyName)
+	p, err := c.market.CreatePolicy(in.PolicyName, in.Path)
 	if err != nil {
 		return nil, err
 	}
-	return []node{el("Policy", txt("PolicyName", in.PolicyName), txt("Arn", arn), txt("Path", cmp.Or(in.Path, "/")))}, nil
+	return []node{el("Policy", policyNodes(p, 0)...)}, nil
+}
+
+func getPolicy(c *call) ([]node, error) {
+	var in roleInput
+	if err := c.decode(&in); err != nil {
+		return nil, err
+	}
+	if !strings.HasPrefix(in.PolicyArn, "arn:") {
+		return nil, market.Errorf("InvalidInput", "ARN %s is not valid.", in.PolicyArn)
+	}
+	p, roles, err := c.market.Policy(in.PolicyArn)
+	if err != nil {
+		return nil, err
+	}
+	return []node{el("Policy", policyNodes(p, roles)...)}, nil
+}
+
+func policyNodes(p market.Policy, roles int) []node {
+	made := p.Created.UTC().Format(time.RFC3339)
+	return []node{
+		txt("PolicyName", p.Name), txt("PolicyId", p.ID), txt("Arn", p.ARN), txt("Path", p.Path), txt("DefaultVersionId", "v1"),
+		num("AttachmentCount", roles), num("PermissionsBoundaryUsageCount", 0), flag("IsAttachable", true), txt("CreateDate", made), txt("UpdateDate", made),
+	}
 }
 
 func deletePolicy(c *call) ([]node, error) {

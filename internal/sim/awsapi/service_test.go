@@ -82,6 +82,59 @@ func TestInstanceProfileLife(t *testing.T) {
 	}
 }
 
+func TestRolesAndPoliciesAreFound(t *testing.T) {
+	w := serve(t, nil)
+	api := iam.NewFromConfig(w.config)
+	of(api.CreateServiceLinkedRole(t.Context(), &iam.CreateServiceLinkedRoleInput{AWSServiceName: aws.String("spot.amazonaws.com")})).must(t)
+	names := func(in iam.ListRolesInput) (all []string, pages int) {
+		for p := iam.NewListRolesPaginator(api, &in); p.HasMorePages(); pages++ {
+			for _, r := range of(p.NextPage(t.Context())).must(t).Roles {
+				got := of(api.GetRole(t.Context(), &iam.GetRoleInput{RoleName: r.RoleName})).must(t).Role
+				if *got.Arn != *r.Arn || *got.RoleId != *r.RoleId {
+					t.Errorf("role %s is listed as %s", *got.Arn, *r.Arn)
+				}
+				all = append(all, *r.RoleName)
+			}
+		}
+		return all, pages
+	}
+	if all, pages := names(iam.ListRolesInput{MaxItems: aws.Int32(2)}); pages != 2 || !slices.Equal(all, []string{"AWSServiceRoleForEC2Spot", "KarpenterNodeRole-demo", "demo-karpenter"}) {
+		t.Errorf("the roles are %v on %d pages", all, pages)
+	}
+	if all, _ := names(iam.ListRolesInput{PathPrefix: aws.String("/aws-service-role/")}); !slices.Equal(all, []string{"AWSServiceRoleForEC2Spot"}) {
+		t.Errorf("the roles of services are %v", all)
+	}
+	if _, err := api.GetRole(t.Context(), &iam.GetRoleInput{RoleName: aws.String("nope")}); code(err) != "NoSuchEntity" {
+		t.Errorf("a role that is not there gave %v", err)
+	}
+	policy := func(arn string) (iamtypes.Policy, string) {
+		out, err := api.GetPolicy(t.Context(), &iam.GetPolicyInput{PolicyArn: &arn})
+		if err != nil {
+			return iamtypes.Policy{}, code(err)
+		}
+		return *out.Policy, ""
+	}
+	if p, refused := policy(w.ControllerPolicy()); refused != "" || *p.Arn != w.ControllerPolicy() || *p.AttachmentCount != 1 || *p.DefaultVersionId != "v1" || p.CreateDate == nil {
+		t.Errorf("the controller's policy is %+v, refused with %q", p, refused)
+	}
+	if p, refused := policy("arn:aws:iam::aws:policy/AmazonEKSWorkerNodePolicy"); refused != "" || *p.PolicyName != "AmazonEKSWorkerNodePolicy" || *p.Path != "/" {
+		t.Errorf("a policy of AWS's is %+v, refused with %q", p, refused)
+	}
+	made := of(api.CreatePolicy(t.Context(), &iam.CreatePolicyInput{PolicyName: aws.String("mine"), Path: aws.String("/team/"), PolicyDocument: aws.String("{}")})).must(t).Policy
+	if p, refused := policy("arn:aws:iam::123456789012:policy/team/mine"); refused != "" || *p.PolicyId != *made.PolicyId || *p.Path != "/team/" || *p.AttachmentCount != 0 {
+		t.Errorf("the policy that was made is %+v, refused with %q", p, refused)
+	}
+	if _, err := api.CreatePolicy(t.Context(), &iam.CreatePolicyInput{PolicyName: aws.String("mine"), PolicyDocument: aws.String("{}")}); code(err) != "EntityAlreadyExists" {
+		t.Errorf("making it twice gave %v", err)
+	}
+	of(api.DeletePolicy(t.Context(), &iam.DeletePolicyInput{PolicyArn: made.Arn})).must(t)
+	for arn, want := range map[string]string{*made.Arn: "NoSuchEntity", "policy-without-an-arn": "InvalidInput"} {
+		if _, refused := policy(arn); refused != want {
+			t.Errorf("policy %s is refused with %q, want %q", arn, refused, want)
+		}
+	}
+}
+
 func TestClusterAndZonalShift(t *testing.T) {
 	w := serve(t, nil)
 	k := of(eks.NewFromConfig(w.config).DescribeCluster(t.Context(), &eks.DescribeClusterInput{Name: aws.String("demo")})).must(t).Cluster

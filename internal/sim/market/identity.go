@@ -20,6 +20,15 @@ type Role struct {
 	Tags     Tags
 }
 
+// Policy is an IAM policy that roles can have. What it allows is not kept.
+type Policy struct {
+	Name    string
+	ID      string
+	ARN     string
+	Path    string
+	Created time.Time
+}
+
 // Profile is an instance profile: what carries a role onto a machine.
 type Profile struct {
 	Name    string
@@ -60,7 +69,7 @@ func (m *Market) AddRole(r Role) Role {
 	r.ARN = m.IAMARN("role" + r.Path + r.Name)
 	r.ID, r.Created = m.iamID("AROA"), m.at
 	for _, p := range r.Policies {
-		m.policies[p] = true
+		m.addPolicy(p)
 	}
 	m.roles[r.Name] = &r
 	return r
@@ -76,6 +85,12 @@ func (m *Market) Role(name string) (Role, error) {
 	out := *r
 	out.Policies = slices.Clone(r.Policies)
 	return out, nil
+}
+
+// Roles returns the roles under a path, by name.
+func (m *Market) Roles(prefix string) []Role {
+	defer m.lock()()
+	return slices.DeleteFunc(sorted(m.roles), func(r Role) bool { return !strings.HasPrefix(r.Path, cmp.Or(prefix, "/")) })
 }
 
 func (m *Market) role(name string) (*Role, error) {
@@ -112,7 +127,7 @@ func (m *Market) AttachPolicy(role, arn string) error {
 	if err != nil {
 		return err
 	}
-	m.policies[arn] = true
+	m.addPolicy(arn)
 	if !slices.Contains(r.Policies, arn) {
 		r.Policies = append(r.Policies, arn)
 	}
@@ -133,21 +148,50 @@ func (m *Market) DetachPolicy(role, arn string) error {
 	return nil
 }
 
-// CreatePolicy makes a policy.
-func (m *Market) CreatePolicy(name string) (string, error) {
-	defer m.lock()()
-	arn := m.IAMARN("policy/" + name)
-	if m.policies[arn] {
-		return "", Errorf(EntityAlreadyExists, "A policy called %s already exists. Duplicate names are not allowed.", name)
+// addPolicy makes sure that there is the policy of an ARN, and returns it. The market is locked.
+func (m *Market) addPolicy(arn string) *Policy {
+	if p := m.policies[arn]; p != nil {
+		return p
 	}
-	m.policies[arn] = true
-	return arn, nil
+	_, path, _ := strings.Cut(arn, ":policy")
+	end := strings.LastIndex(path, "/") + 1
+	p := &Policy{Name: path[end:], ID: m.iamID("ANPA"), ARN: arn, Path: cmp.Or(path[:end], "/"), Created: m.at}
+	m.policies[arn] = p
+	return p
+}
+
+// CreatePolicy makes a policy.
+func (m *Market) CreatePolicy(name, path string) (Policy, error) {
+	defer m.lock()()
+	arn := m.IAMARN("policy" + cmp.Or(path, "/") + name)
+	for _, p := range m.policies { // a name is taken under every path
+		if p.Name == name && strings.HasPrefix(p.ARN, m.IAMARN("policy/")) {
+			return Policy{}, Errorf(EntityAlreadyExists, "A policy called %s already exists. Duplicate names are not allowed.", name)
+		}
+	}
+	return *m.addPolicy(arn), nil
+}
+
+// Policy returns one policy, and how many roles have it.
+func (m *Market) Policy(arn string) (Policy, int, error) {
+	defer m.lock()()
+	p := m.policies[arn]
+	if p == nil {
+		return Policy{}, 0, Errorf(NoSuchEntity, "Policy %s was not found.", arn)
+	}
+	n := 0
+	for _, r := range m.roles {
+		if slices.Contains(r.Policies, arn) {
+			n++
+		}
+	}
+	return *p, n, nil
 }
 
 // DeletePolicy removes a policy that is attached to nothing.
 func (m *Market) DeletePolicy(arn string) error {
 	defer m.lock()()
-	if !m.policies[arn] {
+	if m.policies[arn] == nil {
 		return Errorf(NoSuchEntity, "Policy %s does not exist or is not attachable.", arn)
 	}
 	for _, r := range m.roles {

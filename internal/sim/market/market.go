@@ -81,7 +81,7 @@ type Market struct {
 	prices    []PriceRule
 	noRole    bool // the service-linked role for spot is missing
 	roles     map[string]*Role
-	policies  map[string]bool
+	policies  map[string]*Policy
 	profiles  map[string]*Profile
 	queues    map[string]*Queue
 	clusters  map[string]*Cluster
@@ -119,7 +119,7 @@ func New(cfg Config) *Market {
 		fleets:    map[string]fleetRecord{},
 		tokens:    map[string]digest{},
 		roles:     map[string]*Role{},
-		policies:  map[string]bool{},
+		policies:  map[string]*Policy{},
 		profiles:  map[string]*Profile{},
 		queues:    map[string]*Queue{},
 		clusters:  map[string]*Cluster{},
