@@ -1,0 +1,165 @@
+package search_test
+
+import (
+	"testing"
+
+	"github.com/tenon-sh/tenon/engine/enginetest/bins"
+	"github.com/tenon-sh/tenon/engine/exact"
+	"github.com/tenon-sh/tenon/engine/packing"
+	"github.com/tenon-sh/tenon/engine/search"
+)
+
+func searcher(k *packing.Packing) *search.Searcher {
+	s := &search.Searcher{Placer: &exact.Placer{Packing: k}}
+	s.Proof = s.NewProof()
+	return s
+}
+
+// What Search alone places: pods of whole classes on new machines.
+func TestSearch(t *testing.T) {
+	two := []string{"type small cpu=2 memory=4Gi price=0.10 zones=a,b", "type large cpu=8 memory=16Gi price=0.30 zones=a,b", "pool general"}
+	world := func(lines ...string) []string { return append(append([]string{}, two...), lines...) }
+	bins.Run(t, map[string]bins.Case{
+		"CheapestForAll": {
+			Why:   "Eight pods share one large machine, which costs less than four small ones.",
+			World: world("pod web x8 cpu=1"),
+			Want:  "large a on-demand: web-0 web-1 web-2 web-3 web-4 web-5 web-6 web-7",
+		},
+		"ClassesShareMachines": {
+			Why:   "Classes are placed together: what one leaves free the other uses.",
+			World: world("pod web x3 cpu=2", "pod api x2 cpu=1"),
+			Want:  "large a on-demand: api-0 api-1 web-0 web-1 web-2",
+		},
+		"CapOnAMachine": {
+			Why:   "Pods that keep away from their like on a machine get one each.",
+			World: world("pod web x2 cpu=1 apart=host"),
+			Want:  "small a on-demand: web-0\nsmall a on-demand: web-1",
+		},
+		"SharedCap": {
+			Why:   "Classes that count for one spread over hosts share its cap.",
+			World: world("pod web cpu=1 app=x spread=host:1:of=x", "pod api cpu=500m app=x spread=host:1:of=x"),
+			Want:  "small a on-demand: api\nsmall a on-demand: web",
+		},
+		"Conflict": {
+			Why:   "Classes of which one keeps away from the other share no machine.",
+			World: world("pod web cpu=1 apart=host:api", "pod api cpu=1"),
+			Want:  "small a on-demand: api\nsmall a on-demand: web",
+		},
+		"SharesOfZones": {
+			Why:   "A class that is spread over zones is shared out evenly.",
+			World: world("pod web x4 cpu=1 spread=zone:1"),
+			Want:  "small a on-demand: web-0 web-1\nsmall b on-demand: web-2 web-3",
+		},
+		"OneZoneTogether": {
+			Why:   "Classes that want to be together by zone get one that both can reach.",
+			World: world("pod web x2 cpu=2 app=x near=zone:x", "pod api x2 cpu=2 app=x near=zone:x select=zone:b"),
+			Want:  "large b on-demand: api-0 api-1 web-0 web-1",
+		},
+		"LimitIsABudget": {
+			Why:   "What a limit does not allow is not bought: the pods that it leaves out wait.",
+			World: []string{two[0], "pool general limit=cpu:4", "pod web x3 cpu=2"},
+			Want:  "small a on-demand: web-0\nsmall a on-demand: web-1\nwaiting: web-2",
+		},
+		"WishIsWorthIt": {
+			Why:   "A zone that is preferred is taken where it costs little more.",
+			World: []string{"type small cpu=2 memory=4Gi price=0.100 zones=a", "type other cpu=2 memory=4Gi price=0.101 zones=b", "pool general", "pod web cpu=1 prefer=100:zone:b"},
+			Want:  "other b on-demand: web",
+		},
+		"WishCostsTooMuch": {
+			Why:   "A zone that is preferred is not taken where it costs more than that is worth.",
+			World: []string{"type small cpu=2 memory=4Gi price=0.100 zones=a", "type other cpu=2 memory=4Gi price=0.200 zones=b", "pool general", "pod web cpu=1 prefer=100:zone:b"},
+			Want:  "small a on-demand: web",
+		},
+		"HeavierPoolFirst": {
+			Why:   "Pools of more weight are bought from first, those of less for what is left.",
+			World: []string{"type small cpu=2 memory=4Gi price=0.10", "type dear cpu=2 memory=4Gi price=0.50", "pool light require=type:small", "pool heavy weight=10 limit=nodes:1 require=type:dear", "pod web x2 cpu=2"},
+			Want:  "dear a on-demand: web-0\nsmall a on-demand: web-1",
+		},
+		"NotForEachOther": {
+			Why:   "Pods that want the company of another class on the very machine are left to be placed one by one.",
+			World: world("pod web x2 cpu=1 near=host:api"),
+		},
+	}, func(k *packing.Packing) { searcher(k).Search() })
+}
+
+// What Place does beside Search: room that is there comes first, what only exotic types host brings others along, and the rest goes one by one.
+func TestPlace(t *testing.T) {
+	small := "type small cpu=2 memory=4Gi price=0.10 zones=a,b"
+	queue := []string{small, "pool general limit=nodes:1", "pod low cpu=1", "pod mate cpu=1 priority=10", "pod top cpu=1 near=host:mate priority=10"}
+	cases := map[string]bins.Case{
+		"WhatIsThereFirst": {
+			Why:   "Whole classes fill the machines that are there before any is bought.",
+			World: []string{small, "pool general", "node n1 cpu=2 memory=4Gi zone=a", "pod web x3 cpu=1"},
+			Want:  "n1: web-0 web-1\nsmall a on-demand: web-2",
+		},
+		"SpreadOverWhatIsThere": {
+			Why:   "The room that is there takes no more than the skew allows, and the rest goes to a new machine in the other zone.",
+			World: []string{small, "pool general", "node n1 cpu=2 memory=4Gi zone=a", "node nb cpu=10m memory=1Gi zone=b", "pod web x2 cpu=1 spread=zone:1"},
+			Want:  "n1: web-0\nsmall b on-demand: web-1",
+		},
+		"ExoticTakesOthers": {
+			Why:   "A machine that is bought for its accelerator takes ordinary pods into the room it has left.",
+			World: []string{small, "type gpu cpu=8 memory=16Gi gpu=1 price=1.00", "pool general", "pod train cpu=1 gpu=1", "pod web x2 cpu=2"},
+			Want:  "gpu a on-demand: train web-0 web-1",
+		},
+		"OneByOneAtLast": {
+			Why:   "What cannot be searched for is placed one by one.",
+			World: []string{small, "pool general", "pod web cpu=1 near=host:api", "pod api cpu=1"},
+			Want:  "small a on-demand: api web",
+		},
+		"PriorityIsOrder": {
+			Why:   "Pods of more priority get what there is for one.",
+			World: []string{small, "pool general limit=nodes:1", "pod low cpu=2", "pod top cpu=2 priority=10"},
+			Want:  "small a on-demand: top\nwaiting: low",
+		},
+		"SearchBeforeOneByOne": {
+			Why:   "Otherwise all that can be searched for comes before what has to be placed one by one, whatever its priority.",
+			World: queue,
+			Want:  "small a on-demand: low mate\nwaiting: top",
+		},
+	}
+	bins.Run(t, cases, func(k *packing.Packing) { searcher(k).Place(false, false) })
+	strictly := map[string]bins.Case{
+		"OneByOneOfMorePriority": {
+			Why:   "Strictly by priority, what has to be placed one by one comes before what could be searched for but has less priority.",
+			World: queue,
+			Want:  "small a on-demand: mate top\nwaiting: low",
+		},
+	}
+	bins.Run(t, strictly, func(k *packing.Packing) { searcher(k).Place(true, false) })
+	isolated := map[string]bins.Case{
+		"IsolatedFirst": {
+			Why:   "Those that keep away from others by zone share one before the others have any.",
+			World: []string{small, "pool general", "node na cpu=4 memory=8Gi zone=a", "node nb cpu=4 memory=8Gi zone=b", "pod shy x2 cpu=1 apart=zone:web", "pod web x2 cpu=2"},
+			Want:  "na: shy-0 shy-1\nnb: web-0 web-1",
+		},
+	}
+	bins.Run(t, isolated, func(k *packing.Packing) { searcher(k).Place(false, true) })
+}
+
+func TestBound(t *testing.T) {
+	small := "type small cpu=2 memory=4Gi price=0.10 zones=a,b"
+	tests := map[string]struct {
+		why   string
+		world []string
+		want  int64
+		exact bool // without a search
+	}{
+		"Searched":       {"Two machines hold the pods, and fewer cannot.", []string{small, "pool general", "pod web x2 cpu=2"}, 200_000, false},
+		"OneByOne":       {"Pods that were placed one by one are proven for all the ways they might have gone.", []string{small, "pool general", "pod web cpu=1 near=host:api", "pod api cpu=1"}, 100_000, false},
+		"Caps":           {"Pods that keep apart need a machine each, however small they are.", []string{small, "pool general", "pod web x3 cpu=100m apart=host"}, 300_000, false},
+		"CapsOfOneByOne": {"So do those that were placed one by one.", []string{small, "pool general", "pod web x3 cpu=100m apart=host"}, 300_000, true},
+		"SharedCap":      {"A cap that two classes share counts.", []string{small, "pool general", "pod web cpu=100m app=x spread=host:1:of=x", "pod api cpu=200m app=x spread=host:1:of=x"}, 200_000, true},
+		"NothingToBuy":   {"Pods that go to what is there cost nothing.", []string{small, "pool general", "node n1 cpu=2 memory=4Gi zone=a", "pod web cpu=1"}, 0, false},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			t.Log(tc.why)
+			s := searcher(bins.Ready(t, packing.Options{ExactOnly: tc.exact}, tc.world...))
+			s.Place(false, false)
+			if got := s.Bound(); got != tc.want {
+				t.Errorf("%d is proven and not %d for\n%s", got, tc.want, bins.Text(s.Packing))
+			}
+		})
+	}
+}
