@@ -53,7 +53,8 @@ func newQueue(r *catalog.Region) (*queue, error) {
 
 // heard takes what the cloud says of a machine, as EventBridge would.
 func (q *queue) heard(n market.Notice) {
-	kind, detail := "", map[string]string{"instance-id": n.Instance}
+	var kind string
+	detail := map[string]string{"instance-id": n.Instance}
 	switch n.Kind {
 	case market.SpotInterruption:
 		kind, detail["instance-action"] = "EC2 Spot Instance Interruption Warning", "terminate"
