@@ -27,7 +27,7 @@ func (l *Ledger) Fullness(s *Subject, at *fit.Place) int {
 		if l.keys[g.key] == label.Hostname {
 			continue
 		}
-		if d, has := (spot{l: l, place: at}).domain(g.key); has {
+		if d, has := l.onNew(at).domain(g.key); has {
 			sum += count(g.counts, d)
 		}
 	}

@@ -5,7 +5,7 @@ type Gate struct{ Group, Domain int32 }
 
 // Gate returns the first term that keeps a pod of the subject from machine n; false if it may go there.
 func (l *Ledger) Gate(s *Subject, n int) (g Gate, shut bool) {
-	at := spot{l: l, node: &l.nodes[n]}
+	at := l.on(n)
 	for i := range s.even {
 		if e := &s.even[i]; !l.evenAllows(e, at) {
 			return l.gateAt(e.group, l.groups[e.group].key, at), true
@@ -58,6 +58,3 @@ func (l *Ledger) Lonely(s *Subject) (group int32, lonely bool) {
 	}
 	return s.together, true
 }
-
-// Members are the groups that count pods of the subject.
-func (s *Subject) Members() []int32 { return s.members }

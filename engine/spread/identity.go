@@ -2,7 +2,6 @@ package spread
 
 import (
 	"encoding/binary"
-	"slices"
 
 	"github.com/tenon-sh/tenon/engine/label"
 	"github.com/tenon-sh/tenon/engine/world"
@@ -23,86 +22,4 @@ func AppendIdentity(b []byte, p *world.Pod) []byte {
 		b = appendTerm(b, t)
 	}
 	return b
-}
-
-// Indifferent reports whether no hard term of the subject or of other pods decides where it may go.
-func (s *Subject) Indifferent() bool {
-	return len(s.even)+len(s.apart)+len(s.shunned)+len(s.volumes) == 0 && s.together == none
-}
-
-// Reaches reports whether a group that the subject is in, or carries a hard term of, has another key than the one named.
-func (l *Ledger) Reaches(s *Subject, but string) bool {
-	other := func(g int32) bool {
-		if l.groups[g].kind != together {
-			return l.keys[l.groups[g].key] != but
-		}
-		for _, k := range l.groups[g].keys {
-			if l.keys[k] != but {
-				return true
-			}
-		}
-		return false
-	}
-	for _, g := range s.members {
-		if other(g) {
-			return true
-		}
-	}
-	for _, e := range s.even {
-		if other(e.group) {
-			return true
-		}
-	}
-	for _, g := range s.apart {
-		if other(g) {
-			return true
-		}
-	}
-	return s.together != none && other(s.together)
-}
-
-// Follows reports whether other subjects than this one decide where it may go,
-// so that it is better placed after them: it wants company that it is not
-// itself, or is spread among pods that are not its like.
-func (l *Ledger) Follows(s *Subject) bool {
-	for _, e := range s.even {
-		if l.groups[e.group].kinds > int(e.self) {
-			return true
-		}
-	}
-	return s.together != none && !s.self
-}
-
-// Clings reports whether the subject wants company on the very machine, and
-// whether some of that company does not want the same.
-func (l *Ledger) Clings(s *Subject) (clings, others bool) {
-	if s.together == none {
-		return false, false
-	}
-	g := l.groups[s.together]
-	for _, k := range g.keys {
-		clings = clings || l.keys[k] == label.Hostname
-	}
-	return clings, clings && g.kinds > g.carriers
-}
-
-// Rank orders subjects by whom they depend on. Pods that all have to go onto one
-// machine find it first; whoever is spread among others, or wants the company
-// of others, comes after them; who wants it on the very machine comes last.
-func (l *Ledger) Rank(s *Subject) int {
-	clings, others := l.Clings(s)
-	switch {
-	case others:
-		return 3
-	case l.Follows(s):
-		return 2
-	case clings:
-		return 0
-	}
-	return 1
-}
-
-// Draws reports whether a pod of y is company that s wants by its required affinity.
-func (l *Ledger) Draws(s, y *Subject) bool {
-	return s.together != none && slices.Contains(y.members, s.together)
 }

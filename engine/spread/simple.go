@@ -161,7 +161,7 @@ func (s *Simple) cap(n int) {
 // Accepts reports whether pods that run now, by affinity or anti-affinity, let
 // the subject go to a new machine like this.
 func (l *Ledger) Accepts(s *Subject, place *fit.Place) bool {
-	at := spot{l: l, place: place}
+	at := l.onNew(place)
 	for _, g := range s.apart {
 		if l.apartFrom(g, at, false) > 0 {
 			return false

@@ -39,74 +39,8 @@ type wish struct {
 // SoftSpread is the weight of a soft topology spread constraint among the other soft terms.
 const SoftSpread = 50
 
-// Enlist makes known the terms that the pod carries.
-func (l *Ledger) Enlist(p *world.Pod) {
-	for i := range p.Spread {
-		l.enlistSpread(p, i)
-	}
-	var terms []world.PodTerm
-	for _, t := range p.PodTerms {
-		switch {
-		case !t.Anti && t.Weight == 0:
-			terms = append(terms, t)
-		case t.Anti:
-			l.enlistApart(t)
-		default:
-			l.enlistTogether([]world.PodTerm{t})
-		}
-	}
-	if len(terms) > 0 {
-		l.enlistTogether(terms)
-	}
-}
-
-func (l *Ledger) enlistSpread(p *world.Pod, i int) int32 {
-	c := &p.Spread[i]
-	s := sieve{
-		anyNode: c.AnyNode, taints: c.HonourTaints, needs: []string{c.Key},
-		filter: world.Pod{NodeSelector: p.NodeSelector, NodeTerms: p.NodeTerms, Tolerations: p.Tolerations},
-	}
-	if !c.Soft {
-		for _, o := range p.Spread {
-			if !o.Soft {
-				s.needs = append(s.needs, o.Key)
-			}
-		}
-		slices.Sort(s.needs)
-		s.needs = slices.Compact(s.needs)
-	}
-	key := l.key(c.Key)
-	n := l.terrain(s, key)
-	t := world.PodTerm{Selector: c.Selector, Namespaces: []string{p.Namespace}}
-	l.text = appendEvenlyID(l.text[:0], n, t)
-	if g, known := l.byTerms[string(l.text)]; known {
-		return g
-	}
-	return l.join(string(l.text), &group{kind: evenly, key: key, terrain: l.terrains[n], terms: []world.PodTerm{t}})
-}
-
-func (l *Ledger) enlistApart(t world.PodTerm) int32 {
-	l.text = appendApartID(l.text[:0], t)
-	if g, known := l.byTerms[string(l.text)]; known {
-		return g
-	}
-	return l.join(string(l.text), &group{kind: apart, key: l.key(t.Key), terms: []world.PodTerm{t}})
-}
-
-func (l *Ledger) enlistTogether(terms []world.PodTerm) int32 {
-	l.text = appendTogetherID(l.text[:0], terms)
-	if g, known := l.byTerms[string(l.text)]; known {
-		return g
-	}
-	g := &group{kind: together, terms: terms, byKey: make([][]int32, len(terms))}
-	for _, t := range terms {
-		g.keys = append(g.keys, l.key(t.Key))
-	}
-	return l.join(string(l.text), g)
-}
-
 // Subject returns what the ledger knows of the pod, whose terms have been enlisted, and considers it.
-func (l *Ledger) Subject(p *world.Pod) *Subject {
+func (l *terms) Subject(p *world.Pod) *Subject {
 	s := l.Describe(p)
 	l.Consider(s)
 	return s
@@ -114,12 +48,12 @@ func (l *Ledger) Subject(p *world.Pod) *Subject {
 
 // Consider takes the subject for one of those that are being planned. Advice
 // depends on who they are; what is allowed does not.
-func (l *Ledger) Consider(s *Subject) { l.consider(s, 1) }
+func (l *terms) Consider(s *Subject) { l.consider(s, 1) }
 
 // Dismiss takes the subject for one that is not being planned any more.
-func (l *Ledger) Dismiss(s *Subject) { l.consider(s, -1) }
+func (l *terms) Dismiss(s *Subject) { l.consider(s, -1) }
 
-func (l *Ledger) consider(s *Subject, by int) {
+func (l *terms) consider(s *Subject, by int) {
 	for _, g := range s.members {
 		l.groups[g].kinds += by
 	}
@@ -138,7 +72,7 @@ func (l *Ledger) consider(s *Subject, by int) {
 }
 
 // Describe returns what the ledger knows of the pod, whose terms have been enlisted.
-func (l *Ledger) Describe(p *world.Pod) *Subject {
+func (l *terms) Describe(p *world.Pod) *Subject {
 	s := &Subject{together: none, members: l.Members(p)}
 	for _, g := range s.members {
 		switch {
@@ -179,3 +113,20 @@ func (l *Ledger) Describe(p *world.Pod) *Subject {
 	}
 	return s
 }
+
+// Indifferent reports whether no hard term of the subject or of other pods decides where it may go.
+func (s *Subject) Indifferent() bool {
+	return len(s.even)+len(s.apart)+len(s.shunned)+len(s.volumes) == 0 && s.together == none
+}
+
+// Volumes are the groups of those who share a volume with the subject.
+func (s *Subject) Volumes() []int32 { return s.volumes }
+
+// Members are the groups that count pods of the subject.
+func (s *Subject) Members() []int32 { return s.members }
+
+// In reports whether the group counts pods of the subject.
+func (s *Subject) In(group int32) bool { return slices.Contains(s.members, group) }
+
+// Wishes reports whether the subject carries soft terms.
+func (s *Subject) Wishes() bool { return len(s.wishes) > 0 }

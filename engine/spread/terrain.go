@@ -8,6 +8,16 @@ import (
 	"github.com/tenon-sh/tenon/engine/world"
 )
 
+// valueOf is the place's value of a topology key. A node without the hostname
+// label has none, as for kube-scheduler; a machine only planned will have one.
+func valueOf(at *fit.Place, key string) (string, bool) {
+	v, ok := at.Labels[key]
+	if !ok && key == label.Hostname && at.Planned {
+		return at.Name, true
+	}
+	return v, ok
+}
+
 // sieve says which machines count for a topology spread constraint.
 type sieve struct {
 	filter  world.Pod // selector, affinity and tolerations that machines have to pass
@@ -93,28 +103,4 @@ func (t *terrain) change(d, by int32) {
 	case was > 0 && was+by == 0:
 		t.known--
 	}
-}
-
-// terrain returns the number of the terrain of a sieve and a key.
-func (l *Ledger) terrain(s sieve, key int) int {
-	l.text = s.append(l.text[:0])
-	n, known := l.sieveIndex[string(l.text)]
-	if !known {
-		n = len(l.sieves)
-		l.sieveIndex[string(l.text)] = n
-		kept := s
-		l.sieves = append(l.sieves, &kept)
-	}
-	i, known := l.terrainIndex[[2]int{n, key}]
-	if !known {
-		i = len(l.terrains)
-		l.terrainIndex[[2]int{n, key}] = i
-		l.terrains = append(l.terrains, &terrain{sieve: n, key: key})
-	}
-	return i
-}
-
-// appendEvenlyID names the group of a constraint on a terrain.
-func appendEvenlyID(b []byte, terrain int, t world.PodTerm) []byte {
-	return appendTerm(binary.AppendUvarint(append(b, byte(evenly)), uint64(terrain)), t)
 }

@@ -6,12 +6,12 @@ import "github.com/tenon-sh/tenon/engine/label"
 // any more, but only as a host. Its zone, and what else it shares with others,
 // counts as before: whoever is to be spread over zones does not leave one for
 // good because the last machine there is given back.
-func (l *Ledger) Vacate(n int) { l.lodge(n, -1) }
+func (l *counts) Vacate(n int) { l.lodge(n, -1) }
 
 // Occupy puts a machine back that was vacated, without pods.
-func (l *Ledger) Occupy(n int) { l.lodge(n, 1) }
+func (l *counts) Occupy(n int) { l.lodge(n, 1) }
 
-func (l *Ledger) lodge(n int, by int32) {
+func (l *counts) lodge(n int, by int32) {
 	at := &l.nodes[n]
 	for _, t := range l.terrains {
 		if d := at.domain[t.key]; l.keys[t.key] == label.Hostname && d != none && at.may[t.sieve] {

@@ -4,7 +4,7 @@ import "github.com/tenon-sh/tenon/engine/world"
 
 // Watch makes known the terms by which pods that run keep others away, as far as
 // they may keep away one of those that wait: nobody else has to be counted for them.
-func (l *Ledger) Watch(averse []*world.PodTerm, waiting []*world.Pod) {
+func (l *terms) Watch(averse []*world.PodTerm, waiting []*world.Pod) {
 	who := audience{pods: waiting, by: map[string]map[string][]*world.Pod{}}
 	idle := map[string]bool{} // terms that concern nobody who waits
 	for _, t := range averse {
@@ -28,7 +28,7 @@ func (l *Ledger) Watch(averse []*world.PodTerm, waiting []*world.Pod) {
 }
 
 // ownedBy is the group of a running pod's anti-affinity; none if it does not matter.
-func (l *Ledger) ownedBy(t *world.PodTerm) int32 {
+func (l *terms) ownedBy(t *world.PodTerm) int32 {
 	g, known := l.owned[t]
 	if !known {
 		g = none
@@ -51,7 +51,7 @@ type audience struct {
 const patience = 50
 
 // concerns reports whether the term may match one of those who wait.
-func (l *Ledger) concerns(t *world.PodTerm, who *audience) bool {
+func (l *terms) concerns(t *world.PodTerm, who *audience) bool {
 	r := filedBy([]world.PodTerm{*t})
 	if r == nil {
 		return true
@@ -80,4 +80,24 @@ func (a *audience) with(key, value string) []*world.Pod {
 		a.by[key] = by
 	}
 	return by[value]
+}
+
+// Company returns those of some daemon sets whose pods matter to pods that are
+// counted: who wants to be near them or away from them, or is kept away by them.
+func (l *terms) Company(daemons []*world.DaemonSet) []*world.Pod {
+	var out []*world.Pod
+	for _, d := range daemons {
+		matters := false
+		for i := range d.Pod.PodTerms {
+			t := &d.Pod.PodTerms[i]
+			matters = matters || t.KeepsAway() && l.ownedBy(t) != none
+		}
+		for _, g := range l.Members(&d.Pod) {
+			l.groups[g].delivered, matters = true, true
+		}
+		if matters {
+			out = append(out, &d.Pod)
+		}
+	}
+	return out
 }

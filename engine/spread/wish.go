@@ -12,24 +12,21 @@ type Lost struct {
 	Term   string // path of the term in the pod
 }
 
-// Wishes reports whether the subject carries soft terms.
-func (s *Subject) Wishes() bool { return len(s.wishes) > 0 }
-
 // Regret is the weight of the soft terms that machine n would not honour.
 func (l *Ledger) Regret(s *Subject, n int) int {
-	return l.regret(s, spot{l: l, node: &l.nodes[n]}, nil)
+	return l.regret(s, l.on(n), nil)
 }
 
 // RegretNew is the weight of the soft terms that a new machine would not honour.
 func (l *Ledger) RegretNew(s *Subject, at *fit.Place) int {
-	return l.regret(s, spot{l: l, place: at}, nil)
+	return l.regret(s, l.onNew(at), nil)
 }
 
 // Losses returns the soft terms that a pod of the subject, already on machine n, has to do without.
 func (l *Ledger) Losses(s *Subject, n int) []Lost {
 	l.Take(s, n)
 	var out []Lost
-	l.regret(s, spot{l: l, node: &l.nodes[n]}, &out)
+	l.regret(s, l.on(n), &out)
 	l.Put(s, n)
 	return out
 }

@@ -26,9 +26,6 @@ func (l *Ledger) Shunned(s *Subject) bool {
 	})
 }
 
-// In reports whether the group counts pods of the subject.
-func (s *Subject) In(group int32) bool { return slices.Contains(s.members, group) }
-
 // Keepers counts the pods in a domain that keep away from the group.
 func (l *Ledger) Keepers(group int32, domain string) int {
 	g := l.groups[group]

@@ -1,0 +1,185 @@
+package spread
+
+import (
+	"github.com/tenon-sh/tenon/engine/fit"
+	"github.com/tenon-sh/tenon/engine/world"
+)
+
+// counts are the machines, and how many pods of each group lie in the domains they are in.
+type counts struct {
+	terms
+	nodes   []node
+	members []int32 // room to work in
+}
+
+// node is where one machine lies: for each key its domain, or none.
+type node struct {
+	domain  []int32
+	open    map[int][]int32 // keys that are not settled yet: the domains it may be in
+	astray  map[int]bool    // those of them of which it may be in none
+	passes  []bool          // for each sieve: it counts
+	may     []bool          // for each sieve: it counts, or may come to
+	company []*world.Pod    // that come and go with it
+}
+
+// all are the domains of key that the machine is in or may come to be in.
+func (at *node) all(key int) []int32 {
+	if d := at.domain[key]; d != none {
+		return at.domain[key : key+1]
+	}
+	return at.open[key]
+}
+
+// Enter adds a machine and returns its number in the ledger.
+func (l *counts) Enter(at *fit.Place) int {
+	n := node{domain: make([]int32, len(l.keys)), passes: make([]bool, len(l.sieves)), may: make([]bool, len(l.sieves)), company: at.Company}
+	for k, name := range l.keys {
+		n.domain[k] = none
+		if v, ok := valueOf(at, name); ok {
+			n.domain[k] = l.domain(k, v)
+		} else if r, ok := at.Open.Find(name); ok && !r.Not {
+			if n.open == nil {
+				n.open, n.astray = map[int][]int32{}, map[int]bool{}
+			}
+			n.astray[k] = !r.Present
+			for _, v := range r.Values {
+				n.open[k] = append(n.open[k], l.domain(k, v))
+			}
+		}
+	}
+	for i, s := range l.sieves {
+		n.passes[i] = s.passes(at)
+		n.may[i] = n.passes[i] || s.mayPass(at)
+	}
+	l.nodes = append(l.nodes, n)
+	l.Return(len(l.nodes) - 1)
+	return len(l.nodes) - 1
+}
+
+// Leave takes a machine out that holds no pods any more. Its number stays taken.
+func (l *counts) Leave(n int) { l.attend(n, -1) }
+
+// Return puts a machine back that left, without pods, under its number.
+func (l *counts) Return(n int) { l.attend(n, 1) }
+
+// attend counts the machine, and the pods that come with it, in or out wherever it counts.
+func (l *counts) attend(n int, by int32) {
+	at := &l.nodes[n]
+	if by < 0 {
+		l.accompany(n, by)
+	}
+	for _, t := range l.terrains {
+		if d := at.domain[t.key]; d != none && at.may[t.sieve] {
+			t.change(d, by)
+		}
+	}
+	if by > 0 {
+		l.accompany(n, by)
+	}
+}
+
+// accompany counts the pods that come with a machine.
+func (l *counts) accompany(n int, by int32) {
+	for _, p := range l.nodes[n].company {
+		l.run(p, n, by)
+	}
+}
+
+// Inhabit enters all pods that run on machine n.
+func (l *counts) Inhabit(m *world.Place, n int) {
+	if len(l.groups) == 0 {
+		return
+	}
+	for i, kin := range m.Kin() {
+		if groups := l.membersOf(kin); len(groups) > 0 {
+			l.count(groups, m.Pods[i], n, 1)
+		}
+	}
+	for _, t := range m.Averse() {
+		l.own(t, n, 1)
+	}
+}
+
+// Run enters a pod that runs on machine n.
+func (l *counts) Run(p *world.Pod, n int) { l.run(p, n, 1) }
+
+// Stop removes a pod that ran on machine n.
+func (l *counts) Stop(p *world.Pod, n int) { l.run(p, n, -1) }
+
+func (l *counts) run(p *world.Pod, n int, by int32) {
+	l.members = l.appendMembers(l.members[:0], p)
+	l.count(l.members, p, n, by)
+	for i := range p.PodTerms {
+		if t := &p.PodTerms[i]; t.KeepsAway() {
+			l.own(t, n, by)
+		}
+	}
+}
+
+// count counts a pod that runs among the members of its groups.
+func (l *counts) count(groups []int32, p *world.Pod, n int, by int32) {
+	for _, g := range groups {
+		if l.groups[g].kind != evenly || !p.Terminating {
+			l.add(l.groups[g], n, by, false)
+		}
+	}
+}
+
+// own counts a pod that runs among those that keep others away by the term.
+func (l *counts) own(t *world.PodTerm, n int, by int32) {
+	if g := l.ownedBy(t); g != none {
+		l.add(l.groups[g], n, by, true)
+	}
+}
+
+// Put enters a pod of the subject on machine n.
+func (l *counts) Put(s *Subject, n int) { l.move(s, n, 1) }
+
+// Take removes a pod of the subject from machine n.
+func (l *counts) Take(s *Subject, n int) { l.move(s, n, -1) }
+
+func (l *counts) move(s *Subject, n int, by int32) {
+	for _, g := range s.members {
+		l.add(l.groups[g], n, by, false)
+	}
+	for _, g := range s.apart {
+		l.add(l.groups[g], n, by, true)
+	}
+}
+
+// add changes what group g counts on machine n: its members, or the owners of the term.
+func (l *counts) add(g *group, n int, by int32, owner bool) {
+	at := &l.nodes[n]
+	switch g.kind {
+	case evenly:
+		switch d := at.domain[g.key]; {
+		case d == none || !at.may[g.sieve]:
+		case at.passes[g.sieve]:
+			g.shift(d, by)
+		default:
+			g.maybe = bump(g.maybe, d, by)
+		}
+	case apart:
+		for _, d := range at.all(g.key) {
+			if owner {
+				g.owners = bump(g.owners, d, by)
+			} else {
+				g.counts = bump(g.counts, d, by)
+			}
+		}
+	case together:
+		for i, k := range g.keys {
+			if d := at.domain[k]; d != none {
+				was := count(g.byKey[i], d)
+				g.byKey[i] = bump(g.byKey[i], d, by)
+				g.total += int(by)
+				switch {
+				case was == 0:
+					g.reached++
+				case was+by == 0:
+					g.reached--
+				}
+			}
+		}
+	}
+}

@@ -1,0 +1,98 @@
+package spread
+
+import (
+	"slices"
+
+	"github.com/tenon-sh/tenon/engine/world"
+)
+
+// Enlist makes known the terms that the pod carries.
+func (l *terms) Enlist(p *world.Pod) {
+	for i := range p.Spread {
+		l.enlistSpread(p, i)
+	}
+	var terms []world.PodTerm
+	for _, t := range p.PodTerms {
+		switch {
+		case !t.Anti && t.Weight == 0:
+			terms = append(terms, t)
+		case t.Anti:
+			l.enlistApart(t)
+		default:
+			l.enlistTogether([]world.PodTerm{t})
+		}
+	}
+	if len(terms) > 0 {
+		l.enlistTogether(terms)
+	}
+}
+
+func (l *terms) enlistSpread(p *world.Pod, i int) int32 {
+	c := &p.Spread[i]
+	s := sieve{
+		anyNode: c.AnyNode, taints: c.HonourTaints, needs: []string{c.Key},
+		filter: world.Pod{NodeSelector: p.NodeSelector, NodeTerms: p.NodeTerms, Tolerations: p.Tolerations},
+	}
+	if !c.Soft {
+		for _, o := range p.Spread {
+			if !o.Soft {
+				s.needs = append(s.needs, o.Key)
+			}
+		}
+		slices.Sort(s.needs)
+		s.needs = slices.Compact(s.needs)
+	}
+	key := l.key(c.Key)
+	n := l.terrain(s, key)
+	t := world.PodTerm{Selector: c.Selector, Namespaces: []string{p.Namespace}}
+	l.text = appendEvenlyID(l.text[:0], n, t)
+	if g, known := l.byTerms[string(l.text)]; known {
+		return g
+	}
+	return l.join(string(l.text), &group{kind: evenly, key: key, terrain: l.terrains[n], terms: []world.PodTerm{t}})
+}
+
+func (l *terms) enlistApart(t world.PodTerm) int32 {
+	l.text = appendApartID(l.text[:0], t)
+	if g, known := l.byTerms[string(l.text)]; known {
+		return g
+	}
+	return l.join(string(l.text), &group{kind: apart, key: l.key(t.Key), terms: []world.PodTerm{t}})
+}
+
+func (l *terms) enlistTogether(terms []world.PodTerm) int32 {
+	l.text = appendTogetherID(l.text[:0], terms)
+	if g, known := l.byTerms[string(l.text)]; known {
+		return g
+	}
+	g := &group{kind: together, terms: terms, byKey: make([][]int32, len(terms))}
+	for _, t := range terms {
+		g.keys = append(g.keys, l.key(t.Key))
+	}
+	return l.join(string(l.text), g)
+}
+
+// join adds a group of a new identity, and returns its number.
+func (l *terms) join(id string, g *group) int32 {
+	i := int32(len(l.groups))
+	l.byTerms[id] = i
+	l.groups = append(l.groups, g)
+	l.file(i, g.terms)
+	return i
+}
+
+// file puts a group where its members look for it: on the shelves of their
+// namespaces, under one of their labels.
+func (l *terms) file(i int32, terms []world.PodTerm) {
+	t := &terms[0]
+	if t.Within.Some {
+		l.wide.file(i, terms)
+		return
+	}
+	for _, n := range t.Namespaces {
+		if l.shelves[n] == nil {
+			l.shelves[n] = &shelf{}
+		}
+		l.shelves[n].file(i, terms)
+	}
+}

@@ -1,0 +1,80 @@
+package spread
+
+import (
+	"slices"
+
+	"github.com/tenon-sh/tenon/engine/world"
+)
+
+// picks reports whether a pod is a member of the group.
+func (l *terms) picks(g *group, p *world.Pod) bool {
+	for i := range g.terms {
+		t := &g.terms[i]
+		if !t.Selector.Match(p.Labels) || !l.reaches(t, p.Namespace) {
+			return false
+		}
+	}
+	return true
+}
+
+func (l *terms) reaches(t *world.PodTerm, namespace string) bool {
+	return slices.Contains(t.Namespaces, namespace) || t.Within.Some && t.Within.Set.Match(l.namespaces[namespace])
+}
+
+// Members returns the groups that count the pod, in order.
+func (l *terms) Members(p *world.Pod) []int32 { return l.appendMembers(nil, p) }
+
+// membersOf are the groups that count pods of the kin.
+func (l *terms) membersOf(kin *world.Kin) []int32 {
+	groups, known := l.kin[kin]
+	if !known {
+		groups = l.Members(&world.Pod{Key: world.Key{Namespace: kin.Namespace}, Labels: kin.Labels})
+		l.kin[kin] = groups
+	}
+	return groups
+}
+
+func (l *terms) appendMembers(out []int32, p *world.Pod) []int32 {
+	out = l.appendFrom(out, l.shelves[p.Namespace], p)
+	out = l.appendFrom(out, l.wide, p)
+	out = l.appendVolumes(out, p)
+	slices.Sort(out)
+	return slices.Compact(out)
+}
+
+// appendFrom appends the groups of a shelf that count the pod.
+func (l *terms) appendFrom(out []int32, s *shelf, p *world.Pod) []int32 {
+	if s == nil {
+		return out
+	}
+	for _, c := range s.columns {
+		v, has := p.Labels[c.key]
+		if !has {
+			continue
+		}
+		for _, g := range c.by[v] {
+			if l.picks(l.groups[g], p) {
+				out = append(out, g)
+			}
+		}
+	}
+	for _, g := range s.others {
+		if l.picks(l.groups[g], p) {
+			out = append(out, g)
+		}
+	}
+	return out
+}
+
+// appendVolumes appends the groups of those who share a volume with the pod.
+func (l *terms) appendVolumes(out []int32, p *world.Pod) []int32 {
+	if len(l.volumes) == 0 || p.Node != "" {
+		return out
+	}
+	for _, v := range p.Volumes {
+		if g, shared := l.volumes[v.ID]; shared && v.Pending && !slices.Contains(out, g) {
+			out = append(out, g)
+		}
+	}
+	return out
+}

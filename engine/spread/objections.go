@@ -1,0 +1,141 @@
+package spread
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/tenon-sh/tenon/engine/fit"
+	"github.com/tenon-sh/tenon/engine/label"
+	"github.com/tenon-sh/tenon/engine/reason"
+)
+
+// Objections says what keeps a pod of the subject from machine n.
+func (l *Ledger) Objections(s *Subject, n int, name string) []*reason.Why {
+	return l.objections(s, l.on(n), name)
+}
+
+// ObjectionsNew says what keeps a pod of the subject from a machine that would be added.
+func (l *Ledger) ObjectionsNew(s *Subject, at *fit.Place) []*reason.Why {
+	return l.objections(s, l.onNew(at), at.Name)
+}
+
+func (l *Ledger) objections(s *Subject, at spot, name string) []*reason.Why {
+	var out []*reason.Why
+	for i := range s.even {
+		if e := &s.even[i]; !l.evenAllows(e, at) {
+			out = append(out, &reason.Why{Code: reason.Spread, Subject: name, Detail: l.evenText(e, at)})
+		}
+	}
+	for _, id := range s.apart {
+		if g := l.groups[id]; l.apartFrom(id, at, false) > 0 {
+			out = append(out, &reason.Why{
+				Code: reason.AntiAffinity, Subject: name,
+				Detail: fmt.Sprintf("%s %s has pods with %s", l.keys[g.key], at.value(g.key), selectorText(g)),
+			})
+		}
+	}
+	for _, id := range s.shunned {
+		if g := l.groups[id]; l.apartFrom(id, at, true) > 0 {
+			out = append(out, &reason.Why{
+				Code: reason.AntiAffinity, Subject: name,
+				Detail: fmt.Sprintf("%s %s has pods that keep away from %s", l.keys[g.key], at.value(g.key), selectorText(g)),
+			})
+		}
+	}
+	for _, id := range s.volumes {
+		if g := l.groups[id]; !l.nearVolume(id, at) {
+			out = append(out, &reason.Why{Code: reason.Volume, Subject: name, Detail: fmt.Sprintf("%s will be in %s, where another pod that waits for it goes", g.volume, l.zone(g))})
+		}
+	}
+	if s.together != none && !l.togetherAllows(s, at) {
+		out = append(out, &reason.Why{Code: reason.Affinity, Subject: name, Detail: l.togetherText(s, at)})
+	}
+	return out
+}
+
+// shown is how many domains a text counts before it says how many more there are.
+const shown = 25
+
+// noLabel says that machines have no label of a topology key, and which well-known one may be meant.
+func noLabel(key string) string {
+	text := key + " is not a label there"
+	last := func(k string) string { return k[strings.LastIndex(k, "/")+1:] }
+	for _, known := range []string{label.Zone, label.Hostname, label.Region} {
+		if key != known && (last(key) == last(known) || label.Near(known, key)) {
+			return text + " (is " + known + " meant?)"
+		}
+	}
+	return text
+}
+
+func (l *Ledger) evenText(e *even, at spot) string {
+	g := l.groups[e.group]
+	key := l.keys[g.key]
+	if _, has := at.domain(g.key); !has {
+		return noLabel(key)
+	}
+	d, _ := at.domain(g.key)
+	text := fmt.Sprintf("%s %s has %d, the least is %d, maxSkew %d", key, at.value(g.key), g.most(d), g.floor(e, at), e.maxSkew)
+	if e.minDomains > 0 {
+		text += fmt.Sprintf(", minDomains %d and %d known", e.minDomains, g.known)
+	}
+	return text + " (" + l.countsText(g) + ")"
+}
+
+// countsText writes the fullest and the emptiest domains first by name.
+func (l *Ledger) countsText(g *group) string {
+	var parts []string
+	for d, n := range g.nodes {
+		if n > 0 {
+			parts = append(parts, fmt.Sprintf("%s %d", l.values[g.key][d], count(g.counts, int32(d))))
+		}
+	}
+	slices.SortFunc(parts, cmp.Compare[string])
+	if n := len(parts); n > shown {
+		return fmt.Sprintf("%s and %d others", strings.Join(parts[:shown], ", "), n-shown)
+	}
+	return strings.Join(parts, ", ")
+}
+
+func (l *Ledger) togetherText(s *Subject, at spot) string {
+	g := l.groups[s.together]
+	for i, k := range g.keys {
+		d, has := at.domain(k)
+		switch {
+		case !has:
+			return noLabel(l.keys[k])
+		case at.company(s.together, false) > 0: // whose keys all have some
+		case count(g.byKey[i], d) == 0 && g.total == 0:
+			return fmt.Sprintf("no pod with %s runs anywhere", selectorText(g))
+		case count(g.byKey[i], d) == 0:
+			if at.value(k) == "" { // a new machine is the only one of its name
+				return fmt.Sprintf("the pods with %s are on other nodes", selectorText(g))
+			}
+			return fmt.Sprintf("no pod with %s in %s %s", selectorText(g), l.keys[k], at.value(k))
+		}
+	}
+	return ""
+}
+
+// zone names the domain in which the volume of a group is.
+func (l *Ledger) zone(g *group) string {
+	for d, n := range g.byKey[0] {
+		if n > 0 {
+			return l.values[g.keys[0]][d]
+		}
+	}
+	return ""
+}
+
+func selectorText(g *group) string {
+	texts := make([]string, len(g.terms))
+	for i, t := range g.terms {
+		texts[i] = t.Selector.Set.String()
+		if len(t.Selector.Set) == 0 {
+			texts[i] = "any labels"
+		}
+	}
+	return strings.Join(texts, " and ")
+}

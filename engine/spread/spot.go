@@ -1,0 +1,70 @@
+package spread
+
+import (
+	"slices"
+
+	"github.com/tenon-sh/tenon/engine/fit"
+)
+
+// spot is where a pod may go, as the groups see it: a machine entered, or one that would be new.
+type spot struct {
+	l     *counts
+	node  *node
+	place *fit.Place // of a machine not entered
+}
+
+// domain returns the domain of key; fresh if the machine would be the first there.
+func (s spot) domain(key int) (d int32, has bool) {
+	if s.node != nil {
+		d = s.node.domain[key]
+		return d, d != none
+	}
+	v, ok := valueOf(s.place, s.l.keys[key])
+	if !ok {
+		return none, false
+	}
+	if d, known := s.l.domains[key][v]; known {
+		return d, true
+	}
+	return none, true
+}
+
+// value names the domain of key.
+func (s spot) value(key int) string {
+	if s.node == nil {
+		v, _ := valueOf(s.place, s.l.keys[key])
+		return v
+	}
+	if d := s.node.domain[key]; d != none {
+		return s.l.values[key][d]
+	}
+	return ""
+}
+
+// company counts the members of a group, or the owners of its term, that come
+// with a machine that is not entered.
+func (s spot) company(group int32, owners bool) int32 {
+	if s.node != nil {
+		return 0
+	}
+	n := int32(0)
+	for _, p := range s.place.Company {
+		switch {
+		case !owners && slices.Contains(s.l.Members(p), group):
+			n++
+		case owners:
+			for i := range p.PodTerms {
+				if t := &p.PodTerms[i]; t.KeepsAway() && s.l.ownedBy(t) == group {
+					n++
+				}
+			}
+		}
+	}
+	return n
+}
+
+// on is machine n as a spot.
+func (l *counts) on(n int) spot { return spot{l: l, node: &l.nodes[n]} }
+
+// onNew is a machine that would be added as a spot.
+func (l *counts) onNew(at *fit.Place) spot { return spot{l: l, place: at} }

@@ -1,0 +1,93 @@
+package spread
+
+import "github.com/tenon-sh/tenon/engine/world"
+
+// terms are the constraints and pod terms that matter, as groups of the pods that they count, and where such pods find them.
+type terms struct {
+	namespaces map[string]map[string]string
+	keys       []string
+	keyIndex   map[string]int
+	domains    []map[string]int32 // for each key, its values so far
+	values     [][]string         // the same, by number
+	groups     []*group
+	byTerms    map[string]int32
+	volumes    map[string]int32         // of volumes that several pods wait for: their groups
+	owned      map[*world.PodTerm]int32 // anti-affinity of running pods: its group, or none
+	kin        map[*world.Kin][]int32   // the groups that count running pods
+	shelves    map[string]*shelf        // where pods of a namespace find the groups that count them
+	wide       *shelf                   // where all pods look besides
+	sieves     []*sieve
+	terrains   []*terrain
+
+	sieveIndex   map[string]int
+	terrainIndex map[[2]int]int // by sieve and key
+
+	text []byte // room to work in
+}
+
+func newTerms(namespaces []*world.Namespace) terms {
+	l := terms{
+		namespaces: make(map[string]map[string]string, len(namespaces)),
+		keyIndex:   map[string]int{},
+		byTerms:    map[string]int32{},
+		volumes:    map[string]int32{},
+		owned:      map[*world.PodTerm]int32{},
+		kin:        map[*world.Kin][]int32{},
+		shelves:    map[string]*shelf{},
+		wide:       &shelf{},
+
+		sieveIndex:   map[string]int{},
+		terrainIndex: map[[2]int]int{},
+	}
+	for _, n := range namespaces {
+		l.namespaces[n.Name] = n.Labels
+	}
+	return l
+}
+
+// Counts reports whether anything has to be counted at all.
+func (l *terms) Counts() bool { return len(l.groups) > 0 }
+
+// Keys returns the topology keys that matter, in the order in which they were enlisted.
+func (l *terms) Keys() []string { return l.keys }
+
+func (l *terms) key(name string) int {
+	if i, ok := l.keyIndex[name]; ok {
+		return i
+	}
+	i := len(l.keys)
+	l.keyIndex[name] = i
+	l.keys = append(l.keys, name)
+	l.domains = append(l.domains, map[string]int32{})
+	l.values = append(l.values, nil)
+	return i
+}
+
+func (l *terms) domain(key int, value string) int32 {
+	if d, ok := l.domains[key][value]; ok {
+		return d
+	}
+	d := int32(len(l.values[key]))
+	l.domains[key][value] = d
+	l.values[key] = append(l.values[key], value)
+	return d
+}
+
+// terrain returns the number of the terrain of a sieve and a key.
+func (l *terms) terrain(s sieve, key int) int {
+	l.text = s.append(l.text[:0])
+	n, known := l.sieveIndex[string(l.text)]
+	if !known {
+		n = len(l.sieves)
+		l.sieveIndex[string(l.text)] = n
+		kept := s
+		l.sieves = append(l.sieves, &kept)
+	}
+	i, known := l.terrainIndex[[2]int{n, key}]
+	if !known {
+		i = len(l.terrains)
+		l.terrainIndex[[2]int{n, key}] = i
+		l.terrains = append(l.terrains, &terrain{sieve: n, key: key})
+	}
+	return i
+}
