@@ -3,30 +3,6 @@ package solve
 // climb looks for the best shares by mirror ascent: pour every lump onto its cheapest kinds, see what runs out there first, and
 // shift the share of the price towards that.
 
-// desk is room to work on.
-type desk struct {
-	unit   []float64 // for each dimension and limit the price of one unit on each kind
-	used   []float64 // what is poured onto each kind of each dimension and limit
-	trend  []float64 // the same over the last rounds
-	share  []float64 // for each dimension and limit of one kind
-	cost   []float64 // of something on the kinds that can take it, in their order
-	need   []float64 // of one item
-	opened []float64 // hosts of each kind
-	best   shares
-}
-
-// shares are how prices are divided.
-type shares struct {
-	share, fee, toll []float64
-}
-
-func newDesk(kinds, width, dims int) *desk {
-	return &desk{
-		unit: make([]float64, kinds*width), used: make([]float64, kinds*width), trend: make([]float64, kinds*width), share: make([]float64, width),
-		cost: make([]float64, kinds), need: make([]float64, dims), opened: make([]float64, kinds),
-	}
-}
-
 // keep notes the shares as the best there are; restore goes back to them.
 func (f *fluid) keep() {
 	b := &f.work.best
@@ -38,6 +14,9 @@ func (f *fluid) restore() {
 	copy(f.fee, f.work.best.fee)
 	copy(f.toll, f.work.best.toll)
 }
+
+// nearby is how much dearer a host may be than the cheapest, for some class, to be looked at by the search.
+const nearby = 0.12
 
 // ascend looks for the best shares from where they are: on all kinds, then on those that are not much dearer than the cheapest for
 // something, and on all again, lest one of the others undercut them.
@@ -106,91 +85,6 @@ func (f *fluid) pourAll(band float64) float64 {
 		value -= float64(toll * float64(f.m.budgets[b]))
 	}
 	return value
-}
-
-// kindPrice is the price of a host of the kind with what its draws on budgets are worth.
-func (f *fluid) kindPrice(n int32) float64 {
-	p := f.price[n]
-	for _, d := range f.kinds.all[n].draws {
-		p += float64(f.toll[d.Budget] * float64(d.Amount))
-	}
-	return p
-}
-
-// shares writes the shares of a kind's price: fees first, of which no more than most of the price is left to fees, then the rest as shared.
-func (f *fluid) shares(n int32, price float64, out []float64) {
-	fees := 0.0
-	for l, fee := range f.fee {
-		if fee > 0 && f.limits[l].reach[n] {
-			fees += float64(fee * f.limits[l].cap)
-		}
-	}
-	share := f.share[int(n)*f.width:][:f.width]
-	if fees == 0 || price <= 0 {
-		copy(out, share)
-		return
-	}
-	scale := 1.0
-	if fees > 0.9*price {
-		scale = 0.9 * price / fees
-	}
-	rest := 1 - float64(fees*scale)/price
-	for d, s := range share {
-		out[d] = s * rest
-	}
-	for l, fee := range f.fee {
-		if fee > 0 && f.limits[l].reach[n] {
-			out[f.m.dims+l] += float64(fee*scale*f.limits[l].cap) / price
-		}
-	}
-}
-
-// unitPrices turns shares into prices per unit of each dimension and limit on each kind.
-func (f *fluid) unitPrices(unit []float64) {
-	share, kinds := f.work.share, len(f.kinds.all)
-	for _, n := range f.look {
-		price := f.kindPrice(n)
-		f.shares(n, price, share)
-		for d, size := range f.sizes(n) {
-			unit[d*kinds+int(n)] = share[d] * price / size
-		}
-	}
-}
-
-// sizes are what a host of the kind has of each dimension and allows of each limit.
-func (f *fluid) sizes(n int32) []float64 { return f.size[int(n)*f.width:][:f.width] }
-
-// costs returns what a load, of so many pieces under some caps, costs on each of the given kinds, in their order.
-func (f *fluid) costs(unit, load []float64, pieces float64, caps, on []int32) []float64 {
-	out, kinds := f.work.cost[:len(on)], len(f.kinds.all)
-	clear(out)
-	for d, amount := range load {
-		if amount == 0 {
-			continue
-		}
-		price := unit[d*kinds:][:kinds]
-		for i, n := range on {
-			out[i] += float64(amount * price[n])
-		}
-	}
-	for _, c := range caps {
-		price := unit[(f.m.dims+int(c))*kinds:][:kinds]
-		for i, n := range on {
-			out[i] += float64(pieces * price[n])
-		}
-	}
-	return out
-}
-
-// lowest is the least of the costs, of which there is one, none of them not a number: slices.Min looks for these, which takes its time.
-func lowest(costs []float64) float64 {
-	least := costs[0]
-	for _, c := range costs[1:] {
-		if c < least {
-			least = c
-		}
-	}
-	return least
 }
 
 // pour spreads a lump over its cheapest kinds, all within the band around the cheapest, and returns what it is worth.
@@ -310,40 +204,4 @@ func (f *fluid) value() float64 {
 		sum -= float64(toll * float64(f.m.budgets[b]))
 	}
 	return sum
-}
-
-// values returns what one item of each class is worth at the given unit prices; 0 for those of which nothing is left.
-func (f *fluid) values(unit []float64) []float64 {
-	value := make([]float64, len(f.m.classes))
-	for c := range f.m.classes {
-		l := &f.lumps[f.lumpOf[c]]
-		if l.pieces == 0 {
-			continue
-		}
-		for d, n := range f.m.classes[c].need {
-			f.work.need[d] = float64(n)
-		}
-		f.steps += len(l.takers)
-		value[c] = lowest(f.costs(unit, f.work.need, 1, l.caps, l.takers))
-	}
-	return value
-}
-
-// near marks the kinds on which some lump costs little more than on its cheapest.
-func (f *fluid) near(unit []float64, loose float64) []bool {
-	used := make([]bool, len(f.kinds.all))
-	for i := range f.lumps {
-		l := &f.lumps[i]
-		if l.pieces == 0 {
-			continue
-		}
-		cost := f.costs(unit, l.load, l.pieces, l.caps, l.takers)
-		top := float64(lowest(cost)*(1+loose)) + 1e-9
-		for k, c := range cost {
-			if c <= top {
-				used[l.takers[k]] = true
-			}
-		}
-	}
-	return used
 }

@@ -18,12 +18,15 @@
 //	cover.go     one class alone: the best plan, by counting up
 //	exact.go     a dozen items: the best plan, by taking the whole apart in every way, with one host, two, three…
 //	fluid.go     the relaxation: hosts by kind, classes by lump, caps
-//	slice.go     very many classes: so many at a time
+//	unit.go      its prices a unit, and which kinds of hosts matter at these
 //	climb.go     its prices, better from round to round
 //	fill.go      one host: item after item, such that what matters runs out at the same time
 //	greedy.go    all hosts: the one that holds most for its price, again and again, at prices found anew as items get fewer
 //	improve.go   empty a few hosts, fill them again at slightly different prices, keep what is not dearer; as long as that pays
 //	ration.go    what to do when budgets do not suffice: serve ranks in order
+//	search.go    the best that was found
+//	solve.go     all of this in order
+//	slice.go     and for very many classes so many at a time
 //
 // Three rules make the greedy search good. No host takes more than its fair share of a class while others could fill it, so that
 // convenient items do not run out first and leave the awkward ones alone. Each pick leaves least room unused in proportion to

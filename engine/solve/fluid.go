@@ -320,41 +320,26 @@ func (f *fluid) clone() *fluid {
 	return &g
 }
 
-// narrow returns a relaxation that can go its own way and looks only at the kinds
-// that are within the loose part of the cheapest for some class.
-func (f *fluid) narrow(loose float64) *fluid {
-	g := f.clone()
-	f.unitPrices(f.work.unit)
-	used := f.near(f.work.unit, loose)
-	f.corners(used)
-	drop := func(n int32) bool { return !used[n] }
-	g.look = slices.DeleteFunc(slices.Clone(f.look), drop)
-	narrowed := make(map[*int32][]int32)
-	for l := range g.lumps {
-		set := f.lumps[l].takers
-		if narrowed[&set[0]] == nil {
-			narrowed[&set[0]] = slices.DeleteFunc(slices.Clone(set), drop)
-		}
-		g.lumps[l].takers = narrowed[&set[0]]
-	}
-	return g
+// desk is room to work on.
+type desk struct {
+	unit   []float64 // for each dimension and limit the price of one unit on each kind
+	used   []float64 // what is poured onto each kind of each dimension and limit
+	trend  []float64 // the same over the last rounds
+	share  []float64 // for each dimension and limit of one kind
+	cost   []float64 // of something on the kinds that can take it, in their order
+	need   []float64 // of one item
+	opened []float64 // hosts of each kind
+	best   shares
 }
 
-// corners marks the kinds that sell some dimension cheapest: whatever the mix of what is left in the end, one of them suits it.
-func (f *fluid) corners(used []bool) {
-	for d := range f.m.dims {
-		least := -1.0
-		for n := range used {
-			if room := f.kinds.all[n].room[d]; room > 0 {
-				if each := f.price[n] / float64(room); least < 0 || each < least {
-					least = each
-				}
-			}
-		}
-		for n := range used {
-			if room := f.kinds.all[n].room[d]; room > 0 && f.price[n]/float64(room) <= least*1.03 {
-				used[n] = true
-			}
-		}
+// shares are how prices are divided.
+type shares struct {
+	share, fee, toll []float64
+}
+
+func newDesk(kinds, width, dims int) *desk {
+	return &desk{
+		unit: make([]float64, kinds*width), used: make([]float64, kinds*width), trend: make([]float64, kinds*width), share: make([]float64, width),
+		cost: make([]float64, kinds), need: make([]float64, dims), opened: make([]float64, kinds),
 	}
 }

@@ -2,46 +2,6 @@ package solve
 
 import "slices"
 
-// packer fills hosts one by one. Its buffers live as long as the model.
-type packer struct {
-	m      *model
-	rem    []int // of each class, how many are to be placed
-	floor  floor
-	lanes  []lane
-	ratio  []float64 // of each host, what it would hold for its price when last looked at
-	fresh  []bool    // that was just now
-	open   []bool    // it may be chosen now
-	demand []float64 // of each host, how many hosts the caps of the classes it could take demand
-	steps  int
-
-	trial filling // of the host looked at now
-	kept  filling // of the best of the hosts looked at for one node
-	free  []int64
-	part  []float64
-	unit  []float64 // the price of one unit of each dimension on the host
-	on    []int
-	slots []slot
-	heap  []rated
-}
-
-func newPacker(m *model) *packer {
-	k := &packer{
-		m:      m,
-		rem:    make([]int, len(m.classes)),
-		lanes:  make([]lane, len(m.hosts)),
-		ratio:  make([]float64, len(m.hosts)),
-		fresh:  make([]bool, len(m.hosts)),
-		open:   make([]bool, len(m.hosts)),
-		demand: make([]float64, len(m.hosts)),
-		free:   make([]int64, m.dims),
-		part:   make([]float64, m.dims),
-		unit:   make([]float64, m.dims),
-		on:     make([]int, len(m.classes)),
-	}
-	k.floor.init(m)
-	return k
-}
-
 // greedy places the counted classes by opening, again and again, the host that gives most for its price.
 // Budgets are what is left of each; they are drawn from. What cannot be placed is left in k.rem.
 func (k *packer) greedy(p *pricing, st style, classes []int32, budgets []int64) []node {

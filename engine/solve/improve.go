@@ -42,6 +42,10 @@ const (
 	little  = 4000
 )
 
+// few is a number of items for which few hosts are opened. These have to suit the items in size, so that hosts come into
+// question that are dearer for it.
+const few = 100
+
 // changes is how many are tried at least in a window: more where there are few items, which costs little time.
 func (m *model) changes() int {
 	if m.items() <= 3*few {

@@ -14,6 +14,14 @@ const (
 	sliceSize = 2_500
 )
 
+// Solve places all items it can on hosts it opens, at a cost as low as it can find.
+func Solve(p Problem) Answer {
+	if len(p.Items) > mostItems {
+		return inSlices(p, sliceSize)
+	}
+	return solveWhole(p)
+}
+
 // inSlices solves a problem of very many classes, so many at a time.
 func inSlices(p Problem, size int) Answer {
 	parts := slicesOf(p, size)
@@ -22,7 +30,7 @@ func inSlices(p Problem, size int) Answer {
 	for _, items := range parts {
 		part := p.part(items)
 		part.Budgets, part.Steps = left, max(cmp.Or(p.Steps, DefaultSteps)/len(parts), 1)
-		a := Solve(part)
+		a := solveWhole(part)
 		for _, n := range a.Nodes {
 			for i := range n.Items {
 				n.Items[i].Item = items[n.Items[i].Item]

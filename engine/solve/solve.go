@@ -5,11 +5,8 @@ import (
 	"slices"
 )
 
-// Solve places all items it can on hosts it opens, at a cost as low as it can find.
-func Solve(p Problem) Answer {
-	if len(p.Items) > mostItems {
-		return inSlices(p, sliceSize)
-	}
+// solveWhole solves a problem in one search, however many classes it has.
+func solveWhole(p Problem) Answer {
 	m := compile(p)
 	if len(m.classes) == 0 {
 		return m.answer(p, &solution{})
@@ -23,47 +20,6 @@ func Solve(p Problem) Answer {
 	return s.finish(p)
 }
 
-// search collects solutions and knows the best.
-type search struct {
-	m      *model
-	packer *packer
-	fluid  *fluid
-	near   *fluid // of the hosts that are not much dearer than the cheapest
-	best   *solution
-	given  *solution // the cheapest of the solutions that the answer may not be dearer than
-	least  float64   // what the relaxation costs, with the charge
-	proven int64     // a bound found on the way
-	solved bool      // the best solution is known to be the best there is
-	steps  int
-}
-
-// offer makes s the best solution if it is: what leaves out less is better, then what costs less with the charge.
-func (s *search) offer(x *solution) {
-	if x == nil {
-		return
-	}
-	for _, n := range x.left {
-		if n > 0 {
-			s.m.topUp(x)
-			break
-		}
-	}
-	if s.best == nil || cmp.Or(s.m.missing(x, s.best), cmp.Compare(s.m.goal(x), s.m.goal(s.best))) < 0 {
-		s.best = x
-	}
-}
-
-// give offers a solution that the answer may not be dearer than.
-func (s *search) give(x *solution) {
-	if x == nil {
-		return
-	}
-	s.offer(x)
-	if s.given == nil || cmp.Or(s.m.missing(x, s.given), cmp.Compare(s.m.cost(x), s.m.cost(s.given))) < 0 {
-		s.given = x
-	}
-}
-
 // start offers what is known and what is quickly found.
 func (s *search) start(p Problem) {
 	for _, a := range p.Seeds {
@@ -74,24 +30,6 @@ func (s *search) start(p Problem) {
 	s.solved = only || exactly
 }
 
-// affordable offers a solution that was found without looking at budgets, if they allow it.
-func (s *search) affordable(x *solution) bool {
-	if x == nil {
-		return false
-	}
-	for _, left := range s.m.drawn(x) {
-		if left < 0 {
-			return false
-		}
-	}
-	s.offer(x)
-	return true
-}
-
-// few is a number of items for which few hosts are opened. These have to suit the items in size, so that hosts come into
-// question that are dearer for it.
-const few = 100
-
 // wide is how much further the search looks for hosts.
 func (s *search) wide() float64 {
 	if s.m.items() > few {
@@ -99,9 +37,6 @@ func (s *search) wide() float64 {
 	}
 	return 4
 }
-
-// nearby is how much dearer a host may be than the cheapest, for some class, to be looked at by the search.
-const nearby = 0.12
 
 // relax finds prices.
 func (s *search) relax() {
@@ -161,11 +96,6 @@ func (s *search) try(st style) *solution {
 		s.m.downsize(&x.nodes[i], budgets)
 	}
 	return x
-}
-
-// lacking reports whether the best solution leaves something out.
-func (s *search) lacking() bool {
-	return slices.ContainsFunc(s.best.left, func(n int) bool { return n > 0 })
 }
 
 // finish chooses the answer and proves how good it is.

@@ -1,0 +1,66 @@
+package solve
+
+import (
+	"cmp"
+	"slices"
+)
+
+// search collects solutions and knows the best.
+type search struct {
+	m      *model
+	packer *packer
+	fluid  *fluid
+	near   *fluid // of the hosts that are not much dearer than the cheapest
+	best   *solution
+	given  *solution // the cheapest of the solutions that the answer may not be dearer than
+	least  float64   // what the relaxation costs, with the charge
+	proven int64     // a bound found on the way
+	solved bool      // the best solution is known to be the best there is
+	steps  int
+}
+
+// offer makes s the best solution if it is: what leaves out less is better, then what costs less with the charge.
+func (s *search) offer(x *solution) {
+	if x == nil {
+		return
+	}
+	for _, n := range x.left {
+		if n > 0 {
+			s.m.topUp(x)
+			break
+		}
+	}
+	if s.best == nil || cmp.Or(s.m.missing(x, s.best), cmp.Compare(s.m.goal(x), s.m.goal(s.best))) < 0 {
+		s.best = x
+	}
+}
+
+// give offers a solution that the answer may not be dearer than.
+func (s *search) give(x *solution) {
+	if x == nil {
+		return
+	}
+	s.offer(x)
+	if s.given == nil || cmp.Or(s.m.missing(x, s.given), cmp.Compare(s.m.cost(x), s.m.cost(s.given))) < 0 {
+		s.given = x
+	}
+}
+
+// affordable offers a solution that was found without looking at budgets, if they allow it.
+func (s *search) affordable(x *solution) bool {
+	if x == nil {
+		return false
+	}
+	for _, left := range s.m.drawn(x) {
+		if left < 0 {
+			return false
+		}
+	}
+	s.offer(x)
+	return true
+}
+
+// lacking reports whether the best solution leaves something out.
+func (s *search) lacking() bool {
+	return slices.ContainsFunc(s.best.left, func(n int) bool { return n > 0 })
+}
