@@ -12,26 +12,26 @@ import (
 //
 // It is made when it is first asked and has one user at a time.
 type Census struct {
-	world    *world.World
-	folks    map[string][]*folk // by namespace; nil: not counted yet
-	terrains map[string]*terrain
-	counts   map[string]counted // by the constraint's identity
+	world     *world.World
+	kinCounts map[string][]*kinCount // by namespace; nil: not counted yet
+	domains   map[string]*nodeDomains
+	counts    map[string]counted // by the constraint's identity
 }
 
 // counted is what a constraint looks at, and how many of its pods run in each domain.
 type counted struct {
-	at      *terrain
+	at      *nodeDomains
 	running map[string]int
 }
 
-// terrain is the domain of each machine, by its name, that a constraint looks at.
-type terrain struct {
+// nodeDomains are the domain of each machine, by its name, that a constraint looks at.
+type nodeDomains struct {
 	of      map[string]string
 	domains []string // each once
 }
 
-// folk is how many pods of one kin run on each machine.
-type folk struct {
+// kinCount is how many pods of one kin run on each machine.
+type kinCount struct {
 	kin *world.Kin
 	at  []*world.Place
 	n   []int
@@ -39,19 +39,19 @@ type folk struct {
 
 // NewCensus returns the census of a World.
 func NewCensus(w *world.World) *Census {
-	return &Census{world: w, terrains: map[string]*terrain{}, counts: map[string]counted{}}
+	return &Census{world: w, domains: map[string]*nodeDomains{}, counts: map[string]counted{}}
 }
 
 // World is what was counted.
 func (s *Census) World() *world.World { return s.world }
 
-// in are the folks of a namespace.
-func (s *Census) in(namespace string) []*folk {
-	if s.folks != nil {
-		return s.folks[namespace]
+// in are the counts of the kin of a namespace.
+func (s *Census) in(namespace string) []*kinCount {
+	if s.kinCounts != nil {
+		return s.kinCounts[namespace]
 	}
-	s.folks = map[string][]*folk{}
-	of := map[*world.Kin]*folk{}
+	s.kinCounts = map[string][]*kinCount{}
+	of := map[*world.Kin]*kinCount{}
 	for _, m := range s.world.Places() {
 		kin := m.Kin()
 		for i, q := range m.Pods {
@@ -60,8 +60,8 @@ func (s *Census) in(namespace string) []*folk {
 			}
 			f := of[kin[i]]
 			if f == nil {
-				f = &folk{kin: kin[i]}
-				of[f.kin], s.folks[f.kin.Namespace] = f, append(s.folks[f.kin.Namespace], f)
+				f = &kinCount{kin: kin[i]}
+				of[f.kin], s.kinCounts[f.kin.Namespace] = f, append(s.kinCounts[f.kin.Namespace], f)
 			}
 			if last := len(f.at) - 1; last >= 0 && f.at[last] == m {
 				f.n[last]++
@@ -70,7 +70,7 @@ func (s *Census) in(namespace string) []*folk {
 			f.at, f.n = append(f.at, m), append(f.n, 1)
 		}
 	}
-	return s.folks[namespace]
+	return s.kinCounts[namespace]
 }
 
 // count counts what a constraint of p does, whose identity is id: in each domain that there is or will be soon.
@@ -78,7 +78,7 @@ func (s *Census) count(id string, p *world.Pod, c *world.Spread) counted {
 	if known, ok := s.counts[id]; ok {
 		return known
 	}
-	at := s.terrain(p, c)
+	at := s.nodeDomains(p, c)
 	running := make(map[string]int, len(at.domains))
 	for _, d := range at.domains {
 		running[d] = 0
@@ -97,16 +97,16 @@ func (s *Census) count(id string, p *world.Pod, c *world.Spread) counted {
 	return s.counts[id]
 }
 
-// terrain is what a constraint of a pod looks at.
-func (s *Census) terrain(p *world.Pod, c *world.Spread) *terrain {
+// nodeDomains are what a constraint of a pod looks at.
+func (s *Census) nodeDomains(p *world.Pod, c *world.Spread) *nodeDomains {
 	id := label.AppendFlags(label.AppendText(nil, c.Key), c.AnyNode)
 	if !c.AnyNode {
 		id = fit.AppendSelection(id, p)
 	}
-	if known := s.terrains[string(id)]; known != nil {
+	if known := s.domains[string(id)]; known != nil {
 		return known
 	}
-	out := &terrain{of: map[string]string{}}
+	out := &nodeDomains{of: map[string]string{}}
 	seen := map[string]bool{}
 	for _, m := range s.world.Places() {
 		at := fit.Place{Name: m.Name(), Labels: m.Labels()}
@@ -119,7 +119,7 @@ func (s *Census) terrain(p *world.Pod, c *world.Spread) *terrain {
 			seen[d], out.domains = true, append(out.domains, d)
 		}
 	}
-	s.terrains[string(id)] = out
+	s.domains[string(id)] = out
 	return out
 }
 

@@ -16,14 +16,14 @@ type Crowd struct {
 	census     *Census
 	soon       bool // it is enough that they can be bound at some time
 	pods       map[string][]*world.Pod
-	guests     map[string][]guest // all of pods, by namespace
+	nominees   map[string][]nominee // all of pods, by namespace
 	headcounts map[string][]*headcount
 	of         map[*world.Pod][]*headcount
 	byName     map[string]*headcount
 }
 
-// guest is a pod of the crowd and the node that it is to be nominated for.
-type guest struct {
+// nominee is a pod of the crowd and the node that it is to be nominated for.
+type nominee struct {
 	pod  *world.Pod
 	node string
 }
@@ -43,7 +43,7 @@ func NewCrowd(w *world.World) *Crowd { return NewCensus(w).crowd() }
 
 func (s *Census) crowd() *Crowd {
 	return &Crowd{
-		world: s.world, census: s, pods: map[string][]*world.Pod{}, guests: map[string][]guest{}, headcounts: map[string][]*headcount{},
+		world: s.world, census: s, pods: map[string][]*world.Pod{}, nominees: map[string][]nominee{}, headcounts: map[string][]*headcount{},
 		of: map[*world.Pod][]*headcount{}, byName: map[string]*headcount{},
 	}
 }
@@ -55,7 +55,7 @@ func (c *Crowd) Admit(p *world.Pod, node string) bool {
 	}
 	m := c.world.Place(node)
 	c.pods[node] = append(c.pods[node], p)
-	c.guests[p.Namespace] = append(c.guests[p.Namespace], guest{p, node})
+	c.nominees[p.Namespace] = append(c.nominees[p.Namespace], nominee{p, node})
 	for _, t := range c.headcounts[p.Namespace] {
 		if t.counts(p) {
 			t.promised[domain(m, t.spread.Key)]++
@@ -80,7 +80,7 @@ func (c *Crowd) Dismiss(node string) {
 			t.promised[domain(m, t.spread.Key)] -= t.on[node]
 			delete(t.on, node)
 		}
-		c.guests[name] = slices.DeleteFunc(c.guests[name], func(g guest) bool { return g.node == node })
+		c.nominees[name] = slices.DeleteFunc(c.nominees[name], func(g nominee) bool { return g.node == node })
 	}
 	delete(c.pods, node)
 }
@@ -159,7 +159,7 @@ func (c *Crowd) headcount(p *world.Pod, s *world.Spread) *headcount {
 	}
 	known := c.census.count(id, p, s)
 	t = &headcount{pod: p, spread: s, running: known.running, promised: map[string]int{}, on: map[string]int{}}
-	for _, g := range c.guests[p.Namespace] {
+	for _, g := range c.nominees[p.Namespace] {
 		if d := known.at.of[g.node]; d != "" && t.counts(g.pod) {
 			t.promised[d]++
 			t.on[g.node]++

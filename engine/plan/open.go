@@ -60,11 +60,11 @@ type openings struct {
 	flying int // pods that are about to be bound
 
 	waiting map[string][]*world.Pod // by machine, as far as they were looked up
-	coming  map[string][]comer      // by namespace; nil: not gathered yet
+	coming  map[string][]comingPod  // by namespace; nil: not gathered yet
 }
 
-// comer is a pod that waits to be bound to a machine.
-type comer struct {
+// comingPod is a pod that waits to be bound to a machine.
+type comingPod struct {
 	pod *world.Pod
 	to  *world.Place
 }
@@ -149,7 +149,7 @@ func (o *openings) helps(h *headcount, machine string) bool {
 	if known {
 		return out
 	}
-	out = slices.ContainsFunc(o.comers(h.pod.Namespace), func(c comer) bool {
+	out = slices.ContainsFunc(o.comingPods(h.pod.Namespace), func(c comingPod) bool {
 		d := domain(c.to, h.spread.Key)
 		return d != "" && d != what.domain && h.counts(c.pod)
 	})
@@ -157,19 +157,19 @@ func (o *openings) helps(h *headcount, machine string) bool {
 	return out
 }
 
-// comers are the pods of a namespace that wait to be bound to machines.
-func (o *openings) comers(namespace string) []comer {
+// comingPods are the pods of a namespace that wait to be bound to machines.
+func (o *openings) comingPods(namespace string) []comingPod {
 	if o.coming != nil {
 		return o.coming[namespace]
 	}
-	o.coming = map[string][]comer{}
+	o.coming = map[string][]comingPod{}
 	for machine := range o.fills {
 		m := o.world.Place(machine)
 		if m == nil {
 			continue
 		}
 		for _, p := range o.pods(machine) {
-			o.coming[p.Namespace] = append(o.coming[p.Namespace], comer{p, m})
+			o.coming[p.Namespace] = append(o.coming[p.Namespace], comingPod{p, m})
 		}
 	}
 	return o.coming[namespace]

@@ -118,15 +118,15 @@ func (m *model) addHosts(p Problem, used []int) []int {
 	welcome := welcomes(p)
 	m.standIn = make([]int32, len(p.Hosts))
 	var order []int
-	var guests guestLists
+	var sets itemSets
 	for _, h := range all {
 		m.standIn[h.host] = -1
 		if welcome[h.host].empty() || overdrawn(h.draws, p.Budgets, 1) {
 			continue
 		}
-		own := guests.of(welcome[h.host])
+		own := sets.of(welcome[h.host])
 		better := -1
-		for _, l := range guests.covering(own) {
+		for _, l := range sets.covering(own) {
 			for _, k := range l.hosts {
 				if better >= 0 && k > better {
 					break
@@ -148,24 +148,24 @@ func (m *model) addHosts(p Problem, used []int) []int {
 	return order
 }
 
-// guestLists are the sets of items that hosts welcome. Hosts are many, such sets
+// itemSets are the sets of items that hosts welcome. Hosts are many, such sets
 // are few, and whether one covers another is found once.
-type guestLists struct {
-	all    []*guestList
-	byText map[string]*guestList
+type itemSets struct {
+	all    []*itemSet
+	byText map[string]*itemSet
 	text   []byte
 }
 
-// guestList is one set of items, and the hosts of the model that welcome just these, by position.
-type guestList struct {
+// itemSet is one set of items, and the hosts of the model that welcome just these, by position.
+type itemSet struct {
 	items   Bits
 	hosts   []int
-	covers  []*guestList // those that welcome all of these items, and maybe more
-	checked int          // how many lists were asked whether they do
+	covers  []*itemSet // those that welcome all of these items, and maybe more
+	checked int        // how many sets were asked whether they do
 }
 
-// of returns the list of just these items.
-func (g *guestLists) of(items Bits) *guestList {
+// of returns the set of just these items.
+func (g *itemSets) of(items Bits) *itemSet {
 	g.text = g.text[:0]
 	for _, word := range items {
 		g.text = binary.LittleEndian.AppendUint64(g.text, word)
@@ -173,17 +173,17 @@ func (g *guestLists) of(items Bits) *guestList {
 	l := g.byText[string(g.text)]
 	if l == nil {
 		if g.byText == nil {
-			g.byText = map[string]*guestList{}
+			g.byText = map[string]*itemSet{}
 		}
-		l = &guestList{items: items}
+		l = &itemSet{items: items}
 		g.byText[string(g.text)] = l
 		g.all = append(g.all, l)
 	}
 	return l
 }
 
-// covering returns the lists whose hosts welcome all on l, l itself included.
-func (g *guestLists) covering(l *guestList) []*guestList {
+// covering returns the sets whose hosts welcome all of l, l itself included.
+func (g *itemSets) covering(l *itemSet) []*itemSet {
 	for _, other := range g.all[l.checked:] {
 		if l.items.within(other.items) {
 			l.covers = append(l.covers, other)

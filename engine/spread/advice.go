@@ -72,11 +72,11 @@ func (l *Ledger) PerHost(s *Subject) int {
 }
 
 // Choosy reports whether some group counts only machines that pods select.
-func (l *Ledger) Choosy() bool { return slices.ContainsFunc(l.sieves, (*sieve).choosy) }
+func (l *Ledger) Choosy() bool { return slices.ContainsFunc(l.filters, (*nodeFilter).choosy) }
 
 // AppendCover appends for which groups that choose among machines this one would count.
 func (l *Ledger) AppendCover(b []byte, at *fit.Place) []byte {
-	for _, s := range l.sieves {
+	for _, s := range l.filters {
 		if s.choosy() {
 			b = label.AppendFlags(b, s.passes(at))
 		}

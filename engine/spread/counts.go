@@ -17,8 +17,8 @@ type node struct {
 	domain  []int32
 	open    map[int][]int32 // keys that are not settled yet: the domains it may be in
 	astray  map[int]bool    // those of them of which it may be in none
-	passes  []bool          // for each sieve: it counts
-	may     []bool          // for each sieve: it counts, or may come to
+	passes  []bool          // for each filter: it counts
+	may     []bool          // for each filter: it counts, or may come to
 	company []*world.Pod    // that come and go with it
 }
 
@@ -32,7 +32,7 @@ func (at *node) all(key int) []int32 {
 
 // Enter adds a machine and returns its number in the ledger.
 func (l *counts) Enter(at *fit.Place) int {
-	n := node{domain: make([]int32, len(l.keys)), passes: make([]bool, len(l.sieves)), may: make([]bool, len(l.sieves)), company: at.Company}
+	n := node{domain: make([]int32, len(l.keys)), passes: make([]bool, len(l.filters)), may: make([]bool, len(l.filters)), company: at.Company}
 	for k, name := range l.keys {
 		n.domain[k] = none
 		if v, ok := valueOf(at, name); ok {
@@ -47,7 +47,7 @@ func (l *counts) Enter(at *fit.Place) int {
 			}
 		}
 	}
-	for i, s := range l.sieves {
+	for i, s := range l.filters {
 		n.passes[i] = s.passes(at)
 		n.may[i] = n.passes[i] || s.mayPass(at)
 	}
@@ -68,8 +68,8 @@ func (l *counts) attend(n int, by int32) {
 	if by < 0 {
 		l.accompany(n, by)
 	}
-	for _, t := range l.terrains {
-		if d := at.domain[t.key]; d != none && at.may[t.sieve] {
+	for _, t := range l.eligible {
+		if d := at.domain[t.key]; d != none && at.may[t.filter] {
 			t.change(d, by)
 		}
 	}
@@ -153,8 +153,8 @@ func (l *counts) add(g *group, n int, by int32, owner bool) {
 	switch g.kind {
 	case evenly:
 		switch d := at.domain[g.key]; {
-		case d == none || !at.may[g.sieve]:
-		case at.passes[g.sieve]:
+		case d == none || !at.may[g.filter]:
+		case at.passes[g.filter]:
 			g.shift(d, by)
 		default:
 			g.maybe = bump(g.maybe, d, by)

@@ -29,7 +29,7 @@ func (l *terms) Enlist(p *world.Pod) {
 
 func (l *terms) enlistSpread(p *world.Pod, i int) int32 {
 	c := &p.Spread[i]
-	s := sieve{
+	s := nodeFilter{
 		anyNode: c.AnyNode, taints: c.HonourTaints, needs: []string{c.Key},
 		filter: world.Pod{NodeSelector: p.NodeSelector, NodeTerms: p.NodeTerms, Tolerations: p.Tolerations},
 	}
@@ -43,13 +43,13 @@ func (l *terms) enlistSpread(p *world.Pod, i int) int32 {
 		s.needs = slices.Compact(s.needs)
 	}
 	key := l.key(c.Key)
-	n := l.terrain(s, key)
+	n := l.eligibleNodes(s, key)
 	t := world.PodTerm{Selector: c.Selector, Namespaces: []string{p.Namespace}}
 	l.text = appendEvenlyID(l.text[:0], n, t)
 	if g, known := l.byTerms[string(l.text)]; known {
 		return g
 	}
-	return l.join(string(l.text), &group{kind: evenly, key: key, terrain: l.terrains[n], terms: []world.PodTerm{t}})
+	return l.join(string(l.text), &group{kind: evenly, key: key, eligibleNodes: l.eligible[n], terms: []world.PodTerm{t}})
 }
 
 func (l *terms) enlistApart(t world.PodTerm) int32 {

@@ -31,7 +31,7 @@ type group struct {
 	owners []int32 // of apart: pods that carry the term, by domain
 
 	// Of evenly. Domains that hold members have machines that count.
-	*terrain
+	*eligibleNodes
 	hist   []int32 // how many domains hold 1, 2, … members; the first is not used
 	filled int     // how many hold any
 	low    int32   // the smallest number that any of these holds
@@ -89,9 +89,9 @@ func appendTerm(b []byte, t world.PodTerm) []byte {
 	return b
 }
 
-// appendEvenlyID names the group of a constraint on a terrain.
-func appendEvenlyID(b []byte, terrain int, t world.PodTerm) []byte {
-	return appendTerm(binary.AppendUvarint(append(b, byte(evenly)), uint64(terrain)), t)
+// appendEvenlyID names the group of a constraint that counts on eligible nodes.
+func appendEvenlyID(b []byte, eligible int, t world.PodTerm) []byte {
+	return appendTerm(binary.AppendUvarint(append(b, byte(evenly)), uint64(eligible)), t)
 }
 
 func appendApartID(b []byte, t world.PodTerm) []byte { return appendTerm(append(b, byte(apart)), t) }

@@ -41,7 +41,7 @@ func (l *judge) evenAllows(e *even, at spot) bool {
 
 // arrives counts the members that come with the spot's machine, if it counts.
 func (g *group) arrives(e *even, at spot) int32 {
-	if at.node != nil || len(at.place.Company) == 0 || !at.l.sieves[g.sieve].passes(at.place) {
+	if at.node != nil || len(at.place.Company) == 0 || !at.l.filters[g.filter].passes(at.place) {
 		return 0
 	}
 	return at.company(e.group, false)
@@ -65,7 +65,7 @@ func (l *judge) openAllows(e *even, domains []int32) bool {
 // floor is the least count the skew is measured from, given that the spot's machine is there.
 func (g *group) floor(e *even, at spot) int32 {
 	known, least := g.known, g.least()
-	if at.node == nil && at.l.sieves[g.sieve].passes(at.place) {
+	if at.node == nil && at.l.filters[g.filter].passes(at.place) {
 		if d, _ := at.domain(g.key); count(g.nodes, d) == 0 {
 			known, least = known+1, min(least, count(g.counts, d)+g.arrives(e, at))
 		}

@@ -16,11 +16,11 @@ type terms struct {
 	kin        map[*world.Kin][]int32   // the groups that count running pods
 	shelves    map[string]*shelf        // where pods of a namespace find the groups that count them
 	wide       *shelf                   // where all pods look besides
-	sieves     []*sieve
-	terrains   []*terrain
+	filters    []*nodeFilter
+	eligible   []*eligibleNodes
 
-	sieveIndex   map[string]int
-	terrainIndex map[[2]int]int // by sieve and key
+	filterIndex   map[string]int
+	eligibleIndex map[[2]int]int // by filter and key
 
 	text []byte // room to work in
 }
@@ -36,8 +36,8 @@ func newTerms(namespaces []*world.Namespace) terms {
 		shelves:    map[string]*shelf{},
 		wide:       &shelf{},
 
-		sieveIndex:   map[string]int{},
-		terrainIndex: map[[2]int]int{},
+		filterIndex:   map[string]int{},
+		eligibleIndex: map[[2]int]int{},
 	}
 	for _, n := range namespaces {
 		l.namespaces[n.Name] = n.Labels
@@ -73,21 +73,21 @@ func (l *terms) domain(key int, value string) int32 {
 	return d
 }
 
-// terrain returns the number of the terrain of a sieve and a key.
-func (l *terms) terrain(s sieve, key int) int {
+// eligibleNodes returns the number of the nodes that are eligible by a filter, by domain of a key.
+func (l *terms) eligibleNodes(s nodeFilter, key int) int {
 	l.text = s.append(l.text[:0])
-	n, known := l.sieveIndex[string(l.text)]
+	n, known := l.filterIndex[string(l.text)]
 	if !known {
-		n = len(l.sieves)
-		l.sieveIndex[string(l.text)] = n
+		n = len(l.filters)
+		l.filterIndex[string(l.text)] = n
 		kept := s
-		l.sieves = append(l.sieves, &kept)
+		l.filters = append(l.filters, &kept)
 	}
-	i, known := l.terrainIndex[[2]int{n, key}]
+	i, known := l.eligibleIndex[[2]int{n, key}]
 	if !known {
-		i = len(l.terrains)
-		l.terrainIndex[[2]int{n, key}] = i
-		l.terrains = append(l.terrains, &terrain{sieve: n, key: key})
+		i = len(l.eligible)
+		l.eligibleIndex[[2]int{n, key}] = i
+		l.eligible = append(l.eligible, &eligibleNodes{filter: n, key: key})
 	}
 	return i
 }

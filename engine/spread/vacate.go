@@ -13,8 +13,8 @@ func (l *counts) Occupy(n int) { l.lodge(n, 1) }
 
 func (l *counts) lodge(n int, by int32) {
 	at := &l.nodes[n]
-	for _, t := range l.terrains {
-		if d := at.domain[t.key]; l.keys[t.key] == label.Hostname && d != none && at.may[t.sieve] {
+	for _, t := range l.eligible {
+		if d := at.domain[t.key]; l.keys[t.key] == label.Hostname && d != none && at.may[t.filter] {
 			t.change(d, by)
 		}
 	}

@@ -18,8 +18,8 @@ func valueOf(at *fit.Place, key string) (string, bool) {
 	return v, ok
 }
 
-// sieve says which machines count for a topology spread constraint.
-type sieve struct {
+// nodeFilter says which machines count for a topology spread constraint.
+type nodeFilter struct {
 	filter  world.Pod // selector, affinity and tolerations that machines have to pass
 	anyNode bool
 	taints  bool
@@ -27,7 +27,7 @@ type sieve struct {
 }
 
 // passes reports whether the machine counts, whatever it becomes.
-func (s *sieve) passes(at *fit.Place) bool {
+func (s *nodeFilter) passes(at *fit.Place) bool {
 	for _, k := range s.needs {
 		if _, ok := valueOf(at, k); !ok {
 			return false
@@ -39,7 +39,7 @@ func (s *sieve) passes(at *fit.Place) bool {
 // mayPass reports whether the machine may come to count. One on its way may
 // become several types, and which of them decides. Until then its domain is one
 // in which no pod is sure to count, so that the least there is none.
-func (s *sieve) mayPass(at *fit.Place) bool {
+func (s *nodeFilter) mayPass(at *fit.Place) bool {
 	if !at.Sealed || len(at.Open) == 0 {
 		return false
 	}
@@ -56,7 +56,7 @@ func (s *sieve) mayPass(at *fit.Place) bool {
 	return s.accepts(&loose)
 }
 
-func (s *sieve) accepts(at *fit.Place) bool {
+func (s *nodeFilter) accepts(at *fit.Place) bool {
 	if !s.anyNode && !fit.Selected(&s.filter, at) {
 		return false
 	}
@@ -65,12 +65,12 @@ func (s *sieve) accepts(at *fit.Place) bool {
 }
 
 // choosy reports whether which machines count depends on more than their domains.
-func (s *sieve) choosy() bool {
+func (s *nodeFilter) choosy() bool {
 	return !s.anyNode && len(s.filter.NodeSelector)+len(s.filter.NodeTerms) > 0
 }
 
 // append names which machines count.
-func (s *sieve) append(b []byte) []byte {
+func (s *nodeFilter) append(b []byte) []byte {
 	b = label.AppendFlags(b, s.anyNode, s.taints)
 	b = binary.AppendUvarint(b, uint64(len(s.needs)))
 	for _, k := range s.needs {
@@ -85,16 +85,16 @@ func (s *sieve) append(b []byte) []byte {
 	return b
 }
 
-// terrain is the machines that pass a sieve or may come to, by domain of a key. Groups share it.
-type terrain struct {
-	sieve int
-	key   int
-	nodes []int32 // machines by domain
-	known int     // domains with machines
+// eligibleNodes are the machines that pass a filter or may come to, by domain of a key. Groups share it.
+type eligibleNodes struct {
+	filter int
+	key    int
+	nodes  []int32 // machines by domain
+	known  int     // domains with machines
 }
 
 // change counts machines more or fewer in domain d.
-func (t *terrain) change(d, by int32) {
+func (t *eligibleNodes) change(d, by int32) {
 	was := count(t.nodes, d)
 	t.nodes = bump(t.nodes, d, by)
 	switch {
