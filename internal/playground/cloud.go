@@ -39,7 +39,7 @@ func startCloud(ctx context.Context, o Options, cluster *kube.ControlPlane, type
 	}
 	account, err := awsapi.NewAccount(awsapi.Config{
 		Region: o.Region, ClusterName: o.ClusterName, KubernetesVersion: o.KubernetesVersion, Endpoint: cluster.URL, CA: access.CAData, Catalog: region, Now: o.Now, Timing: o.Timing,
-		ExtraZones: o.ExtraZones,
+		ExtraZones: o.ExtraZones, Kubeconfig: o.Dir.Kubeconfig(),
 	})
 	if err != nil {
 		return nil, err

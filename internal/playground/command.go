@@ -135,6 +135,9 @@ func (o *Options) settle(way string) error {
 	return nil
 }
 
+// contextName is what the context in the playground's kubeconfig is called.
+const contextName = "tenon"
+
 // welcome says what there is and what to try, in words that can be copied.
 func welcome(out io.Writer, o Options, c Contact) {
 	at := ""
@@ -182,6 +185,7 @@ func welcome(out io.Writer, o Options, c Contact) {
 	lines = append(lines,
 		[2]string{"pull a machine's plug", tenon + " sim kill" + at + " NODE"},
 		[2]string{"an AWS client for it", ". " + o.Dir.awsEnvironment()},
+		[2]string{"if kubectl is Unauthorized", "`aws eks update-kubeconfig` wrote a context that only EKS takes; back: export KUBECONFIG=" + c.Kubeconfig + "; " + kubectl + " config use-context " + contextName},
 		[2]string{"stop, as Ctrl-C does", tenon + " down" + at},
 	)
 	w := tabwriter.NewWriter(out, 0, 0, 4, ' ', 0)

@@ -16,6 +16,9 @@ import (
 	"testing"
 	"time"
 
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/credentials"
+	"github.com/aws/aws-sdk-go-v2/service/eks"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/kubernetes"
@@ -24,6 +27,7 @@ import (
 	"github.com/tenon-sh/tenon/internal/kube"
 	"github.com/tenon-sh/tenon/internal/kubetest"
 	"github.com/tenon-sh/tenon/internal/playground"
+	"github.com/tenon-sh/tenon/internal/sim/awsapi"
 	"github.com/tenon-sh/tenon/internal/sim/kubelet"
 )
 
@@ -123,6 +127,7 @@ func TestAPlayground(t *testing.T) {
 		}
 	}
 	surrounded(t, client(t, other))
+	accessible(t, contact(t, other))
 	must(t, "sim", "kill", "--dir", dir, nodes[0].Name)
 
 	// However it ends, the next one goes on from there.
@@ -195,6 +200,24 @@ func surrounded(t *testing.T, c kubernetes.Interface) {
 		}
 		return nil
 	})
+}
+
+// accessible checks that the file and the context that the account and the welcome name are those that lead to the cluster.
+func accessible(t *testing.T, at playground.Contact) {
+	t.Helper()
+	api := eks.NewFromConfig(aws.Config{Region: "us-west-2", BaseEndpoint: &at.AWS, Credentials: credentials.NewStaticCredentialsProvider(awsapi.AdminKey, awsapi.SecretKey, "")})
+	out, err := api.DescribeCluster(t.Context(), &eks.DescribeClusterInput{Name: aws.String("playground")})
+	if err != nil {
+		t.Fatal(err)
+	}
+	config, err := clientcmd.LoadFromFile(out.Cluster.Tags[awsapi.TagKubeconfig])
+	if err != nil {
+		t.Fatalf("the tags %v name no kubeconfig: %v", out.Cluster.Tags, err)
+	}
+	context := config.Contexts["tenon"]
+	if context == nil || config.Clusters[context.Cluster].Server != *out.Cluster.Endpoint {
+		t.Errorf("context tenon of %s is %v, the cluster is at %s", out.Cluster.Tags[awsapi.TagKubeconfig], context, *out.Cluster.Endpoint)
+	}
 }
 
 // readyNodes waits until so many nodes are ready and returns them.

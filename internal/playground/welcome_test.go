@@ -18,6 +18,12 @@ func TestWelcome(t *testing.T) {
 		has     []string
 		hasNone []string
 	}{
+		"Unauthorized": {
+			Options{Controller: ByChart},
+			at,
+			[]string{"if kubectl is Unauthorized", "`aws eks update-kubeconfig`", "export KUBECONFIG=/play/.tenon/kubeconfig; ", " config use-context tenon\n"},
+			nil,
+		},
 		"Empty":    {Options{Controller: ByChart}, at, []string{pool, "plan --kubeconfig /play/.tenon/kubeconfig --controller http://127.0.0.1:6/\n"}, nil},
 		"Pools":    {Options{Controller: ByChart}, pools, nil, []string{pool}},
 		"ByHand":   {Options{Controller: ByHand, Bare: true}, at, []string{pool, helm}, nil},

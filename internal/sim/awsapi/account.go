@@ -23,6 +23,7 @@ type Config struct {
 	AccountID         string
 	Endpoint          string // of the API server that machines are to join
 	CA                []byte // PEM
+	Kubeconfig        string // file that leads to that API server; a tag of the cluster says so
 	ServiceCIDR       string // 10.100.0.0/16 by default
 	IPv6              bool
 	VPC               string // the VPC's range, 192.168.0.0/16 by default
@@ -55,6 +56,10 @@ const (
 	ControllerKey = "AKIATENONCONTROL0001"
 	SecretKey     = "tenon-simulated-secret-of-no-value"
 )
+
+// TagKubeconfig is the tag by which the description of the cluster names the file that leads to its API server. The
+// context that `aws eks update-kubeconfig` writes does not: it has kubectl send a token for IAM, which only EKS takes.
+const TagKubeconfig = "tenon.sh/kubeconfig"
 
 // ControllerRole is the role the controller acts as.
 func (a *Account) ControllerRole() string { return a.cfg.ClusterName + "-karpenter" }
@@ -152,12 +157,16 @@ func (a *Account) build() error {
 	}
 	hex := a.Market.UUID("cluster")
 	id := hex[:8] + hex[9:13]
+	tags := market.Tags{"karpenter.sh/discovery": a.cfg.ClusterName}
+	if a.cfg.Kubeconfig != "" {
+		tags[TagKubeconfig] = a.cfg.Kubeconfig
+	}
 	a.Market.SetCluster(market.Cluster{
 		Name: a.cfg.ClusterName, Version: a.cfg.KubernetesVersion, ServiceCIDR: a.cfg.ServiceCIDR, IPv6: a.cfg.IPv6,
 		Endpoint: cmp.Or(a.cfg.Endpoint, fmt.Sprintf("https://%s.sk1.%s.eks.%s", id, a.cfg.Region, host)),
 		CA:       base64.StdEncoding.EncodeToString(a.cfg.CA), VPC: vpcID, Subnets: subnets, Groups: groups,
 		Role: a.Market.IAMARN("role/" + a.cfg.ClusterName + "-cluster"), Issuer: fmt.Sprintf("https://oidc.eks.%s.%s/id/%s", a.cfg.Region, host, id),
-		Tags: market.Tags{"karpenter.sh/discovery": a.cfg.ClusterName},
+		Tags: tags,
 	})
 	if !a.cfg.Queueless {
 		a.Market.AddQueue(a.cfg.ClusterName, 5*time.Minute)

@@ -2,6 +2,7 @@ package awsapi_test
 
 import (
 	"encoding/json"
+	"maps"
 	"slices"
 	"strings"
 	"testing"
@@ -131,6 +132,20 @@ func TestRolesAndPoliciesAreFound(t *testing.T) {
 	for arn, want := range map[string]string{*made.Arn: "NoSuchEntity", "policy-without-an-arn": "InvalidInput"} {
 		if _, refused := policy(arn); refused != want {
 			t.Errorf("policy %s is refused with %q, want %q", arn, refused, want)
+		}
+	}
+}
+
+// Tokens for IAM are not taken by the API server behind the account: the description says what leads there instead.
+func TestClusterSaysWhichKubeconfigLeadsThere(t *testing.T) {
+	for file, want := range map[string]map[string]string{
+		"":                 {"karpenter.sh/discovery": "demo"},
+		"/play/kubeconfig": {"karpenter.sh/discovery": "demo", awsapi.TagKubeconfig: "/play/kubeconfig"},
+	} {
+		w := serve(t, func(c *awsapi.Config) { c.Kubeconfig = file })
+		k := of(eks.NewFromConfig(w.config).DescribeCluster(t.Context(), &eks.DescribeClusterInput{Name: aws.String("demo")})).must(t).Cluster
+		if !maps.Equal(k.Tags, want) {
+			t.Errorf("with the file %q the tags are %v, want %v", file, k.Tags, want)
 		}
 	}
 }
