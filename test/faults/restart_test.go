@@ -107,8 +107,8 @@ func TestServerDies(t *testing.T) {
 		}
 	}
 	t.Logf("%q led before, %q leads now; %d starts, %d lines of the log are errors", one, two, strings.Count(log, "Starting"), wrong)
-	if most := 100; wrong > most {
-		t.Errorf("%d lines of the log are errors, for one loss of the API server %d are enough", wrong, most)
+	if most := many; wrong > most { // what was under way for a node may be told once
+		t.Errorf("%d lines of the log are errors, for one loss of the API server with %d nodes %d are enough", wrong, many, most)
 	}
 	s.Drop(t, web)
 	deleteNodes(t, s)
