@@ -96,6 +96,9 @@ func bought(i market.Instance, onDemand int64, currency string) string {
 	if i.Reservation != "" {
 		return fmt.Sprintf("machine %s is taken from reservation %s: %s in %s", i.ID, i.Reservation, i.Type, i.Zone)
 	}
+	if group := i.Tags[awsapi.TagNodeGroup]; group != "" {
+		return fmt.Sprintf("machine %s is launched by node group %s: %s in %s", i.ID, group, i.Type, i.Zone)
+	}
 	text := fmt.Sprintf("machine %s is bought: %s %s in %s, %s an hour", i.ID, i.CapacityType, i.Type, i.Zone, plan.Money(currency, i.Price))
 	if i.Price < onDemand {
 		text += fmt.Sprintf(", %d %% below on-demand", 100-100*i.Price/onDemand)

@@ -151,6 +151,9 @@ func Run(ctx context.Context, o Options, ready func(Contact)) error {
 		return err
 	}
 	defer func() { stop(); <-aws.done }()
+	if err := manage(ctx, o, client, aws); err != nil {
+		return err
+	}
 	if err := errors.Join(
 		copyFile(cluster.Kubeconfig, o.Dir.Kubeconfig()),
 		writeWhole(o.Dir.awsEnvironment(), exports(aws.environment(o.Region, awsapi.AdminKey))),

@@ -18,6 +18,8 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/credentials"
+	"github.com/aws/aws-sdk-go-v2/service/ec2"
+	"github.com/aws/aws-sdk-go-v2/service/ec2/types"
 	"github.com/aws/aws-sdk-go-v2/service/eks"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -127,6 +129,7 @@ func TestAPlayground(t *testing.T) {
 		}
 	}
 	surrounded(t, client(t, other))
+	grouped(t, client(t, other), contact(t, other).AWS)
 	accessible(t, contact(t, other))
 	must(t, "sim", "kill", "--dir", dir, nodes[0].Name)
 
@@ -200,6 +203,38 @@ func surrounded(t *testing.T, c kubernetes.Interface) {
 		}
 		return nil
 	})
+}
+
+// grouped checks that the nodes of the managed group are machines of the account, as EKS tags them.
+func grouped(t *testing.T, c kubernetes.Interface, url string) {
+	t.Helper()
+	nodes, err := c.CoreV1().Nodes().List(t.Context(), metav1.ListOptions{LabelSelector: "eks.amazonaws.com/nodegroup=managed"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	api := ec2.NewFromConfig(aws.Config{Region: "us-west-2", BaseEndpoint: &url, Credentials: credentials.NewStaticCredentialsProvider(awsapi.AdminKey, awsapi.SecretKey, "")})
+	out, err := api.DescribeInstances(t.Context(), &ec2.DescribeInstancesInput{Filters: []types.Filter{
+		{Name: aws.String("tag:eks:nodegroup-name"), Values: []string{"managed"}},
+		{Name: aws.String("tag-key"), Values: []string{"eks:cluster-name"}},
+		{Name: aws.String("instance-state-name"), Values: []string{"running"}},
+	}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	machines := map[string]string{}
+	for _, r := range out.Reservations {
+		for _, i := range r.Instances {
+			machines["aws:///"+*i.Placement.AvailabilityZone+"/"+*i.InstanceId] = *i.PrivateDnsName
+		}
+	}
+	if len(nodes.Items) != 2 || len(machines) != 2 {
+		t.Errorf("%d nodes of the group and %d machines, want 2 and 2", len(nodes.Items), len(machines))
+	}
+	for _, n := range nodes.Items {
+		if machines[n.Spec.ProviderID] != n.Name {
+			t.Errorf("node %s of %s is none of the account's machines %v", n.Name, n.Spec.ProviderID, machines)
+		}
+	}
 }
 
 // accessible checks that the file and the context that the account and the welcome name are those that lead to the cluster.

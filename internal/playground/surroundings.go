@@ -14,7 +14,9 @@ import (
 	"k8s.io/client-go/kubernetes"
 
 	"github.com/tenon-sh/tenon/internal/catalog"
+	"github.com/tenon-sh/tenon/internal/sim/awsapi"
 	"github.com/tenon-sh/tenon/internal/sim/kubelet"
+	"github.com/tenon-sh/tenon/internal/sim/market"
 )
 
 // Surroundings are what a cluster has beside what Tenon makes, as EKS would have made it. What is there already from an
@@ -31,7 +33,7 @@ const (
 	computeTypeLabel = "eks.amazonaws.com/compute-type"
 )
 
-// surround makes the surroundings.
+// surround makes the surroundings but for the node group, which is the account's.
 func surround(ctx context.Context, o Options, nodes kubernetes.Interface, objects dynamic.Interface, types *catalog.Catalog, fleet *kubelet.Fleet) error {
 	if o.Surroundings.Daemons {
 		if err := apply(ctx, objects, "daemons.yaml", o.ClusterName); err != nil {
@@ -42,23 +44,12 @@ func surround(ctx context.Context, o Options, nodes kubernetes.Interface, object
 	if o.Host == OnFargate {
 		fargate = func() ([]kubelet.Machine, error) { return nil, nil } // hosts are no machines
 	}
-	var wanted []kubelet.Machine
-	for label, those := range map[string]func() ([]kubelet.Machine, error){
-		nodeGroupLabel:   func() ([]kubelet.Machine, error) { return o.managed(types) },
-		computeTypeLabel: fargate,
-	} {
-		there, err := nodes.CoreV1().Nodes().List(ctx, metav1.ListOptions{LabelSelector: label, Limit: 1})
-		if err != nil {
-			return fmt.Errorf("look for nodes with the label %s: %w", label, err)
-		}
-		if len(there.Items) > 0 {
-			continue
-		}
-		ms, err := those()
-		if err != nil {
-			return err
-		}
-		wanted = append(wanted, ms...)
+	if there, err := labelled(ctx, nodes, computeTypeLabel); err != nil || there {
+		return err
+	}
+	wanted, err := fargate()
+	if err != nil {
+		return err
 	}
 	for _, m := range wanted {
 		m.Version = o.kubelet()
@@ -77,20 +68,37 @@ func (o Options) kubelet() string {
 	return "v" + o.KubernetesVersion + ".0-eks-0000000"
 }
 
-// managed are the machines of the node group.
-func (o Options) managed(types *catalog.Catalog) ([]kubelet.Machine, error) {
-	var out []kubelet.Machine
+// manage launches the machines of the node group in the account, where they have the tags of EKS. Those that are there
+// from an earlier start, with a node or without one yet, are not launched again.
+func manage(ctx context.Context, o Options, nodes kubernetes.Interface, aws *cloud) error {
+	there, err := labelled(ctx, nodes, nodeGroupLabel)
+	if err != nil || there {
+		return err
+	}
+	if slices.ContainsFunc(aws.Market.Everything(), func(i market.Instance) bool { return i.Tags[awsapi.TagNodeGroup] != "" && !i.State.Gone() }) {
+		return nil
+	}
 	for _, name := range slices.Sorted(maps.Keys(o.Surroundings.Managed)) {
-		ms, err := machines(types, o.Region, MachineRequest{
-			Type: name, Count: o.Surroundings.Managed[name],
-			Labels: map[string]string{nodeGroupLabel: "managed", "eks.amazonaws.com/capacityType": "ON_DEMAND", "alpha.eksctl.io/cluster-name": o.ClusterName},
+		_, err := aws.LaunchGroup(awsapi.NodeGroup{
+			Name: "managed", Type: name, Count: o.Surroundings.Managed[name],
+			UserData: userData(MachineRequest{
+				Labels: map[string]string{nodeGroupLabel: "managed", "eks.amazonaws.com/capacityType": "ON_DEMAND", "alpha.eksctl.io/cluster-name": o.ClusterName},
+			}),
 		})
 		if err != nil {
-			return nil, fmt.Errorf("managed node group: %w", err)
+			return err
 		}
-		out = append(out, ms...)
 	}
-	return out, nil
+	return nil
+}
+
+// labelled reports whether there is a node with a label.
+func labelled(ctx context.Context, nodes kubernetes.Interface, label string) (bool, error) {
+	there, err := nodes.CoreV1().Nodes().List(ctx, metav1.ListOptions{LabelSelector: label, Limit: 1})
+	if err != nil {
+		return false, fmt.Errorf("look for nodes with the label %s: %w", label, err)
+	}
+	return len(there.Items) > 0, nil
 }
 
 // fargate are the nodes of Fargate, which are of no type that can be bought.

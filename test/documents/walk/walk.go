@@ -248,7 +248,7 @@ type Machine struct {
 	Tags                                                      map[string]string
 }
 
-// Machines returns the machines that Tenon has and the account still runs.
+// Machines returns the machines that Tenon has and the account still runs; those of node groups are not Tenon's.
 func (r *Reader) Machines() []Machine {
 	r.t.Helper()
 	var all, out []Machine
@@ -256,7 +256,7 @@ func (r *Reader) Machines() []Machine {
 		r.t.Fatal(err)
 	}
 	for _, m := range all {
-		if m.State == "pending" || m.State == "running" {
+		if (m.State == "pending" || m.State == "running") && m.Tags["eks:nodegroup-name"] == "" {
 			out = append(out, m)
 		}
 	}
