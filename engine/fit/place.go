@@ -1,9 +1,7 @@
 package fit
 
 import (
-	"cmp"
 	"slices"
-	"strings"
 
 	"github.com/tenon-sh/tenon/engine/amount"
 	"github.com/tenon-sh/tenon/engine/label"
@@ -71,9 +69,4 @@ func (at *Place) Copy() *Place {
 	c := *at
 	c.Ports, c.Attached = slices.Clip(at.Ports), slices.Clip(at.Attached)
 	return &c
-}
-
-// CompareTaint orders taints by key, effect and value.
-func CompareTaint(a, b world.Taint) int {
-	return cmp.Or(strings.Compare(a.Key, b.Key), strings.Compare(a.Effect, b.Effect), strings.Compare(a.Value, b.Value))
 }

@@ -58,11 +58,6 @@ func NewBackoffs(w *world.World) Backoffs {
 	return b
 }
 
-// Refusing says that a machine is ready and a pod that it was bought for does not run there.
-func Refusing(m *world.Place) string {
-	return "node " + m.Name() + " is ready and has not taken the pod"
-}
-
 // Of is what keeps a pool from buying for a pod longest; nil if nothing does.
 func (b Backoffs) Of(pod world.Key, p *world.Pool) *world.Backoff {
 	out := b.pools[p.ID]

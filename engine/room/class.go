@@ -35,13 +35,6 @@ type classes struct {
 	text       []byte
 }
 
-// forget makes signatures ask machines anew.
-func (c *classes) forget() {
-	for _, s := range c.signatures {
-		s.stands = nil
-	}
-}
-
 // class returns the class of a pod.
 func (l *Ledger) class(p *world.Pod) *class {
 	k := &l.classes

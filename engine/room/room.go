@@ -38,7 +38,6 @@ type Ledger struct {
 	free     []int64 // of every machine, so many as there are dims
 	classes  classes
 	journal  []change
-	homeless []*world.Pod
 }
 
 // machine is one that is there or on its way.
@@ -145,32 +144,11 @@ func movable(p *world.Pod) bool { return p.Moves() && p.Plannable() }
 // roomOf is what is free on machine i.
 func (l *Ledger) roomOf(i int) []int64 { return l.free[i*len(l.dims) : (i+1)*len(l.dims)] }
 
-// Homeless returns the pods that waited, or whose machines are going, and that found no place when the ledger was opened.
-func (l *Ledger) Homeless() []*world.Pod { return l.homeless }
-
 // Close keeps pods from being put on the machine from now on. It is not undone.
 func (l *Ledger) Close(p *world.Place) {
 	if i, ok := l.number[p]; ok {
 		l.machines[i].closed = true
 	}
-}
-
-// Prefer fills machines in the order of compare from now on, those it takes for
-// equal in the order they have. It is not undone, and not to be asked for
-// between Mark and Undo.
-func (l *Ledger) Prefer(compare func(a, b *world.Place) int) {
-	old := make([]int, len(l.machines))
-	for i := range old {
-		old[i] = i
-	}
-	slices.SortStableFunc(old, func(i, j int) int { return compare(l.machines[i].place, l.machines[j].place) })
-	machines, free := make([]machine, 0, len(old)), make([]int64, 0, len(l.free))
-	for n, i := range old {
-		machines, free = append(machines, l.machines[i]), append(free, l.roomOf(i)...)
-		l.number[l.machines[i].place] = n
-	}
-	l.machines, l.free = machines, free
-	l.classes.forget()
 }
 
 // compareKey orders pods by key.

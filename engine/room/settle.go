@@ -31,7 +31,7 @@ func (l *Ledger) settle(w *world.World) {
 		}
 		kept = waiting
 	}
-	_, l.homeless = l.Place(append(rest, kept...))
+	l.Place(append(rest, kept...))
 }
 
 // looking are the pods that look for a place.

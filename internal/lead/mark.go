@@ -28,9 +28,6 @@ var karpenters = []types.NamespacedName{
 	{Namespace: "karpenter", Name: "karpenter-leader-election"},
 }
 
-// Karpenters are the Leases that are looked at.
-func Karpenters() []types.NamespacedName { return karpenters }
-
 // markPace is that of the mark: between installations nothing has to be quick.
 var markPace = pace{15 * time.Second, 10 * time.Second, 3 * time.Second}
 

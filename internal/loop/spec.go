@@ -55,10 +55,3 @@ func Rules(specs ...Spec) []rbacv1.PolicyRule {
 	})
 	return out
 }
-
-// Declares reports whether the Spec allows a verb on a resource.
-func (s Spec) Declares(verb string, r Resource) bool {
-	return slices.ContainsFunc(Rules(s), func(p rbacv1.PolicyRule) bool {
-		return p.APIGroups[0] == r.Group && p.Resources[0] == r.Name && slices.Contains(p.Verbs, verb)
-	})
-}

@@ -5,13 +5,11 @@ import (
 	"strings"
 	"time"
 
-	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/tenon-sh/tenon/api/condition"
 	v1 "github.com/tenon-sh/tenon/api/karpenter/v1"
 	"github.com/tenon-sh/tenon/api/karpenter/v1alpha5"
-	"github.com/tenon-sh/tenon/engine/amount"
 	"github.com/tenon-sh/tenon/engine/world"
 )
 
@@ -180,14 +178,4 @@ func KubeletOf(p *v1alpha5.Provisioner) []byte {
 		return nil
 	}
 	return text
-}
-
-// Used is what a pool's machines count for against its limits: their
-// capacities, and how many they are.
-func Used(capacities ...corev1.ResourceList) corev1.ResourceList {
-	var sum amount.List
-	for _, c := range capacities {
-		sum = sum.Plus(Amounts(c))
-	}
-	return ResourceList(sum.With(amount.Nodes, int64(len(capacities))*amount.Unit))
 }
