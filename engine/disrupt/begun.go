@@ -4,15 +4,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/tenon-sh/tenon/engine/plan"
 	"github.com/tenon-sh/tenon/engine/world"
-)
-
-// Further reasons for giving a machine back: its pods have places elsewhere, or
-// it is no longer what its pool asks for. Its pods are moved, so what it says of
-// itself is an intention at first.
-const (
-	Underutilized = "Underutilized"
-	Drifted       = "Drifted"
 )
 
 // Begun is what has been begun and not ended, as the objects of a cluster tell it.
@@ -30,9 +23,9 @@ type Command struct {
 	Broken bool           // somebody has taken one of its machines back
 }
 
-// Intended reports whether a machine is to go once its pods have other places.
+// Intended reports whether a machine is to go once its pods have other places: what it says of itself is an intention until then.
 func Intended(p *world.Place) bool {
-	return p.Claim != nil && !p.Deleting() && (p.Claim.Going == Underutilized || p.Claim.Going == Drifted || p.Claim.Going == Expired)
+	return p.Claim != nil && !p.Deleting() && (p.Claim.Going == plan.Underutilized || p.Claim.Going == plan.Drifted || p.Claim.Going == plan.Expired)
 }
 
 // BegunIn returns what has been begun. Machines that nothing was bought for go each by itself.

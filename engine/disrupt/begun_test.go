@@ -8,18 +8,19 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/tenon-sh/tenon/engine/disrupt"
+	"github.com/tenon-sh/tenon/engine/plan"
 	"github.com/tenon-sh/tenon/engine/world"
 )
 
 func TestBegun(t *testing.T) {
 	type claims = map[string]func(*world.Claim)
-	marked := func(c *world.Claim) { c.Going = disrupt.Underutilized }
+	marked := func(c *world.Claim) { c.Going = plan.Underutilized }
 	for name, tc := range map[string]struct {
 		why    string
 		claims claims
 		want   string // each command as "goers <- bought", strays as "? x", awaited as "! x"
 	}{
-		"Nothing": {"Nobody is marked; one that is empty is no command.", claims{"a": nil, "b": func(c *world.Claim) { c.Going = disrupt.Empty }}, ""},
+		"Nothing": {"Nobody is marked; one that is empty is no command.", claims{"a": nil, "b": func(c *world.Claim) { c.Going = plan.Empty }}, ""},
 		"Alone":   {"Nothing was bought for them: each goes by itself.", claims{"a": marked, "b": marked, "c": nil}, "a <-\nb <-"},
 		"Replaced": {"What was bought for them holds them together.", claims{
 			"a": marked, "b": marked, "c": nil, "x": replaces("a", "b"), "y": replaces("a", "b"),
@@ -62,7 +63,7 @@ func replaces(claims ...string) func(*world.Claim) {
 	return func(c *world.Claim) { c.Replaces = claims }
 }
 
-func ending(c *world.Claim) { c.Going, c.Deleting = disrupt.Underutilized, true }
+func ending(c *world.Claim) { c.Going, c.Deleting = plan.Underutilized, true }
 
 func tell(b disrupt.Begun) string {
 	names := func(places []*world.Place) (out string) {

@@ -1,14 +1,9 @@
 package disrupt
 
 import (
+	"github.com/tenon-sh/tenon/engine/disrupt/hold"
 	"github.com/tenon-sh/tenon/engine/plan"
 	"github.com/tenon-sh/tenon/engine/world"
-)
-
-// The reasons for giving a machine back, as budgets and conditions name them.
-const (
-	Empty   = "Empty"
-	Expired = "Expired"
 )
 
 // Options are what a caller may choose. The zero value works.
@@ -23,28 +18,17 @@ type Options struct {
 type decision struct {
 	world    *world.World
 	plan     *plan.Plan
-	planned  map[string]bool
+	book     *hold.Book
 	buyFirst bool
-	promised map[string]*world.Pod // nodes that kube-scheduler has promised to a pod, and to which
-	going    map[string]bool       // places given back in this plan
 }
 
 func newDecision(w *world.World, o Options, p *plan.Plan) *decision {
-	d := &decision{world: w, plan: p, planned: make(map[string]bool, len(o.Planned)), promised: map[string]*world.Pod{}, going: map[string]bool{}, buyFirst: o.BuyFirst}
-	for _, name := range o.Planned {
-		d.planned[name] = true
-	}
-	for _, pod := range w.Waiting() {
-		if pod.Nominated != "" {
-			d.promised[pod.Nominated] = pod
-		}
-	}
-	return d
+	return &decision{world: w, plan: p, book: hold.Open(w, o.Planned), buyFirst: o.BuyFirst}
 }
 
 // give gives a machine back.
 func (d *decision) give(p *world.Place, reason string) {
-	d.going[p.Name()] = true
+	d.book.Give(p)
 	g := plan.Give{Claim: p.Claim.Name, Pool: p.Pool(), Reason: reason, Price: plan.PriceOf(d.world, p)}
 	if p.Node != nil {
 		g.Node = p.Node.Name

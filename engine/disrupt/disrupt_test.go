@@ -7,6 +7,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/tenon-sh/tenon/engine/disrupt"
+	"github.com/tenon-sh/tenon/engine/disrupt/hold"
 	"github.com/tenon-sh/tenon/engine/plan"
 	"github.com/tenon-sh/tenon/engine/world"
 )
@@ -41,7 +42,7 @@ func TestAllowed(t *testing.T) {
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
-			if got := disrupt.Allowed(tc.budgets, disrupt.Empty, tc.total, tc.at); got != tc.want {
+			if got := hold.Allowed(tc.budgets, plan.Empty, tc.total, tc.at); got != tc.want {
 				t.Errorf("%d, want %d: %s", got, tc.want, tc.why)
 			}
 		})
@@ -203,6 +204,6 @@ func FuzzSchedule(f *testing.F) {
 	f.Add("*/5 0-23/2 ? jan-dec sun", int64(3600))
 	f.Add("@weekly", int64(1<<40))
 	f.Fuzz(func(_ *testing.T, text string, duration int64) {
-		disrupt.Allowed([]world.Budget{{Nodes: "1", Schedule: text, Duration: duration % 1e8}}, disrupt.Empty, 5, noon)
+		hold.Allowed([]world.Budget{{Nodes: "1", Schedule: text, Duration: duration % 1e8}}, plan.Empty, 5, noon)
 	})
 }

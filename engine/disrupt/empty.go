@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/tenon-sh/tenon/engine/disrupt/hold"
 	"github.com/tenon-sh/tenon/engine/plan"
 	"github.com/tenon-sh/tenon/engine/world"
 )
@@ -26,8 +27,8 @@ func (d *decision) emptiness() {
 		slices.SortStableFunc(places, func(a, b *world.Place) int {
 			return cmp.Or(cmp.Compare(plan.PriceOf(d.world, b), plan.PriceOf(d.world, a)), strings.Compare(a.Name(), b.Name()))
 		})
-		for _, p := range places[:min(len(places), d.room(pool, Empty).Left())] {
-			d.give(p, Empty)
+		for _, p := range places[:min(len(places), d.book.Room(pool, plan.Empty).Left())] {
+			d.give(p, plan.Empty)
 		}
 	}
 }
@@ -39,15 +40,22 @@ func (d *decision) emptyFor(p *world.Place) bool {
 	if pool == nil || pool.Replicas != nil || pool.Disruption.EmptyAfter == nil || !d.movable(p) {
 		return false
 	}
-	if !IsEmpty(p) {
+	if !hold.IsEmpty(p) {
 		return false
 	}
-	if at := Quiet(p.Claim) + *pool.Disruption.EmptyAfter; at > d.world.At() {
+	if at := hold.Quiet(p.Claim) + *pool.Disruption.EmptyAfter; at > d.world.At() {
 		d.later(at)
 		return false
 	}
 	return true
 }
 
-// IsEmpty reports whether a machine runs nothing that it is kept for.
-func IsEmpty(p *world.Place) bool { return !slices.ContainsFunc(p.Pods, Stays) }
+// movable reports whether a machine may be given back by choice at all, and
+// notes when what keeps it ends.
+func (d *decision) movable(p *world.Place) bool {
+	h, held := d.book.First(p)
+	if held {
+		d.later(h.Until)
+	}
+	return !held
+}

@@ -3,6 +3,7 @@ package disrupt
 import (
 	"slices"
 
+	"github.com/tenon-sh/tenon/engine/plan"
 	"github.com/tenon-sh/tenon/engine/world"
 )
 
@@ -16,7 +17,7 @@ const Overstay = 15 * 60
 func (d *decision) expiration() {
 	for _, p := range d.world.Places() {
 		c := p.Claim
-		if c == nil || c.ExpireAfter <= 0 || p.Deleting() || d.going[p.Name()] {
+		if c == nil || c.ExpireAfter <= 0 || p.Deleting() || d.book.Given(p) {
 			continue
 		}
 		at := c.Created + c.ExpireAfter
@@ -27,7 +28,7 @@ func (d *decision) expiration() {
 			d.later(at)
 			continue
 		}
-		d.give(p, Expired)
+		d.give(p, plan.Expired)
 	}
 }
 

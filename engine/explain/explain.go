@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/tenon-sh/tenon/engine/disrupt"
+	"github.com/tenon-sh/tenon/engine/disrupt/hold"
 	"github.com/tenon-sh/tenon/engine/label"
 	"github.com/tenon-sh/tenon/engine/plan"
 	"github.com/tenon-sh/tenon/engine/provision"
@@ -29,6 +30,7 @@ type Explainer struct {
 	buy     *plan.Plan
 	slots   map[world.Key]*slot // what buy says of each pod
 	back    *plan.Plan
+	holds   *hold.Book
 }
 
 // New returns an Explainer of a World, for decisions with these options.
@@ -50,6 +52,14 @@ func (e *Explainer) given() *plan.Plan {
 		e.back = &p
 	}
 	return e.back
+}
+
+// book is what keeps machines, given what waiting pods are about to use.
+func (e *Explainer) book() *hold.Book {
+	if e.holds == nil {
+		e.holds = hold.Open(e.world, e.leave().Planned)
+	}
+	return e.holds
 }
 
 func (e *Explainer) leave() disrupt.Options {

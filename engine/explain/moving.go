@@ -6,13 +6,11 @@ import (
 
 	"github.com/tenon-sh/tenon/engine/disrupt"
 	"github.com/tenon-sh/tenon/engine/disrupt/consolidate"
+	"github.com/tenon-sh/tenon/engine/disrupt/hold"
 	"github.com/tenon-sh/tenon/engine/plan"
 	"github.com/tenon-sh/tenon/engine/reason"
 	"github.com/tenon-sh/tenon/engine/world"
 )
-
-// used is how the hold begins that pods run on a machine.
-const used = "pods run there, and "
 
 // moving says of a machine that pods run on why these are not moved, where its pool has pods moved.
 func (e *Explainer) moving(p *world.Place, holds []Hold) {
@@ -22,7 +20,7 @@ func (e *Explainer) moving(p *world.Place, holds []Hold) {
 	case i < 0 || pool == nil:
 		return
 	case disrupt.Intended(p):
-		holds[i].Detail = used + "it goes once these have places elsewhere: " + p.Claim.Going
+		holds[i].Detail = hold.Used + "it goes once these have places elsewhere: " + p.Claim.Going
 		return
 	case pool.Replicas != nil || pool.Disruption.MoveAfter == nil:
 		return
@@ -31,15 +29,15 @@ func (e *Explainer) moving(p *world.Place, holds []Hold) {
 	d := consolidate.Decide(w, consolidate.Options{Planned: e.leave().Planned}).Of(p.Name())
 	switch {
 	case len(d.Commands) > 0 && d.Commands[0].Why == nil:
-		holds[i].Detail = used + "they can be moved: that saves " + plan.Money(e.currency(), d.Commands[0].Saving) + "/h"
+		holds[i].Detail = hold.Used + "they can be moved: that saves " + plan.Money(e.currency(), d.Commands[0].Saving) + "/h"
 	case len(d.Commands) > 0:
-		holds[i].Detail = used + "moving them would save " + plan.Money(e.currency(), d.Commands[0].Saving) + "/h: " + d.Commands[0].Why.Line()
+		holds[i].Detail = hold.Used + "moving them would save " + plan.Money(e.currency(), d.Commands[0].Saving) + "/h: " + d.Commands[0].Why.Line()
 	case len(d.Kept) > 0:
-		holds[i].Detail = used + "they are not moved: " + d.Kept[0].Why.Line()
+		holds[i].Detail = hold.Used + "they are not moved: " + d.Kept[0].Why.Line()
 	}
 }
 
 // use is how the text says that pods run there.
 func (h Hold) use() string {
-	return are(len(h.Pods)) + " in use, and " + strings.TrimPrefix(h.Detail, used)
+	return are(len(h.Pods)) + " in use, and " + strings.TrimPrefix(h.Detail, hold.Used)
 }

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/tenon-sh/tenon/engine/disrupt"
+	"github.com/tenon-sh/tenon/engine/disrupt/hold"
 	"github.com/tenon-sh/tenon/engine/disrupt/replace"
 	"github.com/tenon-sh/tenon/engine/label"
 	"github.com/tenon-sh/tenon/engine/plan"
@@ -117,7 +118,7 @@ func (e *Explainer) Node(name string) (Node, bool) {
 	}
 	n.Drift = e.drift(p)
 	e.returning(&n, p)
-	if !p.Deleting() && slices.ContainsFunc(p.Pods, disrupt.Stays) {
+	if !p.Deleting() && slices.ContainsFunc(p.Pods, hold.Stays) {
 		n.Today, n.Without = e.today(p), e.without(p)
 	}
 	return n, true
@@ -129,11 +130,11 @@ func (e *Explainer) returning(n *Node, p *world.Place) {
 	for _, g := range e.given().Back {
 		if p.Claim != nil && g.Claim == p.Claim.Name {
 			n.Back.Now, n.Back.Reason = true, g.Reason
-			n.Back.First = g.Reason == disrupt.Expired && disrupt.Replaced(e.world, p)
+			n.Back.First = g.Reason == plan.Expired && disrupt.Replaced(e.world, p)
 		}
 	}
 	if !n.Back.Now {
-		n.Back.Holds = e.holds(p, disrupt.Holds(e.world, p, e.leave()))
+		n.Back.Holds = e.kept(p, e.book().Empty(p))
 		e.moving(p, n.Back.Holds)
 	}
 	for _, h := range n.Back.Holds {

@@ -3,7 +3,7 @@ package explain
 import (
 	"cmp"
 
-	"github.com/tenon-sh/tenon/engine/disrupt"
+	"github.com/tenon-sh/tenon/engine/disrupt/hold"
 	"github.com/tenon-sh/tenon/engine/plan"
 	"github.com/tenon-sh/tenon/engine/reason"
 	"github.com/tenon-sh/tenon/engine/world"
@@ -76,9 +76,9 @@ func (e *Explainer) running(out *Pod, p *world.Pod) {
 		return
 	}
 	m := e.machine(at)
-	out.Machine, out.Keeps = &m, disrupt.Stays(p)
-	if h, held := disrupt.Keeps(e.world, p); held {
-		out.Holds = e.holds(at, []disrupt.Hold{h})
+	out.Machine, out.Keeps = &m, hold.Stays(p)
+	if h, held := hold.Keeps(e.world, p); held {
+		out.Holds = e.kept(at, []hold.Hold{h})
 	}
 	if at.Deleting() && e.slot(p.Key) != nil {
 		next := Pod{Name: p.Name, Namespace: p.Namespace}

@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"github.com/tenon-sh/tenon/engine/amount"
-	"github.com/tenon-sh/tenon/engine/disrupt"
+	"github.com/tenon-sh/tenon/engine/disrupt/hold"
 	"github.com/tenon-sh/tenon/engine/market"
 	"github.com/tenon-sh/tenon/engine/plan"
 	"github.com/tenon-sh/tenon/engine/world"
@@ -95,7 +95,7 @@ func (e *Explainer) Pool(id world.PoolID) (Pool, bool) {
 		}
 	}
 	for _, r := range reasons(p) {
-		room := disrupt.RoomOf(e.world, p, r)
+		room := hold.RoomOf(e.world, p, r)
 		out.Budgets = append(out.Budgets, Budget{r, min(room.Allowed, room.Machines), room.Going})
 	}
 	out.Problems = append(out.Problems, e.problems(p, stock)...)
@@ -119,7 +119,7 @@ func (e *Explainer) stock(p *world.Pool) market.Stock {
 // reasons are those for which nodes are given back within budgets, and any
 // other that a budget names.
 func reasons(p *world.Pool) []string {
-	out := []string{disrupt.Empty}
+	out := []string{plan.Empty}
 	for _, b := range p.Disruption.Budgets {
 		out = append(out, b.Reasons...)
 	}
@@ -154,7 +154,7 @@ func givesBack(p *world.Pool) GivesBack {
 		if after == nil {
 			return ""
 		}
-		return span(*after)
+		return hold.Span(*after)
 	}
 	d := p.Disruption
 	return GivesBack{text(d.EmptyAfter), text(d.MoveAfter), text(d.ExpireAfter), p.Replicas}

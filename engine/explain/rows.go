@@ -4,7 +4,6 @@ import (
 	"slices"
 
 	"github.com/tenon-sh/tenon/engine/amount"
-	"github.com/tenon-sh/tenon/engine/disrupt"
 	"github.com/tenon-sh/tenon/engine/room"
 )
 
@@ -52,7 +51,7 @@ func (e *Explainer) Nodes() []Row {
 			r.Back = back[p.Claim.Name]
 		}
 		if r.Back == "" {
-			for _, h := range disrupt.Holds(e.world, p, e.leave()) {
+			for _, h := range e.book().Empty(p) {
 				if !slices.Contains(r.Holds, string(h.Code)) {
 					r.Holds = append(r.Holds, string(h.Code))
 				}

@@ -11,7 +11,7 @@ import (
 	"slices"
 
 	"github.com/tenon-sh/tenon/engine/amount"
-	"github.com/tenon-sh/tenon/engine/disrupt"
+	"github.com/tenon-sh/tenon/engine/disrupt/hold"
 	"github.com/tenon-sh/tenon/engine/label"
 	"github.com/tenon-sh/tenon/engine/plan"
 	"github.com/tenon-sh/tenon/engine/world"
@@ -144,8 +144,8 @@ func (s Samples) pools(w *world.World, used map[world.PoolID]amount.List) {
 			s.add(metric.PoolsUsage, float64(e.Value)/amount.Unit, resource(e.Name), name)
 		}
 		s.add(metric.PoolsCost, float64(cost[pool.ID])/1e6, name)
-		for _, reason := range []string{disrupt.Empty, "Underutilized", "Drifted"} {
-			room := disrupt.RoomOf(w, pool, reason)
+		for _, reason := range []string{plan.Empty, "Underutilized", "Drifted"} {
+			room := hold.RoomOf(w, pool, reason)
 			s.add(metric.PoolsAllowedDisruptions, float64(min(room.Left(), room.Machines)), name, reason)
 			s.add(metric.PoolsConsumingBudgets, float64(room.Going), name, reason)
 		}

@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"github.com/tenon-sh/tenon/engine/amount"
-	"github.com/tenon-sh/tenon/engine/disrupt"
+	"github.com/tenon-sh/tenon/engine/disrupt/hold"
 	"github.com/tenon-sh/tenon/engine/plan"
 	"github.com/tenon-sh/tenon/engine/reason"
 	"github.com/tenon-sh/tenon/engine/world"
@@ -111,9 +111,9 @@ func (s *search) heldUp(d draft, rooms map[world.PoolID]int, guards map[*world.G
 	}
 	for _, p := range s.world.Pools() {
 		if n := need[p.ID]; n > rooms[p.ID] && !s.options.Unbudgeted {
-			r := disrupt.RoomOf(s.world, p, Reason)
+			r := hold.RoomOf(s.world, p, plan.Underutilized)
 			return &reason.Why{
-				Code: reason.Budget, Subject: p.ID.Name, Hint: "wait, or widen spec.disruption.budgets",
+				Code: reason.Budget, Subject: p.ID.Name, Hint: hold.BudgetHint,
 				Detail: fmt.Sprintf("its budgets let %d of %s go at once, and %d go already or go before it", r.Allowed, amount.Count(r.Machines, "node"), r.Allowed-max(rooms[p.ID], 0)),
 			}
 		}
@@ -143,7 +143,7 @@ func (s *search) guarded(d draft) map[*world.Guard]int {
 	}
 	for _, i := range d.machines {
 		for _, p := range s.cluster.Movable(i) {
-			for _, g := range disrupt.GuardsOf(s.world, p) {
+			for _, g := range s.world.GuardsOf(p) {
 				out[g]++
 			}
 		}
@@ -171,7 +171,7 @@ func (s *search) unbalanced(p *world.Pool, d draft) *reason.Why {
 		w := int64(1000)
 		for _, pod := range m.place.Pods {
 			if pod.Moves() {
-				w += disrupt.Cost(pod)
+				w += hold.Cost(pod)
 			}
 		}
 		cost, weight = cost+m.price, weight+w
@@ -198,7 +198,7 @@ func (s *search) write(d draft, named map[world.PoolID]int) Command {
 	received := map[int][]world.Key{}
 	for n, i := range d.machines {
 		m := &s.machines[i]
-		c.Back = append(c.Back, plan.Give{Claim: m.place.Claim.Name, Node: m.place.Node.Name, Pool: m.place.Pool(), Reason: Reason, Price: m.price})
+		c.Back = append(c.Back, plan.Give{Claim: m.place.Claim.Name, Node: m.place.Node.Name, Pool: m.place.Pool(), Reason: plan.Underutilized, Price: m.price})
 		for j, p := range s.cluster.Movable(i) {
 			c.Pods++
 			if at := d.where[n][j]; at >= 0 {

@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/tenon-sh/tenon/engine/disrupt"
+	"github.com/tenon-sh/tenon/engine/disrupt/hold"
 	"github.com/tenon-sh/tenon/engine/label"
 	"github.com/tenon-sh/tenon/engine/plan"
 	"github.com/tenon-sh/tenon/engine/reason"
@@ -41,7 +42,7 @@ func newSearch(w *world.World, o Options) *search {
 	for _, g := range now.Back {
 		going[g.Claim] = g.Reason
 	}
-	l := looker{search: s, bars: disrupt.Bars(w, disrupt.Options{Planned: o.Planned}), going: going}
+	l := looker{search: s, book: hold.Open(w, o.Planned), going: going}
 	whys := map[*world.Place]*reason.Why{}
 	for _, p := range w.Places() {
 		whys[p] = l.look(p)
@@ -65,7 +66,7 @@ func (s *search) add(i int, p *world.Place, l looker, whys map[*world.Place]*rea
 	}
 	m.offer, m.price = offerOf(s.world, p)
 	for _, pod := range s.cluster.Movable(i) {
-		m.weight += disrupt.Cost(pod)
+		m.weight += hold.Cost(pod)
 	}
 	if p.Pool().Name != "" {
 		s.plan.Price += m.price

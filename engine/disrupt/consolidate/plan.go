@@ -12,9 +12,6 @@ import (
 	"github.com/tenon-sh/tenon/engine/world"
 )
 
-// Reason is why machines are given back here, as budgets name it.
-const Reason = "Underutilized"
-
 // Plan is what could be given back.
 type Plan struct {
 	World    string      `json:"world"` // digest of the World it was made from

@@ -44,7 +44,7 @@ func worlds() *rapid.Generator[story] {
 			case 0:
 				p.Disruption.Budgets = []world.Budget{{Nodes: "1"}}
 			case 1:
-				p.Disruption.Budgets = []world.Budget{{Nodes: "0", Reasons: []string{consolidate.Reason}}}
+				p.Disruption.Budgets = []world.Budget{{Nodes: "0", Reasons: []string{plan.Underutilized}}}
 			case 2:
 				p.Disruption.MoveAfter = nil
 			case 3:

@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/tenon-sh/tenon/engine/disrupt"
+	"github.com/tenon-sh/tenon/engine/disrupt/hold"
 	"github.com/tenon-sh/tenon/engine/plan"
 	"github.com/tenon-sh/tenon/engine/reason"
 	"github.com/tenon-sh/tenon/engine/whatif"
@@ -51,7 +51,7 @@ type group struct {
 func (s *search) rooms() map[world.PoolID]int {
 	out := map[world.PoolID]int{}
 	for _, p := range s.world.Pools() {
-		out[p.ID] = disrupt.RoomOf(s.world, p, Reason).Left()
+		out[p.ID] = hold.RoomOf(s.world, p, plan.Underutilized).Left()
 	}
 	for _, g := range s.plan.Going {
 		out[g.Pool]--

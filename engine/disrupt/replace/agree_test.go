@@ -9,6 +9,7 @@ import (
 	"github.com/tenon-sh/tenon/engine/disrupt/consolidate"
 	"github.com/tenon-sh/tenon/engine/disrupt/replace"
 	"github.com/tenon-sh/tenon/engine/enginetest"
+	"github.com/tenon-sh/tenon/engine/plan"
 	"github.com/tenon-sh/tenon/engine/world"
 )
 
@@ -35,7 +36,7 @@ func TestJudgeAgrees(t *testing.T) {
 				for _, g := range c.Back {
 					names = append(names, g.Claim)
 					claim := *w.Place(g.Node).Claim
-					claim.Going = disrupt.Underutilized
+					claim.Going = plan.Underutilized
 					if err := b.SetClaim(claim); err != nil {
 						t.Fatal(err)
 					}

@@ -28,7 +28,7 @@ func expire(w *world.World, o Options, out *plan.Plan) []Kept {
 	for _, p := range old[:min(len(old), tries)] {
 		asks, why := instead(w, p, o)
 		if why == nil {
-			out.New, out.Back = asks, given(w, p, disrupt.Expired)
+			out.New, out.Back = asks, given(w, p, plan.Expired)
 			break
 		}
 		kept = append(kept, Kept{p, why})

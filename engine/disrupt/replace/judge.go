@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/tenon-sh/tenon/engine/disrupt"
+	"github.com/tenon-sh/tenon/engine/disrupt/hold"
 	"github.com/tenon-sh/tenon/engine/pack"
 	"github.com/tenon-sh/tenon/engine/packing"
 	"github.com/tenon-sh/tenon/engine/plan"
@@ -48,10 +49,10 @@ const fewSteps = 10_000
 func Judge(w *world.World, b disrupt.Begun, o Options) []Standing {
 	o.Pack.Steps = fewSteps
 	out := make([]Standing, len(b.Commands))
-	bars := disrupt.Bars(w, disrupt.Options{Planned: o.Planned})
+	book := hold.Open(w, o.Planned)
 	var whole []int
 	for i, c := range b.Commands {
-		s, is := judge(w, c, bars)
+		s, is := judge(w, c, book)
 		if out[i] = s; is && !o.Busy {
 			whole = append(whole, i)
 		}
@@ -130,22 +131,22 @@ func meant(w *world.World, to map[world.Key]string) *world.World {
 
 // judge is Judge for one command, but for the places of its pods. It reports
 // whether these are what is left to be looked at.
-func judge(w *world.World, c disrupt.Command, bars func(*world.Place) []disrupt.Hold) (s Standing, whole bool) {
+func judge(w *world.World, c disrupt.Command, book *hold.Book) (s Standing, whole bool) {
 	if c.Broken {
 		return Standing{Why: &reason.Why{Code: reason.Policy, Detail: "somebody has taken the mark from one of its nodes"}}, false
 	}
 	for _, p := range c.Back {
-		if c.Reason == disrupt.Drifted && len(c.New) > 0 && unknown(w, p) {
+		if c.Reason == plan.Drifted && len(c.New) > 0 && unknown(w, p) {
 			s = Standing{Why: &reason.Why{Code: reason.NotReady, Subject: p.Name(), Detail: "what its pool asks for cannot be read now, so it is not known whether it has drifted"}, Passing: true}
 			continue
 		}
-		if why := unwanted(w, p, c.Reason); why != nil {
+		if why := unwanted(book, w, p, c.Reason); why != nil {
 			return Standing{Why: why}, false
 		}
-		if c.Reason == disrupt.Expired {
+		if c.Reason == plan.Expired {
 			continue // age asks nothing: it goes in any case
 		}
-		switch why, passing := forbidden(p, bars(p)); {
+		switch why, passing := forbidden(book, p); {
 		case why != nil && !passing:
 			return Standing{Why: why}, false
 		case why != nil:
@@ -216,60 +217,37 @@ func unknown(w *world.World, p *world.Place) bool {
 }
 
 // unwanted says that there is no longer a reason for the machine to go; nil if there is.
-func unwanted(w *world.World, p *world.Place, why string) *reason.Why {
+func unwanted(b *hold.Book, w *world.World, p *world.Place, why string) *reason.Why {
 	pool := w.Pool(p.Pool())
 	switch {
 	case pool == nil:
-		return &reason.Why{Code: reason.Policy, Subject: p.Name(), Detail: "its pool is gone"}
-	case why == disrupt.Underutilized && (pool.Disruption.MoveAfter == nil || pool.Replicas != nil):
-		return &reason.Why{Code: reason.Policy, Subject: p.Name(), Detail: "its pool gives only empty nodes back"}
-	case why == disrupt.Drifted && p.Claim.Drifted == "":
+		return b.Unmoved(p)
+	case why == plan.Underutilized && (pool.Disruption.MoveAfter == nil || pool.Replicas != nil):
+		return b.Unmoved(p)
+	case why == plan.Drifted && p.Claim.Drifted == "":
 		return &reason.Why{Code: reason.Policy, Subject: p.Name(), Detail: "it is what its pool asks for again"}
-	case why == disrupt.Expired && !disrupt.TooOld(w, p):
+	case why == plan.Expired && !disrupt.TooOld(w, p):
 		return &reason.Why{Code: reason.Policy, Subject: p.Name(), Detail: "it may be older now"}
-	case why == disrupt.Expired:
+	case why == plan.Expired:
 		return nil // no budget holds it up
-	case disrupt.Allowed(pool.Disruption.Budgets, why, disrupt.RoomOf(w, pool, why).Machines, w.At()) == 0:
+	case hold.Allowed(pool.Disruption.Budgets, why, hold.RoomOf(w, pool, why).Machines, w.At()) == 0:
 		return &reason.Why{Code: reason.Budget, Subject: pool.ID.Name, Detail: "its budgets let no node go now"}
 	}
 	return nil
 }
 
 // forbidden says what forbids that a machine goes now, and whether that passes by itself.
-func forbidden(p *world.Place, holds []disrupt.Hold) (why *reason.Why, passing bool) {
-	for _, h := range holds {
-		found := &reason.Why{Code: h.Code, Subject: p.Name()}
-		if h.Pod != nil {
-			found.Subject = h.Pod.String()
+func forbidden(b *hold.Book, p *world.Place) (why *reason.Why, passing bool) {
+	for _, h := range b.Any(p) {
+		why, passing = b.Why(p, h), h.Code == reason.Guarded || h.Code == reason.Promised
+		if !passing {
+			return why, false
 		}
-		switch h.Code {
-		case reason.Guarded:
-			found.Detail, found.Hint = h.Guarding()
-		case reason.Alone:
-			return &reason.Why{Code: h.Code, Subject: found.Subject, Detail: disrupt.Alone, Hint: disrupt.AloneHint}, false
-		case reason.Promised:
-			found.Detail = "waiting pods are on their way there"
-		case reason.DoNotDisrupt:
-			return &reason.Why{Code: h.Code, Subject: found.Subject, Detail: "it is annotated karpenter.sh/do-not-disrupt", Hint: "take the annotation off"}, false
-		default:
-			return found, false
-		}
-		why, passing = found, true
 	}
 	if why == nil {
-		if pod := unplannable(p); pod != nil {
-			return &reason.Why{Code: reason.Invalid, Subject: pod.String(), Detail: "the pod cannot be planned for, so nobody knows where else it would run"}, false
+		if not := hold.Unplannable(p); len(not) > 0 {
+			return not[0], false
 		}
 	}
 	return why, passing
-}
-
-// unplannable is a pod of the machine of which nobody knows where else it would run; nil if there is none.
-func unplannable(p *world.Place) *world.Pod {
-	for _, pod := range p.Pods {
-		if pod.Moves() && !pod.Plannable() {
-			return pod
-		}
-	}
-	return nil
 }

@@ -1,7 +1,7 @@
 package replace
 
 import (
-	"github.com/tenon-sh/tenon/engine/disrupt"
+	"github.com/tenon-sh/tenon/engine/disrupt/hold"
 	"github.com/tenon-sh/tenon/engine/plan"
 	"github.com/tenon-sh/tenon/engine/reason"
 	"github.com/tenon-sh/tenon/engine/world"
@@ -18,15 +18,15 @@ func Next(w *world.World, o Options) (plan.Plan, []Kept) {
 		return out, kept
 	}
 	w = leaving(w, o)
-	bars := disrupt.Bars(w, disrupt.Options{Planned: o.Planned})
+	book := hold.Open(w, o.Planned)
 	rooms := map[world.PoolID]int{}
 	left := tries
 	for _, p := range drifted(w, o) {
 		pool := w.Pool(p.Pool())
 		if _, known := rooms[pool.ID]; !known {
-			rooms[pool.ID] = disrupt.RoomOf(w, pool, disrupt.Drifted).Left()
+			rooms[pool.ID] = hold.RoomOf(w, pool, plan.Drifted).Left()
 		}
-		why, _ := forbidden(p, bars(p))
+		why, _ := forbidden(book, p)
 		if why == nil && rooms[pool.ID] <= 0 {
 			why = &reason.Why{Code: reason.Budget, Subject: pool.ID.Name, Detail: "its budgets let no further node go now"}
 		}
@@ -42,7 +42,7 @@ func Next(w *world.World, o Options) (plan.Plan, []Kept) {
 			kept = append(kept, Kept{p, why})
 			continue
 		}
-		out.New, out.Back = asks, given(w, p, disrupt.Drifted)
+		out.New, out.Back = asks, given(w, p, plan.Drifted)
 		break
 	}
 	return out, kept

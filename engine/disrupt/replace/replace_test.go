@@ -97,8 +97,8 @@ func guard(allowed int) func(*editor) {
 	}
 }
 
-func going(c *world.Claim)   { c.Going = disrupt.Underutilized }
-func expired(c *world.Claim) { c.Going, c.ExpireAfter = disrupt.Expired, 60 }
+func going(c *world.Claim)   { c.Going = plan.Underutilized }
+func expired(c *world.Claim) { c.Going, c.ExpireAfter = plan.Expired, 60 }
 func drifted(c *world.Claim) { c.Drifted = "NodePoolDrifted" }
 
 // town has two nodes with a pod each, and one more that holds both.
@@ -143,10 +143,10 @@ func TestJudge(t *testing.T) {
 			p.Disruption.Forbidden, p.Requests = true, p.Requests.Plus(p.Requests).Plus(p.Requests).Plus(p.Requests)
 		}, "a")}, false, "may"},
 		"Young":     {"It may be older now.", []func(*editor){claim(expired, "n1"), claim(func(c *world.Claim) { c.ExpireAfter = 1e6 }, "n1")}, false, "no: n1: policy (it may be older now)"},
-		"Policy":    {"The pool has pods moved no longer.", one(pool(func(p *world.Pool) { p.Disruption.MoveAfter = nil })), false, "no: n1: policy (its pool gives only empty nodes back)"},
+		"Policy":    {"The pool has pods moved no longer.", one(pool(func(p *world.Pool) { p.Disruption.MoveAfter = nil })), false, "no: n1: policy (pool p gives only empty nodes back)"},
 		"Window":    {"A time began in which nothing goes.", one(pool(func(p *world.Pool) { p.Disruption.Budgets = []world.Budget{{Nodes: "0"}} })), false, "no: p: disruption-budget (its budgets let no node go now)"},
-		"Restored":  {"It is what its pool asks for again.", []func(*editor){claim(func(c *world.Claim) { c.Going = disrupt.Drifted }, "n1")}, false, "no: n1: policy (it is what its pool asks for again)"},
-		"Drifted":   {"It still is not.", []func(*editor){claim(func(c *world.Claim) { c.Going = disrupt.Drifted; c.Drifted = "x" }, "n1")}, false, "may"},
+		"Restored":  {"It is what its pool asks for again.", []func(*editor){claim(func(c *world.Claim) { c.Going = plan.Drifted }, "n1")}, false, "no: n1: policy (it is what its pool asks for again)"},
+		"Drifted":   {"It still is not.", []func(*editor){claim(func(c *world.Claim) { c.Going = plan.Drifted; c.Drifted = "x" }, "n1")}, false, "may"},
 		"Bought":    {"All fit on what was bought.", bought(), false, "may"},
 		"Coming":    {"It is not complete yet.", bought(starting), false, "waits"},
 		"Late":      {"It does not come.", bought(starting, claim(func(c *world.Claim) { c.Created = now - 3600 }, "n3")), false, "no: n3: not-initialized (what was bought instead was of no use for 15 minutes)"},
@@ -235,7 +235,7 @@ func TestDrift(t *testing.T) {
 			if diff := cmp.Diff(tc.want, strings.Join(got, "; ")); diff != "" {
 				t.Errorf("%s -want +got\n%s", tc.why, diff)
 			}
-			if len(p.Back) > 0 && !slices.ContainsFunc(p.Back, func(g plan.Give) bool { return g.Reason == disrupt.Drifted }) {
+			if len(p.Back) > 0 && !slices.ContainsFunc(p.Back, func(g plan.Give) bool { return g.Reason == plan.Drifted }) {
 				t.Error("it does not say why")
 			}
 		})
@@ -301,7 +301,7 @@ func TestDriftLeavesBudgetsToWhatGoes(t *testing.T) {
 // A pool whose catalogue cannot be read tells of no drift: what was bought stays until it is known.
 func TestJudgeWaitsWhileDriftIsUnknown(t *testing.T) {
 	changes := []func(*editor){
-		claim(func(c *world.Claim) { c.Going = disrupt.Drifted }, "n1"), pod(func(p *world.Pod) { p.Node = "n1" }, "c"),
+		claim(func(c *world.Claim) { c.Going = plan.Drifted }, "n1"), pod(func(p *world.Pod) { p.Node = "n1" }, "c"),
 		claim(func(c *world.Claim) { c.Replaces = []string{"n1"}; c.Created = now - 60 }, "n3"),
 	}
 	judge := func(more ...func(*editor)) replace.Standing {

@@ -5,8 +5,8 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/tenon-sh/tenon/engine/disrupt"
 	"github.com/tenon-sh/tenon/engine/disrupt/consolidate"
+	"github.com/tenon-sh/tenon/engine/disrupt/hold"
 	"github.com/tenon-sh/tenon/engine/label"
 	"github.com/tenon-sh/tenon/engine/plan"
 	"github.com/tenon-sh/tenon/engine/provision"
@@ -110,7 +110,7 @@ func unhurried(w *world.World) (*world.World, error) {
 	}
 	for _, p := range w.Places() {
 		if p.Claim != nil {
-			at = max(at, p.Claim.Created+1, disrupt.Quiet(p.Claim)+1)
+			at = max(at, p.Claim.Created+1, hold.Quiet(p.Claim)+1)
 			next := *p.Claim
 			next.ExpireAfter = 0
 			if err := b.SetClaim(next); err != nil {

@@ -7,7 +7,7 @@ package consolidatable
 import (
 	"time"
 
-	"github.com/tenon-sh/tenon/engine/disrupt"
+	"github.com/tenon-sh/tenon/engine/disrupt/hold"
 	"github.com/tenon-sh/tenon/engine/world"
 )
 
@@ -32,13 +32,13 @@ func States(w *world.World) (states map[string]State, again int64) {
 		if pool == nil || p.Node == nil || p.Claim == nil || !p.Claim.Initialized || p.Deleting() {
 			continue
 		}
-		s := State{Claim: p.Claim.Name, Node: p.Node.Name, Since: disrupt.Quiet(p.Claim)}
+		s := State{Claim: p.Claim.Name, Node: p.Node.Name, Since: hold.Quiet(p.Claim)}
 		after := pool.Disruption.EmptyAfter
 		switch {
 		case after == nil || pool.Replicas != nil:
 		case pool.ID.Kind == world.Provisioner:
 			s.TTL = time.Duration(*after) * time.Second
-			s.Empty = pool.Disruption.MoveAfter == nil && disrupt.IsEmpty(p)
+			s.Empty = pool.Disruption.MoveAfter == nil && hold.IsEmpty(p)
 		default:
 			due := s.Since + *after
 			s.Consolidatable = due <= w.At()

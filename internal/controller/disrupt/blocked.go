@@ -12,7 +12,9 @@ import (
 	v1 "github.com/tenon-sh/tenon/api/karpenter/v1"
 	"github.com/tenon-sh/tenon/engine/disrupt"
 	"github.com/tenon-sh/tenon/engine/disrupt/consolidate"
+	"github.com/tenon-sh/tenon/engine/disrupt/hold"
 	"github.com/tenon-sh/tenon/engine/disrupt/replace"
+	"github.com/tenon-sh/tenon/engine/plan"
 	"github.com/tenon-sh/tenon/engine/reason"
 	"github.com/tenon-sh/tenon/engine/world"
 	"github.com/tenon-sh/tenon/internal/wording"
@@ -29,7 +31,7 @@ const (
 func Blocked(w *world.World) (pools []string, kept []*world.Place) {
 	closed := map[world.PoolID]bool{}
 	for _, p := range w.Pools() {
-		closed[p.ID] = p.ID.Kind == world.NodePool && p.Replicas == nil && disrupt.Allowed(p.Disruption.Budgets, disrupt.Empty, 1, w.At()) == 0
+		closed[p.ID] = p.ID.Kind == world.NodePool && p.Replicas == nil && hold.Allowed(p.Disruption.Budgets, plan.Empty, 1, w.At()) == 0
 	}
 	has := map[string]bool{}
 	for _, p := range w.Places() {
@@ -39,7 +41,7 @@ func Blocked(w *world.World) (pools []string, kept []*world.Place) {
 		if closed[p.Pool()] {
 			has[p.Pool().Name] = true
 		}
-		if disrupt.IsEmpty(p) && forbidden(w, p) {
+		if hold.IsEmpty(p) && forbidden(w, p) {
 			kept = append(kept, p)
 		}
 	}
@@ -54,7 +56,7 @@ func Blocked(w *world.World) (pools []string, kept []*world.Place) {
 // that the machine must stay.
 func forbidden(w *world.World, p *world.Place) bool {
 	return p.Node.DoNotDisrupt || slices.ContainsFunc(p.Pods, func(pod *world.Pod) bool {
-		h, held := disrupt.Keeps(w, pod)
+		h, held := hold.Keeps(w, pod)
 		return held && h.Code == reason.DoNotDisrupt
 	})
 }
@@ -66,7 +68,7 @@ func (c *Controller) tell(ctx context.Context, w *world.World) {
 	for _, name := range pools {
 		o := &v1.NodePool{}
 		if c.Client.Get(ctx, client.ObjectKey{Name: name}, o) == nil {
-			c.Events.NormalEvery(poolsEvery, o, blocked, "The pool's budgets let no node go for the reason "+disrupt.Empty+" now")
+			c.Events.NormalEvery(poolsEvery, o, blocked, "The pool's budgets let no node go for the reason "+plan.Empty+" now")
 		}
 	}
 	for _, p := range kept {

@@ -6,7 +6,9 @@ import (
 	"time"
 
 	"github.com/tenon-sh/tenon/engine/disrupt"
+	"github.com/tenon-sh/tenon/engine/disrupt/hold"
 	"github.com/tenon-sh/tenon/engine/disrupt/replace"
+	"github.com/tenon-sh/tenon/engine/plan"
 	"github.com/tenon-sh/tenon/engine/world"
 )
 
@@ -42,7 +44,7 @@ func Carry(b disrupt.Begun, standings []replace.Standing, planned []string, mark
 	}
 	for _, p := range b.Strays {
 		s := Step{Kind: Return, Claim: p.Claim.Name}
-		if !disrupt.IsEmpty(p) || slices.Contains(planned, p.Name()) || slices.Contains(planned, p.Claim.Name) {
+		if !hold.IsEmpty(p) || slices.Contains(planned, p.Name()) || slices.Contains(planned, p.Claim.Name) {
 			s.Kind = Adopt
 		}
 		steps = append(steps, s)
@@ -78,14 +80,14 @@ func carry(c disrupt.Command, s replace.Standing, marked map[string]time.Time, s
 			unmarked = append(unmarked, each(Mark)[i])
 		}
 	}
-	settled := len(unmarked) == 0 && now.Sub(since) >= hold
+	settled := len(unmarked) == 0 && now.Sub(since) >= settle
 	switch {
 	case s.Why != nil && !s.Passing && !s.Missing:
 		return each(Unmark), 0
 	case len(unmarked) > 0:
-		return unmarked, hold
+		return unmarked, settle
 	case !settled:
-		return nil, max(hold-now.Sub(since), time.Millisecond) // pods that came just before the mark, or what was bought, may not be seen yet
+		return nil, max(settle-now.Sub(since), time.Millisecond) // pods that came just before the mark, or what was bought, may not be seen yet
 	case s.May:
 		return each(End), 0
 	case s.Missing, len(c.New) == 0 && now.Sub(since) >= passes:
@@ -131,7 +133,7 @@ func Settled(w *world.World) bool {
 // quietFor reports whether no pod has come to any of the machines or gone from them for calm.
 func quietFor(w *world.World, claims []string) bool {
 	for _, p := range w.Places() {
-		if p.Claim != nil && slices.Contains(claims, p.Claim.Name) && w.At()-disrupt.Quiet(p.Claim) < int64(calm/time.Second) {
+		if p.Claim != nil && slices.Contains(claims, p.Claim.Name) && w.At()-hold.Quiet(p.Claim) < int64(calm/time.Second) {
 			return false
 		}
 	}
@@ -198,7 +200,7 @@ func (r *retries) prune(w *world.World) {
 // kindOf is what metrics call a consolidation of so many machines.
 func kindOf(reason string, many bool) string {
 	switch {
-	case reason != disrupt.Underutilized:
+	case reason != plan.Underutilized:
 		return ""
 	case many:
 		return "multi"

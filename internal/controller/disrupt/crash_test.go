@@ -17,6 +17,7 @@ import (
 	v1 "github.com/tenon-sh/tenon/api/karpenter/v1"
 	engine "github.com/tenon-sh/tenon/engine/disrupt"
 	"github.com/tenon-sh/tenon/engine/disrupt/replace"
+	"github.com/tenon-sh/tenon/engine/plan"
 	"github.com/tenon-sh/tenon/engine/world"
 	"github.com/tenon-sh/tenon/internal/apitest"
 	"github.com/tenon-sh/tenon/internal/clock"
@@ -147,7 +148,7 @@ func TestKilledWhileExpired(t *testing.T) {
 func TestJudgementBreaks(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		x := newTown(t, func(c *v1.NodeClaim) {
-			c.Conditions().True(v1.ConditionDisruptionReason, engine.Underutilized, "", time.Now())
+			c.Conditions().True(v1.ConditionDisruptionReason, plan.Underutilized, "", time.Now())
 		})
 		picture, kept := cluster.New(clock.Wall), journal.New(10, "", nil)
 		hand := &enact.Enactor{Client: x.store, Cluster: picture, Events: (*loop.Events)(nil), Now: clock.Wall, Log: logr.Discard(), Targets: &enact.Targets{}}
@@ -167,7 +168,7 @@ func TestJudgementBreaks(t *testing.T) {
 			t.Error(err)
 		}
 		x.now(t)
-		if why := x.claim.Conditions().Get(v1.ConditionDisruptionReason); x.claim.DeletionTimestamp != nil || why == nil || why.Reason != engine.Underutilized {
+		if why := x.claim.Conditions().Get(v1.ConditionDisruptionReason); x.claim.DeletionTimestamp != nil || why == nil || why.Reason != plan.Underutilized {
 			t.Errorf("the claim is deleted at %v because %+v", x.claim.DeletionTimestamp, why)
 		}
 		var broke bool

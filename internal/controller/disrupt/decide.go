@@ -12,13 +12,14 @@ import (
 
 	v1 "github.com/tenon-sh/tenon/api/karpenter/v1"
 	"github.com/tenon-sh/tenon/engine/disrupt"
+	"github.com/tenon-sh/tenon/engine/disrupt/hold"
 	"github.com/tenon-sh/tenon/engine/plan"
 	"github.com/tenon-sh/tenon/engine/world"
 )
 
-// hold is how long a node is marked before its claim ends: pods that were
+// settle is how long a node is marked before its claim ends: pods that were
 // bound before the mark was seen show up in this time.
-const hold = 2 * time.Second
+const settle = 2 * time.Second
 
 // Kind is what is done to a machine.
 type Kind string
@@ -53,16 +54,16 @@ func Next(w *world.World, p plan.Plan, marked map[string]time.Time, now time.Tim
 		back[g.Node] = true
 		since, known := marked[g.Node]
 		switch {
-		case g.Reason == disrupt.Expired || g.Node == "":
+		case g.Reason == plan.Expired || g.Node == "":
 			steps = append(steps, Step{Kind: End, Claim: g.Claim, Node: g.Node, Reason: g.Reason})
 		case !isMarked(w.Place(g.Node)):
 			steps = append(steps, Step{Kind: Mark, Claim: g.Claim, Node: g.Node, Reason: g.Reason})
-		case known && now.Sub(since) >= hold:
+		case known && now.Sub(since) >= settle:
 			steps = append(steps, Step{Kind: End, Claim: g.Claim, Node: g.Node, Reason: g.Reason})
 		case known:
-			wait = soonest(wait, hold-now.Sub(since))
+			wait = soonest(wait, settle-now.Sub(since))
 		default:
-			wait = soonest(wait, hold) // marked before we started, or just seen
+			wait = soonest(wait, settle) // marked before we started, or just seen
 		}
 	}
 	for _, place := range w.Places() {
@@ -77,7 +78,7 @@ func Next(w *world.World, p plan.Plan, marked map[string]time.Time, now time.Tim
 func eligible(w *world.World) int {
 	n := 0
 	for _, p := range w.Places() {
-		if p.Node != nil && p.Claim != nil && p.Claim.Initialized && !p.Deleting() && disrupt.IsEmpty(p) {
+		if p.Node != nil && p.Claim != nil && p.Claim.Initialized && !p.Deleting() && hold.IsEmpty(p) {
 			n++
 		}
 	}

@@ -124,7 +124,7 @@ func (c *Controller) move(ctx context.Context, w *world.World, b disrupt.Begun, 
 	for _, m := range found {
 		switch {
 		case slices.ContainsFunc(m.claims(), func(claim string) bool { return c.looking.retries.waits(claim, now) }):
-		case m.reason() != disrupt.Expired && !quietFor(w, m.claims()):
+		case m.reason() != plan.Expired && !quietFor(w, m.claims()):
 			c.looking.changed = true // it will be
 		default:
 			if err := c.begin(ctx, m); err != nil {
@@ -140,8 +140,8 @@ func (c *Controller) move(ctx context.Context, w *world.World, b disrupt.Begun, 
 			}
 			c.Journal.Add(because)
 			c.looking.mean(m)
-			wait = hold
-			if m.reason() != disrupt.Underutilized {
+			wait = settle
+			if m.reason() != plan.Underutilized {
 				c.looking.last = time.Time{} // there may be another
 			}
 		}
@@ -208,10 +208,10 @@ func (c *Controller) find(ctx context.Context, ending *world.World, planned []st
 	drift := journal.Entry{Kind: journal.Drift, World: ending, Options: journal.Options{Drift: replace.Options{
 		Pack: c.Moving.Pack, Planned: planned, Skip: c.looking.retries.waiting(c.Now()),
 	}}}
-	ok = c.consider(&drift, disrupt.Drifted, "", func(e *journal.Entry) {
+	ok = c.consider(&drift, plan.Drifted, "", func(e *journal.Entry) {
 		var kept []replace.Kept
 		e.Plan, kept = replace.Next(ending, e.Options.Drift)
-		c.Metrics.Put(metric.DisruptionEligibleNodes, float64(replace.Eligible(ending)), lower(disrupt.Drifted))
+		c.Metrics.Put(metric.DisruptionEligibleNodes, float64(replace.Eligible(ending)), lower(plan.Drifted))
 		if len(e.Plan.Back) > 0 {
 			found = append(found, move{Back: e.Plan.Back, New: e.Plan.New, Pods: moving(ending, e.Plan.Back)})
 		}
@@ -223,7 +223,7 @@ func (c *Controller) find(ctx context.Context, ending *world.World, planned []st
 	cost := journal.Entry{Kind: journal.Consolidate, World: ending, Options: journal.Options{Consolidate: consolidate.Options{
 		Pack: c.Moving.Pack, Planned: planned, SpotToSpot: c.Moving.SpotToSpot,
 	}}}
-	ok = c.consider(&cost, disrupt.Underutilized, "multi", func(e *journal.Entry) {
+	ok = c.consider(&cost, plan.Underutilized, "multi", func(e *journal.Entry) {
 		p := consolidate.Decide(ending, e.Options.Consolidate)
 		e.Plan, again = p.Startable(), p.Again
 		eligible := 0
@@ -233,7 +233,7 @@ func (c *Controller) find(ctx context.Context, ending *world.World, planned []st
 				found = append(found, move{Back: m.Back, New: m.New, To: m.Moves, Pods: m.Pods, Save: m.Saving})
 			}
 		}
-		c.Metrics.Put(metric.DisruptionEligibleNodes, float64(eligible), lower(disrupt.Underutilized))
+		c.Metrics.Put(metric.DisruptionEligibleNodes, float64(eligible), lower(plan.Underutilized))
 		c.tellKept(ctx, p)
 	})
 	return found, cost, again, ok

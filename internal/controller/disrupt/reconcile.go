@@ -146,7 +146,7 @@ func (c *Controller) pass(ctx context.Context) time.Duration {
 	more, later := c.carry(w, begun, planned, now)
 	steps, wait = append(steps, more...), soonest(wait, later)
 	if slices.ContainsFunc(steps, func(s Step) bool { return s.Kind != Await }) {
-		wait = soonest(wait, hold)
+		wait = soonest(wait, settle)
 	}
 	if err := parallel.Each(parallel.Writes, steps, func(_ int, s Step) error { return c.try(ctx, s) }); err != nil {
 		wait = soonest(wait, failed)
@@ -259,7 +259,7 @@ func (c *Controller) take(ctx context.Context, s Step) error {
 	if s.Kind != End {
 		return c.bought(ctx, s, claim)
 	}
-	if s.Reason != disrupt.Expired { // it was marked: that may have met a newer claim, or a controller may have died over it
+	if s.Reason != plan.Expired { // it was marked: that may have met a newer claim, or a controller may have died over it
 		if err := c.say(ctx, claim, s.Reason); err != nil {
 			return changed(err)
 		}
@@ -273,7 +273,7 @@ func (c *Controller) take(ctx context.Context, s Step) error {
 		c.Metrics.Add(metric.DisruptionDecisions, 1, "delete", lower(s.Reason), "")
 		c.Metrics.Add(metric.DisruptionDecisionsByPool, 1, "delete", lower(s.Reason), "", loop.PoolName(claim.Labels))
 	}
-	if s.Reason == disrupt.Empty {
+	if s.Reason == plan.Empty {
 		c.Log.Info(fmt.Sprintf("Triggering termination after %s for empty node", c.patience(claim)), "node", s.Node)
 	}
 	return c.Enact.Release(ctx, claim, lower(s.Reason))

@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"github.com/tenon-sh/tenon/engine/amount"
-	"github.com/tenon-sh/tenon/engine/disrupt"
+	"github.com/tenon-sh/tenon/engine/disrupt/hold"
 	"github.com/tenon-sh/tenon/engine/label"
 	"github.com/tenon-sh/tenon/engine/market"
 	"github.com/tenon-sh/tenon/engine/plan"
@@ -146,7 +146,7 @@ func dispensable(w *world.World, active []*world.Place, n int) []string {
 			return 0
 		case protected(w, p):
 			return 3
-		case disrupt.IsEmpty(p):
+		case hold.IsEmpty(p):
 			return 1
 		}
 		return 2

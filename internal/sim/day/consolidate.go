@@ -5,8 +5,10 @@ import (
 
 	"github.com/tenon-sh/tenon/engine/disrupt"
 	"github.com/tenon-sh/tenon/engine/disrupt/consolidate"
+	"github.com/tenon-sh/tenon/engine/disrupt/hold"
 	"github.com/tenon-sh/tenon/engine/disrupt/replace"
 	"github.com/tenon-sh/tenon/engine/pack"
+	"github.com/tenon-sh/tenon/engine/plan"
 	"github.com/tenon-sh/tenon/engine/world"
 )
 
@@ -40,7 +42,7 @@ func (d *day) consolidate() {
 		c.Replaces = nil
 		d.write()
 		d.setClaim(c)
-		if disrupt.IsEmpty(p) {
+		if hold.IsEmpty(p) {
 			d.end(c)
 		}
 	}
@@ -69,14 +71,14 @@ func (d *day) begin() {
 		for _, g := range c.Back {
 			names = append(names, g.Claim)
 			begun[g.Pool]++
-			d.intend(w.Place(g.Node), disrupt.Underutilized)
+			d.intend(w.Place(g.Node), plan.Underutilized)
 		}
 		for _, a := range c.New {
 			d.buy(a, names...)
 		}
 	}
 	for id, n := range begun {
-		if left := disrupt.RoomOf(ending, w.Pool(id), disrupt.Underutilized).Left(); n > left {
+		if left := hold.RoomOf(ending, w.Pool(id), plan.Underutilized).Left(); n > left {
 			d.problem("pool %s: %d machines are to go, its budgets let %d", id.Name, n, left)
 		}
 	}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/tenon-sh/tenon/engine/amount"
 	"github.com/tenon-sh/tenon/engine/disrupt"
+	"github.com/tenon-sh/tenon/engine/disrupt/hold"
 	"github.com/tenon-sh/tenon/engine/disrupt/replace"
 	"github.com/tenon-sh/tenon/engine/pack"
 	"github.com/tenon-sh/tenon/engine/plan"
@@ -255,10 +256,10 @@ func (d *day) replace(w *world.World, b disrupt.Begun) bool {
 	p, _ := replace.Next(w, replace.Options{Pack: pack.Options{Steps: steps}, Planned: b.Awaited})
 	d.report.Decisions++
 	for _, g := range p.Back {
-		if left := disrupt.RoomOf(w, w.Pool(g.Pool), disrupt.Drifted).Left(); left < 1 && g.Reason == disrupt.Drifted {
+		if left := hold.RoomOf(w, w.Pool(g.Pool), plan.Drifted).Left(); left < 1 && g.Reason == plan.Drifted {
 			d.problem("pool %s: a drifted machine is to go, its budgets let %d", g.Pool.Name, left)
 		}
-		if g.Reason == disrupt.Expired {
+		if g.Reason == plan.Expired {
 			d.report.Expired++
 		} else {
 			d.report.Drifted++

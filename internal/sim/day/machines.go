@@ -9,6 +9,7 @@ import (
 
 	"github.com/tenon-sh/tenon/engine/amount"
 	"github.com/tenon-sh/tenon/engine/disrupt"
+	"github.com/tenon-sh/tenon/engine/disrupt/hold"
 	"github.com/tenon-sh/tenon/engine/label"
 	"github.com/tenon-sh/tenon/engine/plan"
 	"github.com/tenon-sh/tenon/engine/provision"
@@ -255,10 +256,10 @@ func (d *day) give() {
 		case place == nil:
 			d.problem("given back: node %q, which is not there", b.Node)
 			continue
-		case b.Reason == disrupt.Empty && !disrupt.IsEmpty(place):
+		case b.Reason == plan.Empty && !hold.IsEmpty(place):
 			d.problem("node %s is given back as empty with %d pods", b.Node, len(place.Pods))
 		}
-		if b.Reason == disrupt.Expired {
+		if b.Reason == plan.Expired {
 			d.report.Expired++
 		}
 		d.end(d.claims[b.Claim])
@@ -278,7 +279,7 @@ func (d *day) budgets(w *world.World, p plan.Plan) {
 		}
 	}
 	for _, b := range p.Back {
-		if b.Reason == disrupt.Empty {
+		if b.Reason == plan.Empty {
 			chosen[b.Pool]++
 		}
 	}

@@ -1,4 +1,4 @@
-package disrupt
+package hold
 
 import (
 	"math"
@@ -18,22 +18,22 @@ func (r Room) Left() int { return max(r.Allowed-r.Going, 0) }
 
 // RoomOf counts the machines of a pool against its budgets.
 func RoomOf(w *world.World, pool *world.Pool, reason string) Room {
-	return newDecision(w, Options{}, nil).room(pool, reason)
+	return Open(w, nil).Room(pool, reason)
 }
 
-// room counts what is given back in this plan, too.
-func (d *decision) room(pool *world.Pool, reason string) Room {
+// Room is RoomOf, and counts what is given back already, too.
+func (b *Book) Room(pool *world.Pool, reason string) Room {
 	var r Room
-	for _, p := range d.world.Places() {
+	for _, p := range b.world.Places() {
 		if p.Pool() != pool.ID || p.Claim == nil || !p.Claim.Initialized {
 			continue
 		}
 		r.Machines++
-		if p.Deleting() || d.going[p.Name()] || p.Node != nil && !p.Node.Ready {
+		if p.Deleting() || b.going[p.Name()] || p.Node != nil && !p.Node.Ready {
 			r.Going++
 		}
 	}
-	r.Allowed = Allowed(pool.Disruption.Budgets, reason, r.Machines, d.world.At())
+	r.Allowed = Allowed(pool.Disruption.Budgets, reason, r.Machines, b.world.At())
 	return r
 }
 

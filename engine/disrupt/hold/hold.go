@@ -1,10 +1,13 @@
-package disrupt
+// Package hold says what keeps machines from being given back, and in which words.
+//
+// A hold is one thing that keeps one machine: a pod, an annotation, a budget, its
+// pool. What a pool's budgets allow is in budget.go, what a pod counts for in
+// pods.go, and every word for a hold in words.go.
+package hold
 
 import (
-	"fmt"
 	"iter"
 	"slices"
-	"strings"
 
 	"github.com/tenon-sh/tenon/engine/plan"
 	"github.com/tenon-sh/tenon/engine/reason"
@@ -19,30 +22,39 @@ type Hold struct {
 	Until  int64          // when it ends by itself; 0: not by time
 }
 
-// The words for a pod that nobody would make anew, and what would end that it keeps its machine.
-const (
-	Alone     = "nobody would make the pod anew: it has no controller"
-	AloneHint = `have a Deployment or another controller run it, delete it, or annotate it karpenter.sh/do-not-disrupt: "false"`
-)
-
-// Guarding puts into words how pod disruption budgets keep the pod, and what would end that.
-func (h Hold) Guarding() (detail, hint string) {
-	if len(h.Guards) == 1 {
-		return fmt.Sprintf("PodDisruptionBudget %s allows no eviction now", h.Guards[0]), "run more replicas than it needs, or wait until all are healthy"
-	}
-	names := make([]string, len(h.Guards))
-	for i, g := range h.Guards {
-		names[i] = g.String()
-	}
-	return "PodDisruptionBudgets " + strings.Join(names, " and ") + " both guard it, and the API server evicts no such pod", "have only one of them select the pod"
+// Book is what keeps the machines of a World, as far as it is the same for all of them.
+type Book struct {
+	world    *world.World
+	planned  map[string]bool
+	promised map[string]*world.Pod // nodes that kube-scheduler has promised to a pod, and to which
+	going    map[string]bool       // machines that are given back already
 }
 
-// Holds returns everything that keeps a machine from being given back by
-// choice now. Nothing keeps one that has reached its age.
-func Holds(w *world.World, p *world.Place, o Options) []Hold {
-	d := newDecision(w, o, &plan.Plan{})
-	out := slices.Collect(d.holds(p))
-	pool := w.Pool(p.Pool())
+// Open returns the book of a World. planned are machines, by the names of their places, that pods are on their way to.
+func Open(w *world.World, planned []string) *Book {
+	b := &Book{world: w, planned: make(map[string]bool, len(planned)), promised: map[string]*world.Pod{}, going: map[string]bool{}}
+	for _, name := range planned {
+		b.planned[name] = true
+	}
+	for _, pod := range w.Waiting() {
+		if pod.Nominated != "" {
+			b.promised[pod.Nominated] = pod
+		}
+	}
+	return b
+}
+
+// Give notes that a machine is given back: it counts against budgets like one that is going.
+func (b *Book) Give(p *world.Place) { b.going[p.Name()] = true }
+
+// Given reports whether that was noted.
+func (b *Book) Given(p *world.Place) bool { return b.going[p.Name()] }
+
+// Empty returns everything that keeps a machine from being given back as an
+// empty one now. Nothing keeps one that has reached its age.
+func (b *Book) Empty(p *world.Place) []Hold {
+	out := b.Any(p)
+	pool := b.world.Pool(p.Pool())
 	switch {
 	case p.Claim == nil || p.Deleting():
 		return out
@@ -53,11 +65,11 @@ func Holds(w *world.World, p *world.Place, o Options) []Hold {
 	case pool.Disruption.EmptyAfter == nil:
 		out = append(out, Hold{Code: reason.Policy})
 	default:
-		if at := Quiet(p.Claim) + *pool.Disruption.EmptyAfter; at > w.At() && p.Claim.Initialized {
+		if at := Quiet(p.Claim) + *pool.Disruption.EmptyAfter; at > b.world.At() && p.Claim.Initialized {
 			out = append(out, Hold{Code: reason.TooSoon, Until: at})
 		}
 	}
-	if p.Claim.Initialized && d.room(pool, Empty).Left() == 0 {
+	if p.Claim.Initialized && b.Room(pool, plan.Empty).Left() == 0 {
 		out = append(out, Hold{Code: reason.Budget})
 	}
 	for _, pod := range p.Pods {
@@ -68,21 +80,26 @@ func Holds(w *world.World, p *world.Place, o Options) []Hold {
 	return out
 }
 
-// Bars returns what keeps each machine from being given back by choice now,
+// Any returns what keeps a machine from being given back by choice now,
 // whatever its pool wants and whatever runs there otherwise.
-func Bars(w *world.World, o Options) func(*world.Place) []Hold {
-	d := newDecision(w, o, &plan.Plan{})
-	return func(p *world.Place) []Hold { return slices.Collect(d.holds(p)) }
+func (b *Book) Any(p *world.Place) []Hold { return slices.Collect(b.holds(p)) }
+
+// First is the first of Any; false if nothing keeps the machine.
+func (b *Book) First(p *world.Place) (Hold, bool) {
+	for h := range b.holds(p) {
+		return h, true
+	}
+	return Hold{}, false
 }
 
 // holds yields what keeps a machine whatever its pool wants.
-func (d *decision) holds(p *world.Place) iter.Seq[Hold] {
+func (b *Book) holds(p *world.Place) iter.Seq[Hold] {
 	return func(yield func(Hold) bool) {
 		switch {
 		case p.Claim == nil:
 			yield(Hold{Code: reason.Foreign})
 			return
-		case p.Deleting(), d.going[p.Name()]:
+		case p.Deleting(), b.going[p.Name()]:
 			yield(Hold{Code: reason.Deleting})
 			return
 		case p.Node == nil, !p.Claim.Initialized:
@@ -93,16 +110,16 @@ func (d *decision) holds(p *world.Place) iter.Seq[Hold] {
 		if p.Node != nil && p.Node.DoNotDisrupt && !yield(Hold{Code: reason.DoNotDisrupt}) {
 			return
 		}
-		if pod := d.promised[p.Name()]; p.Node != nil && pod != nil && !yield(Hold{Code: reason.Promised, Pod: pod}) {
+		if pod := b.promised[p.Name()]; p.Node != nil && pod != nil && !yield(Hold{Code: reason.Promised, Pod: pod}) {
 			return
 		}
-		if d.planned[p.Name()] || d.planned[p.Claim.Name] {
+		if b.planned[p.Name()] || b.planned[p.Claim.Name] {
 			if !yield(Hold{Code: reason.Promised}) {
 				return
 			}
 		}
 		for _, pod := range p.Pods {
-			if h, held := Keeps(d.world, pod); held && !yield(h) {
+			if h, held := Keeps(b.world, pod); held && !yield(h) {
 				return
 			}
 		}
@@ -131,23 +148,10 @@ func Keeps(w *world.World, p *world.Pod) (Hold, bool) {
 	if p.Disruption.Alone && !p.Done {
 		return Hold{Code: reason.Alone, Pod: p}, true
 	}
-	guards := GuardsOf(w, p)
+	guards := w.GuardsOf(p)
 	tight := func(g *world.Guard) bool { return g.Allowed < 1 }
 	if len(guards) > 1 || slices.ContainsFunc(guards, tight) { // the API server evicts no pod that two budgets guard
 		return Hold{Code: reason.Guarded, Pod: p, Guards: guards}, true
 	}
 	return Hold{}, false
-}
-
-// GuardsOf returns the pod disruption budgets that count for a pod.
-func GuardsOf(w *world.World, p *world.Pod) []*world.Guard { return w.GuardsOf(p) }
-
-// movable reports whether a machine may be given back by choice at all, and
-// notes when what keeps it ends.
-func (d *decision) movable(p *world.Place) bool {
-	for h := range d.holds(p) {
-		d.later(h.Until)
-		return false
-	}
-	return true
 }

@@ -1,11 +1,16 @@
-package disrupt
+package hold
 
 import (
+	"slices"
+
 	"github.com/tenon-sh/tenon/engine/world"
 )
 
 // Quiet is since when no pod has come to a machine or gone from it.
 func Quiet(c *world.Claim) int64 { return max(c.InitializedAt, c.LastPodEvent) }
+
+// IsEmpty reports whether a machine runs nothing that it is kept for.
+func IsEmpty(p *world.Place) bool { return !slices.ContainsFunc(p.Pods, Stays) }
 
 // Stays reports whether a pod makes a machine count as used. What a DaemonSet
 // or the node itself runs does not, nor what is ending, nor what its owner

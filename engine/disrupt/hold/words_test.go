@@ -1,0 +1,178 @@
+package hold_test
+
+import (
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/tenon-sh/tenon/engine/disrupt/hold"
+	"github.com/tenon-sh/tenon/engine/plan"
+	"github.com/tenon-sh/tenon/engine/reason"
+	"github.com/tenon-sh/tenon/engine/world"
+)
+
+const now = 1_000_000
+
+// kept are Worlds in which machine n is kept by each kind of hold, by its code.
+func kept() map[reason.Code]func(*scene) {
+	return map[reason.Code]func(*scene){
+		reason.Foreign:      func(s *scene) { s.claim = nil; s.node.Claim = "" },
+		reason.Deleting:     func(s *scene) { s.claim.Deleting = true },
+		reason.Starting:     func(s *scene) { s.claim.Initialized = false },
+		reason.DoNotDisrupt: func(s *scene) { s.node.DoNotDisrupt = true },
+		reason.Promised:     func(s *scene) { s.planned = []string{"n"} },
+		reason.Alone:        func(s *scene) { s.pod.Disruption.Alone = true },
+		reason.Guarded:      func(s *scene) { s.guards = 1 },
+		reason.Policy:       func(s *scene) { s.pool.Disruption.EmptyAfter = nil },
+		reason.Static:       func(s *scene) { three := 3; s.pool.Replicas = &three },
+		reason.TooSoon:      func(s *scene) { s.claim.LastPodEvent = now - 5 },
+		reason.Budget:       func(s *scene) { s.pool.Disruption.Budgets = []world.Budget{{Nodes: "0"}} },
+		reason.InUse:        func(*scene) {},
+	}
+}
+
+// scene is a node with a pod, in a pool that gives empty nodes back after a minute.
+type scene struct {
+	node    world.Node
+	claim   *world.Claim
+	pool    world.Pool
+	pod     world.Pod
+	guards  int
+	planned []string
+}
+
+func tell(t *testing.T, change func(*scene)) (*hold.Book, *world.Place) {
+	t.Helper()
+	id, minute := world.PoolID{Kind: world.NodePool, Name: "p"}, int64(60)
+	s := &scene{
+		node:  world.Node{Name: "n", Claim: "c", Pool: id, Ready: true},
+		claim: &world.Claim{Name: "c", Node: "n", Pool: id, Launched: true, Registered: true, Initialized: true, InitializedAt: now - 3600},
+		pool:  world.Pool{ID: id, Disruption: world.PoolDisruption{EmptyAfter: &minute}},
+		pod:   world.Pod{Key: world.Key{Namespace: "d", Name: "a"}, Node: "n"},
+	}
+	change(s)
+	b := world.NewBuilder()
+	errs := []error{b.SetNode(s.node), b.SetPool(s.pool), b.SetPod(s.pod)}
+	if s.claim != nil {
+		errs = append(errs, b.SetClaim(*s.claim))
+	}
+	for i := range s.guards {
+		errs = append(errs, b.SetGuard(world.Guard{Key: world.Key{Namespace: "d", Name: string(rune('g' + i))}, Selector: world.Selector{Some: true}}))
+	}
+	for _, err := range errs {
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	w := b.Snapshot(now)
+	return hold.Open(w, s.planned), w.Place("n")
+}
+
+// Every hold that package hold can find has words of its own.
+func TestEveryHoldHasWords(t *testing.T) {
+	scenes, said := kept(), map[string]reason.Code{}
+	for _, code := range codes(t) {
+		if scenes[code] == nil {
+			t.Errorf("hold.go yields holds of code %s, and this test has no World with one: say how it comes about", code)
+			continue
+		}
+		book, n := tell(t, scenes[code])
+		holds := book.Empty(n)
+		i := slices.IndexFunc(holds, func(h hold.Hold) bool { return h.Code == code })
+		if i < 0 {
+			t.Errorf("the machine is kept by %v, want %s among it", holds, code)
+			continue
+		}
+		why := book.Why(n, holds[i])
+		if other, twice := said[why.Detail]; why.Detail == "" || why.Detail == string(code) || twice {
+			t.Errorf("%s has no words of its own in words.go: %q, as %q", code, why.Detail, other)
+		}
+		said[why.Detail] = code
+		if why.Subject == "" {
+			t.Errorf("it is not said what %s is of", code)
+		}
+	}
+}
+
+// codes are those that hold.go gives to holds, as names of package reason.
+func codes(t *testing.T) []reason.Code {
+	t.Helper()
+	names := map[string]reason.Code{
+		"Foreign": reason.Foreign, "Deleting": reason.Deleting, "Starting": reason.Starting, "DoNotDisrupt": reason.DoNotDisrupt, "Promised": reason.Promised,
+		"Alone": reason.Alone, "Guarded": reason.Guarded, "Policy": reason.Policy, "Static": reason.Static, "TooSoon": reason.TooSoon, "Budget": reason.Budget, "InUse": reason.InUse,
+	}
+	file, err := parser.ParseFile(token.NewFileSet(), "hold.go", nil, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var out []reason.Code
+	ast.Inspect(file, func(n ast.Node) bool {
+		kv, ok := n.(*ast.KeyValueExpr)
+		if !ok {
+			return true
+		}
+		of, ok := kv.Value.(*ast.SelectorExpr)
+		if key, named := kv.Key.(*ast.Ident); !ok || !named || key.Name != "Code" {
+			return true
+		}
+		code, known := names[of.Sel.Name]
+		if !known {
+			t.Errorf("hold.go has a hold of code reason.%s: add it to this test, and its words to words.go", of.Sel.Name)
+		} else if !slices.Contains(out, code) {
+			out = append(out, code)
+		}
+		return true
+	})
+	if len(out) < len(names) {
+		t.Errorf("hold.go has the codes %v; this test knows more, which nothing yields any more", out)
+	}
+	return out
+}
+
+// What moves with every look is not in the words: an event is told again when they change.
+func TestWordsHoldStill(t *testing.T) {
+	of := func(started int64) string {
+		book, n := tell(t, func(s *scene) { s.pod.Disruption.ForbiddenFor, s.pod.Started = 600, started })
+		return book.Why(n, book.Any(n)[0]).Detail
+	}
+	if got := of(now - 60); !strings.HasSuffix(got, "until 1970-01-12T13:55:40Z") {
+		t.Errorf("%q does not say until when", got)
+	}
+}
+
+// A pool that has no pods moved says so by one name, whatever it is.
+func TestUnmoved(t *testing.T) {
+	minute := int64(60)
+	for name, tc := range map[string]struct {
+		why    string
+		change func(*scene)
+		want   string
+	}{
+		"Moves":  {"The pool has pods moved.", func(s *scene) { s.pool.Disruption.MoveAfter = &minute }, ""},
+		"Empty":  {"It gives back empty nodes only.", func(*scene) {}, "n: policy (pool p gives only empty nodes back) → set consolidationPolicy: WhenEmptyOrUnderutilized"},
+		"Static": {"Its number is fixed.", func(s *scene) { three := 3; s.pool.Replicas = &three }, "n: static-pool (NodePool p is static and keeps 3 nodes) → lower its replicas"},
+		"Never":  {"It gives nothing back.", func(s *scene) { s.pool.Disruption.EmptyAfter = nil }, "n: policy (pool p gives nothing back by choice) → set consolidateAfter"},
+		"Gone":   {"There is no such pool.", func(s *scene) { s.pool.ID.Name = "q" }, "n: policy (its pool is gone, so nothing says when it may be given back)"},
+		"Alone":  {"It is empty itself.", func(s *scene) { s.pod.DaemonSet = "log" }, "n: empty (it is empty, and goes by itself once that is allowed)"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			book, n := tell(t, tc.change)
+			if why := book.Unmoved(n); (why == nil) != (tc.want == "") || why != nil && why.Line() != tc.want {
+				t.Errorf("%s got %s, want %s", tc.why, why, tc.want)
+			}
+		})
+	}
+}
+
+// What is given back by a decision counts against the budgets of what it decides next.
+func TestGivenCounts(t *testing.T) {
+	book, n := tell(t, func(*scene) {})
+	pool := world.PoolID{Kind: world.NodePool, Name: "p"}
+	before := book.Room(&world.Pool{ID: pool}, plan.Empty).Going
+	if book.Give(n); book.Room(&world.Pool{ID: pool}, plan.Empty).Going != before+1 || !book.Given(n) {
+		t.Error("it does not count")
+	}
+}
