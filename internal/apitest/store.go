@@ -24,6 +24,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client/fake"
 	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
 
+	awsv1 "github.com/tenon-sh/tenon/api/aws/v1"
 	v1 "github.com/tenon-sh/tenon/api/karpenter/v1"
 	"github.com/tenon-sh/tenon/api/karpenter/v1alpha1"
 	"github.com/tenon-sh/tenon/internal/clock"
@@ -35,12 +36,12 @@ import (
 func New(t *testing.T, now clock.Now, objects ...client.Object) client.WithWatch {
 	t.Helper()
 	known := runtime.NewScheme()
-	for _, add := range []func(*runtime.Scheme) error{scheme.AddToScheme, v1.AddToScheme, v1alpha1.AddToScheme} {
+	for _, add := range []func(*runtime.Scheme) error{scheme.AddToScheme, v1.AddToScheme, v1alpha1.AddToScheme, awsv1.AddToScheme} {
 		if err := add(known); err != nil {
 			t.Fatal(err)
 		}
 	}
-	b := fake.NewClientBuilder().WithScheme(known).WithStatusSubresource(&v1.NodeClaim{}, &v1.NodePool{}, &v1alpha1.NodeOverlay{}, &corev1.Node{}, &corev1.Pod{})
+	b := fake.NewClientBuilder().WithScheme(known).WithStatusSubresource(&v1.NodeClaim{}, &v1.NodePool{}, &v1alpha1.NodeOverlay{}, &awsv1.EC2NodeClass{}, &corev1.Node{}, &corev1.Pod{})
 	if err := loop.Index(t.Context(), indexer{b}); err != nil {
 		t.Fatal(err)
 	}

@@ -57,7 +57,7 @@ type (
 func (p *parts) abilities() ([]registrar, error) {
 	var out []registrar
 	if d, ok := p.Driver.(tagger); ok {
-		out = append(out, &tag.Reconciler{Client: p.m.GetClient(), Tag: d.Tag, IDOf: machine.IDOf})
+		out = append(out, &tag.Reconciler{Client: p.m.GetClient(), Events: p.events, Now: p.Now, Tag: d.Tag, IDOf: machine.IDOf})
 	}
 	if d, ok := p.Driver.(announcer); ok {
 		sources := []interrupt.Source{checksOf(d.Checks(), d.Interrupted)}

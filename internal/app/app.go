@@ -155,7 +155,10 @@ func New(ctx context.Context, c Config) (*App, error) {
 			return nil, err
 		}
 	}
-	p.cloud = cloud.New(cloud.Config{Driver: driver, Provider: c.Provider, Publish: picture.Publish, Withdraw: picture.Withdraw, Now: c.Now, Metrics: metrics, Panics: picture.Panics})
+	p.cloud = cloud.New(cloud.Config{
+		Driver: driver, Provider: c.Provider, Publish: picture.Publish, Withdraw: picture.Withdraw, Now: c.Now, Metrics: metrics,
+		Panics: picture.Panics, Trouble: troubled(c.Log.WithName("cloud")),
+	})
 	if !c.Settings.Shadow { // without them nothing is published
 		events, end, err := publish(m, c.Now)
 		if err != nil {

@@ -8,6 +8,7 @@ import (
 	"net/url"
 	"os"
 	"strings"
+	"time"
 
 	"github.com/go-logr/logr"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -81,6 +82,18 @@ func OnAWS(ctx context.Context, k *rest.Config, a AWS, log logr.Logger, now cloc
 	return aws.New(aws.Config{
 		Clients: clients, Catalog: types, Classes: classes(reader, a), Now: now, Said: said, Settings: a.Settings,
 	}), nil
+}
+
+// troubled logs calls of the cloud that fail for long, and their end.
+func troubled(log logr.Logger) func(cloud.Trouble) {
+	return func(t cloud.Trouble) {
+		since := t.Since.UTC().Format(time.RFC3339)
+		if t.Err != nil {
+			log.Error(t.Err, "calls of the cloud fail for long and are tried again", "method", t.Method, "since", since)
+		} else {
+			log.Info("calls of the cloud succeed again", "method", t.Method)
+		}
+	}
 }
 
 // unthrottled is access for what is read one object at a time, for every claim

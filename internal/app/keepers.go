@@ -70,7 +70,7 @@ func (p *parts) keepers(provisioners bool) ([]registrar, error) {
 	}
 	templates, err := served(p.m.GetRESTMapper(), schema.GroupKind{Group: awsv1.Group, Kind: "AWSNodeTemplate"}, "v1alpha1")
 	if templates {
-		out = append(out, &class.Templates{Client: c, Cloud: look, Now: p.Now})
+		out = append(out, &class.Templates{Client: c, Cloud: look, Events: p.events, Now: p.Now})
 	}
 	return out, err
 }

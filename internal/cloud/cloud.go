@@ -25,6 +25,7 @@ type Config struct {
 	Now      clock.Now
 	Metrics  *metric.Set
 	Panics   panics.Teller // is told of catalogues that break what makes them
+	Trouble  func(Trouble) // is told of calls that fail for long although they are tried again, and of their end
 	// Fresh is how old a catalogue may grow before it is asked for again; 0 means five minutes.
 	Fresh time.Duration
 	// Attempts is how often a throttled or unclear call is made in all; 0 means 4.
@@ -50,6 +51,7 @@ type shared struct {
 	wake    chan struct{} // a catalogue is wanted at once
 
 	refusals refusals
+	troubles troubles
 
 	publishing sync.Mutex // catalogues are published one after another, and none that was dropped
 
@@ -94,6 +96,9 @@ func New(cfg Config) *Cloud {
 	if cfg.Withdraw == nil {
 		cfg.Withdraw = func(world.TemplateID, string) {}
 	}
+	if cfg.Trouble == nil {
+		cfg.Trouble = func(Trouble) {}
+	}
 	if cfg.Fresh == 0 {
 		cfg.Fresh = 5 * time.Minute
 	}
@@ -128,6 +133,7 @@ func (c *Cloud) call(ctx context.Context, method string, do func() error) error 
 		start := c.cfg.Now()
 		err := do()
 		c.cfg.Metrics.Observe(metric.CloudDuration, c.cfg.Now.Since(start).Seconds(), c.caller, method, c.cfg.Provider)
+		c.tell(ctx, method, start, err)
 		if err == nil {
 			return nil
 		}
@@ -136,6 +142,16 @@ func (c *Cloud) call(ctx context.Context, method string, do func() error) error 
 			return err
 		}
 		wait *= 2
+	}
+}
+
+// tell tells of calls that fail for long. One that was called off says nothing of the cloud.
+func (c *Cloud) tell(ctx context.Context, method string, began time.Time, err error) {
+	if err != nil && ctx.Err() != nil {
+		return
+	}
+	if t, ok := c.troubles.note(method, began, c.cfg.Now(), err); ok {
+		c.cfg.Trouble(t)
 	}
 }
 

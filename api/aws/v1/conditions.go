@@ -39,6 +39,7 @@ const (
 	ReasonClusterEndpointUnknown         = "ClusterEndpointUnknown"
 	ReasonClusterVersionUnknown          = "ClusterVersionUnknown"
 	ReasonDryRunDisabled                 = "DryRunDisabled"
+	ReasonInspectionDelayed              = "InspectionDelayed"
 )
 
 // Conditions is the class' conditions, with Ready kept in step. reservations says whether reserved capacity is used,

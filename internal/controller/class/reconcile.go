@@ -2,6 +2,7 @@ package class
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"maps"
 	"strings"
@@ -50,6 +51,15 @@ type Cloud struct {
 	Retire func(context.Context, cloud.ClassRef) error
 }
 
+// inspect is Inspect, with since when it fails in its error.
+func (c Cloud) inspect(ctx context.Context, ref cloud.ClassRef, trials *cloud.Trials, now clock.Now) (found Found, err error) {
+	err = trials.Try(ref.Name, now, func() (err error) {
+		found, err = c.Inspect(ctx, ref)
+		return err
+	})
+	return found, err
+}
+
 // NodeClasses keeps the status of EC2NodeClasses.
 type NodeClasses struct {
 	Client client.Client
@@ -57,7 +67,8 @@ type NodeClasses struct {
 	Events *loop.Events
 	Now    clock.Now
 
-	shifted sync.Map // of classes by name: the zones that were told of
+	trials  cloud.Trials // by class
+	shifted sync.Map     // of classes by name: the zones that were told of
 }
 
 // Register adds the reconciler to a manager.
@@ -92,9 +103,9 @@ func (r *NodeClasses) Reconcile(ctx context.Context, req reconcile.Request) (rec
 	if o.DeletionTimestamp != nil {
 		return loop.Result(r.end(ctx, o))
 	}
-	found, unclear := r.Cloud.Inspect(ctx, refOf(kind, o.Name))
+	found, unclear := r.Cloud.inspect(ctx, refOf(kind, o.Name), &r.trials, r.Now)
 	if unclear != nil {
-		return loop.Result(0, fmt.Errorf("inspect class %q: %w", o.Name, unclear))
+		return loop.Result(0, r.wait(ctx, o, unclear))
 	}
 	o, err := r.mark(ctx, o, found.Hash)
 	if err != nil {
@@ -114,6 +125,25 @@ func (r *NodeClasses) Reconcile(ctx context.Context, req reconcile.Request) (rec
 		return reconcile.Result{RequeueAfter: againBroken}, nil
 	}
 	return reconcile.Result{RequeueAfter: again}, nil
+}
+
+// wait says on a class that the cloud does not say for long what it selects. What
+// was found before stands: machines are bought by it.
+func (r *NodeClasses) wait(ctx context.Context, o *awsv1.EC2NodeClass, unclear error) error {
+	tellUnclear(r.Events, o, unclear)
+	var err error
+	if cloud.Lasts(unclear) && !o.Conditions(true).Is("Ready") {
+		_, err = loop.PatchStatus(ctx, r.Client, o, func(o *awsv1.EC2NodeClass) {
+			o.Conditions(true).Unknown(awsv1.ConditionValidationSucceeded, awsv1.ReasonInspectionDelayed, short(unclear.Error()), r.Now())
+		})
+	}
+	return errors.Join(fmt.Errorf("inspect class %q: %w", o.Name, unclear), client.IgnoreNotFound(err))
+}
+
+func tellUnclear(events *loop.Events, o client.Object, unclear error) {
+	if cloud.Lasts(unclear) {
+		events.Warning(o, "InspectionDelayed", "What the class selects cannot be found out: %s", short(unclear.Error()))
+	}
 }
 
 // tellShift tells which zones get no machines because the cluster's traffic is
@@ -195,7 +225,11 @@ func (r *NodeClasses) end(ctx context.Context, o *awsv1.EC2NodeClass) (time.Dura
 		r.Events.Normal(o, "WaitingOnNodeClaimTermination", "Waiting for %d NodeClaim(s) of this class to be gone, %s among them", len(claims), claims[0].Name)
 		return againWaits, nil
 	}
-	if err := r.Cloud.Retire(ctx, refOf(kind, o.Name)); err != nil && cloud.CodeOf(err) != cloud.NotReady {
+	err = r.trials.Try(o.Name, r.Now, func() error { return r.Cloud.Retire(ctx, refOf(kind, o.Name)) })
+	if err != nil && cloud.CodeOf(err) != cloud.NotReady {
+		if cloud.Lasts(err) {
+			r.Events.Warning(o, "FailedTermination", "What was made for the class cannot be ended: %s", short(err.Error()))
+		}
 		return 0, fmt.Errorf("end what was made for class %q: %w", o.Name, err)
 	}
 	_, err = loop.Patch(ctx, r.Client, o, func(o *awsv1.EC2NodeClass) { controllerutil.RemoveFinalizer(o, awsv1.Finalizer) })
@@ -206,7 +240,10 @@ func (r *NodeClasses) end(ctx context.Context, o *awsv1.EC2NodeClass) (time.Dura
 type Templates struct {
 	Client client.Client
 	Cloud  Cloud
+	Events *loop.Events
 	Now    clock.Now
+
+	trials cloud.Trials // by template
 }
 
 // Register adds the reconciler to a manager.
@@ -226,8 +263,9 @@ func (r *Templates) Reconcile(ctx context.Context, req reconcile.Request) (recon
 	if o.DeletionTimestamp != nil {
 		return reconcile.Result{}, nil
 	}
-	found, unclear := r.Cloud.Inspect(ctx, refOf("AWSNodeTemplate", o.Name))
+	found, unclear := r.Cloud.inspect(ctx, refOf("AWSNodeTemplate", o.Name), &r.trials, r.Now)
 	if unclear != nil {
+		tellUnclear(r.Events, o, unclear)
 		return loop.Result(0, fmt.Errorf("inspect template %q: %w", o.Name, unclear))
 	}
 	_, err := loop.PatchStatus(ctx, r.Client, o, func(o *awsv1alpha1.AWSNodeTemplate) { StatusOfTemplate(o, found, r.Now()) })

@@ -25,6 +25,7 @@ import (
 	"github.com/tenon-sh/tenon/internal/cluster"
 	"github.com/tenon-sh/tenon/internal/controller/launch"
 	"github.com/tenon-sh/tenon/internal/enact"
+	"github.com/tenon-sh/tenon/internal/loop"
 	"github.com/tenon-sh/tenon/internal/observe"
 	"github.com/tenon-sh/tenon/internal/sim/driver"
 	"github.com/tenon-sh/tenon/internal/sim/market"
@@ -75,11 +76,27 @@ func townOf(t *testing.T, names ...string) town {
 // live has one process do its work, looking so many times every so often.
 func (x town) live(t *testing.T, c client.WithWatch, d cloud.Driver, looks int, every time.Duration) {
 	t.Helper()
+	x.tell(t, process{store: c, driver: d, looks: looks, every: every})
+}
+
+// process is one that looks so many times every so often.
+type process struct {
+	store  client.WithWatch
+	driver cloud.Driver
+	events *loop.Events
+	looks  int
+	every  time.Duration
+}
+
+// tell is live with events.
+func (x town) tell(t *testing.T, p process) {
+	t.Helper()
+	c, d, looks, every := p.store, p.driver, p.looks, p.every
 	sells := cloud.New(cloud.Config{Driver: d})
 	sells.Want(cloud.Template{ID: observe.TemplateOf(v1.NodeClassReference{Group: "g", Kind: "K", Name: "n"}, nil)})
 	picture := cluster.New(clock.Wall)
 	hand := &enact.Enactor{Client: c, Cluster: picture, Now: clock.Wall, Log: logr.Discard(), Targets: &enact.Targets{}}
-	r := (&launch.Reconciler{Client: c, Cloud: sells, Cluster: picture, Enact: hand, Now: clock.Wall}).Alone()
+	r := (&launch.Reconciler{Client: c, Cloud: sells, Cluster: picture, Enact: hand, Events: p.events, Now: clock.Wall}).Alone()
 	for range looks {
 		requests := []string{"unordered"}
 		for _, c := range x.claims(t) {

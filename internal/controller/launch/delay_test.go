@@ -7,8 +7,12 @@ import (
 	"testing/synctest"
 	"time"
 
+	"k8s.io/client-go/tools/record"
+
 	v1 "github.com/tenon-sh/tenon/api/karpenter/v1"
+	"github.com/tenon-sh/tenon/internal/clock"
 	"github.com/tenon-sh/tenon/internal/cloud"
+	"github.com/tenon-sh/tenon/internal/loop"
 )
 
 // throttling is a driver that has waited and tried again in vain, for a while.
@@ -98,4 +102,47 @@ func TestOwnOrdersAreNotLookedFor(t *testing.T) {
 			t.Errorf("%d machines were bought for 2 claims, all machines were listed %d times", n, d.lists)
 		}
 	})
+}
+
+// A list that is throttled keeps the order of an earlier process from being sent:
+// its claims say so, and when it is called off, too.
+func TestClaimsSayThatMachinesCannotBeListed(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		x := newTown(t)
+		x.live(t, x.store, x.driver, 2, time.Second) // it ends when the order is written and not sent
+		d := &unlisted{Driver: x.driver}
+		x.live(t, x.store, d, 3, 30*time.Second)
+		for _, c := range x.claims(t) {
+			has := c.Conditions().Get(v1.ConditionLaunched)
+			if has == nil || !strings.Contains(has.Message, "describe instances: RequestLimitExceeded; tried since 2000-01-01T00:00:0") {
+				t.Errorf("claim %s says %+v", c.Name, has)
+			}
+			if err := x.store.Delete(t.Context(), &c); err != nil {
+				t.Fatal(err)
+			}
+		}
+		told := record.NewFakeRecorder(1000)
+		x.tell(t, process{store: x.store, driver: d, events: loop.NewEvents(clock.Wall, told), looks: 8, every: 20 * time.Second})
+		close(told.Events)
+		n := 0
+		for e := range told.Events {
+			if n++; !strings.HasPrefix(e, "Warning FailedTermination It cannot be seen whether a machine was bought for it: describe instances: RequestLimitExceeded; tried since ") {
+				t.Errorf("it is told: %s", e)
+			}
+		}
+		if n == 0 || n > 6 {
+			t.Errorf("in three minutes %d events tell of two claims that their machines cannot be listed", n)
+		}
+		x.live(t, x.store, x.driver, 20, 10*time.Second)
+		if left := x.claims(t); len(left) > 0 && left[0].Ordered() {
+			t.Errorf("claim %s still waits for its order", left[0].Name)
+		}
+	})
+}
+
+// unlisted is a driver that cannot list its machines.
+type unlisted struct{ cloud.Driver }
+
+func (unlisted) List(context.Context) ([]cloud.Machine, error) {
+	return nil, cloud.Errorf(cloud.Throttled, "", "describe instances: RequestLimitExceeded")
 }

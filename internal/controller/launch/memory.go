@@ -33,14 +33,14 @@ type memory struct {
 	now clock.Now
 
 	mu      sync.Mutex
-	began   time.Time               // when this process first looked at an order
-	ordered map[types.UID]string    // the order each claim was put into
-	sent    map[string]time.Time    // when each order was sent last
-	unclear map[string]bool         // orders whose last answer leaves open whether they bought
-	done    map[string]time.Time    // orders that will buy nothing more, and when their claims may be ordered anew
-	seen    map[string]arriving     // orders that were seen not to be whole
-	writing map[string]bool         // orders that are being written
-	failing map[types.UID]time.Time // when a claim's launch first failed, of those that are tried again
+	began   time.Time            // when this process first looked at an order
+	ordered map[types.UID]string // the order each claim was put into
+	sent    map[string]time.Time // when each order was sent last
+	unclear map[string]bool      // orders whose last answer leaves open whether they bought
+	done    map[string]time.Time // orders that will buy nothing more, and when their claims may be ordered anew
+	seen    map[string]arriving  // orders that were seen not to be whole
+	writing map[string]bool      // orders that are being written
+	trials  cloud.Trials         // of launches, by the claim's uid
 
 	last  int       // how many claims were without an order at the last look
 	since time.Time // of the first look at them
@@ -55,7 +55,7 @@ type arriving struct {
 func newMemory(now clock.Now) *memory {
 	return &memory{
 		now: now, ordered: map[types.UID]string{}, sent: map[string]time.Time{}, unclear: map[string]bool{}, done: map[string]time.Time{},
-		seen: map[string]arriving{}, writing: map[string]bool{}, failing: map[types.UID]time.Time{},
+		seen: map[string]arriving{}, writing: map[string]bool{},
 	}
 }
 
@@ -77,19 +77,6 @@ func (m *memory) young(o Order) bool {
 		m.seen[o.Token] = arriving{n, m.now()}
 	}
 	return m.now.Since(m.seen[o.Token].since) < arrival
-}
-
-// triedSince says since when a claim's launch has been tried in vain.
-func (m *memory) triedSince(claim types.UID) string {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	if len(m.failing) > remembered {
-		clear(m.failing)
-	}
-	if _, known := m.failing[claim]; !known {
-		m.failing[claim] = m.now()
-	}
-	return "; tried since " + m.failing[claim].UTC().Format(time.RFC3339)
 }
 
 // mark notes which orders are being written.

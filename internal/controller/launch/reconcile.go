@@ -128,8 +128,17 @@ func (r *Reconciler) Reconcile(ctx context.Context, req reconcile.Request) (reco
 // are ended with them. A claim that has none is let go once no machine can
 // appear any more. It returns how soon to look again.
 func (r *Reconciler) part(ctx context.Context, o Order) (time.Duration, error) {
-	machines, err := r.bought(ctx, o)
+	var machines []cloud.Machine
+	err := r.trials.Try(o.Token, r.Now, func() (err error) {
+		machines, err = r.bought(ctx, o)
+		return err
+	})
 	if err != nil {
+		if cloud.Lasts(err) {
+			for _, c := range o.Leaving() {
+				r.Events.Warning(c, "FailedTermination", "It cannot be seen whether a machine was bought for it: %s", short(err.Error()))
+			}
+		}
 		return 0, fmt.Errorf("find what order %s bought: %w", o.Token, err)
 	}
 	without, err := r.hand(ctx, o, o.Deal(machines))
@@ -238,16 +247,11 @@ func (r *Reconciler) assign(ctx context.Context, c *v1.NodeClaim, o Order, place
 
 // launch has the machines of one order made, and deals them out.
 func (r *Reconciler) launch(ctx context.Context, o Order) error {
-	machines, known, err := r.found(ctx, o)
+	machines, known, err := r.known(ctx, o)
 	if err != nil {
-		return fmt.Errorf("launch order %s: %w", o.Token, err)
+		return err
 	}
 	var cause error
-	if known || !o.Whole() {
-		if machines, err = r.completed(ctx, o, machines); err != nil {
-			return fmt.Errorf("describe what order %s bought: %w", o.Token, err)
-		}
-	}
 	if !known {
 		if !o.Whole() {
 			// Without all of its claims the order cannot be sent as it was: deal what
@@ -270,6 +274,21 @@ func (r *Reconciler) launch(ctx context.Context, o Order) error {
 		}
 	}
 	return r.settle(ctx, o, machines, cause)
+}
+
+// known is found, with machines as their claims are to show them. Why the cloud
+// cannot say it stands on the claims, which wait for it.
+func (r *Reconciler) known(ctx context.Context, o Order) (machines []cloud.Machine, known bool, err error) {
+	began := r.Now()
+	machines, known, err = r.found(ctx, o)
+	if err == nil && (known || !o.Whole()) {
+		machines, err = r.completed(ctx, o, machines)
+	}
+	if err == nil || errors.Is(err, errAsked) {
+		return machines, known, err
+	}
+	err = fmt.Errorf("find what order %s bought: %w", o.Token, err)
+	return nil, false, errors.Join(r.failed(ctx, o.Left(), began, err), err)
 }
 
 // found looks for machines of an order that was sent by a process before this
@@ -415,7 +434,7 @@ func (r *Reconciler) settle(ctx context.Context, o Order, machines []cloud.Machi
 	if fate == GiveUp {
 		return r.giveUp(ctx, left, cause)
 	}
-	return errors.Join(r.failed(ctx, left, cause), fmt.Errorf("launch %d of %d machines of order %s: %w", len(without), o.Size, o.Token, cause))
+	return errors.Join(r.failed(ctx, left, r.lastSent(o.Token), cause), fmt.Errorf("launch %d of %d machines of order %s: %w", len(without), o.Size, o.Token, cause))
 }
 
 // launched writes a claim's machine to it: first what its labels are, then that
@@ -440,6 +459,7 @@ func (r *Reconciler) launched(ctx context.Context, c *v1.NodeClaim, m cloud.Mach
 	case err != nil:
 		return fmt.Errorf("write machine %s to claim %q: %w", m.ID, c.Name, err)
 	}
+	r.trials.Over(string(c.UID))
 	r.Enact.Named(c, m.Name)
 	log.FromContext(ctx).Info("launched nodeclaim", "NodeClaim", c.Name, "provider-id", m.ProviderID, "instance-type", m.Shape,
 		"zone", m.Zone, "capacity-type", m.CapacityType, "allocatable", m.Allocatable.Map())
@@ -509,8 +529,8 @@ func names(claims []*v1.NodeClaim) string {
 	return text
 }
 
-// failed says in the claims' conditions why they have no machine yet.
-func (r *Reconciler) failed(ctx context.Context, claims []*v1.NodeClaim, cause error) error {
+// failed says in the claims' conditions why what was begun at began has given them no machine yet.
+func (r *Reconciler) failed(ctx context.Context, claims []*v1.NodeClaim, began time.Time, cause error) error {
 	reason := v1.ReasonLaunchFailed
 	if e, ok := errors.AsType[*cloud.Error](cause); ok && e.Reason != "" {
 		reason = e.Reason
@@ -519,7 +539,8 @@ func (r *Reconciler) failed(ctx context.Context, claims []*v1.NodeClaim, cause e
 	return parallel.Each(parallel.Writes, claims, func(_ int, c *v1.NodeClaim) error {
 		text := short(cause.Error())
 		if code := cloud.CodeOf(cause); code == cloud.Throttled || code == cloud.Unknown {
-			text += r.triedSince(c.UID) // it is tried again and again: for how long, a person wants to know
+			// It is tried again and again: for how long, a person wants to know at once.
+			text += "; tried since " + r.trials.Failed(string(c.UID), began).UTC().Format(time.RFC3339)
 		}
 		news := !slices.ContainsFunc(c.Status.Conditions, func(had metav1.Condition) bool {
 			return had.Type == v1.ConditionLaunched && had.Reason == reason && had.Message == text

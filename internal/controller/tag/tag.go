@@ -13,6 +13,7 @@ import (
 
 	awsv1 "github.com/tenon-sh/tenon/api/aws/v1"
 	v1 "github.com/tenon-sh/tenon/api/karpenter/v1"
+	"github.com/tenon-sh/tenon/internal/clock"
 	"github.com/tenon-sh/tenon/internal/cloud"
 	"github.com/tenon-sh/tenon/internal/loop"
 )
@@ -22,17 +23,21 @@ func Spec() loop.Spec {
 	return loop.Spec{
 		Name:   "nodeclaim.tagging",
 		Reads:  []loop.Resource{loop.Of(v1.Group, "nodeclaims")},
-		Writes: []loop.Write{loop.To(v1.Group, "nodeclaims", "patch")},
+		Writes: []loop.Write{loop.To(v1.Group, "nodeclaims", "patch"), loop.To("", "events", "create", "patch")},
 	}
 }
 
 // Reconciler tags machines.
 type Reconciler struct {
 	Client client.Client
+	Events *loop.Events
+	Now    clock.Now
 	// Tag writes to a machine which claim and which node are its.
 	Tag func(ctx context.Context, id cloud.MachineID, claim, node string) error
 	// IDOf returns the machine of a provider id.
 	IDOf func(providerID string) (cloud.MachineID, bool)
+
+	trials cloud.Trials // by claim
 
 	mu     sync.Mutex
 	tagged map[client.ObjectKey]string // what was tagged, whose claims the cache does not show as tagged yet
@@ -75,6 +80,7 @@ func Due(c *v1.NodeClaim) bool {
 func (r *Reconciler) Reconcile(ctx context.Context, req reconcile.Request) (reconcile.Result, error) {
 	c := &v1.NodeClaim{}
 	if err := r.Client.Get(ctx, req.NamespacedName, c); err != nil {
+		r.trials.Over(req.Name)
 		r.note(req.NamespacedName, "")
 		return loop.Result(0, err)
 	}
@@ -84,7 +90,11 @@ func (r *Reconciler) Reconcile(ctx context.Context, req reconcile.Request) (reco
 		return reconcile.Result{}, nil
 	}
 	if r.once(req.NamespacedName, id) {
-		if err := r.Tag(ctx, id, c.Name, c.Status.NodeName); err != nil {
+		err := r.trials.Try(c.Name, r.Now, func() error { return r.Tag(ctx, id, c.Name, c.Status.NodeName) })
+		if err != nil {
+			if cloud.Lasts(err) {
+				r.Events.Warning(c, "TaggingDelayed", "The machine cannot be tagged: %v", err)
+			}
 			return loop.Result(0, err)
 		}
 		r.note(req.NamespacedName, id)

@@ -27,9 +27,10 @@ type Machines struct {
 	metrics *metric.Set
 	now     clock.Now
 
+	trials cloud.Trials // by provider id
+
 	mu    sync.Mutex
 	asked map[string]time.Time // by provider id
-	vain  map[string]time.Time // since when the end has been asked for in vain, by provider id
 	open  *batch               // that is being gathered; nil: none is
 }
 
@@ -42,7 +43,7 @@ type batch struct {
 
 // NewMachines returns Machines of a cloud.
 func NewMachines(c *cloud.Cloud, metrics *metric.Set, now clock.Now) *Machines {
-	return &Machines{cloud: c.For(specName), metrics: metrics, now: now, asked: map[string]time.Time{}, vain: map[string]time.Time{}}
+	return &Machines{cloud: c.For(specName), metrics: metrics, now: now, asked: map[string]time.Time{}}
 }
 
 // Found is what the cloud has of a machine that is to end.
@@ -76,8 +77,12 @@ func (m *Machines) look(ctx context.Context, providerID string) (cloud.Machine, 
 
 // End asks for the end of a machine unless it is ending, and says what there is of it.
 func (m *Machines) End(ctx context.Context, providerID string) (Found, error) {
-	found, err := m.end(ctx, providerID)
-	return found, m.tried(providerID, err)
+	var found Found
+	err := m.trials.Try(providerID, m.now, func() (err error) {
+		found, err = m.end(ctx, providerID)
+		return err
+	})
+	return found, err
 }
 
 func (m *Machines) end(ctx context.Context, providerID string) (Found, error) {

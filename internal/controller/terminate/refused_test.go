@@ -105,12 +105,9 @@ func TestMachineWhoseEndIsThrottledForLong(t *testing.T) {
 		g := &guarded{seller: seller{check: func() {}}, throttled: true}
 		machines := terminate.NewMachines(cloud.New(cloud.Config{Driver: g}), nil, clock.Wall)
 		claim := &v1.NodeClaim{}
-		since := ""
+		since := time.Now().UTC().Format(time.RFC3339)
 		for begin := time.Now(); time.Since(begin) < 30*time.Second; { // the calls themselves slow down
 			_, err := machines.End(t.Context(), "test:///i-1")
-			if since == "" {
-				since = time.Now().UTC().Format(time.RFC3339)
-			}
 			if terminate.Refused(claim, err, time.Now()); err == nil || claim.Conditions().Get(v1.ConditionInstanceTerminating) != nil {
 				t.Fatalf("%v is told at once: %+v", err, claim.Status.Conditions)
 			}
