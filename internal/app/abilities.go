@@ -11,7 +11,7 @@ import (
 	toolscache "k8s.io/client-go/tools/cache"
 
 	"github.com/tenon-sh/tenon/engine/label"
-	"github.com/tenon-sh/tenon/internal/aws"
+	"github.com/tenon-sh/tenon/internal/aws/inspect"
 	"github.com/tenon-sh/tenon/internal/aws/machine"
 	"github.com/tenon-sh/tenon/internal/aws/notice"
 	"github.com/tenon-sh/tenon/internal/cloud"
@@ -25,7 +25,7 @@ import (
 type (
 	// inspector can say what a class selects.
 	inspector interface {
-		Inspect(context.Context, cloud.ClassRef) (aws.Inspection, error)
+		Inspect(context.Context, cloud.ClassRef) (inspect.Inspection, error)
 		Retire(context.Context, cloud.ClassRef) error
 	}
 	// tagger can name a machine.

@@ -25,7 +25,10 @@ import (
 	"github.com/tenon-sh/tenon/api/karpenter/v1alpha5"
 	"github.com/tenon-sh/tenon/internal/aws"
 	"github.com/tenon-sh/tenon/internal/aws/access"
+	"github.com/tenon-sh/tenon/internal/aws/ekscluster"
 	"github.com/tenon-sh/tenon/internal/aws/nodeclass"
+	"github.com/tenon-sh/tenon/internal/aws/say"
+	"github.com/tenon-sh/tenon/internal/aws/selection"
 	"github.com/tenon-sh/tenon/internal/catalog"
 	"github.com/tenon-sh/tenon/internal/clock"
 	"github.com/tenon-sh/tenon/internal/cloud"
@@ -61,7 +64,7 @@ func OnAWS(ctx context.Context, k *rest.Config, a AWS, log logr.Logger, now cloc
 	if err != nil {
 		return nil, fmt.Errorf("read classes: %w", err)
 	}
-	said := func(s aws.Saying) {
+	said := func(s say.Line) {
 		fields := make([]any, 0, 2*len(s.Fields)+2)
 		for k, v := range s.Fields {
 			fields = append(fields, k, v)
@@ -106,8 +109,8 @@ func unthrottled(k *rest.Config) *rest.Config {
 }
 
 // knownOf is what the cluster says of itself, as far as it does.
-func knownOf(ctx context.Context, k *rest.Config) aws.Known {
-	var out aws.Known
+func knownOf(ctx context.Context, k *rest.Config) ekscluster.Known {
+	var out ekscluster.Known
 	ca := k.CAData
 	if len(ca) == 0 && k.CAFile != "" {
 		ca, _ = os.ReadFile(k.CAFile)
@@ -164,7 +167,7 @@ func awsScheme() (*runtime.Scheme, error) {
 }
 
 // classes finds the object a class reference names, of whichever kind.
-func classes(r client.Reader, a AWS) aws.Classes {
+func classes(r client.Reader, a AWS) selection.Classes {
 	return func(ctx context.Context, ref cloud.ClassRef) (nodeclass.Class, error) {
 		key := client.ObjectKey{Name: ref.Name}
 		switch {

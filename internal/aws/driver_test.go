@@ -13,6 +13,7 @@ import (
 	"github.com/tenon-sh/tenon/internal/aws"
 	"github.com/tenon-sh/tenon/internal/aws/access"
 	"github.com/tenon-sh/tenon/internal/aws/nodeclass"
+	"github.com/tenon-sh/tenon/internal/aws/say"
 	"github.com/tenon-sh/tenon/internal/catalog"
 	"github.com/tenon-sh/tenon/internal/cloud"
 	"github.com/tenon-sh/tenon/internal/sim/awsapi"
@@ -72,7 +73,7 @@ func open(t *testing.T, change func(*awsapi.Config), class func(*nodeclass.Class
 	}
 	a.Driver = aws.New(aws.Config{
 		Clients: clients, Catalog: all, Settings: aws.Settings{Cluster: "demo"},
-		Said: func(s aws.Saying) {
+		Said: func(s say.Line) {
 			a.mu.Lock()
 			defer a.mu.Unlock()
 			a.said = append(a.said, s.Message)

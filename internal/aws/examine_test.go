@@ -7,7 +7,7 @@ import (
 	"testing/synctest"
 
 	"github.com/tenon-sh/tenon/engine/label"
-	"github.com/tenon-sh/tenon/internal/aws"
+	"github.com/tenon-sh/tenon/internal/aws/examine"
 	"github.com/tenon-sh/tenon/internal/aws/nodeclass"
 	"github.com/tenon-sh/tenon/internal/cloud"
 	"github.com/tenon-sh/tenon/internal/sim/fault"
@@ -24,7 +24,7 @@ func TestExamineWhatIsWell(t *testing.T) {
 			t.Fatal(out.Err)
 		}
 		for _, f := range append(d.ExamineAccount(t.Context()), d.ExamineClass(t.Context(), templateOf().Class)...) {
-			if f.Level != aws.Good {
+			if f.Level != examine.Good {
 				t.Errorf("%+v", f)
 			}
 		}
@@ -43,32 +43,32 @@ func TestExamineWhatIsWrong(t *testing.T) {
 	change := func(f func(*nodeclass.Class)) func(*virtual) { return func(w *virtual) { w.change = f } }
 	tests := map[string]struct {
 		wrong func(*virtual)
-		level aws.Level
+		level examine.Level
 		check string
 		says  string
 	}{
-		"Permission": {deny("DescribeSpotPriceHistory"), aws.Bad, "ec2:DescribeSpotPriceHistory", "UnauthorizedOperation"},
-		"Start":      {deny("RunInstances"), aws.Bad, "start a machine", "UnauthorizedOperation"},
-		"End":        {deny("TerminateInstances"), aws.Bad, "ec2:TerminateInstances", "UnauthorizedOperation"},
-		"Expired":    {func(w *virtual) { w.account().Rules.Add(fault.Rule{Kind: fault.Expire}) }, aws.Bad, "credentials", "RequestExpired"},
-		"Queue":      {func(w *virtual) { w.queue = "other" }, aws.Bad, "interruption queue", "other does not exist"},
-		"NoQueue":    {func(w *virtual) { w.queue = "" }, aws.Warning, "interruption queue", "none is configured"},
-		"Subnets":    {change(func(c *nodeclass.Class) { c.Subnets = []nodeclass.Selector{{IDs: []string{"subnet-0"}}} }), aws.Bad, "subnets", "no subnet matched"},
-		"Groups":     {change(func(c *nodeclass.Class) { c.Groups = []nodeclass.Selector{{Name: "none"}} }), aws.Bad, "security groups", "no security groups exist"},
+		"Permission": {deny("DescribeSpotPriceHistory"), examine.Bad, "ec2:DescribeSpotPriceHistory", "UnauthorizedOperation"},
+		"Start":      {deny("RunInstances"), examine.Bad, "start a machine", "UnauthorizedOperation"},
+		"End":        {deny("TerminateInstances"), examine.Bad, "ec2:TerminateInstances", "UnauthorizedOperation"},
+		"Expired":    {func(w *virtual) { w.account().Rules.Add(fault.Rule{Kind: fault.Expire}) }, examine.Bad, "credentials", "RequestExpired"},
+		"Queue":      {func(w *virtual) { w.queue = "other" }, examine.Bad, "interruption queue", "other does not exist"},
+		"NoQueue":    {func(w *virtual) { w.queue = "" }, examine.Warning, "interruption queue", "none is configured"},
+		"Subnets":    {change(func(c *nodeclass.Class) { c.Subnets = []nodeclass.Selector{{IDs: []string{"subnet-0"}}} }), examine.Bad, "subnets", "no subnet matched"},
+		"Groups":     {change(func(c *nodeclass.Class) { c.Groups = []nodeclass.Selector{{Name: "none"}} }), examine.Bad, "security groups", "no security groups exist"},
 		"Images": {change(func(c *nodeclass.Class) {
 			c.Images = []nodeclass.ImageSelector{{Selector: nodeclass.Selector{IDs: []string{"ami-0123"}}}}
-		}), aws.Bad, "images", "no amis exist"},
-		"Profile":   {change(func(c *nodeclass.Class) { c.Profile, c.Role = "none", "" }), aws.Bad, "instance profile", "none does not exist"},
-		"NoProfile": {change(func(c *nodeclass.Class) { c.Role = "" }), aws.Bad, "instance profile", "names an instance profile"},
-		"NewRole":   {change(func(c *nodeclass.Class) { c.Role = "other" }), aws.Unclear, "instance profile", "will be made with the first machine"},
-		"Kubelet":   {change(func(c *nodeclass.Class) { c.Kubelet = []byte(`{"maxPods":[]}`) }), aws.Bad, "kubelet settings", "maxPods"},
-		"Group":     {change(func(c *nodeclass.Class) { c.PlacementGroup = &nodeclass.Selector{Name: "none"} }), aws.Bad, "placement group", "no placement group meets {name none}"},
-		"Fleet":     {deny("CreateFleet"), aws.Bad, "start a fleet", "UnauthorizedOperation"},
-		"TwoOwned":  {ownGroups, aws.Warning, "security groups", "tagged as the cluster's own"},
-		"OneZone":   {change(oneZone), aws.Warning, "subnets", "all are in us-west-2a"},
+		}), examine.Bad, "images", "no amis exist"},
+		"Profile":   {change(func(c *nodeclass.Class) { c.Profile, c.Role = "none", "" }), examine.Bad, "instance profile", "none does not exist"},
+		"NoProfile": {change(func(c *nodeclass.Class) { c.Role = "" }), examine.Bad, "instance profile", "names an instance profile"},
+		"NewRole":   {change(func(c *nodeclass.Class) { c.Role = "other" }), examine.Unclear, "instance profile", "will be made with the first machine"},
+		"Kubelet":   {change(func(c *nodeclass.Class) { c.Kubelet = []byte(`{"maxPods":[]}`) }), examine.Bad, "kubelet settings", "maxPods"},
+		"Group":     {change(func(c *nodeclass.Class) { c.PlacementGroup = &nodeclass.Selector{Name: "none"} }), examine.Bad, "placement group", "no placement group meets {name none}"},
+		"Fleet":     {deny("CreateFleet"), examine.Bad, "start a fleet", "UnauthorizedOperation"},
+		"TwoOwned":  {ownGroups, examine.Warning, "security groups", "tagged as the cluster's own"},
+		"OneZone":   {change(oneZone), examine.Warning, "subnets", "all are in us-west-2a"},
 		"Quota": {func(w *virtual) {
 			w.account().Rules.Add(fault.Rule{Action: "RunInstances", Kind: fault.Fail, Code: "VcpuLimitExceeded", Message: "no more"})
-		}, aws.Warning, "start a machine", "VcpuLimitExceeded: no more"},
+		}, examine.Warning, "start a machine", "VcpuLimitExceeded: no more"},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -80,16 +80,16 @@ func TestExamineWhatIsWrong(t *testing.T) {
 				tc.wrong(w)
 				d := w.start()
 				found := append(d.ExamineAccount(t.Context()), d.ExamineClass(t.Context(), templateOf().Class)...)
-				if !slices.ContainsFunc(found, func(f aws.Finding) bool {
+				if !slices.ContainsFunc(found, func(f examine.Finding) bool {
 					return f.Level == tc.level && f.Check == tc.check && strings.Contains(f.Says, tc.says)
 				}) {
 					t.Errorf("not found: %s %s %q, but %+v", tc.level, tc.check, tc.says, found)
 				}
 				for _, f := range found {
-					if f.Level == aws.Bad && f.Check != tc.check && name != "Expired" {
+					if f.Level == examine.Bad && f.Check != tc.check && name != "Expired" {
 						t.Errorf("%+v is called bad", f)
 					}
-					if f.Level == aws.Bad && f.Fix == "" && !advises(f.Says) {
+					if f.Level == examine.Bad && f.Fix == "" && !advises(f.Says) {
 						t.Errorf("%+v does not say what to do", f)
 					}
 				}

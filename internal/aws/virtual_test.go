@@ -16,6 +16,7 @@ import (
 	"github.com/tenon-sh/tenon/internal/aws"
 	"github.com/tenon-sh/tenon/internal/aws/access"
 	"github.com/tenon-sh/tenon/internal/aws/nodeclass"
+	"github.com/tenon-sh/tenon/internal/aws/say"
 	"github.com/tenon-sh/tenon/internal/cloud"
 	"github.com/tenon-sh/tenon/internal/sim/awsapi"
 	"github.com/tenon-sh/tenon/internal/sim/market"
@@ -128,7 +129,7 @@ func (w *virtual) start() *aws.Driver {
 	}
 	return aws.New(aws.Config{
 		Clients: clients, Catalog: all, Settings: settings,
-		Said: func(s aws.Saying) {
+		Said: func(s say.Line) {
 			w.mu.Lock()
 			defer w.mu.Unlock()
 			w.said = append(w.said, s.Message)

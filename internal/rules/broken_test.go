@@ -290,12 +290,22 @@ func C(k *packing.Packing, b *packing.Bin) int {
 package repair
 
 var D = B
+-- internal/aws/launch/a.go --
+package launch
+
+type A struct{ b B }
+-- internal/aws/launch/b.go --
+package launch
+
+type B struct{ a *A }
 `,
 			want: []string{
 				"engine/repair/a.go:7: B is declared in b.go",
 				"engine/repair/b.go:5: A is declared in a.go",
 				"engine/repair/b.go:10: Bin.Pods is assigned",
 				"engine/repair/b.go:11: Ledger.Put: a packing is changed",
+				"internal/aws/launch/a.go:3: B is declared in b.go",
+				"internal/aws/launch/b.go:3: A is declared in a.go",
 			},
 		},
 		"Words": {

@@ -12,18 +12,18 @@ import (
 	"golang.org/x/tools/go/packages"
 )
 
-// oneWay are the packages of the engine of which no file names, even through
-// others, what a file that it is named by declares: they can be read from the ground up.
+// oneWay are the packages of which no file names, even through others, what a
+// file that it is named by declares: they can be read from the ground up.
 func oneWay() []string {
-	return list("engine/amount engine/label engine/reason engine/fit engine/spread engine/solve engine/market engine/packing engine/exact engine/search engine/repair engine/menu engine/refuse engine/pack engine/whatif engine/suppose engine/plan engine/disrupt engine/disrupt/consolidate engine/disrupt/replace")
+	return list("engine/amount engine/label engine/reason engine/fit engine/spread engine/solve engine/market engine/packing engine/exact engine/search engine/repair engine/menu engine/refuse engine/pack engine/whatif engine/suppose engine/plan engine/disrupt engine/disrupt/consolidate engine/disrupt/replace internal/aws/...")
 }
 
-// loadEngine loads the packages of the engine with their types.
-func loadEngine(root string) ([]*packages.Package, error) {
+// loadTyped loads packages with their types.
+func loadTyped(root string, patterns ...string) ([]*packages.Package, error) {
 	pkgs, err := packages.Load(&packages.Config{
 		Mode: packages.NeedName | packages.NeedFiles | packages.NeedSyntax | packages.NeedTypes | packages.NeedTypesInfo | packages.NeedImports,
 		Dir:  root,
-	}, "./engine/...")
+	}, patterns...)
 	if err != nil {
 		return nil, err
 	}
@@ -37,16 +37,16 @@ func loadEngine(root string) ([]*packages.Package, error) {
 
 func dirOf(p *packages.Package) string { return strings.TrimPrefix(p.PkgPath, Module+"/") }
 
-// Rooms finds files of the engine that name each other in a circle, and what
+// Rooms finds files of the engine and of the driver that name each other in a circle, and what
 // changes a packing beside the verbs of engine/packing.
 func Rooms(root string) ([]Fault, error) {
-	pkgs, err := loadEngine(root)
+	pkgs, err := loadTyped(root, "./engine/...", "./internal/aws/...")
 	if err != nil {
 		return nil, err
 	}
 	var faults []Fault
 	for _, p := range pkgs {
-		if slices.Contains(oneWay(), dirOf(p)) {
+		if matches(dirOf(p), oneWay()) {
 			faults = append(faults, circles(p)...)
 		}
 		if p.Imports[Module+"/engine/packing"] != nil {

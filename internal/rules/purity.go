@@ -15,7 +15,7 @@ import (
 // same Plan: reading anything but the World, and state that outlives a call.
 // engine/enginetest is for tests and is free.
 func Impure(root string) ([]Fault, error) {
-	pkgs, err := loadEngine(root)
+	pkgs, err := loadTyped(root, "./engine/...")
 	if err != nil {
 		return nil, err
 	}

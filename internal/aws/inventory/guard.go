@@ -7,6 +7,16 @@ import (
 	"github.com/tenon-sh/tenon/internal/catalog"
 )
 
+// Spot is never sold for less than a tenth of what on-demand costs. A server that
+// answers with a fiftieth, or with the same cent for everything, has made it up,
+// and a plan that believed it would buy the largest machine there is. Where the
+// price of on-demand is not known but only reckoned from other types, the tenth
+// itself is asked for.
+const (
+	incredible = 50
+	doubtful   = 10
+)
+
 // guard tells which prices of spot can be true.
 type guard struct {
 	shelf *Shelf

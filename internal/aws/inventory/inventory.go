@@ -11,10 +11,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/ec2"
 	ec2types "github.com/aws/aws-sdk-go-v2/service/ec2/types"
-	"github.com/aws/aws-sdk-go-v2/service/pricing"
 
-	"github.com/tenon-sh/tenon/engine/label"
-	"github.com/tenon-sh/tenon/engine/world"
 	"github.com/tenon-sh/tenon/internal/aws/keylock"
 	"github.com/tenon-sh/tenon/internal/aws/refusal"
 	"github.com/tenon-sh/tenon/internal/catalog"
@@ -28,18 +25,10 @@ const (
 	again = 10 * time.Minute
 )
 
-// Clients are what an Inventory asks. Without Pricing, on-demand prices are the bundled ones.
-type Clients struct {
-	EC2     *ec2.Client
-	Pricing *pricing.Client
-}
-
 // Inventory is what one region sells. It is safe for several goroutines.
 type Inventory struct {
-	clients Clients
+	asker   asker
 	bundled *catalog.Catalog
-	region  string
-	now     clock.Now
 
 	lock   keylock.Locks // guards what follows
 	typed  time.Time     // when types and zones are due
@@ -47,22 +36,9 @@ type Inventory struct {
 	last   Shelf
 }
 
-// Shelf is what was known at one moment. It does not change.
-type Shelf struct {
-	Types    []catalog.Type      // by name
-	Zones    map[string][]string // of each type, sorted; none: each is sold everywhere
-	OnDemand map[string]catalog.Price
-	Spot     map[string]map[string]catalog.Price // by type and zone
-	Currency string
-	Version  int
-
-	// Why types and prices are those that were known before, or are bundled; nil if they are those of today.
-	Untyped, Unpriced error
-}
-
 // New returns an Inventory of a region that starts from the bundled facts.
 func New(c Clients, bundled *catalog.Catalog, region string, now clock.Now) *Inventory {
-	return &Inventory{clients: c, bundled: bundled, region: region, now: now}
+	return &Inventory{asker: asker{c, region, now}, bundled: bundled}
 }
 
 // Shelf returns what is sold, asked anew if the answer is old. What EC2 cannot be
@@ -74,7 +50,7 @@ func (s *Inventory) Shelf(ctx context.Context) (Shelf, error) {
 		return Shelf{}, err
 	}
 	defer done()
-	now := s.now()
+	now := s.asker.now()
 	if now.Before(s.typed) && now.Before(s.priced) {
 		return s.last, nil
 	}
@@ -142,7 +118,7 @@ func (s *Inventory) price(ctx context.Context, shelf *Shelf) error {
 			shelf.OnDemand[typ] = p
 		}
 	}
-	onDemand := s.onDemandPrices(ctx, shelf)
+	onDemand := s.asker.onDemandPrices(ctx, shelf)
 	guard := newGuard(shelf)
 	for typ, zones := range had.Spot {
 		for zone, p := range zones {
@@ -151,13 +127,13 @@ func (s *Inventory) price(ctx context.Context, shelf *Shelf) error {
 			}
 		}
 	}
-	return errors.Join(s.spotPrices(ctx, shelf), onDemand)
+	return errors.Join(s.asker.spotPrices(ctx, shelf), onDemand)
 }
 
 // bundledTypes are the types that are bundled for the region, or else all.
 func (s *Inventory) bundledTypes() ([]catalog.Type, error) {
 	var out []catalog.Type
-	if r, err := s.bundled.Region(s.region); err == nil {
+	if r, err := s.bundled.Region(s.asker.region); err == nil {
 		for _, t := range r.Types() {
 			out = append(out, *t)
 		}
@@ -168,7 +144,7 @@ func (s *Inventory) bundledTypes() ([]catalog.Type, error) {
 
 // bundledZones tells where each type is sold; nil if the region is not bundled.
 func (s *Inventory) bundledZones() map[string][]string {
-	r, err := s.bundled.Region(s.region)
+	r, err := s.bundled.Region(s.asker.region)
 	if err != nil {
 		return nil
 	}
@@ -182,7 +158,7 @@ func (s *Inventory) bundledZones() map[string][]string {
 // types lists the instance types that can run Linux or Windows nodes.
 func (s *Inventory) types(ctx context.Context) ([]catalog.Type, error) {
 	var out []catalog.Type
-	pages := ec2.NewDescribeInstanceTypesPaginator(s.clients.EC2, &ec2.DescribeInstanceTypesInput{
+	pages := ec2.NewDescribeInstanceTypesPaginator(s.asker.clients.EC2, &ec2.DescribeInstanceTypesInput{
 		MaxResults: aws.Int32(100),
 		Filters: []ec2types.Filter{
 			{Name: aws.String("supported-virtualization-type"), Values: []string{"hvm"}},
@@ -208,7 +184,7 @@ func (s *Inventory) types(ctx context.Context) ([]catalog.Type, error) {
 // zones tells where each type is sold.
 func (s *Inventory) zones(ctx context.Context) (map[string][]string, error) {
 	sold := map[string][]string{}
-	pages := ec2.NewDescribeInstanceTypeOfferingsPaginator(s.clients.EC2, &ec2.DescribeInstanceTypeOfferingsInput{
+	pages := ec2.NewDescribeInstanceTypeOfferingsPaginator(s.asker.clients.EC2, &ec2.DescribeInstanceTypeOfferingsInput{
 		LocationType: ec2types.LocationTypeAvailabilityZone, MaxResults: aws.Int32(1000),
 	})
 	for pages.HasMorePages() {
@@ -229,7 +205,7 @@ func (s *Inventory) zones(ctx context.Context) (map[string][]string, error) {
 // bundledPrices is what is used until, and wherever, the region says better. A
 // region that is not bundled has the prices of us-east-1.
 func (s *Inventory) bundledPrices(shelf *Shelf) {
-	r, err := s.bundled.Region(s.region)
+	r, err := s.bundled.Region(s.asker.region)
 	assumed := err != nil
 	if assumed {
 		if r, err = s.bundled.Region("us-east-1"); err != nil {
@@ -248,43 +224,4 @@ func (s *Inventory) bundledPrices(shelf *Shelf) {
 			}
 		}
 	}
-}
-
-func (s *Shelf) setSpot(typ, zone string, p catalog.Price) {
-	if s.Spot[typ] == nil {
-		s.Spot[typ] = map[string]catalog.Price{}
-	}
-	s.Spot[typ][zone] = p
-}
-
-// sells reports whether a type is sold in a zone.
-func (s *Shelf) sells(typ, zone string) bool {
-	return s.Zones == nil || slices.Contains(s.Zones[typ], zone)
-}
-
-// Offers returns in which of the zones a type is sold and for how much, in order
-// of zone and kind. A spot offer without a price of its own is taken to cost what
-// on-demand does.
-func (s *Shelf) Offers(t *catalog.Type, zones []string) []world.Offer {
-	onDemand, priced := s.OnDemand[t.Name]
-	var out []world.Offer
-	for _, zone := range zones {
-		if !s.sells(t.Name, zone) {
-			continue
-		}
-		if priced && slices.Contains(t.UsageClasses, "on-demand") {
-			out = append(out, world.Offer{Zone: zone, CapacityType: label.OnDemand, Price: onDemand.Micro, Synthetic: onDemand.Synthetic})
-		}
-		if !t.Spot() {
-			continue
-		}
-		spot, known := s.Spot[t.Name][zone]
-		if !known {
-			spot = onDemand
-		}
-		if spot.Micro > 0 {
-			out = append(out, world.Offer{Zone: zone, CapacityType: label.Spot, Price: spot.Micro, Synthetic: spot.Synthetic})
-		}
-	}
-	return out
 }

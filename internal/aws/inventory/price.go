@@ -15,6 +15,7 @@ import (
 
 	"github.com/tenon-sh/tenon/internal/aws/refusal"
 	"github.com/tenon-sh/tenon/internal/catalog"
+	"github.com/tenon-sh/tenon/internal/clock"
 )
 
 // PricingRegion is the region whose Pricing service speaks for a region.
@@ -30,23 +31,26 @@ func PricingRegion(region string) string {
 	return "us-east-1"
 }
 
-// Spot is never sold for less than a tenth of what on-demand costs. A server that
-// answers with a fiftieth, or with the same cent for everything, has made it up,
-// and a plan that believed it would buy the largest machine there is. Where the
-// price of on-demand is not known but only reckoned from other types, the tenth
-// itself is asked for.
-const (
-	incredible = 50
-	doubtful   = 10
-)
+// Clients are what an Inventory asks. Without Pricing, on-demand prices are the bundled ones.
+type Clients struct {
+	EC2     *ec2.Client
+	Pricing *pricing.Client
+}
+
+// asker asks for the prices of a region.
+type asker struct {
+	clients Clients
+	region  string
+	now     clock.Now
+}
 
 // brief is how often spot prices are asked for: whoever waits can do without.
 const brief = 2
 
 // spotPrices reads what spot costs now, by type and zone.
-func (s *Inventory) spotPrices(ctx context.Context, shelf *Shelf) error {
-	now, guard := s.now(), newGuard(shelf)
-	pages := ec2.NewDescribeSpotPriceHistoryPaginator(s.clients.EC2, &ec2.DescribeSpotPriceHistoryInput{
+func (a asker) spotPrices(ctx context.Context, shelf *Shelf) error {
+	now, guard := a.now(), newGuard(shelf)
+	pages := ec2.NewDescribeSpotPriceHistoryPaginator(a.clients.EC2, &ec2.DescribeSpotPriceHistoryInput{
 		StartTime: aws.Time(now), EndTime: aws.Time(now), MaxResults: aws.Int32(1000),
 		ProductDescriptions: []string{"Linux/UNIX", "Linux/UNIX (Amazon VPC)"},
 	})
@@ -82,26 +86,26 @@ type product struct {
 }
 
 // onDemandPrices reads the region's price list: shared machines, and bare metal, which is sold as dedicated.
-func (s *Inventory) onDemandPrices(ctx context.Context, shelf *Shelf) error {
-	if s.clients.Pricing == nil {
+func (a asker) onDemandPrices(ctx context.Context, shelf *Shelf) error {
+	if a.clients.Pricing == nil {
 		return nil
 	}
 	for _, kind := range []struct{ family, tenancy string }{{"Compute Instance", "Shared"}, {"Compute Instance (bare metal)", "Dedicated"}} {
-		if err := s.priceList(ctx, shelf, kind.family, kind.tenancy); err != nil {
+		if err := a.priceList(ctx, shelf, kind.family, kind.tenancy); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func (s *Inventory) priceList(ctx context.Context, shelf *Shelf, family, tenancy string) error {
+func (a asker) priceList(ctx context.Context, shelf *Shelf, family, tenancy string) error {
 	equals := func(field, v string) pricingtypes.Filter {
 		return pricingtypes.Filter{Field: aws.String(field), Type: pricingtypes.FilterTypeTermMatch, Value: aws.String(v)}
 	}
-	pages := pricing.NewGetProductsPaginator(s.clients.Pricing, &pricing.GetProductsInput{
+	pages := pricing.NewGetProductsPaginator(a.clients.Pricing, &pricing.GetProductsInput{
 		ServiceCode: aws.String("AmazonEC2"),
 		Filters: []pricingtypes.Filter{
-			equals("regionCode", s.region), equals("serviceCode", "AmazonEC2"), equals("preInstalledSw", "NA"), equals("operatingSystem", "Linux"),
+			equals("regionCode", a.region), equals("serviceCode", "AmazonEC2"), equals("preInstalledSw", "NA"), equals("operatingSystem", "Linux"),
 			equals("capacitystatus", "Used"), equals("marketoption", "OnDemand"), equals("productFamily", family), equals("tenancy", tenancy),
 		},
 	})
@@ -111,7 +115,7 @@ func (s *Inventory) priceList(ctx context.Context, shelf *Shelf, family, tenancy
 			return refusal.Wrap("get on-demand prices", err)
 		}
 		for _, text := range page.PriceList {
-			typ, p, err := readPrice(text, s.currency())
+			typ, p, err := readPrice(text, a.currency())
 			if err != nil {
 				return err
 			}
@@ -124,8 +128,8 @@ func (s *Inventory) priceList(ctx context.Context, shelf *Shelf, family, tenancy
 }
 
 // currency is what prices of the region are in.
-func (s *Inventory) currency() string {
-	if strings.HasPrefix(s.region, "cn-") {
+func (a asker) currency() string {
+	if strings.HasPrefix(a.region, "cn-") {
 		return "CNY"
 	}
 	return "USD"

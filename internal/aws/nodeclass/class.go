@@ -38,6 +38,14 @@ type Class struct {
 	HashVersion string
 }
 
+// HashAnnotation is the annotation of a claim that keeps its class' hash.
+func (c Class) HashAnnotation() string {
+	if c.Legacy {
+		return "karpenter.k8s.aws/nodetemplate-hash"
+	}
+	return "karpenter.k8s.aws/ec2nodeclass-hash"
+}
+
 // ImageSelector finds images.
 type ImageSelector struct {
 	Selector

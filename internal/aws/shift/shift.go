@@ -12,16 +12,25 @@ import (
 
 	"github.com/tenon-sh/tenon/internal/aws/keylock"
 	"github.com/tenon-sh/tenon/internal/aws/refusal"
+	"github.com/tenon-sh/tenon/internal/aws/say"
 	"github.com/tenon-sh/tenon/internal/clock"
 )
 
 // fresh is how long an answer is used.
 const fresh = 30 * time.Second
 
+// Config is what a Watch is told at the start.
+type Config struct {
+	Client  *arczonalshift.Client
+	Cluster func(context.Context) (string, error) // its ARN; empty if EKS does not know it
+	Off     bool                                  // nobody asks for shifts
+	Lasting *say.Lasting
+	Now     clock.Now
+}
+
 // Watch asks the zonal shift service about one cluster. It is safe for several goroutines.
 type Watch struct {
-	client *arczonalshift.Client
-	now    clock.Now
+	cfg Config
 
 	lock keylock.Locks // guards what follows
 	at   time.Time
@@ -29,24 +38,39 @@ type Watch struct {
 	err  error // why these are those that were known before
 }
 
-// New returns a Watch over a client.
-func New(c *arczonalshift.Client, now clock.Now) *Watch { return &Watch{client: c, now: now} }
+// New returns a Watch that has asked nothing yet.
+func New(c Config) *Watch { return &Watch{cfg: c} }
 
-// Away returns the ids of the zones that a cluster's traffic is shifted away
-// from, sorted. A shift that cannot be asked about goes on as it was known, and
-// the error says so beside it.
-func (w *Watch) Away(ctx context.Context, cluster string) ([]string, error) {
+// Known is Away, where an error is told once and what was known last counts.
+func (w *Watch) Known(ctx context.Context) []string {
+	out, err := w.Away(ctx)
+	w.cfg.Lasting.Note("zonal shifts", "those that were known last count", err)
+	return out
+}
+
+// Away returns the ids of the zones that the cluster's traffic is shifted away
+// from, sorted; none where that is not asked for, or where EKS does not know the
+// cluster. A shift that cannot be asked about goes on as it was known, and the
+// error says so beside it.
+func (w *Watch) Away(ctx context.Context) ([]string, error) {
+	if w.cfg.Off {
+		return nil, nil
+	}
+	cluster, err := w.cfg.Cluster(ctx)
+	if err != nil || cluster == "" {
+		return nil, err
+	}
 	done, err := w.lock.Lock(ctx, "")
 	if err != nil {
 		return nil, err
 	}
 	defer done()
-	now := w.now()
+	now := w.cfg.Now()
 	if !w.at.IsZero() && now.Sub(w.at) < fresh {
 		return w.away, w.err
 	}
 	w.at, w.err = now, nil
-	out, err := w.client.GetManagedResource(ctx, &arczonalshift.GetManagedResourceInput{ResourceIdentifier: aws.String(cluster)})
+	out, err := w.cfg.Client.GetManagedResource(ctx, &arczonalshift.GetManagedResourceInput{ResourceIdentifier: aws.String(cluster)})
 	switch {
 	case refusal.Gone(err): // the cluster is not registered: nothing can be shifted
 		w.away = nil

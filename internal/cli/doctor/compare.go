@@ -12,7 +12,7 @@ import (
 	"github.com/tenon-sh/tenon/engine/market"
 	"github.com/tenon-sh/tenon/engine/plan"
 	"github.com/tenon-sh/tenon/engine/world"
-	"github.com/tenon-sh/tenon/internal/aws"
+	"github.com/tenon-sh/tenon/internal/aws/examine"
 	"github.com/tenon-sh/tenon/internal/cloud"
 )
 
@@ -24,8 +24,8 @@ type buyer struct {
 
 // compare finds what every pool may buy of what its class sells. A class that
 // sells nothing is not looked at: what is wrong with it is said of the class.
-func compare(ctx context.Context, d examiner, a asked) []aws.Finding {
-	var out []aws.Finding
+func compare(ctx context.Context, d examiner, a asked) []examine.Finding {
+	var out []examine.Finding
 	for _, b := range a.buyers {
 		catalog, err := d.Catalog(ctx, b.template)
 		if err != nil || len(catalog.Shapes) == 0 {
@@ -38,15 +38,15 @@ func compare(ctx context.Context, d examiner, a asked) []aws.Finding {
 }
 
 // find says what the pool may buy of a catalogue, or why it may buy nothing.
-func (b buyer) find(c world.Catalog, claims []world.Claim, nodes []world.Node) aws.Finding {
+func (b buyer) find(c world.Catalog, claims []world.Claim, nodes []world.Node) examine.Finding {
 	check := b.pool.ID.Kind + "/" + b.pool.ID.Name
 	stock, err := stockOf(b.pool, c, claims, nodes)
 	switch {
 	case err != nil:
-		return aws.Finding{Level: aws.Unclear, Check: check, Says: err.Error()}
+		return examine.Finding{Level: examine.Unclear, Check: check, Says: err.Error()}
 	case stock.Types > 0:
 		best := stock.Cheapest
-		return aws.Finding{Level: aws.Good, Check: check, Says: fmt.Sprintf("may buy %d of %d types, the cheapest %s (%s) in %s at %s/h",
+		return examine.Finding{Level: examine.Good, Check: check, Says: fmt.Sprintf("may buy %d of %d types, the cheapest %s (%s) in %s at %s/h",
 			stock.Types, len(c.Shapes), best.Shape, best.CapacityType, best.Zone, plan.Money(c.Currency, best.Price))}
 	case stock.Barred > 0:
 		return limited(check, b.pool, stock)
@@ -54,8 +54,8 @@ func (b buyer) find(c world.Catalog, claims []world.Claim, nodes []world.Node) a
 	if f, ok := b.culprit(check, c); ok {
 		return f
 	}
-	return aws.Finding{
-		Level: aws.Bad, Check: check, Says: fmt.Sprintf("none of the %d types of its class meets all its requirements together: %s", len(c.Shapes), b.pool.Requirements),
+	return examine.Finding{
+		Level: examine.Bad, Check: check, Says: fmt.Sprintf("none of the %d types of its class meets all its requirements together: %s", len(c.Shapes), b.pool.Requirements),
 		Fix: "widen the pool's requirements",
 	}
 }
@@ -84,7 +84,7 @@ func stockOf(p world.Pool, c world.Catalog, claims []world.Claim, nodes []world.
 }
 
 // limited says which limits leave no room for even the smallest type.
-func limited(check string, p world.Pool, s market.Stock) aws.Finding {
+func limited(check string, p world.Pool, s market.Stock) examine.Finding {
 	var used []string
 	some := false
 	for _, l := range p.Limits {
@@ -92,15 +92,15 @@ func limited(check string, p world.Pool, s market.Stock) aws.Finding {
 		some = some || has > 0
 		used = append(used, fmt.Sprintf("%s of %s %s", amount.Text(l.Name, has), amount.Text(l.Name, l.Value), l.Name))
 	}
-	f := aws.Finding{Level: aws.Bad, Check: check, Says: "its limits leave no room for any type: " + strings.Join(used, ", ") + " are used", Fix: "raise spec.limits"}
+	f := examine.Finding{Level: examine.Bad, Check: check, Says: "its limits leave no room for any type: " + strings.Join(used, ", ") + " are used", Fix: "raise spec.limits"}
 	if some {
-		f.Level = aws.Warning // it has what it may have
+		f.Level = examine.Warning // it has what it may have
 	}
 	return f
 }
 
 // culprit names the requirement that alone leaves nothing.
-func (b buyer) culprit(check string, c world.Catalog) (aws.Finding, bool) {
+func (b buyer) culprit(check string, c world.Catalog) (examine.Finding, bool) {
 	for _, r := range b.pool.Requirements {
 		r.Least = 0
 		alone := b.pool
@@ -113,9 +113,9 @@ func (b buyer) culprit(check string, c world.Catalog) (aws.Finding, bool) {
 		if len(has) > 0 {
 			says = fmt.Sprintf("it requires %s, and its class %s %q has %s", r, b.template.Class.Kind, b.template.Class.Name, plan.Some(has, false))
 		}
-		return aws.Finding{Level: aws.Bad, Check: check, Says: says, Fix: fix(r.Key)}, true
+		return examine.Finding{Level: examine.Bad, Check: check, Says: says, Fix: fix(r.Key)}, true
 	}
-	return aws.Finding{}, false
+	return examine.Finding{}, false
 }
 
 // fix is what to do about a requirement that a class does not meet.

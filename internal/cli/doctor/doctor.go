@@ -17,7 +17,7 @@ import (
 	"github.com/tenon-sh/tenon/engine/amount"
 	"github.com/tenon-sh/tenon/engine/world"
 	"github.com/tenon-sh/tenon/internal/app"
-	"github.com/tenon-sh/tenon/internal/aws"
+	"github.com/tenon-sh/tenon/internal/aws/examine"
 	"github.com/tenon-sh/tenon/internal/cli/verb"
 	"github.com/tenon-sh/tenon/internal/clock"
 	"github.com/tenon-sh/tenon/internal/cloud"
@@ -94,7 +94,7 @@ func (o *options) examine(ctx context.Context) (Report, error) {
 	if err != nil {
 		return nil, err
 	}
-	return examine(ctx, driver, asked), nil
+	return reportOf(ctx, driver, asked), nil
 }
 
 // connect returns the configuration of the current kubeconfig context, or that of the pod this runs in.
@@ -110,13 +110,13 @@ func connect(kubeconfig string) (*rest.Config, error) {
 
 // examiner is the driver.
 type examiner interface {
-	ExamineAccount(ctx context.Context) []aws.Finding
-	ExamineClass(ctx context.Context, ref cloud.ClassRef) []aws.Finding
+	ExamineAccount(ctx context.Context) []examine.Finding
+	ExamineClass(ctx context.Context, ref cloud.ClassRef) []examine.Finding
 	Catalog(ctx context.Context, t cloud.Template) (world.Catalog, error)
 }
 
-// examine puts a report together: the account, the pools, then every class.
-func examine(ctx context.Context, d examiner, a asked) Report {
+// reportOf puts a report together: the account, the pools, then every class.
+func reportOf(ctx context.Context, d examiner, a asked) Report {
 	out := Report{{Subject: "account", Findings: d.ExamineAccount(ctx)}}
 	if pools := append(slices.Clone(a.pools), compare(ctx, d, a)...); len(pools) > 0 {
 		out = append(out, Part{Subject: "pools", Findings: pools})
@@ -124,7 +124,7 @@ func examine(ctx context.Context, d examiner, a asked) Report {
 	for _, c := range a.classes {
 		found := d.ExamineClass(ctx, c)
 		if wrong, ok := a.wrong[c]; ok {
-			found = append([]aws.Finding{wrong}, found...)
+			found = append([]examine.Finding{wrong}, found...)
 		}
 		out = append(out, Part{Subject: c.Kind + "/" + c.Name, Findings: found})
 	}
@@ -136,11 +136,11 @@ type Report []Part
 
 // Part is what was found of one subject.
 type Part struct {
-	Subject  string        `json:"subject"`
-	Findings []aws.Finding `json:"findings"`
+	Subject  string            `json:"subject"`
+	Findings []examine.Finding `json:"findings"`
 }
 
-func (r Report) count(l aws.Level) int {
+func (r Report) count(l examine.Level) int {
 	n := 0
 	for _, p := range r {
 		for _, f := range p.Findings {
@@ -154,7 +154,7 @@ func (r Report) count(l aws.Level) int {
 
 // verdict is an error if anything found is one.
 func (r Report) verdict() error {
-	n := r.count(aws.Bad)
+	n := r.count(examine.Bad)
 	switch n {
 	case 0:
 		return nil
@@ -172,7 +172,7 @@ func (r Report) print(w io.Writer, all bool) error {
 		}
 		well := 0
 		for _, f := range p.Findings {
-			if f.Level == aws.Good && !all {
+			if f.Level == examine.Good && !all {
 				well++
 				continue
 			}
@@ -182,9 +182,9 @@ func (r Report) print(w io.Writer, all bool) error {
 			}
 		}
 		if well > 0 {
-			fmt.Fprintf(w, "  %-8s %s\n", aws.Good, amount.Count(well, "check"))
+			fmt.Fprintf(w, "  %-8s %s\n", examine.Good, amount.Count(well, "check"))
 		}
 	}
-	_, err := fmt.Fprintf(w, "\n%s, %s, %d unclear, %d ok\n", amount.Count(r.count(aws.Bad), "error"), amount.Count(r.count(aws.Warning), "warning"), r.count(aws.Unclear), r.count(aws.Good))
+	_, err := fmt.Fprintf(w, "\n%s, %s, %d unclear, %d ok\n", amount.Count(r.count(examine.Bad), "error"), amount.Count(r.count(examine.Warning), "warning"), r.count(examine.Unclear), r.count(examine.Good))
 	return err
 }

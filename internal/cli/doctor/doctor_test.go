@@ -17,18 +17,18 @@ import (
 	"github.com/tenon-sh/tenon/engine/amount"
 	"github.com/tenon-sh/tenon/engine/label"
 	"github.com/tenon-sh/tenon/engine/world"
-	"github.com/tenon-sh/tenon/internal/aws"
+	"github.com/tenon-sh/tenon/internal/aws/examine"
 	"github.com/tenon-sh/tenon/internal/cloud"
 	"github.com/tenon-sh/tenon/internal/observe"
 )
 
 // sick finds the same of everything it is asked about.
-type sick []aws.Finding
+type sick []examine.Finding
 
-func (s sick) ExamineAccount(context.Context) []aws.Finding { return s }
+func (s sick) ExamineAccount(context.Context) []examine.Finding { return s }
 
-func (s sick) ExamineClass(_ context.Context, ref cloud.ClassRef) []aws.Finding {
-	return append(sick{{Level: aws.Good, Check: "class", Says: ref.Name}}, s...)
+func (s sick) ExamineClass(_ context.Context, ref cloud.ClassRef) []examine.Finding {
+	return append(sick{{Level: examine.Good, Check: "class", Says: ref.Name}}, s...)
 }
 
 // Catalog sells two types, one of them for arm64.
@@ -63,7 +63,7 @@ func TestPoolsAndTheirClasses(t *testing.T) {
 		names = append(names, c.Kind+"/"+c.Name)
 	}
 	for _, f := range a.pools {
-		if f.Level == aws.Bad {
+		if f.Level == examine.Bad {
 			bad = append(bad, f.Check+": "+f.Says)
 		}
 	}
@@ -73,7 +73,7 @@ func TestPoolsAndTheirClasses(t *testing.T) {
 	if diff := cmp.Diff([]string{"NodePool/lost: its class EC2NodeClass/gone does not exist"}, bad); diff != "" {
 		t.Error(diff)
 	}
-	if none := ask(nil, nil, nil, nil); len(none.pools) != 1 || none.pools[0].Level != aws.Warning {
+	if none := ask(nil, nil, nil, nil); len(none.pools) != 1 || none.pools[0].Level != examine.Warning {
 		t.Errorf("a cluster without pools: %+v", none.pools)
 	}
 }
@@ -92,18 +92,18 @@ func TestPoolsAreCompared(t *testing.T) {
 		limit    string
 		replicas bool
 		claims   []v1.NodeClaim
-		level    aws.Level
+		level    examine.Level
 		says     string
 	}{
-		"All":     {"What it may buy is told.", nil, "", false, nil, aws.Good, "may buy 2 of 2 types, the cheapest m5.large (on-demand) in a at $0.1000/h"},
-		"Static":  {"Of a static pool, too.", nil, "", true, nil, aws.Good, "may buy 2 of 2"},
-		"Zone":    {"A zone in which the class has no subnet.", []v1.Requirement{in(label.Arch, "amd64"), in(label.Zone, "c")}, "", false, nil, aws.Bad, `requires topology.kubernetes.io/zone In [c], and its class EC2NodeClass "default" has a, b`},
-		"Arch":    {"An architecture for which it has no image.", []v1.Requirement{in(label.Arch, "riscv64")}, "", false, nil, aws.Bad, `has amd64, arm64`},
-		"Unknown": {"A label that no machine has.", []v1.Requirement{in("example.com/rack", "1")}, "", false, nil, aws.Good, "may buy 2"},
-		"Both":    {"Requirements that can be met one by one.", []v1.Requirement{in(label.Arch, "arm64"), in(label.InstanceType, "m5.large")}, "", false, nil, aws.Bad, "meets all its requirements together"},
-		"Small":   {"A limit below the smallest type.", nil, "1", false, nil, aws.Bad, "0 of 1 cpu are used"},
-		"Full":    {"Limits that are used up.", nil, "4", false, []v1.NodeClaim{used}, aws.Warning, "3 of 4 cpu are used"},
-		"Room":    {"Limits that are not.", nil, "6", false, []v1.NodeClaim{used}, aws.Good, "may buy 1 of 2"},
+		"All":     {"What it may buy is told.", nil, "", false, nil, examine.Good, "may buy 2 of 2 types, the cheapest m5.large (on-demand) in a at $0.1000/h"},
+		"Static":  {"Of a static pool, too.", nil, "", true, nil, examine.Good, "may buy 2 of 2"},
+		"Zone":    {"A zone in which the class has no subnet.", []v1.Requirement{in(label.Arch, "amd64"), in(label.Zone, "c")}, "", false, nil, examine.Bad, `requires topology.kubernetes.io/zone In [c], and its class EC2NodeClass "default" has a, b`},
+		"Arch":    {"An architecture for which it has no image.", []v1.Requirement{in(label.Arch, "riscv64")}, "", false, nil, examine.Bad, `has amd64, arm64`},
+		"Unknown": {"A label that no machine has.", []v1.Requirement{in("example.com/rack", "1")}, "", false, nil, examine.Good, "may buy 2"},
+		"Both":    {"Requirements that can be met one by one.", []v1.Requirement{in(label.Arch, "arm64"), in(label.InstanceType, "m5.large")}, "", false, nil, examine.Bad, "meets all its requirements together"},
+		"Small":   {"A limit below the smallest type.", nil, "1", false, nil, examine.Bad, "0 of 1 cpu are used"},
+		"Full":    {"Limits that are used up.", nil, "4", false, []v1.NodeClaim{used}, examine.Warning, "3 of 4 cpu are used"},
+		"Room":    {"Limits that are not.", nil, "6", false, []v1.NodeClaim{used}, examine.Good, "may buy 1 of 2"},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -120,7 +120,7 @@ func TestPoolsAreCompared(t *testing.T) {
 				a.claims = append(a.claims, observe.Claim(&tc.claims[i]))
 			}
 			got := compare(t.Context(), sick{{}}, a)
-			if len(got) != 1 || got[0].Level != tc.level || !strings.Contains(got[0].Says, tc.says) || (got[0].Fix == "") != (tc.level == aws.Good) {
+			if len(got) != 1 || got[0].Level != tc.level || !strings.Contains(got[0].Says, tc.says) || (got[0].Fix == "") != (tc.level == examine.Good) {
 				t.Errorf("%s Got %+v", tc.why, got)
 			}
 			if none := compare(t.Context(), sick{}, a); len(none) > 0 {
@@ -132,12 +132,12 @@ func TestPoolsAreCompared(t *testing.T) {
 
 func TestReport(t *testing.T) {
 	ill := sick{
-		{Level: aws.Bad, Check: "subnets", Says: "no subnet matched", Fix: "tag one"},
-		{Level: aws.Warning, Check: "images", Says: "old"},
-		{Level: aws.Unclear, Check: "profile", Says: "who knows"},
-		{Level: aws.Good, Check: "groups", Says: "sg-1"},
+		{Level: examine.Bad, Check: "subnets", Says: "no subnet matched", Fix: "tag one"},
+		{Level: examine.Warning, Check: "images", Says: "old"},
+		{Level: examine.Unclear, Check: "profile", Says: "who knows"},
+		{Level: examine.Good, Check: "groups", Says: "sg-1"},
 	}
-	r := examine(t.Context(), ill, ask([]awsv1.EC2NodeClass{{ObjectMeta: metav1.ObjectMeta{Name: "default"}}}, nil, []v1.NodePool{pool("well", "default")}, nil))
+	r := reportOf(t.Context(), ill, ask([]awsv1.EC2NodeClass{{ObjectMeta: metav1.ObjectMeta{Name: "default"}}}, nil, []v1.NodePool{pool("well", "default")}, nil))
 	var b strings.Builder
 	if err := r.print(&b, false); err != nil {
 		t.Fatal(err)
@@ -165,7 +165,7 @@ EC2NodeClass/default
 	if err := r.verdict(); err == nil || err.Error() != "2 errors were found" {
 		t.Errorf("the verdict is %v", err)
 	}
-	if err := examine(t.Context(), ill[1:], asked{}).verdict(); err != nil {
+	if err := reportOf(t.Context(), ill[1:], asked{}).verdict(); err != nil {
 		t.Errorf("without an error the verdict is %v", err)
 	}
 }

@@ -17,7 +17,7 @@ import (
 	v1 "github.com/tenon-sh/tenon/api/karpenter/v1"
 	"github.com/tenon-sh/tenon/api/karpenter/v1alpha5"
 	"github.com/tenon-sh/tenon/engine/world"
-	"github.com/tenon-sh/tenon/internal/aws"
+	"github.com/tenon-sh/tenon/internal/aws/examine"
 	"github.com/tenon-sh/tenon/internal/cloud"
 	"github.com/tenon-sh/tenon/internal/observe"
 )
@@ -25,9 +25,9 @@ import (
 // asked is what the cluster's objects ask of the cloud.
 type asked struct {
 	classes []cloud.ClassRef
-	wrong   map[cloud.ClassRef]aws.Finding // with what a class itself says
-	pools   []aws.Finding                  // what is wrong with pools alone
-	buyers  []buyer                        // pools whose class is there
+	wrong   map[cloud.ClassRef]examine.Finding // with what a class itself says
+	pools   []examine.Finding                  // what is wrong with pools alone
+	buyers  []buyer                            // pools whose class is there
 	claims  []world.Claim
 	nodes   []world.Node
 }
@@ -70,12 +70,12 @@ func find(ctx context.Context, k *rest.Config) (asked, error) {
 
 // ask joins pools to their classes. A pool whose class is not there is a finding.
 func ask(classes []awsv1.EC2NodeClass, templates []awsv1alpha1.AWSNodeTemplate, pools []v1.NodePool, provisioners []v1alpha5.Provisioner) asked {
-	out := asked{wrong: map[cloud.ClassRef]aws.Finding{}}
+	out := asked{wrong: map[cloud.ClassRef]examine.Finding{}}
 	for _, o := range classes {
 		ref := cloud.ClassRef{Group: awsv1.Group, Kind: "EC2NodeClass", Name: o.Name}
 		out.classes = append(out.classes, ref)
 		if reason, message := o.Problem(); reason != "" {
-			out.wrong[ref] = aws.Finding{Level: aws.Bad, Check: "the class itself", Says: message, Fix: "correct the field that is named"}
+			out.wrong[ref] = examine.Finding{Level: examine.Bad, Check: "the class itself", Says: message, Fix: "correct the field that is named"}
 		}
 	}
 	for _, o := range templates {
@@ -98,8 +98,8 @@ func ask(classes []awsv1.EC2NodeClass, templates []awsv1alpha1.AWSNodeTemplate, 
 		}
 	}
 	if len(pools)+len(provisioners) == 0 {
-		out.pools = append(out.pools, aws.Finding{
-			Level: aws.Warning, Check: "pools", Says: "the cluster has no NodePool and no Provisioner: no node will be launched", Fix: "create a NodePool",
+		out.pools = append(out.pools, examine.Finding{
+			Level: examine.Warning, Check: "pools", Says: "the cluster has no NodePool and no Provisioner: no node will be launched", Fix: "create a NodePool",
 		})
 	}
 	return out
@@ -111,7 +111,7 @@ func (a *asked) join(p world.Pool, to v1.NodeClassReference, kubelet []byte) {
 		a.buyers = append(a.buyers, buyer{pool: p, template: cloud.Template{ID: observe.TemplateOf(to, kubelet), Class: ref, Kubelet: kubelet}})
 		return
 	}
-	a.pools = append(a.pools, aws.Finding{
-		Level: aws.Bad, Check: p.ID.Kind + "/" + p.ID.Name, Says: fmt.Sprintf("its class %s/%s does not exist", ref.Kind, ref.Name), Fix: "create it, or name another in the pool",
+	a.pools = append(a.pools, examine.Finding{
+		Level: examine.Bad, Check: p.ID.Kind + "/" + p.ID.Name, Says: fmt.Sprintf("its class %s/%s does not exist", ref.Kind, ref.Name), Fix: "create it, or name another in the pool",
 	})
 }

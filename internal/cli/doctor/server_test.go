@@ -16,7 +16,7 @@ import (
 
 	awsv1 "github.com/tenon-sh/tenon/api/aws/v1"
 	v1 "github.com/tenon-sh/tenon/api/karpenter/v1"
-	"github.com/tenon-sh/tenon/internal/aws"
+	"github.com/tenon-sh/tenon/internal/aws/examine"
 	"github.com/tenon-sh/tenon/internal/cli/doctor"
 	"github.com/tenon-sh/tenon/internal/cli/verb"
 	"github.com/tenon-sh/tenon/internal/kubetest"
@@ -90,27 +90,27 @@ spec:
 	t.Setenv("AWS_ACCESS_KEY_ID", awsapi.ControllerKey)
 	t.Setenv("AWS_SECRET_ACCESS_KEY", awsapi.SecretKey)
 
-	examine := func(args ...string) (string, int) {
+	runDoctor := func(args ...string) (string, int) {
 		var out, errs bytes.Buffer
 		args = append([]string{"--kubeconfig", file, "--region", "us-west-2", "--interruption-queue", "demo"}, args...)
 		status := verb.Run(t.Context(), doctor.Command(func(string) string { return "" }, "test"), args, verb.Streams{Out: &out, Err: &errs})
 		return out.String() + errs.String(), status
 	}
-	if out, status := examine("--cluster-name", "demo"); status != verb.OK || !strings.Contains(out, "\n0 errors, ") || !strings.Contains(out, "EC2NodeClass/doctored") {
+	if out, status := runDoctor("--cluster-name", "demo"); status != verb.OK || !strings.Contains(out, "\n0 errors, ") || !strings.Contains(out, "EC2NodeClass/doctored") {
 		t.Errorf("all is well, and the status is %d:\n%s", status, out)
 	}
 	account.Rules.Add(fault.Rule{Action: "DescribeSecurityGroups", Kind: fault.Deny})
-	out, status := examine("--cluster-name", "demo", "-o", "json")
+	out, status := runDoctor("--cluster-name", "demo", "-o", "json")
 	var report doctor.Report
 	if err := json.NewDecoder(strings.NewReader(out)).Decode(&report); err != nil {
 		t.Fatalf("%v:\n%s", err, out)
 	}
-	if status != verb.Failed || !slices.ContainsFunc(report[0].Findings, func(f aws.Finding) bool {
-		return f.Level == aws.Bad && f.Check == "ec2:DescribeSecurityGroups" && f.Fix != ""
+	if status != verb.Failed || !slices.ContainsFunc(report[0].Findings, func(f examine.Finding) bool {
+		return f.Level == examine.Bad && f.Check == "ec2:DescribeSecurityGroups" && f.Fix != ""
 	}) {
 		t.Errorf("a permission is missing, and the status is %d:\n%s", status, out)
 	}
-	if out, status := examine(); status != verb.Unusable || !strings.Contains(out, "CLUSTER_NAME") {
+	if out, status := runDoctor(); status != verb.Unusable || !strings.Contains(out, "CLUSTER_NAME") {
 		t.Errorf("without a name of the cluster the status is %d: %s", status, out)
 	}
 }

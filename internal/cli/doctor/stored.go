@@ -9,14 +9,14 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	"github.com/tenon-sh/tenon/internal/aws"
+	"github.com/tenon-sh/tenon/internal/aws/examine"
 )
 
 // beta is the version that v0.32 to v0.37 stored objects in, which is not served here.
 const beta = "v1beta1"
 
 // stored looks in which versions the kinds keep their objects. Who may not see the kinds hears nothing.
-func stored(ctx context.Context, c client.Reader) []aws.Finding {
+func stored(ctx context.Context, c client.Reader) []examine.Finding {
 	var old []string
 	for _, name := range []string{"nodeclaims.karpenter.sh", "nodepools.karpenter.sh", "ec2nodeclasses.karpenter.k8s.aws"} {
 		crd := &unstructured.Unstructured{}
@@ -33,8 +33,8 @@ func stored(ctx context.Context, c client.Reader) []aws.Finding {
 	if len(old) == 0 {
 		return nil
 	}
-	return []aws.Finding{{
-		Level: aws.Bad, Check: "kinds", Says: fmt.Sprintf("objects of %s are stored as %s, as Karpenter v0.32 to v0.37 did", strings.Join(old, ", "), beta),
+	return []examine.Finding{{
+		Level: examine.Bad, Check: "kinds", Says: fmt.Sprintf("objects of %s are stored as %s, as Karpenter v0.32 to v0.37 did", strings.Join(old, ", "), beta),
 		Fix: "let Karpenter v1.0 change them, or write them anew with `tenon convert`: docs/guide/migrate.md, From v1beta1",
 	}}
 }

@@ -1,4 +1,5 @@
-package aws
+// Package examine finds what keeps machines from being launched or given back, for people.
+package examine
 
 import (
 	"fmt"
@@ -54,5 +55,17 @@ func (f *findings) failed(check string, err error) {
 		f.bad(check, "", "%v", err) // the error says what to do
 	default:
 		f.unclear(check, "%v", err)
+	}
+}
+
+// rehearsed adds the answer to a dry run as a finding.
+func (f *findings) rehearsed(check, what string, err error) {
+	switch {
+	case err == nil || refusal.Is(err, "DryRunOperation"):
+		f.good(check, "%s: EC2 would do it", what)
+	case refusal.Kind(refusal.Code(err)) == cloud.Capacity:
+		f.warn(check, "allow more types and zones, or ask AWS for a larger quota", "%s: %v", what, refusal.Wrap("dry run", err))
+	default:
+		f.failed(check, refusal.Wrap(what, err))
 	}
 }

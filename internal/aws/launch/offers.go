@@ -1,8 +1,10 @@
-package aws
+package launch
 
 import (
 	"cmp"
+	"maps"
 	"slices"
+	"strings"
 
 	awsv1 "github.com/tenon-sh/tenon/api/aws/v1"
 	"github.com/tenon-sh/tenon/engine/label"
@@ -20,22 +22,22 @@ type offer struct {
 // offers returns what the order may become now, and its capacity type: reserved
 // if something reserved will do, else spot if some is to be had that costs no
 // more than on-demand, else on-demand.
-func (l *launching) offers() ([]offer, string) {
+func (d demand) offers() ([]offer, string) {
 	all := map[string][]offer{}
-	for i := range l.shapes.Shapes {
-		s := &l.shapes.Shapes[i]
-		if len(l.order.Menu) > 0 && !slices.Contains(l.order.Menu, s.Name) || !l.order.Requests.Fits(s.Allocatable()) {
+	for i := range d.shapes.Shapes {
+		s := &d.shapes.Shapes[i]
+		if len(d.order.Menu) > 0 && !slices.Contains(d.order.Menu, s.Name) || !d.order.Requests.Fits(s.Allocatable()) {
 			continue
 		}
-		demand := label.SetOf(label.Is(label.InstanceType, s.Name)).Meet(l.order.Requirements)
+		demand := label.SetOf(label.Is(label.InstanceType, s.Name)).Meet(d.order.Requirements)
 		if !agree(s.Labels, demand) {
 			continue
 		}
 		for _, o := range s.Offers {
-			if own, ok := l.order.Prices[cloud.Offer{Shape: s.Name, Zone: o.Zone, CapacityType: o.CapacityType}]; ok {
+			if own, ok := d.order.Prices[cloud.Offer{Shape: s.Name, Zone: o.Zone, CapacityType: o.CapacityType}]; ok {
 				o.Price = own
 			}
-			if l.allowed(o) && l.left(o) && !l.shifted(o) && l.soldout.Why(s.Name, o.Zone, o.CapacityType, l.placement.ID) == "" {
+			if d.allowed(o) && d.left(o) && !d.shifted(o) && d.soldOut(s.Name, o.Zone, o.CapacityType, d.sel.Placement.ID) == "" {
 				all[o.CapacityType] = append(all[o.CapacityType], offer{s, o})
 			}
 		}
@@ -43,22 +45,22 @@ func (l *launching) offers() ([]offer, string) {
 	if reserved := all[label.Reserved]; len(reserved) > 0 {
 		return oneKind(reserved), label.Reserved
 	}
-	spot, onDemand := l.plain(all[label.Spot], all[label.OnDemand])
-	if spot := l.notDearer(spot, onDemand); len(spot) > 0 {
+	spot, onDemand := d.plain(all[label.Spot], all[label.OnDemand])
+	if spot := d.notDearer(spot, onDemand); len(spot) > 0 {
 		return spot, label.Spot
 	}
 	return onDemand, label.OnDemand
 }
 
 // shifted reports whether an offer is in a zone that the cluster's traffic is shifted away from.
-func (l *launching) shifted(o world.Offer) bool {
-	return len(l.awayFrom) > 0 && slices.Contains(l.awayFrom, o.Labels[awsv1.LabelZoneID])
+func (d demand) shifted(o world.Offer) bool {
+	return len(d.away) > 0 && slices.Contains(d.away, o.Labels[awsv1.LabelZoneID])
 }
 
 // left reports whether an offer that is reserved has machines left, by the latest count.
-func (l *launching) left(o world.Offer) bool {
+func (d demand) left(o world.Offer) bool {
 	return o.CapacityType != label.Reserved ||
-		slices.ContainsFunc(l.reservations, func(r reserve.Reservation) bool { return r.ID == o.Reservation && r.Left > 0 })
+		slices.ContainsFunc(d.sel.Reservations, func(r reserve.Reservation) bool { return r.ID == o.Reservation && r.Left > 0 })
 }
 
 // oneKind keeps reservations of one kind: those that do not end, or else a single
@@ -78,8 +80,8 @@ func block(o world.Offer) bool {
 
 // plain leaves out bare metal and machines with accelerators where others would
 // do. A menu was made by that rule, and an order with minValues needs its many types.
-func (l *launching) plain(spot, onDemand []offer) (plainSpot, plainOnDemand []offer) {
-	if len(l.order.Menu) > 0 || l.varied() {
+func (d demand) plain(spot, onDemand []offer) (plainSpot, plainOnDemand []offer) {
+	if len(d.order.Menu) > 0 || d.varied() {
 		return spot, onDemand
 	}
 	exotic := func(o offer) bool { return o.shape.Exotic() }
@@ -91,8 +93,8 @@ func (l *launching) plain(spot, onDemand []offer) (plainSpot, plainOnDemand []of
 }
 
 // varied reports whether the order has minValues.
-func (l *launching) varied() bool {
-	return slices.ContainsFunc(l.order.Requirements, func(r label.Requirement) bool { return r.Least > 0 })
+func (d demand) varied() bool {
+	return slices.ContainsFunc(d.order.Requirements, func(r label.Requirement) bool { return r.Least > 0 })
 }
 
 // agree reports whether what the shape can be meets every demand on a label that the shape speaks of.
@@ -113,12 +115,12 @@ func offerLabels() []string {
 }
 
 // allowed reports whether the order may become the offer, by the labels that are the offer's own.
-func (l *launching) allowed(o world.Offer) bool {
-	if !l.allows(label.Zone, o.Zone) || !l.allows(label.CapacityType, o.CapacityType) {
+func (d demand) allowed(o world.Offer) bool {
+	if !d.allows(label.Zone, o.Zone) || !d.allows(label.CapacityType, o.CapacityType) {
 		return false
 	}
 	for _, key := range offerLabels() {
-		want, asked := l.order.Requirements.Find(key)
+		want, asked := d.order.Requirements.Find(key)
 		value, has := o.Labels[key]
 		if asked && (has && !want.Has(value) || !has && want.Present) {
 			return false
@@ -127,17 +129,35 @@ func (l *launching) allowed(o world.Offer) bool {
 	return true
 }
 
-func (l *launching) allows(key, value string) bool {
-	r, ok := l.order.Requirements.Find(key)
-	return !ok || r.Has(value)
-}
-
 // notDearer leaves out spot that costs more than the cheapest on-demand would,
 // unless the order needs its many types.
-func (l *launching) notDearer(spot, onDemand []offer) []offer {
-	if len(onDemand) == 0 || l.varied() {
+func (d demand) notDearer(spot, onDemand []offer) []offer {
+	if len(onDemand) == 0 || d.varied() {
 		return spot
 	}
 	least := slices.MinFunc(onDemand, func(a, b offer) int { return cmp.Compare(a.Price, b.Price) }).Price
 	return slices.DeleteFunc(slices.Clone(spot), func(o offer) bool { return o.Price > least })
+}
+
+// cheapest returns the offers of the n cheapest shapes.
+func cheapest(offers []offer, n int) []offer {
+	best := map[string]int64{}
+	for _, o := range offers {
+		if p, ok := best[o.shape.Name]; !ok || o.Price < p {
+			best[o.shape.Name] = o.Price
+		}
+	}
+	names := slices.SortedFunc(maps.Keys(best), func(a, b string) int { return cmp.Or(cmp.Compare(best[a], best[b]), cmp.Compare(a, b)) })
+	names = names[:min(n, len(names))]
+	return slices.DeleteFunc(slices.Clone(offers), func(o offer) bool { return !slices.Contains(names, o.shape.Name) })
+}
+
+// zoneOf shortens a message about several offers.
+func zoneOf(offers []offer) string {
+	var zones []string
+	for _, o := range offers {
+		zones = append(zones, o.Zone)
+	}
+	slices.Sort(zones)
+	return strings.Join(slices.Compact(zones), ", ")
 }

@@ -1,4 +1,4 @@
-package aws
+package examine
 
 import (
 	"context"
@@ -12,6 +12,7 @@ import (
 	"github.com/tenon-sh/tenon/internal/aws/machine"
 	"github.com/tenon-sh/tenon/internal/aws/network"
 	"github.com/tenon-sh/tenon/internal/aws/nodeclass"
+	"github.com/tenon-sh/tenon/internal/aws/selection"
 	"github.com/tenon-sh/tenon/internal/cloud"
 )
 
@@ -19,41 +20,38 @@ import (
 // common machine takes about so many.
 const fewAddresses = 32
 
-// ExamineClass finds what would keep machines of a class from being launched. Nothing of it lasts.
-func (d *Driver) ExamineClass(ctx context.Context, ref cloud.ClassRef) []Finding {
+// Class finds what would keep machines of a class from being launched. Nothing of it lasts.
+func (e *Examiner) Class(ctx context.Context, ref cloud.ClassRef) []Finding {
 	var f findings
-	c, err := d.cfg.Classes(ctx, ref)
+	c, err := e.Selection.Classes(ctx, ref)
 	if err != nil {
 		f.failed("class", err)
 		return f
 	}
-	d.examineSubnets(ctx, c, &f)
+	e.examineSubnets(ctx, c, &f)
 	if c.LaunchTemplate != "" {
 		f.unclear("launch template", "%s is the user's own: images, groups and profile are in it and are not looked at", c.LaunchTemplate)
 		return f
 	}
-	d.examineGroups(ctx, c, &f)
-	d.examinePlacement(ctx, c, &f)
-	profile := d.examineProfile(ctx, c, &f)
-	cluster, version, err := d.home.find(ctx)
+	e.examineGroups(ctx, c, &f)
+	e.examinePlacement(ctx, c, &f)
+	profile := e.examineProfile(ctx, c, &f)
+	cluster, version, err := e.Selection.Cluster.Find(ctx)
 	if err != nil {
 		f.failed("cluster", err)
 		return f
 	}
-	f.good("cluster", "%s runs Kubernetes %s", d.cfg.Settings.Cluster, version)
-	images := d.examineImages(ctx, c, version, &f)
+	f.good("cluster", "%s runs Kubernetes %s", e.Cluster, version)
+	images := e.examineImages(ctx, c, version, &f)
 	if examineSettings(c, cluster, &f) && images {
-		d.examineStart(ctx, c, profile, &f)
+		e.examineStart(ctx, c, profile, &f)
 	}
 	return f
 }
 
-func (d *Driver) examineSubnets(ctx context.Context, c nodeclass.Class, f *findings) {
+func (e *Examiner) examineSubnets(ctx context.Context, c nodeclass.Class, f *findings) {
 	const check = "subnets"
-	found, err := d.network.Subnets(ctx, c.Subnets)
-	if err == nil && len(found) == 0 {
-		err = noSubnets(c)
-	}
+	found, err := e.Selection.SubnetsOf(ctx, c)
 	if err != nil {
 		f.failed(check, err)
 		return
@@ -66,17 +64,14 @@ func (d *Driver) examineSubnets(ctx context.Context, c nodeclass.Class, f *findi
 		}
 	}
 	f.good(check, "%s", strings.Join(names, ", "))
-	if zones := (resolved{subnets: found}).zones(); len(zones) == 1 {
+	if zones := selection.ZonesOf(found); len(zones) == 1 {
 		f.warn(check, "select subnets in several zones", "all are in %s: what is sold out there cannot be had elsewhere", zones[0])
 	}
 }
 
-func (d *Driver) examineGroups(ctx context.Context, c nodeclass.Class, f *findings) {
+func (e *Examiner) examineGroups(ctx context.Context, c nodeclass.Class, f *findings) {
 	const check = "security groups"
-	found, err := d.network.Groups(ctx, c.Groups)
-	if err == nil && len(found) == 0 {
-		err = noGroups(c)
-	}
+	found, err := e.Selection.GroupsOf(ctx, c)
 	if err != nil {
 		f.failed(check, err)
 		return
@@ -84,24 +79,24 @@ func (d *Driver) examineGroups(ctx context.Context, c nodeclass.Class, f *findin
 	var names, owned []string
 	for _, g := range found {
 		names = append(names, fmt.Sprintf("%s (%s)", g.ID, g.Name))
-		if slices.Contains(g.Tags, machine.Owned(d.cfg.Settings.Cluster)) {
+		if slices.Contains(g.Tags, machine.Owned(e.Cluster)) {
 			owned = append(owned, g.ID)
 		}
 	}
 	f.good(check, "%s", strings.Join(names, ", "))
 	if len(owned) > 1 {
-		f.warn(check, "leave the tag "+machine.Owned(d.cfg.Settings.Cluster)+" on one of them",
+		f.warn(check, "leave the tag "+machine.Owned(e.Cluster)+" on one of them",
 			"%s are all tagged as the cluster's own; load balancer controllers want exactly one on a machine", strings.Join(owned, ", "))
 	}
-	subnets, err := d.network.Subnets(ctx, c.Subnets)
+	subnets, err := e.Selection.SubnetsOf(ctx, c)
 	if err == nil && len(subnets) > 0 && slices.ContainsFunc(found, func(g network.Group) bool { return g.VPC != subnets[0].VPC }) {
 		f.bad(check, "select groups of "+subnets[0].VPC, "some are of another VPC than the subnets, which are in %s", subnets[0].VPC)
 	}
 }
 
-func (d *Driver) examineImages(ctx context.Context, c nodeclass.Class, version string, f *findings) bool {
+func (e *Examiner) examineImages(ctx context.Context, c nodeclass.Class, version string, f *findings) bool {
 	const check = "images"
-	found, err := d.amis.find(ctx, c, version)
+	found, err := e.Selection.Images.Find(ctx, c, version)
 	if err != nil {
 		f.failed(check, err)
 		return false
@@ -117,12 +112,12 @@ func (d *Driver) examineImages(ctx context.Context, c nodeclass.Class, version s
 	return true
 }
 
-func (d *Driver) examinePlacement(ctx context.Context, c nodeclass.Class, f *findings) {
+func (e *Examiner) examinePlacement(ctx context.Context, c nodeclass.Class, f *findings) {
 	const check = "placement group"
 	if c.PlacementGroup == nil {
 		return
 	}
-	g, err := d.placementOf(ctx, c)
+	g, err := e.Selection.PlacementOf(ctx, c)
 	if err != nil {
 		f.failed(check, err)
 		return
@@ -134,18 +129,18 @@ func (d *Driver) examinePlacement(ctx context.Context, c nodeclass.Class, f *fin
 }
 
 // examineProfile returns the profile that machines would start with, if it is there.
-func (d *Driver) examineProfile(ctx context.Context, c nodeclass.Class, f *findings) string {
+func (e *Examiner) examineProfile(ctx context.Context, c nodeclass.Class, f *findings) string {
 	const check = "instance profile"
 	name := c.Profile
 	if name == "" && c.Role == "" {
-		_, err := d.profile(ctx, c)
+		_, err := e.Profiles.Of(ctx, c)
 		f.failed(check, err)
 		return ""
 	}
 	if name == "" {
-		name = d.owner(c).Name()
+		name = e.Profiles.Owner(c).Name()
 	}
-	roles, there, err := d.profiles.Roles(ctx, name)
+	roles, there, err := e.Profiles.Store.Roles(ctx, name)
 	switch {
 	case err != nil:
 		f.failed(check, err)
@@ -182,31 +177,31 @@ func examineSettings(c nodeclass.Class, cluster bootstrap.Cluster, f *findings) 
 
 // examineStart has EC2 say whether a machine of the class could be started now,
 // without starting it. This covers permissions, the profile's role, the image and quotas.
-func (d *Driver) examineStart(ctx context.Context, c nodeclass.Class, profile string, f *findings) {
-	l, o, kind, err := d.scene(ctx, c)
-	if l == nil {
+func (e *Examiner) examineStart(ctx context.Context, c nodeclass.Class, profile string, f *findings) {
+	s, err := e.Launcher.Single(ctx, c)
+	if err != nil {
 		if e, ok := errors.AsType[*cloud.Error](err); ok && e.Reason == "NoInstanceTypes" {
 			f.failed("instance types", err)
 		}
 		return // said before, by the part that is wrong
 	}
-	f.good("instance types", "%d can be had", len(l.shapes.Shapes))
+	f.good("instance types", "%d can be had", s.Types)
 	switch {
-	case d.cfg.Settings.NoDryRun || d.trials.off():
+	case e.Trials.Off():
 		f.unclear("start a machine", "dry runs are off")
 		return
-	case o == nil:
+	case !s.Found:
 		f.warn("start a machine", "select subnets in more zones, or wait", "everything that the class allows is sold out or shifted away from now")
 		return
 	case profile == "":
 		return
 	}
-	in, err := l.rehearsal(*o, kind, profile)
+	in, err := s.Requests(profile)
 	if err != nil {
 		f.failed("start a machine", err)
 		return
 	}
-	for _, a := range d.rehearse(ctx, in) {
-		d.verdictOf(f, a.check, in.what, a.err)
+	for _, a := range e.Trials.Rehearse(ctx, in) {
+		f.rehearsed(a.Check, in.What, a.Err)
 	}
 }

@@ -1,4 +1,4 @@
-package aws
+package launch
 
 import (
 	"cmp"
@@ -62,7 +62,6 @@ func (p *past) unless(err error) cloud.Outcome {
 // orders remembers the orders of this process, so that one that is asked for
 // again, or twice at once, buys nothing twice.
 type orders struct {
-	now   clock.Now
 	locks keylock.Locks
 
 	mu  sync.Mutex
@@ -70,20 +69,22 @@ type orders struct {
 }
 
 // open returns an order's past for one caller; others wait until done is called.
-func (o *orders) open(ctx context.Context, token string) (p *past, done func(), err error) {
+func (o *orders) open(ctx context.Context, token string, now clock.Now) (p *past, done func(), err error) {
 	if done, err = o.locks.Lock(ctx, token); err != nil {
 		return nil, nil, err
 	}
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	if len(o.all) >= orderMany {
-		maps.DeleteFunc(o.all, func(_ string, p *past) bool { return o.now.Since(p.last) > orderKept })
+		maps.DeleteFunc(o.all, func(_ string, p *past) bool { return now.Since(p.last) > orderKept })
 	}
-	p = o.all[token]
-	if p == nil {
+	if p = o.all[token]; p == nil {
+		if o.all == nil {
+			o.all = map[string]*past{}
+		}
 		p = &past{token: token}
 		o.all[token] = p
 	}
-	p.last = o.now()
+	p.last = now()
 	return p, done, nil
 }

@@ -1,4 +1,5 @@
-package aws
+// Package image finds the machine images that a class selects.
+package image
 
 import (
 	"cmp"
@@ -10,15 +11,13 @@ import (
 	"sync"
 	"time"
 
-	awssdk "github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/ec2"
 	ec2types "github.com/aws/aws-sdk-go-v2/service/ec2/types"
 	"github.com/aws/aws-sdk-go-v2/service/ssm"
 
 	awsv1 "github.com/tenon-sh/tenon/api/aws/v1"
 	"github.com/tenon-sh/tenon/engine/label"
-	"github.com/tenon-sh/tenon/engine/world"
-	"github.com/tenon-sh/tenon/internal/aws/access"
 	"github.com/tenon-sh/tenon/internal/aws/ami"
 	"github.com/tenon-sh/tenon/internal/aws/network"
 	"github.com/tenon-sh/tenon/internal/aws/nodeclass"
@@ -35,24 +34,14 @@ const (
 	parameterFresh = 5 * time.Minute
 )
 
-type image = ami.Image
-
-// imageFor returns the image that a shape boots from; nil if none does.
-func imageFor(images []image, s world.Shape) *image {
-	if i, ok := ami.For(images, s.Labels); ok {
-		return &i
-	}
-	return nil
-}
-
-// images finds the images that classes select, and remembers the answers.
-type images struct {
+// Finder asks EC2 and SSM and remembers the answers for a while.
+type Finder struct {
 	ec2 *ec2.Client
 	ssm *ssm.Client
 	now clock.Now
 
 	mu         sync.Mutex
-	found      map[string]kept[[]image]
+	found      map[string]kept[[]ami.Image]
 	parameters map[string]kept[string]
 }
 
@@ -64,43 +53,45 @@ func askerOf(c nodeclass.Class) asker {
 	return asker(fmt.Sprintf("%s/%s %s@%d", c.Ref.Kind, c.Ref.Name, c.UID, c.Generation))
 }
 
+// kept is an answer and when it has to be asked for again.
 type kept[T any] struct {
 	value T
 	until time.Time
 }
 
-func newImages(c *access.Clients, now clock.Now) *images {
-	return &images{ec2: c.EC2, ssm: c.SSM, now: now, found: map[string]kept[[]image]{}, parameters: map[string]kept[string]{}}
+// New returns a Finder over clients.
+func New(e *ec2.Client, s *ssm.Client, now clock.Now) *Finder {
+	return &Finder{ec2: e, ssm: s, now: now, found: map[string]kept[[]ami.Image]{}, parameters: map[string]kept[string]{}}
 }
 
-// find returns the images of a class on a cluster of that minor version, newest
+// Find returns the images of a class on a cluster of that minor version, newest
 // first, one for each kind of machine.
-func (m *images) find(ctx context.Context, c nodeclass.Class, kubernetes string) ([]image, error) {
-	var all []image
+func (f *Finder) Find(ctx context.Context, c nodeclass.Class, kubernetes string) ([]ami.Image, error) {
+	var all []ami.Image
 	for _, s := range c.Images {
-		found, err := m.bySelector(ctx, askerOf(c), s, kubernetes)
+		found, err := f.bySelector(ctx, askerOf(c), s, kubernetes)
 		if err != nil {
 			return nil, err
 		}
 		all = append(all, found...)
 	}
 	if len(all) == 0 {
-		return nil, m.none(c, kubernetes)
+		return nil, f.none(c, kubernetes)
 	}
 	return ami.Choose(all), nil
 }
 
 // none says why a class has no image. Parameters that are not there are named:
 // nothing else about the class need be wrong.
-func (m *images) none(c nodeclass.Class, kubernetes string) error {
-	m.mu.Lock()
-	defer m.mu.Unlock()
+func (f *Finder) none(c nodeclass.Class, kubernetes string) error {
+	f.mu.Lock()
+	defer f.mu.Unlock()
 	var why []string
 	for _, s := range c.Images {
 		var lacks []string
 		names := slices.Compact(slices.Sorted(slices.Values(parametersOf(s, kubernetes))))
 		for _, name := range names {
-			if m.parameters[name].value == "" {
+			if f.parameters[name].value == "" {
 				lacks = append(lacks, name)
 			}
 		}
@@ -136,16 +127,16 @@ func parametersOf(s nodeclass.ImageSelector, kubernetes string) []string {
 	return out
 }
 
-func (m *images) bySelector(ctx context.Context, by asker, s nodeclass.ImageSelector, kubernetes string) ([]image, error) {
+func (f *Finder) bySelector(ctx context.Context, by asker, s nodeclass.ImageSelector, kubernetes string) ([]ami.Image, error) {
 	key := strings.Join([]string{kubernetes, s.Alias, s.Parameter, strings.Join(s.Owners, ","), s.Key()}, "\n")
-	if known, ok := recall(m, m.found, key, by); ok {
+	if known, ok := recall(f, f.found, key, by); ok {
 		return known, nil
 	}
-	found, err := m.ask(ctx, by, s, kubernetes)
+	found, err := f.ask(ctx, by, s, kubernetes)
 	if err != nil {
 		return nil, err
 	}
-	keep(m, m.found, keyOf(key, by, len(found) == 0), kept[[]image]{found, m.now().Add(imagesFresh)})
+	keep(f, f.found, keyOf(key, by, len(found) == 0), kept[[]ami.Image]{found, f.now().Add(imagesFresh)})
 	return found, nil
 }
 
@@ -158,11 +149,11 @@ func keyOf(key string, by asker, nothing bool) string {
 }
 
 // recall returns what is remembered and still holds.
-func recall[T any](m *images, from map[string]kept[T], key string, by asker) (T, bool) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
+func recall[T any](f *Finder, from map[string]kept[T], key string, by asker) (T, bool) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
 	for _, nothing := range []bool{false, true} {
-		if known, ok := from[keyOf(key, by, nothing)]; ok && m.now().Before(known.until) {
+		if known, ok := from[keyOf(key, by, nothing)]; ok && f.now().Before(known.until) {
 			return known.value, true
 		}
 	}
@@ -171,38 +162,38 @@ func recall[T any](m *images, from map[string]kept[T], key string, by asker) (T,
 }
 
 // keep remembers an answer, and drops those that no longer hold.
-func keep[T any](m *images, in map[string]kept[T], key string, answer kept[T]) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	maps.DeleteFunc(in, func(_ string, old kept[T]) bool { return !m.now().Before(old.until) })
+func keep[T any](f *Finder, in map[string]kept[T], key string, answer kept[T]) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	maps.DeleteFunc(in, func(_ string, old kept[T]) bool { return !f.now().Before(old.until) })
 	in[key] = answer
 }
 
-func (m *images) ask(ctx context.Context, by asker, s nodeclass.ImageSelector, kubernetes string) ([]image, error) {
+func (f *Finder) ask(ctx context.Context, by asker, s nodeclass.ImageSelector, kubernetes string) ([]ami.Image, error) {
 	switch {
 	case s.Alias != "":
-		return m.byAlias(ctx, by, s.Alias, kubernetes)
+		return f.byAlias(ctx, by, s.Alias, kubernetes)
 	case s.Parameter != "":
-		id, err := m.parameter(ctx, by, s.Parameter, parameterFresh)
+		id, err := f.parameter(ctx, by, s.Parameter, parameterFresh)
 		if err != nil || id == "" {
 			return nil, err
 		}
-		return m.describe(ctx, &ec2.DescribeImagesInput{ImageIds: []string{id}}, s)
+		return f.describe(ctx, &ec2.DescribeImagesInput{ImageIds: []string{id}}, s)
 	}
-	in := &ec2.DescribeImagesInput{Filters: network.Filters(s.Selector, "image-id"), MaxResults: awssdk.Int32(1000)}
-	in.Filters = append(in.Filters, ec2types.Filter{Name: awssdk.String("state"), Values: []string{"available"}})
+	in := &ec2.DescribeImagesInput{Filters: network.Filters(s.Selector, "image-id"), MaxResults: aws.Int32(1000)}
+	in.Filters = append(in.Filters, ec2types.Filter{Name: aws.String("state"), Values: []string{"available"}})
 	switch {
 	case len(s.Owners) > 0:
 		in.Owners = s.Owners
 	case len(s.IDs) == 0:
 		in.Owners = []string{"self", "amazon"}
 	}
-	return m.describe(ctx, in, s)
+	return f.describe(ctx, in, s)
 }
 
 // byAlias returns the images that AWS publishes for a family. A family lacks
 // some kinds of machine in some versions; those parameters are passed over.
-func (m *images) byAlias(ctx context.Context, by asker, alias, kubernetes string) ([]image, error) {
+func (f *Finder) byAlias(ctx context.Context, by asker, alias, kubernetes string) ([]ami.Image, error) {
 	family, version, err := ami.Alias(alias)
 	if err != nil {
 		return nil, cloud.Errorf(cloud.NotReady, awsv1.ReasonAMINotFound, "%v", err)
@@ -212,7 +203,7 @@ func (m *images) byAlias(ctx context.Context, by asker, alias, kubernetes string
 	}
 	ids := map[string][]ami.Parameter{} // what each image is for
 	for _, p := range ami.Parameters(family, version, kubernetes) {
-		id, err := m.parameter(ctx, by, p.Name, publicFresh)
+		id, err := f.parameter(ctx, by, p.Name, publicFresh)
 		if err != nil {
 			return nil, err
 		}
@@ -223,13 +214,13 @@ func (m *images) byAlias(ctx context.Context, by asker, alias, kubernetes string
 	if len(ids) == 0 {
 		return nil, nil
 	}
-	found, err := m.describe(ctx, &ec2.DescribeImagesInput{
-		Filters: []ec2types.Filter{{Name: awssdk.String("image-id"), Values: slices.Sorted(maps.Keys(ids))}},
+	found, err := f.describe(ctx, &ec2.DescribeImagesInput{
+		Filters: []ec2types.Filter{{Name: aws.String("image-id"), Values: slices.Sorted(maps.Keys(ids))}},
 	}, nodeclass.ImageSelector{Selector: nodeclass.Selector{IDs: slices.Sorted(maps.Keys(ids))}})
 	if err != nil {
 		return nil, err
 	}
-	var out []image
+	var out []ami.Image
 	for _, i := range found {
 		for _, p := range ids[i.ID] {
 			i.Requirements = p.Requirements
@@ -240,11 +231,11 @@ func (m *images) byAlias(ctx context.Context, by asker, alias, kubernetes string
 }
 
 // parameter returns the value of a parameter; empty if there is none.
-func (m *images) parameter(ctx context.Context, by asker, name string, fresh time.Duration) (string, error) {
-	if known, ok := recall(m, m.parameters, name, by); ok {
+func (f *Finder) parameter(ctx context.Context, by asker, name string, fresh time.Duration) (string, error) {
+	if known, ok := recall(f, f.parameters, name, by); ok {
 		return known, nil
 	}
-	out, err := m.ssm.GetParameter(ctx, &ssm.GetParameterInput{Name: awssdk.String(name)})
+	out, err := f.ssm.GetParameter(ctx, &ssm.GetParameterInput{Name: aws.String(name)})
 	value := ""
 	switch {
 	case refusal.Gone(err), refusal.Absent(err):
@@ -252,16 +243,16 @@ func (m *images) parameter(ctx context.Context, by asker, name string, fresh tim
 	case err != nil:
 		return "", refusal.Wrap("get parameter "+name, err)
 	case out.Parameter != nil:
-		value = awssdk.ToString(out.Parameter.Value)
+		value = aws.ToString(out.Parameter.Value)
 	}
-	keep(m, m.parameters, keyOf(name, by, value == ""), kept[string]{value, m.now().Add(fresh)})
+	keep(f, f.parameters, keyOf(name, by, value == ""), kept[string]{value, f.now().Add(fresh)})
 	return value, nil
 }
 
-func (m *images) describe(ctx context.Context, in *ec2.DescribeImagesInput, s nodeclass.ImageSelector) ([]image, error) {
-	in.IncludeDeprecated = awssdk.Bool(true)
-	var out []image
-	pages := ec2.NewDescribeImagesPaginator(m.ec2, in)
+func (f *Finder) describe(ctx context.Context, in *ec2.DescribeImagesInput, s nodeclass.ImageSelector) ([]ami.Image, error) {
+	in.IncludeDeprecated = aws.Bool(true)
+	var out []ami.Image
+	pages := ec2.NewDescribeImagesPaginator(f.ec2, in)
 	for pages.HasMorePages() {
 		page, err := pages.NextPage(ctx)
 		if refusal.Is(err, "InvalidAMIID.NotFound") || refusal.Is(err, "InvalidAMIID.Unavailable") {
@@ -271,12 +262,12 @@ func (m *images) describe(ctx context.Context, in *ec2.DescribeImagesInput, s no
 			return nil, refusal.Wrap("describe images", err)
 		}
 		for _, i := range page.Images {
-			if len(in.ImageIds) > 0 && !slices.Contains(in.ImageIds, awssdk.ToString(i.ImageId)) ||
+			if len(in.ImageIds) > 0 && !slices.Contains(in.ImageIds, aws.ToString(i.ImageId)) ||
 				i.State != "" && i.State != ec2types.ImageStateAvailable ||
-				!s.Meets(awssdk.ToString(i.ImageId), awssdk.ToString(i.Name), network.TagsOf(i.Tags)) {
+				!s.Meets(aws.ToString(i.ImageId), aws.ToString(i.Name), network.TagsOf(i.Tags)) {
 				continue // not what was asked for: some servers pass over filters
 			}
-			if img, ok := m.read(i, s); ok {
+			if img, ok := f.read(i, s); ok {
 				out = append(out, img)
 			}
 		}
@@ -285,20 +276,20 @@ func (m *images) describe(ctx context.Context, in *ec2.DescribeImagesInput, s no
 }
 
 // read turns EC2's description into an image; false for a machine architecture that nodes do not have.
-func (m *images) read(i ec2types.Image, s nodeclass.ImageSelector) (image, bool) {
+func (f *Finder) read(i ec2types.Image, s nodeclass.ImageSelector) (ami.Image, bool) {
 	arch, ok := ami.Arch(string(i.Architecture))
 	if !ok {
-		return image{}, false
+		return ami.Image{}, false
 	}
-	created, _ := time.Parse(time.RFC3339, awssdk.ToString(i.CreationDate))
-	out := image{ID: awssdk.ToString(i.ImageId), Name: awssdk.ToString(i.Name), Created: created, Requirements: ami.OfArch(arch)}
-	if end, err := time.Parse(time.RFC3339, awssdk.ToString(i.DeprecationTime)); err == nil {
-		out.Deprecated = m.now().After(end)
+	created, _ := time.Parse(time.RFC3339, aws.ToString(i.CreationDate))
+	out := ami.Image{ID: aws.ToString(i.ImageId), Name: aws.ToString(i.Name), Created: created, Requirements: ami.OfArch(arch)}
+	if end, err := time.Parse(time.RFC3339, aws.ToString(i.DeprecationTime)); err == nil {
+		out.Deprecated = f.now().After(end)
 	}
 	if s.Legacy {
 		tags := map[string]string{}
 		for _, t := range i.Tags {
-			tags[awssdk.ToString(t.Key)] = awssdk.ToString(t.Value)
+			tags[aws.ToString(t.Key)] = aws.ToString(t.Value)
 		}
 		out.Requirements = ami.OfTags(out.Requirements, tags, wellKnown)
 	}

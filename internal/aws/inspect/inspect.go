@@ -1,4 +1,5 @@
-package aws
+// Package inspect says what a class selects, for its status.
+package inspect
 
 import (
 	"context"
@@ -10,7 +11,13 @@ import (
 
 	awsv1 "github.com/tenon-sh/tenon/api/aws/v1"
 	"github.com/tenon-sh/tenon/engine/label"
+	"github.com/tenon-sh/tenon/internal/aws/dryrun"
 	"github.com/tenon-sh/tenon/internal/aws/nodeclass"
+	"github.com/tenon-sh/tenon/internal/aws/profile"
+	"github.com/tenon-sh/tenon/internal/aws/reserve"
+	"github.com/tenon-sh/tenon/internal/aws/selection"
+	"github.com/tenon-sh/tenon/internal/aws/shift"
+	"github.com/tenon-sh/tenon/internal/clock"
 	"github.com/tenon-sh/tenon/internal/cloud"
 )
 
@@ -31,10 +38,21 @@ type Inspection struct {
 	Broken  map[string]*cloud.Error
 }
 
+// Inspector looks at classes.
+type Inspector struct {
+	Selection    *selection.Finder
+	Reservations *reserve.Finder
+	Profiles     profile.Classes
+	Shifts       *shift.Watch
+	Trials       *dryrun.Trials
+	Now          clock.Now
+	NoReserved   bool // capacity reservations are not used
+}
+
 // Inspect finds what a class selects, each part for itself. The error is of
 // what has to be asked again: nothing is known to be wrong with the class.
-func (d *Driver) Inspect(ctx context.Context, ref cloud.ClassRef) (Inspection, error) {
-	c, err := d.cfg.Classes(ctx, ref)
+func (i *Inspector) Inspect(ctx context.Context, ref cloud.ClassRef) (Inspection, error) {
+	c, err := i.Selection.Classes(ctx, ref)
 	if err != nil {
 		return Inspection{}, err
 	}
@@ -51,66 +69,56 @@ func (d *Driver) Inspect(ctx context.Context, ref cloud.ClassRef) (Inspection, e
 		}
 	}
 	for condition, look := range map[string]func(context.Context, nodeclass.Class, *Inspection) error{
-		awsv1.ConditionSubnetsReady:         d.inspectSubnets,
-		awsv1.ConditionSecurityGroupsReady:  d.inspectGroups,
-		awsv1.ConditionAMIsReady:            d.inspectImages,
-		awsv1.ConditionInstanceProfileReady: d.inspectProfile,
-		awsv1.ConditionPlacementGroupReady:  d.inspectPlacement,
+		awsv1.ConditionSubnetsReady:         i.inspectSubnets,
+		awsv1.ConditionSecurityGroupsReady:  i.inspectGroups,
+		awsv1.ConditionAMIsReady:            i.inspectImages,
+		awsv1.ConditionInstanceProfileReady: i.inspectProfile,
+		awsv1.ConditionPlacementGroupReady:  i.inspectPlacement,
 
-		awsv1.ConditionCapacityReservationsReady: d.inspectReservations,
+		awsv1.ConditionCapacityReservationsReady: i.inspectReservations,
 	} {
 		take(condition, look(ctx, c, &out))
 	}
-	out.Shifted = d.away(ctx)
+	out.Shifted = i.Shifts.Known(ctx)
 	if len(out.Broken)+len(later) == 0 {
-		take(awsv1.ConditionValidationSucceeded, d.validate(ctx, c, &out))
+		take(awsv1.ConditionValidationSucceeded, i.validate(ctx, c, &out))
 	}
 	return out, errors.Join(later...)
 }
 
-func (d *Driver) inspectSubnets(ctx context.Context, c nodeclass.Class, out *Inspection) error {
-	found, err := d.network.Subnets(ctx, c.Subnets)
-	if err == nil && len(found) == 0 {
-		err = noSubnets(c)
-	}
+func (i *Inspector) inspectSubnets(ctx context.Context, c nodeclass.Class, out *Inspection) error {
+	found, err := i.Selection.SubnetsOf(ctx, c)
 	for _, s := range found {
 		out.Subnets = append(out.Subnets, awsv1.Subnet{ID: s.ID, Zone: s.Zone, ZoneID: s.ZoneID})
 	}
 	return err
 }
 
-func (d *Driver) inspectGroups(ctx context.Context, c nodeclass.Class, out *Inspection) error {
+func (i *Inspector) inspectGroups(ctx context.Context, c nodeclass.Class, out *Inspection) error {
 	if c.LaunchTemplate != "" {
 		return nil // it names its own
 	}
-	found, err := d.network.Groups(ctx, c.Groups)
-	if err == nil && len(found) == 0 {
-		err = noGroups(c)
-	}
+	found, err := i.Selection.GroupsOf(ctx, c)
 	for _, g := range found {
 		out.Groups = append(out.Groups, awsv1.SecurityGroup{ID: g.ID, Name: g.Name})
 	}
 	return err
 }
 
-func (d *Driver) inspectImages(ctx context.Context, c nodeclass.Class, out *Inspection) error {
+func (i *Inspector) inspectImages(ctx context.Context, c nodeclass.Class, out *Inspection) error {
 	if c.LaunchTemplate != "" {
-		return d.ownTemplate(ctx, c)
+		return i.Selection.OwnTemplate(ctx, c)
 	}
-	_, version, err := d.home.find(ctx)
-	if err != nil {
-		return err
-	}
-	found, err := d.amis.find(ctx, c, version)
-	for _, i := range found {
-		out.Images = append(out.Images, awsv1.AMI{ID: i.ID, Name: i.Name, Deprecated: i.Deprecated, Requirements: selectorOf(i.Requirements)})
+	found, err := i.Selection.ImagesOf(ctx, c)
+	for _, m := range found {
+		out.Images = append(out.Images, awsv1.AMI{ID: m.ID, Name: m.Name, Deprecated: m.Deprecated, Requirements: selectorOf(m.Requirements)})
 	}
 	return err
 }
 
-func (d *Driver) inspectProfile(ctx context.Context, c nodeclass.Class, out *Inspection) (err error) {
+func (i *Inspector) inspectProfile(ctx context.Context, c nodeclass.Class, out *Inspection) (err error) {
 	if c.LaunchTemplate == "" {
-		out.Profile, err = d.profile(ctx, c)
+		out.Profile, err = i.Profiles.Of(ctx, c)
 	}
 	return err
 }
@@ -119,11 +127,11 @@ func (d *Driver) inspectProfile(ctx context.Context, c nodeclass.Class, out *Ins
 // machines: AWS starts to end its machines half an hour before.
 const expiring = 40 * time.Minute
 
-func (d *Driver) inspectReservations(ctx context.Context, c nodeclass.Class, out *Inspection) error {
-	if d.cfg.Settings.NoReserved {
+func (i *Inspector) inspectReservations(ctx context.Context, c nodeclass.Class, out *Inspection) error {
+	if i.NoReserved {
 		return nil
 	}
-	found, err := d.reserved.Find(ctx, c.Reservations)
+	found, err := i.Reservations.Find(ctx, c.Reservations)
 	if code := cloud.CodeOf(err); err != nil && code != cloud.Unauthorised && code != cloud.Invalid && code != cloud.Throttled {
 		out.Without[awsv1.ConditionCapacityReservationsReady] = "reservations cannot be read: " + err.Error()
 		err = nil
@@ -135,7 +143,7 @@ func (d *Driver) inspectReservations(ctx context.Context, c nodeclass.Class, out
 		}
 		if !r.Ends.IsZero() {
 			shown.EndTime = &metav1.Time{Time: r.Ends}
-			if r.Block && r.Ends.Sub(d.cfg.Now()) < expiring {
+			if r.Block && r.Ends.Sub(i.Now()) < expiring {
 				shown.State = "expiring"
 			}
 		}
@@ -144,8 +152,8 @@ func (d *Driver) inspectReservations(ctx context.Context, c nodeclass.Class, out
 	return err
 }
 
-func (d *Driver) inspectPlacement(ctx context.Context, c nodeclass.Class, _ *Inspection) error {
-	_, err := d.placementOf(ctx, c)
+func (i *Inspector) inspectPlacement(ctx context.Context, c nodeclass.Class, _ *Inspection) error {
+	_, err := i.Selection.PlacementOf(ctx, c)
 	return err
 }
 
@@ -157,19 +165,25 @@ func selectorOf(s label.Set) []corev1.NodeSelectorRequirement {
 	return out
 }
 
-func noSubnets(c nodeclass.Class) error {
-	return cloud.Errorf(cloud.NotReady, awsv1.ReasonSubnetsNotFound, "no subnet matched selector %s: tag a subnet so, or correct the selector", describe(c.Subnets))
-}
-
-func noGroups(c nodeclass.Class) error {
-	return cloud.Errorf(cloud.NotReady, awsv1.ReasonSecurityGroupsNotFound, "no security groups exist given constraints %s: tag a group so, or correct the selector", describe(c.Groups))
-}
-
-// Retire ends what was made for a class that is being deleted.
-func (d *Driver) Retire(ctx context.Context, ref cloud.ClassRef) error {
-	c, err := d.cfg.Classes(ctx, ref)
-	if err != nil {
-		return err
+// validate has EC2 say whether it would launch machines of a class whose parts have all been found.
+func (i *Inspector) validate(ctx context.Context, c nodeclass.Class, out *Inspection) error {
+	if i.Trials.Off() || c.LaunchTemplate != "" || out.Profile == "" {
+		return nil
 	}
-	return d.Forget(ctx, c)
+	subject := dryrun.Subject{Class: c, Profile: out.Profile}
+	for _, m := range out.Images {
+		subject.Images = append(subject.Images, m.ID)
+	}
+	for _, g := range out.Groups {
+		subject.Groups = append(subject.Groups, g.ID)
+	}
+	verdict := i.Trials.Of(ctx, subject)
+	out.Tried = !i.Trials.Off()
+	if verdict.Without != "" {
+		out.Without[awsv1.ConditionValidationSucceeded] = verdict.Without
+	}
+	if verdict.Err != nil {
+		return verdict.Err
+	}
+	return nil
 }

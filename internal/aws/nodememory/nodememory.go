@@ -1,8 +1,13 @@
-package aws
+// Package nodememory knows how much memory nodes of a type turn out to have, which EC2 does not say.
+package nodememory
 
 import (
 	"slices"
+	"sync"
 	"time"
+
+	"github.com/tenon-sh/tenon/internal/catalog"
+	"github.com/tenon-sh/tenon/internal/clock"
 )
 
 const (
@@ -26,19 +31,33 @@ type witness struct {
 	at     time.Time
 }
 
+// Seen is what nodes say of their memory.
+type Seen struct {
+	catalog *catalog.Catalog
+	now     clock.Now
+
+	mu   sync.Mutex
+	seen map[string]witnesses // by type
+}
+
+// New returns a Seen that has heard nothing yet.
+func New(c *catalog.Catalog, now clock.Now) *Seen {
+	return &Seen{catalog: c, now: now, seen: map[string]witnesses{}}
+}
+
 // Learn notes how much memory a node of a type turned out to have. What cannot be
 // true of the type is not believed: someone may have written to the node.
-func (d *Driver) Learn(node, shape string, memory int64) {
-	t, known := d.cfg.Catalog.Type(shape)
+func (s *Seen) Learn(node, shape string, memory int64) {
+	t, known := s.catalog.Type(shape)
 	if !known || memory > t.MemoryMiB<<20 || memory < t.MemoryMiB<<20/leastMemory {
 		return
 	}
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	if d.seen[shape] == nil {
-		d.seen[shape] = witnesses{}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.seen[shape] == nil {
+		s.seen[shape] = witnesses{}
 	}
-	d.seen[shape].hear(node, witness{memory, d.cfg.Now()})
+	s.seen[shape].hear(node, witness{memory, s.now()})
 }
 
 // hear takes down what a node says. Of many nodes those with the least are listened to.
@@ -79,16 +98,18 @@ func (w witnesses) least(whole int64) (int64, bool) {
 	return all[0], true
 }
 
-// believed is the memory that nodes are seen to have, by type. The lock is held.
-func (d *Driver) believed() map[string]int64 {
+// Believed is the memory that nodes are seen to have, by type.
+func (s *Seen) Believed() map[string]int64 {
+	s.mu.Lock()
+	defer s.mu.Unlock()
 	out := map[string]int64{}
-	for shape, w := range d.seen {
+	for shape, w := range s.seen {
 		for node, has := range w {
-			if d.cfg.Now.Since(has.at) > witnessKept {
+			if s.now.Since(has.at) > witnessKept {
 				delete(w, node)
 			}
 		}
-		if t, known := d.cfg.Catalog.Type(shape); known {
+		if t, known := s.catalog.Type(shape); known {
 			if memory, ok := w.least(t.MemoryMiB << 20); ok {
 				out[shape] = memory
 			}

@@ -1,4 +1,4 @@
-package aws
+package nodememory
 
 import (
 	"fmt"
@@ -33,25 +33,25 @@ func TestLearn(t *testing.T) {
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
-			d := &Driver{cfg: Config{Catalog: all, Now: func() time.Time { return time.Unix(0, 0) }}, seen: map[string]witnesses{}}
+			s := New(all, func() time.Time { return time.Unix(0, 0) })
 			for i, says := range tc.says {
 				node := fmt.Sprint("node-", i)
 				if says < 0 {
 					node, says = "node-0", -says
 				}
-				d.Learn(node, "m5.large", says)
+				s.Learn(node, "m5.large", says)
 			}
-			if got := d.believed()["m5.large"]; got != tc.want {
+			if got := s.Believed()["m5.large"]; got != tc.want {
 				t.Errorf("%s %d is believed, want %d", tc.why, got, tc.want)
 			}
 			for i := range 1000 { // it does not grow
-				d.Learn(fmt.Sprint("more-", i), "m5.large", usual)
+				s.Learn(fmt.Sprint("more-", i), "m5.large", usual)
 			}
-			if n := len(d.seen["m5.large"]); n > witnessMany {
+			if n := len(s.seen["m5.large"]); n > witnessMany {
 				t.Errorf("%d nodes are remembered", n)
 			}
-			d.cfg.Now = func() time.Time { return time.Unix(0, 0).Add(2 * witnessKept) }
-			if got := d.believed(); len(got) > 0 {
+			s.now = func() time.Time { return time.Unix(0, 0).Add(2 * witnessKept) }
+			if got := s.Believed(); len(got) > 0 {
 				t.Errorf("%v is believed for ever", got)
 			}
 		})

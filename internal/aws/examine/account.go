@@ -1,9 +1,9 @@
-package aws
+package examine
 
 import (
 	"context"
 
-	awssdk "github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/ec2"
 	"github.com/aws/aws-sdk-go-v2/service/eks"
 	"github.com/aws/aws-sdk-go-v2/service/iam"
@@ -17,30 +17,18 @@ import (
 	"github.com/tenon-sh/tenon/internal/cloud"
 )
 
-// verdictOf adds the answer to a dry run as a finding.
-func (d *Driver) verdictOf(f *findings, check, what string, err error) {
-	switch {
-	case err == nil || refusal.Is(err, "DryRunOperation"):
-		f.good(check, "%s: EC2 would do it", what)
-	case refusal.Kind(refusal.Code(err)) == cloud.Capacity:
-		f.warn(check, "allow more types and zones, or ask AWS for a larger quota", "%s: %v", what, refusal.Wrap("dry run", err))
-	default:
-		f.failed(check, refusal.Wrap(what, err))
-	}
-}
-
 // probe is one call that shows whether it is allowed.
 type probe struct {
 	permission string // as IAM names it
 	ask        func(context.Context) error
 }
 
-// ExamineAccount finds what the controller's credentials lack, and whether the
+// Account finds what the controller's credentials lack, and whether the
 // queue is there. It changes nothing: calls that would are dry runs, or are not
 // made where AWS offers none.
-func (d *Driver) ExamineAccount(ctx context.Context) []Finding {
+func (e *Examiner) Account(ctx context.Context) []Finding {
 	var f findings
-	for _, p := range d.probes() {
+	for _, p := range e.probes() {
 		err := p.ask(ctx)
 		switch kind := refusal.KindOf(err); {
 		case err == nil, refusal.Is(err, "DryRunOperation"), kind == cloud.Gone, kind == cloud.Invalid:
@@ -54,67 +42,67 @@ func (d *Driver) ExamineAccount(ctx context.Context) []Finding {
 			f.unclear(p.permission, "%v", refusal.Wrap("no answer", err))
 		}
 	}
-	d.examineMachines(ctx, &f)
-	d.examineQueue(ctx, &f)
+	e.examineMachines(ctx, &f)
+	e.examineQueue(ctx, &f)
 	return f
 }
 
 // probes are calls that change nothing, one for each permission to look.
-func (d *Driver) probes() []probe {
-	e, dry, five := d.clients.EC2, awssdk.Bool(true), awssdk.Int32(5)
+func (e *Examiner) probes() []probe {
+	calls, dry, five := e.Clients.EC2, aws.Bool(true), aws.Int32(5)
 	list := []probe{
 		{"ec2:DescribeSubnets", func(ctx context.Context) error {
-			_, err := e.DescribeSubnets(ctx, &ec2.DescribeSubnetsInput{DryRun: dry})
+			_, err := calls.DescribeSubnets(ctx, &ec2.DescribeSubnetsInput{DryRun: dry})
 			return err
 		}},
 		{"ec2:DescribeSecurityGroups", func(ctx context.Context) error {
-			_, err := e.DescribeSecurityGroups(ctx, &ec2.DescribeSecurityGroupsInput{DryRun: dry})
+			_, err := calls.DescribeSecurityGroups(ctx, &ec2.DescribeSecurityGroupsInput{DryRun: dry})
 			return err
 		}},
 		{"ec2:DescribeImages", func(ctx context.Context) error {
-			_, err := e.DescribeImages(ctx, &ec2.DescribeImagesInput{DryRun: dry, Owners: []string{"self"}})
+			_, err := calls.DescribeImages(ctx, &ec2.DescribeImagesInput{DryRun: dry, Owners: []string{"self"}})
 			return err
 		}},
 		{"ec2:DescribeInstances", func(ctx context.Context) error {
-			_, err := e.DescribeInstances(ctx, &ec2.DescribeInstancesInput{DryRun: dry})
+			_, err := calls.DescribeInstances(ctx, &ec2.DescribeInstancesInput{DryRun: dry})
 			return err
 		}},
 		{"ec2:DescribeInstanceTypes", func(ctx context.Context) error {
-			_, err := e.DescribeInstanceTypes(ctx, &ec2.DescribeInstanceTypesInput{DryRun: dry})
+			_, err := calls.DescribeInstanceTypes(ctx, &ec2.DescribeInstanceTypesInput{DryRun: dry})
 			return err
 		}},
 		{"ec2:DescribeInstanceTypeOfferings", func(ctx context.Context) error {
-			_, err := e.DescribeInstanceTypeOfferings(ctx, &ec2.DescribeInstanceTypeOfferingsInput{DryRun: dry})
+			_, err := calls.DescribeInstanceTypeOfferings(ctx, &ec2.DescribeInstanceTypeOfferingsInput{DryRun: dry})
 			return err
 		}},
 		{"ec2:DescribeSpotPriceHistory", func(ctx context.Context) error {
-			_, err := e.DescribeSpotPriceHistory(ctx, &ec2.DescribeSpotPriceHistoryInput{DryRun: dry})
+			_, err := calls.DescribeSpotPriceHistory(ctx, &ec2.DescribeSpotPriceHistoryInput{DryRun: dry})
 			return err
 		}},
 		{"ec2:DescribeLaunchTemplates", func(ctx context.Context) error {
-			_, err := e.DescribeLaunchTemplates(ctx, &ec2.DescribeLaunchTemplatesInput{DryRun: dry})
+			_, err := calls.DescribeLaunchTemplates(ctx, &ec2.DescribeLaunchTemplatesInput{DryRun: dry})
 			return err
 		}},
 		{"eks:DescribeCluster", func(ctx context.Context) error {
-			_, err := d.clients.EKS.DescribeCluster(ctx, &eks.DescribeClusterInput{Name: awssdk.String(d.cfg.Settings.Cluster)})
+			_, err := e.Clients.EKS.DescribeCluster(ctx, &eks.DescribeClusterInput{Name: aws.String(e.Cluster)})
 			return err
 		}},
 		{"ssm:GetParameter", func(ctx context.Context) error {
-			_, err := d.clients.SSM.GetParameter(ctx, &ssm.GetParameterInput{Name: awssdk.String("/aws/service/eks/optimized-ami/1.34/amazon-linux-2023/x86_64/standard/recommended/image_id")})
+			_, err := e.Clients.SSM.GetParameter(ctx, &ssm.GetParameterInput{Name: aws.String("/aws/service/eks/optimized-ami/1.34/amazon-linux-2023/x86_64/standard/recommended/image_id")})
 			return err
 		}},
 		{"iam:GetInstanceProfile", func(ctx context.Context) error {
-			_, err := d.clients.IAM.GetInstanceProfile(ctx, &iam.GetInstanceProfileInput{InstanceProfileName: awssdk.String(d.cfg.Settings.Cluster + "_examined")})
+			_, err := e.Clients.IAM.GetInstanceProfile(ctx, &iam.GetInstanceProfileInput{InstanceProfileName: aws.String(e.Cluster + "_examined")})
 			return err
 		}},
 		{"iam:ListInstanceProfiles", func(ctx context.Context) error {
-			_, err := d.clients.IAM.ListInstanceProfiles(ctx, &iam.ListInstanceProfilesInput{PathPrefix: awssdk.String("/karpenter/"), MaxItems: five})
+			_, err := e.Clients.IAM.ListInstanceProfiles(ctx, &iam.ListInstanceProfilesInput{PathPrefix: aws.String("/karpenter/"), MaxItems: five})
 			return err
 		}},
 	}
-	if !d.cfg.Settings.Isolated {
+	if !e.Isolated {
 		list = append(list, probe{"pricing:GetProducts", func(ctx context.Context) error {
-			_, err := d.clients.Pricing.GetProducts(ctx, &pricing.GetProductsInput{ServiceCode: awssdk.String("AmazonEC2"), MaxResults: awssdk.Int32(1)})
+			_, err := e.Clients.Pricing.GetProducts(ctx, &pricing.GetProductsInput{ServiceCode: aws.String("AmazonEC2"), MaxResults: aws.Int32(1)})
 			return err
 		}})
 	}
@@ -123,8 +111,8 @@ func (d *Driver) probes() []probe {
 
 // examineMachines rehearses tagging and ending a machine of the cluster. Without
 // one nothing can be said: policies allow both by the machine's own tags.
-func (d *Driver) examineMachines(ctx context.Context, f *findings) {
-	found, err := d.machines.List(ctx)
+func (e *Examiner) examineMachines(ctx context.Context, f *findings) {
+	found, err := e.Machines.List(ctx)
 	if err != nil {
 		f.failed("machines", err)
 		return
@@ -133,24 +121,24 @@ func (d *Driver) examineMachines(ctx context.Context, f *findings) {
 		f.unclear("ec2:TerminateInstances, ec2:CreateTags", "the cluster has no machine yet to rehearse them with")
 		return
 	}
-	id, dry := string(found[0].ID), awssdk.Bool(true)
-	_, err = d.clients.EC2.TerminateInstances(ctx, &ec2.TerminateInstancesInput{InstanceIds: []string{id}, DryRun: dry})
-	d.verdictOf(f, "ec2:TerminateInstances", id, err)
-	_, err = d.clients.EC2.CreateTags(ctx, &ec2.CreateTagsInput{
+	id, dry := string(found[0].ID), aws.Bool(true)
+	_, err = e.Clients.EC2.TerminateInstances(ctx, &ec2.TerminateInstancesInput{InstanceIds: []string{id}, DryRun: dry})
+	f.rehearsed("ec2:TerminateInstances", id, err)
+	_, err = e.Clients.EC2.CreateTags(ctx, &ec2.CreateTagsInput{
 		Resources: []string{id}, DryRun: dry, Tags: template.Tags(map[string]string{machine.TagName: found[0].Tags[machine.TagName]}),
 	})
-	d.verdictOf(f, "ec2:CreateTags", id, err)
+	f.rehearsed("ec2:CreateTags", id, err)
 }
 
-func (d *Driver) examineQueue(ctx context.Context, f *findings) {
+func (e *Examiner) examineQueue(ctx context.Context, f *findings) {
 	const check = "interruption queue"
-	name := d.cfg.Settings.Queue
+	name := e.Queue
 	if name == "" {
 		f.warn(check, "create a queue with its EventBridge rules and set INTERRUPTION_QUEUE",
 			"none is configured: spot machines are taken back without a word, two minutes too late to move their pods")
 		return
 	}
-	_, err := d.clients.SQS.GetQueueUrl(ctx, &sqs.GetQueueUrlInput{QueueName: awssdk.String(name)})
+	_, err := e.Clients.SQS.GetQueueUrl(ctx, &sqs.GetQueueUrlInput{QueueName: aws.String(name)})
 	switch {
 	case err == nil:
 		f.good(check, "%s is there", name)

@@ -1,0 +1,132 @@
+// Package ekscluster finds what machines must know of the cluster that they join.
+package ekscluster
+
+import (
+	"cmp"
+	"context"
+	"net/netip"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/eks"
+
+	awsv1 "github.com/tenon-sh/tenon/api/aws/v1"
+	"github.com/tenon-sh/tenon/internal/aws/bootstrap"
+	"github.com/tenon-sh/tenon/internal/aws/keylock"
+	"github.com/tenon-sh/tenon/internal/aws/refusal"
+	"github.com/tenon-sh/tenon/internal/clock"
+	"github.com/tenon-sh/tenon/internal/cloud"
+)
+
+// How long what EKS said of the cluster is used, for its version may rise; and
+// how long to do without where EKS did not answer.
+const (
+	fresh        = 15 * time.Minute
+	freshWithout = time.Minute
+)
+
+// Settings are what an operator says of the cluster.
+type Settings struct {
+	Name     string
+	Endpoint string // of the API server; empty: EKS is asked
+	CA       string // its certificate in base64; empty: EKS is asked
+	DNS      string // address of the cluster's DNS service
+	Known    Known  // where neither these settings nor EKS say it
+}
+
+// Known is what the cluster says of itself. It stands in for EKS where that cannot
+// be asked, or knows no such cluster.
+type Known struct {
+	Endpoint    string // of the API server, as machines can reach it
+	CA          string // its certificate in base64
+	Kubernetes  string // minor version, such as 1.36
+	ServiceCIDR string
+}
+
+// Finder asks EKS about one cluster and remembers the answer for a while.
+type Finder struct {
+	eks      *eks.Client
+	settings Settings
+	now      clock.Now
+	lock     keylock.Locks // guards what follows
+
+	until   time.Time
+	cluster bootstrap.Cluster
+	version string
+	arn     string // empty if EKS does not know the cluster
+}
+
+// New returns a Finder over a client.
+func New(c *eks.Client, s Settings, now clock.Now) *Finder {
+	return &Finder{eks: c, settings: s, now: now}
+}
+
+// Find returns what a machine must know of the cluster, and the cluster's
+// minor version. Settings win over what EKS says, and that over what the cluster
+// says of itself; so a cluster that is not EKS will do.
+func (f *Finder) Find(ctx context.Context) (bootstrap.Cluster, string, error) {
+	done, err := f.lock.Lock(ctx, "")
+	if err != nil {
+		return bootstrap.Cluster{}, "", err
+	}
+	defer done()
+	if f.now().Before(f.until) {
+		return f.cluster, f.version, nil
+	}
+	s := f.settings
+	c := bootstrap.Cluster{Name: s.Name, Endpoint: s.Endpoint, CA: s.CA, DNS: s.DNS}
+	version, arn, holds := "", "", fresh
+	out, asked := f.eks.DescribeCluster(ctx, &eks.DescribeClusterInput{Name: aws.String(s.Name)})
+	if asked == nil && out.Cluster != nil {
+		e := out.Cluster
+		version, arn = aws.ToString(e.Version), aws.ToString(e.Arn)
+		c.Endpoint = cmp.Or(c.Endpoint, aws.ToString(e.Endpoint))
+		if e.CertificateAuthority != nil {
+			c.CA = cmp.Or(c.CA, aws.ToString(e.CertificateAuthority.Data))
+		}
+		if n := e.KubernetesNetworkConfig; n != nil {
+			c.ServiceCIDR = cmp.Or(aws.ToString(n.ServiceIpv6Cidr), aws.ToString(n.ServiceIpv4Cidr))
+		}
+	} else {
+		holds = freshWithout
+	}
+	c.Endpoint, c.CA = cmp.Or(c.Endpoint, s.Known.Endpoint), cmp.Or(c.CA, s.Known.CA)
+	c.ServiceCIDR, version = cmp.Or(c.ServiceCIDR, s.Known.ServiceCIDR), cmp.Or(version, s.Known.Kubernetes)
+	c.DNS = cmp.Or(c.DNS, dnsOf6(c.ServiceCIDR))
+	switch {
+	case asked != nil && (c.Endpoint == "" || c.CA == "" || version == ""):
+		return c, "", refusal.Wrap("describe cluster "+s.Name, asked)
+	case c.Endpoint == "":
+		return c, "", cloud.Errorf(cloud.NotReady, awsv1.ReasonClusterEndpointUnknown, "where machines find the API server of cluster %s is not known: set CLUSTER_ENDPOINT, or allow eks:DescribeCluster", s.Name)
+	case version == "":
+		return c, "", cloud.Errorf(cloud.NotReady, awsv1.ReasonClusterVersionUnknown, "the version of cluster %s is not known: allow eks:DescribeCluster", s.Name)
+	}
+	f.cluster, f.version, f.arn, f.until = c, version, arn, f.now().Add(holds)
+	return c, version, nil
+}
+
+// ARN is the cluster's ARN; empty if EKS does not know it.
+func (f *Finder) ARN(ctx context.Context) (string, error) {
+	if _, _, err := f.Find(ctx); err != nil {
+		return "", err
+	}
+	done, err := f.lock.Lock(ctx, "")
+	if err != nil {
+		return "", err
+	}
+	defer done()
+	return f.arn, nil
+}
+
+// dnsOf6 is where EKS puts the DNS service of a cluster whose services have IPv6
+// addresses; empty for any other. Images have to be told, since it is by this
+// address that they know which family of addresses the cluster speaks.
+func dnsOf6(cidr string) string {
+	p, err := netip.ParsePrefix(cidr)
+	if err != nil || !p.Addr().Is6() {
+		return ""
+	}
+	b := p.Masked().Addr().As16()
+	b[15] += 0xa
+	return netip.AddrFrom16(b).String()
+}
