@@ -35,6 +35,8 @@ func (c *checker) admits(p *world.Pod, s *spot) string {
 		return "attachments"
 	case !c.meetsVolumes(p, s):
 		return "the zone of a volume that another pod waits for too"
+	case !c.hasVolumes(p, s):
+		return "a volume that another pod has"
 	}
 	for i := range p.Spread {
 		if why := c.skewed(p, &p.Spread[i], s); why != "" {
@@ -50,6 +52,24 @@ func (c *checker) meetsVolumes(p *world.Pod, s *spot) bool {
 		for _, o := range c.order {
 			for _, q := range o.pods {
 				if v.Pending && q.Node == "" && o.labels[label.Zone] != s.labels[label.Zone] && slices.ContainsFunc(q.Volumes, func(w world.Volume) bool { return w.Pending && w.ID == v.ID }) {
+					return false
+				}
+			}
+		}
+	}
+	return true
+}
+
+// hasVolumes reports whether the pod would have its volumes on the spot: one for one node is not attached to
+// another while a pod there has it, unless that pod ends, and one for one pod is that pod's to its end.
+func (c *checker) hasVolumes(p *world.Pod, s *spot) bool {
+	for _, v := range p.Volumes {
+		for _, o := range c.order {
+			for _, q := range o.pods {
+				if !slices.ContainsFunc(q.Volumes, func(w world.Volume) bool { return w.ID == v.ID }) {
+					continue
+				}
+				if v.OnePod || v.OneNode && o != s && !q.Terminating {
 					return false
 				}
 			}

@@ -49,17 +49,32 @@ func (a *args) pod(name string) world.Pod {
 		p.Ports = append(p.Ports, world.Port{Protocol: "TCP", Port: int32(n)})
 	}
 	for _, s := range a.all("volume") {
-		id, where, _ := strings.Cut(s, "@")
-		id, driver, _ := strings.Cut(id, ":")
-		v := world.Volume{ID: id, Driver: driver}
-		where, v.Pending = strings.CutPrefix(where, "?")
-		if where != "" {
-			v.Places = []label.Set{{a.requirement("zone:" + where)}}
-		}
+		p.Volumes = append(p.Volumes, a.volume(s))
+	}
+	for _, s := range a.all("once") {
+		v := a.volume(s)
+		v.OneNode = true
+		p.Volumes = append(p.Volumes, v)
+	}
+	for _, s := range a.all("oncepod") {
+		v := a.volume(s)
+		v.OneNode, v.OnePod = true, true
 		p.Volumes = append(p.Volumes, v)
 	}
 	p.Labels = a.rest(map[string]string{"app": name})
 	return p
+}
+
+// volume reads id:driver@zone, with a question mark for the zone if the volume is still to be made.
+func (a *args) volume(s string) world.Volume {
+	id, where, _ := strings.Cut(s, "@")
+	id, driver, _ := strings.Cut(id, ":")
+	v := world.Volume{ID: id, Driver: driver}
+	where, v.Pending = strings.CutPrefix(where, "?")
+	if where != "" {
+		v.Places = []label.Set{{a.requirement("zone:" + where)}}
+	}
+	return v
 }
 
 func (a *args) nodeTerm(s string) world.NodeTerm {

@@ -17,7 +17,7 @@ func confineVolumes(k *Packing) {
 	sharers := map[int32][]*Class{}
 	reach := map[*Class][]string{}
 	for _, c := range k.Classes {
-		for _, g := range c.Subject.Volumes() {
+		for _, g := range c.Subject.Unmade() {
 			sharers[g] = append(sharers[g], c)
 			if reach[c] == nil {
 				reach[c] = zones(k, c)
@@ -99,7 +99,7 @@ func openMachines(k *Packing, pods []*world.Pod) {
 			k.Ledger.Enlist(p)
 		}
 	}
-	k.Ledger.Share(pods)
+	k.Ledger.Share(pods, k.Places)
 	var averse []*world.PodTerm
 	for _, m := range k.Places {
 		averse = append(averse, m.Averse()...)

@@ -107,7 +107,7 @@ func (l *Ledger) learn(pods []*world.Pod) {
 			}
 		}
 	}
-	l.spread.Share(pods)
+	l.spread.Share(pods, nil)
 }
 
 // enter enters machine i and the pods that run there.

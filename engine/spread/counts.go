@@ -95,8 +95,20 @@ func (l *counts) Inhabit(m *world.Place, n int) {
 			l.count(groups, m.Pods[i], n, 1)
 		}
 	}
+	l.hold(m, n)
 	for _, t := range m.Averse() {
 		l.own(t, n, 1)
+	}
+}
+
+// hold counts the pods that run on machine n among those who share their volumes.
+func (l *counts) hold(m *world.Place, n int) {
+	if len(l.exclusive) == 0 {
+		return
+	}
+	for _, p := range m.Holders() {
+		l.members = l.appendVolumes(l.members[:0], p)
+		l.count(l.members, p, n, 1)
 	}
 }
 
@@ -119,10 +131,18 @@ func (l *counts) run(p *world.Pod, n int, by int32) {
 // count counts a pod that runs among the members of its groups.
 func (l *counts) count(groups []int32, p *world.Pod, n int, by int32) {
 	for _, g := range groups {
-		if l.groups[g].kind != evenly || !p.Terminating {
+		if !l.groups[g].overlooks(p) {
 			l.add(l.groups[g], n, by, false)
 		}
 	}
+}
+
+// overlooks reports whether the group does not count a pod that runs, since it
+// ends. Spread does not; and a volume for one node comes free when such a pod is
+// gone, or its node has been dead for a while, so that the next may be planned for
+// elsewhere. One for one pod is that pod's until it is gone.
+func (g *group) overlooks(p *world.Pod) bool {
+	return p.Terminating && (g.kind == evenly || g.volume != "" && !g.onePod)
 }
 
 // own counts a pod that runs among those that keep others away by the term.

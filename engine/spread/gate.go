@@ -21,9 +21,11 @@ func (l *Ledger) Gate(s *Subject, n int) (g Gate, shut bool) {
 			return l.gateAt(g, l.groups[g].key, at), true
 		}
 	}
-	for _, g := range s.volumes {
-		if !l.nearVolume(g, at) {
-			return l.gateAt(g, l.groups[g].keys[0], at), true
+	for _, groups := range [2][]int32{s.unmade, s.exclusive} {
+		for _, g := range groups {
+			if !l.hasVolume(g, at) {
+				return l.gateAt(g, l.groups[g].keys[0], at), true
+			}
 		}
 	}
 	if s.together == none || l.togetherAllows(s, at) {

@@ -38,6 +38,7 @@ type group struct {
 
 	// Of together. Those who share a volume need no terms.
 	volume  string
+	onePod  bool    // one of them at a time has it
 	within  []int32 // domains in which it may be made; nil is every one
 	keys    []int
 	byKey   [][]int32

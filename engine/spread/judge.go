@@ -1,6 +1,10 @@
 package spread
 
-import "slices"
+import (
+	"slices"
+
+	"github.com/tenon-sh/tenon/engine/label"
+)
 
 // judge says of one term after the other whether it lets one more pod go to a spot.
 type judge struct{ counts }
@@ -24,7 +28,7 @@ func (l *judge) allows(s *Subject, at spot, but ...string) bool {
 			return false
 		}
 	}
-	return l.nearVolumes(s, at) && (s.together == none || l.togetherAllows(s, at))
+	return l.hasVolumes(s, at) && (s.together == none || l.togetherAllows(s, at))
 }
 
 func (l *judge) evenAllows(e *even, at spot) bool {
@@ -110,21 +114,26 @@ func (l *judge) togetherAllows(s *Subject, at spot) bool {
 	return near || g.total == 0 && s.self
 }
 
-// nearVolumes reports whether the spot is in the zone of every volume that the subject shares, where that is decided.
-func (l *judge) nearVolumes(s *Subject, at spot) bool {
-	for _, id := range s.volumes {
-		if !l.nearVolume(id, at) {
-			return false
+// hasVolumes reports whether every volume that the subject shares can be had on the spot.
+func (l *judge) hasVolumes(s *Subject, at spot) bool {
+	for _, groups := range [2][]int32{s.unmade, s.exclusive} {
+		for _, id := range groups {
+			if !l.hasVolume(id, at) {
+				return false
+			}
 		}
 	}
 	return true
 }
 
-func (l *judge) nearVolume(id int32, at spot) bool {
+func (l *judge) hasVolume(id int32, at spot) bool {
 	g := l.groups[id]
 	d, has := at.domain(g.keys[0])
-	if g.total == 0 {
-		return has && (g.within == nil || slices.Contains(g.within, d))
+	switch {
+	case g.total > 0:
+		return !g.onePod && has && count(g.byKey[0], d) > 0
+	case l.keys[g.keys[0]] == label.Hostname:
+		return true
 	}
-	return has && count(g.byKey[0], d) > 0
+	return has && (g.within == nil || slices.Contains(g.within, d))
 }

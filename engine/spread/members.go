@@ -65,16 +65,3 @@ func (l *terms) appendFrom(out []int32, s *shelf, p *world.Pod) []int32 {
 	}
 	return out
 }
-
-// appendVolumes appends the groups of those who share a volume with the pod.
-func (l *terms) appendVolumes(out []int32, p *world.Pod) []int32 {
-	if len(l.volumes) == 0 || p.Node != "" {
-		return out
-	}
-	for _, v := range p.Volumes {
-		if g, shared := l.volumes[v.ID]; shared && v.Pending && !slices.Contains(out, g) {
-			out = append(out, g)
-		}
-	}
-	return out
-}

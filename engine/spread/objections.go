@@ -44,9 +44,11 @@ func (l *Ledger) objections(s *Subject, at spot, name string) []*reason.Why {
 			})
 		}
 	}
-	for _, id := range s.volumes {
-		if g := l.groups[id]; !l.nearVolume(id, at) {
-			out = append(out, &reason.Why{Code: reason.Volume, Subject: name, Detail: fmt.Sprintf("%s will be in %s, where another pod that waits for it goes", g.volume, l.zone(g))})
+	for _, groups := range [2][]int32{s.unmade, s.exclusive} {
+		for _, id := range groups {
+			if !l.hasVolume(id, at) {
+				out = append(out, l.volumeWhy(l.groups[id], at, name))
+			}
 		}
 	}
 	if s.together != none && !l.togetherAllows(s, at) {
@@ -119,8 +121,25 @@ func (l *Ledger) togetherText(s *Subject, at spot) string {
 	return ""
 }
 
-// zone names the domain in which the volume of a group is.
-func (l *Ledger) zone(g *group) string {
+// volumeWhy says why a volume cannot be had on the spot, and for a new machine what to do instead.
+func (l *Ledger) volumeWhy(g *group, at spot, name string) *reason.Why {
+	why := &reason.Why{Code: reason.Volume, Subject: name}
+	switch {
+	case g.onePod:
+		why.Detail = g.volume + " is for one pod at a time (ReadWriteOncePod), and another has it on " + l.seat(g)
+	case l.keys[g.keys[0]] == label.Hostname:
+		why.Detail = fmt.Sprintf("%s is for one node at a time (ReadWriteOnce), and another pod has it on %s", g.volume, l.seat(g))
+		if at.node == nil {
+			why.Hint = "make room on " + l.seat(g) + ", or have pods share volumes that are ReadWriteMany"
+		}
+	default:
+		why.Detail = fmt.Sprintf("%s will be in %s, where another pod that waits for it goes", g.volume, l.seat(g))
+	}
+	return why
+}
+
+// seat names the domain in which the volume of a group is.
+func (l *Ledger) seat(g *group) string {
 	for d, n := range g.byKey[0] {
 		if n > 0 {
 			return l.values[g.keys[0]][d]

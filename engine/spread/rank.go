@@ -50,16 +50,17 @@ func (l *Ledger) Follows(s *Subject) bool {
 }
 
 // Clings reports whether the subject wants company on the very machine, and
-// whether some of that company does not want the same.
+// whether some of that company does not want the same. Pods that share a volume
+// for one node want each other's.
 func (l *Ledger) Clings(s *Subject) (clings, others bool) {
-	if s.together == none {
-		return false, false
+	if s.together != none {
+		g := l.groups[s.together]
+		for _, k := range g.keys {
+			clings = clings || l.keys[k] == label.Hostname
+		}
+		others = clings && g.kinds > g.carriers
 	}
-	g := l.groups[s.together]
-	for _, k := range g.keys {
-		clings = clings || l.keys[k] == label.Hostname
-	}
-	return clings, clings && g.kinds > g.carriers
+	return clings || len(s.exclusive) > 0, others
 }
 
 // Rank orders subjects by whom they depend on. Pods that all have to go onto one

@@ -76,15 +76,29 @@ func (l *Ledger) Simple(s *Subject) (Simple, bool) {
 			return out, false
 		}
 	}
-	for _, g := range s.volumes {
+	ok := l.simpleVolumes(s, &out)
+	return out, ok
+}
+
+// simpleVolumes says what the volumes come to that the subject shares: one machine for
+// all pods, or else one zone.
+func (l *Ledger) simpleVolumes(s *Subject, out *Simple) bool {
+	for _, g := range s.exclusive {
+		if out.Home != nil || out.Split != nil || l.groups[g].onePod || l.groups[g].total > 0 {
+			return false
+		}
+		out.Home = &Home{label.Hostname, g}
+	}
+	for _, g := range s.unmade {
 		switch {
+		case len(s.exclusive) > 0: // a machine is in one zone
 		case out.Home != nil || out.Split != nil:
-			return out, false
+			return false
 		case l.groups[g].total == 0:
 			out.Home = &Home{label.Zone, g}
 		}
 	}
-	return out, true
+	return true
 }
 
 // Caps are those on what one machine may hold of the subject and others together.
@@ -172,7 +186,7 @@ func (l *Ledger) Accepts(s *Subject, place *fit.Place) bool {
 			return false
 		}
 	}
-	return l.nearVolumes(s, at) && (s.together == none || l.togetherAllows(s, at))
+	return l.hasVolumes(s, at) && (s.together == none || l.togetherAllows(s, at))
 }
 
 // Wish is what the soft terms of a subject come to for new machines, as far as

@@ -3,6 +3,7 @@ package spread
 import (
 	"slices"
 
+	"github.com/tenon-sh/tenon/engine/label"
 	"github.com/tenon-sh/tenon/engine/world"
 )
 
@@ -12,10 +13,13 @@ type Subject struct {
 	apart    []int32 // groups of the required anti-affinity terms it carries
 	together int32   // the group of its required affinity terms, or none
 	self     bool    // it is a member of that group itself
-	volumes  []int32 // groups of those who share a volume with it
 	wishes   []wish
 	members  []int32 // every group that counts it
 	shunned  []int32 // those of members that are apart
+
+	// Groups of those who share a volume with it: one still to be made, and one for one node or one pod.
+	unmade    []int32
+	exclusive []int32
 }
 
 // even is one topology spread constraint that a subject carries.
@@ -63,7 +67,10 @@ func (l *terms) consider(s *Subject, by int) {
 	for _, g := range s.apart {
 		l.groups[g].carriers += by
 	}
-	for _, g := range s.volumes {
+	for _, g := range s.unmade {
+		l.groups[g].carriers += by
+	}
+	for _, g := range s.exclusive {
 		l.groups[g].carriers += by
 	}
 	if s.self {
@@ -75,11 +82,14 @@ func (l *terms) consider(s *Subject, by int) {
 func (l *terms) Describe(p *world.Pod) *Subject {
 	s := &Subject{together: none, members: l.Members(p)}
 	for _, g := range s.members {
-		switch {
-		case l.groups[g].kind == apart:
+		switch of := l.groups[g]; {
+		case of.kind == apart:
 			s.shunned = append(s.shunned, g)
-		case l.groups[g].volume != "":
-			s.volumes = append(s.volumes, g)
+		case of.volume == "":
+		case l.keys[of.keys[0]] == label.Hostname:
+			s.exclusive = append(s.exclusive, g)
+		default:
+			s.unmade = append(s.unmade, g)
 		}
 	}
 	for i, c := range p.Spread {
@@ -116,11 +126,11 @@ func (l *terms) Describe(p *world.Pod) *Subject {
 
 // Indifferent reports whether no hard term of the subject or of other pods decides where it may go.
 func (s *Subject) Indifferent() bool {
-	return len(s.even)+len(s.apart)+len(s.shunned)+len(s.volumes) == 0 && s.together == none
+	return len(s.even)+len(s.apart)+len(s.shunned)+len(s.unmade)+len(s.exclusive) == 0 && s.together == none
 }
 
-// Volumes are the groups of those who share a volume with the subject.
-func (s *Subject) Volumes() []int32 { return s.volumes }
+// Unmade are the groups of those who share a volume with the subject that is still to be made.
+func (s *Subject) Unmade() []int32 { return s.unmade }
 
 // Members are the groups that count pods of the subject.
 func (s *Subject) Members() []int32 { return s.members }

@@ -11,7 +11,8 @@ type terms struct {
 	values     [][]string         // the same, by number
 	groups     []*group
 	byTerms    map[string]int32
-	volumes    map[string]int32         // of volumes that several pods wait for: their groups
+	unmade     map[string]int32         // of volumes still to be made that several pods wait for: their groups
+	exclusive  map[string]int32         // of volumes for one node, or one pod, that several pods have: their groups
 	owned      map[*world.PodTerm]int32 // anti-affinity of running pods: its group, or none
 	kin        map[*world.Kin][]int32   // the groups that count running pods
 	shelves    map[string]*shelf        // where pods of a namespace find the groups that count them
@@ -30,7 +31,8 @@ func newTerms(namespaces []*world.Namespace) terms {
 		namespaces: make(map[string]map[string]string, len(namespaces)),
 		keyIndex:   map[string]int{},
 		byTerms:    map[string]int32{},
-		volumes:    map[string]int32{},
+		unmade:     map[string]int32{},
+		exclusive:  map[string]int32{},
 		owned:      map[*world.PodTerm]int32{},
 		kin:        map[*world.Kin][]int32{},
 		shelves:    map[string]*shelf{},

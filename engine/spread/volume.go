@@ -1,35 +1,67 @@
 package spread
 
 import (
+	"slices"
+
 	"github.com/tenon-sh/tenon/engine/label"
 	"github.com/tenon-sh/tenon/engine/world"
 )
 
-// Share makes known the volumes that are still to be made and that several of
-// the pods wait for: the first of them that is bound decides the zone of all.
-// That a disk is attached to one node at a time is not counted: docs/adr/0015.
-func (l *terms) Share(pods []*world.Pod) {
-	users := map[string]*world.Pod{}
+// Share makes known the volumes that several pods have, of which one is among
+// pods and the others are there or run on places. Of one that is still to be made the
+// first pod that is bound decides the zone of all; one for a single node is where
+// the first is that has it, and one for a single pod is that pod's.
+func (l *terms) Share(pods []*world.Pod, places []*world.Place) {
+	waits, holds := map[string]*world.Pod{}, map[string]*world.Pod{}
 	for _, p := range pods {
 		for _, v := range p.Volumes {
-			if !v.Pending || p.Node != "" {
-				continue
+			if v.Pending && p.Node == "" && another(waits, v.ID, p) {
+				l.enlistUnmade(v.ID)
 			}
-			if first, known := users[v.ID]; !known {
-				users[v.ID] = p
-			} else if first != p {
-				l.enlistVolume(v.ID)
+			if v.Exclusive() && !p.Done && another(holds, v.ID, p) {
+				l.enlistExclusive(v)
+			}
+		}
+	}
+	if len(holds) == 0 {
+		return
+	}
+	for _, m := range places {
+		for _, p := range m.Holders() {
+			for _, v := range p.Volumes {
+				if first := holds[v.ID]; v.Exclusive() && first != nil && first != p {
+					l.enlistExclusive(v)
+				}
 			}
 		}
 	}
 }
 
-func (l *terms) enlistVolume(id string) {
-	if _, known := l.volumes[id]; known {
+// another reports whether the volume has a first pod and this is not it. If it has none, this one is.
+func another(first map[string]*world.Pod, id string, p *world.Pod) bool {
+	was, known := first[id]
+	if !known {
+		first[id] = p
+	}
+	return known && was != p
+}
+
+func (l *terms) enlistUnmade(id string) {
+	if _, known := l.unmade[id]; known {
 		return
 	}
-	l.volumes[id] = int32(len(l.groups))
+	l.unmade[id] = int32(len(l.groups))
 	l.groups = append(l.groups, &group{kind: together, volume: id, keys: []int{l.key(label.Zone)}, byKey: make([][]int32, 1)})
+}
+
+func (l *terms) enlistExclusive(v world.Volume) {
+	if i, known := l.exclusive[v.ID]; known {
+		g := l.groups[i]
+		g.onePod = g.onePod || v.OnePod
+		return
+	}
+	l.exclusive[v.ID] = int32(len(l.groups))
+	l.groups = append(l.groups, &group{kind: together, volume: v.ID, onePod: v.OnePod, keys: []int{l.key(label.Hostname)}, byKey: make([][]int32, 1)})
 }
 
 // Confine has a volume that is shared be made in one of the zones.
@@ -39,4 +71,20 @@ func (l *terms) Confine(volume int32, zones []string) {
 	for _, z := range zones {
 		g.within = append(g.within, l.domain(g.keys[0], z))
 	}
+}
+
+// appendVolumes appends the groups of those who share a volume with the pod.
+func (l *terms) appendVolumes(out []int32, p *world.Pod) []int32 {
+	if len(l.unmade)+len(l.exclusive) == 0 {
+		return out
+	}
+	for _, v := range p.Volumes {
+		if g, shared := l.unmade[v.ID]; shared && v.Pending && p.Node == "" && !slices.Contains(out, g) {
+			out = append(out, g)
+		}
+		if g, shared := l.exclusive[v.ID]; shared && v.Exclusive() && !slices.Contains(out, g) {
+			out = append(out, g)
+		}
+	}
+	return out
 }

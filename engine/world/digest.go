@@ -168,7 +168,14 @@ func writerOf(t reflect.Type) func([]byte, reflect.Value) []byte {
 		return writeMap
 	case reflect.Struct:
 		fields := make([]func([]byte, reflect.Value) []byte, t.NumField())
+		bit := byte(1)
 		for i := range fields {
+			if _, folded := t.Field(i).Tag.Lookup("digest"); folded {
+				bit <<= 1
+				fields[i] = folder(bit)
+				continue
+			}
+			bit = 1
 			fields[i] = writerOf(t.Field(i).Type)
 		}
 		return func(b []byte, v reflect.Value) []byte {
@@ -179,6 +186,17 @@ func writerOf(t reflect.Type) func([]byte, reflect.Value) []byte {
 		}
 	}
 	panic(fmt.Sprintf("world: items cannot hold a %s", t))
+}
+
+// folder writes a bool that follows another, in the tag's words `digest:"fold"`, as
+// a bit of that one's byte. So items without it have the digest that they had before it was known.
+func folder(bit byte) func([]byte, reflect.Value) []byte {
+	return func(b []byte, v reflect.Value) []byte {
+		if v.Bool() {
+			b[len(b)-1] |= bit
+		}
+		return b
+	}
 }
 
 func writeString(b []byte, s string) []byte {

@@ -189,7 +189,16 @@ type Volume struct {
 
 	// Pending volumes are made in the zone of the first of their pods that is bound, and stay there.
 	Pending bool `json:"pending,omitempty"`
+
+	// OneNode volumes are attached to one node at a time: of the pods that share one, those on other nodes do not start.
+	OneNode bool `digest:"fold" json:"oneNode,omitempty"`
+
+	// OnePod volumes are used by one pod at a time, on whatever node: kube-scheduler binds no other.
+	OnePod bool `digest:"fold" json:"onePod,omitempty"`
 }
+
+// Exclusive reports whether pods that share the volume cannot run wherever each finds room.
+func (v Volume) Exclusive() bool { return v.OneNode || v.OnePod }
 
 // DriverLimit is how many volumes of a driver a node can attach.
 type DriverLimit struct {

@@ -310,3 +310,26 @@ func TestBlind(t *testing.T) {
 		})
 	}
 }
+
+// Items that were kept before volumes knew access modes have the digest that they had; those that know them do not.
+func TestDigestOfVolumes(t *testing.T) {
+	read := func(volume string) string {
+		w, err := world.Read([]byte(`{"format":"tenon-world/v1","at":1,"pods":[{"namespace":"d","name":"p","volumes":[` + volume + `]}]}`))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return w.Digest()
+	}
+	const kept = "sha256:62d654469f116ca19a26acbc58e1b9b59a95d2d3bb7f14fba8bae4203b1e5183"
+	if got := read(`{"id":"v","driver":"ebs","pending":true}`); got != kept {
+		t.Errorf("a World with a volume has the digest %s, and had %s", got, kept)
+	}
+	seen := map[string]string{}
+	for _, modes := range []string{``, `,"pending":true`, `,"oneNode":true`, `,"onePod":true`, `,"pending":true,"oneNode":true`, `,"oneNode":true,"onePod":true`} {
+		d := read(`{"id":"v","driver":"ebs"` + modes + `}`)
+		if other, known := seen[d]; known {
+			t.Errorf("volumes with %q and %q have one digest", modes, other)
+		}
+		seen[d] = modes
+	}
+}
