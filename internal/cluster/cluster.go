@@ -64,18 +64,19 @@ type Cluster struct {
 	listeners []func(Change)
 	refused   map[string]string // items that the Builder refused, and why
 
-	pods   map[world.Key]podState // of pods with volumes, and of those we wrote to
-	byPVC  map[world.Key]map[world.Key]bool
-	pvcs   map[world.Key]observe.VolumeClaim
-	pvs    map[string]observe.PersistentVolume
-	class  map[string]observe.StorageClass
-	csi    map[string][]world.DriverLimit
-	nodes  map[string]world.Node
-	pools  map[world.PoolID]world.Pool
-	barred map[world.TemplateID]string // why their pools buy nothing now
-	unread map[string]world.PoolID     // claims that cannot be read: their pools buy nothing now
-	claims map[string]expected
-	layers layers
+	pods       map[world.Key]podState // of pods with volumes, and of those we wrote to
+	byPVC      map[world.Key]map[world.Key]bool
+	pvcs       map[world.Key]observe.VolumeClaim
+	pvs        map[string]observe.PersistentVolume
+	class      map[string]observe.StorageClass
+	csi        map[string][]world.DriverLimit
+	unattached map[string]bool // CSI drivers whose volumes nodes reach without attaching them
+	nodes      map[string]world.Node
+	pools      map[world.PoolID]world.Pool
+	barred     map[world.TemplateID]string // why their pools buy nothing now
+	unread     map[string]world.PoolID     // claims that cannot be read: their pools buy nothing now
+	claims     map[string]expected
+	layers     layers
 
 	purchases purchases
 	daemons   observe.Daemons
@@ -98,7 +99,7 @@ func New(now clock.Now, sources ...string) *Cluster {
 		now: now, builder: world.NewBuilder(), dirty: true, sources: sources, waits: map[string]bool{}, unsynced: now(), refused: map[string]string{},
 		pods: map[world.Key]podState{}, byPVC: map[world.Key]map[world.Key]bool{},
 		pvcs: map[world.Key]observe.VolumeClaim{}, pvs: map[string]observe.PersistentVolume{}, class: map[string]observe.StorageClass{},
-		csi: map[string][]world.DriverLimit{}, nodes: map[string]world.Node{}, claims: map[string]expected{},
+		csi: map[string][]world.DriverLimit{}, unattached: map[string]bool{}, nodes: map[string]world.Node{}, claims: map[string]expected{},
 		pools: map[world.PoolID]world.Pool{}, barred: map[world.TemplateID]string{}, unread: map[string]world.PoolID{}, layers: newLayers(),
 		purchases: newPurchases(), daemons: observe.NewDaemons(), readPod: readPod, readClaim: observe.Claim,
 	}

@@ -7,6 +7,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
+	storagev1 "k8s.io/api/storage/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"pgregory.net/rapid"
@@ -85,7 +86,13 @@ func TestAnyOrderGivesTheSameWorld(t *testing.T) {
 		},
 		"pvc": func(c *cluster.Cluster) { c.SetVolumeClaim(boundClaim()) },
 		"pv": func(c *cluster.Cluster) {
-			c.SetVolume(&corev1.PersistentVolume{ObjectMeta: metav1.ObjectMeta{Name: "disk"}})
+			c.SetVolume(&corev1.PersistentVolume{ObjectMeta: metav1.ObjectMeta{Name: "disk"}, Spec: corev1.PersistentVolumeSpec{
+				AccessModes:            []corev1.PersistentVolumeAccessMode{corev1.ReadWriteOnce},
+				PersistentVolumeSource: corev1.PersistentVolumeSource{CSI: &corev1.CSIPersistentVolumeSource{Driver: "files", VolumeHandle: "fs-1"}},
+			}})
+		},
+		"driver": func(c *cluster.Cluster) {
+			c.SetCSIDriver(&storagev1.CSIDriver{ObjectMeta: metav1.ObjectMeta{Name: "files"}, Spec: storagev1.CSIDriverSpec{AttachRequired: new(bool)}})
 		},
 		"node":    func(c *cluster.Cluster) { c.SetNode(&corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: "n"}}) },
 		"claim":   func(c *cluster.Cluster) { c.SetClaim(claim("a", "1", "7")) },
@@ -112,6 +119,29 @@ func TestAnyOrderGivesTheSameWorld(t *testing.T) {
 			t.Errorf("another order gave another world: %s, first %s", got, digest)
 		}
 	})
+}
+
+// A driver that says its volumes are not attached is believed, until it is gone.
+func TestVolumesThatAreNotAttached(t *testing.T) {
+	c := cluster.New(clock.At(noon))
+	c.SetPod(pod("p", "claim"))
+	c.SetVolumeClaim(boundClaim())
+	c.SetVolume(&corev1.PersistentVolume{ObjectMeta: metav1.ObjectMeta{Name: "disk"}, Spec: corev1.PersistentVolumeSpec{
+		AccessModes:            []corev1.PersistentVolumeAccessMode{corev1.ReadWriteOnce},
+		PersistentVolumeSource: corev1.PersistentVolumeSource{CSI: &corev1.CSIPersistentVolumeSource{Driver: "files", VolumeHandle: "fs-1"}},
+	}})
+	oneNode := func() bool { return c.World().Pod(world.Key{Namespace: "d", Name: "p"}).Volumes[0].OneNode }
+	if !oneNode() {
+		t.Error("a ReadWriteOnce volume of a driver that nothing is known of is not for one node")
+	}
+	c.SetCSIDriver(&storagev1.CSIDriver{ObjectMeta: metav1.ObjectMeta{Name: "files"}, Spec: storagev1.CSIDriverSpec{AttachRequired: new(bool)}})
+	if oneNode() {
+		t.Error("a volume that needs no attachment is for one node")
+	}
+	c.DeleteCSIDriver("files")
+	if !oneNode() {
+		t.Error("what a driver said holds after it is gone")
+	}
 }
 
 func boundClaim() *corev1.PersistentVolumeClaim {

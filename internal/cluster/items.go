@@ -141,7 +141,10 @@ func (c *Cluster) unmount(pod world.Key) {
 
 // volumes looks up what this picture knows of volumes.
 func (c *Cluster) volumes() observe.Volumes {
-	return observe.Volumes{Claim: in(c.pvcs), Volume: in(c.pvs), Class: in(c.class)}
+	return observe.Volumes{
+		Claim: in(c.pvcs), Volume: in(c.pvs), Class: in(c.class),
+		Unattached: func(driver string) bool { return c.unattached[driver] },
+	}
 }
 
 func in[K comparable, V any](m map[K]V) func(K) (V, bool) {
@@ -247,6 +250,37 @@ func (c *Cluster) usersOfClass(name string) []world.Key {
 	var out []world.Key
 	for k := range c.byPVC {
 		if c.pvcs[k].Class == name {
+			out = append(out, c.users(k)...)
+		}
+	}
+	return out
+}
+
+// SetCSIDriver puts into the picture whether nodes attach the volumes of a driver.
+func (c *Cluster) SetCSIDriver(d *storagev1.CSIDriver) {
+	c.setUnattached(d.Name, observe.Unattached(d))
+}
+
+// DeleteCSIDriver takes a driver out of the picture.
+func (c *Cluster) DeleteCSIDriver(name string) { c.setUnattached(name, false) }
+
+func (c *Cluster) setUnattached(driver string, is bool) {
+	c.update(func() []Change {
+		if c.unattached[driver] == is {
+			return nil
+		}
+		c.unattached[driver] = is
+		if !is {
+			delete(c.unattached, driver)
+		}
+		return c.rebind(c.usersOfDriver(driver))
+	})
+}
+
+func (c *Cluster) usersOfDriver(driver string) []world.Key {
+	var out []world.Key
+	for k := range c.byPVC {
+		if claim := c.pvcs[k]; c.pvs[claim.Volume].Driver == driver || c.class[claim.Class].Driver == driver {
 			out = append(out, c.users(k)...)
 		}
 	}

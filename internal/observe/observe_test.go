@@ -65,11 +65,14 @@ func observed(t *testing.T, in []byte) []any {
 	claims := map[world.Key]observe.VolumeClaim{}
 	volumes := map[string]observe.PersistentVolume{}
 	classes := map[string]observe.StorageClass{}
+	unattached := map[string]bool{}
 	var csi *storagev1.CSINode
 	look := observe.Volumes{
 		Claim:  func(k world.Key) (observe.VolumeClaim, bool) { c, ok := claims[k]; return c, ok },
 		Volume: func(n string) (observe.PersistentVolume, bool) { c, ok := volumes[n]; return c, ok },
 		Class:  func(n string) (observe.StorageClass, bool) { c, ok := classes[n]; return c, ok },
+
+		Unattached: func(driver string) bool { return unattached[driver] },
 	}
 	var out []any
 	for _, doc := range bytes.Split(in, []byte("\n---\n")) {
@@ -106,6 +109,8 @@ func observed(t *testing.T, in []byte) []any {
 			classes[key.Name] = observe.ReadStorageClass(as[storagev1.StorageClass](t, doc))
 		case "CSINode":
 			csi = as[storagev1.CSINode](t, doc)
+		case "CSIDriver":
+			unattached[key.Name] = observe.Unattached(as[storagev1.CSIDriver](t, doc))
 		default:
 			t.Fatalf("a pair has an object of kind %q", head.Kind)
 		}

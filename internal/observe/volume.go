@@ -24,6 +24,8 @@ type VolumeClaim struct {
 	Volume   string // it is bound to, or asks for by name
 	Bound    bool   // binding is complete
 	Class    string
+	OneNode  bool // its access modes are for one node at a time
+	OnePod   bool // its access mode is for one pod at a time
 	Lost     bool
 	Deleting bool
 }
@@ -33,6 +35,7 @@ type PersistentVolume struct {
 	Driver   string
 	Handle   string
 	Places   []label.Set // one of them must hold; empty: anywhere
+	OneNode  bool        // its access modes are for one node at a time
 	Deleting bool
 }
 
@@ -52,6 +55,9 @@ type Volumes struct {
 	Claim  func(world.Key) (VolumeClaim, bool)
 	Volume func(name string) (PersistentVolume, bool)
 	Class  func(name string) (StorageClass, bool)
+
+	// Unattached reports whether a CSI driver says that nodes reach its volumes without attaching them.
+	Unattached func(driver string) bool
 }
 
 // Mounts lists the volumes of a pod that bind it to places or take one of a node's attachments.
@@ -77,6 +83,7 @@ func ReadVolumeClaim(c *corev1.PersistentVolumeClaim) VolumeClaim {
 	_, bound := c.Annotations[boundAt]
 	out := VolumeClaim{
 		Volume: c.Spec.VolumeName, Bound: bound || c.Status.Phase == corev1.ClaimBound,
+		OneNode: oneNode(c.Spec.AccessModes), OnePod: slices.Contains(c.Spec.AccessModes, corev1.ReadWriteOncePod),
 		Lost: c.Status.Phase == corev1.ClaimLost, Deleting: c.DeletionTimestamp != nil,
 	}
 	if c.Spec.StorageClassName != nil {
@@ -90,7 +97,7 @@ func ReadVolumeClaim(c *corev1.PersistentVolumeClaim) VolumeClaim {
 // ReadPersistentVolume reads a PersistentVolume. A volume of a node's own disk
 // says which node that was; the node may be gone, so that is left out.
 func ReadPersistentVolume(v *corev1.PersistentVolume) PersistentVolume {
-	out := PersistentVolume{Deleting: v.DeletionTimestamp != nil, Handle: v.Name}
+	out := PersistentVolume{Deleting: v.DeletionTimestamp != nil, Handle: v.Name, OneNode: oneNode(v.Spec.AccessModes)}
 	if csi := v.Spec.CSI; csi != nil {
 		out.Driver, out.Handle = csi.Driver, csi.VolumeHandle
 	} else {
@@ -116,6 +123,17 @@ func ReadPersistentVolume(v *corev1.PersistentVolume) PersistentVolume {
 		out.Places = nil
 	}
 	return out
+}
+
+// oneNode reports whether the controller that attaches volumes attaches one of
+// these modes to one node at a time. Of no mode it knows nothing, and does not ask.
+func oneNode(modes []corev1.PersistentVolumeAccessMode) bool {
+	return len(modes) > 0 && !slices.Contains(modes, corev1.ReadWriteMany) && !slices.Contains(modes, corev1.ReadOnlyMany)
+}
+
+// Unattached reports whether nodes reach the driver's volumes without attaching them.
+func Unattached(d *storagev1.CSIDriver) bool {
+	return d.Spec.AttachRequired != nil && !*d.Spec.AttachRequired
 }
 
 // zonesOf reads the zone and region labels that volumes had before they had affinity.
@@ -208,8 +226,8 @@ func (v Volumes) Bind(p world.Pod, mounts []Mount) world.Pod {
 // resolve follows a mount to its claim, and from there to its volume or its class.
 func (v Volumes) resolve(p world.Pod, m Mount, problem func(string, ...any)) (world.Volume, bool) {
 	key := world.Key{Namespace: p.Namespace, Name: m.Claim}
-	out := world.Volume{ID: key.String()}
 	c, ok := lookup(v.Claim, key)
+	out := world.Volume{ID: key.String(), OnePod: c.OnePod}
 	switch {
 	case !ok:
 		problem("volume %s: persistent volume claim %s does not exist", m.Name, key)
@@ -236,6 +254,7 @@ func (v Volumes) resolve(p world.Pod, m Mount, problem func(string, ...any)) (wo
 		return out, false
 	}
 	out.Driver, out.Places, out.Pending = class.Driver, class.Places, class.Zonal
+	out.OneNode = c.OneNode && v.attaches(class.Driver)
 	return out, true
 }
 
@@ -253,10 +272,17 @@ func (v Volumes) bound(out world.Volume, key world.Key, c VolumeClaim, m Mount, 
 		return out, false
 	}
 	out.Driver, out.Places = pv.Driver, pv.Places
+	out.OneNode = pv.OneNode && v.attaches(pv.Driver)
 	if pv.Handle != "" {
 		out.ID = pv.ID()
 	}
 	return out, true
+}
+
+// attaches reports whether volumes of the driver are attached to nodes. A driver
+// that says nothing of it has them attached; without a driver there is nothing to attach.
+func (v Volumes) attaches(driver string) bool {
+	return driver != "" && (v.Unattached == nil || !v.Unattached(driver))
 }
 
 func lookup[K, V any](find func(K) (V, bool), k K) (V, bool) {

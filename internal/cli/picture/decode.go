@@ -52,6 +52,7 @@ func kinds() map[string]func() any {
 		"ReplicationController":           func() any { return &corev1.ReplicationController{} },
 		"StorageClass.storage.k8s.io":     func() any { return &storagev1.StorageClass{} },
 		"CSINode.storage.k8s.io":          func() any { return &storagev1.CSINode{} },
+		"CSIDriver.storage.k8s.io":        func() any { return &storagev1.CSIDriver{} },
 		"PodDisruptionBudget.policy":      func() any { return &policyv1.PodDisruptionBudget{} },
 		"PriorityClass.scheduling.k8s.io": func() any { return &schedulingv1.PriorityClass{} },
 		"NodePool.karpenter.sh":           func() any { return &karpv1.NodePool{} },

@@ -27,6 +27,7 @@ func resources() []schema.GroupVersionResource {
 		{Version: "v1", Resource: "persistentvolumeclaims"},
 		{Group: "storage.k8s.io", Version: "v1", Resource: "storageclasses"},
 		{Group: "storage.k8s.io", Version: "v1", Resource: "csinodes"},
+		{Group: "storage.k8s.io", Version: "v1", Resource: "csidrivers"},
 		{Group: "apps", Version: "v1", Resource: "daemonsets"},
 		{Group: "policy", Version: "v1", Resource: "poddisruptionbudgets"},
 		{Group: "karpenter.sh", Version: "v1", Resource: "nodepools"},

@@ -118,6 +118,8 @@ func (in *input) sort(o object) error {
 		}
 	case *storagev1.CSINode:
 		in.csi[v.Name] = v
+	case *storagev1.CSIDriver:
+		in.volumes.unattached[v.Name] = observe.Unattached(v)
 	case *appsv1.DaemonSet:
 		in.daemons.SetDaemonSet(v)
 	case *corev1.LimitRange:
@@ -208,7 +210,7 @@ func (o object) id() string {
 // namespaced reports whether objects of the kind live in a namespace.
 func namespaced(v any) bool {
 	switch v.(type) {
-	case *corev1.Node, *corev1.Namespace, *corev1.PersistentVolume, *storagev1.StorageClass, *storagev1.CSINode,
+	case *corev1.Node, *corev1.Namespace, *corev1.PersistentVolume, *storagev1.StorageClass, *storagev1.CSINode, *storagev1.CSIDriver,
 		*schedulingv1.PriorityClass, *karpv1.NodePool, *karpv1.NodeClaim, *v1alpha1.NodeOverlay, *v1alpha5.Provisioner:
 		return false
 	}

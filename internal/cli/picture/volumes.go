@@ -14,18 +14,25 @@ type volumes struct {
 	classes map[string]observe.StorageClass
 	common  string          // the class of claims that name none
 	unknown map[string]bool // classes that are not in the input, of claims that will be made
+
+	unattached map[string]bool // CSI drivers whose volumes nodes reach without attaching them
 }
 
 // anywhere is the class of claims that will be made and of whose class nothing is known.
 const anywhere = "(anywhere)"
 
 func newVolumes() volumes {
-	return volumes{map[world.Key]observe.VolumeClaim{}, map[string]observe.PersistentVolume{}, map[string]observe.StorageClass{anywhere: {}}, "", map[string]bool{}}
+	return volumes{
+		pvcs: map[world.Key]observe.VolumeClaim{}, pvs: map[string]observe.PersistentVolume{}, classes: map[string]observe.StorageClass{anywhere: {}},
+		unknown: map[string]bool{}, unattached: map[string]bool{},
+	}
 }
 
 // bind reads a pod with its volumes resolved.
 func (v volumes) bind(p *corev1.Pod) world.Pod {
-	find := observe.Volumes{Claim: v.claim, Volume: of(v.pvs), Class: of(v.classes)}
+	find := observe.Volumes{
+		Claim: v.claim, Volume: of(v.pvs), Class: of(v.classes), Unattached: func(driver string) bool { return v.unattached[driver] },
+	}
 	return find.Bind(observe.Pod(p), observe.Mounts(p))
 }
 
