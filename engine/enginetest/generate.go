@@ -49,7 +49,8 @@ func app1(t *rapid.T, i int) []string {
 		" spread=zone:1:soft:of=SELF", " spread=host:1:of=app0",
 		" apart=host:SELF", " apart=zone:SELF", " apart=host:app0", " apart=zone:app1", " near=zone:SELF", " near=host:SELF", " near=zone:app0", " near=host:app1",
 		" near=zone:app0:50", " apart=host:app0:50", " select=zone:a", " select=family:m", " select=team:x", " affinity=zone:b affinity=family:c", " prefer=50:zone:b",
-		" select=zone:NotIn:a", " tolerate=dedicated", " port=80", " priority=5", " priority=3", " volume=v:ebs@a", " volume=new:ebs@?", " volume=own-SELF:ebs@?", " gated", " near=zone:app2 near=host:app2",
+		" select=zone:NotIn:a", " tolerate=dedicated", " port=80", " priority=5", " priority=3", " volume=v:ebs@a", " volume=new:ebs@?", " volume=own-SELF:ebs@?",
+		" once=shared:ebs@a", " once=late:ebs@?", " once=ours-SELF:ebs@?", " oncepod=sole:ebs@?", " gated", " near=zone:app2 near=host:app2",
 		" spread=ct:1:of=SELF", " spread=family:2:of=SELF", " apart=family:SELF", " namespace=other", " select=type:t0|t1", " gpu=1",
 	}
 	name := fmt.Sprintf("app%d", i)
