@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"hash/fnv"
 	"slices"
+	"time"
 
 	"github.com/tenon-sh/tenon/internal/aws/nodeclass"
 	"github.com/tenon-sh/tenon/internal/aws/refusal"
@@ -25,14 +26,14 @@ type Subject struct {
 // Of has EC2 say, by dry runs, whether it would launch machines of a class
 // whose parts have all been found. Only a missing permission is the class' fault;
 // what EC2 does not say for another reason keeps nobody from launching.
-func (t *Trials) Of(ctx context.Context, s Subject) Verdict {
-	key := s.key()
-	verdict, ok := t.find(key)
-	if !ok {
-		verdict = t.try(ctx, s.Class, s.Profile)
-		t.keep(key, verdict)
-	}
-	return verdict
+func (t *Trials) Of(ctx context.Context, s Subject) (Verdict, error) {
+	return t.verdicts.Get(ctx, s.key(), func(ctx context.Context) (Verdict, time.Duration, error) {
+		v, holds := t.try(ctx, s.Class, s.Profile)
+		if ctx.Err() != nil {
+			holds = 0 // whoever asked gave up, which says nothing of the class
+		}
+		return v, holds, nil
+	})
 }
 
 // key names all that a trial depends on.
@@ -45,19 +46,20 @@ func (s Subject) key() string {
 	return fmt.Sprint(h.Sum64())
 }
 
-// try rehearses a launch and judges the answers.
-func (t *Trials) try(ctx context.Context, c nodeclass.Class, profile string) Verdict {
+// try rehearses a launch and judges the answers. It tells how long the verdict holds.
+func (t *Trials) try(ctx context.Context, c nodeclass.Class, profile string) (Verdict, time.Duration) {
 	s, err := t.cfg.Launcher.Single(ctx, c)
 	if err != nil || !s.Found {
-		return t.untried(fmt.Errorf("nothing to try it with: %w", cmp.Or(err, errors.New("nothing that the class allows is on offer now"))))
+		return untried(cmp.Or(err, errors.New("nothing that the class allows is on offer now"))), triedAgain
 	}
 	in, err := s.Requests(profile)
 	if err != nil {
-		verdict := t.untried(err)
+		verdict := untried(err)
 		verdict.Err, _ = errors.AsType[*cloud.Error](err)
-		return verdict
+		return verdict, triedAgain
 	}
-	verdict := Verdict{until: t.cfg.Now().Add(triedFor)}
+	var verdict Verdict
+	holds := triedFor
 	for _, a := range t.Rehearse(ctx, in) {
 		if a.Err == nil {
 			continue
@@ -65,21 +67,17 @@ func (t *Trials) try(ctx context.Context, c nodeclass.Class, profile string) Ver
 		switch wrapped := refusal.Wrap(in.What+": "+a.Check, a.Err); cloud.CodeOf(wrapped) {
 		case cloud.Unauthorised:
 			verdict.Err = cloud.Errorf(cloud.Unauthorised, a.Reason, "%w: %s", wrapped, refusal.Advice(wrapped))
-			verdict.until = t.cfg.Now().Add(triedAgain)
-			return verdict
+			return verdict, triedAgain
 		case cloud.Capacity:
 			// that is the account's, and of this moment
 		case cloud.Throttled, cloud.Unknown:
-			return t.untried(wrapped)
+			return untried(wrapped), triedAgain
 		default:
-			verdict.Without = wrapped.Error()
-			verdict.until = t.cfg.Now().Add(triedAgain)
+			verdict.Without, holds = wrapped.Error(), triedAgain
 		}
 	}
-	return verdict
+	return verdict, holds
 }
 
 // untried is the verdict where EC2 gave none.
-func (t *Trials) untried(err error) Verdict {
-	return Verdict{until: t.cfg.Now().Add(triedAgain), Without: "not tried: " + err.Error()}
-}
+func untried(err error) Verdict { return Verdict{Without: "not tried: " + err.Error()} }

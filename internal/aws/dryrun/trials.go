@@ -1,12 +1,12 @@
 package dryrun
 
 import (
-	"maps"
-	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/service/ec2"
 
+	"github.com/tenon-sh/tenon/internal/aws/answers"
 	"github.com/tenon-sh/tenon/internal/aws/launch"
 	"github.com/tenon-sh/tenon/internal/aws/machine"
 	"github.com/tenon-sh/tenon/internal/aws/say"
@@ -37,46 +37,25 @@ type Config struct {
 type Trials struct {
 	cfg Config
 
-	mu      sync.Mutex
-	stopped bool
-	done    map[string]Verdict
+	verdicts *answers.Memory[Verdict]
+	stopped  atomic.Bool
 }
 
 // New returns Trials that have tried nothing yet.
-func New(c Config) *Trials { return &Trials{cfg: c, stopped: c.Off, done: map[string]Verdict{}} }
+func New(c Config) *Trials {
+	t := &Trials{cfg: c, verdicts: answers.New(c.Now, answers.Rules[Verdict]{})}
+	t.stopped.Store(c.Off)
+	return t
+}
 
 // Verdict is what came of a trial.
 type Verdict struct {
 	Err     *cloud.Error // why it would not be launched; nil if it would
 	Without string       // what could not be tried
-
-	until time.Time
 }
 
 // stop sends no further dry runs.
-func (t *Trials) stop() {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	t.stopped = true
-}
+func (t *Trials) stop() { t.stopped.Store(true) }
 
 // Off reports whether dry runs are off: nobody wants them, or they are carried out here.
-func (t *Trials) Off() bool {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	return t.stopped
-}
-
-func (t *Trials) find(key string) (Verdict, bool) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	known, ok := t.done[key]
-	return known, ok && t.cfg.Now().Before(known.until)
-}
-
-func (t *Trials) keep(key string, v Verdict) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	maps.DeleteFunc(t.done, func(_ string, old Verdict) bool { return !t.cfg.Now().Before(old.until) })
-	t.done[key] = v
-}
+func (t *Trials) Off() bool { return t.stopped.Load() }

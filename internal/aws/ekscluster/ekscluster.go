@@ -11,8 +11,8 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/eks"
 
 	awsv1 "github.com/tenon-sh/tenon/api/aws/v1"
+	"github.com/tenon-sh/tenon/internal/aws/answers"
 	"github.com/tenon-sh/tenon/internal/aws/bootstrap"
-	"github.com/tenon-sh/tenon/internal/aws/keylock"
 	"github.com/tenon-sh/tenon/internal/aws/refusal"
 	"github.com/tenon-sh/tenon/internal/clock"
 	"github.com/tenon-sh/tenon/internal/cloud"
@@ -47,10 +47,10 @@ type Known struct {
 type Finder struct {
 	eks      *eks.Client
 	settings Settings
-	now      clock.Now
-	lock     keylock.Locks // guards what follows
+	found    *answers.Memory[found]
+}
 
-	until   time.Time
+type found struct {
 	cluster bootstrap.Cluster
 	version string
 	arn     string // empty if EKS does not know the cluster
@@ -58,21 +58,24 @@ type Finder struct {
 
 // New returns a Finder over a client.
 func New(c *eks.Client, s Settings, now clock.Now) *Finder {
-	return &Finder{eks: c, settings: s, now: now}
+	return &Finder{eks: c, settings: s, found: answers.New(now, answers.Rules[found]{})}
 }
 
 // Find returns what a machine must know of the cluster, and the cluster's
 // minor version. Settings win over what EKS says, and that over what the cluster
 // says of itself; so a cluster that is not EKS will do.
 func (f *Finder) Find(ctx context.Context) (bootstrap.Cluster, string, error) {
-	done, err := f.lock.Lock(ctx, "")
-	if err != nil {
-		return bootstrap.Cluster{}, "", err
-	}
-	defer done()
-	if f.now().Before(f.until) {
-		return f.cluster, f.version, nil
-	}
+	c, err := f.found.Get(ctx, "", f.ask)
+	return c.cluster, c.version, err
+}
+
+// ARN is the cluster's ARN; empty if EKS does not know it.
+func (f *Finder) ARN(ctx context.Context) (string, error) {
+	c, err := f.found.Get(ctx, "", f.ask)
+	return c.arn, err
+}
+
+func (f *Finder) ask(ctx context.Context) (found, time.Duration, error) {
 	s := f.settings
 	c := bootstrap.Cluster{Name: s.Name, Endpoint: s.Endpoint, CA: s.CA, DNS: s.DNS}
 	version, arn, holds := "", "", fresh
@@ -95,27 +98,13 @@ func (f *Finder) Find(ctx context.Context) (bootstrap.Cluster, string, error) {
 	c.DNS = cmp.Or(c.DNS, dnsOf6(c.ServiceCIDR))
 	switch {
 	case asked != nil && (c.Endpoint == "" || c.CA == "" || version == ""):
-		return c, "", refusal.Wrap("describe cluster "+s.Name, asked)
+		return found{}, 0, refusal.Wrap("describe cluster "+s.Name, asked)
 	case c.Endpoint == "":
-		return c, "", cloud.Errorf(cloud.NotReady, awsv1.ReasonClusterEndpointUnknown, "where machines find the API server of cluster %s is not known: set CLUSTER_ENDPOINT, or allow eks:DescribeCluster", s.Name)
+		return found{}, 0, cloud.Errorf(cloud.NotReady, awsv1.ReasonClusterEndpointUnknown, "where machines find the API server of cluster %s is not known: set CLUSTER_ENDPOINT, or allow eks:DescribeCluster", s.Name)
 	case version == "":
-		return c, "", cloud.Errorf(cloud.NotReady, awsv1.ReasonClusterVersionUnknown, "the version of cluster %s is not known: allow eks:DescribeCluster", s.Name)
+		return found{}, 0, cloud.Errorf(cloud.NotReady, awsv1.ReasonClusterVersionUnknown, "the version of cluster %s is not known: allow eks:DescribeCluster", s.Name)
 	}
-	f.cluster, f.version, f.arn, f.until = c, version, arn, f.now().Add(holds)
-	return c, version, nil
-}
-
-// ARN is the cluster's ARN; empty if EKS does not know it.
-func (f *Finder) ARN(ctx context.Context) (string, error) {
-	if _, _, err := f.Find(ctx); err != nil {
-		return "", err
-	}
-	done, err := f.lock.Lock(ctx, "")
-	if err != nil {
-		return "", err
-	}
-	defer done()
-	return f.arn, nil
+	return found{c, version, arn}, holds, nil
 }
 
 // dnsOf6 is where EKS puts the DNS service of a cluster whose services have IPv6

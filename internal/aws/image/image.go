@@ -8,7 +8,6 @@ import (
 	"maps"
 	"slices"
 	"strings"
-	"sync"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
@@ -19,6 +18,7 @@ import (
 	awsv1 "github.com/tenon-sh/tenon/api/aws/v1"
 	"github.com/tenon-sh/tenon/engine/label"
 	"github.com/tenon-sh/tenon/internal/aws/ami"
+	"github.com/tenon-sh/tenon/internal/aws/answers"
 	"github.com/tenon-sh/tenon/internal/aws/network"
 	"github.com/tenon-sh/tenon/internal/aws/nodeclass"
 	"github.com/tenon-sh/tenon/internal/aws/refusal"
@@ -40,28 +40,23 @@ type Finder struct {
 	ssm *ssm.Client
 	now clock.Now
 
-	mu         sync.Mutex
-	found      map[string]kept[[]ami.Image]
-	parameters map[string]kept[string]
+	found      *answers.Memory[[]ami.Image] // by selector
+	parameters *answers.Memory[string]      // by name; empty: there is none
 }
 
-// asker is what a class is as long as it is not edited. That something is not
+// askerOf is what a class is as long as it is not edited. That something is not
 // there is remembered for the asker alone: an edited class asks again at once.
-type asker string
-
-func askerOf(c nodeclass.Class) asker {
-	return asker(fmt.Sprintf("%s/%s %s@%d", c.Ref.Kind, c.Ref.Name, c.UID, c.Generation))
-}
-
-// kept is an answer and when it has to be asked for again.
-type kept[T any] struct {
-	value T
-	until time.Time
+func askerOf(c nodeclass.Class) string {
+	return fmt.Sprintf("%s/%s %s@%d", c.Ref.Kind, c.Ref.Name, c.UID, c.Generation)
 }
 
 // New returns a Finder over clients.
 func New(e *ec2.Client, s *ssm.Client, now clock.Now) *Finder {
-	return &Finder{ec2: e, ssm: s, now: now, found: map[string]kept[[]ami.Image]{}, parameters: map[string]kept[string]{}}
+	return &Finder{
+		ec2: e, ssm: s, now: now,
+		found:      answers.New(now, answers.Rules[[]ami.Image]{Nothing: func(i []ami.Image) bool { return len(i) == 0 }}),
+		parameters: answers.New(now, answers.Rules[string]{Nothing: func(value string) bool { return value == "" }}),
+	}
 }
 
 // Find returns the images of a class on a cluster of that minor version, newest
@@ -84,14 +79,12 @@ func (f *Finder) Find(ctx context.Context, c nodeclass.Class, kubernetes string)
 // none says why a class has no image. Parameters that are not there are named:
 // nothing else about the class need be wrong.
 func (f *Finder) none(c nodeclass.Class, kubernetes string) error {
-	f.mu.Lock()
-	defer f.mu.Unlock()
 	var why []string
 	for _, s := range c.Images {
 		var lacks []string
 		names := slices.Compact(slices.Sorted(slices.Values(parametersOf(s, kubernetes))))
 		for _, name := range names {
-			if f.parameters[name].value == "" {
+			if value, _ := f.parameters.Known(name); value == "" {
 				lacks = append(lacks, name)
 			}
 		}
@@ -127,49 +120,18 @@ func parametersOf(s nodeclass.ImageSelector, kubernetes string) []string {
 	return out
 }
 
-func (f *Finder) bySelector(ctx context.Context, by asker, s nodeclass.ImageSelector, kubernetes string) ([]ami.Image, error) {
+func (f *Finder) bySelector(ctx context.Context, by string, s nodeclass.ImageSelector, kubernetes string) ([]ami.Image, error) {
 	key := strings.Join([]string{kubernetes, s.Alias, s.Parameter, strings.Join(s.Owners, ","), s.Key()}, "\n")
-	if known, ok := recall(f, f.found, key, by); ok {
-		return known, nil
-	}
-	found, err := f.ask(ctx, by, s, kubernetes)
-	if err != nil {
-		return nil, err
-	}
-	keep(f, f.found, keyOf(key, by, len(found) == 0), kept[[]ami.Image]{found, f.now().Add(imagesFresh)})
-	return found, nil
-}
-
-// keyOf is where an answer is kept: one that holds nothing, for who asked.
-func keyOf(key string, by asker, nothing bool) string {
-	if nothing {
-		return key + "\n" + string(by)
-	}
-	return key
-}
-
-// recall returns what is remembered and still holds.
-func recall[T any](f *Finder, from map[string]kept[T], key string, by asker) (T, bool) {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	for _, nothing := range []bool{false, true} {
-		if known, ok := from[keyOf(key, by, nothing)]; ok && f.now().Before(known.until) {
-			return known.value, true
+	return f.found.GetAs(ctx, by, key, func(ctx context.Context) ([]ami.Image, time.Duration, error) {
+		found, err := f.ask(ctx, by, s, kubernetes)
+		if err != nil {
+			return nil, 0, err
 		}
-	}
-	var none T
-	return none, false
+		return found, imagesFresh, nil
+	})
 }
 
-// keep remembers an answer, and drops those that no longer hold.
-func keep[T any](f *Finder, in map[string]kept[T], key string, answer kept[T]) {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	maps.DeleteFunc(in, func(_ string, old kept[T]) bool { return !f.now().Before(old.until) })
-	in[key] = answer
-}
-
-func (f *Finder) ask(ctx context.Context, by asker, s nodeclass.ImageSelector, kubernetes string) ([]ami.Image, error) {
+func (f *Finder) ask(ctx context.Context, by string, s nodeclass.ImageSelector, kubernetes string) ([]ami.Image, error) {
 	switch {
 	case s.Alias != "":
 		return f.byAlias(ctx, by, s.Alias, kubernetes)
@@ -193,7 +155,7 @@ func (f *Finder) ask(ctx context.Context, by asker, s nodeclass.ImageSelector, k
 
 // byAlias returns the images that AWS publishes for a family. A family lacks
 // some kinds of machine in some versions; those parameters are passed over.
-func (f *Finder) byAlias(ctx context.Context, by asker, alias, kubernetes string) ([]ami.Image, error) {
+func (f *Finder) byAlias(ctx context.Context, by string, alias, kubernetes string) ([]ami.Image, error) {
 	family, version, err := ami.Alias(alias)
 	if err != nil {
 		return nil, cloud.Errorf(cloud.NotReady, awsv1.ReasonAMINotFound, "%v", err)
@@ -231,22 +193,19 @@ func (f *Finder) byAlias(ctx context.Context, by asker, alias, kubernetes string
 }
 
 // parameter returns the value of a parameter; empty if there is none.
-func (f *Finder) parameter(ctx context.Context, by asker, name string, fresh time.Duration) (string, error) {
-	if known, ok := recall(f, f.parameters, name, by); ok {
-		return known, nil
-	}
-	out, err := f.ssm.GetParameter(ctx, &ssm.GetParameterInput{Name: aws.String(name)})
-	value := ""
-	switch {
-	case refusal.Gone(err), refusal.Absent(err):
-		fresh = parameterFresh // AWS may publish it any day
-	case err != nil:
-		return "", refusal.Wrap("get parameter "+name, err)
-	case out.Parameter != nil:
-		value = aws.ToString(out.Parameter.Value)
-	}
-	keep(f, f.parameters, keyOf(name, by, value == ""), kept[string]{value, f.now().Add(fresh)})
-	return value, nil
+func (f *Finder) parameter(ctx context.Context, by string, name string, fresh time.Duration) (string, error) {
+	return f.parameters.GetAs(ctx, by, name, func(ctx context.Context) (string, time.Duration, error) {
+		out, err := f.ssm.GetParameter(ctx, &ssm.GetParameterInput{Name: aws.String(name)})
+		switch {
+		case refusal.Gone(err), refusal.Absent(err):
+			return "", parameterFresh, nil // AWS may publish it any day
+		case err != nil:
+			return "", 0, refusal.Wrap("get parameter "+name, err)
+		case out.Parameter == nil:
+			return "", fresh, nil
+		}
+		return aws.ToString(out.Parameter.Value), fresh, nil
+	})
 }
 
 func (f *Finder) describe(ctx context.Context, in *ec2.DescribeImagesInput, s nodeclass.ImageSelector) ([]ami.Image, error) {

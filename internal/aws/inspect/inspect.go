@@ -177,7 +177,10 @@ func (i *Inspector) validate(ctx context.Context, c nodeclass.Class, out *Inspec
 	for _, g := range out.Groups {
 		subject.Groups = append(subject.Groups, g.ID)
 	}
-	verdict := i.Trials.Of(ctx, subject)
+	verdict, err := i.Trials.Of(ctx, subject)
+	if err != nil {
+		return err
+	}
 	out.Tried = !i.Trials.Off()
 	if verdict.Without != "" {
 		out.Without[awsv1.ConditionValidationSucceeded] = verdict.Without

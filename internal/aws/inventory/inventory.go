@@ -12,7 +12,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/ec2"
 	ec2types "github.com/aws/aws-sdk-go-v2/service/ec2/types"
 
-	"github.com/tenon-sh/tenon/internal/aws/keylock"
+	"github.com/tenon-sh/tenon/internal/aws/answers"
 	"github.com/tenon-sh/tenon/internal/aws/refusal"
 	"github.com/tenon-sh/tenon/internal/catalog"
 	"github.com/tenon-sh/tenon/internal/clock"
@@ -30,36 +30,35 @@ type Inventory struct {
 	asker   asker
 	bundled *catalog.Catalog
 
-	lock   keylock.Locks // guards what follows
-	typed  time.Time     // when types and zones are due
-	priced time.Time     // when prices are
+	shelf *answers.Memory[Shelf]
+
+	// What follows is the asker's alone, and there is one at a time.
+	typed  time.Time // when types and zones are due
+	priced time.Time // when prices are
 	last   Shelf
 }
 
 // New returns an Inventory of a region that starts from the bundled facts.
 func New(c Clients, bundled *catalog.Catalog, region string, now clock.Now) *Inventory {
-	return &Inventory{asker: asker{c, region, now}, bundled: bundled}
+	return &Inventory{asker: asker{c, region, now}, bundled: bundled, shelf: answers.New(now, answers.Rules[Shelf]{Stale: answers.Ever})}
 }
 
 // Shelf returns what is sold, asked anew if the answer is old. What EC2 cannot be
 // asked for is as it was known before, or as it is bundled, and the shelf says
 // so until it has been asked for. The error is why nothing at all is known.
 func (s *Inventory) Shelf(ctx context.Context) (Shelf, error) {
-	done, err := s.lock.Lock(ctx, "")
-	if err != nil {
-		return Shelf{}, err
-	}
-	defer done()
+	return s.shelf.Get(ctx, "", s.renew)
+}
+
+// renew asks for what is due of the shelf.
+func (s *Inventory) renew(ctx context.Context) (Shelf, time.Duration, error) {
 	now := s.asker.now()
-	if now.Before(s.typed) && now.Before(s.priced) {
-		return s.last, nil
-	}
 	next := s.last
 	if !now.Before(s.typed) {
 		types, zones, err := s.ask(ctx)
 		switch {
 		case err != nil && (ctx.Err() != nil || len(next.Types) == 0):
-			return s.last, err
+			return s.last, 0, err
 		case err != nil:
 			s.typed, s.last.Untyped, next.Untyped = now.Add(again), err, err
 		default:
@@ -76,17 +75,17 @@ func (s *Inventory) Shelf(ctx context.Context) (Shelf, error) {
 		next.Version = s.last.Version + 1
 	}
 	s.last = next
-	return next, nil
+	due := s.typed
+	if s.priced.Before(due) {
+		due = s.priced
+	}
+	return next, due.Sub(now), nil
 }
 
 // Sells reports whether the region has a type, as far as that is known.
 func (s *Inventory) Sells(typ string) bool {
-	done, err := s.lock.Lock(context.Background(), "")
-	if err != nil {
-		return false
-	}
-	defer done()
-	_, found := slices.BinarySearchFunc(s.last.Types, typ, func(t catalog.Type, name string) int { return strings.Compare(t.Name, name) })
+	shelf, _ := s.shelf.Known("")
+	_, found := slices.BinarySearchFunc(shelf.Types, typ, func(t catalog.Type, name string) int { return strings.Compare(t.Name, name) })
 	return found
 }
 

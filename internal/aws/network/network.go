@@ -13,6 +13,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/ec2"
 	ec2types "github.com/aws/aws-sdk-go-v2/service/ec2/types"
 
+	"github.com/tenon-sh/tenon/internal/aws/answers"
 	"github.com/tenon-sh/tenon/internal/aws/nodeclass"
 	"github.com/tenon-sh/tenon/internal/aws/refusal"
 	"github.com/tenon-sh/tenon/internal/clock"
@@ -23,8 +24,6 @@ import (
 const (
 	fresh       = time.Minute
 	groupsFresh = 5 * time.Minute
-	// forgotten is after how long an answer goes that was not asked for again: no class has its selector any more.
-	forgotten = time.Hour
 )
 
 // Subnet is a subnet that machines may be in.
@@ -41,34 +40,30 @@ type Group struct {
 
 // Finder asks EC2 and remembers the answers for a while.
 type Finder struct {
-	ec2 *ec2.Client
-	now clock.Now
+	ec2     *ec2.Client
+	subnets *answers.Memory[[]Subnet] // by selector
+	groups  *answers.Memory[[]Group]
 
-	mu      sync.Mutex
-	subnets map[string]answer[[]Subnet]
-	groups  map[string]answer[[]Group]
-	booked  map[string]int // addresses promised, by subnet
-}
-
-type answer[T any] struct {
-	value T
-	at    time.Time
+	mu     sync.Mutex
+	booked map[string]int // addresses promised, by subnet
 }
 
 // New returns a Finder over a client.
 func New(c *ec2.Client, now clock.Now) *Finder {
-	return &Finder{ec2: c, now: now, subnets: map[string]answer[[]Subnet]{}, groups: map[string]answer[[]Group]{}, booked: map[string]int{}}
+	return &Finder{
+		ec2: c, subnets: answers.New(now, answers.Rules[[]Subnet]{}), groups: answers.New(now, answers.Rules[[]Group]{}), booked: map[string]int{},
+	}
 }
 
 // Subnets returns the subnets that meet one of the selectors, those with the most free addresses first.
 func (f *Finder) Subnets(ctx context.Context, selectors []nodeclass.Selector) ([]Subnet, error) {
-	out, err := ask(f, f.subnets, selectors, fresh, func(of nodeclass.Selector) ([]Subnet, error) {
+	out, err := each(ctx, f.subnets, selectors, func(ctx context.Context, of nodeclass.Selector) ([]Subnet, time.Duration, error) {
 		var found []Subnet
 		pages := ec2.NewDescribeSubnetsPaginator(f.ec2, &ec2.DescribeSubnetsInput{Filters: Filters(of, "subnet-id")})
 		for pages.HasMorePages() {
 			page, err := pages.NextPage(ctx)
 			if err != nil {
-				return nil, refusal.Wrap("describe subnets", err)
+				return nil, 0, refusal.Wrap("describe subnets", err)
 			}
 			for _, s := range page.Subnets {
 				if !of.Meets(aws.ToString(s.SubnetId), "", TagsOf(s.Tags)) {
@@ -81,7 +76,7 @@ func (f *Finder) Subnets(ctx context.Context, selectors []nodeclass.Selector) ([
 			}
 		}
 		f.forget(found)
-		return found, nil
+		return found, fresh, nil
 	})
 	if err != nil {
 		return nil, err
@@ -124,13 +119,13 @@ func (f *Finder) Fill(subnet string) { f.Book(subnet, 1<<20) }
 
 // Groups returns the security groups that meet one of the selectors, by id.
 func (f *Finder) Groups(ctx context.Context, selectors []nodeclass.Selector) ([]Group, error) {
-	out, err := ask(f, f.groups, selectors, groupsFresh, func(of nodeclass.Selector) ([]Group, error) {
+	out, err := each(ctx, f.groups, selectors, func(ctx context.Context, of nodeclass.Selector) ([]Group, time.Duration, error) {
 		var found []Group
 		pages := ec2.NewDescribeSecurityGroupsPaginator(f.ec2, &ec2.DescribeSecurityGroupsInput{Filters: Filters(of, "group-id")})
 		for pages.HasMorePages() {
 			page, err := pages.NextPage(ctx)
 			if err != nil {
-				return nil, refusal.Wrap("describe security groups", err)
+				return nil, 0, refusal.Wrap("describe security groups", err)
 			}
 			for _, g := range page.SecurityGroups {
 				group := Group{ID: aws.ToString(g.GroupId), Name: aws.ToString(g.GroupName), VPC: aws.ToString(g.VpcId)}
@@ -142,7 +137,7 @@ func (f *Finder) Groups(ctx context.Context, selectors []nodeclass.Selector) ([]
 				found = append(found, group)
 			}
 		}
-		return found, nil
+		return found, groupsFresh, nil
 	})
 	if err != nil {
 		return nil, err
@@ -152,28 +147,17 @@ func (f *Finder) Groups(ctx context.Context, selectors []nodeclass.Selector) ([]
 	return slices.CompactFunc(out, func(a, b Group) bool { return a.ID == b.ID }), nil
 }
 
-// ask answers every selector from memory or by fetch, and joins the answers.
-func ask[T any](f *Finder, memory map[string]answer[[]T], selectors []nodeclass.Selector, fresh time.Duration,
-	fetch func(nodeclass.Selector) ([]T, error),
+// each answers every selector from memory or by asking, and joins the answers.
+func each[T any](ctx context.Context, memory *answers.Memory[[]T], selectors []nodeclass.Selector,
+	ask func(context.Context, nodeclass.Selector) ([]T, time.Duration, error),
 ) ([]T, error) {
 	var out []T
 	for _, s := range selectors {
-		key := s.Key()
-		f.mu.Lock()
-		known, ok := memory[key]
-		f.mu.Unlock()
-		if !ok || f.now.Since(known.at) >= fresh {
-			found, err := fetch(s)
-			if err != nil {
-				return nil, err
-			}
-			known = answer[[]T]{found, f.now()}
-			f.mu.Lock()
-			maps.DeleteFunc(memory, func(_ string, old answer[[]T]) bool { return f.now.Since(old.at) > forgotten })
-			memory[key] = known
-			f.mu.Unlock()
+		found, err := memory.Get(ctx, s.Key(), func(ctx context.Context) ([]T, time.Duration, error) { return ask(ctx, s) })
+		if err != nil {
+			return nil, err
 		}
-		out = append(out, known.value...)
+		out = append(out, found...)
 	}
 	return out, nil
 }

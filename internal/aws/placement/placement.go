@@ -3,14 +3,13 @@ package placement
 
 import (
 	"context"
-	"maps"
-	"sync"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/ec2"
 	ec2types "github.com/aws/aws-sdk-go-v2/service/ec2/types"
 
+	"github.com/tenon-sh/tenon/internal/aws/answers"
 	"github.com/tenon-sh/tenon/internal/aws/nodeclass"
 	"github.com/tenon-sh/tenon/internal/aws/refusal"
 	"github.com/tenon-sh/tenon/internal/clock"
@@ -21,7 +20,6 @@ import (
 const (
 	fresh        = 15 * time.Minute
 	freshMissing = time.Minute
-	forgotten    = time.Hour // no class asks for it any more
 )
 
 // Group is a placement group. The zero Group is none.
@@ -33,63 +31,38 @@ type Group struct {
 
 // Finder asks EC2 and remembers the answers for a while.
 type Finder struct {
-	ec2 *ec2.Client
-	now clock.Now
-
-	mu    sync.Mutex
-	found map[string]answer
-}
-
-type answer struct {
-	group Group
-	at    time.Time
+	ec2   *ec2.Client
+	found *answers.Memory[Group] // by selector
 }
 
 // New returns a Finder over a client.
 func New(c *ec2.Client, now clock.Now) *Finder {
-	return &Finder{ec2: c, now: now, found: map[string]answer{}}
+	return &Finder{ec2: c, found: answers.New(now, answers.Rules[Group]{})}
 }
 
 // Find returns the group that a selector names by id or name; false if there is none.
 func (f *Finder) Find(ctx context.Context, s nodeclass.Selector) (Group, bool, error) {
-	f.mu.Lock()
-	known, ok := f.found[s.Key()]
-	f.mu.Unlock()
-	age := f.now.Since(known.at)
-	switch {
-	case ok && known.group.ID != "" && age < fresh:
-		return known.group, true, nil
-	case ok && known.group.ID == "" && age < freshMissing:
-		return Group{}, false, nil
-	}
+	g, err := f.found.Get(ctx, s.Key(), func(ctx context.Context) (Group, time.Duration, error) { return f.ask(ctx, s) })
+	return g, g.ID != "", err
+}
+
+func (f *Finder) ask(ctx context.Context, s nodeclass.Selector) (Group, time.Duration, error) {
 	in := &ec2.DescribePlacementGroupsInput{GroupIds: s.IDs}
 	if s.Name != "" {
 		in.GroupNames = []string{s.Name}
 	}
 	out, err := f.ec2.DescribePlacementGroups(ctx, in)
-	unknown := refusal.Is(err, "InvalidPlacementGroup.Unknown") || refusal.Is(err, "InvalidPlacementGroupId.Malformed")
-	if err != nil && !unknown {
-		return Group{}, false, refusal.Wrap("describe placement groups", err)
+	if refusal.Is(err, "InvalidPlacementGroup.Unknown") || refusal.Is(err, "InvalidPlacementGroupId.Malformed") {
+		return Group{}, freshMissing, nil
 	}
-	if unknown {
-		out = &ec2.DescribePlacementGroupsOutput{}
+	if err != nil {
+		return Group{}, 0, refusal.Wrap("describe placement groups", err)
 	}
 	for _, g := range out.PlacementGroups {
 		usable := g.State == "" || g.State == ec2types.PlacementGroupStateAvailable
-		if !usable || !s.Meets(aws.ToString(g.GroupId), "", nil) || s.Name != "" && s.Name != aws.ToString(g.GroupName) {
-			continue
+		if usable && s.Meets(aws.ToString(g.GroupId), "", nil) && (s.Name == "" || s.Name == aws.ToString(g.GroupName)) {
+			return Group{ID: aws.ToString(g.GroupId), Strategy: string(g.Strategy), Partitions: int(aws.ToInt32(g.PartitionCount))}, fresh, nil
 		}
-		group := Group{ID: aws.ToString(g.GroupId), Strategy: string(g.Strategy), Partitions: int(aws.ToInt32(g.PartitionCount))}
-		f.keep(s, group)
-		return group, true, nil
 	}
-	f.keep(s, Group{})
-	return Group{}, false, nil
-}
-
-func (f *Finder) keep(s nodeclass.Selector, g Group) {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	maps.DeleteFunc(f.found, func(_ string, old answer) bool { return f.now.Since(old.at) > forgotten })
-	f.found[s.Key()] = answer{g, f.now()}
+	return Group{}, freshMissing, nil
 }

@@ -9,7 +9,6 @@ import (
 	"maps"
 	"slices"
 	"strings"
-	"sync"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
@@ -17,6 +16,7 @@ import (
 	iamtypes "github.com/aws/aws-sdk-go-v2/service/iam/types"
 
 	awsv1 "github.com/tenon-sh/tenon/api/aws/v1"
+	"github.com/tenon-sh/tenon/internal/aws/answers"
 	"github.com/tenon-sh/tenon/internal/aws/refusal"
 	"github.com/tenon-sh/tenon/internal/clock"
 	"github.com/tenon-sh/tenon/internal/cloud"
@@ -73,63 +73,53 @@ func (o Owner) tags() []iamtypes.Tag {
 
 // Store is the profiles of this cluster.
 type Store struct {
-	iam *iam.Client
-	now clock.Now
-
-	mu   sync.Mutex
-	seen map[string]seen
-	gone map[string]time.Time // roles that were not there, and when
+	iam  *iam.Client
+	now  clock.Now
+	made *answers.Memory[time.Time] // when profiles were made that were seen to be right, by name
 }
-
-// seen is what is known of a profile that was right.
-type seen struct{ at, made time.Time }
 
 // NewStore returns a Store that has seen no profile yet.
 func NewStore(c *iam.Client, now clock.Now) *Store {
-	return &Store{iam: c, now: now, seen: map[string]seen{}, gone: map[string]time.Time{}}
+	return &Store{iam: c, now: now, made: answers.New(now, answers.Rules[time.Time]{Stale: old - fresh})}
 }
 
 // Ensure returns the name of a profile with the owner's role in it, made if it was not there.
 func (s *Store) Ensure(ctx context.Context, o Owner) (string, error) {
 	name := o.Name()
-	s.mu.Lock()
-	had, known := s.seen[name]
-	gone := s.gone[o.role()]
-	s.mu.Unlock()
-	if known && s.now.Since(had.at) < fresh {
-		return name, nil
+	if _, err := s.made.Get(ctx, name, func(ctx context.Context) (time.Time, time.Duration, error) { return s.ensure(ctx, o) }); err != nil {
+		return "", err
 	}
-	if s.now.Since(gone) < missing {
-		return "", noRole(o.role())
-	}
+	return name, nil
+}
+
+func (s *Store) ensure(ctx context.Context, o Owner) (made time.Time, holds time.Duration, err error) {
+	name := o.Name()
 	p, err := s.find(ctx, name)
 	if err != nil {
-		return "", err
+		return time.Time{}, 0, err
 	}
 	if p == nil {
 		_, err := s.iam.CreateInstanceProfile(ctx, &iam.CreateInstanceProfileInput{
 			InstanceProfileName: aws.String(name), Path: aws.String(o.Path()), Tags: o.tags(),
 		})
 		if err != nil && !refusal.Is(err, "EntityAlreadyExists") {
-			return "", refusal.Wrap("create instance profile "+name, err)
+			return time.Time{}, 0, refusal.Wrap("create instance profile "+name, err)
 		}
 		p = &iamtypes.InstanceProfile{CreateDate: aws.Time(s.now())}
 	}
-	if err := s.fill(ctx, name, o.role(), p.Roles); err != nil {
-		return "", err
+	switch there, err := s.fill(ctx, name, o.role(), p.Roles); {
+	case err != nil:
+		return time.Time{}, 0, err
+	case !there:
+		return time.Time{}, missing, cloud.Errorf(cloud.NotReady, awsv1.ReasonRoleNotFound, "role %s does not exist: create it, or name another in spec.role", o.role())
 	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.seen[name] = seen{at: s.now(), made: aws.ToTime(p.CreateDate)}
-	return name, nil
+	return aws.ToTime(p.CreateDate), fresh, nil
 }
 
 // Young reports whether a profile was made so recently that EC2 may not know it yet.
 func (s *Store) Young(name string) bool {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	had, known := s.seen[name]
-	return known && s.now.Since(had.made) < young
+	made, known := s.made.Known(name)
+	return known && s.now.Since(made) < young
 }
 
 // Roles returns the roles in a profile; false if there is no such profile.
@@ -159,32 +149,25 @@ func (s *Store) find(ctx context.Context, name string) (*iamtypes.InstanceProfil
 	return out.InstanceProfile, nil
 }
 
-// fill leaves just the role in the profile. A profile holds one at most.
-func (s *Store) fill(ctx context.Context, name, role string, has []iamtypes.Role) error {
+// fill leaves just the role in the profile, which holds one at most. It is false if there is no such role.
+func (s *Store) fill(ctx context.Context, name, role string, has []iamtypes.Role) (bool, error) {
 	for _, r := range has {
 		if aws.ToString(r.RoleName) == role {
-			return nil
+			return true, nil
 		}
 		_, err := s.iam.RemoveRoleFromInstanceProfile(ctx, &iam.RemoveRoleFromInstanceProfileInput{InstanceProfileName: aws.String(name), RoleName: r.RoleName})
 		if err != nil && !refusal.Gone(err) {
-			return refusal.Wrap("remove role from instance profile "+name, err)
+			return false, refusal.Wrap("remove role from instance profile "+name, err)
 		}
 	}
 	_, err := s.iam.AddRoleToInstanceProfile(ctx, &iam.AddRoleToInstanceProfileInput{InstanceProfileName: aws.String(name), RoleName: aws.String(role)})
 	switch {
 	case refusal.Gone(err):
-		s.mu.Lock()
-		s.gone[role] = s.now()
-		s.mu.Unlock()
-		return noRole(role)
+		return false, nil
 	case err != nil && !refusal.Is(err, "LimitExceeded"):
-		return refusal.Wrap(fmt.Sprintf("add role %s to instance profile %s", role, name), err)
+		return false, refusal.Wrap(fmt.Sprintf("add role %s to instance profile %s", role, name), err)
 	}
-	return nil
-}
-
-func noRole(role string) error {
-	return cloud.Errorf(cloud.NotReady, awsv1.ReasonRoleNotFound, "role %s does not exist: create it, or name another in spec.role", role)
+	return true, nil
 }
 
 // Delete removes every profile under a path, roles first. What is not there is no error.
@@ -201,10 +184,8 @@ const old = time.Hour
 func (s *Store) Collect(ctx context.Context, region, cluster string, used func(name string) bool) error {
 	return s.remove(ctx, fmt.Sprintf("/karpenter/%s/%s/", region, cluster), func(p iamtypes.InstanceProfile) bool {
 		name := aws.ToString(p.InstanceProfileName)
-		s.mu.Lock()
-		had, known := s.seen[name]
-		s.mu.Unlock()
-		return known && s.now.Since(had.at) < old || s.now.Since(aws.ToTime(p.CreateDate)) < old || used(name)
+		_, asked := s.made.Known(name)
+		return asked || s.now.Since(aws.ToTime(p.CreateDate)) < old || used(name)
 	})
 }
 
@@ -239,8 +220,6 @@ func (s *Store) delete(ctx context.Context, name string, roles []iamtypes.Role) 
 	if err != nil && !refusal.Gone(err) {
 		return refusal.Wrap("delete instance profile "+name, err)
 	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	delete(s.seen, name)
+	s.made.Forget(name)
 	return nil
 }

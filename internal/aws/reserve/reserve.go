@@ -5,7 +5,6 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"maps"
 	"slices"
 	"sync"
 	"time"
@@ -14,17 +13,19 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/ec2"
 	ec2types "github.com/aws/aws-sdk-go-v2/service/ec2/types"
 
+	"github.com/tenon-sh/tenon/internal/aws/answers"
 	"github.com/tenon-sh/tenon/internal/aws/network"
 	"github.com/tenon-sh/tenon/internal/aws/nodeclass"
 	"github.com/tenon-sh/tenon/internal/aws/refusal"
 	"github.com/tenon-sh/tenon/internal/clock"
 )
 
-// fresh is how long an answer of EC2 is used. One that is far older is not what
-// was known last: no class has had its selector since.
+// fresh is how long an answer of EC2 is used, and stale how long it is what was
+// known last where EC2 cannot be asked. Far older than that it is nobody's: no
+// class has had its selector since.
 const (
-	fresh     = time.Minute
-	forgotten = 24 * time.Hour
+	fresh = time.Minute
+	stale = 24 * time.Hour
 )
 
 // Reservation is capacity that is paid for whether it is used or not.
@@ -48,22 +49,16 @@ func (r Reservation) Kind() string {
 
 // Finder asks EC2 and remembers the answers for a while.
 type Finder struct {
-	ec2 *ec2.Client
-	now clock.Now
+	ec2   *ec2.Client
+	found *answers.Memory[[]Reservation] // by selector
 
-	mu    sync.Mutex
-	found map[string]answer // by selector
-	used  map[string]int    // machines since the answer, by reservation
-}
-
-type answer struct {
-	value []Reservation
-	at    time.Time
+	mu   sync.Mutex
+	used map[string]int // machines since the answer, by reservation
 }
 
 // New returns a Finder over a client.
 func New(c *ec2.Client, now clock.Now) *Finder {
-	return &Finder{ec2: c, now: now, found: map[string]answer{}, used: map[string]int{}}
+	return &Finder{ec2: c, found: answers.New(now, answers.Rules[[]Reservation]{Stale: stale}), used: map[string]int{}}
 }
 
 // Find returns the active reservations that meet one of the selectors, by id.
@@ -72,19 +67,16 @@ func (f *Finder) Find(ctx context.Context, selectors []nodeclass.ReservationSele
 	var out []Reservation
 	var failed error
 	for _, s := range selectors {
-		key := s.Key() + "\n" + s.Owner + "\n" + s.Matching
-		f.mu.Lock()
-		known, ok := f.found[key]
-		f.mu.Unlock()
-		if !ok || f.now.Since(known.at) >= fresh {
-			value, err := f.ask(ctx, s)
-			if err == nil {
-				known = answer{value, f.now()}
-				f.keep(key, known)
+		found, err := f.found.Get(ctx, s.Key()+"\n"+s.Owner+"\n"+s.Matching, func(ctx context.Context) ([]Reservation, time.Duration, error) {
+			found, err := f.ask(ctx, s)
+			if err != nil {
+				return nil, 0, err
 			}
-			failed = errors.Join(failed, err)
-		}
-		out = append(out, known.value...)
+			f.counted(found)
+			return found, fresh, nil
+		})
+		failed = errors.Join(failed, err)
+		out = append(out, found...)
 	}
 	slices.SortFunc(out, func(a, b Reservation) int { return cmp.Compare(a.ID, b.ID) })
 	out = slices.CompactFunc(out, func(a, b Reservation) bool { return a.ID == b.ID })
@@ -96,13 +88,11 @@ func (f *Finder) Find(ctx context.Context, selectors []nodeclass.ReservationSele
 	return out, failed
 }
 
-// keep remembers an answer, whose counts are true again.
-func (f *Finder) keep(key string, a answer) {
+// counted notes that the counts of reservations have just been read, and are true again.
+func (f *Finder) counted(found []Reservation) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	maps.DeleteFunc(f.found, func(_ string, old answer) bool { return f.now.Since(old.at) > forgotten })
-	f.found[key] = a
-	for _, r := range a.value {
+	for _, r := range found {
 		delete(f.used, r.ID)
 	}
 }

@@ -11,7 +11,6 @@ import (
 	"github.com/tenon-sh/tenon/internal/aws/ami"
 	"github.com/tenon-sh/tenon/internal/aws/ekscluster"
 	"github.com/tenon-sh/tenon/internal/aws/image"
-	"github.com/tenon-sh/tenon/internal/aws/keylock"
 	"github.com/tenon-sh/tenon/internal/aws/kubelet"
 	"github.com/tenon-sh/tenon/internal/aws/network"
 	"github.com/tenon-sh/tenon/internal/aws/nodeclass"
@@ -34,8 +33,6 @@ type Finder struct {
 	Images       *image.Finder
 	Lasting      *say.Lasting
 	NoReserved   bool // capacity reservations are not used
-
-	finding keylock.Locks
 }
 
 // Of finds what a template selects.
@@ -47,19 +44,14 @@ func (f *Finder) Of(ctx context.Context, t cloud.Template) (Selection, error) {
 	return f.OfClass(ctx, class, t.Kubelet)
 }
 
-// OfClass finds what a class selects. Callers who want the same class share
-// the questions: all but the first find them answered.
+// OfClass finds what a class selects. Callers who want the same class share the answers.
 func (f *Finder) OfClass(ctx context.Context, class nodeclass.Class, poolKubelet []byte) (Selection, error) {
-	done, err := f.finding.Lock(ctx, class.Ref.Kind+"/"+class.Ref.Name)
-	if err != nil {
-		return Selection{}, err
-	}
-	defer done()
 	s := Selection{Class: class}
 	settings := class.Kubelet
 	if len(poolKubelet) > 0 {
 		settings = poolKubelet
 	}
+	var err error
 	if s.Kubelet, err = kubelet.Parse(settings); err != nil {
 		return s, cloud.Errorf(cloud.NotReady, "InvalidKubeletConfiguration", "kubelet settings: %v", err)
 	}

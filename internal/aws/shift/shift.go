@@ -10,13 +10,13 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/arczonalshift"
 	shifttypes "github.com/aws/aws-sdk-go-v2/service/arczonalshift/types"
 
-	"github.com/tenon-sh/tenon/internal/aws/keylock"
+	"github.com/tenon-sh/tenon/internal/aws/answers"
 	"github.com/tenon-sh/tenon/internal/aws/refusal"
 	"github.com/tenon-sh/tenon/internal/aws/say"
 	"github.com/tenon-sh/tenon/internal/clock"
 )
 
-// fresh is how long an answer is used.
+// fresh is how long an answer is used, and a failure to get one.
 const fresh = 30 * time.Second
 
 // Config is what a Watch is told at the start.
@@ -30,16 +30,14 @@ type Config struct {
 
 // Watch asks the zonal shift service about one cluster. It is safe for several goroutines.
 type Watch struct {
-	cfg Config
-
-	lock keylock.Locks // guards what follows
-	at   time.Time
-	away []string
-	err  error // why these are those that were known before
+	cfg  Config
+	away *answers.Memory[[]string] // by cluster
 }
 
 // New returns a Watch that has asked nothing yet.
-func New(c Config) *Watch { return &Watch{cfg: c} }
+func New(c Config) *Watch {
+	return &Watch{cfg: c, away: answers.New(c.Now, answers.Rules[[]string]{Stale: answers.Ever})}
+}
 
 // Known is Away, where an error is told once and what was known last counts.
 func (w *Watch) Known(ctx context.Context) []string {
@@ -60,27 +58,16 @@ func (w *Watch) Away(ctx context.Context) ([]string, error) {
 	if err != nil || cluster == "" {
 		return nil, err
 	}
-	done, err := w.lock.Lock(ctx, "")
-	if err != nil {
-		return nil, err
-	}
-	defer done()
-	now := w.cfg.Now()
-	if !w.at.IsZero() && now.Sub(w.at) < fresh {
-		return w.away, w.err
-	}
-	w.at, w.err = now, nil
-	out, err := w.cfg.Client.GetManagedResource(ctx, &arczonalshift.GetManagedResourceInput{ResourceIdentifier: aws.String(cluster)})
-	switch {
-	case refusal.Gone(err): // the cluster is not registered: nothing can be shifted
-		w.away = nil
-		return nil, nil
-	case err != nil:
-		w.err = refusal.Wrap("ask for zonal shifts of "+cluster, err)
-		return w.away, w.err
-	}
-	w.away = read(out, now)
-	return w.away, nil
+	return w.away.Get(ctx, cluster, func(ctx context.Context) ([]string, time.Duration, error) {
+		out, err := w.cfg.Client.GetManagedResource(ctx, &arczonalshift.GetManagedResourceInput{ResourceIdentifier: aws.String(cluster)})
+		switch {
+		case refusal.Gone(err): // the cluster is not registered: nothing can be shifted
+			return nil, fresh, nil
+		case err != nil:
+			return nil, fresh, refusal.Wrap("ask for zonal shifts of "+cluster, err)
+		}
+		return read(out, w.cfg.Now()), fresh, nil
+	})
 }
 
 // read takes the zones out of an answer: shifts that people started, and those
