@@ -16,7 +16,7 @@ import (
 func (k *Packing) Accepts(b *Bin, x *Pod, but ...string) bool {
 	k.Steps++
 	c := x.Class
-	if b.Closed || !market.Fits(c.Need, b.Free) {
+	if b.Closed || b.Away || !market.Fits(c.Need, b.Free) {
 		return false
 	}
 	if b.Machine != nil {

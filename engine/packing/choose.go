@@ -82,7 +82,7 @@ func (k *Packing) ExistingByDomain(c *Class, key string) map[string][]*Bin {
 	out := map[string][]*Bin{}
 	for i := range k.Stands(c.Demands).All {
 		b := k.Existing[i]
-		if b.Closed || !market.Fits(c.Need, b.Free) {
+		if b.Closed || b.Away || !market.Fits(c.Need, b.Free) {
 			continue
 		}
 		if d := b.Place.Labels[key]; d != "" {

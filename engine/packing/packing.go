@@ -33,6 +33,7 @@ type Packing struct {
 	accompanied bool            // pods of daemon sets count for others, so that it matters which of them come with a machine
 	marks       int             // that have neither been undone nor committed
 	trail       []change        // what was done since the first of them
+	rooms       []int64         // what was free on the bins of the trail before
 }
 
 // Pod is a pod and its class.
@@ -44,6 +45,7 @@ type Pod struct {
 	Kept    bool // it is where the last plan had it
 	Proven  bool // the bound counts it
 	Crowded bool // onto a machine that holds more of its like than spreading means it to
+	Counted bool // it has no place, and counts as running on a machine all the same
 }
 
 // SortPods puts pods into the order in which they are placed.
@@ -65,6 +67,7 @@ type Bin struct {
 	Free    []int64
 	Pods    []*Pod
 	Closed  bool // it takes no pod
+	Away    bool // it is supposed to be gone, or was given back
 
 	// Of a planned one.
 	Offer   int
@@ -108,19 +111,27 @@ type wish struct {
 	at     int
 }
 
-// change is one thing that was done to a bin, and what the bin was before.
+// change is one thing that was done to a packing.
 type change struct {
-	kind kind
-	bin  *Bin
-	pod  *Pod // that joined or left
-	at   int  // where the pod or the bin was in its list
+	kind    kind
+	bin     *Bin
+	pod     *Pod         // that joined or left, or is counted
+	at      int          // where the pod or the bin was in its list
+	with    []*world.Pod // that a machine took along
+	room    int          // where in rooms what was free on the bin begins
+	closed  bool
+	node    int
+	place   *fit.Place // of the bin before; nil if it stays what it was
+	planned *planned   // the same of a planned bin
+	bins    []*Bin     // that were planned
+}
 
-	free, used []int64
-	allowed    market.Set
-	pinned     bool
-	place      fit.Place
-	offer      int
-	node       int
+// planned is what only a planned bin has.
+type planned struct {
+	used    []int64
+	allowed market.Set
+	pinned  bool
+	offer   int
 }
 
 type kind int
@@ -132,4 +143,12 @@ const (
 	dropped
 	turned
 	moved
+	givenBack
+	boughtAgain
+	takenAway
+	putBack
+	counted
+	uncounted
+	closed
+	handedOver
 )

@@ -12,6 +12,7 @@ import (
 	"github.com/tenon-sh/tenon/engine/enginetest"
 	"github.com/tenon-sh/tenon/engine/enginetest/chance"
 	"github.com/tenon-sh/tenon/engine/packing"
+	"github.com/tenon-sh/tenon/engine/world"
 )
 
 // ready is the packing of a World told in lines, with its pods waiting.
@@ -40,7 +41,7 @@ func observe(k *packing.Packing) string {
 			}
 		}
 		slices.Sort(pods)
-		fmt.Fprintf(&b, "%s free=%v used=%v offer=%d allowed=%v pinned=%v ports=%v attached=%v labels=%v open=%v number=%d pods=%v:", bin.Place.Name, bin.Free, bin.Used, bin.Offer,
+		fmt.Fprintf(&b, "%s closed=%v away=%v free=%v used=%v offer=%d allowed=%v pinned=%v ports=%v attached=%v labels=%v open=%v number=%d pods=%v:", bin.Place.Name, bin.Closed, bin.Away, bin.Free, bin.Used, bin.Offer,
 			bin.Allowed, bin.Pinned, sorted(bin.Place.Ports), sorted(bin.Place.Attached), bin.Place.Labels, bin.Place.Open, bin.Number, pods)
 		for _, c := range k.Classes {
 			x := &packing.Pod{Pod: c.Pod, Class: c}
@@ -153,12 +154,12 @@ func do(t *rapid.T, k *packing.Packing, pods []*packing.Pod) {
 	for range rapid.IntRange(0, 8).Draw(t, "changes") {
 		x := rapid.SampledFrom(pods).Draw(t, "pod")
 		bins := slices.Concat(k.Existing, k.Planned)
-		switch rapid.IntRange(0, 4).Draw(t, "change") {
+		switch rapid.IntRange(0, 9).Draw(t, "change") {
 		case 0, 1:
 			if len(bins) == 0 {
 				continue
 			}
-			if b := rapid.SampledFrom(bins).Draw(t, "bin"); x.Bin == nil && k.Accepts(b, x) {
+			if b := rapid.SampledFrom(bins).Draw(t, "bin"); x.Bin == nil && !x.Counted && k.Accepts(b, x) {
 				k.Join(b, x)
 			}
 		case 2:
@@ -179,6 +180,10 @@ func do(t *rapid.T, k *packing.Packing, pods []*packing.Pod) {
 			to := rapid.IntRange(0, len(k.Market.Offers)-1).Draw(t, "to")
 			same := k.Market.Offers[to].Type.Pool == k.Market.Offers[b.Offer].Type.Pool
 			switch {
+			case b.Away:
+				k.BuyAgain(b)
+			case len(b.Pods) == 0 && rapid.Bool().Draw(t, "give back"):
+				k.GiveBack(b)
 			case len(b.Pods) == 0 && rapid.Bool().Draw(t, "drop"):
 				k.Drop(b)
 			case len(b.Pods) == 0 && same:
@@ -186,7 +191,54 @@ func do(t *rapid.T, k *packing.Packing, pods []*packing.Pod) {
 			case same && b.Allowed.Has(to) && k.Market.Offers[to].Tuple == k.Market.Offers[b.Offer].Tuple:
 				k.Turn(b, to)
 			}
+		case 5, 8, 9:
+			goAway(t, k)
+		case 6:
+			if n := len(k.Existing); n > 0 && x.Bin == nil {
+				countAway(k, k.Existing[x.Class.Number%n], x)
+			}
+		case 7:
+			switch rapid.IntRange(0, 2).Draw(t, "close") {
+			case 0:
+				k.HandOver()
+			case 1:
+				if len(bins) > 0 {
+					k.Close(rapid.SampledFrom(bins).Draw(t, "closed"))
+				}
+			case 2:
+				if len(bins) > 0 {
+					k.Open(rapid.SampledFrom(bins).Draw(t, "opened"))
+				}
+			}
 		}
+	}
+}
+
+// goAway takes a machine without planned pods away with what runs there, or puts it back.
+func goAway(t *rapid.T, k *packing.Packing) {
+	if len(k.Existing) == 0 {
+		return
+	}
+	b := rapid.SampledFrom(k.Existing).Draw(t, "machine")
+	var with []*world.Pod
+	if k.Ledger.Counts() {
+		with = b.Machine.Pods
+	}
+	switch {
+	case b.Machine.Deleting():
+	case b.Away:
+		k.PutBack(b, with)
+	case len(b.Pods) == 0:
+		k.TakeAway(b, with)
+	}
+}
+
+// countAway counts a pod without a place as running on the machine, or ends that.
+func countAway(k *packing.Packing, b *packing.Bin, x *packing.Pod) {
+	if x.Counted {
+		k.Uncount(b, x)
+	} else {
+		k.CountOn(b, x)
 	}
 }
 
@@ -347,4 +399,31 @@ func TestVerbs(t *testing.T) {
 			tc.do(t, ready(t, append(slices.Clone(shop), tc.pods...)...))
 		})
 	}
+}
+
+// What runs on a machine that is taken away counts for no pod, and what is undone brings back just that.
+func TestAwayAndBack(t *testing.T) {
+	k := ready(t, "node n1 cpu=4 zone=a", "node n2 cpu=4 zone=a", "pod db cpu=1 node=n1", "pod web cpu=1 near=zone:db")
+	n1, n2, web := k.Existing[0], k.Existing[1], k.Unplaced[0]
+	with := n1.Machine.Pods
+	want := func(step string, near, takes bool) {
+		t.Helper()
+		if got := k.Accepts(n2, web); got != near {
+			t.Errorf("%s: a pod that wants to be in the zone of one on n1 is accepted on n2: %t", step, got)
+		}
+		if got := k.Accepts(n1, web); got != takes {
+			t.Errorf("%s: n1 takes a pod: %t", step, got)
+		}
+	}
+	want("there", true, true)
+	gone := k.Mark()
+	k.TakeAway(n1, with)
+	want("taken away", false, false)
+	back := k.Mark()
+	k.PutBack(n1, with)
+	want("put back", true, true)
+	k.Undo(back)
+	want("not put back after all", false, false)
+	k.Undo(gone)
+	want("not taken away after all", true, true)
 }

@@ -21,13 +21,11 @@ type Cluster struct {
 	repair    *repair.Repairer
 	residents []resident // what runs on each machine that may be cleared
 	homes     map[*packing.Pod]int
-	trail     []change
 	worth     []int64 // of one pod of each class, micro-units an hour; below 0 if none can be bought for
 	bound     int64
-	bought    []*packing.Bin
+	bought    []*packing.Bin // those that were given back among them
 	free      []int64        // of every machine, one after the other; the machines share it
 	usual     []share        // what pods that may move ask for
-	current   []*packing.Bin // those of bought that have not been given back
 }
 
 // resident is a machine's own pods, and what else runs there and goes with it.
@@ -36,21 +34,10 @@ type resident struct {
 	others []*world.Pod
 	taken  bool // by waiting pods
 	barred bool // nothing is to be put there
-	closed bool
-	aside  int // how many of the pods are put aside
-}
-
-// change is one thing that was done: a pod taken up, a machine closed or bought.
-type change struct {
-	pod      *packing.Pod
-	from     *packing.Bin
-	closed   int
-	bought   *packing.Bin
-	recalled int // one more than the machine's number
 }
 
 // Mark is a moment to which Undo goes back.
-type Mark int
+type Mark = packing.Mark
 
 // share is one over what all pods that may move ask for of a dimension, and the least that one does.
 type share struct {
@@ -92,8 +79,17 @@ func (y *Cluster) Taken(i int) bool { return y.residents[i].taken }
 // Bar keeps pods from being put onto machine i.
 func (y *Cluster) Bar(i int) { y.residents[i].barred, y.k.Existing[i].Closed = true, true }
 
-// Mark returns the moment that is now.
-func (y *Cluster) Mark() Mark { return Mark(len(y.trail)) }
+// Mark returns the moment that is now. What is done from now on is noted, until it is undone or committed.
+func (y *Cluster) Mark() Mark { return y.k.Mark() }
+
+// Commit lets stand what was done since the mark.
+func (y *Cluster) Commit(m Mark) { y.k.Commit(m) }
+
+// Undo takes back all that was done since the mark. No pod is unplaced then.
+func (y *Cluster) Undo(m Mark) {
+	y.k.Undo(m)
+	y.k.Unplaced = nil
+}
 
 // Steps is the work done so far, counted.
 func (y *Cluster) Steps() int { return y.k.Steps }
@@ -102,34 +98,27 @@ func (y *Cluster) Steps() int { return y.k.Steps }
 func (y *Cluster) Clear(i int) {
 	b := y.k.Existing[i]
 	for _, x := range slices.Clone(b.Pods) {
-		y.take(x)
+		y.k.Detach(x)
+		y.k.Unplaced = append(y.k.Unplaced, x)
 	}
-	y.close(i)
+	y.takeAway(i)
+	y.k.Close(b)
 }
 
-// take takes the pod up.
-func (y *Cluster) take(x *packing.Pod) {
-	y.trail = append(y.trail, change{pod: x, from: x.Bin})
-	y.k.Detach(x)
-	y.k.Unplaced = append(y.k.Unplaced, x)
+// takeAway takes a machine and what goes with it out of the ledger.
+func (y *Cluster) takeAway(i int) { y.k.TakeAway(y.k.Existing[i], y.residents[i].others) }
+
+// putBack ends that, if it is so.
+func (y *Cluster) putBack(i int) {
+	if b := y.k.Existing[i]; b.Away {
+		y.k.PutBack(b, y.residents[i].others)
+	}
 }
 
-func (y *Cluster) close(i int) {
-	leave(y, i)
-	y.k.Existing[i].Closed, y.residents[i].closed = true, true
-	y.trail = append(y.trail, change{closed: i})
-}
-
+// reopen has a machine that was cleared take pods again.
 func (y *Cluster) reopen(i int) {
-	enter(y, i)
-	y.k.Existing[i].Closed, y.residents[i].closed = y.residents[i].barred, false
-}
-
-// leave takes a machine and what goes with it out of the ledger.
-func leave(y *Cluster, i int) {
-	y.k.TakeAway(y.k.Existing[i], y.residents[i].others)
-}
-
-func enter(y *Cluster, i int) {
-	y.k.PutBack(y.k.Existing[i], y.residents[i].others)
+	y.putBack(i)
+	if !y.residents[i].barred {
+		y.k.Open(y.k.Existing[i])
+	}
 }

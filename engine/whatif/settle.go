@@ -103,27 +103,10 @@ func (y *Cluster) Buy() ([]int, bool) {
 	k.PlaceEach()
 	y.repair.Trim()
 	k.PlaceEach()
-	for _, b := range k.Planned {
-		b.Closed = true
-		noteBought(y, b)
-	}
 	var out []int
-	for _, b := range k.Planned {
+	for _, b := range k.HandOver() {
 		out = append(out, len(y.bought))
 		y.bought = append(y.bought, b)
 	}
-	k.Planned = nil
 	return out, len(k.Unplaced) == 0 && k.BindableAfterOthers(unplaced)
-}
-
-// noteBought notes that the machine has been bought.
-func noteBought(y *Cluster, b *packing.Bin) {
-	y.current = append(y.current, b)
-	y.trail = append(y.trail, change{bought: b})
-}
-
-// unbuy undoes that.
-func unbuy(y *Cluster, b *packing.Bin) {
-	y.current = slices.DeleteFunc(y.current, func(x *packing.Bin) bool { return x == b })
-	y.k.GiveBack(b)
 }

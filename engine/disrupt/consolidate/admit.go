@@ -132,6 +132,7 @@ func (s *search) heldUp(d draft, rooms map[world.PoolID]int, guards map[*world.G
 		s.cluster.Undo(mark)
 		return &reason.Why{Code: reason.AfterOthers, Detail: "with what goes before it its pods would be spread or kept apart otherwise than they want"}
 	}
+	s.cluster.Commit(mark)
 	return nil
 }
 

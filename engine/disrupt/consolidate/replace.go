@@ -46,6 +46,7 @@ func (s *search) try(machines []int) {
 		mark := s.cluster.Mark()
 		g, why, like := s.purchase(machines)
 		if why == nil {
+			s.cluster.Commit(mark)
 			if len(g.bought) > 0 {
 				s.groups = append(s.groups, g)
 			}

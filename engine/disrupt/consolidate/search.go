@@ -132,6 +132,7 @@ func (s *search) take(i int, leave bool) bool {
 		return false
 	}
 	y.Aside()
+	y.Commit(mark)
 	m.gone = true
 	return true
 }

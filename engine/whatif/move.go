@@ -7,51 +7,6 @@ import (
 	"github.com/tenon-sh/tenon/engine/search"
 )
 
-// Undo takes back all that was done since the mark. No pod is unplaced then.
-func (y *Cluster) Undo(to Mark) {
-	k := y.k
-	was := map[*packing.Pod]*packing.Bin{}
-	var pods []*packing.Pod
-	for _, s := range y.trail[to:] {
-		if s.pod == nil {
-			continue
-		}
-		if _, known := was[s.pod]; known {
-			continue
-		}
-		was[s.pod] = s.from
-		pods = append(pods, s.pod)
-		if s.pod.Bin != nil {
-			k.Detach(s.pod)
-		}
-	}
-	var again []int
-	for _, s := range slices.Backward(y.trail[to:]) {
-		switch {
-		case s.pod != nil:
-		case s.recalled > 0:
-			again = append(again, s.recalled-1)
-		case s.bought != nil:
-			unbuy(y, s.bought)
-		default:
-			y.reopen(s.closed)
-		}
-	}
-	for _, x := range pods {
-		if was[x] != nil {
-			k.Join(was[x], x)
-		}
-	}
-	k.Unplaced, y.trail = nil, y.trail[:to]
-	for _, i := range again {
-		for _, x := range y.residents[i].pods {
-			if x.Bin == nil {
-				y.put(x)
-			}
-		}
-	}
-}
-
 // Reset puts everything back. What was bought can be bought once more by Move.
 func (y *Cluster) Reset() {
 	k := y.k
@@ -62,11 +17,13 @@ func (y *Cluster) Reset() {
 			}
 		}
 	}
-	for _, b := range slices.Clone(y.current) {
-		unbuy(y, b)
+	for _, b := range y.bought {
+		if !b.Away {
+			k.GiveBack(b)
+		}
 	}
 	for i := range y.residents {
-		if y.residents[i].closed {
+		if k.Existing[i].Away {
 			y.reopen(i)
 		}
 		for _, x := range y.residents[i].pods {
@@ -75,7 +32,7 @@ func (y *Cluster) Reset() {
 			}
 		}
 	}
-	k.Unplaced, y.trail = nil, nil
+	k.Unplaced = nil
 }
 
 // Where says where the pods of machine i are: on a machine by its position, or,
@@ -97,6 +54,7 @@ func (y *Cluster) Where(i int) []int {
 // them one after the other; if not, what was done is to be undone.
 func (y *Cluster) Move(machines []int, where [][]int) bool {
 	target := map[*packing.Pod]*packing.Bin{}
+	var again []*packing.Bin
 	for n, i := range machines {
 		for j, x := range y.residents[i].pods {
 			if at := where[n][j]; at >= 0 {
@@ -112,15 +70,14 @@ func (y *Cluster) Move(machines []int, where [][]int) bool {
 		if b == nil {
 			return false // a pod of another machine, which is there only for now
 		}
-		if b.Machine == nil && !slices.Contains(y.current, b) {
-			buyAgain(y, b)
+		if b.Machine == nil && b.Away {
+			y.k.BuyAgain(b)
+			again = append(again, b)
 		}
 	}
 	ok := follow(y.k, target)
-	for _, s := range y.trail {
-		if s.bought != nil {
-			s.bought.Closed = true
-		}
+	for _, b := range again {
+		y.k.Close(b)
 	}
 	return ok
 }
@@ -143,10 +100,4 @@ func follow(k *search.Searcher, target map[*packing.Pod]*packing.Bin) bool {
 		k.Unplaced = rest
 	}
 	return true
-}
-
-// buyAgain buys a machine once more that was given back by Undo.
-func buyAgain(y *Cluster, b *packing.Bin) {
-	y.k.BuyAgain(b)
-	noteBought(y, b)
 }
