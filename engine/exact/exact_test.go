@@ -1,6 +1,7 @@
 package exact_test
 
 import (
+	"fmt"
 	"testing"
 
 	"github.com/tenon-sh/tenon/engine/enginetest/bins"
@@ -182,4 +183,25 @@ func TestKeep(t *testing.T) {
 			Want:  "n1: a z",
 		},
 	}, func(k *packing.Packing) { (&exact.Placer{Packing: k}).Keep() })
+}
+
+// A machine that some pods of a group tried, and that did not take all of them, may still become all that it might have become before.
+func TestGroupLeavesNoTrace(t *testing.T) {
+	k := bins.Ready(t, packing.Options{},
+		"type m cpu=8 memory=16Gi price=0.40 zones=a,b family=m", "type c cpu=8 memory=16Gi price=0.41 zones=a,b family=c", "pool general", "node n1 cpu=10m memory=1Gi zone=a",
+		"pod db cpu=1", "pod crew cpu=1 near=host select=family:m", "pod crew-too cpu=500m app=crew near=host:crew select=zone:b",
+	)
+	b := bins.Buy(t, k, "m", "a", "db")
+	before := fmt.Sprint(b.Allowed, b.Pinned, b.Free, b.Used)
+	p := &exact.Placer{Packing: k}
+	groups, _ := p.Groups(k.Unplaced)
+	if len(groups) != 1 || len(groups[0].Pods) != 2 {
+		t.Fatalf("%d groups", len(groups))
+	}
+	if p.PlaceOnOne(k.Planned, groups[0]) {
+		t.Fatal("a pod that wants to be in zone b is in zone a")
+	}
+	if after := fmt.Sprint(b.Allowed, b.Pinned, b.Free, b.Used); after != before {
+		t.Errorf("before it could become %s, and now %s", before, after)
+	}
 }

@@ -85,8 +85,8 @@ func (k *Placer) PlaceGroups(onNew bool) {
 	groups, others := k.Groups(k.Unplaced)
 	for _, x := range groups {
 		switch {
-		case k.placeOnOne(k.Existing, x):
-		case onNew && (k.placeOnOne(k.Planned, x) || k.buyFor(x)):
+		case k.PlaceOnOne(k.Existing, x):
+		case onNew && (k.PlaceOnOne(k.Planned, x) || k.buyFor(x)):
 		case onNew && x.Offers.Empty():
 			others = append(others, k.placePart(x)...)
 		default:
@@ -96,8 +96,8 @@ func (k *Placer) PlaceGroups(onNew bool) {
 	k.Unplaced = others
 }
 
-// placeOnOne puts the group onto the first of the bins that takes all of it.
-func (k *Placer) placeOnOne(bins []*packing.Bin, x *Group) bool {
+// PlaceOnOne puts the group onto the first of the bins that takes all of it.
+func (k *Placer) PlaceOnOne(bins []*packing.Bin, x *Group) bool {
 	return slices.ContainsFunc(bins, func(b *packing.Bin) bool { return k.joinGroup(b, x) })
 }
 
@@ -106,15 +106,15 @@ func (k *Placer) joinGroup(b *packing.Bin, x *Group) bool {
 	if !market.Fits(x.Need, b.Free) {
 		return false
 	}
-	for i, y := range x.Pods {
+	mark := k.Mark()
+	for _, y := range x.Pods {
 		if !k.Accepts(b, y) {
-			for _, z := range x.Pods[:i] {
-				k.Leave(z)
-			}
+			k.Undo(mark)
 			return false
 		}
 		k.Join(b, y)
 	}
+	k.Commit(mark)
 	for _, y := range x.Pods {
 		y.Crowded = y.Crowded || x.capped
 	}
