@@ -197,6 +197,19 @@ func counted(p *world.Pod, k *world.Spread, s *spot) bool {
 	return !k.HonourTaints || tolerated(p, s.taints) && !s.cordoned
 }
 
+// LastOfDomain reports whether the machine is the last that counts in a domain that
+// the pod is spread over. With the machine the domain goes, and other rules hold
+// for the pod; no decision relies on that.
+func LastOfDomain(w *world.World, m *world.Place, p *world.Pod) bool {
+	return slices.ContainsFunc(p.Spread, func(k world.Spread) bool {
+		at := m.Labels()[k.Key]
+		return k.Key != label.Hostname && at != "" && !slices.ContainsFunc(w.Places(), func(o *world.Place) bool {
+			return o.Node != nil && o.Name() != m.Name() && o.Labels()[k.Key] == at &&
+				counted(p, &k, &spot{name: o.Name(), labels: o.Labels(), taints: o.Node.Taints, cordoned: o.Node.Cordoned})
+		})
+	})
+}
+
 // company returns why required pod affinity or anti-affinity, the pod's or another's, keeps it from the spot.
 func (c *checker) company(p *world.Pod, s *spot) string {
 	anywhere := false

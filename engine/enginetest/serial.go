@@ -8,8 +8,9 @@ import (
 
 	"github.com/tenon-sh/tenon/engine/amount"
 	"github.com/tenon-sh/tenon/engine/label"
+	"github.com/tenon-sh/tenon/engine/packing"
 	"github.com/tenon-sh/tenon/engine/plan"
-	"github.com/tenon-sh/tenon/engine/room"
+	"github.com/tenon-sh/tenon/engine/whatif"
 	"github.com/tenon-sh/tenon/engine/world"
 )
 
@@ -62,18 +63,18 @@ func (s *Serial) Step() bool {
 		s.carry(empty[:min(len(empty), budget)], nil, nil, nil)
 		return true
 	}
-	l := room.Open(s.World)
+	c := newCluster(s.World)
 	var best, tried *command
 	for lo, hi := 2, min(len(places), budget, 100); lo <= hi; {
 		mid := (lo + hi) / 2
-		if tried = s.simulate(l, places[:mid], true); tried != nil {
+		if tried = s.simulate(c, places[:mid], true); tried != nil {
 			best, lo = tried, mid+1
 		} else {
 			hi = mid - 1
 		}
 	}
 	for i := 0; best == nil && i < len(places); i++ {
-		best = s.simulate(l, places[i:i+1], false)
+		best = s.simulate(c, places[i:i+1], false)
 	}
 	if best == nil {
 		return false
@@ -82,28 +83,46 @@ func (s *Serial) Step() bool {
 	return true
 }
 
+// cluster answers where the pods of machines would go.
+type cluster struct {
+	*whatif.Cluster
+	at map[string]int // position by name
+}
+
+func newCluster(w *world.World) cluster {
+	c := cluster{whatif.New(w, packing.Options{}, whatif.Staying), map[string]int{}}
+	for i, p := range c.Places() {
+		c.at[p.Name()] = i
+	}
+	return c
+}
+
+func (c cluster) elsewhere(back []*world.Place) ([]whatif.Move, []*world.Pod) {
+	machines := make([]int, len(back))
+	for i, p := range back {
+		machines[i] = c.at[p.Name()]
+	}
+	return c.Elsewhere(machines...)
+}
+
 // command is machines that go, where their pods go, and the type that is bought for those left over.
 type command struct {
 	back  []*world.Place
-	moves []room.Move
+	moves []whatif.Move
 	left  []*world.Pod
 	shape *world.Shape
 }
 
 // simulate says what giving the machines back would take; nil if it cannot be or does not pay.
-func (s *Serial) simulate(l *room.Ledger, back []*world.Place, several bool) *command {
+func (s *Serial) simulate(in cluster, back []*world.Place, several bool) *command {
 	s.Simulations++
-	mark := l.Mark()
-	defer l.Undo(mark)
-	var pods []*world.Pod
 	price := int64(0)
 	for _, p := range back {
-		pods = append(pods, l.Remove(p)...)
 		price += s.price[p.Name()]
 	}
-	s.Placed += len(pods)
 	c := &command{back: back}
-	c.moves, c.left = l.Place(pods)
+	c.moves, c.left = in.elsewhere(back)
+	s.Placed += len(c.moves) + len(c.left)
 	if len(c.left) == 0 {
 		return c
 	}
@@ -164,7 +183,7 @@ func crowded(pods []*world.Pod) bool {
 }
 
 // carry makes the World in which the command has been carried out.
-func (s *Serial) carry(back []*world.Place, moves []room.Move, left []*world.Pod, shape *world.Shape) {
+func (s *Serial) carry(back []*world.Place, moves []whatif.Move, left []*world.Pod, shape *world.Shape) {
 	s.Commands++
 	s.Moved += len(moves) + len(left)
 	b := s.World.Edit()

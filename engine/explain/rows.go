@@ -4,7 +4,7 @@ import (
 	"slices"
 
 	"github.com/tenon-sh/tenon/engine/amount"
-	"github.com/tenon-sh/tenon/engine/room"
+	"github.com/tenon-sh/tenon/engine/whatif"
 )
 
 // Row is what is said of a node among all.
@@ -21,12 +21,7 @@ type Row struct {
 
 // Nodes answers about every node and claim, in order.
 func (e *Explainer) Nodes() []Row {
-	ledger := room.Open(e.world)
-	for _, p := range e.world.Places() {
-		if p.Node == nil {
-			ledger.Close(p) // it is not there yet
-		}
-	}
+	elsewhere := e.elsewhere()
 	back := map[string]string{}
 	for _, g := range e.given().Back {
 		back[g.Claim] = g.Reason
@@ -57,8 +52,24 @@ func (e *Explainer) Nodes() []Row {
 				}
 			}
 		}
-		r.Elsewhere = r.Pods > 0 && !p.Deleting() && ledger.Goes(p)
+		r.Elsewhere = r.Pods > 0 && elsewhere[p.Name()]
 		out = append(out, r)
+	}
+	return out
+}
+
+// elsewhere are the nodes of which all pods would fit on other nodes, by name.
+func (e *Explainer) elsewhere() map[string]bool {
+	c := whatif.New(e.world, e.options, whatif.Staying)
+	places := c.Places()
+	for i, p := range places {
+		if p.Node == nil {
+			c.Bar(i) // it is not there yet
+		}
+	}
+	out := map[string]bool{}
+	for i, p := range places {
+		out[p.Name()] = whatif.Staying(p) && c.Goes(i)
 	}
 	return out
 }

@@ -9,13 +9,48 @@ import (
 )
 
 // Settle puts the unplaced pods onto machines that are there, and returns how
-// many are still unplaced. If all is set it is done with the first that stays there.
+// many are still unplaced. If all is set it may end once it is known that one of them stays there.
 //
 // A pod goes where it takes least of what could be had there otherwise; of
-// several such machines, onto the first in the order told.
+// several such machines, onto the first in the order told. Pods that have to share a
+// machine go together, and a pod that others keep away is tried again as long as others find a place.
 func (y *Cluster) Settle(order []int, all bool) int {
 	k := y.k
+	y.settleGroups(order)
 	packing.SortPods(k.Unplaced)
+	for {
+		before := len(k.Unplaced)
+		y.settleOnce(order, all)
+		if n := len(k.Unplaced); n == before || n == 0 || all && slices.ContainsFunc(k.Unplaced, isPlain) {
+			return n
+		}
+	}
+}
+
+// isPlain reports whether it makes no difference to the pod where others are.
+func isPlain(x *packing.Pod) bool { return x.Class.Plain }
+
+// settleGroups puts pods that have to share a machine, and have none yet, onto one with room for all of them.
+func (y *Cluster) settleGroups(order []int) {
+	if !slices.ContainsFunc(y.k.Unplaced, func(x *packing.Pod) bool { return x.Class.Colocated }) {
+		return
+	}
+	groups, others := y.k.Groups(y.k.Unplaced)
+	bins := make([]*packing.Bin, len(order))
+	for n, i := range order {
+		bins[n] = y.k.Existing[i]
+	}
+	for _, g := range groups {
+		if !y.k.PlaceOnOne(bins, g) {
+			others = append(others, g.Pods...)
+		}
+	}
+	y.k.Unplaced = others
+}
+
+// settleOnce tries every unplaced pod once. If all is set it ends with the first that stays and that no other could draw along.
+func (y *Cluster) settleOnce(order []int, all bool) {
+	k := y.k
 	var rest []*packing.Pod
 	from, last := 0, (*packing.Class)(nil)
 	for n, x := range k.Unplaced {
@@ -26,18 +61,17 @@ func (y *Cluster) Settle(order []int, all bool) int {
 		if x.Class.Plain {
 			from = first
 		}
-		if at < 0 {
-			rest = append(rest, x)
-			if all {
-				rest = append(rest, k.Unplaced[n+1:]...)
-				break
-			}
+		if at >= 0 {
+			k.Join(k.Existing[at], x)
 			continue
 		}
-		k.Join(k.Existing[at], x)
+		rest = append(rest, x)
+		if all && x.Class.Plain {
+			rest = append(rest, k.Unplaced[n+1:]...)
+			break
+		}
 	}
 	k.Unplaced = rest
-	return len(rest)
 }
 
 // choose returns which of the machines takes the pod with the least regret and,

@@ -47,7 +47,6 @@ func layers() []layer {
 		engine("engine/world", ground),
 		engine("engine/fit", world),
 		engine("engine/spread", world+" engine/fit"),
-		engine("engine/room", world+" engine/fit engine/spread"),
 		engine("engine/plan", world+" engine/fit engine/spread"),
 		engine("engine/solve", ""),
 		engine("engine/market", world+" engine/fit"),
@@ -60,9 +59,9 @@ func layers() []layer {
 		engine("engine/pack", world+" engine/fit engine/spread engine/market engine/plan engine/solve engine/packing engine/exact engine/search engine/repair engine/menu engine/refuse"),
 		engine("engine/whatif", world+" engine/fit engine/spread engine/market engine/plan engine/solve engine/packing engine/exact engine/search engine/repair engine/menu engine/refuse"),
 		engine("engine/provision", world+" engine/fit engine/spread engine/market engine/plan engine/solve engine/packing engine/exact engine/search engine/repair engine/menu engine/refuse engine/pack"),
-		engine("engine/disrupt", world+" engine/fit engine/spread engine/room engine/whatif engine/market engine/plan engine/solve engine/packing engine/exact engine/search engine/repair engine/menu engine/refuse engine/pack"),
+		engine("engine/disrupt", world+" engine/fit engine/spread engine/whatif engine/market engine/plan engine/solve engine/packing engine/exact engine/search engine/repair engine/menu engine/refuse engine/pack"),
 		engine("engine/suppose", world+" engine/fit engine/spread engine/plan"),
-		engine("engine/explain", world+" engine/fit engine/spread engine/market engine/plan engine/solve engine/packing engine/exact engine/search engine/repair engine/menu engine/refuse engine/pack engine/provision engine/disrupt/... engine/room engine/whatif engine/suppose"),
+		engine("engine/explain", world+" engine/fit engine/spread engine/market engine/plan engine/solve engine/packing engine/exact engine/search engine/repair engine/menu engine/refuse engine/pack engine/provision engine/disrupt/... engine/whatif engine/suppose"),
 		{at: "engine/enginetest", own: list("engine/..."), libs: testLibs(), why: knowsNobody},
 
 		{

@@ -8,9 +8,10 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 
+	"github.com/tenon-sh/tenon/engine/enginetest"
 	"github.com/tenon-sh/tenon/engine/plan"
 	"github.com/tenon-sh/tenon/engine/provision"
-	"github.com/tenon-sh/tenon/engine/room"
+	"github.com/tenon-sh/tenon/engine/whatif"
 )
 
 // Trial is what came of one made-up cluster.
@@ -76,7 +77,7 @@ func (o *Conversation) judge(c *Cluster) (Trial, error) {
 	return t, nil
 }
 
-// judgeMoves asks of every node whether the pods that a ledger of room moves off
+// judgeMoves asks of every node whether the pods that whatif.Cluster moves off
 // it are accepted where they are sent, one after the other, and whether those
 // that it finds no place for are accepted anywhere.
 func (o *Conversation) judgeMoves(c *Cluster) (Trial, error) {
@@ -90,18 +91,18 @@ func (o *Conversation) judgeMoves(c *Cluster) (Trial, error) {
 	if w, err = c.world(); err != nil {
 		return t, err
 	}
-	l := room.Open(w)
-	for _, p := range w.Places() {
+	cluster := whatif.New(w, provision.Options{}, whatif.Staying)
+	for i, p := range cluster.Places() {
 		q := c.without(p.Name()).ask(p.Name(), plan.Plan{})
-		mark := l.Mark()
-		moves, homeless := l.Place(l.Remove(p))
-		l.Undo(mark)
+		moves, homeless := cluster.Elsewhere(i)
 		for _, m := range moves {
 			q.Placements[m.Pod.String()] = m.To.Name()
 		}
 		inOrder(q.Pods, moves)
 		for _, h := range homeless {
-			q.Refused[h.String()] = nil
+			if !enginetest.LastOfDomain(w, p, h) {
+				q.Refused[h.String()] = nil
+			}
 		}
 		t.Placed, t.Refused = t.Placed+len(moves), t.Refused+len(homeless)
 		v, err := o.Ask(q)
@@ -119,7 +120,7 @@ func (o *Conversation) judgeMoves(c *Cluster) (Trial, error) {
 // judge binds what it can in the order of the question, and the first pod of
 // an affinity to its like is not the first any more if another of them was
 // bound before it.
-func inOrder(pods []corev1.Pod, moves []room.Move) {
+func inOrder(pods []corev1.Pod, moves []whatif.Move) {
 	at := map[string]int{}
 	for i, m := range moves {
 		at[m.Pod.String()] = i + 1

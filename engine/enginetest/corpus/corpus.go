@@ -13,8 +13,8 @@ import (
 	"github.com/tenon-sh/tenon/engine/disrupt/replace"
 	"github.com/tenon-sh/tenon/engine/enginetest"
 	"github.com/tenon-sh/tenon/engine/provision"
-	"github.com/tenon-sh/tenon/engine/room"
 	"github.com/tenon-sh/tenon/engine/suppose"
+	"github.com/tenon-sh/tenon/engine/whatif"
 	"github.com/tenon-sh/tenon/engine/world"
 )
 
@@ -133,9 +133,13 @@ const nodesSupposedGone = 2
 // without is what would be bought if a node were gone, for the first nodes, and for which machines' pods there is room elsewhere.
 func (e Entry) without(w *world.World) []any {
 	var out []any
-	rooms := room.Open(w)
+	cluster := whatif.New(w, e.Options, whatif.Staying)
+	goes := map[string]bool{}
+	for i, p := range cluster.Places() {
+		goes[p.Name()] = cluster.Goes(i)
+	}
 	for i, p := range w.Places() {
-		out = append(out, rooms.Goes(p))
+		out = append(out, goes[p.Name()])
 		if i >= nodesSupposedGone {
 			continue
 		}

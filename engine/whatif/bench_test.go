@@ -1,28 +1,29 @@
-package room_test
+package whatif_test
 
 import (
 	"testing"
 
 	"github.com/tenon-sh/tenon/engine/enginetest"
-	"github.com/tenon-sh/tenon/engine/room"
+	"github.com/tenon-sh/tenon/engine/packing"
+	"github.com/tenon-sh/tenon/engine/whatif"
 	"github.com/tenon-sh/tenon/engine/world"
 )
 
-func BenchmarkOpen(b *testing.B) {
+func BenchmarkNew(b *testing.B) {
 	w := enginetest.Steady(2000, 0)
 	for b.Loop() {
-		room.Open(w)
+		whatif.New(w, packing.Options{}, whatif.Staying)
 	}
 }
 
 func BenchmarkGoes(b *testing.B) {
 	for name, w := range map[string]*world.World{"Roomy": enginetest.Steady(2000, 0), "Full": full(b, enginetest.Steady(2000, 0))} {
 		b.Run(name, func(b *testing.B) {
-			l := room.Open(w)
-			places := w.Places()
+			c := whatif.New(w, packing.Options{}, whatif.Staying)
+			n := len(c.Places())
 			i, yes := 0, 0
 			for b.Loop() {
-				if l.Goes(places[i%len(places)]) {
+				if c.Goes(i % n) {
 					yes++
 				}
 				i++
