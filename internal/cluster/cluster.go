@@ -18,6 +18,7 @@ import (
 	"github.com/tenon-sh/tenon/internal/clock"
 	"github.com/tenon-sh/tenon/internal/observe"
 	"github.com/tenon-sh/tenon/internal/panics"
+	"github.com/tenon-sh/tenon/internal/written"
 )
 
 // Kind says what a Change is about.
@@ -75,7 +76,7 @@ type Cluster struct {
 	pools      map[world.PoolID]world.Pool
 	barred     map[world.TemplateID]string // why their pools buy nothing now
 	unread     map[string]world.PoolID     // claims that cannot be read: their pools buy nothing now
-	claims     map[string]expected
+	claims     written.Log[int64]          // and when we made each, by our own clock; 0 if it was there before us
 	layers     layers
 
 	purchases purchases
@@ -99,7 +100,7 @@ func New(now clock.Now, sources ...string) *Cluster {
 		now: now, builder: world.NewBuilder(), dirty: true, sources: sources, waits: map[string]bool{}, unsynced: now(), refused: map[string]string{},
 		pods: map[world.Key]podState{}, byPVC: map[world.Key]map[world.Key]bool{},
 		pvcs: map[world.Key]observe.VolumeClaim{}, pvs: map[string]observe.PersistentVolume{}, class: map[string]observe.StorageClass{},
-		csi: map[string][]world.DriverLimit{}, unattached: map[string]bool{}, nodes: map[string]world.Node{}, claims: map[string]expected{},
+		csi: map[string][]world.DriverLimit{}, unattached: map[string]bool{}, nodes: map[string]world.Node{},
 		pools: map[world.PoolID]world.Pool{}, barred: map[world.TemplateID]string{}, unread: map[string]world.PoolID{}, layers: newLayers(),
 		purchases: newPurchases(), daemons: observe.NewDaemons(), readPod: readPod, readClaim: observe.Claim,
 	}

@@ -3,7 +3,6 @@ package cluster
 import (
 	"fmt"
 	"slices"
-	"strconv"
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -12,20 +11,8 @@ import (
 	"github.com/tenon-sh/tenon/engine/world"
 	"github.com/tenon-sh/tenon/internal/observe"
 	"github.com/tenon-sh/tenon/internal/panics"
+	"github.com/tenon-sh/tenon/internal/written"
 )
-
-// patience is how long the picture shows our own write of a claim although no
-// watch does. The object may have come and gone while no watch was open.
-const patience = 30 * time.Second
-
-// expected is a claim and how it came into the picture.
-type expected struct {
-	version uint64    // of the newest object seen or written
-	uid     string    // to tell a new object of the same name from an old one
-	watched bool      // a watch has shown it
-	until   time.Time // when an unconfirmed write is given up
-	made    int64     // when we made it, by our own clock; 0 if it was there before us
-}
 
 // skewed is from how many seconds on a date of the API server counts as one of
 // another clock. What is less is how long answers take.
@@ -56,26 +43,23 @@ func (c *Cluster) setClaim(o *v1.NodeClaim, watched bool) {
 		c.setUnread(o)
 		return
 	}
-	version := versionOf(o.ResourceVersion)
+	by := written.Write
+	if watched {
+		by = written.Watch
+	}
 	c.update(func() []Change {
 		c.readable(o.Name)
-		e, known := c.claims[o.Name]
-		if known && e.uid == string(o.UID) && version < e.version {
-			e.watched = e.watched || watched
-			c.claims[o.Name] = e
+		now := c.now()
+		made, known := c.claims.Known(o)
+		if !known && !watched && o.Status.ProviderID == "" {
+			made = now.Unix()
+		}
+		if !c.claims.Set(o, made, by, now) {
 			return nil
 		}
-		now, made := c.now().Unix(), int64(0)
-		switch {
-		case known && e.uid == string(o.UID):
-			watched, made = watched || e.watched, e.made
-		case !watched && o.Status.ProviderID == "":
-			made = now
-		}
-		c.claims[o.Name] = expected{version: version, uid: string(o.UID), watched: watched, until: c.now().Add(patience), made: made}
-		item.Created = dated(item.Created, made, now)
+		item.Created = dated(item.Created, made, now.Unix())
 		c.put("claim "+o.Name, c.builder.SetClaim(item))
-		c.bought(item, now)
+		c.bought(item, now.Unix())
 		return []Change{{Kind: Claim, Name: o.Name}}
 	})
 }
@@ -130,11 +114,10 @@ func (c *Cluster) blind(id world.PoolID) string {
 // A younger claim of the same name stays.
 func (c *Cluster) DeleteClaim(name, uid string) {
 	c.update(func() []Change {
-		if e, ok := c.claims[name]; ok && uid != "" && e.uid != uid {
+		if !c.claims.Forget(name, uid) {
 			return nil
 		}
 		c.readable(name)
-		delete(c.claims, name)
 		delete(c.purchases.done, name)
 		c.builder.DeleteClaim(name)
 		c.put("claim "+name, nil)
@@ -144,22 +127,10 @@ func (c *Cluster) DeleteClaim(name, uid string) {
 
 // forget drops claims that we wrote and that no watch has shown for too long.
 func (c *Cluster) forget(now time.Time) {
-	for name, e := range c.claims {
-		if !e.watched && now.After(e.until) {
-			delete(c.claims, name)
-			c.builder.DeleteClaim(name)
-			c.dirty = true
-		}
+	for _, name := range c.claims.Lost(now) {
+		c.builder.DeleteClaim(name)
+		c.dirty = true
 	}
-}
-
-// versionOf reads a resource version; those of one kind of object grow.
-func versionOf(s string) uint64 {
-	n, err := strconv.ParseUint(s, 10, 64)
-	if err != nil {
-		return 0
-	}
-	return n
 }
 
 // Deleting says that we have asked for the end of a claim: it counts as
@@ -169,6 +140,6 @@ func (c *Cluster) Deleting(o *v1.NodeClaim) {
 	now := metav1.NewTime(c.now())
 	gone.DeletionTimestamp = &now
 	// What the API server writes for the deletion is newer than what was deleted.
-	gone.ResourceVersion = strconv.FormatUint(versionOf(o.ResourceVersion)+1, 10)
+	gone.ResourceVersion = written.Next(o.ResourceVersion)
 	c.setClaim(gone, false)
 }

@@ -2,7 +2,6 @@ package loop
 
 import (
 	"context"
-	"strconv"
 	"sync"
 	"time"
 
@@ -12,26 +11,15 @@ import (
 
 	v1 "github.com/tenon-sh/tenon/api/karpenter/v1"
 	"github.com/tenon-sh/tenon/internal/clock"
+	"github.com/tenon-sh/tenon/internal/written"
 )
-
-// forgotten is when a write is no longer remembered although no cache shows it:
-// the object may have come and gone while no watch was open.
-const forgotten = 30 * time.Second
 
 // Remember returns a client that reads what it has written: a claim or a node
 // that the cache behind c still shows as it was before is read as the API
 // server answered. So a reconciler does not take a step twice, and several that
 // write to one claim do not meet each other's writes as conflicts.
 func Remember(c client.Client, now clock.Now) client.Client {
-	return &remembering{Client: c, now: now, wrote: map[written]memory{}}
-}
-
-// written names an object that is remembered.
-type written struct{ kind, name string }
-
-type memory struct {
-	o     client.Object
-	until time.Time
+	return &remembering{Client: c, now: now, wrote: map[string]*written.Log[client.Object]{"claim": {}, "node": {}}}
 }
 
 type remembering struct {
@@ -40,7 +28,7 @@ type remembering struct {
 	now clock.Now
 
 	mu    sync.Mutex
-	wrote map[written]memory
+	wrote map[string]*written.Log[client.Object] // by kind
 	swept time.Time
 }
 
@@ -68,19 +56,13 @@ func (r *remembering) note(o client.Object) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	now := r.now()
-	if now.Sub(r.swept) > forgotten {
-		for k, m := range r.wrote {
-			if now.After(m.until) {
-				delete(r.wrote, k)
-			}
+	if now.Sub(r.swept) > written.Patience {
+		for _, wrote := range r.wrote {
+			wrote.Lost(now)
 		}
 		r.swept = now
 	}
-	k := written{kind, o.GetName()}
-	if was, ok := r.wrote[k]; ok && was.o.GetUID() == o.GetUID() && versionOf(was.o) > versionOf(o) {
-		return
-	}
-	r.wrote[k] = memory{newest, now.Add(forgotten)}
+	r.wrote[kind].Set(o, newest, written.Write, now)
 }
 
 // recall lays what was written over what the cache shows, if that is older.
@@ -91,22 +73,18 @@ func (r *remembering) recall(shown client.Object) {
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	k := written{kind, shown.GetName()}
-	m, ok := r.wrote[k]
-	switch {
-	case !ok:
-		return
-	case m.o.GetUID() != shown.GetUID(), versionOf(m.o) <= versionOf(shown), r.now().After(m.until):
-		delete(r.wrote, k)
+	newest, ok := r.wrote[kind].Newer(shown, r.now())
+	if !ok {
+		r.wrote[kind].Forget(shown.GetName(), "")
 		return
 	}
 	switch to := shown.(type) {
 	case *v1.NodeClaim:
-		if from, ok := m.o.(*v1.NodeClaim); ok {
+		if from, ok := newest.(*v1.NodeClaim); ok {
 			from.DeepCopyInto(to)
 		}
 	case *corev1.Node:
-		if from, ok := m.o.(*corev1.Node); ok {
+		if from, ok := newest.(*corev1.Node); ok {
 			from.DeepCopyInto(to)
 		}
 	}
@@ -159,7 +137,9 @@ func (r *remembering) learn(o client.Object, err error) {
 	case apierrors.IsConflict(err), apierrors.IsNotFound(err):
 		r.mu.Lock()
 		defer r.mu.Unlock()
-		delete(r.wrote, written{kindOf(o), o.GetName()})
+		if wrote := r.wrote[kindOf(o)]; wrote != nil {
+			wrote.Forget(o.GetName(), "")
+		}
 	}
 }
 
@@ -174,13 +154,4 @@ func (s rememberingStatus) Patch(ctx context.Context, o client.Object, p client.
 	err := s.SubResourceWriter.Patch(ctx, o, p, opts...)
 	s.memory.learn(o, err)
 	return err
-}
-
-// versionOf reads a resource version; those of one kind of object grow.
-func versionOf(o client.Object) uint64 {
-	n, err := strconv.ParseUint(o.GetResourceVersion(), 10, 64)
-	if err != nil {
-		return 0
-	}
-	return n
 }

@@ -71,6 +71,7 @@ func layers() []layer {
 
 		{at: "internal/clock"},
 		{at: "internal/parallel", libs: list("github.com/sourcegraph/conc"), why: "how much is done at once says nothing about what"},
+		{at: "internal/written", libs: list("k8s.io/apimachinery"), why: "whoever writes objects uses it, so it knows nothing but their names and versions"},
 		{at: "internal/metric", libs: list(prometheus)},
 		{at: "internal/panics", own: list("internal/metric"), libs: list("github.com/go-logr/logr"), why: "whatever may break uses it, so it knows nothing but the counter"},
 		{
@@ -78,7 +79,7 @@ func layers() []layer {
 			why: "observe turns one object into one value, without a client",
 		},
 		{
-			at: "internal/cluster", own: list(world + " engine/plan api/... internal/observe " + meter), libs: list(kube + " " + limits),
+			at: "internal/cluster", own: list(world + " engine/plan api/... internal/observe internal/written " + meter), libs: list(kube + " " + limits),
 			why: "the picture is filled by observe and by what internal/app passes in; it asks neither cloud nor driver",
 		},
 		{
@@ -135,7 +136,7 @@ func layers() []layer {
 			why:  "a survey turns what is seen into numbers and asks nobody",
 		},
 		{at: "internal/journal", own: list("engine/... " + meter), not: list("engine/enginetest"), why: "the journal keeps worlds and plans and does not act on them"},
-		{at: "internal/loop", own: list(world + " engine/plan api/... " + meter), libs: list(kube + " " + prometheus), why: "loop is what every reconciler shares and none in particular"},
+		{at: "internal/loop", own: list(world + " engine/plan api/... internal/written " + meter), libs: list(kube + " " + prometheus), why: "loop is what every reconciler shares and none in particular"},
 		{
 			at:   "internal/controller/*",
 			own:  list("api/... engine/... internal/observe internal/cluster internal/enact internal/cloud internal/journal internal/loop internal/parallel internal/wording " + meter),
