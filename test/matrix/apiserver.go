@@ -31,6 +31,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	v1 "github.com/tenon-sh/tenon/api/karpenter/v1"
+	"github.com/tenon-sh/tenon/internal/apitest"
 )
 
 // errNoAnswer is what a client sees of a connection that breaks before the answer.
@@ -243,7 +244,7 @@ func (s *apiserver) serve(r *http.Request, c call, q request, body []byte) (*htt
 		return s.refuse(r, err)
 	}
 	info, _ := runtime.SerializerInfoForMediaType(s.codecs.SupportedMediaTypes(), runtime.ContentTypeJSON)
-	data, err := runtime.Encode(s.codecs.EncoderForVersion(info.Serializer, c.kind.GroupVersion()), out)
+	data, err := runtime.Encode(s.codecs.EncoderForVersion(info.Serializer, c.kind.GroupVersion()), apitest.Shallow(out))
 	if err != nil {
 		return nil, err
 	}
@@ -477,7 +478,7 @@ func (s *apiserver) tell(ctx context.Context, c call, w *watcher, pipe *io.PipeW
 		w.todo = nil
 		s.mu.Unlock()
 		for _, e := range todo {
-			raw, err := runtime.Encode(encoder, e.Object)
+			raw, err := runtime.Encode(encoder, apitest.Shallow(e.Object))
 			if err != nil {
 				return
 			}

@@ -36,6 +36,7 @@ import (
 
 	awsv1 "github.com/tenon-sh/tenon/api/aws/v1"
 	v1 "github.com/tenon-sh/tenon/api/karpenter/v1"
+	"github.com/tenon-sh/tenon/internal/apitest"
 )
 
 // server holds objects and serves them.
@@ -450,7 +451,7 @@ func (s *server) serializerFor(r *http.Request) runtime.SerializerInfo {
 func (s *server) answer(w http.ResponseWriter, r *http.Request, o runtime.Object, gv schema.GroupVersion) {
 	info := s.serializerFor(r)
 	w.Header().Set("Content-Type", info.MediaType)
-	_ = s.codecs.EncoderForVersion(info.Serializer, gv).Encode(o, w)
+	_ = s.codecs.EncoderForVersion(info.Serializer, gv).Encode(apitest.Shallow(o), w)
 }
 
 func (s *server) fail(w http.ResponseWriter, err error) {
@@ -485,7 +486,7 @@ func (s *server) watch(w http.ResponseWriter, r *http.Request, c call) {
 	outer := s.codecs.EncoderForVersion(info.StreamSerializer.Serializer, schema.GroupVersion{Version: "v1"})
 	frames := info.StreamSerializer.NewFrameWriter(w)
 	send := func(e watch.Event) error {
-		raw, err := runtime.Encode(embedded, e.Object)
+		raw, err := runtime.Encode(embedded, apitest.Shallow(e.Object))
 		if err != nil {
 			return err
 		}
