@@ -66,7 +66,7 @@ func (p *parts) keepers(provisioners bool) ([]registrar, error) {
 		return class.Found(found), err
 	}}
 	if p.classKind {
-		out = append(out, &class.NodeClasses{Client: c, Cloud: look, Events: p.events, Now: p.Now})
+		out = append(out, &class.NodeClasses{Client: c, Cloud: look, Events: p.events, Now: p.Now, Panics: p.cluster.Panics})
 	}
 	templates, err := served(p.m.GetRESTMapper(), schema.GroupKind{Group: awsv1.Group, Kind: "AWSNodeTemplate"}, "v1alpha1")
 	if templates {

@@ -7,7 +7,6 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/handler"
-	"sigs.k8s.io/controller-runtime/pkg/manager"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	v1 "github.com/tenon-sh/tenon/api/karpenter/v1"
@@ -90,8 +89,7 @@ func NodesAt(ctx context.Context, c client.Reader, providerID string) ([]corev1.
 // Mapped has a controller look at the objects that f makes of one that changed. One
 // that breaks f is told of and passed over: it is looked at again with its next
 // change, and the informer, which would end the process, goes on.
-func Mapped(m manager.Manager, f handler.MapFunc) handler.EventHandler {
-	told := panics.Teller{Log: m.GetLogger()}
+func Mapped(told panics.Teller, f handler.MapFunc) handler.EventHandler {
 	return handler.EnqueueRequestsFromMapFunc(func(ctx context.Context, o client.Object) (out []reconcile.Request) {
 		told.Do("watch", func() { out = f(ctx, o) }, "object", o.GetName())
 		return out

@@ -21,6 +21,7 @@ import (
 	"github.com/tenon-sh/tenon/internal/clock"
 	"github.com/tenon-sh/tenon/internal/cloud"
 	"github.com/tenon-sh/tenon/internal/loop"
+	"github.com/tenon-sh/tenon/internal/panics"
 )
 
 // How soon a class is looked at again: what it selects may change without it.
@@ -66,6 +67,7 @@ type NodeClasses struct {
 	Cloud  Cloud
 	Events *loop.Events
 	Now    clock.Now
+	Panics panics.Teller // is told of claims that break the watch
 
 	trials  cloud.Trials // by class
 	shifted sync.Map     // of classes by name: the zones that were told of
@@ -74,7 +76,7 @@ type NodeClasses struct {
 // Register adds the reconciler to a manager.
 func (r *NodeClasses) Register(m ctrl.Manager) error {
 	// A class that is being deleted goes on when a claim of it has gone.
-	ofClaim := loop.Mapped(m, func(_ context.Context, o client.Object) []reconcile.Request {
+	ofClaim := loop.Mapped(r.Panics, func(_ context.Context, o client.Object) []reconcile.Request {
 		c, ok := o.(*v1.NodeClaim)
 		if !ok || c.DeletionTimestamp == nil || c.Spec.NodeClassRef == nil || c.Spec.NodeClassRef.Kind != kind {
 			return nil

@@ -51,7 +51,7 @@ type Reconciler struct {
 func (r *Reconciler) Register(m ctrl.Manager) error {
 	return ctrl.NewControllerManagedBy(m).Named(Spec().Name).
 		For(&v1.NodeClaim{}).
-		Watches(&v1.NodePool{}, loop.Mapped(m, r.ofPool)).
+		Watches(&v1.NodePool{}, loop.Mapped(r.Cluster.Panics, r.ofPool)).
 		WithOptions(loop.Options(m, Spec().Name, 10, time.Second, 5*time.Minute)).
 		Complete(r)
 }

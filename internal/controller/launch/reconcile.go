@@ -64,7 +64,7 @@ type Reconciler struct {
 // Register adds the reconciler to a manager.
 func (r *Reconciler) Register(m ctrl.Manager) error {
 	r.live, r.memory = m.GetAPIReader(), newMemory(r.Now)
-	byOrder := loop.Mapped(m, func(_ context.Context, o client.Object) []reconcile.Request {
+	byOrder := loop.Mapped(r.Cluster.Panics, func(_ context.Context, o client.Object) []reconcile.Request {
 		c, ok := o.(*v1.NodeClaim)
 		if !ok || !Waiting(c) && !Leaving(c) {
 			return nil

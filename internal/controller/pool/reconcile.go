@@ -68,11 +68,11 @@ func (r *NodePools) Register(m ctrl.Manager) error {
 	r.health, r.judged = map[types.UID]Health{}, map[types.UID]bool{}
 	b := ctrl.NewControllerManagedBy(m).Named(Spec().Name).
 		For(&v1.NodePool{}).
-		Watches(&v1.NodeClaim{}, loop.Mapped(m, r.judge)).
+		Watches(&v1.NodeClaim{}, loop.Mapped(r.Cluster.Panics, r.judge)).
 		WatchesRawSource(r.counted.changes(r.Cluster, world.NodePool)).
 		WithOptions(loop.Options(m, Spec().Name, 10, 100*time.Millisecond, time.Minute))
 	for _, kind := range r.Kinds {
-		b = b.Watches(kind, loop.Mapped(m, r.ofClass))
+		b = b.Watches(kind, loop.Mapped(r.Cluster.Panics, r.ofClass))
 	}
 	return b.Complete(r)
 }

@@ -54,7 +54,7 @@ type Reconciler struct {
 func (r *Reconciler) Register(m ctrl.Manager) error {
 	return ctrl.NewControllerManagedBy(m).Named(Spec().Name).
 		For(&v1.NodeClaim{}).
-		Watches(&corev1.Node{}, loop.Mapped(m, loop.ClaimsOfNode(r.Client))).
+		Watches(&corev1.Node{}, loop.Mapped(r.Cluster.Panics, loop.ClaimsOfNode(r.Client))).
 		WithOptions(loop.Options(m, Spec().Name, 50, 100*time.Millisecond, time.Minute)).
 		Complete(r)
 }

@@ -48,7 +48,7 @@ type Reconciler struct {
 
 // Register adds the reconciler to a manager.
 func (r *Reconciler) Register(m ctrl.Manager) error {
-	ofClaim := loop.Mapped(m, func(_ context.Context, o client.Object) []reconcile.Request {
+	ofClaim := loop.Mapped(r.Cluster.Panics, func(_ context.Context, o client.Object) []reconcile.Request {
 		if pool := o.GetLabels()[v1.LabelNodePool]; pool != "" {
 			return []reconcile.Request{{NamespacedName: client.ObjectKey{Name: pool}}}
 		}
