@@ -46,8 +46,10 @@ func (e *Enactor) ask(ctx context.Context, asks []plan.Ask, reason string, repla
 	failed := map[world.PoolID]error{}
 	for _, a := range asks {
 		if templates[a.Pool] == nil && failed[a.Pool] == nil {
-			t, err := e.Template(ctx, a.Pool)
-			templates[a.Pool], failed[a.Pool] = t, err
+			failed[a.Pool] = e.teller().Try(where, func() (err error) {
+				templates[a.Pool], err = e.Template(ctx, a.Pool)
+				return err
+			}, "pool", a.Pool.Name)
 		}
 	}
 	var mu sync.Mutex
@@ -58,17 +60,19 @@ func (e *Enactor) ask(ctx context.Context, asks []plan.Ask, reason string, repla
 		err := failed[a.Pool]
 		var c *v1.NodeClaim
 		if err == nil {
-			c = ClaimOf(a, templates[a.Pool])
-			overlaid(c, a, w.CatalogFor(a.Pool, a.Template))
-			if len(replaces) > 0 {
-				set(&c.Annotations, observe.AnnotationReplaces, strings.Join(replaces, " "))
-			}
-			err = e.create(ctx, c, a, reason)
+			err = e.teller().Try(where, func() error {
+				c = ClaimOf(a, templates[a.Pool])
+				overlaid(c, a, w.CatalogFor(a.Pool, a.Template))
+				if len(replaces) > 0 {
+					set(&c.Annotations, observe.AnnotationReplaces, strings.Join(replaces, " "))
+				}
+				return e.create(ctx, c, a, reason)
+			}, "ask", a.Name)
 		}
 		mu.Lock()
 		defer mu.Unlock()
 		if err != nil {
-			e.unmade(w, a, c, err)
+			e.teller().Do(where, func() { e.unmade(w, a, c, err) }, "ask", a.Name)
 			errs = append(errs, fmt.Errorf("ask for %s: %w", a.Name, err))
 			return
 		}

@@ -103,30 +103,35 @@ func NewEvictor(e *Enactor) *Evictor {
 // next of them may be tried again.
 func (e *Evictor) Evict(ctx context.Context, node *corev1.Node, pods []*world.Pod, reason string) {
 	parallel.Do(parallel.Writes, e.due(pods), func(_ int, p *world.Pod) {
-		err := e.evict(ctx, p)
-		code := "200"
-		var s apierrors.APIStatus
-		switch {
-		case errors.As(err, &s):
-			code = strconv.Itoa(int(s.Status().Code))
-		case err != nil:
-			code = "0" // no answer
-		}
-		e.Metrics.Add(metric.PodsEvictionRequests, 1, code)
-		switch {
-		case err == nil:
-			e.forget(p.UID)
-			e.Events.Normal(podRef(p), "Evicted", "Evicted pod: %s", reason)
-			e.Metrics.Add(metric.PodsDrained, 1, reason)
-		case apierrors.IsNotFound(err), apierrors.IsConflict(err):
-			e.forget(p.UID)
-		case apierrors.HasStatusCause(err, corev1.NamespaceTerminatingCause): // its namespace goes, and takes it along
-		case apierrors.IsTooManyRequests(err), apierrors.IsInternalError(err), errors.Is(err, context.DeadlineExceeded):
-			e.Events.Warning(node, "FailedDraining", "evicting pod violates a disruption budget: %s: %v", p.Key, err)
-		default:
-			e.Log.Error(err, "evict pod", "Pod", p.Key.String())
-		}
+		e.teller().Do(where, func() { e.evictOne(ctx, node, p, reason) }, "Pod", p.String())
 	})
+}
+
+// evictOne asks one pod to leave, and tells what came of it.
+func (e *Evictor) evictOne(ctx context.Context, node *corev1.Node, p *world.Pod, reason string) {
+	err := e.evict(ctx, p)
+	code := "200"
+	var s apierrors.APIStatus
+	switch {
+	case errors.As(err, &s):
+		code = strconv.Itoa(int(s.Status().Code))
+	case err != nil:
+		code = "0" // no answer
+	}
+	e.Metrics.Add(metric.PodsEvictionRequests, 1, code)
+	switch {
+	case err == nil:
+		e.forget(p.UID)
+		e.Events.Normal(podRef(p), "Evicted", "Evicted pod: %s", reason)
+		e.Metrics.Add(metric.PodsDrained, 1, reason)
+	case apierrors.IsNotFound(err), apierrors.IsConflict(err):
+		e.forget(p.UID)
+	case apierrors.HasStatusCause(err, corev1.NamespaceTerminatingCause): // its namespace goes, and takes it along
+	case apierrors.IsTooManyRequests(err), apierrors.IsInternalError(err), errors.Is(err, context.DeadlineExceeded):
+		e.Events.Warning(node, "FailedDraining", "evicting pod violates a disruption budget: %s: %v", p.Key, err)
+	default:
+		e.Log.Error(err, "evict pod", "Pod", p.Key.String())
+	}
 }
 
 // due are the pods whose wait is over; it doubles their next wait.

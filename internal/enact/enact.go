@@ -14,6 +14,7 @@ import (
 	"github.com/tenon-sh/tenon/internal/clock"
 	"github.com/tenon-sh/tenon/internal/cluster"
 	"github.com/tenon-sh/tenon/internal/metric"
+	"github.com/tenon-sh/tenon/internal/panics"
 )
 
 // Events publishes what happened to objects.
@@ -43,6 +44,13 @@ type Enactor struct {
 	openings  openings
 	rest      rest
 }
+
+// teller tells of objects that break our code. Of many that are written or told of in one pass
+// each is tried by itself: a pass that ended with the first would end there again and again.
+func (e *Enactor) teller() panics.Teller { return panics.Teller{Log: e.Log, Metrics: e.Metrics} }
+
+// where is what broke, as the log and metrics name it.
+const where = "enact"
 
 // The reasons for which claims are made and ended, as metrics count them.
 const (

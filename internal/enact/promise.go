@@ -144,7 +144,9 @@ func standing(w *world.World, fills []plan.Fill) []plan.Fill {
 }
 
 func (e *Enactor) write(ctx context.Context, due []promise) {
-	parallel.Do(parallel.Writes, due, func(_ int, p promise) { e.promise(ctx, p) })
+	parallel.Do(parallel.Writes, due, func(_ int, p promise) {
+		e.teller().Do(where, func() { e.promise(ctx, p) }, "Pod", p.pod.String())
+	})
 }
 
 func (e *Enactor) promise(ctx context.Context, p promise) {

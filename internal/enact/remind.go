@@ -59,8 +59,10 @@ func (e *Enactor) remind(ctx context.Context, c *plan.Census, p plan.Plan) time.
 	due, next := e.reminders.take(lying(c, p), now)
 	parallel.Do(parallel.Writes, due, func(_ int, p promise) {
 		e.Log.V(1).Info("the pod is not taken up, nominating it anew", "Pod", p.pod.String(), "Node", p.node)
-		e.promise(ctx, promise{pod: p.pod})
-		e.promise(ctx, p)
+		e.teller().Do(where, func() {
+			e.promise(ctx, promise{pod: p.pod})
+			e.promise(ctx, p)
+		}, "Pod", p.pod.String())
 	})
 	if next.IsZero() {
 		return 0

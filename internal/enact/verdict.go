@@ -1,6 +1,7 @@
 package enact
 
 import (
+	"cmp"
 	"strings"
 	"time"
 
@@ -22,18 +23,20 @@ func (e *Enactor) Tell(w *world.World, p plan.Plan, made map[string]string) {
 	e.Cluster.Plan(places(p, made))
 	for _, a := range p.New {
 		if name := made[a.Name]; name != "" {
-			e.nominate(w, a.Pods, wording.Nominated(a.Pool, name, ""))
+			e.teller().Do(where, func() { e.nominate(w, a.Pods, wording.Nominated(a.Pool, name, "")) }, "NodeClaim", name)
 		}
 	}
 	for _, f := range p.Filled {
-		e.nominate(w, f.Pods, wording.Nominated(poolOf(w, f), f.Claim, f.Node))
+		e.teller().Do(where, func() { e.nominate(w, f.Pods, wording.Nominated(poolOf(w, f), f.Claim, f.Node)) }, "place", cmp.Or(f.Node, f.Claim))
 	}
 	for _, r := range p.Refused {
 		pod := w.Pod(r.Pod)
 		if pod == nil || Silent(r) {
 			continue
 		}
-		e.Events.WarningEvery(refusedEvery, podRef(pod), "FailedScheduling", wording.Event(w, r))
+		e.teller().Do(where, func() {
+			e.Events.WarningEvery(refusedEvery, podRef(pod), "FailedScheduling", wording.Event(w, r))
+		}, "Pod", pod.String())
 	}
 }
 

@@ -7,6 +7,7 @@
 package panics
 
 import (
+	"errors"
 	"fmt"
 	"runtime/debug"
 
@@ -46,6 +47,17 @@ func (t Teller) Do(where string, f func(), about ...any) bool {
 	broke := Caught(f)
 	t.Tell(where, broke, about...)
 	return broke == nil
+}
+
+// ErrBug is the error of what broke. The log has the rest.
+var ErrBug = errors.New("it meets a bug in Tenon, which the controller's log tells of: please report it")
+
+// Try calls f and returns its error. If it breaks that is told, and it has failed: where
+// something is done about many objects, one that breaks our code costs itself.
+func (t Teller) Try(where string, f func() error, about ...any) error {
+	err := ErrBug
+	t.Do(where, func() { err = f() }, about...)
+	return err
 }
 
 // Handle keeps what breaks in a handler of objects to the object it was about:

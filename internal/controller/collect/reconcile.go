@@ -144,7 +144,7 @@ func (c *Controller) Look(ctx context.Context, before Verdict) (Verdict, error) 
 	v := Judge(Seen{Machines: machines, Claims: claims.Items, Nodes: nodes.Items, At: at}, before)
 	var errs []error
 	for _, n := range v.Adopt {
-		errs = append(errs, c.adopt(ctx, n, machines, claims.Items))
+		errs = append(errs, c.try(n, func() error { return c.adopt(ctx, n, machines, claims.Items) }))
 	}
 	for _, n := range v.Strange {
 		if !c.strange[n.UID] {
@@ -153,7 +153,7 @@ func (c *Controller) Look(ctx context.Context, before Verdict) (Verdict, error) 
 	}
 	c.strange = uidsOf(v.Strange)
 	for _, claim := range v.Finish {
-		errs = append(errs, c.finish(ctx, claim, nodes.Items, machines))
+		errs = append(errs, c.try(claim, func() error { return c.finish(ctx, claim, nodes.Items, machines) }))
 	}
 	if v.TooMany {
 		c.Log.Error(nil, "many machines have neither claim nor node, so none of them is ended: look whether this is the right cluster", "machines", len(v.Suspects))
@@ -164,6 +164,11 @@ func (c *Controller) Look(ctx context.Context, before Verdict) (Verdict, error) 
 	}
 	errs = append(errs, c.name(ctx, claims.Items, nodes.Items))
 	return v, errors.Join(append(errs, c.letGo(ctx, v, at))...)
+}
+
+// try does something about one object. If that breaks it has failed, and the look goes on.
+func (c *Controller) try(o client.Object, do func() error) error {
+	return c.Cluster.Panics.Try("collect", do, "object", o.GetName())
 }
 
 func uidsOf(nodes []*corev1.Node) map[types.UID]bool {
@@ -180,24 +185,29 @@ func uidsOf(nodes []*corev1.Node) map[types.UID]bool {
 func (c *Controller) letGo(ctx context.Context, v Verdict, at time.Time) error {
 	var held atomic.Int64
 	err := parallel.Each(parallel.Writes, v.Lost, func(_ int, claim *v1.NodeClaim) error {
-		m, there, err := c.Cloud.Find(ctx, claim.Status.ProviderID, at)
-		switch {
-		case err != nil:
-			return fmt.Errorf("look for the machine of nodeclaim %q: %w", claim.Name, err)
-		case there:
-			c.Log.Info("a machine is there and is not listed: its claim is kept", "NodeClaim", claim.Name, "provider-id", m.ProviderID, "why", m.Unlisted)
-			return nil
-		case v.TooFew && !m.Ended:
-			held.Add(1)
-			return nil
-		}
-		c.Log.Info("the machine of a nodeclaim is gone", "NodeClaim", claim.Name, "provider-id", claim.Status.ProviderID)
-		return c.Enact.Release(ctx, claim, enact.Collected)
+		return c.try(claim, func() error { return c.letOneGo(ctx, claim, v, at, &held) })
 	})
 	if n := held.Load(); n > 0 {
 		c.Log.Error(nil, "the cloud knows nothing of the machines of many nodeclaims, so these are kept: look whether account, region and cluster are the right ones; nodeclaims whose machines are gone can be deleted by hand", "NodeClaims", n)
 	}
 	return err
+}
+
+// letOneGo ends one claim whose machine is gone, unless the cloud knows it, or knows nothing of many.
+func (c *Controller) letOneGo(ctx context.Context, claim *v1.NodeClaim, v Verdict, at time.Time, held *atomic.Int64) error {
+	m, there, err := c.Cloud.Find(ctx, claim.Status.ProviderID, at)
+	switch {
+	case err != nil:
+		return fmt.Errorf("look for the machine of nodeclaim %q: %w", claim.Name, err)
+	case there:
+		c.Log.Info("a machine is there and is not listed: its claim is kept", "NodeClaim", claim.Name, "provider-id", m.ProviderID, "why", m.Unlisted)
+		return nil
+	case v.TooFew && !m.Ended:
+		held.Add(1)
+		return nil
+	}
+	c.Log.Info("the machine of a nodeclaim is gone", "NodeClaim", claim.Name, "provider-id", claim.Status.ProviderID)
+	return c.Enact.Release(ctx, claim, enact.Collected)
 }
 
 // name has claims and their nodes say of which class they are, where an earlier

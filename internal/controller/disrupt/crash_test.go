@@ -9,10 +9,12 @@ import (
 	"time"
 
 	"github.com/go-logr/logr"
+	"github.com/go-logr/logr/funcr"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
 
 	v1 "github.com/tenon-sh/tenon/api/karpenter/v1"
 	engine "github.com/tenon-sh/tenon/engine/disrupt"
@@ -177,6 +179,41 @@ func TestJudgementBreaks(t *testing.T) {
 		}
 		if !broke {
 			t.Error("the journal does not hold the decision that broke")
+		}
+	})
+}
+
+// A step that breaks costs its own node: the pass goes on, and does not break off for a minute.
+func TestAStepThatBreaksIsAlone(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		x := newTown(t, func(c *v1.NodeClaim) { c.Name, c.Spec.ExpireAfter = "bad", v1.After(time.Minute) })
+		through := interceptor.NewClient(x.store, interceptor.Funcs{
+			Get: func(context.Context, client.WithWatch, client.ObjectKey, client.Object, ...client.GetOption) error {
+				panic("a claim nobody thought of")
+			},
+		})
+		var said []string
+		log := funcr.New(func(_, args string) { said = append(said, args) }, funcr.Options{})
+		picture := cluster.New(clock.Wall)
+		hand := &enact.Enactor{Client: through, Cluster: picture, Events: (*loop.Events)(nil), Now: clock.Wall, Log: log, Targets: &enact.Targets{}}
+		c := &disrupt.Controller{Client: through, Cluster: picture, Enact: hand, Journal: journal.New(1, "", nil), Now: clock.Wall, Log: log}
+		c.Listen()
+		ctx, stop := context.WithCancel(t.Context())
+		done := make(chan error)
+		go func() { done <- c.Start(ctx) }()
+		for end := time.Now().Add(10 * time.Second); time.Now().Before(end); time.Sleep(250 * time.Millisecond) {
+			apitest.Show(t, x.store, picture)
+		}
+		stop()
+		if err := <-done; err != nil {
+			t.Error(err)
+		}
+		all := strings.Join(said, "\n")
+		if !strings.Contains(all, "a claim nobody thought of") || !strings.Contains(all, `"NodeClaim"="bad"`) {
+			t.Errorf("the log does not say which step broke:\n%s", all)
+		}
+		if strings.Contains(all, "in a minute") {
+			t.Errorf("the pass broke off:\n%s", all)
 		}
 	})
 }

@@ -258,10 +258,10 @@ func (c *Controller) consider(e *journal.Entry, reason, kind string, decide func
 // begin marks machines that are to go, and then asks for what their pods need.
 // Where that cannot be done as a whole, it is taken back.
 func (c *Controller) begin(ctx context.Context, m move) error {
-	err := c.ask(ctx, m)
+	err := c.teller().Try(Name, func() error { return c.ask(ctx, m) }, "nodes", m.nodes())
 	if err != nil {
 		for _, g := range m.Back {
-			err = errors.Join(err, c.take(ctx, Step{Kind: Unmark, Claim: g.Claim, Node: g.Node}))
+			err = errors.Join(err, c.try(ctx, Step{Kind: Unmark, Claim: g.Claim, Node: g.Node}))
 		}
 		return err
 	}

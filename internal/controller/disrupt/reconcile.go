@@ -119,12 +119,14 @@ func (c *Controller) Start(ctx context.Context) error {
 // guarded is pass, and goes on in a minute if that breaks: what users write
 // reaches all of it, and other controllers live in this process.
 func (c *Controller) guarded(ctx context.Context) (wait time.Duration) {
-	t := panics.Teller{Log: c.Log, Metrics: c.Metrics}
-	if !t.Do(Name, func() { wait = c.pass(ctx) }, "again", "in a minute") {
+	if !c.teller().Do(Name, func() { wait = c.pass(ctx) }, "again", "in a minute") {
 		return time.Minute
 	}
 	return wait
 }
+
+// teller tells of what broke here.
+func (c *Controller) teller() panics.Teller { return panics.Teller{Log: c.Log, Metrics: c.Metrics} }
 
 // pass decides and takes the steps that are due. It returns when to look again
 // although nothing happens; zero for never.
@@ -231,12 +233,12 @@ func (c *Controller) decide(w *world.World, planned []string) (p plan.Plan, ok b
 
 // broke tells of a decision that broke.
 func (c *Controller) broke(broke error, kind string, w *world.World) {
-	panics.Teller{Log: c.Log, Metrics: c.Metrics}.Tell(Name, broke, "decision", kind, "world", w.Digest())
+	c.teller().Tell(Name, broke, "decision", kind, "world", w.Digest())
 }
 
-// try takes one step, and says if it cannot.
+// try takes one step, and says if it cannot. One that breaks has failed, and the others go on.
 func (c *Controller) try(ctx context.Context, s Step) error {
-	err := c.take(ctx, s)
+	err := c.teller().Try(Name, func() error { return c.take(ctx, s) }, "step", s.Kind, "NodeClaim", s.Claim)
 	if err != nil && ctx.Err() == nil {
 		c.Log.Error(err, "give back", "step", s.Kind, "NodeClaim", s.Claim)
 		c.Metrics.Add(metric.DisruptionQueueFailures, 1, "delete", lower(s.Reason), "")
