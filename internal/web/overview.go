@@ -139,12 +139,12 @@ func verdicts(w *world.World, decided []journal.Entry) (waiting int, out []verdi
 		}
 		for _, a := range e.Plan.New {
 			for _, k := range a.Pods {
-				said[k] = verdict{State: "planned", Text: "waits for a new " + a.Shape + " in " + a.Zone, Decision: digest}
+				said[k] = verdict{State: "planned", Text: "to go to a new " + a.Shape + " in " + a.Zone, Decision: digest}
 			}
 		}
 		for _, f := range e.Plan.Filled {
 			for _, k := range f.Pods {
-				said[k] = verdict{State: "planned", Text: "is to run on " + cmp.Or(f.Node, f.Claim), Decision: digest}
+				said[k] = verdict{State: "planned", Text: "to go to " + cmp.Or(f.Node, f.Claim), Decision: digest}
 			}
 		}
 	}
@@ -153,7 +153,7 @@ func verdicts(w *world.World, decided []journal.Entry) (waiting int, out []verdi
 		v := said[p.Key]
 		switch {
 		case p.Gated:
-			v = verdict{State: "held back", Text: "waits for its scheduling gates"}
+			v = verdict{State: "held back", Text: "until their scheduling gates are removed"}
 		case v.State == "":
 			v = verdict{State: "waiting", Text: "no verdict yet"}
 		}

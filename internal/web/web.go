@@ -166,10 +166,10 @@ func podsText(more, named int) string {
 	return fmt.Sprint(more+named, " pods")
 }
 
-// money writes a price: small ones to a thousandth.
+// money writes a price, with as many digits as the log and the plans have.
 func money(micro int64) string {
 	if value := float64(micro) / 1e6; value < 100 {
-		return fmt.Sprintf("%.3f", value)
+		return fmt.Sprintf("%.4f", value)
 	}
 	return fmt.Sprint(micro / 1e6)
 }

@@ -241,3 +241,22 @@ func TestNow(t *testing.T) {
 		t.Errorf("it tells of %d worlds: %v", n, err)
 	}
 }
+
+// What is said of several pods reads as of several, prices have the digits of the log, and of a cost that is proven
+// wholly nothing is left unknown.
+func TestWordsOfSeveralPods(t *testing.T) {
+	w, j := cluster(t, 20)
+	h, err := web.Handler(j, func() *world.World { return w }, nil, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, body := get(t, h, "/")
+	for _, want := range []string{"7 pods\n<span class=\"soft\">to go to a new ", ">0.0320<"} {
+		if !strings.Contains(body, want) {
+			t.Errorf("the page lacks %q:\n%s", want, body)
+		}
+	}
+	if _, body := get(t, h, "/decisions/"+j.All()[0].World.Digest()); !strings.Contains(body, "<b>100.0 %</b><span>of the cost proven necessary</span>") {
+		t.Errorf("the decision says\n%s", body)
+	}
+}
