@@ -6,7 +6,7 @@ TOOL   := go tool -modfile=tools/pinned/go.mod
 COMMIT := $(shell git rev-parse HEAD 2>/dev/null)
 STAMP  := -X main.commit=$(COMMIT) -X main.release=$(RELEASE)
 
-.PHONY: help up build tools test test-documents test-race test-all fuzz verify format lint rules generated fmt generate bench bench-peer catalog docs map release site clean
+.PHONY: help up build tools test test-documents test-browser test-race test-all fuzz verify format lint rules generated fmt generate bench bench-peer catalog docs map release site clean
 
 help: ## list the targets
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/make \1\t\2/p' Makefile | expand -t 24
@@ -25,6 +25,9 @@ test: ## all tests but the documents' walkthroughs
 
 test-documents: ## the documents' walkthroughs
 	@if [ -d test/documents ]; then go test -timeout 60m -count=1 -p 2 $(ARGS) ./test/documents/...; else echo 'no documents yet'; fi
+
+test-browser: ## the pages in a real Chromium, which must be in the PATH
+	@cd test/browser && go test -count=1 $(ARGS) ./...
 
 test-race: ## the race detector over every package: make test-race ARGS='-part race-aws'
 	@go run ./tools/testall -part 'race-*' $(ARGS)

@@ -32,6 +32,7 @@ func Settings() []Setting {
 		{"settings.nominatePods", nil, "NOMINATE_PODS", "", "true", "Nominate pods for the nodes they are planned for, so that kube-scheduler follows the plan. Needs Kubernetes 1.35."},
 		{"settings.holdNodesFor", nil, "HOLD_NODES_FOR", "", "20s", "How long a node that has joined may take no pods, until all of its own that are spread over zones can be bound. 0s: no time. Needs pods to be nominated."},
 		{"settings.movePods", nil, "MOVE_PODS", "", "true", "Move pods where their pools say so: to make the cluster cheaper, and to replace nodes that have drifted. Otherwise only nodes that are empty or too old are given back."},
+		{"settings.livePage", nil, "LIVE_PAGE", "", "false", "Show the cluster as it changes, and answer questions about it, to everyone who reaches the port of metrics."},
 		{"shadow", nil, "SHADOW", "", "false", "Decide and tell, and change nothing; the role only reads then."},
 		{"settings.featureGates", nil, "FEATURE_GATES", "", "", "Features to switch: nodeRepair, nodeOverlay, reservedCapacity and spotToSpotConsolidation; staticCapacity is always on, and capacityBuffer changes nothing yet."},
 		{"controller.logLevel", []string{"logLevel"}, "LOG_LEVEL", "", "info", "debug, info or error."},

@@ -57,6 +57,7 @@ import (
 	"github.com/tenon-sh/tenon/internal/panics"
 	"github.com/tenon-sh/tenon/internal/survey"
 	"github.com/tenon-sh/tenon/internal/web"
+	"github.com/tenon-sh/tenon/internal/web/live"
 )
 
 // Config is what a controller is made of.
@@ -433,7 +434,14 @@ func (p *parts) serve(registry *prometheus.Registry) error {
 		return nil
 	}
 	mux := http.NewServeMux()
-	pages, err := web.Handler(p.journal, p.picture, p.enact.WhyDeleted, p.next)
+	var history *live.History
+	if p.Settings.LivePage {
+		history = live.NewHistory(p.picture, clock.Wall)
+		if err := p.m.Add(history); err != nil {
+			return err
+		}
+	}
+	pages, err := web.Handler(p.journal, p.picture, p.enact.WhyDeleted, p.next, history)
 	if err != nil {
 		return err
 	}

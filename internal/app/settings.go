@@ -18,6 +18,7 @@ type Settings struct {
 	QPS               float32
 	Burst             int
 	Profiling         bool
+	LivePage          bool // what is seen and decided is shown as it changes, and asked about, on the port of metrics
 	Unobserved        bool // no metrics of single objects
 	Warmup            bool // followers read the cluster before they lead
 	LeaderElection    bool

@@ -59,7 +59,7 @@ func runController(ctx context.Context, o Options, aws *cloud, log *life) (*cont
 			c.metrics.Store(net.JoinHostPort("127.0.0.1", ports[0]))
 			args := append([]string{
 				"controller", "--kubeconfig", o.Dir.Kubeconfig(), "--cluster-name", o.ClusterName, "--interruption-queue", o.ClusterName,
-				"--leader-election-namespace", "kube-system", "--metrics-port", ports[0], "--health-probe-port", ports[1],
+				"--leader-election-namespace", "kube-system", "--metrics-port", ports[0], "--health-probe-port", ports[1], "--live-page",
 				"--default-instance-profile", "KarpenterNodeInstanceProfile-" + o.ClusterName,
 			}, o.ControllerFlags...)
 			cmd := exec.Command(program, args...)

@@ -22,6 +22,7 @@ const unknown = "deleted by another client, or before this controller began"
 
 // overview is the cluster's page.
 type overview struct {
+	Live           bool // scripts show it as it changes
 	At             string
 	Price, Month   string
 	Currency       string
@@ -78,7 +79,7 @@ func (l *load) add(p *world.Place, price int64) {
 }
 
 func (s site) overviewOf(w *world.World, decided []journal.Entry) overview {
-	o := overview{At: clockText(w.At()), Currency: currency(w)}
+	o := overview{Live: s.live, At: clockText(w.At()), Currency: currency(w)}
 	var all load
 	byPool := map[world.PoolID]*load{}
 	for _, pool := range w.Pools() {

@@ -1,4 +1,7 @@
-// Package web shows what Tenon sees and what it decided, in pages that work without scripts; it only reads.
+// Package web shows what Tenon sees and what it decides; it only reads.
+//
+// The page of the cluster is live where scripts run, by package live and the
+// sources in ui/, and a table without them. All else is plain pages, and JSON.
 package web
 
 import (
@@ -14,12 +17,18 @@ import (
 	"strings"
 	"time"
 
+	"github.com/tenon-sh/tenon/engine/provision"
 	"github.com/tenon-sh/tenon/engine/world"
+	"github.com/tenon-sh/tenon/internal/clock"
 	"github.com/tenon-sh/tenon/internal/journal"
+	"github.com/tenon-sh/tenon/internal/web/live"
 )
 
 //go:embed page.html
 var pages string
+
+// policy has browsers load nothing but what is served here, and run no script that is part of a page.
+const policy = "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self' data:; base-uri 'none'; form-action 'none'; frame-ancestors 'self'"
 
 // Decisions is what has been decided lately.
 type Decisions interface {
@@ -30,12 +39,13 @@ type Decisions interface {
 // Handler serves the pages. now gives the latest picture of the cluster; nil while there is none.
 // deleted says why this controller deleted the claim of that name, and nothing of others; nil if none is told.
 // next is what would be decided of now, without a plan; false while this process does not decide; nil if it never does.
-func Handler(d Decisions, now func() *world.World, deleted func(claim string) string, next func() (journal.Entry, bool)) (http.Handler, error) {
+// history has the figures of the last hours; nil: there is no live page, and nothing that it asks for.
+func Handler(d Decisions, now func() *world.World, deleted func(claim string) string, next func() (journal.Entry, bool), history *live.History) (http.Handler, error) {
 	t, err := template.New("").Funcs(template.FuncMap{"heads": heads, "pods": podsText}).Parse(pages)
 	if err != nil {
 		return nil, fmt.Errorf("read pages: %w", err)
 	}
-	s := site{d, now, deleted, next, t}
+	s := site{d, now, deleted, next, t, history != nil}
 	mux := http.NewServeMux()
 	pages := http.NewServeMux()
 	pages.HandleFunc("GET /{$}", s.cluster)
@@ -50,7 +60,39 @@ func Handler(d Decisions, now func() *world.World, deleted func(claim string) st
 	mux.Handle("GET /journal", big)
 	whole.HandleFunc("GET /now", s.next)
 	mux.Handle("GET /now", big)
+	mux.Handle("GET /ui/", serveAssets())
+	if history != nil {
+		s.serveLive(mux, history)
+	}
 	return mux, nil
+}
+
+// serveLive adds what the live page asks for.
+func (s site) serveLive(mux *http.ServeMux, history *live.History) {
+	mux.Handle("GET /v1/live", live.NewFeed(live.Source{World: s.now, Decided: s.All, Deleted: s.deleted}, clock.Wall))
+	a := live.Answers{World: s.now, Options: s.options, Decided: s.All}
+	answers := http.NewServeMux()
+	answers.HandleFunc("GET /v1/nodes/{name}", a.Node)
+	answers.HandleFunc("GET /v1/pods/{namespace}/{name}", a.Pod)
+	answers.HandleFunc("GET /v1/pools/{name}", a.Pool)
+	answers.HandleFunc("GET /v1/decisions/{digest}", a.Decision)
+	answers.Handle("GET /v1/history", history)
+	mux.Handle("/v1/", Bounded(2*atOnce, answers))
+	decides := http.NewServeMux() // what decides about a whole cluster
+	decides.HandleFunc("GET /v1/whatif", a.WhatIf)
+	decides.HandleFunc("GET /v1/anew", a.Anew)
+	one := Bounded(1, decides)
+	mux.Handle("GET /v1/whatif", one)
+	mux.Handle("GET /v1/anew", one)
+}
+
+// options are those of the next decision, or the defaults where this process does not decide.
+func (s site) options() provision.Options {
+	if s.decides == nil {
+		return provision.Options{}
+	}
+	e, _ := s.decides()
+	return e.Options.Provision
 }
 
 type site struct {
@@ -59,11 +101,12 @@ type site struct {
 	deleted func(claim string) string
 	decides func() (journal.Entry, bool)
 	pages   *template.Template
+	live    bool
 }
 
 func (s site) show(w http.ResponseWriter, page string, data any) {
 	w.Header().Set("Content-Type", "text/html; charset=utf-8")
-	w.Header().Set("Content-Security-Policy", "default-src 'none'; style-src 'unsafe-inline'")
+	w.Header().Set("Content-Security-Policy", policy)
 	var b bytes.Buffer
 	if err := s.pages.ExecuteTemplate(&b, page, data); err != nil {
 		http.Error(w, err.Error(), http.StatusInternalServerError)

@@ -49,7 +49,7 @@ func TestPages(t *testing.T) {
 	w := picture(t)
 	j := journal.New(3, "v1", nil)
 	j.Add(journal.Entry{Kind: "provision", World: w, Plan: provision.Decide(w, provision.Options{})})
-	h, err := web.Handler(j, func() *world.World { return w }, nil, nil)
+	h, err := web.Handler(j, func() *world.World { return w }, nil, nil, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -105,7 +105,7 @@ func TestWhatIsGivenBack(t *testing.T) {
 	w := b.Snapshot(1_800_000_001)
 	j := journal.New(3, "v1", nil)
 	j.Add(journal.Entry{Kind: journal.GiveBack, World: w, Plan: plan.Plan{Back: []plan.Give{{Claim: "c", Node: "idle", Pool: pool, Reason: "Empty"}}}})
-	h, err := web.Handler(j, func() *world.World { return w }, nil, nil)
+	h, err := web.Handler(j, func() *world.World { return w }, nil, nil, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -135,7 +135,7 @@ func TestWhatIsGoneOtherwise(t *testing.T) {
 	w := b.Snapshot(1_800_000_001)
 	h, err := web.Handler(journal.New(1, "v1", nil), func() *world.World { return w }, func(claim string) string {
 		return map[string]string{"claim-died": "its machine is gone"}[claim]
-	}, nil)
+	}, nil, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -157,7 +157,7 @@ func TestWhyAType(t *testing.T) {
 	j.Add(journal.Entry{Kind: journal.Buy, World: w, Plan: plan.Plan{New: []plan.Ask{{
 		Name: "p-1", Shape: "m5.large", Why: plan.Choosing{Binds: "cpu", RunnerUp: "m5a.large", RunnerUpPrice: 86_000, LeftOut: "g4dn.xlarge, m5.metal"},
 	}}}})
-	h, err := web.Handler(j, func() *world.World { return w }, nil, nil)
+	h, err := web.Handler(j, func() *world.World { return w }, nil, nil, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -174,7 +174,7 @@ func TestNamesStandApart(t *testing.T) {
 	w := picture(t)
 	j := journal.New(3, "v1", nil)
 	j.Add(journal.Entry{Kind: journal.Buy, World: w, Plan: plan.Plan{Waiting: 1, Filled: []plan.Fill{{Node: "node-a", Claim: "claim-a", Pods: []world.Key{{Namespace: "d", Name: "waits"}}}}}})
-	h, err := web.Handler(j, func() *world.World { return w }, nil, nil)
+	h, err := web.Handler(j, func() *world.World { return w }, nil, nil, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -192,7 +192,7 @@ func TestQuietDecisions(t *testing.T) {
 	for at := range int64(4) {
 		j.Add(journal.Entry{Kind: journal.Buy, World: w.Edit().Snapshot(1_800_000_000 + at)})
 	}
-	h, err := web.Handler(j, func() *world.World { return w }, nil, nil)
+	h, err := web.Handler(j, func() *world.World { return w }, nil, nil, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -202,7 +202,7 @@ func TestQuietDecisions(t *testing.T) {
 }
 
 func TestNoPictureYet(t *testing.T) {
-	h, err := web.Handler(journal.New(1, "v1", nil), func() *world.World { return nil }, nil, nil)
+	h, err := web.Handler(journal.New(1, "v1", nil), func() *world.World { return nil }, nil, nil, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -218,7 +218,7 @@ func TestNow(t *testing.T) {
 	next := func() (journal.Entry, bool) {
 		return journal.Entry{Kind: journal.Buy, World: w, Options: journal.Options{Provision: provision.Options{SpotPremium: 7}}}, leads
 	}
-	h, err := web.Handler(journal.New(1, "v1", nil), func() *world.World { return w }, nil, next)
+	h, err := web.Handler(journal.New(1, "v1", nil), func() *world.World { return w }, nil, next, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -246,7 +246,7 @@ func TestNow(t *testing.T) {
 // wholly nothing is left unknown.
 func TestWordsOfSeveralPods(t *testing.T) {
 	w, j := cluster(t, 20)
-	h, err := web.Handler(j, func() *world.World { return w }, nil, nil)
+	h, err := web.Handler(j, func() *world.World { return w }, nil, nil, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -74,7 +74,7 @@ func parts(o options, packages []pack) []part {
 	all := []part{
 		{name: "tests", what: "what gates a change", within: 30 * time.Minute, cluster: true, steps: []step{{args: []string{"go", "run", "./tools/runtests", "-json", "-count=1"}}}},
 		{name: "modules", what: "the tests of the other modules", within: 40 * time.Minute, cluster: true, steps: []step{
-			gotest("./...").in("bench"), gotest("./...").in("controlplane"),
+			gotest("./...").in("bench"), gotest("./...").in("controlplane"), gotest("./...").in("test/browser"),
 		}},
 	}
 	all = append(all, races(packages)...)

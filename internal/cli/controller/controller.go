@@ -172,6 +172,7 @@ func (o *options) flags(cmd *cobra.Command, getenv func(string) string) {
 	f.rate(&o.QPS, "kube-client-qps", "KUBE_CLIENT_QPS", "calls a second to the API server")
 	f.number(&o.Burst, "kube-client-burst", "KUBE_CLIENT_BURST", "calls at once to the API server")
 	f.flag(&o.Profiling, "enable-profiling", "ENABLE_PROFILING", "serve profiles")
+	f.flag(&o.LivePage, "live-page", "LIVE_PAGE", "show the cluster as it changes, and answer questions about it, to everyone who reaches the port of metrics")
 	f.flag(&o.noWarmup, "disable-controller-warmup", "DISABLE_CONTROLLER_WARMUP", "accepted; followers always read the cluster before they lead")
 	f.flag(&o.noElection, "disable-leader-election", "DISABLE_LEADER_ELECTION", "lead without asking others; nothing keeps two from acting at the same time then")
 	f.text(&o.LeaseName, "leader-election-name", "LEADER_ELECTION_NAME", "name of the Lease")

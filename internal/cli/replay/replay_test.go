@@ -106,7 +106,7 @@ func TestReplay(t *testing.T) {
 func TestSources(t *testing.T) {
 	j := journal.New(3, "v1", nil)
 	j.Add(entry())
-	pages, err := web.Handler(j, func() *world.World { return nil }, nil, nil)
+	pages, err := web.Handler(j, func() *world.World { return nil }, nil, nil, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,0 +1,85 @@
+package live
+
+import (
+	"github.com/tenon-sh/tenon/engine/amount"
+	"github.com/tenon-sh/tenon/engine/world"
+)
+
+// Totals are figures of the whole cluster.
+type Totals struct {
+	Price    int64 `json:"price"` // millionths of the currency an hour
+	OnDemand int64 `json:"onDemand"`
+	Ready    int   `json:"ready"`
+	Coming   int   `json:"coming"`
+	Going    int   `json:"going"`
+	NotReady int   `json:"notReady"`
+	Running  int   `json:"running"` // pods on nodes
+	Waiting  int   `json:"waiting"`
+	Longest  int64 `json:"longest"` // seconds that the pod that waits longest has waited
+	CPU      int   `json:"cpu"`     // percent of all that pods ask for
+	Memory   int   `json:"memory"`
+}
+
+// summing adds up machines.
+type summing struct {
+	sum               Totals
+	cpu, cpuRoom      int64
+	memory, memoryAll int64
+}
+
+func (s *summing) add(p *world.Place, state string, price, onDemand int64) {
+	s.sum.Price += price
+	s.sum.OnDemand += onDemand
+	s.sum.Running += len(p.Pods)
+	switch {
+	case goes(state):
+		s.sum.Going++
+	case state == OnItsWay:
+		s.sum.Coming++
+	case state == NotReady:
+		s.sum.NotReady++
+	default:
+		s.sum.Ready++
+	}
+	room := roomOf(p)
+	s.cpu, s.cpuRoom = amount.Plus(s.cpu, p.Used.Value(amount.CPU)), amount.Plus(s.cpuRoom, room.Value(amount.CPU))
+	s.memory, s.memoryAll = amount.Plus(s.memory, p.Used.Value(amount.Memory)), amount.Plus(s.memoryAll, room.Value(amount.Memory))
+}
+
+// totals are the sums, and what is told of waiting pods.
+func (s *summing) totals(w *world.World) Totals {
+	t := s.sum
+	t.CPU, t.Memory = percent(s.cpu, s.cpuRoom), percent(s.memory, s.memoryAll)
+	for _, p := range w.Waiting() {
+		t.Waiting++
+		if p.Created > 0 {
+			t.Longest = max(t.Longest, w.At()-p.Created)
+		}
+	}
+	return t
+}
+
+// totalsOf are the figures of a World.
+func totalsOf(w *world.World, known *prices) Totals {
+	var s summing
+	for _, p := range w.Places() {
+		price, onDemand := known.of(w, p)
+		s.add(p, stateOf(p), price, onDemand)
+	}
+	return s.totals(w)
+}
+
+func percent(used, room int64) int {
+	if room <= 0 {
+		return 0
+	}
+	return int(100 * float64(used) / float64(room))
+}
+
+// roomOf is what pods can have of a machine.
+func roomOf(p *world.Place) amount.List {
+	if p.Node == nil {
+		return p.Claim.Allocatable
+	}
+	return p.Node.Allocatable
+}

@@ -1,0 +1,197 @@
+package live
+
+import (
+	"slices"
+
+	"github.com/tenon-sh/tenon/engine/amount"
+	"github.com/tenon-sh/tenon/engine/world"
+	"github.com/tenon-sh/tenon/internal/journal"
+)
+
+// Frame is the cluster as the page draws it, or what has changed of it since the frame before.
+type Frame struct {
+	Seq      int    `json:"seq"`
+	Whole    bool   `json:"whole,omitempty"` // it is all there is, not only what has changed
+	At       int64  `json:"at"`
+	Currency string `json:"currency"`
+	Totals   Totals `json:"totals"`
+	Nodes    []Node `json:"nodes"`
+	// Gone are the names of nodes that are no more.
+	Gone []string `json:"gone,omitempty"`
+	// Pools, Waiting and Decisions are all there are, if any of them is another; else nil.
+	Pools     *[]Pool     `json:"pools,omitempty"`
+	Waiting   *[]Group    `json:"waiting,omitempty"`
+	Decisions *[]Decision `json:"decisions,omitempty"`
+}
+
+// drawn is a node as it was last drawn.
+type drawn struct {
+	place *world.Place
+	node  Node
+	keeps []string
+}
+
+// view draws one World after the other. It is not for several goroutines at once.
+type view struct {
+	deleted func(claim string) string // why this controller deleted a claim; may be nil
+
+	seq     int
+	world   *world.World
+	latest  string // digest of the latest decision
+	prices  prices
+	nodes   map[string]*drawn
+	order   []string
+	keeps   map[string][]string
+	pools   []Pool
+	waiting []Group
+	decided []Decision
+	totals  Totals
+}
+
+// shownDecisions is how many decisions the time line has.
+const shownDecisions = 500
+
+// next draws a World. It reports false if nothing differs from what was drawn last.
+func (v *view) next(w *world.World, decided []journal.Entry) (Frame, bool) {
+	latest := ""
+	if len(decided) > 0 {
+		latest = decided[0].Kind + decided[0].World.Digest()
+	}
+	v.prices.follow(w)
+	f := Frame{At: w.At(), Currency: currencyOf(w)}
+	news := v.latest != latest
+	v.drawNodes(w, decided, &f)
+	if pools := poolsOf(w); v.world == nil || !slices.Equal(pools, v.pools) {
+		v.pools, f.Pools = pools, &pools
+	}
+	if v.world == nil || news || !slices.Equal(v.world.Waiting(), w.Waiting()) {
+		waiting := groups(w, decided)
+		v.waiting, f.Waiting = waiting, &waiting
+	}
+	if news || v.world == nil {
+		rows := []Decision{}
+		for _, e := range decided[:min(len(decided), shownDecisions)] {
+			rows = append(rows, decisionOf(e))
+		}
+		v.decided, f.Decisions = rows, &rows
+	}
+	v.world, v.latest = w, latest
+	changed := len(f.Nodes) > 0 || len(f.Gone) > 0 || f.Pools != nil || f.Waiting != nil || f.Decisions != nil || !alike(f.Totals, v.totals)
+	v.totals = f.Totals
+	if changed {
+		v.seq++
+	}
+	f.Seq = v.seq
+	return f, changed
+}
+
+// alike compares totals but for what only time moves.
+func alike(a, b Totals) bool {
+	a.Longest, b.Longest = 0, 0
+	return a == b
+}
+
+// whole is all that was drawn last.
+func (v *view) whole() Frame {
+	f := Frame{Seq: v.seq, Whole: true, At: v.world.At(), Currency: currencyOf(v.world), Totals: v.totals, Nodes: make([]Node, 0, len(v.order)), Pools: &v.pools, Waiting: &v.waiting, Decisions: &v.decided}
+	for _, name := range v.order {
+		f.Nodes = append(f.Nodes, v.nodes[name].node)
+	}
+	return f
+}
+
+// drawNodes draws the machines that differ, and adds up all of them.
+func (v *view) drawNodes(w *world.World, decided []journal.Entry, f *Frame) {
+	places := w.Places()
+	before := v.nodes
+	v.nodes = make(map[string]*drawn, len(places))
+	v.order = v.order[:0]
+	var whys map[string]give
+	f.Nodes = []Node{}
+	sum := summing{}
+	for _, p := range places {
+		name := p.Name()
+		price, list := v.prices.of(w, p)
+		d := before[name]
+		keeps := v.keeps[name]
+		if d == nil || d.place != p || d.node.Price != price || d.node.OnDemand != list || !slices.Equal(d.keeps, keeps) {
+			n := nodeOf(w, p)
+			n.Price, n.OnDemand, n.Keeps = price, list, keeps
+			if goes(n.State) {
+				if whys == nil {
+					whys = gives(decided)
+				}
+				n.Why, n.Decision = v.why(n.Claim, whys)
+				n.Keeps = nil
+			}
+			d = &drawn{p, n, keeps}
+			f.Nodes = append(f.Nodes, n)
+		}
+		v.nodes[name] = d
+		v.order = append(v.order, name)
+		sum.add(p, d.node.State, price, list)
+	}
+	f.Totals = sum.totals(w)
+	for name := range before {
+		if v.nodes[name] == nil {
+			f.Gone = append(f.Gone, name)
+		}
+	}
+	slices.Sort(f.Gone)
+}
+
+// give is why a machine goes, and the decision that says so.
+type give struct{ why, decision string }
+
+// gives are the machines that decisions give back, by claim. decided is latest first.
+func gives(decided []journal.Entry) map[string]give {
+	out := map[string]give{}
+	for _, e := range slices.Backward(decided) {
+		for _, g := range e.Plan.Back {
+			out[g.Claim] = give{g.Reason, e.World.Digest()}
+		}
+	}
+	return out
+}
+
+// why says why the machine of a claim goes.
+func (v *view) why(claim string, decided map[string]give) (why, decision string) {
+	if g, ok := decided[claim]; ok {
+		return g.why, g.decision
+	}
+	if v.deleted != nil {
+		if why := v.deleted(claim); why != "" {
+			return why, ""
+		}
+	}
+	return "deleted by another client, or before this controller began", ""
+}
+
+func poolsOf(w *world.World) []Pool {
+	used := map[world.PoolID]amount.List{}
+	for _, p := range w.Places() {
+		id := p.Pool()
+		if pool := w.Pool(id); pool == nil || len(pool.Limits) == 0 {
+			continue
+		}
+		used[id] = used[id].Plus(capacityOf(p)).Plus(amount.List{{Name: amount.Nodes, Value: amount.Unit}})
+	}
+	out := []Pool{}
+	for _, p := range w.Pools() {
+		out = append(out, poolOf(p, used[p.ID]))
+	}
+	return out
+}
+
+// capacityOf is what a machine counts as against its pool's limits.
+func capacityOf(p *world.Place) amount.List {
+	switch {
+	case p.Node != nil && len(p.Node.Capacity) > 0:
+		return p.Node.Capacity
+	case p.Claim != nil && len(p.Claim.Capacity) > 0:
+		return p.Claim.Capacity
+	case p.Claim != nil:
+		return p.Claim.Booked
+	}
+	return nil
+}

@@ -1,0 +1,141 @@
+package live
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+
+	"github.com/tenon-sh/tenon/engine/reason"
+	"github.com/tenon-sh/tenon/engine/world"
+	"github.com/tenon-sh/tenon/internal/journal"
+)
+
+// The states of a Group.
+const (
+	Refused  = "refused"
+	Planned  = "planned"
+	HeldBack = "held back" // by scheduling gates
+	Waiting  = "waiting"   // nothing has been decided yet
+)
+
+// named is how many pods of a Group are named.
+const named = 20
+
+// Group is pods of one workload that wait for the same reason.
+type Group struct {
+	State    string      `json:"state"`
+	Workload string      `json:"workload"` // namespace/name as far as names of pods tell it
+	Text     string      `json:"text"`
+	Hint     string      `json:"hint,omitempty"` // what would make them fit
+	Why      *reason.Why `json:"why,omitempty"`
+	Count    int         `json:"count"`
+	Pods     []string    `json:"pods"` // the first of them
+	Since    int64       `json:"since"`
+	Decision string      `json:"decision,omitempty"` // the digest of the one that said so
+}
+
+// verdict is what the latest decision says of a pod.
+type verdict struct {
+	state, text, decision string
+	why                   *reason.Why
+}
+
+// verdicts are what the latest decisions say of pods. decided is latest first.
+func verdicts(decided []journal.Entry) map[world.Key]verdict {
+	out := map[world.Key]verdict{}
+	for _, e := range slices.Backward(decided) {
+		digest := e.World.Digest()
+		for _, r := range e.Plan.Refused {
+			out[r.Pod] = verdict{Refused, r.Why.Line(), digest, r.Why}
+		}
+		for _, a := range e.Plan.New {
+			for _, k := range a.Pods {
+				out[k] = verdict{state: Planned, text: "waits for a new " + a.Shape + " in " + a.Zone, decision: digest}
+			}
+		}
+		for _, f := range e.Plan.Filled {
+			for _, k := range f.Pods {
+				out[k] = verdict{state: Planned, text: "is to run on " + cmp.Or(f.Node, f.Claim), decision: digest}
+			}
+		}
+	}
+	return out
+}
+
+// groups are the waiting pods by workload and reason: those that are refused first, then those of most pods.
+func groups(w *world.World, decided []journal.Entry) []Group {
+	said := verdicts(decided)
+	type alike struct{ workload, text string }
+	at := map[alike]int{}
+	var out []Group
+	for _, p := range w.Waiting() {
+		v := said[p.Key]
+		switch {
+		case p.Gated:
+			v = verdict{state: HeldBack, text: "waits for its scheduling gates"}
+		case v.state == "":
+			v = verdict{state: Waiting, text: "no decision yet"}
+		}
+		a := alike{p.Namespace + "/" + workload(p), v.text}
+		i, ok := at[a]
+		if !ok {
+			i = len(out)
+			at[a] = i
+			out = append(out, Group{State: v.state, Workload: a.workload, Text: v.text, Hint: hint(v.why), Why: v.why, Since: p.Created, Decision: v.decision})
+		}
+		g := &out[i]
+		g.Count++
+		g.Since = min(g.Since, p.Created)
+		if len(g.Pods) < named {
+			g.Pods = append(g.Pods, p.String())
+		}
+	}
+	slices.SortStableFunc(out, func(a, b Group) int {
+		return cmp.Or(cmp.Compare(urgency(a.State), urgency(b.State)), cmp.Compare(b.Count, a.Count))
+	})
+	return out
+}
+
+func urgency(state string) int {
+	return slices.Index([]string{Refused, Waiting, HeldBack, Planned}, state)
+}
+
+// workload is the name of what made a pod, as far as its own name and labels tell it.
+func workload(p *world.Pod) string {
+	if p.DaemonSet != "" {
+		return p.DaemonSet
+	}
+	if hash := p.Labels["pod-template-hash"]; hash != "" {
+		if name, _, ok := strings.Cut(p.Name, "-"+hash+"-"); ok {
+			return name
+		}
+	}
+	i := strings.LastIndex(p.Name, "-")
+	if i <= 0 {
+		return p.Name
+	}
+	if rest := p.Name[i+1:]; p.StatefulOwner || len(rest) == 5 {
+		return p.Name[:i]
+	}
+	return p.Name
+}
+
+// hint is the first advice in a refusal, from the top.
+func hint(w *reason.Why) string {
+	if w == nil || w.Hint != "" {
+		return text(w)
+	}
+	for _, c := range w.Causes {
+		if h := hint(c); h != "" {
+			return h
+		}
+	}
+	return ""
+}
+
+func text(w *reason.Why) string {
+	if w == nil {
+		return ""
+	}
+	return w.Hint
+}

@@ -1,0 +1,93 @@
+// Package browser opens the pages in a real Chromium and does what readers do.
+package browser
+
+import (
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/tenon-sh/tenon/engine/enginetest"
+	"github.com/tenon-sh/tenon/engine/provision"
+	"github.com/tenon-sh/tenon/engine/world"
+	"github.com/tenon-sh/tenon/internal/clock"
+	"github.com/tenon-sh/tenon/internal/journal"
+	"github.com/tenon-sh/tenon/internal/web"
+	"github.com/tenon-sh/tenon/internal/web/live"
+)
+
+// cluster is a controller's pages over a World that a test changes.
+type cluster struct {
+	*httptest.Server
+
+	t       *testing.T
+	journal *journal.Journal
+	history *live.History
+	pages   http.Handler
+
+	mu    sync.Mutex
+	world *world.World
+}
+
+// serve serves the pages of a World.
+func serve(t *testing.T, w *world.World) *cluster {
+	t.Helper()
+	c := &cluster{t: t, world: w, journal: journal.New(64, "test", nil)}
+	now := func() *world.World {
+		c.mu.Lock()
+		defer c.mu.Unlock()
+		return c.world
+	}
+	c.history = live.NewHistory(now, clock.Wall)
+	next := func() (journal.Entry, bool) { return journal.Entry{Kind: journal.Buy, World: now()}, true }
+	h, err := web.Handler(c.journal, now, nil, next, c.history)
+	if err != nil {
+		t.Fatal(err)
+	}
+	c.pages = h
+	c.Server = httptest.NewServer(h)
+	t.Cleanup(c.stop)
+	return c
+}
+
+// stop ends the server, as when the controller is restarted.
+func (c *cluster) stop() {
+	c.CloseClientConnections()
+	c.Close()
+}
+
+// again serves the same pages at the same address.
+func (c *cluster) again() {
+	c.t.Helper()
+	listener, err := net.Listen("tcp", strings.TrimPrefix(c.URL, "http://"))
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	c.Server = &httptest.Server{Listener: listener, Config: &http.Server{Handler: c.pages}} //nolint:gosec // only this test asks
+	c.Start()
+}
+
+// edit changes the World, and decides about it as the controller would.
+func (c *cluster) edit(change func(*world.Builder) error) {
+	c.t.Helper()
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	b := c.world.Edit()
+	if err := change(b); err != nil {
+		c.t.Fatal(err)
+	}
+	c.world = b.Snapshot(c.world.At() + 1)
+}
+
+// decide decides what to buy, and keeps it.
+func (c *cluster) decide() {
+	c.mu.Lock()
+	w := c.world
+	c.mu.Unlock()
+	c.journal.Add(journal.Entry{Kind: journal.Buy, World: w, Plan: provision.Decide(w, provision.Options{})})
+}
+
+// large is a cluster of so many nodes, each full of pods, with some pods that wait.
+func large(nodes int) *world.World { return enginetest.Steady(nodes, 20) }

@@ -1,0 +1,180 @@
+package browser
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/chromedp/chromedp"
+	"github.com/chromedp/chromedp/kb"
+
+	"github.com/tenon-sh/tenon/engine/amount"
+	"github.com/tenon-sh/tenon/engine/label"
+	"github.com/tenon-sh/tenon/engine/world"
+)
+
+// A cluster grows and shrinks before a reader's eyes, who loads nothing anew.
+func TestGrowsAndShrinks(t *testing.T) {
+	c := serve(t, large(12))
+	c.decide()
+	r := open(t, c.URL, 1400, 1000)
+	r.live()
+	r.nodes("12")
+	r.until(`document.querySelector('.cards').innerText.includes('20')`)
+	r.shot("before")
+	c.edit(func(b *world.Builder) error {
+		return b.SetClaim(world.Claim{
+			Name: "general-new", Pool: world.PoolID{Kind: world.NodePool, Name: "general"}, Created: 1,
+			Labels: map[string]string{label.InstanceType: "m5.8", label.Zone: "a", label.CapacityType: label.Spot}, Booked: amount.Of(amount.Entry{Name: amount.CPU, Value: 8000}),
+		})
+	})
+	r.nodes("13")
+	r.until(`document.querySelector('.cards').innerText.includes('1 on the way')`)
+	r.shot("coming")
+	c.edit(func(b *world.Builder) error {
+		b.DeleteClaim("general-new")
+		b.DeleteNode("node-00003")
+		return nil
+	})
+	r.nodes("11")
+	r.click(".tools button")
+	r.until(`document.querySelectorAll('.rows .row').length === 11 && !document.querySelector('.rows').innerText.includes('node-00003')`)
+	r.shot("table")
+}
+
+// Everything can be asked without a mouse: why a node is there, and what if it went.
+func TestAskedByKeyboard(t *testing.T) {
+	c := serve(t, large(12))
+	c.decide()
+	r := open(t, c.URL, 1400, 1000)
+	r.live()
+	r.nodes("12")
+	r.do(chromedp.Focus(chromedp.CSS(".map canvas")))
+	r.press(kb.ArrowRight)
+	r.press(kb.ArrowRight)
+	r.until(`document.querySelector('.map [aria-live]').textContent.startsWith('node-')`)
+	r.press(kb.Enter)
+	r.until(`document.querySelector('.drawer .answer')?.textContent.includes('m5.8')`)
+	for range 3 { // the button that closes, the text, the question
+		r.press(kb.Tab)
+	}
+	r.press(kb.Enter)
+	r.until(`document.querySelector('.drawer .verdict') !== null`)
+	r.shot("what-if")
+	r.press(kb.Escape)
+	r.until(`document.querySelector('.drawer').hidden && document.activeElement.tagName === 'CANVAS'`)
+	r.press("2")
+	r.until(`location.hash === '#pods' && document.querySelectorAll('details.card').length > 0`)
+	r.shot("pods")
+}
+
+// What a decision says is read on the page, and the cluster as it was is seen.
+func TestLooksBack(t *testing.T) {
+	c := serve(t, large(12))
+	c.decide()
+	r := open(t, c.URL+"/#decisions", 1400, 1000)
+	r.live()
+	r.until(`document.querySelectorAll('.timeline .decision').length === 1`)
+	c.edit(func(b *world.Builder) error {
+		for i := range 8 {
+			b.DeleteNode(fmt.Sprintf("node-%05d", i))
+		}
+		return nil
+	})
+	r.click(".timeline .decision")
+	r.until(`document.querySelector('.drawer .answer')?.textContent.includes('20 pods waiting')`)
+	r.shot("decision")
+	r.press(kb.Escape)
+	r.until(`!document.querySelector('.banner').hidden`)
+	r.press("1")
+	r.nodes("12")
+	r.shot("past")
+	r.click(".banner button")
+	r.nodes("4")
+}
+
+// A page whose controller is away says so, and goes on when it is back.
+func TestControllerRestarts(t *testing.T) {
+	c := serve(t, large(3))
+	r := open(t, c.URL, 1000, 800)
+	r.live()
+	c.stop()
+	r.until(`document.querySelector('.link-state.lost') !== null && document.body.classList.contains('stale')`)
+	r.shot("lost")
+	c.edit(func(b *world.Builder) error {
+		b.DeleteNode("node-00001")
+		return nil
+	})
+	c.again()
+	r.live()
+	r.nodes("2")
+}
+
+// Names and reasons are text, whatever they hold.
+func TestHostileNames(t *testing.T) {
+	c := serve(t, large(1))
+	const evil = `<img src=x onerror="window.pwned=1"><script>window.pwned=1</script>`
+	c.edit(func(b *world.Builder) error {
+		if err := b.SetPod(world.Pod{Key: world.Key{Namespace: "d", Name: evil}, Waiting: true, Requests: amount.Of(amount.Entry{Name: amount.CPU, Value: 1 << 40})}); err != nil {
+			return err
+		}
+		return b.SetNode(world.Node{Name: evil, Ready: true, Labels: map[string]string{label.Zone: evil, label.InstanceType: evil, label.CapacityType: evil}})
+	})
+	c.decide()
+	r := open(t, c.URL, 1400, 1000)
+	r.live()
+	for _, page := range []string{"cluster", "pods", "decisions", "pools", "whatif"} {
+		r.do(chromedp.Navigate(c.URL + "/#" + page))
+		r.live()
+		if page == "pods" {
+			r.until(`document.body.innerText.includes('<img src=x')`)
+		}
+		if of[bool](r, `window.pwned !== undefined || [...document.images].some((i) => i.getAttribute('src') === 'x')`) {
+			t.Errorf("page %q runs what a name holds", page)
+		}
+	}
+}
+
+// The page needs nothing from elsewhere, and fits a phone.
+func TestNothingFromElsewhere(t *testing.T) {
+	c := serve(t, large(2))
+	c.decide()
+	r := open(t, c.URL, 400, 800)
+	r.do(chromedp.EmulateViewport(400, 800))
+	r.live()
+	r.shot("phone")
+	for _, name := range of[[]string](r, `performance.getEntriesByType('resource').map((e) => e.name)`) {
+		if !strings.HasPrefix(name, c.URL) {
+			t.Errorf("the page loads %s", name)
+		}
+	}
+	if wide := of[int](r, `document.documentElement.scrollWidth`); wide > 400 {
+		t.Errorf("on a phone the page is %d pixels wide", wide)
+	}
+}
+
+// Five thousand nodes are one page, of bounded memory, and every change is seen.
+func TestManyNodes(t *testing.T) {
+	c := serve(t, large(5000))
+	c.decide()
+	r := open(t, c.URL, 1600, 1000)
+	r.live()
+	r.nodes("5,000")
+	r.shot("map")
+	c.edit(func(b *world.Builder) error {
+		b.DeleteNode("node-00042")
+		return nil
+	})
+	r.nodes("4,999")
+	// A frame is drawn for every step of a scroll; the figure is for people, since machines differ.
+	took := of[float64](r, `new Promise((done) => {
+		const map = document.querySelector('.map'); let frames = 0; const began = performance.now();
+		const step = () => { map.scrollTop = (map.scrollTop + 37) % Math.max(1, map.scrollHeight); if (++frames < 60) requestAnimationFrame(step); else done((performance.now() - began) / frames); };
+		step(); })`)
+	t.Logf("a frame of a scroll took %.1f ms", took)
+	if heap := of[float64](r, `performance.memory.usedJSHeapSize / 1048576`); heap > 100 {
+		t.Errorf("the page holds %.0f MiB", heap)
+	} else {
+		t.Logf("the page holds %.0f MiB", heap)
+	}
+}
