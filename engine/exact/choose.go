@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"slices"
 
+	"github.com/tenon-sh/tenon/engine/fit"
 	"github.com/tenon-sh/tenon/engine/market"
 	"github.com/tenon-sh/tenon/engine/packing"
 )
@@ -95,7 +96,7 @@ func (k *Placer) Obtain(x *packing.Pod, remaining int, in Level) *packing.Bin {
 func (k *Placer) mayJoin(b *packing.Bin, x *packing.Pod) bool {
 	c := x.Class
 	return b.Allowed.Meets(c.Offers) && k.Settles(b, c) &&
-		(c.Plain || k.Ledger.Modest(c.Subject, b.Node) && k.Ledger.Allows(c.Subject, b.Node) && packing.Extras(x.Pod, b.Place))
+		(c.Plain || k.Ledger.Modest(c.Subject, b.Node) && k.Ledger.Allows(c.Subject, b.Node) && fit.FillsBesideRoom(x.Pod, b.Place))
 }
 
 // grown returns the cheapest offer by which the bin would hold the pod as well; -1 if there is none.
@@ -148,7 +149,7 @@ func (k *Placer) cheapest(x *packing.Pod, remaining int, in Level) (offer int, c
 				if best >= 0 && cmp.Or(cmp.Compare(each, cost), k.Market.CompareOffer(i, best)) >= 0 {
 					continue
 				}
-				if k.Market.OnSale(i) && packing.Extras(x.Pod, k.Market.At(i)) && k.KeepsMinValues(i, nil, x) {
+				if k.Market.OnSale(i) && fit.FillsBesideRoom(x.Pod, k.Market.At(i)) && k.KeepsMinValues(i, nil, x) {
 					best, cost = i, each
 				}
 			}

@@ -43,7 +43,7 @@ func (k *Placer) Keep() {
 // awaits reports whether the bin's machine is out of reach only just now and would take the pod once it is back.
 func (k *Placer) awaits(b *packing.Bin, x *packing.Pod) bool {
 	back, blinks := fit.Blinks(b.Machine, b.Place, k.World.At())
-	return blinks && !b.Closed && market.Fits(x.Class.Need, b.Free) && fit.Stands(x.Pod, back) && k.Ledger.Allows(x.Class.Subject, b.Node) && packing.Extras(x.Pod, b.Place)
+	return blinks && !b.Closed && market.Fits(x.Class.Need, b.Free) && fit.Stands(x.Pod, back) && k.Ledger.Allows(x.Class.Subject, b.Node) && fit.FillsBesideRoom(x.Pod, b.Place)
 }
 
 // lastPlaces is where the last plan had pods. Where no plan is remembered it is found in what

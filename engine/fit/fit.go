@@ -3,6 +3,9 @@
 // It answers as kube-scheduler's filters do, for a node that is there as for a
 // machine that is only planned. What depends on pods elsewhere, such as
 // topology spread and pod affinity, is in package spread.
+//
+// A rule is a file here and a line in standing or filling, below. What is
+// bought, planned, emptied, told and checked at the end follows from that.
 package fit
 
 import (
@@ -10,41 +13,98 @@ import (
 	"github.com/tenon-sh/tenon/engine/world"
 )
 
-// Rule is one reason for which a place may be refused; nil if it has nothing against the pod.
-type Rule func(p *world.Pod, at *Place) *reason.Why
+// standing are the rules whose answer does not depend on the pods that are at the place.
+var standing = []*Rule{
+	{Name: "leaving", Why: Leaving, Allows: stays, Identity: none, Compiled: true},
+	{Name: "cordon", Why: Cordon, Allows: open, Identity: none, Compiled: true}, // taints tell the tolerations
+	{Name: "taints", Why: Taints, Allows: tolerates, Identity: appendTolerations, Compiled: true},
+	{Name: "labels", Why: Labels, Allows: labelled, Identity: AppendSelection, Compiled: true},
+	{Name: "reach", Why: Reach, Allows: reaches, Identity: appendReach, Compiled: true},
+}
+
+// filling are the rules whose answer changes with the pods that are at the place.
+var filling = []*Rule{
+	{Name: "resources", Why: Resources, Allows: roomy, Compiled: true},
+	{Name: "ports", Why: Ports, Allows: portsFree, Concerns: hasPorts, Compiled: true},
+	{Name: "attach", Why: Attach, Allows: attachable, Concerns: Attaches, Compiled: true},
+}
 
 // Standing are the rules whose answer does not depend on the pods that are at the place.
-func Standing() []Rule {
-	return []Rule{Leaving, Cordon, Taints, Labels, Reach}
-}
+func Standing() []*Rule { return standing }
 
 // Filling are the rules whose answer changes with the pods that are at the place.
-func Filling() []Rule {
-	return []Rule{Resources, Ports, Attach}
-}
+func Filling() []*Rule { return filling }
+
+// Extras are the filling rules on what is not counted as room.
+func Extras() []*Rule { return filling[1:] }
 
 // Stands reports whether no standing rule objects.
-func Stands(p *world.Pod, at *Place) bool {
-	return !leaving(at) && tolerates(p, at) && !cordoned(p, at) && labelled(p, at) && reaches(p, at)
-}
+func Stands(p *world.Pod, at *Place) bool { return permitted(standing, p, at) }
 
 // Fills reports whether no filling rule objects.
-func Fills(p *world.Pod, at *Place) bool {
-	return p.Requests.Fits(at.Free) && portsFree(p, at) && attachable(p, at)
-}
+func Fills(p *world.Pod, at *Place) bool { return permitted(filling, p, at) }
+
+// FillsBesideRoom reports whether no filling rule objects but, maybe, the one on room.
+func FillsBesideRoom(p *world.Pod, at *Place) bool { return permitted(filling[1:], p, at) }
 
 // Fits reports whether no rule objects.
 func Fits(p *world.Pod, at *Place) bool { return Stands(p, at) && Fills(p, at) }
 
+func permitted(rules []*Rule, p *world.Pod, at *Place) bool {
+	for _, r := range rules {
+		if !r.Permits(p, at) {
+			return false
+		}
+	}
+	return true
+}
+
 // Objections returns what every rule has against the pod at the place; nil if it fits.
 func Objections(p *world.Pod, at *Place) []*reason.Why {
 	var out []*reason.Why
-	for _, rules := range [][]Rule{Standing(), Filling()} {
-		for _, rule := range rules {
-			if why := rule(p, at); why != nil {
+	for _, rules := range [][]*Rule{standing, filling} {
+		for _, r := range rules {
+			if why := r.Objection(p, at); why != nil {
 				out = append(out, why)
 			}
 		}
 	}
 	return out
+}
+
+// Uncompiled are the standing rules that concern the pod and of which every place has to be asked.
+func Uncompiled(p *world.Pod) []*Rule {
+	var out []*Rule
+	for _, r := range standing {
+		if !r.Compiled && r.concerns(p) {
+			out = append(out, r)
+		}
+	}
+	return out
+}
+
+// Counted reports whether what the pod takes of a machine is counted as room, so
+// far as ports and volumes are: no other filling rule concerns it.
+func Counted(p *world.Pod) bool {
+	for _, r := range filling {
+		if !r.Compiled && r.concerns(p) {
+			return false
+		}
+	}
+	return true
+}
+
+// AppendIdentity appends a text that two pods share only if no standing rule, and
+// none on what is not counted, tells them apart. Every part says how long it is,
+// so that different demands never read alike.
+func AppendIdentity(b []byte, p *world.Pod) []byte {
+	for _, r := range standing {
+		b = r.appendIdentity(b, p)
+	}
+	for _, r := range filling {
+		if !r.Compiled {
+			b = r.appendIdentity(b, p)
+		}
+	}
+	return b
 }

@@ -7,11 +7,13 @@ import (
 	"github.com/tenon-sh/tenon/engine/world"
 )
 
-// AppendIdentity appends a text that two pods share only if no standing rule
-// tells them apart. Every part says how long it is, so that different demands
-// never read alike.
-func AppendIdentity(b []byte, p *world.Pod) []byte {
-	b = AppendTolerations(AppendSelection(b, p), p.Tolerations)
+// none is the identity of a rule to which all pods are alike, or whose demands another rule tells.
+func none(b []byte, _ *world.Pod) []byte { return b }
+
+func appendTolerations(b []byte, p *world.Pod) []byte { return AppendTolerations(b, p.Tolerations) }
+
+// appendReach appends from where the pod's volumes are reached.
+func appendReach(b []byte, p *world.Pod) []byte {
 	for _, v := range p.Volumes {
 		if len(v.Places) == 0 {
 			continue // reached from everywhere

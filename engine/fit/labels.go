@@ -1,8 +1,6 @@
 package fit
 
 import (
-	"slices"
-
 	"github.com/tenon-sh/tenon/engine/label"
 	"github.com/tenon-sh/tenon/engine/reason"
 	"github.com/tenon-sh/tenon/engine/world"
@@ -33,62 +31,11 @@ func Labels(p *world.Pod, at *Place) *reason.Why {
 
 // labelled reports whether the pod's selector and one of its terms accept the place.
 func labelled(p *world.Pod, at *Place) bool {
-	return at.Has(p.NodeSelector) && at.anyTerm(p.NodeTerms)
-}
-
-func (at *Place) anyTerm(terms []world.NodeTerm) bool {
-	for _, t := range terms {
-		if at.Meets(t) {
-			return true
-		}
-	}
-	return len(terms) == 0
+	return eachDemand(p, func(d Demand) bool { return d.Volume != nil || d.met(at) })
 }
 
 // Selected reports whether the pod's selector and required node affinity accept the place.
 func Selected(p *world.Pod, at *Place) bool { return labelled(p, at) }
-
-// Has reports whether the place's labels satisfy the set, or may still come to.
-func (at *Place) Has(s label.Set) bool {
-	for i := range s {
-		if !at.satisfies(s[i]) {
-			return false
-		}
-	}
-	return true
-}
-
-// Meets reports whether the place satisfies a node affinity term. A term that asks for nothing accepts nothing.
-func (at *Place) Meets(t world.NodeTerm) bool {
-	if len(t.Labels) == 0 && t.Name == nil {
-		return false
-	}
-	return at.named(t.Name) && at.Has(t.Labels)
-}
-
-func (at *Place) named(r *label.Requirement) bool {
-	switch {
-	case r == nil:
-		return true
-	case at.Planned:
-		return r.Not
-	}
-	return r.Has(at.Name)
-}
-
-func (at *Place) satisfies(r label.Requirement) bool {
-	if v, ok := at.Labels[r.Key]; ok {
-		return r.Has(v)
-	}
-	o, open := at.Open.Find(r.Key)
-	switch {
-	case !open:
-		return r.Negative()
-	case at.Sealed:
-		return !o.Not && (o.Present || r.Negative()) && !slices.ContainsFunc(o.Values, func(v string) bool { return !r.Has(v) })
-	}
-	return o.Meets(r) || !o.Present && r.Negative()
-}
 
 func (at *Place) clash(r label.Requirement) string {
 	c := label.Clash{Want: r}
@@ -117,13 +64,15 @@ func (at *Place) termClash(t world.NodeTerm) string {
 
 // Narrow settles the open labels as far as the pod needs it, for a pod that may stand there.
 func (at *Place) Narrow(p *world.Pod) {
-	at.narrow(p.NodeSelector)
-	for _, t := range p.NodeTerms {
-		if at.Meets(t) {
-			at.narrow(t.Labels)
-			break
+	eachDemand(p, func(d Demand) bool {
+		for _, t := range d.Alternatives() {
+			if at.Meets(t) {
+				at.narrow(t.Labels)
+				break
+			}
 		}
-	}
+		return true
+	})
 }
 
 func (at *Place) narrow(s label.Set) {

@@ -26,15 +26,22 @@ func Of(w *world.World, m *world.Place) Place {
 			room = announced(room, m.Claim.Allocatable)
 		}
 	}
-	at.Free = room.Minus(m.Used)
-	if due := missing(m, &at, w.DaemonSets()); len(due) > 0 {
-		at.Free = at.Free.Minus(due)
-	}
+	at.Free = Left(room, m.Used, missing(m, &at, w.DaemonSets()))
 	for _, p := range m.Holders() {
 		at.Ports = append(at.Ports, p.Ports...)
 		at.attach(p)
 	}
 	return at
+}
+
+// Left is what a machine has left for pods, of all it offers: without what is
+// used there, and what daemon sets that do not run there yet will ask for.
+func Left(room, used, due amount.List) amount.List {
+	out := room.Minus(used)
+	if len(due) > 0 {
+		out = out.Minus(due)
+	}
+	return out
 }
 
 // missing is what the daemon sets that will run on the machine, and do not yet, ask for. Their host ports count as taken.

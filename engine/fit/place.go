@@ -47,11 +47,21 @@ func (at *Place) Settle(r label.Requirement) {
 	}
 }
 
-// Put takes the room, the ports and the attachments of p.
+// Put takes the room of p, and what else it takes.
 func (at *Place) Put(p *world.Pod) {
 	at.Free = at.Free.Minus(p.Requests)
+	at.Take(p)
+}
+
+// Take takes what p takes beside room: ports and attachments.
+func (at *Place) Take(p *world.Pod) {
 	at.Ports = append(slices.Clip(at.Ports), p.Ports...)
 	at.attach(p)
+}
+
+// TakenAs has that be taken, beside room, that is taken at another place.
+func (at *Place) TakenAs(o *Place) {
+	at.Ports, at.Attached = slices.Clip(o.Ports), slices.Clip(o.Attached)
 }
 
 func (at *Place) attach(p *world.Pod) {

@@ -19,6 +19,8 @@ func Ports(p *world.Pod, at *Place) *reason.Why {
 	return nil
 }
 
+func hasPorts(p *world.Pod) bool { return len(p.Ports) > 0 }
+
 func portsFree(p *world.Pod, at *Place) bool {
 	for _, want := range p.Ports {
 		for _, taken := range at.Ports {

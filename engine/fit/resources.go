@@ -22,6 +22,8 @@ func Resources(p *world.Pod, at *Place) *reason.Why {
 	return &reason.Why{Code: reason.Resource, Subject: at.Name, Detail: strings.Join(short, ", ")}
 }
 
+func roomy(p *world.Pod, at *Place) bool { return p.Requests.Fits(at.Free) }
+
 // ShortText says how much of a resource is wanted and how much there is at least.
 func ShortText(name string, wants, has int64) string {
 	return name + " wants " + amount.Text(name, wants) + ", has " + amount.AtMost(name, has)

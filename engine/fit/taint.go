@@ -74,22 +74,22 @@ func cordonTaint() world.Taint {
 
 // Cordon refuses a cordoned node.
 func Cordon(p *world.Pod, at *Place) *reason.Why {
-	if !cordoned(p, at) {
+	if open(p, at) {
 		return nil
 	}
 	return &reason.Why{Code: reason.Unschedulable, Subject: at.Name, Hint: "uncordon it"}
 }
 
-func cordoned(p *world.Pod, at *Place) bool {
-	return at.Cordoned && !Tolerated(p.Tolerations, cordonTaint())
+func open(p *world.Pod, at *Place) bool {
+	return !at.Cordoned || Tolerated(p.Tolerations, cordonTaint())
 }
 
 // Leaving refuses a machine that is going away.
 func Leaving(_ *world.Pod, at *Place) *reason.Why {
-	if !leaving(at) {
+	if !at.Deleting {
 		return nil
 	}
 	return &reason.Why{Code: reason.Deleting, Subject: at.Name}
 }
 
-func leaving(at *Place) bool { return at.Deleting }
+func stays(_ *world.Pod, at *Place) bool { return !at.Deleting }

@@ -12,25 +12,18 @@ import (
 
 // Reach refuses a place from which one of the pod's volumes cannot be reached.
 func Reach(p *world.Pod, at *Place) *reason.Why {
-	for _, v := range p.Volumes {
-		if !reachable(v, at) {
-			return &reason.Why{Code: reason.Volume, Subject: at.Name, Detail: v.ID + " is only reached from " + placesText(v.Places)}
+	var why *reason.Why
+	eachDemand(p, func(d Demand) bool {
+		if d.Volume != nil && !d.met(at) {
+			why = &reason.Why{Code: reason.Volume, Subject: at.Name, Detail: d.Volume.ID + " is only reached from " + placesText(d.Volume.Places)}
 		}
-	}
-	return nil
+		return why == nil
+	})
+	return why
 }
 
 func reaches(p *world.Pod, at *Place) bool {
-	for _, v := range p.Volumes {
-		if !reachable(v, at) {
-			return false
-		}
-	}
-	return true
-}
-
-func reachable(v world.Volume, at *Place) bool {
-	return len(v.Places) == 0 || slices.ContainsFunc(v.Places, at.Has)
+	return eachDemand(p, func(d Demand) bool { return d.Volume == nil || d.met(at) })
 }
 
 func placesText(places []label.Set) string {
@@ -54,10 +47,12 @@ func Attach(p *world.Pod, at *Place) *reason.Why {
 	return nil
 }
 
+// Attaches reports whether one of the pod's volumes may count against a limit.
+func Attaches(p *world.Pod) bool {
+	return slices.ContainsFunc(p.Volumes, func(v world.Volume) bool { return v.Driver != "" })
+}
+
 func attachable(p *world.Pod, at *Place) bool {
-	if len(p.Volumes) == 0 {
-		return true
-	}
 	for _, l := range at.Limits {
 		if had, more := attachments(p, at, l.Driver); more > 0 && had+more > l.Count {
 			return false

@@ -9,8 +9,14 @@ import (
 // thousand pools most are for the pods of others, and what none of these pods
 // could use is not worth the room that a list of its offers takes.
 type buyers struct {
-	pods     []*world.Pod
+	pods     []buyer
 	everyone bool
+}
+
+// buyer is what a pod demands of pools.
+type buyer struct {
+	tolerations []world.Toleration
+	groups      [][]world.NodeTerm
 }
 
 func newBuyers(pods []*world.Pod) buyers {
@@ -20,7 +26,7 @@ func newBuyers(pods []*world.Pod) buyers {
 	for _, p := range pods {
 		if b = fit.AppendIdentity(b[:0], p); !known[string(b)] {
 			known[string(b)] = true
-			out.pods = append(out.pods, p)
+			out.pods = append(out.pods, buyer{p.Tolerations, alternatives(p)})
 		}
 	}
 	return out
@@ -28,8 +34,8 @@ func newBuyers(pods []*world.Pod) buyers {
 
 // want reports whether the pool's taints and its own labels and requirements let one of the pods onto its machines.
 func (b buyers) want(p *Pool) bool {
-	for _, pod := range b.pods {
-		if len(fit.Untolerated(pod.Tolerations, p.Taints)) == 0 && !p.demand(pod).impossible {
+	for _, x := range b.pods {
+		if len(fit.Untolerated(x.tolerations, p.Taints)) == 0 && !p.demand(x.groups).impossible {
 			return true
 		}
 	}

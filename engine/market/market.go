@@ -104,6 +104,7 @@ func (m *Market) At(offer int) *fit.Place {
 		o := &m.Offers[offer]
 		at := sold(o.Type.at(), o.Offer)
 		at.Ports = o.Type.Ports
+		at.Free = fit.Left(o.Type.Shape.Allocatable(), nil, o.Type.Daemon)
 		m.places[offer] = at
 	}
 	return m.places[offer]

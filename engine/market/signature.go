@@ -18,6 +18,7 @@ type Signature struct {
 // Sign finds which offers stand for pods like p. Of pools whose purchases have to wait none does.
 func (m *Market) Sign(p *world.Pod, b Backoffs) *Signature {
 	s := &Signature{Pod: p, Offers: NewSet(len(m.Offers))}
+	groups := alternatives(p)
 	for _, pl := range m.Pools {
 		if len(fit.Untolerated(p.Tolerations, pl.Taints)) > 0 {
 			continue
@@ -25,7 +26,7 @@ func (m *Market) Sign(p *world.Pod, b Backoffs) *Signature {
 		if b.Of(p.Key, pl.Pool) != nil {
 			continue
 		}
-		d := pl.demand(p)
+		d := pl.demand(groups)
 		s.Open = s.Open || d.open
 		for _, t := range pl.Types {
 			if !d.shape(t) {
@@ -35,6 +36,13 @@ func (m *Market) Sign(p *world.Pod, b Backoffs) *Signature {
 				if d.offer(t, m.Offers[i].Offer) {
 					s.Offers.Add(i)
 				}
+			}
+		}
+	}
+	for _, r := range fit.Uncompiled(p) {
+		for i := range s.Offers.All {
+			if !r.Permits(p, m.At(i)) {
+				s.Offers.Drop(i)
 			}
 		}
 	}
@@ -61,31 +69,30 @@ type ask struct {
 	meet label.Requirement
 }
 
-func (p *Pool) demand(pod *world.Pod) demand {
-	var d demand
-	d.group(p, []label.Set{pod.NodeSelector}, nil)
-	if len(pod.NodeTerms) > 0 {
-		sets := make([]label.Set, len(pod.NodeTerms))
-		for i, t := range pod.NodeTerms {
-			sets[i] = t.Labels
-		}
-		d.group(p, sets, pod.NodeTerms)
+// alternatives are the pod's demands on labels and the name of its machine: of each group one term has to hold.
+func alternatives(pod *world.Pod) [][]world.NodeTerm {
+	var out [][]world.NodeTerm
+	for _, d := range fit.Demands(pod) {
+		out = append(out, d.Alternatives())
 	}
-	for _, v := range pod.Volumes {
-		if len(v.Places) > 0 {
-			d.group(p, v.Places, nil)
-		}
+	return out
+}
+
+func (p *Pool) demand(groups [][]world.NodeTerm) demand {
+	var d demand
+	for _, terms := range groups {
+		d.group(p, terms)
 	}
 	return d
 }
 
-func (d *demand) group(p *Pool, sets []label.Set, terms []world.NodeTerm) {
+func (d *demand) group(p *Pool, terms []world.NodeTerm) {
 	var alternatives []want
-	for i, s := range sets {
-		if terms != nil && (len(s) == 0 && terms[i].Name == nil || terms[i].Name != nil && !terms[i].Name.Not) {
+	for _, t := range terms {
+		if fit.NamesNone(t) {
 			continue
 		}
-		w, open, ok := p.want(s)
+		w, open, ok := p.want(t.Labels)
 		if !ok {
 			continue
 		}

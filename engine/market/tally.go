@@ -167,6 +167,9 @@ func (t *Tallies) Names() []string {
 
 // Cover reports whether all ports and volumes of the pod are counted.
 func (t *Tallies) Cover(p *world.Pod) bool {
+	if !fit.Counted(p) {
+		return false
+	}
 	for _, v := range p.Volumes {
 		if v.Driver != "" && !t.drivers[v.Driver] {
 			return false

@@ -16,6 +16,7 @@ func Pack(w *world.World, o packing.Options) plan.Plan {
 		k = k.orExact()
 	}
 	k.repair.Disperse()
+	k.expel()
 	return k.finish()
 }
 

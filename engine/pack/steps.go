@@ -4,6 +4,7 @@ import (
 	"github.com/tenon-sh/tenon/engine/exact"
 	"github.com/tenon-sh/tenon/engine/packing"
 	"github.com/tenon-sh/tenon/engine/plan"
+	"github.com/tenon-sh/tenon/engine/reason"
 	"github.com/tenon-sh/tenon/engine/repair"
 	"github.com/tenon-sh/tenon/engine/search"
 	"github.com/tenon-sh/tenon/engine/world"
@@ -21,6 +22,22 @@ type packer struct {
 type manner struct {
 	strictly      bool // all of a priority before those of a lower one
 	isolatedFirst bool // those first who keep away from others by domain
+}
+
+// expel takes pods off that a rule of package fit refuses where they are, and
+// refuses them with what it says: nothing is bought, or promised to a pod, by the
+// word of what placed it alone. There are none unless that knows less than the rules.
+func (k *packer) expel() {
+	misfits := k.Misfits()
+	if len(misfits) == 0 {
+		return
+	}
+	for _, m := range misfits {
+		why := &reason.Why{Code: reason.NoPlace, Causes: m.Why}
+		k.refused = append(k.refused, plan.Refusal{Pod: m.Pod.Pod.Key, UID: m.Pod.Pod.UID, Why: why})
+		k.Remove(m.Pod)
+	}
+	k.repair.Verify() // others may have counted on them
 }
 
 // maxTrimRounds is how often pods without a place are tried again with what trimming gave back to limits.

@@ -8,7 +8,6 @@ import (
 	"github.com/tenon-sh/tenon/engine/fit"
 	"github.com/tenon-sh/tenon/engine/label"
 	"github.com/tenon-sh/tenon/engine/market"
-	"github.com/tenon-sh/tenon/engine/world"
 )
 
 // Accepts reports whether a pod may go to the bin as it is. Spread over the keys
@@ -26,12 +25,7 @@ func (k *Packing) Accepts(b *Bin, x *Pod, but ...string) bool {
 	} else if !c.Demands.Offers.Has(b.Offer) || !k.Settles(b, c) || !k.KeepsMinValues(b.Offer, b, x) {
 		return false
 	}
-	return c.Plain || k.Ledger.Allows(c.Subject, b.Node, but...) && Extras(x.Pod, b.Place)
-}
-
-// Extras are the rules on what is not counted as room.
-func Extras(p *world.Pod, at *fit.Place) bool {
-	return fit.Ports(p, at) == nil && fit.Attach(p, at) == nil
+	return c.Plain || k.Ledger.Allows(c.Subject, b.Node, but...) && fit.FillsBesideRoom(x.Pod, b.Place)
 }
 
 // Settles reports whether labels of the bin that only its pods settle can still be what the class demands.
@@ -65,7 +59,7 @@ func (k *Packing) Join(b *Bin, x *Pod) {
 		}
 	}
 	if Special(x.Pod) {
-		b.Place.Put(&world.Pod{Ports: x.Pod.Ports, Volumes: x.Pod.Volumes})
+		b.Place.Take(x.Pod)
 	}
 	k.Ledger.Put(c.Subject, b.Node)
 	if b.Machine != nil {
@@ -115,15 +109,14 @@ func (k *Packing) Detach(x *Pod) {
 	if !Special(x.Pod) {
 		return
 	}
-	b.Place.Ports, b.Place.Attached = nil, nil
 	if b.Machine != nil {
 		at := fit.Of(k.World, b.Machine)
-		b.Place.Ports, b.Place.Attached = at.Ports, at.Attached
+		b.Place.TakenAs(&at)
 	} else {
-		b.Place.Ports = k.Market.Offers[b.Offer].Type.Ports
+		b.Place.TakenAs(k.Market.At(b.Offer))
 	}
 	for _, y := range b.Pods {
-		b.Place.Put(&world.Pod{Ports: y.Pod.Ports, Volumes: y.Pod.Volumes})
+		b.Place.Take(y.Pod)
 	}
 }
 
@@ -233,7 +226,7 @@ func (k *Packing) MoveTo(b *Bin, offer int) {
 	k.Ledger.Leave(b.Node)
 	become(k, b, offer)
 	b.Allowed, b.Pinned = k.Market.Choice(offer), false
-	b.Place.Ports, b.Place.Attached = slices.Clip(k.Market.Offers[offer].Type.Ports), nil
+	b.Place.TakenAs(k.Market.At(offer))
 	b.Node = k.Ledger.Enter(b.Place)
 }
 

@@ -3,8 +3,8 @@ package packing
 import (
 	"slices"
 
+	"github.com/tenon-sh/tenon/engine/fit"
 	"github.com/tenon-sh/tenon/engine/market"
-	"github.com/tenon-sh/tenon/engine/world"
 )
 
 // BestOf returns the bin that takes the pod with the least regret, the first of
@@ -69,10 +69,10 @@ func (k *Packing) Hosting(b *Bin) market.Set {
 func carries(k *Packing, b *Bin, offer int) bool {
 	at := k.Market.At(offer).Copy()
 	for _, x := range b.Pods {
-		if !Extras(x.Pod, at) {
+		if !fit.FillsBesideRoom(x.Pod, at) {
 			return false
 		}
-		at.Put(&world.Pod{Ports: x.Pod.Ports, Volumes: x.Pod.Volumes})
+		at.Take(x.Pod)
 	}
 	return true
 }

@@ -111,12 +111,7 @@ func compile(k *Packing, c *Class) {
 }
 
 // Special reports whether the pod takes more of a machine than resources.
-func Special(p *world.Pod) bool { return len(p.Ports) > 0 || Attaches(p) }
-
-// Attaches reports whether one of the pod's volumes may count against a limit.
-func Attaches(p *world.Pod) bool {
-	return slices.ContainsFunc(p.Volumes, func(v world.Volume) bool { return v.Driver != "" })
-}
+func Special(p *world.Pod) bool { return len(p.Ports) > 0 || fit.Attaches(p) || !fit.Counted(p) }
 
 // ByClass divides pods that lie side by side by class.
 func ByClass(pods []*Pod) iter.Seq2[*Class, []*Pod] {

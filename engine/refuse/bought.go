@@ -49,7 +49,7 @@ func (k *refuser) boughtOut(p *market.Pool, x *packing.Pod) []*reason.Why {
 			if len(limits.names) == 0 {
 				limits.besides = objections
 			}
-			limits.add(s, len(objections) == 0 && packing.Extras(x.Pod, k.Market.At(i)))
+			limits.add(s, len(objections) == 0 && fit.FillsBesideRoom(x.Pod, k.Market.At(i)))
 			continue
 		}
 		affordable = true
@@ -63,9 +63,9 @@ func (k *refuser) boughtOut(p *market.Pool, x *packing.Pod) []*reason.Why {
 			w.Subject = ""
 			add(w)
 		}
-		if !packing.Extras(x.Pod, k.Market.At(i)) {
-			for _, rule := range []fit.Rule{fit.Ports, fit.Attach} {
-				if w := rule(x.Pod, k.Market.At(i)); w != nil {
+		if !fit.FillsBesideRoom(x.Pod, k.Market.At(i)) {
+			for _, rule := range fit.Extras() {
+				if w := rule.Objection(x.Pod, k.Market.At(i)); w != nil {
 					w.Subject = t.Shape.Name
 					add(w)
 				}
@@ -132,7 +132,7 @@ func (b *blocked) first() (name string, least int64, only bool) {
 // within reports whether the offer differs from others of its domain in size only, so that its objections were said.
 func (k *refuser) within(x *packing.Pod, i int) bool {
 	return k.Market.OnSale(i) && !slices.Contains(x.Class.Reach, i) && x.Class.Subject != nil && !k.Market.Offers[i].Type.Pool.HasMinValues &&
-		len(x.Pod.Ports) == 0 && !packing.Attaches(x.Pod)
+		!packing.Special(x.Pod)
 }
 
 // limitWhy tells a limit that is in the way, how much of it is used, and the least that a machine behind it counts.

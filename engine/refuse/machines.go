@@ -76,9 +76,9 @@ func (k *refuser) codes(b *packing.Bin, x *packing.Pod) string {
 	if x.Class.Plain {
 		return codes
 	}
-	for _, rule := range []fit.Rule{fit.Ports, fit.Attach} {
-		if rule(x.Pod, b.Place) != nil {
-			codes += "p"
+	for i, rule := range fit.Extras() {
+		if !rule.Permits(x.Pod, b.Place) {
+			codes += string(rune('P' + i))
 		}
 	}
 	if !k.Ledger.Allows(x.Class.Subject, b.Node) {
@@ -95,7 +95,7 @@ func (k *refuser) standing(s *packing.Demands, b *packing.Bin) string {
 	codes := ""
 	if !fit.Stands(s.Pod, b.Place) {
 		for i, rule := range fit.Standing() {
-			if rule(s.Pod, b.Place) != nil {
+			if !rule.Permits(s.Pod, b.Place) {
 				codes += string(rune('0' + i))
 			}
 		}

@@ -61,16 +61,22 @@ func (k *refuser) poolCauses(p *market.Pool, x *packing.Pod) []*reason.Why {
 // labelWhys are the demands of the pod that no machine of the pool can meet because of the pool's own demands or labels.
 func labelWhys(p *market.Pool, pod *world.Pod) []*reason.Why {
 	var out []*reason.Why
-	one := func(s label.Set) *reason.Why {
-		for _, r := range s {
+	one := func(t world.NodeTerm) *reason.Why {
+		switch {
+		case len(t.Labels) == 0 && t.Name == nil:
+			return &reason.Why{Code: reason.Label, Detail: "an empty node affinity term accepts no node"}
+		case t.Name != nil && !t.Name.Not:
+			return &reason.Why{Code: reason.Label, Detail: "asks for the node " + strings.Join(t.Name.Values, " or ") + ", which no new node is called"}
+		}
+		for _, r := range t.Labels {
 			if w := labelWhy(p, r); w != nil {
 				return w
 			}
 		}
 		return nil
 	}
-	reached := func(s label.Set) *reason.Why { // a volume stays where it is
-		for _, r := range s {
+	reached := func(t world.NodeTerm) *reason.Why { // a volume stays where it is
+		for _, r := range t.Labels {
 			if w := labelWhy(p, r); w != nil {
 				w.Hint = "let the pool offer " + strings.Join(r.Values, ", ")
 				return w
@@ -78,27 +84,24 @@ func labelWhys(p *market.Pool, pod *world.Pod) []*reason.Why {
 		}
 		return nil
 	}
-	for _, r := range pod.NodeSelector {
-		if w := labelWhy(p, r); w != nil {
-			out = append(out, w)
-		}
-	}
-	out = append(out, anyOf(pod.NodeTerms, "node affinity", func(t world.NodeTerm) *reason.Why {
+	for _, d := range fit.Demands(pod) {
 		switch {
-		case len(t.Labels) == 0 && t.Name == nil:
-			return &reason.Why{Code: reason.Label, Detail: "an empty node affinity term accepts no node"}
-		case t.Name != nil && !t.Name.Not:
-			return &reason.Why{Code: reason.Label, Detail: "asks for the node " + strings.Join(t.Name.Values, " or ") + ", which no new node is called"}
-		}
-		return one(t.Labels)
-	})...)
-	for _, v := range pod.Volumes {
-		for _, w := range anyOf(v.Places, "volume "+v.ID, reached) {
-			w.Code = reason.Volume
-			if len(w.Causes) == 0 {
-				w.Detail = v.ID + ": " + w.Detail
+		case d.Volume != nil:
+			for _, w := range anyOf(d.Alternatives(), "volume "+d.Volume.ID, reached) {
+				w.Code = reason.Volume
+				if len(w.Causes) == 0 {
+					w.Detail = d.Volume.ID + ": " + w.Detail
+				}
+				out = append(out, w)
 			}
-			out = append(out, w)
+		case d.Selector != nil:
+			for _, r := range d.Selector {
+				if w := labelWhy(p, r); w != nil {
+					out = append(out, w)
+				}
+			}
+		default:
+			out = append(out, anyOf(d.Alternatives(), "node affinity", one)...)
 		}
 	}
 	return out

@@ -38,7 +38,11 @@ func (k *refuser) shapeWhy(p *market.Pool, x *packing.Pod) *reason.Why {
 		}
 	}
 	if labelled == 0 {
-		why.Causes = append(why.Causes, requirementWhys(p, x)...)
+		if rules := k.ruleWhys(p, x); len(rules) > 0 {
+			why.Causes = append(why.Causes, rules...)
+		} else {
+			why.Causes = append(why.Causes, requirementWhys(p, x)...)
+		}
 	}
 	switch {
 	case full != nil:
@@ -49,6 +53,35 @@ func (k *refuser) shapeWhy(p *market.Pool, x *packing.Pod) *reason.Why {
 		why.Causes = append(why.Causes, k.sizeWhys(p, x, true)...)
 	}
 	return why
+}
+
+// ruleWhys is what rules of package fit that every machine is asked for have against all that the pool can buy.
+func (k *refuser) ruleWhys(p *market.Pool, x *packing.Pod) []*reason.Why {
+	var out []*reason.Why
+	for _, r := range fit.Uncompiled(x.Pod) {
+		if why := k.againstAll(r, p, x.Pod); why != nil {
+			out = append(out, why)
+		}
+	}
+	return out
+}
+
+// againstAll is what the rule has against the first of the pool's machines; nil if it has nothing against one of them.
+func (k *refuser) againstAll(r *fit.Rule, p *market.Pool, pod *world.Pod) *reason.Why {
+	var first *reason.Why
+	for _, t := range p.Types {
+		for i := t.First; i < t.Last; i++ {
+			why := r.Objection(pod, k.Market.At(i))
+			if why == nil {
+				return nil
+			}
+			if first == nil {
+				first = why
+				first.Subject = t.Shape.Name
+			}
+		}
+	}
+	return first
 }
 
 // fullWhy says that daemon sets leave no room on any type that has the right labels; nil if there are others.
@@ -165,19 +198,16 @@ func requirementWhys(p *market.Pool, x *packing.Pod) []*reason.Why {
 		}
 		out = append(out, why)
 	}
-	for _, r := range x.Pod.NodeSelector {
-		test(r, "")
-	}
-	if len(x.Pod.NodeTerms) == 1 {
-		for _, r := range x.Pod.NodeTerms[0].Labels {
-			test(r, "")
+	for _, d := range fit.Demands(x.Pod) {
+		terms, volume := d.Alternatives(), ""
+		if len(terms) > 1 {
+			continue
 		}
-	}
-	for _, v := range x.Pod.Volumes {
-		if len(v.Places) == 1 {
-			for _, r := range v.Places[0] {
-				test(r, v.ID)
-			}
+		if d.Volume != nil {
+			volume = d.Volume.ID
+		}
+		for _, r := range terms[0].Labels {
+			test(r, volume)
 		}
 	}
 	if len(out) == 0 {
@@ -269,9 +299,10 @@ func resources(p *market.Pool) []string {
 // demandText writes what the pool and the pod together demand.
 func (k *refuser) demandText(p *market.Pool, x *packing.Pod) string {
 	s := p.Requirements.And(label.Is(fit.PoolLabel(p.ID), p.ID.Name))
-	s = s.Meet(x.Pod.NodeSelector)
-	if len(x.Pod.NodeTerms) == 1 {
-		s = s.Meet(x.Pod.NodeTerms[0].Labels)
+	for _, d := range fit.Demands(x.Pod) {
+		if terms := d.Alternatives(); d.Volume == nil && len(terms) == 1 {
+			s = s.Meet(terms[0].Labels)
+		}
 	}
 	return s.String()
 }
