@@ -53,6 +53,7 @@ type looking struct {
 	took    time.Duration // and how long it took
 	changed bool          // since then
 	stirred time.Time     // since when the cluster has not settled; zero: it has
+	backlog backlog       // of pods that wait for their places
 	again   int64         // when there may be more to do although nothing changes, in seconds since 1970; 0: never
 	retries retries
 	meant   map[world.Key]string // where pods are to go, by what was begun
@@ -111,7 +112,7 @@ func (c *Controller) move(ctx context.Context, w *world.World, b disrupt.Begun, 
 	if due := c.looking.due(); now.Before(due) {
 		return due.Sub(now)
 	}
-	if len(b.Strays) > 0 || c.busy(w) {
+	if len(b.Strays) > 0 || c.busy(w) || c.looking.backlog.holds(backlogged(w), now) {
 		return every
 	}
 	c.looking.changed = false

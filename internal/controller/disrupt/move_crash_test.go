@@ -44,6 +44,8 @@ type borough struct {
 	tick   time.Duration // how often everybody else does anything; 0: 2 s
 	late   func()        // done once, as soon as a machine has been asked for
 
+	plan func(*enact.Enactor, *cluster.Cluster) // has a plan be made, each time that others do anything
+
 	stowaway string          // what a pod requests that is bound to the first machine that joins
 	asked    map[string]bool // machines
 }
@@ -288,6 +290,9 @@ func (b *borough) live(through client.Client, long time.Duration, moving disrupt
 	for end := time.Now().Add(long); time.Now().Before(end); time.Sleep(cmp.Or(b.tick, 2*time.Second)) {
 		b.turn()
 		apitest.Show(b.t, b.store, picture)
+		if b.plan != nil {
+			b.plan(hand, picture)
+		}
 	}
 	stop()
 	if err := <-done; err != nil {
