@@ -14,10 +14,21 @@ func (k *Placer) PlaceEach() {
 	for {
 		before := len(k.Unplaced)
 		k.Unplaced = k.eachOnce(k.Unplaced)
-		if len(k.Unplaced) == before || len(k.Unplaced) == 0 {
+		if len(k.Unplaced) == 0 || len(k.Unplaced) == before && !k.release() {
 			return
 		}
 	}
+}
+
+// release lets volumes be made in any zone of which the pods that share them find no place in those that all of them
+// can reach. One that fits nowhere keeps no other from its place. It reports whether there are any.
+func (k *Placer) release() (some bool) {
+	for _, x := range k.Unplaced {
+		for _, volume := range x.Class.Subject.Unmade() {
+			some = k.Ledger.Release(volume) || some
+		}
+	}
+	return some
 }
 
 // eachOnce tries every pod once, those that want the company of others not

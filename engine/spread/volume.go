@@ -73,6 +73,16 @@ func (l *terms) Confine(volume int32, zones []string) {
 	}
 }
 
+// Release has a volume be made in any zone, and reports whether it was confined and none of its pods has a place yet.
+func (l *terms) Release(volume int32) bool {
+	g := l.groups[volume]
+	if g.within == nil || g.total > 0 {
+		return false
+	}
+	g.within = nil
+	return true
+}
+
 // appendVolumes appends the groups of those who share a volume with the pod.
 func (l *terms) appendVolumes(out []int32, p *world.Pod) []int32 {
 	if len(l.unmade)+len(l.exclusive) == 0 {
