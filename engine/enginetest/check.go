@@ -323,7 +323,7 @@ func (c *checker) buys(pool *world.Pool, x *world.Pod) {
 	}
 }
 
-// stays reports whether all the plan's pods could still be bound if the machine were there from the start.
+// stays reports whether all the plan's pods of no lower priority could still be bound if the machine were there from the start.
 func (c *checker) stays(x *world.Pod, s *spot) bool {
 	target := maps.Clone(c.target)
 	target[x.Key] = s
@@ -332,7 +332,11 @@ func (c *checker) stays(x *world.Pod, s *spot) bool {
 		after[o] = o.pods
 		o.pods = slices.Clone(c.before[o])
 	}
-	ok := len(c.bindBy(target, byTerms)) == 0
+	stuck := c.bindBy(target, byTerms)
+	ok := true
+	for k := range stuck {
+		ok = ok && c.w.Pod(k).Priority < x.Priority // none is refused for the sake of a lower one
+	}
 	for o, pods := range after {
 		o.pods = pods
 	}
