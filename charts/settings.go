@@ -34,7 +34,7 @@ func Settings() []Setting {
 		{"settings.movePods", nil, "MOVE_PODS", "", "true", "Move pods where their pools say so: to make the cluster cheaper, and to replace nodes that have drifted. Otherwise only nodes that are empty or too old are given back."},
 		{"settings.livePage", nil, "LIVE_PAGE", "", "false", "Show the cluster as it changes, and answer questions about it, to everyone who reaches the port of metrics."},
 		{"shadow", nil, "SHADOW", "", "false", "Decide and tell, and change nothing; the role only reads then."},
-		{"settings.featureGates", nil, "FEATURE_GATES", "", "", "Features to switch: nodeRepair, nodeOverlay, reservedCapacity and spotToSpotConsolidation; staticCapacity is always on, and capacityBuffer changes nothing yet."},
+		{"settings.featureGates", nil, "FEATURE_GATES", "", "", "Features to switch: nodeRepair, nodeOverlay, capacityBuffer, reservedCapacity and spotToSpotConsolidation; staticCapacity is always on."},
 		{"controller.logLevel", []string{"logLevel"}, "LOG_LEVEL", "", "info", "debug, info or error."},
 		{"controller.logEncoding", []string{"logEncoding"}, "LOG_ENCODING", "", "console", "console or json."},
 		{"logOutputPaths", []string{"controller.outputPaths"}, "LOG_OUTPUT_PATHS", "", "stdout", "Where the log goes: stdout, stderr or files."},

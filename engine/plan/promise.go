@@ -26,7 +26,7 @@ func (s *Census) Promises(fills []Fill) []Promise {
 		for _, f := range fills {
 			for _, key := range f.Pods {
 				p := w.Pod(key)
-				if p == nil || p.Node != "" || p.Done || p.Nominated != "" && !p.Promised || (p.Nominated == f.Node) != already {
+				if p == nil || p.Virtual || p.Node != "" || p.Done || p.Nominated != "" && !p.Promised || (p.Nominated == f.Node) != already {
 					continue
 				}
 				if c.Admit(p, f.Node) {

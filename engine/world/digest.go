@@ -56,8 +56,15 @@ type field struct {
 
 func newHasher(kind byte, t reflect.Type) *hasher {
 	h := &hasher{kind: kind, fields: make([]field, t.NumField())}
+	bit := byte(1)
 	for i := range h.fields {
 		of := t.Field(i).Type
+		if _, folded := t.Field(i).Tag.Lookup("digest"); folded {
+			bit <<= 1
+			h.fields[i].write = folder(bit)
+			continue
+		}
+		bit = 1
 		h.fields[i].write = writerOf(of)
 		if of.Kind() == reflect.Map || of.Kind() == reflect.Slice {
 			h.fields[i].known = map[string]reflect.Value{}

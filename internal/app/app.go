@@ -29,6 +29,7 @@ import (
 	ctrlmetrics "sigs.k8s.io/controller-runtime/pkg/metrics"
 	"sigs.k8s.io/controller-runtime/pkg/metrics/server"
 
+	"github.com/tenon-sh/tenon/api/autoscaling/v1beta1"
 	awsv1 "github.com/tenon-sh/tenon/api/aws/v1"
 	awsv1alpha1 "github.com/tenon-sh/tenon/api/aws/v1alpha1"
 	v1 "github.com/tenon-sh/tenon/api/karpenter/v1"
@@ -102,6 +103,7 @@ type parts struct {
 	unpriced  survey.Unpriced
 	classKind bool // the API server has EC2NodeClasses
 	overlays  bool // NodeOverlays are followed
+	buffers   bool // CapacityBuffers are followed
 }
 
 // New puts a controller together. It talks to the API server only to learn its kinds and version.
@@ -143,9 +145,16 @@ func New(ctx context.Context, c Config) (*App, error) {
 	if overlays {
 		sources = append(sources, cluster.Overlays)
 	}
+	buffers, err := c.followsBuffers(m)
+	if err != nil {
+		return nil, err
+	}
+	if buffers {
+		sources = append(sources, cluster.Buffers)
+	}
 	picture := cluster.New(c.Now, sources...)
 	picture.Panics = panics.Teller{Log: c.Log.WithName("cluster"), Metrics: metrics}
-	p := &parts{Config: c, m: m, cluster: picture, metrics: metrics, overlays: overlays, pods: survey.NewPods(metrics, c.Now), hush: hush}
+	p := &parts{Config: c, m: m, cluster: picture, metrics: metrics, overlays: overlays, buffers: buffers, pods: survey.NewPods(metrics, c.Now), hush: hush}
 	if p.journal, err = p.keepJournal(); err != nil {
 		return nil, err
 	}
@@ -216,7 +225,7 @@ func (a *App) Run(ctx context.Context) error {
 // newManager returns what runs controllers once this process leads.
 func newManager(c Config, lock *lead.Lock) (ctrl.Manager, error) {
 	known := runtime.NewScheme()
-	for _, add := range []func(*runtime.Scheme) error{scheme.AddToScheme, v1.AddToScheme, v1alpha1.AddToScheme, v1alpha5.AddToScheme, awsv1.AddToScheme, awsv1alpha1.AddToScheme} {
+	for _, add := range []func(*runtime.Scheme) error{scheme.AddToScheme, v1.AddToScheme, v1alpha1.AddToScheme, v1alpha5.AddToScheme, awsv1.AddToScheme, awsv1alpha1.AddToScheme, v1beta1.AddToScheme} {
 		if err := add(known); err != nil {
 			return nil, fmt.Errorf("know the kinds: %w", err)
 		}
@@ -479,6 +488,19 @@ func (c Config) followsOverlays(m ctrl.Manager) (bool, error) {
 	there, err := served(m.GetRESTMapper(), schema.GroupKind{Group: v1alpha1.Group, Kind: "NodeOverlay"}, "v1alpha1")
 	if err == nil && !there {
 		c.Log.Info("the feature gate NodeOverlay is open, and this cluster has no NodeOverlays: install their CRD and start again")
+	}
+	return there, err
+}
+
+// followsBuffers reports whether CapacityBuffers are followed: their gate is open, and the API server has them.
+// In shadow mode nothing is held: the controller in charge holds the room.
+func (c Config) followsBuffers(m ctrl.Manager) (bool, error) {
+	if !c.Settings.Gates.CapacityBuffer || c.Settings.Shadow {
+		return false, nil
+	}
+	there, err := served(m.GetRESTMapper(), schema.GroupKind{Group: v1beta1.Group, Kind: "CapacityBuffer"}, "v1beta1")
+	if err == nil && !there {
+		c.Log.Info("the feature gate CapacityBuffer is open, and this cluster has no CapacityBuffers: install their CRD and start again")
 	}
 	return there, err
 }

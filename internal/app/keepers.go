@@ -13,6 +13,8 @@ import (
 	awsv1 "github.com/tenon-sh/tenon/api/aws/v1"
 	v1 "github.com/tenon-sh/tenon/api/karpenter/v1"
 	"github.com/tenon-sh/tenon/internal/cloud"
+	"github.com/tenon-sh/tenon/internal/cluster"
+	"github.com/tenon-sh/tenon/internal/controller/buffer"
 	"github.com/tenon-sh/tenon/internal/controller/class"
 	"github.com/tenon-sh/tenon/internal/controller/consolidatable"
 	"github.com/tenon-sh/tenon/internal/controller/drift"
@@ -40,6 +42,9 @@ func (p *parts) keepers(provisioners bool) ([]registrar, error) {
 	}
 	if p.overlays {
 		out = append(out, &overlay.Reconciler{Client: c, Cluster: p.cluster, Now: p.Now})
+	}
+	if p.buffers {
+		out = append(out, &buffer.Reconciler{Client: c, Live: p.m.GetAPIReader(), Cluster: p.cluster, Source: cluster.Buffers, Now: p.Now})
 	}
 	if p.Settings.Gates.NodeRepair {
 		out = append(out, &repair.Reconciler{Client: c, Enact: p.enact, Events: p.events, Metrics: p.metrics, Now: p.Now, Policies: repair.Policies()})

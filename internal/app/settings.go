@@ -2,7 +2,6 @@ package app
 
 import (
 	"fmt"
-	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -43,20 +42,6 @@ type Settings struct {
 // Gates are the features that can be switched.
 type Gates struct {
 	ReservedCapacity, SpotToSpotConsolidation, NodeRepair, NodeOverlay, StaticCapacity, CapacityBuffer bool
-}
-
-// WithoutEffect names the gates that are open and that nothing goes through yet.
-func (g Gates) WithoutEffect() []string {
-	var out []string
-	for name, on := range map[string]bool{
-		"CapacityBuffer": g.CapacityBuffer,
-	} {
-		if on {
-			out = append(out, name)
-		}
-	}
-	slices.Sort(out)
-	return out
 }
 
 // Defaults are the settings when nothing is said.

@@ -3,6 +3,7 @@ package app
 import (
 	awsv1 "github.com/tenon-sh/tenon/api/aws/v1"
 	v1 "github.com/tenon-sh/tenon/api/karpenter/v1"
+	"github.com/tenon-sh/tenon/internal/controller/buffer"
 	"github.com/tenon-sh/tenon/internal/controller/class"
 	"github.com/tenon-sh/tenon/internal/controller/collect"
 	"github.com/tenon-sh/tenon/internal/controller/consolidatable"
@@ -29,7 +30,7 @@ import (
 // roles are made from them.
 func Specs() []loop.Spec {
 	return []loop.Spec{
-		class.Spec(), collect.Spec(), disrupt.Spec(), drift.Spec(), initialize.Spec(), interrupt.Spec(), launch.Spec(),
+		buffer.Spec(), class.Spec(), collect.Spec(), disrupt.Spec(), drift.Spec(), initialize.Spec(), interrupt.Spec(), launch.Spec(),
 		liveness.Spec(), overlay.Spec(), podevent.Spec(), pool.Spec(), provision.Spec(), consolidatable.Spec(), register.Spec(), repair.Spec(), static.Spec(),
 		tag.Spec(), terminate.Spec(),
 		classSpec(),

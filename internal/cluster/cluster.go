@@ -33,6 +33,7 @@ const (
 	Catalog Kind = "catalog"
 	Overlay Kind = "overlay"
 	Backoff Kind = "back-off"
+	Buffer  Kind = "capacity buffer"
 	Other   Kind = "other"
 )
 
@@ -79,6 +80,8 @@ type Cluster struct {
 	claims     written.Log[int64]          // and when we made each, by our own clock; 0 if it was there before us
 	layers     layers
 
+	buffers map[world.Key][]world.Key // the virtual pods of each CapacityBuffer
+
 	purchases purchases
 	daemons   observe.Daemons
 
@@ -102,6 +105,7 @@ func New(now clock.Now, sources ...string) *Cluster {
 		pvcs: map[world.Key]observe.VolumeClaim{}, pvs: map[string]observe.PersistentVolume{}, class: map[string]observe.StorageClass{},
 		csi: map[string][]world.DriverLimit{}, unattached: map[string]bool{}, nodes: map[string]world.Node{},
 		pools: map[world.PoolID]world.Pool{}, barred: map[world.TemplateID]string{}, unread: map[string]world.PoolID{}, layers: newLayers(),
+		buffers:   map[world.Key][]world.Key{},
 		purchases: newPurchases(), daemons: observe.NewDaemons(), readPod: readPod, readClaim: observe.Claim,
 	}
 	for _, s := range sources {

@@ -32,6 +32,7 @@ var shared = []string{"nodes", "nodeclaims", "nodepools"}
 const (
 	Provisioners = "provisioners"
 	Overlays     = "nodeoverlays"
+	Buffers      = "capacitybuffers" // which the controller that resolves them delivers
 )
 
 // Sources are what every picture is fed by, and waits for before it is synced.

@@ -31,7 +31,7 @@ func (e *Enactor) Tell(w *world.World, p plan.Plan, made map[string]string) {
 	}
 	for _, r := range p.Refused {
 		pod := w.Pod(r.Pod)
-		if pod == nil || Silent(r) {
+		if pod == nil || pod.Virtual || Silent(r) {
 			continue
 		}
 		e.teller().Do(where, func() {
@@ -49,7 +49,7 @@ func (e *Enactor) unmade(w *world.World, a plan.Ask, c *v1.NodeClaim, err error)
 		why = strings.ReplaceAll(why, c.Name, a.Pool.Name)
 	}
 	for _, k := range a.Pods {
-		if pod := w.Pod(k); pod != nil {
+		if pod := w.Pod(k); pod != nil && !pod.Virtual {
 			e.Events.WarningEvery(refusedEvery, podRef(pod), "FailedScheduling", "Failed to schedule pod, the NodeClaim for it cannot be created and is tried again: "+why)
 		}
 	}
@@ -69,7 +69,7 @@ func (e *Enactor) Named(c *v1.NodeClaim, node string) {
 
 func (e *Enactor) nominate(w *world.World, pods []world.Key, text string) {
 	for _, k := range pods {
-		if pod := w.Pod(k); pod != nil {
+		if pod := w.Pod(k); pod != nil && !pod.Virtual {
 			e.Events.Normal(podRef(pod), "Nominated", "%s", text)
 		}
 	}

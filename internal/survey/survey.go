@@ -156,7 +156,7 @@ func (s Samples) pools(w *world.World, used map[world.PoolID]amount.List) {
 func (s *stream) pods(w *world.World) {
 	zones := map[string]int{}
 	for _, p := range w.Pods() {
-		if p.Done {
+		if p.Done || p.Virtual {
 			continue
 		}
 		var at map[string]string

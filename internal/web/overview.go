@@ -151,6 +151,9 @@ func verdicts(w *world.World, decided []journal.Entry) (waiting int, out []verdi
 	}
 	alike := map[string]int{}
 	for _, p := range w.Waiting() {
+		if p.Virtual { // its buffer's status says how it stands
+			continue
+		}
 		v := said[p.Key]
 		switch {
 		case p.Gated:

@@ -128,7 +128,7 @@ func (b *Book) holds(p *world.Place) iter.Seq[Hold] {
 
 // Keeps reports whether a pod may not be evicted now, and why.
 func Keeps(w *world.World, p *world.Pod) (Hold, bool) {
-	if p.Terminating {
+	if p.Terminating || p.Virtual { // nothing is evicted that does not exist
 		return Hold{}, false
 	}
 	if p.Disruption.Forbidden {

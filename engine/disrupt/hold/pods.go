@@ -14,8 +14,9 @@ func IsEmpty(p *world.Place) bool { return !slices.ContainsFunc(p.Pods, Stays) }
 
 // Stays reports whether a pod makes a machine count as used. What a DaemonSet
 // or the node itself runs does not, nor what is ending, nor what its owner
-// values so little that losing it costs nothing.
-func Stays(p *world.Pod) bool { return p.Moves() && weight(p) > 0 }
+// values so little that losing it costs nothing. Room that is held for pods to
+// come is what the machine is kept for, although to move it costs nothing.
+func Stays(p *world.Pod) bool { return p.Virtual || p.Moves() && weight(p) > 0 }
 
 // weight is what evicting a pod costs: 1 + deletion cost / 2^27 + priority / 2^25.
 func weight(p *world.Pod) int64 {

@@ -90,9 +90,6 @@ func (o *options) run(ctx context.Context, out, errs io.Writer) error {
 	log := app.NewLog(app.LogConfig{Out: outputs, Err: errors, JSON: o.logEncoding == "json", Dial: dial, Commit: o.commit, Now: clock.Wall})
 	ctrllog.SetLogger(log)
 	klog.SetLogger(app.Calm(log.WithName("client")))
-	for _, gate := range o.Gates.WithoutEffect() {
-		log.Info("this feature gate changes nothing in this release", "gate", gate)
-	}
 	limitMemory(o.MemoryLimit, o.getenv, os.ReadFile)
 	defer untilReturned(ctx, log)()
 	k, err := o.cluster()

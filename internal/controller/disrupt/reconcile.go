@@ -131,7 +131,7 @@ func (c *Controller) teller() panics.Teller { return panics.Teller{Log: c.Log, M
 // pass decides and takes the steps that are due. It returns when to look again
 // although nothing happens; zero for never.
 func (c *Controller) pass(ctx context.Context) time.Duration {
-	w := c.Cluster.World()
+	w := c.Cluster.World().Seated()
 	planned, known := c.Enact.Targets.Planned(w)
 	if !known {
 		return pace // nobody knows yet what is needed

@@ -45,9 +45,10 @@ type Trigger string
 
 // The triggers.
 const (
-	Never   Trigger = "never"
-	Always  Trigger = "always"
-	IfWaits Trigger = "if pods wait"
+	Never     Trigger = "never"
+	Always    Trigger = "always"
+	IfWaits   Trigger = "if pods wait"
+	IfBuffers Trigger = "if room is held for pods to come"
 )
 
 // TriggerOf judges a change.
@@ -56,18 +57,29 @@ func TriggerOf(c cluster.Change) Trigger {
 	case cluster.Pod:
 		switch {
 		case c.Is == nil || !c.Is.Waiting:
+			if node(c.Was) != node(c.Is) {
+				return IfBuffers // it takes room that was held, or leaves some
+			}
 			return Never
 		case c.Was == nil || !c.Was.Waiting || c.Was.UID != c.Is.UID || len(c.Was.Problems) != len(c.Is.Problems):
 			return Always
 		}
 		return Never
-	case cluster.Node, cluster.Claim:
+	case cluster.Node, cluster.Claim, cluster.Buffer:
 		// A machine that goes may leave pods without a place.
 		return Always
 	case cluster.Pool, cluster.Catalog, cluster.Other: // what was learnt of purchases was learnt while deciding, or keeps some from being made
 		return IfWaits
 	}
 	return Never
+}
+
+// node is where a pod takes room; "" if it takes none.
+func node(p *world.Pod) string {
+	if p == nil || p.Done {
+		return ""
+	}
+	return p.Node
 }
 
 // Needed reports whether there is anything to decide about in a World: pods

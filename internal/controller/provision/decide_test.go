@@ -43,7 +43,10 @@ func TestTriggerOf(t *testing.T) {
 	}{
 		"New":    {"A pod that begins to wait needs a verdict.", cluster.Change{Kind: cluster.Pod, Is: waits}, provision.Always},
 		"Still":  {"One that waits already does not extend the window.", cluster.Change{Kind: cluster.Pod, Was: waits, Is: waits}, provision.Never},
-		"Bound":  {"One that has a place needs none.", cluster.Change{Kind: cluster.Pod, Was: waits, Is: &world.Pod{UID: "1", Node: "n"}}, provision.Never},
+		"Bound":  {"One that has a place needs none, but may have taken what a buffer held.", cluster.Change{Kind: cluster.Pod, Was: waits, Is: &world.Pod{UID: "1", Node: "n"}}, provision.IfBuffers},
+		"Runs":   {"One that stays where it is takes nothing more.", cluster.Change{Kind: cluster.Pod, Was: &world.Pod{UID: "1", Node: "n"}, Is: &world.Pod{UID: "1", Node: "n", ReadyToServe: true}}, provision.Never},
+		"Left":   {"One that leaves a node leaves room for a buffer.", cluster.Change{Kind: cluster.Pod, Was: &world.Pod{UID: "1", Node: "n"}}, provision.IfBuffers},
+		"Buffer": {"Room that is to be held is looked for, and room that is not any more is free.", cluster.Change{Kind: cluster.Buffer}, provision.Always},
 		"Gone":   {"Nor does one that is gone.", cluster.Change{Kind: cluster.Pod, Was: waits}, provision.Never},
 		"Again":  {"Another pod of the same name is another pod.", cluster.Change{Kind: cluster.Pod, Was: waits, Is: &world.Pod{UID: "2", Waiting: true}}, provision.Always},
 		"Volume": {"A pod whose volume is there at last is judged anew.", cluster.Change{Kind: cluster.Pod, Was: &world.Pod{UID: "1", Waiting: true, Problems: []string{"x"}}, Is: waits}, provision.Always},

@@ -96,7 +96,7 @@ func (c *Controller) Start(ctx context.Context) error {
 		case <-ctx.Done():
 			return nil
 		case t := <-c.triggers:
-			if t == IfWaits && !w.Open() && !c.needed() {
+			if !w.Open() && (t == IfWaits && !c.needed() || t == IfBuffers && !c.buffered()) {
 				continue
 			}
 			w = w.Add(c.Now())
@@ -138,6 +138,13 @@ func (c *Controller) needed() bool {
 	return needed
 }
 
+// buffered reports whether room is held for pods to come. A picture that cannot be taken is not known to have none.
+func (c *Controller) buffered() bool {
+	buffered := true
+	c.teller().Do(Name, func() { buffered = c.Cluster.Buffered() })
+	return buffered
+}
+
 // blind reports whether nothing is known yet of what is for sale.
 func (c *Controller) blind() (blind bool) {
 	c.teller().Do(Name, func() { blind = c.Cluster.World().Blind() })
@@ -165,13 +172,13 @@ func (c *Controller) pass(ctx context.Context) time.Duration {
 		return 0
 	}
 	start := c.Now()
-	c.Metrics.Put(metric.SchedulerQueueDepth, float64(len(w.Waiting())), Name, "")
+	c.Metrics.Put(metric.SchedulerQueueDepth, float64(existing(w.Waiting())), Name, "")
 	p := c.decide(w)
 	c.Metrics.Put(metric.SchedulerQueueDepth, 0, Name, "")
 	took := c.Now.Since(start)
 	c.Metrics.Observe(metric.SchedulingDuration, took.Seconds(), Name)
 	c.Verdicts.Decided(p)
-	c.count(p)
+	c.count(w, p)
 	c.announce(p)
 	made, err := c.Enact.Ask(ctx, p.New, enact.Provisioned)
 	c.Enact.Tell(w, p, made)
@@ -191,16 +198,31 @@ func (c *Controller) pass(ctx context.Context) time.Duration {
 }
 
 // count counts the pods that a plan refuses: those that are not ours to find a
-// place for, and the others.
-func (c *Controller) count(p plan.Plan) {
-	ignored := 0
+// place for, and the others. The room of a CapacityBuffer is no pod: its status says how it stands.
+func (c *Controller) count(w *world.World, p plan.Plan) {
+	ignored, refused := 0, 0
 	for _, r := range p.Refused {
-		if enact.Silent(r) {
+		switch pod := w.Pod(r.Pod); {
+		case pod != nil && pod.Virtual:
+		case enact.Silent(r):
 			ignored++
+		default:
+			refused++
 		}
 	}
 	c.Metrics.Put(metric.SchedulerIgnoredPods, float64(ignored))
-	c.Metrics.Put(metric.SchedulerUnschedulable, float64(len(p.Refused)-ignored), Name)
+	c.Metrics.Put(metric.SchedulerUnschedulable, float64(refused), Name)
+}
+
+// existing is how many of the pods exist.
+func existing(pods []*world.Pod) int {
+	n := 0
+	for _, p := range pods {
+		if !p.Virtual {
+			n++
+		}
+	}
+	return n
 }
 
 // decide makes the plan, and keeps it with its World. A bug in the search costs

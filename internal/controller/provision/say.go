@@ -36,7 +36,7 @@ func (c *Controller) say(w *world.World, p plan.Plan) {
 		}
 	}
 	for _, l := range p.GivenUp {
-		if pod := w.Pod(l.Pod); pod != nil {
+		if pod := w.Pod(l.Pod); pod != nil && !pod.Virtual {
 			relax(pod, wording.Relaxed(pod, l))
 		}
 	}
@@ -47,7 +47,7 @@ func (c *Controller) say(w *world.World, p plan.Plan) {
 	byLine := map[string]*alike{}
 	for _, r := range p.Refused {
 		pod := w.Pod(r.Pod)
-		if next.noPools || pod == nil || enact.Silent(r) {
+		if next.noPools || pod == nil || pod.Virtual || enact.Silent(r) {
 			continue
 		}
 		for _, line := range wording.RelaxedAll(pod) {
