@@ -193,6 +193,9 @@ func install(ctx context.Context, o Options, client kubernetes.Interface, on hos
 	if len(there.Items) == 0 {
 		args = append(args, "--set", "settings.clusterName="+o.ClusterName, "--set", "settings.interruptionQueue="+o.ClusterName,
 			"--set", "settings.aws.defaultInstanceProfile=KarpenterNodeInstanceProfile-"+o.ClusterName)
+		if o.Chart == "" {
+			args = append(args, "--set", "settings.livePage=true")
+		}
 		if !on.reachable() {
 			log.say("this computer has no address but that of the loopback interface, which services cannot lead to: the chart is installed without its webhook")
 			args = append(args, "--set", "webhook.enabled=false")
