@@ -4,7 +4,11 @@
 // compare both. Nothing in the engine formats an error.
 package reason
 
-import "strings"
+import (
+	"strings"
+
+	"github.com/tenon-sh/tenon/engine/label"
+)
 
 // Code says what kind of objection it is. Codes are stable: they appear in JSON, metrics and docs.
 type Code string
@@ -68,6 +72,17 @@ type Why struct {
 	Detail  string `json:"detail,omitempty"`
 	Hint    string `json:"hint,omitempty"` // what would make it fit
 	Causes  []*Why `json:"causes,omitempty"`
+	About   About  `json:"-"` // the detail as data
+}
+
+// About is what an objection is about, for those that make sentences of it: they
+// read what it says and never the detail. It is not kept, so that decisions of
+// earlier releases can be compared with how they would be made now.
+type About struct {
+	Key    string       // of the taint or the topology, or the resource of the limit
+	Value  string       // of the taint, or the domain of the topology
+	Effect string       // of the taint
+	Clash  *label.Clash // of the label
 }
 
 // Has reports whether w or anything behind it carries the code.

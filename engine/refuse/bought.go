@@ -140,6 +140,7 @@ func (k *refuser) limitWhy(p *market.Pool, name string, least int64) *reason.Why
 	limit, left := p.Limits.Value(name), p.Left.Value(name)
 	why := &reason.Why{
 		Code:   reason.Limit,
+		About:  reason.About{Key: name},
 		Detail: fmt.Sprintf("%s: limit %s, used %s, a node would need %s", name, amount.Text(name, limit), amount.Text(name, amount.Plus(limit, -left)), amount.Text(name, least)),
 		Hint:   fmt.Sprintf("raise limits.%s of %s %s to at least %s", name, p.ID.Kind, p.ID.Name, amount.Text(name, amount.Plus(limit, least-left))),
 	}

@@ -43,6 +43,7 @@ func (k *refuser) poolCauses(p *market.Pool, x *packing.Pod) []*reason.Why {
 	for _, t := range fit.Untolerated(x.Pod.Tolerations, p.Taints) {
 		causes = append(causes, &reason.Why{
 			Code: reason.Taint, Detail: "did not tolerate " + fit.TaintText(t), Hint: "add a toleration for " + fit.TaintText(t) + " to the pod",
+			About: reason.About{Key: t.Key, Value: t.Value, Effect: t.Effect},
 		})
 	}
 	causes = append(causes, labelWhys(p, x.Pod)...)
@@ -153,7 +154,7 @@ func labelWhy(p *market.Pool, r label.Requirement) *reason.Why {
 			why.Hint = "did you mean " + near + "?"
 		}
 	}
-	why.Detail = clash.String()
+	why.Detail, why.About.Clash = clash.String(), &clash
 	return why
 }
 

@@ -25,7 +25,7 @@ func (l *Ledger) objections(s *Subject, at spot, name string) []*reason.Why {
 	var out []*reason.Why
 	for i := range s.even {
 		if e := &s.even[i]; !l.evenAllows(e, at) {
-			out = append(out, &reason.Why{Code: reason.Spread, Subject: name, Detail: l.evenText(e, at)})
+			out = append(out, &reason.Why{Code: reason.Spread, Subject: name, Detail: l.evenText(e, at), About: l.about(e.group, at)})
 		}
 	}
 	for _, id := range s.apart {
@@ -33,6 +33,7 @@ func (l *Ledger) objections(s *Subject, at spot, name string) []*reason.Why {
 			out = append(out, &reason.Why{
 				Code: reason.AntiAffinity, Subject: name,
 				Detail: fmt.Sprintf("%s %s has pods with %s", l.keys[g.key], at.value(g.key), selectorText(g)),
+				About:  l.about(id, at),
 			})
 		}
 	}
@@ -41,6 +42,7 @@ func (l *Ledger) objections(s *Subject, at spot, name string) []*reason.Why {
 			out = append(out, &reason.Why{
 				Code: reason.AntiAffinity, Subject: name,
 				Detail: fmt.Sprintf("%s %s has pods that keep away from %s", l.keys[g.key], at.value(g.key), selectorText(g)),
+				About:  l.about(id, at),
 			})
 		}
 	}
@@ -55,6 +57,16 @@ func (l *Ledger) objections(s *Subject, at spot, name string) []*reason.Why {
 		out = append(out, &reason.Why{Code: reason.Affinity, Subject: name, Detail: l.togetherText(s, at)})
 	}
 	return out
+}
+
+// about is the topology of a group, and the domain of it that the spot is in, if any.
+func (l *Ledger) about(id int32, at spot) reason.About {
+	key := l.groups[id].key
+	about := reason.About{Key: l.keys[key]}
+	if _, has := at.domain(key); has {
+		about.Value = at.value(key)
+	}
+	return about
 }
 
 // shown is how many domains a text counts before it says how many more there are.

@@ -39,7 +39,7 @@ func TestTellIsBrief(t *testing.T) {
 		if err := b.SetPool(world.Pool{ID: id}); err != nil {
 			t.Fatal(err)
 		}
-		why.Causes = append(why.Causes, &reason.Why{Code: reason.Taint, Subject: "NodePool " + id.Name, Detail: "example.com/own=yes:NoSchedule"})
+		why.Causes = append(why.Causes, &reason.Why{Code: reason.Taint, Subject: "NodePool " + id.Name, Detail: "example.com/own=yes:NoSchedule", About: reason.About{Key: "example.com/own", Value: "yes", Effect: world.NoSchedule}})
 	}
 	key := world.Key{Namespace: "default", Name: "web"}
 	if err := b.SetPod(world.Pod{Key: key, Waiting: true}); err != nil {

@@ -49,11 +49,11 @@ func (t telling) poolClause(p *world.Pool, why *reason.Why) string {
 	})
 	var clauses []string
 	for i, c := range causes {
-		text := t.clause(p, c)
 		if c.Code == reason.Label && i > 0 && causes[i-1].Code == reason.Label {
-			text = strings.TrimPrefix(text, "incompatible requirements, ")
+			clauses = append(clauses, requirement(c)) // under the same head
+			continue
 		}
-		clauses = append(clauses, text)
+		clauses = append(clauses, t.clause(p, c))
 	}
 	if len(clauses) == 0 {
 		clauses = []string{t.noType(p, nil)}
@@ -65,9 +65,9 @@ func (t telling) poolClause(p *world.Pool, why *reason.Why) string {
 func (t telling) clause(p *world.Pool, why *reason.Why) string {
 	switch why.Code {
 	case reason.Taint:
-		return taints(t.pod, p, why)
+		return fmt.Sprintf("did not tolerate %s=%s:%s", why.About.Key, why.About.Value, why.About.Effect)
 	case reason.Label:
-		return requirement(why)
+		return "incompatible requirements, " + requirement(why)
 	case reason.NoShape, reason.NoOffer:
 		return t.noType(p, nil)
 	case reason.Limit:
@@ -85,35 +85,23 @@ func (t telling) clause(p *world.Pool, why *reason.Why) string {
 
 func words(c reason.Code) string { return strings.ReplaceAll(string(c), "-", " ") }
 
-// taints names the taints that the pod does not tolerate, each as key=value:effect.
-func taints(pod *world.Pod, p *world.Pool, why *reason.Why) string {
-	if pod != nil {
-		for _, t := range fit.Untolerated(pod.Tolerations, p.Taints) {
-			if strings.HasSuffix(why.Detail, fit.TaintText(t)) {
-				return fmt.Sprintf("did not tolerate %s=%s:%s", t.Key, t.Value, t.Effect)
-			}
-		}
-	}
-	return why.Detail
-}
-
 // requirement words a demand on a label that the pool's nodes cannot meet.
 func requirement(why *reason.Why) string {
 	if len(why.Causes) > 0 {
 		parts := make([]string, len(why.Causes))
 		for i, c := range why.Causes {
-			parts[i] = strings.TrimPrefix(requirement(c), "incompatible requirements, ")
+			parts[i] = requirement(c)
 		}
-		return "incompatible requirements, " + why.Detail + ", " + strings.Join(parts, ", ")
+		return why.Detail + ", " + strings.Join(parts, ", ")
 	}
-	key, _, _ := strings.Cut(why.Detail, " ")
-	if want, undefined := strings.CutSuffix(why.Detail, ", but the label is not defined there"); undefined {
-		return fmt.Sprintf("incompatible requirements, key %s, %s not in %s DoesNotExist", key, want, key)
+	clash := why.About.Clash
+	switch {
+	case clash == nil:
+		return why.Detail
+	case clash.Unknown:
+		return fmt.Sprintf("key %[1]s, %[2]s not in %[1]s DoesNotExist", clash.Want.Key, clash.Want)
 	}
-	if strings.Contains(why.Detail, " not in ") {
-		return fmt.Sprintf("incompatible requirements, key %s, %s", key, why.Detail)
-	}
-	return "incompatible requirements, " + why.Detail
+	return fmt.Sprintf("key %s, %s not in %s", clash.Want.Key, clash.Want, clash.Offer)
 }
 
 // noType says that no instance type is on sale that would do, in zones if some
@@ -150,9 +138,8 @@ func (t telling) oneDemand(p *world.Pool, causes []*reason.Why) []*reason.Why {
 	barred := 0
 	var rest []*reason.Why
 	for _, c := range causes {
-		zone, ok := strings.CutPrefix(c.Detail, label.Zone+" ")
-		zone, _, _ = strings.Cut(zone, " has ")
-		if c.Code != reason.Spread || !ok || !slices.Contains(zones, zone) {
+		zone := c.About.Value
+		if c.Code != reason.Spread || c.About.Key != label.Zone || !slices.Contains(zones, zone) {
 			rest = append(rest, c)
 			continue
 		}
@@ -186,9 +173,5 @@ func zonesOf(w *world.World, p *world.Pool) []string {
 // limit names a limit without what is used of it: these words are told again
 // whenever they change, and that changes with every machine.
 func limit(p *world.Pool, why *reason.Why) string {
-	name, _, named := strings.Cut(why.Detail, ":")
-	if !named {
-		return why.Detail
-	}
-	return name + ": limit " + amount.Text(name, p.Limits.Value(name))
+	return why.About.Key + ": limit " + amount.Text(why.About.Key, p.Limits.Value(why.About.Key))
 }

@@ -91,6 +91,9 @@ func TestRefusal(t *testing.T) {
 	strange := waiting(t, map[string]string{"cpu": "1"})
 	strange.Spread = []world.Spread{{Key: "kubernetes.io/zone", MaxSkew: 2, Selector: world.Selector{Some: true}}}
 
+	twins := provisioner("twins")
+	twins.Taints = []world.Taint{{Key: "team", Value: "red", Effect: world.NoSchedule}, {Key: "other-team", Value: "red", Effect: world.NoSchedule}}
+
 	tests := map[string]struct {
 		why   string
 		pools []world.Pool
@@ -102,6 +105,12 @@ func TestRefusal(t *testing.T) {
 			[]world.Pool{banana},
 			waiting(t, map[string]string{"cpu": "1"}),
 			`incompatible with provisioner "banana", did not tolerate example.com/special-taint=:NoSchedule`,
+		},
+		"TaintsThatEndAlike": {
+			"Each taint is named, also where one ends as another is written.",
+			[]world.Pool{twins},
+			waiting(t, map[string]string{"cpu": "1"}),
+			`incompatible with provisioner "twins", did not tolerate team=red:NoSchedule, did not tolerate other-team=red:NoSchedule`,
 		},
 		"Own": {
 			"The controller's own pods forbid the nodes that it makes.",
