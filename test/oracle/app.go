@@ -1,6 +1,7 @@
 package oracle
 
 import (
+	"cmp"
 	"fmt"
 
 	corev1 "k8s.io/api/core/v1"
@@ -43,14 +44,21 @@ func (g *generator) app(i int) {
 		v := int32(g.IntN(3) * 100)
 		s.Priority = &v
 	}
-	disks := g.chance(12)
+	disks, first := g.chance(cmp.Or(g.disks, 12)), (*corev1.Pod)(nil)
 	for j := range 1 + g.IntN(7) {
 		one := *p.DeepCopy()
 		one.Name = fmt.Sprintf("%s-%d", name, j)
 		one.UID = types.UID("uid-" + one.Name)
 		one.Status.Conditions = []corev1.PodCondition{{Type: corev1.PodScheduled, Status: corev1.ConditionFalse, Reason: corev1.PodReasonUnschedulable}}
-		if disks {
+		switch {
+		case disks && first != nil:
+			g.share(&one, first)
+		case disks:
 			g.disk(&one)
+			if g.one {
+				first = one.DeepCopy()
+				g.settle(&one)
+			}
 		}
 		g.Pods = append(g.Pods, one)
 	}

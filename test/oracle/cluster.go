@@ -116,6 +116,8 @@ type generator struct {
 	*Cluster
 	apps   int  // of how many workloads pods are that run, or that terms select
 	agents bool // whether terms select pods of daemons too
+	disks  int  // how many in a hundred workloads have disks
+	one    bool // whether all pods of a workload share one disk
 }
 
 // newGenerator makes clusters of a kind, which has two namespaces.

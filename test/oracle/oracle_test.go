@@ -41,7 +41,7 @@ func TestMovesAreRight(t *testing.T) {
 
 // Both hold of many small clusters.
 func TestSmallClustersAreRight(t *testing.T) {
-	for _, kind := range []string{"small", "small-moves", "attended"} {
+	for _, kind := range []string{"small", "small-moves", "attended", "shared"} {
 		if sum := try(t, kind, *worlds*2); sum.Placed == 0 || sum.Refused == 0 {
 			t.Errorf("%s: %d pods were placed and %d were not", kind, sum.Placed, sum.Refused)
 		}

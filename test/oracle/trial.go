@@ -30,13 +30,14 @@ var trials = map[string]func(*Conversation, uint64) (Trial, error){
 	"small":       func(o *Conversation, seed uint64) (Trial, error) { return o.judge(small(seed)) },
 	"small-moves": func(o *Conversation, seed uint64) (Trial, error) { return o.judgeMoves(small(seed)) },
 	"attended":    func(o *Conversation, seed uint64) (Trial, error) { return o.judge(attended(seed)) },
+	"shared":      func(o *Conversation, seed uint64) (Trial, error) { return o.judgeShared(shared(seed)) },
 	"town":        tryTown,
 	"tiny":        func(_ *Conversation, seed uint64) (Trial, error) { return tryTiny(seed) },
 }
 
 // Trials are the names of all kinds of trials.
 func Trials() []string {
-	return []string{"plans", "moves", "small", "small-moves", "attended", "town", "tiny"}
+	return []string{"plans", "moves", "small", "small-moves", "attended", "shared", "town", "tiny"}
 }
 
 // Try makes the cluster of a seed and has it judged. A panic counts as a disagreement.

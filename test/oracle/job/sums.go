@@ -79,7 +79,7 @@ func (s *sums) of(kind string) *sum {
 // share is how many clusters of a kind are tried for each of another: small ones are far quicker.
 func share(kind string) uint64 {
 	switch kind {
-	case "small", "small-moves", "attended":
+	case "small", "small-moves", "attended", "shared":
 		return 50
 	case compared:
 		return 15
