@@ -6,7 +6,7 @@ TOOL   := go tool -modfile=tools/pinned/go.mod
 COMMIT := $(shell git rev-parse HEAD 2>/dev/null)
 STAMP  := -X main.commit=$(COMMIT) -X main.release=$(RELEASE)
 
-.PHONY: help up build tools test test-documents test-browser test-race test-all fuzz verify format lint rules generated fmt generate bench bench-peer catalog docs map release site clean
+.PHONY: help up build tools test test-documents test-browser test-race test-all test-upstream fuzz verify format lint rules generated fmt generate bench bench-peer catalog docs map release site clean
 
 help: ## list the targets
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/make \1\t\2/p' Makefile | expand -t 24
@@ -34,6 +34,9 @@ test-race: ## the race detector over every package: make test-race ARGS='-part r
 
 test-all: ## every suite, in parts that can be resumed: make test-all ARGS='-list'
 	@go run ./tools/testall $(ARGS)
+
+test-upstream: tools ## Karpenter's own suites against Tenon: make test-upstream ARGS='-suite regression -focus Buffer'
+	@cd test/upstream && go run . -out ../../docs/upstream.md $(ARGS)
 
 fuzz: ## every fuzz target for half a minute: make fuzz ARGS='-fuzz 5m'
 	@go run ./tools/testall -again -fuzz 30s $(ARGS) -part fuzz

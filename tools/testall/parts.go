@@ -74,7 +74,7 @@ func parts(o options, packages []pack) []part {
 	all := []part{
 		{name: "tests", what: "what gates a change", within: 30 * time.Minute, cluster: true, steps: []step{{args: []string{"go", "run", "./tools/runtests", "-json", "-count=1"}}}},
 		{name: "modules", what: "the tests of the other modules", within: 40 * time.Minute, cluster: true, steps: []step{
-			gotest("./...").in("bench"), gotest("./...").in("controlplane"), gotest("./...").in("test/browser"),
+			gotest("./...").in("bench"), gotest("./...").in("controlplane"), gotest("./...").in("test/upstream"), gotest("./...").in("test/browser"),
 		}},
 	}
 	all = append(all, races(packages)...)
@@ -87,6 +87,10 @@ func stories() []part {
 	return []part{
 		{name: "conformance", what: "every story of upstream's suites", within: 60 * time.Minute, cluster: true, steps: []step{
 			gotest("./test/conformance", "-skip", "^TestEras$").with("TENON_TEST_CONFORMANCE=all"),
+		}},
+		{name: "upstream", what: "Karpenter's regression suite on a playground; what has passed for this commit is not run again", within: 150 * time.Minute, cluster: true, steps: []step{
+			{args: []string{"make", "build", "tools"}},
+			step{args: []string{"go", "run", ".", "-suite", "regression"}}.in("test/upstream"),
 		}},
 		{name: "eras", what: "nodes of every generation of Karpenter taken over", within: 30 * time.Minute, cluster: true, steps: []step{
 			gotest("./test/conformance", "-run", "^TestEras$").with("TENON_TEST_CONFORMANCE=all"),

@@ -1,0 +1,186 @@
+package main
+
+import (
+	"context"
+	_ "embed"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"time"
+
+	"github.com/onsi/ginkgo/v2/types"
+)
+
+const (
+	top       = "../.." // of the repository
+	cluster   = "upstream"
+	namespace = "kube-system" // where the suites look for the controller
+	measured  = "performance" // the suite that reads the controller's metrics at their usual port
+)
+
+var (
+	//go:embed class.yaml
+	class []byte
+	//go:embed pool.yaml
+	pool []byte
+	//go:embed pool-small.yaml
+	small []byte
+)
+
+// gates are what the specs of the suites need turned on.
+func gates() []string {
+	return []string{"staticCapacity", "capacityBuffer", "nodeOverlay", "nodeRepair"}
+}
+
+// A ground is a playground that specs are run on, one after the other.
+type ground struct {
+	dir     string
+	without bool
+	stands  string // the suite that it stands for; empty: there is none
+}
+
+// up makes a playground with an empty cluster for a suite, unless one stands.
+func (g *ground) up(ctx context.Context, suite string) error {
+	if g.stands == suite {
+		return nil
+	}
+	if err := os.MkdirAll(g.dir, 0o755); err != nil {
+		return err
+	}
+	for name, text := range map[string][]byte{"class.yaml": class, "pool.yaml": pool, "pool-small.yaml": small} {
+		if err := os.WriteFile(filepath.Join(g.dir, name), text, 0o644); err != nil {
+			return err
+		}
+	}
+	g.down()
+	g.stands = suite
+	if err := g.tool(ctx, "tenon", "up", "--dir", g.home(), "--reset", "--detach", "--controller=none", "--no-demo",
+		"--cluster-name", cluster, "--boot", "1s", "--ready", "1s", "--devices", "1s"); err != nil {
+		return err
+	}
+	if err := g.tool(ctx, "helm", "install", "karpenter-crd", filepath.Join(top, "charts/karpenter-crd"), "-n", namespace); err != nil || g.without {
+		return err
+	}
+	install := []string{
+		"install", "karpenter", filepath.Join(top, "charts/karpenter"), "-n", namespace, "--skip-crds", "--wait",
+		"--set", "settings.clusterName=" + cluster, "--set", "replicas=1", "--set", "settings.preferencePolicy=Ignore",
+	}
+	if suite != measured {
+		install = append(install, "--set", "controller.metrics.port=18080") // pods are processes here, and some specs listen at 8080 themselves
+	}
+	for _, gate := range gates() {
+		install = append(install, "--set", "settings.featureGates."+gate+"=true")
+	}
+	return g.tool(ctx, "helm", install...)
+}
+
+// down ends the playground, whatever it is doing.
+func (g *ground) down() {
+	g.stands = ""
+	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+	defer cancel()
+	_ = g.tool(ctx, "tenon", "down", "--dir", g.home()) // there may be none
+}
+
+func (g *ground) home() string       { return filepath.Join(g.dir, "cluster") }
+func (g *ground) kubeconfig() string { return filepath.Join(g.home(), "kubeconfig") }
+
+// tool runs one of the programs of bin.
+func (g *ground) tool(ctx context.Context, name string, args ...string) error {
+	program, err := filepath.Abs(filepath.Join(top, "bin", name))
+	if err != nil {
+		return err
+	}
+	cmd := exec.CommandContext(ctx, program, args...)
+	cmd.Env = append(os.Environ(), "KUBECONFIG="+g.kubeconfig())
+	if out, err := cmd.CombinedOutput(); err != nil {
+		return fmt.Errorf("%s %s (`make tools` makes it): %w: %s", name, args[0], err, out)
+	}
+	return nil
+}
+
+// run runs one spec. A spec that does not end in time is told to end, and cleans up after itself if it can.
+func (g *ground) run(ctx context.Context, s spec, o options) result {
+	logs := filepath.Join(o.state, "logs")
+	name := strings.Trim(regexp.MustCompile(`[^a-z0-9]+`).ReplaceAllString(strings.ToLower(s.Suite+" "+s.Text), "-"), "-")
+	if g.without {
+		name = "without-" + name
+	}
+	name = name[:min(len(name), 200)]
+	if err := os.MkdirAll(logs, 0o755); err != nil {
+		return result{Result: failed, Why: err.Error()}
+	}
+	log, err := os.Create(filepath.Join(logs, name+".log"))
+	if err != nil {
+		return result{Result: failed, Why: err.Error()}
+	}
+	defer log.Close()
+	report := filepath.Join(g.dir, "report.json")
+	if err := os.Remove(report); err != nil && !errors.Is(err, os.ErrNotExist) {
+		return result{Result: failed, Why: err.Error()}
+	}
+	pool := "pool.yaml"
+	if s.small() {
+		pool = "pool-small.yaml"
+	}
+	const grace = time.Minute
+	ctx, cancel := context.WithTimeout(ctx, o.limit+3*grace)
+	defer cancel()
+	began := time.Now()
+	cmd := exec.CommandContext(ctx, s.program,
+		"-test.timeout=0", "-default-nodeclass="+filepath.Join(g.dir, "class.yaml"), "-default-nodepool="+filepath.Join(g.dir, pool),
+		"--ginkgo.focus=^"+regexp.QuoteMeta(s.suite+" "+s.Text)+"$", "--ginkgo.timeout="+o.limit.String(), "--ginkgo.grace-period="+grace.String(),
+		"--ginkgo.json-report="+report, "--ginkgo.vv", "--ginkgo.no-color")
+	cmd.Env = append(os.Environ(), "KUBECONFIG="+g.kubeconfig(), "OUTPUT_DIR="+g.dir)
+	cmd.Stdout, cmd.Stderr = log, log
+	cmd.Cancel = func() error { return cmd.Process.Signal(os.Interrupt) }
+	cmd.WaitDelay = grace
+	ended := cmd.Run()
+	came := outcome(report, s, ended)
+	if came.Seconds == 0 {
+		came.Seconds = time.Since(began).Seconds()
+	}
+	if came.Result == failed && !g.without {
+		g.controllerLog(log)
+	}
+	return came
+}
+
+// controllerLog adds what the controller said to what the spec said.
+func (g *ground) controllerLog(to io.Writer) {
+	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+	defer cancel()
+	cmd := exec.CommandContext(ctx, filepath.Join(top, "bin/kubectl"), "--kubeconfig", g.kubeconfig(), "logs", "-n", namespace,
+		"-l", "app.kubernetes.io/name=karpenter", "-c", "controller", "--tail=3000")
+	cmd.Stdout, cmd.Stderr = to, to
+	_ = cmd.Run() // a log that cannot be had changes no result
+}
+
+// outcome is what the report says of a spec.
+func outcome(report string, s spec, ended error) result {
+	rs, err := read(report)
+	if err != nil {
+		return result{Result: failed, Why: fmt.Sprintf("no report: %v: %v", ended, err)}
+	}
+	for _, r := range rs {
+		for _, x := range r.SpecReports {
+			if x.LeafNodeType != types.NodeTypeIt || x.FullText() != s.Text {
+				continue
+			}
+			came := result{Result: failed, Why: x.FailureMessage(), Seconds: x.RunTime.Seconds()}
+			switch {
+			case x.State.Is(types.SpecStatePassed):
+				came.Result = passed
+			case x.State.Is(types.SpecStateSkipped | types.SpecStatePending):
+				came.Result = skipped
+			}
+			return came
+		}
+	}
+	return result{Result: failed, Why: fmt.Sprintf("the report has no such spec: %v", ended)}
+}
