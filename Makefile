@@ -6,7 +6,7 @@ TOOL   := go tool -modfile=tools/pinned/go.mod
 COMMIT := $(shell git rev-parse HEAD 2>/dev/null)
 STAMP  := -X main.commit=$(COMMIT) -X main.release=$(RELEASE)
 
-.PHONY: help up build tools test test-documents test-browser test-race test-all test-upstream fuzz verify format lint rules generated fmt generate bench bench-peer catalog docs map release site clean
+.PHONY: help up build tools test test-documents test-browser test-race test-all test-upstream fuzz mutants verify format lint rules generated fmt generate bench bench-peer catalog docs map release site clean
 
 help: ## list the targets
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/make \1\t\2/p' Makefile | expand -t 24
@@ -40,6 +40,9 @@ test-upstream: tools ## Karpenter's own suites against Tenon: make test-upstream
 
 fuzz: ## every fuzz target for half a minute: make fuzz ARGS='-fuzz 5m'
 	@go run ./tools/testall -again -fuzz 30s $(ARGS) -part fuzz
+
+mutants: ## what no test of a package notices: make mutants ARGS=./engine/amount
+	@go tool -modfile=tools/mutants/go.mod gremlins unleash --workers 2 --timeout-coefficient 20 $(or $(ARGS),./engine/amount)
 
 verify: ## all that must hold beside the tests: formatting, lint, rules, generated files
 	@$(MAKE) --no-print-directory -k format lint rules generated
