@@ -27,7 +27,7 @@ const (
 	limits     = "golang.org/x/time golang.org/x/sync"
 	cli        = "github.com/spf13/cobra github.com/spf13/pflag golang.org/x/term"
 
-	ground   = "engine/amount engine/label engine/reason"
+	ground   = "engine/amount engine/money engine/label engine/reason"
 	world    = ground + " engine/world"
 	meter    = "internal/clock internal/metric internal/panics"
 	pureAWS  = "internal/aws/types internal/aws/kubelet internal/aws/nodeclass" // arithmetic on values, without the SDK
@@ -42,6 +42,7 @@ func layers() []layer {
 	engine := func(at, own string) layer { return layer{at: at, own: list(own), why: knowsNobody} }
 	return []layer{
 		engine("engine/amount", ""),
+		engine("engine/money", ""),
 		engine("engine/label", "engine/amount"),
 		engine("engine/reason", "engine/amount engine/label"),
 		engine("engine/world", ground),

@@ -13,6 +13,7 @@ import (
 	"github.com/tenon-sh/tenon/engine/amount"
 	"github.com/tenon-sh/tenon/engine/disrupt/hold"
 	"github.com/tenon-sh/tenon/engine/label"
+	"github.com/tenon-sh/tenon/engine/money"
 	"github.com/tenon-sh/tenon/engine/plan"
 	"github.com/tenon-sh/tenon/engine/world"
 	"github.com/tenon-sh/tenon/internal/metric"
@@ -143,7 +144,7 @@ func (s Samples) pools(w *world.World, used map[world.PoolID]amount.List) {
 		for _, e := range used[pool.ID] {
 			s.add(metric.PoolsUsage, float64(e.Value)/amount.Unit, resource(e.Name), name)
 		}
-		s.add(metric.PoolsCost, float64(cost[pool.ID])/1e6, name)
+		s.add(metric.PoolsCost, money.Micro(cost[pool.ID]).Units(), name)
 		for _, reason := range []string{plan.Empty, "Underutilized", "Drifted"} {
 			room := hold.RoomOf(w, pool, reason)
 			s.add(metric.PoolsAllowedDisruptions, float64(min(room.Left(), room.Machines)), name, reason)
@@ -236,7 +237,7 @@ func (s Samples) offers(w *world.World) {
 			available = 1
 		}
 		s.add(metric.OfferingAvailable, available, k.shape, k.zone, k.kind)
-		s.add(metric.OfferingPrice, float64(t.price)/1e6, k.shape, k.zone, k.kind)
+		s.add(metric.OfferingPrice, money.Micro(t.price).Units(), k.shape, k.zone, k.kind)
 		if t.refused > 0 {
 			s.add(metric.OfferingRefused, float64(t.refused)/1000, k.shape, k.zone, k.kind)
 		}

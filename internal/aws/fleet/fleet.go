@@ -12,6 +12,7 @@ import (
 	ec2types "github.com/aws/aws-sdk-go-v2/service/ec2/types"
 
 	"github.com/tenon-sh/tenon/engine/label"
+	"github.com/tenon-sh/tenon/engine/money"
 	"github.com/tenon-sh/tenon/internal/aws/refusal"
 	"github.com/tenon-sh/tenon/internal/aws/soldout"
 	"github.com/tenon-sh/tenon/internal/aws/template"
@@ -100,7 +101,7 @@ func (r Request) configs() []ec2types.FleetLaunchTemplateConfigRequest {
 			o.ImageId = aws.String(c.Image)
 		}
 		if r.Ranked {
-			o.Priority = aws.Float64(float64(c.Price) / 1e6)
+			o.Priority = aws.Float64(money.Micro(c.Price).Units())
 		}
 		last := &out[len(out)-1]
 		last.Overrides = append(last.Overrides, o)

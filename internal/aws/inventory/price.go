@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"math"
 	"strconv"
 	"strings"
 
@@ -13,6 +12,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/pricing"
 	pricingtypes "github.com/aws/aws-sdk-go-v2/service/pricing/types"
 
+	"github.com/tenon-sh/tenon/engine/money"
 	"github.com/tenon-sh/tenon/internal/aws/refusal"
 	"github.com/tenon-sh/tenon/internal/catalog"
 	"github.com/tenon-sh/tenon/internal/clock"
@@ -154,8 +154,9 @@ func readPrice(text, currency string) (string, catalog.Price, error) {
 // micros reads a price in units as millionths; false for what is no price.
 func micros(text string) (int64, bool) {
 	f, err := strconv.ParseFloat(text, 64)
-	if err != nil || f <= 0 || f > 1e6 {
+	if err != nil {
 		return 0, false
 	}
-	return int64(math.Round(f * 1e6)), true
+	micro, ok := money.Of(f)
+	return int64(micro), ok && f > 0
 }

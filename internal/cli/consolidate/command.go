@@ -4,11 +4,11 @@ package consolidate
 import (
 	"fmt"
 	"io"
-	"math"
 
 	"github.com/spf13/cobra"
 
 	"github.com/tenon-sh/tenon/engine/disrupt/consolidate"
+	"github.com/tenon-sh/tenon/engine/money"
 	"github.com/tenon-sh/tenon/engine/suppose"
 	"github.com/tenon-sh/tenon/engine/world"
 	"github.com/tenon-sh/tenon/internal/cli/picture"
@@ -136,10 +136,11 @@ func (o *options) decideOptions() (consolidate.Options, error) {
 		v    float64
 		to   *int64
 	}{{"--move-cost", o.move, &out.MoveCost}, {"--least-saving", o.least, &out.LeastSaving}} {
-		if math.IsNaN(x.v) || x.v < 0 || x.v > 1e6 {
+		micro, ok := money.Of(x.v)
+		if !ok {
 			return out, verb.BadInputf("%s is %v, want an amount of money from 0 to a million", x.flag, x.v)
 		}
-		if *x.to = int64(x.v*1e6 + 0.5); *x.to == 0 {
+		if *x.to = int64(micro); *x.to == 0 {
 			*x.to = -1
 		}
 	}
@@ -149,4 +150,4 @@ func (o *options) decideOptions() (consolidate.Options, error) {
 	return out, nil
 }
 
-func units(micro int64) float64 { return float64(micro) / 1e6 }
+func units(micro int64) float64 { return money.Micro(micro).Units() }

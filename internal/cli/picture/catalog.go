@@ -4,13 +4,13 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
-	"math"
 	"os"
 	"slices"
 	"strconv"
 
 	"github.com/tenon-sh/tenon/engine/amount"
 	"github.com/tenon-sh/tenon/engine/label"
+	"github.com/tenon-sh/tenon/engine/money"
 	"github.com/tenon-sh/tenon/engine/world"
 )
 
@@ -116,7 +116,8 @@ func (s catalogShape) shape(region string) (world.Shape, error) {
 
 func (o catalogOffer) offer() (world.Offer, error) {
 	price, err := strconv.ParseFloat(o.Price.String(), 64)
-	if err != nil || price < 0 || math.IsInf(price, 0) || price > 1e6 {
+	micro, ok := money.Of(price)
+	if err != nil || !ok {
 		return world.Offer{}, fmt.Errorf("price is %q, want a number of the currency an hour from 0 to 1,000,000", o.Price)
 	}
 	if !slices.Contains([]string{label.OnDemand, label.Spot, label.Reserved}, o.CapacityType) {
@@ -124,7 +125,7 @@ func (o catalogOffer) offer() (world.Offer, error) {
 	}
 	out := world.Offer{
 		Zone: o.Zone, CapacityType: o.CapacityType, Synthetic: o.Synthetic,
-		Price: int64(math.Round(price * 1e6)), Gone: o.Available != nil && !*o.Available,
+		Price: int64(micro), Gone: o.Available != nil && !*o.Available,
 	}
 	if o.Reservation != nil {
 		out.Reservation, out.Count = o.Reservation.ID, o.Reservation.Count

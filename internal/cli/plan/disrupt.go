@@ -8,6 +8,7 @@ import (
 	"github.com/tenon-sh/tenon/engine/disrupt/consolidate"
 	"github.com/tenon-sh/tenon/engine/disrupt/hold"
 	"github.com/tenon-sh/tenon/engine/label"
+	"github.com/tenon-sh/tenon/engine/money"
 	"github.com/tenon-sh/tenon/engine/plan"
 	"github.com/tenon-sh/tenon/engine/provision"
 	"github.com/tenon-sh/tenon/engine/world"
@@ -237,4 +238,4 @@ func nodesOf(before, after *world.World) []plan.Node {
 }
 
 // hourly turns millionths into units.
-func hourly(micro int64) float64 { return float64(micro) / 1e6 }
+func hourly(micro int64) float64 { return money.Micro(micro).Units() }

@@ -10,6 +10,7 @@ import (
 
 	"github.com/tenon-sh/tenon/engine/amount"
 	"github.com/tenon-sh/tenon/engine/label"
+	"github.com/tenon-sh/tenon/engine/money"
 )
 
 // filter is what the user asks of types, as written.
@@ -141,7 +142,11 @@ func (f *filter) offered() ([]test, error) {
 	if len(f.zones) == 0 && f.capacityType == "" && f.maxPrice == 0 {
 		return nil, nil
 	}
-	most := int64(f.maxPrice * 1e6)
+	price, ok := money.Of(f.maxPrice)
+	if !ok {
+		return nil, fmt.Errorf("--max-price is %v, want a price an hour from 0 to a million", f.maxPrice)
+	}
+	most := int64(price)
 	return []test{func(it item) bool {
 		for _, o := range it.shape.Offers {
 			if (len(f.zones) == 0 || slices.Contains(f.zones, o.Zone)) &&

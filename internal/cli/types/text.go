@@ -9,6 +9,7 @@ import (
 
 	"github.com/tenon-sh/tenon/engine/amount"
 	"github.com/tenon-sh/tenon/engine/label"
+	"github.com/tenon-sh/tenon/engine/money"
 	"github.com/tenon-sh/tenon/engine/world"
 	"github.com/tenon-sh/tenon/internal/catalog"
 )
@@ -70,7 +71,7 @@ func (it item) cells(region string) []string {
 		it.Name, it.Arch, strconv.Itoa(it.VCPUs), amount.Text(amount.Memory, it.MemoryMiB<<20*amount.Unit),
 		amount.Text(amount.CPU, left.Value(amount.CPU)), amount.Text(amount.Memory, left.Value(amount.Memory)),
 		amount.Text(amount.Pods, left.Value(amount.Pods)), devices(it.Type),
-		money(best(it.shape, label.OnDemand)), money(best(it.shape, label.Spot)), zones,
+		priceText(best(it.shape, label.OnDemand)), priceText(best(it.shape, label.Spot)), zones,
 	}
 }
 
@@ -82,7 +83,7 @@ func (it item) wideCells(region string) []string {
 	var spots []string
 	for _, o := range it.shape.Offers {
 		if o.CapacityType == label.Spot {
-			spots = append(spots, strings.TrimPrefix(o.Zone, region)+" "+money(&o))
+			spots = append(spots, strings.TrimPrefix(o.Zone, region)+" "+priceText(&o))
 		}
 	}
 	return []string{it.NetworkText, disk, orDash(it.BranchENIs), orDash(it.EFAs), strings.Join(spots, ", ")}
@@ -137,11 +138,11 @@ func best(s world.Shape, capacityType string) *world.Offer {
 	return low
 }
 
-func money(o *world.Offer) string {
+func priceText(o *world.Offer) string {
 	if o == nil {
 		return "-"
 	}
-	s := strconv.FormatFloat(float64(o.Price)/1e6, 'f', 4, 64)
+	s := strconv.FormatFloat(money.Micro(o.Price).Units(), 'f', 4, 64)
 	if o.Synthetic {
 		return "~" + s
 	}

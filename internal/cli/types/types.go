@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	awsv1 "github.com/tenon-sh/tenon/api/aws/v1"
+	"github.com/tenon-sh/tenon/engine/money"
 	"github.com/tenon-sh/tenon/engine/world"
 	"github.com/tenon-sh/tenon/internal/aws/types"
 	"github.com/tenon-sh/tenon/internal/catalog"
@@ -192,7 +193,7 @@ func answers(l list) []answer {
 		for _, o := range it.shape.Offers {
 			a.Offerings = append(a.Offerings, offering{
 				Zone: o.Zone, ZoneID: o.Labels[awsv1.LabelZoneID], CapacityType: o.CapacityType,
-				Price: float64(o.Price) / 1e6, Synthetic: o.Synthetic, Available: it.unfit == "",
+				Price: money.Micro(o.Price).Units(), Synthetic: o.Synthetic, Available: it.unfit == "",
 			})
 		}
 		out = append(out, a)

@@ -16,6 +16,7 @@ import (
 	v1 "github.com/tenon-sh/tenon/api/karpenter/v1"
 	"github.com/tenon-sh/tenon/engine/disrupt"
 	"github.com/tenon-sh/tenon/engine/explain"
+	"github.com/tenon-sh/tenon/engine/money"
 	"github.com/tenon-sh/tenon/engine/plan"
 	"github.com/tenon-sh/tenon/engine/provision"
 	"github.com/tenon-sh/tenon/engine/suppose"
@@ -271,7 +272,7 @@ func (c *Controller) total(w *world.World) {
 		cost  int64
 	}{"cluster": {nodes, cost}, "anew": {len(p.New), p.Cost}} {
 		c.Metrics.Put(metric.ShadowNodes, float64(v.nodes), side)
-		c.Metrics.Put(metric.ShadowPrice, float64(v.cost)/1e6, side)
+		c.Metrics.Put(metric.ShadowPrice, money.Micro(v.cost).Units(), side)
 	}
 }
 
