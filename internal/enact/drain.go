@@ -19,6 +19,7 @@ import (
 	v1 "github.com/tenon-sh/tenon/api/karpenter/v1"
 	"github.com/tenon-sh/tenon/api/karpenter/v1alpha5"
 	"github.com/tenon-sh/tenon/engine/world"
+	"github.com/tenon-sh/tenon/internal/backoff"
 	"github.com/tenon-sh/tenon/internal/metric"
 	"github.com/tenon-sh/tenon/internal/parallel"
 )
@@ -81,12 +82,7 @@ type Evictor struct {
 	*Enactor
 
 	mu    sync.Mutex
-	tries map[string]try // by pod UID
-}
-
-type try struct {
-	next time.Time
-	wait time.Duration
+	tries backoff.Keyed[string] // by pod UID
 }
 
 // The waits between two tries to evict the same pod.
@@ -99,7 +95,9 @@ const (
 )
 
 // NewEvictor returns an Evictor over e.
-func NewEvictor(e *Enactor) *Evictor { return &Evictor{Enactor: e, tries: map[string]try{}} }
+func NewEvictor(e *Enactor) *Evictor {
+	return &Evictor{Enactor: e, tries: backoff.Keyed[string]{First: firstWait, Last: lastWait}}
+}
 
 // Evict asks pods to leave, each when its wait is over, and returns when the
 // next of them may be tried again.
@@ -143,14 +141,10 @@ func (e *Evictor) due(pods []*world.Pod) []*world.Pod {
 	now := e.Now()
 	var out []*world.Pod
 	for _, p := range pods {
-		t := e.tries[p.UID]
-		if now.Before(t.next) {
-			continue
+		if !e.tries.Waits(p.UID, now) {
+			e.tries.Failed(p.UID, now) // unless it leaves
+			out = append(out, p)
 		}
-		t.wait = min(max(2*t.wait, firstWait), lastWait)
-		t.next = now.Add(t.wait)
-		e.tries[p.UID] = t
-		out = append(out, p)
 	}
 	return out
 }
@@ -158,7 +152,7 @@ func (e *Evictor) due(pods []*world.Pod) []*world.Pod {
 func (e *Evictor) forget(uid string) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	delete(e.tries, uid)
+	e.tries.Forget(uid)
 }
 
 // Forget drops what is known of pods that are gone.

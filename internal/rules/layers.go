@@ -71,6 +71,7 @@ func layers() []layer {
 		},
 
 		{at: "internal/clock"},
+		{at: "internal/backoff", why: "how long something waits says nothing about what"},
 		{at: "internal/parallel", libs: list("github.com/sourcegraph/conc"), why: "how much is done at once says nothing about what"},
 		{at: "internal/written", libs: list("k8s.io/apimachinery"), why: "whoever writes objects uses it, so it knows nothing but their names and versions"},
 		{at: "internal/metric", libs: list(prometheus)},
@@ -88,14 +89,14 @@ func layers() []layer {
 			why: "wording makes sentences of decisions; it looks nothing up",
 		},
 		{
-			at: "internal/enact", own: list(world + " engine/plan api/... internal/observe internal/cluster internal/wording internal/parallel " + meter), libs: list(kube + " " + prometheus),
+			at: "internal/enact", own: list(world + " engine/plan api/... internal/observe internal/cluster internal/wording internal/parallel internal/backoff " + meter), libs: list(kube + " " + prometheus),
 			why: "enact carries out a plan and decides nothing",
 		},
 		{at: "internal/cloud", own: list(world + " " + meter), libs: list(limits + " " + prometheus), why: "the seam knows no driver and no Kubernetes"},
 		{at: "internal/cloudtest", own: list(world + " internal/cloud " + meter), libs: testLibs(), why: "the law holds for every driver, so it knows none"},
 		{at: "internal/catalog", own: list(world), why: "the catalogue is data for drivers, the simulator and the command line"},
 		{
-			at: "internal/aws", own: list(world + " api/... internal/cloud internal/catalog internal/parallel " + meter),
+			at: "internal/aws", own: list(world + " api/... internal/cloud internal/catalog internal/parallel internal/backoff " + meter),
 			libs: list(aws + " " + kubeTypes + " " + limits + " sigs.k8s.io/yaml github.com/pelletier/go-toml/v2 github.com/go-logr/logr " + prometheus),
 			why:  "a driver answers the seam; it does not know who asks",
 		},
@@ -140,7 +141,7 @@ func layers() []layer {
 		{at: "internal/loop", own: list(world + " engine/plan api/... internal/written " + meter), libs: list(kube + " " + prometheus), why: "loop is what every reconciler shares and none in particular"},
 		{
 			at:   "internal/controller/*",
-			own:  list("api/... engine/... internal/observe internal/cluster internal/enact internal/cloud internal/journal internal/loop internal/parallel internal/wording " + meter),
+			own:  list("api/... engine/... internal/observe internal/cluster internal/enact internal/cloud internal/journal internal/loop internal/parallel internal/backoff internal/wording " + meter),
 			not:  list("engine/enginetest"),
 			libs: list(kube + " " + limits + " " + prometheus),
 			why:  "controllers are strangers to each other and to drivers; they meet in the cluster's objects and in internal/app",

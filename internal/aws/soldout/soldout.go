@@ -2,11 +2,11 @@
 package soldout
 
 import (
-	"maps"
 	"slices"
 	"sync"
 	"time"
 
+	"github.com/tenon-sh/tenon/internal/backoff"
 	"github.com/tenon-sh/tenon/internal/clock"
 )
 
@@ -30,18 +30,15 @@ type Memory struct {
 	now clock.Now
 
 	mu      sync.Mutex
-	marks   map[Offer]mark
+	marks   backoff.Keyed[Offer]
+	why     map[Offer]string // of marks whose end is not known yet
 	version int
 }
 
-type mark struct {
-	until time.Time
-	lasts time.Duration
-	why   string
-}
-
 // New returns an empty Memory.
-func New(now clock.Now) *Memory { return &Memory{now: now, marks: map[Offer]mark{}} }
+func New(now clock.Now) *Memory {
+	return &Memory{now: now, marks: backoff.Keyed[Offer]{First: first, Last: longest}, why: map[Offer]string{}}
+}
 
 // Mark notes that offers could not be delivered, and why.
 func (m *Memory) Mark(why string, offers ...Offer) {
@@ -49,15 +46,8 @@ func (m *Memory) Mark(why string, offers ...Offer) {
 	defer m.mu.Unlock()
 	now := m.now()
 	for _, o := range offers {
-		was, known := m.marks[o]
-		lasts := first
-		switch {
-		case known && now.Before(was.until):
-			lasts = was.lasts // one failure seen by several callers counts once
-		case known:
-			lasts = min(2*was.lasts, longest)
-		}
-		m.marks[o] = mark{until: now.Add(lasts), lasts: lasts, why: why}
+		m.marks.Renew(o, now) // one failure seen by several callers counts once
+		m.why[o] = why
 	}
 	m.version++
 }
@@ -70,10 +60,11 @@ func (m *Memory) Clear(o Offer) {
 	plain := o
 	plain.Group = ""
 	for _, o := range []Offer{o, plain} {
-		if _, ok := m.marks[o]; ok {
-			delete(m.marks, o)
+		if _, ok := m.why[o]; ok {
 			m.version++
 		}
+		m.marks.Forget(o)
+		delete(m.why, o)
 	}
 }
 
@@ -91,8 +82,8 @@ func (m *Memory) Why(typ, zone, capacityType, group string) string {
 		{Zone: zone, CapacityType: capacityType},
 		{Type: typ, CapacityType: capacityType},
 	} {
-		if k, ok := m.marks[o]; ok && now.Before(k.until) {
-			return k.why
+		if m.marks.Waits(o, now) {
+			return m.why[o]
 		}
 	}
 	return ""
@@ -103,19 +94,14 @@ func (m *Memory) Version() int {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	now := m.now()
-	for o, k := range m.marks {
-		switch {
-		case now.After(k.until.Add(longest)):
-			delete(m.marks, o) // long quiet: the next failure starts afresh
-			if k.why != "" {
-				m.version++ // nobody asked since it ended
-			}
-		case !k.until.IsZero() && !now.Before(k.until) && k.why != "":
-			k.why = "" // it has ended, and that is news once
-			m.marks[o] = k
+	for o := range m.why {
+		if !m.marks.Waits(o, now) {
+			delete(m.why, o) // it has ended, and that is news once
 			m.version++
 		}
 	}
+	// What was had for so long is had: the next failure starts afresh.
+	m.marks.Keep(func(_ Offer, until time.Time) bool { return !now.After(until.Add(longest)) })
 	return m.version
 }
 
@@ -124,7 +110,7 @@ func (m *Memory) Marked() []Offer {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	now := m.now()
-	out := slices.DeleteFunc(slices.Collect(maps.Keys(m.marks)), func(o Offer) bool { return !now.Before(m.marks[o].until) })
+	out := m.marks.Waiting(now)
 	slices.SortFunc(out, func(a, b Offer) int {
 		return slices.Compare([]string{a.Type, a.Zone, a.CapacityType, a.Group}, []string{b.Type, b.Zone, b.CapacityType, b.Group})
 	})
