@@ -113,15 +113,19 @@ func (r reader) holder() string {
 	return *l.Spec.HolderIdentity
 }
 
-// freeWebhook is a port for the webhook that no other playground on this computer has.
-func freeWebhook(t *testing.T) string {
+// ownPorts are ports for the webhook and the metrics that no other playground on this computer has.
+func ownPorts(t *testing.T) string {
 	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
+	var free [2]int
+	for i := range free {
+		l, err := net.Listen("tcp", ":0")
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer l.Close()
+		free[i] = l.Addr().(*net.TCPAddr).Port
 	}
-	defer l.Close()
-	return fmt.Sprintf("webhook.port=%d", l.Addr().(*net.TCPAddr).Port)
+	return fmt.Sprintf("webhook.port=%d,controller.metrics.port=%d", free[0], free[1])
 }
 
 const provisioner = `{apiVersion: karpenter.sh/v1alpha5, kind: Provisioner, metadata: {name: %s}, spec: {providerRef: {name: default}, ttlSecondsAfterEmpty: 30, %s}}`
@@ -133,13 +137,14 @@ func TestARelease(t *testing.T) {
 	oci := []string{"oci://" + r.contact.Charts + "/karpenter/karpenter", "--plain-http"}
 	install := append([]string{
 		"upgrade", "--install", "karpenter", "--namespace", "karpenter", "--create-namespace", "--wait", "--timeout", "2m",
-		"--version", "v0.22.1", "--set", freeWebhook(t), "--set", "settings.aws.clusterName=playground,settings.aws.defaultInstanceProfile=KarpenterNodeInstanceProfile-playground,settings.aws.interruptionQueueName=playground",
+		"--version", "v0.22.1", "--set", ownPorts(t), "--set", "settings.aws.clusterName=playground,settings.aws.defaultInstanceProfile=KarpenterNodeInstanceProfile-playground,settings.aws.interruptionQueueName=playground",
 	}, oci...)
 	r.run("helm", install...)
 	r.controllers(2, 0)
 
 	whole := os.Getenv("TENON_TEST_CHART") == "all"
 	r.webhook()
+	r.asked()
 	if whole {
 		r.handOver()
 	}
@@ -148,7 +153,7 @@ func TestARelease(t *testing.T) {
 	r.run("helm", "repo", "add", "karpenter", "http://"+r.contact.Charts+"/")
 	before := r.controllers(2, 0)
 	r.run("helm", "upgrade", "--install", "--namespace", "karpenter", "--create-namespace", "karpenter", "karpenter/karpenter", "--version", "v0.6.3",
-		"--set", freeWebhook(t), "--set", "clusterName=playground,aws.defaultInstanceProfile=KarpenterNodeInstanceProfile-playground,logLevel=debug", "--wait", "--timeout", "2m")
+		"--set", ownPorts(t), "--set", "clusterName=playground,aws.defaultInstanceProfile=KarpenterNodeInstanceProfile-playground,logLevel=debug", "--wait", "--timeout", "2m")
 	after := r.controllers(2, 0)
 	if slices.ContainsFunc(after, func(p corev1.Pod) bool { return p.UID == before[0].UID || p.UID == before[1].UID }) {
 		t.Error("a change of settings has left a pod as it was")
@@ -189,6 +194,20 @@ func (r reader) webhook() {
 	r.run("kubectl", "delete", "provisioner", "unheard")
 	r.run("kubectl", "scale", "deployment", "karpenter", "-n", "karpenter", "--replicas=2")
 	r.controllers(2, 0)
+}
+
+// asked has `tenon plan` ask the controller by way of the API server and its Service, whichever replica leads.
+func (r reader) asked() {
+	r.Helper()
+	kubetest.Within(r.T, time.Minute, func() error {
+		cmd := exec.CommandContext(r.Context(), theProgram(r.T), "plan")
+		cmd.Env = append(kube.Environment(r.dir), "KUBECONFIG="+r.contact.Kubeconfig)
+		out, err := cmd.CombinedOutput()
+		if err != nil || !strings.Contains(string(out), "Decided as the controller karpenter/karpenter would now") {
+			return fmt.Errorf("tenon plan (%v):\n%s", err, out)
+		}
+		return nil
+	})
 }
 
 // handOver takes away the leader: the other replica leads, and the Deployment makes a new one.

@@ -197,7 +197,7 @@ func welcome(out io.Writer, o Options, c Contact) {
 	_ = w.Flush() // a terminal that is gone cannot be told so
 }
 
-// askPages has a verb ask the controller for what it decides by: the API server of a playground reaches no pods.
+// askPages has a verb ask the controller for what it decides by, also where no Service leads to it.
 func askPages(c Contact) string {
 	if c.Pages == "" {
 		return ""

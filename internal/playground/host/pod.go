@@ -5,6 +5,7 @@ import (
 	"encoding/base64"
 	"errors"
 	"fmt"
+	"net/url"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -162,6 +163,7 @@ func (p *pod) run(ctx context.Context, s state) (last *corev1.ContainerStateTerm
 	}
 	p.runs(child, ports)
 	defer p.runs(nil, nil)
+	defer p.open(ports)()
 	s.Waiting, s.Message, s.Started, s.ID = "", "", metav1.NewTime(p.h.o.Now()), strconv.Itoa(cmd.Process.Pid)
 	s.Ready = p.Spec.Containers[0].ReadinessProbe == nil
 	p.report(ctx, s)
@@ -219,8 +221,8 @@ func (p *pod) grace() time.Duration {
 	return most
 }
 
-// ports finds a port of this computer for each of the container's. Of services nobody but the API server makes use
-// here, for webhooks: it is said when that does not lead here.
+// ports finds a port of this computer for each of the container's. It is said when the API server, which calls
+// webhooks, does not find this one's.
 func (p *pod) ports() (map[int]int, error) {
 	out := map[int]int{}
 	for _, c := range p.Spec.Containers[0].Ports {
@@ -235,6 +237,32 @@ func (p *pod) ports() (map[int]int, error) {
 		out[int(c.ContainerPort)] = got
 	}
 	return out, nil
+}
+
+// open has Services lead to the process, which listens on the loopback interface; not to its webhook, which listens on
+// all. It returns what ends that.
+func (p *pod) open(ports map[int]int) (shut func()) {
+	own, err := url.Parse(p.h.o.APIServer)
+	if err != nil || !p.h.Reachable() {
+		return func() {}
+	}
+	var open []int
+	for _, c := range p.Spec.Containers[0].Ports {
+		port := int(c.ContainerPort)
+		if strings.HasSuffix(c.Name, "webhook") {
+			continue
+		}
+		if err := p.h.o.Ports.open(p.h.address, port, ports[port], own.Host); err != nil {
+			p.h.o.Say("port %d of %s is another program's, so Services do not lead to pod %s/%s: `tenon plan` needs --controller", port, p.h.address, p.Namespace, p.Name)
+			continue
+		}
+		open = append(open, port)
+	}
+	return func() {
+		for _, port := range open {
+			p.h.o.Ports.shut(port, ports[port])
+		}
+	}
 }
 
 // command is the process of the pod.

@@ -9,8 +9,9 @@ import (
 // Ports are the ports of this computer that processes of pods have or may have. Hosts of one computer share them: a
 // port that one has found free is the other's as well until the process listens there.
 type Ports struct {
-	mu   sync.Mutex
-	held map[int]bool
+	mu    sync.Mutex
+	held  map[int]bool
+	doors map[int]*door
 }
 
 // Free reports whether nobody on this computer has a port.
