@@ -8,10 +8,14 @@ import (
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/client-go/dynamic"
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/clientcmd"
+
+	"github.com/tenon-sh/tenon/api/karpenter/v1alpha1"
+	"github.com/tenon-sh/tenon/internal/observe"
 )
 
 // page is how many objects one request asks for.
@@ -51,6 +55,29 @@ func connect(kubeconfig string) (*rest.Config, error) {
 	}
 	config.QPS, config.Burst = 50, 100
 	return config, nil
+}
+
+// overlays lists the NodeOverlays of a cluster. One that cannot be read counts for the controller as little as here.
+func overlays(ctx context.Context, config *rest.Config) ([]observe.Overlay, error) {
+	client, err := dynamic.NewForConfig(config)
+	if err != nil {
+		return nil, fmt.Errorf("connect to %s: %w", config.Host, err)
+	}
+	list, err := client.Resource(schema.GroupVersionResource{Group: v1alpha1.Group, Version: "v1alpha1", Resource: "nodeoverlays"}).List(ctx, metav1.ListOptions{})
+	if err != nil {
+		return nil, fmt.Errorf("list nodeoverlays of %s: %w", config.Host, err)
+	}
+	var out []observe.Overlay
+	for i := range list.Items {
+		o := &v1alpha1.NodeOverlay{}
+		if err := runtime.DefaultUnstructuredConverter.FromUnstructured(list.Items[i].Object, o); err != nil {
+			return nil, fmt.Errorf("read NodeOverlay %q: %w", list.Items[i].GetName(), err)
+		}
+		if read, err := observe.NodeOverlay(o); err == nil && len(o.Problems()) == 0 {
+			out = append(out, read)
+		}
+	}
+	return out, nil
 }
 
 // live lists everything a plan depends on from a cluster. A kind the cluster

@@ -234,17 +234,24 @@ func (in *input) sell(c world.Catalog) error {
 	if err := in.hold(template); err != nil {
 		return err
 	}
-	changed, against := observe.Lay(views, in.overlays)
+	notes, err := setLaid(in.builder, views, in.overlays)
+	in.notes = append(in.notes, notes...)
+	return err
+}
+
+// setLaid gives pools the catalogues that overlays make of theirs, and says which overlays are left out.
+func setLaid(b *world.Builder, views []observe.View, overlays []observe.Overlay) (notes []string, err error) {
+	changed, against := observe.Lay(views, overlays)
 	for _, name := range slices.Sorted(maps.Keys(against)) {
-		in.notes = append(in.notes, fmt.Sprintf("NodeOverlay %q is left out: it contradicts %q, which has the same weight", name, against[name]))
+		notes = append(notes, fmt.Sprintf("NodeOverlay %q is left out: it contradicts %q, which has the same weight", name, against[name]))
 	}
 	for _, v := range changed {
-		v.Catalog.Template = template.For(v.Pool.ID)
-		if err := in.builder.SetCatalog(v.Catalog); err != nil {
-			return err
+		v.Catalog.Template = v.Pool.Template.For(v.Pool.ID)
+		if err := b.SetCatalog(v.Catalog); err != nil {
+			return nil, err
 		}
 	}
-	return nil
+	return notes, nil
 }
 
 // hold sets the back-offs of pools that buy from template t.

@@ -21,6 +21,7 @@ import (
 	"github.com/tenon-sh/tenon/internal/aws/types"
 	"github.com/tenon-sh/tenon/internal/catalog"
 	"github.com/tenon-sh/tenon/internal/cli/verb"
+	"github.com/tenon-sh/tenon/internal/observe"
 )
 
 // home is the region of whoever names none and has no nodes.
@@ -62,6 +63,8 @@ type Input struct {
 	objects []object
 	shapes  world.Catalog
 	told    *world.World // by the controller; nil if it did not answer
+	// overlays lists the NodeOverlays that the controller decides by; nil if nobody can be asked.
+	overlays func() ([]observe.Overlay, error)
 }
 
 // Read reads the objects and the catalogue.
@@ -108,6 +111,7 @@ func (s *Source) ask(ctx context.Context, config *rest.Config) (*Input, error) {
 		return nil, fmt.Errorf("the controller could not be asked (%w)", err)
 	}
 	out := &Input{told: e.World, Options: &e.Options.Provision, Catalog: "controller " + from}
+	out.overlays = func() ([]observe.Overlay, error) { return overlays(ctx, config) }
 	out.Availability = fmt.Sprintf("Decided as the controller %s would now: by its prices, what it knows to be sold out, reservations and its settings.", from)
 	region := home
 	for _, p := range e.World.Places() {

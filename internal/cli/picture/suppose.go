@@ -10,6 +10,7 @@ import (
 	"github.com/tenon-sh/tenon/engine/suppose"
 	"github.com/tenon-sh/tenon/engine/world"
 	"github.com/tenon-sh/tenon/internal/cli/verb"
+	"github.com/tenon-sh/tenon/internal/observe"
 )
 
 // Suppositions are how the user supposes the World to be otherwise.
@@ -79,9 +80,6 @@ func (i *Input) onto(w *world.World, more []object) (*world.World, error) {
 	if err != nil {
 		return nil, err
 	}
-	if len(in.overlays) > 0 {
-		return nil, fmt.Errorf("NodeOverlay %q cannot be added to a kept world, whose prices it says itself: give --price", in.overlays[0].Name)
-	}
 	for _, p := range in.pools {
 		if w.Catalog(p.Template) == nil {
 			p.Template = template
@@ -92,6 +90,52 @@ func (i *Input) onto(w *world.World, more []object) (*world.World, error) {
 		if err := b.SetPool(p); err != nil {
 			return nil, err
 		}
+	}
+	return i.lay(b.Snapshot(w.At()), in)
+}
+
+// lay lays overlays that are added over what pools of a World buy from. Those that the controller has laid already are
+// laid again with them, for one overlay may outweigh another: they have to be known.
+func (i *Input) lay(w *world.World, added *input) (*world.World, error) {
+	var views []observe.View
+	var laid []world.TemplateID
+	for _, p := range w.Pools() {
+		if c := w.Catalog(p.Template); c != nil {
+			views = append(views, observe.View{Pool: *p, Catalog: *c})
+		}
+		if own := p.Template.For(p.ID); w.Catalog(own) != nil {
+			laid = append(laid, own)
+		}
+	}
+	if len(added.overlays) == 0 && (len(laid) == 0 || len(added.pools) == 0 || i.overlays == nil) {
+		return w, nil
+	}
+	overlays := added.overlays
+	if len(laid) > 0 {
+		if i.overlays == nil {
+			return nil, fmt.Errorf("NodeOverlay %q cannot be added to this world: other NodeOverlays have made its prices, and it does not say which; give --price", added.overlays[0].Name)
+		}
+		present, err := i.overlays()
+		if err != nil {
+			return nil, fmt.Errorf("the NodeOverlays of the cluster count as well, and cannot be read: %w", err)
+		}
+		for _, o := range present {
+			if !slices.ContainsFunc(added.overlays, func(n observe.Overlay) bool { return n.Name == o.Name }) {
+				overlays = append(overlays, o)
+			}
+		}
+	}
+	b := w.Edit()
+	for _, id := range laid {
+		b.DeleteCatalog(id)
+	}
+	against, err := setLaid(b, views, overlays)
+	if err != nil {
+		return nil, err
+	}
+	i.Notes = append(i.Notes, against...)
+	if len(added.overlays) > 0 && len(laid) == 0 {
+		i.Notes = append(i.Notes, "NodeOverlays are supposed to count: a controller follows them while its feature gate NodeOverlay is open")
 	}
 	return b.Snapshot(w.At()), nil
 }

@@ -13,6 +13,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/tenon-sh/tenon/api/karpenter/v1alpha1"
 	"github.com/tenon-sh/tenon/engine/enginetest"
 	engine "github.com/tenon-sh/tenon/engine/plan"
 	"github.com/tenon-sh/tenon/engine/provision"
@@ -21,6 +22,7 @@ import (
 	"github.com/tenon-sh/tenon/internal/cli/plan"
 	"github.com/tenon-sh/tenon/internal/cli/verb"
 	"github.com/tenon-sh/tenon/internal/journal"
+	"github.com/tenon-sh/tenon/internal/observe"
 )
 
 // run runs the verb on input given on standard input.
@@ -224,6 +226,16 @@ func TestLivePlanSaysWhatItDoesNotKnow(t *testing.T) {
 // asking runs the verb against an API server.
 func asking(t *testing.T, api http.HandlerFunc, args ...string) (out, notes string) {
 	t.Helper()
+	out, notes, err := ask(t, api, args...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return out, notes
+}
+
+// ask is asking that may fail.
+func ask(t *testing.T, api http.HandlerFunc, args ...string) (out, notes string, err error) {
+	t.Helper()
 	server := httptest.NewServer(api)
 	defer server.Close()
 	config := filepath.Join(t.TempDir(), "kubeconfig")
@@ -237,10 +249,8 @@ func asking(t *testing.T, api http.HandlerFunc, args ...string) (out, notes stri
 	cmd.SetErr(&noted)
 	cmd.SilenceErrors, cmd.SilenceUsage = true, true
 	cmd.SetArgs(append([]string{"--kubeconfig", config}, args...))
-	if err := cmd.Execute(); err != nil {
-		t.Fatal(err)
-	}
-	return said.String(), noted.String()
+	err = cmd.Execute()
+	return said.String(), noted.String(), err
 }
 
 // services answers for a cluster with the chart's Service, behind which is a controller.
@@ -288,6 +298,86 @@ func TestLivePlanAsksTheController(t *testing.T) {
 	}
 	if out, _ := asking(t, services(replica), "--controller", "karpenter/karpenter", "--sold-out", "only", "-o", "json"); !strings.Contains(out, `"catalog": "controller karpenter/karpenter"`) || !strings.Contains(out, `"whatIf"`) {
 		t.Errorf("what is supposed is not supposed of the controller's world:\n%s", out)
+	}
+}
+
+// A NodeOverlay that is supposed counts for the controller's world as it would for the controller: beside those that
+// it follows already, of which the heavier one says the price.
+func TestLivePlanWithAnOverlay(t *testing.T) {
+	s := enginetest.NewScene()
+	for _, line := range []string{"type only cpu=4 memory=8Gi price=0.5 zones=a", "type other cpu=4 memory=8Gi price=0.6 zones=a", "pool p", "pod web cpu=1"} {
+		if err := s.Line(line); err != nil {
+			t.Fatal(err)
+		}
+	}
+	overlay := func(name, kind, price string, weight int) string {
+		return fmt.Sprintf(`{"apiVersion":"karpenter.sh/v1alpha1","kind":"NodeOverlay","metadata":{"name":%q},"spec":{"weight":%d,"price":%q,"requirements":[{"key":"node.kubernetes.io/instance-type","operator":"In","values":[%q]}]}}`, name, weight, price, kind)
+	}
+	heavy := overlay("heavy", "other", "0.9", 10)
+	corrected := func(w *world.World) *world.World {
+		var o v1alpha1.NodeOverlay
+		if err := json.Unmarshal([]byte(heavy), &o); err != nil {
+			t.Fatal(err)
+		}
+		read, err := observe.NodeOverlay(&o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		p := w.Pools()[0]
+		changed, _ := observe.Lay([]observe.View{{Pool: *p, Catalog: *w.Catalog(p.Template)}}, []observe.Overlay{read})
+		changed[0].Catalog.Template = p.Template.For(p.ID)
+		b := w.Edit()
+		if err := b.SetCatalog(changed[0].Catalog); err != nil {
+			t.Fatal(err)
+		}
+		return b.Snapshot(w.At())
+	}
+	tests := map[string]struct {
+		why   string
+		world *world.World
+		list  int    // status of the list of NodeOverlays
+		add   string // what is supposed
+		want  string
+		says  string
+	}{
+		"First":      {"Nothing is corrected yet, so nothing else has to be known.", s.World(), http.StatusForbidden, overlay("new", "other", "0.1", 1), "other", "feature gate NodeOverlay"},
+		"Outweighed": {"The heavier one that is there says the price.", corrected(s.World()), http.StatusOK, overlay("new", "other", "0.1", 1), "only", "Decided as"},
+		"Heavier":    {"The new one outweighs it.", corrected(s.World()), http.StatusOK, overlay("new", "other", "0.1", 20), "other", "Decided as"},
+		"Replaced":   {"One of the same name stands in its place.", corrected(s.World()), http.StatusOK, overlay("heavy", "other", "0.1", 1), "other", "Decided as"},
+		"Unknown":    {"What is there cannot be seen, so nothing is claimed.", corrected(s.World()), http.StatusForbidden, overlay("new", "other", "0.1", 20), "", "--add: the NodeOverlays of the cluster count as well, and cannot be read: list nodeoverlays of"},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			file := filepath.Join(t.TempDir(), "overlay.yaml")
+			if err := os.WriteFile(file, []byte(tc.add), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			behind := services(func(w http.ResponseWriter, _ *http.Request) {
+				if err := (journal.Entry{Kind: journal.Buy, World: tc.world}).Write(w); err != nil {
+					t.Error(err)
+				}
+			})
+			out, notes, err := ask(t, func(w http.ResponseWriter, r *http.Request) {
+				if r.URL.Path != "/apis/karpenter.sh/v1alpha1/nodeoverlays" {
+					behind(w, r)
+					return
+				}
+				w.Header().Set("Content-Type", "application/json")
+				w.WriteHeader(tc.list)
+				if tc.list == http.StatusOK {
+					fmt.Fprintf(w, `{"apiVersion":"karpenter.sh/v1alpha1","kind":"NodeOverlayList","metadata":{},"items":[%s]}`, heavy)
+				} else {
+					fmt.Fprint(w, `{"kind":"Status","apiVersion":"v1","status":"Failure","message":"nodeoverlays is forbidden","reason":"Forbidden","code":403}`)
+				}
+			}, "--add", file)
+			all := out + notes
+			if err != nil {
+				all += err.Error()
+			}
+			if !strings.Contains(all, tc.says) || (err == nil) != (tc.want != "") || tc.want != "" && !strings.Contains(out, "  "+tc.want+"  ") {
+				t.Errorf("%s: it says (%v)\n%s", tc.why, err, all)
+			}
+		})
 	}
 }
 
