@@ -55,6 +55,8 @@ func Read(r io.Reader, each func(Entry) error) error {
 		var raw json.RawMessage
 		if err := dec.Decode(&raw); errors.Is(err, io.EOF) {
 			return nil
+		} else if _, strange := errors.AsType[*json.SyntaxError](err); strange && n == 1 {
+			return fmt.Errorf("it holds no decisions: want a journal, as a controller gives at /journal, or the world of a decision (%w)", err)
 		} else if err != nil {
 			return fmt.Errorf("decision %d: %w", n, err)
 		}

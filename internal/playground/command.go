@@ -64,10 +64,13 @@ the commands are yours to type.`,
   tenon up --dir /tmp/other --detach --no-demo
   tenon up --dir /tmp/gpus --document 004
   tenon up --reset --region eu-central-1 --managed-nodes m5.large=3 --daemons`,
-		Args: cobra.NoArgs,
+		Args: verb.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if err := o.settle(way); err != nil {
 				return err
+			}
+			if err := o.check(); err != nil {
+				return verb.BadInput(err)
 			}
 			o.Timing = market.Usual()
 			o.Timing.Boot, o.Timing.ShutDown = o.Delays.Boot, o.Delays.Boot
@@ -245,7 +248,7 @@ func downCommand(dir *string) *cobra.Command {
 	return &cobra.Command{
 		Use:   "down [flags]",
 		Short: "Stop the playground; what is in its cluster is kept",
-		Args:  cobra.NoArgs,
+		Args:  verb.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			ctx, cancel := withTimeout(cmd.Context(), 30*time.Second)
 			defer cancel()

@@ -17,6 +17,7 @@ import (
 	"k8s.io/client-go/tools/clientcmd"
 	"k8s.io/klog/v2"
 
+	"github.com/tenon-sh/tenon/engine/amount"
 	"github.com/tenon-sh/tenon/internal/catalog"
 	"github.com/tenon-sh/tenon/internal/clock"
 	"github.com/tenon-sh/tenon/internal/kube"
@@ -135,7 +136,7 @@ func Run(ctx context.Context, o Options, ready func(Contact)) error {
 	if n, err := fleet.Adopt(ctx); err != nil {
 		return err
 	} else if n > 0 {
-		log.say("%d machines are there from before", n)
+		log.say("there from before: %s", amount.Count(n, "machine"))
 	}
 	var followers sync.WaitGroup
 	followers.Go(func() { log.follow(ctx, client, fleet.NodeGone) })

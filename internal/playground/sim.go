@@ -3,12 +3,14 @@ package playground
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"text/tabwriter"
 	"time"
 
 	"github.com/spf13/cobra"
 
+	"github.com/tenon-sh/tenon/internal/cli/verb"
 	"github.com/tenon-sh/tenon/internal/sim/kubelet"
 )
 
@@ -16,7 +18,7 @@ func simCommand(dir *string) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "sim",
 		Short: "Do things to the simulated machines and the simulated AWS account of a playground",
-		Args:  cobra.NoArgs,
+		Args:  verb.NoArgs,
 		RunE:  func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
 	cmd.AddCommand(
@@ -29,7 +31,7 @@ func simCommand(dir *string) *cobra.Command {
 		&cobra.Command{
 			Use:   "kill-controller",
 			Short: "Kill the controller without notice; it starts again by itself",
-			Args:  cobra.NoArgs,
+			Args:  verb.NoArgs,
 			RunE: func(cmd *cobra.Command, _ []string) error {
 				c, err := Dial(Dir(*dir))
 				if err != nil {
@@ -51,7 +53,7 @@ func addCommand(dir *string) *cobra.Command {
 		Example: `  tenon sim add-machine --type m5.large
   tenon sim add-machine --type g5.xlarge --zone us-west-2a --count 2 --taint team=ml:NoSchedule
   tenon sim add-machine --type c7g.xlarge --never-ready`,
-		Args: cobra.NoArgs,
+		Args: verb.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			c, err := Dial(Dir(*dir))
 			if err != nil {
@@ -82,18 +84,23 @@ func addCommand(dir *string) *cobra.Command {
 	return cmd
 }
 
-func faultCommand(dir *string, verb, short, done string) *cobra.Command {
+func faultCommand(dir *string, what, short, done string) *cobra.Command {
 	return &cobra.Command{
-		Use:   verb + " NODE...",
+		Use:   what + " NODE...",
 		Short: short,
-		Args:  cobra.MinimumNArgs(1),
+		Args: func(_ *cobra.Command, args []string) error {
+			if len(args) == 0 {
+				return errors.New("name the nodes or machines; `tenon sim machines` lists them")
+			}
+			return nil
+		},
 		RunE: func(cmd *cobra.Command, names []string) error {
 			c, err := Dial(Dir(*dir))
 			if err != nil {
 				return err
 			}
 			for _, name := range names {
-				if err := c.Do(cmd.Context(), verb, name); err != nil {
+				if err := c.Do(cmd.Context(), what, name); err != nil {
 					return err
 				}
 				fmt.Fprintln(cmd.OutOrStdout(), name, done)
@@ -108,7 +115,7 @@ func listCommand(dir *string) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "machines",
 		Short: "List the machines",
-		Args:  cobra.NoArgs,
+		Args:  verb.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			c, err := Dial(Dir(*dir))
 			if err != nil {

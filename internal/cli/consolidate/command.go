@@ -99,7 +99,11 @@ func (o *options) run(cmd *cobra.Command, args []string) error {
 		r.Version, r.Decision = o.version, &spent
 		return verb.WriteJSON(cmd.OutOrStdout(), r)
 	}
-	_, err = io.WriteString(cmd.OutOrStdout(), p.Text(w, o.format.Is(wide)))
+	text := p.Text(w, o.format.Is(wide))
+	if text == "" && len(w.Places()) == 0 {
+		text = "There is no node, so none could be given back.\n"
+	}
+	_, err = io.WriteString(cmd.OutOrStdout(), text)
 	return err
 }
 

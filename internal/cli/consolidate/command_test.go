@@ -181,3 +181,10 @@ func TestRefusesNonsense(t *testing.T) {
 		t.Errorf("a file that cannot be read is %v", err)
 	}
 }
+
+// A cluster without nodes is answered, too.
+func TestNothingToGiveBack(t *testing.T) {
+	if out, _, err := run(t, pool(usual)); err != nil || out != "There is no node, so none could be given back.\n" {
+		t.Errorf("it says %q (%v)", out, err)
+	}
+}

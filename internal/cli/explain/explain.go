@@ -170,6 +170,12 @@ func (o *options) answer(w *world.World, q question) (answer, error) {
 		return answer{Nodes: e.Nodes()}, nil
 	case "pod":
 		key := world.Key{Namespace: cmp.Or(o.namespace, "default"), Name: q.name}
+		if namespace, name, both := strings.Cut(q.name, "/"); both { // as it is printed everywhere
+			if o.namespace != "" && o.namespace != namespace {
+				return answer{}, verb.BadInputf("%s is not of the namespace %s that -n names: leave one of them out", q.name, o.namespace)
+			}
+			key = world.Key{Namespace: namespace, Name: name}
+		}
 		p, ok := e.Pod(key)
 		if !ok {
 			return answer{}, fmt.Errorf("there is no pod %s%s", key, likePod(w, q.name))

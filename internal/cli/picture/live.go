@@ -57,6 +57,17 @@ func connect(kubeconfig string) (*rest.Config, error) {
 	return config, nil
 }
 
+// remedy is what helps where a cluster does not show its objects.
+func remedy(err error) string {
+	switch {
+	case apierrors.IsForbidden(err):
+		return "ask for the right to list them, or for get on services/proxy of the controller's Service, which tells all that a plan depends on"
+	case apierrors.IsUnauthorized(err):
+		return "the kubeconfig's user is not known there: log in again, or give another kubeconfig"
+	}
+	return "see whether `kubectl get nodes` reaches it with the same kubeconfig, or give files with -f"
+}
+
 // overlays lists the NodeOverlays of a cluster. One that cannot be read counts for the controller as little as here.
 func overlays(ctx context.Context, config *rest.Config) ([]observe.Overlay, error) {
 	client, err := dynamic.NewForConfig(config)
@@ -98,7 +109,7 @@ func live(ctx context.Context, config *rest.Config, progress io.Writer) ([]objec
 				break
 			}
 			if err != nil {
-				return nil, fmt.Errorf("list %s of %s: %w", r.Resource, config.Host, err)
+				return nil, fmt.Errorf("list %s of %s: %w; %s", r.Resource, config.Host, err, remedy(err))
 			}
 			for i := range list.Items {
 				data, err := list.Items[i].MarshalJSON()

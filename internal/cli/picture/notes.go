@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/tenon-sh/tenon/engine/amount"
+	"github.com/tenon-sh/tenon/engine/label"
 	"github.com/tenon-sh/tenon/engine/world"
 )
 
@@ -55,6 +56,15 @@ func leftOut(kind string, i instance) string {
 		case of != group && (of == "apps" || of == "karpenter.sh" || of == "policy"):
 			return fmt.Sprintf("%s: only those of the group %s are read", say, of)
 		}
+	}
+	var names []string
+	for known := range kinds() {
+		like, _, _ := strings.Cut(known, ".")
+		names = append(names, like)
+	}
+	slices.Sort(names)
+	if meant := label.Meant(name, slices.Compact(names)); meant != "" {
+		return fmt.Sprintf("%s: did you mean %s?", say, meant)
 	}
 	return say + ", which a plan does not depend on"
 }

@@ -605,3 +605,24 @@ func TestOverlay(t *testing.T) {
 		t.Errorf("with an overlay %s is bought at %v", n.InstanceType, n.PricePerHour)
 	}
 }
+
+// A kind that is misspelt is not said to be of no importance.
+func TestMisspeltKind(t *testing.T) {
+	if _, notes, err := run(t, `{"apiVersion":"apps/v1","kind":"Deploymnt","metadata":{"name":"web"}}`); err != nil || !strings.Contains(notes, "skipped 1 of kind apps/v1 Deploymnt: did you mean Deployment?") {
+		t.Errorf("it notes %q (%v)", notes, err)
+	}
+}
+
+// A cluster that does not answer, or not to this user, comes with what helps.
+func TestClusterThatShowsNothing(t *testing.T) {
+	for want, status := range map[string]int{
+		"ask for the right to list them, or for get on services/proxy": http.StatusForbidden,
+		"log in again, or give another kubeconfig":                     http.StatusUnauthorized,
+		"see whether `kubectl get nodes` reaches it":                   http.StatusNotImplemented,
+	} {
+		_, _, err := ask(t, func(w http.ResponseWriter, _ *http.Request) { http.Error(w, "no", status) })
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("status %d is told as %v", status, err)
+		}
+	}
+}

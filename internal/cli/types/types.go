@@ -3,11 +3,14 @@ package types
 
 import (
 	"cmp"
+	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
 
 	awsv1 "github.com/tenon-sh/tenon/api/aws/v1"
+	"github.com/tenon-sh/tenon/engine/label"
 	"github.com/tenon-sh/tenon/engine/money"
 	"github.com/tenon-sh/tenon/engine/world"
 	"github.com/tenon-sh/tenon/internal/aws/types"
@@ -104,6 +107,9 @@ func (o *options) list(names []string) (list, error) {
 	if err != nil {
 		return list{}, verb.BadInputf("--region: %w", err)
 	}
+	if err := slips(names, c.Types()); err != nil {
+		return list{}, verb.BadInput(err)
+	}
 	out := list{region: region.Name, currency: region.Currency}
 	for i := range c.Types() {
 		t := &c.Types()[i]
@@ -118,6 +124,25 @@ func (o *options) list(names []string) (list, error) {
 	}
 	slices.SortStableFunc(out.items, order)
 	return out, nil
+}
+
+// slips finds a name that is no pattern and names nothing that EC2 has: to say that
+// it cannot be had in the region would be to say that it exists.
+func slips(names []string, all []catalog.Type) error {
+	var known []string
+	for i := range all {
+		known = append(known, all[i].Name)
+	}
+	for _, name := range names {
+		if strings.ContainsAny(name, "*?[") || slices.Contains(known, name) {
+			continue
+		}
+		if meant := label.Meant(name, known); meant != "" {
+			return fmt.Errorf("there is no instance type %q: did you mean %q?", name, meant)
+		}
+		return fmt.Errorf("there is no instance type %q; a name may hold asterisks, as in 'm5.*'", name)
+	}
+	return nil
 }
 
 // orderBy returns how to sort. Types of one family stand together, by size.

@@ -208,6 +208,8 @@ func TestBadInput(t *testing.T) {
 		"Sort":         {[]string{"--sort", "colour"}, "price"},
 		"Label":        {[]string{"-l", "gpu"}, "key=value"},
 		"Name":         {[]string{"c5.[x"}, "c5.[x"},
+		"Slip":         {[]string{"m5.larg"}, `there is no instance type "m5.larg": did you mean "m5.large"?`},
+		"Nothing":      {[]string{"computer"}, `there is no instance type "computer"`},
 		"AMIFamily":    {[]string{"--ami-family", "Debian"}, "Bottlerocket"},
 		"CapacityType": {[]string{"--capacity-type", "free"}, "spot"},
 	}

@@ -65,6 +65,20 @@ func (p *Ports) shut(port, to int) {
 	delete(p.doors, port)
 }
 
+// complain reports whether it is to be said that a port has no door: once.
+func (p *Ports) complain(port int) bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.said[port] {
+		return false
+	}
+	if p.said == nil {
+		p.said = map[int]bool{}
+	}
+	p.said[port] = true
+	return true
+}
+
 func (d *door) lead(to int) {
 	d.mu.Lock()
 	defer d.mu.Unlock()

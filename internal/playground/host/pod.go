@@ -249,11 +249,13 @@ func (p *pod) open(ports map[int]int) (shut func()) {
 	var open []int
 	for _, c := range p.Spec.Containers[0].Ports {
 		port := int(c.ContainerPort)
-		if strings.HasSuffix(c.Name, "webhook") {
+		if strings.HasSuffix(c.Name, "webhook") || p.probes(c.Name) {
 			continue
 		}
 		if err := p.h.o.Ports.open(p.h.address, port, ports[port], own.Host); err != nil {
-			p.h.o.Say("port %d of %s is another program's, so Services do not lead to pod %s/%s: `tenon plan` needs --controller", port, p.h.address, p.Namespace, p.Name)
+			if p.h.o.Ports.complain(port) {
+				p.h.o.Say("port %d of %s is another program's, perhaps another playground's, so Services do not lead to the pods that listen there: give `tenon plan` the address of the pages with --controller", port, p.h.address)
+			}
 			continue
 		}
 		open = append(open, port)
@@ -263,6 +265,17 @@ func (p *pod) open(ports map[int]int) (shut func()) {
 			p.h.o.Ports.shut(port, ports[port])
 		}
 	}
+}
+
+// probes reports whether a port is there for the probes, which the host makes itself.
+func (p *pod) probes(port string) bool {
+	c := p.Spec.Containers[0]
+	for _, r := range []*corev1.Probe{c.ReadinessProbe, c.LivenessProbe} {
+		if r != nil && r.HTTPGet != nil && r.HTTPGet.Port.String() == port {
+			return true
+		}
+	}
+	return false
 }
 
 // command is the process of the pod.

@@ -12,6 +12,7 @@ type Ports struct {
 	mu    sync.Mutex
 	held  map[int]bool
 	doors map[int]*door
+	said  map[int]bool // ports of which was said that they have no door
 }
 
 // Free reports whether nobody on this computer has a port.

@@ -8,7 +8,10 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/tenon-sh/tenon/internal/catalog"
+	"github.com/tenon-sh/tenon/internal/sim/driver"
 	"github.com/tenon-sh/tenon/internal/sim/fault"
+	"github.com/tenon-sh/tenon/internal/sim/market"
 )
 
 func TestRules(t *testing.T) {
@@ -99,7 +102,7 @@ func TestRulesEnd(t *testing.T) {
 // What is written wrongly is refused with what would be right.
 func TestRequests(t *testing.T) {
 	rules := &fault.Rules{}
-	h := fault.Handler("/", fault.Panel{Rules: rules})
+	h := fault.Handler("/", fault.Panel{Rules: rules, Market: usWest2(t)})
 	tests := map[string]struct {
 		why, call, body, want string
 	}{
@@ -109,6 +112,9 @@ func TestRequests(t *testing.T) {
 		"NotOurs":  {"What is worked out is not the caller's to say.", "POST /faults", `{"kind":"deny","id":7}`, `there is no \"id\"`},
 		"Fraction": {"Half a call is no number of calls.", "POST /faults", `{"kind":"deny","times":"0.5"}`, `times: it is a whole number, not 0.5`},
 		"Kind":     {"A kind is one of a few.", "POST /faults", `{"kind":"throtle"}`, `kind must be throttle`},
+		"NoType":   {"What is done to pools that nobody sells does nothing.", "POST /capacity", `{"type":"m5.larg","left":0}`, `type: there is no \"m5.larg\" here: did you mean \"m5.large\"?`},
+		"NoZone":   {"A zone of another region is none.", "POST /capacity", `{"zone":"eu-central-1a","left":0}`, `zone: there is no \"eu-central-1a\" here: it is one of us-west-2a, us-west-2b`},
+		"NoPrice":  {"A price has to be said.", "POST /price", `{"type":"m5.large"}`, `say price=DOLLARS, or factor=TIMES, of which 1 ends it`},
 		"NoRule":   {"Rules are lifted by number.", "DELETE /faults?id=first", ``, `it is the number of a rule`},
 	}
 	for name, tc := range tests {
@@ -121,4 +127,18 @@ func TestRequests(t *testing.T) {
 			}
 		})
 	}
+}
+
+// usWest2 is a market that sells one type.
+func usWest2(t *testing.T) *market.Market {
+	t.Helper()
+	all, err := catalog.Load()
+	if err != nil {
+		t.Fatal(err)
+	}
+	region, err := all.Region("us-west-2")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return driver.Market(region, "m5.large")
 }

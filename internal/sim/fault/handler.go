@@ -256,8 +256,38 @@ type pools struct {
 	Factor       float64 `json:"factor"`
 }
 
+// check refuses names that are none of the market's: what is done to pools that nobody sells does nothing.
+func (in pools) check(m *market.Market) error {
+	var types, zones []string
+	for _, t := range m.Types() {
+		types = append(types, t.Name)
+	}
+	for _, z := range m.Zones() {
+		zones = append(zones, z.Name)
+	}
+	for _, x := range []struct {
+		field, value string
+		known        []string
+	}{{"type", in.Type, types}, {"zone", in.Zone, zones}, {"capacityType", in.CapacityType, []string{"on-demand", "spot"}}} {
+		if x.value == "" || slices.Contains(x.known, x.value) {
+			continue
+		}
+		if meant := label.Meant(x.value, x.known); meant != "" {
+			return fmt.Errorf("%s: there is no %q here: did you mean %q?", x.field, x.value, meant)
+		}
+		if len(x.known) < 10 {
+			return fmt.Errorf("%s: there is no %q here: it is one of %s", x.field, x.value, strings.Join(x.known, ", "))
+		}
+		return fmt.Errorf("%s: there is no %q here; `tenon types` lists them", x.field, x.value)
+	}
+	return nil
+}
+
 func setCapacity(p Panel, r *http.Request) (any, error) {
 	in, err := read[pools](r)
+	if err == nil {
+		err = in.check(p.Market)
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -276,8 +306,14 @@ func clearCapacity(p Panel, r *http.Request) (any, error) {
 
 func setPrice(p Panel, r *http.Request) (any, error) {
 	in, err := read[pools](r)
-	if err != nil {
+	if err == nil {
+		err = in.check(p.Market)
+	}
+	switch {
+	case err != nil:
 		return nil, err
+	case in.Price == 0 && in.Factor == 0:
+		return nil, errors.New("say price=DOLLARS, or factor=TIMES, of which 1 ends it")
 	}
 	p.Market.SetPrice(market.PriceRule{
 		Zone: in.Zone, Type: in.Type, CapacityType: in.CapacityType, Price: int64(in.Price*1_000_000 + 0.5), Factor: in.Factor,

@@ -1,0 +1,60 @@
+package playground
+
+import (
+	"fmt"
+	"maps"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+
+	"github.com/tenon-sh/tenon/engine/label"
+	"github.com/tenon-sh/tenon/internal/catalog"
+)
+
+// minor is a version of Kubernetes as EKS has them.
+var minor = regexp.MustCompile(`^1\.[1-9][0-9]?$`)
+
+// check finds what is wrong with the options that name something, before anything is started.
+func (o *Options) check() error {
+	types, err := catalog.Load()
+	if err != nil {
+		return err
+	}
+	region, err := types.Region(o.Region)
+	if err != nil {
+		return fmt.Errorf("--region: %w", err)
+	}
+	if !minor.MatchString(o.KubernetesVersion) {
+		return fmt.Errorf("--kubernetes-version is %q, want one such as 1.32", o.KubernetesVersion)
+	}
+	var known []string
+	for _, t := range region.Types() {
+		known = append(known, t.Name)
+	}
+	for _, name := range slices.Sorted(maps.Keys(o.Surroundings.Managed)) {
+		if err := named("--managed-nodes", name, o.Region, known); err != nil {
+			return err
+		}
+	}
+	if _, ok := types.Type(o.Host); !ok && o.Host != "" && o.Host != OnFargate { // it is not bought, so the region need not sell it
+		return fmt.Errorf("--host: there is no instance type %q; `tenon types` lists them", o.Host)
+	}
+	if o.Chart != "" {
+		if _, err := os.Stat(filepath.Join(o.Chart, "Chart.yaml")); err != nil {
+			return fmt.Errorf("--chart names no directory of a chart: %w", err)
+		}
+	}
+	return nil
+}
+
+// named says what is wrong with the name of an instance type; nil if it is known.
+func named(flag, name, region string, known []string) error {
+	if slices.Contains(known, name) {
+		return nil
+	}
+	if meant := label.Meant(name, known); meant != "" {
+		return fmt.Errorf("%s: %s sells no instance type %q: did you mean %q?", flag, region, name, meant)
+	}
+	return fmt.Errorf("%s: %s sells no instance type %q; `tenon types --region %s` lists them", flag, region, name, region)
+}

@@ -1,0 +1,34 @@
+package playground
+
+import (
+	"strings"
+	"testing"
+)
+
+// What is named wrongly is found before a cluster is started for it.
+func TestOptionsAreCheckedFirst(t *testing.T) {
+	tests := map[string]struct {
+		change func(*Options)
+		want   string // of the error; empty: there is none
+	}{
+		"Right":     {func(*Options) {}, ""},
+		"Elsewhere": {func(o *Options) { o.Region = "ap-southeast-5" }, ""},
+		"Fargate":   {func(o *Options) { o.Host = OnFargate }, ""},
+		"Region":    {func(o *Options) { o.Region = "us-wset-2" }, `--region: no region "us-wset-2"`},
+		"Version":   {func(o *Options) { o.KubernetesVersion = "abc" }, `--kubernetes-version is "abc", want one such as 1.32`},
+		"NoVersion": {func(o *Options) { o.KubernetesVersion = "9.99" }, `--kubernetes-version is "9.99"`},
+		"Managed":   {func(o *Options) { o.Surroundings.Managed = map[string]int{"m5.larg": 1} }, `--managed-nodes: us-west-2 sells no instance type "m5.larg": did you mean "m5.large"?`},
+		"Host":      {func(o *Options) { o.Host = "nope" }, `--host: there is no instance type "nope"`},
+		"Chart":     {func(o *Options) { o.Chart = "/nope" }, `--chart names no directory of a chart`},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			o := Options{Region: "us-west-2", KubernetesVersion: "1.32", Host: "m5.large"}
+			tc.change(&o)
+			err := o.check()
+			if (err == nil) != (tc.want == "") || err != nil && !strings.Contains(err.Error(), tc.want) {
+				t.Errorf("it says %v, want %q", err, tc.want)
+			}
+		})
+	}
+}
