@@ -26,6 +26,7 @@ import (
 	"github.com/tenon-sh/tenon/internal/aws"
 	"github.com/tenon-sh/tenon/internal/aws/access"
 	"github.com/tenon-sh/tenon/internal/aws/nodeclass"
+	"github.com/tenon-sh/tenon/internal/aws/say"
 	"github.com/tenon-sh/tenon/internal/catalog"
 	"github.com/tenon-sh/tenon/internal/cloud"
 	"github.com/tenon-sh/tenon/internal/cloudtest"
@@ -214,7 +215,7 @@ func (a *account) driver() *aws.Driver {
 	tagged := []nodeclass.Selector{{Tags: []nodeclass.Tag{{Key: "karpenter.sh/discovery", Values: []string{clusterName}}}}}
 	return aws.New(aws.Config{
 		Clients: clients, Catalog: all, Settings: aws.Settings{Cluster: clusterName, Queue: queue},
-		Said: func(s aws.Saying) { a.t.Logf("%s %v", s.Message, s.Fields) },
+		Said: func(s say.Line) { a.t.Logf("%s %v", s.Message, s.Fields) },
 		Classes: func(_ context.Context, ref cloud.ClassRef) (nodeclass.Class, error) {
 			c := nodeclass.Class{
 				Ref: ref, UID: "uid", Family: "AL2023", Subnets: tagged, Groups: tagged, Role: role, Hash: "1", HashVersion: "v",
