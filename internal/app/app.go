@@ -445,7 +445,7 @@ func (p *parts) serve(registry *prometheus.Registry) error {
 	mux := http.NewServeMux()
 	var history *live.History
 	if p.Settings.LivePage {
-		history = live.NewHistory(p.picture, clock.Wall)
+		history = live.NewHistory(p.picture, panics.Teller{Log: p.Log.WithName("pages"), Metrics: p.metrics})
 		if err := p.m.Add(history); err != nil {
 			return err
 		}

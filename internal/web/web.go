@@ -69,7 +69,7 @@ func Handler(d Decisions, now func() *world.World, deleted func(claim string) st
 
 // serveLive adds what the live page asks for.
 func (s site) serveLive(mux *http.ServeMux, history *live.History) {
-	mux.Handle("GET /v1/live", live.NewFeed(live.Source{World: s.now, Decided: s.All, Deleted: s.deleted}, clock.Wall))
+	mux.Handle("GET /v1/live", live.NewFeed(live.Source{World: s.now, Decided: s.All, Deleted: s.deleted, Panics: history.Panics}, clock.Wall))
 	a := live.Answers{World: s.now, Options: s.options, Decided: s.All}
 	answers := http.NewServeMux()
 	answers.HandleFunc("GET /v1/nodes/{name}", a.Node)

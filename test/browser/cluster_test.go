@@ -12,8 +12,8 @@ import (
 	"github.com/tenon-sh/tenon/engine/enginetest"
 	"github.com/tenon-sh/tenon/engine/provision"
 	"github.com/tenon-sh/tenon/engine/world"
-	"github.com/tenon-sh/tenon/internal/clock"
 	"github.com/tenon-sh/tenon/internal/journal"
+	"github.com/tenon-sh/tenon/internal/panics"
 	"github.com/tenon-sh/tenon/internal/web"
 	"github.com/tenon-sh/tenon/internal/web/live"
 )
@@ -40,7 +40,7 @@ func serve(t *testing.T, w *world.World) *cluster {
 		defer c.mu.Unlock()
 		return c.world
 	}
-	c.history = live.NewHistory(now, clock.Wall)
+	c.history = live.NewHistory(now, panics.Teller{})
 	next := func() (journal.Entry, bool) { return journal.Entry{Kind: journal.Buy, World: now()}, true }
 	h, err := web.Handler(c.journal, now, nil, next, c.history)
 	if err != nil {

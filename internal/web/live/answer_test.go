@@ -10,8 +10,8 @@ import (
 	"github.com/tenon-sh/tenon/engine/enginetest"
 	"github.com/tenon-sh/tenon/engine/provision"
 	"github.com/tenon-sh/tenon/engine/world"
-	"github.com/tenon-sh/tenon/internal/clock"
 	"github.com/tenon-sh/tenon/internal/journal"
+	"github.com/tenon-sh/tenon/internal/panics"
 	"github.com/tenon-sh/tenon/internal/web"
 	"github.com/tenon-sh/tenon/internal/web/live"
 )
@@ -21,7 +21,7 @@ func TestAnswers(t *testing.T) {
 	j := journal.New(3, "v1", nil)
 	j.Add(journal.Entry{Kind: journal.Buy, World: w, Plan: provision.Decide(w, provision.Options{})})
 	now := func() *world.World { return w }
-	h, err := web.Handler(j, now, nil, nil, live.NewHistory(now, clock.Wall))
+	h, err := web.Handler(j, now, nil, nil, live.NewHistory(now, panics.Teller{}))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -13,6 +13,7 @@ import (
 	"github.com/tenon-sh/tenon/engine/world"
 	"github.com/tenon-sh/tenon/internal/clock"
 	"github.com/tenon-sh/tenon/internal/journal"
+	"github.com/tenon-sh/tenon/internal/panics"
 )
 
 const (
@@ -37,6 +38,7 @@ type Source struct {
 	World   func() *world.World       // the latest picture; nil while there is none
 	Decided func() []journal.Entry    // what has been decided lately, latest first
 	Deleted func(claim string) string // why this controller deleted the claim; may be nil
+	Panics  panics.Teller             // told of what breaks while it is drawn
 }
 
 // Feed tells all who watch what changes in the cluster. Nothing is drawn while nobody watches.
@@ -132,17 +134,37 @@ func (f *Feed) leave(me *watcher) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	delete(f.watching, me)
-	if len(f.watching) == 0 && f.end != nil {
-		f.end()
-		f.end, f.view, f.looked = nil, nil, time.Time{}
+	if len(f.watching) == 0 {
+		f.forget()
 	}
+}
+
+// forget ends drawing, and what was drawn.
+func (f *Feed) forget() {
+	if f.end != nil {
+		f.end()
+	}
+	f.end, f.view, f.looked = nil, nil, time.Time{}
+}
+
+// reset cuts everyone off, for what is drawn may be half of it: they connect again and are told everything anew.
+func (f *Feed) reset() {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	for me := range f.watching {
+		close(me.gone)
+	}
+	clear(f.watching)
+	f.forget()
 }
 
 // draw looks for changes until nobody watches any more.
 func (f *Feed) draw(ctx context.Context) {
 	for {
 		began := f.now()
-		f.look(ctx)
+		if !f.source.Panics.Do("live page", func() { f.look(ctx) }) {
+			f.reset()
+		}
 		wait := time.NewTimer(max(tick, restRatio*f.now.Since(began)))
 		select {
 		case <-ctx.Done():

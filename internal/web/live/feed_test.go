@@ -15,6 +15,7 @@ import (
 	"github.com/tenon-sh/tenon/engine/world"
 	"github.com/tenon-sh/tenon/internal/clock"
 	"github.com/tenon-sh/tenon/internal/journal"
+	"github.com/tenon-sh/tenon/internal/panics"
 )
 
 // latest is a World that changes.
@@ -120,6 +121,37 @@ func TestSlowWatcher(t *testing.T) {
 	})
 }
 
+// What breaks while the page is drawn costs those who watch their connection, and the controller nothing.
+func TestABrokenLook(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var l latest
+		l.Store(enginetest.Steady(3, 0))
+		s := l.source()
+		var broken atomic.Bool
+		s.Decided = func() []journal.Entry {
+			if broken.Load() {
+				panic("a bug")
+			}
+			return nil
+		}
+		f := NewFeed(s, clock.Wall)
+		me, _, err := f.join()
+		if err != nil {
+			t.Fatal(err)
+		}
+		broken.Store(true)
+		<-me.gone
+		f.leave(me)
+		broken.Store(false)
+		again, first, err := f.join()
+		if err != nil || !strings.Contains(string(first), `"whole":true`) {
+			t.Errorf("who connects again is told %.100s, %v", first, err)
+		}
+		f.leave(again)
+		synctest.Wait()
+	})
+}
+
 // So many may watch, and who comes too many is told why.
 func TestTooManyWatchers(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -158,7 +190,7 @@ func TestNoPictureYet(t *testing.T) {
 // The history holds the latest figures, oldest first, and no more than it may.
 func TestHistory(t *testing.T) {
 	var l latest
-	h := NewHistory(l.Load, clock.Wall)
+	h := NewHistory(l.Load, panics.Teller{})
 	h.Sample()
 	if len(h.All()) != 0 {
 		t.Error("there is a sample of no picture")

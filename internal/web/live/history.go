@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"github.com/tenon-sh/tenon/engine/world"
-	"github.com/tenon-sh/tenon/internal/clock"
+	"github.com/tenon-sh/tenon/internal/panics"
 )
 
 const (
@@ -26,8 +26,9 @@ type Sample struct {
 
 // History keeps figures of the last hours.
 type History struct {
+	Panics panics.Teller // told of what breaks while figures are taken
+
 	world func() *world.World
-	now   clock.Now
 
 	mu     sync.Mutex
 	prices prices
@@ -35,9 +36,9 @@ type History struct {
 	next   int
 }
 
-// NewHistory returns a History of the pictures that world gives.
-func NewHistory(latest func() *world.World, now clock.Now) *History {
-	return &History{world: latest, now: now}
+// NewHistory returns a History of the pictures that latest gives.
+func NewHistory(latest func() *world.World, p panics.Teller) *History {
+	return &History{Panics: p, world: latest}
 }
 
 // NeedLeaderElection is the manager's: every replica knows what was.
@@ -48,7 +49,7 @@ func (h *History) Start(ctx context.Context) error {
 	every := time.NewTicker(sampleEvery)
 	defer every.Stop()
 	for {
-		h.Sample()
+		h.Panics.Do("history of the live page", h.Sample)
 		select {
 		case <-ctx.Done():
 			return nil
