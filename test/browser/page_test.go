@@ -9,6 +9,7 @@ import (
 	"github.com/chromedp/chromedp/kb"
 
 	"github.com/tenon-sh/tenon/engine/amount"
+	"github.com/tenon-sh/tenon/engine/enginetest"
 	"github.com/tenon-sh/tenon/engine/label"
 	"github.com/tenon-sh/tenon/engine/world"
 )
@@ -177,4 +178,23 @@ func TestManyNodes(t *testing.T) {
 	} else {
 		t.Logf("the page holds %.0f MiB", heap)
 	}
+}
+
+// Plots that are made anew, here for another currency, are as wide as what they stand in.
+func TestPlotsFit(t *testing.T) {
+	c := serve(t, large(3))
+	c.history.Sample()
+	r := open(t, c.URL, 1400, 1000)
+	r.live()
+	r.until(`document.querySelectorAll('.uplot').length === 4`)
+	c.edit(func(b *world.Builder) error {
+		market := enginetest.Market()
+		market.Currency = "CNY/h"
+		return b.SetCatalog(market)
+	})
+	r.until(`document.querySelector('figcaption').innerText.includes('CNY')`)
+	if over := of[int](r, `[...document.querySelectorAll('.uplot canvas')].filter((u) => u.getBoundingClientRect().right > u.closest('figure').getBoundingClientRect().right).length`); over > 0 {
+		t.Errorf("%d plots are wider than what they stand in", over)
+	}
+	r.shot("currency")
 }

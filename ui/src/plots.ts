@@ -28,6 +28,12 @@ const most = 2400;
 /** A point of the live stream is added no more often than this, in seconds. */
 const every = 2;
 
+/** Writes moments: with seconds while no more than some minutes are shown. */
+function times(_plot: uPlot, at: number[]): string[] {
+  const fine = at.length > 1 && at[1] - at[0] < 60;
+  return at.map((s) => new Date(s * 1000).toLocaleTimeString('en-GB').slice(0, fine ? 8 : 5));
+}
+
 export class Plots {
   readonly element = h('section', { class: 'plots', 'aria-label': 'The last hours' });
   private samples: { at: number; totals: Totals }[] = [];
@@ -76,9 +82,12 @@ export class Plots {
     const style = getComputedStyle(document.documentElement);
     const soft = style.getPropertyValue('--soft').trim();
     const line = style.getPropertyValue('--line').trim();
-    for (const p of plots(this.currency)) {
-      const figure = h('figure', {}, h('figcaption', {}, p.title));
-      this.element.append(figure);
+    const all = plots(this.currency);
+    // All figures first: each is as wide as the others leave it.
+    const figures = all.map((p) => h('figure', {}, h('figcaption', {}, p.title)));
+    this.element.append(...figures);
+    for (const [i, p] of all.entries()) {
+      const figure = figures[i];
       const axis = { stroke: soft, grid: { stroke: line, width: 1 }, ticks: { show: false }, font: '11px system-ui' };
       const range: uPlot.Scale.Range = (_u, _min, max) => [0, p.unit === '%' ? 100 : Math.max(1, max * 1.1)];
       this.charts.push(new uPlot({
@@ -86,7 +95,7 @@ export class Plots {
         scales: { x: { time: true }, y: { range } },
         legend: { show: true, live: true },
         cursor: { drag: { x: false, y: false }, y: false },
-        axes: [{ ...axis, space: 60, size: 24, values: '{HH}:{mm}' }, { ...axis, size: 46, space: 24 }],
+        axes: [{ ...axis, space: 60, size: 24, values: times }, { ...axis, size: 46, space: 24 }],
         series: [{ value: '{HH}:{mm}:{ss}' }, ...p.lines.map((l) => ({ label: l.label, stroke: l.colour, width: 1.5, points: { show: (u: uPlot) => u.data[0].length < 3 }, value: (_u: uPlot, v: number | null) => (v === null || v === undefined ? '–' : v.toLocaleString('en', { maximumFractionDigits: 3 })) }))],
       }, this.data(p), figure));
     }

@@ -75,8 +75,9 @@ func (v *view) next(w *world.World, decided []journal.Entry) (Frame, bool) {
 		}
 		v.decided, f.Decisions = rows, &rows
 	}
+	other := v.world == nil || currencyOf(v.world) != f.Currency
 	v.world, v.latest = w, latest
-	changed := len(f.Nodes) > 0 || len(f.Gone) > 0 || f.Pools != nil || f.Waiting != nil || f.Decisions != nil || !alike(f.Totals, v.totals)
+	changed := other || len(f.Nodes) > 0 || len(f.Gone) > 0 || f.Pools != nil || f.Waiting != nil || f.Decisions != nil || !alike(f.Totals, v.totals)
 	v.totals = f.Totals
 	if changed {
 		v.seq++

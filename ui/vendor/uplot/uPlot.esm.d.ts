@@ -24,7 +24,7 @@ declare namespace uPlot {
     font?: string;
     space?: number;
     size?: number;
-    values?: string;
+    values?: string | ((plot: uPlot, splits: number[]) => string[]);
   }
   interface Series {
     label?: string;
