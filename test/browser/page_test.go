@@ -196,5 +196,6 @@ func TestPlotsFit(t *testing.T) {
 	if over := of[int](r, `[...document.querySelectorAll('.uplot canvas')].filter((u) => u.getBoundingClientRect().right > u.closest('figure').getBoundingClientRect().right).length`); over > 0 {
 		t.Errorf("%d plots are wider than what they stand in", over)
 	}
+	r.until(`document.querySelector('.u-legend').innerText.includes('1.259')`) // the latest figure is read beside its plot
 	r.shot("currency")
 }

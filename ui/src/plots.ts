@@ -40,10 +40,14 @@ export class Plots {
   private charts: uPlot[] = [];
   private currency = '';
   private due = 0;
+  private later = 0;
 
   constructor() {
     new ResizeObserver(() => this.size()).observe(this.element);
-    matchMedia('(prefers-color-scheme: dark)').addEventListener('change', () => this.make());
+    matchMedia('(prefers-color-scheme: dark)').addEventListener('change', () => {
+      this.make();
+      this.draw();
+    });
   }
 
   /** Reads what the controller has kept. */
@@ -52,7 +56,7 @@ export class Plots {
       const kept = await ask<{ samples: Sample[] }>('v1/history');
       const first = this.samples[0]?.at ?? Infinity;
       this.samples = [...kept.samples.filter((s) => s.at < first).map((s) => ({ at: s.at, totals: s as Totals })), ...this.samples];
-      this.draw(true);
+      this.draw();
     } catch {
       // What is told from now on is drawn.
     }
@@ -68,7 +72,7 @@ export class Plots {
     if (last && at - last.at < every) last.totals = totals;
     else this.samples.push({ at, totals });
     if (this.samples.length > most) this.samples.splice(0, this.samples.length - most);
-    this.draw(false);
+    this.draw();
   }
 
   private data(p: Plot): uPlot.AlignedData {
@@ -101,16 +105,19 @@ export class Plots {
     }
   }
 
-  private draw(now: boolean): void {
-    if (!this.charts.length) this.make();
-    const time = performance.now();
-    if (!now && time < this.due) return;
-    this.due = time + 1000;
-    plots(this.currency).forEach((p, i) => {
-      const c = this.charts[i];
-      c?.setData(this.data(p));
-      if (c && c.cursor.idx == null) c.setLegend({ idx: this.samples.length - 1 }); // the latest, while no other is pointed at
-    });
+  /** Draws soon, and no more than once a second: what came last is always drawn. */
+  private draw(): void {
+    if (this.later) return;
+    this.later = setTimeout(() => {
+      this.later = 0;
+      this.due = performance.now() + 1000;
+      if (!this.charts.length) this.make();
+      plots(this.currency).forEach((p, i) => {
+        const c = this.charts[i];
+        c?.setData(this.data(p));
+        if (c && c.cursor.idx == null && this.samples.length) c.setLegend({ idx: this.samples.length - 1 }); // the latest, while no other is pointed at
+      });
+    }, Math.max(0, this.due - performance.now()));
   }
 
   private size(): void {
