@@ -32,9 +32,6 @@ var filling = []*Rule{
 // Standing are the rules whose answer does not depend on the pods that are at the place.
 func Standing() []*Rule { return standing }
 
-// Filling are the rules whose answer changes with the pods that are at the place.
-func Filling() []*Rule { return filling }
-
 // Extras are the filling rules on what is not counted as room.
 func Extras() []*Rule { return filling[1:] }
 

@@ -9,6 +9,7 @@ import (
 	"github.com/tenon-sh/tenon/engine/plan"
 	"github.com/tenon-sh/tenon/engine/reason"
 	"github.com/tenon-sh/tenon/internal/journal"
+	"github.com/tenon-sh/tenon/internal/web/live"
 )
 
 // made is a row of the page of decisions.
@@ -60,7 +61,7 @@ type fill struct {
 type give struct{ Name, Pool, Reason, Price string }
 
 func decisionOf(e journal.Entry) decision {
-	d := decision{made: madeOf(e), Text: e.Plan.Text(true), Currency: currency(e.World)}
+	d := decision{made: madeOf(e), Text: e.Plan.Text(true), Currency: live.Currency(e.World)}
 	for _, a := range e.Plan.New {
 		one := ask{
 			Name: a.Name, Pool: a.Pool.Name, Shape: a.Shape, Zone: a.Zone, Capacity: a.CapacityType, Price: money(a.Price), Requests: a.Requests.String(),

@@ -1,24 +1,19 @@
 package web
 
 import (
-	"cmp"
-	"slices"
 	"strings"
 
-	v1 "github.com/tenon-sh/tenon/api/karpenter/v1"
 	"github.com/tenon-sh/tenon/engine/amount"
 	"github.com/tenon-sh/tenon/engine/label"
 	"github.com/tenon-sh/tenon/engine/plan"
 	"github.com/tenon-sh/tenon/engine/reason"
 	"github.com/tenon-sh/tenon/engine/world"
 	"github.com/tenon-sh/tenon/internal/journal"
+	"github.com/tenon-sh/tenon/internal/web/live"
 )
 
 // most is how many rows a table of nodes or pods shows: what nobody reads need not be sent.
 const most = 500
-
-// unknown is said of a machine that goes without that this controller knows why.
-const unknown = "deleted by another client, or before this controller began"
 
 // overview is the cluster's page.
 type overview struct {
@@ -40,6 +35,7 @@ type overview struct {
 
 // verdict is what was last decided about pods that wait; those of the same verdict are together.
 type verdict struct {
+	Workload string // whose pods they are; empty: of several
 	State    string // refused, planned, held back, waiting
 	Text     string
 	Why      *reason.Why
@@ -75,11 +71,11 @@ type load struct {
 
 func (l *load) add(p *world.Place, price int64) {
 	l.nodes++
-	l.used, l.room, l.price = l.used.Plus(p.Used), l.room.Plus(roomOf(p)), l.price+price
+	l.used, l.room, l.price = l.used.Plus(p.Used), l.room.Plus(live.RoomOf(p)), l.price+price
 }
 
 func (s site) overviewOf(w *world.World, decided []journal.Entry) overview {
-	o := overview{Live: s.live, At: clockText(w.At()), Currency: currency(w)}
+	o := overview{Live: s.live, At: clockText(w.At()), Currency: live.Currency(w)}
 	var all load
 	byPool := map[world.PoolID]*load{}
 	for _, pool := range w.Pools() {
@@ -107,7 +103,7 @@ func (s site) overviewOf(w *world.World, decided []journal.Entry) overview {
 	for _, p := range w.Pools() {
 		l := byPool[p.ID]
 		o.Pools = append(o.Pools, pool{
-			Kind: p.ID.Kind, Name: p.ID.Name, State: stateOf(p), Limits: p.Limits.String(), Nodes: l.nodes, Price: money(l.price),
+			Kind: p.ID.Kind, Name: p.ID.Name, State: live.PoolState(p), Limits: p.Limits.String(), Nodes: l.nodes, Price: money(l.price),
 			CPU: share(l.used, l.room, amount.CPU), Memory: share(l.used, l.room, amount.Memory),
 		})
 	}
@@ -119,98 +115,33 @@ func (s site) overviewOf(w *world.World, decided []journal.Entry) overview {
 	return o
 }
 
-func stateOf(p *world.Pool) string {
-	switch {
-	case p.Deleting:
-		return "going"
-	case p.NotReady != "":
-		return p.NotReady
-	}
-	return "ready"
-}
-
-// verdicts are what the latest decision about each waiting pod says, those of
-// most pods first. decided is latest first.
+// verdicts are what the latest decision about each waiting pod says. decided is latest first.
 func verdicts(w *world.World, decided []journal.Entry) (waiting int, out []verdict) {
-	said := map[world.Key]verdict{}
-	for _, e := range slices.Backward(decided) {
-		digest := e.World.Digest()
-		for _, r := range e.Plan.Refused {
-			said[r.Pod] = verdict{State: "refused", Text: "refused: " + r.Why.Line(), Why: r.Why, Decision: digest}
-		}
-		for _, a := range e.Plan.New {
-			for _, k := range a.Pods {
-				said[k] = verdict{State: "planned", Text: "to go to a new " + a.Shape + " in " + a.Zone, Decision: digest}
-			}
-		}
-		for _, f := range e.Plan.Filled {
-			for _, k := range f.Pods {
-				said[k] = verdict{State: "planned", Text: "to go to " + cmp.Or(f.Node, f.Claim), Decision: digest}
-			}
-		}
+	for _, g := range live.Groups(w, decided) {
+		waiting += g.Count
+		out = append(out, verdict{State: g.State, Workload: g.Workload, Text: g.Text, Why: g.Why, Pods: g.Pods, More: g.Count - len(g.Pods), Decision: g.Decision})
 	}
-	alike := map[string]int{}
-	for _, p := range w.Waiting() {
-		if p.Virtual { // its buffer's status says how it stands
-			continue
-		}
-		v := said[p.Key]
-		switch {
-		case p.Gated:
-			v = verdict{State: "held back", Text: "until their scheduling gates are removed"}
-		case v.State == "":
-			v = verdict{State: "waiting", Text: "no verdict yet"}
-		}
-		waiting++
-		i, ok := alike[v.Text]
-		if !ok {
-			i = len(out)
-			alike[v.Text] = i
-			out = append(out, v)
-		}
-		if len(out[i].Pods) < 20 {
-			out[i].Pods = append(out[i].Pods, p.String())
-		} else {
-			out[i].More++
-		}
-	}
-	slices.SortStableFunc(out, func(a, b verdict) int { return cmp.Compare(len(b.Pods)+b.More, len(a.Pods)+a.More) })
 	return waiting, out[:min(len(out), most)]
 }
 
 // leavingOf are the machines that go, and why as far as that was decided here or
 // the claim was deleted by this controller.
 func (s site) leavingOf(w *world.World, decided []journal.Entry) []leaving {
-	why := map[string]leaving{}
-	for _, e := range slices.Backward(decided) {
-		for _, g := range e.Plan.Back {
-			why[g.Claim] = leaving{Why: g.Reason, Decision: e.World.Digest()}
-		}
-	}
+	reasons := live.Reasons(decided, s.deleted)
 	var out []leaving
 	for _, p := range w.Places() {
-		var state string
-		switch {
-		case p.Deleting() && len(p.Pods) > 0:
-			state = "drains, " + amount.Count(len(p.Pods), "pod") + " left"
-		case p.Deleting():
-			state = "its machine ends"
-		case p.Node != nil && slices.ContainsFunc(p.Node.Taints, func(t world.Taint) bool { return t.Key == v1.TaintDisrupted }):
-			state = "takes no more pods"
-		default:
+		l := leaving{Name: p.Name(), Pool: p.Pool().Name, Type: p.Labels()[label.InstanceType], State: live.StateOf(p), Price: money(plan.PriceOf(w, p))}
+		if !live.Goes(l.State) {
 			continue
 		}
-		l := leaving{}
+		if l.State == live.Draining {
+			l.State += ", " + amount.Count(len(p.Pods), "pod") + " left"
+		}
+		claim := ""
 		if p.Claim != nil {
-			l = why[p.Claim.Name]
+			claim = p.Claim.Name
 		}
-		if l.Why == "" && p.Claim != nil && s.deleted != nil {
-			l.Why = s.deleted(p.Claim.Name)
-		}
-		if l.Why == "" {
-			l.Why = unknown
-		}
-		l.Name, l.Pool, l.Type, l.State, l.Price = p.Name(), p.Pool().Name, p.Labels()[label.InstanceType], state, money(plan.PriceOf(w, p))
+		l.Why, l.Decision = reasons(claim)
 		out = append(out, l)
 	}
 	return out[:min(len(out), most)]
@@ -220,35 +151,18 @@ func nodeOf(p *world.Place, price int64) node {
 	l := p.Labels()
 	n := node{
 		Name: p.Name(), Pool: p.Pool().Name, Type: l[label.InstanceType], Zone: l[label.Zone], Capacity: l[label.CapacityType],
-		Pods: len(p.Pods), Price: money(price), State: "ready",
+		Pods: len(p.Pods), Price: money(price), State: live.StateOf(p),
 	}
-	switch {
-	case p.Deleting():
+	if live.Goes(n.State) {
 		n.State = "going"
-	case p.Node == nil:
-		n.State = "on its way"
-	case !p.Node.Ready:
-		n.State = "not ready"
-	case p.Node.Cordoned:
-		n.State = "cordoned"
 	}
-	room := roomOf(p)
+	room := live.RoomOf(p)
 	n.CPU, n.Memory = share(p.Used, room, amount.CPU), share(p.Used, room, amount.Memory)
 	return n
 }
 
-func roomOf(p *world.Place) amount.List {
-	if p.Node == nil {
-		return p.Claim.Allocatable
-	}
-	return p.Node.Allocatable
-}
-
 func share(used, room amount.List, name string) int {
-	if room.Value(name) <= 0 {
-		return 0
-	}
-	return int(100 * float64(used.Value(name)) / float64(room.Value(name)))
+	return live.Percent(used.Value(name), room.Value(name))
 }
 
 // title is what a kind of decision is called.

@@ -14,7 +14,6 @@ import (
 	"html/template"
 	"net/http"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/tenon-sh/tenon/engine/provision"
@@ -215,12 +214,4 @@ func money(micro int64) string {
 		return fmt.Sprintf("%.4f", value)
 	}
 	return fmt.Sprint(micro / 1e6)
-}
-
-// currency is what the prices of a World are in.
-func currency(w *world.World) string {
-	if all := w.Currencies(); len(all) > 0 && all[0] != "" {
-		return strings.TrimSuffix(all[0], "/h")
-	}
-	return "USD"
 }

@@ -83,7 +83,7 @@ func nodeOf(w *world.World, p *world.Place) Node {
 	labels := p.Labels()
 	n := Node{
 		Name: p.Name(), Pool: p.Pool().Name, Type: labels[label.InstanceType], Zone: labels[label.Zone], Capacity: labels[label.CapacityType],
-		State: stateOf(p), UsedCPU: p.Used.Value(amount.CPU), UsedMemory: mebibytes(p.Used.Value(amount.Memory)),
+		State: StateOf(p), UsedCPU: p.Used.Value(amount.CPU), UsedMemory: mebibytes(p.Used.Value(amount.Memory)),
 	}
 	var room amount.List
 	if p.Node != nil {
@@ -115,7 +115,8 @@ func nodeOf(w *world.World, p *world.Place) Node {
 	return n
 }
 
-func stateOf(p *world.Place) string {
+// StateOf is the state of a machine.
+func StateOf(p *world.Place) string {
 	switch {
 	case p.Deleting() && slices.ContainsFunc(p.Pods, (*world.Pod).Moves):
 		return Draining
@@ -133,17 +134,22 @@ func stateOf(p *world.Place) string {
 	return Ready
 }
 
-// goes reports whether a machine of this state is being given back.
-func goes(state string) bool { return state == Tainted || state == Draining || state == Ending }
+// Goes reports whether a machine of this state is being given back.
+func Goes(state string) bool { return state == Tainted || state == Draining || state == Ending }
 
-func poolOf(p *world.Pool, used amount.List) Pool {
-	out := Pool{Kind: p.ID.Kind, Name: p.ID.Name, State: Ready, Limits: p.Limits.String(), Weight: p.Weight}
+// PoolState is the state of a pool: ready, going, or why it is not ready.
+func PoolState(p *world.Pool) string {
 	switch {
 	case p.Deleting:
-		out.State = "going"
+		return "going"
 	case p.NotReady != "":
-		out.State = p.NotReady
+		return p.NotReady
 	}
+	return Ready
+}
+
+func poolOf(p *world.Pool, used amount.List) Pool {
+	out := Pool{Kind: p.ID.Kind, Name: p.ID.Name, State: PoolState(p), Limits: p.Limits.String(), Weight: p.Weight}
 	var parts []string
 	for _, l := range p.Limits {
 		parts = append(parts, l.Name+" "+amount.Text(l.Name, used.Value(l.Name)))
@@ -161,7 +167,7 @@ func keeps(w *world.World, decided []journal.Entry) map[string][]string {
 	book := hold.Open(w, planned)
 	out := make(map[string][]string, len(w.Places()))
 	for _, p := range w.Places() {
-		if p.Claim == nil || p.Node == nil || goes(stateOf(p)) {
+		if p.Claim == nil || p.Node == nil || Goes(StateOf(p)) {
 			continue
 		}
 		codes := map[string]bool{}
@@ -173,8 +179,8 @@ func keeps(w *world.World, decided []journal.Entry) map[string][]string {
 	return out
 }
 
-// currencyOf is what the prices of a World are in.
-func currencyOf(w *world.World) string {
+// Currency is what the prices of a World are in.
+func Currency(w *world.World) string {
 	if all := w.Currencies(); len(all) > 0 && all[0] != "" {
 		return strings.TrimSuffix(all[0], "/h")
 	}

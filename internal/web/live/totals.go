@@ -32,7 +32,7 @@ func (s *summing) add(p *world.Place, state string, price, onDemand int64) {
 	s.sum.OnDemand += onDemand
 	s.sum.Running += len(p.Pods)
 	switch {
-	case goes(state):
+	case Goes(state):
 		s.sum.Going++
 	case state == OnItsWay:
 		s.sum.Coming++
@@ -41,7 +41,7 @@ func (s *summing) add(p *world.Place, state string, price, onDemand int64) {
 	default:
 		s.sum.Ready++
 	}
-	room := roomOf(p)
+	room := RoomOf(p)
 	s.cpu, s.cpuRoom = amount.Plus(s.cpu, p.Used.Value(amount.CPU)), amount.Plus(s.cpuRoom, room.Value(amount.CPU))
 	s.memory, s.memoryAll = amount.Plus(s.memory, p.Used.Value(amount.Memory)), amount.Plus(s.memoryAll, room.Value(amount.Memory))
 }
@@ -49,8 +49,11 @@ func (s *summing) add(p *world.Place, state string, price, onDemand int64) {
 // totals are the sums, and what is told of waiting pods.
 func (s *summing) totals(w *world.World) Totals {
 	t := s.sum
-	t.CPU, t.Memory = percent(s.cpu, s.cpuRoom), percent(s.memory, s.memoryAll)
+	t.CPU, t.Memory = Percent(s.cpu, s.cpuRoom), Percent(s.memory, s.memoryAll)
 	for _, p := range w.Waiting() {
+		if p.Virtual { // no pod: the status of its CapacityBuffer says how it stands
+			continue
+		}
 		t.Waiting++
 		if p.Created > 0 {
 			t.Longest = max(t.Longest, w.At()-p.Created)
@@ -64,20 +67,21 @@ func totalsOf(w *world.World, known *prices) Totals {
 	var s summing
 	for _, p := range w.Places() {
 		price, onDemand := known.of(w, p)
-		s.add(p, stateOf(p), price, onDemand)
+		s.add(p, StateOf(p), price, onDemand)
 	}
 	return s.totals(w)
 }
 
-func percent(used, room int64) int {
+// Percent is how much of the room is used.
+func Percent(used, room int64) int {
 	if room <= 0 {
 		return 0
 	}
 	return int(100 * float64(used) / float64(room))
 }
 
-// roomOf is what pods can have of a machine.
-func roomOf(p *world.Place) amount.List {
+// RoomOf is what pods can have of a machine.
+func RoomOf(p *world.Place) amount.List {
 	if p.Node == nil {
 		return p.Claim.Allocatable
 	}

@@ -1,6 +1,7 @@
 package live
 
 import (
+	"cmp"
 	"slices"
 
 	"github.com/tenon-sh/tenon/engine/amount"
@@ -58,14 +59,14 @@ func (v *view) next(w *world.World, decided []journal.Entry) (Frame, bool) {
 		latest = decided[0].Kind + decided[0].World.Digest()
 	}
 	v.prices.follow(w)
-	f := Frame{At: w.At(), Currency: currencyOf(w)}
+	f := Frame{At: w.At(), Currency: Currency(w)}
 	news := v.latest != latest
 	v.drawNodes(w, decided, &f)
 	if pools := poolsOf(w); v.world == nil || !slices.Equal(pools, v.pools) {
 		v.pools, f.Pools = pools, &pools
 	}
 	if v.world == nil || news || !slices.Equal(v.world.Waiting(), w.Waiting()) {
-		waiting := groups(w, decided)
+		waiting := Groups(w, decided)
 		v.waiting, f.Waiting = waiting, &waiting
 	}
 	if news || v.world == nil {
@@ -75,7 +76,7 @@ func (v *view) next(w *world.World, decided []journal.Entry) (Frame, bool) {
 		}
 		v.decided, f.Decisions = rows, &rows
 	}
-	other := v.world == nil || currencyOf(v.world) != f.Currency
+	other := v.world == nil || Currency(v.world) != f.Currency
 	v.world, v.latest = w, latest
 	changed := other || len(f.Nodes) > 0 || len(f.Gone) > 0 || f.Pools != nil || f.Waiting != nil || f.Decisions != nil || !alike(f.Totals, v.totals)
 	v.totals = f.Totals
@@ -94,7 +95,7 @@ func alike(a, b Totals) bool {
 
 // whole is all that was drawn last.
 func (v *view) whole() Frame {
-	f := Frame{Seq: v.seq, Whole: true, At: v.world.At(), Currency: currencyOf(v.world), Totals: v.totals, Nodes: make([]Node, 0, len(v.order)), Pools: &v.pools, Waiting: &v.waiting, Decisions: &v.decided}
+	f := Frame{Seq: v.seq, Whole: true, At: v.world.At(), Currency: Currency(v.world), Totals: v.totals, Nodes: make([]Node, 0, len(v.order)), Pools: &v.pools, Waiting: &v.waiting, Decisions: &v.decided}
 	for _, name := range v.order {
 		f.Nodes = append(f.Nodes, v.nodes[name].node)
 	}
@@ -107,7 +108,7 @@ func (v *view) drawNodes(w *world.World, decided []journal.Entry, f *Frame) {
 	before := v.nodes
 	v.nodes = make(map[string]*drawn, len(places))
 	v.order = v.order[:0]
-	var whys map[string]give
+	var reasons func(claim string) (why, decision string)
 	f.Nodes = []Node{}
 	sum := summing{}
 	for _, p := range places {
@@ -118,11 +119,11 @@ func (v *view) drawNodes(w *world.World, decided []journal.Entry, f *Frame) {
 		if d == nil || d.place != p || d.node.Price != price || d.node.OnDemand != list || !slices.Equal(d.keeps, keeps) {
 			n := nodeOf(w, p)
 			n.Price, n.OnDemand, n.Keeps = price, list, keeps
-			if goes(n.State) {
-				if whys == nil {
-					whys = gives(decided)
+			if Goes(n.State) {
+				if reasons == nil {
+					reasons = Reasons(decided, v.deleted)
 				}
-				n.Why, n.Decision = v.why(n.Claim, whys)
+				n.Why, n.Decision = reasons(n.Claim)
 				n.Keeps = nil
 			}
 			d = &drawn{p, n, keeps}
@@ -141,31 +142,25 @@ func (v *view) drawNodes(w *world.World, decided []journal.Entry, f *Frame) {
 	slices.Sort(f.Gone)
 }
 
-// give is why a machine goes, and the decision that says so.
-type give struct{ why, decision string }
-
-// gives are the machines that decisions give back, by claim. decided is latest first.
-func gives(decided []journal.Entry) map[string]give {
-	out := map[string]give{}
+// Reasons tells why the machine of a claim goes, and which decision says so, if one does. decided is latest first;
+// deleted says why this controller deleted a claim, and may be nil.
+func Reasons(decided []journal.Entry, deleted func(claim string) string) func(claim string) (why, decision string) {
+	type give struct{ why, decision string }
+	gives := map[string]give{}
 	for _, e := range slices.Backward(decided) {
 		for _, g := range e.Plan.Back {
-			out[g.Claim] = give{g.Reason, e.World.Digest()}
+			gives[g.Claim] = give{g.Reason, e.World.Digest()}
 		}
 	}
-	return out
-}
-
-// why says why the machine of a claim goes.
-func (v *view) why(claim string, decided map[string]give) (why, decision string) {
-	if g, ok := decided[claim]; ok {
-		return g.why, g.decision
-	}
-	if v.deleted != nil {
-		if why := v.deleted(claim); why != "" {
-			return why, ""
+	return func(claim string) (why, decision string) {
+		if g, ok := gives[claim]; ok {
+			return g.why, g.decision
 		}
+		if claim != "" && deleted != nil {
+			why = deleted(claim)
+		}
+		return cmp.Or(why, "deleted by another client, or before this controller began"), ""
 	}
-	return "deleted by another client, or before this controller began", ""
 }
 
 func poolsOf(w *world.World) []Pool {

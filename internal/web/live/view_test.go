@@ -125,7 +125,7 @@ func TestStates(t *testing.T) {
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
-			if got := stateOf(&tc.place); got != tc.want {
+			if got := StateOf(&tc.place); got != tc.want {
 				t.Errorf("%q, want %q", got, tc.want)
 			}
 		})
@@ -171,12 +171,16 @@ func TestGroups(t *testing.T) {
 	}
 	set(world.Pod{Key: key("db-0"), StatefulOwner: true, Created: 50})
 	set(world.Pod{Key: key("alone"), Gated: true, Created: 60})
+	set(world.Pod{Key: world.VirtualKey(key("spare"), 1), Virtual: true, Created: 1}) // a CapacityBuffer's, which is no pod
 	w := b.Snapshot(200)
 	why := &reason.Why{Code: reason.NoPool, Detail: "there is no pool", Causes: []*reason.Why{{Code: reason.Limit, Hint: "apply a NodePool"}}}
 	decided := []journal.Entry{{Kind: journal.Buy, World: w, Plan: plan.Plan{
 		Refused: []plan.Refusal{{Pod: key("db-0"), Why: why}},
 		New:     []plan.Ask{{Shape: "m5.large", Zone: "a", Pods: []world.Key{key("web-6d5f-abcde"), key("web-6d5f-bcdef")}}},
 	}}}
+	if f := Of(w, decided); f.Totals.Waiting != 5 || f.Totals.Longest != 150 {
+		t.Errorf("%+v", f.Totals)
+	}
 	type row struct {
 		State, Workload string
 		Count           int
@@ -184,7 +188,7 @@ func TestGroups(t *testing.T) {
 		Hint            string
 	}
 	var got []row
-	for _, g := range groups(w, decided) {
+	for _, g := range Groups(w, decided) {
 		got = append(got, row{g.State, g.Workload, g.Count, g.Since, g.Hint})
 	}
 	want := []row{{Refused, "shop/db", 1, 50, "apply a NodePool"}, {Waiting, "shop/web", 1, 98, ""}, {HeldBack, "shop/alone", 1, 60, ""}, {Planned, "shop/web", 2, 99, ""}}

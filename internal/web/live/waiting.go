@@ -50,29 +50,32 @@ func verdicts(decided []journal.Entry) map[world.Key]verdict {
 		}
 		for _, a := range e.Plan.New {
 			for _, k := range a.Pods {
-				out[k] = verdict{state: Planned, text: "waits for a new " + a.Shape + " in " + a.Zone, decision: digest}
+				out[k] = verdict{state: Planned, text: "to go to a new " + a.Shape + " in " + a.Zone, decision: digest}
 			}
 		}
 		for _, f := range e.Plan.Filled {
 			for _, k := range f.Pods {
-				out[k] = verdict{state: Planned, text: "is to run on " + cmp.Or(f.Node, f.Claim), decision: digest}
+				out[k] = verdict{state: Planned, text: "to go to " + cmp.Or(f.Node, f.Claim), decision: digest}
 			}
 		}
 	}
 	return out
 }
 
-// groups are the waiting pods by workload and reason: those that are refused first, then those of most pods.
-func groups(w *world.World, decided []journal.Entry) []Group {
+// Groups are the waiting pods by workload and reason: those that are refused first, then those of most pods.
+func Groups(w *world.World, decided []journal.Entry) []Group {
 	said := verdicts(decided)
 	type alike struct{ workload, text string }
 	at := map[alike]int{}
 	var out []Group
 	for _, p := range w.Waiting() {
+		if p.Virtual { // no pod: the status of its CapacityBuffer says how it stands
+			continue
+		}
 		v := said[p.Key]
 		switch {
 		case p.Gated:
-			v = verdict{state: HeldBack, text: "waits for its scheduling gates"}
+			v = verdict{state: HeldBack, text: "until their scheduling gates are removed"}
 		case v.state == "":
 			v = verdict{state: Waiting, text: "no decision yet"}
 		}
@@ -122,8 +125,11 @@ func workload(p *world.Pod) string {
 
 // hint is the first advice in a refusal, from the top.
 func hint(w *reason.Why) string {
-	if w == nil || w.Hint != "" {
-		return text(w)
+	if w == nil {
+		return ""
+	}
+	if w.Hint != "" {
+		return w.Hint
 	}
 	for _, c := range w.Causes {
 		if h := hint(c); h != "" {
@@ -131,11 +137,4 @@ func hint(w *reason.Why) string {
 		}
 	}
 	return ""
-}
-
-func text(w *reason.Why) string {
-	if w == nil {
-		return ""
-	}
-	return w.Hint
 }
