@@ -5,9 +5,11 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"net"
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -31,13 +33,27 @@ type Server struct {
 // NewServer returns a server for the account.
 func NewServer(a *Account) *Server {
 	s := &Server{account: a, rules: a.Rules}
-	s.control = fault.Handler("/_tenon/", fault.Panel{Market: a.Market, Rules: a.Rules, Queue: a.cfg.ClusterName})
 	s.ec2 = ec2Ops()
 	s.iam = iamOps()
 	s.sts = stsOps()
 	s.stacks = stackOps()
 	s.json = jsonOps()
+	s.control = fault.Handler("/_tenon/", fault.Panel{Market: a.Market, Rules: a.Rules, Queue: a.cfg.ClusterName, Calls: s.calls()})
 	return s
+}
+
+// calls are the actions that the server answers, by service.
+func (s *Server) calls() map[string][]string {
+	all := map[string][]string{
+		"ec2": slices.Collect(maps.Keys(s.ec2)), "iam": slices.Collect(maps.Keys(s.iam)), "sts": slices.Collect(maps.Keys(s.sts)),
+		"cloudformation": slices.Collect(maps.Keys(s.stacks)), "eks": {"DescribeCluster", "ListClusters"}, "arc-zonal-shift": {"GetManagedResource"},
+	}
+	for t := range s.json {
+		prefix, action, _ := strings.Cut(t, ".")
+		service := serviceOfTarget(prefix)
+		all[service] = append(all[service], action)
+	}
+	return all
 }
 
 // Listen serves the account on an address such as "127.0.0.1:0" and runs its market until ctx ends.

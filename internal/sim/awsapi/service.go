@@ -36,13 +36,9 @@ func serviceOf(r *http.Request) string {
 	if scope, ok := scopeOf(r); ok {
 		return scope.service
 	}
-	switch prefix, _, _ := strings.Cut(r.Header.Get("X-Amz-Target"), "."); prefix {
-	case "AmazonSSM":
-		return "ssm"
-	case "AmazonSQS":
-		return "sqs"
-	case "AWSPriceListService":
-		return "pricing"
+	prefix, _, _ := strings.Cut(r.Header.Get("X-Amz-Target"), ".")
+	if service := serviceOfTarget(prefix); service != "" {
+		return service
 	}
 	host, _, _ := strings.Cut(r.Host, ":")
 	for part := range strings.SplitSeq(host, ".") {
@@ -58,6 +54,20 @@ func serviceOf(r *http.Request) string {
 		return "arc-zonal-shift"
 	}
 	return ""
+}
+
+// serviceOfTarget finds the service that a JSON call names in its header; empty if it names none.
+func serviceOfTarget(prefix string) string {
+	switch prefix {
+	case "AmazonSSM":
+		return "ssm"
+	case "AmazonSQS":
+		return "sqs"
+	case "AWSPriceListService":
+		return "pricing"
+	default:
+		return ""
+	}
 }
 
 // serviceOfAction guesses the service of an unsigned query request.

@@ -102,7 +102,7 @@ func TestRulesEnd(t *testing.T) {
 // What is written wrongly is refused with what would be right.
 func TestRequests(t *testing.T) {
 	rules := &fault.Rules{}
-	h := fault.Handler("/", fault.Panel{Rules: rules, Market: usWest2(t)})
+	h := fault.Handler("/", fault.Panel{Rules: rules, Market: usWest2(t), Calls: map[string][]string{"ec2": {"CreateFleet", "DescribeImages"}, "iam": {"GetRole"}}})
 	tests := map[string]struct {
 		why, call, body, want string
 	}{
@@ -115,6 +115,22 @@ func TestRequests(t *testing.T) {
 		"NoType":   {"What is done to pools that nobody sells does nothing.", "POST /capacity", `{"type":"m5.larg","left":0}`, `type: there is no \"m5.larg\" here: did you mean \"m5.large\"?`},
 		"NoZone":   {"A zone of another region is none.", "POST /capacity", `{"zone":"eu-central-1a","left":0}`, `zone: there is no \"eu-central-1a\" here: it is one of us-west-2a, us-west-2b`},
 		"NoPrice":  {"A price has to be said.", "POST /price", `{"type":"m5.large"}`, `say price=DOLLARS, or factor=TIMES, of which 1 ends it`},
+		"NoLeft":   {"How many are left has to be said.", "POST /capacity", `{"type":"m5.large"}`, `say left=NUMBER`},
+		"Left":     {"None is a number.", "POST /capacity", `{"type":"m5.large","left":"0"}`, `"ok": true`},
+		"Lift":     {"What is lifted has to be there, too.", "DELETE /capacity", `{"type":"m5.larg"}`, `did you mean \"m5.large\"?`},
+		"NoAction": {"A rule for a call that is never made would wait for ever.", "POST /faults", `{"kind":"deny","action":"CreateFlet"}`, `no \"CreateFlet\" is ever called: did you mean \"CreateFleet\"?`},
+		"Action":   {"An action may be one,", "POST /faults", `{"kind":"deny","action":"CreateFleet","times":1}`, `"id":`},
+		"Pattern":  {"or a pattern,", "POST /faults", `{"kind":"deny","action":"Describe*","times":1}`, `"id":`},
+		"Matches":  {"but one that some call matches.", "POST /faults", `{"kind":"deny","action":"Fly*"}`, `it may be several of CreateFleet, DescribeImages, GetRole`},
+		"Another":  {"An action is one of its service.", "POST /faults", `{"kind":"deny","service":"iam","action":"CreateFleet"}`, `no \"CreateFleet\" is ever called`},
+		"Service":  {"A service is one of a few.", "POST /faults", `{"kind":"deny","service":"ec3"}`, `service: there is no \"ec3\" here: it is one of ec2, iam`},
+		"NoCall":   {"A limit is one of a call", "POST /limit", `{"call":"CreateFleet","burst":1,"rate":1}`, `say call=SERVICE:ACTION`},
+		"Limit":    {"that is made.", "POST /limit", `{"call":"ec2:CreateFlet","burst":1,"rate":1}`, `did you mean \"CreateFleet\"?`},
+		"Bucket":   {"A quota is one of those there are.", "POST /quota", `{"bucket":"standart","vcpus":4}`, `did you mean \"standard\"?`},
+		"NoQuota":  {"A quota has a number.", "POST /quota", `{"bucket":"standard"}`, `say bucket=NAME and vcpus=NUMBER`},
+		"Check":    {"A status check is one of two.", "POST /impair", `{"instance":"i-1","check":"sytem"}`, `did you mean \"system\"?`},
+		"NoShift":  {"A shift has a zone that is there.", "POST /zone", `{"zone":"us-west-2x","minutes":1}`, `there is no \"us-west-2x\" here`},
+		"Minutes":  {"How long it lasts has to be said.", "POST /zone", `{"zone":"us-west-2a"}`, `minutes=NUMBER`},
 		"NoRule":   {"Rules are lifted by number.", "DELETE /faults?id=first", ``, `it is the number of a rule`},
 	}
 	for name, tc := range tests {

@@ -1,6 +1,7 @@
 package fault
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -20,7 +21,8 @@ import (
 type Panel struct {
 	Market *market.Market
 	Rules  *Rules
-	Queue  string // where messages go
+	Queue  string              // where messages go
+	Calls  map[string][]string // the actions that are answered, by service
 }
 
 // verb is one thing that can be done over HTTP.
@@ -102,8 +104,11 @@ func set(f reflect.Value, raw json.RawMessage) error {
 	if json.Unmarshal(raw, f.Addr().Interface()) == nil {
 		return nil
 	}
-	want := "a number"
-	switch f.Kind() {
+	want, kind := "a number", f.Kind()
+	if kind == reflect.Pointer {
+		kind = f.Type().Elem().Kind()
+	}
+	switch kind {
 	case reflect.Bool:
 		want = "true or false"
 	case reflect.String:
@@ -249,7 +254,7 @@ type pools struct {
 	Zone         string  `json:"zone"`
 	Type         string  `json:"type"`
 	CapacityType string  `json:"capacityType"`
-	Left         int     `json:"left"`
+	Left         *int    `json:"left"`
 	Code         string  `json:"code"`
 	Message      string  `json:"message"`
 	Price        float64 `json:"price"`
@@ -258,29 +263,39 @@ type pools struct {
 
 // check refuses names that are none of the market's: what is done to pools that nobody sells does nothing.
 func (in pools) check(m *market.Market) error {
-	var types, zones []string
+	var types []string
 	for _, t := range m.Types() {
 		types = append(types, t.Name)
 	}
+	return cmp.Or(
+		oneOf("type", in.Type, types, "`tenon types` lists them"),
+		oneOf("zone", in.Zone, zones(m), ""),
+		oneOf("capacityType", in.CapacityType, []string{"on-demand", "spot"}, ""),
+	)
+}
+
+// zones are the names of a market's zones.
+func zones(m *market.Market) []string {
+	var all []string
 	for _, z := range m.Zones() {
-		zones = append(zones, z.Name)
+		all = append(all, z.Name)
 	}
-	for _, x := range []struct {
-		field, value string
-		known        []string
-	}{{"type", in.Type, types}, {"zone", in.Zone, zones}, {"capacityType", in.CapacityType, []string{"on-demand", "spot"}}} {
-		if x.value == "" || slices.Contains(x.known, x.value) {
-			continue
-		}
-		if meant := label.Meant(x.value, x.known); meant != "" {
-			return fmt.Errorf("%s: there is no %q here: did you mean %q?", x.field, x.value, meant)
-		}
-		if len(x.known) < 10 {
-			return fmt.Errorf("%s: there is no %q here: it is one of %s", x.field, x.value, strings.Join(x.known, ", "))
-		}
-		return fmt.Errorf("%s: there is no %q here; `tenon types` lists them", x.field, x.value)
+	return all
+}
+
+// oneOf refuses a value of a field that is none of those there are, with the one that was meant, or with all. Many are
+// not written out: lists says where they can be seen. Empty is any of them.
+func oneOf(field, value string, known []string, lists string) error {
+	if value == "" || slices.Contains(known, value) {
+		return nil
 	}
-	return nil
+	if meant := label.Meant(value, known); meant != "" {
+		return fmt.Errorf("%s: there is no %q here: did you mean %q?", field, value, meant)
+	}
+	if lists != "" {
+		return fmt.Errorf("%s: there is no %q here; %s", field, value, lists)
+	}
+	return fmt.Errorf("%s: there is no %q here: it is one of %s", field, value, strings.Join(known, ", "))
 }
 
 func setCapacity(p Panel, r *http.Request) (any, error) {
@@ -288,15 +303,21 @@ func setCapacity(p Panel, r *http.Request) (any, error) {
 	if err == nil {
 		err = in.check(p.Market)
 	}
-	if err != nil {
+	switch {
+	case err != nil:
 		return nil, err
+	case in.Left == nil || *in.Left < 0:
+		return nil, errors.New("say left=NUMBER: how many machines are left of the pools that match; 0 sells them out, and `--lift` makes them endless again")
 	}
-	p.Market.SetCapacity(market.Capacity{Zone: in.Zone, Type: in.Type, CapacityType: in.CapacityType, Left: in.Left, Code: in.Code, Message: in.Message})
+	p.Market.SetCapacity(market.Capacity{Zone: in.Zone, Type: in.Type, CapacityType: in.CapacityType, Left: *in.Left, Code: in.Code, Message: in.Message})
 	return nil, nil
 }
 
 func clearCapacity(p Panel, r *http.Request) (any, error) {
 	in, err := read[pools](r)
+	if err == nil {
+		err = in.check(p.Market)
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -324,13 +345,28 @@ func setPrice(p Panel, r *http.Request) (any, error) {
 func setQuota(p Panel, r *http.Request) (any, error) {
 	in, err := read[struct {
 		Bucket market.Bucket `json:"bucket"`
-		VCPUs  int           `json:"vcpus"`
+		VCPUs  *int          `json:"vcpus"`
 	}](r)
-	if err != nil {
-		return nil, err
+	if err == nil {
+		err = oneOf("bucket", string(in.Bucket), buckets(p.Market), "")
 	}
-	p.Market.SetQuota(in.Bucket, in.VCPUs)
+	switch {
+	case err != nil:
+		return nil, err
+	case in.Bucket == "" || in.VCPUs == nil:
+		return nil, fmt.Errorf("say bucket=NAME and vcpus=NUMBER, of which -1 lifts the quota; buckets are %s", strings.Join(buckets(p.Market), ", "))
+	}
+	p.Market.SetQuota(in.Bucket, *in.VCPUs)
 	return nil, nil
+}
+
+// buckets are the quotas that the types of a market count against.
+func buckets(m *market.Market) []string {
+	there := map[string]bool{}
+	for _, t := range m.Types() {
+		there[string(t.Bucket())], there[string(t.Bucket().Spot())] = true, true
+	}
+	return slices.Sorted(maps.Keys(there))
 }
 
 // target names the machine that a request is about.
@@ -375,6 +411,12 @@ func impair(p Panel, r *http.Request) (any, error) {
 	if err != nil {
 		return nil, err
 	}
+	if err := oneOf("check", in.Check, []string{"instance", "system", "none"}, ""); err != nil {
+		return nil, err
+	}
+	if in.Check == "" {
+		return nil, errors.New("say which status check fails: check=instance or check=system; check=none mends both")
+	}
 	return nil, p.Market.Impair(in.Instance, in.Check == "instance", in.Check == "system")
 }
 
@@ -383,12 +425,37 @@ func addFault(p Panel, r *http.Request) (any, error) {
 	if err != nil {
 		return nil, err
 	}
+	if err := p.answers(in.Service, in.Action); err != nil {
+		return nil, err
+	}
 	switch in.Kind {
 	case Throttle, Deny, Expire, Fail, Lose, Drop, Delay:
 		return p.Rules.Add(in), nil
 	default:
 		return nil, errors.New(`kind must be throttle, deny, expire, fail, lose, drop or delay, not "` + string(in.Kind) + `"`)
 	}
+}
+
+// answers refuses patterns of a service and of an action that no call can match: such a rule would wait for ever.
+func (p Panel) answers(service, action string) error {
+	var services, actions []string
+	for _, name := range slices.Sorted(maps.Keys(p.Calls)) {
+		services = append(services, name)
+		if glob(service, name) {
+			actions = append(actions, p.Calls[name]...)
+		}
+	}
+	if len(actions) == 0 {
+		return oneOf("service", service, services, "")
+	}
+	slices.Sort(actions)
+	if slices.ContainsFunc(actions, func(a string) bool { return glob(action, a) }) {
+		return nil
+	}
+	if meant := label.Meant(action, actions); meant != "" {
+		return fmt.Errorf("action: no %q is ever called: did you mean %q?", action, meant)
+	}
+	return fmt.Errorf("action: no %q is ever called; with * for any letters it may be several of %s", action, strings.Join(actions, ", "))
 }
 
 func removeFault(p Panel, r *http.Request) (any, error) {
@@ -411,6 +478,13 @@ func setLimit(p Panel, r *http.Request) (any, error) {
 		Rate  float64 `json:"rate"`
 	}](r)
 	if err != nil {
+		return nil, err
+	}
+	service, action, both := strings.Cut(in.Call, ":")
+	if !both {
+		return nil, errors.New(`say call=SERVICE:ACTION, such as call=ec2:CreateFleet, or call=ec2:* for those of a service that have no limit of their own`)
+	}
+	if err := p.answers(service, action); err != nil {
 		return nil, err
 	}
 	p.Market.SetLimit(in.Call, market.Limit{Burst: in.Burst, Rate: in.Rate})
@@ -443,25 +517,34 @@ func release(p Panel, r *http.Request) (any, error) {
 func setSubnet(p Panel, r *http.Request) (any, error) {
 	in, err := read[struct {
 		Subnet string `json:"subnet"`
-		Free   int    `json:"free"`
+		Free   *int   `json:"free"`
 	}](r)
-	if err != nil {
+	switch {
+	case err != nil:
 		return nil, err
+	case in.Free == nil || *in.Free < 0:
+		return nil, errors.New("say free=NUMBER: how many addresses are left in the subnet")
 	}
-	return nil, p.Market.SetFreeAddresses(in.Subnet, in.Free)
+	return nil, p.Market.SetFreeAddresses(in.Subnet, *in.Free)
 }
 
 func shiftZone(p Panel, r *http.Request) (any, error) {
 	in, err := read[struct {
-		Zone    string  `json:"zone"`
-		Minutes float64 `json:"minutes"`
+		Zone    string   `json:"zone"`
+		Minutes *float64 `json:"minutes"`
 	}](r)
-	if err != nil {
+	if err == nil {
+		err = oneOf("zone", in.Zone, zones(p.Market), "")
+	}
+	switch {
+	case err != nil:
 		return nil, err
+	case in.Zone == "" || in.Minutes == nil:
+		return nil, fmt.Errorf("say zone=NAME and minutes=NUMBER, of which 0 ends the shift; zones are %s", strings.Join(zones(p.Market), ", "))
 	}
 	until := time.Time{}
-	if in.Minutes > 0 {
-		until = p.Market.Now().Add(time.Duration(in.Minutes * float64(time.Minute)))
+	if *in.Minutes > 0 {
+		until = p.Market.Now().Add(time.Duration(*in.Minutes * float64(time.Minute)))
 	}
 	p.Market.ShiftZone(in.Zone, until)
 	return nil, nil
