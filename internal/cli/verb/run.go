@@ -6,8 +6,12 @@ import (
 	"fmt"
 	"io"
 	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"github.com/tenon-sh/tenon/engine/label"
 )
 
 // Streams are what a command reads and writes.
@@ -41,7 +45,7 @@ func dress(root *cobra.Command) {
 	root.CompletionOptions.DisableDefaultCmd = true
 	root.SuggestionsMinimumDistance = 2
 	root.SetUsageTemplate(usage)
-	root.SetFlagErrorFunc(blame)
+	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error { return blame(cmd, meant(cmd, err)) })
 	all := []*cobra.Command{root}
 	for len(all) > 0 {
 		cmd := all[0]
@@ -68,6 +72,29 @@ func blame(cmd *cobra.Command, err error) error {
 		return nil
 	}
 	return BadInputf("%w; see '%s --help'", err, cmd.CommandPath())
+}
+
+// meant adds to the error of a flag that is not there the one that looks like
+// it, also where it was written with one hyphen only.
+func meant(cmd *cobra.Command, err error) error {
+	none, ok := errors.AsType[*pflag.NotExistError](err)
+	if !ok {
+		return err
+	}
+	given := none.GetSpecifiedName()
+	if letters := none.GetSpecifiedShortnames(); len(letters) > 1 {
+		given, _, _ = strings.Cut(letters, "=")
+	}
+	var flags []string
+	cmd.Flags().VisitAll(func(f *pflag.Flag) {
+		if !f.Hidden {
+			flags = append(flags, f.Name)
+		}
+	})
+	if like := label.Meant(given, flags); like != "" {
+		return fmt.Errorf("%w, did you mean --%s", err, like)
+	}
+	return err
 }
 
 // known refuses a word that is no verb and offers those that look like it.

@@ -44,14 +44,17 @@ func TestStatus(t *testing.T) {
 func tree() *cobra.Command {
 	root := &cobra.Command{Use: "prog"}
 	group := &cobra.Command{Use: "group", Short: "Verbs of a kind"}
-	group.AddCommand(&cobra.Command{
+	wait := &cobra.Command{
 		Use:  "wait",
 		Args: verb.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			<-cmd.Context().Done()
 			return fmt.Errorf("wait: %w", cmd.Context().Err())
 		},
-	})
+	}
+	wait.Flags().Bool("patiently", false, "wait on")
+	wait.Flags().StringP("until", "u", "", "what to wait for")
+	group.AddCommand(wait)
 	root.AddCommand(group)
 	return root
 }
@@ -74,6 +77,10 @@ func TestRun(t *testing.T) {
 		"Group":    {"A group of verbs lists them.", t.Context(), "group", verb.OK, "", "prog group <verb>"},
 		"NoVerb":   {"A verb that a group does not have is bad input,", t.Context(), "group fly", verb.Unusable, "prog: there is no verb \"fly\"; see 'prog group --help'\n", ""},
 		"NoFlag":   {"and so is a flag that a verb of the group does not have.", t.Context(), "group wait --fly", verb.Unusable, "prog: unknown flag: --fly; see 'prog group wait --help'\n", ""},
+		"Slip":     {"One that looks like a flag is told which,", t.Context(), "group wait --patienlty", verb.Unusable, "prog: unknown flag: --patienlty, did you mean --patiently; see 'prog group wait --help'\n", ""},
+		"Value":    {"with a value as well,", t.Context(), "group wait --untill=noon", verb.Unusable, "prog: unknown flag: --untill, did you mean --until; see 'prog group wait --help'\n", ""},
+		"Hyphen":   {"and with one hyphen, as other programs have them.", t.Context(), "group wait -patiently", verb.Unusable, "prog: unknown shorthand flag: 'p' in -patiently, did you mean --patiently; see 'prog group wait --help'\n", ""},
+		"Letter":   {"A letter alone may mean anything.", t.Context(), "group wait -p", verb.Unusable, "prog: unknown shorthand flag: 'p' in -p; see 'prog group wait --help'\n", ""},
 		"Argument": {"Arguments are checked for verbs of groups, too.", t.Context(), "group wait up", verb.Unusable, "prog: wait takes no argument and got \"up\"; see 'prog group wait --help'\n", ""},
 	}
 	for name, tc := range tests {
