@@ -78,7 +78,7 @@ func TestRun(t *testing.T) {
 		"NoVerb":   {"A verb that a group does not have is bad input,", t.Context(), "group fly", verb.Unusable, "prog: there is no verb \"fly\"; see 'prog group --help'\n", ""},
 		"NoFlag":   {"and so is a flag that a verb of the group does not have.", t.Context(), "group wait --fly", verb.Unusable, "prog: unknown flag: --fly; see 'prog group wait --help'\n", ""},
 		"Slip":     {"One that looks like a flag is told which,", t.Context(), "group wait --patienlty", verb.Unusable, "prog: unknown flag: --patienlty, did you mean --patiently; see 'prog group wait --help'\n", ""},
-		"Value":    {"with a value as well,", t.Context(), "group wait --untill=noon", verb.Unusable, "prog: unknown flag: --untill, did you mean --until; see 'prog group wait --help'\n", ""},
+		"Value":    {"with a value as well,", t.Context(), "group wait --untli=noon", verb.Unusable, "prog: unknown flag: --untli, did you mean --until; see 'prog group wait --help'\n", ""},
 		"Hyphen":   {"and with one hyphen, as other programs have them.", t.Context(), "group wait -patiently", verb.Unusable, "prog: unknown shorthand flag: 'p' in -patiently, did you mean --patiently; see 'prog group wait --help'\n", ""},
 		"Letter":   {"A letter alone may mean anything.", t.Context(), "group wait -p", verb.Unusable, "prog: unknown shorthand flag: 'p' in -p; see 'prog group wait --help'\n", ""},
 		"Argument": {"Arguments are checked for verbs of groups, too.", t.Context(), "group wait up", verb.Unusable, "prog: wait takes no argument and got \"up\"; see 'prog group wait --help'\n", ""},

@@ -128,7 +128,7 @@ func TestRequests(t *testing.T) {
 		"Limit":    {"that is made.", "POST /limit", `{"call":"ec2:CreateFlet","burst":1,"rate":1}`, `did you mean \"CreateFleet\"?`},
 		"Bucket":   {"A quota is one of those there are.", "POST /quota", `{"bucket":"standart","vcpus":4}`, `did you mean \"standard\"?`},
 		"NoQuota":  {"A quota has a number.", "POST /quota", `{"bucket":"standard"}`, `say bucket=NAME and vcpus=NUMBER`},
-		"Check":    {"A status check is one of two.", "POST /impair", `{"instance":"i-1","check":"sytem"}`, `did you mean \"system\"?`},
+		"Check":    {"A status check is one of two.", "POST /impair", `{"instance":"i-1","check":"systme"}`, `did you mean \"system\"?`},
 		"NoShift":  {"A shift has a zone that is there.", "POST /zone", `{"zone":"us-west-2x","minutes":1}`, `there is no \"us-west-2x\" here`},
 		"Minutes":  {"How long it lasts has to be said.", "POST /zone", `{"zone":"us-west-2a"}`, `minutes=NUMBER`},
 		"NoRule":   {"Rules are lifted by number.", "DELETE /faults?id=first", ``, `it is the number of a rule`},
