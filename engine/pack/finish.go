@@ -81,11 +81,9 @@ func losses(k *packing.Packing) []plan.Loss {
 	for _, bins := range [][]*packing.Bin{k.Existing, k.Planned} {
 		for _, b := range bins {
 			for _, x := range b.Pods {
-				k.Lost(b, x, func(weight int, term string) {
-					out = append(out, plan.Loss{
-						Pod: x.Pod.Key, Term: term,
-						Why: fmt.Sprintf("weight %d: worth less than what honouring it costs", weight),
-					})
+				k.Lost(b, x, func(weight int, loss plan.Loss) {
+					loss.Why = fmt.Sprintf("weight %d: worth less than what honouring it costs", weight)
+					out = append(out, loss)
 				})
 			}
 		}

@@ -5,6 +5,7 @@ import (
 
 	"github.com/tenon-sh/tenon/engine/fit"
 	"github.com/tenon-sh/tenon/engine/market"
+	"github.com/tenon-sh/tenon/engine/plan"
 	"github.com/tenon-sh/tenon/engine/spread"
 	"github.com/tenon-sh/tenon/engine/world"
 )
@@ -70,28 +71,28 @@ func (k *Packing) RegretOf(b *Bin, offer int) int {
 }
 
 // Lost is the weight of the soft terms that the pod has to do without; tell hears of each.
-func (k *Packing) Lost(b *Bin, x *Pod, tell func(weight int, term string)) int {
+func (k *Packing) Lost(b *Bin, x *Pod, tell func(weight int, loss plan.Loss)) int {
 	sum := 0
 	at := standing(k, b)
-	lose := func(weight int, term func() string) {
+	lose := func(weight int, of spread.Soft, term func() string) {
 		sum += weight
 		if tell != nil {
-			tell(weight, term())
+			tell(weight, plan.Loss{Pod: x.Pod.Key, Term: term(), Of: of})
 		}
 	}
 	for _, w := range x.Class.Wishes {
 		if !at.Meets(w.term) {
-			lose(w.weight, func() string { return fmt.Sprintf("nodeAffinity preferred[%d]: %s", w.at, w.term.Labels) })
+			lose(w.weight, spread.Soft{Kind: spread.SoftNodeTerm, At: w.at}, func() string { return fmt.Sprintf("nodeAffinity preferred[%d]: %s", w.at, w.term.Labels) })
 		}
 	}
 	for _, t := range at.Taints {
 		if t.Effect == world.PreferNoSchedule && !fit.Tolerated(x.Pod.Tolerations, t) {
-			lose(spread.SoftSpread, func() string { return "taint " + fit.TaintText(t) })
+			lose(spread.SoftSpread, spread.Soft{}, func() string { return "taint " + fit.TaintText(t) })
 		}
 	}
 	if x.Class.Subject.Wishes() {
 		for _, l := range k.Ledger.Losses(x.Class.Subject, b.Node) {
-			lose(l.Weight, func() string { return l.Term })
+			lose(l.Weight, l.Of, func() string { return l.Term })
 		}
 	}
 	return sum

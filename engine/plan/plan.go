@@ -10,6 +10,7 @@ import (
 	"github.com/tenon-sh/tenon/engine/amount"
 	"github.com/tenon-sh/tenon/engine/label"
 	"github.com/tenon-sh/tenon/engine/reason"
+	"github.com/tenon-sh/tenon/engine/spread"
 	"github.com/tenon-sh/tenon/engine/world"
 )
 
@@ -113,6 +114,8 @@ type Loss struct {
 	Pod  world.Key `json:"pod"`
 	Term string    `json:"term,omitempty"` // path and text of the term
 	Why  string    `json:"why,omitempty"`
+
+	Of spread.Soft `json:"-"` // the same as data, for those that make sentences of it
 }
 
 // Expected is what the new machines cost on average: their price, and more for

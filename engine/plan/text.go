@@ -120,24 +120,28 @@ func (a Ask) write(b *strings.Builder, currency string, wide bool) {
 
 // writeRefused writes each reason once, with the pods it holds for.
 func (p Plan) writeRefused(b *strings.Builder, wide bool) {
-	var order []string
-	pods := map[string][]string{}
-	for _, r := range p.Refused {
-		why := r.Why.String()
-		if !wide {
-			why = r.Why.Brief().String()
-		}
-		if _, seen := pods[why]; !seen {
-			order = append(order, why)
-		}
-		pods[why] = append(pods[why], r.Pod.String())
+	type kind struct {
+		gated bool
+		why   string
 	}
-	for _, why := range order {
-		say := "! refused"
-		if strings.HasPrefix(why, string(reason.Gated)) {
+	var order []kind
+	pods := map[kind][]string{}
+	for _, r := range p.Refused {
+		k := kind{r.Why != nil && r.Why.Code == reason.Gated, r.Why.String()}
+		if !wide {
+			k.why = r.Why.Brief().String()
+		}
+		if _, seen := pods[k]; !seen {
+			order = append(order, k)
+		}
+		pods[k] = append(pods[k], r.Pod.String())
+	}
+	for _, k := range order {
+		say, why := "! refused", k.why
+		if k.gated {
 			say = ". gated"
 		}
-		fmt.Fprintf(b, "%s %s: %s\n", say, amount.Count(len(pods[why]), "pod"), Some(pods[why], wide))
+		fmt.Fprintf(b, "%s %s: %s\n", say, amount.Count(len(pods[k]), "pod"), Some(pods[k], wide))
 		for line := range strings.SplitSeq(why, "\n") {
 			b.WriteString("    " + line + "\n")
 		}

@@ -10,7 +10,25 @@ import (
 type Lost struct {
 	Weight int
 	Term   string // path of the term in the pod
+	Of     Soft
 }
+
+// Soft says which soft term of a pod it is.
+type Soft struct {
+	Kind SoftKind
+	At   int // its position among the pod's constraints, pod terms or wishes on nodes
+}
+
+// SoftKind is where soft terms stand in a pod.
+type SoftKind int
+
+// The kinds of soft terms. The zero value is none of the pod's: a taint of the node.
+const (
+	SoftTaint SoftKind = iota
+	SoftConstraint
+	SoftPodTerm
+	SoftNodeTerm
+)
 
 // Regret is the weight of the soft terms that machine n would not honour.
 func (l *Ledger) Regret(s *Subject, n int) int {
@@ -40,7 +58,7 @@ func (l *Ledger) regret(s *Subject, at spot, lost *[]Lost) int {
 		}
 		sum += w.weight
 		if lost != nil {
-			*lost = append(*lost, Lost{w.weight, l.wishText(w)})
+			*lost = append(*lost, Lost{w.weight, l.wishText(w), w.soft()})
 		}
 	}
 	return sum
@@ -56,6 +74,14 @@ func (l *Ledger) granted(w *wish, at spot) bool {
 	}
 	d, _ := at.domain(g.keys[0])
 	return count(g.byKey[0], d)+at.company(w.group, false) > 0
+}
+
+// soft says which soft term of the pod the wish is.
+func (w *wish) soft() Soft {
+	if w.kind == evenly {
+		return Soft{SoftConstraint, w.at}
+	}
+	return Soft{SoftPodTerm, w.at}
 }
 
 func (l *Ledger) wishText(w *wish) string {

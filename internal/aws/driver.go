@@ -173,11 +173,11 @@ func (d *Driver) Tag(ctx context.Context, id cloud.MachineID, claim, node string
 	return d.machines.Tag(ctx, id, tags)
 }
 
-// Drift says why a machine is no longer what its template asks for; empty if it is.
-func (d *Driver) Drift(ctx context.Context, m cloud.Machine, t cloud.Template) (string, error) {
+// Drift says why a machine is no longer what its template asks for.
+func (d *Driver) Drift(ctx context.Context, m cloud.Machine, t cloud.Template) (cloud.Drifted, error) {
 	s, err := d.selection.Of(ctx, t)
 	if err != nil {
-		return "", err
+		return cloud.Drifted{}, err
 	}
 	return drift.Of(m, s), nil
 }

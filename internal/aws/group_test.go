@@ -90,11 +90,11 @@ func TestPlacementGroups(t *testing.T) {
 				if m.Placement != tc.group.ID {
 					t.Errorf("%s It is in %q", tc.why, m.Placement)
 				}
-				if why, err := d.Drift(t.Context(), m, templateOf()); why != "" || err != nil {
+				if why, err := d.Drift(t.Context(), m, templateOf()); why != (cloud.Drifted{}) || err != nil {
 					t.Errorf("%s Drift %q, %v", tc.why, why, err)
 				}
 				m.Placement = "pg-0"
-				if why, err := d.Drift(t.Context(), m, templateOf()); !strings.HasPrefix(why, "PlacementGroupDrift: placement group ") || err != nil {
+				if why, err := d.Drift(t.Context(), m, templateOf()); why.Reason != "PlacementGroupDrift" || !strings.HasPrefix(why.Changed, "placement group ") || err != nil {
 					t.Errorf("a machine of another group: drift %q, %v", why, err)
 				}
 			})

@@ -318,8 +318,8 @@ func (c *Cloud) Terminate(ctx context.Context, ids ...MachineID) []error {
 	return errs
 }
 
-// Drift says why a machine is no longer what its template asks for; empty if it still is.
-func (c *Cloud) Drift(ctx context.Context, m Machine, t Template) (why string, err error) {
+// Drift says why a machine is no longer what its template asks for.
+func (c *Cloud) Drift(ctx context.Context, m Machine, t Template) (why Drifted, err error) {
 	err = c.call(ctx, methodDrift, func() error {
 		why, err = c.cfg.Driver.Drift(ctx, m, t)
 		return err

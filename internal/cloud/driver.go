@@ -36,9 +36,14 @@ type Driver interface {
 	// beside that: what follows from their template, such as labels, annotations
 	// and capacity. With an error it fills in what it can without the template.
 	Complete(ctx context.Context, t Template, machines []Machine) ([]Machine, error)
-	// Drift says why a machine is no longer what its template asks for; empty if it
-	// still is. It is the reason of a condition, and after a colon what differs, for a person.
-	Drift(ctx context.Context, m Machine, t Template) (string, error)
+	// Drift says why a machine is no longer what its template asks for.
+	Drift(ctx context.Context, m Machine, t Template) (Drifted, error)
+}
+
+// Drifted is why a machine is no longer what its template asks for; the zero value is that it still is.
+type Drifted struct {
+	Reason  string // of the condition, such as AMIDrift
+	Changed string // what differs, for a person
 }
 
 // ClassRef names the object that describes a template's machines. It is opaque outside the driver.

@@ -85,7 +85,7 @@ func layers() []layer {
 			why: "the picture is filled by observe and by what internal/app passes in; it asks neither cloud nor driver",
 		},
 		{
-			at: "internal/wording", own: list(world + " engine/fit engine/plan"),
+			at: "internal/wording", own: list(world + " engine/fit engine/spread engine/plan"),
 			why: "wording makes sentences of decisions; it looks nothing up",
 		},
 		{

@@ -23,14 +23,19 @@ const longest = 200
 // Event is Refusal for an event of the pod: the pools that the pod selects first, then the nearest,
 // and no longer than a line of a list. The log has all of it, and `tenon explain pod` what nodes have against it as well.
 func Event(w *world.World, r plan.Refusal) string {
-	if text := refused + Refusal(w, r); len(text) <= longest && (r.Why == nil || len(r.Why.Causes) <= 1) {
+	return refused + nearest(w, r, longest-len(refused))
+}
+
+// nearest says why a pod found no place, in at most so many bytes: what is nearest to being mended first.
+func nearest(w *world.World, r plan.Refusal, longest int) string {
+	if text := Refusal(w, r); len(text) <= longest && (r.Why == nil || len(r.Why.Causes) <= 1) {
 		return text
 	}
 	clauses := near(w, r)
 	if len(clauses) == 0 {
-		return cut(refused+Refusal(w, r), longest)
+		return cut(Refusal(w, r), longest)
 	}
-	text := refused + clauses[0]
+	text := clauses[0]
 	for i, c := range clauses[1:] {
 		next := text + "; " + c
 		if others := len(clauses) - 2 - i; len(next)+len(more(others)) > longest {
@@ -142,5 +147,5 @@ func Kept(w *world.World, pod *world.Pod, why *reason.Why) string {
 	if pod == nil || why.Code != reason.NoPlace || len(why.Causes) != 1 {
 		return why.Said()
 	}
-	return fmt.Sprintf("%s: %s: %s", why.Subject, why.Detail, strings.TrimPrefix(Event(w, plan.Refusal{Pod: pod.Key, Why: why.Causes[0]}), refused))
+	return fmt.Sprintf("%s: %s: %s", why.Subject, why.Detail, nearest(w, plan.Refusal{Pod: pod.Key, Why: why.Causes[0]}, longest-len(refused)))
 }

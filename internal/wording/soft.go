@@ -3,12 +3,11 @@ package wording
 import (
 	"encoding/json"
 	"fmt"
-	"slices"
 	"strconv"
-	"strings"
 
 	"github.com/tenon-sh/tenon/engine/label"
 	"github.com/tenon-sh/tenon/engine/plan"
+	engine "github.com/tenon-sh/tenon/engine/spread"
 	"github.com/tenon-sh/tenon/engine/world"
 )
 
@@ -16,28 +15,13 @@ const relaxing = "Relaxing soft constraints for pod since it previously failed t
 
 // Relaxed says which soft term was given up for a pod that has a place without it.
 func Relaxed(pod *world.Pod, l plan.Loss) string {
-	kind, index := l.Term, -1
-	if head, rest, ok := strings.Cut(l.Term, "["); ok {
-		number, _, _ := strings.Cut(rest, "]")
-		if n, err := strconv.Atoi(number); err == nil {
-			kind, index = head, n
-		}
-	}
-	switch {
-	case kind == "topologySpreadConstraints" && index >= 0 && index < len(pod.Spread):
-		return relaxing + spread(pod.Spread[index])
-	case kind == "nodeAffinity preferred" && index >= 0 && index < len(pod.NodeWishes):
-		return relaxing + wish(index, pod.NodeWishes[index])
-	}
-	for _, anti := range []bool{false, true} {
-		key, ok := strings.CutPrefix(l.Term, affinity(anti)+" preferred (")
-		if !ok {
-			continue
-		}
-		key = strings.TrimSuffix(key, ")")
-		if i := slices.IndexFunc(pod.PodTerms, func(t world.PodTerm) bool { return t.Weight > 0 && t.Anti == anti && t.Key == key }); i >= 0 {
-			return relaxing + term(pod, i)
-		}
+	switch i := l.Of.At; {
+	case l.Of.Kind == engine.SoftConstraint && i < len(pod.Spread):
+		return relaxing + spread(pod.Spread[i])
+	case l.Of.Kind == engine.SoftNodeTerm && i < len(pod.NodeWishes):
+		return relaxing + wish(i, pod.NodeWishes[i])
+	case l.Of.Kind == engine.SoftPodTerm && i < len(pod.PodTerms):
+		return relaxing + term(pod, i)
 	}
 	return relaxing + l.Term
 }

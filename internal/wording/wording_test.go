@@ -9,6 +9,7 @@ import (
 	"github.com/tenon-sh/tenon/engine/label"
 	"github.com/tenon-sh/tenon/engine/plan"
 	"github.com/tenon-sh/tenon/engine/provision"
+	"github.com/tenon-sh/tenon/engine/spread"
 	"github.com/tenon-sh/tenon/engine/world"
 	"github.com/tenon-sh/tenon/internal/wording"
 )
@@ -276,8 +277,8 @@ func TestRelaxed(t *testing.T) {
 	}
 	// The terms as the engine names them.
 	var got []string
-	for _, term := range []string{"podAntiAffinity preferred (kubernetes.io/hostname)", "nodeAffinity preferred[0]: another-node-label-key In [another-node-label-value]", "topologySpreadConstraints[0] (topology.kubernetes.io/zone)"} {
-		got = append(got, wording.Relaxed(&pod, plan.Loss{Term: term}))
+	for _, of := range []spread.Soft{{Kind: spread.SoftPodTerm, At: 1}, {Kind: spread.SoftNodeTerm}, {Kind: spread.SoftConstraint}} {
+		got = append(got, wording.Relaxed(&pod, plan.Loss{Of: of}))
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("one by one: -want +got\n%s", diff)

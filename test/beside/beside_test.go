@@ -69,8 +69,8 @@ func TestStory(t *testing.T) {
 	}) {
 		t.Errorf("listed are %+v", listed)
 	}
-	if why, err := again.Drift(ctx, out.Machines[0], templateOf()); err != nil || why != "" {
-		t.Errorf("a machine that was launched just now has drifted: %s, %v", why, err)
+	if why, err := again.Drift(ctx, out.Machines[0], templateOf()); err != nil || why != (cloud.Drifted{}) {
+		t.Errorf("a machine that was launched just now has drifted: %v, %v", why, err)
 	}
 	var ids []cloud.MachineID
 	for _, m := range listed {

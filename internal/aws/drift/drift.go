@@ -19,16 +19,15 @@ import (
 const BornWith = "tenon.sh/born-with-security-groups"
 
 // Of says why a machine is no longer what its template asks for: the class
-// has changed, or the image, the subnet or the groups would be others today. After
-// a colon it says what differs; of a class only a hash is kept, so not which field.
-// It is empty if the machine is what the template asks for.
-func Of(m cloud.Machine, s selection.Selection) string {
+// has changed, or the image, the subnet or the groups would be others today. Of a
+// class only a hash is kept, so it does not say which field.
+func Of(m cloud.Machine, s selection.Selection) cloud.Drifted {
 	c := s.Class
 	if was := m.Annotations[c.HashAnnotation()]; was != "" && m.Annotations[c.HashAnnotation()+"-version"] == c.HashVersion && was != c.Hash {
 		return drifted("NodeClassDrift", "the spec of %s %s has changed since the machine was bought (of what it was only a hash is kept)", c.Ref.Kind, c.Ref.Name)
 	}
 	if c.LaunchTemplate != "" {
-		return ""
+		return cloud.Drifted{}
 	}
 	if m.Image != "" && !slices.ContainsFunc(s.Images, func(i ami.Image) bool { return i.ID == m.Image }) {
 		return differs("AMIDrift", "image "+m.Image, len(s.Images), func(i int) string { return s.Images[i].ID })
@@ -45,24 +44,23 @@ func Of(m cloud.Machine, s selection.Selection) string {
 	if m.Reservation != "" && !slices.ContainsFunc(s.Reservations, func(r reserve.Reservation) bool { return r.ID == m.Reservation }) && !s.Unread {
 		return drifted("CapacityReservationDrift", "capacity reservation %s is none of those that the class selects", m.Reservation)
 	}
-	return ""
+	return cloud.Drifted{}
 }
 
-// drifted writes why a machine has drifted, and what differs.
-func drifted(reason, format string, args ...any) string {
-	return reason + ": " + fmt.Sprintf(format, args...)
+func drifted(reason, format string, args ...any) cloud.Drifted {
+	return cloud.Drifted{Reason: reason, Changed: fmt.Sprintf(format, args...)}
 }
 
-// differs writes why a machine has drifted: what it has, and what its class selects today.
-func differs(reason, has string, n int, id func(int) string) string {
+// differs tells of a machine what it has, and what its class selects today.
+func differs(reason, has string, n int, id func(int) string) cloud.Drifted {
 	const named = 4
 	var ids []string
 	for i := range min(n, named) {
 		ids = append(ids, id(i))
 	}
-	text := fmt.Sprintf("%s: %s, and the class selects %s", reason, has, cmp.Or(strings.Join(ids, ","), "none"))
+	text := fmt.Sprintf("%s, and the class selects %s", has, cmp.Or(strings.Join(ids, ","), "none"))
 	if more := n - named; more > 0 {
 		text += fmt.Sprintf(" and %d more", more)
 	}
-	return text
+	return cloud.Drifted{Reason: reason, Changed: text}
 }

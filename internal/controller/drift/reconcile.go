@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"strings"
 	"time"
 
 	ctrl "sigs.k8s.io/controller-runtime"
@@ -133,25 +132,24 @@ func (r *Reconciler) reason(ctx context.Context, c *v1.NodeClaim) (reason, chang
 	}
 	why, compared, err := r.ask(ctx, c, item.Template)
 	known.Machine = compared
-	reason, changed, _ = strings.Cut(why, ": ")
-	return reason, changed, known, err
+	return why.Reason, why.Changed, known, err
 }
 
 // ask has the driver compare the machine with its template; false if it cannot.
 // That a catalogue could not be had a moment ago does not keep it from trying.
-func (r *Reconciler) ask(ctx context.Context, c *v1.NodeClaim, id world.TemplateID) (reason string, compared bool, err error) {
+func (r *Reconciler) ask(ctx context.Context, c *v1.NodeClaim, id world.TemplateID) (why cloud.Drifted, compared bool, err error) {
 	template, broken, wanted := r.Cloud.Template(id)
 	if !wanted || cloud.CodeOf(broken) == cloud.NotReady {
-		return "", false, nil // nothing can be compared with what cannot be had
+		return why, false, nil // nothing can be compared with what cannot be had
 	}
 	m, there, err := r.Cloud.Find(ctx, c.Status.ProviderID, r.Now().Add(-again))
 	if err != nil || !there {
-		return "", false, err
+		return why, false, err
 	}
 	m.Annotations = c.Annotations
-	reason, err = r.Cloud.Drift(ctx, m, template)
+	why, err = r.Cloud.Drift(ctx, m, template)
 	if cloud.CodeOf(err) == cloud.NotReady || cloud.CodeOf(err) == cloud.Gone {
-		return "", false, nil
+		return cloud.Drifted{}, false, nil
 	}
-	return reason, err == nil, err
+	return why, err == nil, err
 }

@@ -27,7 +27,7 @@ type seller struct {
 	cloud.Driver
 	catalog, list, drift error
 	gone                 bool
-	why                  string
+	why                  cloud.Drifted
 }
 
 func (s *seller) Catalog(context.Context, cloud.Template) (world.Catalog, error) {
@@ -43,7 +43,7 @@ func (s *seller) List(context.Context) ([]cloud.Machine, error) {
 
 func (s *seller) Find(context.Context, []string) ([]cloud.Machine, error) { return nil, s.list }
 
-func (s *seller) Drift(context.Context, cloud.Machine, cloud.Template) (string, error) {
+func (s *seller) Drift(context.Context, cloud.Machine, cloud.Template) (cloud.Drifted, error) {
 	return s.why, s.drift
 }
 
@@ -66,6 +66,7 @@ func TestDriftIsNotTakenBackUnasked(t *testing.T) {
 		"NotReady":    {"Its class cannot be used: nothing can be compared.", "AMIDrift", seller{catalog: notReady, drift: notReady}, false, true},
 		"NotThere":    {"The machine is gone, and others look after that.", "AMIDrift", seller{gone: true}, false, true},
 		"Unsold":      {"Nothing is known of what is sold.", v1.ReasonInstanceTypeNotFound, seller{}, true, true},
+		"Says":        {"The driver says what differs.", "SubnetDrift", seller{why: cloud.Drifted{Reason: "AMIDrift", Changed: "image: a and b"}}, false, true},
 		"Over":        {"The driver says that all is well.", "AMIDrift", seller{}, false, false},
 		"ObjectsOver": {"The pool wants it again, whatever the driver says.", v1.ReasonRequirementsDrifted, seller{drift: notReady}, false, false},
 	}
@@ -98,6 +99,9 @@ func TestDriftIsNotTakenBackUnasked(t *testing.T) {
 				}
 				if got := c.Conditions().Is(v1.ConditionDrifted); got != tc.stays {
 					t.Errorf("drifted %t, want %t: %s", got, tc.stays, tc.why)
+				}
+				if now, want := c.Conditions().Get(v1.ConditionDrifted), tc.sells.why; want.Reason != "" && (now.Reason != want.Reason || now.Message != want.Changed) {
+					t.Errorf("the condition says %q, %q; want %+v", now.Reason, now.Message, want)
 				}
 			})
 		})

@@ -32,8 +32,8 @@ func (s *seller) Catalog(context.Context, cloud.Template) (world.Catalog, error)
 	return world.Catalog{}, nil
 }
 func (s *seller) Launch(context.Context, []cloud.Order) []cloud.Outcome { return nil }
-func (s *seller) Drift(context.Context, cloud.Machine, cloud.Template) (string, error) {
-	return "", nil
+func (s *seller) Drift(context.Context, cloud.Machine, cloud.Template) (cloud.Drifted, error) {
+	return cloud.Drifted{}, nil
 }
 
 func (s *seller) List(context.Context) ([]cloud.Machine, error) {

@@ -68,8 +68,10 @@ func (s *shop) refused() error {
 func (*shop) Catalog(context.Context, cloud.Template) (world.Catalog, error) {
 	return world.Catalog{}, errors.New("not sold")
 }
-func (*shop) Launch(context.Context, []cloud.Order) []cloud.Outcome                { return nil }
-func (*shop) Drift(context.Context, cloud.Machine, cloud.Template) (string, error) { return "", nil }
+func (*shop) Launch(context.Context, []cloud.Order) []cloud.Outcome { return nil }
+func (*shop) Drift(context.Context, cloud.Machine, cloud.Template) (cloud.Drifted, error) {
+	return cloud.Drifted{}, nil
+}
 
 func (s *shop) Terminate(_ context.Context, ids []cloud.MachineID) []error {
 	s.mu.Lock()

@@ -387,8 +387,8 @@ func (d *Driver) complete(m cloud.Machine) cloud.Machine {
 func ProviderID(i market.Instance) string { return "aws:///" + i.Zone + "/" + i.ID }
 
 // Drift implements cloud.Driver: its machines never drift.
-func (d *Driver) Drift(context.Context, cloud.Machine, cloud.Template) (string, error) {
-	return "", nil
+func (d *Driver) Drift(context.Context, cloud.Machine, cloud.Template) (cloud.Drifted, error) {
+	return cloud.Drifted{}, nil
 }
 
 // translate gives a market's error the seam's code.
