@@ -19,12 +19,10 @@ type Settings struct {
 	Profiling         bool
 	LivePage          bool // what is seen and decided is shown as it changes, and asked about, on the port of metrics
 	Unobserved        bool // no metrics of single objects
-	Warmup            bool // followers read the cluster before they lead
 	LeaderElection    bool
 	LeaseName         string
 	LeaseNamespace    string
 	MemoryLimit       int64 // bytes; below zero: none
-	CPU               int   // thousandths of a core
 	BatchMax          time.Duration
 	BatchIdle         time.Duration
 	IgnorePreferences bool
@@ -47,20 +45,36 @@ type Gates struct {
 // Defaults are the settings when nothing is said.
 func Defaults() Settings {
 	return Settings{
-		MetricsPort: 8080, HealthPort: 8081, QPS: 200, Burst: 300, Warmup: true, LeaderElection: true,
-		LeaseName: "karpenter-leader-election", MemoryLimit: -1, CPU: 1000,
+		MetricsPort: 8080, HealthPort: 8081, QPS: 200, Burst: 300, LeaderElection: true,
+		LeaseName: "karpenter-leader-election", MemoryLimit: -1,
 		BatchMax: 10 * time.Second, BatchIdle: time.Second, Nominate: true, HoldNodes: 20 * time.Second, MovePods: true, Gates: Gates{ReservedCapacity: true},
 		JournalLimit: 1 << 30,
 	}
 }
 
-// ParseGates reads "Name=true,Other=false" over gates. A name that is not known
-// is passed over, so that manifests for other releases stay usable.
-func ParseGates(g Gates, text string) (Gates, error) {
-	known := map[string]*bool{
+// ParseGates reads "Name=true,Other=false" over gates. Names that are not known
+// are passed over, so that manifests for other releases stay usable, and returned.
+func ParseGates(g Gates, text string) (Gates, []string, error) {
+	unknown, err := readGates(map[string]*bool{
 		"ReservedCapacity": &g.ReservedCapacity, "SpotToSpotConsolidation": &g.SpotToSpotConsolidation, "NodeRepair": &g.NodeRepair,
 		"NodeOverlay": &g.NodeOverlay, "StaticCapacity": &g.StaticCapacity, "CapacityBuffer": &g.CapacityBuffer,
-	}
+	}, text)
+	return g, unknown, err
+}
+
+// AWSGates are the features of the driver that can be switched.
+type AWSGates struct {
+	NodeClassCEL bool // values of a class's kubelet settings may be expressions
+}
+
+// ParseAWSGates is ParseGates for the features of the driver.
+func ParseAWSGates(text string) (AWSGates, []string, error) {
+	var g AWSGates
+	unknown, err := readGates(map[string]*bool{"NodeClassCEL": &g.NodeClassCEL}, text)
+	return g, unknown, err
+}
+
+func readGates(known map[string]*bool, text string) (unknown []string, err error) {
 	for part := range strings.SplitSeq(text, ",") {
 		if part = strings.TrimSpace(part); part == "" {
 			continue
@@ -68,11 +82,13 @@ func ParseGates(g Gates, text string) (Gates, error) {
 		name, said, ok := strings.Cut(part, "=")
 		on, err := strconv.ParseBool(strings.TrimSpace(said))
 		if !ok || err != nil {
-			return g, fmt.Errorf("feature gate %q: write Name=true or Name=false", part)
+			return nil, fmt.Errorf("feature gate %q: write Name=true or Name=false", part)
 		}
 		if gate := known[strings.TrimSpace(name)]; gate != nil {
 			*gate = on
+		} else {
+			unknown = append(unknown, strings.TrimSpace(name))
 		}
 	}
-	return g, nil
+	return unknown, nil
 }

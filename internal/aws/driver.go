@@ -7,6 +7,7 @@ package aws
 
 import (
 	"context"
+	"time"
 
 	"github.com/tenon-sh/tenon/engine/world"
 	"github.com/tenon-sh/tenon/internal/aws/access"
@@ -60,6 +61,9 @@ type Settings struct {
 	ZonalShift     bool   // nothing is launched where the cluster's traffic is shifted away from
 	NoReserved     bool   // capacity reservations are not used
 	NoDryRun       bool   // classes are not tried out by dry runs
+	EKSVersion     bool   // the cluster's version is what EKS says, never what the API server said
+
+	ImagesFresh, SubnetsFresh time.Duration // how long answers about images and subnets are used; 0: a minute
 }
 
 // Driver buys and gives back machines of EC2.
@@ -90,9 +94,9 @@ func New(cfg Config) *Driver {
 	if !s.Isolated {
 		asked.Pricing = c.Pricing
 	}
-	cluster := ekscluster.New(c.EKS, ekscluster.Settings{Name: s.Cluster, Endpoint: s.Endpoint, CA: s.CA, DNS: s.DNS, Known: s.Known}, now)
+	cluster := ekscluster.New(c.EKS, ekscluster.Settings{Name: s.Cluster, Endpoint: s.Endpoint, CA: s.CA, DNS: s.DNS, Known: s.Known, OnlyEKS: s.EKSVersion}, now)
 	stock := inventory.New(asked, cfg.Catalog, c.Region, now)
-	subnets, reservations := network.New(c.EC2, now), reserve.New(c.EC2, now)
+	subnets, reservations := network.New(c.EC2, s.SubnetsFresh, now), reserve.New(c.EC2, now)
 	machines, templates := machine.New(c.EC2, s.Cluster), template.NewStore(c.EC2, s.Cluster, now)
 	profiles := profile.Classes{Store: profile.NewStore(c.IAM, now), Cluster: s.Cluster, Region: c.Region}
 	d := &Driver{
@@ -101,7 +105,7 @@ func New(cfg Config) *Driver {
 	}
 	d.selection = &selection.Finder{
 		EC2: c.EC2, Classes: cfg.Classes, Network: subnets, Placement: placement.New(c.EC2, now), Reservations: reservations,
-		Cluster: cluster, Images: image.New(c.EC2, c.SSM, now), Lasting: lasting, NoReserved: s.NoReserved,
+		Cluster: cluster, Images: image.New(c.EC2, c.SSM, s.ImagesFresh, now), Lasting: lasting, NoReserved: s.NoReserved,
 	}
 	d.supply = &supply.Supply{
 		Inventory: stock, SoldOut: d.soldout, Shifts: d.shifts, Memory: d.memory, Lasting: lasting, Now: now, Region: c.Region,

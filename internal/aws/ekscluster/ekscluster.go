@@ -32,6 +32,7 @@ type Settings struct {
 	CA       string // its certificate in base64; empty: EKS is asked
 	DNS      string // address of the cluster's DNS service
 	Known    Known  // where neither these settings nor EKS say it
+	OnlyEKS  bool   // the version is what EKS says, and nothing else
 }
 
 // Known is what the cluster says of itself. It stands in for EKS where that cannot
@@ -94,7 +95,10 @@ func (f *Finder) ask(ctx context.Context) (found, time.Duration, error) {
 		holds = freshWithout
 	}
 	c.Endpoint, c.CA = cmp.Or(c.Endpoint, s.Known.Endpoint), cmp.Or(c.CA, s.Known.CA)
-	c.ServiceCIDR, version = cmp.Or(c.ServiceCIDR, s.Known.ServiceCIDR), cmp.Or(version, s.Known.Kubernetes)
+	c.ServiceCIDR = cmp.Or(c.ServiceCIDR, s.Known.ServiceCIDR)
+	if !s.OnlyEKS {
+		version = cmp.Or(version, s.Known.Kubernetes)
+	}
 	c.DNS = cmp.Or(c.DNS, dnsOf6(c.ServiceCIDR))
 	switch {
 	case asked != nil && (c.Endpoint == "" || c.CA == "" || version == ""):

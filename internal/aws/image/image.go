@@ -26,8 +26,9 @@ import (
 	"github.com/tenon-sh/tenon/internal/cloud"
 )
 
-// How long answers are used: a class sees a new image within the minute; a
-// public parameter changes when AWS releases, one of the user's own at any time.
+// How long answers are used: a class sees a new image within the minute, unless an
+// operator says otherwise; a public parameter changes when AWS releases, one of the
+// user's own at any time.
 const (
 	imagesFresh    = time.Minute
 	publicFresh    = 24 * time.Hour
@@ -40,6 +41,7 @@ type Finder struct {
 	ssm *ssm.Client
 	now clock.Now
 
+	fresh      time.Duration                // how long an answer about images is used
 	found      *answers.Memory[[]ami.Image] // by selector
 	parameters *answers.Memory[string]      // by name; empty: there is none
 }
@@ -50,10 +52,11 @@ func askerOf(c nodeclass.Class) string {
 	return fmt.Sprintf("%s/%s %s@%d", c.Ref.Kind, c.Ref.Name, c.UID, c.Generation)
 }
 
-// New returns a Finder over clients.
-func New(e *ec2.Client, s *ssm.Client, now clock.Now) *Finder {
+// New returns a Finder over clients, which uses an answer about images for so
+// long; for a minute if that is zero.
+func New(e *ec2.Client, s *ssm.Client, images time.Duration, now clock.Now) *Finder {
 	return &Finder{
-		ec2: e, ssm: s, now: now,
+		ec2: e, ssm: s, now: now, fresh: cmp.Or(images, imagesFresh),
 		found:      answers.New(now, answers.Rules[[]ami.Image]{Nothing: func(i []ami.Image) bool { return len(i) == 0 }}),
 		parameters: answers.New(now, answers.Rules[string]{Nothing: func(value string) bool { return value == "" }}),
 	}
@@ -127,7 +130,7 @@ func (f *Finder) bySelector(ctx context.Context, by string, s nodeclass.ImageSel
 		if err != nil {
 			return nil, 0, err
 		}
-		return found, imagesFresh, nil
+		return found, f.fresh, nil
 	})
 }
 

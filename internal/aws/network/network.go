@@ -22,7 +22,7 @@ import (
 // How long an answer of EC2 is used. The addresses that are free in a subnet change
 // with every machine.
 const (
-	fresh       = time.Minute
+	fresh       = time.Minute // of subnets, unless an operator says otherwise
 	groupsFresh = 5 * time.Minute
 )
 
@@ -41,6 +41,7 @@ type Group struct {
 // Finder asks EC2 and remembers the answers for a while.
 type Finder struct {
 	ec2     *ec2.Client
+	fresh   time.Duration
 	subnets *answers.Memory[[]Subnet] // by selector
 	groups  *answers.Memory[[]Group]
 
@@ -48,10 +49,11 @@ type Finder struct {
 	booked map[string]int // addresses promised, by subnet
 }
 
-// New returns a Finder over a client.
-func New(c *ec2.Client, now clock.Now) *Finder {
+// New returns a Finder over a client, which uses an answer about subnets for so
+// long; for a minute if that is zero.
+func New(c *ec2.Client, subnets time.Duration, now clock.Now) *Finder {
 	return &Finder{
-		ec2: c, subnets: answers.New(now, answers.Rules[[]Subnet]{}), groups: answers.New(now, answers.Rules[[]Group]{}), booked: map[string]int{},
+		ec2: c, fresh: cmp.Or(subnets, fresh), subnets: answers.New(now, answers.Rules[[]Subnet]{}), groups: answers.New(now, answers.Rules[[]Group]{}), booked: map[string]int{},
 	}
 }
 
@@ -76,7 +78,7 @@ func (f *Finder) Subnets(ctx context.Context, selectors []nodeclass.Selector) ([
 			}
 		}
 		f.forget(found)
-		return found, fresh, nil
+		return found, f.fresh, nil
 	})
 	if err != nil {
 		return nil, err

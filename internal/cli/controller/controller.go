@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"strconv"
 	"strings"
 	"time"
 
@@ -33,10 +32,14 @@ type options struct {
 	logOut, logErr        string
 	preferences           string
 	minValues             string
-	gates                 string
+	gates, awsGates       string
+	schedulerConfig       string
+	ignoreDRA             bool
+	cpu                   int
 	commit                string
 
 	getenv func(string) string
+	notes  []note // what was given and is not followed
 }
 
 // Command is `tenon controller`. getenv reads the environment; release and commit name the build.
@@ -49,12 +52,15 @@ func Command(getenv func(string) string, release, commit string) *cobra.Command 
 		Long: `Run the controller in the foreground until it is stopped.
 
 Every flag can also be set by the environment variable that its help names. A
-flag wins over the environment, and the environment over the default.`,
+flag wins over the environment, and the environment over the default. Flags and
+features that other releases know are passed over; the log names them.`,
 		Args: verb.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
+			o.notes = append(o.notes, notFollowed(cmd)...)
 			return o.run(cmd.Context(), cmd.OutOrStdout(), cmd.ErrOrStderr())
 		},
 	}
+	verb.PassOver(cmd)
 	o.flags(cmd, getenv)
 	return cmd
 }
@@ -65,17 +71,9 @@ func (o *options) run(ctx context.Context, out, errs io.Writer) error {
 	if err != nil {
 		return verb.BadInput(err)
 	}
-	if o.Gates, err = app.ParseGates(o.Gates, o.gates); err != nil {
+	if err := o.check(); err != nil {
 		return verb.BadInput(err)
 	}
-	if o.AWS.Settings.Cluster == "" {
-		return verb.BadInputf("the cluster has no name: set --cluster-name or CLUSTER_NAME")
-	}
-	if o.SpotPremium < 0 || o.SpotPremium > 1000 {
-		return verb.BadInputf("--spot-premium is %d, want a percentage from 0 to 1000", o.SpotPremium)
-	}
-	o.LeaderElection, o.Warmup = !o.noElection, !o.noWarmup
-	o.IgnorePreferences, o.BestEffort = o.preferences == "Ignore", o.minValues == "BestEffort"
 	outputs, closeLogs, err := open(o.logOut, out, errs)
 	if err != nil {
 		return err
@@ -90,6 +88,9 @@ func (o *options) run(ctx context.Context, out, errs io.Writer) error {
 	log := app.NewLog(app.LogConfig{Out: outputs, Err: errors, JSON: o.logEncoding == "json", Dial: dial, Commit: o.commit, Now: clock.Wall})
 	ctrllog.SetLogger(log)
 	klog.SetLogger(app.Calm(log.WithName("client")))
+	for _, n := range o.notes {
+		log.Info(n.text, n.fields...)
+	}
 	limitMemory(o.MemoryLimit, o.getenv, os.ReadFile)
 	defer untilReturned(ctx, log)()
 	k, err := o.cluster()
@@ -159,7 +160,7 @@ func open(paths string, out, errs io.Writer) (io.Writer, func(), error) {
 
 // flags declares every flag, with what the environment says as its default.
 func (o *options) flags(cmd *cobra.Command, getenv func(string) string) {
-	f := flags{cmd: cmd, getenv: getenv}
+	f := flags{cmd: cmd, getenv: getenv, notes: &o.notes}
 	f.text(&o.kubeconfig, "kubeconfig", "KUBECONFIG_PATH", "file that says how to reach the cluster; in a pod none is needed")
 	f.number(&o.MetricsPort, "metrics-port", "METRICS_PORT", "port of metrics, and of profiles if enabled; 0: none")
 	f.number(&o.HealthPort, "health-probe-port", "HEALTH_PROBE_PORT", "port of the liveness and readiness probes; 0: none")
@@ -170,12 +171,12 @@ func (o *options) flags(cmd *cobra.Command, getenv func(string) string) {
 	f.number(&o.Burst, "kube-client-burst", "KUBE_CLIENT_BURST", "calls at once to the API server")
 	f.flag(&o.Profiling, "enable-profiling", "ENABLE_PROFILING", "serve profiles")
 	f.flag(&o.LivePage, "live-page", "LIVE_PAGE", "show the cluster as it changes, and answer questions about it, to everyone who reaches the port of metrics")
-	f.flag(&o.noWarmup, "disable-controller-warmup", "DISABLE_CONTROLLER_WARMUP", "accepted; followers always read the cluster before they lead")
+	f.flag(&o.noWarmup, "disable-controller-warmup", "DISABLE_CONTROLLER_WARMUP", "accepted; followers always read the cluster before they lead, so that they can lead at once")
 	f.flag(&o.noElection, "disable-leader-election", "DISABLE_LEADER_ELECTION", "lead without asking others; nothing keeps two from acting at the same time then")
 	f.text(&o.LeaseName, "leader-election-name", "LEADER_ELECTION_NAME", "name of the Lease")
 	f.text(&o.LeaseNamespace, "leader-election-namespace", "LEADER_ELECTION_NAMESPACE", "namespace of the Lease; empty: the pod's own")
 	f.size(&o.MemoryLimit, "memory-limit", "MEMORY_LIMIT", "bytes of memory to stay below; negative: those that the container is limited to, if it is")
-	f.number(&o.CPU, "cpu-requests", "CPU_REQUESTS", "processors the controller may count on, in thousandths")
+	f.number(&o.cpu, "cpu-requests", "CPU_REQUESTS", "accepted; how much is done side by side does not depend on it")
 	f.text(&o.logLevel, "log-level", "LOG_LEVEL", "debug, info or error")
 	f.text(&o.logEncoding, "log-encoding", "LOG_ENCODING", "console or json")
 	f.textOr(&o.logOut, "stdout", "log-output-paths", "LOG_OUTPUT_PATHS", "where the log goes: stdout, stderr or files, between commas")
@@ -192,8 +193,9 @@ func (o *options) flags(cmd *cobra.Command, getenv func(string) string) {
 	f.flag(&o.Shadow, "shadow", "SHADOW", "decide and tell, and change nothing: no lease, no events, no write to the API server, no call to AWS that does more than look")
 	f.text(&o.JournalDir, "journal-dir", "JOURNAL_DIR", "folder in which every decision is kept with all that it was made of, for tenon replay; empty: none")
 	f.size(&o.JournalLimit, "journal-limit", "JOURNAL_LIMIT", "bytes that the journal may have; the oldest decisions make room")
-	var unused string
-	f.textOr(&unused, "true", "ignore-dra-requests", "IGNORE_DRA_REQUESTS", "accepted and not used")
+	o.ignoreDRA = true
+	f.flag(&o.ignoreDRA, "ignore-dra-requests", "IGNORE_DRA_REQUESTS", "accepted; pods with resource claims are refused with the reason in either case")
+	f.text(&o.schedulerConfig, "scheduler-config", "SCHEDULER_CONFIG", "document with podTopologySpread.defaultConstraints of the scheduler, in YAML or JSON; checked, and not applied yet: pods that state no spread are planned without one")
 	f.flag(&o.Unobserved, "disable-cluster-state-observability", "DISABLE_CLUSTER_STATE_OBSERVABILITY", "no metrics of single pods, nodes, pools and conditions")
 
 	a := &o.AWS.Settings
@@ -201,6 +203,11 @@ func (o *options) flags(cmd *cobra.Command, getenv func(string) string) {
 	f.text(&a.Endpoint, "cluster-endpoint", "CLUSTER_ENDPOINT", "where machines find the API server; empty: EKS is asked")
 	f.text(&a.CA, "cluster-ca-bundle", "CLUSTER_CA_BUNDLE", "certificate of the API server in base64; empty: EKS is asked")
 	f.flag(&a.Isolated, "isolated-vpc", "ISOLATED_VPC", "do not call AWS services that have no endpoint in the VPC")
+	f.flag(&a.EKSVersion, "eks-control-plane", "EKS_CONTROL_PLANE", "take the version of the cluster from EKS alone; otherwise the API server's stands in where EKS does not answer")
+	a.ImagesFresh, a.SubnetsFresh = time.Minute, time.Minute
+	f.span(&a.ImagesFresh, "ami-refresh-interval", "AMI_REFRESH_INTERVAL", "how long what EC2 said of images is used, at least 1m")
+	f.span(&a.SubnetsFresh, "subnet-refresh-interval", "SUBNET_REFRESH_INTERVAL", "how long what EC2 said of subnets is used, at least 1m")
+	f.text(&o.awsGates, "aws-feature-gates", "AWS_FEATURE_GATES", "features of AWS to switch, as Name=true,Other=false")
 	f.flag(&a.ZonalShift, "enable-zonal-shift", "ENABLE_ZONAL_SHIFT", "launch nothing in zones that the cluster's traffic is shifted away from")
 	f.flag(&a.NoDryRun, "disable-dry-run", "DISABLE_DRY_RUN", "do not ask EC2 by dry runs whether machines of a class could be launched")
 	a.MemoryOverhead = 0.075
@@ -209,70 +216,4 @@ func (o *options) flags(cmd *cobra.Command, getenv func(string) string) {
 	f.number(&a.ReservedENIs, "reserved-enis", "RESERVED_ENIS", "network interfaces that pods cannot use")
 	f.text(&o.DefaultProfile, "default-instance-profile", "AWS_DEFAULT_INSTANCE_PROFILE", "instance profile of older classes that name none")
 	f.text(&o.Region, "region", "AWS_REGION", "region; empty: what the environment says")
-}
-
-// flags declares flags whose defaults the environment may change. What the
-// environment says and cannot be read is as if it said nothing.
-type flags struct {
-	cmd    *cobra.Command
-	getenv func(string) string
-}
-
-func (f flags) help(usage, env string) string { return usage + " [" + env + "]" }
-
-func (f flags) text(to *string, name, env, usage string) { f.textOr(to, *to, name, env, usage) }
-
-func (f flags) textOr(to *string, or, name, env, usage string) {
-	if said := f.getenv(env); said != "" {
-		or = said
-	}
-	f.cmd.Flags().StringVar(to, name, or, f.help(usage, env))
-}
-
-func (f flags) number(to *int, name, env, usage string) {
-	or := *to
-	if n, err := strconv.Atoi(f.getenv(env)); err == nil {
-		or = n
-	}
-	f.cmd.Flags().IntVar(to, name, or, f.help(usage, env))
-}
-
-func (f flags) size(to *int64, name, env, usage string) {
-	or := *to
-	if n, err := strconv.ParseInt(f.getenv(env), 10, 64); err == nil {
-		or = n
-	}
-	f.cmd.Flags().Int64Var(to, name, or, f.help(usage, env))
-}
-
-func (f flags) rate(to *float32, name, env, usage string) {
-	or := *to
-	if n, err := strconv.ParseFloat(f.getenv(env), 32); err == nil {
-		or = float32(n)
-	}
-	f.cmd.Flags().Float32Var(to, name, or, f.help(usage, env))
-}
-
-func (f flags) share(to *float64, name, env, usage string) {
-	or := *to
-	if n, err := strconv.ParseFloat(f.getenv(env), 64); err == nil {
-		or = n
-	}
-	f.cmd.Flags().Float64Var(to, name, or, f.help(usage, env))
-}
-
-func (f flags) flag(to *bool, name, env, usage string) {
-	or := *to
-	if b, err := strconv.ParseBool(f.getenv(env)); err == nil {
-		or = b
-	}
-	f.cmd.Flags().BoolVar(to, name, or, f.help(usage, env))
-}
-
-func (f flags) span(to *time.Duration, name, env, usage string) {
-	or := *to
-	if d, err := time.ParseDuration(f.getenv(env)); err == nil {
-		or = d
-	}
-	f.cmd.Flags().DurationVar(to, name, or, f.help(usage, env))
 }

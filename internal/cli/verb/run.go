@@ -24,7 +24,7 @@ type Streams struct {
 // cancelled with ctx and touches nothing of the process but what is passed in.
 func Run(ctx context.Context, root *cobra.Command, args []string, s Streams) int {
 	dress(root)
-	root.SetArgs(args)
+	root.SetArgs(passOver(root, args))
 	root.SetIn(s.In)
 	root.SetOut(s.Out)
 	root.SetErr(s.Err)

@@ -93,3 +93,37 @@ func TestRun(t *testing.T) {
 		})
 	}
 }
+
+func TestPassOver(t *testing.T) {
+	var port int
+	var on bool
+	verbs := func() *cobra.Command {
+		root := &cobra.Command{Use: "prog"}
+		run := &cobra.Command{Use: "run", Args: verb.NoArgs, RunE: func(cmd *cobra.Command, _ []string) error {
+			fmt.Fprintln(cmd.OutOrStdout(), port, on, verb.PassedOver(cmd))
+			return nil
+		}}
+		run.Flags().IntVarP(&port, "port", "p", 1, "")
+		run.Flags().BoolVar(&on, "on", false, "")
+		verb.PassOver(run)
+		root.AddCommand(run, &cobra.Command{Use: "strict", RunE: func(*cobra.Command, []string) error { return nil }})
+		return root
+	}
+	for _, tc := range []struct{ why, args, want string }{
+		{"Known flags are read as ever.", "run --port 2 --on", "2 true []"},
+		{"A shorthand stays one.", "run -p 3", "3 false []"},
+		{"Unknown ones are named, with the word after them as their value.", "run --new=1 --newer 2 --newest --on -port=4", "4 true [--new --newer --newest]"},
+		{"A negative number is no flag that is known.", "run --new -1 --port 5", "5 false [--new --1]"},
+		{"Help is known.", "run --new --help", "Usage:"},
+		{"A word that is no flag is refused.", "run --port=6 --on word", "takes no argument"},
+		{"A value that cannot be read is refused.", "run --port=x", "invalid argument"},
+		{"Another verb refuses what it does not know.", "strict --new=1", "unknown flag"},
+	} {
+		port, on = 0, false
+		var out bytes.Buffer
+		verb.Run(t.Context(), verbs(), strings.Fields(tc.args), verb.Streams{In: &bytes.Buffer{}, Out: &out, Err: &out})
+		if !strings.Contains(out.String(), tc.want) {
+			t.Errorf("%s\n%s: got %q, want %q", tc.why, tc.args, out.String(), tc.want)
+		}
+	}
+}
