@@ -296,13 +296,13 @@ func TestSettings(t *testing.T) {
 	samples := map[string][2]string{
 		"CLUSTER_ENDPOINT": {"https://a", "https://b"}, "ISOLATED_VPC": {"true", "false"}, "VM_MEMORY_OVERHEAD_PERCENT": {"0.05", "0.06"},
 		"RESERVED_ENIS": {"1", "2"}, "BATCH_MAX_DURATION": {"3s", "4s"}, "BATCH_IDLE_DURATION": {"3s", "4s"},
-		"PREFERENCE_POLICY": {"Ignore", "Respect"}, "MIN_VALUES_POLICY": {"BestEffort", "Strict"}, "SPOT_PREMIUM": {"10", "20"}, "NOMINATE_PODS": {"false", "true"}, "HOLD_NODES_FOR": {"5s", "20s"}, "MOVE_PODS": {"false", "true"}, "LIVE_PAGE": {"true", "false"}, "SHADOW": {"true", "false"}, "ENABLE_ZONAL_SHIFT": {"true", "false"}, "DISABLE_DRY_RUN": {"true", "false"},
+		"PREFERENCE_POLICY": {"Ignore", "Respect"}, "MIN_VALUES_POLICY": {"BestEffort", "Strict"}, "SPOT_PREMIUM": {"10", "20"}, "NOMINATE_PODS": {"false", "true"}, "HOLD_NODES_FOR": {"5s", "20s"}, "MOVE_PODS": {"false", "true"}, "EKS_CONTROL_PLANE": {"true", "false"}, "AMI_REFRESH_INTERVAL": {"3m", "4m"}, "SUBNET_REFRESH_INTERVAL": {"3m", "4m"}, "DISABLE_CLUSTER_STATE_OBSERVABILITY": {"true", "false"}, "IGNORE_DRA_REQUESTS": {"false", "true"}, "LIVE_PAGE": {"true", "false"}, "SHADOW": {"true", "false"}, "ENABLE_ZONAL_SHIFT": {"true", "false"}, "DISABLE_DRY_RUN": {"true", "false"},
 		"LOG_LEVEL": {"error", "debug"}, "LOG_ENCODING": {"json", "console"}, "METRICS_PORT": {"9000", "9001"}, "WEBHOOK_PORT": {"9000", "9001"}, "HEALTH_PROBE_PORT": {"9000", "9001"},
 	}
 	defaults := environment(t, render(t, "karpenter"))
 	for _, s := range charts.Settings() {
-		if s.Env == "FEATURE_GATES" {
-			continue // a map, see below
+		if s.Env == "FEATURE_GATES" || s.Env == "AWS_FEATURE_GATES" {
+			continue // maps, see below
 		}
 		t.Run(s.Value, func(t *testing.T) {
 			if defaults[s.Env] != s.Default {
@@ -344,6 +344,14 @@ func TestSettings(t *testing.T) {
 	gates := environment(t, render(t, "karpenter", "--set", "settings.featureGates.nodeRepair=true", "--set", "settings.featureGates.driftEnabled=true"))["FEATURE_GATES"]
 	if !strings.Contains(gates, "NodeRepair=true") || !strings.Contains(gates, "ReservedCapacity=true") || strings.Contains(gates, "rift") {
 		t.Errorf("feature gates are %q", gates)
+	}
+	if got := environment(t, render(t, "karpenter", "--set", "settings.awsFeatureGates.nodeClassCEL=true"))["AWS_FEATURE_GATES"]; got != "NodeClassCEL=true" {
+		t.Errorf("feature gates of AWS are %q", got)
+	}
+	for value, want := range map[string]string{"false": "false", "null": "true"} {
+		if got := environment(t, render(t, "karpenter", "--set", "settings.ignoreDRARequests="+value))["IGNORE_DRA_REQUESTS"]; got != want {
+			t.Errorf("ignoreDRARequests=%s is told as %q, want %s", value, got, want)
+		}
 	}
 }
 
@@ -659,7 +667,7 @@ func TestNotes(t *testing.T) {
 	_, said, _ := strings.Cut(text, "change nothing here: ")
 	said, _, _ = strings.Cut(said, "\n")
 	for _, name := range charts.WithoutEffect() {
-		if !slices.Contains(strings.Split(said, ", "), strings.TrimSuffix(name, ".nodeClassCEL")) {
+		if !slices.Contains(strings.Split(said, ", "), name) {
 			t.Errorf("the notes do not say that %s changes nothing, only: %s", name, said)
 		}
 	}

@@ -26,6 +26,9 @@ func Settings() []Setting {
 		{"settings.batchIdleDuration", []string{"controller.batchIdleDuration"}, "BATCH_IDLE_DURATION", "batchIdleDuration", "1s", "A decision is made when no pod came for so long."},
 		{"settings.enableZonalShift", nil, "ENABLE_ZONAL_SHIFT", "", "false", "Launch nothing in zones that the cluster's traffic is shifted away from."},
 		{"settings.disableDryRun", nil, "DISABLE_DRY_RUN", "", "false", "Do not ask EC2 by dry runs whether machines of a class could be launched."},
+		{"settings.eksControlPlane", nil, "EKS_CONTROL_PLANE", "", "false", "Take the version of the cluster from EKS alone; otherwise the API server's stands in where EKS does not answer."},
+		{"settings.amiRefreshInterval", nil, "AMI_REFRESH_INTERVAL", "", "1m", "How long what EC2 said of images is used, at least 1m."},
+		{"settings.subnetRefreshInterval", nil, "SUBNET_REFRESH_INTERVAL", "", "1m", "How long what EC2 said of subnets is used, at least 1m."},
 		{"settings.preferencePolicy", nil, "PREFERENCE_POLICY", "", "Respect", "Respect or Ignore what pods prefer."},
 		{"settings.minValuesPolicy", nil, "MIN_VALUES_POLICY", "", "Strict", "Strict, or BestEffort to lower minValues."},
 		{"settings.spotPremium", nil, "SPOT_PREMIUM", "", "0", "Percent of its price that spot counts as costing more, because it may be taken back."},
@@ -33,8 +36,12 @@ func Settings() []Setting {
 		{"settings.holdNodesFor", nil, "HOLD_NODES_FOR", "", "20s", "How long a node that has joined may take no pods, until all of its own that are spread over zones can be bound. 0s: no time. Needs pods to be nominated."},
 		{"settings.movePods", nil, "MOVE_PODS", "", "true", "Move pods where their pools say so: to make the cluster cheaper, and to replace nodes that have drifted. Otherwise only nodes that are empty or too old are given back."},
 		{"settings.livePage", nil, "LIVE_PAGE", "", "false", "Show the cluster as it changes, and answer questions about it, to everyone who reaches the port of metrics."},
+		{"settings.disableClusterStateObservability", nil, "DISABLE_CLUSTER_STATE_OBSERVABILITY", "", "false", "No metrics of single pods, nodes, pools and conditions, and no events of conditions."},
+		{"settings.ignoreDRARequests", nil, "IGNORE_DRA_REQUESTS", "", "true", "Pods with resource claims are refused with the reason in either case; the log says so where this is false."},
+		{"settings.schedulerConfig", nil, "SCHEDULER_CONFIG", "", "", "Document with podTopologySpread.defaultConstraints of the scheduler. Checked, and not applied yet: the log says so."},
 		{"shadow", nil, "SHADOW", "", "false", "Decide and tell, and change nothing; the role only reads then."},
 		{"settings.featureGates", nil, "FEATURE_GATES", "", "", "Features to switch: nodeRepair, nodeOverlay, capacityBuffer, reservedCapacity and spotToSpotConsolidation; staticCapacity is always on."},
+		{"settings.awsFeatureGates", nil, "AWS_FEATURE_GATES", "", "", "Features of AWS to switch: nodeClassCEL, which changes nothing yet; the log says so where it is on."},
 		{"controller.logLevel", []string{"logLevel"}, "LOG_LEVEL", "", "info", "debug, info or error."},
 		{"controller.logEncoding", []string{"logEncoding"}, "LOG_ENCODING", "", "console", "console or json."},
 		{"logOutputPaths", []string{"controller.outputPaths"}, "LOG_OUTPUT_PATHS", "", "stdout", "Where the log goes: stdout, stderr or files."},
@@ -49,12 +56,10 @@ func Settings() []Setting {
 // values file can be kept, and that change nothing. The notes of a release name those that are set.
 func WithoutEffect() []string {
 	return []string{
-		"awsFeatureGates.nodeClassCEL",
-		"settings.amiRefreshInterval", "settings.assumeRoleARN", "settings.assumeRoleDuration",
+		"settings.assumeRoleARN", "settings.assumeRoleDuration",
 		"settings.aws.assumeRoleARN", "settings.aws.assumeRoleDuration", "settings.aws.enableENILimitedPodDensity", "settings.aws.enablePodENI",
 		"settings.aws.nodeNameConvention", "settings.aws.tags",
-		"settings.disableClusterStateObservability", "settings.eksControlPlane",
-		"settings.featureGates.drift", "settings.featureGates.driftEnabled", "settings.ignoreDRARequests", "settings.subnetRefreshInterval",
+		"settings.featureGates.drift", "settings.featureGates.driftEnabled",
 		"webhook.logLevel",
 	}
 }

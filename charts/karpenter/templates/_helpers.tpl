@@ -115,9 +115,10 @@ logOutputPaths: {{ include "karpenter.first" (list $v.logOutputPaths $v.controll
 logErrorOutputPaths: {{ include "karpenter.first" (list $v.logErrorOutputPaths $v.controller.errorOutputPaths "stderr") | quote }}
 {{- end }}
 
+{{- /* Features and whether they are on, as the controller reads them. */}}
 {{- define "karpenter.featureGates" -}}
 {{- $gates := list }}
-{{- range $name, $on := .Values.settings.featureGates | default dict }}
+{{- range $name, $on := . }}
 {{- if and (not (kindIs "invalid" $on)) (ne $name "drift") (ne $name "driftEnabled") }}
 {{- $gates = append $gates (printf "%s=%t" (printf "%s%s" (substr 0 1 $name | upper) (substr 1 -1 $name)) $on) }}
 {{- end }}
@@ -184,7 +185,7 @@ podAffinity:
 {{- define "karpenter.withoutEffect" -}}
 {{- $set := list }}
 {{- $new := .Values.settings | default dict }}
-{{- range list "eksControlPlane" "amiRefreshInterval" "subnetRefreshInterval" "ignoreDRARequests" "disableClusterStateObservability" "assumeRoleARN" "assumeRoleDuration" }}
+{{- range list "assumeRoleARN" "assumeRoleDuration" }}
 {{- if hasKey $new . }}{{ $set = append $set (printf "settings.%s" .) }}{{ end }}
 {{- end }}
 {{- $old := $new.aws | default dict }}
@@ -195,7 +196,6 @@ podAffinity:
 {{- if not (kindIs "invalid" (index ($new.featureGates | default dict) .)) }}{{ $set = append $set (printf "settings.featureGates.%s" .) }}{{ end }}
 {{- end }}
 {{- if (.Values.webhook | default dict).logLevel }}{{ $set = append $set "webhook.logLevel" }}{{ end }}
-{{- if .Values.awsFeatureGates }}{{ $set = append $set "awsFeatureGates" }}{{ end }}
 {{- join ", " $set }}
 {{- end }}
 
