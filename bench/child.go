@@ -41,6 +41,8 @@ func (o *options) decide(ctx context.Context, w io.Writer) error {
 		return o.race(ctx, w)
 	case tinyChild:
 		return o.tinyWorlds(w)
+	case familyChild:
+		return o.family(w)
 	}
 	in, catalog, err := o.world.build()
 	if err != nil {

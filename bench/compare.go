@@ -70,7 +70,12 @@ func (o *options) children(ctx context.Context, progress io.Writer, run *report.
 		}
 	}
 	if o.shrinks != "" {
-		run.Shrinks, err = o.shrunk(ctx, progress)
+		if run.Shrinks, err = o.shrunk(ctx, progress); err != nil {
+			return err
+		}
+	}
+	if o.perFamily > 0 {
+		run.Families, err = o.families(ctx, progress)
 	}
 	return err
 }

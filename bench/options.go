@@ -30,6 +30,9 @@ type options struct {
 	races   int
 	racing  int
 
+	perFamily  int
+	familyPods string
+
 	scheduler *oracle.Conversation // nil: nobody judges
 
 	// What a child is told.
@@ -57,11 +60,13 @@ func (o *options) flags(f *flag.FlagSet) {
 	f.IntVar(&o.steps, "steps", 0, "bound on our counted work; 0: the default")
 	f.StringVar(&o.out, "out", "", "page to write, with its plots beside it; none if empty")
 	f.StringVar(&o.from, "from", "", "results.json of a run to write the page of again, instead of deciding")
-	f.StringVar(&o.shrinks, "shrink", "3000,30000", "pods of clusters that shrank, separated by commas, for consolidation; empty: none. With -from, as -tiny and -races, they are measured anew")
+	f.StringVar(&o.shrinks, "shrink", "3000,30000", "pods of clusters that shrank, separated by commas, for consolidation; empty: none. With -from, as -tiny, -races and -families, they are measured anew")
 	f.IntVar(&o.judged, "judge", 0, "have kube-scheduler's plugins judge answers to worlds of at most so many pods; 0: none")
 	f.IntVar(&o.tinies, "tiny", 0, "worlds of a dozen pods at most to hold against their optimum")
 	f.IntVar(&o.races, "races", 0, "clusters to bind the pods of, while machines join one by one")
 	f.IntVar(&o.racing, "racing", 1_000, "pods of each of these clusters")
+	f.IntVar(&o.perFamily, "families", 0, "worlds of each family to plan for; without -out these alone")
+	f.StringVar(&o.familyPods, "family-pods", "1000", "numbers of pods of these worlds, separated by commas")
 	f.StringVar(&o.write, "write", "", "folder to write the worlds to, instead of deciding")
 
 	f.StringVar(&o.child, "child", "", "decide one world as this side and print the outcome; for the program itself")

@@ -77,3 +77,17 @@ func TestPlots(t *testing.T) {
 		}
 	}
 }
+
+// TestFamilies holds that a family is told by its median and its worst world.
+func TestFamilies(t *testing.T) {
+	f := report.Family{Name: "spot", Pods: 100, Worlds: []report.Member{
+		{Seed: 1, CPU: 0.01, Cost: 10, Bound: 10, Spend: 11, Least: 10},
+		{Seed: 2, CPU: 0.02, Cost: 12, Bound: 10, Spend: 14, Least: 10},
+		{Seed: 3, CPU: 0.01},
+		{Seed: 4, CPU: 0.01, Cost: 11, Bound: 10, Spend: 12, Least: 10},
+	}}
+	page := report.Page(report.Run{Families: []report.Family{f}}, "plots")
+	if want := "| spot | 100 | 4 | 1.200 | 1.200 | 1.400 | 2 | 1.100 | 1.200 | 2 | 10,000 | 5,000 | 2 | 0 |"; !strings.Contains(page, want) {
+		t.Errorf("the page has no %q:\n%s", want, page)
+	}
+}

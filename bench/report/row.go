@@ -23,9 +23,10 @@ type Run struct {
 	Rows    []Row  `json:"rows"`
 	Seeds   []Row  `json:"seeds"` // small worlds, several of each
 
-	Tiny    Tiny     `json:"tiny"`
-	Races   []Race   `json:"races,omitempty"`
-	Shrinks []Shrink `json:"shrinks,omitempty"`
+	Tiny     Tiny     `json:"tiny"`
+	Races    []Race   `json:"races,omitempty"`
+	Shrinks  []Shrink `json:"shrinks,omitempty"`
+	Families []Family `json:"families,omitempty"`
 }
 
 // Row is one world, decided by one side or by both.

@@ -1,0 +1,85 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/tenon-sh/tenon/bench/measure"
+	"github.com/tenon-sh/tenon/bench/report"
+	"github.com/tenon-sh/tenon/engine/enginetest/families"
+	"github.com/tenon-sh/tenon/engine/plan"
+	"github.com/tenon-sh/tenon/engine/provision"
+	"github.com/tenon-sh/tenon/engine/world"
+)
+
+// familyChild is the child that plans for worlds of one family.
+const familyChild = "family"
+
+// families has a child plan for the worlds of each family.
+func (o *options) families(ctx context.Context, progress io.Writer) ([]report.Family, error) {
+	var out []report.Family
+	for _, f := range families.All() {
+		if o.only != "" && !slices.Contains(strings.Split(o.only, ","), f.Name) {
+			continue
+		}
+		for pods := range strings.SplitSeq(o.familyPods, ",") {
+			r := report.Family{Says: f.Says}
+			if err := child(ctx, &r, familyChild, "-scenario", f.Name, "-n", pods, "-families", strconv.Itoa(o.perFamily), "-steps", strconv.Itoa(o.steps)); err != nil {
+				return nil, err
+			}
+			out = append(out, r)
+			fmt.Fprintln(progress, r.Line())
+		}
+	}
+	return out, nil
+}
+
+// family plans for the worlds of one family, as JSON.
+func (o *options) family(w io.Writer) error {
+	f, ok := families.Find(o.world.Scenario)
+	if !ok {
+		return fmt.Errorf("-scenario: there is no family %q", o.world.Scenario)
+	}
+	r := report.Family{Name: f.Name, Says: f.Says, Pods: o.world.Pods}
+	for seed := uint64(1); seed <= uint64(o.perFamily); seed++ { //nolint:gosec // a small number
+		r.Worlds = append(r.Worlds, o.member(f.World(o.world.Pods, seed), seed))
+	}
+	return json.NewEncoder(w).Encode(r)
+}
+
+// member plans for one world of a family.
+func (o *options) member(w *world.World, seed uint64) report.Member {
+	var p plan.Plan
+	use := measure.Of(func() { p = provision.Decide(w, provision.Options{Steps: o.steps}) })
+	least := provision.Decide(withCharge(w, p.Charge), provision.Options{Charge: -1, Steps: -1}).Bound
+	nodes := len(p.New)
+	return report.Member{
+		Seed: seed, CPU: use.CPU, Steps: p.Steps, Nodes: nodes, Refused: len(p.Refused), Cost: dollars(p.Expected()), Bound: dollars(p.Bound),
+		Spend: dollars(p.Expected() + int64(nodes)*p.Charge), Least: dollars(least),
+	}
+}
+
+// withCharge is the world in which the charge for a node is part of every price, so that the bound of its plan is one on both together.
+func withCharge(w *world.World, charge int64) *world.World {
+	b := w.Edit()
+	for _, c := range w.Catalogs() {
+		c := *c
+		c.Shapes = slices.Clone(c.Shapes)
+		for i := range c.Shapes {
+			offers := slices.Clone(c.Shapes[i].Offers)
+			for j := range offers {
+				offers[j].Price += charge
+			}
+			c.Shapes[i].Offers = offers
+		}
+		if err := b.SetCatalog(c); err != nil {
+			panic("a catalogue that was there: " + err.Error())
+		}
+	}
+	return b.Snapshot(w.At())
+}
