@@ -53,6 +53,10 @@ So a release can be tried on a cluster's own day before it is installed, and a
 setting before it is set: with --preference-policy, --min-values-policy or --steps
 it decides with these instead of what the controller had.
 
+A node that goes is decided about again with each look at the cluster until its
+claim has ended. The text has these decisions on one line with their number,
+-o wide and json each of them.
+
 A controller keeps its last decisions in memory; their address is its metrics
 port (kubectl port-forward). With --journal-dir it keeps them in a folder.`,
 		Example: `  tenon replay http://127.0.0.1:8080
@@ -80,13 +84,15 @@ func (o *options) run(cmd *cobra.Command, args []string) error {
 		return err
 	}
 	r := report{Format: "tenon-replay/v1", Decisions: []decision{}}
+	held := row{}
 	each := func(e journal.Entry) error {
 		d := o.again(e)
 		r.add(d)
-		if o.format.Is(verb.JSON) {
+		if o.format.Is(verb.JSON) || !o.format.Is(wide) && held.takes(d) {
 			return nil
 		}
-		_, err := io.WriteString(cmd.OutOrStdout(), d.text(o.format.Is(wide)))
+		_, err := io.WriteString(cmd.OutOrStdout(), held.text(o.format.Is(wide)))
+		held = row{first: d, last: d.At, times: 1}
 		return err
 	}
 	for _, from := range args {
@@ -101,7 +107,7 @@ func (o *options) run(cmd *cobra.Command, args []string) error {
 	if o.format.Is(verb.JSON) {
 		err = verb.WriteJSON(cmd.OutOrStdout(), r)
 	} else {
-		_, err = io.WriteString(cmd.OutOrStdout(), r.text())
+		_, err = io.WriteString(cmd.OutOrStdout(), held.text(o.format.Is(wide))+r.text())
 	}
 	if err == nil && o.check && r.Different+r.Broken > 0 {
 		err = fmt.Errorf("%d of %d decisions come out differently", r.Different+r.Broken, len(r.Decisions))

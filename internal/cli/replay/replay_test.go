@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/tenon-sh/tenon/engine/disrupt"
 	"github.com/tenon-sh/tenon/engine/enginetest"
 	"github.com/tenon-sh/tenon/engine/provision"
 	"github.com/tenon-sh/tenon/engine/world"
@@ -97,6 +98,45 @@ func TestReplay(t *testing.T) {
 				if !strings.Contains(out, want) {
 					t.Errorf("%s\nthe answer lacks %q:\n%s", tc.why, want, out)
 				}
+			}
+		})
+	}
+}
+
+// A node that goes is decided about with each look until its claim ends. That is one line, and each of them where it is asked for.
+func TestOneNodeIsOneLine(t *testing.T) {
+	at := func(second int64, claims ...string) journal.Entry {
+		b := world.NewBuilder()
+		for _, c := range claims {
+			id := world.PoolID{Kind: world.NodePool, Name: "p"}
+			for _, err := range []error{
+				b.SetPool(world.Pool{ID: id, Disruption: world.PoolDisruption{EmptyAfter: new(int64(0))}}),
+				b.SetClaim(world.Claim{Name: c, Pool: id, Node: "of-" + c, Initialized: true}),
+				b.SetNode(world.Node{Name: "of-" + c, Pool: id, Claim: c, Ready: true}),
+			} {
+				if err != nil {
+					t.Fatal(err)
+				}
+			}
+		}
+		w := b.Snapshot(1_800_000_000 + second)
+		return journal.Entry{Kind: journal.GiveBack, World: w, Plan: disrupt.Decide(w, disrupt.Options{})}
+	}
+	in := lines(t, at(1, "a"), at(2, "a"), at(3, "a"), at(4, "b"), entry(), at(5, "b"))
+	tests := map[string]struct {
+		why  string
+		args []string
+		want int
+		has  string
+	}{
+		"Text": {"A line for each that was decided.", nil, 4, "1 given back (3 decisions until 08:00:03, while it was carried out)\n"},
+		"Wide": {"Every decision.", []string{"-o", "wide"}, 6, "1 given back\n"},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			out, err := run(t, in, append([]string{"-"}, tc.args...)...)
+			if err != nil || strings.Count(out, "  same  ") != tc.want || !strings.Contains(out, tc.has) || !strings.Contains(out, "6 decisions made again: 6 the same.") {
+				t.Errorf("%s\nwant %d lines and %q, got (%v):\n%s", tc.why, tc.want, tc.has, err, out)
 			}
 		})
 	}

@@ -58,12 +58,12 @@ func (r *report) add(d decision) {
 	r.Decisions = append(r.Decisions, d)
 }
 
-// text writes a decision on a line, and below it what is otherwise now.
-func (d decision) text(wide bool) string {
+// text writes a decision on a line with a note, and below it what is otherwise now.
+func (d decision) text(note string, wide bool) string {
 	var what []string
 	p := d.plan
 	if p.Waiting > 0 {
-		what = append(what, fmt.Sprintf("%d waiting, %d new, %d refused, %s/h", p.Waiting, len(p.New), len(p.Refused), plan.Money(p.Currency, p.Cost)))
+		what = append(what, waiting(p))
 	}
 	if len(p.Back) > 0 {
 		what = append(what, fmt.Sprintf("%d given back", len(p.Back)))
@@ -71,7 +71,7 @@ func (d decision) text(wide bool) string {
 	if len(what) == 0 {
 		what = append(what, "nothing to do")
 	}
-	line := fmt.Sprintf("%s  %-12s %-9s  %s\n", time.Unix(d.At, 0).UTC().Format("2006-01-02 15:04:05"), d.Kind, d.Verdict, strings.Join(what, "; "))
+	line := fmt.Sprintf("%s  %-12s %-9s  %s%s\n", time.Unix(d.At, 0).UTC().Format("2006-01-02 15:04:05"), d.Kind, d.Verdict, strings.Join(what, "; "), note)
 	switch d.Verdict {
 	case different:
 		line += indent(d.Difference.Text(wide))
@@ -88,6 +88,16 @@ func (d decision) text(wide bool) string {
 		line += indent("the decision broke when it was made: " + first)
 	}
 	return line
+}
+
+// waiting is what was decided about pods that wait. What it costs is said where anything is bought: until prices are
+// known, it is not known what they are in.
+func waiting(p plan.Plan) string {
+	text := fmt.Sprintf("%d waiting, %d new, %d refused", p.Waiting, len(p.New), len(p.Refused))
+	if len(p.New) > 0 {
+		text += ", " + plan.Money(p.Currency, p.Cost) + "/h"
+	}
+	return text
 }
 
 func indent(text string) string {
