@@ -160,7 +160,11 @@ func are(pods int) string {
 // Text writes the answer for a person.
 func (p Pool) Text() string {
 	var b paper
-	b.line("%s %s: %s, %s, %s", p.Kind, p.Name, amount.Count(p.Nodes, "node"), amount.Count(p.Pods, "pod"), hourlyText(p.Currency, p.Price))
+	price := ""
+	if p.Price > 0 { // without nodes there is none, and without a catalogue it is not known
+		price = ", " + hourlyText(p.Currency, p.Price)
+	}
+	b.line("%s %s: %s, %s%s", p.Kind, p.Name, amount.Count(p.Nodes, "node"), amount.Count(p.Pods, "pod"), price)
 	for _, x := range p.Problems {
 		b.line("  problem:  %s", x)
 	}
@@ -226,11 +230,16 @@ func (g GivesBack) text() string {
 func RowsText(rows []Row) string {
 	var b strings.Builder
 	table := tabwriter.NewWriter(&b, 0, 0, 2, ' ', 0)
-	total, free, currency := 0.0, 0, ""
+	total, unpriced, free, currency := 0.0, 0, 0, ""
 	fmt.Fprintln(table, "NODE\tTYPE\tPRICE\tPODS\tCPU\tMEMORY\tKEPT BY")
 	for _, r := range rows {
 		total += r.Price
 		currency = r.Currency
+		price := r.price()
+		if r.Price == 0 {
+			price = "-"
+			unpriced++
+		}
 		kept := strings.Join(r.Holds, ", ")
 		switch {
 		case r.Back != "":
@@ -239,10 +248,16 @@ func RowsText(rows []Row) string {
 			free++
 			kept += "; its pods would fit elsewhere"
 		}
-		fmt.Fprintf(table, "%s\t%s\t%s\t%d\t%d %%\t%d %%\t%s\n", cmp.Or(r.Node, r.Claim), r.InstanceType, r.price(), r.Pods, r.CPU, r.Memory, kept)
+		fmt.Fprintf(table, "%s\t%s\t%s\t%d\t%d %%\t%d %%\t%s\n", cmp.Or(r.Node, r.Claim), r.InstanceType, price, r.Pods, r.CPU, r.Memory, kept)
 	}
 	_ = table.Flush() // into memory
-	fmt.Fprintf(&b, "%s, %s", amount.Count(len(rows), "node"), hourlyText(currency, total))
+	b.WriteString(amount.Count(len(rows), "node"))
+	if unpriced < len(rows) {
+		b.WriteString(", " + hourlyText(currency, total))
+	}
+	if unpriced > 0 {
+		fmt.Fprintf(&b, ", without a price for %d: no pool that is ready sells their type", unpriced)
+	}
 	if free > 0 {
 		fmt.Fprintf(&b, "; the pods of %d, each by itself, would fit on the others", free)
 	}

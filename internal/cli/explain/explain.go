@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/tenon-sh/tenon/engine/explain"
+	"github.com/tenon-sh/tenon/engine/label"
 	"github.com/tenon-sh/tenon/engine/provision"
 	"github.com/tenon-sh/tenon/engine/world"
 	"github.com/tenon-sh/tenon/internal/cli/picture"
@@ -178,13 +179,13 @@ func (o *options) answer(w *world.World, q question) (answer, error) {
 		}
 		p, ok := e.Pod(key)
 		if !ok {
-			return answer{}, fmt.Errorf("there is no pod %s%s", key, likePod(w, q.name))
+			return answer{}, fmt.Errorf("there is no pod %s%s", key, likePod(w, key))
 		}
 		return answer{Pod: &p}, nil
 	case "node":
 		n, ok := e.Node(q.name)
 		if !ok {
-			return answer{}, fmt.Errorf("there is no node or claim %q", q.name)
+			return answer{}, fmt.Errorf("there is no node or claim %q%s", q.name, likePlace(w, q.name))
 		}
 		return answer{Node: &n}, nil
 	}
@@ -199,18 +200,44 @@ func (o *options) answer(w *world.World, q question) (answer, error) {
 	return answer{Pool: &p}, nil
 }
 
-// likePod names pods of other namespaces that may be meant.
-func likePod(w *world.World, name string) string {
+// likePod names pods that may be meant: those of that name in other namespaces, or else one whose name is almost that.
+func likePod(w *world.World, key world.Key) string {
 	var like []string
 	for _, p := range w.Pods() {
-		if p.Name == name {
+		if p.Name == key.Name {
 			like = append(like, p.Namespace)
 		}
 	}
 	if len(like) == 0 {
-		return ""
+		var names []string
+		for _, p := range w.Pods() {
+			names = append(names, p.Key.String())
+		}
+		return orMeant(key.String(), names, "; `tenon explain pods` lists those that wait, kubectl get pods all")
 	}
 	return "; one of that name is in namespace " + strings.Join(like, ", ") + ": say -n"
+}
+
+// likePlace names the node or claim that may be meant.
+func likePlace(w *world.World, name string) string {
+	var names []string
+	for _, p := range w.Places() {
+		if p.Node != nil {
+			names = append(names, p.Node.Name)
+		}
+		if p.Claim != nil {
+			names = append(names, p.Claim.Name)
+		}
+	}
+	return orMeant(name, names, "; `tenon explain nodes` lists those there are")
+}
+
+// orMeant is the name that may be meant, or else where names are to be found.
+func orMeant(name string, names []string, lists string) string {
+	if like := label.Meant(name, names); like != "" {
+		return ": did you mean " + like + "?"
+	}
+	return lists
 }
 
 func known(w *world.World) string {

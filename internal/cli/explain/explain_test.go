@@ -10,7 +10,9 @@ import (
 
 // A pod can be named as every list names it, with its namespace before it.
 func TestPodsByTheirWholeName(t *testing.T) {
-	const pod = `{apiVersion: v1, kind: Pod, metadata: {name: web-1, namespace: shop}, spec: {containers: [{name: c}]}}`
+	const pod = `{apiVersion: v1, kind: Pod, metadata: {name: web-1, namespace: shop}, spec: {containers: [{name: c}]}}
+---
+{apiVersion: v1, kind: Node, metadata: {name: playground}}`
 	tests := map[string]struct {
 		args []string
 		want string
@@ -19,6 +21,12 @@ func TestPodsByTheirWholeName(t *testing.T) {
 		"OneWord":       {[]string{"pod/shop/web-1"}, "Pod shop/web-1: finds no place"},
 		"Apart":         {[]string{"pod", "web-1", "-n", "shop"}, "Pod shop/web-1: finds no place"},
 		"Contradiction": {[]string{"pod", "shop/web-1", "-n", "other"}, "shop/web-1 is not of the namespace other that -n names"},
+		"Slip":          {[]string{"pod", "shop/wbe-1"}, "there is no pod shop/wbe-1: did you mean shop/web-1?"},
+		"NoPod":         {[]string{"pod", "api"}, "there is no pod default/api; `tenon explain pods` lists those that wait"},
+		"NodeSlip":      {[]string{"node", "playgroud"}, `there is no node or claim "playgroud": did you mean playground?`},
+		"NoNode":        {[]string{"node", "ip-10-0-0-1"}, "; `tenon explain nodes` lists those there are"},
+		"Unpriced":      {[]string{"nodes"}, "1 node, without a price for 1: no pool that is ready sells their type\n"},
+		"NoPrice":       {[]string{"nodes"}, "playground        -      0"},
 		"Elsewhere":     {[]string{"pod", "web-1"}, "there is no pod default/web-1; one of that name is in namespace shop: say -n"},
 	}
 	for name, tc := range tests {
