@@ -1,6 +1,7 @@
 package oracle
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"maps"
@@ -104,9 +105,10 @@ func (cl *cluster) bindPlaced(ctx context.Context, pods []*corev1.Pod, placement
 }
 
 // amid reports whether the pod could be on an empty machine together with the
-// plan, all machines there from the start. If the plan's pods cannot be bound with that
-// machine there, because of its daemons or as an empty domain, then the pod
-// is rightly refused until they are. The cluster is then as before.
+// plan, all machines there from the start and pods bound by priority. If pods of
+// the plan of no lower priority cannot be bound with that machine there, because of its
+// daemons or as an empty domain, then the pod is rightly refused until they are;
+// pods of a lower priority are no reason. The cluster is then as before.
 func (cl *cluster) amid(ctx context.Context, c Case, p *corev1.Pod, empty *corev1.Node, daemons []*corev1.Pod) (bool, error) {
 	again := func(pods []*corev1.Pod, more ...*corev1.Node) (left []*corev1.Pod, err error) {
 		if err := cl.reset(c); err != nil {
@@ -128,12 +130,14 @@ func (cl *cluster) amid(ctx context.Context, c Case, p *corev1.Pod, empty *corev
 		return cl.bindPlaced(ctx, pods, placements)
 	}
 	pods := placed(c)
-	without, err := again(append(slices.Clone(pods), p), empty)
+	all := append(slices.Clone(pods), p)
+	slices.SortStableFunc(all, func(a, b *corev1.Pod) int { return cmp.Compare(priority(b), priority(a)) })
+	left, err := again(all, empty)
 	if err != nil {
 		return false, err
 	}
 	_, err = again(pods)
-	return len(without) == 0, err
+	return !slices.ContainsFunc(left, func(q *corev1.Pod) bool { return priority(q) >= priority(p) }), err
 }
 
 // kindOf is equal for pods that the filters cannot tell apart.
