@@ -31,6 +31,14 @@ func TestMain(m *testing.M) {
 	kubetest.Main(m, options...)
 }
 
+// needsGrace skips a test that waits for a silent node, unless such a node is soon noticed.
+func needsGrace(t *testing.T) {
+	t.Helper()
+	if os.Getenv(big) != "" {
+		t.Skipf("among many machines a node may be silent for five minutes; run it without %s", big)
+	}
+}
+
 const userData = `#!/bin/bash
 /etc/eks/bootstrap.sh 'demo' --kubelet-extra-args '--node-labels=karpenter.sh/nodepool=default --register-with-taints=karpenter.sh/unregistered:NoExecute --max-pods=20'
 `
@@ -176,6 +184,7 @@ func TestAMachineBootsRunsPodsAndItsNodeCanBeDeleted(t *testing.T) {
 }
 
 func TestADeadMachineFallsSilent(t *testing.T) {
+	needsGrace(t)
 	c, ns := kubetest.Client(t), kubetest.Namespace(t)
 	f := fleet(t, kubelet.Delays{})
 	// When every node is silent the cluster takes itself for the sick one and evicts nobody; so one is well.
@@ -216,6 +225,7 @@ func TestADeadMachineFallsSilent(t *testing.T) {
 }
 
 func TestAMachineLosesItsNetworkAndRecovers(t *testing.T) {
+	needsGrace(t)
 	c, ns := kubetest.Client(t), kubetest.Namespace(t)
 	f := fleet(t, kubelet.Delays{})
 	if err := f.Boot(machine("cut")); err != nil {
