@@ -15,8 +15,17 @@ import (
 
 // Expected is the offer that the bin's machine is expected to be.
 func (k *Writer) Expected(b *packing.Bin) int {
+	if !k.booksLargest(b) {
+		return b.Offer
+	}
 	hosts, _, _ := k.menuOffers(b)
 	return k.sold(b, hosts)
+}
+
+// booksLargest reports whether the bin is of a pool that books the largest type of its menus.
+func (k *Writer) booksLargest(b *packing.Bin) bool {
+	p := k.Market.Offers[b.Offer].Type.Pool
+	return p.HasMinValues && len(p.Limits) > 0
 }
 
 // Ask writes the bin as a machine to be bought.
@@ -52,7 +61,7 @@ func (k *Writer) Ask(b *packing.Bin) plan.Ask {
 func (k *Writer) sold(b *packing.Bin, hosts market.Set) int {
 	planned := &k.Market.Offers[b.Offer]
 	best := b.Offer
-	if p := planned.Type.Pool; !p.HasMinValues || len(p.Limits) == 0 {
+	if !k.booksLargest(b) {
 		return best
 	}
 	for i := range hosts.All {

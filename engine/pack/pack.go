@@ -2,6 +2,7 @@
 package pack
 
 import (
+	"github.com/tenon-sh/tenon/engine/menu"
 	"github.com/tenon-sh/tenon/engine/packing"
 	"github.com/tenon-sh/tenon/engine/plan"
 	"github.com/tenon-sh/tenon/engine/solve"
@@ -43,14 +44,26 @@ func (k *packer) orExact() *packer {
 	o := k.Options
 	o.ExactOnly = true
 	e := fairly(k.World, o)
-	if len(e.Unplaced) > len(k.Unplaced) || len(e.Unplaced) == len(k.Unplaced) && (e.Spend() >= k.Spend() || k.tooDear(e.Price())) {
+	if len(e.Unplaced) > len(k.Unplaced) || len(e.Unplaced) == len(k.Unplaced) && !k.cheaper(e) {
 		return k
 	}
 	e.bound, e.Steps = e.Bound(), e.Steps+k.Steps
 	return e
 }
 
-// tooDear reports whether a price is not to be borne for the sake of fewer machines.
-func (k *packer) tooDear(price int64) bool {
-	return k.Waiting <= solve.Handful && price > max(k.Price(), solve.Bearable(k.bound))
+// cheaper reports whether the plan will count on less with e, at a price that is to be borne for the sake of fewer machines.
+func (k *packer) cheaper(e *packer) bool {
+	mine, its := k.overbooked(), e.overbooked()
+	price, most := e.Price()-its, max(k.Price()-mine, solve.Bearable(k.bound))
+	return e.Spend()-its < k.Spend()-mine && (k.Waiting > solve.Handful || price <= most)
+}
+
+// overbooked is by how much the machines are booked above what the plan will
+// count on: under minValues and limits the largest type of a menu is booked, and the cheapest expected.
+func (k *packer) overbooked() int64 {
+	writer, sum := &menu.Writer{Packing: k.Packing}, int64(0)
+	for _, b := range k.Planned {
+		sum += k.Market.Offers[b.Offer].Expected - k.Market.Offers[writer.Expected(b)].Expected
+	}
+	return sum
 }

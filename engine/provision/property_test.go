@@ -67,12 +67,8 @@ func TestSearchIsNeverWorse(t *testing.T) {
 		lines := enginetest.Lines().Draw(t, "lines")
 		w := tell(t, lines)
 		o := provision.Options{PreferencePolicy: pack.Ignore}
-		a := provision.Decide(w, o)
-		o.ExactOnly = true
-		b := provision.Decide(w, o)
-		spent := func(p plan.Plan) int64 { return p.Expected() + int64(len(p.New))*p.Charge }
-		bearable := b.Expected() <= max(a.Expected(), solve.Bearable(a.Bound))
-		if len(a.Refused) > len(b.Refused) || len(a.Refused) == len(b.Refused) && spent(a) > spent(b) && bearable {
+		a, b := searched(w, o)
+		if worse(a, b) {
 			t.Fatalf("worse:\n%s\nthan one by one:\n%s\n%s", a, b, strings.Join(lines, "\n"))
 		}
 		// Spread over hosts is planned with a cap on each machine, which the bound takes for granted.
@@ -81,6 +77,44 @@ func TestSearchIsNeverWorse(t *testing.T) {
 			t.Fatalf("the bound %d is above the cost %d of\n%s\n%s", a.Bound, b.Expected(), b, strings.Join(lines, "\n"))
 		}
 	})
+}
+
+// searched are the plans of the whole portfolio and of placing pods one by one.
+func searched(w *world.World, o provision.Options) (whole, single plan.Plan) {
+	whole = provision.Decide(w, o)
+	o.ExactOnly = true
+	return whole, provision.Decide(w, o)
+}
+
+// worse reports whether plan a refuses or spends more than b, where what b costs is bearable.
+func worse(a, b plan.Plan) bool {
+	spent := func(p plan.Plan) int64 { return p.Expected() + int64(len(p.New))*p.Charge }
+	bearable := b.Expected() <= max(a.Expected(), solve.Bearable(a.Bound))
+	return len(a.Refused) > len(b.Refused) || len(a.Refused) == len(b.Refused) && spent(a) > spent(b) && bearable
+}
+
+// What was found worse once is not any more.
+func TestSearchWasWorse(t *testing.T) {
+	for _, found := range []struct{ why, lines string }{
+		{
+			why: "Under minValues and a limit the largest type of a menu is booked and the cheapest expected, and it is what is expected that counts.",
+			lines: `type accelerated cpu=1 price=0.02 gpu=1
+type plain cpu=2 price=0.04
+pool open
+pool varied limit=cpu:10 require=type:Exists:/2
+pod web cpu=300m`,
+		},
+	} {
+		s := enginetest.NewScene()
+		for line := range strings.SplitSeq(found.lines, "\n") {
+			if err := s.Line(line); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if a, b := searched(s.World(), provision.Options{PreferencePolicy: pack.Ignore}); worse(a, b) {
+			t.Errorf("worse:\n%s\nthan one by one:\n%s\n%s", a, b, found.why)
+		}
+	}
 }
 
 // Where nothing was refused lately, a plan counts on what is paid and on nothing
