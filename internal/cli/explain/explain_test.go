@@ -23,7 +23,7 @@ func TestPodsByTheirWholeName(t *testing.T) {
 		"Contradiction": {[]string{"pod", "shop/web-1", "-n", "other"}, "shop/web-1 is not of the namespace other that -n names"},
 		"Slip":          {[]string{"pod", "shop/wbe-1"}, "there is no pod shop/wbe-1: did you mean shop/web-1?"},
 		"NoPod":         {[]string{"pod", "api"}, "there is no pod default/api; `tenon explain pods` lists those that wait"},
-		"NodeSlip":      {[]string{"node", "playgroud"}, `there is no node or claim "playgroud": did you mean playground?`},
+		"NodeSlip":      {[]string{"node", "playgrond"}, `there is no node or claim "playgrond": did you mean playground?`},
 		"NoNode":        {[]string{"node", "ip-10-0-0-1"}, "; `tenon explain nodes` lists those there are"},
 		"Unpriced":      {[]string{"nodes"}, "1 node, without a price for 1: no pool that is ready sells their type\n"},
 		"NoPrice":       {[]string{"nodes"}, "playground        -      0"},
