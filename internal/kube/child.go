@@ -50,6 +50,12 @@ type ControlPlane struct {
 // Start runs a control plane and returns when it is ready. It never outlives this process: its standard input is a
 // pipe that the kernel closes with us, and that is its sign to stop.
 func Start(ctx context.Context, o Options) (*ControlPlane, error) {
+	if err := os.MkdirAll(o.Dir, 0o700); err != nil {
+		return nil, fmt.Errorf("directory of the control plane: %w", err)
+	}
+	if err := Room(o.Dir); err != nil {
+		return nil, err
+	}
 	cmd := exec.Command(o.Binary, o.arguments()...)
 	cmd.Env = Environment(o.Dir)
 	cmd.SysProcAttr = ownGroup() // a Ctrl-C at the terminal is for us, who stop it in order
@@ -79,7 +85,7 @@ func Start(ctx context.Context, o Options) (*ControlPlane, error) {
 		var r struct{ URL, Kubeconfig string }
 		if err := json.Unmarshal(line, &r); err != nil {
 			c.Stop()
-			return nil, fmt.Errorf("the control plane in %s did not start: %w\n%s", o.Dir, errors.Join(c.err), end(o.Log))
+			return nil, fmt.Errorf("the control plane in %s did not start: %w\n%s", o.Dir, errors.Join(Room(o.Dir), c.err), end(o.Log))
 		}
 		c.URL, c.Kubeconfig = r.URL, r.Kubeconfig
 		return c, nil

@@ -23,6 +23,11 @@ func detached(ctx context.Context, o Options, out io.Writer, args []string) erro
 	if dir.inUse() {
 		return RunningError{Dir: dir, PID: dir.owner()}
 	}
+	if !o.Reset { // which makes room
+		if err := dir.roomy(); err != nil {
+			return err
+		}
+	}
 	self, err := os.Executable()
 	if err != nil {
 		return err
@@ -39,6 +44,9 @@ func detached(ctx context.Context, o Options, out io.Writer, args []string) erro
 	}
 	defer os.Remove(said.Name())
 	defer said.Close()
+	if err := reserve(said); err != nil {
+		return fmt.Errorf("temporary file for what the playground says: %w; free some room there, or set TMPDIR to another directory", err)
+	}
 	cmd := exec.Command(self, append(args, "--story=false")...)
 	cmd.Stderr = said
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
@@ -60,7 +68,7 @@ func detached(ctx context.Context, o Options, out io.Writer, args []string) erro
 			return ctx.Err()
 		case <-ended:
 			text, err := os.ReadFile(said.Name())
-			return errors.Join(err, errors.New(strings.TrimPrefix(strings.TrimSpace(string(text)), "tenon: ")))
+			return errors.Join(err, lastWords(text, cmd.ProcessState.String(), dir))
 		case <-tick.C:
 			if c, err := Dial(dir); err == nil && c.PID == cmd.Process.Pid {
 				welcome(out, o, c.Contact)
@@ -68,4 +76,25 @@ func detached(ctx context.Context, o Options, out io.Writer, args []string) erro
 			}
 		}
 	}
+}
+
+// words is the room that is reserved for the error of a playground that does not come up.
+const words = 16 << 10
+
+// reserve keeps room in the file, so that an error can be written on a disk that is full by then.
+func reserve(f *os.File) error {
+	if _, err := f.Write(make([]byte, words)); err != nil {
+		return err
+	}
+	_, err := f.Seek(0, io.SeekStart)
+	return err
+}
+
+// lastWords is the error of a playground that said this and ended so.
+func lastWords(said []byte, ended string, dir Dir) error {
+	text := strings.TrimPrefix(strings.Trim(string(said), "\x00\n\t "), "tenon: ")
+	if text == "" {
+		text = fmt.Sprintf("the playground in %s ended without a word (%s); what its parts said is in %s", dir, ended, dir.join("log"))
+	}
+	return errors.New(text)
 }

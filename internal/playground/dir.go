@@ -13,6 +13,8 @@ import (
 	"strconv"
 	"strings"
 	"syscall"
+
+	"github.com/tenon-sh/tenon/internal/kube"
 )
 
 // DefaultDir is where a playground keeps its state when nobody says otherwise.
@@ -72,6 +74,14 @@ func (d Dir) own() (release func(), err error) {
 		return nil, fmt.Errorf("directory of the playground: %w", err)
 	}
 	return func() { f.Close() }, nil
+}
+
+// roomy says what is wrong if the disk has too little room left for a playground.
+func (d Dir) roomy() error {
+	if err := kube.Room(string(d)); err != nil {
+		return fmt.Errorf("directory of the playground: %w with --dir", err)
+	}
+	return nil
 }
 
 func writeAt(f *os.File, text string) error {

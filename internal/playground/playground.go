@@ -81,6 +81,7 @@ func prepare(o *Options) (log *life, done func(), err error) {
 	if o.Reset {
 		err = o.Dir.reset()
 	}
+	err = errors.Join(err, o.Dir.roomy())
 	if gone := os.Remove(o.Dir.contact()); gone != nil && !errors.Is(gone, os.ErrNotExist) { // of a playground that was killed
 		err = errors.Join(err, gone)
 	}

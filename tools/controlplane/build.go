@@ -99,7 +99,7 @@ func lock(ctx context.Context, file string) (unlock func(), err error) {
 }
 
 func build(ctx context.Context, dir, out string) error {
-	space, err := free(filepath.Dir(out))
+	space, err := kube.Free(filepath.Dir(out))
 	if err == nil && space < leastSpace {
 		return fmt.Errorf("%s has %d MB left, too little for the control plane.%s", filepath.Dir(out), space>>20, advice("no space left on device"))
 	}

@@ -7,7 +7,6 @@ import (
 	"os"
 	"strings"
 	"sync"
-	"syscall"
 	"time"
 )
 
@@ -99,15 +98,6 @@ func (p *progress) step(string) {
 func (p *progress) close() {
 	close(p.stop)
 	p.stopped.Wait()
-}
-
-// free is how much room the file system of dir has left, in bytes.
-func free(dir string) (uint64, error) {
-	var s syscall.Statfs_t
-	if err := syscall.Statfs(dir, &s); err != nil {
-		return 0, err
-	}
-	return s.Bavail * uint64(s.Bsize), nil
 }
 
 // lines calls each for every line written to it and keeps the last ones.
