@@ -2,9 +2,11 @@ package aws_test
 
 import (
 	"context"
+	"fmt"
 	"strings"
 	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/tenon-sh/tenon/engine/amount"
@@ -233,4 +235,40 @@ func TestTemplates(t *testing.T) {
 	if a.calls["DeleteLaunchTemplate"] != 0 {
 		t.Errorf("templates were deleted while in use")
 	}
+}
+
+// A launch template is kept while machines of its kind come again, and for an hour after the last.
+func TestTemplatesAreKept(t *testing.T) {
+	credentials(t)
+	synctest.Test(t, func(t *testing.T) {
+		w := &virtual{t: t}
+		d := w.start()
+		launch := func(token string) {
+			t.Helper()
+			if out := d.Launch(t.Context(), []cloud.Order{order(token, 1, label.OnDemand)})[0]; out.Err != nil || len(out.Machines) != 1 {
+				t.Fatalf("%d machines, %v", len(out.Machines), out.Err)
+			}
+		}
+		sweep := func() {
+			t.Helper()
+			if err := d.Sweep(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+		}
+		launch("first")
+		made := w.calls("CreateLaunchTemplate")
+		for i := range 4 {
+			time.Sleep(50 * time.Minute)
+			sweep()
+			launch(fmt.Sprint("again-", i))
+		}
+		if n := w.calls("CreateLaunchTemplate"); made == 0 || n != made {
+			t.Errorf("%d templates for the first machine, %d for five that came 50 minutes apart", made, n)
+		}
+		time.Sleep(61 * time.Minute)
+		sweep()
+		if left := w.account().Market.Templates(); len(left) > 0 {
+			t.Errorf("%d templates are left that nothing was started from for an hour", len(left))
+		}
+	})
 }

@@ -1,6 +1,7 @@
 package static_test
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -35,17 +36,18 @@ func TestNext(t *testing.T) {
 		asks     int
 		back     []string
 		held     int
+		says     string // why they are held, in part; nothing is said if it is empty
 		came     bool
 	}{
 		"Up":       {why: "Two are missing.", replicas: 3, claims: []world.Claim{claim("a")}, asks: 2},
 		"Kept":     {why: "There are enough.", replicas: 1, claims: []world.Claim{claim("a")}},
 		"Came":     {why: "All that was asked for has come up.", replicas: 1, claims: []world.Claim{claim("a", registered)}, came: true},
 		"Going":    {why: "One that goes is replaced at once.", replicas: 1, claims: []world.Claim{claim("a", going)}, asks: 1},
-		"Limit":    {why: "One that goes counts against the limit.", replicas: 3, change: func(p *world.Pool) { p.Limits = p.Limits.With(amount.Nodes, 2*amount.Unit) }, claims: []world.Claim{claim("a", going)}, asks: 1, held: 2},
+		"Limit":    {why: "One that goes counts against the limit.", replicas: 3, change: func(p *world.Pool) { p.Limits = p.Limits.With(amount.Nodes, 2*amount.Unit) }, claims: []world.Claim{claim("a", going)}, asks: 1, held: 2, says: "limit of nodes is reached"},
 		"NotReady": {why: "Nothing can be bought of it now.", replicas: 3, change: func(p *world.Pool) { p.NotReady = "no class" }},
 		"Deleted":  {why: "Its nodes go with it.", replicas: 3, change: func(p *world.Pool) { p.Deleting = true }},
-		"SoldOut":  {why: "Nothing that it allows is to be had.", replicas: 2, change: func(p *world.Pool) { p.Requirements = label.SetOf(label.Is(label.Zone, "b")) }, held: 2},
-		"NoTypes":  {why: "Nothing is known of what is sold.", replicas: 2, change: func(p *world.Pool) { p.Template = "other" }, held: 2},
+		"SoldOut":  {why: "Nothing that it allows is to be had.", replicas: 2, change: func(p *world.Pool) { p.Requirements = label.SetOf(label.Is(label.Zone, "b")) }, held: 2, says: "nothing that its requirements allow"},
+		"NoTypes":  {why: "Nothing is known of what is sold: its class is being looked at, and that is no limit to tell of.", replicas: 2, change: func(p *world.Pool) { p.Template = "other" }, held: 2},
 		"Dynamic":  {why: "Its nodes follow the pods.", replicas: -1},
 		"Zero":     {why: "All go.", replicas: 0, claims: []world.Claim{claim("a"), claim("b")}, back: []string{"a", "b"}},
 		"Down": {
@@ -86,6 +88,9 @@ func TestNext(t *testing.T) {
 			got := static.Next(w, w.Pool(id))
 			if diff := cmp.Diff(tc.back, got.Back); diff != "" || len(got.New) != tc.asks || got.Held != tc.held || got.Came != tc.came {
 				t.Errorf("%s %d asks, want %d; %d held, want %d; came %t, want %t; -want +got\n%s", tc.why, len(got.New), tc.asks, got.Held, tc.held, got.Came, tc.came, diff)
+			}
+			if !strings.Contains(got.Why, tc.says) || (got.Why == "") != (tc.says == "") {
+				t.Errorf("%s It is said %q, want %q", tc.why, got.Why, tc.says)
 			}
 			for _, a := range got.New {
 				if menu, _ := a.Requirements.Find(label.InstanceType); a.Shape != "c5" || !menu.Has("c5") || !menu.Has("m5") {
