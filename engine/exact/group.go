@@ -1,6 +1,7 @@
 package exact
 
 import (
+	"cmp"
 	"slices"
 
 	"github.com/tenon-sh/tenon/engine/amount"
@@ -65,7 +66,10 @@ func (k *Placer) grow(x *Group, c *packing.Class, s spread.Simple, pods []*packi
 	}
 	x.Offers.Intersect(c.Offers)
 	x.capped = x.capped || s.PerHost > 0 || len(s.Shared) > 0
-	x.Hard = x.Hard || x.capped || c.Demands.Open || !k.Tallies.Cover(c.Pod)
+	x.Hard = x.Hard || x.capped || len(s.Mixed)+len(s.MixedIn)+len(s.Among) > 0 || c.Demands.Open || !k.Tallies.Cover(c.Pod)
+	x.Hard = x.Hard || len(s.Counted) > 0 && x.Simple.CountedBy != "" && x.Simple.CountedBy != s.CountedBy
+	x.Simple.Counted = append(x.Simple.Counted, s.Counted...)
+	x.Simple.CountedBy = cmp.Or(x.Simple.CountedBy, s.CountedBy)
 	x.Simple.Owns, x.Simple.Shunned = append(x.Simple.Owns, s.Owns...), append(x.Simple.Shunned, s.Shunned...)
 	for _, r := range k.Reachable(c) {
 		if !k.Ledger.Accepts(c.Subject, k.Market.At(r)) {

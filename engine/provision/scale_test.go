@@ -4,6 +4,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/tenon-sh/tenon/engine/amount"
 	"github.com/tenon-sh/tenon/engine/enginetest"
 	"github.com/tenon-sh/tenon/engine/provision"
 	"github.com/tenon-sh/tenon/engine/world"
@@ -23,5 +24,31 @@ func TestScaleIsValid(t *testing.T) {
 				t.Errorf("every pod finds a place, but these do not:\n%s", p)
 			}
 		})
+	}
+}
+
+// A small pod without constraints beside each application, with its labels, costs hardly more than the pod itself.
+func TestPodsWithTheLabelsOfOthersAreCheap(t *testing.T) {
+	o := provision.Options{Steps: 100_000}
+	apps := enginetest.Apps(400)
+	alone := provision.Decide(apps, o)
+	b := apps.Edit()
+	for _, p := range apps.Waiting() {
+		if !strings.HasSuffix(p.Name, "-0") {
+			continue
+		}
+		job := world.Pod{Key: world.Key{Namespace: p.Namespace, Name: p.Name + "-job"}, Labels: p.Labels, Waiting: true}
+		job.Requests = amount.Of(amount.Entry{Name: amount.CPU, Value: 10}, amount.Entry{Name: amount.Pods, Value: amount.Unit})
+		if err := b.SetPod(job); err != nil {
+			t.Fatal(err)
+		}
+	}
+	w := b.Snapshot(0)
+	with := provision.Decide(w, o)
+	if faults := enginetest.Check(w, with); len(faults)+len(with.Refused) > 0 {
+		t.Errorf("%s\n%s", strings.Join(faults, "\n"), with)
+	}
+	if with.Cost > alone.Cost*102/100 || len(with.New) > len(alone.New)*105/100 {
+		t.Errorf("%d on %d nodes without them, and %d on %d with", alone.Cost, len(alone.New), with.Cost, len(with.New))
 	}
 }

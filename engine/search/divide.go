@@ -1,37 +1,160 @@
 package search
 
 import (
+	"cmp"
 	"slices"
 
+	"github.com/tenon-sh/tenon/engine/market"
 	"github.com/tenon-sh/tenon/engine/packing"
 	"github.com/tenon-sh/tenon/engine/spread"
 )
 
-// divideAll divides the lots that are to be spread over domains. It returns the
-// pods that would be one too many wherever they went.
+// divideAll divides the lots that are to be spread over domains, and those that count for them: the latter first, such
+// that they stand in nobody's way. It returns the pods that would be one too many wherever they went.
 func (k *Searcher) divideAll(all []*lot) (lots []*lot, beyond []*packing.Pod) {
-	counts := map[int32]map[string]int{} // of groups, whose lots are counted together
+	t := tally{k, map[int32]map[string]int{}}
+	parts := k.divideCounted(all, t)
 	for _, l := range all {
 		switch split := l.simple.Split; {
+		case parts[l] != nil:
+			lots = append(lots, parts[l]...)
 		case split != nil:
-			if counts[split.Group] == nil {
-				counts[split.Group] = split.Counts
-			}
-			split.Counts = counts[split.Group]
-			divided, left := k.divide(l, split)
+			split.Counts = t.of(split.Group, split.Counts)
+			divided, left := k.divide(l, split, t)
 			lots, beyond = append(lots, divided...), append(beyond, left...)
 		case l.wish.Split != nil:
-			lots = append(lots, k.divideSoftly(l)...)
+			lots = append(lots, k.divideSoftly(l, t)...)
 		default:
 			lots = append(lots, l)
 		}
+	}
+	return k.keepAmong(lots, beyond, t)
+}
+
+// tally counts the pods of groups by domain, those of several lots together.
+type tally struct {
+	k      *Searcher
+	counts map[int32]map[string]int
+}
+
+// of is the count of the group, which began as it is given.
+func (t tally) of(group int32, begin map[string]int) map[string]int {
+	if t.counts[group] == nil {
+		if begin == nil {
+			begin = t.k.Ledger.ByDomain(group)
+		}
+		t.counts[group] = begin
+	}
+	return t.counts[group]
+}
+
+// sum is how many pods the groups have in the domain.
+func (t tally) sum(groups []int32, domain string) int {
+	n := 0
+	for _, g := range groups {
+		n += t.of(g, nil)[domain]
+	}
+	return n
+}
+
+// add counts pods of the lot in the domain.
+func (t tally) add(l *lot, groups []int32, domain string, pods int) {
+	for _, g := range groups {
+		n := pods
+		if l.whole {
+			n = 0
+			for _, x := range l.pods {
+				if x.Class.Subject.In(g) {
+					n++
+				}
+			}
+		}
+		t.of(g, nil)[domain] += n
+	}
+}
+
+// divideCounted shares the lots that count for others, and are themselves not spread, among the domains that they can reach, the
+// emptiest first. Those that can reach fewest choose first.
+func (k *Searcher) divideCounted(all []*lot, t tally) map[*lot][]*lot {
+	type choice struct {
+		lot   *lot
+		names []string
+		sets  map[string]market.Set
+	}
+	var turns []choice
+	for _, l := range all {
+		if len(l.counted) > 0 && l.simple.Split == nil {
+			names, sets := k.Market.ByDomain(l.offers, l.simple.CountedBy)
+			turns = append(turns, choice{l, names, sets})
+		}
+	}
+	slices.SortStableFunc(turns, func(a, b choice) int { return cmp.Compare(len(a.names), len(b.names)) })
+	out := map[*lot][]*lot{}
+	for _, c := range turns {
+		l := c.lot
+		share := map[string]int{}
+		for placed := 0; placed < l.pieces() && len(c.names) > 0; placed++ {
+			best := slices.MinFunc(c.names, func(a, b string) int { return cmp.Compare(t.sum(l.counted, a), t.sum(l.counted, b)) })
+			share[best]++
+			t.add(l, l.counted, best, 1)
+		}
+		if len(c.names) > 0 {
+			out[l] = l.parts(c.names, c.sets, share)
+		}
+	}
+	return out
+}
+
+// parts are the lot in pieces, so many in each domain.
+func (l *lot) parts(names []string, sets map[string]market.Set, share map[string]int) []*lot {
+	var out []*lot
+	from := 0
+	for _, d := range names {
+		if share[d] == 0 {
+			continue
+		}
+		n := share[d]
+		if l.whole {
+			n = len(l.pods)
+		}
+		part := *l
+		part.name, part.offers, part.pods = l.name+" "+d, sets[d], l.pods[from:from+n]
+		part.hasAlternatives = l.hasAlternatives || len(names) > 1
+		out = append(out, &part)
+		from += n
+	}
+	return out
+}
+
+// keepAmong keeps lots that are spread among pods that they are none of to the domains where that allows them, now that
+// these others have their domains. It returns the pods that are left without any.
+func (k *Searcher) keepAmong(all []*lot, beyond []*packing.Pod, t tally) ([]*lot, []*packing.Pod) {
+	var lots []*lot
+	for _, l := range all {
+		for i := range l.simple.Among {
+			s := &l.simple.Among[i]
+			s.Counts = t.of(s.Group, s.Counts)
+			names, sets := k.Market.ByDomain(l.offers, s.Key)
+			l.offers = market.NewSet(len(k.Market.Offers))
+			for _, d := range names {
+				if allows(s, d, 0) {
+					l.offers.Union(sets[d])
+				}
+			}
+			l.hasAlternatives = true
+		}
+		if l.offers.Empty() {
+			beyond = append(beyond, l.pods...)
+			continue
+		}
+		lots = append(lots, l)
 	}
 	return lots, beyond
 }
 
 // divide shares the lot's pods among the domains they can reach, the emptiest
 // first, as far as the skew allows. What it does not allow is returned.
-func (k *Searcher) divide(l *lot, split *spread.Split) (out []*lot, left []*packing.Pod) {
+func (k *Searcher) divide(l *lot, split *spread.Split, t tally) (out []*lot, left []*packing.Pod) {
 	names, sets := k.Market.ByDomain(l.offers, split.Key)
 	there := k.ExistingByDomain(l.class, split.Key)
 	for d := range there {
@@ -46,11 +169,11 @@ func (k *Searcher) divide(l *lot, split *spread.Split) (out []*lot, left []*pack
 	for ; placed < len(l.pods); placed++ {
 		best := ""
 		for _, d := range names {
-			if best == "" || counts[d] < counts[best] {
+			if best == "" || cmp.Or(cmp.Compare(counts[d], counts[best]), cmp.Compare(t.sum(l.counted, d), t.sum(l.counted, best))) < 0 {
 				best = d
 			}
 		}
-		if best == "" || !allows(split, best) {
+		if best == "" || !allows(split, best, 1) {
 			break
 		}
 		if b := k.roomIn(there, best, l.pods[from], split.Key); b != nil {
@@ -64,18 +187,12 @@ func (k *Searcher) divide(l *lot, split *spread.Split) (out []*lot, left []*pack
 			share[best]++
 		}
 		counts[best]++
+		t.add(l, l.counted, best, 1)
 	}
-	for _, d := range names {
-		if share[d] == 0 {
-			continue
-		}
-		part := *l
-		part.name, part.offers, part.pods = l.name+" "+d, sets[d], l.pods[from:from+share[d]]
-		part.hasAlternatives = l.hasAlternatives || len(names) > 1
-		out = append(out, &part)
-		from += share[d]
-	}
-	return out, l.pods[placed:]
+	left = l.pods[placed:]
+	rest := *l
+	rest.pods = l.pods[from:]
+	return rest.parts(names, sets, share), left
 }
 
 // roomIn returns a machine of the domain that takes the pod, given that its
@@ -92,7 +209,7 @@ func (k *Searcher) roomIn(there map[string][]*packing.Bin, d string, x *packing.
 }
 
 // divideSoftly shares the lot's pods among the domains in which they cost no more than the spread is worth to them.
-func (k *Searcher) divideSoftly(l *lot) []*lot {
+func (k *Searcher) divideSoftly(l *lot, t tally) []*lot {
 	names, sets := k.Market.ByDomain(l.offers, l.wish.Split.Key)
 	least := k.UnitCost(l.class, l.offers, len(l.pods))
 	for _, d := range names {
@@ -105,7 +222,7 @@ func (k *Searcher) divideSoftly(l *lot) []*lot {
 	}
 	split := *l.wish.Split
 	split.MaxSkew, split.MinDomains = len(l.pods)+1, 0
-	out, left := k.divide(l, &split)
+	out, left := k.divide(l, &split, t)
 	if len(left) > 0 {
 		rest := *l
 		rest.pods = left
@@ -114,8 +231,8 @@ func (k *Searcher) divideSoftly(l *lot) []*lot {
 	return out
 }
 
-// allows reports whether one more pod may go to domain d.
-func allows(s *spread.Split, d string) bool {
+// allows reports whether so many more pods that count may go to domain d.
+func allows(s *spread.Split, d string, pods int) bool {
 	if s.Alone {
 		return s.Counts[d] == 0
 	}
@@ -129,5 +246,5 @@ func allows(s *spread.Split, d string) bool {
 	if known < s.MinDomains {
 		least = 0
 	}
-	return s.Counts[d]+1-least <= s.MaxSkew
+	return s.Counts[d]+pods-least <= s.MaxSkew
 }

@@ -15,6 +15,7 @@ type lot struct {
 	class           *packing.Class
 	name            string
 	simple          spread.Simple
+	counted         []int32 // groups that are spread over domains, count its pods and hold it to nothing
 	wish            spread.Wish
 	offers          market.Set
 	need            []int64 // of one piece
@@ -58,7 +59,15 @@ func (k *Searcher) lot(c *packing.Class, pods []*packing.Pod) (*lot, bool) {
 			}
 		}
 	}
+	l.counted = k.countedOn(c, l.simple.Counted)
 	return l, !l.offers.Empty()
+}
+
+// countedOn are those of the groups that count pods of the class on some machine that may be bought for it.
+func (k *Searcher) countedOn(c *packing.Class, groups []int32) []int32 {
+	return slices.DeleteFunc(slices.Clone(groups), func(g int32) bool {
+		return !slices.ContainsFunc(k.Reachable(c), func(r int) bool { return k.Ledger.CountsOn(g, k.Market.At(r)) })
+	})
 }
 
 // settle chooses the domain in which lots that want to be together cost least;
@@ -131,7 +140,7 @@ func (k *Searcher) groupLot(x *exact.Group) (*lot, bool) {
 	}
 	c := x.Pods[0].Class
 	offers := k.Market.KeepOrdinary(slices.Clone(x.Offers), x.Pinned())
-	return &lot{class: c, name: c.Pod.String(), pods: x.Pods, need: x.Need, whole: true, offers: offers, simple: x.Simple, hasAlternatives: k.NeedsExotic}, true
+	return &lot{class: c, name: c.Pod.String(), pods: x.Pods, need: x.Need, whole: true, offers: offers, simple: x.Simple, counted: x.Simple.Counted, hasAlternatives: k.NeedsExotic}, true
 }
 
 func sortedKeys[K comparable, V any](m map[K]V, compare func(a, b K) int) []K {

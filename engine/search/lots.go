@@ -26,8 +26,35 @@ func (k *Searcher) lots() (lots []*lot, rest []*packing.Pod) {
 		}
 	}
 	lots, unplaced := k.settleGroups(lots)
+	lots, rest = k.withhold(lots, append(rest, unplaced...))
 	lots, beyond := k.divideAll(lots)
-	return lots, slices.Concat(rest, unplaced, beyond)
+	return lots, append(rest, beyond...)
+}
+
+// withhold keeps the lots back whose terms are about pods that are placed one by one, and that go wherever they like: those
+// have to be there first. It returns what is left, and the rest with what was kept back.
+func (k *Searcher) withhold(lots []*lot, rest []*packing.Pod) ([]*lot, []*packing.Pod) {
+	loose := map[int32]bool{}
+	note := func(pods []*packing.Pod) {
+		for _, x := range pods {
+			for _, g := range k.Ledger.Strays(x.Class.Subject) {
+				loose[g] = true
+			}
+		}
+	}
+	note(rest)
+	for before := -1; before < len(loose); {
+		before = len(loose)
+		lots = slices.DeleteFunc(lots, func(l *lot) bool {
+			if !slices.ContainsFunc(l.pods, func(x *packing.Pod) bool { return x.Class.Subject.CarriesAny(loose) }) {
+				return false
+			}
+			rest = append(rest, l.pods...)
+			note(l.pods)
+			return true
+		})
+	}
+	return lots, rest
 }
 
 // settleGroups finds a home for lots that have to be together, and weighs what

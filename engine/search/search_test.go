@@ -55,6 +55,36 @@ func TestSearch(t *testing.T) {
 			World: world("pod web x2 cpu=2 app=x near=zone:x", "pod api x2 cpu=2 app=x near=zone:x select=zone:b"),
 			Want:  "large b on-demand: api-0 api-1 web-0 web-1",
 		},
+		"CountedWithoutConstraint": {
+			Why:   "A pod without the constraint that counts for it goes where the others can stay even.",
+			World: world("pod web x3 cpu=2 spread=zone:1", "pod job cpu=2 app=web"),
+			Want:  "small a on-demand: job\nsmall a on-demand: web-0\nsmall b on-demand: web-1\nsmall b on-demand: web-2",
+		},
+		"CountedWhereItHasToBe": {
+			Why:   "Pods that go to one zone only and count are there first, and those with the constraint make up for them.",
+			World: world("pod web x2 cpu=2 spread=zone:1", "pod job x2 cpu=2 app=web select=zone:b"),
+			Want:  "small a on-demand: web-0\nsmall a on-demand: web-1\nsmall b on-demand: job-0\nsmall b on-demand: job-1",
+		},
+		"SpreadAmongOthers": {
+			Why:   "Pods that are spread among others that they are none of keep out of the zone where these are ahead.",
+			World: world("pod web x2 cpu=2 spread=zone:1:of=api", "pod api x2 cpu=2 select=zone:a", "node nb cpu=10m memory=1Gi zone=b"),
+			Want:  "small a on-demand: api-0\nsmall a on-demand: api-1\nsmall b on-demand: web-0\nsmall b on-demand: web-1",
+		},
+		"CountedOnMachine": {
+			Why:   "Pods that are spread over machines share none with one that counts and does not carry the constraint.",
+			World: world("pod web x2 cpu=500m spread=host:1", "pod job cpu=100m app=web"),
+			Want:  "small a on-demand: job\nsmall a on-demand: web-0\nsmall a on-demand: web-1",
+		},
+		"CompanyOfOthers": {
+			Why:   "A pod with the labels of pods that want to be together by zone goes to their zone: bound elsewhere before them it would draw them along.",
+			World: world("pod web x2 cpu=2 near=zone:web select=zone:b", "pod job cpu=2 app=web"),
+			Want:  "large b on-demand: job web-0 web-1",
+		},
+		"CountedAndPlacedByItself": {
+			Why:   "Where a pod that counts has to be placed by itself, those with the constraint wait for it.",
+			World: world("pod web x2 cpu=2 spread=zone:1", "pod job cpu=2 app=web near=host:db", "pod db cpu=1 app=db"),
+			Want:  "small a on-demand: db\nwaiting: job web-0 web-1",
+		},
 		"LimitIsABudget": {
 			Why:   "What a limit does not allow is not bought: the pods that it leaves out wait.",
 			World: []string{two[0], "pool general limit=cpu:4", "pod web x3 cpu=2"},

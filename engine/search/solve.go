@@ -158,4 +158,5 @@ func (k *Searcher) groups(p *solve.Problem, lots []*lot) {
 			}
 		}
 	}
+	k.mixed(p, lots)
 }

@@ -21,6 +21,7 @@ type group struct {
 	terms    []world.PodTerm // whom it counts; for together a member matches all of them
 	kinds    int             // subjects that are members
 	carriers int             // subjects that carry the term and, unless it keeps apart, are members
+	outside  int             // of evenly: subjects that carry the constraint and are no members
 
 	delivered bool // some new machines come with members, which are pods of daemon sets
 

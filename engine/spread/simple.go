@@ -16,6 +16,13 @@ type Simple struct {
 	Shunned []int32 // anti-affinity over machines that counts it
 	Split   *Split  // it has to be divided among domains
 	Home    *Home   // one domain has to take all
+
+	// Of groups of which not all members carry the constraint, or not all that carry it are members.
+	Counted   []int32 // beyond the machine: groups that count it
+	CountedBy string  // the topology key of all of them
+	Among     []Split // beyond the machine: it has to go where pods that it is none of are spread evenly
+	Mixed     []Share // on a machine: constraints that it carries
+	MixedIn   []int32 // on a machine: groups that count it
 }
 
 // Share is a cap on the members of a group that one machine may hold.
@@ -65,19 +72,31 @@ func (l *Ledger) Simple(s *Subject) (Simple, bool) {
 			return out, false
 		}
 	}
-	if s.together != none {
-		g := l.groups[s.together]
-		if !s.self || g.kinds != g.carriers || g.delivered || len(g.keys) != 1 || out.Split != nil {
-			return out, false
-		}
-		if g.total == 0 {
-			out.Home = &Home{l.keys[g.keys[0]], s.together}
-		} else if l.keys[g.keys[0]] == label.Hostname {
-			return out, false
-		}
+	if s.together != none && !l.simpleTogether(s, &out) {
+		return out, false
+	}
+	if !l.simpleMember(s, &out) {
+		return out, false
 	}
 	ok := l.simpleVolumes(s, &out)
 	return out, ok
+}
+
+// simpleTogether says what its affinity comes to. Members that do not carry the term go where the others do: one that was
+// bound elsewhere before them would draw them along.
+func (l *Ledger) simpleTogether(s *Subject, out *Simple) bool {
+	g := l.groups[s.together]
+	if !s.self || g.delivered || len(g.keys) != 1 || out.Split != nil {
+		return false
+	}
+	onMachine := l.keys[g.keys[0]] == label.Hostname
+	if onMachine && (g.total > 0 || g.mixed()) {
+		return false
+	}
+	if g.total == 0 {
+		out.Home = &Home{l.keys[g.keys[0]], s.together}
+	}
+	return true
 }
 
 // simpleVolumes says what the volumes come to that the subject shares: one machine for
@@ -119,26 +138,34 @@ func (l *Ledger) Caps(s *Subject) []Share {
 
 func (l *Ledger) simpleEven(e *even, out *Simple) bool {
 	g := l.groups[e.group]
-	if e.self == 0 || g.kinds != g.carriers || g.delivered {
+	onMachine := l.keys[g.key] == label.Hostname
+	switch {
+	case g.delivered:
 		return false
-	}
-	if l.keys[g.key] == label.Hostname {
+	case onMachine && g.mixed():
+		out.Mixed = append(out.Mixed, Share{e.group, int(e.maxSkew)})
+		if e.self > 0 {
+			out.cap(int(e.maxSkew))
+		}
+	case onMachine:
 		if g.kinds > 1 {
 			out.Shared = append(out.Shared, Share{e.group, int(e.maxSkew)})
 		}
 		out.cap(int(e.maxSkew))
-		return true
-	}
-	if out.Split != nil {
+	case e.self == 0:
+		out.Among = append(out.Among, l.split(e))
+	case out.Split != nil:
 		return false
-	}
-	out.Split = &Split{Key: l.keys[g.key], Group: e.group, MaxSkew: int(e.maxSkew), MinDomains: e.minDomains, Counts: map[string]int{}}
-	for d, n := range g.nodes {
-		if n > 0 {
-			out.Split.Counts[l.values[g.key][d]] = int(count(g.counts, int32(d)))
-		}
+	default:
+		split := l.split(e)
+		out.Split = &split
 	}
 	return true
+}
+
+// split is what a constraint beyond the machine comes to.
+func (l *Ledger) split(e *even) Split {
+	return Split{Key: l.keys[l.groups[e.group].key], Group: e.group, MaxSkew: int(e.maxSkew), MinDomains: e.minDomains, Counts: l.ByDomain(e.group)}
 }
 
 func (l *Ledger) simpleApart(s *Subject, id int32, out *Simple) bool {

@@ -63,6 +63,7 @@ func (l *terms) consider(s *Subject, by int) {
 	}
 	for _, e := range s.even {
 		l.groups[e.group].carriers += by * int(e.self)
+		l.groups[e.group].outside += by * int(1-e.self)
 	}
 	for _, g := range s.apart {
 		l.groups[g].carriers += by

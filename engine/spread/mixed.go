@@ -1,0 +1,96 @@
+package spread
+
+import (
+	"slices"
+
+	"github.com/tenon-sh/tenon/engine/fit"
+	"github.com/tenon-sh/tenon/engine/label"
+)
+
+// A group is mixed where not every pod that counts carries the constraint, or not every pod that carries it counts: a job
+// with the labels of a Deployment, a canary without its constraints, a selector that means others. Where a pod that carries it
+// may go then depends on where others are put that may go anywhere, unless these are put with care.
+
+// mixed reports whether members and carriers of the group are not the same pods. Of those who keep apart, and of
+// volumes, it makes no difference.
+func (g *group) mixed() bool {
+	return g.kind != apart && g.volume == "" && !g.delivered && (g.carriers > 0 && g.kinds > g.carriers || g.outside > 0)
+}
+
+// simpleMember says what it means for the subject to be a member of mixed groups.
+func (l *Ledger) simpleMember(s *Subject, out *Simple) bool {
+	if out.Split != nil {
+		out.CountedBy = out.Split.Key
+	}
+	for _, id := range s.members {
+		g := l.groups[id]
+		if !g.mixed() {
+			continue
+		}
+		switch {
+		case g.kind == together:
+			if id != s.together && !l.simpleCompanion(id, out) {
+				return false
+			}
+		case l.keys[g.key] == label.Hostname:
+			out.MixedIn = append(out.MixedIn, id)
+		case slices.ContainsFunc(s.even, func(e even) bool { return e.group == id }):
+		case out.CountedBy != "" && out.CountedBy != l.keys[g.key]:
+			return false
+		default:
+			out.Counted, out.CountedBy = append(out.Counted, id), l.keys[g.key]
+		}
+	}
+	return true
+}
+
+// simpleCompanion has a member of a group that wants its own company by domain go where the others do.
+func (l *Ledger) simpleCompanion(id int32, out *Simple) bool {
+	g := l.groups[id]
+	if len(g.keys) != 1 || l.keys[g.keys[0]] == label.Hostname || g.total > 0 {
+		return true // those who carry the term are placed one by one, or where their company is already
+	}
+	if out.Home != nil || out.Split != nil {
+		return false
+	}
+	out.Home = &Home{l.keys[g.keys[0]], id}
+	return true
+}
+
+// ByDomain counts the members of a group that is spread, in every domain that has machines that count.
+func (l *Ledger) ByDomain(id int32) map[string]int {
+	g := l.groups[id]
+	out := map[string]int{}
+	for d, n := range g.nodes {
+		if n > 0 {
+			out[l.values[g.key][d]] = int(count(g.counts, int32(d)))
+		}
+	}
+	return out
+}
+
+// CountsOn reports whether a group that is spread would count its members on a new machine like this.
+func (l *Ledger) CountsOn(id int32, at *fit.Place) bool {
+	return l.filters[l.groups[id].filter].passes(at)
+}
+
+// Strays are the mixed groups that count the subject, although it does not carry their term.
+func (l *Ledger) Strays(s *Subject) []int32 {
+	var out []int32
+	for _, id := range s.members {
+		if l.groups[id].mixed() && !s.carries(id) {
+			out = append(out, id)
+		}
+	}
+	return out
+}
+
+// CarriesAny reports whether the subject carries the term of one of the groups.
+func (s *Subject) CarriesAny(groups map[int32]bool) bool {
+	return s.together != none && groups[s.together] || slices.ContainsFunc(s.even, func(e even) bool { return groups[e.group] })
+}
+
+// carries reports whether the subject carries the term of the group, of spread or affinity.
+func (s *Subject) carries(id int32) bool {
+	return s.together == id || slices.ContainsFunc(s.even, func(e even) bool { return e.group == id })
+}
