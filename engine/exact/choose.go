@@ -23,7 +23,7 @@ func (k *Placer) Put(x *packing.Pod, remaining int) bool {
 		modest := func(b *packing.Bin) bool {
 			return level.has(k.Market.Offers[b.Offer].Tuple) && k.Ledger.Modest(x.Class.Subject, b.Node)
 		}
-		if b := k.BestOf(k.Planned, x, &x.Class.FullPlanned, modest); b != nil {
+		if b := k.BestOf(k.candidates(x.Class), x, &x.Class.FullPlanned, modest); b != nil {
 			k.Join(b, x)
 			return true
 		}
@@ -68,12 +68,13 @@ func (k *Placer) Obtain(x *packing.Pod, remaining int, in Level) *packing.Bin {
 	offer, cost := k.cheapest(x, remaining, in)
 	var best *packing.Bin
 	larger := -1
-	for i := len(k.Planned) - 1; i >= 0 && (i >= len(k.Planned)-growableMachines || x.Class.Colocated); i-- {
-		b := k.Planned[i]
+	some := k.candidates(x.Class)
+	for i := len(some) - 1; i >= 0 && (i >= len(some)-growableMachines || x.Class.Colocated); i-- {
+		b := some[i]
 		if !in.has(k.Market.Offers[b.Offer].Tuple) || !k.mayJoin(b, x) {
 			continue
 		}
-		to := k.grown(b, x)
+		to := k.grownFor(b, x)
 		if to < 0 {
 			continue
 		}
@@ -163,7 +164,7 @@ func (k *Placer) cheapest(x *packing.Pod, remaining int, in Level) (offer int, c
 
 // Squeeze puts the pod on a machine that is planned already, however crowded.
 func (k *Placer) Squeeze(x *packing.Pod, _ int) bool {
-	b := k.BestOf(k.Planned, x, new(int), nil)
+	b := k.BestOf(k.candidates(x.Class), x, new(int), nil)
 	if b != nil {
 		x.Crowded = true
 		k.Join(b, x)

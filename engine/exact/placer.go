@@ -8,4 +8,6 @@ import (
 type Placer struct {
 	*packing.Packing
 	relocated int // pods that were moved for the sake of others
+	near      map[int32]nearby
+	growth    growth
 }

@@ -68,6 +68,7 @@ type Bin struct {
 	Pods    []*Pod
 	Closed  bool // it takes no pod
 	Away    bool // it is supposed to be gone, or was given back
+	Changes int  // grows with all that is done to it
 
 	// Of a planned one.
 	Offer   int

@@ -8,6 +8,7 @@ import (
 
 // note notes a change that is about to be made to a bin, if there is a mark to go back to.
 func note(k *Packing, what kind, b *Bin, x *Pod) {
+	b.Changes++
 	if k.marks == 0 {
 		return
 	}

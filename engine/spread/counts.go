@@ -196,8 +196,10 @@ func (l *counts) add(g *group, n int, by int32, owner bool) {
 				switch {
 				case was == 0:
 					g.reached++
+					g.moves++
 				case was+by == 0:
 					g.reached--
+					g.moves++
 				}
 			}
 		}

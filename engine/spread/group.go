@@ -45,6 +45,7 @@ type group struct {
 	byKey   [][]int32
 	total   int
 	reached int // domains of all keys that hold any
+	moves   int // how often that has changed
 }
 
 // least is the smallest number of members in a domain that has machines.

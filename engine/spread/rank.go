@@ -79,6 +79,28 @@ func (l *Ledger) Rank(s *Subject) int {
 	return 1
 }
 
+// Wants returns the group whose company the subject wants on the very machine, if it has a member somewhere, and how often
+// the domains that hold members have changed; false if the subject may go to machines without any.
+func (l *Ledger) Wants(s *Subject) (group int32, changes int, wanted bool) {
+	if s.together == none {
+		return none, 0, false
+	}
+	g := l.groups[s.together]
+	onMachine := slices.ContainsFunc(g.keys, func(k int) bool { return l.keys[k] == label.Hostname })
+	return s.together, g.moves, onMachine && g.total > 0
+}
+
+// Hosts reports whether machine n holds members of the group that wants its company there.
+func (l *Ledger) Hosts(group int32, n int) bool {
+	g := l.groups[group]
+	for i, k := range g.keys {
+		if l.keys[k] == label.Hostname && count(g.byKey[i], l.nodes[n].domain[k]) == 0 {
+			return false
+		}
+	}
+	return true
+}
+
 // Draws reports whether a pod of y is company that s wants by its required affinity.
 func (l *Ledger) Draws(s, y *Subject) bool {
 	return s.together != none && slices.Contains(y.members, s.together)
