@@ -11,6 +11,7 @@ import (
 	toolscache "k8s.io/client-go/tools/cache"
 
 	"github.com/tenon-sh/tenon/engine/label"
+	"github.com/tenon-sh/tenon/internal/aws/access"
 	"github.com/tenon-sh/tenon/internal/aws/inspect"
 	"github.com/tenon-sh/tenon/internal/aws/machine"
 	"github.com/tenon-sh/tenon/internal/aws/notice"
@@ -45,6 +46,10 @@ type (
 	// author writes user data, and knows how long it is by class.
 	author interface {
 		UserData() map[string]int
+	}
+	// observed tells of what it sends.
+	observed interface {
+		Observe(to func(access.Done))
 	}
 	// sweeper leaves things behind that have to be ended.
 	sweeper interface {

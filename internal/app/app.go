@@ -99,6 +99,8 @@ type parts struct {
 	enact   *enact.Enactor
 	journal *journal.Journal
 	pods    *survey.Pods
+	limits  *survey.Limits
+	passes  *survey.Passes
 
 	unpriced  survey.Unpriced
 	classKind bool // the API server has EC2NodeClasses
@@ -122,6 +124,7 @@ func New(ctx context.Context, c Config) (*App, error) {
 	if c.Fence == nil {
 		c.Fence = lead.NewFence(c.Now)
 	}
+	c = c.counted(metrics)
 	lock, hush, err := c.elected()
 	if err != nil {
 		return nil, err
@@ -154,7 +157,7 @@ func New(ctx context.Context, c Config) (*App, error) {
 	}
 	picture := cluster.New(c.Now, sources...)
 	picture.Panics = panics.Teller{Log: c.Log.WithName("cluster"), Metrics: metrics}
-	p := &parts{Config: c, m: m, cluster: picture, metrics: metrics, overlays: overlays, buffers: buffers, pods: survey.NewPods(metrics, c.Now), hush: hush}
+	p := &parts{Config: c, m: m, cluster: picture, metrics: metrics, overlays: overlays, buffers: buffers, pods: survey.NewPods(metrics, c.Now), limits: survey.NewLimits(), passes: survey.NewPasses(c.Now), hush: hush}
 	if p.journal, err = p.keepJournal(); err != nil {
 		return nil, err
 	}
@@ -286,7 +289,7 @@ func (p *parts) controllers(provisioners bool) error {
 	machines := terminate.NewMachines(p.cloud, p.metrics, p.Now)
 	buy := &provision.Controller{
 		Cluster: p.cluster, Enact: p.enact, Journal: p.journal, Metrics: p.metrics, Now: p.Now, Log: p.Log.WithName("controller.provisioner"),
-		Batch: provision.Batch{Idle: p.Settings.BatchIdle, Max: p.Settings.BatchMax}, Options: p.options(), Verdicts: p.pods,
+		Batch: provision.Batch{Idle: p.Settings.BatchIdle, Max: p.Settings.BatchMax}, Options: p.options(), Verdicts: p.pods, Passes: p.passes,
 	}
 	buy.Listen()
 	giveBack := &disrupt.Controller{

@@ -46,6 +46,7 @@ func (p *parts) observe() {
 	if p.Settings.Unobserved {
 		return
 	}
+	p.cluster.Listen(p.limits.Heard)
 	p.cluster.Listen(func(c cluster.Change) {
 		if p.leads() {
 			p.pods.Heard(c)
@@ -191,13 +192,16 @@ func (p *parts) measure(ctx context.Context) []perObject {
 		p.metrics.Replace(metric.UserDataBytes, sizes)
 	}
 	var out []perObject
-	for _, few := range []survey.Samples{survey.Of(w, pool.Usage(w)), p.pods.Samples()} {
+	for _, few := range []survey.Samples{survey.Of(w, pool.Usage(w)), p.pods.Samples(), p.passes.Samples()} {
 		for _, name := range slices.Sorted(maps.Keys(few)) {
 			out = append(out, perObject{name, slices.Values(few[name])})
 		}
 	}
 	for _, name := range survey.EachNames() {
 		out = append(out, perObject{name, survey.Each(w, nodeLabels(), name)})
+	}
+	for _, name := range survey.LimitNames() {
+		out = append(out, perObject{name, p.limits.Each(w, nodeLabels(), name)})
 	}
 	objects, now := p.objects(ctx), p.Now()
 	for _, name := range survey.ConditionNames() {

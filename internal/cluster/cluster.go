@@ -14,6 +14,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	v1 "github.com/tenon-sh/tenon/api/karpenter/v1"
+	"github.com/tenon-sh/tenon/engine/amount"
 	"github.com/tenon-sh/tenon/engine/world"
 	"github.com/tenon-sh/tenon/internal/clock"
 	"github.com/tenon-sh/tenon/internal/observe"
@@ -45,6 +46,8 @@ type Change struct {
 	Was, Is *world.Pod
 	// Misread says what cannot be read of what a pod says about being moved.
 	Misread error
+	// Limits are what a pod that is bound may use at most. No World has them.
+	Limits amount.List
 }
 
 // Cluster is the live picture. Its methods may be called from several goroutines.

@@ -24,11 +24,16 @@ type podSeen struct {
 	pod     world.Pod
 	mounts  []observe.Mount
 	misread error // what it says about being moved
+	limits  amount.List
 }
 
 func readPod(p *corev1.Pod) podSeen {
 	_, _, misread := observe.DoNotDisrupt(p.Annotations)
-	return podSeen{observe.Pod(p), observe.Mounts(p), misread}
+	var limits amount.List
+	if p.Spec.NodeName != "" {
+		limits = observe.Limits(p)
+	}
+	return podSeen{observe.Pod(p), observe.Mounts(p), misread, limits}
 }
 
 // SetPod puts a pod into the picture. One that breaks our code is
@@ -57,7 +62,7 @@ func (c *Cluster) setPod(seen podSeen) {
 		if c.daemons.SetPod(&pod) {
 			c.size(world.Key{Namespace: pod.Namespace, Name: pod.DaemonSet})
 		}
-		return []Change{{Kind: Pod, Name: pod.String(), Was: was, Is: c.pod(pod.Key), Misread: seen.misread}}
+		return []Change{{Kind: Pod, Name: pod.String(), Was: was, Is: c.pod(pod.Key), Misread: seen.misread, Limits: seen.limits}}
 	})
 }
 

@@ -23,6 +23,8 @@ const (
 	NodesAllocatable         = "karpenter_nodes_allocatable"
 	NodesPodRequests         = "karpenter_nodes_total_pod_requests"
 	NodesDaemonRequests      = "karpenter_nodes_total_daemon_requests"
+	NodesPodLimits           = "karpenter_nodes_total_pod_limits"
+	NodesDaemonLimits        = "karpenter_nodes_total_daemon_limits"
 	NodesSystemOverhead      = "karpenter_nodes_system_overhead"
 	NodesCurrentLifetime     = "karpenter_nodes_current_lifetime_seconds"
 	ClusterUtilization       = "karpenter_cluster_utilization_percent"
@@ -50,6 +52,7 @@ const (
 	PodsDisruptionInitiated         = "karpenter_pods_disruption_initiated_total"
 
 	SchedulingDuration     = "karpenter_scheduler_scheduling_duration_seconds"
+	SchedulerUnfinished    = "karpenter_scheduler_unfinished_work_seconds"
 	SchedulerQueueDepth    = "karpenter_scheduler_queue_depth"
 	SchedulerIgnoredPods   = "karpenter_scheduler_ignored_pods_count"
 	SchedulerUnschedulable = "karpenter_scheduler_unschedulable_pods_count"
@@ -90,6 +93,14 @@ const (
 
 	DroppedSeries = "tenon_metrics_dropped_series_total"
 	Panics        = "tenon_panics_total"
+
+	SDKRequests     = "aws_sdk_go_request_total"
+	SDKRequestTime  = "aws_sdk_go_request_duration_seconds"
+	SDKRetries      = "aws_sdk_go_request_retry_count"
+	SDKAttempts     = "aws_sdk_go_request_attempt_total"
+	SDKAttemptTime  = "aws_sdk_go_request_attempt_duration_seconds"
+	KubeRequests    = "client_go_request_total"
+	KubeRequestTime = "client_go_request_duration_seconds"
 
 	ShadowNodes = "tenon_shadow_nodes"
 	ShadowPrice = "tenon_shadow_hourly_price"
@@ -164,6 +175,8 @@ func nodes(nodeLabels []string) []Metric {
 		amount(NodesAllocatable, "What the node offers to pods."),
 		amount(NodesPodRequests, "What the pods of the node request, without those of DaemonSets."),
 		amount(NodesDaemonRequests, "What the DaemonSet pods of the node request."),
+		amount(NodesPodLimits, "What the pods of the node may use at most, those of DaemonSets included. Of a resource that no pod limits there is no series."),
+		amount(NodesDaemonLimits, "What the DaemonSet pods of the node may use at most."),
 		amount(NodesSystemOverhead, "Capacity less allocatable: what the node keeps for itself."),
 		{Name: NodesCurrentLifetime, Kind: Gauge, Stage: Alpha, Help: "Age of the node.", Labels: perNode, PerObject: true, Max: manySeries},
 	}
@@ -213,6 +226,7 @@ func scheduling() []Metric {
 	by := []string{"controller"}
 	return []Metric{
 		{Name: SchedulingDuration, Kind: Histogram, Stage: Stable, Help: "How long one decision took.", Labels: by, Buckets: durations()},
+		{Name: SchedulerUnfinished, Kind: Gauge, Stage: Alpha, Help: "How long a decision that is being made has taken until now; scheduling_id is the digest of the World it is made of.", Labels: []string{"controller", "scheduling_id"}, PerObject: true, Max: MaxSeries},
 		{Name: SchedulerQueueDepth, Kind: Gauge, Stage: Beta, Help: "Pods still to be decided in a running decision.", Labels: []string{"controller", "scheduling_id"}},
 		{Name: SchedulerIgnoredPods, Kind: Gauge, Stage: Alpha, Help: "Pending pods that are not tenon's to find a place for.", Seeds: once()},
 		{Name: SchedulerUnschedulable, Kind: Gauge, Stage: Alpha, Help: "Pods refused by the last decision.", Labels: by},
@@ -261,6 +275,21 @@ func aws() []Metric {
 		{Name: InterruptionUnhealthy, Kind: Counter, Stage: Alpha, Help: "Instances whose status checks failed."},
 		{Name: InterruptionQueue, Kind: Histogram, Stage: Stable, Help: "How long notices were on the queue.", Buckets: durations()},
 		{Name: UserDataBytes, Kind: Gauge, Stage: Alpha, Help: "Size of the user data that was made last for a machine of the class, of which AWS takes 16384 bytes.", Labels: []string{"ec2nodeclass"}, PerObject: true, Max: MaxSeries},
+	}
+}
+
+// calls are the metrics of what is sent, under the names of the libraries that send it.
+func calls() []Metric {
+	sdk := []string{"service", "action", "code"}
+	sdkTime, kubeTime := growing(0.01, 1.5, 20), growing(0.001, 1.5, 20)
+	return []Metric{
+		{Name: SDKRequests, Kind: Counter, Stage: Alpha, Help: "Requests to AWS, by the status of the last answer; 0 if there was none.", Labels: sdk},
+		{Name: SDKRequestTime, Kind: Histogram, Stage: Alpha, Help: "How long requests to AWS took, with all their attempts.", Labels: sdk, Buckets: sdkTime},
+		{Name: SDKRetries, Kind: Histogram, Stage: Alpha, Help: "Attempts of requests to AWS after the first.", Labels: sdk, Buckets: []float64{0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10}},
+		{Name: SDKAttempts, Kind: Counter, Stage: Alpha, Help: "Attempts of requests to AWS, by the status of the answer; 0 if there was none.", Labels: sdk},
+		{Name: SDKAttemptTime, Kind: Histogram, Stage: Alpha, Help: "How long attempts of requests to AWS took.", Labels: sdk, Buckets: sdkTime},
+		{Name: KubeRequests, Kind: Counter, Stage: Alpha, Help: "Requests to the API server, by the status of the answer.", Labels: []string{"code", "method"}},
+		{Name: KubeRequestTime, Kind: Histogram, Stage: Alpha, Help: "How long requests to the API server took that are no watches.", Labels: []string{"verb", "group", "version", "kind", "subresource"}, Buckets: kubeTime},
 	}
 }
 

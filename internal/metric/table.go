@@ -55,7 +55,7 @@ const manySeries = 200_000
 func Table(nodeLabels []string) []Metric {
 	all := slices.Concat(
 		process(), claims(), nodes(nodeLabels), pools(), pods(), scheduling(),
-		disruption(), cloud(), aws(), conditions(), tenon(),
+		disruption(), cloud(), aws(), calls(), conditions(), tenon(),
 	)
 	slices.SortFunc(all, func(a, b Metric) int { return strings.Compare(a.Name, b.Name) })
 	return all
@@ -90,6 +90,16 @@ func doubling(n int) []float64 {
 	buckets := make([]float64, n)
 	for i := range buckets {
 		buckets[i] = float64(int(1) << i)
+	}
+	return buckets
+}
+
+// growing returns n buckets, each so many times the one before.
+func growing(first, factor float64, n int) []float64 {
+	buckets := make([]float64, n)
+	for i := range buckets {
+		buckets[i] = first
+		first *= factor
 	}
 	return buckets
 }

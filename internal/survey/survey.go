@@ -9,6 +9,7 @@ import (
 	"iter"
 	"maps"
 	"slices"
+	"strings"
 
 	"github.com/tenon-sh/tenon/engine/amount"
 	"github.com/tenon-sh/tenon/engine/disrupt/hold"
@@ -26,12 +27,9 @@ func (s Samples) add(name string, value float64, labels ...string) {
 	s[name] = append(s[name], metric.Sample{Labels: labels, Value: value})
 }
 
-// resource is a resource's name as metrics show it.
+// resource is a resource's name as metrics show it, which is how Karpenter's do.
 func resource(name string) string {
-	if name == amount.Ephemeral {
-		return "ephemeral_storage"
-	}
-	return name
+	return strings.ReplaceAll(strings.ToLower(name), "-", "_")
 }
 
 // Of is what a World says in numbers of pools and offers. used is what the nodes of each pool have together.
@@ -92,6 +90,15 @@ func columns(keys []string) []string {
 	return out
 }
 
+// labelsOf are the labels that metrics of nodes have of a node.
+func labelsOf(p *world.Place, columns []string) []string {
+	labels := make([]string, 0, len(columns)+4)
+	for _, k := range columns {
+		labels = append(labels, p.Node.Labels[k])
+	}
+	return append(labels, text(p.Claim != nil), p.Node.Name, "")
+}
+
 func (s *stream) nodes(w *world.World, keys []string) {
 	columns := columns(keys)
 	var asked, room amount.Total
@@ -99,11 +106,7 @@ func (s *stream) nodes(w *world.World, keys []string) {
 		if p.Node == nil {
 			continue
 		}
-		var labels []string
-		for _, k := range columns {
-			labels = append(labels, p.Node.Labels[k])
-		}
-		labels = append(labels, text(p.Claim != nil), p.Node.Name, "")
+		labels := labelsOf(p, columns)
 		var pods, daemons amount.List
 		for _, pod := range p.Pods {
 			if !s.wants(metric.NodesPodRequests) && !s.wants(metric.NodesDaemonRequests) {

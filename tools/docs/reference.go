@@ -132,7 +132,7 @@ func written(s *source) func(name string) bool {
 	for _, c := range s.constants["internal/metric"] {
 		switch {
 		case !s.used["metric."+c.Name]:
-		case !strings.HasPrefix(c.Value, "karpenter_") && !strings.HasPrefix(c.Value, "tenon_"): // the end of a name
+		case strings.HasPrefix(c.Value, "status_condition_") || strings.HasPrefix(c.Value, "termination_"): // the end of a name
 			endings = append(endings, "_"+c.Value)
 		default:
 			names[c.Value] = true

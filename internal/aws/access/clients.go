@@ -33,6 +33,8 @@ type Clients struct {
 	SQS     *sqs.Client
 	Pricing *pricing.Client
 	Shift   *arczonalshift.Client
+
+	meter *meter
 }
 
 // OnCall is told of a call: of which service, what it is, and the SDK's input.
@@ -70,6 +72,8 @@ func Connect(ctx context.Context, o Options) (*Clients, error) {
 		}
 	}
 	cfg.APIOptions = append(cfg.APIOptions, guard(o.ReadOnly, o.OnCall)) // not before: where credentials come from is the SDK's own business
+	m := &meter{now: clock.Wall}
+	cfg.APIOptions = append(cfg.APIOptions, m.measure)
 	if o.Acts != nil {
 		cfg.APIOptions = append(cfg.APIOptions, fence(o.Acts))
 	}
@@ -78,7 +82,7 @@ func Connect(ctx context.Context, o Options) (*Clients, error) {
 	list.RetryMaxAttempts, optional.RetryMaxAttempts = brief, brief
 	return &Clients{
 		Region: cfg.Region, EC2: ec2.NewFromConfig(cfg), IAM: iam.NewFromConfig(cfg), SSM: ssm.NewFromConfig(cfg), EKS: eks.NewFromConfig(optional),
-		SQS: sqs.NewFromConfig(cfg), Pricing: pricing.NewFromConfig(list), Shift: arczonalshift.NewFromConfig(optional),
+		SQS: sqs.NewFromConfig(cfg), Pricing: pricing.NewFromConfig(list), Shift: arczonalshift.NewFromConfig(optional), meter: m,
 	}, nil
 }
 

@@ -59,6 +59,10 @@ type Controller struct {
 	Options provision.Options
 	// Verdicts is told of every plan.
 	Verdicts interface{ Decided(plan.Plan) }
+	// Passes is told of every decision that begins, and by what it returns of its end; nil: nobody is.
+	Passes interface {
+		Begin(controller, world string) (end func())
+	}
 
 	triggers chan Trigger
 	told     told
@@ -173,7 +177,7 @@ func (c *Controller) pass(ctx context.Context) time.Duration {
 	}
 	start := c.Now()
 	c.Metrics.Put(metric.SchedulerQueueDepth, float64(existing(w.Waiting())), Name, "")
-	p := c.decide(w)
+	p := c.timed(w)
 	c.Metrics.Put(metric.SchedulerQueueDepth, 0, Name, "")
 	took := c.Now.Since(start)
 	c.Metrics.Observe(metric.SchedulingDuration, took.Seconds(), Name)
@@ -223,6 +227,14 @@ func existing(pods []*world.Pod) int {
 		}
 	}
 	return n
+}
+
+// timed is decide, and who counts passes knows of it meanwhile.
+func (c *Controller) timed(w *world.World) plan.Plan {
+	if c.Passes != nil {
+		defer c.Passes.Begin(Name, w.Digest())()
+	}
+	return c.decide(w)
 }
 
 // decide makes the plan, and keeps it with its World. A bug in the search costs

@@ -1,0 +1,77 @@
+package survey
+
+import (
+	"iter"
+	"sync"
+
+	"github.com/tenon-sh/tenon/engine/amount"
+	"github.com/tenon-sh/tenon/engine/world"
+	"github.com/tenon-sh/tenon/internal/cluster"
+	"github.com/tenon-sh/tenon/internal/metric"
+)
+
+// Limits knows what pods that are bound may use at most. A World does not: no
+// decision is made of it.
+type Limits struct {
+	mu   sync.Mutex
+	pods map[world.Key]limited
+}
+
+// limited is a bound pod that has limits.
+type limited struct {
+	node   string
+	daemon bool
+	limits amount.List
+}
+
+// NewLimits returns Limits that know of no pod.
+func NewLimits() *Limits { return &Limits{pods: map[world.Key]limited{}} }
+
+// Heard follows the change of a pod.
+func (l *Limits) Heard(c cluster.Change) {
+	if c.Kind != cluster.Pod {
+		return
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if c.Was != nil {
+		delete(l.pods, c.Was.Key)
+	}
+	if is := c.Is; is != nil && is.Node != "" && !is.Done && len(c.Limits) > 0 {
+		l.pods[is.Key] = limited{is.Node, is.DaemonSet != "", c.Limits}
+	}
+}
+
+// Each gives the series of a metric of limits, as the function Each does for others.
+func (l *Limits) Each(w *world.World, keys []string, name string) iter.Seq[metric.Sample] {
+	return func(yield func(metric.Sample) bool) {
+		sums := l.sums(name == metric.NodesDaemonLimits)
+		s, columns := &stream{name: name, yield: yield}, columns(keys)
+		for _, p := range w.Places() {
+			if p.Node == nil || sums[p.Node.Name] == nil {
+				continue
+			}
+			s.amounts(name, sums[p.Node.Name].List(), labelsOf(p, columns))
+		}
+	}
+}
+
+// sums are the limits of the pods of each node that has any.
+func (l *Limits) sums(daemons bool) map[string]*amount.Total {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	out := map[string]*amount.Total{}
+	for _, p := range l.pods {
+		if daemons && !p.daemon {
+			continue
+		}
+		if out[p.node] == nil {
+			out[p.node] = &amount.Total{}
+		}
+		out[p.node].Add(p.limits)
+	}
+	return out
+}
+
+// LimitNames are the metrics of limits.
+func LimitNames() []string { return []string{metric.NodesPodLimits, metric.NodesDaemonLimits} }
