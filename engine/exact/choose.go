@@ -100,6 +100,23 @@ func (k *Placer) mayJoin(b *packing.Bin, x *packing.Pod) bool {
 		(c.Plain || k.Ledger.Modest(c.Subject, b.Node) && k.Ledger.Allows(c.Subject, b.Node) && fit.FillsBesideRoom(x.Pod, b.Place))
 }
 
+// grownFor is grown, which need not be asked again of a machine that is as it was, unless limits may have changed the answer.
+func (k *Placer) grownFor(b *packing.Bin, x *packing.Pod) int {
+	o := &k.Market.Offers[b.Offer]
+	if pool := o.Type.Pool; len(pool.Limits) > 0 || pool.HasMinValues || len(k.Market.Quotas) > 0 {
+		return k.grown(b, x)
+	}
+	if k.growth.class != x.Class {
+		k.growth = growth{x.Class, map[*packing.Bin]become{}}
+	}
+	if g, known := k.growth.to[b]; known && g.changes == b.Changes {
+		return g.offer
+	}
+	to := k.grown(b, x)
+	k.growth.to[b] = become{to, b.Changes}
+	return to
+}
+
 // grown returns the cheapest offer by which the bin would hold the pod as well; -1 if there is none.
 func (k *Placer) grown(b *packing.Bin, x *packing.Pod) int {
 	c := x.Class

@@ -11,3 +11,18 @@ type Placer struct {
 	near      map[int32]nearby
 	growth    growth
 }
+
+// nearby are the planned machines that hold company that pods want, as of so many changes.
+type nearby struct {
+	bins    []*packing.Bin
+	changes int
+}
+
+// growth is which offers machines would become to hold one more pod of a class, as they were when that was last asked.
+type growth struct {
+	class *packing.Class
+	to    map[*packing.Bin]become
+}
+
+// become is an offer, or -1, and what had been done to the machine by then.
+type become struct{ offer, changes int }
