@@ -162,6 +162,15 @@ func layers() []layer {
 			libs: list(cli + " " + kube),
 			why:  "a verb that looks changes nothing: it knows no writer, no driver and no controller",
 		},
+		{
+			at: "internal/top", own: list(ground + " internal/web/live internal/clock"), libs: list("charm.land/bubbletea/v2 github.com/charmbracelet/x/ansi k8s.io/apimachinery/pkg/labels"),
+			why: "what is shown in a terminal comes by the HTTP API of the live page alone",
+		},
+		{
+			at: "internal/cli/top", own: list("engine/provision engine/world internal/clock internal/journal internal/panics internal/cli/verb internal/cli/picture internal/top/... internal/web/..."),
+			libs: list(cli + " charm.land/bubbletea/v2 k8s.io/apimachinery/pkg/labels"),
+			why:  "a verb that looks changes nothing: it knows no writer, no driver and no controller",
+		},
 		{at: "internal/cli/controller", own: list("api/... engine/... internal/app internal/lead internal/cli/verb " + meter), libs: list(cli + " " + kube), why: "internal/app puts the system together"},
 		{at: "internal/cli/doctor", own: list(everyone), not: list("internal/enact internal/controller/... internal/sim/..."), libs: list(cli + " " + kube), why: "doctor looks and does not write"},
 		{at: "internal/app", own: list(everyone), not: list("internal/sim/... internal/playground internal/kube internal/kubetest internal/apitest internal/cloudtest internal/cli/... engine/enginetest"), libs: nil, why: "the product holds no simulator and no test"},

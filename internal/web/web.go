@@ -68,22 +68,40 @@ func Handler(d Decisions, now func() *world.World, deleted func(claim string) st
 
 // serveLive adds what the live page asks for.
 func (s site) serveLive(mux *http.ServeMux, history *live.History) {
-	mux.Handle("GET /v1/live", live.NewFeed(live.Source{World: s.now, Decided: s.All, Deleted: s.deleted, Panics: history.Panics}, clock.Wall))
+	mux.Handle("GET /v1/live", s.leading(live.NewFeed(live.Source{World: s.now, Decided: s.All, Deleted: s.deleted, Panics: history.Panics}, clock.Wall)))
 	a := live.Answers{World: s.now, Options: s.options, Decided: s.All}
 	answers := http.NewServeMux()
 	answers.HandleFunc("GET /v1/nodes/{name}", a.Node)
 	answers.HandleFunc("GET /v1/pods/{namespace}/{name}", a.Pod)
 	answers.HandleFunc("GET /v1/pools/{name}", a.Pool)
 	answers.HandleFunc("GET /v1/decisions/{digest}", a.Decision)
+	answers.HandleFunc("GET /v1/labels", a.Labels)
 	answers.Handle("GET /v1/history", history)
-	mux.Handle("/v1/", Bounded(2*atOnce, answers))
+	mux.Handle("/v1/", s.leading(Bounded(2*atOnce, answers)))
 	decides := http.NewServeMux() // what decides about a whole cluster
 	decides.HandleFunc("GET /v1/whatif", a.WhatIf)
 	decides.HandleFunc("GET /v1/anew", a.Anew)
-	one := Bounded(1, decides)
+	one := s.leading(Bounded(1, decides))
 	mux.Handle("GET /v1/whatif", one)
 	mux.Handle("GET /v1/anew", one)
 }
+
+// leading refuses, with ?from=leader, to answer where another replica decides:
+// only that one knows what was decided. Behind a Service any may be asked.
+func (s site) leading(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Query().Get("from") == "leader" && s.decides != nil {
+			if _, ok := s.decides(); !ok {
+				http.Error(w, notLeading, http.StatusServiceUnavailable)
+				return
+			}
+		}
+		next.ServeHTTP(w, r)
+	})
+}
+
+// notLeading is what a replica says that cannot decide.
+const notLeading = "this replica does not decide: another one leads, or the first picture of the cluster is not there yet"
 
 // options are those of the next decision, or the defaults where this process does not decide.
 func (s site) options() provision.Options {
@@ -186,7 +204,7 @@ func (s site) next(w http.ResponseWriter, _ *http.Request) {
 		e, ok = s.decides()
 	}
 	if !ok {
-		http.Error(w, "this replica does not decide: another one leads, or the first picture of the cluster is not there yet", http.StatusServiceUnavailable)
+		http.Error(w, notLeading, http.StatusServiceUnavailable)
 		return
 	}
 	w.Header().Set("Content-Type", "application/json")

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"net/url"
 	"strings"
 	"time"
 
@@ -32,37 +33,95 @@ const (
 )
 
 // fromController asks the controller of a cluster for the World that it would decide about now, and by what
-// options: through the API server's proxy to its Service NAMESPACE/NAME, or at the URL of its pages. Where at
-// says neither, the Service of the chart is looked for.
+// options. Where at names none, the Service of the chart is looked for.
 func fromController(ctx context.Context, config *rest.Config, at string) (journal.Entry, string, error) {
 	ctx, stop := context.WithTimeout(ctx, patience)
 	defer stop()
+	doors, err := doorsOf(ctx, config, at)
+	if err != nil {
+		return journal.Entry{}, "", err
+	}
+	var errs []error
+	for _, d := range doors {
+		e, err := d.now(ctx)
+		if err == nil {
+			return e, d.Name, nil
+		}
+		errs = append(errs, fmt.Errorf("%s: %w", d.what, err))
+	}
+	return journal.Entry{}, "", errors.Join(errs...)
+}
+
+// Door is a way to the pages of a controller: its Service NAMESPACE/NAME through the API server's proxy, or their URL.
+type Door struct {
+	Name string
+
+	what string // it is, for a sentence
+	open func(ctx context.Context, path string, query url.Values) (io.ReadCloser, error)
+}
+
+// Get opens the answer to a path. Of several replicas the one that leads is asked.
+func (d Door) Get(ctx context.Context, path string, query url.Values) (io.ReadCloser, error) {
+	return d.open(ctx, path, query)
+}
+
+// Doors are the ways to what may be the controller of the cluster, by the user's words or the chart's labels.
+func (s *Source) Doors(ctx context.Context) ([]Door, error) {
+	if err := checkController(s.Controller); err != nil {
+		return nil, err
+	}
+	if isURL(s.Controller) {
+		return doorsOf(ctx, nil, s.Controller)
+	}
+	config, err := connect(s.Kubeconfig)
+	if err != nil {
+		return nil, verb.BadInput(err)
+	}
+	return doorsOf(ctx, config, s.Controller)
+}
+
+// OfFiles reports whether files are to be looked at, and not a cluster.
+func (s *Source) OfFiles() bool { return !s.live() }
+
+func doorsOf(ctx context.Context, config *rest.Config, at string) ([]Door, error) {
 	if isURL(at) {
-		e, err := fetch(ctx, strings.TrimSuffix(at, "/")+"/"+nowPath)
-		return e, at, err
+		return []Door{{Name: at, what: at, open: func(ctx context.Context, path string, query url.Values) (io.ReadCloser, error) {
+			return fetch(ctx, strings.TrimSuffix(at, "/")+"/"+path, query)
+		}}}, nil
 	}
 	config = rest.CopyConfig(config)
 	config.ContentType = "application/json" // what the proxy says of a Service that cannot be reached is no protobuf
 	client, err := kubernetes.NewForConfig(config)
 	if err != nil {
-		return journal.Entry{}, "", err
+		return nil, err
 	}
 	services := []string{at}
 	if at == "" {
 		if services, err = controllers(ctx, client); err != nil {
-			return journal.Entry{}, "", err
+			return nil, err
 		}
 	}
-	var errs []error
+	var out []Door
 	for _, s := range services {
-		namespace, name, _ := strings.Cut(s, "/")
-		e, err := answer(ctx, client, namespace, name)
-		if err == nil {
-			return e, s, nil
-		}
-		errs = append(errs, fmt.Errorf("service %s: %w", s, err))
+		out = append(out, Door{Name: s, what: "service " + s, open: func(ctx context.Context, path string, query url.Values) (io.ReadCloser, error) {
+			return throughProxy(ctx, client, s, path, query)
+		}})
 	}
-	return journal.Entry{}, "", errors.Join(errs...)
+	return out, nil
+}
+
+// now asks what would be decided of now.
+func (d Door) now(ctx context.Context) (e journal.Entry, err error) {
+	body, err := d.open(ctx, nowPath, nil)
+	if err != nil {
+		return e, err
+	}
+	defer func() { err = errors.Join(err, body.Close()) }()
+	data, err := io.ReadAll(body)
+	if err != nil {
+		return e, err
+	}
+	return only(data)
 }
 
 func isURL(at string) bool {
@@ -97,45 +156,58 @@ func controllers(ctx context.Context, client kubernetes.Interface) ([]string, er
 	return out, nil
 }
 
-// answer asks one Service until the replica that leads answers.
-func answer(ctx context.Context, client kubernetes.Interface, namespace, name string) (e journal.Entry, err error) {
-	var data []byte
+// throughProxy asks a Service until the replica that leads answers.
+func throughProxy(ctx context.Context, client kubernetes.Interface, service, path string, query url.Values) (body io.ReadCloser, err error) {
+	namespace, name, _ := strings.Cut(service, "/")
 	for range asked {
-		result := client.CoreV1().RESTClient().Get().Namespace(namespace).Resource("services").Name(name + ":" + chartPort).SubResource("proxy").Suffix(nowPath).MaxRetries(0).Do(ctx)
-		data, _ = result.Raw()
-		err = result.Error() // which knows what a proxy says, other than the error of Raw
-		if !apierrors.IsServiceUnavailable(err) {
+		request := client.CoreV1().RESTClient().Get().Namespace(namespace).Resource("services").Name(name + ":" + chartPort).SubResource("proxy").Suffix(path).MaxRetries(0)
+		for key, values := range query {
+			for _, v := range values {
+				request = request.Param(key, v)
+			}
+		}
+		if body, err = request.Stream(ctx); !apierrors.IsServiceUnavailable(err) {
 			break
 		}
 	}
 	if err != nil {
-		return e, said(err)
+		return nil, said(err)
 	}
-	return only(data)
+	return body, nil
 }
 
 // fetch asks a controller at the URL of its pages.
-func fetch(ctx context.Context, url string) (e journal.Entry, err error) {
-	req, err := http.NewRequestWithContext(ctx, http.MethodGet, url, nil)
+func fetch(ctx context.Context, at string, query url.Values) (io.ReadCloser, error) {
+	if len(query) > 0 {
+		at += "?" + query.Encode()
+	}
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, at, nil)
 	if err != nil {
-		return e, err
+		return nil, err
 	}
 	answer, err := http.DefaultClient.Do(req)
 	if err != nil {
-		return e, err
+		return nil, err
 	}
-	defer func() { err = errors.Join(err, answer.Body.Close()) }()
-	data, err := io.ReadAll(answer.Body)
+	if answer.StatusCode == http.StatusOK {
+		return answer.Body, nil
+	}
+	text, err := io.ReadAll(io.LimitReader(answer.Body, longestError))
+	err = errors.Join(err, answer.Body.Close())
 	switch {
 	case err != nil:
-		return e, err
-	case answer.StatusCode == http.StatusNotFound:
-		return e, fmt.Errorf("%s: %w", url, errStranger)
-	case answer.StatusCode != http.StatusOK:
-		return e, fmt.Errorf("%s: %s", url, strings.TrimSpace(string(data)))
+		return nil, err
+	case answer.StatusCode == http.StatusNotFound && strings.TrimSpace(string(text)) == pageNotFound:
+		return nil, fmt.Errorf("%s: %w", at, ErrStranger)
 	}
-	return only(data)
+	return nil, fmt.Errorf("%s: %s", at, strings.TrimSpace(string(text)))
 }
+
+// pageNotFound is what a server of Go says of a path that it does not have; what a controller cannot find it says itself.
+const pageNotFound = "404 page not found"
+
+// longestError is how much of what went wrong is read.
+const longestError = 64 << 10
 
 // only is the one World of an answer.
 func only(data []byte) (e journal.Entry, err error) {
@@ -147,7 +219,8 @@ func only(data []byte) (e journal.Entry, err error) {
 	return e, errors.Join(err, found)
 }
 
-var errStranger = errors.New("it does not tell what it decides by: it is another program, or an older release")
+// ErrStranger is that a controller has no such page.
+var ErrStranger = errors.New("it does not tell what it decides by: it is another program, or an older release")
 
 // said is what a proxy's error means for whoever asked.
 func said(err error) error {
@@ -155,16 +228,20 @@ func said(err error) error {
 	if !errors.As(err, &status) {
 		return err
 	}
+	text := ""
+	if d := status.ErrStatus.Details; d != nil && len(d.Causes) > 0 { // what the controller itself answered
+		text = strings.TrimSpace(d.Causes[0].Message)
+	}
 	switch status.ErrStatus.Code {
 	case http.StatusNotFound:
-		return errStranger
+		if text == "" || text == pageNotFound {
+			return ErrStranger
+		}
 	case http.StatusForbidden:
 		return fmt.Errorf("%w; a Role with get on services/proxy is needed", err)
 	}
-	if d := status.ErrStatus.Details; d != nil && len(d.Causes) > 0 { // what the controller itself answered
-		if text := strings.TrimSpace(d.Causes[0].Message); text != "" {
-			return errors.New(text)
-		}
+	if text != "" {
+		return errors.New(text)
 	}
 	return err
 }

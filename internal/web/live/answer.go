@@ -22,6 +22,9 @@ type Answers struct {
 	Decided func() []journal.Entry
 }
 
+// noPicture is said before there is a World.
+const noPicture = "the first picture of the cluster is not there yet; try again in a moment"
+
 // answer is what is said as data and as the command line writes it.
 type answer struct {
 	Format string `json:"format"`
@@ -43,7 +46,7 @@ func missing(kind, name string, known []string) error {
 func (a Answers) explainer(w http.ResponseWriter) (*explain.Explainer, *world.World) {
 	now := a.World()
 	if now == nil {
-		http.Error(w, "the first picture of the cluster is not there yet; try again in a moment", http.StatusServiceUnavailable)
+		http.Error(w, noPicture, http.StatusServiceUnavailable)
 		return nil, nil
 	}
 	return explain.New(now, a.Options()), now
@@ -113,6 +116,38 @@ func (a Answers) Pool(w http.ResponseWriter, r *http.Request) {
 		}
 	}
 	write(w, answer{explain.Format, pools, strings.Join(texts, "\n")})
+}
+
+// labelKeys is how many labels may be asked for at once.
+const labelKeys = 64
+
+// Labels gives the values of labels that each machine has, by its name, in the order in which the keys are given.
+func (a Answers) Labels(w http.ResponseWriter, r *http.Request) {
+	keys := r.URL.Query()["key"]
+	if len(keys) == 0 || len(keys) > labelKeys {
+		http.Error(w, fmt.Sprintf("say which labels with key=KEY, 1 to %d of them", labelKeys), http.StatusBadRequest)
+		return
+	}
+	now := a.World()
+	if now == nil {
+		http.Error(w, noPicture, http.StatusServiceUnavailable)
+		return
+	}
+	out := LabelValues{Nodes: make(map[string][]string, len(now.Places()))}
+	for _, p := range now.Places() {
+		labels := p.Labels()
+		values := make([]string, len(keys))
+		for i, k := range keys {
+			values[i] = labels[k]
+		}
+		out.Nodes[p.Name()] = values
+	}
+	write(w, out)
+}
+
+// LabelValues are the values of some labels; one that a machine lacks is empty.
+type LabelValues struct {
+	Nodes map[string][]string `json:"nodes"`
 }
 
 // WhatIf answers what would be decided if something were otherwise, and how that differs.

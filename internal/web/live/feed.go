@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"net/http"
 	"slices"
@@ -110,10 +111,12 @@ func (f *Feed) join() (*watcher, []byte, error) {
 	if f.view == nil {
 		w := f.source.World()
 		if w == nil {
-			return nil, nil, fmt.Errorf("the first picture of the cluster is not there yet; try again in a moment")
+			return nil, nil, errors.New(noPicture)
 		}
 		f.view = &view{deleted: f.source.Deleted}
-		f.view.next(w, f.source.Decided())
+		decided := f.source.Decided()
+		f.hold(w, decided)
+		f.view.next(w, decided)
 	}
 	first, err := event("all", f.view.whole())
 	if err != nil {
@@ -187,10 +190,7 @@ func (f *Feed) look(ctx context.Context) {
 	if ctx.Err() != nil {
 		return // another one draws by now
 	}
-	if began := f.now(); f.looked.IsZero() || began.Sub(f.looked) >= f.rest {
-		f.view.keeps = keeps(w, decided)
-		f.looked, f.rest = began, max(keepsTick, restRatio*f.now.Since(began))
-	}
+	f.hold(w, decided)
 	frame, changed := f.view.next(w, decided)
 	if !changed {
 		return
@@ -206,6 +206,14 @@ func (f *Feed) look(ctx context.Context) {
 			delete(f.watching, me)
 			close(me.gone)
 		}
+	}
+}
+
+// hold looks now and then what keeps each node.
+func (f *Feed) hold(w *world.World, decided []journal.Entry) {
+	if began := f.now(); f.looked.IsZero() || began.Sub(f.looked) >= f.rest {
+		f.view.keeps = keeps(w, decided)
+		f.looked, f.rest = began, max(keepsTick, restRatio*f.now.Since(began))
 	}
 }
 

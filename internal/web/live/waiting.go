@@ -94,12 +94,13 @@ func Groups(w *world.World, decided []journal.Entry) []Group {
 		}
 	}
 	slices.SortStableFunc(out, func(a, b Group) int {
-		return cmp.Or(cmp.Compare(urgency(a.State), urgency(b.State)), cmp.Compare(b.Count, a.Count))
+		return cmp.Or(cmp.Compare(Urgency(a.State), Urgency(b.State)), cmp.Compare(b.Count, a.Count))
 	})
 	return out
 }
 
-func urgency(state string) int {
+// Urgency is the place of a state of a Group among the others: what needs a person first.
+func Urgency(state string) int {
 	return slices.Index([]string{Refused, Waiting, HeldBack, Planned}, state)
 }
 
