@@ -184,7 +184,11 @@ func TestVerdicts(t *testing.T) {
 		"Gated":    {"Gates are somebody else's to open.", func(s *scene) { s.pod("p", func(p *world.Pod) { waits(p); p.Gated = true }) }, "waits for its scheduling gates"},
 		"Unjudged": {"Until kube-scheduler has said no, nobody decides.", func(s *scene) { s.pod("p", func(p *world.Pod) { p.Node = "" }) }, "is not judged by kube-scheduler yet"},
 		"Held":     {"A promise of the scheduler's counts.", func(s *scene) { s.pod("p", func(p *world.Pod) { waits(p); p.Nominated = "n" }) }, "is promised node n by the scheduler"},
-		"Done":     {"What has ended needs no place.", func(s *scene) { s.pod("p", func(p *world.Pod) { p.Done = true }) }, "has ended"},
+		"Deleted":  {"What is deleted gets none,", func(s *scene) { s.pod("p", func(p *world.Pod) { waits(p); p.Terminating = true }) }, "gets no node: it is being deleted"},
+		"Ending": {"nor what its Job does not need any more.", func(s *scene) {
+			s.pod("p", func(p *world.Pod) { waits(p); p.Ending = true })
+		}, "gets no node: its Job is over, suspended or being deleted, and the pod is deleted for that"},
+		"Done": {"What has ended needs no place.", func(s *scene) { s.pod("p", func(p *world.Pod) { p.Done = true }) }, "has ended"},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {

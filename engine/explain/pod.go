@@ -22,6 +22,7 @@ const (
 	Gated    Verdict = "gated"    // its scheduling gates are closed
 	Unjudged Verdict = "unjudged" // kube-scheduler has not judged it yet
 	Done     Verdict = "done"     // it has ended
+	Leaving  Verdict = "leaving"  // it is being deleted, or about to be, with its Job or its namespace
 )
 
 // Pod is the answer about a pod.
@@ -36,6 +37,7 @@ type Pod struct {
 	Choice    *Choice           `json:"choice,omitempty"`  // why the new node is of its type
 	GivenUp   []GivenUp         `json:"givenUp,omitempty"` // soft terms not honoured
 	Why       *reason.Why       `json:"why,omitempty"`     // it is refused
+	Cause     string            `json:"cause,omitempty"`   // it is leaving
 	Holds     []Hold            `json:"holds,omitempty"`   // with which it keeps its node
 	Keeps     bool              `json:"keepsNode"`         // its node does not count as empty because of it
 	Next      *Pod              `json:"next,omitempty"`    // its node is going: what becomes of the pod made in its place
@@ -61,10 +63,24 @@ func (e *Explainer) Pod(k world.Key) (Pod, bool) {
 		e.running(&out, p)
 	case p.Gated:
 		out.Verdict = Gated
+	case p.Terminating || e.world.Ends(p):
+		out.Verdict, out.Cause = Leaving, leaving(p)
 	default:
 		e.waiting(&out, p.Key)
 	}
 	return out, true
+}
+
+// leaving says why no node is bought for a pod that nobody needs any more.
+func leaving(p *world.Pod) string {
+	switch {
+	case p.Terminating:
+		return "it is being deleted"
+	case p.Ending:
+		return "its Job is over, suspended or being deleted, and the pod is deleted for that"
+	default:
+		return "its namespace " + p.Namespace + " is being deleted, and the pod with it"
+	}
 }
 
 // running says where a pod is and whether it keeps its node.

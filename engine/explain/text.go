@@ -160,6 +160,8 @@ func (p Pod) Line() string {
 		return "waits for its scheduling gates"
 	case Done:
 		return "has ended"
+	case Leaving:
+		return "gets no node: " + p.Cause
 	case Unjudged:
 		return "is not judged by kube-scheduler yet"
 	}

@@ -17,7 +17,7 @@ func Admit(w *world.World) (out []*world.Pod, refused []plan.Refusal) {
 	currencies := w.Currencies()
 	for _, p := range w.Waiting() {
 		switch {
-		case p.DaemonSet != "" || p.Static || p.Terminating || ends(w, p):
+		case p.DaemonSet != "" || p.Static || p.Terminating || w.Ends(p):
 		case p.Gated:
 			refuse(p, &reason.Why{Code: reason.Gated, Hint: "whoever set the pod's scheduling gates has to remove them"})
 		case len(p.Problems) > 0:
@@ -57,13 +57,7 @@ func problems(p *world.Pod) *reason.Why {
 }
 
 // Leaves reports whether a pod of a machine that goes away is evicted some day, and then needs another place.
-func Leaves(w *world.World, p *world.Pod) bool { return Moves(p) && !stuck(w, p) && !ends(w, p) }
-
-// ends reports whether a pod is deleted with its namespace.
-func ends(w *world.World, p *world.Pod) bool {
-	n := w.Namespace(p.Namespace)
-	return n != nil && n.Going
-}
+func Leaves(w *world.World, p *world.Pod) bool { return Moves(p) && !stuck(w, p) && !w.Ends(p) }
 
 // stuck reports whether a pod of a machine that goes away cannot be evicted,
 // however long one waits: it forbids that, or its budgets never allow it. A

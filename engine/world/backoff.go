@@ -54,7 +54,7 @@ func (b *Backoff) Holds(at int64) bool { return at < b.Until() }
 // Wants reports whether a pod waits for a place: it is not bound, and
 // kube-scheduler found none for it.
 func (p *Pod) Wants() bool {
-	return p.Node == "" && p.Waiting && !p.Done && !p.Terminating && p.DaemonSet == "" && !p.Static
+	return p.Node == "" && p.Waiting && !p.Done && !p.Terminating && !p.Ending && p.DaemonSet == "" && !p.Static
 }
 
 // Serves reports whether a pod runs on the machine that is neither a

@@ -75,6 +75,7 @@ type Pod struct {
 	Waiting       bool   `json:"waiting,omitempty"`               // unbound, and kube-scheduler found no place
 	Gated         bool   `json:"gated,omitempty"`                 // waits for its scheduling gates
 	Virtual       bool   `json:"virtual,omitempty" digest:"fold"` // no pod: it holds room for a CapacityBuffer
+	Ending        bool   `json:"ending,omitempty" digest:"fold"`  // its Job is over, is suspended or is being deleted, and it is to be deleted for that
 	Done          bool   `json:"done,omitempty"`                  // succeeded or failed: takes no room
 	Terminating   bool   `json:"terminating,omitempty"`
 	Ends          int64  `json:"ends,omitempty"`     // when its grace is over, once it is terminating

@@ -117,6 +117,12 @@ func (w *World) Pods() []*Pod { return w.pods }
 // Waiting returns the pods without a node that are not done, by key: gated and nominated ones too.
 func (w *World) Waiting() []*Pod { return w.waiting }
 
+// Ends reports whether a pod is about to be deleted, with its namespace or for its Job.
+func (w *World) Ends(p *Pod) bool {
+	n := w.Namespace(p.Namespace)
+	return p.Ending || n != nil && n.Going
+}
+
 // Places returns the machines, by name.
 func (w *World) Places() []*Place { return w.places }
 

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	storagev1 "k8s.io/api/storage/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -94,6 +95,9 @@ func TestAnyOrderGivesTheSameWorld(t *testing.T) {
 		"driver": func(c *cluster.Cluster) {
 			c.SetCSIDriver(&storagev1.CSIDriver{ObjectMeta: metav1.ObjectMeta{Name: "files"}, Spec: storagev1.CSIDriverSpec{AttachRequired: new(bool)}})
 		},
+		"ofJob":   func(c *cluster.Cluster) { c.SetPod(ofJob("1")) },
+		"job":     func(c *cluster.Cluster) { c.SetJob(suspended("1")) },
+		"goes":    func(c *cluster.Cluster) { c.DeleteJob(world.Key{Namespace: "d", Name: "other"}) },
 		"node":    func(c *cluster.Cluster) { c.SetNode(&corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: "n"}}) },
 		"claim":   func(c *cluster.Cluster) { c.SetClaim(claim("a", "1", "7")) },
 		"catalog": func(c *cluster.Cluster) { c.Publish(world.Catalog{Template: "t"}) },
@@ -142,6 +146,65 @@ func TestVolumesThatAreNotAttached(t *testing.T) {
 	if !oneNode() {
 		t.Error("what a driver said holds after it is gone")
 	}
+}
+
+// Pods of a Job that ends are known to, as long as it does and is the Job that made them.
+func TestJobsThatEnd(t *testing.T) {
+	key := world.Key{Namespace: "d", Name: "work"}
+	tests := map[string]struct {
+		why  string
+		do   func(*cluster.Cluster)
+		want bool
+	}{
+		"Before": {"The Job may be seen first,", func(c *cluster.Cluster) { c.SetJob(suspended("1")); c.SetPod(ofJob("1")) }, true},
+		"After":  {"or the pod.", func(c *cluster.Cluster) { c.SetPod(ofJob("1")); c.SetJob(suspended("1")) }, true},
+		"Resumed": {"A Job that goes on keeps its pods.", func(c *cluster.Cluster) {
+			c.SetPod(ofJob("1"))
+			c.SetJob(suspended("1"))
+			j := suspended("1")
+			j.Spec.Suspend = new(false)
+			c.SetJob(j)
+		}, false},
+		"Another": {"Of a Job of that name that was there before nothing is told.", func(c *cluster.Cluster) { c.SetPod(ofJob("2")); c.SetJob(suspended("1")) }, false},
+		"Anew":    {"A pod of that name may be one of another Job later.", func(c *cluster.Cluster) { c.SetJob(suspended("1")); c.SetPod(ofJob("1")); c.SetPod(ofJob("2")) }, false},
+		"Gone":    {"A Job that is not there ends nothing.", func(c *cluster.Cluster) { c.SetPod(ofJob("1")); c.SetJob(suspended("1")); c.DeleteJob(key) }, false},
+		"Shared": {"A pod with two owners may outlive one.", func(c *cluster.Cluster) {
+			p := ofJob("1")
+			p.OwnerReferences = append(p.OwnerReferences, metav1.OwnerReference{APIVersion: "v1", Kind: "ConfigMap", Name: "c", UID: "9"})
+			c.SetPod(p)
+			c.SetJob(suspended("1"))
+		}, false},
+		"Planned": {"A pod that has a place in a plan ends as well.", func(c *cluster.Cluster) {
+			c.SetPod(ofJob("1"))
+			c.SetJob(suspended("1"))
+			c.Plan(map[world.Key]string{{Namespace: "d", Name: "of-job"}: "claim"})
+		}, true},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			c := cluster.New(clock.At(noon))
+			var told []cluster.Change
+			c.Listen(func(change cluster.Change) { told = append(told, change) })
+			tc.do(c)
+			p := c.World().Pod(world.Key{Namespace: "d", Name: "of-job"})
+			if p.Ending != tc.want {
+				t.Errorf("%s\nits pod ends: %v", tc.why, p.Ending)
+			}
+			if last := told[len(told)-1]; name == "After" && (last.Is == nil || !last.Is.Ending || last.Was.Ending) {
+				t.Errorf("whoever plans is told %+v", last)
+			}
+		})
+	}
+}
+
+func suspended(uid types.UID) *batchv1.Job {
+	return &batchv1.Job{ObjectMeta: metav1.ObjectMeta{Namespace: "d", Name: "work", UID: uid}, Spec: batchv1.JobSpec{Suspend: new(true)}}
+}
+
+func ofJob(uid types.UID) *corev1.Pod {
+	p := pod("of-job", "")
+	p.OwnerReferences = []metav1.OwnerReference{{APIVersion: "batch/v1", Kind: "Job", Name: "work", UID: uid, Controller: new(true)}}
+	return p
 }
 
 func boundClaim() *corev1.PersistentVolumeClaim {

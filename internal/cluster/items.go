@@ -41,19 +41,20 @@ func readPod(p *corev1.Pod) podSeen {
 // if it were left out, its node would look empty and be ended under it, and if it
 // stood as it was before, it might not be where it is now.
 func (c *Cluster) SetPod(p *corev1.Pod) {
-	broke := panics.Caught(func() { c.setPod(c.readPod(p)) })
+	broke := panics.Caught(func() { c.setPod(p, c.readPod(p)) })
 	if broke == nil {
 		return
 	}
 	c.Panics.Tell("pod", broke, "object", p.Namespace+"/"+p.Name)
-	c.setPod(podSeen{pod: observe.Unread(p, "it meets a bug in Tenon, which the controller's log tells of: please report it")})
+	c.setPod(p, podSeen{pod: observe.Unread(p, "it meets a bug in Tenon, which the controller's log tells of: please report it")})
 }
 
-func (c *Cluster) setPod(seen podSeen) {
+func (c *Cluster) setPod(p *corev1.Pod, seen podSeen) {
 	pod, mounts := seen.pod, seen.mounts
 	c.update(func() []Change {
 		was := c.pod(pod.Key)
 		c.unmount(pod.Key)
+		c.jobs.set(p)
 		if len(mounts) > 0 {
 			c.mount(podState{pod, mounts})
 			pod = c.volumes().Bind(pod, mounts)
@@ -66,10 +67,10 @@ func (c *Cluster) setPod(seen podSeen) {
 	})
 }
 
-// putPod puts a pod into the picture together with where the last plan has it. Of
+// putPod puts a pod into the picture together with where the last plan has it, and whether its Job ends. Of
 // one that the Builder refuses, what it needs to be held where it is.
 func (c *Cluster) putPod(p world.Pod) {
-	p.Planned = ""
+	p.Planned, p.Ending = "", c.jobs.ends(p.Key)
 	if p.Node == "" && !p.Done {
 		p.Planned = c.planned[p.Key]
 	}
@@ -77,7 +78,7 @@ func (c *Cluster) putPod(p world.Pod) {
 	if err != nil {
 		err = errors.Join(err, c.builder.SetPod(world.Pod{
 			Key: p.Key, UID: p.UID, Created: p.Created, Requests: amount.List{}.With(amount.Pods, amount.Unit), Node: p.Node, Waiting: p.Waiting, Done: p.Done,
-			Terminating: p.Terminating, Ends: p.Ends, DaemonSet: p.DaemonSet, Static: p.Static, StatefulOwner: p.StatefulOwner, Tolerations: p.Tolerations,
+			Terminating: p.Terminating, Ends: p.Ends, Ending: p.Ending, DaemonSet: p.DaemonSet, Static: p.Static, StatefulOwner: p.StatefulOwner, Tolerations: p.Tolerations,
 			Disruption: world.PodDisruption{Forbidden: true}, Problems: []string{err.Error()},
 		}))
 	}
@@ -106,6 +107,7 @@ func (c *Cluster) DeletePod(k world.Key) {
 	c.update(func() []Change {
 		was := c.pod(k)
 		c.unmount(k)
+		c.jobs.delete(k)
 		c.builder.DeletePod(k)
 		c.put("pod "+k.String(), nil)
 		if was != nil && was.DaemonSet != "" && c.daemons.DeletePod(was) {

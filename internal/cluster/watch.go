@@ -22,7 +22,7 @@ import (
 
 // own are the kinds that this package watches by itself and keeps as values only.
 var own = []string{
-	"pods", "persistentvolumeclaims", "persistentvolumes", "storageclasses", "csinodes", "csidrivers", "namespaces", "daemonsets", "limitranges", "poddisruptionbudgets",
+	"pods", "persistentvolumeclaims", "persistentvolumes", "storageclasses", "csinodes", "csidrivers", "namespaces", "daemonsets", "jobs", "limitranges", "poddisruptionbudgets",
 }
 
 // shared are the kinds whose objects reconcilers read as well; the manager's cache watches them.
@@ -51,6 +51,7 @@ func (c *Cluster) Watch(ctx context.Context, client kubernetes.Interface, inform
 	run(ctx, c, storage, "csidrivers", c.SetCSIDriver, byName(c.DeleteCSIDriver))
 	run(ctx, c, core, "namespaces", c.SetNamespace, byName(c.DeleteNamespace))
 	run(ctx, c, apps, "daemonsets", c.SetDaemonSet, c.DeleteDaemonSet)
+	run(ctx, c, client.BatchV1().RESTClient(), "jobs", c.SetJob, c.DeleteJob)
 	run(ctx, c, core, "limitranges", c.SetLimitRange, c.DeleteLimitRange)
 	run(ctx, c, policy, "poddisruptionbudgets", c.SetGuard, c.DeleteGuard)
 

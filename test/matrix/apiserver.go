@@ -98,6 +98,7 @@ func newServer() (*apiserver, error) {
 	for _, gv := range []schema.GroupVersion{
 		{Version: "v1"},
 		{Group: "apps", Version: "v1"},
+		{Group: "batch", Version: "v1"},
 		{Group: "policy", Version: "v1"},
 		{Group: "storage.k8s.io", Version: "v1"},
 		{Group: "coordination.k8s.io", Version: "v1"},
@@ -313,7 +314,7 @@ func (s *apiserver) discovered(path string) any {
 }
 
 func namespaced(resource string) bool {
-	return slices.Contains([]string{"pods", "persistentvolumeclaims", "daemonsets", "deployments", "replicasets", "statefulsets", "poddisruptionbudgets", "leases", "events", "configmaps", "secrets", "serviceaccounts"}, resource)
+	return slices.Contains([]string{"pods", "persistentvolumeclaims", "daemonsets", "jobs", "deployments", "replicasets", "statefulsets", "poddisruptionbudgets", "leases", "events", "configmaps", "secrets", "serviceaccounts"}, resource)
 }
 
 // parse takes the path of a request apart.

@@ -102,7 +102,7 @@ func newServer() (*server, func(), error) {
 		tables: map[schema.GroupVersionResource]*table{}, wrote: map[string]int{}, clock: 1000,
 	}
 	for _, gv := range []string{
-		"v1", "apps/v1", "policy/v1", "storage.k8s.io/v1", "coordination.k8s.io/v1", "events.k8s.io/v1", "resource.k8s.io/v1", v1.Group + "/v1", awsv1.Group + "/v1",
+		"v1", "apps/v1", "batch/v1", "policy/v1", "storage.k8s.io/v1", "coordination.k8s.io/v1", "events.k8s.io/v1", "resource.k8s.io/v1", v1.Group + "/v1", awsv1.Group + "/v1",
 	} {
 		group, err := schema.ParseGroupVersion(gv)
 		if err != nil {

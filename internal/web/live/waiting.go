@@ -76,6 +76,8 @@ func Groups(w *world.World, decided []journal.Entry) []Group {
 		switch {
 		case p.Gated:
 			v = verdict{state: HeldBack, text: "until their scheduling gates are removed"}
+		case w.Ends(p):
+			v = verdict{state: Waiting, text: "to be deleted, with their Job or their namespace"}
 		case v.state == "":
 			v = verdict{state: Waiting, text: "no decision yet"}
 		}
