@@ -93,7 +93,11 @@ func (x town) tell(t *testing.T, p process) {
 	t.Helper()
 	c, d, looks, every := p.store, p.driver, p.looks, p.every
 	sells := cloud.New(cloud.Config{Driver: d})
-	sells.Want(cloud.Template{ID: observe.TemplateOf(v1.NodeClassReference{Group: "g", Kind: "K", Name: "n"}, nil)})
+	for _, c := range x.claims(t) {
+		if c.Spec.NodeClassRef != nil {
+			sells.Want(cloud.Template{ID: observe.TemplateOf(*c.Spec.NodeClassRef, nil)})
+		}
+	}
 	picture := cluster.New(clock.Wall)
 	hand := &enact.Enactor{Client: c, Cluster: picture, Now: clock.Wall, Log: logr.Discard(), Targets: &enact.Targets{}}
 	r := (&launch.Reconciler{Client: c, Cloud: sells, Cluster: picture, Enact: hand, Events: p.events, Now: clock.Wall}).Alone()

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -18,6 +19,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/log"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
+	awsv1 "github.com/tenon-sh/tenon/api/aws/v1"
+	"github.com/tenon-sh/tenon/api/condition"
 	v1 "github.com/tenon-sh/tenon/api/karpenter/v1"
 	"github.com/tenon-sh/tenon/engine/label"
 	"github.com/tenon-sh/tenon/engine/world"
@@ -38,7 +41,7 @@ const unordered = loop.Unordered
 func Spec() loop.Spec {
 	return loop.Spec{
 		Name:  "nodeclaim.launch",
-		Reads: []loop.Resource{loop.Of(v1.Group, "nodeclaims")},
+		Reads: []loop.Resource{loop.Of(v1.Group, "nodeclaims"), loop.Of(awsv1.Group, "ec2nodeclasses")},
 		Writes: []loop.Write{
 			loop.To(v1.Group, "nodeclaims", "patch", "delete"),
 			loop.To(v1.Group, "nodeclaims/status", "patch"),
@@ -258,6 +261,13 @@ func (r *Reconciler) launch(ctx context.Context, o Order) error {
 			// it bought, and let the rest be ordered anew.
 			return r.settle(ctx, o, machines, errors.New("claims of the order are gone"))
 		}
+		if !r.isSent(o.Token) { // what may have been bought is sent again, by which it is found
+			if refused, err := r.refused(ctx, o); err != nil {
+				return err
+			} else if refused != nil {
+				return r.settle(ctx, o, machines, refused)
+			}
+		}
 		order, err := r.build(o)
 		if errors.Is(err, errAsked) || errors.Is(err, errUnknown) && r.fresh() {
 			return errAsked
@@ -274,6 +284,32 @@ func (r *Reconciler) launch(ctx context.Context, o Order) error {
 		}
 	}
 	return r.settle(ctx, o, machines, cause)
+}
+
+// refused is why the class of an order gets no machines: its Ready condition says
+// so, whatever wrote it. What a cache says is asked for again, since a class that
+// has just become ready may not be in it as such. A class that is not there is the
+// driver's to tell.
+func (r *Reconciler) refused(ctx context.Context, o Order) (refused, err error) {
+	ref := o.Claims[0].Spec.NodeClassRef
+	if ref == nil || ref.Group != awsv1.Group || ref.Kind != "EC2NodeClass" {
+		return nil, nil
+	}
+	for _, from := range []client.Reader{r.Client, r.live} {
+		var class awsv1.EC2NodeClass
+		if err := from.Get(ctx, client.ObjectKey{Name: ref.Name}, &class); err != nil {
+			if apierrors.IsNotFound(err) || meta.IsNoMatchError(err) {
+				return nil, nil
+			}
+			return nil, fmt.Errorf("read class %q: %w", ref.Name, err)
+		}
+		ready := class.Conditions(false).Get(condition.Ready)
+		if ready == nil || ready.Status != metav1.ConditionFalse {
+			return nil, nil
+		}
+		refused = cloud.Errorf(cloud.NotReady, "NodeClassNotReady", "class %s is not ready: %s: %s", ref.Name, ready.Reason, ready.Message)
+	}
+	return refused, nil
 }
 
 // known is found, with machines as their claims are to show them. Why the cloud
