@@ -23,7 +23,7 @@ type Seen struct {
 	Now     time.Time
 	Claim   *v1.NodeClaim
 	Pool    *v1.NodePool // nil: of another kind, or gone
-	World   *world.Pool  // the same pool in the picture; nil: gone
+	World   *world.Pool  // the same pool as the engine sees it; nil: gone
 	Catalog *world.Catalog
 	Labels  map[string]string // of the node, if there is one
 }

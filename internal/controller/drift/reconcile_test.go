@@ -107,3 +107,35 @@ func TestDriftIsNotTakenBackUnasked(t *testing.T) {
 		})
 	}
 }
+
+// A pool whose change woke the reconciler is compared as it is now, though the picture still shows it as it was.
+func TestRequirementsAreThoseOfThePool(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		ref := v1.NodeClassReference{Group: "g", Kind: "K", Name: "n"}
+		pool := &v1.NodePool{ObjectMeta: metav1.ObjectMeta{Name: "p"}}
+		pool.Spec.Template.Spec.NodeClassRef = &ref
+		zones := func(names ...string) []v1.Requirement {
+			return []v1.Requirement{{Key: label.Zone, Operator: "In", Values: names}}
+		}
+		pool.Spec.Template.Spec.Requirements = zones("a", "b")
+		picture := cluster.New(clock.Wall)
+		picture.SetNodePool(pool)
+		pool.Spec.Template.Spec.Requirements = zones("b")
+		c := &v1.NodeClaim{
+			ObjectMeta: metav1.ObjectMeta{Name: "c", Labels: map[string]string{v1.LabelNodePool: "p", label.Zone: "a"}},
+			Spec:       v1.NodeClaimSpec{NodeClassRef: &ref},
+		}
+		c.Conditions().True(v1.ConditionRegistered, "", "", time.Now())
+		store := apitest.New(t, clock.Wall, c, pool)
+		r := &drift.Reconciler{Client: store, Cloud: cloud.New(cloud.Config{Driver: &seller{}, Attempts: 1}), Cluster: picture, Now: clock.Wall}
+		if _, err := r.Reconcile(t.Context(), reconcile.Request{NamespacedName: client.ObjectKey{Name: "c"}}); err != nil {
+			t.Fatal(err)
+		}
+		if err := store.Get(t.Context(), client.ObjectKeyFromObject(c), c); err != nil {
+			t.Fatal(err)
+		}
+		if got := c.Conditions().Get(v1.ConditionDrifted); got == nil || got.Reason != v1.ReasonRequirementsDrifted {
+			t.Errorf("the condition is %+v, want %s", got, v1.ReasonRequirementsDrifted)
+		}
+	})
+}
