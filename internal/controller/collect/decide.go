@@ -30,7 +30,8 @@ import (
 // grown is how old a machine or a launch must be to be missed by anyone.
 const grown = 5 * time.Minute
 
-// settled is how old a node must be to be adopted.
+// settled is how old a node must be to be adopted, or how long ago one must have
+// registered for its claim to miss it.
 const settled = 30 * time.Second
 
 // few is how many machines, or claims, may look lost at once, or one in tenth, whichever is more.
@@ -177,8 +178,7 @@ func (v *Verdict) lost(s Seen, there map[string]bool, joined map[string]*corev1.
 		if id != "" {
 			all++
 		}
-		launched := c.Conditions().Get(v1.ConditionLaunched)
-		if id == "" || there[id] || c.DeletionTimestamp != nil || launched == nil || s.At.Sub(launched.LastTransitionTime.Time) < grown && joined[id] == nil {
+		if id == "" || there[id] || c.DeletionTimestamp != nil || !missed(c, s.At, joined[id] != nil) {
 			continue
 		}
 		missing++
@@ -191,6 +191,21 @@ func (v *Verdict) lost(s Seen, there map[string]bool, joined map[string]*corev1.
 			v.Missing[c.Name], v.Unsure = true, before.Unsure+1
 		}
 	}
+}
+
+// missed reports whether the machine of a claim would be seen by now if it were
+// there. One that has joined was there; one that was only launched may not be listed yet.
+func missed(c *v1.NodeClaim, now time.Time, joined bool) bool {
+	launched, registered := c.Conditions().Get(v1.ConditionLaunched), c.Conditions().Get(v1.ConditionRegistered)
+	switch {
+	case launched == nil:
+		return false
+	case joined:
+		return true
+	case registered != nil && registered.Status == metav1.ConditionTrue:
+		return now.Sub(registered.LastTransitionTime.Time) >= settled
+	}
+	return now.Sub(launched.LastTransitionTime.Time) >= grown
 }
 
 // ours reports whether a machine says that we or Karpenter made it for this cluster.

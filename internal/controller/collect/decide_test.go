@@ -165,16 +165,25 @@ func TestWhichClaimsAreLost(t *testing.T) {
 		c.Status.Conditions = nil
 		c.Conditions().True(v1.ConditionLaunched, "", "", noon.Add(-time.Minute))
 	}
+	registered := func(ago time.Duration) func(*v1.NodeClaim) {
+		return func(c *v1.NodeClaim) {
+			c.Status.Conditions = nil
+			c.Conditions().True(v1.ConditionLaunched, "", "", noon.Add(-4*time.Minute))
+			c.Conditions().True(v1.ConditionRegistered, "", "", noon.Add(-ago))
+		}
+	}
 	tests := map[string]struct {
 		why  string
 		seen collect.Seen
 		want int
 	}{
-		"Gone":  {"Its machine is gone.", collect.Seen{Claims: []v1.NodeClaim{claim("m")}}, 1},
-		"Sick":  {"So it is with a node that is not well.", collect.Seen{Claims: []v1.NodeClaim{claim("m")}, Nodes: []corev1.Node{node("m")}}, 1},
-		"Well":  {"A kubelet that answers is believed more than a list.", collect.Seen{Claims: []v1.NodeClaim{claim("m")}, Nodes: []corev1.Node{node("m", well)}}, 0},
-		"Young": {"A machine that was bought just now may not be listed.", collect.Seen{Claims: []v1.NodeClaim{claim("m", young)}}, 0},
-		"There": {"It is there.", collect.Seen{Claims: []v1.NodeClaim{claim("m")}, Machines: []cloud.Machine{machine("m")}}, 0},
+		"Joined": {"A machine that has joined was listed, however young it is: it is gone, and its node with it.", collect.Seen{Claims: []v1.NodeClaim{claim("m", registered(3*time.Minute))}}, 1},
+		"Joins":  {"One that joins just now may have a node that is not seen yet.", collect.Seen{Claims: []v1.NodeClaim{claim("m", registered(2*time.Minute+10*time.Second))}}, 0},
+		"Gone":   {"Its machine is gone.", collect.Seen{Claims: []v1.NodeClaim{claim("m")}}, 1},
+		"Sick":   {"So it is with a node that is not well.", collect.Seen{Claims: []v1.NodeClaim{claim("m")}, Nodes: []corev1.Node{node("m")}}, 1},
+		"Well":   {"A kubelet that answers is believed more than a list.", collect.Seen{Claims: []v1.NodeClaim{claim("m")}, Nodes: []corev1.Node{node("m", well)}}, 0},
+		"Young":  {"A machine that was bought just now may not be listed.", collect.Seen{Claims: []v1.NodeClaim{claim("m", young)}}, 0},
+		"There":  {"It is there.", collect.Seen{Claims: []v1.NodeClaim{claim("m")}, Machines: []cloud.Machine{machine("m")}}, 0},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
