@@ -238,7 +238,8 @@ func Run(ctx context.Context, o Options, ready func(Contact)) error {
 		log.say("stopping")
 		return nil
 	case <-cluster.Done():
-		return fmt.Errorf("the control plane has ended by itself (%w); %s says more", cluster.Err(), o.Dir.Log("controlplane"))
+		err := fmt.Errorf("the control plane has ended by itself (%w); %s says more", cluster.Err(), o.Dir.Log("controlplane"))
+		return errors.Join(err, o.Dir.roomy()) // etcd dies of a full disk
 	}
 }
 
