@@ -79,17 +79,18 @@ func decisionOf(e journal.Entry) decision {
 		}
 		d.Fills = append(d.Fills, one)
 	}
-	alike := map[string]int{}
+	said := map[string]int{}
 	for _, r := range e.Plan.Refused {
 		line := r.Why.Line()
-		i, ok := alike[line]
+		i, ok := said[line]
 		if !ok {
 			i = len(d.Refusal)
-			alike[line] = i
+			said[line] = i
 			d.Refusal = append(d.Refusal, verdict{State: "refused", Text: line, Why: r.Why})
 		}
 		d.Refusal[i].Pods = append(d.Refusal[i].Pods, r.Pod.String())
 	}
+	d.Refusal = alike(d.Refusal)
 	for _, g := range e.Plan.Back {
 		name := g.Node
 		if name == "" {

@@ -40,7 +40,9 @@ type verdict struct {
 	Text     string
 	Why      *reason.Why
 	Pods     []string
-	More     int    // pods that are not named
+	More     int // pods that are not named
+	Count    int // of all pods, those of Others too
+	Others   []other
 	Decision string // the digest of the decision; "": there was none
 }
 
@@ -121,6 +123,7 @@ func verdicts(w *world.World, decided []journal.Entry) (waiting int, out []verdi
 		waiting += g.Count
 		out = append(out, verdict{State: g.State, Workload: g.Workload, Text: g.Text, Why: g.Why, Pods: g.Pods, More: g.Count - len(g.Pods), Decision: g.Decision})
 	}
+	out = alike(out)
 	return waiting, out[:min(len(out), most)]
 }
 

@@ -11,6 +11,7 @@ import (
 	"github.com/tenon-sh/tenon/engine/label"
 	"github.com/tenon-sh/tenon/engine/plan"
 	"github.com/tenon-sh/tenon/engine/provision"
+	"github.com/tenon-sh/tenon/engine/reason"
 	"github.com/tenon-sh/tenon/engine/world"
 	"github.com/tenon-sh/tenon/internal/journal"
 	"github.com/tenon-sh/tenon/internal/web"
@@ -114,6 +115,33 @@ func TestWhatIsGivenBack(t *testing.T) {
 	}
 	if _, body := get(t, h, "/decisions/"+w.Digest()); !strings.Contains(body, "<td>idle</td><td>p</td><td>Empty</td>") {
 		t.Errorf("the decision does not name the node:\n%s", body)
+	}
+}
+
+// Refusals that differ only where their cards do not reach are one card, with the reasons of each.
+func TestCardsThatLookAlike(t *testing.T) {
+	refused := func(pod string, last string) plan.Refusal {
+		why := &reason.Why{Code: reason.NoPlace}
+		for _, subject := range []string{"NodePool a", "NodePool b", "NodePool c", last} {
+			why.Causes = append(why.Causes, &reason.Why{Code: reason.Taint, Subject: subject, Detail: "t:NoSchedule"})
+		}
+		return plan.Refusal{Pod: world.Key{Namespace: "d", Name: pod}, Why: why}
+	}
+	w := picture(t)
+	j := journal.New(3, "v1", nil)
+	j.Add(journal.Entry{Kind: journal.Buy, World: w, Plan: plan.Plan{Waiting: 3, Refused: []plan.Refusal{refused("one", "node x"), refused("two", "node y"), refused("three", "node y")}}})
+	h, err := web.Handler(j, func() *world.World { return w }, nil, nil, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, body := get(t, h, "/decisions/"+w.Digest())
+	if n := strings.Count(body, `<details class="v"><summary><span class="tag refused">`); n != 1 || !strings.Contains(body, "3 pods") {
+		t.Errorf("%d cards, want one of 3 pods:\n%s", n, body)
+	}
+	for _, want := range []string{"node x", "node y", "d/one", "d/two, d/three"} {
+		if !strings.Contains(body, want) {
+			t.Errorf("the card lacks %q:\n%s", want, body)
+		}
 	}
 }
 

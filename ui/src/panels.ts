@@ -21,7 +21,7 @@ function keepOpen(into: HTMLElement, fresh: HTMLElement[]): void {
 export function pods(into: HTMLElement, c: Cluster, drawer: Drawer): void {
   const group = (g: Group): HTMLElement => {
     const more = g.count - g.pods.length;
-    return h('details', { class: 'card', 'data-key': `${g.workload} ${g.state}` },
+    return h('details', { class: 'card', 'data-key': `${g.workload} ${g.state} ${g.text}` },
       h('summary', {}, h('span', { class: `tag s-${g.state.replace(/\s/g, '-')}` }, g.state), ' ', h('b', {}, g.workload), ` · ${plural(g.count, 'pod')} · for ${span(c.at - g.since)}`,
         h('div', {}, g.text), g.hint ? h('div', { class: 'hint' }, `→ ${g.hint}`) : null),
       g.why ? h('ul', {}, tree(g.why)) : null,
