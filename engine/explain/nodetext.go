@@ -256,7 +256,7 @@ func RowsText(rows []Row) string {
 		b.WriteString(", " + hourlyText(currency, total))
 	}
 	if unpriced > 0 {
-		fmt.Fprintf(&b, ", without a price for %d: no pool that is ready sells their type", unpriced)
+		fmt.Fprintf(&b, ", the price of %d is not known", unpriced)
 	}
 	if free > 0 {
 		fmt.Fprintf(&b, "; the pods of %d, each by itself, would fit on the others", free)

@@ -172,3 +172,25 @@ func TestOf(t *testing.T) {
 		t.Errorf("a device that the node does not report yet counts as its claim says, got %d", got)
 	}
 }
+
+// A toleration is advised for taints that users set, not for those that say that a node goes or cannot run pods.
+func TestWhichTaintsToTolerate(t *testing.T) {
+	users, ours := world.Taint{Key: "team", Value: "ml", Effect: world.NoSchedule}, world.Taint{Key: "karpenter.sh/disrupted", Effect: world.NoSchedule}
+	tests := map[string]struct {
+		why    string
+		taints []world.Taint
+		want   string
+	}{
+		"Users":    {"A user's taint can be tolerated.", []world.Taint{users}, "add a toleration for team=ml:NoSchedule"},
+		"Goes":     {"A node that goes takes no pods, and none should ask it to.", []world.Taint{ours}, ""},
+		"Both":     {"The user's is named, wherever it stands.", []world.Taint{ours, users}, "add a toleration for team=ml:NoSchedule"},
+		"NotReady": {"A node that is not ready can run none.", []world.Taint{{Key: "node.kubernetes.io/not-ready", Effect: world.NoSchedule}}, ""},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			if got := fit.Taints(&world.Pod{}, &fit.Place{Taints: tc.taints}); got == nil || got.Hint != tc.want {
+				t.Errorf("%s\n%+v, want the hint %q", tc.why, got, tc.want)
+			}
+		})
+	}
+}

@@ -19,9 +19,19 @@ func Taints(p *world.Pod, at *Place) *reason.Why {
 		texts[i] = TaintText(t)
 	}
 	return &reason.Why{
-		Code: reason.Taint, Subject: at.Name, Detail: strings.Join(texts, ", "),
-		Hint: "add a toleration for " + texts[0],
+		Code: reason.Taint, Subject: at.Name, Detail: strings.Join(texts, ", "), Hint: tolerate(bad, texts),
 	}
+}
+
+// tolerate advises a toleration for the first taint that a user set. Those of Kubernetes and Karpenter say how the node
+// stands: whoever tolerates them is sent to nodes that go, or cannot run pods.
+func tolerate(bad []world.Taint, texts []string) string {
+	for i, t := range bad {
+		if domain, _, _ := strings.Cut(t.Key, "/"); domain != "karpenter.sh" && domain != "node.kubernetes.io" && domain != "node.cloudprovider.kubernetes.io" {
+			return "add a toleration for " + texts[i]
+		}
+	}
+	return ""
 }
 
 func tolerates(p *world.Pod, at *Place) bool {

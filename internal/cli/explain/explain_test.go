@@ -25,7 +25,7 @@ func TestPodsByTheirWholeName(t *testing.T) {
 		"NoPod":         {[]string{"pod", "api"}, "there is no pod default/api; `tenon explain pods` lists those that wait"},
 		"NodeSlip":      {[]string{"node", "playgrond"}, `there is no node or claim "playgrond": did you mean playground?`},
 		"NoNode":        {[]string{"node", "ip-10-0-0-1"}, "; `tenon explain nodes` lists those there are"},
-		"Unpriced":      {[]string{"nodes"}, "1 node, without a price for 1: no pool that is ready sells their type\n"},
+		"Unpriced":      {[]string{"nodes"}, "1 node, the price of 1 is not known\n"},
 		"NoPrice":       {[]string{"nodes"}, "playground        -      0"},
 		"Elsewhere":     {[]string{"pod", "web-1"}, "there is no pod default/web-1; one of that name is in namespace shop: say -n"},
 	}
