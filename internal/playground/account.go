@@ -42,7 +42,7 @@ WHAT it lists everything that can be done, each with the names it takes.`,
   tenon sim account release kubernetes=1.34
   tenon sim account reset`,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			c, err := Dial(Dir(*dir))
+			c, err := Dial(near(*dir))
 			if err != nil {
 				return err
 			}

@@ -29,7 +29,7 @@ func Command() *cobra.Command {
 		CompletionOptions: cobra.CompletionOptions{DisableDefaultCmd: true},
 	}
 	var dir string
-	root.PersistentFlags().StringVar(&dir, "dir", DefaultDir, "`directory` of the playground")
+	root.PersistentFlags().StringVar(&dir, "dir", DefaultDir, "`directory` of the playground; verbs but up find that of a folder above, too")
 	root.AddCommand(upCommand(&dir), downCommand(&dir), simCommand(&dir))
 	return root
 }
@@ -58,7 +58,7 @@ file default.yaml in its directory makes the pool.
 With --document it prepares what surrounds one of five public documents about
 Karpenter, types that document's commands as they stand, and shows what there is
 to be seen; docs/documents.md has them item by item. Detached it prepares, and
-the commands are yours to type.`,
+the commands are yours to type, in another --region or --cluster-name if you like.`,
 		Example: `  tenon up
   tenon up --controller=none
   tenon up --dir /tmp/other --detach --no-demo
@@ -252,7 +252,7 @@ func downCommand(dir *string) *cobra.Command {
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			ctx, cancel := withTimeout(cmd.Context(), 30*time.Second)
 			defer cancel()
-			was, err := Stop(ctx, Dir(*dir))
+			was, err := Stop(ctx, near(*dir))
 			if err == nil && !was {
 				fmt.Fprintf(cmd.OutOrStdout(), "no playground runs in %s\n", *dir)
 			}

@@ -29,6 +29,27 @@ func (d Dir) Kubeconfig() string { return d.join("kubeconfig") }
 // Log is a file of the directory of logs.
 func (d Dir) Log(name string) string { return d.join("log", name+".log") }
 
+// near is the directory of the playground that a command without --dir is about: that of the working directory, or else
+// that of the nearest folder above it where there is one. The files of a document, where its commands are typed, are below it.
+func near(dir string) Dir {
+	at, err := os.Getwd()
+	if dir != DefaultDir || err != nil || Dir(dir).there() {
+		return Dir(dir)
+	}
+	for ; at != filepath.Dir(at); at = filepath.Dir(at) {
+		if d := Dir(filepath.Join(at, DefaultDir)); d.there() {
+			return d
+		}
+	}
+	return Dir(dir)
+}
+
+// there reports whether a playground has ever been in the directory.
+func (d Dir) there() bool {
+	_, err := os.Stat(d.lock())
+	return err == nil
+}
+
 func (d Dir) awsEnvironment() string { return d.join("aws.env") }
 func (d Dir) pool() string           { return d.join("default.yaml") }
 func (d Dir) machines() string       { return d.join("machines.json") }

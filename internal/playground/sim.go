@@ -33,7 +33,7 @@ func simCommand(dir *string) *cobra.Command {
 			Short: "Kill the controller without notice; it starts again by itself",
 			Args:  verb.NoArgs,
 			RunE: func(cmd *cobra.Command, _ []string) error {
-				c, err := Dial(Dir(*dir))
+				c, err := Dial(near(*dir))
 				if err != nil {
 					return err
 				}
@@ -55,7 +55,7 @@ func addCommand(dir *string) *cobra.Command {
   tenon sim add-machine --type c7g.xlarge --never-ready`,
 		Args: verb.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			c, err := Dial(Dir(*dir))
+			c, err := Dial(near(*dir))
 			if err != nil {
 				return err
 			}
@@ -95,7 +95,7 @@ func faultCommand(dir *string, what, short, done string) *cobra.Command {
 			return nil
 		},
 		RunE: func(cmd *cobra.Command, names []string) error {
-			c, err := Dial(Dir(*dir))
+			c, err := Dial(near(*dir))
 			if err != nil {
 				return err
 			}
@@ -117,7 +117,7 @@ func listCommand(dir *string) *cobra.Command {
 		Short: "List the machines",
 		Args:  verb.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			c, err := Dial(Dir(*dir))
+			c, err := Dial(near(*dir))
 			if err != nil {
 				return err
 			}

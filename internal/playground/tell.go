@@ -36,13 +36,41 @@ func (o *Options) Surround(d document.Document) {
 	}
 }
 
+// vary has what a reader says take the place of what surrounds a document, as far as that can be: a story that is told
+// expects what it says.
+func (o *Options) vary(said func(flag string) bool, given Options, detached bool) error {
+	for _, v := range []struct {
+		flag    string
+		to      *string
+		instead string
+	}{{"region", &o.Region, given.Region}, {"cluster-name", &o.ClusterName, given.ClusterName}, {"kubernetes-version", &o.KubernetesVersion, given.KubernetesVersion}} {
+		switch {
+		case !said(v.flag):
+		case !detached && v.instead != *v.to:
+			return fmt.Errorf("--%s: the story of the document expects %s; with --detach, where you type it yourself, it can be another", v.flag, *v.to)
+		default:
+			*v.to = v.instead
+		}
+	}
+	for _, flag := range []string{"managed-nodes", "fargate-nodes", "daemons", "controller", "chart", "bare"} {
+		if said(flag) {
+			return fmt.Errorf("--%s: --document says itself what is there; leave one of them out", flag)
+		}
+	}
+	return nil
+}
+
 // followed runs a playground with what surrounds a document, and follows the document there.
 func followed(cmd *cobra.Command, id string, o Options, detach bool) error {
 	d, err := document.Load(id)
 	if err != nil {
 		return verb.BadInputf("--document: %w", err)
 	}
+	given := o
 	o.Surround(d)
+	if err := o.vary(cmd.Flags().Changed, given, detach || !o.Story); err != nil {
+		return verb.BadInput(err)
+	}
 	o.Demo, o.Document = false, d.ID
 	out := cmd.OutOrStdout()
 	if detach {
