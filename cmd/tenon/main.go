@@ -23,5 +23,6 @@ func main() {
 
 	info, _ := debug.ReadBuildInfo()
 	root := cli.Root(version.Of(release, commit, info))
+	verb.CalledAs(root, os.Args[0])
 	os.Exit(verb.Run(ctx, root, os.Args[1:], verb.Streams{In: os.Stdin, Out: os.Stdout, Err: os.Stderr}))
 }

@@ -65,7 +65,7 @@ func TestStatusAndStreams(t *testing.T) {
 		},
 		"CompletionOfNoShell": {
 			why:  "A shell nobody knows is answered with those that are.",
-			args: []string{"completion", "bsh"}, status: verb.Unusable, stderr: "name one shell: bash, fish, powershell, zsh",
+			args: []string{"completion", "bsh"}, status: verb.Unusable, stderr: "name one shell: bash, fish, kubectl, powershell, zsh",
 		},
 		"CompletionOfValues": {
 			why:  "A shell may also ask for the values of a flag.",
@@ -120,5 +120,29 @@ func TestHelpIsComplete(t *testing.T) {
 		if cmd.GroupID == "" {
 			t.Errorf("%s stands under no heading of the help", cmd.CommandPath())
 		}
+	}
+}
+
+// As a plugin it calls itself what the user called.
+func TestKubectlPlugin(t *testing.T) {
+	for program, want := range map[string]string{"/usr/bin/kubectl-tenon": "kubectl tenon explain", "kubectl-tenon.exe": "kubectl tenon explain", "/usr/bin/tenon": "Usage:\n  tenon explain"} {
+		var out bytes.Buffer
+		root := cli.Root(version.Build{})
+		verb.CalledAs(root, program)
+		verb.Run(t.Context(), root, []string{"explain", "--help"}, verb.Streams{In: strings.NewReader(""), Out: &out, Err: &out})
+		if !strings.Contains(out.String(), want) {
+			t.Errorf("called as %s there is no %q in\n%s", program, want, out.String())
+		}
+	}
+}
+
+// The script by which kubectl completes a plugin asks the program as shells do.
+func TestKubectlCompletion(t *testing.T) {
+	_, script, _ := run(t, "completion", "kubectl")
+	if want := "exec kubectl-tenon __complete \"$@\""; !strings.Contains(script, want) {
+		t.Errorf("there is no %q in\n%s", want, script)
+	}
+	if _, out, _ := run(t, "__complete", "explain", "node"); !strings.Contains(out, "nodepool\n") || !strings.Contains(out, ":4\n") {
+		t.Errorf("completing `explain node`:\n%s", out)
 	}
 }

@@ -1,5 +1,5 @@
-// Command release makes what is published: static programs, their bills of materials, an image for several
-// architectures, the charts, and a list of checksums. The same source and arguments make the same bytes.
+// Command release makes what is published: static programs, their bills of materials, archives for kubectl's plugin
+// manager, an image for several architectures, the charts, and a list of checksums. The same source and arguments make the same bytes.
 //
 // It needs Go and nothing else: no docker, no registry, no network once modules are there.
 package main
@@ -82,6 +82,7 @@ func (r release) make() error {
 		return err
 	}
 	i := image{release: r}
+	var archives []archive
 	for _, t := range r.Targets {
 		name := fmt.Sprintf("tenon-%s-%s", t.OS, t.Arch)
 		program, err := r.build(t)
@@ -95,6 +96,11 @@ func (r release) make() error {
 		if err := errors.Join(r.write(name, program, 0o755), r.write(name+".cdx.json", bill, 0o644)); err != nil {
 			return err
 		}
+		a, err := r.archive(t, program)
+		if err != nil {
+			return fmt.Errorf("plugin for %s: %w", t, err)
+		}
+		archives = append(archives, a)
 		if t.OS == "linux" {
 			if err := i.add(t.Arch, program); err != nil {
 				return fmt.Errorf("image for %s: %w", t, err)
@@ -104,6 +110,9 @@ func (r release) make() error {
 	digest, err := i.write(filepath.Join(r.Out, "image"))
 	if err != nil {
 		return fmt.Errorf("image: %w", err)
+	}
+	if err := r.plugin(archives); err != nil {
+		return fmt.Errorf("plugin: %w", err)
 	}
 	if err := r.charts(digest); err != nil {
 		return fmt.Errorf("charts: %w", err)

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"path/filepath"
 	"slices"
 	"strings"
 
@@ -36,6 +37,20 @@ func Run(ctx context.Context, root *cobra.Command, args []string, s Streams) int
 		fmt.Fprintf(s.Err, "%s: %v\n", root.Name(), err)
 	}
 	return Status(err)
+}
+
+// plugin is the name under which kubectl finds the program.
+const plugin = "kubectl-tenon"
+
+// CalledAs has help and errors name the program as the user called it: kubectl tenon, where it is kubectl's plugin.
+func CalledAs(root *cobra.Command, program string) {
+	if strings.TrimSuffix(filepath.Base(program), ".exe") != plugin {
+		return
+	}
+	if root.Annotations == nil {
+		root.Annotations = map[string]string{}
+	}
+	root.Annotations[cobra.CommandDisplayNameAnnotation] = "kubectl " + root.Name()
 }
 
 // dress makes all verbs of the tree look and fail alike.
