@@ -40,23 +40,23 @@ func (m *Market) KeepOrdinary(offers Set, pinned bool) Set {
 		if !p.Sells(p.Exotic, offers) {
 			continue
 		}
-		tuples := map[int]bool{}
-		tuple := func(i int) int {
+		domains := map[int]bool{}
+		domain := func(i int) int {
 			if pinned {
-				return m.Offers[i].Tuple
+				return m.Offers[i].Domain
 			}
 			return 0
 		}
 		for _, t := range p.Types {
 			for i := t.First; i < t.Last; i++ {
 				if offers.Has(i) && !m.Exotics.Has(i) {
-					tuples[tuple(i)] = true
+					domains[domain(i)] = true
 				}
 			}
 		}
 		for _, t := range p.Exotic {
 			for i := t.First; i < t.Last; i++ {
-				if tuples[tuple(i)] {
+				if domains[domain(i)] {
 					offers.Drop(i)
 				}
 			}

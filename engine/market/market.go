@@ -18,6 +18,7 @@ type Offer struct {
 	Pays     int64 // that is paid if it is to be had, and stays
 	Quota    int   // position in Market.Quotas, or -1
 	Tuple    int   // which topology domains its nodes lie in
+	Domain   int   // the same, whichever of them count for pods there
 	title    string
 }
 

@@ -159,7 +159,15 @@ func numberDomains(k *Packing) {
 	}
 	keys := slices.DeleteFunc(slices.Clone(k.Ledger.Keys()), func(key string) bool { return key == label.Hostname })
 	choosy := k.Ledger.Choosy()
-	known := map[string]int{}
+	domains, known := map[string]int{}, map[string]int{}
+	number := func(of map[string]int, text []byte) int {
+		n, ok := of[string(text)]
+		if !ok {
+			n = len(of)
+			of[string(text)] = n
+		}
+		return n
+	}
 	var b []byte
 	var company []*world.Pod
 	for i := range k.Market.Offers {
@@ -182,15 +190,11 @@ func numberDomains(k *Packing) {
 				b = label.AppendText(b, p.String())
 			}
 		}
+		o.Domain = number(domains, b)
 		if choosy {
 			b = k.Ledger.AppendCover(b, k.Market.At(i))
 		}
-		n, ok := known[string(b)]
-		if !ok {
-			n = len(known)
-			known[string(b)] = n
-		}
-		o.Tuple = n
+		o.Tuple = number(known, b)
 	}
 }
 

@@ -173,7 +173,8 @@ func TestExoticOnlyWhereNeeded(t *testing.T) {
 				}
 				needed := func(k world.Key) bool {
 					pod := w.Pod(k)
-					return len(pod.Spread)+len(pod.PodTerms) > 0 || len(provision.Decide(ordinary(w, a, k), o).New) == 0
+					shares := slices.ContainsFunc(pod.Volumes, world.Volume.Exclusive) // with pods that have to be on the same machine
+					return shares || len(pod.Spread)+len(pod.PodTerms) > 0 || len(provision.Decide(ordinary(w, a, k), o).New) == 0
 				}
 				if !slices.ContainsFunc(a.Pods, needed) {
 					t.Fatalf("%s: %s may be a machine with accelerators\n%s\n%s", name, a.Name, p.Text(true), strings.Join(lines, "\n"))
