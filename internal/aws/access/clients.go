@@ -147,3 +147,7 @@ func guard(readOnly bool, onCall OnCall) func(*middleware.Stack) error {
 		})
 	return func(s *middleware.Stack) error { return s.Initialize.Add(step, middleware.After) }
 }
+
+// Observe has every request that ends from now on told to a function, and before
+// it each of its attempts. It may be called by several goroutines.
+func (c *Clients) Observe(to func(Done)) { c.meter.to.Store(&to) }

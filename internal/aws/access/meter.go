@@ -28,10 +28,6 @@ type meter struct {
 	to  atomic.Pointer[func(Done)]
 }
 
-// Observe has every request that ends from now on told to a function, and before
-// it each of its attempts. It may be called by several goroutines.
-func (c *Clients) Observe(to func(Done)) { c.meter.to.Store(&to) }
-
 func (m *meter) tell(d Done) {
 	if to := m.to.Load(); to != nil {
 		(*to)(d)
