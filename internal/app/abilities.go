@@ -39,6 +39,10 @@ type (
 		Interrupted(shape, zone string)
 		Checks() *notice.Checks
 	}
+	// leaser knows when what machines run in ends.
+	leaser interface {
+		Ending(ctx context.Context, handle notice.Handler, failed func(error)) (int, error)
+	}
 	// learner takes over what nodes turn out to have.
 	learner interface {
 		Learn(node, shape string, memory int64)
@@ -65,7 +69,10 @@ func (p *parts) abilities() ([]registrar, error) {
 		out = append(out, &tag.Reconciler{Client: p.m.GetClient(), Events: p.events, Now: p.Now, Tag: d.Tag, IDOf: machine.IDOf})
 	}
 	if d, ok := p.Driver.(announcer); ok {
-		sources := []interrupt.Source{checksOf(d.Checks(), d.Interrupted)}
+		sources := []interrupt.Source{polled("instance status", d.Checks().Look, d.Interrupted)}
+		if ends, ok := p.Driver.(leaser); ok {
+			sources = append(sources, polled("ends of capacity blocks", ends.Ending, d.Interrupted))
+		}
 		if queue := d.Notices(); queue != nil {
 			sources = append(sources, noticesOf(queue, d.Interrupted))
 		}
@@ -113,11 +120,11 @@ func noticed(handle func(context.Context, interrupt.Notice) error) notice.Handle
 	}
 }
 
-// checkEvery is how often the health of machines is asked for.
+// checkEvery is how often it is asked for what is not announced: the health of machines, and the end of what they run in.
 const checkEvery = time.Minute
 
-// checksOf asks after the health of machines every so often.
-func checksOf(checks *notice.Checks, interrupted func(shape, zone string)) interrupt.Source {
+// polled asks for notices every so often.
+func polled(name string, look func(context.Context, notice.Handler, func(error)) (int, error), interrupted func(shape, zone string)) interrupt.Source {
 	receive := func(ctx context.Context, handle func(context.Context, interrupt.Notice) error, failed func(error)) (int, error) {
 		wait := time.NewTimer(checkEvery)
 		defer wait.Stop()
@@ -126,9 +133,9 @@ func checksOf(checks *notice.Checks, interrupted func(shape, zone string)) inter
 			return 0, nil
 		case <-wait.C:
 		}
-		return checks.Look(ctx, noticed(handle), failed)
+		return look(ctx, noticed(handle), failed)
 	}
-	return interrupt.Source{Name: "instance status", Polled: true, Receive: receive, IDOf: machine.IDOf, Interrupted: interrupted}
+	return interrupt.Source{Name: name, Polled: true, Receive: receive, IDOf: machine.IDOf, Interrupted: interrupted}
 }
 
 // learn has a driver take over how much memory nodes turn out to have, by which

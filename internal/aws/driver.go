@@ -79,6 +79,8 @@ type Driver struct {
 	inspector *inspect.Inspector
 	examiner  *examine.Examiner
 	leftovers *leftovers
+
+	reservations *reserve.Finder
 }
 
 // New returns a driver. It calls nothing yet.
@@ -100,7 +102,7 @@ func New(cfg Config) *Driver {
 	machines, templates := machine.New(c.EC2, s.Cluster), template.NewStore(c.EC2, s.Cluster, now)
 	profiles := profile.Classes{Store: profile.NewStore(c.IAM, now), Cluster: s.Cluster, Region: c.Region}
 	d := &Driver{
-		cfg: cfg, machines: machines, soldout: soldout.New(now), memory: nodememory.New(cfg.Catalog, now),
+		cfg: cfg, machines: machines, reservations: reservations, soldout: soldout.New(now), memory: nodememory.New(cfg.Catalog, now),
 		shifts: shift.New(shift.Config{Client: c.Shift, Cluster: cluster.ARN, Off: !s.ZonalShift, Lasting: lasting, Now: now}),
 	}
 	d.selection = &selection.Finder{

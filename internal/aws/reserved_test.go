@@ -1,6 +1,8 @@
 package aws_test
 
 import (
+	"context"
+	"slices"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -12,6 +14,7 @@ import (
 	"github.com/tenon-sh/tenon/engine/label"
 	"github.com/tenon-sh/tenon/engine/world"
 	"github.com/tenon-sh/tenon/internal/aws/nodeclass"
+	"github.com/tenon-sh/tenon/internal/aws/notice"
 	"github.com/tenon-sh/tenon/internal/cloud"
 	"github.com/tenon-sh/tenon/internal/sim/market"
 )
@@ -138,6 +141,100 @@ func TestCapacityBlock(t *testing.T) {
 		c, err := d.Catalog(t.Context(), templateOf())
 		if err != nil || len(left(c)) != 0 {
 			t.Errorf("the block has ended and is offered as %v, %v", left(c), err)
+		}
+	})
+}
+
+// A reservation that can be taken back is a market of its own, used where nothing else is reserved.
+func TestInterruptibleReservation(t *testing.T) {
+	credentials(t)
+	synctest.Test(t, func(t *testing.T) {
+		ours := market.Tags{"team": "a"}
+		w := reserving(t,
+			market.Reservation{ID: "cr-i", Type: "m5.large", Zone: "us-west-2b", Total: 1, Match: "targeted", Tags: ours, Interruptible: true},
+			market.Reservation{ID: "cr-l", Type: "m5.large", Zone: "us-west-2b", Total: 1, Match: "targeted", Tags: ours},
+		)
+		d := w.start()
+		out := d.Launch(t.Context(), []cloud.Order{order("one", 2, label.Reserved)})[0]
+		if diff := cmp.Diff(map[string]int{"reserved m5.large cr-i": 1, "reserved m5.large cr-l": 1}, kinds(out.Machines)); diff != "" || out.Err != nil {
+			t.Fatalf("%v\n%s", out.Err, diff)
+		}
+		for _, m := range out.Machines {
+			if got, want := m.Labels["karpenter.k8s.aws/capacity-reservation-interruptible"], map[string]string{"cr-i": "true", "cr-l": "false"}[m.Reservation]; got != want {
+				t.Errorf("the machine in %s says %q of whether it can be taken back, want %q", m.Reservation, got, want)
+			}
+		}
+	})
+}
+
+// Forty minutes before a capacity block ends it is offered no more, and its machines are told to leave, once for all looks.
+func TestCapacityBlockEnds(t *testing.T) {
+	credentials(t)
+	synctest.Test(t, func(t *testing.T) {
+		ours := market.Tags{"team": "a"}
+		w := reserving(t,
+			market.Reservation{ID: "cr-b", Type: "m5.large", Zone: "us-west-2b", Total: 2, Kind: "capacity-block", Match: "targeted", Tags: ours, End: time.Now().Add(time.Hour)},
+			market.Reservation{ID: "cr-c", Type: "c5.large", Zone: "us-west-2b", Total: 1, Kind: "capacity-block", Match: "targeted", Tags: ours, End: time.Now().Add(5 * time.Hour)},
+		)
+		d := w.start()
+		ending := func() (out []string) {
+			t.Helper()
+			_, err := d.Ending(t.Context(), func(_ context.Context, n notice.Notice) error {
+				if !n.Kind.Going() || n.Kind.Forced() || n.Kind.Event() == "" {
+					t.Errorf("the notice %s has to let machines drain, and tell people", n.Kind)
+				}
+				out = append(out, n.Instances...)
+				return nil
+			}, func(err error) { t.Error(err) })
+			if err != nil {
+				t.Fatal(err)
+			}
+			return out
+		}
+		offered := func() (out []string) {
+			t.Helper()
+			c, err := d.Catalog(t.Context(), templateOf())
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, s := range c.Shapes {
+				for _, o := range s.Offers {
+					if o.Reservation != "" && !o.Gone {
+						out = append(out, o.Reservation)
+					}
+				}
+			}
+			return out
+		}
+		order := func(token, shape string) cloud.Order {
+			o := order(token, 1, label.Reserved)
+			o.Menu = []string{shape}
+			return o
+		}
+		first, other := d.Launch(t.Context(), []cloud.Order{order("one", "m5.large")})[0], d.Launch(t.Context(), []cloud.Order{order("two", "c5.large")})[0]
+		if first.Err != nil || other.Err != nil {
+			t.Fatal(first.Err, other.Err)
+		}
+		if got := offered(); !slices.Equal(got, []string{"cr-b"}) {
+			t.Errorf("an hour before its end the block is offered as %q", got)
+		}
+		if got := ending(); len(got) > 0 {
+			t.Errorf("an hour before its end the block has to be left by %q", got)
+		}
+		time.Sleep(20*time.Minute + time.Second)
+		if got := offered(); len(got) > 0 {
+			t.Errorf("forty minutes before its end the block is offered as %q", got)
+		}
+		if out := d.Launch(t.Context(), []cloud.Order{order("three", "m5.large")})[0]; cloud.CodeOf(out.Err) != cloud.Capacity {
+			t.Errorf("forty minutes before its end the block gave %v, %v", kinds(out.Machines), out.Err)
+		}
+		if got, want := ending(), []string{string(first.Machines[0].ID)}; !slices.Equal(got, want) {
+			t.Errorf("forty minutes before its end the block has to be left by %q, want %q", got, want)
+		}
+		d.Terminate(t.Context(), []cloud.MachineID{first.Machines[0].ID})
+		time.Sleep(time.Minute)
+		if got := ending(); len(got) > 0 {
+			t.Errorf("the machine is gone, and %q have to leave", got)
 		}
 	})
 }

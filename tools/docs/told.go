@@ -43,6 +43,7 @@ func eventsToTell() map[string]event {
 		"ZonalShiftCleared":                      {"Normal", "EC2NodeClass", "The shift is over; machines are launched in those zones again."},
 		"InstanceStopping":                       {"Warning", "NodeClaim, Node", "Someone stops the instance."},
 		"InstanceTerminating":                    {"Warning", "NodeClaim, Node", "Someone ends the instance."},
+		"CapacityBlockEnding":                    {"Warning", "NodeClaim, Node", "The capacity block of the machine ends within 40 minutes; the node drains."},
 		"CapacityReservationInstanceInterrupted": {"Warning", "NodeClaim, Node", "The capacity reservation wants its machine back."},
 	}
 }

@@ -25,6 +25,7 @@ type Candidate struct {
 	Price                                int64
 	Reservation                          string // the only one that its template may use
 	Block                                bool   // it is a capacity block
+	Interrupts                           bool   // it can be taken back
 }
 
 // Request asks for Count machines, each any of the candidates. All are of one capacity type.
@@ -70,6 +71,13 @@ func (r Request) Input() *ec2.CreateFleetInput {
 	if slices.ContainsFunc(r.Candidates, func(c Candidate) bool { return c.Block }) {
 		in.TargetCapacitySpecification.DefaultTargetCapacityType = ec2types.DefaultTargetCapacityTypeCapacityBlock
 		return in // a block is bought as it is: there is nothing to choose
+	}
+	if slices.ContainsFunc(r.Candidates, func(c Candidate) bool { return c.Interrupts }) {
+		in.TargetCapacitySpecification.DefaultTargetCapacityType = ec2types.DefaultTargetCapacityTypeReservedCapacity
+		in.ReservedCapacityOptions = &ec2types.ReservedCapacityOptionsRequest{
+			ReservationTypes: []ec2types.FleetReservationType{ec2types.FleetReservationTypeInterruptibleCapacityReservation},
+		}
+		return in
 	}
 	in.OnDemandOptions = &ec2types.OnDemandOptionsRequest{AllocationStrategy: ec2types.FleetOnDemandAllocationStrategyLowestPrice}
 	if r.Ranked {

@@ -4,7 +4,6 @@ package inspect
 import (
 	"context"
 	"errors"
-	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -123,10 +122,6 @@ func (i *Inspector) inspectProfile(ctx context.Context, c nodeclass.Class, out *
 	return err
 }
 
-// expiring is how long before its end a capacity block is of no use to new
-// machines: AWS starts to end its machines half an hour before.
-const expiring = 40 * time.Minute
-
 func (i *Inspector) inspectReservations(ctx context.Context, c nodeclass.Class, out *Inspection) error {
 	if i.NoReserved {
 		return nil
@@ -143,7 +138,7 @@ func (i *Inspector) inspectReservations(ctx context.Context, c nodeclass.Class, 
 		}
 		if !r.Ends.IsZero() {
 			shown.EndTime = &metav1.Time{Time: r.Ends}
-			if r.Block && r.Ends.Sub(i.Now()) < expiring {
+			if r.Expiring {
 				shown.State = "expiring"
 			}
 		}

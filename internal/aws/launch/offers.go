@@ -60,17 +60,28 @@ func (d demand) shifted(o world.Offer) bool {
 // left reports whether an offer that is reserved has machines left, by the latest count.
 func (d demand) left(o world.Offer) bool {
 	return o.CapacityType != label.Reserved ||
-		slices.ContainsFunc(d.sel.Reservations, func(r reserve.Reservation) bool { return r.ID == o.Reservation && r.Left > 0 })
+		slices.ContainsFunc(d.sel.Reservations, func(r reserve.Reservation) bool { return r.ID == o.Reservation && r.Left > 0 && !r.Expiring })
 }
 
-// oneKind keeps reservations of one kind: those that do not end, or else a single
-// capacity block, because a fleet request can name no two markets.
+// oneKind keeps reservations of one kind, because a fleet request can name no two
+// markets: those that last, or else a single capacity block, or else those that
+// can be taken back.
 func oneKind(reserved []offer) []offer {
-	lasting := slices.DeleteFunc(slices.Clone(reserved), func(o offer) bool { return block(o.Offer) })
-	if len(lasting) > 0 {
+	of := func(kind func(world.Offer) bool) []offer {
+		return slices.DeleteFunc(slices.Clone(reserved), func(o offer) bool { return !kind(o.Offer) })
+	}
+	if lasting := of(func(o world.Offer) bool { return !block(o) && !interrupts(o) }); len(lasting) > 0 {
 		return lasting
 	}
-	return reserved[:1]
+	if blocks := of(block); len(blocks) > 0 {
+		return blocks[:1]
+	}
+	return reserved
+}
+
+// interrupts reports whether an offer is of a reservation that can be taken back.
+func interrupts(o world.Offer) bool {
+	return o.Labels[awsv1.LabelCapacityReservationInterrupts] == "true"
 }
 
 // block reports whether an offer is of a capacity block.

@@ -40,7 +40,7 @@ func (l *launching) candidates(ctx context.Context, offers []offer, kind string)
 		if name == "" || subnet[o.Zone] == "" {
 			continue
 		}
-		out = append(out, fleet.Candidate{Shape: o.shape.Name, Zone: o.Zone, Subnet: subnet[o.Zone], Template: name, Price: o.Price, Reservation: o.Reservation, Block: block(o.Offer)})
+		out = append(out, fleet.Candidate{Shape: o.shape.Name, Zone: o.Zone, Subnet: subnet[o.Zone], Template: name, Price: o.Price, Reservation: o.Reservation, Block: block(o.Offer), Interrupts: interrupts(o.Offer)})
 	}
 	if len(out) == 0 {
 		return nil, cloud.Errorf(cloud.Capacity, "InsufficientCapacity", "no image of class %s boots any type that is to be had in %s", l.want.sel.Class.Ref.Name, zoneOf(offers))

@@ -35,7 +35,7 @@ func (d demand) settings(o offer, kind, profile string) (template.Settings, erro
 		IPPrefixes: c.IPPrefixes, Interfaces: c.Interfaces, EFAs: d.adapters(s), Tracking: c.Tracking, Nested: c.Nested,
 		Spot: kind == label.Spot, Dedicated: d.dedicated(), IPv6: d.sel.Cluster.IPv6(), AnyReserved: d.anyReserved,
 		Placement: d.sel.Placement.ID, Partition: d.partition(),
-		Reservation: o.Reservation, Block: block(o.Offer), Tags: d.baseTags(),
+		Reservation: o.Reservation, Block: block(o.Offer), Interrupts: interrupts(o.Offer), Tags: d.baseTags(),
 	}, nil
 }
 

@@ -20,7 +20,8 @@ const (
 	Stopped                Kind = "instance_stopped"
 	Terminated             Kind = "instance_terminated"
 	ReservationInterrupted Kind = "capacity_reservation_interrupted"
-	InstanceImpaired       Kind = "instance_status" // these three are not announced but asked for: see Checks
+	BlockEnds              Kind = "capacity_block_ends" // this is known without a notice
+	InstanceImpaired       Kind = "instance_status"     // these three are not announced but asked for: see Checks
 	SystemImpaired         Kind = "system_status"
 	EventScheduled         Kind = "event_status"
 	Nothing                Kind = "no_op"
@@ -65,6 +66,8 @@ func (k Kind) told() (reason, text string) {
 		return "InstanceTerminating", "The instance is being terminated, and not by Tenon"
 	case ReservationInterrupted:
 		return "CapacityReservationInstanceInterrupted", "AWS takes back the capacity reservation that this instance runs in"
+	case BlockEnds:
+		return "CapacityBlockEnding", "The capacity block that this instance runs in ends within 40 minutes"
 	case Nothing:
 	}
 	return "", ""

@@ -37,6 +37,7 @@ type Reservation struct {
 	Interruptible  bool
 	Ends           time.Time // zero: when it is cancelled
 	Left           int       // machines
+	Expiring       bool      // it ends so soon that it is of no use to new machines
 }
 
 // Kind is the reservation's type, as labels and conditions name it.
@@ -47,18 +48,28 @@ func (r Reservation) Kind() string {
 	return "default"
 }
 
+// expiring is how long before its end a capacity block is of no use to new
+// machines, and those that run in it leave: AWS starts to end them half an hour before.
+const expiring = 40 * time.Minute
+
+func (r Reservation) expires(now time.Time) bool {
+	return r.Block && !r.Ends.IsZero() && r.Ends.Sub(now) < expiring
+}
+
 // Finder asks EC2 and remembers the answers for a while.
 type Finder struct {
 	ec2   *ec2.Client
 	found *answers.Memory[[]Reservation] // by selector
+	now   clock.Now
 
-	mu   sync.Mutex
-	used map[string]int // machines since the answer, by reservation
+	mu     sync.Mutex
+	used   map[string]int         // machines since the answer, by reservation
+	blocks map[string]Reservation // that were found and end, by id
 }
 
 // New returns a Finder over a client.
 func New(c *ec2.Client, now clock.Now) *Finder {
-	return &Finder{ec2: c, found: answers.New(now, answers.Rules[[]Reservation]{Stale: stale}), used: map[string]int{}}
+	return &Finder{ec2: c, found: answers.New(now, answers.Rules[[]Reservation]{Stale: stale}), now: now, used: map[string]int{}, blocks: map[string]Reservation{}}
 }
 
 // Find returns the active reservations that meet one of the selectors, by id.
@@ -84,6 +95,7 @@ func (f *Finder) Find(ctx context.Context, selectors []nodeclass.ReservationSele
 	defer f.mu.Unlock()
 	for i := range out {
 		out[i].Left = max(0, out[i].Left-f.used[out[i].ID])
+		out[i].Expiring = out[i].expires(f.now())
 	}
 	return out, failed
 }
@@ -94,8 +106,31 @@ func (f *Finder) counted(found []Reservation) {
 	defer f.mu.Unlock()
 	for _, r := range found {
 		delete(f.used, r.ID)
+		if r.Block && !r.Ends.IsZero() {
+			f.blocks[r.ID] = r
+		}
 	}
 }
+
+// Expiring returns the capacity blocks whose machines have to leave. That one is
+// no longer listed, or no class selects it any more, does not take it back.
+func (f *Finder) Expiring() map[string]Reservation {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	out := map[string]Reservation{}
+	for id, r := range f.blocks {
+		switch {
+		case f.now.Since(r.Ends) > gone:
+			delete(f.blocks, id)
+		case r.expires(f.now()):
+			out[id] = r
+		}
+	}
+	return out
+}
+
+// gone is how long after its end a capacity block has no machines any more.
+const gone = time.Hour
 
 // Use notes that machines of a reservation were launched, or that none is left
 // in spite of the count if n is Everything.

@@ -41,6 +41,7 @@ type Settings struct {
 	Dedicated   bool   // on hardware that no other account uses
 	Reservation string // id; empty means none is used
 	Block       bool   // the reservation is a capacity block
+	Interrupts  bool   `json:",omitempty"` // the reservation can be taken back
 	AnyReserved bool   `json:",omitempty"` // nothing is said of reservations: EC2 uses those that are open
 	Spot        bool
 	IPv6        bool
@@ -152,8 +153,11 @@ func (s Settings) reserve(data *ec2types.RequestLaunchTemplateData) {
 	data.CapacityReservationSpecification = &ec2types.LaunchTemplateCapacityReservationSpecificationRequest{
 		CapacityReservationTarget: &ec2types.CapacityReservationTarget{CapacityReservationId: aws.String(s.Reservation)},
 	}
-	if s.Block {
+	switch { // both are markets of their own
+	case s.Block:
 		data.InstanceMarketOptions = &ec2types.LaunchTemplateInstanceMarketOptionsRequest{MarketType: ec2types.MarketTypeCapacityBlock}
+	case s.Interrupts:
+		data.InstanceMarketOptions = &ec2types.LaunchTemplateInstanceMarketOptionsRequest{MarketType: ec2types.MarketTypeInterruptibleCapacityReservation}
 	}
 }
 

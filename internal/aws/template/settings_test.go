@@ -53,6 +53,7 @@ func TestInput(t *testing.T) {
 		"ipv6":        {"The first interface gets an address of the new kind.", func(s *template.Settings) { s.IPv6, s.PublicIP = true, aws.Bool(false) }},
 		"reservation": {"Only the reservation that was chosen is used.", func(s *template.Settings) { s.Reservation = "cr-1" }},
 		"block":       {"A capacity block is a market of its own.", func(s *template.Settings) { s.Reservation, s.Block = "cr-1", true }},
+		"interrupts":  {"So is a reservation that can be taken back.", func(s *template.Settings) { s.Reservation, s.Interrupts = "cr-1", true }},
 		"placed":      {"Placement and tenancy stand together.", func(s *template.Settings) { s.Placement, s.Dedicated = "pg-1", true }},
 		"nested":      {"Virtual machines within the machine.", func(s *template.Settings) { s.Nested = "enabled" }},
 		"monitored":   {"Metrics by the minute.", func(s *template.Settings) { s.Monitoring = true }},

@@ -28,7 +28,8 @@ type fleetInput struct {
 		InstancePoolsToUseCount      int
 		MaxTotalPrice                string
 	}
-	TagSpecification []tagSpecification
+	ReservedCapacityOptions struct{ ReservationType []string }
+	TagSpecification        []tagSpecification
 }
 
 type fleetConfig struct {
@@ -90,8 +91,9 @@ func (in fleetInput) model() market.FleetRequest {
 		OnDemandTarget: in.TargetCapacitySpecification.OnDemandTargetCapacity, SpotTarget: in.TargetCapacitySpecification.SpotTargetCapacity,
 		DefaultType: in.TargetCapacitySpecification.DefaultTargetCapacityType, OnDemandStrategy: in.OnDemandOptions.AllocationStrategy,
 		SpotStrategy: in.SpotOptions.AllocationStrategy, SpotPools: in.SpotOptions.InstancePoolsToUseCount,
-		UseReservations: in.OnDemandOptions.CapacityReservationOptions.UsageStrategy == "use-capacity-reservations-first",
-		Tags:            specsOf(in.TagSpecification),
+		ReservationTypes: in.ReservedCapacityOptions.ReservationType,
+		UseReservations:  in.OnDemandOptions.CapacityReservationOptions.UsageStrategy == "use-capacity-reservations-first",
+		Tags:             specsOf(in.TagSpecification),
 	}
 	for _, c := range in.LaunchTemplateConfigs {
 		s := c.LaunchTemplateSpecification

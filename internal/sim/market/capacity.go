@@ -12,6 +12,7 @@ const (
 	OnDemand      = "on-demand"
 	Spot          = "spot"
 	CapacityBlock = "capacity-block"
+	Interruptible = "interruptible-capacity-reservation"
 )
 
 // Capacity says how many more machines can be had of the pools it matches. Empty fields match everything;

@@ -26,7 +26,8 @@ type FleetRequest struct {
 	Total            int
 	OnDemandTarget   int
 	SpotTarget       int
-	DefaultType      string // on-demand, spot or capacity-block
+	DefaultType      string // on-demand, spot, capacity-block or reserved-capacity
+	ReservationTypes []string
 	OnDemandStrategy string
 	SpotStrategy     string
 	SpotPools        int // of lowest-price and diversified
@@ -179,8 +180,11 @@ func (f *fleet) fill(rest string) {
 		onDemand += left
 	}
 	buy := OnDemand
-	if rest == CapacityBlock {
+	switch {
+	case rest == CapacityBlock:
 		buy = CapacityBlock
+	case rest == "reserved-capacity" && slices.Equal(f.r.ReservationTypes, []string{Interruptible}):
+		buy = Interruptible
 	}
 	if onDemand > 0 {
 		f.take(f.pools(buy), onDemand)

@@ -94,6 +94,8 @@ func (m *Market) useReservation(l launch) (string, *Error) {
 			return "", Errorf(InvalidReservationNotFound, "The capacity reservation '%s' does not exist.", want.ID)
 		case r.Type != l.typ.Name || r.Zone != l.subnet.Zone || r.State != "active":
 			return "", Errorf(InvalidParameterCombination, "The capacity reservation '%s' does not match the instance's attributes.", want.ID)
+		case r.Interruptible != (l.capacityType == Interruptible && l.data.Market.Kind == Interruptible):
+			return "", Errorf(InvalidParameterCombination, "The capacity reservation '%s' does not match the market type of the request.", want.ID)
 		case r.Available <= 0:
 			return "", Errorf(ReservationCapacityExceeded, "The requested reservation does not have sufficient compatible and available capacity for this request.")
 		}

@@ -116,7 +116,7 @@ type MetadataOptions struct {
 
 // MarketOptions ask for another way of buying than on-demand.
 type MarketOptions struct {
-	Kind         string // spot, capacity-block or empty
+	Kind         string // spot, capacity-block, interruptible-capacity-reservation or empty
 	MaxPrice     string
 	Interruption string
 	SpotType     string
