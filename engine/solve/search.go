@@ -64,3 +64,11 @@ func (s *search) affordable(x *solution) bool {
 func (s *search) lacking() bool {
 	return slices.ContainsFunc(s.best.left, func(n int) bool { return n > 0 })
 }
+
+// wide is how much further the search looks for hosts.
+func (s *search) wide() float64 {
+	if s.m.items() > few {
+		return 1
+	}
+	return 4
+}

@@ -30,14 +30,6 @@ func (s *search) start(p Problem) {
 	s.solved = only || exactly
 }
 
-// wide is how much further the search looks for hosts.
-func (s *search) wide() float64 {
-	if s.m.items() > few {
-		return 1
-	}
-	return 4
-}
-
 // relax finds prices.
 func (s *search) relax() {
 	s.fluid = newFluid(s.m, s.m.kinds(), s.m.charge)
@@ -58,6 +50,9 @@ func (s *search) pour(steps int) {
 		st.loose *= s.wide()
 		s.offer(s.try(st))
 	}
+	if !s.pressed() && !s.within(closer) {
+		s.offer(s.mixed(steps / mixPart))
+	}
 	if s.lacking() {
 		s.offer(k.ration(s.fluid, false))
 		s.offer(k.ration(s.fluid, true))
@@ -77,6 +72,9 @@ const (
 	close  = 1.015
 	closer = 1.005
 )
+
+// mixPart is the part of the steps that the start from the relaxation's mix may take, by a rough guess.
+const mixPart = 4
 
 // within reports whether the best solution leaves nothing out and costs no more than so much times the relaxation.
 func (s *search) within(times float64) bool {

@@ -1,0 +1,245 @@
+package solve
+
+import (
+	"cmp"
+	"math"
+	"slices"
+)
+
+// The greedy search fills one host after the other and gives each the best of what is left: small items that would fit
+// anywhere are used up early, and hosts that two kinds of items should share are filled with one of them. So there is
+// another start: the hosts of the relaxation's mix are opened at once, and every item, the large ones first, goes to the host
+// whose free room points the same way. What is left over is placed by the greedy search.
+
+// mixture is that start.
+type mixture struct {
+	s      *search
+	k      *packer
+	hosts  []int32   // of each open host
+	free   []int64   // of each open host, dims numbers
+	weight []float64 // of each host of the model and dimension, how scarce it is there
+	nodes  []node
+	ranked []rated // open hosts, by position
+}
+
+// mixRounds is how many rounds of pouring the mix is the mean of.
+const mixRounds = 30
+
+// mixed is the start from the relaxation's mix; nil if that opens no host, or so many that it would take more than most steps.
+func (s *search) mixed(most int) *solution {
+	x := &mixture{s: s, k: s.packer}
+	f := s.near.clone()
+	poured := f.mean(mixRounds)
+	x.weigh(f)
+	x.open(f, poured)
+	if len(x.hosts) == 0 || len(x.hosts)*len(s.m.classes) > most {
+		return nil
+	}
+	k := x.k
+	for c := range k.rem {
+		k.rem[c] = s.m.classes[c].count
+	}
+	budgets := slices.Clone(s.m.budgets)
+	x.nodes = make([]node, len(x.hosts))
+	for i, h := range x.hosts {
+		x.nodes[i] = node{host: h, times: 1}
+	}
+	for _, c := range x.order() {
+		x.place(c)
+	}
+	x.nodes = slices.DeleteFunc(x.nodes, func(n node) bool { return len(n.items) == 0 })
+	for i := range x.nodes {
+		if overdrawn(s.m.hosts[x.nodes[i].host].draws, budgets, 1) {
+			return nil
+		}
+		s.m.refund(&x.nodes[i], budgets, -1)
+	}
+	if slices.ContainsFunc(k.rem, func(n int) bool { return n > 0 }) {
+		p := s.near.clone()
+		p.weigh(k.rem)
+		p.climb(8, 0.2, 0.02)
+		x.nodes = append(x.nodes, k.greedy(p.prices(0.1*s.wide()), style{slack: 1, pull: .5, again: .9, loose: .1}, allClasses(s.m), budgets)...)
+	}
+	out := &solution{nodes: x.nodes, left: slices.Clone(k.rem)}
+	for i := range out.nodes {
+		s.m.downsize(&out.nodes[i], budgets)
+	}
+	return out
+}
+
+// mean is what is poured onto each kind over so many rounds around the best shares: each round by itself is one-sided.
+func (f *fluid) mean(rounds int) []float64 {
+	sum, trend := make([]float64, len(f.work.used)), f.work.trend
+	clear(trend)
+	swing := 0.0
+	for range rounds {
+		f.unitPrices(f.work.unit)
+		f.pourAll(0.01)
+		for i, u := range f.work.used {
+			sum[i] += u / float64(rounds)
+			trend[i] = float64(swing*trend[i]) + float64((1-swing)*u)
+		}
+		swing = 0.5
+		f.shift(trend, 0.02)
+	}
+	return sum
+}
+
+// weigh says how scarce each dimension is on each host: the share of its price.
+func (x *mixture) weigh(f *fluid) {
+	m := x.s.m
+	f.unitPrices(f.work.unit)
+	kinds := len(f.kinds.all)
+	x.weight = make([]float64, len(m.hosts)*m.dims)
+	for h := range m.hosts {
+		n := f.kinds.of[h]
+		price := f.kindPrice(n) + 1
+		for d, room := range m.hosts[h].room {
+			x.weight[h*m.dims+d] = f.work.unit[d*kinds+int(n)]*float64(room)/price + 0.02
+		}
+	}
+}
+
+// open opens as many hosts as were poured full, rounded down.
+func (x *mixture) open(f *fluid, poured []float64) {
+	m := x.s.m
+	byKind := make([][]int32, len(f.kinds.all))
+	for h := range m.hosts {
+		byKind[f.kinds.of[h]] = append(byKind[f.kinds.of[h]], int32(h))
+	}
+	want := x.demand()
+	for _, n := range f.look {
+		row, share := poured[int(n)*f.width:][:f.width], f.share[int(n)*f.width:][:f.width]
+		hosts := 0.0
+		for d, size := range f.sizes(n) {
+			hosts += float64(row[d] / size * share[d])
+		}
+		sum := 0.0
+		for _, h := range byKind[n] {
+			sum += want[h]
+		}
+		carry := 0.0
+		for _, h := range byKind[n] {
+			part := carry
+			if sum > 0 {
+				part += float64(hosts * want[h] / sum)
+			}
+			whole := math.Floor(part + 1e-9)
+			carry = part - whole
+			for range int(whole) {
+				x.hosts = append(x.hosts, h)
+				x.free = append(x.free, m.hosts[h].room...)
+			}
+		}
+	}
+}
+
+// demand is how much of the worth of all items each host of a kind is wanted for: what can go to several is wanted of all alike.
+func (x *mixture) demand() []float64 {
+	m := x.s.m
+	out := make([]float64, len(m.hosts))
+	p := x.s.near.prices(1e9)
+	for c := range m.classes {
+		n := 0
+		m.classes[c].takers.each(func(int) { n++ })
+		each := float64(p.value[c]*float64(m.classes[c].count)) / float64(max(n, 1))
+		m.classes[c].takers.each(func(h int) { out[h] += each })
+	}
+	return out
+}
+
+// order is the classes, the largest first.
+func (x *mixture) order() []int32 {
+	m := x.s.m
+	most := m.mostRoom(allHosts(m))
+	size := make([]float64, len(m.classes))
+	for c := range m.classes {
+		for d, n := range m.classes[c].need {
+			size[c] = max(size[c], float64(n)/float64(max(most[d], 1)))
+		}
+	}
+	all := allClasses(m)
+	slices.SortStableFunc(all, func(a, b int32) int { return cmp.Compare(size[b], size[a]) })
+	return all
+}
+
+// place puts the items of a class onto the open hosts, as far as they fit: each where it points the same way as the free
+// room. Of many items several are placed at a time, on several of the best hosts.
+func (x *mixture) place(c int32) {
+	m, k := x.s.m, x.k
+	class := &m.classes[c]
+	each := max(class.count/max(len(x.hosts), 1), 1)
+	k.floor.put(m, c, 0)
+	for k.rem[c] > 0 && x.rank(c) {
+		for _, r := range x.ranked[:min(len(x.ranked), 1+k.rem[c]/each/atATime)] {
+			n := x.addable(int(r.slot), c, min(each, k.rem[c]))
+			k.rem[c] -= n
+			for d, need := range class.need {
+				x.free[int(r.slot)*m.dims+d] -= need * int64(n)
+			}
+			x.add(int(r.slot), c, n)
+		}
+	}
+	k.floor.take(m, c, 0)
+}
+
+// atATime is in how many turns about half of the items of a class are placed.
+const atATime = 8
+
+// rank ranks the open hosts that take an item of the class, the best first, and reports whether there are any.
+func (x *mixture) rank(c int32) bool {
+	m := x.s.m
+	class := &m.classes[c]
+	x.ranked = x.ranked[:0]
+	x.k.steps += len(x.hosts)
+	for i, h := range x.hosts {
+		free := x.free[i*m.dims:][:m.dims]
+		if class.takers.Has(int(h)) && fits(class.need, free) && x.addable(i, c, 1) > 0 {
+			x.ranked = append(x.ranked, rated{x.score(h, class.need, free), int32(i)})
+		}
+	}
+	slices.SortFunc(x.ranked, func(a, b rated) int { return cmp.Or(cmp.Compare(b.score, a.score), cmp.Compare(a.slot, b.slot)) })
+	return len(x.ranked) > 0
+}
+
+// score is how well a need points the way of the free room.
+func (x *mixture) score(h int32, need, free []int64) float64 {
+	m := x.s.m
+	room, weight := m.hosts[h].room, x.weight[int(h)*m.dims:][:m.dims]
+	along, length, size := 0.0, 0.0, 0.0
+	for d, n := range need {
+		a, f := float64(n)/float64(max(room[d], 1)), float64(free[d])/float64(max(room[d], 1))
+		along += float64(weight[d] * a * f)
+		length += float64(weight[d] * f * f)
+		size += float64(weight[d] * a * a)
+	}
+	return along / math.Sqrt(float64(length*size)+1e-30)
+}
+
+// addable is how many of the class, which is on the floor alone, the open host can take, at most limit.
+func (x *mixture) addable(i int, c int32, limit int) int {
+	m := x.s.m
+	class := &m.classes[c]
+	limit = min(limit, class.cap)
+	for _, it := range x.nodes[i].items {
+		if it.class == c {
+			limit = min(limit, class.cap-it.n)
+		}
+	}
+	if class.bound {
+		limit = x.k.floor.besides(m, c, limit, x.nodes[i].items)
+	}
+	return times(class.need, x.free[i*m.dims:][:m.dims], limit)
+}
+
+// add puts n items of a class on the open host.
+func (x *mixture) add(i int, c int32, n int) {
+	items := x.nodes[i].items
+	for j := range items {
+		if items[j].class == c {
+			items[j].n += n
+			return
+		}
+	}
+	x.nodes[i].items = append(items, share{c, n})
+}
