@@ -23,15 +23,21 @@ func useHint(offered []string) string {
 	}
 }
 
-// meantHint asks whether the one value that is asked for is a slip; empty if it looks like none.
+// meantHint asks whether values that are asked for are slips; empty if they look like none.
 func meantHint(r label.Requirement, offered []string) string {
-	if r.Not || len(r.Values) != 1 {
+	if r.Not {
 		return ""
 	}
-	if meant := label.Meant(r.Values[0], offered); meant != "" {
-		return "did you mean " + meant + "?"
+	var meant []string
+	for _, v := range r.Values {
+		if m := label.Meant(v, offered); m != "" && m != v && !slices.Contains(meant, m) {
+			meant = append(meant, m)
+		}
 	}
-	return ""
+	if len(meant) == 0 {
+		return ""
+	}
+	return "did you mean " + strings.Join(meant, ", ") + "?"
 }
 
 // near returns a label of the pool that looks like key; empty if none does.
