@@ -176,6 +176,7 @@ func welcome(out io.Writer, o Options, c Contact) {
 	if c.Pages != "" {
 		lines = append(lines,
 			[2]string{"nodes, in a browser", c.Pages},
+			[2]string{"and in this terminal", tenon + " top --kubeconfig " + c.Kubeconfig + askPages(c)},
 			[2]string{"what was decided, why", c.Pages + "decisions/"},
 		)
 	}

@@ -32,7 +32,7 @@ func (p *prices) follow(w *world.World) {
 	*p = prices{catalogs: w.Catalogs(), pools: w.Pools(), sold: map[machine]int64{}, onDemand: map[string]int64{}}
 }
 
-// of returns what a machine costs, and what the same type costs on demand.
+// of returns what a machine costs, and what the same type costs on demand: neither where its price is not known.
 func (p *prices) of(w *world.World, place *world.Place) (price, onDemand int64) {
 	labels := place.Labels()
 	m := machine{place.Pool(), labels[label.InstanceType], labels[label.Zone], labels[label.CapacityType]}
@@ -40,6 +40,9 @@ func (p *prices) of(w *world.World, place *world.Place) (price, onDemand int64) 
 	if !ok {
 		price = plan.PriceOf(w, place)
 		p.sold[m] = price
+	}
+	if price == 0 {
+		return 0, 0
 	}
 	onDemand, ok = p.onDemand[m.shape]
 	if !ok {

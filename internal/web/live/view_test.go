@@ -230,7 +230,7 @@ func TestOnDemandPrice(t *testing.T) {
 			{Zone: "a", CapacityType: "spot", Price: 30}, {Zone: "a", CapacityType: "on-demand", Price: 110}, {Zone: "b", CapacityType: "on-demand", Price: 100},
 		}}}}),
 		b.SetNode(world.Node{Name: "n", Ready: true, Pool: pool, Labels: map[string]string{label.InstanceType: "m5.large", label.Zone: "a", label.CapacityType: "spot"}, Allocatable: amount.Of(amount.Entry{Name: amount.CPU, Value: 2000})}),
-		b.SetNode(world.Node{Name: "own", Ready: true}),
+		b.SetNode(world.Node{Name: "own", Ready: true, Labels: map[string]string{label.InstanceType: "m5.large"}}), // of no pool: what it costs is not known
 	} {
 		if err != nil {
 			t.Fatal(err)
