@@ -22,7 +22,7 @@ func Of(w *world.World, m *world.Place) Place {
 		at.Cordoned = m.Node.Cordoned
 		at.Limits = m.Node.VolumeLimits
 		room = m.Node.Allocatable
-		if forming(m) && m.Claim != nil {
+		if forming(m, w.At()) && m.Claim != nil {
 			room = announced(room, m.Claim.Allocatable)
 		}
 	}

@@ -14,7 +14,8 @@ const (
 	patience = 300
 
 	// blink is how many seconds a complete machine may be out of reach before
-	// pods that were meant for it are planned for anew.
+	// pods that were meant for it are planned for anew, and how long its node may be
+	// told of later than its claim.
 	blink = 60
 )
 
@@ -25,7 +26,7 @@ func taintsOf(m *world.Place, now int64) []world.Taint {
 	switch {
 	case m.Node == nil:
 		return m.Claim.Taints
-	case !forming(m):
+	case !forming(m, now):
 		return m.Node.Taints
 	}
 	var startup []world.Taint
@@ -44,9 +45,11 @@ func taintsOf(m *world.Place, now int64) []world.Taint {
 	})
 }
 
-// forming reports whether the machine belongs to a pool and has not been seen complete yet.
-func forming(m *world.Place) bool {
-	if m.Claim != nil {
+// forming reports whether the machine belongs to a pool and has not been seen
+// complete yet. Its node is told so before its claim: one whose claim has only
+// just become complete, and which does not say so, is seen as it was some time ago.
+func forming(m *world.Place, now int64) bool {
+	if m.Claim != nil && (!m.Claim.Initialized || now-m.Claim.InitializedAt > blink) {
 		return !m.Claim.Initialized
 	}
 	return m.Node.Pool.Name != "" && m.Node.Labels[label.Initialized] != "true"
@@ -73,7 +76,7 @@ func passing(t world.Taint) bool {
 // only just now, as busy ones do for a while. What it is like once it is back is
 // returned too: pods meant for it may wait for that, others find it as it is.
 func Blinks(m *world.Place, at *Place, now int64) (back *Place, blinks bool) {
-	if m.Node == nil || m.Node.Ready || m.Pool().Name == "" || forming(m) || m.Node.Unready == 0 || now-m.Node.Unready > blink {
+	if m.Node == nil || m.Node.Ready || m.Pool().Name == "" || forming(m, now) || m.Node.Unready == 0 || now-m.Node.Unready > blink {
 		return nil, false
 	}
 	back = at.Copy()
