@@ -117,11 +117,11 @@ func (o *options) run(cmd *cobra.Command, args []string) error {
 	if err != nil {
 		return verb.BadInput(err)
 	}
-	w, err := o.world(cmd.Context(), cmd.InOrStdin(), cmd.ErrOrStderr())
+	w, decides, err := o.world(cmd.Context(), cmd.InOrStdin(), cmd.ErrOrStderr())
 	if err != nil {
 		return err
 	}
-	a, err := o.answer(w, q)
+	a, err := o.answer(w, decides, q)
 	if err != nil {
 		return err
 	}
@@ -132,13 +132,21 @@ func (o *options) run(cmd *cobra.Command, args []string) error {
 	return a.print(cmd.OutOrStdout(), o.format.Is(wide))
 }
 
-func (o *options) world(ctx context.Context, in io.Reader, errs io.Writer) (*world.World, error) {
+// world is what is asked about, and by what options the controller decides; those of none where it did not answer.
+// What is not known then, or counts for nothing in what was given, is noted.
+func (o *options) world(ctx context.Context, in io.Reader, errs io.Writer) (*world.World, provision.Options, error) {
 	read, err := o.source.Read(ctx, in, errs)
 	if err != nil {
-		return nil, err
+		return nil, provision.Options{}, err
 	}
 	w, err := read.World(clock.Wall().Unix())
-	return w, verb.BadInput(err)
+	if read.Options != nil {
+		return w, *read.Options, verb.BadInput(err)
+	}
+	for _, n := range read.Notes {
+		fmt.Fprintf(errs, "note: %s\n", n)
+	}
+	return w, provision.Options{}, verb.BadInput(err)
 }
 
 // answer is one answer as programs read it.
@@ -155,9 +163,9 @@ type answer struct {
 	listed bool
 }
 
-// answer asks the question about w.
-func (o *options) answer(w *world.World, q question) (answer, error) {
-	e := explain.New(w, provision.Options{})
+// answer asks the question about w, of which is decided by those options.
+func (o *options) answer(w *world.World, decides provision.Options, q question) (answer, error) {
+	e := explain.New(w, decides)
 	switch q.kind {
 	case "pods":
 		a := answer{Pods: []explain.Pod{}, listed: true}
