@@ -67,7 +67,7 @@ func (r *Reconciler) Reconcile(ctx context.Context, req reconcile.Request) (reco
 		return loop.Result(0, err)
 	}
 	pool := observe.PoolOf(n.Labels)
-	if n.DeletionTimestamp != nil || n.Spec.ProviderID == "" || pool == (world.PoolID{}) || n.Labels[v1.LabelInitialized] != "true" {
+	if n.DeletionTimestamp != nil || n.Spec.ProviderID == "" || n.Labels[v1.LabelInitialized] != "true" {
 		return reconcile.Result{}, nil
 	}
 	ill, ok := r.illness(n)
@@ -87,7 +87,7 @@ func (r *Reconciler) Reconcile(ctx context.Context, req reconcile.Request) (reco
 		return loop.Result(0, err)
 	case too:
 		for _, o := range []client.Object{n, c} {
-			r.Events.WarningEvery(15*time.Minute, o, "NodeRepairBlocked", "More than a fifth of the nodes of "+pool.Name+" are unhealthy: the cause is likely elsewhere, and none is replaced")
+			r.Events.WarningEvery(15*time.Minute, o, "NodeRepairBlocked", "More than a fifth of the nodes "+whose(pool)+" are unhealthy: the cause is likely elsewhere, and none is replaced")
 		}
 		return reconcile.Result{RequeueAfter: blocked}, nil
 	}
@@ -101,15 +101,25 @@ func (r *Reconciler) illness(n *corev1.Node) (Ill, bool) {
 	})
 }
 
+// whose names the nodes among which those that are ill are counted.
+func whose(pool world.PoolID) string {
+	if pool == (world.PoolID{}) {
+		return "of the cluster"
+	}
+	return "of " + pool.Name
+}
+
 // tooMany reports whether so many nodes of a pool are ill that none is replaced.
+// For a node of a claim that was made by hand, which has no pool, those of the
+// whole cluster count.
 func (r *Reconciler) tooMany(ctx context.Context, pool world.PoolID) (bool, error) {
 	var all corev1.NodeList // not copied: nothing of it is changed or kept
 	if err := r.Client.List(ctx, &all, client.UnsafeDisableDeepCopy); err != nil {
-		return false, fmt.Errorf("nodes of pool %q: %w", pool.Name, err)
+		return false, fmt.Errorf("nodes %s: %w", whose(pool), err)
 	}
 	nodes, ill := 0, 0
 	for i := range all.Items {
-		if observe.PoolOf(all.Items[i].Labels) != pool {
+		if pool != (world.PoolID{}) && observe.PoolOf(all.Items[i].Labels) != pool {
 			continue
 		}
 		nodes++
