@@ -1,6 +1,7 @@
 // Package drift says of claims that their machines are no longer what their pools ask for.
 //
-// It only says so, with what differs: internal/controller/disrupt has the machines replaced.
+// It only says so, with what differs: internal/controller/disrupt has the machines replaced. What a machine that outlived
+// its reservation is now, it writes to the labels, since others look there.
 package drift
 
 import (

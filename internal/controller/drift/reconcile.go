@@ -34,7 +34,7 @@ func Spec() loop.Spec {
 	return loop.Spec{
 		Name:   "nodeclaim.drift",
 		Reads:  []loop.Resource{loop.Of(v1.Group, "nodepools"), loop.Of(v1.Group, "nodeclaims"), loop.Of("", "nodes")},
-		Writes: []loop.Write{loop.To(v1.Group, "nodeclaims/status", "patch")},
+		Writes: []loop.Write{loop.To(v1.Group, "nodeclaims/status", "patch"), loop.To(v1.Group, "nodeclaims", "patch"), loop.To("", "nodes", "patch")},
 	}
 }
 
@@ -147,6 +147,9 @@ func (r *Reconciler) ask(ctx context.Context, c *v1.NodeClaim, id world.Template
 	}
 	m, there, err := r.Cloud.Find(ctx, c.Status.ProviderID, r.Now().Add(-again))
 	if err != nil || !there {
+		return why, false, err
+	}
+	if err := r.unreserve(ctx, c, m); err != nil {
 		return why, false, err
 	}
 	m.Annotations = c.Annotations
