@@ -68,6 +68,7 @@ func Handler(d Decisions, now func() *world.World, deleted func(claim string) st
 
 // serveLive adds what the live page asks for.
 func (s site) serveLive(mux *http.ServeMux, history *live.History) {
+	mux.HandleFunc("GET "+live.DescriptionPath, live.ServeDescription)
 	mux.Handle("GET /v1/live", s.leading(live.NewFeed(live.Source{World: s.now, Decided: s.All, Deleted: s.deleted, Panics: history.Panics}, clock.Wall)))
 	a := live.Answers{World: s.now, Options: s.options, Decided: s.All}
 	answers := http.NewServeMux()

@@ -42,6 +42,9 @@ func run(dir string) error {
 		return err
 	}
 	pages := map[string]string{"cli.md": commands(), "metrics.md": metrics(written(code)), "settings.md": settings()}
+	if pages["openapi.json"], err = openAPI(); err != nil {
+		return err
+	}
 	for name, page := range map[string]func(*source) (string, error){"events.md": events, "conditions.md": conditions, "labels.md": labels} {
 		if pages[name], err = page(code); err != nil {
 			return err

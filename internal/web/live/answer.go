@@ -173,10 +173,7 @@ func (a Answers) WhatIf(w http.ResponseWriter, r *http.Request) {
 	}
 	before, after := provision.Decide(now, a.Options()), provision.Decide(then, a.Options())
 	d := suppose.Compare(suppose.Side{World: now, Plan: before}, suppose.Side{World: then, Plan: after})
-	write(w, answer{plan.Format, struct {
-		Difference suppose.Difference `json:"difference"`
-		Plan       any                `json:"plan"`
-	}{d, after.Result(then)}, d.Text(true) + "\n" + after.Text(false)})
+	write(w, answer{plan.Format, WhatIf{d, after.Result(then)}, d.Text(true) + "\n" + after.Text(false)})
 }
 
 // Anew answers what the cluster would cost if all that runs now were bought at once: the least that is proven to be possible among it.
@@ -198,10 +195,7 @@ func (a Answers) Anew(w http.ResponseWriter, _ *http.Request) {
 func (a Answers) Decision(w http.ResponseWriter, r *http.Request) {
 	for _, e := range a.Decided() {
 		if e.World.Digest() == r.PathValue("digest") {
-			write(w, answer{plan.Format, struct {
-				Decision Decision `json:"decision"`
-				Cluster  Frame    `json:"cluster"`
-			}{decisionOf(e), Of(e.World, []journal.Entry{e})}, e.Plan.Text(true)})
+			write(w, answer{plan.Format, Decided{decisionOf(e), Of(e.World, []journal.Entry{e})}, e.Plan.Text(true)})
 			return
 		}
 	}
