@@ -107,7 +107,7 @@ func (e *Enactor) create(ctx context.Context, c *v1.NodeClaim, a plan.Ask, reaso
 }
 
 // made reports whether the claim that has the name of c is c: it carries all that
-// c does, the pods that it is for among it. Then c becomes what was read.
+// c does, the pods that it is for among it. It may have been launched since. Then c becomes what was read.
 func (e *Enactor) made(ctx context.Context, c *v1.NodeClaim) bool {
 	var live client.Reader = e.Client
 	if e.Live != nil {
@@ -117,7 +117,7 @@ func (e *Enactor) made(ctx context.Context, c *v1.NodeClaim) bool {
 	if err := live.Get(ctx, client.ObjectKeyFromObject(c), &found); err != nil || found.DeletionTimestamp != nil {
 		return false
 	}
-	if !holds(found.Labels, c.Labels) || !holds(found.Annotations, c.Annotations) || found.Status.ProviderID != "" {
+	if !holds(found.Labels, c.Labels) || !holds(found.Annotations, c.Annotations) {
 		return false
 	}
 	found.DeepCopyInto(c)

@@ -28,10 +28,12 @@ func TestAClaimWhoseAnswerWasLostIsMade(t *testing.T) {
 		why   string
 		there *v1.NodeClaim
 		loses bool
+		fast  bool // it is launched meanwhile
 		made  bool
 	}{
-		"Lost":    {"It was made, and only the answer did not come.", nil, true, true},
-		"Another": {"A claim of other pods has the name: these still need one.", &v1.NodeClaim{ObjectMeta: metav1.ObjectMeta{Name: "p-abcde", Labels: map[string]string{v1.LabelNodePool: "p"}}}, false, false},
+		"Lost":    {"It was made, and only the answer did not come.", nil, true, false, true},
+		"Fast":    {"It was made, and its machine was launched before that could be seen.", nil, true, true, true},
+		"Another": {"A claim of other pods has the name: these still need one.", &v1.NodeClaim{ObjectMeta: metav1.ObjectMeta{Name: "p-abcde", Labels: map[string]string{v1.LabelNodePool: "p"}}}, false, false, false},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -54,6 +56,12 @@ func TestAClaimWhoseAnswerWasLostIsMade(t *testing.T) {
 					}
 					if err := c.Create(ctx, sent, opts...); err != nil {
 						return err
+					}
+					if claim, ok := sent.(*v1.NodeClaim); ok && tc.fast {
+						claim.Status.ProviderID = "aws:///us-west-2a/i-1"
+						if err := c.Status().Update(ctx, claim); err != nil {
+							return err
+						}
 					}
 					return apierrors.NewTimeoutError("the answer was lost", 1)
 				},
