@@ -32,6 +32,7 @@ func (o *options) families(ctx context.Context, progress io.Writer) ([]report.Fa
 			if err := child(ctx, &r, familyChild, "-scenario", f.Name, "-n", pods, "-families", strconv.Itoa(o.perFamily), "-steps", strconv.Itoa(o.steps)); err != nil {
 				return nil, err
 			}
+			r.Version = commit(ctx)
 			out = append(out, r)
 			fmt.Fprintln(progress, r.Line())
 		}

@@ -13,6 +13,8 @@ type Family struct {
 	Says   string   `json:"says"`
 	Pods   int      `json:"pods"`
 	Worlds []Member `json:"worlds"`
+
+	Version string `json:"version"` // of this project
 }
 
 // Member is one world of a family, and what came of it.
@@ -82,7 +84,7 @@ func (f Family) sums() (nodes, refused int, cost float64, steps int) {
 	return nodes, refused, cost, steps
 }
 
-const familyNote = `Worlds that were drawn, not chosen: families made on different ideas of what clusters are like, and in each every parameter from the seed, with a catalogue of 800 made-up types in three zones. *Spend* is the cost with the charge of 0.02 USD an hour for each new machine, which is what plans make small, over a bound of the same that any plan has; *cost* is price alone over its bound. The worst world of each is named by its seed:
+const familyNote = `Worlds that were drawn, not chosen: families made on different ideas of what clusters are like, and in each every parameter from the seed, with a catalogue of 800 made-up types in three zones. *Spend* is the cost with the charge of 0.02 USD an hour for each new machine, which is what plans make small, over a bound of the same that any plan has; *cost* is price alone over its bound. The bound does not know that spread over zones forces pods into dear ones, nor that heavier pools come first. The worst world of each is named by its seed:
 ` + "`make bench ARGS='-families 20 -only FAMILY'`" + ` draws it again.
 
 `
@@ -93,6 +95,7 @@ func familyTable(b *strings.Builder, all []Family) {
 		return
 	}
 	b.WriteString("\n## Families of worlds\n\n" + familyNote)
+	fmt.Fprintf(b, "Measured with Tenon %s.\n\n", all[0].Version)
 	b.WriteString("| family | pods | worlds | spend / bound: median | 95th | worst | seed | cost / bound: median | worst | seed | pods per CPU-s: median | least | seed | refused |\n")
 	b.WriteString("|---|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|\n")
 	for _, f := range all {
