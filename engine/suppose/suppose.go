@@ -12,6 +12,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/tenon-sh/tenon/engine/label"
 	"github.com/tenon-sh/tenon/engine/world"
 )
 
@@ -29,13 +30,35 @@ func Apply(w *world.World, changes ...Change) (*world.World, error) {
 	return w, nil
 }
 
+// Missing is the error that there is no node or claim of a name, with the one that was meant.
+func Missing(w *world.World, name string) error {
+	var names []string
+	for _, p := range w.Places() {
+		if p.Node != nil {
+			names = append(names, p.Node.Name)
+		}
+		if p.Claim != nil {
+			names = append(names, p.Claim.Name)
+		}
+	}
+	return fmt.Errorf("there is no node or claim %q%s", name, orMeant(name, names))
+}
+
+// orMeant asks whether one of the names was meant; empty if none looks like it.
+func orMeant(name string, names []string) string {
+	if meant := label.Meant(name, names); meant != "" {
+		return ": did you mean " + meant + "?"
+	}
+	return ""
+}
+
 // WithoutNode takes a node away, or a claim whose node has not joined. Its pods
 // wait again, but for those that live and die with their node.
 func WithoutNode(name string) Change {
 	return func(w *world.World) (*world.World, error) {
 		p := Find(w, name)
 		if p == nil {
-			return nil, fmt.Errorf("there is no node or claim %q", name)
+			return nil, Missing(w, name)
 		}
 		b := w.Edit()
 		if err := remove(b, p); err != nil {
@@ -207,7 +230,18 @@ func eachOffer(o Offers, do func(*world.Offer)) Change {
 			}
 		}
 		if !found {
-			return nil, fmt.Errorf("no catalogue sells %s", o)
+			var sold []string
+			for _, c := range w.Catalogs() {
+				for i := range c.Shapes {
+					sold = append(sold, c.Shapes[i].Name)
+				}
+			}
+			slices.Sort(sold)
+			sold = slices.Compact(sold)
+			if slices.Contains(sold, o.Shape) {
+				return nil, fmt.Errorf("no catalogue sells %s, but %s elsewhere or of another capacity type", o, o.Shape)
+			}
+			return nil, fmt.Errorf("no catalogue sells %s%s", o, orMeant(o.Shape, sold))
 		}
 		return b.Snapshot(w.At()), nil
 	}

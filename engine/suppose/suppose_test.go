@@ -104,7 +104,9 @@ func TestChanges(t *testing.T) {
 		},
 		"SoldOut": {why: "Names may hold asterisks.", change: suppose.SoldOut(suppose.Offers{Shape: "sma*"}), see: offers, want: "small gone, large 190000"},
 		"Price":   {why: "A price is set where it is asked for.", change: suppose.Price(suppose.Offers{Shape: "large", Zone: "a"}, 5), see: offers, want: "small 100000, large 5"},
-		"NoOffer": {why: "A slip of the finger changes nothing in silence.", change: suppose.SoldOut(suppose.Offers{Shape: "small", Zone: "b"}), err: "no catalogue sells small,b"},
+		"NoOffer": {why: "A slip of the finger changes nothing in silence.", change: suppose.SoldOut(suppose.Offers{Shape: "small", Zone: "b"}), err: "no catalogue sells small,b, but small elsewhere or of another capacity type"},
+		"Slip":    {why: "A slip is pointed out.", change: suppose.SoldOut(suppose.Offers{Shape: "lareg"}), err: "no catalogue sells lareg: did you mean large?"},
+		"NotN":    {why: "Of a node as well.", change: suppose.WithoutNode("n2-clami"), err: `no node or claim "n2-clami": did you mean n2-claim?`},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {

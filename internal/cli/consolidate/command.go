@@ -84,7 +84,7 @@ func (o *options) run(cmd *cobra.Command, args []string) error {
 	if len(args) > 0 {
 		p := suppose.Find(w, args[0])
 		if p == nil {
-			return fmt.Errorf("there is no node or claim %q", args[0])
+			return suppose.Missing(w, args[0])
 		}
 		decide.Explain = []string{p.Name()}
 	}

@@ -14,6 +14,7 @@ import (
 	"github.com/tenon-sh/tenon/engine/explain"
 	"github.com/tenon-sh/tenon/engine/label"
 	"github.com/tenon-sh/tenon/engine/provision"
+	"github.com/tenon-sh/tenon/engine/suppose"
 	"github.com/tenon-sh/tenon/engine/world"
 	"github.com/tenon-sh/tenon/internal/cli/picture"
 	"github.com/tenon-sh/tenon/internal/cli/verb"
@@ -193,7 +194,11 @@ func (o *options) answer(w *world.World, decides provision.Options, q question) 
 	case "node":
 		n, ok := e.Node(q.name)
 		if !ok {
-			return answer{}, fmt.Errorf("there is no node or claim %q%s", q.name, likePlace(w, q.name))
+			err := suppose.Missing(w, q.name)
+			if !strings.HasSuffix(err.Error(), "?") {
+				err = fmt.Errorf("%w; `tenon explain nodes` lists those there are", err)
+			}
+			return answer{}, err
 		}
 		return answer{Node: &n}, nil
 	}
@@ -224,20 +229,6 @@ func likePod(w *world.World, key world.Key) string {
 		return orMeant(key.String(), names, "; `tenon explain pods` lists those that wait, kubectl get pods all")
 	}
 	return "; one of that name is in namespace " + strings.Join(like, ", ") + ": say -n"
-}
-
-// likePlace names the node or claim that may be meant.
-func likePlace(w *world.World, name string) string {
-	var names []string
-	for _, p := range w.Places() {
-		if p.Node != nil {
-			names = append(names, p.Node.Name)
-		}
-		if p.Claim != nil {
-			names = append(names, p.Claim.Name)
-		}
-	}
-	return orMeant(name, names, "; `tenon explain nodes` lists those there are")
 }
 
 // orMeant is the name that may be meant, or else where names are to be found.

@@ -177,7 +177,7 @@ func fetch(ctx context.Context, address string, each func(journal.Entry) error) 
 	}
 	answer, err := http.DefaultClient.Do(ask)
 	if err != nil {
-		return fmt.Errorf("ask the controller for what it kept: %w", err)
+		return fmt.Errorf("ask the controller for what it kept: %w; its pages are on its metrics port: kubectl port-forward -n karpenter deployment/karpenter 8080", err)
 	}
 	defer func() { _ = answer.Body.Close() }()
 	if answer.StatusCode != http.StatusOK {

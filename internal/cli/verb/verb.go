@@ -63,6 +63,9 @@ func NoArgs(cmd *cobra.Command, args []string) error {
 	if len(args) == 0 {
 		return nil
 	}
+	if cmd.Flags().ShorthandLookup("f") != nil {
+		return fmt.Errorf("%s takes no argument and got %q: files are named with -f", cmd.Name(), args[0])
+	}
 	return fmt.Errorf("%s takes no argument and got %q", cmd.Name(), args[0])
 }
 

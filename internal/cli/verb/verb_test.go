@@ -55,6 +55,9 @@ func tree() *cobra.Command {
 	wait.Flags().Bool("patiently", false, "wait on")
 	wait.Flags().StringP("until", "u", "", "what to wait for")
 	group.AddCommand(wait)
+	read := &cobra.Command{Use: "read", Args: verb.NoArgs, RunE: func(*cobra.Command, []string) error { return nil }}
+	read.Flags().StringP("filename", "f", "", "what to read")
+	group.AddCommand(read)
 	root.AddCommand(group)
 	return root
 }
@@ -81,6 +84,7 @@ func TestRun(t *testing.T) {
 		"Value":    {"with a value as well,", t.Context(), "group wait --untli=noon", verb.Unusable, "prog: unknown flag: --untli, did you mean --until; see 'prog group wait --help'\n", ""},
 		"Hyphen":   {"and with one hyphen, as other programs have them.", t.Context(), "group wait -patiently", verb.Unusable, "prog: unknown shorthand flag: 'p' in -patiently, did you mean --patiently; see 'prog group wait --help'\n", ""},
 		"Letter":   {"A letter alone may mean anything.", t.Context(), "group wait -p", verb.Unusable, "prog: unknown shorthand flag: 'p' in -p; see 'prog group wait --help'\n", ""},
+		"File":     {"A file is no argument where there is a flag for it.", t.Context(), "group read pods.yaml", verb.Unusable, "prog: read takes no argument and got \"pods.yaml\": files are named with -f; see 'prog group read --help'\n", ""},
 		"Argument": {"Arguments are checked for verbs of groups, too.", t.Context(), "group wait up", verb.Unusable, "prog: wait takes no argument and got \"up\"; see 'prog group wait --help'\n", ""},
 	}
 	for name, tc := range tests {
