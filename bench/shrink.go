@@ -12,9 +12,11 @@ import (
 	"github.com/tenon-sh/tenon/bench/market"
 	"github.com/tenon-sh/tenon/bench/measure"
 	"github.com/tenon-sh/tenon/bench/report"
+	"github.com/tenon-sh/tenon/engine/disrupt"
 	"github.com/tenon-sh/tenon/engine/disrupt/consolidate"
 	"github.com/tenon-sh/tenon/engine/enginetest"
 	"github.com/tenon-sh/tenon/engine/label"
+	"github.com/tenon-sh/tenon/engine/plan"
 	"github.com/tenon-sh/tenon/engine/world"
 )
 
@@ -63,14 +65,21 @@ func (o *options) shrink(w io.Writer) error {
 
 // planned is where one plan comes to at a price of a move.
 func planned(w *world.World, move int64, s *report.Shrink) report.Rest {
-	var p consolidate.Plan
-	use := measure.Of(func() { p = consolidate.Decide(w, consolidate.Options{MoveCost: move, Unbudgeted: true}) })
-	cost := p.Price - p.Saving()
-	for _, g := range p.Going {
-		cost -= g.Price
+	var p plan.Plan
+	o := disrupt.Options{Only: []disrupt.Part{disrupt.Idling, disrupt.Consolidating}, AsIs: true, Consolidate: consolidate.Options{MoveCost: move, Unbudgeted: true}}
+	use := measure.Of(func() { p = disrupt.Decide(w, o) })
+	cost, commands := p.Price-p.Saving(), 0
+	for _, c := range p.Commands {
+		if !c.Idle() {
+			commands++
+			continue
+		}
+		for _, g := range c.Back {
+			cost -= g.Price
+		}
 	}
-	s.Start, s.Bound = dollars(p.Price), dollars(p.Bound)
-	return report.Rest{Name: fmt.Sprintf("a move has to save %g", dollars(move)), Cost: dollars(cost), Moved: p.Moved(), Commands: len(p.Commands), CPU: use.CPU}
+	s.Start, s.Bound = dollars(p.Price), dollars(p.Least)
+	return report.Rest{Name: fmt.Sprintf("a move has to save %g", dollars(move)), Cost: dollars(cost), Moved: p.Moved(), Commands: commands, CPU: use.CPU}
 }
 
 // serial is where the published rules come to: after as many moves, at equal cost, and in the end, or when the time is up.

@@ -1,44 +1,34 @@
+// Package disrupt decides which machines to give back.
+//
+// Decide makes one plan of commands: machines that go together, why, what is
+// bought for their pods, and what is to be done about it now. Each way of giving
+// back has a file: empty.go what runs nothing, expire.go what has grown too old,
+// drift.go what is no longer what its pool asks for, consolidate.go what could
+// go although pods run there. judge.go says how commands stand that have begun.
+//
+// What has begun is told by the objects of the cluster, and so is what it is
+// for: begun.go reads it from the World. What keeps machines is package hold,
+// the search for what costs less is package consolidate.
 package disrupt
 
 import (
-	"github.com/tenon-sh/tenon/engine/disrupt/hold"
 	"github.com/tenon-sh/tenon/engine/plan"
 	"github.com/tenon-sh/tenon/engine/world"
 )
 
-// Options are what a caller may choose. The zero value works.
-type Options struct {
-	// Planned are machines, by the names of their places, that pods are on their way to.
-	Planned []string `json:"planned,omitempty"`
-	// BuyFirst: machines that are too old are replaced, by package replace, so that they go without a replacement only when none was to be had for Overstay.
-	BuyFirst bool `json:"buyFirst,omitempty"`
-}
-
-// decision is one call of Decide.
-type decision struct {
-	world    *world.World
-	plan     *plan.Plan
-	book     *hold.Book
-	buyFirst bool
-}
-
-func newDecision(w *world.World, o Options, p *plan.Plan) *decision {
-	return &decision{world: w, plan: p, book: hold.Open(w, o.Planned), buyFirst: o.BuyFirst}
-}
-
-// give gives a machine back.
-func (d *decision) give(p *world.Place, reason string) {
-	d.book.Give(p)
-	g := plan.Give{Claim: p.Claim.Name, Pool: p.Pool(), Reason: reason, Price: plan.PriceOf(d.world, p)}
-	if p.Node != nil {
-		g.Node = p.Node.Name
+// Decide returns what is to be done about machines that could be given back, and, if all is decided, why every
+// other one stays.
+func Decide(w *world.World, o Options) plan.Plan {
+	d := newDecision(w, o)
+	for _, part := range []struct {
+		name   Part
+		decide func() bool // reports whether it was looked at
+	}{{Judging, d.judge}, {Idling, d.idle}, {Replacing, d.replace}, {Consolidating, d.consolidate}} {
+		if o.decides(part.name) {
+			if part.decide() && o.Done != nil {
+				o.Done(part.name)
+			}
+		}
 	}
-	d.plan.Back = append(d.plan.Back, g)
-}
-
-// later notes that something may be due at a time that has not come yet.
-func (d *decision) later(at int64) {
-	if at > d.world.At() && (d.plan.Again == 0 || at < d.plan.Again) {
-		d.plan.Again = at
-	}
+	return d.plan
 }

@@ -72,7 +72,7 @@ func must(err error) {
 
 func back(p plan.Plan) []string {
 	var out []string
-	for _, g := range p.Back {
+	for _, g := range p.Back() {
 		out = append(out, g.Claim+" "+g.Reason)
 	}
 	return out
@@ -163,7 +163,7 @@ func TestDecide(t *testing.T) {
 				must(b.SetClaim(world.Claim{Name: "b", Created: noon - 100, ExpireAfter: 90}))
 				must(b.SetClaim(world.Claim{Name: "c", Created: noon - 80, ExpireAfter: 90}))
 			},
-			disrupt.Options{},
+			disrupt.Options{AsIs: true},
 			[]string{"a Expired", "b Expired"},
 			10,
 		},
@@ -175,7 +175,7 @@ func TestDecide(t *testing.T) {
 				machine(b, "daemons", func(_ *world.Node, c *world.Claim) { c.ExpireAfter = noon - c.Created }, world.Pod{DaemonSet: "d"})
 				must(b.SetClaim(world.Claim{Name: "lost", Created: noon - 100, ExpireAfter: 90}))
 			},
-			disrupt.Options{BuyFirst: true},
+			disrupt.Options{},
 			[]string{"daemons Expired", "late Expired", "lost Expired"},
 			7,
 		},
@@ -185,6 +185,7 @@ func TestDecide(t *testing.T) {
 			b := world.NewBuilder()
 			usual(b)
 			tc.build(b)
+			tc.opts.Only = []disrupt.Part{disrupt.Idling}
 			p := disrupt.Decide(b.Snapshot(noon), tc.opts)
 			if diff := cmp.Diff(tc.want, back(p)); diff != "" {
 				t.Errorf("%s -want +got\n%s", tc.why, diff)

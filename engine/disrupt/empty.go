@@ -7,55 +7,77 @@ import (
 
 	"github.com/tenon-sh/tenon/engine/disrupt/hold"
 	"github.com/tenon-sh/tenon/engine/plan"
+	"github.com/tenon-sh/tenon/engine/reason"
 	"github.com/tenon-sh/tenon/engine/world"
 )
 
 // emptiness gives back machines that run nothing and have been quiet for as
 // long as their pool says, the dearest first, within the pool's budgets.
-func (d *decision) emptiness() {
+func (i *idler) emptiness() {
 	due := map[world.PoolID][]*world.Place{}
-	for _, p := range d.world.Places() {
-		if d.emptyFor(p) {
+	for _, p := range i.world.Places() {
+		if i.emptyFor(p) {
 			due[p.Pool()] = append(due[p.Pool()], p)
 		}
 	}
-	for _, pool := range d.world.Pools() {
+	for _, pool := range i.world.Pools() {
 		places := due[pool.ID]
 		if len(places) == 0 {
 			continue
 		}
 		slices.SortStableFunc(places, func(a, b *world.Place) int {
-			return cmp.Or(cmp.Compare(plan.PriceOf(d.world, b), plan.PriceOf(d.world, a)), strings.Compare(a.Name(), b.Name()))
+			return cmp.Or(cmp.Compare(plan.PriceOf(i.world, b), plan.PriceOf(i.world, a)), strings.Compare(a.Name(), b.Name()))
 		})
-		for _, p := range places[:min(len(places), d.book.Room(pool, plan.Empty).Left())] {
-			d.give(p, plan.Empty)
+		n := min(len(places), i.book.Room(pool, plan.Empty).Left())
+		for _, p := range places[:n] {
+			i.give(p, plan.Empty)
+		}
+		for _, p := range places[n:] {
+			i.keep(p, hold.Hold{Code: reason.Budget})
 		}
 	}
 }
 
 // emptyFor reports whether a machine has been empty for as long as its pool
 // wants, and notes when it will have been.
-func (d *decision) emptyFor(p *world.Place) bool {
-	pool := d.world.Pool(p.Pool())
-	if pool == nil || pool.Replicas != nil || pool.Disruption.EmptyAfter == nil || !d.movable(p) {
+func (i *idler) emptyFor(p *world.Place) bool {
+	if !hold.IsEmpty(p) || p.Deleting() {
 		return false
 	}
-	if !hold.IsEmpty(p) {
+	pool := i.world.Pool(p.Pool())
+	for _, h := range i.book.Any(p) {
+		if h.Code == reason.DoNotDisrupt && p.Node != nil && p.Claim.Initialized {
+			i.keep(p, h)
+			break
+		}
+	}
+	if pool == nil || pool.Replicas != nil || pool.Disruption.EmptyAfter == nil {
 		return false
 	}
-	if at := hold.Quiet(p.Claim) + *pool.Disruption.EmptyAfter; at > d.world.At() {
-		d.later(at)
+	if h, held := i.book.First(p); held {
+		i.later(h.Until)
+		return false
+	}
+	if at := hold.Quiet(p.Claim) + *pool.Disruption.EmptyAfter; at > i.world.At() {
+		i.later(at)
 		return false
 	}
 	return true
 }
 
-// movable reports whether a machine may be given back by choice at all, and
-// notes when what keeps it ends.
-func (d *decision) movable(p *world.Place) bool {
-	h, held := d.book.First(p)
-	if held {
-		d.later(h.Until)
+// Closed are the pools that have nodes which could be given back, and whose budgets let no empty one go at all now.
+func Closed(w *world.World) []*world.Pool {
+	has := map[world.PoolID]bool{}
+	for _, p := range w.Places() {
+		if p.Node != nil && p.Claim != nil && p.Claim.Initialized && !p.Deleting() {
+			has[p.Pool()] = true
+		}
 	}
-	return !held
+	var out []*world.Pool
+	for _, p := range w.Pools() {
+		if has[p.ID] && p.ID.Kind == world.NodePool && p.Replicas == nil && hold.Allowed(p.Disruption.Budgets, plan.Empty, 1, w.At()) == 0 {
+			out = append(out, p)
+		}
+	}
+	return out
 }

@@ -14,21 +14,21 @@ const Overstay = 15 * 60
 // expiration gives back what has reached its pool's age. No budget holds it
 // up: whoever sets an age wants no machine to be older. Where others are bought
 // for its pods before it goes, it is waited for that, but not for ever.
-func (d *decision) expiration() {
-	for _, p := range d.world.Places() {
+func (i *idler) expiration() {
+	for _, p := range i.world.Places() {
 		c := p.Claim
-		if c == nil || c.ExpireAfter <= 0 || p.Deleting() || d.book.Given(p) {
+		if c == nil || c.ExpireAfter <= 0 || p.Deleting() || i.book.Given(p) {
 			continue
 		}
 		at := c.Created + c.ExpireAfter
-		if d.buyFirst && Replaced(d.world, p) {
+		if i.buyFirst && Replaced(i.world, p) {
 			at += Overstay
 		}
-		if at > d.world.At() {
-			d.later(at)
+		if at > i.world.At() {
+			i.later(at)
 			continue
 		}
-		d.give(p, plan.Expired)
+		i.give(p, plan.Expired)
 	}
 }
 

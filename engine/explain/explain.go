@@ -45,25 +45,37 @@ func (e *Explainer) plan() *plan.Plan {
 	return e.buy
 }
 
-// given is what would be given back now, given what waiting pods are about to use.
+// given is what would be given back as it is now, given what waiting pods are about to use.
 func (e *Explainer) given() *plan.Plan {
 	if e.back == nil {
-		p := disrupt.Decide(e.world, e.leave())
+		p := disrupt.Decide(e.world, e.leave(disrupt.Idling))
 		e.back = &p
 	}
 	return e.back
 }
 
+// idle are the claims of machines that would be given back as they are, and why.
+func (e *Explainer) idle() map[string]string {
+	out := map[string]string{}
+	for _, c := range e.given().Commands {
+		for _, g := range c.Back {
+			out[g.Claim] = c.Reason
+		}
+	}
+	return out
+}
+
 // book is what keeps machines, given what waiting pods are about to use.
 func (e *Explainer) book() *hold.Book {
 	if e.holds == nil {
-		e.holds = hold.Open(e.world, e.leave().Planned)
+		e.holds = hold.Open(e.world, Targets(*e.plan()))
 	}
 	return e.holds
 }
 
-func (e *Explainer) leave() disrupt.Options {
-	return disrupt.Options{Planned: Targets(*e.plan())}
+// leave are the options of a decision of these parts, given what waiting pods are about to use.
+func (e *Explainer) leave(parts ...disrupt.Part) disrupt.Options {
+	return disrupt.Options{Planned: Targets(*e.plan()), Only: parts, AsIs: true}
 }
 
 // Targets are the machines that a plan sends waiting pods to.

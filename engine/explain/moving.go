@@ -5,7 +5,6 @@ import (
 	"strings"
 
 	"github.com/tenon-sh/tenon/engine/disrupt"
-	"github.com/tenon-sh/tenon/engine/disrupt/consolidate"
 	"github.com/tenon-sh/tenon/engine/disrupt/hold"
 	"github.com/tenon-sh/tenon/engine/plan"
 	"github.com/tenon-sh/tenon/engine/reason"
@@ -25,8 +24,7 @@ func (e *Explainer) moving(p *world.Place, holds []Hold) {
 	case pool.Replicas != nil || pool.Disruption.MoveAfter == nil:
 		return
 	}
-	w := disrupt.BegunIn(e.world).Ending(e.world)
-	d := consolidate.Decide(w, consolidate.Options{Planned: e.leave().Planned}).Of(p.Name())
+	d := disrupt.Decide(e.world, e.leave(disrupt.Consolidating)).Of(p.Name())
 	switch {
 	case len(d.Commands) > 0 && d.Commands[0].Why == nil:
 		holds[i].Detail = hold.Used + "they can be moved: that saves " + plan.Money(e.currency(), d.Commands[0].Saving) + "/h"

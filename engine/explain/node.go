@@ -7,7 +7,6 @@ import (
 
 	"github.com/tenon-sh/tenon/engine/disrupt"
 	"github.com/tenon-sh/tenon/engine/disrupt/hold"
-	"github.com/tenon-sh/tenon/engine/disrupt/replace"
 	"github.com/tenon-sh/tenon/engine/label"
 	"github.com/tenon-sh/tenon/engine/plan"
 	"github.com/tenon-sh/tenon/engine/provision"
@@ -127,11 +126,9 @@ func (e *Explainer) Node(name string) (Node, bool) {
 // returning says whether a machine can be given back now, and what is due when.
 func (e *Explainer) returning(n *Node, p *world.Place) {
 	n.Back.Holds = []Hold{}
-	for _, g := range e.given().Back {
-		if p.Claim != nil && g.Claim == p.Claim.Name {
-			n.Back.Now, n.Back.Reason = true, g.Reason
-			n.Back.First = g.Reason == plan.Expired && disrupt.Replaced(e.world, p)
-		}
+	if why := e.idle()[n.Claim]; n.Claim != "" && why != "" {
+		n.Back.Now, n.Back.Reason = true, why
+		n.Back.First = why == plan.Expired && disrupt.Replaced(e.world, p)
 	}
 	if !n.Back.Now {
 		n.Back.Holds = e.kept(p, e.book().Empty(p))
@@ -251,16 +248,13 @@ func (e *Explainer) drift(p *world.Place) *Drift {
 		d.Next = "nodes of its pool are not replaced for that"
 		return d
 	}
-	w := disrupt.BegunIn(e.world).Ending(e.world)
-	next, kept := replace.Next(w, replace.Options{Planned: e.leave().Planned})
+	next := disrupt.Decide(e.world, e.leave(disrupt.Replacing)).Of(p.Name())
 	d.Next = "others are replaced before it"
-	if len(next.Back) > 0 && next.Back[0].Claim == p.Claim.Name {
+	if len(next.Commands) > 0 {
 		d.Next = "it is to be replaced; if that came to nothing before, it is tried again after 5 minutes, and later after up to an hour"
 	}
-	for _, k := range kept {
-		if k.Place.Name() == p.Name() {
-			d.Next = "it stays: " + k.Why.Said()
-		}
+	for _, k := range next.Kept {
+		d.Next = "it stays: " + k.Why.Said()
 	}
 	return d
 }

@@ -22,10 +22,7 @@ type Row struct {
 // Nodes answers about every node and claim, in order.
 func (e *Explainer) Nodes() []Row {
 	elsewhere := e.elsewhere()
-	back := map[string]string{}
-	for _, g := range e.given().Back {
-		back[g.Claim] = g.Reason
-	}
+	back := e.idle()
 	out := []Row{}
 	for _, p := range e.world.Places() {
 		r := Row{Machine: e.machine(p), Holds: []string{}}

@@ -8,7 +8,6 @@ import (
 	"fmt"
 
 	"github.com/tenon-sh/tenon/engine/amount"
-	"github.com/tenon-sh/tenon/engine/label"
 	"github.com/tenon-sh/tenon/engine/reason"
 	"github.com/tenon-sh/tenon/engine/spread"
 	"github.com/tenon-sh/tenon/engine/world"
@@ -29,63 +28,12 @@ type Plan struct {
 	Charge   int64     `json:"charge,omitempty"`   // the node charge used, millionths an hour a node
 	Steps    int       `json:"steps,omitempty"`    // counted work
 	Waiting  int       `json:"waiting,omitempty"`  // pods considered
-	Back     []Give    `json:"back,omitempty"`     // machines to give back, in order of claim
+	Commands []Command `json:"commands,omitempty"` // machines to give back: those that have begun first, then those that may begin, those that save most for each move first
+	Spare    []Spare   `json:"spare,omitempty"`    // machines that were bought for commands that were taken back
+	Kept     []Kept    `json:"kept,omitempty"`     // every other machine of a pool, and why it stays
+	Price    int64     `json:"price,omitempty"`    // of all machines of pools, millionths an hour
+	Least    int64     `json:"least,omitempty"`    // what the pods of machines that could move would cost at least on new machines; 0: nothing proven
 	Again    int64     `json:"again,omitempty"`    // when more may be due although nothing changes; 0: never
-}
-
-// Give is one machine to be given back.
-type Give struct {
-	Claim  string       `json:"claim,omitempty"`
-	Node   string       `json:"node,omitempty"`
-	Pool   world.PoolID `json:"pool,omitzero"`
-	Reason string       `json:"reason,omitempty"`
-	Price  int64        `json:"price,omitempty"` // what it costs an hour
-}
-
-// Ask is one machine to be bought.
-type Ask struct {
-	Name         string            `json:"name,omitempty"` // a stable placeholder: the claim's real name is given by the API
-	Pool         world.PoolID      `json:"pool,omitzero"`
-	Template     world.TemplateID  `json:"template,omitempty"`
-	Shape        string            `json:"shape,omitempty"` // what the plan counts on
-	Zone         string            `json:"zone,omitempty"`
-	CapacityType string            `json:"capacityType,omitempty"`
-	Price        int64             `json:"price,omitempty"`
-	Expected     int64             `json:"expected,omitempty"` // what it costs on average, where that is not its price: it may be refused, or taken back
-	Refused      int               `json:"refused,omitempty"`  // how many in a thousand that asked for it lately did not get it
-	Synthetic    bool              `json:"synthetic,omitempty"`
-	Reservation  string            `json:"reservation,omitempty"`
-	Menu         []Choice          `json:"menu,omitempty"`         // acceptable shapes, cheapest first; every entry can host all of Pods
-	Requirements label.Set         `json:"requirements,omitempty"` // what the claim demands, instance-type In the menu among it
-	Relaxed      bool              `json:"relaxed,omitempty"`      // minValues could not be met and were lowered
-	Labels       map[string]string `json:"labels,omitempty"`
-	Taints       []world.Taint     `json:"taints,omitempty"`
-	Startup      []world.Taint     `json:"startup,omitempty"`
-	Requests     amount.List       `json:"requests,omitempty"` // of Pods and the DaemonSets that will run there
-	Booked       amount.List       `json:"booked,omitempty"`   // capacity counted against the pool's limits
-	Pods         []world.Key       `json:"pods,omitempty"`
-	Why          Choosing          `json:"why,omitzero"`
-}
-
-// Choice is one shape a machine may turn out to be, at the price of its cheapest fitting offer.
-type Choice struct {
-	Shape string `json:"shape,omitempty"`
-	Price int64  `json:"price,omitempty"`
-}
-
-// Choosing says why an ask is of its shape.
-type Choosing struct {
-	Binds         string `json:"binds,omitempty"`    // the resource or rule that leaves no room for a smaller one
-	RunnerUp      string `json:"runnerUp,omitempty"` // the next best shape
-	RunnerUpPrice int64  `json:"runnerUpPrice,omitempty"`
-	LeftOut       string `json:"leftOut,omitempty"` // types of a like price that are bare metal or have accelerators, and that no pod needs
-}
-
-// Fill is existing capacity that receives waiting pods.
-type Fill struct {
-	Node  string      `json:"node,omitempty"` // empty if the machine has not joined yet
-	Claim string      `json:"claim,omitempty"`
-	Pods  []world.Key `json:"pods,omitempty"`
 }
 
 // Refusal is a waiting pod that found no place.

@@ -9,15 +9,16 @@ import (
 	"github.com/tenon-sh/tenon/engine/reason"
 )
 
-// listed is how many pods or types a line names before it says how many more there are.
-const listed = 3
-
 // String writes the plan for a person.
 func (p Plan) String() string { return p.Text(false) }
 
 // Text writes the plan for a person; wide names every pod and every type.
 func (p Plan) Text(wide bool) string {
 	var b strings.Builder
+	if p.gives() {
+		p.writeBack(&b, wide)
+		return b.String()
+	}
 	p.summary(&b)
 	for _, a := range p.New {
 		a.write(&b, p.Currency, wide)
@@ -32,6 +33,9 @@ func (p Plan) Text(wide bool) string {
 	p.writeGivenUp(&b, wide)
 	return b.String()
 }
+
+// gives reports whether the plan is one about giving machines back.
+func (p Plan) gives() bool { return p.Waiting == 0 && len(p.Commands)+len(p.Kept)+len(p.Spare) > 0 }
 
 func (p Plan) summary(b *strings.Builder) {
 	onNew, onOld := 0, 0
@@ -175,29 +179,11 @@ func (f Fill) name() string {
 
 func (p Plan) money(micro int64) string { return Money(p.Currency, micro) }
 
-// Money writes a price with as many digits as a machine's price needs.
-func Money(currency string, micro int64) string {
-	unit := strings.TrimSuffix(currency, "/h")
-	switch unit {
-	case "", "USD":
-		return fmt.Sprintf("$%.4f", hourly(micro))
-	}
-	return fmt.Sprintf("%.4f %s", hourly(micro), unit)
-}
-
 func are(n int) string {
 	if n == 1 {
 		return "is"
 	}
 	return "are"
-}
-
-// Some lists items, or the first few of them and how many more there are.
-func Some(items []string, all bool) string {
-	if all || len(items) <= listed+1 {
-		return strings.Join(items, ", ")
-	}
-	return fmt.Sprintf("%s and %d others", strings.Join(items[:listed], ", "), len(items)-listed)
 }
 
 // Diff says what would change if b were done instead of a; empty if nothing would.

@@ -70,14 +70,14 @@ func Compare(before, after Side) Difference {
 
 func total(s Side) Totals {
 	t := Totals{
-		New: len(s.Plan.New), Waiting: s.Plan.Waiting, Refused: len(s.Plan.Refused), Back: len(s.Plan.Back),
+		New: len(s.Plan.Asks()), Waiting: s.Plan.Waiting, Refused: len(s.Plan.Refused), Back: len(s.Plan.Back()),
 		GivenUp: len(s.Plan.GivenUp), microDollar: s.Plan.Cost,
 	}
 	t.Nodes = len(s.World.Places()) + t.New - t.Back
 	for _, p := range s.World.Places() {
 		t.microDollar += plan.PriceOf(s.World, p)
 	}
-	for _, g := range s.Plan.Back {
+	for _, g := range s.Plan.Back() {
 		t.microDollar -= g.Price
 	}
 	t.HourlyCost = float64(t.microDollar) / 1e6
@@ -87,7 +87,7 @@ func total(s Side) Totals {
 // kinds counts the new nodes of a plan.
 func kinds(p plan.Plan) map[string]int {
 	m := map[string]int{}
-	for _, a := range p.New {
+	for _, a := range p.Asks() {
 		m[kind(a)]++
 	}
 	return m
@@ -105,7 +105,7 @@ func where(s Side) map[string]string {
 			m[pod.String()] = p.Name()
 		}
 	}
-	for _, a := range s.Plan.New {
+	for _, a := range s.Plan.Asks() {
 		for _, k := range a.Pods {
 			m[k.String()] = anew + kind(a)
 		}
@@ -118,7 +118,21 @@ func where(s Side) map[string]string {
 	for _, r := range s.Plan.Refused {
 		m[r.Pod.String()] = "refused"
 	}
-	for _, g := range s.Plan.Back {
+	for _, c := range s.Plan.Commands {
+		if c.Verdict != plan.Begin {
+			m["command "+strings.Join(c.Claims(), " ")+" "+c.Reason] = string(c.Verdict)
+			continue
+		}
+		for _, f := range c.Moves {
+			for _, k := range f.Pods {
+				m[k.String()] = cmp.Or(f.Node, f.Claim)
+			}
+		}
+	}
+	for _, k := range s.Plan.Spare {
+		m["claim "+k.Claim] = "bought in vain"
+	}
+	for _, g := range s.Plan.Back() {
 		m["node "+cmp.Or(g.Node, g.Claim)] = "given back (" + g.Reason + ")"
 	}
 	return m

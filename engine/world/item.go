@@ -231,6 +231,13 @@ type Node struct {
 	Pool         PoolID            `json:"pool,omitzero"` // zero: nobody's, that is, someone else's
 	Claim        string            `json:"claim,omitempty"`
 	VolumeLimits []DriverLimit     `json:"volumeLimits,omitempty"`
+	Moves        []Move            `json:"moves,omitempty"` // where its pods are to go, once it is to go itself
+}
+
+// Move is pods that are to go to a machine.
+type Move struct {
+	To   string `json:"to"` // a node
+	Pods []Key  `json:"pods"`
 }
 
 // Claim is one machine asked for, from intent to end.

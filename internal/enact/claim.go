@@ -21,6 +21,7 @@ import (
 	"github.com/tenon-sh/tenon/engine/label"
 	"github.com/tenon-sh/tenon/engine/plan"
 	"github.com/tenon-sh/tenon/engine/world"
+	"github.com/tenon-sh/tenon/internal/annotation"
 	"github.com/tenon-sh/tenon/internal/metric"
 	"github.com/tenon-sh/tenon/internal/observe"
 	"github.com/tenon-sh/tenon/internal/parallel"
@@ -64,7 +65,7 @@ func (e *Enactor) ask(ctx context.Context, asks []plan.Ask, reason string, repla
 				c = ClaimOf(a, templates[a.Pool])
 				overlaid(c, a, w.CatalogFor(a.Pool, a.Template))
 				if len(replaces) > 0 {
-					set(&c.Annotations, observe.AnnotationReplaces, strings.Join(replaces, " "))
+					set(&c.Annotations, annotation.Replaces, annotation.NamesText(replaces))
 				}
 				return e.create(ctx, c, a, reason)
 			}, "ask", a.Name)
@@ -236,9 +237,9 @@ func ClaimOf(a plan.Ask, template *v1.NodeClaim) *v1.NodeClaim {
 	for k, v := range a.Labels {
 		set(&c.Labels, k, v)
 	}
-	set(&c.Annotations, observe.AnnotationTemplate, string(a.Template))
-	set(&c.Annotations, observe.AnnotationBooked, observe.BookedText(a.Booked))
-	set(&c.Annotations, observe.AnnotationPods, observe.PodsText(a.Pods))
+	set(&c.Annotations, annotation.Template, string(a.Template))
+	set(&c.Annotations, annotation.Booked, annotation.BookedText(a.Booked))
+	set(&c.Annotations, annotation.Pods, annotation.PodsText(a.Pods))
 	if a.Relaxed {
 		set(&c.Annotations, v1.AnnotationMinValuesRelaxed, "true")
 	} else {

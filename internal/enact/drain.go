@@ -19,6 +19,7 @@ import (
 	v1 "github.com/tenon-sh/tenon/api/karpenter/v1"
 	"github.com/tenon-sh/tenon/api/karpenter/v1alpha5"
 	"github.com/tenon-sh/tenon/engine/world"
+	"github.com/tenon-sh/tenon/internal/annotation"
 	"github.com/tenon-sh/tenon/internal/backoff"
 	"github.com/tenon-sh/tenon/internal/metric"
 	"github.com/tenon-sh/tenon/internal/parallel"
@@ -28,6 +29,18 @@ import (
 // balancers let go of it. Nodes of a Provisioner are cordoned too: that is how
 // one sees there that they go.
 func (e *Enactor) Taint(ctx context.Context, n *corev1.Node) (*corev1.Node, error) {
+	next := tainted(n)
+	if n.DeletionTimestamp != nil && n.Labels[v1alpha5.LabelProvisioner] != "" {
+		next.Spec.Unschedulable = true
+	}
+	if err := e.patchNode(ctx, n, next); err != nil {
+		return n, fmt.Errorf("taint node %q: %w", n.Name, err)
+	}
+	return next, nil
+}
+
+// tainted is the node with the mark.
+func tainted(n *corev1.Node) *corev1.Node {
 	next := n.DeepCopy()
 	next.Spec.Taints = nil
 	for _, t := range n.Spec.Taints {
@@ -37,13 +50,20 @@ func (e *Enactor) Taint(ctx context.Context, n *corev1.Node) (*corev1.Node, erro
 	}
 	next.Spec.Taints = append(next.Spec.Taints, corev1.Taint{Key: v1.TaintDisrupted, Effect: corev1.TaintEffectNoSchedule})
 	set(&next.Labels, v1.LabelExcludeBalancers, v1.ExcludedByUs)
-	if n.DeletionTimestamp != nil && n.Labels[v1alpha5.LabelProvisioner] != "" {
-		next.Spec.Unschedulable = true
+	return next
+}
+
+// Mark taints a node that is to go once its pods have other places, and says on it which of them
+// are to go where: whoever comes next knows what was meant.
+func (e *Enactor) Mark(ctx context.Context, n *corev1.Node, moves []world.Move) error {
+	meant := n.DeepCopy()
+	if len(moves) > 0 {
+		set(&meant.Annotations, annotation.Moves, annotation.MovesText(moves))
 	}
-	if err := e.patchNode(ctx, n, next); err != nil {
-		return n, fmt.Errorf("taint node %q: %w", n.Name, err)
+	if err := e.patchNode(ctx, n, tainted(meant)); err != nil {
+		return fmt.Errorf("mark node %q: %w", n.Name, err)
 	}
-	return next, nil
+	return nil
 }
 
 // Untaint takes the mark from a node that stays after all.
@@ -58,7 +78,8 @@ func (e *Enactor) Untaint(ctx context.Context, n *corev1.Node) error {
 	if next.Labels[v1.LabelExcludeBalancers] == v1.ExcludedByUs {
 		delete(next.Labels, v1.LabelExcludeBalancers)
 	}
-	if len(next.Spec.Taints) == len(n.Spec.Taints) && len(next.Labels) == len(n.Labels) {
+	delete(next.Annotations, annotation.Moves)
+	if len(next.Spec.Taints) == len(n.Spec.Taints) && len(next.Labels) == len(n.Labels) && len(next.Annotations) == len(n.Annotations) {
 		return nil
 	}
 	if err := e.patchNode(ctx, n, next); err != nil {

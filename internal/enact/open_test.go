@@ -11,9 +11,9 @@ import (
 	v1 "github.com/tenon-sh/tenon/api/karpenter/v1"
 	"github.com/tenon-sh/tenon/engine/plan"
 	"github.com/tenon-sh/tenon/engine/world"
+	"github.com/tenon-sh/tenon/internal/annotation"
 	"github.com/tenon-sh/tenon/internal/cluster"
 	"github.com/tenon-sh/tenon/internal/enact"
-	"github.com/tenon-sh/tenon/internal/observe"
 )
 
 // Whoever begins to lead knows no plan, and goes by what claims tell of their pods.
@@ -37,7 +37,7 @@ func TestOpening(t *testing.T) {
 	claim := func(name, zoneName string, pods ...world.Key) {
 		c := &v1.NodeClaim{ObjectMeta: metav1.ObjectMeta{
 			Name: name, UID: types.UID(name), Labels: zone(zoneName), CreationTimestamp: metav1.NewTime(joined.Add(-time.Minute)),
-			Annotations: map[string]string{observe.AnnotationPods: observe.PodsText(pods)},
+			Annotations: map[string]string{annotation.Pods: annotation.PodsText(pods)},
 		}}
 		c.Status.ProviderID = name
 		c.Conditions().True(v1.ConditionLaunched, "", "", joined)

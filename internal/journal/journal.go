@@ -14,8 +14,6 @@ import (
 	"unsafe"
 
 	"github.com/tenon-sh/tenon/engine/disrupt"
-	"github.com/tenon-sh/tenon/engine/disrupt/consolidate"
-	"github.com/tenon-sh/tenon/engine/disrupt/replace"
 	"github.com/tenon-sh/tenon/engine/plan"
 	"github.com/tenon-sh/tenon/engine/provision"
 	"github.com/tenon-sh/tenon/engine/reason"
@@ -24,11 +22,8 @@ import (
 
 // The kinds of decision.
 const (
-	Buy         = "provisioner"   // what to ask for
-	GiveBack    = "disruption"    // what to give back
-	Consolidate = "consolidation" // what to give back although pods run there, and what to buy for these
-	Drift       = "drift"         // which machine that is too old or has drifted to replace, and by what
-	Judge       = "judge"         // whether what has been begun may be carried on; kept only if it broke
+	Buy      = "provisioner" // what to ask for
+	GiveBack = "disruption"  // what to give back, and what is done about what has begun to go
 )
 
 // Entry is one decision: what it was made of and what it was.
@@ -40,17 +35,16 @@ type Entry struct {
 	Panic   string // what went wrong in the decision, if it did not come to its end
 	Release string // of the program that decided
 	Quiet   int    // how many of the kind, since the one before that is kept, did nothing
+	Parted  string // the kind that an earlier release kept it under, which decided in parts about giving back; its plan is not kept
 }
 
-// Acts reports whether the decision did anything: it asked for machines, gave some back, or did not come to its end.
-func (e Entry) Acts() bool { return len(e.Plan.New) > 0 || len(e.Plan.Back) > 0 || e.Panic != "" }
+// Acts reports whether the decision did anything: it asked for machines, had some go or stay after all, or did not come to its end.
+func (e Entry) Acts() bool { return e.Plan.Acts() || e.Panic != "" }
 
 // Options are what a decision depends on beside its World; those of other decisions are zero.
 type Options struct {
-	Provision   provision.Options   `json:"provision,omitzero"`
-	Disrupt     disrupt.Options     `json:"disrupt,omitzero"`
-	Consolidate consolidate.Options `json:"consolidate,omitzero"`
-	Drift       replace.Options     `json:"drift,omitzero"`
+	Provision provision.Options `json:"provision,omitzero"`
+	Disrupt   disrupt.Options   `json:"disrupt,omitzero"`
 }
 
 // keptFor is how long decisions that did something stay, in seconds.

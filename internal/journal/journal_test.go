@@ -54,7 +54,8 @@ func TestDecisionsThatDidNothing(t *testing.T) {
 		"Refused":   {"The same refusal again is nothing new.", []plan.Plan{refuses("a", "taint", "1"), refuses("a", "taint", "2"), refuses("a", "taint", "3")}, []int{1, 0}},
 		"Other":     {"Another reason is.", []plan.Plan{refuses("a", "taint", ""), refuses("a", "limits", "")}, []int{0, 0}},
 		"OtherPod":  {"So is another pod.", []plan.Plan{refuses("a", "taint", ""), refuses("b", "taint", "")}, []int{0, 0}},
-		"GivenBack": {"A node that is given back is something.", []plan.Plan{{Back: []plan.Give{{Claim: "a"}}}, {Back: []plan.Give{{Claim: "b"}}}}, []int{0, 0}},
+		"Waits":     {"A node that is to go and waits is not.", []plan.Plan{{Commands: []plan.Command{{Verdict: plan.Wait}}}, {Commands: []plan.Command{{Verdict: plan.Wait}}}}, []int{1}},
+		"GivenBack": {"A node that is given back is something.", []plan.Plan{{Commands: []plan.Command{{Verdict: plan.Begin}}}, {Commands: []plan.Command{{Verdict: plan.TakeBack}}}}, []int{0, 0}},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {

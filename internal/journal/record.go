@@ -14,7 +14,15 @@ import (
 )
 
 // Format names the JSON form of an entry.
-const Format = "tenon-decision/v1"
+const Format = "tenon-decision/v2"
+
+// earlier is the form of earlier releases. What they decided to buy is read as it
+// is. About giving back they made several decisions, each of another form: of
+// these the World is read, and that there was one.
+const earlier = "tenon-decision/v1"
+
+// IsFormat reports whether a format is that of an entry, of this release or an earlier one.
+func IsFormat(format string) bool { return format == Format || format == earlier }
 
 // record is the JSON form.
 type record struct {
@@ -75,15 +83,20 @@ func decode(data []byte) (Entry, error) {
 	if err := json.Unmarshal(data, &r); err != nil {
 		return Entry{}, err
 	}
+	parted := ""
 	switch r.Format {
 	case Format:
+	case earlier:
+		if r.Kind != Buy && r.Kind != "" {
+			parted, r.Kind, r.Options, r.Plan, r.Panic = r.Kind, "", Options{}, plan.Plan{}, ""
+		}
 	case world.Format:
 		r.World = data
 	default:
 		return Entry{}, fmt.Errorf("format is %q, want %q", r.Format, Format)
 	}
 	w, err := world.Read(r.World)
-	return Entry{Kind: r.Kind, World: w, Options: r.Options, Plan: r.Plan, Panic: r.Panic, Release: r.Release}, err
+	return Entry{Kind: r.Kind, World: w, Options: r.Options, Plan: r.Plan, Panic: r.Panic, Release: r.Release, Parted: parted}, err
 }
 
 // WorldOf returns the World in the JSON form of an entry.

@@ -1,30 +1,16 @@
 package observe
 
 import (
-	"encoding/json"
 	"fmt"
 	"hash/fnv"
-	"strings"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
 
 	v1 "github.com/tenon-sh/tenon/api/karpenter/v1"
-	"github.com/tenon-sh/tenon/engine/amount"
 	"github.com/tenon-sh/tenon/engine/label"
 	"github.com/tenon-sh/tenon/engine/world"
-)
-
-// Annotations by which a claim keeps what its plan counted on, so that a
-// restart counts the same.
-const (
-	AnnotationTemplate = v1.Group + "/template" // whose catalogue its menu is from
-	AnnotationBooked   = v1.Group + "/booked"   // capacity of the planned type, as JSON
-	AnnotationPods     = v1.Group + "/pods"     // that it was asked for, as PodsText writes them
-	AnnotationReplaces = v1.Group + "/replaces" // claims whose machines go once it is complete, with spaces between
-	// AnnotationAdopts is the provider ID of a machine that was there before its
-	// claim. Such a claim is never launched.
-	AnnotationAdopts = v1.Group + "/adopts"
+	"github.com/tenon-sh/tenon/internal/annotation"
 )
 
 // TemplateOf names what machines of a class are like: the class, and the pool's own
@@ -47,12 +33,12 @@ func Claim(c *v1.NodeClaim) world.Claim {
 		UID:           string(c.UID),
 		Created:       seconds(c.CreationTimestamp),
 		Pool:          PoolOf(c.Labels),
-		Template:      world.TemplateID(c.Annotations[AnnotationTemplate]),
+		Template:      world.TemplateID(c.Annotations[annotation.Template]),
 		Labels:        c.Labels,
 		Requests:      Amounts(c.Spec.Resources.Requests),
 		Taints:        taints(c.Spec.Taints),
 		StartupTaints: taints(c.Spec.StartupTaints),
-		Booked:        booked(c.Annotations[AnnotationBooked]),
+		Booked:        annotation.BookedOf(c.Annotations[annotation.Booked]),
 		ProviderID:    c.Status.ProviderID,
 		Node:          c.Status.NodeName,
 		Capacity:      Amounts(c.Status.Capacity),
@@ -63,11 +49,11 @@ func Claim(c *v1.NodeClaim) world.Claim {
 		Failed:        c.Conditions().Isnt(v1.ConditionLaunched),
 		Deleting:      c.DeletionTimestamp != nil,
 		LastPodEvent:  seconds(c.Status.LastPodEventTime),
-		Pods:          podsOf(c.Annotations[AnnotationPods]),
+		Pods:          annotation.PodsOf(c.Annotations[annotation.Pods]),
 		Drifted:       why(c, v1.ConditionDrifted),
 		Change:        change(c),
 		Going:         why(c, v1.ConditionDisruptionReason),
-		Replaces:      strings.Fields(c.Annotations[AnnotationReplaces]),
+		Replaces:      annotation.NamesOf(c.Annotations[annotation.Replaces]),
 	}
 	if s := c.Conditions().Get(v1.ConditionInitialized); s != nil && out.Initialized {
 		out.InitializedAt = seconds(s.LastTransitionTime)
@@ -142,44 +128,4 @@ func Requirements(s label.Set) []v1.Requirement {
 		}
 	}
 	return out
-}
-
-// BookedText writes amounts for AnnotationBooked.
-func BookedText(l amount.List) string {
-	text, err := json.Marshal(l.Map())
-	if err != nil {
-		return ""
-	}
-	return string(text)
-}
-
-// PodsText writes pods for AnnotationPods.
-func PodsText(pods []world.Key) string {
-	names := make([]string, len(pods))
-	for i, k := range pods {
-		names[i] = k.String()
-	}
-	return strings.Join(names, " ")
-}
-
-func podsOf(text string) []world.Key {
-	var out []world.Key
-	for name := range strings.FieldsSeq(text) {
-		if namespace, name, ok := strings.Cut(name, "/"); ok {
-			out = append(out, world.Key{Namespace: namespace, Name: name})
-		}
-	}
-	return out
-}
-
-func booked(text string) amount.List {
-	var m map[string]string
-	if text == "" || json.Unmarshal([]byte(text), &m) != nil {
-		return nil
-	}
-	l, err := amount.ParseMap(m)
-	if err != nil {
-		return nil
-	}
-	return l.Floor()
 }

@@ -10,6 +10,7 @@ import (
 	v1 "github.com/tenon-sh/tenon/api/karpenter/v1"
 	"github.com/tenon-sh/tenon/api/karpenter/v1alpha5"
 	"github.com/tenon-sh/tenon/engine/world"
+	"github.com/tenon-sh/tenon/internal/annotation"
 )
 
 // Node reads a node. csi is what its volume drivers said of it; nil if nothing is known.
@@ -27,6 +28,7 @@ func Node(n *corev1.Node, csi *storagev1.CSINode) world.Node {
 		DoNotDisrupt: n.Annotations[v1.AnnotationDoNotDisrupt] == "true" || n.Annotations[v1alpha5.AnnotationDoNotConsolidate] == "true",
 		Pool:         PoolOf(n.Labels),
 		VolumeLimits: VolumeLimits(csi),
+		Moves:        annotation.MovesOf(n.Annotations[annotation.Moves]),
 	}
 	for _, c := range n.Status.Conditions {
 		switch {

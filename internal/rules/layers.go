@@ -77,7 +77,10 @@ func layers() []layer {
 		{at: "internal/metric", libs: list(prometheus)},
 		{at: "internal/panics", own: list("internal/metric"), libs: list("github.com/go-logr/logr"), why: "whatever may break uses it, so it knows nothing but the counter"},
 		{
-			at: "internal/observe", own: list(world + " api/..."), libs: list(kubeTypes),
+			at: "internal/annotation", own: list(world + " api/..."), why: "what objects keep as text is written and read in one place, by whoever writes and reads objects",
+		},
+		{
+			at: "internal/observe", own: list(world + " api/... internal/annotation"), libs: list(kubeTypes),
 			why: "observe turns one object into one value, without a client",
 		},
 		{
@@ -89,7 +92,7 @@ func layers() []layer {
 			why: "wording makes sentences of decisions; it looks nothing up",
 		},
 		{
-			at: "internal/enact", own: list(world + " engine/plan api/... internal/observe internal/cluster internal/wording internal/parallel internal/backoff " + meter), libs: list(kube + " " + prometheus),
+			at: "internal/enact", own: list(world + " engine/plan api/... internal/annotation internal/observe internal/cluster internal/wording internal/parallel internal/backoff " + meter), libs: list(kube + " " + prometheus),
 			why: "enact carries out a plan and decides nothing",
 		},
 		{at: "internal/cloud", own: list(world + " " + meter), libs: list(limits + " " + prometheus), why: "the seam knows no driver and no Kubernetes"},
@@ -141,7 +144,7 @@ func layers() []layer {
 		{at: "internal/loop", own: list(world + " engine/plan api/... internal/written " + meter), libs: list(kube + " " + prometheus), why: "loop is what every reconciler shares and none in particular"},
 		{
 			at:   "internal/controller/*",
-			own:  list("api/... engine/... internal/observe internal/cluster internal/enact internal/cloud internal/journal internal/loop internal/parallel internal/backoff internal/wording " + meter),
+			own:  list("api/... engine/... internal/annotation internal/observe internal/cluster internal/enact internal/cloud internal/journal internal/loop internal/parallel internal/backoff internal/wording " + meter),
 			not:  list("engine/enginetest"),
 			libs: list(kube + " " + limits + " " + prometheus),
 			why:  "controllers are strangers to each other and to drivers; they meet in the cluster's objects and in internal/app",

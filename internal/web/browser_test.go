@@ -96,7 +96,10 @@ func cluster(t *testing.T, nodes int) (*world.World, *journal.Journal) {
 	w := b.Snapshot(1_800_000_000)
 	j := journal.New(100, "v1", nil)
 	if nodes > 0 {
-		j.Add(journal.Entry{Kind: journal.GiveBack, World: w, Plan: plan.Plan{Back: []plan.Give{{Claim: "default-00005", Node: "ip-192-168-0-5.us-west-2.compute.internal", Pool: pool, Reason: "Underutilized: its pods fit elsewhere"}}}})
+		j.Add(journal.Entry{Kind: journal.GiveBack, World: w, Plan: plan.Plan{Commands: []plan.Command{{
+			Reason: plan.Underutilized, Verdict: plan.Begin,
+			Back: []plan.Give{{Claim: "default-00005", Node: "ip-192-168-0-5.us-west-2.compute.internal", Pool: pool, Reason: "Underutilized: its pods fit elsewhere"}},
+		}}}})
 		b := w.Edit()
 		w = b.Snapshot(1_800_000_060)
 		j.Add(journal.Entry{Kind: journal.Buy, World: w, Plan: provision.Decide(w, provision.Options{})})

@@ -22,8 +22,8 @@ type made struct {
 
 func madeOf(e journal.Entry) made {
 	m := made{
-		Digest: e.World.Digest(), At: clockText(e.World.At()), Kind: title(e.Kind), Waiting: e.Plan.Waiting, New: len(e.Plan.New),
-		Refused: len(e.Plan.Refused), Back: len(e.Plan.Back), Cost: money(e.Plan.Cost), Panic: e.Panic,
+		Digest: e.World.Digest(), At: clockText(e.World.At()), Kind: title(e.Kind), Waiting: e.Plan.Waiting, New: len(e.Plan.Asks()),
+		Refused: len(e.Plan.Refused), Back: len(e.Plan.Back()), Cost: money(e.Plan.Cost), Panic: e.Panic,
 	}
 	m.Proven = e.Plan.Proven()
 	if e.Quiet > 0 {
@@ -62,7 +62,7 @@ type give struct{ Name, Pool, Reason, Price string }
 
 func decisionOf(e journal.Entry) decision {
 	d := decision{made: madeOf(e), Text: e.Plan.Text(true), Currency: live.Currency(e.World)}
-	for _, a := range e.Plan.New {
+	for _, a := range e.Plan.Asks() {
 		one := ask{
 			Name: a.Name, Pool: a.Pool.Name, Shape: a.Shape, Zone: a.Zone, Capacity: a.CapacityType, Price: money(a.Price), Requests: a.Requests.String(),
 			Menu: menu(a.Menu), Why: choosing(a.Why),
@@ -91,7 +91,7 @@ func decisionOf(e journal.Entry) decision {
 		d.Refusal[i].Pods = append(d.Refusal[i].Pods, r.Pod.String())
 	}
 	d.Refusal = alike(d.Refusal)
-	for _, g := range e.Plan.Back {
+	for _, g := range e.Plan.Back() {
 		name := g.Node
 		if name == "" {
 			name = g.Claim

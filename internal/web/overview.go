@@ -175,10 +175,6 @@ func title(kind string) string {
 		return "What to buy"
 	case journal.GiveBack:
 		return "What to give back"
-	case journal.Consolidate:
-		return "What to move"
-	case journal.Drift:
-		return "What to replace"
 	}
 	return strings.ToUpper(kind[:1]) + kind[1:]
 }

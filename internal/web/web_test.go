@@ -105,7 +105,7 @@ func TestWhatIsGivenBack(t *testing.T) {
 	}
 	w := b.Snapshot(1_800_000_001)
 	j := journal.New(3, "v1", nil)
-	j.Add(journal.Entry{Kind: journal.GiveBack, World: w, Plan: plan.Plan{Back: []plan.Give{{Claim: "c", Node: "idle", Pool: pool, Reason: "Empty"}}}})
+	j.Add(journal.Entry{Kind: journal.GiveBack, World: w, Plan: plan.Plan{Commands: []plan.Command{{Reason: plan.Empty, Verdict: plan.CarryOn, Begun: true, Back: []plan.Give{{Claim: "c", Node: "idle", Pool: pool, Reason: "Empty"}}}}}})
 	h, err := web.Handler(j, func() *world.World { return w }, nil, nil, nil)
 	if err != nil {
 		t.Fatal(err)

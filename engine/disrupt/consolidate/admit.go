@@ -68,12 +68,13 @@ func (s *search) draft(machines []int, g group) draft {
 func (s *search) admit(drafts []draft) {
 	drafts = slices.DeleteFunc(drafts, func(d draft) bool { return !s.stands(d) })
 	rooms, guards := s.rooms(), map[*world.Guard]int{}
-	var later []Command
+	var later []plan.Command
 	named := map[world.PoolID]int{}
 	for _, d := range drafts {
 		c := s.write(d, named)
 		c.Why = s.heldUp(d, rooms, guards)
 		if c.Why != nil {
+			c.Verdict = plan.Wait
 			later = append(later, c)
 			continue
 		}
@@ -194,12 +195,14 @@ func (s *search) unbalanced(p *world.Pool, d draft) *reason.Why {
 }
 
 // write puts the draft into the words of a plan.
-func (s *search) write(d draft, named map[world.PoolID]int) Command {
-	c := Command{Saving: d.saving, Effort: d.effort}
+func (s *search) write(d draft, named map[world.PoolID]int) plan.Command {
+	c := plan.Command{Reason: plan.Underutilized, Verdict: plan.Begin, Saving: d.saving, Effort: d.effort}
 	received := map[int][]world.Key{}
 	for n, i := range d.machines {
 		m := &s.machines[i]
-		c.Back = append(c.Back, plan.Give{Claim: m.place.Claim.Name, Node: m.place.Node.Name, Pool: m.place.Pool(), Reason: plan.Underutilized, Price: m.price})
+		give := plan.GiveOf(s.world, m.place, plan.Underutilized)
+		give.Price = m.price // a reservation is paid for anyway
+		c.Back = append(c.Back, give)
 		for j, p := range s.cluster.Movable(i) {
 			c.Pods++
 			if at := d.where[n][j]; at >= 0 {

@@ -6,20 +6,22 @@ import (
 
 	"pgregory.net/rapid"
 
+	"github.com/tenon-sh/tenon/engine/disrupt"
 	"github.com/tenon-sh/tenon/engine/disrupt/consolidate"
 	"github.com/tenon-sh/tenon/engine/enginetest"
 	"github.com/tenon-sh/tenon/engine/enginetest/chance"
+	"github.com/tenon-sh/tenon/engine/plan"
 	"github.com/tenon-sh/tenon/engine/world"
 )
 
 // after is the World in which the plan has been carried out, its machines under names that no other plan gives.
-func after(w *world.World, p consolidate.Plan) *world.World {
+func after(w *world.World, p plan.Plan) *world.World {
 	for _, c := range p.Commands {
 		for i := range c.New {
 			c.New[i].Name = "new-" + p.World[:6] + "-" + c.New[i].Name
 		}
 	}
-	next, err := p.After(w)
+	next, err := disrupt.After(w, p)
 	if err != nil {
 		panic(err)
 	}
@@ -31,12 +33,12 @@ func after(w *world.World, p consolidate.Plan) *world.World {
 func TestPlansComeToRest(t *testing.T) {
 	w := enginetest.Shrunk(2000, 7)
 	o := consolidate.Options{Unbudgeted: true}
-	first := consolidate.Decide(w, o)
+	first := decide(w, o)
 	start, last := first.Price-first.Saving(), first.Saving()
 	for n := range 4 {
-		w = after(w, consolidate.Decide(w, o))
-		p := consolidate.Decide(w, o)
-		t.Logf("plan %d: %d commands of %d pods save %.2f %%", n+2, len(p.Commands), p.Moved(), 100*float64(p.Saving())/float64(start))
+		w = after(w, decide(w, o))
+		p := decide(w, o)
+		t.Logf("plan %d: %d commands of %d pods save %.2f %%", n+2, len(moving(p)), p.Moved(), 100*float64(p.Saving())/float64(start))
 		if p.Saving() > last {
 			t.Fatalf("plan %d saves %d, the one before it %d", n+2, p.Saving(), last)
 		}
@@ -63,11 +65,11 @@ func TestNothingGoesRound(t *testing.T) {
 		w = b.Snapshot(w.At())
 		buying, left := 6, 1+len(w.Places())
 		for buying > 0 && left > 0 {
-			p := consolidate.Decide(w, consolidate.Options{SpotToSpot: true})
-			if p.Saving() == 0 && len(p.Going) == 0 {
+			p := decide(w, consolidate.Options{SpotToSpot: true})
+			if p.Saving() == 0 && len(idle(p)) == 0 {
 				return
 			}
-			if slices.ContainsFunc(p.Commands, func(c consolidate.Command) bool { return c.Why == nil && len(c.New) > 0 }) {
+			if slices.ContainsFunc(p.Commands, func(c plan.Command) bool { return c.Verdict == plan.Begin && len(c.New) > 0 }) {
 				buying, left = buying-1, left+len(w.Places())
 			} else {
 				left-- // one machine fewer at least: a budget of pods may let no more than one go at a time

@@ -3,7 +3,6 @@ package consolidate
 import (
 	"slices"
 
-	"github.com/tenon-sh/tenon/engine/disrupt"
 	"github.com/tenon-sh/tenon/engine/disrupt/hold"
 	"github.com/tenon-sh/tenon/engine/label"
 	"github.com/tenon-sh/tenon/engine/plan"
@@ -13,9 +12,9 @@ import (
 )
 
 // Decide returns which machines could be given back although pods run on them,
-// and why every other machine of a pool is kept.
-func Decide(w *world.World, o Options) Plan {
-	s := newSearch(w, o)
+// and why every other machine of a pool is kept. going are those that go anyway.
+func Decide(w *world.World, going []plan.Give, o Options) plan.Plan {
+	s := newSearch(w, going, o)
 	s.weigh()
 	if slices.ContainsFunc(s.machines, func(m machine) bool { return m.why == nil }) {
 		for n := 0; n < rounds && s.sweep(n == 0); n++ {
@@ -30,16 +29,13 @@ func Decide(w *world.World, o Options) Plan {
 	return s.plan
 }
 
-func newSearch(w *world.World, o Options) *search {
-	s := &search{world: w, options: o, byName: map[*world.Catalog]map[string]*world.Shape{}, plan: Plan{World: w.Digest(), At: w.At()}}
+func newSearch(w *world.World, leave []plan.Give, o Options) *search {
+	s := &search{world: w, options: o, byName: map[*world.Catalog]map[string]*world.Shape{}, going: leave, plan: plan.Plan{World: w.Digest(), At: w.At()}}
 	if c := w.Currencies(); len(c) > 0 {
 		s.plan.Currency = c[0]
 	}
 	going := map[string]string{}
-	now := disrupt.Decide(w, disrupt.Options{Planned: o.Planned})
-	s.later(now.Again)
-	s.plan.Going = now.Back
-	for _, g := range now.Back {
+	for _, g := range leave {
 		going[g.Claim] = g.Reason
 	}
 	l := looker{search: s, book: hold.Open(w, o.Planned), going: going}

@@ -12,9 +12,9 @@ import (
 func TestBetterThanOneByOne(t *testing.T) {
 	for seed := range uint64(3) {
 		w := enginetest.Shrunk(1200, seed)
-		p := consolidate.Decide(w, consolidate.Options{Unbudgeted: true})
+		p := decide(w, consolidate.Options{Unbudgeted: true})
 		ours, moved := p.Price-p.Saving(), p.Moved()
-		for _, g := range p.Going {
+		for _, g := range idle(p) {
 			ours -= g.Price
 		}
 		s := enginetest.NewSerial(w)
@@ -28,7 +28,7 @@ func TestBetterThanOneByOne(t *testing.T) {
 			}
 		}
 		t.Logf("seed %d: ours costs %.3f of the bound and moves %d of %d; with as many moves they cost %.3f, and they cost as little after %d",
-			seed, part(ours, p.Bound), moved, len(w.Pods()), part(atMoves, p.Bound), s.Moved)
+			seed, part(ours, p.Least), moved, len(w.Pods()), part(atMoves, p.Least), s.Moved)
 		if atMoves < ours {
 			t.Errorf("seed %d: with %d moves the serial rules reach %d, one plan %d", seed, moved, atMoves, ours)
 		}
@@ -43,6 +43,6 @@ func part(a, b int64) float64 { return float64(a) / float64(b) }
 func BenchmarkDecide(b *testing.B) {
 	w := enginetest.Shrunk(30_000, 1)
 	for b.Loop() {
-		consolidate.Decide(w, consolidate.Options{Unbudgeted: true})
+		decide(w, consolidate.Options{Unbudgeted: true})
 	}
 }

@@ -37,7 +37,7 @@ func TestHintsNameFieldsOfTheKind(t *testing.T) {
 					t.Fatal(err)
 				}
 			}
-			p := consolidate.Decide(b.Snapshot(enginetest.StageNow), consolidate.Options{})
+			p := decide(b.Snapshot(enginetest.StageNow), consolidate.Options{})
 			if len(p.Kept) != 1 || !strings.Contains(p.Kept[0].Why.String(), "→ "+tc.want) {
 				t.Errorf("want the hint %q: %v", tc.want, p.Kept[0].Why)
 			}

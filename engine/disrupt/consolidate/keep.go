@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/tenon-sh/tenon/engine/amount"
 	"github.com/tenon-sh/tenon/engine/label"
 	"github.com/tenon-sh/tenon/engine/plan"
 	"github.com/tenon-sh/tenon/engine/reason"
@@ -18,7 +19,7 @@ func (s *search) keep() {
 			commanded[g.Claim] = true
 		}
 	}
-	for _, g := range s.plan.Going {
+	for _, g := range s.going {
 		commanded[g.Claim] = true
 	}
 	s.rank(s.open())
@@ -27,7 +28,7 @@ func (s *search) keep() {
 		if m.place.Claim == nil || commanded[m.place.Claim.Name] {
 			continue
 		}
-		k := Kept{Claim: m.place.Claim.Name, Pool: m.place.Pool(), Price: m.price, Why: m.why}
+		k := plan.Kept{Claim: m.place.Claim.Name, Pool: m.place.Pool(), Reason: plan.Underutilized, Price: m.price, Why: m.why}
 		if m.place.Node != nil {
 			k.Node = m.place.Node.Name
 		}
@@ -36,8 +37,8 @@ func (s *search) keep() {
 		}
 		s.plan.Kept = append(s.plan.Kept, k)
 	}
-	slices.SortFunc(s.plan.Kept, func(a, b Kept) int { return strings.Compare(a.Node+a.Claim, b.Node+b.Claim) })
-	s.plan.Bound = s.cluster.Worth()
+	slices.SortFunc(s.plan.Kept, func(a, b plan.Kept) int { return strings.Compare(a.Node+a.Claim, b.Node+b.Claim) })
+	s.plan.Least = s.cluster.Worth()
 }
 
 // whyKept tries to clear one machine, given all commands that start now, and says what comes of it.
@@ -53,11 +54,11 @@ func (s *search) whyKept(i int) *reason.Why {
 	switch {
 	case left == 0 && m.price-m.effort >= s.options.leastSaving():
 		why.Code = reason.AfterOthers
-		why.Detail = fmt.Sprintf("other nodes have room for its %s only as long as those that are held up, or stay after all, need none", count(pods, "pod"))
+		why.Detail = fmt.Sprintf("other nodes have room for its %s only as long as those that are held up, or stay after all, need none", amount.Count(pods, "pod"))
 	case left == 0:
 		why.Code = reason.SavesLittle
 		why.Detail = fmt.Sprintf("other nodes have room for its %s; giving it back saves %s an hour, and a move has to save %s: %s for the pods that are evicted, and %s in any case",
-			count(pods, "pod"), s.money(m.price), s.money(m.effort+s.options.leastSaving()), s.money(m.effort), s.money(s.options.leastSaving()))
+			amount.Count(pods, "pod"), s.money(m.price), s.money(m.effort+s.options.leastSaving()), s.money(m.effort), s.money(s.options.leastSaving()))
 	case !buyable:
 		why.Code = reason.NoPlace
 		why.Detail = homeless(left, pods) + ", and for some of them nothing can be bought"

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/tenon-sh/tenon/engine/amount"
 	"github.com/tenon-sh/tenon/engine/label"
 	"github.com/tenon-sh/tenon/engine/plan"
 	"github.com/tenon-sh/tenon/engine/reason"
@@ -34,7 +35,7 @@ func (s *search) bind(g group, price int64) ([]plan.Ask, *reason.Why) {
 		s.limit(&a, a.Price+(most-cost)*(a.Price/1000)/max(cost/1000, 1))
 		if spot && a.CapacityType == label.Spot {
 			if n := len(a.Menu); n < variety {
-				return nil, &reason.Why{Code: reason.Inflexible, Detail: fmt.Sprintf("%s of spot node would be cheaper, and %d have to be", count(n, "type"), variety)}
+				return nil, &reason.Why{Code: reason.Inflexible, Detail: fmt.Sprintf("%s of spot node would be cheaper, and %d have to be", amount.Count(n, "type"), variety)}
 			}
 			s.choose(&a, a.Menu[:variety])
 		}

@@ -77,15 +77,14 @@ func options(t *rapid.T) consolidate.Options {
 	return rapid.SampledFrom([]consolidate.Options{{}, eager, {MoveCost: 100, LeastSaving: 1000, Group: 2, SpotToSpot: true}, {Unbudgeted: true, MoveCost: -1}}).Draw(t, "options")
 }
 
-// started are the commands that may start now, as one plan.
-func started(p consolidate.Plan) plan.Plan {
-	var out plan.Plan
-	for _, c := range p.Commands {
-		if c.Why == nil {
-			out.Back, out.New, out.Filled = append(out.Back, c.Back...), append(out.New, c.New...), join(out.Filled, c.Moves)
+// started are the commands that may start now, as one plan, and what goes with them.
+func started(p plan.Plan) (back []plan.Give, out plan.Plan) {
+	for _, c := range moving(p) {
+		if c.Verdict == plan.Begin {
+			back, out.New, out.Filled = append(back, c.Back...), append(out.New, c.New...), join(out.Filled, c.Moves)
 		}
 	}
-	return out
+	return back, out
 }
 
 func join(a, b []plan.Fill) []plan.Fill {
@@ -116,22 +115,22 @@ func TestEveryMoveIsValid(t *testing.T) {
 	chance.Check(t, func(t *rapid.T) {
 		s := worlds().Draw(t, "world")
 		s.world = enginetest.Settled(s.world)
-		p := consolidate.Decide(s.world, options(t))
-		all := []plan.Plan{started(p)}
-		for _, c := range p.Commands {
-			all = append(all, plan.Plan{Back: c.Back, New: c.New, Filled: c.Moves})
-		}
-		for _, q := range all {
-			if faults := enginetest.Check(without(s.world, q.Back), q); len(faults) > 0 {
-				t.Fatalf("%s\n\n%s\n\n%s", strings.Join(faults, "\n"), s.text, tell(q))
+		p := decide(s.world, options(t))
+		check := func(back []plan.Give, q plan.Plan) {
+			if faults := enginetest.Check(without(s.world, back), q); len(faults) > 0 {
+				t.Fatalf("%s\n\n%s\n\n%s", strings.Join(faults, "\n"), s.text, tell(back, q))
 			}
+		}
+		check(started(p))
+		for _, c := range moving(p) {
+			check(c.Back, plan.Plan{New: c.New, Filled: c.Moves})
 		}
 	})
 }
 
-func tell(p plan.Plan) string {
+func tell(back []plan.Give, p plan.Plan) string {
 	var b strings.Builder
-	for _, g := range p.Back {
+	for _, g := range back {
 		fmt.Fprintf(&b, "back %s\n", g.Node)
 	}
 	return b.String() + p.Text(true)
@@ -141,7 +140,7 @@ func tell(p plan.Plan) string {
 func TestSavingIsReal(t *testing.T) {
 	chance.Check(t, func(t *rapid.T) {
 		s := worlds().Draw(t, "world")
-		for _, c := range consolidate.Decide(s.world, options(t)).Commands {
+		for _, c := range moving(decide(s.world, options(t))) {
 			saving := int64(0)
 			for _, g := range c.Back {
 				saving += plan.PriceOf(s.world, s.world.Place(g.Node))
@@ -167,10 +166,10 @@ func TestWhatMustStayStays(t *testing.T) {
 		s := worlds().Draw(t, "world")
 		o := options(t)
 		o.Unbudgeted = false
-		p := consolidate.Decide(s.world, o)
+		p := decide(s.world, o)
 		gone := map[string]int{}
 		seen := map[string]bool{}
-		for _, c := range p.Commands {
+		for _, c := range moving(p) {
 			for _, g := range c.Back {
 				place := s.world.Place(g.Node)
 				pool := s.world.Pool(place.Pool())
@@ -185,7 +184,7 @@ func TestWhatMustStayStays(t *testing.T) {
 						}
 					}
 				}
-				if c.Why == nil {
+				if c.Verdict == plan.Begin {
 					gone[pool.ID.Name]++
 				}
 			}
@@ -197,8 +196,14 @@ func TestWhatMustStayStays(t *testing.T) {
 				}
 			}
 		}
-		if len(p.Kept)+len(seen)+len(p.Going) != claims(s.world) {
-			t.Fatalf("%d kept, %d back, %d going of %d\n%s", len(p.Kept), len(seen), len(p.Going), claims(s.world), s.text)
+		kept := 0
+		for _, k := range p.Kept {
+			if k.Reason == plan.Underutilized {
+				kept++
+			}
+		}
+		if kept+len(seen)+len(idle(p)) != claims(s.world) {
+			t.Fatalf("%d kept, %d back, %d going of %d\n%s", kept, len(seen), len(idle(p)), claims(s.world), s.text)
 		}
 	})
 }
@@ -250,7 +255,7 @@ func TestOrderDoesNotMatter(t *testing.T) {
 		for _, g := range s.world.Guards() {
 			set(b.SetGuard(*g))
 		}
-		if diff := cmp.Diff(consolidate.Decide(s.world, o), consolidate.Decide(b.Snapshot(s.world.At()), o)); diff != "" {
+		if diff := cmp.Diff(decide(s.world, o), decide(b.Snapshot(s.world.At()), o)); diff != "" {
 			t.Fatalf("-told in one order +in another\n%s\n%s", diff, s.text)
 		}
 	})

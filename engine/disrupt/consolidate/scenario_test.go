@@ -11,6 +11,7 @@ import (
 
 	"github.com/tenon-sh/tenon/engine/disrupt/consolidate"
 	"github.com/tenon-sh/tenon/engine/enginetest"
+	"github.com/tenon-sh/tenon/engine/plan"
 	"github.com/tenon-sh/tenon/engine/world"
 )
 
@@ -40,7 +41,7 @@ func TestScenarios(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				p := consolidate.Decide(w, consolidate.Options{
+				p := decide(w, consolidate.Options{
 					MoveCost: money(a["move"]), LeastSaving: money(a["least"]), LeastShare: number(a["share"]), Group: number(a["group"]), SpotToSpot: spot, Unbudgeted: unbudgeted,
 				})
 				return plot(p)
@@ -65,12 +66,12 @@ func number(s string) int { n, _ := strconv.Atoi(s); return n }
 func money(s string) int64 { f, _ := strconv.ParseFloat(s, 64); return int64(f*1e6 + 0.5) }
 
 // plot writes the plan in as few words as tell it.
-func plot(p consolidate.Plan) string {
+func plot(p plan.Plan) string {
 	var b strings.Builder
-	for _, g := range p.Going {
+	for _, g := range idle(p) {
 		fmt.Fprintf(&b, "goes %s: %s\n", g.Node, g.Reason)
 	}
-	for _, c := range p.Commands {
+	for _, c := range moving(p) {
 		var back []string
 		for _, g := range c.Back {
 			back = append(back, g.Node)
@@ -91,6 +92,9 @@ func plot(p consolidate.Plan) string {
 		}
 	}
 	for _, k := range p.Kept {
+		if k.Reason != plan.Underutilized {
+			continue
+		}
 		fmt.Fprintf(&b, "keep %s\n", strings.ReplaceAll(k.Why.String(), "\n", "\n  "))
 	}
 	if p.Again > 0 {

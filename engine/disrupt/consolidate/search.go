@@ -22,7 +22,8 @@ type search struct {
 	takers   []int // machines that may receive pods, those first that are least likely to go
 	spared   []int // machines that were kept because they would be bought again
 	byName   map[*world.Catalog]map[string]*world.Shape
-	plan     Plan
+	going    []plan.Give // machines that go anyway
+	plan     plan.Plan
 }
 
 // machine is what the search knows of one machine.
@@ -53,7 +54,7 @@ func (s *search) rooms() map[world.PoolID]int {
 	for _, p := range s.world.Pools() {
 		out[p.ID] = hold.RoomOf(s.world, p, plan.Underutilized).Left()
 	}
-	for _, g := range s.plan.Going {
+	for _, g := range s.going {
 		out[g.Pool]--
 	}
 	return out

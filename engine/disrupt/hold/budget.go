@@ -16,27 +16,6 @@ type Room struct{ Machines, Going, Allowed int }
 // Left is how many more may go.
 func (r Room) Left() int { return max(r.Allowed-r.Going, 0) }
 
-// RoomOf counts the machines of a pool against its budgets.
-func RoomOf(w *world.World, pool *world.Pool, reason string) Room {
-	return Open(w, nil).Room(pool, reason)
-}
-
-// Room is RoomOf, and counts what is given back already, too.
-func (b *Book) Room(pool *world.Pool, reason string) Room {
-	var r Room
-	for _, p := range b.world.Places() {
-		if p.Pool() != pool.ID || p.Claim == nil || !p.Claim.Initialized {
-			continue
-		}
-		r.Machines++
-		if p.Deleting() || b.going[p.Name()] || p.Node != nil && !p.Node.Ready {
-			r.Going++
-		}
-	}
-	r.Allowed = Allowed(pool.Disruption.Budgets, reason, r.Machines, b.world.At())
-	return r
-}
-
 // Allowed is how many of a pool's machines its budgets let go at once for a
 // reason at a time. The tightest that is active counts; one that cannot be read
 // lets nothing go.

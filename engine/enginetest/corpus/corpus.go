@@ -2,17 +2,21 @@
 package corpus
 
 import (
+	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
 	"hash/fnv"
+	"slices"
 	"strings"
 
+	"github.com/tenon-sh/tenon/engine/disrupt"
 	"github.com/tenon-sh/tenon/engine/disrupt/consolidate"
-	"github.com/tenon-sh/tenon/engine/disrupt/replace"
 	"github.com/tenon-sh/tenon/engine/enginetest"
+	"github.com/tenon-sh/tenon/engine/plan"
 	"github.com/tenon-sh/tenon/engine/provision"
+	"github.com/tenon-sh/tenon/engine/reason"
 	"github.com/tenon-sh/tenon/engine/suppose"
 	"github.com/tenon-sh/tenon/engine/whatif"
 	"github.com/tenon-sh/tenon/engine/world"
@@ -78,21 +82,79 @@ func (r Record) String() string {
 func (e Entry) Decide() Record {
 	p := provision.Decide(e.World, e.Options)
 	r := Record{Name: e.Name, Nodes: len(p.New), Cost: p.Cost}
-	p.Steps = 0 // how much work it was may change
+	p.Steps, p.World = 0, "" // how much work it was may change, and what is known of items beside
 	plans := []string{"provision:" + digest(p)}
 	cluster := e.World
 	if !e.Carried {
 		cluster = shrink(enginetest.Bound(e.World, p))
 	}
 	if len(cluster.Places()) > 0 {
-		c := consolidate.Decide(cluster, consolidate.Options{Pack: e.Options, MoveCost: 1000, LeastSaving: 1000})
+		c := disrupt.Decide(cluster, disrupt.Options{
+			Pack: e.Options, Only: []disrupt.Part{disrupt.Idling, disrupt.Consolidating}, AsIs: true, Consolidate: consolidate.Options{MoveCost: 1000, LeastSaving: 1000},
+		})
 		r.Saved = c.Possible()
-		c.Steps = 0
-		back, kept := replace.Next(drifted(cluster), replace.Options{Pack: e.Options})
-		plans = append(plans, "consolidate:"+digest(c), "drift:"+digest(back, whys(kept)), "whatif:"+digest(e.without(cluster)...))
+		back := disrupt.Decide(drifted(cluster), disrupt.Options{Pack: e.Options, Only: []disrupt.Part{disrupt.Replacing}})
+		plans = append(plans, "consolidate:"+digest(cheaper(c)...), "drift:"+digest(replaced(back)...), "whatif:"+digest(e.without(cluster)...))
 	}
 	r.Plans = strings.Join(plans, " ")
 	return r
+}
+
+// cheaper is what was decided about making a cluster cheaper, whatever form it has.
+func cheaper(p plan.Plan) []any {
+	again := p.Again
+	if slices.ContainsFunc(p.Commands, func(c plan.Command) bool { return c.Why != heldUp(c) }) {
+		again = 0 // it is looked again as soon as that is over
+	}
+	out := []any{p.Price, p.Least, again}
+	var going []plan.Give
+	for _, c := range p.Commands {
+		if c.Idle() {
+			going = append(going, c.Back...)
+		}
+	}
+	out = append(out, gone(going))
+	for _, c := range p.Commands {
+		if !c.Idle() {
+			out = append(out, gone(c.Back), c.New, c.Moves, c.Pods, c.Saving, c.Effort, heldUp(c))
+		}
+	}
+	for _, k := range p.Kept {
+		if k.Reason == plan.Underutilized {
+			out = append(out, k.Claim, k.Why)
+		}
+	}
+	return out
+}
+
+// heldUp is what has a command wait, but for that something has only just come to its machines: the machines of these
+// worlds are all new.
+func heldUp(c plan.Command) *reason.Why {
+	if c.Why != nil && c.Why.Code == reason.TooSoon {
+		return nil
+	}
+	return c.Why
+}
+
+// replaced is which machine is replaced next, by what, and why none before it.
+func replaced(p plan.Plan) []any {
+	var back []plan.Give
+	var asks []plan.Ask
+	for _, c := range p.Commands {
+		if heldUp(c) == nil {
+			back, asks = append(back, c.Back...), append(asks, c.New...)
+		}
+	}
+	return []any{gone(back), asks, whys(p.Kept)}
+}
+
+// gone are machines that are given back.
+func gone(back []plan.Give) []any {
+	var out []any
+	for _, g := range back {
+		out = append(out, g.Claim, g.Node, g.Reason, g.Price)
+	}
+	return out
 }
 
 // shrink has pools move pods at once and ends about every third pod.
@@ -145,17 +207,17 @@ func (e Entry) without(w *world.World) []any {
 		}
 		gone, err := suppose.Apply(w, suppose.WithoutNode(p.Name()))
 		must(err)
-		plan := provision.Decide(gone, e.Options)
-		plan.Steps = 0
-		out = append(out, plan)
+		p := provision.Decide(gone, e.Options)
+		p.Steps, p.World = 0, ""
+		out = append(out, p)
 	}
 	return out
 }
 
-func whys(kept []replace.Kept) []string {
+func whys(kept []plan.Kept) []string {
 	out := make([]string, len(kept))
 	for i, k := range kept {
-		out[i] = k.Place.Name() + " " + k.Why.String()
+		out[i] = cmp.Or(k.Node, k.Claim) + " " + k.Why.String()
 	}
 	return out
 }

@@ -7,6 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/tenon-sh/tenon/engine/disrupt"
 	"github.com/tenon-sh/tenon/engine/disrupt/consolidate"
 	"github.com/tenon-sh/tenon/engine/money"
 	"github.com/tenon-sh/tenon/engine/suppose"
@@ -89,18 +90,18 @@ func (o *options) run(cmd *cobra.Command, args []string) error {
 		decide.Explain = []string{p.Name()}
 	}
 	before := verb.UsageNow()
-	p := consolidate.Decide(w, decide)
+	p := disrupt.Decide(w, disrupt.Options{Only: []disrupt.Part{disrupt.Judging, disrupt.Idling, disrupt.Consolidating}, AsIs: true, Consolidate: decide})
 	spent := verb.UsageNow().Since(before)
 	if len(args) > 0 {
 		p = p.Of(decide.Explain[0])
 	}
 	if o.format.Is(verb.JSON) {
-		r := p.Result()
+		r := p.BackResult()
 		r.Version, r.Decision = o.version, &spent
 		return verb.WriteJSON(cmd.OutOrStdout(), r)
 	}
-	text := p.Text(w, o.format.Is(wide))
-	if text == "" && len(w.Places()) == 0 {
+	text := p.Text(o.format.Is(wide))
+	if len(w.Places()) == 0 {
 		text = "There is no node, so none could be given back.\n"
 	}
 	_, err = io.WriteString(cmd.OutOrStdout(), text)

@@ -9,7 +9,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	engine "github.com/tenon-sh/tenon/engine/disrupt/consolidate"
+	engine "github.com/tenon-sh/tenon/engine/plan"
 	"github.com/tenon-sh/tenon/engine/reason"
 	"github.com/tenon-sh/tenon/internal/cli/consolidate"
 	"github.com/tenon-sh/tenon/internal/cli/verb"
@@ -63,7 +63,7 @@ func TestConsolidate(t *testing.T) {
 		why   string
 		input string
 		args  []string
-		now   engine.Sum
+		now   engine.BackSum
 		all   int // commands
 		buys  []string
 		kept  map[string]reason.Code
@@ -71,13 +71,13 @@ func TestConsolidate(t *testing.T) {
 		"Delete": {
 			why:   "A node whose pod fits on another one goes, and nothing is bought.",
 			input: pool(usual) + two + pod("a", "big", "500m", "") + pod("b", "small", "500m", stays),
-			now:   engine.Sum{Commands: 1, Nodes: 1, Pods: 1, Saving: 0.768}, all: 1,
+			now:   engine.BackSum{Commands: 1, Nodes: 1, Pods: 1, Saving: 0.768}, all: 1,
 			kept: map[string]reason.Code{"small": reason.DoNotDisrupt},
 		},
 		"Replace": {
 			why:   "A node that is too large is replaced.",
 			input: pool(usual) + node("big", "m5.4xlarge", "15", "60Gi") + pod("a", "big", "1500m", ""),
-			now:   engine.Sum{Commands: 1, Nodes: 1, NewNodes: 1, Pods: 1, Saving: 0.672}, all: 1,
+			now:   engine.BackSum{Commands: 1, Nodes: 1, NewNodes: 1, Pods: 1, Saving: 0.672}, all: 1,
 			buys: []string{"m5.large"}, kept: map[string]reason.Code{},
 		},
 		"Right": {
@@ -94,7 +94,7 @@ func TestConsolidate(t *testing.T) {
 			why:   "And not with this flag.",
 			input: pool(closed) + two + pod("a", "big", "500m", "") + pod("b", "small", "500m", stays),
 			args:  []string{"--ignore-budgets"},
-			now:   engine.Sum{Commands: 1, Nodes: 1, Pods: 1, Saving: 0.768}, all: 1,
+			now:   engine.BackSum{Commands: 1, Nodes: 1, Pods: 1, Saving: 0.768}, all: 1,
 			kept: map[string]reason.Code{"small": reason.DoNotDisrupt},
 		},
 		"WhenEmpty": {
@@ -115,7 +115,7 @@ func TestConsolidate(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			var r engine.Result
+			var r engine.BackResult
 			if err := json.Unmarshal([]byte(out), &r); err != nil {
 				t.Fatal(err)
 			}

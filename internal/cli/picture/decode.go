@@ -122,7 +122,7 @@ func decode(d document, known map[string]func() any, list head) ([]object, error
 	if h.Kind == "" {
 		h.APIVersion, h.Kind = list.APIVersion, list.Kind
 	}
-	if h.Format == journal.Format {
+	if journal.IsFormat(h.Format) {
 		var err error
 		if data, err = journal.WorldOf(data); err != nil {
 			return nil, fmt.Errorf("%s: %w", d.where(), err)

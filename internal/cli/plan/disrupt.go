@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	engine "github.com/tenon-sh/tenon/engine/disrupt"
 	"github.com/tenon-sh/tenon/engine/disrupt/consolidate"
 	"github.com/tenon-sh/tenon/engine/disrupt/hold"
 	"github.com/tenon-sh/tenon/engine/label"
@@ -69,16 +70,18 @@ func (o *options) disrupt(w *world.World, decide provision.Options) (r result, e
 	c := consolidation{Before: totalOf(w), Actions: []action{}}
 	last, steps := w, 0
 	for n := range rounds {
-		p := consolidate.Decide(last, consolidate.Options{Pack: decide, Unbudgeted: !o.budgets})
+		p := engine.Decide(last, engine.Options{
+			Pack: decide, Only: []engine.Part{engine.Idling, engine.Consolidating}, AsIs: true, Consolidate: consolidate.Options{Unbudgeted: !o.budgets},
+		})
 		if steps += p.Steps; n == 0 {
-			c.LowerBound = hourly(p.Bound)
+			c.LowerBound = hourly(p.Least)
 		}
-		if p.Saving() == 0 && len(p.Going) == 0 {
+		if p.Saving() == 0 && !slices.ContainsFunc(p.Commands, plan.Command.Idle) {
 			break
 		}
 		rename(last, p)
 		c.tell(last, p)
-		if last, err = p.After(last); err != nil {
+		if last, err = engine.After(last, p); err != nil {
 			return r, err
 		}
 	}
@@ -111,7 +114,7 @@ func unhurried(w *world.World) (*world.World, error) {
 	}
 	for _, p := range w.Places() {
 		if p.Claim != nil {
-			at = max(at, p.Claim.Created+1, hold.Quiet(p.Claim)+1)
+			at = max(at, p.Claim.Created+1, hold.Quiet(p.Claim)+engine.Calm)
 			next := *p.Claim
 			next.ExpireAfter = 0
 			if err := b.SetClaim(next); err != nil {
@@ -132,7 +135,7 @@ func unhurried(w *world.World) (*world.World, error) {
 }
 
 // rename gives what is bought names that no node has yet.
-func rename(w *world.World, p consolidate.Plan) {
+func rename(w *world.World, p plan.Plan) {
 	given := map[string]bool{}
 	for _, c := range p.Commands {
 		for i := range c.New {
@@ -146,12 +149,14 @@ func rename(w *world.World, p consolidate.Plan) {
 }
 
 // tell adds what a plan does.
-func (c *consolidation) tell(w *world.World, p consolidate.Plan) {
-	for _, g := range p.Going {
-		c.Actions = append(c.Actions, action{Remove: []string{g.Node}, Add: []added{}, Moves: []moved{}, Saves: hourly(g.Price), Why: strings.ToLower(g.Reason)})
-	}
+func (c *consolidation) tell(w *world.World, p plan.Plan) {
 	for _, x := range p.Commands {
-		if x.Why != nil {
+		if x.Idle() {
+			for _, g := range x.Back {
+				c.Actions = append(c.Actions, action{Remove: []string{g.Node}, Add: []added{}, Moves: []moved{}, Saves: hourly(g.Price), Why: strings.ToLower(g.Reason)})
+			}
+		}
+		if x.Idle() || x.Verdict != plan.Begin {
 			continue
 		}
 		a := action{Add: []added{}, Moves: []moved{}, Saves: hourly(x.Saving)}

@@ -15,8 +15,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/tenon-sh/tenon/engine/disrupt"
-	"github.com/tenon-sh/tenon/engine/disrupt/consolidate"
-	"github.com/tenon-sh/tenon/engine/disrupt/replace"
 	"github.com/tenon-sh/tenon/engine/pack"
 	"github.com/tenon-sh/tenon/engine/plan"
 	"github.com/tenon-sh/tenon/engine/provision"
@@ -197,6 +195,10 @@ func (o *options) again(e journal.Entry) (d decision) {
 			d.Verdict, d.Panic = broken, fmt.Sprint(r)
 		}
 	}()
+	if e.Parted != "" {
+		d.Kind, d.Verdict = e.Parted, parted
+		return d
+	}
 	p := o.decide(e)
 	d.plan = p
 	switch {
@@ -216,17 +218,8 @@ func (o *options) again(e journal.Entry) (d decision) {
 
 // decide makes the decision of an entry's kind, with the options it had where the user says none.
 func (o *options) decide(e journal.Entry) plan.Plan {
-	switch e.Kind {
-	case journal.GiveBack:
+	if e.Kind == journal.GiveBack {
 		return disrupt.Decide(e.World, e.Options.Disrupt)
-	case journal.Consolidate:
-		return consolidate.Decide(e.World, e.Options.Consolidate).Startable()
-	case journal.Drift:
-		p, _ := replace.Next(e.World, e.Options.Drift)
-		return p
-	case journal.Judge:
-		replace.Judge(e.World, disrupt.BegunIn(e.World), e.Options.Drift)
-		return plan.Plan{}
 	}
 	with := e.Options.Provision
 	if o.preferences != "" {

@@ -12,6 +12,7 @@ import (
 
 	"github.com/tenon-sh/tenon/engine/disrupt"
 	"github.com/tenon-sh/tenon/engine/enginetest"
+	"github.com/tenon-sh/tenon/engine/plan"
 	"github.com/tenon-sh/tenon/engine/provision"
 	"github.com/tenon-sh/tenon/engine/world"
 	"github.com/tenon-sh/tenon/internal/cli/replay"
@@ -84,6 +85,10 @@ func TestReplay(t *testing.T) {
 		"Broke":     {"What went wrong then is told.", lines(t, broke), nil, []string{"broke when it was made: index out of range"}, verb.OK},
 		"Bare":      {"A World alone has nothing to compare with.", string(bare), nil, []string{"no plan", "1 without a plan to compare"}, verb.OK},
 		"GiveBack":  {"What was given back is decided again as that.", lines(t, journal.Entry{Kind: journal.GiveBack, World: empty}), nil, []string{"disruption   same"}, verb.OK},
+		"Earlier":   {"What an earlier release decided in parts is named, and not made again.", earlier(t, "consolidation"), []string{"--check"}, []string{"consolidation refused", "an earlier release kept it", "1 of an earlier release"}, verb.OK},
+		"Bought":    {"What it bought is made again.", strings.Replace(lines(t, entry()), "tenon-decision/v2", "tenon-decision/v1", 1), nil, []string{"provisioner  same"}, verb.OK},
+		"Judged":    {"How commands stand is decided again, too.", lines(t, judged(t)), []string{"--check"}, []string{"disruption   same", "1 taken back"}, verb.OK},
+		"Misjudged": {"If they stand otherwise, that is shown.", lines(t, misjudged(t)), nil, []string{"disruption   different", "take-back"}, verb.OK},
 		"Nothing":   {"Nothing kept is no success.", "", nil, []string{""}, verb.Unusable},
 		"Other":     {"Another file is not replayed.", `{"format":"x"}`, nil, nil, verb.Unusable},
 		"Policy":    {"A policy has two values.", lines(t, entry()), []string{"--preference-policy", "Maybe"}, nil, verb.Unusable},
@@ -140,6 +145,41 @@ func TestOneNodeIsOneLine(t *testing.T) {
 			}
 		})
 	}
+}
+
+// earlier is a decision as releases kept it that decided in parts about giving back.
+func earlier(t *testing.T, kind string) string {
+	t.Helper()
+	w, err := json.Marshal(world.NewBuilder().Snapshot(5))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return `{"format":"tenon-decision/v1","kind":"` + kind + `","options":{"consolidate":{"spotToSpot":true}},"plan":{"world":"w","at":5,"back":[{"claim":"a"}]},"world":` + string(w) + "}\n"
+}
+
+// judged is a decision about a command that has begun and whose pool is gone.
+func judged(t *testing.T) journal.Entry {
+	t.Helper()
+	b := world.NewBuilder()
+	id := world.PoolID{Kind: world.NodePool, Name: "p"}
+	for _, err := range []error{
+		b.SetClaim(world.Claim{Name: "c", Pool: id, Node: "n", Initialized: true, Going: plan.Underutilized}),
+		b.SetNode(world.Node{Name: "n", Pool: id, Claim: "c", Ready: true, Taints: []world.Taint{disrupt.Mark()}}),
+	} {
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	w, o := b.Snapshot(1_800_000_000), disrupt.Options{Only: []disrupt.Part{disrupt.Judging, disrupt.Idling}, Marked: map[string]int64{"n": 5000}}
+	return journal.Entry{Kind: journal.GiveBack, World: w, Options: journal.Options{Disrupt: o}, Plan: disrupt.Decide(w, o)}
+}
+
+// misjudged is the same, of which it is said that the command was carried on.
+func misjudged(t *testing.T) journal.Entry {
+	t.Helper()
+	e := judged(t)
+	e.Plan.Commands[0].Verdict = plan.CarryOn
+	return e
 }
 
 // A controller's address, a folder and a file hold the same decisions.

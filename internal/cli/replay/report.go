@@ -17,6 +17,7 @@ const (
 	different verdict = "different"
 	broken    verdict = "broken"  // this program fails to decide
 	unknown   verdict = "no plan" // a World was kept without the plan
+	parted    verdict = "refused" // an earlier release kept it, in a form that cannot be made again
 )
 
 // decision is one decision, made again.
@@ -41,6 +42,7 @@ type report struct {
 	Different int        `json:"different"`
 	Broken    int        `json:"broken"`
 	NoPlan    int        `json:"noPlan"`
+	Refused   int        `json:"refused,omitempty"` // kept by an earlier release, in a form that cannot be made again
 	Decisions []decision `json:"decisions"`
 }
 
@@ -54,6 +56,8 @@ func (r *report) add(d decision) {
 		r.Broken++
 	case unknown:
 		r.NoPlan++
+	case parted:
+		r.Refused++
 	}
 	r.Decisions = append(r.Decisions, d)
 }
@@ -65,8 +69,14 @@ func (d decision) text(note string, wide bool) string {
 	if p.Waiting > 0 {
 		what = append(what, waiting(p))
 	}
-	if len(p.Back) > 0 {
-		what = append(what, fmt.Sprintf("%d given back", len(p.Back)))
+	if n := len(p.Back()); n > 0 {
+		what = append(what, fmt.Sprintf("%d given back", n))
+	}
+	if n := back(p); n > 0 {
+		what = append(what, fmt.Sprintf("%d taken back", n))
+	}
+	if n := len(p.Kept); n > 0 {
+		what = append(what, fmt.Sprintf("%d stay", n))
 	}
 	if len(what) == 0 {
 		what = append(what, "nothing to do")
@@ -81,6 +91,8 @@ func (d decision) text(note string, wide bool) string {
 		if wide {
 			line += indent(p.Text(true))
 		}
+	case parted:
+		line += indent("an earlier release kept it, which decided in parts about giving back: it cannot be made again. Its World can be asked about: tenon consolidate -f FILE")
 	case same:
 	}
 	if d.Was != "" {
@@ -100,6 +112,16 @@ func waiting(p plan.Plan) string {
 	return text
 }
 
+// back is how many commands a plan takes back.
+func back(p plan.Plan) (n int) {
+	for _, c := range p.Commands {
+		if c.Verdict == plan.TakeBack {
+			n++
+		}
+	}
+	return n
+}
+
 func indent(text string) string {
 	return "    " + strings.ReplaceAll(strings.TrimSuffix(text, "\n"), "\n", "\n    ") + "\n"
 }
@@ -110,7 +132,7 @@ func (r report) text() string {
 	for _, c := range []struct {
 		n    int
 		what string
-	}{{r.Different, "different"}, {r.Broken, "broken"}, {r.NoPlan, "without a plan to compare"}} {
+	}{{r.Different, "different"}, {r.Broken, "broken"}, {r.NoPlan, "without a plan to compare"}, {r.Refused, "of an earlier release that cannot be made again"}} {
 		if c.n > 0 {
 			all = append(all, fmt.Sprintf("%d %s", c.n, c.what))
 		}

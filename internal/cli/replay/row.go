@@ -41,13 +41,13 @@ func (r *row) text(wide bool) string {
 
 // onlyGives reports whether a plan does nothing but give machines back.
 func onlyGives(p plan.Plan) bool {
-	return len(p.Back) > 0 && p.Waiting == 0 && len(p.New) == 0
+	return len(p.Back()) > 0 && p.Waiting == 0 && len(p.Asks()) == 0 && len(p.Spare) == 0 && back(p) == 0
 }
 
 // given are the claims that a plan gives back.
 func given(p plan.Plan) []string {
 	var all []string
-	for _, g := range p.Back {
+	for _, g := range p.Back() {
 		all = append(all, g.Claim)
 	}
 	return slices.Sorted(slices.Values(all))

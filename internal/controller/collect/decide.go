@@ -23,6 +23,7 @@ import (
 	v1 "github.com/tenon-sh/tenon/api/karpenter/v1"
 	"github.com/tenon-sh/tenon/api/karpenter/v1alpha5"
 	"github.com/tenon-sh/tenon/engine/world"
+	"github.com/tenon-sh/tenon/internal/annotation"
 	"github.com/tenon-sh/tenon/internal/cloud"
 	"github.com/tenon-sh/tenon/internal/observe"
 )
@@ -72,8 +73,8 @@ func Judge(s Seen, before Verdict) Verdict {
 		switch {
 		case c.Status.ProviderID != "":
 			known[c.Status.ProviderID] = true
-		case c.Annotations[observe.AnnotationAdopts] != "":
-			known[c.Annotations[observe.AnnotationAdopts]] = true
+		case c.Annotations[annotation.Adopts] != "":
+			known[c.Annotations[annotation.Adopts]] = true
 			if c.DeletionTimestamp == nil {
 				v.Finish = append(v.Finish, c)
 			}
@@ -242,7 +243,7 @@ func Adopted(n *corev1.Node, m cloud.Machine, template *v1.NodeClaim, taken func
 	}
 	c.Finalizers = []string{v1.Finalizer}
 	// Hashes say what a machine was made from. That is not known of this one.
-	c.Annotations = map[string]string{observe.AnnotationAdopts: n.Spec.ProviderID}
+	c.Annotations = map[string]string{annotation.Adopts: n.Spec.ProviderID}
 	c.Spec.Taints, c.Spec.StartupTaints = nil, nil
 	c.Spec.Requirements = []v1.Requirement{}
 	facts := map[string]string{v1.LabelInstanceType: m.Shape, v1.LabelZone: m.Zone, v1.LabelCapacityType: m.CapacityType}
@@ -288,7 +289,7 @@ func classOf(n *corev1.Node) *v1.NodeClassReference {
 func Taken(claims []v1.NodeClaim, providerID string) func(name string) bool {
 	return func(name string) bool {
 		return slices.ContainsFunc(claims, func(c v1.NodeClaim) bool {
-			return c.Name == name && c.Status.ProviderID != providerID && c.Annotations[observe.AnnotationAdopts] != providerID
+			return c.Name == name && c.Status.ProviderID != providerID && c.Annotations[annotation.Adopts] != providerID
 		})
 	}
 }

@@ -10,9 +10,9 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	v1 "github.com/tenon-sh/tenon/api/karpenter/v1"
+	"github.com/tenon-sh/tenon/internal/annotation"
 	"github.com/tenon-sh/tenon/internal/cloud"
 	"github.com/tenon-sh/tenon/internal/controller/collect"
-	"github.com/tenon-sh/tenon/internal/observe"
 )
 
 var noon = time.Date(2026, 1, 1, 12, 0, 0, 0, time.UTC)
@@ -77,7 +77,7 @@ func TestWhichMachinesEnd(t *testing.T) {
 		},
 		"Adopted": {
 			"It is being adopted.",
-			collect.Seen{Machines: []cloud.Machine{machine("m")}, Claims: []v1.NodeClaim{claim("", func(c *v1.NodeClaim) { c.Annotations = map[string]string{observe.AnnotationAdopts: "m"} })}},
+			collect.Seen{Machines: []cloud.Machine{machine("m")}, Claims: []v1.NodeClaim{claim("", func(c *v1.NodeClaim) { c.Annotations = map[string]string{annotation.Adopts: "m"} })}},
 			nil,
 		},
 		"Ending": {"It ends already.", collect.Seen{Machines: []cloud.Machine{machine("m", func(m *cloud.Machine) { m.Ending = true })}}, nil},
@@ -207,7 +207,7 @@ func TestAdopted(t *testing.T) {
 	free := func(string) bool { return false }
 	m := machine("aws:///a/i-1", func(m *cloud.Machine) { m.Shape, m.Zone = "c5.large", "a" })
 	c := collect.Adopted(&n, m, template, free)
-	if c == nil || len(c.Spec.Taints) > 0 || c.Annotations[v1.AnnotationPoolHash] != "" || c.Annotations[observe.AnnotationAdopts] != n.Spec.ProviderID || c.Labels[v1.LabelNodePool] != "p" {
+	if c == nil || len(c.Spec.Taints) > 0 || c.Annotations[v1.AnnotationPoolHash] != "" || c.Annotations[annotation.Adopts] != n.Spec.ProviderID || c.Labels[v1.LabelNodePool] != "p" {
 		t.Errorf("adopted as %+v", c)
 	}
 	if c.Labels["karpenter.k8s.aws/instance-category"] != "m" || c.Labels["example.com/mine"] != "" {
@@ -265,7 +265,7 @@ func TestAdoptedNamesDoNotCollide(t *testing.T) {
 	if got := name(held("aws:///a/i-1")); got != first {
 		t.Errorf("its own claim is there already, and it gets another, %s", got)
 	}
-	begun := held("", func(c *v1.NodeClaim) { c.Annotations = map[string]string{observe.AnnotationAdopts: "aws:///a/i-1"} })
+	begun := held("", func(c *v1.NodeClaim) { c.Annotations = map[string]string{annotation.Adopts: "aws:///a/i-1"} })
 	if got := name(begun); got != first {
 		t.Errorf("its own claim is half made, and it gets another, %s", got)
 	}

@@ -15,6 +15,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	v1 "github.com/tenon-sh/tenon/api/karpenter/v1"
+	"github.com/tenon-sh/tenon/internal/annotation"
 	"github.com/tenon-sh/tenon/internal/clock"
 	"github.com/tenon-sh/tenon/internal/cloud"
 	"github.com/tenon-sh/tenon/internal/cluster"
@@ -275,7 +276,7 @@ func (c *Controller) adopt(ctx context.Context, n *corev1.Node, machines []cloud
 // finish writes the status of an adoption that was cut off.
 func (c *Controller) finish(ctx context.Context, claim *v1.NodeClaim, nodes []corev1.Node, machines []cloud.Machine) error {
 	for i := range nodes {
-		if nodes[i].Spec.ProviderID != claim.Annotations[observe.AnnotationAdopts] {
+		if nodes[i].Spec.ProviderID != claim.Annotations[annotation.Adopts] {
 			continue
 		}
 		if m, listed := machineOf(&nodes[i], machines); listed && ours(m) {

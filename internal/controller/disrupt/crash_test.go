@@ -18,7 +18,6 @@ import (
 
 	v1 "github.com/tenon-sh/tenon/api/karpenter/v1"
 	engine "github.com/tenon-sh/tenon/engine/disrupt"
-	"github.com/tenon-sh/tenon/engine/disrupt/replace"
 	"github.com/tenon-sh/tenon/engine/plan"
 	"github.com/tenon-sh/tenon/engine/world"
 	"github.com/tenon-sh/tenon/internal/apitest"
@@ -156,7 +155,12 @@ func TestJudgementBreaks(t *testing.T) {
 		hand := &enact.Enactor{Client: x.store, Cluster: picture, Events: (*loop.Events)(nil), Now: clock.Wall, Log: logr.Discard(), Targets: &enact.Targets{}}
 		c := &disrupt.Controller{
 			Client: x.store, Cluster: picture, Enact: hand, Journal: kept, Now: clock.Wall, Log: logr.Discard(),
-			Judge: func(*world.World, engine.Begun, replace.Options) []replace.Standing { panic("a pod nobody thought of") },
+			Decide: func(w *world.World, o engine.Options) plan.Plan {
+				if slices.Contains(o.Only, engine.Judging) || len(o.Only) == 0 {
+					panic("a pod nobody thought of")
+				}
+				return engine.Decide(w, o)
+			},
 		}
 		c.Listen()
 		ctx, stop := context.WithCancel(t.Context())
@@ -175,7 +179,7 @@ func TestJudgementBreaks(t *testing.T) {
 		}
 		var broke bool
 		for _, e := range kept.All() {
-			broke = broke || e.Kind == journal.Judge && strings.Contains(e.Panic, "nobody thought of")
+			broke = broke || e.Kind == journal.GiveBack && strings.Contains(e.Panic, "nobody thought of")
 		}
 		if !broke {
 			t.Error("the journal does not hold the decision that broke")

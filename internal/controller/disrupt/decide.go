@@ -1,24 +1,23 @@
 // Package disrupt has machines given back that are no longer needed, or whose pods run cheaper or better elsewhere.
 //
-// A node that goes by choice is marked first, so that no pod comes to it any
-// more. What is bought for its pods says so on its claim. Only when all that is
-// complete, and the node is still to go, does its claim end. Marks are objects'
-// own, so a controller that starts anew goes on or takes them back.
+// What is to be done is decided in engine/disrupt; this carries it out. A node
+// that goes by choice is marked first, so that no pod comes to it any more. What
+// is bought for its pods says so on its claim. Only when all that is complete,
+// and the node is still to go, does its claim end. Marks are objects' own, so a
+// controller that starts anew goes on or takes them back.
 package disrupt
 
 import (
-	"slices"
+	"strings"
 	"time"
 
-	v1 "github.com/tenon-sh/tenon/api/karpenter/v1"
 	"github.com/tenon-sh/tenon/engine/disrupt"
 	"github.com/tenon-sh/tenon/engine/disrupt/hold"
 	"github.com/tenon-sh/tenon/engine/plan"
 	"github.com/tenon-sh/tenon/engine/world"
 )
 
-// settle is how long a node is marked before its claim ends: pods that were
-// bound before the mark was seen show up in this time.
+// settle is how soon to look again after a step.
 const settle = 2 * time.Second
 
 // Kind is what is done to a machine.
@@ -41,37 +40,79 @@ type Step struct {
 	Node   string
 	Reason string
 	Why    string // it stays, of a machine whose pods were to move
-	Begun  bool   // it is of a command, which was begun before
+	Begun  bool   // it is of a command that moves pods, which was begun before
 	Bought bool   // machines were bought for its pods
 	Many   bool   // others go with it
+	First  bool   // it is the first of its command
 }
 
-// Next returns the steps towards a plan, given since when this process knows
-// each node to be marked, and how long until the next step is due.
-func Next(w *world.World, p plan.Plan, marked map[string]time.Time, now time.Time) (steps []Step, wait time.Duration) {
-	back := map[string]bool{}
-	for _, g := range p.Back {
-		back[g.Node] = true
-		since, known := marked[g.Node]
-		switch {
-		case g.Reason == plan.Expired || g.Node == "":
-			steps = append(steps, Step{Kind: End, Claim: g.Claim, Node: g.Node, Reason: g.Reason})
-		case !isMarked(w.Place(g.Node)):
-			steps = append(steps, Step{Kind: Mark, Claim: g.Claim, Node: g.Node, Reason: g.Reason})
-		case known && now.Sub(since) >= settle:
-			steps = append(steps, Step{Kind: End, Claim: g.Claim, Node: g.Node, Reason: g.Reason})
-		case known:
-			wait = soonest(wait, settle-now.Sub(since))
-		default:
-			wait = soonest(wait, settle) // marked before we started, or just seen
+// Steps are what a plan has done about what has begun and what is empty or too
+// old, and how long until the next step is due.
+func Steps(w *world.World, p plan.Plan) (steps []Step, wait time.Duration) {
+	for _, c := range p.Commands {
+		if !c.Begun && !c.Idle() {
+			continue // it is new
 		}
+		steps = append(steps, of(w, c)...)
+		wait = soonest(wait, time.Duration(c.Again)*time.Millisecond)
 	}
-	for _, place := range w.Places() {
-		if place.Node != nil && place.Claim != nil && !place.Deleting() && !back[place.Node.Name] && isMarked(place) && !disrupt.Intended(place) {
-			steps = append(steps, Step{Kind: Unmark, Claim: place.Claim.Name, Node: place.Node.Name})
+	for _, s := range p.Spare {
+		kind := Return
+		if s.Used {
+			kind = Adopt
 		}
+		steps = append(steps, Step{Kind: kind, Claim: s.Claim})
 	}
 	return steps, wait
+}
+
+// of are the steps of one command.
+func of(w *world.World, c plan.Command) (out []Step) {
+	var kind Kind
+	switch c.Verdict {
+	case plan.Begin:
+		kind = Mark
+	case plan.CarryOn:
+		kind = End
+	case plan.TakeBack:
+		kind = Unmark
+	default:
+		return awaiting(w, c)
+	}
+	for i, g := range c.Back {
+		s := Step{Kind: kind, Claim: g.Claim, Node: g.Node, Reason: c.Reason, Begun: !c.Idle(), Bought: len(c.Bought) > 0, Many: len(c.Back) > 1, First: i == 0}
+		if kind == Unmark && c.Why != nil {
+			s.Why = c.Why.Line()
+		}
+		out = append(out, s)
+	}
+	return out
+}
+
+// awaiting are the machines that a command waits for.
+func awaiting(w *world.World, c plan.Command) (out []Step) {
+	for _, name := range c.Bought {
+		p := placeOf(w, name)
+		if p == nil || p.Whole() {
+			continue
+		}
+		s := Step{Kind: Await, Claim: name, Reason: c.Reason}
+		if p.Node != nil {
+			s.Node = p.Node.Name
+		}
+		out = append(out, s)
+	}
+	return out
+}
+
+// placeOf is the machine of a claim.
+func placeOf(w *world.World, claim string) *world.Place {
+	for _, p := range w.Places() {
+		if p.Claim != nil && p.Claim.Name == claim {
+			return p
+		}
+	}
+	return nil
 }
 
 // eligible counts the machines that run nothing and might be given back.
@@ -85,12 +126,6 @@ func eligible(w *world.World) int {
 	return n
 }
 
-func isMarked(p *world.Place) bool {
-	return p != nil && p.Node != nil && slices.ContainsFunc(p.Node.Taints, func(t world.Taint) bool {
-		return t.Key == v1.TaintDisrupted && t.Effect == world.NoSchedule
-	})
-}
-
 // soonest is the shorter of two waits; zero is for ever.
 func soonest(a, b time.Duration) time.Duration {
 	if a == 0 || b > 0 && b < a {
@@ -98,3 +133,28 @@ func soonest(a, b time.Duration) time.Duration {
 	}
 	return a
 }
+
+// kindOf is what metrics call a consolidation of so many machines.
+func kindOf(reason string, many bool) string {
+	switch {
+	case reason != plan.Underutilized:
+		return ""
+	case many:
+		return "multi"
+	}
+	return "single"
+}
+
+// decisionOf is what metrics call a decision.
+func decisionOf(bought bool) string {
+	if bought {
+		return "replace"
+	}
+	return "delete"
+}
+
+// lower is a reason as metrics and logs have it.
+func lower(reason string) string { return strings.ToLower(reason) }
+
+// isMarked reports whether a node is kept free of new pods because it is to go.
+func isMarked(p *world.Place) bool { return disrupt.Marked(p) }

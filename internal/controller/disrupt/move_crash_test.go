@@ -22,6 +22,7 @@ import (
 	"github.com/tenon-sh/tenon/engine/amount"
 	"github.com/tenon-sh/tenon/engine/label"
 	"github.com/tenon-sh/tenon/engine/world"
+	"github.com/tenon-sh/tenon/internal/annotation"
 	"github.com/tenon-sh/tenon/internal/apitest"
 	"github.com/tenon-sh/tenon/internal/clock"
 	"github.com/tenon-sh/tenon/internal/cluster"
@@ -29,7 +30,6 @@ import (
 	"github.com/tenon-sh/tenon/internal/enact"
 	"github.com/tenon-sh/tenon/internal/journal"
 	"github.com/tenon-sh/tenon/internal/loop"
-	"github.com/tenon-sh/tenon/internal/observe"
 )
 
 // borough is a cluster whose cloud, kubelets and scheduler live as long as the
@@ -151,7 +151,7 @@ func (b *borough) pods() []corev1.Pod {
 // turn has everybody else do their work.
 func (b *borough) turn() {
 	for _, c := range b.claims() {
-		asked := c.Annotations[observe.AnnotationReplaces] != ""
+		asked := c.Annotations[annotation.Replaces] != ""
 		if asked {
 			b.asked[c.Name] = true
 		}

@@ -14,9 +14,8 @@ import (
 
 	v1 "github.com/tenon-sh/tenon/api/karpenter/v1"
 	"github.com/tenon-sh/tenon/engine/disrupt"
-	"github.com/tenon-sh/tenon/engine/disrupt/replace"
+	"github.com/tenon-sh/tenon/engine/disrupt/consolidate"
 	"github.com/tenon-sh/tenon/engine/plan"
-	"github.com/tenon-sh/tenon/engine/reason"
 	"github.com/tenon-sh/tenon/engine/world"
 	"github.com/tenon-sh/tenon/internal/clock"
 	"github.com/tenon-sh/tenon/internal/cluster"
@@ -64,7 +63,7 @@ type Controller struct {
 	Now     clock.Now
 	Log     logr.Logger
 	Moving  Moving
-	Judge   func(*world.World, disrupt.Begun, replace.Options) []replace.Standing // nil: replace.Judge
+	Decide  func(*world.World, disrupt.Options) plan.Plan // nil: disrupt.Decide
 
 	wake    chan struct{}
 	marked  map[string]time.Time
@@ -129,35 +128,47 @@ func (c *Controller) guarded(ctx context.Context) (wait time.Duration) {
 func (c *Controller) teller() panics.Teller { return panics.Teller{Log: c.Log, Metrics: c.Metrics} }
 
 // pass decides and takes the steps that are due. It returns when to look again
-// although nothing happens; zero for never.
+// although nothing happens.
 func (c *Controller) pass(ctx context.Context) time.Duration {
+	if c.stirred.Swap(false) {
+		c.looking.changed = true
+	}
 	w := c.Cluster.World().Seated()
 	planned, known := c.Enact.Targets.Planned(w)
 	if !known {
 		return pace // nobody knows yet what is needed
 	}
-	begun := disrupt.BegunIn(w)
-	p, ok := c.decide(begun.Ending(w), slices.Concat(planned, begun.Awaited))
-	if !ok {
-		return time.Minute
-	}
 	now := c.Now()
+	if c.looking.began.IsZero() {
+		c.looking.began = now
+	}
 	c.note(w, now)
-	c.tell(ctx, w)
-	steps, wait := Next(w, p, c.marked, now)
-	more, later := c.carry(w, begun, planned, now)
-	steps, wait = append(steps, more...), soonest(wait, later)
-	if slices.ContainsFunc(steps, func(s Step) bool { return s.Kind != Await }) {
+	c.looking.retries.prune(w)
+	o := c.options(planned, now)
+	o.Busy = c.busy(w)
+	due, moves := c.due(now, o.Busy)
+	everything := moves && !now.Before(due)
+	held := everything && c.looking.backlog.holds(backlogged(w), now)
+	if everything = everything && !held; !everything {
+		o.Only = quick()
+	}
+	p, ok := c.decide(w, o)
+	if everything {
+		c.looking.changed = false
+		c.looking.last, c.looking.took, c.looking.again = c.Now(), c.Now.Since(now), p.Again
+	}
+	c.tell(ctx, w, p)
+	wait := c.carry(ctx, w, p)
+	if c.beginAll(ctx, p) {
 		wait = soonest(wait, settle)
 	}
-	if err := parallel.Each(parallel.Writes, steps, func(_ int, s Step) error { return c.try(ctx, s) }); err != nil {
-		wait = soonest(wait, failed)
-	}
-	if c.stirred.Swap(false) {
-		c.looking.changed = true
-	}
-	if !c.Moving.Off {
-		wait = soonest(wait, c.move(ctx, w, begun, planned))
+	switch {
+	case !ok:
+		wait = soonest(wait, time.Minute)
+	case moves && !held:
+		wait = soonest(wait, max(c.looking.due().Sub(c.Now()), pace))
+	case !c.Moving.Off:
+		wait = soonest(wait, every)
 	}
 	if p.Again > 0 {
 		wait = soonest(wait, max(time.Unix(p.Again, 0).Sub(now), pace))
@@ -165,37 +176,90 @@ func (c *Controller) pass(ctx context.Context) time.Duration {
 	return wait
 }
 
-// carry returns the steps that are due for commands that have been begun. When
-// no pods are to be moved they are taken back.
-func (c *Controller) carry(w *world.World, b disrupt.Begun, planned []string, now time.Time) ([]Step, time.Duration) {
-	var standings []replace.Standing
-	judged := true
-	if c.Moving.Off {
-		standings = slices.Repeat([]replace.Standing{{Why: &reason.Why{Code: reason.Policy, Detail: "moving pods is switched off"}}}, len(b.Commands))
-	} else {
-		o := replace.Options{Pack: c.Moving.Pack, Planned: planned, Busy: c.busy(w), Meant: c.looking.meant}
-		judged = c.consider(&journal.Entry{Kind: journal.Judge, World: w, Options: journal.Options{Drift: o}}, "", "", func(*journal.Entry) { standings = c.judge(w, b, o) })
+// quick is what is decided at every look. The rest takes longer, and is decided when it is due.
+func quick() []disrupt.Part { return []disrupt.Part{disrupt.Judging, disrupt.Idling} }
+
+// options are what this process knows beside the World. All of it can be
+// forgotten: what has only been forgotten is waited for, or tried, once more.
+func (c *Controller) options(planned []string, now time.Time) disrupt.Options {
+	o := disrupt.Options{
+		Pack: c.Moving.Pack, Planned: planned, Stay: c.Moving.Off, Skip: c.looking.retries.waiting(now),
+		Consolidate: consolidate.Options{SpotToSpot: c.Moving.SpotToSpot},
 	}
-	if !judged {
-		return nil, time.Minute // the commands are left as they are: they live in the objects
-	}
-	steps, wait := Carry(b, standings, planned, c.marked, now)
-	first := true
-	for _, s := range steps {
-		if s.Kind == Unmark {
-			c.takenBack(s, first)
-			first = false
+	for node, since := range c.marked {
+		if o.Marked == nil {
+			o.Marked = map[string]int64{}
 		}
+		o.Marked[node] = now.Sub(since).Milliseconds()
 	}
-	return steps, wait
+	return o
 }
 
-// judge says how commands stand.
-func (c *Controller) judge(w *world.World, b disrupt.Begun, o replace.Options) []replace.Standing {
-	if c.Judge != nil {
-		return c.Judge(w, b, o)
+// decide makes the plan, and keeps it if it does anything or is about everything. What breaks a part of it costs
+// that part: what takes least to decide is decided without the rest. It is not ok if anything broke.
+func (c *Controller) decide(w *world.World, o disrupt.Options) (p plan.Plan, ok bool) {
+	decide := c.Decide
+	if decide == nil {
+		decide = disrupt.Decide
 	}
-	return replace.Judge(w, b, o)
+	tries := [][]disrupt.Part{o.Only, quick(), {disrupt.Idling}}
+	if len(o.Only) > 0 {
+		tries = tries[1:]
+	}
+	ok = true
+	for _, parts := range tries {
+		o.Only, o.Done = parts, c.measure(w)
+		broke := panics.Caught(func() { p = decide(w, o) })
+		o.Done = nil
+		e := journal.Entry{Kind: journal.GiveBack, World: w, Options: journal.Options{Disrupt: o}}
+		if broke == nil {
+			if e.Plan = p; p.Acts() || len(parts) == 0 {
+				c.Journal.Add(e)
+			}
+			return p, ok
+		}
+		e.Panic, ok = broke.Error(), false
+		c.Journal.Add(e)
+		c.teller().Tell(Name, broke, "decision", journal.GiveBack, "world", w.Digest())
+	}
+	return plan.Plan{}, false
+}
+
+// measure counts how long the parts of a decision take.
+func (c *Controller) measure(w *world.World) func(disrupt.Part) {
+	last := c.Now()
+	return func(part disrupt.Part) {
+		took := c.Now.Since(last).Seconds()
+		last = c.Now()
+		switch part {
+		case disrupt.Idling:
+			c.Metrics.Observe(metric.DisruptionEvaluation, took, "empty", "")
+			c.Metrics.Put(metric.DisruptionEligibleNodes, float64(eligible(w)), "empty")
+		case disrupt.Replacing:
+			c.Metrics.Observe(metric.DisruptionEvaluation, took, lower(plan.Drifted), "")
+			c.Metrics.Put(metric.DisruptionEligibleNodes, float64(disrupt.Eligible(w)), lower(plan.Drifted))
+		case disrupt.Consolidating:
+			c.Metrics.Observe(metric.DisruptionEvaluation, took, lower(plan.Underutilized), "multi")
+		case disrupt.Judging:
+		}
+	}
+}
+
+// carry takes the steps that are due, and returns when the next are.
+func (c *Controller) carry(ctx context.Context, w *world.World, p plan.Plan) time.Duration {
+	steps, wait := Steps(w, p)
+	for _, s := range steps {
+		if s.Kind != Await {
+			wait = soonest(wait, settle)
+		}
+		if s.Kind == Unmark && s.Begun {
+			c.takenBack(s)
+		}
+	}
+	if err := parallel.Each(parallel.Writes, steps, func(_ int, s Step) error { return c.try(ctx, s) }); err != nil {
+		wait = soonest(wait, failed)
+	}
+	return wait
 }
 
 // note keeps since when each node is known to be marked.
@@ -214,28 +278,6 @@ func (c *Controller) note(w *world.World, now time.Time) {
 	c.marked = still
 }
 
-// decide makes the plan, and keeps it if it does anything.
-func (c *Controller) decide(w *world.World, planned []string) (p plan.Plan, ok bool) {
-	o := disrupt.Options{Planned: planned, BuyFirst: !c.Moving.Off}
-	start := c.Now()
-	if broke := panics.Caught(func() { p = disrupt.Decide(w, o) }); broke != nil {
-		c.Journal.Add(journal.Entry{Kind: journal.GiveBack, World: w, Options: journal.Options{Disrupt: o}, Panic: broke.Error()})
-		c.broke(broke, journal.GiveBack, w)
-		return plan.Plan{}, false
-	}
-	c.Metrics.Observe(metric.DisruptionEvaluation, c.Now.Since(start).Seconds(), "empty", "")
-	c.Metrics.Put(metric.DisruptionEligibleNodes, float64(eligible(w)), "empty")
-	if len(p.Back) > 0 {
-		c.Journal.Add(journal.Entry{Kind: journal.GiveBack, World: w, Options: journal.Options{Disrupt: o}, Plan: p})
-	}
-	return p, true
-}
-
-// broke tells of a decision that broke.
-func (c *Controller) broke(broke error, kind string, w *world.World) {
-	c.teller().Tell(Name, broke, "decision", kind, "world", w.Digest())
-}
-
 // try takes one step, and says if it cannot. One that breaks has failed, and the others go on.
 func (c *Controller) try(ctx context.Context, s Step) error {
 	err := c.teller().Try(Name, func() error { return c.take(ctx, s) }, "step", s.Kind, "NodeClaim", s.Claim)
@@ -250,7 +292,7 @@ func (c *Controller) try(ctx context.Context, s Step) error {
 func (c *Controller) take(ctx context.Context, s Step) error {
 	switch s.Kind {
 	case Mark:
-		return changed(c.mark(ctx, s))
+		return changed(c.mark(ctx, s, nil))
 	case Unmark:
 		return changed(c.unmark(ctx, s))
 	}
@@ -281,8 +323,8 @@ func (c *Controller) take(ctx context.Context, s Step) error {
 	return c.Enact.Release(ctx, claim, lower(s.Reason))
 }
 
-// mark keeps pods away from a node, and says why on its claim.
-func (c *Controller) mark(ctx context.Context, s Step) error {
+// mark keeps pods away from a node, and says why on its claim, and on the node where its pods are to go.
+func (c *Controller) mark(ctx context.Context, s Step, moves []plan.Fill) error {
 	claim, node := &v1.NodeClaim{}, &corev1.Node{}
 	if err := c.Client.Get(ctx, client.ObjectKey{Name: s.Claim}, claim); err != nil {
 		return err
@@ -290,10 +332,26 @@ func (c *Controller) mark(ctx context.Context, s Step) error {
 	if err := c.Client.Get(ctx, client.ObjectKey{Name: s.Node}, node); err != nil {
 		return err
 	}
-	if _, err := c.Enact.Taint(ctx, node); err != nil {
+	if err := c.Enact.Mark(ctx, node, movesFrom(c.Cluster.Recent(pace).Place(s.Node), moves)); err != nil {
 		return err
 	}
 	return c.say(ctx, claim, s.Reason)
+}
+
+// movesFrom are those of the moves that are of pods of a machine.
+func movesFrom(from *world.Place, moves []plan.Fill) (out []world.Move) {
+	for _, f := range moves {
+		m := world.Move{To: f.Node}
+		for _, k := range f.Pods {
+			if from != nil && slices.ContainsFunc(from.Pods, func(p *world.Pod) bool { return p.Key == k }) {
+				m.Pods = append(m.Pods, k)
+			}
+		}
+		if len(m.Pods) > 0 {
+			out = append(out, m)
+		}
+	}
+	return out
 }
 
 // unmark takes both back: first what is meant, then what was done for it.

@@ -17,8 +17,8 @@ import (
 	"time"
 
 	v1 "github.com/tenon-sh/tenon/api/karpenter/v1"
+	"github.com/tenon-sh/tenon/internal/annotation"
 	"github.com/tenon-sh/tenon/internal/cloud"
-	"github.com/tenon-sh/tenon/internal/observe"
 )
 
 // largest is how many machines are ordered at once.
@@ -33,7 +33,7 @@ type Order struct {
 
 // Waiting reports whether a claim has no machine and wants one bought.
 func Waiting(c *v1.NodeClaim) bool {
-	return c.DeletionTimestamp == nil && c.Annotations[observe.AnnotationAdopts] == "" && c.Status.ProviderID == "" && !c.Conditions().Is(v1.ConditionLaunched)
+	return c.DeletionTimestamp == nil && c.Annotations[annotation.Adopts] == "" && c.Status.ProviderID == "" && !c.Conditions().Is(v1.ConditionLaunched)
 }
 
 // Leaving reports whether a claim is being deleted whose order may have bought a

@@ -7,8 +7,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	v1 "github.com/tenon-sh/tenon/api/karpenter/v1"
+	"github.com/tenon-sh/tenon/internal/annotation"
 	"github.com/tenon-sh/tenon/internal/enact"
-	"github.com/tenon-sh/tenon/internal/observe"
 )
 
 // How long a claim may take.
@@ -29,7 +29,7 @@ func Next(c *v1.NodeClaim, waited time.Duration) Step {
 	switch {
 	case c.DeletionTimestamp != nil || c.Conditions().Is(v1.ConditionRegistered):
 		return Step{}
-	case c.Annotations[observe.AnnotationAdopts] != "" && c.Conditions().Is(v1.ConditionLaunched):
+	case c.Annotations[annotation.Adopts] != "" && c.Conditions().Is(v1.ConditionLaunched):
 		return Step{} // its node was there before it, and has pods: who cannot be matched with it is not of no use
 	case c.Conditions().Is(v1.ConditionLaunched):
 		limit, reason = RegistrationTimeout, enact.RegistrationTimeout

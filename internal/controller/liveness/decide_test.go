@@ -7,9 +7,9 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	v1 "github.com/tenon-sh/tenon/api/karpenter/v1"
+	"github.com/tenon-sh/tenon/internal/annotation"
 	"github.com/tenon-sh/tenon/internal/controller/liveness"
 	"github.com/tenon-sh/tenon/internal/enact"
-	"github.com/tenon-sh/tenon/internal/observe"
 )
 
 var noon = time.Date(2026, 1, 1, 12, 0, 0, 0, time.UTC)
@@ -25,7 +25,7 @@ func TestNext(t *testing.T) {
 	leaving := claim()
 	leaving.DeletionTimestamp = &metav1.Time{Time: noon}
 	adopted := claim(v1.ConditionLaunched)
-	adopted.Annotations = map[string]string{observe.AnnotationAdopts: "aws:///a/i-1"}
+	adopted.Annotations = map[string]string{annotation.Adopts: "aws:///a/i-1"}
 	tests := map[string]struct {
 		why    string
 		claim  *v1.NodeClaim

@@ -25,6 +25,7 @@ import (
 	"github.com/tenon-sh/tenon/engine/plan"
 	engine "github.com/tenon-sh/tenon/engine/provision"
 	"github.com/tenon-sh/tenon/engine/world"
+	"github.com/tenon-sh/tenon/internal/annotation"
 	"github.com/tenon-sh/tenon/internal/apitest"
 	"github.com/tenon-sh/tenon/internal/cluster"
 	"github.com/tenon-sh/tenon/internal/controller/provision"
@@ -178,7 +179,7 @@ func (c *cell) pass(d time.Duration) {
 		if !ok {
 			continue
 		}
-		for _, g := range disrupt.Decide(w, disrupt.Options{Planned: planned}).Back {
+		for _, g := range disrupt.Decide(w, disrupt.Options{Planned: planned, Only: []disrupt.Part{disrupt.Idling}}).Back() {
 			c.end(g.Claim, enact.Empty)
 		}
 	}
@@ -437,7 +438,7 @@ func TestHonestPurchases(t *testing.T) {
 	t.Run("Others", func(t *testing.T) {
 		c := newCell(t, time.Hour)
 		picky := func(o *v1.NodeClaim) string {
-			if strings.Contains(o.Annotations[observe.AnnotationPods], "picky") {
+			if strings.Contains(o.Annotations[annotation.Pods], "picky") {
 				return "no such thing"
 			}
 			return ""

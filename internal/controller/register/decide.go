@@ -14,6 +14,7 @@ import (
 	v1 "github.com/tenon-sh/tenon/api/karpenter/v1"
 	"github.com/tenon-sh/tenon/engine/plan"
 	"github.com/tenon-sh/tenon/engine/world"
+	"github.com/tenon-sh/tenon/internal/annotation"
 	"github.com/tenon-sh/tenon/internal/observe"
 )
 
@@ -128,7 +129,7 @@ func unregistered() corev1.Taint {
 // private are the annotations that speak of the claim itself and not of its node.
 func private(key string) bool {
 	return slices.Contains([]string{
-		v1.AnnotationOrder, v1.AnnotationOrderPlace, v1.AnnotationOrderSize, observe.AnnotationTemplate, observe.AnnotationBooked, observe.AnnotationPods, observe.AnnotationReplaces, observe.AnnotationAdopts,
+		v1.AnnotationOrder, v1.AnnotationOrderPlace, v1.AnnotationOrderSize, annotation.Template, annotation.Booked, annotation.Pods, annotation.Replaces, annotation.Adopts,
 		v1.AnnotationTerminationTime, "kubectl.kubernetes.io/last-applied-configuration",
 	}, key)
 }

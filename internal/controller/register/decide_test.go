@@ -9,8 +9,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	v1 "github.com/tenon-sh/tenon/api/karpenter/v1"
+	"github.com/tenon-sh/tenon/internal/annotation"
 	"github.com/tenon-sh/tenon/internal/controller/register"
-	"github.com/tenon-sh/tenon/internal/observe"
 )
 
 var noon = time.Date(2026, 1, 1, 12, 0, 0, 0, time.UTC)
@@ -117,7 +117,7 @@ func TestKept(t *testing.T) {
 func TestMatched(t *testing.T) {
 	c := launched(func(c *v1.NodeClaim) {
 		c.Labels = map[string]string{v1.LabelNodePool: "p", "team": "a"}
-		c.Annotations = map[string]string{"note": "x", v1.AnnotationOrder: "o", observe.AnnotationBooked: "{}"}
+		c.Annotations = map[string]string{"note": "x", v1.AnnotationOrder: "o", annotation.Booked: "{}"}
 		c.Spec.Taints = []corev1.Taint{{Key: "gpu", Effect: corev1.TaintEffectNoSchedule}}
 		c.Spec.StartupTaints = []corev1.Taint{{Key: "wait", Effect: corev1.TaintEffectNoSchedule}}
 	})

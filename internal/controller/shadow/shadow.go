@@ -137,7 +137,7 @@ func (c *Controller) pass() time.Duration {
 	if !ok {
 		return idle
 	}
-	back, ok := c.decide(journal.Entry{Kind: journal.GiveBack, World: w, Options: journal.Options{Disrupt: disrupt.Options{Planned: explain.Targets(buy)}}})
+	back, ok := c.decide(journal.Entry{Kind: journal.GiveBack, World: w, Options: journal.Options{Disrupt: disrupt.Options{Planned: explain.Targets(buy), Only: []disrupt.Part{disrupt.Idling}, AsIs: true}}})
 	if !ok {
 		return idle
 	}
@@ -203,7 +203,7 @@ func (c *Controller) decide(e journal.Entry) (p plan.Plan, ok bool) {
 		panics.Teller{Log: c.Log, Metrics: c.Metrics}.Tell("shadow", broke, "decision", e.Kind, "world", e.World.Digest())
 		return plan.Plan{}, false
 	}
-	if e.Plan.Waiting+len(e.Plan.Back) > 0 {
+	if e.Plan.Waiting+len(e.Plan.Back()) > 0 {
 		c.Journal.Add(e)
 	}
 	return e.Plan, true
@@ -242,7 +242,7 @@ func (c *Controller) tell(w *world.World, buy, back plan.Plan) {
 			c.Log.Info("would buy nothing for a pod", "pod", r.Pod.String(), "why", wording.Refusal(w, r))
 		})
 	}
-	for _, g := range back.Back {
+	for _, g := range back.Back() {
 		once("give back "+g.Claim+g.Reason, func() {
 			c.Log.Info("would give a node back", "Node", g.Node, "NodeClaim", g.Claim, "reason", g.Reason, "price", dollars(g.Price))
 		})

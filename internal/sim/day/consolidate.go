@@ -4,18 +4,11 @@ import (
 	"slices"
 
 	"github.com/tenon-sh/tenon/engine/disrupt"
-	"github.com/tenon-sh/tenon/engine/disrupt/consolidate"
 	"github.com/tenon-sh/tenon/engine/disrupt/hold"
-	"github.com/tenon-sh/tenon/engine/disrupt/replace"
 	"github.com/tenon-sh/tenon/engine/pack"
 	"github.com/tenon-sh/tenon/engine/plan"
 	"github.com/tenon-sh/tenon/engine/world"
 )
-
-// disrupted keeps pods from a node that is to go.
-func disrupted() world.Taint {
-	return world.Taint{Key: "karpenter.sh/disrupted", Effect: world.NoSchedule}
-}
 
 // consolidate carries on or takes back what was begun, and begins what pays.
 func (d *day) consolidate() {
@@ -24,62 +17,83 @@ func (d *day) consolidate() {
 	}
 	d.guards()
 	w := d.builder.Snapshot(d.now)
-	b := disrupt.BegunIn(w)
-	for i, s := range replace.Judge(w, b, replace.Options{}) {
-		for _, p := range b.Commands[i].Back {
-			switch {
-			case s.May:
+	p := disrupt.Decide(w, disrupt.Options{Only: []disrupt.Part{disrupt.Judging}, Marked: d.marks(w)})
+	for _, c := range p.Commands {
+		for _, g := range c.Back {
+			switch c.Verdict {
+			case plan.Begin: // the process ended before it was marked
+				d.intend(w.Place(g.Node), c.Reason)
+			case plan.CarryOn:
 				d.report.Consolidated++
-				d.end(d.claims[p.Claim.Name])
-			case s.Why != nil && !s.Passing:
+				d.end(d.claims[g.Claim])
+			case plan.TakeBack:
 				d.report.TakenBack++
-				d.intend(p, "")
+				d.intend(w.Place(g.Node), "")
 			}
 		}
 	}
-	for _, p := range b.Strays {
-		c := d.claims[p.Claim.Name]
+	for _, s := range p.Spare {
+		c := d.claims[s.Claim]
 		c.Replaces = nil
 		d.write()
 		d.setClaim(c)
-		if hold.IsEmpty(p) {
+		if !s.Used {
 			d.end(c)
 		}
 	}
 	d.begin()
 }
 
-// begin begins what pays.
+// marks is for how long marks are known: for long enough, as whatever happens here is seen at once.
+func (d *day) marks(w *world.World) map[string]int64 {
+	out := map[string]int64{}
+	for _, p := range w.Places() {
+		if disrupt.Marked(p) {
+			out[p.Node.Name] = 60_000
+		}
+	}
+	return out
+}
+
+// begin begins what is due: to replace what is too old or has drifted, or what pays.
 func (d *day) begin() {
 	w := d.builder.Snapshot(d.now)
 	if len(w.Waiting()) > 0 {
 		return
 	}
-	b := disrupt.BegunIn(w)
-	ending := b.Ending(w)
-	if d.replace(ending, b) {
-		return
+	parts := []disrupt.Part{disrupt.Replacing, disrupt.Consolidating}
+	if d.cfg.Life.Edits == 0 && d.cfg.Expire == 0 {
+		parts = parts[1:]
 	}
-	p := consolidate.Decide(ending, consolidate.Options{Pack: pack.Options{Steps: steps}, Planned: b.Awaited})
+	p := disrupt.Decide(w, disrupt.Options{Only: parts, Pack: pack.Options{Steps: steps}})
 	d.report.Decisions++
-	begun := map[world.PoolID]int{}
+	ending := disrupt.BegunIn(w).Ending(w)
+	type of struct {
+		pool   world.PoolID
+		reason string
+	}
+	begun := map[of]int{}
 	for _, c := range p.Commands {
-		if c.Why != nil {
+		if c.Verdict != plan.Begin {
 			continue
 		}
-		var names []string
 		for _, g := range c.Back {
-			names = append(names, g.Claim)
-			begun[g.Pool]++
-			d.intend(w.Place(g.Node), plan.Underutilized)
+			begun[of{g.Pool, c.Reason}]++
+			switch c.Reason {
+			case plan.Expired:
+				d.report.Expired++
+			case plan.Drifted:
+				d.report.Drifted++
+			}
+			d.intend(w.Place(g.Node), c.Reason)
 		}
 		for _, a := range c.New {
-			d.buy(a, names...)
+			d.buy(a, c.Claims()...)
 		}
 	}
-	for id, n := range begun {
-		if left := hold.RoomOf(ending, w.Pool(id), plan.Underutilized).Left(); n > left {
-			d.problem("pool %s: %d machines are to go, its budgets let %d", id.Name, n, left)
+	for x, n := range begun {
+		if left := hold.RoomOf(ending, w.Pool(x.pool), x.reason).Left(); n > left && x.reason != plan.Expired {
+			d.problem("pool %s: %d machines are to go for the reason %s, its budgets let %d", x.pool.Name, n, x.reason, left)
 		}
 	}
 }
@@ -95,9 +109,9 @@ func (d *day) intend(p *world.Place, why string) {
 	}
 	d.write()
 	d.setClaim(c)
-	n.Taints = slices.DeleteFunc(slices.Clone(n.Taints), func(t world.Taint) bool { return t == disrupted() })
+	n.Taints = slices.DeleteFunc(slices.Clone(n.Taints), func(t world.Taint) bool { return t == disrupt.Mark() })
 	if why != "" {
-		n.Taints = append(n.Taints, disrupted())
+		n.Taints = append(n.Taints, disrupt.Mark())
 	}
 	d.write()
 	d.nodes[n.Name] = n

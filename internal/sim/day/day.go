@@ -133,6 +133,10 @@ func Run(cfg Config) (Report, error) {
 		d.morning()
 	}
 	for d.step() {
+		if d.now > evening+dayLong {
+			d.problem("something is still done a day after the evening")
+			break
+		}
 		if len(d.report.Problems) > 20 {
 			break
 		}

@@ -7,10 +7,6 @@ import (
 	"strconv"
 
 	"github.com/tenon-sh/tenon/engine/amount"
-	"github.com/tenon-sh/tenon/engine/disrupt"
-	"github.com/tenon-sh/tenon/engine/disrupt/hold"
-	"github.com/tenon-sh/tenon/engine/disrupt/replace"
-	"github.com/tenon-sh/tenon/engine/pack"
 	"github.com/tenon-sh/tenon/engine/plan"
 	"github.com/tenon-sh/tenon/engine/provision"
 	"github.com/tenon-sh/tenon/engine/world"
@@ -246,30 +242,6 @@ func (d *day) rounds() {
 			d.setClaim(c)
 		}
 	}
-}
-
-// replace begins to replace the machine that is next, of those that are too old or have drifted.
-func (d *day) replace(w *world.World, b disrupt.Begun) bool {
-	if d.cfg.Life.Edits == 0 && d.cfg.Expire == 0 {
-		return false
-	}
-	p, _ := replace.Next(w, replace.Options{Pack: pack.Options{Steps: steps}, Planned: b.Awaited})
-	d.report.Decisions++
-	for _, g := range p.Back {
-		if left := hold.RoomOf(w, w.Pool(g.Pool), plan.Drifted).Left(); left < 1 && g.Reason == plan.Drifted {
-			d.problem("pool %s: a drifted machine is to go, its budgets let %d", g.Pool.Name, left)
-		}
-		if g.Reason == plan.Expired {
-			d.report.Expired++
-		} else {
-			d.report.Drifted++
-		}
-		d.intend(w.Place(g.Node), g.Reason)
-		for _, a := range p.New {
-			d.buy(a, g.Claim)
-		}
-	}
-	return len(p.Back) > 0
 }
 
 // known finds the machine of a claim that is to go before anything was said of

@@ -242,15 +242,19 @@ func (d *day) again() {
 func (d *day) give() {
 	d.guards()
 	w := d.builder.Snapshot(d.now)
-	begun := disrupt.BegunIn(w)
-	p := disrupt.Decide(begun.Ending(w), disrupt.Options{Planned: begun.Awaited, BuyFirst: d.cfg.Move})
+	p := disrupt.Decide(w, disrupt.Options{Only: []disrupt.Part{disrupt.Idling}, AsIs: !d.cfg.Move, Marked: d.marks(w)})
 	d.report.Decisions++
 	d.budgets(w, p)
 	if p.Again > 0 {
 		d.giving = p.Again
 		d.by(p.Again, d.give)
 	}
-	for _, b := range p.Back {
+	for _, c := range p.Commands {
+		if c.Verdict == plan.TakeBack { // the process ended before the mark was taken away
+			d.intend(w.Place(c.Back[0].Node), "")
+		}
+	}
+	for _, b := range p.Back() {
 		place := w.Place(b.Node)
 		switch {
 		case place == nil:
@@ -278,7 +282,7 @@ func (d *day) budgets(w *world.World, p plan.Plan) {
 			going[at.Pool()]++
 		}
 	}
-	for _, b := range p.Back {
+	for _, b := range p.Back() {
 		if b.Reason == plan.Empty {
 			chosen[b.Pool]++
 		}

@@ -80,6 +80,9 @@ func TestDaysOfWeeks(t *testing.T) {
 		"Ends": {"A process that ends between two writes again and again leaves nothing that the next one does not carry on.", 2, func(c *day.Config) {
 			c.Life.Deaths = 100
 		}},
+		"Unmarked": {"A process that ends after it has said that a machine is to go, and before it has kept pods away from there, leaves that to the next.", 23, func(c *day.Config) {
+			c.Life.Deaths = 100
+		}},
 		"Faults": {"A cloud of which every third call fails, and half of these are carried out all the same, sells nothing twice.", 3, func(c *day.Config) {
 			c.Life.Faults = 33
 		}},

@@ -32,10 +32,10 @@ type Decision struct {
 // decisionOf draws a decision.
 func decisionOf(e journal.Entry) Decision {
 	d := Decision{
-		Digest: e.World.Digest(), At: e.World.At(), Kind: e.Kind, Text: deeds(e.Plan), Waiting: e.Plan.Waiting, New: len(e.Plan.New), Refused: len(e.Plan.Refused),
-		Back: len(e.Plan.Back), Cost: e.Plan.Cost, Proven: e.Plan.Proven(), Quiet: e.Quiet, Panic: e.Panic,
+		Digest: e.World.Digest(), At: e.World.At(), Kind: e.Kind, Text: deeds(e.Plan), Waiting: e.Plan.Waiting, New: len(e.Plan.Asks()), Refused: len(e.Plan.Refused),
+		Back: len(e.Plan.Back()), Cost: e.Plan.Cost, Proven: e.Plan.Proven(), Quiet: e.Quiet, Panic: e.Panic,
 	}
-	for _, g := range e.Plan.Back {
+	for _, g := range e.Plan.Back() {
 		d.Saved += g.Price
 	}
 	return d
@@ -70,9 +70,9 @@ func deeds(p plan.Plan) string {
 		}
 		parts = append(parts, "places "+amount.Count(pods, "pod")+" on "+amount.Count(len(p.Filled), "node")+" that it has")
 	}
-	if len(p.Back) > 0 {
+	if len(p.Back()) > 0 {
 		reasons := map[string]int{}
-		for _, g := range p.Back {
+		for _, g := range p.Back() {
 			reasons[g.Reason]++
 		}
 		var why []string

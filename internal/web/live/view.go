@@ -148,7 +148,7 @@ func Reasons(decided []journal.Entry, deleted func(claim string) string) func(cl
 	type give struct{ why, decision string }
 	gives := map[string]give{}
 	for _, e := range slices.Backward(decided) {
-		for _, g := range e.Plan.Back {
+		for _, g := range e.Plan.Back() {
 			gives[g.Claim] = give{g.Reason, e.World.Digest()}
 		}
 	}

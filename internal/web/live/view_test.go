@@ -142,7 +142,7 @@ func TestWhyItGoes(t *testing.T) {
 	}
 	w := b.Snapshot(9)
 	v := view{deleted: func(claim string) string { return map[string]string{"deleted": "its machine is gone"}[claim] }}
-	f, _ := v.next(w, []journal.Entry{{Kind: journal.GiveBack, World: w, Plan: plan.Plan{Back: []plan.Give{{Claim: "decided", Reason: "Empty"}}}}})
+	f, _ := v.next(w, []journal.Entry{{Kind: journal.GiveBack, World: w, Plan: plan.Plan{Commands: []plan.Command{{Verdict: plan.CarryOn, Back: []plan.Give{{Claim: "decided", Reason: "Empty"}}}}}}})
 	got := map[string]string{}
 	for _, n := range f.Nodes {
 		got[n.Name] = n.Why
@@ -208,7 +208,7 @@ func TestDeeds(t *testing.T) {
 		"Buys":     {plan.Plan{New: []plan.Ask{ask("m5.large", 2), ask("m5.large", 1), ask("c5.large", 1)}}, "buys 2 m5.large, 1 c5.large for 4 pods"},
 		"ManyBuys": {plan.Plan{New: []plan.Ask{ask("a", 1), ask("b", 1), ask("c", 1), ask("d", 1), ask("e", 1)}}, "buys 1 a, 1 b, 1 c, 2 other types for 5 pods"},
 		"Fills":    {plan.Plan{Filled: []plan.Fill{{Node: "n", Pods: make([]world.Key, 3)}}}, "places 3 pods on 1 node that it has"},
-		"Back":     {plan.Plan{Back: []plan.Give{{Reason: "Empty"}, {Reason: "Drifted"}, {Reason: "Empty"}}}, "gives back 1 Drifted, 2 Empty"},
+		"Back":     {plan.Plan{Commands: []plan.Command{{Verdict: plan.Begin, Back: []plan.Give{{Reason: "Empty"}, {Reason: "Drifted"}, {Reason: "Empty"}}}}}, "gives back 1 Drifted, 2 Empty"},
 		"Both":     {plan.Plan{New: []plan.Ask{ask("a", 1)}, Refused: make([]plan.Refusal, 1)}, "buys 1 a for 1 pod; refuses 1 pod"},
 	}
 	for name, tc := range tests {

@@ -48,7 +48,7 @@ func verdicts(decided []journal.Entry) map[world.Key]verdict {
 		for _, r := range e.Plan.Refused {
 			out[r.Pod] = verdict{Refused, r.Why.Line(), digest, r.Why}
 		}
-		for _, a := range e.Plan.New {
+		for _, a := range e.Plan.Asks() {
 			for _, k := range a.Pods {
 				out[k] = verdict{state: Planned, text: "to go to a new " + a.Shape + " in " + a.Zone, decision: digest}
 			}

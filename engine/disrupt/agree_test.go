@@ -1,4 +1,4 @@
-package replace_test
+package disrupt_test
 
 import (
 	"fmt"
@@ -6,8 +6,6 @@ import (
 	"testing"
 
 	"github.com/tenon-sh/tenon/engine/disrupt"
-	"github.com/tenon-sh/tenon/engine/disrupt/consolidate"
-	"github.com/tenon-sh/tenon/engine/disrupt/replace"
 	"github.com/tenon-sh/tenon/engine/enginetest"
 	"github.com/tenon-sh/tenon/engine/plan"
 	"github.com/tenon-sh/tenon/engine/world"
@@ -19,20 +17,15 @@ func TestJudgeAgrees(t *testing.T) {
 	for seed := range uint64(3) {
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {
 			w := enginetest.Shrunk(400, seed+1)
-			p := consolidate.Decide(w, consolidate.Options{})
+			p := disrupt.Decide(w, disrupt.Options{Only: []disrupt.Part{disrupt.Consolidating}})
 			b := w.Edit()
 			n := 0
-			to := map[world.Key]string{}
+			marks := map[string]int64{}
 			for _, c := range p.Commands {
-				if c.Why != nil {
+				if c.Verdict != plan.Begin {
 					continue
 				}
 				var names []string
-				for _, f := range c.Moves {
-					for _, k := range f.Pods {
-						to[k] = f.Node
-					}
-				}
 				for _, g := range c.Back {
 					names = append(names, g.Claim)
 					claim := *w.Place(g.Node).Claim
@@ -41,7 +34,11 @@ func TestJudgeAgrees(t *testing.T) {
 						t.Fatal(err)
 					}
 					node := *w.Place(g.Node).Node
-					node.Taints = append(slices.Clone(node.Taints), world.Taint{Key: "karpenter.sh/disrupted", Effect: world.NoSchedule})
+					node.Taints = append(slices.Clone(node.Taints), disrupt.Mark())
+					for _, f := range c.Moves {
+						node.Moves = append(node.Moves, world.Move{To: f.Node, Pods: f.Pods})
+					}
+					marks[node.Name] = 10_000
 					if err := b.SetNode(node); err != nil {
 						t.Fatal(err)
 					}
@@ -60,18 +57,17 @@ func TestJudgeAgrees(t *testing.T) {
 				}
 			}
 			now := b.Snapshot(w.At())
-			begun := disrupt.BegunIn(now)
-			may := 0
-			for i, s := range replace.Judge(now, begun, replace.Options{Meant: to}) {
-				if s.May {
+			may, begun := 0, disrupt.Decide(now, disrupt.Options{Only: []disrupt.Part{disrupt.Judging}, Marked: marks}).Commands
+			for _, c := range begun {
+				if c.Verdict == plan.CarryOn {
 					may++
 				}
-				if s.Why != nil {
-					t.Errorf("%s: %s", begun.Commands[i].Back[0].Name(), text(s))
+				if c.Why != nil {
+					t.Errorf("%s: %s", c.Nodes(), text(c))
 				}
 			}
-			if 2*may < len(begun.Commands) {
-				t.Errorf("of %d commands %d may go on now", len(begun.Commands), may)
+			if 2*may < len(begun) {
+				t.Errorf("of %d commands %d may go on now", len(begun), may)
 			}
 		})
 	}

@@ -5,8 +5,10 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/tenon-sh/tenon/engine/disrupt"
+	"github.com/tenon-sh/tenon/engine/plan"
+	"github.com/tenon-sh/tenon/engine/reason"
 	"github.com/tenon-sh/tenon/engine/world"
-	"github.com/tenon-sh/tenon/internal/controller/disrupt"
 )
 
 func TestBlocked(t *testing.T) {
@@ -44,10 +46,15 @@ func TestBlocked(t *testing.T) {
 					t.Fatal(err)
 				}
 			}
-			pools, places := disrupt.Blocked(b.Snapshot(1000))
-			var kept []string
-			for _, p := range places {
-				kept = append(kept, p.Node.Name)
+			w := b.Snapshot(1000)
+			var pools, kept []string
+			for _, p := range disrupt.Closed(w) {
+				pools = append(pools, p.ID.Name)
+			}
+			for _, k := range disrupt.Decide(w, disrupt.Options{Only: []disrupt.Part{disrupt.Idling}}).Kept {
+				if k.Why.Code == reason.DoNotDisrupt && k.Reason == plan.Empty {
+					kept = append(kept, k.Node)
+				}
 			}
 			if diff := cmp.Diff([][]string{tc.pools, tc.kept}, [][]string{pools, kept}); diff != "" {
 				t.Errorf("%s -want +got\n%s", tc.why, diff)

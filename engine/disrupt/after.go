@@ -1,4 +1,4 @@
-package consolidate
+package disrupt
 
 import (
 	"maps"
@@ -9,9 +9,9 @@ import (
 	"github.com/tenon-sh/tenon/engine/world"
 )
 
-// After is the World in which the commands that may start now, and what goes
-// anyway, have been carried out: every machine became what it was planned as.
-func (p Plan) After(w *world.World) (*world.World, error) {
+// After is the World in which what a plan gives back has been given back: every
+// machine that it buys became what it was planned as.
+func After(w *world.World, p plan.Plan) (*world.World, error) {
 	b := w.Edit()
 	bind := func(keys []world.Key, node string) error {
 		for _, k := range keys {
@@ -23,9 +23,10 @@ func (p Plan) After(w *world.World) (*world.World, error) {
 		}
 		return nil
 	}
-	back, bought := slices.Clone(p.Going), []plan.Ask(nil)
+	var back []plan.Give
+	var bought []plan.Ask
 	for _, c := range p.Commands {
-		if c.Why != nil {
+		if c.Verdict == plan.Wait && !c.Idle() || c.Verdict == plan.TakeBack {
 			continue
 		}
 		for _, a := range c.New {
@@ -48,9 +49,11 @@ func (p Plan) After(w *world.World) (*world.World, error) {
 		return nil, err
 	}
 	for _, g := range back {
-		for _, pod := range w.Place(g.Node).Pods {
-			if !pod.Moves() {
-				b.DeletePod(pod.Key)
+		if p := w.Place(g.Node); p != nil {
+			for _, pod := range p.Pods {
+				if !pod.Moves() {
+					b.DeletePod(pod.Key)
+				}
 			}
 		}
 		b.DeleteNode(g.Node)

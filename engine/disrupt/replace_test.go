@@ -1,4 +1,4 @@
-package replace_test
+package disrupt_test
 
 import (
 	"fmt"
@@ -10,7 +10,6 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/tenon-sh/tenon/engine/disrupt"
-	"github.com/tenon-sh/tenon/engine/disrupt/replace"
 	"github.com/tenon-sh/tenon/engine/enginetest"
 	"github.com/tenon-sh/tenon/engine/label"
 	"github.com/tenon-sh/tenon/engine/plan"
@@ -49,7 +48,19 @@ func told(t *testing.T, scene string, changes ...func(*editor)) *world.World {
 	for _, change := range changes {
 		change(e)
 	}
+	for _, p := range e.Snapshot(now).Places() {
+		if disrupt.Intended(p) {
+			n := *p.Node
+			n.Taints = append(n.Taints, disrupt.Mark())
+			e.must(e.SetNode(n))
+		}
+	}
 	return e.Snapshot(now)
+}
+
+// judging are options of a decision about what has begun, of which all marks are known for ten seconds.
+func judging() disrupt.Options {
+	return disrupt.Options{Only: []disrupt.Part{disrupt.Judging}, Marked: map[string]int64{"n1": 10_000, "n2": 10_000, "n3": 10_000}}
 }
 
 type editor struct {
@@ -132,7 +143,7 @@ func TestJudge(t *testing.T) {
 	}{
 		"Fits":      {"Its pod fits on others.", one(), false, "may"},
 		"Two":       {"So do those of two, each by itself.", []func(*editor){claim(going, "n1", "n2")}, false, "may; may"},
-		"Full":      {"Somebody took the room.", one(pod(func(p *world.Pod) { p.Requests = p.Requests.Plus(p.Requests).Plus(p.Requests) }, "b"), pod(func(p *world.Pod) { p.Requests = p.Requests.Plus(p.Requests).Plus(p.Requests).Plus(p.Requests) }, "c"), pod(func(p *world.Pod) { p.Requests = p.Requests.Plus(p.Requests) }, "a")), false, "missing: default/a: no-place (the pod has no place elsewhere any more)"},
+		"Full":      {"Somebody took the room.", one(pod(func(p *world.Pod) { p.Requests = p.Requests.Plus(p.Requests).Plus(p.Requests) }, "b"), pod(func(p *world.Pod) { p.Requests = p.Requests.Plus(p.Requests).Plus(p.Requests).Plus(p.Requests) }, "c"), pod(func(p *world.Pod) { p.Requests = p.Requests.Plus(p.Requests) }, "a")), false, "no: default/a: no-place (the pod has no place elsewhere any more)"},
 		"Busy":      {"Pods have just come, and nobody knows yet where they go.", one(), true, "waits"},
 		"Forbidden": {"A pod may not be moved any more.", one(pod(func(p *world.Pod) { p.Disruption.Forbidden = true }, "a")), false, "no: default/a: do-not-disrupt (it is annotated karpenter.sh/do-not-disrupt)"},
 		"Alone":     {"Nobody would make the pod anew.", one(pod(func(p *world.Pod) { p.Disruption.Alone = true }, "a")), false, "no: default/a: no-controller (nobody would make the pod anew: it has no controller)"},
@@ -150,15 +161,17 @@ func TestJudge(t *testing.T) {
 		"Bought":    {"All fit on what was bought.", bought(), false, "may"},
 		"Coming":    {"It is not complete yet.", bought(starting), false, "waits"},
 		"Late":      {"It does not come.", bought(starting, claim(func(c *world.Claim) { c.Created = now - 3600 }, "n3")), false, "no: n3: not-initialized (what was bought instead was of no use for 15 minutes)"},
-		"Lost":      {"It was not to be had.", bought(func(e *editor) { e.DeleteNode("n3"); e.DeleteClaim("n3") }), false, "missing: default/a: no-place (the pod has no place elsewhere any more); missing: default/b: no-place (the pod has no place elsewhere any more)"},
+		"Lost":      {"It was not to be had.", bought(func(e *editor) { e.DeleteNode("n3"); e.DeleteClaim("n3") }), false, "no: default/a: no-place (the pod has no place elsewhere any more); no: default/b: no-place (the pod has no place elsewhere any more)"},
 		"Broken":    {"Somebody took the mark from one.", bought(claim(func(c *world.Claim) { c.Going = "" }, "n2")), false, "no: policy (somebody has taken the mark from one of its nodes)"},
 		"Unplanned": {"Nobody knows where else the pod would run.", one(pod(func(p *world.Pod) { p.Claims = true }, "a")), false, "no: default/a: invalid (the pod cannot be planned for, so nobody knows where else it would run)"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			w := told(t, town, tc.changes...)
 			var got []string
-			for _, s := range replace.Judge(w, disrupt.BegunIn(w), replace.Options{Busy: tc.busy}) {
-				got = append(got, text(s))
+			o := judging()
+			o.Busy = tc.busy
+			for _, c := range disrupt.Decide(w, o).Commands {
+				got = append(got, text(c))
 			}
 			if diff := cmp.Diff(tc.want, strings.Join(got, "; ")); diff != "" {
 				t.Errorf("%s -want +got\n%s", tc.why, diff)
@@ -167,18 +180,19 @@ func TestJudge(t *testing.T) {
 	}
 }
 
-func text(s replace.Standing) string {
+// text is what is to be done about a command.
+func text(c plan.Command) string {
 	switch {
-	case s.May:
+	case c.Verdict == plan.CarryOn:
 		return "may"
-	case s.Missing:
-		return "missing: " + line(s.Why)
-	case s.Passing:
-		return "passing: " + line(s.Why)
-	case s.Why != nil:
-		return "no: " + line(s.Why)
+	case c.Verdict == plan.TakeBack:
+		return "no: " + line(c.Why)
+	case c.Verdict == plan.Wait && c.Why != nil:
+		return "passing: " + line(c.Why)
+	case c.Verdict == plan.Wait:
+		return "waits"
 	}
-	return "waits"
+	return string(c.Verdict)
 }
 
 // line is the reason without causes and hints.
@@ -219,23 +233,24 @@ func TestDrift(t *testing.T) {
 		"Static":   {"A fixed number is kept by somebody else.", []func(*editor){claim(drifted, "n1"), pool(func(p *world.Pool) { n := 3; p.Replicas = &n })}, nil, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
-			p, kept := replace.Next(told(t, town, tc.changes...), replace.Options{Skip: tc.skip})
+			p := disrupt.Decide(told(t, town, tc.changes...), disrupt.Options{Only: []disrupt.Part{disrupt.Replacing}, Skip: tc.skip})
+			kept := p.Kept
 			var got []string
 			first := ""
-			for _, g := range p.Back {
+			for _, g := range p.Back() {
 				first += g.Node
 			}
-			for _, a := range p.New {
+			for _, a := range p.Asks() {
 				first += fmt.Sprintf(" + %s %s", a.Shape, a.Pods[0].Name)
 			}
 			got = append(got, first)
 			for _, k := range kept {
-				got = append(got, k.Place.Name()+" stays: "+line(k.Why))
+				got = append(got, k.Node+" stays: "+line(k.Why))
 			}
 			if diff := cmp.Diff(tc.want, strings.Join(got, "; ")); diff != "" {
 				t.Errorf("%s -want +got\n%s", tc.why, diff)
 			}
-			if len(p.Back) > 0 && !slices.ContainsFunc(p.Back, func(g plan.Give) bool { return g.Reason == plan.Drifted }) {
+			if len(p.Back()) > 0 && !slices.ContainsFunc(p.Back(), func(g plan.Give) bool { return g.Reason == plan.Drifted }) {
 				t.Error("it does not say why")
 			}
 		})
@@ -260,19 +275,20 @@ func TestExpiredIsNext(t *testing.T) {
 		"Forbidden": {"Nothing is bought for a pod that stays.", []func(*editor){claim(old(5), "n1", "n2", "n3"), pod(func(p *world.Pod) { p.Disruption.Forbidden = true }, "a")}, nil, "n1 Expired"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			p, kept := replace.Next(told(t, town, tc.changes...), replace.Options{Skip: tc.skip})
+			p := disrupt.Decide(told(t, town, tc.changes...), disrupt.Options{Only: []disrupt.Part{disrupt.Replacing}, Skip: tc.skip})
+			kept := p.Kept
 			got := ""
-			for _, g := range p.Back {
+			for _, g := range p.Back() {
 				got += g.Node + " " + g.Reason
 			}
-			for _, a := range p.New {
+			for _, a := range p.Asks() {
 				got += fmt.Sprintf(" + %s %s", a.Shape, a.Pods[0].Name)
 			}
 			if len(kept) > 0 {
 				got += ";"
 			}
 			for _, k := range kept {
-				got += " " + k.Place.Name()
+				got += " " + k.Node
 			}
 			if len(kept) > 0 {
 				got += " stay"
@@ -289,12 +305,12 @@ func TestDriftLeavesBudgetsToWhatGoes(t *testing.T) {
 	one := pool(func(p *world.Pool) { p.Disruption.Budgets = []world.Budget{{Nodes: "1"}} })
 	gone := func(e *editor) { e.DeletePod(world.Key{Namespace: "default", Name: "c"}) }
 	w := told(t, town, claim(drifted, "n1"), one, gone)
-	if back := disrupt.Decide(w, disrupt.Options{}).Back; len(back) != 1 || back[0].Node != "n3" {
+	if back := disrupt.Decide(w, disrupt.Options{Only: []disrupt.Part{disrupt.Idling}}).Back(); len(back) != 1 || back[0].Node != "n3" {
 		t.Fatalf("%v goes for being empty, want n3", back)
 	}
-	p, kept := replace.Next(w, replace.Options{})
-	if len(p.Back) > 0 || len(kept) != 1 || kept[0].Why.Code != reason.Budget {
-		t.Errorf("a budget of one lets %v go for drift beside what is empty, and keeps %v", p.Back, kept)
+	p := disrupt.Decide(w, disrupt.Options{Only: []disrupt.Part{disrupt.Replacing}})
+	if len(p.Back()) > 0 || len(p.Kept) != 1 || p.Kept[0].Why.Code != reason.Budget {
+		t.Errorf("a budget of one lets %v go for drift beside what is empty, and keeps %v", p.Back(), p.Kept)
 	}
 }
 
@@ -304,22 +320,100 @@ func TestJudgeWaitsWhileDriftIsUnknown(t *testing.T) {
 		claim(func(c *world.Claim) { c.Going = plan.Drifted }, "n1"), pod(func(p *world.Pod) { p.Node = "n1" }, "c"),
 		claim(func(c *world.Claim) { c.Replaces = []string{"n1"}; c.Created = now - 60 }, "n3"),
 	}
-	judge := func(more ...func(*editor)) replace.Standing {
-		w := told(t, town, append(changes, more...)...)
-		return replace.Judge(w, disrupt.BegunIn(w), replace.Options{})[0]
+	judge := func(more ...func(*editor)) plan.Command {
+		return disrupt.Decide(told(t, town, append(changes, more...)...), judging()).Commands[0]
 	}
-	if s := judge(); s.Why == nil || s.Passing {
-		t.Errorf("it is what its pool asks for again, and stands as %+v", s)
+	if c := judge(); c.Verdict != plan.TakeBack {
+		t.Errorf("it is what its pool asks for again, and stands as %+v", c)
 	}
-	if s := judge(func(e *editor) { e.DeleteCatalog("t") }); s.May || s.Why == nil || !s.Passing {
-		t.Errorf("nothing is known of what its pool sells, and it stands as %+v", s)
+	if c := judge(func(e *editor) { e.DeleteCatalog("t") }); c.Verdict != plan.Wait || c.Why == nil {
+		t.Errorf("nothing is known of what its pool sells, and it stands as %+v", c)
+	}
+}
+
+// A mark has to be known everywhere before anything ends, and what somebody has unmarked is marked again.
+func TestMarks(t *testing.T) {
+	w := told(t, town, claim(going, "n1"), guard(0))
+	for name, tc := range map[string]struct {
+		why    string
+		known  int64
+		want   plan.Verdict
+		again  int64
+		reason bool
+	}{
+		"New":    {"It has only just been marked.", 0, plan.Wait, 2000, false},
+		"Known":  {"It waits for the disruption budget.", 2000, plan.Wait, 5000, true},
+		"Passes": {"It has waited for that long enough.", 5 * 60 * 1000, plan.TakeBack, 0, true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			c := disrupt.Decide(w, disrupt.Options{Only: []disrupt.Part{disrupt.Judging}, Marked: map[string]int64{"n1": tc.known}}).Commands[0]
+			if c.Verdict != tc.want || c.Again != tc.again || (c.Why != nil) != tc.reason {
+				t.Errorf("%s: %+v", tc.why, c)
+			}
+		})
+	}
+	bare := told(t, town, claim(going, "n1", "n2")).Edit()
+	n := *w.Place("n1").Node
+	n.Taints = nil
+	if err := bare.SetNode(n); err != nil {
+		t.Fatal(err)
+	}
+	o := judging()
+	delete(o.Marked, "n1")
+	p := disrupt.Decide(bare.Snapshot(now), o)
+	if c := p.Commands[0]; c.Verdict != plan.Begin || !c.Begun {
+		t.Errorf("one whose mark is gone stands as %+v", c)
+	}
+	if c := p.Commands[1]; c.Verdict != plan.CarryOn {
+		t.Errorf("another, which is marked, stands as %+v", c)
+	}
+}
+
+// A claim that is to go and has lost its node stops nothing.
+func TestNodeIsGone(t *testing.T) {
+	w := told(t, town, claim(going, "n1"), func(e *editor) { e.DeletePod(world.Key{Namespace: "default", Name: "a"}) })
+	b := w.Edit()
+	b.DeleteNode("n1")
+	p := disrupt.Decide(b.Snapshot(now), judging())
+	if len(p.Commands) != 1 || p.Commands[0].Verdict != plan.TakeBack {
+		t.Errorf("it stands as %+v", p.Commands)
+	}
+	b = told(t, town, claim(expired, "n1"), func(e *editor) { e.DeletePod(world.Key{Namespace: "default", Name: "a"}) }).Edit()
+	b.DeleteNode("n1")
+	p = disrupt.Decide(b.Snapshot(now), disrupt.Options{Only: []disrupt.Part{disrupt.Judging}})
+	if len(p.Commands) != 1 || p.Commands[0].Verdict != plan.CarryOn {
+		t.Errorf("one that is too old, and has no node that could be marked, stands as %+v", p.Commands)
+	}
+}
+
+// Where pods are to go is on the nodes that they are to leave: another process finds it there.
+func TestWhatWasMeantIsOnNodes(t *testing.T) {
+	// c is large and fits on n3 only, where nothing is left for it once a takes the room that is there.
+	large := func(p *world.Pod) { p.Requests = p.Requests.Plus(p.Requests).Plus(p.Requests) }
+	changes := []func(*editor){claim(going, "n1"), pod(large, "b"), pod(large, "c"), func(e *editor) {
+		e.must(e.SetPod(world.Pod{Key: world.Key{Namespace: "default", Name: "late"}, Waiting: true, Created: now - 60, Priority: 10, Requests: e.Snapshot(now).Pod(world.Key{Namespace: "default", Name: "a"}).Requests}))
+		e.must(e.SetPod(world.Pod{Key: world.Key{Namespace: "default", Name: "last"}, Waiting: true, Created: now - 60, Priority: 10, Requests: e.Snapshot(now).Pod(world.Key{Namespace: "default", Name: "a"}).Requests}))
+	}}
+	judge := func(more ...func(*editor)) plan.Command {
+		return disrupt.Decide(told(t, town, append(changes, more...)...), judging()).Commands[0]
+	}
+	if c := judge(); c.Verdict != plan.TakeBack {
+		t.Fatalf("others take the room, and nothing says that it was meant for its pod: %+v", c)
+	}
+	said := func(e *editor) {
+		n := *e.Snapshot(now).Place("n1").Node
+		n.Moves = []world.Move{{To: "n2", Pods: []world.Key{{Namespace: "default", Name: "a"}}}}
+		e.must(e.SetNode(n))
+	}
+	if c := judge(said); c.Verdict != plan.Wait || c.Why != nil {
+		t.Errorf("its node says where its pod is to go, and it stands as %+v", c)
 	}
 }
 
 // A machine that is not to be replaced yet is still one that waits for it.
 func TestEligible(t *testing.T) {
 	w := told(t, town, claim(drifted, "n1", "n2"))
-	if n := replace.Eligible(w); n != 2 {
+	if n := disrupt.Eligible(w); n != 2 {
 		t.Errorf("%d wait to be replaced, want 2", n)
 	}
 }

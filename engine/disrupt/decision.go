@@ -1,0 +1,75 @@
+package disrupt
+
+import (
+	"slices"
+
+	"github.com/tenon-sh/tenon/engine/disrupt/hold"
+	"github.com/tenon-sh/tenon/engine/plan"
+	"github.com/tenon-sh/tenon/engine/reason"
+	"github.com/tenon-sh/tenon/engine/world"
+)
+
+// decision is one call of Decide.
+type decision struct {
+	world   *world.World
+	options Options
+	begun   Begun
+	ending  *world.World // the World as if all that has begun were ended
+	planned []string     // machines that pods are on their way to there
+	plan    plan.Plan
+}
+
+func newDecision(w *world.World, o Options) *decision {
+	d := &decision{world: w, options: o, begun: BegunIn(w), plan: plan.Plan{World: w.Digest(), At: w.At()}}
+	d.ending, d.planned = d.begun.Ending(w), slices.Concat(o.Planned, d.begun.Awaited)
+	if c := w.Currencies(); len(c) > 0 {
+		d.plan.Currency = c[0]
+	}
+	return d
+}
+
+// later notes that something may be due at a time that has not come yet.
+func (d *decision) later(at int64) {
+	if at > d.world.At() && (d.plan.Again == 0 || at < d.plan.Again) {
+		d.plan.Again = at
+	}
+}
+
+// command adds a command.
+func (d *decision) command(c plan.Command) { d.plan.Commands = append(d.plan.Commands, c) }
+
+// Calm is for how many seconds nothing has come to a machine or gone from it before its pods are
+// moved, whatever its pool says.
+const Calm = 15
+
+// propose adds a command that could begin, and says what has it wait.
+func (d *decision) propose(c plan.Command) {
+	switch {
+	case c.Verdict == plan.Wait:
+	case len(d.begun.Strays) > 0:
+		c.Why = &reason.Why{Code: reason.AfterOthers, Detail: "what was bought for nodes that stay after all is given back first"}
+	case slices.ContainsFunc(c.Claims(), func(claim string) bool { return slices.Contains(d.options.Skip, claim) }):
+		c.Why = &reason.Why{Code: reason.BackOff, Detail: "it was begun lately and came to nothing; it is tried again later"}
+	case c.Reason != plan.Expired:
+		c.Why = d.restless(c)
+	}
+	if c.Why != nil {
+		c.Verdict = plan.Wait
+	}
+	d.command(c)
+}
+
+// restless says that something has only just come to a machine of the command, or gone from it; nil if not.
+func (d *decision) restless(c plan.Command) *reason.Why {
+	for _, g := range c.Back {
+		p := d.world.Place(g.Node)
+		if p == nil || p.Claim == nil {
+			continue
+		}
+		if at := hold.Quiet(p.Claim) + Calm; at > d.world.At() {
+			d.later(at)
+			return &reason.Why{Code: reason.TooSoon, Subject: p.Name(), Detail: "a pod has only just come or gone"}
+		}
+	}
+	return nil
+}

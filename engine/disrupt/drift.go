@@ -1,0 +1,81 @@
+package disrupt
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+
+	"github.com/tenon-sh/tenon/engine/disrupt/hold"
+	"github.com/tenon-sh/tenon/engine/plan"
+	"github.com/tenon-sh/tenon/engine/reason"
+	"github.com/tenon-sh/tenon/engine/world"
+)
+
+// drift has the next machine replaced that is no longer what its pool asks for.
+func (d *decision) drift() {
+	w := leaving(d.ending, d.planned)
+	book := hold.Open(w, d.planned)
+	rooms := map[world.PoolID]int{}
+	left := tries
+	for _, p := range drifted(w, d.options.Skip) {
+		pool := w.Pool(p.Pool())
+		if _, known := rooms[pool.ID]; !known {
+			rooms[pool.ID] = hold.RoomOf(w, pool, plan.Drifted).Left()
+		}
+		why, _ := forbidden(book, p)
+		if why == nil && rooms[pool.ID] <= 0 {
+			why = &reason.Why{Code: reason.Budget, Subject: pool.ID.Name, Detail: "its budgets let no further node go now"}
+		}
+		if why != nil {
+			d.stays(p, plan.Drifted, why)
+			continue
+		}
+		if left--; left < 0 {
+			return
+		}
+		if d.replaced(w, p, plan.Drifted) {
+			return
+		}
+	}
+}
+
+// leaving is the World in which what is empty or too old is ending: it takes of
+// the budgets, and nothing is to count on it.
+func leaving(w *world.World, planned []string) *world.World {
+	var back []*world.Place
+	for _, g := range idleIn(w, planned, false).back {
+		if p := w.Place(cmp.Or(g.Node, g.Claim)); p != nil && p.Claim != nil {
+			back = append(back, p)
+		}
+	}
+	if len(back) == 0 {
+		return w
+	}
+	return Ending(w, back...)
+}
+
+// Eligible is how many drifted machines are to be replaced, now or later.
+func Eligible(w *world.World) int { return len(drifted(BegunIn(w).Ending(w), nil)) }
+
+// drifted are the machines that may be replaced, in the order in which that is tried.
+func drifted(w *world.World, skip []string) []*world.Place {
+	var out []*world.Place
+	for _, p := range w.Places() {
+		if p.Node == nil || p.Claim == nil || p.Claim.Drifted == "" || !p.Claim.Initialized || p.Deleting() || slices.Contains(skip, p.Claim.Name) {
+			continue
+		}
+		if pool := w.Pool(p.Pool()); pool != nil && pool.ID.Kind == world.NodePool && pool.Replicas == nil { // Provisioners know of no drift
+			out = append(out, p)
+		}
+	}
+	moving := func(p *world.Place) int {
+		if slices.ContainsFunc(p.Pods, (*world.Pod).Moves) {
+			return 1
+		}
+		return 0
+	}
+	slices.SortStableFunc(out, func(a, b *world.Place) int {
+		return cmp.Or(cmp.Compare(moving(a), moving(b)), cmp.Compare(a.Claim.Created, b.Claim.Created), strings.Compare(a.Name(), b.Name()))
+	})
+	return out
+}

@@ -1,0 +1,121 @@
+package disrupt
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/tenon-sh/tenon/engine/disrupt/hold"
+	"github.com/tenon-sh/tenon/engine/pack"
+	"github.com/tenon-sh/tenon/engine/packing"
+	"github.com/tenon-sh/tenon/engine/plan"
+	"github.com/tenon-sh/tenon/engine/reason"
+	"github.com/tenon-sh/tenon/engine/world"
+)
+
+// tries is how many machines one decision tries to replace at most, of those that are too old and of those that have drifted.
+const tries = 10
+
+// replaced has a machine replaced, or says why that cannot be.
+func (d *decision) replaced(w *world.World, p *world.Place, of string) bool {
+	asks, why := instead(w, p, d.options.Pack)
+	if why != nil {
+		d.stays(p, of, why)
+		return false
+	}
+	c := plan.Command{Reason: of, Verdict: plan.Begin, Back: []plan.Give{plan.GiveOf(w, p, of)}, New: asks}
+	for _, pod := range p.Pods {
+		if pod.Moves() {
+			c.Pods++
+		}
+	}
+	d.propose(c)
+	return true
+}
+
+// stays says why a machine is not replaced.
+func (d *decision) stays(p *world.Place, of string, why *reason.Why) {
+	g := plan.GiveOf(d.world, p, of)
+	d.plan.Kept = append(d.plan.Kept, plan.Kept{Claim: g.Claim, Node: g.Node, Pool: g.Pool, Reason: of, Price: g.Price, Why: why})
+}
+
+// instead is what is to be bought for the pods of a machine, or why it cannot be.
+func instead(w *world.World, p *world.Place, o pack.Options) ([]plan.Ask, *reason.Why) {
+	mine := map[world.Key]bool{}
+	for _, pod := range p.Pods {
+		if packing.Leaves(w, pod) {
+			mine[pod.Key] = true
+		}
+	}
+	if len(mine) == 0 {
+		return nil, nil
+	}
+	made := pack.Pack(closed(Ending(w, p), p), o)
+	for _, r := range made.Refused {
+		if mine[r.Pod] {
+			return nil, &reason.Why{Code: reason.NoPlace, Subject: r.Pod.String(), Detail: "the pod would find no place", Causes: []*reason.Why{r.Why}}
+		}
+	}
+	var out []plan.Ask
+	for _, a := range made.New {
+		if slices.ContainsFunc(a.Pods, func(k world.Key) bool { return mine[k] }) {
+			out = append(out, a)
+		}
+	}
+	where := places(made)
+	for _, m := range w.Places() {
+		if !m.Deleting() {
+			continue
+		}
+		for _, pod := range m.Pods {
+			if packing.Leaves(w, pod) && where[pod.Key] == "" {
+				return nil, &reason.Why{Code: reason.AfterOthers, Subject: pod.String(), Detail: "the pod is to leave its node before, and would have no place then"}
+			}
+		}
+	}
+	return out, nil
+}
+
+// closed has nothing more go to machines that have drifted or are too old: it would soon have to move again.
+func closed(w *world.World, but *world.Place) *world.World {
+	e := w.Edit()
+	for _, p := range w.Places() {
+		if p.Node == nil || p.Claim == nil || p.Claim.Drifted == "" && !TooOld(w, p) || p.Name() == but.Name() {
+			continue
+		}
+		n := *p.Node
+		n.Cordoned = true
+		if err := e.SetNode(n); err != nil {
+			panic("a node of a World is refused: " + err.Error()) // it was taken before
+		}
+	}
+	return e.Snapshot(w.At())
+}
+
+// places are where a plan has pods that are not bought for.
+func places(p plan.Plan) map[world.Key]string {
+	out := map[world.Key]string{}
+	for _, fills := range [][]plan.Fill{p.Filled, p.Held} {
+		for _, f := range fills {
+			for _, k := range f.Pods {
+				out[k] = cmp.Or(f.Node, f.Claim)
+			}
+		}
+	}
+	return out
+}
+
+// forbidden says what forbids that a machine goes now, and whether that passes by itself.
+func forbidden(b *hold.Book, p *world.Place) (why *reason.Why, passing bool) {
+	for _, h := range b.Any(p) {
+		why, passing = b.Why(p, h), h.Code == reason.Guarded || h.Code == reason.Promised
+		if !passing {
+			return why, false
+		}
+	}
+	if why == nil {
+		if not := hold.Unplannable(p); len(not) > 0 {
+			return not[0], false
+		}
+	}
+	return why, passing
+}

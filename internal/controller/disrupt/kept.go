@@ -1,0 +1,135 @@
+package disrupt
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	v1 "github.com/tenon-sh/tenon/api/karpenter/v1"
+	"github.com/tenon-sh/tenon/engine/disrupt"
+	"github.com/tenon-sh/tenon/engine/plan"
+	"github.com/tenon-sh/tenon/engine/reason"
+	"github.com/tenon-sh/tenon/engine/world"
+	"github.com/tenon-sh/tenon/internal/metric"
+	"github.com/tenon-sh/tenon/internal/wording"
+)
+
+const (
+	blocked      = "DisruptionBlocked"
+	poolsEvery   = time.Minute      // how often a pool is told that its budgets let nothing go
+	machineEvery = 15 * time.Minute // how often a node is told what keeps it
+)
+
+// tell says of pools, machines and pods what keeps them from being given back.
+func (c *Controller) tell(ctx context.Context, w *world.World, p plan.Plan) {
+	c.tellPods(w)
+	for _, pool := range disrupt.Closed(w) {
+		o := &v1.NodePool{}
+		if c.Client.Get(ctx, client.ObjectKey{Name: pool.ID.Name}, o) == nil {
+			c.Events.NormalEvery(poolsEvery, o, blocked, "The pool's budgets let no node go for the reason "+plan.Empty+" now")
+		}
+	}
+	var unmoved []plan.Kept
+	eligible, staying := 0, 0
+	for _, k := range p.Kept {
+		switch k.Reason {
+		case plan.Underutilized:
+			unmoved = append(unmoved, k)
+		case plan.Empty:
+			if k.Why.Code == reason.DoNotDisrupt {
+				c.tellMachine(ctx, k, machineEvery, blocked, StayingText(w, k))
+			}
+		default:
+			if staying++; staying <= keptAtOnce {
+				c.tellMachine(ctx, k, machineEvery, blocked, StayingText(w, k))
+			}
+		}
+	}
+	if len(unmoved) == 0 && p.Price == 0 {
+		return // it was not looked which pods could be moved
+	}
+	for _, m := range p.Commands {
+		if m.Reason == plan.Underutilized && !m.Begun {
+			eligible += len(m.Back)
+		}
+	}
+	c.Metrics.Put(metric.DisruptionEligibleNodes, float64(eligible), lower(plan.Underutilized))
+	c.tellKept(ctx, unmoved)
+}
+
+const (
+	keptEvery  = 15 * time.Minute // how often a node is told why its pods are not moved
+	keptAtOnce = 100              // how many are told at one look
+)
+
+// tellKept says of nodes of pools that have pods moved why theirs are not. What
+// changes from look to look is no reason to say it again.
+func (c *Controller) tellKept(ctx context.Context, kept []plan.Kept) {
+	now := c.Now()
+	left := keptAtOnce
+	told := map[string]time.Time{}
+	for _, k := range kept {
+		at, known := c.looking.told[k.Claim]
+		if known && now.Sub(at) < keptEvery {
+			told[k.Claim] = at
+			continue
+		}
+		if left == 0 || k.Node == "" || !Telling(k.Why.Code) {
+			continue
+		}
+		left--
+		told[k.Claim] = now
+		c.tellMachine(ctx, k, keptEvery, "Unconsolidatable", k.Why.Said())
+	}
+	c.looking.told = told
+}
+
+// Telling reports whether why a node is kept is worth an event: it is not where that is how things are meant to be, or passes soon.
+func Telling(c reason.Code) bool {
+	switch c {
+	case reason.Policy, reason.Static, reason.Foreign, reason.Starting, reason.Deleting, reason.TooSoon, reason.Empty, reason.Promised:
+		return false
+	}
+	return true
+}
+
+// StayingText is what a node is told that is empty or too old, or has drifted by
+// what differs, of what keeps it. It is told again when it is another text, so it
+// holds no figures that change with every machine.
+func StayingText(w *world.World, k plan.Kept) string {
+	place := w.Place(cmp.Or(k.Node, k.Claim))
+	text := "It is empty and stays: "
+	switch k.Reason {
+	case plan.Expired:
+		text = fmt.Sprintf("It has expired, and cannot be replaced before it is drained, which begins %d minutes after it expired: ", disrupt.Overstay/60)
+	case plan.Drifted:
+		text = "It has drifted"
+		if place != nil && place.Claim != nil && place.Claim.Change != "" {
+			text += " (" + place.Claim.Change + ")"
+		}
+		text += " and stays: "
+	}
+	var of *world.Pod
+	if place != nil {
+		for _, pod := range place.Pods {
+			if pod.String() == k.Why.Subject {
+				of = pod
+			}
+		}
+	}
+	return text + wording.Kept(w, of, k.Why)
+}
+
+func (c *Controller) tellMachine(ctx context.Context, k plan.Kept, every time.Duration, reason, text string) {
+	n, o := &corev1.Node{}, &v1.NodeClaim{}
+	if c.Client.Get(ctx, client.ObjectKey{Name: k.Node}, n) == nil {
+		c.Events.NormalEvery(every, n, reason, text)
+	}
+	if c.Client.Get(ctx, client.ObjectKey{Name: k.Claim}, o) == nil {
+		c.Events.NormalEvery(every, o, reason, text)
+	}
+}
