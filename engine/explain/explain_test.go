@@ -2,6 +2,7 @@ package explain_test
 
 import (
 	"encoding/json"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -225,6 +226,21 @@ func TestPricesThatAreNotPlain(t *testing.T) {
 	q, _ := e.Pod(world.Key{Namespace: "d", Name: "q"})
 	if want := "small, a, on-demand, $0.0500/h (by a NodeOverlay), NodePool general"; !strings.Contains(q.Text(), want) {
 		t.Errorf("%q does not say %q", q.Text(), want)
+	}
+}
+
+// When another number of nodes may go is told with how many may now.
+func TestPoolWithWindows(t *testing.T) {
+	s := newScene(t)
+	s.pool.Disruption.Budgets = append(s.pool.Disruption.Budgets, world.Budget{Nodes: "0", Schedule: "* * * * *", Duration: 60}, world.Budget{Nodes: "0", Schedule: "0 0 1 1 *", Duration: 60})
+	p, _ := s.explainer().Pool(general)
+	if want := "budgets:  Empty: 0 of 1 may go at once, 0 are going or not ready\n"; !strings.Contains(p.Text(), want) {
+		t.Errorf("there is no %q in\n%s", want, p.Text())
+	}
+	s.pool.Disruption.Budgets = []world.Budget{{Nodes: "1"}, {Nodes: "0", Schedule: "@daily", Duration: 60 * 60}}
+	p, _ = s.explainer().Pool(general)
+	if want := regexp.MustCompile(`1 of 1 may go at once, 0 are going or not ready; 0 may from \w{3} \d+ \w{3} 00:00 UTC|0 of 1 may go at once, 0 are going or not ready; 1 may from \w{3} \d+ \w{3} 01:00 UTC`); !want.MatchString(p.Text()) {
+		t.Errorf("no window in\n%s", p.Text())
 	}
 }
 

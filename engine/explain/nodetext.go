@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 	"text/tabwriter"
+	"time"
 
 	"github.com/tenon-sh/tenon/engine/amount"
 	"github.com/tenon-sh/tenon/engine/disrupt"
@@ -196,7 +197,11 @@ func (p Pool) Text() string {
 		b.line("  %-9s %s %s used of %s", head(i, "limits:"), l.Resource, l.Used, l.Limit)
 	}
 	for i, r := range p.Budgets {
-		b.line("  %-9s %s: %d of %d may go at once, %d are going or not ready", head(i, "budgets:"), r.Reason, r.Allowed, p.Nodes, r.Going)
+		next := ""
+		if r.Next > 0 {
+			next = fmt.Sprintf("; %d may from %s", r.Then, time.Unix(r.Next, 0).UTC().Format("Mon 2 Jan 15:04 UTC"))
+		}
+		b.line("  %-9s %s: %d of %d may go at once, %d are going or not ready%s", head(i, "budgets:"), r.Reason, r.Allowed, p.Nodes, r.Going, next)
 	}
 	b.line("  gives back: %s", p.Gives.text())
 	return b.String()

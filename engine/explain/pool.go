@@ -55,6 +55,9 @@ type Budget struct {
 	Reason  string `json:"reason"`
 	Allowed int    `json:"allowed"`
 	Going   int    `json:"going"` // or not ready
+	// Next is when another number of nodes may go, and Then how many; 0 if that does not change within some days.
+	Next int64 `json:"next,omitempty"`
+	Then int   `json:"then,omitempty"`
 }
 
 // GivesBack is when a pool gives nodes back. Seconds as a span of time; empty means never.
@@ -96,7 +99,8 @@ func (e *Explainer) Pool(id world.PoolID) (Pool, bool) {
 	}
 	for _, r := range reasons(p) {
 		room := hold.RoomOf(e.world, p, r)
-		out.Budgets = append(out.Budgets, Budget{r, min(room.Allowed, room.Machines), room.Going})
+		next, then := hold.Next(p.Disruption.Budgets, r, room.Machines, e.world.At())
+		out.Budgets = append(out.Budgets, Budget{r, min(room.Allowed, room.Machines), room.Going, next, min(then, room.Machines)})
 	}
 	out.Problems = append(out.Problems, e.problems(p, stock)...)
 	return out, true

@@ -128,6 +128,7 @@ func poolColumns(price func(pool string) (nodes int, price int64)) []column[live
 		{title: "NODES", text: func(p live.Pool) string { return fmt.Sprint(count(p)) }, order: by(count), right: true},
 		{title: "PRICE/H", text: func(p live.Pool) string { return money(cost(p)) }, order: by(cost), right: true},
 		{title: "WEIGHT", text: func(p live.Pool) string { return unless(p.Weight == 0, fmt.Sprint(p.Weight)) }, order: by(func(p live.Pool) int32 { return p.Weight }), right: true, last: 4},
+		{title: "BUDGETS", text: func(p live.Pool) string { return clean(p.Budgets) }, most: 60, last: 5},
 		{title: "LIMITS", text: func(p live.Pool) string { return clean(p.Limits) }, last: 1},
 		{title: "USED OF THEM", text: func(p live.Pool) string { return clean(p.Used) }, last: 2},
 	}

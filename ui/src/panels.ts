@@ -56,11 +56,11 @@ export function pools(into: HTMLElement, c: Cluster, drawer: Drawer): void {
     const sum = (of: (n: (typeof mine)[0]) => number) => mine.reduce((s, n) => s + of(n), 0);
     const share = (used: number, room: number) => (room ? used / room : 0);
     const cells: (string | HTMLElement)[] = [h('button', { class: 'link', onclick: () => drawer.pool(p.kind, p.name) }, p.name), p.kind, h('span', { class: `tag ${p.state === 'ready' ? 's-ready' : 's-not-ready'}` }, p.state), String(mine.length), `${mine.filter((n) => n.drifted).length}`,
-      bar(share(sum((n) => n.usedCPU), sum((n) => n.cpu)), `CPU of ${p.name}`), bar(share(sum((n) => n.usedMemory), sum((n) => n.memory)), `memory of ${p.name}`), p.limits ? `${p.used} of ${p.limits}` : 'none', money(sum((n) => n.price))];
+      bar(share(sum((n) => n.usedCPU), sum((n) => n.cpu)), `CPU of ${p.name}`), bar(share(sum((n) => n.usedMemory), sum((n) => n.memory)), `memory of ${p.name}`), p.limits ? `${p.used} of ${p.limits}` : 'none', p.budgets ?? '', money(sum((n) => n.price))];
     return h('tr', {}, ...cells.map((x) => h('td', {}, x)));
   });
   into.replaceChildren(h('h1', {}, 'Pools'), c.pools.length
-    ? h('div', { class: 'wide' }, h('table', {}, h('thead', {}, h('tr', {}, ...['Pool', 'Kind', 'State', 'Nodes', 'Drifted', 'CPU asked for', 'Memory asked for', 'Limits', `${c.currency}/h`].map((t) => h('th', { scope: 'col' }, t)))), h('tbody', {}, ...rows)))
+    ? h('div', { class: 'wide' }, h('table', {}, h('thead', {}, h('tr', {}, ...['Pool', 'Kind', 'State', 'Nodes', 'Drifted', 'CPU asked for', 'Memory asked for', 'Limits', 'Budgets', `${c.currency}/h`].map((t) => h('th', { scope: 'col' }, t)))), h('tbody', {}, ...rows)))
     : h('p', { class: 'soft' }, 'No pool: apply a NodePool, and pods that fit nowhere get nodes.'));
 }
 

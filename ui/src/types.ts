@@ -31,6 +31,7 @@ export interface Pool {
   state: string;
   limits?: string;
   used?: string;
+  budgets?: string;
   weight?: number;
 }
 

@@ -72,6 +72,8 @@ type Pool struct {
 	Limits string `json:"limits,omitempty"`
 	Used   string `json:"used,omitempty"` // of what is limited
 	Weight int32  `json:"weight,omitempty"`
+	// Budgets says how many of its nodes may go at once, and when that changes next.
+	Budgets string `json:"budgets,omitempty"`
 }
 
 const mebibyte = amount.Unit << 20

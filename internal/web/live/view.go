@@ -40,6 +40,7 @@ type view struct {
 	world   *world.World
 	latest  string // digest of the latest decision
 	prices  prices
+	windows windows
 	nodes   map[string]*drawn
 	order   []string
 	keeps   map[string][]string
@@ -62,7 +63,10 @@ func (v *view) next(w *world.World, decided []journal.Entry) (Frame, bool) {
 	f := Frame{At: w.At(), Currency: Currency(w)}
 	news := v.latest != latest
 	v.drawNodes(w, decided, &f)
-	if pools := poolsOf(w); v.world == nil || !slices.Equal(pools, v.pools) {
+	if v.windows == nil {
+		v.windows = windows{}
+	}
+	if pools := poolsOf(w, v.windows); v.world == nil || !slices.Equal(pools, v.pools) {
 		v.pools, f.Pools = pools, &pools
 	}
 	if v.world == nil || news || !slices.Equal(v.world.Waiting(), w.Waiting()) {
@@ -163,10 +167,16 @@ func Reasons(decided []journal.Entry, deleted func(claim string) string) func(cl
 	}
 }
 
-func poolsOf(w *world.World) []Pool {
-	used := map[world.PoolID]amount.List{}
+func poolsOf(w *world.World, windows windows) []Pool {
+	used, machines := map[world.PoolID]amount.List{}, map[world.PoolID]*counts{}
 	for _, p := range w.Places() {
 		id := p.Pool()
+		c := machines[id]
+		if c == nil {
+			c = &counts{}
+			machines[id] = c
+		}
+		c.add(p)
 		if pool := w.Pool(id); pool == nil || len(pool.Limits) == 0 {
 			continue
 		}
@@ -174,7 +184,11 @@ func poolsOf(w *world.World) []Pool {
 	}
 	out := []Pool{}
 	for _, p := range w.Pools() {
-		out = append(out, poolOf(p, used[p.ID]))
+		drawn := poolOf(p, used[p.ID])
+		if c := machines[p.ID]; c != nil {
+			drawn.Budgets = windows.of(p, *c, w.At())
+		}
+		out = append(out, drawn)
 	}
 	return out
 }
