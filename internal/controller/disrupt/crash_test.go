@@ -27,6 +27,7 @@ import (
 	"github.com/tenon-sh/tenon/internal/enact"
 	"github.com/tenon-sh/tenon/internal/journal"
 	"github.com/tenon-sh/tenon/internal/loop"
+	"github.com/tenon-sh/tenon/internal/survey"
 )
 
 // town is a pool that keeps empty nodes for a minute, and a node of it that has
@@ -153,9 +154,11 @@ func TestJudgementBreaks(t *testing.T) {
 		})
 		picture, kept := cluster.New(clock.Wall), journal.New(10, "", nil)
 		hand := &enact.Enactor{Client: x.store, Cluster: picture, Events: (*loop.Events)(nil), Now: clock.Wall, Log: logr.Discard(), Targets: &enact.Targets{}}
+		passes, running := survey.NewPasses(clock.Wall), 0
 		c := &disrupt.Controller{
-			Client: x.store, Cluster: picture, Enact: hand, Journal: kept, Now: clock.Wall, Log: logr.Discard(),
+			Client: x.store, Cluster: picture, Enact: hand, Journal: kept, Now: clock.Wall, Log: logr.Discard(), Passes: passes,
 			Decide: func(w *world.World, o engine.Options) plan.Plan {
+				running += len(passes.Samples())
 				if slices.Contains(o.Only, engine.Judging) || len(o.Only) == 0 {
 					panic("a pod nobody thought of")
 				}
@@ -183,6 +186,9 @@ func TestJudgementBreaks(t *testing.T) {
 		}
 		if !broke {
 			t.Error("the journal does not hold the decision that broke")
+		}
+		if left := passes.Samples(); running == 0 || len(left) != 0 {
+			t.Errorf("%d decisions were told of while they were made, %d after all of them had ended", running, len(left))
 		}
 	})
 }

@@ -64,6 +64,10 @@ type Controller struct {
 	Log     logr.Logger
 	Moving  Moving
 	Decide  func(*world.World, disrupt.Options) plan.Plan // nil: disrupt.Decide
+	// Passes is told of every decision that begins, and by what it returns of its end; nil: nobody is.
+	Passes interface {
+		Begin(controller, world string) (end func())
+	}
 
 	wake    chan struct{}
 	marked  map[string]time.Time
@@ -205,6 +209,9 @@ func (c *Controller) decide(w *world.World, o disrupt.Options) (p plan.Plan, ok 
 	tries := [][]disrupt.Part{o.Only, quick(), {disrupt.Idling}}
 	if len(o.Only) > 0 {
 		tries = tries[1:]
+	}
+	if c.Passes != nil {
+		defer c.Passes.Begin(Name, w.Digest())()
 	}
 	ok = true
 	for _, parts := range tries {
