@@ -148,9 +148,7 @@ func metrics(written func(string) bool) string {
 		fmt.Fprintf(&b, "| `%s`%s | %s | %s | %s | %d | %s |\n", m.Name, mark, m.Kind, strings.Join(m.Labels, ", "), m.Stage, most, cell(m.Help))
 	}
 	b.WriteString("\n## Karpenter's that are missing or not written\n\n" +
-		"* What speaks of consolidation (`consolidation_moves`, `consolidation_score`, `consolidation_timeouts`): not counted; decisions to move pods are, as all decisions to give nodes back.\n" +
-		"* `total_pod_limits` and `total_daemon_limits` of nodes: nothing is decided by limits, so the picture of the cluster does not keep them.\n" +
-		"* `unfinished_work_seconds` of the scheduler: a decision is one step of at most about a second, and is measured when it is made.\n")
+		"* What speaks of consolidation (`consolidation_moves`, `consolidation_score`, `consolidation_timeouts`): not counted; decisions to move pods are, as all decisions to give nodes back.\n")
 	return b.String()
 }
 
