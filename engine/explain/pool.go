@@ -97,7 +97,7 @@ func (e *Explainer) Pool(id world.PoolID) (Pool, bool) {
 			out.Waiting++
 		}
 	}
-	for _, r := range reasons(p) {
+	for _, r := range hold.Reasons(p.Disruption.Budgets) {
 		room := hold.RoomOf(e.world, p, r)
 		next, then := hold.Next(p.Disruption.Budgets, r, room.Machines, e.world.At())
 		out.Budgets = append(out.Budgets, Budget{r, min(room.Allowed, room.Machines), room.Going, next, min(then, room.Machines)})
@@ -118,17 +118,6 @@ func (e *Explainer) stock(p *world.Pool) market.Stock {
 		return market.Stock{}
 	}
 	return market.Stocks(b.Snapshot(e.world.At()))[p.ID]
-}
-
-// reasons are those for which nodes are given back within budgets, and any
-// other that a budget names.
-func reasons(p *world.Pool) []string {
-	out := []string{plan.Empty}
-	for _, b := range p.Disruption.Budgets {
-		out = append(out, b.Reasons...)
-	}
-	slices.Sort(out)
-	return slices.Compact(out)
 }
 
 // problems is why a pool buys nothing.

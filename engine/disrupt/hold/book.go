@@ -10,6 +10,7 @@ type Book struct {
 	planned  map[string]bool
 	promised map[string]*world.Pod // nodes that kube-scheduler has promised to a pod, and to which
 	going    map[string]bool       // machines that are given back already
+	counts   map[world.PoolID]Room // of each pool, but for what is allowed; nil: not counted yet
 }
 
 // Open returns the book of a World. planned are machines, by the names of their places, that pods are on their way to.
@@ -27,7 +28,14 @@ func Open(w *world.World, planned []string) *Book {
 }
 
 // Give notes that a machine is given back: it counts against budgets like one that is going.
-func (b *Book) Give(p *world.Place) { b.going[p.Name()] = true }
+func (b *Book) Give(p *world.Place) {
+	if counts, going := Counted(p); counts && !going && !b.going[p.Name()] && b.counts != nil {
+		r := b.counts[p.Pool()]
+		r.Going++
+		b.counts[p.Pool()] = r
+	}
+	b.going[p.Name()] = true
+}
 
 // Given reports whether that was noted.
 func (b *Book) Given(p *world.Place) bool { return b.going[p.Name()] }
@@ -39,16 +47,32 @@ func RoomOf(w *world.World, pool *world.Pool, reason string) Room {
 
 // Room is RoomOf, and counts what is given back already, too.
 func (b *Book) Room(pool *world.Pool, reason string) Room {
-	var r Room
-	for _, p := range b.world.Places() {
-		if p.Pool() != pool.ID || p.Claim == nil || !p.Claim.Initialized {
-			continue
-		}
-		r.Machines++
-		if p.Deleting() || b.going[p.Name()] || p.Node != nil && !p.Node.Ready {
-			r.Going++
-		}
+	if b.counts == nil {
+		b.count()
 	}
+	r := b.counts[pool.ID]
 	r.Allowed = Allowed(pool.Disruption.Budgets, reason, r.Machines, b.world.At())
 	return r
+}
+
+// count counts the machines of all pools, once: it is asked for each machine.
+func (b *Book) count() {
+	b.counts = map[world.PoolID]Room{}
+	for _, p := range b.world.Places() {
+		counts, going := Counted(p)
+		if !counts {
+			continue
+		}
+		r := b.counts[p.Pool()]
+		r.Machines++
+		if going || b.going[p.Name()] {
+			r.Going++
+		}
+		b.counts[p.Pool()] = r
+	}
+}
+
+// Counted reports whether budgets count a machine, and whether as one that goes already or is not ready.
+func Counted(p *world.Place) (counts, going bool) {
+	return p.Claim != nil && p.Claim.Initialized, p.Deleting() || p.Node != nil && !p.Node.Ready
 }

@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/tenon-sh/tenon/engine/plan"
 	"github.com/tenon-sh/tenon/engine/world"
 )
 
@@ -35,6 +36,17 @@ func Allowed(budgets []world.Budget, reason string, total int, at int64) int {
 		}
 	}
 	return least
+}
+
+// Reasons are those for which nodes are given back within budgets, and any
+// other that a budget names.
+func Reasons(budgets []world.Budget) []string {
+	out := []string{plan.Empty}
+	for _, b := range budgets {
+		out = append(out, b.Reasons...)
+	}
+	slices.Sort(out)
+	return slices.Compact(out)
 }
 
 // nodes reads a number or a share of the total, rounded up.

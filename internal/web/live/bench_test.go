@@ -1,6 +1,7 @@
 package live
 
 import (
+	"errors"
 	"fmt"
 	"testing"
 
@@ -27,9 +28,22 @@ func BenchmarkLook(b *testing.B) {
 	}
 }
 
-// BenchmarkKeeps asks what keeps each of 5,000 nodes.
+// BenchmarkKeeps asks what keeps each of 5,000 nodes of a pool.
 func BenchmarkKeeps(b *testing.B) {
-	w := enginetest.Steady(5000, 20)
+	pool, after := world.PoolID{Kind: world.NodePool, Name: "p"}, int64(30)
+	change := world.NewBuilder()
+	errs := []error{change.SetPool(world.Pool{ID: pool, Template: "t", Disruption: world.PoolDisruption{EmptyAfter: &after, Budgets: []world.Budget{{Nodes: "10%"}}}})}
+	for i := range 5000 {
+		node, id := fmt.Sprintf("node-%d", i), fmt.Sprintf("id-%d", i)
+		errs = append(errs,
+			change.SetNode(world.Node{Name: node, Ready: true, Pool: pool, ProviderID: id}),
+			change.SetClaim(world.Claim{Name: fmt.Sprintf("claim-%d", i), Node: node, Pool: pool, Registered: true, Initialized: true, ProviderID: id}),
+		)
+	}
+	if err := errors.Join(errs...); err != nil {
+		b.Fatal(err)
+	}
+	w := change.Snapshot(100)
 	for b.Loop() {
 		keeps(w, nil)
 	}

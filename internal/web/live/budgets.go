@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"github.com/tenon-sh/tenon/engine/disrupt/hold"
-	"github.com/tenon-sh/tenon/engine/plan"
 	"github.com/tenon-sh/tenon/engine/world"
 )
 
@@ -25,11 +24,11 @@ type window struct {
 type counts struct{ machines, going int }
 
 func (c *counts) add(p *world.Place) {
-	if p.Claim == nil || !p.Claim.Initialized {
-		return
+	counts, going := hold.Counted(p)
+	if counts {
+		c.machines++
 	}
-	c.machines++
-	if p.Deleting() || p.Node != nil && !p.Node.Ready {
+	if counts && going {
 		c.going++
 	}
 }
@@ -49,13 +48,9 @@ func budgets(all []world.Budget, c counts, at int64) string {
 	if len(all) == 0 {
 		return ""
 	}
-	reasons := []string{plan.Empty}
-	for _, b := range all {
-		reasons = append(reasons, b.Reasons...)
-	}
-	slices.Sort(reasons)
+	reasons := hold.Reasons(all)
 	var clauses []string
-	for _, r := range slices.Compact(reasons) {
+	for _, r := range reasons {
 		clause := fmt.Sprintf("%d of %d may go at once", min(hold.Allowed(all, r, c.machines, at), c.machines), c.machines)
 		if when, then := hold.Next(all, r, c.machines, at); when > 0 {
 			clause += fmt.Sprintf(", %d from %s", min(then, c.machines), time.Unix(when, 0).UTC().Format("Mon 15:04 UTC"))
@@ -65,7 +60,7 @@ func budgets(all []world.Budget, c counts, at int64) string {
 	if same := slices.Compact(slices.Clone(clauses)); len(same) == 1 {
 		clauses = same
 	} else {
-		for i, r := range slices.Compact(reasons) {
+		for i, r := range reasons {
 			clauses[i] = r + ": " + clauses[i]
 		}
 	}
