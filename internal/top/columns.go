@@ -67,7 +67,7 @@ func stateStyle(n live.Node) ansi.Style {
 	case s == live.Ready:
 		return good
 	case s == live.OnItsWay:
-		return news
+		return comes
 	case s == live.NotReady:
 		return poor
 	}

@@ -15,7 +15,7 @@ var (
 	good  = ansi.Style{}.ForegroundColor(ansi.Green)
 	fair  = ansi.Style{}.ForegroundColor(ansi.Yellow)
 	poor  = ansi.Style{}.ForegroundColor(ansi.Red)
-	news  = ansi.Style{}.ForegroundColor(ansi.Cyan)
+	comes = ansi.Style{}.ForegroundColor(ansi.Cyan)
 	alert = ansi.Style{}.Bold().Reverse(true)
 )
 

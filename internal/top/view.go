@@ -86,7 +86,7 @@ func (m *Model) sums(t live.Totals) string {
 		n     int
 		words string
 		style ansi.Style
-	}{{t.Coming, "coming", news}, {t.Going, "going", fair}, {t.NotReady, "not ready", poor}} {
+	}{{t.Coming, "coming", comes}, {t.Going, "going", fair}, {t.NotReady, "not ready", poor}} {
 		if part.n > 0 {
 			nodes += ", " + part.style.Styled(fmt.Sprintf("%d %s", part.n, part.words))
 		}

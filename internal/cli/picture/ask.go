@@ -70,7 +70,7 @@ func (s *Source) Doors(ctx context.Context) ([]Door, error) {
 	if err := checkController(s.Controller); err != nil {
 		return nil, err
 	}
-	if isURL(s.Controller) {
+	if s.ByURL() {
 		return doorsOf(ctx, nil, s.Controller)
 	}
 	config, err := connect(s.Kubeconfig)
@@ -79,6 +79,9 @@ func (s *Source) Doors(ctx context.Context) ([]Door, error) {
 	}
 	return doorsOf(ctx, config, s.Controller)
 }
+
+// ByURL reports whether the user gave the URL of a controller's pages.
+func (s *Source) ByURL() bool { return isURL(s.Controller) }
 
 // OfFiles reports whether files are to be looked at, and not a cluster.
 func (s *Source) OfFiles() bool { return !s.live() }

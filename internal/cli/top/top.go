@@ -193,7 +193,7 @@ func (o *options) open(cmd *cobra.Command) (source, error) {
 	if errors.Is(err, picture.ErrStranger) {
 		err = errors.New("the controller's live page is off, or it is an older release (settings.livePage of the chart)")
 	}
-	if strings.HasPrefix(o.source.Controller, "http") {
+	if o.source.ByURL() {
 		return source{}, err // there is nothing else to read
 	}
 	r, readErr := o.read(cmd, readEvery)

@@ -16,8 +16,8 @@ import (
 )
 
 const (
-	// Path is where frames come from.
-	Path = "v1/live"
+	// livePath is where frames come from.
+	livePath = "v1/live"
 	// silence is after how long without a word a connection counts as lost: three beats of the page's.
 	silence = 30 * time.Second
 	// soonest and latest bound how long it waits before it connects again.
@@ -33,8 +33,8 @@ type News struct {
 	Lost  error // the connection is lost: what is shown grows old; it is tried again
 }
 
-// FromLeader asks that of several replicas the one answers that decides.
-func FromLeader(query url.Values) url.Values {
+// fromLeader asks that of several replicas the one answers that decides.
+func fromLeader(query url.Values) url.Values {
 	out := url.Values{"from": {"leader"}}
 	for k, v := range query {
 		out[k] = v
@@ -73,7 +73,7 @@ func follow(ctx context.Context, get Get, tell func(live.Frame)) (err error) {
 	defer cut(nil)
 	watch := time.AfterFunc(silence, func() { cut(errSilent) })
 	defer watch.Stop()
-	body, err := get(ctx, Path, FromLeader(nil))
+	body, err := get(ctx, livePath, fromLeader(nil))
 	if err != nil {
 		return orCause(ctx, err)
 	}
@@ -112,26 +112,25 @@ func orCause(ctx context.Context, err error) error {
 	return err
 }
 
-// Answer is what the command line says, as text.
-type Answer struct {
-	Text string `json:"text"`
-}
-
-// Ask asks one question.
-func Ask(ctx context.Context, get Get, path string, query url.Values) (text string, err error) {
-	var a Answer
-	return a.Text, read(ctx, get, path, query, &a)
+// Ask asks one question. The answer is what the command line says.
+func Ask(ctx context.Context, get Get, path string, query url.Values) (string, error) {
+	var a struct {
+		Text string `json:"text"`
+	}
+	err := read(ctx, get, path, query, &a)
+	return a.Text, err
 }
 
 // Labels asks which values of some labels each node has.
 func Labels(ctx context.Context, get Get, keys []string) (map[string][]string, error) {
 	var v live.LabelValues
-	return v.Nodes, read(ctx, get, "v1/labels", url.Values{"key": keys}, &v)
+	err := read(ctx, get, "v1/labels", url.Values{"key": keys}, &v)
+	return v.Nodes, err
 }
 
 // read reads an answer into v.
 func read(ctx context.Context, get Get, path string, query url.Values, v any) (err error) {
-	body, err := get(ctx, path, FromLeader(query))
+	body, err := get(ctx, path, fromLeader(query))
 	if err != nil {
 		return err
 	}
