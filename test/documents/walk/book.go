@@ -168,9 +168,26 @@ func (b *Book) keep(write bool) error {
 	case was == part:
 		return nil
 	case !write:
-		return fmt.Errorf("%s does not say what the run of document %s has shown: run `WRITE=1 make test-documents`", file, b.document)
+		return fmt.Errorf("%s does not say what the run of document %s has shown: run `WRITE=1 make test-documents`, or, if another run shows something else, have the test note what every run shows\n%s", file, b.document, differences(was, part))
 	}
 	return os.WriteFile(file, []byte(total(head+begin+part+end+after)), 0o644)
+}
+
+// differences are the lines that only one of two texts has.
+func differences(was, is string) string {
+	before, after := strings.Split(was, "\n"), strings.Split(is, "\n")
+	var out []string
+	for _, l := range before {
+		if !slices.Contains(after, l) {
+			out = append(out, "the page:  "+l)
+		}
+	}
+	for _, l := range after {
+		if !slices.Contains(before, l) {
+			out = append(out, "this run:  "+l)
+		}
+	}
+	return strings.Join(out, "\n")
 }
 
 // total puts the sums of all documents' counts where the page has them.
