@@ -11,7 +11,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/tenon-sh/tenon/engine/disrupt"
 	"github.com/tenon-sh/tenon/engine/disrupt/hold"
 	"github.com/tenon-sh/tenon/engine/plan"
 	"github.com/tenon-sh/tenon/engine/world"
@@ -155,6 +154,3 @@ func decisionOf(bought bool) string {
 
 // lower is a reason as metrics and logs have it.
 func lower(reason string) string { return strings.ToLower(reason) }
-
-// isMarked reports whether a node is kept free of new pods because it is to go.
-func isMarked(p *world.Place) bool { return disrupt.Marked(p) }

@@ -13,6 +13,7 @@ import (
 	"github.com/tenon-sh/tenon/engine/plan"
 	"github.com/tenon-sh/tenon/engine/world"
 	"github.com/tenon-sh/tenon/internal/annotation"
+	"github.com/tenon-sh/tenon/internal/backoff"
 	"github.com/tenon-sh/tenon/internal/enact"
 	"github.com/tenon-sh/tenon/internal/loop"
 	"github.com/tenon-sh/tenon/internal/metric"
@@ -30,6 +31,9 @@ const (
 	restless = 2 * time.Minute
 	// anyway is when to look again although nothing is known to have changed.
 	anyway = time.Minute
+	// firstRetry and lastRetry bound the wait before a machine that was to go and stayed may be tried again.
+	firstRetry = 5 * time.Minute
+	lastRetry  = time.Hour
 )
 
 // Moving says how pods are moved to make a cluster cheaper, and to replace nodes that are too old or have drifted.
@@ -42,14 +46,14 @@ type Moving struct {
 // looking is what a controller remembers of its looks. All of it can be forgotten.
 type looking struct {
 	began   time.Time
-	last    time.Time     // when the last look ended
-	took    time.Duration // and how long it took
-	changed bool          // since then
-	stirred time.Time     // since when the cluster has not settled; zero: it has
-	backlog backlog       // of pods that wait for their places
-	again   int64         // when there may be more to do although nothing changes, in seconds since 1970; 0: never
-	retries retries
-	told    map[string]time.Time // claims of nodes of which it was said why their pods are not moved, and when
+	last    time.Time             // when the last look ended
+	took    time.Duration         // and how long it took
+	changed bool                  // since then
+	stirred time.Time             // since when the cluster has not settled; zero: it has
+	backlog backlog               // of pods that wait for their places
+	again   int64                 // when there may be more to do although nothing changes, in seconds since 1970; 0: never
+	retries backoff.Keyed[string] // claims of machines that were to go and stayed
+	told    map[string]time.Time  // claims of nodes of which it was said why their pods are not moved, and when
 }
 
 // due is when to look next.
@@ -69,6 +73,17 @@ func (l *looking) due() time.Time {
 		return next
 	}
 	return at
+}
+
+// forget forgets the retries of machines that are gone.
+func (l *looking) forget(w *world.World) {
+	there := map[string]bool{}
+	for _, p := range w.Places() {
+		if p.Claim != nil {
+			there[p.Claim.Name] = true
+		}
+	}
+	l.retries.Keep(func(claim string, _ time.Time) bool { return there[claim] })
 }
 
 // due is when to decide about everything next; false if pods are not to be moved now.
@@ -145,7 +160,7 @@ func (c *Controller) ask(ctx context.Context, m plan.Command) error {
 	err := c.Enact.Replace(ctx, m.New, lower(m.Reason), m.Claims())
 	for _, g := range m.Back {
 		if err != nil {
-			c.looking.retries.failed(g.Claim, c.Now())
+			c.looking.retries.Failed(g.Claim, c.Now())
 		}
 	}
 	return err
@@ -173,7 +188,7 @@ func (c *Controller) bought(ctx context.Context, s Step, claim *v1.NodeClaim) er
 
 // takenBack notes that a machine stays whose pods were to move.
 func (c *Controller) takenBack(s Step) {
-	c.looking.retries.failed(s.Claim, c.Now())
+	c.looking.retries.Failed(s.Claim, c.Now())
 	c.Log.Info("the node stays after all", "Node", s.Node, "reason", lower(s.Reason), "why", s.Why)
 	switch {
 	case !s.First:

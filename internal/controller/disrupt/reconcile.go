@@ -17,6 +17,7 @@ import (
 	"github.com/tenon-sh/tenon/engine/disrupt/consolidate"
 	"github.com/tenon-sh/tenon/engine/plan"
 	"github.com/tenon-sh/tenon/engine/world"
+	"github.com/tenon-sh/tenon/internal/backoff"
 	"github.com/tenon-sh/tenon/internal/clock"
 	"github.com/tenon-sh/tenon/internal/cluster"
 	"github.com/tenon-sh/tenon/internal/enact"
@@ -80,6 +81,7 @@ type Controller struct {
 func (c *Controller) Listen() {
 	c.wake = make(chan struct{}, 1)
 	c.marked = map[string]time.Time{}
+	c.looking.retries = backoff.Keyed[string]{First: firstRetry, Last: lastRetry}
 	c.Cluster.Listen(func(change cluster.Change) {
 		c.misread.heard(change)
 		c.stirred.Store(true)
@@ -147,7 +149,7 @@ func (c *Controller) pass(ctx context.Context) time.Duration {
 		c.looking.began = now
 	}
 	c.note(w, now)
-	c.looking.retries.prune(w)
+	c.looking.forget(w)
 	o := c.options(planned, now)
 	o.Busy = c.busy(w)
 	due, moves := c.due(now, o.Busy)
@@ -187,7 +189,7 @@ func quick() []disrupt.Part { return []disrupt.Part{disrupt.Judging, disrupt.Idl
 // forgotten: what has only been forgotten is waited for, or tried, once more.
 func (c *Controller) options(planned []string, now time.Time) disrupt.Options {
 	o := disrupt.Options{
-		Pack: c.Moving.Pack, Planned: planned, Stay: c.Moving.Off, Skip: c.looking.retries.waiting(now),
+		Pack: c.Moving.Pack, Planned: planned, Stay: c.Moving.Off, Skip: slices.Sorted(slices.Values(c.looking.retries.Waiting(now))),
 		Consolidate: consolidate.Options{SpotToSpot: c.Moving.SpotToSpot},
 	}
 	for node, since := range c.marked {
@@ -273,7 +275,7 @@ func (c *Controller) carry(ctx context.Context, w *world.World, p plan.Plan) tim
 func (c *Controller) note(w *world.World, now time.Time) {
 	still := map[string]time.Time{}
 	for _, p := range w.Places() {
-		if !isMarked(p) {
+		if !disrupt.Marked(p) {
 			continue
 		}
 		since, ok := c.marked[p.Node.Name]
