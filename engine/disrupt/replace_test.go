@@ -369,6 +369,26 @@ func TestMarks(t *testing.T) {
 	}
 }
 
+// A node that is marked for no reason stays: nobody is told that it goes.
+func TestMarkedForNoReason(t *testing.T) {
+	b := told(t, town).Edit()
+	n := *b.Snapshot(now).Place("n1").Node
+	n.Taints = append(n.Taints, disrupt.Mark())
+	if err := b.SetNode(n); err != nil {
+		t.Fatal(err)
+	}
+	p := disrupt.Decide(b.Snapshot(now), disrupt.Options{Only: []disrupt.Part{disrupt.Idling}})
+	if len(p.Commands) != 1 || p.Commands[0].Verdict != plan.TakeBack || p.Commands[0].Idle() {
+		t.Errorf("it stands as %+v", p.Commands)
+	}
+	if r := p.BackResult(); len(r.Going) > 0 || len(r.Commands) != 1 || r.Commands[0].Verdict != plan.TakeBack || !r.Commands[0].Begun {
+		t.Errorf("programs are told that %+v goes, and of %+v", r.Going, r.Commands)
+	}
+	if text := p.String(); !strings.Contains(text, "marked without a reason, taken back: it stays") {
+		t.Errorf("people are told:\n%s", text)
+	}
+}
+
 // A claim that is to go and has lost its node stops nothing.
 func TestNodeIsGone(t *testing.T) {
 	w := told(t, town, claim(going, "n1"), func(e *editor) { e.DeletePod(world.Key{Namespace: "default", Name: "a"}) })

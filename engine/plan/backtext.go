@@ -91,7 +91,7 @@ func (t *backText) going() {
 	title := "\nGo anyway:\n"
 	for _, c := range t.plan.Commands {
 		for _, g := range c.Back {
-			if !c.Idle() || c.Verdict == TakeBack {
+			if !c.Idle() {
 				continue
 			}
 			t.printf("%s- %s: %s\n", title, t.machine(g), strings.ToLower(g.Reason))
@@ -119,7 +119,7 @@ func (t *backText) command(c Command) {
 		switch {
 		case i > 0:
 		case c.Begun:
-			t.printf("  %s, %s", strings.ToLower(c.Reason), c.state())
+			t.printf("  %s, %s", cmp.Or(strings.ToLower(c.Reason), "marked without a reason"), c.state())
 		case c.Reason != Underutilized:
 			t.printf("  %s, moves %s", strings.ToLower(c.Reason), amount.Count(c.Pods, "pod"))
 		default:

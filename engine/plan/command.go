@@ -62,10 +62,10 @@ func (c Command) Nodes() []string {
 	return out
 }
 
-// Idle reports whether the machines of the command go as they are, and no pods are moved for them before: they
-// are empty, or too old and cannot be replaced, or carry a mark that nothing accounts for.
+// Idle reports whether the machines of the command go as they are: they are empty, or too old, and nothing is
+// bought for their pods before they are drained.
 func (c Command) Idle() bool {
-	return c.Reason == Empty || c.Reason == "" || c.Reason == Expired && !c.Begun && c.Verdict == CarryOn
+	return c.Reason == Empty || c.Reason == Expired && !c.Begun && c.Verdict == CarryOn
 }
 
 // Give is one machine to be given back.

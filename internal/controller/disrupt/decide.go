@@ -79,7 +79,7 @@ func of(w *world.World, c plan.Command) (out []Step) {
 		return awaiting(w, c)
 	}
 	for i, g := range c.Back {
-		s := Step{Kind: kind, Claim: g.Claim, Node: g.Node, Reason: c.Reason, Begun: !c.Idle(), Bought: len(c.Bought) > 0, Many: len(c.Back) > 1, First: i == 0}
+		s := Step{Kind: kind, Claim: g.Claim, Node: g.Node, Reason: c.Reason, Begun: !c.Idle() && c.Reason != "", Bought: len(c.Bought) > 0, Many: len(c.Back) > 1, First: i == 0}
 		if kind == Unmark && c.Why != nil {
 			s.Why = c.Why.Line()
 		}
