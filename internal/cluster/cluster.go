@@ -46,7 +46,8 @@ type Change struct {
 	Was, Is *world.Pod
 	// Misread says what cannot be read of what a pod says about being moved.
 	Misread error
-	// Limits are what a pod that is bound may use at most. No World has them.
+	// Limits are what a pod that is bound may use at most, which no World has; nil
+	// where the change is not the pod's own but of its volumes or its Job.
 	Limits amount.List
 }
 

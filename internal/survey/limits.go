@@ -32,12 +32,17 @@ func (l *Limits) Heard(c cluster.Change) {
 	if c.Kind != cluster.Pod {
 		return
 	}
+	is := c.Is
+	bound := is != nil && is.Node != "" && !is.Done
+	if bound && c.Limits == nil {
+		return // what is known of its limits still holds
+	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if c.Was != nil {
 		delete(l.pods, c.Was.Key)
 	}
-	if is := c.Is; is != nil && is.Node != "" && !is.Done && len(c.Limits) > 0 {
+	if bound && len(c.Limits) > 0 {
 		l.pods[is.Key] = limited{is.Node, is.DaemonSet != "", c.Limits}
 	}
 }

@@ -5,6 +5,10 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/tenon-sh/tenon/engine/amount"
 	"github.com/tenon-sh/tenon/engine/world"
@@ -36,6 +40,7 @@ func TestLimits(t *testing.T) {
 	l.Heard(cluster.Change{Kind: cluster.Node, Name: "n"})
 	is("resized", "n", "", false, limit(8, 0))
 	is("resized", "n", "", false, limit(1, 0))
+	l.Heard(cluster.Change{Kind: cluster.Pod, Was: was["resized"], Is: was["resized"]})
 
 	m, scrape := set(t)
 	for _, name := range survey.LimitNames() {
@@ -50,6 +55,49 @@ func TestLimits(t *testing.T) {
 	}
 	if diff := cmp.Diff(want, scrape("karpenter_nodes_total")); diff != "" {
 		t.Error(diff)
+	}
+}
+
+// Limits stay as they are when it is not the pod that changes but its volume or its Job.
+func TestLimitsStay(t *testing.T) {
+	key := world.Key{Namespace: "d", Name: "p"}
+	pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: key.Namespace, Name: key.Name}}
+	pod.OwnerReferences = []metav1.OwnerReference{{APIVersion: "batch/v1", Kind: "Job", Name: "work", UID: "1", Controller: new(true)}}
+	pod.Spec.NodeName = "n"
+	pod.Spec.Containers = []corev1.Container{{Resources: corev1.ResourceRequirements{Limits: corev1.ResourceList{corev1.ResourceCPU: resource.MustParse("2")}}}}
+	pod.Spec.Volumes = []corev1.Volume{{Name: "v", VolumeSource: corev1.VolumeSource{PersistentVolumeClaim: &corev1.PersistentVolumeClaimVolumeSource{ClaimName: "c"}}}}
+
+	c, l := cluster.New(time.Now), survey.NewLimits()
+	changes := 0
+	c.Listen(func(change cluster.Change) {
+		if change.Kind == cluster.Pod && change.Is != nil {
+			changes++
+		}
+		l.Heard(change)
+	})
+	c.SetNode(&corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: "n"}})
+	series := func() int { return len(collect(l.Each(c.World(), keys, metric.NodesPodLimits))) }
+	for i, step := range []struct {
+		why  string
+		do   func()
+		want int
+	}{
+		{"It is bound.", func() { c.SetPod(pod) }, 1},
+		{"Its volume is bound.", func() {
+			c.SetVolumeClaim(&corev1.PersistentVolumeClaim{ObjectMeta: metav1.ObjectMeta{Namespace: "d", Name: "c"}})
+		}, 1},
+		{"Its Job is suspended.", func() {
+			c.SetJob(&batchv1.Job{ObjectMeta: metav1.ObjectMeta{Namespace: "d", Name: "work", UID: "1"}, Spec: batchv1.JobSpec{Suspend: new(true)}})
+		}, 1},
+		{"It has no limit any more.", func() {
+			pod.Spec.Containers[0].Resources.Limits = nil
+			c.SetPod(pod)
+		}, 0},
+	} {
+		step.do()
+		if got := series(); got != step.want || changes != i+1 {
+			t.Errorf("%s %d series after %d changes of the pod, want %d after %d", step.why, got, changes, step.want, i+1)
+		}
 	}
 }
 
