@@ -42,7 +42,7 @@ func ShrunkFrom(c world.Catalog, requirements label.Set, n int, seed uint64) *wo
 		}
 		g.pack()
 	}
-	return g.b.Snapshot(0)
+	return g.b.Snapshot(3600) // nothing has come or gone lately
 }
 
 // grower fills machines.

@@ -29,6 +29,9 @@ func TestBetterThanOneByOne(t *testing.T) {
 		}
 		t.Logf("seed %d: ours costs %.3f of the bound and moves %d of %d; with as many moves they cost %.3f, and they cost as little after %d",
 			seed, part(ours, p.Least), moved, len(w.Pods()), part(atMoves, p.Least), s.Moved)
+		if moved == 0 {
+			t.Errorf("seed %d: no pod is moved, of a cluster that costs %.3f of the bound", seed, part(p.Price, p.Least))
+		}
 		if atMoves < ours {
 			t.Errorf("seed %d: with %d moves the serial rules reach %d, one plan %d", seed, moved, atMoves, ours)
 		}
