@@ -286,3 +286,23 @@ func Tenants(n, pods int) *world.World {
 	}
 	return b.Snapshot(0)
 }
+
+// Open is n pools of 800 types each that every pod may use, and so many pods.
+// Each pool has a label of its own that no pod asks for.
+func Open(n, pods int) *world.World {
+	b := world.NewBuilder()
+	must(b.SetCatalog(Market()))
+	for i := range n {
+		name := fmt.Sprintf("team-%04d", i)
+		must(b.SetPool(world.Pool{ID: world.PoolID{Kind: world.NodePool, Name: name}, Template: "t", Labels: map[string]string{"team": name}}))
+	}
+	var d dice
+	for i := range pods {
+		must(b.SetPod(world.Pod{
+			Key: world.Key{Namespace: "default", Name: fmt.Sprintf("pod-%05d", i)}, Waiting: true,
+			Requests: amount.Of(amount.Entry{Name: amount.CPU, Value: int64(1+d.roll(40)) * 100}, amount.Entry{Name: amount.Memory, Value: int64(1+d.roll(64)) * gi / 8},
+				amount.Entry{Name: amount.Pods, Value: amount.Unit}),
+		}))
+	}
+	return b.Snapshot(0)
+}

@@ -28,16 +28,24 @@ func New(w *world.World, dims []string, o Options) *Market {
 	})
 	buyers := newBuyers(o.For)
 	known := map[*world.Catalog]knowledge{}
+	wanted := make([]*Pool, 0, len(m.Pools))
 	for i, p := range m.Pools {
 		p.number, p.title = i, fmt.Sprintf("%06d ", i)
 		if _, ok := known[p.Catalog]; !ok {
 			known[p.Catalog] = learn(p.Catalog)
 		}
 		m.stock(p, known[p.Catalog])
-		if !buyers.want(p) {
+		if buyers.want(p) {
+			wanted = append(wanted, p)
+		}
+	}
+	likeness := newLikeness(w, wanted, o.For)
+	for _, p := range wanted {
+		if likeness.covers(p) {
 			continue
 		}
 		m.fill(p, w.DaemonSets())
+		likeness.add(p)
 		if n := len(m.Tiers); n > 0 && m.Tiers[n-1][0].Weight == p.Weight {
 			m.Tiers[n-1] = append(m.Tiers[n-1], p)
 			continue

@@ -27,6 +27,7 @@ type Pool struct {
 	HasMinValues bool    // some requirement has minValues
 	SoftTaints   int     // PreferNoSchedule taints
 	Named        int     // machines named so far
+	like         *Pool   // that it is like, and that is bought from instead; nil if it has been filled itself
 }
 
 // Type is one shape as one pool buys it: all of its offers, or of those

@@ -20,6 +20,9 @@ func (m *Market) Sign(p *world.Pod, b Backoffs) *Signature {
 	s := &Signature{Pod: p, Offers: NewSet(len(m.Offers))}
 	groups := alternatives(p)
 	for _, pl := range m.Pools {
+		if pl.Like() {
+			continue // the one it is like is asked
+		}
 		if len(fit.Untolerated(p.Tolerations, pl.Taints)) > 0 {
 			continue
 		}

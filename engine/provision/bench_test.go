@@ -25,6 +25,7 @@ func BenchmarkDecide(b *testing.B) {
 		{"Chain16k", func() *world.World { return enginetest.Chain(16_000) }, provision.Options{}},
 		{"Hopeless5k", func() *world.World { return enginetest.Hopeless(5_000) }, provision.Options{}},
 		{"Tenants500x100", func() *world.World { return enginetest.Tenants(500, 100) }, provision.Options{}},
+		{"Open1000x100", func() *world.World { return enginetest.Open(1000, 100) }, provision.Options{}},
 		{"Exact1k", func() *world.World { return enginetest.Apps(1_000) }, provision.Options{ExactOnly: true}},
 	} {
 		b.Run(bench.name, func(b *testing.B) {

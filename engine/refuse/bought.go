@@ -41,7 +41,7 @@ func (k *refuser) boughtOut(p *market.Pool, x *packing.Pod) []*reason.Why {
 			continue
 		}
 		t := k.Market.Offers[i].Type
-		if objected && k.within(x, i) {
+		if objected && k.within(p, x, i) {
 			continue // and affordable, as the one of which the objections were said
 		}
 		if s, over := p.Over(t); over {
@@ -129,9 +129,10 @@ func (b *blocked) first() (name string, least int64, only bool) {
 	return b.names[0], b.all[b.names[0]], false
 }
 
-// within reports whether the offer differs from others of its domain in size only, so that its objections were said.
-func (k *refuser) within(x *packing.Pod, i int) bool {
-	return k.Market.OnSale(i) && !slices.Contains(x.Class.Reach, i) && x.Class.Subject != nil && !k.Market.Offers[i].Type.Pool.HasMinValues &&
+// within reports whether the offer differs from others of its domain in size only, so that its objections were said; of a
+// pool that is like another those of one machine are said here, and of each domain there.
+func (k *refuser) within(p *market.Pool, x *packing.Pod, i int) bool {
+	return k.Market.OnSale(i) && (p.Like() || !slices.Contains(x.Class.Reach, i)) && x.Class.Subject != nil && !k.Market.Offers[i].Type.Pool.HasMinValues &&
 		!packing.Special(x.Pod)
 }
 

@@ -12,7 +12,7 @@ import (
 
 // Nodes is what the machines that are there, on their way or planned have against the pod.
 func Nodes(p *packing.Packing, x *packing.Pod) []*reason.Why {
-	return (&refuser{p, map[*packing.Demands]map[*packing.Bin]string{}}).nodeWhys(x)
+	return newRefuser(p).nodeWhys(x)
 }
 
 // nodeWhys is what the machines that are there, on their way or planned have

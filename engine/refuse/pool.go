@@ -26,7 +26,7 @@ func (k *refuser) poolWhy(p *world.Pool, x *packing.Pod) *reason.Why {
 	case i < 0:
 		return &reason.Why{Code: reason.NotReady, Subject: name, Detail: "nothing is known of the machines it may buy"}
 	}
-	return underOne(name, k.poolCauses(k.Market.Pools[i], x))
+	return underOne(name, k.poolCauses(k.Market.Pools[i].Filled(), x))
 }
 
 // underOne puts several causes under one head, and leaves a single one as it is.

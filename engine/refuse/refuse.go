@@ -19,7 +19,7 @@ const coresHint = "write thousandths of a core with an m: 500m is half a core"
 
 // All say of every pod without a place why it has none.
 func All(p *packing.Packing) []plan.Refusal {
-	k := &refuser{p, map[*packing.Demands]map[*packing.Bin]string{}}
+	k := newRefuser(p)
 	whys := map[*packing.Class]*reason.Why{}
 	var out []plan.Refusal
 	for _, x := range k.Unplaced {

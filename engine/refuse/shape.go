@@ -24,6 +24,17 @@ func (k *refuser) shapeWhy(p *market.Pool, x *packing.Pod) *reason.Why {
 		why.Causes = append(why.Causes, emptyWhy(p))
 		return why
 	}
+	same := asked{p.Types[0], x.Class} // pools that are alike have the same types
+	if _, known := k.ofTypes[same]; !known {
+		k.ofTypes[same] = k.typeWhys(p, x)
+	}
+	why.Causes = k.ofTypes[same]
+	return why
+}
+
+// typeWhys says which demands of the pod, alone or together, no type of those that the pool may buy satisfies.
+func (k *refuser) typeWhys(p *market.Pool, x *packing.Pod) []*reason.Why {
+	var out []*reason.Why
 	full := k.fullWhy(p, x)
 	labelled, large := 0, 0
 	for _, t := range p.Types {
@@ -39,20 +50,20 @@ func (k *refuser) shapeWhy(p *market.Pool, x *packing.Pod) *reason.Why {
 	}
 	if labelled == 0 {
 		if rules := k.ruleWhys(p, x); len(rules) > 0 {
-			why.Causes = append(why.Causes, rules...)
+			out = append(out, rules...)
 		} else {
-			why.Causes = append(why.Causes, requirementWhys(p, x)...)
+			out = append(out, requirementWhys(p, x)...)
 		}
 	}
 	switch {
 	case full != nil:
-		why.Causes = append(why.Causes, full)
+		out = append(out, full)
 	case large == 0:
-		why.Causes = append(why.Causes, k.sizeWhys(p, x, labelled > 0)...)
+		out = append(out, k.sizeWhys(p, x, labelled > 0)...)
 	case labelled > 0:
-		why.Causes = append(why.Causes, k.sizeWhys(p, x, true)...)
+		out = append(out, k.sizeWhys(p, x, true)...)
 	}
-	return why
+	return out
 }
 
 // ruleWhys is what rules of package fit that every machine is asked for have against all that the pool can buy.
