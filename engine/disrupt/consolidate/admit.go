@@ -39,11 +39,14 @@ func (s *search) commands() []draft {
 			out = append(out, s.draft([]int{i}, group{}))
 		}
 	}
-	slices.SortFunc(out, func(a, b draft) int {
-		return cmp.Or(cmp.Compare(b.saving*1000/(1000+b.weight), a.saving*1000/(1000+a.weight)), strings.Compare(s.name(a.machines[0]), s.name(b.machines[0])))
-	})
 	s.cluster.Reset()
+	slices.SortFunc(out, s.better)
 	return out
+}
+
+// better orders drafts, those first that save most for each move.
+func (s *search) better(a, b draft) int {
+	return cmp.Or(cmp.Compare(b.saving*1000/(1000+b.weight), a.saving*1000/(1000+a.weight)), strings.Compare(s.name(a.machines[0]), s.name(b.machines[0])))
 }
 
 func (s *search) name(i int) string { return s.machines[i].place.Name() }
@@ -66,7 +69,7 @@ func (s *search) draft(machines []int, g group) draft {
 
 // admit says of each command, the best first, whether it may start now, or what holds it up.
 func (s *search) admit(drafts []draft) {
-	drafts = slices.DeleteFunc(drafts, func(d draft) bool { return !s.stands(d) })
+	drafts = s.standing(drafts)
 	rooms, guards := s.rooms(), map[*world.Guard]int{}
 	var later []plan.Command
 	named := map[world.PoolID]int{}
@@ -89,19 +92,67 @@ func (s *search) admit(drafts []draft) {
 	s.plan.Commands = append(s.plan.Commands, later...)
 }
 
-// stands tries the draft on its own, as if nothing else were done. If that cannot be, its machines stay.
+// standing are the drafts that can be on their own, as if nothing else were done. Where one cannot, each of its
+// machines is tried alone: what all machines together allow may be possible for none of them while the others are
+// there, and would stay impossible for ever.
+func (s *search) standing(drafts []draft) []draft {
+	var out []draft
+	var fallen []int
+	for _, d := range drafts {
+		if s.stands(d) {
+			out = append(out, d)
+			continue
+		}
+		for _, i := range d.machines {
+			m := &s.machines[i]
+			m.gone, m.tried = false, &reason.Why{Code: reason.AfterOthers, Detail: "its pods find another place only once other nodes have gone"}
+		}
+		fallen = append(fallen, d.machines...)
+	}
+	out = append(out, s.alone(fallen)...)
+	slices.SortFunc(out, s.better)
+	return out
+}
+
+// stands tries the draft on its own.
 func (s *search) stands(d draft) bool {
 	mark := s.cluster.Mark()
-	ok := s.cluster.Move(d.machines, d.where)
+	defer s.cluster.Undo(mark)
+	return s.cluster.Move(d.machines, d.where)
+}
+
+// alone returns what each of the machines comes to if it alone goes.
+func (s *search) alone(machines []int) []draft {
+	var out []draft
+	s.rank(s.open())
+	for _, i := range machines {
+		if d, ok := s.single(i); ok && s.stands(d) {
+			out = append(out, d)
+		}
+	}
+	for _, d := range out {
+		s.machines[d.machines[0]].gone = true
+	}
+	return out
+}
+
+// single takes machine i off, if that pays, and puts everything back.
+func (s *search) single(i int) (d draft, goes bool) {
+	m, mark := &s.machines[i], s.cluster.Mark()
+	takers, groups := slices.Clone(s.takers), len(s.groups)
+	if s.take(i, true) && s.cluster.HasAside(i) {
+		s.try([]int{i})
+	}
+	if m.gone {
+		g := group{}
+		if len(s.groups) > groups {
+			g = s.groups[groups]
+		}
+		d, goes = s.draft([]int{i}, g), true
+	}
+	m.gone, s.takers, s.groups = false, takers, s.groups[:groups]
 	s.cluster.Undo(mark)
-	if ok {
-		return true
-	}
-	for _, i := range d.machines {
-		s.machines[i].gone = false
-		s.machines[i].tried = &reason.Why{Code: reason.AfterOthers, Detail: "its pods find another place only once other nodes have gone"}
-	}
-	return false
+	return d, goes
 }
 
 // heldUp says what keeps the command from starting now; nil if nothing does.
