@@ -67,7 +67,7 @@ func (r *Reconciler) Reconcile(ctx context.Context, req reconcile.Request) (reco
 		return loop.Result(0, err)
 	}
 	pool := observe.PoolOf(n.Labels)
-	if n.DeletionTimestamp != nil || n.Spec.ProviderID == "" || n.Labels[v1.LabelInitialized] != "true" {
+	if n.DeletionTimestamp != nil || n.Spec.ProviderID == "" {
 		return reconcile.Result{}, nil
 	}
 	ill, ok := r.illness(n)

@@ -26,12 +26,14 @@ func TestWhichNodesAreRepaired(t *testing.T) {
 		pool  string
 		ill   int // of the six nodes beside it
 		alone bool
+		fresh bool // it was never initialized
 		ends  bool
 	}{
-		"OfPool":     {"It is of a pool.", "p", 0, false, true},
-		"Standalone": {"Its claim was made by hand.", "", 0, false, true},
-		"TooMany":    {"Half of the cluster is ill.", "", 3, false, false},
-		"NotOurs":    {"It has no claim.", "", 0, true, false},
+		"OfPool":     {"It is of a pool.", "p", 0, false, false, true},
+		"Standalone": {"Its claim was made by hand.", "", 0, false, false, true},
+		"NeverReady": {"It registered and never became ready.", "p", 0, false, true, true},
+		"TooMany":    {"Half of the cluster is ill.", "", 3, false, false, false},
+		"NotOurs":    {"It has no claim.", "", 0, true, false, false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -43,7 +45,11 @@ func TestWhichNodesAreRepaired(t *testing.T) {
 					n.Status.Conditions = []corev1.NodeCondition{{Type: corev1.NodeReady, Status: status, LastTransitionTime: metav1.Now()}}
 					return n
 				}
-				objects := []client.Object{node("n", corev1.ConditionFalse)}
+				ill := node("n", corev1.ConditionFalse)
+				if tc.fresh {
+					delete(ill.Labels, v1.LabelInitialized)
+				}
+				objects := []client.Object{ill}
 				for i, name := range []string{"a", "b", "c", "d", "e", "f"} {
 					status := corev1.ConditionTrue
 					if i < tc.ill {
