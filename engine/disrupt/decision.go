@@ -1,6 +1,7 @@
 package disrupt
 
 import (
+	"fmt"
 	"slices"
 
 	"github.com/tenon-sh/tenon/engine/disrupt/hold"
@@ -46,17 +47,32 @@ const Calm = 15
 func (d *decision) propose(c plan.Command) {
 	switch {
 	case c.Verdict == plan.Wait:
-	case len(d.begun.Strays) > 0:
+	case slices.ContainsFunc(d.begun.Strays, func(p *world.Place) bool { return !overdue(d.world, p) }):
 		c.Why = &reason.Why{Code: reason.AfterOthers, Detail: "what was bought for nodes that stay after all is given back first"}
 	case slices.ContainsFunc(c.Claims(), func(claim string) bool { return slices.Contains(d.options.Skip, claim) }):
 		c.Why = &reason.Why{Code: reason.BackOff, Detail: "it was begun lately and came to nothing; it is tried again later"}
 	case c.Reason != plan.Expired:
 		c.Why = d.restless(c)
 	}
+	if c.Why == nil && c.Verdict != plan.Wait {
+		c.Why = d.awaits(c)
+	}
 	if c.Why != nil {
 		c.Verdict = plan.Wait
 	}
 	d.command(c)
+}
+
+// awaits says that what was bought before in a command's place is still to come: for the same machines, or in a pool
+// that it buys in. What keeps one from coming keeps the next, and each would be paid for.
+func (d *decision) awaits(c plan.Command) *reason.Why {
+	for _, p := range d.begun.Strays {
+		same := slices.ContainsFunc(c.Claims(), func(claim string) bool { return slices.Contains(p.Claim.Replaces, claim) })
+		if overdue(d.world, p) && (same || slices.ContainsFunc(c.New, func(a plan.Ask) bool { return a.Pool == p.Pool() })) {
+			return &reason.Why{Code: reason.Starting, Subject: p.Name(), Detail: fmt.Sprintf("it was bought to replace a node and is not initialized after %d minutes, so nothing more is bought in its place", Patience/60)}
+		}
+	}
+	return nil
 }
 
 // restless says that something has only just come to a machine of the command, or gone from it; nil if not.

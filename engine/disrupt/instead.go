@@ -23,6 +23,10 @@ func (d *decision) replaced(w *world.World, p *world.Place, of string) bool {
 		return false
 	}
 	c := plan.Command{Reason: of, Verdict: plan.Begin, Back: []plan.Give{plan.GiveOf(w, p, of)}, New: asks}
+	if why := d.awaits(c); why != nil {
+		d.stays(p, of, why)
+		return false
+	}
 	for _, pod := range p.Pods {
 		if pod.Moves() {
 			c.Pods++
@@ -49,7 +53,13 @@ func instead(w *world.World, p *world.Place, o pack.Options) ([]plan.Ask, *reaso
 	if len(mine) == 0 {
 		return nil, nil
 	}
-	made := pack.Pack(closed(Ending(w, p), p), o)
+	going := []*world.Place{p}
+	for _, m := range w.Places() {
+		if overdue(w, m) { // it may never come: its room is not counted on
+			going = append(going, m)
+		}
+	}
+	made := pack.Pack(closed(Ending(w, going...), p), o)
 	for _, r := range made.Refused {
 		if mine[r.Pod] {
 			return nil, &reason.Why{Code: reason.NoPlace, Subject: r.Pod.String(), Detail: "the pod would find no place", Causes: []*reason.Why{r.Why}}

@@ -13,9 +13,6 @@ import (
 	"github.com/tenon-sh/tenon/engine/world"
 )
 
-// Patience is how long a machine that is bought may take until it is complete, in seconds.
-const Patience = 15 * 60
-
 const (
 	// passes is for how many milliseconds a command that buys nothing waits for what
 	// passes by itself, such as a pod disruption budget that allows nothing now.
@@ -43,6 +40,10 @@ func (d *decision) judge() bool {
 	}
 	for _, p := range d.begun.Strays {
 		used := !hold.IsEmpty(p) || slices.Contains(d.options.Planned, p.Name()) || slices.Contains(d.options.Planned, p.Claim.Name)
+		if !used && overdue(d.world, p) {
+			continue // it shows what is wrong, and may come yet; while it is there nothing more is bought in its place
+		}
+		used = used || p.Claim.InitializedAt-p.Claim.Created > Patience // it came after all, and the next command finds it
 		d.plan.Spare = append(d.plan.Spare, plan.Spare{Claim: p.Claim.Name, Used: used})
 	}
 	return true
@@ -233,8 +234,8 @@ func look(w *world.World, c Command, book *hold.Book) (s standing, whole bool) {
 
 // within ends the patience with what was bought long ago.
 func (s standing) within(w *world.World, c Command) standing {
-	late := slices.ContainsFunc(c.New, func(p *world.Place) bool { return w.At()-p.Claim.Created > Patience })
-	if !late || s.may || s.why != nil && !s.passing {
+	tooLong := slices.ContainsFunc(c.New, func(p *world.Place) bool { return w.At()-p.Claim.Created > Patience })
+	if !tooLong || s.may || s.why != nil && !s.passing {
 		return s
 	}
 	return standing{why: &reason.Why{

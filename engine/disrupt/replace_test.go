@@ -160,7 +160,8 @@ func TestJudge(t *testing.T) {
 		"Drifted":   {"It still is not.", []func(*editor){claim(func(c *world.Claim) { c.Going = plan.Drifted; c.Drifted = "x" }, "n1")}, false, "may"},
 		"Bought":    {"All fit on what was bought.", bought(), false, "may"},
 		"Coming":    {"It is not complete yet.", bought(starting), false, "waits"},
-		"Late":      {"It does not come.", bought(starting, claim(func(c *world.Claim) { c.Created = now - 3600 }, "n3")), false, "no: n3: not-initialized (what was bought instead was of no use for 15 minutes)"},
+		"Awaited":   {"It has a second left.", bought(starting, claim(func(c *world.Claim) { c.Created = now - 600 }, "n3")), false, "waits"},
+		"Late":      {"It does not come.", bought(starting, claim(func(c *world.Claim) { c.Created = now - 601 }, "n3")), false, "no: n3: not-initialized (what was bought instead was of no use for 10 minutes)"},
 		"Lost":      {"It was not to be had.", bought(func(e *editor) { e.DeleteNode("n3"); e.DeleteClaim("n3") }), false, "no: default/a: no-place (the pod has no place elsewhere any more); no: default/b: no-place (the pod has no place elsewhere any more)"},
 		"Broken":    {"Somebody took the mark from one.", bought(claim(func(c *world.Claim) { c.Going = "" }, "n2")), false, "no: policy (somebody has taken the mark from one of its nodes)"},
 		"Unplanned": {"Nobody knows where else the pod would run.", one(pod(func(p *world.Pod) { p.Claims = true }, "a")), false, "no: default/a: invalid (the pod cannot be planned for, so nobody knows where else it would run)"},
@@ -252,6 +253,78 @@ func TestDrift(t *testing.T) {
 			}
 			if len(p.Back()) > 0 && !slices.ContainsFunc(p.Back(), func(g plan.Give) bool { return g.Reason == plan.Drifted }) {
 				t.Error("it does not say why")
+			}
+		})
+	}
+}
+
+// What was bought for a node that stays after all is given back, unless it does not come: that is kept, and until it
+// comes or goes nothing more is bought in its place.
+func TestOverdue(t *testing.T) {
+	// stray has n3 be what was bought for n1 so many seconds ago, and initialized after so many; negative: it is not yet.
+	stray := func(ago, after int64) func(*editor) {
+		return claim(func(c *world.Claim) {
+			c.Replaces, c.Created, c.InitializedAt, c.Initialized = []string{"n1"}, now-ago, now-ago+after, after >= 0
+		}, "n3")
+	}
+	elsewhere := func(e *editor) { e.DeletePod(world.Key{Namespace: "default", Name: "c"}) }
+	// whole has pods that fill a node each.
+	whole := func(names ...string) func(*editor) {
+		return func(e *editor) {
+			for _, n := range names {
+				pod(func(p *world.Pod) { two := p.Requests.Plus(p.Requests); p.Requests = two.Plus(two) }, n)(e)
+			}
+		}
+	}
+	full := whole("a", "b")
+	const awaited = "n3: not-initialized (it was bought to replace a node and is not initialized after 10 minutes, so nothing more is bought in its place)"
+	second := func(e *editor) {
+		q := *e.Snapshot(now).Pool(world.PoolID{Kind: world.NodePool, Name: "p"})
+		q.ID.Name, q.Weight = "q", 10
+		e.must(e.SetPool(q))
+	}
+	for name, tc := range map[string]struct {
+		why     string
+		changes []func(*editor)
+		planned []string
+		want    string // what becomes of what was bought; what goes, waits or stays
+	}{
+		"New":         {"It is not needed.", []func(*editor){stray(60, -1), full}, nil, "n3 goes"},
+		"Came":        {"It is not needed.", []func(*editor){stray(3000, 300), full}, nil, "n3 goes"},
+		"Overdue":     {"Whoever looks sees what keeps it from coming.", []func(*editor){stray(601, -1), full}, nil, ""},
+		"CameLate":    {"Its node is to be replaced again, and finds it.", []func(*editor){stray(3000, 601), full}, nil, "n3 stays"},
+		"Used":        {"A pod that waits is on its way to it.", []func(*editor){stray(601, -1), full}, []string{"n3"}, "n3 stays"},
+		"Same":        {"Its node waits for it.", []func(*editor){stray(601, -1), claim(drifted, "n1"), full}, nil, "n1 stays: " + awaited},
+		"Another":     {"The next of the same pool would fare no better.", []func(*editor){stray(601, -1), claim(drifted, "n2"), full}, nil, "n2 stays: " + awaited},
+		"Fits":        {"Its pod has a place that is there: nothing is bought.", []func(*editor){stray(601, -1), claim(drifted, "n2")}, nil, "n2 goes"},
+		"Unjoined":    {"It has no node, and its room does not count either.", []func(*editor){stray(601, -1), claim(drifted, "n2"), full, func(e *editor) { e.DeleteNode("n3") }}, nil, "n2 stays: " + awaited},
+		"OtherPool":   {"What another pool sells may come.", []func(*editor){stray(601, -1), claim(drifted, "n2"), full, second}, nil, "n2 goes for another of q"},
+		"Consolidate": {"A cheaper node of the same pool would not come either.", []func(*editor){stray(601, -1), whole("a")}, nil, "n2 waits: " + awaited},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := told(t, town, append([]func(*editor){elsewhere}, tc.changes...)...)
+			p := disrupt.Decide(w, disrupt.Options{Only: []disrupt.Part{disrupt.Judging, disrupt.Replacing, disrupt.Consolidating}, Planned: tc.planned})
+			var got []string
+			for _, s := range p.Spare {
+				got = append(got, s.Claim+map[bool]string{true: " stays", false: " goes"}[s.Used])
+			}
+			for _, c := range p.Commands {
+				switch {
+				case c.Verdict == plan.Begin && len(c.New) > 0:
+					got = append(got, c.Back[0].Node+" goes for another of "+c.New[0].Pool.Name)
+				case c.Verdict == plan.Begin:
+					got = append(got, c.Back[0].Node+" goes")
+				default:
+					got = append(got, c.Back[0].Node+" waits: "+line(c.Why))
+				}
+			}
+			for _, k := range p.Kept {
+				if k.Reason == plan.Drifted {
+					got = append(got, k.Node+" stays: "+line(k.Why))
+				}
+			}
+			if diff := cmp.Diff(tc.want, strings.Join(got, "; ")); diff != "" {
+				t.Errorf("%s -want +got\n%s", tc.why, diff)
 			}
 		})
 	}

@@ -164,7 +164,7 @@ func (t *backText) spare() {
 	for _, s := range t.plan.Spare {
 		what := "goes: nothing needs it any more"
 		if s.Used {
-			what = "stays: other pods use it"
+			what = "stays: it is a node like others now"
 		}
 		t.printf("\n%s was bought for pods that stay where they are, and %s\n", s.Claim, what)
 	}

@@ -96,7 +96,7 @@ func GiveOf(w *world.World, p *world.Place, reason string) Give {
 // Spare is a machine that was bought for pods of machines which stay after all.
 type Spare struct {
 	Claim string `json:"claim"`
-	Used  bool   `json:"used,omitempty"` // pods run there or are on their way: it is a machine like others now
+	Used  bool   `json:"used,omitempty"` // pods run there or are on their way, or it came late: it is a machine like others now
 }
 
 // Kept is a machine that stays, and why it is not given back for a reason.
