@@ -61,11 +61,14 @@ func (r *Rules) Add(rule Rule) Rule {
 	return rule
 }
 
-// Remove lifts a rule; id 0 lifts all.
-func (r *Rules) Remove(id int) {
+// Remove lifts a rule, id 0 all of them, and says whether there was one.
+func (r *Rules) Remove(id int) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
+	r.expire()
+	before := len(r.list)
 	r.list = slices.DeleteFunc(r.list, func(rule Rule) bool { return id == 0 || rule.ID == id })
+	return len(r.list) < before
 }
 
 // List returns the rules in force, oldest first.

@@ -132,6 +132,14 @@ func TestRequests(t *testing.T) {
 		"NoShift":  {"A shift has a zone that is there.", "POST /zone", `{"zone":"us-west-2x","minutes":1}`, `there is no \"us-west-2x\" here`},
 		"Minutes":  {"How long it lasts has to be said.", "POST /zone", `{"zone":"us-west-2a"}`, `minutes=NUMBER`},
 		"NoRule":   {"Rules are lifted by number.", "DELETE /faults?id=first", ``, `it is the number of a rule`},
+		"Gone":     {"What is not in force is not lifted.", "DELETE /faults?id=99", ``, `id=99: no such rule is in force`},
+		"AllRules": {"All are lifted where there are none, too.", "DELETE /faults", ``, `"ok": true`},
+		"Negative": {"A rule that ended before it began would hold for ever.", "POST /faults", `{"kind":"throttle","seconds":"-5"}`, `cannot be below 0`},
+		"NoTarget": {"What happens to a machine happens to one.", "POST /interrupt", `{}`, `say which machine: instance=ID`},
+		"NotSold":  {"A reservation is of a type that is sold,", "POST /reservation", `{"type":"m5.larg","zone":"us-west-2a","count":1}`, `did you mean \"m5.large\"?`},
+		"Abroad":   {"and in a zone of this region.", "POST /reservation", `{"type":"m5.large","zone":"us-east-1a","count":1}`, `zone: there is no \"us-east-1a\" here`},
+		"NoBody":   {"SQS takes no empty message.", "POST /message", `{}`, `say what the message is: body=TEXT`},
+		"Refund":   {"Nothing costs less than nothing.", "POST /price", `{"type":"m5.large","price":"-1"}`, `say price=DOLLARS`},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {

@@ -263,15 +263,20 @@ type pools struct {
 
 // check refuses names that are none of the market's: what is done to pools that nobody sells does nothing.
 func (in pools) check(m *market.Market) error {
-	var types []string
-	for _, t := range m.Types() {
-		types = append(types, t.Name)
-	}
 	return cmp.Or(
-		oneOf("type", in.Type, types, "`tenon types` lists them"),
+		oneOf("type", in.Type, types(m), "`tenon types` lists them"),
 		oneOf("zone", in.Zone, zones(m), ""),
 		oneOf("capacityType", in.CapacityType, []string{"on-demand", "spot"}, ""),
 	)
+}
+
+// types are the names of what a market sells.
+func types(m *market.Market) []string {
+	var all []string
+	for _, t := range m.Types() {
+		all = append(all, t.Name)
+	}
+	return all
 }
 
 // zones are the names of a market's zones.
@@ -333,7 +338,7 @@ func setPrice(p Panel, r *http.Request) (any, error) {
 	switch {
 	case err != nil:
 		return nil, err
-	case in.Price == 0 && in.Factor == 0:
+	case in.Price < 0 || in.Factor < 0 || in.Price == 0 && in.Factor == 0:
 		return nil, errors.New("say price=DOLLARS, or factor=TIMES, of which 1 ends it")
 	}
 	p.Market.SetPrice(market.PriceRule{
@@ -376,8 +381,17 @@ type target struct {
 	Check    string `json:"check"`
 }
 
-func interrupt(p Panel, r *http.Request) (any, error) {
+// aimed returns what a request about one machine says. Without the machine it is refused.
+func aimed(r *http.Request) (target, error) {
 	in, err := read[target](r)
+	if err == nil && in.Instance == "" {
+		err = errors.New("say which machine: instance=ID; `instances` lists them")
+	}
+	return in, err
+}
+
+func interrupt(p Panel, r *http.Request) (any, error) {
+	in, err := aimed(r)
 	if err != nil {
 		return nil, err
 	}
@@ -399,7 +413,7 @@ func interrupt(p Panel, r *http.Request) (any, error) {
 }
 
 func kill(p Panel, r *http.Request) (any, error) {
-	in, err := read[target](r)
+	in, err := aimed(r)
 	if err != nil {
 		return nil, err
 	}
@@ -407,7 +421,7 @@ func kill(p Panel, r *http.Request) (any, error) {
 }
 
 func impair(p Panel, r *http.Request) (any, error) {
-	in, err := read[target](r)
+	in, err := aimed(r)
 	if err != nil {
 		return nil, err
 	}
@@ -427,6 +441,9 @@ func addFault(p Panel, r *http.Request) (any, error) {
 	}
 	if err := p.answers(in.Service, in.Action); err != nil {
 		return nil, err
+	}
+	if in.Seconds < 0 || in.Skip < 0 || in.Times < 0 {
+		return nil, errors.New("seconds, skip and times cannot be below 0; without seconds or times a rule holds until it is lifted")
 	}
 	switch in.Kind {
 	case Throttle, Deny, Expire, Fail, Lose, Drop, Delay:
@@ -467,7 +484,9 @@ func removeFault(p Panel, r *http.Request) (any, error) {
 		}
 		id = n
 	}
-	p.Rules.Remove(id)
+	if !p.Rules.Remove(id) && id != 0 {
+		return nil, fmt.Errorf("id=%d: no such rule is in force; `faults` lists those that are", id)
+	}
 	return nil, nil
 }
 
@@ -567,6 +586,9 @@ func message(p Panel, r *http.Request) (any, error) {
 	}](r)
 	if err != nil {
 		return nil, err
+	}
+	if in.Body == "" {
+		return nil, errors.New("say what the message is: body=TEXT")
 	}
 	id, err := p.Market.Send(p.Queue, in.Body)
 	return map[string]string{"id": id}, err

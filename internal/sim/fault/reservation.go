@@ -53,7 +53,10 @@ func reserve(p Panel, r *http.Request) (any, error) {
 		return nil, err
 	}
 	if in.Type == "" || in.Zone == "" || in.Count < 1 {
-		return nil, errors.New("a reservation needs a type, a zone and a count")
+		return nil, errors.New("a reservation needs a type, a zone and a count: type=m5.large zone=" + zones(p.Market)[0] + " count=2")
+	}
+	if err := (pools{Type: in.Type, Zone: in.Zone}).check(p.Market); err != nil {
+		return nil, err
 	}
 	of := market.Reservation{Type: in.Type, Zone: in.Zone, Total: in.Count}
 	if in.Targeted {
