@@ -27,7 +27,7 @@ type Machines struct {
 	metrics *metric.Set
 	now     clock.Now
 
-	trials cloud.Trials // by provider id
+	trials cloud.Trials // of ending and of looking at machines, by provider id
 
 	mu    sync.Mutex
 	asked map[string]time.Time // by provider id
@@ -56,7 +56,11 @@ type Found struct {
 
 // Look says what there is of a machine. While the cloud does not answer it is not gone.
 func (m *Machines) Look(ctx context.Context, providerID string) (Found, error) {
-	_, found, err := m.look(ctx, providerID)
+	var found Found
+	err := m.trials.Try("look at "+providerID, m.now, func() (err error) {
+		_, found, err = m.look(ctx, providerID)
+		return err
+	})
 	return found, err
 }
 

@@ -192,10 +192,10 @@ func (r *Nodes) observe(ctx context.Context, n *corev1.Node, claim *v1.NodeClaim
 		found, err = r.Machines.Look(ctx, n.Spec.ProviderID)
 		seen.Gone = found.Gone || found.Left && drained
 	}
-	if err != nil && !drained {
+	if err == nil || !drained {
 		return seen, nil // a cloud that does not answer must not keep pods from leaving
 	}
-	return seen, err
+	return seen, r.refused(ctx, n, claim, seen, err)
 }
 
 // dead are pods that should have ended long ago. What has passed since is
@@ -318,18 +318,31 @@ func (r *Nodes) end(ctx context.Context, n *corev1.Node, claim *v1.NodeClaim, se
 	r.drained(n)
 	found, err := r.Machines.End(ctx, n.Spec.ProviderID)
 	tellOdd(r.Events, n, found)
+	switch {
+	case err != nil:
+		return r.refused(ctx, n, claim, seen, err)
+	case claim == nil:
+		return nil
+	}
+	return note(ctx, r.Client, r.Cluster, claim, func(c *v1.NodeClaim) {
+		Progress(c, End, seen)
+		if !found.Gone && !found.Left {
+			c.Conditions().True(v1.ConditionInstanceTerminating, "", "", seen.Now)
+		}
+	})
+}
+
+// refused says on a drained node and its claim why the machine is not ended yet,
+// and returns that.
+func (r *Nodes) refused(ctx context.Context, n *corev1.Node, claim *v1.NodeClaim, seen Node, err error) error {
 	tellRefused(r.Events, n, err)
 	if claim == nil {
 		return err
 	}
-	said := note(ctx, r.Client, r.Cluster, claim, func(c *v1.NodeClaim) {
+	return errors.Join(err, note(ctx, r.Client, r.Cluster, claim, func(c *v1.NodeClaim) {
 		Progress(c, End, seen)
 		Refused(c, err, seen.Now)
-		if err == nil && !found.Gone && !found.Left {
-			c.Conditions().True(v1.ConditionInstanceTerminating, "", "", seen.Now)
-		}
-	})
-	return errors.Join(err, said)
+	}))
 }
 
 // tellOdd says what is odd about the machine of a node or claim that goes.

@@ -2,6 +2,8 @@ package terminate_test
 
 import (
 	"context"
+	"maps"
+	"slices"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -30,6 +32,21 @@ type guarded struct {
 
 	free      bool
 	throttled bool
+	unseen    bool // what is asked about the machine is throttled, too
+}
+
+func (g *guarded) List(ctx context.Context) ([]cloud.Machine, error) {
+	if g.unseen {
+		return nil, cloud.Errorf(cloud.Throttled, "", "describe instances: RequestLimitExceeded: slow down")
+	}
+	return g.seller.List(ctx)
+}
+
+func (g *guarded) Find(ctx context.Context, ids []string) ([]cloud.Machine, error) {
+	if g.unseen {
+		return nil, cloud.Errorf(cloud.Throttled, "", "describe instances: RequestLimitExceeded: slow down")
+	}
+	return g.seller.Find(ctx, ids)
 }
 
 func (g *guarded) Terminate(ctx context.Context, ids []cloud.MachineID) []error {
@@ -42,59 +59,111 @@ func (g *guarded) Terminate(ctx context.Context, ids []cloud.MachineID) []error 
 	return []error{cloud.Errorf(cloud.Unauthorised, "Unauthorized", "terminate i-1: UnauthorizedOperation: not allowed")}
 }
 
+// departing is a node that goes and its claim, with the machine that g sells, and the two reconcilers at work on them.
+type departing struct {
+	g     *guarded
+	store client.WithWatch
+	claim *v1.NodeClaim
+	told  *record.FakeRecorder
+	live  func(seconds int)
+}
+
+func newDeparting(t *testing.T, g *guarded) departing {
+	t.Helper()
+	const id = "test:///i-1"
+	claim := &v1.NodeClaim{ObjectMeta: metav1.ObjectMeta{Name: "c", UID: "c", Finalizers: []string{v1.Finalizer}}}
+	claim.Status.ProviderID, claim.Status.NodeName = id, "n"
+	claim.Conditions().True(v1.ConditionLaunched, "", "", time.Now())
+	claim.Conditions().True(v1.ConditionRegistered, "", "", time.Now())
+	node := &corev1.Node{
+		ObjectMeta: metav1.ObjectMeta{Name: "n", UID: "n", Finalizers: []string{v1.Finalizer}}, Spec: corev1.NodeSpec{ProviderID: id},
+		Status: corev1.NodeStatus{Conditions: []corev1.NodeCondition{{Type: corev1.NodeReady, Status: corev1.ConditionTrue}}},
+	}
+	store := apitest.New(t, clock.Wall, claim, node)
+	if err := store.Delete(t.Context(), claim); err != nil {
+		t.Fatal(err)
+	}
+	told := record.NewFakeRecorder(1000)
+	events := loop.NewEvents(clock.Wall, told)
+	picture := cluster.New(clock.Wall)
+	machines := terminate.NewMachines(cloud.New(cloud.Config{Driver: g}), nil, clock.Wall)
+	hand := &enact.Enactor{Client: store, Cluster: picture, Now: clock.Wall, Log: logr.Discard()}
+	nodes := &terminate.Nodes{Client: store, Cluster: picture, Machines: machines, Evictor: enact.NewEvictor(hand), Events: events, Now: clock.Wall, Log: logr.Discard()}
+	claims := &terminate.Claims{Client: store, Cluster: picture, Machines: machines, Events: events, Now: clock.Wall}
+	return departing{g, store, claim, told, func(seconds int) {
+		for range seconds { // what is refused is an error here, and tried again
+			apitest.Show(t, store, picture)
+			_, _ = claims.Reconcile(t.Context(), ctrl.Request{NamespacedName: client.ObjectKey{Name: "c"}})
+			_, _ = nodes.Reconcile(t.Context(), ctrl.Request{NamespacedName: client.ObjectKey{Name: "n"}})
+			time.Sleep(time.Second)
+		}
+	}}
+}
+
+// ending is what the claim says of its machine's end.
+func (d departing) ending(t *testing.T) metav1.Condition {
+	t.Helper()
+	if err := d.store.Get(t.Context(), client.ObjectKeyFromObject(d.claim), d.claim); err != nil {
+		t.Fatalf("the claim is let go of while its machine runs: %v", err)
+	}
+	if c := d.claim.Conditions().Get(v1.ConditionInstanceTerminating); c != nil {
+		return *c
+	}
+	return metav1.Condition{}
+}
+
+// said counts the events that were told.
+func (d departing) said() map[string]int {
+	said := map[string]int{}
+	for len(d.told.Events) > 0 {
+		said[<-d.told.Events]++
+	}
+	return said
+}
+
 // A machine that may not be ended says why on its node and its claim, once, until
 // it may; and nothing is let go of before.
 func TestMachineThatMayNotBeEnded(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		const id = "test:///i-1"
-		claim := &v1.NodeClaim{ObjectMeta: metav1.ObjectMeta{Name: "c", UID: "c", Finalizers: []string{v1.Finalizer}}}
-		claim.Status.ProviderID, claim.Status.NodeName = id, "n"
-		claim.Conditions().True(v1.ConditionLaunched, "", "", time.Now())
-		claim.Conditions().True(v1.ConditionRegistered, "", "", time.Now())
-		node := &corev1.Node{
-			ObjectMeta: metav1.ObjectMeta{Name: "n", UID: "n", Finalizers: []string{v1.Finalizer}}, Spec: corev1.NodeSpec{ProviderID: id},
-			Status: corev1.NodeStatus{Conditions: []corev1.NodeCondition{{Type: corev1.NodeReady, Status: corev1.ConditionTrue}}},
-		}
-		store := apitest.New(t, clock.Wall, claim, node)
-		if err := store.Delete(t.Context(), claim); err != nil {
-			t.Fatal(err)
-		}
-		g := &guarded{seller: seller{check: func() {}}}
-		told := record.NewFakeRecorder(1000)
-		events := loop.NewEvents(clock.Wall, told)
-		picture := cluster.New(clock.Wall)
-		machines := terminate.NewMachines(cloud.New(cloud.Config{Driver: g}), nil, clock.Wall)
-		hand := &enact.Enactor{Client: store, Cluster: picture, Now: clock.Wall, Log: logr.Discard()}
-		nodes := &terminate.Nodes{Client: store, Cluster: picture, Machines: machines, Evictor: enact.NewEvictor(hand), Events: events, Now: clock.Wall, Log: logr.Discard()}
-		claims := &terminate.Claims{Client: store, Cluster: picture, Machines: machines, Events: events, Now: clock.Wall}
-		live := func() {
-			for range 30 { // what is refused is an error here, and tried again
-				apitest.Show(t, store, picture)
-				_, _ = claims.Reconcile(t.Context(), ctrl.Request{NamespacedName: client.ObjectKey{Name: "c"}})
-				_, _ = nodes.Reconcile(t.Context(), ctrl.Request{NamespacedName: client.ObjectKey{Name: "n"}})
-				time.Sleep(time.Second)
-			}
-		}
-		live()
-		if err := store.Get(t.Context(), client.ObjectKeyFromObject(claim), claim); err != nil {
-			t.Fatalf("the claim is let go of while its machine runs: %v", err)
-		}
-		c := claim.Conditions().Get(v1.ConditionInstanceTerminating)
-		if c == nil || c.Status != metav1.ConditionFalse || c.Reason != v1.ReasonTerminationFailed || !strings.Contains(c.Message, "UnauthorizedOperation") {
+		d := newDeparting(t, &guarded{seller: seller{check: func() {}}})
+		d.live(30)
+		if c := d.ending(t); c.Status != metav1.ConditionFalse || c.Reason != v1.ReasonTerminationFailed || !strings.Contains(c.Message, "UnauthorizedOperation") {
 			t.Errorf("the claim says %+v", c)
 		}
-		said := map[string]int{}
-		for len(told.Events) > 0 {
-			said[<-told.Events]++
-		}
 		const want = "Warning FailedTermination The machine cannot be ended: terminate machine i-1: terminate i-1: UnauthorizedOperation: not allowed"
-		if said[want] != 1 {
+		if said := d.said(); said[want] != 1 {
 			t.Errorf("said %v, want once of the node: %s", said, want)
 		}
-		g.free = true
-		live()
-		if err := store.Get(t.Context(), client.ObjectKeyFromObject(claim), claim); err == nil || !g.gone {
-			t.Errorf("allowed again, the claim still has %v: %v", claim.GetFinalizers(), err)
+		d.g.free = true
+		d.live(30)
+		if err := d.store.Get(t.Context(), client.ObjectKeyFromObject(d.claim), d.claim); err == nil || !d.g.gone {
+			t.Errorf("allowed again, the claim still has %v: %v", d.claim.GetFinalizers(), err)
+		}
+	})
+}
+
+// A drained node whose machine cannot be looked at, because that is throttled, says so after a minute on the node and its claim.
+func TestMachineThatCannotBeLookedAtForLong(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		d := newDeparting(t, &guarded{seller: seller{check: func() {}}, unseen: true, free: true})
+		since := time.Now().UTC().Format("2006-01-02T15:04")
+		d.live(5) // the calls themselves slow down
+		if c, said := d.ending(t), d.said(); c.Reason != "" || len(said) > 0 {
+			t.Errorf("what passes by itself is told at once: %+v, %v", c, said)
+		}
+		d.live(90)
+		const want = "describe instances: RequestLimitExceeded: slow down; tried since "
+		if c := d.ending(t); c.Reason != v1.ReasonTerminationFailed || !strings.Contains(c.Message, want+since) {
+			t.Errorf("after two minutes the claim says %+v", c)
+		}
+		told := slices.Sorted(maps.Keys(d.said()))
+		if len(told) != 1 || !strings.HasPrefix(told[0], "Warning FailedTermination The machine cannot be ended: "+want) {
+			t.Errorf("the node was told %q", told)
+		}
+		d.g.unseen = false
+		d.live(150)
+		if err := d.store.Get(t.Context(), client.ObjectKeyFromObject(d.claim), d.claim); err == nil || !d.g.gone {
+			t.Errorf("answered again, the claim still has %v: %v", d.claim.GetFinalizers(), err)
 		}
 	})
 }
