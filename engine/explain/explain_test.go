@@ -151,6 +151,16 @@ func TestWhatKeepsANode(t *testing.T) {
 	}
 }
 
+// What goes already is not kept by that.
+func TestGoingIsNotCalledKept(t *testing.T) {
+	s := newScene(t)
+	s.node.Deleting = true
+	n, _ := s.explainer().Node("n")
+	if text := n.Text(false); !strings.Contains(text, "\nIt is being given back already\n") || strings.Contains(text, "not given back") {
+		t.Errorf("of a node that goes it says\n%s", text)
+	}
+}
+
 // What is too old goes, and what its pods need is bought before, if there are any.
 func TestExpiredSaysThatItIsReplaced(t *testing.T) {
 	for pod, want := range map[string]string{

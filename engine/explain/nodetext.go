@@ -112,6 +112,10 @@ func (n Node) writeBack(b *paper) {
 		b.line("%s", text)
 		return
 	}
+	if n.State == Going {
+		b.line("It is being given back already")
+		return
+	}
 	b.line("It is not given back now:")
 	for _, h := range n.Back.Holds {
 		if h.Code == reason.InUse {
