@@ -40,7 +40,7 @@ func (c Config) elected() (lock *lead.Lock, end func(), err error) {
 		}
 		namespace = strings.TrimSpace(string(text))
 	}
-	host, err := os.Hostname()
+	host, err := replica()
 	if err != nil {
 		return nil, nil, fmt.Errorf("name this replica: %w", err)
 	}
@@ -57,6 +57,16 @@ func (c Config) elected() (lock *lead.Lock, end func(), err error) {
 		Name:     types.NamespacedName{Namespace: namespace, Name: c.Settings.LeaseName},
 		Identity: lead.Identity(host, string(uuid.NewUUID())), Fence: c.Fence, Log: c.Log.WithName("leader"), Now: c.Now,
 	}), tell.Shutdown, nil
+}
+
+// replica is the name of this replica. Container runtimes say by HOSTNAME what a
+// pod's host is called: its own name. A process that stands for a pod and has no
+// host of its own, as on a playground, is named by it likewise.
+func replica() (string, error) {
+	if name := os.Getenv("HOSTNAME"); name != "" { //nolint:forbidigo // not a setting of ours
+		return name, nil
+	}
+	return os.Hostname()
 }
 
 // fenced has everything that a Config writes by stand behind its fence.
