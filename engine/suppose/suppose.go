@@ -7,6 +7,7 @@ package suppose
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"path"
 	"slices"
 	"strconv"
@@ -297,7 +298,7 @@ func Scale(l Workload, n int) Change {
 			}
 		}
 		if len(pods) == 0 {
-			return nil, fmt.Errorf("there is no pod of %s %s/%s to make more of: add it with its replicas as a file", l.Kind, l.Namespace, l.Name)
+			return nil, fmt.Errorf("there is no pod of %s %s/%s to make more of%s", l.Kind, l.Namespace, l.Name, l.orMeant(w))
 		}
 		b := w.Edit()
 		slices.SortStableFunc(pods, firstToStay)
@@ -314,6 +315,35 @@ func Scale(l Workload, n int) Change {
 		}
 		return b.Snapshot(w.At()), nil
 	}
+}
+
+// orMeant asks whether a workload of the kind was meant that has pods: one of
+// that name elsewhere, or of a similar one.
+func (l Workload) orMeant(w *world.World) string {
+	there := map[string]bool{}
+	for _, p := range w.Pods() {
+		cut := strings.LastIndexByte(p.Name, '-')
+		if cut < 0 {
+			continue
+		}
+		of := Workload{l.Kind, p.Namespace, p.Name[:cut]}
+		if l.Kind == "deployment" {
+			of.Name = strings.TrimSuffix(of.Name, "-"+p.Labels[hash])
+		}
+		if of.owns(p) {
+			there[of.Namespace+"/"+of.Name] = true
+		}
+	}
+	names := slices.Sorted(maps.Keys(there))
+	for _, name := range names {
+		if strings.HasSuffix(name, "/"+l.Name) {
+			return fmt.Sprintf(": did you mean %s/%s?", l.Kind, name)
+		}
+	}
+	if meant := label.Meant(l.Namespace+"/"+l.Name, names); meant != "" {
+		return fmt.Sprintf(": did you mean %s/%s?", l.Kind, meant)
+	}
+	return ": add it with its replicas as a file"
 }
 
 // firstToStay orders pods by who stays longest when there are to be fewer.

@@ -106,7 +106,19 @@ func TestChanges(t *testing.T) {
 		"Price":   {why: "A price is set where it is asked for.", change: suppose.Price(suppose.Offers{Shape: "large", Zone: "a"}, 5), see: offers, want: "small 100000, large 5"},
 		"NoOffer": {why: "A slip of the finger changes nothing in silence.", change: suppose.SoldOut(suppose.Offers{Shape: "small", Zone: "b"}), err: "no catalogue sells small,b, but small elsewhere or of another capacity type"},
 		"Slip":    {why: "A slip is pointed out.", change: suppose.SoldOut(suppose.Offers{Shape: "lareg"}), err: "no catalogue sells lareg: did you mean large?"},
-		"NotN":    {why: "Of a node as well.", change: suppose.WithoutNode("n2-clami"), err: `no node or claim "n2-clami": did you mean n2-claim?`},
+		"Abroad": {
+			why: "A workload of the name may be of another namespace.", change: suppose.Scale(suppose.Workload{Kind: "deployment", Namespace: "default", Name: "web"}, 3),
+			err: "there is no pod of deployment default/web to make more of: did you mean deployment/d/web?",
+		},
+		"NotWeb": {
+			why: "One of a similar name is offered,", change: suppose.Scale(suppose.Workload{Kind: "deployment", Namespace: "d", Name: "web-aip"}, 3),
+			err: "did you mean deployment/d/web-api?",
+		},
+		"NoPods": {
+			why: "and what has no pods may come as a file.", change: suppose.Scale(suppose.Workload{Kind: "statefulset", Namespace: "d", Name: "queue"}, 3),
+			err: "add it with its replicas as a file",
+		},
+		"NotN": {why: "Of a node as well.", change: suppose.WithoutNode("n2-clami"), err: `no node or claim "n2-clami": did you mean n2-claim?`},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {

@@ -94,7 +94,7 @@ func blame(cmd *cobra.Command, err error) error {
 func meant(cmd *cobra.Command, err error) error {
 	none, ok := errors.AsType[*pflag.NotExistError](err)
 	if !ok {
-		return err
+		return worded(err)
 	}
 	given := none.GetSpecifiedName()
 	if letters := none.GetSpecifiedShortnames(); len(letters) > 1 {
@@ -110,6 +110,31 @@ func meant(cmd *cobra.Command, err error) error {
 		return fmt.Errorf("%w, did you mean --%s", err, like)
 	}
 	return err
+}
+
+// worded says of a flag's value that cannot be read what is wanted, in place of
+// the words of the function that reads it.
+func worded(err error) error {
+	bad, ok := errors.AsType[*pflag.InvalidValueError](err)
+	if !ok {
+		return err
+	}
+	var want string
+	switch bad.GetFlag().Value.Type() {
+	case "int", "int32", "int64":
+		want = "a whole number"
+	case "uint", "uint16", "uint32", "uint64":
+		want = "a whole number from 0"
+	case "float32", "float64":
+		want = "a number"
+	case "bool":
+		want = "true or false"
+	case "duration":
+		want = "a duration such as 30s, 5m or 2h"
+	default:
+		return err
+	}
+	return fmt.Errorf("--%s is %q, want %s", bad.GetFlag().Name, bad.GetValue(), want)
 }
 
 // known refuses a word that is no verb and offers those that look like it.

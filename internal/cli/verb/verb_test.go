@@ -53,6 +53,8 @@ func tree() *cobra.Command {
 		},
 	}
 	wait.Flags().Bool("patiently", false, "wait on")
+	wait.Flags().Int64("times", 1, "how often")
+	wait.Flags().Duration("pause", 0, "how long")
 	wait.Flags().StringP("until", "u", "", "what to wait for")
 	group.AddCommand(wait)
 	read := &cobra.Command{Use: "read", Args: verb.NoArgs, RunE: func(*cobra.Command, []string) error { return nil }}
@@ -82,6 +84,9 @@ func TestRun(t *testing.T) {
 		"NoFlag":   {"and so is a flag that a verb of the group does not have.", t.Context(), "group wait --fly", verb.Unusable, "prog: unknown flag: --fly; see 'prog group wait --help'\n", ""},
 		"Slip":     {"One that looks like a flag is told which,", t.Context(), "group wait --patienlty", verb.Unusable, "prog: unknown flag: --patienlty, did you mean --patiently; see 'prog group wait --help'\n", ""},
 		"Value":    {"with a value as well,", t.Context(), "group wait --untli=noon", verb.Unusable, "prog: unknown flag: --untli, did you mean --until; see 'prog group wait --help'\n", ""},
+		"Number":   {"A value that cannot be read is told what is wanted,", t.Context(), "group wait --times many", verb.Unusable, "prog: --times is \"many\", want a whole number; see 'prog group wait --help'\n", ""},
+		"Duration": {"also of time,", t.Context(), "group wait --pause 5", verb.Unusable, "prog: --pause is \"5\", want a duration such as 30s, 5m or 2h; see 'prog group wait --help'\n", ""},
+		"Truth":    {"or of truth.", t.Context(), "group wait --patiently=perhaps", verb.Unusable, "prog: --patiently is \"perhaps\", want true or false; see 'prog group wait --help'\n", ""},
 		"Hyphen":   {"and with one hyphen, as other programs have them.", t.Context(), "group wait -patiently", verb.Unusable, "prog: unknown shorthand flag: 'p' in -patiently, did you mean --patiently; see 'prog group wait --help'\n", ""},
 		"Letter":   {"A letter alone may mean anything.", t.Context(), "group wait -p", verb.Unusable, "prog: unknown shorthand flag: 'p' in -p; see 'prog group wait --help'\n", ""},
 		"File":     {"A file is no argument where there is a flag for it.", t.Context(), "group read pods.yaml", verb.Unusable, "prog: read takes no argument and got \"pods.yaml\": files are named with -f; see 'prog group read --help'\n", ""},
@@ -120,7 +125,7 @@ func TestPassOver(t *testing.T) {
 		{"A negative number is no flag that is known.", "run --new -1 --port 5", "5 false [--new --1]"},
 		{"Help is known.", "run --new --help", "Usage:"},
 		{"A word that is no flag is refused.", "run --port=6 --on word", "takes no argument"},
-		{"A value that cannot be read is refused.", "run --port=x", "invalid argument"},
+		{"A value that cannot be read is refused.", "run --port=x", `--port is "x", want a whole number`},
 		{"Another verb refuses what it does not know.", "strict --new=1", "unknown flag"},
 	} {
 		port, on = 0, false
