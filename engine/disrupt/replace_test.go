@@ -291,6 +291,7 @@ func TestOverdue(t *testing.T) {
 	}{
 		"New":         {"It is not needed.", []func(*editor){stray(60, -1), full}, nil, "n3 goes"},
 		"Came":        {"It is not needed.", []func(*editor){stray(3000, 300), full}, nil, "n3 goes"},
+		"Unlaunched":  {"There is nothing to look at.", []func(*editor){stray(601, -1), full, claim(func(c *world.Claim) { c.Launched = false }, "n3")}, nil, "n3 goes"},
 		"Overdue":     {"Whoever looks sees what keeps it from coming.", []func(*editor){stray(601, -1), full}, nil, ""},
 		"CameLate":    {"Its node is to be replaced again, and finds it.", []func(*editor){stray(3000, 601), full}, nil, "n3 stays"},
 		"Used":        {"A pod that waits is on its way to it.", []func(*editor){stray(601, -1), full}, []string{"n3"}, "n3 stays"},

@@ -39,7 +39,8 @@ type borough struct {
 	t      *testing.T
 	store  client.WithWatch
 	barren bool          // no machine is to be had
-	slow   bool          // no machine becomes complete
+	slow   bool          // no machine is launched
+	broken bool          // what is launched is never initialized
 	bare   bool          // pods may be evicted that have no place
 	tick   time.Duration // how often everybody else does anything; 0: 2 s
 	late   func()        // done once, as soon as a machine has been asked for
@@ -113,7 +114,9 @@ func (b *borough) join(claim, kind string) {
 	b.must(b.store.Get(b.t.Context(), client.ObjectKey{Name: claim}, c))
 	c.Status.ProviderID, c.Status.NodeName = "id-"+claim, claim
 	for _, kind := range []string{v1.ConditionLaunched, v1.ConditionRegistered, v1.ConditionInitialized} {
-		c.Conditions().True(kind, "", "", time.Now())
+		if kind != v1.ConditionInitialized || !b.broken {
+			c.Conditions().True(kind, "", "", time.Now())
+		}
 	}
 	b.must(b.store.Status().Update(b.t.Context(), c))
 }
@@ -418,7 +421,8 @@ func TestMoving(t *testing.T) {
 		"WhenEmpty":   {why: "The pool has no pods moved.", make: func(b *borough) { b.policy(v1.WhenEmpty) }, long: time.Hour, tick: 20 * time.Second, want: "n1 1, n2 1, n3 1"},
 		"Off":         {why: "Moving is switched off.", off: true, long: time.Hour, tick: 20 * time.Second, want: "n1 1, n2 1, n3 1"},
 		"Barren":      {why: "Nothing is to be had: it is tried ever more seldom.", make: func(b *borough) { b.barren = true }, long: 6 * time.Hour, tick: 20 * time.Second, most: 10, want: "n1 1, n2 1, n3 1"},
-		"Slow":        {why: "What was bought does not become complete: it is given back, and tried again much later.", make: func(b *borough) { b.slow = true }, long: 19 * time.Minute, most: 1, want: "n1 1, n2 1, n3 1"},
+		"Broken":      {why: "What was bought is not initialized: it is kept, and nothing more is bought.", make: func(b *borough) { b.broken = true }, long: 3 * time.Hour, tick: 20 * time.Second, most: 1, want: "n1 1, n2 1, n3 1, new 0"},
+		"Slow":        {why: "What was bought is not launched: it is given back, and tried again much later.", make: func(b *borough) { b.slow = true }, long: 14 * time.Minute, most: 1, want: "n1 1, n2 1, n3 1"},
 		"Forbidden": {
 			why: "Somebody forbids meanwhile that one of the pods is moved: all stay, and what was bought goes.", long: 4 * time.Minute, most: 1,
 			make: func(b *borough) { b.late = func() { b.forbid("web-2") } }, want: "n1 1, n2 1, n3 1",
