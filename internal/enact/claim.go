@@ -304,22 +304,36 @@ func (e *Enactor) Release(ctx context.Context, c *v1.NodeClaim, reason string) e
 	}
 	e.Cluster.Deleting(c)
 	e.deletions.note(c.Name, reason)
-	labels := []string{reason, poolLabel(c.Labels), c.Labels[v1.LabelCapacityType], e.policy(ctx, c), patienceOf(c)}
+	labels := []string{reason, poolLabel(c.Labels), c.Labels[v1.LabelCapacityType], e.policy(ctx, c, reason), patienceOf(c)}
 	e.Metrics.Add(metric.ClaimsDisrupted, 1, labels...)
 	if at := e.Cluster.Recent(time.Second).Place(c.Status.NodeName); c.Status.NodeName != "" && at != nil {
-		e.Metrics.Add(metric.PodsDisruptionInitiated, float64(len(at.Pods)), labels...)
+		pods := 0
+		for _, p := range at.Pods {
+			if p.Moves() {
+				pods++
+			}
+		}
+		e.Metrics.Add(metric.PodsDisruptionInitiated, float64(pods), labels...)
 	}
 	e.Log.Info("deleted nodeclaim", "NodeClaim", c.Name, "reason", reason)
 	return nil
 }
 
-// policy is how the pool of a claim gives nodes back, as metrics name it; empty if it has none.
-func (e *Enactor) policy(ctx context.Context, c *v1.NodeClaim) string {
+// policy is how the pool of a claim is consolidated, as metrics name it; empty if that is not why the claim ends.
+func (e *Enactor) policy(ctx context.Context, c *v1.NodeClaim, reason string) string {
 	var p v1.NodePool
-	if c.Pool() == "" || e.Client.Get(ctx, client.ObjectKey{Name: c.Pool()}, &p) != nil {
+	if reason != Empty && reason != Underutilized || c.Pool() == "" || e.Client.Get(ctx, client.ObjectKey{Name: c.Pool()}, &p) != nil {
 		return ""
 	}
-	return string(p.Spec.Disruption.ConsolidationPolicy)
+	switch p.Spec.Disruption.ConsolidationPolicy {
+	case v1.WhenEmpty:
+		return "when_empty"
+	case v1.WhenEmptyOrUnderutilized:
+		return "when_empty_or_underutilized"
+	case v1.Balanced:
+		return "balanced"
+	}
+	return ""
 }
 
 // patienceOf is how long the pods of a claim's node may take to leave, as metrics name it.
