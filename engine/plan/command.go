@@ -37,9 +37,24 @@ type Command struct {
 	Pods    int         `json:"pods,omitempty"`    // that move
 	Saving  int64       `json:"saving,omitempty"`  // millionths an hour
 	Effort  int64       `json:"effort,omitempty"`  // what the moves cost, millionths an hour
+	Scores  []Score     `json:"scores,omitempty"`  // how it weighs for each balanced pool that machines of it belong to
 	Why     *reason.Why `json:"why,omitempty"`     // why it waits or is taken back; nil: it waits for what was bought, or for the mark to be known everywhere
 	Again   int64       `json:"again,omitempty"`   // milliseconds after which it may stand otherwise although nothing changes; 0: never
 }
+
+// LeastScore is what a command has to come to for a balanced pool.
+const LeastScore = 0.5
+
+// Score is what a command saves and disrupts of a balanced pool, in millionths of the pool's cost and of all that its
+// machines and their pods weigh.
+type Score struct {
+	Pool  world.PoolID `json:"pool"`
+	Saved int64        `json:"saved,omitempty"`
+	Moved int64        `json:"moved,omitempty"`
+}
+
+// Value is the score: the share that is saved, over the share that is disrupted.
+func (s Score) Value() float64 { return float64(s.Saved) / float64(max(s.Moved, 1)) }
 
 // Acts reports whether anything is to be done about the command now.
 func (c Command) Acts() bool { return c.Verdict != Wait }

@@ -218,7 +218,7 @@ func pods() []Metric {
 		took(PodsDecisionDuration, "From the moment tenon saw a pod to its first verdict."),
 		{Name: PodsEvictionRequests, Kind: Counter, Stage: Alpha, Help: "Calls that evict a pod, by the status they were answered with.", Labels: []string{"code"}},
 		{Name: PodsDrained, Kind: Counter, Stage: Alpha, Help: "Pods that left a node that was being drained.", Labels: []string{"reason"}},
-		{Name: PodsDisruptionInitiated, Kind: Counter, Stage: Alpha, Help: "Pods on nodes whose disruption began.", Labels: disrupted()},
+		{Name: PodsDisruptionInitiated, Kind: Counter, Stage: Alpha, Help: "Pods that move from nodes whose disruption began.", Labels: disrupted()},
 	}
 }
 
@@ -241,11 +241,11 @@ func disruption() []Metric {
 		{Name: DisruptionDecisionsByPool, Kind: Counter, Stage: Alpha, Help: "Decisions to give nodes back, by pool.", Labels: slices.Concat(decision, []string{"nodepool"})},
 		{Name: DisruptionEvaluation, Kind: Histogram, Stage: Beta, Help: "How long it took to look for nodes to give back.", Labels: []string{"reason", "consolidation_type"}, Buckets: durations()},
 		{Name: DisruptionEligibleNodes, Kind: Gauge, Stage: Beta, Help: "Nodes that might be given back.", Labels: []string{"reason"}},
-		{Name: DisruptionTimeouts, Kind: Counter, Stage: Beta, Help: "Searches that ended because their steps were used up.", Labels: []string{"consolidation_type"}, Seeds: [][]string{{"multi"}, {"single"}}},
+		{Name: DisruptionTimeouts, Kind: Counter, Stage: Beta, Help: "Searches that ran out of time: none does.", Labels: []string{"consolidation_type"}, Seeds: [][]string{{"multi"}, {"single"}}},
 		{Name: DisruptionFailedValidations, Kind: Counter, Stage: Alpha, Help: "Decisions given up because the cluster had changed meanwhile.", Labels: []string{"consolidation_type"}},
 		{Name: DisruptionQueueFailures, Kind: Counter, Stage: Beta, Help: "Decisions that could not be carried out.", Labels: decision},
-		{Name: ConsolidationScore, Kind: Histogram, Stage: Alpha, Help: "Savings of a move against what it disrupts.", Labels: []string{"decision", "nodepool", "policy"}, Buckets: []float64{.1, .25, .33, .5, 1, 2, 5, 10}},
-		{Name: ConsolidationMoves, Kind: Counter, Stage: Alpha, Help: "Moves looked at.", Labels: []string{"decision", "nodepool", "policy"}},
+		{Name: ConsolidationScore, Kind: Histogram, Stage: Alpha, Help: "Savings of a move of a balanced pool against what it disrupts.", Labels: []string{"decision", "nodepool", "policy"}, Buckets: []float64{.1, .25, .33, .5, 1, 2, 5, 10}},
+		{Name: ConsolidationMoves, Kind: Counter, Stage: Alpha, Help: "Moves of consolidation that begin, or that a balanced pool refuses for their score.", Labels: []string{"decision", "nodepool", "policy"}},
 	}
 }
 

@@ -148,7 +148,7 @@ func metrics(written func(string) bool) string {
 		fmt.Fprintf(&b, "| `%s`%s | %s | %s | %s | %d | %s |\n", m.Name, mark, m.Kind, strings.Join(m.Labels, ", "), m.Stage, most, cell(m.Help))
 	}
 	b.WriteString("\n## Karpenter's that are missing or not written\n\n" +
-		"* What speaks of consolidation (`consolidation_moves`, `consolidation_score`, `consolidation_timeouts`): not counted; decisions to move pods are, as all decisions to give nodes back.\n")
+		"* `karpenter_voluntary_disruption_consolidation_timeouts_total` stays at 0: no search ends by time, each by counted steps.\n")
 	return b.String()
 }
 

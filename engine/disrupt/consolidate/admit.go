@@ -207,8 +207,34 @@ func (s *search) guarded(d draft) map[*world.Guard]int {
 // unbalanced says that the command saves a smaller share of a balanced pool's
 // cost than half the share of the pool that it disrupts.
 func (s *search) unbalanced(p *world.Pool, d draft) *reason.Why {
-	if !p.Disruption.Balanced {
+	b, ok := s.balance(p, d)
+	if !ok || b.saved/b.moved >= plan.LeastScore {
 		return nil
+	}
+	return &reason.Why{
+		Code: reason.Unbalanced, Subject: p.ID.Name,
+		Detail: fmt.Sprintf("it saves %.1f %% of the pool's cost and disrupts %.1f %% of it, and has to save half as large a share", 100*b.saved, 100*b.moved),
+	}
+}
+
+// scores are what the command comes to for each balanced pool.
+func (s *search) scores(d draft) (out []plan.Score) {
+	const all = 1_000_000
+	for _, p := range s.world.Pools() {
+		if b, ok := s.balance(p, d); ok {
+			out = append(out, plan.Score{Pool: p.ID, Saved: int64(b.saved * all), Moved: int64(b.moved * all)})
+		}
+	}
+	return out
+}
+
+// shares are those of a pool that a command saves and disrupts.
+type shares struct{ saved, moved float64 }
+
+// balance weighs the command for a pool; not ok if the pool is not balanced, or nothing of it goes.
+func (s *search) balance(p *world.Pool, d draft) (_ shares, ok bool) {
+	if !p.Disruption.Balanced {
+		return shares{}, false
 	}
 	var cost, gone, weight, moved int64 // of the pool, and of the command there
 	all := int64(0)
@@ -233,21 +259,15 @@ func (s *search) unbalanced(p *world.Pool, d draft) *reason.Why {
 		}
 	}
 	if all == 0 || cost == 0 || moved == 0 {
-		return nil
+		return shares{}, false
 	}
 	saved := float64(d.saving) * float64(gone) / float64(all)
-	if score := saved / float64(cost) * float64(weight) / float64(moved); score < 0.5 {
-		return &reason.Why{
-			Code: reason.Unbalanced, Subject: p.ID.Name,
-			Detail: fmt.Sprintf("it saves %.1f %% of the pool's cost and disrupts %.1f %% of it, and has to save half as large a share", 100*saved/float64(cost), 100*float64(moved)/float64(weight)),
-		}
-	}
-	return nil
+	return shares{saved / float64(cost), float64(moved) / float64(weight)}, true
 }
 
 // write puts the draft into the words of a plan.
 func (s *search) write(d draft, named map[world.PoolID]int) plan.Command {
-	c := plan.Command{Reason: plan.Underutilized, Verdict: plan.Begin, Saving: d.saving, Effort: d.effort}
+	c := plan.Command{Reason: plan.Underutilized, Verdict: plan.Begin, Saving: d.saving, Effort: d.effort, Scores: s.scores(d)}
 	received := map[int][]world.Key{}
 	for n, i := range d.machines {
 		m := &s.machines[i]

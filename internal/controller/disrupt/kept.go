@@ -27,6 +27,9 @@ const (
 // tell says of pools, machines and pods what keeps them from being given back.
 func (c *Controller) tell(ctx context.Context, w *world.World, p plan.Plan) {
 	c.tellPods(w)
+	for _, m := range p.Commands {
+		c.rejected(ctx, w, m)
+	}
 	for _, pool := range disrupt.Closed(w) {
 		o := &v1.NodePool{}
 		if c.Client.Get(ctx, client.ObjectKey{Name: pool.ID.Name}, o) == nil {

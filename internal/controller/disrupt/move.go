@@ -143,6 +143,7 @@ func (c *Controller) begin(ctx context.Context, m plan.Command) error {
 	labels := []string{decisionOf(len(m.New) > 0), lower(m.Reason), kindOf(m.Reason, len(m.Back) > 1)}
 	c.Metrics.Add(metric.DisruptionDecisions, 1, labels...)
 	c.Metrics.Add(metric.DisruptionDecisionsByPool, 1, append(labels, m.Back[0].Pool.Name)...)
+	c.proposed(ctx, m)
 	c.Log.Info("disrupting node(s)", "reason", lower(m.Reason), "decision", labels[0], "disrupted-node-count", len(m.Back), "replacement-node-count", len(m.New),
 		"pod-count", m.Pods, "disrupted-nodes", m.Nodes(), "savings", plan.Money("", m.Saving)+"/h")
 	return nil

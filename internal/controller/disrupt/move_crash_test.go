@@ -30,6 +30,7 @@ import (
 	"github.com/tenon-sh/tenon/internal/enact"
 	"github.com/tenon-sh/tenon/internal/journal"
 	"github.com/tenon-sh/tenon/internal/loop"
+	"github.com/tenon-sh/tenon/internal/metric"
 )
 
 // borough is a cluster whose cloud, kubelets and scheduler live as long as the
@@ -46,6 +47,9 @@ type borough struct {
 	late   func()        // done once, as soon as a machine has been asked for
 
 	plan func(*enact.Enactor, *cluster.Cluster) // has a plan be made, each time that others do anything
+
+	events  *loop.Events // what is told of; nil: nobody listens
+	metrics *metric.Set
 
 	stowaway string          // what a pod requests that is bound to the first machine that joins
 	asked    map[string]bool // machines
@@ -285,7 +289,7 @@ func (b *borough) live(through client.Client, long time.Duration, moving disrupt
 	var n atomic.Int64 // claims are made beside each other
 	suffix := func() string { return fmt.Sprintf("%d-%d", time.Now().Unix()%100000, n.Add(1)) }
 	hand := &enact.Enactor{Client: through, Cluster: picture, Events: (*loop.Events)(nil), Now: clock.Wall, Log: logr.Discard(), Targets: &enact.Targets{}, Suffix: suffix}
-	c := &disrupt.Controller{Client: through, Cluster: picture, Enact: hand, Journal: journal.New(100, "", nil), Now: clock.Wall, Log: logr.Discard(), Moving: moving}
+	c := &disrupt.Controller{Client: through, Cluster: picture, Enact: hand, Journal: journal.New(100, "", nil), Events: b.events, Metrics: b.metrics, Now: clock.Wall, Log: logr.Discard(), Moving: moving}
 	c.Listen()
 	ctx, stop := context.WithCancel(b.t.Context())
 	done := make(chan error)

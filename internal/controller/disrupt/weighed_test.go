@@ -1,0 +1,116 @@
+package disrupt_test
+
+import (
+	"slices"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/prometheus/client_golang/prometheus"
+	"k8s.io/client-go/tools/record"
+
+	v1 "github.com/tenon-sh/tenon/api/karpenter/v1"
+	"github.com/tenon-sh/tenon/internal/clock"
+	"github.com/tenon-sh/tenon/internal/controller/disrupt"
+	"github.com/tenon-sh/tenon/internal/loop"
+	"github.com/tenon-sh/tenon/internal/metric"
+)
+
+// What consolidation proposes, what balanced pools think of it and what is taken back is told as Karpenter tells it.
+func TestConsolidationIsTold(t *testing.T) {
+	for name, tc := range map[string]struct {
+		why    string
+		make   func(*borough)
+		pods   []string
+		told   []string
+		counts map[string]float64 // of series of moves, by decision and policy
+		scores uint64
+	}{
+		"Several": {
+			why: "Three nodes go for one that is cheaper.", pods: []string{"500m", "500m", "500m"},
+			told: []string{
+				"Normal ConsolidationCandidate Consolidation candidate: replace: [n1] (part of 3-node consolidation) (savings: $1.10)",
+				"Normal ConsolidationCandidate Consolidation candidate: replace: [n2] (part of 3-node consolidation) (savings: $1.10)",
+				"Normal ConsolidationCandidate Consolidation candidate: replace: [n3] (part of 3-node consolidation) (savings: $1.10)",
+			},
+			counts: map[string]float64{"approved p WhenEmptyOrUnderutilized": 1},
+		},
+		"Balanced": {
+			why: "One goes for a cheaper one; it disrupts all of the pool and saves three quarters of its cost.", pods: []string{"500m"},
+			make: func(b *borough) { b.policy(v1.Balanced) },
+			told: []string{
+				"Normal ConsolidationApproved score 0.75 >= threshold 0.50 (k: 2, savings 75.0%, disruption 100.0%)",
+				"Normal ConsolidationCandidate Consolidation candidate: replace: [n1] -> [1 replacement] (savings: $0.30)",
+			},
+			counts: map[string]float64{"approved p Balanced": 1}, scores: 1,
+		},
+		"TakenBack": {
+			why: "A pod comes to forbid it when what was bought has just been launched.", pods: []string{"500m"},
+			make: func(b *borough) { b.late = func() { b.late = func() { b.forbid("web-1") } } },
+			told: []string{
+				"Normal ConsolidationCandidate Consolidation candidate: replace: [n1] -> [1 replacement] (savings: $0.30)",
+				"Normal ConsolidationRejected Consolidation rejected: replace: [n1] -> [1 replacement], reason: churn (savings: $0.30)",
+			},
+			counts: map[string]float64{"approved p WhenEmptyOrUnderutilized": 1},
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				b := newBorough(t, tc.pods...)
+				heard := record.NewFakeRecorder(100)
+				b.events = loop.NewEvents(clock.Wall, heard)
+				registry := prometheus.NewPedanticRegistry()
+				var err error
+				if b.metrics, err = metric.New(registry, nil); err != nil {
+					t.Fatal(err)
+				}
+				if tc.make != nil {
+					tc.make(b)
+				}
+				time.Sleep(time.Minute)
+				b.live(b.store, 2*time.Minute, disrupt.Moving{})
+				var told []string
+				for len(heard.Events) > 0 {
+					if e := <-heard.Events; strings.HasPrefix(e, "Normal Consolidation") {
+						told = append(told, e)
+					}
+				}
+				slices.Sort(told)
+				if diff := cmp.Diff(tc.told, slices.Compact(told)); diff != "" {
+					t.Errorf("%s -want +got\n%s", tc.why, diff)
+				}
+				counts, scores := counted(t, registry)
+				if diff := cmp.Diff(tc.counts, counts); diff != "" || scores != tc.scores {
+					t.Errorf("%s %d scores, want %d; moves -want +got\n%s", tc.why, scores, tc.scores, diff)
+				}
+			})
+		})
+	}
+}
+
+// counted are the moves that were counted, by decision, pool and policy, and how many scores.
+func counted(t *testing.T, registry prometheus.Gatherer) (moves map[string]float64, scores uint64) {
+	t.Helper()
+	families, err := registry.Gather()
+	if err != nil {
+		t.Fatal(err)
+	}
+	moves = map[string]float64{}
+	for _, f := range families {
+		for _, m := range f.GetMetric() {
+			var labels []string
+			for _, l := range m.GetLabel() {
+				labels = append(labels, l.GetValue())
+			}
+			switch f.GetName() {
+			case metric.ConsolidationMoves:
+				moves[strings.Join(labels, " ")] = m.GetCounter().GetValue()
+			case metric.ConsolidationScore:
+				scores += m.GetHistogram().GetSampleCount()
+			}
+		}
+	}
+	return moves, scores
+}
