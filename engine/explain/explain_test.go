@@ -151,6 +151,18 @@ func TestWhatKeepsANode(t *testing.T) {
 	}
 }
 
+// What keeps a node from being given back is told once, also where it keeps its pods from being moved.
+func TestWhyPodsStayIsToldOnce(t *testing.T) {
+	quiet := int64(30)
+	s := newScene(t)
+	s.pool.Disruption.MoveAfter = &quiet
+	s.pod("p", func(p *world.Pod) { p.Disruption.Forbidden = true })
+	n, _ := s.explainer().Node("n")
+	if text := n.Text(false); !strings.Contains(text, "1 pod keeps it in use, and it is not moved for that reason\n") || strings.Count(text, "do-not-disrupt") != 1 {
+		t.Errorf("it says\n%s", text)
+	}
+}
+
 // What goes already is not kept by that.
 func TestGoingIsNotCalledKept(t *testing.T) {
 	s := newScene(t)
@@ -244,7 +256,7 @@ func TestPoolWithWindows(t *testing.T) {
 	s := newScene(t)
 	s.pool.Disruption.Budgets = append(s.pool.Disruption.Budgets, world.Budget{Nodes: "0", Schedule: "* * * * *", Duration: 60}, world.Budget{Nodes: "0", Schedule: "0 0 1 1 *", Duration: 60})
 	p, _ := s.explainer().Pool(general)
-	if want := "budgets:  Empty: 0 of 1 may go at once, 0 are going or not ready\n"; !strings.Contains(p.Text(), want) {
+	if want := "budgets:  0 of 1 may go at once, 0 are going or not ready\n"; !strings.Contains(p.Text(), want) {
 		t.Errorf("there is no %q in\n%s", want, p.Text())
 	}
 	s.pool.Disruption.Budgets = []world.Budget{{Nodes: "1"}, {Nodes: "0", Schedule: "@daily", Duration: 60 * 60}}
@@ -289,11 +301,26 @@ func TestPool(t *testing.T) {
 	want := `NodePool general: 1 node, 0 pods, $0.1000/h
   may buy:  1 type, the cheapest small, a, on-demand, $0.1000/h; 1 more would exceed its limits
   limits:   cpu 2 used of 5
-  budgets:  Empty: 1 of 1 may go at once, 0 are going or not ready
+  budgets:  1 of 1 may go at once, 0 are going or not ready
   gives back: an empty node after 30s
 `
 	if diff := cmp.Diff(want, p.Text()); diff != "" {
 		t.Errorf("-want +got\n%s", diff)
+	}
+	quiet, long := int64(30), int64(3600)
+	s.pool.Disruption.MoveAfter, s.pool.Disruption.Budgets = &quiet, []world.Budget{{Nodes: "0", Reasons: []string{"Empty"}}, {Nodes: "1"}}
+	p, _ = s.explainer().Pool(general)
+	for _, want := range []string{
+		"  gives back: an empty or underutilized node after 30s\n",
+		"  budgets:  Drifted, Underutilized: 1 of 1 may go at once, 0 are going or not ready\n            Empty: 0 of 1 may go at once",
+	} {
+		if !strings.Contains(p.Text(), want) {
+			t.Errorf("there is no %q in\n%s", want, p.Text())
+		}
+	}
+	s.pool.Disruption.MoveAfter = &long
+	if p, _ := s.explainer().Pool(general); !strings.Contains(p.Text(), "an empty node after 30s, an underutilized one after 1h\n") {
+		t.Errorf("two times are told as\n%s", p.Text())
 	}
 	s.pool.NotReady = "NodeClassNotFound: gone"
 	if p, _ := s.explainer().Pool(general); len(p.Problems) != 1 {

@@ -30,12 +30,28 @@ func (e *Explainer) moving(p *world.Place, holds []Hold) {
 		holds[i].Detail = hold.Used + "they can be moved: that saves " + plan.Money(e.currency(), d.Commands[0].Saving) + "/h"
 	case len(d.Commands) > 0:
 		holds[i].Detail = hold.Used + "moving them would save " + plan.Money(e.currency(), d.Commands[0].Saving) + "/h: " + d.Commands[0].Why.Line()
+	case len(d.Kept) > 0 && slices.ContainsFunc(holds, func(h Hold) bool { return h.Code == d.Kept[0].Why.Code }):
+		holds[i].Detail = hold.Used + "they are not moved for that reason"
 	case len(d.Kept) > 0:
-		holds[i].Detail = hold.Used + "they are not moved: " + d.Kept[0].Why.Line()
+		holds[i].Detail = hold.Used + "they are not moved: " + kept(d.Kept[0].Why)
 	}
 }
 
+// kept says why a machine is kept, without its name, which stands above.
+func kept(why *reason.Why) string {
+	of := *why
+	of.Subject = ""
+	return of.Said()
+}
+
+// single says of one pod what is said of several.
+var single = strings.NewReplacer("they are not moved", "it is not moved", "they can be moved", "it can be moved", "moving them", "moving it", "once these have places", "once it has a place")
+
 // use is how the text says that pods run there.
 func (h Hold) use() string {
-	return are(len(h.Pods)) + " in use, and " + strings.TrimPrefix(h.Detail, hold.Used)
+	detail := strings.TrimPrefix(h.Detail, hold.Used)
+	if len(h.Pods) == 1 {
+		detail = single.Replace(detail)
+	}
+	return are(len(h.Pods)) + " in use, and " + detail
 }

@@ -200,15 +200,36 @@ func (p Pool) Text() string {
 	for i, l := range p.Limits {
 		b.line("  %-9s %s %s used of %s", head(i, "limits:"), l.Resource, l.Used, l.Limit)
 	}
-	for i, r := range p.Budgets {
+	for i, line := range p.budgets() {
+		b.line("  %-9s %s", head(i, "budgets:"), line)
+	}
+	b.line("  gives back: %s", p.Gives.text())
+	return b.String()
+}
+
+// budgets says how many nodes may go at once: of reasons together that share it,
+// and without reasons where all do.
+func (p Pool) budgets() []string {
+	var said []string
+	reasons := map[string][]string{}
+	for _, r := range p.Budgets {
 		next := ""
 		if r.Next > 0 {
 			next = fmt.Sprintf("; %d may from %s", r.Then, time.Unix(r.Next, 0).UTC().Format("Mon 2 Jan 15:04 UTC"))
 		}
-		b.line("  %-9s %s: %d of %d may go at once, %d are going or not ready%s", head(i, "budgets:"), r.Reason, r.Allowed, p.Nodes, r.Going, next)
+		text := fmt.Sprintf("%d of %d may go at once, %d are going or not ready%s", r.Allowed, p.Nodes, r.Going, next)
+		if reasons[text] == nil {
+			said = append(said, text)
+		}
+		reasons[text] = append(reasons[text], r.Reason)
 	}
-	b.line("  gives back: %s", p.Gives.text())
-	return b.String()
+	if len(said) == 1 {
+		return said
+	}
+	for i, text := range said {
+		said[i] = strings.Join(reasons[text], ", ") + ": " + text
+	}
+	return said
 }
 
 func head(i int, text string) string {
@@ -221,10 +242,15 @@ func head(i int, text string) string {
 func (g GivesBack) text() string {
 	var parts []string
 	switch {
+	case g.MoveAfter != "" && g.MoveAfter == g.EmptyAfter:
+		parts = append(parts, "an empty or underutilized node after "+g.MoveAfter)
 	case g.EmptyAfter != "":
 		parts = append(parts, "an empty node after "+g.EmptyAfter)
 	case g.Replicas == nil:
 		parts = append(parts, "no empty node (consolidateAfter is Never)")
+	}
+	if g.MoveAfter != "" && g.MoveAfter != g.EmptyAfter {
+		parts = append(parts, "an underutilized one after "+g.MoveAfter)
 	}
 	if g.Expires != "" {
 		parts = append(parts, "any node "+g.Expires+" old")

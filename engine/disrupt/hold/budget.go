@@ -41,7 +41,7 @@ func Allowed(budgets []world.Budget, reason string, total int, at int64) int {
 // Reasons are those for which nodes are given back within budgets, and any
 // other that a budget names.
 func Reasons(budgets []world.Budget) []string {
-	out := []string{plan.Empty}
+	out := []string{plan.Drifted, plan.Empty, plan.Underutilized}
 	for _, b := range budgets {
 		out = append(out, b.Reasons...)
 	}

@@ -18,9 +18,9 @@ func TestBudgets(t *testing.T) {
 	}{
 		"":                       {nil, counts{20, 0}, monday},
 		"2 of 20 may go at once": {[]world.Budget{open}, counts{20, 0}, monday},
-		"2 of 20 may go at once, 0 from Mon 09:00 UTC; 1 going or not ready": {[]world.Budget{open, office}, counts{20, 1}, monday},
-		"0 of 20 may go at once, 2 from Mon 17:00 UTC":                       {[]world.Budget{open, office}, counts{20, 0}, monday + 60*60},
-		"Drifted: 0 of 20 may go at once; Empty: 2 of 20 may go at once":     {[]world.Budget{open, {Nodes: "0", Reasons: []string{"Drifted"}}}, counts{20, 0}, monday},
+		"2 of 20 may go at once, 0 from Mon 09:00 UTC; 1 going or not ready":                                    {[]world.Budget{open, office}, counts{20, 1}, monday},
+		"0 of 20 may go at once, 2 from Mon 17:00 UTC":                                                          {[]world.Budget{open, office}, counts{20, 0}, monday + 60*60},
+		"Drifted: 0 of 20 may go at once; Empty: 2 of 20 may go at once; Underutilized: 2 of 20 may go at once": {[]world.Budget{open, {Nodes: "0", Reasons: []string{"Drifted"}}}, counts{20, 0}, monday},
 		"3 of 3 may go at once": {[]world.Budget{{Nodes: "5"}}, counts{3, 0}, monday},
 	} {
 		p := &world.Pool{Disruption: world.PoolDisruption{Budgets: tc.budgets}}
