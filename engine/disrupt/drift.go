@@ -43,7 +43,7 @@ func (d *decision) drift() {
 // the budgets, and nothing is to count on it.
 func leaving(w *world.World, planned []string) *world.World {
 	var back []*world.Place
-	for _, g := range idleIn(w, planned, false).back {
+	for _, g := range idleIn(w, planned, Options{AsIs: true}).back {
 		if p := w.Place(cmp.Or(g.Node, g.Claim)); p != nil && p.Claim != nil {
 			back = append(back, p)
 		}

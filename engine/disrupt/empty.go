@@ -28,7 +28,10 @@ func (i *idler) emptiness() {
 		slices.SortStableFunc(places, func(a, b *world.Place) int {
 			return cmp.Or(cmp.Compare(plan.PriceOf(i.world, b), plan.PriceOf(i.world, a)), strings.Compare(a.Name(), b.Name()))
 		})
-		n := min(len(places), i.book.Room(pool, plan.Empty).Left())
+		n := len(places)
+		if !i.unbudgeted {
+			n = min(n, i.book.Room(pool, plan.Empty).Left())
+		}
 		for _, p := range places[:n] {
 			i.give(p, plan.Empty)
 		}

@@ -8,12 +8,13 @@ import (
 
 // idler finds machines of a World that go as they are.
 type idler struct {
-	world    *world.World
-	book     *hold.Book
-	buyFirst bool // what is too old is replaced first, while that may come about
-	back     []plan.Give
-	kept     []plan.Kept
-	again    int64
+	world      *world.World
+	book       *hold.Book
+	buyFirst   bool // what is too old is replaced first, while that may come about
+	unbudgeted bool // no disruption budget holds up what is empty
+	back       []plan.Give
+	kept       []plan.Kept
+	again      int64
 }
 
 func (i *idler) give(p *world.Place, why string) {

@@ -179,8 +179,22 @@ func (t *backText) machine(g Give) string {
 	return fmt.Sprintf("%s (%s%s)", cmp.Or(g.Node, g.Claim), kind, t.money(g.Price))
 }
 
+// toldOnce are the machines that stay, without what is said of one a second
+// time: that an empty one is empty, beside what keeps it from going.
+func (p Plan) toldOnce() []Kept {
+	told := map[string]bool{}
+	for _, k := range p.Kept {
+		if k.Reason == Empty {
+			told[k.Claim] = true
+		}
+	}
+	return slices.DeleteFunc(slices.Clone(p.Kept), func(k Kept) bool {
+		return k.Reason != Empty && k.Why.Code == reason.Empty && told[k.Claim]
+	})
+}
+
 func (t *backText) kept() {
-	kept := t.plan.Kept
+	kept := t.plan.toldOnce()
 	if len(kept) == 0 {
 		return
 	}
@@ -190,10 +204,11 @@ func (t *backText) kept() {
 		n = min(n, shown)
 	}
 	for _, k := range kept[:n] {
-		if k.Reason != Underutilized {
-			t.printf("  %s, %s:\n", cmp.Or(k.Node, k.Claim), strings.ToLower(k.Reason))
+		why := *k.Why
+		if name := cmp.Or(k.Node, k.Claim); k.Reason != Underutilized && why.Subject == name {
+			why.Subject = name + ", " + strings.ToLower(k.Reason)
 		}
-		for line := range strings.SplitSeq(k.Why.String(), "\n") {
+		for line := range strings.SplitSeq(why.String(), "\n") {
 			t.printf("  %s\n", line)
 		}
 	}

@@ -160,6 +160,23 @@ func TestText(t *testing.T) {
 	}
 }
 
+// Of an empty node that a budget keeps it is told once why it stays; with the flag it goes.
+func TestTextOfEmptyNodes(t *testing.T) {
+	input := pool(closed) + node("big", "m5.4xlarge", "15", "60Gi") + node("small", "m5.large", "1900m", "7Gi")
+	out, _, err := run(t, input)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, stay, _ := strings.Cut(out, "\nStay, because:\n")
+	if lines := strings.Split(strings.TrimSpace(stay), "\n"); len(lines) != 2 || !strings.HasPrefix(lines[0], "big, empty: disruption-budget (") {
+		t.Errorf("it says\n%s", out)
+	}
+	out, _, err = run(t, input, "--ignore-budgets")
+	if err != nil || !strings.Contains(out, "Go anyway:\n- big (m5.4xlarge us-east-1a on-demand $0.7680): empty\n- small ") || strings.Contains(out, "Stay") {
+		t.Errorf("without budgets it says (%v)\n%s", err, out)
+	}
+}
+
 func TestRefusesNonsense(t *testing.T) {
 	for name, tc := range map[string]struct {
 		args []string
