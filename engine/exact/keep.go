@@ -1,6 +1,8 @@
 package exact
 
 import (
+	"slices"
+
 	"github.com/tenon-sh/tenon/engine/fit"
 	"github.com/tenon-sh/tenon/engine/market"
 	"github.com/tenon-sh/tenon/engine/packing"
@@ -37,7 +39,37 @@ func (k *Placer) Keep() {
 		}
 		kept = rest
 	}
-	k.Unplaced = append(unplaced, kept...)
+	k.Unplaced = append(unplaced, k.standIn(meant, kept)...)
+}
+
+// standIn has pods whose places others took wait for machines that are out of
+// reach only just now, and returns the rest. Kube-scheduler does not know what a
+// plan means: of pods that are alike it binds any to a machine, and the last one
+// waits for whichever machine is left, though that was bought for another.
+func (k *Placer) standIn(meant map[world.Key]*packing.Bin, kept []*packing.Pod) []*packing.Pod {
+	if len(kept) == 0 {
+		return nil
+	}
+	var away []*packing.Bin
+	for _, b := range k.Existing {
+		if _, blinks := fit.Blinks(b.Machine, b.Place, k.World.At()); blinks {
+			away = append(away, b)
+		}
+	}
+	var rest []*packing.Pod
+	for _, x := range kept {
+		i := -1
+		if fit.Stands(x.Pod, meant[x.Pod.Key].Place) { // it is the others there that keep it away
+			i = slices.IndexFunc(away, func(b *packing.Bin) bool { return k.awaits(b, x) })
+		}
+		if i < 0 {
+			rest = append(rest, x)
+			continue
+		}
+		k.Join(away[i], x)
+		x.Kept = true
+	}
+	return rest
 }
 
 // awaits reports whether the bin's machine is out of reach only just now and would take the pod once it is back.
