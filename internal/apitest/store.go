@@ -13,6 +13,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	policyv1 "k8s.io/api/policy/v1"
+	resourcev1 "k8s.io/api/resource/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -45,6 +46,9 @@ func New(t *testing.T, now clock.Now, objects ...client.Object) client.WithWatch
 	if err := loop.Index(t.Context(), indexer{b}); err != nil {
 		t.Fatal(err)
 	}
+	b.WithIndex(&resourcev1.ResourceSlice{}, resourcev1.ResourceSliceSelectorDriver, func(o client.Object) []string {
+		return []string{o.(*resourcev1.ResourceSlice).Spec.Driver} // the API server can select by it
+	})
 	var made atomic.Int64 // reconcilers make objects beside each other
 	born := func(o client.Object) {
 		o.SetUID(types.UID(fmt.Sprintf("00000000-0000-4000-8000-%012d", made.Add(1))))

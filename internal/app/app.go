@@ -306,7 +306,7 @@ func (p *parts) controllers(provisioners bool) error {
 	for _, r := range append(keepers, []registrar{
 		&launch.Reconciler{Client: c, Cloud: p.cloud.For("nodeclaim.lifecycle"), Cluster: p.cluster, Enact: p.enact, Events: p.events, Metrics: p.metrics, Now: p.Now},
 		&register.Reconciler{Client: c, Cluster: p.cluster, Pods: p.enact, Events: p.events, Metrics: p.metrics, Now: p.Now, Hold: p.hold()},
-		&initialize.Reconciler{Client: c, Cluster: p.cluster, Events: p.events, Now: p.Now},
+		&initialize.Reconciler{Client: c, Live: p.m.GetAPIReader(), Cluster: p.cluster, Events: p.events, Now: p.Now},
 		&liveness.Reconciler{Client: c, Enact: p.enact, Now: p.Now},
 		&podevent.Reconciler{Client: c, Cluster: p.cluster, Now: p.Now},
 		&terminate.Nodes{Client: c, Cluster: p.cluster, Machines: machines, Evictor: evictor, Events: p.events, Metrics: p.metrics, Now: p.Now, Log: p.Log.WithName("controller.termination")},

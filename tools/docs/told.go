@@ -83,6 +83,7 @@ func conditionsToTell() map[string]string {
 		"StartupTaintsExist":            "Something has to take off the startup taint that the message names.",
 		"KnownEphemeralTaintsExist":     "Kubernetes' own taint of young nodes is still there; the cloud controller manager or the kubelet takes it off.",
 		"ResourceNotRegistered":         "A device plugin has not reported the resource that the message names.",
+		"DRADriverPoolsNotPublished":    "The claim names drivers of dynamic resources (`karpenter.sh/requested-dra-drivers`), and the one that the message names has not published its devices of the node.",
 		"ConsistencyCheckFailed":        "The node is not what was ordered; the message says in what.",
 		"Draining":                      "Pods are leaving.",
 		"AwaitingVolumeDetachment":      "Volumes are coming off.",

@@ -37,7 +37,7 @@ func newTown(t *testing.T) town {
 }
 
 func through(c client.Client) *initialize.Reconciler {
-	return &initialize.Reconciler{Client: c, Cluster: cluster.New(clock.Wall), Now: clock.Wall}
+	return &initialize.Reconciler{Client: c, Live: c, Cluster: cluster.New(clock.Wall), Now: clock.Wall}
 }
 
 func (x town) now(t *testing.T) (*v1.NodeClaim, *corev1.Node) {

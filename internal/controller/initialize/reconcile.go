@@ -26,13 +26,15 @@ const (
 	lasting = 2 * time.Second
 	// again is how often a node in use is compared with what was bought.
 	again = 10 * time.Minute
+	// unwatched is how often it is looked for devices, which no watch tells of.
+	unwatched = 2 * time.Second
 )
 
 // Spec is what this reconciler touches.
 func Spec() loop.Spec {
 	return loop.Spec{
 		Name:  "nodeclaim.initialization",
-		Reads: []loop.Resource{loop.Of(v1.Group, "nodeclaims"), loop.Of("", "nodes")},
+		Reads: []loop.Resource{loop.Of(v1.Group, "nodeclaims"), loop.Of("", "nodes"), loop.Of("resource.k8s.io", "resourceslices")},
 		Writes: []loop.Write{
 			loop.To(v1.Group, "nodeclaims/status", "patch"), loop.To("", "nodes", "patch"), loop.To("", "events", "create", "patch"),
 		},
@@ -42,6 +44,7 @@ func Spec() loop.Spec {
 // Reconciler says when nodes can take pods.
 type Reconciler struct {
 	Client  client.Client
+	Live    client.Reader // without a cache
 	Cluster *cluster.Cluster
 	Events  *loop.Events
 	Now     clock.Now
@@ -77,12 +80,21 @@ func (r *Reconciler) Reconcile(ctx context.Context, req reconcile.Request) (reco
 		return loop.Result(0, err)
 	}
 	step := Next(c, n)
+	if step.Kind == Done && len(drivers(c)) > 0 {
+		if step, err = r.devices(ctx, c, n); err != nil {
+			return loop.Result(0, err)
+		}
+	}
 	if step.Kind != Wait {
 		r.forget(req.Name)
 	}
 	switch step.Kind {
 	case Wait:
-		return loop.Result(r.wait(ctx, c, step))
+		next, err := r.wait(ctx, c, step)
+		if step.Reason == v1.ReasonDRADriversNotPublished {
+			next = unwatched
+		}
+		return loop.Result(next, err)
 	case Done:
 		return loop.Result(again, r.done(ctx, c, n))
 	case Compare:
