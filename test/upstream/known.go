@@ -1,5 +1,7 @@
 package main
 
+import "slices"
+
 // A difference is a spec that asks for what Tenon does otherwise on purpose.
 type difference struct{ text, adr, why string }
 
@@ -11,29 +13,7 @@ func differences() []difference {
 	}}
 }
 
-// failing are specs that are known to fail, and why.
-func failing() map[string]string {
-	return map[string]string{
-		"Drift Failure should not disrupt a drifted node if the replacement node never registers":                 "a replacement that comes to nothing is waited for longer than ten minutes",
-		"Drift Failure should not disrupt a drifted node if the replacement node registers but never initialized": "a replacement that comes to nothing is waited for longer than ten minutes",
-		"Drift Failure should not drift any nodes if their PodDisruptionBudgets are unhealthy":                    "the playground's kubelet makes pods ready that the spec marks as unhealthy",
-	}
-}
-
-// known is what is known of a failure, for the page.
-func known(text string) string {
-	if why := failing()[text]; why != "" {
-		return ": " + why
-	}
-	return ""
-}
-
-// expected reports whether it is known that a spec fails.
+// expected reports whether a spec asks for what Tenon does otherwise.
 func expected(s spec) bool {
-	for _, d := range differences() {
-		if d.text == s.Text {
-			return true
-		}
-	}
-	return failing()[s.Text] != ""
+	return slices.ContainsFunc(differences(), func(d difference) bool { return d.text == s.Text })
 }

@@ -54,7 +54,7 @@ func render(specs []spec, kept results) string {
 		default:
 			verdict = "**fails**"
 			n.failed++
-			fmt.Fprintf(&why, "* %s: %s: `%s`%s\n", s.Suite, cell(s.Text), cell(firstLine(with.Why)), known(s.Text))
+			fmt.Fprintf(&why, "* %s: %s: `%s`\n", s.Suite, cell(s.Text), cell(firstLine(with.Why)))
 		}
 		if empty {
 			verdict += ", also without a controller"

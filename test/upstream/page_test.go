@@ -1,6 +1,7 @@
 package main
 
 import (
+	"net"
 	"strings"
 	"testing"
 )
@@ -54,5 +55,26 @@ func TestParts(t *testing.T) {
 	}
 	if in != 10 {
 		t.Errorf("three parts have %d of 10 specs", in)
+	}
+}
+
+// A suite does not begin where another has the port at which it reads metrics.
+func TestFree(t *testing.T) {
+	l, err := net.Listen("tcp", ":0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, port, err := net.SplitHostPort(l.Addr().String())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := free(port); err == nil || !strings.Contains(err.Error(), "unshare") {
+		t.Errorf("somebody listens at the port, and it says %v", err)
+	}
+	if err := l.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if err := free(port); err != nil {
+		t.Error(err)
 	}
 }
