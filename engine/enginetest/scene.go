@@ -36,6 +36,7 @@ func (s *Scene) World() *world.World {
 //
 //	type m5.large cpu=2 memory=8Gi price=0.096 spot=0.03 zones=a,b family=m5
 //	pool general weight=10 limit=cpu:10 taint=gpu:NoSchedule require=zone:In:a|b
+//	pool fixed replicas=3
 //	node n1 cpu=4 zone=a pool=general taint=dedicated=x:NoSchedule
 //	claim c1 pool=general type=m5.large zone=a cpu=2
 //	daemonset log cpu=100m tolerate=*
@@ -290,6 +291,9 @@ func (s *Scene) addPool(a *args) error {
 		limits = append(limits, amount.Entry{Name: name, Value: n})
 	}
 	p.Limits = amount.Of(limits...)
+	if n := a.number("replicas", -1); n >= 0 {
+		p.Replicas = &n
+	}
 	p.Labels = a.rest(nil)
 	return s.builder.SetPool(p)
 }

@@ -18,7 +18,7 @@ func New(w *world.World, dims []string, o Options) *Market {
 	usage := usages(w)
 	for _, p := range w.Pools() {
 		catalog := w.CatalogFor(p.ID, p.Template)
-		if p.Deleting || p.NotReady != "" || p.Replicas != nil || catalog == nil {
+		if p.Deleting || p.NotReady != "" || (p.Replicas != nil) != o.Static || catalog == nil {
 			continue
 		}
 		m.Pools = append(m.Pools, &Pool{Pool: p, Catalog: catalog, Left: remaining(p.Limits, usage[p.ID])})

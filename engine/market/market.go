@@ -48,6 +48,7 @@ type Options struct {
 	SpotPremium    int          // percent of its price that spot counts as costing more
 	LowerMinValues bool         // minValues is lowered to what can be had
 	For            []*world.Pod // what machines may be bought for; nil: anything
+	Static         bool         // what static pools buy, and no others; otherwise it is what the others buy
 }
 
 // LeastPrice is the price of the type's cheapest offer.

@@ -26,7 +26,14 @@ func Stocks(w *world.World) map[world.PoolID]Stock {
 	for id, used := range usages(w) {
 		out[id] = Stock{Used: used}
 	}
-	m := New(w, nil, Options{})
+	for _, static := range []bool{false, true} {
+		New(w, nil, Options{Static: static}).stocks(out)
+	}
+	return out
+}
+
+// stocks adds what each pool may buy.
+func (m *Market) stocks(out map[world.PoolID]Stock) {
 	for _, p := range m.Pools {
 		s := out[p.ID]
 		for _, t := range p.Types {
@@ -50,5 +57,4 @@ func Stocks(w *world.World) map[world.PoolID]Stock {
 		}
 		out[p.ID] = s
 	}
-	return out
 }

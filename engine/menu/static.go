@@ -1,0 +1,89 @@
+package menu
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/tenon-sh/tenon/engine/amount"
+	"github.com/tenon-sh/tenon/engine/label"
+	"github.com/tenon-sh/tenon/engine/market"
+	"github.com/tenon-sh/tenon/engine/packing"
+	"github.com/tenon-sh/tenon/engine/plan"
+	"github.com/tenon-sh/tenon/engine/reason"
+	"github.com/tenon-sh/tenon/engine/world"
+)
+
+// Static writes machines that static pools ask for, whatever pods there are. What
+// was asked for before counts against limits and reservations.
+type Static struct{ writer *Writer }
+
+// NewStatic knows what the static pools of a World may buy.
+func NewStatic(w *world.World, o packing.Options) *Static {
+	k := packing.New(w, o)
+	k.ReadyStatic()
+	return &Static{&Writer{k}}
+}
+
+// Ask returns one more machine of a pool, or says why there can be none. It is one
+// with room for as much as that, if the pool can have such, beside what its DaemonSets ask for.
+func (s *Static) Ask(pool *world.Pool, room amount.List) (plan.Ask, *reason.Why) {
+	k := s.writer.Packing
+	refused := func(code reason.Code, detail, hint string) (plan.Ask, *reason.Why) {
+		return plan.Ask{}, &reason.Why{Code: code, Subject: named(pool), Detail: detail, Hint: hint}
+	}
+	i := slices.IndexFunc(k.Market.Pools, func(p *market.Pool) bool { return p.ID == pool.ID })
+	switch b := k.Backoffs.Of(world.Key{}, pool); {
+	case pool.NotReady != "":
+		return refused(reason.NotReady, pool.NotReady, "")
+	case i < 0:
+		return refused(reason.NotReady, "nothing is known of the machines it may buy: its class is not there, or not looked at yet", "")
+	case b != nil:
+		why := market.BackoffWhy(b, k.World.At())
+		why.Subject = named(pool)
+		return plan.Ask{}, why
+	}
+	p := k.Market.Pools[i]
+	if left, limited := p.Left.Find(amount.Nodes); limited && left < amount.Unit {
+		return refused(reason.Limit, "limits.nodes leaves room for no further node: those that are being deleted count until they are gone", "raise limits.nodes")
+	}
+	offers := k.Buyable(p, room)
+	if offers.Empty() {
+		return refused(reason.NoOffer, "no type that its requirements allow is sold now", "allow more types, zones or capacity types")
+	}
+	return s.best(p, offers)
+}
+
+func named(p *world.Pool) string { return p.ID.Kind + " " + p.ID.Name }
+
+// best asks for the cheapest of the offers that keeps the pool's minValues.
+func (s *Static) best(p *market.Pool, offers market.Set) (plan.Ask, *reason.Why) {
+	k := s.writer.Packing
+	strict := p.HasMinValues && !k.Market.Options.LowerMinValues
+	var lacking []label.Requirement
+	if strict {
+		if lacking = k.Market.Lacking(p, offers); len(lacking) > 0 {
+			return plan.Ask{}, lacks(p.Pool, lacking[0])
+		}
+	}
+	for _, offer := range slices.SortedFunc(offers.All, k.Market.CompareOffer) {
+		b := k.BuyOf(offer, offers)
+		if strict {
+			if lacking = k.LackingValues(offer, b, nil); len(lacking) > 0 {
+				k.Drop(b)
+				continue
+			}
+		}
+		a := s.writer.Ask(b)
+		a.Requests = nil // no pod asks for it, and none of its DaemonSets narrows what it may become further
+		return a, nil
+	}
+	return plan.Ask{}, lacks(p.Pool, lacking[0])
+}
+
+// lacks says that minValues cannot be kept.
+func lacks(p *world.Pool, r label.Requirement) *reason.Why {
+	return &reason.Why{
+		Code: reason.MinValues, Subject: named(p), Detail: fmt.Sprintf("minValues of %s cannot be met by what is sold now: %s can be had on one menu", r.Key, amount.Count(r.Least, "value")),
+		Hint: "lower minValues, or allow more types, zones or capacity types", About: reason.About{Key: r.Key},
+	}
+}
