@@ -11,20 +11,20 @@ import (
 	"github.com/tenon-sh/tenon/engine/world"
 )
 
-// drift has the next machine replaced that is no longer what its pool asks for.
+// drift has the next machine replaced that is no longer what its pool asks for. Those of static pools are in static.go.
 func (d *decision) drift() {
 	w := leaving(d.ending, d.planned)
 	book := hold.Open(w, d.planned)
 	rooms := map[world.PoolID]int{}
 	left := tries
-	for _, p := range drifted(w, d.options.Skip) {
+	for _, p := range drifted(w, d.options.Skip, false) {
 		pool := w.Pool(p.Pool())
 		if _, known := rooms[pool.ID]; !known {
 			rooms[pool.ID] = hold.RoomOf(w, pool, plan.Drifted).Left()
 		}
 		why, _ := forbidden(book, p)
 		if why == nil && rooms[pool.ID] <= 0 {
-			why = &reason.Why{Code: reason.Budget, Subject: pool.ID.Name, Detail: "its budgets let no further node go now"}
+			why = &reason.Why{Code: reason.Budget, Subject: pool.ID.Name, Detail: noFurther}
 		}
 		if why != nil {
 			d.stays(p, plan.Drifted, why)
@@ -38,6 +38,9 @@ func (d *decision) drift() {
 		}
 	}
 }
+
+// noFurther is how it is said that budgets are used up.
+const noFurther = "its budgets let no further node go now"
 
 // leaving is the World in which what is empty or too old is ending: it takes of
 // the budgets, and nothing is to count on it.
@@ -55,16 +58,19 @@ func leaving(w *world.World, planned []string) *world.World {
 }
 
 // Eligible is how many drifted machines are to be replaced, now or later.
-func Eligible(w *world.World) int { return len(drifted(BegunIn(w).Ending(w), nil)) }
+func Eligible(w *world.World) int {
+	ending := BegunIn(w).Ending(w)
+	return len(drifted(ending, nil, false)) + len(drifted(ending, nil, true))
+}
 
-// drifted are the machines that may be replaced, in the order in which that is tried.
-func drifted(w *world.World, skip []string) []*world.Place {
+// drifted are the machines of static pools, or of others, that may be replaced, in the order in which that is tried.
+func drifted(w *world.World, skip []string, static bool) []*world.Place {
 	var out []*world.Place
 	for _, p := range w.Places() {
 		if p.Node == nil || p.Claim == nil || p.Claim.Drifted == "" || !p.Claim.Initialized || p.Deleting() || slices.Contains(skip, p.Claim.Name) {
 			continue
 		}
-		if pool := w.Pool(p.Pool()); pool != nil && pool.ID.Kind == world.NodePool && pool.Replicas == nil { // Provisioners know of no drift
+		if pool := w.Pool(p.Pool()); pool != nil && pool.ID.Kind == world.NodePool && (pool.Replicas != nil) == static { // Provisioners know of no drift
 			out = append(out, p)
 		}
 	}

@@ -22,18 +22,24 @@ func (d *decision) replaced(w *world.World, p *world.Place, of string) bool {
 		d.stays(p, of, why)
 		return false
 	}
-	c := plan.Command{Reason: of, Verdict: plan.Begin, Back: []plan.Give{plan.GiveOf(w, p, of)}, New: asks}
+	c := replacement(w, p, of, asks)
 	if why := d.awaits(c); why != nil {
 		d.stays(p, of, why)
 		return false
 	}
+	d.propose(c)
+	return true
+}
+
+// replacement is the command by which a machine is replaced by others.
+func replacement(w *world.World, p *world.Place, of string, asks []plan.Ask) plan.Command {
+	c := plan.Command{Reason: of, Verdict: plan.Begin, Back: []plan.Give{plan.GiveOf(w, p, of)}, New: asks}
 	for _, pod := range p.Pods {
 		if pod.Moves() {
 			c.Pods++
 		}
 	}
-	d.propose(c)
-	return true
+	return c
 }
 
 // stays says why a machine is not replaced.

@@ -228,6 +228,9 @@ func look(w *world.World, c Command, book *hold.Book) (s standing, whole bool) {
 			s = standing{why: why, passing: true}
 		}
 	}
+	if s.why == nil && len(c.New) == 0 && c.Reason == plan.Drifted && slices.ContainsFunc(c.Back, func(p *world.Place) bool { return static(w, p) }) {
+		return standing{missing: true, why: &reason.Why{Code: reason.Static, Subject: c.Back[0].Name(), Detail: "what was bought instead is gone, and its pool is to keep its number"}}, false
+	}
 	coming := slices.ContainsFunc(c.New, func(p *world.Place) bool { return !complete(p) })
 	return s, s.why == nil && !coming
 }
@@ -270,6 +273,12 @@ func placed(w *world.World, c Command, where map[world.Key]string) standing {
 }
 
 func complete(p *world.Place) bool { return p.Whole() && p.Node.Ready }
+
+// static reports whether a machine is of a static pool.
+func static(w *world.World, p *world.Place) bool {
+	pool := w.Pool(p.Pool())
+	return pool != nil && pool.Replicas != nil
+}
 
 // unknown reports whether a machine is said not to have drifted while nothing is
 // known of what its pool sells: that may be for the lack of it.

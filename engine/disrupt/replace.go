@@ -10,13 +10,14 @@ import (
 )
 
 // replace has the machine replaced that is next, by what is to be bought for its pods: nothing if they have
-// places elsewhere. What is too old comes first, as it is to go in any case; then what has drifted, of that what
-// runs nothing, then the oldest. What forbids others before it is told.
+// places elsewhere. What has drifted in static pools comes first: there as many are replaced at once as budgets and
+// limits allow, since each is bought anew. Then what is too old, as it is to go in any case; then what else has
+// drifted, of that what runs nothing, then the oldest. What forbids others before it is told.
 func (d *decision) replace() bool {
 	if d.options.Stay || d.options.Busy {
 		return false
 	}
-	if !d.expired() {
+	if !d.static() && !d.expired() {
 		d.drift()
 	}
 	return true

@@ -231,7 +231,6 @@ func TestDrift(t *testing.T) {
 		"Budget":   {"The pool lets none go.", []func(*editor){claim(drifted, "n1"), pool(func(p *world.Pool) { p.Disruption.Budgets = []world.Budget{{Nodes: "0", Reasons: []string{"Drifted"}}} })}, nil, "; n1 stays: p: disruption-budget (its budgets let no further node go now)"},
 		"Homeless": {"Nothing can be bought for its pod.", []func(*editor){claim(drifted, "n1"), big("a", "b", "c"), pool(func(p *world.Pool) { p.NotReady = "its class is broken" })}, nil, "; n1 stays: default/a: no-place (the pod would find no place)"},
 		"Stuck":    {"A pod that is never evicted from a node that ends needs no place, and holds up nothing.", []func(*editor){claim(drifted, "n2"), claim(func(c *world.Claim) { c.Deleting = true }, "n1"), pod(func(p *world.Pod) { p.Disruption.Forbidden = true }, "a")}, nil, "n2"},
-		"Static":   {"A fixed number is kept by somebody else.", []func(*editor){claim(drifted, "n1"), pool(func(p *world.Pool) { n := 3; p.Replicas = &n })}, nil, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			p := disrupt.Decide(told(t, town, tc.changes...), disrupt.Options{Only: []disrupt.Part{disrupt.Replacing}, Skip: tc.skip})

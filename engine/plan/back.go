@@ -2,6 +2,8 @@ package plan
 
 import (
 	"slices"
+
+	"github.com/tenon-sh/tenon/engine/world"
 )
 
 // Back are the machines that the plan has go: what was begun before and ends now, and what begins to.
@@ -24,6 +26,16 @@ func (p Plan) Asks() []Ask {
 		}
 	}
 	return out
+}
+
+// StaticOf is how a static pool stands; false if the plan says nothing of it.
+func (p Plan) StaticOf(pool world.PoolID) (Static, bool) {
+	for _, s := range p.Static {
+		if s.Pool == pool {
+			return s, true
+		}
+	}
+	return Static{}, false
 }
 
 // Acts reports whether the plan has anything done.

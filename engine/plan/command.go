@@ -13,6 +13,9 @@ const (
 	Drifted       = "Drifted"       // it is no longer what its pool asks for
 )
 
+// ScaledDown is why a machine of a static pool goes that has more of them than replicas. No budget names it.
+const ScaledDown = "ScaledDown"
+
 // Verdict is what is to be done about machines that are to go.
 type Verdict string
 
@@ -77,10 +80,10 @@ func (c Command) Nodes() []string {
 	return out
 }
 
-// Idle reports whether the machines of the command go as they are: they are empty, or too old, and nothing is
-// bought for their pods before they are drained.
+// Idle reports whether the machines of the command go as they are: they are empty, too old, or more than their
+// pool is to have, and nothing is bought for their pods before they are drained.
 func (c Command) Idle() bool {
-	return c.Reason == Empty || c.Reason == Expired && !c.Begun && c.Verdict == CarryOn
+	return c.Reason == Empty || c.Reason == ScaledDown || c.Reason == Expired && !c.Begun && c.Verdict == CarryOn
 }
 
 // Give is one machine to be given back.

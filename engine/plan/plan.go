@@ -33,6 +33,7 @@ type Plan struct {
 	Kept     []Kept    `json:"kept,omitempty"`     // every other machine of a pool, and why it stays
 	Price    int64     `json:"price,omitempty"`    // of all machines of pools, millionths an hour
 	Least    int64     `json:"least,omitempty"`    // what the pods of machines that could move would cost at least on new machines; 0: nothing proven
+	Static   []Static  `json:"static,omitempty"`   // how each static pool stands, by name
 	Again    int64     `json:"again,omitempty"`    // when more may be due although nothing changes; 0: never
 }
 

@@ -15,6 +15,10 @@ func (p Plan) String() string { return p.Text(false) }
 // Text writes the plan for a person; wide names every pod and every type.
 func (p Plan) Text(wide bool) string {
 	var b strings.Builder
+	if len(p.Static) > 0 {
+		p.writeStatic(&b, wide)
+		return b.String()
+	}
 	if p.gives() {
 		p.writeBack(&b, wide)
 		return b.String()
@@ -78,48 +82,6 @@ func (p Plan) summary(b *strings.Builder) {
 		fmt.Fprintf(b, ".\nProven: no plan costs less than %s (%s of it). Not known: whether one costs less than this", p.money(p.Bound), p.Proven())
 	}
 	b.WriteString(".\n")
-}
-
-func (a Ask) write(b *strings.Builder, currency string, wide bool) {
-	mark := ""
-	if a.Synthetic {
-		mark = "~"
-	}
-	fmt.Fprintf(b, "+ %-18s %-16s %-14s %-10s %s%s/h  %s\n", a.Name, a.Shape, a.Zone, a.CapacityType,
-		mark, Money(currency, a.Price), amount.Count(len(a.Pods), "pod"))
-	var why []string
-	if a.Why.Binds != "" {
-		why = append(why, a.Why.Binds+" binds")
-	}
-	if a.Why.RunnerUp != "" {
-		why = append(why, fmt.Sprintf("next best %s at %s/h", a.Why.RunnerUp, Money(currency, a.Why.RunnerUpPrice)))
-	}
-	if a.Why.LeftOut != "" {
-		why = append(why, "left out "+a.Why.LeftOut)
-	}
-	if n := len(a.Menu); n > 1 {
-		shapes := make([]string, n)
-		for i, c := range a.Menu {
-			shapes[i] = c.Shape
-		}
-		why = append(why, fmt.Sprintf("%d types would do: %s", n, Some(shapes, wide)))
-	}
-	if a.Refused > 0 {
-		why = append(why, fmt.Sprintf("%.0f %% of those who asked for it lately did not get it", float64(a.Refused)/10))
-	}
-	if a.Expected > 0 {
-		why = append(why, fmt.Sprintf("counted as %s/h", Money(currency, a.Expected)))
-	}
-	if a.Reservation != "" {
-		why = append(why, "reservation "+a.Reservation)
-	}
-	if a.Relaxed {
-		why = append(why, "minValues lowered")
-	}
-	if len(why) > 0 {
-		fmt.Fprintf(b, "    why:  %s\n", strings.Join(why, "; "))
-	}
-	fmt.Fprintf(b, "    pods: %s\n", Some(names(a.Pods), wide))
 }
 
 // writeRefused writes each reason once, with the pods it holds for.

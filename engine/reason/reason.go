@@ -146,6 +146,13 @@ func (w *Why) Brief() *Why {
 	return &out
 }
 
+// Unnamed is the objection without its subject, for texts on the subject itself.
+func (w *Why) Unnamed() *Why {
+	out := *w
+	out.Subject = ""
+	return &out
+}
+
 // Said writes the tree on one line in words, without codes where there are
 // details: it is for conditions and events, which carry a code of their own.
 func (w *Why) Said() string {

@@ -5,6 +5,7 @@
 package enact
 
 import (
+	"sync"
 	"time"
 
 	"github.com/go-logr/logr"
@@ -36,6 +37,9 @@ type Enactor struct {
 	Targets *Targets
 	// Promises has pods nominated for the nodes that they are planned for.
 	Promises bool
+	// Static is held by whoever changes the machines of static pools, from the World that it decides about until it
+	// has written: each counts on what the limits leave.
+	Static sync.Mutex
 	// Suffix gives the five letters that tell claims of a pool apart.
 	Suffix func() string
 
@@ -66,7 +70,7 @@ const (
 	LaunchTimeout        = "launch_timeout"
 	RegistrationTimeout  = "registration_timeout"
 	Collected            = "garbage_collected"
-	Released             = "released" // its node or pool is being deleted by someone else
+	Released             = "released" // its node or pool is being deleted by someone else, or its static pool is to have fewer nodes
 )
 
 // poolLabel is the pool's name on a claim or node, for metrics.

@@ -50,6 +50,7 @@ func (c *Controller) tell(ctx context.Context, w *world.World, p plan.Plan) {
 			if staying++; staying <= keptAtOnce {
 				c.tellMachine(ctx, k, machineEvery, blocked, StayingText(w, k))
 			}
+			c.tellPool(ctx, k)
 		}
 	}
 	if len(unmoved) == 0 && p.Price == 0 {
@@ -125,6 +126,18 @@ func StayingText(w *world.World, k plan.Kept) string {
 		}
 	}
 	return text + wording.Kept(w, of, k.Why)
+}
+
+// tellPool says to a static pool that its own limit keeps nodes that have drifted from being replaced: nothing but
+// a change of the pool would end that.
+func (c *Controller) tellPool(ctx context.Context, k plan.Kept) {
+	if k.Reason != plan.Drifted || k.Why.Code != reason.Limit {
+		return
+	}
+	o := &v1.NodePool{}
+	if c.Client.Get(ctx, client.ObjectKey{Name: k.Pool.Name}, o) == nil {
+		c.Events.WarningEvery(machineEvery, o, blocked, "Nodes that have drifted are not replaced: "+k.Why.Unnamed().Said())
+	}
 }
 
 func (c *Controller) tellMachine(ctx context.Context, k plan.Kept, every time.Duration, reason, text string) {

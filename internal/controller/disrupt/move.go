@@ -3,6 +3,7 @@ package disrupt
 import (
 	"context"
 	"errors"
+	"slices"
 	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -112,11 +113,11 @@ func (c *Controller) beginAll(ctx context.Context, p plan.Plan) (any bool) {
 		if m.Begun || m.Idle() || m.Verdict != plan.Begin {
 			continue
 		}
-		if err := c.begin(ctx, m); err != nil {
+		if err := c.beginOne(ctx, m); err != nil {
 			if c.looking.changed = true; ctx.Err() != nil {
 				return any
 			}
-			if apierrors.IsConflict(err) { // it has just changed
+			if apierrors.IsConflict(err) || errors.Is(err, errOtherwise) { // it has just changed
 				c.Log.V(1).Info("begin to give nodes back", "nodes", m.Nodes(), "reason", m.Reason, "error", err.Error())
 				continue
 			}
@@ -129,6 +130,24 @@ func (c *Controller) beginAll(ctx context.Context, p plan.Plan) (any bool) {
 	}
 	return any
 }
+
+// beginOne begins a command, unless it replaces nodes of a static pool that has asked for nodes itself since it was
+// decided, or is to have another number: both would take of the same limit.
+func (c *Controller) beginOne(ctx context.Context, m plan.Command) error {
+	of := c.Cluster.Recent(pace)
+	if !slices.ContainsFunc(m.New, func(a plan.Ask) bool { p := of.Pool(a.Pool); return p != nil && p.Replicas != nil }) {
+		return c.begin(ctx, m)
+	}
+	c.Enact.Static.Lock()
+	defer c.Enact.Static.Unlock()
+	if !disrupt.Replaceable(c.Cluster.World(), m) {
+		return errOtherwise
+	}
+	return c.begin(ctx, m)
+}
+
+// errOtherwise is that a static pool is no longer as it was when a command was decided.
+var errOtherwise = errors.New("the static pool has changed since: it is decided anew")
 
 // begin marks machines that are to go, and then asks for what their pods need.
 // Where that cannot be done as a whole, it is taken back.
