@@ -49,6 +49,7 @@ import (
 	"github.com/tenon-sh/tenon/internal/controller/podevent"
 	"github.com/tenon-sh/tenon/internal/controller/provision"
 	"github.com/tenon-sh/tenon/internal/controller/register"
+	"github.com/tenon-sh/tenon/internal/controller/static"
 	"github.com/tenon-sh/tenon/internal/controller/terminate"
 	"github.com/tenon-sh/tenon/internal/enact"
 	"github.com/tenon-sh/tenon/internal/journal"
@@ -299,6 +300,11 @@ func (p *parts) controllers(provisioners bool) error {
 		Passes: p.passes,
 	}
 	giveBack.Listen()
+	number := &static.Controller{
+		Client: c, Cluster: p.cluster, Enact: p.enact, Journal: p.journal, Metrics: p.metrics, Events: p.events, Now: p.Now,
+		Log: p.Log.WithName("controller." + static.Name), Options: p.options(),
+	}
+	number.Listen()
 	keepers, err := p.keepers(provisioners)
 	if err != nil {
 		return err
@@ -324,7 +330,7 @@ func (p *parts) controllers(provisioners bool) error {
 		Log: p.Log.WithName("controller." + collect.Spec().Name),
 	}
 	lookAfter.Listen()
-	for _, r := range []manager.Runnable{giveBack, lookAfter} {
+	for _, r := range []manager.Runnable{giveBack, number, lookAfter} {
 		if err := p.m.Add(r); err != nil {
 			return err
 		}

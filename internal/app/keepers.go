@@ -21,7 +21,6 @@ import (
 	"github.com/tenon-sh/tenon/internal/controller/overlay"
 	"github.com/tenon-sh/tenon/internal/controller/pool"
 	"github.com/tenon-sh/tenon/internal/controller/repair"
-	"github.com/tenon-sh/tenon/internal/controller/static"
 	"github.com/tenon-sh/tenon/internal/observe"
 )
 
@@ -37,7 +36,6 @@ func (p *parts) keepers(provisioners bool) ([]registrar, error) {
 	}
 	out := []registrar{
 		pools,
-		&static.Reconciler{Client: c, Cluster: p.cluster, Enact: p.enact, Now: p.Now},
 		&drift.Reconciler{Client: c, Cloud: p.cloud.For(drift.Spec().Name), Cluster: p.cluster, Now: p.Now},
 	}
 	if p.overlays {

@@ -17,6 +17,7 @@ import (
 	"github.com/tenon-sh/tenon/engine/plan"
 	"github.com/tenon-sh/tenon/engine/provision"
 	"github.com/tenon-sh/tenon/engine/reason"
+	"github.com/tenon-sh/tenon/engine/static"
 	"github.com/tenon-sh/tenon/engine/world"
 )
 
@@ -24,6 +25,7 @@ import (
 const (
 	Buy      = "provisioner" // what to ask for
 	GiveBack = "disruption"  // what to give back, and what is done about what has begun to go
+	Static   = "static"      // how many machines static pools have: what to ask for and what to end
 )
 
 // Entry is one decision: what it was made of and what it was.
@@ -45,6 +47,7 @@ func (e Entry) Acts() bool { return e.Plan.Acts() || e.Panic != "" }
 type Options struct {
 	Provision provision.Options `json:"provision,omitzero"`
 	Disrupt   disrupt.Options   `json:"disrupt,omitzero"`
+	Static    static.Options    `json:"static,omitzero"`
 }
 
 // keptFor is how long decisions that did something stay, in seconds.

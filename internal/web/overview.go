@@ -175,6 +175,8 @@ func title(kind string) string {
 		return "What to buy"
 	case journal.GiveBack:
 		return "What to give back"
+	case journal.Static:
+		return "How many nodes static pools have"
 	}
 	return strings.ToUpper(kind[:1]) + kind[1:]
 }

@@ -18,6 +18,7 @@ import (
 	"github.com/tenon-sh/tenon/engine/pack"
 	"github.com/tenon-sh/tenon/engine/plan"
 	"github.com/tenon-sh/tenon/engine/provision"
+	"github.com/tenon-sh/tenon/engine/static"
 	"github.com/tenon-sh/tenon/engine/suppose"
 	"github.com/tenon-sh/tenon/internal/cli/verb"
 	"github.com/tenon-sh/tenon/internal/journal"
@@ -222,6 +223,9 @@ func (o *options) decide(e journal.Entry) plan.Plan {
 		return disrupt.Decide(e.World, e.Options.Disrupt)
 	}
 	with := e.Options.Provision
+	if e.Kind == journal.Static {
+		with = e.Options.Static
+	}
 	if o.preferences != "" {
 		with.PreferencePolicy = pack.Policy(o.preferences)
 	}
@@ -230,6 +234,9 @@ func (o *options) decide(e journal.Entry) plan.Plan {
 	}
 	if o.steps > 0 {
 		with.Steps = o.steps
+	}
+	if e.Kind == journal.Static {
+		return static.Decide(e.World, with)
 	}
 	return provision.Decide(e.World, with)
 }

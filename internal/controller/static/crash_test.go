@@ -1,23 +1,30 @@
 package static_test
 
 import (
+	"context"
 	"fmt"
 	"sync/atomic"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/go-logr/logr"
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	v1 "github.com/tenon-sh/tenon/api/karpenter/v1"
+	"github.com/tenon-sh/tenon/engine/amount"
 	"github.com/tenon-sh/tenon/engine/label"
+	engine "github.com/tenon-sh/tenon/engine/static"
 	"github.com/tenon-sh/tenon/engine/world"
 	"github.com/tenon-sh/tenon/internal/apitest"
 	"github.com/tenon-sh/tenon/internal/clock"
 	"github.com/tenon-sh/tenon/internal/cluster"
 	"github.com/tenon-sh/tenon/internal/controller/static"
 	"github.com/tenon-sh/tenon/internal/enact"
+	"github.com/tenon-sh/tenon/internal/journal"
 	"github.com/tenon-sh/tenon/internal/loop"
 	"github.com/tenon-sh/tenon/internal/observe"
 )
@@ -29,7 +36,8 @@ func TestKilledAtEachWrite(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			writes := apitest.EachDeath(t, func(t *testing.T, life *apitest.Life) {
 				pool := fixedPool(tc.to)
-				store := apitest.New(t, clock.Wall, pool)
+				x := fixed{store: apitest.New(t, clock.Wall, pool), kept: journal.New(1, "", nil)}
+				store := x.store
 				for i := range tc.from {
 					c := &v1.NodeClaim{ObjectMeta: metav1.ObjectMeta{Name: fmt.Sprint("p-", i), Labels: map[string]string{v1.LabelNodePool: "p"}}}
 					if err := store.Create(t.Context(), c); err != nil {
@@ -37,7 +45,7 @@ func TestKilledAtEachWrite(t *testing.T) {
 					}
 				}
 				for i, through := range []client.Client{life.Client(store), store} {
-					live(t, through, store, i)
+					x.live(t, through, i)
 				}
 				var claims v1.NodeClaimList
 				if err := store.List(t.Context(), &claims); err != nil {
@@ -61,22 +69,83 @@ func fixedPool(n int64) *v1.NodePool {
 	return p
 }
 
+// fixed is a pool of so many nodes, and what is kept of what was decided about it.
+type fixed struct {
+	store   client.WithWatch
+	kept    *journal.Journal
+	changes func(*world.Catalog)
+}
+
 // live has one process do its work for a minute.
-func live(t *testing.T, through, store client.Client, life int) {
+func (x fixed) live(t *testing.T, through client.Client, life int) {
 	t.Helper()
 	picture := cluster.New(clock.Wall)
-	picture.Publish(world.Catalog{
+	catalog := world.Catalog{
 		Template: observe.TemplateOf(v1.NodeClassReference{Group: "g", Kind: "K", Name: "n"}, nil), Version: "1",
-		Shapes: []world.Shape{{Name: "m5", Offers: []world.Offer{{Zone: "a", CapacityType: label.OnDemand, Price: 1}}}},
-	})
+		Shapes: []world.Shape{{Name: "m5", Capacity: amount.Of(amount.Entry{Name: amount.Pods, Value: 10 * amount.Unit}), Offers: []world.Offer{{Zone: "a", CapacityType: label.OnDemand, Price: 1}}}},
+	}
+	if x.changes != nil {
+		x.changes(&catalog)
+	}
+	picture.Publish(catalog)
 	var made atomic.Int64 // claims are made beside each other
 	hand := &enact.Enactor{Client: through, Cluster: picture, Events: (*loop.Events)(nil), Now: clock.Wall, Log: logr.Discard(), Suffix: func() string {
 		return fmt.Sprintf("%d-%d", life, made.Add(1))
 	}}
-	r := &static.Reconciler{Client: through, Cluster: picture, Enact: hand, Now: clock.Wall}
+	c := &static.Controller{Client: through, Cluster: picture, Enact: hand, Journal: x.kept, Now: clock.Wall, Log: logr.Discard()}
+	c.Listen()
+	ctx, stop := context.WithCancel(t.Context())
+	done := make(chan error)
+	go func() { done <- c.Start(ctx) }()
 	for range 60 {
-		apitest.Show(t, store, picture)
-		apitest.Step(t, r, "p")
+		apitest.Show(t, x.store, picture)
 		time.Sleep(time.Second) // of virtual time
+	}
+	stop()
+	if err := <-done; err != nil {
+		t.Error(err)
+	}
+}
+
+// What is decided is kept, to be made again; a pool that lacks something is kept once.
+func TestKept(t *testing.T) {
+	soldOut := func(c *world.Catalog) { c.Shapes[0].Offers[0].Gone = true }
+	for name, tc := range map[string]struct {
+		why     string
+		changes func(*world.Catalog)
+		claims  int
+		want    string // of what is kept, latest first
+	}{
+		"Bought":  {"It was bought once.", nil, 3, "3 bought; "},
+		"SoldOut": {"It lacks the same at every look.", soldOut, 0, "3 missing for no-offer; "},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				x := fixed{apitest.New(t, clock.Wall, fixedPool(3)), journal.New(10, "", nil), tc.changes}
+				x.live(t, x.store, 0)
+				var claims v1.NodeClaimList
+				if err := x.store.List(t.Context(), &claims); err != nil || len(claims.Items) != tc.claims {
+					t.Errorf("%d claims, want %d: %v", len(claims.Items), tc.claims, err)
+				}
+				got := ""
+				for _, e := range x.kept.All() {
+					again := engine.Decide(e.World, e.Options.Static)
+					if e.Kind != journal.Static || !cmp.Equal(again, e.Plan, cmpopts.EquateEmpty()) {
+						t.Errorf("%s is kept, and decided again it is\n%s, not\n%s", e.Kind, again, e.Plan)
+					}
+					for _, s := range e.Plan.Static {
+						if s.New > 0 {
+							got += fmt.Sprintf("%d bought; ", s.New)
+						}
+						if s.Why != nil {
+							got += fmt.Sprintf("%d missing for %s; ", s.Missing, s.Why.Code)
+						}
+					}
+				}
+				if got != tc.want {
+					t.Errorf("%s kept is %q, want %q", tc.why, got, tc.want)
+				}
+			})
+		})
 	}
 }

@@ -1,140 +1,207 @@
+// Package static has machines of static pools bought and ended, so that each pool has as many as its replicas say.
+//
+// What is to be done is decided in engine/static; this carries it out, and tells pools what keeps them from their number.
 package static
 
 import (
 	"context"
 	"errors"
-	"sync"
+	"fmt"
 	"time"
 
-	ctrl "sigs.k8s.io/controller-runtime"
+	"github.com/go-logr/logr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
-	"sigs.k8s.io/controller-runtime/pkg/log"
-	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	v1 "github.com/tenon-sh/tenon/api/karpenter/v1"
+	"github.com/tenon-sh/tenon/engine/amount"
+	"github.com/tenon-sh/tenon/engine/plan"
+	"github.com/tenon-sh/tenon/engine/reason"
+	"github.com/tenon-sh/tenon/engine/static"
 	"github.com/tenon-sh/tenon/engine/world"
 	"github.com/tenon-sh/tenon/internal/clock"
 	"github.com/tenon-sh/tenon/internal/cluster"
 	"github.com/tenon-sh/tenon/internal/enact"
+	"github.com/tenon-sh/tenon/internal/journal"
 	"github.com/tenon-sh/tenon/internal/loop"
+	"github.com/tenon-sh/tenon/internal/metric"
+	"github.com/tenon-sh/tenon/internal/panics"
+	"github.com/tenon-sh/tenon/internal/parallel"
 )
 
 const (
-	unsynced = time.Second      // until the picture of the cluster is complete
-	held     = 30 * time.Second // until a limit may have room again
+	// Name is what metrics and logs call this controller.
+	Name = "static.provisioning"
+
+	pace     = time.Second      // the least time between two looks
+	failed   = 5 * time.Second  // until what could not be written is tried again
+	limited  = 30 * time.Second // until a limit may have room again, or something is sold again
 	again    = time.Minute      // whatever happens
+	tellsPer = 15 * time.Minute // how often a pool is told what keeps it from its number
 )
 
-// Spec is what this reconciler touches.
+// Spec is what this controller touches.
 func Spec() loop.Spec {
 	return loop.Spec{
-		Name:   "static.provisioning",
+		Name:   Name,
 		Reads:  []loop.Resource{loop.Of(v1.Group, "nodepools"), loop.Of(v1.Group, "nodeclaims"), loop.Of("", "nodes"), loop.Of("", "pods")},
-		Writes: []loop.Write{loop.To(v1.Group, "nodeclaims", "create", "delete")},
+		Writes: []loop.Write{loop.To(v1.Group, "nodeclaims", "create", "delete"), loop.To("", "events", "create", "patch")},
 	}
 }
 
-// Reconciler keeps static pools at their number.
-type Reconciler struct {
+// Controller keeps static pools at their number.
+type Controller struct {
 	Client  client.Client
 	Cluster *cluster.Cluster
 	Enact   *enact.Enactor
+	Journal *journal.Journal
+	Metrics *metric.Set
+	Events  *loop.Events
 	Now     clock.Now
+	Log     logr.Logger
+	Options static.Options
 
-	mu       sync.Mutex
-	patience map[string]Patience // by pool
-	lacks    map[string]int      // machines that a pool could not have at the last look
+	wake chan struct{}
+	told map[world.PoolID]lack // what keeps pools from their number, as it was logged last
 }
 
-// Register adds the reconciler to a manager.
-func (r *Reconciler) Register(m ctrl.Manager) error {
-	ofClaim := loop.Mapped(r.Cluster.Panics, func(_ context.Context, o client.Object) []reconcile.Request {
-		if pool := o.GetLabels()[v1.LabelNodePool]; pool != "" {
-			return []reconcile.Request{{NamespacedName: client.ObjectKey{Name: pool}}}
+// lack is how many machines a pool cannot have, and why.
+type lack struct {
+	missing int
+	code    reason.Code
+}
+
+// Listen has the controller told of changes. It must be called before the cluster's sources start.
+func (c *Controller) Listen() {
+	c.wake = make(chan struct{}, 1)
+	c.told = map[world.PoolID]lack{}
+	c.Cluster.Listen(func(change cluster.Change) {
+		if change.Kind == cluster.Pod {
+			return // pods make no static pool larger or smaller
 		}
-		return nil
+		select {
+		case c.wake <- struct{}{}:
+		default:
+		}
 	})
-	return ctrl.NewControllerManagedBy(m).Named(Spec().Name).
-		For(&v1.NodePool{}).
-		Watches(&v1.NodeClaim{}, ofClaim).
-		WithOptions(loop.Options(m, Spec().Name, 10, time.Second, time.Minute)).
-		Complete(r)
 }
 
-// Reconcile brings one pool to its number.
-func (r *Reconciler) Reconcile(ctx context.Context, req reconcile.Request) (reconcile.Result, error) {
-	p := &v1.NodePool{}
-	if err := r.Client.Get(ctx, req.NamespacedName, p); err != nil {
-		return loop.Result(0, err)
+// NeedLeaderElection keeps all but the leader from buying and ending anything.
+func (c *Controller) NeedLeaderElection() bool { return true }
+
+// Start looks whenever something has changed or is due, until ctx ends.
+func (c *Controller) Start(ctx context.Context) error {
+	if !c.Cluster.Await(ctx) {
+		return nil
 	}
-	if !p.Static() {
-		return reconcile.Result{}, nil
+	timer := time.NewTimer(0)
+	defer timer.Stop()
+	for last := c.Now(); ; {
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-c.wake:
+			timer.Reset(max(pace-c.Now.Since(last), 0))
+			continue
+		case <-timer.C:
+		}
+		last = c.Now()
+		timer.Reset(max(c.guarded(ctx), pace))
 	}
-	w := r.Cluster.World()
-	pool := w.Pool(world.PoolID{Kind: world.NodePool, Name: p.Name})
-	if ok, _ := r.Cluster.Synced(); !ok || pool == nil || pool.Replicas == nil || int64(*pool.Replicas) != *p.Spec.Replicas {
-		return reconcile.Result{RequeueAfter: unsynced}, nil
+}
+
+// guarded is pass, and goes on in a minute if that breaks.
+func (c *Controller) guarded(ctx context.Context) (wait time.Duration) {
+	if !c.teller().Do(Name, func() { wait = c.pass(ctx) }, "again", "in a minute") {
+		return again
 	}
-	step := Next(w, pool)
-	if step.Why != "" && r.news(p.Name, step.Held) {
-		log.FromContext(ctx).Info("the pool cannot have all its replicas", "NodePool", p.Name, "missing", step.Held, "why", step.Why)
+	return wait
+}
+
+func (c *Controller) teller() panics.Teller { return panics.Teller{Log: c.Log, Metrics: c.Metrics} }
+
+// pass decides and does what is due. It returns when to look again although nothing happens.
+func (c *Controller) pass(ctx context.Context) time.Duration {
+	// What is replaced takes of the same limits, so that nothing is decided here while that begins.
+	c.Enact.Static.Lock()
+	defer c.Enact.Static.Unlock()
+	w := c.Cluster.World()
+	p := c.decide(w)
+	c.tell(ctx, p)
+	if err := c.carry(ctx, p); err != nil {
+		if ctx.Err() == nil {
+			c.Log.Error(err, "bring static pools to their number of nodes")
+		}
+		return failed
 	}
-	wait, err := r.ask(ctx, p.Name, step)
-	errs := []error{err}
-	for _, name := range step.Back {
-		c := &v1.NodeClaim{}
-		if err := r.Client.Get(ctx, client.ObjectKey{Name: name}, c); err != nil {
-			errs = append(errs, client.IgnoreNotFound(err))
+	wait := again
+	for _, s := range p.Static {
+		if s.Missing > 0 {
+			wait = limited
+		}
+	}
+	if p.Again > 0 {
+		wait = min(wait, time.Unix(p.Again, 0).Sub(c.Now()))
+	}
+	return wait
+}
+
+// decide makes the plan. One that does anything is kept, and so is one that breaks, or that lacks something else
+// than the last.
+func (c *Controller) decide(w *world.World) plan.Plan {
+	e := journal.Entry{Kind: journal.Static, World: w, Options: journal.Options{Static: c.Options}}
+	broke := panics.Caught(func() { e.Plan = static.Decide(w, c.Options) })
+	if broke != nil {
+		e.Plan, e.Panic = plan.Plan{}, broke.Error()
+		c.teller().Tell(Name, broke, "decision", journal.Static, "world", w.Digest())
+	}
+	fresh := false
+	for _, s := range e.Plan.Static {
+		fresh = fresh || s.Why != nil && c.told[s.Pool] != lackOf(s)
+	}
+	if e.Acts() || fresh {
+		c.Journal.Add(e)
+	}
+	return e.Plan
+}
+
+func lackOf(s plan.Static) lack { return lack{s.Missing, s.Why.Code} }
+
+// tell says to pools what keeps them from their number. What their own conditions say they are not told again.
+func (c *Controller) tell(ctx context.Context, p plan.Plan) {
+	still := map[world.PoolID]lack{}
+	for _, s := range p.Static {
+		if s.Why == nil {
 			continue
 		}
-		errs = append(errs, r.Enact.Release(ctx, c, enact.Released))
-	}
-	if err := errors.Join(errs...); err != nil {
-		return loop.Result(0, err)
-	}
-	switch {
-	case wait > 0:
-		return reconcile.Result{RequeueAfter: wait}, nil
-	case step.Held > 0:
-		return reconcile.Result{RequeueAfter: held}, nil
-	}
-	return reconcile.Result{RequeueAfter: again}, nil
-}
-
-// news reports whether a pool cannot have some of its machines, and that is
-// another number than at the last look.
-func (r *Reconciler) news(pool string, held int) bool {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if r.lacks == nil {
-		r.lacks = map[string]int{}
-	}
-	was := r.lacks[pool]
-	if r.lacks[pool] = held; held == 0 {
-		delete(r.lacks, pool)
-	}
-	return held > 0 && held != was
-}
-
-// ask asks for machines, unless those that were asked for lately have not come
-// up: then it returns how long the pool has to wait.
-func (r *Reconciler) ask(ctx context.Context, pool string, step Step) (time.Duration, error) {
-	r.mu.Lock()
-	patience := r.patience[pool]
-	wait := r.Now.Until(patience.Until)
-	switch {
-	case step.Came:
-		delete(r.patience, pool)
-	case len(step.New) > 0 && wait <= 0:
-		if r.patience == nil {
-			r.patience = map[string]Patience{}
+		still[s.Pool] = lackOf(s)
+		if s.Why.Code == reason.NotReady {
+			continue
 		}
-		r.patience[pool] = patience.Asked(r.Now())
+		why := s.Why.Unnamed()
+		if c.told[s.Pool] != still[s.Pool] {
+			c.Log.Info("the pool cannot have all its replicas", "NodePool", s.Pool.Name, "missing", s.Missing, "why", why.Said())
+		}
+		o := &v1.NodePool{}
+		if c.Client.Get(ctx, client.ObjectKey{Name: s.Pool.Name}, o) == nil {
+			c.Events.WarningEvery(tellsPer, o, "ReplicasMissing", fmt.Sprintf("%s of %d cannot be asked for now: %s", amount.Count(s.Missing, "replica"), s.Replicas, why.Said()))
+		}
 	}
-	r.mu.Unlock()
-	if len(step.New) == 0 || wait > 0 {
-		return max(wait, 0), nil
+	c.told = still
+}
+
+// carry asks for what is to be bought, and ends what is to go.
+func (c *Controller) carry(ctx context.Context, p plan.Plan) error {
+	var errs []error
+	if len(p.New) > 0 {
+		_, err := c.Enact.Ask(ctx, p.New, enact.Provisioned)
+		errs = append(errs, err)
 	}
-	_, err := r.Enact.Ask(ctx, step.New, enact.Provisioned)
-	return 0, err
+	errs = append(errs, parallel.Each(parallel.Writes, p.Back(), func(_ int, g plan.Give) error {
+		claim := &v1.NodeClaim{}
+		if err := c.Client.Get(ctx, client.ObjectKey{Name: g.Claim}, claim); err != nil {
+			return client.IgnoreNotFound(err)
+		}
+		return c.Enact.Release(ctx, claim, enact.Released)
+	}))
+	return errors.Join(errs...)
 }

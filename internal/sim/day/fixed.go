@@ -3,8 +3,8 @@ package day
 import (
 	"github.com/tenon-sh/tenon/engine/amount"
 	"github.com/tenon-sh/tenon/engine/label"
+	"github.com/tenon-sh/tenon/engine/static"
 	"github.com/tenon-sh/tenon/engine/world"
-	"github.com/tenon-sh/tenon/internal/controller/static"
 )
 
 // fixed is the pool that keeps a number of machines, whatever pods there are.
@@ -42,12 +42,13 @@ func (d *day) keep() {
 	d.keeping = false
 	d.stock()
 	w := d.builder.Snapshot(d.now)
-	step := static.Next(w, w.Pool(d.fixed().ID))
-	for _, a := range step.New {
+	p := static.Decide(w, static.Options{})
+	stand, _ := p.StaticOf(d.fixed().ID)
+	for _, a := range p.New {
 		d.buy(a)
 	}
-	for _, name := range step.Back {
-		d.end(d.claims[name])
+	for _, g := range p.Back() {
+		d.end(d.claims[g.Claim])
 	}
 	staying := 0
 	for _, c := range d.claims {
@@ -55,7 +56,7 @@ func (d *day) keep() {
 			staying++
 		}
 	}
-	if staying > d.replicas || staying < d.replicas && step.Held == 0 && len(step.New) == 0 {
+	if staying > d.replicas || staying < d.replicas && stand.Missing == 0 && stand.New == 0 {
 		d.problem("the fixed pool has %d machines, it is to have %d", staying, d.replicas)
 	}
 	if staying < d.replicas {
