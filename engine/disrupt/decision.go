@@ -47,7 +47,7 @@ const Calm = 15
 func (d *decision) propose(c plan.Command) {
 	switch {
 	case c.Verdict == plan.Wait:
-	case slices.ContainsFunc(d.begun.Strays, func(p *world.Place) bool { return !overdue(d.world, p) }):
+	case d.straying():
 		c.Why = &reason.Why{Code: reason.AfterOthers, Detail: "what was bought for nodes that stay after all is given back first"}
 	case slices.ContainsFunc(c.Claims(), func(claim string) bool { return slices.Contains(d.options.Skip, claim) }):
 		c.Why = &reason.Why{Code: reason.BackOff, Detail: "it was begun lately and came to nothing; it is tried again later"}
@@ -61,6 +61,11 @@ func (d *decision) propose(c plan.Command) {
 		c.Verdict = plan.Wait
 	}
 	d.command(c)
+}
+
+// straying reports whether something is to be given back that was bought for machines which stay after all.
+func (d *decision) straying() bool {
+	return slices.ContainsFunc(d.begun.Strays, func(p *world.Place) bool { return !overdue(d.world, p) })
 }
 
 // awaits says that what was bought before in a command's place is still to come: for the same machines, or in a pool

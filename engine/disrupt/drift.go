@@ -11,32 +11,25 @@ import (
 	"github.com/tenon-sh/tenon/engine/world"
 )
 
-// drift has the next machine replaced that is no longer what its pool asks for. Those of static pools are in static.go.
+// drift has machines replaced that are no longer what their pools ask for, as many as budgets let go; those of static pools are in static.go. First go those that
+// nothing has only just come to or gone from, of these what runs nothing, then the oldest.
 func (d *decision) drift() {
 	w := leaving(d.ending, d.planned)
-	book := hold.Open(w, d.planned)
-	rooms := map[world.PoolID]int{}
-	left := tries
+	r := replacer{decision: d, world: w, book: hold.Open(w, d.planned), of: plan.Drifted, most: maxDrifted}
+	var free []*world.Place
 	for _, p := range drifted(w, d.options.Skip, false) {
 		pool := w.Pool(p.Pool())
-		if _, known := rooms[pool.ID]; !known {
-			rooms[pool.ID] = hold.RoomOf(w, pool, plan.Drifted).Left()
-		}
-		why, _ := forbidden(book, p)
-		if why == nil && rooms[pool.ID] <= 0 {
+		why, _ := forbidden(r.book, p)
+		if why == nil && r.book.Room(pool, plan.Drifted).Left() == 0 {
 			why = &reason.Why{Code: reason.Budget, Subject: pool.ID.Name, Detail: noFurther}
 		}
 		if why != nil {
 			d.stays(p, plan.Drifted, why)
 			continue
 		}
-		if left--; left < 0 {
-			return
-		}
-		if d.replaced(w, p, plan.Drifted) {
-			return
-		}
+		free = append(free, p)
 	}
+	r.replace(free)
 }
 
 // noFurther is how it is said that budgets are used up.
@@ -80,8 +73,14 @@ func drifted(w *world.World, skip []string, static bool) []*world.Place {
 		}
 		return 0
 	}
+	restless := func(p *world.Place) int {
+		if hold.Quiet(p.Claim)+Calm > w.At() {
+			return 1
+		}
+		return 0
+	}
 	slices.SortStableFunc(out, func(a, b *world.Place) int {
-		return cmp.Or(cmp.Compare(moving(a), moving(b)), cmp.Compare(a.Claim.Created, b.Claim.Created), strings.Compare(a.Name(), b.Name()))
+		return cmp.Or(cmp.Compare(restless(a), restless(b)), cmp.Compare(moving(a), moving(b)), cmp.Compare(a.Claim.Created, b.Claim.Created), strings.Compare(a.Name(), b.Name()))
 	})
 	return out
 }

@@ -9,27 +9,9 @@ import (
 	"github.com/tenon-sh/tenon/engine/packing"
 	"github.com/tenon-sh/tenon/engine/plan"
 	"github.com/tenon-sh/tenon/engine/reason"
+	"github.com/tenon-sh/tenon/engine/whatif"
 	"github.com/tenon-sh/tenon/engine/world"
 )
-
-// tries is how many machines one decision tries to replace at most, of those that are too old and of those that have drifted.
-const tries = 10
-
-// replaced has a machine replaced, or says why that cannot be.
-func (d *decision) replaced(w *world.World, p *world.Place, of string) bool {
-	asks, why := instead(w, p, d.options.Pack)
-	if why != nil {
-		d.stays(p, of, why)
-		return false
-	}
-	c := replacement(w, p, of, asks)
-	if why := d.awaits(c); why != nil {
-		d.stays(p, of, why)
-		return false
-	}
-	d.propose(c)
-	return true
-}
 
 // replacement is the command by which a machine is replaced by others.
 func replacement(w *world.World, p *world.Place, of string, asks []plan.Ask) plan.Command {
@@ -48,17 +30,8 @@ func (d *decision) stays(p *world.Place, of string, why *reason.Why) {
 	d.plan.Kept = append(d.plan.Kept, plan.Kept{Claim: g.Claim, Node: g.Node, Pool: g.Pool, Reason: of, Price: g.Price, Why: why})
 }
 
-// instead is what is to be bought for the pods of a machine, or why it cannot be.
-func instead(w *world.World, p *world.Place, o pack.Options) ([]plan.Ask, *reason.Why) {
-	mine := map[world.Key]bool{}
-	for _, pod := range p.Pods {
-		if packing.Leaves(w, pod) {
-			mine[pod.Key] = true
-		}
-	}
-	if len(mine) == 0 {
-		return nil, nil
-	}
+// instead is what becomes of the pods of a machine if it alone is replaced, or why it cannot be.
+func instead(w *world.World, p *world.Place, o pack.Options) (out whatif.Replacement, why *reason.Why) {
 	going := []*world.Place{p}
 	for _, m := range w.Places() {
 		if overdue(w, m) { // it may never come: its room is not counted on
@@ -66,36 +39,55 @@ func instead(w *world.World, p *world.Place, o pack.Options) ([]plan.Ask, *reaso
 		}
 	}
 	made := pack.Pack(closed(Ending(w, going...), p), o)
+	where := places(made)
+	mine := map[world.Key]bool{}
+	for _, pod := range p.Pods {
+		if !packing.Leaves(w, pod) {
+			continue
+		}
+		mine[pod.Key] = true
+		if to := w.Place(where[pod.Key]); to != nil {
+			out.Moves = append(out.Moves, whatif.Move{Pod: pod, To: to})
+		}
+	}
 	for _, r := range made.Refused {
 		if mine[r.Pod] {
-			return nil, &reason.Why{Code: reason.NoPlace, Subject: r.Pod.String(), Detail: "the pod would find no place", Causes: []*reason.Why{r.Why}}
+			return out, &reason.Why{Code: reason.NoPlace, Subject: r.Pod.String(), Detail: "the pod would find no place", Causes: []*reason.Why{r.Why}}
 		}
 	}
-	var out []plan.Ask
 	for _, a := range made.New {
 		if slices.ContainsFunc(a.Pods, func(k world.Key) bool { return mine[k] }) {
-			out = append(out, a)
+			out.Bought = append(out.Bought, a)
 		}
 	}
-	where := places(made)
 	for _, m := range w.Places() {
 		if !m.Deleting() {
 			continue
 		}
 		for _, pod := range m.Pods {
 			if packing.Leaves(w, pod) && where[pod.Key] == "" {
-				return nil, &reason.Why{Code: reason.AfterOthers, Subject: pod.String(), Detail: "the pod is to leave its node before, and would have no place then"}
+				return out, strandedWhy(pod)
 			}
 		}
 	}
 	return out, nil
 }
 
-// closed has nothing more go to machines that have drifted or are too old: it would soon have to move again.
+// strandedWhy says that a pod of a machine that goes already would have no place.
+func strandedWhy(p *world.Pod) *reason.Why {
+	return &reason.Why{Code: reason.AfterOthers, Subject: p.String(), Detail: "the pod is to leave its node before, and would have no place then"}
+}
+
+// outdated reports whether a machine has drifted or is too old: what went there would soon have to move again.
+func outdated(w *world.World, p *world.Place) bool {
+	return p.Node != nil && p.Claim != nil && (p.Claim.Drifted != "" || TooOld(w, p))
+}
+
+// closed has nothing more go to machines that are outdated.
 func closed(w *world.World, but *world.Place) *world.World {
 	e := w.Edit()
 	for _, p := range w.Places() {
-		if p.Node == nil || p.Claim == nil || p.Claim.Drifted == "" && !TooOld(w, p) || p.Name() == but.Name() {
+		if !outdated(w, p) || p.Name() == but.Name() {
 			continue
 		}
 		n := *p.Node

@@ -301,7 +301,7 @@ func unwanted(b *hold.Book, w *world.World, p *world.Place, why string) *reason.
 		return &reason.Why{Code: reason.Policy, Subject: p.Name(), Detail: "it may be older now"}
 	case why == plan.Expired:
 		return nil // no budget holds it up
-	case hold.Allowed(pool.Disruption.Budgets, why, hold.RoomOf(w, pool, why).Machines, w.At()) == 0:
+	case b.Room(pool, why).Allowed == 0:
 		return &reason.Why{Code: reason.Budget, Subject: pool.ID.Name, Detail: "its budgets let no node go now"}
 	}
 	return nil

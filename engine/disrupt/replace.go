@@ -5,14 +5,14 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/tenon-sh/tenon/engine/disrupt/hold"
 	"github.com/tenon-sh/tenon/engine/plan"
 	"github.com/tenon-sh/tenon/engine/world"
 )
 
-// replace has the machine replaced that is next, by what is to be bought for its pods: nothing if they have
-// places elsewhere. What has drifted in static pools comes first: there as many are replaced at once as budgets and
-// limits allow, since each is bought anew. Then what is too old, as it is to go in any case; then what else has
-// drifted, of that what runs nothing, then the oldest. What forbids others before it is told.
+// replace has machines replaced by what is to be bought for their pods: nothing if they have
+// places elsewhere. What has drifted in static pools comes first: there each is bought anew. Then what is too old, as it is
+// to go in any case; then what else has drifted. What keeps others from being replaced is told.
 func (d *decision) replace() bool {
 	if d.options.Stay || d.options.Busy {
 		return false
@@ -23,9 +23,9 @@ func (d *decision) replace() bool {
 	return true
 }
 
-// expired has the machine replaced that is too old and goes next, the one first that has waited longest, and
-// reports whether there is one. Budgets, disruption budgets and annotations are not asked: it is to go in any
-// case, and they are kept when it is drained.
+// expired has machines replaced that are too old, those first that have waited longest, and
+// reports whether there are any. Budgets, disruption budgets and annotations are not asked: they are to go in any
+// case, and these are kept when they are drained.
 func (d *decision) expired() bool {
 	w := d.ending
 	var old []*world.Place
@@ -38,5 +38,6 @@ func (d *decision) expired() bool {
 	slices.SortStableFunc(old, func(a, b *world.Place) int {
 		return cmp.Or(cmp.Compare(due(a), due(b)), strings.Compare(a.Name(), b.Name()))
 	})
-	return slices.ContainsFunc(old[:min(len(old), tries)], func(p *world.Place) bool { return d.replaced(w, p, plan.Expired) })
+	r := replacer{decision: d, world: w, book: hold.Open(w, d.planned), of: plan.Expired, most: maxExpired}
+	return r.replace(old)
 }

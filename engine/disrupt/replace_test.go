@@ -211,6 +211,9 @@ func TestDrift(t *testing.T) {
 			}
 		}
 	}
+	budget := func(nodes string) func(*editor) {
+		return pool(func(p *world.Pool) { p.Disruption.Budgets = []world.Budget{{Nodes: nodes}} })
+	}
 	for name, tc := range map[string]struct {
 		why     string
 		changes []func(*editor)
@@ -220,11 +223,14 @@ func TestDrift(t *testing.T) {
 		"Nothing":  {"Nothing has drifted.", nil, nil, ""},
 		"Fits":     {"Its pod fits on others: nothing is bought.", []func(*editor){claim(drifted, "n2")}, nil, "n2"},
 		"Replaced": {"It does not.", []func(*editor){claim(drifted, "n2"), big("a", "b", "c")}, nil, "n2 + xlarge b"},
-		"Chain":    {"Its pod would have to move again from the other: it gets a node of its own.", []func(*editor){claim(drifted, "n1", "n2", "n3")}, nil, "n1 + large a"},
-		"Oldest":   {"The oldest goes first.", []func(*editor){claim(drifted, "n1", "n2", "n3"), claim(func(c *world.Claim) { c.Created-- }, "n3")}, nil, "n3 + large c"},
+		"Chain":    {"Its pod would have to move again from the other: it gets a node of its own.", []func(*editor){claim(drifted, "n1", "n2", "n3")}, nil, "n1 + large a, n2 + large b, n3 + large c"},
+		"Oldest":   {"The oldest goes first, and no more than budgets let go.", []func(*editor){claim(drifted, "n1", "n2", "n3"), claim(func(c *world.Claim) { c.Created-- }, "n3"), budget("2")}, nil, "n3 + large c, n1 + large a"},
+		"Restless": {"One to which a pod has just come waits, and keeps no other from going.", []func(*editor){claim(drifted, "n1", "n2"), claim(func(c *world.Claim) { c.LastPodEvent = now - 1 }, "n1")}, nil, "n2, n1 (waits)"},
+		"NotTwice": {"There is room for one of two pods: the other gets a node of its own.", []func(*editor){claim(drifted, "n1", "n2"), big("a", "b")}, nil, "n1, n2 + xlarge b"},
+		"Others":   {"For the pod of one nothing can be bought: the others go.", []func(*editor){claim(drifted, "n1", "n2", "n3"), big("a"), big("a"), budget("2")}, nil, "n2 + large b, n3 + large c; n1 stays: default/a: no-place (the pod would find no place)"},
 		"Empty": {"One that runs nothing goes before it.", []func(*editor){claim(drifted, "n1", "n2"), pool(func(p *world.Pool) { p.Disruption.EmptyAfter = nil }), func(e *editor) {
 			e.DeletePod(world.Key{Namespace: "default", Name: "b"})
-		}}, nil, "n2"},
+		}}, nil, "n2, n1"},
 		"Going":    {"One that goes for being empty is no longer to be replaced.", []func(*editor){claim(drifted, "n1", "n2"), func(e *editor) { e.DeletePod(world.Key{Namespace: "default", Name: "b"}) }}, nil, "n1"},
 		"Skipped":  {"It was tried in vain: the next.", []func(*editor){claim(drifted, "n1", "n2")}, []string{"n1"}, "n2"},
 		"Kept":     {"A pod may not be moved: the next.", []func(*editor){claim(drifted, "n1", "n2"), pod(func(p *world.Pod) { p.Disruption.Forbidden = true }, "a")}, nil, "n2; n1 stays: default/a: do-not-disrupt (it is annotated karpenter.sh/do-not-disrupt)"},
@@ -236,14 +242,11 @@ func TestDrift(t *testing.T) {
 			p := disrupt.Decide(told(t, town, tc.changes...), disrupt.Options{Only: []disrupt.Part{disrupt.Replacing}, Skip: tc.skip})
 			kept := p.Kept
 			var got []string
-			first := ""
-			for _, g := range p.Back() {
-				first += g.Node
+			var begun []string
+			for _, c := range p.Commands {
+				begun = append(begun, replacement(c))
 			}
-			for _, a := range p.Asks() {
-				first += fmt.Sprintf(" + %s %s", a.Shape, a.Pods[0].Name)
-			}
-			got = append(got, first)
+			got = append(got, strings.Join(begun, ", "))
 			for _, k := range kept {
 				got = append(got, k.Node+" stays: "+line(k.Why))
 			}
@@ -330,6 +333,18 @@ func TestOverdue(t *testing.T) {
 	}
 }
 
+// replacement is the machine of a command, and what is bought for its pods.
+func replacement(c plan.Command) string {
+	text := c.Back[0].Node
+	for _, a := range c.New {
+		text += fmt.Sprintf(" + %s %s", a.Shape, a.Pods[0].Name)
+	}
+	if c.Verdict == plan.Wait {
+		text += " (waits)"
+	}
+	return text
+}
+
 // What is too old is replaced before what has drifted, whoever forbids it; what cannot be replaced is told.
 func TestExpiredIsNext(t *testing.T) {
 	old := func(seconds int64) func(*world.Claim) { return func(c *world.Claim) { c.ExpireAfter = 3600 - seconds } }
@@ -340,23 +355,23 @@ func TestExpiredIsNext(t *testing.T) {
 		skip    []string
 		want    string
 	}{
-		"Oldest":    {"That which expired first goes first; its pod does not go to the other.", []func(*editor){claim(drifted, "n3"), claim(old(5), "n1"), claim(old(9), "n2"), closed, guard(0)}, nil, "n2 Expired + large b"},
-		"Fits":      {"Its pod fits on others.", []func(*editor){claim(old(0), "n1")}, nil, "n1 Expired"},
+		"Oldest":    {"That which expired first goes first; its pod does not go to the other.", []func(*editor){claim(drifted, "n3"), claim(old(5), "n1"), claim(old(9), "n2"), closed, guard(0)}, nil, "n2 + large b, n1 + large a"},
+		"Fits":      {"Its pod fits on others.", []func(*editor){claim(old(0), "n1")}, nil, "n1"},
 		"Young":     {"It has a second left.", []func(*editor){claim(old(-1), "n1")}, nil, ""},
 		"Skipped":   {"It was tried in vain.", []func(*editor){claim(old(5), "n1")}, []string{"n1"}, ""},
 		"Homeless":  {"Nothing can be bought for its pod.", []func(*editor){claim(old(5), "n1", "n2", "n3"), pool(func(p *world.Pool) { p.NotReady = "its class is broken" })}, nil, "; n1 n2 n3 stay"},
-		"Forbidden": {"Nothing is bought for a pod that stays.", []func(*editor){claim(old(5), "n1", "n2", "n3"), pod(func(p *world.Pod) { p.Disruption.Forbidden = true }, "a")}, nil, "n1 Expired"},
+		"Forbidden": {"Nothing is bought for a pod that stays.", []func(*editor){claim(old(5), "n1", "n2", "n3"), pod(func(p *world.Pod) { p.Disruption.Forbidden = true }, "a")}, nil, "n1, n2 + large b, n3 + large c"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			p := disrupt.Decide(told(t, town, tc.changes...), disrupt.Options{Only: []disrupt.Part{disrupt.Replacing}, Skip: tc.skip})
 			kept := p.Kept
-			got := ""
-			for _, g := range p.Back() {
-				got += g.Node + " " + g.Reason
+			var begun []string
+			for _, c := range p.Commands {
+				if begun = append(begun, replacement(c)); c.Reason != plan.Expired {
+					t.Errorf("%s goes for the reason %s", c.Nodes(), c.Reason)
+				}
 			}
-			for _, a := range p.Asks() {
-				got += fmt.Sprintf(" + %s %s", a.Shape, a.Pods[0].Name)
-			}
+			got := strings.Join(begun, ", ")
 			if len(kept) > 0 {
 				got += ";"
 			}

@@ -95,6 +95,9 @@ func (d *decision) static() bool {
 	return s.begins
 }
 
+// tries is how many machines of static pools one decision tries to replace at most.
+const tries = 10
+
 // renewal is the replacing of machines of static pools.
 type renewal struct {
 	*decision
@@ -145,7 +148,7 @@ func (s *renewal) renew(pool *world.Pool, p *world.Place) *reason.Why {
 	if why != nil {
 		return why
 	}
-	c := replacement(s.decision.world, p, plan.Drifted, append([]plan.Ask{ask}, more...))
+	c := replacement(s.decision.world, p, plan.Drifted, append([]plan.Ask{ask}, more.Bought...))
 	if why := s.awaits(c); why != nil {
 		return why
 	}

@@ -306,3 +306,26 @@ func Open(n, pods int) *world.World {
 	}
 	return b.Snapshot(0)
 }
+
+// Drifted is the World in which all nodes of pools are claims' and have drifted an hour after they joined.
+func Drifted(w *world.World) *world.World {
+	b := w.Edit()
+	const hour = 3600
+	for _, p := range w.Places() {
+		if p.Node == nil || p.Node.Pool == (world.PoolID{}) {
+			continue
+		}
+		n := *p.Node
+		c := world.Claim{
+			Name: n.Name, Node: n.Name, Pool: n.Pool, Template: "t", ProviderID: n.Name, Labels: n.Labels, Capacity: n.Capacity, Allocatable: n.Allocatable,
+			Launched: true, Registered: true, Initialized: true, Drifted: "NodeClassDrifted",
+		}
+		if p.Claim != nil {
+			b.DeleteClaim(p.Claim.Name)
+		}
+		n.Claim = n.Name
+		must(b.SetNode(n))
+		must(b.SetClaim(c))
+	}
+	return b.Snapshot(w.At() + hour)
+}

@@ -83,3 +83,20 @@ func (s Set) All(yield func(int) bool) {
 		}
 	}
 }
+
+// From yields the numbers of the set that are not below first, in rising order.
+func (s Set) From(first int) func(yield func(int) bool) {
+	return func(yield func(int) bool) {
+		for k := first >> 6; k < len(s); k++ {
+			word := s[k]
+			if k == first>>6 {
+				word &= ^uint64(0) << (first & 63)
+			}
+			for ; word != 0; word &= word - 1 {
+				if !yield(k<<6 + bits.TrailingZeros64(word)) {
+					return
+				}
+			}
+		}
+	}
+}

@@ -164,7 +164,10 @@ func (k *Packing) Stable(x *Pod) bool {
 }
 
 // BindableAfterOthers reports whether kube-scheduler could bind the pods one after the other, in some order, once all others are bound.
-func (k *Packing) BindableAfterOthers(pods []*Pod) bool {
+func (k *Packing) BindableAfterOthers(pods []*Pod) bool { return len(k.StuckAfterOthers(pods)) == 0 }
+
+// StuckAfterOthers are those of the pods that kube-scheduler could not bind one after the other once all others are bound.
+func (k *Packing) StuckAfterOthers(pods []*Pod) []*Pod {
 	rest := slices.Clone(pods)
 	SortPods(rest)
 	for _, x := range rest {
@@ -186,5 +189,5 @@ func (k *Packing) BindableAfterOthers(pods []*Pod) bool {
 		rest = stuck
 	}
 	k.Readmit(rest)
-	return len(rest) == 0
+	return rest
 }

@@ -37,18 +37,18 @@ func (k *Searcher) fillOld() {
 
 // fillPlain puts as many of the pods as fit onto each machine in turn, and returns the rest.
 func (k *Searcher) fillPlain(c *packing.Class, pods []*packing.Pod) []*packing.Pod {
-	for i := range k.Stands(c.Demands).All {
-		if len(pods) == 0 {
-			break
-		}
+	for i := range k.Stands(c.Demands).From(c.FullExisting) {
 		k.Steps++
 		b := k.Existing[i]
-		if !market.Fits(c.Need, b.Free) {
+		if b.Closed || !market.Fits(c.Need, b.Free) {
 			continue
 		}
 		n := min(market.Times(c.Need, b.Free), len(pods))
 		k.JoinAll(b, c, pods[:n])
-		pods = pods[n:]
+		if pods = pods[n:]; len(pods) == 0 {
+			c.FullExisting = i // those before it have no room for another
+			return nil
+		}
 	}
 	c.FullExisting = len(k.Existing)
 	return pods

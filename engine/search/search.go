@@ -35,7 +35,11 @@ func (k *Searcher) Search() {
 // searchTier buys from the pools of one tier for the lots they can host, and
 // returns what is left, and what came back.
 func (k *Searcher) searchTier(tier []*market.Pool, lots []*lot, proof *Proof) (out []*lot, back []*packing.Pod) {
-	p, hosts := k.problem(tier, k.Market.Varied)
+	stock := k.onSale
+	if k.Often {
+		stock = k.onShelf
+	}
+	p, hosts := stock(tier)
 	var in []*lot
 	pods := 0
 	for _, l := range lots {

@@ -2,6 +2,7 @@ package search
 
 import (
 	"github.com/tenon-sh/tenon/engine/exact"
+	"github.com/tenon-sh/tenon/engine/market"
 	"github.com/tenon-sh/tenon/engine/solve"
 )
 
@@ -10,6 +11,10 @@ type Searcher struct {
 	*exact.Placer
 	Proof *Proof
 	Loose bool // what is searched now may use what an earlier search left free, so that search proves nothing of it
+	Often bool // it is searched many times, for a few pods each
+
+	shelves    map[*market.Pool]*shelf // of tiers, by their first pool
+	sameForAll bool                    // what is bought leaves everything else on sale
 }
 
 // Proof is what is needed to say how little the pods that were placed on new machines could have cost.
@@ -18,4 +23,10 @@ type Proof struct {
 	Free   solve.Problem // everything that was on sale
 	Hosts  []int
 	bound  int64
+}
+
+// shelf is what a tier sells, as hosts, and the offer of each. It is kept where a few pods at a time are searched for, many times.
+type shelf struct {
+	hosts  []solve.Host
+	offers []int
 }

@@ -26,6 +26,8 @@ type Cluster struct {
 	bought    []*packing.Bin // those that were given back among them
 	free      []int64        // of every machine, one after the other; the machines share it
 	usual     []share        // what pods that may move ask for
+	replaced  []replaced
+	stranded  []*world.Pod // of machines that go already, without a place on the others
 }
 
 // resident is a machine's own pods, and what else runs there and goes with it.
@@ -35,6 +37,9 @@ type resident struct {
 	taken  bool // by waiting pods
 	barred bool // nothing is to be put there
 }
+
+// replaced is a machine that was replaced, and what was bought for it: Cluster.bought[from:to].
+type replaced struct{ machine, from, to int }
 
 // Mark is a moment to which Undo goes back.
 type Mark = packing.Mark

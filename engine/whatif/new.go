@@ -14,6 +14,16 @@ import (
 // New returns the cluster of w with all pods that wait put where they would
 // go now. The pods of the machines that may be cleared can be taken up.
 func New(w *world.World, o packing.Options, clear func(*world.Place) bool) *Cluster {
+	return newCluster(w, o, clear, packing.Moves, nil)
+}
+
+// Draining is New for machines that are drained whatever their pods say: those that are never evicted, or end
+// by themselves, need no other place. No pod is put onto machines that are barred, not even one that waits.
+func Draining(w *world.World, o packing.Options, clear, barred func(*world.Place) bool) *Cluster {
+	return newCluster(w, o, clear, func(p *world.Pod) bool { return packing.Leaves(w, p) }, barred)
+}
+
+func newCluster(w *world.World, o packing.Options, clear func(*world.Place) bool, moves func(*world.Pod) bool, barred func(*world.Place) bool) *Cluster {
 	p := &exact.Placer{Packing: packing.New(w, o)}
 	k := &search.Searcher{Placer: p, Loose: true}
 	pods, refused := packing.Admit(w)
@@ -27,7 +37,7 @@ func New(w *world.World, o packing.Options, clear func(*world.Place) bool) *Clus
 		}
 		rest := &world.Place{Node: m.Node, Claim: m.Claim, Used: m.Used}
 		for _, p := range m.Pods {
-			if !packing.Moves(p) {
+			if !moves(p) {
 				rest.Pods = append(rest.Pods, p)
 				continue
 			}
@@ -39,8 +49,11 @@ func New(w *world.World, o packing.Options, clear func(*world.Place) bool) *Clus
 	k.Ready(all)
 	y := &Cluster{k: k, repair: &repair.Repairer{Placer: p}, residents: make([]resident, len(k.Existing)), homes: map[*packing.Pod]int{}}
 	for i, b := range k.Existing {
+		if barred != nil && barred(b.Machine) {
+			y.Bar(i)
+		}
 		if _, clearable := others[b.Machine]; clearable {
-			y.residents[i] = resident{others: others[b.Machine]}
+			y.residents[i].others = others[b.Machine]
 			for _, x := range b.Pods {
 				if x.Pod.Node != "" {
 					y.residents[i].pods = append(y.residents[i].pods, x)
@@ -49,6 +62,7 @@ func New(w *world.World, o packing.Options, clear func(*world.Place) bool) *Clus
 			}
 		}
 	}
+	k.Often = true
 	measure(y)
 	receive(y, len(pods) > 0)
 	return y
@@ -88,5 +102,20 @@ func receive(y *Cluster, some bool) {
 	for i, b := range k.Existing {
 		y.residents[i].taken = len(b.Pods) > len(y.residents[i].pods)
 	}
+	strand(y)
 	k.Unplaced, k.Planned = nil, nil // what is planned for them is in the ledger and in the limits; it takes no other pod
+}
+
+// strand notes for which pods of machines that go already there is no place on those that are there or on their way.
+func strand(y *Cluster) {
+	pods := slices.Clone(y.k.Unplaced)
+	for _, b := range y.k.Planned {
+		pods = append(pods, b.Pods...)
+	}
+	for _, x := range pods {
+		if x.Pod.Node != "" {
+			y.stranded = append(y.stranded, x.Pod)
+		}
+	}
+	slices.SortFunc(y.stranded, func(a, b *world.Pod) int { return a.Compare(b.Key) })
 }

@@ -18,6 +18,7 @@ import (
 	"github.com/tenon-sh/tenon/internal/enact"
 	"github.com/tenon-sh/tenon/internal/loop"
 	"github.com/tenon-sh/tenon/internal/metric"
+	"github.com/tenon-sh/tenon/internal/parallel"
 )
 
 const (
@@ -107,15 +108,26 @@ func (c *Controller) busy(w *world.World) bool {
 	return !c.looking.stirred.IsZero() && now.Sub(c.looking.stirred) < restless
 }
 
-// beginAll begins the new commands of a plan, and reports whether there were any.
+// beginAll begins the new commands of a plan, and reports whether there were any. One that fails keeps no other.
 func (c *Controller) beginAll(ctx context.Context, p plan.Plan) (any bool) {
+	var fresh []plan.Command
 	for _, m := range p.Commands {
-		if m.Begun || m.Idle() || m.Verdict != plan.Begin {
-			continue
+		if !m.Begun && !m.Idle() && m.Verdict == plan.Begin {
+			fresh = append(fresh, m)
 		}
-		if err := c.beginOne(ctx, m); err != nil {
-			if c.looking.changed = true; ctx.Err() != nil {
-				return any
+	}
+	errs := make([]error, len(fresh))
+	parallel.Do(parallel.Writes, fresh, func(i int, m plan.Command) { errs[i] = c.beginOne(ctx, m) })
+	for i, m := range fresh {
+		if err := errs[i]; err != nil {
+			c.looking.changed = true
+			if unbought := (purchaseError{}); errors.As(err, &unbought) {
+				for _, g := range m.Back {
+					c.looking.retries.Failed(g.Claim, c.Now())
+				}
+			}
+			if ctx.Err() != nil {
+				continue
 			}
 			if apierrors.IsConflict(err) || errors.Is(err, errOtherwise) { // it has just changed
 				c.Log.V(1).Info("begin to give nodes back", "nodes", m.Nodes(), "reason", m.Reason, "error", err.Error())
@@ -168,6 +180,12 @@ func (c *Controller) begin(ctx context.Context, m plan.Command) error {
 	return nil
 }
 
+// purchaseError is why what a command needs could not be asked for: the command is not tried again for a while.
+type purchaseError struct{ error }
+
+// Unwrap returns what went wrong.
+func (e purchaseError) Unwrap() error { return e.error }
+
 func (c *Controller) ask(ctx context.Context, m plan.Command) error {
 	for _, g := range m.Back {
 		if err := c.mark(ctx, Step{Kind: Mark, Claim: g.Claim, Node: g.Node, Reason: g.Reason}, m.Moves); err != nil {
@@ -177,13 +195,10 @@ func (c *Controller) ask(ctx context.Context, m plan.Command) error {
 	if len(m.New) == 0 {
 		return nil
 	}
-	err := c.Enact.Replace(ctx, m.New, lower(m.Reason), m.Claims())
-	for _, g := range m.Back {
-		if err != nil {
-			c.looking.retries.Failed(g.Claim, c.Now())
-		}
+	if err := c.Enact.Replace(ctx, m.New, lower(m.Reason), m.Claims()); err != nil {
+		return purchaseError{err}
 	}
-	return err
+	return nil
 }
 
 // bought takes a step of a machine that was bought for others' pods.

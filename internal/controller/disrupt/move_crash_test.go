@@ -3,6 +3,7 @@ package disrupt_test
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -16,7 +17,9 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
 
 	v1 "github.com/tenon-sh/tenon/api/karpenter/v1"
 	"github.com/tenon-sh/tenon/engine/amount"
@@ -439,7 +442,7 @@ func TestMoving(t *testing.T) {
 			want: "n1 1, n2 1, n3 1, new 1",
 		},
 		"Drifted": {
-			why: "Drifted nodes are replaced one after the other, within the pool's budget.", pods: []string{"7", "7", "7"}, long: 10 * time.Minute, most: 3,
+			why: "Drifted nodes are replaced, each by itself, within the pool's budget.", pods: []string{"7", "7", "7"}, long: 10 * time.Minute, most: 3,
 			make: func(b *borough) { b.policy(v1.WhenEmpty); b.drift("n1", "n2", "n3") }, want: "new 1, new 1, new 1",
 		},
 		"Expired": {
@@ -506,6 +509,45 @@ func TestSwitchedOff(t *testing.T) {
 		b.live(b.store, 30*time.Second, disrupt.Moving{Off: true})
 		if got, want := b.state(), "n1 1, n2 1, n3 1"; got != want {
 			t.Errorf("%s, want %s", got, want)
+		}
+	})
+}
+
+// As many drifted nodes as budgets let go are begun at one look. One for which nothing can be asked for keeps
+// no other, stays, and is not tried again at once.
+func TestManyDrifted(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		const nodes = 12
+		b := newBorough(t, slices.Repeat([]string{"7"}, nodes)...)
+		b.policy(v1.WhenEmpty)
+		b.slow = true
+		for i := range nodes {
+			b.drift(fmt.Sprintf("n%d", i+1))
+		}
+		var refused atomic.Int64
+		through := interceptor.NewClient(b.store, interceptor.Funcs{
+			Create: func(ctx context.Context, c client.WithWatch, o client.Object, opts ...client.CreateOption) error {
+				if o.GetAnnotations()[annotation.Replaces] == "n7" {
+					refused.Add(1)
+					return apierrors.NewForbidden(schema.GroupResource{Group: v1.Group, Resource: "nodeclaims"}, o.GetName(), errors.New("a webhook refuses it"))
+				}
+				return c.Create(ctx, o, opts...)
+			},
+		})
+		time.Sleep(time.Minute)
+		b.live(through, 20*time.Second, disrupt.Moving{})
+		began := map[string]bool{}
+		for _, c := range b.claims() {
+			if c.Annotations[annotation.Replaces] != "" {
+				began[c.CreationTimestamp.String()] = true
+			}
+		}
+		if len(b.asked) != nodes-1 || len(began) != 1 {
+			t.Errorf("machines were asked for for %d of %d nodes at %d moments, want for all but one, at once", len(b.asked), nodes, len(began))
+		}
+		b.live(through, 2*time.Minute, disrupt.Moving{})
+		if n := refused.Load(); n != 2 || strings.Contains(b.state(), "n7 1 meant") {
+			t.Errorf("the one was tried %d times by two processes, and stands so: %s", n, b.state())
 		}
 	})
 }
