@@ -189,6 +189,9 @@ func (i *Input) kept() (*world.World, error) {
 		if !ok {
 			continue
 		}
+		if n := i.worlds(); n > 1 {
+			return nil, fmt.Errorf("%s: it is the first of %d kept worlds, and one is asked about at a time; tenon replay makes all decisions of a journal again", o.from.where(), n)
+		}
 		if len(i.objects) > 1 {
 			return nil, fmt.Errorf("%s: a kept world is decided about alone, without other objects", o.from.where())
 		}
@@ -199,6 +202,17 @@ func (i *Input) kept() (*world.World, error) {
 		return w, nil
 	}
 	return nil, nil
+}
+
+// worlds counts the kept worlds among the objects.
+func (i *Input) worlds() int {
+	n := 0
+	for _, o := range i.objects {
+		if _, ok := o.v.(replay); ok {
+			n++
+		}
+	}
+	return n
 }
 
 // shapes reads the catalogue the user named, or the bundled one, and what it is called.

@@ -588,6 +588,9 @@ func TestReplay(t *testing.T) {
 	if r.Digest != w.Digest() || r.PendingPods != 1 || r.Unschedulable != 1 {
 		t.Errorf("another world was planned for: %+v", r)
 	}
+	if _, _, err := run(t, string(data)+"\n"+string(data)); err == nil || !strings.Contains(err.Error(), "the first of 2 kept worlds") {
+		t.Errorf("of a journal it says %v", err)
+	}
 	if _, _, err := run(t, string(data)+"\n"+pool); err == nil || !strings.Contains(err.Error(), "decided about alone") {
 		t.Errorf("a kept world beside other objects: %v", err)
 	}

@@ -1,6 +1,7 @@
 package replay
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 	"time"
@@ -62,6 +63,15 @@ func (r *report) add(d decision) {
 	r.Decisions = append(r.Decisions, d)
 }
 
+// stay counts the machines that stay. One is there once for each reason that it does not go for.
+func stay(p plan.Plan) int {
+	names := map[string]bool{}
+	for _, k := range p.Kept {
+		names[cmp.Or(k.Claim, k.Node)] = true
+	}
+	return len(names)
+}
+
 // text writes a decision on a line with a note, and below it what is otherwise now.
 func (d decision) text(note string, wide bool) string {
 	var what []string
@@ -75,7 +85,7 @@ func (d decision) text(note string, wide bool) string {
 	if n := back(p); n > 0 {
 		what = append(what, fmt.Sprintf("%d taken back", n))
 	}
-	if n := len(p.Kept); n > 0 {
+	if n := stay(p); n > 0 {
 		what = append(what, fmt.Sprintf("%d stay", n))
 	}
 	if len(what) == 0 {
