@@ -239,7 +239,7 @@ func eachOffer(o Offers, do func(*world.Offer)) Change {
 			}
 			slices.Sort(sold)
 			sold = slices.Compact(sold)
-			if slices.Contains(sold, o.Shape) {
+			if slices.ContainsFunc(sold, func(name string) bool { ok, _ := path.Match(o.Shape, name); return ok }) {
 				return nil, fmt.Errorf("no catalogue sells %s, but %s elsewhere or of another capacity type", o, o.Shape)
 			}
 			return nil, fmt.Errorf("no catalogue sells %s%s", o, orMeant(o.Shape, sold))

@@ -105,6 +105,7 @@ func TestChanges(t *testing.T) {
 		"SoldOut": {why: "Names may hold asterisks.", change: suppose.SoldOut(suppose.Offers{Shape: "sma*"}), see: offers, want: "small gone, large 190000"},
 		"Price":   {why: "A price is set where it is asked for.", change: suppose.Price(suppose.Offers{Shape: "large", Zone: "a"}, 5), see: offers, want: "small 100000, large 5"},
 		"NoOffer": {why: "A slip of the finger changes nothing in silence.", change: suppose.SoldOut(suppose.Offers{Shape: "small", Zone: "b"}), err: "no catalogue sells small,b, but small elsewhere or of another capacity type"},
+		"NoZone":  {why: "Nor does one in a pattern's zone.", change: suppose.Price(suppose.Offers{Shape: "sma*", Zone: "b"}, 5), err: "no catalogue sells sma*,b, but sma* elsewhere or of another capacity type"},
 		"Slip":    {why: "A slip is pointed out.", change: suppose.SoldOut(suppose.Offers{Shape: "lareg"}), err: "no catalogue sells lareg: did you mean large?"},
 		"Abroad": {
 			why: "A workload of the name may be of another namespace.", change: suppose.Scale(suppose.Workload{Kind: "deployment", Namespace: "default", Name: "web"}, 3),
