@@ -2,6 +2,10 @@ package browser
 
 import (
 	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"net/http/httputil"
+	"net/url"
 	"strings"
 	"testing"
 
@@ -109,6 +113,39 @@ func TestControllerRestarts(t *testing.T) {
 	c.again()
 	r.live()
 	r.nodes("2")
+}
+
+// Until a page has been told of the cluster it says nothing of it, and then all that there is.
+func TestNothingIsSaidBeforeItIsKnown(t *testing.T) {
+	c := serve(t, large(3))
+	c.decide()
+	to, err := url.Parse(c.URL)
+	if err != nil {
+		t.Fatal(err)
+	}
+	pass, told := httputil.NewSingleHostReverseProxy(to), make(chan struct{})
+	pass.FlushInterval = -1
+	slow := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path == "/v1/live" {
+			select {
+			case <-told:
+			case <-r.Context().Done():
+				return
+			}
+		}
+		pass.ServeHTTP(w, r)
+	}))
+	t.Cleanup(slow.CloseClientConnections)
+	r := open(t, slow.URL+"/#pools", 1000, 800)
+	for _, page := range []string{"pools", "pods", "cluster"} {
+		r.do(chromedp.Navigate(slow.URL + "/#" + page))
+		r.until(`document.querySelector('main').innerText.trim() === 'Connecting to the controller …'`)
+	}
+	close(told)
+	r.live()
+	r.nodes("3")
+	r.do(chromedp.Navigate(slow.URL + "/#pools"))
+	r.until(`document.querySelector('tbody').innerText.includes('general')`)
 }
 
 // Names and reasons are text, whatever they hold.

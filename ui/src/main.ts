@@ -70,6 +70,8 @@ function start(): void {
     h('a', { class: 'skip', href: '#content', onclick: (e: Event) => { e.preventDefault(); main.focus(); } }, 'Skip to content'),
     h('header', {}, h('b', { class: 'name' }, 'TENON'), nav, link), banner, main, drawer.element);
 
+  /** Whether anything of the cluster has been told yet: until then nothing is said of it. */
+  let known = false;
   const feed: Feed = new Feed((c) => told(c), (l) => linked(l));
   const shown = () => past?.cluster ?? feed.cluster;
 
@@ -79,6 +81,10 @@ function start(): void {
       gone.push(...c.gone);
     }
     plots.add(feed.cluster.at, feed.cluster.totals, feed.cluster.currency);
+    if (!known) {
+      known = true;
+      go();
+    }
     draw();
   }
 
@@ -103,6 +109,7 @@ function start(): void {
     nav.replaceChildren(...pages.map(([p, title]) => h('a', { href: `#${p}`, 'aria-current': p === page ? 'page' : null }, title, p === 'pods' && t.waiting ? h('span', { class: 'count' }, String(t.waiting)) : null)), h('a', { href: 'metrics' }, 'Metrics'));
     banner.hidden = !past;
     if (past) banner.replaceChildren(`The cluster as it was at ${clock(past.decision.at)}: ${past.decision.text}. `, h('button', { onclick: () => { past = null; drawer.close(); draw(); } }, 'Back to now'));
+    if (!known) return;
     if (page === 'pods') return panels.pods(view, c, drawer);
     if (page === 'decisions') return panels.decisions(view, feed.cluster, lookBack);
     if (page === 'pools') return panels.pools(view, c, drawer);
@@ -114,8 +121,8 @@ function start(): void {
       card(money(t.price * 730), `${c.currency} a month like this`),
       card(String(t.ready), `${t.ready === 1 ? 'node' : 'nodes'} ready${t.coming ? `, ${t.coming} on the way` : ''}${t.notReady ? `, ${t.notReady} not ready` : ''}`),
       card(String(t.going), 'given back now'),
-      card(t.running.toLocaleString('en'), 'pods on nodes'),
-      card(t.waiting.toLocaleString('en'), t.waiting ? `pods without a node, longest ${span(t.longest)}` : 'pods without a node', t.waiting > 0),
+      card(t.running.toLocaleString('en'), `${t.running === 1 ? 'pod' : 'pods'} on nodes`),
+      card(t.waiting.toLocaleString('en'), `${t.waiting === 1 ? 'pod' : 'pods'} without a node${t.waiting ? `, longest ${span(t.longest)}` : ''}`, t.waiting > 0),
       card(`${t.cpu} %`, 'of CPU asked for'), card(`${t.memory} %`, 'of memory asked for'));
     const list = sections(c.nodes.values(), settings.group, settings.sort, text);
     const nodes = list.flatMap((s) => s.nodes);
@@ -138,15 +145,17 @@ function start(): void {
     hello.hidden = c.nodes.size > 0 || c.pools.length > 0;
   }
 
+  const waits = h('p', { class: 'hello' }, 'Connecting to the controller …');
   const hello = h('p', { class: 'hello', hidden: true }, 'No nodes and no pools yet. Apply a NodePool, then start pods that do not fit: what happens is seen here.');
 
   function go(): void {
     const to = location.hash.slice(1) as Page;
     page = pages.some(([p]) => p === to) ? to : 'cluster';
     document.title = `${pages.find(([p]) => p === page)![1]} · Tenon`;
-    if (page === 'cluster') main.replaceChildren(hello, cards, plots.element, tools, legend, settings.table ? table.element : map.element);
+    if (!known) main.replaceChildren(waits);
+    else if (page === 'cluster') main.replaceChildren(hello, cards, plots.element, tools, legend, settings.table ? table.element : map.element);
     else main.replaceChildren(view);
-    if (page === 'whatif') panels.suppose(view, shown(), drawer);
+    if (page === 'whatif' && known) panels.suppose(view, shown(), drawer);
     draw();
   }
 

@@ -56,7 +56,7 @@ export function pools(into: HTMLElement, c: Cluster, drawer: Drawer): void {
     const sum = (of: (n: (typeof mine)[0]) => number) => mine.reduce((s, n) => s + of(n), 0);
     const share = (used: number, room: number) => (room ? used / room : 0);
     const cells: (string | HTMLElement)[] = [h('button', { class: 'link', onclick: () => drawer.pool(p.kind, p.name) }, p.name), p.kind, h('span', { class: `tag ${p.state === 'ready' ? 's-ready' : 's-not-ready'}` }, p.state), String(mine.length), `${mine.filter((n) => n.drifted).length}`,
-      bar(share(sum((n) => n.usedCPU), sum((n) => n.cpu)), `CPU of ${p.name}`), bar(share(sum((n) => n.usedMemory), sum((n) => n.memory)), `memory of ${p.name}`), p.limits ? `${p.used} of ${p.limits}` : 'none', p.budgets ?? '', money(sum((n) => n.price))];
+      bar(share(sum((n) => n.usedCPU), sum((n) => n.cpu)), `CPU of ${p.name}`), bar(share(sum((n) => n.usedMemory), sum((n) => n.memory)), `memory of ${p.name}`), p.limits ? limits(p.used ?? '', p.limits) : 'none', p.budgets ?? '', money(sum((n) => n.price))];
     return h('tr', {}, ...cells.map((x) => h('td', {}, x)));
   });
   into.replaceChildren(h('h1', {}, 'Pools'), c.pools.length
@@ -86,4 +86,10 @@ export function suppose(into: HTMLElement, c: Cluster, drawer: Drawer): void {
       question('… a workload had so many replicas', [workload, count], () => ({ scale: `${workload.value}=${count.value}` })),
       h('form', { class: 'card', onsubmit: (e: Event) => { e.preventDefault(); void drawer.open('Everything bought anew', 'v1/anew', []); } }, h('label', {}, '… all were bought anew: the least it could cost'), h('button', { type: 'submit' }, 'Decide'))),
     result);
+}
+
+/** What is used of each limit, as "cpu 59 of 1000": both are told in the same order. */
+function limits(used: string, of: string): string {
+  const most = of.split(', ').map((l) => l.slice(l.lastIndexOf(' ') + 1));
+  return used.split(', ').map((u, i) => `${u} of ${most[i]}`).join(', ');
 }
