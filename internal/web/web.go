@@ -40,7 +40,7 @@ type Decisions interface {
 // next is what would be decided of now, without a plan; false while this process does not decide; nil if it never does.
 // history has the figures of the last hours; nil: there is no live page, and nothing that it asks for.
 func Handler(d Decisions, now func() *world.World, deleted func(claim string) string, next func() (journal.Entry, bool), history *live.History) (http.Handler, error) {
-	t, err := template.New("").Funcs(template.FuncMap{"heads": heads, "pods": podsText}).Parse(pages)
+	t, err := template.New("").Funcs(template.FuncMap{"heads": heads, "pods": podsText, "noun": noun}).Parse(pages)
 	if err != nil {
 		return nil, fmt.Errorf("read pages: %w", err)
 	}
@@ -233,4 +233,12 @@ func money(micro int64) string {
 		return fmt.Sprintf("%.4f", value)
 	}
 	return fmt.Sprint(micro / 1e6)
+}
+
+// noun is how so many of something are called.
+func noun(n int, one string) string {
+	if n == 1 {
+		return one
+	}
+	return one + "s"
 }

@@ -37,6 +37,7 @@ function start(): void {
   let text = '';
   /** The cluster of a decision that is looked at instead of the one of now. */
   let past: { cluster: Cluster; decision: Decision } | null = null;
+  let bannered: typeof past = null;
   let born: string[] = [];
   let gone: Node[] = [];
   let due = 0;
@@ -108,7 +109,10 @@ function start(): void {
     const t = c.totals;
     nav.replaceChildren(...pages.map(([p, title]) => h('a', { href: `#${p}`, 'aria-current': p === page ? 'page' : null }, title, p === 'pods' && t.waiting ? h('span', { class: 'count' }, String(t.waiting)) : null)), h('a', { href: 'metrics' }, 'Metrics'));
     banner.hidden = !past;
-    if (past) banner.replaceChildren(`The cluster as it was at ${clock(past.decision.at)}: ${past.decision.text}. `, h('button', { onclick: () => { past = null; drawer.close(); draw(); } }, 'Back to now'));
+    if (past !== bannered) { // not with each look: what is replaced while it is pressed is not clicked
+      bannered = past;
+      if (past) banner.replaceChildren(`The cluster as it was at ${clock(past.decision.at)}: ${past.decision.text}. `, h('button', { onclick: () => { past = null; drawer.close(); draw(); } }, 'Back to now'));
+    }
     if (!known) return;
     if (page === 'pods') return panels.pods(view, c, drawer);
     if (page === 'decisions') return panels.decisions(view, feed.cluster, lookBack);
