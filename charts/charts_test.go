@@ -296,7 +296,7 @@ func TestSettings(t *testing.T) {
 	samples := map[string][2]string{
 		"CLUSTER_ENDPOINT": {"https://a", "https://b"}, "ISOLATED_VPC": {"true", "false"}, "VM_MEMORY_OVERHEAD_PERCENT": {"0.05", "0.06"},
 		"RESERVED_ENIS": {"1", "2"}, "BATCH_MAX_DURATION": {"3s", "4s"}, "BATCH_IDLE_DURATION": {"3s", "4s"},
-		"PREFERENCE_POLICY": {"Ignore", "Respect"}, "MIN_VALUES_POLICY": {"BestEffort", "Strict"}, "SPOT_PREMIUM": {"10", "20"}, "NOMINATE_PODS": {"false", "true"}, "HOLD_NODES_FOR": {"5s", "20s"}, "MOVE_PODS": {"false", "true"}, "EKS_CONTROL_PLANE": {"true", "false"}, "AMI_REFRESH_INTERVAL": {"3m", "4m"}, "SUBNET_REFRESH_INTERVAL": {"3m", "4m"}, "DISABLE_CLUSTER_STATE_OBSERVABILITY": {"true", "false"}, "IGNORE_DRA_REQUESTS": {"false", "true"}, "LIVE_PAGE": {"true", "false"}, "SHADOW": {"true", "false"}, "ENABLE_ZONAL_SHIFT": {"true", "false"}, "DISABLE_DRY_RUN": {"true", "false"},
+		"PREFERENCE_POLICY": {"Ignore", "Respect"}, "MIN_VALUES_POLICY": {"BestEffort", "Strict"}, "SPOT_PREMIUM": {"10", "20"}, "UNHEALTHY_POOLS_LAST": {"true", "false"}, "NOMINATE_PODS": {"false", "true"}, "HOLD_NODES_FOR": {"5s", "20s"}, "MOVE_PODS": {"false", "true"}, "EKS_CONTROL_PLANE": {"true", "false"}, "AMI_REFRESH_INTERVAL": {"3m", "4m"}, "SUBNET_REFRESH_INTERVAL": {"3m", "4m"}, "DISABLE_CLUSTER_STATE_OBSERVABILITY": {"true", "false"}, "IGNORE_DRA_REQUESTS": {"false", "true"}, "LIVE_PAGE": {"true", "false"}, "SHADOW": {"true", "false"}, "ENABLE_ZONAL_SHIFT": {"true", "false"}, "DISABLE_DRY_RUN": {"true", "false"},
 		"LOG_LEVEL": {"error", "debug"}, "LOG_ENCODING": {"json", "console"}, "METRICS_PORT": {"9000", "9001"}, "WEBHOOK_PORT": {"9000", "9001"}, "HEALTH_PROBE_PORT": {"9000", "9001"},
 	}
 	defaults := environment(t, render(t, "karpenter"))

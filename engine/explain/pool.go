@@ -121,6 +121,8 @@ func (e *Explainer) stock(p *world.Pool) market.Stock {
 }
 
 // problems is why a pool buys nothing.
+const unregistered = "machines of it were launched lately and did not register as nodes: its condition NodeRegistrationHealthy says why"
+
 func (e *Explainer) problems(p *world.Pool, s market.Stock) []string {
 	var out []string
 	if p.Deleting {
@@ -128,6 +130,12 @@ func (e *Explainer) problems(p *world.Pool, s market.Stock) []string {
 	}
 	if p.NotReady != "" {
 		out = append(out, "it is not ready: "+p.NotReady)
+	}
+	switch {
+	case p.Unhealthy && e.options.UnhealthyLast:
+		out = append(out, unregistered+"; other pools are bought from first")
+	case p.Unhealthy:
+		out = append(out, unregistered)
 	}
 	c := e.world.CatalogFor(p.ID, p.Template)
 	switch {

@@ -21,10 +21,10 @@ func New(w *world.World, dims []string, o Options) *Market {
 		if p.Deleting || p.NotReady != "" || (p.Replicas != nil) != o.Static || catalog == nil {
 			continue
 		}
-		m.Pools = append(m.Pools, &Pool{Pool: p, Catalog: catalog, Left: remaining(p.Limits, usage[p.ID])})
+		m.Pools = append(m.Pools, &Pool{Pool: p, Precedence: o.precedence(p), Catalog: catalog, Left: remaining(p.Limits, usage[p.ID])})
 	}
 	slices.SortFunc(m.Pools, func(a, b *Pool) int {
-		return cmp.Or(cmp.Compare(b.Weight, a.Weight), strings.Compare(b.ID.Name, a.ID.Name), strings.Compare(a.ID.Kind, b.ID.Kind))
+		return cmp.Or(cmp.Compare(b.Precedence, a.Precedence), strings.Compare(b.ID.Name, a.ID.Name), strings.Compare(a.ID.Kind, b.ID.Kind))
 	})
 	buyers := newBuyers(o.For)
 	known := map[*world.Catalog]knowledge{}
@@ -46,7 +46,7 @@ func New(w *world.World, dims []string, o Options) *Market {
 		}
 		m.fill(p, w.DaemonSets())
 		likeness.add(p)
-		if n := len(m.Tiers); n > 0 && m.Tiers[n-1][0].Weight == p.Weight {
+		if n := len(m.Tiers); n > 0 && m.Tiers[n-1][0].Precedence == p.Precedence {
 			m.Tiers[n-1] = append(m.Tiers[n-1], p)
 			continue
 		}

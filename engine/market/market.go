@@ -47,8 +47,20 @@ type Quota struct {
 type Options struct {
 	SpotPremium    int          // percent of its price that spot counts as costing more
 	LowerMinValues bool         // minValues is lowered to what can be had
+	UnhealthyLast  bool         // of pools whose machines did not register is bought last
 	For            []*world.Pod // what machines may be bought for; nil: anything
 	Static         bool         // what static pools buy, and no others; otherwise it is what the others buy
+}
+
+// heaviest is more than a pool may weigh.
+const heaviest = 1000
+
+// precedence is that of a pool.
+func (o Options) precedence(p *world.Pool) int32 {
+	if o.UnhealthyLast && p.Unhealthy {
+		return p.Weight - heaviest
+	}
+	return p.Weight
 }
 
 // LeastPrice is the price of the type's cheapest offer.

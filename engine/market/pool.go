@@ -12,6 +12,7 @@ import (
 // Pool is a pool that may be bought from.
 type Pool struct {
 	*world.Pool
+	Precedence   int32 // of those with more is bought first: its weight, or less than any weight
 	number       int
 	title        string // number, in a text that sorts as it does
 	Catalog      *world.Catalog

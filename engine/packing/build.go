@@ -28,7 +28,7 @@ func (k *Packing) Ready(pods []*world.Pod) {
 	k.Tallies = market.NewTallies(k.World.Catalogs(), k.Places, pods)
 	k.Tallies.First = len(names)
 	k.Market = market.New(k.World, append(names, k.Tallies.Names()...), market.Options{
-		SpotPremium: k.Options.SpotPremium, LowerMinValues: k.Options.MinValuesPolicy == BestEffort, For: pods,
+		SpotPremium: k.Options.SpotPremium, LowerMinValues: k.Options.MinValuesPolicy == BestEffort, UnhealthyLast: k.Options.UnhealthyLast, For: pods,
 	})
 	k.Market.Equip(&k.Tallies)
 	openMachines(k, pods)

@@ -25,6 +25,7 @@ type Options struct {
 	PreferenceCost   int64  `json:"preferenceCost,omitempty"`   // what giving up a soft term of weight 100 costs an hour and pod; 0 is the default
 	Charge           int64  `json:"charge,omitempty"`           // what a node costs beside its price; 0 is the default, below 0 is nothing
 	SpotPremium      int    `json:"spotPremium,omitempty"`      // percent of its price that spot counts as costing more, because it may be taken back
+	UnhealthyLast    bool   `json:"unhealthyLast,omitempty"`    // of pools whose machines did not register is bought last, whatever they weigh
 	ExactOnly        bool   `json:"exactOnly,omitempty"`        // every pod by itself, no search
 	Nominated        bool   `json:"nominated,omitempty"`        // pods will be nominated for the nodes they are planned for; those of nodes that have joined should be such as can be bound at once
 }

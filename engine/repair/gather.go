@@ -49,7 +49,7 @@ func (k *Repairer) mergers() []merger {
 	var out []merger
 	for _, stays := range k.Planned {
 		for _, goes := range k.Planned {
-			if goes == stays || k.Market.Offers[goes.Offer].Type.Pool.Weight > k.Market.Offers[stays.Offer].Type.Pool.Weight {
+			if goes == stays || k.Market.Offers[goes.Offer].Type.Pool.Precedence > k.Market.Offers[stays.Offer].Type.Pool.Precedence {
 				continue
 			}
 			if offer, saves := k.united(goes, stays); saves > 0 {

@@ -284,7 +284,8 @@ type Pool struct {
 	Limits        amount.List       `json:"limits,omitempty"`
 	Replicas      *int              `json:"replicas,omitempty"` // static pools
 	Deleting      bool              `json:"deleting,omitempty"`
-	NotReady      string            `json:"notReady,omitempty"` // why it may not be used now
+	NotReady      string            `json:"notReady,omitempty"`  // why it may not be used now
+	Unhealthy     bool              `json:"unhealthy,omitempty"` // machines of it were launched lately and did not register
 	Disruption    PoolDisruption    `json:"disruption,omitzero"`
 }
 

@@ -366,6 +366,7 @@ func (p *parts) options() decide.Options {
 	if p.Settings.IgnorePreferences {
 		o.PreferencePolicy = "Ignore"
 	}
+	o.UnhealthyLast = p.Settings.UnhealthyLast
 	if p.Settings.BestEffort {
 		o.MinValuesPolicy = "BestEffort"
 	}

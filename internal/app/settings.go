@@ -27,6 +27,7 @@ type Settings struct {
 	BatchIdle         time.Duration
 	IgnorePreferences bool
 	BestEffort        bool          // minValues may be lowered
+	UnhealthyLast     bool          // pools whose machines did not register are bought from last
 	SpotPremium       int           // percent of its price that spot counts as costing more
 	Nominate          bool          // pods for the nodes that they are planned for
 	HoldNodes         time.Duration // for which nodes that have joined may be kept closed to pods until all of theirs can be bound

@@ -43,6 +43,9 @@ func NodePool(p *v1.NodePool) world.Pool {
 	}
 	out.Requirements, _ = requirements(t.Spec.Requirements) // what cannot be read is among the pool's problems
 	out.NotReady = notReady(p)
+	if c := p.Conditions().Get(v1.ConditionNodeRegistrationHealthy); c != nil && c.Status == "False" && c.ObservedGeneration == p.Generation {
+		out.Unhealthy = true
+	}
 	return out
 }
 
