@@ -357,7 +357,7 @@ func TestDrift(t *testing.T) {
 		"Fine":    {"It is what its pool asks for.", func(s *scene) { s.claim.Drifted = "" }, ""},
 		"Due":     {"Nothing is in the way.", func(*scene) {}, "it is to be replaced; if that came to nothing"},
 		"Kept":    {"Its pod may not be moved.", func(s *scene) { s.pod("b", func(p *world.Pod) { p.Disruption.Forbidden = true }) }, "it stays: d/b: it is annotated karpenter.sh/do-not-disrupt → take the annotation off"},
-		"Static":  {"Its pool keeps a number.", func(s *scene) { one := 1; s.pool.Replicas = &one }, "nodes of its pool are not replaced for that"},
+		"Static":  {"Its pool keeps a number.", func(s *scene) { one := 1; s.pool.Replicas = &one }, "it is to be replaced; if that came to nothing before, it is tried again after 5 minutes, and later after up to an hour"},
 		"Begun":   {"It is being replaced.", func(s *scene) { s.claim.Going = "Drifted" }, "it goes once its pods have places elsewhere"},
 		"Deleted": {"Somebody deleted it.", func(s *scene) { s.claim.Deleting = true }, "it is going already"},
 	} {
@@ -403,6 +403,29 @@ func TestAllProblemsOfAPool(t *testing.T) {
 	s.pool.Limits = amounts(t, "cpu", "1")
 	p, _ := s.explainer().Pool(general)
 	if len(p.Problems) != 2 {
+		t.Errorf("problems: %q", p.Problems)
+	}
+}
+
+// A static pool says how it stands, what it buys, and what keeps it from its number.
+func TestStaticPool(t *testing.T) {
+	s := newScene(t)
+	three := 3
+	s.pool.Replicas, s.pool.Limits = &three, amounts(t, "nodes", "2")
+	p, _ := s.explainer().Pool(general)
+	for _, want := range []string{
+		"  problem:  1 node cannot be asked for now: limits.nodes leaves no room for a further node: those that are being deleted count until they are gone → raise limits.nodes\n",
+		"  buys:     nothing for pods; it is static and keeps 3 nodes\n  now:      it has 1 of 3 replicas; it asks for 1 now\n  may buy:  2 types, the cheapest small, a, on-demand, $0.1000/h\n",
+	} {
+		if !strings.Contains(p.Text(), want) {
+			t.Errorf("there is no %q in\n%s", want, p.Text())
+		}
+	}
+	if p.Static == nil || p.Static.New != 1 || p.Static.Missing != 1 || p.Static.Why == nil {
+		t.Errorf("it stands as %+v", p.Static)
+	}
+	s.pool.NotReady = "subnets: none has the tag"
+	if p, _ := s.explainer().Pool(general); len(p.Problems) != 1 {
 		t.Errorf("problems: %q", p.Problems)
 	}
 }

@@ -244,12 +244,15 @@ func (e *Explainer) drift(p *world.Place) *Drift {
 	case disrupt.Intended(p):
 		d.Next = "it goes once its pods have places elsewhere"
 		return d
-	case pool == nil || pool.ID.Kind != world.NodePool || pool.Replicas != nil:
+	case pool == nil || pool.ID.Kind != world.NodePool:
 		d.Next = "nodes of its pool are not replaced for that"
 		return d
 	}
 	next := disrupt.Decide(e.world, e.leave(disrupt.Replacing)).Of(p.Name())
 	d.Next = "others are replaced before it"
+	if r := disrupt.BegunIn(e.world).Replicas(e.world)[pool.ID]; pool.Replicas != nil && r.Missing(pool)+r.Surplus(pool) > 0 {
+		d.Next = "its pool first comes to its number of nodes"
+	}
 	if len(next.Commands) > 0 {
 		d.Next = "it is to be replaced; if that came to nothing before, it is tried again after 5 minutes, and later after up to an hour"
 	}

@@ -179,9 +179,13 @@ func (p Pool) Text() string {
 	if p.Weight != 0 {
 		b.line("  weight:   %d", p.Weight)
 	}
-	switch {
-	case p.Gives.Replicas != nil:
+	if p.Gives.Replicas != nil {
 		b.line("  buys:     nothing for pods; it is static and keeps %s", amount.Count(*p.Gives.Replicas, "node"))
+	}
+	if p.Static != nil {
+		b.line("  now:      %s", p.Static.Standing())
+	}
+	switch {
 	case p.Cheapest == nil:
 		b.line("  may buy:  nothing")
 	default:

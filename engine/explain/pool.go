@@ -2,6 +2,7 @@ package explain
 
 import (
 	"cmp"
+	"fmt"
 	"slices"
 	"strings"
 
@@ -9,6 +10,7 @@ import (
 	"github.com/tenon-sh/tenon/engine/disrupt/hold"
 	"github.com/tenon-sh/tenon/engine/market"
 	"github.com/tenon-sh/tenon/engine/plan"
+	"github.com/tenon-sh/tenon/engine/static"
 	"github.com/tenon-sh/tenon/engine/world"
 )
 
@@ -32,6 +34,8 @@ type Pool struct {
 	Waiting  int       `json:"newNodes"` // that are to be bought for waiting pods
 	Budgets  []Budget  `json:"budgets"`
 	Gives    GivesBack `json:"givesBack"`
+
+	Static *plan.Static `json:"static,omitempty"` // how a pool with replicas stands; nil: it has none
 }
 
 // Limit is how much of a resource a pool's nodes may have together.
@@ -103,6 +107,15 @@ func (e *Explainer) Pool(id world.PoolID) (Pool, bool) {
 		out.Budgets = append(out.Budgets, Budget{r, min(room.Allowed, room.Machines), room.Going, next, min(then, room.Machines)})
 	}
 	out.Problems = append(out.Problems, e.problems(p, stock)...)
+	if p.Replicas == nil {
+		return out, true
+	}
+	if s, ok := static.Decide(e.world, e.options).StaticOf(id); ok {
+		out.Static = &s
+		if s.Why != nil && p.NotReady == "" {
+			out.Problems = append(out.Problems, fmt.Sprintf("%s cannot be asked for now: %s", amount.Count(s.Missing, "node"), kept(s.Why)))
+		}
+	}
 	return out, true
 }
 

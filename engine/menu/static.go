@@ -44,7 +44,7 @@ func (s *Static) Ask(pool *world.Pool, room amount.List) (plan.Ask, *reason.Why)
 	}
 	p := k.Market.Pools[i]
 	if left, limited := p.Left.Find(amount.Nodes); limited && left < amount.Unit {
-		return refused(reason.Limit, "limits.nodes leaves room for no further node: those that are being deleted count until they are gone", "raise limits.nodes")
+		return refused(reason.Limit, "limits.nodes leaves no room for a further node: those that are being deleted count until they are gone", "raise limits.nodes")
 	}
 	offers := k.Buyable(p, room)
 	if offers.Empty() {

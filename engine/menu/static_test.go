@@ -28,7 +28,7 @@ func TestStatic(t *testing.T) {
 		"WhatPodsGet": {why: "The menu is the one that pods get.", world: append(two, "pool p replicas=3"), want: []string{twice, twice, twice}},
 		"Limit": {
 			why: "What is there counts against the limit, and what was asked for before.", world: append(two, "pool p replicas=9 limit=nodes:3", "node n pool=p cpu=2"),
-			want: []string{twice, twice, "limit (limits.nodes leaves room for no further node: those that are being deleted count until they are gone)"},
+			want: []string{twice, twice, "limit (limits.nodes leaves no room for a further node: those that are being deleted count until they are gone)"},
 		},
 		"Reservation": {
 			why: "A reservation is used first, and until it is used up.", world: []string{"type small cpu=2 memory=4Gi price=0.10 reserved=r:2", "pool p replicas=3"},

@@ -20,9 +20,14 @@ type Static struct {
 	Why       *reason.Why  `json:"why,omitempty"`       // why they cannot
 }
 
-// String says how the pool stands on one line.
+// String names the pool and says how it stands on one line.
 func (s Static) String() string {
-	text := fmt.Sprintf("%s %s has %d of %s", s.Pool.Kind, s.Pool.Name, s.Here-s.Replacing, amount.Count(s.Replicas, "replica"))
+	return fmt.Sprintf("%s %s: %s", s.Pool.Kind, s.Pool.Name, s.Standing())
+}
+
+// Standing says how the pool stands.
+func (s Static) Standing() string {
+	text := fmt.Sprintf("it has %d of %s", s.Here-s.Replacing, amount.Count(s.Replicas, "replica"))
 	if s.Replacing > 0 {
 		text += fmt.Sprintf(", and %d that end once others have taken their place", s.Replacing)
 	}
