@@ -61,7 +61,11 @@ func deeds(p plan.Plan) string {
 		if more := len(names) - 3; more > 0 {
 			bought = append(bought, amount.Count(more, "other type"))
 		}
-		parts = append(parts, "buys "+strings.Join(bought, ", ")+" for "+amount.Count(pods, "pod"))
+		whom := amount.Count(pods, "pod")
+		if len(p.Static) > 0 {
+			whom = "static pools"
+		}
+		parts = append(parts, "buys "+strings.Join(bought, ", ")+" for "+whom)
 	}
 	if len(p.Filled) > 0 {
 		pods := 0
@@ -80,6 +84,13 @@ func deeds(p plan.Plan) string {
 			why = append(why, fmt.Sprintf("%d %s", reasons[r], r))
 		}
 		parts = append(parts, "gives back "+strings.Join(why, ", "))
+	}
+	missing := 0
+	for _, s := range p.Static {
+		missing += s.Missing
+	}
+	if missing > 0 {
+		parts = append(parts, "lacks "+amount.Count(missing, "replica")+" of static pools")
 	}
 	if len(p.Refused) > 0 {
 		parts = append(parts, "refuses "+amount.Count(len(p.Refused), "pod"))

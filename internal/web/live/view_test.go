@@ -209,6 +209,7 @@ func TestDeeds(t *testing.T) {
 		"ManyBuys": {plan.Plan{New: []plan.Ask{ask("a", 1), ask("b", 1), ask("c", 1), ask("d", 1), ask("e", 1)}}, "buys 1 a, 1 b, 1 c, 2 other types for 5 pods"},
 		"Fills":    {plan.Plan{Filled: []plan.Fill{{Node: "n", Pods: make([]world.Key, 3)}}}, "places 3 pods on 1 node that it has"},
 		"Back":     {plan.Plan{Commands: []plan.Command{{Verdict: plan.Begin, Back: []plan.Give{{Reason: "Empty"}, {Reason: "Drifted"}, {Reason: "Empty"}}}}}, "gives back 1 Drifted, 2 Empty"},
+		"Static":   {plan.Plan{New: []plan.Ask{ask("a", 0)}, Static: []plan.Static{{New: 1, Missing: 2}, {Missing: 1}}}, "buys 1 a for static pools; lacks 3 replicas of static pools"},
 		"Both":     {plan.Plan{New: []plan.Ask{ask("a", 1)}, Refused: make([]plan.Refusal, 1)}, "buys 1 a for 1 pod; refuses 1 pod"},
 	}
 	for name, tc := range tests {
