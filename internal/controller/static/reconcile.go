@@ -75,8 +75,8 @@ func (c *Controller) Listen() {
 	c.wake = make(chan struct{}, 1)
 	c.told = map[world.PoolID]lack{}
 	c.Cluster.Listen(func(change cluster.Change) {
-		if change.Kind == cluster.Pod {
-			return // pods make no static pool larger or smaller
+		if change.Kind == cluster.Pod || change.Kind == cluster.Node {
+			return // what counts is pools, claims, and what is sold
 		}
 		select {
 		case c.wake <- struct{}{}:
