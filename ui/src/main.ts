@@ -37,7 +37,7 @@ function start(): void {
   let text = '';
   /** The cluster of a decision that is looked at instead of the one of now. */
   let past: { cluster: Cluster; decision: Decision } | null = null;
-  let bannered: typeof past = null;
+  let bannered: { cluster: Cluster; decision: Decision } | null = null;
   let born: string[] = [];
   let gone: Node[] = [];
   let due = 0;
