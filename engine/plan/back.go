@@ -38,6 +38,15 @@ func (p Plan) StaticOf(pool world.PoolID) (Static, bool) {
 	return Static{}, false
 }
 
+// Missing is how many machines static pools want that cannot be asked for now.
+func (p Plan) Missing() int {
+	n := 0
+	for _, s := range p.Static {
+		n += s.Missing
+	}
+	return n
+}
+
 // Acts reports whether the plan has anything done.
 func (p Plan) Acts() bool {
 	return len(p.New)+len(p.Spare) > 0 || slices.ContainsFunc(p.Commands, Command.Acts)

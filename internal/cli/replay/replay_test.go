@@ -14,6 +14,7 @@ import (
 	"github.com/tenon-sh/tenon/engine/enginetest"
 	"github.com/tenon-sh/tenon/engine/plan"
 	"github.com/tenon-sh/tenon/engine/provision"
+	"github.com/tenon-sh/tenon/engine/static"
 	"github.com/tenon-sh/tenon/engine/world"
 	"github.com/tenon-sh/tenon/internal/cli/replay"
 	"github.com/tenon-sh/tenon/internal/cli/verb"
@@ -62,6 +63,18 @@ func lines(t *testing.T, entries ...journal.Entry) string {
 	return b.String()
 }
 
+// fixed is a decision about two static pools, one of which wants more types than there are.
+func fixed(t *testing.T) journal.Entry {
+	t.Helper()
+	s := enginetest.NewScene()
+	for _, line := range []string{"type small cpu=2 memory=4Gi price=0.10", "pool p replicas=1", "pool q replicas=1 require=type:Exists:/2"} {
+		if err := s.Line(line); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return journal.Entry{Kind: journal.Static, World: s.World(), Plan: static.Decide(s.World(), static.Options{})}
+}
+
 func TestReplay(t *testing.T) {
 	other := entry()
 	other.Plan.Cost += 1_000_000
@@ -85,6 +98,8 @@ func TestReplay(t *testing.T) {
 		"Broke":     {"What went wrong then is told.", lines(t, broke), nil, []string{"broke when it was made: index out of range"}, verb.OK},
 		"Bare":      {"A World alone has nothing to compare with.", string(bare), nil, []string{"no plan", "1 without a plan to compare"}, verb.OK},
 		"GiveBack":  {"What was given back is decided again as that.", lines(t, journal.Entry{Kind: journal.GiveBack, World: empty}), nil, []string{"disruption   same"}, verb.OK},
+		"Static":    {"What static pools asked for, too.", lines(t, fixed(t)), []string{"--check"}, []string{"static       same", "1 asked for static pools; 1 cannot be asked for"}, verb.OK},
+		"MinValues": {"They do so by the policy that is tried.", lines(t, fixed(t)), []string{"--min-values-policy", "BestEffort"}, []string{"static       different", "+1 new q"}, verb.OK},
 		"Earlier":   {"What an earlier release decided in parts is named, and not made again.", earlier(t, "consolidation"), []string{"--check"}, []string{"consolidation refused", "an earlier release kept it", "1 of an earlier release"}, verb.OK},
 		"Bought":    {"What it bought is made again.", strings.Replace(lines(t, entry()), "tenon-decision/v2", "tenon-decision/v1", 1), nil, []string{"provisioner  same"}, verb.OK},
 		"Judged":    {"How commands stand is decided again, too.", lines(t, judged(t)), []string{"--check"}, []string{"disruption   same", "1 taken back"}, verb.OK},

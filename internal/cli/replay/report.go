@@ -79,6 +79,12 @@ func (d decision) text(note string, wide bool) string {
 	if p.Waiting > 0 {
 		what = append(what, waiting(p))
 	}
+	if n := len(p.New); n > 0 && len(p.Static) > 0 {
+		what = append(what, fmt.Sprintf("%d asked for static pools", n))
+	}
+	if n := p.Missing(); n > 0 {
+		what = append(what, fmt.Sprintf("%d cannot be asked for", n))
+	}
 	if n := len(p.Back()); n > 0 {
 		what = append(what, fmt.Sprintf("%d given back", n))
 	}

@@ -85,12 +85,8 @@ func deeds(p plan.Plan) string {
 		}
 		parts = append(parts, "gives back "+strings.Join(why, ", "))
 	}
-	missing := 0
-	for _, s := range p.Static {
-		missing += s.Missing
-	}
-	if missing > 0 {
-		parts = append(parts, "lacks "+amount.Count(missing, "replica")+" of static pools")
+	if n := p.Missing(); n > 0 {
+		parts = append(parts, "lacks "+amount.Count(n, "replica")+" of static pools")
 	}
 	if len(p.Refused) > 0 {
 		parts = append(parts, "refuses "+amount.Count(len(p.Refused), "pod"))
