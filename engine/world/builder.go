@@ -30,7 +30,8 @@ type Builder struct {
 	loads   table[string, load] // pods on each node, whether the node is known or not
 	shifts  map[string][]shift  // what came to and went from loads since the last snapshot
 	kinship kinship
-	places  []*Place // of the last snapshot
+	links   links
+	places  table[placeKey, Place]
 }
 
 // kind is the items of one kind and how they are hashed.
@@ -57,6 +58,8 @@ func NewBuilder() *Builder {
 		backoffs:   newKind('b', func(x *Backoff) BackoffID { return x.BackoffID }, compareBackoff),
 		waiting:    newTable(func(p *Pod) Key { return p.Key }, compareKey),
 		loads:      newTable(func(l *load) string { return l.node }, strings.Compare),
+		links:      newLinks(),
+		places:     newTable(keyOfPlace, comparePlaceKey),
 	}
 }
 
@@ -138,24 +141,36 @@ func (b *Builder) SetNode(n Node) error {
 	if err := checkNode(n); err != nil {
 		return err
 	}
-	set(b, &b.nodes, n.Name, &n)
+	b.putNode(n.Name, &n)
 	return nil
 }
 
 // DeleteNode takes a node out, if it is there. Its pods stay until they are deleted.
-func (b *Builder) DeleteNode(name string) { set(b, &b.nodes, name, nil) }
+func (b *Builder) DeleteNode(name string) { b.putNode(name, nil) }
+
+func (b *Builder) putNode(name string, n *Node) {
+	if old, changed := set(b, &b.nodes, name, n); changed {
+		b.links.node(old, n)
+	}
+}
 
 // SetClaim adds or replaces a claim.
 func (b *Builder) SetClaim(c Claim) error {
 	if err := checkClaim(c); err != nil {
 		return err
 	}
-	set(b, &b.claims, c.Name, &c)
+	b.putClaim(c.Name, &c)
 	return nil
 }
 
 // DeleteClaim takes a claim out, if it is there.
-func (b *Builder) DeleteClaim(name string) { set(b, &b.claims, name, nil) }
+func (b *Builder) DeleteClaim(name string) { b.putClaim(name, nil) }
+
+func (b *Builder) putClaim(name string, c *Claim) {
+	if old, changed := set(b, &b.claims, name, c); changed {
+		b.links.claim(old, c)
+	}
+}
 
 // SetPool adds or replaces a pool.
 func (b *Builder) SetPool(p Pool) error {

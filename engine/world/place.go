@@ -5,31 +5,61 @@ import (
 	"strings"
 )
 
+// placeKey is what places are ordered by: a node's comes before that of a claim of the same name which has none.
+type placeKey struct {
+	name string
+	bare bool // a claim whose node has not joined
+}
+
+func keyOfPlace(p *Place) placeKey { return placeKey{p.Name(), p.Node == nil} }
+
+func comparePlaceKey(a, b placeKey) int {
+	if by := strings.Compare(a.name, b.name); by != 0 || a.bare == b.bare {
+		return by
+	}
+	if a.bare {
+		return 1
+	}
+	return -1
+}
+
 func comparePlace(p *Place, name string) int { return strings.Compare(p.Name(), name) }
 
-// settlePlaces brings the joined machines up to date. Where only pods came and
-// went, only their machines are joined anew.
+// manyJoined is how many nodes and claims have to change for all places to be joined anew, if they are an eighth of all.
+const manyJoined = 64
+
+// settlePlaces brings the joined machines up to date. Only those are joined anew that something has changed for.
 func (b *Builder) settlePlaces() {
+	wereClaims := b.claims.settled
 	nodes, changedNodes := b.nodes.settle()
 	claims, changedClaims := b.claims.settle()
+	b.links.settle()
 	loads, changedLoads := b.settleLoads()
-	switch {
-	case len(changedNodes)+len(changedClaims) > 0:
-		b.joinAll(nodes, claims, loads)
-	case len(changedLoads) > 0:
-		b.reload(changedLoads)
+	if n := len(changedNodes) + len(changedClaims); n > 0 {
+		if len(b.places.settled) == 0 || n > manyJoined && 8*n > len(nodes)+len(claims) {
+			b.joinAll(nodes, claims, loads)
+			return
+		}
+		r := rejoining{Builder: b, nodes: map[string]bool{}, claims: map[string]bool{}}
+		for _, name := range changedNodes {
+			r.nodes[name] = true
+		}
+		for _, name := range changedClaims {
+			r.stir(find(wereClaims, name, b.claims.key, strings.Compare))
+			r.stir(b.claims.find(name))
+		}
+		r.rejoin()
 	}
+	b.reload(changedLoads)
+	b.places.settle()
 }
 
 // reload replaces the places whose pods changed.
 func (b *Builder) reload(changed []string) {
-	b.places = slices.Clone(b.places)
 	for _, name := range changed {
-		i, ok := slices.BinarySearchFunc(b.places, name, comparePlace)
-		if !ok || b.places[i].Node == nil {
-			continue
+		if p := b.places.find(placeKey{name: name}); p != nil {
+			b.places.put(placeKey{name: name}, newPlace(p.Node, p.Claim, b.loads.find(name)))
 		}
-		b.places[i] = newPlace(b.places[i].Node, b.places[i].Claim, b.loads.find(name))
 	}
 }
 
@@ -69,13 +99,13 @@ func (p *Place) summary() *load {
 // come out as it was is kept, so that what others know of it stays true.
 func (b *Builder) joinAll(nodes []*Node, claims []*Claim, loads []*load) {
 	match := newMatcher(claims)
-	before := make(map[string]*Place, len(b.places))
-	for _, p := range b.places {
-		before[p.Name()] = p
+	before := make(map[placeKey]*Place, len(b.places.settled))
+	for _, p := range b.places.settled {
+		before[keyOfPlace(p)] = p
 	}
 	out := make([]*Place, 0, len(nodes)+len(claims))
 	add := func(p *Place) {
-		if was := before[p.Name()]; was != nil && same(was, p) {
+		if was := before[keyOfPlace(p)]; was != nil && same(was, p) {
 			p = was
 		}
 		out = append(out, p)
@@ -101,7 +131,7 @@ func (b *Builder) joinAll(nodes []*Node, claims []*Claim, loads []*load) {
 		}
 	}
 	slices.SortStableFunc(out, func(x, y *Place) int { return strings.Compare(x.Name(), y.Name()) })
-	b.places = out
+	b.places.settled = out
 }
 
 func same(a, b *Place) bool { return a.Node == b.Node && a.Claim == b.Claim && a.load == b.load }

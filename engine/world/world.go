@@ -82,7 +82,7 @@ func (b *Builder) Snapshot(at int64) *World {
 	w.guards, _ = b.guards.settle()
 	w.backoffs, _ = b.backoffs.settle()
 	b.settlePlaces()
-	w.places = b.places
+	w.places = b.places.settled
 	w.base = *b
 	return w
 }
@@ -90,7 +90,7 @@ func (b *Builder) Snapshot(at int64) *World {
 // Edit returns a Builder that starts from the World's items and leaves the World as it is.
 func (w *World) Edit() *Builder {
 	b := NewBuilder()
-	b.digest, b.places = w.digest, w.base.places
+	b.digest = w.digest
 	b.pods.table = b.pods.over(w.base.pods.settled)
 	b.nodes.table = b.nodes.over(w.base.nodes.settled)
 	b.claims.table = b.claims.over(w.base.claims.settled)
@@ -102,6 +102,8 @@ func (w *World) Edit() *Builder {
 	b.backoffs.table = b.backoffs.over(w.base.backoffs.settled)
 	b.waiting = b.waiting.over(w.base.waiting.settled)
 	b.loads = b.loads.over(w.base.loads.settled)
+	b.links = b.links.over(w.base.links)
+	b.places = b.places.over(w.base.places.settled)
 	return b
 }
 

@@ -44,13 +44,16 @@ func changes() *rapid.Generator[change] {
 			}
 			return change{"set pod " + name, func(b *world.Builder) error { return b.SetPod(p) }, "p" + name, false}
 		case "node":
-			v := world.Node{Name: node, ProviderID: fmt.Sprintf("id%d", n%3), Ready: rapid.Bool().Draw(t, "ready")}
+			v := world.Node{Name: node, ProviderID: said(t, fmt.Sprintf("id%d", n%3)), Ready: rapid.Bool().Draw(t, "ready"), Claim: said(t, name)}
 			if gone {
 				return change{"delete node " + node, func(b *world.Builder) error { b.DeleteNode(node); return nil }, "n" + node, true}
 			}
 			return change{"set node " + node, func(b *world.Builder) error { return b.SetNode(v) }, "n" + node, false}
 		case "claim":
-			v := world.Claim{Name: name, ProviderID: fmt.Sprintf("id%d", n%3), Node: node, Requirements: label.SetOf(label.Is("k", "v"))}
+			v := world.Claim{Name: name, ProviderID: said(t, fmt.Sprintf("id%d", n%3)), Node: said(t, node), Requirements: label.SetOf(label.Is("k", "v"))}
+			if rapid.IntRange(0, 3).Draw(t, "namesake") == 0 {
+				v.Name, name = node, node
+			}
 			if gone {
 				return change{"delete claim " + name, func(b *world.Builder) error { b.DeleteClaim(name); return nil }, "c" + name, true}
 			}
@@ -64,6 +67,9 @@ func changes() *rapid.Generator[change] {
 		}
 	})
 }
+
+// said is the value, or nothing.
+func said(t *rapid.T, v string) string { return rapid.SampledFrom([]string{v, v, ""}).Draw(t, "said") }
 
 // Any order of deltas gives the same World as building from nothing.
 func TestHistoryLeavesNoTrace(t *testing.T) {
@@ -119,7 +125,7 @@ func picture(t *rapid.T, w *world.World) string {
 		fmt.Fprintf(&b, "\nwaiting %s", p.Key)
 	}
 	for _, p := range w.Places() {
-		fmt.Fprintf(&b, "\nplace %s uses %s:", p.Name(), p.Used)
+		fmt.Fprintf(&b, "\nplace %s uses %s, a node: %t:", p.Name(), p.Used, p.Node != nil)
 		if p.Node != nil && p.Claim != nil {
 			fmt.Fprintf(&b, " claim %s", p.Claim.Name)
 		}
@@ -261,6 +267,52 @@ func BenchmarkOnePod(b *testing.B) {
 	w.Snapshot(0)
 	for i := 0; b.Loop(); i++ {
 		_ = w.SetPod(pod(i%150_000, int64(i)))
+		w.Snapshot(int64(i))
+	}
+}
+
+// fleet is so many nodes, each with its claim and a pod.
+func fleet(n int) *world.Builder {
+	w := world.NewBuilder()
+	for i := range n {
+		_ = w.SetNode(member(i, true))
+		_ = w.SetClaim(world.Claim{Name: fmt.Sprintf("claim-%06d", i), ProviderID: fmt.Sprintf("id-%06d", i), Node: fmt.Sprintf("node-%06d", i)})
+		_ = w.SetPod(world.Pod{Key: world.Key{Namespace: "d", Name: fmt.Sprintf("pod-%06d", i)}, Node: fmt.Sprintf("node-%06d", i)})
+	}
+	return w
+}
+
+func member(i int, ready bool) world.Node {
+	return world.Node{Name: fmt.Sprintf("node-%06d", i), ProviderID: fmt.Sprintf("id-%06d", i), Ready: ready}
+}
+
+// When a node or a claim changes only its place is another.
+func TestOtherPlacesAreKept(t *testing.T) {
+	const nodes = 50
+	b := fleet(nodes)
+	before := b.Snapshot(0)
+	if err := b.SetNode(member(7, false)); err != nil {
+		t.Fatal(err)
+	}
+	b.DeleteClaim("claim-000009")
+	after := b.Snapshot(1)
+	if len(after.Places()) != nodes || after.Place("node-000007").Node.Ready || after.Place("node-000009").Claim != nil {
+		t.Errorf("%d places; one stands as %+v, one as %+v", len(after.Places()), after.Place("node-000007"), after.Place("node-000009"))
+	}
+	for i, p := range after.Places() {
+		if kept := p == before.Places()[i]; kept != (i != 7 && i != 9) {
+			t.Errorf("the place of %s is kept: %t", p.Name(), kept)
+		}
+	}
+}
+
+// BenchmarkOneNode measures a snapshot after one changed node in a very large cluster.
+func BenchmarkOneNode(b *testing.B) {
+	const nodes = 100_000
+	w := fleet(nodes)
+	w.Snapshot(0)
+	for i := 0; b.Loop(); i++ {
+		_ = w.SetNode(member(i%nodes, i/nodes%2 == 1))
 		w.Snapshot(int64(i))
 	}
 }
