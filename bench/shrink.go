@@ -56,17 +56,17 @@ func (o *options) shrink(w io.Writer) error {
 	)
 	cluster := enginetest.ShrunkFrom(c, requirements, o.world.Pods, o.world.Seed)
 	s := report.Shrink{Nodes: len(cluster.Places()), Pods: len(cluster.Pods())}
-	for _, move := range []int64{consolidate.DefaultMoveCost, 15_000, 5_000} {
-		s.Ours = append(s.Ours, planned(cluster, move, &s))
+	for _, level := range []string{consolidate.Normal, consolidate.Cautious, consolidate.Eager} {
+		s.Ours = append(s.Ours, planned(cluster, level, &s))
 	}
 	s.Peer = o.serial(cluster, s.Ours[0])
 	return json.NewEncoder(w).Encode(s)
 }
 
-// planned is where one plan comes to at a price of a move.
-func planned(w *world.World, move int64, s *report.Shrink) report.Rest {
+// planned is where one plan comes to at a level.
+func planned(w *world.World, level string, s *report.Shrink) report.Rest {
 	var p plan.Plan
-	o := disrupt.Options{Only: []disrupt.Part{disrupt.Idling, disrupt.Consolidating}, AsIs: true, Consolidate: consolidate.Options{MoveCost: move, Unbudgeted: true}}
+	o := disrupt.Options{Only: []disrupt.Part{disrupt.Idling, disrupt.Consolidating}, AsIs: true, Consolidate: consolidate.Options{Level: level, Unbudgeted: true}}
 	use := measure.Of(func() { p = disrupt.Decide(w, o) })
 	cost, commands := p.Price-p.Saving(), 0
 	for _, c := range p.Commands {
@@ -79,7 +79,7 @@ func planned(w *world.World, move int64, s *report.Shrink) report.Rest {
 		}
 	}
 	s.Start, s.Bound = dollars(p.Price), dollars(p.Least)
-	return report.Rest{Name: fmt.Sprintf("a move has to save %g", dollars(move)), Cost: dollars(cost), Moved: p.Moved(), Commands: commands, CPU: use.CPU}
+	return report.Rest{Name: "level " + level, Cost: dollars(cost), Moved: p.Moved(), Commands: commands, CPU: use.CPU}
 }
 
 // serial is where the published rules come to: after as many moves, at equal cost, and in the end, or when the time is up.

@@ -36,6 +36,7 @@ func Settings() []Setting {
 		{"settings.nominatePods", nil, "NOMINATE_PODS", "", "true", "Nominate pods for the nodes they are planned for, so that kube-scheduler follows the plan. Needs Kubernetes 1.35."},
 		{"settings.holdNodesFor", nil, "HOLD_NODES_FOR", "", "20s", "How long a node that has joined may take no pods, until all of its own that are spread over zones can be bound. 0s: no time. Needs pods to be nominated."},
 		{"settings.movePods", nil, "MOVE_PODS", "", "true", "Move pods where their pools say so: to make the cluster cheaper, and to replace nodes that have drifted. Otherwise only nodes that are empty or too old are given back."},
+		{"settings.consolidationLevel", nil, "CONSOLIDATION_LEVEL", "", "normal", "How much has to be saved for a pod to be moved, where its pool does not say: cautious, normal or eager."},
 		{"settings.livePage", nil, "LIVE_PAGE", "", "false", "Show the cluster as it changes, and answer questions about it, to everyone who reaches the port of metrics."},
 		{"settings.disableClusterStateObservability", nil, "DISABLE_CLUSTER_STATE_OBSERVABILITY", "", "false", "No metrics of single pods, nodes, pools and conditions, and no events of conditions."},
 		{"settings.ignoreDRARequests", nil, "IGNORE_DRA_REQUESTS", "", "true", "Pods with resource claims are refused with the reason in either case; the log says so where this is false."},

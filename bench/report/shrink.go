@@ -26,7 +26,7 @@ type Rest struct {
 	CPU      float64 `json:"cpu"`
 }
 
-const shrinkNote = `Clusters that were filled batch by batch, first fit by size on machines of at most sixteen cores, and of which the applications then shrank unevenly to less than half; half of them plain, the others spread over zones or hosts or apart. All of Tenon's is **one plan**, at several prices of a move, without budgets; what to compare it with is an emulation of the rules that Karpenter publishes (empty nodes; the longest prefix, found by bisection, of 100 nodes by price per pod that fits elsewhere and on one cheaper node; else the first single node), carried out command after command, a tenth of the nodes at a time, with nothing waiting and nothing timing out, which favours it. It is not the peer's own code.
+const shrinkNote = `Clusters that were filled batch by batch, first fit by size on machines of at most sixteen cores, and of which the applications then shrank unevenly to less than half; half of them plain, the others spread over zones or hosts or apart. All of Tenon's is **one plan**, at each level, without budgets; what to compare it with is an emulation of the rules that Karpenter publishes (empty nodes; the longest prefix, found by bisection, of 100 nodes by price per pod that fits elsewhere and on one cheaper node; else the first single node), carried out command after command, a tenth of the nodes at a time, with nothing waiting and nothing timing out, which favours it. It is not the peer's own code.
 
 `
 

@@ -32,7 +32,7 @@ type change struct {
 
 // Change tells of one item what a scene does not tell:
 //
-//	pool   after=SECONDS, budget=NODES[:REASON], policy=WhenEmpty|Balanced|Never
+//	pool   after=SECONDS, budget=NODES[:REASON], policy=WhenEmpty|Balanced|Never, level=cautious|normal|eager
 //	node   quiet=SECONDS, since when nothing came or went; forbid, starting
 //	pod    forbid, cost=N
 //	guard  allowed=N app=APP
@@ -107,6 +107,7 @@ func (c change) make(w *world.World, b *world.Builder) error {
 			}
 			p.Disruption.Budgets = append(p.Disruption.Budgets, budget)
 		}
+		p.Disruption.Level = cmp.Or(c.args["level"], p.Disruption.Level)
 		switch c.args["policy"] {
 		case "WhenEmpty":
 			p.Disruption.MoveAfter = nil

@@ -396,13 +396,14 @@ func TestPricesNameTheirCurrency(t *testing.T) {
 	}
 }
 
-// A pool with two problems is told of both, so that mending one does not only show the other.
+// A pool with several problems is told of all, so that mending one does not only show the next.
 func TestAllProblemsOfAPool(t *testing.T) {
 	s := newScene(t)
 	s.pool.NotReady = "subnets: none has the tag"
 	s.pool.Limits = amounts(t, "cpu", "1")
+	s.pool.Disruption.Level = "brave"
 	p, _ := s.explainer().Pool(general)
-	if len(p.Problems) != 2 {
+	if len(p.Problems) != 3 || !strings.Contains(p.Problems[1], `consolidation level "brave", want cautious, normal or eager`) {
 		t.Errorf("problems: %q", p.Problems)
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/tenon-sh/tenon/engine/amount"
+	"github.com/tenon-sh/tenon/engine/disrupt/consolidate"
 	"github.com/tenon-sh/tenon/engine/disrupt/hold"
 	"github.com/tenon-sh/tenon/engine/market"
 	"github.com/tenon-sh/tenon/engine/plan"
@@ -133,9 +134,10 @@ func (e *Explainer) stock(p *world.Pool) market.Stock {
 	return market.Stocks(b.Snapshot(e.world.At()))[p.ID]
 }
 
-// problems is why a pool buys nothing.
+// unregistered is what is wrong with a pool whose machines come to nothing.
 const unregistered = "machines of it were launched lately and did not register as nodes: its condition NodeRegistrationHealthy says why"
 
+// problems is why a pool buys nothing, and what of it is passed over.
 func (e *Explainer) problems(p *world.Pool, s market.Stock) []string {
 	var out []string
 	if p.Deleting {
@@ -143,6 +145,9 @@ func (e *Explainer) problems(p *world.Pool, s market.Stock) []string {
 	}
 	if p.NotReady != "" {
 		out = append(out, "it is not ready: "+p.NotReady)
+	}
+	if l := p.Disruption.Level; !consolidate.IsLevel(l) {
+		out = append(out, fmt.Sprintf("its annotation says consolidation level %q, want %s: it is passed over", l, consolidate.AnyLevel()))
 	}
 	switch {
 	case p.Unhealthy && e.options.UnhealthyLast:

@@ -294,6 +294,7 @@ type PoolDisruption struct {
 	EmptyAfter  *int64   `json:"emptyAfter,omitempty"` // give back a node that has been empty so long
 	MoveAfter   *int64   `json:"moveAfter,omitempty"`  // consolidate a node that has been quiet so long
 	Balanced    bool     `json:"balanced,omitempty"`   // moves must be worth their disruption
+	Level       string   `json:"level,omitempty"`      // how much has to be saved for a move; none: as for all pools
 	Budgets     []Budget `json:"budgets,omitempty"`    // none: no bound
 	ExpireAfter *int64   `json:"expireAfter,omitempty"`
 	DrainWithin *int64   `json:"drainWithin,omitempty"` // terminationGracePeriod

@@ -23,6 +23,9 @@ const (
 	Adopts = v1.Group + "/adopts"
 )
 
+// Level is on pools: how much has to be saved for a pod of theirs to be moved.
+const Level = v1.Group + "/consolidation-level"
+
 // Moves is on nodes that are to go: where their pods are to go, as MovesText writes it.
 const Moves = v1.Group + "/moves"
 

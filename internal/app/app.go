@@ -296,7 +296,7 @@ func (p *parts) controllers(provisioners bool) error {
 	giveBack := &disrupt.Controller{
 		Client: c, Cluster: p.cluster, Enact: p.enact, Journal: p.journal, Metrics: p.metrics, Events: p.events, Now: p.Now,
 		Log:    p.Log.WithName("controller.disruption"),
-		Moving: disrupt.Moving{Off: !p.Settings.MovePods, Pack: p.options(), SpotToSpot: p.Settings.Gates.SpotToSpotConsolidation},
+		Moving: disrupt.Moving{Off: !p.Settings.MovePods, Pack: p.options(), SpotToSpot: p.Settings.Gates.SpotToSpotConsolidation, Level: p.Settings.ConsolidationLevel},
 		Passes: p.passes,
 	}
 	giveBack.Listen()

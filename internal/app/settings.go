@@ -5,37 +5,40 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/tenon-sh/tenon/engine/disrupt/consolidate"
 )
 
 // Settings are what an operator can choose. They have the names and defaults of Karpenter's.
 type Settings struct {
-	MetricsPort       int
-	HealthPort        int
-	BindAddress       string // that metrics and probes are served on; empty: all there are
-	WebhookPort       int    // 0: no webhook; it also needs LeaseNamespace, which is the pod's
-	WebhookService    string // by which the API server reaches it
-	QPS               float32
-	Burst             int
-	Profiling         bool
-	LivePage          bool // what is seen and decided is shown as it changes, and asked about, on the port of metrics
-	Unobserved        bool // no metrics of single objects
-	LeaderElection    bool
-	LeaseName         string
-	LeaseNamespace    string
-	MemoryLimit       int64 // bytes; below zero: none
-	BatchMax          time.Duration
-	BatchIdle         time.Duration
-	IgnorePreferences bool
-	BestEffort        bool          // minValues may be lowered
-	UnhealthyLast     bool          // pools whose machines did not register are bought from last
-	SpotPremium       int           // percent of its price that spot counts as costing more
-	Nominate          bool          // pods for the nodes that they are planned for
-	HoldNodes         time.Duration // for which nodes that have joined may be kept closed to pods until all of theirs can be bound
-	MovePods          bool          // to make the cluster cheaper, and to replace nodes that have drifted
-	Gates             Gates
-	Shadow            bool   // decide and tell, and change nothing
-	JournalDir        string // decisions are kept in files there; empty: in memory only
-	JournalLimit      int64  // bytes of them
+	MetricsPort        int
+	HealthPort         int
+	BindAddress        string // that metrics and probes are served on; empty: all there are
+	WebhookPort        int    // 0: no webhook; it also needs LeaseNamespace, which is the pod's
+	WebhookService     string // by which the API server reaches it
+	QPS                float32
+	Burst              int
+	Profiling          bool
+	LivePage           bool // what is seen and decided is shown as it changes, and asked about, on the port of metrics
+	Unobserved         bool // no metrics of single objects
+	LeaderElection     bool
+	LeaseName          string
+	LeaseNamespace     string
+	MemoryLimit        int64 // bytes; below zero: none
+	BatchMax           time.Duration
+	BatchIdle          time.Duration
+	IgnorePreferences  bool
+	BestEffort         bool          // minValues may be lowered
+	UnhealthyLast      bool          // pools whose machines did not register are bought from last
+	SpotPremium        int           // percent of its price that spot counts as costing more
+	Nominate           bool          // pods for the nodes that they are planned for
+	HoldNodes          time.Duration // for which nodes that have joined may be kept closed to pods until all of theirs can be bound
+	MovePods           bool          // to make the cluster cheaper, and to replace nodes that have drifted
+	ConsolidationLevel string        // how much has to be saved for a move
+	Gates              Gates
+	Shadow             bool   // decide and tell, and change nothing
+	JournalDir         string // decisions are kept in files there; empty: in memory only
+	JournalLimit       int64  // bytes of them
 }
 
 // Gates are the features that can be switched.
@@ -48,7 +51,7 @@ func Defaults() Settings {
 	return Settings{
 		MetricsPort: 8080, HealthPort: 8081, QPS: 200, Burst: 300, LeaderElection: true,
 		LeaseName: "karpenter-leader-election", MemoryLimit: -1,
-		BatchMax: 10 * time.Second, BatchIdle: time.Second, Nominate: true, HoldNodes: 20 * time.Second, MovePods: true, Gates: Gates{ReservedCapacity: true},
+		BatchMax: 10 * time.Second, BatchIdle: time.Second, Nominate: true, HoldNodes: 20 * time.Second, MovePods: true, ConsolidationLevel: consolidate.Normal, Gates: Gates{ReservedCapacity: true},
 		JournalLimit: 1 << 30,
 	}
 }

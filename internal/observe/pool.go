@@ -11,6 +11,7 @@ import (
 	v1 "github.com/tenon-sh/tenon/api/karpenter/v1"
 	"github.com/tenon-sh/tenon/api/karpenter/v1alpha5"
 	"github.com/tenon-sh/tenon/engine/world"
+	"github.com/tenon-sh/tenon/internal/annotation"
 )
 
 // What the API fills in; an object read from a file may be without it.
@@ -31,6 +32,7 @@ func NodePool(p *v1.NodePool) world.Pool {
 		Deleting:      p.DeletionTimestamp != nil,
 		Disruption:    poolDisruption(p),
 	}
+	out.Disruption.Level = p.Annotations[annotation.Level]
 	if p.Spec.Weight != nil {
 		out.Weight = *p.Spec.Weight
 	}
@@ -144,6 +146,7 @@ func Provisioner(p *v1alpha5.Provisioner) world.Pool {
 	if p.Spec.Limits != nil {
 		out.Limits = Amounts(p.Spec.Limits.Resources)
 	}
+	out.Disruption.Level = p.Annotations[annotation.Level]
 	out.Disruption.ExpireAfter = p.Spec.TTLSecondsUntilExpired
 	out.Disruption.EmptyAfter = p.Spec.TTLSecondsAfterEmpty
 	if p.Consolidates() {

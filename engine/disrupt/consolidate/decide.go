@@ -75,25 +75,40 @@ func (s *search) add(i int, p *world.Place, l looker, whys map[*world.Place]*rea
 
 // weigh finds what moving the pods of each machine has to save.
 func (s *search) weigh() {
+	average := s.average()
 	for i := range s.machines {
 		if m := &s.machines[i]; m.why == nil {
-			m.effort = s.effort(i, m.weight)
+			m.effort = s.effort(i, average)
 		}
 	}
 	s.value()
 }
 
-// effort is what moving the pods of machine i has to save: so much for each of
-// them, but no more than nine tenths of what the pod is worth, so that a machine
-// whose pods all fit elsewhere goes, however small they are.
-func (s *search) effort(i int, weight int64) int64 {
-	effort := weight * s.options.moveCost() / 1000
+// average is what a pod that may move costs in the middle, where machines are bought anew for all of them.
+func (s *search) average() int64 {
+	worth, pods := int64(0), 0
+	for i := range s.machines {
+		w, _ := s.cluster.Load(i)
+		worth, pods = worth+w, pods+s.cluster.Count(i)
+	}
+	return worth / int64(max(pods, 1))
+}
+
+// effort is what moving the pods of machine i has to save. An eviction costs the
+// same whatever the pod asks for, so that a machine with few large pods goes
+// before one with many small ones; how much that is depends on what pods usually
+// cost in this cluster, so that clusters of small pods and of large ones, in any
+// currency, are treated alike. A pod that costs little has to save little, and
+// one that costs much no more than others.
+func (s *search) effort(i int, average int64) int64 {
 	pods := int64(len(s.cluster.Movable(i)))
 	if pods == 0 {
 		return 0
 	}
+	m := &s.machines[i]
+	l := s.options.level(s.world.Pool(m.place.Pool()))
 	worth, _ := s.cluster.Load(i)
-	return min(effort, worth*9/10/pods*weight/1000)
+	return min(average*l.share/100, worth/pods*l.most/100, l.cost) * m.weight / 1000
 }
 
 // offerOf is what a machine is sold as, and what it costs: a reservation is paid for anyway.

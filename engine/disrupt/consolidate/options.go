@@ -8,6 +8,7 @@ import "github.com/tenon-sh/tenon/engine/pack"
 
 // Defaults of Options.
 const (
+	DefaultMoveShare   = 30     // percent
 	DefaultMoveCost    = 10_000 // millionths of the currency an hour
 	DefaultLeastSaving = 10_000 // the same
 	DefaultLeastShare  = 3      // percent
@@ -19,7 +20,9 @@ const (
 type Options struct {
 	Pack        pack.Options `json:"pack,omitzero"`
 	Planned     []string     `json:"planned,omitempty"`     // machines, by the names of their places, that pods are on their way to
-	MoveCost    int64        `json:"moveCost,omitempty"`    // what moving one pod has to save an hour; 0 is the default, below 0 is nothing
+	Level       string       `json:"level,omitempty"`       // how much has to be saved for a move, for pools that do not say it themselves
+	MoveShare   int          `json:"moveShare,omitempty"`   // what moving an average pod has to save an hour, in percent of what such a pod costs; 0 is the level's, below 0 is nothing
+	MoveCost    int64        `json:"moveCost,omitempty"`    // what moving one pod has to save an hour at most; 0 is the level's, below 0 is nothing
 	LeastSaving int64        `json:"leastSaving,omitempty"` // what a command has to save an hour; 0 is the default, below 0 is anything
 	LeastShare  int          `json:"leastShare,omitempty"`  // percent of what it gives back that a command which buys has to save; 0 is the default, below 0 is anything
 	Group       int          `json:"group,omitempty"`       // most machines that are replaced together; 0 is the default
@@ -28,7 +31,6 @@ type Options struct {
 	Unbudgeted  bool         `json:"unbudgeted,omitempty"`  // look at no disruption budget: what could go in the end, not now
 }
 
-func (o Options) moveCost() int64    { return choice(o.MoveCost, DefaultMoveCost) }
 func (o Options) leastSaving() int64 { return max(choice(o.LeastSaving, DefaultLeastSaving), 1) }
 func (o Options) leastShare() int64  { return choice(int64(o.LeastShare), DefaultLeastShare) }
 func (o Options) group() int         { return int(max(choice(int64(o.Group), DefaultGroup), 1)) }

@@ -39,7 +39,7 @@ func (s *search) value() {
 	var whose []int
 	for i := range s.machines {
 		m := &s.machines[i]
-		r := roomOf(y.Room(i), float64(m.net(s.options)))
+		r := roomOf(y.Room(i), float64(m.net()))
 		switch {
 		case m.why == nil:
 			have, whose = append(have, r), append(whose, i)

@@ -42,7 +42,7 @@ func TestScenarios(t *testing.T) {
 					t.Fatal(err)
 				}
 				p := decide(w, consolidate.Options{
-					MoveCost: money(a["move"]), LeastSaving: money(a["least"]), LeastShare: number(a["share"]), Group: number(a["group"]), SpotToSpot: spot, Unbudgeted: unbudgeted,
+					Level: a["level"], MoveCost: money(a["move"]), LeastSaving: money(a["least"]), LeastShare: number(a["share"]), Group: number(a["group"]), SpotToSpot: spot, Unbudgeted: unbudgeted,
 				})
 				return plot(p)
 			default:

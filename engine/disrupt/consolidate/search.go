@@ -64,7 +64,7 @@ func (s *search) rooms() map[world.PoolID]int {
 const rounds = 3
 
 // net is what a machine costs beyond what its pods' staying saves.
-func (m *machine) net(o Options) int64 { return m.price - m.weight*o.moveCost()/1000 }
+func (m *machine) net() int64 { return m.price - m.effort }
 
 // later notes that something may be possible at a time that has not come yet.
 func (s *search) later(at int64) {
@@ -83,7 +83,7 @@ func (s *search) open() []int {
 		if m.why != nil || m.gone {
 			continue
 		}
-		over[i] = float64(m.net(s.options)) / max(m.room, 1)
+		over[i] = float64(m.net()) / max(m.room, 1)
 		out = append(out, i)
 	}
 	slices.SortFunc(out, func(a, b int) int {

@@ -4,8 +4,10 @@ package consolidate
 import (
 	"fmt"
 	"io"
+	"strings"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"github.com/tenon-sh/tenon/engine/disrupt"
 	"github.com/tenon-sh/tenon/engine/disrupt/consolidate"
@@ -24,6 +26,8 @@ const wide = "wide"
 type options struct {
 	source   picture.Source
 	supposed picture.Suppositions
+	level    string
+	share    int
 	move     float64
 	least    float64
 	group    int
@@ -61,7 +65,9 @@ world that the controller kept. --add, --without, --scale, --sold-out and
 	f := cmd.Flags()
 	o.source.Flags(f)
 	o.supposed.Flags(f)
-	f.Float64Var(&o.move, "move-cost", units(consolidate.DefaultMoveCost), "what moving one pod has to save an hour, in units of the currency")
+	f.StringVar(&o.level, "level", consolidate.Normal, "how much has to be saved for a pod to be moved, where its pool does not say: "+consolidate.AnyLevel())
+	f.IntVar(&o.share, "move-share", 0, "what moving one pod has to save an hour, in percent of what an average pod costs, instead of the level's")
+	f.Float64Var(&o.move, "move-cost", 0, "what moving one pod has to save an hour at most, in units of the currency, instead of the level's")
 	f.Float64Var(&o.least, "least-saving", units(consolidate.DefaultLeastSaving), "what has to be saved an hour for any node to go")
 	f.IntVar(&o.group, "group", consolidate.DefaultGroup, "most nodes that are replaced together")
 	f.BoolVar(&o.spot, "spot-to-spot", false, "replace spot nodes by cheaper spot nodes, too, if there are enough types of them")
@@ -71,7 +77,7 @@ world that the controller kept. --add, --without, --scale, --sold-out and
 }
 
 func (o *options) run(cmd *cobra.Command, args []string) error {
-	decide, err := o.decideOptions()
+	decide, err := o.decideOptions(cmd.Flags())
 	if err != nil {
 		return err
 	}
@@ -134,8 +140,17 @@ func (o *options) world(cmd *cobra.Command) (w *world.World, notes []string, err
 }
 
 // decideOptions reads the flags that the decision depends on.
-func (o *options) decideOptions() (consolidate.Options, error) {
-	out := consolidate.Options{Group: o.group, SpotToSpot: o.spot, Unbudgeted: o.budgets}
+func (o *options) decideOptions(given *pflag.FlagSet) (consolidate.Options, error) {
+	out := consolidate.Options{Level: o.level, MoveShare: o.share, Group: o.group, SpotToSpot: o.spot, Unbudgeted: o.budgets}
+	if !consolidate.IsLevel(o.level) {
+		return out, verb.BadInputf("--level is %q, want %s", o.level, consolidate.AnyLevel())
+	}
+	if o.share < 0 || o.share > 1000 {
+		return out, verb.BadInputf("--move-share is %d, want a percentage from 0 to 1000", o.share)
+	}
+	if out.MoveShare == 0 && given.Changed("move-share") {
+		out.MoveShare = -1
+	}
 	for _, x := range []struct {
 		flag string
 		v    float64
@@ -145,7 +160,7 @@ func (o *options) decideOptions() (consolidate.Options, error) {
 		if !ok {
 			return out, verb.BadInputf("%s is %v, want an amount of money from 0 to a million", x.flag, x.v)
 		}
-		if *x.to = int64(micro); *x.to == 0 {
+		if *x.to = int64(micro); *x.to == 0 && given.Changed(strings.TrimPrefix(x.flag, "--")) {
 			*x.to = -1
 		}
 	}

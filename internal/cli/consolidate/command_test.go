@@ -184,6 +184,8 @@ func TestRefusesNonsense(t *testing.T) {
 	}{
 		"Node":  {[]string{"nobody"}, `there is no node or claim "nobody"`},
 		"Move":  {[]string{"--move-cost", "-1"}, "--move-cost is -1"},
+		"Level": {[]string{"--level", "brave"}, `--level is "brave", want cautious, normal or eager`},
+		"Share": {[]string{"--move-share", "-5"}, "--move-share is -5"},
 		"NaN":   {[]string{"--least-saving", "NaN"}, "--least-saving is NaN"},
 		"Group": {[]string{"--group", "0"}, "--group is 0"},
 	} {

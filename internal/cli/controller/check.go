@@ -10,6 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/tenon-sh/tenon/engine/disrupt/consolidate"
 	"github.com/tenon-sh/tenon/internal/app"
 	"github.com/tenon-sh/tenon/internal/cli/verb"
 )
@@ -48,6 +49,7 @@ func (o *options) check() error {
 	oneOf(o.preferences, "preference-policy", "PREFERENCE_POLICY", "Respect", "Ignore")
 	oneOf(o.minValues, "min-values-policy", "MIN_VALUES_POLICY", "Strict", "BestEffort")
 	oneOf(o.logEncoding, "log-encoding", "LOG_ENCODING", "", "console", "json")
+	oneOf(o.ConsolidationLevel, "consolidation-level", "CONSOLIDATION_LEVEL", consolidate.Levels()...)
 	refuse(o.SpotPremium < 0 || o.SpotPremium > 1000, "--spot-premium is %d, want a percentage from 0 to 1000", o.SpotPremium)
 	refuse(a.ImagesFresh < time.Minute, "--ami-refresh-interval is %v, want at least 1m", a.ImagesFresh)
 	refuse(a.SubnetsFresh < time.Minute, "--subnet-refresh-interval is %v, want at least 1m", a.SubnetsFresh)

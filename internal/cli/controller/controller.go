@@ -190,6 +190,7 @@ func (o *options) flags(cmd *cobra.Command, getenv func(string) string) {
 	f.flag(&o.Nominate, "nominate-pods", "NOMINATE_PODS", "nominate pods for the nodes they are planned for, so that kube-scheduler follows the plan; needs Kubernetes 1.35")
 	f.span(&o.HoldNodes, "hold-nodes-for", "HOLD_NODES_FOR", "how long a node that has joined may take no pods, until all of its own that are spread over zones can be bound; 0: no time; needs pods to be nominated")
 	f.flag(&o.MovePods, "move-pods", "MOVE_PODS", "move pods where their pools say so: to make the cluster cheaper, and to replace nodes that have drifted; otherwise only nodes that are empty or too old are given back")
+	f.text(&o.ConsolidationLevel, "consolidation-level", "CONSOLIDATION_LEVEL", "how much has to be saved for a pod to be moved, where its pool does not say: cautious, normal or eager")
 	f.text(&o.gates, "feature-gates", "FEATURE_GATES", "features to switch, as Name=true,Other=false")
 	f.flag(&o.Shadow, "shadow", "SHADOW", "decide and tell, and change nothing: no lease, no events, no write to the API server, no call to AWS that does more than look")
 	f.text(&o.JournalDir, "journal-dir", "JOURNAL_DIR", "folder in which every decision is kept with all that it was made of, for tenon replay; empty: none")

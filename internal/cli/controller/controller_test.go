@@ -73,6 +73,7 @@ func TestRefused(t *testing.T) {
 		"MinValues":   {args: []string{"--min-values-policy=Loose"}, want: `invalid MIN_VALUES_POLICY "Loose": write Strict or BestEffort`},
 		"LogLevel":    {args: []string{"--log-level=loud"}, want: `log level "loud"`},
 		"Encoding":    {args: []string{"--log-encoding=xml"}, want: `invalid LOG_ENCODING "xml"`},
+		"Level":       {env: map[string]string{"CONSOLIDATION_LEVEL": "brave"}, want: `invalid CONSOLIDATION_LEVEL "brave": write cautious or normal or eager`},
 		"Images":      {env: map[string]string{"AMI_REFRESH_INTERVAL": "30s"}, want: "--ami-refresh-interval is 30s, want at least 1m"},
 		"Subnets":     {args: []string{"--subnet-refresh-interval=1s"}, want: "--subnet-refresh-interval is 1s"},
 		"Overhead":    {args: []string{"--vm-memory-overhead-percent=-0.1"}, want: "--vm-memory-overhead-percent is -0.1"},

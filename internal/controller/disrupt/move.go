@@ -43,6 +43,7 @@ type Moving struct {
 	Off        bool // none are
 	Pack       pack.Options
 	SpotToSpot bool
+	Level      string // how much has to be saved for a move
 }
 
 // looking is what a controller remembers of its looks. All of it can be forgotten.

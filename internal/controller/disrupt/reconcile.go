@@ -191,7 +191,7 @@ func quick() []disrupt.Part { return []disrupt.Part{disrupt.Judging, disrupt.Idl
 func (c *Controller) options(planned []string, now time.Time) disrupt.Options {
 	o := disrupt.Options{
 		Pack: c.Moving.Pack, Planned: planned, Stay: c.Moving.Off, Skip: slices.Sorted(slices.Values(c.looking.retries.Waiting(now))),
-		Consolidate: consolidate.Options{SpotToSpot: c.Moving.SpotToSpot},
+		Consolidate: consolidate.Options{SpotToSpot: c.Moving.SpotToSpot, Level: c.Moving.Level},
 	}
 	for node, since := range c.marked {
 		if o.Marked == nil {

@@ -1,0 +1,56 @@
+package consolidate
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/tenon-sh/tenon/engine/world"
+)
+
+// The levels of consolidation: how much has to be saved for a move.
+const (
+	Cautious = "cautious"
+	Normal   = "normal"
+	Eager    = "eager"
+)
+
+// level is what moving a pod has to save an hour: the least of three things.
+type level struct {
+	share int64 // percent of what an average pod of the cluster costs
+	most  int64 // percent of what the pod itself costs
+	cost  int64 // millionths of the currency
+}
+
+// levels: as long as a pod has to save less than it costs, machines go however small their pods are, once these fit
+// elsewhere. Where it has to save twice as much, only machines go that are used for less than half.
+var levels = map[string]level{
+	Cautious: {200, 250, 20 * DefaultMoveCost},
+	Normal:   {DefaultMoveShare, 90, DefaultMoveCost},
+	Eager:    {8, 90, DefaultMoveCost / 3},
+}
+
+// Levels returns the names of all levels.
+func Levels() []string { return []string{Cautious, Normal, Eager} }
+
+// IsLevel reports whether there is a level of that name. No name is none that is chosen.
+func IsLevel(name string) bool { return name == "" || slices.Contains(Levels(), name) }
+
+// AnyLevel tells people which levels there are.
+func AnyLevel() string {
+	return strings.Join(Levels()[:len(Levels())-1], ", ") + " or " + Levels()[len(Levels())-1]
+}
+
+// level is what moving pods of a pool has to save: what is chosen for the pool, or for all, or the default.
+func (o Options) level(p *world.Pool) level {
+	if p != nil {
+		if l, ok := levels[p.Disruption.Level]; ok {
+			return l
+		}
+	}
+	l, ok := levels[o.Level]
+	if !ok {
+		l = levels[Normal]
+	}
+	l.share, l.cost = choice(int64(o.MoveShare), l.share), choice(o.MoveCost, l.cost)
+	return l
+}
