@@ -6,8 +6,8 @@ import (
 	"slices"
 
 	"github.com/tenon-sh/tenon/engine/label"
+	"github.com/tenon-sh/tenon/engine/nominate"
 	"github.com/tenon-sh/tenon/engine/packing"
-	"github.com/tenon-sh/tenon/engine/plan"
 )
 
 // maxExchangePartners bounds how many machines are asked for pods in exchange for one.
@@ -20,7 +20,7 @@ func (k *Repairer) Exchange() {
 	if !k.Options.Nominated || !k.Ledger.Counts() {
 		return
 	}
-	crowd := plan.NewCrowd(k.World)
+	crowd := nominate.NewCrowd(k.World)
 	order := k.byOpening()
 	for i, b := range order {
 		if b.Machine.Node == nil {
@@ -43,7 +43,7 @@ func opensAt(b *packing.Bin) int64 {
 	switch {
 	case b.Machine.Node == nil:
 		return math.MaxInt64
-	case plan.Closed(b.Machine):
+	case nominate.Closed(b.Machine):
 		return b.Machine.Node.Created
 	}
 	return math.MinInt64
@@ -65,7 +65,7 @@ func later(b *packing.Bin, all []*packing.Bin) []*packing.Bin {
 
 // exchangeOn has those of the machine's pods that cannot be bound change places with pods of the
 // machines that follow it, and counts the others among the crowd.
-func (k *Repairer) exchangeOn(b *packing.Bin, following []*packing.Bin, crowd *plan.Crowd) {
+func (k *Repairer) exchangeOn(b *packing.Bin, following []*packing.Bin, crowd *nominate.Crowd) {
 	node := b.Machine.Node.Name
 	var partners []*packing.Bin
 	asked := false

@@ -5,6 +5,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/tenon-sh/tenon/engine/nominate"
 	"github.com/tenon-sh/tenon/engine/plan"
 	"github.com/tenon-sh/tenon/engine/world"
 )
@@ -17,15 +18,15 @@ const openEvery = time.Second
 // openings are the last decision on machines that have joined, by node.
 type openings struct {
 	mu     sync.Mutex
-	until  time.Time               // when it is decided anew
-	last   map[string]plan.Opening // nil: nothing is decided of the World that was looked at
-	census *plan.Census            // of the World that was looked at; nil: there is none, or it was let go
+	until  time.Time                   // when it is decided anew
+	last   map[string]nominate.Opening // nil: nothing is decided of the World that was looked at
+	census *nominate.Census            // of the World that was looked at; nil: there is none, or it was let go
 }
 
 // look freezes the picture and does something with its census, and holds on to both for a while.
-func (o *openings) look(e *Enactor, do func(*plan.Census)) {
+func (o *openings) look(e *Enactor, do func(*nominate.Census)) {
 	start := e.Now()
-	o.last, o.census = nil, plan.NewCensus(e.Cluster.World())
+	o.last, o.census = nil, nominate.NewCensus(e.Cluster.World())
 	do(o.census)
 	now := e.Now()
 	o.until = now.Add(max(openEvery, now.Sub(start)))
@@ -43,15 +44,15 @@ func (o *openings) forget(now time.Time) {
 // Opening says whether a node that has joined is to take pods now; it does so at
 // the latest when it has been there for as long as patience. Of a node that nobody has seen yet it says no, and
 // names no pods that it waits for.
-func (e *Enactor) Opening(node string, patience time.Duration) plan.Opening {
+func (e *Enactor) Opening(node string, patience time.Duration) nominate.Opening {
 	o := &e.openings
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	if x, known := o.last[node]; known && e.Now().Before(o.until) {
 		return x
 	}
-	o.look(e, func(c *plan.Census) {
-		o.last = map[string]plan.Opening{}
+	o.look(e, func(c *nominate.Census) {
+		o.last = map[string]nominate.Opening{}
 		for _, x := range c.Openings(e.Targets.fills(c.World()), int64(patience/time.Second)) {
 			o.last[x.Node] = x
 		}
@@ -60,7 +61,7 @@ func (e *Enactor) Opening(node string, patience time.Duration) plan.Opening {
 		return x
 	}
 	m := o.census.World().Place(node) // not seen yet, or it takes pods already
-	return plan.Opening{Node: node, Open: m != nil && m.Node != nil && !plan.Closed(m)}
+	return nominate.Opening{Node: node, Open: m != nil && m.Node != nil && !nominate.Closed(m)}
 }
 
 // promises are those of the pods that can be nominated for a node that takes pods now. Nodes that open together
@@ -70,7 +71,7 @@ func (e *Enactor) promises(pods []world.Key, node string) []promise {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	var due []promise
-	find := func(c *plan.Census) {
+	find := func(c *nominate.Census) {
 		for _, pod := range promisable(c, pods, node) {
 			if pod.Nominated != node {
 				due = append(due, promise{pod, node})

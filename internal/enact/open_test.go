@@ -9,6 +9,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	v1 "github.com/tenon-sh/tenon/api/karpenter/v1"
+	"github.com/tenon-sh/tenon/engine/nominate"
 	"github.com/tenon-sh/tenon/engine/plan"
 	"github.com/tenon-sh/tenon/engine/world"
 	"github.com/tenon-sh/tenon/internal/annotation"
@@ -52,7 +53,7 @@ func TestOpening(t *testing.T) {
 	spread("running", "old")
 	claim("here", "a", spread("ahead", ""))
 	claim("there", "b", spread("lagging", ""))
-	is := func(want bool, why string) plan.Opening {
+	is := func(want bool, why string) nominate.Opening {
 		t.Helper()
 		o := e.Opening("new", 20*time.Second)
 		if o.Open != want {

@@ -12,6 +12,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"github.com/tenon-sh/tenon/engine/nominate"
 	"github.com/tenon-sh/tenon/engine/plan"
 	"github.com/tenon-sh/tenon/engine/world"
 	"github.com/tenon-sh/tenon/internal/observe"
@@ -70,7 +71,7 @@ type promise struct {
 // happens; zero for no need.
 func (e *Enactor) Promise(ctx context.Context, w *world.World, p plan.Plan, took time.Duration) time.Duration {
 	e.rest.set(nil)
-	c := plan.NewCensus(w)
+	c := nominate.NewCensus(w)
 	due := promises(c, p)
 	if !e.Promises {
 		due = slices.DeleteFunc(due, func(p promise) bool { return p.node != "" })
@@ -101,7 +102,7 @@ func (e *Enactor) Joined(ctx context.Context, claim, node string) {
 
 // promises are the nominations that the plan changes: first those for machines
 // that have only just joined, where pods would otherwise come in any order.
-func promises(c *plan.Census, p plan.Plan) []promise {
+func promises(c *nominate.Census, p plan.Plan) []promise {
 	w := c.World()
 	at := map[world.Key]string{}
 	var fresh, other, back []promise
@@ -116,7 +117,7 @@ func promises(c *plan.Census, p plan.Plan) []promise {
 		}
 	}
 	for _, pod := range w.Waiting() {
-		if m := w.Place(pod.Nominated); m != nil && plan.Closed(m) {
+		if m := w.Place(pod.Nominated); m != nil && nominate.Closed(m) {
 			continue // it opens this moment
 		}
 		if pod.Promised && at[pod.Key] == "" {
@@ -127,7 +128,7 @@ func promises(c *plan.Census, p plan.Plan) []promise {
 }
 
 // promisable are those of a node's pods that can be nominated for it, or are.
-func promisable(c *plan.Census, keys []world.Key, node string) []*world.Pod {
+func promisable(c *nominate.Census, keys []world.Key, node string) []*world.Pod {
 	var out []*world.Pod
 	for _, x := range c.Promises([]plan.Fill{{Node: node, Pods: keys}}) {
 		out = append(out, x.Pod)
@@ -139,7 +140,7 @@ func promisable(c *plan.Census, keys []world.Key, node string) []*world.Pod {
 func standing(w *world.World, fills []plan.Fill) []plan.Fill {
 	return slices.DeleteFunc(slices.Clone(fills), func(f plan.Fill) bool {
 		m := w.Place(f.Node)
-		return m == nil || m.Node == nil || m.Deleting() || plan.Closed(m)
+		return m == nil || m.Node == nil || m.Deleting() || nominate.Closed(m)
 	})
 }
 

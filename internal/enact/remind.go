@@ -6,6 +6,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/tenon-sh/tenon/engine/nominate"
 	"github.com/tenon-sh/tenon/engine/plan"
 	"github.com/tenon-sh/tenon/internal/parallel"
 )
@@ -54,7 +55,7 @@ type reminders struct {
 // waits for that room waits until all pods are looked at again, five minutes
 // later. A nomination that is taken back is such an event. One that stays for
 // long shows that nobody looks: a pod that is looked at is bound or loses it.
-func (e *Enactor) remind(ctx context.Context, c *plan.Census, p plan.Plan) time.Duration {
+func (e *Enactor) remind(ctx context.Context, c *nominate.Census, p plan.Plan) time.Duration {
 	now := e.Now()
 	due, next := e.reminders.take(lying(c, p), now)
 	parallel.Do(parallel.Writes, due, func(_ int, p promise) {
@@ -71,7 +72,7 @@ func (e *Enactor) remind(ctx context.Context, c *plan.Census, p plan.Plan) time.
 }
 
 // lying are the pods that wait although their nodes can take them now.
-func lying(c *plan.Census, p plan.Plan) []promise {
+func lying(c *nominate.Census, p plan.Plan) []promise {
 	w := c.World()
 	var out []promise
 	for _, f := range p.Filled {

@@ -19,7 +19,7 @@ func TestCostAfterBinding(t *testing.T) {
 		if *hostile {
 			c = generate(seed).standing()
 		}
-		r := Race{Cluster: c, Planner: &Tenon{Nominate: *nominate, Hold: *hold}, Oracle: oracle, Together: *together, Within: *within, Closed: *hold > 0}
+		r := Race{Cluster: c, Planner: &Tenon{Nominate: *nominates, Hold: *hold}, Oracle: oracle, Together: *together, Within: *within, Closed: *hold > 0}
 		if *steps {
 			r.Log = t.Logf
 		}
@@ -44,5 +44,5 @@ func TestCostAfterBinding(t *testing.T) {
 	slices.Sort(after)
 	n := len(after)
 	t.Logf("%d clusters, %d pods, %d nodes planned, nominated %v, joining by %d within %d s, closed for %d s: %.2f %% stranded; cost / bound planned %.3f, worst %.3f; after binding %.3f, worst %.3f",
-		*races, pods, nodes, *nominate, *together, *within, *hold, 100*float64(stranded)/float64(pods), before[n/2], before[n-1], after[n/2], after[n-1])
+		*races, pods, nodes, *nominates, *together, *within, *hold, 100*float64(stranded)/float64(pods), before[n/2], before[n-1], after[n/2], after[n-1])
 }

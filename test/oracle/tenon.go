@@ -7,6 +7,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/tenon-sh/tenon/engine/label"
+	"github.com/tenon-sh/tenon/engine/nominate"
 	"github.com/tenon-sh/tenon/engine/plan"
 	"github.com/tenon-sh/tenon/engine/provision"
 	"github.com/tenon-sh/tenon/engine/world"
@@ -37,14 +38,14 @@ func (t *Tenon) Plan(c *Cluster) (Decision, error) {
 		t.remember(p)
 	}
 	d.Closed = map[string]int64{}
-	for _, o := range plan.Openings(w, p.Filled, t.Hold) {
+	for _, o := range nominate.Openings(w, p.Filled, t.Hold) {
 		if !o.Open {
 			d.Closed[o.Node] = o.Until
 		}
 	}
 	if t.Nominate {
 		fills := slices.DeleteFunc(slices.Clone(p.Filled), func(f plan.Fill) bool { return f.Node == "" || d.Closed[f.Node] > 0 })
-		for _, x := range plan.Promises(w, fills) {
+		for _, x := range nominate.Promises(w, fills) {
 			d.Nominated[x.Pod.Key.String()] = x.Node
 		}
 	}

@@ -11,7 +11,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	v1 "github.com/tenon-sh/tenon/api/karpenter/v1"
-	"github.com/tenon-sh/tenon/engine/plan"
+	"github.com/tenon-sh/tenon/engine/nominate"
 	"github.com/tenon-sh/tenon/engine/world"
 	"github.com/tenon-sh/tenon/internal/apitest"
 	"github.com/tenon-sh/tenon/internal/clock"
@@ -21,8 +21,8 @@ import (
 
 type nobody struct{}
 
-func (nobody) Opening(node string, _ time.Duration) plan.Opening {
-	return plan.Opening{Node: node, Open: true}
+func (nobody) Opening(node string, _ time.Duration) nominate.Opening {
+	return nominate.Opening{Node: node, Open: true}
 }
 
 func (nobody) Joined(context.Context, string, string) {}
@@ -30,8 +30,8 @@ func (nobody) Joined(context.Context, string, string) {}
 // patient is pods that have their nodes wait as long as they may.
 type patient struct{ nobody }
 
-func (patient) Opening(node string, _ time.Duration) plan.Opening {
-	return plan.Opening{Node: node, Pods: []world.Key{{Name: "p"}}}
+func (patient) Opening(node string, _ time.Duration) nominate.Opening {
+	return nominate.Opening{Node: node, Pods: []world.Key{{Name: "p"}}}
 }
 
 // Wherever a process is killed, the next one finishes the registration.

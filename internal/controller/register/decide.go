@@ -12,7 +12,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	v1 "github.com/tenon-sh/tenon/api/karpenter/v1"
-	"github.com/tenon-sh/tenon/engine/plan"
+	"github.com/tenon-sh/tenon/engine/nominate"
 	"github.com/tenon-sh/tenon/engine/world"
 	"github.com/tenon-sh/tenon/internal/annotation"
 	"github.com/tenon-sh/tenon/internal/observe"
@@ -107,7 +107,7 @@ func Left(n *corev1.Node, hold time.Duration, now time.Time) time.Duration {
 }
 
 // Waiting says for whose sake a node takes no pods yet.
-func Waiting(node string, o plan.Opening) string {
+func Waiting(node string, o nominate.Opening) string {
 	pods := fmt.Sprintf("%d pods that are spread over zones", len(o.Pods))
 	if len(o.Pods) == 1 {
 		pods = "a pod that is spread over zones"

@@ -12,7 +12,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	v1 "github.com/tenon-sh/tenon/api/karpenter/v1"
-	"github.com/tenon-sh/tenon/engine/plan"
+	"github.com/tenon-sh/tenon/engine/nominate"
 	"github.com/tenon-sh/tenon/internal/clock"
 	"github.com/tenon-sh/tenon/internal/cluster"
 	"github.com/tenon-sh/tenon/internal/loop"
@@ -34,7 +34,7 @@ func Spec() loop.Spec {
 // Pods are those that wait for machines.
 type Pods interface {
 	// Opening says whether a node that has joined is to take pods now, which it does after patience at the latest.
-	Opening(node string, patience time.Duration) plan.Opening
+	Opening(node string, patience time.Duration) nominate.Opening
 	// Joined tells that a claim's machine has become a node.
 	Joined(ctx context.Context, claim, node string)
 }
@@ -98,10 +98,10 @@ const (
 )
 
 // waits says of a node that takes no pods yet for whose sake, and when to look again; zero if it is to take pods now.
-func (r *Reconciler) waits(n *corev1.Node) (plan.Opening, time.Duration) {
+func (r *Reconciler) waits(n *corev1.Node) (nominate.Opening, time.Duration) {
 	left := Left(n, r.Hold, r.Now())
 	if left <= 0 || !Closed(n) {
-		return plan.Opening{}, 0
+		return nominate.Opening{}, 0
 	}
 	switch o := r.Pods.Opening(n.Name, r.Hold); {
 	case o.Open:
@@ -114,7 +114,7 @@ func (r *Reconciler) waits(n *corev1.Node) (plan.Opening, time.Duration) {
 }
 
 // keep writes to a node that it is the claim's, and to the claim for whose sake it takes no pods yet.
-func (r *Reconciler) keep(ctx context.Context, c *v1.NodeClaim, n *corev1.Node, o plan.Opening) error {
+func (r *Reconciler) keep(ctx context.Context, c *v1.NodeClaim, n *corev1.Node, o nominate.Opening) error {
 	if len(o.Pods) == 0 {
 		return nil
 	}

@@ -1,10 +1,11 @@
-package plan_test
+package nominate_test
 
 import (
 	"fmt"
 	"testing"
 
 	"github.com/tenon-sh/tenon/engine/label"
+	"github.com/tenon-sh/tenon/engine/nominate"
 	"github.com/tenon-sh/tenon/engine/plan"
 	"github.com/tenon-sh/tenon/engine/world"
 )
@@ -59,7 +60,7 @@ func BenchmarkOpenings(b *testing.B) {
 		b.Run(fmt.Sprint(machines), func(b *testing.B) {
 			b.ReportAllocs()
 			for b.Loop() {
-				plan.Openings(w, fills, 60)
+				nominate.Openings(w, fills, 60)
 			}
 		})
 	}
@@ -71,7 +72,7 @@ func BenchmarkPromises(b *testing.B) {
 		b.Run(fmt.Sprint(machines), func(b *testing.B) {
 			b.ReportAllocs()
 			for b.Loop() {
-				plan.Promises(w, fills)
+				nominate.Promises(w, fills)
 			}
 		})
 	}

@@ -1,4 +1,4 @@
-package plan_test
+package nominate_test
 
 import (
 	"fmt"
@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/tenon-sh/tenon/engine/label"
+	"github.com/tenon-sh/tenon/engine/nominate"
 	"github.com/tenon-sh/tenon/engine/plan"
 	"github.com/tenon-sh/tenon/engine/world"
 )
@@ -93,7 +94,7 @@ func TestPromises(t *testing.T) {
 				add(b.SetPod(p))
 			}
 			var got []string
-			for _, x := range plan.Promises(b.Snapshot(0), []plan.Fill{fill}) {
+			for _, x := range nominate.Promises(b.Snapshot(0), []plan.Fill{fill}) {
 				got = append(got, x.Pod.Name)
 			}
 			if text := strings.Join(got, " "); text != tc.want {
@@ -126,7 +127,7 @@ func TestPromisesShareALag(t *testing.T) {
 		add(b.SetPod(p))
 	}
 	on := map[string]int{}
-	for _, x := range plan.Promises(b.Snapshot(0), fills) {
+	for _, x := range nominate.Promises(b.Snapshot(0), fills) {
 		on[x.Node]++
 	}
 	if on["a-1"] != 3 || on["a-2"] != 1 {

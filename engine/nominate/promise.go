@@ -1,6 +1,14 @@
-package plan
+// Package nominate says for which nodes waiting pods are nominated, and when nodes that have joined take pods.
+//
+// Pods that a plan sends to nodes are nominated for as many of these at a time as kube-scheduler can bind there: it
+// counts the nominees of a node as if they ran there. Where pods run, and of which kinds, is counted once, in census.go;
+// a crowd is those that are nominated together.
+package nominate
 
-import "github.com/tenon-sh/tenon/engine/world"
+import (
+	"github.com/tenon-sh/tenon/engine/plan"
+	"github.com/tenon-sh/tenon/engine/world"
+)
 
 // Promise is a waiting pod that can be nominated for the node it is sent to.
 type Promise struct {
@@ -15,10 +23,10 @@ type Promise struct {
 // none of those for other nodes: if too many that are to be spread over zones
 // were nominated for one node, each would wait for the others to be gone. As many
 // as the skew can be in any case, and more as long as their zone lags behind the others by that many.
-func Promises(w *world.World, fills []Fill) []Promise { return NewCensus(w).Promises(fills) }
+func Promises(w *world.World, fills []plan.Fill) []Promise { return NewCensus(w).Promises(fills) }
 
 // Promises is Promises of the World that was counted.
-func (s *Census) Promises(fills []Fill) []Promise {
+func (s *Census) Promises(fills []plan.Fill) []Promise {
 	w, c := s.world, s.crowd()
 	c.soon = true
 	var out []Promise

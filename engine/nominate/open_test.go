@@ -1,4 +1,4 @@
-package plan_test
+package nominate_test
 
 import (
 	"fmt"
@@ -10,6 +10,7 @@ import (
 
 	"github.com/tenon-sh/tenon/engine/enginetest/chance"
 	"github.com/tenon-sh/tenon/engine/label"
+	"github.com/tenon-sh/tenon/engine/nominate"
 	"github.com/tenon-sh/tenon/engine/plan"
 	"github.com/tenon-sh/tenon/engine/world"
 )
@@ -144,7 +145,7 @@ func TestOpenings(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			w, fills := town(t, tc.now, tc.machines)
 			var open, held []string
-			for _, o := range plan.Openings(w, fills, 20) {
+			for _, o := range nominate.Openings(w, fills, 20) {
 				switch {
 				case o.Open:
 					open = append(open, o.Node)
@@ -179,7 +180,7 @@ func TestOpeningsEnd(t *testing.T) {
 			}
 		}
 		w, fills := town(t, now, machines)
-		for _, o := range plan.Openings(w, fills, patience) {
+		for _, o := range nominate.Openings(w, fills, patience) {
 			m := machines[o.Node]
 			if !o.Open && (now >= m.joined+patience || !strings.ContainsAny(m.pods, "xyz")) {
 				t.Fatalf("%+v stays closed at %d: %+v", m, now, o)
@@ -192,7 +193,7 @@ func TestOpeningsEnd(t *testing.T) {
 		for range 1 + len(machines)*6 {
 			w, fills = town(t, now, machines)
 			left := 0
-			for _, o := range plan.Openings(w, fills, patience) {
+			for _, o := range nominate.Openings(w, fills, patience) {
 				m := machines[o.Node]
 				if m.open = o.Open; !o.Open {
 					left++
@@ -241,7 +242,7 @@ func TestOpeningsInAnyOrder(t *testing.T) {
 			zone   string
 		}
 		var due []sent
-		for _, o := range plan.Openings(w, fills, 20) {
+		for _, o := range nominate.Openings(w, fills, 20) {
 			for _, letter := range machines[o.Node].pods {
 				if o.Open && strings.ContainsRune("xyz", letter) {
 					due = append(due, sent{letter, machines[o.Node].zone})

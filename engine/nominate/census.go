@@ -1,4 +1,4 @@
-package plan
+package nominate
 
 import (
 	"github.com/tenon-sh/tenon/engine/fit"

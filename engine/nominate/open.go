@@ -1,9 +1,10 @@
-package plan
+package nominate
 
 import (
 	"cmp"
 	"slices"
 
+	"github.com/tenon-sh/tenon/engine/plan"
 	"github.com/tenon-sh/tenon/engine/world"
 )
 
@@ -26,14 +27,14 @@ func Closed(m *world.Place) bool {
 // of the others, stays closed while pods are on their way to those others, and for so many seconds at most: kube-scheduler
 // keeps no place for a pod that it has to turn down, and whoever comes next would take it.
 // Those that nothing can help any more open together, so that nobody is left to come next.
-func Openings(w *world.World, fills []Fill, patience int64) []Opening {
+func Openings(w *world.World, fills []plan.Fill, patience int64) []Opening {
 	return NewCensus(w).Openings(fills, patience)
 }
 
 // Openings is Openings of the World that was counted.
-func (s *Census) Openings(fills []Fill, patience int64) []Opening {
+func (s *Census) Openings(fills []plan.Fill, patience int64) []Opening {
 	w := s.world
-	o := openings{world: w, crowd: s.crowd(), fills: map[string]Fill{}, useful: map[useful]bool{}, waiting: map[string][]*world.Pod{}}
+	o := openings{world: w, crowd: s.crowd(), fills: map[string]plan.Fill{}, useful: map[useful]bool{}, waiting: map[string][]*world.Pod{}}
 	for _, f := range fills {
 		o.fills[cmp.Or(f.Node, f.Claim)] = f
 	}
@@ -54,7 +55,7 @@ func (s *Census) Openings(fills []Fill, patience int64) []Opening {
 type openings struct {
 	world  *world.World
 	crowd  *Crowd // of the machines that are open
-	fills  map[string]Fill
+	fills  map[string]plan.Fill
 	closed []*world.Place // in the order in which they joined
 	useful map[useful]bool
 	flying int // pods that are about to be bound
