@@ -88,7 +88,7 @@ func (b *branch) items(v reflect.Value, path string) error {
 	var order []int
 	for k := range kids {
 		n, err := strconv.Atoi(k)
-		if err != nil {
+		if err != nil || strconv.Itoa(n) != k { // 00 and +1 are no numbers of items
 			return market.Errorf("UnknownParameter", "The parameter %s.%s is not recognized", path, k)
 		}
 		order = append(order, n)

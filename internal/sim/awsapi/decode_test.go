@@ -76,6 +76,7 @@ func FuzzDecode(f *testing.F) {
 	f.Add("LaunchTemplateConfigs.1.Overrides.1.InstanceType=m5.large&TagSpecification.1.Tag.1.Key=a")
 	f.Add("LaunchTemplateConfigs=1&LaunchTemplateConfigs.member.2.Overrides.-1.Priority=x")
 	f.Add("TargetCapacitySpecification..=&.=1&DryRun.true=")
+	f.Add("LaunchTemplateConfigs.0.Overrides.00")
 	f.Fuzz(func(t *testing.T, text string) {
 		form, err := url.ParseQuery(text)
 		if err != nil {
