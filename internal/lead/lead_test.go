@@ -445,6 +445,7 @@ func TestLeasesAreDeleted(t *testing.T) {
 }
 
 func acting(all []*process) (n int) {
+	synctest.Wait() // what happens in this moment has happened: nobody hands over between two looks
 	for _, p := range all {
 		if p.acts() {
 			n++
