@@ -275,34 +275,35 @@ func TestEveryKindOfNoticeHasItsShape(t *testing.T) {
 	w := serve(t, nil)
 	d := discover(t, w)
 	w.template(t, d, "demo-1")
-	id := of(w.ec2().CreateFleet(t.Context(), fleet("demo-1", 1, types.DefaultTargetCapacityTypeSpot, override(d, "m5.large", 0)))).must(t).Instances[0].InstanceIds[0]
 	cases := map[string]struct {
 		why    string
-		cause  func() error
+		cause  func(id string) error
 		source string
-		detail string // in the detail, as JSON
+		detail string // in the detail, as JSON; ID is the machine
 	}{
 		"EC2 Instance Rebalance Recommendation": {
-			"It names the machine and nothing else.", func() error { return w.Market.Rebalance(id) }, "aws.ec2", `{"instance-id":"` + id + `"}`,
+			"It names the machine and nothing else.", func(id string) error { return w.Market.Rebalance(id) }, "aws.ec2", `{"instance-id":"ID"}`,
 		},
 		"EC2 Spot Instance Interruption Warning": {
-			"It says what will be done.", func() error { return w.Market.Interrupt(id) }, "aws.ec2", `"instance-action":"terminate"`,
+			"It says what will be done.", func(id string) error { return w.Market.Interrupt(id) }, "aws.ec2", `"instance-action":"terminate"`,
 		},
 		"AWS Health Event": {
 			"The machine stands among the affected entities.",
-			func() error {
+			func(id string) error {
 				return w.Market.Schedule(id, market.ScheduledEvent{Code: "instance-retirement", NotBefore: time.Now(), NotAfter: time.Now()})
 			},
-			"aws.health", `"affectedEntities":[{"entityValue":"` + id + `"`,
+			"aws.health", `"affectedEntities":[{"entityValue":"ID"`,
 		},
 		"EC2 Capacity Reservation Instance Interruption Warning": {
-			"It says when.", func() error { return w.Market.InterruptReservation(id) }, "aws.ec2", `"instance-termination-time":"20`,
+			"It says when.", func(id string) error { return w.Market.InterruptReservation(id) }, "aws.ec2", `"instance-termination-time":"20`,
 		},
 	}
-	for kind, c := range cases {
-		if err := c.cause(); err != nil {
+	for kind, c := range cases { // each of a machine of its own: some of them end it
+		id := of(w.ec2().CreateFleet(t.Context(), fleet("demo-1", 1, types.DefaultTargetCapacityTypeSpot, override(d, "m5.large", 0)))).must(t).Instances[0].InstanceIds[0]
+		if err := c.cause(id); err != nil {
 			t.Fatal(err)
 		}
+		detail := strings.ReplaceAll(c.detail, "ID", id)
 		eventually(t, kind+" in the queue", func() bool {
 			got, _, err := w.Market.Receive("demo", 100, 0)
 			if err != nil {
@@ -323,7 +324,7 @@ func TestEveryKindOfNoticeHasItsShape(t *testing.T) {
 				if e.DetailType != kind {
 					continue
 				}
-				if e.Source != c.source || e.Account != "123456789012" || e.Region != "us-west-2" || e.Time.IsZero() || !strings.Contains(string(e.Detail), c.detail) {
+				if e.Source != c.source || e.Account != "123456789012" || e.Region != "us-west-2" || e.Time.IsZero() || !strings.Contains(string(e.Detail), detail) {
 					t.Errorf("%s is %s: %s", kind, m.Body, c.why)
 				}
 				return true
