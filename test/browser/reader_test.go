@@ -58,10 +58,11 @@ func (r *reader) body() string {
 	return text
 }
 
-// until waits until a condition in JavaScript holds.
+// until waits until a condition in JavaScript holds. It does not while it is about an element that is not there yet.
 func (r *reader) until(condition string) {
 	r.t.Helper()
-	if _, err := chromedp.Run(r.ctx, chromedp.Poll[bool](condition)); err != nil {
+	there := "(() => { try { return " + condition + " } catch (e) { if (e instanceof TypeError) return false; throw e } })()"
+	if _, err := chromedp.Run(r.ctx, chromedp.Poll[bool](there)); err != nil {
 		r.shot("failed")
 		r.t.Fatalf("%s: %v\nthe page says:\n%s", condition, err, r.body())
 	}
