@@ -134,7 +134,9 @@ func Run(cfg Config) (Report, error) {
 	}
 	for d.step() {
 		if d.now > evening+dayLong {
-			d.problem("something is still done a day after the evening")
+			if len(d.pods)+len(d.claims) > 0 { // else only looks are left that were due some day
+				d.problem("something is still done a day after the evening")
+			}
 			break
 		}
 		if len(d.report.Problems) > 20 {

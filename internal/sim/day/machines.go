@@ -230,9 +230,10 @@ func (d *day) price(i market.Instance) int64 {
 	return 0
 }
 
-// again puts a look at what can be given back on the agenda.
+// again puts a look at what can be given back on the agenda. One that is due much later, as when a machine will be too
+// old, does not hold it up.
 func (d *day) again() {
-	if due := d.now + quiet; d.giving < d.now && !d.life.down {
+	if due := d.now + quiet; (d.giving < d.now || d.giving > due) && !d.life.down {
 		d.giving = due
 		d.by(due, d.give)
 	}
