@@ -40,16 +40,17 @@ func AnyLevel() string {
 	return strings.Join(Levels()[:len(Levels())-1], ", ") + " or " + Levels()[len(Levels())-1]
 }
 
-// level is what moving pods of a pool has to save: what is chosen for the pool, or for all, or the default.
+// level is what moving pods of a pool has to save: what is chosen for the pool, or for all, or the default. A share
+// or a cost that is told holds for every pool.
 func (o Options) level(p *world.Pool) level {
-	if p != nil {
-		if l, ok := levels[p.Disruption.Level]; ok {
-			return l
-		}
+	l := levels[Normal]
+	if all, ok := levels[o.Level]; ok {
+		l = all
 	}
-	l, ok := levels[o.Level]
-	if !ok {
-		l = levels[Normal]
+	if p != nil {
+		if own, ok := levels[p.Disruption.Level]; ok {
+			l = own
+		}
 	}
 	l.share, l.cost = choice(int64(o.MoveShare), l.share), choice(o.MoveCost, l.cost)
 	return l
