@@ -2,6 +2,8 @@ package survey
 
 import (
 	"iter"
+	"maps"
+	"slices"
 	"sync"
 
 	"github.com/tenon-sh/tenon/engine/amount"
@@ -50,7 +52,7 @@ func (l *Limits) Heard(c cluster.Change) {
 // Each gives the series of a metric of limits, as the function Each does for others.
 func (l *Limits) Each(w *world.World, keys []string, name string) iter.Seq[metric.Sample] {
 	return func(yield func(metric.Sample) bool) {
-		sums := l.sums(name == metric.NodesDaemonLimits)
+		sums := l.sums(limitMetrics()[name])
 		s, columns := &stream{name: name, yield: yield}, columns(keys)
 		for _, p := range w.Places() {
 			if p.Node == nil || sums[p.Node.Name] == nil {
@@ -61,13 +63,13 @@ func (l *Limits) Each(w *world.World, keys []string, name string) iter.Seq[metri
 	}
 }
 
-// sums are the limits of the pods of each node that has any.
-func (l *Limits) sums(daemons bool) map[string]*amount.Total {
+// sums are the limits of the pods that count on each node that has any.
+func (l *Limits) sums(counts func(limited) bool) map[string]*amount.Total {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	out := map[string]*amount.Total{}
 	for _, p := range l.pods {
-		if daemons && !p.daemon {
+		if !counts(p) {
 			continue
 		}
 		if out[p.node] == nil {
@@ -78,5 +80,13 @@ func (l *Limits) sums(daemons bool) map[string]*amount.Total {
 	return out
 }
 
+// limitMetrics are the metrics of limits, and which pods each of them counts.
+func limitMetrics() map[string]func(limited) bool {
+	return map[string]func(limited) bool{
+		metric.NodesPodLimits:    func(limited) bool { return true },
+		metric.NodesDaemonLimits: func(p limited) bool { return p.daemon },
+	}
+}
+
 // LimitNames are the metrics of limits.
-func LimitNames() []string { return []string{metric.NodesPodLimits, metric.NodesDaemonLimits} }
+func LimitNames() []string { return slices.Sorted(maps.Keys(limitMetrics())) }

@@ -131,10 +131,11 @@ func written(s *source) func(name string) bool {
 	var endings []string
 	for _, c := range s.constants["internal/metric"] {
 		switch {
-		case !s.used["metric."+c.Name]:
 		case strings.HasPrefix(c.Value, "status_condition_") || strings.HasPrefix(c.Value, "termination_"): // the end of a name
-			endings = append(endings, "_"+c.Value)
-		default:
+			if s.used["metric."+c.Name] {
+				endings = append(endings, "_"+c.Value)
+			}
+		case s.passed["metric."+c.Name]:
 			names[c.Value] = true
 		}
 	}

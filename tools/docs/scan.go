@@ -20,13 +20,14 @@ type constant struct {
 type source struct {
 	constants map[string][]constant // by folder
 	used      map[string]bool       // names selected from other packages: metric.NodesCreated
+	passed    map[string]bool       // those of them that are an argument of a call that is no question, or a key of a map
 	events    map[string]bool       // reasons of events, where a call has them written out
 	strings   map[string]bool       // all strings but those of the API, which only names them
 }
 
 // scan reads the Go files below folders of the tree; tests are left out.
 func scan(root string, folders ...string) (*source, error) {
-	s := &source{map[string][]constant{}, map[string]bool{}, map[string]bool{}, map[string]bool{}}
+	s := &source{constants: map[string][]constant{}, used: map[string]bool{}, passed: map[string]bool{}, events: map[string]bool{}, strings: map[string]bool{}}
 	files := token.NewFileSet()
 	for _, folder := range folders {
 		err := filepath.WalkDir(filepath.Join(root, folder), func(name string, d fs.DirEntry, err error) error {
@@ -73,6 +74,8 @@ func (s *source) file(dir string, f *ast.File) {
 			if text, ok := literal(n); ok && !strings.HasPrefix(dir, "api/") {
 				s.strings[text] = true
 			}
+		case *ast.KeyValueExpr:
+			s.pass(n.Key)
 		case *ast.CallExpr:
 			s.call(n)
 		}
@@ -110,9 +113,23 @@ func (s *source) text(dir string, e ast.Expr) (string, bool) {
 	return "", false
 }
 
-// call notes the reason of an event that a call publishes.
+// pass notes a name selected from another package that is handed on.
+func (s *source) pass(e ast.Expr) {
+	if sel, ok := e.(*ast.SelectorExpr); ok {
+		if from, ok := sel.X.(*ast.Ident); ok {
+			s.passed[from.Name+"."+sel.Sel.Name] = true
+		}
+	}
+}
+
+// call notes what is handed to a call, and the reason of an event that it publishes.
 func (s *source) call(c *ast.CallExpr) {
 	method, ok := c.Fun.(*ast.SelectorExpr)
+	if ok && method.Sel.Name != "wants" { // which asks whether a metric is to be written
+		for _, arg := range c.Args {
+			s.pass(arg)
+		}
+	}
 	if !ok {
 		return
 	}
