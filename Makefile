@@ -42,7 +42,7 @@ fuzz: ## every fuzz target for half a minute: make fuzz ARGS='-fuzz 5m'
 	@go run ./tools/testall -again -fuzz 30s $(ARGS) -part fuzz
 
 mutants: ## what no test of a package notices: make mutants ARGS=./engine/amount
-	@go tool -modfile=tools/mutants/go.mod gremlins unleash --workers 2 --timeout-coefficient 20 $(or $(ARGS),./engine/amount)
+	@go run ./tools/mutants $(or $(ARGS),./engine/amount)
 
 verify: ## all that must hold beside the tests: formatting, lint, rules, generated files
 	@$(MAKE) --no-print-directory -k format lint rules generated
