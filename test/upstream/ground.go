@@ -82,15 +82,31 @@ func (g *ground) up(ctx context.Context, suite string) error {
 	for _, gate := range gates() {
 		install = append(install, "--set", "settings.featureGates."+gate+"=true")
 	}
-	return g.tool(ctx, "helm", install...)
+	if err := g.tool(ctx, "helm", install...); err != nil || suite != measured {
+		return err
+	}
+	return g.metered(ctx)
 }
+
+// metered says that the controller's metrics cannot be read as the suite reads them: it would go without them, and find
+// every bound on memory and CPU kept.
+func (g *ground) metered(ctx context.Context) error {
+	const service = "/api/v1/namespaces/" + namespace + "/services/karpenter:http-metrics/proxy/metrics"
+	if err := g.tool(ctx, "kubectl", "get", "--raw", service); err != nil {
+		return fmt.Errorf("the suite reads the controller's metrics through the API server, which reaches no pod of this computer: %w; "+advice, err)
+	}
+	return nil
+}
+
+// advice is where the suite that is measured can run.
+const advice = "run it in a network of its own, with an address that is not the loopback interface's: unshare -rn sh -c 'ip link set lo up && ip addr add 192.0.2.1/32 dev lo && go run . …'"
 
 // free says that a port of this computer is taken, as by another playground: a suite that reads the controller's metrics
 // there would go without them, and find every bound on them kept.
 func free(port string) error {
 	l, err := net.Listen("tcp", ":"+port)
 	if err != nil {
-		return fmt.Errorf("the suite reads the controller's metrics at port %s: %w; run it in a network of its own: unshare -rn sh -c 'ip link set lo up && go run . …'", port, err)
+		return fmt.Errorf("the suite reads the controller's metrics at port %s: %w; "+advice, port, err)
 	}
 	return l.Close()
 }

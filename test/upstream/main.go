@@ -7,9 +7,10 @@
 //	go run . -out ../../docs/upstream.md       the page, of all results that there are; with -list nothing is run
 //
 // Some specs serve metrics at port 8080 themselves. Where something else does, and to run parts side by side, give each
-// run a network of its own:
+// run a network of its own. The performance suite reads the controller's metrics through the API server, which proxies
+// to no loopback address: it needs another one.
 //
-//	unshare -rn sh -c 'ip link set lo up && go run . -part 1/3'
+//	unshare -rn sh -c 'ip link set lo up && ip addr add 192.0.2.1/32 dev lo && go run . -part 1/3'
 //
 // The suites are compiled from the module cache: nothing of them is kept here. They see a cluster, a node class and a
 // pool, and no more of Tenon than of Karpenter.
