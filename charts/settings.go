@@ -40,7 +40,7 @@ func Settings() []Setting {
 		{"settings.livePage", nil, "LIVE_PAGE", "", "false", "Show the cluster as it changes, and answer questions about it, to everyone who reaches the port of metrics."},
 		{"settings.disableClusterStateObservability", nil, "DISABLE_CLUSTER_STATE_OBSERVABILITY", "", "false", "No metrics of single pods, nodes, pools and conditions, and no events of conditions."},
 		{"settings.ignoreDRARequests", nil, "IGNORE_DRA_REQUESTS", "", "true", "Pods with resource claims are refused with the reason in either case; the log says so where this is false."},
-		{"settings.schedulerConfig", nil, "SCHEDULER_CONFIG", "", "", "Document with podTopologySpread.defaultConstraints of the scheduler. Checked, and not applied yet: the log says so."},
+		{"settings.schedulerConfig", nil, "SCHEDULER_CONFIG", "", "", "Document with podTopologySpread.defaultConstraints, as kube-scheduler's configuration has them: pods that state no topology spread constraint are planned with these."},
 		{"shadow", nil, "SHADOW", "", "false", "Decide and tell, and change nothing; the role only reads then."},
 		{"settings.featureGates", nil, "FEATURE_GATES", "", "", "Features to switch: nodeRepair, nodeOverlay, capacityBuffer, reservedCapacity and spotToSpotConsolidation; staticCapacity is always on."},
 		{"settings.awsFeatureGates", nil, "AWS_FEATURE_GATES", "", "", "Features of AWS to switch: nodeClassCEL, which changes nothing yet; the log says so where it is on."},

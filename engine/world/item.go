@@ -158,9 +158,10 @@ type Spread struct {
 	MinDomains   int      `json:"minDomains,omitempty"`
 	Soft         bool     `json:"soft,omitempty"` // ScheduleAnyway
 	Selector     Selector `json:"selector"`
-	AnyNode      bool     `json:"anyNode,omitempty"`      // nodeAffinityPolicy Ignore
-	HonourTaints bool     `json:"honourTaints,omitempty"` // nodeTaintsPolicy Honor
-	Source       string   `json:"source,omitempty"`       // the constraint as JSON, for messages
+	AnyNode      bool     `json:"anyNode,omitempty"`               // nodeAffinityPolicy Ignore
+	HonourTaints bool     `json:"honourTaints,omitempty"`          // nodeTaintsPolicy Honor
+	Default      bool     `digest:"fold" json:"default,omitempty"` // of the scheduler's configuration, not the pod's own
+	Source       string   `json:"source,omitempty"`                // the constraint as JSON, for messages
 }
 
 // PodTerm is a pod affinity or anti-affinity term; matchLabelKeys and mismatchLabelKeys are already in its selector.

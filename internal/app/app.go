@@ -56,6 +56,7 @@ import (
 	"github.com/tenon-sh/tenon/internal/lead"
 	"github.com/tenon-sh/tenon/internal/loop"
 	"github.com/tenon-sh/tenon/internal/metric"
+	"github.com/tenon-sh/tenon/internal/observe"
 	"github.com/tenon-sh/tenon/internal/panics"
 	"github.com/tenon-sh/tenon/internal/survey"
 	"github.com/tenon-sh/tenon/internal/web"
@@ -157,6 +158,7 @@ func New(ctx context.Context, c Config) (*App, error) {
 		sources = append(sources, cluster.Buffers)
 	}
 	picture := cluster.New(c.Now, sources...)
+	picture.SetDefaultSpread(observe.ReadDefaultSpread(c.Settings.DefaultSpread))
 	picture.Panics = panics.Teller{Log: c.Log.WithName("cluster"), Metrics: metrics}
 	p := &parts{Config: c, m: m, cluster: picture, metrics: metrics, overlays: overlays, buffers: buffers, pods: survey.NewPods(metrics, c.Now), limits: survey.NewLimits(), passes: survey.NewPasses(c.Now), hush: hush}
 	if p.journal, err = p.keepJournal(); err != nil {

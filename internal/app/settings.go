@@ -6,6 +6,8 @@ import (
 	"strings"
 	"time"
 
+	corev1 "k8s.io/api/core/v1"
+
 	"github.com/tenon-sh/tenon/engine/disrupt/consolidate"
 )
 
@@ -28,13 +30,14 @@ type Settings struct {
 	BatchMax           time.Duration
 	BatchIdle          time.Duration
 	IgnorePreferences  bool
-	BestEffort         bool          // minValues may be lowered
-	UnhealthyLast      bool          // pools whose machines did not register are bought from last
-	SpotPremium        int           // percent of its price that spot counts as costing more
-	Nominate           bool          // pods for the nodes that they are planned for
-	HoldNodes          time.Duration // for which nodes that have joined may be kept closed to pods until all of theirs can be bound
-	MovePods           bool          // to make the cluster cheaper, and to replace nodes that have drifted
-	ConsolidationLevel string        // how much has to be saved for a move
+	BestEffort         bool                              // minValues may be lowered
+	UnhealthyLast      bool                              // pools whose machines did not register are bought from last
+	SpotPremium        int                               // percent of its price that spot counts as costing more
+	Nominate           bool                              // pods for the nodes that they are planned for
+	HoldNodes          time.Duration                     // for which nodes that have joined may be kept closed to pods until all of theirs can be bound
+	MovePods           bool                              // to make the cluster cheaper, and to replace nodes that have drifted
+	ConsolidationLevel string                            // how much has to be saved for a move
+	DefaultSpread      []corev1.TopologySpreadConstraint // of pods that state no topology spread constraint
 	Gates              Gates
 	Shadow             bool   // decide and tell, and change nothing
 	JournalDir         string // decisions are kept in files there; empty: in memory only

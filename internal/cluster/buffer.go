@@ -6,6 +6,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/tenon-sh/tenon/engine/world"
+	"github.com/tenon-sh/tenon/internal/observe"
 )
 
 // SetBuffer puts the virtual pods of a CapacityBuffer into the picture, in place of those that it had.
@@ -16,6 +17,8 @@ func (c *Cluster) SetBuffer(k world.Key, pods []world.Pod) {
 		for _, p := range pods {
 			is[p.Key], keys = true, append(keys, p.Key)
 			p.Planned = c.planned[p.Key]
+			c.spreads.set(&p, len(p.Spread) > 0, observe.Owner{})
+			c.spreads.give(&p)
 			if old := c.pod(p.Key); old == nil || !reflect.DeepEqual(*old, p) {
 				c.putPod(p)
 				changed = true
@@ -23,6 +26,7 @@ func (c *Cluster) SetBuffer(k world.Key, pods []world.Pod) {
 		}
 		for _, key := range c.buffers[k] {
 			if !is[key] {
+				c.spreads.delete(key)
 				c.builder.DeletePod(key)
 				c.put("pod "+key.String(), nil)
 				changed = true

@@ -89,6 +89,7 @@ type Cluster struct {
 	purchases purchases
 	daemons   observe.Daemons
 	jobs      jobs
+	spreads   spreads
 
 	planned map[world.Key]string // where the last plan has pods that wait
 
@@ -111,7 +112,7 @@ func New(now clock.Now, sources ...string) *Cluster {
 		csi: map[string][]world.DriverLimit{}, unattached: map[string]bool{}, nodes: map[string]world.Node{},
 		pools: map[world.PoolID]world.Pool{}, barred: map[world.TemplateID]string{}, unread: map[string]world.PoolID{}, layers: newLayers(),
 		buffers:   map[world.Key][]world.Key{},
-		purchases: newPurchases(), daemons: observe.NewDaemons(), jobs: newJobs(), readPod: readPod, readClaim: observe.Claim,
+		purchases: newPurchases(), daemons: observe.NewDaemons(), jobs: newJobs(), spreads: newSpreads(), readPod: readPod, readClaim: observe.Claim,
 	}
 	for _, s := range sources {
 		c.waits[s] = true

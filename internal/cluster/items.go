@@ -55,6 +55,7 @@ func (c *Cluster) setPod(p *corev1.Pod, seen podSeen) {
 		was := c.pod(pod.Key)
 		c.unmount(pod.Key)
 		c.jobs.set(p)
+		c.spreads.set(&pod, len(p.Spec.TopologySpreadConstraints) > 0, observe.OwnerOf(p))
 		if len(mounts) > 0 {
 			c.mount(podState{pod, mounts})
 			pod = c.volumes().Bind(pod, mounts)
@@ -67,10 +68,11 @@ func (c *Cluster) setPod(p *corev1.Pod, seen podSeen) {
 	})
 }
 
-// putPod puts a pod into the picture together with where the last plan has it, and whether its Job ends. Of
-// one that the Builder refuses, what it needs to be held where it is.
+// putPod puts a pod into the picture together with where the last plan has it, whether its Job ends, and the
+// default constraints if it states none. Of one that the Builder refuses, what it needs to be held where it is.
 func (c *Cluster) putPod(p world.Pod) {
 	p.Planned, p.Ending = "", c.jobs.ends(p.Key)
+	c.spreads.give(&p)
 	if p.Node == "" && !p.Done {
 		p.Planned = c.planned[p.Key]
 	}
@@ -108,6 +110,7 @@ func (c *Cluster) DeletePod(k world.Key) {
 		was := c.pod(k)
 		c.unmount(k)
 		c.jobs.delete(k)
+		c.spreads.delete(k)
 		c.builder.DeletePod(k)
 		c.put("pod "+k.String(), nil)
 		if was != nil && was.DaemonSet != "" && c.daemons.DeletePod(was) {

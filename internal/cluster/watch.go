@@ -35,6 +35,9 @@ const (
 	Buffers      = "capacitybuffers" // which the controller that resolves them delivers
 )
 
+// selecting are the kinds that say which pods count for default constraints; watched where there are any.
+var selecting = []string{"services", "replicationcontrollers", "replicasets", "statefulsets"}
+
 // Sources are what every picture is fed by, and waits for before it is synced.
 func Sources() []string { return append(append([]string{}, own...), shared...) }
 
@@ -54,6 +57,12 @@ func (c *Cluster) Watch(ctx context.Context, client kubernetes.Interface, inform
 	run(ctx, c, client.BatchV1().RESTClient(), "jobs", c.SetJob, c.DeleteJob)
 	run(ctx, c, core, "limitranges", c.SetLimitRange, c.DeleteLimitRange)
 	run(ctx, c, policy, "poddisruptionbudgets", c.SetGuard, c.DeleteGuard)
+	if slices.Contains(c.sources, selecting[0]) {
+		run(ctx, c, core, "services", c.SetService, c.DeleteService)
+		run(ctx, c, core, "replicationcontrollers", c.SetReplicationController, c.DeleteReplicationController)
+		run(ctx, c, apps, "replicasets", c.SetReplicaSet, c.DeleteReplicaSet)
+		run(ctx, c, apps, "statefulsets", c.SetStatefulSet, c.DeleteStatefulSet)
+	}
 
 	if err := share(ctx, c, informers, "nodes", c.SetNode, func(n *corev1.Node) { c.DeleteNode(n.Name) }); err != nil {
 		return err

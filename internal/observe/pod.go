@@ -1,7 +1,6 @@
 package observe
 
 import (
-	"encoding/json"
 	"fmt"
 	"slices"
 	"strconv"
@@ -293,18 +292,8 @@ func spreads(p *corev1.Pod, problem func(string, ...any)) []world.Spread {
 			problem("%s.whenUnsatisfiable is %q, want DoNotSchedule or ScheduleAnyway", path, w)
 			continue
 		}
-		s := world.Spread{
-			Key: label.Canonical(c.TopologyKey), MaxSkew: int(c.MaxSkew), Soft: c.WhenUnsatisfiable == corev1.ScheduleAnyway,
-			Selector:     narrowed(selector(c.LabelSelector, path+".labelSelector", problem), p.Labels, c.MatchLabelKeys, nil),
-			AnyNode:      c.NodeAffinityPolicy != nil && *c.NodeAffinityPolicy == corev1.NodeInclusionPolicyIgnore,
-			HonourTaints: c.NodeTaintsPolicy != nil && *c.NodeTaintsPolicy == corev1.NodeInclusionPolicyHonor,
-		}
-		if c.MinDomains != nil {
-			s.MinDomains = int(*c.MinDomains)
-		}
-		if text, err := json.Marshal(c); err == nil {
-			s.Source = string(text)
-		}
+		s := constraint(c)
+		s.Selector = narrowed(selector(c.LabelSelector, path+".labelSelector", problem), p.Labels, c.MatchLabelKeys, nil)
 		out = append(out, s)
 	}
 	return out

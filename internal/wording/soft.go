@@ -48,7 +48,12 @@ func RelaxedAll(pod *world.Pod) []string {
 	return out
 }
 
-func spread(s world.Spread) string { return "spec.topologySpreadConstraints = " + s.Source }
+func spread(s world.Spread) string {
+	if s.Default {
+		return "podTopologySpread.defaultConstraints of the scheduler = " + s.Source
+	}
+	return "spec.topologySpreadConstraints = " + s.Source
+}
 
 // expression is a requirement in the form of a node selector or a label selector.
 type expression struct {

@@ -72,7 +72,8 @@ func (o *options) check() error {
 	unknown = append(unknown, unknownOfAWS...)
 	tell(len(unknown) > 0, "feature gates that this release does not know are passed over", "gates", strings.Join(unknown, ", "))
 	tell(awsGates.NodeClassCEL, "the feature gate NodeClassCEL changes nothing yet: a class whose kubelet settings have expressions is refused")
-	tell(len(scheduler.PodTopologySpread.DefaultConstraints) > 0, "the default constraints of --scheduler-config are not applied yet: pods that state no spread are planned without one")
+	o.DefaultSpread = scheduler.PodTopologySpread.DefaultConstraints
+	tell(len(o.DefaultSpread) > 0, "pods that state no topology spread constraint are planned with these, as --scheduler-config says", "constraints", o.DefaultSpread)
 	tell(!o.ignoreDRA, "IGNORE_DRA_REQUESTS=false changes nothing: pods with resource claims are refused, with the reason")
 	tell(o.noWarmup, "DISABLE_CONTROLLER_WARMUP changes nothing: followers read the cluster before they lead, so that they can lead at once")
 	o.Gates, o.LeaderElection = gates, !o.noElection

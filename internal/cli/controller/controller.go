@@ -197,7 +197,7 @@ func (o *options) flags(cmd *cobra.Command, getenv func(string) string) {
 	f.size(&o.JournalLimit, "journal-limit", "JOURNAL_LIMIT", "bytes that the journal may have; the oldest decisions make room")
 	o.ignoreDRA = true
 	f.flag(&o.ignoreDRA, "ignore-dra-requests", "IGNORE_DRA_REQUESTS", "accepted; pods with resource claims are refused with the reason in either case")
-	f.text(&o.schedulerConfig, "scheduler-config", "SCHEDULER_CONFIG", "document with podTopologySpread.defaultConstraints of the scheduler, in YAML or JSON; checked, and not applied yet: pods that state no spread are planned without one")
+	f.text(&o.schedulerConfig, "scheduler-config", "SCHEDULER_CONFIG", "document with podTopologySpread.defaultConstraints, in YAML or JSON, as kube-scheduler's configuration has them: pods that state no topology spread constraint are planned with these")
 	f.flag(&o.Unobserved, "disable-cluster-state-observability", "DISABLE_CLUSTER_STATE_OBSERVABILITY", "no metrics of single pods, nodes, pools and conditions")
 
 	a := &o.AWS.Settings

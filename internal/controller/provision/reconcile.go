@@ -41,6 +41,7 @@ func Spec() loop.Spec {
 		Reads: []loop.Resource{
 			loop.Of("", "pods"), loop.Of("", "nodes"), loop.Of("", "namespaces"), loop.Of("", "persistentvolumes"), loop.Of("", "persistentvolumeclaims"),
 			loop.Of("storage.k8s.io", "storageclasses"), loop.Of("storage.k8s.io", "csinodes"), loop.Of("storage.k8s.io", "csidrivers"), loop.Of("apps", "daemonsets"), loop.Of("batch", "jobs"), loop.Of("", "limitranges"),
+			loop.Of("", "services"), loop.Of("", "replicationcontrollers"), loop.Of("apps", "replicasets"), loop.Of("apps", "statefulsets"),
 			loop.Of("policy", "poddisruptionbudgets"), loop.Of(v1.Group, "nodepools"), loop.Of(v1.Group, "nodeclaims"), loop.Of(v1.Group, "provisioners"),
 		},
 		Writes: []loop.Write{loop.To(v1.Group, "nodeclaims", "create"), loop.To("", "events", "create", "patch"), loop.To("", "pods/status", "patch")},
