@@ -19,7 +19,7 @@ func (d *decision) drift() {
 	var free []*world.Place
 	for _, p := range drifted(w, d.options.Skip, false) {
 		pool := w.Pool(p.Pool())
-		why, _ := forbidden(r.book, p)
+		why, _ := forbidden(r.book, p, plan.Drifted)
 		if why == nil && r.book.Room(pool, plan.Drifted).Left() == 0 {
 			why = &reason.Why{Code: reason.Budget, Subject: pool.ID.Name, Detail: noFurther}
 		}

@@ -112,9 +112,13 @@ func places(p plan.Plan) map[world.Key]string {
 	return out
 }
 
-// forbidden says what forbids that a machine goes now, and whether that passes by itself.
-func forbidden(b *hold.Book, p *world.Place) (why *reason.Why, passing bool) {
+// forbidden says what forbids that a machine goes now for that reason, and whether that passes by itself. What keeps
+// single pods forbids no drift where the drain ends in any case: they stay until then.
+func forbidden(b *hold.Book, p *world.Place, of string) (why *reason.Why, passing bool) {
 	for _, h := range b.Any(p) {
+		if of == plan.Drifted && p.Claim.DrainEnds && h.OfPod() {
+			continue
+		}
 		why, passing = b.Why(p, h), h.Code == reason.Guarded || h.Code == reason.Promised
 		if !passing {
 			return why, false

@@ -221,7 +221,7 @@ func look(w *world.World, c Command, book *hold.Book) (s standing, whole bool) {
 		if c.Reason == plan.Expired {
 			continue // age asks nothing: it goes in any case
 		}
-		switch why, passing := forbidden(book, p); {
+		switch why, passing := forbidden(book, p, c.Reason); {
 		case why != nil && !passing:
 			return standing{why: why}, false
 		case why != nil:

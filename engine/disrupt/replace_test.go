@@ -108,6 +108,20 @@ func guard(allowed int) func(*editor) {
 	}
 }
 
+// ends says of claims that their drain ends in any case.
+func ends(names ...string) func(*editor) {
+	return claim(func(c *world.Claim) { c.DrainEnds = true }, names...)
+}
+
+// forbid has a node be annotated.
+func forbid(name string) func(*editor) {
+	return func(e *editor) {
+		n := *e.Snapshot(now).Place(name).Node
+		n.DoNotDisrupt = true
+		e.must(e.SetNode(n))
+	}
+}
+
 func going(c *world.Claim)   { c.Going = plan.Underutilized }
 func expired(c *world.Claim) { c.Going, c.ExpireAfter = plan.Expired, 60 }
 func drifted(c *world.Claim) { c.Drifted = "NodePoolDrifted" }
@@ -158,6 +172,8 @@ func TestJudge(t *testing.T) {
 		"Window":    {"A time began in which nothing goes.", one(pool(func(p *world.Pool) { p.Disruption.Budgets = []world.Budget{{Nodes: "0"}} })), false, "no: p: disruption-budget (its budgets let no node go now)"},
 		"Restored":  {"It is what its pool asks for again.", []func(*editor){claim(func(c *world.Claim) { c.Going = plan.Drifted }, "n1")}, false, "no: n1: policy (it is what its pool asks for again)"},
 		"Drifted":   {"It still is not.", []func(*editor){claim(func(c *world.Claim) { c.Going = plan.Drifted; c.Drifted = "x" }, "n1")}, false, "may"},
+		"Ends":      {"No pod holds up a drain that ends in any case.", []func(*editor){claim(func(c *world.Claim) { c.Going = plan.Drifted; c.Drifted = "x" }, "n1"), ends("n1"), pod(func(p *world.Pod) { p.Disruption.Alone = true }, "a")}, false, "may"},
+		"EndsNot":   {"That is for what has drifted.", one(ends("n1"), pod(func(p *world.Pod) { p.Disruption.Alone = true }, "a")), false, "no: default/a: no-controller (nobody would make the pod anew: it has no controller)"},
 		"Bought":    {"All fit on what was bought.", bought(), false, "may"},
 		"Coming":    {"It is not complete yet.", bought(starting), false, "waits"},
 		"Awaited":   {"It has a second left.", bought(starting, claim(func(c *world.Claim) { c.Created = now - 600 }, "n3")), false, "waits"},
@@ -234,6 +250,8 @@ func TestDrift(t *testing.T) {
 		"Going":    {"One that goes for being empty is no longer to be replaced.", []func(*editor){claim(drifted, "n1", "n2"), func(e *editor) { e.DeletePod(world.Key{Namespace: "default", Name: "b"}) }}, nil, "n1"},
 		"Skipped":  {"It was tried in vain: the next.", []func(*editor){claim(drifted, "n1", "n2")}, []string{"n1"}, "n2"},
 		"Kept":     {"A pod may not be moved: the next.", []func(*editor){claim(drifted, "n1", "n2"), pod(func(p *world.Pod) { p.Disruption.Forbidden = true }, "a")}, nil, "n2; n1 stays: default/a: do-not-disrupt (it is annotated karpenter.sh/do-not-disrupt)"},
+		"Ends":     {"No pod holds up a drain that ends in any case. One that may not be moved needs no place until then; for another a place is planned.", []func(*editor){claim(drifted, "n1", "n2"), ends("n1", "n2"), pod(func(p *world.Pod) { p.Disruption.Forbidden = true }, "a"), big("a", "b", "c"), guard(0)}, nil, "n1, n2 + xlarge b"},
+		"EndsNot":  {"What the node itself forbids does.", []func(*editor){claim(drifted, "n1"), ends("n1"), forbid("n1")}, nil, "; n1 stays: n1: do-not-disrupt (it is annotated karpenter.sh/do-not-disrupt)"},
 		"Budget":   {"The pool lets none go.", []func(*editor){claim(drifted, "n1"), pool(func(p *world.Pool) { p.Disruption.Budgets = []world.Budget{{Nodes: "0", Reasons: []string{"Drifted"}}} })}, nil, "; n1 stays: p: disruption-budget (its budgets let no further node go now)"},
 		"Homeless": {"Nothing can be bought for its pod.", []func(*editor){claim(drifted, "n1"), big("a", "b", "c"), pool(func(p *world.Pool) { p.NotReady = "its class is broken" })}, nil, "; n1 stays: default/a: no-place (the pod would find no place)"},
 		"Stuck":    {"A pod that is never evicted from a node that ends needs no place, and holds up nothing.", []func(*editor){claim(drifted, "n2"), claim(func(c *world.Claim) { c.Deleting = true }, "n1"), pod(func(p *world.Pod) { p.Disruption.Forbidden = true }, "a")}, nil, "n2"},

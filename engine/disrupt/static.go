@@ -113,7 +113,7 @@ type renewal struct {
 func (s *renewal) pool(pool *world.Pool, drifted []*world.Place) {
 	room := s.book.Room(pool, plan.Drifted).Left()
 	for _, p := range drifted {
-		why, _ := forbidden(s.book, p)
+		why, _ := forbidden(s.book, p, plan.Drifted)
 		if why == nil && room <= 0 {
 			why = &reason.Why{Code: reason.Budget, Subject: pool.ID.Name, Detail: noFurther}
 		}

@@ -52,6 +52,7 @@ func TestStaticDrift(t *testing.T) {
 		"Limit":     {"As many as the limit leaves room for.", []func(*editor){all, limit(5)}, nil, "n3 + large; n1 + xlarge; n2 stays: limit"},
 		"Full":      {"None if it leaves none, and each is told so.", []func(*editor){claim(drifted, "n1"), limit(3)}, nil, "n1 stays: limit"},
 		"Forbidden": {"What must stay stays.", []func(*editor){all, pod(func(p *world.Pod) { p.Disruption.Forbidden = true }, "a")}, nil, "n3 + large; n2 + large; n1 stays: do-not-disrupt"},
+		"Ends":      {"But for a drain that ends in any case.", []func(*editor){all, ends("n1"), pod(func(p *world.Pod) { p.Disruption.Forbidden = true }, "a")}, nil, "n3 + large; n1 + large; n2 + large"},
 		"Guarded":   {"Nor is anything bought for what cannot be evicted now.", []func(*editor){claim(drifted, "n1"), guard(0)}, nil, "n1 stays: pod-disruption-budget"},
 		"Skipped":   {"What was tried in vain waits.", []func(*editor){all}, []string{"n1", "n3"}, "n2 + large"},
 		"SoldOut":   {"Nothing can be bought.", []func(*editor){claim(drifted, "n1"), pool(func(p *world.Pool) { p.NotReady = "its class is broken" })}, nil, "n1 stays: no-place"},

@@ -263,8 +263,9 @@ type Claim struct {
 	Initialized   bool              `json:"initialized,omitempty"`
 	InitializedAt int64             `json:"initializedAt,omitempty"`
 	Deleting      bool              `json:"deleting,omitempty"`
-	Failed        bool              `json:"failed,omitempty"`      // the launch failed: it is no capacity
-	ExpireAfter   int64             `json:"expireAfter,omitempty"` // seconds; 0: never
+	Failed        bool              `json:"failed,omitempty"`                  // the launch failed: it is no capacity
+	DrainEnds     bool              `digest:"fold" json:"drainEnds,omitempty"` // in any case, whatever blocks evictions: terminationGracePeriod
+	ExpireAfter   int64             `json:"expireAfter,omitempty"`             // seconds; 0: never
 	LastPodEvent  int64             `json:"lastPodEvent,omitempty"`
 	Pods          []Key             `json:"pods,omitempty"`     // that the last plan sends there
 	Drifted       string            `json:"drifted,omitempty"`  // how it is no longer what its pool asks for

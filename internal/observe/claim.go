@@ -47,6 +47,7 @@ func Claim(c *v1.NodeClaim) world.Claim {
 		Registered:    c.Conditions().Is(v1.ConditionRegistered),
 		Initialized:   c.Conditions().Is(v1.ConditionInitialized),
 		Failed:        c.Conditions().Isnt(v1.ConditionLaunched),
+		DrainEnds:     c.Spec.TerminationGracePeriod != nil,
 		Deleting:      c.DeletionTimestamp != nil,
 		LastPodEvent:  seconds(c.Status.LastPodEventTime),
 		Pods:          annotation.PodsOf(c.Annotations[annotation.Pods]),

@@ -22,6 +22,11 @@ type Hold struct {
 	Until  int64          // when it ends by itself; 0: not by time
 }
 
+// OfPod reports whether it is a pod that may not be evicted now.
+func (h Hold) OfPod() bool {
+	return h.Pod != nil && (h.Code == reason.DoNotDisrupt || h.Code == reason.Alone || h.Code == reason.Guarded)
+}
+
 // Empty returns everything that keeps a machine from being given back as an
 // empty one now. Nothing keeps one that has reached its age.
 func (b *Book) Empty(p *world.Place) []Hold {
