@@ -70,7 +70,7 @@ func (c *checker) there() {
 			continue // scenarios with claims on their way are told, not generated
 		}
 		s := &spot{
-			name: m.Name(), labels: m.Node.Labels, taints: m.Node.Taints, room: m.Node.Allocatable, limits: m.Node.VolumeLimits,
+			name: m.Name(), labels: m.Node.Labels, taints: m.Node.Taints, room: m.Node.Allocatable, limits: c.attachments(m),
 			cordoned: m.Node.Cordoned, closed: m.Deleting(),
 		}
 		for _, p := range m.Pods {
@@ -82,6 +82,31 @@ func (c *checker) there() {
 		c.daemons(s, m)
 		c.add(s)
 	}
+}
+
+// attachments is how many volumes of each driver a node takes. Its drivers may
+// register only after it has joined: until it is initialized, what its type says
+// counts where the node says nothing yet.
+func (c *checker) attachments(m *world.Place) []world.DriverLimit {
+	out := slices.Clone(m.Node.VolumeLimits)
+	if m.Claim == nil || m.Claim.Initialized {
+		return out
+	}
+	catalog := c.w.CatalogFor(m.Claim.Pool, m.Claim.Template)
+	if catalog == nil {
+		return out
+	}
+	for i := range catalog.Shapes {
+		if catalog.Shapes[i].Name != m.Labels()[label.InstanceType] {
+			continue
+		}
+		for _, l := range catalog.Shapes[i].VolumeLimits {
+			if !slices.ContainsFunc(m.Node.VolumeLimits, func(o world.DriverLimit) bool { return o.Driver == l.Driver }) {
+				out = append(out, l)
+			}
+		}
+	}
+	return out
 }
 
 // daemons takes off what daemon sets that do not run on the node yet will ask for.

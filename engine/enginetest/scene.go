@@ -34,7 +34,7 @@ func (s *Scene) World() *world.World {
 
 // Line adds one item, told as its kind, its name and key=value pairs:
 //
-//	type m5.large cpu=2 memory=8Gi price=0.096 spot=0.03 zones=a,b family=m5
+//	type m5.large cpu=2 memory=8Gi price=0.096 spot=0.03 zones=a,b family=m5 attaches=ebs:27
 //	pool general weight=10 limit=cpu:10 taint=gpu:NoSchedule require=zone:In:a|b
 //	pool fixed replicas=3
 //	node n1 cpu=4 zone=a pool=general taint=dedicated=x:NoSchedule
@@ -243,8 +243,19 @@ func (a *args) price(key string) (int64, bool) {
 	return int64(f*1e6 + 0.5), true
 }
 
+func (a *args) attaches() []world.DriverLimit {
+	var out []world.DriverLimit
+	for _, v := range a.all("attaches") {
+		driver, count, _ := strings.Cut(v, ":")
+		n, err := strconv.Atoi(count)
+		a.fail(err)
+		out = append(out, world.DriverLimit{Driver: driver, Count: n})
+	}
+	return out
+}
+
 func (s *Scene) addType(a *args) error {
-	shape := world.Shape{Name: a.name, Capacity: a.resources()}
+	shape := world.Shape{Name: a.name, Capacity: a.resources(), VolumeLimits: a.attaches()}
 	if _, ok := shape.Capacity.Find(amount.Pods); !ok {
 		shape.Capacity = shape.Capacity.With(amount.Pods, 110*amount.Unit)
 	}
@@ -318,12 +329,7 @@ func (s *Scene) addNode(a *args) error {
 		n.Allocatable = n.Allocatable.With(amount.Pods, 110*amount.Unit)
 	}
 	n.Capacity = n.Allocatable
-	for _, v := range a.all("attaches") {
-		driver, count, _ := strings.Cut(v, ":")
-		c, err := strconv.Atoi(count)
-		a.fail(err)
-		n.VolumeLimits = append(n.VolumeLimits, world.DriverLimit{Driver: driver, Count: c})
-	}
+	n.VolumeLimits = a.attaches()
 	labels := map[string]string{label.Hostname: a.name, label.OS: "linux", label.Arch: "amd64"}
 	if n.Pool.Name != "" {
 		labels[label.NodePool], labels[label.Initialized] = n.Pool.Name, a.one("initialized", "true")

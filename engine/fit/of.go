@@ -24,6 +24,7 @@ func Of(w *world.World, m *world.Place) Place {
 		room = m.Node.Allocatable
 		if forming(m, w.At()) && m.Claim != nil {
 			room = announced(room, m.Claim.Allocatable)
+			at.Limits = unreported(at.Limits, w.CatalogFor(m.Claim.Pool, m.Claim.Template), m.Labels()[label.InstanceType])
 		}
 	}
 	at.Free = Left(room, m.Used, missing(m, &at, w.DaemonSets()))
@@ -86,8 +87,9 @@ func expect(catalog *world.Catalog, c *world.Claim, at *Place) amount.List {
 	return c.Booked
 }
 
-// menuRoom settles the labels that the shapes of the claim's menu agree on, and
-// returns the room that all of them have; false if the catalogue knows none.
+// menuRoom settles the labels that the shapes of the claim's menu agree on and how
+// many volumes each of them attaches, and returns the room that all of them have;
+// false if the catalogue knows none.
 func menuRoom(catalog *world.Catalog, c *world.Claim, at *Place) (room amount.List, known bool) {
 	menu, ok := c.Requirements.Find(label.InstanceType)
 	if name, launched := c.Labels[label.InstanceType]; launched {
@@ -108,6 +110,7 @@ func menuRoom(catalog *world.Catalog, c *world.Claim, at *Place) (room amount.Li
 		} else {
 			room = room.Min(s.Allocatable())
 		}
+		at.Limits = tightest(at.Limits, s.VolumeLimits)
 		for _, r := range s.Labels {
 			if !r.Not && len(r.Values) > 0 {
 				may[r.Key] = append(may[r.Key], r.Values...)
@@ -138,4 +141,38 @@ func announced(node, claim amount.List) amount.List {
 		}
 	}
 	return node
+}
+
+// tightest is for each driver the least that any of two lists allows.
+func tightest(a, b []world.DriverLimit) []world.DriverLimit {
+	out := slices.Clone(a)
+	for _, l := range b {
+		i := slices.IndexFunc(out, func(o world.DriverLimit) bool { return o.Driver == l.Driver })
+		switch {
+		case i < 0:
+			out = append(out, l)
+		case l.Count < out[i].Count:
+			out[i] = l
+		}
+	}
+	return out
+}
+
+// unreported is what a node that is still forming reports of its limits, and for
+// drivers that have not registered there yet what its type has.
+func unreported(node []world.DriverLimit, catalog *world.Catalog, shape string) []world.DriverLimit {
+	if catalog == nil {
+		return node
+	}
+	i := slices.IndexFunc(catalog.Shapes, func(s world.Shape) bool { return s.Name == shape })
+	if i < 0 {
+		return node
+	}
+	out := slices.Clone(node)
+	for _, l := range catalog.Shapes[i].VolumeLimits {
+		if !slices.ContainsFunc(node, func(o world.DriverLimit) bool { return o.Driver == l.Driver }) {
+			out = append(out, l)
+		}
+	}
+	return out
 }
