@@ -463,10 +463,7 @@ func (p *parts) serve(registry *prometheus.Registry) error {
 			return err
 		}
 	}
-	pages, err := web.Handler(p.journal, p.picture, p.enact.WhyDeleted, p.next, history)
-	if err != nil {
-		return err
-	}
+	pages := web.Handler(p.journal, p.picture, p.enact.WhyDeleted, p.next, history)
 	mux.Handle("/", pages)
 	mux.Handle("/metrics", web.Bounded(scrapes, p.scrape(promhttp.HandlerFor(prometheus.Gatherers{registry, ctrlmetrics.Registry}, promhttp.HandlerOpts{
 		ErrorHandling: promhttp.ContinueOnError, // one bad series of a library does not hide all others

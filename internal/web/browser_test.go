@@ -115,10 +115,7 @@ func TestPagesInABrowser(t *testing.T) {
 	var pages []string
 	for _, nodes := range []int{0, 1, 20, 600} {
 		w, j := cluster(t, nodes)
-		h, err := web.Handler(j, func() *world.World { return w }, nil, nil, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		h := web.Handler(j, func() *world.World { return w }, nil, nil, nil)
 		at := fmt.Sprintf("/%d", nodes)
 		mux.Handle(at+"/", http.StripPrefix(at, h))
 		pages = append(pages, at+"/", at+"/decisions/")

@@ -8,10 +8,8 @@ import (
 	"bytes"
 	"cmp"
 	"compress/gzip"
-	_ "embed"
 	"encoding/json"
 	"fmt"
-	"html/template"
 	"net/http"
 	"slices"
 	"time"
@@ -22,9 +20,6 @@ import (
 	"github.com/tenon-sh/tenon/internal/journal"
 	"github.com/tenon-sh/tenon/internal/web/live"
 )
-
-//go:embed page.html
-var pages string
 
 // policy has browsers load nothing but what is served here, and run no script that is part of a page.
 const policy = "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self' data:; base-uri 'none'; form-action 'none'; frame-ancestors 'self'"
@@ -39,12 +34,8 @@ type Decisions interface {
 // deleted says why this controller deleted the claim of that name, and nothing of others; nil if none is told.
 // next is what would be decided of now, without a plan; false while this process does not decide; nil if it never does.
 // history has the figures of the last hours; nil: there is no live page, and nothing that it asks for.
-func Handler(d Decisions, now func() *world.World, deleted func(claim string) string, next func() (journal.Entry, bool), history *live.History) (http.Handler, error) {
-	t, err := template.New("").Funcs(template.FuncMap{"heads": heads, "pods": podsText, "noun": noun}).Parse(pages)
-	if err != nil {
-		return nil, fmt.Errorf("read pages: %w", err)
-	}
-	s := site{d, now, deleted, next, t, history != nil}
+func Handler(d Decisions, now func() *world.World, deleted func(claim string) string, next func() (journal.Entry, bool), history *live.History) http.Handler {
+	s := site{d, now, deleted, next, history != nil}
 	mux := http.NewServeMux()
 	pages := http.NewServeMux()
 	pages.HandleFunc("GET /{$}", s.cluster)
@@ -63,7 +54,7 @@ func Handler(d Decisions, now func() *world.World, deleted func(claim string) st
 	if history != nil {
 		s.serveLive(mux, history)
 	}
-	return mux, nil
+	return mux
 }
 
 // serveLive adds what the live page asks for.
@@ -118,19 +109,16 @@ type site struct {
 	now     func() *world.World
 	deleted func(claim string) string
 	decides func() (journal.Entry, bool)
-	pages   *template.Template
 	live    bool
 }
 
-func (s site) show(w http.ResponseWriter, page string, data any) {
+// show answers with a page.
+func show[T any](w http.ResponseWriter, page func(*markup, T), of T) {
 	w.Header().Set("Content-Type", "text/html; charset=utf-8")
 	w.Header().Set("Content-Security-Policy", policy)
-	var b bytes.Buffer
-	if err := s.pages.ExecuteTemplate(&b, page, data); err != nil {
-		http.Error(w, err.Error(), http.StatusInternalServerError)
-		return
-	}
-	_, _ = w.Write(bytes.ToValidUTF8(b.Bytes(), []byte("\ufffd"))) // whoever asked may have gone
+	var m markup
+	page(&m, of)
+	_, _ = w.Write(bytes.ToValidUTF8(m.Bytes(), []byte("\ufffd"))) // whoever asked may have gone
 }
 
 func (s site) cluster(w http.ResponseWriter, _ *http.Request) {
@@ -139,7 +127,7 @@ func (s site) cluster(w http.ResponseWriter, _ *http.Request) {
 		http.Error(w, "the first picture of the cluster is not there yet; try again in a moment", http.StatusServiceUnavailable)
 		return
 	}
-	s.show(w, "cluster", s.overviewOf(picture, s.All()))
+	show(w, (*markup).overview, s.overviewOf(picture, s.All()))
 }
 
 func (s site) decisions(w http.ResponseWriter, _ *http.Request) {
@@ -147,7 +135,7 @@ func (s site) decisions(w http.ResponseWriter, _ *http.Request) {
 	for _, e := range s.All() {
 		rows = append(rows, madeOf(e))
 	}
-	s.show(w, "decisions", rows)
+	show(w, (*markup).decisions, rows)
 }
 
 func (s site) find(w http.ResponseWriter, r *http.Request) (journal.Entry, bool) {
@@ -171,7 +159,7 @@ func (s site) decision(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Content-Type", "text/plain; charset=utf-8")
 		_, _ = w.Write([]byte(e.Plan.Text(true)))
 	default:
-		s.show(w, "decision", decisionOf(e))
+		show(w, (*markup).decision, decisionOf(e))
 	}
 }
 
@@ -218,14 +206,6 @@ func write(w http.ResponseWriter, v any) {
 }
 
 func clockText(at int64) string { return time.Unix(at, 0).UTC().Format(time.DateTime) }
-
-// podsText counts pods, those that are not named included.
-func podsText(more, named int) string {
-	if more+named == 1 {
-		return "1 pod"
-	}
-	return fmt.Sprint(more+named, " pods")
-}
 
 // money writes a price, with as many digits as the log and the plans have.
 func money(micro int64) string {

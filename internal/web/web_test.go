@@ -50,16 +50,13 @@ func TestPages(t *testing.T) {
 	w := picture(t)
 	j := journal.New(3, "v1", nil)
 	j.Add(journal.Entry{Kind: "provision", World: w, Plan: provision.Decide(w, provision.Options{})})
-	h, err := web.Handler(j, func() *world.World { return w }, nil, nil, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	h := web.Handler(j, func() *world.World { return w }, nil, nil, nil)
 	tests := map[string]struct {
 		why, path string
 		code      int
 		holds     []string
 	}{
-		"Cluster":   {"A node's name is text, not markup, and every waiting pod has its verdict.", "/", 200, []string{"n&lt;1&gt;", "25 %", "d/waits", "no-pool", `href="/decisions/` + w.Digest()}},
+		"Cluster":   {"A node's name is text, not markup, and every waiting pod has its verdict.", "/", 200, []string{"n&lt;1&gt;", "25 %", "d/waits", "no-pool", `href="/decisions/` + w.Digest(), "<b>1</b><span>node ready<", "<b>1</b><span>pod on nodes<", "<b>1</b><span>pod without a place<"}},
 		"Decisions": {"Each decision links to its page.", "/decisions/", 200, []string{w.Digest(), "2027-01-15"}},
 		"Decision":  {"The page says what the text says.", "/decisions/" + w.Digest(), 200, []string{"1 pod waiting", "tenon plan -f world.json"}},
 		"JSON":      {"Programs get the plan as JSON.", "/decisions/" + w.Digest() + "?o=json", 200, []string{`"format":"tenon-plan/v1"`}},
@@ -76,6 +73,9 @@ func TestPages(t *testing.T) {
 				if !strings.Contains(body, want) {
 					t.Errorf("%s\nthe page lacks %q:\n%s", tc.why, want, body)
 				}
+			}
+			if strings.Contains(body, "%!") {
+				t.Errorf("a value is missing, or of another kind:\n%s", body)
 			}
 		})
 	}
@@ -106,10 +106,7 @@ func TestWhatIsGivenBack(t *testing.T) {
 	w := b.Snapshot(1_800_000_001)
 	j := journal.New(3, "v1", nil)
 	j.Add(journal.Entry{Kind: journal.GiveBack, World: w, Plan: plan.Plan{Commands: []plan.Command{{Reason: plan.Empty, Verdict: plan.CarryOn, Begun: true, Back: []plan.Give{{Claim: "c", Node: "idle", Pool: pool, Reason: "Empty"}}}}}})
-	h, err := web.Handler(j, func() *world.World { return w }, nil, nil, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	h := web.Handler(j, func() *world.World { return w }, nil, nil, nil)
 	if _, body := get(t, h, "/"); !strings.Contains(body, `<a href="/decisions/`+w.Digest()+`">Empty</a>`) || !strings.Contains(body, "takes no more pods") {
 		t.Errorf("the page does not say why the node goes:\n%s", body)
 	}
@@ -130,10 +127,7 @@ func TestCardsThatLookAlike(t *testing.T) {
 	w := picture(t)
 	j := journal.New(3, "v1", nil)
 	j.Add(journal.Entry{Kind: journal.Buy, World: w, Plan: plan.Plan{Waiting: 3, Refused: []plan.Refusal{refused("one", "node x"), refused("two", "node y"), refused("three", "node y")}}})
-	h, err := web.Handler(j, func() *world.World { return w }, nil, nil, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	h := web.Handler(j, func() *world.World { return w }, nil, nil, nil)
 	_, body := get(t, h, "/decisions/"+w.Digest())
 	if n := strings.Count(body, `<details class="v"><summary><span class="tag refused">`); n != 1 || !strings.Contains(body, "3 pods") {
 		t.Errorf("%d cards, want one of 3 pods:\n%s", n, body)
@@ -161,12 +155,9 @@ func TestWhatIsGoneOtherwise(t *testing.T) {
 		}
 	}
 	w := b.Snapshot(1_800_000_001)
-	h, err := web.Handler(journal.New(1, "v1", nil), func() *world.World { return w }, func(claim string) string {
+	h := web.Handler(journal.New(1, "v1", nil), func() *world.World { return w }, func(claim string) string {
 		return map[string]string{"claim-died": "its machine is gone"}[claim]
 	}, nil, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
 	_, body := get(t, h, "/")
 	for _, want := range []string{
 		"<tr><td>died</td><td>p</td><td></td><td>its machine is gone</td>",
@@ -185,10 +176,7 @@ func TestWhyAType(t *testing.T) {
 	j.Add(journal.Entry{Kind: journal.Buy, World: w, Plan: plan.Plan{New: []plan.Ask{{
 		Name: "p-1", Shape: "m5.large", Why: plan.Choosing{Binds: "cpu", RunnerUp: "m5a.large", RunnerUpPrice: 86_000, LeftOut: "g4dn.xlarge, m5.metal"},
 	}}}})
-	h, err := web.Handler(j, func() *world.World { return w }, nil, nil, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	h := web.Handler(j, func() *world.World { return w }, nil, nil, nil)
 	_, body := get(t, h, "/decisions/"+w.Digest())
 	for _, want := range []string{"cpu leaves no room for a smaller one; the next best is m5a.large", "; left out, since no pod needs them: g4dn.xlarge, m5.metal"} {
 		if !strings.Contains(body, want) {
@@ -202,10 +190,7 @@ func TestNamesStandApart(t *testing.T) {
 	w := picture(t)
 	j := journal.New(3, "v1", nil)
 	j.Add(journal.Entry{Kind: journal.Buy, World: w, Plan: plan.Plan{Waiting: 1, Filled: []plan.Fill{{Node: "node-a", Claim: "claim-a", Pods: []world.Key{{Namespace: "d", Name: "waits"}}}}}})
-	h, err := web.Handler(j, func() *world.World { return w }, nil, nil, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	h := web.Handler(j, func() *world.World { return w }, nil, nil, nil)
 	for _, path := range []string{"/", "/decisions/" + w.Digest()} {
 		if _, body := get(t, h, path); strings.Contains(body, "node-aclaim-a") || !strings.Contains(body, "node-a") {
 			t.Errorf("%s glues names together:\n%s", path, body)
@@ -220,20 +205,14 @@ func TestQuietDecisions(t *testing.T) {
 	for at := range int64(4) {
 		j.Add(journal.Entry{Kind: journal.Buy, World: w.Edit().Snapshot(1_800_000_000 + at)})
 	}
-	h, err := web.Handler(j, func() *world.World { return w }, nil, nil, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	h := web.Handler(j, func() *world.World { return w }, nil, nil, nil)
 	if _, body := get(t, h, "/decisions/"); strings.Count(body, "What to buy") != 1 || !strings.Contains(body, "before it 3 decisions of this kind that changed nothing") {
 		t.Errorf("the list does not count those that changed nothing:\n%s", body)
 	}
 }
 
 func TestNoPictureYet(t *testing.T) {
-	h, err := web.Handler(journal.New(1, "v1", nil), func() *world.World { return nil }, nil, nil, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	h := web.Handler(journal.New(1, "v1", nil), func() *world.World { return nil }, nil, nil, nil)
 	if code, body := get(t, h, "/"); code != http.StatusServiceUnavailable || !strings.Contains(body, "try again") {
 		t.Errorf("status %d: %s", code, body)
 	}
@@ -246,10 +225,7 @@ func TestNow(t *testing.T) {
 	next := func() (journal.Entry, bool) {
 		return journal.Entry{Kind: journal.Buy, World: w, Options: journal.Options{Provision: provision.Options{SpotPremium: 7}}}, leads
 	}
-	h, err := web.Handler(journal.New(1, "v1", nil), func() *world.World { return w }, nil, next, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	h := web.Handler(journal.New(1, "v1", nil), func() *world.World { return w }, nil, next, nil)
 	answer := httptest.NewRecorder()
 	h.ServeHTTP(answer, httptest.NewRequest(http.MethodGet, "/now", nil))
 	if answer.Code != http.StatusServiceUnavailable || !strings.Contains(answer.Body.String(), "another one leads") {
@@ -259,7 +235,7 @@ func TestNow(t *testing.T) {
 	answer = httptest.NewRecorder()
 	h.ServeHTTP(answer, httptest.NewRequest(http.MethodGet, "/now", nil))
 	n := 0
-	err = journal.Read(answer.Body, func(e journal.Entry) error {
+	err := journal.Read(answer.Body, func(e journal.Entry) error {
 		if n++; e.World.Digest() != w.Digest() || e.Options.Provision.SpotPremium != 7 {
 			t.Errorf("it tells of the world %s, and of the options %+v", e.World.Digest(), e.Options)
 		}
@@ -274,10 +250,7 @@ func TestNow(t *testing.T) {
 // wholly nothing is left unknown.
 func TestWordsOfSeveralPods(t *testing.T) {
 	w, j := cluster(t, 20)
-	h, err := web.Handler(j, func() *world.World { return w }, nil, nil, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	h := web.Handler(j, func() *world.World { return w }, nil, nil, nil)
 	_, body := get(t, h, "/")
 	for _, want := range []string{"7 pods\n<span class=\"soft\">to go to a new ", ">0.0320<"} {
 		if !strings.Contains(body, want) {

@@ -42,10 +42,7 @@ func serve(t *testing.T, w *world.World) *cluster {
 	}
 	c.history = live.NewHistory(now, panics.Teller{})
 	next := func() (journal.Entry, bool) { return journal.Entry{Kind: journal.Buy, World: now()}, true }
-	h, err := web.Handler(c.journal, now, nil, next, c.history)
-	if err != nil {
-		t.Fatal(err)
-	}
+	h := web.Handler(c.journal, now, nil, next, c.history)
 	c.pages = h
 	c.Server = httptest.NewServer(h)
 	t.Cleanup(c.stop)

@@ -201,10 +201,7 @@ func misjudged(t *testing.T) journal.Entry {
 func TestSources(t *testing.T) {
 	j := journal.New(3, "v1", nil)
 	j.Add(entry())
-	pages, err := web.Handler(j, func() *world.World { return nil }, nil, nil, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	pages := web.Handler(j, func() *world.World { return nil }, nil, nil, nil)
 	s := httptest.NewServer(pages)
 	defer s.Close()
 	dir := t.TempDir()

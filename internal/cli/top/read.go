@@ -58,11 +58,7 @@ func (o *options) read(cmd *cobra.Command, every time.Duration) (*reader, error)
 		defer r.mu.Unlock()
 		return journal.Entry{World: r.world, Options: journal.Options{Provision: r.options}}, true
 	}
-	h, err := web.Handler(r.journal, now, nil, next, live.NewHistory(now, panics.Teller{}))
-	if err != nil {
-		end()
-		return nil, err
-	}
+	h := web.Handler(r.journal, now, nil, next, live.NewHistory(now, panics.Teller{}))
 	r.pages = feed.Local(h)
 	if every == 0 {
 		return r, nil

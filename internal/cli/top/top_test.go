@@ -124,10 +124,7 @@ func TestAsksTheController(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			leads = tc.leads
-			h, err := web.Handler(j, now, nil, next, tc.history)
-			if err != nil {
-				t.Fatal(err)
-			}
+			h := web.Handler(j, now, nil, next, tc.history)
 			s := httptest.NewServer(h)
 			defer s.Close()
 			out, errs, _ := run(t, "--controller", s.URL)

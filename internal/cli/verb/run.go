@@ -59,7 +59,7 @@ func dress(root *cobra.Command) {
 	root.SilenceUsage = true  // an error says itself what to do
 	root.CompletionOptions.DisableDefaultCmd = true
 	root.SuggestionsMinimumDistance = 2
-	root.SetUsageTemplate(usage)
+	root.SetUsageFunc(usage)
 	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error { return blame(cmd, meant(cmd, err)) })
 	all := []*cobra.Command{root}
 	for len(all) > 0 {
@@ -165,31 +165,3 @@ func Help(root *cobra.Command) *cobra.Command {
 	root.SetHelpCommand(cmd)
 	return cmd
 }
-
-// usage is how help looks below its first paragraph.
-const usage = `Usage:
-  {{.UseLine}}{{if and .HasAvailableSubCommands (eq .Use .Name)}} <verb>{{end}}
-{{- if .HasExample}}
-
-Examples:
-{{.Example}}{{end}}
-{{- $cmds := .Commands}}{{range $group := .Groups}}
-
-{{.Title}}{{range $cmds}}{{if (and (eq .GroupID $group.ID) (or .IsAvailableCommand (eq .Name "help")))}}
-  {{rpad .Name .NamePadding}} {{.Short}}{{end}}{{end}}{{end}}
-{{- if (and .HasAvailableSubCommands (not .Groups))}}
-
-Verbs:{{range $cmds}}{{if (and .IsAvailableCommand (ne .Name "help"))}}
-  {{rpad .Name .NamePadding}} {{.Short}}{{end}}{{end}}{{end}}
-{{- if .HasAvailableLocalFlags}}
-
-Flags:
-{{.LocalFlags.FlagUsages | trimTrailingWhitespaces}}{{end}}
-{{- if .HasAvailableInheritedFlags}}
-
-Flags of all verbs:
-{{.InheritedFlags.FlagUsages | trimTrailingWhitespaces}}{{end}}
-{{- if .HasAvailableSubCommands}}
-
-More about one: {{.CommandPath}} <verb> --help{{end}}
-`

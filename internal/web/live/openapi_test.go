@@ -39,10 +39,7 @@ func TestDescriptionIsTrue(t *testing.T) {
 	now := func() *world.World { return w }
 	history := live.NewHistory(now, panics.Teller{})
 	history.Sample()
-	h, err := web.Handler(j, now, nil, nil, history)
-	if err != nil {
-		t.Fatal(err)
-	}
+	h := web.Handler(j, now, nil, nil, history)
 	get := func(path string) []byte {
 		answer := httptest.NewRecorder()
 		h.ServeHTTP(answer, httptest.NewRequestWithContext(t.Context(), http.MethodGet, path, nil))
