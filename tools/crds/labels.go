@@ -63,7 +63,7 @@ func provisionerLabels(s *schema) { onKeys(old())(s) }
 func ours(but ...string) rule {
 	return rule{
 		fmt.Sprintf(`$k in %s || !$k.matches('^[^/]*karpenter\\.sh(/|$)')`, list(but)),
-		"labels of the domain karpenter.sh are set by the controller",
+		"of the domain karpenter.sh only karpenter.sh/capacity-type can be used, the controller sets the others",
 	}
 }
 
@@ -78,8 +78,17 @@ func noHostname() rule {
 func aws() rule {
 	return rule{
 		fmt.Sprintf(`$k in %s || !$k.matches('^[^/]*karpenter\\.k8s\\.aws(/|$)')`, list(awsv1.WellKnownLabels())),
-		"of the domain karpenter.k8s.aws only the labels of instance types can be used",
+		"of the domain karpenter.k8s.aws only these can be used: " + strings.Join(names(awsv1.WellKnownLabels()), ", "),
 	}
+}
+
+// names are labels without their domains: in a list of one domain they are read sooner.
+func names(labels []string) []string {
+	out := make([]string, len(labels))
+	for i, l := range labels {
+		_, out[i], _ = strings.Cut(l, "/")
+	}
+	return out
 }
 
 func old() rule {

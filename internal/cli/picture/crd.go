@@ -46,7 +46,9 @@ func unknownToAWS(at *field.Path, key string) field.ErrorList {
 // meant asks whether the label that a problem is about is a slip; empty if it looks like none.
 func meant(err *field.Error) string {
 	key, ok := err.BadValue.(string)
-	if !ok || !strings.HasSuffix(err.Field, ".key") {
+	if _, of, isLabel := strings.Cut(err.Field, ".labels["); isLabel {
+		key = strings.TrimSuffix(of, "]")
+	} else if !ok || !strings.HasSuffix(err.Field, ".key") {
 		return ""
 	}
 	known := append(awsv1.WellKnownLabels(), karpv1.LabelCapacityType, karpv1.LabelZone, karpv1.LabelRegion, karpv1.LabelInstanceType, karpv1.LabelArch, karpv1.LabelOS)

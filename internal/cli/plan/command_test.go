@@ -490,6 +490,8 @@ func TestPoolThatNoServerSaw(t *testing.T) {
 	tests := map[string]struct{ from, to, want string }{
 		"Label":  {`"requirements":[]`, `"requirements":[{"key":"karpenter.k8s.aws/instance-familly","operator":"In","values":["m5"]}]`, "did you mean karpenter.k8s.aws/instance-family?"},
 		"Slip":   {`"requirements":[]`, `"requirements":[{"key":"karpenter.sh/capacity_type","operator":"In","values":["spot"]}]`, "did you mean karpenter.sh/capacity-type?"},
+		"Set":    {`"template":{`, `"template":{"metadata":{"labels":{"karpenter.k8s.aws/instance-famly":"m5"}},`, "did you mean karpenter.k8s.aws/instance-family?"},
+		"Ours":   {`"template":{`, `"template":{"metadata":{"labels":{"karpenter.sh/capacity-typ":"spot"}},`, "did you mean karpenter.sh/capacity-type?"},
 		"Weight": {`"spec":{"template"`, `"spec":{"weight":1000,"template"`, "a weight is from 1 to 100"},
 	}
 	for name, tc := range tests {
