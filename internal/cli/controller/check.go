@@ -21,8 +21,8 @@ type note struct {
 	fields []any
 }
 
-// notFollowed are notes on the flags that were given and mean nothing here.
-func notFollowed(cmd *cobra.Command) []note {
+// passedOver are notes on the flags that were given and mean nothing here.
+func passedOver(cmd *cobra.Command) []note {
 	var out []note
 	if unknown := verb.PassedOver(cmd); len(unknown) > 0 {
 		out = append(out, note{"flags that this release does not know are passed over", []any{"flags", strings.Join(unknown, ", ")}})

@@ -46,6 +46,16 @@ type options struct {
 func Command(getenv func(string) string, release, commit string) *cobra.Command {
 	o := options{Settings: app.Defaults(), commit: commit, getenv: getenv}
 	o.AWS.Version = release
+	cmd := o.command(getenv)
+	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
+		o.notes = append(o.notes, passedOver(cmd)...)
+		return o.run(cmd.Context(), cmd.OutOrStdout(), cmd.ErrOrStderr())
+	}
+	return cmd
+}
+
+// command is the verb with its flags, which does nothing yet.
+func (o *options) command(getenv func(string) string) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "controller",
 		Short: "Run the controller that asks for nodes and gives them back",
@@ -55,10 +65,6 @@ Every flag can also be set by the environment variable that its help names. A
 flag wins over the environment, and the environment over the default. Flags and
 features that other releases know are passed over; the log names them.`,
 		Args: verb.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			o.notes = append(o.notes, notFollowed(cmd)...)
-			return o.run(cmd.Context(), cmd.OutOrStdout(), cmd.ErrOrStderr())
-		},
 	}
 	verb.PassOver(cmd)
 	o.flags(cmd, getenv)

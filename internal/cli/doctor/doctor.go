@@ -28,6 +28,7 @@ type options struct {
 	app.AWS
 	kubeconfig string
 	all        bool
+	beforeSwap bool
 }
 
 // Command is the verb. getenv reads the environment, release names the build.
@@ -46,8 +47,14 @@ changed: calls that would are dry runs, or are not made.
 It looks at the cluster of the current kubeconfig context, with the AWS
 credentials of the environment. To examine the controller's own permissions, run
 it with the controller's role. It exits with status 1 if it finds an error;
-warnings, and what could not be found out, do not count.`,
+warnings, and what could not be found out, do not count.
+
+With --before-swap it also finds what will differ once Tenon takes the place of
+the Karpenter that runs: its flags, variables and Helm values, and the nodes and
+pods that are treated otherwise. The name of the cluster and the queue are then
+those of that controller, unless they are given.`,
 		Example: `  tenon doctor --cluster-name demo --interruption-queue demo
+  tenon doctor --before-swap
   tenon doctor --cluster-name demo -o json | jq '.[].findings[] | select(.level == "error")'`,
 		Args: verb.NoArgs,
 	}
@@ -55,6 +62,7 @@ warnings, and what could not be found out, do not count.`,
 	f := cmd.Flags()
 	f.StringVar(&o.kubeconfig, "kubeconfig", "", "kubeconfig to use; empty: the usual one")
 	f.BoolVar(&o.all, "all", false, "in text, list what is well too")
+	f.BoolVar(&o.beforeSwap, "before-swap", false, "find what will differ once Tenon takes the place of the Karpenter that runs")
 	s := &o.Settings
 	f.StringVar(&s.Cluster, "cluster-name", getenv("CLUSTER_NAME"), "name of the cluster (CLUSTER_NAME)")
 	f.StringVar(&s.Endpoint, "cluster-endpoint", getenv("CLUSTER_ENDPOINT"), "where machines find the API server; empty: EKS is asked (CLUSTER_ENDPOINT)")
@@ -79,22 +87,42 @@ warnings, and what could not be found out, do not count.`,
 
 // examine finds pools and classes in the cluster and has AWS asked about them.
 func (o *options) examine(ctx context.Context) (Report, error) {
-	if o.Settings.Cluster == "" {
+	if o.Settings.Cluster == "" && !o.beforeSwap {
 		return nil, verb.BadInputf("the cluster has no name: set --cluster-name or CLUSTER_NAME")
 	}
 	k, err := connect(o.kubeconfig)
 	if err != nil {
 		return nil, err
 	}
-	asked, err := find(ctx, k)
+	c, err := reader(k)
 	if err != nil {
 		return nil, err
+	}
+	asked, err := find(ctx, c)
+	if err != nil {
+		return nil, err
+	}
+	var first Report
+	if o.beforeSwap {
+		r, err := runningIn(ctx, c)
+		if err != nil {
+			return nil, fmt.Errorf("find the controller that runs: %w", err)
+		}
+		first = Report{{Subject: "swap", Findings: swap(ctx, c, r, asked)}}
+		if r != nil {
+			o.Settings.Cluster = cmp.Or(o.Settings.Cluster, r.env["CLUSTER_NAME"])
+			o.Settings.Queue = cmp.Or(o.Settings.Queue, r.env["INTERRUPTION_QUEUE"])
+			o.DefaultProfile = cmp.Or(o.DefaultProfile, r.env["AWS_DEFAULT_INSTANCE_PROFILE"])
+		}
+		if o.Settings.Cluster == "" {
+			return nil, verb.BadInputf("the cluster has no name, nor does a controller that runs say one: set --cluster-name or CLUSTER_NAME")
+		}
 	}
 	driver, err := app.OnAWS(ctx, k, o.AWS, logr.Discard(), clock.Wall)
 	if err != nil {
 		return nil, err
 	}
-	return reportOf(ctx, driver, asked), nil
+	return append(first, reportOf(ctx, driver, asked)...), nil
 }
 
 // connect returns the configuration of the current kubeconfig context, or that of the pod this runs in.

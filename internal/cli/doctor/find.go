@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 
+	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -32,18 +33,23 @@ type asked struct {
 	nodes   []world.Node
 }
 
-// find reads pools and classes of both eras.
-func find(ctx context.Context, k *rest.Config) (asked, error) {
+// reader returns what reads the cluster's objects.
+func reader(k *rest.Config) (client.Reader, error) {
 	known := runtime.NewScheme()
-	for _, add := range []func(*runtime.Scheme) error{corev1.AddToScheme, awsv1.AddToScheme, awsv1alpha1.AddToScheme, v1.AddToScheme, v1alpha5.AddToScheme} {
+	for _, add := range []func(*runtime.Scheme) error{appsv1.AddToScheme, corev1.AddToScheme, awsv1.AddToScheme, awsv1alpha1.AddToScheme, v1.AddToScheme, v1alpha5.AddToScheme} {
 		if err := add(known); err != nil {
-			return asked{}, fmt.Errorf("know the kinds: %w", err)
+			return nil, fmt.Errorf("know the kinds: %w", err)
 		}
 	}
 	c, err := client.New(k, client.Options{Scheme: known})
 	if err != nil {
-		return asked{}, fmt.Errorf("connect to %s: %w", k.Host, err)
+		return nil, fmt.Errorf("connect to %s: %w", k.Host, err)
 	}
+	return c, nil
+}
+
+// find reads pools and classes of both eras.
+func find(ctx context.Context, c client.Reader) (asked, error) {
 	var (
 		classes      awsv1.EC2NodeClassList
 		templates    awsv1alpha1.AWSNodeTemplateList
@@ -54,7 +60,7 @@ func find(ctx context.Context, k *rest.Config) (asked, error) {
 	)
 	for _, list := range []client.ObjectList{&classes, &templates, &pools, &provisioners, &claims, &nodes} {
 		if err := c.List(ctx, list); err != nil && !meta.IsNoMatchError(err) {
-			return asked{}, fmt.Errorf("list from %s: %w", k.Host, err)
+			return asked{}, fmt.Errorf("list what is in the cluster: %w", err)
 		}
 	}
 	found := ask(classes.Items, templates.Items, pools.Items, provisioners.Items)
