@@ -33,6 +33,7 @@ func Settings() []Setting {
 		{"settings.minValuesPolicy", nil, "MIN_VALUES_POLICY", "", "Strict", "Strict, or BestEffort to lower minValues."},
 		{"settings.spotPremium", nil, "SPOT_PREMIUM", "", "0", "Percent of its price that spot counts as costing more, because it may be taken back."},
 		{"settings.unhealthyPoolsLast", nil, "UNHEALTHY_POOLS_LAST", "", "false", "Buy last from pools whose machines were launched and did not register (`NodeRegistrationHealthy` is False), whatever they weigh."},
+		{"settings.initializationTimeout", nil, "INITIALIZATION_TIMEOUT", "", "0s", "How long a node that has registered may take to be initialized (startup taints gone, what it asked for there) before it is drained and given up, at least 1m. 0s: for ever, as Karpenter waits."},
 		{"settings.nominatePods", nil, "NOMINATE_PODS", "", "true", "Nominate pods for the nodes they are planned for, so that kube-scheduler follows the plan. Needs Kubernetes 1.35."},
 		{"settings.holdNodesFor", nil, "HOLD_NODES_FOR", "", "20s", "How long a node that has joined may take no pods, until all of its own that are spread over zones can be bound. 0s: no time. Needs pods to be nominated."},
 		{"settings.movePods", nil, "MOVE_PODS", "", "true", "Move pods where their pools say so: to make the cluster cheaper, and to replace nodes that have drifted. Otherwise only nodes that are empty or too old are given back."},

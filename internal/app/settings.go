@@ -35,6 +35,7 @@ type Settings struct {
 	SpotPremium        int                               // percent of its price that spot counts as costing more
 	Nominate           bool                              // pods for the nodes that they are planned for
 	HoldNodes          time.Duration                     // for which nodes that have joined may be kept closed to pods until all of theirs can be bound
+	InitializeWithin   time.Duration                     // that a registered node has before it is given up; zero: for ever
 	MovePods           bool                              // to make the cluster cheaper, and to replace nodes that have drifted
 	ConsolidationLevel string                            // how much has to be saved for a move
 	DefaultSpread      []corev1.TopologySpreadConstraint // of pods that state no topology spread constraint

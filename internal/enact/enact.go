@@ -58,19 +58,20 @@ const where = "enact"
 
 // The reasons for which claims are made and ended, as metrics count them.
 const (
-	Provisioned          = "provisioned"
-	Adopted              = "adopted"
-	Empty                = "empty"
-	Underutilized        = "underutilized"
-	Drifted              = "drifted"
-	Expired              = "expired"
-	Unhealthy            = "unhealthy"
-	InsufficientCapacity = "insufficient_capacity"
-	ClassNotReady        = "nodeclass_not_ready"
-	LaunchTimeout        = "launch_timeout"
-	RegistrationTimeout  = "registration_timeout"
-	Collected            = "garbage_collected"
-	Released             = "released" // its node or pool is being deleted by someone else, or its static pool is to have fewer nodes
+	Provisioned           = "provisioned"
+	Adopted               = "adopted"
+	Empty                 = "empty"
+	Underutilized         = "underutilized"
+	Drifted               = "drifted"
+	Expired               = "expired"
+	Unhealthy             = "unhealthy"
+	InsufficientCapacity  = "insufficient_capacity"
+	ClassNotReady         = "nodeclass_not_ready"
+	LaunchTimeout         = "launch_timeout"
+	RegistrationTimeout   = "registration_timeout"
+	InitializationTimeout = "initialization_timeout"
+	Collected             = "garbage_collected"
+	Released              = "released" // its node or pool is being deleted by someone else, or its static pool is to have fewer nodes
 )
 
 // poolLabel is the pool's name on a claim or node, for metrics.

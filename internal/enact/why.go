@@ -61,6 +61,8 @@ func said(reason string) string {
 		return "its machine was not launched in time"
 	case RegistrationTimeout:
 		return "its node did not register in time"
+	case InitializationTimeout:
+		return "its node was not initialized in time"
 	case Collected:
 		return "its machine is gone: it died, or was ended by another client"
 	case Released:

@@ -194,6 +194,7 @@ func (o *options) flags(cmd *cobra.Command, getenv func(string) string) {
 	f.number(&o.SpotPremium, "spot-premium", "SPOT_PREMIUM", "percent of its price that spot counts as costing more, because it may be taken back")
 	f.flag(&o.UnhealthyLast, "unhealthy-pools-last", "UNHEALTHY_POOLS_LAST", "buy last from pools whose machines were launched and did not register, whatever they weigh")
 	f.flag(&o.Nominate, "nominate-pods", "NOMINATE_PODS", "nominate pods for the nodes they are planned for, so that kube-scheduler follows the plan; needs Kubernetes 1.35")
+	f.span(&o.InitializeWithin, "initialization-timeout", "INITIALIZATION_TIMEOUT", "how long a node that has registered may take to be initialized before it is drained and given up; 0: for ever")
 	f.span(&o.HoldNodes, "hold-nodes-for", "HOLD_NODES_FOR", "how long a node that has joined may take no pods, until all of its own that are spread over zones can be bound; 0: no time; needs pods to be nominated")
 	f.flag(&o.MovePods, "move-pods", "MOVE_PODS", "move pods where their pools say so: to make the cluster cheaper, and to replace nodes that have drifted; otherwise only nodes that are empty or too old are given back")
 	f.text(&o.ConsolidationLevel, "consolidation-level", "CONSOLIDATION_LEVEL", "how much has to be saved for a pod to be moved, where its pool does not say: cautious, normal or eager")

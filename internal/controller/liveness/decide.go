@@ -23,12 +23,17 @@ type Step struct {
 	Again  time.Duration
 }
 
-// Next returns the step that is due for a claim that has been waiting for so long.
-func Next(c *v1.NodeClaim, waited time.Duration) Step {
+// Next returns the step that is due for a claim that has been waiting for so long. initialize is how long a
+// registered node may take to be initialized; zero: for ever.
+func Next(c *v1.NodeClaim, waited, initialize time.Duration) Step {
 	limit, reason := LaunchTimeout, enact.LaunchTimeout
 	switch {
-	case c.DeletionTimestamp != nil || c.Conditions().Is(v1.ConditionRegistered):
+	case c.DeletionTimestamp != nil || c.Conditions().Is(v1.ConditionInitialized):
 		return Step{}
+	case c.Conditions().Is(v1.ConditionRegistered) && (initialize == 0 || c.Annotations[annotation.Adopts] != ""):
+		return Step{}
+	case c.Conditions().Is(v1.ConditionRegistered):
+		limit, reason = initialize, enact.InitializationTimeout
 	case c.Annotations[annotation.Adopts] != "" && c.Conditions().Is(v1.ConditionLaunched):
 		return Step{} // its node was there before it, and has pods: who cannot be matched with it is not of no use
 	case c.Conditions().Is(v1.ConditionLaunched):
@@ -40,11 +45,14 @@ func Next(c *v1.NodeClaim, waited time.Duration) Step {
 	return Step{GiveUp: reason}
 }
 
-// Began is when a claim began to wait for what it waits for: when it was
+// Began is when a claim began to wait for what it waits for: when its node registered, when it was
 // launched, or its launch was judged last, by our own clock. It is zero for one
 // that nobody has judged: its creation was dated by another's clock, so it began
 // when it was seen first.
 func Began(c *v1.NodeClaim) time.Time {
+	if s := c.Conditions().Get(v1.ConditionRegistered); s != nil && s.Status == metav1.ConditionTrue {
+		return s.LastTransitionTime.Time
+	}
 	s := c.Conditions().Get(v1.ConditionLaunched)
 	if s == nil || s.Status != metav1.ConditionTrue && !s.LastTransitionTime.After(c.CreationTimestamp.Time) {
 		return time.Time{}

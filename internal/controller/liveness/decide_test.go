@@ -26,24 +26,31 @@ func TestNext(t *testing.T) {
 	leaving.DeletionTimestamp = &metav1.Time{Time: noon}
 	adopted := claim(v1.ConditionLaunched)
 	adopted.Annotations = map[string]string{annotation.Adopts: "aws:///a/i-1"}
+	adoptedHalf := claim(v1.ConditionLaunched, v1.ConditionRegistered)
+	adoptedHalf.Annotations = adopted.Annotations
 	tests := map[string]struct {
 		why    string
 		claim  *v1.NodeClaim
 		waited time.Duration
+		within time.Duration
 		want   liveness.Step
 	}{
-		"Launching":   {"A launch has five minutes.", claim(), 4 * time.Minute, liveness.Step{Again: time.Minute}},
-		"Unlaunched":  {"Then its pods are planned anew.", claim(), 5 * time.Minute, liveness.Step{GiveUp: enact.LaunchTimeout}},
-		"Joining":     {"To join takes up to fifteen.", claim(v1.ConditionLaunched), 14 * time.Minute, liveness.Step{Again: time.Minute}},
-		"NeverJoined": {"A machine that does not join is of no use.", claim(v1.ConditionLaunched), 15 * time.Minute, liveness.Step{GiveUp: enact.RegistrationTimeout}},
-		"Joined":      {"From then on others look after it.", claim(v1.ConditionLaunched, v1.ConditionRegistered), 24 * time.Hour, liveness.Step{}},
-		"Adopted":     {"Its machine is in use, even if two nodes say that they are it.", adopted, time.Hour, liveness.Step{}},
-		"Leaving":     {"It leaves already.", leaving, time.Hour, liveness.Step{}},
-		"Tomorrow":    {"Another's clock is ahead of ours.", claim(v1.ConditionLaunched), -time.Minute, liveness.Step{Again: 16 * time.Minute}},
+		"Launching":   {"A launch has five minutes.", claim(), 4 * time.Minute, 0, liveness.Step{Again: time.Minute}},
+		"Unlaunched":  {"Then its pods are planned anew.", claim(), 5 * time.Minute, 0, liveness.Step{GiveUp: enact.LaunchTimeout}},
+		"Joining":     {"To join takes up to fifteen.", claim(v1.ConditionLaunched), 14 * time.Minute, 0, liveness.Step{Again: time.Minute}},
+		"NeverJoined": {"A machine that does not join is of no use.", claim(v1.ConditionLaunched), 15 * time.Minute, 0, liveness.Step{GiveUp: enact.RegistrationTimeout}},
+		"Joined":      {"From then on others look after it.", claim(v1.ConditionLaunched, v1.ConditionRegistered), 24 * time.Hour, 0, liveness.Step{}},
+		"Adopted":     {"Its machine is in use, even if two nodes say that they are it.", adopted, time.Hour, 0, liveness.Step{}},
+		"Leaving":     {"It leaves already.", leaving, time.Hour, 0, liveness.Step{}},
+		"Tomorrow":    {"Another's clock is ahead of ours.", claim(v1.ConditionLaunched), -time.Minute, 0, liveness.Step{Again: 16 * time.Minute}},
+		"Complete":    {"It is complete.", claim(v1.ConditionLaunched, v1.ConditionRegistered, v1.ConditionInitialized), time.Hour, time.Minute, liveness.Step{}},
+		"Completing":  {"Where that is bounded, it is waited for.", claim(v1.ConditionLaunched, v1.ConditionRegistered), 4 * time.Minute, 10 * time.Minute, liveness.Step{Again: 6 * time.Minute}},
+		"Incomplete":  {"And not for longer.", claim(v1.ConditionLaunched, v1.ConditionRegistered), 10 * time.Minute, 10 * time.Minute, liveness.Step{GiveUp: enact.InitializationTimeout}},
+		"AdoptedHalf": {"What was there before has pods.", adoptedHalf, time.Hour, time.Minute, liveness.Step{}},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
-			if got := liveness.Next(tc.claim, tc.waited); got != tc.want {
+			if got := liveness.Next(tc.claim, tc.waited, tc.within); got != tc.want {
 				t.Errorf("%+v, want %+v: %s", got, tc.want, tc.why)
 			}
 		})
@@ -61,6 +68,9 @@ func TestBegan(t *testing.T) {
 	launched := func(at time.Time) func(*v1.NodeClaim) {
 		return func(c *v1.NodeClaim) { c.Conditions().True(v1.ConditionLaunched, "", "", at) }
 	}
+	registered := func(at time.Time) func(*v1.NodeClaim) {
+		return func(c *v1.NodeClaim) { c.Conditions().True(v1.ConditionRegistered, "", "", at) }
+	}
 	failed := func(at time.Time) func(*v1.NodeClaim) {
 		return func(c *v1.NodeClaim) { c.Conditions().Unknown(v1.ConditionLaunched, v1.ReasonLaunchFailed, "", at) }
 	}
@@ -73,6 +83,7 @@ func TestBegan(t *testing.T) {
 		"Unjudged":   {"A condition as old as the claim was judged by nobody.", made(failed(noon)), time.Time{}},
 		"Failed":     {"It has been tried since.", made(failed(noon.Add(time.Minute))), noon.Add(time.Minute)},
 		"Launched":   {"To join takes its own time.", made(launched(noon.Add(time.Minute))), noon.Add(time.Minute)},
+		"Registered": {"To be initialized, too.", made(launched(noon.Add(time.Minute)), registered(noon.Add(2*time.Minute))), noon.Add(2 * time.Minute)},
 		"OtherClock": {"The API server's clock is ahead of ours, by which it was launched.", made(launched(noon.Add(-time.Minute))), noon.Add(-time.Minute)},
 	}
 	for name, tc := range tests {

@@ -30,6 +30,8 @@ type Reconciler struct {
 	Enact  *enact.Enactor
 	Now    clock.Now
 
+	InitializeWithin time.Duration // which a registered node has to be initialized; zero: for ever
+
 	waits clock.Ages // of claims, by name
 }
 
@@ -50,7 +52,7 @@ func (r *Reconciler) Reconcile(ctx context.Context, req reconcile.Request) (reco
 		}
 		return loop.Result(0, err)
 	}
-	step := Next(c, r.waits.Since(r.Now, c.Name, string(c.UID), Began(c)))
+	step := Next(c, r.waits.Since(r.Now, c.Name, string(c.UID), Began(c)), r.InitializeWithin)
 	if step.GiveUp != "" {
 		return loop.Result(0, r.Enact.Release(ctx, c, step.GiveUp))
 	}
