@@ -47,7 +47,10 @@ type AWS struct {
 
 // OnAWS returns the driver for EC2. It reads classes from the API server.
 func OnAWS(ctx context.Context, k *rest.Config, a AWS, log logr.Logger, now clock.Now) (*aws.Driver, error) {
-	clients, err := access.Connect(ctx, access.Options{Region: a.Region, Version: a.Version, ReadOnly: a.ReadOnly, Acts: a.Acts})
+	clients, err := access.Connect(ctx, access.Options{
+		Region: a.Region, Version: a.Version, ReadOnly: a.ReadOnly, Acts: a.Acts,
+		Say: func(text string) { log.Info("the AWS SDK warns", "warning", text) },
+	})
 	if err != nil {
 		return nil, fmt.Errorf("connect to AWS: %w", err)
 	}

@@ -17,6 +17,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/pricing"
 	"github.com/aws/aws-sdk-go-v2/service/sqs"
 	"github.com/aws/aws-sdk-go-v2/service/ssm"
+	"github.com/aws/smithy-go/logging"
 	"github.com/aws/smithy-go/middleware"
 
 	"github.com/tenon-sh/tenon/internal/aws/inventory"
@@ -49,12 +50,18 @@ type Options struct {
 	ReadOnly bool                        // refuse calls that do more than look
 	Acts     func(context.Context) error // asked before every attempt of a call that does more than look; nil: nobody is
 	HTTP     aws.HTTPClient              // what carries the calls; nil: the SDK's own
+	Say      func(string)                // told what the SDK has to say; nil: nobody is
 }
 
 // Connect finds credentials and a region and returns the clients. It sends nothing but, where no region is configured, a question to the instance metadata service.
 func Connect(ctx context.Context, o Options) (*Clients, error) {
 	cfg, err := config.LoadDefaultConfig(ctx,
 		config.WithRegion(o.Region),
+		config.WithLogger(logging.LoggerFunc(func(_ logging.Classification, format string, args ...any) {
+			if o.Say != nil {
+				o.Say(fmt.Sprintf(format, args...))
+			}
+		})),
 		config.WithRetryer(func() aws.Retryer { return newBudget(clock.Wall, urgent) }),
 		config.WithAPIOptions([]func(*middleware.Stack) error{
 			awsmiddleware.AddUserAgentKeyValue("tenon", o.Version),
