@@ -111,7 +111,7 @@ func (b *Begun) gather(bought []*world.Place, claims, free map[string]*world.Pla
 func byName(a, b *world.Place) int { return strings.Compare(a.Name(), b.Name()) }
 
 // Ending returns the World in which the end of every machine of the commands has
-// been asked for: their pods wait for places, and nobody else counts on these.
+// been asked for: their pods wait for places, and nothing else counts on these.
 func (b Begun) Ending(w *world.World) *world.World {
 	if len(b.Commands) == 0 {
 		return w

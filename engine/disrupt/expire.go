@@ -12,7 +12,7 @@ import (
 const Overstay = 15 * 60
 
 // expiration gives back what has reached its pool's age. No budget holds it
-// up: whoever sets an age wants no machine to be older. Where others are bought
+// up: a user who sets expireAfter wants no machine to be older. Where others are bought
 // for its pods before it goes, it is waited for that, but not for ever.
 func (i *idler) expiration() {
 	for _, p := range i.world.Places() {

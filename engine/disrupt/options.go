@@ -26,13 +26,13 @@ type Options struct {
 	Only    []Part       `json:"only,omitempty"`    // what is decided; nothing means everything
 	Stay    bool         `json:"stay,omitempty"`    // pods are not to be moved: commands that have begun are taken back, and what is too old goes as it is
 	AsIs    bool         `json:"asIs,omitempty"`    // what is too old goes as it is: nothing is bought for its pods before
-	Busy    bool         `json:"busy,omitempty"`    // pods have just begun to wait, so nobody knows yet what room they leave: no command moves pods now
+	Busy    bool         `json:"busy,omitempty"`    // pods have just begun to wait, so it is not known yet what room they leave: no command moves pods now
 	Skip    []string     `json:"skip,omitempty"`    // claims of machines that were to go lately and stayed
 	// Marked is for how many milliseconds each marked node is known to be marked. Of one that is not here nothing is known yet.
 	Marked      map[string]int64    `json:"marked,omitempty"`
 	Consolidate consolidate.Options `json:"consolidate,omitzero"`
 
-	// Done is told of each part once it has been decided, for whoever measures. It may be nil.
+	// Done is called with each part once it has been decided, for measuring. It may be nil.
 	Done func(Part) `json:"-"`
 }
 

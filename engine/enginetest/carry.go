@@ -100,7 +100,7 @@ func makeVolumes(b *world.Builder, at int64) {
 	}
 }
 
-// Settled is the World without pods that wait and nodes that are going: whoever counts on their finding their places knows of more than is there.
+// Settled is the World without pods that wait and nodes that are going: a decision that counts on their finding their places knows of more than is there.
 func Settled(w *world.World) *world.World {
 	b := w.Edit()
 	for _, p := range w.Places() {

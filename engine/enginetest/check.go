@@ -250,7 +250,7 @@ func (c *checker) bind(p plan.Plan) {
 
 func byName(a, b *world.Pod) int { return strings.Compare(a.String(), b.String()) }
 
-// byTerms puts pods first that constrain nobody.
+// byTerms puts pods first that constrain no others.
 func byTerms(a, b *world.Pod) int {
 	return cmp.Or(cmp.Compare(len(a.Spread), len(b.Spread)), cmp.Compare(len(a.PodTerms), len(b.PodTerms)), byName(a, b))
 }

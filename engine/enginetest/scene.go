@@ -148,7 +148,7 @@ func (a *args) fail(err error) {
 	}
 }
 
-// rest returns the pairs nobody asked for, as labels over those given.
+// rest returns the pairs that no field has asked for, as labels over those given.
 func (a *args) rest(labels map[string]string) map[string]string {
 	out := map[string]string{}
 	for k, v := range labels {

@@ -71,7 +71,7 @@ func (e *Explainer) Pod(k world.Key) (Pod, bool) {
 	return out, true
 }
 
-// leaving says why no node is bought for a pod that nobody needs any more.
+// leaving says why no node is bought for a pod that is not needed any more.
 func leaving(p *world.Pod) string {
 	switch {
 	case p.Terminating:

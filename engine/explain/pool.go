@@ -120,7 +120,7 @@ func (e *Explainer) Pool(id world.PoolID) (Pool, bool) {
 	return out, true
 }
 
-// stock is what a pool may buy, or might if it were ready: who mends what keeps it from being ready is to see the next problem now.
+// stock is what a pool may buy, or might if it were ready: a user who mends what keeps it from being ready is to see the next problem now.
 func (e *Explainer) stock(p *world.Pool) market.Stock {
 	if p.NotReady == "" {
 		return market.Stocks(e.world)[p.ID]

@@ -8,7 +8,7 @@ import (
 	"github.com/tenon-sh/tenon/engine/reason"
 )
 
-// writeTree writes what everything has against a pod: who objects, and below
+// writeTree writes what everything has against a pod: which pool or node objects, and below
 // it each objection with what would end it.
 func writeTree(b *paper, why *reason.Why) {
 	why = why.Brief()

@@ -10,7 +10,7 @@ import (
 
 const (
 	// patience is how many seconds a machine that is still forming may be out of
-	// reach before nobody counts on it. Kubernetes lets pods stay as long on a node that is.
+	// reach before it is no longer counted on. Kubernetes lets pods stay as long on a node that is.
 	patience = 300
 
 	// blink is how many seconds a complete machine may be out of reach before
@@ -37,7 +37,7 @@ func taintsOf(m *world.Place, now int64) []world.Taint {
 	return slices.DeleteFunc(slices.Clone(m.Node.Taints), func(t world.Taint) bool {
 		switch t.Key {
 		case unregistered:
-			return t.Effect == world.NoExecute && m.Claim != nil // without a claim nobody takes it away
+			return t.Effect == world.NoExecute && m.Claim != nil // without a claim nothing takes it away
 		case unreachable:
 			return !lost
 		}

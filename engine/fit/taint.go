@@ -24,7 +24,7 @@ func Taints(p *world.Pod, at *Place) *reason.Why {
 }
 
 // tolerate advises a toleration for the first taint that a user set. Those of Kubernetes and Karpenter say how the node
-// stands: whoever tolerates them is sent to nodes that go, or cannot run pods.
+// stands: a pod that tolerates them is sent to nodes that go, or cannot run pods.
 func tolerate(bad []world.Taint, texts []string) string {
 	for i, t := range bad {
 		if domain, _, _ := strings.Cut(t.Key, "/"); domain != "karpenter.sh" && domain != "node.kubernetes.io" && domain != "node.cloudprovider.kubernetes.io" {

@@ -37,7 +37,7 @@ type headcount struct {
 	on       map[string]int // promised for each node
 }
 
-// NewCrowd returns a crowd of nobody yet. Who is admitted to it can be bound
+// NewCrowd returns an empty crowd. Pods that are admitted to it can be bound
 // at once, in whatever order kube-scheduler takes them up.
 func NewCrowd(w *world.World) *Crowd { return NewCensus(w).crowd() }
 

@@ -25,8 +25,8 @@ func Closed(m *world.Place) bool {
 //
 // A machine whose pods can all be bound opens at once. One of which some cannot, because their zone is ahead
 // of the others, stays closed while pods are on their way to those others, and for so many seconds at most: kube-scheduler
-// keeps no place for a pod that it has to turn down, and whoever comes next would take it.
-// Those that nothing can help any more open together, so that nobody is left to come next.
+// keeps no place for a pod that it has to turn down, and the next pod would take it.
+// Those that nothing can help any more open together, so that no pod is left to come next.
 func Openings(w *world.World, fills []plan.Fill, patience int64) []Opening {
 	return NewCensus(w).Openings(fills, patience)
 }

@@ -17,7 +17,7 @@ type Promise struct {
 }
 
 // Promises are those of the pods sent to nodes that can be nominated for them at
-// the same time. Who is nominated already comes first; who is by somebody else is left out.
+// the same time. Pods that are nominated already come first; those nominated by kube-scheduler are left out.
 //
 // kube-scheduler takes all that are nominated for a node for running there, and
 // none of those for other nodes: if too many that are to be spread over zones

@@ -21,7 +21,7 @@ type packer struct {
 // manner is how pods take their turns.
 type manner struct {
 	strictly      bool // all of a priority before those of a lower one
-	isolatedFirst bool // those first who keep away from others by domain
+	isolatedFirst bool // pods first that keep away from others by domain
 }
 
 // expel takes pods off that a rule of package fit refuses where they are, and
@@ -43,7 +43,7 @@ func (k *packer) expel() {
 // maxTrimRounds is how often pods without a place are tried again with what trimming gave back to limits.
 const maxTrimRounds = 4
 
-// pack places all pods at once, or those of each priority before those of a lower one, and in each those first who keep away from others.
+// pack places all pods at once, or those of each priority before those of a lower one, and in each first those that keep away from others.
 func pack(w *world.World, o packing.Options, m manner) *packer {
 	p := &exact.Placer{Packing: packing.New(w, o)}
 	k := &packer{Searcher: &search.Searcher{Placer: p}, repair: &repair.Repairer{Placer: p}}

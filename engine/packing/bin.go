@@ -163,9 +163,11 @@ func become(k *Packing, b *Bin, offer int) {
 	for _, c := range k.Classes {
 		c.FullPlanned = min(c.FullPlanned, b.Number)
 	}
-	at := k.Market.At(offer)
-	b.Place.Limits, b.Place.Open, b.Place.Company = at.Limits, at.Open, at.Company
-	b.Place.Labels = withHostname(at.Labels, b.Place.Name)
+	at, was := k.Market.At(offer), *b.Place
+	*b.Place = *at
+	b.Place.Name, b.Place.Free = was.Name, was.Free
+	b.Place.TakenAs(&was)
+	b.Place.Labels = withHostname(at.Labels, was.Name)
 	for _, x := range b.Pods {
 		if x.Class.Demands.Open {
 			b.Place.Narrow(x.Class.Pod)

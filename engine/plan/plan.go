@@ -44,7 +44,7 @@ type Refusal struct {
 	Why *reason.Why `json:"why,omitempty"`
 }
 
-// gated reports whether the pod waits for its scheduling gates, so that nobody may place it yet.
+// gated reports whether the pod waits for its scheduling gates, so that it may not be placed yet.
 func (r Refusal) gated() bool { return r.Why != nil && r.Why.Code == reason.Gated }
 
 // Gated is how many of the pods considered wait for their scheduling gates.

@@ -23,7 +23,7 @@ type Result struct {
 	Currency string `json:"currency,omitempty"`
 
 	PendingPods        int     `json:"pendingPods"`
-	GatedPods          int     `json:"gatedPods,omitempty"` // not pending: nobody may place them yet
+	GatedPods          int     `json:"gatedPods,omitempty"` // not pending: they may not be placed yet
 	BoundPods          int     `json:"boundPods"`
 	ExistingNodes      int     `json:"existingNodes"`
 	ExistingHourlyCost float64 `json:"existingHourlyCost"`

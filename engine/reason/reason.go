@@ -32,7 +32,7 @@ const (
 	Limit          Code = "limit"           // the pool's limit is used up
 	MinValues      Code = "min-values"      // too few distinct values for flexibility
 	NoShape        Code = "no-shape"        // no instance type satisfies all demands at once
-	NoOffer        Code = "no-offer"        // a type fits, but nobody sells it there now
+	NoOffer        Code = "no-offer"        // a type fits, but is not sold there now
 	Reservation    Code = "reservation"     // the reservation is used up
 	NotReady       Code = "not-ready"       // the pool, its class or the node is not ready
 	Deleting       Code = "deleting"        // it is going away
@@ -49,7 +49,7 @@ const (
 	InUse        Code = "in-use"                // pods run there that need it
 	DoNotDisrupt Code = "do-not-disrupt"        // a pod or the node forbids it
 	Guarded      Code = "pod-disruption-budget" // a pod may not be evicted now
-	Alone        Code = "no-controller"         // nobody would make a pod anew
+	Alone        Code = "no-controller"         // a pod has no controller to recreate it
 	Promised     Code = "promised"              // a waiting pod is on its way there
 	Starting     Code = "not-initialized"       // the machine is not complete yet
 	Foreign      Code = "not-a-pools"           // no pool asked for it

@@ -10,7 +10,7 @@ import (
 )
 
 // divideAll divides the lots that are to be spread over domains, and those that count for them: the latter first, such
-// that they stand in nobody's way. It returns the pods that would be one too many wherever they went.
+// that they keep no others out. It returns the pods that would be one too many wherever they went.
 func (k *Searcher) divideAll(all []*lot) (lots []*lot, beyond []*packing.Pod) {
 	t := tally{k, map[int32]map[string]int{}}
 	parts := k.divideCounted(all, t)

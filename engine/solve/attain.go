@@ -3,7 +3,7 @@ package solve
 import "slices"
 
 // No host is filled beyond the largest sum of needs that fits into it: where all items need whole cores, half a core is of no use.
-// Rooms are taken for no larger than that, so that prices and bounds do not count on what nobody can use.
+// Rooms are taken for no larger than that, so that prices and bounds do not count on what no item can use.
 
 const (
 	mostSums  = 1 << 12 // how far sums are looked up; beyond it rooms are rounded to what divides all needs

@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// model is a problem made ready for searching: in canonical order, without dimensions that nobody needs,
+// model is a problem made ready for searching: in canonical order, without dimensions that no item needs,
 // without hosts that are never the best choice and without items that no host can take.
 type model struct {
 	dims      int

@@ -12,7 +12,7 @@
 //
 // # The search
 //
-//	compile.go   drop what cannot matter: dimensions nobody needs, hosts that another always beats, items no host can take
+//	compile.go   drop what cannot matter: dimensions that no item needs, hosts that another always beats, items no host can take
 //	attain.go    and room that no sum of needs fills
 //	firstfit.go  the plan of a scheduler without an optimiser; the answer is never dearer
 //	cover.go     one class alone: the best plan, by counting up

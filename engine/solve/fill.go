@@ -211,7 +211,7 @@ func (k *packer) enlist(l *lane, pull, fair float64, stride int) {
 // and those that use up what there is too much of.
 //
 // What is free only gets less, and with it every score. So a score from an earlier look is never too small,
-// and the slots stand in a heap by such scores: who is first there with a score of now is the best of all, or nearly so.
+// and the slots are kept in a heap by such scores: the first with an up-to-date score is the best of all, or nearly so.
 func (k *packer) pick(room []int64, l *lane, p *pricing) {
 	free := k.part // the part of the room that is free
 	k.look(room, free)

@@ -13,7 +13,7 @@ import (
 // worth, because no host can hold items worth more than its price. So every choice proves a bound, and a good choice prices items well.
 //
 // Hosts of equal room, price and draws, such as one type in several zones, are of one kind and share their prices: the relaxation
-// pretends that who may go to one of them may go to all.
+// pretends that an item which may go to one of them may go to all.
 
 // kinds are the hosts as the relaxation sees them, and which of them items can go to.
 type kinds struct {

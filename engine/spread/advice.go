@@ -36,7 +36,7 @@ func (l *Ledger) Fullness(s *Subject, at *fit.Place) int {
 
 // Modest reports whether one more pod of the subject stays within what spread
 // over machines would allow if an empty machine were there too. Machines come
-// and go, and whoever spreads over them means to lose few pods with one.
+// and go, and a constraint over them is there to lose few pods with one.
 func (l *Ledger) Modest(s *Subject, n int) bool {
 	for i := range s.even {
 		e := &s.even[i]

@@ -101,7 +101,7 @@ func (l *counts) Inhabit(m *world.Place, n int) {
 	}
 }
 
-// hold counts the pods that run on machine n among those who share their volumes.
+// hold counts the pods that run on machine n among those that share their volumes.
 func (l *counts) hold(m *world.Place, n int) {
 	if len(l.exclusive) == 0 {
 		return

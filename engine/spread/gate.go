@@ -53,7 +53,7 @@ func (l *Ledger) Opening(group int32) int {
 	return 0
 }
 
-// Lonely reports whether the subject wants company of others that nobody is yet, whichever the machine, and the group of it.
+// Lonely reports whether the subject wants company of pods of which none is placed yet, whichever the machine, and their group.
 func (l *Ledger) Lonely(s *Subject) (group int32, lonely bool) {
 	if s.together == none || s.self || l.groups[s.together].total > 0 || l.groups[s.together].delivered {
 		return none, false

@@ -15,7 +15,7 @@ const (
 	together                 // affinity
 )
 
-// group is what pods with equal terms share: who its members are, and how many lie in each domain.
+// group is what pods with equal terms share: which pods are its members, and how many lie in each domain.
 type group struct {
 	kind     kind
 	terms    []world.PodTerm // whom it counts; for together a member matches all of them
@@ -37,7 +37,7 @@ type group struct {
 	filled int     // how many hold any
 	low    int32   // the smallest number that any of these holds
 
-	// Of together. Those who share a volume need no terms.
+	// Of together. Pods that share a volume need no terms.
 	volume  string
 	onePod  bool    // one of them at a time has it
 	within  []int32 // domains in which it may be made; nil is every one

@@ -48,7 +48,7 @@ func (l *Ledger) simpleMember(s *Subject, out *Simple) bool {
 func (l *Ledger) simpleCompanion(id int32, out *Simple) bool {
 	g := l.groups[id]
 	if len(g.keys) != 1 || l.keys[g.keys[0]] == label.Hostname || g.total > 0 {
-		return true // those who carry the term are placed one by one, or where their company is already
+		return true // the pods that carry the term are placed one by one, or where their company is already
 	}
 	if out.Home != nil || out.Split != nil {
 		return false

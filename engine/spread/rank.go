@@ -64,8 +64,8 @@ func (l *Ledger) Clings(s *Subject) (clings, others bool) {
 }
 
 // Rank orders subjects by whom they depend on. Pods that all have to go onto one
-// machine find it first; whoever is spread among others, or wants the company
-// of others, comes after them; who wants it on the very machine comes last.
+// machine find it first; pods that are spread among others, or want the company
+// of others, comes after them; those that want it on the same machine come last.
 func (l *Ledger) Rank(s *Subject) int {
 	clings, others := l.Clings(s)
 	switch {

@@ -17,7 +17,7 @@ type Subject struct {
 	members  []int32 // every group that counts it
 	shunned  []int32 // those of members that are apart
 
-	// Groups of those who share a volume with it: one still to be made, and one for one node or one pod.
+	// Groups of the pods that share a volume with it: one still to be made, and one for one node or one pod.
 	unmade    []int32
 	exclusive []int32
 }
@@ -51,7 +51,7 @@ func (l *terms) Subject(p *world.Pod) *Subject {
 }
 
 // Consider takes the subject for one of those that are being planned. Advice
-// depends on who they are; what is allowed does not.
+// depends on which pods they are; what is allowed does not.
 func (l *terms) Consider(s *Subject) { l.consider(s, 1) }
 
 // Dismiss takes the subject for one that is not being planned any more.
@@ -130,7 +130,7 @@ func (s *Subject) Indifferent() bool {
 	return len(s.even)+len(s.apart)+len(s.shunned)+len(s.unmade)+len(s.exclusive) == 0 && s.together == none
 }
 
-// Unmade are the groups of those who share a volume with the subject that is still to be made.
+// Unmade are the groups of the pods that share a volume with the subject that is still to be made.
 func (s *Subject) Unmade() []int32 { return s.unmade }
 
 // Members are the groups that count pods of the subject.

@@ -4,7 +4,7 @@ import "github.com/tenon-sh/tenon/engine/label"
 
 // Vacate takes a machine out that is about to be given back and holds no pods
 // any more, but only as a host. Its zone, and what else it shares with others,
-// counts as before: whoever is to be spread over zones does not leave one for
+// counts as before: a pod that is to be spread over zones does not leave one for
 // good because the last machine there is given back.
 func (l *counts) Vacate(n int) { l.lodge(n, -1) }
 

@@ -83,7 +83,7 @@ func (l *terms) Release(volume int32) bool {
 	return true
 }
 
-// appendVolumes appends the groups of those who share a volume with the pod.
+// appendVolumes appends the groups of the pods that share a volume with the pod.
 func (l *terms) appendVolumes(out []int32, p *world.Pod) []int32 {
 	if len(l.unmade)+len(l.exclusive) == 0 {
 		return out

@@ -3,10 +3,10 @@ package spread
 import "github.com/tenon-sh/tenon/engine/world"
 
 // Watch makes known the terms by which pods that run keep others away, as far as
-// they may keep away one of those that wait: nobody else has to be counted for them.
+// they may keep away one of those that wait: no others have to be counted for them.
 func (l *terms) Watch(averse []*world.PodTerm, waiting []*world.Pod) {
 	who := audience{pods: waiting, by: map[string]map[string][]*world.Pod{}}
-	idle := map[string]bool{} // terms that concern nobody who waits
+	idle := map[string]bool{} // terms that concern no waiting pod
 	for _, t := range averse {
 		if _, known := l.owned[t]; known {
 			continue // pods of one kind share their terms
@@ -50,7 +50,7 @@ type audience struct {
 // patience is how many pods are looked at before a term is taken to concern one of them.
 const patience = 50
 
-// concerns reports whether the term may match one of those who wait.
+// concerns reports whether the term may match a waiting pod.
 func (l *terms) concerns(t *world.PodTerm, who *audience) bool {
 	r := filedBy([]world.PodTerm{*t})
 	if r == nil {
@@ -83,7 +83,7 @@ func (a *audience) with(key, value string) []*world.Pod {
 }
 
 // Company returns those of some daemon sets whose pods matter to pods that are
-// counted: who wants to be near them or away from them, or is kept away by them.
+// counted: waiting pods that want to be near them or away from them, or are kept away by them.
 func (l *terms) Company(daemons []*world.DaemonSet) []*world.Pod {
 	var out []*world.Pod
 	for _, d := range daemons {

@@ -101,7 +101,7 @@ func remove(b *world.Builder, p *world.Place) error {
 	return nil
 }
 
-// leaves reports whether nobody makes a pod anew when its node is lost.
+// leaves reports whether a pod is not recreated when its node is lost.
 func leaves(p *world.Pod) bool {
 	return p.DaemonSet != "" || p.Static || p.Terminating && !p.StatefulOwner
 }
@@ -346,7 +346,7 @@ func (l Workload) orMeant(w *world.World) string {
 	return ": add it with its replicas as a file"
 }
 
-// firstToStay orders pods by who stays longest when there are to be fewer.
+// firstToStay orders pods of a controller by which of them stay longest when it is scaled down.
 func firstToStay(a, b *world.Pod) int {
 	rank := func(p *world.Pod) int64 {
 		if p.Node == "" {

@@ -12,7 +12,7 @@ import (
 // gives the same World, digest included, as building it from nothing.
 //
 // An item handed to the Builder, and all it points to, belongs to the Builder:
-// whoever set it does not write to it again.
+// the caller does not write to it again.
 type Builder struct {
 	digest sum
 

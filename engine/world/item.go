@@ -70,7 +70,7 @@ type Pod struct {
 
 	Node          string `json:"node,omitempty"`                  // where it is bound
 	Nominated     string `json:"nominated,omitempty"`             // where the scheduler wants it after preemption, or we after planning
-	Promised      bool   `json:"promised,omitempty"`              // it was we who nominated it
+	Promised      bool   `json:"promised,omitempty"`              // we nominated it, not kube-scheduler
 	Planned       string `json:"planned,omitempty"`               // the node or claim where our last plan has it
 	Waiting       bool   `json:"waiting,omitempty"`               // unbound, and kube-scheduler found no place
 	Gated         bool   `json:"gated,omitempty"`                 // waits for its scheduling gates
@@ -111,7 +111,7 @@ func (p *Pod) Plannable() bool { return !p.Claims && len(p.Problems) == 0 }
 type PodDisruption struct {
 	Forbidden    bool  `json:"forbidden,omitempty"`    // do-not-disrupt, for good
 	ForbiddenFor int64 `json:"forbiddenFor,omitempty"` // do-not-disrupt for so many seconds from its start
-	Alone        bool  `json:"alone,omitempty"`        // nobody makes it anew once it is evicted
+	Alone        bool  `json:"alone,omitempty"`        // it has no controller to recreate it once it is evicted
 	DeletionCost int32 `json:"deletionCost,omitempty"`
 	Grace        int64 `json:"grace,omitempty"`    // terminationGracePeriodSeconds
 	Critical     bool  `json:"critical,omitempty"` // of a system-critical priority class
@@ -226,10 +226,10 @@ type Node struct {
 	Allocatable  amount.List       `json:"allocatable,omitempty"`
 	Cordoned     bool              `json:"cordoned,omitempty"`
 	Ready        bool              `json:"ready,omitempty"`
-	Unready      int64             `json:"unready,omitempty"` // since when it is not ready, in seconds since 1970; 0: it is, or nobody said
+	Unready      int64             `json:"unready,omitempty"` // since when it is not ready, in seconds since 1970; 0: it is, or that is not known
 	Deleting     bool              `json:"deleting,omitempty"`
 	DoNotDisrupt bool              `json:"doNotDisrupt,omitempty"`
-	Pool         PoolID            `json:"pool,omitzero"` // zero: nobody's, that is, someone else's
+	Pool         PoolID            `json:"pool,omitzero"` // zero: of no pool
 	Claim        string            `json:"claim,omitempty"`
 	VolumeLimits []DriverLimit     `json:"volumeLimits,omitempty"`
 	Moves        []Move            `json:"moves,omitempty"` // where its pods are to go, once it is to go itself

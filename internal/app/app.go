@@ -277,7 +277,7 @@ func newManager(c Config, lock *lead.Lock) (ctrl.Manager, error) {
 	return m, nil
 }
 
-// slimNode drops what nobody here reads of a node, the larger part of it.
+// slimNode drops what nothing here reads of a node, the larger part of it.
 func slimNode(o any) (any, error) {
 	if n, ok := o.(*corev1.Node); ok {
 		n.ManagedFields, n.Status.Images = nil, nil

@@ -208,7 +208,7 @@ func missing(ref cloud.ClassRef, err error) error {
 	return fmt.Errorf("read %s %q: %w", ref.Kind, ref.Name, err)
 }
 
-// followClasses has catalogues made anew when a class changes. Kinds that the
+// followClasses has catalogues rebuilt when a class changes. Kinds that the
 // API server does not have are passed over.
 func (p *parts) followClasses(ctx context.Context, served func(kind string) bool) error {
 	const where = "class"

@@ -44,7 +44,7 @@ func Specs() []loop.Spec {
 // ShadowSpecs are what it touches in shadow mode: it only reads.
 func ShadowSpecs() []loop.Spec { return []loop.Spec{shadow.Spec(), classSpec()} }
 
-// classSpec is for the classes: the driver reads them, and catalogues are made anew when they change.
+// classSpec is for the classes: the driver reads them, and catalogues are rebuilt when they change.
 func classSpec() loop.Spec {
 	return loop.Spec{
 		Name: "classes",

@@ -218,7 +218,7 @@ func (c *Cloud) renew(ctx context.Context, id world.TemplateID) {
 		e.next = c.cfg.Now().Add(min(afterFailure, c.cfg.Fresh))
 	}
 	// A class that became unusable sells nothing, whatever it sold before: to
-	// plan by its old catalogue would ask for machines that nobody can launch.
+	// plan by its old catalogue would ask for machines that cannot be launched.
 	why := ""
 	if err != nil && (CodeOf(err) == NotReady || e.version == "") && ctx.Err() == nil {
 		why = err.Error()

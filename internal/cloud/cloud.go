@@ -240,7 +240,7 @@ func (c *Cloud) Launch(ctx context.Context, orders []Order) []Outcome {
 
 func lastOf(out []Outcome, of []int) error { return out[of[len(of)-1]].Err }
 
-// soldOut has the catalogues of orders that met sold-out offers made anew.
+// soldOut has the catalogues of orders that met sold-out offers rebuilt.
 func (c *Cloud) soldOut(ctx context.Context, orders []Order, out []Outcome) {
 	seen := map[world.TemplateID]bool{}
 	for i, o := range out {

@@ -1,4 +1,4 @@
-// Package cloud is the seam to whoever sells machines: a concrete Cloud with everything shared, over a small Driver that each seller implements.
+// Package cloud is the seam to providers of machines: a concrete Cloud with everything shared, over a small Driver that each provider implements.
 //
 // Retries, caching, budgets of calls and metrics live in Cloud. A Driver speaks
 // to its provider and translates its errors into codes. What every Driver must
@@ -110,7 +110,7 @@ type Machine struct {
 	Tags         map[string]string
 	Ended        bool   // only from Find: it was there and is no more
 	Unlisted     string // only from Find: why List does not show it, such as a missing tag; empty: it does
-	Foreign      string // only from Find: who owns it if not this cluster, such as an Auto Scaling group; empty: nobody else
+	Foreign      string // only from Find: who owns it if not this cluster, such as an Auto Scaling group; empty: no one else
 }
 
 // Code says what kind of error it is, whoever the provider.

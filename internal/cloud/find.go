@@ -122,7 +122,7 @@ func (q *questions) all() []*question {
 	return out
 }
 
-// drop forgets a question that nobody waits for any more.
+// drop forgets a question whose answer is not waited for any more.
 func (q *questions) drop(one *question) {
 	q.waiting.Lock()
 	defer q.waiting.Unlock()

@@ -83,7 +83,7 @@ func (t *Trials) Failed(what string, began time.Time) time.Time {
 	return began
 }
 
-// Over forgets that something failed: it has succeeded, or nobody tries it any more.
+// Over forgets that something failed: it has succeeded, or is not tried any more.
 func (t *Trials) Over(what string) {
 	t.mu.Lock()
 	defer t.mu.Unlock()

@@ -54,7 +54,7 @@ func tainted(n *corev1.Node) *corev1.Node {
 }
 
 // Mark taints a node that is to go once its pods have other places, and says on it which of them
-// are to go where: whoever comes next knows what was meant.
+// are to go where: the next process knows what was meant.
 func (e *Enactor) Mark(ctx context.Context, n *corev1.Node, moves []world.Move) error {
 	meant := n.DeepCopy()
 	if len(moves) > 0 {

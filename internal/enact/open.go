@@ -42,7 +42,7 @@ func (o *openings) forget(now time.Time) {
 }
 
 // Opening says whether a node that has joined is to take pods now; it does so at
-// the latest when it has been there for as long as patience. Of a node that nobody has seen yet it says no, and
+// the latest when it has been there for as long as patience. Of a node that is not in the World yet it says no, and
 // names no pods that it waits for.
 func (e *Enactor) Opening(node string, patience time.Duration) nominate.Opening {
 	o := &e.openings

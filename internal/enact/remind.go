@@ -54,7 +54,7 @@ type reminders struct {
 // When room is kept for a pod that is then bound elsewhere, nothing does; whoever
 // waits for that room waits until all pods are looked at again, five minutes
 // later. A nomination that is taken back is such an event. One that stays for
-// long shows that nobody looks: a pod that is looked at is bound or loses it.
+// long shows that kube-scheduler does not look at it: a pod that is looked at is bound or loses it.
 func (e *Enactor) remind(ctx context.Context, c *nominate.Census, p plan.Plan) time.Duration {
 	now := e.Now()
 	due, next := e.reminders.take(lying(c, p), now)

@@ -54,7 +54,7 @@ func places(p plan.Plan, made map[string]string) map[world.Key]string {
 }
 
 // Planned names the nodes and claims that pods of w are on their way to. It is
-// false as long as nobody has planned: then nothing is known to be unneeded.
+// false until the first plan: before that nothing is known to be unneeded.
 func (t *Targets) Planned(w *world.World) ([]string, bool) {
 	t.mu.Lock()
 	defer t.mu.Unlock()

@@ -75,7 +75,7 @@ func (e *Enactor) nominate(w *world.World, pods []world.Key, text string) {
 	}
 }
 
-// poolOf is the pool of existing capacity; zero if it is nobody's.
+// poolOf is the pool of existing capacity; zero if it is of no pool.
 func poolOf(w *world.World, f plan.Fill) world.PoolID {
 	for _, name := range []string{f.Node, f.Claim} {
 		if p := w.Place(name); p != nil && p.Claim != nil {

@@ -60,7 +60,7 @@ func (f *Folder) Add(e Entry) {
 	}
 }
 
-// NeedLeaderElection is the manager's: whoever decides also writes.
+// NeedLeaderElection is the manager's: the replica that decides also writes.
 func (f *Folder) NeedLeaderElection() bool { return false }
 
 // Start writes until ctx ends, and then what still waits.

@@ -31,7 +31,7 @@ type pace struct{ lease, act, every time.Duration }
 
 // A candidate takes over at the latest lease + 2 × 2.2 × Retry after a crash.
 // While the API server answers late, or this process gets little time, the lease
-// is a longer one: a change of leaders helps nobody then.
+// is a longer one: a change of leaders does not help then.
 var (
 	quick = pace{3 * time.Second, 2 * time.Second, time.Second}
 	slow  = pace{15 * time.Second, 10 * time.Second, time.Second}
@@ -75,7 +75,7 @@ type Config struct {
 	Now      clock.Now
 }
 
-// NewLock returns a lock that nobody has tried yet.
+// NewLock returns a lock that has not been tried yet.
 func NewLock(c Config) *Lock {
 	lease := &resourcelock.LeaseLock{
 		LeaseMeta: metav1.ObjectMeta{Namespace: c.Name.Namespace, Name: c.Name.Name}, Client: c.Leases,

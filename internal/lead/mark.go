@@ -21,7 +21,7 @@ import (
 var Mark = types.NamespacedName{Namespace: metav1.NamespaceSystem, Name: "karpenter-cluster-leader"}
 
 // karpenters are the Leases of Karpenter where its guides install it. Karpenter
-// does not know the mark, so its Lease is looked at. Others are not: whoever may
+// does not know the mark, so its Lease is looked at. Others are not: a user who may
 // write Leases in some namespace could stop this controller by making one.
 var karpenters = []types.NamespacedName{
 	{Namespace: metav1.NamespaceSystem, Name: "karpenter-leader-election"},

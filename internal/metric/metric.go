@@ -15,7 +15,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 )
 
-// Set is the metrics of one process. A nil Set counts nothing, so that whoever
+// Set is the metrics of one process. A nil Set counts nothing, so that code that
 // counts need not ask whether there is one. It is safe for concurrent use.
 //
 // The methods take the values of a metric's labels in the order of the table.

@@ -96,7 +96,7 @@ func Unread(p *corev1.Pod, why string) world.Pod {
 // FieldOwner is the name under which we nominate pods.
 const FieldOwner = "tenon"
 
-// promised reports whether the pod's nomination is ours and nobody else's.
+// promised reports whether the pod's nomination is ours.
 func promised(fields []metav1.ManagedFieldsEntry) bool {
 	ours := false
 	for _, e := range fields {

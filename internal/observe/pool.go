@@ -60,7 +60,7 @@ func problemsOf(errs field.ErrorList) string {
 	return strings.Join(out, "; ")
 }
 
-// notReady says why a pool may not be used now. A pool that nobody has judged
+// notReady says why a pool may not be used now. A pool that no controller has judged
 // yet may: it can do nothing before its class is known.
 func notReady(p *v1.NodePool) string {
 	if wrong := problemsOf(p.Problems()); wrong != "" {

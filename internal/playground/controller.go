@@ -159,7 +159,7 @@ func (o Options) program() (string, error) {
 	return program, nil
 }
 
-// freePorts returns ports of the loopback interface that nobody has at this moment.
+// freePorts returns ports of the loopback interface that are free at this moment.
 func freePorts(n int) ([]string, error) {
 	var out []string
 	for range n {

@@ -79,7 +79,7 @@ func domain(region string) string {
 	return region + ".compute.internal"
 }
 
-// userData is that of a node that nobody manages.
+// userData is that of a node that no controller manages.
 func userData(r MachineRequest) string {
 	labels := []string{}
 	for _, k := range slices.Sorted(maps.Keys(r.Labels)) {

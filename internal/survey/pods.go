@@ -12,7 +12,7 @@ import (
 )
 
 // Pods measures how long pods take from one state to the next. It follows those
-// that it has seen without a node: how long others took, nobody can say.
+// that it has seen without a node: how long others took is not known.
 type Pods struct {
 	metrics *metric.Set
 	now     clock.Now

@@ -8,7 +8,7 @@ import (
 	"github.com/tenon-sh/tenon/internal/metric"
 )
 
-// Unpriced counts nodes of pools whose price nobody knows, each once. The zero
+// Unpriced counts nodes of pools whose price is not known, each once. The zero
 // Unpriced has met none.
 type Unpriced struct {
 	mu  sync.Mutex

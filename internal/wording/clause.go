@@ -132,7 +132,7 @@ func (t telling) noType(p *world.Pool, zones []string) string {
 }
 
 // oneDemand replaces objections to some zones by what is behind them: that
-// nothing is on sale in the zones to which nobody objects.
+// nothing is on sale in the zones to which nothing objects.
 func (t telling) oneDemand(p *world.Pool, causes []*reason.Why) []*reason.Why {
 	zones := zonesOf(t.world, p)
 	barred := 0

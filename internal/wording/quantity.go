@@ -19,7 +19,7 @@ func Resources(l amount.List) string {
 }
 
 // quantity writes a value in the shorter of the binary and the decimal form,
-// which is how whoever wrote it will have written it.
+// which is how it will have been written.
 func quantity(name string, v int64) string {
 	binary := amount.Text(name, v)
 	if decimal := decimal(v); len(decimal) < len(binary) {

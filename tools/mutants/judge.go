@@ -42,7 +42,7 @@ type suite struct {
 }
 
 // build compiles the tests and runs each suite once with no mutant switched on.
-func build(p *changed, dir, others string) ([]*suite, error) {
+func build(p *changed, dir string, o options) ([]*suite, error) {
 	replace := map[string]string{}
 	write := func(at, text string) error {
 		to := filepath.Join(dir, strconv.Itoa(len(replace))+".go")
@@ -66,7 +66,7 @@ func build(p *changed, dir, others string) ([]*suite, error) {
 		return nil, fmt.Errorf("list the changed files: %w", err)
 	}
 	paths := []string{p.path}
-	for path := range strings.SplitSeq(others, ",") {
+	for path := range strings.SplitSeq(o.tests, ",") {
 		if path = strings.TrimPrefix(path, "./"); path != "" {
 			paths = append(paths, module+path)
 		}
@@ -84,7 +84,10 @@ func build(p *changed, dir, others string) ([]*suite, error) {
 		if _, err := os.Stat(s.binary); err != nil {
 			continue // no tests
 		}
-		if err := s.measure(dir); err != nil {
+		if i > 0 && o.run != "" {
+			s.args = append(s.args, "-test.run", o.run)
+		}
+		if err := s.measure(); err != nil {
 			return nil, err
 		}
 		out = append(out, s)
@@ -93,9 +96,9 @@ func build(p *changed, dir, others string) ([]*suite, error) {
 }
 
 // measure runs the suite as it is: it notes what is reached and how long it takes.
-func (s *suite) measure(dir string) error {
+func (s *suite) measure() error {
 	help, _ := exec.Command(s.binary, "-help").CombinedOutput() //nolint:errcheck // the help of flags ends with an error
-	s.args = []string{"-test.failfast"}
+	s.args = append(s.args, "-test.failfast")
 	if bytes.Contains(help, []byte("rapid.nofailfile")) {
 		s.args = append(s.args, "-rapid.nofailfile", "-rapid.shrinktime=1ms")
 	}

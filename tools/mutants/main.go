@@ -33,6 +33,7 @@ func main() {
 type options struct {
 	packages []string
 	tests    string         // packages whose tests may kill as well, each tried after those before it
+	run      string         // which of their tests
 	budget   time.Duration  // of one package
 	sample   int            // how many mutants of a package are tried; 0 is all
 	only     *regexp.Regexp // the functions and files that are changed
@@ -43,6 +44,7 @@ func run(args []string, out io.Writer) error {
 	var o options
 	flags := flag.NewFlagSet("mutants", flag.ContinueOnError)
 	flags.StringVar(&o.tests, "tests", "", "packages, separated by commas, whose tests may notice a change that the package's own do not")
+	flags.StringVar(&o.run, "run", "", "which tests of the packages in -tests are run, as for go test")
 	flags.DurationVar(&o.budget, "for", time.Hour, "how long one package may take; what is not tried by then is left out and said so")
 	flags.IntVar(&o.sample, "sample", 0, "try so many mutants of a package, always the same ones; 0 tries all")
 	only := flags.String("only", "", "change only the files and functions that this regular expression finds in file.go:Func")
@@ -81,7 +83,7 @@ func try(pattern string, o options, out io.Writer) error {
 		return fmt.Errorf("make a folder for the test binaries: %w", err)
 	}
 	defer os.RemoveAll(dir)
-	suites, err := build(p, dir, o.tests)
+	suites, err := build(p, dir, o)
 	if err != nil {
 		return err
 	}

@@ -31,7 +31,7 @@ func (b *Book) Words(p *world.Place, h Hold) (detail, hint string) {
 	case reason.Promised:
 		return "waiting pods are on their way there", ""
 	case reason.Alone:
-		return "nobody would make the pod anew: it has no controller",
+		return "the pod has no controller that would recreate it",
 			`have a Deployment or another controller run it, delete it, or annotate it karpenter.sh/do-not-disrupt: "false"`
 	case reason.Guarded:
 		return h.guarding()
@@ -111,7 +111,7 @@ func Unplannable(p *world.Place) []*reason.Why {
 	var out []*reason.Why
 	for _, pod := range p.Pods {
 		if pod.Moves() && !pod.Plannable() {
-			out = append(out, &reason.Why{Code: reason.Invalid, Subject: pod.String(), Detail: "the pod cannot be planned for, so nobody knows where else it would run"})
+			out = append(out, &reason.Why{Code: reason.Invalid, Subject: pod.String(), Detail: "the pod cannot be planned for, so it is not known where else it would run"})
 		}
 	}
 	return out

@@ -82,7 +82,7 @@ func (m *Memory[V]) GetAs(ctx context.Context, asker, key string, ask Ask[V]) (V
 	}
 	defer done()
 	if a, ok := m.due(asker, key); !ok {
-		return a.value, a.err // whoever was before has asked
+		return a.value, a.err // an earlier caller has asked
 	}
 	value, holds, err := ask(ctx)
 	if err != nil {

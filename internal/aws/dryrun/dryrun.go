@@ -25,12 +25,12 @@ type Subject struct {
 
 // Of has EC2 say, by dry runs, whether it would launch machines of a class
 // whose parts have all been found. Only a missing permission is the class' fault;
-// what EC2 does not say for another reason keeps nobody from launching.
+// what EC2 does not say for another reason does not keep anything from launching.
 func (t *Trials) Of(ctx context.Context, s Subject) (Verdict, error) {
 	return t.verdicts.Get(ctx, s.key(), func(ctx context.Context) (Verdict, time.Duration, error) {
 		v, holds := t.try(ctx, s.Class, s.Profile)
 		if ctx.Err() != nil {
-			holds = 0 // whoever asked gave up, which says nothing of the class
+			holds = 0 // the caller gave up, which says nothing of the class
 		}
 		return v, holds, nil
 	})

@@ -57,5 +57,5 @@ type Verdict struct {
 // stop sends no further dry runs.
 func (t *Trials) stop() { t.stopped.Store(true) }
 
-// Off reports whether dry runs are off: nobody wants them, or they are carried out here.
+// Off reports whether dry runs are off: they are not wanted, or they are carried out here.
 func (t *Trials) Off() bool { return t.stopped.Load() }

@@ -70,7 +70,7 @@ func (b *Launcher) launch(ctx context.Context, o cloud.Order) cloud.Outcome {
 // trim gives back what a server gave beyond the order, as one that does not keep
 // to tokens does when a request comes twice. Once machines have been told of, or
 // an earlier process may have, which of them are dealt out is settled: then
-// those beyond are left to whoever looks for machines without a claim.
+// those beyond are left to the controller that looks for machines without a claim.
 func (l *launching) trim(ctx context.Context) {
 	p := l.past
 	if p.told || len(p.machines) <= l.want.order.Count {

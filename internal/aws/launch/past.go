@@ -51,7 +51,7 @@ func (p *past) add(found ...cloud.Machine) []cloud.MachineID {
 }
 
 // unless is the outcome of an order that cannot go on. While it has machines,
-// or may have, nobody must conclude that it has none.
+// or may have, it must not be concluded that it has none.
 func (p *past) unless(err error) cloud.Outcome {
 	if len(p.machines) == 0 && p.sent == nil {
 		return cloud.Outcome{Err: err}

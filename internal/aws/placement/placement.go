@@ -16,7 +16,7 @@ import (
 )
 
 // How long an answer is used: a group keeps its strategy for life, but may be
-// deleted and made anew under its name. One that is missing may be made any time.
+// deleted and recreated under its name. One that is missing may be made any time.
 const (
 	fresh        = 15 * time.Minute
 	freshMissing = time.Minute

@@ -88,7 +88,7 @@ func Is(err error, code string) bool { return Code(err) == code }
 // Gone reports whether AWS says that the thing asked about is not there.
 func Gone(err error) bool { return slices.Contains(gone, Code(err)) }
 
-// Kind tells what an AWS code means to whoever asked.
+// Kind tells what an AWS code means to the caller.
 func Kind(code string) cloud.Code {
 	switch {
 	case slices.Contains(soldOut, code):
@@ -105,7 +105,7 @@ func Kind(code string) cloud.Code {
 	return cloud.Unknown
 }
 
-// KindOf tells what a refusal means to whoever asked: by its code, or by its
+// KindOf tells what a refusal means to the caller: by its code, or by its
 // status where the code is none that is known. A service or a gateway before it
 // that answers 401 or 403 has said that it is not allowed, whatever it calls that.
 func KindOf(err error) cloud.Code {

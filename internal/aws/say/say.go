@@ -12,7 +12,7 @@ type Line struct {
 	Debug   bool
 	Failed  bool // it is an error
 	Message string
-	Pool    world.PoolID // whose it is; zero if nobody's
+	Pool    world.PoolID // whose it is; zero if of none
 	Fields  map[string]string
 }
 

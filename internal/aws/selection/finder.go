@@ -104,7 +104,7 @@ func (f *Finder) ImagesOf(ctx context.Context, c nodeclass.Class) ([]ami.Image, 
 }
 
 // OwnTemplate looks whether the launch template is there that a class names as its user's own. Without it every launch
-// would be refused. Whether it can be looked up keeps nobody from launching.
+// would be refused. That it cannot be looked up does not keep anything from launching.
 func (f *Finder) OwnTemplate(ctx context.Context, c nodeclass.Class) error {
 	_, err := f.EC2.DescribeLaunchTemplates(ctx, &ec2.DescribeLaunchTemplatesInput{LaunchTemplateNames: []string{c.LaunchTemplate}})
 	if refusal.Gone(err) {
@@ -132,7 +132,7 @@ func (f *Finder) PlacementOf(ctx context.Context, c nodeclass.Class) (placement.
 }
 
 // ReservationsOf finds the reservations that a class may use, and reports whether
-// they could not all be read. What cannot be read is not used; that keeps nobody from launching.
+// they could not all be read. What cannot be read is not used; that does not keep anything from launching.
 func (f *Finder) ReservationsOf(ctx context.Context, c nodeclass.Class) ([]reserve.Reservation, bool) {
 	if f.NoReserved || len(c.Reservations) == 0 {
 		return nil, false

@@ -23,7 +23,7 @@ const fresh = 30 * time.Second
 type Config struct {
 	Client  *arczonalshift.Client
 	Cluster func(context.Context) (string, error) // its ARN; empty if EKS does not know it
-	Off     bool                                  // nobody asks for shifts
+	Off     bool                                  // shifts are not asked for
 	Lasting *say.Lasting
 	Now     clock.Now
 }

@@ -51,7 +51,7 @@ type Supply struct {
 
 // Of returns what machines of a template can be, of which it is known what it
 // selects: every type that the class and its images allow, in the zones of its
-// subnets, and what is sold out now. Whoever asks while it is made waits: making
+// subnets, and what is sold out now. A caller that asks while it is made waits: making
 // it takes longer than the rest of a launch.
 func (s *Supply) Of(ctx context.Context, t cloud.Template, sel selection.Selection) (world.Catalog, error) {
 	shelf, err := s.Inventory.Shelf(ctx)

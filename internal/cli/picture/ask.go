@@ -225,7 +225,7 @@ func only(data []byte) (e journal.Entry, err error) {
 // ErrStranger is that a controller has no such page.
 var ErrStranger = errors.New("it does not tell what it decides by: it is another program, or an older release")
 
-// said is what a proxy's error means for whoever asked.
+// said is what a proxy's error means for the caller.
 func said(err error) error {
 	var status *apierrors.StatusError
 	if !errors.As(err, &status) {

@@ -172,7 +172,7 @@ func (in *input) setDaemons() error {
 	return nil
 }
 
-// bound is a claim as its binding left it: whoever writes by hand which volume a
+// bound is a claim as its binding left it: a user who writes by hand which volume a
 // claim has leaves out the annotation by which it is known to be bound.
 func bound(c *corev1.PersistentVolumeClaim) *corev1.PersistentVolumeClaim {
 	if c.Spec.VolumeName != "" && (c.Status.Phase == "" || c.Status.Phase == corev1.ClaimBound) {
@@ -283,7 +283,7 @@ func (in *input) setNodes() error {
 	return nil
 }
 
-// most is how many pods a plan is made for. No cluster has as many: whoever asks for more mistyped a number.
+// most is how many pods a plan is made for. No cluster has as many: a larger number is mistyped.
 const most = 2_000_000
 
 // setPods sets the pods of the input and those that its workloads stand for.

@@ -24,7 +24,7 @@ import (
 	"github.com/tenon-sh/tenon/internal/observe"
 )
 
-// home is the region of whoever names none and has no nodes.
+// home is the region where none is named and there are no nodes.
 const home = "us-east-1"
 
 // many is how many documents make a user wonder whether anything happens.
@@ -63,7 +63,7 @@ type Input struct {
 	objects []object
 	shapes  world.Catalog
 	told    *world.World // by the controller; nil if it did not answer
-	// overlays lists the NodeOverlays that the controller decides by; nil if nobody can be asked.
+	// overlays lists the NodeOverlays that the controller decides by; nil if there is none to ask.
 	overlays func() ([]observe.Overlay, error)
 }
 

@@ -46,7 +46,7 @@ func Command(version string) *cobra.Command {
 		Long: `Plan decides what nodes the waiting pods need and prints it. It buys nothing
 and changes nothing. With --mode disrupt it shows instead what becomes of the
 nodes that are there when what costs too much is given back until nothing more
-is saved; waits count as over, and pods without a controller as made anew.
+is saved; waits count as over, and pods without a controller as if they had one.
 
 With -f it reads Kubernetes objects from files: pods, workloads, nodes,
 NodePools, Provisioners and what else a decision depends on. Without -f it

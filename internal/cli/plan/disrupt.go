@@ -97,7 +97,7 @@ func (o *options) disrupt(w *world.World, decide provision.Options) (r result, e
 	return r, nil
 }
 
-// unhurried is the World in which everything has been quiet for long, nobody ages, and pods come back when they are evicted.
+// unhurried is the World in which nothing has come or gone for long, no node gets too old, and pods are recreated when they are evicted.
 func unhurried(w *world.World) (*world.World, error) {
 	b, at := w.Edit(), w.At()
 	for _, p := range w.Pools() {

@@ -20,7 +20,7 @@ import (
 
 const wide = "wide"
 
-// defaultRegion is the region of whoever names none.
+// defaultRegion is the region where none is named.
 const defaultRegion = "us-east-1"
 
 // options are the flags.

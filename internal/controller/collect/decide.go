@@ -169,7 +169,7 @@ func alone(n *corev1.Node, now time.Time) bool {
 }
 
 // lost finds claims whose machine is gone while their node does not say that it
-// is well. It is unsure of the others: a kubelet may be dead, and nobody has noticed.
+// is well. It is unsure of the others: a kubelet may be dead without having been noticed.
 func (v *Verdict) lost(s Seen, there map[string]bool, joined map[string]*corev1.Node, before Verdict) {
 	missing, all := 0, 0
 	defer func() { v.TooFew = many(missing, all) }()
@@ -231,7 +231,7 @@ func Adopted(n *corev1.Node, m cloud.Machine, template *v1.NodeClaim, taken func
 		c = template.DeepCopy()
 	} else {
 		c.Labels = map[string]string{}
-		c.Spec.ExpireAfter = v1.Never // nobody says how old it may grow
+		c.Spec.ExpireAfter = v1.Never // it is not said how old it may grow
 		c.Spec.NodeClassRef = classOf(n)
 	}
 	if c.Spec.NodeClassRef == nil {

@@ -22,7 +22,7 @@ import (
 )
 
 const (
-	// calm is how long whoever begins to lead looks on before it moves any pods.
+	// calm is how long a replica that has become the leader only looks on before it moves any pods.
 	calm = disrupt.Calm * time.Second
 	// every is the least time between two looks which pods could be moved, and
 	// share the part of its time that is spent on looking at most.

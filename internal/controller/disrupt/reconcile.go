@@ -65,7 +65,7 @@ type Controller struct {
 	Log     logr.Logger
 	Moving  Moving
 	Decide  func(*world.World, disrupt.Options) plan.Plan // nil: disrupt.Decide
-	// Passes is told of every decision that begins, and by what it returns of its end; nil: nobody is.
+	// Passes is told of every decision that begins, and by what it returns of its end; nil: no one is told.
 	Passes interface {
 		Begin(controller, world string) (end func())
 	}
@@ -142,7 +142,7 @@ func (c *Controller) pass(ctx context.Context) time.Duration {
 	w := c.Cluster.World().Seated()
 	planned, known := c.Enact.Targets.Planned(w)
 	if !known {
-		return pace // nobody knows yet what is needed
+		return pace // it is not known yet what is needed
 	}
 	now := c.Now()
 	if c.looking.began.IsZero() {

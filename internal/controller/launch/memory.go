@@ -191,7 +191,7 @@ func (m *memory) fresh() bool {
 	return m.now.Since(m.start()) < cloud.Unlisted
 }
 
-// unsent reports whether nobody can have sent an order: this process wrote it
+// unsent reports whether the order cannot have been sent: this process wrote it
 // to the claims that are leaving, and has not sent it.
 func (m *memory) unsent(o Order) bool {
 	m.mu.Lock()

@@ -47,7 +47,7 @@ func Next(c *v1.NodeClaim, waited, initialize time.Duration) Step {
 
 // Began is when a claim began to wait for what it waits for: when its node registered, when it was
 // launched, or its launch was judged last, by our own clock. It is zero for one
-// that nobody has judged: its creation was dated by another's clock, so it began
+// that has not been judged yet: its creation was dated by another's clock, so it began
 // when it was seen first.
 func Began(c *v1.NodeClaim) time.Time {
 	if s := c.Conditions().Get(v1.ConditionRegistered); s != nil && s.Status == metav1.ConditionTrue {

@@ -60,7 +60,7 @@ type Controller struct {
 	Options provision.Options
 	// Verdicts is told of every plan.
 	Verdicts interface{ Decided(plan.Plan) }
-	// Passes is told of every decision that begins, and by what it returns of its end; nil: nobody is.
+	// Passes is told of every decision that begins, and by what it returns of its end; nil: no one is told.
 	Passes interface {
 		Begin(controller, world string) (end func())
 	}

@@ -11,7 +11,7 @@ import (
 const patience = 15 * time.Minute
 
 // contest is what would have been bought for pods, until they run on what
-// whoever is in charge bought for them.
+// the controller in charge bought for them.
 type contest struct {
 	since int64 // when the first of them was decided about
 	asks  []plan.Ask
@@ -25,7 +25,7 @@ type outcome struct {
 	Cost, TheyPay int64 // millionths an hour
 }
 
-// enter adds what a plan would buy. As long as nobody has bought anything since
+// enter adds what a plan would buy. As long as nothing has been bought since
 // the contest began, the plan takes the place of what was planned before: the
 // same pods still wait, perhaps with others.
 func (c *contest) enter(w *world.World, p plan.Plan) {

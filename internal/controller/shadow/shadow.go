@@ -1,4 +1,4 @@
-// Package shadow decides as the controllers do, beside whoever is in charge of the cluster, and only tells of it.
+// Package shadow decides as the controllers do, beside the controller in charge of the cluster, and only tells of it.
 //
 // It says in log, journal, pages and metrics what would be bought and given
 // back, what was bought instead, and what the same pods would cost if all of
@@ -32,7 +32,7 @@ import (
 
 const (
 	// soon is how long after a pod began to wait it is decided about: before
-	// whoever is in charge has bought for it.
+	// the controller in charge has bought for it.
 	soon = 500 * time.Millisecond
 	// later is how long after any other change a decision is made.
 	later = 5 * time.Second

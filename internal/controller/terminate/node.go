@@ -132,7 +132,7 @@ func (r *Nodes) Reconcile(ctx context.Context, req reconcile.Request) (reconcile
 		return reconcile.Result{}, nil
 	}
 	if ok, _ := r.Cluster.Synced(); !ok {
-		return reconcile.Result{RequeueAfter: poll}, nil // who does not see all pods must not believe that there are none
+		return reconcile.Result{RequeueAfter: poll}, nil // without sight of all pods it must not be believed that there are none
 	}
 	claim, err := r.claim(ctx, &n)
 	if err != nil {
@@ -367,7 +367,7 @@ func (r *Nodes) taint(ctx context.Context, n *corev1.Node, claim *v1.NodeClaim, 
 	return poll, nil
 }
 
-// drain has the pods leave whose turn it is.
+// drain evicts the pods that are next in the order of eviction.
 func (r *Nodes) drain(ctx context.Context, n *corev1.Node, claim *v1.NodeClaim, seen Node) {
 	leaving := Leave(seen)
 	if leaving.Left > 0 && seen.Now.Sub(seen.Tainted) > 2*settle {

@@ -193,7 +193,7 @@ func (h *Host) register(ctx context.Context, port int) error {
 	n := h.o.Node.DeepCopy()
 	nodes := h.o.Client.CoreV1().Nodes()
 	now := metav1.NewTime(h.o.Now())
-	// No host name: the API server would rather ask by that, and nobody knows it.
+	// No host name: the API server would rather ask by that, and it cannot be resolved.
 	n.Status.Addresses = []corev1.NodeAddress{{Type: corev1.NodeInternalIP, Address: loopback}}
 	n.Status.DaemonEndpoints.KubeletEndpoint.Port = int32(port) //nolint:gosec // a port
 	n.Status.Conditions = []corev1.NodeCondition{{

@@ -15,7 +15,7 @@ type Ports struct {
 	said  map[int]bool // ports of which was said that they have no door
 }
 
-// Free reports whether nobody on this computer has a port.
+// Free reports whether no process on this computer has a port.
 func Free(port int) bool {
 	l, err := net.Listen("tcp", fmt.Sprintf(":%d", port))
 	if err != nil {
@@ -24,7 +24,7 @@ func Free(port int) bool {
 	return l.Close() == nil
 }
 
-// take returns the wanted port if nobody has it, or else another. taken tells that a stranger has it, not a pod of a
+// take returns the wanted port if it is free, or else another. taken tells that a stranger has it, not a pod of a
 // host here.
 func (p *Ports) take(wanted int) (got int, taken bool, err error) {
 	p.mu.Lock()

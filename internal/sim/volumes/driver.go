@@ -156,7 +156,7 @@ func (d *Driver) provision(ctx context.Context, namespace, name string) error {
 	return err
 }
 
-// remove deletes a volume that nobody wants any more, once it is on no machine.
+// remove deletes a volume that is not wanted any more, once it is on no machine.
 func (d *Driver) remove(ctx context.Context, name string) (time.Duration, error) {
 	v, err := d.informers.Core().V1().PersistentVolumes().Lister().Get(name)
 	if err != nil || !Useless(v) {
