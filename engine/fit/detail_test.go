@@ -151,10 +151,12 @@ func TestTaintsWhileJoining(t *testing.T) {
 	unreachable := world.Taint{Key: "node.kubernetes.io/unreachable", Effect: world.NoExecute}
 	passing := []world.Taint{
 		{Key: "node.kubernetes.io/not-ready", Effect: world.NoExecute},
-		{Key: "node.cloudprovider.kubernetes.io/uninitialized", Effect: world.NoSchedule}, {Key: "readiness.k8s.io/x", Effect: world.NoExecute},
+		{Key: "node.cloudprovider.kubernetes.io/uninitialized", Effect: world.NoSchedule},
+		{Key: "readiness.k8s.io/x", Effect: world.NoExecute},
 	}
 	odd := []world.Taint{
-		{Key: "node.kubernetes.io/not-ready", Effect: world.PreferNoSchedule}, {Key: "node.cloudprovider.kubernetes.io/uninitialized", Effect: world.NoExecute},
+		{Key: "node.kubernetes.io/not-ready", Effect: world.PreferNoSchedule},
+		{Key: "node.cloudprovider.kubernetes.io/uninitialized", Effect: world.NoExecute},
 		{Key: "karpenter.sh/unregistered", Effect: world.NoSchedule},
 	}
 	young := func() *world.Claim { return &world.Claim{Launched: true, Registered: true} }
