@@ -158,7 +158,7 @@ func TestJudge(t *testing.T) {
 		"Fits":      {"Its pod fits on others.", one(), false, "may"},
 		"Two":       {"So do those of two, each by itself.", []func(*editor){claim(going, "n1", "n2")}, false, "may; may"},
 		"Full":      {"Somebody took the room.", one(pod(func(p *world.Pod) { p.Requests = p.Requests.Plus(p.Requests).Plus(p.Requests) }, "b"), pod(func(p *world.Pod) { p.Requests = p.Requests.Plus(p.Requests).Plus(p.Requests).Plus(p.Requests) }, "c"), pod(func(p *world.Pod) { p.Requests = p.Requests.Plus(p.Requests) }, "a")), false, "no: default/a: no-place (the pod has no place elsewhere any more)"},
-		"Busy":      {"Pods have just come, and nobody knows yet where they go.", one(), true, "waits"},
+		"Busy":      {"Pods have just come, and it is not known yet where they go.", one(), true, "waits"},
 		"Forbidden": {"A pod may not be moved any more.", one(pod(func(p *world.Pod) { p.Disruption.Forbidden = true }, "a")), false, "no: default/a: do-not-disrupt (it is annotated karpenter.sh/do-not-disrupt)"},
 		"Alone":     {"No controller would recreate the pod.", one(pod(func(p *world.Pod) { p.Disruption.Alone = true }, "a")), false, "no: default/a: no-controller (the pod has no controller that would recreate it)"},
 		"Guarded":   {"Its budget may allow it again in a moment.", one(guard(0)), false, "passing: default/a: pod-disruption-budget (PodDisruptionBudget default/g allows no eviction now)"},
@@ -180,7 +180,7 @@ func TestJudge(t *testing.T) {
 		"Late":      {"It does not come.", bought(starting, claim(func(c *world.Claim) { c.Created = now - 601 }, "n3")), false, "no: n3: not-initialized (what was bought instead was of no use for 10 minutes)"},
 		"Lost":      {"It was not to be had.", bought(func(e *editor) { e.DeleteNode("n3"); e.DeleteClaim("n3") }), false, "no: default/a: no-place (the pod has no place elsewhere any more); no: default/b: no-place (the pod has no place elsewhere any more)"},
 		"Broken":    {"Somebody took the mark from one.", bought(claim(func(c *world.Claim) { c.Going = "" }, "n2")), false, "no: policy (somebody has taken the mark from one of its nodes)"},
-		"Unplanned": {"Nobody knows where else the pod would run.", one(pod(func(p *world.Pod) { p.Claims = true }, "a")), false, "no: default/a: invalid (the pod cannot be planned for, so nobody knows where else it would run)"},
+		"Unplanned": {"It is not known where else the pod would run.", one(pod(func(p *world.Pod) { p.Claims = true }, "a")), false, "no: default/a: invalid (the pod cannot be planned for, so it is not known where else it would run)"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			w := told(t, town, tc.changes...)

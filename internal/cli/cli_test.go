@@ -64,7 +64,7 @@ func TestStatusAndStreams(t *testing.T) {
 			args: []string{"completion", "bash"}, status: verb.OK, stdout: "complete",
 		},
 		"CompletionOfNoShell": {
-			why:  "A shell nobody knows is answered with those that are.",
+			why:  "An unknown shell is answered with those that are.",
 			args: []string{"completion", "bsh"}, status: verb.Unusable, stderr: "name one shell: bash, fish, kubectl, powershell, zsh",
 		},
 		"CompletionOfValues": {

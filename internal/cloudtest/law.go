@@ -148,7 +148,7 @@ func one(ctx context.Context, d cloud.Driver, o cloud.Order) cloud.Outcome {
 	return d.Launch(ctx, []cloud.Order{o})[0]
 }
 
-// settled sends an order again while nobody knows what became of it, as the
+// settled sends an order again while it is not known what became of it, as the
 // caller of a driver does. Time passes between, which is virtual.
 func settled(t *testing.T, d cloud.Driver, o cloud.Order) cloud.Outcome {
 	t.Helper()

@@ -26,6 +26,14 @@ func TestWords(t *testing.T) {
 	report(t, faults)
 }
 
+func TestMap(t *testing.T) {
+	faults, err := rules.Map(root)
+	if err != nil {
+		t.Fatal(err)
+	}
+	report(t, faults)
+}
+
 func TestEngineIsPure(t *testing.T) {
 	faults, err := rules.Impure(root)
 	if err != nil {

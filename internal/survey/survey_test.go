@@ -163,7 +163,7 @@ func TestOf(t *testing.T) {
 	}
 }
 
-// A node whose price nobody knows is counted once, however often one looks.
+// A node whose price is not known is counted once, however often one looks.
 func TestUnpriced(t *testing.T) {
 	m, scrape := set(t)
 	pool := world.PoolID{Kind: world.NodePool, Name: "p"}
