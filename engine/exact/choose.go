@@ -21,7 +21,7 @@ func (k *Placer) Put(x *packing.Pod, remaining int) bool {
 	}
 	for _, level := range k.levels(x.Class) {
 		modest := func(b *packing.Bin) bool {
-			return level.has(k.Market.Offers[b.Offer].Tuple) && k.Ledger.Modest(x.Class.Subject, b.Node)
+			return level.has(k.Market.Offers[b.Offer].DomainSet) && k.Ledger.Modest(x.Class.Subject, b.Node)
 		}
 		if b := k.BestOf(k.candidates(x.Class), x, &x.Class.FullPlanned, modest); b != nil {
 			k.Join(b, x)
@@ -38,7 +38,7 @@ func (k *Placer) Put(x *packing.Pod, remaining int) bool {
 // Level is a set of topology domains; nil is all of them.
 type Level []int
 
-func (l Level) has(tuple int) bool { return l == nil || slices.Contains(l, tuple) }
+func (l Level) has(domains int) bool { return l == nil || slices.Contains(l, domains) }
 
 // levels are the domains in which a new machine for the class is looked for, the
 // emptiest first when its pods are to be spread.
@@ -53,7 +53,7 @@ func (k *Placer) levels(c *packing.Class) []Level {
 		if byCount[n] == nil {
 			counts = append(counts, n)
 		}
-		byCount[n] = append(byCount[n], k.Market.Offers[r].Tuple)
+		byCount[n] = append(byCount[n], k.Market.Offers[r].DomainSet)
 	}
 	slices.Sort(counts)
 	out := make([]Level, len(counts))
@@ -71,7 +71,7 @@ func (k *Placer) Obtain(x *packing.Pod, remaining int, in Level) *packing.Bin {
 	some := k.candidates(x.Class)
 	for i := len(some) - 1; i >= 0 && (i >= len(some)-growableMachines || x.Class.Colocated); i-- {
 		b := some[i]
-		if !in.has(k.Market.Offers[b.Offer].Tuple) || !k.mayJoin(b, x) {
+		if !in.has(k.Market.Offers[b.Offer].DomainSet) || !k.mayJoin(b, x) {
 			continue
 		}
 		to := k.grownFor(b, x)
@@ -126,7 +126,7 @@ func (k *Placer) grown(b *packing.Bin, x *packing.Pod) int {
 	for i := range b.Allowed.All {
 		o := &k.Market.Offers[i]
 		k.Steps++
-		if !c.Offers.Has(i) || o.Tuple != from.Tuple || best >= 0 && o.Expected >= k.Market.Offers[best].Expected {
+		if !c.Offers.Has(i) || o.DomainSet != from.DomainSet || best >= 0 && o.Expected >= k.Market.Offers[best].Expected {
 			continue
 		}
 		if market.FitsBoth(c.Need, b.Used, o.Type.Room) && k.Market.OnSale(i) && k.KeepsMinValues(i, b, x) {
@@ -143,7 +143,7 @@ func (k *Placer) cheapest(x *packing.Pod, remaining int, in Level) (offer int, c
 	c := x.Class
 	allowed := map[int]bool{}
 	for _, r := range k.Reachable(c) {
-		t := k.Market.Offers[r].Tuple
+		t := k.Market.Offers[r].DomainSet
 		allowed[t] = in.has(t) && (c.Subject.Indifferent() || k.Ledger.AllowsNew(c.Subject, k.Market.At(r)))
 	}
 	perNode := remaining
@@ -157,7 +157,7 @@ func (k *Placer) cheapest(x *packing.Pod, remaining int, in Level) (offer int, c
 				continue
 			}
 			for i := range p.Offers.All {
-				if !c.Buyable.Has(i) || !allowed[k.Market.Offers[i].Tuple] {
+				if !c.Buyable.Has(i) || !allowed[k.Market.Offers[i].DomainSet] {
 					continue
 				}
 				k.Steps++

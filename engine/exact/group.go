@@ -66,14 +66,14 @@ func (k *Placer) grow(x *Group, c *packing.Class, s spread.Simple, pods []*packi
 	}
 	x.Offers.Intersect(c.Offers)
 	x.capped = x.capped || s.PerHost > 0 || len(s.Shared) > 0
-	x.Hard = x.Hard || x.capped || len(s.Mixed)+len(s.MixedIn)+len(s.Among) > 0 || c.Demands.Open || !k.Tallies.Cover(c.Pod)
+	x.Hard = x.Hard || x.capped || len(s.Mixed)+len(s.MixedIn)+len(s.Among) > 0 || c.Demands.Open || !k.Counters.Cover(c.Pod)
 	x.Hard = x.Hard || len(s.Counted) > 0 && x.Simple.CountedBy != "" && x.Simple.CountedBy != s.CountedBy
 	x.Simple.Counted = append(x.Simple.Counted, s.Counted...)
 	x.Simple.CountedBy = cmp.Or(x.Simple.CountedBy, s.CountedBy)
 	x.Simple.Owns, x.Simple.Shunned = append(x.Simple.Owns, s.Owns...), append(x.Simple.Shunned, s.Shunned...)
 	for _, r := range k.Reachable(c) {
 		if !k.Ledger.Accepts(c.Subject, k.Market.At(r)) {
-			k.Market.DropTuple(x.Offers, k.Market.Offers[r].Tuple)
+			k.Market.DropDomainSet(x.Offers, k.Market.Offers[r].DomainSet)
 		}
 	}
 }

@@ -72,7 +72,7 @@ func (k *Placer) putInDomain(x *packing.Pod, key, domain string, remaining int) 
 		in := Level{}
 		for _, r := range k.Reachable(c) {
 			if k.Market.DomainOf(r, key) == domain {
-				in = append(in, k.Market.Offers[r].Tuple)
+				in = append(in, k.Market.Offers[r].DomainSet)
 			}
 		}
 		b = k.Obtain(x, remaining, in)

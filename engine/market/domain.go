@@ -6,10 +6,10 @@ import (
 	"github.com/tenon-sh/tenon/engine/label"
 )
 
-// DropTuple drops the offers of a tuple of domains.
-func (m *Market) DropTuple(offers Set, tuple int) {
+// DropDomainSet drops the offers of a set of domains.
+func (m *Market) DropDomainSet(offers Set, domains int) {
 	for i := range offers.All {
-		if m.Offers[i].Tuple == tuple {
+		if m.Offers[i].DomainSet == domains {
 			offers.Drop(i)
 		}
 	}

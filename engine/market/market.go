@@ -13,13 +13,13 @@ import (
 // Offer is one machine on sale in one zone in one way.
 type Offer struct {
 	*world.Offer
-	Type     *Type
-	Expected int64 // that the plan counts on
-	Pays     int64 // that is paid if it is to be had, and stays
-	Quota    int   // position in Market.Quotas, or -1
-	Tuple    int   // which topology domains its nodes lie in
-	Domain   int   // the same, whichever of them count for pods there
-	title    string
+	Type      *Type
+	Expected  int64 // that the plan counts on
+	Pays      int64 // that is paid if it is to be had, and stays
+	Quota     int   // position in Market.Quotas, or -1
+	DomainSet int   // which topology domains its nodes lie in
+	Domain    int   // the same, whichever of them count for pods there
+	title     string
 }
 
 // Market is everything that can be bought.

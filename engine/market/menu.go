@@ -71,7 +71,7 @@ func (m *Market) KeepAlike(hosts Set, offer int, pinned bool) {
 	planned := &m.Offers[offer]
 	for i := range hosts.All {
 		o := &m.Offers[i]
-		if o.Quota != planned.Quota || pinned && o.Tuple != planned.Tuple || !planned.Type.Covers(o.Type) {
+		if o.Quota != planned.Quota || pinned && o.DomainSet != planned.DomainSet || !planned.Type.Covers(o.Type) {
 			hosts.Drop(i)
 		}
 	}

@@ -77,9 +77,9 @@ func (k *Packing) Join(b *Bin, x *Pod) {
 
 // pin leaves only offers in the topology domains the bin is in.
 func pin(k *Packing, b *Bin) {
-	tuple := k.Market.Offers[b.Offer].Tuple
+	domains := k.Market.Offers[b.Offer].DomainSet
 	for i := range b.Allowed.All {
-		if k.Market.Offers[i].Tuple != tuple {
+		if k.Market.Offers[i].DomainSet != domains {
 			b.Allowed.Drop(i)
 		}
 	}

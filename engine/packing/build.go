@@ -25,12 +25,12 @@ func New(w *world.World, o Options) *Packing {
 // machines there are, and which of the pods are alike.
 func (k *Packing) Ready(pods []*world.Pod) {
 	names := dims(pods)
-	k.Tallies = market.NewTallies(k.World.Catalogs(), k.Places, pods)
-	k.Tallies.First = len(names)
-	k.Market = market.New(k.World, append(names, k.Tallies.Names()...), market.Options{
+	k.Counters = market.NewCounters(k.World.Catalogs(), k.Places, pods)
+	k.Counters.First = len(names)
+	k.Market = market.New(k.World, append(names, k.Counters.Names()...), market.Options{
 		SpotPremium: k.Options.SpotPremium, LowerMinValues: k.Options.MinValuesPolicy == BestEffort, UnhealthyLast: k.Options.UnhealthyLast, For: pods,
 	})
-	k.Market.Equip(&k.Tallies)
+	k.Market.Equip(&k.Counters)
 	openMachines(k, pods)
 	numberDomains(k)
 	classify(k, pods)

@@ -39,12 +39,12 @@ func (k *Packing) BestOf(bins []*Bin, x *Pod, from *int, only func(*Bin) bool) *
 	return best
 }
 
-// Reachable returns one offer for each tuple of domains in which the class can be hosted.
+// Reachable returns one offer for each set of domains in which the class can be hosted.
 func (k *Packing) Reachable(c *Class) []int {
 	if c.Reach == nil {
 		var seen []int
 		for i := range c.Offers.All {
-			if t := k.Market.Offers[i].Tuple; !slices.Contains(seen, t) {
+			if t := k.Market.Offers[i].DomainSet; !slices.Contains(seen, t) {
 				seen = append(seen, t)
 				c.Reach = append(c.Reach, i)
 			}
@@ -56,7 +56,7 @@ func (k *Packing) Reachable(c *Class) []int {
 // Hosting are the offers, in the same domains if that matters, that can host all pods of the bin.
 func (k *Packing) Hosting(b *Bin) market.Set {
 	hosts := hostsOf(k, k.Market.Offers[b.Offer].Type.Pool, b, nil)
-	special := slices.ContainsFunc(b.Pods, func(x *Pod) bool { return !k.Tallies.Cover(x.Pod) })
+	special := slices.ContainsFunc(b.Pods, func(x *Pod) bool { return !k.Counters.Cover(x.Pod) })
 	for i := range hosts.All {
 		if special && !carries(k, b, i) {
 			hosts.Drop(i)

@@ -73,7 +73,7 @@ func identity(k *Packing, b []byte, p *world.Pod) []byte {
 	for _, x := range p.Ports {
 		b = binary.AppendVarint(label.AppendText(label.AppendText(append(b, 'p'), x.IP), x.Protocol), int64(x.Port))
 	}
-	alike := k.Tallies.Cover(p)
+	alike := k.Counters.Cover(p)
 	for _, v := range p.Volumes {
 		b = label.AppendText(append(b, 'v'), v.Driver)
 		if !alike {
@@ -97,9 +97,9 @@ func compile(k *Packing, c *Class) {
 	for i, d := range k.Market.Dims {
 		c.Need[i] = c.Pod.Requests.Value(d)
 	}
-	k.Tallies.Need(c.Pod, c.Need)
+	k.Counters.Need(c.Pod, c.Need)
 	c.Subject = k.Ledger.Subject(c.Pod)
-	c.Plain = c.Subject.Indifferent() && k.Tallies.Cover(c.Pod)
+	c.Plain = c.Subject.Indifferent() && k.Counters.Cover(c.Pod)
 	c.Pinned = k.Ledger.Reaches(c.Subject, label.Hostname) || k.accompanied && !c.Subject.Indifferent()
 	if k.Options.PreferencePolicy != Ignore {
 		for i, w := range c.Pod.NodeWishes {

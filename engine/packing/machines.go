@@ -121,7 +121,7 @@ func openMachines(k *Packing, pods []*world.Pod) {
 		for i, d := range k.Market.Dims {
 			b.Free[i] = at.Free.Value(d)
 		}
-		k.Tallies.Room(&at, b.Free)
+		k.Counters.Room(&at, b.Free)
 		inhabit(k, m, b.Node)
 		k.Existing = append(k.Existing, b)
 	}
@@ -194,7 +194,7 @@ func numberDomains(k *Packing) {
 		if choosy {
 			b = k.Ledger.AppendCover(b, k.Market.At(i))
 		}
-		o.Tuple = number(known, b)
+		o.DomainSet = number(known, b)
 	}
 }
 

@@ -18,7 +18,7 @@ type Packing struct {
 	Places      []*world.Place // the machines that are there or on their way
 	Options     Options
 	Market      *market.Market
-	Tallies     market.Tallies
+	Counters    market.Counters
 	Backoffs    market.Backoffs
 	Ledger      *spread.Ledger
 	Classes     []*Class
@@ -93,7 +93,7 @@ type Class struct {
 	Offers       market.Set // offers that stand and have room for one
 	Buyable      market.Set // those of them that may be bought for one
 	NeedsExotic  bool       // some of these are of exotic types
-	Reach        []int      // one of offers for each tuple of domains
+	Reach        []int      // one of offers for each set of domains
 	Wishes       []wish     // soft demands on machines
 	FullExisting int        // machines there or on their way that are known to be too full for it
 	FullPlanned  int        // the same for planned machines

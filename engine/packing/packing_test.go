@@ -188,7 +188,7 @@ func do(t *rapid.T, k *packing.Packing, pods []*packing.Pod) {
 				k.Drop(b)
 			case len(b.Pods) == 0 && same:
 				k.MoveTo(b, to)
-			case same && b.Allowed.Has(to) && k.Market.Offers[to].Tuple == k.Market.Offers[b.Offer].Tuple:
+			case same && b.Allowed.Has(to) && k.Market.Offers[to].DomainSet == k.Market.Offers[b.Offer].DomainSet:
 				k.Turn(b, to)
 			}
 		case 5, 8, 9:

@@ -8,7 +8,7 @@ import (
 // ReadyStatic finds out what static pools may buy. It takes the place of Ready: no pod is placed, so that
 // neither machines that are there nor classes of pods are looked at.
 func (k *Packing) ReadyStatic() {
-	k.Tallies = market.NewTallies(nil, nil, nil)
+	k.Counters = market.NewCounters(nil, nil, nil)
 	k.Market = market.New(k.World, nil, market.Options{
 		SpotPremium: k.Options.SpotPremium, LowerMinValues: k.Options.MinValuesPolicy == BestEffort, Static: true,
 	})

@@ -154,7 +154,7 @@ func Diff(a, b Plan) string {
 	if a.Cost != b.Cost {
 		fmt.Fprintf(&out, "cost %s → %s an hour\n", a.money(a.Cost), b.money(b.Cost))
 	}
-	lines(&out, "node", tally(a.New, Ask.kind), tally(b.New, Ask.kind))
+	lines(&out, "node", counter(a.New, Ask.kind), counter(b.New, Ask.kind))
 	where := func(p Plan) map[string]string {
 		m := map[string]string{}
 		for _, n := range p.New {
@@ -185,7 +185,7 @@ func (a Ask) kind() string {
 	return strings.Join([]string{a.Pool.Name, a.Shape, a.Zone, a.CapacityType}, " ")
 }
 
-func tally[T any](items []T, kind func(T) string) map[string]int {
+func counter[T any](items []T, kind func(T) string) map[string]int {
 	m := map[string]int{}
 	for _, i := range items {
 		m[kind(i)]++

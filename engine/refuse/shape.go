@@ -243,8 +243,8 @@ func (k *refuser) sizeWhys(p *market.Pool, x *packing.Pod, labelled bool) []*rea
 		}
 		switch need := x.Class.Need[d]; {
 		case need <= most:
-		case d >= k.Tallies.First:
-			out = append(out, k.Tallies.Why(d, need, most))
+		case d >= k.Counters.First:
+			out = append(out, k.Counters.Why(d, need, most))
 		default:
 			out = append(out, sizeWhy(p, name, need, most, largest, x))
 		}

@@ -15,13 +15,13 @@ func (k *Repairer) Disperse() {
 	}
 	inZone := map[int][]*packing.Bin{}
 	for _, b := range k.Planned {
-		t := k.Market.Offers[b.Offer].Tuple
+		t := k.Market.Offers[b.Offer].DomainSet
 		inZone[t] = append(inZone[t], b)
 	}
 	for _, b := range k.Planned {
 		for _, x := range slices.Clone(b.Pods) {
 			if most := bindableAtOnce(x.Class); most > 0 && x.Bin == b && countOf(b.Pods, x.Class) > most && k.interchangeable(x.Class) {
-				k.disperseOne(x, inZone[k.Market.Offers[b.Offer].Tuple])
+				k.disperseOne(x, inZone[k.Market.Offers[b.Offer].DomainSet])
 			}
 		}
 	}

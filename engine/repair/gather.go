@@ -73,7 +73,7 @@ func (k *Repairer) united(goes, stays *packing.Bin) (offer int, saves int64) {
 	for i := range allowed.All {
 		k.Steps++
 		o := &k.Market.Offers[i]
-		if saved := apart - o.Expected; saved > saves && o.Tuple == k.Market.Offers[stays.Offer].Tuple &&
+		if saved := apart - o.Expected; saved > saves && o.DomainSet == k.Market.Offers[stays.Offer].DomainSet &&
 			market.FitsBoth(goes.Used, stays.Used, o.Type.Room) && k.Market.OnSale(i) {
 			offer, saves = i, saved
 		}
@@ -115,16 +115,16 @@ func (k *Repairer) shift(b *packing.Bin) bool {
 	for _, x := range b.Pods {
 		allowed.Intersect(x.Class.Offers)
 	}
-	best := map[int]int{} // the cheapest offer in each tuple of domains
+	best := map[int]int{} // the cheapest offer in each set of domains
 	for i := range allowed.All {
 		k.Steps++
 		o, other := &k.Market.Offers[i], -1
-		if j, known := best[o.Tuple]; known {
+		if j, known := best[o.DomainSet]; known {
 			other = j
 		}
-		if o.Tuple != k.Market.Offers[b.Offer].Tuple && o.Expected < k.Market.Offers[b.Offer].Expected && market.Fits(b.Used, o.Type.Room) && k.Market.OnSale(i) &&
+		if o.DomainSet != k.Market.Offers[b.Offer].DomainSet && o.Expected < k.Market.Offers[b.Offer].Expected && market.Fits(b.Used, o.Type.Room) && k.Market.OnSale(i) &&
 			(other < 0 || o.Expected < k.Market.Offers[other].Expected) {
-			best[o.Tuple] = i
+			best[o.DomainSet] = i
 		}
 	}
 	k.Market.Charge(b.Offer, 1)

@@ -94,7 +94,7 @@ func (k *Repairer) tryDomains(x *packing.Pod) bool {
 		return false
 	}
 	return slices.ContainsFunc(k.Reachable(x.Class), func(offer int) bool {
-		in := exact.Level{k.Market.Offers[offer].Tuple}
+		in := exact.Level{k.Market.Offers[offer].DomainSet}
 		return k.try(x, func(x *packing.Pod, remaining int) bool {
 			b := k.Obtain(x, remaining, in)
 			if b != nil {

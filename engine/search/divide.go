@@ -12,7 +12,7 @@ import (
 // divideAll divides the lots that are to be spread over domains, and those that count for them: the latter first, such
 // that they keep no others out. It returns the pods that would be one too many wherever they went.
 func (k *Searcher) divideAll(all []*lot) (lots []*lot, beyond []*packing.Pod) {
-	t := tally{k, map[int32]map[string]int{}}
+	t := counter{k, map[int32]map[string]int{}}
 	parts := k.divideCounted(all, t)
 	for _, l := range all {
 		switch split := l.simple.Split; {
@@ -31,14 +31,14 @@ func (k *Searcher) divideAll(all []*lot) (lots []*lot, beyond []*packing.Pod) {
 	return k.keepAmong(lots, beyond, t)
 }
 
-// tally counts the pods of groups by domain, those of several lots together.
-type tally struct {
+// counter counts the pods of groups by domain, those of several lots together.
+type counter struct {
 	k      *Searcher
 	counts map[int32]map[string]int
 }
 
 // of is the count of the group, which began as it is given.
-func (t tally) of(group int32, begin map[string]int) map[string]int {
+func (t counter) of(group int32, begin map[string]int) map[string]int {
 	if t.counts[group] == nil {
 		if begin == nil {
 			begin = t.k.Ledger.ByDomain(group)
@@ -49,7 +49,7 @@ func (t tally) of(group int32, begin map[string]int) map[string]int {
 }
 
 // sum is how many pods the groups have in the domain.
-func (t tally) sum(groups []int32, domain string) int {
+func (t counter) sum(groups []int32, domain string) int {
 	n := 0
 	for _, g := range groups {
 		n += t.of(g, nil)[domain]
@@ -58,7 +58,7 @@ func (t tally) sum(groups []int32, domain string) int {
 }
 
 // add counts pods of the lot in the domain.
-func (t tally) add(l *lot, groups []int32, domain string, pods int) {
+func (t counter) add(l *lot, groups []int32, domain string, pods int) {
 	for _, g := range groups {
 		n := pods
 		if l.whole {
@@ -75,7 +75,7 @@ func (t tally) add(l *lot, groups []int32, domain string, pods int) {
 
 // divideCounted shares the lots that count for others, and are themselves not spread, among the domains that they can reach, the
 // emptiest first. Those that can reach fewest choose first.
-func (k *Searcher) divideCounted(all []*lot, t tally) map[*lot][]*lot {
+func (k *Searcher) divideCounted(all []*lot, t counter) map[*lot][]*lot {
 	type choice struct {
 		lot   *lot
 		names []string
@@ -128,7 +128,7 @@ func (l *lot) parts(names []string, sets map[string]market.Set, share map[string
 
 // keepAmong keeps lots that are spread among pods that they are none of to the domains where that allows them, now that
 // these others have their domains. It returns the pods that are left without any.
-func (k *Searcher) keepAmong(all []*lot, beyond []*packing.Pod, t tally) ([]*lot, []*packing.Pod) {
+func (k *Searcher) keepAmong(all []*lot, beyond []*packing.Pod, t counter) ([]*lot, []*packing.Pod) {
 	var lots []*lot
 	for _, l := range all {
 		for i := range l.simple.Among {
@@ -154,7 +154,7 @@ func (k *Searcher) keepAmong(all []*lot, beyond []*packing.Pod, t tally) ([]*lot
 
 // divide shares the lot's pods among the domains they can reach, the emptiest
 // first, as far as the skew allows. What it does not allow is returned.
-func (k *Searcher) divide(l *lot, split *spread.Split, t tally) (out []*lot, left []*packing.Pod) {
+func (k *Searcher) divide(l *lot, split *spread.Split, t counter) (out []*lot, left []*packing.Pod) {
 	names, sets := k.Market.ByDomain(l.offers, split.Key)
 	there := k.ExistingByDomain(l.class, split.Key)
 	for d := range there {
@@ -209,7 +209,7 @@ func (k *Searcher) roomIn(there map[string][]*packing.Bin, d string, x *packing.
 }
 
 // divideSoftly shares the lot's pods among the domains in which they cost no more than the spread is worth to them.
-func (k *Searcher) divideSoftly(l *lot, t tally) []*lot {
+func (k *Searcher) divideSoftly(l *lot, t counter) []*lot {
 	names, sets := k.Market.ByDomain(l.offers, l.wish.Split.Key)
 	least := k.UnitCost(l.class, l.offers, len(l.pods))
 	for _, d := range names {

@@ -45,7 +45,7 @@ func (l *lot) take(pieces int) []*packing.Pod {
 // lot returns the pods as a lot; false if they have to be looked at one by one.
 func (k *Searcher) lot(c *packing.Class, pods []*packing.Pod) (*lot, bool) {
 	l := &lot{class: c, name: c.Pod.String(), need: c.Need, pods: pods, offers: slices.Clone(c.Buyable), hasAlternatives: k.NeedsExotic}
-	if c.Demands.Open || !k.Tallies.Cover(c.Pod) {
+	if c.Demands.Open || !k.Counters.Cover(c.Pod) {
 		return nil, false
 	}
 	var ok bool
@@ -55,7 +55,7 @@ func (k *Searcher) lot(c *packing.Class, pods []*packing.Pod) (*lot, bool) {
 	if !c.Subject.Indifferent() {
 		for _, r := range k.Reachable(c) {
 			if !k.Ledger.Accepts(c.Subject, k.Market.At(r)) {
-				k.Market.DropTuple(l.offers, k.Market.Offers[r].Tuple)
+				k.Market.DropDomainSet(l.offers, k.Market.Offers[r].DomainSet)
 			}
 		}
 	}

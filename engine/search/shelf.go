@@ -87,7 +87,7 @@ func better(a, other *solve.Host) bool {
 func (k *Searcher) appendTakes(b []byte, offer int) []byte {
 	o := &k.Market.Offers[offer]
 	b = append(append(b, o.Type.Pool.ID.Kind...), '/')
-	b = binary.AppendVarint(append(append(b, o.Type.Pool.ID.Name...), '/'), int64(o.Tuple))
+	b = binary.AppendVarint(append(append(b, o.Type.Pool.ID.Name...), '/'), int64(o.DomainSet))
 	b = append(b, 0)
 	if k.Market.Exotics != nil && k.Market.Exotics.Has(offer) {
 		b[len(b)-1] = 1

@@ -199,3 +199,26 @@ func text(p plan.Plan) string {
 	}
 	return strings.Join(out, " | ")
 }
+
+// Of two machines with equal pods the one goes that is nearer to its age, though its name comes later.
+func TestNearestToItsAgeGoes(t *testing.T) {
+	age := func(seconds int64) func(*world.Claim) { return func(c *world.Claim) { c.ExpireAfter = seconds } }
+	w := told(t, "type small cpu=4 memory=8Gi price=0.1\npool fixed replicas=1\nnode n1 cpu=4 pool=fixed type=small\nnode n2 cpu=4 pool=fixed type=small\npod a cpu=1 node=n1\npod b cpu=1 node=n2",
+		map[string]func(*world.Claim){"n1": age(7200), "n2": age(3700)})
+	p := static.Decide(w, static.Options{})
+	if len(p.Commands) != 1 || p.Commands[0].Back[0].Node != "n2" {
+		t.Errorf("n2 does not go:\n%s", p)
+	}
+}
+
+// A plan says what it costs, and in which currency.
+func TestCost(t *testing.T) {
+	w := told(t, "type small cpu=4 memory=8Gi price=0.1\npool fixed replicas=2", nil)
+	p := static.Decide(w, static.Options{})
+	if len(p.New) != 2 || p.Cost != p.New[0].Price+p.New[1].Price || p.Cost <= 0 {
+		t.Errorf("%d machines cost %d", len(p.New), p.Cost)
+	}
+	if c := w.Currencies(); len(c) > 0 && p.Currency != c[0] {
+		t.Errorf("the currency is %q, want %q", p.Currency, c[0])
+	}
+}

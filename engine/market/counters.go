@@ -17,20 +17,20 @@ import (
 // It is not the same for a port that pods want on different addresses and for
 // volumes that several share; pods with such are looked at one by one.
 
-// tally is what is counted: attachments of a driver, or a port.
-type tally struct {
+// counter is what is counted: attachments of a driver, or a port.
+type counter struct {
 	driver   string
 	ip       string // of the machine; empty is every one
 	protocol string
 	port     int32
 }
 
-// Tallies are all that is counted in one packing.
-type Tallies struct {
-	list    []tally
-	First   int             // the position of the first among the dimensions
-	drivers map[string]bool // whose volumes are counted, or need not be
-	ports   map[tally]bool  // that are counted
+// Counters are all that is counted in one packing.
+type Counters struct {
+	list    []counter
+	First   int              // the position of the first among the dimensions
+	drivers map[string]bool  // whose volumes are counted, or need not be
+	ports   map[counter]bool // that are counted
 }
 
 // plenty is room without a limit.
@@ -39,7 +39,7 @@ const plenty = int64(1<<31) * amount.Unit
 // mostPorts is how many ports are counted; each costs something on every machine.
 const mostPorts = 16
 
-func (t tally) String() string {
+func (t counter) String() string {
 	if t.driver != "" {
 		return "volumes of " + t.driver
 	}
@@ -49,8 +49,8 @@ func (t tally) String() string {
 	return fmt.Sprintf("host port %d/%s", t.port, t.protocol)
 }
 
-func portTally(p world.Port) tally {
-	t := tally{ip: p.IP, protocol: cmp.Or(p.Protocol, "TCP"), port: p.Port}
+func portCounter(p world.Port) counter {
+	t := counter{ip: p.IP, protocol: cmp.Or(p.Protocol, "TCP"), port: p.Port}
 	if everywhere(p) {
 		t.ip = ""
 	}
@@ -58,23 +58,23 @@ func portTally(p world.Port) tally {
 }
 
 // meets reports whether two ports cannot be had on one machine.
-func (t tally) meets(o tally) bool {
+func (t counter) meets(o counter) bool {
 	return t.protocol == o.protocol && t.port == o.port && (t.ip == o.ip || t.ip == "" || o.ip == "")
 }
 
 // everywhere reports whether a port is asked for on all addresses of the machine.
 func everywhere(p world.Port) bool { return p.IP == "" || p.IP == "0.0.0.0" }
 
-// NewTallies finds out what can be counted for the pods.
-func NewTallies(catalogs []*world.Catalog, places []*world.Place, pods []*world.Pod) Tallies {
-	t := Tallies{drivers: map[string]bool{}, ports: map[tally]bool{}}
+// NewCounters finds out what can be counted for the pods.
+func NewCounters(catalogs []*world.Catalog, places []*world.Place, pods []*world.Pod) Counters {
+	t := Counters{drivers: map[string]bool{}, ports: map[counter]bool{}}
 	t.countVolumes(catalogs, places, pods)
 	t.countPorts(pods)
-	slices.SortFunc(t.list, func(a, b tally) int { return strings.Compare(a.String(), b.String()) })
+	slices.SortFunc(t.list, func(a, b counter) int { return strings.Compare(a.String(), b.String()) })
 	return t
 }
 
-func (t *Tallies) countVolumes(catalogs []*world.Catalog, places []*world.Place, pods []*world.Pod) {
+func (t *Counters) countVolumes(catalogs []*world.Catalog, places []*world.Place, pods []*world.Pod) {
 	users := map[fit.Attached]int{}
 	for _, p := range pods {
 		for _, v := range p.Volumes {
@@ -104,7 +104,7 @@ func (t *Tallies) countVolumes(catalogs []*world.Catalog, places []*world.Place,
 	}
 	for driver, simple := range t.drivers {
 		if simple && limited(catalogs, places, driver) {
-			t.list = append(t.list, tally{driver: driver})
+			t.list = append(t.list, counter{driver: driver})
 		}
 	}
 }
@@ -124,30 +124,30 @@ func limited(catalogs []*world.Catalog, places []*world.Place, driver string) bo
 	return slices.ContainsFunc(places, func(m *world.Place) bool { return m.Node != nil && has(m.Node.VolumeLimits) })
 }
 
-func (t *Tallies) countPorts(pods []*world.Pod) {
-	users := map[tally]int{}
-	twice := map[tally]bool{} // asked for twice by one pod
+func (t *Counters) countPorts(pods []*world.Pod) {
+	users := map[counter]int{}
+	twice := map[counter]bool{} // asked for twice by one pod
 	for _, p := range pods {
 		for i, x := range p.Ports {
-			c := portTally(x)
+			c := portCounter(x)
 			users[c]++
-			if slices.ContainsFunc(p.Ports[:i], func(y world.Port) bool { return portTally(y) == c }) {
+			if slices.ContainsFunc(p.Ports[:i], func(y world.Port) bool { return portCounter(y) == c }) {
 				twice[c] = true
 			}
 		}
 	}
-	var all []tally
-	mixed := map[tally]int{} // on how many addresses a port is asked for
+	var all []counter
+	mixed := map[counter]int{} // on how many addresses a port is asked for
 	for c := range users {
 		c.ip = ""
 		mixed[c]++
 	}
 	for c := range users {
-		if bare := (tally{protocol: c.protocol, port: c.port}); !twice[c] && mixed[bare] == 1 {
+		if bare := (counter{protocol: c.protocol, port: c.port}); !twice[c] && mixed[bare] == 1 {
 			all = append(all, c)
 		}
 	}
-	slices.SortFunc(all, func(a, b tally) int {
+	slices.SortFunc(all, func(a, b counter) int {
 		return cmp.Or(cmp.Compare(users[b], users[a]), strings.Compare(a.String(), b.String()))
 	})
 	for _, c := range all[:min(len(all), mostPorts)] {
@@ -156,8 +156,8 @@ func (t *Tallies) countPorts(pods []*world.Pod) {
 	}
 }
 
-// Names are what the tallies are called among the dimensions.
-func (t *Tallies) Names() []string {
+// Names are what the counters are called among the dimensions.
+func (t *Counters) Names() []string {
 	out := make([]string, len(t.list))
 	for i, c := range t.list {
 		out[i] = c.String()
@@ -166,7 +166,7 @@ func (t *Tallies) Names() []string {
 }
 
 // Cover reports whether all ports and volumes of the pod are counted.
-func (t *Tallies) Cover(p *world.Pod) bool {
+func (t *Counters) Cover(p *world.Pod) bool {
 	if !fit.Counted(p) {
 		return false
 	}
@@ -175,11 +175,11 @@ func (t *Tallies) Cover(p *world.Pod) bool {
 			return false
 		}
 	}
-	return !slices.ContainsFunc(p.Ports, func(x world.Port) bool { return !t.ports[portTally(x)] })
+	return !slices.ContainsFunc(p.Ports, func(x world.Port) bool { return !t.ports[portCounter(x)] })
 }
 
 // Need fills in what the pod needs of what is counted.
-func (t *Tallies) Need(p *world.Pod, need []int64) {
+func (t *Counters) Need(p *world.Pod, need []int64) {
 	for i, c := range t.list {
 		n := int64(0)
 		for _, v := range p.Volumes {
@@ -188,7 +188,7 @@ func (t *Tallies) Need(p *world.Pod, need []int64) {
 			}
 		}
 		for _, x := range p.Ports {
-			if portTally(x) == c {
+			if portCounter(x) == c {
 				n++
 			}
 		}
@@ -197,15 +197,15 @@ func (t *Tallies) Need(p *world.Pod, need []int64) {
 }
 
 // Room fills in what a machine has of what is counted.
-func (t *Tallies) Room(at *fit.Place, room []int64) {
+func (t *Counters) Room(at *fit.Place, room []int64) {
 	for i, c := range t.list {
 		room[t.First+i] = c.room(at)
 	}
 }
 
-func (t tally) room(at *fit.Place) int64 {
+func (t counter) room(at *fit.Place) int64 {
 	if t.driver == "" {
-		if slices.ContainsFunc(at.Ports, func(p world.Port) bool { return portTally(p).meets(t) }) {
+		if slices.ContainsFunc(at.Ports, func(p world.Port) bool { return portCounter(p).meets(t) }) {
 			return 0
 		}
 		return amount.Unit
@@ -226,7 +226,7 @@ func (t tally) room(at *fit.Place) int64 {
 }
 
 // Equip gives the machines on sale their room of what is counted.
-func (m *Market) Equip(counted *Tallies) {
+func (m *Market) Equip(counted *Counters) {
 	if len(counted.list) == 0 {
 		return
 	}
@@ -238,7 +238,7 @@ func (m *Market) Equip(counted *Tallies) {
 }
 
 // Why says that no machine on sale has as much of what is counted as a pod needs.
-func (t *Tallies) Why(d int, need, most int64) *reason.Why {
+func (t *Counters) Why(d int, need, most int64) *reason.Why {
 	c := t.list[d-t.First]
 	if c.driver != "" {
 		return &reason.Why{
