@@ -49,7 +49,7 @@ func BufferSize(b *v1beta1.CapacityBuffer, pod *corev1.Pod, replicas *int32) (si
 	case limited:
 		want = min(want, fits)
 	}
-	return int(min(want, MostVirtual)), want > MostVirtual
+	return int(max(min(want, MostVirtual), 0)), want > MostVirtual
 }
 
 // within is how often the requests fit in the limits. It is false if the limits say nothing of what is requested.

@@ -60,6 +60,7 @@ func TestBufferSize(t *testing.T) {
 			why:  "a workload without pods does not get the largest buffer that its limits allow",
 			spec: v1beta1.CapacityBufferSpec{Percentage: new(int32(20)), Limits: list("100", "")}, replicas: new(int32(0)), want: 0,
 		},
+		"Negative": {why: "the kind may have been installed without our rules", spec: v1beta1.CapacityBufferSpec{Replicas: new(int32(-1))}, want: 0},
 		"TooMany": {
 			why:  "each virtual pod is planned for",
 			spec: v1beta1.CapacityBufferSpec{Replicas: new(int32(2_000_000_000))}, want: MostVirtual, bounded: true,

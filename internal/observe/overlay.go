@@ -47,7 +47,7 @@ func NodeOverlay(o *v1alpha1.NodeOverlay) (Overlay, error) {
 
 func priceOf(text string) (func(int64) int64, error) {
 	units, err := strconv.ParseFloat(text, 64)
-	if err != nil || units < 0 || units > 1e6 {
+	if err != nil || !(units >= 0 && units <= 1e6) { // NaN is neither
 		return nil, fmt.Errorf("spec.price: %q is no price: write units an hour, such as 0.25", text)
 	}
 	fixed := int64(math.Round(units * 1e6))
@@ -58,7 +58,7 @@ func priceOf(text string) (func(int64) int64, error) {
 func adjustmentOf(text string) (func(int64) int64, error) {
 	share := strings.HasSuffix(text, "%")
 	by, err := strconv.ParseFloat(strings.TrimSuffix(text, "%"), 64)
-	if err != nil || !strings.HasPrefix(text, "+") && !strings.HasPrefix(text, "-") || math.Abs(by) > 1e6 {
+	if err != nil || !strings.HasPrefix(text, "+") && !strings.HasPrefix(text, "-") || !(math.Abs(by) <= 1e6) { // NaN is neither
 		return nil, fmt.Errorf("spec.priceAdjustment: %q is no adjustment: write +0.1, -0.1, +10%% or -10%%", text)
 	}
 	if share {

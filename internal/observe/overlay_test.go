@@ -148,6 +148,7 @@ func TestLayCapacity(t *testing.T) {
 func TestNodeOverlayRefuses(t *testing.T) {
 	for name, o := range map[string]*v1alpha1.NodeOverlay{
 		"NoNumber": overlay("a", 1, "cheap", ""), "Negative": overlay("a", 1, "-1", ""), "NoSign": overlay("a", 1, "", "10%"), "Both": overlay("a", 1, "1", "+1"),
+		"NaN": overlay("a", 1, "NaN", ""), "NaNMore": overlay("a", 1, "", "+NaN"), "Inf": overlay("a", 1, "Inf", ""), "InfLess": overlay("a", 1, "", "-Inf%"),
 	} {
 		if _, err := observe.NodeOverlay(o); err == nil {
 			t.Errorf("%s is accepted", name)
