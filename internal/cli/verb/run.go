@@ -1,6 +1,7 @@
 package verb
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -8,6 +9,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"unicode"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -25,6 +27,7 @@ type Streams struct {
 // cancelled with ctx and touches nothing of the process but what is passed in.
 func Run(ctx context.Context, root *cobra.Command, args []string, s Streams) int {
 	dress(root)
+	s.Err = printable{s.Err}
 	root.SetArgs(passOver(root, args))
 	root.SetIn(s.In)
 	root.SetOut(s.Out)
@@ -37,6 +40,24 @@ func Run(ctx context.Context, root *cobra.Command, args []string, s Streams) int
 		fmt.Fprintf(s.Err, "%s: %v\n", root.Name(), err)
 	}
 	return Status(err)
+}
+
+// printable keeps what files and clusters say, which errors and notes repeat, from
+// being more than text to a terminal: one that moves its cursor hides what was said.
+type printable struct{ io.Writer }
+
+// Write is io.Writer's. What is written in one piece is looked at as one.
+func (p printable) Write(b []byte) (int, error) {
+	text := bytes.Map(func(r rune) rune {
+		if unicode.IsControl(r) && r != '\n' && r != '\t' {
+			return unicode.ReplacementChar
+		}
+		return r
+	}, b)
+	if _, err := p.Writer.Write(text); err != nil {
+		return 0, err
+	}
+	return len(b), nil
 }
 
 // plugin is the name under which kubectl finds the program.

@@ -136,3 +136,18 @@ func TestPassOver(t *testing.T) {
 		}
 	}
 }
+
+// What an error repeats of a file is text, and moves no cursor.
+func TestErrorsArePrintable(t *testing.T) {
+	var said bytes.Buffer
+	root := &cobra.Command{Use: "tenon", SilenceErrors: true, SilenceUsage: true, RunE: func(cmd *cobra.Command, _ []string) error {
+		fmt.Fprint(cmd.ErrOrStderr(), "# pool \x1b[2Ja is left out\n")
+		return errors.New("name \"a\rb\x00\xff\u009b\": no\n\tname")
+	}}
+	if status := verb.Run(t.Context(), root, nil, verb.Streams{Out: io.Discard, Err: &said}); status == verb.OK {
+		t.Error("it has not failed")
+	}
+	if want := "# pool \ufffd[2Ja is left out\ntenon: name \"a\ufffdb\ufffd\ufffd\ufffd\": no\n\tname\n"; said.String() != want {
+		t.Errorf("said %q, want %q", said.String(), want)
+	}
+}
