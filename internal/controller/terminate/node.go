@@ -71,7 +71,7 @@ type Nodes struct {
 	mu     sync.Mutex
 	leaves map[string]leave // nodes that are being drained
 
-	ages clock.Ages // of pods' ends, by node
+	ages clock.Ages // of pods' ends and of deadlines, by node
 }
 
 // leave is what this process knows of a node that goes.
@@ -173,7 +173,7 @@ func (r *Nodes) claim(ctx context.Context, n *corev1.Node) (*v1.NodeClaim, error
 // its answer would matter.
 func (r *Nodes) observe(ctx context.Context, n *corev1.Node, claim *v1.NodeClaim, place *world.Place) (Node, error) {
 	seen := Node{
-		Now: r.Now(), Ready: observe.Node(n, nil).Ready, Deadline: Deadline(claim), Tainted: r.taintedSince(n), Pods: place.Pods, Dead: r.dead(n, place.Pods),
+		Now: r.Now(), Ready: observe.Node(n, nil).Ready, Deadline: r.deadline(n, claim), Tainted: r.taintedSince(n), Pods: place.Pods, Dead: r.dead(n, place.Pods),
 	}
 	drained := !seen.Tainted.IsZero() && Next(seen) == End
 	// A claim that went before its node registered has had its machine ended without a drain.
@@ -196,6 +196,16 @@ func (r *Nodes) observe(ctx context.Context, n *corev1.Node, claim *v1.NodeClaim
 		return seen, nil // a cloud that does not answer must not keep pods from leaving
 	}
 	return seen, r.refused(ctx, n, claim, seen, err)
+}
+
+// deadline is when the node goes, drained or not. What is left until then is
+// counted: a clock that is set ahead must not end a machine under pods that have time.
+func (r *Nodes) deadline(n *corev1.Node, claim *v1.NodeClaim) time.Time {
+	at := Deadline(claim)
+	if at.IsZero() {
+		return at
+	}
+	return r.Now().Add(-r.ages.Since(r.Now, n.Name, "deadline", at))
 }
 
 // dead are pods that should have ended long ago. What has passed since is
