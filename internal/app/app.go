@@ -35,6 +35,7 @@ import (
 	v1 "github.com/tenon-sh/tenon/api/karpenter/v1"
 	"github.com/tenon-sh/tenon/api/karpenter/v1alpha1"
 	"github.com/tenon-sh/tenon/api/karpenter/v1alpha5"
+	engine "github.com/tenon-sh/tenon/engine/disrupt"
 	"github.com/tenon-sh/tenon/engine/label"
 	decide "github.com/tenon-sh/tenon/engine/provision"
 	"github.com/tenon-sh/tenon/engine/world"
@@ -285,6 +286,11 @@ func slimNode(o any) (any, error) {
 	return o, nil
 }
 
+// moving are the settings by which pods are moved.
+func (p *parts) moving() disrupt.Moving {
+	return disrupt.Moving{Off: !p.Settings.MovePods, Pack: p.options(), SpotToSpot: p.Settings.Gates.SpotToSpotConsolidation, Level: p.Settings.ConsolidationLevel}
+}
+
 // controllers adds every controller. Those that listen to the picture come before its sources.
 func (p *parts) controllers(provisioners bool) error {
 	c := p.m.GetClient()
@@ -298,7 +304,7 @@ func (p *parts) controllers(provisioners bool) error {
 	giveBack := &disrupt.Controller{
 		Client: c, Cluster: p.cluster, Enact: p.enact, Journal: p.journal, Metrics: p.metrics, Events: p.events, Now: p.Now,
 		Log:    p.Log.WithName("controller.disruption"),
-		Moving: disrupt.Moving{Off: !p.Settings.MovePods, Pack: p.options(), SpotToSpot: p.Settings.Gates.SpotToSpotConsolidation, Level: p.Settings.ConsolidationLevel},
+		Moving: p.moving(),
 		Passes: p.passes,
 	}
 	giveBack.Listen()
@@ -431,7 +437,7 @@ func (p *parts) next() (journal.Entry, bool) {
 		return journal.Entry{}, false
 	}
 	w := p.picture()
-	return journal.Entry{Kind: journal.Buy, World: w, Options: journal.Options{Provision: p.options()}, Release: p.Release}, w != nil
+	return journal.Entry{Kind: journal.Buy, World: w, Options: journal.Options{Provision: p.options(), Disrupt: engine.Options{Consolidate: p.moving().Options()}}, Release: p.Release}, w != nil
 }
 
 // scrapes is how many may read the metrics at a time: each has gauges made of all that there is.

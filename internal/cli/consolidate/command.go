@@ -2,6 +2,7 @@
 package consolidate
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"strings"
@@ -12,6 +13,7 @@ import (
 	"github.com/tenon-sh/tenon/engine/disrupt"
 	"github.com/tenon-sh/tenon/engine/disrupt/consolidate"
 	"github.com/tenon-sh/tenon/engine/money"
+	"github.com/tenon-sh/tenon/engine/pack"
 	"github.com/tenon-sh/tenon/engine/suppose"
 	"github.com/tenon-sh/tenon/engine/world"
 	"github.com/tenon-sh/tenon/internal/cli/picture"
@@ -65,7 +67,7 @@ world that the controller kept. --add, --without, --scale, --sold-out and
 	f := cmd.Flags()
 	o.source.Flags(f)
 	o.supposed.Flags(f)
-	f.StringVar(&o.level, "level", consolidate.Normal, "how much has to be saved for a pod to be moved, where its pool does not say: "+consolidate.AnyLevel())
+	f.StringVar(&o.level, "level", consolidate.Normal, "how much has to be saved for a pod to be moved, where its pool does not say: "+consolidate.AnyLevel()+"; a running controller's, if one answers")
 	f.IntVar(&o.share, "move-share", 0, "what moving one pod has to save an hour, in percent of what an average pod costs, instead of the level's")
 	f.Float64Var(&o.move, "move-cost", 0, "what moving one pod has to save an hour at most, in units of the currency, instead of the level's")
 	f.Float64Var(&o.least, "least-saving", units(consolidate.DefaultLeastSaving), "what has to be saved an hour for any node to go")
@@ -81,10 +83,11 @@ func (o *options) run(cmd *cobra.Command, args []string) error {
 	if err != nil {
 		return err
 	}
-	w, notes, err := o.world(cmd)
+	w, in, notes, err := o.world(cmd)
 	if err != nil {
 		return err
 	}
+	pack := o.follow(in, &decide, cmd.Flags())
 	for _, n := range notes {
 		fmt.Fprintf(cmd.ErrOrStderr(), "note: %s\n", n)
 	}
@@ -96,7 +99,7 @@ func (o *options) run(cmd *cobra.Command, args []string) error {
 		decide.Explain = []string{p.Name()}
 	}
 	before := verb.UsageNow()
-	p := disrupt.Decide(w, disrupt.Options{Only: []disrupt.Part{disrupt.Judging, disrupt.Idling, disrupt.Consolidating}, AsIs: true, Consolidate: decide})
+	p := disrupt.Decide(w, disrupt.Options{Only: []disrupt.Part{disrupt.Judging, disrupt.Idling, disrupt.Consolidating}, AsIs: true, Pack: pack, Consolidate: decide})
 	spent := verb.UsageNow().Since(before)
 	if len(args) > 0 {
 		p = p.Of(decide.Explain[0])
@@ -115,17 +118,17 @@ func (o *options) run(cmd *cobra.Command, args []string) error {
 }
 
 // world reads what is to be looked at.
-func (o *options) world(cmd *cobra.Command) (w *world.World, notes []string, err error) {
-	in, err := o.source.Read(cmd.Context(), cmd.InOrStdin(), cmd.ErrOrStderr())
+func (o *options) world(cmd *cobra.Command) (w *world.World, in *picture.Input, notes []string, err error) {
+	in, err = o.source.Read(cmd.Context(), cmd.InOrStdin(), cmd.ErrOrStderr())
 	if err != nil {
-		return nil, nil, err
+		return nil, nil, nil, err
 	}
 	if w, err = in.World(clock.Wall().Unix()); err != nil {
-		return nil, nil, verb.BadInput(err)
+		return nil, nil, nil, verb.BadInput(err)
 	}
 	if o.supposed.Any() {
 		if w, err = in.Suppose(&o.supposed, w, cmd.InOrStdin(), cmd.ErrOrStderr()); err != nil {
-			return nil, nil, err
+			return nil, nil, nil, err
 		}
 	}
 	w, alone, err := picture.Claimed(w)
@@ -136,7 +139,21 @@ func (o *options) world(cmd *cobra.Command) (w *world.World, notes []string, err
 	case alone > 1:
 		notes = append(notes, fmt.Sprintf("%d nodes of pools have no NodeClaim in what was read; they are taken to have joined long ago", alone))
 	}
-	return w, notes, err
+	return w, in, notes, err
+}
+
+// follow has what no flag says be as the controller has it, where it answered, and returns by what it buys.
+func (o *options) follow(in *picture.Input, to *consolidate.Options, given *pflag.FlagSet) pack.Options {
+	if in.Moving == nil {
+		return pack.Options{}
+	}
+	if !given.Changed("level") {
+		to.Level = cmp.Or(in.Moving.Level, to.Level)
+	}
+	if !given.Changed("spot-to-spot") {
+		to.SpotToSpot = in.Moving.SpotToSpot
+	}
+	return *in.Options
 }
 
 // decideOptions reads the flags that the decision depends on.

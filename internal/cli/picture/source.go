@@ -15,6 +15,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/client-go/rest"
 
+	"github.com/tenon-sh/tenon/engine/disrupt/consolidate"
 	"github.com/tenon-sh/tenon/engine/label"
 	"github.com/tenon-sh/tenon/engine/provision"
 	"github.com/tenon-sh/tenon/engine/world"
@@ -59,6 +60,8 @@ type Input struct {
 	Availability string
 	// Options are what the controller decides by; nil where it did not answer.
 	Options *provision.Options
+	// Moving is how much it wants saved for pods to be moved, likewise.
+	Moving *consolidate.Options
 
 	objects []object
 	shapes  world.Catalog
@@ -110,7 +113,7 @@ func (s *Source) ask(ctx context.Context, config *rest.Config) (*Input, error) {
 	if err != nil {
 		return nil, fmt.Errorf("the controller could not be asked (%w)", err)
 	}
-	out := &Input{told: e.World, Options: &e.Options.Provision, Catalog: "controller " + from}
+	out := &Input{told: e.World, Options: &e.Options.Provision, Moving: &e.Options.Disrupt.Consolidate, Catalog: "controller " + from}
 	out.overlays = func() ([]observe.Overlay, error) { return overlays(ctx, config) }
 	out.Availability = fmt.Sprintf("Decided as the controller %s would now: by its prices, what it knows to be sold out, reservations and its settings.", from)
 	region := home

@@ -10,6 +10,7 @@ import (
 
 	v1 "github.com/tenon-sh/tenon/api/karpenter/v1"
 	"github.com/tenon-sh/tenon/engine/disrupt"
+	"github.com/tenon-sh/tenon/engine/disrupt/consolidate"
 	"github.com/tenon-sh/tenon/engine/pack"
 	"github.com/tenon-sh/tenon/engine/plan"
 	"github.com/tenon-sh/tenon/engine/world"
@@ -44,6 +45,11 @@ type Moving struct {
 	Pack       pack.Options
 	SpotToSpot bool
 	Level      string // how much has to be saved for a move
+}
+
+// Options are what a decision about moves that only save depends on.
+func (m Moving) Options() consolidate.Options {
+	return consolidate.Options{SpotToSpot: m.SpotToSpot, Level: m.Level}
 }
 
 // looking is what a controller remembers of its looks. All of it can be forgotten.

@@ -14,7 +14,6 @@ import (
 
 	v1 "github.com/tenon-sh/tenon/api/karpenter/v1"
 	"github.com/tenon-sh/tenon/engine/disrupt"
-	"github.com/tenon-sh/tenon/engine/disrupt/consolidate"
 	"github.com/tenon-sh/tenon/engine/plan"
 	"github.com/tenon-sh/tenon/engine/world"
 	"github.com/tenon-sh/tenon/internal/backoff"
@@ -191,7 +190,7 @@ func quick() []disrupt.Part { return []disrupt.Part{disrupt.Judging, disrupt.Idl
 func (c *Controller) options(planned []string, now time.Time) disrupt.Options {
 	o := disrupt.Options{
 		Pack: c.Moving.Pack, Planned: planned, Stay: c.Moving.Off, Skip: slices.Sorted(slices.Values(c.looking.retries.Waiting(now))),
-		Consolidate: consolidate.Options{SpotToSpot: c.Moving.SpotToSpot, Level: c.Moving.Level},
+		Consolidate: c.Moving.Options(),
 	}
 	for node, since := range c.marked {
 		if o.Marked == nil {
