@@ -1,6 +1,8 @@
 package fit
 
 import (
+	"strings"
+
 	"github.com/tenon-sh/tenon/engine/label"
 	"github.com/tenon-sh/tenon/engine/reason"
 	"github.com/tenon-sh/tenon/engine/world"
@@ -54,12 +56,13 @@ func (at *Place) termClash(t world.NodeTerm) string {
 	if !at.named(t.Name) {
 		return t.Name.String() + ", but the name is " + at.Name
 	}
+	var all []string
 	for _, r := range t.Labels {
 		if !at.satisfies(r) {
-			return at.clash(r)
+			all = append(all, at.clash(r))
 		}
 	}
-	return ""
+	return strings.Join(all, "; ")
 }
 
 // Narrow settles the open labels as far as the pod needs it, for a pod that may stand there.

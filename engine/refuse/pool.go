@@ -62,25 +62,26 @@ func (k *refuser) poolCauses(p *market.Pool, x *packing.Pod) []*reason.Why {
 // labelWhys are the demands of the pod that no machine of the pool can meet because of the pool's own demands or labels.
 func labelWhys(p *market.Pool, pod *world.Pod) []*reason.Why {
 	var out []*reason.Why
-	one := func(t world.NodeTerm) *reason.Why {
+	one := func(t world.NodeTerm) []*reason.Why {
 		switch {
 		case len(t.Labels) == 0 && t.Name == nil:
-			return &reason.Why{Code: reason.Label, Detail: "an empty node affinity term accepts no node"}
+			return []*reason.Why{{Code: reason.Label, Detail: "an empty node affinity term accepts no node"}}
 		case t.Name != nil && !t.Name.Not:
-			return &reason.Why{Code: reason.Label, Detail: "asks for the node " + strings.Join(t.Name.Values, " or ") + ", which no new node is called"}
+			return []*reason.Why{{Code: reason.Label, Detail: "asks for the node " + strings.Join(t.Name.Values, " or ") + ", which no new node is called"}}
 		}
+		var all []*reason.Why
 		for _, r := range t.Labels {
 			if w := labelWhy(p, r); w != nil {
-				return w
+				all = append(all, w)
 			}
 		}
-		return nil
+		return all
 	}
-	reached := func(t world.NodeTerm) *reason.Why { // a volume stays where it is
+	reached := func(t world.NodeTerm) []*reason.Why { // a volume stays where it is
 		for _, r := range t.Labels {
 			if w := labelWhy(p, r); w != nil {
 				w.Hint = "let the pool offer " + strings.Join(r.Values, ", ")
-				return w
+				return []*reason.Why{w}
 			}
 		}
 		return nil
@@ -108,17 +109,21 @@ func labelWhys(p *market.Pool, pod *world.Pod) []*reason.Why {
 	return out
 }
 
-// anyOf objects if there are alternatives and all of them are objected to.
-func anyOf[T any](alternatives []T, what string, object func(T) *reason.Why) []*reason.Why {
+// anyOf objects if there are alternatives and all of them are objected to. What is against one of several stands together.
+func anyOf[T any](alternatives []T, what string, object func(T) []*reason.Why) []*reason.Why {
 	var causes []*reason.Why
 	for _, a := range alternatives {
-		w := object(a)
-		if w == nil {
+		all := object(a)
+		switch {
+		case len(all) == 0:
 			return nil
+		case len(all) > 1 && len(alternatives) > 1:
+			causes = append(causes, &reason.Why{Code: reason.Label, Detail: "one alternative of its " + what, Causes: all})
+		default:
+			causes = append(causes, all...)
 		}
-		causes = append(causes, w)
 	}
-	if len(causes) < 2 {
+	if len(alternatives) < 2 {
 		return causes
 	}
 	return []*reason.Why{{Code: reason.Label, Detail: "none of the alternatives of its " + what, Causes: causes}}

@@ -68,16 +68,16 @@ func (k *refuser) why(x *packing.Pod) *reason.Why {
 // its demands exclude each other.
 func contrary(p *world.Pod) []*reason.Why {
 	const hint = "take one of them off the pod"
-	return anyOf(p.NodeTerms, "node affinity", func(t world.NodeTerm) *reason.Why {
+	return anyOf(p.NodeTerms, "node affinity", func(t world.NodeTerm) []*reason.Why {
 		for _, r := range t.Labels {
 			s, also := p.NodeSelector.Find(r.Key)
 			switch {
 			case r.Impossible():
-				return &reason.Why{Code: reason.Label, Detail: "demands on " + r.Key + " in one term of node affinity exclude each other", Hint: hint}
+				return []*reason.Why{{Code: reason.Label, Detail: "demands on " + r.Key + " in one term of node affinity exclude each other", Hint: hint}}
 			case also && s.Meet(r).Impossible():
-				return &reason.Why{
+				return []*reason.Why{{
 					Code: reason.Label, Detail: fmt.Sprintf("%s by its node selector and %s by its node affinity exclude each other", s, r), Hint: hint,
-				}
+				}}
 			}
 		}
 		return nil
