@@ -190,7 +190,7 @@ func fetch(ctx context.Context, at string, query url.Values) (io.ReadCloser, err
 	}
 	answer, err := http.DefaultClient.Do(req)
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("%w; does a controller listen there? kubectl port-forward -n NAMESPACE deployment/karpenter 8080 makes http://127.0.0.1:8080 the pages of the chart's", err)
 	}
 	if answer.StatusCode == http.StatusOK {
 		return answer.Body, nil
