@@ -124,7 +124,7 @@ func New(cfg Config) *Driver {
 	}
 	d.examiner = &examine.Examiner{
 		Clients: c, Selection: d.selection, Profiles: profiles, Machines: machines, Launcher: d.launcher, Trials: trials,
-		Cluster: s.Cluster, Queue: s.Queue, Isolated: s.Isolated,
+		Cluster: s.Cluster, Endpoint: s.Endpoint, Queue: s.Queue, Isolated: s.Isolated,
 	}
 	d.leftovers = &leftovers{templates: templates, profiles: profiles, machines: machines, said: cfg.Said, now: now}
 	return d

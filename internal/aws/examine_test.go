@@ -53,8 +53,11 @@ func TestExamineWhatIsWrong(t *testing.T) {
 		"Expired":    {func(w *virtual) { w.account().Rules.Add(fault.Rule{Kind: fault.Expire}) }, examine.Bad, "credentials", "RequestExpired"},
 		"Queue":      {func(w *virtual) { w.queue = "other" }, examine.Bad, "interruption queue", "other does not exist"},
 		"NoQueue":    {func(w *virtual) { w.queue = "" }, examine.Warning, "interruption queue", "none is configured"},
-		"Subnets":    {change(func(c *nodeclass.Class) { c.Subnets = []nodeclass.Selector{{IDs: []string{"subnet-0"}}} }), examine.Bad, "subnets", "no subnet matched"},
-		"Groups":     {change(func(c *nodeclass.Class) { c.Groups = []nodeclass.Selector{{Name: "none"}} }), examine.Bad, "security groups", "no security groups exist"},
+		"Cluster": {func(w *virtual) {
+			w.account().Rules.Add(fault.Rule{Action: "DescribeCluster", Kind: fault.Fail, Code: "ResourceNotFoundException", Message: "No cluster found for name: demo."})
+		}, examine.Bad, "cluster", "EKS has no cluster demo in us-west-2"},
+		"Subnets": {change(func(c *nodeclass.Class) { c.Subnets = []nodeclass.Selector{{IDs: []string{"subnet-0"}}} }), examine.Bad, "subnets", "no subnet matched"},
+		"Groups":  {change(func(c *nodeclass.Class) { c.Groups = []nodeclass.Selector{{Name: "none"}} }), examine.Bad, "security groups", "no security groups exist"},
 		"Images": {change(func(c *nodeclass.Class) {
 			c.Images = []nodeclass.ImageSelector{{Selector: nodeclass.Selector{IDs: []string{"ami-0123"}}}}
 		}), examine.Bad, "images", "no amis exist"},

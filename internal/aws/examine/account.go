@@ -23,6 +23,23 @@ type probe struct {
 	ask        func(context.Context) error
 }
 
+// describeCluster is the permission whose probe asks for the cluster itself.
+const describeCluster = "eks:DescribeCluster"
+
+// nameCluster is what to do about a cluster that EKS does not know.
+const nameCluster = "correct --cluster-name (CLUSTER_NAME) or --region (AWS_REGION): aws eks list-clusters has the names; a cluster that is none of EKS' needs --cluster-endpoint (CLUSTER_ENDPOINT)"
+
+// strange adds that EKS knows no cluster of the name. That is right for a cluster that is none of EKS', which
+// says where its API server is; else the name or the region is a slip, and what is tagged with the name belongs to nothing.
+func (e *Examiner) strange(f *findings) {
+	const check = "cluster"
+	if e.Endpoint != "" {
+		f.good(check, "EKS does not know %s; machines are told the endpoint %s", e.Cluster, e.Endpoint)
+		return
+	}
+	f.bad(check, nameCluster, "EKS has no cluster %s in %s", e.Cluster, e.Clients.Region)
+}
+
 // Account finds what the controller's credentials lack, and whether the
 // queue is there. It changes nothing: calls that would are dry runs, or are not
 // made where AWS offers none.
@@ -33,6 +50,9 @@ func (e *Examiner) Account(ctx context.Context) []Finding {
 		switch kind := refusal.KindOf(err); {
 		case err == nil, refusal.Is(err, "DryRunOperation"), kind == cloud.Gone, kind == cloud.Invalid:
 			f.good(p.permission, "allowed")
+			if p.permission == describeCluster && refusal.Gone(err) {
+				e.strange(&f)
+			}
 		case refusal.Is(err, "ExpiredToken"), refusal.Is(err, "ExpiredTokenException"), refusal.Is(err, "RequestExpired"), refusal.Is(err, "AuthFailure"), refusal.Is(err, "InvalidClientTokenId"), refusal.Is(err, "UnrecognizedClientException"), refusal.Is(err, "SignatureDoesNotMatch"):
 			f.bad("credentials", "give the controller valid credentials: check its service account's role, or the environment", "%v", refusal.Wrap(p.permission, err))
 			return f // nothing else would say more
@@ -83,7 +103,7 @@ func (e *Examiner) probes() []probe {
 			_, err := calls.DescribeLaunchTemplates(ctx, &ec2.DescribeLaunchTemplatesInput{DryRun: dry})
 			return err
 		}},
-		{"eks:DescribeCluster", func(ctx context.Context) error {
+		{describeCluster, func(ctx context.Context) error {
 			_, err := e.Clients.EKS.DescribeCluster(ctx, &eks.DescribeClusterInput{Name: aws.String(e.Cluster)})
 			return err
 		}},

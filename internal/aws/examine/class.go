@@ -12,6 +12,7 @@ import (
 	"github.com/tenon-sh/tenon/internal/aws/machine"
 	"github.com/tenon-sh/tenon/internal/aws/network"
 	"github.com/tenon-sh/tenon/internal/aws/nodeclass"
+	"github.com/tenon-sh/tenon/internal/aws/refusal"
 	"github.com/tenon-sh/tenon/internal/aws/selection"
 	"github.com/tenon-sh/tenon/internal/cloud"
 )
@@ -37,7 +38,11 @@ func (e *Examiner) Class(ctx context.Context, ref cloud.ClassRef) []Finding {
 	e.examinePlacement(ctx, c, &f)
 	profile := e.examineProfile(ctx, c, &f)
 	cluster, version, err := e.Selection.Cluster.Find(ctx)
-	if err != nil {
+	switch {
+	case refusal.Gone(err):
+		f.bad("cluster", nameCluster, "%v", err)
+		return f
+	case err != nil:
 		f.failed("cluster", err)
 		return f
 	}

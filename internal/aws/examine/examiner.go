@@ -18,6 +18,7 @@ type Examiner struct {
 	Launcher  *launch.Launcher
 	Trials    *dryrun.Trials
 	Cluster   string
+	Endpoint  string // of its API server as the user says; empty: EKS is asked
 	Queue     string // of interruption notices; empty: none is read
 	Isolated  bool   // the VPC cannot reach the Pricing service
 }

@@ -110,6 +110,9 @@ spec:
 	}) {
 		t.Errorf("a permission is missing, and the status is %d:\n%s", status, out)
 	}
+	if out, status := runDoctor("--cluster-name", "dmeo"); status != verb.Failed || !strings.Contains(out, "cluster: EKS has no cluster dmeo in us-west-2") {
+		t.Errorf("the cluster's name is misspelt, and the status is %d:\n%s", status, out)
+	}
 	if out, status := runDoctor(); status != verb.Unusable || !strings.Contains(out, "CLUSTER_NAME") {
 		t.Errorf("without a name of the cluster the status is %d: %s", status, out)
 	}
