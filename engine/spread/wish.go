@@ -2,8 +2,6 @@ package spread
 
 import (
 	"fmt"
-
-	"github.com/tenon-sh/tenon/engine/fit"
 )
 
 // Lost is one soft term that a place does not honour.
@@ -33,11 +31,6 @@ const (
 // Regret is the weight of the soft terms that machine n would not honour.
 func (l *Ledger) Regret(s *Subject, n int) int {
 	return l.regret(s, l.on(n), nil)
-}
-
-// RegretNew is the weight of the soft terms that a new machine would not honour.
-func (l *Ledger) RegretNew(s *Subject, at *fit.Place) int {
-	return l.regret(s, l.onNew(at), nil)
 }
 
 // Losses returns the soft terms that a pod of the subject, already on machine n, has to do without.

@@ -48,23 +48,6 @@ func (m *Market) AddImage(i Image) Image {
 	return i
 }
 
-// RemoveImage deregisters an image: it can neither be described nor launched any more.
-func (m *Market) RemoveImage(id string) {
-	defer m.lock()()
-	delete(m.images, id)
-}
-
-// Deprecate makes an image deprecated from at on.
-func (m *Market) Deprecate(id string, at time.Time) error {
-	defer m.lock()()
-	i, ok := m.images[id]
-	if !ok {
-		return noImage(id)
-	}
-	i.Deprecated = at
-	return nil
-}
-
 // Images returns all images, by id.
 func (m *Market) Images() []Image {
 	defer m.lock()()
