@@ -42,7 +42,7 @@ func (p *parts) keepers(provisioners bool) ([]registrar, error) {
 		out = append(out, &overlay.Reconciler{Client: c, Cluster: p.cluster, Now: p.Now})
 	}
 	if p.buffers {
-		out = append(out, &buffer.Reconciler{Client: c, Live: p.m.GetAPIReader(), Cluster: p.cluster, Source: cluster.Buffers, Now: p.Now})
+		out = append(out, &buffer.Reconciler{Client: c, Live: p.m.GetAPIReader(), Cluster: p.cluster, Source: cluster.Buffers, Now: p.Now, Panics: p.cluster.Panics})
 	}
 	if p.Settings.Gates.NodeRepair {
 		out = append(out, &repair.Reconciler{Client: c, Enact: p.enact, Events: p.events, Metrics: p.metrics, Now: p.Now, Policies: repair.Policies()})

@@ -19,6 +19,7 @@ import (
 	"github.com/tenon-sh/tenon/internal/clock"
 	"github.com/tenon-sh/tenon/internal/loop"
 	"github.com/tenon-sh/tenon/internal/observe"
+	"github.com/tenon-sh/tenon/internal/panics"
 )
 
 const (
@@ -57,6 +58,7 @@ type Reconciler struct {
 	Cluster Picture
 	Source  string // under which the picture waits for the buffers there are
 	Now     clock.Now
+	Panics  panics.Teller // is told of buffers that break our code
 
 	elected <-chan struct{} // closed once this process leads
 }
@@ -87,7 +89,9 @@ func (r *Reconciler) Start(ctx context.Context) error {
 		err := r.Live.List(ctx, all)
 		for i := range all.Items {
 			// A buffer that cannot be resolved is the reconciler's to tell of: it is called for each of them as well.
-			_, _ = r.resolve(ctx, &all.Items[i])
+			// One that breaks our code is not waited for: every process would end of it here, one after the other.
+			b := &all.Items[i]
+			r.Panics.Do(Spec().Name, func() { _, _ = r.resolve(ctx, b) }, "object", b.Namespace+"/"+b.Name)
 		}
 		if err == nil {
 			r.Cluster.Delivered(r.Source)
