@@ -1,7 +1,6 @@
 package picture
 
 import (
-	"bytes"
 	"encoding/json"
 	"fmt"
 	"os"
@@ -55,7 +54,7 @@ func readCatalog(path string, t world.TemplateID) (world.Catalog, error) {
 		return world.Catalog{}, fmt.Errorf("read catalogue: %w", err)
 	}
 	var f catalogFile
-	if err := json.NewDecoder(bytes.NewReader(data)).Decode(&f); err != nil {
+	if err := json.Unmarshal(data, &f); err != nil {
 		return world.Catalog{}, fmt.Errorf("read catalogue %s: it is not JSON of the format %s: %w", path, catalogFormat, err)
 	}
 	if f.Format != catalogFormat {
