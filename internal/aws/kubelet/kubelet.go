@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"unicode"
 
 	"github.com/tenon-sh/tenon/engine/amount"
 )
@@ -78,7 +79,11 @@ type parser struct {
 }
 
 func (p *parser) fault(key, want string, got any) {
-	p.faults = append(p.faults, fmt.Sprintf("%s must be %s, is %v", key, want, got))
+	is := fmt.Sprint(got)
+	if strings.ContainsFunc(is, func(r rune) bool { return !unicode.IsPrint(r) }) {
+		is = strconv.Quote(is) // it is told by conditions and logs
+	}
+	p.faults = append(p.faults, fmt.Sprintf("%s must be %s, is %s", key, want, is))
 }
 
 func (p *parser) integer(key string) *int64 {

@@ -73,6 +73,7 @@ func TestParseRefuses(t *testing.T) {
 		"NotAMap":      {`{"kubeReserved":"1Gi"}`, "kubeReserved"},
 		"DeepMap":      {`{"evictionHard":{"memory.available":{}}}`, "evictionHard.memory.available"},
 		"NotAList":     {`{"clusterDNS":"10.0.0.10"}`, "clusterDNS"},
+		"NoText":       {`{"podsPerCore":"\u0000"}`, `is "\x00"`},
 		"NotAFlag":     {`{"cpuCFSQuota":"no"}`, "cpuCFSQuota"},
 	}
 	for name, tc := range tests {
