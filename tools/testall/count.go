@@ -10,7 +10,7 @@ import (
 )
 
 // counter reads what commands print and counts what it knows: tests of go test
-// -json, inputs of fuzz targets, and clusters of the oracle's job.
+// -json, inputs of fuzz targets, damaged inputs, and clusters of the oracle's job.
 type counter struct {
 	rest                     []byte
 	tests, skipped, packages int
@@ -27,7 +27,8 @@ type event struct {
 
 var (
 	execs = regexp.MustCompile(`^fuzz: elapsed: .* execs: (\d+)`)
-	trial = regexp.MustCompile(`^\s*(?:plans|moves|town|tiny)\s+(\d+)\s+(\d+)\s+\d+\s+(\d+)\s*$`)
+	trial = regexp.MustCompile(`^\s*(?:plans|moves|small|small-moves|attended|shared|town|tiny)\s+(\d+)\s+(\d+)\s+\d+\s+(\d+)\s*$`)
+	hurt  = regexp.MustCompile(`^(damaged \S+)\s+(\d+)\s+\d+\s+\d+\s+(\d+)\s*$`)
 )
 
 func (c *counter) Write(p []byte) (int, error) {
@@ -61,6 +62,12 @@ func (c *counter) line(line []byte) {
 		c.clusters += number(m[1])
 		c.placements += number(m[2])
 		c.disagreements += number(m[3])
+	case hurt.MatchString(text):
+		m := hurt.FindStringSubmatch(text)
+		c.inputs += number(m[2])
+		if number(m[3]) > 0 {
+			c.failed = append(c.failed, m[1])
+		}
 	case strings.HasPrefix(text, "+ ") && strings.Contains(text, " -fuzz "):
 		c.target()
 		c.targets++

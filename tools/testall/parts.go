@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os/exec"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 )
@@ -106,7 +107,7 @@ func stories() []part {
 			gotest("./test/beside").with("TENON_TEST_BESIDE=all"),
 		}},
 		{name: "chart", what: "the whole life of an installed chart", within: 45 * time.Minute, cluster: true, steps: []step{
-			gotest("./internal/playground", "-run", "Chart").with("TENON_TEST_CHART=all"),
+			gotest("./internal/playground", "-run", "Chart|Release").with("TENON_TEST_CHART=all"),
 		}},
 		{name: "documents", what: "the documents' walkthroughs", within: 60 * time.Minute, cluster: true, steps: []step{
 			gotest("./test/documents/...", "-p", "2"),
@@ -152,7 +153,10 @@ func searches(o options, packages []pack) []part {
 		{name: "binding", what: "plans bound by the default profile, node by node", within: 30 * time.Minute, cluster: true, steps: []step{
 			gotest("./test/oracle", "-run", "TestCostAfterBinding", "-v", "-args", "-races", "20"),
 		}},
-		{name: "fuzz", what: "damaged inputs of every format", within: 120 * time.Minute, steps: fuzzing(o.fuzz, packages)},
+		{name: "damaged", what: fmt.Sprintf("%d damaged inputs of every format, added to those before", inputs), within: 60 * time.Minute, steps: []step{
+			{args: []string{"go", "run", "./test/damage/job", "-for", "50m", "-count", strconv.Itoa(inputs)}},
+		}},
+		{name: "fuzz", what: "every fuzz target", within: 120 * time.Minute, steps: fuzzing(o.fuzz, packages)},
 	}
 }
 

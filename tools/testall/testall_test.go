@@ -68,6 +68,51 @@ func TestEveryVariableIsSet(t *testing.T) {
 	}
 }
 
+// A part that sets a variable runs the tests that ask for it.
+func TestVariablesReachTheirTests(t *testing.T) {
+	packages := tree(t)
+	for _, p := range parts(options{}, packages) {
+		for _, s := range p.steps {
+			i := slices.Index(s.args, "-run")
+			if i < 0 || len(s.env) == 0 {
+				continue
+			}
+			only := regexp.MustCompile(s.args[i+1])
+			for _, in := range packages {
+				if !slices.Contains(s.args, "./"+strings.TrimPrefix(in.path, module+"/")) {
+					continue
+				}
+				for name, text := range functions(t, in) {
+					for _, e := range s.env {
+						variable, _, _ := strings.Cut(e, "=")
+						if strings.Contains(text, `"`+variable+`"`) && !only.MatchString(name) {
+							t.Errorf("part %s sets %s and leaves out %s, which asks for it", p.name, variable, name)
+						}
+					}
+				}
+			}
+		}
+	}
+}
+
+// functions are the texts of a package's tests, by name.
+func functions(t *testing.T, p pack) map[string]string {
+	t.Helper()
+	out := map[string]string{}
+	for _, file := range p.tests {
+		source, err := os.ReadFile(filepath.Join(p.dir, file))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, part := range strings.Split(string(source), "\nfunc ")[1:] {
+			if name, _, _ := strings.Cut(part, "("); strings.HasPrefix(name, "Test") {
+				out[name] = part
+			}
+		}
+	}
+	return out
+}
+
 // Every fuzz target is run, and there are some.
 func TestFuzzTargets(t *testing.T) {
 	packages := tree(t)
@@ -107,10 +152,10 @@ func TestAPartEndsInTime(t *testing.T) {
 	dir := t.TempDir()
 	fails := part{name: "p", within: time.Minute, steps: []step{
 		{args: []string{"sh", "-c", `echo '{"Action":"pass","Package":"x","Test":"TestA"}'; echo '{"Action":"fail","Package":"x","Test":"TestB"}'; exit 1`}},
-		{args: []string{"sh", "-c", `echo '{"Action":"skip","Package":"x","Test":"TestC"}'; echo "  tiny  50  70  3  1  "`}},
+		{args: []string{"sh", "-c", `echo '{"Action":"skip","Package":"x","Test":"TestC"}'; echo "  tiny  50  70  3  1  "; echo "damaged world  7  9  1  2"`}},
 	}}
 	got := fails.run(t.Context(), filepath.Join(dir, "p.log"))
-	if got.Result != failed || got.Counted != "2 tests, 1 skipped, 50 clusters, 70 placements, 1 disagreements" || !slices.Equal(got.Failures, []string{"x TestB"}) {
+	if got.Result != failed || got.Counted != "2 tests, 1 skipped, 7 inputs, 50 clusters, 70 placements, 1 disagreements" || !slices.Equal(got.Failures, []string{"x TestB", "damaged world"}) {
 		t.Errorf("%+v", got)
 	}
 	hangs := part{name: "q", within: 50 * time.Millisecond, steps: []step{{args: []string{"sh", "-c", "sleep 1000 & wait"}}, {args: []string{"false"}}}}
