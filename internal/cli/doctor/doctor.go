@@ -130,7 +130,10 @@ func connect(kubeconfig string) (*rest.Config, error) {
 	rules := clientcmd.NewDefaultClientConfigLoadingRules()
 	rules.ExplicitPath = kubeconfig
 	config, err := clientcmd.NewNonInteractiveDeferredLoadingClientConfig(rules, nil).ClientConfig()
-	if err != nil {
+	switch {
+	case clientcmd.IsEmptyConfig(err):
+		return nil, verb.BadInputf("there is no kubeconfig that names a cluster, neither by --kubeconfig, nor by KUBECONFIG, nor in ~/.kube/config; give one")
+	case err != nil:
 		return nil, fmt.Errorf("find a cluster: %w; name a kubeconfig with --kubeconfig", err)
 	}
 	return config, nil

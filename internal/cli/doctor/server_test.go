@@ -113,6 +113,13 @@ spec:
 	if out, status := runDoctor("--cluster-name", "dmeo"); status != verb.Failed || !strings.Contains(out, "cluster: EKS has no cluster dmeo in us-west-2") {
 		t.Errorf("the cluster's name is misspelt, and the status is %d:\n%s", status, out)
 	}
+	empty := filepath.Join(t.TempDir(), "empty")
+	if err := clientcmd.WriteToFile(*clientcmdapi.NewConfig(), empty); err != nil {
+		t.Fatal(err)
+	}
+	if out, status := runDoctor("--cluster-name", "demo", "--kubeconfig", empty); status != verb.Unusable || !strings.Contains(out, "there is no kubeconfig that names a cluster") {
+		t.Errorf("the kubeconfig is empty, and the status is %d: %s", status, out)
+	}
 	if out, status := runDoctor(); status != verb.Unusable || !strings.Contains(out, "CLUSTER_NAME") {
 		t.Errorf("without a name of the cluster the status is %d: %s", status, out)
 	}
