@@ -165,7 +165,7 @@ type Shortage struct {
 }
 
 // Plus adds two values and saturates.
-func Plus(a, b int64) int64 {
+func Plus[T ~int64](a, b T) T {
 	switch {
 	case b > 0 && a > math.MaxInt64-b:
 		return math.MaxInt64

@@ -62,9 +62,9 @@ func plot(p plan.Plan, full bool) string {
 	for _, a := range p.New {
 		expected := ""
 		if a.Expected > 0 {
-			expected = fmt.Sprintf(" (expected %.3f)", float64(a.Expected)/1e6)
+			expected = fmt.Sprintf(" (expected %.3f)", a.Expected.Units())
 		}
-		fmt.Fprintf(&b, "new %s %s %s %s %.3f%s: %s\n", a.Pool.Name, a.Shape, a.Zone, a.CapacityType, float64(a.Price)/1e6, expected, keys(a.Pods))
+		fmt.Fprintf(&b, "new %s %s %s %s %.3f%s: %s\n", a.Pool.Name, a.Shape, a.Zone, a.CapacityType, a.Price.Units(), expected, keys(a.Pods))
 		if full {
 			names := make([]string, len(a.Menu))
 			for i, c := range a.Menu {

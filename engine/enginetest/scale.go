@@ -5,6 +5,7 @@ import (
 
 	"github.com/tenon-sh/tenon/engine/amount"
 	"github.com/tenon-sh/tenon/engine/label"
+	"github.com/tenon-sh/tenon/engine/money"
 	"github.com/tenon-sh/tenon/engine/world"
 )
 
@@ -36,10 +37,10 @@ func Market() world.Catalog {
 					}
 					name := fmt.Sprintf("%s%d%s.%d", category.name, generation, variant, cores)
 					memory := cores * category.ratio
-					price := (cores*category.perCore + memory*category.perMemory) * int64(90+d.roll(25)) / 100
+					price := money.Micro(cores*category.perCore+memory*category.perMemory).Part(int64(90+d.roll(25)), 100)
 					arch := "amd64"
 					if variant == "g" {
-						arch, price = "arm64", price*8/10
+						arch, price = "arm64", price.Part(8, 10)
 					}
 					s := world.Shape{
 						Name: name,
@@ -54,7 +55,7 @@ func Market() world.Catalog {
 					}
 					for _, z := range []string{"a", "b", "c"} {
 						s.Offers = append(s.Offers, world.Offer{Zone: z, CapacityType: label.OnDemand, Price: price},
-							world.Offer{Zone: z, CapacityType: label.Spot, Price: price * int64(30+d.roll(25)) / 100, Synthetic: true})
+							world.Offer{Zone: z, CapacityType: label.Spot, Price: price.Part(int64(30+d.roll(25)), 100), Synthetic: true})
 					}
 					c.Shapes = append(c.Shapes, s)
 				}

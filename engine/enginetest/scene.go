@@ -9,6 +9,7 @@ import (
 
 	"github.com/tenon-sh/tenon/engine/amount"
 	"github.com/tenon-sh/tenon/engine/label"
+	"github.com/tenon-sh/tenon/engine/money"
 	"github.com/tenon-sh/tenon/engine/world"
 )
 
@@ -233,14 +234,16 @@ func (a *args) taints(key string) []world.Taint {
 	return out
 }
 
-func (a *args) price(key string) (int64, bool) {
+func (a *args) price(key string) (money.Micro, bool) {
 	s := a.one(key, "")
 	if s == "" {
 		return 0, false
 	}
-	f, err := strconv.ParseFloat(s, 64)
-	a.fail(err)
-	return int64(f*1e6 + 0.5), true
+	price, ok := money.Parse(s)
+	if !ok {
+		a.fail(fmt.Errorf("%q is no price", s))
+	}
+	return price, true
 }
 
 func (a *args) attaches() []world.DriverLimit {

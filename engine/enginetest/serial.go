@@ -8,6 +8,7 @@ import (
 
 	"github.com/tenon-sh/tenon/engine/amount"
 	"github.com/tenon-sh/tenon/engine/label"
+	"github.com/tenon-sh/tenon/engine/money"
 	"github.com/tenon-sh/tenon/engine/packing"
 	"github.com/tenon-sh/tenon/engine/plan"
 	"github.com/tenon-sh/tenon/engine/whatif"
@@ -28,13 +29,13 @@ type Serial struct {
 	Placed      int // pods placed in simulations
 	Moved       int // pods moved
 
-	price map[string]int64 // of nodes, by name
+	price map[string]money.Micro // of nodes, by name
 	new   int
 }
 
 // NewSerial starts at w, all of whose machines may go.
 func NewSerial(w *world.World) *Serial {
-	s := &Serial{World: w, price: map[string]int64{}}
+	s := &Serial{World: w, price: map[string]money.Micro{}}
 	for _, p := range w.Places() {
 		s.price[p.Name()] = plan.PriceOf(w, p)
 	}
@@ -42,8 +43,8 @@ func NewSerial(w *world.World) *Serial {
 }
 
 // Cost is what all machines cost an hour.
-func (s *Serial) Cost() int64 {
-	sum := int64(0)
+func (s *Serial) Cost() money.Micro {
+	sum := money.Micro(0)
 	for _, p := range s.World.Places() {
 		sum += s.price[p.Name()]
 	}
@@ -116,7 +117,7 @@ type command struct {
 // simulate says what giving the machines back would take; nil if it cannot be or does not pay.
 func (s *Serial) simulate(in cluster, back []*world.Place, several bool) *command {
 	s.Simulations++
-	price := int64(0)
+	price := money.Micro(0)
 	for _, p := range back {
 		price += s.price[p.Name()]
 	}

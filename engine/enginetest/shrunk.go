@@ -8,6 +8,7 @@ import (
 
 	"github.com/tenon-sh/tenon/engine/amount"
 	"github.com/tenon-sh/tenon/engine/label"
+	"github.com/tenon-sh/tenon/engine/money"
 	"github.com/tenon-sh/tenon/engine/world"
 )
 
@@ -164,7 +165,7 @@ func cheapest(c *world.Catalog, pool *world.Pool, need amount.List) *world.Shape
 }
 
 // onDemand is what a type costs on demand; 0 if it is not to be had.
-func onDemand(s *world.Shape) int64 {
+func onDemand(s *world.Shape) money.Micro {
 	for _, o := range s.Offers {
 		if o.CapacityType == label.OnDemand && !o.Gone {
 			return o.Price

@@ -6,6 +6,7 @@ import (
 
 	"github.com/tenon-sh/tenon/engine/fit"
 	"github.com/tenon-sh/tenon/engine/market"
+	"github.com/tenon-sh/tenon/engine/money"
 	"github.com/tenon-sh/tenon/engine/packing"
 )
 
@@ -139,7 +140,7 @@ func (k *Placer) grown(b *packing.Bin, x *packing.Pod) int {
 
 // cheapest returns the offer on sale that hosts the pod, and as many of its
 // class as will come, at the least cost a pod, in the heaviest pools that can; -1 if there is none.
-func (k *Placer) cheapest(x *packing.Pod, remaining int, in Level) (offer int, cost int64) {
+func (k *Placer) cheapest(x *packing.Pod, remaining int, in Level) (offer int, cost money.Micro) {
 	c := x.Class
 	allowed := map[int]bool{}
 	for _, r := range k.Reachable(c) {
@@ -163,7 +164,7 @@ func (k *Placer) cheapest(x *packing.Pod, remaining int, in Level) (offer int, c
 				k.Steps++
 				o := &k.Market.Offers[i]
 				n := int64(min(perNode, market.Times(c.Need, o.Type.Room)))
-				each := (o.Expected+k.Options.NodeCharge())/n + k.Options.Regret(c.Regret(k.Packing, i))
+				each := (o.Expected+k.Options.NodeCharge()).Part(1, n) + k.Options.Regret(c.Regret(k.Packing, i))
 				if best >= 0 && cmp.Or(cmp.Compare(each, cost), k.Market.CompareOffer(i, best)) >= 0 {
 					continue
 				}

@@ -123,7 +123,7 @@ func (e *Explainer) machine(p *world.Place) Machine {
 		InstanceType: l[label.InstanceType], Zone: l[label.Zone], CapacityType: l[label.CapacityType], Currency: e.currency(),
 	}
 	if o, ok := plan.OfferOf(e.world, p); ok {
-		m.Price, m.Synthetic, m.Overlaid = hourly(o.Price), o.Synthetic, o.Overlaid
+		m.Price, m.Synthetic, m.Overlaid = o.Price.Units(), o.Synthetic, o.Overlaid
 	}
 	if p.Node != nil {
 		m.Node = p.Node.Name
@@ -152,7 +152,7 @@ func (e *Explainer) planned(a plan.Ask) Machine {
 	return Machine{
 		Currency: e.currency(),
 		State:    ToBuy, PoolKind: a.Pool.Kind, NodePool: a.Pool.Name, InstanceType: a.Shape, Zone: a.Zone, CapacityType: a.CapacityType,
-		Price: hourly(a.Price), Synthetic: a.Synthetic, Expected: hourly(a.Expected), Refused: float64(a.Refused) / 1000,
+		Price: a.Price.Units(), Synthetic: a.Synthetic, Expected: a.Expected.Units(), Refused: float64(a.Refused) / 1000,
 	}
 }
 
@@ -170,7 +170,7 @@ type Choice struct {
 
 func (e *Explainer) choice(a plan.Ask) *Choice {
 	c := &Choice{
-		currency: e.currency(), Types: len(a.Menu), Binds: a.Why.Binds, RunnerUp: a.Why.RunnerUp, RunnerUpCost: hourly(a.Why.RunnerUpPrice),
+		currency: e.currency(), Types: len(a.Menu), Binds: a.Why.Binds, RunnerUp: a.Why.RunnerUp, RunnerUpCost: a.Why.RunnerUpPrice.Units(),
 		LeftOut: a.Why.LeftOut,
 	}
 	if len(a.Menu) > 0 {
@@ -189,9 +189,6 @@ func (e *Explainer) currency() string {
 	}
 	return ""
 }
-
-// hourly turns millionths into units.
-func hourly(micro int64) float64 { return float64(micro) / 1e6 }
 
 // moment writes a time; zero is nothing.
 func moment(at int64) string {

@@ -13,6 +13,7 @@ import (
 	"github.com/tenon-sh/tenon/engine/enginetest"
 	"github.com/tenon-sh/tenon/engine/explain"
 	"github.com/tenon-sh/tenon/engine/label"
+	"github.com/tenon-sh/tenon/engine/money"
 	"github.com/tenon-sh/tenon/engine/provision"
 	"github.com/tenon-sh/tenon/engine/reason"
 	"github.com/tenon-sh/tenon/engine/world"
@@ -77,7 +78,7 @@ func (s *scene) pod(name string, change func(*world.Pod)) {
 // explainer builds the World and asks it.
 func (s *scene) explainer() *explain.Explainer {
 	s.t.Helper()
-	shape := func(name, cpu string, price int64) world.Shape {
+	shape := func(name, cpu string, price money.Micro) world.Shape {
 		return world.Shape{
 			Name: name, Capacity: amounts(s.t, "cpu", cpu, "memory", "8Gi", "pods", "10"), Labels: label.Exactly(map[string]string{label.InstanceType: name}),
 			Offers: []world.Offer{{Zone: "a", CapacityType: label.OnDemand, Price: price}},

@@ -6,7 +6,6 @@ import (
 
 	"github.com/tenon-sh/tenon/engine/disrupt"
 	"github.com/tenon-sh/tenon/engine/disrupt/hold"
-	"github.com/tenon-sh/tenon/engine/plan"
 	"github.com/tenon-sh/tenon/engine/reason"
 	"github.com/tenon-sh/tenon/engine/world"
 )
@@ -27,9 +26,9 @@ func (e *Explainer) moving(p *world.Place, holds []Hold) {
 	d := disrupt.Decide(e.world, e.leave(disrupt.Consolidating)).Of(p.Name())
 	switch {
 	case len(d.Commands) > 0 && d.Commands[0].Why == nil:
-		holds[i].Detail = hold.Used + "they can be moved: that saves " + plan.Money(e.currency(), d.Commands[0].Saving) + "/h"
+		holds[i].Detail = hold.Used + "they can be moved: that saves " + d.Commands[0].Saving.PerHour(e.currency())
 	case len(d.Commands) > 0:
-		holds[i].Detail = hold.Used + "moving them would save " + plan.Money(e.currency(), d.Commands[0].Saving) + "/h: " + d.Commands[0].Why.Line()
+		holds[i].Detail = hold.Used + "moving them would save " + d.Commands[0].Saving.PerHour(e.currency()) + ": " + d.Commands[0].Why.Line()
 	case len(d.Kept) > 0 && slices.ContainsFunc(holds, func(h Hold) bool { return h.Code == d.Kept[0].Why.Code }):
 		holds[i].Detail = hold.Used + "they are not moved for that reason"
 	case len(d.Kept) > 0:

@@ -179,7 +179,7 @@ func (e *Explainer) today(p *world.Place) *Today {
 		return nil
 	}
 	d := provision.Decide(gone, e.options)
-	t := &Today{Nodes: len(d.New), Price: hourly(d.Cost), Misfit: len(d.Refused)}
+	t := &Today{Nodes: len(d.New), Price: d.Cost.Units(), Misfit: len(d.Refused)}
 	t.Synthetic = slices.ContainsFunc(d.New, func(a plan.Ask) bool { return a.Synthetic })
 	if len(d.New) == 1 {
 		t.Type, t.Choice, t.capacityType = d.New[0].Shape, e.choice(d.New[0]), d.New[0].CapacityType
@@ -226,7 +226,7 @@ func (e *Explainer) without(p *world.Place) *Without {
 		}
 	}
 	out.Pods += len(out.Refused)
-	out.Saves = hourly(plan.PriceOf(e.world, p) - (d.Cost - e.plan().Cost))
+	out.Saves = (plan.PriceOf(e.world, p) - (d.Cost - e.plan().Cost)).Units()
 	return out
 }
 

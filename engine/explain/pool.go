@@ -88,14 +88,14 @@ func (e *Explainer) Pool(id world.PoolID) (Pool, bool) {
 		if m.Pool() == id {
 			out.Nodes++
 			out.Pods += len(m.Pods)
-			out.Price += hourly(plan.PriceOf(e.world, m))
+			out.Price += plan.PriceOf(e.world, m).Units()
 		}
 	}
 	for _, l := range p.Limits {
 		out.Limits = append(out.Limits, Limit{l.Name, amount.Text(l.Name, l.Value), amount.Text(l.Name, stock.Used.Value(l.Name))})
 	}
 	if c := stock.Cheapest; c.Shape != "" {
-		out.Cheapest = &Bargain{c.Shape, c.Zone, c.CapacityType, hourly(c.Price), c.Synthetic}
+		out.Cheapest = &Bargain{c.Shape, c.Zone, c.CapacityType, c.Price.Units(), c.Synthetic}
 	}
 	for _, a := range e.plan().New {
 		if a.Pool == id {

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/tenon-sh/tenon/engine/amount"
+	"github.com/tenon-sh/tenon/engine/money"
 	"github.com/tenon-sh/tenon/engine/plan"
 	"github.com/tenon-sh/tenon/engine/world"
 )
@@ -89,7 +90,8 @@ func shortOf(m map[string]string) string {
 
 // hourlyText writes units of a currency an hour.
 func hourlyText(currency string, perHour float64) string {
-	return plan.Money(currency, int64(float64(perHour*1e6)+0.5)) + "/h"
+	price, _ := money.Of(perHour)
+	return price.PerHour(currency)
 }
 
 // price writes what a machine costs, with a mark if that was not observed.

@@ -9,6 +9,7 @@ import (
 	"github.com/tenon-sh/tenon/engine/amount"
 	"github.com/tenon-sh/tenon/engine/fit"
 	"github.com/tenon-sh/tenon/engine/label"
+	"github.com/tenon-sh/tenon/engine/money"
 	"github.com/tenon-sh/tenon/engine/world"
 )
 
@@ -156,21 +157,21 @@ func (m *Market) stockShape(p *Pool, s *world.Shape, daemons []*world.DaemonSet)
 // expected is what an offer costs on average. Spot that was refused lately will
 // be, as often, and what is bought then is on-demand; spot that may be taken
 // back counts as costing that much more.
-func (m *Market) expected(s *world.Shape, o *world.Offer, pays int64) int64 {
+func (m *Market) expected(s *world.Shape, o *world.Offer, pays money.Micro) money.Micro {
 	if o.CapacityType != label.Spot {
 		return pays
 	}
-	pays += pays * int64(m.Options.SpotPremium) / 100
+	pays += pays.Part(int64(m.Options.SpotPremium), 100)
 	if o.Refused == 0 {
 		return pays
 	}
-	instead := int64(0)
+	instead := money.Micro(0)
 	for i := range s.Offers {
 		if other := &s.Offers[i]; other.CapacityType == label.OnDemand && (instead == 0 || other.Price < instead) {
 			instead = other.Price
 		}
 	}
-	return pays + max(instead-pays, 0)*int64(o.Refused)/1000
+	return pays + max(instead-pays, 0).Part(int64(o.Refused), 1000)
 }
 
 // quota returns the position of the offer's reservation among the quotas, or -1.

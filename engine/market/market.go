@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/tenon-sh/tenon/engine/fit"
+	"github.com/tenon-sh/tenon/engine/money"
 	"github.com/tenon-sh/tenon/engine/world"
 )
 
@@ -14,11 +15,11 @@ import (
 type Offer struct {
 	*world.Offer
 	Type      *Type
-	Expected  int64 // that the plan counts on
-	Pays      int64 // that is paid if it is to be had, and stays
-	Quota     int   // position in Market.Quotas, or -1
-	DomainSet int   // which topology domains its nodes lie in
-	Domain    int   // the same, whichever of them count for pods there
+	Expected  money.Micro // that the plan counts on
+	Pays      money.Micro // that is paid if it is to be had, and stays
+	Quota     int         // position in Market.Quotas, or -1
+	DomainSet int         // which topology domains its nodes lie in
+	Domain    int         // the same, whichever of them count for pods there
 	title     string
 }
 
@@ -64,7 +65,7 @@ func (o Options) precedence(p *world.Pool) int32 {
 }
 
 // LeastPrice is the price of the type's cheapest offer.
-func (m *Market) LeastPrice(t *Type) int64 {
+func (m *Market) LeastPrice(t *Type) money.Micro {
 	return slices.MinFunc(m.Offers[t.First:t.Last], func(a, b Offer) int { return cmp.Compare(a.Expected, b.Expected) }).Expected
 }
 

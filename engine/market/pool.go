@@ -6,6 +6,7 @@ import (
 	"github.com/tenon-sh/tenon/engine/amount"
 	"github.com/tenon-sh/tenon/engine/fit"
 	"github.com/tenon-sh/tenon/engine/label"
+	"github.com/tenon-sh/tenon/engine/money"
 	"github.com/tenon-sh/tenon/engine/world"
 )
 
@@ -36,8 +37,8 @@ type Pool struct {
 type Type struct {
 	Pool     *Pool
 	Shape    *world.Shape
-	Cheapest int64   // the price of its cheapest offer
-	Room     []int64 // for pods, by dimension, daemon sets taken off
+	Cheapest money.Micro // the price of its cheapest offer
+	Room     []int64     // for pods, by dimension, daemon sets taken off
 	Daemon   amount.List
 	Runs     []*world.DaemonSet // on its nodes
 	Ports    []world.Port

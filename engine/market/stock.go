@@ -2,6 +2,7 @@ package market
 
 import (
 	"github.com/tenon-sh/tenon/engine/amount"
+	"github.com/tenon-sh/tenon/engine/money"
 	"github.com/tenon-sh/tenon/engine/world"
 )
 
@@ -16,7 +17,7 @@ type Stock struct {
 // Bargain is one type as it is sold in one zone in one way.
 type Bargain struct {
 	Shape, Zone, CapacityType string
-	Price                     int64
+	Price                     money.Micro
 	Synthetic                 bool
 }
 

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/tenon-sh/tenon/engine/market"
+	"github.com/tenon-sh/tenon/engine/money"
 	"github.com/tenon-sh/tenon/engine/packing"
 	"github.com/tenon-sh/tenon/engine/plan"
 )
@@ -67,7 +68,7 @@ func withPlanned(menu []item, planned item) []item {
 // item is a shape on a menu at the prices of its cheapest offer there.
 type item struct {
 	machine     *market.Type
-	price, pays int64
+	price, pays money.Micro
 }
 
 func cheaper(a, b item) int {
@@ -95,7 +96,7 @@ const wantedMenuSize = 15
 func wantedItems(menu []item) int {
 	n := 0
 	for _, percent := range []int64{115, 130, 150, 200, 300} {
-		for n < len(menu) && menu[n].price <= menu[0].price*percent/100 {
+		for n < len(menu) && menu[n].price <= menu[0].price.Part(percent, 100) {
 			n++
 		}
 		if n >= wantedMenuSize {

@@ -4,29 +4,55 @@ package money
 import (
 	"fmt"
 	"math"
+	"strconv"
 	"strings"
 )
 
 // Micro is an amount of money in millionths of its currency; of a price, for an hour.
 type Micro int64
 
-const scale = 1_000_000
+const perUnit = 1_000_000
 
-// most is the largest amount that is read, in units. No machine costs so much an
+// maxUnits is the largest amount that is read, in units. No machine costs so much an
 // hour; what is above it is a slip, and sums of many thousand would not overflow.
-const most = 1_000_000
+const maxUnits = 1_000_000
 
 // Of is an amount of so many units, to the nearest millionth. It is false for what
 // is no amount that is read: less than nothing, more than a million, or no number.
 func Of(units float64) (Micro, bool) {
-	if !(units >= 0 && units <= most) {
+	if !(units >= 0 && units <= maxUnits) {
 		return 0, false
 	}
-	return Micro(math.Floor(float64(units*scale) + 0.5)), true
+	return Micro(math.Floor(float64(units*perUnit) + 0.5)), true
 }
 
-// Units is the amount in units of the currency, for people and for metrics.
-func (m Micro) Units() float64 { return float64(m) / scale }
+// Hundred is a hundred units of the currency.
+const Hundred Micro = 100 * perUnit
+
+// Parse reads an amount as sellers write it: "0.0960000000". It is false for what
+// is no amount that is read, see Of.
+func Parse(text string) (Micro, bool) {
+	units, err := strconv.ParseFloat(strings.TrimSpace(text), 64)
+	if err != nil {
+		return 0, false
+	}
+	return Of(units)
+}
+
+// Units is the amount in units of the currency, for JSON and metrics.
+func (m Micro) Units() float64 { return float64(m) / perUnit }
+
+// Times is so many times the amount.
+func (m Micro) Times(n int) Micro { return m * Micro(n) }
+
+// Part is so many of so many parts of the amount, cut off below a millionth.
+func (m Micro) Part(n, of int64) Micro { return m * Micro(n) / Micro(of) }
+
+// PartUp is Part, rounded up to a millionth.
+func (m Micro) PartUp(n, of int64) Micro { return (m*Micro(n) + Micro(of) - 1) / Micro(of) }
+
+// Scale is the amount times a factor, to the nearest millionth.
+func (m Micro) Scale(by float64) Micro { return Micro(math.Round(float64(m) * by)) }
 
 // Text writes an amount with as many digits as a machine's price needs. The
 // currency is as catalogues write it: empty for dollars, or such as CNY/h.
@@ -38,3 +64,12 @@ func (m Micro) Text(currency string) string {
 		return fmt.Sprintf("%.4f %s", m.Units(), unit)
 	}
 }
+
+// PerHour writes an amount that is paid every hour.
+func (m Micro) PerHour(currency string) string { return m.Text(currency) + "/h" }
+
+// Fixed writes the number alone, with so many digits behind the point.
+func (m Micro) Fixed(digits int) string { return strconv.FormatFloat(m.Units(), 'f', digits, 64) }
+
+// Decimal writes all digits and no currency, as sellers do: "0.096000".
+func (m Micro) Decimal() string { return fmt.Sprintf("%d.%06d", m/perUnit, m%perUnit) }

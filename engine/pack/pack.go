@@ -3,6 +3,7 @@ package pack
 
 import (
 	"github.com/tenon-sh/tenon/engine/menu"
+	"github.com/tenon-sh/tenon/engine/money"
 	"github.com/tenon-sh/tenon/engine/packing"
 	"github.com/tenon-sh/tenon/engine/plan"
 	"github.com/tenon-sh/tenon/engine/solve"
@@ -60,8 +61,8 @@ func (k *packer) cheaper(e *packer) bool {
 
 // overbooked is by how much the machines are booked above what the plan will
 // count on: under minValues and limits the largest type of a menu is booked, and the cheapest expected.
-func (k *packer) overbooked() int64 {
-	writer, sum := &menu.Writer{Packing: k.Packing}, int64(0)
+func (k *packer) overbooked() money.Micro {
+	writer, sum := &menu.Writer{Packing: k.Packing}, money.Micro(0)
 	for _, b := range k.Planned {
 		sum += k.Market.Offers[b.Offer].Expected - k.Market.Offers[writer.Expected(b)].Expected
 	}

@@ -2,6 +2,7 @@ package pack
 
 import (
 	"github.com/tenon-sh/tenon/engine/exact"
+	"github.com/tenon-sh/tenon/engine/money"
 	"github.com/tenon-sh/tenon/engine/packing"
 	"github.com/tenon-sh/tenon/engine/plan"
 	"github.com/tenon-sh/tenon/engine/reason"
@@ -15,7 +16,7 @@ type packer struct {
 	*search.Searcher
 	repair  *repair.Repairer
 	refused []plan.Refusal
-	bound   int64
+	bound   money.Micro
 }
 
 // manner is how pods take their turns.

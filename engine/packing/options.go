@@ -1,5 +1,7 @@
 package packing
 
+import "github.com/tenon-sh/tenon/engine/money"
+
 // Policy is how preferences, or least numbers of values, are treated.
 type Policy string
 
@@ -19,18 +21,18 @@ const (
 
 // Options are what a caller may choose. The zero value works.
 type Options struct {
-	Steps            int    `json:"steps,omitempty"`            // bound on the counted work of the search; 0 is the default
-	PreferencePolicy Policy `json:"preferencePolicy,omitempty"` // Respect or Ignore
-	MinValuesPolicy  Policy `json:"minValuesPolicy,omitempty"`  // Strict or BestEffort
-	PreferenceCost   int64  `json:"preferenceCost,omitempty"`   // what giving up a soft term of weight 100 costs an hour and pod; 0 is the default
-	Charge           int64  `json:"charge,omitempty"`           // what a node costs beside its price; 0 is the default, below 0 is nothing
-	SpotPremium      int    `json:"spotPremium,omitempty"`      // percent of its price that spot counts as costing more, because it may be taken back
-	UnhealthyLast    bool   `json:"unhealthyLast,omitempty"`    // of pools whose machines did not register is bought last, whatever they weigh
-	ExactOnly        bool   `json:"exactOnly,omitempty"`        // every pod by itself, no search
-	Nominated        bool   `json:"nominated,omitempty"`        // pods will be nominated for the nodes they are planned for; those of nodes that have joined should be such as can be bound at once
+	Steps            int         `json:"steps,omitempty"`            // bound on the counted work of the search; 0 is the default
+	PreferencePolicy Policy      `json:"preferencePolicy,omitempty"` // Respect or Ignore
+	MinValuesPolicy  Policy      `json:"minValuesPolicy,omitempty"`  // Strict or BestEffort
+	PreferenceCost   money.Micro `json:"preferenceCost,omitempty"`   // what giving up a soft term of weight 100 costs an hour and pod; 0 is the default
+	Charge           money.Micro `json:"charge,omitempty"`           // what a node costs beside its price; 0 is the default, below 0 is nothing
+	SpotPremium      int         `json:"spotPremium,omitempty"`      // percent of its price that spot counts as costing more, because it may be taken back
+	UnhealthyLast    bool        `json:"unhealthyLast,omitempty"`    // of pools whose machines did not register is bought last, whatever they weigh
+	ExactOnly        bool        `json:"exactOnly,omitempty"`        // every pod by itself, no search
+	Nominated        bool        `json:"nominated,omitempty"`        // pods will be nominated for the nodes they are planned for; those of nodes that have joined should be such as can be bound at once
 }
 
-func (o Options) NodeCharge() int64 {
+func (o Options) NodeCharge() money.Micro {
 	switch {
 	case o.Charge == 0:
 		return DefaultCharge
@@ -41,10 +43,10 @@ func (o Options) NodeCharge() int64 {
 }
 
 // Regret is what giving up soft terms of this weight together costs an hour.
-func (o Options) Regret(weight int) int64 {
+func (o Options) Regret(weight int) money.Micro {
 	cost := o.PreferenceCost
 	if cost == 0 {
 		cost = DefaultPreferenceCost
 	}
-	return cost * int64(weight) / 100
+	return cost.Part(int64(weight), 100)
 }

@@ -5,6 +5,7 @@ import (
 
 	"github.com/tenon-sh/tenon/engine/fit"
 	"github.com/tenon-sh/tenon/engine/market"
+	"github.com/tenon-sh/tenon/engine/money"
 	"github.com/tenon-sh/tenon/engine/plan"
 	"github.com/tenon-sh/tenon/engine/spread"
 	"github.com/tenon-sh/tenon/engine/world"
@@ -103,7 +104,7 @@ func (k *Packing) UnitCost(c *Class, offers market.Set, n int) int64 {
 	least := int64(-1)
 	for i := range offers.All {
 		o := &k.Market.Offers[i]
-		if cost := (o.Expected + k.Options.NodeCharge()) * 1000 / int64(min(n, market.Times(c.Need, o.Type.Room))); least < 0 || cost < least {
+		if cost := int64(o.Expected+k.Options.NodeCharge()) * 1000 / int64(min(n, market.Times(c.Need, o.Type.Room))); least < 0 || cost < least {
 			least = cost
 		}
 	}
@@ -111,8 +112,8 @@ func (k *Packing) UnitCost(c *Class, offers market.Set, n int) int64 {
 }
 
 // Price is what the planned machines cost.
-func (k *Packing) Price() int64 {
-	sum := int64(0)
+func (k *Packing) Price() money.Micro {
+	sum := money.Micro(0)
 	for _, b := range k.Planned {
 		sum += k.Market.Offers[b.Offer].Expected
 	}
@@ -120,8 +121,8 @@ func (k *Packing) Price() int64 {
 }
 
 // Spend is what the planned machines cost, with the charge for each and what is given up.
-func (k *Packing) Spend() int64 {
-	sum := k.Price() + int64(len(k.Planned))*k.Options.NodeCharge()
+func (k *Packing) Spend() money.Micro {
+	sum := k.Price() + k.Options.NodeCharge().Times(len(k.Planned))
 	if k.Options.PreferencePolicy == Ignore {
 		return sum
 	}

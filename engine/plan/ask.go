@@ -3,6 +3,7 @@ package plan
 import (
 	"github.com/tenon-sh/tenon/engine/amount"
 	"github.com/tenon-sh/tenon/engine/label"
+	"github.com/tenon-sh/tenon/engine/money"
 	"github.com/tenon-sh/tenon/engine/world"
 )
 
@@ -14,8 +15,8 @@ type Ask struct {
 	Shape        string            `json:"shape,omitempty"` // what the plan counts on
 	Zone         string            `json:"zone,omitempty"`
 	CapacityType string            `json:"capacityType,omitempty"`
-	Price        int64             `json:"price,omitempty"`
-	Expected     int64             `json:"expected,omitempty"` // what it costs on average, where that is not its price: it may be refused, or taken back
+	Price        money.Micro       `json:"price,omitempty"`
+	Expected     money.Micro       `json:"expected,omitempty"` // what it costs on average, where that is not its price: it may be refused, or taken back
 	Refused      int               `json:"refused,omitempty"`  // how many in a thousand that asked for it lately did not get it
 	Synthetic    bool              `json:"synthetic,omitempty"`
 	Reservation  string            `json:"reservation,omitempty"`
@@ -33,16 +34,16 @@ type Ask struct {
 
 // Choice is one shape a machine may turn out to be, at the price of its cheapest fitting offer.
 type Choice struct {
-	Shape string `json:"shape,omitempty"`
-	Price int64  `json:"price,omitempty"`
+	Shape string      `json:"shape,omitempty"`
+	Price money.Micro `json:"price,omitempty"`
 }
 
 // Choosing says why an ask is of its shape.
 type Choosing struct {
-	Binds         string `json:"binds,omitempty"`    // the resource or rule that leaves no room for a smaller one
-	RunnerUp      string `json:"runnerUp,omitempty"` // the next best shape
-	RunnerUpPrice int64  `json:"runnerUpPrice,omitempty"`
-	LeftOut       string `json:"leftOut,omitempty"` // types of a like price that are bare metal or have accelerators, and that no pod needs
+	Binds         string      `json:"binds,omitempty"`    // the resource or rule that leaves no room for a smaller one
+	RunnerUp      string      `json:"runnerUp,omitempty"` // the next best shape
+	RunnerUpPrice money.Micro `json:"runnerUpPrice,omitempty"`
+	LeftOut       string      `json:"leftOut,omitempty"` // types of a like price that are bare metal or have accelerators, and that no pod needs
 }
 
 // Fill is existing capacity that receives waiting pods.

@@ -16,13 +16,13 @@ func (a Ask) write(b *strings.Builder, currency string, wide bool) {
 	if len(a.Pods) > 0 {
 		pods = "  " + amount.Count(len(a.Pods), "pod")
 	}
-	fmt.Fprintf(b, "+ %-18s %-16s %-14s %-10s %s%s/h%s\n", a.Name, a.Shape, a.Zone, a.CapacityType, mark, Money(currency, a.Price), pods)
+	fmt.Fprintf(b, "+ %-18s %-16s %-14s %-10s %s%s%s\n", a.Name, a.Shape, a.Zone, a.CapacityType, mark, a.Price.PerHour(currency), pods)
 	var why []string
 	if a.Why.Binds != "" {
 		why = append(why, a.Why.Binds+" binds")
 	}
 	if a.Why.RunnerUp != "" {
-		why = append(why, fmt.Sprintf("next best %s at %s/h", a.Why.RunnerUp, Money(currency, a.Why.RunnerUpPrice)))
+		why = append(why, fmt.Sprintf("next best %s at %s", a.Why.RunnerUp, a.Why.RunnerUpPrice.PerHour(currency)))
 	}
 	if a.Why.LeftOut != "" {
 		why = append(why, "left out "+a.Why.LeftOut)
@@ -38,7 +38,7 @@ func (a Ask) write(b *strings.Builder, currency string, wide bool) {
 		why = append(why, fmt.Sprintf("%.0f %% of those who asked for it lately did not get it", float64(a.Refused)/10))
 	}
 	if a.Expected > 0 {
-		why = append(why, fmt.Sprintf("counted as %s/h", Money(currency, a.Expected)))
+		why = append(why, "counted as "+a.Expected.PerHour(currency))
 	}
 	if a.Reservation != "" {
 		why = append(why, "reservation "+a.Reservation)

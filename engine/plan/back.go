@@ -3,6 +3,7 @@ package plan
 import (
 	"slices"
 
+	"github.com/tenon-sh/tenon/engine/money"
 	"github.com/tenon-sh/tenon/engine/world"
 )
 
@@ -53,23 +54,23 @@ func (p Plan) Acts() bool {
 }
 
 // Saving is what the commands save an hour that begin now.
-func (p Plan) Saving() int64 {
-	return p.sum(func(c Command) bool { return c.Verdict == Begin }, func(c Command) int64 { return c.Saving })
+func (p Plan) Saving() money.Micro {
+	return sum(p, func(c Command) bool { return c.Verdict == Begin }, func(c Command) money.Micro { return c.Saving })
 }
 
 // Possible is what all commands together save an hour that have not begun.
-func (p Plan) Possible() int64 {
-	return p.sum(func(Command) bool { return true }, func(c Command) int64 { return c.Saving })
+func (p Plan) Possible() money.Micro {
+	return sum(p, func(Command) bool { return true }, func(c Command) money.Micro { return c.Saving })
 }
 
 // Moved is how many pods the commands move that begin now.
 func (p Plan) Moved() int {
-	return int(p.sum(func(c Command) bool { return c.Verdict == Begin }, func(c Command) int64 { return int64(c.Pods) }))
+	return sum(p, func(c Command) bool { return c.Verdict == Begin }, func(c Command) int { return c.Pods })
 }
 
 // sum adds up what commands come to that move pods and have not begun.
-func (p Plan) sum(of func(Command) bool, what func(Command) int64) int64 {
-	sum := int64(0)
+func sum[T int | money.Micro](p Plan, of func(Command) bool, what func(Command) T) T {
+	var sum T
 	for _, c := range p.Commands {
 		if !c.Begun && !c.Idle() && of(c) {
 			sum += what(c)

@@ -92,7 +92,7 @@ type Stay struct {
 // BackResult puts the plan into the form that other programs read.
 func (p Plan) BackResult() BackResult {
 	r := BackResult{
-		Format: BackFormat, Digest: p.World, Currency: p.Currency, Cost: hourly(p.Price), Bound: hourly(p.Least), Again: p.Again, Steps: p.Steps,
+		Format: BackFormat, Digest: p.World, Currency: p.Currency, Cost: p.Price.Units(), Bound: p.Least.Units(), Again: p.Again, Steps: p.Steps,
 		Commands: []BackCommand{}, Going: []BackNode{}, Kept: []Stay{},
 	}
 	for _, c := range p.Commands {
@@ -100,7 +100,7 @@ func (p Plan) BackResult() BackResult {
 			r.Going = append(r.Going, backNodes(c.Back)...)
 			continue
 		}
-		o := BackCommand{Reason: c.Reason, Verdict: c.Verdict, Begun: c.Begun, Pods: c.Pods, Saving: hourly(c.Saving), HeldUp: c.Why, Back: backNodes(c.Back), New: []BackAsk{}, Moves: []Receiver{}}
+		o := BackCommand{Reason: c.Reason, Verdict: c.Verdict, Begun: c.Begun, Pods: c.Pods, Saving: c.Saving.Units(), HeldUp: c.Why, Back: backNodes(c.Back), New: []BackAsk{}, Moves: []Receiver{}}
 		for _, a := range c.New {
 			o.New = append(o.New, backAsk(a))
 		}
@@ -116,9 +116,9 @@ func (p Plan) BackResult() BackResult {
 			r.Now.add(o)
 		}
 	}
-	r.Now.Saving, r.Possible.Saving = hourly(p.Saving()), hourly(p.Possible())
+	r.Now.Saving, r.Possible.Saving = p.Saving().Units(), p.Possible().Units()
 	for _, k := range p.Kept {
-		r.Kept = append(r.Kept, Stay{For: k.Reason, Node: k.Node, Claim: k.Claim, NodePool: k.Pool.Name, Price: hourly(k.Price), Reason: k.Why.Line(), Why: k.Why})
+		r.Kept = append(r.Kept, Stay{For: k.Reason, Node: k.Node, Claim: k.Claim, NodePool: k.Pool.Name, Price: k.Price.Units(), Reason: k.Why.Line(), Why: k.Why})
 	}
 	return r
 }
@@ -126,7 +126,7 @@ func (p Plan) BackResult() BackResult {
 func backAsk(a Ask) BackAsk {
 	b := BackAsk{
 		NodePool: a.Pool.Name, PoolKind: a.Pool.Kind, InstanceType: a.Shape, Zone: a.Zone, CapacityType: a.CapacityType,
-		Price: hourly(a.Price), Synthetic: a.Synthetic, Pods: names(a.Pods),
+		Price: a.Price.Units(), Synthetic: a.Synthetic, Pods: names(a.Pods),
 	}
 	for _, c := range a.Menu {
 		b.Options = append(b.Options, c.Shape)
@@ -144,7 +144,7 @@ func (s *BackSum) add(o BackCommand) {
 func backNodes(back []Give) []BackNode {
 	out := make([]BackNode, len(back))
 	for i, g := range back {
-		out[i] = BackNode{Name: g.Node, Claim: g.Claim, NodePool: g.Pool.Name, PoolKind: g.Pool.Kind, Reason: g.Reason, Price: hourly(g.Price)}
+		out[i] = BackNode{Name: g.Node, Claim: g.Claim, NodePool: g.Pool.Name, PoolKind: g.Pool.Kind, Reason: g.Reason, Price: g.Price.Units()}
 	}
 	return out
 }

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/tenon-sh/tenon/engine/amount"
+	"github.com/tenon-sh/tenon/engine/money"
 	"github.com/tenon-sh/tenon/engine/reason"
 )
 
@@ -36,7 +37,7 @@ type backText struct {
 
 func (t *backText) printf(format string, args ...any) { fmt.Fprintf(t, format, args...) }
 
-func (t *backText) money(micro int64) string { return Money(t.plan.Currency, micro) }
+func (t *backText) money(of money.Micro) string { return of.Text(t.plan.Currency) }
 
 func (t *backText) summary() {
 	p := t.plan
@@ -80,7 +81,7 @@ func (t *backText) summary() {
 	}
 }
 
-func share(part, whole int64) string {
+func share(part, whole money.Micro) string {
 	if whole == 0 {
 		return "0 %"
 	}

@@ -1,6 +1,7 @@
 package plan
 
 import (
+	"github.com/tenon-sh/tenon/engine/money"
 	"github.com/tenon-sh/tenon/engine/reason"
 	"github.com/tenon-sh/tenon/engine/world"
 )
@@ -38,8 +39,8 @@ type Command struct {
 	Bought  []string    `json:"bought,omitempty"`  // claims of machines that were bought for it
 	Moves   []Fill      `json:"moves,omitempty"`   // machines that stay, and the pods they receive
 	Pods    int         `json:"pods,omitempty"`    // that move
-	Saving  int64       `json:"saving,omitempty"`  // millionths an hour
-	Effort  int64       `json:"effort,omitempty"`  // what the moves cost, millionths an hour
+	Saving  money.Micro `json:"saving,omitempty"`  // millionths an hour
+	Effort  money.Micro `json:"effort,omitempty"`  // what the moves cost, millionths an hour
 	Scores  []Score     `json:"scores,omitempty"`  // how it weighs for each balanced pool that machines of it belong to
 	Why     *reason.Why `json:"why,omitempty"`     // why it waits or is taken back; nil: it waits for what was bought, or for the mark to be known everywhere
 	Again   int64       `json:"again,omitempty"`   // milliseconds after which it may stand otherwise although nothing changes; 0: never
@@ -95,7 +96,7 @@ type Give struct {
 	Zone         string       `json:"zone,omitempty"`
 	CapacityType string       `json:"capacityType,omitempty"`
 	Reason       string       `json:"reason,omitempty"`
-	Price        int64        `json:"price,omitempty"` // what it costs an hour
+	Price        money.Micro  `json:"price,omitempty"` // what it costs an hour
 }
 
 // GiveOf is a machine that is to be given back for a reason.
@@ -123,6 +124,6 @@ type Kept struct {
 	Node   string       `json:"node,omitempty"`
 	Pool   world.PoolID `json:"pool,omitzero"`
 	Reason string       `json:"reason,omitempty"` // for which it is not
-	Price  int64        `json:"price,omitempty"`  // millionths an hour
+	Price  money.Micro  `json:"price,omitempty"`  // millionths an hour
 	Why    *reason.Why  `json:"why"`
 }

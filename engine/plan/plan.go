@@ -8,6 +8,7 @@ import (
 	"fmt"
 
 	"github.com/tenon-sh/tenon/engine/amount"
+	"github.com/tenon-sh/tenon/engine/money"
 	"github.com/tenon-sh/tenon/engine/reason"
 	"github.com/tenon-sh/tenon/engine/spread"
 	"github.com/tenon-sh/tenon/engine/world"
@@ -15,26 +16,26 @@ import (
 
 // Plan is one decision.
 type Plan struct {
-	World    string    `json:"world"`              // digest of the World it was made from
-	At       int64     `json:"at"`                 // the World's time, seconds since 1970
-	Currency string    `json:"currency,omitempty"` // of every price here; empty means USD/h
-	New      []Ask     `json:"new,omitempty"`      // capacity to ask for, in order of name
-	Filled   []Fill    `json:"filled,omitempty"`   // existing nodes and claims that receive waiting pods
-	Held     []Fill    `json:"held,omitempty"`     // waiting pods that the scheduler has already promised a place
-	Refused  []Refusal `json:"refused,omitempty"`  // waiting pods that found no place
-	GivenUp  []Loss    `json:"givenUp,omitempty"`  // soft terms that were not honoured
-	Cost     int64     `json:"cost,omitempty"`     // of New, millionths an hour
-	Bound    int64     `json:"bound,omitempty"`    // no plan that places these pods on new machines can cost less on average; 0: nothing proven
-	Charge   int64     `json:"charge,omitempty"`   // the node charge used, millionths an hour a node
-	Steps    int       `json:"steps,omitempty"`    // counted work
-	Waiting  int       `json:"waiting,omitempty"`  // pods considered
-	Commands []Command `json:"commands,omitempty"` // machines to give back: those that have begun first, then those that may begin, those that save most for each move first
-	Spare    []Spare   `json:"spare,omitempty"`    // machines that were bought for commands that were taken back
-	Kept     []Kept    `json:"kept,omitempty"`     // every other machine of a pool, and why it stays
-	Price    int64     `json:"price,omitempty"`    // of all machines of pools, millionths an hour
-	Least    int64     `json:"least,omitempty"`    // what the pods of machines that could move would cost at least on new machines; 0: nothing proven
-	Static   []Static  `json:"static,omitempty"`   // how each static pool stands, by name
-	Again    int64     `json:"again,omitempty"`    // when more may be due although nothing changes; 0: never
+	World    string      `json:"world"`              // digest of the World it was made from
+	At       int64       `json:"at"`                 // the World's time, seconds since 1970
+	Currency string      `json:"currency,omitempty"` // of every price here; empty means USD/h
+	New      []Ask       `json:"new,omitempty"`      // capacity to ask for, in order of name
+	Filled   []Fill      `json:"filled,omitempty"`   // existing nodes and claims that receive waiting pods
+	Held     []Fill      `json:"held,omitempty"`     // waiting pods that the scheduler has already promised a place
+	Refused  []Refusal   `json:"refused,omitempty"`  // waiting pods that found no place
+	GivenUp  []Loss      `json:"givenUp,omitempty"`  // soft terms that were not honoured
+	Cost     money.Micro `json:"cost,omitempty"`     // of New, millionths an hour
+	Bound    money.Micro `json:"bound,omitempty"`    // no plan that places these pods on new machines can cost less on average; 0: nothing proven
+	Charge   money.Micro `json:"charge,omitempty"`   // the node charge used, millionths an hour a node
+	Steps    int         `json:"steps,omitempty"`    // counted work
+	Waiting  int         `json:"waiting,omitempty"`  // pods considered
+	Commands []Command   `json:"commands,omitempty"` // machines to give back: those that have begun first, then those that may begin, those that save most for each move first
+	Spare    []Spare     `json:"spare,omitempty"`    // machines that were bought for commands that were taken back
+	Kept     []Kept      `json:"kept,omitempty"`     // every other machine of a pool, and why it stays
+	Price    money.Micro `json:"price,omitempty"`    // of all machines of pools, millionths an hour
+	Least    money.Micro `json:"least,omitempty"`    // what the pods of machines that could move would cost at least on new machines; 0: nothing proven
+	Static   []Static    `json:"static,omitempty"`   // how each static pool stands, by name
+	Again    int64       `json:"again,omitempty"`    // when more may be due although nothing changes; 0: never
 }
 
 // Refusal is a waiting pod that found no place.
@@ -69,7 +70,7 @@ type Loss struct {
 
 // Expected is what the new machines cost on average: their price, and more for
 // those that may be refused or taken back.
-func (p Plan) Expected() int64 {
+func (p Plan) Expected() money.Micro {
 	sum := p.Cost
 	for _, a := range p.New {
 		if a.Expected > 0 {

@@ -2,6 +2,7 @@ package plan
 
 import (
 	"github.com/tenon-sh/tenon/engine/label"
+	"github.com/tenon-sh/tenon/engine/money"
 	"github.com/tenon-sh/tenon/engine/world"
 )
 
@@ -13,7 +14,7 @@ const (
 
 // PriceOf returns what a machine costs an hour by its pool's catalogue, or by
 // any other that knows its type; zero if none does.
-func PriceOf(w *world.World, p *world.Place) int64 {
+func PriceOf(w *world.World, p *world.Place) money.Micro {
 	o, _ := OfferOf(w, p)
 	return o.Price
 }

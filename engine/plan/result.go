@@ -3,6 +3,7 @@ package plan
 import (
 	"slices"
 
+	"github.com/tenon-sh/tenon/engine/money"
 	"github.com/tenon-sh/tenon/engine/reason"
 	"github.com/tenon-sh/tenon/engine/world"
 )
@@ -105,18 +106,18 @@ func (p Plan) Result(w *world.World) Result {
 	r := Result{
 		Format: Format, Tool: "tenon", Mode: "provision", Currency: p.Currency,
 		PendingPods: p.Waiting - p.Gated(), GatedPods: p.Gated(), Digest: p.World, Steps: p.Steps,
-		NewNodes: len(p.New), NewHourlyCost: hourly(p.Cost), NodeCharge: hourly(p.Charge),
+		NewNodes: len(p.New), NewHourlyCost: p.Cost.Units(), NodeCharge: p.Charge.Units(),
 		Unschedulable: len(p.Refused) - p.Gated(), UnschedulableReasons: map[reason.Code]int{},
-		LowerBound: LowerBound{HourlyCost: hourly(p.Bound)},
+		LowerBound: LowerBound{HourlyCost: p.Bound.Units()},
 		Nodes:      []Node{}, PodErrors: []PodError{}, GivenUp: []GivenUp{},
 	}
 	if expected := p.Expected(); expected != p.Cost {
-		r.ExpectedHourlyCost = hourly(expected)
+		r.ExpectedHourlyCost = expected.Units()
 	}
 	if p.Bound > 0 {
 		r.LowerBound.Gap = float64(p.Expected()-p.Bound) / float64(p.Bound)
 	}
-	existing := int64(0)
+	existing := money.Micro(0)
 	for _, place := range w.Places() {
 		r.BoundPods += len(place.Pods)
 		if place.Node != nil {
@@ -124,7 +125,7 @@ func (p Plan) Result(w *world.World) Result {
 			existing += PriceOf(w, place)
 		}
 	}
-	r.ExistingHourlyCost = hourly(existing)
+	r.ExistingHourlyCost = existing.Units()
 	for _, a := range p.New {
 		r.Nodes = append(r.Nodes, a.node())
 		r.ScheduledOnNewNodes += len(a.Pods)
@@ -149,9 +150,9 @@ func (p Plan) Result(w *world.World) Result {
 func (a Ask) node() Node {
 	n := Node{
 		Name: a.Name, NodePool: a.Pool.Name, PoolKind: a.Pool.Kind, InstanceType: a.Shape, Zone: a.Zone,
-		CapacityType: a.CapacityType, PricePerHour: hourly(a.Price), ExpectedCost: hourly(a.Expected), Synthetic: a.Synthetic,
+		CapacityType: a.CapacityType, PricePerHour: a.Price.Units(), ExpectedCost: a.Expected.Units(), Synthetic: a.Synthetic,
 		OptionCount: len(a.Menu), Options: make([]string, len(a.Menu)),
-		Binds: a.Why.Binds, RunnerUp: a.Why.RunnerUp, RunnerUpCost: hourly(a.Why.RunnerUpPrice),
+		Binds: a.Why.Binds, RunnerUp: a.Why.RunnerUp, RunnerUpCost: a.Why.RunnerUpPrice.Units(),
 		Pods: names(a.Pods),
 	}
 	for i, c := range a.Menu {
@@ -172,7 +173,7 @@ func (f Fill) node(w *world.World) Node {
 	n.NodePool, n.PoolKind = place.Pool().Name, place.Pool().Kind
 	labels := place.Labels()
 	n.InstanceType, n.Zone, n.CapacityType = labels[instanceType], labels[zone], labels[capacityType]
-	n.PricePerHour = hourly(PriceOf(w, place))
+	n.PricePerHour = PriceOf(w, place).Units()
 	return n
 }
 
@@ -184,6 +185,3 @@ func names(keys []world.Key) []string {
 	slices.Sort(out)
 	return out
 }
-
-// hourly turns millionths into units.
-func hourly(micro int64) float64 { return float64(micro) / 1e6 }

@@ -18,7 +18,7 @@ func (p Plan) writeStatic(b *strings.Builder, wide bool) {
 		for _, c := range p.Commands {
 			for _, g := range c.Back {
 				if g.Pool == s.Pool {
-					fmt.Fprintf(b, "- %s %s/h\n", cmp.Or(g.Node, g.Claim), Money(p.Currency, g.Price))
+					fmt.Fprintf(b, "- %s %s\n", cmp.Or(g.Node, g.Claim), g.Price.PerHour(p.Currency))
 				}
 			}
 		}

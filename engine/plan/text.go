@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/tenon-sh/tenon/engine/amount"
+	"github.com/tenon-sh/tenon/engine/money"
 	"github.com/tenon-sh/tenon/engine/reason"
 )
 
@@ -139,7 +140,7 @@ func (f Fill) name() string {
 	return f.Claim + " (on its way)"
 }
 
-func (p Plan) money(micro int64) string { return Money(p.Currency, micro) }
+func (p Plan) money(of money.Micro) string { return of.Text(p.Currency) }
 
 func are(n int) string {
 	if n == 1 {

@@ -11,6 +11,7 @@ import (
 
 	"github.com/tenon-sh/tenon/engine/enginetest"
 	"github.com/tenon-sh/tenon/engine/enginetest/chance"
+	"github.com/tenon-sh/tenon/engine/money"
 	"github.com/tenon-sh/tenon/engine/plan"
 	"github.com/tenon-sh/tenon/engine/provision"
 	"github.com/tenon-sh/tenon/engine/world"
@@ -48,7 +49,7 @@ func TestFurtherPoolsThatAreAlikeChangeNothing(t *testing.T) {
 func bought(p plan.Plan) (out struct {
 	New     []plan.Ask
 	Refused []world.Key
-	Cost    int64
+	Cost    money.Micro
 },
 ) {
 	out.New, out.Cost = p.New, p.Cost

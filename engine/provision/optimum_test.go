@@ -10,6 +10,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/tenon-sh/tenon/engine/enginetest/chance"
+	"github.com/tenon-sh/tenon/engine/money"
 	"github.com/tenon-sh/tenon/engine/provision"
 	"github.com/tenon-sh/tenon/engine/solve"
 )
@@ -119,11 +120,11 @@ func TestTinyWorldsAgainstTheOptimum(t *testing.T) {
 		if len(p.Refused) > 0 {
 			t.Fatalf("refused:\n%s", p)
 		}
-		price, least := p.Expected(), int64(w.optimum(0))*1000
+		price, least := p.Expected(), money.Micro(w.optimum(0))*1000
 		if price > solve.Bearable(least) || p.Bound > least {
 			t.Fatalf("price %d, optimum %d, bound %d:\n%s\n%v", price, least, p.Bound, p, w.lines())
 		}
-		spent := price + int64(len(p.New))*charge*1000
+		spent := price + money.Micro(charge*1000).Times(len(p.New))
 		ratios = append(ratios, float64(spent)/float64(w.optimum(charge)*1000))
 	})
 	slices.Sort(ratios)

@@ -11,6 +11,7 @@ import (
 	"github.com/tenon-sh/tenon/engine/enginetest"
 	"github.com/tenon-sh/tenon/engine/enginetest/chance"
 	"github.com/tenon-sh/tenon/engine/label"
+	"github.com/tenon-sh/tenon/engine/money"
 	"github.com/tenon-sh/tenon/engine/pack"
 	"github.com/tenon-sh/tenon/engine/plan"
 	"github.com/tenon-sh/tenon/engine/provision"
@@ -88,7 +89,7 @@ func searched(w *world.World, o provision.Options) (whole, single plan.Plan) {
 
 // worse reports whether plan a refuses or spends more than b, where what b costs is bearable.
 func worse(a, b plan.Plan) bool {
-	spent := func(p plan.Plan) int64 { return p.Expected() + int64(len(p.New))*p.Charge }
+	spent := func(p plan.Plan) money.Micro { return p.Expected() + p.Charge.Times(len(p.New)) }
 	bearable := b.Expected() <= max(a.Expected(), solve.Bearable(a.Bound))
 	return len(a.Refused) > len(b.Refused) || len(a.Refused) == len(b.Refused) && spent(a) > spent(b) && bearable
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/tenon-sh/tenon/engine/fit"
 	"github.com/tenon-sh/tenon/engine/label"
 	"github.com/tenon-sh/tenon/engine/market"
+	"github.com/tenon-sh/tenon/engine/money"
 	"github.com/tenon-sh/tenon/engine/packing"
 	"github.com/tenon-sh/tenon/engine/reason"
 	"github.com/tenon-sh/tenon/engine/world"
@@ -259,7 +260,7 @@ func (k *refuser) sizeWhys(p *market.Pool, x *packing.Pod, labelled bool) []*rea
 // pool has, and what of the catalogue has enough.
 func sizeWhy(p *market.Pool, name string, need, most int64, largest string, x *packing.Pod) *reason.Why {
 	why := &reason.Why{Code: reason.Resource, Subject: largest, Detail: fit.ShortText(name, need, most) + ", the most of any that would do otherwise"}
-	enough, cheapest, some := "", int64(0), false
+	enough, cheapest, some := "", money.Micro(0), false
 	runs := p.Requirements.Meet(x.Pod.NodeSelector)
 	for i := range p.Catalog.Shapes {
 		s := &p.Catalog.Shapes[i]

@@ -7,6 +7,7 @@ import (
 
 	"github.com/tenon-sh/tenon/engine/label"
 	"github.com/tenon-sh/tenon/engine/market"
+	"github.com/tenon-sh/tenon/engine/money"
 	"github.com/tenon-sh/tenon/engine/packing"
 	"github.com/tenon-sh/tenon/engine/solve"
 )
@@ -15,7 +16,7 @@ import (
 type merger struct {
 	goes, stays *packing.Bin
 	offer       int
-	saves       int64
+	saves       money.Micro
 }
 
 // gather makes one planned machine of two, or moves one to a cheaper domain, where
@@ -62,7 +63,7 @@ func (k *Repairer) mergers() []merger {
 }
 
 // united is the cheapest offer in the domains of the one that stays that has room for the pods of both, and what that saves.
-func (k *Repairer) united(goes, stays *packing.Bin) (offer int, saves int64) {
+func (k *Repairer) united(goes, stays *packing.Bin) (offer int, saves money.Micro) {
 	k.Market.Charge(goes.Offer, -1)
 	k.Market.Charge(stays.Offer, -1)
 	allowed := slices.Clone(stays.Allowed)

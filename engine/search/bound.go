@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/tenon-sh/tenon/engine/market"
+	"github.com/tenon-sh/tenon/engine/money"
 	"github.com/tenon-sh/tenon/engine/packing"
 	"github.com/tenon-sh/tenon/engine/solve"
 	"github.com/tenon-sh/tenon/engine/spread"
@@ -35,7 +36,7 @@ func (k *Searcher) force(lots []*lot, rest []*packing.Pod) bool {
 // way only and all stayed where they were put, the search has proven it. Else it is
 // proven for all the ways they might have gone: in any domain, and in any
 // lighter pool, whose machines they may share.
-func (k *Searcher) Bound() int64 {
+func (k *Searcher) Bound() money.Micro {
 	placed, crowded := map[*packing.Class]int{}, map[*packing.Class]bool{}
 	moved := false
 	for _, bins := range [][]*packing.Bin{k.Existing, k.Planned} {
@@ -73,5 +74,5 @@ func (k *Searcher) Bound() int64 {
 		free.Items = append(free.Items, item)
 	}
 	free.Groups = Shared(shares)
-	return solve.Bound(free)
+	return money.Micro(solve.Bound(free))
 }

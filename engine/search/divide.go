@@ -213,7 +213,7 @@ func (k *Searcher) divideSoftly(l *lot, t counter) []*lot {
 	names, sets := k.Market.ByDomain(l.offers, l.wish.Split.Key)
 	least := k.UnitCost(l.class, l.offers, len(l.pods))
 	for _, d := range names {
-		if k.UnitCost(l.class, sets[d], len(l.pods))-least > 1000*k.Options.Regret(l.wish.Weight) {
+		if k.UnitCost(l.class, sets[d], len(l.pods))-least > 1000*int64(k.Options.Regret(l.wish.Weight)) {
 			for i := range sets[d].All {
 				l.offers.Drop(i)
 			}

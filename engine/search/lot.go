@@ -117,7 +117,7 @@ func (k *Searcher) prefer(l *lot) {
 	slices.Sort(regrets)
 	best, least := -1, int64(0)
 	for _, r := range regrets {
-		cost := k.UnitCost(l.class, byRegret[r], len(l.pods)) + 1000*k.Options.Regret(r)
+		cost := k.UnitCost(l.class, byRegret[r], len(l.pods)) + 1000*int64(k.Options.Regret(r))
 		if best < 0 || cost < least {
 			best, least = r, cost
 		}

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/tenon-sh/tenon/engine/market"
+	"github.com/tenon-sh/tenon/engine/money"
 	"github.com/tenon-sh/tenon/engine/packing"
 	"github.com/tenon-sh/tenon/engine/solve"
 )
@@ -66,7 +67,7 @@ func (k *Searcher) searchTier(tier []*market.Pool, lots []*lot, proof *Proof) (o
 	k.Steps += a.Steps
 	back = k.buyAll(a, in, hosts, proof != nil)
 	if proof != nil {
-		proof.bound += a.Bound
+		proof.bound += money.Micro(a.Bound)
 	}
 	for _, l := range in {
 		if len(l.pods) > 0 {

@@ -5,6 +5,7 @@ import (
 
 	"github.com/tenon-sh/tenon/engine/enginetest/bins"
 	"github.com/tenon-sh/tenon/engine/exact"
+	"github.com/tenon-sh/tenon/engine/money"
 	"github.com/tenon-sh/tenon/engine/packing"
 	"github.com/tenon-sh/tenon/engine/search"
 )
@@ -172,7 +173,7 @@ func TestBound(t *testing.T) {
 	tests := map[string]struct {
 		why   string
 		world []string
-		want  int64
+		want  money.Micro
 		exact bool // without a search
 	}{
 		"Searched":       {"Two machines hold the pods, and fewer cannot.", []string{small, "pool general", "pod web x2 cpu=2"}, 200_000, false},

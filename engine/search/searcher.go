@@ -3,6 +3,7 @@ package search
 import (
 	"github.com/tenon-sh/tenon/engine/exact"
 	"github.com/tenon-sh/tenon/engine/market"
+	"github.com/tenon-sh/tenon/engine/money"
 	"github.com/tenon-sh/tenon/engine/solve"
 )
 
@@ -22,7 +23,7 @@ type Proof struct {
 	forced bool          // every pod was searched for, and every lot could go one way only
 	Free   solve.Problem // everything that was on sale
 	Hosts  []int
-	bound  int64
+	bound  money.Micro
 }
 
 // shelf is what a tier sells, as hosts, and the offer of each. It is kept where a few pods at a time are searched for, many times.

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/tenon-sh/tenon/engine/market"
+	"github.com/tenon-sh/tenon/engine/money"
 	"github.com/tenon-sh/tenon/engine/solve"
 	"github.com/tenon-sh/tenon/engine/spread"
 )
@@ -53,11 +54,11 @@ func (k *Searcher) solveWishes(p solve.Problem, lots []*lot) solve.Answer {
 	}
 	kept := solve.Solve(wished)
 	kept.Steps += free.Steps
-	lost := int64(0)
+	lost := money.Micro(0)
 	for _, n := range free.Nodes {
 		for _, it := range n.Items {
 			if w := lots[it.Item].wish; w.PerHost > 0 {
-				lost += int64(n.Times) * int64(max(it.Count-w.PerHost, 0)) * k.Options.Regret(w.Weight)
+				lost += k.Options.Regret(w.Weight).Times(n.Times * max(it.Count-w.PerHost, 0))
 			}
 		}
 	}
@@ -69,17 +70,17 @@ func (k *Searcher) solveWishes(p solve.Problem, lots []*lot) solve.Answer {
 }
 
 // spent is the answer's cost with the charge for each node.
-func (k *Searcher) spent(a solve.Answer) int64 {
-	sum := a.Cost
+func (k *Searcher) spent(a solve.Answer) money.Micro {
+	sum := money.Micro(a.Cost)
 	for _, n := range a.Nodes {
-		sum += int64(n.Times) * k.Options.NodeCharge()
+		sum += k.Options.NodeCharge().Times(n.Times)
 	}
 	return sum
 }
 
 // problem is the tier's offers, and its limits and reservations as budgets.
 func (k *Searcher) problem(tier []*market.Pool, only func(*market.Type) bool) (p solve.Problem, hosts []int) {
-	p.Charge, p.Steps = k.Options.NodeCharge(), k.Options.Steps
+	p.Charge, p.Steps = int64(k.Options.NodeCharge()), k.Options.Steps
 	quotas := map[int]int{}
 	for _, pl := range tier {
 		if !k.serves(pl) {
@@ -94,7 +95,7 @@ func (k *Searcher) problem(tier []*market.Pool, only func(*market.Type) bool) (p
 			if !k.Useful.Has(i) || !k.Market.OnSale(i) || !only(o.Type) {
 				continue
 			}
-			h := solve.Host{Name: o.Name(), Room: o.Type.Room, Price: o.Expected}
+			h := solve.Host{Name: o.Name(), Room: o.Type.Room, Price: int64(o.Expected)}
 			for j, e := range pl.Left {
 				if n := o.Type.Counts(e.Name); n > 0 {
 					h.Draws = append(h.Draws, solve.Draw{Budget: first + j, Amount: n})

@@ -11,7 +11,7 @@ const (
 const Handful = 24
 
 // Bearable is the price that a handful of items may have, for the sake of fewer hosts, where the least is known.
-func Bearable(least int64) int64 { return least + least/20 }
+func Bearable[T ~int64](least T) T { return least + least/20 }
 
 // exactly offers the best solution of a tiny problem, and reports whether nothing better is to be found. Of a handful of items, that
 // is the best of those that are bearable and not dearer than what is known.

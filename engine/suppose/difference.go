@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/tenon-sh/tenon/engine/money"
 	"github.com/tenon-sh/tenon/engine/plan"
 	"github.com/tenon-sh/tenon/engine/world"
 )
@@ -19,14 +20,14 @@ type Side struct {
 
 // Totals are what a side comes to once its plan is carried out.
 type Totals struct {
-	Nodes       int     `json:"nodes"` // there, on their way and to be bought
-	New         int     `json:"newNodes"`
-	HourlyCost  float64 `json:"hourlyCost"`
-	Waiting     int     `json:"waitingPods"`
-	Refused     int     `json:"refusedPods"`
-	Back        int     `json:"givenBack"`
-	GivenUp     int     `json:"preferencesGivenUp"`
-	microDollar int64
+	Nodes      int     `json:"nodes"` // there, on their way and to be bought
+	New        int     `json:"newNodes"`
+	HourlyCost float64 `json:"hourlyCost"`
+	Waiting    int     `json:"waitingPods"`
+	Refused    int     `json:"refusedPods"`
+	Back       int     `json:"givenBack"`
+	GivenUp    int     `json:"preferencesGivenUp"`
+	cost       money.Micro
 }
 
 // Difference is how one side is unlike another.
@@ -71,16 +72,16 @@ func Compare(before, after Side) Difference {
 func total(s Side) Totals {
 	t := Totals{
 		New: len(s.Plan.Asks()), Waiting: s.Plan.Waiting, Refused: len(s.Plan.Refused), Back: len(s.Plan.Back()),
-		GivenUp: len(s.Plan.GivenUp), microDollar: s.Plan.Cost,
+		GivenUp: len(s.Plan.GivenUp), cost: s.Plan.Cost,
 	}
 	t.Nodes = len(s.World.Places()) + t.New - t.Back
 	for _, p := range s.World.Places() {
-		t.microDollar += plan.PriceOf(s.World, p)
+		t.cost += plan.PriceOf(s.World, p)
 	}
 	for _, g := range s.Plan.Back() {
-		t.microDollar -= g.Price
+		t.cost -= g.Price
 	}
-	t.HourlyCost = float64(t.microDollar) / 1e6
+	t.HourlyCost = t.cost.Units()
 	return t
 }
 
@@ -173,16 +174,15 @@ func (d Difference) Text(wide bool) string {
 		}
 	}
 	row("", "before", "after", "")
-	money := func(micro int64) string { return plan.Money(d.currency, micro) }
-	saved := d.After.microDollar - d.Before.microDollar
+	saved := d.After.cost - d.Before.cost
 	change := ""
 	switch {
 	case saved < 0:
-		change = "-" + money(-saved)
+		change = "-" + (-saved).Text(d.currency)
 	case saved > 0:
-		change = "+" + money(saved)
+		change = "+" + saved.Text(d.currency)
 	}
-	row("cost an hour", money(d.Before.microDollar), money(d.After.microDollar), change)
+	row("cost an hour", d.Before.cost.Text(d.currency), d.After.cost.Text(d.currency), change)
 	number("nodes", d.Before.Nodes, d.After.Nodes)
 	number("new nodes", d.Before.New, d.After.New)
 	number("given back", d.Before.Back, d.After.Back)

@@ -2,10 +2,10 @@ package suppose
 
 import (
 	"fmt"
-	"math"
 	"strconv"
 	"strings"
 
+	"github.com/tenon-sh/tenon/engine/money"
 	"github.com/tenon-sh/tenon/engine/world"
 )
 
@@ -91,12 +91,12 @@ func readSoldOut(text string) (Change, error) {
 
 func readPrice(text string) (Change, error) {
 	what, number, _ := strings.Cut(text, "=")
-	price, err := strconv.ParseFloat(number, 64)
-	if err != nil || !(price >= 0 && price <= 1e6) {
+	price, ok := money.Parse(number)
+	if !ok {
 		return nil, fmt.Errorf("want TYPE[,ZONE[,CAPACITY-TYPE]]=PRICE with a price from 0 to 1,000,000 an hour")
 	}
 	o, err := readOffers(what)
-	return Price(o, int64(math.Floor(float64(price*1e6)+0.5))), err
+	return Price(o, price), err
 }
 
 func readOffers(text string) (Offers, error) {

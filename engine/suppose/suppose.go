@@ -14,6 +14,7 @@ import (
 	"strings"
 
 	"github.com/tenon-sh/tenon/engine/label"
+	"github.com/tenon-sh/tenon/engine/money"
 	"github.com/tenon-sh/tenon/engine/world"
 )
 
@@ -206,7 +207,7 @@ func SoldOut(o Offers) Change {
 }
 
 // Price sets what offers cost, in millionths of the currency an hour.
-func Price(o Offers, price int64) Change {
+func Price(o Offers, price money.Micro) Change {
 	return eachOffer(o, func(offer *world.Offer) { offer.Price, offer.Synthetic, offer.Overlaid = price, false, false })
 }
 

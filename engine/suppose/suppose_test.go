@@ -9,6 +9,7 @@ import (
 
 	"github.com/tenon-sh/tenon/engine/amount"
 	"github.com/tenon-sh/tenon/engine/label"
+	"github.com/tenon-sh/tenon/engine/money"
 	"github.com/tenon-sh/tenon/engine/provision"
 	"github.com/tenon-sh/tenon/engine/suppose"
 	"github.com/tenon-sh/tenon/engine/world"
@@ -29,7 +30,7 @@ func cluster(t *testing.T) *world.World {
 	cores := func(n int64) amount.List {
 		return amount.Of(amount.Entry{Name: amount.CPU, Value: n * amount.Unit}, amount.Entry{Name: amount.Pods, Value: 10 * amount.Unit})
 	}
-	shape := func(name string, n, price int64) world.Shape {
+	shape := func(name string, n int64, price money.Micro) world.Shape {
 		return world.Shape{
 			Name: name, Capacity: cores(n), Labels: label.Exactly(map[string]string{label.InstanceType: name}),
 			Offers: []world.Offer{{Zone: "a", CapacityType: label.OnDemand, Price: price}},

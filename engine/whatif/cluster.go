@@ -4,6 +4,7 @@ package whatif
 import (
 	"slices"
 
+	"github.com/tenon-sh/tenon/engine/money"
 	"github.com/tenon-sh/tenon/engine/packing"
 	"github.com/tenon-sh/tenon/engine/repair"
 	"github.com/tenon-sh/tenon/engine/search"
@@ -22,7 +23,7 @@ type Cluster struct {
 	residents []resident // what runs on each machine that may be cleared
 	homes     map[*packing.Pod]int
 	worth     []int64 // of one pod of each class, micro-units an hour; below 0 if none can be bought for
-	bound     int64
+	bound     money.Micro
 	bought    []*packing.Bin // those that were given back among them
 	free      []int64        // of every machine, one after the other; the machines share it
 	usual     []share        // what pods that may move ask for

@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/tenon-sh/tenon/engine/market"
+	"github.com/tenon-sh/tenon/engine/money"
 )
 
 // Need is what all pods that may move ask for together.
@@ -31,7 +32,7 @@ func (y *Cluster) Room(i int) []int64 {
 }
 
 // Sold tells of every type of machine that can be bought what room it offers and what it costs at least.
-func (y *Cluster) Sold(tell func(room []int64, price int64)) {
+func (y *Cluster) Sold(tell func(room []int64, price money.Micro)) {
 	for _, p := range y.k.Market.Pools {
 		for _, t := range p.Types {
 			if !p.Sells([]*market.Type{t}, p.Offers) {

@@ -2,6 +2,7 @@ package whatif
 
 import (
 	"github.com/tenon-sh/tenon/engine/menu"
+	"github.com/tenon-sh/tenon/engine/money"
 	"github.com/tenon-sh/tenon/engine/packing"
 	"github.com/tenon-sh/tenon/engine/plan"
 	"github.com/tenon-sh/tenon/engine/reason"
@@ -13,7 +14,7 @@ import (
 
 // Worth finds out what pods are worth: the prices at which pouring all that may
 // move into new machines costs least. It returns that cost.
-func (y *Cluster) Worth() int64 {
+func (y *Cluster) Worth() money.Micro {
 	if y.worth != nil {
 		return y.bound
 	}
@@ -48,22 +49,22 @@ func (y *Cluster) Worth() int64 {
 	for i, n := range items {
 		y.worth[n] = worth[i]
 	}
-	y.bound = bound
-	return bound
+	y.bound = money.Micro(bound)
+	return y.bound
 }
 
 // Value is what the unplaced pods are worth; false if for some of them nothing can be bought.
-func (y *Cluster) Value() (int64, bool) { return y.value(y.k.Unplaced) }
+func (y *Cluster) Value() (money.Micro, bool) { return y.value(y.k.Unplaced) }
 
 // Load is what the pods on machine i are worth; false if for some of them nothing can be bought.
-func (y *Cluster) Load(i int) (int64, bool) { return y.value(y.k.Existing[i].Pods) }
+func (y *Cluster) Load(i int) (money.Micro, bool) { return y.value(y.k.Existing[i].Pods) }
 
-func (y *Cluster) value(pods []*packing.Pod) (sum int64, all bool) {
+func (y *Cluster) value(pods []*packing.Pod) (sum money.Micro, all bool) {
 	y.Worth()
 	all = true
 	for _, x := range pods {
 		if w := y.worth[x.Class.Number]; w >= 0 {
-			sum += w
+			sum += money.Micro(w)
 		} else {
 			all = false
 		}
@@ -75,7 +76,7 @@ func (y *Cluster) value(pods []*packing.Pod) (sum int64, all bool) {
 func (y *Cluster) Ask(j int) plan.Ask { return (&menu.Writer{Packing: y.k.Packing}).Ask(y.bought[j]) }
 
 // Price is what machine j that was bought costs.
-func (y *Cluster) Price(j int) int64 {
+func (y *Cluster) Price(j int) money.Micro {
 	k, b := y.k, y.bought[j]
 	offer := b.Offer
 	if k.Market.Offers[offer].Type.Pool.HasMinValues {

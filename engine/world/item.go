@@ -11,6 +11,7 @@ import (
 
 	"github.com/tenon-sh/tenon/engine/amount"
 	"github.com/tenon-sh/tenon/engine/label"
+	"github.com/tenon-sh/tenon/engine/money"
 )
 
 // PoolID names a pool: a NodePool and a Provisioner may share a name.
@@ -375,7 +376,7 @@ func (s *Shape) Room(name string) int64 {
 type Offer struct {
 	Zone         string            `json:"zone"`
 	CapacityType string            `json:"capacityType"`
-	Price        int64             `json:"price"` // millionths of the currency an hour
+	Price        money.Micro       `json:"price"` // millionths of the currency an hour
 	Synthetic    bool              `json:"synthetic,omitempty"`
 	Overlaid     bool              `json:"overlaid,omitempty"` // someone corrected the price
 	Gone         bool              `json:"gone,omitempty"`     // not to be had now

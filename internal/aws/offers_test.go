@@ -7,6 +7,7 @@ import (
 	"testing/synctest"
 
 	"github.com/tenon-sh/tenon/engine/label"
+	"github.com/tenon-sh/tenon/engine/money"
 	"github.com/tenon-sh/tenon/internal/cloud"
 	"github.com/tenon-sh/tenon/internal/sim/market"
 )
@@ -41,7 +42,7 @@ func TestRequirementsOfOrders(t *testing.T) {
 		"OwnPrice": {
 			why: "What the pool pays decides, where that is not what EC2 says.",
 			change: func(o *cloud.Order) {
-				o.Prices = map[cloud.Offer]int64{{Shape: "m5.large", Zone: "us-west-2b", CapacityType: label.OnDemand}: 1}
+				o.Prices = map[cloud.Offer]money.Micro{{Shape: "m5.large", Zone: "us-west-2b", CapacityType: label.OnDemand}: 1}
 			},
 			want: func(i market.Instance) bool { return i.Type == "m5.large" && i.Zone == "us-west-2b" },
 		},

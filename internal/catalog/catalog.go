@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"github.com/tenon-sh/tenon/engine/money"
 )
 
 //go:embed catalog.bin
@@ -76,8 +78,8 @@ type Zone struct {
 
 // Price is what an hour costs.
 type Price struct {
-	Micro     int64 // millionths of the region's currency
-	Synthetic bool  // made up, not observed
+	Micro     money.Micro // millionths of the region's currency
+	Synthetic bool        // made up, not observed
 }
 
 // Partition returns the partition of AWS that the region belongs to.

@@ -9,6 +9,8 @@ import (
 	"io"
 	"slices"
 	"strings"
+
+	"github.com/tenon-sh/tenon/engine/money"
 )
 
 // The file is a line of magic and a DEFLATE stream of columns: for each field of
@@ -237,34 +239,36 @@ const (
 	madeUp
 )
 
-func onDemandCode(p Price) int64 { return p.Micro<<1 | numeric(&p.Synthetic) }
+func onDemandCode(p Price) int64 { return int64(p.Micro)<<1 | numeric(&p.Synthetic) }
 
 func spotCode(onDemand, p Price) int64 {
 	switch {
 	case p.Micro == 0:
 		return none
 	case !p.Synthetic:
-		return p.Micro<<2 | real
+		return int64(p.Micro)<<2 | real
 	}
 	if onDemand.Micro > 0 {
-		if f := (p.Micro*1000 + onDemand.Micro/2) / onDemand.Micro; ShareOf(onDemand.Micro, f) == p.Micro {
+		if f := int64((p.Micro*1000 + onDemand.Micro/2) / onDemand.Micro); ShareOf(onDemand.Micro, f) == p.Micro {
 			return f<<2 | share
 		}
 	}
-	return p.Micro<<2 | madeUp
+	return int64(p.Micro)<<2 | madeUp
 }
 
 // ShareOf returns so many thousandths of a price, rounded.
-func ShareOf(micro, thousandths int64) int64 { return (micro*thousandths + 500) / 1000 }
+func ShareOf(price money.Micro, thousandths int64) money.Micro {
+	return (price*money.Micro(thousandths) + 500) / 1000
+}
 
 func spotPrice(onDemand Price, code int64) Price {
 	switch code & 3 {
 	case share:
 		return Price{ShareOf(onDemand.Micro, code>>2), true}
 	case real:
-		return Price{code >> 2, false}
+		return Price{money.Micro(code >> 2), false}
 	case madeUp:
-		return Price{code >> 2, true}
+		return Price{money.Micro(code >> 2), true}
 	}
 	return Price{}
 }
@@ -407,7 +411,7 @@ func (r *reader) region(c *Catalog) Region {
 	}
 	for i := range n {
 		code := r.number()
-		out.onDemand[i] = Price{code >> 1, code&1 != 0}
+		out.onDemand[i] = Price{money.Micro(code >> 1), code&1 != 0}
 	}
 	for z := range out.Zones {
 		for i := range n {

@@ -13,6 +13,7 @@ import (
 
 	"github.com/tenon-sh/tenon/engine/amount"
 	"github.com/tenon-sh/tenon/engine/label"
+	"github.com/tenon-sh/tenon/engine/money"
 	"github.com/tenon-sh/tenon/engine/world"
 )
 
@@ -67,12 +68,12 @@ type Order struct {
 	Template     Template
 	Pool         world.PoolID
 	Count        int
-	Requirements label.Set         // which offers will do: instance types, zones, capacity types
-	Menu         []string          // acceptable shapes, cheapest first
-	Prices       map[Offer]int64   // what offers cost for this pool, where that is not what the seller says: it is to prefer what is cheapest by these
-	Requests     amount.List       // what every machine must hold
-	Labels       map[string]string // for the machine's kubelet to register with
-	Taints       []world.Taint     // likewise, startup taints among them
+	Requirements label.Set             // which offers will do: instance types, zones, capacity types
+	Menu         []string              // acceptable shapes, cheapest first
+	Prices       map[Offer]money.Micro // what offers cost for this pool, where that is not what the seller says: it is to prefer what is cheapest by these
+	Requests     amount.List           // what every machine must hold
+	Labels       map[string]string     // for the machine's kubelet to register with
+	Taints       []world.Taint         // likewise, startup taints among them
 	Tags         map[string]string
 	Relaxed      bool // minValues were lowered
 }

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/tenon-sh/tenon/engine/label"
+	"github.com/tenon-sh/tenon/engine/money"
 	"github.com/tenon-sh/tenon/internal/cloud"
 )
 
@@ -213,7 +214,7 @@ func ownPrices(t *testing.T, s Stage) {
 		t.Fatal(err)
 	}
 	o, last := s.Order("one", 2, label.OnDemand), s.Menu[len(s.Menu)-1]
-	o.Prices = map[cloud.Offer]int64{}
+	o.Prices = map[cloud.Offer]money.Micro{}
 	for _, shape := range c.Shapes {
 		for _, offer := range shape.Offers {
 			if shape.Name == last {
@@ -227,7 +228,7 @@ func ownPrices(t *testing.T, s Stage) {
 		t.Errorf("%s came, and %s costs next to nothing by the order's own prices", out.Machines[0].Shape, last)
 	}
 	either := s.Order("either", 2, label.Spot, label.OnDemand)
-	either.Prices = map[cloud.Offer]int64{}
+	either.Prices = map[cloud.Offer]money.Micro{}
 	for offer := range o.Prices {
 		if offer.CapacityType == label.OnDemand {
 			either.Prices[offer] = 1

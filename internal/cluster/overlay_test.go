@@ -11,6 +11,7 @@ import (
 	v1 "github.com/tenon-sh/tenon/api/karpenter/v1"
 	"github.com/tenon-sh/tenon/api/karpenter/v1alpha1"
 	"github.com/tenon-sh/tenon/engine/label"
+	"github.com/tenon-sh/tenon/engine/money"
 	"github.com/tenon-sh/tenon/engine/world"
 	"github.com/tenon-sh/tenon/internal/clock"
 	"github.com/tenon-sh/tenon/internal/cluster"
@@ -27,8 +28,8 @@ func overlay(name, price string, key string, values ...string) *v1alpha1.NodeOve
 }
 
 // prices are what every pool sees of the one offer there is.
-func prices(w *world.World) map[string]int64 {
-	out := map[string]int64{}
+func prices(w *world.World) map[string]money.Micro {
+	out := map[string]money.Micro{}
 	for _, p := range w.Pools() {
 		if c := w.CatalogFor(p.ID, p.Template); c != nil {
 			out[p.ID.Name] = c.Shapes[0].Offers[0].Price
@@ -50,7 +51,7 @@ func TestOverlays(t *testing.T) {
 		return p
 	}
 	c := cluster.New(clock.At(noon))
-	see := func(why string, want map[string]int64) {
+	see := func(why string, want map[string]money.Micro) {
 		t.Helper()
 		if diff := cmp.Diff(want, prices(c.World())); diff != "" {
 			t.Errorf("%s: -want +got\n%s", why, diff)
@@ -60,19 +61,19 @@ func TestOverlays(t *testing.T) {
 	c.SetOverlay(overlay("cheap", "1", label.NodePool, "blue"))
 	c.Publish(catalog)
 	c.SetNodePool(pool("red"))
-	see("only one pool sees it", map[string]int64{"blue": 1_000_000, "red": 7})
+	see("only one pool sees it", map[string]money.Micro{"blue": 1_000_000, "red": 7})
 	plain := c.World().Catalog(catalog.Template)
 	if plain.Shapes[0].Offers[0].Price != 7 {
 		t.Error("the catalogue of the template itself was changed")
 	}
 
 	c.SetOverlay(overlay("dear", "2", label.InstanceType, "m5.large"))
-	see("of two of one weight the later name stays, for all pools", map[string]int64{"blue": 2_000_000, "red": 2_000_000})
+	see("of two of one weight the later name stays, for all pools", map[string]money.Micro{"blue": 2_000_000, "red": 2_000_000})
 	if v, ok := c.Overlay("cheap"); !ok || v.Against != "dear" || v.Wrong != "" {
 		t.Errorf("it is not told which overlay is left out: %+v", v)
 	}
 	c.DeleteOverlay("dear")
-	see("the first is back", map[string]int64{"blue": 1_000_000, "red": 7})
+	see("the first is back", map[string]money.Micro{"blue": 1_000_000, "red": 7})
 	if v, ok := c.Overlay("cheap"); !ok || v.Against != "" {
 		t.Errorf("nothing contradicts it any more, and it is told that %+v", v)
 	}
@@ -81,12 +82,12 @@ func TestOverlays(t *testing.T) {
 	again.Shapes = []world.Shape{catalog.Shapes[0]}
 	again.Shapes[0].Offers = []world.Offer{{Zone: "b", CapacityType: "spot", Price: 8}}
 	c.Publish(again)
-	see("a new catalogue is seen through the same overlays", map[string]int64{"blue": 1_000_000, "red": 8})
+	see("a new catalogue is seen through the same overlays", map[string]money.Micro{"blue": 1_000_000, "red": 8})
 	c.Withdraw(catalog.Template, "the class is gone")
-	see("nothing is sold", map[string]int64{})
+	see("nothing is sold", map[string]money.Micro{})
 	c.Publish(again)
 	c.DeleteOverlay("cheap")
-	see("without overlays all see the same", map[string]int64{"blue": 8, "red": 8})
+	see("without overlays all see the same", map[string]money.Micro{"blue": 8, "red": 8})
 
 	fresh := cluster.New(clock.At(noon))
 	fresh.Publish(again)

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/tenon-sh/tenon/engine/label"
+	"github.com/tenon-sh/tenon/engine/money"
 	"github.com/tenon-sh/tenon/engine/world"
 	"github.com/tenon-sh/tenon/internal/journal"
 )
@@ -18,7 +19,7 @@ func catalog(version int) world.Catalog {
 			s.Labels = append(s.Labels, label.Is(fmt.Sprintf("label-%02d", k), fmt.Sprint(i)))
 		}
 		for z := range 8 {
-			s.Offers = append(s.Offers, world.Offer{Zone: fmt.Sprint("zone-", z), CapacityType: "spot", Price: int64(100 + version)})
+			s.Offers = append(s.Offers, world.Offer{Zone: fmt.Sprint("zone-", z), CapacityType: "spot", Price: money.Micro(100 + version)})
 		}
 		c.Shapes = append(c.Shapes, s)
 	}

@@ -9,6 +9,7 @@ import (
 	"github.com/tenon-sh/tenon/api/karpenter/v1alpha1"
 	"github.com/tenon-sh/tenon/engine/amount"
 	"github.com/tenon-sh/tenon/engine/label"
+	"github.com/tenon-sh/tenon/engine/money"
 )
 
 // Overlay corrects what is known of the machines that a pool may buy.
@@ -16,8 +17,8 @@ type Overlay struct {
 	Name         string
 	Weight       int32
 	Requirements label.Set
-	Price        func(int64) int64 // what a price becomes, in millionths; nil leaves it
-	Capacity     amount.List       // what machines have besides, or instead of what is said
+	Price        func(money.Micro) money.Micro // what a price becomes, in millionths; nil leaves it
+	Capacity     amount.List                   // what machines have besides, or instead of what is said
 }
 
 // NodeOverlay reads a NodeOverlay, and says what of it cannot be read.
@@ -45,25 +46,25 @@ func NodeOverlay(o *v1alpha1.NodeOverlay) (Overlay, error) {
 	return out, err
 }
 
-func priceOf(text string) (func(int64) int64, error) {
-	units, err := strconv.ParseFloat(text, 64)
-	if err != nil || !(units >= 0 && units <= 1e6) { // NaN is neither
+func priceOf(text string) (func(money.Micro) money.Micro, error) {
+	fixed, ok := money.Parse(text)
+	if !ok {
 		return nil, fmt.Errorf("spec.price: %q is no price: write units an hour, such as 0.25", text)
 	}
-	fixed := int64(math.Round(units * 1e6))
-	return func(int64) int64 { return fixed }, nil
+	return func(money.Micro) money.Micro { return fixed }, nil
 }
 
 // adjustmentOf reads "+0.1", "-0.1", "+10%" or "-10%". No price falls below zero.
-func adjustmentOf(text string) (func(int64) int64, error) {
+func adjustmentOf(text string) (func(money.Micro) money.Micro, error) {
 	share := strings.HasSuffix(text, "%")
 	by, err := strconv.ParseFloat(strings.TrimSuffix(text, "%"), 64)
-	if err != nil || !strings.HasPrefix(text, "+") && !strings.HasPrefix(text, "-") || !(math.Abs(by) <= 1e6) { // NaN is neither
+	size, ok := money.Of(math.Abs(by))
+	if err != nil || !ok || !strings.HasPrefix(text, "+") && !strings.HasPrefix(text, "-") {
 		return nil, fmt.Errorf("spec.priceAdjustment: %q is no adjustment: write +0.1, -0.1, +10%% or -10%%", text)
 	}
 	if share {
-		return func(p int64) int64 { return max(int64(math.Round(float64(p)*(1+by/100))), 0) }, nil
+		return func(p money.Micro) money.Micro { return max(p.Scale(1+by/100), 0) }, nil
 	}
-	plus := int64(math.Round(by * 1e6))
-	return func(p int64) int64 { return max(amount.Plus(p, plus), 0) }, nil
+	plus := money.Micro(math.Copysign(float64(size), by))
+	return func(p money.Micro) money.Micro { return max(amount.Plus(p, plus), 0) }, nil
 }

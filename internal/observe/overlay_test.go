@@ -12,6 +12,7 @@ import (
 	"github.com/tenon-sh/tenon/api/karpenter/v1alpha1"
 	"github.com/tenon-sh/tenon/engine/amount"
 	"github.com/tenon-sh/tenon/engine/label"
+	"github.com/tenon-sh/tenon/engine/money"
 	"github.com/tenon-sh/tenon/engine/world"
 	"github.com/tenon-sh/tenon/internal/observe"
 )
@@ -60,40 +61,40 @@ func TestLay(t *testing.T) {
 	tests := map[string]struct {
 		why      string
 		overlays set
-		want     []int64 // nil: the view stays as it is
+		want     []money.Micro // nil: the view stays as it is
 		against  map[string]string
 	}{
-		"Price":       {"A price takes the place of all that match.", set{overlay("a", 1, "0.05", "", in(label.CapacityType, "on-demand"))}, []int64{50_000, 40_000}, nil},
-		"Share":       {"A share adjusts.", set{overlay("a", 1, "", "+10%", is)}, []int64{110_000, 44_000}, nil},
-		"Amount":      {"So does an amount.", set{overlay("a", 1, "", "-0.03", is)}, []int64{70_000, 10_000}, nil},
-		"Floor":       {"No price falls below zero.", set{overlay("a", 1, "", "-1", is)}, []int64{0, 0}, nil},
-		"Weight":      {"The heavier wins, the lighter fills what it leaves.", set{overlay("a", 1, "9", "", is), overlay("b", 5, "1", "", in(label.CapacityType, "spot"))}, []int64{9_000_000, 1_000_000}, nil},
+		"Price":       {"A price takes the place of all that match.", set{overlay("a", 1, "0.05", "", in(label.CapacityType, "on-demand"))}, []money.Micro{50_000, 40_000}, nil},
+		"Share":       {"A share adjusts.", set{overlay("a", 1, "", "+10%", is)}, []money.Micro{110_000, 44_000}, nil},
+		"Amount":      {"So does an amount.", set{overlay("a", 1, "", "-0.03", is)}, []money.Micro{70_000, 10_000}, nil},
+		"Floor":       {"No price falls below zero.", set{overlay("a", 1, "", "-1", is)}, []money.Micro{0, 0}, nil},
+		"Weight":      {"The heavier wins, the lighter fills what it leaves.", set{overlay("a", 1, "9", "", is), overlay("b", 5, "1", "", in(label.CapacityType, "spot"))}, []money.Micro{9_000_000, 1_000_000}, nil},
 		"OtherPool":   {"An overlay may name its pool.", set{overlay("a", 1, "9", "", in(label.NodePool, "another"))}, nil, nil},
-		"ItsPool":     {"An overlay may name its pool, and labels of its nodes.", set{overlay("a", 1, "9", "", in(label.NodePool, "general"), in("team", "blue"))}, []int64{9_000_000, 9_000_000}, nil},
+		"ItsPool":     {"An overlay may name its pool, and labels of its nodes.", set{overlay("a", 1, "9", "", in(label.NodePool, "general"), in("team", "blue"))}, []money.Micro{9_000_000, 9_000_000}, nil},
 		"UnknownType": {"What matches nothing changes nothing.", set{overlay("a", 1, "9", "", in(label.InstanceType, "x"))}, nil, nil},
-		"NotIn":       {"A type that lacks a label is not among its values.", set{overlay("a", 1, "9", "", v1alpha1.Requirement{Key: "example.com/x", Operator: corev1.NodeSelectorOpNotIn, Values: []string{"y"}})}, []int64{9_000_000, 9_000_000}, nil},
+		"NotIn":       {"A type that lacks a label is not among its values.", set{overlay("a", 1, "9", "", v1alpha1.Requirement{Key: "example.com/x", Operator: corev1.NodeSelectorOpNotIn, Values: []string{"y"}})}, []money.Micro{9_000_000, 9_000_000}, nil},
 		"Conflict": {
 			"Of two of one weight that set the same price, the one whose name comes first is left out, everywhere.",
 			set{overlay("a", 1, "9", "", is), overlay("b", 1, "1", "", in(label.CapacityType, "spot"))},
-			[]int64{100_000, 1_000_000},
+			[]money.Micro{100_000, 1_000_000},
 			map[string]string{"a": "b"},
 		},
 		"ConflictBelow": {
 			"They contradict each other even where a heavier one has set the price.",
 			set{overlay("a", 1, "9", "", is), overlay("b", 1, "1", "", is), overlay("c", 2, "2", "", is)},
-			[]int64{2_000_000, 2_000_000},
+			[]money.Micro{2_000_000, 2_000_000},
 			map[string]string{"a": "b"},
 		},
 		"SideBySide": {
 			"Two of one weight that set different things get on.",
 			set{overlay("a", 1, "9", "", in(label.CapacityType, "on-demand")), overlay("b", 1, "1", "", in(label.CapacityType, "spot"))},
-			[]int64{9_000_000, 1_000_000},
+			[]money.Micro{9_000_000, 1_000_000},
 			nil,
 		},
 		"LeftOut": {
 			"What is left out contradicts nobody.",
 			set{overlay("a", 1, "1", "", in(label.CapacityType, "on-demand")), overlay("b", 1, "9", "", is), overlay("c", 1, "2", "", in(label.CapacityType, "spot"))},
-			[]int64{1_000_000, 2_000_000},
+			[]money.Micro{1_000_000, 2_000_000},
 			map[string]string{"b": "c"},
 		},
 	}
@@ -102,7 +103,7 @@ func TestLay(t *testing.T) {
 			catalog := large()
 			pool := world.Pool{ID: world.PoolID{Kind: world.NodePool, Name: "general"}, Labels: map[string]string{"team": "blue"}}
 			changed, against := observe.Lay([]observe.View{{Pool: pool, Catalog: catalog}}, overlaysOf(t, tc.overlays...))
-			var prices []int64
+			var prices []money.Micro
 			for _, v := range changed {
 				for _, o := range v.Catalog.Shapes[0].Offers {
 					prices = append(prices, o.Price)

@@ -11,7 +11,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/resource"
 	"k8s.io/client-go/tools/clientcmd"
 
-	"github.com/tenon-sh/tenon/engine/plan"
+	"github.com/tenon-sh/tenon/engine/money"
 	"github.com/tenon-sh/tenon/internal/catalog"
 	"github.com/tenon-sh/tenon/internal/kube"
 	"github.com/tenon-sh/tenon/internal/sim/awsapi"
@@ -92,14 +92,14 @@ func startCloud(ctx context.Context, o Options, cluster *kube.ControlPlane, type
 }
 
 // bought says what a machine is and costs.
-func bought(i market.Instance, onDemand int64, currency string) string {
+func bought(i market.Instance, onDemand money.Micro, currency string) string {
 	if i.Reservation != "" {
 		return fmt.Sprintf("machine %s is taken from reservation %s: %s in %s", i.ID, i.Reservation, i.Type, i.Zone)
 	}
 	if group := i.Tags[awsapi.TagNodeGroup]; group != "" {
 		return fmt.Sprintf("machine %s is launched by node group %s: %s in %s", i.ID, group, i.Type, i.Zone)
 	}
-	text := fmt.Sprintf("machine %s is bought: %s %s in %s, %s an hour", i.ID, i.CapacityType, i.Type, i.Zone, plan.Money(currency, i.Price))
+	text := fmt.Sprintf("machine %s is bought: %s %s in %s, %s an hour", i.ID, i.CapacityType, i.Type, i.Zone, i.Price.Text(currency))
 	if i.Price < onDemand {
 		text += fmt.Sprintf(", %d %% below on-demand", 100-100*i.Price/onDemand)
 	}

@@ -12,7 +12,7 @@ import (
 	"k8s.io/client-go/dynamic"
 	"k8s.io/client-go/kubernetes"
 
-	"github.com/tenon-sh/tenon/engine/plan"
+	"github.com/tenon-sh/tenon/engine/money"
 	"github.com/tenon-sh/tenon/internal/clock"
 	"github.com/tenon-sh/tenon/internal/sim/market"
 )
@@ -61,7 +61,7 @@ func (d demo) tell(ctx context.Context) error {
 	if !d.until(ctx, func() (bool, error) { return d.gone(ctx) }) {
 		return ctx.Err()
 	}
-	d.log.note("No node is left, %s later. All that has cost %s.", took(came, d.now()), plan.Money(d.currency, d.spent(began)))
+	d.log.note("No node is left, %s later. All that has cost %s.", took(came, d.now()), d.spent(began).Text(d.currency))
 	return nil
 }
 
@@ -96,8 +96,8 @@ func (d demo) gone(ctx context.Context) (bool, error) {
 	return err == nil && len(nodes.Items) == 0, err
 }
 
-// spent is what the machines cost that were bought since then, in millionths of the currency.
-func (d demo) spent(since time.Time) int64 {
+// spent is what the machines cost that were bought since then.
+func (d demo) spent(since time.Time) money.Micro {
 	sum := 0.0
 	for _, i := range d.market.Instances() {
 		if i.Launched.Before(since) {
@@ -109,7 +109,7 @@ func (d demo) spent(since time.Time) int64 {
 		}
 		sum += float64(i.Price) * end.Sub(i.Launched).Hours()
 	}
-	return int64(sum)
+	return money.Micro(sum)
 }
 
 func because(err error) string {

@@ -135,7 +135,7 @@ func (s *stream) nodes(w *world.World, keys []string) {
 }
 
 func (s Samples) pools(w *world.World, used map[world.PoolID]amount.List) {
-	cost := map[world.PoolID]int64{}
+	cost := map[world.PoolID]money.Micro{}
 	for _, p := range w.Places() {
 		cost[p.Pool()] += plan.PriceOf(w, p)
 	}
@@ -147,7 +147,7 @@ func (s Samples) pools(w *world.World, used map[world.PoolID]amount.List) {
 		for _, e := range used[pool.ID] {
 			s.add(metric.PoolsUsage, float64(e.Value)/amount.Unit, resource(e.Name), name)
 		}
-		s.add(metric.PoolsCost, money.Micro(cost[pool.ID]).Units(), name)
+		s.add(metric.PoolsCost, cost[pool.ID].Units(), name)
 		for _, reason := range []string{plan.Empty, "Underutilized", "Drifted"} {
 			room := hold.RoomOf(w, pool, reason)
 			s.add(metric.PoolsAllowedDisruptions, float64(min(room.Left(), room.Machines)), name, reason)
@@ -209,7 +209,7 @@ func zoneOf(p *world.Pod) string {
 func (s Samples) offers(w *world.World) {
 	type offer struct{ shape, zone, kind string }
 	type terms struct {
-		price   int64
+		price   money.Micro
 		to      bool
 		priced  bool
 		refused int
@@ -240,7 +240,7 @@ func (s Samples) offers(w *world.World) {
 			available = 1
 		}
 		s.add(metric.OfferingAvailable, available, k.shape, k.zone, k.kind)
-		s.add(metric.OfferingPrice, money.Micro(t.price).Units(), k.shape, k.zone, k.kind)
+		s.add(metric.OfferingPrice, t.price.Units(), k.shape, k.zone, k.kind)
 		if t.refused > 0 {
 			s.add(metric.OfferingRefused, float64(t.refused)/1000, k.shape, k.zone, k.kind)
 		}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/charmbracelet/x/ansi"
 
+	"github.com/tenon-sh/tenon/engine/money"
 	"github.com/tenon-sh/tenon/internal/web/live"
 )
 
@@ -28,7 +29,7 @@ func nodeColumns(now func() int64, extra []string, values func(node string) []st
 		{title: "PODS", text: func(n live.Node) string { return fmt.Sprint(pods(n)) }, order: by(pods), right: true, last: 3},
 		{title: "CPU", text: func(n live.Node) string { return bar(cpu(n)) }, style: func(n live.Node) ansi.Style { return fill(cpu(n)) }, order: by(cpu)},
 		{title: "MEMORY", text: func(n live.Node) string { return bar(memory(n)) }, style: func(n live.Node) ansi.Style { return fill(memory(n)) }, order: by(memory), last: 4},
-		{title: "PRICE/H", text: func(n live.Node) string { return money(n.Price) }, order: by(func(n live.Node) int64 { return n.Price }), right: true, last: 2},
+		{title: "PRICE/H", text: func(n live.Node) string { return priced(n.Price) }, order: by(func(n live.Node) money.Micro { return n.Price }), right: true, last: 2},
 		{title: "AGE", text: func(n live.Node) string {
 			if n.Created == 0 {
 				return ""
@@ -107,15 +108,15 @@ func decisionColumns() []column[live.Decision] {
 			}
 			return ansi.Style{}
 		}},
-		{title: "COST/H", text: func(d live.Decision) string { return unless(d.Cost == 0, money(d.Cost)) }, order: by(func(d live.Decision) int64 { return d.Cost }), right: true, last: 1},
+		{title: "COST/H", text: func(d live.Decision) string { return unless(d.Cost == 0, priced(d.Cost)) }, order: by(func(d live.Decision) money.Micro { return d.Cost }), right: true, last: 1},
 		{title: "PROVEN", text: func(d live.Decision) string { return clean(d.Proven) }, right: true, last: 3},
-		{title: "GIVES BACK/H", text: func(d live.Decision) string { return unless(d.Saved == 0, money(d.Saved)) }, order: by(func(d live.Decision) int64 { return d.Saved }), right: true, last: 2},
+		{title: "GIVES BACK/H", text: func(d live.Decision) string { return unless(d.Saved == 0, priced(d.Saved)) }, order: by(func(d live.Decision) money.Micro { return d.Saved }), right: true, last: 2},
 	}
 }
 
-func poolColumns(price func(pool string) (nodes int, price int64)) []column[live.Pool] {
+func poolColumns(price func(pool string) (nodes int, price money.Micro)) []column[live.Pool] {
 	count := func(p live.Pool) int { n, _ := price(p.Name); return n }
-	cost := func(p live.Pool) int64 { _, m := price(p.Name); return m }
+	cost := func(p live.Pool) money.Micro { _, m := price(p.Name); return m }
 	return []column[live.Pool]{
 		{title: "POOL", text: func(p live.Pool) string { return clean(p.Name) }},
 		{title: "KIND", text: func(p live.Pool) string { return clean(p.Kind) }, last: 3},
@@ -126,7 +127,7 @@ func poolColumns(price func(pool string) (nodes int, price int64)) []column[live
 			return poor
 		}},
 		{title: "NODES", text: func(p live.Pool) string { return fmt.Sprint(count(p)) }, order: by(count), right: true},
-		{title: "PRICE/H", text: func(p live.Pool) string { return money(cost(p)) }, order: by(cost), right: true},
+		{title: "PRICE/H", text: func(p live.Pool) string { return priced(cost(p)) }, order: by(cost), right: true},
 		{title: "WEIGHT", text: func(p live.Pool) string { return unless(p.Weight == 0, fmt.Sprint(p.Weight)) }, order: by(func(p live.Pool) int32 { return p.Weight }), right: true, last: 4},
 		{title: "BUDGETS", text: func(p live.Pool) string { return clean(p.Budgets) }, most: 60, last: 5},
 		{title: "LIMITS", text: func(p live.Pool) string { return clean(p.Limits) }, last: 1},

@@ -6,6 +6,8 @@ import (
 	"unicode"
 
 	"github.com/charmbracelet/x/ansi"
+
+	"github.com/tenon-sh/tenon/engine/money"
 )
 
 // The base colours are those of the terminal's own theme, so that they can be read on dark and on light ground.
@@ -55,12 +57,12 @@ func fitTo(s string, width int, right bool) string {
 	return s + pad
 }
 
-// money writes a price of millionths.
-func money(micro int64) string {
-	if v := float64(micro) / 1e6; v < 100 {
-		return fmt.Sprintf("%.3f", v)
+// priced writes a price in as much room as a column has.
+func priced(p money.Micro) string {
+	if p < money.Hundred {
+		return p.Fixed(3)
 	}
-	return fmt.Sprintf("%.1f", float64(micro)/1e6)
+	return p.Fixed(1)
 }
 
 // span writes how long something takes in its two largest units.

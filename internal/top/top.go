@@ -15,6 +15,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 	"k8s.io/apimachinery/pkg/labels"
 
+	"github.com/tenon-sh/tenon/engine/money"
 	"github.com/tenon-sh/tenon/internal/clock"
 	"github.com/tenon-sh/tenon/internal/top/feed"
 	"github.com/tenon-sh/tenon/internal/web/live"
@@ -89,7 +90,7 @@ const (
 
 type poolSum struct {
 	nodes int
-	price int64
+	price money.Micro
 }
 
 // New returns a Model. Questions that it asks end with ctx.
@@ -99,7 +100,7 @@ func New(ctx context.Context, cfg Config) (*Model, error) {
 	m.nodes = table[live.Node]{screen: true, key: func(n live.Node) string { return n.Name }, columns: nodeColumns(now, cfg.Labels, func(name string) []string { return m.values[name] })}
 	m.pods = table[live.Group]{key: func(g live.Group) string { return g.Workload + " " + g.Text }, columns: podColumns(now)}
 	m.decisions = table[live.Decision]{key: func(d live.Decision) string { return d.Kind + d.Digest }, columns: decisionColumns(), reverse: true}
-	m.pools = table[live.Pool]{key: func(p live.Pool) string { return p.Kind + p.Name }, columns: poolColumns(func(pool string) (int, int64) {
+	m.pools = table[live.Pool]{key: func(p live.Pool) string { return p.Kind + p.Name }, columns: poolColumns(func(pool string) (int, money.Micro) {
 		s := m.perPool[pool]
 		return s.nodes, s.price
 	})}

@@ -77,9 +77,9 @@ func (m *Model) head() []string {
 
 // sums is the line of figures.
 func (m *Model) sums(t live.Totals) string {
-	price := fmt.Sprintf("%s %s/h", bold.Styled(money(t.Price)), clean(m.cluster.Currency))
+	price := fmt.Sprintf("%s %s/h", bold.Styled(priced(t.Price)), clean(m.cluster.Currency))
 	if t.OnDemand > t.Price {
-		price += fmt.Sprintf(" (%s on demand, %d%% less)", money(t.OnDemand), int(100*float64(t.OnDemand-t.Price)/float64(t.OnDemand)))
+		price += fmt.Sprintf(" (%s on demand, %d%% less)", priced(t.OnDemand), int(100*float64(t.OnDemand-t.Price)/float64(t.OnDemand)))
 	}
 	nodes := amount.Count(t.Ready+t.NotReady+t.Coming+t.Going, "node")
 	for _, part := range []struct {

@@ -12,6 +12,7 @@ import (
 
 	"github.com/tenon-sh/tenon/engine/amount"
 	"github.com/tenon-sh/tenon/engine/label"
+	"github.com/tenon-sh/tenon/engine/money"
 	"github.com/tenon-sh/tenon/engine/plan"
 	"github.com/tenon-sh/tenon/engine/provision"
 	"github.com/tenon-sh/tenon/engine/world"
@@ -48,7 +49,7 @@ func cluster(t *testing.T, nodes int) (*world.World, *journal.Journal) {
 			t.Fatal(err)
 		}
 	}
-	shape := func(name string, cpu, memory, price int64) world.Shape {
+	shape := func(name string, cpu, memory int64, price money.Micro) world.Shape {
 		s := world.Shape{Name: name, Capacity: room(cpu, memory, 58)}
 		for _, zone := range []string{"us-west-2a", "us-west-2b", "us-west-2c"} {
 			for _, kind := range []string{"spot", "on-demand"} {

@@ -23,7 +23,7 @@ type made struct {
 func madeOf(e journal.Entry) made {
 	m := made{
 		Digest: e.World.Digest(), At: clockText(e.World.At()), Kind: title(e.Kind), Waiting: e.Plan.Waiting, New: len(e.Plan.Asks()),
-		Refused: len(e.Plan.Refused), Back: len(e.Plan.Back()), Cost: money(e.Plan.Cost), Panic: e.Panic,
+		Refused: len(e.Plan.Refused), Back: len(e.Plan.Back()), Cost: priced(e.Plan.Cost), Panic: e.Panic,
 	}
 	m.Proven = e.Plan.Proven()
 	if e.Quiet > 0 {
@@ -64,7 +64,7 @@ func decisionOf(e journal.Entry) decision {
 	d := decision{made: madeOf(e), Text: e.Plan.Text(true), Currency: live.Currency(e.World)}
 	for _, a := range e.Plan.Asks() {
 		one := ask{
-			Name: a.Name, Pool: a.Pool.Name, Shape: a.Shape, Zone: a.Zone, Capacity: a.CapacityType, Price: money(a.Price), Requests: a.Requests.String(),
+			Name: a.Name, Pool: a.Pool.Name, Shape: a.Shape, Zone: a.Zone, Capacity: a.CapacityType, Price: priced(a.Price), Requests: a.Requests.String(),
 			Menu: menu(a.Menu), Why: choosing(a.Why),
 		}
 		for _, k := range a.Pods {
@@ -96,7 +96,7 @@ func decisionOf(e journal.Entry) decision {
 		if name == "" {
 			name = g.Claim
 		}
-		d.Gives = append(d.Gives, give{name, g.Pool.Name, g.Reason, money(g.Price)})
+		d.Gives = append(d.Gives, give{name, g.Pool.Name, g.Reason, priced(g.Price)})
 	}
 	return d
 }
@@ -108,7 +108,7 @@ func choosing(c plan.Choosing) string {
 		text += " leaves no room for a smaller one"
 	}
 	if c.RunnerUp != "" {
-		text += "; the next best is " + c.RunnerUp + " at " + money(c.RunnerUpPrice)
+		text += "; the next best is " + c.RunnerUp + " at " + priced(c.RunnerUpPrice)
 	}
 	if c.LeftOut != "" {
 		text += "; left out, since no pod needs them: " + c.LeftOut
@@ -121,7 +121,7 @@ func menu(choices []plan.Choice) string {
 	const shown = 12
 	parts := make([]string, 0, shown)
 	for _, c := range choices[:min(len(choices), shown)] {
-		parts = append(parts, c.Shape+" "+money(c.Price))
+		parts = append(parts, c.Shape+" "+priced(c.Price))
 	}
 	text := strings.Join(parts, ", ")
 	if more := len(choices) - shown; more > 0 {

@@ -5,6 +5,7 @@ import (
 
 	"github.com/tenon-sh/tenon/engine/amount"
 	"github.com/tenon-sh/tenon/engine/label"
+	"github.com/tenon-sh/tenon/engine/money"
 	"github.com/tenon-sh/tenon/engine/plan"
 	"github.com/tenon-sh/tenon/engine/reason"
 	"github.com/tenon-sh/tenon/engine/world"
@@ -68,10 +69,10 @@ type node struct {
 type load struct {
 	nodes      int
 	used, room amount.List
-	price      int64
+	price      money.Micro
 }
 
-func (l *load) add(p *world.Place, price int64) {
+func (l *load) add(p *world.Place, price money.Micro) {
 	l.nodes++
 	l.used, l.room, l.price = l.used.Plus(p.Used), l.room.Plus(live.RoomOf(p)), l.price+price
 }
@@ -100,12 +101,12 @@ func (s site) overviewOf(w *world.World, decided []journal.Entry) overview {
 		}
 	}
 	o.More = len(w.Places()) - len(o.Nodes)
-	o.Price, o.Month = money(all.price), money(all.price*730)
+	o.Price, o.Month = priced(all.price), priced(all.price.Times(730))
 	o.CPU, o.Memory = share(all.used, all.room, amount.CPU), share(all.used, all.room, amount.Memory)
 	for _, p := range w.Pools() {
 		l := byPool[p.ID]
 		o.Pools = append(o.Pools, pool{
-			Kind: p.ID.Kind, Name: p.ID.Name, State: live.PoolState(p), Limits: p.Limits.String(), Nodes: l.nodes, Price: money(l.price),
+			Kind: p.ID.Kind, Name: p.ID.Name, State: live.PoolState(p), Limits: p.Limits.String(), Nodes: l.nodes, Price: priced(l.price),
 			CPU: share(l.used, l.room, amount.CPU), Memory: share(l.used, l.room, amount.Memory),
 		})
 	}
@@ -133,7 +134,7 @@ func (s site) leavingOf(w *world.World, decided []journal.Entry) []leaving {
 	reasons := live.Reasons(decided, s.deleted)
 	var out []leaving
 	for _, p := range w.Places() {
-		l := leaving{Name: p.Name(), Pool: p.Pool().Name, Type: p.Labels()[label.InstanceType], State: live.StateOf(p), Price: money(plan.PriceOf(w, p))}
+		l := leaving{Name: p.Name(), Pool: p.Pool().Name, Type: p.Labels()[label.InstanceType], State: live.StateOf(p), Price: priced(plan.PriceOf(w, p))}
 		if !live.Goes(l.State) {
 			continue
 		}
@@ -150,11 +151,11 @@ func (s site) leavingOf(w *world.World, decided []journal.Entry) []leaving {
 	return out[:min(len(out), most)]
 }
 
-func nodeOf(p *world.Place, price int64) node {
+func nodeOf(p *world.Place, price money.Micro) node {
 	l := p.Labels()
 	n := node{
 		Name: p.Name(), Pool: p.Pool().Name, Type: l[label.InstanceType], Zone: l[label.Zone], Capacity: l[label.CapacityType],
-		Pods: len(p.Pods), Price: money(price), State: live.StateOf(p),
+		Pods: len(p.Pods), Price: priced(price), State: live.StateOf(p),
 	}
 	if live.Goes(n.State) {
 		n.State = "going"

@@ -9,11 +9,11 @@ import (
 	"cmp"
 	"compress/gzip"
 	"encoding/json"
-	"fmt"
 	"net/http"
 	"slices"
 	"time"
 
+	"github.com/tenon-sh/tenon/engine/money"
 	"github.com/tenon-sh/tenon/engine/provision"
 	"github.com/tenon-sh/tenon/engine/world"
 	"github.com/tenon-sh/tenon/internal/clock"
@@ -207,12 +207,12 @@ func write(w http.ResponseWriter, v any) {
 
 func clockText(at int64) string { return time.Unix(at, 0).UTC().Format(time.DateTime) }
 
-// money writes a price, with as many digits as the log and the plans have.
-func money(micro int64) string {
-	if value := float64(micro) / 1e6; value < 100 {
-		return fmt.Sprintf("%.4f", value)
+// priced writes a price, with as many digits as the log and the plans have.
+func priced(p money.Micro) string {
+	if p < money.Hundred {
+		return p.Fixed(4)
 	}
-	return fmt.Sprint(micro / 1e6)
+	return p.Fixed(0)
 }
 
 // noun is how so many of something are called.

@@ -13,6 +13,7 @@ import (
 	karpv1 "github.com/tenon-sh/tenon/api/karpenter/v1"
 	"github.com/tenon-sh/tenon/engine/amount"
 	"github.com/tenon-sh/tenon/engine/label"
+	"github.com/tenon-sh/tenon/engine/money"
 	"github.com/tenon-sh/tenon/engine/world"
 )
 
@@ -142,7 +143,7 @@ func (g *generator) shapes() {
 		cpu, mem int64
 		arch     string
 		gpu      int64
-		price    int64
+		price    money.Micro
 	}{
 		{"s.small", 2, 4, "amd64", 0, 100_000},
 		{"s.medium", 4, 8, "amd64", 0, 190_000},

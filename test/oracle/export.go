@@ -14,6 +14,7 @@ import (
 
 	karpv1 "github.com/tenon-sh/tenon/api/karpenter/v1"
 	"github.com/tenon-sh/tenon/engine/label"
+	"github.com/tenon-sh/tenon/engine/money"
 	"github.com/tenon-sh/tenon/engine/plan"
 	"github.com/tenon-sh/tenon/engine/world"
 	"github.com/tenon-sh/tenon/internal/observe"
@@ -216,7 +217,7 @@ func sells(p world.Pool, s world.Shape, o world.Offer) bool {
 // Machine is one that is bought.
 type Machine struct {
 	Name, Pool, Shape, Zone, CapacityType string
-	Price                                 int64
+	Price                                 money.Micro
 }
 
 // Node is what a machine becomes when it joins, with the daemons' room still free.

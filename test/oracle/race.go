@@ -9,6 +9,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	karpv1 "github.com/tenon-sh/tenon/api/karpenter/v1"
+	"github.com/tenon-sh/tenon/engine/money"
 	"github.com/tenon-sh/tenon/internal/observe"
 )
 
@@ -24,7 +25,7 @@ type Decision struct {
 	Nominated map[string]string // pods to nodes that are there
 	Waiting   int               // pods that it decided about
 	Refused   int               // of them
-	Bound     int64             // what any plan for them costs at least; 0: not known
+	Bound     money.Micro       // what any plan for them costs at least; 0: not known
 	Closed    map[string]int64  // nodes that are to take no pods yet, and when they do at the latest; only in a race in which they join closed
 	Again     int64             // when the planner wants to be asked again if nothing happens until then; 0: it does not
 }
@@ -32,17 +33,17 @@ type Decision struct {
 // Finish is how a race ended.
 type Finish struct {
 	First    Decision
-	Machines int   // bought in all
-	Cost     int64 // of all machines
-	Idle     int64 // of those on which no pod runs in the end, which would be given back soon
-	Placed   int   // pods of the first decision that have a place
-	Stranded int   // pods that run on machines of later decisions, or nowhere although the first had a place for them
-	Homeless int   // pods that run nowhere although the first decision had a place for them
+	Machines int         // bought in all
+	Cost     money.Micro // of all machines
+	Idle     money.Micro // of those on which no pod runs in the end, which would be given back soon
+	Placed   int         // pods of the first decision that have a place
+	Stranded int         // pods that run on machines of later decisions, or nowhere although the first had a place for them
+	Homeless int         // pods that run nowhere although the first decision had a place for them
 }
 
 // Planned is what the machines of the first decision cost.
-func (f Finish) Planned() int64 {
-	var sum int64
+func (f Finish) Planned() money.Micro {
+	var sum money.Micro
 	for _, m := range f.First.New {
 		sum += m.Price
 	}

@@ -14,6 +14,7 @@ import (
 	karpv1 "github.com/tenon-sh/tenon/api/karpenter/v1"
 	"github.com/tenon-sh/tenon/engine/amount"
 	"github.com/tenon-sh/tenon/engine/label"
+	"github.com/tenon-sh/tenon/engine/money"
 	"github.com/tenon-sh/tenon/engine/provision"
 	"github.com/tenon-sh/tenon/engine/solve"
 	"github.com/tenon-sh/tenon/engine/world"
@@ -32,7 +33,7 @@ type handful struct {
 type sale struct {
 	cpu, memory, pods int64 // thousandths of a core, MiB, a count
 	zone, arch        string
-	price             int64
+	price             money.Micro
 }
 
 // need is what a pod needs.
@@ -109,9 +110,9 @@ func (g *generator) market(h *handful) {
 					if cpu > 2 && g.chance(15) {
 						continue
 					}
-					price := cpu*20_000 + cpu*per*3_000 + int64(g.IntN(11)-5)*1000
+					price := money.Micro(cpu*20_000 + cpu*per*3_000 + int64(g.IntN(11)-5)*1000)
 					if arch == "arm64" {
-						price = price * 85 / 100
+						price = price.Part(85, 100)
 					}
 					sold = append(sold, z)
 					shape.Offers = append(shape.Offers, world.Offer{Zone: z, CapacityType: label.OnDemand, Price: price})
@@ -156,7 +157,7 @@ func (g *generator) needing(i int, n need) corev1.Pod {
 }
 
 // cheapest is the price of the cheapest machine that takes the pods together.
-func (h handful) cheapest(pods []need) (price int64, ok bool) {
+func (h handful) cheapest(pods []need) (price money.Micro, ok bool) {
 	var all need
 	ports, apart := 0, map[int]bool{}
 	for _, p := range pods {
@@ -180,8 +181,8 @@ func (h handful) cheapest(pods []need) (price int64, ok bool) {
 }
 
 // optimum is the least price of machines for all pods.
-func (h handful) optimum() int64 {
-	least, alone := make([]int64, 1<<len(h.pods)), make([]int64, 1<<len(h.pods))
+func (h handful) optimum() money.Micro {
+	least, alone := make([]money.Micro, 1<<len(h.pods)), make([]money.Micro, 1<<len(h.pods))
 	for set := 1; set < len(least); set++ {
 		var pods []need
 		for rest := uint(set); rest > 0; rest &= rest - 1 {

@@ -74,7 +74,7 @@ func (s *source) price(synthetic bool) func(row) {
 			s.onDemand[region] = map[string]catalog.Price{}
 		}
 		s.currency[region] = r.text("currency")
-		s.onDemand[region][r.text("type")] = catalog.Price{Micro: r.scaled("price", 1e6), Synthetic: synthetic}
+		s.onDemand[region][r.text("type")] = catalog.Price{Micro: r.price("price"), Synthetic: synthetic}
 	}
 }
 
@@ -99,7 +99,7 @@ func (s *source) spotSample(r row) {
 	sheet := s.sheets[r.text("region")]
 	for _, z := range sheet.Zones {
 		if strings.HasSuffix(z.ID, "-"+r.text("zone_id_suffix")) {
-			s.sampled[r.text("type")+"/"+z.Name] = catalog.Price{Micro: r.scaled("spot_usd", 1e6)}
+			s.sampled[r.text("type")+"/"+z.Name] = catalog.Price{Micro: r.price("spot_usd")}
 		}
 	}
 }

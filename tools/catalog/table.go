@@ -8,6 +8,8 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+
+	"github.com/tenon-sh/tenon/engine/money"
 )
 
 // row is one line of a source table. Its methods remember the first cell that
@@ -63,6 +65,19 @@ func (r row) list(column string) []string {
 func (r row) flag(column string) bool { return r.text(column) == "true" }
 
 func (r row) number(column string) int { return int(r.scaled(column, 1)) }
+
+// price reads an amount of money; a blank cell is none.
+func (r row) price(column string) money.Micro {
+	s := r.text(column)
+	if s == "" {
+		return 0
+	}
+	p, ok := money.Parse(s)
+	if !ok && *r.err == nil {
+		*r.err = fmt.Errorf("%s: %q is no price", column, s)
+	}
+	return p
+}
 
 // scaled reads a decimal number times scale, rounded; a blank cell is zero.
 func (r row) scaled(column string, scale float64) int64 {

@@ -8,6 +8,7 @@ import (
 
 	"github.com/tenon-sh/tenon/engine/amount"
 	"github.com/tenon-sh/tenon/engine/disrupt/hold"
+	"github.com/tenon-sh/tenon/engine/money"
 	"github.com/tenon-sh/tenon/engine/plan"
 	"github.com/tenon-sh/tenon/engine/reason"
 	"github.com/tenon-sh/tenon/engine/world"
@@ -18,8 +19,8 @@ type draft struct {
 	machines []int
 	where    [][]int
 	asks     map[int]plan.Ask // by what was bought
-	saving   int64
-	effort   int64
+	saving   money.Micro
+	effort   money.Micro
 	weight   int64
 }
 
@@ -46,7 +47,7 @@ func (s *search) commands() []draft {
 
 // better orders drafts, those first that save most for each move.
 func (s *search) better(a, b draft) int {
-	return cmp.Or(cmp.Compare(b.saving*1000/(1000+b.weight), a.saving*1000/(1000+a.weight)), strings.Compare(s.name(a.machines[0]), s.name(b.machines[0])))
+	return cmp.Or(cmp.Compare(b.saving.Part(1000, 1000+b.weight), a.saving.Part(1000, 1000+a.weight)), strings.Compare(s.name(a.machines[0]), s.name(b.machines[0])))
 }
 
 func (s *search) name(i int) string { return s.machines[i].place.Name() }
@@ -236,8 +237,8 @@ func (s *search) balance(p *world.Pool, d draft) (_ shares, ok bool) {
 	if !p.Disruption.Balanced {
 		return shares{}, false
 	}
-	var cost, gone, weight, moved int64 // of the pool, and of the command there
-	all := int64(0)
+	var cost, gone, all money.Micro // of the pool, of the command there, and of all of the command
+	var weight, moved int64         // the same
 	for i := range s.machines {
 		m := &s.machines[i]
 		mine := slices.Contains(d.machines, i)

@@ -5,6 +5,7 @@ import (
 
 	"github.com/tenon-sh/tenon/engine/disrupt/hold"
 	"github.com/tenon-sh/tenon/engine/label"
+	"github.com/tenon-sh/tenon/engine/money"
 	"github.com/tenon-sh/tenon/engine/plan"
 	"github.com/tenon-sh/tenon/engine/reason"
 	"github.com/tenon-sh/tenon/engine/whatif"
@@ -85,13 +86,13 @@ func (s *search) weigh() {
 }
 
 // average is what a pod that may move costs in the middle, where machines are bought anew for all of them.
-func (s *search) average() int64 {
-	worth, pods := int64(0), 0
+func (s *search) average() money.Micro {
+	worth, pods := money.Micro(0), 0
 	for i := range s.machines {
 		w, _ := s.cluster.Load(i)
 		worth, pods = worth+w, pods+s.cluster.Count(i)
 	}
-	return worth / int64(max(pods, 1))
+	return worth.Part(1, int64(max(pods, 1)))
 }
 
 // effort is what moving the pods of machine i has to save. An eviction costs the
@@ -100,7 +101,7 @@ func (s *search) average() int64 {
 // cost in this cluster, so that clusters of small pods and of large ones, in any
 // currency, are treated alike. A pod that costs little has to save little, and
 // one that costs much no more than others.
-func (s *search) effort(i int, average int64) int64 {
+func (s *search) effort(i int, average money.Micro) money.Micro {
 	pods := int64(len(s.cluster.Movable(i)))
 	if pods == 0 {
 		return 0
@@ -108,11 +109,11 @@ func (s *search) effort(i int, average int64) int64 {
 	m := &s.machines[i]
 	l := s.options.level(s.world.Pool(m.place.Pool()))
 	worth, _ := s.cluster.Load(i)
-	return min(average*l.share/100, worth/pods*l.most/100, l.cost) * m.weight / 1000
+	return min(average.Part(l.share, 100), worth.Part(1, pods).Part(l.most, 100), l.cost).Part(m.weight, 1000)
 }
 
 // offerOf is what a machine is sold as, and what it costs: a reservation is paid for anyway.
-func offerOf(w *world.World, p *world.Place) (world.Offer, int64) {
+func offerOf(w *world.World, p *world.Place) (world.Offer, money.Micro) {
 	o, _ := plan.OfferOf(w, p)
 	if o.CapacityType == label.Reserved {
 		return o, 0

@@ -7,6 +7,7 @@ import (
 	"github.com/tenon-sh/tenon/engine/disrupt/consolidate"
 	"github.com/tenon-sh/tenon/engine/enginetest"
 	"github.com/tenon-sh/tenon/engine/enginetest/families"
+	"github.com/tenon-sh/tenon/engine/money"
 	"github.com/tenon-sh/tenon/engine/provision"
 	"github.com/tenon-sh/tenon/engine/world"
 )
@@ -44,7 +45,7 @@ func TestComesAsFarAsOneByOne(t *testing.T) {
 			s := enginetest.NewSerial(w)
 			for s.Step() {
 			}
-			start, ours, plans := int64(0), int64(0), 0
+			start, ours, plans := money.Micro(0), money.Micro(0), 0
 			for ; plans < 100; plans++ {
 				p := decide(w, consolidate.Options{Unbudgeted: true, SpotToSpot: true})
 				if ours = p.Price; plans == 0 {
@@ -55,12 +56,10 @@ func TestComesAsFarAsOneByOne(t *testing.T) {
 				}
 				w = after(w, p)
 			}
-			t.Logf("%s %d: %.2f an hour come to %.2f in %d plans, one by one to %.2f", family, seed, dollars(start), dollars(ours), plans, dollars(s.Cost()))
+			t.Logf("%s %d: %.2f an hour come to %.2f in %d plans, one by one to %.2f", family, seed, start.Units(), ours.Units(), plans, s.Cost().Units())
 			if plans == 100 || float64(ours) > 1.1*float64(s.Cost()) {
-				t.Errorf("%s %d: plans come to rest at %.2f, one by one at %.2f", family, seed, dollars(ours), dollars(s.Cost()))
+				t.Errorf("%s %d: plans come to rest at %.2f, one by one at %.2f", family, seed, ours.Units(), s.Cost().Units())
 			}
 		}
 	}
 }
-
-func dollars(micro int64) float64 { return float64(micro) / 1e6 }

@@ -5,6 +5,7 @@ import (
 
 	"github.com/tenon-sh/tenon/engine/disrupt/consolidate"
 	"github.com/tenon-sh/tenon/engine/enginetest"
+	"github.com/tenon-sh/tenon/engine/money"
 )
 
 // One plan costs no more than the serial rules reach with as many moves, and
@@ -41,7 +42,7 @@ func TestBetterThanOneByOne(t *testing.T) {
 	}
 }
 
-func part(a, b int64) float64 { return float64(a) / float64(b) }
+func part(a, b money.Micro) float64 { return float64(a) / float64(b) }
 
 func BenchmarkDecide(b *testing.B) {
 	w := enginetest.Shrunk(30_000, 1)

@@ -7,6 +7,7 @@ import (
 
 	"github.com/tenon-sh/tenon/engine/amount"
 	"github.com/tenon-sh/tenon/engine/label"
+	"github.com/tenon-sh/tenon/engine/money"
 	"github.com/tenon-sh/tenon/engine/plan"
 	"github.com/tenon-sh/tenon/engine/reason"
 )
@@ -82,7 +83,7 @@ const cent = 100
 
 // anew says what new nodes for a machine's pods would cost at the least, and
 // what that leaves to be saved.
-func (s *search) anew(value int64, m *machine) string {
+func (s *search) anew(value money.Micro, m *machine) string {
 	least := max(m.effort, s.options.leastSaving())
 	switch saves := m.price - value; {
 	case saves < cent:
@@ -119,4 +120,4 @@ func homeless(left, pods int) string {
 }
 
 // money writes a price in the currency of the plan.
-func (s *search) money(micro int64) string { return plan.Money(s.plan.Currency, micro) }
+func (s *search) money(of money.Micro) string { return of.Text(s.plan.Currency) }

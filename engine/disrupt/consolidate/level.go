@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/tenon-sh/tenon/engine/money"
 	"github.com/tenon-sh/tenon/engine/world"
 )
 
@@ -18,7 +19,7 @@ const (
 type level struct {
 	share int64 // percent of what an average pod of the cluster costs
 	most  int64 // percent of what the pod itself costs
-	cost  int64 // millionths of the currency
+	cost  money.Micro
 }
 
 // levels: as long as a pod has to save less than it costs, machines go however small their pods are, once these fit

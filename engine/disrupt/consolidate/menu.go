@@ -6,6 +6,7 @@ import (
 
 	"github.com/tenon-sh/tenon/engine/amount"
 	"github.com/tenon-sh/tenon/engine/label"
+	"github.com/tenon-sh/tenon/engine/money"
 	"github.com/tenon-sh/tenon/engine/plan"
 	"github.com/tenon-sh/tenon/engine/reason"
 	"github.com/tenon-sh/tenon/engine/world"
@@ -18,8 +19,8 @@ const variety = 15
 
 // bind writes what a group buys such that whatever the seller chooses, the group
 // still saves what it has to. It says why that cannot be had.
-func (s *search) bind(g group, price int64) ([]plan.Ask, *reason.Why) {
-	most := price - max(s.options.leastSaving(), (price*s.options.leastShare()+99)/100)
+func (s *search) bind(g group, price money.Micro) ([]plan.Ask, *reason.Why) {
+	most := price - max(s.options.leastSaving(), price.PartUp(s.options.leastShare(), 100))
 	cost := price - g.saving
 	spot := !slices.ContainsFunc(g.machines, func(i int) bool { return s.machines[i].offer.CapacityType != label.Spot })
 	var out []plan.Ask
@@ -32,7 +33,7 @@ func (s *search) bind(g group, price int64) ([]plan.Ask, *reason.Why) {
 		if spot && a.CapacityType == label.Spot && !s.options.SpotToSpot {
 			return nil, &reason.Why{Code: reason.Inflexible, Detail: "what would be cheaper is spot, and a spot node is not replaced by spot nodes", Hint: "switch the gate SpotToSpotConsolidation on"}
 		}
-		s.limit(&a, a.Price+(most-cost)*(a.Price/1000)/max(cost/1000, 1))
+		s.limit(&a, a.Price+(most-cost).Part(int64(a.Price/1000), int64(max(cost/1000, 1))))
 		if spot && a.CapacityType == label.Spot {
 			if n := len(a.Menu); n < variety {
 				return nil, &reason.Why{Code: reason.Inflexible, Detail: fmt.Sprintf("%s of spot node would be cheaper, and %d have to be", amount.Count(n, "type"), variety)}
@@ -49,7 +50,7 @@ func (s *search) bind(g group, price int64) ([]plan.Ask, *reason.Why) {
 
 // limit takes off an ask's menu what may cost more than the limit wherever it
 // is bought. If what is planned does in some of its zones, only the zone planned is left.
-func (s *search) limit(a *plan.Ask, limit int64) {
+func (s *search) limit(a *plan.Ask, limit money.Micro) {
 	a.Requirements = a.Requirements.And(label.Is(label.CapacityType, a.CapacityType))
 	if _, most := s.span(a, a.Shape); most > limit {
 		a.Requirements = a.Requirements.And(label.Is(label.Zone, a.Zone))
@@ -74,7 +75,7 @@ func (s *search) choose(a *plan.Ask, menu []plan.Choice) {
 }
 
 // span is the least and the most that a shape costs where the ask may be bought; 0 if it is not sold there.
-func (s *search) span(a *plan.Ask, shape string) (least, most int64) {
+func (s *search) span(a *plan.Ask, shape string) (least, most money.Micro) {
 	zones, _ := a.Requirements.Find(label.Zone)
 	sh := s.shapes(a)[shape]
 	if sh == nil {

@@ -4,16 +4,19 @@
 // and whoever acts on one of its commands asks again first.
 package consolidate
 
-import "github.com/tenon-sh/tenon/engine/pack"
+import (
+	"github.com/tenon-sh/tenon/engine/money"
+	"github.com/tenon-sh/tenon/engine/pack"
+)
 
 // Defaults of Options.
 const (
-	DefaultMoveShare   = 30     // percent
-	DefaultMoveCost    = 10_000 // millionths of the currency an hour
-	DefaultLeastSaving = 10_000 // the same
-	DefaultLeastShare  = 3      // percent
-	DefaultGroup       = 16
-	DefaultSteps       = 20_000 // counted work of the search for what to buy for one group
+	DefaultMoveShare               = 30     // percent
+	DefaultMoveCost    money.Micro = 10_000 // an hour
+	DefaultLeastSaving money.Micro = 10_000 // an hour
+	DefaultLeastShare              = 3      // percent
+	DefaultGroup                   = 16
+	DefaultSteps                   = 20_000 // counted work of the search for what to buy for one group
 )
 
 // Options are what a caller may choose. The zero value works.
@@ -22,8 +25,8 @@ type Options struct {
 	Planned     []string     `json:"planned,omitempty"`     // machines, by the names of their places, that pods are on their way to
 	Level       string       `json:"level,omitempty"`       // how much has to be saved for a move, for pools that do not say it themselves
 	MoveShare   int          `json:"moveShare,omitempty"`   // what moving an average pod has to save an hour, in percent of what such a pod costs; 0 is the level's, below 0 is nothing
-	MoveCost    int64        `json:"moveCost,omitempty"`    // what moving one pod has to save an hour at most; 0 is the level's, below 0 is nothing
-	LeastSaving int64        `json:"leastSaving,omitempty"` // what a command has to save an hour; 0 is the default, below 0 is anything
+	MoveCost    money.Micro  `json:"moveCost,omitempty"`    // what moving one pod has to save an hour at most; 0 is the level's, below 0 is nothing
+	LeastSaving money.Micro  `json:"leastSaving,omitempty"` // what a command has to save an hour; 0 is the default, below 0 is anything
 	LeastShare  int          `json:"leastShare,omitempty"`  // percent of what it gives back that a command which buys has to save; 0 is the default, below 0 is anything
 	Group       int          `json:"group,omitempty"`       // most machines that are replaced together; 0 is the default
 	SpotToSpot  bool         `json:"spotToSpot,omitempty"`  // spot machines may be replaced by cheaper spot machines
@@ -31,12 +34,12 @@ type Options struct {
 	Unbudgeted  bool         `json:"unbudgeted,omitempty"`  // look at no disruption budget: what could go in the end, not now
 }
 
-func (o Options) leastSaving() int64 { return max(choice(o.LeastSaving, DefaultLeastSaving), 1) }
-func (o Options) leastShare() int64  { return choice(int64(o.LeastShare), DefaultLeastShare) }
-func (o Options) group() int         { return int(max(choice(int64(o.Group), DefaultGroup), 1)) }
+func (o Options) leastSaving() money.Micro { return max(choice(o.LeastSaving, DefaultLeastSaving), 1) }
+func (o Options) leastShare() int64        { return choice(int64(o.LeastShare), DefaultLeastShare) }
+func (o Options) group() int               { return int(max(choice(int64(o.Group), DefaultGroup), 1)) }
 
 // choice is v, or the usual if v is 0; below 0 it is nothing.
-func choice(v, usual int64) int64 {
+func choice[T ~int64](v, usual T) T {
 	switch {
 	case v == 0:
 		return usual

@@ -12,6 +12,7 @@ import (
 	"github.com/tenon-sh/tenon/engine/disrupt/consolidate"
 	"github.com/tenon-sh/tenon/engine/enginetest"
 	"github.com/tenon-sh/tenon/engine/enginetest/chance"
+	"github.com/tenon-sh/tenon/engine/money"
 	"github.com/tenon-sh/tenon/engine/plan"
 	"github.com/tenon-sh/tenon/engine/provision"
 	"github.com/tenon-sh/tenon/engine/suppose"
@@ -144,7 +145,7 @@ func TestSavingIsReal(t *testing.T) {
 	chance.Check(t, func(t *rapid.T) {
 		s := worlds().Draw(t, "world")
 		for _, c := range moving(decide(s.world, options(t))) {
-			saving := int64(0)
+			saving := money.Micro(0)
 			for _, g := range c.Back {
 				saving += plan.PriceOf(s.world, s.world.Place(g.Node))
 			}

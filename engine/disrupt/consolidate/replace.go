@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/tenon-sh/tenon/engine/money"
 	"github.com/tenon-sh/tenon/engine/reason"
 	"github.com/tenon-sh/tenon/engine/world"
 )
@@ -82,7 +83,7 @@ func (s *search) restore(i int, why *reason.Why) {
 // purchase buys for the pods of the machines that are left over. It says why
 // that does not pay, and which of the machines would be bought again, or -1.
 func (s *search) purchase(machines []int) (g group, why *reason.Why, like int) {
-	price, effort := int64(0), int64(0)
+	price, effort := money.Micro(0), money.Micro(0)
 	for _, i := range machines {
 		s.cluster.Recall(i)
 		price += s.machines[i].price
@@ -93,7 +94,7 @@ func (s *search) purchase(machines []int) (g group, why *reason.Why, like int) {
 	if !ok {
 		return g, &reason.Why{Code: reason.NoPlace, Detail: "for some of its pods no machine can be bought"}, -1
 	}
-	cost := int64(0)
+	cost := money.Micro(0)
 	for _, j := range bought {
 		cost += s.cluster.Price(j)
 	}
@@ -115,7 +116,7 @@ func (s *search) purchase(machines []int) (g group, why *reason.Why, like int) {
 }
 
 // pays says why a group saves too little; nil if it does not.
-func (s *search) pays(g group, price, effort int64) *reason.Why {
+func (s *search) pays(g group, price, effort money.Micro) *reason.Why {
 	saves := fmt.Sprintf("replacing it saves %s of %s an hour", s.money(g.saving), s.money(price))
 	why := &reason.Why{Code: reason.SavesLittle, Hint: s.spotOnly(g.machines)}
 	switch {
@@ -123,7 +124,7 @@ func (s *search) pays(g group, price, effort int64) *reason.Why {
 		return &reason.Why{Code: reason.NotCheaper, Detail: fmt.Sprintf("a replacement costs %s an hour, and this one costs %s: nothing would be saved", s.money(price-g.saving), s.money(price))}
 	case g.saving < s.options.leastSaving():
 		why.Detail = fmt.Sprintf("%s, and any change has to save %s", saves, s.money(s.options.leastSaving()))
-	case len(g.bought) > 0 && g.saving*100 < price*s.options.leastShare():
+	case len(g.bought) > 0 && g.saving*100 < price*money.Micro(s.options.leastShare()):
 		why.Detail = fmt.Sprintf("%s, and has to save %d %%", saves, s.options.leastShare())
 	case g.saving < effort:
 		why.Detail = fmt.Sprintf("%s, and a change that evicts its pods has to save %s", saves, s.money(effort))

@@ -1,6 +1,10 @@
 package consolidate
 
-import "math"
+import (
+	"math"
+
+	"github.com/tenon-sh/tenon/engine/money"
+)
 
 // room is what can be had for a price: so much of everything that pods ask for.
 type room struct {
@@ -49,7 +53,7 @@ func (s *search) value() {
 			}
 		}
 	}
-	y.Sold(func(size []int64, price int64) { sold = append(sold, roomOf(size, float64(price)*premium/100)) })
+	y.Sold(func(size []int64, price money.Micro) { sold = append(sold, roomOf(size, float64(price)*premium/100)) })
 	if len(have) == 0 || len(sold) == 0 {
 		return
 	}

@@ -11,6 +11,7 @@ import (
 
 	"github.com/tenon-sh/tenon/engine/disrupt/consolidate"
 	"github.com/tenon-sh/tenon/engine/enginetest"
+	"github.com/tenon-sh/tenon/engine/money"
 	"github.com/tenon-sh/tenon/engine/plan"
 	"github.com/tenon-sh/tenon/engine/world"
 )
@@ -42,7 +43,7 @@ func TestScenarios(t *testing.T) {
 					t.Fatal(err)
 				}
 				p := decide(w, consolidate.Options{
-					Level: a["level"], MoveCost: money(a["move"]), LeastSaving: money(a["least"]), LeastShare: number(a["share"]), Group: number(a["group"]), SpotToSpot: spot, Unbudgeted: unbudgeted,
+					Level: a["level"], MoveCost: price(a["move"]), LeastSaving: price(a["least"]), LeastShare: number(a["share"]), Group: number(a["group"]), SpotToSpot: spot, Unbudgeted: unbudgeted,
 				})
 				return plot(p)
 			default:
@@ -63,7 +64,7 @@ func arguments(args []datadriven.CmdArg) map[string]string {
 
 func number(s string) int { n, _ := strconv.Atoi(s); return n }
 
-func money(s string) int64 { f, _ := strconv.ParseFloat(s, 64); return int64(f*1e6 + 0.5) }
+func price(s string) money.Micro { p, _ := money.Parse(s); return p }
 
 // plot writes the plan in as few words as tell it.
 func plot(p plan.Plan) string {

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/tenon-sh/tenon/engine/disrupt/hold"
+	"github.com/tenon-sh/tenon/engine/money"
 	"github.com/tenon-sh/tenon/engine/plan"
 	"github.com/tenon-sh/tenon/engine/reason"
 	"github.com/tenon-sh/tenon/engine/whatif"
@@ -31,11 +32,11 @@ type machine struct {
 	place  *world.Place
 	why    *reason.Why // why it is not looked at; nil if it is
 	offer  world.Offer // what it is sold as
-	price  int64
-	room   float64 // what its room is worth
-	effort int64   // what moving its pods has to save
-	weight int64   // what evicting its pods costs, in thousandths of an ordinary pod
-	takes  bool    // it may receive pods
+	price  money.Micro
+	room   float64     // what its room is worth
+	effort money.Micro // what moving its pods has to save
+	weight int64       // what evicting its pods costs, in thousandths of an ordinary pod
+	takes  bool        // it may receive pods
 	gone   bool
 	tried  *reason.Why // what came of replacing it
 }
@@ -45,7 +46,7 @@ type group struct {
 	machines []int
 	bought   []int
 	asks     []plan.Ask // for each of bought
-	saving   int64
+	saving   money.Micro
 }
 
 // rooms is how many more machines each pool lets go now.
@@ -64,7 +65,7 @@ func (s *search) rooms() map[world.PoolID]int {
 const rounds = 3
 
 // net is what a machine costs beyond what its pods' staying saves.
-func (m *machine) net() int64 { return m.price - m.effort }
+func (m *machine) net() money.Micro { return m.price - m.effort }
 
 // later notes that something may be possible at a time that has not come yet.
 func (s *search) later(at int64) {
@@ -128,7 +129,7 @@ func (s *search) take(i int, leave bool) bool {
 	y.Clear(i)
 	left := y.Settle(s.takers, !leave)
 	value, buyable := y.Value()
-	if left > 0 && !(leave && buyable) || m.price-m.effort-value*premium/100 < s.options.leastSaving() {
+	if left > 0 && !(leave && buyable) || m.price-m.effort-value.Part(premium, 100) < s.options.leastSaving() {
 		y.Undo(mark)
 		return false
 	}

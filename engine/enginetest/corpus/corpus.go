@@ -14,6 +14,7 @@ import (
 	"github.com/tenon-sh/tenon/engine/disrupt"
 	"github.com/tenon-sh/tenon/engine/disrupt/consolidate"
 	"github.com/tenon-sh/tenon/engine/enginetest"
+	"github.com/tenon-sh/tenon/engine/money"
 	"github.com/tenon-sh/tenon/engine/plan"
 	"github.com/tenon-sh/tenon/engine/provision"
 	"github.com/tenon-sh/tenon/engine/reason"
@@ -67,10 +68,10 @@ func Generated(small int) []Entry {
 // Record is what is kept of one World's plans.
 type Record struct {
 	Name  string
-	Nodes int    // that are asked for
-	Cost  int64  // of these, millionths an hour
-	Saved int64  // by consolidating, millionths an hour
-	Plans string // a digest of each plan, by what was decided
+	Nodes int         // that are asked for
+	Cost  money.Micro // of these, millionths an hour
+	Saved money.Micro // by consolidating, millionths an hour
+	Plans string      // a digest of each plan, by what was decided
 }
 
 // String writes the record as a line.

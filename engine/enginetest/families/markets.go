@@ -9,6 +9,7 @@ import (
 	"github.com/tenon-sh/tenon/engine/amount"
 	"github.com/tenon-sh/tenon/engine/enginetest"
 	"github.com/tenon-sh/tenon/engine/label"
+	"github.com/tenon-sh/tenon/engine/money"
 	"github.com/tenon-sh/tenon/engine/world"
 )
 
@@ -46,7 +47,7 @@ func (d *drawer) reprice() {
 				byZone[o.Zone] = factor()
 			}
 			part := []float64{factor(), byZone[o.Zone] * d.uniform(0.9, 1.1), ofType * d.uniform(0.9, 1.1)}[kind]
-			o.Price = max(int64(float64(s.Offers[0].Price)*part), 1) // the first is on demand
+			o.Price = max(money.Micro(float64(s.Offers[0].Price)*part), 1) // the first is on demand
 			o.Gone = d.chance(absent)
 		}
 	}
@@ -140,8 +141,8 @@ func (d *drawer) sellGPUs() {
 				if count == 8 && zone == "b" {
 					continue
 				}
-				price := int64(float64(kind.price*count) * d.uniform(0.9, 1.1))
-				s.Offers = append(s.Offers, world.Offer{Zone: zone, CapacityType: label.OnDemand, Price: price}, world.Offer{Zone: zone, CapacityType: label.Spot, Price: price * int64(d.between(25, 80)) / 100})
+				price := money.Micro(float64(kind.price*count) * d.uniform(0.9, 1.1))
+				s.Offers = append(s.Offers, world.Offer{Zone: zone, CapacityType: label.OnDemand, Price: price}, world.Offer{Zone: zone, CapacityType: label.Spot, Price: price.Part(int64(d.between(25, 80)), 100)})
 			}
 			d.catalog.Shapes = append(d.catalog.Shapes, s)
 		}

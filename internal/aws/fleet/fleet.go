@@ -22,7 +22,7 @@ import (
 // Candidate is one machine that would do: a type in a subnet, from a launch template.
 type Candidate struct {
 	Shape, Zone, Subnet, Template, Image string
-	Price                                int64
+	Price                                money.Micro
 	Reservation                          string // the only one that its template may use
 	Block                                bool   // it is a capacity block
 	Interrupts                           bool   // it can be taken back

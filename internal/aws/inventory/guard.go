@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/tenon-sh/tenon/engine/money"
 	"github.com/tenon-sh/tenon/internal/catalog"
 )
 
@@ -21,18 +22,18 @@ const (
 type guard struct {
 	shelf *Shelf
 	types map[string]*catalog.Type
-	cores map[string]int64 // what a core usually costs on demand, by family and by category of types
+	cores map[string]money.Micro // what a core usually costs on demand, by family and by category of types
 }
 
 // newGuard returns the guard of a shelf whose prices of on-demand are known as far as they will be.
 func newGuard(s *Shelf) *guard {
-	g := &guard{shelf: s, types: make(map[string]*catalog.Type, len(s.Types)), cores: map[string]int64{}}
-	all := map[string][]int64{}
+	g := &guard{shelf: s, types: make(map[string]*catalog.Type, len(s.Types)), cores: map[string]money.Micro{}}
+	all := map[string][]money.Micro{}
 	for i := range s.Types {
 		t := &s.Types[i]
 		g.types[t.Name] = t
 		if p := s.OnDemand[t.Name]; p.Micro > 0 && t.VCPUs > 0 {
-			each := p.Micro / int64(t.VCPUs)
+			each := p.Micro.Part(1, int64(t.VCPUs))
 			all[t.Family], all[kindOf(t)] = append(all[t.Family], each), append(all[kindOf(t)], each)
 		}
 	}
@@ -49,9 +50,9 @@ func kindOf(t *catalog.Type) string { return "category " + strings.ToLower(t.Cat
 // believes reports whether spot of a type can cost so little: compared with its
 // price of on-demand, or else with what cores of its family, or of its category,
 // cost. A type that there is nothing to compare with is not believed.
-func (g *guard) believes(typ string, micro int64) bool {
+func (g *guard) believes(typ string, price money.Micro) bool {
 	if p := g.shelf.OnDemand[typ]; p.Micro > 0 {
-		return micro >= p.Micro/incredible
+		return price >= p.Micro/incredible
 	}
 	t := g.types[typ]
 	if t == nil {
@@ -59,7 +60,7 @@ func (g *guard) believes(typ string, micro int64) bool {
 	}
 	for _, of := range []string{t.Family, kindOf(t)} {
 		if each := g.cores[of]; each > 0 {
-			return micro >= each*int64(t.VCPUs)/doubtful
+			return price >= each.Part(int64(t.VCPUs), doubtful)
 		}
 	}
 	return false

@@ -3,6 +3,7 @@ package inventory
 import (
 	"testing"
 
+	"github.com/tenon-sh/tenon/engine/money"
 	"github.com/tenon-sh/tenon/internal/catalog"
 )
 
@@ -23,7 +24,7 @@ func TestGuard(t *testing.T) {
 	tests := map[string]struct {
 		why   string
 		typ   string
-		micro int64
+		micro money.Micro
 		want  bool
 	}{
 		"Usual":         {"A third of on-demand is what spot costs.", "m5.large", 32_000, true},

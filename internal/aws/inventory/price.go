@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"strconv"
 	"strings"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
@@ -60,9 +59,9 @@ func (a asker) spotPrices(ctx context.Context, shelf *Shelf) error {
 			return refusal.Wrap("describe spot prices", err)
 		}
 		for _, p := range page.SpotPriceHistory {
-			micro, ok := micros(aws.ToString(p.SpotPrice))
-			if ok && guard.believes(string(p.InstanceType), micro) {
-				shelf.setSpot(string(p.InstanceType), aws.ToString(p.AvailabilityZone), catalog.Price{Micro: micro})
+			price, ok := priceOf(aws.ToString(p.SpotPrice))
+			if ok && guard.believes(string(p.InstanceType), price) {
+				shelf.setSpot(string(p.InstanceType), aws.ToString(p.AvailabilityZone), catalog.Price{Micro: price})
 			}
 		}
 	}
@@ -143,20 +142,16 @@ func readPrice(text, currency string) (string, catalog.Price, error) {
 	}
 	for _, term := range p.Terms.OnDemand {
 		for _, d := range term.PriceDimensions {
-			if micro, ok := micros(d.PricePerUnit[currency]); ok {
-				return p.Product.Attributes.InstanceType, catalog.Price{Micro: micro}, nil
+			if price, ok := priceOf(d.PricePerUnit[currency]); ok {
+				return p.Product.Attributes.InstanceType, catalog.Price{Micro: price}, nil
 			}
 		}
 	}
 	return p.Product.Attributes.InstanceType, catalog.Price{}, nil
 }
 
-// micros reads a price in units as millionths; false for what is no price.
-func micros(text string) (int64, bool) {
-	f, err := strconv.ParseFloat(text, 64)
-	if err != nil {
-		return 0, false
-	}
-	micro, ok := money.Of(f)
-	return int64(micro), ok && f > 0
+// priceOf reads a price; false for what is none, or nothing.
+func priceOf(text string) (money.Micro, bool) {
+	price, ok := money.Parse(text)
+	return price, ok && price > 0
 }

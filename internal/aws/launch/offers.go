@@ -8,6 +8,7 @@ import (
 
 	awsv1 "github.com/tenon-sh/tenon/api/aws/v1"
 	"github.com/tenon-sh/tenon/engine/label"
+	"github.com/tenon-sh/tenon/engine/money"
 	"github.com/tenon-sh/tenon/engine/world"
 	"github.com/tenon-sh/tenon/internal/aws/reserve"
 	"github.com/tenon-sh/tenon/internal/cloud"
@@ -152,7 +153,7 @@ func (d demand) notDearer(spot, onDemand []offer) []offer {
 
 // cheapest returns the offers of the n cheapest shapes.
 func cheapest(offers []offer, n int) []offer {
-	best := map[string]int64{}
+	best := map[string]money.Micro{}
 	for _, o := range offers {
 		if p, ok := best[o.shape.Name]; !ok || o.Price < p {
 			best[o.shape.Name] = o.Price

@@ -70,7 +70,7 @@ world that the controller kept. --add, --without, --scale, --sold-out and
 	f.StringVar(&o.level, "level", consolidate.Normal, "how much has to be saved for a pod to be moved, where its pool does not say: "+consolidate.AnyLevel()+"; a running controller's, if one answers")
 	f.IntVar(&o.share, "move-share", 0, "what moving one pod has to save an hour, in percent of what an average pod costs, instead of the level's")
 	f.Float64Var(&o.move, "move-cost", 0, "what moving one pod has to save an hour at most, in units of the currency, instead of the level's")
-	f.Float64Var(&o.least, "least-saving", units(consolidate.DefaultLeastSaving), "what has to be saved an hour for any node to go")
+	f.Float64Var(&o.least, "least-saving", consolidate.DefaultLeastSaving.Units(), "what has to be saved an hour for any node to go")
 	f.IntVar(&o.group, "group", consolidate.DefaultGroup, "most nodes that are replaced together")
 	f.BoolVar(&o.spot, "spot-to-spot", false, "replace spot nodes by cheaper spot nodes, too, if there are enough types of them")
 	f.BoolVar(&o.budgets, "ignore-budgets", false, "as if no disruption budget held anything up")
@@ -171,13 +171,13 @@ func (o *options) decideOptions(given *pflag.FlagSet) (consolidate.Options, erro
 	for _, x := range []struct {
 		flag string
 		v    float64
-		to   *int64
+		to   *money.Micro
 	}{{"--move-cost", o.move, &out.MoveCost}, {"--least-saving", o.least, &out.LeastSaving}} {
-		micro, ok := money.Of(x.v)
+		price, ok := money.Of(x.v)
 		if !ok {
 			return out, verb.BadInputf("%s is %v, want an amount of money from 0 to a million", x.flag, x.v)
 		}
-		if *x.to = int64(micro); *x.to == 0 && given.Changed(strings.TrimPrefix(x.flag, "--")) {
+		if *x.to = price; *x.to == 0 && given.Changed(strings.TrimPrefix(x.flag, "--")) {
 			*x.to = -1
 		}
 	}
@@ -186,5 +186,3 @@ func (o *options) decideOptions(given *pflag.FlagSet) (consolidate.Options, erro
 	}
 	return out, nil
 }
-
-func units(micro int64) float64 { return money.Micro(micro).Units() }

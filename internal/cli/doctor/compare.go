@@ -47,7 +47,7 @@ func (b buyer) find(c world.Catalog, claims []world.Claim, nodes []world.Node) e
 	case stock.Types > 0:
 		best := stock.Cheapest
 		return examine.Finding{Level: examine.Good, Check: check, Says: fmt.Sprintf("may buy %d of %d types, the cheapest %s (%s) in %s at %s/h",
-			stock.Types, len(c.Shapes), best.Shape, best.CapacityType, best.Zone, plan.Money(c.Currency, best.Price))}
+			stock.Types, len(c.Shapes), best.Shape, best.CapacityType, best.Zone, best.Price.Text(c.Currency))}
 	case stock.Barred > 0:
 		return limited(check, b.pool, stock)
 	}

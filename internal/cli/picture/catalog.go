@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"os"
 	"slices"
-	"strconv"
 
 	"github.com/tenon-sh/tenon/engine/amount"
 	"github.com/tenon-sh/tenon/engine/label"
@@ -114,9 +113,8 @@ func (s catalogShape) shape(region string) (world.Shape, error) {
 }
 
 func (o catalogOffer) offer() (world.Offer, error) {
-	price, err := strconv.ParseFloat(o.Price.String(), 64)
-	micro, ok := money.Of(price)
-	if err != nil || !ok {
+	price, ok := money.Parse(o.Price.String())
+	if !ok {
 		return world.Offer{}, fmt.Errorf("price is %q, want a number of the currency an hour from 0 to 1,000,000", o.Price)
 	}
 	if !slices.Contains([]string{label.OnDemand, label.Spot, label.Reserved}, o.CapacityType) {
@@ -124,7 +122,7 @@ func (o catalogOffer) offer() (world.Offer, error) {
 	}
 	out := world.Offer{
 		Zone: o.Zone, CapacityType: o.CapacityType, Synthetic: o.Synthetic,
-		Price: int64(micro), Gone: o.Available != nil && !*o.Available,
+		Price: price, Gone: o.Available != nil && !*o.Available,
 	}
 	if o.Reservation != nil {
 		out.Reservation, out.Count = o.Reservation.ID, o.Reservation.Count

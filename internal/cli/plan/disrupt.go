@@ -74,7 +74,7 @@ func (o *options) disrupt(w *world.World, decide provision.Options) (r result, e
 			Pack: decide, Only: []engine.Part{engine.Idling, engine.Consolidating}, AsIs: true, Consolidate: consolidate.Options{Unbudgeted: !o.budgets},
 		})
 		if steps += p.Steps; n == 0 {
-			c.LowerBound = hourly(p.Least)
+			c.LowerBound = p.Least.Units()
 		}
 		if p.Saving() == 0 && !slices.ContainsFunc(p.Commands, plan.Command.Idle) {
 			break
@@ -153,13 +153,13 @@ func (c *consolidation) tell(w *world.World, p plan.Plan) {
 	for _, x := range p.Commands {
 		if x.Idle() {
 			for _, g := range x.Back {
-				c.Actions = append(c.Actions, action{Remove: []string{g.Node}, Add: []added{}, Moves: []moved{}, Saves: hourly(g.Price), Why: strings.ToLower(g.Reason)})
+				c.Actions = append(c.Actions, action{Remove: []string{g.Node}, Add: []added{}, Moves: []moved{}, Saves: g.Price.Units(), Why: strings.ToLower(g.Reason)})
 			}
 		}
 		if x.Idle() || x.Verdict != plan.Begin {
 			continue
 		}
-		a := action{Add: []added{}, Moves: []moved{}, Saves: hourly(x.Saving)}
+		a := action{Add: []added{}, Moves: []moved{}, Saves: x.Saving.Units()}
 		switch {
 		case len(x.New) == 0:
 			a.Why = "its pods fit on nodes that stay"
@@ -177,7 +177,7 @@ func (c *consolidation) tell(w *world.World, p plan.Plan) {
 			}
 		}
 		for _, n := range x.New {
-			a.Add = append(a.Add, added{n.Name, n.Pool.Name, n.Shape, n.Zone, n.CapacityType, hourly(n.Price)})
+			a.Add = append(a.Add, added{n.Name, n.Pool.Name, n.Shape, n.Zone, n.CapacityType, n.Price.Units()})
 			to(n.Pods, n.Name)
 		}
 		for _, f := range x.Moves {
@@ -208,14 +208,14 @@ func (c *consolidation) text() string {
 
 // totalOf counts the machines of pools.
 func totalOf(w *world.World) (t total) {
-	sum := int64(0)
+	sum := money.Micro(0)
 	for _, p := range w.Places() {
 		if p.Node != nil && p.Claim != nil {
 			t.Nodes++
 			sum += plan.PriceOf(w, p)
 		}
 	}
-	t.HourlyCost = hourly(sum)
+	t.HourlyCost = sum.Units()
 	return t
 }
 
@@ -229,7 +229,7 @@ func nodesOf(before, after *world.World) []plan.Node {
 		labels := p.Labels()
 		n := plan.Node{
 			Name: p.Name(), Existing: before.Place(p.Name()) != nil, NodePool: p.Pool().Name, PoolKind: p.Pool().Kind, InstanceType: labels[label.InstanceType],
-			Zone: labels[label.Zone], CapacityType: labels[label.CapacityType], PricePerHour: hourly(plan.PriceOf(after, p)), Pods: []string{},
+			Zone: labels[label.Zone], CapacityType: labels[label.CapacityType], PricePerHour: plan.PriceOf(after, p).Units(), Pods: []string{},
 		}
 		for _, pod := range p.Pods {
 			if pod.DaemonSet == "" && !pod.Static {
@@ -243,4 +243,3 @@ func nodesOf(before, after *world.World) []plan.Node {
 }
 
 // hourly turns millionths into units.
-func hourly(micro int64) float64 { return money.Micro(micro).Units() }

@@ -123,7 +123,7 @@ func (d decision) text(note string, wide bool) string {
 func waiting(p plan.Plan) string {
 	text := fmt.Sprintf("%d waiting, %d new, %d refused", p.Waiting, len(p.New), len(p.Refused))
 	if len(p.New) > 0 {
-		text += ", " + plan.Money(p.Currency, p.Cost) + "/h"
+		text += ", " + p.Cost.PerHour(p.Currency)
 	}
 	return text
 }

@@ -142,11 +142,10 @@ func (f *filter) offered() ([]test, error) {
 	if len(f.zones) == 0 && f.capacityType == "" && f.maxPrice == 0 {
 		return nil, nil
 	}
-	price, ok := money.Of(f.maxPrice)
+	most, ok := money.Of(f.maxPrice)
 	if !ok {
 		return nil, fmt.Errorf("--max-price is %v, want a price an hour from 0 to a million", f.maxPrice)
 	}
-	most := int64(price)
 	return []test{func(it item) bool {
 		for _, o := range it.shape.Offers {
 			if (len(f.zones) == 0 || slices.Contains(f.zones, o.Zone)) &&

@@ -164,7 +164,7 @@ func orderBy(what string) (func(a, b item) int, error) {
 }
 
 // comparePrice puts what has no price last.
-func comparePrice(a, b int64) int {
+func comparePrice(a, b money.Micro) int {
 	if (a == 0) != (b == 0) {
 		return cmp.Compare(b, a)
 	}
@@ -172,8 +172,8 @@ func comparePrice(a, b int64) int {
 }
 
 // cheapest is the lowest price of any offer; 0 if there is none.
-func (it item) cheapest() int64 {
-	var low int64
+func (it item) cheapest() money.Micro {
+	var low money.Micro
 	for _, o := range it.shape.Offers {
 		if low == 0 || o.Price < low {
 			low = o.Price

@@ -183,7 +183,7 @@ func (c *Controller) begin(ctx context.Context, m plan.Command) error {
 	c.Metrics.Add(metric.DisruptionDecisionsByPool, 1, append(labels, m.Back[0].Pool.Name)...)
 	c.proposed(ctx, m)
 	c.Log.Info("disrupting node(s)", "reason", lower(m.Reason), "decision", labels[0], "disrupted-node-count", len(m.Back), "replacement-node-count", len(m.New),
-		"pod-count", m.Pods, "disrupted-nodes", m.Nodes(), "savings", plan.Money("", m.Saving)+"/h")
+		"pod-count", m.Pods, "disrupted-nodes", m.Nodes(), "savings", m.Saving.PerHour(""))
 	return nil
 }
 

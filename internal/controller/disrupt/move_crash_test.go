@@ -24,6 +24,7 @@ import (
 	v1 "github.com/tenon-sh/tenon/api/karpenter/v1"
 	"github.com/tenon-sh/tenon/engine/amount"
 	"github.com/tenon-sh/tenon/engine/label"
+	"github.com/tenon-sh/tenon/engine/money"
 	"github.com/tenon-sh/tenon/engine/world"
 	"github.com/tenon-sh/tenon/internal/annotation"
 	"github.com/tenon-sh/tenon/internal/apitest"
@@ -60,7 +61,7 @@ type borough struct {
 
 // types are what is on sale.
 func types() world.Catalog {
-	shape := func(name string, cpu, price int64) world.Shape {
+	shape := func(name string, cpu int64, price money.Micro) world.Shape {
 		return world.Shape{
 			Name: name, Capacity: amount.Of(amount.Entry{Name: amount.CPU, Value: cpu * amount.Unit}, amount.Entry{Name: amount.Pods, Value: 20 * amount.Unit}),
 			Labels: label.SetOf(label.Is(label.InstanceType, name)),

@@ -10,6 +10,7 @@ import (
 
 	v1 "github.com/tenon-sh/tenon/api/karpenter/v1"
 	"github.com/tenon-sh/tenon/engine/amount"
+	"github.com/tenon-sh/tenon/engine/money"
 	"github.com/tenon-sh/tenon/engine/plan"
 	"github.com/tenon-sh/tenon/engine/reason"
 	"github.com/tenon-sh/tenon/engine/world"
@@ -64,7 +65,7 @@ func (c *Controller) proposed(ctx context.Context, m plan.Command) {
 	}
 	if len(m.New) > 0 {
 		for _, g := range m.Back {
-			c.onMachine(ctx, g, "ConsolidationCandidate", fmt.Sprintf("Consolidation candidate: %s (savings: $%.2f)", commandText(m, g), dollars(m.Saving)))
+			c.onMachine(ctx, g, "ConsolidationCandidate", fmt.Sprintf("Consolidation candidate: %s (savings: $%.2f)", commandText(m, g), m.Saving.Units()))
 		}
 	}
 	for _, s := range m.Scores {
@@ -87,7 +88,7 @@ func (c *Controller) rejected(ctx context.Context, w *world.World, m plan.Comman
 	if m.Reason != plan.Underutilized || m.Verdict != plan.TakeBack {
 		return
 	}
-	saving := int64(0)
+	saving := money.Micro(0)
 	for _, g := range m.Back {
 		saving += g.Price
 	}
@@ -97,11 +98,9 @@ func (c *Controller) rejected(ctx context.Context, w *world.World, m plan.Comman
 		}
 	}
 	for _, g := range m.Back {
-		c.onMachine(ctx, g, "ConsolidationRejected", fmt.Sprintf("Consolidation rejected: %s, reason: %s (savings: $%.2f)", commandText(m, g), rejection(m.Why), dollars(saving)))
+		c.onMachine(ctx, g, "ConsolidationRejected", fmt.Sprintf("Consolidation rejected: %s, reason: %s (savings: $%.2f)", commandText(m, g), rejection(m.Why), saving.Units()))
 	}
 }
-
-func dollars(millionths int64) float64 { return float64(millionths) / 1e6 }
 
 // rejection is what Karpenter calls such a reason.
 func rejection(why *reason.Why) string {

@@ -5,6 +5,7 @@ import (
 
 	v1 "github.com/tenon-sh/tenon/api/karpenter/v1"
 	"github.com/tenon-sh/tenon/engine/amount"
+	"github.com/tenon-sh/tenon/engine/money"
 	"github.com/tenon-sh/tenon/engine/world"
 	"github.com/tenon-sh/tenon/internal/cloud"
 )
@@ -42,7 +43,7 @@ func (v overlays) correct(o *cloud.Order) {
 				continue
 			}
 			if o.Prices == nil {
-				o.Prices = map[cloud.Offer]int64{}
+				o.Prices = map[cloud.Offer]money.Micro{}
 			}
 			o.Prices[cloud.Offer{Shape: s.Name, Zone: offer.Zone, CapacityType: offer.CapacityType}] = offer.Price
 		}

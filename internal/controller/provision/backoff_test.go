@@ -22,6 +22,7 @@ import (
 	"github.com/tenon-sh/tenon/engine/amount"
 	"github.com/tenon-sh/tenon/engine/disrupt"
 	"github.com/tenon-sh/tenon/engine/label"
+	"github.com/tenon-sh/tenon/engine/money"
 	"github.com/tenon-sh/tenon/engine/plan"
 	engine "github.com/tenon-sh/tenon/engine/provision"
 	"github.com/tenon-sh/tenon/engine/world"
@@ -115,7 +116,7 @@ func catalog() world.Catalog {
 			Capacity: amount.Of(amount.Entry{Name: amount.CPU, Value: cores * amount.Unit}, amount.Entry{Name: amount.Memory, Value: cores << 32 * amount.Unit},
 				amount.Entry{Name: amount.Pods, Value: 20 * amount.Unit}),
 			Labels: label.Exactly(map[string]string{label.InstanceType: name, label.Arch: "amd64", label.OS: "linux"}),
-			Offers: []world.Offer{{Zone: "a", CapacityType: label.OnDemand, Price: 50_000 * cores}},
+			Offers: []world.Offer{{Zone: "a", CapacityType: label.OnDemand, Price: money.Micro(50_000 * cores)}},
 		})
 	}
 	return out

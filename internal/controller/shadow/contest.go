@@ -3,6 +3,7 @@ package shadow
 import (
 	"time"
 
+	"github.com/tenon-sh/tenon/engine/money"
 	"github.com/tenon-sh/tenon/engine/plan"
 	"github.com/tenon-sh/tenon/engine/world"
 )
@@ -21,8 +22,8 @@ type contest struct {
 // outcome is what became of a contest.
 type outcome struct {
 	Pods          int
-	Ours, Theirs  int   // nodes
-	Cost, TheyPay int64 // millionths an hour
+	Ours, Theirs  int         // nodes
+	Cost, TheyPay money.Micro // millionths an hour
 }
 
 // enter adds what a plan would buy. As long as nothing has been bought since

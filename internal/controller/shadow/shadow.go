@@ -147,7 +147,7 @@ func (c *Controller) pass() time.Duration {
 	c.contest.enter(w, buy)
 	if o, settled := c.contest.settle(w); settled {
 		c.Log.Info("pods run that Tenon would have bought for", "pods", o.Pods,
-			"tenon-nodes", o.Ours, "tenon-price", dollars(o.Cost), "bought-nodes", o.Theirs, "bought-price", dollars(o.TheyPay))
+			"tenon-nodes", o.Ours, "tenon-price", o.Cost.PerHour(""), "bought-nodes", o.Theirs, "bought-price", o.TheyPay.PerHour(""))
 		c.grown = true
 	}
 	if since := c.Now.Since(c.totaled); !w.Blind() && (since >= anew || c.grown && since >= idle) {
@@ -235,7 +235,7 @@ func (c *Controller) tell(w *world.World, buy, back plan.Plan) {
 	for _, a := range buy.New {
 		once(fmt.Sprintf("buy %s %s %s %s %v", a.Pool, a.Shape, a.Zone, a.CapacityType, a.Pods), func() {
 			c.Log.Info("would buy a node", wording.Kind(a.Pool), a.Pool.Name, "instance-type", a.Shape, "zone", a.Zone,
-				"capacity-type", a.CapacityType, "price", dollars(a.Price), "pods", len(a.Pods))
+				"capacity-type", a.CapacityType, "price", a.Price.PerHour(""), "pods", len(a.Pods))
 		})
 	}
 	for _, r := range buy.Refused {
@@ -245,7 +245,7 @@ func (c *Controller) tell(w *world.World, buy, back plan.Plan) {
 	}
 	for _, g := range back.Back() {
 		once("give back "+g.Claim+g.Reason, func() {
-			c.Log.Info("would give a node back", "Node", g.Node, "NodeClaim", g.Claim, "reason", g.Reason, "price", dollars(g.Price))
+			c.Log.Info("would give a node back", "Node", g.Node, "NodeClaim", g.Claim, "reason", g.Reason, "price", g.Price.PerHour(""))
 		})
 	}
 }
@@ -253,7 +253,7 @@ func (c *Controller) tell(w *world.World, buy, back plan.Plan) {
 // total tells what the pools' nodes cost, and what would be bought for their
 // pods and those that wait if none of them were there.
 func (c *Controller) total(w *world.World) {
-	nodes, cost := 0, int64(0)
+	nodes, cost := 0, money.Micro(0)
 	for _, p := range w.Places() {
 		if p.Pool().Name != "" {
 			nodes++
@@ -266,15 +266,13 @@ func (c *Controller) total(w *world.World) {
 		return
 	}
 	p := provision.Decide(empty, c.Options)
-	c.Log.Info("what the nodes of pools cost, and what they would if bought anew", "nodes", nodes, "price", dollars(cost),
-		"anew-nodes", len(p.New), "anew-price", dollars(p.Cost), "anew-refused-pods", len(p.Refused))
+	c.Log.Info("what the nodes of pools cost, and what they would if bought anew", "nodes", nodes, "price", cost.PerHour(""),
+		"anew-nodes", len(p.New), "anew-price", p.Cost.PerHour(""), "anew-refused-pods", len(p.Refused))
 	for side, v := range map[string]struct {
 		nodes int
-		cost  int64
+		cost  money.Micro
 	}{"cluster": {nodes, cost}, "anew": {len(p.New), p.Cost}} {
 		c.Metrics.Put(metric.ShadowNodes, float64(v.nodes), side)
-		c.Metrics.Put(metric.ShadowPrice, money.Micro(v.cost).Units(), side)
+		c.Metrics.Put(metric.ShadowPrice, v.cost.Units(), side)
 	}
 }
-
-func dollars(micro int64) string { return plan.Money("", micro) + "/h" }

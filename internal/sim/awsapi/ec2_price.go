@@ -28,7 +28,7 @@ func describeSpotPriceHistory(c *call) ([]node, error) {
 	}
 	prices, err := keep(prices, in.Filter, func(market.SpotPrice) market.Tags { return nil }, func(p market.SpotPrice) facts {
 		return table(map[string]string{
-			"instance-type": p.Type, "availability-zone": p.Zone, "product-description": product, "spot-price": market.Dollars(p.Price),
+			"instance-type": p.Type, "availability-zone": p.Zone, "product-description": product, "spot-price": p.Price.Decimal(),
 		})
 	})
 	if err != nil {
@@ -40,7 +40,7 @@ func describeSpotPriceHistory(c *call) ([]node, error) {
 	}
 	return []node{list("spotPriceHistorySet", page, func(p market.SpotPrice) []node {
 		return []node{
-			txt("instanceType", p.Type), txt("productDescription", product), txt("spotPrice", market.Dollars(p.Price)),
+			txt("instanceType", p.Type), txt("productDescription", product), txt("spotPrice", p.Price.Decimal()),
 			moment("timestamp", p.Since), txt("availabilityZone", p.Zone),
 		}
 	}), txt("nextToken", next)}, nil

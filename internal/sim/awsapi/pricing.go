@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"hash/fnv"
 
+	"github.com/tenon-sh/tenon/engine/money"
 	"github.com/tenon-sh/tenon/internal/sim/market"
 )
 
@@ -54,7 +55,7 @@ func getProducts(c *call) (any, error) {
 // product is one line of the price list: a type on demand with plain Linux.
 type product struct {
 	sku        string
-	price      int64
+	price      money.Micro
 	attributes map[string]string
 }
 
@@ -88,7 +89,7 @@ func (p product) document(currency string) map[string]any {
 			"sku": p.sku, "offerTermCode": "JRTCKXETXF",
 			"priceDimensions": map[string]any{rate: map[string]any{
 				"unit": "Hrs", "rateCode": rate, "beginRange": "0", "endRange": "Inf",
-				"pricePerUnit": map[string]string{currency: market.Dollars(p.price) + "0000"},
+				"pricePerUnit": map[string]string{currency: p.price.Decimal() + "0000"},
 			}},
 		}}},
 	}

@@ -12,6 +12,7 @@ import (
 
 	"github.com/tenon-sh/tenon/engine/amount"
 	"github.com/tenon-sh/tenon/engine/label"
+	"github.com/tenon-sh/tenon/engine/money"
 	"github.com/tenon-sh/tenon/engine/world"
 	"github.com/tenon-sh/tenon/internal/catalog"
 	"github.com/tenon-sh/tenon/internal/cloud"
@@ -49,7 +50,7 @@ type Report struct {
 	Consolidated        int // machines whose pods were moved to make the cluster cheaper
 	TakenBack           int // and those that were to go and stayed
 	PeakNodes, PeakPods int
-	Spent               int64 // millionths of the currency
+	Spent               money.Micro
 	LongestWait         int64 // seconds a pod waited for its place
 	Expired, Drifted    int   // machines that were replaced because they were too old, or no longer as their pool says
 	Rollouts, Edits     int

@@ -11,6 +11,7 @@ import (
 	"github.com/tenon-sh/tenon/engine/disrupt"
 	"github.com/tenon-sh/tenon/engine/disrupt/hold"
 	"github.com/tenon-sh/tenon/engine/label"
+	"github.com/tenon-sh/tenon/engine/money"
 	"github.com/tenon-sh/tenon/engine/plan"
 	"github.com/tenon-sh/tenon/engine/provision"
 	"github.com/tenon-sh/tenon/engine/world"
@@ -192,7 +193,7 @@ func (d *day) ended(i market.Instance) {
 	if taken && !c.Deleting {
 		d.problem("machine %s was taken back as announced, and nobody had its pods leave", i.ID)
 	}
-	d.report.Spent += d.price(i) * (d.now - c.Created) / 3600
+	d.report.Spent += d.price(i).Part(d.now-c.Created, 3600)
 	if c.Node != "" {
 		d.evict(c.Node, !c.Deleting)
 		delete(d.nodes, c.Node)
@@ -217,7 +218,7 @@ func (d *day) release(name string) {
 	}
 }
 
-func (d *day) price(i market.Instance) int64 {
+func (d *day) price(i market.Instance) money.Micro {
 	w := d.builder.Snapshot(d.now)
 	c := w.Catalog(template)
 	for _, s := range c.Shapes {

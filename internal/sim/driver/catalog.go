@@ -8,6 +8,7 @@ import (
 
 	"github.com/tenon-sh/tenon/engine/amount"
 	"github.com/tenon-sh/tenon/engine/label"
+	"github.com/tenon-sh/tenon/engine/money"
 	"github.com/tenon-sh/tenon/engine/world"
 	"github.com/tenon-sh/tenon/internal/cloud"
 	"github.com/tenon-sh/tenon/internal/sim/market"
@@ -25,7 +26,7 @@ func (d *Driver) Catalog(ctx context.Context, t cloud.Template) (world.Catalog, 
 		zones[s.Zone] = true
 	}
 	c := world.Catalog{Template: t.ID, Region: d.market.Region()}
-	sum := int64(0)
+	sum := money.Micro(0) // a price that changes makes another version
 	for _, typ := range d.market.Types() {
 		if typ.Arch != "amd64" && typ.Arch != "" {
 			continue // its image is for amd64

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/tenon-sh/tenon/engine/label"
+	"github.com/tenon-sh/tenon/engine/money"
 	"github.com/tenon-sh/tenon/internal/sim/market"
 )
 
@@ -225,7 +226,7 @@ func machines(p Panel) []machine {
 	for _, i := range p.Market.Instances() {
 		out = append(out, machine{
 			ID: i.ID, Type: i.Type, Zone: i.Zone, CapacityType: i.CapacityType, State: i.State, Reason: i.Reason.Code, DNS: i.DNS, Image: i.Image,
-			Template: i.Template.Name, Launched: i.Launched, Price: market.Dollars(i.Price), Tags: i.Tags,
+			Template: i.Template.Name, Launched: i.Launched, Price: i.Price.Decimal(), Tags: i.Tags,
 		})
 	}
 	return out
@@ -335,14 +336,15 @@ func setPrice(p Panel, r *http.Request) (any, error) {
 	if err == nil {
 		err = in.check(p.Market)
 	}
+	price, ok := money.Of(in.Price)
 	switch {
 	case err != nil:
 		return nil, err
-	case in.Price < 0 || in.Factor < 0 || in.Price == 0 && in.Factor == 0:
+	case !ok || in.Factor < 0 || in.Price == 0 && in.Factor == 0:
 		return nil, errors.New("say price=DOLLARS, or factor=TIMES, of which 1 ends it")
 	}
 	p.Market.SetPrice(market.PriceRule{
-		Zone: in.Zone, Type: in.Type, CapacityType: in.CapacityType, Price: int64(in.Price*1_000_000 + 0.5), Factor: in.Factor,
+		Zone: in.Zone, Type: in.Type, CapacityType: in.CapacityType, Price: price, Factor: in.Factor,
 	})
 	return nil, nil
 }

@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/tenon-sh/tenon/engine/money"
 )
 
 // Allocation strategies of a fleet.
@@ -92,7 +94,7 @@ type pool struct {
 	override Override
 	launch   launch
 	rank     int // position in the request
-	price    int64
+	price    money.Micro
 	depth    int
 	open     bool // an open reservation fits
 }
@@ -245,7 +247,7 @@ func (f *fleet) resolve(config int, o Override, capacityType string) (pool, *Err
 	}
 	p := pool{config: config, override: o, launch: launch{
 		typ: typ, subnet: subnet, image: image, capacityType: capacityType, data: data, template: t.ref,
-		fleet: f.result.ID, token: f.r.Token, tags: byKind(f.r.Tags), maxPrice: Micro(cmp.Or(o.MaxPrice, f.r.SpotMaxPrice)),
+		fleet: f.result.ID, token: f.r.Token, tags: byKind(f.r.Tags), maxPrice: priceOf(cmp.Or(o.MaxPrice, f.r.SpotMaxPrice)),
 	}}
 	p.price = f.m.onDemandPrice(typ.Name)
 	if capacityType == Spot {
@@ -331,7 +333,7 @@ func byPriority(a, b pool) int {
 }
 
 // sold puts pools without a price behind all others.
-func sold(price int64) int64 {
+func sold(price money.Micro) money.Micro {
 	if price == 0 {
 		return 1 << 62
 	}
@@ -516,7 +518,7 @@ func (m *Market) runLaunch(r RunRequest) (launch, error) {
 	}
 	return launch{
 		typ: typ, subnet: subnet, image: image, capacityType: cmp.Or(data.Market.Kind, OnDemand), data: data, template: ref,
-		tags: byKind(r.Tags), maxPrice: Micro(data.Market.MaxPrice),
+		tags: byKind(r.Tags), maxPrice: priceOf(data.Market.MaxPrice),
 	}, nil
 }
 

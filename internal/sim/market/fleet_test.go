@@ -7,6 +7,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/tenon-sh/tenon/engine/money"
 	"github.com/tenon-sh/tenon/internal/catalog"
 	"github.com/tenon-sh/tenon/internal/sim/market"
 )
@@ -20,10 +21,10 @@ func (c *clock) pass(d time.Duration) { c.at = c.at.Add(d) }
 
 var start = time.Date(2026, 1, 2, 3, 0, 0, 0, time.UTC)
 
-func typ(name string, vcpus int, onDemand int64, zones ...string) market.Type {
+func typ(name string, vcpus int, onDemand money.Micro, zones ...string) market.Type {
 	t := market.Type{
 		Type:     catalog.Type{Name: name, Archs: []string{"x86_64"}, VCPUs: vcpus, UsageClasses: []string{market.OnDemand, market.Spot}},
-		OnDemand: onDemand, Zones: zones, SpotFrom: map[string]int64{},
+		OnDemand: onDemand, Zones: zones, SpotFrom: map[string]money.Micro{},
 	}
 	for _, z := range zones {
 		t.SpotFrom[z] = onDemand / 3

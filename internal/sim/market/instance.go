@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/tenon-sh/tenon/engine/money"
 )
 
 // State is where a machine is in its life.
@@ -55,7 +57,7 @@ type Instance struct {
 	VPC          string
 	Image        string
 	CapacityType string
-	Price        int64 // micro-dollars per hour when it was launched
+	Price        money.Micro // dollars per hour when it was launched
 	State        State
 	Reason       Reason
 	Launched     time.Time
@@ -140,7 +142,7 @@ type launch struct {
 	token        string
 	id           string
 	index        int
-	maxPrice     int64 // micro-dollars; 0 means the on-demand price
+	maxPrice     money.Micro // dollars; 0 means the on-demand price
 }
 
 // check says why a machine cannot be launched now.
@@ -272,7 +274,7 @@ func (m *Market) checkSpot(l launch) *Error {
 	}
 	if l.maxPrice > 0 && price > l.maxPrice {
 		return Errorf(SpotMaxPriceTooLow, "Your Spot request price of %s is lower than the minimum required Spot request fulfillment price of %s.",
-			Dollars(l.maxPrice), Dollars(price))
+			l.maxPrice.Decimal(), price.Decimal())
 	}
 	return nil
 }

@@ -1,6 +1,7 @@
 package market
 
 import (
+	"github.com/tenon-sh/tenon/engine/money"
 	"github.com/tenon-sh/tenon/internal/catalog"
 )
 
@@ -14,7 +15,8 @@ func stillSold(r *catalog.Region) []Type {
 	for _, s := range []struct {
 		size                  string
 		vcpus, gpus           int
-		memory, price         int64
+		memory                int64
+		price                 money.Micro
 		interfaces, addresses int
 		ebs                   int
 	}{
@@ -33,7 +35,7 @@ func stillSold(r *catalog.Region) []Type {
 				EBSOptimized: "default", EBSMbps: s.ebs, EBSBaselineMbps: s.ebs, EBSNVMe: "unsupported",
 				Accelerators: []catalog.Accelerator{{Kind: catalog.GPU, Name: "V100", Manufacturer: "NVIDIA", Count: s.gpus, Logical: s.gpus, MemoryMiB: 16 * 1024}},
 			},
-			OnDemand: s.price, SpotFrom: map[string]int64{},
+			OnDemand: s.price, SpotFrom: map[string]money.Micro{},
 		}
 		for _, z := range r.Zones {
 			t.Zones = append(t.Zones, z.Name)

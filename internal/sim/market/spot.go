@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/tenon-sh/tenon/engine/money"
 )
 
 // PriceRule fixes or scales prices of the pools it matches; empty fields match everything, the last rule counts.
@@ -13,8 +15,8 @@ type PriceRule struct {
 	Zone         string
 	Type         string
 	CapacityType string
-	Price        int64   // micro-dollars per hour; 0 means scaled by Factor
-	Factor       float64 // 0 means 1
+	Price        money.Micro // dollars per hour; 0 means scaled by Factor
+	Factor       float64     // 0 means 1
 }
 
 // SetPrice adds a rule for prices, or replaces the one of the same pools.
@@ -29,7 +31,7 @@ func (m *Market) SetPrice(r PriceRule) {
 	m.prices = append(m.prices, r)
 }
 
-func (m *Market) ruled(zone, typ, capacityType string, price int64) int64 {
+func (m *Market) ruled(zone, typ, capacityType string, price money.Micro) money.Micro {
 	for _, r := range slices.Backward(m.prices) {
 		if (r.Zone != "" && r.Zone != zone) || (r.Type != "" && r.Type != typ) || (r.CapacityType != "" && r.CapacityType != capacityType) {
 			continue
@@ -37,26 +39,26 @@ func (m *Market) ruled(zone, typ, capacityType string, price int64) int64 {
 		if r.Price > 0 {
 			return r.Price
 		}
-		return int64(float64(price) * r.Factor)
+		return price.Scale(r.Factor)
 	}
 	return price
 }
 
-// SpotPrice is what a spot pool costs from a time on, in micro-dollars per hour.
+// SpotPrice is what a spot pool costs from a time on, in dollars per hour.
 type SpotPrice struct {
 	Type  string
 	Zone  string
-	Price int64
+	Price money.Micro
 	Since time.Time
 }
 
-// OnDemandPrice returns the price of a type, in micro-dollars per hour; 0 if it is not sold on demand.
-func (m *Market) OnDemandPrice(typ string) int64 {
+// OnDemandPrice returns the price of a type, in dollars per hour; 0 if it is not sold on demand.
+func (m *Market) OnDemandPrice(typ string) money.Micro {
 	defer m.lock()()
 	return m.onDemandPrice(typ)
 }
 
-func (m *Market) onDemandPrice(typ string) int64 {
+func (m *Market) onDemandPrice(typ string) money.Micro {
 	t := m.types[typ]
 	if t == nil || t.OnDemand == 0 {
 		return 0
@@ -92,7 +94,7 @@ func (m *Market) SpotPrices(types []string, zone string) []SpotPrice {
 
 // spotPrice redraws the starting price of a pool once a period: its logarithm moves by the configured
 // deviation, and the result stays between a tenth of the on-demand price and all of it.
-func (m *Market) spotPrice(typ, zone string) int64 {
+func (m *Market) spotPrice(typ, zone string) money.Micro {
 	t := m.types[typ]
 	if t == nil {
 		return 0
@@ -105,7 +107,7 @@ func (m *Market) spotPrice(typ, zone string) int64 {
 	if sigma := m.cfg.Timing.SpotVariance; sigma > 0 {
 		period := m.at.Unix() / int64(max(m.cfg.Timing.PricePeriod/time.Second, 1))
 		z := spread(fmt.Sprintf("%d/%s|%s/%d", m.cfg.Seed, zone, typ, period))
-		price = int64(float64(start) * math.Exp(sigma*z))
+		price = money.Micro(float64(start) * math.Exp(sigma*z))
 		if t.OnDemand > 0 {
 			price = min(max(price, t.OnDemand/10), t.OnDemand)
 		}

@@ -4,22 +4,23 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/tenon-sh/tenon/engine/money"
 	"github.com/tenon-sh/tenon/internal/catalog"
 )
 
 // Type is an instance type with what it costs here and where.
 type Type struct {
 	catalog.Type
-	OnDemand int64            // micro-dollars per hour; 0 if not sold so
-	SpotFrom map[string]int64 // by zone, the price at the start; missing if not sold so
-	Zones    []string         // where it is offered, by name
+	OnDemand money.Micro            // dollars per hour; 0 if not sold so
+	SpotFrom map[string]money.Micro // by zone, the price at the start; missing if not sold so
+	Zones    []string               // where it is offered, by name
 }
 
 // TypesOf returns what a region of the catalogue sells.
 func TypesOf(r *catalog.Region) []Type {
 	var out []Type
 	for _, t := range r.Types() {
-		sold := Type{Type: *t, SpotFrom: map[string]int64{}, Zones: r.Offered(t.Name)}
+		sold := Type{Type: *t, SpotFrom: map[string]money.Micro{}, Zones: r.Offered(t.Name)}
 		if p, ok := r.OnDemand(t.Name); ok {
 			sold.OnDemand = p.Micro
 		}

@@ -17,6 +17,7 @@ import (
 	"github.com/tenon-sh/tenon/engine/disrupt/hold"
 	"github.com/tenon-sh/tenon/engine/explain"
 	"github.com/tenon-sh/tenon/engine/label"
+	"github.com/tenon-sh/tenon/engine/money"
 	"github.com/tenon-sh/tenon/engine/world"
 	"github.com/tenon-sh/tenon/internal/journal"
 )
@@ -41,25 +42,25 @@ const (
 
 // Node is a machine as the page draws it: a node, or a claim whose node has not joined.
 type Node struct {
-	Name       string   `json:"name"`
-	Claim      string   `json:"claim,omitempty"`
-	Pool       string   `json:"pool,omitempty"`
-	Type       string   `json:"type,omitempty"`
-	Zone       string   `json:"zone,omitempty"`
-	Capacity   string   `json:"capacity,omitempty"` // spot, on-demand or reserved
-	State      string   `json:"state"`
-	Why        string   `json:"why,omitempty"`      // it goes
-	Decision   string   `json:"decision,omitempty"` // that says so
-	Created    int64    `json:"created,omitempty"`
-	Expires    int64    `json:"expires,omitempty"`
-	Drifted    string   `json:"drifted,omitempty"` // how it is no longer what its pool asks for
-	Price      int64    `json:"price"`             // millionths of the currency an hour
-	OnDemand   int64    `json:"onDemand"`          // what the same type costs on demand
-	CPU        int64    `json:"cpu"`               // allocatable, thousandths of a core
-	Memory     int64    `json:"memory"`            // allocatable, MiB
-	UsedCPU    int64    `json:"usedCPU"`
-	UsedMemory int64    `json:"usedMemory"`
-	Keeps      []string `json:"keeps,omitempty"` // codes of what keeps it
+	Name       string      `json:"name"`
+	Claim      string      `json:"claim,omitempty"`
+	Pool       string      `json:"pool,omitempty"`
+	Type       string      `json:"type,omitempty"`
+	Zone       string      `json:"zone,omitempty"`
+	Capacity   string      `json:"capacity,omitempty"` // spot, on-demand or reserved
+	State      string      `json:"state"`
+	Why        string      `json:"why,omitempty"`      // it goes
+	Decision   string      `json:"decision,omitempty"` // that says so
+	Created    int64       `json:"created,omitempty"`
+	Expires    int64       `json:"expires,omitempty"`
+	Drifted    string      `json:"drifted,omitempty"` // how it is no longer what its pool asks for
+	Price      money.Micro `json:"price"`             // millionths of the currency an hour
+	OnDemand   money.Micro `json:"onDemand"`          // what the same type costs on demand
+	CPU        int64       `json:"cpu"`               // allocatable, thousandths of a core
+	Memory     int64       `json:"memory"`            // allocatable, MiB
+	UsedCPU    int64       `json:"usedCPU"`
+	UsedMemory int64       `json:"usedMemory"`
+	Keeps      []string    `json:"keeps,omitempty"` // codes of what keeps it
 	// Pods are three numbers for each pod: thousandths of a core, MiB, and its kind.
 	Pods []int64 `json:"pods,omitempty"`
 }

@@ -8,25 +8,26 @@ import (
 	"strings"
 
 	"github.com/tenon-sh/tenon/engine/amount"
+	"github.com/tenon-sh/tenon/engine/money"
 	"github.com/tenon-sh/tenon/engine/plan"
 	"github.com/tenon-sh/tenon/internal/journal"
 )
 
 // Decision is a row of the time line.
 type Decision struct {
-	Digest  string `json:"digest"`
-	At      int64  `json:"at"`
-	Kind    string `json:"kind"` // as the journal names it
-	Text    string `json:"text"` // what it does
-	Waiting int    `json:"waiting"`
-	New     int    `json:"new"`
-	Refused int    `json:"refused"`
-	Back    int    `json:"back"`
-	Cost    int64  `json:"cost"` // of new nodes, millionths an hour
-	Saved   int64  `json:"saved"`
-	Proven  string `json:"proven,omitempty"` // the share of Cost that is proven necessary
-	Quiet   int    `json:"quiet,omitempty"`  // decisions of the kind before it that changed nothing
-	Panic   string `json:"panic,omitempty"`
+	Digest  string      `json:"digest"`
+	At      int64       `json:"at"`
+	Kind    string      `json:"kind"` // as the journal names it
+	Text    string      `json:"text"` // what it does
+	Waiting int         `json:"waiting"`
+	New     int         `json:"new"`
+	Refused int         `json:"refused"`
+	Back    int         `json:"back"`
+	Cost    money.Micro `json:"cost"` // of new nodes, millionths an hour
+	Saved   money.Micro `json:"saved"`
+	Proven  string      `json:"proven,omitempty"` // the share of Cost that is proven necessary
+	Quiet   int         `json:"quiet,omitempty"`  // decisions of the kind before it that changed nothing
+	Panic   string      `json:"panic,omitempty"`
 }
 
 // decisionOf draws a decision.

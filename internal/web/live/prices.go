@@ -6,6 +6,7 @@ import (
 
 	v1 "github.com/tenon-sh/tenon/api/karpenter/v1"
 	"github.com/tenon-sh/tenon/engine/label"
+	"github.com/tenon-sh/tenon/engine/money"
 	"github.com/tenon-sh/tenon/engine/plan"
 	"github.com/tenon-sh/tenon/engine/world"
 )
@@ -14,8 +15,8 @@ import (
 type prices struct {
 	catalogs []*world.Catalog
 	pools    []*world.Pool
-	sold     map[machine]int64
-	onDemand map[string]int64 // by type
+	sold     map[machine]money.Micro
+	onDemand map[string]money.Micro // by type
 }
 
 // machine is what decides what a machine costs.
@@ -29,11 +30,11 @@ func (p *prices) follow(w *world.World) {
 	if p.sold != nil && slices.Equal(p.catalogs, w.Catalogs()) && slices.Equal(p.pools, w.Pools()) {
 		return
 	}
-	*p = prices{catalogs: w.Catalogs(), pools: w.Pools(), sold: map[machine]int64{}, onDemand: map[string]int64{}}
+	*p = prices{catalogs: w.Catalogs(), pools: w.Pools(), sold: map[machine]money.Micro{}, onDemand: map[string]money.Micro{}}
 }
 
 // of returns what a machine costs, and what the same type costs on demand: neither where its price is not known.
-func (p *prices) of(w *world.World, place *world.Place) (price, onDemand int64) {
+func (p *prices) of(w *world.World, place *world.Place) (price, onDemand money.Micro) {
 	labels := place.Labels()
 	m := machine{place.Pool(), labels[label.InstanceType], labels[label.Zone], labels[label.CapacityType]}
 	price, ok := p.sold[m]
@@ -53,8 +54,8 @@ func (p *prices) of(w *world.World, place *world.Place) (price, onDemand int64) 
 }
 
 // leastOnDemand is what a type costs on demand where it costs least; 0 if it is not sold so.
-func leastOnDemand(catalogs []*world.Catalog, shape string) int64 {
-	least := int64(0)
+func leastOnDemand(catalogs []*world.Catalog, shape string) money.Micro {
+	least := money.Micro(0)
 	for _, c := range catalogs {
 		for i := range c.Shapes {
 			if c.Shapes[i].Name != shape {

@@ -2,22 +2,23 @@ package live
 
 import (
 	"github.com/tenon-sh/tenon/engine/amount"
+	"github.com/tenon-sh/tenon/engine/money"
 	"github.com/tenon-sh/tenon/engine/world"
 )
 
 // Totals are figures of the whole cluster.
 type Totals struct {
-	Price    int64 `json:"price"` // millionths of the currency an hour
-	OnDemand int64 `json:"onDemand"`
-	Ready    int   `json:"ready"`
-	Coming   int   `json:"coming"`
-	Going    int   `json:"going"`
-	NotReady int   `json:"notReady"`
-	Running  int   `json:"running"` // pods on nodes
-	Waiting  int   `json:"waiting"`
-	Longest  int64 `json:"longest"` // seconds that the pod that waits longest has waited
-	CPU      int   `json:"cpu"`     // percent of all that pods ask for
-	Memory   int   `json:"memory"`
+	Price    money.Micro `json:"price"` // millionths of the currency an hour
+	OnDemand money.Micro `json:"onDemand"`
+	Ready    int         `json:"ready"`
+	Coming   int         `json:"coming"`
+	Going    int         `json:"going"`
+	NotReady int         `json:"notReady"`
+	Running  int         `json:"running"` // pods on nodes
+	Waiting  int         `json:"waiting"`
+	Longest  int64       `json:"longest"` // seconds that the pod that waits longest has waited
+	CPU      int         `json:"cpu"`     // percent of all that pods ask for
+	Memory   int         `json:"memory"`
 }
 
 // summing adds up machines.
@@ -27,7 +28,7 @@ type summing struct {
 	memory, memoryAll int64
 }
 
-func (s *summing) add(p *world.Place, state string, price, onDemand int64) {
+func (s *summing) add(p *world.Place, state string, price, onDemand money.Micro) {
 	s.sum.Price += price
 	s.sum.OnDemand += onDemand
 	s.sum.Running += len(p.Pods)
