@@ -57,7 +57,7 @@ type Format struct {
 func Formats() []Format { return formats() }
 
 var formats = sync.OnceValue(func() []Format {
-	document := regexp.MustCompile(`document \d+ \(line \d+\)|byte \d+ |no document in it|[A-Z]\w+ [^ ]*:|^- |NodePool|Provisioner`)
+	document := regexp.MustCompile(`document \d+ \(line \d+\)|byte \d+ |no document in it|[A-Z]\w+ [^ ]*:|^- |NodePool|NodeTemplate|Provisioner`)
 	all := []Format{
 		{"manifests", texts(manifests), readManifests, document},
 		{"converted", texts(converted), runConvert, document},
@@ -71,7 +71,7 @@ var formats = sync.OnceValue(func() []Format {
 		{"kubelet", texts(kubeletSettings), readKubelet, regexp.MustCompile(`kubelet|\w+`)},
 		{"catalogue", catalogues, readCatalogue, regexp.MustCompile(`catalogue`)},
 		{"types", texts(types), readTypes, regexp.MustCompile(`^read catalogue |^-: |offer|catalogue`)},
-		{"settings", texts(settings), readSettings, regexp.MustCompile(`--[a-z]|[A-Z]+_[A-Z]|kubeconfig|argument|takes no|unknown|gate`)},
+		{"settings", texts(settings), readSettings, regexp.MustCompile(`--[a-z]|[A-Z]+_[A-Z]|kubeconfig|argument|takes no|unknown|gate|log level`)},
 	}
 	for i := range all {
 		all[i].samples = sync.OnceValue(all[i].samples)
