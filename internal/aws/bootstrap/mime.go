@@ -9,6 +9,7 @@ import (
 	"mime/multipart"
 	"net/mail"
 	"net/textproto"
+	"strconv"
 	"strings"
 
 	"sigs.k8s.io/yaml"
@@ -71,7 +72,7 @@ func ownParts(own, scriptType string) ([]part, error) {
 	}
 	message, err := mail.ReadMessage(strings.NewReader(strings.TrimLeft(own, " \t\r\n")))
 	if err != nil {
-		return nil, fmt.Errorf("user data looks like a MIME message and cannot be read as one: %w", err)
+		return nil, fmt.Errorf("user data looks like a MIME message and cannot be read as one: %s", strings.Trim(strconv.Quote(err.Error()), `"`)) // it repeats lines of the user's
 	}
 	kind, params, err := mime.ParseMediaType(message.Header.Get("Content-Type"))
 	if err != nil {
