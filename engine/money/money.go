@@ -52,7 +52,7 @@ func (m Micro) Part(n, of int64) Micro { return m * Micro(n) / Micro(of) }
 func (m Micro) PartUp(n, of int64) Micro { return (m*Micro(n) + Micro(of) - 1) / Micro(of) }
 
 // Scale is the amount times a factor, to the nearest millionth.
-func (m Micro) Scale(by float64) Micro { return Micro(math.Round(float64(m) * by)) }
+func (m Micro) Scale(by float64) Micro { return Micro(math.Floor(float64(float64(m)*by) + 0.5)) }
 
 // Text writes an amount with as many digits as a machine's price needs. The
 // currency is as catalogues write it: empty for dollars, or such as CNY/h.
