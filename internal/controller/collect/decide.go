@@ -136,10 +136,11 @@ func Judge(s Seen, before Verdict) Verdict {
 func many(lost, all int) bool { return lost >= max(few, (all+tenth-1)/tenth) }
 
 // The waits between two looks: the common one, and the first after a look that
-// is not sure of something.
+// is not sure of something. Which nodes are ill is asked no more often than pace.
 const (
 	every = 2 * time.Minute
 	soon  = 15 * time.Second
+	pace  = time.Second
 )
 
 // After is how long after a look the next one is. What stays unsure is looked at

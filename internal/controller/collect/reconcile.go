@@ -48,20 +48,20 @@ type Controller struct {
 	Now     clock.Now
 	Log     logr.Logger
 
-	wake    chan struct{}
+	passes  *loop.Passes
+	last    Verdict
+	rest    time.Time // until when nothing is looked at, whatever falls ill
+	due     time.Time // of the next look
+	ill     map[string]bool
 	strange map[types.UID]bool // nodes that were told to be left alone
 }
 
 // Listen has the controller told of changes. It must be called before the cluster's sources start.
 func (c *Controller) Listen() {
-	c.wake = make(chan struct{}, 1)
+	c.passes = loop.NewPasses(loop.Passes{Name: "collect", Pace: pace, Now: c.Now, Panics: c.Cluster.Panics})
 	c.Cluster.Listen(func(change cluster.Change) {
-		if change.Kind != cluster.Node {
-			return
-		}
-		select {
-		case c.wake <- struct{}{}:
-		default:
+		if change.Kind == cluster.Node {
+			c.passes.Wake()
 		}
 	})
 }
@@ -75,58 +75,44 @@ func (c *Controller) Start(ctx context.Context) error {
 	if !c.Cluster.Await(ctx) {
 		return nil
 	}
-	var last Verdict
-	var known map[string]bool
-	for ctx.Err() == nil {
-		var v Verdict
-		var err error
-		// A look that breaks is as one that fails.
-		if broke := panics.Caught(func() { v, err = c.Look(ctx, last) }); broke != nil {
-			v, err = Verdict{}, nil
-			c.Cluster.Panics.Tell("collect", broke)
-		}
-		if err != nil && ctx.Err() == nil {
-			c.Log.Error(err, "look for what is left alone")
-		}
-		last = v
-		known = c.pause(ctx, v.After(), known)
-	}
+	c.passes.Run(ctx, 0, c.pass)
 	return nil
 }
 
-// pause waits until it is time for the next look, or a node has fallen ill that
-// was not known to be. It returns those that are.
-func (c *Controller) pause(ctx context.Context, long time.Duration, known map[string]bool) map[string]bool {
-	due, breath := time.NewTimer(long), time.NewTimer(min(long, soon))
-	defer due.Stop()
-	defer breath.Stop()
-	select {
-	case <-ctx.Done():
-		return known
-	case <-breath.C:
+// pass looks if that is due, or if a node has fallen ill that was not known to be.
+func (c *Controller) pass(ctx context.Context) time.Duration {
+	now := c.Now()
+	if now.Before(c.rest) { // a node that is ill may be back in a moment
+		return c.rest.Sub(now)
 	}
-	for {
-		now := known
-		c.Cluster.Panics.Do("collect", func() { now = Ill(c.Cluster.Recent(time.Second)) })
-		for name := range now {
-			if !known[name] {
-				return now
-			}
-		}
-		known = now
-		select {
-		case <-ctx.Done():
-			return known
-		case <-due.C:
-			return known
-		case <-c.wake:
-		}
-		breath.Reset(time.Second)
-		select {
-		case <-ctx.Done():
-		case <-breath.C:
+	if now.Before(c.due) && !c.fell() {
+		return c.due.Sub(now)
+	}
+	before, v := c.last, Verdict{}
+	var err error
+	// A look that breaks is as one that fails.
+	if broke := panics.Caught(func() { v, err = c.Look(ctx, before) }); broke != nil {
+		v, err = Verdict{}, nil
+		c.Cluster.Panics.Tell("collect", broke)
+	}
+	if err != nil && ctx.Err() == nil {
+		c.Log.Error(err, "look for what is left alone")
+	}
+	now, c.last = c.Now(), v
+	c.rest, c.due = now.Add(min(v.After(), soon)), now.Add(v.After())
+	return c.rest.Sub(now)
+}
+
+// fell reports whether a node has fallen ill that was not known to be.
+func (c *Controller) fell() bool {
+	known := c.ill
+	c.Cluster.Panics.Do("collect", func() { c.ill = Ill(c.Cluster.Recent(pace)) })
+	for name := range c.ill {
+		if !known[name] {
+			return true
 		}
 	}
+	return false
 }
 
 // Look looks once and does what is to be done. A look that fails is as if it

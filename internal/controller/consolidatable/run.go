@@ -35,20 +35,15 @@ type Controller struct {
 	Now     clock.Now
 	Log     logr.Logger
 
-	wake chan struct{}
-	said map[string]State // by claim
+	passes *loop.Passes
+	said   map[string]State // by claim
 }
 
 // Listen has the controller told of changes. It must be called before the cluster's sources start.
 func (c *Controller) Listen() {
-	c.wake = make(chan struct{}, 1)
+	c.passes = loop.NewPasses(loop.Passes{Name: "consolidatable", Pace: pace, Now: c.Now, Panics: c.Cluster.Panics})
 	c.said = map[string]State{}
-	c.Cluster.Listen(func(cluster.Change) {
-		select {
-		case c.wake <- struct{}{}:
-		default:
-		}
-	})
+	c.Cluster.Listen(func(cluster.Change) { c.passes.Wake() })
 }
 
 // NeedLeaderElection keeps all but the leader from writing.
@@ -59,26 +54,8 @@ func (c *Controller) Start(ctx context.Context) error {
 	if !c.Cluster.Await(ctx) {
 		return nil
 	}
-	for {
-		wait := time.Minute
-		c.Cluster.Panics.Do("quiet", func() { wait = c.pass(ctx) })
-		due := time.NewTimer(wait)
-		pause := time.NewTimer(pace)
-		select {
-		case <-ctx.Done():
-		case <-pause.C:
-		}
-		select {
-		case <-ctx.Done():
-		case <-due.C:
-		case <-c.wake:
-		}
-		due.Stop()
-		pause.Stop()
-		if ctx.Err() != nil {
-			return nil
-		}
-	}
+	c.passes.Run(ctx, 0, c.pass)
+	return nil
 }
 
 // pass writes what is not said yet, and returns how long nothing more is due by itself.

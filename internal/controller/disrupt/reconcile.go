@@ -69,7 +69,7 @@ type Controller struct {
 		Begin(controller, world string) (end func())
 	}
 
-	wake    chan struct{}
+	passes  *loop.Passes
 	marked  map[string]time.Time
 	misread misread
 	stirred atomic.Bool // something has changed since the last pass
@@ -78,7 +78,7 @@ type Controller struct {
 
 // Listen has the controller told of changes. It must be called before the cluster's sources start.
 func (c *Controller) Listen() {
-	c.wake = make(chan struct{}, 1)
+	c.passes = loop.NewPasses(loop.Passes{Name: Name, Pace: pace, Now: c.Now, Panics: c.teller()})
 	c.marked = map[string]time.Time{}
 	c.looking.retries = backoff.Keyed[string]{First: firstRetry, Last: lastRetry}
 	c.Cluster.Listen(func(change cluster.Change) {
@@ -87,10 +87,7 @@ func (c *Controller) Listen() {
 		if change.Kind == cluster.Pod && change.Is != nil && change.Is.Node == "" && (change.Was == nil || change.Was.Node == "") {
 			return // a pod that runs nowhere makes no machine empty
 		}
-		select {
-		case c.wake <- struct{}{}:
-		default:
-		}
+		c.passes.Wake()
 	})
 }
 
@@ -102,31 +99,8 @@ func (c *Controller) Start(ctx context.Context) error {
 	if !c.Cluster.Await(ctx) {
 		return nil
 	}
-	timer := time.NewTimer(pace)
-	defer timer.Stop()
-	for last := c.Now(); ; {
-		select {
-		case <-ctx.Done():
-			return nil
-		case <-c.wake:
-			timer.Reset(max(pace-c.Now.Since(last), 0))
-			continue
-		case <-timer.C:
-		}
-		last = c.Now()
-		if wait := c.guarded(ctx); wait > 0 {
-			timer.Reset(max(wait, pace))
-		}
-	}
-}
-
-// guarded is pass, and goes on in a minute if that breaks: what users write
-// reaches all of it, and other controllers live in this process.
-func (c *Controller) guarded(ctx context.Context) (wait time.Duration) {
-	if !c.teller().Do(Name, func() { wait = c.pass(ctx) }, "again", "in a minute") {
-		return time.Minute
-	}
-	return wait
+	c.passes.Run(ctx, pace, c.pass)
+	return nil
 }
 
 // teller tells of what broke here.

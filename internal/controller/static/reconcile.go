@@ -60,8 +60,8 @@ type Controller struct {
 	Log     logr.Logger
 	Options static.Options
 
-	wake chan struct{}
-	told map[world.PoolID]lack // what keeps pools from their number, as it was logged last
+	passes *loop.Passes
+	told   map[world.PoolID]lack // what keeps pools from their number, as it was logged last
 }
 
 // lack is how many machines a pool cannot have, and why.
@@ -72,16 +72,13 @@ type lack struct {
 
 // Listen has the controller told of changes. It must be called before the cluster's sources start.
 func (c *Controller) Listen() {
-	c.wake = make(chan struct{}, 1)
+	c.passes = loop.NewPasses(loop.Passes{Name: Name, Pace: pace, Now: c.Now, Panics: c.teller()})
 	c.told = map[world.PoolID]lack{}
 	c.Cluster.Listen(func(change cluster.Change) {
 		if change.Kind == cluster.Pod || change.Kind == cluster.Node {
 			return // what counts is pools, claims, and what is sold
 		}
-		select {
-		case c.wake <- struct{}{}:
-		default:
-		}
+		c.passes.Wake()
 	})
 }
 
@@ -93,28 +90,8 @@ func (c *Controller) Start(ctx context.Context) error {
 	if !c.Cluster.Await(ctx) {
 		return nil
 	}
-	timer := time.NewTimer(0)
-	defer timer.Stop()
-	for last := c.Now(); ; {
-		select {
-		case <-ctx.Done():
-			return nil
-		case <-c.wake:
-			timer.Reset(max(pace-c.Now.Since(last), 0))
-			continue
-		case <-timer.C:
-		}
-		last = c.Now()
-		timer.Reset(max(c.guarded(ctx), pace))
-	}
-}
-
-// guarded is pass, and goes on in a minute if that breaks.
-func (c *Controller) guarded(ctx context.Context) (wait time.Duration) {
-	if !c.teller().Do(Name, func() { wait = c.pass(ctx) }, "again", "in a minute") {
-		return again
-	}
-	return wait
+	c.passes.Run(ctx, 0, c.pass)
+	return nil
 }
 
 func (c *Controller) teller() panics.Teller { return panics.Teller{Log: c.Log, Metrics: c.Metrics} }
