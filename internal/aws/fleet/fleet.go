@@ -109,7 +109,7 @@ func (r Request) configs() []ec2types.FleetLaunchTemplateConfigRequest {
 			o.ImageId = aws.String(c.Image)
 		}
 		if r.Ranked {
-			o.Priority = aws.Float64(money.Micro(c.Price).Units())
+			o.Priority = aws.Float64(c.Price.Units())
 		}
 		last := &out[len(out)-1]
 		last.Overrides = append(last.Overrides, o)

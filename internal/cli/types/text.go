@@ -9,7 +9,6 @@ import (
 
 	"github.com/tenon-sh/tenon/engine/amount"
 	"github.com/tenon-sh/tenon/engine/label"
-	"github.com/tenon-sh/tenon/engine/money"
 	"github.com/tenon-sh/tenon/engine/world"
 	"github.com/tenon-sh/tenon/internal/catalog"
 )
@@ -142,7 +141,7 @@ func priceText(o *world.Offer) string {
 	if o == nil {
 		return "-"
 	}
-	s := strconv.FormatFloat(money.Micro(o.Price).Units(), 'f', 4, 64)
+	s := strconv.FormatFloat(o.Price.Units(), 'f', 4, 64)
 	if o.Synthetic {
 		return "~" + s
 	}

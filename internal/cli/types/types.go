@@ -218,7 +218,7 @@ func answers(l list) []answer {
 		for _, o := range it.shape.Offers {
 			a.Offerings = append(a.Offerings, offering{
 				Zone: o.Zone, ZoneID: o.Labels[awsv1.LabelZoneID], CapacityType: o.CapacityType,
-				Price: money.Micro(o.Price).Units(), Synthetic: o.Synthetic, Available: it.unfit == "",
+				Price: o.Price.Units(), Synthetic: o.Synthetic, Available: it.unfit == "",
 			})
 		}
 		out = append(out, a)
