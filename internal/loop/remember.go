@@ -137,9 +137,14 @@ func (r *remembering) learn(o client.Object, err error) {
 	case apierrors.IsConflict(err), apierrors.IsNotFound(err):
 		r.mu.Lock()
 		defer r.mu.Unlock()
-		if wrote := r.wrote[kindOf(o)]; wrote != nil {
-			wrote.Forget(o.GetName(), "")
+		wrote := r.wrote[kindOf(o)]
+		if wrote == nil {
+			return
 		}
+		if _, newer := wrote.Newer(o, r.now()); newer && apierrors.IsConflict(err) {
+			return // another of our own writes came first: what it made of the object is still the newest that is known
+		}
+		wrote.Forget(o.GetName(), "")
 	}
 }
 

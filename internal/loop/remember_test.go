@@ -97,3 +97,55 @@ func TestRememberReadsWhatItWrote(t *testing.T) {
 		t.Errorf("read node %q, want the cache to be believed after so long", got)
 	}
 }
+
+// Of two writes that begin with the same object one is refused. What the other made of it is read all the same, so that
+// the next attempt is not refused, too, for as long as the cache is behind.
+func TestRememberOutlivesAConflict(t *testing.T) {
+	now := time.Now()
+	behind, _ := lagging(t, &v1.NodeClaim{ObjectMeta: metav1.ObjectMeta{Name: "c", UID: "1"}})
+	c := loop.Remember(behind, func() time.Time { return now })
+	read := func() *v1.NodeClaim {
+		var one v1.NodeClaim
+		if err := c.Get(t.Context(), client.ObjectKey{Name: "c"}, &one); err != nil {
+			t.Fatal(err)
+		}
+		return &one
+	}
+	write := func(o *v1.NodeClaim, node string) error {
+		_, err := loop.PatchStatus(t.Context(), c, o, func(c *v1.NodeClaim) { c.Status.NodeName = node })
+		return err
+	}
+	one, other := read(), read()
+	if err := write(one, "first"); err != nil {
+		t.Fatal(err)
+	}
+	if err := write(other, "second"); !apierrors.IsConflict(err) {
+		t.Fatalf("a write of an object that has changed meanwhile: %v, want a conflict", err)
+	}
+	if got := read().Status.NodeName; got != "first" {
+		t.Errorf("read node %q after the conflict, want what was written", got)
+	}
+	if err := write(read(), "second"); err != nil {
+		t.Errorf("the second attempt: %v", err)
+	}
+
+	// What was remembered is itself old: then the cache is all that is left.
+	old := read()
+	if err := behind.Status().Patch(t.Context(), patched(t, old, "other"), client.MergeFrom(old)); err != nil {
+		t.Fatal(err)
+	}
+	if err := write(old, "third"); !apierrors.IsConflict(err) {
+		t.Fatalf("a write of an object that another has changed: %v, want a conflict", err)
+	}
+	if got := read().Status.NodeName; got == "second" {
+		t.Errorf("read node %q, which the API server has refused to write on", got)
+	}
+}
+
+// patched is a copy with another node.
+func patched(t *testing.T, o *v1.NodeClaim, node string) *v1.NodeClaim {
+	t.Helper()
+	out := o.DeepCopy()
+	out.Status.NodeName = node
+	return out
+}
