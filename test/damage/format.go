@@ -49,7 +49,7 @@ type Format struct {
 	// read does with an input all that the program does with it before it is acted
 	// on. It returns why the input is refused.
 	read func([]byte) error
-	// place is what a refusal names, beside what is wrong.
+	// place is what a refusal names, beside what is wrong; nil where nothing is refused.
 	place *regexp.Regexp
 }
 
@@ -61,17 +61,17 @@ var formats = sync.OnceValue(func() []Format {
 	all := []Format{
 		{"manifests", texts(manifests), readManifests, document},
 		{"converted", texts(converted), runConvert, document},
-		{"objects", func() [][]byte { return documents(manifests + "\n---\n" + classes) }, readObject, regexp.MustCompile(`\w`)},
+		{"objects", func() [][]byte { return documents(manifests + "\n---\n" + classes) }, readObject, nil},
 		{"overlays", func() [][]byte { return documents(overlays) }, readOverlay, regexp.MustCompile(`spec\.|document`)},
 		{"reviews", texts(reviews), readReview, regexp.MustCompile(`review|spec|metadata|JSON|^read `)},
 		{"world", worlds, readWorld, regexp.MustCompile(`^read world: `)},
 		{"journal", journals, readJournal, regexp.MustCompile(`decision \d+|no decisions|uncompress`)},
 		{"notices", texts(notices...), readNotice, regexp.MustCompile(`^read `)},
 		{"userdata", texts(userData...), readUserData, regexp.MustCompile(`user ?[dD]ata|part`)},
-		{"kubelet", texts(kubeletSettings), readKubelet, regexp.MustCompile(`kubelet|\w+`)},
+		{"kubelet", texts(kubeletSettings), readKubelet, regexp.MustCompile(`^kubelet settings: `)},
 		{"catalogue", catalogues, readCatalogue, regexp.MustCompile(`catalogue`)},
 		{"types", texts(types), readTypes, regexp.MustCompile(`^read catalogue |^-: |offer|catalogue`)},
-		{"settings", texts(settings), readSettings, regexp.MustCompile(`--[a-z]|[A-Z]+_[A-Z]|kubeconfig|argument|takes no|unknown|gate|log level`)},
+		{"settings", texts(settings), readSettings, regexp.MustCompile(`--[a-z]|[A-Z]+_[A-Z]|argument|takes no|unknown|gate|log level`)},
 	}
 	for i := range all {
 		all[i].samples = sync.OnceValue(all[i].samples)
@@ -329,13 +329,10 @@ func readCatalogue(data []byte) error {
 	return err
 }
 
-var controllers sync.Mutex // what is set up for the whole process is set up by one at a time
-
-// readSettings starts the controller with flags and variables, a line each. It never gets as far as a cluster.
+// readSettings takes flags and variables, a line each, as the controller does when it starts.
 func readSettings(data []byte) error {
-	controllers.Lock()
-	defer controllers.Unlock()
-	args, env := []string{"controller"}, map[string]string{"GOGC": "100", "GOMEMLIMIT": "off"}
+	var args []string
+	env := map[string]string{}
 	for line := range strings.Lines(string(data)) {
 		line = strings.TrimSuffix(line, "\n")
 		if k, v, ok := strings.Cut(line, "="); ok && !strings.HasPrefix(line, "-") {
@@ -344,6 +341,6 @@ func readSettings(data []byte) error {
 			args = append(args, line)
 		}
 	}
-	args = append(args, "--kubeconfig=/dev/null/none")
-	return run(controller.Command(func(k string) string { return env[k] }, "v1", "abc"), nil, args...)
+	_, err := controller.Understood(context.Background(), args, func(k string) string { return env[k] })
+	return err
 }

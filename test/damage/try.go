@@ -65,6 +65,8 @@ func (f Format) wrong(said string) string {
 		return "what it says is no text"
 	case strings.ContainsFunc(said, func(r rune) bool { return r != '\n' && r != '\t' && unicode.IsControl(r) }):
 		return "it writes to the terminal what moves its cursor"
+	case f.place == nil:
+		return "it is refused, and nothing of its format is"
 	case !f.place.MatchString(said):
 		return "it does not say where"
 	}
