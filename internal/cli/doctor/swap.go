@@ -98,14 +98,11 @@ func (r *running) tenon() bool { return slices.Contains(r.container.Args, "contr
 
 // settings says how this release would take the settings of the controller.
 func (r *running) settings(ctx context.Context) []examine.Finding {
-	getenv := func(name string) string { return r.env[name] }
-	if r.env["CLUSTER_NAME"] == "" {
-		getenv = func(name string) string {
-			if name == "CLUSTER_NAME" {
-				return cmp.Or(r.env[name], "a secret") // it is asked for on its own
-			}
-			return r.env[name]
+	getenv := func(name string) string {
+		if name == "CLUSTER_NAME" {
+			return cmp.Or(r.env[name], "unknown") // whether it is known is asked elsewhere
 		}
+		return r.env[name]
 	}
 	notFollowed, refused := controller.Understood(ctx, r.container.Args, getenv)
 	var out []examine.Finding

@@ -1,4 +1,4 @@
-// Package liveness gives up claims whose machine or node does not come.
+// Package liveness gives up claims whose machine or node does not come, or whose node is never complete.
 package liveness
 
 import (
