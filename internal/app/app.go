@@ -251,7 +251,11 @@ func newManager(c Config, lock *lead.Lock) (ctrl.Manager, error) {
 			if err != nil {
 				return nil, err
 			}
-			return loop.Remember(through, c.Now), nil
+			live, err := client.New(k, client.Options{HTTPClient: o.HTTPClient, Scheme: o.Scheme, Mapper: o.Mapper})
+			if err != nil {
+				return nil, err
+			}
+			return loop.Remember(through, live, c.Now), nil
 		},
 		Cache: cache.Options{
 			DefaultTransform: cache.TransformStripManagedFields(),

@@ -17,15 +17,18 @@ import (
 // Remember returns a client that reads what it has written: a claim or a node
 // that the cache behind c still shows as it was before is read as the API
 // server answered. So a reconciler does not take a step twice, and several that
-// write to one claim do not meet each other's writes as conflicts.
-func Remember(c client.Client, now clock.Now) client.Client {
-	return &remembering{Client: c, now: now, wrote: map[string]*written.Log[client.Object]{"claim": {}, "node": {}}}
+// write to one claim do not meet each other's writes as conflicts. What others
+// have written shows in a refused write: the object is then read by live, for a
+// cache that is behind would have the next write refused as well, and the one after it.
+func Remember(c client.Client, live client.Reader, now clock.Now) client.Client {
+	return &remembering{Client: c, live: live, now: now, wrote: map[string]*written.Log[client.Object]{"claim": {}, "node": {}}}
 }
 
 type remembering struct {
 	client.Client
 
-	now clock.Now
+	live client.Reader
+	now  clock.Now
 
 	mu    sync.Mutex
 	wrote map[string]*written.Log[client.Object] // by kind
@@ -120,7 +123,7 @@ func (r *remembering) List(ctx context.Context, list client.ObjectList, opts ...
 // Patch is client.Writer's.
 func (r *remembering) Patch(ctx context.Context, o client.Object, p client.Patch, opts ...client.PatchOption) error {
 	err := r.Client.Patch(ctx, o, p, opts...)
-	r.learn(o, err)
+	r.learn(ctx, o, err)
 	return err
 }
 
@@ -130,21 +133,51 @@ func (r *remembering) Status() client.SubResourceWriter {
 }
 
 // learn takes over what a write says of an object: what it is now, or that it is not what it was thought to be.
-func (r *remembering) learn(o client.Object, err error) {
+func (r *remembering) learn(ctx context.Context, o client.Object, err error) {
 	switch {
 	case err == nil:
 		r.note(o)
-	case apierrors.IsConflict(err), apierrors.IsNotFound(err):
-		r.mu.Lock()
-		defer r.mu.Unlock()
-		wrote := r.wrote[kindOf(o)]
-		if wrote == nil {
-			return
-		}
-		if _, newer := wrote.Newer(o, r.now()); newer && apierrors.IsConflict(err) {
-			return // another of our own writes came first: what it made of the object is still the newest that is known
-		}
+	case apierrors.IsNotFound(err):
+		r.forget(o)
+	case apierrors.IsConflict(err) && !r.overtaken(o):
+		r.forget(o)
+		r.look(ctx, o)
+	}
+}
+
+// overtaken reports whether another of our own writes came before one that was refused: what it made of the object is the newest that is known.
+func (r *remembering) overtaken(o client.Object) bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	wrote := r.wrote[kindOf(o)]
+	if wrote == nil {
+		return false
+	}
+	_, newer := wrote.Newer(o, r.now())
+	return newer
+}
+
+func (r *remembering) forget(o client.Object) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if wrote := r.wrote[kindOf(o)]; wrote != nil {
 		wrote.Forget(o.GetName(), "")
+	}
+}
+
+// look reads an object of which only the API server knows what it is now. Where it does not say, the cache will show it.
+func (r *remembering) look(ctx context.Context, o client.Object) {
+	var now client.Object
+	switch o.(type) {
+	case *v1.NodeClaim:
+		now = &v1.NodeClaim{}
+	case *corev1.Node:
+		now = &corev1.Node{}
+	default:
+		return
+	}
+	if r.live.Get(ctx, client.ObjectKeyFromObject(o), now) == nil {
+		r.note(now)
 	}
 }
 
@@ -157,6 +190,6 @@ type rememberingStatus struct {
 // Patch is client.SubResourceWriter's.
 func (s rememberingStatus) Patch(ctx context.Context, o client.Object, p client.Patch, opts ...client.SubResourcePatchOption) error {
 	err := s.SubResourceWriter.Patch(ctx, o, p, opts...)
-	s.memory.learn(o, err)
+	s.memory.learn(ctx, o, err)
 	return err
 }

@@ -17,8 +17,8 @@ import (
 )
 
 // lagging is a client whose reads show claims as they were when they were last
-// shown, and a function that shows them as they are.
-func lagging(t *testing.T, objects ...client.Object) (client.Client, func()) {
+// shown, one that reads them as they are, and a function that shows them so.
+func lagging(t *testing.T, objects ...client.Object) (behind client.Client, live client.Reader, catchUp func()) {
 	t.Helper()
 	known := runtime.NewScheme()
 	if err := v1.AddToScheme(known); err != nil {
@@ -26,7 +26,7 @@ func lagging(t *testing.T, objects ...client.Object) (client.Client, func()) {
 	}
 	var shown v1.NodeClaimList
 	store := fake.NewClientBuilder().WithScheme(known).WithObjects(objects...).WithStatusSubresource(&v1.NodeClaim{}).Build()
-	catchUp := func() {
+	catchUp = func() {
 		shown = v1.NodeClaimList{}
 		if err := store.List(t.Context(), &shown); err != nil {
 			t.Fatal(err)
@@ -49,14 +49,14 @@ func lagging(t *testing.T, objects ...client.Object) (client.Client, func()) {
 			}
 			return nil
 		},
-	}), catchUp
+	}), store, catchUp
 }
 
 // What was written is read although the cache does not show it yet, and what the cache shows later wins.
 func TestRememberReadsWhatItWrote(t *testing.T) {
 	now := time.Now()
-	behind, catchUp := lagging(t, &v1.NodeClaim{ObjectMeta: metav1.ObjectMeta{Name: "c", UID: "1"}})
-	c := loop.Remember(behind, func() time.Time { return now })
+	behind, live, catchUp := lagging(t, &v1.NodeClaim{ObjectMeta: metav1.ObjectMeta{Name: "c", UID: "1"}})
+	c := loop.Remember(behind, live, func() time.Time { return now })
 	read := func() string {
 		var one v1.NodeClaim
 		var all v1.NodeClaimList
@@ -102,8 +102,8 @@ func TestRememberReadsWhatItWrote(t *testing.T) {
 // the next attempt is not refused, too, for as long as the cache is behind.
 func TestRememberOutlivesAConflict(t *testing.T) {
 	now := time.Now()
-	behind, _ := lagging(t, &v1.NodeClaim{ObjectMeta: metav1.ObjectMeta{Name: "c", UID: "1"}})
-	c := loop.Remember(behind, func() time.Time { return now })
+	behind, live, _ := lagging(t, &v1.NodeClaim{ObjectMeta: metav1.ObjectMeta{Name: "c", UID: "1"}})
+	c := loop.Remember(behind, live, func() time.Time { return now })
 	read := func() *v1.NodeClaim {
 		var one v1.NodeClaim
 		if err := c.Get(t.Context(), client.ObjectKey{Name: "c"}, &one); err != nil {
@@ -129,7 +129,7 @@ func TestRememberOutlivesAConflict(t *testing.T) {
 		t.Errorf("the second attempt: %v", err)
 	}
 
-	// What was remembered is itself old: then the cache is all that is left.
+	// What was remembered is itself old: then the API server is asked, for the cache is older still.
 	old := read()
 	if err := behind.Status().Patch(t.Context(), patched(t, old, "other"), client.MergeFrom(old)); err != nil {
 		t.Fatal(err)
@@ -137,8 +137,11 @@ func TestRememberOutlivesAConflict(t *testing.T) {
 	if err := write(old, "third"); !apierrors.IsConflict(err) {
 		t.Fatalf("a write of an object that another has changed: %v, want a conflict", err)
 	}
-	if got := read().Status.NodeName; got == "second" {
-		t.Errorf("read node %q, which the API server has refused to write on", got)
+	if got := read().Status.NodeName; got != "other" {
+		t.Errorf("read node %q after the conflict, want what another wrote", got)
+	}
+	if err := write(read(), "third"); err != nil {
+		t.Errorf("the attempt after that: %v", err)
 	}
 }
 
