@@ -50,7 +50,7 @@ func (k *Placer) isolationDomains(c *packing.Class, group int32, key string, pod
 	cost := map[string]int64{}
 	_, sets := k.Market.ByDomain(c.Offers, key)
 	for d, offers := range sets {
-		cost[d] = k.UnitCost(c, offers, pods)
+		cost[d] = packing.UnitCost(k.Packing, c, offers, pods)
 	}
 	for d := range k.ExistingByDomain(c, key) {
 		cost[d] = 0

@@ -66,7 +66,7 @@ func (k *Writer) sold(b *packing.Bin, hosts market.Set) int {
 	}
 	for i := range hosts.All {
 		o := &k.Market.Offers[i]
-		if o.DomainSet == planned.DomainSet && o.Expected < k.Market.Offers[best].Expected && k.RegretOf(b, i) <= k.RegretOf(b, b.Offer) {
+		if o.DomainSet == planned.DomainSet && o.Expected < k.Market.Offers[best].Expected && packing.RegretOf(k.Packing, b, i) <= packing.RegretOf(k.Packing, b, b.Offer) {
 			best = i
 		}
 	}

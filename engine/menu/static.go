@@ -20,7 +20,7 @@ type Static struct{ writer *Writer }
 // NewStatic knows what the static pools of a World may buy.
 func NewStatic(w *world.World, o packing.Options) *Static {
 	k := packing.New(w, o)
-	k.ReadyStatic()
+	readyStatic(k)
 	return &Static{&Writer{k}}
 }
 
@@ -46,7 +46,7 @@ func (s *Static) Ask(pool *world.Pool, room amount.List) (plan.Ask, *reason.Why)
 	if left, limited := p.Left.Find(amount.Nodes); limited && left < amount.Unit {
 		return refused(reason.Limit, "limits.nodes leaves no room for a further node: those that are being deleted count until they are gone", "raise limits.nodes")
 	}
-	offers := k.Buyable(p, room)
+	offers := buyable(k, p, room)
 	if offers.Empty() {
 		return refused(reason.NoOffer, "no type that its requirements allow is sold now", "allow more types, zones or capacity types")
 	}
@@ -66,7 +66,8 @@ func (s *Static) best(p *market.Pool, offers market.Set) (plan.Ask, *reason.Why)
 		}
 	}
 	for _, offer := range slices.SortedFunc(offers.All, k.Market.CompareOffer) {
-		b := k.BuyOf(offer, offers)
+		b := k.Buy(offer)
+		b.Allowed.Intersect(offers)
 		if strict {
 			if lacking = k.LackingValues(offer, b, nil); len(lacking) > 0 {
 				k.Drop(b)
@@ -86,4 +87,42 @@ func lacks(p *world.Pool, r label.Requirement) *reason.Why {
 		Code: reason.MinValues, Subject: named(p), Detail: fmt.Sprintf("minValues of %s cannot be met by what is sold now: %s can be had on one menu", r.Key, amount.Count(r.Least, "value")),
 		Hint: "lower minValues, or allow more types, zones or capacity types", About: reason.About{Key: r.Key},
 	}
+}
+
+// readyStatic finds out what static pools may buy. It takes the place of Ready: no pod is placed, so that
+// neither machines that are there nor classes of pods are looked at.
+func readyStatic(k *packing.Packing) {
+	k.Counters = market.NewCounters(nil, nil, nil)
+	k.Market = market.New(k.World, nil, market.Options{
+		SpotPremium: k.Options.SpotPremium, LowerMinValues: k.Options.MinValuesPolicy == packing.BestEffort, Static: true,
+	})
+	k.Market.Exotics = k.Market.Exotic()
+}
+
+// buyable are the offers that a static pool may buy a machine of now: those with room for its DaemonSets and
+// so much more; if there are none, those with room for its DaemonSets; if there are none either, all. Bare metal
+// and accelerators are among them only where there is nothing else.
+func buyable(k *packing.Packing, p *market.Pool, room amount.List) market.Set {
+	roomy, bare, all := market.NewSet(len(k.Market.Offers)), market.NewSet(len(k.Market.Offers)), market.NewSet(len(k.Market.Offers))
+	for _, t := range p.Types {
+		_, short := t.Daemon.Plus(room).Short(t.Shape.Allocatable())
+		for i := t.First; i < t.Last; i++ {
+			if !k.Market.OnSale(i) {
+				continue
+			}
+			all.Add(i)
+			if !t.Full {
+				bare.Add(i)
+			}
+			if !short {
+				roomy.Add(i)
+			}
+		}
+	}
+	for _, s := range []market.Set{roomy, bare} {
+		if !s.Empty() {
+			return k.Market.KeepOrdinary(s, false)
+		}
+	}
+	return k.Market.KeepOrdinary(all, false)
 }

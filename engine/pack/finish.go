@@ -81,7 +81,7 @@ func losses(k *packing.Packing) []plan.Loss {
 	for _, bins := range [][]*packing.Bin{k.Existing, k.Planned} {
 		for _, b := range bins {
 			for _, x := range b.Pods {
-				k.Lost(b, x, func(weight int, loss plan.Loss) {
+				packing.Lost(k, b, x, func(weight int, loss plan.Loss) {
 					loss.Why = fmt.Sprintf("weight %d: worth less than what honouring it costs", weight)
 					out = append(out, loss)
 				})

@@ -55,8 +55,8 @@ func (k *packer) orExact() *packer {
 // cheaper reports whether the plan will count on less with e, at a price that is to be borne for the sake of fewer machines.
 func (k *packer) cheaper(e *packer) bool {
 	mine, its := k.overbooked(), e.overbooked()
-	price, most := e.Price()-its, max(k.Price()-mine, solve.Bearable(k.bound))
-	return e.Spend()-its < k.Spend()-mine && (k.Waiting > solve.Handful || price <= most)
+	price, most := packing.Price(e.Packing)-its, max(packing.Price(k.Packing)-mine, solve.Bearable(k.bound))
+	return packing.Spend(e.Packing)-its < packing.Spend(k.Packing)-mine && (k.Waiting > solve.Handful || price <= most)
 }
 
 // overbooked is by how much the machines are booked above what the plan will

@@ -29,7 +29,7 @@ type manner struct {
 // refuses them with what it says: nothing is bought, or promised to a pod, by the
 // word of what placed it alone. There are none unless that knows less than the rules.
 func (k *packer) expel() {
-	misfits := k.Misfits()
+	misfits := packing.Misfits(k.Packing)
 	if len(misfits) == 0 {
 		return
 	}

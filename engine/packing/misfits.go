@@ -18,7 +18,7 @@ type Misfit struct {
 // Misfits are the pods that rules of package fit refuse where they are. Nothing is
 // taken from what placed them: not which offers meet their demands, and not what
 // is free on a machine by dimension.
-func (k *Packing) Misfits() []Misfit {
+func Misfits(k *Packing) []Misfit {
 	a := audit{packing: k, bought: map[demanded]bool{}}
 	for _, b := range k.Existing {
 		if len(b.Pods) > 0 {

@@ -52,7 +52,7 @@ func observe(k *packing.Packing) string {
 	for _, p := range k.Market.Pools {
 		fmt.Fprintf(&b, "%s left=%v\n", p.ID.Name, p.Left)
 	}
-	fmt.Fprintf(&b, "quotas=%v price=%d spend=%d\n", k.Market.Quotas, k.Price(), k.Spend())
+	fmt.Fprintf(&b, "quotas=%v price=%d spend=%d\n", k.Market.Quotas, packing.Price(k), packing.Spend(k))
 	return b.String()
 }
 

@@ -61,7 +61,7 @@ func (c *Class) Regret(k *Packing, offer int) int {
 }
 
 // RegretOf is the weight of the soft demands of the bin's pods that the offer would not meet.
-func (k *Packing) RegretOf(b *Bin, offer int) int {
+func RegretOf(k *Packing, b *Bin, offer int) int {
 	sum := 0
 	for _, x := range b.Pods {
 		if len(x.Class.Wishes) > 0 {
@@ -72,7 +72,7 @@ func (k *Packing) RegretOf(b *Bin, offer int) int {
 }
 
 // Lost is the weight of the soft terms that the pod has to do without; tell hears of each.
-func (k *Packing) Lost(b *Bin, x *Pod, tell func(weight int, loss plan.Loss)) int {
+func Lost(k *Packing, b *Bin, x *Pod, tell func(weight int, loss plan.Loss)) int {
 	sum := 0
 	at := standing(k, b)
 	lose := func(weight int, of spread.Soft, term func() string) {
@@ -100,7 +100,7 @@ func (k *Packing) Lost(b *Bin, x *Pod, tell func(weight int, loss plan.Loss)) in
 }
 
 // UnitCost is about the least that one of n pods of the class costs on the offers, in thousandths of a millionth.
-func (k *Packing) UnitCost(c *Class, offers market.Set, n int) int64 {
+func UnitCost(k *Packing, c *Class, offers market.Set, n int) int64 {
 	least := int64(-1)
 	for i := range offers.All {
 		o := &k.Market.Offers[i]
@@ -112,7 +112,7 @@ func (k *Packing) UnitCost(c *Class, offers market.Set, n int) int64 {
 }
 
 // Price is what the planned machines cost.
-func (k *Packing) Price() money.Micro {
+func Price(k *Packing) money.Micro {
 	sum := money.Micro(0)
 	for _, b := range k.Planned {
 		sum += k.Market.Offers[b.Offer].Expected
@@ -121,15 +121,15 @@ func (k *Packing) Price() money.Micro {
 }
 
 // Spend is what the planned machines cost, with the charge for each and what is given up.
-func (k *Packing) Spend() money.Micro {
-	sum := k.Price() + k.Options.NodeCharge().Times(len(k.Planned))
+func Spend(k *Packing) money.Micro {
+	sum := Price(k) + k.Options.NodeCharge().Times(len(k.Planned))
 	if k.Options.PreferencePolicy == Ignore {
 		return sum
 	}
 	for _, bins := range [][]*Bin{k.Existing, k.Planned} {
 		for _, b := range bins {
 			for _, x := range b.Pods {
-				sum += k.Options.Regret(k.Lost(b, x, nil))
+				sum += k.Options.Regret(Lost(k, b, x, nil))
 			}
 		}
 	}

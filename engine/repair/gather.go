@@ -86,7 +86,7 @@ func (k *Repairer) united(goes, stays *packing.Bin) (offer int, saves money.Micr
 
 // merge moves the pods of the one that goes, if the rules let all of them and no wish is worth more; else all is as it was.
 func (k *Repairer) merge(m merger) bool {
-	before, mark, pods := k.Spend(), k.Mark(), slices.Clone(m.goes.Pods)
+	before, mark, pods := packing.Spend(k.Packing), k.Mark(), slices.Clone(m.goes.Pods)
 	for _, x := range pods {
 		k.Detach(x)
 	}
@@ -100,7 +100,7 @@ func (k *Repairer) merge(m merger) bool {
 		k.Join(m.stays, x)
 	}
 	gone := k.Market.Offers[m.goes.Offer].Expected + k.Options.NodeCharge()
-	if len(m.goes.Pods) == 0 && !slices.ContainsFunc(pods, func(x *packing.Pod) bool { return x.Bin == nil }) && k.Bindable() && k.Spend()-gone < before {
+	if len(m.goes.Pods) == 0 && !slices.ContainsFunc(pods, func(x *packing.Pod) bool { return x.Bin == nil }) && k.Bindable() && packing.Spend(k.Packing)-gone < before {
 		k.Drop(m.goes)
 		k.Commit(mark)
 		return true
@@ -137,7 +137,7 @@ func (k *Repairer) shift(b *packing.Bin) bool {
 
 // relocate makes the machine one of the offer, in other domains, if the rules let all its pods and no wish is worth more.
 func (k *Repairer) relocate(b *packing.Bin, offer int) bool {
-	before, mark, pods := k.Spend(), k.Mark(), slices.Clone(b.Pods)
+	before, mark, pods := packing.Spend(k.Packing), k.Mark(), slices.Clone(b.Pods)
 	for _, x := range pods {
 		k.Detach(x)
 	}
@@ -148,7 +148,7 @@ func (k *Repairer) relocate(b *packing.Bin, offer int) bool {
 		}
 		k.Join(b, x)
 	}
-	if len(b.Pods) == len(pods) && k.Bindable() && k.Spend() < before {
+	if len(b.Pods) == len(pods) && k.Bindable() && packing.Spend(k.Packing) < before {
 		k.Commit(mark)
 		return true
 	}

@@ -211,9 +211,9 @@ func (k *Searcher) roomIn(there map[string][]*packing.Bin, d string, x *packing.
 // divideSoftly shares the lot's pods among the domains in which they cost no more than the spread is worth to them.
 func (k *Searcher) divideSoftly(l *lot, t counter) []*lot {
 	names, sets := k.Market.ByDomain(l.offers, l.wish.Split.Key)
-	least := k.UnitCost(l.class, l.offers, len(l.pods))
+	least := packing.UnitCost(k.Packing, l.class, l.offers, len(l.pods))
 	for _, d := range names {
-		if k.UnitCost(l.class, sets[d], len(l.pods))-least > 1000*int64(k.Options.Regret(l.wish.Weight)) {
+		if packing.UnitCost(k.Packing, l.class, sets[d], len(l.pods))-least > 1000*int64(k.Options.Regret(l.wish.Weight)) {
 			for i := range sets[d].All {
 				l.offers.Drop(i)
 			}

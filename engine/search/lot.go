@@ -81,7 +81,7 @@ func (k *Searcher) settle(lots []*lot, key string) bool {
 		}
 		names = slices.DeleteFunc(names, func(d string) bool { return sets[d] == nil })
 		for _, d := range names {
-			cost[d] += k.UnitCost(l.class, sets[d], len(l.pods)) * int64(len(l.pods))
+			cost[d] += packing.UnitCost(k.Packing, l.class, sets[d], len(l.pods)) * int64(len(l.pods))
 		}
 	}
 	if len(names) == 0 {
@@ -117,7 +117,7 @@ func (k *Searcher) prefer(l *lot) {
 	slices.Sort(regrets)
 	best, least := -1, int64(0)
 	for _, r := range regrets {
-		cost := k.UnitCost(l.class, byRegret[r], len(l.pods)) + 1000*int64(k.Options.Regret(r))
+		cost := packing.UnitCost(k.Packing, l.class, byRegret[r], len(l.pods)) + 1000*int64(k.Options.Regret(r))
 		if best < 0 || cost < least {
 			best, least = r, cost
 		}

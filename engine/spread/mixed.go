@@ -17,43 +17,51 @@ func (g *group) mixed() bool {
 	return g.kind != apart && g.volume == "" && !g.delivered && (g.carriers > 0 && g.kinds > g.carriers || g.outside > 0)
 }
 
-// simpleMember says what it means for the subject to be a member of mixed groups.
-func (l *Ledger) simpleMember(s *Subject, out *Simple) bool {
-	if out.Split != nil {
-		out.CountedBy = out.Split.Key
+// simplifier works out what the terms of a subject come to. Its methods are false where that cannot be said for all its pods at once.
+type simplifier struct {
+	*Ledger
+
+	subject *Subject
+	out     Simple
+}
+
+// member says what it means for the subject to be a member of mixed groups.
+func (x *simplifier) member() bool {
+	if x.out.Split != nil {
+		x.out.CountedBy = x.out.Split.Key
 	}
-	for _, id := range s.members {
-		g := l.groups[id]
+	for _, id := range x.subject.members {
+		g := x.groups[id]
 		if !g.mixed() {
 			continue
 		}
 		switch {
 		case g.kind == together:
-			if id != s.together && !l.simpleCompanion(id, out) {
+			if id != x.subject.together && !x.companion(id) {
 				return false
 			}
-		case l.keys[g.key] == label.Hostname:
-			out.MixedIn = append(out.MixedIn, id)
-		case slices.ContainsFunc(s.even, func(e even) bool { return e.group == id }):
-		case out.CountedBy != "" && out.CountedBy != l.keys[g.key]:
+		case x.keys[g.key] == label.Hostname:
+			x.out.MixedIn = append(x.out.MixedIn, id)
+		case slices.ContainsFunc(x.subject.even, func(e even) bool { return e.group == id }):
+		case x.out.CountedBy != "" && x.out.CountedBy != x.keys[g.key]:
 			return false
 		default:
-			out.Counted, out.CountedBy = append(out.Counted, id), l.keys[g.key]
+			x.out.Counted, x.out.CountedBy = append(x.out.Counted, id), x.keys[g.key]
 		}
 	}
 	return true
 }
 
-// simpleCompanion has a member of a group that wants its own company by domain go where the others do.
-func (l *Ledger) simpleCompanion(id int32, out *Simple) bool {
-	g := l.groups[id]
-	if len(g.keys) != 1 || l.keys[g.keys[0]] == label.Hostname || g.total > 0 {
+// companion has a member of a group that wants its own company by domain go where the others do.
+func (x *simplifier) companion(id int32) bool {
+	g := x.groups[id]
+	if len(g.keys) != 1 || x.keys[g.keys[0]] == label.Hostname || g.total > 0 {
 		return true // the pods that carry the term are placed one by one, or where their company is already
 	}
-	if out.Home != nil || out.Split != nil {
+	if x.out.Home != nil || x.out.Split != nil {
 		return false
 	}
-	out.Home = &Home{l.keys[g.keys[0]], id}
+	x.out.Home = &Home{x.keys[g.keys[0]], id}
 	return true
 }
 

@@ -13,58 +13,68 @@ import (
 
 // Objections says what keeps a pod of the subject from machine n.
 func (l *Ledger) Objections(s *Subject, n int, name string) []*reason.Why {
-	return l.objections(s, l.on(n), name)
+	return (&objector{l, s, l.on(n), name}).all()
 }
 
 // ObjectionsNew says what keeps a pod of the subject from a machine that would be added.
 func (l *Ledger) ObjectionsNew(s *Subject, at *fit.Place) []*reason.Why {
-	return l.objections(s, l.onNew(at), at.Name)
+	return (&objector{l, s, l.onNew(at), at.Name}).all()
 }
 
-func (l *Ledger) objections(s *Subject, at spot, name string) []*reason.Why {
+// objector says what keeps pods of a subject from a spot.
+type objector struct {
+	*Ledger
+
+	subject *Subject
+	at      spot
+	name    string // of the machine
+}
+
+func (o *objector) all() []*reason.Why {
+	s, at := o.subject, o.at
 	var out []*reason.Why
 	for i := range s.even {
-		if e := &s.even[i]; !l.evenAllows(e, at) {
-			out = append(out, &reason.Why{Code: reason.Spread, Subject: name, Detail: l.evenText(e, at), About: l.about(e.group, at)})
+		if e := &s.even[i]; !o.evenAllows(e, at) {
+			out = append(out, &reason.Why{Code: reason.Spread, Subject: o.name, Detail: o.evenText(e), About: o.about(e.group)})
 		}
 	}
 	for _, id := range s.apart {
-		if g := l.groups[id]; l.apartFrom(id, at, false) > 0 {
+		if g := o.groups[id]; o.apartFrom(id, at, false) > 0 {
 			out = append(out, &reason.Why{
-				Code: reason.AntiAffinity, Subject: name,
-				Detail: fmt.Sprintf("%s %s has pods with %s", l.keys[g.key], at.value(g.key), selectorText(g)),
-				About:  l.about(id, at),
+				Code: reason.AntiAffinity, Subject: o.name,
+				Detail: fmt.Sprintf("%s %s has pods with %s", o.keys[g.key], at.value(g.key), selectorText(g)),
+				About:  o.about(id),
 			})
 		}
 	}
 	for _, id := range s.shunned {
-		if g := l.groups[id]; l.apartFrom(id, at, true) > 0 {
+		if g := o.groups[id]; o.apartFrom(id, at, true) > 0 {
 			out = append(out, &reason.Why{
-				Code: reason.AntiAffinity, Subject: name,
-				Detail: fmt.Sprintf("%s %s has pods that keep away from %s", l.keys[g.key], at.value(g.key), selectorText(g)),
-				About:  l.about(id, at),
+				Code: reason.AntiAffinity, Subject: o.name,
+				Detail: fmt.Sprintf("%s %s has pods that keep away from %s", o.keys[g.key], at.value(g.key), selectorText(g)),
+				About:  o.about(id),
 			})
 		}
 	}
 	for _, groups := range [2][]int32{s.unmade, s.exclusive} {
 		for _, id := range groups {
-			if !l.hasVolume(id, at) {
-				out = append(out, l.volumeWhy(l.groups[id], at, name))
+			if !o.hasVolume(id, at) {
+				out = append(out, o.volumeWhy(o.groups[id]))
 			}
 		}
 	}
-	if s.together != none && !l.togetherAllows(s, at) {
-		out = append(out, &reason.Why{Code: reason.Affinity, Subject: name, Detail: l.togetherText(s, at)})
+	if s.together != none && !o.togetherAllows(s, at) {
+		out = append(out, &reason.Why{Code: reason.Affinity, Subject: o.name, Detail: o.togetherText()})
 	}
 	return out
 }
 
 // about is the topology of a group, and the domain of it that the spot is in, if any.
-func (l *Ledger) about(id int32, at spot) reason.About {
-	key := l.groups[id].key
-	about := reason.About{Key: l.keys[key]}
-	if _, has := at.domain(key); has {
-		about.Value = at.value(key)
+func (o *objector) about(id int32) reason.About {
+	key := o.groups[id].key
+	about := reason.About{Key: o.keys[key]}
+	if _, has := o.at.domain(key); has {
+		about.Value = o.at.value(key)
 	}
 	return about
 }
@@ -84,26 +94,26 @@ func noLabel(key string) string {
 	return text
 }
 
-func (l *Ledger) evenText(e *even, at spot) string {
-	g := l.groups[e.group]
-	key := l.keys[g.key]
-	if _, has := at.domain(g.key); !has {
+func (o *objector) evenText(e *even) string {
+	g := o.groups[e.group]
+	key := o.keys[g.key]
+	if _, has := o.at.domain(g.key); !has {
 		return noLabel(key)
 	}
-	d, _ := at.domain(g.key)
-	text := fmt.Sprintf("%s %s has %d, the least is %d, maxSkew %d", key, at.value(g.key), g.most(d), g.floor(e, at), e.maxSkew)
+	d, _ := o.at.domain(g.key)
+	text := fmt.Sprintf("%s %s has %d, the least is %d, maxSkew %d", key, o.at.value(g.key), g.most(d), g.floor(e, o.at), e.maxSkew)
 	if e.minDomains > 0 {
 		text += fmt.Sprintf(", minDomains %d and %d known", e.minDomains, g.known)
 	}
-	return text + " (" + l.countsText(g) + ")"
+	return text + " (" + o.countsText(g) + ")"
 }
 
 // countsText writes the fullest and the emptiest domains first by name.
-func (l *Ledger) countsText(g *group) string {
+func (o *objector) countsText(g *group) string {
 	var parts []string
 	for d, n := range g.nodes {
 		if n > 0 {
-			parts = append(parts, fmt.Sprintf("%s %d", l.values[g.key][d], count(g.counts, int32(d))))
+			parts = append(parts, fmt.Sprintf("%s %d", o.values[g.key][d], count(g.counts, int32(d))))
 		}
 	}
 	slices.SortFunc(parts, cmp.Compare[string])
@@ -113,48 +123,48 @@ func (l *Ledger) countsText(g *group) string {
 	return strings.Join(parts, ", ")
 }
 
-func (l *Ledger) togetherText(s *Subject, at spot) string {
-	g := l.groups[s.together]
+func (o *objector) togetherText() string {
+	g := o.groups[o.subject.together]
 	for i, k := range g.keys {
-		d, has := at.domain(k)
+		d, has := o.at.domain(k)
 		switch {
 		case !has:
-			return noLabel(l.keys[k])
-		case at.company(s.together, false) > 0: // whose keys all have some
+			return noLabel(o.keys[k])
+		case o.at.company(o.subject.together, false) > 0: // whose keys all have some
 		case count(g.byKey[i], d) == 0 && g.total == 0:
 			return fmt.Sprintf("no pod with %s runs anywhere", selectorText(g))
 		case count(g.byKey[i], d) == 0:
-			if at.value(k) == "" { // a new machine is the only one of its name
+			if o.at.value(k) == "" { // a new machine is the only one of its name
 				return fmt.Sprintf("the pods with %s are on other nodes", selectorText(g))
 			}
-			return fmt.Sprintf("no pod with %s in %s %s", selectorText(g), l.keys[k], at.value(k))
+			return fmt.Sprintf("no pod with %s in %s %s", selectorText(g), o.keys[k], o.at.value(k))
 		}
 	}
 	return ""
 }
 
 // volumeWhy says why a volume cannot be had on the spot, and for a new machine what to do instead.
-func (l *Ledger) volumeWhy(g *group, at spot, name string) *reason.Why {
-	why := &reason.Why{Code: reason.Volume, Subject: name}
+func (o *objector) volumeWhy(g *group) *reason.Why {
+	why := &reason.Why{Code: reason.Volume, Subject: o.name}
 	switch {
 	case g.onePod:
-		why.Detail = g.volume + " is for one pod at a time (ReadWriteOncePod), and another has it on " + l.seat(g)
-	case l.keys[g.keys[0]] == label.Hostname:
-		why.Detail = fmt.Sprintf("%s is for one node at a time (ReadWriteOnce), and another pod has it on %s", g.volume, l.seat(g))
-		if at.node == nil {
-			why.Hint = "make room on " + l.seat(g) + ", or have pods share volumes that are ReadWriteMany"
+		why.Detail = g.volume + " is for one pod at a time (ReadWriteOncePod), and another has it on " + o.seat(g)
+	case o.keys[g.keys[0]] == label.Hostname:
+		why.Detail = fmt.Sprintf("%s is for one node at a time (ReadWriteOnce), and another pod has it on %s", g.volume, o.seat(g))
+		if o.at.node == nil {
+			why.Hint = "make room on " + o.seat(g) + ", or have pods share volumes that are ReadWriteMany"
 		}
 	default:
-		why.Detail = fmt.Sprintf("%s will be in %s, where another pod that waits for it goes", g.volume, l.seat(g))
+		why.Detail = fmt.Sprintf("%s will be in %s, where another pod that waits for it goes", g.volume, o.seat(g))
 	}
 	return why
 }
 
 // seat names the domain in which the volume of a group is.
-func (l *Ledger) seat(g *group) string {
+func (o *objector) seat(g *group) string {
 	for d, n := range g.byKey[0] {
 		if n > 0 {
-			return l.values[g.keys[0]][d]
+			return o.values[g.keys[0]][d]
 		}
 	}
 	return ""

@@ -10,70 +10,73 @@ import (
 // Simple returns what the subject's terms come to; false if they depend on
 // where single pods of other subjects are put.
 func (l *Ledger) Simple(s *Subject) (Simple, bool) {
-	var out Simple
+	x := simplifier{Ledger: l, subject: s}
+	ok := x.all()
+	return x.out, ok
+}
+
+func (x *simplifier) all() bool {
+	s := x.subject
 	for i := range s.even {
-		if !l.simpleEven(&s.even[i], &out) {
-			return out, false
+		if !x.even(&s.even[i]) {
+			return false
 		}
 	}
 	for _, g := range s.apart {
-		if !l.simpleApart(s, g, &out) {
-			return out, false
+		if !x.apart(g) {
+			return false
 		}
 	}
 	for _, id := range s.shunned {
-		g := l.groups[id]
-		mine := slices.Contains(s.apart, id)
-		switch {
-		case l.keys[g.key] == label.Hostname:
-			out.Shunned = append(out.Shunned, id)
-		case g.carriers > 0 && !mine:
-			return out, false
+		if !x.shunned(id) {
+			return false
 		}
 	}
-	if s.together != none && !l.simpleTogether(s, &out) {
-		return out, false
-	}
-	if !l.simpleMember(s, &out) {
-		return out, false
-	}
-	ok := l.simpleVolumes(s, &out)
-	return out, ok
+	return (s.together == none || x.together()) && x.member() && x.volumes()
 }
 
-// simpleTogether says what its affinity comes to. Members that do not carry the term go where the others do: one that was
+func (x *simplifier) shunned(id int32) bool {
+	g := x.groups[id]
+	if x.keys[g.key] == label.Hostname {
+		x.out.Shunned = append(x.out.Shunned, id)
+		return true
+	}
+	return g.carriers == 0 || slices.Contains(x.subject.apart, id)
+}
+
+// together says what its affinity comes to. Members that do not carry the term go where the others do: one that was
 // bound elsewhere before them would draw them along.
-func (l *Ledger) simpleTogether(s *Subject, out *Simple) bool {
-	g := l.groups[s.together]
-	if !s.self || g.delivered || len(g.keys) != 1 || out.Split != nil {
+func (x *simplifier) together() bool {
+	g := x.groups[x.subject.together]
+	if !x.subject.self || g.delivered || len(g.keys) != 1 || x.out.Split != nil {
 		return false
 	}
-	onMachine := l.keys[g.keys[0]] == label.Hostname
+	onMachine := x.keys[g.keys[0]] == label.Hostname
 	if onMachine && (g.total > 0 || g.mixed()) {
 		return false
 	}
 	if g.total == 0 {
-		out.Home = &Home{l.keys[g.keys[0]], s.together}
+		x.out.Home = &Home{x.keys[g.keys[0]], x.subject.together}
 	}
 	return true
 }
 
-// simpleVolumes says what the volumes come to that the subject shares: one machine for
+// volumes says what the volumes come to that the subject shares: one machine for
 // all pods, or else one zone.
-func (l *Ledger) simpleVolumes(s *Subject, out *Simple) bool {
-	for _, g := range s.exclusive {
-		if out.Home != nil || out.Split != nil || l.groups[g].onePod || l.groups[g].total > 0 {
+func (x *simplifier) volumes() bool {
+	for _, g := range x.subject.exclusive {
+		if x.out.Home != nil || x.out.Split != nil || x.groups[g].onePod || x.groups[g].total > 0 {
 			return false
 		}
-		out.Home = &Home{label.Hostname, g}
+		x.out.Home = &Home{label.Hostname, g}
 	}
-	for _, g := range s.unmade {
+	for _, g := range x.subject.unmade {
 		switch {
-		case len(s.exclusive) > 0: // a machine is in one zone
-		case out.Home != nil || out.Split != nil:
+		case len(x.subject.exclusive) > 0: // a machine is in one zone
+		case x.out.Home != nil || x.out.Split != nil:
 			return false
-		case l.groups[g].total == 0:
-			out.Home = &Home{label.Zone, g}
+		case x.groups[g].total == 0:
+			x.out.Home = &Home{label.Zone, g}
 		}
 	}
 	return true
@@ -95,54 +98,54 @@ func (l *Ledger) Caps(s *Subject) []Share {
 	return out
 }
 
-func (l *Ledger) simpleEven(e *even, out *Simple) bool {
-	g := l.groups[e.group]
-	onMachine := l.keys[g.key] == label.Hostname
+func (x *simplifier) even(e *even) bool {
+	g := x.groups[e.group]
+	onMachine := x.keys[g.key] == label.Hostname
 	switch {
 	case g.delivered:
 		return false
 	case onMachine && g.mixed():
-		out.Mixed = append(out.Mixed, Share{e.group, int(e.maxSkew)})
+		x.out.Mixed = append(x.out.Mixed, Share{e.group, int(e.maxSkew)})
 		if e.self > 0 {
-			out.cap(int(e.maxSkew))
+			x.out.cap(int(e.maxSkew))
 		}
 	case onMachine:
 		if g.kinds > 1 {
-			out.Shared = append(out.Shared, Share{e.group, int(e.maxSkew)})
+			x.out.Shared = append(x.out.Shared, Share{e.group, int(e.maxSkew)})
 		}
-		out.cap(int(e.maxSkew))
+		x.out.cap(int(e.maxSkew))
 	case e.self == 0:
-		out.Among = append(out.Among, l.split(e))
-	case out.Split != nil:
+		x.out.Among = append(x.out.Among, x.split(e))
+	case x.out.Split != nil:
 		return false
 	default:
-		split := l.split(e)
-		out.Split = &split
+		split := x.split(e)
+		x.out.Split = &split
 	}
 	return true
 }
 
 // split is what a constraint beyond the machine comes to.
-func (l *Ledger) split(e *even) Split {
-	return Split{Key: l.keys[l.groups[e.group].key], Group: e.group, MaxSkew: int(e.maxSkew), MinDomains: e.minDomains, Counts: l.ByDomain(e.group)}
+func (x *simplifier) split(e *even) Split {
+	return Split{Key: x.keys[x.groups[e.group].key], Group: e.group, MaxSkew: int(e.maxSkew), MinDomains: e.minDomains, Counts: x.ByDomain(e.group)}
 }
 
-func (l *Ledger) simpleApart(s *Subject, id int32, out *Simple) bool {
-	g := l.groups[id]
-	self := slices.Contains(s.members, id)
-	if l.keys[g.key] == label.Hostname {
-		out.Owns = append(out.Owns, id)
+func (x *simplifier) apart(id int32) bool {
+	g := x.groups[id]
+	self := slices.Contains(x.subject.members, id)
+	if x.keys[g.key] == label.Hostname {
+		x.out.Owns = append(x.out.Owns, id)
 		if self {
-			out.cap(1)
+			x.out.cap(1)
 		}
 		return true
 	}
 	switch {
-	case self && g.kinds == 1 && g.carriers == 1 && out.Split == nil:
-		out.Split = &Split{Key: l.keys[g.key], Group: id, Alone: true, Counts: map[string]int{}}
-		for d, v := range l.values[g.key] {
+	case self && g.kinds == 1 && g.carriers == 1 && x.out.Split == nil:
+		x.out.Split = &Split{Key: x.keys[g.key], Group: id, Alone: true, Counts: map[string]int{}}
+		for d, v := range x.values[g.key] {
 			if n := count(g.counts, int32(d)) + count(g.owners, int32(d)); n > 0 {
-				out.Split.Counts[v] = int(n)
+				x.out.Split.Counts[v] = int(n)
 			}
 		}
 		return true

@@ -30,7 +30,7 @@ func (y *Cluster) Replace(i int) (Replacement, *reason.Why) {
 	y.repair.Trim()
 	k.PlaceEach()
 	pods := y.residents[i].pods
-	why := y.homeless()
+	why := homeless(k.Packing)
 	if why == nil {
 		y.bought = append(y.bought, k.HandOver()...)
 		if !k.BindableAfterOthers(pods) {
@@ -62,7 +62,7 @@ func (y *Cluster) Unsettled() []int {
 	var out []int
 	for {
 		stuck := map[int]bool{}
-		for _, x := range y.k.StuckAfterOthers(y.movedPods()) {
+		for _, x := range y.k.StuckAfterOthers(movedPods(y)) {
 			stuck[y.homes[x]] = true
 		}
 		if len(stuck) == 0 {
@@ -83,7 +83,7 @@ func (y *Cluster) Unsettled() []int {
 }
 
 // movedPods are the pods of machines that were replaced.
-func (y *Cluster) movedPods() []*packing.Pod {
+func movedPods(y *Cluster) []*packing.Pod {
 	var out []*packing.Pod
 	for _, r := range y.replaced {
 		out = append(out, y.residents[r.machine].pods...)
@@ -92,12 +92,12 @@ func (y *Cluster) movedPods() []*packing.Pod {
 }
 
 // homeless says of the first of the unplaced pods why it finds no place; nil if there are none.
-func (y *Cluster) homeless() *reason.Why {
-	if len(y.k.Unplaced) == 0 {
+func homeless(k *packing.Packing) *reason.Why {
+	if len(k.Unplaced) == 0 {
 		return nil
 	}
-	first := slices.MinFunc(refuse.All(y.k.Packing), func(a, b plan.Refusal) int { return a.Pod.Compare(b.Pod) })
-	return noPlace(y.k.World.Pod(first.Pod), first.Why)
+	first := slices.MinFunc(refuse.All(k), func(a, b plan.Refusal) int { return a.Pod.Compare(b.Pod) })
+	return noPlace(k.World.Pod(first.Pod), first.Why)
 }
 
 func noPlace(p *world.Pod, cause *reason.Why) *reason.Why {

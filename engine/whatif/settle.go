@@ -15,29 +15,37 @@ import (
 // several such machines, onto the first in the order told. Pods that have to share a
 // machine go together, and a pod that others keep away is tried again as long as others find a place.
 func (y *Cluster) Settle(order []int, all bool) int {
-	k := y.k
-	y.settleGroups(order)
+	k, into := y.k, settler{y, order, all}
+	into.groups()
 	packing.SortPods(k.Unplaced)
 	for {
 		before := len(k.Unplaced)
-		y.settleOnce(order, all)
+		into.once()
 		if n := len(k.Unplaced); n == before || n == 0 || all && slices.ContainsFunc(k.Unplaced, isPlain) {
 			return n
 		}
 	}
 }
 
+// settler puts unplaced pods onto machines, tried in an order.
+type settler struct {
+	*Cluster
+
+	order []int
+	all   bool // it may end once it is known that one of the pods stays unplaced
+}
+
 // isPlain reports whether it makes no difference to the pod where others are.
 func isPlain(x *packing.Pod) bool { return x.Class.Plain }
 
-// settleGroups puts pods that have to share a machine, and have none yet, onto one with room for all of them.
-func (y *Cluster) settleGroups(order []int) {
+// groups puts pods that have to share a machine, and have none yet, onto one with room for all of them.
+func (y settler) groups() {
 	if !slices.ContainsFunc(y.k.Unplaced, func(x *packing.Pod) bool { return x.Class.Colocated }) {
 		return
 	}
 	groups, others := y.k.Groups(y.k.Unplaced)
-	bins := make([]*packing.Bin, len(order))
-	for n, i := range order {
+	bins := make([]*packing.Bin, len(y.order))
+	for n, i := range y.order {
 		bins[n] = y.k.Existing[i]
 	}
 	for _, g := range groups {
@@ -48,8 +56,8 @@ func (y *Cluster) settleGroups(order []int) {
 	y.k.Unplaced = others
 }
 
-// settleOnce tries every unplaced pod once. If all is set it ends with the first that stays and that no other could draw along.
-func (y *Cluster) settleOnce(order []int, all bool) {
+// once tries every unplaced pod once. If all is set it ends with the first that stays and that no other could draw along.
+func (y settler) once() {
 	k := y.k
 	var rest []*packing.Pod
 	from, last := 0, (*packing.Class)(nil)
@@ -57,7 +65,7 @@ func (y *Cluster) settleOnce(order []int, all bool) {
 		if x.Class != last {
 			from, last = 0, x.Class
 		}
-		at, first := y.choose(x, order, from)
+		at, first := y.choose(x, from)
 		if x.Class.Plain {
 			from = first
 		}
@@ -66,7 +74,7 @@ func (y *Cluster) settleOnce(order []int, all bool) {
 			continue
 		}
 		rest = append(rest, x)
-		if all && x.Class.Plain {
+		if y.all && x.Class.Plain {
 			rest = append(rest, k.Unplaced[n+1:]...)
 			break
 		}
@@ -77,13 +85,13 @@ func (y *Cluster) settleOnce(order []int, all bool) {
 // choose returns which of the machines takes the pod with the least regret and,
 // of several, at the least cost; -1 if none does. It also returns the first in
 // the order that might take another pod of its class.
-func (y *Cluster) choose(x *packing.Pod, order []int, from int) (at, first int) {
+func (y settler) choose(x *packing.Pod, from int) (at, first int) {
 	k := y.k
 	c, choosy := x.Class, k.HasWishes(x.Class)
-	at, first = -1, len(order)
+	at, first = -1, len(y.order)
 	least, cheapest := 0, math.Inf(1)
-	for n := from; n < len(order); n++ {
-		i := order[n]
+	for n := from; n < len(y.order); n++ {
+		i := y.order[n]
 		free := y.freeOn(i)
 		if !market.Fits(c.Need, free) {
 			continue

@@ -54,12 +54,12 @@ func (y *Cluster) Worth() money.Micro {
 }
 
 // Value is what the unplaced pods are worth; false if for some of them nothing can be bought.
-func (y *Cluster) Value() (money.Micro, bool) { return y.value(y.k.Unplaced) }
+func (y *Cluster) Value() (money.Micro, bool) { return value(y, y.k.Unplaced) }
 
 // Load is what the pods on machine i are worth; false if for some of them nothing can be bought.
-func (y *Cluster) Load(i int) (money.Micro, bool) { return y.value(y.k.Existing[i].Pods) }
+func (y *Cluster) Load(i int) (money.Micro, bool) { return value(y, y.k.Existing[i].Pods) }
 
-func (y *Cluster) value(pods []*packing.Pod) (sum money.Micro, all bool) {
+func value(y *Cluster, pods []*packing.Pod) (sum money.Micro, all bool) {
 	y.Worth()
 	all = true
 	for _, x := range pods {

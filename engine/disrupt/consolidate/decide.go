@@ -31,7 +31,7 @@ func Decide(w *world.World, going []plan.Give, o Options) plan.Plan {
 }
 
 func newSearch(w *world.World, leave []plan.Give, o Options) *search {
-	s := &search{world: w, options: o, byName: map[*world.Catalog]map[string]*world.Shape{}, going: leave, plan: plan.Plan{World: w.Digest(), At: w.At()}}
+	s := &search{world: w, options: o, menus: binder{w, map[*world.Catalog]map[string]*world.Shape{}}, going: leave, plan: plan.Plan{World: w.Digest(), At: w.At()}}
 	if c := w.Currencies(); len(c) > 0 {
 		s.plan.Currency = c[0]
 	}

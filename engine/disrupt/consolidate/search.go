@@ -22,7 +22,7 @@ type search struct {
 	groups   []group
 	takers   []int // machines that may receive pods, those first that are least likely to go
 	spared   []int // machines that were kept because they would be bought again
-	byName   map[*world.Catalog]map[string]*world.Shape
+	menus    binder
 	going    []plan.Give // machines that go anyway
 	plan     plan.Plan
 }
