@@ -79,6 +79,7 @@ func TestMatrix(t *testing.T) {
 						}
 						w.start()
 						got := tell(w, faults()[i], stories()[j])
+						t.Log(got)
 						for _, p := range got.problems {
 							t.Error(p)
 						}

@@ -24,6 +24,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	v1 "github.com/tenon-sh/tenon/api/karpenter/v1"
+	"github.com/tenon-sh/tenon/internal/apitest"
 	"github.com/tenon-sh/tenon/internal/app"
 	"github.com/tenon-sh/tenon/internal/catalog"
 	"github.com/tenon-sh/tenon/internal/sim/driver"
@@ -182,7 +183,7 @@ func (w *town) start() {
 	w.lives++
 	config := app.Config{
 		Kubernetes: &rest.Config{Host: "https://matrix.invalid", Transport: deadTransport{l, w.api}},
-		Driver:     mortal{w.cloud, l}, Provider: "sim", Settings: settings, Log: logger(w.t), Now: func() time.Time { return time.Now().Add(time.Duration(w.skew.Load())) },
+		Driver:     mortal{w.cloud, l}, Provider: "sim", Settings: settings, Log: logger(w.t), Now: func() time.Time { return apitest.Set(time.Now(), time.Duration(w.skew.Load())) },
 	}
 	if w.queue != nil {
 		config.Driver = w.queue.driver(mortal{w.cloud, l})
