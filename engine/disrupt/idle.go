@@ -9,9 +9,9 @@ import (
 	"github.com/tenon-sh/tenon/engine/world"
 )
 
-// settle is for how many milliseconds a node is marked before its claim ends:
+// emptyMarkMillis is for how many milliseconds a node is marked before its claim ends:
 // pods that were bound before the mark was seen show up in this time.
-const settle = 2000
+const emptyMarkMillis = 2000
 
 // idle has machines go that are empty or too old and need no others to be
 // bought, and takes back marks that nothing accounts for.
@@ -43,10 +43,10 @@ func (d *decision) leave(g plan.Give) plan.Command {
 	switch known := d.options.Marked[g.Node]; {
 	case !Marked(d.world.Place(g.Node)):
 		c.Verdict = plan.Begin
-	case known >= settle:
+	case known >= emptyMarkMillis:
 		c.Begun = true
 	default: // marked before we began, or just seen
-		c.Verdict, c.Begun, c.Again = plan.Wait, true, settle-known
+		c.Verdict, c.Begun, c.Again = plan.Wait, true, emptyMarkMillis-known
 	}
 	return c
 }

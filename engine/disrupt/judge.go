@@ -14,11 +14,11 @@ import (
 )
 
 const (
-	// passes is for how many milliseconds a command that buys nothing waits for what
+	// maxPassingMillis is for how many milliseconds a command that buys nothing waits for what
 	// passes by itself, such as a pod disruption budget that allows nothing now.
-	passes = 5 * 60 * 1000
-	// glance is after how many milliseconds a command is judged again that waits, whatever happens.
-	glance = 5000
+	maxPassingMillis = 5 * 60 * 1000
+	// judgeAgainMillis is after how many milliseconds a command is judged again that waits, whatever happens.
+	judgeAgainMillis = 5000
 )
 
 // judge says of every command that has begun what is to be done about it, and
@@ -81,15 +81,15 @@ func (d *decision) verdict(of Command, s standing, known int64) plan.Command {
 	case s.why != nil && !s.passing && !s.missing:
 		c.Verdict = plan.TakeBack
 	case bare:
-		c.Verdict, c.Why, c.Again = plan.Begin, nil, settle
-	case known < settle:
-		c.Why, c.Again = nil, max(settle-known, 1) // pods that came just before the mark, or what was bought, may not be seen yet
+		c.Verdict, c.Why, c.Again = plan.Begin, nil, emptyMarkMillis
+	case known < emptyMarkMillis:
+		c.Why, c.Again = nil, max(emptyMarkMillis-known, 1) // pods that came just before the mark, or what was bought, may not be seen yet
 	case s.may:
 		c.Verdict = plan.CarryOn
-	case s.missing, len(of.New) == 0 && known >= passes:
+	case s.missing, len(of.New) == 0 && known >= maxPassingMillis:
 		c.Verdict = plan.TakeBack
 	default:
-		c.Again = glance
+		c.Again = judgeAgainMillis
 	}
 	return c
 }
@@ -102,8 +102,8 @@ type standing struct {
 	missing bool        // there are no places, but something that was bought may only not be seen yet
 }
 
-// fewSteps bounds the search for what to buy for pods that wait anyway: what matters is where pods have places that are there.
-const fewSteps = 10_000
+// maxPurchaseSteps bounds the search for what to buy for pods that wait anyway: what matters is where pods have places that are there.
+const maxPurchaseSteps = 10_000
 
 // standings says how each of the commands stands. It packs the pods that would
 // wait if the machines of commands that may go were ending, as is done when they
@@ -131,21 +131,21 @@ func (d *decision) standings() []standing {
 	return out
 }
 
-// rounds is how often it is tried to find commands that may all go at once.
-const rounds = 3
+// maxJointRounds is how often it is tried to find commands that may all go at once.
+const maxJointRounds = 3
 
 // seat says of commands how they stand with places for their pods. Those may go
 // of which all pods have places if they alone go. Others wait if there are
 // places where their pods are meant to go: these may be free again later.
 func (d *decision) seat(whole []int, out []standing) {
 	w, b, o := d.world, d.begun, d.options.Pack
-	o.Steps = fewSteps
+	o.Steps = maxPurchaseSteps
 	all := places(pack.Pack(d.ending, o))
 	mayNot := func(where map[world.Key]string) func(int) bool {
 		return func(i int) bool { return !placed(w, b.Commands[i], where).may }
 	}
 	set := slices.DeleteFunc(slices.Clone(whole), mayNot(all))
-	for n := 0; n < rounds && len(set) > 0; n++ {
+	for n := 0; n < maxJointRounds && len(set) > 0; n++ {
 		var back []*world.Place
 		for _, i := range set {
 			back = append(back, b.Commands[i].Back...)
@@ -154,7 +154,7 @@ func (d *decision) seat(whole []int, out []standing) {
 		if len(left) == len(set) {
 			break
 		}
-		if set = left; n == rounds-1 {
+		if set = left; n == maxJointRounds-1 {
 			set = nil
 		}
 	}

@@ -2,8 +2,8 @@ package disrupt
 
 import "github.com/tenon-sh/tenon/engine/world"
 
-// unseen is for how many seconds a machine that was asked for may have no instance yet.
-const unseen = 60
+// maxUnseenSeconds is for how many seconds a machine that was asked for may have no instance yet.
+const maxUnseenSeconds = 60
 
 // Settled reports whether what was decided last about pods and machines can be
 // seen, so that it makes sense to look which machines could go: pods have just
@@ -16,7 +16,7 @@ func Settled(w *world.World) bool {
 		}
 	}
 	for _, p := range w.Places() {
-		if p.Claim != nil && !p.Deleting() && p.Claim.ProviderID == "" && w.At()-p.Claim.Created < unseen {
+		if p.Claim != nil && !p.Deleting() && p.Claim.ProviderID == "" && w.At()-p.Claim.Created < maxUnseenSeconds {
 			return false
 		}
 	}

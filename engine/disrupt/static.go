@@ -84,7 +84,7 @@ func (d *decision) static() bool {
 	if len(byPool) == 0 {
 		return false
 	}
-	s := renewal{decision: d, world: w, book: hold.Open(w, d.planned), shop: menu.NewStatic(w, d.options.Pack), left: tries}
+	s := renewal{decision: d, world: w, book: hold.Open(w, d.planned), shop: menu.NewStatic(w, d.options.Pack), left: maxStaticReplacements}
 	replicas := d.begun.Replicas(d.world)
 	for _, pool := range w.Pools() {
 		// A pool first gets what it misses, and gives back what is more than it is to have: what goes then need not be replaced.
@@ -95,8 +95,8 @@ func (d *decision) static() bool {
 	return s.begins
 }
 
-// tries is how many machines of static pools one decision tries to replace at most.
-const tries = 10
+// maxStaticReplacements is how many machines of static pools one decision tries to replace at most.
+const maxStaticReplacements = 10
 
 // renewal is the replacing of machines of static pools.
 type renewal struct {

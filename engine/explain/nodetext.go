@@ -14,8 +14,8 @@ import (
 	"github.com/tenon-sh/tenon/engine/reason"
 )
 
-// listed is how many pods of a node are shown before it is said how many more there are.
-const listed = 12
+// maxPodsListed is how many pods of a node are shown before it is said how many more there are.
+const maxPodsListed = 12
 
 // Text writes the answer for a person; wide names every pod.
 func (n Node) Text(wide bool) string {
@@ -46,8 +46,8 @@ func (n Node) writePods(b *paper, wide bool) {
 	b.line("Runs %s: %s", amount.Count(len(n.Pods), "pod"), strings.Join(uses, ", "))
 	own := slices.DeleteFunc(slices.Clone(n.Pods), func(p Resident) bool { return p.Daemon })
 	show := own
-	if !wide && len(own) > listed+1 {
-		show = own[:listed]
+	if !wide && len(own) > maxPodsListed+1 {
+		show = own[:maxPodsListed]
 	}
 	width := 0
 	for _, p := range show {

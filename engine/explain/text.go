@@ -157,7 +157,7 @@ func (p Pod) Line() string {
 	case Held:
 		return "is promised " + p.Machine.name() + " by the scheduler"
 	case Refused:
-		return "finds no place: " + brief(p.Why, longest)
+		return "finds no place: " + brief(p.Why, maxLineBytes)
 	case Gated:
 		return "waits for its scheduling gates"
 	case Done:

@@ -52,8 +52,8 @@ func objection(w *reason.Why, said string) string {
 	return text
 }
 
-// longest is how many bytes the line of a refused pod has at most: the whole is told of the pod alone.
-const longest = 160
+// maxLineBytes is how many bytes the line of a refused pod has at most: the whole is told of the pod alone.
+const maxLineBytes = 160
 
 // brief is what pools have against a pod, on one line, the nearest pool first,
 // and what its own fault is; what nodes have against it only where there is

@@ -9,14 +9,14 @@ import (
 )
 
 const (
-	// patience is how many seconds a machine that is still forming may be out of
+	// maxFormingOutageSeconds is how many seconds a machine that is still forming may be out of
 	// reach before it is no longer counted on. Kubernetes lets pods stay as long on a node that is.
-	patience = 300
+	maxFormingOutageSeconds = 300
 
-	// blink is how many seconds a complete machine may be out of reach before
+	// maxBlinkSeconds is how many seconds a complete machine may be out of reach before
 	// pods that were meant for it are planned for anew, and how long its node may be
 	// told of later than its claim.
-	blink = 60
+	maxBlinkSeconds = 60
 )
 
 // taintsOf are the taints that pods have to tolerate. A machine of a pool that
@@ -33,7 +33,7 @@ func taintsOf(m *world.Place, now int64) []world.Taint {
 	if m.Claim != nil {
 		startup = m.Claim.StartupTaints
 	}
-	lost := m.Node.Unready > 0 && now-m.Node.Unready > patience
+	lost := m.Node.Unready > 0 && now-m.Node.Unready > maxFormingOutageSeconds
 	return slices.DeleteFunc(slices.Clone(m.Node.Taints), func(t world.Taint) bool {
 		switch t.Key {
 		case unregistered:
@@ -49,7 +49,7 @@ func taintsOf(m *world.Place, now int64) []world.Taint {
 // complete yet. Its node is told so before its claim: one whose claim has only
 // just become complete, and which does not say so, is seen as it was some time ago.
 func forming(m *world.Place, now int64) bool {
-	if m.Claim != nil && (!m.Claim.Initialized || now-m.Claim.InitializedAt > blink) {
+	if m.Claim != nil && (!m.Claim.Initialized || now-m.Claim.InitializedAt > maxBlinkSeconds) {
 		return !m.Claim.Initialized
 	}
 	return m.Node.Pool.Name != "" && m.Node.Labels[label.Initialized] != "true"
@@ -76,7 +76,7 @@ func passing(t world.Taint) bool {
 // only just now, as busy ones do for a while. What it is like once it is back is
 // returned too: pods meant for it may wait for that, others find it as it is.
 func Blinks(m *world.Place, at *Place, now int64) (back *Place, blinks bool) {
-	if m.Node == nil || m.Node.Ready || m.Pool().Name == "" || forming(m, now) || m.Node.Unready == 0 || now-m.Node.Unready > blink {
+	if m.Node == nil || m.Node.Ready || m.Pool().Name == "" || forming(m, now) || m.Node.Unready == 0 || now-m.Node.Unready > maxBlinkSeconds {
 		return nil, false
 	}
 	back = at.Copy()

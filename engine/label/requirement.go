@@ -192,8 +192,8 @@ func keep(values []string, ok func(string) bool) []string {
 	return out
 }
 
-// shown is how many values a requirement prints before it says how many others there are.
-const shown = 5
+// maxValuesShown is how many values a requirement prints before it says how many others there are.
+const maxValuesShown = 5
 
 // String writes the requirement as "key In [a b c]".
 func (r Requirement) String() string {
@@ -202,8 +202,8 @@ func (r Requirement) String() string {
 	if op := r.Op(); op != Exists || r.Min == nil && r.Max == nil {
 		b.WriteString(" " + string(op))
 	}
-	if n := len(r.Values); n > shown+1 {
-		fmt.Fprintf(&b, " [%s and %d others]", strings.Join(r.Values[:shown], " "), n-shown)
+	if n := len(r.Values); n > maxValuesShown+1 {
+		fmt.Fprintf(&b, " [%s and %d others]", strings.Join(r.Values[:maxValuesShown], " "), n-maxValuesShown)
 	} else if n > 0 {
 		fmt.Fprintf(&b, " [%s]", strings.Join(r.Values, " "))
 	}

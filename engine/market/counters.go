@@ -36,8 +36,8 @@ type Counters struct {
 // plenty is room without a limit.
 const plenty = int64(1<<31) * amount.Unit
 
-// mostPorts is how many ports are counted; each costs something on every machine.
-const mostPorts = 16
+// maxPortsCounted is how many ports are counted; each costs something on every machine.
+const maxPortsCounted = 16
 
 func (t counter) String() string {
 	if t.driver != "" {
@@ -150,7 +150,7 @@ func (t *Counters) countPorts(pods []*world.Pod) {
 	slices.SortFunc(all, func(a, b counter) int {
 		return cmp.Or(cmp.Compare(users[b], users[a]), strings.Compare(a.String(), b.String()))
 	})
-	for _, c := range all[:min(len(all), mostPorts)] {
+	for _, c := range all[:min(len(all), maxPortsCounted)] {
 		t.ports[c] = true
 		t.list = append(t.list, c)
 	}

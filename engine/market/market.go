@@ -53,13 +53,13 @@ type Options struct {
 	Static         bool         // what static pools buy, and no others; otherwise it is what the others buy
 }
 
-// heaviest is more than a pool may weigh.
-const heaviest = 1000
+// aboveAnyWeight is more than a pool may weigh.
+const aboveAnyWeight = 1000
 
 // precedence is that of a pool.
 func (o Options) precedence(p *world.Pool) int32 {
 	if o.UnhealthyLast && p.Unhealthy {
-		return p.Weight - heaviest
+		return p.Weight - aboveAnyWeight
 	}
 	return p.Weight
 }

@@ -11,8 +11,8 @@ import (
 	"github.com/tenon-sh/tenon/engine/reason"
 )
 
-// shown is how many machines that stay are named before the text says how many more there are.
-const shown = 20
+// maxMachinesShown is how many machines that stay are named before the text says how many more there are.
+const maxMachinesShown = 20
 
 // writeBack writes what is given back for a person; wide names every pod, every
 // type and every machine that stays.
@@ -202,7 +202,7 @@ func (t *backText) kept() {
 	t.printf("\nStay, because:\n")
 	n := len(kept)
 	if !t.wide {
-		n = min(n, shown)
+		n = min(n, maxMachinesShown)
 	}
 	for _, k := range kept[:n] {
 		why := *k.Why

@@ -12,12 +12,12 @@ import (
 
 // useHint offers the values that would do.
 func useHint(offered []string) string {
-	const most = 6
-	switch more := len(offered) - most; {
+	const maxValuesOffered = 6
+	switch more := len(offered) - maxValuesOffered; {
 	case len(offered) == 1:
 		return "use " + offered[0]
 	case more > 1:
-		return fmt.Sprintf("use one of %s and %d more", strings.Join(offered[:most], ", "), more)
+		return fmt.Sprintf("use one of %s and %d more", strings.Join(offered[:maxValuesOffered], ", "), more)
 	default:
 		return "use one of " + strings.Join(offered, ", ")
 	}
@@ -58,9 +58,9 @@ func near(p *market.Pool, key string) string {
 	if meant := label.Meant(key, known); meant != "" {
 		return meant
 	}
-	const telling = 4 // letters that do not occur in another key by chance
+	const minSharedLetters = 4 // letters that do not occur in another key by chance
 	for _, k := range known {
-		if len(last) >= telling && strings.Contains(lastPart(k), last) {
+		if len(last) >= minSharedLetters && strings.Contains(lastPart(k), last) {
 			return k
 		}
 	}

@@ -6,8 +6,8 @@ import "slices"
 // Rooms are taken for no larger than that, so that prices and bounds do not count on what no item can use.
 
 const (
-	mostSums  = 1 << 12 // how far sums are looked up; beyond it rooms are rounded to what divides all needs
-	mostNeeds = 64      // how many different needs are summed up
+	maxSums  = 1 << 12 // how far sums are looked up; beyond it rooms are rounded to what divides all needs
+	maxNeeds = 64      // how many different needs are summed up
 )
 
 // sums knows which sums of needs there are in one dimension.
@@ -26,15 +26,15 @@ func newSums(p Problem, d int) sums {
 		}
 		n := p.Items[i].Need[d]
 		s.unit = divisor(s.unit, n)
-		if at, known := slices.BinarySearch(needs, n); !known && len(needs) <= mostNeeds {
+		if at, known := slices.BinarySearch(needs, n); !known && len(needs) <= maxNeeds {
 			needs = slices.Insert(needs, at, n)
 		}
 	}
-	if len(needs) == 0 || len(needs) > mostNeeds {
+	if len(needs) == 0 || len(needs) > maxNeeds {
 		return s
 	}
-	s.last = make([]int32, mostSums)
-	for k := int64(1); k < mostSums; k++ {
+	s.last = make([]int32, maxSums)
+	for k := int64(1); k < maxSums; k++ {
 		s.last[k] = s.last[k-1]
 		for _, n := range needs {
 			if rest := k - n/s.unit; rest >= 0 && int64(s.last[rest]) == rest {

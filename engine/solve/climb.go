@@ -15,14 +15,14 @@ func (f *fluid) restore() {
 	copy(f.toll, f.work.best.toll)
 }
 
-// nearby is how much dearer a host may be than the cheapest, for some class, to be looked at by the search.
-const nearby = 0.12
+// maxHostExcess is how much dearer a host may be than the cheapest, for some class, to be looked at by the search.
+const maxHostExcess = 0.12
 
 // ascend looks for the best shares from where they are: on all kinds, then on those that are not much dearer than the cheapest for
 // something, and on all again, lest one of the others undercut them.
 func (f *fluid) ascend() {
 	f.climb(25, 0.6, 0.1)
-	g := f.narrow(nearby)
+	g := f.narrow(maxHostExcess)
 	g.climb(70, 0.3, 0.05)
 	for _, n := range g.look {
 		copy(f.share[int(n)*f.width:][:f.width], g.share[int(n)*f.width:][:f.width])
@@ -33,8 +33,8 @@ func (f *fluid) ascend() {
 	f.climb(16, 0.1, 0.02)
 }
 
-// patience is how many rounds without a gain there are before steps get smaller.
-const patience = 4
+// maxRoundsWithoutGain is how many rounds without a gain there are before steps get smaller.
+const maxRoundsWithoutGain = 4
 
 // climb improves the shares by at most rounds rounds, beginning with steps of the given rate and items spread over kinds within the
 // band. A step goes by what was poured in all rounds since the best, the late ones more than the early: what is cheapest in one round
@@ -53,7 +53,7 @@ func (f *fluid) climb(rounds int, rate, band float64) {
 			}
 			best = value
 			f.keep()
-		} else if stale++; stale >= patience {
+		} else if stale++; stale >= maxRoundsWithoutGain {
 			stale, swing = 0, 0
 			rate *= 0.6
 			band = max(float64(band*0.6), 0.002)

@@ -73,8 +73,8 @@ func newPacker(m *model) *packer {
 	return k
 }
 
-// nearly is by what part of the first score of a host a score may be below the best, to be as good.
-const nearly = 0.01
+// scoreTolerance is by what part of the first score of a host a score may be below the best, to be as good.
+const scoreTolerance = 0.01
 
 // maxLook is how many classes one pick looks at when there are more.
 const maxLook = 400
@@ -111,8 +111,8 @@ func (k *packer) sortLane(h int32, p *pricing, classes []int32) float64 {
 	return worth
 }
 
-// foresight is how much of the weight of a dimension is due to what would run out if the host took of everything alike.
-const foresight = 0.2
+// scarcityWeight is how much of the weight of a dimension is due to what would run out if the host took of everything alike.
+const scarcityWeight = 0.2
 
 // weigh says how much it matters that a host uses up each dimension: what share of the price the relaxation gives it, and how soon
 // the mix of what is left would run out of it. By its share alone, what just suffices for all is worth nothing, is left unused on
@@ -131,8 +131,8 @@ func (k *packer) weigh(host *host, classes []int32, unit []float64, price float6
 		sum += weight[d]
 	}
 	for d := range weight {
-		weight[d] *= foresight / max(sum, 1e-9)
-		weight[d] += float64((1 - foresight) * unit[d] / price * float64(host.room[d]))
+		weight[d] *= scarcityWeight / max(sum, 1e-9)
+		weight[d] += float64((1 - scarcityWeight) * unit[d] / price * float64(host.room[d]))
 	}
 }
 
@@ -222,7 +222,7 @@ func (k *packer) pick(room []int64, l *lane, p *pricing) {
 	heapify(k.heap)
 	good := 0.0 // what the score may lack of the best there could be
 	if len(k.heap) > 0 {
-		good = nearly * math.Abs(k.heap[0].score)
+		good = scoreTolerance * math.Abs(k.heap[0].score)
 	}
 	full := 0 // how many did not fit since those that do not were last dropped
 	for len(k.heap) > 0 {
@@ -231,7 +231,7 @@ func (k *packer) pick(room []int64, l *lane, p *pricing) {
 		class := &k.m.classes[s.class]
 		if !fits(class.need, k.free) {
 			k.dropFirst()
-			if full++; full*sweeps > len(k.heap) {
+			if full++; full*maxHeapSweeps > len(k.heap) {
 				k.sweep()
 				full = 0
 			}
@@ -304,8 +304,8 @@ func heapify(heap []rated) {
 	}
 }
 
-// sweeps is how often a heap is swept at most while as many entries as it has turn out not to fit.
-const sweeps = 8
+// maxHeapSweeps is how often a heap is swept at most while as many entries as it has turn out not to fit.
+const maxHeapSweeps = 8
 
 // sweep drops all that does not fit any more, which costs less than to find it out at the top of the heap, one after the other.
 func (k *packer) sweep() {

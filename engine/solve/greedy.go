@@ -37,7 +37,7 @@ func (k *packer) greedy(p *pricing, st style, classes []int32, budgets []int64) 
 func (k *packer) begin(p *pricing, classes []int32) float64 {
 	for _, h := range p.hosts {
 		most := k.sortLane(h, p, classes) / (float64(k.m.hosts[h].price+k.m.charge) + 1)
-		k.ratio[h] = min(float64(k.ratio[h]*hope), most+1e-6)
+		k.ratio[h] = min(float64(k.ratio[h]*maxScoreGain), most+1e-6)
 	}
 	worth := 0.0
 	for _, c := range classes {
@@ -46,8 +46,8 @@ func (k *packer) begin(p *pricing, classes []int32) float64 {
 	return worth
 }
 
-// hope is how much better a host may look at new prices than it did at the old ones.
-const hope = 1.02
+// maxScoreGain is how much better a host may look at new prices than it did at the old ones.
+const maxScoreGain = 1.02
 
 // demands counts, for each host, the hosts that the caps of the classes it could take demand.
 func (k *packer) demands(p *pricing, classes []int32) {

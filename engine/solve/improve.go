@@ -38,17 +38,17 @@ const maxUnrolled = 3000
 // A search that finds little has looked long enough: each window, a part of the steps and some changes tried, has to save a part of
 // the cost.
 const (
-	windows = 10
-	little  = 4000
+	savingWindows = 10
+	savingShare   = 4000
 )
 
-// few is a number of items for which few hosts are opened. These have to suit the items in size, so that hosts come into
+// smallItemCount is a number of items for which few hosts are opened. These have to suit the items in size, so that hosts come into
 // question that are dearer for it.
-const few = 100
+const smallItemCount = 100
 
 // changes is how many are tried at least in a window: more where there are few items, which costs little time.
 func (m *model) changes() int {
-	if m.items() <= 3*few {
+	if m.items() <= 3*smallItemCount {
 		return 150
 	}
 	return 60
@@ -60,14 +60,14 @@ func (k *packer) improve(s *solution, f *fluid, budgets []int64, loose float64, 
 	v := &improver{m: k.m, k: k, p: p, value: slices.Clone(p.value), budgets: budgets, dice: 1, hosts: p.hosts}
 	frozen := v.unroll(s)
 	clear(k.rem)
-	goal, window, changes := k.m.goal(s), (limit-k.steps)/windows, k.m.changes()
+	goal, window, changes := k.m.goal(s), (limit-k.steps)/savingWindows, k.m.changes()
 	before, until, tried := goal, k.steps+window, 0
 	for k.steps < limit && len(v.nodes) > 0 && !enough(goal) {
 		goal -= v.step()
 		if tried++; k.steps < until || tried < changes {
 			continue
 		}
-		if before-goal < goal/little {
+		if before-goal < goal/savingShare {
 			break
 		}
 		before, until, tried = goal, k.steps+window, 0
@@ -240,14 +240,14 @@ func (v *improver) give(at int, c int32, n int) {
 	v.nodes[at].items = append(items, share{c, n})
 }
 
-// one in so many hosts is tried in a step: many steps that look at a few find more than few that look at all.
-const one = 3
+// hostsPerTrial is of how many hosts one is tried in a step: many steps that look at a few find more than few that look at all.
+const hostsPerTrial = 3
 
 // sample draws the hosts to be tried.
 func (v *improver) sample() []int32 {
 	v.some = v.some[:0]
 	for _, h := range v.hosts {
-		if v.dice.below(one) == 0 {
+		if v.dice.below(hostsPerTrial) == 0 {
 			v.some = append(v.some, h)
 		}
 	}

@@ -67,7 +67,7 @@ func (s *search) lacking() bool {
 
 // wide is how much further the search looks for hosts.
 func (s *search) wide() float64 {
-	if s.m.items() > few {
+	if s.m.items() > smallItemCount {
 		return 1
 	}
 	return 4

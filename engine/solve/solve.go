@@ -35,7 +35,7 @@ func (s *search) relax() {
 	s.fluid = newFluid(s.m, s.m.kinds(), s.m.charge)
 	s.fluid.ascend()
 	s.least = s.fluid.value()
-	s.near = s.fluid.narrow(nearby * s.wide())
+	s.near = s.fluid.narrow(maxHostExcess * s.wide())
 }
 
 // pour fills hosts in one style after the other until the best solution is close to the relaxation, or that is a good part of the

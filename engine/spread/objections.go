@@ -79,8 +79,8 @@ func (o *objector) about(id int32) reason.About {
 	return about
 }
 
-// shown is how many domains a text counts before it says how many more there are.
-const shown = 25
+// maxDomainsShown is how many domains a text counts before it says how many more there are.
+const maxDomainsShown = 25
 
 // noLabel says that machines have no label of a topology key, and which well-known one may be meant.
 func noLabel(key string) string {
@@ -117,8 +117,8 @@ func (o *objector) countsText(g *group) string {
 		}
 	}
 	slices.SortFunc(parts, cmp.Compare[string])
-	if n := len(parts); n > shown {
-		return fmt.Sprintf("%s and %d others", strings.Join(parts[:shown], ", "), n-shown)
+	if n := len(parts); n > maxDomainsShown {
+		return fmt.Sprintf("%s and %d others", strings.Join(parts[:maxDomainsShown], ", "), n-maxDomainsShown)
 	}
 	return strings.Join(parts, ", ")
 }

@@ -47,8 +47,8 @@ type audience struct {
 	by   map[string]map[string][]*world.Pod
 }
 
-// patience is how many pods are looked at before a term is taken to concern one of them.
-const patience = 50
+// maxPodsAsked is how many pods are looked at before a term is taken to concern one of them.
+const maxPodsAsked = 50
 
 // concerns reports whether the term may match a waiting pod.
 func (l *terms) concerns(t *world.PodTerm, who *audience) bool {
@@ -59,7 +59,7 @@ func (l *terms) concerns(t *world.PodTerm, who *audience) bool {
 	looked := 0
 	for _, v := range r.Values {
 		for _, p := range who.with(r.Key, v) {
-			if looked++; looked > patience || t.Selector.Match(p.Labels) && l.reaches(t, p.Namespace) {
+			if looked++; looked > maxPodsAsked || t.Selector.Match(p.Labels) && l.reaches(t, p.Namespace) {
 				return true
 			}
 		}

@@ -78,8 +78,8 @@ type Config struct {
 	Now        clock.Now
 }
 
-// kept is how many decisions the journal keeps at most, within its memory and its day.
-const kept = 1000
+// maxJournalDecisions is how many decisions the journal keeps at most, within its memory and its day.
+const maxJournalDecisions = 1000
 
 // App is a controller that has been put together and can be run once.
 type App struct {
@@ -353,14 +353,14 @@ func (p *parts) controllers(provisioners bool) error {
 // keepJournal returns what decisions are kept in.
 func (p *parts) keepJournal() (*journal.Journal, error) {
 	if p.Settings.JournalDir == "" {
-		return journal.New(kept, p.Release, nil), nil
+		return journal.New(maxJournalDecisions, p.Release, nil), nil
 	}
 	log := p.Log.WithName("journal")
 	folder, err := journal.NewFolder(p.Settings.JournalDir, p.Settings.JournalLimit, func(err error) { log.Error(err, "keep decisions") })
 	if err != nil {
 		return nil, err
 	}
-	return journal.New(kept, p.Release, folder.Add), p.m.Add(folder)
+	return journal.New(maxJournalDecisions, p.Release, folder.Add), p.m.Add(folder)
 }
 
 // hold is for how long nodes that have joined may be kept closed to pods. It keeps
@@ -444,8 +444,8 @@ func (p *parts) next() (journal.Entry, bool) {
 	return journal.Entry{Kind: journal.Buy, World: w, Options: journal.Options{Provision: p.options(), Disrupt: engine.Options{Consolidate: p.moving().Options()}}, Release: p.Release}, w != nil
 }
 
-// scrapes is how many may read the metrics at a time: each has gauges made of all that there is.
-const scrapes = 4
+// maxScrapes is how many may read the metrics at a time: each has gauges made of all that there is.
+const maxScrapes = 4
 
 // serve adds the endpoints for health and metrics.
 func (p *parts) serve(registry *prometheus.Registry) error {
@@ -475,7 +475,7 @@ func (p *parts) serve(registry *prometheus.Registry) error {
 	}
 	pages := web.Handler(p.journal, p.picture, p.enact.WhyDeleted, p.next, history)
 	mux.Handle("/", pages)
-	mux.Handle("/metrics", web.Bounded(scrapes, p.scrape(promhttp.HandlerFor(prometheus.Gatherers{registry, ctrlmetrics.Registry}, promhttp.HandlerOpts{
+	mux.Handle("/metrics", web.Bounded(maxScrapes, p.scrape(promhttp.HandlerFor(prometheus.Gatherers{registry, ctrlmetrics.Registry}, promhttp.HandlerOpts{
 		ErrorHandling: promhttp.ContinueOnError, // one bad series of a library does not hide all others
 	}))))
 	if p.Settings.Profiling {

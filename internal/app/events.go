@@ -16,12 +16,12 @@ import (
 )
 
 const (
-	// voices is how many events are written side by side. Each has a queue of a
+	// eventWriters is how many events are written side by side. Each has a queue of a
 	// thousand, so that thousands of pods that come at once are all told their verdicts.
-	voices = 8
-	// breath is how long a voice waits before it tries again what the API server
+	eventWriters = 8
+	// eventRetryAfter is how long a voice waits before it tries again what the API server
 	// could not take; its client has tried some times by then.
-	breath = 10 * time.Second
+	eventRetryAfter = 10 * time.Second
 )
 
 // publish returns what publishes events, until end is called.
@@ -31,14 +31,14 @@ func publish(m ctrl.Manager, now clock.Now) (events *loop.Events, end func(), er
 	if err != nil {
 		return nil, nil, fmt.Errorf("publish events: %w", err)
 	}
-	events, end = publishTo(to, m.GetScheme(), now, breath)
+	events, end = publishTo(to, m.GetScheme(), now, eventRetryAfter)
 	return events, end, nil
 }
 
 // publishTo publishes events as those of the core: readers look for them by
 // their source. Whoever publishes never waits; what does not fit into a queue is forgotten.
 func publishTo(to typedcorev1.EventsGetter, known *runtime.Scheme, now clock.Now, breath time.Duration) (events *loop.Events, end func()) {
-	recorders, ends := make([]record.EventRecorder, voices), make([]func(), voices)
+	recorders, ends := make([]record.EventRecorder, eventWriters), make([]func(), eventWriters)
 	for i := range recorders {
 		b := record.NewBroadcaster(record.WithSleepDuration(breath))
 		b.StartRecordingToSink(stubborn{&typedcorev1.EventSinkImpl{Interface: to.Events("")}})

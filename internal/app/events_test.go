@@ -110,7 +110,7 @@ func TestThousandsOfPodsAreTold(t *testing.T) {
 
 // What cannot be told is forgotten, and not heaped up.
 func TestEventsAreBounded(t *testing.T) {
-	const pods, queues = 30_000, voices * 2 * 1000 // one of what comes, one of what is written
+	const pods, queues = 30_000, eventWriters * 2 * 1000 // one of what comes, one of what is written
 	w := &writer{open: make(chan struct{}), told: map[string]int{}, refuse: func(int) int { return 0 }}
 	events := speak(t, w)
 	tell(events, pods)
@@ -121,7 +121,7 @@ func TestEventsAreBounded(t *testing.T) {
 		return len(w.told)
 	}
 	kubetest.Within(t, time.Minute, func() error {
-		if n := told(); n < voices*1000 {
+		if n := told(); n < eventWriters*1000 {
 			return fmt.Errorf("%d were told", n)
 		}
 		return nil
@@ -135,7 +135,7 @@ func TestEventsAreBounded(t *testing.T) {
 		last = n
 		return fmt.Errorf("%d were told, and more come", n)
 	})
-	if last > queues+voices {
+	if last > queues+eventWriters {
 		t.Errorf("%d of %d were kept, more than the queues hold", last, pods)
 	}
 }

@@ -21,8 +21,8 @@ func (c *Cloud) Want(t Template) {
 	c.poke()
 }
 
-// lent is how long a template is kept that was borrowed, after it was last asked for.
-const lent = 15 * time.Minute
+// keepLentFor is how long a template is kept that was borrowed, after it was last asked for.
+const keepLentFor = 15 * time.Minute
 
 // Borrow keeps the catalogue of a template fresh that no pool wants, as long as
 // it is asked for: claims may outlive their pool, and name classes of their own.
@@ -40,7 +40,7 @@ func (c *Cloud) giveBack() {
 	c.mu.Lock()
 	var idle []world.TemplateID
 	for id, e := range c.templates {
-		if !e.borrowed.IsZero() && c.cfg.Now.Since(e.borrowed) >= lent {
+		if !e.borrowed.IsZero() && c.cfg.Now.Since(e.borrowed) >= keepLentFor {
 			idle = append(idle, id)
 		}
 	}

@@ -16,10 +16,10 @@ import (
 const (
 	// halfLife is after how long an ask that was refused, or not, counts half.
 	halfLife = time.Hour
-	// granted is how many asks an offer is taken to have granted before anything is known of it.
-	granted = 2
-	// grain is how much, in thousandths, a share moves before that is news.
-	grain = 50
+	// assumedGrants is how many asks an offer is taken to have granted before anything is known of it.
+	assumedGrants = 2
+	// shareStep is how much, in thousandths, a share moves before that is news.
+	shareStep = 50
 	// remembered is how many offers are remembered at most.
 	remembered = 10_000
 )
@@ -48,7 +48,7 @@ func (a asks) aged(now time.Time) asks {
 
 // share is how many in a thousand that ask now are likely to be refused.
 func (a asks) share() int {
-	return int(math.Round(a.refused/(a.all+granted)*1000/grain)) * grain
+	return int(math.Round(a.refused/(a.all+assumedGrants)*1000/shareStep)) * shareStep
 }
 
 // note takes down what became of an order: every offer that gave a machine, or

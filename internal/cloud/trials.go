@@ -10,10 +10,10 @@ import (
 )
 
 const (
-	// passes is how long an error that passes by itself, such as throttling, is not told.
-	passes = time.Minute
-	// kept is of how many things it is known at most since when they are tried in vain.
-	kept = 10_000
+	// tellTroubleAfter is how long an error that passes by itself, such as throttling, is not told.
+	tellTroubleAfter = time.Minute
+	// maxTrials is of how many things it is known at most since when they are tried in vain.
+	maxTrials = 10_000
 )
 
 // Trials knows since when things are tried in vain. What is tried again and again
@@ -55,7 +55,7 @@ func (t *Trials) Note(what string, began, now time.Time, err error) error {
 		return nil
 	}
 	since := t.Failed(what, began)
-	if now.Sub(since) < passes {
+	if now.Sub(since) < tellTroubleAfter {
 		return err
 	}
 	return &LastingError{Err: err, Since: since}
@@ -76,7 +76,7 @@ func (t *Trials) Failed(what string, began time.Time) time.Time {
 	if since, known := t.since[what]; known {
 		return since
 	}
-	if t.since == nil || len(t.since) >= kept {
+	if t.since == nil || len(t.since) >= maxTrials {
 		t.since = map[string]time.Time{}
 	}
 	t.since[what] = began
@@ -97,8 +97,8 @@ type Trouble struct {
 	Err    error     // why the last one failed; nil likewise
 }
 
-// repeat is how long after it was told trouble that has not ended is told again.
-const repeat = 5 * time.Minute
+// tellAgainAfter is how long after it was told trouble that has not ended is told again.
+const tellAgainAfter = 5 * time.Minute
 
 // troubles is what is told of calls that fail for long.
 type troubles struct {
@@ -128,7 +128,7 @@ func (t *troubles) note(method string, began, now time.Time, err error) (Trouble
 	case err == nil && told:
 		delete(t.told, method)
 		return Trouble{Method: method}, true
-	case err == nil, now.Sub(since) < passes, told && now.Sub(at) < repeat:
+	case err == nil, now.Sub(since) < tellTroubleAfter, told && now.Sub(at) < tellAgainAfter:
 		return Trouble{}, false
 	}
 	if t.told == nil {

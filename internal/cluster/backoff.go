@@ -35,12 +35,12 @@ type purchase struct {
 	counted bool // against its pool
 }
 
-// unused is how long after a machine is ready its pool is held responsible for
+// blameForSeconds is how long after a machine is ready its pool is held responsible for
 // the pods that do not run there.
-const unused = 60
+const blameForSeconds = 60
 
-// kept is how long a run of failures is remembered after its wait is over.
-const kept = 60 * 60
+// rememberFailuresSeconds is how long a run of failures is remembered after its wait is over.
+const rememberFailuresSeconds = 60 * 60
 
 // bought notes a claim as a purchase. What was adopted was not bought.
 func (c *Cluster) bought(item world.Claim, now int64) {
@@ -153,7 +153,7 @@ func (c *Cluster) weigh(w *world.World) bool {
 			continue
 		}
 		switch p := w.Pod(b.Pod); {
-		case w.At() > b.Until()+kept, b.Pod != (world.Key{}) && (p == nil || p.Done || p.Node != "" && !leaving(w, p)):
+		case w.At() > b.Until()+rememberFailuresSeconds, b.Pod != (world.Key{}) && (p == nil || p.Done || p.Node != "" && !leaving(w, p)):
 			c.unhold(b.BackoffID)
 		}
 	}
@@ -186,7 +186,7 @@ func (c *Cluster) judge(w *world.World, p *purchase, m *world.Place) bool {
 			c.hold(p, waiting(w, p, false), world.Backoff{Last: p.claim.InitializedAt, Why: m.Refusing()})
 		}
 	}
-	if p.claim.Initialized && !p.served && !p.counted && w.At() >= p.claim.InitializedAt+unused && len(waiting(w, p, false)) > 0 {
+	if p.claim.Initialized && !p.served && !p.counted && w.At() >= p.claim.InitializedAt+blameForSeconds && len(waiting(w, p, false)) > 0 {
 		p.counted = true
 		c.count(p, world.Backoff{BackoffID: poolOf(p), Last: w.At(), Why: m.Refusing()})
 	}

@@ -142,13 +142,13 @@ func unclear(err error) bool {
 
 // menuText names the first few instance types of an ask's menu, cheapest first, for the log.
 func menuText(a plan.Ask) string {
-	const first = 5
-	names := make([]string, 0, first)
-	for _, c := range a.Menu[:min(len(a.Menu), first)] {
+	const maxTypesNamed = 5
+	names := make([]string, 0, maxTypesNamed)
+	for _, c := range a.Menu[:min(len(a.Menu), maxTypesNamed)] {
 		names = append(names, c.Shape)
 	}
 	text := strings.Join(names, ", ")
-	if more := len(a.Menu) - first; more > 0 {
+	if more := len(a.Menu) - maxTypesNamed; more > 0 {
 		text += fmt.Sprintf(" and %d other(s)", more)
 	}
 	return text

@@ -110,9 +110,9 @@ type Evictor struct {
 const (
 	firstWait = 100 * time.Millisecond
 	lastWait  = 10 * time.Second
-	// patience is how long one eviction may take: the client would wait much
+	// evictionTimeout is how long one eviction may take: the client would wait much
 	// longer by itself where the API server asks it to come again.
-	patience = 3 * time.Second
+	evictionTimeout = 3 * time.Second
 )
 
 // NewEvictor returns an Evictor over e.
@@ -181,7 +181,7 @@ func (e *Evictor) Forget(uid string) { e.forget(uid) }
 
 func (e *Evictor) evict(ctx context.Context, p *world.Pod) error {
 	uid := types.UID(p.UID)
-	ctx, stop := context.WithTimeout(ctx, patience)
+	ctx, stop := context.WithTimeout(ctx, evictionTimeout)
 	defer stop()
 	return e.Client.SubResource("eviction").Create(ctx, podRef(p), &policyv1.Eviction{
 		ObjectMeta:    metav1.ObjectMeta{Namespace: p.Namespace, Name: p.Name},

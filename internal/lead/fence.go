@@ -23,9 +23,9 @@ import (
 // ErrNotLeading is why something is not sent.
 var ErrNotLeading = errors.New("this replica does not lead")
 
-// patience is how long a write waits for a renewal that is late. A leader that
+// lateRenewalTimeout is how long a write waits for a renewal that is late. A leader that
 // cannot renew for longer than that has more to worry about than one write.
-const patience = 10 * time.Second
+const lateRenewalTimeout = 10 * time.Second
 
 // Fence is open while this process may act. Its methods may be called from several goroutines.
 type Fence struct {
@@ -117,7 +117,7 @@ func (f *Fence) Wait(ctx context.Context) error {
 		case !opened:
 			return ErrNotLeading
 		case timeout == nil:
-			t := time.NewTimer(patience)
+			t := time.NewTimer(lateRenewalTimeout)
 			defer t.Stop()
 			timeout = t.C
 		}
@@ -125,7 +125,7 @@ func (f *Fence) Wait(ctx context.Context) error {
 		case <-ctx.Done():
 			return ctx.Err()
 		case <-timeout:
-			return fmt.Errorf("%w: its Lease has not been renewed for %s", ErrNotLeading, patience)
+			return fmt.Errorf("%w: its Lease has not been renewed for %s", ErrNotLeading, lateRenewalTimeout)
 		case <-changed:
 		}
 	}

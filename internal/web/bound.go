@@ -11,10 +11,10 @@ const (
 	// atOnce is how many answers of a kind are made at a time. An answer can be as
 	// large as all that is known of the cluster, and is in memory while it is made.
 	atOnce = 2
-	// stall is how long a reader may take for what fits between here and there, and
-	// longest how long for all of an answer: until then it keeps others from reading.
-	stall   = 30 * time.Second
-	longest = 10 * time.Minute
+	// readStallTimeout is how long a reader may take for what fits between here and there, and
+	// answerTimeout how long for all of an answer: until then it keeps others from reading.
+	readStallTimeout = 30 * time.Second
+	answerTimeout    = 10 * time.Minute
 )
 
 // Bounded has at most n requests at a time served by next, each for as long as
@@ -22,7 +22,7 @@ const (
 func Bounded(n int, next http.Handler) http.Handler {
 	places := make(chan struct{}, n)
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		w = &paced{ResponseWriter: w, end: clock.Wall().Add(longest)}
+		w = &paced{ResponseWriter: w, end: clock.Wall().Add(answerTimeout)}
 		select {
 		case places <- struct{}{}:
 			defer func() { <-places }()
@@ -47,7 +47,7 @@ const chunk = 64 << 10
 // Write is http.ResponseWriter's.
 func (p *paced) Write(b []byte) (n int, err error) {
 	for len(b) > 0 && err == nil {
-		at := clock.Wall().Add(stall)
+		at := clock.Wall().Add(readStallTimeout)
 		if at.After(p.end) {
 			at = p.end
 		}

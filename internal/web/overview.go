@@ -13,8 +13,8 @@ import (
 	"github.com/tenon-sh/tenon/internal/web/live"
 )
 
-// most is how many rows a table of nodes or pods shows: what nobody reads need not be sent.
-const most = 500
+// maxRows is how many rows a table of nodes or pods shows: what nobody reads need not be sent.
+const maxRows = 500
 
 // overview is the cluster's page.
 type overview struct {
@@ -96,7 +96,7 @@ func (s site) overviewOf(w *world.World, decided []journal.Entry) overview {
 			o.Ready++
 		}
 		o.Running += len(p.Pods)
-		if len(o.Nodes) < most {
+		if len(o.Nodes) < maxRows {
 			o.Nodes = append(o.Nodes, nodeOf(p, price))
 		}
 	}
@@ -125,7 +125,7 @@ func verdicts(w *world.World, decided []journal.Entry) (waiting int, out []verdi
 		out = append(out, verdict{State: g.State, Workload: g.Workload, Text: g.Text, Why: g.Why, Pods: g.Pods, More: g.Count - len(g.Pods), Decision: g.Decision})
 	}
 	out = alike(out)
-	return waiting, out[:min(len(out), most)]
+	return waiting, out[:min(len(out), maxRows)]
 }
 
 // leavingOf are the machines that go, and why as far as that was decided here or
@@ -148,7 +148,7 @@ func (s site) leavingOf(w *world.World, decided []journal.Entry) []leaving {
 		l.Why, l.Decision = reasons(claim)
 		out = append(out, l)
 	}
-	return out[:min(len(out), most)]
+	return out[:min(len(out), maxRows)]
 }
 
 func nodeOf(p *world.Place, price money.Micro) node {

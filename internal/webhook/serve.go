@@ -32,10 +32,10 @@ const (
 )
 
 const (
-	check   = time.Minute      // how often the certificate is looked at: another replica may have made a new one
-	again   = 10 * time.Second // how soon after that failed
-	soon    = time.Second      // how soon after another replica was first
-	maxBody = 4 << 20          // the API server sends objects of up to 3 MiB
+	certificateCheckEvery = time.Minute      // how often the certificate is looked at: another replica may have made a new one
+	retryAfter            = 10 * time.Second // how soon after that failed
+	conflictRetryAfter    = time.Second      // how soon after another replica was first
+	maxBody               = 4 << 20          // the API server sends objects of up to 3 MiB
 )
 
 // Server answers on a port, with a certificate that it keeps in the Secret <Service>-cert and makes known to the API server.
@@ -91,14 +91,14 @@ func (s *Server) current(*tls.ClientHelloInfo) (*tls.Certificate, error) {
 // keep has a good certificate at hand until ctx ends.
 func (s *Server) keep(ctx context.Context) {
 	for {
-		wait := check
+		wait := certificateCheckEvery
 		switch err := s.Renew(ctx); {
 		case err == nil || ctx.Err() != nil:
 		case apierrors.IsConflict(err):
-			wait = soon
+			wait = conflictRetryAfter
 		default:
 			s.Log.Error(err, "The webhook cannot be set up, objects pass without it")
-			wait = again
+			wait = retryAfter
 		}
 		select {
 		case <-ctx.Done():

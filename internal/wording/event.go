@@ -17,13 +17,13 @@ import (
 // refused begins the event of a pod that found no place.
 const refused = "Failed to schedule pod, "
 
-// longest is how many bytes such an event has at most: what is longer is not read in a list of events.
-const longest = 200
+// maxEventBytes is how many bytes such an event has at most: what is longer is not read in a list of events.
+const maxEventBytes = 200
 
 // Event is Refusal for an event of the pod: the pools that the pod selects first, then the nearest,
 // and no longer than a line of a list. The log has all of it, and `tenon explain pod` what nodes have against it as well.
 func Event(w *world.World, r plan.Refusal) string {
-	return refused + nearest(w, r, longest-len(refused))
+	return refused + nearest(w, r, maxEventBytes-len(refused))
 }
 
 // nearest says why a pod found no place, in at most so many bytes: what is nearest to being mended first.
@@ -147,5 +147,5 @@ func Kept(w *world.World, pod *world.Pod, why *reason.Why) string {
 	if pod == nil || why.Code != reason.NoPlace || len(why.Causes) != 1 {
 		return why.Said()
 	}
-	return fmt.Sprintf("%s: %s: %s", why.Subject, why.Detail, nearest(w, plan.Refusal{Pod: pod.Key, Why: why.Causes[0]}, longest-len(refused)))
+	return fmt.Sprintf("%s: %s: %s", why.Subject, why.Detail, nearest(w, plan.Refusal{Pod: pod.Key, Why: why.Causes[0]}, maxEventBytes-len(refused)))
 }

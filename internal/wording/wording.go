@@ -19,8 +19,8 @@ import (
 // NoPools is what is said of a cluster in which pods wait and no pool is there to buy for them.
 const NoPools = "Provisioning failed, creating scheduler, no provisioners found"
 
-// listed is how many instance types a line names before it says how many more there are.
-const listed = 5
+// maxTypesListed is how many instance types a line names before it says how many more there are.
+const maxTypesListed = 5
 
 // Refusal says why a pod found no place: what each pool has against it, the
 // heaviest pool first. What machines have against it is left to `tenon explain`.
@@ -116,8 +116,8 @@ func Found(p plan.Plan) string {
 
 // Launching says what machine is asked for, for how many pods, and of which types it may be, the cheapest first.
 func Launching(a plan.Ask) string {
-	names := make([]string, 0, listed)
-	for _, c := range a.Menu[:min(len(a.Menu), listed)] {
+	names := make([]string, 0, maxTypesListed)
+	for _, c := range a.Menu[:min(len(a.Menu), maxTypesListed)] {
 		names = append(names, c.Shape)
 	}
 	if len(a.Menu) == 0 {
@@ -125,7 +125,7 @@ func Launching(a plan.Ask) string {
 	}
 	// Karpenter wrote "1 pods", and guides search the log for it.
 	text := fmt.Sprintf("Launching node with %d pods requesting %s from types %s", len(a.Pods), Resources(a.Requests), strings.Join(names, ", "))
-	if more := len(a.Menu) - listed; more > 0 {
+	if more := len(a.Menu) - maxTypesListed; more > 0 {
 		text += fmt.Sprintf(" and %d other(s)", more)
 	}
 	return text

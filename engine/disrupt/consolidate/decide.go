@@ -18,7 +18,7 @@ func Decide(w *world.World, going []plan.Give, o Options) plan.Plan {
 	s := newSearch(w, going, o)
 	s.weigh()
 	if slices.ContainsFunc(s.machines, func(m machine) bool { return m.why == nil }) {
-		for n := 0; n < rounds && s.sweep(n == 0); n++ {
+		for n := 0; n < maxSweeps && s.sweep(n == 0); n++ {
 			if n == 0 {
 				s.replace()
 			}
@@ -129,7 +129,7 @@ func (s *search) sweep(leave bool) bool {
 	went := 0
 	for _, i := range open {
 		if s.take(i, leave) {
-			if went++; went%often == 0 {
+			if went++; went%forgetFullAfter == 0 {
 				s.takers = slices.DeleteFunc(s.takers, func(i int) bool { return s.machines[i].gone || s.cluster.Full(i) })
 			}
 		}

@@ -78,15 +78,15 @@ func (s *search) whyKept(i int) *reason.Why {
 	return why
 }
 
-// cent is the least that a price shows.
-const cent = 100
+// leastPriceShown is the least that a price shows.
+const leastPriceShown = 100
 
 // anew says what new nodes for a machine's pods would cost at the least, and
 // what that leaves to be saved.
 func (s *search) anew(value money.Micro, m *machine) string {
 	least := max(m.effort, s.options.leastSaving())
 	switch saves := m.price - value; {
-	case saves < cent:
+	case saves < leastPriceShown:
 		return fmt.Sprintf("new nodes for what is left over would cost %s an hour or more, and this one costs %s: nothing would be saved", s.money(value), s.money(m.price))
 	case saves < least:
 		return fmt.Sprintf("new nodes for what is left over would cost %s an hour or more, and this one costs %s: that saves %s at most, and a change that evicts its pods has to save %s",

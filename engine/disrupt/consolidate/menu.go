@@ -11,10 +11,10 @@ import (
 	"github.com/tenon-sh/tenon/engine/reason"
 )
 
-// variety is how many types have to be cheaper for a spot machine to be
+// spotToSpotMinTypes is how many types have to be cheaper for a spot machine to be
 // replaced by another spot machine, and how many are then asked for: with
 // fewer, pods would go round through ever scarcer types.
-const variety = 15
+const spotToSpotMinTypes = 15
 
 // bind writes what a group buys such that whatever the seller chooses, the group
 // still saves what it has to. It says why that cannot be had.
@@ -34,10 +34,10 @@ func (s *search) bind(g group, price money.Micro) ([]plan.Ask, *reason.Why) {
 		}
 		s.menus.limit(&a, a.Price+(most-cost).Part(int64(a.Price/1000), int64(max(cost/1000, 1))))
 		if spot && a.CapacityType == label.Spot {
-			if n := len(a.Menu); n < variety {
-				return nil, &reason.Why{Code: reason.Inflexible, Detail: fmt.Sprintf("%s of spot node would be cheaper, and %d have to be", amount.Count(n, "type"), variety)}
+			if n := len(a.Menu); n < spotToSpotMinTypes {
+				return nil, &reason.Why{Code: reason.Inflexible, Detail: fmt.Sprintf("%s of spot node would be cheaper, and %d have to be", amount.Count(n, "type"), spotToSpotMinTypes)}
 			}
-			s.menus.choose(&a, a.Menu[:variety])
+			s.menus.choose(&a, a.Menu[:spotToSpotMinTypes])
 		}
 		if r, ok := s.menus.varied(a); !ok {
 			return nil, &reason.Why{Code: reason.MinValues, Detail: fmt.Sprintf("among what is cheaper there are too few values of %s", r.Key)}

@@ -53,7 +53,9 @@ func (s *search) value() {
 			}
 		}
 	}
-	y.Sold(func(size []int64, price money.Micro) { sold = append(sold, roomOf(size, float64(price)*premium/100)) })
+	y.Sold(func(size []int64, price money.Micro) {
+		sold = append(sold, roomOf(size, float64(price)*purchasePremiumPercent/100))
+	})
 	if len(have) == 0 || len(sold) == 0 {
 		return
 	}
@@ -63,8 +65,8 @@ func (s *search) value() {
 	}
 }
 
-// turns is how often prices are adjusted to what is needed.
-const turns = 150
+// maxPriceAdjustments is how often prices are adjusted to what is needed.
+const maxPriceAdjustments = 150
 
 // balance returns what a unit of everything is worth if so much of it is needed,
 // each of the rooms there can be had once, and those sold as often as is wanted:
@@ -81,7 +83,7 @@ func balance(need []float64, have, sold []room) []float64 {
 		}
 	}
 	best, most := unit, math.Inf(-1)
-	for turn := range turns {
+	for turn := range maxPriceAdjustments {
 		tight := lower(unit, sold, turn == 0)
 		value, gap := short(unit, need, have, tight)
 		if value > most {

@@ -61,8 +61,8 @@ func (s *search) rooms() map[world.PoolID]int {
 	return out
 }
 
-// rounds is how often machines are looked at whose pods may fit elsewhere: what one round gave back lets others go.
-const rounds = 3
+// maxSweeps is how often machines are looked at whose pods may fit elsewhere: what one round gave back lets others go.
+const maxSweeps = 3
 
 // net is what a machine costs beyond what its pods' staying saves.
 func (m *machine) net() money.Micro { return m.price - m.effort }
@@ -111,12 +111,12 @@ func (s *search) rank(open []int) {
 	}
 }
 
-// premium is how much dearer pods come that machines are bought for than the
+// purchasePremiumPercent is how much dearer pods come that machines are bought for than the
 // relaxation says they are worth, in percent.
-const premium = 108
+const purchasePremiumPercent = 108
 
-// often is after how many machines that went those are forgotten that take no more pods.
-const often = 32
+// forgetFullAfter is after how many machines that went those are forgotten that take no more pods.
+const forgetFullAfter = 32
 
 // take takes a machine off if that pays: if what it costs is more than moving
 // its pods and what is left over of them is worth.
@@ -129,7 +129,7 @@ func (s *search) take(i int, leave bool) bool {
 	y.Clear(i)
 	left := y.Settle(s.takers, !leave)
 	value, buyable := y.Value()
-	if left > 0 && !(leave && buyable) || m.price-m.effort-value.Part(premium, 100) < s.options.leastSaving() {
+	if left > 0 && !(leave && buyable) || m.price-m.effort-value.Part(purchasePremiumPercent, 100) < s.options.leastSaving() {
 		y.Undo(mark)
 		return false
 	}

@@ -8,10 +8,10 @@ import (
 )
 
 const (
-	// ahead is how far it is looked for a change: a week's windows are within it.
-	ahead = 8 * 24 * 60 * 60
-	// mostChanges bounds how many beginnings and ends of windows are looked at: a schedule may hit every minute.
-	mostChanges = 256
+	// windowLookaheadSeconds is how far it is looked for a change: a week's windows are within it.
+	windowLookaheadSeconds = 8 * 24 * 60 * 60
+	// maxWindowChanges bounds how many beginnings and ends of windows are looked at: a schedule may hit every minute.
+	maxWindowChanges = 256
 )
 
 // Next is when Allowed comes to another number within some days, and to which; 0 if it does not.
@@ -33,7 +33,7 @@ func changes(budgets []world.Budget, at int64) []int64 {
 		if b.Schedule == "" || err != nil {
 			continue
 		}
-		for i, hit := 0, s.after(at-b.Duration, at+ahead); hit > 0 && i < mostChanges; i, hit = i+1, s.after(hit, at+ahead) {
+		for i, hit := 0, s.after(at-b.Duration, at+windowLookaheadSeconds); hit > 0 && i < maxWindowChanges; i, hit = i+1, s.after(hit, at+windowLookaheadSeconds) {
 			out = append(out, hit, hit+b.Duration)
 		}
 	}

@@ -20,15 +20,15 @@ func Stays(p *world.Pod) bool { return p.Virtual || p.Moves() && weight(p) > 0 }
 
 // weight is what evicting a pod costs: 1 + deletion cost / 2^27 + priority / 2^25.
 func weight(p *world.Pod) int64 {
-	return one + int64(p.Disruption.DeletionCost) + 4*int64(p.Priority)
+	return ordinaryEvictionCost + int64(p.Disruption.DeletionCost) + 4*int64(p.Priority)
 }
 
-// one is what evicting an ordinary pod costs, in parts so small that deletion
+// ordinaryEvictionCost is what evicting an ordinary pod costs, in parts so small that deletion
 // costs and priorities are whole numbers of them.
-const one = 1 << 27
+const ordinaryEvictionCost = 1 << 27
 
 // Cost is what evicting a pod costs, in thousandths of what it costs for an
 // ordinary one: from nothing to ten times as much.
 func Cost(p *world.Pod) int64 {
-	return min(max(weight(p), 0), 10*one) * 1000 / one
+	return min(max(weight(p), 0), 10*ordinaryEvictionCost) * 1000 / ordinaryEvictionCost
 }

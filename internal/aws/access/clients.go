@@ -86,7 +86,7 @@ func Connect(ctx context.Context, o Options) (*Clients, error) {
 	}
 	list, optional := cfg.Copy(), cfg.Copy() // of what can be done without
 	list.Region = inventory.PricingRegion(cfg.Region)
-	list.RetryMaxAttempts, optional.RetryMaxAttempts = brief, brief
+	list.RetryMaxAttempts, optional.RetryMaxAttempts = optionalAttempts, optionalAttempts
 	return &Clients{
 		Region: cfg.Region, EC2: ec2.NewFromConfig(cfg), IAM: iam.NewFromConfig(cfg), SSM: ssm.NewFromConfig(cfg), EKS: eks.NewFromConfig(optional),
 		SQS: sqs.NewFromConfig(cfg), Pricing: pricing.NewFromConfig(list), Shift: arczonalshift.NewFromConfig(optional), meter: m,

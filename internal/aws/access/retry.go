@@ -6,9 +6,9 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/ec2"
 )
 
-// brief is how often a question is asked whose answer can be done without.
+// optionalAttempts is how often a question is asked whose answer can be done without.
 // Asking five times would keep everyone waiting who needs no answer.
-const brief = 2
+const optionalAttempts = 2
 
 // Unhurt has the SDK send a call again only if AWS refused it as too frequent,
 // so that it was not carried out. What became of a call without an answer is for

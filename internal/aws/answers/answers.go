@@ -13,9 +13,9 @@ import (
 // Ever is how long an answer stands in for a failure that may do so as long as the process lives.
 const Ever = 100 * 365 * 24 * time.Hour
 
-// most is how many answers a Memory keeps. A cluster has tens of classes, and each
+// maxAnswers is how many answers a Memory keeps. A cluster has tens of classes, and each
 // asks a few questions of a kind; more come only from classes that are edited all the time.
-const most = 1_000
+const maxAnswers = 1_000
 
 // Rules say how the answers to one kind of question are kept. The zero Rules are
 // those of answers that stand in for nothing and of which all are for everyone.
@@ -187,7 +187,7 @@ func (m *Memory[V]) put(key string, a answer[V]) {
 			first = k
 		}
 	}
-	if _, known := m.all[key]; !known && len(m.all) >= most {
+	if _, known := m.all[key]; !known && len(m.all) >= maxAnswers {
 		delete(m.all, first)
 	}
 	m.all[key] = a

@@ -53,13 +53,13 @@ func drifted(reason, format string, args ...any) cloud.Drifted {
 
 // differs tells of a machine what it has, and what its class selects today.
 func differs(reason, has string, n int, id func(int) string) cloud.Drifted {
-	const named = 4
+	const maxNamed = 4
 	var ids []string
-	for i := range min(n, named) {
+	for i := range min(n, maxNamed) {
 		ids = append(ids, id(i))
 	}
 	text := fmt.Sprintf("%s, and the class selects %s", has, cmp.Or(strings.Join(ids, ","), "none"))
-	if more := n - named; more > 0 {
+	if more := n - maxNamed; more > 0 {
 		text += fmt.Sprintf(" and %d more", more)
 	}
 	return cloud.Drifted{Reason: reason, Changed: text}

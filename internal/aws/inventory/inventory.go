@@ -21,8 +21,8 @@ import (
 // fresh is how long what EC2 said of types, zones and prices is used. What could
 // not be asked for is asked for sooner, and not by everyone who wants a shelf.
 const (
-	fresh = 12 * time.Hour
-	again = 10 * time.Minute
+	fresh      = 12 * time.Hour
+	retryAfter = 10 * time.Minute
 )
 
 // Inventory is what one region sells. It is safe for several goroutines.
@@ -60,7 +60,7 @@ func (s *Inventory) renew(ctx context.Context) (Shelf, time.Duration, error) {
 		case err != nil && (ctx.Err() != nil || len(next.Types) == 0):
 			return s.last, 0, err
 		case err != nil:
-			s.typed, s.last.Untyped, next.Untyped = now.Add(again), err, err
+			s.typed, s.last.Untyped, next.Untyped = now.Add(retryAfter), err, err
 		default:
 			s.typed, next.Types, next.Zones, next.Untyped = now.Add(fresh), types, zones, nil
 			s.priced = time.Time{} // for the types that are new
@@ -70,7 +70,7 @@ func (s *Inventory) renew(ctx context.Context) (Shelf, time.Duration, error) {
 		next.Unpriced = s.price(ctx, &next)
 		s.priced = now.Add(fresh)
 		if next.Unpriced != nil {
-			s.priced = now.Add(again)
+			s.priced = now.Add(retryAfter)
 		}
 		next.Version = s.last.Version + 1
 	}

@@ -43,8 +43,8 @@ type asker struct {
 	now     clock.Now
 }
 
-// brief is how often spot prices are asked for: whoever waits can do without.
-const brief = 2
+// spotPriceAttempts is how often spot prices are asked for: whoever waits can do without.
+const spotPriceAttempts = 2
 
 // spotPrices reads what spot costs now, by type and zone.
 func (a asker) spotPrices(ctx context.Context, shelf *Shelf) error {
@@ -54,7 +54,7 @@ func (a asker) spotPrices(ctx context.Context, shelf *Shelf) error {
 		ProductDescriptions: []string{"Linux/UNIX", "Linux/UNIX (Amazon VPC)"},
 	})
 	for pages.HasMorePages() {
-		page, err := pages.NextPage(ctx, func(o *ec2.Options) { o.RetryMaxAttempts = brief })
+		page, err := pages.NextPage(ctx, func(o *ec2.Options) { o.RetryMaxAttempts = spotPriceAttempts })
 		if err != nil {
 			return refusal.Wrap("describe spot prices", err)
 		}

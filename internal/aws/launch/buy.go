@@ -17,9 +17,9 @@ import (
 	"github.com/tenon-sh/tenon/internal/cloud"
 )
 
-// attempts is how many fleet requests one call sends for one order: each leaves
+// maxFleetRequests is how many fleet requests one call sends for one order: each leaves
 // out what the last found sold out.
-const attempts = 4
+const maxFleetRequests = 4
 
 // buy sends fleet requests until the order has its machines, each without what
 // the one before found sold out. Where an answer never came, EC2 is first asked
@@ -32,7 +32,7 @@ func (l *launching) buy(ctx context.Context) error {
 		}
 	}
 	var refused error // the last time
-	for range attempts {
+	for range maxFleetRequests {
 		if len(l.past.machines) >= l.want.order.Count {
 			return nil
 		}
@@ -195,7 +195,7 @@ func (l *launching) clash(ctx context.Context) error {
 	if l.past.clashed.IsZero() {
 		l.past.clashed = now
 	}
-	settled := now.Sub(l.past.clashed) >= shown
+	settled := now.Sub(l.past.clashed) >= maxShowDelay
 	found, err := l.by.Machines.OfOrder(ctx, l.want.order.Token)
 	if err != nil {
 		return err

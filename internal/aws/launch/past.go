@@ -15,8 +15,8 @@ import (
 )
 
 const (
-	// shown is how long EC2 may take to show a machine that it has made.
-	shown = 30 * time.Second
+	// maxShowDelay is how long EC2 may take to show a machine that it has made.
+	maxShowDelay = 30 * time.Second
 	// An order is remembered so long after it was last asked for, once there are so many.
 	orderKept = time.Hour
 	orderMany = 2_000

@@ -13,8 +13,8 @@ import (
 	"github.com/tenon-sh/tenon/internal/cloud"
 )
 
-// most is how many types one request names.
-const most = 60
+// maxTypesPerRequest is how many types one request names.
+const maxTypesPerRequest = 60
 
 // candidates turns offers into what a fleet request names: the subnet with the
 // most free addresses of each zone, and a launch template for each type.
@@ -27,7 +27,7 @@ func (l *launching) candidates(ctx context.Context, offers []offer, kind string)
 	}
 	var out []fleet.Candidate
 	templates := map[string]string{} // by shape and reservation
-	for _, o := range cheapest(offers, most) {
+	for _, o := range cheapest(offers, maxTypesPerRequest) {
 		key := o.shape.Name + " " + o.Reservation
 		name, ok := templates[key]
 		if !ok {
@@ -105,15 +105,15 @@ func (l *launching) nothing() error {
 	if sold || len(l.want.order.Menu) == 0 {
 		return cloud.Errorf(cloud.Capacity, "InsufficientCapacity", "all requested instance types were unavailable during launch")
 	}
-	menu := strings.Join(l.want.order.Menu[:min(len(l.want.order.Menu), few)], ", ")
+	menu := strings.Join(l.want.order.Menu[:min(len(l.want.order.Menu), minSpotTypes)], ", ")
 	if slices.ContainsFunc(l.want.order.Menu, l.by.Inventory.Sells) {
 		return cloud.Errorf(cloud.Capacity, "InsufficientCapacity", "class %s does not launch %s: no image of class %s boots them, or its settings leave them out", l.want.sel.Class.Ref.Name, menu, l.want.sel.Class.Ref.Name)
 	}
 	return cloud.Errorf(cloud.Capacity, "InsufficientCapacity", "%s sells none of %s", l.by.Region, menu)
 }
 
-// few is how many types it takes for spot to be a good idea.
-const few = 5
+// minSpotTypes is how many types it takes for spot to be a good idea.
+const minSpotTypes = 5
 
 // warn tells when an order that could have been spot becomes on-demand, and was
 // left with so few types that this is likely to happen again.
@@ -122,11 +122,11 @@ func (l *launching) warn(kind string, candidates []fleet.Candidate) {
 	for _, c := range candidates {
 		shapes[c.Shape] = true
 	}
-	if kind != label.OnDemand || !l.want.allows(label.CapacityType, label.Spot) || len(shapes) >= few {
+	if kind != label.OnDemand || !l.want.allows(label.CapacityType, label.Spot) || len(shapes) >= minSpotTypes {
 		return
 	}
 	l.by.Said(say.Line{
-		Message: fmt.Sprintf("at least %d instance types are recommended when spot may become on-demand: the order leaves %d (%s)", few, len(shapes), strings.Join(slices.Sorted(maps.Keys(shapes)), ", ")),
+		Message: fmt.Sprintf("at least %d instance types are recommended when spot may become on-demand: the order leaves %d (%s)", minSpotTypes, len(shapes), strings.Join(slices.Sorted(maps.Keys(shapes)), ", ")),
 		Pool:    l.want.order.Pool,
 	})
 }

@@ -35,8 +35,8 @@ const (
 // Owned is the tag key by which everything of a cluster is found; its value is "owned".
 func Owned(cluster string) string { return "kubernetes.io/cluster/" + cluster }
 
-// batch is how many instances one call names at most.
-const batch = 500
+// maxInstancesPerCall is how many instances one call names at most.
+const maxInstancesPerCall = 500
 
 // Set is the instances of one cluster.
 type Set struct {
@@ -106,7 +106,7 @@ func (s *Set) OfOrder(ctx context.Context, token string) ([]cloud.Machine, error
 // ByID returns the instances of these ids that EC2 shows already; a fresh one may be missing for a moment.
 func (s *Set) ByID(ctx context.Context, ids []string) ([]cloud.Machine, error) {
 	var out []cloud.Machine
-	for part := range slices.Chunk(ids, batch) {
+	for part := range slices.Chunk(ids, maxInstancesPerCall) {
 		found, err := s.describe(ctx, &ec2.DescribeInstancesInput{Filters: []ec2types.Filter{
 			{Name: aws.String("instance-id"), Values: part},
 		}}, func(m cloud.Machine, _ ec2types.Instance) bool { return slices.Contains(part, string(m.ID)) })
@@ -128,7 +128,7 @@ func (s *Set) Find(ctx context.Context, providerIDs []string) ([]cloud.Machine, 
 		}
 	}
 	var out []cloud.Machine
-	for part := range slices.Chunk(slices.Sorted(maps.Keys(wanted)), batch) {
+	for part := range slices.Chunk(slices.Sorted(maps.Keys(wanted)), maxInstancesPerCall) {
 		names := make([]string, len(part))
 		for i, id := range part {
 			names[i] = string(id)
@@ -265,8 +265,8 @@ func IDOf(providerID string) (cloud.MachineID, bool) {
 // what it refuses for another reason, or does not answer, says nothing of one of them.
 func (s *Set) Terminate(ctx context.Context, ids []cloud.MachineID) []error {
 	errs := make([]error, len(ids))
-	for start := 0; start < len(ids); start += batch {
-		part := ids[start:min(start+batch, len(ids))]
+	for start := 0; start < len(ids); start += maxInstancesPerCall {
+		part := ids[start:min(start+maxInstancesPerCall, len(ids))]
 		err := s.terminate(ctx, part)
 		if err == nil {
 			continue

@@ -16,8 +16,8 @@ const (
 	leastMemory = 2
 	// aloneMemory is the part, in hundredths, below which no node is believed that is alone in saying so.
 	aloneMemory = 75
-	// alike is how far, in hundredths, what nodes of a type say may be below what is in the middle.
-	alike = 90
+	// alikePercent is how far, in hundredths, what nodes of a type say may be below what is in the middle.
+	alikePercent = 90
 	// witnessMany is how many nodes of a type are listened to, witnessKept after how long one is forgotten.
 	witnessMany = 16
 	witnessKept = 30 * 24 * time.Hour
@@ -90,9 +90,9 @@ func (w witnesses) least(whole int64) (int64, bool) {
 	}
 	slices.Sort(all)
 	middle := all[len(all)/2]
-	all = slices.DeleteFunc(all, func(m int64) bool { return m < middle/100*alike })
+	all = slices.DeleteFunc(all, func(m int64) bool { return m < middle/100*alikePercent })
 	// The odd one may be the middle of two or three. One that nothing bears out is not believed.
-	if all[0] < whole/100*aloneMemory && (len(all) == 1 || all[1] > all[0]/100*(200-alike)) {
+	if all[0] < whole/100*aloneMemory && (len(all) == 1 || all[1] > all[0]/100*(200-alikePercent)) {
 		return 0, false
 	}
 	return all[0], true

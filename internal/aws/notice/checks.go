@@ -16,7 +16,7 @@ import (
 )
 
 // A machine is given up when a check has failed for so long: shorter failures pass.
-const patience = 2 * time.Minute
+const impairedFor = 2 * time.Minute
 
 // Checks are what EC2 finds out about machines by looking at them. It announces
 // none of it: it has to be asked.
@@ -124,7 +124,7 @@ func (c *Checks) read(s ec2types.InstanceStatus, failing map[string]time.Time) [
 			}
 		}
 		failing[key] = since
-		if c.now.Since(since) >= patience {
+		if c.now.Since(since) >= impairedFor {
 			out = append(out, Notice{Kind: kind, Instances: []string{id}, At: since})
 		}
 	}

@@ -18,9 +18,9 @@ import (
 
 // SQS gives at most ten messages at a time, and hides them this long from others.
 const (
-	batch      = 10
-	visibility = 20
-	readers    = 4
+	maxMessagesPerReceive = 10
+	visibilitySeconds     = 20
+	readers               = 4
 )
 
 // Queue is where AWS puts its announcements.
@@ -60,7 +60,7 @@ func (q *Queue) Drain(ctx context.Context, handle Handler, failed func(error)) (
 	}
 	failed = oneAtATime(failed)
 	total, err := q.read(ctx, asking{url, q.wait, handle, failed})
-	if total < batch {
+	if total < maxMessagesPerReceive {
 		return total, err
 	}
 	counts := make([]int, readers)
@@ -68,7 +68,7 @@ func (q *Queue) Drain(ctx context.Context, handle Handler, failed func(error)) (
 	var wg sync.WaitGroup
 	for i := range readers {
 		wg.Go(func() {
-			for n := batch; n > 0 && ctx.Err() == nil; counts[i] += n {
+			for n := maxMessagesPerReceive; n > 0 && ctx.Err() == nil; counts[i] += n {
 				var refused error
 				n, refused = q.read(ctx, asking{url, 0, handle, failed})
 				errs[i] = cmp.Or(errs[i], refused)
@@ -104,7 +104,7 @@ func oneAtATime(failed func(error)) func(error) {
 // read takes one batch. The error of a question that failed comes with no messages.
 func (q *Queue) read(ctx context.Context, a asking) (int, error) {
 	out, err := q.sqs.ReceiveMessage(ctx, &sqs.ReceiveMessageInput{
-		QueueUrl: aws.String(a.url), MaxNumberOfMessages: batch, VisibilityTimeout: visibility, WaitTimeSeconds: a.wait,
+		QueueUrl: aws.String(a.url), MaxNumberOfMessages: maxMessagesPerReceive, VisibilityTimeout: visibilitySeconds, WaitTimeSeconds: a.wait,
 	})
 	if err != nil {
 		if refusal.Gone(err) {
@@ -113,10 +113,10 @@ func (q *Queue) read(ctx context.Context, a asking) (int, error) {
 		return 0, refusal.Wrap("receive messages of queue "+q.name, err)
 	}
 	keep := make([]bool, len(out.Messages))
-	parallel.Do(batch, out.Messages, func(i int, m sqstypes.Message) {
+	parallel.Do(maxMessagesPerReceive, out.Messages, func(i int, m sqstypes.Message) {
 		if broke := panics.Caught(func() { keep[i] = q.take(ctx, m, a) }); broke != nil {
 			keep[i] = true
-			a.failed(fmt.Errorf("message %s of queue %s meets a bug in Tenon, please report it; it comes again in %d seconds: %w", aws.ToString(m.MessageId), q.name, visibility, broke))
+			a.failed(fmt.Errorf("message %s of queue %s meets a bug in Tenon, please report it; it comes again in %d seconds: %w", aws.ToString(m.MessageId), q.name, visibilitySeconds, broke))
 		}
 	})
 	var done []sqstypes.Message
@@ -131,8 +131,8 @@ func (q *Queue) read(ctx context.Context, a asking) (int, error) {
 	return len(out.Messages), nil
 }
 
-// beginning is how much of a message that cannot be read is shown.
-const beginning = 200
+// maxBytesShown is how much of a message that cannot be read is shown.
+const maxBytesShown = 200
 
 // take handles one message, and reports whether it is to stay in the queue: only
 // if handling failed, so that it comes again.
@@ -140,14 +140,14 @@ func (q *Queue) take(ctx context.Context, m sqstypes.Message, a asking) (keep bo
 	body := aws.ToString(m.Body)
 	n, err := Parse(body)
 	if err != nil {
-		a.failed(fmt.Errorf("message %s of queue %s is no notice of EventBridge and is deleted; send nothing else to this queue: %w; it begins with %.*q", aws.ToString(m.MessageId), q.name, err, beginning, body))
+		a.failed(fmt.Errorf("message %s of queue %s is no notice of EventBridge and is deleted; send nothing else to this queue: %w; it begins with %.*q", aws.ToString(m.MessageId), q.name, err, maxBytesShown, body))
 		return false
 	}
 	if n.Kind == Nothing {
 		return false
 	}
 	if err := a.handle(ctx, n); err != nil {
-		a.failed(fmt.Errorf("message %s of queue %s comes again in %d seconds: %s of %v: %w", aws.ToString(m.MessageId), q.name, visibility, n.Kind, n.Instances, err))
+		a.failed(fmt.Errorf("message %s of queue %s comes again in %d seconds: %s of %v: %w", aws.ToString(m.MessageId), q.name, visibilitySeconds, n.Kind, n.Instances, err))
 		return true
 	}
 	return false

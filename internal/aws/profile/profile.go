@@ -25,11 +25,11 @@ import (
 // fresh is how long a profile that was seen to be right is taken to be so.
 const fresh = 15 * time.Minute
 
-// missing is how long a role that was not there is taken not to be.
-const missing = time.Minute
+// missingRoleFor is how long a role that was not there is taken not to be.
+const missingRoleFor = time.Minute
 
-// young is how long EC2 may take to learn of a profile that IAM has made.
-const young = time.Minute
+// maxProfileDelay is how long EC2 may take to learn of a profile that IAM has made.
+const maxProfileDelay = time.Minute
 
 // Owner says for whom a profile is made. The name of the profile follows from
 // it, so that a process that forgot what it made finds it again.
@@ -80,7 +80,7 @@ type Store struct {
 
 // NewStore returns a Store that has seen no profile yet.
 func NewStore(c *iam.Client, now clock.Now) *Store {
-	return &Store{iam: c, now: now, made: answers.New(now, answers.Rules[time.Time]{Stale: old - fresh})}
+	return &Store{iam: c, now: now, made: answers.New(now, answers.Rules[time.Time]{Stale: keepUnusedFor - fresh})}
 }
 
 // Ensure returns the name of a profile with the owner's role in it, made if it was not there.
@@ -111,7 +111,7 @@ func (s *Store) ensure(ctx context.Context, o Owner) (made time.Time, holds time
 	case err != nil:
 		return time.Time{}, 0, err
 	case !there:
-		return time.Time{}, missing, cloud.Errorf(cloud.NotReady, awsv1.ReasonRoleNotFound, "role %s does not exist: create it, or name another in spec.role", o.role())
+		return time.Time{}, missingRoleFor, cloud.Errorf(cloud.NotReady, awsv1.ReasonRoleNotFound, "role %s does not exist: create it, or name another in spec.role", o.role())
 	}
 	return aws.ToTime(p.CreateDate), fresh, nil
 }
@@ -119,7 +119,7 @@ func (s *Store) ensure(ctx context.Context, o Owner) (made time.Time, holds time
 // Young reports whether a profile was made so recently that EC2 may not know it yet.
 func (s *Store) Young(name string) bool {
 	made, known := s.made.Known(name)
-	return known && s.now.Since(made) < young
+	return known && s.now.Since(made) < maxProfileDelay
 }
 
 // Roles returns the roles in a profile; false if there is no such profile.
@@ -175,8 +175,8 @@ func (s *Store) Delete(ctx context.Context, path string, keep func(name string) 
 	return s.remove(ctx, path, func(p iamtypes.InstanceProfile) bool { return keep != nil && keep(aws.ToString(p.InstanceProfileName)) })
 }
 
-// old is how long a profile that no class asks for is kept.
-const old = time.Hour
+// keepUnusedFor is how long a profile that no class asks for is kept.
+const keepUnusedFor = time.Hour
 
 // Collect removes the profiles of a cluster that nothing needs: no class has asked
 // for them for a while, and no machine uses them. A Store that has not been asked
@@ -185,7 +185,7 @@ func (s *Store) Collect(ctx context.Context, region, cluster string, used func(n
 	return s.remove(ctx, fmt.Sprintf("/karpenter/%s/%s/", region, cluster), func(p iamtypes.InstanceProfile) bool {
 		name := aws.ToString(p.InstanceProfileName)
 		_, asked := s.made.Known(name)
-		return asked || s.now.Since(aws.ToTime(p.CreateDate)) < old || used(name)
+		return asked || s.now.Since(aws.ToTime(p.CreateDate)) < keepUnusedFor || used(name)
 	})
 }
 

@@ -20,12 +20,12 @@ import (
 	"github.com/tenon-sh/tenon/internal/clock"
 )
 
-// fresh is how long an answer of EC2 is used, and stale how long it is what was
+// fresh is how long an answer of EC2 is used, and giveUpAfter how long it is what was
 // known last where EC2 cannot be asked. Far older than that it is nobody's: no
 // class has had its selector since.
 const (
-	fresh = time.Minute
-	stale = 24 * time.Hour
+	fresh       = time.Minute
+	giveUpAfter = 24 * time.Hour
 )
 
 // Reservation is capacity that is paid for whether it is used or not.
@@ -48,12 +48,12 @@ func (r Reservation) Kind() string {
 	return "default"
 }
 
-// expiring is how long before its end a capacity block is of no use to new
+// leaveBeforeEnd is how long before its end a capacity block is of no use to new
 // machines, and those that run in it leave: AWS starts to end them half an hour before.
-const expiring = 40 * time.Minute
+const leaveBeforeEnd = 40 * time.Minute
 
 func (r Reservation) expires(now time.Time) bool {
-	return r.Block && !r.Ends.IsZero() && r.Ends.Sub(now) < expiring
+	return r.Block && !r.Ends.IsZero() && r.Ends.Sub(now) < leaveBeforeEnd
 }
 
 // Finder asks EC2 and remembers the answers for a while.
@@ -69,7 +69,7 @@ type Finder struct {
 
 // New returns a Finder over a client.
 func New(c *ec2.Client, now clock.Now) *Finder {
-	return &Finder{ec2: c, found: answers.New(now, answers.Rules[[]Reservation]{Stale: stale}), now: now, used: map[string]int{}, blocks: map[string]Reservation{}}
+	return &Finder{ec2: c, found: answers.New(now, answers.Rules[[]Reservation]{Stale: giveUpAfter}), now: now, used: map[string]int{}, blocks: map[string]Reservation{}}
 }
 
 // Find returns the active reservations that meet one of the selectors, by id.
@@ -120,7 +120,7 @@ func (f *Finder) Expiring() map[string]Reservation {
 	out := map[string]Reservation{}
 	for id, r := range f.blocks {
 		switch {
-		case f.now.Since(r.Ends) > gone:
+		case f.now.Since(r.Ends) > emptyAfterEnd:
 			delete(f.blocks, id)
 		case r.expires(f.now()):
 			out[id] = r
@@ -129,8 +129,8 @@ func (f *Finder) Expiring() map[string]Reservation {
 	return out
 }
 
-// gone is how long after its end a capacity block has no machines any more.
-const gone = time.Hour
+// emptyAfterEnd is how long after its end a capacity block has no machines any more.
+const emptyAfterEnd = time.Hour
 
 // Use notes that machines of a reservation were launched, or that none is left
 // in spite of the count if n is Everything.

@@ -13,8 +13,8 @@ import (
 // A mark lasts three minutes; one that is made again soon after it ended lasts
 // twice as long as before, up to half an hour.
 const (
-	first   = 3 * time.Minute
-	longest = 30 * time.Minute
+	firstMark   = 3 * time.Minute
+	longestMark = 30 * time.Minute
 )
 
 // Offer is what was asked for in vain. An empty field stands for anything: a
@@ -37,7 +37,7 @@ type Memory struct {
 
 // New returns an empty Memory.
 func New(now clock.Now) *Memory {
-	return &Memory{now: now, marks: backoff.Keyed[Offer]{First: first, Last: longest}, why: map[Offer]string{}}
+	return &Memory{now: now, marks: backoff.Keyed[Offer]{First: firstMark, Last: longestMark}, why: map[Offer]string{}}
 }
 
 // Mark notes that offers could not be delivered, and why.
@@ -101,7 +101,7 @@ func (m *Memory) Version() int {
 		}
 	}
 	// What was had for so long is had: the next failure starts afresh.
-	m.marks.Keep(func(_ Offer, until time.Time) bool { return !now.After(until.Add(longest)) })
+	m.marks.Keep(func(_ Offer, until time.Time) bool { return !now.After(until.Add(longestMark)) })
 	return m.version
 }
 

@@ -26,9 +26,9 @@ import (
 	"github.com/tenon-sh/tenon/internal/cloud"
 )
 
-// unasked is how long a catalogue is kept that is not asked for. One that is in
+// keepUnaskedFor is how long a catalogue is kept that is not asked for. One that is in
 // use is asked for every few minutes.
-const unasked = 30 * time.Minute
+const keepUnaskedFor = 30 * time.Minute
 
 // Supply makes catalogues. It keeps the last one of each template, and no other. A
 // catalogue is large, so templates share all of it that does not differ: where
@@ -100,7 +100,7 @@ func (s *Supply) keep(out world.Catalog) {
 	if s.last == nil {
 		s.last = map[world.TemplateID]kept{}
 	}
-	s.last[out.Template] = kept{out, s.Now().Add(unasked)}
+	s.last[out.Template] = kept{out, s.Now().Add(keepUnaskedFor)}
 }
 
 // Drop forgets what was kept for a template that nothing uses any more.

@@ -21,8 +21,8 @@ import (
 // that AWS throttles early, and machines of a kind come again and again. Those of
 // the v1alpha5 era go soon, as they did then; so do those that this process found.
 const (
-	kept     = time.Hour
-	keptSoon = time.Minute
+	keepUnusedFor = time.Hour
+	keepEarlyFor  = time.Minute
 )
 
 // Store is the templates of this cluster that are there now.
@@ -54,9 +54,9 @@ type Made struct{ Name, ID string }
 // Ensure returns the name of a template with these settings, and what it had to
 // make for it; nothing if the template was there.
 func (s *Store) Ensure(ctx context.Context, t Settings) (string, *Made, error) {
-	name, keep := t.Name(s.cluster), kept
+	name, keep := t.Name(s.cluster), keepUnusedFor
 	if t.Legacy {
-		keep = keptSoon
+		keep = keepEarlyFor
 	}
 	done, err := s.locks.Lock(ctx, name)
 	if err != nil {
@@ -109,18 +109,18 @@ func (s *Store) Forget(name string) {
 func (s *Store) Hydrate(ctx context.Context) error {
 	found, err := s.tagged(ctx, map[string]string{ClusterTag: s.cluster})
 	for _, t := range found {
-		s.remember(t.Name, t.ID, keptSoon)
+		s.remember(t.Name, t.ID, keepEarlyFor)
 	}
 	return err
 }
 
-// page is how many templates one answer lists at most.
-const page = 200
+// maxTemplatesPerPage is how many templates one answer lists at most.
+const maxTemplatesPerPage = 200
 
 // tagged lists the templates that have all these tags. It does not rely on the
 // server's filters: what is listed here will be deleted.
 func (s *Store) tagged(ctx context.Context, want map[string]string) ([]Made, error) {
-	in := &ec2.DescribeLaunchTemplatesInput{MaxResults: aws.Int32(page)}
+	in := &ec2.DescribeLaunchTemplatesInput{MaxResults: aws.Int32(maxTemplatesPerPage)}
 	for _, key := range slices.Sorted(maps.Keys(want)) {
 		in.Filters = append(in.Filters, ec2types.Filter{Name: aws.String("tag:" + key), Values: []string{want[key]}})
 	}
@@ -182,7 +182,7 @@ func (s *Store) delete(ctx context.Context, old []Made) ([]Made, error) {
 			done = append(done, m)
 		case !refusal.Gone(err):
 			errs = append(errs, refusal.Wrap("delete launch template "+m.Name, err))
-			s.remember(m.Name, m.ID, keptSoon)
+			s.remember(m.Name, m.ID, keepEarlyFor)
 		}
 	}
 	return done, errors.Join(errs...)

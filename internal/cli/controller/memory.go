@@ -17,18 +17,18 @@ import (
 // little, so that a collection frees what was made since the last one and hardly
 // costs more often than it is due. Within the limit of the container it is due earlier.
 const (
-	growth   = 50          // percent that the heap may grow until it is collected; Go's own default is 100
-	ofLimit  = 90          // percent of the container's memory that Go plans for: the rest is for what is not on the heap
-	look     = time.Minute // how often freed memory is looked at
-	keepFree = 16 << 20    // bytes of freed memory that are worth keeping for what comes next
-	sayAgain = 10          // looks after which it is said again that memory is short
+	heapGrowthPercent   = 50          // percent that the heap may grow until it is collected; Go's own default is 100
+	plannedLimitPercent = 90          // percent of the container's memory that Go plans for: the rest is for what is not on the heap
+	memoryLookEvery     = time.Minute // how often freed memory is looked at
+	keepFree            = 16 << 20    // bytes of freed memory that are worth keeping for what comes next
+	sayAgain            = 10          // looks after which it is said again that memory is short
 )
 
 // limitMemory sets how the heap is collected, in a process whose memory the flag, the
 // environment or the container bounds. What GOGC and GOMEMLIMIT say stands.
 func limitMemory(flag int64, getenv func(string) string, read func(string) ([]byte, error)) {
 	if getenv("GOGC") == "" {
-		debug.SetGCPercent(growth)
+		debug.SetGCPercent(heapGrowthPercent)
 	}
 	if limit := memoryLimit(flag, getenv, read); limit > 0 {
 		debug.SetMemoryLimit(limit)
@@ -43,7 +43,7 @@ func memoryLimit(flag int64, getenv func(string) string, read func(string) ([]by
 	if flag <= 0 {
 		flag = containerLimit(read)
 	}
-	return flag / 100 * ofLimit
+	return flag / 100 * plannedLimitPercent
 }
 
 // unlimited is about what version 1 of control groups says where nothing is bounded.
@@ -91,7 +91,7 @@ func untilReturned(ctx context.Context, log logr.Logger) func() {
 // By itself Go keeps what its heap once needed for long, such as for a first list
 // or a decision about many pods. It logs when what lives is about all that the limit allows.
 func returnMemory(ctx context.Context, log logr.Logger) {
-	tick := time.NewTicker(look)
+	tick := time.NewTicker(memoryLookEvery)
 	defer tick.Stop()
 	quiet := 0 // looks until it is said again
 	for {

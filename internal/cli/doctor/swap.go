@@ -310,10 +310,10 @@ func differences(ctx context.Context, c client.Reader, a asked) []examine.Findin
 
 // firstOf names the first few.
 func firstOf(names []string) string {
-	const few = 3
+	const maxNamed = 3
 	slices.Sort(names)
-	if len(names) > few {
-		return strings.Join(names[:few], ", ") + fmt.Sprintf(" and %d more", len(names)-few)
+	if len(names) > maxNamed {
+		return strings.Join(names[:maxNamed], ", ") + fmt.Sprintf(" and %d more", len(names)-maxNamed)
 	}
 	return strings.Join(names, ", ")
 }

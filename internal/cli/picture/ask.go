@@ -26,16 +26,16 @@ const (
 	chartPort  = "http-metrics"
 	// nowPath is where a controller tells what it would decide of now.
 	nowPath = "now"
-	// asked is how often a Service is asked: behind it are replicas of which one leads, and each is as likely to answer.
-	asked = 8
-	// patience is how long a controller may take to answer.
-	patience = 30 * time.Second
+	// maxServiceTries is how often a Service is asked: behind it are replicas of which one leads, and each is as likely to answer.
+	maxServiceTries = 8
+	// answerTimeout is how long a controller may take to answer.
+	answerTimeout = 30 * time.Second
 )
 
 // fromController asks the controller of a cluster for the World that it would decide about now, and by what
 // options. Where at names none, the Service of the chart is looked for.
 func fromController(ctx context.Context, config *rest.Config, at string) (journal.Entry, string, error) {
-	ctx, stop := context.WithTimeout(ctx, patience)
+	ctx, stop := context.WithTimeout(ctx, answerTimeout)
 	defer stop()
 	doors, err := doorsOf(ctx, config, at)
 	if err != nil {
@@ -162,7 +162,7 @@ func controllers(ctx context.Context, client kubernetes.Interface) ([]string, er
 // throughProxy asks a Service until the replica that leads answers.
 func throughProxy(ctx context.Context, client kubernetes.Interface, service, path string, query url.Values) (body io.ReadCloser, err error) {
 	namespace, name, _ := strings.Cut(service, "/")
-	for range asked {
+	for range maxServiceTries {
 		request := client.CoreV1().RESTClient().Get().Namespace(namespace).Resource("services").Name(name + ":" + chartPort).SubResource("proxy").Suffix(path).MaxRetries(0)
 		for key, values := range query {
 			for _, v := range values {

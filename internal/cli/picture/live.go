@@ -18,8 +18,8 @@ import (
 	"github.com/tenon-sh/tenon/internal/observe"
 )
 
-// page is how many objects one request asks for.
-const page = 1000
+// objectsPerRequest is how many objects one request asks for.
+const objectsPerRequest = 1000
 
 // resources are what a live cluster is asked for, all read only.
 func resources() []schema.GroupVersionResource {
@@ -102,7 +102,7 @@ func live(ctx context.Context, config *rest.Config, progress io.Writer) ([]objec
 	var out []object
 	for _, r := range resources() {
 		n := len(out)
-		opts := metav1.ListOptions{Limit: page}
+		opts := metav1.ListOptions{Limit: objectsPerRequest}
 		for {
 			list, err := client.Resource(r).List(ctx, opts)
 			if apierrors.IsNotFound(err) {

@@ -283,8 +283,8 @@ func (in *input) setNodes() error {
 	return nil
 }
 
-// most is how many pods a plan is made for. No cluster has as many: a larger number is mistyped.
-const most = 2_000_000
+// maxPlannedPods is how many pods a plan is made for. No cluster has as many: a larger number is mistyped.
+const maxPlannedPods = 2_000_000
 
 // setPods sets the pods of the input and those that its workloads stand for.
 func (in *input) setPods() error {
@@ -303,7 +303,7 @@ func (in *input) setPods() error {
 			return fmt.Errorf("%s: %w", in.podsFrom[i].where(), err)
 		}
 	}
-	room := most - len(in.pods)
+	room := maxPlannedPods - len(in.pods)
 	stand := expandable(in.workloads, owned)
 	in.notes = append(in.notes, christen(stand, in.pods)...)
 	for _, w := range stand {
@@ -311,7 +311,7 @@ func (in *input) setPods() error {
 		case w.replicas < 0:
 			return fmt.Errorf("%s: %s %s: spec.replicas is negative", w.from.where(), w.kind, w.meta.Name)
 		case room < 0:
-			return fmt.Errorf("%s: %s %s: spec.replicas is %d, and with all others that is more than the %d pods that fit into one plan", w.from.where(), w.kind, w.meta.Name, w.replicas, most)
+			return fmt.Errorf("%s: %s %s: spec.replicas is %d, and with all others that is more than the %d pods that fit into one plan", w.from.where(), w.kind, w.meta.Name, w.replicas, maxPlannedPods)
 		}
 		if err := in.expand(w); err != nil {
 			return fmt.Errorf("%s: %s %s: %w", w.from.where(), w.kind, w.meta.Name, err)

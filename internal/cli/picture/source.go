@@ -25,11 +25,11 @@ import (
 	"github.com/tenon-sh/tenon/internal/observe"
 )
 
-// home is the region where none is named and there are no nodes.
-const home = "us-east-1"
+// defaultRegion is the region where none is named and there are no nodes.
+const defaultRegion = "us-east-1"
 
-// many is how many documents make a user wonder whether anything happens.
-const many = 50_000
+// manyDocuments is how many documents make a user wonder whether anything happens.
+const manyDocuments = 50_000
 
 // Source is where to read, as the user says it.
 type Source struct {
@@ -47,7 +47,7 @@ func (s *Source) Flags(f *pflag.FlagSet) {
 	s.flags = f
 	f.StringSliceVarP(&s.Files, "filename", "f", nil, "file or folder of objects, or a world that a controller kept; - for standard input; may be repeated")
 	f.StringVar(&s.Catalog, "catalog", "", "catalogue file (tenon-catalog/v1); default: the bundled EC2 catalogue of --region")
-	f.StringVar(&s.Region, "region", "", "region of the bundled catalogue; default: that of the nodes, else "+home)
+	f.StringVar(&s.Region, "region", "", "region of the bundled catalogue; default: that of the nodes, else "+defaultRegion)
 	f.StringVar(&s.Kubeconfig, "kubeconfig", "", "kubeconfig of the cluster, when there is no -f")
 	f.StringVar(&s.Controller, "controller", "", "controller to ask, when there is no -f: its Service as NAMESPACE/NAME, or the URL of its pages; default: the chart's Service; none is asked where --catalog or --region is given")
 }
@@ -116,7 +116,7 @@ func (s *Source) ask(ctx context.Context, config *rest.Config) (*Input, error) {
 	out := &Input{told: e.World, Options: &e.Options.Provision, Moving: &e.Options.Disrupt.Consolidate, Catalog: "controller " + from}
 	out.overlays = func() ([]observe.Overlay, error) { return overlays(ctx, config) }
 	out.Availability = fmt.Sprintf("Decided as the controller %s would now: by its prices, what it knows to be sold out, reservations and its settings.", from)
-	region := home
+	region := defaultRegion
 	for _, p := range e.World.Places() {
 		if r := p.Labels()[label.Region]; r != "" {
 			region = r
@@ -124,7 +124,7 @@ func (s *Source) ask(ctx context.Context, config *rest.Config) (*Input, error) {
 		}
 	}
 	if out.shapes, _, err = s.shapes(region); err != nil { // only for pools that are supposed
-		out.shapes, _, err = s.shapes(home)
+		out.shapes, _, err = s.shapes(defaultRegion)
 	}
 	return out, err
 }
@@ -153,7 +153,7 @@ func objectsOf(files []string, in io.Reader, progress io.Writer) ([]object, erro
 	if err != nil {
 		return nil, err
 	}
-	if len(docs) > many {
+	if len(docs) > manyDocuments {
 		fmt.Fprintf(progress, "reading %d documents\n", len(docs))
 	}
 	return decodeAll(docs)
@@ -249,5 +249,5 @@ func regionOf(objects []object) string {
 			return n.Labels[label.Region]
 		}
 	}
-	return home
+	return defaultRegion
 }

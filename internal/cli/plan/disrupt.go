@@ -18,8 +18,8 @@ import (
 
 const disruptMode = "disrupt"
 
-// rounds bounds how many plans of consolidation are made one after the other. Three or four come to rest.
-const rounds = 20
+// maxConsolidationRounds bounds how many plans of consolidation are made one after the other. Three or four come to rest.
+const maxConsolidationRounds = 20
 
 // consolidation is how a cluster becomes cheaper, as programs read it.
 type consolidation struct {
@@ -69,7 +69,7 @@ func (o *options) disrupt(w *world.World, decide provision.Options) (r result, e
 	}
 	c := consolidation{Before: totalOf(w), Actions: []action{}}
 	last, steps := w, 0
-	for n := range rounds {
+	for n := range maxConsolidationRounds {
 		p := engine.Decide(last, engine.Options{
 			Pack: decide, Only: []engine.Part{engine.Idling, engine.Consolidating}, AsIs: true, Consolidate: consolidate.Options{Unbudgeted: !o.budgets},
 		})

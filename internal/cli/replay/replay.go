@@ -27,8 +27,8 @@ import (
 // wide is the text form that names every pod.
 const wide = "wide"
 
-// patience is how long a controller may take to send what it kept.
-const patience = 2 * time.Minute
+// answerTimeout is how long a controller may take to send what it kept.
+const answerTimeout = 2 * time.Minute
 
 // options are the flags.
 type options struct {
@@ -167,7 +167,7 @@ func readFile(name string, each func(journal.Entry) error) error {
 
 // fetch reads what a controller has in memory.
 func fetch(ctx context.Context, address string, each func(journal.Entry) error) error {
-	ctx, stop := context.WithTimeout(ctx, patience)
+	ctx, stop := context.WithTimeout(ctx, answerTimeout)
 	defer stop()
 	url := strings.TrimSuffix(address, "/") + "/journal"
 	ask, err := http.NewRequestWithContext(ctx, http.MethodGet, url, http.NoBody)

@@ -134,7 +134,7 @@ func terminals(cmd *cobra.Command) (in, out *os.File) {
 
 // write writes the first frame.
 func (o *options) write(ctx context.Context, cmd *cobra.Command, m *top.Model, from source) error {
-	ctx, end := context.WithTimeout(ctx, patience)
+	ctx, end := context.WithTimeout(ctx, firstFrameTimeout)
 	defer end()
 	var failed error
 	got := false
@@ -146,7 +146,7 @@ func (o *options) write(ctx context.Context, cmd *cobra.Command, m *top.Model, f
 		end() // the first word counts
 	})
 	if !got {
-		return cmp.Or(failed, fmt.Errorf("nothing was heard within %s", patience))
+		return cmp.Or(failed, fmt.Errorf("nothing was heard within %s", firstFrameTimeout))
 	}
 	if keys := m.Keys(); len(keys) > 0 {
 		values, err := feed.Labels(cmd.Context(), from.get, keys)
@@ -168,8 +168,8 @@ func (o *options) write(ctx context.Context, cmd *cobra.Command, m *top.Model, f
 	return m.Write(cmd.OutOrStdout())
 }
 
-// patience is how long the first frame may take.
-const patience = 30 * time.Second
+// firstFrameTimeout is how long the first frame may take.
+const firstFrameTimeout = 30 * time.Second
 
 // open finds who answers: the controller's live page, or a reader of the cluster or of files in this process.
 func (o *options) open(cmd *cobra.Command) (source, error) {
@@ -205,7 +205,7 @@ func (o *options) open(cmd *cobra.Command) (source, error) {
 
 // answers asks whether a live page is there.
 func answers(ctx context.Context, d picture.Door) error {
-	ctx, end := context.WithTimeout(ctx, patience)
+	ctx, end := context.WithTimeout(ctx, firstFrameTimeout)
 	defer end()
 	_, err := feed.Labels(ctx, d.Get, []string{"kubernetes.io/hostname"})
 	return err

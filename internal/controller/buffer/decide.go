@@ -92,7 +92,7 @@ func Status(b *v1beta1.CapacityBuffer, r Resolved, room Room, now time.Time) {
 // due is how soon a buffer is looked at again: its workload may have been scaled, and the plan may have changed.
 func due(b *v1beta1.CapacityBuffer) time.Duration {
 	if meta.IsStatusConditionTrue(b.Status.Conditions, v1beta1.ConditionProvisioning) {
-		return again
+		return lookEvery
 	}
-	return soon
+	return lookEveryUnmet
 }

@@ -23,11 +23,11 @@ import (
 )
 
 const (
-	// again is how soon a change of what a buffer refers to is seen. Templates and workloads are read one by one:
+	// lookEvery is how soon a change of what a buffer refers to is seen. Templates and workloads are read one by one:
 	// to watch all Deployments of a cluster for a few buffers would cost more memory than the pods do.
-	again = 10 * time.Second
-	// soon is the same while the room is not there: the plan is made within seconds.
-	soon = 2 * time.Second
+	lookEvery = 10 * time.Second
+	// lookEveryUnmet is the same while the room is not there: the plan is made within seconds.
+	lookEveryUnmet = 2 * time.Second
 )
 
 // Spec is what this reconciler touches.
@@ -82,7 +82,7 @@ func (r *Reconciler) NeedLeaderElection() bool { return false }
 
 // Start resolves the buffers that are there. Until that is done, machines that hold room for them would look empty.
 func (r *Reconciler) Start(ctx context.Context) error {
-	tick := time.NewTicker(soon)
+	tick := time.NewTicker(lookEveryUnmet)
 	defer tick.Stop()
 	for {
 		all := &v1beta1.CapacityBufferList{}
@@ -134,7 +134,7 @@ func (r *Reconciler) Reconcile(ctx context.Context, req reconcile.Request) (reco
 	case err != nil:
 		return reconcile.Result{}, err // the room that is held stays held
 	case !r.leads():
-		return reconcile.Result{RequeueAfter: again}, nil
+		return reconcile.Result{RequeueAfter: lookEvery}, nil
 	}
 	b, err = loop.PatchStatus(ctx, r.Client, b, func(b *v1beta1.CapacityBuffer) {
 		Status(b, resolved, RoomOf(r.Cluster.Recent(time.Second), key, resolved.Size), r.Now())

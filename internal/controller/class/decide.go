@@ -126,9 +126,9 @@ func StatusOfTemplate(o *awsv1alpha1.AWSNodeTemplate, f Found, now time.Time) {
 
 // short cuts a message to what a condition shows.
 func short(s string) string {
-	const most = 1024
-	if len(s) > most {
-		return s[:most] + "..."
+	const maxMessageBytes = 1024
+	if len(s) > maxMessageBytes {
+		return s[:maxMessageBytes] + "..."
 	}
 	return s
 }

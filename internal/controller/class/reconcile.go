@@ -26,7 +26,7 @@ import (
 
 // How soon a class is looked at again: what it selects may change without it.
 const (
-	again       = time.Minute
+	lookEvery   = time.Minute
 	againBroken = 10 * time.Second
 	againWaits  = 10 * time.Second // for its claims to be gone
 )
@@ -126,7 +126,7 @@ func (r *NodeClasses) Reconcile(ctx context.Context, req reconcile.Request) (rec
 	if !ready {
 		return reconcile.Result{RequeueAfter: againBroken}, nil
 	}
-	return reconcile.Result{RequeueAfter: again}, nil
+	return reconcile.Result{RequeueAfter: lookEvery}, nil
 }
 
 // wait says on a class that the cloud does not say for long what it selects. What
@@ -271,5 +271,5 @@ func (r *Templates) Reconcile(ctx context.Context, req reconcile.Request) (recon
 		return loop.Result(0, fmt.Errorf("inspect template %q: %w", o.Name, unclear))
 	}
 	_, err := loop.PatchStatus(ctx, r.Client, o, func(o *awsv1alpha1.AWSNodeTemplate) { StatusOfTemplate(o, found, r.Now()) })
-	return loop.Result(again, err)
+	return loop.Result(lookEvery, err)
 }

@@ -35,10 +35,10 @@ const grown = 5 * time.Minute
 // registered for its claim to miss it.
 const settled = 30 * time.Second
 
-// few is how many machines, or claims, may look lost at once, or one in tenth, whichever is more.
+// maxLost is how many machines, or claims, may look lost at once, or one in maxLostShare, whichever is more.
 const (
-	few   = 5
-	tenth = 10
+	maxLost      = 5
+	maxLostShare = 10
 )
 
 // Seen is one look at all three: the machines first, then what the API server has.
@@ -121,7 +121,7 @@ func Judge(s Seen, before Verdict) Verdict {
 			since = s.At
 		}
 		v.Suspects[m.ID] = since
-		if s.At.Sub(since) >= every {
+		if s.At.Sub(since) >= listEvery {
 			again = append(again, m)
 		}
 	}
@@ -133,23 +133,23 @@ func Judge(s Seen, before Verdict) Verdict {
 }
 
 // many reports whether so many of all look lost that something else is wrong.
-func many(lost, all int) bool { return lost >= max(few, (all+tenth-1)/tenth) }
+func many(lost, all int) bool { return lost >= max(maxLost, (all+maxLostShare-1)/maxLostShare) }
 
 // The waits between two looks: the common one, and the first after a look that
 // is not sure of something. Which nodes are ill is asked no more often than pace.
 const (
-	every = 2 * time.Minute
-	soon  = 15 * time.Second
-	pace  = time.Second
+	listEvery      = 2 * time.Minute
+	listAgainAfter = 15 * time.Second
+	pace           = time.Second
 )
 
 // After is how long after a look the next one is. What stays unsure is looked at
 // less and less often.
 func (v Verdict) After() time.Duration {
 	if v.Unsure == 0 {
-		return every
+		return listEvery
 	}
-	return min(soon<<min(v.Unsure-1, 10), every)
+	return min(listAgainAfter<<min(v.Unsure-1, 10), listEvery)
 }
 
 // Ill are the nodes of claims that have been in use and are not ready.

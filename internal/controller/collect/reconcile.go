@@ -99,7 +99,7 @@ func (c *Controller) pass(ctx context.Context) time.Duration {
 		c.Log.Error(err, "look for what is left alone")
 	}
 	now, c.last = c.Now(), v
-	c.rest, c.due = now.Add(min(v.After(), soon)), now.Add(v.After())
+	c.rest, c.due = now.Add(min(v.After(), listAgainAfter)), now.Add(v.After())
 	return c.rest.Sub(now)
 }
 

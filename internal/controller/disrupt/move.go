@@ -23,12 +23,12 @@ import (
 )
 
 const (
-	// calm is how long a replica that has become the leader only looks on before it moves any pods.
-	calm = disrupt.Calm * time.Second
-	// every is the least time between two looks which pods could be moved, and
+	// newLeaderWait is how long a replica that has become the leader only looks on before it moves any pods.
+	newLeaderWait = disrupt.Calm * time.Second
+	// lookEvery is the least time between two looks which pods could be moved, and
 	// share the part of its time that is spent on looking at most.
-	every = 10 * time.Second
-	share = 20
+	lookEvery = 10 * time.Second
+	share     = 20
 	// restless is how long pods that have just begun to wait, and machines that have
 	// just been asked for, may keep others from being moved: where some always have, nothing ever settles.
 	restless = 2 * time.Minute
@@ -67,8 +67,8 @@ type looking struct {
 
 // due is when to look next.
 func (l *looking) due() time.Time {
-	next := l.last.Add(max(every, share*l.took))
-	if first := l.began.Add(calm); next.Before(first) {
+	next := l.last.Add(max(lookEvery, share*l.took))
+	if first := l.began.Add(newLeaderWait); next.Before(first) {
 		next = first
 	}
 	if l.changed {

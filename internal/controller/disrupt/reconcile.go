@@ -148,7 +148,7 @@ func (c *Controller) pass(ctx context.Context) time.Duration {
 	case moves && !held:
 		wait = soonest(wait, max(c.looking.due().Sub(c.Now()), pace))
 	case !c.Moving.Off:
-		wait = soonest(wait, every)
+		wait = soonest(wait, lookEvery)
 	}
 	if p.Again > 0 {
 		wait = soonest(wait, max(time.Unix(p.Again, 0).Sub(now), pace))

@@ -21,10 +21,10 @@ import (
 )
 
 const (
-	// again is how often a claim is looked at although it and its pool stay the same.
-	again = 5 * time.Minute
-	// soon is when it is looked at again for which no catalogue is there yet.
-	soon = 30 * time.Second
+	// lookEvery is how often a claim is looked at although it and its pool stay the same.
+	lookEvery = 5 * time.Minute
+	// catalogueRetryAfter is when it is looked at again for which no catalogue is there yet.
+	catalogueRetryAfter = 30 * time.Second
 	// unread is when it is looked at again while the cluster is being read.
 	unread = 5 * time.Second
 )
@@ -103,9 +103,9 @@ func (r *Reconciler) Reconcile(ctx context.Context, req reconcile.Request) (reco
 		log.FromContext(ctx).Info("marked drifted", "NodeClaim", c.Name, "reason", reason, "changed", changed)
 	}
 	if !known.Sold {
-		return reconcile.Result{RequeueAfter: soon}, nil
+		return reconcile.Result{RequeueAfter: catalogueRetryAfter}, nil
 	}
-	return reconcile.Result{RequeueAfter: again}, nil
+	return reconcile.Result{RequeueAfter: lookEvery}, nil
 }
 
 // reason says how a claim has drifted and what differs, and what is known of all that this
@@ -145,7 +145,7 @@ func (r *Reconciler) ask(ctx context.Context, c *v1.NodeClaim, id world.Template
 	if !wanted || cloud.CodeOf(broken) == cloud.NotReady {
 		return why, false, nil // nothing can be compared with what cannot be had
 	}
-	m, there, err := r.Cloud.Find(ctx, c.Status.ProviderID, r.Now().Add(-again))
+	m, there, err := r.Cloud.Find(ctx, c.Status.ProviderID, r.Now().Add(-lookEvery))
 	if err != nil || !there {
 		return why, false, err
 	}

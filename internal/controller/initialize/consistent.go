@@ -11,8 +11,8 @@ import (
 	v1 "github.com/tenon-sh/tenon/api/karpenter/v1"
 )
 
-// least is the share of what was expected, in percent, that a node has to have.
-const least = 90
+// minSharePercent is the share of what was expected, in percent, that a node has to have.
+const minSharePercent = 90
 
 // Missing says of which requested resources a node has clearly less than its
 // claim expected, in order.
@@ -23,7 +23,7 @@ func Missing(c *v1.NodeClaim, n *corev1.Node) []string {
 		if requested.IsZero() || expected.IsZero() {
 			continue
 		}
-		if share := 100 * found.AsApproximateFloat64() / expected.AsApproximateFloat64(); share < least {
+		if share := 100 * found.AsApproximateFloat64() / expected.AsApproximateFloat64(); share < minSharePercent {
 			out = append(out, fmt.Sprintf("expected %s of resource %s, but found %s (%.1f%% of expected)", expected.String(), name, found.String(), share))
 		}
 	}

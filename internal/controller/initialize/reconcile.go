@@ -24,8 +24,8 @@ const (
 	// down: most are ready before, and a write for each step would be the larger
 	// part of all that is written about a claim.
 	lasting = 2 * time.Second
-	// again is how often a node in use is compared with what was bought.
-	again = 10 * time.Minute
+	// compareEvery is how often a node in use is compared with what was bought.
+	compareEvery = 10 * time.Minute
 	// unwatched is how often it is looked for devices, which no watch tells of.
 	unwatched = 2 * time.Second
 )
@@ -96,10 +96,10 @@ func (r *Reconciler) Reconcile(ctx context.Context, req reconcile.Request) (reco
 		}
 		return loop.Result(next, err)
 	case Done:
-		return loop.Result(again, r.done(ctx, c, n))
+		return loop.Result(compareEvery, r.done(ctx, c, n))
 	case Compare:
 		missing := r.missing(c, n)
-		return loop.Result(again, r.say(ctx, c, func(c *v1.NodeClaim) { compare(c, missing, r.Now()) }))
+		return loop.Result(compareEvery, r.say(ctx, c, func(c *v1.NodeClaim) { compare(c, missing, r.Now()) }))
 	case Nothing:
 	}
 	return reconcile.Result{}, nil

@@ -175,10 +175,10 @@ type Fate string
 
 // The fates.
 const (
-	GiveUp  Fate = "give up" // delete it: its pods are planned again, without what is sold out
-	Recut   Fate = "recut"   // order it anew after a while: this order has bought all it will
-	Resend  Fate = "resend"  // send the same order again: it may have bought machines we do not know of
-	longest      = time.Minute
+	GiveUp      Fate = "give up" // delete it: its pods are planned again, without what is sold out
+	Recut       Fate = "recut"   // order it anew after a while: this order has bought all it will
+	Resend      Fate = "resend"  // send the same order again: it may have bought machines we do not know of
+	longestWait      = time.Minute
 )
 
 // FateOf decides about the claims that an order left over because of err.
@@ -206,5 +206,5 @@ func (o Order) Wait(err error) time.Duration {
 	case cloud.Unauthorised:
 		first = 10 * time.Second
 	}
-	return min(first<<min(o.Attempt(), 10), longest)
+	return min(first<<min(o.Attempt(), 10), longestWait)
 }

@@ -19,10 +19,10 @@ const (
 	longestGather = time.Second
 	// arrival is how long the next claim of an order may take to arrive in the cache.
 	arrival = 3 * time.Second
-	// look is how soon a machine is looked for again that may be missing in a list.
-	look = 5 * time.Second
-	// asked is how soon an order is looked at again whose class is being looked at.
-	asked = time.Second
+	// lookAgainAfter is how soon a machine is looked for again that may be missing in a list.
+	lookAgainAfter = 5 * time.Second
+	// classLookedAtAgainAfter is how soon an order is looked at again whose class is being looked at.
+	classLookedAtAgainAfter = time.Second
 	// remembered is how many orders are known at most.
 	remembered = 10_000
 )

@@ -122,7 +122,7 @@ func (r *Reconciler) Reconcile(ctx context.Context, req reconcile.Request) (reco
 	}
 	err := r.launch(ctx, o)
 	if errors.Is(err, errAsked) {
-		return reconcile.Result{RequeueAfter: asked}, nil
+		return reconcile.Result{RequeueAfter: classLookedAtAgainAfter}, nil
 	}
 	return loop.Result(0, err)
 }
@@ -149,7 +149,7 @@ func (r *Reconciler) part(ctx context.Context, o Order) (time.Duration, error) {
 	case err != nil || len(without) == 0:
 		return 0, err
 	case r.Now.Since(r.lastSent(o.Token)) < cloud.Unlisted:
-		return look, nil
+		return lookAgainAfter, nil
 	}
 	return 0, r.letGo(ctx, without)
 }
@@ -553,13 +553,13 @@ func (r *Reconciler) giveUp(ctx context.Context, claims []*v1.NodeClaim, cause e
 
 // names is how the log names claims, of which there may be many.
 func names(claims []*v1.NodeClaim) string {
-	const most = 5
+	const maxNamed = 5
 	var out []string
-	for _, c := range claims[:min(len(claims), most)] {
+	for _, c := range claims[:min(len(claims), maxNamed)] {
 		out = append(out, c.Name)
 	}
 	text := strings.Join(out, ", ")
-	if more := len(claims) - most; more > 0 {
+	if more := len(claims) - maxNamed; more > 0 {
 		text += fmt.Sprintf(" and %d others", more)
 	}
 	return text
@@ -596,9 +596,9 @@ func (r *Reconciler) failed(ctx context.Context, claims []*v1.NodeClaim, began t
 
 // short cuts a message to what a condition shows.
 func short(s string) string {
-	const most = 300
-	if s = strings.TrimSpace(s); len(s) > most {
-		return s[:most] + "..."
+	const maxMessageBytes = 300
+	if s = strings.TrimSpace(s); len(s) > maxMessageBytes {
+		return s[:maxMessageBytes] + "..."
 	}
 	return s
 }

@@ -82,8 +82,8 @@ func told(names <-chan string) source.Source {
 	})
 }
 
-// again is how often an overlay is looked at whatever happens.
-const again = 5 * time.Minute
+// lookEvery is how often an overlay is looked at whatever happens.
+const lookEvery = 5 * time.Minute
 
 // Reconcile writes the conditions of one overlay.
 func (r *Reconciler) Reconcile(ctx context.Context, req reconcile.Request) (reconcile.Result, error) {
@@ -99,7 +99,7 @@ func (r *Reconciler) Reconcile(ctx context.Context, req reconcile.Request) (reco
 		return reconcile.Result{}, nil // the cache is behind, and will call again
 	}
 	_, err := loop.PatchStatus(ctx, r.Client, o, func(o *v1alpha1.NodeOverlay) { Status(o, verdict, r.Now()) })
-	return loop.Result(again, err)
+	return loop.Result(lookEvery, err)
 }
 
 // Status writes a verdict to an overlay.

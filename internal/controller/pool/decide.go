@@ -110,10 +110,10 @@ func health(p *v1.NodePool, s Seen) {
 
 // text writes problems as one message.
 func text(l field.ErrorList) string {
-	const most = 1024
+	const maxMessageBytes = 1024
 	s := l.ToAggregate().Error()
-	if len(s) > most {
-		s = s[:most] + "..."
+	if len(s) > maxMessageBytes {
+		s = s[:maxMessageBytes] + "..."
 	}
 	return s
 }

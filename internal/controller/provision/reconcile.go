@@ -20,15 +20,15 @@ import (
 	"github.com/tenon-sh/tenon/internal/panics"
 )
 
-// again is how long after a decision pods that still wait are looked at once
+// lookEvery is how long after a decision pods that still wait are looked at once
 // more, whatever happened. afterFailure is the same when something could not be carried out.
 const (
-	again        = time.Minute
+	lookEvery    = time.Minute
 	afterFailure = 5 * time.Second
 
 	// whoever begins looks for catalogues so often, and so long at most.
-	look     = 100 * time.Millisecond
-	patience = 10 * time.Second
+	catalogueLookEvery = 100 * time.Millisecond
+	catalogueTimeout   = 10 * time.Second
 )
 
 // Name is what metrics and logs call this controller.
@@ -112,8 +112,8 @@ func (c *Controller) Start(ctx context.Context) error {
 				timer.Reset(c.next(w))
 				continue
 			}
-			if c.Now.Since(begun) < patience && c.blind() {
-				timer.Reset(look)
+			if c.Now.Since(begun) < catalogueTimeout && c.blind() {
+				timer.Reset(catalogueLookEvery)
 				continue
 			}
 			w = Window{}
@@ -194,12 +194,12 @@ func (c *Controller) pass(ctx context.Context) time.Duration {
 		return afterFailure
 	}
 	if wait <= 0 {
-		wait = again
+		wait = lookEvery
 	}
 	if p.Again > 0 {
 		wait = min(wait, max(time.Unix(p.Again, 0).Sub(c.Now()), time.Second))
 	}
-	return min(wait, again)
+	return min(wait, lookEvery)
 }
 
 // count counts the pods that a plan refuses: those that are not ours to find a

@@ -64,7 +64,7 @@ func (c *Controller) say(w *world.World, p plan.Plan) {
 		}
 	}
 	for _, a := range news {
-		if a.pods > few {
+		if a.pods > maxOwnLines {
 			c.Log.Error(nil, "Could not schedule pod, "+a.line, a.fields()...)
 			continue
 		}
@@ -83,17 +83,17 @@ type alike struct {
 }
 
 const (
-	few   = 20 // so many have a line each, by which one finds a pod in the log as with Karpenter
-	named = 5  // so many does a line name that is of more
+	maxOwnLines = 20 // so many have a line each, by which one finds a pod in the log as with Karpenter
+	maxNamed    = 5  // so many does a line name that is of more
 )
 
 func (a *alike) add(pod string) {
-	if a.pods++; len(a.some) < few {
+	if a.pods++; len(a.some) < maxOwnLines {
 		a.some = append(a.some, pod)
 	}
 }
 
 // fields are what the line of many pods says of them: one, how many there are, and some others.
 func (a *alike) fields() []any {
-	return []any{"pod", a.some[0], "pods", a.pods, "among", a.some[:named]}
+	return []any{"pod", a.some[0], "pods", a.pods, "among", a.some[:maxNamed]}
 }

@@ -8,8 +8,8 @@ import (
 	"github.com/tenon-sh/tenon/engine/world"
 )
 
-// patience is how long pods may take to run before what was bought for them is no longer asked.
-const patience = 15 * time.Minute
+// outcomeTimeout is how long pods may take to run before what was bought for them is no longer asked.
+const outcomeTimeout = 15 * time.Minute
 
 // contest is what would have been bought for pods, until they run on what
 // the controller in charge bought for them.
@@ -77,7 +77,7 @@ func (c *contest) settle(w *world.World) (outcome, bool) {
 		p := w.Pod(k)
 		switch {
 		case p == nil || p.Done:
-		case p.Node == "" && w.At()-c.since < int64(patience/time.Second):
+		case p.Node == "" && w.At()-c.since < int64(outcomeTimeout/time.Second):
 			return outcome{}, false
 		case p.Node != "":
 			run++

@@ -82,8 +82,8 @@ func (s *shadowed) said(what string) int {
 func TestTheTotalWaitsForCatalogues(t *testing.T) {
 	const total, refused = "if bought anew", "would buy nothing for a pod"
 	s := newShadowed(t)
-	if wait := s.pass(); wait != look || len(s.lines) > 0 {
-		t.Errorf("with nothing known it looks again after %v, want %v, and says %q", wait, look, s.lines)
+	if wait := s.pass(); wait != catalogueLookEvery || len(s.lines) > 0 {
+		t.Errorf("with nothing known it looks again after %v, want %v, and says %q", wait, catalogueLookEvery, s.lines)
 	}
 	s.now = s.now.Add(time.Second)
 	s.sell()

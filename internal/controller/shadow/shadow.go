@@ -31,17 +31,17 @@ import (
 )
 
 const (
-	// soon is how long after a pod began to wait it is decided about: before
+	// decideAfter is how long after a pod began to wait it is decided about: before
 	// the controller in charge has bought for it.
-	soon = 500 * time.Millisecond
+	decideAfter = 500 * time.Millisecond
 	// later is how long after any other change a decision is made.
 	later = 5 * time.Second
 	// idle is how long after a decision the next is made although nothing happens.
 	idle = time.Minute
-	// look is how long until the next look while it is not known what pools may
+	// catalogueLookEvery is how long until the next look while it is not known what pools may
 	// buy, and blindFor how long that is waited for before decisions are made without.
-	look     = 500 * time.Millisecond
-	blindFor = 30 * time.Second
+	catalogueLookEvery = 500 * time.Millisecond
+	blindFor           = 30 * time.Second
 	// anew is how long after a look at what all nodes would cost the next is
 	// taken although nothing was bought.
 	anew = 10 * time.Minute
@@ -100,8 +100,8 @@ func (c *Controller) Start(ctx context.Context) error {
 		return nil
 	}
 	c.Log.Info("shadow mode: deciding and telling, and changing nothing")
-	due := c.Now().Add(soon)
-	timer := time.NewTimer(soon)
+	due := c.Now().Add(decideAfter)
+	timer := time.NewTimer(decideAfter)
 	defer timer.Stop()
 	sooner := func(wait time.Duration) {
 		if at := c.Now().Add(wait); at.Before(due) {
@@ -114,7 +114,7 @@ func (c *Controller) Start(ctx context.Context) error {
 		case <-ctx.Done():
 			return nil
 		case <-c.soon:
-			sooner(soon)
+			sooner(decideAfter)
 		case <-c.later:
 			sooner(later)
 		case <-timer.C:
@@ -132,7 +132,7 @@ func (c *Controller) pass() time.Duration {
 	w := c.Cluster.World()
 	c.Metrics.Put(metric.ClusterStateNodes, float64(len(w.Places())))
 	if c.waits(w) {
-		return look
+		return catalogueLookEvery
 	}
 	buy, ok := c.decide(journal.Entry{Kind: journal.Buy, World: w, Options: journal.Options{Provision: c.Options}})
 	if !ok {
@@ -157,7 +157,7 @@ func (c *Controller) pass() time.Duration {
 	if back.Again == 0 {
 		return idle
 	}
-	return min(max(time.Unix(back.Again, 0).Sub(c.Now()), soon), idle)
+	return min(max(time.Unix(back.Again, 0).Sub(c.Now()), decideAfter), idle)
 }
 
 // waits reports whether it is too early to decide: it is not known yet what some

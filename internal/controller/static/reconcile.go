@@ -32,11 +32,11 @@ const (
 	// Name is what metrics and logs call this controller.
 	Name = "static.provisioning"
 
-	pace     = time.Second      // the least time between two looks
-	failed   = 5 * time.Second  // until what could not be written is tried again
-	limited  = 30 * time.Second // until a limit may have room again, or something is sold again
-	again    = time.Minute      // whatever happens
-	tellsPer = 15 * time.Minute // how often a pool is told what keeps it from its number
+	pace      = time.Second      // the least time between two looks
+	failed    = 5 * time.Second  // until what could not be written is tried again
+	limited   = 30 * time.Second // until a limit may have room again, or something is sold again
+	lookEvery = time.Minute      // whatever happens
+	tellsPer  = 15 * time.Minute // how often a pool is told what keeps it from its number
 )
 
 // Spec is what this controller touches.
@@ -110,7 +110,7 @@ func (c *Controller) pass(ctx context.Context) time.Duration {
 		}
 		return failed
 	}
-	wait := again
+	wait := lookEvery
 	for _, s := range p.Static {
 		if s.Missing > 0 {
 			wait = limited

@@ -34,8 +34,8 @@ const (
 	specName = "node.termination"
 	// poll is how soon a node is looked at again although nothing was heard of it.
 	poll = time.Second
-	// fresh is how old the picture of a node's pods may be.
-	fresh = 100 * time.Millisecond
+	// maxPodsAge is how old the picture of a node's pods may be.
+	maxPodsAge = 100 * time.Millisecond
 	// forceful is why pods are evicted from a node that somebody simply deleted.
 	forceful = "Forceful Termination"
 )
@@ -138,7 +138,7 @@ func (r *Nodes) Reconcile(ctx context.Context, req reconcile.Request) (reconcile
 	if err != nil {
 		return loop.Result(0, err)
 	}
-	place := r.Cluster.Recent(fresh).Place(n.Name)
+	place := r.Cluster.Recent(maxPodsAge).Place(n.Name)
 	if place == nil || place.Node == nil {
 		// What runs on a node that the picture does not show, or not yet, cannot be
 		// seen: it must not count as nothing.
@@ -311,7 +311,7 @@ func (r *Nodes) shared(ctx context.Context, n *corev1.Node, seen Node) (bool, er
 	}
 	for i := range nodes {
 		o := &nodes[i]
-		place := r.Cluster.Recent(fresh).Place(o.Name)
+		place := r.Cluster.Recent(maxPodsAge).Place(o.Name)
 		if o.UID == n.UID || place == nil {
 			continue
 		}

@@ -18,8 +18,8 @@ const (
 	Waiting  = "waiting"   // nothing has been decided yet
 )
 
-// named is how many pods of a Group are named.
-const named = 20
+// maxPodsNamed is how many pods of a Group are named.
+const maxPodsNamed = 20
 
 // Group is pods of one workload that wait for the same reason.
 type Group struct {
@@ -91,7 +91,7 @@ func Groups(w *world.World, decided []journal.Entry) []Group {
 		g := &out[i]
 		g.Count++
 		g.Since = min(g.Since, p.Created)
-		if len(g.Pods) < named {
+		if len(g.Pods) < maxPodsNamed {
 			g.Pods = append(g.Pods, p.String())
 		}
 	}
