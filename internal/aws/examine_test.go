@@ -1,6 +1,7 @@
 package aws_test
 
 import (
+	"os"
 	"slices"
 	"strings"
 	"testing"
@@ -51,6 +52,7 @@ func TestExamineWhatIsWrong(t *testing.T) {
 		"Start":      {deny("RunInstances"), examine.Bad, "start a machine", "UnauthorizedOperation"},
 		"End":        {deny("TerminateInstances"), examine.Bad, "ec2:TerminateInstances", "UnauthorizedOperation"},
 		"Expired":    {func(w *virtual) { w.account().Rules.Add(fault.Rule{Kind: fault.Expire}) }, examine.Bad, "credentials", "RequestExpired"},
+		"Unreached":  {func(w *virtual) { w.account().Rules.Add(fault.Rule{Kind: fault.Drop}) }, examine.Bad, "connection", "EC2 cannot be reached: ec2:DescribeSubnets: "},
 		"Queue":      {func(w *virtual) { w.queue = "other" }, examine.Bad, "interruption queue", "other does not exist"},
 		"NoQueue":    {func(w *virtual) { w.queue = "" }, examine.Warning, "interruption queue", "none is configured"},
 		"Cluster": {func(w *virtual) {
@@ -82,14 +84,19 @@ func TestExamineWhatIsWrong(t *testing.T) {
 				}
 				tc.wrong(w)
 				d := w.start()
-				found := append(d.ExamineAccount(t.Context()), d.ExamineClass(t.Context(), templateOf().Class)...)
+				found := d.ExamineAccount(t.Context())
+				if want := tc.check == "connection" || tc.check == "credentials"; examine.Futile(found) != want {
+					t.Errorf("it is futile to go on: %t, want %t", !want, want)
+				} else if !want {
+					found = append(found, d.ExamineClass(t.Context(), templateOf().Class)...)
+				}
 				if !slices.ContainsFunc(found, func(f examine.Finding) bool {
 					return f.Level == tc.level && f.Check == tc.check && strings.Contains(f.Says, tc.says)
 				}) {
 					t.Errorf("not found: %s %s %q, but %+v", tc.level, tc.check, tc.says, found)
 				}
 				for _, f := range found {
-					if f.Level == examine.Bad && f.Check != tc.check && name != "Expired" {
+					if f.Level == examine.Bad && f.Check != tc.check {
 						t.Errorf("%+v is called bad", f)
 					}
 					if f.Level == examine.Bad && f.Fix == "" && !advises(f.Says) {
@@ -99,6 +106,24 @@ func TestExamineWhatIsWrong(t *testing.T) {
 			})
 		})
 	}
+}
+
+// Without credentials that is said once, and nothing is asked.
+func TestExamineWithoutCredentials(t *testing.T) {
+	credentials(t)
+	for name, value := range map[string]string{
+		"AWS_ACCESS_KEY_ID": "", "AWS_SECRET_ACCESS_KEY": "", "AWS_EC2_METADATA_DISABLED": "true",
+		"AWS_CONFIG_FILE": os.DevNull, "AWS_SHARED_CREDENTIALS_FILE": os.DevNull,
+	} {
+		t.Setenv(name, value)
+	}
+	synctest.Test(t, func(t *testing.T) {
+		w := &virtual{t: t, queue: "demo"}
+		found := w.start().ExamineAccount(t.Context())
+		if len(found) != 1 || found[0].Level != examine.Bad || !strings.HasPrefix(found[0].Says, "there are none: ") || !examine.Futile(found) {
+			t.Errorf("without credentials it finds %+v", found)
+		}
+	})
 }
 
 // advises reports whether a message says what to do.

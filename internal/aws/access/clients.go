@@ -35,7 +35,14 @@ type Clients struct {
 	Pricing *pricing.Client
 	Shift   *arczonalshift.Client
 
-	meter *meter
+	meter       *meter
+	credentials aws.CredentialsProvider
+}
+
+// Authenticate finds credentials, and says why there are none. It does not ask AWS whether they are valid.
+func (c *Clients) Authenticate(ctx context.Context) error {
+	_, err := c.credentials.Retrieve(ctx)
+	return err
 }
 
 // OnCall is told of a call: of which service, what it is, and the SDK's input.
@@ -89,7 +96,7 @@ func Connect(ctx context.Context, o Options) (*Clients, error) {
 	list.RetryMaxAttempts, optional.RetryMaxAttempts = optionalAttempts, optionalAttempts
 	return &Clients{
 		Region: cfg.Region, EC2: ec2.NewFromConfig(cfg), IAM: iam.NewFromConfig(cfg), SSM: ssm.NewFromConfig(cfg), EKS: eks.NewFromConfig(optional),
-		SQS: sqs.NewFromConfig(cfg), Pricing: pricing.NewFromConfig(list), Shift: arczonalshift.NewFromConfig(optional), meter: m,
+		SQS: sqs.NewFromConfig(cfg), Pricing: pricing.NewFromConfig(list), Shift: arczonalshift.NewFromConfig(optional), meter: m, credentials: cfg.Credentials,
 	}, nil
 }
 

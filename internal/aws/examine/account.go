@@ -2,6 +2,9 @@ package examine
 
 import (
 	"context"
+	"errors"
+	"slices"
+	"strings"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/ec2"
@@ -10,6 +13,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/pricing"
 	"github.com/aws/aws-sdk-go-v2/service/sqs"
 	"github.com/aws/aws-sdk-go-v2/service/ssm"
+	smithyhttp "github.com/aws/smithy-go/transport/http"
 
 	"github.com/tenon-sh/tenon/internal/aws/machine"
 	"github.com/tenon-sh/tenon/internal/aws/refusal"
@@ -40,11 +44,35 @@ func (e *Examiner) strange(f *findings) {
 	f.bad(check, nameCluster, "EKS has no cluster %s in %s", e.Cluster, e.Clients.Region)
 }
 
+// The checks without which nothing else can be looked at.
+const (
+	credentials     = "credentials"
+	connection      = "connection"
+	giveCredentials = "give the controller valid credentials: check its service account's role, or the environment"
+)
+
+// Futile reports whether an account was found to be out of reach, so that examining its classes would take long and find nothing.
+func Futile(account []Finding) bool {
+	return slices.ContainsFunc(account, func(f Finding) bool {
+		return f.Level == Bad && (f.Check == credentials || f.Check == connection)
+	})
+}
+
+// unsent reports whether a call did not get as far as AWS.
+func unsent(err error) bool {
+	_, ok := errors.AsType[*smithyhttp.RequestSendError](err)
+	return ok
+}
+
 // Account finds what the controller's credentials lack, and whether the
 // queue is there. It changes nothing: calls that would are dry runs, or are not
 // made where AWS offers none.
 func (e *Examiner) Account(ctx context.Context) []Finding {
 	var f findings
+	if err := e.Clients.Authenticate(ctx); err != nil {
+		f.bad(credentials, giveCredentials, "there are none: %v", refusal.Wrap("look for them", err))
+		return f
+	}
 	for _, p := range e.probes() {
 		err := p.ask(ctx)
 		switch kind := refusal.KindOf(err); {
@@ -54,8 +82,11 @@ func (e *Examiner) Account(ctx context.Context) []Finding {
 				e.strange(&f)
 			}
 		case refusal.Is(err, "ExpiredToken"), refusal.Is(err, "ExpiredTokenException"), refusal.Is(err, "RequestExpired"), refusal.Is(err, "AuthFailure"), refusal.Is(err, "InvalidClientTokenId"), refusal.Is(err, "UnrecognizedClientException"), refusal.Is(err, "SignatureDoesNotMatch"):
-			f.bad("credentials", "give the controller valid credentials: check its service account's role, or the environment", "%v", refusal.Wrap(p.permission, err))
+			f.bad(credentials, giveCredentials, "%v", refusal.Wrap(p.permission, err))
 			return f // nothing else would say more
+		case unsent(err) && strings.HasPrefix(p.permission, "ec2:"):
+			f.bad(connection, "see whether the region is right (--region, AWS_REGION), whether there is a way to it (proxy, VPC endpoint), and where AWS_ENDPOINT_URL points, if it is set", "EC2 cannot be reached: %v", refusal.Wrap(p.permission, err))
+			return f
 		case kind == cloud.Unauthorised:
 			f.bad(p.permission, refusal.Advice(err), "%v", refusal.Wrap("not allowed", err))
 		default:

@@ -3,6 +3,7 @@ package controller
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -11,7 +12,6 @@ import (
 
 	"github.com/spf13/cobra"
 	"k8s.io/client-go/rest"
-	"k8s.io/client-go/tools/clientcmd"
 	"k8s.io/klog/v2"
 	ctrllog "sigs.k8s.io/controller-runtime/pkg/log"
 
@@ -125,11 +125,14 @@ func (o *options) cluster() (*rest.Config, error) {
 	var err error
 	if o.kubeconfig == "" {
 		k, err = rest.InClusterConfig()
-		if err != nil {
-			return nil, fmt.Errorf("%w: outside of a cluster, set --kubeconfig", err)
+		switch {
+		case errors.Is(err, rest.ErrNotInCluster):
+			return nil, verb.BadInputf("this is not a pod of a cluster, as KUBERNETES_SERVICE_HOST and KUBERNETES_SERVICE_PORT are not set: set --kubeconfig to a file that says how to reach one")
+		case err != nil:
+			return nil, fmt.Errorf("read what the pod is given to reach the API server: %w; let its service account's token be mounted, or set --kubeconfig", err)
 		}
-	} else if k, err = clientcmd.BuildConfigFromFlags("", o.kubeconfig); err != nil {
-		return nil, fmt.Errorf("read kubeconfig %s: %w", o.kubeconfig, err)
+	} else if k, err = (verb.Cluster{Kubeconfig: o.kubeconfig}).Connect(""); err != nil {
+		return nil, err
 	}
 	k.UserAgent = "karpenter/" + o.AWS.Version
 	return k, nil

@@ -46,7 +46,7 @@ func TestNotFollowed(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			status, out, errs := run(t, c.env, append([]string{"--cluster-name=demo", "--log-encoding=json"}, c.args...)...)
-			if status != verb.Failed || !strings.Contains(errs, "set --kubeconfig") {
+			if status != verb.Unusable || !strings.HasPrefix(errs, "tenon: this is not a pod of a cluster") || !strings.Contains(errs, "set --kubeconfig") {
 				t.Fatalf("%s\nstatus %d: %s\nwant it to get as far as the API server", c.why, status, errs)
 			}
 			log := strings.ReplaceAll(out, `":`, `": `)

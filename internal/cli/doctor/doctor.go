@@ -11,8 +11,6 @@ import (
 
 	"github.com/go-logr/logr"
 	"github.com/spf13/cobra"
-	"k8s.io/client-go/rest"
-	"k8s.io/client-go/tools/clientcmd"
 
 	"github.com/tenon-sh/tenon/engine/amount"
 	"github.com/tenon-sh/tenon/engine/world"
@@ -26,7 +24,7 @@ import (
 // options are the flags.
 type options struct {
 	app.AWS
-	kubeconfig string
+	cluster    verb.Cluster
 	all        bool
 	beforeSwap bool
 }
@@ -60,7 +58,8 @@ those of that controller, unless they are given.`,
 	}
 	format := verb.FormatFlag(cmd, verb.Text, verb.JSON)
 	f := cmd.Flags()
-	f.StringVar(&o.kubeconfig, "kubeconfig", "", "kubeconfig to use; empty: the usual one")
+	f.StringVar(&o.cluster.Kubeconfig, "kubeconfig", "", "kubeconfig to use; empty: the usual one")
+	f.StringVar(&o.cluster.Context, "context", "", "context of the kubeconfig; empty: the current one")
 	f.BoolVar(&o.all, "all", false, "in text, list what is well too")
 	f.BoolVar(&o.beforeSwap, "before-swap", false, "find what will differ once Tenon takes the place of the Karpenter that runs")
 	s := &o.Settings
@@ -90,7 +89,7 @@ func (o *options) examine(ctx context.Context) (Report, error) {
 	if o.Settings.Cluster == "" && !o.beforeSwap {
 		return nil, verb.BadInputf("the cluster has no name: set --cluster-name or CLUSTER_NAME")
 	}
-	k, err := connect(o.kubeconfig)
+	k, err := o.cluster.Connect("")
 	if err != nil {
 		return nil, err
 	}
@@ -125,20 +124,6 @@ func (o *options) examine(ctx context.Context) (Report, error) {
 	return append(first, reportOf(ctx, driver, asked)...), nil
 }
 
-// connect returns the configuration of the current kubeconfig context, or that of the pod this runs in.
-func connect(kubeconfig string) (*rest.Config, error) {
-	rules := clientcmd.NewDefaultClientConfigLoadingRules()
-	rules.ExplicitPath = kubeconfig
-	config, err := clientcmd.NewNonInteractiveDeferredLoadingClientConfig(rules, nil).ClientConfig()
-	switch {
-	case clientcmd.IsEmptyConfig(err):
-		return nil, verb.BadInputf("there is no kubeconfig that names a cluster, neither by --kubeconfig, nor by KUBECONFIG, nor in ~/.kube/config; give one")
-	case err != nil:
-		return nil, fmt.Errorf("find a cluster: %w; name a kubeconfig with --kubeconfig", err)
-	}
-	return config, nil
-}
-
 // examiner is the driver.
 type examiner interface {
 	ExamineAccount(ctx context.Context) []examine.Finding
@@ -146,9 +131,13 @@ type examiner interface {
 	Catalog(ctx context.Context, t cloud.Template) (world.Catalog, error)
 }
 
-// reportOf puts a report together: the account, the pools, then every class.
+// reportOf puts a report together: the account, the pools, then every class. Where the account cannot be asked, the rest is left out.
 func reportOf(ctx context.Context, d examiner, a asked) Report {
-	out := Report{{Subject: "account", Findings: d.ExamineAccount(ctx)}}
+	account := d.ExamineAccount(ctx)
+	out := Report{{Subject: "account", Findings: account}}
+	if examine.Futile(account) {
+		return out
+	}
 	if pools := append(slices.Clone(a.pools), compare(ctx, d, a)...); len(pools) > 0 {
 		out = append(out, Part{Subject: "pools", Findings: pools})
 	}

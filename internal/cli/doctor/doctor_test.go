@@ -165,6 +165,10 @@ EC2NodeClass/default
 	if err := r.verdict(); err == nil || err.Error() != "2 errors were found" {
 		t.Errorf("the verdict is %v", err)
 	}
+	lost := reportOf(t.Context(), sick{{Level: examine.Bad, Check: "credentials", Says: "there are none"}}, ask([]awsv1.EC2NodeClass{{}}, nil, nil, nil))
+	if len(lost) != 1 || lost.verdict() == nil {
+		t.Errorf("without credentials it goes on to %+v", lost)
+	}
 	if err := reportOf(t.Context(), ill[1:], asked{}).verdict(); err != nil {
 		t.Errorf("without an error the verdict is %v", err)
 	}

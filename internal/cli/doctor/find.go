@@ -3,7 +3,9 @@ package doctor
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
+	"net/url"
 	"slices"
 
 	appsv1 "k8s.io/api/apps/v1"
@@ -19,6 +21,7 @@ import (
 	"github.com/tenon-sh/tenon/api/karpenter/v1alpha5"
 	"github.com/tenon-sh/tenon/engine/world"
 	"github.com/tenon-sh/tenon/internal/aws/examine"
+	"github.com/tenon-sh/tenon/internal/cli/verb"
 	"github.com/tenon-sh/tenon/internal/cloud"
 	"github.com/tenon-sh/tenon/internal/observe"
 )
@@ -60,7 +63,7 @@ func find(ctx context.Context, c client.Reader) (asked, error) {
 	)
 	for _, list := range []client.ObjectList{&classes, &templates, &pools, &provisioners, &claims, &nodes} {
 		if err := c.List(ctx, list); err != nil && !meta.IsNoMatchError(err) {
-			return asked{}, fmt.Errorf("list what is in the cluster: %w", err)
+			return asked{}, unlisted(err)
 		}
 	}
 	found := ask(classes.Items, templates.Items, pools.Items, provisioners.Items)
@@ -72,6 +75,15 @@ func find(ctx context.Context, c client.Reader) (asked, error) {
 		found.nodes = append(found.nodes, observe.Node(&nodes.Items[i], nil))
 	}
 	return found, nil
+}
+
+// unlisted says that a cluster does not show its objects. Before the first list the client asks which kinds
+// there are, and speaks of groups then: what kept it from that is said alone.
+func unlisted(err error) error {
+	if call, ok := errors.AsType[*url.Error](err); ok {
+		err = call
+	}
+	return fmt.Errorf("list what is in the cluster: %w; %s", err, verb.Remedy(err))
 }
 
 // ask joins pools to their classes. A pool whose class is not there is a finding.

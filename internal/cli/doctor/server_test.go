@@ -117,8 +117,17 @@ spec:
 	if err := clientcmd.WriteToFile(*clientcmdapi.NewConfig(), empty); err != nil {
 		t.Fatal(err)
 	}
-	if out, status := runDoctor("--cluster-name", "demo", "--kubeconfig", empty); status != verb.Unusable || !strings.Contains(out, "there is no kubeconfig that names a cluster") {
+	if out, status := runDoctor("--cluster-name", "demo", "--kubeconfig", empty); status != verb.Unusable || !strings.Contains(out, "this kubeconfig names no cluster") {
 		t.Errorf("the kubeconfig is empty, and the status is %d: %s", status, out)
+	}
+	closed := clientcmdapi.NewConfig()
+	closed.Clusters["c"], closed.Contexts["c"], closed.CurrentContext = &clientcmdapi.Cluster{Server: "https://127.0.0.1:9"}, &clientcmdapi.Context{Cluster: "c"}, "c"
+	if err := clientcmd.WriteToFile(*closed, empty); err != nil {
+		t.Fatal(err)
+	}
+	const want = "doctor: list what is in the cluster: Get \"https://127.0.0.1:9/api\": dial tcp 127.0.0.1:9: connect: connection refused; see whether `kubectl get nodes` reaches it with the same kubeconfig"
+	if out, status := runDoctor("--cluster-name", "demo", "--kubeconfig", empty); status != verb.Failed || strings.TrimSpace(out) != want {
+		t.Errorf("the cluster does not answer, and the status is %d: %s", status, out)
 	}
 	if out, status := runDoctor(); status != verb.Unusable || !strings.Contains(out, "CLUSTER_NAME") {
 		t.Errorf("without a name of the cluster the status is %d: %s", status, out)

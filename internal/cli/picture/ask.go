@@ -73,9 +73,9 @@ func (s *Source) Doors(ctx context.Context) ([]Door, error) {
 	if s.ByURL() {
 		return doorsOf(ctx, nil, s.Controller)
 	}
-	config, err := connect(s.Kubeconfig)
+	config, err := s.connect()
 	if err != nil {
-		return nil, verb.BadInput(err)
+		return nil, err
 	}
 	return doorsOf(ctx, config, s.Controller)
 }

@@ -2,7 +2,6 @@ package picture
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io"
 
@@ -12,9 +11,9 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/client-go/dynamic"
 	"k8s.io/client-go/rest"
-	"k8s.io/client-go/tools/clientcmd"
 
 	"github.com/tenon-sh/tenon/api/karpenter/v1alpha1"
+	"github.com/tenon-sh/tenon/internal/cli/verb"
 	"github.com/tenon-sh/tenon/internal/observe"
 )
 
@@ -42,16 +41,11 @@ func resources() []schema.GroupVersionResource {
 	}
 }
 
-// connect returns the configuration of the current kubeconfig context.
-func connect(kubeconfig string) (*rest.Config, error) {
-	rules := clientcmd.NewDefaultClientConfigLoadingRules()
-	rules.ExplicitPath = kubeconfig
-	config, err := clientcmd.NewNonInteractiveDeferredLoadingClientConfig(rules, nil).ClientConfig()
-	switch {
-	case clientcmd.IsEmptyConfig(err):
-		return nil, errors.New("there is no kubeconfig that names a cluster, neither by --kubeconfig, nor by KUBECONFIG, nor in ~/.kube/config; give one, or files with -f")
-	case err != nil:
-		return nil, fmt.Errorf("find a cluster: %w; give files with -f, or another kubeconfig", err)
+// connect returns how to reach the cluster that is meant.
+func (s *Source) connect() (*rest.Config, error) {
+	config, err := verb.Cluster{Kubeconfig: s.Kubeconfig, Context: s.Context}.Connect(", or files with -f")
+	if err != nil {
+		return nil, err
 	}
 	config.QPS, config.Burst = 50, 100
 	return config, nil
@@ -59,13 +53,14 @@ func connect(kubeconfig string) (*rest.Config, error) {
 
 // remedy is what helps where a cluster does not show its objects.
 func remedy(err error) string {
+	text := verb.Remedy(err)
 	switch {
 	case apierrors.IsForbidden(err):
-		return "ask for the right to list them, or for get on services/proxy of the controller's Service, which tells all that a plan depends on"
+		return text + ", or for get on services/proxy of the controller's Service, which tells all that a plan depends on"
 	case apierrors.IsUnauthorized(err):
-		return "the kubeconfig's user is not known there: log in again, or give another kubeconfig"
+		return text
 	}
-	return "see whether `kubectl get nodes` reaches it with the same kubeconfig, or give files with -f"
+	return text + ", or give files with -f"
 }
 
 // overlays lists the NodeOverlays of a cluster. One that cannot be read counts for the controller as little as here.

@@ -37,6 +37,7 @@ type Source struct {
 	Catalog    string
 	Region     string
 	Kubeconfig string
+	Context    string // of the kubeconfig; empty: the current one
 	Controller string // NAMESPACE/SERVICE or a URL; empty: it is looked for
 
 	flags *pflag.FlagSet
@@ -49,6 +50,7 @@ func (s *Source) Flags(f *pflag.FlagSet) {
 	f.StringVar(&s.Catalog, "catalog", "", "catalogue file (tenon-catalog/v1); default: the bundled EC2 catalogue of --region")
 	f.StringVar(&s.Region, "region", "", "region of the bundled catalogue; default: that of the nodes, else "+defaultRegion)
 	f.StringVar(&s.Kubeconfig, "kubeconfig", "", "kubeconfig of the cluster, when there is no -f")
+	f.StringVar(&s.Context, "context", "", "context of the kubeconfig; default: the current one")
 	f.StringVar(&s.Controller, "controller", "", "controller to ask, when there is no -f: its Service as NAMESPACE/NAME, or the URL of its pages; default: the chart's Service; none is asked where --catalog or --region is given")
 }
 
@@ -73,13 +75,13 @@ type Input struct {
 // Read reads the objects and the catalogue.
 func (s *Source) Read(ctx context.Context, in io.Reader, progress io.Writer) (*Input, error) {
 	var silent error // why the controller of a live cluster did not answer
-	if err := checkController(s.Controller); err != nil {
+	if err := errors.Join(checkController(s.Controller), s.undecided()); err != nil {
 		return nil, err
 	}
 	if s.live() {
-		config, err := connect(s.Kubeconfig)
+		config, err := s.connect()
 		if err != nil {
-			return nil, verb.BadInput(err)
+			return nil, err
 		}
 		var out *Input
 		if out, silent = s.ask(ctx, config); out != nil {
@@ -97,6 +99,23 @@ func (s *Source) Read(ctx context.Context, in io.Reader, progress io.Writer) (*I
 			" the world of a decision, saved from the controller's pages (/decisions/ on its metrics port) and given with -f, has them as well", out.Catalog, silent)
 	}
 	return out, verb.BadInput(err)
+}
+
+// undecided refuses flags of a cluster where files are looked at: one of the two would be passed over.
+func (s *Source) undecided() error {
+	if s.live() || s.flags == nil {
+		return nil
+	}
+	for _, name := range []string{"kubeconfig", "context", "controller"} {
+		if !s.flags.Changed(name) {
+			continue
+		}
+		if s.flags.Lookup("add") != nil {
+			return verb.BadInputf("-f has files looked at and --%s a cluster: leave one of them out, or say --add for what the cluster would be with these objects", name)
+		}
+		return verb.BadInputf("-f has files looked at and --%s a cluster: leave one of them out", name)
+	}
+	return nil
 }
 
 // live reports whether a cluster is looked at, and not files.
@@ -137,9 +156,9 @@ func (s *Source) objects(ctx context.Context, in io.Reader, progress io.Writer) 
 		return nil, verb.BadInputf("-f names no file; without -f it would be the cluster of the kubeconfig that is looked at")
 	}
 	if len(s.Files) == 0 {
-		config, err := connect(s.Kubeconfig)
+		config, err := s.connect()
 		if err != nil {
-			return nil, verb.BadInput(err)
+			return nil, err
 		}
 		return live(ctx, config, progress)
 	}
