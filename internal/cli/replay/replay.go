@@ -95,12 +95,13 @@ func (o *options) run(cmd *cobra.Command, args []string) error {
 		return err
 	}
 	for _, from := range args {
+		before := len(r.Decisions)
 		if err := read(cmd.Context(), from, cmd.InOrStdin(), each); err != nil {
 			return verb.BadInput(err)
 		}
-	}
-	if len(r.Decisions) == 0 {
-		return verb.BadInputf("%s: no decision is kept there", strings.Join(args, ", "))
+		if len(r.Decisions) == before {
+			return verb.BadInputf("%s", nothing(from))
+		}
 	}
 	var err error
 	if o.format.Is(verb.JSON) {
@@ -136,7 +137,7 @@ func read(ctx context.Context, from string, in io.Reader, each func(journal.Entr
 	if from == "-" {
 		return journal.Read(in, each)
 	}
-	if strings.HasPrefix(from, "http://") || strings.HasPrefix(from, "https://") {
+	if isURL(from) {
 		return fetch(ctx, from, each)
 	}
 	files := []string{from}
@@ -151,6 +152,24 @@ func read(ctx context.Context, from string, in io.Reader, each func(journal.Entr
 		}
 	}
 	return nil
+}
+
+// nothing says that no decision was found, and where there would be one.
+func nothing(from string) string {
+	switch info, err := os.Stat(from); {
+	case isURL(from):
+		return from + ": the controller has kept no decision yet: it makes one when a pod waits or a node may go"
+	case err == nil && info.IsDir():
+		return fmt.Sprintf("folder %s holds no decision: want that of a controller's --journal-dir, whose files end in %s, or files that end in .json", from, journal.Extension)
+	case from == "-":
+		from = "standard input"
+	}
+	return from + " is empty: want a journal, as a controller gives at /journal, or the world of a decision"
+}
+
+// isURL reports whether a controller is to be asked.
+func isURL(from string) bool {
+	return strings.HasPrefix(from, "http://") || strings.HasPrefix(from, "https://")
 }
 
 func readFile(name string, each func(journal.Entry) error) error {

@@ -123,6 +123,32 @@ func TestReplay(t *testing.T) {
 	}
 }
 
+// Where no decision is found it is said what was looked at and where there are decisions.
+func TestNothingKept(t *testing.T) {
+	dir := t.TempDir()
+	empty := filepath.Join(dir, "empty")
+	if err := os.WriteFile(empty, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	kept := filepath.Join(dir, "kept.json")
+	if err := os.WriteFile(kept, []byte(lines(t, entry())), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	idle := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {}))
+	defer idle.Close()
+	const want = " is empty: want a journal, as a controller gives at /journal, or the world of a decision"
+	for from, says := range map[string]string{
+		empty:       empty + want,
+		"-":         "standard input" + want,
+		t.TempDir(): " holds no decision: want that of a controller's --journal-dir, whose files end in .json.gz, or files that end in .json",
+		idle.URL:    "the controller has kept no decision yet",
+	} {
+		if _, err := run(t, "", kept, from); verb.Status(err) != verb.Unusable || !strings.Contains(err.Error(), says) {
+			t.Errorf("of %s it says %v, want %q", from, err, says)
+		}
+	}
+}
+
 // A node that goes is decided about with each look until its claim ends. That is one line, and each of them where it is asked for.
 func TestOneNodeIsOneLine(t *testing.T) {
 	at := func(second int64, claims ...string) journal.Entry {

@@ -112,6 +112,9 @@ func (f *filter) bounds() ([]test, error) {
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", b.flag, err)
 		}
+		if bound < 0 {
+			return nil, fmt.Errorf("%s is %s, want zero or more", b.flag, b.said)
+		}
 		out = append(out, func(it item) bool {
 			if b.least {
 				return b.of(it) >= bound

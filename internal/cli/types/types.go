@@ -4,6 +4,7 @@ package types
 import (
 	"cmp"
 	"fmt"
+	"path"
 	"slices"
 	"strings"
 
@@ -126,16 +127,19 @@ func (o *options) list(names []string) (list, error) {
 	return out, nil
 }
 
-// slips finds a name that is no pattern and names nothing that EC2 has: to say that
-// it cannot be had in the region would be to say that it exists.
+// slips finds a name or pattern of which EC2 has no type: to say that it cannot be
+// had in the region, or to list what the others name, would be to say that it exists.
 func slips(names []string, all []catalog.Type) error {
 	var known []string
 	for i := range all {
 		known = append(known, all[i].Name)
 	}
 	for _, name := range names {
-		if strings.ContainsAny(name, "*?[") || slices.Contains(known, name) {
+		if slices.ContainsFunc(known, func(k string) bool { ok, _ := path.Match(name, k); return ok }) {
 			continue
+		}
+		if strings.ContainsAny(name, "*?[") {
+			return fmt.Errorf("no instance type is called %q", name)
 		}
 		if meant := label.Meant(name, known); meant != "" {
 			return fmt.Errorf("there is no instance type %q: did you mean %q?", name, meant)

@@ -210,6 +210,8 @@ func TestBadInput(t *testing.T) {
 		"Name":         {[]string{"c5.[x"}, "c5.[x"},
 		"Slip":         {[]string{"m5.larg"}, `there is no instance type "m5.larg": did you mean "m5.large"?`},
 		"Nothing":      {[]string{"computer"}, `there is no instance type "computer"`},
+		"Pattern":      {[]string{"m5.*", "nope.*"}, `no instance type is called "nope.*"`},
+		"Negative":     {[]string{"--min-cpu=-1"}, "--min-cpu is -1, want zero or more"},
 		"AMIFamily":    {[]string{"--ami-family", "Debian"}, "Bottlerocket"},
 		"CapacityType": {[]string{"--capacity-type", "free"}, "spot"},
 	}
