@@ -15,6 +15,9 @@ import (
 // minor is a version of Kubernetes as EKS has them.
 var minor = regexp.MustCompile(`^1\.[1-9][0-9]?$`)
 
+// clusterName is what a cluster may be called on EKS.
+var clusterName = regexp.MustCompile(`^[0-9A-Za-z][0-9A-Za-z_-]{0,99}$`)
+
 // check finds what is wrong with the options that name something, before anything is started.
 func (o *Options) check() error {
 	types, err := catalog.Load()
@@ -36,6 +39,15 @@ func (o *Options) check() error {
 		if err := named("--managed-nodes", name, o.Region, known); err != nil {
 			return err
 		}
+		if n := o.Surroundings.Managed[name]; n < 0 {
+			return fmt.Errorf("--managed-nodes: there cannot be %d machines of %s", n, name)
+		}
+	}
+	if n := o.Surroundings.Fargate; n < 0 {
+		return fmt.Errorf("--fargate-nodes is %d, want zero or more", n)
+	}
+	if !clusterName.MatchString(o.ClusterName) {
+		return fmt.Errorf("--cluster-name is %q; EKS takes letters, digits, hyphens and underscores, at most 100, of which the first is a letter or digit", o.ClusterName)
 	}
 	if _, ok := types.Type(o.Host); !ok && o.Host != "" && o.Host != OnFargate { // it is not bought, so the region need not sell it
 		return fmt.Errorf("--host: there is no instance type %q; `tenon types` lists them", o.Host)

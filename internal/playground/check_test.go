@@ -18,12 +18,15 @@ func TestOptionsAreCheckedFirst(t *testing.T) {
 		"Version":   {func(o *Options) { o.KubernetesVersion = "abc" }, `--kubernetes-version is "abc", want one such as 1.32`},
 		"NoVersion": {func(o *Options) { o.KubernetesVersion = "9.99" }, `--kubernetes-version is "9.99"`},
 		"Managed":   {func(o *Options) { o.Surroundings.Managed = map[string]int{"m5.larg": 1} }, `--managed-nodes: us-west-2 sells no instance type "m5.larg": did you mean "m5.large"?`},
+		"NoMachine": {func(o *Options) { o.Surroundings.Managed = map[string]int{"m5.large": -1} }, `--managed-nodes: there cannot be -1 machines of m5.large`},
+		"NoFargate": {func(o *Options) { o.Surroundings.Fargate = -1 }, `--fargate-nodes is -1, want zero or more`},
+		"Name":      {func(o *Options) { o.ClusterName = "a b" }, `--cluster-name is "a b"; EKS takes letters`},
 		"Host":      {func(o *Options) { o.Host = "nope" }, `--host: there is no instance type "nope"`},
 		"Chart":     {func(o *Options) { o.Chart = "/nope" }, `--chart names no directory of a chart`},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
-			o := Options{Region: "us-west-2", KubernetesVersion: "1.32", Host: "m5.large"}
+			o := Options{Region: "us-west-2", KubernetesVersion: "1.32", Host: "m5.large", ClusterName: "playground"}
 			tc.change(&o)
 			err := o.check()
 			if (err == nil) != (tc.want == "") || err != nil && !strings.Contains(err.Error(), tc.want) {

@@ -150,6 +150,8 @@ func worded(err error) error {
 		want = "a number"
 	case "bool":
 		want = "true or false"
+	case "stringToInt":
+		want = "NAME=NUMBER with a whole number, and commas between several"
 	case "duration":
 		want = "a duration such as 30s, 5m or 2h"
 	default:

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -392,7 +393,7 @@ func (f *Fleet) Find(name string) (string, bool) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	for id, m := range f.machines {
-		if name == id || name == m.NodeName || name == m.ProviderID {
+		if name == id || strings.TrimPrefix(name, "node/") == m.NodeName || name == m.ProviderID { // kubectl -o name says node/
 			return id, true
 		}
 	}

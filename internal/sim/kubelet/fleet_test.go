@@ -315,6 +315,11 @@ func TestAdoptTakesOverWhatAnEarlierRunLeft(t *testing.T) {
 	if id, ok := second.Find("aws:///us-west-2a/i-stays-up"); !ok || id != "i-stays-up" {
 		t.Errorf("found %q, %t by the provider ID", id, ok)
 	}
+	for _, m := range second.Machines() {
+		if id, ok := second.Find("node/" + m.Node); !ok || id != m.ID {
+			t.Errorf("found %q, %t by the name of node %s as kubectl prints it", id, ok, m.Node)
+		}
+	}
 }
 
 // big is the variable that asks for the test of many machines, which takes minutes.
