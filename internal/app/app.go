@@ -59,7 +59,7 @@ import (
 	"github.com/tenon-sh/tenon/internal/metric"
 	"github.com/tenon-sh/tenon/internal/observe"
 	"github.com/tenon-sh/tenon/internal/panics"
-	"github.com/tenon-sh/tenon/internal/survey"
+	"github.com/tenon-sh/tenon/internal/statemetrics"
 	"github.com/tenon-sh/tenon/internal/web"
 	"github.com/tenon-sh/tenon/internal/web/live"
 )
@@ -101,11 +101,11 @@ type parts struct {
 	metrics *metric.Set
 	enact   *enact.Enactor
 	journal *journal.Journal
-	pods    *survey.Pods
-	limits  *survey.Limits
-	passes  *survey.Passes
+	pods    *statemetrics.Pods
+	limits  *statemetrics.Limits
+	passes  *statemetrics.Passes
 
-	unpriced  survey.Unpriced
+	unpriced  statemetrics.Unpriced
 	classKind bool // the API server has EC2NodeClasses
 	overlays  bool // NodeOverlays are followed
 	buffers   bool // CapacityBuffers are followed
@@ -161,7 +161,7 @@ func New(ctx context.Context, c Config) (*App, error) {
 	picture := cluster.New(c.Now, sources...)
 	picture.SetDefaultSpread(observe.ReadDefaultSpread(c.Settings.DefaultSpread))
 	picture.Panics = panics.Teller{Log: c.Log.WithName("cluster"), Metrics: metrics}
-	p := &parts{Config: c, m: m, cluster: picture, metrics: metrics, overlays: overlays, buffers: buffers, pods: survey.NewPods(metrics, c.Now), limits: survey.NewLimits(), passes: survey.NewPasses(c.Now), hush: hush}
+	p := &parts{Config: c, m: m, cluster: picture, metrics: metrics, overlays: overlays, buffers: buffers, pods: statemetrics.NewPods(metrics, c.Now), limits: statemetrics.NewLimits(), passes: statemetrics.NewPasses(c.Now), hush: hush}
 	if p.journal, err = p.keepJournal(); err != nil {
 		return nil, err
 	}

@@ -50,7 +50,7 @@ func TestAHandlerOutlivesAnObject(t *testing.T) {
 	pod := func(name string) *corev1.Pod {
 		return &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: name}}
 	}
-	add, update := teller.Handle("survey", handle), teller.HandleUpdate("survey", func(_, o any) { handle(o) })
+	add, update := teller.Handle("handler", handle), teller.HandleUpdate("handler", func(_, o any) { handle(o) })
 	add(pod("bad"))
 	add(pod("a"))
 	update(nil, pod("bad"))

@@ -110,7 +110,7 @@ func layers() []layer {
 			why: "the simulator shares no code with the driver that is tested against it",
 		},
 		{
-			at: "internal/sim/day", own: list("engine/... internal/cloud internal/catalog internal/controller/terminate internal/sim/... internal/survey " + meter),
+			at: "internal/sim/day", own: list("engine/... internal/cloud internal/catalog internal/controller/terminate internal/sim/... internal/statemetrics " + meter),
 			why: "a day is made of what decides and of nothing that acts, and its series are counted",
 		},
 		{
@@ -137,10 +137,10 @@ func layers() []layer {
 		{at: "internal/lead", own: list("internal/clock"), libs: list(kube), why: "who acts is decided without a look at what is done"},
 		{at: "internal/webhook", own: list("api/... internal/clock"), libs: list(kube), why: "the webhook judges one object at a time and knows nothing of the cluster"},
 		{
-			at:   "internal/survey",
+			at:   "internal/statemetrics",
 			own:  list("api/... engine/... internal/cluster " + meter),
 			libs: list(kubeTypes),
-			why:  "a survey turns what is seen into numbers and asks nobody",
+			why:  "metrics of the state are made of what is seen and nothing else is asked",
 		},
 		{at: "internal/journal", own: list("engine/... " + meter), not: list("engine/enginetest"), why: "the journal keeps worlds and plans and does not act on them"},
 		{at: "internal/loop", own: list(world + " engine/plan api/... internal/written " + meter), libs: list(kube + " " + prometheus), why: "loop is what every reconciler shares and none in particular"},

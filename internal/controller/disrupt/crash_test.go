@@ -27,7 +27,7 @@ import (
 	"github.com/tenon-sh/tenon/internal/enact"
 	"github.com/tenon-sh/tenon/internal/journal"
 	"github.com/tenon-sh/tenon/internal/loop"
-	"github.com/tenon-sh/tenon/internal/survey"
+	"github.com/tenon-sh/tenon/internal/statemetrics"
 )
 
 // town is a pool that keeps empty nodes for a minute, and a node of it that has
@@ -154,7 +154,7 @@ func TestJudgementBreaks(t *testing.T) {
 		})
 		picture, kept := cluster.New(clock.Wall), journal.New(10, "", nil)
 		hand := &enact.Enactor{Client: x.store, Cluster: picture, Events: (*loop.Events)(nil), Now: clock.Wall, Log: logr.Discard(), Targets: &enact.Targets{}}
-		passes, running := survey.NewPasses(clock.Wall), 0
+		passes, running := statemetrics.NewPasses(clock.Wall), 0
 		c := &disrupt.Controller{
 			Client: x.store, Cluster: picture, Enact: hand, Journal: kept, Now: clock.Wall, Log: logr.Discard(), Passes: passes,
 			Decide: func(w *world.World, o engine.Options) plan.Plan {

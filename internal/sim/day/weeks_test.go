@@ -11,7 +11,7 @@ import (
 
 	"github.com/tenon-sh/tenon/internal/catalog"
 	"github.com/tenon-sh/tenon/internal/sim/day"
-	"github.com/tenon-sh/tenon/internal/survey"
+	"github.com/tenon-sh/tenon/internal/statemetrics"
 )
 
 var from = flag.Uint64("seed", 1, "the seed of the weeks that TENON_TEST_WEEKS asks for")
@@ -39,7 +39,7 @@ func live(t *testing.T, cfg day.Config) (day.Report, []measured) {
 			heap: heap(), goroutines: runtime.NumGoroutine(), coming: e.Coming,
 			writes: e.So.Writes - before.Writes, calls: e.So.Calls - before.Calls,
 		}
-		for _, samples := range survey.Of(e.World, nil) {
+		for _, samples := range statemetrics.Of(e.World, nil) {
 			m.series += len(samples)
 		}
 		days, before = append(days, m), e.So

@@ -1,4 +1,4 @@
-package survey_test
+package statemetrics_test
 
 import (
 	"fmt"
@@ -20,7 +20,7 @@ import (
 	"github.com/tenon-sh/tenon/engine/world"
 	"github.com/tenon-sh/tenon/internal/cluster"
 	"github.com/tenon-sh/tenon/internal/metric"
-	"github.com/tenon-sh/tenon/internal/survey"
+	"github.com/tenon-sh/tenon/internal/statemetrics"
 )
 
 const at = 1_000_000
@@ -104,21 +104,21 @@ func collect(samples iter.Seq[metric.Sample]) (out []metric.Sample) {
 	return out
 }
 
-// Every metric that a survey gives has the labels that the table says, and the values that the World says.
+// Every metric of the state has the labels that the table says, and the values that the World says.
 func TestOf(t *testing.T) {
 	m, scrape := set(t)
-	samples := survey.Of(town(t), map[world.PoolID]amount.List{{Kind: world.NodePool, Name: "p"}: amount.Of(amount.Entry{Name: amount.Nodes, Value: amount.Unit})})
-	for _, name := range survey.Names() {
+	samples := statemetrics.Of(town(t), map[world.PoolID]amount.List{{Kind: world.NodePool, Name: "p"}: amount.Of(amount.Entry{Name: amount.Nodes, Value: amount.Unit})})
+	for _, name := range statemetrics.Names() {
 		if len(samples[name]) == 0 {
 			t.Errorf("no series of %s", name)
 		}
 		m.Replace(name, samples[name])
 	}
-	if len(samples) != len(survey.Names()) {
-		t.Errorf("%d metrics were given and %d are named", len(samples), len(survey.Names()))
+	if len(samples) != len(statemetrics.Names()) {
+		t.Errorf("%d metrics were given and %d are named", len(samples), len(statemetrics.Names()))
 	}
-	for _, name := range survey.EachNames() {
-		each := collect(survey.Each(town(t), keys, name))
+	for _, name := range statemetrics.EachNames() {
+		each := collect(statemetrics.Each(town(t), keys, name))
 		if len(each) == 0 {
 			t.Errorf("no series of %s", name)
 		}
@@ -175,7 +175,7 @@ func TestUnpriced(t *testing.T) {
 		b.SetNode(world.Node{Name: "unknown", Pool: pool, Labels: map[string]string{label.Zone: "z1", label.InstanceType: "odd", label.CapacityType: "spot"}}),
 		b.SetNode(world.Node{Name: "foreign"}),
 	)
-	var u survey.Unpriced
+	var u statemetrics.Unpriced
 	for range 3 {
 		u.Look(m, b.Snapshot(at))
 	}
@@ -189,7 +189,7 @@ func TestUnpriced(t *testing.T) {
 func TestPods(t *testing.T) {
 	m, scrape := set(t)
 	now := time.Unix(at, 0)
-	pods := survey.NewPods(m, func() time.Time { return now })
+	pods := statemetrics.NewPods(m, func() time.Time { return now })
 	key := world.Key{Namespace: "d", Name: "web"}
 	var was *world.Pod
 	step := func(wait time.Duration, is world.Pod) {
@@ -202,7 +202,7 @@ func TestPods(t *testing.T) {
 	step(1*time.Second, world.Pod{Waiting: true})
 	now = now.Add(time.Second)
 	pods.Decided(plan.Plan{New: []plan.Ask{{Pods: []world.Key{key}}}})
-	for _, name := range survey.PodNames() {
+	for _, name := range statemetrics.PodNames() {
 		m.Replace(name, pods.Samples()[name])
 	}
 	step(4*time.Second, world.Pod{Node: "n"})
@@ -235,21 +235,21 @@ func TestConditions(t *testing.T) {
 	start := time.Unix(at, 0)
 	claim := &v1.NodeClaim{ObjectMeta: metav1.ObjectMeta{Name: "c", UID: "1", Labels: map[string]string{v1.LabelNodePool: "p"}}}
 	claim.Conditions().Unknown(v1.ConditionLaunched, "Waiting", "", start)
-	was, _ := survey.ObjectOf(claim.DeepCopy())
+	was, _ := statemetrics.ObjectOf(claim.DeepCopy())
 	claim.Conditions().True(v1.ConditionLaunched, "", "", start.Add(3*time.Second))
-	is, _ := survey.ObjectOf(claim)
-	survey.Moved(m, was, is)
-	survey.Moved(m, is, is)
+	is, _ := statemetrics.ObjectOf(claim)
+	statemetrics.Moved(m, was, is)
+	statemetrics.Moved(m, is, is)
 	gone := metav1.NewTime(start.Add(5 * time.Second))
 	claim.DeletionTimestamp = &gone
-	end, ok := survey.ObjectOf(claim)
+	end, ok := statemetrics.ObjectOf(claim)
 	if !ok {
 		t.Fatal("a claim has conditions")
 	}
-	for _, name := range survey.ConditionNames() {
-		m.Replace(name, collect(survey.Conditions([]survey.Object{end}, start.Add(10*time.Second), name)))
+	for _, name := range statemetrics.ConditionNames() {
+		m.Replace(name, collect(statemetrics.Conditions([]statemetrics.Object{end}, start.Add(10*time.Second), name)))
 	}
-	survey.Gone(m, end, start.Add(25*time.Second))
+	statemetrics.Gone(m, end, start.Add(25*time.Second))
 	launched := func(lines []string) (out []string) {
 		for _, l := range lines {
 			if !strings.Contains(l, "type=") || strings.Contains(l, "type=Launched") {
@@ -282,11 +282,11 @@ func TestALyingKubelet(t *testing.T) {
 		c := corev1.NodeCondition{Type: "Ready\xff", Status: "\xfe", Reason: reason, Message: "\xfd"}
 		return &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: "n", UID: "1"}, Status: corev1.NodeStatus{Conditions: []corev1.NodeCondition{c, c}}}
 	}
-	was, _ := survey.ObjectOf(&corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: "n", UID: "1"}})
-	is, _ := survey.ObjectOf(node("lies \xff\xfe"))
-	survey.Moved(m, was, is)
-	for _, name := range survey.ConditionNames() {
-		m.Replace(name, collect(survey.Conditions([]survey.Object{is}, time.Unix(at, 0), name)))
+	was, _ := statemetrics.ObjectOf(&corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: "n", UID: "1"}})
+	is, _ := statemetrics.ObjectOf(node("lies \xff\xfe"))
+	statemetrics.Moved(m, was, is)
+	for _, name := range statemetrics.ConditionNames() {
+		m.Replace(name, collect(statemetrics.Conditions([]statemetrics.Object{is}, time.Unix(at, 0), name)))
 	}
 	if got := scrape("operator_node_status_condition_count"); len(got) != 1 || !strings.Contains(got[0], "reason=lies \ufffd") {
 		t.Errorf("the scrape shows %q", got)

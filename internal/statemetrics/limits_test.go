@@ -1,4 +1,4 @@
-package survey_test
+package statemetrics_test
 
 import (
 	"testing"
@@ -14,7 +14,7 @@ import (
 	"github.com/tenon-sh/tenon/engine/world"
 	"github.com/tenon-sh/tenon/internal/cluster"
 	"github.com/tenon-sh/tenon/internal/metric"
-	"github.com/tenon-sh/tenon/internal/survey"
+	"github.com/tenon-sh/tenon/internal/statemetrics"
 )
 
 // Limits follow pods as they are bound, change, end and go; DaemonSets' count twice.
@@ -22,7 +22,7 @@ func TestLimits(t *testing.T) {
 	limit := func(cpu, hugePages int64) amount.List {
 		return amount.Of(amount.Entry{Name: amount.CPU, Value: cpu * amount.Unit}, amount.Entry{Name: "hugepages-2Mi", Value: hugePages * amount.Unit})
 	}
-	l := survey.NewLimits()
+	l := statemetrics.NewLimits()
 	was := map[string]*world.Pod{}
 	is := func(name, node, daemon string, done bool, limits amount.List) {
 		p := &world.Pod{Key: world.Key{Namespace: "d", Name: name}, Node: node, DaemonSet: daemon, Done: done}
@@ -43,7 +43,7 @@ func TestLimits(t *testing.T) {
 	l.Heard(cluster.Change{Kind: cluster.Pod, Was: was["resized"], Is: was["resized"]})
 
 	m, scrape := set(t)
-	for _, name := range survey.LimitNames() {
+	for _, name := range statemetrics.LimitNames() {
 		m.Replace(name, collect(l.Each(town(t), keys, name)))
 	}
 	node := "capacity_type=spot,instance_type=big,managed=true,node_name=n,nodepool=p"
@@ -67,7 +67,7 @@ func TestLimitsStay(t *testing.T) {
 	pod.Spec.Containers = []corev1.Container{{Resources: corev1.ResourceRequirements{Limits: corev1.ResourceList{corev1.ResourceCPU: resource.MustParse("2")}}}}
 	pod.Spec.Volumes = []corev1.Volume{{Name: "v", VolumeSource: corev1.VolumeSource{PersistentVolumeClaim: &corev1.PersistentVolumeClaimVolumeSource{ClaimName: "c"}}}}
 
-	c, l := cluster.New(time.Now), survey.NewLimits()
+	c, l := cluster.New(time.Now), statemetrics.NewLimits()
 	changes := 0
 	c.Listen(func(change cluster.Change) {
 		if change.Kind == cluster.Pod && change.Is != nil {
@@ -104,7 +104,7 @@ func TestLimitsStay(t *testing.T) {
 // A decision that is being made has a series, which goes with it.
 func TestPasses(t *testing.T) {
 	now := time.Unix(at, 0)
-	passes := survey.NewPasses(func() time.Time { return now })
+	passes := statemetrics.NewPasses(func() time.Time { return now })
 	first := passes.Begin("provisioner", "w1")
 	now = now.Add(3 * time.Second)
 	second := passes.Begin("disruption", "w2")

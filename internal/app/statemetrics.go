@@ -26,7 +26,7 @@ import (
 	"github.com/tenon-sh/tenon/internal/cluster"
 	"github.com/tenon-sh/tenon/internal/controller/pool"
 	"github.com/tenon-sh/tenon/internal/metric"
-	"github.com/tenon-sh/tenon/internal/survey"
+	"github.com/tenon-sh/tenon/internal/statemetrics"
 )
 
 // leads reports whether this process does the work. What happens is counted by
@@ -57,8 +57,8 @@ func (p *parts) observe() {
 // tells is how many changes of conditions are told a second, and at once: more
 // would keep verdicts on pods from being heard.
 const (
-	tells       = 10
-	tellsAtOnce = 50
+	conditionEventsPerSecond = 10
+	tellsAtOnce              = 50
 )
 
 // observeConditions has changes of conditions counted, and told by events, as are ends.
@@ -66,8 +66,8 @@ func (p *parts) observeConditions(ctx context.Context) error {
 	if p.Settings.Unobserved {
 		return nil
 	}
-	pace := rate.NewLimiter(tells, tellsAtOnce)
-	tell := func(about any, what []survey.Told) {
+	pace := rate.NewLimiter(conditionEventsPerSecond, tellsAtOnce)
+	tell := func(about any, what []statemetrics.Told) {
 		for _, t := range what {
 			if o, ok := about.(client.Object); ok && pace.Allow() {
 				p.events.Normal(o, t.Reason, "%s", t.Message)
@@ -80,22 +80,22 @@ func (p *parts) observeConditions(ctx context.Context) error {
 			return fmt.Errorf("watch conditions of %T: %w", o, err)
 		}
 		_, err = informer.AddEventHandler(toolscache.ResourceEventHandlerFuncs{
-			UpdateFunc: p.cluster.Panics.HandleUpdate("survey", func(before, after any) {
-				was, _ := survey.ObjectOf(before)
-				is, ok := survey.ObjectOf(after)
+			UpdateFunc: p.cluster.Panics.HandleUpdate("metrics of objects", func(before, after any) {
+				was, _ := statemetrics.ObjectOf(before)
+				is, ok := statemetrics.ObjectOf(after)
 				if !ok || !p.leads() {
 					return
 				}
-				survey.Moved(p.metrics, was, is)
-				tell(after, survey.Tell(was, is))
+				statemetrics.Moved(p.metrics, was, is)
+				tell(after, statemetrics.Tell(was, is))
 			}),
-			DeleteFunc: p.cluster.Panics.Handle("survey", func(last any) {
+			DeleteFunc: p.cluster.Panics.Handle("metrics of objects", func(last any) {
 				if gone, ok := last.(toolscache.DeletedFinalStateUnknown); ok {
 					last = gone.Obj
 				}
-				if o, ok := survey.ObjectOf(last); ok && p.leads() {
-					survey.Gone(p.metrics, o, p.Now())
-					tell(last, survey.Finalized(o, nil))
+				if o, ok := statemetrics.ObjectOf(last); ok && p.leads() {
+					statemetrics.Gone(p.metrics, o, p.Now())
+					tell(last, statemetrics.Finalized(o, nil))
 				}
 			}),
 		})
@@ -192,27 +192,27 @@ func (p *parts) measure(ctx context.Context) []perObject {
 		p.metrics.Replace(metric.UserDataBytes, sizes)
 	}
 	var out []perObject
-	for _, few := range []survey.Samples{survey.Of(w, pool.Usage(w)), p.pods.Samples(), p.passes.Samples()} {
+	for _, few := range []statemetrics.Samples{statemetrics.Of(w, pool.Usage(w)), p.pods.Samples(), p.passes.Samples()} {
 		for _, name := range slices.Sorted(maps.Keys(few)) {
 			out = append(out, perObject{name, slices.Values(few[name])})
 		}
 	}
-	for _, name := range survey.EachNames() {
-		out = append(out, perObject{name, survey.Each(w, nodeLabels(), name)})
+	for _, name := range statemetrics.EachNames() {
+		out = append(out, perObject{name, statemetrics.Each(w, nodeLabels(), name)})
 	}
-	for _, name := range survey.LimitNames() {
+	for _, name := range statemetrics.LimitNames() {
 		out = append(out, perObject{name, p.limits.Each(w, nodeLabels(), name)})
 	}
 	objects, now := p.objects(ctx), p.Now()
-	for _, name := range survey.ConditionNames() {
-		out = append(out, perObject{name, survey.Conditions(objects, now, name)})
+	for _, name := range statemetrics.ConditionNames() {
+		out = append(out, perObject{name, statemetrics.Conditions(objects, now, name)})
 	}
 	return out
 }
 
 // objects are all that have conditions.
-func (p *parts) objects(ctx context.Context) []survey.Object {
-	var out []survey.Object
+func (p *parts) objects(ctx context.Context) []statemetrics.Object {
+	var out []statemetrics.Object
 	lists := []client.ObjectList{&v1.NodeClaimList{}, &v1.NodePoolList{}, &corev1.NodeList{}}
 	if p.classKind {
 		lists = append(lists, &awsv1.EC2NodeClassList{})
@@ -222,7 +222,7 @@ func (p *parts) objects(ctx context.Context) []survey.Object {
 			continue // the cache does not fail but while it starts or stops
 		}
 		_ = meta.EachListItem(list, func(item kube.Object) error {
-			if o, ok := survey.ObjectOf(item); ok {
+			if o, ok := statemetrics.ObjectOf(item); ok {
 				out = append(out, o)
 			}
 			return nil
