@@ -54,11 +54,11 @@ func (p *parts) observe() {
 	})
 }
 
-// tells is how many changes of conditions are told a second, and at once: more
+// conditionEventsPerSecond is how many changes of conditions are told a second, and at once: more
 // would keep verdicts on pods from being heard.
 const (
 	conditionEventsPerSecond = 10
-	tellsAtOnce              = 50
+	conditionEventsAtOnce              = 50
 )
 
 // observeConditions has changes of conditions counted, and told by events, as are ends.
@@ -66,7 +66,7 @@ func (p *parts) observeConditions(ctx context.Context) error {
 	if p.Settings.Unobserved {
 		return nil
 	}
-	pace := rate.NewLimiter(conditionEventsPerSecond, tellsAtOnce)
+	pace := rate.NewLimiter(conditionEventsPerSecond, conditionEventsAtOnce)
 	tell := func(about any, what []statemetrics.Told) {
 		for _, t := range what {
 			if o, ok := about.(client.Object); ok && pace.Allow() {
