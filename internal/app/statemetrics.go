@@ -58,7 +58,7 @@ func (p *parts) observe() {
 // would keep verdicts on pods from being heard.
 const (
 	conditionEventsPerSecond = 10
-	conditionEventsAtOnce              = 50
+	conditionEventsAtOnce    = 50
 )
 
 // observeConditions has changes of conditions counted, and told by events, as are ends.
