@@ -25,76 +25,99 @@ const maxMinValuesChecks = 8
 
 // boughtOut says why none of the machines that would do can be bought for the pod now.
 func (k *refuser) boughtOut(p *market.Pool, x *packing.Pod) []*reason.Why {
-	var causes []*reason.Why
-	add := func(w *reason.Why) {
-		if w == nil {
-			return
-		}
-		if !slices.ContainsFunc(causes, func(c *reason.Why) bool { return c.Code == w.Code && c.Detail == w.Detail }) {
-			causes = append(causes, w)
-		}
-	}
-	var limits blocked
-	looked, objected, affordable := 0, false, false
+	s := shopper{refuser: k, pool: p, pod: x}
 	for i := range x.Class.Offers.All {
-		if !p.Offers.Has(i) {
-			continue
+		if p.Offers.Has(i) && !(s.objected && k.within(p, x, i)) { // it is affordable, as the one of which the objections were said
+			s.offer(i)
 		}
-		t := k.Market.Offers[i].Type
-		if objected && k.within(p, x, i) {
-			continue // and affordable, as the one of which the objections were said
+	}
+	return s.all()
+}
+
+// shopper collects why machines cannot be bought for a pod.
+type shopper struct {
+	*refuser
+
+	pool       *market.Pool
+	pod        *packing.Pod
+	causes     []*reason.Why
+	limits     blocked
+	checks     int  // how many machines were asked whether they would keep minValues
+	objected   bool // objections to a machine within the limits were said
+	affordable bool // some machine is within the limits
+}
+
+// add notes a cause, once.
+func (s *shopper) add(w *reason.Why) {
+	if w != nil && !slices.ContainsFunc(s.causes, func(c *reason.Why) bool { return c.Code == w.Code && c.Detail == w.Detail }) {
+		s.causes = append(s.causes, w)
+	}
+}
+
+// offer notes what is against a machine of the offer.
+func (s *shopper) offer(i int) {
+	o, at := &s.Market.Offers[i], s.Market.At(i)
+	if short, over := s.pool.Over(o.Type); over {
+		objections := s.Ledger.ObjectionsNew(s.pod.Class.Subject, at)
+		if len(s.limits.names) == 0 {
+			s.limits.besides = objections
 		}
-		if s, over := p.Over(t); over {
-			objections := k.Ledger.ObjectionsNew(x.Class.Subject, k.Market.At(i))
-			if len(limits.names) == 0 {
-				limits.besides = objections
+		s.limits.add(short, len(objections) == 0 && fit.FillsBesideRoom(s.pod.Pod, at))
+		return
+	}
+	s.affordable = true
+	if o.Quota >= 0 && s.Market.Quotas[o.Quota].Left <= 0 {
+		s.add(&reason.Why{Code: reason.Reservation, Detail: s.Market.Quotas[o.Quota].ID + " is used up"})
+		return
+	}
+	objections := s.Ledger.ObjectionsNew(s.pod.Class.Subject, at)
+	s.objected = true
+	for _, w := range objections {
+		w.Subject = ""
+		s.add(w)
+	}
+	if !fit.FillsBesideRoom(s.pod.Pod, at) {
+		for _, rule := range fit.Extras() {
+			if w := rule.Objection(s.pod.Pod, at); w != nil {
+				w.Subject = o.Type.Shape.Name
+				s.add(w)
 			}
-			limits.add(s, len(objections) == 0 && fit.FillsBesideRoom(x.Pod, k.Market.At(i)))
-			continue
 		}
-		affordable = true
-		if q := k.Market.Offers[i].Quota; q >= 0 && k.Market.Quotas[q].Left <= 0 {
-			add(&reason.Why{Code: reason.Reservation, Detail: k.Market.Quotas[q].ID + " is used up"})
-			continue
-		}
-		objections := k.Ledger.ObjectionsNew(x.Class.Subject, k.Market.At(i))
-		objected = true
-		for _, w := range objections {
+	}
+	if len(objections) == 0 || s.checks == 0 {
+		s.minValues(i)
+	}
+}
+
+// minValues notes what minValues a machine of the offer would not keep, of the first that does not.
+func (s *shopper) minValues(offer int) {
+	if s.checks == maxMinValuesChecks {
+		return
+	}
+	if s.checks++; s.KeepsMinValues(offer, nil, s.pod) {
+		return
+	}
+	s.checks = maxMinValuesChecks
+	for _, r := range s.LackingValues(offer, nil, s.pod) {
+		s.add(valuesWhy(s.pool, r))
+	}
+}
+
+// all are the causes, limits among them if they are all that there is against some machine, or bar every one.
+func (s *shopper) all() []*reason.Why {
+	if !s.affordable {
+		for _, w := range s.limits.besides {
 			w.Subject = ""
-			add(w)
-		}
-		if !fit.FillsBesideRoom(x.Pod, k.Market.At(i)) {
-			for _, rule := range fit.Extras() {
-				if w := rule.Objection(x.Pod, k.Market.At(i)); w != nil {
-					w.Subject = t.Shape.Name
-					add(w)
-				}
-			}
-		}
-		if looked == maxMinValuesChecks || len(objections) > 0 && looked > 0 {
-			continue
-		}
-		if looked++; k.KeepsMinValues(i, nil, x) {
-			continue
-		}
-		looked = maxMinValuesChecks
-		for _, r := range k.LackingValues(i, nil, x) {
-			add(valuesWhy(p, r))
+			s.add(w)
 		}
 	}
-	if !affordable {
-		for _, w := range limits.besides {
-			w.Subject = ""
-			add(w)
-		}
+	if name, least, only := s.limits.first(); name != "" && (only || !s.affordable) {
+		s.add(s.limitWhy(s.pool, name, least))
 	}
-	if name, least, only := limits.first(); name != "" && (only || !affordable) {
-		add(k.limitWhy(p, name, least))
+	if len(s.causes) == 0 { // it would be an empty domain, or bring a daemon, that is in the way of others
+		s.add(&reason.Why{Code: reason.NoPlace, Detail: "no new node was found that leaves all other pods of this plan their places; it is tried again once they run"})
 	}
-	if len(causes) == 0 { // it would be an empty domain, or bring a daemon, that is in the way of others
-		add(&reason.Why{Code: reason.NoPlace, Detail: "no new node was found that leaves all other pods of this plan their places; it is tried again once they run"})
-	}
-	return causes
+	return s.causes
 }
 
 // add notes a machine that a limit bars, and whether nothing else is against it.

@@ -66,54 +66,76 @@ type Verdict struct {
 // Judge compares a look with the one before.
 func Judge(s Seen, before Verdict) Verdict {
 	v := Verdict{Suspects: map[cloud.MachineID]time.Time{}, Missing: map[string]bool{}}
-	known := map[string]bool{} // provider IDs of claims
-	orders := map[string]bool{}
+	o := v.owners(s)
+	v.strangers(s, o)
+	there := v.suspects(s, o, before)
+	v.lost(s, there, o.joined, before)
+	return v
+}
+
+// owners are what machines belong to, by their provider IDs but for orders.
+type owners struct {
+	claims map[string]bool
+	orders map[string]bool // that claims still wait for
+	joined map[string]*corev1.Node
+}
+
+// owners finds them, and the claims whose adoption is to be finished.
+func (v *Verdict) owners(s Seen) owners {
+	o := owners{claims: map[string]bool{}, orders: map[string]bool{}, joined: map[string]*corev1.Node{}}
 	for i := range s.Claims {
 		c := &s.Claims[i]
 		switch {
 		case c.Status.ProviderID != "":
-			known[c.Status.ProviderID] = true
+			o.claims[c.Status.ProviderID] = true
 		case c.Annotations[annotation.Adopts] != "":
-			known[c.Annotations[annotation.Adopts]] = true
+			o.claims[c.Annotations[annotation.Adopts]] = true
 			if c.DeletionTimestamp == nil {
 				v.Finish = append(v.Finish, c)
 			}
 		case c.Annotations[v1.AnnotationOrder] != "":
-			orders[c.Annotations[v1.AnnotationOrder]] = true
+			o.orders[c.Annotations[v1.AnnotationOrder]] = true
 		}
 	}
-	joined := map[string]*corev1.Node{}
 	for i := range s.Nodes {
-		n := &s.Nodes[i]
-		if n.Spec.ProviderID == "" {
-			continue
+		if n := &s.Nodes[i]; n.Spec.ProviderID != "" {
+			o.joined[n.Spec.ProviderID] = n
 		}
-		joined[n.Spec.ProviderID] = n
 	}
+	return o
+}
+
+// strangers finds the nodes that have no claim: those whose machine is ours are adopted.
+func (v *Verdict) strangers(s Seen, o owners) {
 	bought := map[string]bool{} // provider IDs of machines that a claim still waits for
 	own := map[string]bool{}
 	for _, m := range s.Machines {
-		bought[m.ProviderID] = orders[m.Order]
+		bought[m.ProviderID] = o.orders[m.Order]
 		own[m.ProviderID] = ours(m) && !m.Ending
 	}
 	for i := range s.Nodes {
 		n := &s.Nodes[i]
 		switch id := n.Spec.ProviderID; {
-		case !alone(n, s.At) || known[id] || bought[id]:
+		case !alone(n, s.At) || o.claims[id] || bought[id]:
 		case own[id]:
 			v.Adopt = append(v.Adopt, n)
 		default:
 			v.Strange = append(v.Strange, n)
 		}
 	}
-	there := map[string]bool{}
+}
+
+// suspects finds the machines that have no owner, and ends those that had none at an earlier look either. It returns
+// the provider IDs of all machines that are there.
+func (v *Verdict) suspects(s Seen, o owners, before Verdict) (there map[string]bool) {
+	there = map[string]bool{}
 	var again []cloud.Machine
 	for _, m := range s.Machines {
 		if m.Ending {
 			continue
 		}
 		there[m.ProviderID] = true
-		if known[m.ProviderID] || joined[m.ProviderID] != nil || orders[m.Order] || !ours(m) || s.At.Sub(m.Launched) < grown {
+		if o.claims[m.ProviderID] || o.joined[m.ProviderID] != nil || o.orders[m.Order] || !ours(m) || s.At.Sub(m.Launched) < grown {
 			continue
 		}
 		since, suspect := before.Suspects[m.ID]
@@ -128,8 +150,7 @@ func Judge(s Seen, before Verdict) Verdict {
 	if v.TooMany = many(len(v.Suspects), len(s.Machines)); !v.TooMany {
 		v.End = again
 	}
-	v.lost(s, there, joined, before)
-	return v
+	return there
 }
 
 // many reports whether so many of all look lost that something else is wrong.
