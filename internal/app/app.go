@@ -105,10 +105,11 @@ type parts struct {
 	limits  *statemetrics.Limits
 	passes  *statemetrics.Passes
 
-	unpriced  statemetrics.Unpriced
-	classKind bool // the API server has EC2NodeClasses
-	overlays  bool // NodeOverlays are followed
-	buffers   bool // CapacityBuffers are followed
+	unpriced     statemetrics.Unpriced
+	classKind    bool // the API server has EC2NodeClasses
+	provisioners bool // Provisioners are followed
+	overlays     bool // NodeOverlays are followed
+	buffers      bool // CapacityBuffers are followed
 }
 
 // New puts a controller together. It talks to the API server only to learn its kinds and version.
@@ -119,13 +120,13 @@ func New(ctx context.Context, c Config) (*App, error) {
 	if c.Settings.Shadow {
 		c = shadowed(c)
 	}
+	if c.Fence == nil {
+		c.Fence = lead.NewFence(c.Now)
+	}
 	registry := prometheus.NewRegistry()
 	metrics, err := metric.New(registry, metric.NodeLabels(nodeLabels()))
 	if err != nil {
 		return nil, err
-	}
-	if c.Fence == nil {
-		c.Fence = lead.NewFence(c.Now)
 	}
 	c = c.counted(metrics)
 	lock, hush, err := c.elected()
@@ -136,65 +137,14 @@ func New(ctx context.Context, c Config) (*App, error) {
 	if err != nil {
 		return nil, err
 	}
-	provisioners, err := served(m.GetRESTMapper(), schema.GroupKind{Group: v1.Group, Kind: "Provisioner"}, "v1alpha5")
-	if err != nil {
+	p := &parts{
+		Config: c, m: m, metrics: metrics, hush: hush,
+		pods: statemetrics.NewPods(metrics, c.Now), limits: statemetrics.NewLimits(), passes: statemetrics.NewPasses(c.Now),
+	}
+	if err := p.readers(); err != nil {
 		return nil, err
 	}
-	sources := cluster.Sources()
-	if provisioners {
-		sources = append(sources, cluster.Provisioners)
-	}
-	overlays, err := c.followsOverlays(m)
-	if err != nil {
-		return nil, err
-	}
-	if overlays {
-		sources = append(sources, cluster.Overlays)
-	}
-	buffers, err := c.followsBuffers(m)
-	if err != nil {
-		return nil, err
-	}
-	if buffers {
-		sources = append(sources, cluster.Buffers)
-	}
-	picture := cluster.New(c.Now, sources...)
-	picture.SetDefaultSpread(observe.ReadDefaultSpread(c.Settings.DefaultSpread))
-	picture.Panics = panics.Teller{Log: c.Log.WithName("cluster"), Metrics: metrics}
-	p := &parts{Config: c, m: m, cluster: picture, metrics: metrics, overlays: overlays, buffers: buffers, pods: statemetrics.NewPods(metrics, c.Now), limits: statemetrics.NewLimits(), passes: statemetrics.NewPasses(c.Now), hush: hush}
-	if p.journal, err = p.keepJournal(); err != nil {
-		return nil, err
-	}
-	driver := c.Driver
-	if lock != nil {
-		driver = fencedDriver{driver, c.Fence}
-		if err := m.Add(replaced(lock)); err != nil {
-			return nil, err
-		}
-	}
-	p.cloud = cloud.New(cloud.Config{
-		Driver: driver, Provider: c.Provider, Publish: picture.Publish, Withdraw: picture.Withdraw, Now: c.Now, Metrics: metrics,
-		Panics: picture.Panics, Trouble: troubled(c.Log.WithName("cloud")),
-	})
-	if !c.Settings.Shadow { // without them nothing is published
-		events, end, err := publish(m, c.Now)
-		if err != nil {
-			return nil, err
-		}
-		p.events, p.hush = events, func() { end(); hush() }
-	}
-	p.enact = &enact.Enactor{
-		Client: m.GetClient(), Live: m.GetAPIReader(), Cluster: picture, Events: p.events, Metrics: metrics, Now: c.Now, Log: c.Log.WithName("controller"), Suffix: suffix, Targets: &enact.Targets{},
-	}
-	if c.Settings.Nominate {
-		if p.enact.Promises, err = keepsPromises(c.Kubernetes); err != nil {
-			return nil, err
-		}
-	}
-	if err := loop.Index(ctx, m.GetFieldIndexer()); err != nil {
-		return nil, err
-	}
-	if p.classKind, err = served(m.GetRESTMapper(), schema.GroupKind{Group: awsv1.Group, Kind: "EC2NodeClass"}, "v1"); err != nil {
+	if err := p.writers(ctx, lock); err != nil {
 		return nil, err
 	}
 	p.observe()
@@ -202,22 +152,80 @@ func New(ctx context.Context, c Config) (*App, error) {
 	if c.Settings.Shadow {
 		act = p.shadow
 	}
-	if err := act(provisioners); err != nil {
-		return nil, err
+	for _, add := range []func() error{
+		act, func() error { return p.serve(registry) }, p.webhook, p.watch, func() error { return p.observeConditions(ctx) },
+	} {
+		if err := add(); err != nil {
+			return nil, err
+		}
 	}
-	if err := p.serve(registry); err != nil {
-		return nil, err
+	return &App{Journal: p.journal, Cluster: p.cluster, manager: m, hush: p.hush}, nil
+}
+
+// readers makes what knows the cluster, of the kinds that it has, and keeps decisions.
+func (p *parts) readers() error {
+	sources := cluster.Sources()
+	for _, kind := range []struct {
+		follows func() (bool, error)
+		there   *bool
+		source  string
+	}{
+		{func() (bool, error) {
+			return served(p.m.GetRESTMapper(), schema.GroupKind{Group: v1.Group, Kind: "Provisioner"}, "v1alpha5")
+		}, &p.provisioners, cluster.Provisioners},
+		{func() (bool, error) { return p.followsOverlays(p.m) }, &p.overlays, cluster.Overlays},
+		{func() (bool, error) { return p.followsBuffers(p.m) }, &p.buffers, cluster.Buffers},
+	} {
+		there, err := kind.follows()
+		if err != nil {
+			return err
+		}
+		if *kind.there = there; there {
+			sources = append(sources, kind.source)
+		}
 	}
-	if err := p.webhook(); err != nil {
-		return nil, err
+	var err error
+	if p.classKind, err = served(p.m.GetRESTMapper(), schema.GroupKind{Group: awsv1.Group, Kind: "EC2NodeClass"}, "v1"); err != nil {
+		return err
 	}
-	if err := p.watch(); err != nil {
-		return nil, err
+	p.cluster = cluster.New(p.Now, sources...)
+	p.cluster.SetDefaultSpread(observe.ReadDefaultSpread(p.Settings.DefaultSpread))
+	p.cluster.Panics = panics.Teller{Log: p.Log.WithName("cluster"), Metrics: p.metrics}
+	p.journal, err = p.keepJournal()
+	return err
+}
+
+// writers makes what speaks to the cloud, publishes events and carries plans out.
+func (p *parts) writers(ctx context.Context, lock *lead.Lock) error {
+	driver := p.Driver
+	if lock != nil {
+		driver = fencedDriver{driver, p.Fence}
+		if err := p.m.Add(replaced(lock)); err != nil {
+			return err
+		}
 	}
-	if err := p.observeConditions(ctx); err != nil {
-		return nil, err
+	p.cloud = cloud.New(cloud.Config{
+		Driver: driver, Provider: p.Provider, Publish: p.cluster.Publish, Withdraw: p.cluster.Withdraw, Now: p.Now, Metrics: p.metrics,
+		Panics: p.cluster.Panics, Trouble: troubled(p.Log.WithName("cloud")),
+	})
+	if !p.Settings.Shadow { // without them nothing is published
+		events, end, err := publish(p.m, p.Now)
+		if err != nil {
+			return err
+		}
+		hush := p.hush
+		p.events, p.hush = events, func() { end(); hush() }
 	}
-	return &App{Journal: p.journal, Cluster: picture, manager: m, hush: p.hush}, nil
+	p.enact = &enact.Enactor{
+		Client: p.m.GetClient(), Live: p.m.GetAPIReader(), Cluster: p.cluster, Events: p.events, Metrics: p.metrics, Now: p.Now, Log: p.Log.WithName("controller"), Suffix: suffix, Targets: &enact.Targets{},
+	}
+	if p.Settings.Nominate {
+		var err error
+		if p.enact.Promises, err = keepsPromises(p.Kubernetes); err != nil {
+			return err
+		}
+	}
+	return loop.Index(ctx, p.m.GetFieldIndexer())
 }
 
 // Run runs the controller until ctx ends.
@@ -296,7 +304,7 @@ func (p *parts) moving() disrupt.Moving {
 }
 
 // controllers adds every controller. Those that listen to the picture come before its sources.
-func (p *parts) controllers(provisioners bool) error {
+func (p *parts) controllers() error {
 	c := p.m.GetClient()
 	evictor := enact.NewEvictor(p.enact)
 	machines := terminate.NewMachines(p.cloud, p.metrics, p.Now)
@@ -317,7 +325,7 @@ func (p *parts) controllers(provisioners bool) error {
 		Log: p.Log.WithName("controller." + static.Name), Options: p.options(),
 	}
 	number.Listen()
-	keepers, err := p.keepers(provisioners)
+	keepers, err := p.keepers()
 	if err != nil {
 		return err
 	}
@@ -334,7 +342,7 @@ func (p *parts) controllers(provisioners bool) error {
 			return fmt.Errorf("add %T: %w", r, err)
 		}
 	}
-	if err := p.m.Add(newTemplates(c, p.cloud, p.cluster, p.Log.WithName("controller.nodeclass"), provisioners)); err != nil {
+	if err := p.m.Add(newTemplates(c, p.cloud, p.cluster, p.Log.WithName("controller.nodeclass"), p.provisioners)); err != nil {
 		return err
 	}
 	lookAfter := &collect.Controller{

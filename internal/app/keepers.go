@@ -28,7 +28,7 @@ import (
 type registrar interface{ Register(ctrl.Manager) error }
 
 // keepers are the reconcilers that keep what there is: status, hashes, ends.
-func (p *parts) keepers(provisioners bool) ([]registrar, error) {
+func (p *parts) keepers() ([]registrar, error) {
 	c := p.m.GetClient()
 	pools := &pool.NodePools{Client: c, Cluster: p.cluster, Classes: p.classes, Events: p.events, Now: p.Now, Still: !p.Settings.MovePods}
 	if p.classKind {
@@ -47,7 +47,7 @@ func (p *parts) keepers(provisioners bool) ([]registrar, error) {
 	if p.Settings.Gates.NodeRepair {
 		out = append(out, &repair.Reconciler{Client: c, Enact: p.enact, Events: p.events, Metrics: p.metrics, Now: p.Now, Policies: repair.Policies()})
 	}
-	if provisioners {
+	if p.provisioners {
 		out = append(out, &pool.Provisioners{Client: c, Cluster: p.cluster, Now: p.Now})
 	}
 	still := &consolidatable.Controller{Client: c, Cluster: p.cluster, Now: p.Now, Log: p.Log.WithName("controller.node")}

@@ -84,7 +84,7 @@ func (o onlooker) Learn(node, shape string, memory int64) {
 }
 
 // shadow adds what decides and tells, in the place of all that acts.
-func (p *parts) shadow(provisioners bool) error {
+func (p *parts) shadow() error {
 	c := &shadow.Controller{
 		Cluster: p.cluster, Journal: p.journal, Metrics: p.metrics, Now: p.Now, Log: p.Log.WithName("controller.shadow"), Options: p.options(),
 	}
@@ -94,7 +94,7 @@ func (p *parts) shadow(provisioners bool) error {
 			return err
 		}
 	}
-	if err := p.m.Add(newTemplates(p.m.GetClient(), p.cloud, p.cluster, p.Log.WithName("controller.nodeclass"), provisioners)); err != nil {
+	if err := p.m.Add(newTemplates(p.m.GetClient(), p.cloud, p.cluster, p.Log.WithName("controller.nodeclass"), p.provisioners)); err != nil {
 		return err
 	}
 	return p.m.Add(c)
