@@ -157,7 +157,7 @@ func (p Pod) Line() string {
 	case Held:
 		return "is promised " + p.Machine.name() + " by the scheduler"
 	case Refused:
-		return "finds no place: " + brief(p.Why, maxLineBytes)
+		return "finds no place: " + Briefly(p.Why)
 	case Gated:
 		return "waits for its scheduling gates"
 	case Done:

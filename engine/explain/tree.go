@@ -55,27 +55,63 @@ func objection(w *reason.Why, said string) string {
 // maxLineBytes is how many bytes the line of a refused pod has at most: the whole is told of the pod alone.
 const maxLineBytes = 160
 
-// brief is what pools have against a pod, on one line, the nearest pool first,
-// and what its own fault is; what nodes have against it only where there is
-// nothing else.
-func brief(why *reason.Why, most int) string {
-	var pools []*reason.Why
-	var rest []string
-	for _, c := range why.Causes {
-		if strings.HasPrefix(c.Subject, "NodePool ") || strings.HasPrefix(c.Subject, "Provisioner ") {
-			pools = append(pools, c)
-			continue
-		}
-		rest = append(rest, ends(c)...)
+// Briefly is what is against a pod, on one line of no more than maxLineBytes.
+func Briefly(why *reason.Why) string { return brief(why, maxLineBytes) }
+
+// Advice is what would help against that with which Briefly begins; of what is behind it, the first.
+func Advice(why *reason.Why) string {
+	if why == nil {
+		return ""
 	}
+	if why.Hint != "" {
+		return why.Hint
+	}
+	own, pools, rest := sorted(why)
+	for _, c := range slices.Concat(own, pools, rest) {
+		if a := Advice(c); a != "" {
+			return a
+		}
+	}
+	return ""
+}
+
+// sorted are the objections behind one: the pod's own fault, what pools have against it, the nearest first, and what else there is.
+func sorted(why *reason.Why) (own, pools, rest []*reason.Why) {
+	for _, c := range why.Causes {
+		switch {
+		case c.Code == reason.UnitMixUp:
+			own = append(own, c)
+		case strings.HasPrefix(c.Subject, "NodePool "), strings.HasPrefix(c.Subject, "Provisioner "):
+			pools = append(pools, c)
+		default:
+			rest = append(rest, c)
+		}
+	}
+	slices.SortStableFunc(pools, func(a, b *reason.Why) int { return reason.Nearer(reason.Objections(a), reason.Objections(b)) })
+	return own, pools, rest
+}
+
+// brief is what is against a pod, on one line: its own fault, and what pools have against it, the nearest pool first. What nodes have against it
+// is said only where there is nothing else.
+func brief(why *reason.Why, most int) string {
+	own, pools, rest := sorted(why)
+	said := func(c *reason.Why) string {
+		if c.Code == reason.UnitMixUp {
+			return objection(c, "")
+		}
+		return c.Subject + ": " + strings.Join(ends(c), ", ")
+	}
+	pools = append(own, pools...)
 	switch {
 	case len(why.Causes) == 0:
 		return objection(why, "")
 	case len(pools) == 0:
-		return shortened(strings.Join(rest, "; "), most)
+		var all []string
+		for _, c := range rest {
+			all = append(all, ends(c)...)
+		}
+		return shortened(strings.Join(all, "; "), most)
 	}
-	slices.SortStableFunc(pools, func(a, b *reason.Why) int { return reason.Nearer(reason.Objections(a), reason.Objections(b)) })
-	said := func(c *reason.Why) string { return c.Subject + ": " + strings.Join(ends(c), ", ") }
 	more := func(n int) string {
 		if n == 0 {
 			return ""

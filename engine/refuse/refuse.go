@@ -41,7 +41,7 @@ func (k *refuser) why(x *packing.Pod) *reason.Why {
 	}
 	if cores := x.Pod.Requests.Value(amount.CPU); cores >= absurdCores && cores < math.MaxInt64 {
 		why.Causes = append(why.Causes, &reason.Why{
-			Code: reason.UnitMixUp, Subject: amount.CPU, Detail: "asks for " + amount.Text(amount.CPU, cores) + " cores",
+			Code: reason.UnitMixUp, Subject: amount.CPU, Detail: fmt.Sprintf("asks for %d cores", cores/amount.Unit),
 			Hint: coresHint,
 		})
 	}

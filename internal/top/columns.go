@@ -30,12 +30,7 @@ func nodeColumns(now func() int64, extra []string, values func(node string) []st
 		{title: "CPU", text: func(n live.Node) string { return bar(cpu(n)) }, style: func(n live.Node) ansi.Style { return fill(cpu(n)) }, order: by(cpu)},
 		{title: "MEMORY", text: func(n live.Node) string { return bar(memory(n)) }, style: func(n live.Node) ansi.Style { return fill(memory(n)) }, order: by(memory), last: 4},
 		{title: "PRICE/H", text: func(n live.Node) string { return priced(n.Price) }, order: by(func(n live.Node) money.Micro { return n.Price }), right: true, last: 2},
-		{title: "AGE", text: func(n live.Node) string {
-			if n.Created == 0 {
-				return ""
-			}
-			return span(now() - n.Created)
-		}, order: func(a, b live.Node) int { return cmp.Compare(born(b), born(a)) }, right: true, last: 6},
+		{title: "AGE", text: func(n live.Node) string { return since(now(), n.Created) }, order: func(a, b live.Node) int { return cmp.Compare(born(b), born(a)) }, right: true, last: 6},
 	}
 	for i, key := range extra {
 		_, name, ok := strings.Cut(key, "/")
@@ -89,7 +84,7 @@ func podColumns(now func() int64) []column[live.Group] {
 		{title: "STATE", text: func(g live.Group) string { return clean(g.State) }, style: style, order: by(func(g live.Group) int { return live.Urgency(g.State) })},
 		{title: "PODS", text: func(g live.Group) string { return fmt.Sprint(g.Count) }, order: by(func(g live.Group) int { return g.Count }), right: true},
 		{title: "WORKLOAD", text: func(g live.Group) string { return clean(g.Workload) }, most: 48},
-		{title: "WAITS", text: func(g live.Group) string { return span(now() - g.Since) }, order: by(func(g live.Group) int64 { return -g.Since }), right: true, last: 1},
+		{title: "WAITS", text: func(g live.Group) string { return since(now(), g.Since) }, order: by(func(g live.Group) int64 { return -g.Since }), right: true, last: 1},
 		{title: "WHY", text: func(g live.Group) string { return clean(g.Text) }, most: 120},
 		{title: "WHAT WOULD HELP", text: func(g live.Group) string { return clean(g.Hint) }, most: 80, last: 2},
 	}

@@ -79,6 +79,14 @@ func span(seconds int64) string {
 	return fmt.Sprintf("%dd%02dh", s/86400, s%86400/3600)
 }
 
+// since is how long ago a moment was; empty if it is not known, as of a pod that only a manifest has.
+func since(now, at int64) string {
+	if at == 0 {
+		return ""
+	}
+	return span(now - at)
+}
+
 // barWidth is how many characters a bar has, without its figure.
 const barWidth = 10
 

@@ -86,6 +86,11 @@ func TestWrittenOnce(t *testing.T) {
 			t.Errorf("there is no %q in\n%s", want, out)
 		}
 	}
+	// A manifest does not say since when its pod waits, and what is against a pod is a sentence.
+	out, _, err = run(t, "-f", "../../../docs/guide/first-plan.yaml")
+	if err != nil || !strings.Contains(out, "refused     1  default/training         NodePool default: nvidia.com/gpu wants 1, has 0, on every type that would do otherwise") || strings.Contains(out, "no-place") {
+		t.Errorf("%v\n%s", err, out)
+	}
 	out, _, err = run(t, "-f", file(t), "-o", "json", "--node-selector", "karpenter.sh/capacity-type=on-demand")
 	var got struct {
 		Format  string

@@ -173,7 +173,7 @@ func TestGroups(t *testing.T) {
 	set(world.Pod{Key: key("alone"), Gated: true, Created: 60})
 	set(world.Pod{Key: world.VirtualKey(key("spare"), 1), Virtual: true, Created: 1}) // a CapacityBuffer's, which is no pod
 	w := b.Snapshot(200)
-	why := &reason.Why{Code: reason.NoPool, Detail: "there is no pool", Causes: []*reason.Why{{Code: reason.Limit, Hint: "apply a NodePool"}}}
+	why := &reason.Why{Code: reason.NoPlace, Causes: []*reason.Why{{Code: reason.Limit, Subject: "NodePool p", Detail: "there is no room", Hint: "apply a NodePool"}}}
 	decided := []journal.Entry{{Kind: journal.Buy, World: w, Plan: plan.Plan{
 		Refused: []plan.Refusal{{Pod: key("db-0"), Why: why}},
 		New:     []plan.Ask{{Shape: "m5.large", Zone: "a", Pods: []world.Key{key("web-6d5f-abcde"), key("web-6d5f-bcdef")}}},
@@ -185,13 +185,18 @@ func TestGroups(t *testing.T) {
 		State, Workload string
 		Count           int
 		Since           int64
-		Hint            string
+		Hint, Text      string
 	}
 	var got []row
 	for _, g := range Groups(w, decided) {
-		got = append(got, row{g.State, g.Workload, g.Count, g.Since, g.Hint})
+		got = append(got, row{g.State, g.Workload, g.Count, g.Since, g.Hint, g.Text})
 	}
-	want := []row{{Refused, "shop/db", 1, 50, "apply a NodePool"}, {Waiting, "shop/web", 1, 98, ""}, {HeldBack, "shop/alone", 1, 60, ""}, {Planned, "shop/web", 2, 99, ""}}
+	want := []row{
+		{Refused, "shop/db", 1, 50, "apply a NodePool", "NodePool p: there is no room"},
+		{Waiting, "shop/web", 1, 98, "", "no decision yet"},
+		{HeldBack, "shop/alone", 1, 60, "", "until their scheduling gates are removed"},
+		{Planned, "shop/web", 2, 99, "", "to go to a new m5.large in a"},
+	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("-want +got\n%s", diff)
 	}

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/tenon-sh/tenon/engine/explain"
 	"github.com/tenon-sh/tenon/engine/reason"
 	"github.com/tenon-sh/tenon/engine/world"
 	"github.com/tenon-sh/tenon/internal/journal"
@@ -46,7 +47,7 @@ func verdicts(decided []journal.Entry) map[world.Key]verdict {
 	for _, e := range slices.Backward(decided) {
 		digest := e.World.Digest()
 		for _, r := range e.Plan.Refused {
-			out[r.Pod] = verdict{Refused, r.Why.Line(), digest, r.Why}
+			out[r.Pod] = verdict{Refused, explain.Briefly(r.Why), digest, r.Why}
 		}
 		for _, a := range e.Plan.Asks() {
 			for _, k := range a.Pods {
@@ -86,7 +87,7 @@ func Groups(w *world.World, decided []journal.Entry) []Group {
 		if !ok {
 			i = len(out)
 			at[a] = i
-			out = append(out, Group{State: v.state, Workload: a.workload, Text: v.text, Hint: hint(v.why), Why: v.why, Since: p.Created, Decision: v.decision})
+			out = append(out, Group{State: v.state, Workload: a.workload, Text: v.text, Hint: explain.Advice(v.why), Why: v.why, Since: p.Created, Decision: v.decision})
 		}
 		g := &out[i]
 		g.Count++
@@ -124,20 +125,4 @@ func workload(p *world.Pod) string {
 		return p.Name[:i]
 	}
 	return p.Name
-}
-
-// hint is the first advice in a refusal, from the top.
-func hint(w *reason.Why) string {
-	if w == nil {
-		return ""
-	}
-	if w.Hint != "" {
-		return w.Hint
-	}
-	for _, c := range w.Causes {
-		if h := hint(c); h != "" {
-			return h
-		}
-	}
-	return ""
 }
