@@ -6,6 +6,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
@@ -110,7 +111,7 @@ func (r *reader) shot(name string) {
 	defer cancel()
 	picture, err := chromedp.Run(ctx, chromedp.CaptureScreenshot())
 	if err == nil {
-		err = os.WriteFile(filepath.Join(dir, r.t.Name()+"-"+name+".png"), picture, 0o600)
+		err = os.WriteFile(filepath.Join(dir, strings.ReplaceAll(r.t.Name(), "/", "-")+"-"+name+".png"), picture, 0o600)
 	}
 	if err != nil {
 		r.t.Log(err)

@@ -55,8 +55,12 @@ export function clock(at: number): string {
   return new Date(at * 1000).toLocaleTimeString('en-GB');
 }
 
+export function count(n: number): string {
+  return n.toLocaleString('en');
+}
+
 export function plural(n: number, noun: string): string {
-  return `${n.toLocaleString('en')} ${noun}${n === 1 ? '' : 's'}`;
+  return `${count(n)} ${noun}${n === 1 ? '' : 's'}`;
 }
 
 export function percent(used: number, room: number): number {

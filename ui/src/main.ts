@@ -1,6 +1,6 @@
 // The live page: what the controller sees and decides, as it happens.
 
-import { clock, h, money, percent, span } from './dom';
+import { clock, count, h, money, percent, span } from './dom';
 import { Drawer } from './drawer';
 import { ClusterMap } from './map';
 import { colours, sections, type ColourBy, type GroupBy, type SortBy } from './order';
@@ -46,7 +46,7 @@ function start(): void {
   const drawer: Drawer = new Drawer((m) => map.mark(m));
   const table = new NodeTable((n) => drawer.node(n.name));
   const plots = new Plots();
-  const cards = h('section', { class: 'cards', 'aria-label': 'At a glance' });
+  const cards = h('section', { class: 'cards totals', 'aria-label': 'At a glance' });
   const legend = h('div', { class: 'legend' });
   const found = h('span', { class: 'soft', 'aria-live': 'polite' });
   const banner = h('div', { class: 'banner', role: 'status', hidden: true });
@@ -107,7 +107,7 @@ function start(): void {
   function paint(): void {
     const c = shown();
     const t = c.totals;
-    nav.replaceChildren(...pages.map(([p, title]) => h('a', { href: `#${p}`, 'aria-current': p === page ? 'page' : null }, title, p === 'pods' && t.waiting ? h('span', { class: 'count' }, String(t.waiting)) : null)), h('a', { href: 'metrics' }, 'Metrics'));
+    nav.replaceChildren(...pages.map(([p, title]) => h('a', { href: `#${p}`, 'aria-current': p === page ? 'page' : null }, title, p === 'pods' && t.waiting ? h('span', { class: 'count' }, count(t.waiting)) : null)), h('a', { href: 'metrics' }, 'Metrics'));
     banner.hidden = !past;
     if (past !== bannered) { // not with each look: what is replaced while it is pressed is not clicked
       bannered = past;
@@ -123,11 +123,15 @@ function start(): void {
     cards.replaceChildren(
       card(money(t.price), `${c.currency} an hour${below > 0 ? `, ${below} % below on demand` : ''}`),
       card(money(t.price * 730), `${c.currency} a month like this`),
-      card(String(t.ready), `${t.ready === 1 ? 'node' : 'nodes'} ready${t.coming ? `, ${t.coming} on the way` : ''}${t.notReady ? `, ${t.notReady} not ready` : ''}`),
-      card(String(t.going), 'given back now'),
-      card(t.running.toLocaleString('en'), `${t.running === 1 ? 'pod' : 'pods'} on nodes`),
-      card(t.waiting.toLocaleString('en'), `${t.waiting === 1 ? 'pod' : 'pods'} without a node${t.waiting ? `, longest ${span(t.longest)}` : ''}`, t.waiting > 0),
+      card(count(t.ready), `${t.ready === 1 ? 'node' : 'nodes'} ready${t.coming ? `, ${count(t.coming)} on the way` : ''}${t.notReady ? `, ${count(t.notReady)} not ready` : ''}`),
+      card(count(t.going), 'given back now'),
+      card(count(t.running), `${t.running === 1 ? 'pod' : 'pods'} on nodes`),
+      card(count(t.waiting), `${t.waiting === 1 ? 'pod' : 'pods'} without a node${t.waiting ? `, longest ${span(t.longest)}` : ''}`, t.waiting > 0),
       card(`${t.cpu} %`, 'of CPU asked for'), card(`${t.memory} %`, 'of memory asked for'));
+    // A cluster with nothing in it has nothing to group, colour or filter.
+    const bare = c.nodes.size === 0 && c.pools.length === 0;
+    hello.hidden = !bare;
+    for (const e of [tools, map.element, table.element]) e.hidden = bare;
     const list = sections(c.nodes.values(), settings.group, settings.sort, text);
     const nodes = list.flatMap((s) => s.nodes);
     const palette = colours(nodes, settings.colour, c.at);
@@ -137,7 +141,7 @@ function start(): void {
     else map.show(list, palette.of, c.currency, { born, gone });
     born = [];
     gone = [];
-    legend.hidden = settings.table;
+    legend.hidden = settings.table || bare;
     legend.replaceChildren(...palette.legend.map((l) => {
       const swatch = h('i', {});
       swatch.style.background = l.colour;
@@ -146,7 +150,6 @@ function start(): void {
     const want = settings.table ? table.element : map.element;
     const other = settings.table ? map.element : table.element;
     if (other.isConnected) other.replaceWith(want);
-    hello.hidden = c.nodes.size > 0 || c.pools.length > 0;
   }
 
   const waits = h('p', { class: 'hello' }, 'Connecting to the controller …');

@@ -1,6 +1,6 @@
 // The pages beside the map: pods that wait, decisions, pools, suppositions.
 
-import { clock, h, money, plural, span } from './dom';
+import { clock, count, h, money, plural, span } from './dom';
 import type { Drawer } from './drawer';
 import { bar } from './table';
 import type { Cluster } from './store';
@@ -22,10 +22,10 @@ export function pods(into: HTMLElement, c: Cluster, drawer: Drawer): void {
   const group = (g: Group): HTMLElement => {
     const more = g.count - g.pods.length;
     return h('details', { class: 'card', 'data-key': `${g.workload} ${g.state} ${g.text}` },
-      h('summary', {}, h('span', { class: `tag s-${g.state.replace(/\s/g, '-')}` }, g.state), ' ', h('b', {}, g.workload), ` · ${plural(g.count, 'pod')} · for ${span(c.at - g.since)}`,
+      h('summary', {}, h('span', { class: `tag s-${g.state.replace(/\s/g, '-')}` }, g.state), ' ', h('b', {}, g.workload), ` · ${plural(g.count, 'pod')}${g.since ? ` · for ${span(c.at - g.since)}` : ''}`,
         h('div', {}, g.text), g.hint ? h('div', { class: 'hint' }, `→ ${g.hint}`) : null),
       g.why ? h('ul', {}, tree(g.why)) : null,
-      h('p', { class: 'pods' }, ...g.pods.map((p) => h('button', { class: 'link', onclick: () => drawer.pod(p) }, p)), more > 0 ? ` and ${more} more` : null));
+      h('p', { class: 'pods' }, ...g.pods.map((p) => h('button', { class: 'link', onclick: () => drawer.pod(p) }, p)), more > 0 ? ` and ${count(more)} more` : null));
   };
   const waiting = c.waiting;
   keepOpen(into, [
@@ -55,7 +55,7 @@ export function pools(into: HTMLElement, c: Cluster, drawer: Drawer): void {
     const mine = nodes.filter((n) => n.pool === p.name);
     const sum = (of: (n: (typeof mine)[0]) => number) => mine.reduce((s, n) => s + of(n), 0);
     const share = (used: number, room: number) => (room ? used / room : 0);
-    const cells: (string | HTMLElement)[] = [h('button', { class: 'link', onclick: () => drawer.pool(p.kind, p.name) }, p.name), p.kind, h('span', { class: `tag ${p.state === 'ready' ? 's-ready' : 's-not-ready'}` }, p.state), String(mine.length), `${mine.filter((n) => n.drifted).length}`,
+    const cells: (string | HTMLElement)[] = [h('button', { class: 'link', onclick: () => drawer.pool(p.kind, p.name) }, p.name), p.kind, h('span', { class: `tag ${p.state === 'ready' ? 's-ready' : 's-not-ready'}` }, p.state), count(mine.length), count(mine.filter((n) => n.drifted).length),
       bar(share(sum((n) => n.usedCPU), sum((n) => n.cpu)), `CPU of ${p.name}`), bar(share(sum((n) => n.usedMemory), sum((n) => n.memory)), `memory of ${p.name}`), p.limits ? limits(p.used ?? '', p.limits) : 'none', p.budgets ?? '', money(sum((n) => n.price))];
     return h('tr', {}, ...cells.map((x) => h('td', {}, x)));
   });
@@ -72,18 +72,19 @@ export function suppose(into: HTMLElement, c: Cluster, drawer: Drawer): void {
       e.preventDefault();
       void drawer.suppose(result, what());
     },
-  }, h('label', {}, label), ...fields, h('button', { type: 'submit' }, 'Decide'));
-  const select = (label: string, options: string[]) => h('select', { 'aria-label': label }, ...options.map((o) => h('option', {}, o))) as HTMLSelectElement;
+  }, h('label', {}, label), ...fields, fields.some((f) => f instanceof HTMLSelectElement && !f.options.length)
+    ? h('span', { class: 'soft' }, 'There is no node yet.') : h('button', { type: 'submit' }, 'Decide'));
+  const select = (label: string, options: string[]) => h('select', { 'aria-label': label, hidden: !options.length }, ...options.map((o) => h('option', {}, o))) as HTMLSelectElement;
   const type = select('instance type', values((n) => n.type));
   const zone = select('zone', values((n) => n.zone));
   const workload = h('input', { placeholder: 'deployment/NAMESPACE/NAME', 'aria-label': 'workload', required: true, pattern: '.+/.+', size: 28 }) as HTMLInputElement;
-  const count = h('input', { type: 'number', min: 0, max: 100000, value: 10, 'aria-label': 'replicas' }) as HTMLInputElement;
+  const replicas = h('input', { type: 'number', min: 0, max: 100000, value: 10, 'aria-label': 'replicas' }) as HTMLInputElement;
   into.replaceChildren(h('h1', {}, 'What if …'), h('p', { class: 'soft' }, 'The controller decides about a cluster that is supposed to be otherwise. Nothing is done.'),
     h('div', { class: 'questions' },
       question('… a type were sold out', [type], () => ({ 'sold-out': type.value })),
       question('… a zone were sold out', [zone], () => ({ 'sold-out': `*,${zone.value}` })),
       question('… no spot were to be had', [], () => ({ 'sold-out': '*,,spot' })),
-      question('… a workload had so many replicas', [workload, count], () => ({ scale: `${workload.value}=${count.value}` })),
+      question('… a workload had so many replicas', [workload, replicas], () => ({ scale: `${workload.value}=${replicas.value}` })),
       h('form', { class: 'card', onsubmit: (e: Event) => { e.preventDefault(); void drawer.open('Everything bought anew', 'v1/anew', []); } }, h('label', {}, '… all were bought anew: the least it could cost'), h('button', { type: 'submit' }, 'Decide'))),
     result);
 }

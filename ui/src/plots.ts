@@ -98,11 +98,17 @@ export class Plots {
         width: Math.max(180, figure.clientWidth - 16), height: 132,
         scales: { x: { time: true }, y: { range } },
         legend: { show: true, live: true },
+        hooks: { ready: [(u: uPlot) => this.latest(u)] },
         cursor: { drag: { x: false, y: false }, y: false },
         axes: [{ ...axis, space: 60, size: 24, values: times }, { ...axis, size: 46, space: 24 }],
         series: [{ value: '{HH}:{mm}:{ss}' }, ...p.lines.map((l) => ({ label: l.label, stroke: l.colour, width: 1.5, points: { show: (u: uPlot) => u.data[0].length < 3 }, value: (_u: uPlot, v: number | null) => (v === null || v === undefined ? '–' : v.toLocaleString('en', { maximumFractionDigits: 3 })) }))],
       }, this.data(p), figure));
     }
+  }
+
+  /** Has the legend say the latest figures, while no others are pointed at. */
+  private latest(c: uPlot): void {
+    if (c.cursor.idx == null && this.samples.length) c.setLegend({ idx: this.samples.length - 1 });
   }
 
   /** Draws soon, and no more than once a second: what came last is always drawn. */
@@ -114,8 +120,9 @@ export class Plots {
       if (!this.charts.length) this.make();
       plots(this.currency).forEach((p, i) => {
         const c = this.charts[i];
-        c?.setData(this.data(p));
-        if (c && c.cursor.idx == null && this.samples.length) c.setLegend({ idx: this.samples.length - 1 }); // the latest, while no other is pointed at
+        if (!c) return;
+        c.setData(this.data(p));
+        this.latest(c);
       });
     }, Math.max(0, this.due - performance.now()));
   }

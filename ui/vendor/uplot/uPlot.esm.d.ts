@@ -41,6 +41,7 @@ declare namespace uPlot {
     cursor?: { drag?: { x?: boolean; y?: boolean }; y?: boolean };
     axes?: Axis[];
     series: Series[];
+    hooks?: { ready?: ((u: uPlot) => void)[] };
   }
 }
 
