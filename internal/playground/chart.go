@@ -47,19 +47,19 @@ type hosts []*host.Host
 
 // startHosts registers a node as large as a machine of type o.Host, or those of Fargate. Pods of our image go there and
 // nowhere else, and others that do not tolerate its taint stay away.
-func startHosts(ctx context.Context, o Options, cluster *kube.ControlPlane, client kubernetes.Interface, objects dynamic.Interface, types *catalog.Catalog, aws *cloud, log *life) (hosts, error) {
-	if err := lead(ctx, client, objects); err != nil {
+func (g *ground) startHosts(ctx context.Context) (hosts, error) {
+	if err := lead(ctx, g.client, g.objects); err != nil {
 		return nil, fmt.Errorf("node of the playground: %w", err)
 	}
-	program, err := o.program()
+	program, err := g.program()
 	if err != nil {
 		return nil, err
 	}
-	nodes, err := o.hostNodes(types)
+	nodes, err := g.hostNodes(g.types)
 	if err != nil {
 		return nil, fmt.Errorf("node of the playground: %w", err)
 	}
-	access, err := clientcmd.BuildConfigFromFlags("", cluster.Kubeconfig)
+	access, err := clientcmd.BuildConfigFromFlags("", g.cluster.Kubeconfig)
 	if err != nil {
 		return nil, err
 	}
@@ -67,9 +67,9 @@ func startHosts(ctx context.Context, o Options, cluster *kube.ControlPlane, clie
 	ports := &host.Ports{}
 	for _, n := range nodes {
 		h, err := host.Run(ctx, host.Options{
-			Client: client, APIServer: cluster.URL, CA: access.CAData, Node: n, Dir: o.Dir.join("pods"),
-			Image: ourImage, Program: program, Ports: ports, Now: o.Now, Say: log.say,
-			Environment: append(o.toController(), aws.environment(o.Region, awsapi.ControllerKey)...),
+			Client: g.client, APIServer: g.cluster.URL, CA: access.CAData, Node: n, Dir: g.Dir.join("pods"),
+			Image: ourImage, Program: program, Ports: ports, Now: g.Now, Say: g.log.say,
+			Environment: append(g.toController(), g.aws.environment(g.Region, awsapi.ControllerKey)...),
 		})
 		if err != nil {
 			return out, err

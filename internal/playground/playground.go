@@ -7,7 +7,6 @@ import (
 	"io"
 	"os"
 	"path/filepath"
-	"sync"
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -17,11 +16,8 @@ import (
 	"k8s.io/client-go/tools/clientcmd"
 	"k8s.io/klog/v2"
 
-	"github.com/tenon-sh/tenon/engine/amount"
-	"github.com/tenon-sh/tenon/internal/catalog"
 	"github.com/tenon-sh/tenon/internal/clock"
 	"github.com/tenon-sh/tenon/internal/kube"
-	"github.com/tenon-sh/tenon/internal/sim/awsapi"
 	"github.com/tenon-sh/tenon/internal/sim/kubelet"
 	"github.com/tenon-sh/tenon/internal/sim/market"
 )
@@ -113,132 +109,20 @@ func Run(ctx context.Context, o Options, ready func(Contact)) error {
 	defer done()
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
-	types, err := catalog.Load()
-	if err != nil {
-		return err
-	}
-
-	cluster, err := startCluster(ctx, o, log)
-	if ctx.Err() != nil {
-		return errors.New("stopped before the cluster was ready")
-	} else if err != nil {
-		return err
-	}
-	defer cluster.Stop()
-	client, objects, err := connect(cluster)
-	if err != nil {
-		return err
-	}
-	fleet := kubelet.New(kubelet.Options{
-		Nodes: client.CoreV1().Nodes(), Delays: o.Delays, Endpoint: cluster.URL,
-		Say: func(machine, what string) { log.say("machine %s %s", machine, what) },
-	})
-	defer fleet.Close()
-	if n, err := fleet.Adopt(ctx); err != nil {
-		return err
-	} else if n > 0 {
-		log.say("there from before: %s", amount.Count(n, "machine"))
-	}
-	var followers sync.WaitGroup
-	followers.Go(func() { log.follow(ctx, client, fleet.NodeGone) })
-	defer func() { stop(); followers.Wait() }()
-	if err := surround(ctx, o, client, objects, types, fleet); err != nil {
-		return err
-	}
-	if err := store(ctx, o, client, objects, types, log, &followers); err != nil {
-		return err
-	}
-	aws, err := startCloud(ctx, o, cluster, types, fleet, log)
-	if err != nil {
-		return err
-	}
-	defer func() { stop(); <-aws.done }()
-	if err := manage(ctx, o, client, aws); err != nil {
-		return err
-	}
-	if err := errors.Join(
-		copyFile(cluster.Kubeconfig, o.Dir.Kubeconfig()),
-		writeWhole(o.Dir.awsEnvironment(), exports(aws.environment(o.Region, awsapi.AdminKey))),
-	); err != nil {
-		return err
-	}
-	control := &api{fleet: fleet, cloud: aws, catalog: types, region: o.Region, stop: stop}
-	charts, closeCharts, err := serveCharts(o)
-	if err != nil {
-		return err
-	}
-	defer closeCharts()
-	contact := Contact{Charts: charts, PID: os.Getpid(), Kubeconfig: o.Dir.Kubeconfig(), APIServer: cluster.URL, AWS: aws.URL}
-	var on hosts
-	if o.Host != "" {
-		on, err = startHosts(ctx, o, cluster, client, objects, types, aws, log)
-		defer func() { stop(); on.done() }()
-		if err != nil {
-			return err
-		}
-		control.tenon = installed{on}
-	}
-	if !o.Bare {
-		if err := teach(ctx, objects, o.Chart); err != nil {
+	g := ground{Options: o, log: log, stop: stop}
+	defer g.end()
+	for _, step := range []func(context.Context) error{g.kubernetes, g.machines, g.account, g.hosts, g.tenon, g.pages, g.demo, g.open} {
+		if err := step(ctx); err != nil {
 			return err
 		}
 	}
-	if !o.Bare || o.Host != "" {
-		followers.Go(func() {
-			if established(ctx, objects, "nodeclaims.karpenter.sh") == nil {
-				log.followDecisions(ctx, client, objects)
-			}
-		})
-	}
-	if !o.Bare {
-		child, err := startTenon(ctx, o, client, objects, on, charts, aws, log)
-		if ctx.Err() != nil {
-			return errors.New("stopped before the controller was ready")
-		} else if err != nil {
-			return err
-		}
-		if child != nil {
-			control.tenon = child
-			defer func() { stop(); <-child.done }()
-		}
-	}
-	if control.tenon != nil {
-		pages, closePages, err := servePages(control.tenon)
-		if err != nil {
-			return err
-		}
-		defer closePages()
-		contact.Pages = pages
-	}
-	show, fresh := demo{client: client, market: aws.Market, log: log, now: o.Now, currency: aws.currency}, false
-	if o.Demo {
-		if fresh, err = show.begin(ctx, objects); err != nil {
-			return err
-		}
-	}
-	contact.Pools = hasPools(ctx, objects)
-	url, closeAPI, err := control.serve()
-	if err != nil {
-		return err
-	}
-	defer closeAPI()
-	contact.URL, contact.Token = url, control.token
-	if err := o.Dir.writeContact(contact); err != nil {
-		return err
-	}
-	defer os.Remove(o.Dir.contact())
-	if fresh && o.Story {
-		if err := show.tell(ctx); err != nil && ctx.Err() == nil {
-			return err
-		}
-	}
-	ready(contact)
+	ready(g.contact)
 	select {
 	case <-ctx.Done():
 		log.say("stopping")
 		return nil
-	case <-cluster.Done():
-		err := fmt.Errorf("the control plane has ended by itself (%w); %s says more", cluster.Err(), o.Dir.Log("controlplane"))
+	case <-g.cluster.Done():
+		err := fmt.Errorf("the control plane has ended by itself (%w); %s says more", g.cluster.Err(), o.Dir.Log("controlplane"))
 		return errors.Join(err, o.Dir.roomy()) // etcd dies of a full disk
 	}
 }
@@ -270,20 +154,6 @@ func startCluster(ctx context.Context, o Options, log *life) (*kube.ControlPlane
 		Binary: binary, Dir: o.Dir.cluster(), Log: out, Grace: o.Grace,
 		Scheduler: true, Controllers: true, Machines: true,
 	})
-}
-
-// startTenon makes the cluster one that Tenon works for: its controller and, for a demo, a pool. The controller is
-// returned if it is a child.
-func startTenon(ctx context.Context, o Options, client kubernetes.Interface, objects dynamic.Interface, on hosts, charts string, aws *cloud, log *life) (*controller, error) {
-	if o.Demo {
-		if err := equip(ctx, objects, o.ClusterName); err != nil {
-			return nil, err
-		}
-	}
-	if o.Controller == ByChart {
-		return nil, install(ctx, o, client, on, charts, log)
-	}
-	return runController(ctx, o, aws, log)
 }
 
 func connect(cluster *kube.ControlPlane) (kubernetes.Interface, dynamic.Interface, error) {

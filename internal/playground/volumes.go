@@ -2,12 +2,9 @@ package playground
 
 import (
 	"context"
-	"sync"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
-	"k8s.io/client-go/dynamic"
-	"k8s.io/client-go/kubernetes"
 
 	"github.com/tenon-sh/tenon/internal/catalog"
 	"github.com/tenon-sh/tenon/internal/sim/volumes"
@@ -16,16 +13,16 @@ import (
 // attachTime is how long EBS takes to attach a volume.
 const attachTime = 2 * time.Second
 
-// store gives the cluster volumes: classes to ask for them, and a driver that runs until ctx ends.
-func store(ctx context.Context, o Options, client kubernetes.Interface, objects dynamic.Interface, types *catalog.Catalog, log *life, running *sync.WaitGroup) error {
-	if err := apply(ctx, objects, "volumes.yaml", o.ClusterName); err != nil {
+// volumes gives the cluster volumes: classes to ask for them, and a driver that runs until ctx ends.
+func (g *ground) volumes(ctx context.Context) error {
+	if err := apply(ctx, g.objects, "volumes.yaml", g.ClusterName); err != nil {
 		return err
 	}
 	driver := volumes.Driver{
-		Client: client, Now: o.Now, Delay: attachTime, Say: log.say,
-		Limit: func(n *corev1.Node) int32 { return volumeLimit(types, n) },
+		Client: g.client, Now: g.Now, Delay: attachTime, Say: g.log.say,
+		Limit: func(n *corev1.Node) int32 { return volumeLimit(g.types, n) },
 	}
-	running.Go(func() { driver.Run(ctx) })
+	g.followers.Go(func() { driver.Run(ctx) })
 	return nil
 }
 
