@@ -13,7 +13,6 @@ import (
 
 	"github.com/tenon-sh/tenon/engine/money"
 	"github.com/tenon-sh/tenon/internal/catalog"
-	"github.com/tenon-sh/tenon/internal/kube"
 	"github.com/tenon-sh/tenon/internal/sim/awsapi"
 	"github.com/tenon-sh/tenon/internal/sim/kubelet"
 	"github.com/tenon-sh/tenon/internal/sim/market"
@@ -27,55 +26,26 @@ type cloud struct {
 	done <-chan struct{}
 }
 
-// startCloud serves an account until ctx ends. What its market says of machines, the fleet plays.
-func startCloud(ctx context.Context, o Options, cluster *kube.ControlPlane, types *catalog.Catalog, fleet *kubelet.Fleet, log *life) (*cloud, error) {
-	access, err := clientcmd.BuildConfigFromFlags("", cluster.Kubeconfig)
+// startCloud serves an account until ctx ends.
+func (g *ground) startCloud(ctx context.Context) (*cloud, error) {
+	access, err := clientcmd.BuildConfigFromFlags("", g.cluster.Kubeconfig)
 	if err != nil {
 		return nil, err
 	}
-	region, err := types.Region(o.Region)
+	region, err := g.types.Region(g.Region)
 	if err != nil {
 		return nil, err
 	}
 	account, err := awsapi.NewAccount(awsapi.Config{
-		Region: o.Region, ClusterName: o.ClusterName, KubernetesVersion: o.KubernetesVersion, Endpoint: cluster.URL, CA: access.CAData, Catalog: region, Now: o.Now, Timing: o.Timing,
-		ExtraZones: o.ExtraZones, Kubeconfig: o.Dir.Kubeconfig(),
+		Region: g.Region, ClusterName: g.ClusterName, KubernetesVersion: g.KubernetesVersion, Endpoint: g.cluster.URL, CA: access.CAData, Catalog: region, Now: g.Now, Timing: g.Timing,
+		ExtraZones: g.ExtraZones, Kubeconfig: g.Dir.Kubeconfig(),
 	})
 	if err != nil {
 		return nil, err
 	}
-	account.Observe(market.Observers{
-		OnRunning: func(i market.Instance) {
-			m, err := machineOf(types, o, i)
-			if err == nil {
-				err = fleet.Boot(m)
-			}
-			if err != nil {
-				log.say("machine %s: %v", i.ID, err)
-				return
-			}
-		},
-		OnTerminated: func(i market.Instance) {
-			// The market goes on meanwhile.
-			go func() {
-				if err := fleet.Die(ctx, i.ID); err != nil && ctx.Err() == nil {
-					log.say("machine %s: %v", i.ID, err)
-				}
-			}()
-		},
-		OnNotice: func(n market.Notice) {
-			switch {
-			case n.Kind != market.StateChanged:
-				log.say("AWS says of machine %s: %s", n.Instance, n.Kind)
-			case n.State == market.Pending:
-				if found, err := account.Market.Find([]string{n.Instance}); err == nil {
-					log.say("%s", bought(found[0], account.Market.OnDemandPrice(found[0].Type), region.Currency))
-				}
-			}
-		},
-	})
 	c := &cloud{Account: account, currency: region.Currency}
-	if err := c.restore(ctx, o, types, fleet, log); err != nil {
+	g.play(ctx, c)
+	if err := c.restore(ctx, g.Options, g.types, g.fleet, g.log); err != nil {
 		return nil, err
 	}
 	url, still, err := awsapi.NewServer(account).Listen(ctx, "127.0.0.1:0")
@@ -85,10 +55,44 @@ func startCloud(ctx context.Context, o Options, cluster *kube.ControlPlane, type
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
-		c.keep(ctx, o.Dir, log, still)
+		c.keep(ctx, g.Dir, g.log, still)
 	}()
 	c.URL, c.done = url, done
 	return c, nil
+}
+
+// play has the fleet play what the market of the account says of machines.
+func (g *ground) play(ctx context.Context, c *cloud) {
+	c.Observe(market.Observers{
+		OnRunning: func(i market.Instance) {
+			m, err := machineOf(g.types, g.Options, i)
+			if err == nil {
+				err = g.fleet.Boot(m)
+			}
+			if err != nil {
+				g.log.say("machine %s: %v", i.ID, err)
+				return
+			}
+		},
+		OnTerminated: func(i market.Instance) {
+			// The market goes on meanwhile.
+			go func() {
+				if err := g.fleet.Die(ctx, i.ID); err != nil && ctx.Err() == nil {
+					g.log.say("machine %s: %v", i.ID, err)
+				}
+			}()
+		},
+		OnNotice: func(n market.Notice) {
+			switch {
+			case n.Kind != market.StateChanged:
+				g.log.say("AWS says of machine %s: %s", n.Instance, n.Kind)
+			case n.State == market.Pending:
+				if found, err := c.Market.Find([]string{n.Instance}); err == nil {
+					g.log.say("%s", bought(found[0], c.Market.OnDemandPrice(found[0].Type), c.currency))
+				}
+			}
+		},
+	})
 }
 
 // bought says what a machine is and costs.

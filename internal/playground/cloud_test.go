@@ -35,7 +35,7 @@ func TestWhatTheCloudSellsJoinsAndWhatItEndsFallsSilent(t *testing.T) {
 	fleet := kubelet.New(kubelet.Options{Nodes: kubernetes.NewForConfigOrDie(kubetest.Config(t)).CoreV1().Nodes(), Endpoint: cluster.URL})
 	defer fleet.Close()
 	ctx, stop := context.WithCancel(t.Context())
-	aws, err := startCloud(ctx, o, cluster, types, fleet, log)
+	aws, err := (&ground{Options: o, cluster: cluster, types: types, fleet: fleet, log: log}).startCloud(ctx)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -34,14 +34,8 @@ func Command() *cobra.Command {
 	return root
 }
 
-func upCommand(dir *string) *cobra.Command {
-	o := Options{Now: clock.Wall, Delays: kubelet.Delays{Boot: 3 * time.Second, Ready: 2 * time.Second, Devices: 3 * time.Second}}
-	var detach, noDemo bool
-	var way, follow string
-	cmd := &cobra.Command{
-		Use:   "up [flags]",
-		Short: "Run a Kubernetes cluster with simulated machines on this computer",
-		Long: `Runs a real Kubernetes control plane on the loopback interface, a simulated AWS
+const (
+	upLong = `Runs a real Kubernetes control plane on the loopback interface, a simulated AWS
 account whose machines join it, and Tenon. It stays in the foreground and tells
 what happens, until Ctrl-C; what is in the cluster is there again the next time.
 Your own kubeconfig and cloud credentials are neither read nor changed.
@@ -58,13 +52,24 @@ file default.yaml in its directory makes the pool.
 With --document it prepares what surrounds one of five public documents about
 Karpenter, types that document's commands as they stand, and shows what there is
 to be seen; docs/documents.md has them item by item. Detached it prepares, and
-the commands are yours to type, in another --region or --cluster-name if you like.`,
-		Example: `  tenon up
+the commands are yours to type, in another --region or --cluster-name if you like.`
+	upExample = `  tenon up
   tenon up --controller=none
   tenon up --dir /tmp/other --detach --no-demo
   tenon up --dir /tmp/gpus --document 004
-  tenon up --reset --region eu-central-1 --managed-nodes m5.large=3 --daemons`,
-		Args: verb.NoArgs,
+  tenon up --reset --region eu-central-1 --managed-nodes m5.large=3 --daemons`
+)
+
+func upCommand(dir *string) *cobra.Command {
+	o := Options{Now: clock.Wall, Delays: kubelet.Delays{Boot: 3 * time.Second, Ready: 2 * time.Second, Devices: 3 * time.Second}}
+	var detach, noDemo bool
+	var way, follow string
+	cmd := &cobra.Command{
+		Use:     "up [flags]",
+		Short:   "Run a Kubernetes cluster with simulated machines on this computer",
+		Long:    upLong,
+		Example: upExample,
+		Args:    verb.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if err := o.settle(way); err != nil {
 				return err

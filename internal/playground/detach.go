@@ -53,6 +53,18 @@ func detached(ctx context.Context, o Options, out io.Writer, args []string) erro
 	if err := cmd.Start(); err != nil {
 		return err
 	}
+	return awaited(ctx, cmd, said.Name(), func() bool {
+		c, err := Dial(dir)
+		if err != nil || c.PID != cmd.Process.Pid {
+			return false
+		}
+		welcome(out, o, c.Contact)
+		return true
+	}, dir)
+}
+
+// awaited waits until the playground that was started is up. If it ends before, what it said into the file is the error.
+func awaited(ctx context.Context, cmd *exec.Cmd, said string, up func() bool, dir Dir) error {
 	ended := make(chan struct{})
 	go func() {
 		defer close(ended)
@@ -67,11 +79,10 @@ func detached(ctx context.Context, o Options, out io.Writer, args []string) erro
 			<-ended
 			return ctx.Err()
 		case <-ended:
-			text, err := os.ReadFile(said.Name())
+			text, err := os.ReadFile(said)
 			return errors.Join(err, lastWords(text, cmd.ProcessState.String(), dir))
 		case <-tick.C:
-			if c, err := Dial(dir); err == nil && c.PID == cmd.Process.Pid {
-				welcome(out, o, c.Contact)
+			if up() {
 				return nil
 			}
 		}

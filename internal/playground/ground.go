@@ -87,7 +87,7 @@ func (g *ground) machines(ctx context.Context) error {
 
 // account serves the simulated account, and says how to reach it and the cluster.
 func (g *ground) account(ctx context.Context) (err error) {
-	if g.aws, err = startCloud(ctx, g.Options, g.cluster, g.types, g.fleet, g.log); err != nil {
+	if g.aws, err = g.startCloud(ctx); err != nil {
 		return err
 	}
 	g.later(func() { g.stop(); <-g.aws.done })

@@ -175,15 +175,7 @@ func (p *pod) run(ctx context.Context, s state) (last *corev1.ContainerStateTerm
 	ended := func(reason string) *corev1.ContainerStateTerminated {
 		unwatch()
 		probes.Wait()
-		code := cmd.ProcessState.ExitCode()
-		if reason == "" && code != 0 {
-			reason = "Error"
-		} else if reason == "" {
-			reason = "Completed"
-		}
-		return &corev1.ContainerStateTerminated{
-			ExitCode: int32(code), Reason: reason, StartedAt: s.Started, FinishedAt: metav1.NewTime(p.h.o.Now()), ContainerID: containerID(s.ID), //nolint:gosec // a status
-		}
+		return terminated(cmd, reason, s, p.h.o.Now())
 	}
 	renew := time.NewTicker(tokenSeconds / 2 * time.Second)
 	defer renew.Stop()
@@ -209,6 +201,19 @@ func (p *pod) run(ctx context.Context, s state) (last *corev1.ContainerStateTerm
 				p.h.o.Say("the token of pod %s/%s: %v", p.Namespace, p.Name, err)
 			}
 		}
+	}
+}
+
+// terminated is the state of a process that has ended, for a reason of its own if none is given.
+func terminated(cmd *exec.Cmd, reason string, s state, now time.Time) *corev1.ContainerStateTerminated {
+	code := cmd.ProcessState.ExitCode()
+	if reason == "" && code != 0 {
+		reason = "Error"
+	} else if reason == "" {
+		reason = "Completed"
+	}
+	return &corev1.ContainerStateTerminated{
+		ExitCode: int32(code), Reason: reason, StartedAt: s.Started, FinishedAt: metav1.NewTime(now), ContainerID: containerID(s.ID), //nolint:gosec // a status
 	}
 }
 
