@@ -48,7 +48,7 @@ func Pod(p *corev1.Pod) world.Pod {
 		out.Ends = seconds(*p.DeletionTimestamp)
 	}
 	if p.Status.StartTime != nil {
-		out.Started = seconds(*p.Status.StartTime)
+		out.Started = max(seconds(*p.Status.StartTime), seconds(p.CreationTimestamp)) // a kubelet's clock may be behind
 	}
 	if p.Spec.Priority != nil {
 		out.Priority = *p.Spec.Priority
