@@ -176,15 +176,19 @@ type process struct {
 }
 
 // start starts a process of the installation whose Lease is in a namespace.
-func start(s *store, namespace string) *process {
+func start(s *store, namespace string) *process { return startAt(s, namespace, 0) }
+
+// startAt starts one whose computer's clock is ahead of all others.
+func startAt(s *store, namespace string, ahead time.Duration) *process {
+	own := func() time.Time { return time.Now().Add(ahead) }
 	s.mu.Lock()
 	s.started++
 	id := strconv.Itoa(s.started)
 	s.mu.Unlock()
-	p := &process{line: &line{store: s}, fence: NewFence(clock.Wall), ended: make(chan struct{})}
+	p := &process{line: &line{store: s}, fence: NewFence(own), ended: make(chan struct{})}
 	p.lock = NewLock(Config{
 		Leases: p.line, Name: types.NamespacedName{Namespace: namespace, Name: "karpenter-leader-election"},
-		Identity: Identity("host", id), Fence: p.fence, Log: logr.Discard(), Now: clock.Wall,
+		Identity: Identity("host", id), Fence: p.fence, Log: logr.Discard(), Now: own, Dates: clock.Wall,
 	})
 	ctx, stop := context.WithCancel(context.Background())
 	p.stop = stop
@@ -319,6 +323,24 @@ func TestTwoInstallations(t *testing.T) {
 		other.end()
 		until(t, 5*time.Second, "the first acts again", again.acts)
 		again.end()
+	})
+}
+
+// By a clock that is a day ahead every Lease was renewed long ago. It does not count.
+func TestTheClockIsADayAhead(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := newStore()
+		one := start(s, "karpenter")
+		until(t, time.Second, "the first acts", one.acts)
+		time.Sleep(time.Minute)
+		ahead := startAt(s, "kube-system", 24*time.Hour)
+		during(t, 2*time.Minute, "only the first acts", func() bool { return one.acts() && !ahead.acts() })
+		one.end()
+		until(t, 5*time.Second, "the other acts", ahead.acts)
+		behind := startAt(s, "karpenter", -24*time.Hour)
+		during(t, 2*time.Minute, "only the other acts", func() bool { return ahead.acts() && !behind.acts() })
+		ahead.end()
+		behind.end()
 	})
 }
 

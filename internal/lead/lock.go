@@ -73,6 +73,7 @@ type Config struct {
 	Fence    *Fence
 	Log      logr.Logger
 	Now      clock.Now
+	Dates    clock.Now // what time it is for others, who write and read the dates of Leases; nil: Now
 }
 
 // NewLock returns a lock that has not been tried yet.
@@ -81,9 +82,13 @@ func NewLock(c Config) *Lock {
 		LeaseMeta: metav1.ObjectMeta{Namespace: c.Name.Namespace, Name: c.Name.Name}, Client: c.Leases,
 		LockConfig: resourcelock.ResourceLockConfig{Identity: c.Identity, EventRecorder: c.Events},
 	}
+	dates := c.Dates
+	if dates == nil {
+		dates = c.Now
+	}
 	return &Lock{
 		Interface: lease, name: c.Name, fence: c.Fence, now: c.Now, log: c.Log, pace: quick, lost: make(chan struct{}),
-		mark: &mark{leases: c.Leases, installation: c.Name, now: c.Now, others: map[types.NamespacedName]*sight{}},
+		mark: &mark{leases: c.Leases, installation: c.Name, now: c.Now, dates: dates, others: map[types.NamespacedName]*sight{}},
 	}
 }
 

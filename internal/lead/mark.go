@@ -56,6 +56,7 @@ type mark struct {
 	leases       coordinationv1client.LeasesGetter
 	installation types.NamespacedName
 	now          clock.Now
+	dates        clock.Now // what time it is for others
 
 	lease   *coordinationv1.Lease // as it was written last
 	renewed time.Time             // when that was asked for
@@ -88,7 +89,7 @@ func (m *mark) ask(ctx context.Context, asked time.Time, leads bool) error {
 		}
 	}
 	if m.lease != nil {
-		next := m.filled(m.lease, asked)
+		next := m.filled(m.lease)
 		written, err := m.leases.Leases(Mark.Namespace).Update(ctx, next, metav1.UpdateOptions{})
 		if err == nil {
 			m.lease, m.renewed = written, asked
@@ -111,7 +112,7 @@ func (m *mark) take(ctx context.Context, asked time.Time, leads bool) error {
 			return takenError{fmt.Sprintf("the Lease %s has just been deleted; its holder has some seconds to make it again", Mark)}
 		}
 		empty := &coordinationv1.Lease{ObjectMeta: metav1.ObjectMeta{Namespace: Mark.Namespace, Name: Mark.Name}}
-		written, err := api.Create(ctx, m.filled(empty, asked), metav1.CreateOptions{})
+		written, err := api.Create(ctx, m.filled(empty), metav1.CreateOptions{})
 		if err != nil {
 			return denied(err)
 		}
@@ -128,7 +129,7 @@ func (m *mark) take(ctx context.Context, asked time.Time, leads bool) error {
 		}
 		return takenError{fmt.Sprintf("the controller with the Lease %s acts on this cluster (it holds the Lease %s), and two must not: uninstall one of them, or let them share a namespace and a Lease", holder, Mark)}
 	}
-	written, err := api.Update(ctx, m.filled(found, asked), metav1.UpdateOptions{})
+	written, err := api.Update(ctx, m.filled(found), metav1.UpdateOptions{})
 	if err != nil {
 		return denied(err)
 	}
@@ -177,7 +178,7 @@ func (m *mark) lives(name types.NamespacedName, l *coordinationv1.Lease) bool {
 		first := s == nil
 		s = &sight{l.ResourceVersion, now}
 		m.others[name] = s
-		if first && l.Spec.RenewTime != nil && now.Sub(l.Spec.RenewTime.Time) > longAgo {
+		if first && l.Spec.RenewTime != nil && m.dates().Sub(l.Spec.RenewTime.Time) > longAgo {
 			s.since = now.Add(-longAgo)
 		}
 	}
@@ -189,9 +190,9 @@ func (m *mark) lives(name types.NamespacedName, l *coordinationv1.Lease) bool {
 }
 
 // filled is the mark as this installation holds it.
-func (m *mark) filled(l *coordinationv1.Lease, now time.Time) *coordinationv1.Lease {
+func (m *mark) filled(l *coordinationv1.Lease) *coordinationv1.Lease {
 	next := l.DeepCopy()
-	holder, seconds, at := m.installation.String(), int32(markPace.lease/time.Second), metav1.NewMicroTime(now)
+	holder, seconds, at := m.installation.String(), int32(markPace.lease/time.Second), metav1.NewMicroTime(m.dates())
 	if deref(next.Spec.HolderIdentity) != holder {
 		changes := int32(0)
 		if next.Spec.LeaseTransitions != nil {
