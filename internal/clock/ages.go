@@ -38,6 +38,12 @@ func (a *Ages) Since(now Now, object, what string, date time.Time) time.Duration
 // Waited is Since that is never negative: what is dated in the future, because a
 // clock was set back meanwhile, counts from when it is seen first.
 func (a *Ages) Waited(now Now, object, what string, date time.Time) time.Duration {
+	return a.SinceShown(now, object, what, date, now())
+}
+
+// SinceShown is Since where the clock that dated it, which may be any computer's,
+// has since shown a time: it was no longer ago than that says, or than ours does.
+func (a *Ages) SinceShown(now Now, object, what string, date, shown time.Time) time.Duration {
 	at := now()
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -45,8 +51,14 @@ func (a *Ages) Waited(now Now, object, what string, date time.Time) time.Duratio
 		a.began = at
 	}
 	steady := at.Sub(a.began)
-	if s, ok := a.seen[object][what]; date.After(at) && (!ok || !s.date.Equal(date)) {
-		a.at(object, what, date, date, steady) // as if it were that late
+	if s, ok := a.seen[object][what]; !ok || !s.date.Equal(date) {
+		if shown.After(at) {
+			shown = at
+		}
+		if shown.Before(date) {
+			shown = date
+		}
+		a.at(object, what, date, shown, steady)
 	}
 	return a.at(object, what, date, at, steady)
 }

@@ -51,11 +51,20 @@ func Next(c *v1.NodeClaim, waited, initialize time.Duration) Step {
 // when it was seen first.
 func Began(c *v1.NodeClaim) time.Time {
 	if s := c.Conditions().Get(v1.ConditionRegistered); s != nil && s.Status == metav1.ConditionTrue {
-		return s.LastTransitionTime.Time
+		return later(s.LastTransitionTime.Time, c.CreationTimestamp.Time)
 	}
 	s := c.Conditions().Get(v1.ConditionLaunched)
 	if s == nil || s.Status != metav1.ConditionTrue && !s.LastTransitionTime.After(c.CreationTimestamp.Time) {
 		return time.Time{}
 	}
-	return s.LastTransitionTime.Time
+	return later(s.LastTransitionTime.Time, c.CreationTimestamp.Time)
+}
+
+// later is the date of what happened to a claim, which was not before there was
+// one: it may have been written by a process whose clock was behind.
+func later(date, made time.Time) time.Time {
+	if date.Before(made) {
+		return made
+	}
+	return date
 }

@@ -84,7 +84,8 @@ func TestBegan(t *testing.T) {
 		"Failed":     {"It has been tried since.", made(failed(noon.Add(time.Minute))), noon.Add(time.Minute)},
 		"Launched":   {"To join takes its own time.", made(launched(noon.Add(time.Minute))), noon.Add(time.Minute)},
 		"Registered": {"To be initialized, too.", made(launched(noon.Add(time.Minute)), registered(noon.Add(2*time.Minute))), noon.Add(2 * time.Minute)},
-		"OtherClock": {"The API server's clock is ahead of ours, by which it was launched.", made(launched(noon.Add(-time.Minute))), noon.Add(-time.Minute)},
+		"OtherClock": {"A process whose clock was half an hour behind says when it was launched: it was not before it was made.", made(launched(noon.Add(-30 * time.Minute))), noon},
+		"OtherNode":  {"So it is with its registration.", made(registered(noon.Add(-30 * time.Minute))), noon},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {

@@ -52,7 +52,7 @@ func (r *Reconciler) Reconcile(ctx context.Context, req reconcile.Request) (reco
 		}
 		return loop.Result(0, err)
 	}
-	step := Next(c, r.waits.Since(r.Now, c.Name, string(c.UID), Began(c)), r.InitializeWithin)
+	step := Next(c, r.waits.Waited(r.Now, c.Name, string(c.UID), Began(c)), r.InitializeWithin)
 	if step.GiveUp != "" {
 		return loop.Result(0, r.Enact.Release(ctx, c, step.GiveUp))
 	}
