@@ -95,9 +95,15 @@ func (r *Reconciler) Reconcile(ctx context.Context, req reconcile.Request) (reco
 }
 
 // illness is what is wrong with a node, for as long as it has been seen to be.
+// What the node itself says it dates by its own clock, which may be wrong: a
+// machine must not end because that is behind.
 func (r *Reconciler) illness(n *corev1.Node) (Ill, bool) {
 	return Illness(n, r.Policies, func(c corev1.NodeCondition) time.Duration {
-		return r.ages.Since(r.Now, n.Name, string(n.UID)+"/"+string(c.Type), c.LastTransitionTime.Time)
+		key := string(n.UID) + "/" + string(c.Type)
+		if c.Status == corev1.ConditionUnknown || c.LastHeartbeatTime.IsZero() { // says the control plane, of a node that says nothing
+			return r.ages.Since(r.Now, n.Name, key, c.LastTransitionTime.Time)
+		}
+		return r.ages.SinceShown(r.Now, n.Name, key, c.LastTransitionTime.Time, c.LastHeartbeatTime.Time)
 	})
 }
 

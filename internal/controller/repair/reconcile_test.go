@@ -81,3 +81,33 @@ func TestWhichNodesAreRepaired(t *testing.T) {
 		})
 	}
 }
+
+// A kubelet dates what it says by its own clock. Its node is given as long as any other.
+func TestTheClockOfANode(t *testing.T) {
+	for name, ahead := range map[string]time.Duration{"Right": 0, "Behind": -time.Hour, "Ahead": time.Hour} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				n := &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: "n", Labels: map[string]string{v1.LabelNodePool: "p"}}, Spec: corev1.NodeSpec{ProviderID: "test:///n"}}
+				since := metav1.NewTime(time.Now().Add(ahead))
+				n.Status.Conditions = []corev1.NodeCondition{{Type: corev1.NodeReady, Status: corev1.ConditionFalse, LastTransitionTime: since, LastHeartbeatTime: since}}
+				c := &v1.NodeClaim{ObjectMeta: metav1.ObjectMeta{Name: "c", Finalizers: []string{v1.Finalizer}}}
+				c.Status.ProviderID = "test:///n"
+				store := apitest.New(t, clock.Wall, n, c)
+				hand := &enact.Enactor{Client: store, Cluster: cluster.New(clock.Wall), Now: clock.Wall, Log: logr.Discard(), Targets: &enact.Targets{}}
+				r := &repair.Reconciler{Client: store, Enact: hand, Now: clock.Wall, Policies: repair.Policies()}
+				for _, wait := range []time.Duration{0, 29 * time.Minute, 2 * time.Minute} {
+					time.Sleep(wait)
+					if _, err := r.Reconcile(t.Context(), reconcile.Request{NamespacedName: client.ObjectKey{Name: "n"}}); err != nil {
+						t.Fatal(err)
+					}
+					if err := store.Get(t.Context(), client.ObjectKeyFromObject(c), c); err != nil {
+						t.Fatal(err)
+					}
+					if ill := time.Since(since.Add(-ahead)); c.DeletionTimestamp != nil != (ill > 30*time.Minute) {
+						t.Errorf("after %s its claim ends: %v", ill, c.DeletionTimestamp != nil)
+					}
+				}
+			})
+		})
+	}
+}
