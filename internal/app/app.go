@@ -76,6 +76,7 @@ type Config struct {
 	Dial       *Dial       // how much is logged; nil: that stays as it is
 	Fence      *lead.Fence // that a driver asks before it writes; nil: none does
 	Now        clock.Now
+	Clock      *clock.Followed // that is gone by instead, and compared with the dates of the API server's answers; nil: none
 }
 
 // maxJournalDecisions is how many decisions the journal keeps at most, within its memory and its day.
@@ -129,10 +130,11 @@ func New(ctx context.Context, c Config) (*App, error) {
 		return nil, err
 	}
 	c = c.counted(metrics)
-	lock, hush, err := c.elected()
+	lock, hush, err := c.elected() // by the own clock, which tells when the computer has slept
 	if err != nil {
 		return nil, err
 	}
+	c = c.following()
 	m, err := newManager(c, lock)
 	if err != nil {
 		return nil, err
@@ -145,6 +147,9 @@ func New(ctx context.Context, c Config) (*App, error) {
 		return nil, err
 	}
 	if err := p.writers(ctx, lock); err != nil {
+		return nil, err
+	}
+	if err := p.follow(); err != nil {
 		return nil, err
 	}
 	p.observe()

@@ -20,6 +20,7 @@ import (
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/record"
 
+	"github.com/tenon-sh/tenon/internal/clock"
 	"github.com/tenon-sh/tenon/internal/cloud"
 	"github.com/tenon-sh/tenon/internal/lead"
 )
@@ -50,12 +51,16 @@ func (c Config) elected() (lock *lead.Lock, end func(), err error) {
 	if err != nil {
 		return nil, nil, fmt.Errorf("set up the election of a leader: %w", err)
 	}
+	var dates clock.Now
+	if c.Clock != nil {
+		dates = c.Clock.Now
+	}
 	tell := record.NewBroadcaster()
 	tell.StartRecordingToSink(&typedcorev1.EventSinkImpl{Interface: api.CoreV1().Events("")})
 	return lead.NewLock(lead.Config{
 		Leases: api.CoordinationV1(), Events: tell.NewRecorder(scheme.Scheme, corev1.EventSource{Component: "karpenter"}),
 		Name:     types.NamespacedName{Namespace: namespace, Name: c.Settings.LeaseName},
-		Identity: lead.Identity(host, string(uuid.NewUUID())), Fence: c.Fence, Log: c.Log.WithName("leader"), Now: c.Now,
+		Identity: lead.Identity(host, string(uuid.NewUUID())), Fence: c.Fence, Log: c.Log.WithName("leader"), Now: c.Now, Dates: dates,
 	}), tell.Shutdown, nil
 }
 

@@ -93,6 +93,7 @@ const (
 
 	DroppedSeries = "tenon_metrics_dropped_series_total"
 	Panics        = "tenon_panics_total"
+	ClockAhead    = "tenon_clock_ahead_seconds"
 
 	SDKRequests     = "aws_sdk_go_request_total"
 	SDKRequestTime  = "aws_sdk_go_request_duration_seconds"
@@ -324,6 +325,7 @@ func conditions() []Metric {
 func tenon() []Metric {
 	return []Metric{
 		{Name: DroppedSeries, Kind: Counter, Stage: Stable, Help: "Series left out because their metric had its maximum already; a number that grows is a bug to report.", Labels: []string{"metric"}},
+		{Name: ClockAhead, Kind: Gauge, Stage: Stable, Help: "By how much the clock of the controller's machine was ahead of the API server's when it began, if that is more than a minute; it is negative if it was behind. The API server's time is followed.", Seeds: once()},
 		{Name: Panics, Kind: Counter, Stage: Stable, Help: "Bugs of Tenon's own code that broke the look at one object, or one decision, and were caught; the log has each with its stack. A number that grows is a bug to report.", Labels: []string{"where"}},
 	}
 }

@@ -263,7 +263,7 @@ func respond(r *http.Request, code int, what any) (*http.Response, error) {
 func page(r *http.Request, code int, body io.ReadCloser) *http.Response {
 	return &http.Response{
 		Status: http.StatusText(code), StatusCode: code, Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1,
-		Header: http.Header{"Content-Type": {runtime.ContentTypeJSON}}, Body: body, ContentLength: -1, Request: r,
+		Header: http.Header{"Content-Type": {runtime.ContentTypeJSON}, "Date": {time.Now().UTC().Format(http.TimeFormat)}}, Body: body, ContentLength: -1, Request: r,
 	}
 }
 

@@ -27,6 +27,7 @@ type fault struct {
 	deaf                    bool // events cannot be written either, so that no pod can be told anything
 	queue, journals, leases bool // the controller hears of interruptions, keeps its decisions in files, leads by a Lease
 
+	ever  bool // it is there before the controller starts, and stays
 	twice bool // a request that is under way when its claim is given up is still carried out: a machine for each may be bought once more
 }
 
@@ -57,6 +58,11 @@ func (w *town) queueDo(change func(*queue)) {
 func twice(f fault) fault { f.twice = true; return f }
 
 func deaf(f fault) fault { f.deaf = true; return f }
+
+// skewed is a clock of the controller's machine that is never right.
+func skewed(name string, by time.Duration) fault {
+	return fault{name: name, ever: true, stage: func(w *town) { w.skew.Store(int64(by)) }, lift: func(*town) {}}
+}
 
 func always(err error) func(string) error { return func(string) error { return err } }
 
@@ -242,6 +248,10 @@ func otherFaults() []fault {
 			name:  "clock an hour behind",
 			stage: func(w *town) { w.skew.Store(-int64(time.Hour)) }, lift: func(w *town) { w.skew.Store(0) },
 		},
+		skewed("clock half an hour ahead for good", 30*time.Minute),
+		skewed("clock half an hour behind for good", -30*time.Minute),
+		skewed("clock a day ahead for good", 24*time.Hour),
+		skewed("clock a day behind for good", -24*time.Hour),
 		{
 			name: "kubelets cut off for two minutes", stage: func(*town) {},
 			each: func(w *town, at int) { w.kubeletsDo(func(h *host) { h.mute = at%300 < 120 }) },

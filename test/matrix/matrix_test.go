@@ -77,6 +77,9 @@ func TestMatrix(t *testing.T) {
 						if err := w.prepare(r, faults()[i], stories()[j]); err != nil {
 							t.Fatal(err)
 						}
+						if faults()[i].ever {
+							faults()[i].stage(w)
+						}
 						w.start()
 						got := tell(w, faults()[i], stories()[j])
 						t.Log(got)
@@ -164,7 +167,7 @@ func pageOf(results map[string]result) string {
 	var b strings.Builder
 	b.WriteString("# What holds while something is wrong\n\n" +
 		"<!-- Written by `TENON_TEST_MATRIX=all go test ./test/matrix -rewrite`. -->\n\n" +
-		"Each story is told once for every fault, with the whole controller in virtual time (`test/matrix`). A fault lasts eleven minutes from the moment the story begins. " +
+		"Each story is told once for every fault, with the whole controller in virtual time (`test/matrix`). A fault lasts eleven minutes from the moment the story begins, unless it is there before the controller starts and stays for good. " +
 		"A pair passes if no machine ends with pods on it, no pod waits for three minutes without a word, no machine is bought twice, and within an hour after the fault every machine has its claim and node, " +
 		"every pod runs, and the story has come to its end and stays there.\n\n" +
 		"A cell says how long after the fault all was so, and how many machines had been bought in all, those from before the fault among them.\n\n")

@@ -192,10 +192,7 @@ func (w *town) start() {
 	go func() {
 		defer close(l.done)
 		for ctx.Err() == nil { // an API server that does not answer ends a process; its pod is started again
-			a, err := app.New(ctx, config)
-			if err == nil {
-				err = a.Run(ctx)
-			}
+			err := live(ctx, config)
 			if ctx.Err() != nil {
 				return
 			}
@@ -210,6 +207,20 @@ func (w *town) start() {
 			pause.Stop()
 		}
 	}()
+}
+
+// live is the life of a process, as its command has it.
+func live(ctx context.Context, c app.Config) error {
+	time, err := app.Follow(ctx, c.Kubernetes, c.Now, c.Log)
+	if err != nil {
+		return err
+	}
+	c.Clock = time
+	a, err := app.New(ctx, c)
+	if err != nil {
+		return err
+	}
+	return a.Run(ctx)
 }
 
 // kill ends the process as kill -9 does: from now on nothing it calls is heard.

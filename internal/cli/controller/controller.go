@@ -103,16 +103,20 @@ func (o *options) run(ctx context.Context, out, errs io.Writer) error {
 	if err != nil {
 		return err
 	}
+	time, err := app.Follow(ctx, k, clock.Wall, log)
+	if err != nil {
+		return err
+	}
 	o.AWS.ReadOnly, o.AWS.Settings.NoReserved = o.Shadow, !o.Gates.ReservedCapacity
 	fence := lead.NewFence(clock.Wall)
 	if o.LeaderElection && !o.Shadow {
 		o.AWS.Acts = fence.Wait
 	}
-	driver, err := app.OnAWS(ctx, k, o.AWS, log.WithName("controller.aws"), clock.Wall)
+	driver, err := app.OnAWS(ctx, k, o.AWS, log.WithName("controller.aws"), time.Now)
 	if err != nil {
 		return err
 	}
-	a, err := app.New(ctx, app.Config{Kubernetes: k, Driver: driver, Provider: "aws", Settings: o.Settings, Release: o.AWS.Version, Commit: o.commit, Log: log, Dial: dial, Fence: fence, Now: clock.Wall})
+	a, err := app.New(ctx, app.Config{Kubernetes: k, Driver: driver, Provider: "aws", Settings: o.Settings, Release: o.AWS.Version, Commit: o.commit, Log: log, Dial: dial, Fence: fence, Now: clock.Wall, Clock: time})
 	if err != nil {
 		return err
 	}
