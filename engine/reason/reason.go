@@ -19,7 +19,6 @@ const (
 	NoPool         Code = "no-pool"          // there is no pool that may be used
 	Invalid        Code = "invalid"          // the object contradicts itself
 	Gated          Code = "scheduling-gated" // the pod waits for its scheduling gates
-	NotOurs        Code = "not-ours"         // the pod forbids nodes of any pool
 	Taint          Code = "taint"            // a taint is not tolerated
 	Label          Code = "label"            // a required label is absent or has another value
 	Resource       Code = "resource"         // too little of a resource

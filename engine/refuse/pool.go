@@ -138,6 +138,9 @@ func labelWhy(p *market.Pool, r label.Requirement) *reason.Why {
 	switch {
 	case fixed && !r.Has(v):
 		clash.Offer = label.Is(r.Key, v)
+		if r.Op() == label.DoesNotExist && (r.Key == label.NodePool || r.Key == label.Provisioner) {
+			why.Hint = "this forbids nodes of any pool: leave it so if that is meant, as for the controller's own pods, or take it off the pod"
+		}
 	case fixed:
 		return nil
 	case asked && p.Known[r.Key] && (q.Meets(r) || q.Negative() && r.Negative()):

@@ -86,7 +86,7 @@ func poolOf(w *world.World, f plan.Fill) world.PoolID {
 }
 
 // Silent reports whether a refusal is what the pod's owner asked for, so that
-// nobody needs to be told: its scheduling is held back, or it forbids our nodes.
+// no event is due: its scheduling is held back.
 func Silent(r plan.Refusal) bool {
-	return r.Why != nil && (r.Why.Code == reason.Gated || r.Why.Code == reason.NotOurs)
+	return r.Why != nil && r.Why.Code == reason.Gated
 }
