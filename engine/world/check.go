@@ -133,7 +133,7 @@ func checkSet(item, path string, s label.Set) error {
 		case r.Key == "":
 			return refuse(item, path, "have a requirement without a key")
 		case i > 0 && s[i-1].Key >= r.Key:
-			return refuse(item, path, "are not sorted by key: %s comes after %s", r.Key, s[i-1].Key)
+			return refuse(item, path, "are not sorted by key: %q comes after %q", r.Key, s[i-1].Key)
 		}
 	}
 	return nil

@@ -147,7 +147,7 @@ func (r Requirement) operatorProblem() string {
 		}
 	case corev1.NodeSelectorOpNotIn, corev1.NodeSelectorOpExists, corev1.NodeSelectorOpDoesNotExist:
 	default:
-		return fmt.Sprintf("there is no operator %s", r.Operator)
+		return fmt.Sprintf("there is no operator %q", r.Operator)
 	}
 	return ""
 }

@@ -79,11 +79,15 @@ type parser struct {
 }
 
 func (p *parser) fault(key, want string, got any) {
-	is := fmt.Sprint(got)
-	if strings.ContainsFunc(is, func(r rune) bool { return !unicode.IsPrint(r) }) {
-		is = strconv.Quote(is) // it is told by conditions and logs
+	p.faults = append(p.faults, fmt.Sprintf("%s must be %s, is %s", printable(key), want, printable(fmt.Sprint(got))))
+}
+
+// printable quotes what conditions and logs could not show as it is.
+func printable(s string) string {
+	if strings.ContainsFunc(s, func(r rune) bool { return !unicode.IsPrint(r) }) {
+		return strconv.Quote(s)
 	}
-	p.faults = append(p.faults, fmt.Sprintf("%s must be %s, is %s", key, want, is))
+	return s
 }
 
 func (p *parser) integer(key string) *int64 {

@@ -74,6 +74,7 @@ func TestParseRefuses(t *testing.T) {
 		"DeepMap":      {`{"evictionHard":{"memory.available":{}}}`, "evictionHard.memory.available"},
 		"NotAList":     {`{"clusterDNS":"10.0.0.10"}`, "clusterDNS"},
 		"NoText":       {`{"podsPerCore":"\u0000"}`, `is "\x00"`},
+		"NoKey":        {`{"evictionHard":{"\u0000":{}}}`, `"evictionHard.\x00" must be`},
 		"NotAFlag":     {`{"cpuCFSQuota":"no"}`, "cpuCFSQuota"},
 	}
 	for name, tc := range tests {

@@ -84,8 +84,23 @@ type Notice struct {
 type envelope struct {
 	Source     string          `json:"source"`
 	DetailType string          `json:"detail-type"`
-	Time       time.Time       `json:"time"`
+	Time       instant         `json:"time"`
 	Detail     json.RawMessage `json:"detail"`
+}
+
+// instant is a time whose text is quoted where it is none: it may hold anything.
+type instant struct{ time.Time }
+
+func (t *instant) UnmarshalJSON(data []byte) error {
+	var text string
+	err := json.Unmarshal(data, &text)
+	if err == nil && text != "" {
+		t.Time, err = time.Parse(time.RFC3339, text)
+	}
+	if err != nil {
+		return fmt.Errorf("time %q is not of the form %s", data, time.RFC3339)
+	}
+	return nil
 }
 
 // Parse reads a message of the queue. A message of another kind is a Notice of
@@ -95,7 +110,7 @@ func Parse(body string) (Notice, error) {
 	if err := json.Unmarshal([]byte(body), &e); err != nil {
 		return Notice{Kind: Nothing}, fmt.Errorf("read notice: %w", err)
 	}
-	n := Notice{Kind: Nothing, At: e.Time}
+	n := Notice{Kind: Nothing, At: e.Time.Time}
 	var err error
 	switch e.Source + "/" + e.DetailType {
 	case "aws.ec2/EC2 Spot Instance Interruption Warning":
@@ -110,7 +125,7 @@ func Parse(body string) (Notice, error) {
 		err = n.health(e.Detail)
 	}
 	if err != nil {
-		return Notice{Kind: Nothing, At: e.Time}, fmt.Errorf("read %s: %w", e.DetailType, err)
+		return Notice{Kind: Nothing, At: e.Time.Time}, fmt.Errorf("read %s: %w", e.DetailType, err)
 	}
 	return n, nil
 }

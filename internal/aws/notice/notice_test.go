@@ -1,6 +1,7 @@
 package notice_test
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -69,4 +70,12 @@ func FuzzParse(f *testing.F) {
 			t.Errorf("%q: kind %s with machines %v", body, n.Kind, n.Instances)
 		}
 	})
+}
+
+// What a message says in place of its time may hold anything, and is told by the log.
+func TestTimeIsQuoted(t *testing.T) {
+	_, err := notice.Parse("{\"source\":\"aws.ec2\",\"time\":\"2026-01-02T\x7f3:04:05Z\"}")
+	if err == nil || strings.Contains(err.Error(), "\x7f") || !strings.Contains(err.Error(), `\x7f3:04`) {
+		t.Errorf("got %v, want the time in quotes", err)
+	}
 }

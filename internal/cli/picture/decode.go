@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"unicode"
 
 	appsv1 "k8s.io/api/apps/v1"
 	batchv1 "k8s.io/api/batch/v1"
@@ -132,6 +133,8 @@ func decode(d document, known map[string]func() any, list head) ([]object, error
 	switch {
 	case h.Format == world.Format:
 		return []object{{from: document{file: d.file, index: d.index, line: d.line}, kind: world.Format, v: replay(data)}}, nil
+	case strings.ContainsFunc(h.APIVersion+h.Kind, func(r rune) bool { return !unicode.IsPrint(r) }):
+		return nil, fmt.Errorf("%s: apiVersion %q and kind %q cannot both be names", d.where(), h.APIVersion, h.Kind)
 	case h.Kind == "":
 		return nil, fmt.Errorf("%s: kind is missing: every document needs apiVersion and kind", d.where())
 	case strings.HasSuffix(h.Kind, "List") && (h.Items != nil || h.Kind == "List"):

@@ -26,6 +26,8 @@ func unreadable(d document, err error) error {
 		err = fmt.Errorf("line %d: %w", d.line+bytes.Count(d.data[:before], []byte("\n")), err)
 	case strings.HasPrefix(err.Error(), "yaml: "):
 		err = errors.New(inFile(d, strings.TrimPrefix(err.Error(), "yaml: ")))
+	case strings.HasPrefix(err.Error(), "unsupported map key"):
+		err = errors.New("a key is null, where text belongs: there is nothing, ~ or null before a colon")
 	default:
 		err = plainly(err)
 	}

@@ -158,6 +158,8 @@ func TestUnusableInput(t *testing.T) {
 		"Twice":        {input: podOf("a", "1") + podOf("a", "1"), want: "v1 Pod default/a is there twice: the first is -: document 1 (line 1)"},
 		"PoolTwice":    {input: pool + pool, want: "karpenter.sh/v1 NodePool general is there twice"},
 		"KeyTwice":     {input: pool + "---\n" + pod("spec: {}\nspec: {}\n"), want: `document 2 (line 3): line 7: key "spec" already set in map`},
+		"KeyNull":      {input: pool + "---\n" + pod("spec: {~: []}\n"), want: "document 2 (line 3): a key is null, where text belongs"},
+		"KindNoName":   {input: "apiVersion: \"\\0\"\nkind: Pod\n", want: `document 1 (line 1): apiVersion "\x00" and kind "Pod" cannot both be names`},
 		"FieldTwice":   {input: `{"apiVersion":"v1","kind":"Pod","metadata":{"name":"p","name":"q"}}`, want: "Pod: metadata.name is there twice"},
 		"Tab":          {input: pod("spec:\n\tcontainers: []\n"), want: "line 5: found character that cannot start any token; YAML is indented with blanks"},
 		"Template":     {input: "kind: Pod\nmetadata: {name: {{ .Values.name }}}\n", want: "it looks like a template: render it first"},
