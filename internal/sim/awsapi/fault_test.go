@@ -6,7 +6,9 @@ import (
 	"io"
 	"net/http"
 	"strings"
+	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/ec2"
@@ -84,21 +86,44 @@ func TestFaultsOfCalls(t *testing.T) {
 	}
 }
 
+// The clock is the test's own: tokens come back as it says, however long the calls take.
 func TestTheRealLimitsThrottle(t *testing.T) {
-	w := serve(t, func(c *awsapi.Config) { c.Limits = nil })
-	throttled := 0
-	for range 60 {
-		if _, err := w.once().TerminateInstances(t.Context(), &ec2.TerminateInstancesInput{InstanceIds: []string{"i-0"}, DryRun: aws.Bool(true)}); code(err) == "RequestLimitExceeded" {
-			throttled++
+	var passed atomic.Int64
+	w := serve(t, func(c *awsapi.Config) {
+		c.Limits = nil
+		c.Now = func() time.Time { return time.Date(2026, 11, 23, 12, 0, 0, int(passed.Load()), time.UTC) }
+	})
+	calls := map[string]struct {
+		call        func() error
+		burst, rate int // as Limits has them
+	}{
+		"TerminateInstances": {func() error {
+			_, err := w.once().TerminateInstances(t.Context(), &ec2.TerminateInstancesInput{InstanceIds: []string{"i-0"}, DryRun: aws.Bool(true)})
+			return err
+		}, 100, 5},
+		"DescribeSubnets": {func() error {
+			_, err := w.once().DescribeSubnets(t.Context(), &ec2.DescribeSubnetsInput{})
+			return err
+		}, 100, 20},
+	}
+	through := func(name string, n int) (out int) {
+		for range n {
+			if code(calls[name].call()) != "RequestLimitExceeded" {
+				out++
+			}
+		}
+		return out
+	}
+	for name, c := range calls {
+		if n := through(name, c.burst+10); n != c.burst {
+			t.Errorf("%d calls of %s were let through at once, want %d", n, name, c.burst)
 		}
 	}
-	for range 120 {
-		if _, err := w.once().DescribeSubnets(t.Context(), &ec2.DescribeSubnetsInput{}); code(err) == "RequestLimitExceeded" {
-			throttled++
+	passed.Store(int64(time.Second))
+	for name, c := range calls {
+		if n := through(name, c.rate+10); n != c.rate {
+			t.Errorf("%d calls of %s were let through a second later, want %d", n, name, c.rate)
 		}
-	}
-	if throttled == 0 {
-		t.Error("180 calls at once were all let through")
 	}
 }
 
