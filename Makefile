@@ -6,7 +6,7 @@ TOOL   := go tool -modfile=tools/pinned/go.mod
 COMMIT := $(shell git rev-parse HEAD 2>/dev/null)
 STAMP  := -X main.commit=$(COMMIT) -X main.release=$(RELEASE)
 
-.PHONY: help up build tools test test-documents test-browser test-race test-all test-upstream fuzz mutants verify format lint rules generated fmt generate bench bench-peer catalog docs map release site clean
+.PHONY: help up build tools test test-documents test-browser test-race test-all test-upstream fuzz mutants verify format lint rules generated modules fmt generate bench bench-peer catalog docs map release site clean
 
 help: ## list the targets
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/make \1\t\2/p' Makefile | expand -t 24
@@ -45,7 +45,7 @@ mutants: ## what no test of a package notices: make mutants ARGS=./engine/amount
 	@go run ./tools/mutants $(or $(ARGS),./engine/amount)
 
 verify: ## all that must hold beside the tests: formatting, lint, rules, generated files
-	@$(MAKE) --no-print-directory -k format lint rules generated
+	@$(MAKE) --no-print-directory -k format lint rules generated modules
 
 format: ## how all Go files should look, where they do not
 	@$(TOOL) golangci-lint fmt --diff
@@ -58,6 +58,9 @@ rules: ## the rules of the house: layers, purity, names
 
 generated: ## what is generated is what its sources make
 	@go run ./tools/generated
+
+modules: ## the benchmarks and the runner of upstream's suites compile, and their tests pass
+	@for at in bench test/upstream; do (cd $$at && go vet ./... && go test ./...) || exit; done
 
 fmt: ## format all Go files
 	@$(TOOL) golangci-lint fmt

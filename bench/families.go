@@ -12,6 +12,7 @@ import (
 	"github.com/tenon-sh/tenon/bench/measure"
 	"github.com/tenon-sh/tenon/bench/report"
 	"github.com/tenon-sh/tenon/engine/enginetest/families"
+	"github.com/tenon-sh/tenon/engine/money"
 	"github.com/tenon-sh/tenon/engine/plan"
 	"github.com/tenon-sh/tenon/engine/provision"
 	"github.com/tenon-sh/tenon/engine/world"
@@ -60,13 +61,13 @@ func (o *options) member(w *world.World, seed uint64) report.Member {
 	least := provision.Decide(withCharge(w, p.Charge), provision.Options{Charge: -1, Steps: -1}).Bound
 	nodes := len(p.New)
 	return report.Member{
-		Seed: seed, CPU: use.CPU, Steps: p.Steps, Nodes: nodes, Refused: len(p.Refused), Cost: dollars(p.Expected()), Bound: dollars(p.Bound),
-		Spend: dollars(p.Expected() + int64(nodes)*p.Charge), Least: dollars(least),
+		Seed: seed, CPU: use.CPU, Steps: p.Steps, Nodes: nodes, Refused: len(p.Refused), Cost: p.Expected().Units(), Bound: p.Bound.Units(),
+		Spend: (p.Expected() + p.Charge.Times(nodes)).Units(), Least: least.Units(),
 	}
 }
 
 // withCharge is the world in which the charge for a node is part of every price, so that the bound of its plan is one on both together.
-func withCharge(w *world.World, charge int64) *world.World {
+func withCharge(w *world.World, charge money.Micro) *world.World {
 	b := w.Edit()
 	for _, c := range w.Catalogs() {
 		c := *c

@@ -69,9 +69,9 @@ func (o *options) race(ctx context.Context, w io.Writer) error {
 		if err != nil {
 			return fmt.Errorf("%s: %w", by.name, err)
 		}
-		out.Least = max(out.Least, dollars(f.First.Bound))
+		out.Least = max(out.Least, f.First.Bound.Units())
 		out.Bound = append(out.Bound, report.Bound{
-			By: by.name, Planned: dollars(f.Planned()), Cost: dollars(f.Cost), Idle: dollars(f.Idle), Nodes: len(f.First.New), Machines: f.Machines,
+			By: by.name, Planned: f.Planned().Units(), Cost: f.Cost.Units(), Idle: f.Idle.Units(), Nodes: len(f.First.New), Machines: f.Machines,
 			Placed: f.Placed, Stranded: f.Stranded, Homeless: f.Homeless,
 		})
 	}

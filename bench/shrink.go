@@ -78,8 +78,8 @@ func planned(w *world.World, level string, s *report.Shrink) report.Rest {
 			cost -= g.Price
 		}
 	}
-	s.Start, s.Bound = dollars(p.Price), dollars(p.Least)
-	return report.Rest{Name: "level " + level, Cost: dollars(cost), Moved: p.Moved(), Commands: commands, CPU: use.CPU}
+	s.Start, s.Bound = p.Price.Units(), p.Least.Units()
+	return report.Rest{Name: "level " + level, Cost: cost.Units(), Moved: p.Moved(), Commands: commands, CPU: use.CPU}
 }
 
 // serial is where the published rules come to: after as many moves, at equal cost, and in the end, or when the time is up.
@@ -87,7 +87,7 @@ func (o *options) serial(w *world.World, ours report.Rest) []report.Rest {
 	s := enginetest.NewSerial(w)
 	begin := measure.CPU()
 	rest := func(name string) report.Rest {
-		return report.Rest{Name: name, Cost: dollars(s.Cost()), Moved: s.Moved, Commands: s.Commands, Looks: s.Simulations, CPU: (measure.CPU() - begin).Seconds()}
+		return report.Rest{Name: name, Cost: s.Cost().Units(), Moved: s.Moved, Commands: s.Commands, Looks: s.Simulations, CPU: (measure.CPU() - begin).Seconds()}
 	}
 	moves, cost, ended := report.Stops()
 	out := []report.Rest{rest(moves)}
@@ -96,7 +96,7 @@ func (o *options) serial(w *world.World, ours report.Rest) []report.Rest {
 		if s.Moved <= ours.Moved {
 			out[0] = rest(moves)
 		}
-		if !equal && dollars(s.Cost()) <= ours.Cost {
+		if !equal && s.Cost().Units() <= ours.Cost {
 			out, equal = append(out, rest(cost)), true
 		}
 		if measure.CPU()-begin > o.cap {
@@ -106,5 +106,3 @@ func (o *options) serial(w *world.World, ours report.Rest) []report.Rest {
 	}
 	return append(out, rest(ended))
 }
-
-func dollars(micro int64) float64 { return float64(micro) / 1e6 }

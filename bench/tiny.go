@@ -21,6 +21,7 @@ import (
 	"github.com/tenon-sh/tenon/bench/scenario"
 	"github.com/tenon-sh/tenon/engine/amount"
 	"github.com/tenon-sh/tenon/engine/label"
+	"github.com/tenon-sh/tenon/engine/money"
 	"github.com/tenon-sh/tenon/engine/provision"
 	"github.com/tenon-sh/tenon/engine/world"
 	"github.com/tenon-sh/tenon/internal/observe"
@@ -47,7 +48,7 @@ func (o *options) tinyWorlds(w io.Writer) error {
 	}
 	for seed := range uint64(o.tinies) { //nolint:gosec // a small number
 		in := s.Make(c, 2+int(seed%11), seed+1) //nolint:gosec // a dozen at most
-		least := dollars(optimum(in, c))
+		least := optimum(in, c).Units()
 		us, err := ours.Run(in, c, provision.Options{Steps: o.steps})
 		if err != nil {
 			return err
@@ -76,17 +77,17 @@ func (o *options) tinyWorlds(w io.Writer) error {
 type sale struct {
 	room  amount.List
 	zone  string
-	price int64
+	price money.Micro
 }
 
 // optimum is the least price of machines for all pods of a tiny world, by trying every way to share them.
-func optimum(in scenario.Input, c world.Catalog) int64 {
+func optimum(in scenario.Input, c world.Catalog) money.Micro {
 	sold := forSale(observe.NodePool(in.Pools[0]), c)
 	pods := make([]handful, len(in.Pending))
 	for i, p := range in.Pending {
 		pods[i] = alone(p)
 	}
-	least, price := make([]int64, 1<<len(pods)), make([]int64, 1<<len(pods))
+	least, price := make([]money.Micro, 1<<len(pods)), make([]money.Micro, 1<<len(pods))
 	for set := 1; set < len(least); set++ {
 		price[set], least[set] = cheapest(sold, pods, set), math.MaxInt64
 		first := set & -set
@@ -150,7 +151,7 @@ func forSale(p world.Pool, c world.Catalog) []sale {
 }
 
 // cheapest is the price of a machine that takes the pods of a set together; 0 if none does.
-func cheapest(sold []sale, pods []handful, set int) int64 {
+func cheapest(sold []sale, pods []handful, set int) money.Micro {
 	var all handful
 	for ; set > 0; set &= set - 1 {
 		both, ok := all.and(pods[bits.TrailingZeros(uint(set))]) //nolint:gosec // never negative

@@ -23,7 +23,7 @@ func TestOptimum(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		least := dollars(optimum(in, catalog))
+		least := optimum(in, catalog).Units()
 		if len(out.Refused) > 0 || out.Cost() < least-1e-9 || out.Cost() > 1.1*least || seed == 1 && out.Cost() > least+1e-9 {
 			t.Errorf("seed %d: cost %f, optimum %f, refused %v", seed, out.Cost(), least, out.Refused)
 		}
