@@ -6,7 +6,7 @@ import (
 	"github.com/tenon-sh/tenon/engine/amount"
 )
 
-// World is a picture of a cluster at one moment. It never changes, and nothing
+// World is a snapshot of a cluster at one moment. It never changes, and nothing
 // in it may be written to: Worlds share what did not change between them.
 type World struct {
 	at     int64

@@ -104,7 +104,7 @@ func TestHistoryLeavesNoTrace(t *testing.T) {
 		if a.Digest() != b.Digest() {
 			t.Errorf("digests differ: %s after the history, %s from nothing", a.Digest(), b.Digest())
 		}
-		if diff := cmp.Diff(picture(t, a), picture(t, b)); diff != "" {
+		if diff := cmp.Diff(everything(t, a), everything(t, b)); diff != "" {
 			t.Errorf("worlds differ: -after the history +from nothing\n%s", diff)
 		}
 		back, err := world.Read([]byte(text(t, a)))
@@ -117,8 +117,8 @@ func TestHistoryLeavesNoTrace(t *testing.T) {
 	})
 }
 
-// picture is all that can be seen of a World.
-func picture(t *rapid.T, w *world.World) string {
+// everything is all that can be seen of a World.
+func everything(t *rapid.T, w *world.World) string {
 	var b strings.Builder
 	b.WriteString(text(t, w))
 	for _, p := range w.Waiting() {
@@ -152,7 +152,7 @@ func TestSnapshotsDoNotChange(t *testing.T) {
 			_ = c.do(b)
 		}
 		w := b.Snapshot(1)
-		was, digest := picture(t, w), w.Digest()
+		was, digest := everything(t, w), w.Digest()
 		edit := w.Edit()
 		for _, c := range rapid.SliceOfN(changes(), 0, 20).Draw(t, "after") {
 			_ = c.do(b)
@@ -160,8 +160,8 @@ func TestSnapshotsDoNotChange(t *testing.T) {
 			b.Snapshot(2)
 		}
 		edit.Snapshot(3)
-		if picture(t, w) != was || w.Digest() != digest {
-			t.Errorf("the world changed:\n%s\n%s", was, picture(t, w))
+		if everything(t, w) != was || w.Digest() != digest {
+			t.Errorf("the world changed:\n%s\n%s", was, everything(t, w))
 		}
 	})
 }

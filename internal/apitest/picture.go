@@ -12,9 +12,9 @@ import (
 	"github.com/tenon-sh/tenon/internal/cluster"
 )
 
-// Show has a picture show what a store holds now of pools, claims, nodes and
+// Show has a cluster state show what a store holds now of pools, claims, nodes and
 // pods, as its watches would.
-func Show(t *testing.T, c client.Reader, picture *cluster.Cluster) {
+func Show(t *testing.T, c client.Reader, state *cluster.Cluster) {
 	t.Helper()
 	var (
 		pools  v1.NodePoolList
@@ -27,36 +27,36 @@ func Show(t *testing.T, c client.Reader, picture *cluster.Cluster) {
 	}
 	there := map[string]bool{}
 	for i := range pools.Items {
-		picture.SetNodePool(&pools.Items[i])
+		state.SetNodePool(&pools.Items[i])
 	}
 	for i := range claims.Items {
 		there["claim "+claims.Items[i].Name] = true
-		picture.SetClaim(&claims.Items[i])
+		state.SetClaim(&claims.Items[i])
 	}
 	for i := range nodes.Items {
 		there["node "+nodes.Items[i].Name] = true
-		picture.SetNode(&nodes.Items[i])
+		state.SetNode(&nodes.Items[i])
 	}
 	for i := range pods.Items {
 		there["pod "+pods.Items[i].Name] = true
-		picture.SetPod(&pods.Items[i])
+		state.SetPod(&pods.Items[i])
 	}
-	vanish(picture, picture.World(), func(what string) bool { return !there[what] })
+	vanish(state, state.World(), func(what string) bool { return !there[what] })
 }
 
-// vanish has a picture forget what is no more.
-func vanish(picture *cluster.Cluster, w *world.World, is func(string) bool) {
+// vanish has a cluster state forget what is no more.
+func vanish(state *cluster.Cluster, w *world.World, is func(string) bool) {
 	for _, p := range w.Places() {
 		for _, pod := range p.Pods {
 			if is("pod " + pod.Name) {
-				picture.DeletePod(pod.Key)
+				state.DeletePod(pod.Key)
 			}
 		}
 		if p.Claim != nil && is("claim "+p.Claim.Name) {
-			picture.DeleteClaim(p.Claim.Name, p.Claim.UID)
+			state.DeleteClaim(p.Claim.Name, p.Claim.UID)
 		}
 		if p.Node != nil && is("node "+p.Node.Name) {
-			picture.DeleteNode(p.Node.Name)
+			state.DeleteNode(p.Node.Name)
 		}
 	}
 }

@@ -308,7 +308,7 @@ func (p *parts) moving() disrupt.Moving {
 	return disrupt.Moving{Off: !p.Settings.MovePods, Pack: p.options(), SpotToSpot: p.Settings.Gates.SpotToSpotConsolidation, Level: p.Settings.ConsolidationLevel}
 }
 
-// controllers adds every controller. Those that listen to the picture come before its sources.
+// controllers adds every controller. Those that listen to the cluster state come before its sources.
 func (p *parts) controllers() error {
 	c := p.m.GetClient()
 	evictor := enact.NewEvictor(p.enact)
@@ -398,7 +398,7 @@ func (p *parts) options() decide.Options {
 	return o
 }
 
-// watch has the picture fed, whether this process leads or not, so that it can lead at once.
+// watch has the cluster state fed, whether this process leads or not, so that it can lead at once.
 func (p *parts) watch() error {
 	typed := rest.CopyConfig(p.Kubernetes)
 	typed.ContentType, typed.AcceptContentTypes = runtime.ContentTypeProtobuf, runtime.ContentTypeProtobuf+","+runtime.ContentTypeJSON
@@ -438,8 +438,8 @@ func (f everywhere) Start(ctx context.Context) error { return f(ctx) }
 // NeedLeaderElection is the manager's.
 func (f everywhere) NeedLeaderElection() bool { return false }
 
-// picture is the cluster as it is seen now; nil before it has been seen.
-func (p *parts) picture() *world.World {
+// state is the cluster as it is seen now; nil before it has been seen.
+func (p *parts) state() *world.World {
 	if ok, _ := p.cluster.Synced(); !ok {
 		return nil
 	}
@@ -453,7 +453,7 @@ func (p *parts) next() (journal.Entry, bool) {
 	default:
 		return journal.Entry{}, false
 	}
-	w := p.picture()
+	w := p.state()
 	return journal.Entry{Kind: journal.Buy, World: w, Options: journal.Options{Provision: p.options(), Disrupt: engine.Options{Consolidate: p.moving().Options()}}, Release: p.Release}, w != nil
 }
 
@@ -481,12 +481,12 @@ func (p *parts) serve(registry *prometheus.Registry) error {
 	mux := http.NewServeMux()
 	var history *live.History
 	if p.Settings.LivePage {
-		history = live.NewHistory(p.picture, panics.Teller{Log: p.Log.WithName("pages"), Metrics: p.metrics})
+		history = live.NewHistory(p.state, panics.Teller{Log: p.Log.WithName("pages"), Metrics: p.metrics})
 		if err := p.m.Add(history); err != nil {
 			return err
 		}
 	}
-	pages := web.Handler(p.journal, p.picture, p.enact.WhyDeleted, p.next, history)
+	pages := web.Handler(p.journal, p.state, p.enact.WhyDeleted, p.next, history)
 	mux.Handle("/", pages)
 	mux.Handle("/metrics", web.Bounded(maxScrapes, p.scrape(promhttp.HandlerFor(prometheus.Gatherers{registry, ctrlmetrics.Registry}, promhttp.HandlerOpts{
 		ErrorHandling: promhttp.ContinueOnError, // one bad series of a library does not hide all others

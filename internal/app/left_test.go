@@ -16,7 +16,7 @@ import (
 )
 
 // left tells all there is to know of pods that do not run although they should:
-// what kube-scheduler and events say of them, where the picture and the last plan
+// what kube-scheduler and events say of them, where the cluster state and the last plan
 // have them, and which nodes and claims have room.
 func (h house) left(ns string) string {
 	ctx := context.Background()
@@ -55,7 +55,7 @@ func (h house) left(ns string) string {
 		}
 		key := world.Key{Namespace: p.Namespace, Name: p.Name}
 		if seen := w.Pod(key); seen != nil {
-			say("  in the picture: waiting %t, node %q, nominated %q, by us %t, planned %q", seen.Waiting, seen.Node, seen.Nominated, seen.Promised, seen.Planned)
+			say("  in the cluster state: waiting %t, node %q, nominated %q, by us %t, planned %q", seen.Waiting, seen.Node, seen.Nominated, seen.Promised, seen.Planned)
 		}
 		say("  the last plan: %s", verdict(last, key))
 		h.told(ns, p.Name, say)

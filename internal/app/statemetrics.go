@@ -40,7 +40,7 @@ func (p *parts) leads() bool {
 	}
 }
 
-// observe has what happens to pods counted. It must be called before the picture's sources start.
+// observe has what happens to pods counted. It must be called before the cluster state's sources start.
 func (p *parts) observe() {
 	p.metrics.Put(metric.BuildInfo, 1, p.Release, runtime.Version(), runtime.GOARCH, p.Commit)
 	if p.Settings.Unobserved {

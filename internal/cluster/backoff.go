@@ -124,7 +124,7 @@ func (c *Cluster) unhold(id world.BackoffID) {
 }
 
 // weigh finds out what became of purchases, as a World shows it. It reports
-// whether that changed the picture. The lock is held.
+// whether that changed the cluster state. The lock is held.
 func (c *Cluster) weigh(w *world.World) bool {
 	before := c.dirty
 	c.dirty = false

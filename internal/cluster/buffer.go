@@ -9,7 +9,7 @@ import (
 	"github.com/tenon-sh/tenon/internal/observe"
 )
 
-// SetBuffer puts the virtual pods of a CapacityBuffer into the picture, in place of those that it had.
+// SetBuffer puts the virtual pods of a CapacityBuffer into the cluster state, in place of those that it had.
 func (c *Cluster) SetBuffer(k world.Key, pods []world.Pod) {
 	c.update(func() []Change {
 		changed := false
@@ -42,7 +42,7 @@ func (c *Cluster) SetBuffer(k world.Key, pods []world.Pod) {
 	})
 }
 
-// DeleteBuffer takes the virtual pods of a CapacityBuffer out of the picture.
+// DeleteBuffer takes the virtual pods of a CapacityBuffer out of the cluster state.
 func (c *Cluster) DeleteBuffer(k world.Key) { c.SetBuffer(k, nil) }
 
 // Buffered reports whether room is held for pods to come.

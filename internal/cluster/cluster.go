@@ -1,7 +1,7 @@
-// Package cluster keeps the live picture of one cluster: it owns a world.Builder, feeds it from watches, and gives Worlds.
+// Package cluster keeps the live state of one cluster: it owns a world.Builder, feeds it from watches, and gives Worlds.
 //
 // Objects become values at the door and are not kept. What we write ourselves
-// is in the picture at once and stays there until the watches show it, so that
+// is in the cluster state at once and stays there until the watches show it, so that
 // no decision is made twice because an answer is under way.
 package cluster
 
@@ -38,7 +38,7 @@ const (
 	Other   Kind = "other"
 )
 
-// Change is told to listeners after the picture has changed.
+// Change is told to listeners after the cluster state has changed.
 type Change struct {
 	Kind Kind
 	Name string
@@ -51,7 +51,7 @@ type Change struct {
 	Limits amount.List
 }
 
-// Cluster is the live picture. Its methods may be called from several goroutines.
+// Cluster is the live state. Its methods may be called from several goroutines.
 type Cluster struct {
 	// Panics is told of bugs that an object, or a listener, meets. It is set before
 	// the first source starts, if at all.
@@ -103,7 +103,7 @@ type podState struct {
 	mounts []observe.Mount
 }
 
-// New returns an empty picture that waits for the named sources before it is synced.
+// New returns an empty state that waits for the named sources before it is synced.
 func New(now clock.Now, sources ...string) *Cluster {
 	c := &Cluster{
 		now: now, builder: world.NewBuilder(), dirty: true, sources: sources, waits: map[string]bool{}, unsynced: now(), refused: map[string]string{},
@@ -124,15 +124,15 @@ func New(now clock.Now, sources ...string) *Cluster {
 // lock. It must be called before the first source starts.
 func (c *Cluster) Listen(f func(Change)) { c.listeners = append(c.listeners, f) }
 
-// update changes the picture under the lock and then tells the listeners. What
-// panics while the picture changes is the caller's to catch: the picture stays in use.
+// update changes the cluster state under the lock and then tells the listeners. What
+// panics while the cluster state changes is the caller's to catch: the cluster state stays in use.
 func (c *Cluster) update(do func() []Change) {
 	for _, change := range c.change(do) {
 		c.notify(change)
 	}
 }
 
-// change changes the picture under the lock.
+// change changes the cluster state under the lock.
 func (c *Cluster) change(do func() []Change) []Change {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -199,14 +199,14 @@ func (c *Cluster) Refused() []string {
 	return out
 }
 
-// World returns the picture as it is now.
+// World returns the cluster state as it is now.
 func (c *Cluster) World() *world.World {
 	w, learnt := c.freeze(func() bool { return false })
 	c.tell(learnt)
 	return w
 }
 
-// Recent returns a picture that is not older than age: cheap for those who look often.
+// Recent returns a cluster state that is not older than age: cheap for those who look often.
 func (c *Cluster) Recent(age time.Duration) *world.World {
 	w, learnt := c.freeze(func() bool { return c.last != nil && (!c.dirty || c.now.Since(c.lastAt) <= age) })
 	c.tell(learnt)
@@ -223,7 +223,7 @@ func (c *Cluster) freeze(lastDoes func() bool) (w *world.World, learnt bool) {
 	return c.snapshot()
 }
 
-// snapshot freezes the picture, with what it shows of purchases. It reports whether that is news.
+// snapshot freezes the cluster state, with what it shows of purchases. It reports whether that is news.
 func (c *Cluster) snapshot() (w *world.World, learnt bool) {
 	now := c.now()
 	c.forget(now)
@@ -247,7 +247,7 @@ func (c *Cluster) tell(learnt bool) {
 	}
 }
 
-// Publish puts a template's catalogue into the picture.
+// Publish puts a template's catalogue into the cluster state.
 func (c *Cluster) Publish(catalog world.Catalog) {
 	c.update(func() []Change {
 		c.bar(catalog.Template, "")
@@ -257,7 +257,7 @@ func (c *Cluster) Publish(catalog world.Catalog) {
 	})
 }
 
-// Withdraw takes a template's catalogue out of the picture. Its pools are not ready, if there is a reason why.
+// Withdraw takes a template's catalogue out of the cluster state. Its pools are not ready, if there is a reason why.
 func (c *Cluster) Withdraw(t world.TemplateID, why string) {
 	c.update(func() []Change {
 		c.bar(t, why)

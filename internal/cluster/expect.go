@@ -28,12 +28,12 @@ func dated(created, made, now int64) int64 {
 	return made
 }
 
-// SetClaim puts a claim that a watch shows into the picture, unless what we
+// SetClaim puts a claim that a watch shows into the cluster state, unless what we
 // wrote ourselves is newer.
 func (c *Cluster) SetClaim(o *v1.NodeClaim) { c.setClaim(o, true) }
 
 // Wrote puts a claim that we have just written, as the API server answered,
-// into the picture before any watch shows it.
+// into the cluster state before any watch shows it.
 func (c *Cluster) Wrote(o *v1.NodeClaim) { c.setClaim(o, false) }
 
 func (c *Cluster) setClaim(o *v1.NodeClaim, watched bool) {
@@ -64,7 +64,7 @@ func (c *Cluster) setClaim(o *v1.NodeClaim, watched bool) {
 	})
 }
 
-// setUnread notes a claim that breaks our code. It stays in the picture as it was
+// setUnread notes a claim that breaks our code. It stays in the cluster state as it was
 // last read, if it was. What its machine has room for is not known, so its pods
 // would be bought for again and again: its pool buys nothing until it is gone or can be read.
 func (c *Cluster) setUnread(o *v1.NodeClaim) {
@@ -86,7 +86,7 @@ func (c *Cluster) readable(claim string) {
 	}
 }
 
-// putAgain puts a pool into the picture whose readiness has changed. The lock is held.
+// putAgain puts a pool into the cluster state whose readiness has changed. The lock is held.
 func (c *Cluster) putAgain(id world.PoolID) []Change {
 	p, ok := c.pools[id]
 	if !ok {
@@ -110,7 +110,7 @@ func (c *Cluster) blind(id world.PoolID) string {
 	return fmt.Sprintf("NodeClaim %q meets a bug in Tenon, which the controller's log tells of: please report it; the pool buys again once the claim is deleted", slices.Min(names))
 }
 
-// DeleteClaim takes a claim that a watch shows to be gone out of the picture.
+// DeleteClaim takes a claim that a watch shows to be gone out of the cluster state.
 // A younger claim of the same name stays.
 func (c *Cluster) DeleteClaim(name, uid string) {
 	c.update(func() []Change {

@@ -15,7 +15,7 @@ import (
 // PodFeed is what a reflector of pods stores into.
 type PodFeed struct{ *feed[corev1.Pod, *corev1.Pod] }
 
-// FeedPods returns the feed of a picture's pods.
+// FeedPods returns the feed of a cluster state's pods.
 func FeedPods(c *Cluster) PodFeed {
 	return PodFeed{&feed[corev1.Pod, *corev1.Pod]{cluster: c, source: "pods", set: c.SetPod, del: c.DeletePod, known: map[world.Key]bool{}}}
 }
@@ -25,7 +25,7 @@ func (f PodFeed) Pages(list cache.ListWithContextFunc) func(context.Context, met
 	return f.pages(list)
 }
 
-// BreakPods has the picture panic when it reads pods of a name.
+// BreakPods has the cluster state panic when it reads pods of a name.
 func (c *Cluster) BreakPods(name string) {
 	c.readPod = func(p *corev1.Pod) podSeen {
 		if p.Name == name {
@@ -35,7 +35,7 @@ func (c *Cluster) BreakPods(name string) {
 	}
 }
 
-// BreakClaims has the picture panic when it reads claims of a name, until mended.
+// BreakClaims has the cluster state panic when it reads claims of a name, until mended.
 func (c *Cluster) BreakClaims(name string) (mend func()) {
 	read := c.readClaim
 	c.readClaim = func(o *v1.NodeClaim) world.Claim {
@@ -71,10 +71,12 @@ func (c *Cluster) Handlers(source string, set, del func(any)) cache.ResourceEven
 	return c.handlers(source, set, del)
 }
 
-// Break changes the picture with something that panics half-way.
-func (c *Cluster) Break() { c.update(func() []Change { panic("a bug in what changes the picture") }) }
+// Break changes the cluster state with something that panics half-way.
+func (c *Cluster) Break() {
+	c.update(func() []Change { panic("a bug in what changes the cluster state") })
+}
 
-// Hold has the picture know a back-off.
+// Hold has the cluster state know a back-off.
 func (c *Cluster) Hold(b world.Backoff) {
 	c.update(func() []Change {
 		c.put("back-off", c.builder.SetBackoff(b))

@@ -19,8 +19,8 @@ import (
 // 150,000 pods that is about a gigabyte for what becomes values of a quarter of
 // it. So a feed takes every object as it arrives, from the stream of a list or
 // from one of its pages, and the reflector gathers no more than names. That
-// the picture is ahead of the list meanwhile does no harm: what arrived is
-// true, and the picture counts as synced only once all have arrived.
+// the cluster state is ahead of the list meanwhile does no harm: what arrived is
+// true, and the cluster state counts as synced only once all have arrived.
 type feed[T any, P object[T]] struct {
 	cluster *Cluster
 	source  string
@@ -56,7 +56,7 @@ func (f *feed[T, P]) take(o any) (world.Key, error) {
 	return k, nil
 }
 
-// safely does something about one object. If that breaks, what the picture had of
+// safely does something about one object. If that breaks, what the cluster state had of
 // the object stays, or it is left out; the reflector goes on, as to list anew would
 // break in the same place. (A pod is never left out: see SetPod.)
 func (f *feed[T, P]) safely(k world.Key, do func()) {

@@ -30,7 +30,7 @@ func feedPod(i int) *corev1.Pod {
 }
 
 // Of the objects of a list that is streamed nothing is gathered but names: they
-// are in the picture as they arrive, which is not synced before the list ends.
+// are in the cluster state as they arrive, which is not synced before the list ends.
 func TestAStreamedListIsTakenAsItArrives(t *testing.T) {
 	c := cluster.New(clock.Wall, "pods")
 	f := cluster.FeedPods(c)
@@ -50,7 +50,7 @@ func TestAStreamedListIsTakenAsItArrives(t *testing.T) {
 		t.Errorf("before the list has ended: -want +got\n%s", diff)
 	}
 	if ok, _ := c.Synced(); ok {
-		t.Error("the picture is synced before the list has ended")
+		t.Error("the cluster state is synced before the list has ended")
 	}
 	for _, o := range gathered.List() {
 		if _, name := o.(cache.ExplicitKey); !name {
@@ -64,7 +64,7 @@ func TestAStreamedListIsTakenAsItArrives(t *testing.T) {
 		t.Errorf("after the list: -want +got\n%s", diff)
 	}
 	if ok, _ := c.Synced(); !ok {
-		t.Error("the picture is not synced after the list")
+		t.Error("the cluster state is not synced after the list")
 	}
 }
 
@@ -89,7 +89,7 @@ func TestAListIsReadInPages(t *testing.T) {
 		t.Fatal(err)
 	}
 	if diff := cmp.Diff([]string{"a", "b", "c"}, fedPods(c)); diff != "" {
-		t.Errorf("in the picture: -want +got\n%s", diff)
+		t.Errorf("in the cluster state: -want +got\n%s", diff)
 	}
 	items, err := meta.ExtractList(got)
 	if err != nil {

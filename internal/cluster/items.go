@@ -36,7 +36,7 @@ func readPod(p *corev1.Pod) podSeen {
 	return podSeen{observe.Pod(p), observe.Mounts(p), misread, limits}
 }
 
-// SetPod puts a pod into the picture. One that breaks our code is
+// SetPod puts a pod into the cluster state. One that breaks our code is
 // there as one that must stay where it is and cannot be placed:
 // if it were left out, its node would look empty and be ended under it, and if it
 // stood as it was before, it might not be where it is now.
@@ -68,7 +68,7 @@ func (c *Cluster) setPod(p *corev1.Pod, seen podSeen) {
 	})
 }
 
-// putPod puts a pod into the picture together with where the last plan has it, whether its Job ends, and the
+// putPod puts a pod into the cluster state together with where the last plan has it, whether its Job ends, and the
 // default constraints if it states none. Of one that the Builder refuses, what it needs to be held where it is.
 func (c *Cluster) putPod(p world.Pod) {
 	p.Planned, p.Ending = "", c.jobs.ends(p.Key)
@@ -104,7 +104,7 @@ func (c *Cluster) Plan(at map[world.Key]string) {
 	})
 }
 
-// DeletePod takes a pod out of the picture.
+// DeletePod takes a pod out of the cluster state.
 func (c *Cluster) DeletePod(k world.Key) {
 	c.update(func() []Change {
 		was := c.pod(k)
@@ -149,7 +149,7 @@ func (c *Cluster) unmount(pod world.Key) {
 	delete(c.pods, pod)
 }
 
-// volumes looks up what this picture knows of volumes.
+// volumes looks up what this state knows of volumes.
 func (c *Cluster) volumes() observe.Volumes {
 	return observe.Volumes{
 		Claim: in(c.pvcs), Volume: in(c.pvs), Class: in(c.class),
@@ -186,7 +186,7 @@ func (c *Cluster) users(pvc world.Key) []world.Key {
 	return out
 }
 
-// SetVolumeClaim puts a PersistentVolumeClaim into the picture.
+// SetVolumeClaim puts a PersistentVolumeClaim into the cluster state.
 func (c *Cluster) SetVolumeClaim(p *corev1.PersistentVolumeClaim) {
 	k := world.Key{Namespace: p.Namespace, Name: p.Name}
 	c.update(func() []Change {
@@ -195,7 +195,7 @@ func (c *Cluster) SetVolumeClaim(p *corev1.PersistentVolumeClaim) {
 	})
 }
 
-// DeleteVolumeClaim takes a PersistentVolumeClaim out of the picture.
+// DeleteVolumeClaim takes a PersistentVolumeClaim out of the cluster state.
 func (c *Cluster) DeleteVolumeClaim(k world.Key) {
 	c.update(func() []Change {
 		delete(c.pvcs, k)
@@ -203,7 +203,7 @@ func (c *Cluster) DeleteVolumeClaim(k world.Key) {
 	})
 }
 
-// SetVolume puts a PersistentVolume into the picture.
+// SetVolume puts a PersistentVolume into the cluster state.
 func (c *Cluster) SetVolume(v *corev1.PersistentVolume) {
 	c.update(func() []Change {
 		c.pvs[v.Name] = observe.ReadPersistentVolume(v)
@@ -222,7 +222,7 @@ func (c *Cluster) VolumeID(name string) string {
 	return v.ID()
 }
 
-// DeleteVolume takes a PersistentVolume out of the picture.
+// DeleteVolume takes a PersistentVolume out of the cluster state.
 func (c *Cluster) DeleteVolume(name string) {
 	c.update(func() []Change {
 		delete(c.pvs, name)
@@ -240,7 +240,7 @@ func (c *Cluster) usersOfVolume(name string) []world.Key {
 	return out
 }
 
-// SetStorageClass puts a StorageClass into the picture.
+// SetStorageClass puts a StorageClass into the cluster state.
 func (c *Cluster) SetStorageClass(s *storagev1.StorageClass) {
 	c.update(func() []Change {
 		c.class[s.Name] = observe.ReadStorageClass(s)
@@ -248,7 +248,7 @@ func (c *Cluster) SetStorageClass(s *storagev1.StorageClass) {
 	})
 }
 
-// DeleteStorageClass takes a StorageClass out of the picture.
+// DeleteStorageClass takes a StorageClass out of the cluster state.
 func (c *Cluster) DeleteStorageClass(name string) {
 	c.update(func() []Change {
 		delete(c.class, name)
@@ -266,12 +266,12 @@ func (c *Cluster) usersOfClass(name string) []world.Key {
 	return out
 }
 
-// SetCSIDriver puts into the picture whether nodes attach the volumes of a driver.
+// SetCSIDriver puts into the cluster state whether nodes attach the volumes of a driver.
 func (c *Cluster) SetCSIDriver(d *storagev1.CSIDriver) {
 	c.setUnattached(d.Name, observe.Unattached(d))
 }
 
-// DeleteCSIDriver takes a driver out of the picture.
+// DeleteCSIDriver takes a driver out of the cluster state.
 func (c *Cluster) DeleteCSIDriver(name string) { c.setUnattached(name, false) }
 
 func (c *Cluster) setUnattached(driver string, is bool) {
@@ -297,10 +297,10 @@ func (c *Cluster) usersOfDriver(driver string) []world.Key {
 	return out
 }
 
-// SetCSINode puts what volume drivers said of a node into the picture.
+// SetCSINode puts what volume drivers said of a node into the cluster state.
 func (c *Cluster) SetCSINode(n *storagev1.CSINode) { c.setLimits(n.Name, observe.VolumeLimits(n)) }
 
-// DeleteCSINode takes what volume drivers said of a node out of the picture.
+// DeleteCSINode takes what volume drivers said of a node out of the cluster state.
 func (c *Cluster) DeleteCSINode(name string) { c.setLimits(name, nil) }
 
 func (c *Cluster) setLimits(name string, limits []world.DriverLimit) {
@@ -317,7 +317,7 @@ func (c *Cluster) setLimits(name string, limits []world.DriverLimit) {
 	})
 }
 
-// SetNode puts a node into the picture.
+// SetNode puts a node into the cluster state.
 func (c *Cluster) SetNode(n *corev1.Node) {
 	node := observe.Node(n, nil)
 	c.update(func() []Change { return c.setNode(node) })
@@ -333,7 +333,7 @@ func (c *Cluster) setNode(n world.Node) []Change {
 	return []Change{{Kind: Node, Name: n.Name}}
 }
 
-// DeleteNode takes a node out of the picture.
+// DeleteNode takes a node out of the cluster state.
 func (c *Cluster) DeleteNode(name string) {
 	c.update(func() []Change {
 		delete(c.nodes, name)
@@ -343,12 +343,12 @@ func (c *Cluster) DeleteNode(name string) {
 	})
 }
 
-// SetNodePool puts a NodePool into the picture.
+// SetNodePool puts a NodePool into the cluster state.
 func (c *Cluster) SetNodePool(p *v1.NodePool) {
 	c.setPool(observe.NodePool(p), observe.BackoffOf(p.Status.Conditions))
 }
 
-// SetProvisioner puts a Provisioner into the picture.
+// SetProvisioner puts a Provisioner into the cluster state.
 func (c *Cluster) SetProvisioner(p *v1alpha5.Provisioner) {
 	c.setPool(observe.Provisioner(p), observe.BackoffOf(p.Status.Conditions))
 }
@@ -370,13 +370,13 @@ func (c *Cluster) setPool(p world.Pool, earlier *world.Backoff) {
 	})
 }
 
-// putPool puts a pool into the picture, as ready as what it buys from.
+// putPool puts a pool into the cluster state, as ready as what it buys from.
 func (c *Cluster) putPool(p world.Pool) {
 	p.NotReady = cmp.Or(p.NotReady, c.barred[p.Template], c.blind(p.ID))
 	c.put(p.ID.Kind+" "+p.ID.Name, c.builder.SetPool(p))
 }
 
-// DeletePool takes a pool out of the picture.
+// DeletePool takes a pool out of the cluster state.
 func (c *Cluster) DeletePool(id world.PoolID) {
 	c.update(func() []Change {
 		c.edited(id)
@@ -387,7 +387,7 @@ func (c *Cluster) DeletePool(id world.PoolID) {
 	})
 }
 
-// SetDaemonSet puts a DaemonSet into the picture.
+// SetDaemonSet puts a DaemonSet into the cluster state.
 func (c *Cluster) SetDaemonSet(d *appsv1.DaemonSet) {
 	k := world.Key{Namespace: d.Namespace, Name: d.Name}
 	c.update(func() []Change {
@@ -399,14 +399,14 @@ func (c *Cluster) SetDaemonSet(d *appsv1.DaemonSet) {
 	})
 }
 
-// size puts a DaemonSet into the picture, as large as its pods are. The lock is held.
+// size puts a DaemonSet into the cluster state, as large as its pods are. The lock is held.
 func (c *Cluster) size(k world.Key) {
 	if item, ok := c.daemons.Sized(k, c.builder.Pod); ok {
 		c.put("daemon set "+k.String(), c.builder.SetDaemonSet(item))
 	}
 }
 
-// SetLimitRange puts a LimitRange into the picture.
+// SetLimitRange puts a LimitRange into the cluster state.
 func (c *Cluster) SetLimitRange(l *corev1.LimitRange) {
 	c.update(func() []Change {
 		c.daemons.SetLimitRange(l)
@@ -414,7 +414,7 @@ func (c *Cluster) SetLimitRange(l *corev1.LimitRange) {
 	})
 }
 
-// DeleteLimitRange takes a LimitRange out of the picture.
+// DeleteLimitRange takes a LimitRange out of the cluster state.
 func (c *Cluster) DeleteLimitRange(k world.Key) {
 	c.update(func() []Change {
 		c.daemons.DeleteLimitRange(k)
@@ -430,7 +430,7 @@ func (c *Cluster) resize(namespace string) []Change {
 	return []Change{{Kind: Other, Name: namespace}}
 }
 
-// DeleteDaemonSet takes a DaemonSet out of the picture.
+// DeleteDaemonSet takes a DaemonSet out of the cluster state.
 func (c *Cluster) DeleteDaemonSet(k world.Key) {
 	c.update(func() []Change { return c.deleteDaemonSet(k) })
 }
@@ -442,7 +442,7 @@ func (c *Cluster) deleteDaemonSet(k world.Key) []Change {
 	return []Change{{Kind: Other, Name: k.String()}}
 }
 
-// SetNamespace puts a namespace into the picture.
+// SetNamespace puts a namespace into the cluster state.
 func (c *Cluster) SetNamespace(n *corev1.Namespace) {
 	c.update(func() []Change {
 		c.put("namespace "+n.Name, c.builder.SetNamespace(observe.Namespace(n)))
@@ -450,7 +450,7 @@ func (c *Cluster) SetNamespace(n *corev1.Namespace) {
 	})
 }
 
-// DeleteNamespace takes a namespace out of the picture.
+// DeleteNamespace takes a namespace out of the cluster state.
 func (c *Cluster) DeleteNamespace(name string) {
 	c.update(func() []Change {
 		c.builder.DeleteNamespace(name)
@@ -459,7 +459,7 @@ func (c *Cluster) DeleteNamespace(name string) {
 	})
 }
 
-// SetGuard puts a PodDisruptionBudget into the picture.
+// SetGuard puts a PodDisruptionBudget into the cluster state.
 func (c *Cluster) SetGuard(p *policyv1.PodDisruptionBudget) {
 	c.update(func() []Change {
 		g := observe.Guard(p)
@@ -468,7 +468,7 @@ func (c *Cluster) SetGuard(p *policyv1.PodDisruptionBudget) {
 	})
 }
 
-// DeleteGuard takes a PodDisruptionBudget out of the picture.
+// DeleteGuard takes a PodDisruptionBudget out of the cluster state.
 func (c *Cluster) DeleteGuard(k world.Key) {
 	c.update(func() []Change {
 		c.builder.DeleteGuard(k)

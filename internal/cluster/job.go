@@ -62,7 +62,7 @@ func (j jobs) ends(pod world.Key) bool {
 	return ok && j.ending[of.job] == of.uid
 }
 
-// SetJob puts into the picture whether a Job ends, and its pods with it.
+// SetJob puts into the cluster state whether a Job ends, and its pods with it.
 func (c *Cluster) SetJob(j *batchv1.Job) {
 	uid := types.UID("")
 	if observe.JobEnds(j) {
@@ -71,7 +71,7 @@ func (c *Cluster) SetJob(j *batchv1.Job) {
 	c.setEnding(world.Key{Namespace: j.Namespace, Name: j.Name}, uid)
 }
 
-// DeleteJob takes a Job out of the picture.
+// DeleteJob takes a Job out of the cluster state.
 func (c *Cluster) DeleteJob(k world.Key) { c.setEnding(k, "") }
 
 // setEnding notes that the Job of that UID ends; none does if it is empty.

@@ -34,7 +34,7 @@ func newLayers() layers {
 	}
 }
 
-// SetOverlay puts a NodeOverlay into the picture.
+// SetOverlay puts a NodeOverlay into the cluster state.
 func (c *Cluster) SetOverlay(o *v1alpha1.NodeOverlay) {
 	v := Verdict{Generation: o.Generation, uid: o.UID}
 	overlay, err := observe.NodeOverlay(o)
@@ -57,7 +57,7 @@ func (c *Cluster) SetOverlay(o *v1alpha1.NodeOverlay) {
 	})
 }
 
-// DeleteOverlay takes a NodeOverlay out of the picture.
+// DeleteOverlay takes a NodeOverlay out of the cluster state.
 func (c *Cluster) DeleteOverlay(name string) {
 	c.update(func() []Change {
 		delete(c.layers.verdicts, name)
@@ -66,7 +66,7 @@ func (c *Cluster) DeleteOverlay(name string) {
 	})
 }
 
-// Overlay says how an overlay stands; false if it is not in the picture.
+// Overlay says how an overlay stands; false if it is not in the cluster state.
 func (c *Cluster) Overlay(name string) (Verdict, bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -19,7 +19,7 @@ import (
 	"github.com/tenon-sh/tenon/internal/panics"
 )
 
-// telling returns a picture and what its log says.
+// telling returns a cluster state and what its log says.
 func telling(sources ...string) (*cluster.Cluster, func() string) {
 	var said []string
 	c := cluster.New(clock.Wall, sources...)
@@ -107,7 +107,7 @@ func TestThePoolOfAnUnreadableClaimWaits(t *testing.T) {
 		t.Errorf("another pool says %q", why)
 	}
 	if c.World().Place("good") == nil {
-		t.Error("another claim of the pool is not in the picture")
+		t.Error("another claim of the pool is not in the cluster state")
 	}
 	if !strings.Contains(said(), "bad") {
 		t.Errorf("the log does not name the claim: %s", said())
@@ -138,7 +138,7 @@ func TestAFeedOutlivesAnObject(t *testing.T) {
 		t.Errorf("-want +got\n%s", diff)
 	}
 	if ok, _ := c.Synced(); !ok {
-		t.Error("the picture waits for a list that has come")
+		t.Error("the cluster state waits for a list that has come")
 	}
 	for _, do := range []func(any) error{f.Update, f.Delete} {
 		if err := do(feedPod(1)); err != nil {
@@ -205,8 +205,8 @@ func TestAListenerThatBreaksIsAlone(t *testing.T) {
 	}
 }
 
-// What panics while the picture changes does not leave it locked.
-func TestAPanicLeavesThePictureOpen(t *testing.T) {
+// What panics while the cluster state changes does not leave it locked.
+func TestAPanicLeavesTheStateOpen(t *testing.T) {
 	c, _ := telling()
 	if broke := panics.Caught(c.Break); broke == nil {
 		t.Fatal("nothing broke")
@@ -216,6 +216,6 @@ func TestAPanicLeavesThePictureOpen(t *testing.T) {
 	select {
 	case <-done:
 	case <-time.After(10 * time.Second):
-		t.Fatal("the picture is locked for good")
+		t.Fatal("the cluster state is locked for good")
 	}
 }

@@ -19,7 +19,7 @@ import (
 // big is the variable that asks for tests of large clusters.
 const big = "TENON_TEST_BIG"
 
-// The most that the picture of a large cluster may take.
+// The most that the state of a large cluster may take.
 const (
 	manyNodes, manyPods = 5_000, 150_000
 	mostHeap            = 600 << 20
@@ -44,7 +44,7 @@ func wired[T any, P interface {
 	return out
 }
 
-// A picture of 5,000 nodes and 150,000 pods stays small, and a snapshot costs what changed.
+// A cluster state of 5,000 nodes and 150,000 pods stays small, and a snapshot costs what changed.
 func TestALargeClusterFits(t *testing.T) {
 	if os.Getenv(big) == "" {
 		t.Skipf("set %s=1 to run it", big)
@@ -62,7 +62,7 @@ func TestALargeClusterFits(t *testing.T) {
 	w := c.World()
 	after := heap()
 	if len(w.Places()) != manyNodes || len(w.Pods()) != manyPods {
-		t.Fatalf("the picture has %d nodes and %d pods", len(w.Places()), len(w.Pods()))
+		t.Fatalf("the cluster state has %d nodes and %d pods", len(w.Places()), len(w.Pods()))
 	}
 	t.Logf("%d nodes and %d pods take %d MiB of heap; feeding them took %v, %v a pod", manyNodes, manyPods, (after-before)>>20, fed, fed/manyPods)
 	if after-before > mostHeap {

@@ -85,7 +85,7 @@ func (s spreads) give(p *world.Pod) {
 }
 
 // SetDefaultSpread sets the constraints of pods that state none, if there are any; then
-// the picture also waits for what they depend on. It is called before the first source starts, if at all.
+// the cluster state also waits for what they depend on. It is called before the first source starts, if at all.
 func (c *Cluster) SetDefaultSpread(d observe.DefaultSpread) {
 	if len(d) == 0 {
 		return
@@ -97,12 +97,12 @@ func (c *Cluster) SetDefaultSpread(d observe.DefaultSpread) {
 	}
 }
 
-// SetService puts into the picture which pods a Service selects.
+// SetService puts into the cluster state which pods a Service selects.
 func (c *Cluster) SetService(s *corev1.Service) {
 	c.setService(world.Key{Namespace: s.Namespace, Name: s.Name}, s.Spec.Selector)
 }
 
-// DeleteService takes a Service out of the picture.
+// DeleteService takes a Service out of the cluster state.
 func (c *Cluster) DeleteService(k world.Key) { c.setService(k, nil) }
 
 func (c *Cluster) setService(k world.Key, is map[string]string) {
@@ -130,28 +130,28 @@ func (c *Cluster) setService(k world.Key, is map[string]string) {
 	})
 }
 
-// SetReplicaSet puts into the picture which pods a ReplicaSet selects.
+// SetReplicaSet puts into the cluster state which pods a ReplicaSet selects.
 func (c *Cluster) SetReplicaSet(r *appsv1.ReplicaSet) {
 	c.setOwner(observe.ReplicaSet, world.Key{Namespace: r.Namespace, Name: r.Name}, r.Spec.Selector)
 }
 
-// DeleteReplicaSet takes a ReplicaSet out of the picture.
+// DeleteReplicaSet takes a ReplicaSet out of the cluster state.
 func (c *Cluster) DeleteReplicaSet(k world.Key) { c.setOwner(observe.ReplicaSet, k, nil) }
 
-// SetStatefulSet puts into the picture which pods a StatefulSet selects.
+// SetStatefulSet puts into the cluster state which pods a StatefulSet selects.
 func (c *Cluster) SetStatefulSet(s *appsv1.StatefulSet) {
 	c.setOwner(observe.StatefulSet, world.Key{Namespace: s.Namespace, Name: s.Name}, s.Spec.Selector)
 }
 
-// DeleteStatefulSet takes a StatefulSet out of the picture.
+// DeleteStatefulSet takes a StatefulSet out of the cluster state.
 func (c *Cluster) DeleteStatefulSet(k world.Key) { c.setOwner(observe.StatefulSet, k, nil) }
 
-// SetReplicationController puts into the picture which pods a ReplicationController selects.
+// SetReplicationController puts into the cluster state which pods a ReplicationController selects.
 func (c *Cluster) SetReplicationController(r *corev1.ReplicationController) {
 	c.setOwner(observe.ReplicationController, world.Key{Namespace: r.Namespace, Name: r.Name}, &metav1.LabelSelector{MatchLabels: r.Spec.Selector})
 }
 
-// DeleteReplicationController takes a ReplicationController out of the picture.
+// DeleteReplicationController takes a ReplicationController out of the cluster state.
 func (c *Cluster) DeleteReplicationController(k world.Key) {
 	c.setOwner(observe.ReplicationController, k, nil)
 }

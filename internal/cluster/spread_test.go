@@ -162,7 +162,7 @@ func TestDefaultSpreadOfBuffers(t *testing.T) {
 	}
 }
 
-// A picture with defaults is not whole before it knows which pods count.
+// A cluster state with defaults is not whole before it knows which pods count.
 func TestDefaultSpreadWaits(t *testing.T) {
 	c := cluster.New(clock.At(noon), "a")
 	c.SetDefaultSpread(nil)

@@ -38,10 +38,10 @@ const (
 // selecting are the kinds that say which pods count for default constraints; watched where there are any.
 var selecting = []string{"services", "replicationcontrollers", "replicasets", "statefulsets"}
 
-// Sources are what every picture is fed by, and waits for before it is synced.
+// Sources are what every cluster state is fed by, and waits for before it is synced.
 func Sources() []string { return append(append([]string{}, own...), shared...) }
 
-// Watch feeds the picture until ctx ends. Shared objects come from informers,
+// Watch feeds the cluster state until ctx ends. Shared objects come from informers,
 // the rest from watches of its own. It returns once all are started.
 func (c *Cluster) Watch(ctx context.Context, client kubernetes.Interface, informers ctrlcache.Informers) error {
 	core, apps := client.CoreV1().RESTClient(), client.AppsV1().RESTClient()
@@ -99,7 +99,7 @@ func run[T any, P object[T]](ctx context.Context, c *Cluster, api rest.Interface
 	go r.RunWithContext(ctx)
 }
 
-// share has the informer of one kind tell the picture.
+// share has the informer of one kind tell the cluster state.
 func share[T any, P object[T]](ctx context.Context, c *Cluster, informers ctrlcache.Informers, source string, set, del func(P)) error {
 	informer, err := informers.GetInformer(ctx, P(new(T)))
 	if err != nil {
@@ -118,7 +118,7 @@ func share[T any, P object[T]](ctx context.Context, c *Cluster, informers ctrlca
 }
 
 // handlers have the informer of a source set and delete objects. One that breaks
-// our code stays in the picture as it was, or is left out. A node that is left out
+// our code stays in the cluster state as it was, or is left out. A node that is left out
 // is not ended, since what is on it cannot be seen (controller/terminate); for claims
 // see setUnread; pools and overlays that are left out buy nothing, or do nothing.
 func (c *Cluster) handlers(source string, set, del func(any)) cache.ResourceEventHandler {
@@ -148,7 +148,7 @@ type object[T any] interface {
 	client.Object
 }
 
-// Await returns once the picture is synced, or false when ctx ends first.
+// Await returns once the cluster state is synced, or false when ctx ends first.
 func (c *Cluster) Await(ctx context.Context) bool {
 	tick := time.NewTicker(20 * time.Millisecond)
 	defer tick.Stop()

@@ -66,8 +66,8 @@ func TestAClaimWhoseAnswerWasLostIsMade(t *testing.T) {
 					return apierrors.NewTimeoutError("the answer was lost", 1)
 				},
 			})
-			picture := cluster.New(func() time.Time { return time.Unix(1_000_000, 0) })
-			e := &enact.Enactor{Client: through, Cluster: picture, Events: (*loop.Events)(nil), Now: clock.Wall, Log: logr.Discard(), Suffix: func() string { return "abcde" }}
+			state := cluster.New(func() time.Time { return time.Unix(1_000_000, 0) })
+			e := &enact.Enactor{Client: through, Cluster: state, Events: (*loop.Events)(nil), Now: clock.Wall, Log: logr.Discard(), Suffix: func() string { return "abcde" }}
 			a := plan.Ask{Name: "ask", Pool: world.PoolID{Kind: world.NodePool, Name: "p"}, Pods: []world.Key{{Namespace: "default", Name: "a"}}}
 			made, err := e.Ask(t.Context(), []plan.Ask{a}, enact.Provisioned)
 			if got := err == nil && made["ask"] == "p-abcde"; got != tc.made {

@@ -23,7 +23,7 @@ type openings struct {
 	census *nominate.Census            // of the World that was looked at; nil: there is none, or it was let go
 }
 
-// look freezes the picture and does something with its census, and holds on to both for a while.
+// look freezes the cluster state and does something with its census, and holds on to both for a while.
 func (o *openings) look(e *Enactor, do func(*nominate.Census)) {
 	start := e.Now()
 	o.last, o.census = nil, nominate.NewCensus(e.Cluster.World())

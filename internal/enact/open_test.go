@@ -21,8 +21,8 @@ import (
 func TestOpening(t *testing.T) {
 	joined := time.Date(2026, 1, 1, 12, 0, 0, 0, time.UTC)
 	now := joined
-	picture := cluster.New(func() time.Time { return now })
-	e := &enact.Enactor{Cluster: picture, Targets: &enact.Targets{}, Now: func() time.Time { return now }}
+	state := cluster.New(func() time.Time { return now })
+	e := &enact.Enactor{Cluster: state, Targets: &enact.Targets{}, Now: func() time.Time { return now }}
 	zone := func(z string) map[string]string {
 		return map[string]string{v1.LabelNodePool: "p", corev1.LabelTopologyZone: z}
 	}
@@ -32,7 +32,7 @@ func TestOpening(t *testing.T) {
 		p.Spec.TopologySpreadConstraints = []corev1.TopologySpreadConstraint{{
 			MaxSkew: 1, TopologyKey: corev1.LabelTopologyZone, WhenUnsatisfiable: corev1.DoNotSchedule, LabelSelector: &metav1.LabelSelector{MatchLabels: p.Labels},
 		}}
-		picture.SetPod(p)
+		state.SetPod(p)
 		return world.Key{Namespace: "n", Name: name}
 	}
 	claim := func(name, zoneName string, pods ...world.Key) {
@@ -42,10 +42,10 @@ func TestOpening(t *testing.T) {
 		}}
 		c.Status.ProviderID = name
 		c.Conditions().True(v1.ConditionLaunched, "", "", joined)
-		picture.SetClaim(c)
+		state.SetClaim(c)
 	}
 	node := func(name, claim, zoneName string) {
-		picture.SetNode(&corev1.Node{
+		state.SetNode(&corev1.Node{
 			ObjectMeta: metav1.ObjectMeta{Name: name, Labels: zone(zoneName), CreationTimestamp: metav1.NewTime(joined)}, Spec: corev1.NodeSpec{ProviderID: claim},
 		})
 	}
@@ -81,7 +81,7 @@ func TestOpening(t *testing.T) {
 	spread("lagging", "late")
 	now = now.Add(2 * time.Second)
 	is(true, "zone a is not ahead any more")
-	e.Tell(picture.World(), plan.Plan{}, nil)
+	e.Tell(state.World(), plan.Plan{}, nil)
 	if o := e.Opening("old", 20*time.Second); !o.Open {
 		t.Errorf("%+v: it takes pods already", o)
 	}
@@ -91,18 +91,18 @@ func TestOpening(t *testing.T) {
 func TestOpeningsThatTakeLong(t *testing.T) {
 	now := time.Date(2026, 1, 1, 12, 0, 0, 0, time.UTC)
 	looks := 0
-	picture := cluster.New(func() time.Time {
-		looks++ // the picture asks when it is frozen
+	state := cluster.New(func() time.Time {
+		looks++ // the cluster state asks when it is frozen
 		now = now.Add(10 * time.Second)
 		return now
 	})
-	e := &enact.Enactor{Cluster: picture, Targets: &enact.Targets{}, Now: func() time.Time { return now }}
+	e := &enact.Enactor{Cluster: state, Targets: &enact.Targets{}, Now: func() time.Time { return now }}
 	for _, name := range []string{"a", "b"} {
 		c := &v1.NodeClaim{ObjectMeta: metav1.ObjectMeta{Name: name, UID: types.UID(name), Labels: map[string]string{v1.LabelNodePool: "p"}}}
 		c.Status.ProviderID = name
 		c.Conditions().True(v1.ConditionLaunched, "", "", now)
-		picture.SetClaim(c)
-		picture.SetNode(&corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: name, CreationTimestamp: metav1.NewTime(now)}, Spec: corev1.NodeSpec{ProviderID: name}})
+		state.SetClaim(c)
+		state.SetNode(&corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: name, CreationTimestamp: metav1.NewTime(now)}, Spec: corev1.NodeSpec{ProviderID: name}})
 	}
 	looks = 0
 	for _, name := range []string{"a", "b", "a"} {
@@ -114,6 +114,6 @@ func TestOpeningsThatTakeLong(t *testing.T) {
 	now = now.Add(time.Hour)
 	e.Opening("b", time.Hour)
 	if again := looks - once; once == 0 || once > again {
-		t.Errorf("the picture was asked for the time %d times for three nodes and %d times for one, want one decision each", once, again)
+		t.Errorf("the cluster state was asked for the time %d times for three nodes and %d times for one, want one decision each", once, again)
 	}
 }

@@ -187,9 +187,9 @@ func TestPromisesLeaveOthersAlone(t *testing.T) {
 		t.Fatal(err)
 	}
 	s.enact.Promise(t.Context(), before, s.plan("a", "own"), 0)
-	s.nominated("a", "theirs", "somebody else was faster than the picture")
+	s.nominated("a", "theirs", "somebody else was faster than the cluster state")
 	s.enact.Promise(t.Context(), s.world("own", "theirs"), s.plan("a", "own"), 0)
-	s.nominated("a", "theirs", "the picture shows somebody else's")
+	s.nominated("a", "theirs", "the cluster state shows somebody else's")
 	s.enact.Promise(t.Context(), s.world("own", "theirs"), s.plan(), 0)
 	s.nominated("a", "theirs", "it is not ours to take back")
 }

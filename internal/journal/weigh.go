@@ -8,7 +8,7 @@ import (
 	"github.com/tenon-sh/tenon/engine/world"
 )
 
-// mostBytes is about how much memory entries may hold beside what the latest of them shares with the picture of the cluster.
+// mostBytes is about how much memory entries may hold beside what the latest of them shares with the state of the cluster.
 const mostBytes = 32 << 20
 
 // fewest is how many entries are kept whatever they hold: one of each kind in the usual case.

@@ -136,9 +136,9 @@ func (m ConditionMetric) Of(kind string) string {
 func process() []Metric {
 	return []Metric{
 		{Name: BuildInfo, Kind: Gauge, Stage: Stable, Help: "Always 1; the labels say which build is running.", Labels: []string{"version", "goversion", "goarch", "commit"}},
-		{Name: ClusterStateNodes, Kind: Gauge, Stage: Stable, Help: "Nodes in the picture of the cluster.", Seeds: once()},
-		{Name: ClusterStateSynced, Kind: Gauge, Stage: Stable, Help: "1 when the picture of the cluster is complete, else 0; nothing is decided on an incomplete one.", Seeds: once()},
-		{Name: ClusterStateUnsynced, Kind: Gauge, Stage: Stable, Help: "How long the picture of the cluster has been incomplete.", Seeds: once()},
+		{Name: ClusterStateNodes, Kind: Gauge, Stage: Stable, Help: "Nodes in the state of the cluster.", Seeds: once()},
+		{Name: ClusterStateSynced, Kind: Gauge, Stage: Stable, Help: "1 when the state of the cluster is complete, else 0; nothing is decided on an incomplete one.", Seeds: once()},
+		{Name: ClusterStateUnsynced, Kind: Gauge, Stage: Stable, Help: "How long the state of the cluster has been incomplete.", Seeds: once()},
 		{Name: ShadowNodes, Kind: Gauge, Stage: Alpha, Help: "In shadow mode, nodes of pools: of side cluster those there are, of side anew those that would be bought for all of their pods if there were none.", Labels: []string{"side"}},
 		{Name: ShadowPrice, Kind: Gauge, Stage: Alpha, Help: "In shadow mode, what these nodes cost an hour.", Labels: []string{"side"}},
 		{Name: ClusterUtilization, Kind: Gauge, Stage: Alpha, Help: "Share of the allocatable amount that pods request, in percent.", Labels: []string{"resource_type"}, PerObject: true, Max: MaxSeries},

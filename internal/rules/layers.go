@@ -87,7 +87,7 @@ func layers() []layer {
 		},
 		{
 			at: "internal/cluster", own: list(world + " engine/plan api/... internal/observe internal/written " + meter), libs: list(kube + " " + limits),
-			why: "the picture is filled by observe and by what internal/app passes in; it asks neither cloud nor driver",
+			why: "the cluster state is filled by observe and by what internal/app passes in; it asks neither cloud nor driver",
 		},
 		{
 			at: "internal/wording", own: list(world + " engine/fit engine/spread engine/plan"),
@@ -163,7 +163,7 @@ func layers() []layer {
 		},
 		{
 			at:   "internal/cli/*",
-			own:  list("api/... engine/... internal/observe internal/cluster internal/cloud internal/catalog internal/journal internal/cli/verb internal/cli/picture " + pureAWS + " " + meter),
+			own:  list("api/... engine/... internal/observe internal/cluster internal/cloud internal/catalog internal/journal internal/cli/verb internal/cli/snapshot " + pureAWS + " " + meter),
 			libs: list(cli + " " + kube),
 			why:  "a verb that looks changes nothing: it knows no writer, no driver and no controller",
 		},
@@ -172,7 +172,7 @@ func layers() []layer {
 			why: "what is shown in a terminal comes by the HTTP API of the live page alone",
 		},
 		{
-			at: "internal/cli/top", own: list("engine/provision engine/world internal/clock internal/journal internal/panics internal/cli/verb internal/cli/picture internal/top/... internal/web/..."),
+			at: "internal/cli/top", own: list("engine/provision engine/world internal/clock internal/journal internal/panics internal/cli/verb internal/cli/snapshot internal/top/... internal/web/..."),
 			libs: list(cli + " charm.land/bubbletea/v2 k8s.io/apimachinery/pkg/labels"),
 			why:  "a verb that looks changes nothing: it knows no writer, no driver and no controller",
 		},

@@ -38,7 +38,7 @@ func (s *sleeper) Write([]byte) (int, error) {
 // However many ask for Worlds and do not read them, few are made at a time, the
 // others are told to come again, and who does not read is hung up on.
 func TestReadersAreBounded(t *testing.T) {
-	w := picture(t)
+	w := scene(t)
 	j := journal.New(3, "v1", nil)
 	j.Add(journal.Entry{Kind: journal.Buy, World: w, Plan: plan.Plan{}})
 	for _, path := range []string{"/journal", "/decisions/" + w.Digest() + "/world", "/decisions/" + w.Digest() + "?o=json", "/"} {

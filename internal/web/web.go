@@ -30,7 +30,7 @@ type Decisions interface {
 	Find(digest string) (journal.Entry, bool)
 }
 
-// Handler serves the pages. now gives the latest picture of the cluster; nil while there is none.
+// Handler serves the pages. now gives the latest state of the cluster; nil while there is none.
 // deleted says why this controller deleted the claim of that name, and nothing of others; nil if none is told.
 // next is what would be decided of now, without a plan; false while this process does not decide; nil if it never does.
 // history has the figures of the last hours; nil: there is no live page, and nothing that it asks for.
@@ -93,7 +93,7 @@ func (s site) leading(next http.Handler) http.Handler {
 }
 
 // notLeading is what a replica says that cannot decide.
-const notLeading = "this replica does not decide: another one leads, or the first picture of the cluster is not there yet"
+const notLeading = "this replica does not decide: another one leads, or the cluster state is not complete yet"
 
 // options are those of the next decision, or the defaults where this process does not decide.
 func (s site) options() provision.Options {
@@ -122,12 +122,12 @@ func show[T any](w http.ResponseWriter, page func(*markup, T), of T) {
 }
 
 func (s site) cluster(w http.ResponseWriter, _ *http.Request) {
-	picture := s.now()
-	if picture == nil {
-		http.Error(w, "the first picture of the cluster is not there yet; try again in a moment", http.StatusServiceUnavailable)
+	state := s.now()
+	if state == nil {
+		http.Error(w, "the cluster state is not complete yet; try again in a moment", http.StatusServiceUnavailable)
 		return
 	}
-	show(w, (*markup).overview, s.overviewOf(picture, s.All()))
+	show(w, (*markup).overview, s.overviewOf(state, s.All()))
 }
 
 func (s site) decisions(w http.ResponseWriter, _ *http.Request) {

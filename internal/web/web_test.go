@@ -17,7 +17,7 @@ import (
 	"github.com/tenon-sh/tenon/internal/web"
 )
 
-func picture(t *testing.T) *world.World {
+func scene(t *testing.T) *world.World {
 	t.Helper()
 	b := world.NewBuilder()
 	cpu := func(n int64) amount.List {
@@ -47,7 +47,7 @@ func get(t *testing.T, h http.Handler, path string) (int, string) {
 }
 
 func TestPages(t *testing.T) {
-	w := picture(t)
+	w := scene(t)
 	j := journal.New(3, "v1", nil)
 	j.Add(journal.Entry{Kind: "provision", World: w, Plan: provision.Decide(w, provision.Options{})})
 	h := web.Handler(j, func() *world.World { return w }, nil, nil, nil)
@@ -94,7 +94,7 @@ func TestPages(t *testing.T) {
 // A node that is marked to go is shown with the reason of the decision, and a link to it.
 func TestWhatIsGivenBack(t *testing.T) {
 	pool := world.PoolID{Kind: world.NodePool, Name: "p"}
-	b := picture(t).Edit()
+	b := scene(t).Edit()
 	for _, err := range []error{
 		b.SetClaim(world.Claim{Name: "c", Pool: pool, Node: "idle", Registered: true}),
 		b.SetNode(world.Node{Name: "idle", Pool: pool, Claim: "c", Ready: true, Taints: []world.Taint{{Key: "karpenter.sh/disrupted", Effect: world.NoSchedule}}}),
@@ -124,7 +124,7 @@ func TestCardsThatLookAlike(t *testing.T) {
 		}
 		return plan.Refusal{Pod: world.Key{Namespace: "d", Name: pod}, Why: why}
 	}
-	w := picture(t)
+	w := scene(t)
 	j := journal.New(3, "v1", nil)
 	j.Add(journal.Entry{Kind: journal.Buy, World: w, Plan: plan.Plan{Waiting: 3, Refused: []plan.Refusal{refused("one", "node x"), refused("two", "node y"), refused("three", "node y")}}})
 	h := web.Handler(j, func() *world.World { return w }, nil, nil, nil)
@@ -143,7 +143,7 @@ func TestCardsThatLookAlike(t *testing.T) {
 // claim was deleted, and with what can be said where that is not known.
 func TestWhatIsGoneOtherwise(t *testing.T) {
 	pool := world.PoolID{Kind: world.NodePool, Name: "p"}
-	b := picture(t).Edit()
+	b := scene(t).Edit()
 	for _, name := range []string{"died", "other"} {
 		for _, err := range []error{
 			b.SetClaim(world.Claim{Name: "claim-" + name, Pool: pool, Node: name, Registered: true, Deleting: true}),
@@ -171,7 +171,7 @@ func TestWhatIsGoneOtherwise(t *testing.T) {
 
 // A decision says why a machine is of its type, and which types were left out.
 func TestWhyAType(t *testing.T) {
-	w := picture(t)
+	w := scene(t)
 	j := journal.New(3, "v1", nil)
 	j.Add(journal.Entry{Kind: journal.Buy, World: w, Plan: plan.Plan{New: []plan.Ask{{
 		Name: "p-1", Shape: "m5.large", Why: plan.Choosing{Binds: "cpu", RunnerUp: "m5a.large", RunnerUpPrice: 86_000, LeftOut: "g4dn.xlarge, m5.metal"},
@@ -187,7 +187,7 @@ func TestWhyAType(t *testing.T) {
 
 // A pod that goes to a node that is known by its claim as well is told the node's name alone.
 func TestNamesStandApart(t *testing.T) {
-	w := picture(t)
+	w := scene(t)
 	j := journal.New(3, "v1", nil)
 	j.Add(journal.Entry{Kind: journal.Buy, World: w, Plan: plan.Plan{Waiting: 1, Filled: []plan.Fill{{Node: "node-a", Claim: "claim-a", Pods: []world.Key{{Namespace: "d", Name: "waits"}}}}}})
 	h := web.Handler(j, func() *world.World { return w }, nil, nil, nil)
@@ -200,7 +200,7 @@ func TestNamesStandApart(t *testing.T) {
 
 // Decisions that changed nothing are counted in the list.
 func TestQuietDecisions(t *testing.T) {
-	w := picture(t)
+	w := scene(t)
 	j := journal.New(10, "v1", nil)
 	for at := range int64(4) {
 		j.Add(journal.Entry{Kind: journal.Buy, World: w.Edit().Snapshot(1_800_000_000 + at)})
@@ -211,7 +211,7 @@ func TestQuietDecisions(t *testing.T) {
 	}
 }
 
-func TestNoPictureYet(t *testing.T) {
+func TestNotSyncedYet(t *testing.T) {
 	h := web.Handler(journal.New(1, "v1", nil), func() *world.World { return nil }, nil, nil, nil)
 	if code, body := get(t, h, "/"); code != http.StatusServiceUnavailable || !strings.Contains(body, "try again") {
 		t.Errorf("status %d: %s", code, body)
@@ -220,7 +220,7 @@ func TestNoPictureYet(t *testing.T) {
 
 // What would be decided of now is told with its options by the replica that decides, and by no other.
 func TestNow(t *testing.T) {
-	w := picture(t)
+	w := scene(t)
 	leads := false
 	next := func() (journal.Entry, bool) {
 		return journal.Entry{Kind: journal.Buy, World: w, Options: journal.Options{Provision: provision.Options{SpotPremium: 7}}}, leads

@@ -35,7 +35,7 @@ import (
 	"github.com/tenon-sh/tenon/internal/catalog"
 	"github.com/tenon-sh/tenon/internal/cli/controller"
 	"github.com/tenon-sh/tenon/internal/cli/convert"
-	"github.com/tenon-sh/tenon/internal/cli/picture"
+	"github.com/tenon-sh/tenon/internal/cli/snapshot"
 	"github.com/tenon-sh/tenon/internal/cli/verb"
 	"github.com/tenon-sh/tenon/internal/journal"
 	"github.com/tenon-sh/tenon/internal/observe"
@@ -114,7 +114,7 @@ func plan(data, catalogue []byte) error {
 	if err := file.Close(); err != nil {
 		return err
 	}
-	s := &picture.Source{Files: []string{"-"}, Catalog: file.Name()}
+	s := &snapshot.Source{Files: []string{"-"}, Catalog: file.Name()}
 	in, err := s.Read(context.Background(), bytes.NewReader(data), io.Discard)
 	if err != nil {
 		return err

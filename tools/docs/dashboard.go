@@ -10,7 +10,7 @@ import (
 	"github.com/tenon-sh/tenon/internal/metric"
 )
 
-// A panel is one picture of a dashboard. What it asks of Prometheus follows
+// A panel is one plot of a dashboard. What it asks of Prometheus follows
 // from the kind of its metric.
 type panel struct {
 	title, metric string
@@ -18,13 +18,13 @@ type panel struct {
 	unit          string
 }
 
-// panels are the pictures of the dashboard, row by row.
+// panels are the plots of the dashboard, row by row.
 func panels() []panel {
 	return []panel{
 		{"Pods refused", metric.SchedulerUnschedulable, nil, "short"},
 		{"Time to decide (p90)", metric.SchedulingDuration, nil, "s"},
-		{"Picture of the cluster complete", metric.ClusterStateSynced, nil, "short"},
-		{"Nodes in the picture", metric.ClusterStateNodes, nil, "short"},
+		{"Cluster state complete", metric.ClusterStateSynced, nil, "short"},
+		{"Nodes in the cluster state", metric.ClusterStateNodes, nil, "short"},
 
 		{"Claims created", metric.ClaimsCreated, []string{"nodepool", "reason"}, "cps"},
 		{"Claims ended", metric.ClaimsTerminated, []string{"nodepool", "capacity_type"}, "cps"},

@@ -16,7 +16,7 @@ import (
 	"github.com/tenon-sh/tenon/engine/pack"
 	"github.com/tenon-sh/tenon/engine/suppose"
 	"github.com/tenon-sh/tenon/engine/world"
-	"github.com/tenon-sh/tenon/internal/cli/picture"
+	"github.com/tenon-sh/tenon/internal/cli/snapshot"
 	"github.com/tenon-sh/tenon/internal/cli/verb"
 	"github.com/tenon-sh/tenon/internal/clock"
 )
@@ -26,8 +26,8 @@ const wide = "wide"
 
 // options are what the user asks for.
 type options struct {
-	source   picture.Source
-	supposed picture.Suppositions
+	source   snapshot.Source
+	supposed snapshot.Suppositions
 	level    string
 	share    int
 	move     float64
@@ -118,7 +118,7 @@ func (o *options) run(cmd *cobra.Command, args []string) error {
 }
 
 // world reads what is to be looked at.
-func (o *options) world(cmd *cobra.Command) (w *world.World, in *picture.Input, notes []string, err error) {
+func (o *options) world(cmd *cobra.Command) (w *world.World, in *snapshot.Input, notes []string, err error) {
 	in, err = o.source.Read(cmd.Context(), cmd.InOrStdin(), cmd.ErrOrStderr())
 	if err != nil {
 		return nil, nil, nil, err
@@ -131,7 +131,7 @@ func (o *options) world(cmd *cobra.Command) (w *world.World, in *picture.Input, 
 			return nil, nil, nil, err
 		}
 	}
-	w, alone, err := picture.Claimed(w)
+	w, alone, err := snapshot.Claimed(w)
 	notes = in.Notes
 	switch {
 	case alone == 1:
@@ -143,7 +143,7 @@ func (o *options) world(cmd *cobra.Command) (w *world.World, in *picture.Input, 
 }
 
 // follow has what no flag says be as the controller has it, where it answered, and returns by what it buys.
-func (o *options) follow(in *picture.Input, to *consolidate.Options, given *pflag.FlagSet) pack.Options {
+func (o *options) follow(in *snapshot.Input, to *consolidate.Options, given *pflag.FlagSet) pack.Options {
 	if in.Moving == nil {
 		return pack.Options{}
 	}

@@ -13,7 +13,7 @@ import (
 	"github.com/go-logr/logr"
 )
 
-// How the heap is kept small. A picture of a cluster lives long and changes
+// How the heap is kept small. A state of a cluster lives long and changes
 // little, so that a collection frees what was made since the last one and hardly
 // costs more often than it is due. Within the limit of the container it is due earlier.
 const (

@@ -16,7 +16,7 @@ import (
 	awsv1alpha1 "github.com/tenon-sh/tenon/api/aws/v1alpha1"
 	v1 "github.com/tenon-sh/tenon/api/karpenter/v1"
 	"github.com/tenon-sh/tenon/api/karpenter/v1alpha5"
-	"github.com/tenon-sh/tenon/internal/cli/picture"
+	"github.com/tenon-sh/tenon/internal/cli/snapshot"
 	"github.com/tenon-sh/tenon/internal/cli/verb"
 )
 
@@ -50,7 +50,7 @@ the class, so a template becomes as many classes as its Provisioners need.`,
 				return verb.BadInputf("nodes have --instance-profile or --role, not both")
 			}
 			out := cmd.ErrOrStderr()
-			docs, err := picture.Documents(files, cmd.InOrStdin())
+			docs, err := snapshot.Documents(files, cmd.InOrStdin())
 			if err != nil {
 				return verb.BadInput(err)
 			}

@@ -16,7 +16,7 @@ import (
 	"github.com/tenon-sh/tenon/engine/provision"
 	"github.com/tenon-sh/tenon/engine/suppose"
 	"github.com/tenon-sh/tenon/engine/world"
-	"github.com/tenon-sh/tenon/internal/cli/picture"
+	"github.com/tenon-sh/tenon/internal/cli/snapshot"
 	"github.com/tenon-sh/tenon/internal/cli/verb"
 	"github.com/tenon-sh/tenon/internal/clock"
 )
@@ -26,7 +26,7 @@ const wide = "wide"
 
 // options are the flags.
 type options struct {
-	source    picture.Source
+	source    snapshot.Source
 	namespace string
 	format    *verb.Format
 }

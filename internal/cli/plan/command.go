@@ -14,7 +14,7 @@ import (
 	"github.com/tenon-sh/tenon/engine/plan"
 	"github.com/tenon-sh/tenon/engine/provision"
 	"github.com/tenon-sh/tenon/engine/suppose"
-	"github.com/tenon-sh/tenon/internal/cli/picture"
+	"github.com/tenon-sh/tenon/internal/cli/snapshot"
 	"github.com/tenon-sh/tenon/internal/cli/verb"
 	"github.com/tenon-sh/tenon/internal/clock"
 )
@@ -24,8 +24,8 @@ const wide = "wide"
 
 // options are what the user asks for.
 type options struct {
-	source      picture.Source
-	supposed    picture.Suppositions
+	source      snapshot.Source
+	supposed    snapshot.Suppositions
 	mode        string
 	budgets     bool
 	out         string
@@ -134,7 +134,7 @@ func (o *options) run(cmd *cobra.Command) error {
 }
 
 // adopt has the plan decided by the controller's options, where it told them and the user gave none.
-func (o *options) adopt(cmd *cobra.Command, in *picture.Input, decide *provision.Options) {
+func (o *options) adopt(cmd *cobra.Command, in *snapshot.Input, decide *provision.Options) {
 	if in.Options == nil {
 		return
 	}

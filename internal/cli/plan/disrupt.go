@@ -13,7 +13,7 @@ import (
 	"github.com/tenon-sh/tenon/engine/plan"
 	"github.com/tenon-sh/tenon/engine/provision"
 	"github.com/tenon-sh/tenon/engine/world"
-	"github.com/tenon-sh/tenon/internal/cli/picture"
+	"github.com/tenon-sh/tenon/internal/cli/snapshot"
 )
 
 const disruptMode = "disrupt"
@@ -61,7 +61,7 @@ type moved struct {
 
 // disrupt runs consolidation to its end: what the cluster would be once every node that can be done without has gone.
 func (o *options) disrupt(w *world.World, decide provision.Options) (r result, err error) {
-	if w, _, err = picture.Claimed(w); err != nil {
+	if w, _, err = snapshot.Claimed(w); err != nil {
 		return r, err
 	}
 	if w, err = unhurried(w); err != nil {

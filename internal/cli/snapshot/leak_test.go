@@ -1,4 +1,4 @@
-package picture_test
+package snapshot_test
 
 import (
 	"testing"

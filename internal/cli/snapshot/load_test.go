@@ -1,4 +1,4 @@
-package picture_test
+package snapshot_test
 
 import (
 	"bytes"
@@ -12,7 +12,7 @@ import (
 
 	"github.com/tenon-sh/tenon/engine/amount"
 	"github.com/tenon-sh/tenon/engine/world"
-	"github.com/tenon-sh/tenon/internal/cli/picture"
+	"github.com/tenon-sh/tenon/internal/cli/snapshot"
 	"github.com/tenon-sh/tenon/internal/observe"
 )
 
@@ -20,7 +20,7 @@ import (
 func read(t *testing.T, documents ...string) *world.World {
 	t.Helper()
 	flags := pflag.NewFlagSet("", pflag.ContinueOnError)
-	var source picture.Source
+	var source snapshot.Source
 	source.Flags(flags)
 	if err := flags.Parse([]string{"-f", "-"}); err != nil {
 		t.Fatal(err)

@@ -1,8 +1,8 @@
-// Package picture finds the World that a verb looks at: that of files, of a live cluster, or one that a controller kept.
+// Package snapshot finds the World that a verb looks at: that of files, of a live cluster, or one that a controller kept.
 //
 // It only reads. A verb adds the flags of a Source, reads it, and makes the
 // World of what was read, with the changes the user supposes, if any.
-package picture
+package snapshot
 
 import (
 	"context"

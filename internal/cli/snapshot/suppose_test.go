@@ -1,4 +1,4 @@
-package picture_test
+package snapshot_test
 
 import (
 	"bytes"
@@ -11,7 +11,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/tenon-sh/tenon/engine/world"
-	"github.com/tenon-sh/tenon/internal/cli/picture"
+	"github.com/tenon-sh/tenon/internal/cli/snapshot"
 )
 
 const pool = `{"apiVersion":"karpenter.sh/v1","kind":"NodePool","metadata":{"name":"general"},"spec":{"weight":7,"template":{"spec":{"nodeClassRef":{"group":"karpenter.k8s.aws","kind":"EC2NodeClass","name":"default"},"requirements":[]}}}}
@@ -38,8 +38,8 @@ func TestAddToKeptWorld(t *testing.T) {
 		t.Fatal(err)
 	}
 	flags := pflag.NewFlagSet("", pflag.ContinueOnError)
-	var source picture.Source
-	var supposed picture.Suppositions
+	var source snapshot.Source
+	var supposed snapshot.Suppositions
 	source.Flags(flags)
 	supposed.Flags(flags)
 	more := file("more.yaml", []byte(pool+`{"apiVersion":"v1","kind":"Pod","metadata":{"name":"p"},"spec":{"containers":[{"name":"a"}]}}`))
@@ -79,12 +79,12 @@ func TestScaleKinds(t *testing.T) {
 		"deploy/web":             "--scale deploy/web: want deployment/NAMESPACE/NAME=N",
 	} {
 		flags := pflag.NewFlagSet("", pflag.ContinueOnError)
-		var supposed picture.Suppositions
+		var supposed snapshot.Suppositions
 		supposed.Flags(flags)
 		if err := flags.Parse([]string{"--scale", text}); err != nil {
 			t.Fatal(err)
 		}
-		_, err := (&picture.Input{}).Suppose(&supposed, world.NewBuilder().Snapshot(1), strings.NewReader(""), &bytes.Buffer{})
+		_, err := (&snapshot.Input{}).Suppose(&supposed, world.NewBuilder().Snapshot(1), strings.NewReader(""), &bytes.Buffer{})
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v, want %q", text, err, want)
 		}

@@ -16,7 +16,7 @@ import (
 	"golang.org/x/term"
 	"k8s.io/apimachinery/pkg/labels"
 
-	"github.com/tenon-sh/tenon/internal/cli/picture"
+	"github.com/tenon-sh/tenon/internal/cli/snapshot"
 	"github.com/tenon-sh/tenon/internal/cli/verb"
 	"github.com/tenon-sh/tenon/internal/clock"
 	"github.com/tenon-sh/tenon/internal/top"
@@ -25,7 +25,7 @@ import (
 
 // options are the flags.
 type options struct {
-	source   picture.Source
+	source   snapshot.Source
 	extra    []string
 	selector string
 	sort     string
@@ -190,7 +190,7 @@ func (o *options) open(cmd *cobra.Command) (source, error) {
 		}
 		err = fmt.Errorf("%s: %w", d.Name, err)
 	}
-	if errors.Is(err, picture.ErrStranger) {
+	if errors.Is(err, snapshot.ErrStranger) {
 		err = errors.New("the controller's live page is off, or it is an older release (settings.livePage of the chart)")
 	}
 	if o.source.ByURL() {
@@ -204,7 +204,7 @@ func (o *options) open(cmd *cobra.Command) (source, error) {
 }
 
 // answers asks whether a live page is there.
-func answers(ctx context.Context, d picture.Door) error {
+func answers(ctx context.Context, d snapshot.Door) error {
 	ctx, end := context.WithTimeout(ctx, firstFrameTimeout)
 	defer end()
 	_, err := feed.Labels(ctx, d.Get, []string{"kubernetes.io/hostname"})

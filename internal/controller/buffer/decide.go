@@ -1,6 +1,6 @@
 // Package buffer has room held for the pods that CapacityBuffers speak of, and says on each whether the room is there.
 //
-// What a buffer refers to is read and becomes virtual pods of the picture, which
+// What a buffer refers to is read and becomes virtual pods of the cluster state, which
 // are planned for like others. Nothing is created for them in the cluster.
 package buffer
 

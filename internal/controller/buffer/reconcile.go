@@ -42,8 +42,8 @@ func Spec() loop.Spec {
 	}
 }
 
-// Picture takes virtual pods, and shows where they have room.
-type Picture interface {
+// State takes virtual pods, and shows where they have room.
+type State interface {
 	SetBuffer(k world.Key, pods []world.Pod)
 	DeleteBuffer(k world.Key)
 	Admitted(p *corev1.Pod) *corev1.Pod
@@ -55,8 +55,8 @@ type Picture interface {
 type Reconciler struct {
 	Client  client.Client
 	Live    client.Reader // past the cache: templates and workloads are not watched
-	Cluster Picture
-	Source  string // under which the picture waits for the buffers there are
+	Cluster State
+	Source  string // under which the cluster state waits for the buffers there are
 	Now     clock.Now
 	Panics  panics.Teller // is told of buffers that break our code
 
@@ -70,14 +70,14 @@ func (r *Reconciler) Register(m ctrl.Manager) error {
 	}
 	r.elected = m.Elected()
 	o := loop.Options(m, Spec().Name, 10, time.Second, time.Minute)
-	o.NeedLeaderElection = new(false) // who may lead next has the same picture
+	o.NeedLeaderElection = new(false) // who may lead next has the same state
 	return ctrl.NewControllerManagedBy(m).Named(Spec().Name).
 		Watches(&v1beta1.CapacityBuffer{}, &handler.EnqueueRequestForObject{}).
 		WithOptions(o).
 		Complete(r)
 }
 
-// NeedLeaderElection is false: every process has the picture.
+// NeedLeaderElection is false: every process has the cluster state.
 func (r *Reconciler) NeedLeaderElection() bool { return false }
 
 // Start resolves the buffers that are there. Until that is done, machines that hold room for them would look empty.
@@ -142,7 +142,7 @@ func (r *Reconciler) Reconcile(ctx context.Context, req reconcile.Request) (reco
 	return loop.Result(due(b), err)
 }
 
-// resolve reads what a buffer refers to, and has the picture hold as much room.
+// resolve reads what a buffer refers to, and has the cluster state hold as much room.
 func (r *Reconciler) resolve(ctx context.Context, b *v1beta1.CapacityBuffer) (Resolved, error) {
 	key := world.Key{Namespace: b.Namespace, Name: b.Name}
 	from, out, err := r.refers(ctx, b)

@@ -17,9 +17,9 @@ import (
 	"github.com/tenon-sh/tenon/internal/controller/buffer"
 )
 
-// held is a picture that one buffer breaks.
+// held is a cluster state that one buffer breaks.
 type held struct {
-	buffer.Picture
+	buffer.State
 	buffers   []string
 	delivered bool
 }
@@ -48,12 +48,12 @@ func TestStartOutlivesABuffer(t *testing.T) {
 	if err := errors.Join(corev1.AddToScheme(kinds), v1beta1.AddToScheme(kinds)); err != nil {
 		t.Fatal(err)
 	}
-	store, picture := fake.NewClientBuilder().WithScheme(kinds).WithObjects(objects...).Build(), &held{}
-	r := &buffer.Reconciler{Client: store, Live: store, Cluster: picture, Now: clock.Wall}
+	store, state := fake.NewClientBuilder().WithScheme(kinds).WithObjects(objects...).Build(), &held{}
+	r := &buffer.Reconciler{Client: store, Live: store, Cluster: state, Now: clock.Wall}
 	if err := r.Start(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	if want := []string{"a", "z"}; !slices.Equal(picture.buffers, want) || !picture.delivered {
-		t.Errorf("room is held for %v, want %v; all are there: %t", picture.buffers, want, picture.delivered)
+	if want := []string{"a", "z"}; !slices.Equal(state.buffers, want) || !state.delivered {
+		t.Errorf("room is held for %v, want %v; all are there: %t", state.buffers, want, state.delivered)
 	}
 }

@@ -79,9 +79,9 @@ func (x town) node(name string) *corev1.Node {
 // live has one process look three times.
 func (x town) live(t *testing.T, through client.Client, d cloud.Driver) {
 	t.Helper()
-	picture := cluster.New(clock.Wall)
-	hand := &enact.Enactor{Client: through, Cluster: picture, Events: (*loop.Events)(nil), Now: clock.Wall, Log: logr.Discard()}
-	c := &collect.Controller{Client: through, Cloud: cloud.New(cloud.Config{Driver: d}), Cluster: picture, Enact: hand, Now: clock.Wall, Log: logr.Discard()}
+	state := cluster.New(clock.Wall)
+	hand := &enact.Enactor{Client: through, Cluster: state, Events: (*loop.Events)(nil), Now: clock.Wall, Log: logr.Discard()}
+	c := &collect.Controller{Client: through, Cloud: cloud.New(cloud.Config{Driver: d}), Cluster: state, Enact: hand, Now: clock.Wall, Log: logr.Discard()}
 	var last collect.Verdict
 	for range 3 {
 		v, err := c.Look(t.Context(), last)
@@ -99,16 +99,16 @@ func TestADeadMachineIsMissedSoon(t *testing.T) {
 	region := west(t)
 	synctest.Test(t, func(t *testing.T) {
 		x := newTown(t, region)
-		picture := cluster.New(clock.Wall)
-		hand := &enact.Enactor{Client: x.store, Cluster: picture, Events: (*loop.Events)(nil), Now: clock.Wall, Log: logr.Discard()}
-		c := &collect.Controller{Client: x.store, Cloud: cloud.New(cloud.Config{Driver: x.driver}), Cluster: picture, Enact: hand, Now: clock.Wall, Log: logr.Discard()}
+		state := cluster.New(clock.Wall)
+		hand := &enact.Enactor{Client: x.store, Cluster: state, Events: (*loop.Events)(nil), Now: clock.Wall, Log: logr.Discard()}
+		c := &collect.Controller{Client: x.store, Cloud: cloud.New(cloud.Config{Driver: x.driver}), Cluster: state, Enact: hand, Now: clock.Wall, Log: logr.Discard()}
 		c.Listen()
 		ctx, stop := context.WithCancel(t.Context())
 		done := make(chan error)
 		go func() { done <- c.Start(ctx) }()
 		show := func(long time.Duration) {
 			for range int(long / time.Second) {
-				apitest.Show(t, x.store, picture)
+				apitest.Show(t, x.store, state)
 				time.Sleep(time.Second)
 			}
 		}

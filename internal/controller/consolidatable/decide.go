@@ -1,7 +1,7 @@
 // Package consolidatable says on claims and nodes that nothing has come or gone there for so long that they may go themselves.
 //
 // Nothing is decided by what it says: the decision to give a node back is made
-// from the picture of the cluster. It is for people, and for other programs.
+// from the state of the cluster. It is for people, and for other programs.
 package consolidatable
 
 import (

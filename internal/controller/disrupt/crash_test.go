@@ -65,15 +65,15 @@ func newTown(t *testing.T, change ...func(*v1.NodeClaim)) town {
 // live has one process do its work for a while.
 func (x town) live(t *testing.T, through client.Client, long time.Duration) {
 	t.Helper()
-	picture := cluster.New(clock.Wall)
-	hand := &enact.Enactor{Client: through, Cluster: picture, Events: (*loop.Events)(nil), Now: clock.Wall, Log: logr.Discard(), Targets: &enact.Targets{}}
-	c := &disrupt.Controller{Client: through, Cluster: picture, Enact: hand, Journal: journal.New(1, "", nil), Now: clock.Wall, Log: logr.Discard()}
+	state := cluster.New(clock.Wall)
+	hand := &enact.Enactor{Client: through, Cluster: state, Events: (*loop.Events)(nil), Now: clock.Wall, Log: logr.Discard(), Targets: &enact.Targets{}}
+	c := &disrupt.Controller{Client: through, Cluster: state, Enact: hand, Journal: journal.New(1, "", nil), Now: clock.Wall, Log: logr.Discard()}
 	c.Listen()
 	ctx, stop := context.WithCancel(t.Context())
 	done := make(chan error)
 	go func() { done <- c.Start(ctx) }()
 	for end := time.Now().Add(long); time.Now().Before(end); time.Sleep(250 * time.Millisecond) {
-		apitest.Show(t, x.store, picture)
+		apitest.Show(t, x.store, state)
 	}
 	stop()
 	if err := <-done; err != nil {
@@ -152,11 +152,11 @@ func TestJudgementBreaks(t *testing.T) {
 		x := newTown(t, func(c *v1.NodeClaim) {
 			c.Conditions().True(v1.ConditionDisruptionReason, plan.Underutilized, "", time.Now())
 		})
-		picture, kept := cluster.New(clock.Wall), journal.New(10, "", nil)
-		hand := &enact.Enactor{Client: x.store, Cluster: picture, Events: (*loop.Events)(nil), Now: clock.Wall, Log: logr.Discard(), Targets: &enact.Targets{}}
+		state, kept := cluster.New(clock.Wall), journal.New(10, "", nil)
+		hand := &enact.Enactor{Client: x.store, Cluster: state, Events: (*loop.Events)(nil), Now: clock.Wall, Log: logr.Discard(), Targets: &enact.Targets{}}
 		passes, running := statemetrics.NewPasses(clock.Wall), 0
 		c := &disrupt.Controller{
-			Client: x.store, Cluster: picture, Enact: hand, Journal: kept, Now: clock.Wall, Log: logr.Discard(), Passes: passes,
+			Client: x.store, Cluster: state, Enact: hand, Journal: kept, Now: clock.Wall, Log: logr.Discard(), Passes: passes,
 			Decide: func(w *world.World, o engine.Options) plan.Plan {
 				running += len(passes.Samples())
 				if slices.Contains(o.Only, engine.Judging) || len(o.Only) == 0 {
@@ -170,7 +170,7 @@ func TestJudgementBreaks(t *testing.T) {
 		done := make(chan error)
 		go func() { done <- c.Start(ctx) }()
 		for end := time.Now().Add(10 * time.Second); time.Now().Before(end); time.Sleep(250 * time.Millisecond) {
-			apitest.Show(t, x.store, picture)
+			apitest.Show(t, x.store, state)
 		}
 		stop()
 		if err := <-done; err != nil {
@@ -204,15 +204,15 @@ func TestAStepThatBreaksIsAlone(t *testing.T) {
 		})
 		var said []string
 		log := funcr.New(func(_, args string) { said = append(said, args) }, funcr.Options{})
-		picture := cluster.New(clock.Wall)
-		hand := &enact.Enactor{Client: through, Cluster: picture, Events: (*loop.Events)(nil), Now: clock.Wall, Log: log, Targets: &enact.Targets{}}
-		c := &disrupt.Controller{Client: through, Cluster: picture, Enact: hand, Journal: journal.New(1, "", nil), Now: clock.Wall, Log: log}
+		state := cluster.New(clock.Wall)
+		hand := &enact.Enactor{Client: through, Cluster: state, Events: (*loop.Events)(nil), Now: clock.Wall, Log: log, Targets: &enact.Targets{}}
+		c := &disrupt.Controller{Client: through, Cluster: state, Enact: hand, Journal: journal.New(1, "", nil), Now: clock.Wall, Log: log}
 		c.Listen()
 		ctx, stop := context.WithCancel(t.Context())
 		done := make(chan error)
 		go func() { done <- c.Start(ctx) }()
 		for end := time.Now().Add(10 * time.Second); time.Now().Before(end); time.Sleep(250 * time.Millisecond) {
-			apitest.Show(t, x.store, picture)
+			apitest.Show(t, x.store, state)
 		}
 		stop()
 		if err := <-done; err != nil {

@@ -288,21 +288,21 @@ func isTainted(n corev1.Node) bool {
 
 // live has one process do its work for a while.
 func (b *borough) live(through client.Client, long time.Duration, moving disrupt.Moving) *disrupt.Controller {
-	picture := cluster.New(clock.Wall)
-	picture.Publish(types())
+	state := cluster.New(clock.Wall)
+	state.Publish(types())
 	var n atomic.Int64 // claims are made beside each other
 	suffix := func() string { return fmt.Sprintf("%d-%d", time.Now().Unix()%100000, n.Add(1)) }
-	hand := &enact.Enactor{Client: through, Cluster: picture, Events: (*loop.Events)(nil), Now: clock.Wall, Log: logr.Discard(), Targets: &enact.Targets{}, Suffix: suffix}
-	c := &disrupt.Controller{Client: through, Cluster: picture, Enact: hand, Journal: journal.New(100, "", nil), Events: b.events, Metrics: b.metrics, Now: clock.Wall, Log: logr.Discard(), Moving: moving}
+	hand := &enact.Enactor{Client: through, Cluster: state, Events: (*loop.Events)(nil), Now: clock.Wall, Log: logr.Discard(), Targets: &enact.Targets{}, Suffix: suffix}
+	c := &disrupt.Controller{Client: through, Cluster: state, Enact: hand, Journal: journal.New(100, "", nil), Events: b.events, Metrics: b.metrics, Now: clock.Wall, Log: logr.Discard(), Moving: moving}
 	c.Listen()
 	ctx, stop := context.WithCancel(b.t.Context())
 	done := make(chan error)
 	go func() { done <- c.Start(ctx) }()
 	for end := time.Now().Add(long); time.Now().Before(end); time.Sleep(cmp.Or(b.tick, 2*time.Second)) {
 		b.turn()
-		apitest.Show(b.t, b.store, picture)
+		apitest.Show(b.t, b.store, state)
 		if b.plan != nil {
-			b.plan(hand, picture)
+			b.plan(hand, state)
 		}
 	}
 	stop()

@@ -109,19 +109,19 @@ func TestStaticPoolGrowsMeanwhile(t *testing.T) {
 		b.static(1, "2")
 		b.drift("n1")
 		time.Sleep(time.Minute)
-		picture := cluster.New(clock.Wall)
-		picture.Publish(types())
-		hand := &enact.Enactor{Client: b.store, Cluster: picture, Events: (*loop.Events)(nil), Now: clock.Wall, Log: logr.Discard(), Targets: &enact.Targets{}, Suffix: func() string { return "x" }}
+		state := cluster.New(clock.Wall)
+		state.Publish(types())
+		hand := &enact.Enactor{Client: b.store, Cluster: state, Events: (*loop.Events)(nil), Now: clock.Wall, Log: logr.Discard(), Targets: &enact.Targets{}, Suffix: func() string { return "x" }}
 		grown := false
 		c := &disrupt.Controller{
-			Client: b.store, Cluster: picture, Enact: hand, Journal: journal.New(100, "", nil), Now: clock.Wall, Log: logr.Discard(),
+			Client: b.store, Cluster: state, Enact: hand, Journal: journal.New(100, "", nil), Now: clock.Wall, Log: logr.Discard(),
 			Decide: func(w *world.World, o engine.Options) plan.Plan {
 				p := engine.Decide(w, o)
 				if !grown && slices.ContainsFunc(p.Commands, func(c plan.Command) bool { return c.Reason == plan.Drifted }) {
 					grown = true
 					b.static(2, "2")
 					b.claim("n2")
-					apitest.Show(t, b.store, picture)
+					apitest.Show(t, b.store, state)
 				}
 				return p
 			},
@@ -131,7 +131,7 @@ func TestStaticPoolGrowsMeanwhile(t *testing.T) {
 		done := make(chan error)
 		go func() { done <- c.Start(ctx) }()
 		for end := time.Now().Add(2 * time.Minute); time.Now().Before(end); time.Sleep(time.Second) {
-			apitest.Show(t, b.store, picture)
+			apitest.Show(t, b.store, state)
 		}
 		stop()
 		if err := <-done; err != nil {

@@ -121,7 +121,7 @@ func (r *Reconciler) reason(ctx context.Context, c *v1.NodeClaim) (reason, chang
 		p := &v1.NodePool{}
 		switch err := r.Client.Get(ctx, client.ObjectKey{Name: item.Pool.Name}, p); {
 		case err == nil:
-			// What woke this reconciler may be a change that the picture does not show
+			// What woke this reconciler may be a change that the cluster state does not show
 			// yet, and the next look at the claim is minutes away.
 			now := observe.NodePool(p)
 			seen.Pool, seen.World = p, &now

@@ -84,15 +84,15 @@ func TestDriftIsNotTakenBackUnasked(t *testing.T) {
 				c.Status.ProviderID = "test:///i-1"
 				c.Conditions().True(v1.ConditionRegistered, "", "", time.Now())
 				c.Conditions().True(v1.ConditionDrifted, tc.was, tc.was, time.Now())
-				store, picture := apitest.New(t, clock.Wall, c), cluster.New(clock.Wall)
+				store, state := apitest.New(t, clock.Wall, c), cluster.New(clock.Wall)
 				if !tc.unsold {
-					picture.Publish(world.Catalog{Template: id, Shapes: []world.Shape{{Name: "m5", Offers: []world.Offer{{Zone: "a", CapacityType: label.OnDemand}}}}})
+					state.Publish(world.Catalog{Template: id, Shapes: []world.Shape{{Name: "m5", Offers: []world.Offer{{Zone: "a", CapacityType: label.OnDemand}}}}})
 				}
 				sells := cloud.New(cloud.Config{Driver: &tc.sells, Attempts: 1})
 				sells.Want(cloud.Template{ID: id})
 				sells.Refresh(t.Context())
 				time.Sleep(2 * time.Hour)
-				r := &drift.Reconciler{Client: store, Cloud: sells, Cluster: picture, Now: clock.Wall}
+				r := &drift.Reconciler{Client: store, Cloud: sells, Cluster: state, Now: clock.Wall}
 				_, _ = r.Reconcile(t.Context(), reconcile.Request{NamespacedName: client.ObjectKey{Name: "c"}}) // one that fails is tried again
 				if err := store.Get(t.Context(), client.ObjectKeyFromObject(c), c); err != nil {
 					t.Fatal(err)
@@ -108,7 +108,7 @@ func TestDriftIsNotTakenBackUnasked(t *testing.T) {
 	}
 }
 
-// A pool whose change woke the reconciler is compared as it is now, though the picture still shows it as it was.
+// A pool whose change woke the reconciler is compared as it is now, though the cluster state still shows it as it was.
 func TestRequirementsAreThoseOfThePool(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ref := v1.NodeClassReference{Group: "g", Kind: "K", Name: "n"}
@@ -118,8 +118,8 @@ func TestRequirementsAreThoseOfThePool(t *testing.T) {
 			return []v1.Requirement{{Key: label.Zone, Operator: "In", Values: names}}
 		}
 		pool.Spec.Template.Spec.Requirements = zones("a", "b")
-		picture := cluster.New(clock.Wall)
-		picture.SetNodePool(pool)
+		state := cluster.New(clock.Wall)
+		state.SetNodePool(pool)
 		pool.Spec.Template.Spec.Requirements = zones("b")
 		c := &v1.NodeClaim{
 			ObjectMeta: metav1.ObjectMeta{Name: "c", Labels: map[string]string{v1.LabelNodePool: "p", label.Zone: "a"}},
@@ -127,7 +127,7 @@ func TestRequirementsAreThoseOfThePool(t *testing.T) {
 		}
 		c.Conditions().True(v1.ConditionRegistered, "", "", time.Now())
 		store := apitest.New(t, clock.Wall, c, pool)
-		r := &drift.Reconciler{Client: store, Cloud: cloud.New(cloud.Config{Driver: &seller{}, Attempts: 1}), Cluster: picture, Now: clock.Wall}
+		r := &drift.Reconciler{Client: store, Cloud: cloud.New(cloud.Config{Driver: &seller{}, Attempts: 1}), Cluster: state, Now: clock.Wall}
 		if _, err := r.Reconcile(t.Context(), reconcile.Request{NamespacedName: client.ObjectKey{Name: "c"}}); err != nil {
 			t.Fatal(err)
 		}

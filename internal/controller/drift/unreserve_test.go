@@ -66,12 +66,12 @@ func TestReservationEnds(t *testing.T) {
 				c.Conditions().True(v1.ConditionRegistered, "", "", time.Now())
 				n := &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: "node", Labels: labels()}}
 				time.Sleep(tc.after)
-				store, picture := apitest.New(t, clock.Wall, c, n), cluster.New(clock.Wall)
-				picture.Publish(world.Catalog{Template: id})
+				store, state := apitest.New(t, clock.Wall, c, n), cluster.New(clock.Wall)
+				state.Publish(world.Catalog{Template: id})
 				sells := cloud.New(cloud.Config{Driver: &ending{bought: tc.bought}, Attempts: 1})
 				sells.Want(cloud.Template{ID: id})
 				sells.Refresh(t.Context())
-				r := &drift.Reconciler{Client: store, Cloud: sells, Cluster: picture, Now: clock.Wall}
+				r := &drift.Reconciler{Client: store, Cloud: sells, Cluster: state, Now: clock.Wall}
 				if _, err := r.Reconcile(t.Context(), reconcile.Request{NamespacedName: client.ObjectKey{Name: "c"}}); err != nil {
 					t.Fatal(err)
 				}

@@ -75,16 +75,16 @@ func TestAZoneFails(t *testing.T) {
 					Status:     v1.NodeClaimStatus{ProviderID: fmt.Sprint("aws:///a/i-", i)},
 				})
 			}
-			store, picture := apitest.New(t, clock.Wall, objects...), cluster.New(clock.Wall)
-			apitest.Show(t, store, picture)
+			store, state := apitest.New(t, clock.Wall, objects...), cluster.New(clock.Wall)
+			apitest.Show(t, store, state)
 			notice := interrupt.Notice{Kind: "instance_status", Event: "InstanceUnhealthy", Going: true, Forced: true}
 			for i := range failing {
 				notice.Machines = append(notice.Machines, cloud.MachineID(fmt.Sprint("i-", i)))
 			}
 			ctx, stop := context.WithCancel(t.Context())
 			c := &interrupt.Controller{
-				Client: store, Cluster: picture, Now: clock.Wall, Log: logr.Discard(),
-				Enact: &enact.Enactor{Client: store, Cluster: picture, Events: (*loop.Events)(nil), Now: clock.Wall, Log: logr.Discard()},
+				Client: store, Cluster: state, Now: clock.Wall, Log: logr.Discard(),
+				Enact: &enact.Enactor{Client: store, Cluster: state, Events: (*loop.Events)(nil), Now: clock.Wall, Log: logr.Discard()},
 				Source: interrupt.Source{Name: "demo", Polled: true, IDOf: idOf, Receive: func(ctx context.Context, handle func(context.Context, interrupt.Notice) error, _ func(error)) (int, error) {
 					defer stop()
 					return 1, handle(ctx, notice)

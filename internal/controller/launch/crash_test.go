@@ -98,9 +98,9 @@ func (x town) tell(t *testing.T, p process) {
 			sells.Want(cloud.Template{ID: observe.TemplateOf(*c.Spec.NodeClassRef, nil)})
 		}
 	}
-	picture := cluster.New(clock.Wall)
-	hand := &enact.Enactor{Client: c, Cluster: picture, Now: clock.Wall, Log: logr.Discard(), Targets: &enact.Targets{}}
-	r := (&launch.Reconciler{Client: c, Cloud: sells, Cluster: picture, Enact: hand, Events: p.events, Now: clock.Wall}).Alone()
+	state := cluster.New(clock.Wall)
+	hand := &enact.Enactor{Client: c, Cluster: state, Now: clock.Wall, Log: logr.Discard(), Targets: &enact.Targets{}}
+	r := (&launch.Reconciler{Client: c, Cloud: sells, Cluster: state, Enact: hand, Events: p.events, Now: clock.Wall}).Alone()
 	for range looks {
 		requests := []string{"unordered"}
 		for _, c := range x.claims(t) {

@@ -62,19 +62,19 @@ func TestOverlaidOrder(t *testing.T) {
 					c.Spec.Resources.Requests = corev1.ResourceList{device: resource.MustParse("1")}
 				}
 				store := apitest.New(t, clock.Wall, c)
-				picture := cluster.New(clock.Wall)
+				state := cluster.New(clock.Wall)
 				pool := &v1.NodePool{ObjectMeta: metav1.ObjectMeta{Name: "p"}}
 				pool.Spec.Template.Spec.NodeClassRef = &ref
-				picture.SetNodePool(pool)
-				picture.SetOverlay(&v1alpha1.NodeOverlay{ObjectMeta: metav1.ObjectMeta{Name: "o"}, Spec: v1alpha1.NodeOverlaySpec{
+				state.SetNodePool(pool)
+				state.SetOverlay(&v1alpha1.NodeOverlay{ObjectMeta: metav1.ObjectMeta{Name: "o"}, Spec: v1alpha1.NodeOverlaySpec{
 					Price: &price, Capacity: corev1.ResourceList{device: resource.MustParse("4"), pages: resource.MustParse("1Gi")},
 					Requirements: []v1alpha1.Requirement{{Key: v1.LabelInstanceType, Operator: corev1.NodeSelectorOpIn, Values: []string{"m5.4xlarge"}}},
 				}})
-				sells := cloud.New(cloud.Config{Driver: driver.New(driver.Market(region, "m5.large", "m5.4xlarge"), "demo"), Publish: picture.Publish})
+				sells := cloud.New(cloud.Config{Driver: driver.New(driver.Market(region, "m5.large", "m5.4xlarge"), "demo"), Publish: state.Publish})
 				sells.Want(cloud.Template{ID: observe.TemplateOf(ref, nil)})
 				sells.Refresh(t.Context())
-				hand := &enact.Enactor{Client: store, Cluster: picture, Now: clock.Wall, Log: logr.Discard(), Targets: &enact.Targets{}}
-				r := (&launch.Reconciler{Client: store, Cloud: sells, Cluster: picture, Enact: hand, Now: clock.Wall}).Alone()
+				hand := &enact.Enactor{Client: store, Cluster: state, Now: clock.Wall, Log: logr.Discard(), Targets: &enact.Targets{}}
+				r := (&launch.Reconciler{Client: store, Cloud: sells, Cluster: state, Enact: hand, Now: clock.Wall}).Alone()
 				for range 10 {
 					for _, name := range []string{"unordered", c.Annotations[v1.AnnotationOrder]} {
 						_, _ = r.Reconcile(t.Context(), reconcile.Request{NamespacedName: client.ObjectKey{Name: name}})

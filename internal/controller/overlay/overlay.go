@@ -1,4 +1,4 @@
-// Package overlay tells on NodeOverlays whether they apply. What they do is done in the picture of the cluster.
+// Package overlay tells on NodeOverlays whether they apply. What they do is done in the state of the cluster.
 package overlay
 
 import (
@@ -20,7 +20,7 @@ import (
 	"github.com/tenon-sh/tenon/internal/loop"
 )
 
-// unseen is how soon an overlay is looked at again that the picture does not show yet.
+// unseen is how soon an overlay is looked at again that the cluster state does not show yet.
 const unseen = time.Second
 
 // Spec is what this reconciler touches.
@@ -32,8 +32,8 @@ func Spec() loop.Spec {
 	}
 }
 
-// Picture says how overlays stand.
-type Picture interface {
+// State says how overlays stand.
+type State interface {
 	Overlay(name string) (cluster.Verdict, bool)
 	Synced() (ok bool, since time.Time)
 	Listen(func(cluster.Change))
@@ -42,11 +42,11 @@ type Picture interface {
 // Reconciler keeps the conditions of NodeOverlays.
 type Reconciler struct {
 	Client  client.Client
-	Cluster Picture
+	Cluster State
 	Now     clock.Now
 }
 
-// Register adds the reconciler to a manager. It must be called before the picture's sources start.
+// Register adds the reconciler to a manager. It must be called before the cluster state's sources start.
 func (r *Reconciler) Register(m ctrl.Manager) error {
 	changes := make(chan string, 1024)
 	r.Cluster.Listen(func(change cluster.Change) {

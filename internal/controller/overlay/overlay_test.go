@@ -18,28 +18,28 @@ import (
 
 var noon = time.Date(2026, 1, 1, 12, 0, 0, 0, time.UTC)
 
-// picture is a cluster that has judged an overlay.
-type picture struct {
+// state is a cluster that has judged an overlay.
+type state struct {
 	verdict cluster.Verdict
 	unseen  bool
 }
 
-func (p picture) Overlay(string) (cluster.Verdict, bool) { return p.verdict, !p.unseen }
-func (p picture) Synced() (bool, time.Time)              { return true, noon }
-func (p picture) Listen(func(cluster.Change))            {}
+func (p state) Overlay(string) (cluster.Verdict, bool) { return p.verdict, !p.unseen }
+func (p state) Synced() (bool, time.Time)              { return true, noon }
+func (p state) Listen(func(cluster.Change))            {}
 
 func TestReconcile(t *testing.T) {
 	tests := map[string]struct {
 		why   string
-		seen  picture
+		seen  state
 		want  []string // type, status and reason of each condition
 		again time.Duration
 	}{
-		"Applies":  {"What is judged and right is ready.", picture{verdict: cluster.Verdict{Generation: 1}}, []string{"ValidationSucceeded True ValidationSucceeded", "Ready True Ready"}, 5 * time.Minute},
-		"Wrong":    {"What cannot be read is said.", picture{verdict: cluster.Verdict{Generation: 1, Wrong: "no price"}}, []string{"ValidationSucceeded False RuntimeValidation", "Ready False UnhealthyDependents"}, 5 * time.Minute},
-		"Conflict": {"So is what contradicts another.", picture{verdict: cluster.Verdict{Generation: 1, Against: "b"}}, []string{"ValidationSucceeded False Conflict", "Ready False UnhealthyDependents"}, 5 * time.Minute},
-		"Unseen":   {"Nothing is said of what the picture does not show.", picture{unseen: true}, nil, time.Second},
-		"Older":    {"Nor of an older generation.", picture{verdict: cluster.Verdict{Generation: 0}}, nil, time.Second},
+		"Applies":  {"What is judged and right is ready.", state{verdict: cluster.Verdict{Generation: 1}}, []string{"ValidationSucceeded True ValidationSucceeded", "Ready True Ready"}, 5 * time.Minute},
+		"Wrong":    {"What cannot be read is said.", state{verdict: cluster.Verdict{Generation: 1, Wrong: "no price"}}, []string{"ValidationSucceeded False RuntimeValidation", "Ready False UnhealthyDependents"}, 5 * time.Minute},
+		"Conflict": {"So is what contradicts another.", state{verdict: cluster.Verdict{Generation: 1, Against: "b"}}, []string{"ValidationSucceeded False Conflict", "Ready False UnhealthyDependents"}, 5 * time.Minute},
+		"Unseen":   {"Nothing is said of what the cluster state does not show.", state{unseen: true}, nil, time.Second},
+		"Older":    {"Nor of an older generation.", state{verdict: cluster.Verdict{Generation: 0}}, nil, time.Second},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {

@@ -39,7 +39,7 @@ type Reconciler struct {
 	queue workqueue.TypedRateLimitingInterface[reconcile.Request]
 }
 
-// Register adds the reconciler to a manager. It must be called before the picture's sources start.
+// Register adds the reconciler to a manager. It must be called before the cluster state's sources start.
 func (r *Reconciler) Register(m ctrl.Manager) error {
 	r.at = map[string]time.Time{}
 	r.Cluster.Listen(func(change cluster.Change) {

@@ -22,7 +22,7 @@ type counter struct {
 	says map[world.PoolID]string
 }
 
-// tally is all of a pool's picture that its status tells.
+// tally is all of a pool that its status tells.
 func tally(w *world.World, id world.PoolID, used amount.List) string {
 	if p := w.Pool(id); p != nil {
 		return fmt.Sprint(used, p.NotReady, Unsold(w, p), waits(w, p))
@@ -50,11 +50,11 @@ func (c *counter) news(id world.PoolID, tally string) bool {
 
 // count enqueues the pools of a kind whose status is out of date. One that breaks
 // what compares them keeps the status that it has.
-func (c *counter) count(picture *cluster.Cluster, kind string, add func(reconcile.Request)) {
-	w := picture.World() // an older one may not hold what has changed, and nothing may change after it
+func (c *counter) count(state *cluster.Cluster, kind string, add func(reconcile.Request)) {
+	w := state.World() // an older one may not hold what has changed, and nothing may change after it
 	used := Usage(w)
 	for _, p := range w.Pools() {
-		picture.Panics.Do("pool count", func() {
+		state.Panics.Do("pool count", func() {
 			if p.ID.Kind == kind && c.news(p.ID, tally(w, p.ID, used[p.ID])) {
 				add(reconcile.Request{NamespacedName: client.ObjectKey{Name: p.ID.Name}})
 			}
@@ -62,10 +62,10 @@ func (c *counter) count(picture *cluster.Cluster, kind string, add func(reconcil
 	}
 }
 
-// changes enqueues pools of a kind whose status is out of date, soon after the picture changed.
-func (c *counter) changes(picture *cluster.Cluster, kind string) source.Source {
+// changes enqueues pools of a kind whose status is out of date, soon after the cluster state changed.
+func (c *counter) changes(state *cluster.Cluster, kind string) source.Source {
 	changed := make(chan struct{}, 1)
-	picture.Listen(func(change cluster.Change) {
+	state.Listen(func(change cluster.Change) {
 		if change.Kind != cluster.Node && change.Kind != cluster.Claim && change.Kind != cluster.Pool && change.Kind != cluster.Catalog && change.Kind != cluster.Backoff {
 			return
 		}
@@ -76,11 +76,11 @@ func (c *counter) changes(picture *cluster.Cluster, kind string) source.Source {
 	})
 	return source.Func(func(ctx context.Context, queue workqueue.TypedRateLimitingInterface[reconcile.Request]) error {
 		go func() {
-			if !picture.Await(ctx) {
+			if !state.Await(ctx) {
 				return
 			}
 			for {
-				picture.Panics.Do("pool count", func() { c.count(picture, kind, queue.Add) })
+				state.Panics.Do("pool count", func() { c.count(state, kind, queue.Add) })
 				pause := time.NewTimer(count)
 				select {
 				case <-ctx.Done():

@@ -193,7 +193,7 @@ func positive(l amount.List) amount.List {
 }
 
 // Usage is what the nodes of each pool have together, those that are going left
-// out. A pool of the picture without nodes has nothing of what every node has.
+// out. A pool of the cluster state without nodes has nothing of what every node has.
 func Usage(w *world.World) map[world.PoolID]amount.List {
 	out := map[world.PoolID]amount.List{}
 	none := amount.Of(

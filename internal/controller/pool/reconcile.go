@@ -62,7 +62,7 @@ type NodePools struct {
 	judged map[types.UID]bool // claims this process has seen, and whether their outcome is known
 }
 
-// Register adds the reconciler to a manager. It must be called before the picture's sources start.
+// Register adds the reconciler to a manager. It must be called before the cluster state's sources start.
 func (r *NodePools) Register(m ctrl.Manager) error {
 	r.began = r.Now().Truncate(time.Second)
 	r.health, r.judged = map[types.UID]Health{}, map[types.UID]bool{}
@@ -252,7 +252,7 @@ type Provisioners struct {
 	counted counter
 }
 
-// Register adds the reconciler to a manager. It must be called before the picture's sources start.
+// Register adds the reconciler to a manager. It must be called before the cluster state's sources start.
 func (r *Provisioners) Register(m ctrl.Manager) error {
 	return ctrl.NewControllerManagedBy(m).Named("provisioner.status").
 		For(&v1alpha5.Provisioner{}).

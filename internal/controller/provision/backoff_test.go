@@ -46,16 +46,16 @@ const (
 )
 
 // cell is a cluster with one pool in which a second passes at a time: the
-// picture, the decisions and what carries them out are real, the machines,
+// cluster state, the decisions and what carries them out are real, the machines,
 // kube-scheduler and the DaemonSet controller are told here.
 type cell struct {
 	*testing.T
-	now     time.Time
-	store   client.WithWatch
-	picture *cluster.Cluster
-	enact   *enact.Enactor
-	buy     *provision.Controller
-	serial  atomic.Int64
+	now    time.Time
+	store  client.WithWatch
+	state  *cluster.Cluster
+	enact  *enact.Enactor
+	buy    *provision.Controller
+	serial atomic.Int64
 
 	pods     map[string]*corev1.Pod
 	claims   map[string]time.Time // when each was made
@@ -92,15 +92,15 @@ func newCell(t *testing.T, emptyAfter time.Duration) *cell {
 	if err != nil {
 		t.Fatal(err)
 	}
-	c.picture = cluster.New(c.clock)
-	c.picture.SetNodePool(pool)
-	c.picture.Publish(catalog())
+	c.state = cluster.New(c.clock)
+	c.state.SetNodePool(pool)
+	c.state.Publish(catalog())
 	targets := &enact.Targets{}
 	c.enact = &enact.Enactor{
-		Client: c.store, Cluster: c.picture, Events: (*loop.Events)(nil), Metrics: set, Now: c.clock, Log: logr.Discard(), Targets: targets,
+		Client: c.store, Cluster: c.state, Events: (*loop.Events)(nil), Metrics: set, Now: c.clock, Log: logr.Discard(), Targets: targets,
 		Suffix: func() string { return fmt.Sprintf("%05d", c.serial.Add(1)) },
 	}
-	c.buy = &provision.Controller{Cluster: c.picture, Enact: c.enact, Journal: journal.New(1, "", nil), Metrics: set, Now: c.clock, Log: logr.Discard(), Verdicts: silent{}}
+	c.buy = &provision.Controller{Cluster: c.state, Enact: c.enact, Journal: journal.New(1, "", nil), Metrics: set, Now: c.clock, Log: logr.Discard(), Verdicts: silent{}}
 	return c
 }
 
@@ -144,12 +144,12 @@ func (c *cell) pod(name, cpu, on string, change ...func(*corev1.Pod)) {
 		f(p)
 	}
 	c.pods[name] = p
-	c.picture.SetPod(p)
+	c.state.SetPod(p)
 }
 
 // daemonSet makes a DaemonSet whose template requests nothing.
 func (c *cell) daemonSet() {
-	c.picture.SetDaemonSet(&appsv1.DaemonSet{
+	c.state.SetDaemonSet(&appsv1.DaemonSet{
 		ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "agent"},
 		Spec:       appsv1.DaemonSetSpec{Template: corev1.PodTemplateSpec{Spec: corev1.PodSpec{Containers: []corev1.Container{{Name: "c"}}}}},
 	})
@@ -162,7 +162,7 @@ func (c *cell) pass(d time.Duration) {
 		c.now = c.now.Add(time.Second)
 		c.run()
 		c.schedule()
-		if provision.Needed(c.picture.World()) {
+		if provision.Needed(c.state.World()) {
 			c.buy.Pass(c.Context())
 		}
 		var made v1.NodeClaimList
@@ -175,7 +175,7 @@ func (c *cell) pass(d time.Duration) {
 				c.bought = append(c.bought, c.now)
 			}
 		}
-		w := c.picture.World()
+		w := c.state.World()
 		planned, ok := c.enact.Targets.Planned(w)
 		if !ok {
 			continue
@@ -204,7 +204,7 @@ func (c *cell) run() {
 		types, _ := shape.Find(label.InstanceType)
 		switch {
 		case age == launches && c.launch != nil && c.launch(o) != "":
-			c.picture.Ended(name, c.launch(o), c.soldOut)
+			c.state.Ended(name, c.launch(o), c.soldOut)
 			c.end(name, enact.ClassNotReady)
 		case age == launches:
 			c.status(o, func(o *v1.NodeClaim) {
@@ -222,7 +222,7 @@ func (c *cell) run() {
 			n := c.machines[name]
 			n.Labels[v1.LabelInitialized] = "true"
 			n.Spec.Taints = c.poisoned
-			c.picture.SetNode(n)
+			c.state.SetNode(n)
 		case age == gives && c.mute:
 			c.end(name, enact.RegistrationTimeout)
 		}
@@ -249,7 +249,7 @@ func (c *cell) join(o *v1.NodeClaim, menu []string) {
 		},
 	}
 	c.machines[o.Name] = n
-	c.picture.SetNode(n)
+	c.state.SetNode(n)
 	if c.daemon == "" {
 		return
 	}
@@ -264,7 +264,7 @@ func (c *cell) status(o *v1.NodeClaim, change func(*v1.NodeClaim)) {
 	if err != nil {
 		c.Fatal(err)
 	}
-	c.picture.SetClaim(next)
+	c.state.SetClaim(next)
 }
 
 // end ends a claim, its machine, and the pods there.
@@ -276,21 +276,21 @@ func (c *cell) end(name, reason string) {
 	if err := c.enact.Release(c.Context(), o, reason); err != nil {
 		c.Fatal(err)
 	}
-	c.picture.World() // somebody looks at it while it goes
+	c.state.World() // somebody looks at it while it goes
 	if err := c.store.Get(c.Context(), client.ObjectKey{Name: name}, o); err == nil {
 		o.Finalizers = nil
 		if err := c.store.Update(c.Context(), o); err != nil {
 			c.Fatal(err)
 		}
 	}
-	c.picture.DeleteClaim(name, "")
+	c.state.DeleteClaim(name, "")
 	if c.machines[name] != nil {
-		c.picture.DeleteNode("node-" + name)
+		c.state.DeleteNode("node-" + name)
 		delete(c.machines, name)
 	}
 	for k, p := range c.pods {
 		if p.Spec.NodeName == "node-"+name {
-			c.picture.DeletePod(world.Key{Namespace: p.Namespace, Name: k})
+			c.state.DeletePod(world.Key{Namespace: p.Namespace, Name: k})
 			delete(c.pods, k)
 		}
 	}
@@ -298,7 +298,7 @@ func (c *cell) end(name, reason string) {
 
 // schedule binds pods that wait to ready nodes that they tolerate and that have room.
 func (c *cell) schedule() {
-	w := c.picture.World()
+	w := c.state.World()
 	for _, p := range w.Waiting() {
 		for _, m := range w.Places() {
 			if m.Node == nil || m.Claim == nil || !m.Claim.Initialized || m.Deleting() || len(m.Node.Taints) > 0 || len(m.Node.Allocatable.Minus(m.Used).Minus(p.Requests).Floor()) == 0 {
@@ -311,8 +311,8 @@ func (c *cell) schedule() {
 			o := c.pods[p.Name].DeepCopy()
 			o.Spec.NodeName, o.Status.Conditions = m.Node.Name, nil
 			c.pods[p.Name] = o
-			c.picture.SetPod(o)
-			w = c.picture.World()
+			c.state.SetPod(o)
+			w = c.state.World()
 			break
 		}
 	}
@@ -322,7 +322,7 @@ func (c *cell) runs(name string) bool { return c.pods[name].Spec.NodeName != "" 
 
 // refusal is what the pod is told.
 func (c *cell) refusal(name string) string {
-	for _, r := range engine.Decide(c.picture.World(), engine.Options{}).Refused {
+	for _, r := range engine.Decide(c.state.World(), engine.Options{}).Refused {
 		if r.Pod.Name == name {
 			return r.Why.Line()
 		}
@@ -336,7 +336,7 @@ func TestDaemonsLargerThanTheirTemplate(t *testing.T) {
 		c := newCell(t, 30*time.Second)
 		c.daemon = "2"
 		c.daemonSet()
-		c.picture.SetLimitRange(&corev1.LimitRange{
+		c.state.SetLimitRange(&corev1.LimitRange{
 			ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "l"},
 			Spec:       corev1.LimitRangeSpec{Limits: []corev1.LimitRangeItem{{Type: corev1.LimitTypeContainer, Default: corev1.ResourceList{corev1.ResourceCPU: resource.MustParse("2")}}}},
 		})
@@ -410,7 +410,7 @@ func TestPurchasesInVainForOtherPods(t *testing.T) {
 		c.pass(time.Minute)
 		if i >= 5 {
 			old := fmt.Sprintf("job-%d", i-5)
-			c.picture.DeletePod(world.Key{Namespace: "default", Name: old})
+			c.state.DeletePod(world.Key{Namespace: "default", Name: old})
 			delete(c.pods, old)
 		}
 	}
@@ -462,7 +462,7 @@ func TestHonestPurchases(t *testing.T) {
 		c.pod("web", "1", "")
 		c.pass(20 * time.Minute)
 		c.launch = nil
-		c.picture.Mended("test/Class/default")
+		c.state.Mended("test/Class/default")
 		c.pass(time.Minute)
 		if !c.runs("web") {
 			t.Errorf("an edit of the class ends the wait: %s", c.refusal("web"))
@@ -485,9 +485,9 @@ func TestDrainThatABudgetBlocks(t *testing.T) {
 				}
 				for _, p := range c.pods {
 					p.Status.Conditions = []corev1.PodCondition{{Type: corev1.PodReady, Status: corev1.ConditionTrue}}
-					c.picture.SetPod(p)
+					c.state.SetPod(p)
 				}
-				c.picture.SetGuard(&policyv1.PodDisruptionBudget{
+				c.state.SetGuard(&policyv1.PodDisruptionBudget{
 					ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "web"},
 					Spec:       policyv1.PodDisruptionBudgetSpec{Selector: &metav1.LabelSelector{MatchLabels: map[string]string{"app": "web"}}},
 					Status:     policyv1.PodDisruptionBudgetStatus{ExpectedPods: 2, DesiredHealthy: healthy, CurrentHealthy: 1},
@@ -495,7 +495,7 @@ func TestDrainThatABudgetBlocks(t *testing.T) {
 				for name, n := range c.machines { // kubectl delete node
 					n.DeletionTimestamp = &metav1.Time{Time: c.now}
 					n.Spec.Unschedulable = true
-					c.picture.SetNode(n)
+					c.state.SetNode(n)
 					_ = name
 				}
 				c.pass(time.Hour)
@@ -514,7 +514,7 @@ func TestDrainThatABudgetBlocks(t *testing.T) {
 // Pods of a namespace that is being deleted are bought nothing.
 func TestDyingNamespace(t *testing.T) {
 	c := newCell(t, 30*time.Second)
-	c.picture.SetNamespace(&corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: "default"}, Status: corev1.NamespaceStatus{Phase: corev1.NamespaceTerminating}})
+	c.state.SetNamespace(&corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: "default"}, Status: corev1.NamespaceStatus{Phase: corev1.NamespaceTerminating}})
 	c.pod("web", "1", "")
 	c.pass(time.Minute)
 	if len(c.bought) > 0 {

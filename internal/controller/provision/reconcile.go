@@ -136,14 +136,14 @@ func (c *Controller) next(w Window) time.Duration {
 // teller tells of what broke here.
 func (c *Controller) teller() panics.Teller { return panics.Teller{Log: c.Log, Metrics: c.Metrics} }
 
-// needed reports whether a pod waits. A picture that cannot be taken is not known to have none.
+// needed reports whether a pod waits. A cluster state that cannot be taken is not known to have none.
 func (c *Controller) needed() bool {
 	needed := true
 	c.teller().Do(Name, func() { needed = Needed(c.Cluster.Recent(time.Second)) })
 	return needed
 }
 
-// buffered reports whether room is held for pods to come. A picture that cannot be taken is not known to have none.
+// buffered reports whether room is held for pods to come. A cluster state that cannot be taken is not known to have none.
 func (c *Controller) buffered() bool {
 	buffered := true
 	c.teller().Do(Name, func() { buffered = c.Cluster.Buffered() })
@@ -157,7 +157,7 @@ func (c *Controller) blind() (blind bool) {
 }
 
 // guarded is pass, and goes on in a minute if that breaks: what it did until then
-// is in the picture, and what it did not is decided anew.
+// is in the cluster state, and what it did not is decided anew.
 func (c *Controller) guarded(ctx context.Context) (wait time.Duration) {
 	if !c.teller().Do(Name, func() { wait = c.pass(ctx) }, "again", "in a minute") {
 		return time.Minute

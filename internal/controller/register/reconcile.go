@@ -91,7 +91,7 @@ func (r *Reconciler) Reconcile(ctx context.Context, req reconcile.Request) (reco
 	return reconcile.Result{}, nil
 }
 
-// A node that takes no pods yet is looked at again so soon, and one that is not in the picture yet sooner.
+// A node that takes no pods yet is looked at again so soon, and one that is not in the cluster state yet sooner.
 const (
 	lookAgain = time.Second
 	notSeen   = 100 * time.Millisecond

@@ -79,7 +79,7 @@ type fixed struct {
 // live has one process do its work for a minute.
 func (x fixed) live(t *testing.T, through client.Client, life int) {
 	t.Helper()
-	picture := cluster.New(clock.Wall)
+	state := cluster.New(clock.Wall)
 	catalog := world.Catalog{
 		Template: observe.TemplateOf(v1.NodeClassReference{Group: "g", Kind: "K", Name: "n"}, nil), Version: "1",
 		Shapes: []world.Shape{{Name: "m5", Capacity: amount.Of(amount.Entry{Name: amount.Pods, Value: 10 * amount.Unit}), Offers: []world.Offer{{Zone: "a", CapacityType: label.OnDemand, Price: 1}}}},
@@ -87,18 +87,18 @@ func (x fixed) live(t *testing.T, through client.Client, life int) {
 	if x.changes != nil {
 		x.changes(&catalog)
 	}
-	picture.Publish(catalog)
+	state.Publish(catalog)
 	var made atomic.Int64 // claims are made beside each other
-	hand := &enact.Enactor{Client: through, Cluster: picture, Events: (*loop.Events)(nil), Now: clock.Wall, Log: logr.Discard(), Suffix: func() string {
+	hand := &enact.Enactor{Client: through, Cluster: state, Events: (*loop.Events)(nil), Now: clock.Wall, Log: logr.Discard(), Suffix: func() string {
 		return fmt.Sprintf("%d-%d", life, made.Add(1))
 	}}
-	c := &static.Controller{Client: through, Cluster: picture, Enact: hand, Journal: x.kept, Now: clock.Wall, Log: logr.Discard()}
+	c := &static.Controller{Client: through, Cluster: state, Enact: hand, Journal: x.kept, Now: clock.Wall, Log: logr.Discard()}
 	c.Listen()
 	ctx, stop := context.WithCancel(t.Context())
 	done := make(chan error)
 	go func() { done <- c.Start(ctx) }()
 	for range 60 {
-		apitest.Show(t, x.store, picture)
+		apitest.Show(t, x.store, state)
 		time.Sleep(time.Second) // of virtual time
 	}
 	stop()

@@ -28,16 +28,16 @@ func TestClockSetBack(t *testing.T) {
 		claim := &v1.NodeClaim{ObjectMeta: metav1.ObjectMeta{Name: "c", UID: "1", Finalizers: []string{v1.Finalizer}}}
 		claim.Status.ProviderID = "test:///i-1"
 		claim.Conditions().True(v1.ConditionLaunched, "", "", time.Now())
-		store, picture := apitest.New(t, clock.Wall, claim), cluster.New(clock.Wall)
+		store, state := apitest.New(t, clock.Wall, claim), cluster.New(clock.Wall)
 		back := func() time.Time { return time.Now().Add(-time.Hour) }
 		sells := &silent{seller: seller{check: func() {}, gone: true}}
-		claims := &terminate.Claims{Client: store, Cluster: picture, Machines: terminate.NewMachines(cloud.New(cloud.Config{Driver: sells}), nil, back), Now: back}
+		claims := &terminate.Claims{Client: store, Cluster: state, Machines: terminate.NewMachines(cloud.New(cloud.Config{Driver: sells}), nil, back), Now: back}
 		if err := store.Delete(t.Context(), claim); err != nil {
 			t.Fatal(err)
 		}
 		gone := func(span time.Duration) bool {
 			for range int(span / time.Second) {
-				apitest.Show(t, store, picture)
+				apitest.Show(t, store, state)
 				apitest.Step(t, claims, "c")
 				time.Sleep(time.Second)
 			}
@@ -73,16 +73,16 @@ func TestClockSetAhead(t *testing.T) {
 		store := apitest.New(t, clock.Wall, claim, node, pod)
 		ahead := time.Duration(0)
 		now := func() time.Time { return apitest.Set(time.Now(), ahead) }
-		picture := cluster.New(clock.Wall)
+		state := cluster.New(clock.Wall)
 		machines := terminate.NewMachines(cloud.New(cloud.Config{Driver: &seller{check: func() {}}}), nil, now)
-		hand := &enact.Enactor{Client: store, Cluster: picture, Events: (*loop.Events)(nil), Now: now, Log: logr.Discard()}
-		nodes := &terminate.Nodes{Client: store, Cluster: picture, Machines: machines, Evictor: enact.NewEvictor(hand), Now: now, Log: logr.Discard()}
+		hand := &enact.Enactor{Client: store, Cluster: state, Events: (*loop.Events)(nil), Now: now, Log: logr.Discard()}
+		nodes := &terminate.Nodes{Client: store, Cluster: state, Machines: machines, Evictor: enact.NewEvictor(hand), Now: now, Log: logr.Discard()}
 		if err := store.Delete(t.Context(), node); err != nil {
 			t.Fatal(err)
 		}
 		began := time.Now()
 		there := func() bool {
-			apitest.Show(t, store, picture)
+			apitest.Show(t, store, state)
 			apitest.Step(t, nodes, "n")
 			return store.Get(t.Context(), client.ObjectKeyFromObject(pod), pod) == nil
 		}

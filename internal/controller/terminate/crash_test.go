@@ -103,13 +103,13 @@ func departure(t *testing.T, life *apitest.Life) {
 // live has one process, which reaches a store through c, do its work for a minute.
 func live(t *testing.T, store client.Reader, c client.Client, s *seller) {
 	t.Helper()
-	picture := cluster.New(clock.Wall)
+	state := cluster.New(clock.Wall)
 	machines := terminate.NewMachines(cloud.New(cloud.Config{Driver: s}), nil, clock.Wall)
-	hand := &enact.Enactor{Client: c, Cluster: picture, Now: clock.Wall, Log: logr.Discard()}
-	nodes := &terminate.Nodes{Client: c, Cluster: picture, Machines: machines, Evictor: enact.NewEvictor(hand), Now: clock.Wall, Log: logr.Discard()}
-	claims := &terminate.Claims{Client: c, Cluster: picture, Machines: machines, Now: clock.Wall}
+	hand := &enact.Enactor{Client: c, Cluster: state, Now: clock.Wall, Log: logr.Discard()}
+	nodes := &terminate.Nodes{Client: c, Cluster: state, Machines: machines, Evictor: enact.NewEvictor(hand), Now: clock.Wall, Log: logr.Discard()}
+	claims := &terminate.Claims{Client: c, Cluster: state, Machines: machines, Now: clock.Wall}
 	for range 60 {
-		apitest.Show(t, store, picture)
+		apitest.Show(t, store, state)
 		apitest.Step(t, claims, "c")
 		apitest.Step(t, nodes, "n")
 		time.Sleep(time.Second) // of virtual time

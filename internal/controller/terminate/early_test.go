@@ -59,8 +59,8 @@ func TestAClaimThatNeverRegisteredGoesWithItsMachine(t *testing.T) {
 				claim := &v1.NodeClaim{ObjectMeta: metav1.ObjectMeta{Name: "c", UID: "1", Finalizers: []string{v1.Finalizer}}}
 				claim.Status.ProviderID = bought.Machines[0].ProviderID
 				claim.Conditions().True(v1.ConditionLaunched, "", "", time.Now())
-				store, picture := apitest.New(t, clock.Wall, claim), cluster.New(clock.Wall)
-				claims := &terminate.Claims{Client: store, Cluster: picture, Machines: terminate.NewMachines(cloud.New(cloud.Config{Driver: sells, Now: clock.Wall}), nil, clock.Wall), Now: clock.Wall}
+				store, state := apitest.New(t, clock.Wall, claim), cluster.New(clock.Wall)
+				claims := &terminate.Claims{Client: store, Cluster: state, Machines: terminate.NewMachines(cloud.New(cloud.Config{Driver: sells, Now: clock.Wall}), nil, clock.Wall), Now: clock.Wall}
 				if tc.lost {
 					for _, err := range sells.Terminate(ctx, []cloud.MachineID{bought.Machines[0].ID}) {
 						if err != nil {
@@ -74,7 +74,7 @@ func TestAClaimThatNeverRegisteredGoesWithItsMachine(t *testing.T) {
 				}
 				deleted, ended := time.Now(), time.Time{}
 				for range 120 {
-					apitest.Show(t, store, picture)
+					apitest.Show(t, store, state)
 					apitest.Step(t, claims, "c")
 					if i := m.Everything()[0]; i.State == market.Terminated && ended.IsZero() {
 						ended = i.Ended

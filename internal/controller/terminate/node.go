@@ -34,7 +34,7 @@ const (
 	specName = "node.termination"
 	// poll is how soon a node is looked at again although nothing was heard of it.
 	poll = time.Second
-	// maxPodsAge is how old the picture of a node's pods may be.
+	// maxPodsAge is how old the cluster state of a node's pods may be.
 	maxPodsAge = 100 * time.Millisecond
 	// forceful is why pods are evicted from a node that somebody simply deleted.
 	forceful = "Forceful Termination"
@@ -80,7 +80,7 @@ type leave struct {
 	drained bool
 }
 
-// Register adds the reconciler to a manager. It must be called before the picture's sources start.
+// Register adds the reconciler to a manager. It must be called before the cluster state's sources start.
 func (r *Nodes) Register(m ctrl.Manager) error {
 	going := predicate.NewPredicateFuncs(func(o client.Object) bool {
 		return o.GetDeletionTimestamp() != nil && controllerutil.ContainsFinalizer(o, v1.Finalizer)
@@ -140,7 +140,7 @@ func (r *Nodes) Reconcile(ctx context.Context, req reconcile.Request) (reconcile
 	}
 	place := r.Cluster.Recent(maxPodsAge).Place(n.Name)
 	if place == nil || place.Node == nil {
-		// What runs on a node that the picture does not show, or not yet, cannot be
+		// What runs on a node that the cluster state does not show, or not yet, cannot be
 		// seen: it must not count as nothing.
 		r.Events.Warning(&n, "FailedDraining", "Failed to drain node, its pods are not known yet; if this stays so, the controller's log says why the node cannot be read")
 		return reconcile.Result{RequeueAfter: poll}, nil
@@ -456,15 +456,15 @@ func (r *Nodes) release(ctx context.Context, n *corev1.Node) error {
 	return nil
 }
 
-// note writes the status of a claim, and puts it into the picture.
-func note(ctx context.Context, c client.Client, picture *cluster.Cluster, claim *v1.NodeClaim, change func(*v1.NodeClaim)) error {
+// note writes the status of a claim, and puts it into the cluster state.
+func note(ctx context.Context, c client.Client, state *cluster.Cluster, claim *v1.NodeClaim, change func(*v1.NodeClaim)) error {
 	next, err := loop.PatchStatus(ctx, c, claim, change)
 	if err != nil {
 		return client.IgnoreNotFound(err)
 	}
 	if next != claim {
 		*claim = *next
-		picture.Wrote(next)
+		state.Wrote(next)
 	}
 	return nil
 }

@@ -85,14 +85,14 @@ func newDeparting(t *testing.T, g *guarded) departing {
 	}
 	told := record.NewFakeRecorder(1000)
 	events := loop.NewEvents(clock.Wall, told)
-	picture := cluster.New(clock.Wall)
+	state := cluster.New(clock.Wall)
 	machines := terminate.NewMachines(cloud.New(cloud.Config{Driver: g}), nil, clock.Wall)
-	hand := &enact.Enactor{Client: store, Cluster: picture, Now: clock.Wall, Log: logr.Discard()}
-	nodes := &terminate.Nodes{Client: store, Cluster: picture, Machines: machines, Evictor: enact.NewEvictor(hand), Events: events, Now: clock.Wall, Log: logr.Discard()}
-	claims := &terminate.Claims{Client: store, Cluster: picture, Machines: machines, Events: events, Now: clock.Wall}
+	hand := &enact.Enactor{Client: store, Cluster: state, Now: clock.Wall, Log: logr.Discard()}
+	nodes := &terminate.Nodes{Client: store, Cluster: state, Machines: machines, Evictor: enact.NewEvictor(hand), Events: events, Now: clock.Wall, Log: logr.Discard()}
+	claims := &terminate.Claims{Client: store, Cluster: state, Machines: machines, Events: events, Now: clock.Wall}
 	return departing{g, store, claim, told, func(seconds int) {
 		for range seconds { // what is refused is an error here, and tried again
-			apitest.Show(t, store, picture)
+			apitest.Show(t, store, state)
 			_, _ = claims.Reconcile(t.Context(), ctrl.Request{NamespacedName: client.ObjectKey{Name: "c"}})
 			_, _ = nodes.Reconcile(t.Context(), ctrl.Request{NamespacedName: client.ObjectKey{Name: "n"}})
 			time.Sleep(time.Second)

@@ -150,11 +150,11 @@ func start(t *testing.T, machines ...cloud.MachineID) (client.Client, *shop) {
 	for _, id := range machines {
 		s.machines[id] = false
 	}
-	picture := cluster.New(now, cluster.Sources()...)
-	e := &enact.Enactor{Client: m.GetClient(), Cluster: picture, Events: (*loop.Events)(nil), Metrics: counts, Now: now, Log: logr.Discard()}
+	state := cluster.New(now, cluster.Sources()...)
+	e := &enact.Enactor{Client: m.GetClient(), Cluster: state, Events: (*loop.Events)(nil), Metrics: counts, Now: now, Log: logr.Discard()}
 	ends := terminate.NewMachines(cloud.New(cloud.Config{Driver: s, Now: now}), nil, now)
-	nodes := &terminate.Nodes{Client: m.GetClient(), Cluster: picture, Machines: ends, Evictor: enact.NewEvictor(e), Now: now, Log: logr.Discard()}
-	claims := &terminate.Claims{Client: m.GetClient(), Cluster: picture, Machines: ends, Now: now}
+	nodes := &terminate.Nodes{Client: m.GetClient(), Cluster: state, Machines: ends, Evictor: enact.NewEvictor(e), Now: now, Log: logr.Discard()}
+	claims := &terminate.Claims{Client: m.GetClient(), Cluster: state, Machines: ends, Now: now}
 	if err := errors.Join(nodes.Register(m), claims.Register(m)); err != nil {
 		t.Fatal(err)
 	}
@@ -171,7 +171,7 @@ func start(t *testing.T, machines ...cloud.MachineID) (client.Client, *shop) {
 			t.Error(err)
 		}
 	})
-	if err := picture.Watch(ctx, set, m.GetCache()); err != nil {
+	if err := state.Watch(ctx, set, m.GetCache()); err != nil {
 		t.Fatal(err)
 	}
 	return kubetest.Client(t, v1.AddToScheme), s

@@ -57,15 +57,15 @@ func TestACloudThatDoesNotAnswerHasNotSaidGone(t *testing.T) {
 				}
 				store := apitest.New(t, clock.Wall, claim, node, pod)
 				sells := &silent{seller: seller{check: func() {}}, err: failure}
-				picture := cluster.New(clock.Wall)
+				state := cluster.New(clock.Wall)
 				machines := terminate.NewMachines(cloud.New(cloud.Config{Driver: sells}), nil, clock.Wall)
-				hand := &enact.Enactor{Client: store, Cluster: picture, Now: clock.Wall, Log: logr.Discard()}
-				nodes := &terminate.Nodes{Client: store, Cluster: picture, Machines: machines, Evictor: enact.NewEvictor(hand), Now: clock.Wall, Log: logr.Discard()}
+				hand := &enact.Enactor{Client: store, Cluster: state, Now: clock.Wall, Log: logr.Discard()}
+				nodes := &terminate.Nodes{Client: store, Cluster: state, Machines: machines, Evictor: enact.NewEvictor(hand), Now: clock.Wall, Log: logr.Discard()}
 				if err := store.Delete(t.Context(), node); err != nil {
 					t.Fatal(err)
 				}
 				for range 60 {
-					apitest.Show(t, store, picture)
+					apitest.Show(t, store, state)
 					apitest.Step(t, nodes, "n")
 					time.Sleep(time.Second) // of virtual time
 				}
@@ -110,17 +110,17 @@ func TestAMachineOfTwoNodesIsDrained(t *testing.T) {
 				t.Errorf("the machine ends under a pod: %v", err)
 			}
 		}
-		picture := cluster.New(clock.Wall)
+		state := cluster.New(clock.Wall)
 		machines := terminate.NewMachines(cloud.New(cloud.Config{Driver: sells}), nil, clock.Wall)
-		hand := &enact.Enactor{Client: store, Cluster: picture, Now: clock.Wall, Log: logr.Discard()}
-		nodes := &terminate.Nodes{Client: store, Cluster: picture, Machines: machines, Evictor: enact.NewEvictor(hand), Now: clock.Wall, Log: logr.Discard()}
-		claims := &terminate.Claims{Client: store, Cluster: picture, Machines: machines, Now: clock.Wall}
+		hand := &enact.Enactor{Client: store, Cluster: state, Now: clock.Wall, Log: logr.Discard()}
+		nodes := &terminate.Nodes{Client: store, Cluster: state, Machines: machines, Evictor: enact.NewEvictor(hand), Now: clock.Wall, Log: logr.Discard()}
+		claims := &terminate.Claims{Client: store, Cluster: state, Machines: machines, Now: clock.Wall}
 		if err := store.Delete(t.Context(), claim); err != nil {
 			t.Fatal(err)
 		}
 		live := func() {
 			for range 60 {
-				apitest.Show(t, store, picture)
+				apitest.Show(t, store, state)
 				apitest.Step(t, claims, "c")
 				apitest.Step(t, nodes, "n", "m")
 				time.Sleep(time.Second) // of virtual time

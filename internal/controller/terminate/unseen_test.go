@@ -18,7 +18,7 @@ import (
 	"github.com/tenon-sh/tenon/internal/enact"
 )
 
-// The machine of a node that the picture does not show, because the node cannot be
+// The machine of a node that the cluster state does not show, because the node cannot be
 // read or has not been yet, is not ended: whatever runs there cannot be seen.
 func TestANodeThatIsNotSeenIsNotEmpty(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -33,10 +33,10 @@ func TestANodeThatIsNotSeenIsNotEmpty(t *testing.T) {
 		}
 		store := apitest.New(t, clock.Wall, claim, node)
 		sells := &seller{check: func() {}}
-		picture := cluster.New(clock.Wall)
+		state := cluster.New(clock.Wall)
 		machines := terminate.NewMachines(cloud.New(cloud.Config{Driver: sells}), nil, clock.Wall)
-		hand := &enact.Enactor{Client: store, Cluster: picture, Now: clock.Wall, Log: logr.Discard()}
-		nodes := &terminate.Nodes{Client: store, Cluster: picture, Machines: machines, Evictor: enact.NewEvictor(hand), Now: clock.Wall, Log: logr.Discard()}
+		hand := &enact.Enactor{Client: store, Cluster: state, Now: clock.Wall, Log: logr.Discard()}
+		nodes := &terminate.Nodes{Client: store, Cluster: state, Machines: machines, Evictor: enact.NewEvictor(hand), Now: clock.Wall, Log: logr.Discard()}
 		if err := store.Delete(t.Context(), node); err != nil {
 			t.Fatal(err)
 		}
@@ -50,7 +50,7 @@ func TestANodeThatIsNotSeenIsNotEmpty(t *testing.T) {
 		if sells.gone {
 			t.Fatal("the machine of a node that cannot be seen is ended")
 		}
-		apitest.Show(t, store, picture)
+		apitest.Show(t, store, state)
 		live()
 		if !sells.gone {
 			t.Error("the node is seen, and empty, and its machine runs on")

@@ -22,8 +22,8 @@ type Answers struct {
 	Decided func() []journal.Entry
 }
 
-// noPicture is said before there is a World.
-const noPicture = "the first picture of the cluster is not there yet; try again in a moment"
+// notSynced is said before there is a World.
+const notSynced = "the cluster state is not complete yet; try again in a moment"
 
 // answer is what is said as data and as the command line writes it.
 type answer struct {
@@ -46,7 +46,7 @@ func missing(kind, name string, known []string) error {
 func (a Answers) explainer(w http.ResponseWriter) (*explain.Explainer, *world.World) {
 	now := a.World()
 	if now == nil {
-		http.Error(w, noPicture, http.StatusServiceUnavailable)
+		http.Error(w, notSynced, http.StatusServiceUnavailable)
 		return nil, nil
 	}
 	return explain.New(now, a.Options()), now
@@ -130,7 +130,7 @@ func (a Answers) Labels(w http.ResponseWriter, r *http.Request) {
 	}
 	now := a.World()
 	if now == nil {
-		http.Error(w, noPicture, http.StatusServiceUnavailable)
+		http.Error(w, notSynced, http.StatusServiceUnavailable)
 		return
 	}
 	out := LabelValues{Nodes: make(map[string][]string, len(now.Places()))}

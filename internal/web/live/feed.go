@@ -36,7 +36,7 @@ const (
 
 // Source is what is drawn.
 type Source struct {
-	World   func() *world.World       // the latest picture; nil while there is none
+	World   func() *world.World       // the latest state; nil while there is none
 	Decided func() []journal.Entry    // what has been decided lately, latest first
 	Deleted func(claim string) string // why this controller deleted the claim; may be nil
 	Panics  panics.Teller             // told of what breaks while it is drawn
@@ -111,7 +111,7 @@ func (f *Feed) join() (*watcher, []byte, error) {
 	if f.view == nil {
 		w := f.source.World()
 		if w == nil {
-			return nil, nil, errors.New(noPicture)
+			return nil, nil, errors.New(notSynced)
 		}
 		f.view = &view{deleted: f.source.Deleted}
 		decided := f.source.Decided()

@@ -178,7 +178,7 @@ func TestTooManyWatchers(t *testing.T) {
 	})
 }
 
-func TestNoPictureYet(t *testing.T) {
+func TestNotSyncedYet(t *testing.T) {
 	var l latest
 	answer := httptest.NewRecorder()
 	NewFeed(l.source(), clock.Wall).ServeHTTP(answer, httptest.NewRequest(http.MethodGet, "/v1/live", nil))
@@ -193,7 +193,7 @@ func TestHistory(t *testing.T) {
 	h := NewHistory(l.Load, panics.Teller{})
 	h.Sample()
 	if len(h.All()) != 0 {
-		t.Error("there is a sample of no picture")
+		t.Error("there is a sample of no state")
 	}
 	w := enginetest.Steady(1, 2)
 	for i := range samples + 5 {

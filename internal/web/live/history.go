@@ -36,7 +36,7 @@ type History struct {
 	next   int
 }
 
-// NewHistory returns a History of the pictures that latest gives.
+// NewHistory returns a History of the states that latest gives.
 func NewHistory(latest func() *world.World, p panics.Teller) *History {
 	return &History{Panics: p, world: latest}
 }
