@@ -111,7 +111,8 @@ func TestText(t *testing.T) {
 		"TooLarge": {why: "What cannot be counted is not shown as a number.", name: amount.Memory, value: math.MaxInt64, text: "more than 9.2P", atMost: "more than 9.2P"},
 		"Fraction": {why: "A thousandth of a byte is more than anybody wants to know of a machine.", name: amount.Memory, value: 1459617791900, text: "1459617791900m", atMost: "1425407Ki"},
 		"Slip":     {why: "A slip of the pen stays one.", name: amount.Memory, value: 100, text: "100m", atMost: "100m"},
-		"Cores":    {why: "Cores have no units to round to.", name: amount.CPU, value: 382970, text: "382970m", atMost: "382970m"},
+		"Cores":    {why: "Hundreds of cores are not read in thousandths.", name: amount.CPU, value: 382970, text: "382970m", atMost: "382.97"},
+		"Core":     {why: "Parts of one core are.", name: amount.CPU, value: 930, text: "930m", atMost: "930m"},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {

@@ -184,12 +184,43 @@ func TestAtMost(t *testing.T) {
 		"OneMi":     {amount.Memory, 1 << 20 * 1000, "1Mi"},
 		"JustAbove": {amount.Memory, 1<<20*1000 + 1000, "1Mi"},
 		"NextKi":    {amount.Memory, 1025 * 1024 * 1000, "1025Ki"},
-		"NoBytes":   {"example.com/fpga", 1<<20*1000 + 1, "1048576001m"},
+		"NoBytes":   {"example.com/fpga", 1<<20*1000 + 1, "1048576.001"},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
 			if got := amount.AtMost(tc.name, tc.value); got != tc.want {
 				t.Errorf("%q, want %q", got, tc.want)
+			}
+		})
+	}
+}
+
+// What is wanted and what there is stand in one unit, and never look alike.
+func TestAgainst(t *testing.T) {
+	const ki, mi, gi = 1 << 10 * 1000, 1 << 20 * 1000, 1 << 30 * 1000
+	tests := map[string]struct {
+		why, name   string
+		wants, has  int64
+		want, there string
+	}{
+		"Cores":       {"Both in cores.", amount.CPU, 500_000, 382_970, "500", "382.97"},
+		"OneCore":     {"Also where less than one is left.", amount.CPU, 1000, 930, "1", "0.93"},
+		"Thousandth":  {"A thousandth is not lost.", amount.CPU, 4001, 4000, "4.001", "4"},
+		"Less":        {"Parts of a core are read in thousandths.", amount.CPU, 501, 500, "501m", "500m"},
+		"None":        {"Nothing has no unit.", amount.CPU, 1500, 0, "1500m", "0"},
+		"Uncountable": {"What cannot be counted is only said to be.", amount.CPU, math.MaxInt64, 4500, "more than 9.2P", "4.5"},
+		"Devices":     {"Devices are whole.", "nvidia.com/gpu", 8000, 4000, "8", "4"},
+		"Memory":      {"In the unit of what is asked for.", amount.Memory, 64 * gi, 1425407 * ki, "64Gi", "1.35Gi"},
+		"Mebibytes":   {"That may be a smaller one.", amount.Memory, 1500 * mi, 300*mi + 700*ki, "1500Mi", "300.68Mi"},
+		"Little":      {"What is too little there takes the next smaller.", amount.Memory, 2 * gi, 5 * mi, "2048Mi", "5Mi"},
+		"Close":       {"What there is is rounded down, so they never look alike.", amount.Memory, 2 * gi, 2*gi - 1000, "2Gi", "1.99Gi"},
+		"Decimal":     {"A gigabyte is rounded up, what there is down.", amount.Memory, 4_000_000_000_000, 3_000_000_000_000, "3.73Gi", "2.79Gi"},
+		"Carry":       {"Rounding may make it whole.", amount.Memory, 2*gi - 1000, 1 * gi, "2Gi", "1Gi"},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			if want, there := amount.Against(tc.name, tc.wants, tc.has); want != tc.want || there != tc.there {
+				t.Errorf("%s\nwants %q, has %q; want %q and %q", tc.why, want, there, tc.want, tc.there)
 			}
 		})
 	}

@@ -89,14 +89,63 @@ func Text(name string, v int64) string {
 	return exact(name, v)
 }
 
-// AtMost writes a value as Text does, rounded down to what people write: bytes to whole Ki from 1Mi on.
+// AtMost writes a value as Text does, rounded down to what people write: bytes to whole Ki from 1Mi on. More than one of
+// anything else is written with the digits of its fraction: 382.97 cores instead of 382970m.
 func AtMost(name string, v int64) string {
 	const step = 1024 * Unit
-	if inBytes(name) && v >= 1024*step && v != math.MaxInt64 {
+	switch {
+	case v == math.MaxInt64:
+	case inBytes(name) && v >= 1024*step:
 		v -= v % step
+	case !inBytes(name) && v > Unit:
+		return digits(v, Unit, Unit, false)
 	}
 	return Text(name, v)
 }
+
+// Against writes how much of something is wanted and how much of it there is, in one unit where that can be, so that the two are
+// compared at a glance. Of bytes that is the largest unit in which what is wanted was written; there, what is has two digits of a
+// fraction, rounded down.
+func Against(name string, wants, has int64) (string, string) {
+	switch {
+	case wants == math.MaxInt64 || has == math.MaxInt64 || has == 0:
+	case inBytes(name):
+		for _, u := range binaryUnits {
+			in := int64(Unit) << u.shift
+			if odd := wants%(Unit<<20) != 0; wants < in || wants%in != 0 && !odd {
+				continue // written in a smaller unit, such as 1500Mi; what was written in none, such as 1G, is shown in the largest
+			}
+			if h := digits(has, in, 100, false); h != "0" {
+				return digits(wants, in, 100, true) + u.suffix, h + u.suffix
+			}
+		}
+	case max(wants, has) >= Unit:
+		return digits(wants, Unit, Unit, false), digits(has, Unit, Unit, false)
+	}
+	return Text(name, wants), AtMost(name, has)
+}
+
+// digits writes how many of a unit a value is, in so many parts of one: of 100, with two digits of the fraction.
+func digits(v, unit, parts int64, up bool) string {
+	whole, rest := v/unit, v%unit*parts
+	if up && rest%unit != 0 {
+		rest += unit
+	}
+	if rest/unit == parts {
+		whole, rest = whole+1, 0
+	}
+	text := strconv.FormatInt(whole, 10)
+	if fraction := rest / unit; fraction > 0 {
+		text += "." + strings.TrimRight(strconv.FormatInt(parts+fraction, 10)[1:], "0")
+	}
+	return text
+}
+
+// binaryUnits are the units of bytes, the largest first.
+var binaryUnits = [...]struct {
+	suffix string
+	shift  uint
+}{{"Ti", 40}, {"Gi", 30}, {"Mi", 20}, {"Ki", 10}}
 
 // exact writes a value as Parse reads it.
 func exact(name string, v int64) string {
@@ -107,10 +156,7 @@ func exact(name string, v int64) string {
 	if !inBytes(name) {
 		return strconv.FormatInt(whole, 10)
 	}
-	for _, u := range []struct {
-		suffix string
-		shift  uint
-	}{{"Ti", 40}, {"Gi", 30}, {"Mi", 20}, {"Ki", 10}} {
+	for _, u := range binaryUnits {
 		if whole != 0 && whole%(1<<u.shift) == 0 {
 			return strconv.FormatInt(whole>>u.shift, 10) + u.suffix
 		}

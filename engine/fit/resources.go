@@ -26,5 +26,6 @@ func roomy(p *world.Pod, at *Place) bool { return p.Requests.Fits(at.Free) }
 
 // ShortText says how much of a resource is wanted and how much there is at least.
 func ShortText(name string, wants, has int64) string {
-	return name + " wants " + amount.Text(name, wants) + ", has " + amount.AtMost(name, has)
+	w, h := amount.Against(name, wants, has)
+	return name + " wants " + w + ", has " + h
 }
