@@ -38,6 +38,7 @@ type Pod struct {
 	GivenUp   []GivenUp         `json:"givenUp,omitempty"` // soft terms not honoured
 	Why       *reason.Why       `json:"why,omitempty"`     // it is refused
 	Cause     string            `json:"cause,omitempty"`   // it is leaving
+	Gates     []string          `json:"gates,omitempty"`   // it waits for
 	Holds     []Hold            `json:"holds,omitempty"`   // with which it keeps its node
 	Keeps     bool              `json:"keepsNode"`         // its node does not count as empty because of it
 	Next      *Pod              `json:"next,omitempty"`    // its node is going: what becomes of the pod made in its place
@@ -62,7 +63,7 @@ func (e *Explainer) Pod(k world.Key) (Pod, bool) {
 	case p.Node != "":
 		e.running(&out, p)
 	case p.Gated:
-		out.Verdict = Gated
+		out.Verdict, out.Gates = Gated, p.Gates
 	case p.Terminating || e.world.Ends(p):
 		out.Verdict, out.Cause = Leaving, leaving(p)
 	default:

@@ -159,6 +159,9 @@ func (p Pod) Line() string {
 	case Refused:
 		return "finds no place: " + Briefly(p.Why)
 	case Gated:
+		if len(p.Gates) > 0 {
+			return "waits for its scheduling gates " + strings.Join(p.Gates, ", ")
+		}
 		return "waits for its scheduling gates"
 	case Done:
 		return "has ended"
@@ -195,6 +198,8 @@ func (p Pod) Text() string {
 		b.line("  machine:  %s", p.Machine.kind())
 	case Refused:
 		writeTree(&b, p.Why)
+	case Gated:
+		b.line("  → whoever set them has to remove them: no node is bought for the pod before")
 	}
 	for _, g := range p.GivenUp {
 		b.line("  given up: %s", strings.TrimSuffix(g.Term+" ("+g.Why+")", " ()"))

@@ -61,11 +61,11 @@ func newHasher(kind byte, t reflect.Type) *hasher {
 		of := t.Field(i).Type
 		if _, folded := t.Field(i).Tag.Lookup("digest"); folded {
 			bit <<= 1
-			h.fields[i].write = folder(bit)
-			continue
+			h.fields[i].write = folder(bit, of)
+		} else {
+			bit = 1
+			h.fields[i].write = writerOf(of)
 		}
-		bit = 1
-		h.fields[i].write = writerOf(of)
 		if of.Kind() == reflect.Map || of.Kind() == reflect.Slice {
 			h.fields[i].known = map[string]reflect.Value{}
 		}
@@ -179,7 +179,7 @@ func writerOf(t reflect.Type) func([]byte, reflect.Value) []byte {
 		for i := range fields {
 			if _, folded := t.Field(i).Tag.Lookup("digest"); folded {
 				bit <<= 1
-				fields[i] = folder(bit)
+				fields[i] = folder(bit, t.Field(i).Type)
 				continue
 			}
 			bit = 1
@@ -195,9 +195,19 @@ func writerOf(t reflect.Type) func([]byte, reflect.Value) []byte {
 	panic(fmt.Sprintf("world: items cannot hold a %s", t))
 }
 
-// folder writes a bool that follows another, in the tag's words `digest:"fold"`, as
-// a bit of that one's byte. So items without it have the digest that they had before it was known.
-func folder(bit byte) func([]byte, reflect.Value) []byte {
+// folder writes what follows a bool, in the tag's words `digest:"fold"`, as a bit of that one's byte: another bool, or
+// that a list has something, which then follows, so that it is the last that is folded. So items without it have the digest that they had before it was known.
+func folder(bit byte, t reflect.Type) func([]byte, reflect.Value) []byte {
+	if t.Kind() == reflect.Slice {
+		list := writerOf(t)
+		return func(b []byte, v reflect.Value) []byte {
+			if v.Len() == 0 {
+				return b
+			}
+			b[len(b)-1] |= bit
+			return list(b, v)
+		}
+	}
 	return func(b []byte, v reflect.Value) []byte {
 		if v.Bool() {
 			b[len(b)-1] |= bit

@@ -69,20 +69,21 @@ type Pod struct {
 	Priority int32             `json:"priority,omitempty"`
 	Requests amount.List       `json:"requests,omitempty"` // what the scheduler counts, init containers, sidecars and overhead included, and pods: 1
 
-	Node          string `json:"node,omitempty"`                  // where it is bound
-	Nominated     string `json:"nominated,omitempty"`             // where the scheduler wants it after preemption, or we after planning
-	Promised      bool   `json:"promised,omitempty"`              // we nominated it, not kube-scheduler
-	Planned       string `json:"planned,omitempty"`               // the node or claim where our last plan has it
-	Waiting       bool   `json:"waiting,omitempty"`               // unbound, and kube-scheduler found no place
-	Gated         bool   `json:"gated,omitempty"`                 // waits for its scheduling gates
-	Virtual       bool   `json:"virtual,omitempty" digest:"fold"` // no pod: it holds room for a CapacityBuffer
-	Ending        bool   `json:"ending,omitempty" digest:"fold"`  // its Job is over, is suspended or is being deleted, and it is to be deleted for that
-	Done          bool   `json:"done,omitempty"`                  // succeeded or failed: takes no room
-	Terminating   bool   `json:"terminating,omitempty"`
-	Ends          int64  `json:"ends,omitempty"`     // when its grace is over, once it is terminating
-	Preempts      bool   `json:"preempts,omitempty"` // may push lower priorities away
-	ReadyToServe  bool   `json:"readyToServe,omitempty"`
-	StatefulOwner bool   `json:"statefulOwner,omitempty"`
+	Node          string   `json:"node,omitempty"`                  // where it is bound
+	Nominated     string   `json:"nominated,omitempty"`             // where the scheduler wants it after preemption, or we after planning
+	Promised      bool     `json:"promised,omitempty"`              // we nominated it, not kube-scheduler
+	Planned       string   `json:"planned,omitempty"`               // the node or claim where our last plan has it
+	Waiting       bool     `json:"waiting,omitempty"`               // unbound, and kube-scheduler found no place
+	Gated         bool     `json:"gated,omitempty"`                 // waits for its scheduling gates
+	Virtual       bool     `json:"virtual,omitempty" digest:"fold"` // no pod: it holds room for a CapacityBuffer
+	Ending        bool     `json:"ending,omitempty" digest:"fold"`  // its Job is over, is suspended or is being deleted, and it is to be deleted for that
+	Gates         []string `json:"gates,omitempty" digest:"fold"`   // the names of its scheduling gates, where they are known
+	Done          bool     `json:"done,omitempty"`                  // succeeded or failed: takes no room
+	Terminating   bool     `json:"terminating,omitempty"`
+	Ends          int64    `json:"ends,omitempty"`     // when its grace is over, once it is terminating
+	Preempts      bool     `json:"preempts,omitempty"` // may push lower priorities away
+	ReadyToServe  bool     `json:"readyToServe,omitempty"`
+	StatefulOwner bool     `json:"statefulOwner,omitempty"`
 
 	DaemonSet string `json:"daemonSet,omitempty"` // owner, if that is a DaemonSet
 	Static    bool   `json:"static,omitempty"`    // run by the node itself

@@ -35,6 +35,7 @@ func Pod(p *corev1.Pod) world.Pod {
 		Promised:    p.Status.NominatedNodeName != "" && promised(p.ManagedFields),
 		Waiting:     p.Spec.NodeName == "" && unschedulable(p),
 		Gated:       len(p.Spec.SchedulingGates) > 0,
+		Gates:       gates(p),
 		Done:        p.Status.Phase == corev1.PodSucceeded || p.Status.Phase == corev1.PodFailed,
 		Terminating: p.DeletionTimestamp != nil,
 		Preempts:    p.Spec.PreemptionPolicy == nil || *p.Spec.PreemptionPolicy == corev1.PreemptLowerPriority,
@@ -72,6 +73,14 @@ func Pod(p *corev1.Pod) world.Pod {
 	checkRequests(p, wrong.add)
 	out.Problems = wrong
 	return out
+}
+
+// gates are the names of a pod's scheduling gates; nil if it has none.
+func gates(p *corev1.Pod) (names []string) {
+	for _, g := range p.Spec.SchedulingGates {
+		names = append(names, g.Name)
+	}
+	return names
 }
 
 // Unread stands for a pod that cannot be read: it is where it is, must stay there,

@@ -13,6 +13,7 @@ import (
 
 	"github.com/tenon-sh/tenon/engine/explain"
 	"github.com/tenon-sh/tenon/engine/label"
+	"github.com/tenon-sh/tenon/engine/plan"
 	"github.com/tenon-sh/tenon/engine/provision"
 	"github.com/tenon-sh/tenon/engine/suppose"
 	"github.com/tenon-sh/tenon/engine/world"
@@ -169,6 +170,9 @@ func (o *options) answer(w *world.World, decides provision.Options, q question) 
 	e := explain.New(w, decides)
 	switch q.kind {
 	case "pods":
+		if err := o.inNamespace(w); err != nil {
+			return answer{}, err
+		}
 		a := answer{Pods: []explain.Pod{}, listed: true}
 		for _, p := range e.Pods() {
 			if o.namespace == "" || p.Namespace == o.namespace {
@@ -211,6 +215,23 @@ func (o *options) answer(w *world.World, decides provision.Options, q question) 
 	}
 	p, _ := e.Pool(ids[0])
 	return answer{Pool: &p}, nil
+}
+
+// inNamespace is an error where -n names a namespace that is not there, so that a slip does not look like a cluster without waiting pods.
+func (o *options) inNamespace(w *world.World) error {
+	names := []string{"default"} // is in every cluster, and files need not say so
+	for _, n := range w.Namespaces() {
+		names = append(names, n.Name)
+	}
+	for _, p := range w.Pods() {
+		names = append(names, p.Namespace)
+	}
+	slices.Sort(names)
+	names = slices.Compact(names)
+	if o.namespace == "" || slices.Contains(names, o.namespace) {
+		return nil
+	}
+	return fmt.Errorf("there is no namespace %q%s", o.namespace, orMeant(o.namespace, names, ": there is "+plan.Some(names, false)))
 }
 
 // likePod names pods that may be meant: those of that name in other namespaces, or else one whose name is almost that.

@@ -12,6 +12,8 @@ import (
 func TestPodsByTheirWholeName(t *testing.T) {
 	const pod = `{apiVersion: v1, kind: Pod, metadata: {name: web-1, namespace: shop}, spec: {containers: [{name: c}]}}
 ---
+{apiVersion: v1, kind: Pod, metadata: {name: later, namespace: shop}, spec: {schedulingGates: [{name: example.com/quota}, {name: example.com/licence}], containers: [{name: c}]}}
+---
 {apiVersion: v1, kind: Node, metadata: {name: playground}}`
 	tests := map[string]struct {
 		args []string
@@ -25,6 +27,11 @@ func TestPodsByTheirWholeName(t *testing.T) {
 		"NoPod":         {[]string{"pod", "api"}, "there is no pod default/api; `tenon explain pods` lists those that wait"},
 		"NodeSlip":      {[]string{"node", "playgrond"}, `there is no node or claim "playgrond": did you mean playground?`},
 		"NoNode":        {[]string{"node", "ip-10-0-0-1"}, "; `tenon explain nodes` lists those there are"},
+		"Namespace":     {[]string{"pods", "-n", "shop"}, "shop/web-1  finds no place"},
+		"Default":       {[]string{"pods", "-n", "default"}, "No pod is waiting."},
+		"NamespaceSlip": {[]string{"pods", "-n", "shpo"}, `there is no namespace "shpo": did you mean shop?`},
+		"NoNamespace":   {[]string{"pods", "-n", "nosuch"}, `there is no namespace "nosuch": there is default, shop`},
+		"Gates":         {[]string{"pod", "shop/later"}, "Pod shop/later: waits for its scheduling gates example.com/quota, example.com/licence"},
 		"Unpriced":      {[]string{"nodes"}, "1 node, the price of 1 is not known\n"},
 		"NoPrice":       {[]string{"nodes"}, "playground        -      0"},
 		"Elsewhere":     {[]string{"pod", "web-1"}, "there is no pod default/web-1; one of that name is in namespace shop: say -n"},

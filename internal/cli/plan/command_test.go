@@ -516,7 +516,7 @@ func TestGatedPods(t *testing.T) {
 		t.Errorf("%d pending, %d gated, %d unschedulable: %v", r.PendingPods, r.GatedPods, r.Unschedulable, r.PodErrors)
 	}
 	text, _, err := run(t, input)
-	if err != nil || !strings.Contains(text, "1 pod waiting: 1 on 1 new node, 0 refused.") || !strings.Contains(text, ". gated 1 pod: default/later\n") {
+	if err != nil || !strings.Contains(text, "1 pod waiting: 1 on 1 new node, 0 refused.") || !strings.Contains(text, ". gated 1 pod: default/later\n    scheduling-gated (g) → ") {
 		t.Errorf("%v\n%s", err, text)
 	}
 }
