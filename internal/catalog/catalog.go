@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/tenon-sh/tenon/engine/label"
 	"github.com/tenon-sh/tenon/engine/money"
 )
 
@@ -49,13 +50,29 @@ func (c *Catalog) Regions() []string {
 	return names
 }
 
-// Region returns the region of a name. The error lists those there are.
+// Region returns the region of a name. The error names those that may be meant, and where all are listed.
 func (c *Catalog) Region(name string) (*Region, error) {
 	i, ok := slices.BinarySearchFunc(c.regions, name, func(r Region, n string) int { return strings.Compare(r.Name, n) })
 	if !ok {
-		return nil, fmt.Errorf("no region %q in the catalogue; it knows %s", name, strings.Join(c.Regions(), ", "))
+		return nil, fmt.Errorf("no region %q in the catalogue%s", name, meantRegion(name, c.Regions()))
 	}
 	return &c.regions[i], nil
+}
+
+// meantRegion names the region that may be meant, or else those of the same part of the world.
+func meantRegion(name string, known []string) string {
+	const all = "`tenon types --help` lists all"
+	if meant := label.Meant(name, known); meant != "" {
+		return ": did you mean " + meant + "? " + all
+	}
+	for _, hyphen := range []int{strings.LastIndexByte(name, '-'), strings.IndexByte(name, '-')} {
+		near := slices.Clone(known)
+		near = slices.DeleteFunc(near, func(k string) bool { return !strings.HasPrefix(k, name[:hyphen+1]) })
+		if hyphen > 0 && len(near) > 0 {
+			return ": there is " + strings.Join(near, ", ") + "; " + all
+		}
+	}
+	return "; " + all
 }
 
 // Region is what is sold in one place.

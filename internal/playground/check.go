@@ -12,8 +12,11 @@ import (
 	"github.com/tenon-sh/tenon/internal/catalog"
 )
 
-// minor is a version of Kubernetes as EKS has them.
-var minor = regexp.MustCompile(`^1\.[1-9][0-9]?$`)
+// oldestMinor and newestMinor are the first and the last 1.x that the simulated EKS has: those of EKS itself, up to the API server that is built in.
+const (
+	oldestMinor = 10
+	newestMinor = 36
+)
 
 // clusterName is what a cluster may be called on EKS.
 var clusterName = regexp.MustCompile(`^[0-9A-Za-z][0-9A-Za-z_-]{0,99}$`)
@@ -28,8 +31,8 @@ func (o *Options) check() error {
 	if err != nil {
 		return fmt.Errorf("--region: %w", err)
 	}
-	if !minor.MatchString(o.KubernetesVersion) {
-		return fmt.Errorf("--kubernetes-version is %q, want one such as 1.32", o.KubernetesVersion)
+	if !hasVersion(o.KubernetesVersion) {
+		return fmt.Errorf("--kubernetes-version is %q, and the simulated EKS has 1.%d to 1.%d: say one such as 1.32", o.KubernetesVersion, oldestMinor, newestMinor)
 	}
 	var known []string
 	for _, t := range region.Types() {
@@ -58,6 +61,16 @@ func (o *Options) check() error {
 		}
 	}
 	return nil
+}
+
+// hasVersion reports whether the simulated EKS has a version of Kubernetes.
+func hasVersion(version string) bool {
+	for minor := oldestMinor; minor <= newestMinor; minor++ {
+		if version == fmt.Sprintf("1.%d", minor) {
+			return true
+		}
+	}
+	return false
 }
 
 // named says what is wrong with the name of an instance type; nil if it is known.

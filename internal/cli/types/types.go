@@ -47,7 +47,15 @@ Names may hold asterisks: tenon types 'c5.*' 'm7g.?large'.
 
 JSON holds every type that passes the filters; one that is not offered in the
 region has no offerings. Text leaves those out unless --all is given. Prices
-marked ~ (synthetic in JSON) are made up from others and were not observed.`,
+marked ~ (synthetic in JSON) are made up from others and were not observed.
+
+Regions:
+  af-south-1 ap-east-1 ap-northeast-1 ap-northeast-2 ap-northeast-3 ap-south-1
+  ap-south-2 ap-southeast-1 ap-southeast-2 ap-southeast-3 ap-southeast-4
+  ap-southeast-5 ca-central-1 ca-west-1 cn-north-1 cn-northwest-1 eu-central-1
+  eu-central-2 eu-north-1 eu-south-1 eu-south-2 eu-west-1 eu-west-2 eu-west-3
+  il-central-1 me-central-1 me-south-1 sa-east-1 us-east-1 us-east-2
+  us-gov-east-1 us-gov-west-1 us-west-1 us-west-2`,
 		Example: `  tenon types --min-cpu 4 --max-memory 16Gi --sort price
   tenon types --region eu-west-1 --family m7g -o wide
   tenon types 'p5.*' -o json`,

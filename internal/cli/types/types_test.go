@@ -9,6 +9,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/tenon-sh/tenon/internal/catalog"
 	"github.com/tenon-sh/tenon/internal/cli/types"
 	"github.com/tenon-sh/tenon/internal/cli/verb"
 )
@@ -222,5 +223,17 @@ func TestBadInput(t *testing.T) {
 				t.Errorf("%v: got %v (status %d), want unusable input that mentions %s", tc.args, err, verb.Status(err), tc.names)
 			}
 		})
+	}
+}
+
+// The help lists every region that the catalogue knows, and no other.
+func TestHelpListsTheRegions(t *testing.T) {
+	c, err := catalog.Load()
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, listed, _ := strings.Cut(types.Command().Long, "Regions:\n")
+	if diff := cmp.Diff(c.Regions(), strings.Fields(listed)); diff != "" {
+		t.Errorf("-known +listed\n%s", diff)
 	}
 }
