@@ -63,6 +63,11 @@ type problem struct {
 	Error string `json:"error"`
 }
 
+// killed says what a crash was made of.
+type killed struct {
+	Killed string `json:"killed"`
+}
+
 func (a *api) routes() http.Handler {
 	mux := http.NewServeMux()
 	mux.HandleFunc("POST /stop", func(w http.ResponseWriter, _ *http.Request) {
@@ -76,10 +81,10 @@ func (a *api) routes() http.Handler {
 	mux.HandleFunc("POST /controller/kill", func(w http.ResponseWriter, r *http.Request) {
 		if a.tenon == nil {
 			answer(w, http.StatusConflict, problem{"the playground is bare: it runs no controller"})
-		} else if err := a.tenon.kill(r.Context()); err != nil {
+		} else if what, err := a.tenon.kill(r.Context()); err != nil {
 			answer(w, http.StatusConflict, problem{err.Error()})
 		} else {
-			answer(w, http.StatusOK, struct{}{})
+			answer(w, http.StatusOK, killed{what})
 		}
 	})
 	for verb, do := range map[string]func(context.Context, string) error{

@@ -274,12 +274,12 @@ func leads(ctx context.Context, port int) bool {
 
 func local(port int) string { return net.JoinHostPort("127.0.0.1", strconv.Itoa(port)) }
 
-func (i installed) kill(ctx context.Context) error {
+func (i installed) kill(ctx context.Context) (string, error) {
 	r, err := i.leader(ctx)
 	if err != nil {
-		return err
+		return "", err
 	}
-	return r.Kill()
+	return "pod " + r.Namespace + "/" + r.Name + ", which led", r.Kill()
 }
 
 func (i installed) pages(ctx context.Context) (string, error) {

@@ -58,9 +58,11 @@ func (c *Client) Do(ctx context.Context, what, machine string) error {
 	return c.call(ctx, http.MethodPost, "/machines/"+url.PathEscape(machine)+"/"+what, nil, nil)
 }
 
-// KillController ends the controller as a crash would.
-func (c *Client) KillController(ctx context.Context) error {
-	return c.call(ctx, http.MethodPost, "/controller/kill", nil, nil)
+// KillController ends the controller as a crash would, and says what was killed.
+func (c *Client) KillController(ctx context.Context) (string, error) {
+	var out killed
+	err := c.call(ctx, http.MethodPost, "/controller/kill", nil, &out)
+	return out.Killed, err
 }
 
 // Stop ends the playground of dir and waits until it is gone. It reports false when none was running.

@@ -119,12 +119,12 @@ func (c *controller) ready(ctx context.Context) bool {
 }
 
 // kill ends the present run. The next one follows by itself.
-func (c *controller) kill(context.Context) error {
+func (c *controller) kill(context.Context) (string, error) {
 	p := c.now.Load()
 	if p == nil {
-		return errors.New("the controller does not run")
+		return "", errors.New("the controller does not run")
 	}
-	return p.Kill()
+	return "the controller", p.Kill()
 }
 
 func (c *controller) pages(context.Context) (string, error) {

@@ -11,7 +11,7 @@ import (
 
 // A tenon is the controller of a playground, whoever runs it.
 type tenon interface {
-	kill(context.Context) error            // as a crash would
+	kill(context.Context) (string, error)  // as a crash would; it says what was killed
 	pages(context.Context) (string, error) // host and port of its pages and metrics
 }
 

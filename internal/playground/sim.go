@@ -37,7 +37,12 @@ func simCommand(dir *string) *cobra.Command {
 				if err != nil {
 					return err
 				}
-				return c.KillController(cmd.Context())
+				what, err := c.KillController(cmd.Context())
+				if err != nil {
+					return err
+				}
+				fmt.Fprintln(cmd.OutOrStdout(), what+": killed; it starts again by itself, and where there is another replica that one leads within five seconds")
+				return nil
 			},
 		},
 	)
