@@ -53,7 +53,9 @@ func run(args []string) error {
 	f.StringVar(&r.Image, "image", "", "repository where the image will be published; the charts then name it, by its digest")
 	f.StringVar(&r.Out, "out", "dist", "directory to write to; what was in it is removed")
 	root := f.String("root", "", "write the files of the image for the first target to this directory, and nothing else")
-	if err := f.Parse(args); err != nil {
+	if err := f.Parse(args); errors.Is(err, flag.ErrHelp) {
+		return nil // the usage has been printed
+	} else if err != nil {
 		return err
 	}
 	if !regexp.MustCompile(`^v[0-9]+\.[0-9]+\.[0-9]+(-[0-9A-Za-z.-]+)?$`).MatchString(r.Version) {

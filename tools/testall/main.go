@@ -8,6 +8,7 @@ package main
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"flag"
 	"fmt"
 	"io"
@@ -42,7 +43,9 @@ func run(ctx context.Context, args []string, out io.Writer) (bool, error) {
 	state := flags.String("state", "", "the folder of what came of them, and of their output; by default one in the user's cache folder")
 	flags.DurationVar(&o.fuzz, "fuzz", 0, "for how long each fuzz target runs; by default each tries 100,000 inputs")
 	flags.StringVar(&o.oracle, "oracle", "", "the file that the oracle's job adds its sums to; by default one in the user's cache folder")
-	if err := flags.Parse(args); err != nil {
+	if err := flags.Parse(args); errors.Is(err, flag.ErrHelp) {
+		return true, nil // the usage has been printed
+	} else if err != nil {
 		return false, err
 	}
 	packages, err := packages(ctx)

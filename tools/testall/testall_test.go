@@ -175,3 +175,11 @@ func TestChoose(t *testing.T) {
 		t.Error("a part that there is not is chosen")
 	}
 }
+
+// Asking for the usage is no failure.
+func TestHelp(t *testing.T) {
+	ok, err := run(t.Context(), []string{"-help"}, t.Output())
+	if !ok || err != nil {
+		t.Errorf("-help ends with %t, %v", ok, err)
+	}
+}

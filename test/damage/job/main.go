@@ -60,7 +60,9 @@ func run(ctx context.Context, args []string, out io.Writer) (bool, error) {
 	limit := flags.Duration("for", 20*time.Minute, "for how long inputs are tried, at most")
 	count := flags.Uint64("count", 100_000, "how many inputs of every format are tried at a commit")
 	file := flags.String("state", "", "the file with the sums; by default one in the user's cache folder")
-	if err := flags.Parse(args); err != nil {
+	if err := flags.Parse(args); errors.Is(err, flag.ErrHelp) {
+		return true, nil // the usage has been printed
+	} else if err != nil {
 		return false, err
 	}
 	if *file == "" {

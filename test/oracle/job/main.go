@@ -50,7 +50,9 @@ func run(ctx context.Context, args []string, out io.Writer) (bool, error) {
 	against := flags.Int("scheduler", 1_000_000, "how many clusters kube-scheduler's plugins are to judge, all kinds together")
 	optimum := flags.Int("optimum", 100_000, "how many clusters are to be compared with the least price")
 	page := flags.Bool("markdown", false, "write the sums as the table of docs/judges.md, and judge nothing")
-	if err := flags.Parse(args); err != nil {
+	if err := flags.Parse(args); errors.Is(err, flag.ErrHelp) {
+		return true, nil // the usage has been printed
+	} else if err != nil {
 		return false, err
 	}
 	if *file == "" {

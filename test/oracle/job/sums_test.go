@@ -99,3 +99,11 @@ func TestDisagreementsAreTriedAgain(t *testing.T) {
 		t.Error(diff)
 	}
 }
+
+// Asking for the usage is no failure.
+func TestHelp(t *testing.T) {
+	ok, err := run(t.Context(), []string{"-help"}, t.Output())
+	if !ok || err != nil {
+		t.Errorf("-help ends with %t, %v", ok, err)
+	}
+}
