@@ -18,7 +18,7 @@ const Ready = "Ready"
 
 // Reasons that this package itself gives.
 const (
-	AwaitingReconciliation = "AwaitingReconciliation" // a part nobody has judged yet
+	AwaitingReconciliation = "AwaitingReconciliation" // a part that is not judged yet
 	UnhealthyDependents    = "UnhealthyDependents"    // the root: some part is False
 	ReconcilingDependents  = "ReconcilingDependents"  // the root: some part is Unknown, or judged at an older generation
 )

@@ -108,7 +108,7 @@ func ofJSON(raw []byte) uint64 {
 	return of(reflect.ValueOf(v))
 }
 
-// empty is a field nobody filled in: zero, or a list or map without entries.
+// empty is a field that is not filled in: zero, or a list or map without entries.
 func empty(v reflect.Value) bool {
 	switch v.Kind() {
 	case reflect.Slice, reflect.Map:

@@ -20,7 +20,7 @@ type Command struct {
 	Reason string
 	Back   []*world.Place // that are to go and whose end has not been asked for, by name
 	New    []*world.Place // that were bought for their pods and stay, by name
-	Broken bool           // somebody has taken one of its machines back
+	Broken bool           // one of its machines was taken back
 }
 
 // Intended reports whether a machine is to go once its pods have other places: what it says of itself is an intention until then.

@@ -208,7 +208,7 @@ func meant(w *world.World, b Begun) *world.World {
 // whether these are what is left to be looked at.
 func look(w *world.World, c Command, book *hold.Book) (s standing, whole bool) {
 	if c.Broken {
-		return standing{why: &reason.Why{Code: reason.Policy, Detail: "somebody has taken the mark from one of its nodes"}}, false
+		return standing{why: &reason.Why{Code: reason.Policy, Detail: "the mark of one of its nodes was removed by hand"}}, false
 	}
 	for _, p := range c.Back {
 		if c.Reason == plan.Drifted && len(c.New) > 0 && unknown(w, p) {
@@ -266,7 +266,7 @@ func placed(w *world.World, c Command, where map[world.Key]string) standing {
 			if at == nil {
 				return standing{missing: true, why: &reason.Why{Code: reason.NoPlace, Subject: pod.String(), Detail: "the pod has no place elsewhere any more"}}
 			}
-			out.may = out.may && complete(at) // or it is on its way for somebody else
+			out.may = out.may && complete(at) // or it is on its way for another command
 		}
 	}
 	return out

@@ -179,7 +179,7 @@ func TestJudge(t *testing.T) {
 		"Awaited":   {"It has a second left.", bought(starting, claim(func(c *world.Claim) { c.Created = now - 600 }, "n3")), false, "waits"},
 		"Late":      {"It does not come.", bought(starting, claim(func(c *world.Claim) { c.Created = now - 601 }, "n3")), false, "no: n3: not-initialized (what was bought instead was of no use for 10 minutes)"},
 		"Lost":      {"It was not to be had.", bought(func(e *editor) { e.DeleteNode("n3"); e.DeleteClaim("n3") }), false, "no: default/a: no-place (the pod has no place elsewhere any more); no: default/b: no-place (the pod has no place elsewhere any more)"},
-		"Broken":    {"Somebody took the mark from one.", bought(claim(func(c *world.Claim) { c.Going = "" }, "n2")), false, "no: policy (somebody has taken the mark from one of its nodes)"},
+		"Broken":    {"The mark of one was removed.", bought(claim(func(c *world.Claim) { c.Going = "" }, "n2")), false, "no: policy (the mark of one of its nodes was removed by hand)"},
 		"Unplanned": {"It is not known where else the pod would run.", one(pod(func(p *world.Pod) { p.Claims = true }, "a")), false, "no: default/a: invalid (the pod cannot be planned for, so it is not known where else it would run)"},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -71,7 +71,7 @@ func (n Node) writeBought(b *paper) {
 	if o := n.Bought; o != nil {
 		asked := shortOf(o.For)
 		if asked == "" {
-			asked = "nobody says what"
+			asked = "it is not known what"
 		}
 		b.line("Bought for %s", asked)
 		switch {

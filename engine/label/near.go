@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// Meant returns which of the values that are offered somebody meant who wrote
-// another: the one that looks most like it; empty if none does, or several do alike.
+// Meant returns which of the values that are offered was probably meant by
+// one that is not: the one that looks most like it; empty if none does, or several do alike.
 func Meant(value string, offered []string) string {
 	switch strings.ToLower(value) {
 	case "x86_64", "x86-64", "x64":

@@ -31,7 +31,7 @@ func confineVolumes(k *Packing) {
 		for _, g := range groups {
 			common := inCommon(reach, sharers[g])
 			if len(common) == 0 || len(common) == len(zones[g]) {
-				continue // somebody will be refused, or nothing is new
+				continue // a pod will be refused, or nothing is new
 			}
 			zones[g], narrowed = common, true
 			for _, c := range sharers[g] {

@@ -12,7 +12,7 @@ import (
 	"github.com/tenon-sh/tenon/engine/world"
 )
 
-// absurdCores is a number of cores that nobody means.
+// absurdCores is a number of cores that must be a mistake.
 const absurdCores = 1_000_000 * amount.Unit
 
 const coresHint = "write thousandths of a core with an m: 500m is half a core"

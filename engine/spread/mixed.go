@@ -11,7 +11,7 @@ import (
 // with the labels of a Deployment, a canary without its constraints, a selector that means others. Where a pod that carries it
 // may go then depends on where others are put that may go anywhere, unless these are put with care.
 
-// mixed reports whether members and carriers of the group are not the same pods. Of those who keep apart, and of
+// mixed reports whether members and carriers of the group are not the same pods. Of those that keep apart, and of
 // volumes, it makes no difference.
 func (g *group) mixed() bool {
 	return g.kind != apart && g.volume == "" && !g.delivered && (g.carriers > 0 && g.kinds > g.carriers || g.outside > 0)

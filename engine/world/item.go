@@ -31,7 +31,7 @@ const (
 type TemplateID string
 
 // For names the catalogue of the template as one pool sees it, where that is
-// not what the seller says: someone corrected prices or capacity for it.
+// not what the seller says: its price or capacity was corrected.
 func (t TemplateID) For(p PoolID) TemplateID {
 	return t + "@" + TemplateID(p.Kind) + "/" + TemplateID(p.Name)
 }
@@ -101,7 +101,7 @@ type Pod struct {
 	Problems     []string      `json:"problems,omitempty"` // why the object cannot be planned for as it stands
 }
 
-// Moves reports whether somebody makes the pod anew elsewhere when its machine goes.
+// Moves reports whether the pod's controller recreates it elsewhere when its machine goes.
 func (p *Pod) Moves() bool {
 	return p.DaemonSet == "" && !p.Static && (!p.Terminating || p.StatefulOwner)
 }
@@ -344,7 +344,7 @@ type Shape struct {
 	Overhead     amount.List   `json:"overhead,omitempty"`
 	Labels       label.Set     `json:"labels,omitempty"` // what its nodes' labels can be; a label it can never have is DoesNotExist
 	VolumeLimits []DriverLimit `json:"volumeLimits,omitempty"`
-	Overlaid     bool          `json:"overlaid,omitempty"` // someone added to its capacity
+	Overlaid     bool          `json:"overlaid,omitempty"` // its capacity was added to
 	Offers       []Offer       `json:"offers"`
 }
 
@@ -379,7 +379,7 @@ type Offer struct {
 	CapacityType string            `json:"capacityType"`
 	Price        money.Micro       `json:"price"` // millionths of the currency an hour
 	Synthetic    bool              `json:"synthetic,omitempty"`
-	Overlaid     bool              `json:"overlaid,omitempty"` // someone corrected the price
+	Overlaid     bool              `json:"overlaid,omitempty"` // its price was corrected
 	Gone         bool              `json:"gone,omitempty"`     // not to be had now
 	Refused      int               `json:"refused,omitempty"`  // how many in a thousand that asked for it lately did not get it
 	Reservation  string            `json:"reservation,omitempty"`

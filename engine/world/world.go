@@ -43,7 +43,7 @@ func (p *Place) Name() string {
 	return p.Claim.Name
 }
 
-// Pool is whose machine it is; zero for someone else's.
+// Pool is whose machine it is; zero for that of none.
 func (p *Place) Pool() PoolID {
 	if p.Claim != nil {
 		return p.Claim.Pool

@@ -377,7 +377,7 @@ func (p *parts) keepJournal() (*journal.Journal, error) {
 }
 
 // hold is for how long nodes that have joined may be kept closed to pods. It keeps
-// places for pods that are nominated, and helps nobody where none is.
+// places for pods that are nominated, and does nothing where none is.
 func (p *parts) hold() time.Duration {
 	if !p.enact.Promises {
 		return 0

@@ -42,7 +42,7 @@ type AWS struct {
 	DefaultProfile string                      // instance profile of classes of the older kinds that name none
 	Version        string                      // of this program, for the user agent
 	ReadOnly       bool                        // calls that do more than look are refused before they are sent
-	Acts           func(context.Context) error // asked before every call that does more than look; nil: nobody is
+	Acts           func(context.Context) error // asked before every call that does more than look; nil: nothing is
 }
 
 // OnAWS returns the driver for EC2. It reads classes from the API server.

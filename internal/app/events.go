@@ -36,7 +36,7 @@ func publish(m ctrl.Manager, now clock.Now) (events *loop.Events, end func(), er
 }
 
 // publishTo publishes events as those of the core: readers look for them by
-// their source. Whoever publishes never waits; what does not fit into a queue is forgotten.
+// their source. A publisher never waits; what does not fit into a queue is forgotten.
 func publishTo(to typedcorev1.EventsGetter, known *runtime.Scheme, now clock.Now, breath time.Duration) (events *loop.Events, end func()) {
 	recorders, ends := make([]record.EventRecorder, eventWriters), make([]func(), eventWriters)
 	for i := range recorders {

@@ -28,7 +28,7 @@ import (
 // ownNamespace is where a pod finds the name of its namespace.
 const ownNamespace = "/var/run/secrets/kubernetes.io/serviceaccount/namespace"
 
-// elected returns what replicas agree by on who acts, and how its telling ends; nil where nobody is asked.
+// elected returns the election of the replica that acts, and how its events end; nil where there is no election.
 func (c Config) elected() (lock *lead.Lock, end func(), err error) {
 	if !c.Settings.LeaderElection {
 		return nil, func() {}, nil
@@ -78,7 +78,7 @@ func replica() (string, error) {
 func (c Config) fenced(own *rest.Config) {
 	own.Wrap(c.Fence.Transport)
 	if own.Transport != nil {
-		return // whoever brings a transport dials by it
+		return // a transport that is given dials by itself
 	}
 	dial := own.Dial
 	if dial == nil {

@@ -17,7 +17,7 @@ import (
 // errShadow is what becomes of an attempt to act in shadow mode.
 var errShadow = errors.New("shadow mode: this program may only look")
 
-// shadowed is a Config of a controller that cannot act: it agrees with nobody
+// shadowed is a Config of a controller that cannot act: it takes part in no election
 // on who leads, and whatever would change something is refused at the door.
 func shadowed(c Config) Config {
 	c.Settings.LeaderElection, c.Settings.WebhookPort = false, 0

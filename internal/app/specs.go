@@ -35,7 +35,7 @@ func Specs() []loop.Spec {
 		tag.Spec(), terminate.Spec(),
 		classSpec(),
 		{
-			Name:   "events", // of who leads, beside those of the controllers
+			Name:   "events", // of the election, beside those of the controllers
 			Writes: []loop.Write{loop.To("", "events", "create", "patch")},
 		},
 	}

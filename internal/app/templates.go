@@ -45,7 +45,7 @@ func newTemplates(c client.Client, from *cloud.Cloud, to *cluster.Cluster, log l
 	return t
 }
 
-// NeedLeaderElection has only the leader ask the cloud. Who comes to lead knows no
+// NeedLeaderElection has only the leader ask the cloud. A replica that comes to lead knows no
 // catalogue at first, and decides nothing for some seconds until it does.
 func (t *templates) NeedLeaderElection() bool { return true }
 

@@ -43,7 +43,7 @@ type Config struct {
 	Catalog  *catalog.Catalog
 	Classes  selection.Classes
 	Now      clock.Now
-	Said     say.To // told of what is worth a line in the log, by several launches at once; nil: nobody is
+	Said     say.To // told of what is worth a line in the log, by several launches at once; nil: nothing is
 	Settings Settings
 }
 
@@ -170,7 +170,7 @@ func (d *Driver) Find(ctx context.Context, providerIDs []string) ([]cloud.Machin
 	return d.machines.Find(ctx, providerIDs)
 }
 
-// Tag names a machine for people, and for whoever lists it after a crash.
+// Tag names a machine for people, and for lists after a crash.
 func (d *Driver) Tag(ctx context.Context, id cloud.MachineID, claim, node string) error {
 	tags := map[string]string{machine.TagClaim: claim, machine.TagCluster: d.cfg.Settings.Cluster}
 	if node != "" {

@@ -1,6 +1,6 @@
 // Package clock is the one place outside of tests that reads the time.
 //
-// Whoever needs the time takes a Now as a field or an argument, so that a test
+// What needs the time takes a Now as a field or an argument, so that a test
 // or a simulation can give its own.
 package clock
 

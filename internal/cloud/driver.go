@@ -111,10 +111,10 @@ type Machine struct {
 	Tags         map[string]string
 	Ended        bool   // only from Find: it was there and is no more
 	Unlisted     string // only from Find: why List does not show it, such as a missing tag; empty: it does
-	Foreign      string // only from Find: who owns it if not this cluster, such as an Auto Scaling group; empty: no one else
+	Foreign      string // only from Find: its owner if that is not this cluster, such as an Auto Scaling group; empty: there is no other
 }
 
-// Code says what kind of error it is, whoever the provider.
+// Code says what kind of error it is, whatever the provider.
 type Code string
 
 // The codes.

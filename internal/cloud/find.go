@@ -9,7 +9,7 @@ import (
 
 // lists is the last list of all machines.
 type lists struct {
-	turn chan struct{} // held by who asks for one
+	turn chan struct{} // held by the caller that asks for one
 
 	mu       sync.Mutex
 	asked    time.Time // when the last that came was asked for
@@ -92,7 +92,7 @@ func take(ctx context.Context, turn chan struct{}) error {
 
 // questions are machines that are asked for by id.
 type questions struct {
-	turn chan struct{} // held by who asks
+	turn chan struct{} // held by the caller that asks
 
 	waiting sync.Mutex
 	open    []*question
@@ -113,7 +113,7 @@ func (q *questions) add(more ...*question) {
 	q.open = append(q.open, more...)
 }
 
-// all returns the questions that wait for an answer, for one who asks them all.
+// all returns the questions that wait for an answer, for a caller that asks them all.
 func (q *questions) all() []*question {
 	q.waiting.Lock()
 	defer q.waiting.Unlock()

@@ -38,7 +38,7 @@ func (l *LastingError) Unwrap() error { return l.Err }
 
 func stamp(t time.Time) string { return t.UTC().Format(time.RFC3339) }
 
-// Lasts reports whether err is to be told to people: it passes only if somebody
+// Lasts reports whether err is to be told to people: it passes only if a person
 // does something, or it should have passed by itself and has not.
 func Lasts(err error) bool {
 	if _, long := errors.AsType[*LastingError](err); long {

@@ -194,7 +194,7 @@ func (c *Cluster) judge(w *world.World, p *purchase, m *world.Place) bool {
 }
 
 // fell counts a purchase that has ended, if it was of no use to anyone and
-// somebody still wants what it was for.
+// what it was for is still wanted.
 func (c *Cluster) fell(w *world.World, p *purchase, static bool) {
 	wanted := waiting(w, p, true)
 	if p.served || p.soldOut || !static && len(p.claim.Replaces) == 0 && len(wanted) == 0 {

@@ -206,7 +206,7 @@ func (c *Cluster) World() *world.World {
 	return w
 }
 
-// Recent returns a cluster state that is not older than age: cheap for those who look often.
+// Recent returns a cluster state that is not older than age: cheap for callers that look often.
 func (c *Cluster) Recent(age time.Duration) *world.World {
 	w, learnt := c.freeze(func() bool { return c.last != nil && (!c.dirty || c.now.Since(c.lastAt) <= age) })
 	c.tell(learnt)

@@ -35,7 +35,7 @@ func (e *Enactor) Ask(ctx context.Context, asks []plan.Ask, reason string) (map[
 }
 
 // Replace is Ask for machines that take the pods of others, which are told by
-// the names of their claims. The new claims carry them, so that whoever comes
+// the names of their claims. The new claims carry them, so that a process that comes
 // next knows what they are for.
 func (e *Enactor) Replace(ctx context.Context, asks []plan.Ask, reason string, others []string) error {
 	_, err := e.ask(ctx, asks, reason, others)

@@ -37,7 +37,7 @@ type Enactor struct {
 	Targets *Targets
 	// Promises has pods nominated for the nodes that they are planned for.
 	Promises bool
-	// Static is held by whoever changes the machines of static pools, from the World that it decides about until it
+	// Static is held by what changes the machines of static pools, from the World that it decides about until it
 	// has written: each counts on what the limits leave.
 	Static sync.Mutex
 	// Suffix gives the five letters that tell claims of a pool apart.
@@ -71,7 +71,7 @@ const (
 	RegistrationTimeout   = "registration_timeout"
 	InitializationTimeout = "initialization_timeout"
 	Collected             = "garbage_collected"
-	Released              = "released" // its node or pool is being deleted by someone else, or its static pool is to have fewer nodes
+	Released              = "released" // its node or pool is being deleted by another, or its static pool is to have fewer nodes
 )
 
 // poolLabel is the pool's name on a claim or node, for metrics.

@@ -66,7 +66,7 @@ type promise struct {
 
 // Promise nominates pods for the nodes that the plan sends them to, so that
 // kube-scheduler follows it, and takes back what the plan no longer says. Where
-// somebody else has nominated a pod nothing is changed. took is how long it took
+// another scheduler has nominated a pod nothing is changed. took is how long it took
 // to make the plan. It returns when to look at the pods again although nothing
 // happens; zero for no need.
 func (e *Enactor) Promise(ctx context.Context, w *world.World, p plan.Plan, took time.Duration) time.Duration {
@@ -136,7 +136,7 @@ func promisable(c *nominate.Census, keys []world.Key, node string) []*world.Pod 
 	return out
 }
 
-// standing are the fills whose node is there, takes pods and stays. Who is sent to one that takes none yet is nominated when it does.
+// standing are the fills whose node is there, takes pods and stays. A pod that is sent to one that takes none yet is nominated when it does.
 func standing(w *world.World, fills []plan.Fill) []plan.Fill {
 	return slices.DeleteFunc(slices.Clone(fills), func(f plan.Fill) bool {
 		m := w.Place(f.Node)
@@ -153,7 +153,7 @@ func (e *Enactor) write(ctx context.Context, due []promise) {
 func (e *Enactor) promise(ctx context.Context, p promise) {
 	err := e.nominatePod(ctx, p)
 	switch {
-	case err == nil, apierrors.IsNotFound(err), apierrors.IsConflict(err): // it is gone, another now, or somebody else's
+	case err == nil, apierrors.IsNotFound(err), apierrors.IsConflict(err): // it is gone, another now, or nominated by another
 	case apierrors.IsInvalid(err): // it was bound meanwhile
 		e.Log.V(1).Info("the pod is not nominated", "Pod", p.pod.String(), "why", err.Error())
 	default:
@@ -162,7 +162,7 @@ func (e *Enactor) promise(ctx context.Context, p promise) {
 }
 
 // nominatePod writes the one field. As an apply it owns that field alone, and
-// is refused where it would take it from somebody else.
+// is refused where it would take it from another.
 func (e *Enactor) nominatePod(ctx context.Context, p promise) error {
 	status := map[string]string{}
 	if p.node != "" {

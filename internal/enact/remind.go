@@ -90,7 +90,7 @@ func lying(c *nominate.Census, p plan.Plan) []promise {
 }
 
 // take carries reminders on to the pods that still lie, and returns those that
-// are due, who has waited longest first, and when the next are; zero for never.
+// are due, those that have waited longest first, and when the next are; zero for never.
 func (r *reminders) take(lying []promise, now time.Time) (due []promise, next time.Time) {
 	r.mu.Lock()
 	defer r.mu.Unlock()

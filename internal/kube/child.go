@@ -58,7 +58,7 @@ func Start(ctx context.Context, o Options) (*ControlPlane, error) {
 	}
 	cmd := exec.Command(o.Binary, o.arguments()...)
 	cmd.Env = Environment(o.Dir)
-	cmd.SysProcAttr = ownGroup() // a Ctrl-C at the terminal is for us, who stop it in order
+	cmd.SysProcAttr = ownGroup() // a Ctrl-C at the terminal is for this process, which stops it in order
 	cmd.Stderr = o.Log           // the file itself: nothing passes through this process
 	stdin, err := cmd.StdinPipe()
 	if err != nil {
@@ -126,7 +126,7 @@ func Environment(dir string) []string {
 	return env
 }
 
-// Done is closed when the control plane has ended, whoever ended it.
+// Done is closed when the control plane has ended, for whatever reason.
 func (c *ControlPlane) Done() <-chan struct{} { return c.done }
 
 // Err says how the control plane ended, after Done.

@@ -67,7 +67,7 @@ type Lock struct {
 // Config is what a Lock is made of.
 type Config struct {
 	Leases   coordinationv1client.LeasesGetter // over connections that no fence stands before
-	Events   resourcelock.EventRecorder        // told who leads; may be nil
+	Events   resourcelock.EventRecorder        // told which replica leads; may be nil
 	Name     types.NamespacedName              // of the installation's Lease
 	Identity string                            // of this process: see Identity
 	Fence    *Fence
@@ -135,7 +135,7 @@ func (l *Lock) Get(ctx context.Context) (*resourcelock.LeaderElectionRecord, []b
 }
 
 // Create is resourcelock.Interface's. Where there is no Lease and the mark says
-// that this installation acts, somebody deleted the Lease: its holder is given
+// that this installation acts, the Lease was deleted: its holder is given
 // the time to find out.
 func (l *Lock) Create(ctx context.Context, r resourcelock.LeaderElectionRecord) error {
 	if led, _ := l.fence.led(); !led {

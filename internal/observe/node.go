@@ -47,7 +47,7 @@ func Node(n *corev1.Node, csi *storagev1.CSINode) world.Node {
 	return out
 }
 
-// PoolOf names the pool that labels of a node or a claim speak of; zero for someone else's.
+// PoolOf names the pool that labels of a node or a claim speak of; zero for none of them.
 func PoolOf(labels map[string]string) world.PoolID {
 	if name := labels[v1.LabelNodePool]; name != "" {
 		return world.PoolID{Kind: world.NodePool, Name: name}

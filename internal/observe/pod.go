@@ -120,7 +120,7 @@ func promised(fields []metav1.ManagedFieldsEntry) bool {
 	return ours
 }
 
-// owned says who made the pod, as far as that matters.
+// owned says what made the pod, as far as that matters.
 func owned(out *world.Pod, p *corev1.Pod) {
 	_, out.Static = p.Annotations[mirror]
 	for _, o := range p.OwnerReferences {

@@ -3,7 +3,7 @@
 // What users, kubelets and clouds write reaches nearly all of our code, and all
 // controllers live in one process: without this, one object would end the
 // leader, and the next one, and so on. What is done instead of what broke is
-// the business of the caller, who says why that is safe.
+// the business of the caller, which says why that is safe.
 package panics
 
 import (

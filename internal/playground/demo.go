@@ -53,7 +53,7 @@ func (d demo) tell(ctx context.Context) error {
 		return ctx.Err()
 	}
 	came := d.now()
-	d.log.note("All pods run, %s after they were asked for. Now the Deployment is scaled to 0, and nobody needs the nodes:", took(began, came))
+	d.log.note("All pods run, %s after they were asked for. Now the Deployment is scaled to 0, and no pod needs the nodes:", took(began, came))
 	patch := []byte(`{"spec":{"replicas":0}}`)
 	if _, err := d.client.AppsV1().Deployments(demoNamespace).Patch(ctx, "web", types.MergePatchType, patch, metav1.PatchOptions{}); err != nil {
 		return fmt.Errorf("demo: %w", err)

@@ -1,4 +1,4 @@
-// Package playground runs a whole cluster on one machine for somebody to play with, and lets other processes talk to it.
+// Package playground runs a whole cluster on one machine to try things on, and lets other processes talk to it.
 //
 // It is a process of its own that owns a directory. Its children cannot outlive it, so whatever way it ends, the
 // directory can be used again.
@@ -17,13 +17,13 @@ import (
 	"github.com/tenon-sh/tenon/internal/kube"
 )
 
-// DefaultDir is where a playground keeps its state when nobody says otherwise.
+// DefaultDir is where a playground keeps its state unless told otherwise.
 const DefaultDir = ".tenon"
 
 // A Dir is the directory of a playground.
 type Dir string
 
-// Kubeconfig is the file for whoever wants to use the cluster.
+// Kubeconfig is the file by which the cluster is used.
 func (d Dir) Kubeconfig() string { return d.join("kubeconfig") }
 
 // Log is a file of the directory of logs.

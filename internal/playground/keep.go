@@ -18,7 +18,7 @@ import (
 const saveEvery = 200 * time.Millisecond
 
 // restore goes on with the machines of an earlier run: those that run and have no node yet boot, those that ended while
-// nobody watched die.
+// was not seen to die.
 func (c *cloud) restore(ctx context.Context, o Options, types *catalog.Catalog, fleet *kubelet.Fleet, log *life) error {
 	text, err := os.ReadFile(o.Dir.machines())
 	if errors.Is(err, os.ErrNotExist) {

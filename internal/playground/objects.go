@@ -108,7 +108,7 @@ func kindsOf(chart string) ([][]byte, error) {
 	return out, nil
 }
 
-// established returns when a kind is served, whoever makes it.
+// established returns when a kind is served, whatever makes it.
 func established(ctx context.Context, c dynamic.Interface, name string) error {
 	tick := time.NewTicker(100 * time.Millisecond)
 	defer tick.Stop()

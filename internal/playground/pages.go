@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// A tenon is the controller of a playground, whoever runs it.
+// A tenon is the controller of a playground, however it is run.
 type tenon interface {
 	kill(context.Context) (string, error)  // as a crash would; it says what was killed
 	pages(context.Context) (string, error) // host and port of its pages and metrics

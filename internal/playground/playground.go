@@ -60,7 +60,7 @@ type Way string
 const (
 	AsChild Way = ""      // `tenon controller` as a child of the playground
 	ByChart Way = "chart" // helm installs our chart, and a node of the playground runs its pods
-	ByHand  Way = "none"  // somebody installs the chart: neither kinds nor controller, and all that it takes
+	ByHand  Way = "none"  // the user installs the chart: neither kinds nor controller, and all that it takes
 )
 
 // prepare takes the directory for this process and opens the log, until done is called.

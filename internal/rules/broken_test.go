@@ -81,9 +81,9 @@ import (
 )
 `,
 			want: []string{
-				"engine/fit/fit.go:6: engine/fit may not import github.com/tenon-sh/tenon/engine/pack: the engine knows nobody",
+				"engine/fit/fit.go:6: engine/fit may not import github.com/tenon-sh/tenon/engine/pack: the engine knows no other package",
 				"engine/fit/fit.go:7: engine/fit may not import k8s.io/api/core/v1: the engine is standard library only",
-				"engine/fit/fit_test.go:5: engine/fit may not import github.com/tenon-sh/tenon/internal/catalog: the engine knows nobody",
+				"engine/fit/fit_test.go:5: engine/fit may not import github.com/tenon-sh/tenon/internal/catalog: the engine knows no other package",
 				"engine/fit/fit_test.go:7: engine/fit may not import k8s.io/api/core/v1: the engine is standard library only",
 			},
 		},

@@ -33,13 +33,13 @@ const (
 	pureAWS  = "internal/aws/types internal/aws/kubelet internal/aws/nodeclass" // arithmetic on values, without the SDK
 	everyone = "api/... engine/... internal/... cmd/..."
 
-	knowsNobody = "the engine knows nobody: what it needs comes in as a value of engine/world"
-	noDriver    = "only internal/app knows drivers: use the seam, internal/cloud"
+	knowsNoOther = "the engine knows no other package: what it needs comes in as a value of engine/world"
+	noDriver     = "only internal/app knows drivers: use the seam, internal/cloud"
 )
 
 // layers is the map of the house, from the inside out. ARCHITECTURE.md draws it.
 func layers() []layer {
-	engine := func(at, own string) layer { return layer{at: at, own: list(own), why: knowsNobody} }
+	engine := func(at, own string) layer { return layer{at: at, own: list(own), why: knowsNoOther} }
 	return []layer{
 		engine("engine/amount", ""),
 		engine("engine/money", ""),
@@ -65,21 +65,21 @@ func layers() []layer {
 		engine("engine/static", world+" engine/fit engine/spread engine/market engine/plan engine/solve engine/packing engine/exact engine/search engine/repair engine/menu engine/refuse engine/pack engine/whatif engine/disrupt/..."),
 		engine("engine/suppose", world+" engine/fit engine/spread engine/plan"),
 		engine("engine/explain", world+" engine/fit engine/spread engine/market engine/plan engine/solve engine/packing engine/exact engine/search engine/repair engine/menu engine/refuse engine/pack engine/provision engine/disrupt/... engine/static engine/whatif engine/suppose"),
-		{at: "engine/enginetest", own: list("engine/..."), libs: testLibs(), why: knowsNobody},
+		{at: "engine/enginetest", own: list("engine/..."), libs: testLibs(), why: knowsNoOther},
 
 		{
 			at: "api", libs: list(kubeTypes + " sigs.k8s.io/controller-runtime/pkg/scheme"),
-			why: "the API is data that others import; it knows nobody",
+			why: "the API is data that others import; it knows no other package",
 		},
 
 		{at: "internal/clock"},
 		{at: "internal/backoff", why: "how long something waits says nothing about what"},
 		{at: "internal/parallel", libs: list("github.com/sourcegraph/conc"), why: "how much is done at once says nothing about what"},
-		{at: "internal/written", libs: list("k8s.io/apimachinery"), why: "whoever writes objects uses it, so it knows nothing but their names and versions"},
+		{at: "internal/written", libs: list("k8s.io/apimachinery"), why: "every writer of objects uses it, so it knows nothing but their names and versions"},
 		{at: "internal/metric", libs: list(prometheus)},
 		{at: "internal/panics", own: list("internal/metric"), libs: list("github.com/go-logr/logr"), why: "whatever may break uses it, so it knows nothing but the counter"},
 		{
-			at: "internal/annotation", own: list(world + " api/..."), why: "what objects keep as text is written and read in one place, by whoever writes and reads objects",
+			at: "internal/annotation", own: list(world + " api/..."), why: "what objects keep as text is written and read in one place",
 		},
 		{
 			at: "internal/observe", own: list(world + " api/... internal/annotation"), libs: list(kubeTypes),
@@ -103,7 +103,7 @@ func layers() []layer {
 		{
 			at: "internal/aws", own: list(world + " api/... internal/cloud internal/catalog internal/parallel internal/backoff " + meter),
 			libs: list(aws + " " + kubeTypes + " " + limits + " sigs.k8s.io/yaml github.com/pelletier/go-toml/v2 github.com/go-logr/logr " + prometheus),
-			why:  "a driver answers the seam; it does not know who asks",
+			why:  "a driver answers the seam; it does not know its callers",
 		},
 		{
 			at: "internal/sim", own: list("engine/... internal/cloud internal/catalog " + meter), libs: list(limits + " github.com/go-logr/logr"),
@@ -121,7 +121,7 @@ func layers() []layer {
 			at: "internal/sim/kubelet", own: list("api/... engine/... internal/cloud internal/catalog internal/sim/... " + meter), libs: list(kube + " " + limits + " github.com/pelletier/go-toml/v2"),
 			why: "the simulator shares no code with the driver that is tested against it",
 		},
-		{at: "internal/kube", why: "who only wants to run the control plane binary needs no library for it"},
+		{at: "internal/kube", why: "running the control plane binary needs no library"},
 		{
 			at: "internal/apitest", own: list("api/... engine/world internal/clock internal/cloud internal/cluster internal/loop"), libs: list(kube),
 			why: "a store for tests knows objects and nothing of what is done with them",
@@ -134,7 +134,7 @@ func layers() []layer {
 			at: "internal/playground", own: list("api/... engine/... charts deploy/aws internal/kube internal/catalog internal/cloud internal/sim/... internal/cli/verb " + meter), libs: list(kube + " " + limits + " " + cli),
 			why: "the playground runs Kubernetes and simulated machines; the product it runs as a child process",
 		},
-		{at: "internal/lead", own: list("internal/clock"), libs: list(kube), why: "who acts is decided without a look at what is done"},
+		{at: "internal/lead", own: list("internal/clock"), libs: list(kube), why: "which replica acts is decided without a look at what is done"},
 		{at: "internal/webhook", own: list("api/... internal/clock"), libs: list(kube), why: "the webhook judges one object at a time and knows nothing of the cluster"},
 		{
 			at:   "internal/statemetrics",

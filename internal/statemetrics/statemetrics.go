@@ -1,4 +1,4 @@
-// Package statemetrics says what there is in numbers: metrics of nodes, pods, pools, offers and conditions, made when somebody asks.
+// Package statemetrics says what there is in numbers: metrics of nodes, pods, pools, offers and conditions, made when they are scraped.
 //
 // Nothing here is kept up to date by itself: gauges are made of one World while
 // a scrape waits, so that an idle cluster costs nothing. What happens once, such

@@ -1,7 +1,7 @@
 // Package top shows a cluster in a terminal: its nodes, the pods that wait, what is decided, and the answers of tenon explain.
 //
 // A Model is told of frames and keys and draws lines; it asks by the HTTP API
-// of the live page, whoever answers there.
+// of the live page, whatever answers there.
 package top
 
 import (

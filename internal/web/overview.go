@@ -13,7 +13,7 @@ import (
 	"github.com/tenon-sh/tenon/internal/web/live"
 )
 
-// maxRows is how many rows a table of nodes or pods shows: what nobody reads need not be sent.
+// maxRows is how many rows a table of nodes or pods shows: what is not read need not be sent.
 const maxRows = 500
 
 // overview is the cluster's page.

@@ -118,7 +118,7 @@ func show[T any](w http.ResponseWriter, page func(*markup, T), of T) {
 	w.Header().Set("Content-Security-Policy", policy)
 	var m markup
 	page(&m, of)
-	_, _ = w.Write(bytes.ToValidUTF8(m.Bytes(), []byte("\ufffd"))) // whoever asked may have gone
+	_, _ = w.Write(bytes.ToValidUTF8(m.Bytes(), []byte("\ufffd"))) // the client may have gone
 }
 
 func (s site) cluster(w http.ResponseWriter, _ *http.Request) {
@@ -179,7 +179,7 @@ func (s site) journal(w http.ResponseWriter, _ *http.Request) {
 	zip, err := gzip.NewWriterLevel(w, gzip.BestSpeed)
 	for _, e := range slices.Backward(s.All()) {
 		if err = cmp.Or(err, e.Write(zip)); err != nil {
-			return // who asked has gone
+			return // the client has gone
 		}
 	}
 	_ = zip.Close()
@@ -197,7 +197,7 @@ func (s site) next(w http.ResponseWriter, _ *http.Request) {
 		return
 	}
 	w.Header().Set("Content-Type", "application/json")
-	_ = e.Write(w) // whoever asked may have gone
+	_ = e.Write(w) // the client may have gone
 }
 
 func write(w http.ResponseWriter, v any) {

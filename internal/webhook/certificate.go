@@ -30,7 +30,7 @@ const (
 )
 
 // issue makes a certificate for a host, signed by an authority that is
-// forgotten at once: nobody can make another that the API server would trust.
+// forgotten at once: no other can be made that the API server would trust.
 func issue(host string, now time.Time) (map[string][]byte, error) {
 	authorityKey, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	if err != nil {

@@ -63,7 +63,7 @@ func (s *Server) Start(ctx context.Context) error {
 		return nil
 	}
 	server := &http.Server{
-		Handler: Handler(), ReadHeaderTimeout: 10 * time.Second, ErrorLog: log.New(io.Discard, "", 0), // strangers who break off are no news
+		Handler: Handler(), ReadHeaderTimeout: 10 * time.Second, ErrorLog: log.New(io.Discard, "", 0), // clients that break off are no news
 		TLSConfig: &tls.Config{MinVersion: tls.VersionTLS12, GetCertificate: s.current},
 	}
 	stop := context.AfterFunc(ctx, func() { _ = server.Close() })

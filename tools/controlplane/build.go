@@ -48,10 +48,10 @@ func buildOnce(ctx context.Context, root, path string) error {
 	return prune(filepath.Dir(dir), time.Now().Add(-keep))
 }
 
-// keep is for how long a build that nobody asks for is kept.
+// keep is for how long a build that is not asked for is kept.
 const keep = 30 * 24 * time.Hour
 
-// prune removes the builds in cache that nobody has asked for since.
+// prune removes the builds in cache that have not been asked for since.
 func prune(cache string, since time.Time) error {
 	old, err := filepath.Glob(filepath.Join(cache, "controlplane-*"))
 	if err != nil {

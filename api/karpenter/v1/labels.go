@@ -12,7 +12,7 @@ const (
 	LabelDoNotSyncTaints = Group + "/do-not-sync-taints"
 	// LabelExcludeBalancers takes a node that goes out of external load balancers.
 	LabelExcludeBalancers = "node.kubernetes.io/exclude-from-external-load-balancers"
-	// ExcludedByUs is the value of LabelExcludeBalancers that says who set it.
+	// ExcludedByUs is the value of LabelExcludeBalancers that says that it was set here.
 	ExcludedByUs = "karpenter"
 )
 

@@ -1,7 +1,7 @@
 // Package consolidate finds machines that could be given back although pods run on them, because these pods fit elsewhere or on something cheaper.
 //
 // It changes nothing. What it finds is a part of what package disrupt decides,
-// and whoever acts on one of its commands asks again first.
+// and what acts on one of its commands asks again first.
 package consolidate
 
 import (

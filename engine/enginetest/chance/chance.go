@@ -2,7 +2,7 @@
 //
 // A test that draws anew on each run finds more in the end, but it fails for a
 // change that has nothing to do with what it finds. So what gates a change
-// draws from one seed, and fresh draws are made where somebody waits for them.
+// draws from one seed, and fresh draws are made where they are waited for.
 package chance
 
 import (

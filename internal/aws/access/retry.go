@@ -7,7 +7,7 @@ import (
 )
 
 // optionalAttempts is how often a question is asked whose answer can be done without.
-// Asking five times would keep everyone waiting who needs no answer.
+// Asking five times would keep callers waiting that need no answer.
 const optionalAttempts = 2
 
 // Unhurt has the SDK send a call again only if AWS refused it as too frequent,

@@ -24,7 +24,7 @@ type Rules[V any] struct {
 	// the question cannot be answered anew.
 	Stale time.Duration
 	// Nothing reports an answer that holds nothing. It is remembered for the asker
-	// alone: who has just changed what he asks for asks at once.
+	// alone: a caller whose question has just changed asks at once.
 	Nothing func(V) bool
 }
 

@@ -19,7 +19,7 @@ import (
 )
 
 // fresh is how long what EC2 said of types, zones and prices is used. What could
-// not be asked for is asked for sooner, and not by everyone who wants a shelf.
+// not be asked for is asked for sooner, and not by every caller that wants a shelf.
 const (
 	fresh      = 12 * time.Hour
 	retryAfter = 10 * time.Minute

@@ -43,7 +43,7 @@ type asker struct {
 	now     clock.Now
 }
 
-// spotPriceAttempts is how often spot prices are asked for: whoever waits can do without.
+// spotPriceAttempts is how often spot prices are asked for: a caller that waits can do without.
 const spotPriceAttempts = 2
 
 // spotPrices reads what spot costs now, by type and zone.

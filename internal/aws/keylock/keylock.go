@@ -1,7 +1,7 @@
 // Package keylock has locks by key, whose callers may give up waiting.
 //
 // k8s.io/utils/keymutex has neither of both: its keys share a fixed number of
-// locks, and who waits for one cannot be cancelled.
+// locks, and a wait for one cannot be cancelled.
 package keylock
 
 import (
@@ -9,7 +9,7 @@ import (
 	"sync"
 )
 
-// Locks is one lock for each key, held while there is someone who uses it. The zero value works.
+// Locks is one lock for each key, held while it is in use. The zero value works.
 type Locks struct {
 	mu  sync.Mutex
 	all map[string]*lock

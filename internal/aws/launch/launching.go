@@ -19,7 +19,7 @@ type launching struct {
 	sold []cloud.Offer
 }
 
-// refused takes down which offers turned out to be sold out, for who asked. What
+// refused takes down which offers turned out to be sold out, for the caller. What
 // has no room in a placement group says nothing of what is to be had elsewhere.
 func (l *launching) refused(marks []soldout.Offer) {
 	for _, m := range marks {

@@ -48,7 +48,7 @@ type Set struct {
 func New(c *ec2.Client, cluster string) *Set { return &Set{ec2: c, cluster: cluster} }
 
 // List returns every instance of the cluster that is not gone, by id: those of
-// pools of either era, whoever's controller launched them.
+// pools of either era, whichever controller launched them.
 func (s *Set) List(ctx context.Context) ([]cloud.Machine, error) {
 	var out []cloud.Machine
 	for _, key := range []string{TagNodePool, TagProvisioner} {

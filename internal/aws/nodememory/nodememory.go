@@ -46,7 +46,7 @@ func New(c *catalog.Catalog, now clock.Now) *Seen {
 }
 
 // Learn notes how much memory a node of a type turned out to have. What cannot be
-// true of the type is not believed: someone may have written to the node.
+// true of the type is not believed: the node may have been edited.
 func (s *Seen) Learn(node, shape string, memory int64) {
 	t, known := s.catalog.Type(shape)
 	if !known || memory > t.MemoryMiB<<20 || memory < t.MemoryMiB<<20/leastMemory {

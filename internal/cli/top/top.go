@@ -171,7 +171,7 @@ func (o *options) write(ctx context.Context, cmd *cobra.Command, m *top.Model, f
 // firstFrameTimeout is how long the first frame may take.
 const firstFrameTimeout = 30 * time.Second
 
-// open finds who answers: the controller's live page, or a reader of the cluster or of files in this process.
+// open finds what answers: the controller's live page, or a reader of the cluster or of files in this process.
 func (o *options) open(cmd *cobra.Command) (source, error) {
 	if o.source.OfFiles() {
 		r, err := o.read(cmd, 0)

@@ -70,7 +70,7 @@ func (r *Reconciler) Register(m ctrl.Manager) error {
 	}
 	r.elected = m.Elected()
 	o := loop.Options(m, Spec().Name, 10, time.Second, time.Minute)
-	o.NeedLeaderElection = new(false) // who may lead next has the same state
+	o.NeedLeaderElection = new(false) // a replica that may lead next has the same state
 	return ctrl.NewControllerManagedBy(m).Named(Spec().Name).
 		Watches(&v1beta1.CapacityBuffer{}, &handler.EnqueueRequestForObject{}).
 		WithOptions(o).

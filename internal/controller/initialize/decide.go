@@ -59,7 +59,7 @@ func Next(c *v1.NodeClaim, n *corev1.Node) Step {
 	return Step{Kind: Done}
 }
 
-// unregistered says what is missing, and who would have brought it.
+// unregistered says what is missing, and what would have brought it.
 func unregistered(resource string) string {
 	text := fmt.Sprintf("Resource %q was requested but not registered", resource)
 	if strings.Contains(resource, "/") {

@@ -161,7 +161,7 @@ func (r *Reconciler) done(ctx context.Context, c *v1.NodeClaim, n *corev1.Node) 
 	return err
 }
 
-// missing is what a node has less than was bought; whoever looks at the claim is told.
+// missing is what a node has less than was bought; the claim tells of it.
 func (r *Reconciler) missing(c *v1.NodeClaim, n *corev1.Node) []string {
 	out := Missing(c, n)
 	for _, m := range out {

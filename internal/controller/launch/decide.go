@@ -196,7 +196,7 @@ func FateOf(o Order, err error) Fate {
 }
 
 // Wait is how long after an order that ended with err its claims are ordered
-// anew: twice as long each time, and longer from the first where somebody has to
+// anew: twice as long each time, and longer from the first where a person has to
 // do something before it can succeed.
 func (o Order) Wait(err error) time.Duration {
 	first := time.Second

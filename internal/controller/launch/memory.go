@@ -207,7 +207,7 @@ func (m *memory) unsent(o Order) bool {
 	return true
 }
 
-// own reports whether an order cannot have been sent by anybody: this process wrote it to all of its claims, and has not sent it.
+// own reports whether an order has not been sent by any process: this process wrote it to all of its claims, and has not sent it.
 func (m *memory) own(o Order) bool {
 	m.mu.Lock()
 	defer m.mu.Unlock()

@@ -35,7 +35,7 @@ func Next(c *v1.NodeClaim, waited, initialize time.Duration) Step {
 	case c.Conditions().Is(v1.ConditionRegistered):
 		limit, reason = initialize, enact.InitializationTimeout
 	case c.Annotations[annotation.Adopts] != "" && c.Conditions().Is(v1.ConditionLaunched):
-		return Step{} // its node was there before it, and has pods: who cannot be matched with it is not of no use
+		return Step{} // its node was there before it, and has pods: that it cannot be matched with its claim does not make it useless
 	case c.Conditions().Is(v1.ConditionLaunched):
 		limit, reason = RegistrationTimeout, enact.RegistrationTimeout
 	}

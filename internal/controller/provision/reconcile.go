@@ -26,7 +26,7 @@ const (
 	lookEvery    = time.Minute
 	afterFailure = 5 * time.Second
 
-	// whoever begins looks for catalogues so often, and so long at most.
+	// a controller that starts looks for catalogues so often, and so long at most.
 	catalogueLookEvery = 100 * time.Millisecond
 	catalogueTimeout   = 10 * time.Second
 )
@@ -230,7 +230,7 @@ func existing(pods []*world.Pod) int {
 	return n
 }
 
-// timed is decide, and who counts passes knows of it meanwhile.
+// timed is decide, counted as a pass under way meanwhile.
 func (c *Controller) timed(w *world.World) plan.Plan {
 	if c.Passes != nil {
 		defer c.Passes.Begin(Name, w.Digest())()

@@ -76,7 +76,7 @@ func Matched(n *corev1.Node, c *v1.NodeClaim) *corev1.Node {
 		}
 	}
 	out.Annotations = over(out.Annotations, notes)
-	if !known && n.Labels[v1.LabelDoNotSyncTaints] != "true" { // once: whoever takes a startup taint off has done so for good
+	if !known && n.Labels[v1.LabelDoNotSyncTaints] != "true" { // once: a startup taint that is taken off stays off
 		for _, t := range slices.Concat(c.Spec.Taints, c.Spec.StartupTaints) {
 			if !HasTaint(out.Spec.Taints, t) {
 				out.Spec.Taints = append(out.Spec.Taints, t)
@@ -97,7 +97,7 @@ func Kept(n *corev1.Node, c *v1.NodeClaim) *corev1.Node {
 }
 
 // Left is for how long more a node may take no pods. One whose date is still to
-// come has none left: who knows what time it is then.
+// come has none left, whatever time it is then.
 func Left(n *corev1.Node, hold time.Duration, now time.Time) time.Duration {
 	age := now.Sub(n.CreationTimestamp.Time)
 	if age < -hold {

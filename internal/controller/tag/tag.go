@@ -1,4 +1,4 @@
-// Package tag names machines for people, and for whoever lists them after a crash, once their nodes have registered.
+// Package tag names machines for people, and for lists after a crash, once their nodes have registered.
 package tag
 
 import (

@@ -102,7 +102,7 @@ func (m *Machines) end(ctx context.Context, providerID string) (Found, error) {
 	}
 	if found.Odd == "" {
 		err = m.terminate(ctx, machine.ID)
-	} else { // by itself: who may not end it may still end the others
+	} else { // by itself: the others may still be ended where it may not
 		err = m.cloud.Terminate(ctx, machine.ID)[0]
 	}
 	if err != nil {

@@ -36,7 +36,7 @@ const (
 	poll = time.Second
 	// maxPodsAge is how old the cluster state of a node's pods may be.
 	maxPodsAge = 100 * time.Millisecond
-	// forceful is why pods are evicted from a node that somebody simply deleted.
+	// forceful is why pods are evicted from a node that was simply deleted.
 	forceful = "Forceful Termination"
 )
 

@@ -136,7 +136,7 @@ func (a *Account) latency(service string) time.Duration {
 	return max(a.cfg.Latency[service], leastLatency)
 }
 
-// Observe names who is told of machines; notices go to the queue besides.
+// Observe registers an observer of machines; notices go to the queue besides.
 func (a *Account) Observe(o market.Observer) {
 	a.Market.Observe(observer{Observer: o, account: a})
 }

@@ -147,7 +147,7 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	_, _ = w.Write(reply.body)
 }
 
-// read finds out who wants what of which service.
+// read finds out the caller, the action and the service.
 func (s *Server) read(r *http.Request) (*call, error) {
 	body, err := io.ReadAll(io.LimitReader(r.Body, maxBody))
 	if err != nil {

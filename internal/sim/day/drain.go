@@ -75,7 +75,7 @@ func (d *day) drain(name string, since int64) {
 			}
 		}
 	default:
-		d.problem("machine %s: %s is due, which nobody can do here", c.ProviderID, step)
+		d.problem("machine %s: %s is due, which cannot be done here", c.ProviderID, step)
 	}
 }
 

@@ -191,7 +191,7 @@ func (d *day) ended(i market.Instance) {
 		return
 	}
 	if taken && !c.Deleting {
-		d.problem("machine %s was taken back as announced, and nobody had its pods leave", i.ID)
+		d.problem("machine %s was taken back as announced, and its pods were not drained", i.ID)
 	}
 	d.report.Spent += d.price(i).Part(d.now-c.Created, 3600)
 	if c.Node != "" {
@@ -350,7 +350,7 @@ func (d *day) leaks() {
 			continue // the answer was lost, or whoever asked for it ended; the claim stands for it
 		}
 		if !i.State.Gone() && !known[driver.ProviderID(i)] {
-			d.problem("machine %s is nobody's", i.ID)
+			d.problem("machine %s has no owner", i.ID)
 		}
 	}
 }

@@ -17,7 +17,7 @@ type app struct {
 	name string
 	pod  world.Pod
 	most int
-	// spare is how many of its pods may be missing at once; 0: nobody counts.
+	// spare is how many of its pods may be missing at once; 0: they are not counted.
 	spare int
 	want  int // how many there are to be
 	pods  []world.Key

@@ -262,7 +262,7 @@ type pools struct {
 	Factor       float64 `json:"factor"`
 }
 
-// check refuses names that are none of the market's: what is done to pools that nobody sells does nothing.
+// check refuses names that are none of the market's: what is done to pools that are not sold does nothing.
 func (in pools) check(m *market.Market) error {
 	return cmp.Or(
 		oneOf("type", in.Type, types(m), "`tenon types` lists them"),

@@ -31,7 +31,7 @@ type Options struct {
 	Delays Delays
 	// Endpoint is the API server that user data must name for a machine to reach it; empty: every one is ours.
 	Endpoint string
-	// Say is told what happens to the machines; nil: nobody is.
+	// Say is told what happens to the machines; nil: nothing is.
 	Say func(machine, what string)
 }
 

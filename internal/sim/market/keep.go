@@ -8,7 +8,7 @@ import (
 )
 
 // Kept is what of a market outlives its process: the machines, the volumes they left, the reservations, and how far its ids are used up.
-// Templates, fleets and tokens are not: whoever made them makes them again.
+// Templates, fleets and tokens are not: what made them makes them again.
 type Kept struct {
 	Serial       map[string]uint64 `json:"serial"`
 	Instances    []Instance        `json:"instances"`

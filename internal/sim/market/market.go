@@ -148,7 +148,7 @@ func (m *Market) Account() string { return m.cfg.Account }
 // Now returns the market's time.
 func (m *Market) Now() time.Time { return m.now() }
 
-// Observe names who is told what happens. It must be called before the first machine is launched.
+// Observe registers an observer of what happens. It must be called before the first machine is launched.
 func (m *Market) Observe(o Observer) {
 	m.mu.Lock()
 	defer m.mu.Unlock()

@@ -22,7 +22,7 @@ const (
 	// finalizer keeps an attachment until its volume is off the machine.
 	finalizer = "external-attacher/ebs-csi-aws-com"
 
-	annotationDriver      = "volume.kubernetes.io/storage-provisioner"      // who is to make a claim's volume
+	annotationDriver      = "volume.kubernetes.io/storage-provisioner"      // the provisioner of a claim's volume
 	annotationDriverOfOld = "volume.beta.kubernetes.io/storage-provisioner" // the same
 	annotationNode        = "volume.kubernetes.io/selected-node"            // for which node
 	annotationMaker       = "pv.kubernetes.io/provisioned-by"

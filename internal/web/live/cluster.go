@@ -1,4 +1,4 @@
-// Package live says what the live page draws of a World, and tells those who watch what changes.
+// Package live says what the live page draws of a World, and tells open pages what changes.
 //
 // A view turns Worlds into values that travel well: a node is one object with
 // its pods as numbers, and only what differs from the World before is sent

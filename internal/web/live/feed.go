@@ -18,7 +18,7 @@ import (
 )
 
 const (
-	// tick is how often it is looked whether anything has changed, while there is somebody who watches.
+	// tick is how often it is looked whether anything has changed, while there is a watcher.
 	tick = 400 * time.Millisecond
 	// restRatio is how many times as long as a look took the next one waits: all looks together take a small share of a core.
 	restRatio = 25
@@ -42,20 +42,20 @@ type Source struct {
 	Panics  panics.Teller             // told of what breaks while it is drawn
 }
 
-// Feed tells all who watch what changes in the cluster. Nothing is drawn while nobody watches.
+// Feed tells its watchers what changes in the cluster. Nothing is drawn while there are none.
 type Feed struct {
 	source Source
 	now    clock.Now
 
 	mu       sync.Mutex
-	view     *view              // nil while nobody watches
-	watching map[*watcher]bool  // who watches
+	view     *view              // nil while there are none
+	watching map[*watcher]bool  // open pages
 	end      context.CancelFunc // ends drawing
 	looked   time.Time          // when it was last looked what keeps nodes
 	rest     time.Duration      // until the next such look
 }
 
-// watcher is one who watches.
+// watcher is one open page.
 type watcher struct {
 	frames chan []byte   // encoded, in order
 	gone   chan struct{} // closed when it is too far behind
@@ -161,7 +161,7 @@ func (f *Feed) reset() {
 	f.forget()
 }
 
-// draw looks for changes until nobody watches any more.
+// draw looks for changes until there are no watchers left.
 func (f *Feed) draw(ctx context.Context) {
 	for {
 		began := f.now()

@@ -89,5 +89,5 @@ func (h *History) All() []Sample {
 func (h *History) ServeHTTP(w http.ResponseWriter, _ *http.Request) {
 	w.Header().Set("Content-Type", "application/json")
 	w.Header().Set("Cache-Control", "no-store")
-	_ = json.NewEncoder(w).Encode(Figures{int(sampleEvery / time.Second), h.All()}) // whoever asked may have gone
+	_ = json.NewEncoder(w).Encode(Figures{int(sampleEvery / time.Second), h.All()}) // the client may have gone
 }

@@ -206,5 +206,5 @@ func ServeDescription(w http.ResponseWriter, _ *http.Request) {
 		return
 	}
 	w.Header().Set("Content-Type", "application/json")
-	_, _ = w.Write(text) // whoever asked may have gone
+	_, _ = w.Write(text) // the client may have gone
 }
