@@ -209,6 +209,16 @@ func TestOptions(t *testing.T) {
 	}
 }
 
+// The API for callers of the API server is there if it is switched on, and never without the webhook that serves it: an
+// APIService that nothing answers for keeps namespaces from being deleted.
+func TestViewAPI(t *testing.T) {
+	for values, want := range map[string]int{"settings.viewAPI=true": 1, "settings.viewAPI=true,webhook.enabled=false": 0, "settings.viewAPI=true,shadow=true": 0, "settings.viewAPI=false": 0} {
+		if got := render(t, "karpenter", "--set", values).kinds()["APIService"]; got != want {
+			t.Errorf("with %s there are %d APIServices, want %d", values, got, want)
+		}
+	}
+}
+
 // The commands of older guides, with their values.
 func TestCommandsOfOlderGuides(t *testing.T) {
 	const role = "arn:aws-cn:iam::123456789012:role/testkarpenter-karpenter"
@@ -296,7 +306,7 @@ func TestSettings(t *testing.T) {
 	samples := map[string][2]string{
 		"CLUSTER_ENDPOINT": {"https://a", "https://b"}, "ISOLATED_VPC": {"true", "false"}, "VM_MEMORY_OVERHEAD_PERCENT": {"0.05", "0.06"},
 		"RESERVED_ENIS": {"1", "2"}, "BATCH_MAX_DURATION": {"3s", "4s"}, "BATCH_IDLE_DURATION": {"3s", "4s"},
-		"PREFERENCE_POLICY": {"Ignore", "Respect"}, "MIN_VALUES_POLICY": {"BestEffort", "Strict"}, "SPOT_PREMIUM": {"10", "20"}, "UNHEALTHY_POOLS_LAST": {"true", "false"}, "NOMINATE_PODS": {"false", "true"}, "HOLD_NODES_FOR": {"5s", "20s"}, "INITIALIZATION_TIMEOUT": {"10m", "20m"}, "MOVE_PODS": {"false", "true"}, "CONSOLIDATION_LEVEL": {"eager", "cautious"}, "EKS_CONTROL_PLANE": {"true", "false"}, "AMI_REFRESH_INTERVAL": {"3m", "4m"}, "SUBNET_REFRESH_INTERVAL": {"3m", "4m"}, "DISABLE_CLUSTER_STATE_OBSERVABILITY": {"true", "false"}, "IGNORE_DRA_REQUESTS": {"false", "true"}, "LIVE_PAGE": {"true", "false"}, "SHADOW": {"true", "false"}, "ENABLE_ZONAL_SHIFT": {"true", "false"}, "DISABLE_DRY_RUN": {"true", "false"},
+		"PREFERENCE_POLICY": {"Ignore", "Respect"}, "MIN_VALUES_POLICY": {"BestEffort", "Strict"}, "SPOT_PREMIUM": {"10", "20"}, "UNHEALTHY_POOLS_LAST": {"true", "false"}, "NOMINATE_PODS": {"false", "true"}, "HOLD_NODES_FOR": {"5s", "20s"}, "INITIALIZATION_TIMEOUT": {"10m", "20m"}, "MOVE_PODS": {"false", "true"}, "CONSOLIDATION_LEVEL": {"eager", "cautious"}, "EKS_CONTROL_PLANE": {"true", "false"}, "AMI_REFRESH_INTERVAL": {"3m", "4m"}, "SUBNET_REFRESH_INTERVAL": {"3m", "4m"}, "DISABLE_CLUSTER_STATE_OBSERVABILITY": {"true", "false"}, "IGNORE_DRA_REQUESTS": {"false", "true"}, "LIVE_PAGE": {"true", "false"}, "VIEW_API": {"true", "false"}, "SHADOW": {"true", "false"}, "ENABLE_ZONAL_SHIFT": {"true", "false"}, "DISABLE_DRY_RUN": {"true", "false"},
 		"LOG_LEVEL": {"error", "debug"}, "LOG_ENCODING": {"json", "console"}, "METRICS_PORT": {"9000", "9001"}, "WEBHOOK_PORT": {"9000", "9001"}, "HEALTH_PROBE_PORT": {"9000", "9001"},
 	}
 	defaults := environment(t, render(t, "karpenter"))

@@ -102,6 +102,7 @@ type parts struct {
 	metrics *metric.Set
 	enact   *enact.Enactor
 	journal *journal.Journal
+	pages   http.Handler // what is seen and decided; nil where there is no port for it
 	pods    *statemetrics.Pods
 	limits  *statemetrics.Limits
 	passes  *statemetrics.Passes
@@ -486,8 +487,8 @@ func (p *parts) serve(registry *prometheus.Registry) error {
 			return err
 		}
 	}
-	pages := web.Handler(p.journal, p.state, p.enact.WhyDeleted, p.next, history)
-	mux.Handle("/", pages)
+	p.pages = web.Handler(p.journal, p.state, p.enact.WhyDeleted, p.next, history)
+	mux.Handle("/", p.pages)
 	mux.Handle("/metrics", web.Bounded(maxScrapes, p.scrape(promhttp.HandlerFor(prometheus.Gatherers{registry, ctrlmetrics.Registry}, promhttp.HandlerOpts{
 		ErrorHandling: promhttp.ContinueOnError, // one bad series of a library does not hide all others
 	}))))

@@ -22,6 +22,7 @@ type Settings struct {
 	Burst              int
 	Profiling          bool
 	LivePage           bool // what is seen and decided is shown as it changes, and asked about, on the port of metrics
+	ViewAPI            bool // callers are answered through the API server, by their own rights, on the port of the webhook
 	Unobserved         bool // no metrics of single objects
 	LeaderElection     bool
 	LeaseName          string

@@ -2,9 +2,11 @@ package app
 
 import (
 	"fmt"
+	"net/http"
 
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"github.com/tenon-sh/tenon/internal/extension"
 	"github.com/tenon-sh/tenon/internal/webhook"
 )
 
@@ -19,7 +21,15 @@ func (p *parts) webhook() error {
 	if err != nil {
 		return fmt.Errorf("set up the webhook: %w", err)
 	}
-	return p.m.Add(&webhook.Server{
+	server := &webhook.Server{
 		Client: direct, Port: s.WebhookPort, Service: s.WebhookService, Namespace: s.LeaseNamespace, Log: p.Log.WithName("webhook"), Now: p.Now,
-	})
+	}
+	if s.ViewAPI {
+		if p.pages == nil {
+			p.pages = http.NotFoundHandler()
+		}
+		server.Group = extension.Version + "." + extension.Group
+		server.API = extension.Handler(extension.Config{Client: direct, Next: p.next, Pages: p.pages, Now: p.Now})
+	}
+	return p.m.Add(server)
 }

@@ -135,6 +135,7 @@ func layers() []layer {
 			why: "the playground runs Kubernetes and simulated machines; the product it runs as a child process",
 		},
 		{at: "internal/lead", own: list("internal/clock"), libs: list(kube), why: "which replica acts is decided without a look at what is done"},
+		{at: "internal/scrub", own: list(world), why: "names are changed in a World, whoever asks for it"},
 		{at: "internal/webhook", own: list("api/... internal/clock"), libs: list(kube), why: "the webhook judges one object at a time and knows nothing of the cluster"},
 		{
 			at:   "internal/statemetrics",
@@ -156,6 +157,10 @@ func layers() []layer {
 			own:  list("api/... engine/... internal/observe internal/cluster internal/cloud internal/catalog internal/journal " + meter),
 			libs: list(kube + " " + prometheus),
 			why:  "the dashboard only reads",
+		},
+		{
+			at: "internal/extension", own: list("engine/provision engine/world internal/journal internal/scrub internal/web/... internal/clock"),
+			libs: list(kube), why: "it tells callers apart, and what they are told is made by the dashboard",
 		},
 		{
 			at: "internal/cli", own: list("internal/cli/... internal/clock"), libs: list(cli),

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"crypto/tls"
+	"encoding/base64"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -20,6 +21,8 @@ import (
 	registrationv1 "k8s.io/api/admissionregistration/v1"
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/tenon-sh/tenon/internal/clock"
@@ -47,6 +50,8 @@ type Server struct {
 	Namespace string
 	Log       logr.Logger
 	Now       clock.Now
+	API       http.Handler // answers for an API group, below /apis; nil: for none
+	Group     string       // as APIServices have it, such as v1.view.tenon.sh
 
 	certificate atomic.Pointer[tls.Certificate]
 }
@@ -62,9 +67,17 @@ func (s *Server) Start(ctx context.Context) error {
 		s.Log.Error(err, "The webhook cannot be served, objects pass without it")
 		return nil
 	}
+	handler, auth := Handler(), tls.NoClientCert
+	if s.API != nil {
+		both := http.NewServeMux()
+		both.Handle("/", handler)
+		both.Handle("/apis", s.API)
+		both.Handle("/apis/", s.API)
+		handler, auth = both, tls.RequestClientCert // whether it is the API server's is for the API to say
+	}
 	server := &http.Server{
-		Handler: Handler(), ReadHeaderTimeout: 10 * time.Second, ErrorLog: log.New(io.Discard, "", 0), // clients that break off are no news
-		TLSConfig: &tls.Config{MinVersion: tls.VersionTLS12, GetCertificate: s.current},
+		Handler: handler, ReadHeaderTimeout: 10 * time.Second, ErrorLog: log.New(io.Discard, "", 0), // clients that break off are no news
+		TLSConfig: &tls.Config{MinVersion: tls.VersionTLS12, GetCertificate: s.current, ClientAuth: auth},
 	}
 	stop := context.AfterFunc(ctx, func() { _ = server.Close() })
 	defer stop()
@@ -137,7 +150,33 @@ func (s *Server) Renew(ctx context.Context) error {
 		}
 	}
 	s.certificate.Store(pair)
-	return errors.Join(s.trust(ctx, Mutating, secret.Data[keyAuthority]), s.trust(ctx, Validating, secret.Data[keyAuthority]))
+	return errors.Join(s.trust(ctx, Mutating, secret.Data[keyAuthority]), s.trust(ctx, Validating, secret.Data[keyAuthority]), s.trustAPI(ctx, secret.Data[keyAuthority]))
+}
+
+// trustAPI writes the authority into the APIService. One that is not there, or is served by another, is left alone.
+func (s *Server) trustAPI(ctx context.Context, authority []byte) error {
+	if s.API == nil {
+		return nil
+	}
+	o := &unstructured.Unstructured{}
+	o.SetGroupVersionKind(schema.GroupVersionKind{Group: "apiregistration.k8s.io", Version: "v1", Kind: "APIService"})
+	if err := s.Client.Get(ctx, client.ObjectKey{Name: s.Group}, o); err != nil {
+		return absent(s.Group, err)
+	}
+	name, _, _ := unstructured.NestedString(o.Object, "spec", "service", "name")
+	namespace, _, _ := unstructured.NestedString(o.Object, "spec", "service", "namespace")
+	last, _, _ := unstructured.NestedString(o.Object, "spec", "caBundle")
+	now := base64.StdEncoding.EncodeToString(authority)
+	if name != s.Service || namespace != s.Namespace || last == now {
+		return nil
+	}
+	if err := unstructured.SetNestedField(o.Object, now, "spec", "caBundle"); err != nil {
+		return fmt.Errorf("write the authority into %s: %w", s.Group, err)
+	}
+	if err := s.Client.Update(ctx, o); err != nil {
+		return fmt.Errorf("write the authority into %s: %w", s.Group, err)
+	}
+	return nil
 }
 
 // trust writes the authority into a webhook configuration. One that is not there is switched off.

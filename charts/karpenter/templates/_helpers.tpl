@@ -200,6 +200,10 @@ podAffinity:
 {{- end }}
 
 {{- /* Not empty if the controller answers a webhook. A shadow answers none. */}}
+{{- define "karpenter.viewAPI" -}}
+{{- if and .Values.settings.viewAPI (include "karpenter.webhook" .) }}true{{ end }}
+{{- end }}
+
 {{- define "karpenter.webhook" -}}
 {{- if and .Values.webhook.enabled (not .Values.shadow) }}true{{ end }}
 {{- end }}

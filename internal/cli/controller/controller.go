@@ -184,6 +184,7 @@ func (o *options) flags(cmd *cobra.Command, getenv func(string) string) {
 	f.number(&o.Burst, "kube-client-burst", "KUBE_CLIENT_BURST", "calls at once to the API server")
 	f.flag(&o.Profiling, "enable-profiling", "ENABLE_PROFILING", "serve profiles")
 	f.flag(&o.LivePage, "live-page", "LIVE_PAGE", "show the cluster as it changes, and answer questions about it, to everyone who reaches the port of metrics")
+	f.flag(&o.ViewAPI, "view-api", "VIEW_API", "answer for the API group view.tenon.sh on the port of the webhook: what callers of the API server ask, with no more pods than they may list")
 	f.flag(&o.noWarmup, "disable-controller-warmup", "DISABLE_CONTROLLER_WARMUP", "accepted; followers always read the cluster before they lead, so that they can lead at once")
 	f.flag(&o.noElection, "disable-leader-election", "DISABLE_LEADER_ELECTION", "lead without asking others; nothing keeps two from acting at the same time then")
 	f.text(&o.LeaseName, "leader-election-name", "LEADER_ELECTION_NAME", "name of the Lease")

@@ -137,11 +137,17 @@ func (o *options) run(cmd *cobra.Command, args []string) error {
 // world is what is asked about, and by what options the controller decides; those of none where it did not answer.
 // What is not known then, or counts for nothing in what was given, is noted.
 func (o *options) world(ctx context.Context, in io.Reader, errs io.Writer) (*world.World, provision.Options, error) {
+	if o.namespace != "" {
+		o.source.Namespaces = []string{o.namespace}
+	}
 	read, err := o.source.Read(ctx, in, errs)
 	if err != nil {
 		return nil, provision.Options{}, err
 	}
 	w, err := read.World(clock.Wall().Unix())
+	if read.Partly != "" {
+		fmt.Fprintf(errs, "note: %s\n", read.Partly)
+	}
 	if read.Options != nil {
 		return w, *read.Options, verb.BadInput(err)
 	}

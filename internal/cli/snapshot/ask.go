@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"net/http"
 	"net/url"
 	"strings"
@@ -34,27 +35,31 @@ const (
 
 // fromController asks the controller of a cluster for the World that it would decide about now, and by what
 // options. Where at names none, the Service of the chart is looked for.
-func fromController(ctx context.Context, config *rest.Config, at string) (journal.Entry, string, error) {
+func fromController(ctx context.Context, config *rest.Config, at string, namespaces []string) (journal.Entry, Door, error) {
 	ctx, stop := context.WithTimeout(ctx, answerTimeout)
 	defer stop()
 	doors, err := doorsOf(ctx, config, at)
 	if err != nil {
-		return journal.Entry{}, "", err
+		return journal.Entry{}, Door{}, err
 	}
 	var errs []error
 	for _, d := range doors {
-		e, err := d.now(ctx)
+		e, err := d.now(ctx, namespaces)
 		if err == nil {
-			return e, d.Name, nil
+			return e, d, nil
+		}
+		if d.ByRights && errors.Is(err, ErrStranger) {
+			continue // most controllers have no such API
 		}
 		errs = append(errs, fmt.Errorf("%s: %w", d.what, err))
 	}
-	return journal.Entry{}, "", errors.Join(errs...)
+	return journal.Entry{}, Door{}, errors.Join(errs...)
 }
 
-// Door is a way to the pages of a controller: its Service NAMESPACE/NAME through the API server's proxy, or their URL.
+// Door is a way to the pages of a controller: its API, its Service NAMESPACE/NAME through the API server's proxy, or their URL.
 type Door struct {
-	Name string
+	Name     string
+	ByRights bool // it is its API, and tells no more than the caller may read
 
 	what string // it is, for a sentence
 	open func(ctx context.Context, path string, query url.Values) (io.ReadCloser, error)
@@ -99,12 +104,17 @@ func doorsOf(ctx context.Context, config *rest.Config, at string) ([]Door, error
 		return nil, err
 	}
 	services := []string{at}
+	var out []Door
 	if at == "" {
-		if services, err = controllers(ctx, client); err != nil {
-			return nil, err
+		out = append(out, Door{Name: viewAPI, ByRights: true, what: "API " + viewAPI, open: func(ctx context.Context, path string, query url.Values) (io.ReadCloser, error) {
+			return throughAPI(ctx, client, path, query)
+		}})
+		services, err = controllers(ctx, client)
+		if err != nil { // a caller without the right to list Services may well be answered
+			failed := err
+			return append(out, Door{Name: "controller", what: "controller", open: func(context.Context, string, url.Values) (io.ReadCloser, error) { return nil, failed }}), nil
 		}
 	}
-	var out []Door
 	for _, s := range services {
 		out = append(out, Door{Name: s, what: "service " + s, open: func(ctx context.Context, path string, query url.Values) (io.ReadCloser, error) {
 			return throughProxy(ctx, client, s, path, query)
@@ -113,9 +123,13 @@ func doorsOf(ctx context.Context, config *rest.Config, at string) ([]Door, error
 	return out, nil
 }
 
-// now asks what would be decided of now.
-func (d Door) now(ctx context.Context) (e journal.Entry, err error) {
-	body, err := d.open(ctx, nowPath, nil)
+// now asks what would be decided of now. Where the caller may not read all pods he is told the names of those in some namespaces.
+func (d Door) now(ctx context.Context, namespaces []string) (e journal.Entry, err error) {
+	var query url.Values
+	if d.ByRights && len(namespaces) > 0 {
+		query = url.Values{"namespace": namespaces}
+	}
+	body, err := d.open(ctx, nowPath, query)
 	if err != nil {
 		return e, err
 	}
@@ -160,10 +174,52 @@ func controllers(ctx context.Context, client kubernetes.Interface) ([]string, er
 }
 
 // throughProxy asks a Service until the replica that leads answers.
-func throughProxy(ctx context.Context, client kubernetes.Interface, service, path string, query url.Values) (body io.ReadCloser, err error) {
+func throughProxy(ctx context.Context, client kubernetes.Interface, service, path string, query url.Values) (io.ReadCloser, error) {
 	namespace, name, _ := strings.Cut(service, "/")
+	body, err := untilLed(ctx, query, func() *rest.Request {
+		return client.CoreV1().RESTClient().Get().Namespace(namespace).Resource("services").Name(name + ":" + chartPort).SubResource("proxy").Suffix(path)
+	})
+	return body, said(err)
+}
+
+// viewAPI is the API group by which a controller answers with no more than the caller may read, and viewRoot where its answers are.
+const (
+	viewAPI  = "view.tenon.sh"
+	viewRoot = "/apis/" + viewAPI + "/v1/"
+)
+
+// throughAPI asks the controller's API, as whoever the API server knows the caller as.
+func throughAPI(ctx context.Context, client kubernetes.Interface, path string, query url.Values) (io.ReadCloser, error) {
+	at := strings.TrimPrefix(path, "v1/")
+	kind, below, _ := strings.Cut(at, "/")
+	switch kind {
+	case "live": // the API server ends what does not say that it watches
+		at, query = "frames", maps.Clone(query)
+		if query == nil {
+			query = url.Values{}
+		}
+		query.Set("watch", "true")
+	case "pods":
+		namespace, name, _ := strings.Cut(below, "/")
+		at = "namespaces/" + namespace + "/pods/" + name
+	case "nodes", "pools", "decisions":
+	default:
+		at = "answers/" + at
+	}
+	body, err := untilLed(ctx, query, func() *rest.Request { return client.CoreV1().RESTClient().Get().AbsPath(viewRoot + at) })
+	if status, ok := errors.AsType[*apierrors.StatusError](err); ok && status.ErrStatus.Code == http.StatusForbidden {
+		if d := status.ErrStatus.Details; d == nil || d.Group != viewAPI { // the controller says it, who knows why
+			return nil, errors.New(status.ErrStatus.Message)
+		}
+		return nil, fmt.Errorf("%w; where settings.viewAPI of the chart is on, the ClusterRole karpenter-view gives the right to ask", err)
+	}
+	return body, said(err)
+}
+
+// untilLed asks until the replica that leads answers.
+func untilLed(ctx context.Context, query url.Values, ask func() *rest.Request) (body io.ReadCloser, err error) {
 	for range maxServiceTries {
-		request := client.CoreV1().RESTClient().Get().Namespace(namespace).Resource("services").Name(name + ":" + chartPort).SubResource("proxy").Suffix(path).MaxRetries(0)
+		request := ask().MaxRetries(0)
 		for key, values := range query {
 			for _, v := range values {
 				request = request.Param(key, v)
@@ -173,10 +229,7 @@ func throughProxy(ctx context.Context, client kubernetes.Interface, service, pat
 			break
 		}
 	}
-	if err != nil {
-		return nil, said(err)
-	}
-	return body, nil
+	return body, err
 }
 
 // fetch asks a controller at the URL of its pages.

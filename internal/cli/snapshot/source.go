@@ -15,6 +15,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/client-go/rest"
 
+	"github.com/tenon-sh/tenon/engine/amount"
 	"github.com/tenon-sh/tenon/engine/disrupt/consolidate"
 	"github.com/tenon-sh/tenon/engine/label"
 	"github.com/tenon-sh/tenon/engine/provision"
@@ -37,8 +38,9 @@ type Source struct {
 	Catalog    string
 	Region     string
 	Kubeconfig string
-	Context    string // of the kubeconfig; empty: the current one
-	Controller string // NAMESPACE/SERVICE or a URL; empty: it is looked for
+	Context    string   // of the kubeconfig; empty: the current one
+	Namespaces []string // that are asked about: of these a caller without the right to list all pods is told the names
+	Controller string   // NAMESPACE/SERVICE or a URL; empty: it is looked for
 
 	flags *pflag.FlagSet
 }
@@ -60,6 +62,8 @@ type Input struct {
 	Catalog string   // whose types and prices count, for people
 	// Availability says what is not known of a live cluster because its controller did not answer, or that it did; empty for files.
 	Availability string
+	// Partly says what the controller did not tell by its name, because the caller may not read it.
+	Partly string
 	// Options are what the controller decides by; nil where it did not answer.
 	Options *provision.Options
 	// Moving is how much it wants saved for pods to be moved, likewise.
@@ -128,13 +132,18 @@ func (s *Source) ask(ctx context.Context, config *rest.Config) (*Input, error) {
 	if s.Catalog != "" || s.Region != "" {
 		return nil, errors.New("--catalog or --region was given")
 	}
-	e, from, err := fromController(ctx, config, s.Controller)
+	e, door, err := fromController(ctx, config, s.Controller, s.asked())
 	if err != nil {
 		return nil, fmt.Errorf("the controller could not be asked (%w)", err)
 	}
+	from := door.Name
 	out := &Input{told: e.World, Options: &e.Options.Provision, Moving: &e.Options.Disrupt.Consolidate, Catalog: "controller " + from}
 	out.overlays = func() ([]observe.Overlay, error) { return overlays(ctx, config) }
 	out.Availability = fmt.Sprintf("Decided as the controller %s would now: by its prices, what it knows to be sold out, reservations and its settings.", from)
+	if hidden := hiddenOf(e.World); hidden > 0 {
+		out.Partly = fmt.Sprintf("you may not list the pods of all namespaces: those of %s are there under other names, such as hidden_1/pod_1", amount.Count(hidden, "namespace"))
+		out.Availability += " But " + out.Partly + "."
+	}
 	region := defaultRegion
 	for _, p := range e.World.Places() {
 		if r := p.Labels()[label.Region]; r != "" {
@@ -146,6 +155,25 @@ func (s *Source) ask(ctx context.Context, config *rest.Config) (*Input, error) {
 		out.shapes, _, err = s.shapes(defaultRegion)
 	}
 	return out, err
+}
+
+// asked are the namespaces that are asked about.
+func (s *Source) asked() []string {
+	if len(s.Namespaces) > 0 {
+		return s.Namespaces
+	}
+	return []string{verb.Cluster{Kubeconfig: s.Kubeconfig, Context: s.Context}.Namespace()}
+}
+
+// hiddenOf counts the namespaces of which a controller told pods under other names.
+func hiddenOf(w *world.World) int {
+	n := map[string]bool{}
+	for _, p := range w.Pods() {
+		if strings.HasPrefix(p.Namespace, "hidden_") { // no namespace can be called so
+			n[p.Namespace] = true
+		}
+	}
+	return len(n)
 }
 
 // Name says where it was read from.

@@ -184,11 +184,17 @@ func (o *options) open(cmd *cobra.Command) (source, error) {
 	if verb.Status(err) == verb.Unusable {
 		return source{}, err
 	}
+	var errs []error
 	for _, d := range doors {
 		if err = answers(cmd.Context(), d); err == nil {
 			return source{name: d.Name, get: d.Get, end: func() {}}, nil
 		}
-		err = fmt.Errorf("%s: %w", d.Name, err)
+		if err = fmt.Errorf("%s: %w", d.Name, err); !d.ByRights || !errors.Is(err, snapshot.ErrStranger) { // most controllers have no such API
+			errs = append(errs, err)
+		}
+	}
+	if len(errs) > 0 {
+		err = errors.Join(errs...)
 	}
 	if errors.Is(err, snapshot.ErrStranger) {
 		err = errors.New("the controller's live page is off, or it is an older release (settings.livePage of the chart)")
@@ -207,6 +213,13 @@ func (o *options) open(cmd *cobra.Command) (source, error) {
 func answers(ctx context.Context, d snapshot.Door) error {
 	ctx, end := context.WithTimeout(ctx, firstFrameTimeout)
 	defer end()
+	if d.ByRights { // labels are told whether or not there are frames
+		body, err := d.Get(ctx, "v1/history", nil)
+		if err != nil {
+			return err
+		}
+		return body.Close()
+	}
 	_, err := feed.Labels(ctx, d.Get, []string{"kubernetes.io/hostname"})
 	return err
 }

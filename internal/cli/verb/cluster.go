@@ -55,6 +55,17 @@ func (c Cluster) Connect(or string) (*rest.Config, error) {
 	return config, nil
 }
 
+// Namespace is that of the kubeconfig's context, or default.
+func (c Cluster) Namespace() string {
+	rules := clientcmd.NewDefaultClientConfigLoadingRules()
+	rules.ExplicitPath = c.Kubeconfig
+	name, _, err := clientcmd.NewNonInteractiveDeferredLoadingClientConfig(rules, &clientcmd.ConfigOverrides{CurrentContext: c.Context}).Namespace()
+	if err != nil || name == "" {
+		return "default"
+	}
+	return name
+}
+
 // unreadable says why a file is no kubeconfig.
 func unreadable(file string, err error) error {
 	if broken, ok := errors.AsType[*fs.PathError](err); ok {

@@ -1,0 +1,286 @@
+// Package scrub gives Worlds in which what may not be read has other names.
+//
+// What is renamed is renamed alike everywhere, so that the same pods still fit
+// the same places, spread with the same others and are kept apart from the
+// same: the engine decides of the new World as of the old one, but for ties
+// that it breaks by name.
+package scrub
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/tenon-sh/tenon/engine/label"
+	"github.com/tenon-sh/tenon/engine/world"
+)
+
+// nameLabel is the label that every namespace has, with its own name.
+const nameLabel = "kubernetes.io/metadata.name"
+
+// leftOut stands for a text that may name anything.
+const leftOut = "left out"
+
+// Names are the names that things have instead of their own. The zero value renames what is in any namespace.
+type Names struct {
+	// Shown says in which namespaces things keep their names; nil: in none.
+	Shown func(namespace string) bool
+
+	known map[string]bool   // label keys and values that whoever may read something knows anyway
+	given map[string]string // by kind and name
+	count map[string]int    // by kind
+}
+
+func (n *Names) shown(namespace string) bool {
+	return namespace == "" || n.Shown != nil && n.Shown(namespace)
+}
+
+// of is the other name of something.
+func (n *Names) of(kind, name string) string {
+	if name == "" {
+		return ""
+	}
+	key := kind + "/" + name
+	if got, ok := n.given[key]; ok {
+		return got
+	}
+	if n.given == nil {
+		n.given, n.count = map[string]string{}, map[string]int{}
+	}
+	for {
+		n.count[kind]++
+		got := fmt.Sprintf("%s_%d", kind, n.count[kind]) // no object can have such a name, but a label can
+		if !n.known[got] {
+			n.given[key] = got
+			return got
+		}
+	}
+}
+
+// namespace is how a namespace is called.
+func (n *Names) namespace(name string) string {
+	if n.shown(name) {
+		return name
+	}
+	return n.of("hidden", name)
+}
+
+// key is how something in a namespace is called.
+func (n *Names) key(kind string, k world.Key) world.Key {
+	if n.shown(k.Namespace) {
+		return k
+	}
+	name, number, virtual := strings.Cut(k.Name, "#")
+	out := world.Key{Namespace: n.namespace(k.Namespace), Name: n.of(kind, k.Namespace+"/"+name)}
+	if virtual { // as world.VirtualKey has it: the engine takes it apart
+		out.Name += "#" + number
+	}
+	return out
+}
+
+func (n *Names) keys(in []world.Key) []world.Key {
+	out := slices.Clone(in)
+	for i, k := range out {
+		out[i] = n.key("pod", k)
+	}
+	return out
+}
+
+// World returns the World with other names for what is in namespaces that are not shown: the namespaces, their pods,
+// DaemonSets, budgets, buffers and volumes, their labels, and the selectors that pick them. What those pods ask for,
+// and of which nodes, stays, and so do nodes, claims, pools and what is sold.
+func (n *Names) World(w *world.World) (*world.World, error) {
+	n.know(w)
+	b := w.Edit()
+	var err error
+	keep := func(e error) {
+		if err == nil {
+			err = e
+		}
+	}
+	for _, p := range w.Pods() {
+		switch {
+		case !n.shown(p.Namespace):
+			b.DeletePod(p.Key)
+			keep(b.SetPod(n.pod(*p)))
+		case len(p.PodTerms) > 0: // they may name other namespaces
+			own := *p
+			own.PodTerms = n.terms(p.PodTerms)
+			keep(b.SetPod(own))
+		}
+	}
+	for _, d := range w.DaemonSets() {
+		if !n.shown(d.Namespace) {
+			b.DeleteDaemonSet(d.Key)
+			key := n.key("daemonset", d.Key)
+			pod := n.pod(d.Pod)
+			pod.Key = key
+			keep(b.SetDaemonSet(world.DaemonSet{Key: key, Pod: pod}))
+		}
+	}
+	for _, g := range w.Guards() {
+		if !n.shown(g.Namespace) {
+			b.DeleteGuard(g.Key)
+			own := *g
+			own.Key, own.Selector = n.key("budget", g.Key), n.selector(g.Selector)
+			keep(b.SetGuard(own))
+		}
+	}
+	for _, s := range w.Namespaces() {
+		if !n.shown(s.Name) {
+			b.DeleteNamespace(s.Name)
+			keep(b.SetNamespace(world.Namespace{Name: n.namespace(s.Name), Going: s.Going, Labels: n.labels(s.Labels)}))
+		}
+	}
+	for _, x := range w.Backoffs() {
+		if x.Pod != (world.Key{}) && !n.shown(x.Pod.Namespace) {
+			b.DeleteBackoff(x.BackoffID)
+			own := *x
+			own.Pod, own.Why = n.key("pod", x.Pod), leftOut
+			keep(b.SetBackoff(own))
+		}
+	}
+	n.places(w, b, keep)
+	if err != nil {
+		return nil, fmt.Errorf("rename what may not be read: %w", err)
+	}
+	return b.Snapshot(w.At()), nil
+}
+
+// places renames the pods that nodes and claims speak of.
+func (n *Names) places(w *world.World, b *world.Builder, keep func(error)) {
+	for _, p := range w.Places() {
+		if p.Node != nil && len(p.Node.Moves) > 0 {
+			own := *p.Node
+			own.Moves = slices.Clone(own.Moves)
+			for i, m := range own.Moves {
+				own.Moves[i].Pods = n.keys(m.Pods)
+			}
+			keep(b.SetNode(own))
+		}
+		if p.Claim != nil && len(p.Claim.Pods) > 0 {
+			own := *p.Claim
+			own.Pods = n.keys(own.Pods)
+			keep(b.SetClaim(own))
+		}
+	}
+}
+
+// know collects the labels that pods and namespaces which are shown have or select by. Those are no secret, and others
+// keep them: else a term would no longer pick the pods that it is about.
+func (n *Names) know(w *world.World) {
+	n.known = map[string]bool{nameLabel: true}
+	have := func(labels map[string]string) {
+		for k, v := range labels {
+			n.known[k], n.known[v] = true, true
+		}
+	}
+	pick := func(s world.Selector) {
+		for _, r := range s.Set {
+			n.known[r.Key] = true
+			for _, v := range r.Values {
+				n.known[v] = true
+			}
+		}
+	}
+	for _, p := range w.Pods() {
+		if !n.shown(p.Namespace) {
+			continue
+		}
+		have(p.Labels)
+		for _, t := range p.PodTerms {
+			pick(t.Selector)
+			pick(t.Within)
+		}
+	}
+	for _, s := range w.Namespaces() {
+		if n.shown(s.Name) {
+			have(s.Labels)
+		}
+	}
+}
+
+func (n *Names) labelKey(key string) string {
+	if n.known[key] {
+		return key
+	}
+	return n.of("label", key)
+}
+
+func (n *Names) labelValue(key, value string) string {
+	switch {
+	case key == nameLabel:
+		return n.namespace(value)
+	case n.known[value]:
+		return value
+	}
+	return n.of("value", value)
+}
+
+func (n *Names) labels(in map[string]string) map[string]string {
+	if in == nil {
+		return nil
+	}
+	out := make(map[string]string, len(in))
+	for _, k := range slices.Sorted(maps.Keys(in)) {
+		out[n.labelKey(k)] = n.labelValue(k, in[k])
+	}
+	return out
+}
+
+func (n *Names) selector(s world.Selector) world.Selector {
+	out := make([]label.Requirement, 0, len(s.Set))
+	for _, r := range s.Set {
+		values := make([]string, 0, len(r.Values))
+		for _, v := range r.Values {
+			values = append(values, n.labelValue(r.Key, v))
+		}
+		slices.Sort(values)
+		r.Key, r.Values = n.labelKey(r.Key), slices.Compact(values)
+		out = append(out, r)
+	}
+	return world.Selector{Some: s.Some, Set: label.SetOf(out...)}
+}
+
+// pod renames a pod that is not shown.
+func (n *Names) pod(p world.Pod) world.Pod {
+	namespace := p.Namespace
+	p.Key = n.key("pod", p.Key)
+	p.UID = n.of("uid", p.UID)
+	p.Labels = n.labels(p.Labels)
+	if p.DaemonSet != "" {
+		p.DaemonSet = n.key("daemonset", world.Key{Namespace: namespace, Name: p.DaemonSet}).Name
+	}
+	p.Spread = slices.Clone(p.Spread)
+	for i := range p.Spread {
+		p.Spread[i].Selector, p.Spread[i].Source = n.selector(p.Spread[i].Selector), ""
+	}
+	p.PodTerms = n.terms(p.PodTerms)
+	p.Volumes = slices.Clone(p.Volumes)
+	for i := range p.Volumes {
+		p.Volumes[i].ID = n.of("volume", p.Volumes[i].ID)
+	}
+	p.Gates = slices.Clone(p.Gates)
+	for i, g := range p.Gates {
+		p.Gates[i] = n.of("gate", g)
+	}
+	p.Problems = slices.Clone(p.Problems)
+	for i := range p.Problems {
+		p.Problems[i] = leftOut
+	}
+	return p
+}
+
+func (n *Names) terms(in []world.PodTerm) []world.PodTerm {
+	out := slices.Clone(in)
+	for i, t := range out {
+		t.Selector, t.Within, t.Namespaces = n.selector(t.Selector), n.selector(t.Within), slices.Clone(t.Namespaces)
+		for j, s := range t.Namespaces {
+			t.Namespaces[j] = n.namespace(s)
+		}
+		slices.Sort(t.Namespaces)
+		out[i] = t
+	}
+	return out
+}
