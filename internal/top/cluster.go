@@ -17,13 +17,17 @@ type Cluster struct {
 	Pools     []live.Pool     `json:"pools"`
 	Waiting   []live.Group    `json:"waiting"`
 	Decisions []live.Decision `json:"decisions"`
+	Savings   *live.Savings   `json:"savings,omitempty"` // none before consolidation was looked for
 }
 
 // Apply takes over what a frame says.
 func (c *Cluster) Apply(f live.Frame) {
 	c.At, c.Currency, c.Totals = f.At, f.Currency, f.Totals
 	if f.Whole {
-		c.Nodes = nil
+		c.Nodes, c.Savings = nil, nil
+	}
+	if f.Savings != nil {
+		c.Savings = f.Savings
 	}
 	other := make(map[string]bool, len(f.Nodes)+len(f.Gone))
 	for _, n := range f.Nodes {

@@ -46,8 +46,40 @@ func (m *Model) Write(out io.Writer) error {
 		lines = append(lines, "", amount.Count(waiting, "pod")+" without a node:", "")
 		lines = append(lines, plain(&m.pods)...)
 	}
+	lines = append(lines, saved(c)...)
 	_, err := io.WriteString(out, strings.Join(lines, "\n")+"\n")
 	return err
+}
+
+// saved says what consolidation could save, and what keeps the rest.
+func saved(c Cluster) []string {
+	s := c.Savings
+	if s == nil {
+		return nil
+	}
+	line := fmt.Sprintf("Consolidation saves %s %s/h now", priced(s.Now), clean(c.Currency))
+	if s.Held > 0 {
+		line += fmt.Sprintf(", and %s that something holds up", priced(s.Held))
+	}
+	line += fmt.Sprintf("; the nodes of pools cost %s", priced(s.Price))
+	if s.Bound > 0 {
+		line += fmt.Sprintf(", and what can move would cost %s at least, bought anew", priced(s.Bound))
+	}
+	lines := []string{"", line}
+	for _, b := range s.Best {
+		line := fmt.Sprintf("  %s  %s: %s, moves %s", priced(b.Saves), clean(short(b.Nodes)), clean(b.Reason), amount.Count(b.Pods, "pod"))
+		if b.Buys > 0 {
+			line += ", buys " + amount.Count(b.Buys, "node")
+		}
+		if b.HeldUp != "" {
+			line += "; held up: " + clean(b.HeldUp)
+		}
+		lines = append(lines, line)
+	}
+	for _, k := range s.Stay {
+		lines = append(lines, fmt.Sprintf("  stay: %s of %s/h: %s, such as %s", amount.Count(k.Nodes, "node"), priced(k.Price), clean(k.Code), clean(k.Such)))
+	}
+	return lines
 }
 
 func sum(groups []live.Group) int {

@@ -280,3 +280,42 @@ func BenchmarkScreen(b *testing.B) {
 		}
 	})
 }
+
+// What consolidation could save is seen at a glance, and told in full where it is written once. Names are shown as they can be.
+func TestSavings(t *testing.T) {
+	m := model(t, Config{})
+	f := frame()
+	f.Savings = &live.Savings{
+		Price: 300_000, Bound: 150_000, Now: 20_000, Held: 70_000,
+		Best: []live.Saving{
+			{Nodes: []string{"ip-1.ec2.internal"}, Reason: "Underutilized", Saves: 70_000, Pods: 2, Buys: 1, HeldUp: "NodePool general\x1b[2J: 0 nodes may go now"},
+			{Nodes: []string{"ip-2.ec2.internal", "ip-3.ec2.internal"}, Reason: "Underutilized", Saves: 20_000, Pods: 1},
+		},
+		Stay: []live.Stay{{Code: "do-not-disrupt", Nodes: 3, Price: 210_000, Such: "ip-4: shop/web forbids it"}},
+	}
+	m.Update(News(feed.News{Frame: f}))
+	if got, want := shows(m, 200, 24), "consolidation saves 0.020 now, 0.070 held up, most by ip-1.ec2.internal (bound 0.150)"; !strings.Contains(got, want) {
+		t.Errorf("no %q in\n%s", want, got)
+	}
+	var out strings.Builder
+	if err := m.Write(&out); err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{
+		"Consolidation saves 0.020 USD/h now, and 0.070 that something holds up; the nodes of pools cost 0.300, and what can move would cost 0.150 at least, bought anew",
+		"0.070  ip-1.ec2.internal: Underutilized, moves 2 pods, buys 1 node; held up: NodePool general", "0.020  ip-2.ec2.internal and 1 more: Underutilized, moves 1 pod",
+		"stay: 3 nodes of 0.210/h: do-not-disrupt, such as ip-4: shop/web forbids it",
+	} {
+		if !strings.Contains(out.String(), want) {
+			t.Errorf("no %q in\n%s", want, out.String())
+		}
+	}
+	if strings.Contains(out.String(), "\x1b") {
+		t.Error("a control sequence is written")
+	}
+	f.Savings = nil
+	m.Update(News(feed.News{Frame: f}))
+	if got := shows(m, 200, 24); strings.Contains(got, "consolidation") {
+		t.Error("what is not known any more is still shown")
+	}
+}

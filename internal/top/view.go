@@ -72,7 +72,37 @@ func (m *Model) head() []string {
 	room := max(1, m.width-ansi.StringWidth(right)-1)
 	out := []string{fitTo(left, room, false) + " " + right}
 	t := shownTotals(m.cluster.Totals, m.nodes.rows, m.every())
-	return append(out, m.sums(t), fmt.Sprintf("cpu %s  memory %s", fill(float64(t.CPU)/100).Styled(bar(float64(t.CPU)/100)), fill(float64(t.Memory)/100).Styled(bar(float64(t.Memory)/100))))
+	return append(out, m.sums(t), fmt.Sprintf("cpu %s  memory %s%s", fill(float64(t.CPU)/100).Styled(bar(float64(t.CPU)/100)), fill(float64(t.Memory)/100).Styled(bar(float64(t.Memory)/100)), m.saves()))
+}
+
+// saves says in short what consolidation could save.
+func (m *Model) saves() string {
+	s := m.cluster.Savings
+	if s == nil || !m.every() {
+		return ""
+	}
+	out := "  consolidation saves " + bold.Styled(priced(s.Now)) + " now"
+	if s.Held > 0 {
+		out += fmt.Sprintf(", %s held up", priced(s.Held))
+	}
+	if len(s.Best) > 0 {
+		out += ", most by " + clean(short(s.Best[0].Nodes))
+	}
+	if s.Bound > 0 {
+		out += fmt.Sprintf(" (bound %s)", priced(s.Bound))
+	}
+	return out
+}
+
+// short names the first of some nodes.
+func short(nodes []string) string {
+	if len(nodes) == 0 {
+		return "claims without a node"
+	}
+	if len(nodes) == 1 {
+		return nodes[0]
+	}
+	return fmt.Sprintf("%s and %d more", nodes[0], len(nodes)-1)
 }
 
 // sums is the line of figures.

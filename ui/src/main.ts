@@ -123,6 +123,7 @@ function start(): void {
     cards.replaceChildren(
       card(money(t.price), `${c.currency} an hour${below > 0 ? `, ${below} % below on demand` : ''}`),
       card(money(t.price * 730), `${c.currency} a month like this`),
+      ...(c.savings ? [card(money(c.savings.now), `an hour saved by consolidation now${c.savings.held > 0 ? `, ${money(c.savings.held)} held up` : ''}`)] : []),
       card(count(t.ready), `${t.ready === 1 ? 'node' : 'nodes'} ready${t.coming ? `, ${count(t.coming)} on the way` : ''}${t.notReady ? `, ${count(t.notReady)} not ready` : ''}`),
       card(count(t.going), 'given back now'),
       card(count(t.running), `${t.running === 1 ? 'pod' : 'pods'} on nodes`),

@@ -61,7 +61,21 @@ export function pools(into: HTMLElement, c: Cluster, drawer: Drawer): void {
   });
   into.replaceChildren(h('h1', {}, 'Pools'), c.pools.length
     ? h('div', { class: 'wide' }, h('table', {}, h('thead', {}, h('tr', {}, ...['Pool', 'Kind', 'State', 'Nodes', 'Drifted', 'CPU asked for', 'Memory asked for', 'Limits', 'Budgets', `${c.currency}/h`].map((t) => h('th', { scope: 'col' }, t)))), h('tbody', {}, ...rows)))
-    : h('p', { class: 'soft' }, 'No pool: apply a NodePool, and pods that fit nowhere get nodes.'));
+    : h('p', { class: 'soft' }, 'No pool: apply a NodePool, and pods that fit nowhere get nodes.'), ...savings(c, drawer));
+}
+
+/** What consolidation could save, and what keeps the rest. */
+function savings(c: Cluster, drawer: Drawer): HTMLElement[] {
+  const s = c.savings;
+  if (!s) return [];
+  const table = (titles: string[], rows: HTMLElement[]) => h('div', { class: 'wide' }, h('table', {}, h('thead', {}, h('tr', {}, ...titles.map((t) => h('th', { scope: 'col' }, t)))), h('tbody', {}, ...rows)));
+  const row = (...cells: (string | HTMLElement)[]) => h('tr', {}, ...cells.map((x) => h('td', {}, x)));
+  const names = (nodes: string[]) => h('span', {}, ...nodes.slice(0, 3).map((n) => h('button', { class: 'link', onclick: () => drawer.node(n) }, n)), nodes.length > 3 ? ` and ${nodes.length - 3} more` : '');
+  return [h('h2', {}, 'Consolidation'),
+    h('p', {}, `Moves that may begin now save ${money(s.now)} ${c.currency} an hour${s.held > 0 ? `, moves that something holds up ${money(s.held)}` : ''}. The nodes of pools cost ${money(s.price)}${s.bound ? `; for the pods that can move ${money(s.bound)} at least, all bought anew` : ''}.`),
+    s.best.length ? table(['Nodes', 'Saves', 'Pods that move', 'Nodes bought', 'Held up'], s.best.map((b) => row(names(b.nodes ?? []), money(b.saves), count(b.pods), count(b.buys ?? 0), b.heldUp ?? '')))
+      : h('p', { class: 'soft' }, 'No move saves anything now.'),
+    ...(s.stay.length ? [h('h2', {}, 'What keeps the other nodes'), table(['Kept by', 'Nodes', `${c.currency}/h`, 'Such as'], s.stay.map((k) => row(k.code, count(k.nodes), money(k.price), k.such)))] : [])];
 }
 
 export function suppose(into: HTMLElement, c: Cluster, drawer: Drawer): void {

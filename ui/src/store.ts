@@ -1,7 +1,7 @@
 // The cluster as it was last told, and who wants to know of changes.
 
 import { base } from './dom';
-import type { Decision, Frame, Group, Node, Pool, Totals } from './types';
+import type { Decision, Frame, Group, Node, Pool, Savings, Totals } from './types';
 
 export type Link = 'connecting' | 'live' | 'lost';
 
@@ -9,6 +9,7 @@ export interface Cluster {
   at: number;
   currency: string;
   totals: Totals;
+  savings: Savings | null;
   nodes: Map<string, Node>;
   pools: Pool[];
   waiting: Group[];
@@ -28,7 +29,7 @@ export interface Change {
 const none: Totals = { price: 0, onDemand: 0, ready: 0, coming: 0, going: 0, notReady: 0, running: 0, waiting: 0, longest: 0, cpu: 0, memory: 0 };
 
 export function empty(): Cluster {
-  return { at: 0, currency: 'USD', totals: none, nodes: new Map(), pools: [], waiting: [], decisions: [] };
+  return { at: 0, currency: 'USD', totals: none, nodes: new Map(), pools: [], waiting: [], decisions: [], savings: null };
 }
 
 /** Puts a frame onto a cluster. */
@@ -37,7 +38,11 @@ export function apply(c: Cluster, f: Frame): Change {
   c.at = f.at;
   c.currency = f.currency;
   c.totals = f.totals;
-  if (f.whole) c.nodes.clear();
+  if (f.whole) {
+    c.nodes.clear();
+    c.savings = null;
+  }
+  if (f.savings) c.savings = f.savings;
   for (const name of f.gone ?? []) {
     const n = c.nodes.get(name);
     if (n) change.gone.push(n);

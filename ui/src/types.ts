@@ -86,6 +86,18 @@ export interface Totals {
   memory: number;
 }
 
+/** What consolidation could save, by the last decision that looked for it. */
+export interface Savings {
+  at: number;
+  decision: string;
+  price: number;
+  bound?: number;
+  now: number;
+  held: number;
+  best: { nodes: string[] | null; reason: string; saves: number; pods: number; buys?: number; heldUp?: string }[];
+  stay: { code: string; nodes: number; price: number; such: string }[];
+}
+
 export interface Frame {
   seq: number;
   whole?: boolean;
@@ -97,6 +109,7 @@ export interface Frame {
   pools?: Pool[];
   waiting?: Group[];
   decisions?: Decision[];
+  savings?: Savings;
 }
 
 export interface Sample extends Totals {

@@ -19,10 +19,11 @@ type Frame struct {
 	Nodes    []Node `json:"nodes"`
 	// Gone are the names of nodes that are no more.
 	Gone []string `json:"gone,omitempty"`
-	// Pools, Waiting and Decisions are all there are, if any of them is another; else nil.
+	// Pools, Waiting, Decisions and Savings are all there are, if any of them is another; else nil.
 	Pools     *[]Pool     `json:"pools,omitempty"`
 	Waiting   *[]Group    `json:"waiting,omitempty"`
 	Decisions *[]Decision `json:"decisions,omitempty"`
+	Savings   *Savings    `json:"savings,omitempty"`
 }
 
 // drawn is a node as it was last drawn.
@@ -47,6 +48,7 @@ type view struct {
 	pools   []Pool
 	waiting []Group
 	decided []Decision
+	savings *Savings
 	totals  Totals
 }
 
@@ -79,6 +81,9 @@ func (v *view) next(w *world.World, decided []journal.Entry) (Frame, bool) {
 			rows = append(rows, decisionOf(e))
 		}
 		v.decided, f.Decisions = rows, &rows
+		if s := savingsOf(decided); s != nil && (v.savings == nil || s.Decision != v.savings.Decision) {
+			v.savings, f.Savings = s, s
+		}
 	}
 	other := v.world == nil || Currency(v.world) != f.Currency
 	v.world, v.latest = w, latest
@@ -99,7 +104,7 @@ func alike(a, b Totals) bool {
 
 // whole is all that was drawn last.
 func (v *view) whole() Frame {
-	f := Frame{Seq: v.seq, Whole: true, At: v.world.At(), Currency: Currency(v.world), Totals: v.totals, Nodes: make([]Node, 0, len(v.order)), Pools: &v.pools, Waiting: &v.waiting, Decisions: &v.decided}
+	f := Frame{Seq: v.seq, Whole: true, At: v.world.At(), Currency: Currency(v.world), Totals: v.totals, Nodes: make([]Node, 0, len(v.order)), Pools: &v.pools, Waiting: &v.waiting, Decisions: &v.decided, Savings: v.savings}
 	for _, name := range v.order {
 		f.Nodes = append(f.Nodes, v.nodes[name].node)
 	}
