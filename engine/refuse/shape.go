@@ -261,6 +261,7 @@ func (k *refuser) sizeWhys(p *market.Pool, x *packing.Pod, labelled bool) []*rea
 func sizeWhy(p *market.Pool, name string, need, most int64, largest string, x *packing.Pod) *reason.Why {
 	why := &reason.Why{Code: reason.Resource, Subject: largest, Detail: fit.ShortText(name, need, most) + ", the most of any that would do otherwise"}
 	enough, cheapest, some := "", money.Micro(0), false
+	_, there := amount.Against(name, need, most)
 	runs := p.Requirements.Meet(x.Pod.NodeSelector)
 	for i := range p.Catalog.Shapes {
 		s := &p.Catalog.Shapes[i]
@@ -277,9 +278,9 @@ func sizeWhy(p *market.Pool, name string, need, most int64, largest string, x *p
 	}
 	switch {
 	case most > 0 && enough == "":
-		why.Hint = "ask for at most " + amount.AtMost(name, most) + ": no type is large enough"
+		why.Hint = "ask for at most " + there + ": no type is large enough"
 	case most > 0:
-		why.Hint = "ask for at most " + amount.AtMost(name, most) + ", or let the pool buy larger types"
+		why.Hint = "ask for at most " + there + ", or let the pool buy larger types"
 	case !some:
 		why.Subject, why.Detail = "", fit.ShortText(name, need, 0)
 		why.Hint = "no type is known to have " + name
