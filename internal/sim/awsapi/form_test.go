@@ -1,6 +1,7 @@
 package awsapi_test
 
 import (
+	"errors"
 	"io"
 	"net/http"
 	"net/url"
@@ -65,7 +66,22 @@ func TestTheStackCanBeDeleted(t *testing.T) {
 	if status, text := w.form(t, "cloudformation", every); status != http.StatusOK || !strings.Contains(text, "<StackName>Karpenter-demo</StackName>") {
 		t.Errorf("describing every stack gave %d %s", status, text)
 	}
-	w.form(t, "cloudformation", url.Values{"Action": {"DeleteStack"}, "StackName": {"Karpenter-demo"}})
+	away := url.Values{"Action": {"DeleteStack"}, "StackName": {"Karpenter-demo"}}
+	const made = "demo_1"
+	_, err := w.Market.CreateProfile(made, "/", nil)
+	if err = errors.Join(err, w.Market.AddRoleToProfile(made, "KarpenterNodeRole-demo")); err != nil {
+		t.Fatal(err)
+	}
+	if status, text := w.form(t, "cloudformation", away); status != http.StatusConflict || !strings.Contains(text, "KarpenterNodeRole-demo is in demo_1") {
+		t.Errorf("deleting the stack while a class has the role gave %d %s", status, text)
+	}
+	if !w.Market.Allowed(w.ControllerRole()) || !w.Market.HasQueue("demo") {
+		t.Error("half of the stack that could not be deleted is gone")
+	}
+	if err := errors.Join(w.Market.RemoveRoleFromProfile(made, "KarpenterNodeRole-demo"), w.Market.DeleteProfile(made)); err != nil {
+		t.Fatal(err)
+	}
+	w.form(t, "cloudformation", away)
 	if status, text := w.form(t, "cloudformation", name); status != http.StatusBadRequest || !strings.Contains(text, "does not exist") {
 		t.Errorf("describing the deleted stack gave %d %s", status, text)
 	}

@@ -1,6 +1,7 @@
 package awsapi
 
 import (
+	"slices"
 	"strings"
 	"time"
 
@@ -90,7 +91,8 @@ func describeChangeSet(c *call) ([]node, error) {
 	}, nil
 }
 
-// deleteStack removes the roles, the profile, the policy and the queue. As in AWS, a stack that is not there is no error.
+// deleteStack removes the roles, the profile, the policy and the queue. As in AWS, a stack that is not there is no error,
+// and the role cannot go while a profile of another's has it. There AWS leaves a stack that is half deleted, and says so in its status; here nothing is removed.
 func deleteStack(c *call) ([]node, error) {
 	if stack(c) != nil {
 		return nil, nil
@@ -100,6 +102,11 @@ func deleteStack(c *call) ([]node, error) {
 	held, err := c.market.Role(role)
 	if err != nil {
 		return nil, nil
+	}
+	for _, p := range c.market.Profiles("") {
+		if p.Name != profile && slices.Contains(p.Roles, role) {
+			return nil, market.Errorf(market.DeleteConflict, "Cannot delete entity, must remove roles from instance profile first. %s is in %s: while the controller runs, it deletes that with the EC2NodeClass", role, p.Name)
+		}
 	}
 	// What someone removed by hand before is no longer there to remove: those errors say just that.
 	_ = c.market.RemoveRoleFromProfile(profile, role)
