@@ -60,7 +60,7 @@ func (p Plan) summary(b *strings.Builder) {
 		where = append(where, fmt.Sprintf("%d on %s", onNew, amount.Count(len(p.New), "new node")))
 	}
 	if old := len(p.Filled) + len(p.Held); old > 0 {
-		where = append(where, fmt.Sprintf("%d on %s that %s there", onOld, amount.Count(old, "node"), are(old)))
+		where = append(where, fmt.Sprintf("%d on %s that %s %s", onOld, amount.Count(old, "node"), are(old), p.stage()))
 	}
 	where = append(where, fmt.Sprintf("%d refused", len(p.Refused)-gated))
 	fmt.Fprintf(b, "%s waiting: %s.\n", amount.Count(p.Waiting-gated, "pod"), strings.Join(where, ", "))
@@ -83,6 +83,21 @@ func (p Plan) summary(b *strings.Builder) {
 		fmt.Fprintf(b, ".\nProven: no plan costs less than %s (%s of it). Not known: whether one costs less than this", p.money(p.Bound), p.Proven())
 	}
 	b.WriteString(".\n")
+}
+
+// stage says whether the nodes that take pods have joined.
+func (p Plan) stage() string {
+	joined, coming := false, false
+	for _, f := range slices.Concat(p.Filled, p.Held) {
+		joined, coming = joined || f.Node != "", coming || f.Node == ""
+	}
+	switch {
+	case !coming:
+		return "there"
+	case !joined:
+		return "on the way"
+	}
+	return "there or on the way"
 }
 
 // writeRefused writes each reason once, with the pods it holds for.

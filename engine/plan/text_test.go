@@ -1,6 +1,7 @@
 package plan_test
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -66,5 +67,20 @@ pod default/e: general c7i.2xlarge us-east-1a on-demand → refused: limit
 `
 	if diff := cmp.Diff(want, plan.Diff(before, after)); diff != "" {
 		t.Errorf("-want +got\n%s", diff)
+	}
+}
+
+// A node that has not joined yet is not said to be there.
+func TestWhereTheNodesAre(t *testing.T) {
+	pods := []world.Key{{Namespace: "d", Name: "p"}}
+	there, coming := plan.Fill{Node: "n", Claim: "c", Pods: pods}, plan.Fill{Claim: "d", Pods: pods}
+	for want, fills := range map[string][]plan.Fill{
+		"1 pod waiting: 1 on 1 node that is there, 0 refused.":                  {there},
+		"1 pod waiting: 1 on 1 node that is on the way, 0 refused.":             {coming},
+		"2 pods waiting: 2 on 2 nodes that are there or on the way, 0 refused.": {there, coming},
+	} {
+		if got := (plan.Plan{Waiting: len(fills), Filled: fills}).Text(false); !strings.HasPrefix(got, want) {
+			t.Errorf("it says\n%s\nwant %q", got, want)
+		}
 	}
 }

@@ -53,7 +53,7 @@ func (o *Options) check() error {
 		return fmt.Errorf("--cluster-name is %q; EKS takes letters, digits, hyphens and underscores, at most 100, of which the first is a letter or digit", o.ClusterName)
 	}
 	if _, ok := types.Type(o.Host); !ok && o.Host != "" && o.Host != OnFargate { // it is not bought, so the region need not sell it
-		return fmt.Errorf("--host: there is no instance type %q; `tenon types` lists them", o.Host)
+		return fmt.Errorf("--host: %w", noType(types, o.Host))
 	}
 	if o.Chart != "" {
 		if _, err := os.Stat(filepath.Join(o.Chart, "Chart.yaml")); err != nil {
@@ -71,6 +71,18 @@ func hasVersion(version string) bool {
 		}
 	}
 	return false
+}
+
+// noType says that there is no instance type of a name, and which may be meant.
+func noType(c *catalog.Catalog, name string) error {
+	var known []string
+	for _, t := range c.Types() {
+		known = append(known, t.Name)
+	}
+	if meant := label.Meant(name, known); meant != "" {
+		return fmt.Errorf("there is no instance type %q: did you mean %q?", name, meant)
+	}
+	return fmt.Errorf("there is no instance type %q; `tenon types` lists them", name)
 }
 
 // named says what is wrong with the name of an instance type; nil if it is known.

@@ -30,6 +30,7 @@ func TestOptionsAreCheckedFirst(t *testing.T) {
 		"NoFargate": {func(o *Options) { o.Surroundings.Fargate = -1 }, `--fargate-nodes is -1, want zero or more`},
 		"Name":      {func(o *Options) { o.ClusterName = "a b" }, `--cluster-name is "a b"; EKS takes letters`},
 		"Host":      {func(o *Options) { o.Host = "nope" }, `--host: there is no instance type "nope"`},
+		"HostSlip":  {func(o *Options) { o.Host = "m5.larg" }, `--host: there is no instance type "m5.larg": did you mean "m5.large"?`},
 		"Chart":     {func(o *Options) { o.Chart = "/nope" }, `--chart names no directory of a chart`},
 	}
 	for name, tc := range tests {

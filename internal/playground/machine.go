@@ -31,7 +31,7 @@ const maxMachines = 5000
 func machines(c *catalog.Catalog, region string, r MachineRequest) ([]kubelet.Machine, error) {
 	t, ok := c.Type(r.Type)
 	if !ok {
-		return nil, fmt.Errorf("no instance type %q; `tenon types` lists them", r.Type)
+		return nil, noType(c, r.Type)
 	}
 	if t.Arch == "" {
 		return nil, fmt.Errorf("Kubernetes does not run on the instance type %s", r.Type)

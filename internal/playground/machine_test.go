@@ -45,6 +45,7 @@ func TestMachinesRefuses(t *testing.T) {
 		says string
 	}{
 		"no such type":       {MachineRequest{Type: "m5.tiny", Count: 1}, "m5.tiny"},
+		"a slip":             {MachineRequest{Type: "m5.larg", Count: 1}, `there is no instance type "m5.larg": did you mean "m5.large"?`},
 		"a zone elsewhere":   {MachineRequest{Type: "m5.large", Zone: "eu-west-1a", Count: 1}, "us-west-2a"},
 		"none at all":        {MachineRequest{Type: "m5.large"}, "0 machines"},
 		"more than anybody":  {MachineRequest{Type: "m5.large", Count: 1 << 30}, "not between"},

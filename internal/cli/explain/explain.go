@@ -217,7 +217,7 @@ func (o *options) answer(w *world.World, decides provision.Options, q question) 
 		slices.Reverse(ids)
 	}
 	if len(ids) == 0 {
-		return answer{}, fmt.Errorf("there is no pool %q%s", q.name, known(w))
+		return answer{}, fmt.Errorf("there is no pool %q%s", q.name, known(w, q.name))
 	}
 	p, _ := e.Pool(ids[0])
 	return answer{Pool: &p}, nil
@@ -266,7 +266,8 @@ func orMeant(name string, names []string, lists string) string {
 	return lists
 }
 
-func known(w *world.World) string {
+// known names the pool that may be meant, or else those there are.
+func known(w *world.World, name string) string {
 	var names []string
 	for _, p := range w.Pools() {
 		names = append(names, p.ID.Name)
@@ -274,7 +275,8 @@ func known(w *world.World) string {
 	if len(names) == 0 {
 		return ": there is none at all"
 	}
-	return ": there is " + strings.Join(slices.Compact(names), ", ")
+	names = slices.Compact(names)
+	return orMeant(name, names, ": there is "+plan.Some(names, false))
 }
 
 // print writes the answer for a person.
