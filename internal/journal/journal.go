@@ -43,6 +43,17 @@ type Entry struct {
 // Acts reports whether the decision did anything: it asked for machines, had some go or stay after all, or did not come to its end.
 func (e Entry) Acts() bool { return e.Plan.Acts() || e.Panic != "" }
 
+// Again makes the decision of the entry's kind again, with the options that it was made with.
+func (e Entry) Again() plan.Plan {
+	switch e.Kind {
+	case GiveBack:
+		return disrupt.Decide(e.World, e.Options.Disrupt)
+	case Static:
+		return static.Decide(e.World, e.Options.Static)
+	}
+	return provision.Decide(e.World, e.Options.Provision)
+}
+
 // Options are what a decision depends on beside its World; those of other decisions are zero.
 type Options struct {
 	Provision provision.Options `json:"provision,omitzero"`

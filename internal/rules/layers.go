@@ -173,6 +173,10 @@ func layers() []layer {
 			why:  "a verb that looks changes nothing: it knows no writer, no driver and no controller",
 		},
 		{
+			at: "internal/cli/report", own: list(ground + " charts internal/journal internal/scrub internal/clock internal/cli/verb internal/cli/snapshot"), libs: list(cli + " " + kube),
+			why: "a verb that looks changes nothing: it knows no writer, no driver and no controller",
+		},
+		{
 			at: "internal/top", own: list(ground + " internal/web/live internal/clock"), libs: list("charm.land/bubbletea/v2 github.com/charmbracelet/x/ansi k8s.io/apimachinery/pkg/labels"),
 			why: "what is shown in a terminal comes by the HTTP API of the live page alone",
 		},

@@ -26,10 +26,14 @@ const leftOut = "left out"
 type Names struct {
 	// Shown says in which namespaces things keep their names; nil: in none.
 	Shown func(namespace string) bool
+	// Machines renames nodes and claims as well. Names of pools and classes, and labels and taints of nodes stay in any case.
+	Machines bool
 
 	known map[string]bool   // label keys and values that whoever may read something knows anyway
 	given map[string]string // by kind and name
 	count map[string]int    // by kind
+
+	claims map[string]bool // of the World that is renamed
 }
 
 func (n *Names) shown(namespace string) bool {
@@ -92,6 +96,12 @@ func (n *Names) keys(in []world.Key) []world.Key {
 // and of which nodes, stays, and so do nodes, claims, pools and what is sold.
 func (n *Names) World(w *world.World) (*world.World, error) {
 	n.know(w)
+	n.claims = map[string]bool{}
+	for _, p := range w.Places() {
+		if p.Claim != nil {
+			n.claims[p.Claim.Name] = true
+		}
+	}
 	b := w.Edit()
 	var err error
 	keep := func(e error) {
@@ -103,18 +113,18 @@ func (n *Names) World(w *world.World) (*world.World, error) {
 		switch {
 		case !n.shown(p.Namespace):
 			b.DeletePod(p.Key)
-			keep(b.SetPod(n.pod(*p)))
-		case len(p.PodTerms) > 0: // they may name other namespaces
+			keep(b.SetPod(n.placed(n.pod(*p))))
+		case len(p.PodTerms) > 0 || n.Machines: // they may name other namespaces
 			own := *p
 			own.PodTerms = n.terms(p.PodTerms)
-			keep(b.SetPod(own))
+			keep(b.SetPod(n.placed(own)))
 		}
 	}
 	for _, d := range w.DaemonSets() {
 		if !n.shown(d.Namespace) {
 			b.DeleteDaemonSet(d.Key)
 			key := n.key("daemonset", d.Key)
-			pod := n.pod(d.Pod)
+			pod := n.placed(n.pod(d.Pod))
 			pod.Key = key
 			keep(b.SetDaemonSet(world.DaemonSet{Key: key, Pod: pod}))
 		}
@@ -148,23 +158,128 @@ func (n *Names) World(w *world.World) (*world.World, error) {
 	return b.Snapshot(w.At()), nil
 }
 
-// places renames the pods that nodes and claims speak of.
+// places renames the pods that nodes and claims speak of, and nodes and claims themselves where that is wanted.
 func (n *Names) places(w *world.World, b *world.Builder, keep func(error)) {
 	for _, p := range w.Places() {
-		if p.Node != nil && len(p.Node.Moves) > 0 {
-			own := *p.Node
-			own.Moves = slices.Clone(own.Moves)
-			for i, m := range own.Moves {
-				own.Moves[i].Pods = n.keys(m.Pods)
+		if p.Node != nil && (n.Machines || len(p.Node.Moves) > 0) {
+			own := n.node(*p.Node)
+			if own.Name != p.Node.Name {
+				b.DeleteNode(p.Node.Name)
 			}
 			keep(b.SetNode(own))
 		}
-		if p.Claim != nil && len(p.Claim.Pods) > 0 {
-			own := *p.Claim
-			own.Pods = n.keys(own.Pods)
+		if p.Claim != nil && (n.Machines || len(p.Claim.Pods) > 0) {
+			own := n.claim(*p.Claim)
+			if own.Name != p.Claim.Name {
+				b.DeleteClaim(p.Claim.Name)
+			}
 			keep(b.SetClaim(own))
 		}
 	}
+}
+
+// machine is how a node or a claim is called.
+func (n *Names) machine(kind, name string) string {
+	if !n.Machines {
+		return name
+	}
+	return n.of(kind, name)
+}
+
+// Place is how a node, or a claim without one, of the World that was renamed last is called.
+func (n *Names) Place(name string) string {
+	if n.claims[name] {
+		return n.machine("claim", name)
+	}
+	return n.machine("node", name)
+}
+
+func (n *Names) node(o world.Node) world.Node {
+	o.Name, o.Claim, o.ProviderID = n.machine("node", o.Name), n.machine("claim", o.Claim), n.machine("machine", o.ProviderID)
+	o.Labels = n.hostname(o.Labels)
+	o.Moves = slices.Clone(o.Moves)
+	for i, m := range o.Moves {
+		o.Moves[i] = world.Move{To: n.machine("node", m.To), Pods: n.keys(m.Pods)}
+	}
+	return o
+}
+
+func (n *Names) claim(o world.Claim) world.Claim {
+	o.Name, o.UID, o.Node, o.ProviderID = n.machine("claim", o.Name), n.machine("uid", o.UID), n.machine("node", o.Node), n.machine("machine", o.ProviderID)
+	o.Labels = n.hostname(o.Labels)
+	o.Pods = n.keys(o.Pods)
+	o.Replaces = slices.Clone(o.Replaces)
+	for i, r := range o.Replaces {
+		o.Replaces[i] = n.machine("claim", r)
+	}
+	if n.Machines && o.Change != "" {
+		o.Change = leftOut
+	}
+	return o
+}
+
+// hostname renames the label of a node that has its name.
+func (n *Names) hostname(labels map[string]string) map[string]string {
+	if name, ok := labels[label.Hostname]; ok && n.Machines {
+		labels = maps.Clone(labels)
+		labels[label.Hostname] = n.machine("node", name)
+	}
+	return labels
+}
+
+// placed renames the nodes and claims that a pod speaks of.
+func (n *Names) placed(p world.Pod) world.Pod {
+	if !n.Machines {
+		return p
+	}
+	p.Node = n.machine("node", p.Node)
+	p.Nominated, p.Planned = n.Place(p.Nominated), n.Place(p.Planned)
+	p.NodeSelector = n.pinned(p.NodeSelector)
+	p.NodeTerms = slices.Clone(p.NodeTerms)
+	for i, t := range p.NodeTerms {
+		p.NodeTerms[i] = n.term(t)
+	}
+	p.NodeWishes = slices.Clone(p.NodeWishes)
+	for i, x := range p.NodeWishes {
+		p.NodeWishes[i].Term = n.term(x.Term)
+	}
+	p.Volumes = slices.Clone(p.Volumes)
+	for i, v := range p.Volumes {
+		p.Volumes[i].Places = slices.Clone(v.Places)
+		for j, set := range v.Places {
+			p.Volumes[i].Places[j] = n.pinned(set)
+		}
+	}
+	return p
+}
+
+func (n *Names) term(t world.NodeTerm) world.NodeTerm {
+	t.Labels = n.pinned(t.Labels)
+	if t.Name != nil {
+		own := n.nodesOf(*t.Name)
+		t.Name = &own
+	}
+	return t
+}
+
+// pinned renames the nodes that requirements name.
+func (n *Names) pinned(s label.Set) label.Set {
+	out := slices.Clone(s)
+	for i, r := range out {
+		if r.Key == label.Hostname {
+			out[i] = n.nodesOf(r)
+		}
+	}
+	return out
+}
+
+func (n *Names) nodesOf(r label.Requirement) label.Requirement {
+	r.Values = slices.Clone(r.Values)
+	for i, v := range r.Values {
+		r.Values[i] = n.machine("node", v)
+	}
+	slices.Sort(r.Values)
+	return r
 }
 
 // know collects the labels that pods and namespaces which are shown have or select by. Those are no secret, and others

@@ -98,6 +98,52 @@ func TestNothingIsForgotten(t *testing.T) {
 	}
 }
 
+// Where machines are renamed no node or claim keeps its name anywhere, and pods are where they were.
+func TestMachines(t *testing.T) {
+	made := world.NewBuilder()
+	at := map[string]string{}
+	var node world.Node
+	var claim world.Claim
+	var pod world.Pod
+	fill(reflect.ValueOf(&node).Elem(), "node", at)
+	fill(reflect.ValueOf(&claim).Elem(), "claim", at)
+	fill(reflect.ValueOf(&pod).Elem(), "pod", at)
+	node.Labels[label.Hostname], claim.Labels[label.Hostname] = node.Name, node.Name
+	claim.Node, pod.Node, pod.Nominated, pod.Planned = node.Name, node.Name, node.Name, claim.Name
+	pod.NodeSelector = label.SetOf(label.Is(label.Hostname, node.Name))
+	for _, err := range []error{made.SetNode(node), made.SetClaim(claim), made.SetPod(pod)} {
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	w, err := (&scrub.Names{Machines: true}).World(made.Snapshot(1))
+	if err != nil {
+		t.Fatal(err)
+	}
+	data, err := json.Marshal(w)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, path := range []string{
+		"node.Name", "node.ProviderID", "node.Claim", "node.Moves.To", "node.Moves.Pods.Name", "node.Moves.Pods.Namespace",
+		"claim.Name", "claim.UID", "claim.ProviderID", "claim.Pods.Name", "claim.Pods.Namespace", "claim.Change", "claim.Replaces",
+	} {
+		found := false
+		for text, p := range at {
+			if found = found || p == path; p == path && strings.Contains(string(data), `"`+text+`"`) {
+				t.Errorf("%s is still there", path)
+			}
+		}
+		if !found {
+			t.Errorf("there is no field %s", path)
+		}
+	}
+	p := w.Pods()[0]
+	if p.Node == "" || w.Place(p.Node) == nil || p.Nominated != p.Node || w.Place(p.Node).Claim == nil || w.Place(p.Node).Claim.Name != p.Planned || !p.NodeSelector.Match(w.Place(p.Node).Labels()) {
+		t.Errorf("the pod on %q, nominated for %q, planned for %q, is not where it was", p.Node, p.Nominated, p.Planned)
+	}
+}
+
 // scene is two namespaces of which the pods look at each other.
 func scene(t *testing.T) *world.World {
 	t.Helper()

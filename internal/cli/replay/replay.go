@@ -2,6 +2,7 @@
 package replay
 
 import (
+	"archive/zip"
 	"context"
 	"encoding/json"
 	"errors"
@@ -9,16 +10,14 @@ import (
 	"io"
 	"net/http"
 	"os"
+	"slices"
 	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
 
-	"github.com/tenon-sh/tenon/engine/disrupt"
 	"github.com/tenon-sh/tenon/engine/pack"
 	"github.com/tenon-sh/tenon/engine/plan"
-	"github.com/tenon-sh/tenon/engine/provision"
-	"github.com/tenon-sh/tenon/engine/static"
 	"github.com/tenon-sh/tenon/engine/suppose"
 	"github.com/tenon-sh/tenon/internal/cli/verb"
 	"github.com/tenon-sh/tenon/internal/journal"
@@ -178,8 +177,51 @@ func readFile(name string, each func(journal.Entry) error) error {
 		return fmt.Errorf("read %s: %w", name, errors.Unwrap(err))
 	}
 	defer func() { _ = f.Close() }()
-	if err := journal.Read(f, each); err != nil {
+	read := journal.Read
+	magic := make([]byte, len(zipped))
+	if n, _ := f.ReadAt(magic, 0); string(magic[:n]) == zipped { // what cannot be read twice is none
+		read = bugReport
+	}
+	if err := read(f, each); err != nil {
 		return fmt.Errorf("%s: %w", name, err)
+	}
+	return nil
+}
+
+// zipped is how a report of a bug begins, which is a zip file.
+const zipped = "PK\x03\x04"
+
+// bugReport reads the decisions of a report of a bug, in the order in which they were made.
+func bugReport(r io.Reader, each func(journal.Entry) error) error {
+	f, ok := r.(*os.File)
+	if !ok {
+		return errors.New("a report of a bug is read from a file")
+	}
+	info, err := f.Stat()
+	if err != nil {
+		return err
+	}
+	parts, err := zip.NewReader(f, info.Size())
+	if err != nil {
+		return fmt.Errorf("it is no report of a bug, or is cut off: %w", err)
+	}
+	slices.SortFunc(parts.File, func(a, b *zip.File) int { return strings.Compare(a.Name, b.Name) })
+	found := false
+	for _, p := range parts.File {
+		if !strings.HasPrefix(p.Name, "decisions/") || !strings.HasSuffix(p.Name, ".json") {
+			continue
+		}
+		found = true
+		content, err := p.Open()
+		if err != nil {
+			return fmt.Errorf("%s: %w", p.Name, err)
+		}
+		if err := errors.Join(journal.Read(content, each), content.Close()); err != nil {
+			return fmt.Errorf("%s: %w", p.Name, err)
+		}
+	}
+	if !found {
+		return errors.New("it is a report of a bug without decisions, or another zip file; README.txt in it says why there are none")
 	}
 	return nil
 }
@@ -238,12 +280,9 @@ func (o *options) again(e journal.Entry) (d decision) {
 
 // decide makes the decision of an entry's kind, with the options it had where the user says none.
 func (o *options) decide(e journal.Entry) plan.Plan {
-	if e.Kind == journal.GiveBack {
-		return disrupt.Decide(e.World, e.Options.Disrupt)
-	}
-	with := e.Options.Provision
+	with := &e.Options.Provision
 	if e.Kind == journal.Static {
-		with = e.Options.Static
+		with = &e.Options.Static
 	}
 	if o.preferences != "" {
 		with.PreferencePolicy = pack.Policy(o.preferences)
@@ -254,10 +293,7 @@ func (o *options) decide(e journal.Entry) plan.Plan {
 	if o.steps > 0 {
 		with.Steps = o.steps
 	}
-	if e.Kind == journal.Static {
-		return static.Decide(e.World, with)
-	}
-	return provision.Decide(e.World, with)
+	return e.Again()
 }
 
 // equal reports whether two plans are the same in every field.
