@@ -64,7 +64,7 @@ func TestExamineWhatIsWrong(t *testing.T) {
 			c.Images = []nodeclass.ImageSelector{{Selector: nodeclass.Selector{IDs: []string{"ami-0123"}}}}
 		}), examine.Bad, "images", "no amis exist"},
 		"Profile":   {change(func(c *nodeclass.Class) { c.Profile, c.Role = "none", "" }), examine.Bad, "instance profile", "none does not exist"},
-		"NoProfile": {change(func(c *nodeclass.Class) { c.Role = "" }), examine.Bad, "instance profile", "names an instance profile"},
+		"NoProfile": {change(func(c *nodeclass.Class) { c.Role = "" }), examine.Bad, "instance profile", "--default-instance-profile"},
 		"NewRole":   {change(func(c *nodeclass.Class) { c.Role = "other" }), examine.Unclear, "instance profile", "will be made with the first machine"},
 		"Kubelet":   {change(func(c *nodeclass.Class) { c.Kubelet = []byte(`{"maxPods":[]}`) }), examine.Bad, "kubelet settings", "maxPods"},
 		"Group":     {change(func(c *nodeclass.Class) { c.PlacementGroup = &nodeclass.Selector{Name: "none"} }), examine.Bad, "placement group", "no placement group meets {name none}"},
@@ -91,7 +91,7 @@ func TestExamineWhatIsWrong(t *testing.T) {
 					found = append(found, d.ExamineClass(t.Context(), templateOf().Class)...)
 				}
 				if !slices.ContainsFunc(found, func(f examine.Finding) bool {
-					return f.Level == tc.level && f.Check == tc.check && strings.Contains(f.Says, tc.says)
+					return f.Level == tc.level && f.Check == tc.check && strings.Contains(f.Says+" → "+f.Fix, tc.says)
 				}) {
 					t.Errorf("not found: %s %s %q, but %+v", tc.level, tc.check, tc.says, found)
 				}

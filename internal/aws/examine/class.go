@@ -139,7 +139,7 @@ func (e *Examiner) examineProfile(ctx context.Context, c nodeclass.Class, f *fin
 	name := c.Profile
 	if name == "" && c.Role == "" {
 		_, err := e.Profiles.Of(ctx, c)
-		f.failed(check, err)
+		f.bad(check, "name one; where the controller has that setting, give it here, too: --default-instance-profile (AWS_DEFAULT_INSTANCE_PROFILE)", "%v", err)
 		return ""
 	}
 	if name == "" {
