@@ -173,7 +173,7 @@ func layers() []layer {
 			why:  "a verb that looks changes nothing: it knows no writer, no driver and no controller",
 		},
 		{
-			at: "internal/cli/report", own: list(ground + " charts internal/journal internal/scrub internal/clock internal/cli/verb internal/cli/snapshot"), libs: list(cli + " " + kube),
+			at: "internal/cli/report", own: list(ground + " charts internal/journal engine/world internal/scrub internal/web/live internal/clock internal/cli/verb internal/cli/snapshot"), libs: list(cli + " " + kube),
 			why: "a verb that looks changes nothing: it knows no writer, no driver and no controller",
 		},
 		{

@@ -2,32 +2,22 @@
 package replay
 
 import (
-	"archive/zip"
-	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
-	"net/http"
-	"os"
-	"slices"
-	"strings"
-	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/tenon-sh/tenon/engine/pack"
 	"github.com/tenon-sh/tenon/engine/plan"
 	"github.com/tenon-sh/tenon/engine/suppose"
+	"github.com/tenon-sh/tenon/internal/cli/snapshot"
 	"github.com/tenon-sh/tenon/internal/cli/verb"
 	"github.com/tenon-sh/tenon/internal/journal"
 )
 
 // wide is the text form that names every pod.
 const wide = "wide"
-
-// answerTimeout is how long a controller may take to send what it kept.
-const answerTimeout = 2 * time.Minute
 
 // options are the flags.
 type options struct {
@@ -95,11 +85,11 @@ func (o *options) run(cmd *cobra.Command, args []string) error {
 	}
 	for _, from := range args {
 		before := len(r.Decisions)
-		if err := read(cmd.Context(), from, cmd.InOrStdin(), each); err != nil {
+		if err := snapshot.Decisions(cmd.Context(), from, cmd.InOrStdin(), each); err != nil {
 			return verb.BadInput(err)
 		}
 		if len(r.Decisions) == before {
-			return verb.BadInputf("%s", nothing(from))
+			return verb.BadInputf("%s", snapshot.NoDecisions(from))
 		}
 	}
 	var err error
@@ -127,124 +117,6 @@ func (o *options) valid() error {
 	}
 	if o.steps < 0 {
 		return verb.BadInputf("--steps is %d, want zero or more", o.steps)
-	}
-	return nil
-}
-
-// read reads the decisions of a file, a folder, standard input or a controller.
-func read(ctx context.Context, from string, in io.Reader, each func(journal.Entry) error) error {
-	if from == "-" {
-		return journal.Read(in, each)
-	}
-	if isURL(from) {
-		return fetch(ctx, from, each)
-	}
-	files := []string{from}
-	if info, err := os.Stat(from); err == nil && info.IsDir() {
-		if files, err = journal.Files(from); err != nil {
-			return err
-		}
-	}
-	for _, name := range files {
-		if err := readFile(name, each); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// nothing says that no decision was found, and where there would be one.
-func nothing(from string) string {
-	switch info, err := os.Stat(from); {
-	case isURL(from):
-		return from + ": the controller has kept no decision yet: it makes one when a pod waits or a node may go"
-	case err == nil && info.IsDir():
-		return fmt.Sprintf("folder %s holds no decision: want that of a controller's --journal-dir, whose files end in %s, or files that end in .json", from, journal.Extension)
-	case from == "-":
-		from = "standard input"
-	}
-	return from + " is empty: want a journal, as a controller gives at /journal, or the world of a decision"
-}
-
-// isURL reports whether a controller is to be asked.
-func isURL(from string) bool {
-	return strings.HasPrefix(from, "http://") || strings.HasPrefix(from, "https://")
-}
-
-func readFile(name string, each func(journal.Entry) error) error {
-	f, err := os.Open(name)
-	if err != nil {
-		return fmt.Errorf("read %s: %w", name, errors.Unwrap(err))
-	}
-	defer func() { _ = f.Close() }()
-	read := journal.Read
-	magic := make([]byte, len(zipped))
-	if n, _ := f.ReadAt(magic, 0); string(magic[:n]) == zipped { // what cannot be read twice is none
-		read = bugReport
-	}
-	if err := read(f, each); err != nil {
-		return fmt.Errorf("%s: %w", name, err)
-	}
-	return nil
-}
-
-// zipped is how a report of a bug begins, which is a zip file.
-const zipped = "PK\x03\x04"
-
-// bugReport reads the decisions of a report of a bug, in the order in which they were made.
-func bugReport(r io.Reader, each func(journal.Entry) error) error {
-	f, ok := r.(*os.File)
-	if !ok {
-		return errors.New("a report of a bug is read from a file")
-	}
-	info, err := f.Stat()
-	if err != nil {
-		return err
-	}
-	parts, err := zip.NewReader(f, info.Size())
-	if err != nil {
-		return fmt.Errorf("it is no report of a bug, or is cut off: %w", err)
-	}
-	slices.SortFunc(parts.File, func(a, b *zip.File) int { return strings.Compare(a.Name, b.Name) })
-	found := false
-	for _, p := range parts.File {
-		if !strings.HasPrefix(p.Name, "decisions/") || !strings.HasSuffix(p.Name, ".json") {
-			continue
-		}
-		found = true
-		content, err := p.Open()
-		if err != nil {
-			return fmt.Errorf("%s: %w", p.Name, err)
-		}
-		if err := errors.Join(journal.Read(content, each), content.Close()); err != nil {
-			return fmt.Errorf("%s: %w", p.Name, err)
-		}
-	}
-	if !found {
-		return errors.New("it is a report of a bug without decisions, or another zip file; README.txt in it says why there are none")
-	}
-	return nil
-}
-
-// fetch reads what a controller has in memory.
-func fetch(ctx context.Context, address string, each func(journal.Entry) error) error {
-	ctx, stop := context.WithTimeout(ctx, answerTimeout)
-	defer stop()
-	url := strings.TrimSuffix(address, "/") + "/journal"
-	ask, err := http.NewRequestWithContext(ctx, http.MethodGet, url, http.NoBody)
-	if err != nil {
-		return fmt.Errorf("%s: %w", address, err)
-	}
-	answer, err := http.DefaultClient.Do(ask)
-	if err != nil {
-		return fmt.Errorf("ask the controller for what it kept: %w; its pages are on its metrics port: kubectl port-forward -n karpenter deployment/karpenter 8080", err)
-	}
-	defer func() { _ = answer.Body.Close() }()
-	if answer.StatusCode != http.StatusOK {
-		return fmt.Errorf("%s: %s: this is not a controller's metrics port, or an older one", url, answer.Status)
-	}
-	if err := journal.Read(answer.Body, each); err != nil {
-		return fmt.Errorf("%s: %w", url, err)
 	}
 	return nil
 }

@@ -1,20 +1,145 @@
-// Package report is the verb that collects what others need to know of a controller.
+// Package report is the verb that tells others of a controller: what its cluster cost, and what a bug report needs.
 package report
 
 import (
+	"errors"
+	"fmt"
+	"io"
+	"net/url"
+	"os"
+
 	"github.com/spf13/cobra"
 
+	"github.com/tenon-sh/tenon/internal/cli/snapshot"
 	"github.com/tenon-sh/tenon/internal/cli/verb"
+	"github.com/tenon-sh/tenon/internal/journal"
 )
+
+// asCSV is the form for spreadsheets.
+const asCSV = "csv"
+
+// options are the flags.
+type options struct {
+	source snapshot.Source
+	html   string
+	format *verb.Format
+}
 
 // Command is the verb; release names the build.
 func Command(release string) *cobra.Command {
+	o := &options{}
 	cmd := &cobra.Command{
-		Use:   "report bug",
-		Short: "Collect what a bug report needs in one file",
-		Long:  "Report collects what others need to know of a controller. It changes nothing.",
-		Args:  verb.NoArgs,
+		Use:   "report [FILE|FOLDER|URL|-...]",
+		Short: "Tell what the cluster cost over time; collect what a bug report needs",
+		Long: `Report reads decisions that a controller or a shadow kept, and says what was over
+the time that they cover: what the nodes of pools cost, and would have cost on
+demand; the bound; machines that came, and went by reason; pods moved; how long
+pods waited for nodes; by day and pool. It changes nothing.
+
+Without arguments the controller of the cluster is asked for the decisions that it
+has in memory, those of the last day at most. Its --journal-dir has more.
+Between two decisions the price stands as the first of them saw it.`,
+		Example: `  tenon report
+  tenon report /var/lib/tenon/journal --html month.html
+  tenon report journal/ -o csv > month.csv
+  tenon report bug --scrub`,
+		Args: cobra.ArbitraryArgs,
+		RunE: o.run,
 	}
+	f := cmd.Flags()
+	f.StringVar(&o.source.Kubeconfig, "kubeconfig", "", "kubeconfig to use; empty: the usual one")
+	f.StringVar(&o.source.Context, "context", "", "context of the kubeconfig; empty: the current one")
+	f.StringVar(&o.source.Controller, "controller", "", "controller to ask: its Service as NAMESPACE/NAME, or the URL of its pages; default: the chart's Service")
+	f.StringVar(&o.html, "html", "", "file to write a page to, which needs nothing else")
+	o.format = verb.FormatFlag(cmd, verb.Text, verb.JSON, asCSV)
 	cmd.AddCommand(bug(release))
 	return cmd
+}
+
+func (o *options) run(cmd *cobra.Command, args []string) error {
+	r := newReading()
+	each := func(e journal.Entry) error {
+		r.add(e)
+		return nil
+	}
+	for _, from := range args {
+		if err := snapshot.Decisions(cmd.Context(), from, cmd.InOrStdin(), each); err != nil {
+			return verb.BadInput(err)
+		}
+		if r.out.Decisions == 0 {
+			return verb.BadInputf("%s", snapshot.NoDecisions(from))
+		}
+	}
+	if len(args) == 0 {
+		if err := o.asked(cmd, each); err != nil {
+			return err
+		}
+	}
+	if r.skipped > 0 {
+		cmd.PrintErrf("note: %d decisions were passed over, because they are older than one before them: give journals in the order of time\n", r.skipped)
+	}
+	p := r.period()
+	if o.html != "" {
+		if err := writeNew(o.html, p.html()); err != nil {
+			return err
+		}
+	}
+	switch {
+	case o.format.Is(verb.JSON):
+		return verb.WriteJSON(cmd.OutOrStdout(), p)
+	case o.format.Is(asCSV):
+		text, err := p.csv()
+		if err == nil {
+			_, err = io.WriteString(cmd.OutOrStdout(), text)
+		}
+		return err
+	}
+	_, err := io.WriteString(cmd.OutOrStdout(), p.text())
+	return err
+}
+
+// asked asks the controller of the cluster for its journal.
+func (o *options) asked(cmd *cobra.Command, each func(journal.Entry) error) error {
+	doors, err := o.source.Doors(cmd.Context())
+	if err != nil {
+		return err
+	}
+	var errs []error
+	for _, d := range doors {
+		if d.ByRights { // its API has no journal
+			continue
+		}
+		body, err := d.Get(cmd.Context(), "journal", url.Values{})
+		if err != nil {
+			errs = append(errs, fmt.Errorf("%s: %w", d.Name, err))
+			continue
+		}
+		found := false
+		err = errors.Join(journal.Read(body, func(e journal.Entry) error {
+			found = true
+			return each(e)
+		}), body.Close())
+		if err == nil && !found {
+			err = errors.New("it has kept no decision yet: it makes one when a pod waits or a node may go")
+		}
+		if err != nil {
+			return fmt.Errorf("%s: %w", d.Name, err)
+		}
+		return nil
+	}
+	return fmt.Errorf("the controller could not be asked for its journal: %w; give a file or folder of decisions", errors.Join(errs...))
+}
+
+// writeNew writes a file that is not there yet.
+func writeNew(name, text string) error {
+	f, err := os.OpenFile(name, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
+	if errors.Is(err, os.ErrExist) {
+		return verb.BadInputf("%s is there already, and is not written over: name another file", name)
+	} else if err != nil {
+		return verb.BadInputf("write the page: %w", err)
+	}
+	if _, err = io.WriteString(f, text); err != nil {
+		return errors.Join(err, f.Close(), os.Remove(name))
+	}
+	return f.Close()
 }

@@ -88,3 +88,17 @@ func RoomOf(p *world.Place) amount.List {
 	}
 	return p.Node.Allocatable
 }
+
+// Tally gives the figures of Worlds that follow each other.
+type Tally struct{ prices prices }
+
+// Of are the figures of a World.
+func (t *Tally) Of(w *world.World) Totals {
+	t.prices.follow(w)
+	return totalsOf(w, &t.prices)
+}
+
+// Price is what a machine of the World that came last costs, and what its type costs on demand.
+func (t *Tally) Price(w *world.World, p *world.Place) (price, onDemand money.Micro) {
+	return t.prices.of(w, p)
+}
