@@ -54,6 +54,7 @@ type borough struct {
 
 	events  *loop.Events // what is told of; nil: nobody listens
 	metrics *metric.Set
+	log     logr.Logger // the zero value discards
 
 	stowaway string          // what a pod requests that is bound to the first machine that joins
 	asked    map[string]bool // machines
@@ -293,7 +294,7 @@ func (b *borough) live(through client.Client, long time.Duration, moving disrupt
 	var n atomic.Int64 // claims are made beside each other
 	suffix := func() string { return fmt.Sprintf("%d-%d", time.Now().Unix()%100000, n.Add(1)) }
 	hand := &enact.Enactor{Client: through, Cluster: state, Events: (*loop.Events)(nil), Now: clock.Wall, Log: logr.Discard(), Targets: &enact.Targets{}, Suffix: suffix}
-	c := &disrupt.Controller{Client: through, Cluster: state, Enact: hand, Journal: journal.New(100, "", nil), Events: b.events, Metrics: b.metrics, Now: clock.Wall, Log: logr.Discard(), Moving: moving}
+	c := &disrupt.Controller{Client: through, Cluster: state, Enact: hand, Journal: journal.New(100, "", nil), Events: b.events, Metrics: b.metrics, Now: clock.Wall, Log: b.log, Moving: moving}
 	c.Listen()
 	ctx, stop := context.WithCancel(b.t.Context())
 	done := make(chan error)

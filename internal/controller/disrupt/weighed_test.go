@@ -7,6 +7,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/go-logr/logr/funcr"
 	"github.com/google/go-cmp/cmp"
 	"github.com/prometheus/client_golang/prometheus"
 	"k8s.io/client-go/tools/record"
@@ -88,6 +89,53 @@ func TestConsolidationIsTold(t *testing.T) {
 			})
 		})
 	}
+}
+
+// The log says how many pods move when a drifted node is replaced, and the metric
+// how many drifted nodes wait for their turn meanwhile.
+func TestDriftIsTold(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := newBorough(t, "3", "7", "7")
+		b.policy(v1.WhenEmpty)
+		b.budgets("1")
+		b.slow = true // what is bought is not launched, so that the first goes on waiting for it
+		b.drift("n1", "n2", "n3")
+		var lines []string
+		b.log = funcr.New(func(_, line string) { lines = append(lines, line) }, funcr.Options{})
+		registry := prometheus.NewPedanticRegistry()
+		var err error
+		if b.metrics, err = metric.New(registry, nil); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(time.Minute)
+		b.live(b.store, 4*time.Minute, disrupt.Moving{})
+		lines = slices.DeleteFunc(lines, func(line string) bool { return !strings.Contains(line, `"msg"="disrupting node(s)"`) })
+		if len(lines) != 1 || !strings.Contains(lines[0], `"pod-count"=1 `) {
+			t.Errorf("the log has %d commands, want one of one pod: %q", len(lines), lines)
+		}
+		const want = 2
+		if got := eligible(t, registry)["drifted"]; got != want {
+			t.Errorf("%v drifted nodes may be replaced, want the %d that wait", got, want)
+		}
+	})
+}
+
+// eligible is how many nodes might be given back, by reason.
+func eligible(t *testing.T, registry prometheus.Gatherer) map[string]float64 {
+	t.Helper()
+	families, err := registry.Gather()
+	if err != nil {
+		t.Fatal(err)
+	}
+	out := map[string]float64{}
+	for _, f := range families {
+		for _, m := range f.GetMetric() {
+			if f.GetName() == metric.DisruptionEligibleNodes {
+				out[m.GetLabel()[0].GetValue()] = m.GetGauge().GetValue()
+			}
+		}
+	}
+	return out
 }
 
 // counted are the moves that were counted, by decision, pool and policy, and how many scores.
