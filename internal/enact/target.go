@@ -12,9 +12,10 @@ import (
 // Targets remembers where the last plan sends pods. A machine that pods are on
 // their way to is not empty, although nothing runs there yet.
 type Targets struct {
-	mu   sync.Mutex
-	made bool // there was a plan
-	pods map[string][]world.Key
+	mu      sync.Mutex
+	made    bool // there was a plan
+	pods    map[string][]world.Key
+	evicted map[string][]world.Key // pods of former plans that may be ending on a machine that goes
 }
 
 // set takes over where a plan sends pods. made are the claims of its asks.
@@ -32,8 +33,19 @@ func (t *Targets) set(p plan.Plan, made map[string]string) {
 			}
 		}
 	}
+	known := places(p, made)
 	t.mu.Lock()
 	defer t.mu.Unlock()
+	for name, before := range t.pods {
+		for _, k := range before {
+			if _, ok := known[k]; !ok && !slices.Contains(t.evicted[name], k) {
+				if t.evicted == nil {
+					t.evicted = map[string][]world.Key{}
+				}
+				t.evicted[name] = append(t.evicted[name], k)
+			}
+		}
+	}
 	t.pods, t.made = pods, true
 }
 
@@ -67,16 +79,26 @@ func (t *Targets) Planned(w *world.World) ([]string, bool) {
 			out = append(out, name)
 		}
 	}
+	for name, pods := range t.evicted {
+		if pods = slices.DeleteFunc(pods, func(k world.Key) bool { p := w.Pod(k); return p == nil || !p.Terminating || !leaving(w, p) }); len(pods) == 0 {
+			delete(t.evicted, name)
+			continue
+		}
+		t.evicted[name] = pods
+		out = append(out, name)
+	}
 	slices.Sort(out)
-	return out, t.made || len(w.Waiting()) == 0
+	return slices.Compact(out), t.made || len(w.Waiting()) == 0
 }
 
 // leaving reports whether a pod has yet to leave a machine that is going. What
 // it is planned for is kept as long as that takes, a budget that allows no
-// eviction now included: it would have to be bought again.
+// eviction now included: it would have to be bought again. A pod that was evicted
+// counts until it is gone: what is made in its place may not be there yet, or not
+// be planned for.
 func leaving(w *world.World, p *world.Pod) bool {
 	m := w.Place(p.Node)
-	return m != nil && m.Deleting() && p.Moves()
+	return m != nil && m.Deleting() && p.DaemonSet == "" && !p.Static
 }
 
 // podsOf are the pods that the last plan sends to a claim.
