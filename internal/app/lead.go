@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net"
+	"net/http"
 	"os"
 	"slices"
 	"strings"
@@ -24,6 +25,32 @@ import (
 	"github.com/tenon-sh/tenon/internal/cloud"
 	"github.com/tenon-sh/tenon/internal/lead"
 )
+
+// repeated sends a request once more that the API server has broken down over. To
+// hold the Leases takes several requests in turn, of which none may fail: where
+// each second one does, as while etcd changes its leader, it would not come about.
+// What is written says of which version it is, so that to write it twice is to
+// write it once.
+type repeated struct{ http.RoundTripper }
+
+// RoundTrip is http.RoundTripper's.
+func (t repeated) RoundTrip(r *http.Request) (*http.Response, error) {
+	answer, err := t.RoundTripper.RoundTrip(r)
+	if err != nil || answer.StatusCode != http.StatusInternalServerError && answer.StatusCode != http.StatusServiceUnavailable {
+		return answer, err
+	}
+	next := r.Clone(r.Context())
+	if r.Body != nil {
+		if r.GetBody == nil {
+			return answer, nil
+		}
+		if next.Body, err = r.GetBody(); err != nil {
+			return answer, nil //nolint:nilerr // what was answered is the answer
+		}
+	}
+	_ = answer.Body.Close()
+	return t.RoundTripper.RoundTrip(next)
+}
 
 // ownNamespace is where a pod finds the name of its namespace.
 const ownNamespace = "/var/run/secrets/kubernetes.io/serviceaccount/namespace"
@@ -47,6 +74,7 @@ func (c Config) elected() (lock *lead.Lock, end func(), err error) {
 	}
 	own := rest.AddUserAgent(rest.CopyConfig(c.Kubernetes), "leader-election")
 	own.QPS, own.Timeout = -1, 5*time.Second // a renewal waits for nothing else, and one that hangs is tried again
+	own.Wrap(func(next http.RoundTripper) http.RoundTripper { return repeated{next} })
 	api, err := kubernetes.NewForConfig(own)
 	if err != nil {
 		return nil, nil, fmt.Errorf("set up the election of a leader: %w", err)
