@@ -88,7 +88,8 @@ type App struct {
 	Cluster *cluster.Cluster
 
 	manager ctrl.Manager
-	hush    func() // ends the publishing of events
+	begun   chan struct{} // closed once the manager's caches are there
+	hush    func()        // ends the publishing of events
 }
 
 // parts are what the controllers share.
@@ -165,7 +166,8 @@ func New(ctx context.Context, c Config) (*App, error) {
 			return nil, err
 		}
 	}
-	return &App{Journal: p.journal, Cluster: p.cluster, manager: m, hush: p.hush}, nil
+	a := &App{Journal: p.journal, Cluster: p.cluster, manager: m, begun: make(chan struct{}), hush: p.hush}
+	return a, m.Add(everywhere(func(context.Context) error { close(a.begun); return nil }))
 }
 
 // readers makes what knows the cluster, of the kinds that it has, and keeps decisions.
@@ -234,10 +236,42 @@ func (p *parts) writers(ctx context.Context, lock *lead.Lock) error {
 	return loop.Index(ctx, p.m.GetFieldIndexer())
 }
 
+// Begun is closed once the caches are there: from now on it acts when it leads.
+func (a *App) Begun() <-chan struct{} { return a.begun }
+
 // Run runs the controller until ctx ends.
+//
+// The manager waits for its caches, and if its context ends meanwhile it does not:
+// it keeps a processor busy until the API server has answered. Before that nothing
+// has been begun that would have to be ended in order, so that it is left behind
+// then. Should it get its caches after all, it ends instead of beginning.
 func (a *App) Run(ctx context.Context) error {
-	defer a.hush()
-	if err := a.manager.Start(ctx); err != nil {
+	own, stop := context.WithCancel(context.WithoutCancel(ctx))
+	over := make(chan error, 1)
+	go func() {
+		defer a.hush()
+		defer stop()
+		over <- a.manager.Start(own)
+	}()
+	var err error
+	select {
+	case err = <-over:
+	case <-ctx.Done():
+		select {
+		case <-a.begun:
+			stop()
+			err = <-over
+		default:
+			go func() {
+				defer stop()
+				select {
+				case <-a.begun:
+				case <-own.Done():
+				}
+			}()
+		}
+	}
+	if err != nil {
 		return ended(err)
 	}
 	return nil
