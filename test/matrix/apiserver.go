@@ -63,7 +63,7 @@ type apiserver struct {
 	at     int64                                  // the last resource version
 	since  int64                                  // the oldest version from which can be watched
 	tables map[schema.GroupVersionResource]*table // made when they are first named
-	fault  func(request) answer                   // nil: none
+	faults map[string]func(request) answer        // by name
 	told   map[types.UID]int                      // events, by what they are about
 	wrote  int                                    // writes answered
 	open   map[*watcher]bool                      // all of them
@@ -93,7 +93,7 @@ func newServer() (*apiserver, error) {
 	}
 	s := &apiserver{
 		scheme: known, codecs: serializer.NewCodecFactory(known), kinds: map[schema.GroupVersion]map[string]schema.GroupVersionKind{},
-		tables: map[schema.GroupVersionResource]*table{}, told: map[types.UID]int{}, open: map[*watcher]bool{}, at: 1000, since: 1000,
+		tables: map[schema.GroupVersionResource]*table{}, told: map[types.UID]int{}, faults: map[string]func(request) answer{}, open: map[*watcher]bool{}, at: 1000, since: 1000,
 	}
 	for _, gv := range []schema.GroupVersion{
 		{Version: "v1"},
@@ -115,11 +115,29 @@ func newServer() (*apiserver, error) {
 	return s, nil
 }
 
-// Fail has every call from now on go through f; nil ends that.
-func (s *apiserver) Fail(f func(request) answer) {
+// Fail has every call from now on go through f, as through what fails by other names; nil ends that.
+func (s *apiserver) Fail(name string, f func(request) answer) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.fault = f
+	delete(s.faults, name)
+	if f != nil {
+		s.faults[name] = f
+	}
+}
+
+// fate is what becomes of a call: all that is wrong adds up.
+func (s *apiserver) fate(q request) (out answer) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, name := range keys(s.faults) {
+		a := s.faults[name](q)
+		out.After += a.After
+		out.Lost = out.Lost || a.Lost
+		if out.Err == nil {
+			out.Err = a.Err
+		}
+	}
+	return out
 }
 
 // CutWatches ends all watches. With gone, what happened until now cannot be watched any more, so that all must list anew.
@@ -174,12 +192,7 @@ func (s *apiserver) RoundTrip(r *http.Request) (*http.Response, error) {
 		return s.refuse(r, apierrors.NewNotFound(schema.GroupResource{}, r.URL.Path))
 	}
 	q := request{Verb: verb(r, c), Resource: strings.TrimSuffix(c.resource.Resource+"/"+c.sub, "/"), Name: c.name.Name}
-	s.mu.Lock()
-	var fate answer
-	if s.fault != nil {
-		fate = s.fault(q)
-	}
-	s.mu.Unlock()
+	fate := s.fate(q)
 	if fate.After > 0 {
 		wait := time.NewTimer(fate.After)
 		defer wait.Stop()
@@ -568,6 +581,8 @@ func (s *apiserver) write(r *http.Request, c call, body []byte) (runtime.Object,
 			}
 		}
 		return &metav1.Status{Status: metav1.StatusSuccess}, s.remove(c, &o)
+	case r.Method == http.MethodPatch && r.Header.Get("Content-Type") == string(types.ApplyPatchType):
+		return s.change(c.resource, c.name, func(o client.Object) error { return s.apply(o, c, r.URL.Query().Get("fieldManager"), body) })
 	case r.Method == http.MethodPatch:
 		return s.change(c.resource, c.name, func(o client.Object) error { return s.patch(o, c, body) })
 	}
@@ -691,7 +706,42 @@ func ready(p *corev1.Pod) bool {
 	})
 }
 
-// patch changes an object as a merge patch says. What is applied is merged too: nothing here has two owners.
+// nomination is what the owner of a pod's nomination owns.
+const nomination = `{"f:status":{"f:nominatedNodeName":{}}}`
+
+// apply changes an object as an apply does. One thing is applied here, the
+// nomination of a pod: it is noted whose it is, another's is not taken, and an
+// apply without it takes it back.
+func (s *apiserver) apply(o client.Object, c call, manager string, body []byte) error {
+	pod, ok := o.(*corev1.Pod)
+	var said corev1.Pod
+	if err := json.Unmarshal(body, &said); err != nil || !ok || c.sub != "status" {
+		return apierrors.NewBadRequest("nothing but the nomination of a pod is applied here")
+	}
+	if said.UID != "" && said.UID != pod.UID {
+		return stale(c, o)
+	}
+	owned := slices.ContainsFunc(pod.ManagedFields, func(e metav1.ManagedFieldsEntry) bool { return e.Manager == manager })
+	was, next := pod.Status.NominatedNodeName, said.Status.NominatedNodeName
+	switch {
+	case next == "" && !owned:
+		return nil
+	case next != "" && was != "" && was != next && !owned:
+		return apierrors.NewConflict(c.resource.GroupResource(), o.GetName(), errors.New("somebody else has nominated the pod"))
+	case next != "" && pod.Spec.NodeName != "":
+		return apierrors.NewInvalid(c.kind.GroupKind(), o.GetName(), nil)
+	}
+	pod.Status.NominatedNodeName, pod.ManagedFields = next, nil
+	if next != "" {
+		pod.ManagedFields = []metav1.ManagedFieldsEntry{{
+			Manager: manager, Operation: metav1.ManagedFieldsOperationApply, Subresource: c.sub, APIVersion: "v1",
+			FieldsType: "FieldsV1", FieldsV1: metav1.NewFieldsV1(nomination),
+		}}
+	}
+	return nil
+}
+
+// patch changes an object as a merge patch says.
 func (s *apiserver) patch(o client.Object, c call, body []byte) error {
 	var said metav1.PartialObjectMetadata
 	if err := json.Unmarshal(body, &said); err != nil {

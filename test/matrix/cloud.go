@@ -24,8 +24,8 @@ type seller struct {
 
 	town *town
 
-	mu    sync.Mutex
-	fault cloudFault
+	mu     sync.Mutex
+	faults map[string]cloudFault
 }
 
 // cloudFault is what is wrong with a cloud. The zero value is one that works.
@@ -37,19 +37,22 @@ type cloudFault struct {
 	Catalog func(world.Catalog) world.Catalog     // what is on sale
 }
 
-func (s *seller) set(f cloudFault) {
+// Fail has every call from now on go wrong so, and as what is wrong by other names says; the zero value ends that.
+func (s *seller) Fail(name string, f cloudFault) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.fault = f
+	s.faults[name] = f
 }
 
 // call makes one call, with what is wrong.
 func (s *seller) call(ctx context.Context, method string, do func() error) error {
-	s.mu.Lock()
-	f := s.fault
-	s.mu.Unlock()
-	if f.After > 0 {
-		wait := time.NewTimer(f.After)
+	var after time.Duration
+	wrong := s.now()
+	for _, f := range wrong {
+		after += f.After
+	}
+	if after > 0 {
+		wait := time.NewTimer(after)
 		defer wait.Stop()
 		select {
 		case <-ctx.Done():
@@ -57,32 +60,42 @@ func (s *seller) call(ctx context.Context, method string, do func() error) error
 		case <-wait.C:
 		}
 	}
-	if f.Err != nil {
-		if err := f.Err(method); err != nil {
-			return err
+	for _, f := range wrong {
+		if f.Err != nil {
+			if err := f.Err(method); err != nil {
+				return err
+			}
 		}
 	}
 	err := do()
-	if f.Lost != nil {
-		if lost := f.Lost(method); lost != nil {
-			return lost
+	for _, f := range wrong {
+		if f.Lost != nil {
+			if lost := f.Lost(method); lost != nil {
+				return lost
+			}
 		}
 	}
 	return err
 }
 
-func (s *seller) now() cloudFault {
+// now is what is wrong, sorted by name.
+func (s *seller) now() (out []cloudFault) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return s.fault
+	for _, name := range keys(s.faults) {
+		out = append(out, s.faults[name])
+	}
+	return out
 }
 
 // Catalog implements cloud.Driver.
 func (s *seller) Catalog(ctx context.Context, t cloud.Template) (out world.Catalog, err error) {
 	err = s.call(ctx, "catalog", func() error {
 		out, err = s.Driver.Catalog(ctx, t)
-		if change := s.now().Catalog; change != nil && err == nil {
-			out = change(out)
+		for _, f := range s.now() {
+			if f.Catalog != nil && err == nil {
+				out = f.Catalog(out)
+			}
 		}
 		return err
 	})
@@ -122,8 +135,10 @@ func (s *seller) Terminate(ctx context.Context, ids []cloud.MachineID) []error {
 func (s *seller) List(ctx context.Context) (out []cloud.Machine, err error) {
 	err = s.call(ctx, "list", func() error {
 		out, err = s.Driver.List(ctx)
-		if change := s.now().Listed; change != nil {
-			out = change(out)
+		for _, f := range s.now() {
+			if f.Listed != nil {
+				out = f.Listed(out)
+			}
 		}
 		return err
 	})

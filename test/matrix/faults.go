@@ -18,9 +18,37 @@ import (
 	"github.com/tenon-sh/tenon/internal/sim/market"
 )
 
+// How long things may take, in the cluster's own time.
+const (
+	// A fault lasts 11 minutes: a claim that cannot be launched is given up after
+	// five, and so is the next one. If the fault ended in the second in which that
+	// happens, a machine could be bought for the old claim and for the new one.
+	lasts    = 11 * time.Minute
+	recovers = 60 * time.Minute // until all is as it should be, after it
+	stays    = 5 * time.Minute  // so, at least
+)
+
+// kind is what a fault is a fault of. Of two faults of one kind the worse hides
+// the other, so that only faults of two kinds are staged together.
+type kind string
+
+const (
+	answers  kind = "answers of the cloud"
+	lists    kind = "lists of machines"
+	onSale   kind = "what is on sale"
+	server   kind = "API server"
+	watches  kind = "watches"
+	clocks   kind = "clock"
+	kubelets kind = "kubelets"
+	process  kind = "process"
+	disk     kind = "journal"
+	notices  kind = "notices"
+)
+
 // fault is something that is wrong for a while.
 type fault struct {
 	name                    string
+	kind                    kind // empty: nothing is wrong
 	stage                   func(*town)
 	each                    func(*town, int) // done every second while it lasts, with how many have passed; may be nil
 	lift                    func(*town)
@@ -32,19 +60,19 @@ type fault struct {
 }
 
 // ofCloud is a fault of the cloud's answers.
-func ofCloud(name string, f func() cloudFault) fault {
-	return fault{name: name, stage: func(w *town) { w.cloud.set(f()) }, lift: func(w *town) { w.cloud.set(cloudFault{}) }}
+func ofCloud(k kind, name string, f func() cloudFault) fault {
+	return fault{name: name, kind: k, stage: func(w *town) { w.cloud.Fail(name, f()) }, lift: func(w *town) { w.cloud.Fail(name, cloudFault{}) }}
 }
 
 // ofServer is a fault of the API server's answers.
 func ofServer(name string, f func() func(request) answer) fault {
-	return fault{name: name, stage: func(w *town) { w.api.Fail(f()) }, lift: func(w *town) { w.api.Fail(nil) }}
+	return fault{name: name, kind: server, stage: func(w *town) { w.api.Fail(name, f()) }, lift: func(w *town) { w.api.Fail(name, nil) }}
 }
 
 // ofQueue is a fault of the queue of notices.
 func ofQueue(name string, f func(*queue)) fault {
 	return fault{
-		name: name, queue: true, stage: func(w *town) { w.queueDo(f) },
+		name: name, kind: notices, queue: true, stage: func(w *town) { w.queueDo(f) },
 		lift: func(w *town) { w.queueDo(func(q *queue) { q.delay, q.copies, q.poison = nil, 0, nil }) },
 	}
 }
@@ -61,7 +89,25 @@ func deaf(f fault) fault { f.deaf = true; return f }
 
 // skewed is a clock of the controller's machine that is never right.
 func skewed(name string, by time.Duration) fault {
-	return fault{name: name, ever: true, stage: func(w *town) { w.skew.Store(int64(by)) }, lift: func(*town) {}}
+	return fault{name: name, kind: clocks, ever: true, stage: func(w *town) { w.skew.Store(int64(by)) }, lift: func(*town) {}}
+}
+
+// paused is a controller that is stopped for a minute, and what it was about to say is said then.
+func paused(name string, leases bool) fault {
+	on := func(w *town) { w.api.Fail(name, nil); w.cloud.Fail(name, cloudFault{}) }
+	return fault{
+		name: name, kind: process, leases: leases, lift: on,
+		stage: func(w *town) {
+			until := time.Now().Add(time.Minute)
+			w.api.Fail(name, func(request) answer { return answer{After: max(time.Until(until), 0)} })
+			w.cloud.Fail(name, cloudFault{After: time.Minute})
+		},
+		each: func(w *town, at int) {
+			if at == 60 {
+				on(w)
+			}
+		},
+	}
 }
 
 func always(err error) func(string) error { return func(string) error { return err } }
@@ -80,18 +126,18 @@ func faults() []fault {
 func cloudFaults() []fault {
 	return []fault{
 		{name: "none", stage: func(*town) {}, lift: func(*town) {}},
-		twice(ofCloud("cloud silent", func() cloudFault {
+		twice(ofCloud(answers, "cloud silent", func() cloudFault {
 			return cloudFault{After: time.Minute, Err: always(errors.New("request timed out"))}
 		})),
-		ofCloud("cloud slow", func() cloudFault { return cloudFault{After: 10 * time.Second} }),
-		ofCloud("cloud throttling", func() cloudFault {
+		ofCloud(answers, "cloud slow", func() cloudFault { return cloudFault{After: 10 * time.Second} }),
+		ofCloud(answers, "cloud throttling", func() cloudFault {
 			return cloudFault{Err: always(cloud.Errorf(cloud.Throttled, "RequestLimitExceeded", "request limit exceeded"))}
 		}),
-		ofCloud("cloud 5xx", func() cloudFault { return cloudFault{Err: always(errors.New("InternalError: 500"))} }),
-		ofCloud("token expired", func() cloudFault {
+		ofCloud(answers, "cloud 5xx", func() cloudFault { return cloudFault{Err: always(errors.New("InternalError: 500"))} }),
+		ofCloud(answers, "token expired", func() cloudFault {
 			return cloudFault{Err: always(cloud.Errorf(cloud.Unauthorised, "ExpiredToken", "the security token is expired"))}
 		}),
-		ofCloud("answers lost", func() cloudFault {
+		ofCloud(answers, "answers lost", func() cloudFault {
 			return cloudFault{Lost: func(method string) error {
 				if method == "launch" || method == "terminate" {
 					return errors.New("connection reset by the cloud")
@@ -99,36 +145,36 @@ func cloudFaults() []fault {
 				return nil
 			}}
 		}),
-		ofCloud("lists empty", func() cloudFault {
+		ofCloud(lists, "lists empty", func() cloudFault {
 			return cloudFault{Listed: func([]cloud.Machine) []cloud.Machine { return nil }}
 		}),
-		ofCloud("lists lack some", func() cloudFault {
+		ofCloud(lists, "lists lack some", func() cloudFault {
 			return cloudFault{Listed: func(m []cloud.Machine) []cloud.Machine { return m[:len(m)/2] }}
 		}),
-		ofCloud("lists repeat", func() cloudFault {
+		ofCloud(lists, "lists repeat", func() cloudFault {
 			return cloudFault{Listed: func(m []cloud.Machine) []cloud.Machine { return append(slices.Clone(m), m...) }}
 		}),
 		{
-			name: "tags stripped", stage: func(*town) {}, lift: func(w *town) { w.tags(true) },
+			name: "tags stripped", kind: lists, stage: func(*town) {}, lift: func(w *town) { w.tags(true) },
 			each: func(w *town, _ int) { w.tags(false) },
 		},
 		{
-			name:  "nothing to be had",
+			name: "nothing to be had", kind: onSale,
 			stage: func(w *town) { w.market.SetCapacity(market.Capacity{}) },
 			lift:  func(w *town) { w.market.ClearCapacity(market.Capacity{}) },
 		},
 		{
-			name:  "a zone sold out",
+			name: "a zone sold out", kind: onSale,
 			stage: func(w *town) { w.market.SetCapacity(market.Capacity{Zone: "us-east-1a"}) },
 			lift:  func(w *town) { w.market.ClearCapacity(market.Capacity{Zone: "us-east-1a"}) },
 		},
-		ofCloud("a zone out of sight", func() cloudFault {
+		ofCloud(onSale, "a zone out of sight", func() cloudFault {
 			return offers("blind", func(o world.Offer) (world.Offer, bool) { return o, o.Zone != "us-east-1a" })
 		}),
-		ofCloud("prices absent", func() cloudFault {
+		ofCloud(onSale, "prices absent", func() cloudFault {
 			return offers("free", func(o world.Offer) (world.Offer, bool) { o.Price = 0; return o, true })
 		}),
-		ofCloud("prices absurd", func() cloudFault {
+		ofCloud(onSale, "prices absurd", func() cloudFault {
 			return offers("dear", func(o world.Offer) (world.Offer, bool) { o.Price = 1 << 40 / max(o.Price, 1); return o, true })
 		}),
 	}
@@ -211,7 +257,7 @@ func serverFaults() []fault {
 			}
 		}),
 		{
-			name: "watches cut", stage: func(*town) {}, lift: func(*town) {},
+			name: "watches cut", kind: watches, stage: func(*town) {}, lift: func(*town) {},
 			each: func(w *town, at int) {
 				if at%20 == 0 {
 					w.api.CutWatches(true)
@@ -219,9 +265,9 @@ func serverFaults() []fault {
 			},
 		},
 		{
-			name: "watches late",
+			name: "watches late", kind: watches,
 			stage: func(w *town) {
-				w.api.Fail(func(r request) answer {
+				w.api.Fail("watches", func(r request) answer {
 					if r.Verb == "watch" || r.Verb == "list" {
 						return answer{After: 20 * time.Second}
 					}
@@ -233,7 +279,7 @@ func serverFaults() []fault {
 					w.api.CutWatches(true)
 				}
 			},
-			lift: func(w *town) { w.api.Fail(nil) },
+			lift: func(w *town) { w.api.Fail("watches", nil) },
 		},
 	}
 }
@@ -241,11 +287,11 @@ func serverFaults() []fault {
 func otherFaults() []fault {
 	return []fault{
 		{
-			name:  "clock an hour ahead",
+			name: "clock an hour ahead", kind: clocks,
 			stage: func(w *town) { w.skew.Store(int64(time.Hour)) }, lift: func(w *town) { w.skew.Store(0) },
 		},
 		{
-			name:  "clock an hour behind",
+			name: "clock an hour behind", kind: clocks,
 			stage: func(w *town) { w.skew.Store(-int64(time.Hour)) }, lift: func(w *town) { w.skew.Store(0) },
 		},
 		skewed("clock half an hour ahead for good", 30*time.Minute),
@@ -253,24 +299,24 @@ func otherFaults() []fault {
 		skewed("clock a day ahead for good", 24*time.Hour),
 		skewed("clock a day behind for good", -24*time.Hour),
 		{
-			name: "kubelets cut off for two minutes", stage: func(*town) {},
+			name: "kubelets cut off for two minutes", kind: kubelets, stage: func(*town) {},
 			each: func(w *town, at int) { w.kubeletsDo(func(h *host) { h.mute = at%300 < 120 }) },
 			lift: func(w *town) { w.kubeletsDo(func(h *host) { h.mute = false }) },
 		},
 		{
-			name: "kubelets flapping", stage: func(*town) {},
+			name: "kubelets flapping", kind: kubelets, stage: func(*town) {},
 			each: func(w *town, at int) { w.kubeletsDo(func(h *host) { h.mute = at%90 < 50 }) },
 			lift: func(w *town) { w.kubeletsDo(func(h *host) { h.mute = false }) },
 		},
 		{
-			name: "kubelets lying", stage: func(*town) {},
+			name: "kubelets lying", kind: kubelets, stage: func(*town) {},
 			each: func(w *town, at int) {
 				w.kubeletsDo(func(h *host) { h.reason = fmt.Sprint("\xff\xfe", at/10, strings.Repeat("x", 500)) })
 			},
 			lift: func(w *town) { w.kubeletsDo(func(h *host) { h.reason = "" }) },
 		},
 		{
-			name: "controller killed every half minute", stage: func(*town) {}, lift: func(*town) {},
+			name: "controller killed every half minute", kind: process, stage: func(*town) {}, lift: func(*town) {},
 			each: func(w *town, at int) {
 				if at%30 == 29 {
 					w.kill()
@@ -279,10 +325,10 @@ func otherFaults() []fault {
 			},
 		},
 		{
-			name: "controller killed at every third write",
+			name: "controller killed at every third write", kind: process,
 			stage: func(w *town) {
 				n := 0
-				w.api.Fail(func(r request) answer {
+				w.api.Fail("kill", func(r request) answer {
 					if !r.writes() || r.Resource == "events" || w.life.dead.Load() {
 						return answer{}
 					}
@@ -300,7 +346,7 @@ func otherFaults() []fault {
 				}
 			},
 			lift: func(w *town) {
-				w.api.Fail(nil)
+				w.api.Fail("kill", nil)
 				if w.life.dead.Load() {
 					w.kill()
 					w.start()
@@ -308,7 +354,7 @@ func otherFaults() []fault {
 			},
 		},
 		{
-			name: "journal cannot be written", journals: true,
+			name: "journal cannot be written", kind: disk, journals: true,
 			stage: func(w *town) { // as a full disk: every file that it begins fails
 				if err := os.RemoveAll(w.folder); err != nil {
 					w.t.Error(err)
@@ -320,21 +366,7 @@ func otherFaults() []fault {
 				}
 			},
 		},
-		{
-			name: "controller paused, its lease expired", leases: true,
-			stage: func(w *town) {
-				until := time.Now().Add(time.Minute)
-				w.api.Fail(func(request) answer { return answer{After: max(time.Until(until), 0)} })
-				w.cloud.set(cloudFault{After: time.Minute})
-			},
-			each: func(w *town, at int) {
-				if at == 60 {
-					w.api.Fail(nil)
-					w.cloud.set(cloudFault{})
-				}
-			},
-			lift: func(w *town) { w.api.Fail(nil); w.cloud.set(cloudFault{}) },
-		},
+		paused("controller paused, its lease expired", true),
 		ofQueue("notices reordered", func(q *queue) {
 			q.delay = func(n int) time.Duration { return time.Duration(n%3) * 20 * time.Second }
 		}),
@@ -342,22 +374,7 @@ func otherFaults() []fault {
 		ofQueue("notices poisoned", func(q *queue) {
 			q.poison = []string{"hello", `{"source":"aws.ec2","detail-type":"EC2 Spot Instance Interruption Warning","detail":[1]}`, `{"source":"aws.ec2","detail-type":"EC2 Spot Instance Interruption Warning","detail":{"instance-id":"i-\ufffd"}}`}
 		}),
-		{
-			name: "controller paused for a minute",
-			stage: func(w *town) {
-				until := time.Now().Add(time.Minute)
-				pause := func() time.Duration { return max(time.Until(until), 0) }
-				w.api.Fail(func(request) answer { return answer{After: pause()} })
-				w.cloud.set(cloudFault{After: time.Minute})
-			},
-			each: func(w *town, at int) {
-				if at == 60 {
-					w.api.Fail(nil)
-					w.cloud.set(cloudFault{})
-				}
-			},
-			lift: func(w *town) { w.api.Fail(nil); w.cloud.set(cloudFault{}) },
-		},
+		paused("controller paused for a minute", false),
 	}
 }
 
@@ -370,4 +387,38 @@ func (w *town) kubeletsDo(change func(*host)) {
 			change(h)
 		}
 	}
+}
+
+// during is a fault of a story, and when it begins: each ends as long after that as the other.
+type during struct {
+	fault
+
+	from time.Duration
+}
+
+// now does what is to be done so long after a story began.
+func (d during) now(w *town, since time.Duration) {
+	if since == d.from && since > 0 {
+		d.begin(w)
+	}
+	if since < d.from || since > d.from+lasts {
+		return
+	}
+	if since == d.from+lasts {
+		d.lift(w)
+		if d.deaf {
+			w.deaf = false
+		}
+		return
+	}
+	if d.each != nil {
+		d.each(w, int((since-d.from)/time.Second))
+	}
+}
+
+func (d during) begin(w *town) {
+	if d.deaf {
+		w.deaf = true
+	}
+	d.stage(w)
 }

@@ -15,51 +15,45 @@ import (
 	utilruntime "k8s.io/apimachinery/pkg/util/runtime"
 	"k8s.io/klog/v2"
 	ctrllog "sigs.k8s.io/controller-runtime/pkg/log"
-)
 
-// How long things may take, in the cluster's own time.
-const (
-	// A fault lasts 11 minutes: a claim that cannot be launched is given up after
-	// five, and so is the next one. If the fault ended in the second in which that
-	// happens, a machine could be bought for the old claim and for the new one.
-	lasts    = 11 * time.Minute
-	recovers = 60 * time.Minute // until all is as it should be, after it
-	stays    = 5 * time.Minute  // so, at least
+	"github.com/tenon-sh/tenon/internal/catalog"
 )
 
 // everything is the variable that asks for pairs.
 const everything = "TENON_TEST_MATRIX"
 
-// written is where the results of a run of every pair are written.
-const written = "../../docs/faults.md"
+// written is where the results of a run of every pair are written: what holds under
+// one fault, and below its heading what holds under two.
+const (
+	written = "../../docs/faults.md"
+	heading = "\n## Two faults at once\n"
+)
+
+// The halves of the page.
+const (
+	one = iota
+	two
+)
 
 var rewrite = flag.Bool("rewrite", false, "write "+written+" from a run of every pair")
+
+// simple are stories in which one node at most gives way to another.
+var simple = []string{"scale down", "first node", "deletion of a claim", "adoption", "scale up", "death of a machine"}
 
 // gates reports whether the pair of the i-th fault and a story is one of the share that
 // gates every change: each story without a fault, and each fault with one of some
 // stories. In the others several nodes give way to others, and how many are bought
 // for them while something is wrong was seen to differ from run to run.
 func gates(i int, story string) bool {
-	simple := []string{"scale down", "first node", "deletion of a claim", "adoption", "scale up", "death of a machine"}
 	return i == 0 || story == simple[i%len(simple)]
 }
 
 // A fixed share of the pairs runs with all other tests. TENON_TEST_MATRIX=all tries
 // each fault with each story, and another value the pairs whose names it matches.
 func TestMatrix(t *testing.T) {
-	ctrllog.SetLogger(logr.Discard())
-	klog.SetLogger(logr.Discard())
-	utilruntime.ErrorHandlers = nil //nolint:reassign // one of them slows down by a clock that was read outside of virtual time
-	r, err := region()
-	if err != nil {
-		t.Fatal(err)
-	}
+	r := quiet(t)
 	asked := os.Getenv(everything)
-	pattern := asked
-	if asked == "all" {
-		pattern = ""
-	}
-	only := regexp.MustCompile(pattern)
+	only := matching(asked)
 	var mu sync.Mutex
 	results := map[string]result{}
 	t.Run("pairs", func(t *testing.T) {
@@ -71,38 +65,75 @@ func TestMatrix(t *testing.T) {
 				}
 				t.Run(name, func(t *testing.T) {
 					t.Parallel()
-					synctest.Test(t, func(t *testing.T) {
-						w := newTown(t, r)
-						defer w.end()
-						if err := w.prepare(r, faults()[i], stories()[j]); err != nil {
-							t.Fatal(err)
-						}
-						if faults()[i].ever {
-							faults()[i].stage(w)
-						}
-						w.start()
-						got := tell(w, faults()[i], stories()[j])
-						t.Log(got)
-						for _, p := range got.problems {
-							t.Error(p)
-						}
-						mu.Lock()
-						defer mu.Unlock()
-						results[name] = got
-					})
+					got := try(t, r, func() (story, []during) { return stories()[j], []during{{fault: faults()[i]}} })
+					mu.Lock()
+					defer mu.Unlock()
+					results[name] = got
 				})
 			}
 		}
 	})
-	if !*rewrite {
-		return
+	if *rewrite && asked == "all" {
+		rewritten(t, one, pageOf(results))
 	}
-	if asked != "all" {
-		t.Fatalf("the page is written from every pair: set %s=all", everything)
-	}
-	if err := os.WriteFile(written, []byte(pageOf(results)), 0o644); err != nil { //nolint:gosec // a page for everyone
+}
+
+// quiet ends what is said outside of a bubble, and loads what all of them need.
+func quiet(t *testing.T) *catalog.Region {
+	t.Helper()
+	ctrllog.SetLogger(logr.Discard())
+	klog.SetLogger(logr.Discard())
+	utilruntime.ErrorHandlers = nil //nolint:reassign // one of them slows down by a clock that was read outside of virtual time
+	r, err := region()
+	if err != nil {
 		t.Fatal(err)
 	}
+	return r
+}
+
+// matching is the pattern of the names that a variable asks for.
+func matching(asked string) *regexp.Regexp {
+	if asked == "all" {
+		asked = ""
+	}
+	return regexp.MustCompile(asked)
+}
+
+// rewritten writes one half of the page, and leaves the other as it is.
+func rewritten(t *testing.T, half int, text string) {
+	t.Helper()
+	page, err := os.ReadFile(written)
+	if err != nil {
+		t.Fatal(err)
+	}
+	halves := strings.SplitN(string(page), heading, 2)
+	if len(halves) == 1 {
+		halves = append(halves, "")
+	}
+	halves[half] = text
+	if err := os.WriteFile(written, []byte(strings.Join(halves, heading)), 0o644); err != nil { //nolint:gosec // a page for everyone
+		t.Fatal(err)
+	}
+}
+
+// try tells a story in a bubble of its own.
+func try(t *testing.T, r *catalog.Region, of func() (story, []during)) (got result) {
+	t.Helper()
+	synctest.Test(t, func(t *testing.T) {
+		s, wrong := of()
+		w := newTown(t, r)
+		defer w.end()
+		if err := w.prepare(r, s, wrong...); err != nil {
+			t.Fatal(err)
+		}
+		w.start()
+		got = tell(w, s, wrong...)
+		t.Log(got)
+		for _, p := range got.problems {
+			t.Error(p)
+		}
+	})
+	return got
 }
 
 // result is what became of one pair.
@@ -120,22 +151,28 @@ func (r result) String() string {
 }
 
 // tell tells a story while something is wrong.
-func tell(w *town, f fault, s story) (out result) {
+func tell(w *town, s story, wrong ...during) (out result) {
 	w.t.Helper()
 	s.before(w)
-	w.deaf = f.deaf
-	f.stage(w)
-	s.act(w)
-	at := 0
-	w.live(lasts, func() bool {
-		if f.each != nil {
-			f.each(w, at)
+	var since, end time.Duration
+	most := s.buys
+	for _, d := range wrong {
+		end = max(end, d.from+lasts)
+		if d.twice || len(wrong) > 1 { // see tableOf
+			most = 2 * s.buys
 		}
-		at++
-		return false
+		if d.from == 0 {
+			d.begin(w)
+		}
+	}
+	s.act(w)
+	w.live(end+time.Second, func() bool {
+		for _, d := range wrong {
+			d.now(w, since)
+		}
+		since += time.Second
+		return since > end
 	})
-	f.lift(w)
-	w.deaf = false
 	lifted := time.Now()
 	left := func() string {
 		if why := w.unsettled(); why != "" {
@@ -150,10 +187,6 @@ func tell(w *town, f fault, s story) (out result) {
 	w.pass(stays)
 	if why := left(); why != "" {
 		out.problems = append(out.problems, "it did not stay so: "+why)
-	}
-	most := s.buys
-	if f.twice {
-		most *= 2
 	}
 	if out.bought = len(w.host); out.bought > most {
 		out.problems = append(out.problems, fmt.Sprintf("%d machines were bought, and %d would do", out.bought, most))

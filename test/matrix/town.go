@@ -52,7 +52,8 @@ type town struct {
 	folder string       // of the journal; empty: it is kept in memory
 	leases bool         // the controller leads by a Lease
 
-	life    *life // the controller that runs now
+	life    *life   // the controller that runs now
+	late    []*life // those that were killed before they had begun
 	lives   int
 	workers map[string]*workload
 	host    map[string]*host // by machine
@@ -91,9 +92,26 @@ type life struct {
 	stop context.CancelFunc
 	done chan struct{}
 	dead atomic.Bool
+	app  atomic.Pointer[app.App] // once it is put together
 }
 
-// deadTransport carries the calls of a process until it is killed.
+// begins reports whether it waits for its caches. A manager that is stopped while
+// it does keeps time from going by.
+func (l *life) begins() bool {
+	a := l.app.Load()
+	if a == nil {
+		return false
+	}
+	select {
+	case <-a.Begun():
+		return false
+	default:
+		return true
+	}
+}
+
+// deadTransport carries the calls of a process until it is killed. What it reads
+// after that makes no difference to anything.
 type deadTransport struct {
 	*life
 
@@ -102,7 +120,7 @@ type deadTransport struct {
 
 // RoundTrip is http.RoundTripper's.
 func (d deadTransport) RoundTrip(r *http.Request) (*http.Response, error) {
-	if d.dead.Load() {
+	if d.dead.Load() && r.Method != http.MethodGet {
 		return nil, errNoAnswer
 	}
 	return d.next.RoundTrip(r)
@@ -135,18 +153,24 @@ func newTown(t *testing.T, r *catalog.Region) *town {
 	for i, z := range w.market.Zones() {
 		w.market.AddSubnet(market.Subnet{VPC: "vpc-1", Zone: z.Name, Range: prefix(i)})
 	}
-	w.cloud = &seller{Driver: driver.New(w.market, "matrix"), town: w}
+	w.cloud = &seller{Driver: driver.New(w.market, "matrix"), town: w, faults: map[string]cloudFault{}}
 	w.add(&corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: "default"}})
 	return w
 }
 
 // prepare makes what a fault or a story needs to be there before the controller starts.
-func (w *town) prepare(r *catalog.Region, f fault, s story) (err error) {
-	w.leases = f.leases
-	if f.journals {
-		w.folder = filepath.Join(w.t.TempDir(), "journal")
+func (w *town) prepare(r *catalog.Region, s story, wrong ...during) (err error) {
+	queue := s.queue
+	for _, f := range wrong {
+		queue, w.leases = queue || f.queue, w.leases || f.leases
+		if f.journals {
+			w.folder = filepath.Join(w.t.TempDir(), "journal")
+		}
+		if f.ever {
+			f.stage(w)
+		}
 	}
-	if f.queue || s.queue {
+	if queue {
 		if w.queue, err = newQueue(r); err != nil {
 			return err
 		}
@@ -192,8 +216,8 @@ func (w *town) start() {
 	go func() {
 		defer close(l.done)
 		for ctx.Err() == nil { // an API server that does not answer ends a process; its pod is started again
-			err := live(ctx, config)
-			if ctx.Err() != nil {
+			err := l.live(ctx, config)
+			if ctx.Err() != nil || l.dead.Load() {
 				return
 			}
 			if err != nil {
@@ -210,7 +234,8 @@ func (w *town) start() {
 }
 
 // live is the life of a process, as its command has it.
-func live(ctx context.Context, c app.Config) error {
+func (l *life) live(ctx context.Context, c app.Config) error {
+	l.app.Store(nil)
 	time, err := app.Follow(ctx, c.Kubernetes, c.Now, c.Log)
 	if err != nil {
 		return err
@@ -220,6 +245,10 @@ func live(ctx context.Context, c app.Config) error {
 	if err != nil {
 		return err
 	}
+	if ctx.Err() != nil {
+		return ctx.Err()
+	}
+	l.app.Store(a)
 	return a.Run(ctx)
 }
 
@@ -227,6 +256,10 @@ func live(ctx context.Context, c app.Config) error {
 func (w *town) kill() {
 	w.life.dead.Store(true)
 	w.api.CutWatches(false)
+	if w.life.begins() {
+		w.late = append(w.late, w.life)
+		return
+	}
 	w.life.stop()
 	<-w.life.done
 }
@@ -235,6 +268,12 @@ func (w *town) kill() {
 // a bubble returns its time stands still.
 func (w *town) end() {
 	w.kill()
+	time.Sleep(time.Hour)
+	synctest.Wait()
+	for _, l := range w.late {
+		l.stop()
+		<-l.done
+	}
 	time.Sleep(time.Hour)
 	synctest.Wait()
 }
@@ -505,6 +544,7 @@ func (w *town) bind() {
 			edit(w.api, p, func(p *corev1.Pod) {
 				now := metav1.Now()
 				p.Spec.NodeName, p.Status.StartTime = nodes[i].Name, &now
+				p.Status.NominatedNodeName, p.ManagedFields = "", nil // as the API server does at a binding
 				p.Status.Conditions = []corev1.PodCondition{{Type: corev1.PodScheduled, Status: corev1.ConditionTrue}}
 			})
 			continue

@@ -130,7 +130,10 @@ func stories() []part {
 			gotest("./internal/sim/day", "-run", "^TestWeeks$", "-v").with("TENON_TEST_WEEKS=10"),
 		}},
 		{name: "matrix", what: "every story with every fault", within: 60 * time.Minute, steps: []step{
-			gotest("./test/matrix").with("TENON_TEST_MATRIX=all"),
+			gotest("./test/matrix", "-run", "^TestMatrix$").with("TENON_TEST_MATRIX=all"),
+		}},
+		{name: "pairs", what: "every story with every two faults at once", within: 120 * time.Minute, steps: []step{
+			gotest("./test/matrix", "-run", "^TestPairs$").with("TENON_TEST_PAIRS=all"),
 		}},
 	}
 }
