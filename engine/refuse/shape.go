@@ -128,8 +128,14 @@ func emptyWhy(p *market.Pool) *reason.Why {
 			continue
 		}
 		why := &reason.Why{Code: reason.NoOffer, Detail: fmt.Sprintf("none of %d types has %s, as the pool requires", len(p.Catalog.Shapes), r), Hint: "correct or widen the pool's requirement"}
-		if meant := meantHint(r, offeredValues(p, r.Key)); meant != "" {
+		offered := offeredValues(p, r.Key)
+		if r.Key == label.Zone {
+			offered = zones(p)
+		}
+		if meant := meantHint(r, offered); meant != "" {
 			why.Hint = meant
+		} else if !r.Not && len(r.Values) > 0 && len(offered) > 0 && len(offered) <= maxListedValues {
+			why.Hint = useHint(offered) + " in the pool's requirement"
 		}
 		return why
 	}
@@ -149,6 +155,20 @@ func shapeMeets(s *world.Shape, r label.Requirement) bool {
 	}
 	l, ok := s.Labels.Find(r.Key)
 	return !ok || l.Meets(r) || l.Negative() && r.Negative()
+}
+
+// zones are the zones in which the catalogue has offers, sorted.
+func zones(p *market.Pool) []string {
+	var out []string
+	for i := range p.Catalog.Shapes {
+		for _, o := range p.Catalog.Shapes[i].Offers {
+			if !slices.Contains(out, o.Zone) {
+				out = append(out, o.Zone)
+			}
+		}
+	}
+	slices.Sort(out)
+	return out
 }
 
 // offeredValues are the values that shapes of the catalogue have of a label, sorted.

@@ -92,6 +92,11 @@ func TestProblems(t *testing.T) {
 		change func(*v1.NodePool)
 		want   []string
 	}{
+		"Policy": {
+			why:    "A policy of an older API that a file says is not taken for another.",
+			change: func(p *v1.NodePool) { p.Spec.Disruption.ConsolidationPolicy = "WhenUnderutilized" },
+			want:   []string{"spec.disruption.consolidationPolicy: supported values"},
+		},
 		"None": {"A sound pool has none.", func(*v1.NodePool) {}, nil},
 		"Values": {
 			"The CRD does not look at the values of a list.",

@@ -29,6 +29,10 @@ func (p *NodePool) Problems() field.ErrorList {
 	if say := t.ExpireAfter.problem(); say != "" {
 		errs = append(errs, field.Invalid(at.Child("expireAfter"), string(t.ExpireAfter), say))
 	}
+	policies := []ConsolidationPolicy{WhenEmpty, WhenEmptyOrUnderutilized, Balanced}
+	if c := p.Spec.Disruption.ConsolidationPolicy; c != "" && !slices.Contains(policies, c) { // of a file: the API server refuses it
+		errs = append(errs, field.NotSupported(field.NewPath("spec", "disruption", "consolidationPolicy"), c, policies))
+	}
 	if d := p.Spec.Disruption.ConsolidateAfter; d.problem() != "" {
 		errs = append(errs, field.Invalid(field.NewPath("spec", "disruption", "consolidateAfter"), string(d), d.problem()))
 	}
