@@ -2,6 +2,7 @@ package terminate_test
 
 import (
 	"context"
+	"errors"
 	"maps"
 	"slices"
 	"strings"
@@ -138,6 +139,29 @@ func TestMachineThatMayNotBeEnded(t *testing.T) {
 		d.live(30)
 		if err := d.store.Get(t.Context(), client.ObjectKeyFromObject(d.claim), d.claim); err == nil || !d.g.gone {
 			t.Errorf("allowed again, the claim still has %v: %v", d.claim.GetFinalizers(), err)
+		}
+	})
+}
+
+// So does a claim whose node never was, or is gone.
+func TestMachineWithoutNodeThatMayNotBeEnded(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		d := newDeparting(t, &guarded{seller: seller{check: func() {}}})
+		n := &corev1.Node{}
+		if err := d.store.Get(t.Context(), client.ObjectKey{Name: "n"}, n); err != nil {
+			t.Fatal(err)
+		}
+		n.Finalizers = nil
+		if err := errors.Join(d.store.Update(t.Context(), n), d.store.Delete(t.Context(), n)); err != nil {
+			t.Fatal(err)
+		}
+		d.live(30)
+		if c := d.ending(t); c.Reason != v1.ReasonTerminationFailed || !strings.Contains(c.Message, "UnauthorizedOperation") {
+			t.Errorf("the claim says %+v", c)
+		}
+		const want = "Warning FailedTermination The machine cannot be ended: terminate machine i-1: terminate i-1: UnauthorizedOperation: not allowed"
+		if said := d.said(); said[want] != 1 {
+			t.Errorf("said %v, want once of the claim: %s", said, want)
 		}
 	})
 }
