@@ -51,6 +51,7 @@ type town struct {
 	queue  *queue       // of notices; nil: the controller is not told of any
 	folder string       // of the journal; empty: it is kept in memory
 	leases bool         // the controller leads by a Lease
+	log    logr.Logger  // what it says
 
 	life    *life   // the controller that runs now
 	late    []*life // those that were killed before they had begun
@@ -142,7 +143,7 @@ func newTown(t *testing.T, r *catalog.Region) *town {
 	if err != nil {
 		t.Fatal(err)
 	}
-	w := &town{t: t, api: api, workers: map[string]*workload{}, host: map[string]*host{}, waits: map[string]time.Time{}}
+	w := &town{t: t, api: api, log: logger(t), workers: map[string]*workload{}, host: map[string]*host{}, waits: map[string]time.Time{}}
 	w.market = market.New(market.Config{
 		Region: r.Name, Account: "123456789012", Zones: market.ZonesOf(r)[:3], Seed: 1, Now: time.Now,
 		Types: slices.DeleteFunc(market.TypesOf(r), func(t market.Type) bool {
@@ -207,7 +208,7 @@ func (w *town) start() {
 	w.lives++
 	config := app.Config{
 		Kubernetes: &rest.Config{Host: "https://matrix.invalid", Transport: deadTransport{l, w.api}},
-		Driver:     mortal{w.cloud, l}, Provider: "sim", Settings: settings, Log: logger(w.t), Now: func() time.Time { return apitest.Set(time.Now(), time.Duration(w.skew.Load())) },
+		Driver:     mortal{w.cloud, l}, Provider: "sim", Settings: settings, Log: w.log, Now: func() time.Time { return apitest.Set(time.Now(), time.Duration(w.skew.Load())) },
 	}
 	if w.queue != nil {
 		config.Driver = w.queue.driver(mortal{w.cloud, l})
