@@ -29,6 +29,7 @@ type Packing struct {
 	Useful      market.Set // offers that would host some pod
 	NeedsExotic bool       // some pods can be hosted by exotic types only
 	Steps       int
+	Changed     func(*Bin)      // told of each bin to which something is about to be done; may be nil
 	taken       map[string]bool // names
 	accompanied bool            // pods of daemon sets count for others, so that it matters which of them come with a machine
 	marks       int             // that have neither been undone nor committed

@@ -8,7 +8,7 @@ import (
 
 // note notes a change that is about to be made to a bin, if there is a mark to go back to.
 func note(k *Packing, what kind, b *Bin, x *Pod) {
-	b.Changes++
+	touch(k, b)
 	if k.marks == 0 {
 		return
 	}
@@ -30,6 +30,14 @@ func note(k *Packing, what kind, b *Bin, x *Pod) {
 		c.place = b.Place.Copy()
 	}
 	k.trail = append(k.trail, c)
+}
+
+// touch counts a change of a bin, and tells of it.
+func touch(k *Packing, b *Bin) {
+	b.Changes++
+	if k.Changed != nil {
+		k.Changed(b)
+	}
 }
 
 // noteWith notes that a machine is about to be taken away or put back with pods.

@@ -51,7 +51,7 @@ func (k *Packing) Joined(since Mark) []*Pod {
 // undo takes the change back. What was done after it has been taken back before.
 func (c *change) undo(k *Packing) {
 	if c.bin != nil {
-		c.bin.Changes++
+		touch(k, c.bin)
 	}
 	switch c.kind {
 	case bought, dropped, givenBack, boughtAgain, handedOver:

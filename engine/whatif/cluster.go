@@ -27,6 +27,7 @@ type Cluster struct {
 	bought    []*packing.Bin // those that were given back among them
 	free      []int64        // of every machine, one after the other; the machines share it
 	usual     []share        // what pods that may move ask for
+	changed   []int32        // the machines to which something was done, one after the other
 	replaced  []replaced
 	stranded  []*world.Pod // of machines that go already, without a place on the others
 }

@@ -54,12 +54,12 @@ func (y *Cluster) Elsewhere(machines ...int) (moved []Move, homeless []*world.Po
 }
 
 // takers are the machines that may have room, those that are complete first, by name.
-func (y *Cluster) takers() []int {
+func (y *Cluster) takers() *Order {
 	var out []int
 	for i, b := range y.k.Existing {
 		if !b.Closed && !b.Away && !y.Full(i) {
 			out = append(out, i)
 		}
 	}
-	return out
+	return y.Order(out)
 }

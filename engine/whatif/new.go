@@ -64,6 +64,11 @@ func newCluster(w *world.World, o packing.Options, clear func(*world.Place) bool
 	}
 	k.Often = true
 	measure(y)
+	k.Changed = func(b *packing.Bin) {
+		if b.Machine != nil {
+			y.changed = append(y.changed, int32(b.Number)) //nolint:gosec // there are not that many machines
+		}
+	}
 	receive(y, len(pods) > 0)
 	return y
 }

@@ -4,17 +4,16 @@ import (
 	"math"
 	"slices"
 
-	"github.com/tenon-sh/tenon/engine/market"
 	"github.com/tenon-sh/tenon/engine/packing"
 )
 
 // Settle puts the unplaced pods onto machines that are there, and returns how
 // many are still unplaced. If all is set it may end once it is known that one of them stays there.
 //
-// A pod goes where it takes least of what could be had there otherwise; of
-// several such machines, onto the first in the order told. Pods that have to share a
+// A pod goes where it takes least of what could be had there otherwise; several
+// such machines take turns in the order told. Pods that have to share a
 // machine go together, and a pod that others keep away is tried again as long as others find a place.
-func (y *Cluster) Settle(order []int, all bool) int {
+func (y *Cluster) Settle(order *Order, all bool) int {
 	k, into := y.k, settler{y, order, all}
 	into.groups()
 	packing.SortPods(k.Unplaced)
@@ -31,7 +30,7 @@ func (y *Cluster) Settle(order []int, all bool) int {
 type settler struct {
 	*Cluster
 
-	order []int
+	order *Order
 	all   bool // it may end once it is known that one of the pods stays unplaced
 }
 
@@ -44,8 +43,8 @@ func (y settler) groups() {
 		return
 	}
 	groups, others := y.k.Groups(y.k.Unplaced)
-	bins := make([]*packing.Bin, len(y.order))
-	for n, i := range y.order {
+	bins := make([]*packing.Bin, y.order.Len())
+	for n, i := range y.order.machines {
 		bins[n] = y.k.Existing[i]
 	}
 	for _, g := range groups {
@@ -60,16 +59,8 @@ func (y settler) groups() {
 func (y settler) once() {
 	k := y.k
 	var rest []*packing.Pod
-	from, last := 0, (*packing.Class)(nil)
 	for n, x := range k.Unplaced {
-		if x.Class != last {
-			from, last = 0, x.Class
-		}
-		at, first := y.choose(x, from)
-		if x.Class.Plain {
-			from = first
-		}
-		if at >= 0 {
+		if at := y.choose(x); at >= 0 {
 			k.Join(k.Existing[at], x)
 			continue
 		}
@@ -83,51 +74,20 @@ func (y settler) once() {
 }
 
 // choose returns which of the machines takes the pod with the least regret and,
-// of several, at the least cost; -1 if none does. It also returns the first in
-// the order that might take another pod of its class.
-func (y settler) choose(x *packing.Pod, from int) (at, first int) {
-	k := y.k
-	c, choosy := x.Class, k.HasWishes(x.Class)
-	at, first = -1, len(y.order)
-	least, cheapest := 0, math.Inf(1)
-	for n := from; n < len(y.order); n++ {
-		i := y.order[n]
-		free := y.freeOn(i)
-		if !market.Fits(c.Need, free) {
-			continue
-		}
-		costs := cost(y.usual, c.Need, free)
-		if costs >= cheapest && !choosy || !k.Accepts(k.Existing[i], x) {
-			continue
-		}
-		first = min(first, n)
-		regret := 0
-		if choosy {
-			regret = k.RegretOn(c, k.Existing[i])
-		}
-		if at >= 0 && (regret > least || regret == least && costs >= cheapest) {
-			continue
-		}
-		if at, least, cheapest = i, regret, costs; least == 0 && costs <= 0 {
-			break
-		}
+// of several, at the least cost; -1 if none does. Of those that are alike in that it is the first in the order, from a
+// place that is one further for each pod: were it always the same place, machines would one after the other be full of
+// what is scarce there, with the rest of it left over.
+func (y settler) choose(x *packing.Pod) int {
+	o := y.order
+	o.renew()
+	c := choice{Order: o, pod: x, choosy: y.k.HasWishes(x.Class), at: -1, cheapest: math.Inf(1)}
+	for _, s := range y.usual {
+		c.asks = append(c.asks, s.holds(x.Class.Need))
 	}
-	return at, first
-}
-
-// cost is how much less of the usual mix of pods a machine holds once it has to
-// hold need as well. What takes only of what is left over there anyway costs nothing.
-func cost(usual []share, need, free []int64) float64 {
-	before, after := math.MaxFloat64, math.MaxFloat64
-	for _, s := range usual {
-		if holds := float64(float64(free[s.dim]) * s.of); holds < before {
-			before = holds
-		}
-		if holds := float64(float64(free[s.dim]-need[s.dim]) * s.of); holds < after {
-			after = holds
-		}
-	}
-	return before - after
+	c.among(o.next, o.Len())
+	c.among(0, o.next)
+	o.next = (o.next + 1) % max(o.Len(), 1)
+	return c.at
 }
 
 // Buy buys machines for the unplaced pods, and returns what they are. It

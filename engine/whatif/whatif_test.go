@@ -39,13 +39,13 @@ func at(t *testing.T, c *whatif.Cluster, name string) int {
 }
 
 // order are the positions of machines.
-func order(t *testing.T, c *whatif.Cluster, names ...string) []int {
+func order(t *testing.T, c *whatif.Cluster, names ...string) *whatif.Order {
 	t.Helper()
 	var out []int
 	for _, n := range names {
 		out = append(out, at(t, c, n))
 	}
-	return out
+	return c.Order(out)
 }
 
 // look is how many pods each machine has, whether some are aside, and where its pods would go by themselves.
@@ -75,7 +75,7 @@ func TestCluster(t *testing.T) {
 	}{
 		"SettlesWhereLeastIsLost": {
 			why:   "A pod goes where it takes least of what others could have: where memory is left over anyway.",
-			lines: []string{"node n1 cpu=1 memory=8Gi", "node n2 cpu=8 memory=8Gi", "node n3 cpu=1 memory=8Gi", "pod db cpu=1 memory=1Gi node=n1", "pod web cpu=2 memory=1Gi node=n2"},
+			lines: []string{"node n1 cpu=1 memory=8Gi", "node n2 cpu=8 memory=8Gi", "node n3 cpu=1 memory=8Gi", "pod db cpu=500m memory=2Gi node=n1", "pod web cpu=2 memory=1Gi node=n2"},
 			do: func(t *testing.T, c *whatif.Cluster) {
 				t.Helper()
 				c.Clear(at(t, c, "n1"))
@@ -155,7 +155,7 @@ func TestCluster(t *testing.T) {
 				n1, n2, n3 := at(t, c, "n1"), at(t, c, "n2"), at(t, c, "n3")
 				m := c.Mark()
 				c.Clear(n1)
-				if left := c.Settle([]int{n3}, false); left != 1 {
+				if left := c.Settle(c.Order([]int{n3}), false); left != 1 {
 					t.Fatalf("%d are left", left)
 				}
 				c.Aside()
@@ -197,7 +197,7 @@ func TestCluster(t *testing.T) {
 				n1, n2 := at(t, c, "n1"), at(t, c, "n2")
 				before := look(c)
 				c.Clear(n1)
-				if left := c.Settle([]int{n2}, false); left != 1 {
+				if left := c.Settle(c.Order([]int{n2}), false); left != 1 {
 					t.Fatalf("%d are left", left)
 				}
 				bought, _ := c.Buy()
@@ -235,10 +235,10 @@ func TestCluster(t *testing.T) {
 			lines: []string{"node n1 cpu=2", "node n2 cpu=2", "node n3 cpu=2", "pod db cpu=1 node=n1", "pod web cpu=1 node=n2"},
 			do: func(t *testing.T, c *whatif.Cluster) {
 				t.Helper()
-				if moves, homeless := c.Elsewhere(order(t, c, "n1", "n2")...); len(moves) != 2 || len(homeless) > 0 {
+				if moves, homeless := c.Elsewhere(at(t, c, "n1"), at(t, c, "n2")); len(moves) != 2 || len(homeless) > 0 {
 					t.Errorf("%v, without a place %v", moves, homeless)
 				}
-				if moves, homeless := c.Elsewhere(order(t, c, "n1", "n2", "n3")...); len(moves) > 0 || len(homeless) != 2 {
+				if moves, homeless := c.Elsewhere(at(t, c, "n1"), at(t, c, "n2"), at(t, c, "n3")); len(moves) > 0 || len(homeless) != 2 {
 					t.Errorf("with all machines gone %v, without a place %v", moves, homeless)
 				}
 			},
@@ -273,7 +273,7 @@ func TestUndo(t *testing.T) {
 					c.Clear(i)
 				}
 			}
-			c.Settle(all, false)
+			c.Settle(c.Order(all), false)
 			if rapid.Bool().Draw(t, "buys") {
 				c.Buy()
 			}

@@ -140,7 +140,7 @@ func (s *search) alone(machines []int) []draft {
 // single takes machine i off, if that pays, and puts everything back.
 func (s *search) single(i int) (d draft, goes bool) {
 	m, mark := &s.machines[i], s.cluster.Mark()
-	takers, groups := slices.Clone(s.takers), len(s.groups)
+	takers, groups := s.takers.Len(), len(s.groups)
 	if s.take(i, true) && s.cluster.HasAside(i) {
 		s.try([]int{i})
 	}
@@ -151,7 +151,8 @@ func (s *search) single(i int) (d draft, goes bool) {
 		}
 		d, goes = s.draft([]int{i}, g), true
 	}
-	m.gone, s.takers, s.groups = false, takers, s.groups[:groups]
+	s.takers.Cut(takers)
+	m.gone, s.groups = false, s.groups[:groups]
 	s.cluster.Undo(mark)
 	return d, goes
 }

@@ -130,7 +130,7 @@ func (s *search) sweep(leave bool) bool {
 	for _, i := range open {
 		if s.take(i, leave) {
 			if went++; went%forgetFullAfter == 0 {
-				s.takers = slices.DeleteFunc(s.takers, func(i int) bool { return s.machines[i].gone || s.cluster.Full(i) })
+				s.takers = s.takers.Without(func(i int) bool { return s.machines[i].gone || s.cluster.Full(i) })
 			}
 		}
 	}

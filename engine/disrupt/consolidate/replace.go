@@ -75,8 +75,8 @@ func (s *search) restore(i int, why *reason.Why) {
 	s.cluster.Restore(i)
 	m := &s.machines[i]
 	m.gone, m.tried = false, why
-	if m.takes && !slices.Contains(s.takers, i) {
-		s.takers = append(s.takers, i)
+	if m.takes && !s.takers.Has(i) {
+		s.takers.Append(i)
 	}
 }
 

@@ -20,8 +20,8 @@ type search struct {
 	cluster  *whatif.Cluster
 	machines []machine // by position in the cluster
 	groups   []group
-	takers   []int // machines that may receive pods, those first that are least likely to go
-	spared   []int // machines that were kept because they would be bought again
+	takers   *whatif.Order // machines that may receive pods, those first that are least likely to go
+	spared   []int         // machines that were kept because they would be bought again
 	menus    binder
 	going    []plan.Give // machines that go anyway
 	plan     plan.Plan
@@ -95,10 +95,10 @@ func (s *search) open() []int {
 
 // rank finds out which machines may receive pods, those first that are least likely to go.
 func (s *search) rank(open []int) {
-	s.takers = nil
+	var takers []int
 	add := func(i int) {
 		if s.machines[i].takes && !s.cluster.Full(i) {
-			s.takers = append(s.takers, i)
+			takers = append(takers, i)
 		}
 	}
 	for i := range s.machines {
@@ -109,6 +109,7 @@ func (s *search) rank(open []int) {
 	for _, i := range slices.Backward(open) {
 		add(i)
 	}
+	s.takers = s.cluster.Order(takers)
 }
 
 // purchasePremiumPercent is how much dearer pods come that machines are bought for than the
@@ -116,7 +117,7 @@ func (s *search) rank(open []int) {
 const purchasePremiumPercent = 108
 
 // forgetFullAfter is after how many machines that went those are forgotten that take no more pods.
-const forgetFullAfter = 32
+const forgetFullAfter = 1024
 
 // take takes a machine off if that pays: if what it costs is more than moving
 // its pods and what is left over of them is worth.
