@@ -14,7 +14,7 @@ import (
 	"github.com/tenon-sh/tenon/internal/statemetrics"
 )
 
-var from = flag.Uint64("seed", 1, "the seed of the weeks that TENON_TEST_WEEKS asks for")
+var from = flag.Uint64("seed", 4, "the seed of the weeks that TENON_TEST_WEEKS asks for")
 
 // weeks is a life of so many days in which everything happens.
 func weeks(seed uint64, days int, r *catalog.Region) day.Config {
