@@ -32,7 +32,7 @@ type Files struct {
 	Machines       Pair
 }
 
-// Life is how long certificates last. No playground runs that long.
+// Life is how long certificates last. A playground outlives nobody's patience with it.
 const Life = 10 * 365 * 24 * time.Hour
 
 // Ensure returns the files in dir and makes them first when they are not all there. What is there stays, so that

@@ -54,7 +54,7 @@ func Run(ctx context.Context, o Options, ready func(Ready)) error {
 	if o.Remove {
 		defer os.RemoveAll(o.Dir)
 	}
-	// Sockets get relative names, see etcd.Endpoint, in a directory that no other user may enter.
+	// Sockets get relative names, see etcd.Endpoint, in a directory that nobody else may enter.
 	if err := os.Chdir(filepath.Join(o.Dir, "etcd")); err != nil {
 		return err
 	}
