@@ -116,7 +116,7 @@ func (s site) routes(whole bool) http.Handler {
 	mux.HandleFunc("GET "+root+"/answers/now", func(w http.ResponseWriter, r *http.Request) {
 		if e, ok := s.asked(w, r, whole); ok {
 			w.Header().Set("Content-Type", "application/json")
-			_ = e.Write(w) // whoever asked may have gone
+			_ = e.Write(w) // the client may have gone
 		}
 	})
 	pass := func(pattern, to string) {
@@ -240,7 +240,7 @@ func write(w http.ResponseWriter, code int, v any) {
 	w.Header().Set("Content-Type", "application/json")
 	w.Header().Set("Cache-Control", "no-store")
 	w.WriteHeader(code)
-	_, _ = w.Write(bytes.ToValidUTF8(data, []byte("\ufffd"))) // whoever asked may have gone
+	_, _ = w.Write(bytes.ToValidUTF8(data, []byte("\ufffd"))) // the client may have gone
 }
 
 // discover answers what there is to ask for; to the API server alone.

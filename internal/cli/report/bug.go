@@ -8,7 +8,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"net/url"
 	"os"
 	"slices"
 	"strings"
@@ -80,9 +79,7 @@ tenon replay makes the decisions of such a file again.`,
 		RunE: o.run,
 	}
 	f := cmd.Flags()
-	f.StringVar(&o.source.Kubeconfig, "kubeconfig", "", "kubeconfig to use; empty: the usual one")
-	f.StringVar(&o.source.Context, "context", "", "context of the kubeconfig; empty: the current one")
-	f.StringVar(&o.source.Controller, "controller", "", "controller to ask: its Service as NAMESPACE/NAME, or the URL of its pages; default: the chart's Service")
+	reach(f, &o.source)
 	f.StringVar(&o.out, "out", "", "file to write; default: tenon-bug-TIME.zip")
 	f.BoolVar(&o.scrub, "scrub", false, "give namespaces, pods, workloads, nodes and claims other names, and leave out what cannot be renamed")
 	f.Int64Var(&o.limit, "limit", 24<<20, "bytes that the file may have; older decisions are left out first")
@@ -337,27 +334,8 @@ func (c *collecting) events(ctx context.Context) error {
 	return c.keep("events.json", amount.Count(len(list.Items), "event")+" of the controller", list.Items)
 }
 
-// ask opens the answer of the first of the ways to the controller that answers.
-func (c *collecting) ask(ctx context.Context, path string) (io.ReadCloser, error) {
-	var errs []error
-	for _, d := range c.doors {
-		if d.ByRights { // it has neither metrics nor a journal
-			continue
-		}
-		body, err := d.Get(ctx, path, url.Values{})
-		if err == nil {
-			return body, nil
-		}
-		errs = append(errs, fmt.Errorf("%s: %w", d.Name, err))
-	}
-	if len(errs) == 0 {
-		return nil, errors.New("no controller was found; name it with --controller")
-	}
-	return nil, errors.Join(errs...)
-}
-
 func (c *collecting) metrics(ctx context.Context) error {
-	body, err := c.ask(ctx, "metrics")
+	body, err := open(ctx, c.doors, "metrics")
 	if err != nil {
 		c.lack("metrics", err)
 		return nil
@@ -429,7 +407,7 @@ func (c *collecting) decisions(ctx context.Context) error {
 func (c *collecting) journal(ctx context.Context) ([]journal.Entry, error) {
 	var out []journal.Entry
 	read := func(path string) error {
-		body, err := c.ask(ctx, path)
+		body, err := open(ctx, c.doors, path)
 		if err != nil {
 			return err
 		}

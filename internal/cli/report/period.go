@@ -118,6 +118,7 @@ func (r *reading) add(e journal.Entry) {
 	r.out.Decisions++
 	r.pay(at)
 	r.out.Until, r.last = at, at
+	t := r.tally.Of(w) // which learns the prices as well
 	r.look(w, first)
 	for _, g := range e.Plan.Back() {
 		r.why[g.Claim] = g.Reason
@@ -135,7 +136,6 @@ func (r *reading) add(e journal.Entry) {
 			r.bound = e.Plan.Least
 		}
 	}
-	t := r.tally.Of(w)
 	p := Point{At: at, Bound: r.bound.Units(), Nodes: t.Ready + t.NotReady + t.Going, Waiting: t.Waiting}
 	var sum price
 	for _, x := range r.paid {
@@ -167,7 +167,6 @@ func (r *reading) pay(until int64) {
 // look sees which claims came and went, and which pods have waited.
 func (r *reading) look(w *world.World, first bool) {
 	at := w.At()
-	r.tally.Of(w)
 	r.paid = map[string]price{}
 	now := map[string]claim{}
 	for _, p := range w.Places() {

@@ -2,6 +2,7 @@
 package report
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -9,6 +10,7 @@ import (
 	"os"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"github.com/tenon-sh/tenon/internal/cli/snapshot"
 	"github.com/tenon-sh/tenon/internal/cli/verb"
@@ -47,9 +49,7 @@ Between two decisions the price stands as the first of them saw it.`,
 		RunE: o.run,
 	}
 	f := cmd.Flags()
-	f.StringVar(&o.source.Kubeconfig, "kubeconfig", "", "kubeconfig to use; empty: the usual one")
-	f.StringVar(&o.source.Context, "context", "", "context of the kubeconfig; empty: the current one")
-	f.StringVar(&o.source.Controller, "controller", "", "controller to ask: its Service as NAMESPACE/NAME, or the URL of its pages; default: the chart's Service")
+	reach(f, &o.source)
 	f.StringVar(&o.html, "html", "", "file to write a page to, which needs nothing else")
 	o.format = verb.FormatFlag(cmd, verb.Text, verb.JSON, asCSV)
 	cmd.AddCommand(bug(release))
@@ -98,36 +98,51 @@ func (o *options) run(cmd *cobra.Command, args []string) error {
 	return err
 }
 
+// reach adds the flags that say which controller is asked.
+func reach(f *pflag.FlagSet, s *snapshot.Source) {
+	f.StringVar(&s.Kubeconfig, "kubeconfig", "", "kubeconfig to use; empty: the usual one")
+	f.StringVar(&s.Context, "context", "", "context of the kubeconfig; empty: the current one")
+	f.StringVar(&s.Controller, "controller", "", "controller to ask: its Service as NAMESPACE/NAME, or the URL of its pages; default: the chart's Service")
+}
+
+// open opens the answer of the first of the ways to the controller that answers.
+func open(ctx context.Context, doors []snapshot.Door, path string) (io.ReadCloser, error) {
+	var errs []error
+	for _, d := range doors {
+		if d.ByRights { // its API has neither metrics nor a journal
+			continue
+		}
+		body, err := d.Get(ctx, path, url.Values{})
+		if err == nil {
+			return body, nil
+		}
+		errs = append(errs, fmt.Errorf("%s: %w", d.Name, err))
+	}
+	if len(errs) == 0 {
+		return nil, errors.New("no controller was found; name it with --controller")
+	}
+	return nil, errors.Join(errs...)
+}
+
 // asked asks the controller of the cluster for its journal.
 func (o *options) asked(cmd *cobra.Command, each func(journal.Entry) error) error {
 	doors, err := o.source.Doors(cmd.Context())
 	if err != nil {
 		return err
 	}
-	var errs []error
-	for _, d := range doors {
-		if d.ByRights { // its API has no journal
-			continue
-		}
-		body, err := d.Get(cmd.Context(), "journal", url.Values{})
-		if err != nil {
-			errs = append(errs, fmt.Errorf("%s: %w", d.Name, err))
-			continue
-		}
-		found := false
-		err = errors.Join(journal.Read(body, func(e journal.Entry) error {
-			found = true
-			return each(e)
-		}), body.Close())
-		if err == nil && !found {
-			err = errors.New("it has kept no decision yet: it makes one when a pod waits or a node may go")
-		}
-		if err != nil {
-			return fmt.Errorf("%s: %w", d.Name, err)
-		}
-		return nil
+	body, err := open(cmd.Context(), doors, "journal")
+	if err != nil {
+		return fmt.Errorf("the controller could not be asked for its journal: %w; give a file or folder of decisions", err)
 	}
-	return fmt.Errorf("the controller could not be asked for its journal: %w; give a file or folder of decisions", errors.Join(errs...))
+	found := false
+	err = errors.Join(journal.Read(body, func(e journal.Entry) error {
+		found = true
+		return each(e)
+	}), body.Close())
+	if err == nil && !found {
+		err = errors.New("the controller has kept no decision yet: it makes one when a pod waits or a node may go")
+	}
+	return err
 }
 
 // writeNew writes a file that is not there yet.
