@@ -105,6 +105,7 @@ func TestADeadMachineIsMissedSoon(t *testing.T) {
 		c.Listen()
 		ctx, stop := context.WithCancel(t.Context())
 		done := make(chan error)
+		apitest.Show(t, x.store, state) // nothing is decided before all that is there is seen
 		go func() { done <- c.Start(ctx) }()
 		show := func(long time.Duration) {
 			for range int(long / time.Second) {

@@ -71,6 +71,7 @@ func (x town) live(t *testing.T, through client.Client, long time.Duration) {
 	c.Listen()
 	ctx, stop := context.WithCancel(t.Context())
 	done := make(chan error)
+	apitest.Show(t, x.store, state) // nothing is decided before all that is there is seen
 	go func() { done <- c.Start(ctx) }()
 	for end := time.Now().Add(long); time.Now().Before(end); time.Sleep(250 * time.Millisecond) {
 		apitest.Show(t, x.store, state)
@@ -168,6 +169,7 @@ func TestJudgementBreaks(t *testing.T) {
 		c.Listen()
 		ctx, stop := context.WithCancel(t.Context())
 		done := make(chan error)
+		apitest.Show(t, x.store, state) // nothing is decided before all that is there is seen
 		go func() { done <- c.Start(ctx) }()
 		for end := time.Now().Add(10 * time.Second); time.Now().Before(end); time.Sleep(250 * time.Millisecond) {
 			apitest.Show(t, x.store, state)
@@ -210,6 +212,7 @@ func TestAStepThatBreaksIsAlone(t *testing.T) {
 		c.Listen()
 		ctx, stop := context.WithCancel(t.Context())
 		done := make(chan error)
+		apitest.Show(t, x.store, state) // nothing is decided before all that is there is seen
 		go func() { done <- c.Start(ctx) }()
 		for end := time.Now().Add(10 * time.Second); time.Now().Before(end); time.Sleep(250 * time.Millisecond) {
 			apitest.Show(t, x.store, state)

@@ -298,6 +298,7 @@ func (b *borough) live(through client.Client, long time.Duration, moving disrupt
 	c.Listen()
 	ctx, stop := context.WithCancel(b.t.Context())
 	done := make(chan error)
+	apitest.Show(b.t, b.store, state) // nothing is decided before all that is there is seen
 	go func() { done <- c.Start(ctx) }()
 	for end := time.Now().Add(long); time.Now().Before(end); time.Sleep(cmp.Or(b.tick, 2*time.Second)) {
 		b.turn()

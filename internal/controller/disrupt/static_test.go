@@ -129,6 +129,7 @@ func TestStaticPoolGrowsMeanwhile(t *testing.T) {
 		c.Listen()
 		ctx, stop := context.WithCancel(t.Context())
 		done := make(chan error)
+		apitest.Show(t, b.store, state) // nothing is decided before all that is there is seen
 		go func() { done <- c.Start(ctx) }()
 		for end := time.Now().Add(2 * time.Minute); time.Now().Before(end); time.Sleep(time.Second) {
 			apitest.Show(t, b.store, state)

@@ -96,10 +96,11 @@ func (x fixed) live(t *testing.T, through client.Client, life int) {
 	c.Listen()
 	ctx, stop := context.WithCancel(t.Context())
 	done := make(chan error)
+	apitest.Show(t, x.store, state) // a process decides nothing before it has seen all that is there
 	go func() { done <- c.Start(ctx) }()
 	for range 60 {
-		apitest.Show(t, x.store, state)
 		time.Sleep(time.Second) // of virtual time
+		apitest.Show(t, x.store, state)
 	}
 	stop()
 	if err := <-done; err != nil {
