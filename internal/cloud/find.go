@@ -145,7 +145,8 @@ func (c *Cloud) Find(ctx context.Context, providerID string, since time.Time) (M
 }
 
 // ask asks for a machine by its id. Those that are wanted while others are asked
-// for are asked for together.
+// for are asked for together. Where the caller that asks for them is called off, or
+// breaks, the others ask again: what was not answered must not count as not there.
 func (c *Cloud) ask(ctx context.Context, providerID string) (Machine, bool, error) {
 	mine := &question{id: providerID}
 	c.questions.add(mine)
@@ -158,6 +159,9 @@ func (c *Cloud) ask(ctx context.Context, providerID string) (Machine, bool, erro
 		return mine.machine, mine.there, mine.err
 	}
 	open := c.questions.all()
+	defer func() {
+		c.questions.add(slices.DeleteFunc(open, func(q *question) bool { return q.answered || q == mine })...)
+	}()
 	ids := make([]string, len(open))
 	for i, q := range open {
 		ids[i] = q.id
@@ -168,9 +172,8 @@ func (c *Cloud) ask(ctx context.Context, providerID string) (Machine, bool, erro
 		found, err = c.cfg.Driver.Find(ctx, slices.Compact(ids))
 		return err
 	})
-	if err != nil && ctx.Err() != nil { // this caller was called off: the others ask again
-		c.questions.add(slices.DeleteFunc(open, func(q *question) bool { return q == mine })...)
-		return Machine{}, false, err
+	if err != nil && ctx.Err() != nil {
+		return Machine{}, false, err // this caller was called off
 	}
 	for _, q := range open {
 		q.answered, q.err = true, err

@@ -164,3 +164,46 @@ func TestWhatIsNotSentHasFailed(t *testing.T) {
 		}
 	})
 }
+
+// breaking is a driver of which the second search for machines breaks.
+type breaking struct{ slow }
+
+func (b *breaking) Find(ctx context.Context, ids []string) ([]cloud.Machine, error) {
+	out, err := b.slow.Find(ctx, ids)
+	if b.finds.Load() == 2 {
+		panic("an answer that nothing foresaw")
+	}
+	return out, err
+}
+
+// What was not answered because the caller that asked for it broke is asked for
+// again: it has not been said to be gone. The second search is for all that came
+// while the first was under way.
+func TestASearchThatBreaksSaysNothingIsGone(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := &breaking{slow{takes: time.Second}}
+		c := cloud.New(cloud.Config{Driver: b, Now: clock.Wall})
+		if _, err := c.List(t.Context(), time.Now()); err != nil {
+			t.Fatal(err)
+		}
+		since, broke := time.Now().Add(-time.Minute), atomic.Int64{}
+		var wg sync.WaitGroup
+		for i := range 10 {
+			wg.Go(func() {
+				defer func() {
+					if recover() != nil {
+						broke.Add(1)
+					}
+				}()
+				id := fmt.Sprint("i-", i)
+				if m, there, err := c.Find(t.Context(), id, since); err != nil || !there || m.ProviderID != id {
+					t.Errorf("%s is there, and found is %q, %t, %v", id, m.ProviderID, there, err)
+				}
+			})
+		}
+		wg.Wait()
+		if broke.Load() != 1 {
+			t.Errorf("%d searches broke, want one", broke.Load())
+		}
+	})
+}
