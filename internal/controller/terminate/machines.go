@@ -2,7 +2,9 @@ package terminate
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"slices"
 	"sync"
 	"time"
 
@@ -33,6 +35,9 @@ type Machines struct {
 	asked map[string]time.Time // by provider id
 	open  *batch               // that is being gathered; nil: none is
 }
+
+// errNotSent is why a machine is not ended when the call that was to end it was not made to its end.
+var errNotSent = errors.New("the call that was to end it broke off; it is made again")
 
 // batch is machines that end by one call.
 type batch struct {
@@ -134,8 +139,15 @@ func (m *Machines) terminate(ctx context.Context, id cloud.MachineID) error {
 	}
 }
 
-// send ends a batch after it has been gathered.
+// send ends a batch after it has been gathered. Whatever breaks on the way, those
+// that wait for it hear of it, and ask again.
 func (m *Machines) send(ctx context.Context, b *batch) {
+	defer func() {
+		if b.errs == nil {
+			b.errs = slices.Repeat([]error{errNotSent}, len(b.ids))
+		}
+		close(b.done)
+	}()
 	began, pause := m.now(), time.NewTimer(gather)
 	defer pause.Stop()
 	select {
@@ -147,7 +159,6 @@ func (m *Machines) send(ctx context.Context, b *batch) {
 	m.mu.Unlock()
 	m.metrics.Observe(metric.BatchTime, m.now.Since(began).Seconds(), "terminate_instances")
 	b.errs = m.cloud.Terminate(ctx, b.ids...)
-	close(b.done)
 }
 
 // due reports whether a machine has to be asked for, and notes that it is now.

@@ -70,6 +70,55 @@ func TestMachinesEndTogether(t *testing.T) {
 	})
 }
 
+// broken is a shop that breaks at the first call that ends machines.
+type broken struct {
+	*shop
+
+	mu    sync.Mutex
+	calls int
+}
+
+func (b *broken) Terminate(ctx context.Context, ids []cloud.MachineID) []error {
+	b.mu.Lock()
+	b.calls++
+	first := b.calls == 1
+	b.mu.Unlock()
+	if first {
+		panic("an answer that nothing foresaw")
+	}
+	return b.shop.Terminate(ctx, ids)
+}
+
+// A call that breaks keeps no other waiting: each machine of it is asked for again.
+func TestACallThatBreaksKeepsNoneWaiting(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := &broken{shop: &shop{machines: map[cloud.MachineID]bool{}, ended: map[cloud.MachineID]int{}}}
+		const n = 10
+		for i := range n {
+			b.machines[cloud.MachineID(fmt.Sprintf("i-%d", i))] = false
+		}
+		m := terminate.NewMachines(cloud.New(cloud.Config{Driver: b, Now: clock.Wall}), nil, clock.Wall)
+		var wg sync.WaitGroup
+		for i := range n {
+			wg.Go(func() {
+				for range 5 { // as a controller does that recovers
+					func() {
+						defer func() { _ = recover() }()
+						_, _ = m.End(t.Context(), fmt.Sprintf("test:///i-%d", i))
+					}()
+					time.Sleep(time.Minute)
+				}
+			})
+		}
+		wg.Wait()
+		for id := range b.machines {
+			if b.ended[id] == 0 {
+				t.Errorf("machine %s was never ended", id)
+			}
+		}
+	})
+}
+
 // stripped is a seller whose machine has lost tags, so that no list shows it.
 type stripped struct {
 	seller
