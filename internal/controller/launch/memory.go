@@ -23,8 +23,10 @@ const (
 	lookAgainAfter = 5 * time.Second
 	// classLookedAtAgainAfter is how soon an order is looked at again whose class is being looked at.
 	classLookedAtAgainAfter = time.Second
-	// remembered is how many orders are known at most.
-	remembered = 10_000
+	// remembered is how many orders may be known before those are forgotten that
+	// were sent longer than forgetAfter ago.
+	remembered  = 10_000
+	forgetAfter = 10 * time.Minute
 )
 
 // memory is what this process did with orders. All of it can be forgotten: then
@@ -37,13 +39,19 @@ type memory struct {
 	ordered map[types.UID]string // the order each claim was put into
 	sent    map[string]time.Time // when each order was sent last
 	unclear map[string]bool      // orders whose last answer leaves open whether they bought
-	done    map[string]time.Time // orders that will buy nothing more, and when their claims may be ordered anew
+	done    map[string]ended     // orders that will buy nothing more
 	seen    map[string]arriving  // orders that were seen not to be whole
 	writing map[string]bool      // orders that are being written
 	trials  cloud.Trials         // of launches, by the claim's uid
 
 	last  int       // how many claims were without an order at the last look
 	since time.Time // of the first look at them
+}
+
+// ended is an order that will buy nothing more.
+type ended struct {
+	until time.Time // when its claims may be ordered anew
+	clear bool      // it is known that it has bought no more than was answered
 }
 
 // arriving is how many claims of an order were seen, and since when there are so many.
@@ -54,7 +62,7 @@ type arriving struct {
 
 func newMemory(now clock.Now) *memory {
 	return &memory{
-		now: now, ordered: map[types.UID]string{}, sent: map[string]time.Time{}, unclear: map[string]bool{}, done: map[string]time.Time{},
+		now: now, ordered: map[types.UID]string{}, sent: map[string]time.Time{}, unclear: map[string]bool{}, done: map[string]ended{},
 		seen: map[string]arriving{}, writing: map[string]bool{},
 	}
 }
@@ -132,12 +140,30 @@ func (m *memory) send(token string) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if len(m.sent) > remembered {
-		clear(m.sent)
-		clear(m.unclear)
-		clear(m.done)
-		clear(m.ordered)
+		m.prune()
 	}
 	m.sent[token] = m.now()
+}
+
+// prune forgets orders that were sent long ago. Of those that were sent just now a
+// list may not show yet what they bought: that they were sent must not be forgotten.
+func (m *memory) prune() {
+	for token, at := range m.sent {
+		if m.now.Since(at) > forgetAfter {
+			delete(m.sent, token)
+			delete(m.unclear, token)
+		}
+	}
+	for token, end := range m.done {
+		if m.now.Since(end.until) > forgetAfter {
+			delete(m.done, token)
+		}
+	}
+	for claim, token := range m.ordered {
+		if _, ok := m.sent[token]; !ok {
+			delete(m.ordered, claim)
+		}
+	}
 }
 
 // isSent reports whether this process has sent an order.
@@ -221,13 +247,21 @@ func (m *memory) own(o Order) bool {
 func (m *memory) close(o Order, cause error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	m.done[o.Token] = m.now().Add(o.Wait(cause))
+	code := cloud.CodeOf(cause)
+	m.done[o.Token] = ended{m.now().Add(o.Wait(cause)), code == cloud.Capacity || code == cloud.NotReady}
+}
+
+// isClear reports whether an order ended with an answer that says what it bought.
+func (m *memory) isClear(token string) bool {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.done[token].clear
 }
 
 // spent reports whether an order will buy nothing more, and how long its claims have to wait.
 func (m *memory) spent(token string) (time.Duration, bool) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	until, ok := m.done[token]
-	return m.now.Until(until), ok
+	end, ok := m.done[token]
+	return m.now.Until(end.until), ok
 }

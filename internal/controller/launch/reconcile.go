@@ -110,15 +110,14 @@ func (r *Reconciler) Reconcile(ctx context.Context, req reconcile.Request) (reco
 	wait, spent := r.spent(o.Token)
 	left, leaving := o.Left(), o.Leaving()
 	switch {
-	case len(leaving) > 0 && (spent || r.unsent(o)):
+	case len(leaving) > 0 && (spent && r.isClear(o.Token) || r.unsent(o)):
 		return loop.Result(gather, r.letGo(ctx, leaving)) // and look at what is left then
 	case len(left) == 0:
 		return loop.Result(r.part(ctx, o))
 	case wait > 0:
 		return reconcile.Result{RequeueAfter: wait}, nil
 	case spent:
-		left = slices.DeleteFunc(left, func(c *v1.NodeClaim) bool { return !r.free(c, o.Token) })
-		return loop.Result(0, r.write(ctx, Group(left, o.Attempt()+1)))
+		return loop.Result(gather, r.recut(ctx, o))
 	}
 	err := r.launch(ctx, o)
 	if errors.Is(err, errAsked) {
@@ -152,6 +151,29 @@ func (r *Reconciler) part(ctx context.Context, o Order) (time.Duration, error) {
 		return lookAgainAfter, nil
 	}
 	return 0, r.letGo(ctx, without)
+}
+
+// recut puts the claims that an order left over into new ones. What refused the
+// order may have come after an answer that was lost: machines that it bought all the
+// same are dealt first, and nothing is bought while that cannot be seen.
+func (r *Reconciler) recut(ctx context.Context, o Order) error {
+	without := o.Open()
+	if !r.isClear(o.Token) {
+		began := r.Now()
+		machines, err := r.bought(ctx, o)
+		if err == nil {
+			machines, err = r.completed(ctx, o, machines)
+		}
+		if err != nil {
+			err = fmt.Errorf("find what order %s bought: %w", o.Token, err)
+			return errors.Join(r.failed(ctx, o.Left(), began, err), err)
+		}
+		if without, err = r.hand(ctx, o, o.Deal(machines)); err != nil {
+			return err
+		}
+	}
+	without = slices.DeleteFunc(without, func(c *v1.NodeClaim) bool { return Leaving(c) || !r.free(c, o.Token) })
+	return r.write(ctx, Group(without, o.Attempt()+1))
 }
 
 // hand writes machines to their claims, and returns the claims that have none.
@@ -463,8 +485,10 @@ func (r *Reconciler) settle(ctx context.Context, o Order, machines []cloud.Machi
 	fate := FateOf(o, cause)
 	if fate != Resend && (fate != GiveUp || r.isSent(o.Token)) { // one before us may have sent what we give up unsent
 		r.close(o, cause)
-		if err := r.letGo(ctx, leaving); err != nil {
-			return err
+		if r.isClear(o.Token) {
+			if err := r.letGo(ctx, leaving); err != nil {
+				return err
+			}
 		}
 	}
 	if fate == GiveUp {
