@@ -146,6 +146,9 @@ func (e *Explainer) problems(p *world.Pool, s market.Stock) []string {
 	if p.NotReady != "" {
 		out = append(out, "it is not ready: "+p.NotReady)
 	}
+	for _, wrong := range hold.Unreadable(p.Disruption.Budgets) {
+		out = append(out, wrong+": until it is mended no node goes that budgets count")
+	}
 	if l := p.Disruption.Level; !consolidate.IsLevel(l) {
 		out = append(out, fmt.Sprintf("its annotation says consolidation level %q, want %s: it is passed over", l, consolidate.AnyLevel()))
 	}

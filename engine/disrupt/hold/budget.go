@@ -1,6 +1,7 @@
 package hold
 
 import (
+	"fmt"
 	"math"
 	"slices"
 	"strconv"
@@ -47,6 +48,24 @@ func Reasons(budgets []world.Budget) []string {
 	}
 	slices.Sort(out)
 	return slices.Compact(out)
+}
+
+// Unreadable says of each budget that cannot be read what is wrong with it. Such a
+// budget lets nothing go.
+func Unreadable(budgets []world.Budget) []string {
+	var out []string
+	for _, b := range budgets {
+		if _, ok := nodes(b.Nodes, 1); !ok {
+			out = append(out, fmt.Sprintf("a disruption budget has nodes %q, want a number or a share of at most 100%%", b.Nodes))
+		}
+		if b.Schedule == "" {
+			continue
+		}
+		if _, err := parseSchedule(b.Schedule); err != nil {
+			out = append(out, fmt.Sprintf("a disruption budget cannot be read: %v", err))
+		}
+	}
+	return out
 }
 
 // nodes reads a number or a share of the total, rounded up.

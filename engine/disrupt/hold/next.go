@@ -45,6 +45,7 @@ func changes(budgets []world.Budget, at int64) []int64 {
 // after is when the schedule next comes up after from, and not after to; 0 if it does not.
 func (s schedule) after(from, to int64) int64 {
 	const minute, hour, day = 60, 60 * 60, 24 * 60 * 60
+	to = min(to, from+rarest)
 	for at := from - mod(from, minute) + minute; at <= to; {
 		t := time.Unix(at, 0).UTC()
 		switch {

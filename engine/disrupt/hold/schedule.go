@@ -110,9 +110,14 @@ func parseValue(text string, lo int, names []string) (int, error) {
 	return n, nil
 }
 
+// rarest is the longest that a schedule which comes up at all can take to come up
+// again: a 29 February on one day of the week, over a century without a leap year.
+const rarest = 41 * 366 * 24 * 60 * 60
+
 // hit reports whether the schedule comes up after from, and not after to.
 func (s schedule) hit(from, to int64) bool {
 	const minute, day = 60, 24 * 60 * 60
+	from = max(from, to-rarest)
 	for at := to - mod(to, minute); at > from; {
 		t := time.Unix(at, 0).UTC()
 		switch {

@@ -18,6 +18,7 @@ import (
 	karpv1 "github.com/tenon-sh/tenon/api/karpenter/v1"
 	"github.com/tenon-sh/tenon/api/karpenter/v1alpha1"
 	"github.com/tenon-sh/tenon/api/karpenter/v1alpha5"
+	"github.com/tenon-sh/tenon/engine/disrupt/hold"
 	"github.com/tenon-sh/tenon/engine/world"
 	"github.com/tenon-sh/tenon/internal/observe"
 )
@@ -153,6 +154,9 @@ func (in *input) sort(o object) error {
 // pool adds a pool, and the back-off that the controller wrote to its status.
 func (in *input) pool(p world.Pool, conditions []metav1.Condition) {
 	in.pools = append(in.pools, p)
+	for _, wrong := range hold.Unreadable(p.Disruption.Budgets) {
+		in.notes = append(in.notes, fmt.Sprintf("%s %s: %s: until it is mended no node goes that budgets count", p.ID.Kind, p.ID.Name, wrong))
+	}
 	if b := observe.BackoffOf(conditions); b != nil {
 		b.Pool = p.ID
 		in.backoffs = append(in.backoffs, *b)

@@ -48,6 +48,9 @@ func budgets(all []world.Budget, c counts, at int64) string {
 	if len(all) == 0 {
 		return ""
 	}
+	if wrong := hold.Unreadable(all); len(wrong) > 0 {
+		return strings.Join(wrong, "; ")
+	}
 	reasons := hold.Reasons(all)
 	var clauses []string
 	for _, r := range reasons {
