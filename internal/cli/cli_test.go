@@ -75,6 +75,10 @@ func TestStatusAndStreams(t *testing.T) {
 			why:  "There are two ways to ask, and both answer.",
 			args: []string{"help", "version"}, status: verb.OK, stdout: "--output",
 		},
+		"VerbsAndFiles": {
+			why:  "A verb that takes files and has verbs below it takes both.",
+			args: []string{"report", "no-such-file"}, status: verb.Unusable, stderr: "read no-such-file",
+		},
 		"HelpOfNothing": {
 			why:  "Help for what does not exist is no help.",
 			args: []string{"help", "fly"}, status: verb.Unusable, stderr: `there is no verb "fly"`,

@@ -90,7 +90,9 @@ func dress(root *cobra.Command) {
 		switch {
 		case cmd.HasSubCommands():
 			cmd.DisableFlagsInUseLine = true
-			check = known
+			if check == nil { // it takes nothing but verbs
+				check = known
+			}
 			if cmd.RunE == nil && cmd.Run == nil {
 				cmd.RunE = func(cmd *cobra.Command, _ []string) error { return cmd.Help() }
 			}
