@@ -306,7 +306,7 @@ func TestSettings(t *testing.T) {
 	samples := map[string][2]string{
 		"CLUSTER_ENDPOINT": {"https://a", "https://b"}, "ISOLATED_VPC": {"true", "false"}, "VM_MEMORY_OVERHEAD_PERCENT": {"0.05", "0.06"},
 		"RESERVED_ENIS": {"1", "2"}, "BATCH_MAX_DURATION": {"3s", "4s"}, "BATCH_IDLE_DURATION": {"3s", "4s"},
-		"PREFERENCE_POLICY": {"Ignore", "Respect"}, "MIN_VALUES_POLICY": {"BestEffort", "Strict"}, "SPOT_PREMIUM": {"10", "20"}, "UNHEALTHY_POOLS_LAST": {"true", "false"}, "NOMINATE_PODS": {"false", "true"}, "HOLD_NODES_FOR": {"5s", "20s"}, "INITIALIZATION_TIMEOUT": {"10m", "20m"}, "MOVE_PODS": {"false", "true"}, "CONSOLIDATION_LEVEL": {"eager", "cautious"}, "EKS_CONTROL_PLANE": {"true", "false"}, "AMI_REFRESH_INTERVAL": {"3m", "4m"}, "SUBNET_REFRESH_INTERVAL": {"3m", "4m"}, "DISABLE_CLUSTER_STATE_OBSERVABILITY": {"true", "false"}, "IGNORE_DRA_REQUESTS": {"false", "true"}, "LIVE_PAGE": {"true", "false"}, "VIEW_API": {"true", "false"}, "SHADOW": {"true", "false"}, "ENABLE_ZONAL_SHIFT": {"true", "false"}, "DISABLE_DRY_RUN": {"true", "false"},
+		"PREFERENCE_POLICY": {"Ignore", "Respect"}, "MIN_VALUES_POLICY": {"BestEffort", "Strict"}, "SPOT_PREMIUM": {"10", "20"}, "UNHEALTHY_POOLS_LAST": {"true", "false"}, "NOMINATE_PODS": {"false", "true"}, "HOLD_NODES_FOR": {"5s", "20s"}, "INITIALIZATION_TIMEOUT": {"10m", "20m"}, "MOVE_PODS": {"false", "true"}, "CONSOLIDATION_LEVEL": {"eager", "cautious"}, "EKS_CONTROL_PLANE": {"true", "false"}, "AMI_REFRESH_INTERVAL": {"3m", "4m"}, "SUBNET_REFRESH_INTERVAL": {"3m", "4m"}, "DISABLE_CLUSTER_STATE_OBSERVABILITY": {"true", "false"}, "IGNORE_DRA_REQUESTS": {"false", "true"}, "LIVE_PAGE": {"true", "false"}, "RECORD_FILE": {"/recording/a.rec", "/recording/b.rec"}, "RECORD_LIMIT": {"2097152", "4194304"}, "VIEW_API": {"true", "false"}, "SHADOW": {"true", "false"}, "ENABLE_ZONAL_SHIFT": {"true", "false"}, "DISABLE_DRY_RUN": {"true", "false"},
 		"LOG_LEVEL": {"error", "debug"}, "LOG_ENCODING": {"json", "console"}, "METRICS_PORT": {"9000", "9001"}, "WEBHOOK_PORT": {"9000", "9001"}, "HEALTH_PROBE_PORT": {"9000", "9001"},
 	}
 	defaults := environment(t, render(t, "karpenter"))
@@ -362,6 +362,25 @@ func TestSettings(t *testing.T) {
 		if got := environment(t, render(t, "karpenter", "--set", "settings.ignoreDRARequests="+value))["IGNORE_DRA_REQUESTS"]; got != want {
 			t.Errorf("ignoreDRARequests=%s is told as %q, want %s", value, got, want)
 		}
+	}
+}
+
+// A recording has a folder that it can be written to, with room for the copy that is made when the oldest is dropped,
+// unless something else is mounted there.
+func TestRecordingHasAFolder(t *testing.T) {
+	pod := func(args ...string) corev1.PodSpec {
+		return one[appsv1.Deployment](t, render(t, "karpenter", args...), "Deployment", "karpenter").Spec.Template.Spec
+	}
+	if p := pod(); len(p.Volumes)+len(p.Containers[0].VolumeMounts) > 0 {
+		t.Errorf("without a recording there are %v and %v", p.Volumes, p.Containers[0].VolumeMounts)
+	}
+	p := pod("--set", "settings.recordFile=/data/rec/tenon.rec", "--set", "settings.recordLimit=2097152")
+	if m := p.Containers[0].VolumeMounts; len(m) != 1 || m[0].MountPath != "/data/rec" || len(p.Volumes) != 1 || p.Volumes[0].Name != m[0].Name || p.Volumes[0].EmptyDir.SizeLimit.Value() != 4<<20 {
+		t.Errorf("with a recording there are %v and %v", p.Volumes, m)
+	}
+	p = pod("--set", "settings.recordFile=/data/tenon.rec", "--set", "controller.extraVolumeMounts[0].name=own", "--set", "controller.extraVolumeMounts[0].mountPath=/data", "--set", "extraVolumes[0].name=own")
+	if m := p.Containers[0].VolumeMounts; len(m) != 1 || m[0].Name != "own" || len(p.Volumes) != 1 || p.Volumes[0].Name != "own" {
+		t.Errorf("with a volume of the user's there are %v and %v", p.Volumes, m)
 	}
 }
 

@@ -39,6 +39,8 @@ func Settings() []Setting {
 		{"settings.movePods", nil, "MOVE_PODS", "", "true", "Move pods where their pools say so: to make the cluster cheaper, and to replace nodes that have drifted. Otherwise only nodes that are empty or too old are given back."},
 		{"settings.consolidationLevel", nil, "CONSOLIDATION_LEVEL", "", "normal", "How much has to be saved for a pod to be moved, where its pool does not say: cautious, normal or eager."},
 		{"settings.livePage", nil, "LIVE_PAGE", "", "false", "Show the cluster as it changes, and answer questions about it, to everyone who reaches the port of metrics."},
+		{"settings.recordFile", nil, "RECORD_FILE", "", "", "File in which decisions are recorded, for `tenon replay`, such as /recording/tenon.rec. Its folder is an emptyDir, unless `controller.extraVolumeMounts` has something there. Empty: nothing is recorded."},
+		{"settings.recordLimit", nil, "RECORD_LIMIT", "", "268435456", "Bytes that the recording may have; the oldest decisions make room."},
 		{"settings.viewAPI", nil, "VIEW_API", "", "false", "Answer callers of the API server by their own rights: the APIService v1.view.tenon.sh. Needs `webhook.enabled`."},
 		{"settings.disableClusterStateObservability", nil, "DISABLE_CLUSTER_STATE_OBSERVABILITY", "", "false", "No metrics of single pods, nodes, pools and conditions, and no events of conditions."},
 		{"settings.ignoreDRARequests", nil, "IGNORE_DRA_REQUESTS", "", "true", "Pods with resource claims are refused with the reason in either case; the log says so where this is false."},

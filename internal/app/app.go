@@ -59,6 +59,7 @@ import (
 	"github.com/tenon-sh/tenon/internal/metric"
 	"github.com/tenon-sh/tenon/internal/observe"
 	"github.com/tenon-sh/tenon/internal/panics"
+	"github.com/tenon-sh/tenon/internal/record"
 	"github.com/tenon-sh/tenon/internal/statemetrics"
 	"github.com/tenon-sh/tenon/internal/web"
 	"github.com/tenon-sh/tenon/internal/web/live"
@@ -103,7 +104,9 @@ type parts struct {
 	metrics *metric.Set
 	enact   *enact.Enactor
 	journal *journal.Journal
-	pages   http.Handler // what is seen and decided; nil where there is no port for it
+	records *record.Recorder // nil: nothing is recorded
+	feed    *record.Feed     // of decisions, for those who record elsewhere
+	pages   http.Handler     // what is seen and decided; nil where there is no port for it
 	pods    *statemetrics.Pods
 	limits  *statemetrics.Limits
 	passes  *statemetrics.Passes
@@ -398,19 +401,6 @@ func (p *parts) controllers() error {
 	return p.m.Add(buy)
 }
 
-// keepJournal returns what decisions are kept in.
-func (p *parts) keepJournal() (*journal.Journal, error) {
-	if p.Settings.JournalDir == "" {
-		return journal.New(maxJournalDecisions, p.Release, nil), nil
-	}
-	log := p.Log.WithName("journal")
-	folder, err := journal.NewFolder(p.Settings.JournalDir, p.Settings.JournalLimit, func(err error) { log.Error(err, "keep decisions") })
-	if err != nil {
-		return nil, err
-	}
-	return journal.New(maxJournalDecisions, p.Release, folder.Add), p.m.Add(folder)
-}
-
 // hold is for how long nodes that have joined may be kept closed to pods. It keeps
 // places for pods that are nominated, and does nothing where none is.
 func (p *parts) hold() time.Duration {
@@ -523,6 +513,7 @@ func (p *parts) serve(registry *prometheus.Registry) error {
 	}
 	p.pages = web.Handler(p.journal, p.state, p.enact.WhyDeleted, p.next, history)
 	mux.Handle("/", p.pages)
+	p.serveRecording(mux)
 	mux.Handle("/metrics", web.Bounded(maxScrapes, p.scrape(promhttp.HandlerFor(prometheus.Gatherers{registry, ctrlmetrics.Registry}, promhttp.HandlerOpts{
 		ErrorHandling: promhttp.ContinueOnError, // one bad series of a library does not hide all others
 	}))))

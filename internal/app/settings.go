@@ -44,6 +44,8 @@ type Settings struct {
 	Shadow             bool   // decide and tell, and change nothing
 	JournalDir         string // decisions are kept in files there; empty: in memory only
 	JournalLimit       int64  // bytes of them
+	RecordFile         string // decisions are recorded there; empty: nowhere
+	RecordLimit        int64  // bytes that it may have
 }
 
 // Gates are the features that can be switched.
@@ -57,7 +59,7 @@ func Defaults() Settings {
 		MetricsPort: 8080, HealthPort: 8081, QPS: 200, Burst: 300, LeaderElection: true,
 		LeaseName: "karpenter-leader-election", MemoryLimit: -1,
 		BatchMax: 10 * time.Second, BatchIdle: time.Second, Nominate: true, HoldNodes: 20 * time.Second, MovePods: true, ConsolidationLevel: consolidate.Normal, Gates: Gates{ReservedCapacity: true},
-		JournalLimit: 1 << 30,
+		JournalLimit: 1 << 30, RecordLimit: 256 << 20,
 	}
 }
 

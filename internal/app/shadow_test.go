@@ -1,9 +1,12 @@
 package app_test
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"net/http"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
@@ -18,6 +21,7 @@ import (
 	"github.com/tenon-sh/tenon/internal/journal"
 	"github.com/tenon-sh/tenon/internal/kubetest"
 	"github.com/tenon-sh/tenon/internal/loop"
+	"github.com/tenon-sh/tenon/internal/record"
 	"github.com/tenon-sh/tenon/internal/sim/driver"
 )
 
@@ -81,6 +85,7 @@ func TestShadow(t *testing.T) {
 	})
 	settings := app.Defaults()
 	settings.MetricsPort, settings.HealthPort, settings.Shadow, settings.JournalDir = 0, 0, true, t.TempDir()
+	settings.RecordFile = filepath.Join(t.TempDir(), "tenon.rec")
 	log := funcr.New(func(_, line string) { d.note(&d.lines, line) }, funcr.Options{})
 	looks := &onlooking{Driver: driver.New(h.market, "test")}
 	a, err := app.New(t.Context(), app.Config{Kubernetes: k, Driver: looks, Provider: "sim", Settings: settings, Log: log})
@@ -130,6 +135,12 @@ func TestShadow(t *testing.T) {
 	}
 	if files, err := journal.Files(settings.JournalDir); err != nil || len(files) == 0 {
 		t.Errorf("%d decisions are kept: %v", len(files), err)
+	}
+	recorded := 0
+	if data, err := os.ReadFile(settings.RecordFile); err != nil {
+		t.Error(err)
+	} else if err := record.Read(bytes.NewReader(data), func(journal.Entry) error { recorded++; return nil }); err != nil || recorded == 0 {
+		t.Errorf("%d decisions are recorded: %v", recorded, err)
 	}
 	for _, rule := range loop.Rules(app.ShadowSpecs()...) {
 		if !slices.Equal(rule.Verbs, []string{"get", "list", "watch"}) {

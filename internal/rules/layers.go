@@ -144,6 +144,7 @@ func layers() []layer {
 			why:  "metrics of the state are made of what is seen and nothing else is asked",
 		},
 		{at: "internal/journal", own: list("engine/... " + meter), not: list("engine/enginetest"), why: "the journal keeps worlds and plans and does not act on them"},
+		{at: "internal/record", own: list("engine/... internal/journal internal/scrub " + meter), not: list("engine/enginetest"), why: "a recording keeps what the journal was told and does not act on it"},
 		{at: "internal/loop", own: list(world + " engine/plan api/... internal/written " + meter), libs: list(kube + " " + prometheus), why: "loop is what every reconciler shares and none in particular"},
 		{
 			at:   "internal/controller/*",
@@ -168,12 +169,21 @@ func layers() []layer {
 		},
 		{
 			at:   "internal/cli/*",
-			own:  list("api/... engine/... internal/observe internal/cluster internal/cloud internal/catalog internal/journal internal/cli/verb internal/cli/snapshot " + pureAWS + " " + meter),
+			own:  list("api/... engine/... internal/observe internal/cluster internal/cloud internal/catalog internal/journal internal/record internal/cli/verb internal/cli/snapshot " + pureAWS + " " + meter),
 			libs: list(cli + " " + kube),
 			why:  "a verb that looks changes nothing: it knows no writer, no driver and no controller",
 		},
+		{at: "internal/cli/page", own: list("internal/cli/verb"), why: "a page says what it is given"},
 		{
-			at: "internal/cli/report", own: list(ground + " charts internal/journal engine/world internal/scrub internal/web/live internal/clock internal/cli/verb internal/cli/snapshot"), libs: list(cli + " " + kube),
+			at: "internal/cli/record", own: list("engine/amount internal/journal internal/record internal/scrub internal/clock internal/cli/verb internal/cli/snapshot"), libs: list(cli),
+			why: "a verb that looks changes nothing: it knows no writer, no driver and no controller",
+		},
+		{
+			at: "internal/cli/replay", own: list("engine/... internal/parallel internal/journal internal/record internal/scrub internal/web/live internal/clock internal/cli/verb internal/cli/snapshot internal/cli/page"), libs: list(cli),
+			why: "a verb that looks changes nothing: it knows no writer, no driver and no controller",
+		},
+		{
+			at: "internal/cli/report", own: list(ground + " charts internal/journal engine/world internal/scrub internal/record internal/web/live internal/clock internal/cli/verb internal/cli/snapshot internal/cli/page"), libs: list(cli + " " + kube),
 			why: "a verb that looks changes nothing: it knows no writer, no driver and no controller",
 		},
 		{

@@ -11,6 +11,7 @@ import (
 	"net/http/httptest"
 	"os"
 	"regexp"
+	"slices"
 	"strings"
 	"sync"
 
@@ -39,6 +40,7 @@ import (
 	"github.com/tenon-sh/tenon/internal/cli/verb"
 	"github.com/tenon-sh/tenon/internal/journal"
 	"github.com/tenon-sh/tenon/internal/observe"
+	"github.com/tenon-sh/tenon/internal/record"
 	"github.com/tenon-sh/tenon/internal/webhook"
 )
 
@@ -66,6 +68,7 @@ var formats = sync.OnceValue(func() []Format {
 		{"reviews", texts(reviews), readReview, regexp.MustCompile(`review|spec|metadata|JSON|^read `)},
 		{"world", worlds, readWorld, regexp.MustCompile(`^read world: `)},
 		{"journal", journals, readJournal, regexp.MustCompile(`decision \d+|no decisions|uncompress`)},
+		{"recording", recordings, readRecording, regexp.MustCompile(`at byte \d+|it is no recording|its form is`)},
 		{"notices", texts(notices...), readNotice, regexp.MustCompile(`^read `)},
 		{"userdata", texts(userData...), readUserData, regexp.MustCompile(`user ?[dD]ata|part`)},
 		{"kubelet", texts(kubeletSettings), readKubelet, regexp.MustCompile(`^kubelet settings: `)},
@@ -265,6 +268,36 @@ func journals() (out [][]byte) {
 
 func readJournal(data []byte) error {
 	return journal.Read(bytes.NewReader(data), func(e journal.Entry) error {
+		if e.World == nil {
+			return errHalf
+		}
+		return nil
+	})
+}
+
+func recordings() (out [][]byte) {
+	var whole bytes.Buffer
+	enc, err := record.NewEncoder(&whole)
+	for i, data := range slices.Concat(worlds(), worlds()) {
+		if err != nil {
+			break
+		}
+		var w *world.World
+		if w, err = world.Read(data); err == nil {
+			err = enc.Add(journal.Entry{Kind: journal.Buy, World: w, Plan: provision.Decide(w, provision.Options{}), Release: "v1"})
+		}
+		if i == 1 {
+			enc.Begin()
+		}
+	}
+	if err != nil {
+		panic(err)
+	}
+	return [][]byte{whole.Bytes()}
+}
+
+func readRecording(data []byte) error {
+	return record.Read(bytes.NewReader(data), func(e journal.Entry) error {
 		if e.World == nil {
 			return errHalf
 		}

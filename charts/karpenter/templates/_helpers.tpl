@@ -199,6 +199,18 @@ podAffinity:
 {{- join ", " $set }}
 {{- end }}
 
+{{- /* Where the folder of the recording is mounted, as a list: empty where nothing is recorded, or something else is mounted there. */}}
+{{- define "karpenter.recording" -}}
+{{- $mounts := list -}}
+{{- with .Values.settings.recordFile -}}
+{{- $mounts = list (dict "name" "recording" "mountPath" (dir .)) -}}
+{{- range $.Values.controller.extraVolumeMounts -}}
+{{- if eq .mountPath (dir $.Values.settings.recordFile) -}}{{- $mounts = list -}}{{- end -}}
+{{- end -}}
+{{- end -}}
+{{- toYaml $mounts -}}
+{{- end -}}
+
 {{- /* Not empty if the controller answers a webhook. A shadow answers none. */}}
 {{- define "karpenter.viewAPI" -}}
 {{- if and .Values.settings.viewAPI (include "karpenter.webhook" .) }}true{{ end }}

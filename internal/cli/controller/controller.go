@@ -210,6 +210,8 @@ func (o *options) flags(cmd *cobra.Command, getenv func(string) string) {
 	f.flag(&o.Shadow, "shadow", "SHADOW", "decide and tell, and change nothing: no lease, no events, no write to the API server, no call to AWS that does more than look")
 	f.text(&o.JournalDir, "journal-dir", "JOURNAL_DIR", "folder in which every decision is kept with all that it was made of, for tenon replay; empty: none")
 	f.size(&o.JournalLimit, "journal-limit", "JOURNAL_LIMIT", "bytes that the journal may have; the oldest decisions make room")
+	f.text(&o.RecordFile, "record-file", "RECORD_FILE", "file in which decisions are recorded, each World as what changed since the one before, for tenon replay; empty: none")
+	f.size(&o.RecordLimit, "record-limit", "RECORD_LIMIT", "bytes that the recording may have; the oldest decisions make room")
 	o.ignoreDRA = true
 	f.flag(&o.ignoreDRA, "ignore-dra-requests", "IGNORE_DRA_REQUESTS", "accepted; pods with resource claims are refused with the reason in either case")
 	f.text(&o.schedulerConfig, "scheduler-config", "SCHEDULER_CONFIG", "document with podTopologySpread.defaultConstraints, in YAML or JSON, as kube-scheduler's configuration has them: pods that state no topology spread constraint are planned with these")

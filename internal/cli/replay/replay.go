@@ -5,15 +5,18 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"runtime"
 
 	"github.com/spf13/cobra"
 
-	"github.com/tenon-sh/tenon/engine/pack"
 	"github.com/tenon-sh/tenon/engine/plan"
 	"github.com/tenon-sh/tenon/engine/suppose"
 	"github.com/tenon-sh/tenon/internal/cli/snapshot"
 	"github.com/tenon-sh/tenon/internal/cli/verb"
 	"github.com/tenon-sh/tenon/internal/journal"
+	"github.com/tenon-sh/tenon/internal/parallel"
+	"github.com/tenon-sh/tenon/internal/record"
+	"github.com/tenon-sh/tenon/internal/scrub"
 )
 
 // wide is the text form that names every pod.
@@ -21,10 +24,11 @@ const wide = "wide"
 
 // options are the flags.
 type options struct {
-	preferences, minValues string
-	steps                  int
-	check                  bool
-	format                 *verb.Format
+	settings
+
+	check, scrub bool
+	html         string
+	format       *verb.Format
 }
 
 // Command is the verb.
@@ -38,86 +42,138 @@ decides again with this program, and says whether the plan is the same. It needs
 no cluster and changes nothing.
 
 So a release can be tried on a cluster's own day before it is installed, and a
-setting before it is set: with --preference-policy, --min-values-policy or --steps
-it decides with these instead of what the controller had.
+setting before it is set: with --node-charge, --consolidation-level, --spot-to-spot
+and others it decides with these instead of what the controller had. Where decisions
+come out differently it says what that comes to in money, machines, moved and
+refused pods. Each decision is made of the World as it was: what it would have
+changed of those after it is estimated.
 
 A node that goes is decided about again with each look at the cluster until its
-claim has ended. The text has these decisions on one line with their number,
--o wide and json each of them.
+claim has ended, and most looks at a cluster change nothing. The text has such
+decisions on one line with their number, -o wide and json each of them.
 
 A controller keeps its last decisions in memory; their address is its metrics
-port (kubectl port-forward). With --journal-dir it keeps them in a folder.`,
+port (kubectl port-forward). A recording of a day is made by tenon record, or by
+the controller itself. With --journal-dir it keeps decisions in a folder.`,
 		Example: `  tenon replay http://127.0.0.1:8080
+  tenon replay monday.rec --consolidation-level eager --html eager.html
   tenon replay /var/lib/tenon/journal --check
   tenon replay journal/ --preference-policy Ignore -o wide`,
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) == 0 {
-				return fmt.Errorf("say what to replay: a file or folder of decisions, - for standard input, or the address of a controller")
+				return fmt.Errorf("say what to replay: a recording, a file or folder of decisions, - for standard input, or the address of a controller")
 			}
 			return nil
 		},
 		RunE: o.run,
 	}
+	o.flags(cmd)
 	f := cmd.Flags()
-	f.StringVar(&o.preferences, "preference-policy", "", "soft terms of pods: Respect or Ignore; default: what the controller had")
-	f.StringVar(&o.minValues, "min-values-policy", "", "minValues that cannot be met: Strict or BestEffort; default: what the controller had")
-	f.IntVar(&o.steps, "steps", 0, "bound on the counted work; 0: what the controller had")
 	f.BoolVar(&o.check, "check", false, "exit with status 1 if a plan comes out differently")
+	f.BoolVar(&o.scrub, "scrub", false, "give namespaces, pods, workloads, nodes and claims other names; what was recorded is made again with these as well")
+	f.StringVar(&o.html, "html", "", "file to write a page with plots to, which needs nothing else")
 	o.format = verb.FormatFlag(cmd, verb.Text, verb.JSON, wide)
 	return cmd
 }
 
+// replaying is a replay under way.
+type replaying struct {
+	*options
+
+	out    io.Writer
+	report report
+	day    *day
+	names  *scrub.Names // nil: things keep their names
+	held   row
+	batch  []journal.Entry
+}
+
+// perCore is how many decisions are read before as many as there are cores are made side by side.
+const perCore = 4
+
 func (o *options) run(cmd *cobra.Command, args []string) error {
-	if err := o.valid(); err != nil {
+	if err := o.settings.check(); err != nil {
 		return err
 	}
-	r := report{Format: "tenon-replay/v1", Decisions: []decision{}}
-	held := row{}
-	each := func(e journal.Entry) error {
-		d := o.again(e)
-		r.add(d)
-		if o.format.Is(verb.JSON) || !o.format.Is(wide) && held.takes(d) {
-			return nil
-		}
-		_, err := io.WriteString(cmd.OutOrStdout(), held.text(o.format.Is(wide)))
-		held = row{first: d, last: d.At, times: 1}
-		return err
+	r := &replaying{options: o, out: cmd.OutOrStdout(), day: newDay(), report: report{Format: "tenon-replay/v1", With: o.with(cmd), Decisions: []decision{}}}
+	if o.scrub {
+		r.names = &scrub.Names{Machines: true}
 	}
 	for _, from := range args {
-		before := len(r.Decisions)
-		if err := snapshot.Decisions(cmd.Context(), from, cmd.InOrStdin(), each); err != nil {
-			return verb.BadInput(err)
+		before := len(r.report.Decisions)
+		err := snapshot.Decisions(cmd.Context(), from, cmd.InOrStdin(), r.take)
+		if err == nil || record.IsDamage(err) {
+			if rest := r.flush(); rest != nil {
+				return rest
+			}
 		}
-		if len(r.Decisions) == before {
+		switch {
+		case err != nil && (!record.IsDamage(err) || len(r.report.Decisions) == before):
+			return verb.BadInput(err)
+		case err != nil:
+			cmd.PrintErrf("note: %v\n", err)
+		case len(r.report.Decisions) == before:
 			return verb.BadInputf("%s", snapshot.NoDecisions(from))
 		}
 	}
-	var err error
-	if o.format.Is(verb.JSON) {
-		err = verb.WriteJSON(cmd.OutOrStdout(), r)
-	} else {
-		_, err = io.WriteString(cmd.OutOrStdout(), held.text(o.format.Is(wide))+r.text())
+	return r.end(cmd)
+}
+
+// end says what all of it comes to.
+func (r *replaying) end(cmd *cobra.Command) error {
+	r.report.Day = r.day.day()
+	if r.day.skipped > 0 {
+		cmd.PrintErrf("note: %d decisions are older than one before them and are in no sum: give journals in the order of time\n", r.day.skipped)
 	}
-	if err == nil && o.check && r.Different+r.Broken > 0 {
-		err = fmt.Errorf("%d of %d decisions come out differently", r.Different+r.Broken, len(r.Decisions))
+	if r.html != "" {
+		if err := r.report.page().Write(r.html); err != nil {
+			return err
+		}
+	}
+	var err error
+	if r.format.Is(verb.JSON) {
+		err = verb.WriteJSON(r.out, r.report)
+	} else {
+		_, err = io.WriteString(r.out, r.held.text(r.format.Is(wide))+r.report.text())
+	}
+	if n := r.report.Different + r.report.Broken; err == nil && r.check && n > 0 {
+		err = fmt.Errorf("%d of %d decisions come out differently", n, len(r.report.Decisions))
 	}
 	return err
 }
 
-func (o *options) valid() error {
-	switch pack.Policy(o.preferences) {
-	case "", pack.Respect, pack.Ignore:
-	default:
-		return verb.BadInputf("--preference-policy is %q, want Respect or Ignore", o.preferences)
+// take collects a decision, and makes those that are collected once there are enough.
+func (r *replaying) take(e journal.Entry) error {
+	if r.names != nil {
+		var err error
+		if e, _, err = record.Renamed(e, r.names); err != nil {
+			return err
+		}
 	}
-	switch pack.Policy(o.minValues) {
-	case "", pack.Strict, pack.BestEffort:
-	default:
-		return verb.BadInputf("--min-values-policy is %q, want Strict or BestEffort", o.minValues)
+	if r.batch = append(r.batch, e); len(r.batch) < perCore*runtime.GOMAXPROCS(0) {
+		return nil
 	}
-	if o.steps < 0 {
-		return verb.BadInputf("--steps is %d, want zero or more", o.steps)
+	return r.flush()
+}
+
+// flush makes the decisions that are collected, and tells them in their order.
+func (r *replaying) flush() error {
+	made := make([]decision, len(r.batch))
+	parallel.Do(runtime.GOMAXPROCS(0), r.batch, func(i int, e journal.Entry) { made[i] = r.again(e) })
+	for i, d := range made {
+		if d.Verdict == same || d.Verdict == different {
+			r.day.add(r.batch[i], d.plan)
+		}
+		r.report.add(d)
+		if r.format.Is(verb.JSON) || !r.format.Is(wide) && r.held.takes(d) {
+			continue
+		}
+		if _, err := io.WriteString(r.out, r.held.text(r.format.Is(wide))); err != nil {
+			return err
+		}
+		r.held = row{first: d, last: d.At, times: 1}
 	}
+	r.batch = r.batch[:0]
 	return nil
 }
 
@@ -133,7 +189,8 @@ func (o *options) again(e journal.Entry) (d decision) {
 		d.Kind, d.Verdict = e.Parted, parted
 		return d
 	}
-	p := o.decide(e)
+	o.apply(&e.Options)
+	p := e.Again()
 	d.plan = p
 	switch {
 	case e.Kind == "":
@@ -148,24 +205,6 @@ func (o *options) again(e journal.Entry) (d decision) {
 	}
 	d.Identical = equal(e.Plan, p)
 	return d
-}
-
-// decide makes the decision of an entry's kind, with the options it had where the user says none.
-func (o *options) decide(e journal.Entry) plan.Plan {
-	with := &e.Options.Provision
-	if e.Kind == journal.Static {
-		with = &e.Options.Static
-	}
-	if o.preferences != "" {
-		with.PreferencePolicy = pack.Policy(o.preferences)
-	}
-	if o.minValues != "" {
-		with.MinValuesPolicy = pack.Policy(o.minValues)
-	}
-	if o.steps > 0 {
-		with.Steps = o.steps
-	}
-	return e.Again()
 }
 
 // equal reports whether two plans are the same in every field.

@@ -3,10 +3,12 @@ package replay_test
 import (
 	"bytes"
 	"encoding/json"
+	"fmt"
 	"net/http"
 	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -19,6 +21,7 @@ import (
 	"github.com/tenon-sh/tenon/internal/cli/replay"
 	"github.com/tenon-sh/tenon/internal/cli/verb"
 	"github.com/tenon-sh/tenon/internal/journal"
+	"github.com/tenon-sh/tenon/internal/record"
 	"github.com/tenon-sh/tenon/internal/web"
 )
 
@@ -262,5 +265,120 @@ func TestOtherSettings(t *testing.T) {
 	out, err := run(t, lines(t, e), "-", "--preference-policy", "Ignore")
 	if err != nil || !strings.Contains(out, "provisioner  different") {
 		t.Errorf("without preferences the plan is the same: %v\n%s", err, out)
+	}
+}
+
+// recorded is a recording of decisions in a file, of which the second and third are otherwise than what is decided now.
+func recorded(t *testing.T) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "a.rec")
+	f, err := record.OpenFile(path, record.LeastLimit)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range int64(6) {
+		e := entry()
+		b := e.World.Edit()
+		if err := b.SetPod(world.Pod{Key: world.Key{Namespace: "default", Name: fmt.Sprint("<script>\x1b[2J", i)}, UID: fmt.Sprint(i)}); err != nil {
+			t.Fatal(err)
+		}
+		e.World = b.Snapshot(1_800_000_000 + 3600*i)
+		e.Plan = e.Again()
+		if i == 1 || i == 2 {
+			e.Plan.New, e.Plan.Cost = slices.Clone(e.Plan.New), e.Plan.Cost+1_000_000
+			e.Plan.New[0].Price += 1_000_000
+			e.Plan.New[0].Shape = "<script>\x1b[2J"
+		}
+		if err := f.Add(e); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := f.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+// A recording is decided again, and what that comes to is told as text, JSON and a page, whatever things are called.
+func TestRecording(t *testing.T) {
+	path := recorded(t)
+	page := filepath.Join(t.TempDir(), "page.html")
+	out, err := run(t, "", path, "--html", page)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{"6 decisions made again: 4 the same, 2 different.", "From 2027-01-15 08:00:00 to 2027-01-15 13:00:00 UTC, 5h0m0s", "machines bought", "is estimated"} {
+		if !strings.Contains(out, want) {
+			t.Errorf("no %q in %s", want, out)
+		}
+	}
+	data, err := os.ReadFile(page)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{"&lt;script&gt;", "Decisions that come out otherwise", "default-src 'none'", "2 different"} {
+		if !strings.Contains(string(data), want) {
+			t.Errorf("the page has no %q: %s", want, data)
+		}
+	}
+	for _, not := range []string{"<script", "\x1b", "http://", "https://", "src=", "NaN"} {
+		if strings.Contains(string(data), not) {
+			t.Errorf("the page has %q", not)
+		}
+	}
+	if strings.Contains(out, "\x1b") {
+		t.Error("a control sequence is written to the terminal")
+	}
+	out, err = run(t, "", path, "-o", "json", "--node-charge", "0.5", "--consolidation-level", "eager", "--spot-to-spot")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got struct {
+		With map[string]string
+		Day  struct {
+			Currency           string
+			Recorded, Replayed struct{ Bought int }
+			Curve              []struct{}
+		}
+	}
+	if err := json.Unmarshal([]byte(out), &got); err != nil {
+		t.Fatal(err)
+	}
+	if got.With["node-charge"] != "0.5" || got.With["spot-to-spot"] != "true" || got.Day.Recorded.Bought == 0 || got.Day.Replayed.Bought >= got.Day.Recorded.Bought || len(got.Day.Curve) != 6 {
+		t.Errorf("with a charge it says %.1000s", out)
+	}
+	out, err = run(t, "", path, "--scrub", "-o", "wide")
+	if err != nil || strings.Contains(out, "default/") || !strings.Contains(out, "6 decisions made again") {
+		t.Errorf("scrubbed it says %s (%v)", out, err)
+	}
+}
+
+// A recording that is cut off is replayed as far as it is sound, and says so; wrong settings are refused.
+func TestRecordingsThatAreNotWhole(t *testing.T) {
+	path := recorded(t)
+	data, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	cut := filepath.Join(t.TempDir(), "cut.rec")
+	if err := os.WriteFile(cut, data[:len(data)-5], 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if out, err := run(t, "", cut); err != nil || !strings.Contains(out, "the 5 decisions before that are sound and were read") || !strings.Contains(out, "5 decisions made again") {
+		t.Errorf("cut off it says %s (%v)", out, err)
+	}
+	if out, err := run(t, string(data), "-"); err != nil || !strings.Contains(out, "6 decisions made again") {
+		t.Errorf("of standard input it says %s (%v)", out, err)
+	}
+	if err := os.WriteFile(cut, []byte("tenon-recording/v7\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := run(t, "", cut); verb.Status(err) != verb.Unusable || !strings.Contains(err.Error(), "read it with the release that wrote it") {
+		t.Errorf("of a later version it says %v", err)
+	}
+	for _, args := range [][]string{{"--node-charge", "x"}, {"--node-charge", "-1"}, {"--spot-premium", "-1"}, {"--consolidation-level", "mad"}, {"--steps", "-1"}} {
+		if _, err := run(t, "", append(args, path)...); verb.Status(err) != verb.Unusable || !strings.Contains(err.Error(), args[0]) {
+			t.Errorf("%v: it says %v", args, err)
+		}
 	}
 }

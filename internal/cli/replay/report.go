@@ -8,6 +8,7 @@ import (
 
 	"github.com/tenon-sh/tenon/engine/plan"
 	"github.com/tenon-sh/tenon/engine/suppose"
+	"github.com/tenon-sh/tenon/internal/cli/page"
 )
 
 // verdict is what came of deciding again.
@@ -38,13 +39,16 @@ type decision struct {
 
 // report is all decisions and what they come to.
 type report struct {
-	Format    string     `json:"format"`
-	Same      int        `json:"same"`
-	Different int        `json:"different"`
-	Broken    int        `json:"broken"`
-	NoPlan    int        `json:"noPlan"`
-	Refused   int        `json:"refused,omitempty"` // kept by an earlier release, in a form that cannot be made again
-	Decisions []decision `json:"decisions"`
+	Format string `json:"format"`
+
+	With      map[string]string `json:"with,omitempty"` // settings that were tried, by their flags
+	Same      int               `json:"same"`
+	Different int               `json:"different"`
+	Broken    int               `json:"broken"`
+	NoPlan    int               `json:"noPlan"`
+	Refused   int               `json:"refused,omitempty"` // kept by an earlier release, in a form that cannot be made again
+	Day       Day               `json:"day"`
+	Decisions []decision        `json:"decisions"`
 }
 
 func (r *report) add(d decision) {
@@ -60,6 +64,7 @@ func (r *report) add(d decision) {
 	case parted:
 		r.Refused++
 	}
+	d.plan = plan.Plan{} // those of a day would be too many to keep
 	r.Decisions = append(r.Decisions, d)
 }
 
@@ -97,7 +102,7 @@ func (d decision) text(note string, wide bool) string {
 	if len(what) == 0 {
 		what = append(what, "nothing to do")
 	}
-	line := fmt.Sprintf("%s  %-12s %-9s  %s%s\n", time.Unix(d.At, 0).UTC().Format("2006-01-02 15:04:05"), d.Kind, d.Verdict, strings.Join(what, "; "), note)
+	line := fmt.Sprintf("%s  %-12s %-9s  %s%s\n", time.Unix(d.At, 0).UTC().Format("2006-01-02 15:04:05"), page.Printable(d.Kind), d.Verdict, strings.Join(what, "; "), note)
 	switch d.Verdict {
 	case different:
 		line += indent(d.Difference.Text(wide))
@@ -139,7 +144,7 @@ func back(p plan.Plan) (n int) {
 }
 
 func indent(text string) string {
-	return "    " + strings.ReplaceAll(strings.TrimSuffix(text, "\n"), "\n", "\n    ") + "\n"
+	return "    " + strings.ReplaceAll(strings.TrimSuffix(page.Printable(text), "\n"), "\n", "\n    ") + "\n"
 }
 
 // text sums up.
@@ -157,5 +162,9 @@ func (r report) text() string {
 	if len(r.Decisions) == 1 {
 		plural = ""
 	}
-	return fmt.Sprintf("%d decision%s made again: %s.\n", len(r.Decisions), plural, strings.Join(all, ", "))
+	with := ""
+	if len(r.With) > 0 {
+		with = " with " + settingsText(r.With)
+	}
+	return fmt.Sprintf("%d decision%s made again%s: %s.\n", len(r.Decisions), plural, with, strings.Join(all, ", ")) + r.sums()
 }

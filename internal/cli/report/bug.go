@@ -23,10 +23,12 @@ import (
 	"k8s.io/client-go/kubernetes"
 
 	"github.com/tenon-sh/tenon/engine/amount"
+	"github.com/tenon-sh/tenon/internal/cli/page"
 	"github.com/tenon-sh/tenon/internal/cli/snapshot"
 	"github.com/tenon-sh/tenon/internal/cli/verb"
 	"github.com/tenon-sh/tenon/internal/clock"
 	"github.com/tenon-sh/tenon/internal/journal"
+	"github.com/tenon-sh/tenon/internal/record"
 	"github.com/tenon-sh/tenon/internal/scrub"
 )
 
@@ -181,17 +183,7 @@ func (c *collecting) readme() string {
 	} else {
 		b.WriteString("It names pods, namespaces, nodes and pools with their labels, and holds no Secrets and no user data. --scrub replaces names.\n")
 	}
-	return printable(b.String())
-}
-
-// printable is a text without control characters but line ends.
-func printable(s string) string {
-	return strings.Map(func(r rune) rune {
-		if r != '\n' && (r < ' ' || r == 0x7f || r >= 0x80 && r < 0xa0 || r >= 0x202a && r <= 0x202e || r >= 0x2066 && r <= 0x2069) {
-			return '\ufffd'
-		}
-		return r
-	}, s)
+	return page.Printable(b.String())
 }
 
 // keep adds a part, and says that it is there, or why it is not.
@@ -335,7 +327,7 @@ func (c *collecting) events(ctx context.Context) error {
 }
 
 func (c *collecting) metrics(ctx context.Context) error {
-	body, err := open(ctx, c.doors, "metrics")
+	body, err := snapshot.Open(ctx, c.doors, "metrics", nil)
 	if err != nil {
 		c.lack("metrics", err)
 		return nil
@@ -364,15 +356,15 @@ func (c *collecting) decisions(ctx context.Context) error {
 	kept, again, other := 0, 0, 0
 	for i, e := range slices.Backward(entries) {
 		if c.scrub {
-			var same string
-			if e, same, err = renamed(e, names); err != nil {
+			var same record.Again
+			if e, same, err = record.Renamed(e, names); err != nil {
 				c.lack(fmt.Sprintf("decision %d", i+1), err)
 				continue
 			}
 			switch same {
-			case "same":
+			case record.Alike:
 				again++
-			case "other":
+			case record.Otherwise:
 				other++
 			}
 		}
@@ -407,7 +399,7 @@ func (c *collecting) decisions(ctx context.Context) error {
 func (c *collecting) journal(ctx context.Context) ([]journal.Entry, error) {
 	var out []journal.Entry
 	read := func(path string) error {
-		body, err := open(ctx, c.doors, path)
+		body, err := snapshot.Open(ctx, c.doors, path, nil)
 		if err != nil {
 			return err
 		}
@@ -424,54 +416,4 @@ func (c *collecting) journal(ctx context.Context) ([]journal.Entry, error) {
 		return out, nil
 	}
 	return out, read("now")
-}
-
-// renamed is a decision of the World with other names, made again: the words of the first may name anything. It says
-// whether this program decides as the controller did while things have their own names.
-func renamed(e journal.Entry, names *scrub.Names) (out journal.Entry, same string, err error) {
-	defer func() {
-		if r := recover(); r != nil { // what breaks a decision is what is looked for
-			out.Panic, err = printable(fmt.Sprint(r)), nil
-		}
-	}()
-	w, err := names.World(e.World)
-	if err != nil {
-		return e, "", err
-	}
-	out = journal.Entry{Kind: e.Kind, World: w, Options: optionsOf(e.Options, names), Release: e.Release, Panic: e.Panic}
-	if out.Panic != "" && !strings.HasPrefix(out.Panic, "runtime error: ") {
-		out.Panic = leftOut
-	}
-	if e.Panic != "" || e.Parted != "" || e.Kind == "" {
-		return out, "", nil
-	}
-	was, wasErr := json.Marshal(e.Plan)
-	is, isErr := json.Marshal(e.Again())
-	same = "other"
-	if wasErr == nil && isErr == nil && bytes.Equal(was, is) {
-		same = "same"
-	}
-	out.Plan = out.Again()
-	return out, same, nil
-}
-
-// optionsOf are options with other names of nodes and claims.
-func optionsOf(o journal.Options, names *scrub.Names) journal.Options {
-	all := func(in []string) []string {
-		out := slices.Clone(in)
-		for i, name := range out {
-			out[i] = names.Place(name)
-		}
-		return out
-	}
-	d := &o.Disrupt
-	d.Planned, d.Skip, d.Consolidate.Planned, d.Consolidate.Explain = all(d.Planned), all(d.Skip), all(d.Consolidate.Planned), all(d.Consolidate.Explain)
-	if d.Marked != nil {
-		marked := make(map[string]int64, len(d.Marked))
-		for name, since := range d.Marked {
-			marked[names.Place(name)] = since
-		}
-		d.Marked = marked
-	}
-	return o
 }

@@ -2,12 +2,9 @@
 package report
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"io"
-	"net/url"
-	"os"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -15,6 +12,7 @@ import (
 	"github.com/tenon-sh/tenon/internal/cli/snapshot"
 	"github.com/tenon-sh/tenon/internal/cli/verb"
 	"github.com/tenon-sh/tenon/internal/journal"
+	"github.com/tenon-sh/tenon/internal/record"
 )
 
 // asCSV is the form for spreadsheets.
@@ -63,8 +61,10 @@ func (o *options) run(cmd *cobra.Command, args []string) error {
 		return nil
 	}
 	for _, from := range args {
-		if err := snapshot.Decisions(cmd.Context(), from, cmd.InOrStdin(), each); err != nil {
+		if err := snapshot.Decisions(cmd.Context(), from, cmd.InOrStdin(), each); err != nil && (!record.IsDamage(err) || r.out.Decisions == 0) {
 			return verb.BadInput(err)
+		} else if err != nil {
+			cmd.PrintErrf("note: %v\n", err)
 		}
 		if r.out.Decisions == 0 {
 			return verb.BadInputf("%s", snapshot.NoDecisions(from))
@@ -80,7 +80,7 @@ func (o *options) run(cmd *cobra.Command, args []string) error {
 	}
 	p := r.period()
 	if o.html != "" {
-		if err := writeNew(o.html, p.html()); err != nil {
+		if err := p.html().Write(o.html); err != nil {
 			return err
 		}
 	}
@@ -105,32 +105,13 @@ func reach(f *pflag.FlagSet, s *snapshot.Source) {
 	f.StringVar(&s.Controller, "controller", "", "controller to ask: its Service as NAMESPACE/NAME, or the URL of its pages; default: the chart's Service")
 }
 
-// open opens the answer of the first of the ways to the controller that answers.
-func open(ctx context.Context, doors []snapshot.Door, path string) (io.ReadCloser, error) {
-	var errs []error
-	for _, d := range doors {
-		if d.ByRights { // its API has neither metrics nor a journal
-			continue
-		}
-		body, err := d.Get(ctx, path, url.Values{})
-		if err == nil {
-			return body, nil
-		}
-		errs = append(errs, fmt.Errorf("%s: %w", d.Name, err))
-	}
-	if len(errs) == 0 {
-		return nil, errors.New("no controller was found; name it with --controller")
-	}
-	return nil, errors.Join(errs...)
-}
-
 // asked asks the controller of the cluster for its journal.
 func (o *options) asked(cmd *cobra.Command, each func(journal.Entry) error) error {
 	doors, err := o.source.Doors(cmd.Context())
 	if err != nil {
 		return err
 	}
-	body, err := open(cmd.Context(), doors, "journal")
+	body, err := snapshot.Open(cmd.Context(), doors, "journal", nil)
 	if err != nil {
 		return fmt.Errorf("the controller could not be asked for its journal: %w; give a file or folder of decisions", err)
 	}
@@ -143,18 +124,4 @@ func (o *options) asked(cmd *cobra.Command, each func(journal.Entry) error) erro
 		err = errors.New("the controller has kept no decision yet: it makes one when a pod waits or a node may go")
 	}
 	return err
-}
-
-// writeNew writes a file that is not there yet.
-func writeNew(name, text string) error {
-	f, err := os.OpenFile(name, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
-	if errors.Is(err, os.ErrExist) {
-		return verb.BadInputf("%s is there already, and is not written over: name another file", name)
-	} else if err != nil {
-		return verb.BadInputf("write the page: %w", err)
-	}
-	if _, err = io.WriteString(f, text); err != nil {
-		return errors.Join(err, f.Close(), os.Remove(name))
-	}
-	return f.Close()
 }

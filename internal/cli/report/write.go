@@ -5,7 +5,6 @@ import (
 	"cmp"
 	"encoding/csv"
 	"fmt"
-	"html"
 	"maps"
 	"slices"
 	"strings"
@@ -13,6 +12,7 @@ import (
 	"time"
 
 	"github.com/tenon-sh/tenon/engine/amount"
+	"github.com/tenon-sh/tenon/internal/cli/page"
 )
 
 // otherwise is said of claims that went without a decision of the journal.
@@ -89,7 +89,7 @@ func (p Period) text() string {
 		fmt.Fprintf(t, "%s\t%s\t%.4f\t%.4f\t%d\t%s\t%d\n", r.Day, oneLine(cmp.Or(r.Pool, "-")), r.Cost, r.OnDemand, r.Bought, oneLine(cmp.Or(ended(r.Ended), "0")), r.Moved)
 	}
 	_ = t.Flush() // a buffer takes all
-	return printable(b.String())
+	return page.Printable(b.String())
 }
 
 // oneLine keeps a text from being more than a cell.
@@ -118,86 +118,36 @@ func (p Period) csv() (string, error) {
 
 // cell keeps spreadsheets from taking a text for a formula.
 func cell(s string) string {
-	s = oneLine(printable(s))
+	s = oneLine(page.Printable(s))
 	if strings.HasPrefix(strings.TrimLeft(s, " \ufffd"), "=") || strings.ContainsAny(s[:min(len(s), 1)], "=+-@|%\ufffd") || strings.HasPrefix(s, "\ufffd") {
 		return "'" + s
 	}
 	return s
 }
 
-// style is all that the page looks by.
-const style = `:root{color-scheme:light dark}body{font:15px/1.5 system-ui,sans-serif;max-width:70rem;margin:2rem auto;padding:0 1rem}
-table{border-collapse:collapse;width:100%}th,td{text-align:left;padding:.3rem .6rem;border-bottom:1px solid #8886}td.n{text-align:right;font-variant-numeric:tabular-nums}
-svg{width:100%;height:auto}.wide{overflow-x:auto}.price{color:#2f8f6b}.list{color:#8a8f98}.bound{color:#b5651d}`
-
-// html is a page by itself, without scripts and without anything from elsewhere.
-func (p Period) html() string {
-	var b strings.Builder
-	put := func(format string, values ...string) {
-		escaped := make([]any, len(values))
-		for i, v := range values {
-			escaped[i] = html.EscapeString(printable(v))
-		}
-		fmt.Fprintf(&b, format, escaped...)
-	}
-	b.WriteString(`<!doctype html><html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width"><meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'unsafe-inline'"><title>Tenon: what it cost</title><style>` + style + `</style></head><body><h1>What it cost</h1>`)
+// html is a page by itself.
+func (p Period) html() *page.Page {
+	out := page.New("what it cost")
 	for _, l := range p.lines() {
-		put("<p>%s</p>", l)
+		out.Text(l)
 	}
-	b.WriteString(p.plot())
-	b.WriteString(`<h2>By day and pool</h2><div class="wide"><table><thead><tr>`)
-	for _, t := range []string{"Day", "Pool", "Cost, " + p.Currency, "On demand", "Came", "Went", "Pods moved"} {
-		put(`<th scope="col">%s</th>`, t)
-	}
-	b.WriteString("</tr></thead><tbody>")
-	for _, r := range p.Rows {
-		put(`<tr><td>%s</td><td>%s</td><td class="n">%s</td><td class="n">%s</td><td class="n">%s</td><td>%s</td><td class="n">%s</td></tr>`,
-			r.Day, cmp.Or(r.Pool, "-"), fmt.Sprintf("%.4f", r.Cost), fmt.Sprintf("%.4f", r.OnDemand), fmt.Sprint(r.Bought), cmp.Or(ended(r.Ended), "0"), fmt.Sprint(r.Moved))
-	}
-	b.WriteString("</tbody></table></div></body></html>\n")
-	return b.String()
-}
-
-// plot draws what an hour cost over time. A price stands until the next decision.
-func (p Period) plot() string {
-	const width, height, left, low = 900.0, 260.0, 60.0, 20.0
-	if len(p.Curve) < 2 || p.Until <= p.From {
-		return ""
-	}
-	most := 0.0
-	for _, c := range p.Curve {
-		most = max(most, c.Price, c.OnDemand, c.Bound)
-	}
-	if most == 0 {
-		return ""
-	}
-	x := func(at int64) float64 { return left + (width-left)*float64(at-p.From)/float64(p.Until-p.From) }
-	y := func(v float64) float64 { return (height - low) * (1 - v/most) }
-	line := func(of func(Point) float64) string {
-		var d strings.Builder
-		last := -1.0
-		for _, c := range p.Curve {
-			if last >= 0 {
-				fmt.Fprintf(&d, "%.1f,%.1f ", x(c.At), y(last))
-			}
-			last = of(c)
-			fmt.Fprintf(&d, "%.1f,%.1f ", x(c.At), y(last))
+	curve := func(name, class string, of func(Point) float64) page.Curve {
+		c := page.Curve{Name: name, Class: class}
+		for _, at := range p.Curve {
+			c.Points = append(c.Points, page.Point{At: at.At, Value: of(at)})
 		}
-		return strings.TrimSpace(d.String())
+		return c
 	}
-	var b strings.Builder
-	fmt.Fprintf(&b, `<figure><svg viewBox="0 -10 %.0f %.0f" role="img" aria-label="price an hour over time">`, width, height+10)
-	for _, l := range []struct {
-		class string
-		of    func(Point) float64
-	}{{"list", func(c Point) float64 { return c.OnDemand }}, {"bound", func(c Point) float64 { return c.Bound }}, {"price", func(c Point) float64 { return c.Price }}} {
-		fmt.Fprintf(&b, `<polyline class="%s" fill="none" stroke="currentColor" stroke-width="2" points="%s"/>`, l.class, line(l.of))
+	out.Plot(page.Plot{Name: "price an hour", Unit: p.Currency, From: p.From, Until: p.Until, Curves: []page.Curve{
+		curve("on demand", "list", func(c Point) float64 { return c.OnDemand }),
+		curve("bound of what could move", "bound", func(c Point) float64 { return c.Bound }),
+		curve("price an hour", "price", func(c Point) float64 { return c.Price }),
+	}})
+	out.Heading("By day and pool")
+	var rows [][]string
+	for _, r := range p.Rows {
+		rows = append(rows, []string{r.Day, cmp.Or(r.Pool, "-"), fmt.Sprintf("%.4f", r.Cost), fmt.Sprintf("%.4f", r.OnDemand), fmt.Sprint(r.Bought), cmp.Or(ended(r.Ended), "0"), fmt.Sprint(r.Moved)})
 	}
-	for _, v := range []float64{0, most / 2, most} {
-		fmt.Fprintf(&b, `<text x="0" y="%.1f" font-size="12" fill="currentColor">%.3f</text>`, y(v)+4, v)
-	}
-	fmt.Fprintf(&b, `<text x="%.0f" y="%.0f" font-size="12" fill="currentColor">%s</text><text x="%.0f" y="%.0f" font-size="12" fill="currentColor" text-anchor="end">%s</text></svg>`,
-		left, height-4, clockText(p.From), width, height-4, clockText(p.Until))
-	fmt.Fprintf(&b, `<figcaption><span class="price">price an hour</span>, <span class="list">on demand</span>, <span class="bound">bound of what could move</span>; %s</figcaption></figure>`, html.EscapeString(printable(p.Currency)))
-	return b.String()
+	out.Table([]page.Column{{Name: "Day"}, {Name: "Pool"}, {Name: "Cost, " + p.Currency, Number: true}, {Name: "On demand", Number: true}, {Name: "Came", Number: true}, {Name: "Went"}, {Name: "Pods moved", Number: true}}, rows)
+	return out
 }

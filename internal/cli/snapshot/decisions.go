@@ -2,26 +2,30 @@ package snapshot
 
 import (
 	"archive/zip"
+	"bufio"
 	"context"
 	"errors"
 	"fmt"
 	"io"
 	"net/http"
+	"net/url"
 	"os"
 	"slices"
 	"strings"
 	"time"
 
 	"github.com/tenon-sh/tenon/internal/journal"
+	"github.com/tenon-sh/tenon/internal/record"
 )
 
 // journalTimeout is how long a controller may take to send what it kept.
 const journalTimeout = 2 * time.Minute
 
-// Decisions reads the decisions of a file, a folder, standard input or a controller.
+// Decisions reads the decisions of a file, a folder, standard input or a controller: a journal, a recording or a report
+// of a bug. Of a recording that is not whole all that is sound is read; what is wrong with it is a *record.DamageError.
 func Decisions(ctx context.Context, from string, in io.Reader, each func(journal.Entry) error) error {
 	if from == "-" {
-		return journal.Read(in, each)
+		return read(in, each)
 	}
 	if isURL(from) {
 		return fetchJournal(ctx, from, each)
@@ -38,6 +42,25 @@ func Decisions(ctx context.Context, from string, in io.Reader, each func(journal
 		}
 	}
 	return nil
+}
+
+// Open opens the answer of the first of the ways to a controller's pages that answers.
+func Open(ctx context.Context, doors []Door, path string, query url.Values) (io.ReadCloser, error) {
+	var errs []error
+	for _, d := range doors {
+		if d.ByRights { // its API has neither metrics nor a journal
+			continue
+		}
+		body, err := d.Get(ctx, path, query)
+		if err == nil {
+			return body, nil
+		}
+		errs = append(errs, fmt.Errorf("%s: %w", d.Name, err))
+	}
+	if len(errs) == 0 {
+		return nil, errors.New("no controller was found; name it with --controller")
+	}
+	return nil, errors.Join(errs...)
 }
 
 // NoDecisions says that no decision was found, and where there would be one.
@@ -59,15 +82,24 @@ func readDecisions(name string, each func(journal.Entry) error) error {
 		return fmt.Errorf("read %s: %w", name, errors.Unwrap(err))
 	}
 	defer func() { _ = f.Close() }()
-	read := journal.Read
+	how := read
 	magic := make([]byte, len(zipped))
 	if n, _ := f.ReadAt(magic, 0); string(magic[:n]) == zipped { // what cannot be read twice is none
-		read = bugReport
+		how = bugReport
 	}
-	if err := read(f, each); err != nil {
+	if err := how(f, each); err != nil {
 		return fmt.Errorf("%s: %w", name, err)
 	}
 	return nil
+}
+
+// read reads a recording or a journal.
+func read(r io.Reader, each func(journal.Entry) error) error {
+	in := bufio.NewReader(r)
+	if start, _ := in.Peek(record.MagicLen); record.IsRecording(start) {
+		return record.Read(in, each)
+	}
+	return journal.Read(in, each)
 }
 
 // zipped is how a report of a bug begins, which is a zip file.
@@ -112,8 +144,8 @@ func bugReport(r io.Reader, each func(journal.Entry) error) error {
 func fetchJournal(ctx context.Context, address string, each func(journal.Entry) error) error {
 	ctx, stop := context.WithTimeout(ctx, journalTimeout)
 	defer stop()
-	url := strings.TrimSuffix(address, "/") + "/journal"
-	ask, err := http.NewRequestWithContext(ctx, http.MethodGet, url, http.NoBody)
+	at := strings.TrimSuffix(address, "/") + "/journal"
+	ask, err := http.NewRequestWithContext(ctx, http.MethodGet, at, http.NoBody)
 	if err != nil {
 		return fmt.Errorf("%s: %w", address, err)
 	}
@@ -123,10 +155,10 @@ func fetchJournal(ctx context.Context, address string, each func(journal.Entry) 
 	}
 	defer func() { _ = answer.Body.Close() }()
 	if answer.StatusCode != http.StatusOK {
-		return fmt.Errorf("%s: %s: this is not a controller's metrics port, or an older one", url, answer.Status)
+		return fmt.Errorf("%s: %s: this is not a controller's metrics port, or an older one", at, answer.Status)
 	}
 	if err := journal.Read(answer.Body, each); err != nil {
-		return fmt.Errorf("%s: %w", url, err)
+		return fmt.Errorf("%s: %w", at, err)
 	}
 	return nil
 }
