@@ -1,6 +1,7 @@
 package search
 
 import (
+	"cmp"
 	"slices"
 
 	"github.com/tenon-sh/tenon/engine/market"
@@ -56,23 +57,116 @@ func (k *Searcher) Bound() money.Micro {
 		return k.Proof.bound
 	}
 	free := k.Proof.Free
+	items := map[*packing.Class]map[string]int{} // the item of each class in each domain that it has to be in; "" is the others
 	shares := map[spread.Share][]int{}
 	for _, c := range k.Classes {
 		if placed[c] == 0 {
 			continue
 		}
-		item := solve.Item{Name: c.Pod.String(), Need: c.Need, Count: placed[c], Hosts: HostsAmong(c.Offers, k.Proof.Hosts)}
-		if item.Hosts == nil {
-			return 0
-		}
-		if !crowded[c] {
-			item.PerHost = k.Ledger.PerHost(c.Subject)
-			for _, s := range k.Ledger.Caps(c.Subject) {
-				shares[s] = append(shares[s], len(free.Items))
+		for _, p := range k.portions(c, placed[c]) {
+			item := solve.Item{Name: c.Pod.String() + p.domain, Need: c.Need, Count: p.pods, Hosts: HostsAmong(p.offers, k.Proof.Hosts)}
+			if item.Hosts == nil {
+				return 0
 			}
+			if !crowded[c] {
+				item.PerHost = k.Ledger.PerHost(c.Subject)
+				for _, s := range k.Ledger.Caps(c.Subject) {
+					shares[s] = append(shares[s], len(free.Items))
+				}
+			}
+			if items[c] == nil {
+				items[c] = map[string]int{}
+			}
+			items[c][p.domain] = len(free.Items)
+			free.Items = append(free.Items, item)
 		}
-		free.Items = append(free.Items, item)
 	}
 	free.Groups = Shared(shares)
-	return money.Micro(solve.Bound(free))
+	free.Seeds = []solve.Answer{k.asPlanned(items)}
+	return money.Micro(solve.Bound(free, int64(packing.Price(k.Packing))))
+}
+
+// asPlanned is the planned machines as an answer, by the items of classes.
+func (k *Searcher) asPlanned(items map[*packing.Class]map[string]int) solve.Answer {
+	at := map[int]int{}
+	for h, offer := range k.Proof.Hosts {
+		at[offer] = h
+	}
+	var out solve.Answer
+	for _, b := range k.Planned {
+		h, ok := at[b.Offer]
+		if !ok || b.Machine != nil {
+			continue
+		}
+		counts := map[int]int{}
+		for _, x := range b.Pods {
+			counts[k.itemOf(x.Class, b, items[x.Class])]++
+		}
+		n := solve.Node{Host: h, Times: 1}
+		for _, i := range sortedKeys(counts, cmp.Compare[int]) {
+			n.Items = append(n.Items, solve.Portion{Item: i, Count: counts[i]})
+		}
+		out.Nodes = append(out.Nodes, n)
+	}
+	return out
+}
+
+// itemOf is the item that a pod of the class is taken for on a machine: that of its domain, if there is one.
+func (k *Searcher) itemOf(c *packing.Class, b *packing.Bin, items map[string]int) int {
+	if key, _, _, ok := k.Ledger.SpreadAlone(c.Subject); ok {
+		if i, ok := items[" "+k.Market.DomainOf(b.Offer, key)]; ok {
+			return i
+		}
+	}
+	return items[""]
+}
+
+// portion is so many pods of a class, and what can be bought for them.
+type portion struct {
+	domain string
+	pods   int
+	offers market.Set
+}
+
+// portions are the pods of a class on new machines: for each domain over which they
+// are spread as many as it must have of them, whatever the plan, and the others, which may
+// go anywhere. All domains that they can reach are taken to count.
+func (k *Searcher) portions(c *packing.Class, pods int) []portion {
+	rest := portion{"", pods, c.Offers}
+	key, group, skew, ok := k.Ledger.SpreadAlone(c.Subject)
+	if !ok {
+		return []portion{rest}
+	}
+	names, sets := k.Market.ByDomain(c.Offers, key)
+	counts, fresh := k.Ledger.ByDomain(group), k.newByDomain(c, key)
+	total := 0
+	for _, d := range names {
+		total += counts[d]
+	}
+	least := (total - skew*(len(names)-1) + len(names) - 1) / max(len(names), 1)
+	var out []portion
+	for _, d := range names {
+		// What is on machines that are there stays.
+		if n := min(least-(counts[d]-fresh[d]), fresh[d]); n > 0 {
+			out = append(out, portion{" " + d, n, sets[d]})
+			rest.pods -= n
+		}
+	}
+	if rest.pods > 0 {
+		out = append(out, rest)
+	}
+	return out
+}
+
+// newByDomain counts the pods of a class on new machines by the domain of these.
+func (k *Searcher) newByDomain(c *packing.Class, key string) map[string]int {
+	out := map[string]int{}
+	for _, b := range k.Planned {
+		for _, x := range b.Pods {
+			if x.Class == c && b.Machine == nil {
+				out[k.Market.DomainOf(b.Offer, key)]++
+			}
+		}
+	}
+	return out
 }

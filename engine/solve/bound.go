@@ -42,7 +42,7 @@ func (f *fluid) proof(s coarse) tariff {
 	share := make([]float64, f.width)
 	size := make([]int64, f.width)
 	for n, h := range f.kinds.all {
-		price := min(h.price, topPrice) << moneyBits
+		price := min(h.price+f.charge, topPrice) << moneyBits
 		for _, d := range h.draws {
 			price += t.toll[d.Budget] * d.Amount
 		}

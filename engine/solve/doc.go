@@ -23,6 +23,9 @@
 //	fill.go      one host: item after item, such that what matters runs out at the same time
 //	greedy.go    all hosts: the one that holds most for its price, again and again, at prices found anew as items get fewer
 //	mix.go       another start: the relaxation's mix of hosts, all opened at once, and every item where free room points its way
+//	fullest.go   the load of a host that is worth most, in whole items
+//	master.go    the linear program of patterns, a pattern being what one host holds
+//	patterns.go  where there are few classes: a start from that program, rounded, and a tighter bound
 //	improve.go   empty a few hosts, fill them again at slightly different prices, keep what is not dearer; as long as that pays
 //	ration.go    what to do when budgets do not suffice: serve ranks in order
 //	search.go    the best that was found

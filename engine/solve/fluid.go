@@ -44,7 +44,8 @@ type fluid struct {
 	m      *model
 	kinds  *kinds
 	look   []int32   // the kinds that are looked at
-	price  []float64 // of each kind
+	charge int64     // for each host, beside its price
+	price  []float64 // of each kind, with the charge
 	lumps  []lump
 	lumpOf []int32 // the lump of each class
 	limits []limit
@@ -63,7 +64,7 @@ type fluid struct {
 const maxLimits = 8
 
 func newFluid(m *model, kinds *kinds, charge int64) *fluid {
-	f := &fluid{m: m, kinds: kinds, capsOf: make([][]int32, len(m.classes)), toll: make([]float64, len(m.budgets))}
+	f := &fluid{m: m, kinds: kinds, charge: charge, capsOf: make([][]int32, len(m.classes)), toll: make([]float64, len(m.budgets))}
 	for n, h := range f.kinds.all {
 		f.look = append(f.look, int32(n))
 		f.price = append(f.price, float64(h.price+charge))

@@ -54,13 +54,19 @@ func (s *search) mixed(most int) *solution {
 		}
 		s.m.refund(&x.nodes[i], budgets, -1)
 	}
+	return s.complete(x.nodes, budgets)
+}
+
+// complete has the greedy search place what is left beside some hosts.
+func (s *search) complete(nodes []node, budgets []int64) *solution {
+	k := s.packer
 	if slices.ContainsFunc(k.rem, func(n int) bool { return n > 0 }) {
 		p := s.near.clone()
 		p.weigh(k.rem)
 		p.climb(8, 0.2, 0.02)
-		x.nodes = append(x.nodes, k.greedy(p.prices(0.1*s.wide()), style{slack: 1, pull: .5, again: .9, loose: .1}, allClasses(s.m), budgets)...)
+		nodes = append(nodes, k.greedy(p.prices(0.1*s.wide()), style{slack: 1, pull: .5, again: .9, loose: .1}, allClasses(s.m), budgets)...)
 	}
-	out := &solution{nodes: x.nodes, left: slices.Clone(k.rem)}
+	out := &solution{nodes: nodes, left: slices.Clone(k.rem)}
 	for i := range out.nodes {
 		s.m.downsize(&out.nodes[i], budgets)
 	}

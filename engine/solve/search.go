@@ -19,6 +19,12 @@ type search struct {
 	steps  int
 }
 
+// How close to the relaxation is close enough to try no other style, and to improve no more.
+const (
+	close  = 1.015
+	closer = 1.005
+)
+
 // offer makes s the best solution if it is: what leaves out less is better, then what costs less with the charge.
 func (s *search) offer(x *solution) {
 	if x == nil {

@@ -53,12 +53,25 @@ func (s *search) pour(steps int) {
 	if !s.pressed() && !s.within(closer) {
 		s.offer(s.mixed(steps / mixPart))
 	}
+	poured := s.best
+	if !s.within(closer) {
+		s.offer(s.patterned(steps / patternPart))
+	}
 	if s.lacking() {
 		s.offer(k.ration(s.fluid, false))
 		s.offer(k.ration(s.fluid, true))
 	}
 	limit = max(limit, k.steps+steps/4)
-	s.offer(k.improve(s.best, s.near, s.m.drawn(s.best), looking*s.wide(), limit, func(goal int64) bool { return float64(goal) <= s.least*closer }))
+	begun := s.best
+	s.offer(s.improved(begun, limit))
+	if begun != poured && !s.within(closer) {
+		s.offer(s.improved(poured, max(limit, k.steps+steps/4)))
+	}
+}
+
+// improved is a solution after local improvement, which ends at so many steps of the packer at the latest.
+func (s *search) improved(x *solution, limit int) *solution {
+	return s.packer.improve(x, s.near, s.m.drawn(x), looking*s.wide(), limit, func(goal int64) bool { return float64(goal) <= s.least*closer })
 }
 
 // startsPart is the part of the steps up to which another start is better than improving on the best that there is.
@@ -66,12 +79,6 @@ const startsPart = 6
 
 // looking is how much dearer than the cheapest a host may be to be tried when a solution is improved.
 const looking = 0.05
-
-// How close to the relaxation is close enough to try no other style, and to improve no more.
-const (
-	close  = 1.015
-	closer = 1.005
-)
 
 // mixPart is the part of the steps that the start from the relaxation's mix may take, by a rough guess.
 const mixPart = 4
@@ -119,12 +126,14 @@ func (s *search) finish(p Problem) Answer {
 // prove fills in the bound and what it says items are worth.
 func (s *search) prove(a *Answer, placed []int, whole bool) {
 	var worth []int64
+	var best *fluid
 	for _, f := range s.plain() {
 		if bound, w := f.bound(placed); worth == nil || bound > a.Bound {
-			a.Bound, worth = bound, w
+			a.Bound, worth, best = bound, w, f
 		}
-		s.steps += f.steps
 	}
+	a.Bound = best.wholes(placed, a.Bound, worth, a.Cost, s.best.nodes)
+	s.steps += best.steps
 	if whole {
 		a.Bound = max(a.Bound, s.proven)
 	}

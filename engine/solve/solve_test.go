@@ -200,7 +200,7 @@ func TestBoundAndCostAgainstTheOptimum(t *testing.T) {
 		if a.Cost != optimum {
 			t.Fatalf("cost %d, optimum %d", a.Cost, optimum)
 		}
-		if b := Bound(p); b > optimum {
+		if b := Bound(p, 0); b > optimum {
 			t.Fatalf("the bound %d of the relaxation alone is above the optimum %d", b, optimum)
 		}
 		m := compile(p)

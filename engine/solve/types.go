@@ -53,7 +53,7 @@ type Answer struct {
 	Left  []Portion // what no host can take, or budgets do not allow
 	Cost  int64     // micro-dollars per hour of all nodes, without Charge
 	Bound int64     // proven: no way to place the same items costs less
-	Duals []int64   // what one item of each class is worth at the bound's prices, micro-dollars per hour
+	Duals []int64   // what one item of each class is worth at prices that prove a bound, micro-dollars per hour
 	Steps int       // the counted work
 }
 

@@ -71,6 +71,19 @@ func (l *Ledger) PerHost(s *Subject) int {
 	return least
 }
 
+// SpreadAlone is the constraint by which the subject's pods, which nothing else counts
+// with, are spread over domains larger than a machine; false if there is none.
+func (l *Ledger) SpreadAlone(s *Subject) (key string, group int32, maxSkew int, ok bool) {
+	for i := range s.even {
+		e := &s.even[i]
+		g := l.groups[e.group]
+		if k := l.keys[g.key]; k != label.Hostname && e.self > 0 && g.kinds == 1 && g.carriers == 1 && !g.delivered && e.minDomains == 0 {
+			return k, e.group, int(e.maxSkew), true
+		}
+	}
+	return "", 0, 0, false
+}
+
 // Choosy reports whether some group counts only machines that pods select.
 func (l *Ledger) Choosy() bool { return slices.ContainsFunc(l.filters, (*nodeFilter).choosy) }
 

@@ -1,0 +1,197 @@
+package solve
+
+import (
+	"math/bits"
+	"slices"
+)
+
+// fullest finds the load of one host that is worth most, when one item of each class has a given worth, or how much no load
+// is worth. It goes through the classes, those first that are worth most for what they take, and for each through how many
+// of it there are; what the rest could add at most is known from the prices per unit of the relaxation, at which no load costs
+// more than its host.
+type fullest struct {
+	m     *model
+	f     *fluid
+	s     coarse
+	t     tariff
+	worth []int64 // of one item of each class, in fractions of a micro-dollar
+	floor floor
+
+	host    int32
+	classes []candidate // that the host takes and that are worth something, in order of density
+	free    []int64
+	count   []int // of each candidate
+	above   int64 // no load is looked for that is worth no more
+	best    []int // the counts of the best load above that
+	value   int64 // what that is worth
+	open    int64 // what loads could be worth that were not looked at
+	left    int   // steps that may still be taken for this host
+	steps   int
+}
+
+// candidate is a class that may be on the host.
+type candidate struct {
+	class  int32
+	most   int   // of it alone
+	weight int64 // of one item at the relaxation's prices
+	worth  int64
+}
+
+// stepsPerHost bounds how many loads of one host are looked at.
+const stepsPerHost = 3_000
+
+// newFullest looks for loads at the prices of a relaxation.
+func newFullest(f *fluid) *fullest {
+	x := &fullest{m: f.m, f: f, s: newCoarse(f.m), free: make([]int64, f.m.dims)}
+	x.t = f.proof(x.s)
+	x.floor.init(f.m)
+	return x
+}
+
+// price is what a host costs with what its draws on budgets are worth, in fractions of a micro-dollar.
+func (x *fullest) price(h int32) int64 {
+	host := &x.m.hosts[h]
+	price := min(host.price+x.f.charge, topPrice) << moneyBits
+	for _, d := range host.draws {
+		price += x.t.toll[d.Budget] * d.Amount
+	}
+	return price
+}
+
+// most returns what a load of the host is worth at most. If that may be more than its price, the best load that was
+// found is in best, its value in value.
+func (x *fullest) most(h int32) int64 {
+	price := x.price(h)
+	x.host, x.above, x.value, x.open, x.left = h, price, 0, 0, stepsPerHost
+	x.gather()
+	if x.rest(0, price) <= price {
+		return price
+	}
+	copy(x.free, x.m.hosts[h].room)
+	x.count = slices.Grow(x.count[:0], len(x.classes))[:len(x.classes)]
+	clear(x.count)
+	x.dig(0, 0, price)
+	x.steps += stepsPerHost - x.left
+	return max(price, x.value, x.open)
+}
+
+// gather finds the candidates of the host.
+func (x *fullest) gather() {
+	x.classes = x.classes[:0]
+	m, n := x.m, int(x.f.kinds.of[x.host])
+	row := x.t.unit[n*x.f.width:][:x.f.width]
+	for c := range m.classes {
+		k := &m.classes[c]
+		if x.worth[c] <= 0 || !k.takers.Has(int(x.host)) {
+			continue
+		}
+		it := candidate{class: int32(c), worth: x.worth[c], most: times(k.need, m.hosts[x.host].room, min(k.cap, k.count))}
+		if it.most == 0 {
+			continue
+		}
+		for d, need := range k.need {
+			it.weight += x.s.need(d, need) * row[d]
+		}
+		for _, l := range x.f.capsOf[c] {
+			it.weight += row[m.dims+int(l)]
+		}
+		x.classes = append(x.classes, it)
+	}
+	x.steps += len(m.classes)
+	slices.SortFunc(x.classes, denser)
+}
+
+// denser puts first what is worth more for its weight.
+func denser(a, b candidate) int {
+	ahi, alo := bits.Mul64(uint64(a.worth), uint64(b.weight))
+	bhi, blo := bits.Mul64(uint64(b.worth), uint64(a.weight))
+	switch {
+	case ahi != bhi && ahi > bhi, ahi == bhi && alo > blo:
+		return -1
+	case ahi == bhi && alo == blo:
+		return int(a.class - b.class)
+	}
+	return 1
+}
+
+// rest is what the candidates from the i-th on can add at most within so much weight.
+func (x *fullest) rest(i int, weight int64) int64 {
+	sum := int64(0)
+	for ; i < len(x.classes); i++ {
+		c := &x.classes[i]
+		n := int64(c.most)
+		if c.weight > 0 && n > weight/c.weight {
+			hi, lo := bits.Mul64(uint64(weight), uint64(c.worth))
+			if hi >= uint64(c.weight) {
+				return huge
+			}
+			part, _ := bits.Div64(hi, lo, uint64(c.weight))
+			return sum + int64(min(part, huge))
+		}
+		sum, weight = sum+n*c.worth, weight-n*c.weight
+	}
+	return sum
+}
+
+// dig looks at all loads that hold of the first i candidates what is counted, which is worth value and leaves so much weight.
+func (x *fullest) dig(i int, value, weight int64) {
+	x.left--
+	if value > max(x.above, x.value) {
+		x.value, x.best = value, append(x.best[:0], x.count...)
+	}
+	if i == len(x.classes) {
+		return
+	}
+	top := value + x.rest(i, weight)
+	if top <= max(x.above, x.value) {
+		return
+	}
+	if x.left <= 0 {
+		x.open = max(x.open, top)
+		return
+	}
+	c := &x.classes[i]
+	k := &x.m.classes[c.class]
+	most := times(k.need, x.free, c.most)
+	if most > 0 && k.bound {
+		most = x.floor.allowed(x.m, c.class, most)
+	}
+	for n := most; n >= 0; n-- {
+		x.put(i, n)
+		x.dig(i+1, value+int64(n)*c.worth, weight-int64(n)*c.weight)
+		x.put(i, -n)
+	}
+}
+
+// put adds n of a candidate to the load, or takes them out if n is negative.
+func (x *fullest) put(i, n int) {
+	if n == 0 {
+		return
+	}
+	c := x.classes[i].class
+	k := &x.m.classes[c]
+	for d, need := range k.need {
+		x.free[d] -= need * int64(n)
+	}
+	x.count[i] += n
+	if !k.bound {
+		return
+	}
+	if n > 0 {
+		x.floor.put(x.m, c, n)
+	} else {
+		x.floor.take(x.m, c, -n)
+	}
+}
+
+// load is the best load that was found.
+func (x *fullest) load() []share {
+	var out []share
+	for i, n := range x.best {
+		if n > 0 {
+			out = append(out, share{x.classes[i].class, n})
+		}
+	}
+	slices.SortFunc(out, func(a, b share) int { return int(a.class - b.class) })
+	return out
+}
