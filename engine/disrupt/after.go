@@ -4,6 +4,7 @@ import (
 	"maps"
 	"slices"
 
+	"github.com/tenon-sh/tenon/engine/fit"
 	"github.com/tenon-sh/tenon/engine/label"
 	"github.com/tenon-sh/tenon/engine/plan"
 	"github.com/tenon-sh/tenon/engine/world"
@@ -13,9 +14,13 @@ import (
 // machine that it buys became what it was planned as.
 func After(w *world.World, p plan.Plan) (*world.World, error) {
 	b := w.Edit()
+	devices := allotment{nodes: map[string]*world.Node{}, served: map[world.Key]string{}}
 	bind := func(keys []world.Key, node string) error {
 		for _, k := range keys {
 			pod := *w.Pod(k)
+			if len(pod.Devices) > 0 {
+				pod = devices.give(w, pod, node)
+			}
 			pod.Node = node
 			if err := b.SetPod(pod); err != nil {
 				return err
@@ -30,8 +35,12 @@ func After(w *world.World, p plan.Plan) (*world.World, error) {
 			continue
 		}
 		for _, a := range c.New {
-			if err := join(b, w.CatalogFor(a.Pool, a.Template), a); err != nil {
+			n, err := join(b, w, a)
+			if err != nil {
 				return nil, err
+			}
+			if len(n.Devices) > 0 {
+				devices.nodes[n.Name] = &n
 			}
 			if err := bind(a.Pods, a.Name); err != nil {
 				return nil, err
@@ -44,6 +53,9 @@ func After(w *world.World, p plan.Plan) (*world.World, error) {
 			}
 		}
 		back = append(back, c.Back...)
+	}
+	if err := devices.put(b); err != nil {
+		return nil, err
 	}
 	if err := plan.Draw(b, w, bought); err != nil {
 		return nil, err
@@ -63,7 +75,8 @@ func After(w *world.World, p plan.Plan) (*world.World, error) {
 }
 
 // join has a machine that was asked for join, under the name of what was asked.
-func join(b *world.Builder, c *world.Catalog, a plan.Ask) error {
+func join(b *world.Builder, w *world.World, a plan.Ask) (n world.Node, err error) {
+	c := w.CatalogFor(a.Pool, a.Template)
 	s := &c.Shapes[slices.IndexFunc(c.Shapes, func(s world.Shape) bool { return s.Name == a.Shape })]
 	labels := map[string]string{}
 	for _, r := range s.Labels {
@@ -78,10 +91,14 @@ func join(b *world.Builder, c *world.Catalog, a plan.Ask) error {
 		Name: a.Name, Pool: a.Pool, Template: a.Template, Node: a.Name, Labels: labels, Taints: a.Taints, Requirements: a.Requirements,
 		Capacity: s.Capacity, Allocatable: s.Allocatable(), Launched: true, Registered: true, Initialized: true,
 	}); err != nil {
-		return err
+		return n, err
 	}
-	return b.SetNode(world.Node{
+	n = world.Node{
 		Name: a.Name, Claim: a.Name, Pool: a.Pool, Labels: labels, Taints: a.Taints,
 		Capacity: s.Capacity, Allocatable: s.Allocatable(), Ready: true, VolumeLimits: s.VolumeLimits,
-	})
+	}
+	if pool := w.Pool(a.Pool); pool != nil {
+		n.Devices = slices.Clone(fit.DevicesOf(pool, s))
+	}
+	return n, b.SetNode(n)
 }

@@ -172,7 +172,7 @@ func movable(w *world.World, p *world.Place) amount.List {
 // with is the World in which a machine that is asked for has joined.
 func with(w *world.World, a plan.Ask) *world.World {
 	b := w.Edit()
-	if err := join(b, w.CatalogFor(a.Pool, a.Template), a); err != nil {
+	if _, err := join(b, w, a); err != nil {
 		panic("a machine that is asked for is refused: " + err.Error()) // it was made of what is in the World
 	}
 	return b.Snapshot(w.At())

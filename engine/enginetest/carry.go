@@ -17,7 +17,7 @@ func Carried(w *world.World, p plan.Plan, launched bool) *world.World {
 	for _, a := range p.New {
 		c := world.Claim{
 			Name: "claim-" + a.Name, Pool: a.Pool, Template: a.Template, Labels: a.Labels, Requirements: a.Requirements,
-			Taints: a.Taints, StartupTaints: a.Startup, Requests: a.Requests, Booked: a.Booked, Pods: a.Pods,
+			Taints: a.Taints, StartupTaints: a.Startup, Requests: a.Requests, Booked: a.Booked, Pods: a.Pods, Drivers: a.Drivers,
 		}
 		if launched {
 			launch(w.CatalogFor(a.Pool, a.Template), a, &c)
@@ -57,6 +57,7 @@ func Bound(w *world.World, p plan.Plan) *world.World {
 		for _, k := range pods {
 			pod := *w.Pod(k)
 			pod.Node, pod.Waiting, pod.Nominated = node, false, ""
+			allocate(b, w.At(), &pod)
 			must(b.SetPod(pod))
 		}
 	}
@@ -65,6 +66,7 @@ func Bound(w *world.World, p plan.Plan) *world.World {
 		c.Registered, c.Initialized, c.Node = true, true, "node-"+a.Name
 		must(b.SetClaim(c))
 		n := world.Node{Name: c.Node, Claim: c.Name, Pool: a.Pool, Labels: maps.Clone(c.Labels), Taints: a.Taints, Capacity: c.Capacity, Allocatable: c.Allocatable, Ready: true}
+		n.Devices = stated(w.Pool(a.Pool), n.Labels)
 		n.Labels[label.Hostname], n.Labels[label.Registered], n.Labels[label.Initialized] = n.Name, "true", "true"
 		must(b.SetNode(n))
 		bind(a.Pods, n.Name)
@@ -76,6 +78,34 @@ func Bound(w *world.World, p plan.Plan) *world.World {
 	}
 	makeVolumes(b, w.At())
 	return b.Snapshot(w.At())
+}
+
+// allocate gives the resource claims of a pod that is bound devices of its node.
+func allocate(b *world.Builder, at int64, p *world.Pod) {
+	if len(p.Devices) == 0 {
+		return
+	}
+	n := *b.Snapshot(at).Place(p.Node).Node
+	n.Devices = slices.Clone(n.Devices)
+	s, used := &spot{name: n.Name, devices: n.Devices, lost: n.DevicesLost}, make([]bool, len(n.Devices))
+	for i, d := range n.Devices {
+		used[i] = d.Taken
+	}
+	served := map[world.Key]bool{}
+	for _, q := range b.Snapshot(at).Place(p.Node).Pods {
+		for _, x := range all(q) {
+			served[x.Key] = true
+		}
+	}
+	given, _ := grant(s, used, lacking(p, s, served))
+	for _, i := range given {
+		n.Devices[i].Taken = true
+	}
+	p.Devices = slices.Clone(p.Devices)
+	for i := range p.Devices {
+		p.Devices[i].Allocated, p.Devices[i].Node = true, n.Name
+	}
+	must(b.SetNode(n))
 }
 
 // makeVolumes makes the volumes of pods that run, each in the zone of the first of them.

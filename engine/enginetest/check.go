@@ -27,6 +27,9 @@ type spot struct {
 	cordoned bool
 	closed   bool // going away
 	chosen   bool // planned in a pool with minValues, which may keep pods off
+	devices  []world.Device
+	lost     []world.DevicePool
+	forming  bool // its devices are those that its pool states
 	pods     []*world.Pod
 }
 
@@ -80,6 +83,7 @@ func (c *checker) there() {
 			s.pods = append(s.pods, p)
 		}
 		c.daemons(s, m)
+		c.equip(s, m)
 		c.add(s)
 	}
 }
@@ -139,6 +143,7 @@ func (c *checker) empty(p *world.Pool, shape *world.Shape, zone, kind, name stri
 		s.labels[label.NodePool] = p.ID.Name
 	}
 	c.daemons(s, nil)
+	s.devices = stated(p, s.labels)
 	return s
 }
 
@@ -166,6 +171,7 @@ func (c *checker) planned(p plan.Plan) {
 					found = true
 				}
 				c.suits(a, s)
+				c.drivers(a, s)
 			}
 		}
 		if !found {
@@ -312,11 +318,11 @@ func (c *checker) limits(p plan.Plan) {
 func (c *checker) refusals(p plan.Plan) {
 	for _, r := range p.Refused {
 		x := c.w.Pod(r.Pod)
-		if x.Gated || x.Claims || len(x.Problems) > 0 {
+		if x.Gated || !x.Plannable() {
 			continue
 		}
 		for _, s := range c.order {
-			if c.admits(x, s) == "" && !s.chosen {
+			if c.admits(x, s) == "" && !s.chosen && c.surely(x, s) {
 				c.fault("%s is refused, but %s would take it", r.Pod, s.name)
 			}
 		}
@@ -340,7 +346,7 @@ func (c *checker) buys(pool *world.Pool, x *world.Pod) {
 				continue
 			}
 			c.order = append(c.order, s)
-			if c.admits(x, s) == "" && c.stays(x, s) {
+			if c.admits(x, s) == "" && c.stays(x, s) && c.surely(x, s) {
 				c.fault("%s is refused, but a %s of %s in %s would take it", x.Key, shape.Name, pool.ID.Name, o.Zone)
 			}
 			c.order = c.order[:len(c.order)-1]

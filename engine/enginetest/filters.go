@@ -38,6 +38,9 @@ func (c *checker) admits(p *world.Pod, s *spot) string {
 	case !c.hasVolumes(p, s):
 		return "a volume that another pod has"
 	}
+	if why := c.hasDevices(p, s); why != "" {
+		return why
+	}
 	for i := range p.Spread {
 		if why := c.skewed(p, &p.Spread[i], s); why != "" {
 			return why

@@ -61,6 +61,7 @@ func (a *args) pod(name string) world.Pod {
 		v.OneNode, v.OnePod = true, true
 		p.Volumes = append(p.Volumes, v)
 	}
+	p.Devices = a.deviceClaims(p.Namespace, name)
 	p.Labels = a.rest(map[string]string{"app": name})
 	return p
 }

@@ -42,6 +42,9 @@ func (s *Scene) World() *world.World {
 //	claim c1 pool=general type=m5.large zone=a cpu=2
 //	daemonset log cpu=100m tolerate=*
 //	pod web x3 cpu=1 node=n1 select=zone:a spread=zone:1 apart=host near=zone:db
+//	node n2 cpu=4 device=DRIVER/NAME:sel=SELECTION|SELECTION:taken:ATTRIBUTE=VALUE lost=DRIVER/POOL
+//	pool gpu devices=KEY:VALUE>DEVICE,DEVICE
+//	pod job cpu=1 wants=CLAIM:SELECTION*2+SELECTION*1|SELECTION*all:alike=ATTRIBUTE shared=CLAIM:SELECTION*1:on=n2
 //	namespace default team=x
 //	now 600
 //
@@ -305,6 +308,7 @@ func (s *Scene) addPool(a *args) error {
 		limits = append(limits, amount.Entry{Name: name, Value: n})
 	}
 	p.Limits = amount.Of(limits...)
+	p.Devices = a.templates()
 	if n := a.number("replicas", -1); n >= 0 {
 		p.Replicas = &n
 	}
@@ -332,7 +336,7 @@ func (s *Scene) addNode(a *args) error {
 		n.Allocatable = n.Allocatable.With(amount.Pods, 110*amount.Unit)
 	}
 	n.Capacity = n.Allocatable
-	n.VolumeLimits = a.attaches()
+	n.VolumeLimits, n.Devices, n.DevicesLost = a.attaches(), a.devices(a.all("device")), a.lostPools()
 	labels := map[string]string{label.Hostname: a.name, label.OS: "linux", label.Arch: "amd64"}
 	if n.Pool.Name != "" {
 		labels[label.NodePool], labels[label.Initialized] = n.Pool.Name, a.one("initialized", "true")
@@ -353,6 +357,7 @@ func (s *Scene) addClaim(a *args) error {
 	for _, r := range a.all("require") {
 		c.Requirements = c.Requirements.And(a.requirement(r))
 	}
+	c.Drivers = a.all("driver")
 	c.Labels = a.rest(nil)
 	return s.builder.SetClaim(c)
 }
@@ -363,6 +368,12 @@ func (s *Scene) addPods(a *args) error {
 		p := first
 		if a.count > 1 {
 			p.Name = fmt.Sprintf("%s-%d", a.name, i)
+			p.Devices = slices.Clone(first.Devices)
+			for j := range p.Devices {
+				if x := &p.Devices[j]; !x.Shared {
+					x.Name = p.Name + strings.TrimPrefix(x.Name, a.name)
+				}
+			}
 		}
 		if err := s.builder.SetPod(p); err != nil {
 			return err

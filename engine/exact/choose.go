@@ -130,7 +130,7 @@ func (k *Placer) grown(b *packing.Bin, x *packing.Pod) int {
 		if !c.Offers.Has(i) || o.DomainSet != from.DomainSet || best >= 0 && o.Expected >= k.Market.Offers[best].Expected {
 			continue
 		}
-		if market.FitsBoth(c.Need, b.Used, o.Type.Room) && k.Market.OnSale(i) && k.KeepsMinValues(i, b, x) {
+		if market.FitsBoth(c.Need, b.Used, o.Type.Room) && k.Market.OnSale(i) && k.KeepsMinValues(i, b, x) && k.KeepsDevices(b, i) {
 			best = i
 		}
 	}
@@ -163,7 +163,10 @@ func (k *Placer) cheapest(x *packing.Pod, remaining int, in Level) (offer int, c
 				}
 				k.Steps++
 				o := &k.Market.Offers[i]
-				n := int64(min(perNode, market.Times(c.Need, o.Type.Room)))
+				n := int64(k.Holds(i, x, min(perNode, market.Times(c.Need, o.Type.Room))))
+				if n == 0 {
+					continue
+				}
 				each := (o.Expected+k.Options.NodeCharge()).Part(1, n) + k.Options.Regret(c.Regret(k.Packing, i))
 				if best >= 0 && cmp.Or(cmp.Compare(each, cost), k.Market.CompareOffer(i, best)) >= 0 {
 					continue

@@ -20,6 +20,8 @@ var standing = []*Rule{
 	{Name: "taints", Why: Taints, Allows: tolerates, Identity: appendTolerations, Compiled: true},
 	{Name: "labels", Why: Labels, Allows: labelled, Identity: AppendSelection, Compiled: true},
 	{Name: "reach", Why: Reach, Allows: reaches, Identity: appendReach, Compiled: true},
+	{Name: "allocated", Why: Allocated, Concerns: hasDevices, Identity: appendDevices},
+	{Name: "equipped", Why: Equipped, Concerns: hasDevices, Identity: none}, // the last one tells what claims ask for
 }
 
 // filling are the rules whose answer changes with the pods that are at the place.
@@ -27,6 +29,7 @@ var filling = []*Rule{
 	{Name: "resources", Why: Resources, Allows: roomy, Compiled: true},
 	{Name: "ports", Why: Ports, Allows: portsFree, Concerns: hasPorts, Compiled: true},
 	{Name: "attach", Why: Attach, Allows: attachable, Concerns: Attaches, Compiled: true},
+	{Name: "devices", Why: Devices, Allows: devicesFree, Concerns: hasDevices, Identity: none},
 }
 
 // Standing are the rules whose answer does not depend on the pods that are at the place.

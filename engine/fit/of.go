@@ -32,6 +32,7 @@ func Of(w *world.World, m *world.Place) Place {
 		at.Ports = append(at.Ports, p.Ports...)
 		at.attach(p)
 	}
+	equip(w, m, &at)
 	return at
 }
 

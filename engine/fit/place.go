@@ -23,6 +23,8 @@ type Place struct {
 	Attached []Attached   // volumes of drivers that count them
 	Limits   []world.DriverLimit
 	Company  []*world.Pod // of daemon sets: they will run there, and do not yet
+
+	Lot
 }
 
 // Attached is one volume that takes one of a node's attachments of a driver.
@@ -53,15 +55,19 @@ func (at *Place) Put(p *world.Pod) {
 	at.Take(p)
 }
 
-// Take takes what p takes beside room: ports and attachments.
+// Take takes what p takes beside room: ports, attachments and devices.
 func (at *Place) Take(p *world.Pod) {
 	at.Ports = append(slices.Clip(at.Ports), p.Ports...)
 	at.attach(p)
+	if hasDevices(p) {
+		at.serve(p, at.Name)
+	}
 }
 
 // TakenAs has that be taken, beside room, that is taken at another place.
 func (at *Place) TakenAs(o *Place) {
 	at.Ports, at.Attached = slices.Clip(o.Ports), slices.Clip(o.Attached)
+	at.servedAs(&o.Lot, at.Name)
 }
 
 func (at *Place) attach(p *world.Pod) {
@@ -77,6 +83,6 @@ func (at *Place) attach(p *world.Pod) {
 // Copy returns a place that can be filled without changing at.
 func (at *Place) Copy() *Place {
 	c := *at
-	c.Ports, c.Attached = slices.Clip(at.Ports), slices.Clip(at.Attached)
+	c.Ports, c.Attached, c.Served = slices.Clip(at.Ports), slices.Clip(at.Attached), slices.Clip(at.Served)
 	return &c
 }

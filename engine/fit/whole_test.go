@@ -30,7 +30,7 @@ func TestPlacesAreWhole(t *testing.T) {
 		"Attached": {onItsWay: "no pod runs where there is no node"},
 	}
 	places := map[string]fit.Place{onItsWay: stage(t, onItsWay), joining: stage(t, joining), complete: stage(t, complete)}
-	fields := reflect.TypeFor[fit.Place]()
+	fields := reflect.TypeFor[fit.Place]() // of Lot some are there at each stage
 	for i := range fields.NumField() {
 		for at, place := range places {
 			name := fields.Field(i).Name
@@ -57,17 +57,19 @@ func stage(t *testing.T, at string) fit.Place {
 		}
 	}
 	taints := []world.Taint{{Key: "own", Effect: world.NoSchedule}}
-	claim := world.Claim{Name: "c", Pool: pool, Template: "t", Requirements: label.SetOf(id), Taints: taints, Deleting: true}
+	claim := world.Claim{Name: "c", Pool: pool, Template: "t", Requirements: label.SetOf(id), Taints: taints, Deleting: true, Drivers: []string{"gpu"}}
+	devices := []world.Device{{Driver: "gpu", Name: "a", Meets: []string{"g"}}}
 	node := world.Node{
 		Name: "n", Claim: "c", Pool: pool, Allocatable: room, Capacity: room, Taints: taints, Cordoned: true, Deleting: true, Ready: true,
-		Labels: map[string]string{label.NodePool: "p", label.InstanceType: "small"},
+		Labels: map[string]string{label.NodePool: "p", label.InstanceType: "small"}, Devices: devices, DevicesLost: []world.DevicePool{{Driver: "nic"}},
 	}
 	used := world.Pod{
 		Key: world.Key{Namespace: "d", Name: "used"}, Node: "n", Requests: cpu(100), Ports: []world.Port{{Port: 80}}, Volumes: []world.Volume{{ID: "v", Driver: "ebs"}},
+		Devices: []world.DeviceClaim{{Key: world.Key{Name: "c"}, Allocated: true, Node: "n", Requests: []world.DeviceRequest{{Options: []world.DeviceOption{{Selection: "g", Count: 1}}}}}},
 	}
 	daemon := world.DaemonSet{Key: world.Key{Namespace: "d", Name: "log"}, Pod: world.Pod{Requests: cpu(10), Ports: []world.Port{{Port: 81}}, Tolerations: []world.Toleration{{Exists: true}}}}
 	b := world.NewBuilder()
-	errs := []error{b.SetCatalog(world.Catalog{Template: "t", Shapes: []world.Shape{shape("small"), shape("large")}}), b.SetDaemonSet(daemon)}
+	errs := []error{b.SetPool(world.Pool{ID: pool, Template: "t", Devices: []world.DeviceTemplate{{Devices: devices}}}), b.SetCatalog(world.Catalog{Template: "t", Shapes: []world.Shape{shape("small"), shape("large")}}), b.SetDaemonSet(daemon)}
 	switch at {
 	case onItsWay:
 		used.Node = ""

@@ -47,6 +47,7 @@ func (k *Writer) Ask(b *packing.Bin) plan.Ask {
 		a.Requests = a.Requests.Plus(x.Pod.Requests)
 	}
 	slices.SortFunc(a.Pods, world.Key.Compare)
+	a.Drivers = b.Place.Drivers()
 	a.Menu = k.menu(b, hosts, &a)
 	a.Requirements = k.requirements(b, a.Menu, zones, kinds)
 	a.Labels = k.labels(b)

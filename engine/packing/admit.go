@@ -23,6 +23,8 @@ func Admit(w *world.World) (out []*world.Pod, refused []plan.Refusal) {
 			refuse(p, &reason.Why{Code: reason.Gated, Detail: strings.Join(p.Gates, ", "), Hint: "whoever set the pod's scheduling gates has to remove them"})
 		case len(p.Problems) > 0:
 			refuse(p, problems(p))
+		case !p.Plannable() && !p.Claims:
+			refuse(p, devices(p))
 		case p.Claims:
 			refuse(p, &reason.Why{Code: reason.Claims, Detail: "asks for devices by resource claim; no node is bought for such pods", Hint: "ask for the devices as an extended resource, such as nvidia.com/gpu: 1 in resources.limits, or have nodes for the pod there"})
 		case p.Nominated == "" && !p.Waiting:
@@ -44,6 +46,20 @@ func Admit(w *world.World) (out []*world.Pod, refused []plan.Refusal) {
 		}
 	}
 	return out, refused
+}
+
+// devices says which of the pod's resource claims cannot be planned for.
+func devices(p *world.Pod) *reason.Why {
+	var whys []*reason.Why
+	for i := range p.Devices {
+		if x := &p.Devices[i].Problem; x.Code != "" {
+			whys = append(whys, &reason.Why{Code: x.Code, Detail: x.Detail, Hint: x.Hint})
+		}
+	}
+	if len(whys) == 1 {
+		return whys[0]
+	}
+	return &reason.Why{Code: reason.Claims, Detail: "its resource claims cannot be planned for", Causes: whys}
 }
 
 func problems(p *world.Pod) *reason.Why {

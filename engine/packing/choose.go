@@ -3,6 +3,7 @@ package packing
 import (
 	"slices"
 
+	"github.com/tenon-sh/tenon/engine/device"
 	"github.com/tenon-sh/tenon/engine/fit"
 	"github.com/tenon-sh/tenon/engine/market"
 )
@@ -58,11 +59,32 @@ func (k *Packing) Hosting(b *Bin) market.Set {
 	hosts := hostsOf(k, k.Market.Offers[b.Offer].Type.Pool, b, nil)
 	special := slices.ContainsFunc(b.Pods, func(x *Pod) bool { return !k.Counters.Cover(x.Pod) })
 	for i := range hosts.All {
-		if special && !carries(k, b, i) {
+		if special && (!carries(k, b, i) || !k.KeepsDevices(b, i)) {
 			hosts.Drop(i)
 		}
 	}
 	return hosts
+}
+
+// KeepsDevices reports whether the bin would have the devices that its pods were given, were it of the offer. Those of
+// all types that it may become have to be the same: what was planned for one would be wrong on another.
+func (k *Packing) KeepsDevices(b *Bin, offer int) bool {
+	return len(b.Place.Served) == 0 || device.Same(b.Place.Devices, k.Market.At(offer).Devices)
+}
+
+// Holds is how many pods like x fit on an empty machine of the offer, and no more than most, so far as devices say.
+func (k *Packing) Holds(offer int, x *Pod, most int) int {
+	if len(x.Pod.Devices) == 0 {
+		return most
+	}
+	at := k.Market.At(offer).Copy()
+	for n := range most {
+		if !fit.FillsBesideRoom(x.Pod, at) {
+			return n
+		}
+		at.Take(x.Pod)
+	}
+	return most
 }
 
 // carries reports whether ports and attachments of the bin's pods can be had on the offer.

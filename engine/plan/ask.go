@@ -29,6 +29,7 @@ type Ask struct {
 	Requests     amount.List       `json:"requests,omitempty"` // of Pods and the DaemonSets that will run there
 	Booked       amount.List       `json:"booked,omitempty"`   // capacity counted against the pool's limits
 	Pods         []world.Key       `json:"pods,omitempty"`
+	Drivers      []string          `json:"drivers,omitempty"` // of the devices that Pods were given
 	Why          Choosing          `json:"why,omitzero"`
 }
 

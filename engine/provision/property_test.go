@@ -217,3 +217,35 @@ func ordinary(w *world.World, a plan.Ask, key world.Key) *world.World {
 	set(b.SetCatalog(c))
 	return b.Snapshot(w.At())
 }
+
+// So it is where pods ask for devices.
+func TestPlanOfDevicesIsValid(t *testing.T) {
+	for name, o := range map[string]provision.Options{"Fast": {}, "Exact": {ExactOnly: true}} {
+		t.Run(name, func(t *testing.T) {
+			chance.Check(t, func(t *rapid.T) {
+				lines := enginetest.DeviceLines().Draw(t, "lines")
+				w := tell(t, lines)
+				p := provision.Decide(w, o)
+				if faults := enginetest.Check(w, p); len(faults) > 0 {
+					t.Fatalf("%s\n\n%s\n\n%s", strings.Join(faults, "\n"), strings.Join(lines, "\n"), p.Text(true))
+				}
+			})
+		})
+	}
+}
+
+// A plan for devices is carried out without another purchase: once its machines are on their way, and once they are
+// launched, all of its pods have the places that they had.
+func TestPlanOfDevicesIsKept(t *testing.T) {
+	chance.Check(t, func(t *rapid.T) {
+		lines := enginetest.DeviceLines().Draw(t, "lines")
+		w := tell(t, lines)
+		p := provision.Decide(w, provision.Options{})
+		for _, launched := range []bool{false, true} {
+			q := provision.Decide(enginetest.Carried(w, p, launched), provision.Options{})
+			if len(q.New) > 0 || len(q.Refused) > len(p.Refused) {
+				t.Fatalf("launched %t: a second plan buys or refuses more\n%s\n\n%s\n\n%s", launched, strings.Join(lines, "\n"), p.Text(true), q.Text(true))
+			}
+		}
+	})
+}

@@ -36,11 +36,24 @@ const (
 	NotReady       Code = "not-ready"       // the pool, its class or the node is not ready
 	Deleting       Code = "deleting"        // it is going away
 	Unschedulable  Code = "unschedulable"   // the node is cordoned
-	Claims         Code = "resource-claims" // dynamic resource allocation is not built yet
+	Claims         Code = "resource-claims" // resource claims are not planned for, or this one is not there yet
 	BackOff        Code = "back-off"        // the last purchases came to nothing: the next one waits
 	UnitMixUp      Code = "unit-mix-up"     // the amount looks like a wrong unit
 	Steps          Code = "steps"           // the budget of work was used up first
 	PreferenceLost Code = "preference"      // a soft term was given up
+)
+
+// The codes of what keeps a pod from the devices that its resource claims ask for.
+const (
+	DeviceClass     Code = "device-class"       // there is no such DeviceClass
+	DeviceRequest   Code = "device-request"     // a kind of request that is not planned for
+	DeviceSelector  Code = "device-selector"    // a CEL selector cannot be compiled or evaluated
+	DeviceCount     Code = "too-many-devices"   // more than a claim can have
+	NoDevice        Code = "no-device"          // no device is accepted, or too few are
+	DeviceTaken     Code = "devices-taken"      // too few of those that are accepted are free
+	DeviceElsewhere Code = "devices-elsewhere"  // the claim has devices of another node
+	PoolIncomplete  Code = "devices-incomplete" // a driver has not published all slices of a pool
+	PoolInvalid     Code = "devices-invalid"    // slices of a pool contradict each other
 )
 
 // The codes of what keeps a machine from being given back.

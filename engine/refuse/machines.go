@@ -99,6 +99,9 @@ func (k *refuser) standing(s *packing.Demands, b *packing.Bin) string {
 				codes += string(rune('0' + i))
 			}
 		}
+		if len(s.Pod.Devices) > 0 { // how many they are is part of what is said
+			codes += fmt.Sprintf("d%d,%d", len(b.Place.Devices), len(b.Place.DevicesLost))
+		}
 	}
 	if k.against[s] == nil {
 		k.against[s] = map[*packing.Bin]string{}

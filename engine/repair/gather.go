@@ -75,7 +75,7 @@ func (k *Repairer) united(goes, stays *packing.Bin) (offer int, saves money.Micr
 		k.Steps++
 		o := &k.Market.Offers[i]
 		if saved := apart - o.Expected; saved > saves && o.DomainSet == k.Market.Offers[stays.Offer].DomainSet &&
-			market.FitsBoth(goes.Used, stays.Used, o.Type.Room) && k.Market.OnSale(i) {
+			market.FitsBoth(goes.Used, stays.Used, o.Type.Room) && k.Market.OnSale(i) && k.KeepsDevices(stays, i) {
 			offer, saves = i, saved
 		}
 	}

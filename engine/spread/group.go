@@ -40,6 +40,7 @@ type group struct {
 	// Of together. Pods that share a volume need no terms.
 	volume  string
 	onePod  bool    // one of them at a time has it
+	claim   bool    // the volume is a resource claim
 	within  []int32 // domains in which it may be made; nil is every one
 	keys    []int
 	byKey   [][]int32

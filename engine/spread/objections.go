@@ -147,6 +147,8 @@ func (o *objector) togetherText() string {
 func (o *objector) volumeWhy(g *group) *reason.Why {
 	why := &reason.Why{Code: reason.Volume, Subject: o.name}
 	switch {
+	case g.claim:
+		why.Code, why.Detail = reason.DeviceElsewhere, g.volume+" is of one node, and another pod has it on "+o.seat(g)
 	case g.onePod:
 		why.Detail = g.volume + " is for one pod at a time (ReadWriteOncePod), and another has it on " + o.seat(g)
 	case o.keys[g.keys[0]] == label.Hostname:

@@ -7,7 +7,7 @@ import (
 	"github.com/tenon-sh/tenon/engine/world"
 )
 
-// Share makes known the volumes that several pods have, of which one is among
+// Share makes known the volumes, and the resource claims, that several pods have, of which one is among
 // pods and the others are there or run on places. Of one that is still to be made the
 // first pod that is bound decides the zone of all; one for a single node is where
 // the first is that has it, and one for a single pod is that pod's.
@@ -22,6 +22,11 @@ func (l *terms) Share(pods []*world.Pod, places []*world.Place) {
 				l.enlistExclusive(v)
 			}
 		}
+		eachShared(p, func(id string) {
+			if !p.Done && another(holds, id, p) {
+				l.enlistClaim(id)
+			}
+		})
 	}
 	if len(holds) == 0 {
 		return
@@ -33,8 +38,28 @@ func (l *terms) Share(pods []*world.Pod, places []*world.Place) {
 					l.enlistExclusive(v)
 				}
 			}
+			eachShared(p, func(id string) {
+				if first := holds[id]; first != nil && first != p {
+					l.enlistClaim(id)
+				}
+			})
 		}
 	}
+}
+
+// eachShared calls do for each resource claim of the pod that others may name too: the devices of a claim are of one
+// node, and all pods that share it go there, as they do for a volume for one node.
+func eachShared(p *world.Pod, do func(id string)) {
+	for i := range p.Devices {
+		if c := &p.Devices[i]; c.Shared {
+			do("resource claim " + c.String())
+		}
+	}
+}
+
+func (l *terms) enlistClaim(id string) {
+	l.enlistExclusive(world.Volume{ID: id, OneNode: true})
+	l.groups[l.exclusive[id]].claim = true
 }
 
 // another reports whether the volume has a first pod and this is not it. If it has none, this one is.
@@ -96,5 +121,10 @@ func (l *terms) appendVolumes(out []int32, p *world.Pod) []int32 {
 			out = append(out, g)
 		}
 	}
+	eachShared(p, func(id string) {
+		if g, shared := l.exclusive[id]; shared && !slices.Contains(out, g) {
+			out = append(out, g)
+		}
+	})
 	return out
 }

@@ -112,6 +112,12 @@ func waiting(p *world.Pod) world.Pod {
 	v := *p
 	v.Node, v.Nominated, v.Started, v.Ends = "", "", 0, 0
 	v.Waiting, v.Terminating, v.ReadyToServe = true, false, false
+	v.Devices = slices.Clone(p.Devices)
+	for i := range v.Devices {
+		if c := &v.Devices[i]; c.On(p.Node) {
+			c.Allocated, c.Node = false, ""
+		}
+	}
 	return v
 }
 

@@ -2,6 +2,7 @@ package world
 
 import (
 	"fmt"
+	"slices"
 	"unicode/utf8"
 
 	"github.com/tenon-sh/tenon/engine/amount"
@@ -42,12 +43,15 @@ func checkPod(p Pod) error {
 			return refuse(item, fmt.Sprintf("podTerms[%d].key", i), "is empty")
 		}
 	}
-	return nil
+	return checkDeviceClaims(item, p.Devices)
 }
 
 func checkNode(n Node) error {
 	if n.Name == "" {
 		return refuse("node", "name", "is empty")
+	}
+	if err := checkDevices("node "+n.Name, "devices", n.Devices); err != nil {
+		return err
 	}
 	if err := checkAmounts("node "+n.Name, "capacity", n.Capacity); err != nil {
 		return err
@@ -72,6 +76,15 @@ func checkPool(p Pool) error {
 	}
 	if err := checkAmounts(item, "limits", p.Limits); err != nil {
 		return err
+	}
+	for i, t := range p.Devices {
+		path := fmt.Sprintf("devices[%d]", i)
+		if err := checkSet(item, path+".requirements", t.Requirements); err != nil {
+			return err
+		}
+		if err := checkDevices(item, path+".devices", t.Devices); err != nil {
+			return err
+		}
 	}
 	return checkSet(item, "requirements", p.Requirements)
 }
@@ -109,6 +122,46 @@ func checkCatalog(c Catalog) error {
 			}
 			if o.Refused < 0 || o.Refused > 1000 {
 				return refuse(item, fmt.Sprintf("%s.offers[%d].refused", path, j), "is %d, and of a thousand", o.Refused)
+			}
+		}
+	}
+	return nil
+}
+
+func checkDevices(item, path string, devices []Device) error {
+	type id struct{ driver, pool, name string }
+	seen := make(map[id]bool, len(devices))
+	for i := range devices {
+		d := &devices[i]
+		k := id{d.Driver, d.Pool, d.Name}
+		switch {
+		case d.Driver == "" || d.Name == "":
+			return refuse(item, fmt.Sprintf("%s[%d]", path, i), "needs a driver and a name")
+		case seen[k]:
+			return refuse(item, fmt.Sprintf("%s[%d]", path, i), "%s of %s is there twice", d.Name, d.Driver)
+		case !slices.IsSorted(d.Meets) || !slices.IsSorted(d.Withheld):
+			return refuse(item, fmt.Sprintf("%s[%d]", path, i), "has selections that are not sorted")
+		}
+		seen[k] = true
+	}
+	return nil
+}
+
+func checkDeviceClaims(item string, claims []DeviceClaim) error {
+	for i := range claims {
+		c := &claims[i]
+		path := fmt.Sprintf("devices[%d]", i)
+		if c.Name == "" {
+			return refuse(item, path+".name", "is empty")
+		}
+		for j, r := range c.Requests {
+			if len(r.Options) == 0 {
+				return refuse(item, fmt.Sprintf("%s.requests[%d]", path, j), "asks for nothing")
+			}
+			for _, o := range r.Options {
+				if o.Selection == "" || !o.All && o.Count < 1 {
+					return refuse(item, fmt.Sprintf("%s.requests[%d]", path, j), "needs a selection, and a count of at least 1 or all")
+				}
 			}
 		}
 	}

@@ -96,7 +96,8 @@ type Pod struct {
 	PodTerms     []PodTerm     `json:"podTerms,omitempty"` // pod affinity and anti-affinity, required and preferred
 	Ports        []Port        `json:"ports,omitempty"`
 	Volumes      []Volume      `json:"volumes,omitempty"`
-	Claims       bool          `json:"claims,omitempty"` // asks for devices by resource claim
+	Claims       bool          `json:"claims,omitempty"`                // asks for devices by resource claim, which nothing is planned for
+	Devices      []DeviceClaim `digest:"fold" json:"devices,omitempty"` // the same, and it is
 	Disruption   PodDisruption `json:"disruption,omitzero"`
 	Problems     []string      `json:"problems,omitempty"` // why the object cannot be planned for as it stands
 }
@@ -107,7 +108,9 @@ func (p *Pod) Moves() bool {
 }
 
 // Plannable reports whether it can be known where the pod would run: resource claims and contradictions keep it from that.
-func (p *Pod) Plannable() bool { return !p.Claims && len(p.Problems) == 0 }
+func (p *Pod) Plannable() bool {
+	return !p.Claims && len(p.Problems) == 0 && !slices.ContainsFunc(p.Devices, func(c DeviceClaim) bool { return c.Problem.Code != "" })
+}
 
 // PodDisruption is what a pod says about being moved.
 type PodDisruption struct {
@@ -230,8 +233,10 @@ type Node struct {
 	Ready        bool              `json:"ready,omitempty"`
 	Unready      int64             `json:"unready,omitempty"` // since when it is not ready, in seconds since 1970; 0: it is, or that is not known
 	Deleting     bool              `json:"deleting,omitempty"`
+	DevicesLost  []DevicePool      `digest:"fold" json:"devicesLost,omitempty"` // pools of devices that cannot be had now
 	DoNotDisrupt bool              `json:"doNotDisrupt,omitempty"`
-	Pool         PoolID            `json:"pool,omitzero"` // zero: of no pool
+	Devices      []Device          `digest:"fold" json:"devices,omitempty"` // in the order in which kube-scheduler tries them
+	Pool         PoolID            `json:"pool,omitzero"`                   // zero: of no pool
 	Claim        string            `json:"claim,omitempty"`
 	VolumeLimits []DriverLimit     `json:"volumeLimits,omitempty"`
 	Moves        []Move            `json:"moves,omitempty"` // where its pods are to go, once it is to go itself
@@ -267,6 +272,7 @@ type Claim struct {
 	Deleting      bool              `json:"deleting,omitempty"`
 	Failed        bool              `json:"failed,omitempty"`                  // the launch failed: it is no capacity
 	DrainEnds     bool              `digest:"fold" json:"drainEnds,omitempty"` // in any case, whatever blocks evictions: terminationGracePeriod
+	Drivers       []string          `digest:"fold" json:"drivers,omitempty"`   // of dynamic resources: it is not complete before they have published its devices
 	ExpireAfter   int64             `json:"expireAfter,omitempty"`             // seconds; 0: never
 	LastPodEvent  int64             `json:"lastPodEvent,omitempty"`
 	Pods          []Key             `json:"pods,omitempty"`     // that the last plan sends there
@@ -288,8 +294,9 @@ type Pool struct {
 	Limits        amount.List       `json:"limits,omitempty"`
 	Replicas      *int              `json:"replicas,omitempty"` // static pools
 	Deleting      bool              `json:"deleting,omitempty"`
-	NotReady      string            `json:"notReady,omitempty"`  // why it may not be used now
-	Unhealthy     bool              `json:"unhealthy,omitempty"` // machines of it were launched lately and did not register
+	Devices       []DeviceTemplate  `digest:"fold" json:"devices,omitempty"` // that its machines will have
+	NotReady      string            `json:"notReady,omitempty"`              // why it may not be used now
+	Unhealthy     bool              `json:"unhealthy,omitempty"`             // machines of it were launched lately and did not register
 	Disruption    PoolDisruption    `json:"disruption,omitzero"`
 }
 

@@ -106,7 +106,7 @@ func newLoad(node string, pods []*Pod, k *kinship) *load {
 		if p.DaemonSet != "" {
 			l.daemons = append(l.daemons, p)
 		}
-		if len(p.Ports)+len(p.Volumes) > 0 {
+		if len(p.Ports)+len(p.Volumes)+len(p.Devices) > 0 {
 			l.holders = append(l.holders, p)
 		}
 		for j := range p.PodTerms {

@@ -77,7 +77,7 @@ func (p *Place) Kin() []*Kin { return p.summary().kin }
 // Daemons are the pods that daemon sets run there.
 func (p *Place) Daemons() []*Pod { return p.summary().daemons }
 
-// Holders are the pods there that take ports or volumes.
+// Holders are the pods there that take ports, volumes or devices.
 func (p *Place) Holders() []*Pod { return p.summary().holders }
 
 // Averse are the terms by which pods there keep others away, of each pod its own.

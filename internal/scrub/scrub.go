@@ -197,6 +197,15 @@ func (n *Names) Place(name string) string {
 func (n *Names) node(o world.Node) world.Node {
 	o.Name, o.Claim, o.ProviderID = n.machine("node", o.Name), n.machine("claim", o.Claim), n.machine("machine", o.ProviderID)
 	o.Labels = n.hostname(o.Labels)
+	if n.Machines { // pools of devices are called like their nodes
+		o.Devices, o.DevicesLost = slices.Clone(o.Devices), slices.Clone(o.DevicesLost)
+		for i := range o.Devices {
+			o.Devices[i].Pool = n.machine("devices", o.Devices[i].Pool)
+		}
+		for i := range o.DevicesLost {
+			o.DevicesLost[i].Name = n.machine("devices", o.DevicesLost[i].Name)
+		}
+	}
 	o.Moves = slices.Clone(o.Moves)
 	for i, m := range o.Moves {
 		o.Moves[i] = world.Move{To: n.machine("node", m.To), Pods: n.keys(m.Pods)}
@@ -242,6 +251,10 @@ func (n *Names) placed(p world.Pod) world.Pod {
 	p.NodeWishes = slices.Clone(p.NodeWishes)
 	for i, x := range p.NodeWishes {
 		p.NodeWishes[i].Term = n.term(x.Term)
+	}
+	p.Devices = slices.Clone(p.Devices)
+	for i := range p.Devices {
+		p.Devices[i].Node = n.machine("node", p.Devices[i].Node)
 	}
 	p.Volumes = slices.Clone(p.Volumes)
 	for i, v := range p.Volumes {
@@ -376,6 +389,7 @@ func (n *Names) pod(p world.Pod) world.Pod {
 	for i := range p.Volumes {
 		p.Volumes[i].ID = n.of("volume", p.Volumes[i].ID)
 	}
+	p.Devices = n.deviceClaims(p.Devices)
 	p.Gates = slices.Clone(p.Gates)
 	for i, g := range p.Gates {
 		p.Gates[i] = n.of("gate", g)
@@ -385,6 +399,38 @@ func (n *Names) pod(p world.Pod) world.Pod {
 		p.Problems[i] = leftOut
 	}
 	return p
+}
+
+// deviceClaims renames resource claims and their requests. What these ask for stays.
+func (n *Names) deviceClaims(in []world.DeviceClaim) []world.DeviceClaim {
+	out := slices.Clone(in)
+	for i := range out {
+		c := &out[i]
+		c.Key = n.key("resourceclaim", c.Key)
+		if c.Problem.Code != "" {
+			c.Problem.Detail, c.Problem.Hint = leftOut, ""
+		}
+		c.Requests = slices.Clone(c.Requests)
+		for j := range c.Requests {
+			r := &c.Requests[j]
+			r.Name, r.Options = n.of("request", r.Name), slices.Clone(r.Options)
+			for k := range r.Options {
+				r.Options[k].Name = n.of("request", r.Options[k].Name)
+			}
+		}
+		c.Alike = slices.Clone(c.Alike)
+		for j := range c.Alike {
+			c.Alike[j].Requests = slices.Clone(c.Alike[j].Requests)
+			for k, name := range c.Alike[j].Requests {
+				request, option, several := strings.Cut(name, "/")
+				if request = n.of("request", request); several {
+					request += "/" + n.of("request", option)
+				}
+				c.Alike[j].Requests[k] = request
+			}
+		}
+	}
+	return out
 }
 
 func (n *Names) terms(in []world.PodTerm) []world.PodTerm {

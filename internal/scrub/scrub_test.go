@@ -55,6 +55,7 @@ func TestNothingIsForgotten(t *testing.T) {
 		".Tolerations.Key": true, ".Tolerations.Value": true, ".Tolerations.Effect": true,
 		".Spread.Key": true, ".PodTerms.Key": true, ".Ports.IP": true, ".Ports.Protocol": true,
 		".Volumes.Driver": true, ".Volumes.Places.Key": true, ".Volumes.Places.Values": true,
+		".Devices.Node": true, ".Devices.Requests.Options.Class": true, ".Devices.Requests.Options.Selection": true, ".Devices.Alike.Attribute": true, ".Devices.Problem.Code": true,
 		".BackoffID.Pool.Kind": true, ".BackoffID.Pool.Name": true, ".BackoffID.Template": true,
 	}
 	b := world.NewBuilder()
