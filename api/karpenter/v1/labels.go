@@ -45,10 +45,12 @@ const (
 	AnnotationMinValuesRelaxed = Group + "/nodeclaim-min-values-relaxed"
 	// AnnotationRequestedDRADrivers lists the drivers that must publish before a node counts as initialized.
 	AnnotationRequestedDRADrivers = Group + "/requested-dra-drivers"
-	AnnotationPriceOverlay        = Group + "/price-overlay-applied"
-	AnnotationCapacityOverlay     = Group + "/capacity-overlay-applied"
-	AnnotationCompatProvider      = "compatibility." + Group + "/provider" // left on claims of older releases
-	AnnotationPodDeletionCost     = "controller.kubernetes.io/pod-deletion-cost"
+	// AnnotationDevices states, on a NodePool, the devices that drivers of dynamic resources will publish of its nodes: a list in YAML or JSON.
+	AnnotationDevices         = Group + "/devices"
+	AnnotationPriceOverlay    = Group + "/price-overlay-applied"
+	AnnotationCapacityOverlay = Group + "/capacity-overlay-applied"
+	AnnotationCompatProvider  = "compatibility." + Group + "/provider" // left on claims of older releases
+	AnnotationPodDeletionCost = "controller.kubernetes.io/pod-deletion-cost"
 )
 
 // The order a claim belongs to. They are written before a machine is bought, so that a crash buys none twice.

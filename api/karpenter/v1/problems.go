@@ -36,7 +36,8 @@ func (p *NodePool) Problems() field.ErrorList {
 	if d := p.Spec.Disruption.ConsolidateAfter; d.problem() != "" {
 		errs = append(errs, field.Invalid(field.NewPath("spec", "disruption", "consolidateAfter"), string(d), d.problem()))
 	}
-	return errs
+	_, wrong := p.DeviceTemplates()
+	return append(errs, wrong...)
 }
 
 // Restricted reports whether users may not speak of the label, in a pool or in a claim of their own.
