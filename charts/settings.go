@@ -43,7 +43,7 @@ func Settings() []Setting {
 		{"settings.recordLimit", nil, "RECORD_LIMIT", "", "268435456", "Bytes that the recording may have; the oldest decisions make room."},
 		{"settings.viewAPI", nil, "VIEW_API", "", "false", "Answer callers of the API server by their own rights: the APIService v1.view.tenon.sh. Needs `webhook.enabled`."},
 		{"settings.disableClusterStateObservability", nil, "DISABLE_CLUSTER_STATE_OBSERVABILITY", "", "false", "No metrics of single pods, nodes, pools and conditions, and no events of conditions."},
-		{"settings.ignoreDRARequests", nil, "IGNORE_DRA_REQUESTS", "", "true", "Pods with resource claims are refused with the reason in either case; the log says so where this is false."},
+		{"settings.ignoreDRARequests", nil, "IGNORE_DRA_REQUESTS", "", "true", "Pods with resource claims are refused with the reason; if false they are planned for, with the devices that drivers publish and NodePools state by `karpenter.sh/devices`."},
 		{"settings.schedulerConfig", nil, "SCHEDULER_CONFIG", "", "", "Document with podTopologySpread.defaultConstraints, as kube-scheduler's configuration has them: pods that state no topology spread constraint are planned with these."},
 		{"shadow", nil, "SHADOW", "", "false", "Decide and tell, and change nothing; the role only reads then."},
 		{"settings.featureGates", nil, "FEATURE_GATES", "", "", "Features to switch: nodeRepair, nodeOverlay, capacityBuffer, reservedCapacity and spotToSpotConsolidation; staticCapacity is always on."},

@@ -57,6 +57,20 @@ func NamesText(names []string) string { return strings.Join(names, " ") }
 // NamesOf reads what NamesText writes.
 func NamesOf(text string) []string { return strings.Fields(text) }
 
+// DriversText writes drivers of dynamic resources as Karpenter does.
+func DriversText(drivers []string) string { return strings.Join(drivers, ",") }
+
+// DriversOf reads what DriversText writes.
+func DriversOf(text string) []string {
+	var out []string
+	for d := range strings.SplitSeq(text, ",") {
+		if d = strings.TrimSpace(d); d != "" {
+			out = append(out, d)
+		}
+	}
+	return out
+}
+
 // PodsText writes pods.
 func PodsText(pods []world.Key) string { return joined(pods, " ") }
 

@@ -201,6 +201,13 @@ func (p *parts) readers() error {
 	}
 	p.cluster = cluster.New(p.Now, sources...)
 	p.cluster.SetDefaultSpread(observe.ReadDefaultSpread(p.Settings.DefaultSpread))
+	follows, err := p.followsDevices(p.m)
+	if err != nil {
+		return err
+	}
+	if follows {
+		p.cluster.FollowDevices()
+	}
 	p.cluster.Panics = panics.Teller{Log: p.Log.WithName("cluster"), Metrics: p.metrics}
 	p.journal, err = p.keepJournal()
 	return err
@@ -560,6 +567,19 @@ func (c Config) followsBuffers(m ctrl.Manager) (bool, error) {
 	there, err := served(m.GetRESTMapper(), schema.GroupKind{Group: v1beta1.Group, Kind: "CapacityBuffer"}, "v1beta1")
 	if err == nil && !there {
 		c.Log.Info("the feature gate CapacityBuffer is open, and this cluster has no CapacityBuffers: install their CRD and start again")
+	}
+	return there, err
+}
+
+// followsDevices reports whether pods with resource claims are planned for: they are not to be ignored, and the API
+// server has what says which devices there are.
+func (c Config) followsDevices(m ctrl.Manager) (bool, error) {
+	if !c.Settings.Devices {
+		return false, nil
+	}
+	there, err := served(m.GetRESTMapper(), schema.GroupKind{Group: "resource.k8s.io", Kind: "ResourceSlice"}, "v1")
+	if err == nil && !there {
+		c.Log.Info("IGNORE_DRA_REQUESTS=false, and this cluster does not serve resource.k8s.io/v1: pods with resource claims are refused; Kubernetes 1.34 and later serve it")
 	}
 	return there, err
 }

@@ -39,6 +39,7 @@ type Settings struct {
 	InitializeWithin   time.Duration                     // that a registered node has before it is given up; zero: for ever
 	MovePods           bool                              // to make the cluster cheaper, and to replace nodes that have drifted
 	ConsolidationLevel string                            // how much has to be saved for a move
+	Devices            bool                              // pods with resource claims are planned for
 	DefaultSpread      []corev1.TopologySpreadConstraint // of pods that state no topology spread constraint
 	Gates              Gates
 	Shadow             bool   // decide and tell, and change nothing

@@ -88,6 +88,7 @@ type Cluster struct {
 
 	purchases purchases
 	daemons   observe.Daemons
+	devices   devices
 	jobs      jobs
 	spreads   spreads
 
@@ -227,6 +228,7 @@ func (c *Cluster) freeze(lastDoes func() bool) (w *world.World, learnt bool) {
 func (c *Cluster) snapshot() (w *world.World, learnt bool) {
 	now := c.now()
 	c.forget(now)
+	c.settleDevices()
 	if c.dirty || c.last == nil || c.last.At() != now.Unix() {
 		c.last = c.builder.Snapshot(now.Unix())
 		c.dirty = false

@@ -16,6 +16,7 @@ import (
 	"github.com/tenon-sh/tenon/engine/amount"
 	"github.com/tenon-sh/tenon/engine/world"
 	"github.com/tenon-sh/tenon/internal/observe"
+	"github.com/tenon-sh/tenon/internal/observe/device"
 	"github.com/tenon-sh/tenon/internal/panics"
 )
 
@@ -55,6 +56,7 @@ func (c *Cluster) setPod(p *corev1.Pod, seen podSeen) {
 		was := c.pod(pod.Key)
 		c.unmount(pod.Key)
 		c.jobs.set(p)
+		c.wish(&pod, p)
 		c.spreads.set(&pod, len(p.Spec.TopologySpreadConstraints) > 0, observe.OwnerOf(p))
 		if len(mounts) > 0 {
 			c.mount(podState{pod, mounts})
@@ -71,7 +73,7 @@ func (c *Cluster) setPod(p *corev1.Pod, seen podSeen) {
 // putPod puts a pod into the cluster state together with where the last plan has it, whether its Job ends, and the
 // default constraints if it states none. Of one that the Builder refuses, what it needs to be held where it is.
 func (c *Cluster) putPod(p world.Pod) {
-	p.Planned, p.Ending = "", c.jobs.ends(p.Key)
+	p.Planned, p.Ending, p.Devices = "", c.jobs.ends(p.Key), c.devices.told.Pods[p.Key]
 	c.spreads.give(&p)
 	if p.Node == "" && !p.Done {
 		p.Planned = c.planned[p.Key]
@@ -110,6 +112,7 @@ func (c *Cluster) DeletePod(k world.Key) {
 		was := c.pod(k)
 		c.unmount(k)
 		c.jobs.delete(k)
+		c.unwish(k)
 		c.spreads.delete(k)
 		c.builder.DeletePod(k)
 		c.put("pod "+k.String(), nil)
@@ -329,8 +332,15 @@ func (c *Cluster) setNode(n world.Node) []Change {
 		return nil // a heartbeat
 	}
 	c.nodes[n.Name] = n
-	c.put("node "+n.Name, c.builder.SetNode(n))
+	c.putNode(n)
 	return []Change{{Kind: Node, Name: n.Name}}
+}
+
+// putNode puts a node into the cluster state together with its devices.
+func (c *Cluster) putNode(n world.Node) {
+	told := c.devices.told.Nodes[n.Name]
+	n.Devices, n.DevicesLost = told.Devices, told.Lost
+	c.put("node "+n.Name, c.builder.SetNode(n))
 }
 
 // DeleteNode takes a node out of the cluster state.
@@ -345,6 +355,14 @@ func (c *Cluster) DeleteNode(name string) {
 
 // SetNodePool puts a NodePool into the cluster state.
 func (c *Cluster) SetNodePool(p *v1.NodePool) {
+	stated := device.ReadTemplates(p)
+	c.update(func() []Change {
+		if c.devices.book == nil || !c.devices.book.SetPool(world.PoolID{Kind: world.NodePool, Name: p.Name}, stated) {
+			return nil
+		}
+		c.dirty = true
+		return []Change{{Kind: Pool, Name: p.Name}}
+	})
 	c.setPool(observe.NodePool(p), observe.BackoffOf(p.Status.Conditions))
 }
 
@@ -372,6 +390,7 @@ func (c *Cluster) setPool(p world.Pool, earlier *world.Backoff) {
 
 // putPool puts a pool into the cluster state, as ready as what it buys from.
 func (c *Cluster) putPool(p world.Pool) {
+	p.Devices = c.devices.told.Pools[p.ID]
 	p.NotReady = cmp.Or(p.NotReady, c.barred[p.Template], c.blind(p.ID))
 	c.put(p.ID.Kind+" "+p.ID.Name, c.builder.SetPool(p))
 }
@@ -381,6 +400,9 @@ func (c *Cluster) DeletePool(id world.PoolID) {
 	c.update(func() []Change {
 		c.edited(id)
 		delete(c.pools, id)
+		if c.devices.book != nil {
+			c.devices.book.SetPool(id, nil)
+		}
 		c.builder.DeletePool(id)
 		c.put(id.Kind+" "+id.Name, nil)
 		return append(c.lay(), Change{Kind: Pool, Name: id.Name})

@@ -63,6 +63,12 @@ func (c *Cluster) Watch(ctx context.Context, client kubernetes.Interface, inform
 		run(ctx, c, apps, "replicasets", c.SetReplicaSet, c.DeleteReplicaSet)
 		run(ctx, c, apps, "statefulsets", c.SetStatefulSet, c.DeleteStatefulSet)
 	}
+	if slices.Contains(c.sources, allocating[0]) {
+		resources := client.ResourceV1().RESTClient()
+		run(ctx, c, resources, "resourceclaims", c.SetResourceClaim, c.DeleteResourceClaim)
+		run(ctx, c, resources, "deviceclasses", c.SetDeviceClass, byName(c.DeleteDeviceClass))
+		run(ctx, c, resources, "resourceslices", c.SetResourceSlice, byName(c.DeleteResourceSlice))
+	}
 
 	if err := share(ctx, c, informers, "nodes", c.SetNode, func(n *corev1.Node) { c.DeleteNode(n.Name) }); err != nil {
 		return err

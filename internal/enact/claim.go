@@ -240,6 +240,9 @@ func ClaimOf(a plan.Ask, template *v1.NodeClaim) *v1.NodeClaim {
 	set(&c.Annotations, annotation.Template, string(a.Template))
 	set(&c.Annotations, annotation.Booked, annotation.BookedText(a.Booked))
 	set(&c.Annotations, annotation.Pods, annotation.PodsText(a.Pods))
+	if len(a.Drivers) > 0 {
+		set(&c.Annotations, v1.AnnotationRequestedDRADrivers, annotation.DriversText(a.Drivers))
+	}
 	if a.Relaxed {
 		set(&c.Annotations, v1.AnnotationMinValuesRelaxed, "true")
 	} else {

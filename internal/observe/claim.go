@@ -55,6 +55,7 @@ func Claim(c *v1.NodeClaim) world.Claim {
 		Change:        change(c),
 		Going:         why(c, v1.ConditionDisruptionReason),
 		Replaces:      annotation.NamesOf(c.Annotations[annotation.Replaces]),
+		Drivers:       annotation.DriversOf(c.Annotations[v1.AnnotationRequestedDRADrivers]),
 	}
 	if s := c.Conditions().Get(v1.ConditionInitialized); s != nil && out.Initialized {
 		out.InitializedAt = seconds(s.LastTransitionTime)

@@ -216,6 +216,11 @@ podAffinity:
 {{- if and .Values.settings.viewAPI (include "karpenter.webhook" .) }}true{{ end }}
 {{- end }}
 
+{{- /* Whether pods with resource claims are planned for. */}}
+{{- define "karpenter.devices" -}}
+{{- if eq (include "karpenter.first" (list .Values.settings.ignoreDRARequests "true")) "false" }}true{{ end }}
+{{- end }}
+
 {{- define "karpenter.webhook" -}}
 {{- if and .Values.webhook.enabled (not .Values.shadow) }}true{{ end }}
 {{- end }}

@@ -77,7 +77,7 @@ func (o *options) check() error {
 	tell(awsGates.NodeClassCEL, "the feature gate NodeClassCEL changes nothing yet: a class whose kubelet settings have expressions is refused")
 	o.DefaultSpread = scheduler.PodTopologySpread.DefaultConstraints
 	tell(len(o.DefaultSpread) > 0, "pods that state no topology spread constraint are planned with these, as --scheduler-config says", "constraints", o.DefaultSpread)
-	tell(!o.ignoreDRA, "IGNORE_DRA_REQUESTS=false changes nothing: pods with resource claims are refused, with the reason")
+	o.Devices = !o.ignoreDRA
 	tell(o.noWarmup, "DISABLE_CONTROLLER_WARMUP changes nothing: followers read the cluster before they lead, so that they can lead at once")
 	o.Gates, o.LeaderElection = gates, !o.noElection
 	o.IgnorePreferences, o.BestEffort = o.preferences == "Ignore", o.minValues == "BestEffort"

@@ -213,7 +213,7 @@ func (o *options) flags(cmd *cobra.Command, getenv func(string) string) {
 	f.text(&o.RecordFile, "record-file", "RECORD_FILE", "file in which decisions are recorded, each World as what changed since the one before, for tenon replay; empty: none")
 	f.size(&o.RecordLimit, "record-limit", "RECORD_LIMIT", "bytes that the recording may have; the oldest decisions make room")
 	o.ignoreDRA = true
-	f.flag(&o.ignoreDRA, "ignore-dra-requests", "IGNORE_DRA_REQUESTS", "accepted; pods with resource claims are refused with the reason in either case")
+	f.flag(&o.ignoreDRA, "ignore-dra-requests", "IGNORE_DRA_REQUESTS", "whether pods with resource claims are refused with the reason; false: they are planned for, with the devices that drivers publish and NodePools state")
 	f.text(&o.schedulerConfig, "scheduler-config", "SCHEDULER_CONFIG", "document with podTopologySpread.defaultConstraints, in YAML or JSON, as kube-scheduler's configuration has them: pods that state no topology spread constraint are planned with these")
 	f.flag(&o.Unobserved, "disable-cluster-state-observability", "DISABLE_CLUSTER_STATE_OBSERVABILITY", "no metrics of single pods, nodes, pools and conditions")
 

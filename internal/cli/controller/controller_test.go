@@ -37,7 +37,7 @@ func TestNotFollowed(t *testing.T) {
 		"UnknownLast":   {why: "It may be the last.", args: []string{"--later"}, want: []string{"--later"}},
 		"Gate":          {why: "So is a feature.", env: map[string]string{"FEATURE_GATES": "NextThing=true,NodeRepair=true", "AWS_FEATURE_GATES": "OtherThing=true"}, want: []string{"NextThing, OtherThing"}},
 		"Unreadable":    {why: "A variable that cannot be read is as if it said nothing, and named.", env: map[string]string{"BATCH_MAX_DURATION": "soon", "LIVE_PAGE": "yes"}, want: []string{`"variable": "BATCH_MAX_DURATION"`, `"value": "soon"`, `"default": "10s"`, `"variable": "LIVE_PAGE"`}},
-		"DRA":           {why: "Planning for devices cannot be switched on.", env: map[string]string{"IGNORE_DRA_REQUESTS": "false"}, want: []string{"IGNORE_DRA_REQUESTS=false changes nothing"}},
+		"DRA":           {why: "Planning for devices is switched on, which needs no line.", env: map[string]string{"IGNORE_DRA_REQUESTS": "false"}},
 		"Warmup":        {why: "Followers are warm.", args: []string{"--disable-controller-warmup=true"}, want: []string{"DISABLE_CONTROLLER_WARMUP changes nothing"}},
 		"CPU":           {why: "Set by hand, it is meant.", args: []string{"--cpu-requests=4000"}, want: []string{"--cpu-requests changes nothing"}},
 		"CEL":           {why: "Expressions are refused.", args: []string{"--aws-feature-gates=NodeClassCEL=true"}, want: []string{"NodeClassCEL changes nothing"}},

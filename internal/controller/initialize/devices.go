@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"slices"
-	"strings"
 
 	corev1 "k8s.io/api/core/v1"
 	resourcev1 "k8s.io/api/resource/v1"
@@ -12,17 +11,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	v1 "github.com/tenon-sh/tenon/api/karpenter/v1"
+	"github.com/tenon-sh/tenon/internal/annotation"
 )
-
-// drivers are those of dynamic resources that a claim names, whose devices its pods are to get on its node.
-func drivers(c *v1.NodeClaim) (out []string) {
-	for d := range strings.SplitSeq(c.Annotations[v1.AnnotationRequestedDRADrivers], ",") {
-		if d = strings.TrimSpace(d); d != "" {
-			out = append(out, d)
-		}
-	}
-	return out
-}
 
 // Unpublished returns the first of the drivers that has not published a whole pool of devices of a node. A pool is
 // whole when there are as many slices of its latest generation as each of them says. Slices that name no node are of
@@ -70,7 +60,7 @@ func of(s *resourcev1.ResourceSlice, n *corev1.Node) bool {
 // devices is the step of a claim that is complete but for dynamic resources, which are looked up only for claims that
 // name drivers: those that Karpenter made for pods with resource claims.
 func (r *Reconciler) devices(ctx context.Context, c *v1.NodeClaim, n *corev1.Node) (Step, error) {
-	wanted := drivers(c)
+	wanted := annotation.DriversOf(c.Annotations[v1.AnnotationRequestedDRADrivers])
 	var all []resourcev1.ResourceSlice
 	for _, d := range wanted {
 		var l resourcev1.ResourceSliceList

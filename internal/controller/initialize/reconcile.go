@@ -80,7 +80,7 @@ func (r *Reconciler) Reconcile(ctx context.Context, req reconcile.Request) (reco
 		return loop.Result(0, err)
 	}
 	step := Next(c, n)
-	if step.Kind == Done && len(drivers(c)) > 0 {
+	if step.Kind == Done && c.Annotations[v1.AnnotationRequestedDRADrivers] != "" {
 		if step, err = r.devices(ctx, c, n); err != nil {
 			return loop.Result(0, err)
 		}
