@@ -237,6 +237,7 @@ func (p *parts) writers(ctx context.Context, lock *lead.Lock) error {
 	p.enact = &enact.Enactor{
 		Client: p.m.GetClient(), Live: p.m.GetAPIReader(), Cluster: p.cluster, Events: p.events, Metrics: p.metrics, Now: p.Now, Log: p.Log.WithName("controller"), Suffix: suffix, Targets: &enact.Targets{},
 	}
+	p.journal.Deleted = p.enact.DeletedFor
 	if p.Settings.Nominate {
 		var err error
 		if p.enact.Promises, err = keepsPromises(p.Kubernetes); err != nil {

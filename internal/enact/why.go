@@ -34,10 +34,13 @@ func (d *deletions) note(claim, reason string) {
 
 // WhyDeleted says why the claim of that name was deleted; empty if it was not
 // deleted here, or long ago.
-func (e *Enactor) WhyDeleted(claim string) string {
+func (e *Enactor) WhyDeleted(claim string) string { return said(e.DeletedFor(claim)) }
+
+// DeletedFor is WhyDeleted in the words of metrics.
+func (e *Enactor) DeletedFor(claim string) string {
 	e.deletions.mu.Lock()
 	defer e.deletions.mu.Unlock()
-	return said(e.deletions.why[claim])
+	return e.deletions.why[claim]
 }
 
 // said words a reason for a person.

@@ -36,7 +36,11 @@ type Entry struct {
 	Plan    plan.Plan
 	Panic   string // what went wrong in the decision, if it did not come to its end
 	Release string // of the program that decided
+	// Deleted is why claims were deleted that are going away, or went since the entry before, in the words of metrics; of
+	// those whose reason is known.
+	Deleted map[string]string
 	Quiet   int    // how many of the kind, since the one before that is kept, did nothing
+	Shadow  bool   // it was made beside the controller in charge, and only told
 	Parted  string // the kind that an earlier release kept it under, which decided in parts about giving back; its plan is not kept
 }
 
@@ -66,6 +70,9 @@ const keptFor = 24 * 60 * 60
 
 // Journal keeps a bounded number of entries. Its methods may be called from several goroutines.
 type Journal struct {
+	// Deleted says why a claim was deleted; empty: that is not known. It may be nil, and is not changed once there are entries.
+	Deleted func(claim string) string
+
 	keep    int
 	release string
 	also    func(Entry) // told of every entry; may be nil
@@ -96,6 +103,7 @@ func New(keep int, release string, also func(Entry)) *Journal {
 func (j *Journal) Add(e Entry) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
+	e.Deleted = j.deleted(e.World)
 	var before *Entry
 	if i := j.last(e.Kind); i >= 0 {
 		last := j.entries[i]
@@ -113,11 +121,54 @@ func (j *Journal) Add(e Entry) {
 		j.weights[n-1].world = apart(j.entries[n-1].World, e.World)
 	}
 	j.entries = append(j.entries, e)
-	j.weights = append(j.weights, weight{plan: held(reflect.ValueOf(e.Plan), map[unsafe.Pointer]bool{}), quiet: !e.Acts() && !refusesAnew(e, before)})
+	j.weights = append(j.weights, weight{plan: held(reflect.ValueOf(e.Plan), map[unsafe.Pointer]bool{}), quiet: !e.Acts() && !refusesAnew(e, before) && !tellsMore(e, before)})
 	j.shed()
 	if j.also != nil {
 		j.also(e)
 	}
+}
+
+// deleted is why claims were deleted that are going away, or are in the last World and in this one no more.
+func (j *Journal) deleted(w *world.World) map[string]string {
+	if j.Deleted == nil {
+		return nil
+	}
+	out := map[string]string{}
+	note := func(claim string) {
+		if why := j.Deleted(claim); why != "" {
+			out[claim] = why
+		}
+	}
+	there := map[string]bool{}
+	for _, p := range w.Places() {
+		if p.Claim == nil {
+			continue
+		}
+		if there[p.Claim.Name] = true; p.Claim.Deleting {
+			note(p.Claim.Name)
+		}
+	}
+	if n := len(j.entries); n > 0 {
+		for _, p := range j.entries[n-1].World.Places() {
+			if p.Claim != nil && !there[p.Claim.Name] {
+				note(p.Claim.Name)
+			}
+		}
+	}
+	if len(out) == 0 {
+		return nil
+	}
+	return out
+}
+
+// tellsMore reports whether an entry says of a claim why it was deleted of which the one before, nil if there is none, does not.
+func tellsMore(e Entry, before *Entry) bool {
+	for claim := range e.Deleted {
+		if before == nil || before.Deleted[claim] == "" {
+			return true
+		}
+	}
+	return false
 }
 
 // refusesAnew reports whether an entry refuses a pod that the one before, nil if

@@ -4,6 +4,8 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
+
 	"github.com/tenon-sh/tenon/engine/plan"
 	"github.com/tenon-sh/tenon/engine/reason"
 	"github.com/tenon-sh/tenon/engine/world"
@@ -95,5 +97,36 @@ func TestDecisionsStayForADay(t *testing.T) {
 	}
 	if all := j.All(); len(all) != 6 || all[5].World.At() != 2*day {
 		t.Errorf("a day later %d are kept", len(all))
+	}
+}
+
+// Why claims were deleted is kept with the decisions while they go, and with the first after they went, which nothing takes the place of.
+func TestWhyClaimsWent(t *testing.T) {
+	j := journal.New(100, "v1", nil)
+	j.Deleted = func(claim string) string {
+		return map[string]string{"a": "spot_interrupted", "b": "empty", "c": "expired"}[claim]
+	}
+	for at, claims := range [][]world.Claim{
+		{{Name: "a"}, {Name: "b"}, {Name: "c"}, {Name: "d", Deleting: true}},
+		{{Name: "a", Deleting: true}, {Name: "c"}},
+		{{Name: "a", Deleting: true}, {Name: "c"}},
+		{{Name: "c"}},
+		{{Name: "c"}},
+	} {
+		b := world.NewBuilder()
+		for _, c := range claims {
+			if err := b.SetClaim(c); err != nil {
+				t.Fatal(err)
+			}
+		}
+		j.Add(journal.Entry{Kind: journal.Buy, World: b.Snapshot(int64(at))})
+	}
+	var got []map[string]string
+	for _, e := range j.All() {
+		got = append(got, e.Deleted)
+	}
+	want := []map[string]string{nil, {"a": "spot_interrupted", "b": "empty"}}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("-want +got\n%s", diff)
 	}
 }

@@ -31,15 +31,18 @@ type record struct {
 	Release string          `json:"release,omitempty"`
 	Options Options         `json:"options,omitzero"`
 	Panic   string          `json:"panic,omitempty"`
+	Shadow  bool            `json:"shadow,omitempty"`
 	Plan    plan.Plan       `json:"plan"`
 	World   json.RawMessage `json:"world"`
+
+	Deleted map[string]string `json:"deleted,omitempty"`
 }
 
 // Write writes an entry as one line of JSON.
 func (e Entry) Write(w io.Writer) error {
 	at, err := json.Marshal(e.World)
 	if err == nil {
-		err = json.NewEncoder(w).Encode(record{Format, e.Kind, e.Release, e.Options, e.Panic, e.Plan, at})
+		err = json.NewEncoder(w).Encode(record{Format: Format, Kind: e.Kind, Release: e.Release, Options: e.Options, Panic: e.Panic, Shadow: e.Shadow, Plan: e.Plan, World: at, Deleted: e.Deleted})
 	}
 	if err != nil {
 		return fmt.Errorf("write decision about %s: %w", e.World.Digest(), err)
@@ -96,7 +99,7 @@ func decode(data []byte) (Entry, error) {
 		return Entry{}, fmt.Errorf("format is %q, want %q", r.Format, Format)
 	}
 	w, err := world.Read(r.World)
-	return Entry{Kind: r.Kind, World: w, Options: r.Options, Plan: r.Plan, Panic: r.Panic, Release: r.Release, Parted: parted}, err
+	return Entry{Kind: r.Kind, World: w, Options: r.Options, Plan: r.Plan, Panic: r.Panic, Release: r.Release, Parted: parted, Shadow: r.Shadow, Deleted: r.Deleted}, err
 }
 
 // WorldOf returns the World in the JSON form of an entry.

@@ -35,6 +35,8 @@ type decided struct {
 	Options journal.Options      `json:"options,omitzero"`
 	Panic   string               `json:"panic,omitempty"`
 	Parted  string               `json:"parted,omitempty"`
+	Shadow  bool                 `json:"shadow,omitempty"`
+	Deleted map[string]string    `json:"deleted,omitempty"`
 	Plan    plan.Plan            `json:"plan"`
 	Kept    []step[plan.Kept]    `json:"kept,omitempty"`
 	Refused []step[plan.Refusal] `json:"refused,omitempty"`
@@ -74,7 +76,8 @@ func (e *Encoder) Add(of journal.Entry) error {
 		}
 	}
 	before, d := e.plans[of.Kind], decided{
-		At: of.World.At(), World: of.World.Digest(), Kind: of.Kind, Release: of.Release, Options: of.Options, Panic: of.Panic, Parted: of.Parted, Plan: of.Plan,
+		At: of.World.At(), World: of.World.Digest(), Kind: of.Kind, Release: of.Release, Options: of.Options, Panic: of.Panic, Parted: of.Parted,
+		Shadow: of.Shadow, Deleted: of.Deleted, Plan: of.Plan,
 	}
 	d.Kept, d.Refused = steps(before.Kept, of.Plan.Kept), steps(before.Refused, of.Plan.Refused)
 	d.Plan.Kept, d.Plan.Refused = nil, nil
@@ -299,7 +302,7 @@ func (d *decoder) decision(f frame) error {
 	}
 	d.plans[of.Kind] = of.Plan
 	d.read++
-	err := d.each(journal.Entry{Kind: of.Kind, World: w, Options: of.Options, Plan: of.Plan, Panic: of.Panic, Release: of.Release, Parted: of.Parted})
+	err := d.each(journal.Entry{Kind: of.Kind, World: w, Options: of.Options, Plan: of.Plan, Panic: of.Panic, Release: of.Release, Parted: of.Parted, Shadow: of.Shadow, Deleted: of.Deleted})
 	d.stopped = err != nil
 	return err
 }

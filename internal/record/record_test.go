@@ -103,7 +103,7 @@ func alike(t *testing.T, want, got []journal.Entry) {
 		if err := errors.Join(err, err2); err != nil {
 			t.Fatal(err)
 		}
-		return fmt.Sprint(e.Kind, e.Release, e.Panic, e.World.Digest(), string(options), string(data))
+		return fmt.Sprint(e.Kind, e.Release, e.Panic, e.Shadow, e.Deleted, e.World.Digest(), string(options), string(data))
 	}
 	for i, e := range got {
 		if w := want[len(want)-len(got)+i]; text(w) != text(e) {
@@ -116,6 +116,7 @@ func alike(t *testing.T, want, got []journal.Entry) {
 func TestWhatIsRecordedComesBack(t *testing.T) {
 	entries := story(t, 60)
 	entries[7].Panic = "index out of range"
+	entries[8].Shadow, entries[8].Deleted = true, map[string]string{"claim-3": "spot_interrupted"}
 	for _, every := range []int{0, 10} {
 		got, err := read(written(t, entries, every))
 		if err != nil || len(got) != len(entries) {
@@ -268,6 +269,7 @@ func TestRenamed(t *testing.T) {
 	names := &scrub.Names{Machines: true}
 	var renamed []journal.Entry
 	for i, e := range entries {
+		e.Deleted = map[string]string{"claim-3": "spot_interrupted"}
 		if i == 5 {
 			e.Panic = "it says default/new-3"
 		}

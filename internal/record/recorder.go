@@ -3,6 +3,7 @@ package record
 import (
 	"context"
 	"fmt"
+	"maps"
 	"net/http"
 	"strconv"
 
@@ -83,7 +84,7 @@ func (r *Recorder) keep(e journal.Entry) {
 // else can be decided later, and a whole day of such decisions would take hours to be made again.
 func (r *Recorder) repeats(e journal.Entry) bool {
 	last, ok := r.last[e.Kind]
-	return ok && !e.Acts() && !last.Acts() && len(e.Plan.Refused) == len(last.Plan.Refused) && len(e.Plan.Kept) == len(last.Plan.Kept) &&
+	return ok && !e.Acts() && !last.Acts() && len(e.Plan.Refused) == len(last.Plan.Refused) && len(e.Plan.Kept) == len(last.Plan.Kept) && maps.Equal(e.Deleted, last.Deleted) &&
 		e.World.At()-r.at[e.Kind] < quietEvery
 }
 

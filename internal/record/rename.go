@@ -37,7 +37,13 @@ func Renamed(e journal.Entry, names *scrub.Names) (out journal.Entry, again Agai
 	if err != nil {
 		return e, Unmade, err
 	}
-	out = journal.Entry{Kind: e.Kind, World: w, Options: optionsOf(e.Options, names), Release: e.Release, Panic: plain(e.Panic), Parted: e.Parted}
+	out = journal.Entry{Kind: e.Kind, World: w, Options: optionsOf(e.Options, names), Release: e.Release, Panic: plain(e.Panic), Parted: e.Parted, Shadow: e.Shadow}
+	for claim, why := range e.Deleted {
+		if out.Deleted == nil {
+			out.Deleted = map[string]string{}
+		}
+		out.Deleted[names.Place(claim)] = why
+	}
 	if e.Panic != "" || e.Parted != "" || e.Kind == "" {
 		return out, Unmade, nil
 	}
