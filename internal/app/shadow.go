@@ -87,6 +87,7 @@ func (o onlooker) Learn(node, shape string, memory int64) {
 func (p *parts) shadow() error {
 	c := &shadow.Controller{
 		Cluster: p.cluster, Journal: p.journal, Metrics: p.metrics, Now: p.Now, Log: p.Log.WithName("controller.shadow"), Options: p.options(),
+		Moves: p.moving().Options(), Stay: p.moving().Off,
 	}
 	c.Listen()
 	if d, ok := p.Driver.(learner); ok {

@@ -10,6 +10,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
 
 	v1 "github.com/tenon-sh/tenon/api/karpenter/v1"
 	"github.com/tenon-sh/tenon/engine/amount"
@@ -125,5 +126,63 @@ func TestPlacesAreKept(t *testing.T) {
 	s.pass()
 	if p := s.Cluster.World().Pod(world.Key{Namespace: "default", Name: "a"}); p == nil || p.Planned != "n" {
 		t.Errorf("the pod is planned %+v, want on n; it says %q", p, s.lines)
+	}
+}
+
+// runs adds a node of the pool with one pod.
+func (s *shadowed) runs(name string) {
+	claim := &v1.NodeClaim{ObjectMeta: metav1.ObjectMeta{Name: name, UID: types.UID(name), Labels: map[string]string{v1.LabelNodePool: "default"}}}
+	claim.Spec.NodeClassRef, claim.Spec.ExpireAfter = s.pool.Spec.Template.Spec.NodeClassRef, v1.Never
+	claim.Status.ProviderID, claim.Status.NodeName = "id-"+name, name
+	for _, kind := range []string{v1.ConditionLaunched, v1.ConditionRegistered, v1.ConditionInitialized} {
+		claim.Conditions().True(kind, "", "", time.Unix(start-3600, 0))
+	}
+	s.Cluster.SetClaim(claim)
+	room := corev1.ResourceList{corev1.ResourceCPU: resource.MustParse("4"), corev1.ResourceMemory: resource.MustParse("8Gi"), corev1.ResourcePods: resource.MustParse("20")}
+	s.Cluster.SetNode(&corev1.Node{
+		ObjectMeta: metav1.ObjectMeta{Name: name, UID: types.UID(name), Labels: map[string]string{
+			v1.LabelNodePool: "default", v1.LabelRegistered: "true", v1.LabelInitialized: "true", label.InstanceType: "small", label.Zone: "a", label.CapacityType: label.OnDemand,
+			label.Hostname: name, label.Arch: "amd64", label.OS: "linux",
+		}},
+		Spec:   corev1.NodeSpec{ProviderID: "id-" + name},
+		Status: corev1.NodeStatus{Capacity: room, Allocatable: room, Conditions: []corev1.NodeCondition{{Type: corev1.NodeReady, Status: corev1.ConditionTrue}}},
+	})
+	s.Cluster.SetPod(&corev1.Pod{
+		ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "on-" + name, UID: types.UID("on-" + name), OwnerReferences: []metav1.OwnerReference{
+			{APIVersion: "apps/v1", Kind: "ReplicaSet", Name: "web", UID: "web", Controller: new(true)},
+		}},
+		Spec: corev1.PodSpec{NodeName: name, Containers: []corev1.Container{{Name: "a", Resources: corev1.ResourceRequirements{
+			Requests: corev1.ResourceList{corev1.ResourceCPU: resource.MustParse("1")},
+		}}}},
+		Status: corev1.PodStatus{Phase: corev1.PodRunning},
+	})
+}
+
+// Which nodes could be done without is told once, also where their pods would have to move, and kept with all that it was decided of.
+func TestMovesAreTold(t *testing.T) {
+	const moves = "would give nodes back and move their pods"
+	s := newShadowed(t)
+	s.pool.Spec.Disruption = v1.Disruption{ConsolidateAfter: v1.After(0), ConsolidationPolicy: v1.WhenEmptyOrUnderutilized, Budgets: []v1.Budget{{Nodes: "100%"}}}
+	s.Cluster.SetNodePool(s.pool)
+	s.Cluster.DeletePod(world.Key{Namespace: "default", Name: "a"})
+	s.sell()
+	s.runs("n1")
+	s.runs("n2")
+	for range 5 {
+		s.now = s.now.Add(5 * time.Second)
+		s.pass()
+	}
+	if n := s.said(moves); n != 1 || s.said(`"pods"=1`) != 1 || s.said(`"saving"="$0.0700/h"`) != 1 {
+		t.Errorf("it says so %d times: %q", n, s.lines)
+	}
+	e, ok := s.Journal.Last(journal.GiveBack)
+	if !ok || !e.Shadow || len(e.Plan.Back()) != 1 {
+		t.Errorf("kept is %+v", e)
+	}
+	s.Stay = true
+	s.now = s.now.Add(time.Minute)
+	s.pass()
+	if e, _ := s.Journal.Last(journal.GiveBack); len(e.Plan.Back()) != 0 {
+		t.Errorf("where pods are not to be moved it gives back %v", e.Plan.Back())
 	}
 }

@@ -9,12 +9,15 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/go-logr/logr"
 
 	v1 "github.com/tenon-sh/tenon/api/karpenter/v1"
 	"github.com/tenon-sh/tenon/engine/disrupt"
+	"github.com/tenon-sh/tenon/engine/disrupt/consolidate"
 	"github.com/tenon-sh/tenon/engine/explain"
 	"github.com/tenon-sh/tenon/engine/money"
 	"github.com/tenon-sh/tenon/engine/plan"
@@ -42,6 +45,10 @@ const (
 	// buy, and blindFor how long that is waited for before decisions are made without.
 	catalogueLookEvery = 500 * time.Millisecond
 	blindFor           = 30 * time.Second
+	// movesEvery is how long after a decision about moving pods the next is made at the earliest, and movesRest how
+	// many times as long as it took.
+	movesEvery = 10 * time.Second
+	movesRest  = 20
 	// anew is how long after a look at what all nodes would cost the next is
 	// taken although nothing was bought.
 	anew = 10 * time.Minute
@@ -68,6 +75,8 @@ type Controller struct {
 	Now     clock.Now
 	Log     logr.Logger
 	Options provision.Options
+	Moves   consolidate.Options // by which pods would be moved
+	Stay    bool                // none would be
 
 	soon    chan struct{}   // a pod began to wait
 	later   chan struct{}   // anything else has changed
@@ -77,6 +86,8 @@ type Controller struct {
 	contest contest
 	totaled time.Time // when all nodes were last looked at
 	grown   bool      // something was bought since
+	looked  time.Time // when it was last decided whose pods would be moved
+	took    time.Duration
 }
 
 // Listen has the controller told of changes. It must be called before the cluster's sources start.
@@ -138,12 +149,22 @@ func (c *Controller) pass() time.Duration {
 	if !ok {
 		return idle
 	}
-	back, ok := c.decide(journal.Entry{Kind: journal.GiveBack, World: w, Options: journal.Options{Disrupt: disrupt.Options{Planned: explain.Targets(buy), Only: []disrupt.Part{disrupt.Idling}, AsIs: true}}})
+	o := disrupt.Options{Pack: c.Options, Planned: explain.Targets(buy), Only: []disrupt.Part{disrupt.Idling}, AsIs: true}
+	moves := !w.Blind() && c.Now.Since(c.looked) >= max(movesEvery, movesRest*c.took)
+	if moves { // commands that have begun are those of the controller in charge, and are not judged
+		o.Only, o.AsIs = append(o.Only, disrupt.Replacing, disrupt.Consolidating), false
+		o.Stay, o.Busy, o.Consolidate = c.Stay, len(buy.New) > 0, c.Moves
+	}
+	began := c.Now()
+	back, ok := c.decide(journal.Entry{Kind: journal.GiveBack, World: w, Options: journal.Options{Disrupt: o}})
 	if !ok {
 		return idle
 	}
+	if moves {
+		c.looked, c.took = c.Now(), c.Now.Since(began)
+	}
 	c.Cluster.Plan(places(buy))
-	c.tell(w, buy, back)
+	c.tell(w, buy, back, moves)
 	c.contest.enter(w, buy)
 	if o, settled := c.contest.settle(w); settled {
 		c.Log.Info("pods run that Tenon would have bought for", "pods", o.Pods,
@@ -198,13 +219,14 @@ func places(p plan.Plan) map[world.Key]string {
 
 // decide makes the decision of an entry and keeps it if it does anything.
 func (c *Controller) decide(e journal.Entry) (p plan.Plan, ok bool) {
+	e.Shadow = true
 	if broke := panics.Caught(func() { c.make(&e) }); broke != nil {
 		e.Plan, e.Panic = plan.Plan{}, broke.Error()
 		c.Journal.Add(e)
 		panics.Teller{Log: c.Log, Metrics: c.Metrics}.Tell("shadow", broke, "decision", e.Kind, "world", e.World.Digest())
 		return plan.Plan{}, false
 	}
-	if e.Plan.Waiting+len(e.Plan.Back()) > 0 {
+	if e.Plan.Waiting+len(e.Plan.Back()) > 0 || slices.Contains(e.Options.Disrupt.Only, disrupt.Consolidating) {
 		c.Journal.Add(e)
 	}
 	return e.Plan, true
@@ -222,10 +244,18 @@ func (c *Controller) make(e *journal.Entry) {
 	}
 }
 
-// tell logs what has become otherwise since the last decision.
-func (c *Controller) tell(w *world.World, buy, back plan.Plan) {
+// moving is how the keys begin of what is told about moves.
+const moving = "move "
+
+// tell logs what has become otherwise since the last decision, and of moves since the last one about these.
+func (c *Controller) tell(w *world.World, buy, back plan.Plan, moves bool) {
 	before := c.said
 	c.said = map[string]bool{}
+	for key := range before {
+		if !moves && strings.HasPrefix(key, moving) {
+			c.said[key] = true
+		}
+	}
 	once := func(key string, log func()) {
 		c.said[key] = true
 		if !before[key] {
@@ -243,10 +273,20 @@ func (c *Controller) tell(w *world.World, buy, back plan.Plan) {
 			c.Log.Info("would buy nothing for a pod", "pod", r.Pod.String(), "why", wording.Refusal(w, r))
 		})
 	}
-	for _, g := range back.Back() {
-		once("give back "+g.Claim+g.Reason, func() {
-			c.Log.Info("would give a node back", "Node", g.Node, "NodeClaim", g.Claim, "reason", g.Reason, "price", g.Price.PerHour(""))
-		})
+	for _, x := range back.Commands {
+		switch {
+		case x.Verdict != plan.Begin && x.Verdict != plan.CarryOn:
+		case !x.Idle():
+			once(moving+x.Reason+strings.Join(x.Claims(), " "), func() {
+				c.Log.Info("would give nodes back and move their pods", "nodes", strings.Join(x.Nodes(), ","), "reason", x.Reason, "pods", x.Pods, "new-nodes", len(x.New), "saving", x.Saving.PerHour(""))
+			})
+		default:
+			for _, g := range x.Back {
+				once("give back "+g.Claim+g.Reason, func() {
+					c.Log.Info("would give a node back", "Node", g.Node, "NodeClaim", g.Claim, "reason", g.Reason, "price", g.Price.PerHour(""))
+				})
+			}
+		}
 	}
 }
 
