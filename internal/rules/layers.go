@@ -183,12 +183,13 @@ func layers() []layer {
 			at: "internal/cli/record", own: list("engine/amount internal/journal internal/record internal/scrub internal/clock internal/cli/verb internal/cli/snapshot"), libs: list(cli),
 			why: "a verb that looks changes nothing: it knows no writer, no driver and no controller",
 		},
+		{at: "internal/cli/estimate", own: list("engine/... internal/journal internal/web/live"), why: "what decisions come to is worked out of them alone"},
 		{
-			at: "internal/cli/replay", own: list("engine/... internal/parallel internal/journal internal/record internal/scrub internal/web/live internal/clock internal/cli/verb internal/cli/snapshot internal/cli/page"), libs: list(cli),
+			at: "internal/cli/replay", own: list("engine/... internal/parallel internal/journal internal/record internal/scrub internal/clock internal/cli/verb internal/cli/snapshot internal/cli/page internal/cli/estimate"), libs: list(cli),
 			why: "a verb that looks changes nothing: it knows no writer, no driver and no controller",
 		},
 		{
-			at: "internal/cli/report", own: list(ground + " charts internal/journal engine/world internal/scrub internal/record internal/web/live internal/clock internal/cli/verb internal/cli/snapshot internal/cli/page"), libs: list(cli + " " + kube),
+			at: "internal/cli/report", own: list(ground + " charts internal/journal engine/plan engine/world internal/scrub internal/record internal/web/live internal/clock internal/cli/verb internal/cli/snapshot internal/cli/page internal/cli/estimate"), libs: list(cli + " " + kube),
 			why: "a verb that looks changes nothing: it knows no writer, no driver and no controller",
 		},
 		{

@@ -1,4 +1,5 @@
-package replay
+// Package estimate says what decisions would have come to that were made of the same Worlds as others and not carried out.
+package estimate
 
 import (
 	"cmp"
@@ -31,7 +32,7 @@ type Day struct {
 
 // Side is what one way of deciding comes to.
 type Side struct {
-	Cost      float64 `json:"cost"`           // of machines with a claim
+	Cost      float64 `json:"cost"`           // of the machines that are counted
 	Bought    int     `json:"bought"`         // machines asked for
 	Hourly    float64 `json:"boughtHourly"`   // what these cost an hour
 	GivenBack int     `json:"givenBack"`      // machines
@@ -88,8 +89,8 @@ type apart struct {
 	waits  bool     // for the machines to be gone
 }
 
-// day looks at decisions, the oldest first. It keeps no World.
-type day struct {
+// Estimate looks at decisions, the oldest first. It keeps no World.
+type Estimate struct {
 	out   Day
 	tally live.Tally
 	ways  [2]*way // recorded and replayed
@@ -97,16 +98,18 @@ type day struct {
 	days  map[string]*OneDay
 
 	looked  int
-	skipped int // decisions that are older than one before them
+	skipped int
+	all     bool // machines without a claim count as well
 	price   money.Micro
 }
 
-func newDay() *day {
-	return &day{out: Day{Days: []OneDay{}, Curve: []Moment{}}, ways: [2]*way{newWay(), newWay()}, days: map[string]*OneDay{}}
+// New returns an Estimate of nothing yet.
+func New() *Estimate {
+	return &Estimate{out: Day{Days: []OneDay{}, Curve: []Moment{}}, ways: [2]*way{newWay(), newWay()}, days: map[string]*OneDay{}}
 }
 
-// add takes over a decision that was made twice.
-func (d *day) add(e journal.Entry, again plan.Plan) {
+// Add takes over a decision that was made twice.
+func (d *Estimate) Add(e journal.Entry, again plan.Plan) {
 	w, at := e.World, e.World.At()
 	if d.looked > 0 && at < d.out.Until {
 		d.skipped++
@@ -114,6 +117,7 @@ func (d *day) add(e journal.Entry, again plan.Plan) {
 	}
 	if d.looked == 0 {
 		d.out.From, d.out.Until, d.out.Currency = at, at, live.Currency(w)
+		d.all = CountsAll(e)
 	}
 	d.looked++
 	d.pay(at)
@@ -132,19 +136,29 @@ func (d *day) add(e journal.Entry, again plan.Plan) {
 }
 
 // look adds up what machines cost now.
-func (d *day) look(w *world.World) {
+func (d *Estimate) look(w *world.World) {
 	d.tally.Of(w) // which learns the prices
 	d.price = 0
 	for _, p := range w.Places() {
-		if p.Claim != nil {
+		if p.Claim != nil || d.all {
 			price, _ := d.tally.Price(w, p)
 			d.price += price
 		}
 	}
 }
 
+// CountsAll reports whether all machines count by their price, and not those with a claim alone: the first decision is
+// that of a shadow, and no claim is there, as beside an autoscaler of another kind.
+func CountsAll(first journal.Entry) bool {
+	all := first.World.Places()
+	return first.Shadow && len(all) > 0 && !slices.ContainsFunc(all, func(p *world.Place) bool { return p.Claim != nil })
+}
+
+// Price is what machines cost an hour since the last decision, and what they would.
+func (d *Estimate) Price() (is, would money.Micro) { return d.price, d.other() }
+
 // other is what machines would cost now.
-func (d *day) other() money.Micro {
+func (d *Estimate) other() money.Micro {
 	sum := d.price
 	for _, a := range d.apart {
 		if !a.waits {
@@ -155,7 +169,7 @@ func (d *day) other() money.Micro {
 }
 
 // pay counts what was paid since the last look, day by day.
-func (d *day) pay(until int64) {
+func (d *Estimate) pay(until int64) {
 	for from := d.out.Until; from < until; {
 		midnight := time.Unix(from, 0).UTC().Truncate(24 * time.Hour).Add(24 * time.Hour).Unix()
 		to := min(until, midnight)
@@ -175,7 +189,7 @@ func (d *day) pay(until int64) {
 	}
 }
 
-func (d *day) moment(at int64) Moment {
+func (d *Estimate) moment(at int64) Moment {
 	return Moment{
 		At: at, Recorded: d.price.Units(), Replayed: d.other().Units(), Saved: d.ways[0].Cost - d.ways[1].Cost,
 		Refuses: [2]int{d.ways[0].now, d.ways[1].now}, Moved: [2]int{d.ways[0].Moved, d.ways[1].Moved},
@@ -183,7 +197,7 @@ func (d *day) moment(at int64) Moment {
 }
 
 // end forgets differences that last no longer.
-func (d *day) end(w *world.World, again plan.Plan) {
+func (d *Estimate) end(w *world.World, again plan.Plan) {
 	there := map[string]bool{}
 	for _, p := range w.Places() {
 		if p.Claim != nil {
@@ -265,7 +279,7 @@ func (x *way) fresh(w *world.World, p plan.Plan) (out []plan.Ask) {
 }
 
 // buy compares what both ask for.
-func (d *day) buy(w *world.World, sides [2]plan.Plan) {
+func (d *Estimate) buy(w *world.World, sides [2]plan.Plan) {
 	var prices [2]money.Micro
 	var pods []world.Key
 	for i, p := range sides {
@@ -322,7 +336,7 @@ func (x *way) units(p plan.Plan) map[string]unit {
 }
 
 // giveBack compares what both give back.
-func (d *day) giveBack(w *world.World, sides [2]plan.Plan) {
+func (d *Estimate) giveBack(w *world.World, sides [2]plan.Plan) {
 	was, is := d.ways[0].units(sides[0]), d.ways[1].units(sides[1])
 	for _, id := range slices.Sorted(maps.Keys(is)) {
 		u := is[id]
@@ -351,8 +365,11 @@ func (d *day) giveBack(w *world.World, sides [2]plan.Plan) {
 	}
 }
 
-// day is what came of it.
-func (d *day) day() Day {
+// Skipped is how many decisions are older than one before them, and are in no sum.
+func (d *Estimate) Skipped() int { return d.skipped }
+
+// Day is what came of it.
+func (d *Estimate) Day() Day {
 	out := d.out
 	for i, to := range []*Side{&out.Recorded, &out.Replayed} {
 		x := d.ways[i]

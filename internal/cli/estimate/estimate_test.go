@@ -1,4 +1,4 @@
-package replay
+package estimate
 
 import (
 	"testing"
@@ -51,7 +51,7 @@ type moment struct {
 	was, is  plan.Plan
 }
 
-func TestDay(t *testing.T) {
+func TestEstimates(t *testing.T) {
 	one := map[string]string{"c1": "one"}
 	refuses := func(names string, code reason.Code) (p plan.Plan) {
 		for _, k := range pods(names) {
@@ -129,7 +129,7 @@ func TestDay(t *testing.T) {
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
-			d := newDay()
+			d := New()
 			for _, m := range tc.moments {
 				b := world.NewBuilder()
 				for claim, shape := range m.machines {
@@ -140,9 +140,9 @@ func TestDay(t *testing.T) {
 						t.Fatal(err)
 					}
 				}
-				d.add(journal.Entry{Kind: m.kind, World: b.Snapshot(1_800_000_000 + m.hour*hour), Plan: m.was}, m.is)
+				d.Add(journal.Entry{Kind: m.kind, World: b.Snapshot(1_800_000_000 + m.hour*hour), Plan: m.was}, m.is)
 			}
-			got := d.day()
+			got := d.Day()
 			if got.Recorded != tc.recorded || got.Replayed != tc.replayed {
 				t.Errorf("%s\nrecorded %+v\n    want %+v\nreplayed %+v\n    want %+v", tc.why, got.Recorded, tc.recorded, got.Replayed, tc.replayed)
 			}

@@ -11,6 +11,7 @@ import (
 
 	"github.com/tenon-sh/tenon/engine/plan"
 	"github.com/tenon-sh/tenon/engine/suppose"
+	"github.com/tenon-sh/tenon/internal/cli/estimate"
 	"github.com/tenon-sh/tenon/internal/cli/snapshot"
 	"github.com/tenon-sh/tenon/internal/cli/verb"
 	"github.com/tenon-sh/tenon/internal/journal"
@@ -82,7 +83,7 @@ type replaying struct {
 
 	out    io.Writer
 	report report
-	day    *day
+	day    *estimate.Estimate
 	names  *scrub.Names // nil: things keep their names
 	held   row
 	batch  []journal.Entry
@@ -95,7 +96,7 @@ func (o *options) run(cmd *cobra.Command, args []string) error {
 	if err := o.settings.check(); err != nil {
 		return err
 	}
-	r := &replaying{options: o, out: cmd.OutOrStdout(), day: newDay(), report: report{Format: "tenon-replay/v1", With: o.with(cmd), Decisions: []decision{}}}
+	r := &replaying{options: o, out: cmd.OutOrStdout(), day: estimate.New(), report: report{Format: "tenon-replay/v1", With: o.with(cmd), Decisions: []decision{}}}
 	if o.scrub {
 		r.names = &scrub.Names{Machines: true}
 	}
@@ -121,9 +122,9 @@ func (o *options) run(cmd *cobra.Command, args []string) error {
 
 // end says what all of it comes to.
 func (r *replaying) end(cmd *cobra.Command) error {
-	r.report.Day = r.day.day()
-	if r.day.skipped > 0 {
-		cmd.PrintErrf("note: %d decisions are older than one before them and are in no sum: give journals in the order of time\n", r.day.skipped)
+	r.report.Day = r.day.Day()
+	if r.day.Skipped() > 0 {
+		cmd.PrintErrf("note: %d decisions are older than one before them and are in no sum: give journals in the order of time\n", r.day.Skipped())
 	}
 	if r.html != "" {
 		if err := r.report.page().Write(r.html); err != nil {
@@ -162,7 +163,7 @@ func (r *replaying) flush() error {
 	parallel.Do(runtime.GOMAXPROCS(0), r.batch, func(i int, e journal.Entry) { made[i] = r.again(e) })
 	for i, d := range made {
 		if d.Verdict == same || d.Verdict == different {
-			r.day.add(r.batch[i], d.plan)
+			r.day.Add(r.batch[i], d.plan)
 		}
 		r.report.add(d)
 		if r.format.Is(verb.JSON) || !r.format.Is(wide) && r.held.takes(d) {

@@ -8,6 +8,7 @@ import (
 
 	"github.com/tenon-sh/tenon/engine/plan"
 	"github.com/tenon-sh/tenon/engine/suppose"
+	"github.com/tenon-sh/tenon/internal/cli/estimate"
 	"github.com/tenon-sh/tenon/internal/cli/page"
 )
 
@@ -47,7 +48,7 @@ type report struct {
 	Broken    int               `json:"broken"`
 	NoPlan    int               `json:"noPlan"`
 	Refused   int               `json:"refused,omitempty"` // kept by an earlier release, in a form that cannot be made again
-	Day       Day               `json:"day"`
+	Day       estimate.Day      `json:"day"`
 	Decisions []decision        `json:"decisions"`
 }
 

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/tenon-sh/tenon/internal/cli/estimate"
 	"github.com/tenon-sh/tenon/internal/cli/page"
 )
 
@@ -20,7 +21,7 @@ func count(what string, recorded, replayed int) sum {
 }
 
 // figures are what both sides come to.
-func (d Day) figures() []sum {
+func figures(d estimate.Day) []sum {
 	a, b := d.Recorded, d.Replayed
 	cost := sum{"cost, " + d.Currency, fmt.Sprintf("%.2f", a.Cost), fmt.Sprintf("%.2f", b.Cost), ""}
 	if diff := b.Cost - a.Cost; diff >= 0.005 || diff <= -0.005 {
@@ -60,7 +61,7 @@ func (r report) sums() string {
 	}
 	var b strings.Builder
 	fmt.Fprintf(&b, "\nFrom %s to %s UTC, %s:\n", clockText(d.From), clockText(d.Until), length(d.Until-d.From))
-	for _, s := range append([]sum{{"", "recorded", "replayed", "difference"}}, d.figures()...) {
+	for _, s := range append([]sum{{"", "recorded", "replayed", "difference"}}, figures(d)...) {
 		b.WriteString(strings.TrimRight(fmt.Sprintf("  %-26s %12s %12s  %s", s.what, s.recorded, s.replayed, s.change), " ") + "\n")
 	}
 	return page.Printable(b.String()) + estimated + "\n"
@@ -79,7 +80,7 @@ func (r report) page() *page.Page {
 	first, _, _ := strings.Cut(r.text(), "\n")
 	out.Text(first)
 	var rows [][]string
-	for _, s := range d.figures() {
+	for _, s := range figures(d) {
 		rows = append(rows, []string{s.what, s.recorded, s.replayed, s.change})
 	}
 	out.Table([]page.Column{{Name: ""}, {Name: "Recorded", Number: true}, {Name: "Replayed", Number: true}, {Name: "Difference", Number: true}}, rows)
@@ -98,7 +99,7 @@ func (r report) page() *page.Page {
 }
 
 func (r report) plots(out *page.Page) {
-	curve := func(name, class string, of func(Moment) float64) page.Curve {
+	curve := func(name, class string, of func(estimate.Moment) float64) page.Curve {
 		c := page.Curve{Name: name, Class: class}
 		for _, m := range r.Day.Curve {
 			c.Points = append(c.Points, page.Point{At: m.At, Value: of(m)})
@@ -107,17 +108,17 @@ func (r report) plots(out *page.Page) {
 	}
 	for _, p := range []page.Plot{
 		{Name: "price an hour", Unit: r.Day.Currency, Curves: []page.Curve{
-			curve("price an hour, recorded", "price", func(m Moment) float64 { return m.Recorded }),
-			curve("replayed", "other", func(m Moment) float64 { return m.Replayed }),
+			curve("price an hour, recorded", "price", func(m estimate.Moment) float64 { return m.Recorded }),
+			curve("replayed", "other", func(m estimate.Moment) float64 { return m.Replayed }),
 		}},
-		{Name: "saved since the beginning", Unit: r.Day.Currency, Curves: []page.Curve{curve("saved since the beginning", "bound", func(m Moment) float64 { return m.Saved })}},
+		{Name: "saved since the beginning", Unit: r.Day.Currency, Curves: []page.Curve{curve("saved since the beginning", "bound", func(m estimate.Moment) float64 { return m.Saved })}},
 		{Name: "pods refused", Curves: []page.Curve{
-			curve("pods refused, recorded", "price", func(m Moment) float64 { return float64(m.Refuses[0]) }),
-			curve("replayed", "other", func(m Moment) float64 { return float64(m.Refuses[1]) }),
+			curve("pods refused, recorded", "price", func(m estimate.Moment) float64 { return float64(m.Refuses[0]) }),
+			curve("replayed", "other", func(m estimate.Moment) float64 { return float64(m.Refuses[1]) }),
 		}},
 		{Name: "pods moved since the beginning", Curves: []page.Curve{
-			curve("pods moved since the beginning, recorded", "price", func(m Moment) float64 { return float64(m.Moved[0]) }),
-			curve("replayed", "other", func(m Moment) float64 { return float64(m.Moved[1]) }),
+			curve("pods moved since the beginning, recorded", "price", func(m estimate.Moment) float64 { return float64(m.Moved[0]) }),
+			curve("replayed", "other", func(m estimate.Moment) float64 { return float64(m.Moved[1]) }),
 		}},
 	} {
 		p.From, p.Until = r.Day.From, r.Day.Until

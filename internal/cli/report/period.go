@@ -8,6 +8,7 @@ import (
 
 	"github.com/tenon-sh/tenon/engine/money"
 	"github.com/tenon-sh/tenon/engine/world"
+	"github.com/tenon-sh/tenon/internal/cli/estimate"
 	"github.com/tenon-sh/tenon/internal/journal"
 	"github.com/tenon-sh/tenon/internal/web/live"
 )
@@ -24,10 +25,13 @@ type Period struct {
 	Bought    int     `json:"bought"`   // claims that came
 	// Ended are the claims that went, by why: "" where no decision of the journal says it, as after an interruption or a deletion by hand.
 	Ended map[string]int `json:"ended"`
-	Moved int            `json:"moved"` // pods that decisions had moved
-	Waits Waits          `json:"waits"`
-	Rows  []Row          `json:"rows"`
-	Curve []Point        `json:"curve"`
+	// Interrupted are those of them that the cloud announced to take or to end.
+	Interrupted int     `json:"interrupted"`
+	Moved       int     `json:"moved"`            // pods that decisions had moved
+	Shadow      *Shadow `json:"shadow,omitempty"` // the decisions are those of a shadow: what they would have come to
+	Waits       Waits   `json:"waits"`
+	Rows        []Row   `json:"rows"`
+	Curve       []Point `json:"curve"`
 }
 
 // Waits are how long pods waited for a node, in seconds from when they were created until they started.
@@ -48,6 +52,8 @@ type Row struct {
 	Bought   int            `json:"bought"`
 	Ended    map[string]int `json:"ended,omitempty"`
 	Moved    int            `json:"moved"`
+
+	Interrupted int `json:"interrupted,omitempty"`
 }
 
 // Point is a moment.
@@ -58,6 +64,7 @@ type Point struct {
 	Bound    float64 `json:"bound,omitempty"` // that the pods which could move would cost at least, by the last decision that knew
 	Nodes    int     `json:"nodes"`
 	Waiting  int     `json:"waiting"`
+	Would    float64 `json:"would,omitempty"` // an hour, with the decisions of a shadow
 }
 
 // mostPoints is how many moments are told.
@@ -69,15 +76,27 @@ type reading struct {
 	tally live.Tally
 
 	rows    map[[2]string]*Row
-	claims  map[string]claim // that are there
-	why     map[string]string
-	told    map[string]bool // claims of which the pods are counted as moved
-	pods    map[string]pod  // that wait
+	claims  map[string]claim  // that are there
+	why     map[string]string // by which decisions claims went
+	deleted map[string]string // why they were deleted, where a controller knew it
+	all     bool              // machines without a claim count as well
+	told    map[string]bool   // claims of which the pods are counted as moved
+	pods    map[string]pod    // that wait
 	waits   []int64
 	last    int64
 	paid    map[string]price // an hour, by pool, since the last look
 	bound   money.Micro
 	skipped int // decisions that came out of order
+
+	contest *contest // nil: these are no decisions of a shadow
+}
+
+// interruption reports whether a claim was deleted because the cloud gave notice that its machine goes, or is of no use.
+func interruption(why string) bool {
+	return slices.Contains([]string{
+		"spot_interrupted", "scheduled_change", "instance_stopped", "instance_terminated", "capacity_reservation_interrupted", "capacity_block_ends",
+		"instance_status", "system_status", "event_status",
+	}, why)
 }
 
 // claim is what is known of one while it is there.
@@ -91,7 +110,7 @@ type price struct{ is, onDemand money.Micro }
 func newReading() *reading {
 	return &reading{
 		out:  Period{Format: "tenon-report/v1", Ended: map[string]int{}, Rows: []Row{}, Curve: []Point{}},
-		rows: map[[2]string]*Row{}, why: map[string]string{}, told: map[string]bool{}, pods: map[string]pod{},
+		rows: map[[2]string]*Row{}, why: map[string]string{}, deleted: map[string]string{}, told: map[string]bool{}, pods: map[string]pod{},
 	}
 }
 
@@ -114,16 +133,25 @@ func (r *reading) add(e journal.Entry) {
 	first := r.out.Decisions == 0
 	if first {
 		r.out.From, r.out.Currency = at, live.Currency(w)
+		r.all = estimate.CountsAll(e)
 	}
 	r.out.Decisions++
 	r.pay(at)
 	r.out.Until, r.last = at, at
 	t := r.tally.Of(w) // which learns the prices as well
+	maps.Copy(r.deleted, e.Deleted)
 	r.look(w, first)
-	for _, g := range e.Plan.Back() {
-		r.why[g.Claim] = g.Reason
+	if e.Shadow {
+		if r.contest == nil {
+			r.contest = newContest()
+		}
+		r.contest.add(e)
+	} else {
+		for _, g := range e.Plan.Back() {
+			r.why[g.Claim] = g.Reason
+		}
 	}
-	if e.Kind == journal.GiveBack {
+	if e.Kind == journal.GiveBack && !e.Shadow {
 		for _, c := range e.Plan.Commands {
 			if c.Begun || c.Idle() || !c.Acts() || len(c.Back) == 0 || r.told[c.Back[0].Claim] {
 				continue
@@ -132,9 +160,9 @@ func (r *reading) add(e journal.Entry) {
 			r.out.Moved += c.Pods
 			r.row(at, c.Back[0].Pool.Name).Moved += c.Pods
 		}
-		if e.Plan.Least > 0 {
-			r.bound = e.Plan.Least
-		}
+	}
+	if e.Kind == journal.GiveBack && e.Plan.Least > 0 {
+		r.bound = e.Plan.Least
 	}
 	p := Point{At: at, Bound: r.bound.Units(), Nodes: t.Ready + t.NotReady + t.Going, Waiting: t.Waiting}
 	var sum price
@@ -142,6 +170,10 @@ func (r *reading) add(e journal.Entry) {
 		sum = price{sum.is + x.is, sum.onDemand + x.onDemand}
 	}
 	p.Price, p.OnDemand = sum.is.Units(), sum.onDemand.Units()
+	if r.contest != nil {
+		_, would := r.contest.estimate.Price()
+		p.Would = would.Units()
+	}
 	if n := len(r.out.Curve); n > 0 && r.out.Curve[n-1].At == at {
 		r.out.Curve[n-1] = p
 		return
@@ -170,12 +202,15 @@ func (r *reading) look(w *world.World, first bool) {
 	r.paid = map[string]price{}
 	now := map[string]claim{}
 	for _, p := range w.Places() {
-		if p.Claim == nil {
+		if p.Claim == nil && !r.all {
 			continue
 		}
-		c := claim{pool: p.Claim.Pool.Name, going: p.Claim.Going}
-		now[p.Claim.Name] = c
-		if _, was := r.claims[p.Claim.Name]; !was && !first {
+		name, c := p.Name(), claim{pool: p.Pool().Name}
+		if p.Claim != nil {
+			name, c.going = p.Claim.Name, p.Claim.Going
+		}
+		now[name] = c
+		if _, was := r.claims[name]; !was && !first {
 			r.out.Bought++
 			r.row(at, c.pool).Bought++
 		}
@@ -187,9 +222,14 @@ func (r *reading) look(w *world.World, first bool) {
 		if _, is := now[name]; is {
 			continue
 		}
-		why := cmp.Or(r.why[name], c.going)
+		why := cmp.Or(r.why[name], r.deleted[name], c.going)
 		r.out.Ended[why]++
-		r.row(at, c.pool).Ended[why]++
+		row := r.row(at, c.pool)
+		row.Ended[why]++
+		if interruption(why) {
+			r.out.Interrupted++
+			row.Interrupted++
+		}
 	}
 	r.claims = now
 	there := map[string]bool{}
@@ -218,6 +258,9 @@ func (r *reading) look(w *world.World, first bool) {
 // period is what came of it.
 func (r *reading) period() Period {
 	out := r.out
+	if r.contest != nil {
+		out.Shadow = r.contest.shadow()
+	}
 	out.Waits.Waiting, out.Waits.Pods = len(r.pods), len(r.waits)
 	if n := len(r.waits); n > 0 {
 		slices.Sort(r.waits)

@@ -30,7 +30,7 @@ func share(is, onDemand float64) string {
 func ended(by map[string]int) string {
 	var parts []string
 	for _, why := range slices.Sorted(maps.Keys(by)) {
-		parts = append(parts, fmt.Sprintf("%d %s", by[why], cmp.Or(why, otherwise)))
+		parts = append(parts, fmt.Sprintf("%d %s", by[why], strings.ReplaceAll(cmp.Or(why, otherwise), "_", " ")))
 	}
 	return strings.Join(parts, ", ")
 }
@@ -61,9 +61,18 @@ func (p Period) lines() []string {
 	if went > 0 {
 		line += " (" + ended(p.Ended) + ")"
 	}
-	out = append(out, line+"; "+amount.Count(p.Moved, "pod")+" moved.")
+	if p.Interrupted > 0 {
+		line += fmt.Sprintf(", %d of them because the cloud took or ended them", p.Interrupted)
+	}
+	if p.Shadow == nil {
+		line += "; " + amount.Count(p.Moved, "pod") + " moved"
+	}
+	out = append(out, line+".")
+	if p.Shadow != nil {
+		out = append(out, p.Shadow.lines(p.Currency, p.Cost)...)
+	}
 	if p.Ended[""] > 0 {
-		out = append(out, "Otherwise: no decision of the journal says why, as after an interruption or a deletion by hand.")
+		out = append(out, "Otherwise: the journal does not say why, as after a deletion by hand, or by another controller.")
 	}
 	if w := p.Waits; w.Pods > 0 {
 		out = append(out, fmt.Sprintf("%s waited for a node: half of them %s at most, 95 %% %s, the longest %s.", amount.Count(w.Pods, "pod"), seconds(w.Median), seconds(w.Most95), seconds(w.Longest)))
@@ -84,9 +93,9 @@ func (p Period) text() string {
 	}
 	fmt.Fprintln(&b)
 	t := tabwriter.NewWriter(&b, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(t, "DAY\tPOOL\tCOST\tON DEMAND\tCAME\tWENT\tMOVED")
+	fmt.Fprintln(t, "DAY\tPOOL\tCOST\tON DEMAND\tCAME\tINTERRUPTED\tMOVED\tWENT")
 	for _, r := range p.Rows {
-		fmt.Fprintf(t, "%s\t%s\t%.4f\t%.4f\t%d\t%s\t%d\n", r.Day, oneLine(cmp.Or(r.Pool, "-")), r.Cost, r.OnDemand, r.Bought, oneLine(cmp.Or(ended(r.Ended), "0")), r.Moved)
+		fmt.Fprintf(t, "%s\t%s\t%.4f\t%.4f\t%d\t%d\t%d\t%s\n", r.Day, oneLine(cmp.Or(r.Pool, "-")), r.Cost, r.OnDemand, r.Bought, r.Interrupted, r.Moved, oneLine(cmp.Or(ended(r.Ended), "0")))
 	}
 	_ = t.Flush() // a buffer takes all
 	return page.Printable(b.String())
@@ -100,13 +109,13 @@ func (p Period) csv() (string, error) {
 	var b bytes.Buffer
 	w := csv.NewWriter(&b)
 	reasons := slices.Sorted(maps.Keys(p.Ended))
-	head := []string{"day", "pool", "cost", "on_demand", "came", "moved"}
+	head := []string{"day", "pool", "cost", "on_demand", "came", "moved", "interrupted"}
 	for _, r := range reasons {
 		head = append(head, "went_"+cell(cmp.Or(r, otherwise)))
 	}
 	err := w.Write(head)
 	for _, r := range p.Rows {
-		line := []string{r.Day, cell(r.Pool), fmt.Sprintf("%.6f", r.Cost), fmt.Sprintf("%.6f", r.OnDemand), fmt.Sprint(r.Bought), fmt.Sprint(r.Moved)}
+		line := []string{r.Day, cell(r.Pool), fmt.Sprintf("%.6f", r.Cost), fmt.Sprintf("%.6f", r.OnDemand), fmt.Sprint(r.Bought), fmt.Sprint(r.Moved), fmt.Sprint(r.Interrupted)}
 		for _, why := range reasons {
 			line = append(line, fmt.Sprint(r.Ended[why]))
 		}
@@ -138,16 +147,28 @@ func (p Period) html() *page.Page {
 		}
 		return c
 	}
-	out.Plot(page.Plot{Name: "price an hour", Unit: p.Currency, From: p.From, Until: p.Until, Curves: []page.Curve{
+	curves := []page.Curve{
 		curve("on demand", "list", func(c Point) float64 { return c.OnDemand }),
 		curve("bound of what could move", "bound", func(c Point) float64 { return c.Bound }),
 		curve("price an hour", "price", func(c Point) float64 { return c.Price }),
-	}})
+	}
+	if p.Shadow != nil {
+		curves = append(curves, curve("with the shadow's decisions", "other", func(c Point) float64 { return c.Would }))
+	}
+	out.Plot(page.Plot{Name: "price an hour", Unit: p.Currency, From: p.From, Until: p.Until, Curves: curves})
+	if p.Shadow != nil && len(p.Shadow.Days) > 0 {
+		out.Heading("What the shadow would have saved, by day")
+		var rows [][]string
+		for _, d := range p.Shadow.Days {
+			rows = append(rows, []string{d.Day, fmt.Sprintf("%.4f", d.Recorded), fmt.Sprintf("%.4f", d.Replayed), fmt.Sprintf("%.4f", d.Recorded-d.Replayed)})
+		}
+		out.Table([]page.Column{{Name: "Day"}, {Name: "Cost, " + p.Currency, Number: true}, {Name: "With its decisions", Number: true}, {Name: "Saved", Number: true}}, rows)
+	}
 	out.Heading("By day and pool")
 	var rows [][]string
 	for _, r := range p.Rows {
-		rows = append(rows, []string{r.Day, cmp.Or(r.Pool, "-"), fmt.Sprintf("%.4f", r.Cost), fmt.Sprintf("%.4f", r.OnDemand), fmt.Sprint(r.Bought), cmp.Or(ended(r.Ended), "0"), fmt.Sprint(r.Moved)})
+		rows = append(rows, []string{r.Day, cmp.Or(r.Pool, "-"), fmt.Sprintf("%.4f", r.Cost), fmt.Sprintf("%.4f", r.OnDemand), fmt.Sprint(r.Bought), fmt.Sprint(r.Interrupted), fmt.Sprint(r.Moved), cmp.Or(ended(r.Ended), "0")})
 	}
-	out.Table([]page.Column{{Name: "Day"}, {Name: "Pool"}, {Name: "Cost, " + p.Currency, Number: true}, {Name: "On demand", Number: true}, {Name: "Came", Number: true}, {Name: "Went"}, {Name: "Pods moved", Number: true}}, rows)
+	out.Table([]page.Column{{Name: "Day"}, {Name: "Pool"}, {Name: "Cost, " + p.Currency, Number: true}, {Name: "On demand", Number: true}, {Name: "Came", Number: true}, {Name: "Interrupted", Number: true}, {Name: "Pods moved", Number: true}, {Name: "Went"}}, rows)
 	return out
 }
