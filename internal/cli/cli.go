@@ -35,8 +35,8 @@ func Root(b version.Build) *cobra.Command {
 pods need, and gives back the ones it can do without. It speaks the Karpenter
 API.`,
 	}
-	add(root, "In a cluster:", controller.Command(os.Getenv, b.Version, b.Commit)) //nolint:forbidigo // settings are read here, once
-	add(root, "Look, and change nothing:", plan.Command(b.Version), consolidate.Command(b.Version), explain.Command(), record.Command(), replay.Command(), report.Command(b.Version), top.Command(), types.Command(), convert.Command(),
+	add(root, "In a cluster:", controller.Command(os.Getenv, b.Version, b.Commit), convert.Command()) //nolint:forbidigo // settings are read here, once
+	add(root, "Look, and change nothing:", plan.Command(b.Version), consolidate.Command(b.Version), explain.Command(), record.Command(), replay.Command(), report.Command(b.Version), top.Command(), types.Command(),
 		doctor.Command(os.Getenv, b.Version)) //nolint:forbidigo // settings are read here, once
 	add(root, "A cluster to play with, on this computer:", up.Command(), sim.Command(), down.Command())
 	add(root, "Other:", version.Command(b), completion.Command(), verb.Help(root))

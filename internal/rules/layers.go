@@ -180,6 +180,10 @@ func layers() []layer {
 		},
 		{at: "internal/cli/page", own: list("internal/cli/verb"), why: "a page says what it is given"},
 		{
+			at: "internal/cli/convert", own: list("api/... internal/cli/verb internal/cli/snapshot internal/clock"), libs: list(cli + " " + kube),
+			why: "convert rewrites objects of the API, when it is told to in a cluster; it decides nothing and knows no controller",
+		},
+		{
 			at: "internal/cli/record", own: list("engine/amount internal/journal internal/record internal/scrub internal/clock internal/cli/verb internal/cli/snapshot"), libs: list(cli),
 			why: "a verb that looks changes nothing: it knows no writer, no driver and no controller",
 		},

@@ -1,4 +1,4 @@
-// Package convert is the verb that writes Provisioners and AWSNodeTemplates as NodePools and EC2NodeClasses.
+// Package convert is the verb that writes older objects as NodePools and EC2NodeClasses of v1: those of files, or those that a cluster stores.
 package convert
 
 import (
@@ -24,12 +24,13 @@ import (
 func Command() *cobra.Command {
 	var files []string
 	var in Input
+	var stored inCluster
 	cmd := &cobra.Command{
-		Use:   "convert -f FILE|-",
-		Short: "Write Provisioners and AWSNodeTemplates as NodePools and EC2NodeClasses",
+		Use:   "convert -f FILE|- | --cluster",
+		Short: "Write older objects as NodePools and EC2NodeClasses of v1",
 		Long: `Convert reads Provisioners and AWSNodeTemplates, or NodePools and EC2NodeClasses
 of v1beta1, and writes the NodePools and EC2NodeClasses of v1 that mean the
-same, as YAML. It changes nothing in the cluster.
+same, as YAML. It changes nothing in a cluster, but with --cluster.
 
 What the old kinds left unsaid and filled in themselves is written out. What has
 no like in the new kinds is said on standard error, as comments that name the
@@ -37,14 +38,28 @@ field. When an object could not be converted at all, the exit status is 1, and
 what could be is still written.
 
 Give all of them at once: settings of the kubelet move from the Provisioner to
-the class, so a template becomes as many classes as its Provisioners need.`,
+the class, so a template becomes as many classes as its Provisioners need.
+
+With --cluster it rewrites the NodePools, NodeClaims and EC2NodeClasses that a
+cluster stores as v1beta1, as Karpenter v0.32 to v0.37 did, and then puts this
+release's definitions of the kinds in place. Every object stays the one it is:
+uid, labels, annotations, finalizers, owners and status are kept, and no node is
+touched. The controller must be scaled to 0. What was there is written to the
+file of --backup before anything is changed. Objects that cannot be converted
+are named, all of them, and then none is changed. If it is interrupted, the same
+command goes on. With --dry-run it says what it would do.`,
 		Example: `  tenon convert -f provisioners.yaml --instance-profile KarpenterNodeInstanceProfile-prod
   kubectl get provisioners,awsnodetemplates -o yaml | tenon convert -f - --role KarpenterNodeRole-prod > pools.yaml
-  kubectl get nodepools.v1beta1.karpenter.sh,ec2nodeclasses.v1beta1.karpenter.k8s.aws -o yaml | tenon convert -f - > pools.yaml`,
+  kubectl get nodepools.v1beta1.karpenter.sh,ec2nodeclasses.v1beta1.karpenter.k8s.aws -o yaml | tenon convert -f - > pools.yaml
+  tenon convert --cluster --dry-run
+  tenon convert --cluster --backup before-v1.yaml`,
 		Args: verb.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			if len(files) == 0 {
-				return verb.BadInputf("what is to be converted: name a file with -f, or - for standard input")
+			if err := stored.misused(cmd.Flags(), files); err != nil {
+				return err
+			}
+			if stored.asked {
+				return stored.convert(cmd.Context(), cmd.OutOrStdout())
 			}
 			if in.Profile != "" && in.Role != "" {
 				return verb.BadInputf("nodes have --instance-profile or --role, not both")
@@ -72,6 +87,7 @@ the class, so a template becomes as many classes as its Provisioners need.`,
 	cmd.Flags().StringArrayVarP(&files, "filename", "f", nil, "file or folder of objects, or - for standard input; may be given several times")
 	cmd.Flags().StringVar(&in.Profile, "instance-profile", "", "instance profile of templates that name none: what the setting aws.defaultInstanceProfile says")
 	cmd.Flags().StringVar(&in.Role, "role", "", "role of nodes whose template names no instance profile")
+	stored.flags(cmd.Flags())
 	return cmd
 }
 

@@ -35,6 +35,6 @@ func stored(ctx context.Context, c client.Reader) []examine.Finding {
 	}
 	return []examine.Finding{{
 		Level: examine.Bad, Check: "kinds", Says: fmt.Sprintf("objects of %s are stored as %s, as Karpenter v0.32 to v0.37 did", strings.Join(old, ", "), beta),
-		Fix: "let Karpenter v1.0 change them, or write them anew with `tenon convert`: docs/guide/migrate.md, From v1beta1",
+		Fix: "scale Karpenter to 0, then: tenon convert --cluster (docs/guide/migrate.md, From v1beta1)",
 	}}
 }

@@ -1,0 +1,287 @@
+package convert
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"github.com/spf13/pflag"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/client-go/discovery"
+	"k8s.io/client-go/dynamic"
+
+	"github.com/tenon-sh/tenon/internal/cli/verb"
+	"github.com/tenon-sh/tenon/internal/clock"
+)
+
+// conversion rewrites the objects of a cluster.
+type conversion struct {
+	api       dynamic.Interface
+	discovery discovery.ServerResourcesInterface
+	now       clock.Now
+	out       io.Writer
+	path      string // of the backup
+	dryRun    bool
+
+	crds   map[kind]*unstructured.Unstructured // as they are
+	before map[kind]*unstructured.Unstructured // as they were before this run opened them
+	found  stored
+	plan   planned
+	backup *backup
+}
+
+// inCluster is what the flags say of objects in a cluster.
+type inCluster struct {
+	asked, dryRun bool
+	cluster       verb.Cluster
+	backup        string
+}
+
+func (i *inCluster) flags(f *pflag.FlagSet) {
+	f.BoolVar(&i.asked, "cluster", false, "rewrite what the cluster stores as v1beta1")
+	f.StringVar(&i.backup, "backup", "v1beta1-backup.yaml", "with --cluster, file for what was there before; one that exists is not written over")
+	f.BoolVar(&i.dryRun, "dry-run", false, "with --cluster, say what would be done, and change nothing")
+	f.StringVar(&i.cluster.Kubeconfig, "kubeconfig", "", "with --cluster, kubeconfig to use; empty: the usual one")
+	f.StringVar(&i.cluster.Context, "context", "", "with --cluster, context of the kubeconfig; empty: the current one")
+}
+
+// misused refuses flags that do not go together.
+func (i *inCluster) misused(f *pflag.FlagSet, files []string) error {
+	switch {
+	case i.asked && (len(files) > 0 || f.Changed("instance-profile") || f.Changed("role")):
+		return verb.BadInputf("--cluster converts what the cluster stores: -f, --instance-profile and --role are for files, leave them out")
+	case i.asked:
+		return nil
+	case f.Changed("backup") || f.Changed("dry-run") || f.Changed("kubeconfig") || f.Changed("context"):
+		return verb.BadInputf("--backup, --dry-run, --kubeconfig and --context go with --cluster, which is missing; files are only read")
+	case len(files) == 0:
+		return verb.BadInputf("what is to be converted: name a file with -f, or - for standard input, or --cluster for what a cluster stores")
+	}
+	return nil
+}
+
+// convert is the verb with --cluster.
+func (i *inCluster) convert(ctx context.Context, out io.Writer) error {
+	config, err := i.cluster.Connect(", or files with -f")
+	if err != nil {
+		return err
+	}
+	const perSecond = 50 // a cluster of a thousand nodes is done in minutes
+	config.QPS, config.Burst = perSecond, 2*perSecond
+	api, err := dynamic.NewForConfig(config)
+	if err != nil {
+		return verb.BadInput(err)
+	}
+	names, err := discovery.NewDiscoveryClientForConfig(config)
+	if err != nil {
+		return verb.BadInput(err)
+	}
+	c := &conversion{
+		api: api, discovery: names, now: clock.Wall, out: out, path: i.backup, dryRun: i.dryRun,
+		crds: map[kind]*unstructured.Unstructured{}, before: map[kind]*unstructured.Unstructured{},
+	}
+	return c.run(ctx)
+}
+
+func (c *conversion) say(format string, args ...any) { fmt.Fprintf(c.out, format+"\n", args...) }
+
+// run looks, refuses what cannot be, and then writes. Whatever ends it in between, the next run goes on from there.
+func (c *conversion) run(ctx context.Context) error {
+	if err := c.look(ctx); err != nil {
+		return err
+	}
+	if !slices.ContainsFunc(kinds(), func(k kind) bool { return old(c.crds[k]) }) {
+		c.say("nothing to do: no kind has objects of %s", beta)
+		return nil
+	}
+	if err := c.ready(ctx); err != nil {
+		return err
+	}
+	whole := true
+	for _, k := range kinds() {
+		_, ok := readable(c.crds[k])
+		whole = whole && ok
+	}
+	if whole || c.dryRun {
+		if err := c.think(ctx); err != nil {
+			return err
+		}
+	}
+	if c.dryRun {
+		return c.tell()
+	}
+	if err := c.save(whole); err != nil {
+		return err
+	}
+	if err := c.open(ctx); err != nil {
+		return c.undo(ctx, err)
+	}
+	if !whole {
+		if err := c.think(ctx); err != nil {
+			return c.undo(ctx, err)
+		}
+		if err := c.save(true); err != nil {
+			return c.undo(ctx, err)
+		}
+	}
+	if err := c.check(ctx); err != nil {
+		return c.undo(ctx, err)
+	}
+	if err := c.write(ctx); err != nil {
+		return fmt.Errorf("%w; what is written is whole: run the same command again, and it goes on", err)
+	}
+	return nil
+}
+
+// look reads the definitions.
+func (c *conversion) look(ctx context.Context) error {
+	for _, k := range kinds() {
+		crd, err := c.api.Resource(definitions()).Get(ctx, k.definition(), metav1.GetOptions{})
+		if apierrors.IsNotFound(err) {
+			return fmt.Errorf("the cluster has no %s, so no Karpenter of v0.32 to v0.37 has run in it: nothing to convert", k.definition())
+		}
+		if err != nil {
+			return fmt.Errorf("read the definition of %s: %w; %s", k.definition(), err, verb.Remedy(err))
+		}
+		c.crds[k] = crd
+		for _, v := range storedIn(crd) {
+			if v != beta && v != latest {
+				return fmt.Errorf("%s has objects stored as %s, which is not known here: only %s is converted", k.definition(), v, beta)
+			}
+		}
+	}
+	return nil
+}
+
+// ready refuses while something is in the way. What a dry run finds in the way it only says.
+func (c *conversion) ready(ctx context.Context) error {
+	space, err := c.api.Resource(core("namespaces")).Get(ctx, metav1.NamespaceSystem, metav1.GetOptions{})
+	if err == nil {
+		c.backup, err = readBackup(c.path, string(space.GetUID()))
+	} else {
+		err = fmt.Errorf("tell which cluster it is: %w", err)
+	}
+	err = errors.Join(allowed(ctx, c.api), quiet(ctx, c.api, c.now), unguarded(ctx, c.api), err)
+	if err == nil || c.dryRun {
+		if err != nil {
+			c.say("it would be refused now:\n  %s", strings.ReplaceAll(err.Error(), "\n", "\n  "))
+		}
+		return nil
+	}
+	return fmt.Errorf("nothing was changed, because of what is in the way:\n  %s", strings.ReplaceAll(err.Error(), "\n", "\n  "))
+}
+
+// think reads all objects and plans what becomes of them.
+func (c *conversion) think(ctx context.Context) error {
+	into := map[kind]*[]unstructured.Unstructured{classKind(): &c.found.classes, poolKind(): &c.found.pools, claimKind(): &c.found.claims}
+	for _, k := range kinds() {
+		version, ok := readable(c.crds[k])
+		if !ok {
+			version = beta
+		}
+		list, err := c.api.Resource(k.at(version)).List(ctx, metav1.ListOptions{})
+		if err != nil && !ok {
+			return fmt.Errorf("list %s: %w: they are stored in two versions, and the webhook that converts them is not there; a dry run can be had while Karpenter runs", k.plural, err)
+		}
+		if err != nil {
+			return fmt.Errorf("list %s: %w; %s", k.plural, err, verb.Remedy(err))
+		}
+		*into[k] = list.Items
+	}
+	list, err := c.api.Resource(core("nodes")).List(ctx, metav1.ListOptions{})
+	if err != nil {
+		return fmt.Errorf("list nodes: %w; %s", err, verb.Remedy(err))
+	}
+	c.found.nodes = list.Items
+	c.plan = planOf(c.found, c.now())
+	for _, n := range c.plan.notes {
+		if !n.Fatal {
+			c.say("# %s", n)
+		}
+	}
+	return refusal(c.plan.refused())
+}
+
+// refusal names every object that cannot be converted.
+func refusal(all []Note) error {
+	if len(all) == 0 {
+		return nil
+	}
+	var b strings.Builder
+	for _, n := range all {
+		fmt.Fprintf(&b, "\n  %s", n)
+	}
+	return fmt.Errorf("no object was changed, because these cannot be converted; change them and run the command again:%s", b.String())
+}
+
+// tell says what would be done.
+func (c *conversion) tell() error {
+	c.say("back up to %s: %d definitions, %s", c.path, len(kinds()), c.plan.sum(c.found))
+	for _, k := range kinds() {
+		if old(c.crds[k]) {
+			c.say("open    %s: no webhook, every version shows what is stored", k.definition())
+		}
+	}
+	for _, ch := range c.plan.changes {
+		switch {
+		case ch.isNew:
+			c.say("create  %s", ch)
+		case ch.moved:
+			c.say("write   %s as %s", ch, latest)
+		default:
+			c.say("write   %s as %s: it says the same", ch, latest)
+		}
+	}
+	for _, n := range c.plan.nodes {
+		c.say("write   Node/%s: its owner references", n.GetName())
+	}
+	for _, k := range kinds() {
+		if old(c.crds[k]) {
+			c.say("close   %s: %s only, and this release's definition", k.definition(), latest)
+		}
+	}
+	c.say("nothing was changed (dry run)")
+	return nil
+}
+
+// save writes the backup: of the definitions alone as long as objects cannot be read.
+func (c *conversion) save(objects bool) error {
+	var all []*unstructured.Unstructured
+	for _, k := range kinds() {
+		crd := c.crds[k]
+		if b := c.before[k]; b != nil {
+			crd = b
+		}
+		if !open(crd) {
+			all = append(all, crd)
+		}
+	}
+	if objects {
+		were := map[string]*unstructured.Unstructured{}
+		for _, list := range [][]unstructured.Unstructured{c.found.classes, c.found.pools, c.found.claims} {
+			for i := range list {
+				all = append(all, &list[i])
+				were[string(list[i].GetUID())] = &list[i]
+			}
+		}
+		if others := c.backup.changed(c.plan.changes, were); len(others) > 0 {
+			return verb.BadInputf("%s is a backup of another state, in which %s said something else: it is not written over, name another file with --backup", c.path, strings.Join(others, ", "))
+		}
+		for i := range c.plan.nodes {
+			at := slices.IndexFunc(c.found.nodes, func(n unstructured.Unstructured) bool { return n.GetUID() == c.plan.nodes[i].GetUID() })
+			all = append(all, partOfNode(&c.found.nodes[at]))
+		}
+	}
+	if err := c.backup.add(all...); err != nil {
+		return err
+	}
+	if objects {
+		c.say("backed up to %s: %d definitions, %s", c.path, len(kinds()), c.plan.sum(c.found))
+	}
+	return nil
+}
