@@ -12,7 +12,6 @@ import (
 	"github.com/tenon-sh/tenon/bench/measure"
 	"github.com/tenon-sh/tenon/bench/report"
 	"github.com/tenon-sh/tenon/engine/enginetest/families"
-	"github.com/tenon-sh/tenon/engine/money"
 	"github.com/tenon-sh/tenon/engine/plan"
 	"github.com/tenon-sh/tenon/engine/provision"
 	"github.com/tenon-sh/tenon/engine/world"
@@ -58,30 +57,10 @@ func (o *options) family(w io.Writer) error {
 func (o *options) member(w *world.World, seed uint64) report.Member {
 	var p plan.Plan
 	use := measure.Of(func() { p = provision.Decide(w, provision.Options{Steps: o.steps}) })
-	least := provision.Decide(withCharge(w, p.Charge), provision.Options{Charge: -1, Steps: -1}).Bound
+	least := provision.Decide(w, provision.Options{Steps: o.steps, ProveSpend: true}).SpendBound
 	nodes := len(p.New)
 	return report.Member{
 		Seed: seed, CPU: use.CPU, Steps: p.Steps, Nodes: nodes, Refused: len(p.Refused), Cost: p.Expected().Units(), Bound: p.Bound.Units(),
 		Spend: (p.Expected() + p.Charge.Times(nodes)).Units(), Least: least.Units(),
 	}
-}
-
-// withCharge is the world in which the charge for a node is part of every price, so that the bound of its plan is one on both together.
-func withCharge(w *world.World, charge money.Micro) *world.World {
-	b := w.Edit()
-	for _, c := range w.Catalogs() {
-		c := *c
-		c.Shapes = slices.Clone(c.Shapes)
-		for i := range c.Shapes {
-			offers := slices.Clone(c.Shapes[i].Offers)
-			for j := range offers {
-				offers[j].Price += charge
-			}
-			c.Shapes[i].Offers = offers
-		}
-		if err := b.SetCatalog(c); err != nil {
-			panic("a catalogue that was there: " + err.Error())
-		}
-	}
-	return b.Snapshot(w.At())
 }

@@ -31,6 +31,7 @@ func Settings() []Setting {
 		{"settings.subnetRefreshInterval", nil, "SUBNET_REFRESH_INTERVAL", "", "1m", "How long what EC2 said of subnets is used, at least 1m."},
 		{"settings.preferencePolicy", nil, "PREFERENCE_POLICY", "", "Respect", "Respect or Ignore what pods prefer."},
 		{"settings.minValuesPolicy", nil, "MIN_VALUES_POLICY", "", "Strict", "Strict, or BestEffort to lower minValues."},
+		{"settings.nodeCharge", nil, "NODE_CHARGE", "", "0.02", "What a node counts beside its price, an hour in the currency of prices, such as what an agent costs for each: with more of it plans have fewer and larger nodes."},
 		{"settings.spotPremium", nil, "SPOT_PREMIUM", "", "0", "Percent of its price that spot counts as costing more, because it may be taken back."},
 		{"settings.unhealthyPoolsLast", nil, "UNHEALTHY_POOLS_LAST", "", "false", "Buy last from pools whose machines were launched and did not register (`NodeRegistrationHealthy` is False), whatever they weigh."},
 		{"settings.initializationTimeout", nil, "INITIALIZATION_TIMEOUT", "", "0s", "How long a node that has registered may take to be initialized (startup taints gone, what it asked for there) before it is drained and given up, at least 1m. 0s: for ever, as Karpenter waits."},

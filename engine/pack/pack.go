@@ -17,6 +17,9 @@ func Pack(w *world.World, o packing.Options) plan.Plan {
 	if !o.ExactOnly && k.Waiting <= exactTierMaxPods {
 		k = k.orExact()
 	}
+	if o.ProveSpend {
+		k.spend = max(k.SpendBound(), k.bound)
+	}
 	k.repair.Disperse()
 	k.expel()
 	return k.finish()

@@ -17,6 +17,7 @@ type packer struct {
 	repair  *repair.Repairer
 	refused []plan.Refusal
 	bound   money.Micro
+	spend   money.Micro // the bound of price and charge
 }
 
 // manner is how pods take their turns.

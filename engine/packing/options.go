@@ -28,6 +28,7 @@ type Options struct {
 	Charge           money.Micro `json:"charge,omitempty"`           // what a node costs beside its price; 0 is the default, below 0 is nothing
 	SpotPremium      int         `json:"spotPremium,omitempty"`      // percent of its price that spot counts as costing more, because it may be taken back
 	UnhealthyLast    bool        `json:"unhealthyLast,omitempty"`    // of pools whose machines did not register is bought last, whatever they weigh
+	ProveSpend       bool        `json:"proveSpend,omitempty"`       // prove how little can be spent, the charge for each node included, too
 	ExactOnly        bool        `json:"exactOnly,omitempty"`        // every pod by itself, no search
 	Nominated        bool        `json:"nominated,omitempty"`        // pods will be nominated for the nodes they are planned for; those of nodes that have joined should be such as can be bound at once
 }

@@ -16,26 +16,27 @@ import (
 
 // Plan is one decision.
 type Plan struct {
-	World    string      `json:"world"`              // digest of the World it was made from
-	At       int64       `json:"at"`                 // the World's time, seconds since 1970
-	Currency string      `json:"currency,omitempty"` // of every price here; empty means USD/h
-	New      []Ask       `json:"new,omitempty"`      // capacity to ask for, in order of name
-	Filled   []Fill      `json:"filled,omitempty"`   // existing nodes and claims that receive waiting pods
-	Held     []Fill      `json:"held,omitempty"`     // waiting pods that the scheduler has already promised a place
-	Refused  []Refusal   `json:"refused,omitempty"`  // waiting pods that found no place
-	GivenUp  []Loss      `json:"givenUp,omitempty"`  // soft terms that were not honoured
-	Cost     money.Micro `json:"cost,omitempty"`     // of New, millionths an hour
-	Bound    money.Micro `json:"bound,omitempty"`    // no plan that places these pods on new machines can cost less on average; 0: nothing proven
-	Charge   money.Micro `json:"charge,omitempty"`   // the node charge used, millionths an hour a node
-	Steps    int         `json:"steps,omitempty"`    // counted work
-	Waiting  int         `json:"waiting,omitempty"`  // pods considered
-	Commands []Command   `json:"commands,omitempty"` // machines to give back: those that have begun first, then those that may begin, those that save most for each move first
-	Spare    []Spare     `json:"spare,omitempty"`    // machines that were bought for commands that were taken back
-	Kept     []Kept      `json:"kept,omitempty"`     // every other machine of a pool, and why it stays
-	Price    money.Micro `json:"price,omitempty"`    // of all machines of pools, millionths an hour
-	Least    money.Micro `json:"least,omitempty"`    // what the pods of machines that could move would cost at least on new machines; 0: nothing proven
-	Static   []Static    `json:"static,omitempty"`   // how each static pool stands, by name
-	Again    int64       `json:"again,omitempty"`    // when more may be due although nothing changes; 0: never
+	World      string      `json:"world"`                // digest of the World it was made from
+	At         int64       `json:"at"`                   // the World's time, seconds since 1970
+	Currency   string      `json:"currency,omitempty"`   // of every price here; empty means USD/h
+	New        []Ask       `json:"new,omitempty"`        // capacity to ask for, in order of name
+	Filled     []Fill      `json:"filled,omitempty"`     // existing nodes and claims that receive waiting pods
+	Held       []Fill      `json:"held,omitempty"`       // waiting pods that the scheduler has already promised a place
+	Refused    []Refusal   `json:"refused,omitempty"`    // waiting pods that found no place
+	GivenUp    []Loss      `json:"givenUp,omitempty"`    // soft terms that were not honoured
+	Cost       money.Micro `json:"cost,omitempty"`       // of New, millionths an hour
+	Bound      money.Micro `json:"bound,omitempty"`      // no plan that places these pods on new machines can cost less on average; 0: nothing proven
+	SpendBound money.Micro `json:"spendBound,omitempty"` // the same of price and charge together, if that was asked for
+	Charge     money.Micro `json:"charge,omitempty"`     // the node charge used, millionths an hour a node
+	Steps      int         `json:"steps,omitempty"`      // counted work
+	Waiting    int         `json:"waiting,omitempty"`    // pods considered
+	Commands   []Command   `json:"commands,omitempty"`   // machines to give back: those that have begun first, then those that may begin, those that save most for each move first
+	Spare      []Spare     `json:"spare,omitempty"`      // machines that were bought for commands that were taken back
+	Kept       []Kept      `json:"kept,omitempty"`       // every other machine of a pool, and why it stays
+	Price      money.Micro `json:"price,omitempty"`      // of all machines of pools, millionths an hour
+	Least      money.Micro `json:"least,omitempty"`      // what the pods of machines that could move would cost at least on new machines; 0: nothing proven
+	Static     []Static    `json:"static,omitempty"`     // how each static pool stands, by name
+	Again      int64       `json:"again,omitempty"`      // when more may be due although nothing changes; 0: never
 }
 
 // Refusal is a waiting pod that found no place.
@@ -96,9 +97,22 @@ func (p Plan) Proven() string {
 	if _, known := p.Gap(); !known {
 		return ""
 	}
-	share := 100 * float64(p.Bound) / float64(p.Expected())
-	if p.Bound < p.Expected() {
-		share = min(share, 99.9) // what is rounded up would be proven wholly
+	return provenShare(p.Bound, p.Expected())
+}
+
+// ProvenSpend is the same of what is spent, the charge for each node included; empty if nothing is proven of that.
+func (p Plan) ProvenSpend() string {
+	if p.SpendBound <= 0 || p.Charge == 0 {
+		return ""
 	}
-	return fmt.Sprintf("%.1f %%", share)
+	return provenShare(p.SpendBound, p.Expected()+p.Charge.Times(len(p.New)))
+}
+
+// provenShare is a share that is proven, for a person. What is rounded up would be proven wholly.
+func provenShare(bound, cost money.Micro) string {
+	out := 100 * float64(bound) / float64(cost)
+	if bound < cost {
+		out = min(out, 99.9)
+	}
+	return fmt.Sprintf("%.1f %%", out)
 }

@@ -65,6 +65,9 @@ type Decision struct {
 type LowerBound struct {
 	HourlyCost float64 `json:"hourlyCost"`
 	Gap        float64 `json:"gap"`
+	// Of cost and the charge for each new node together, which is what plans make small.
+	HourlySpend float64 `json:"hourlySpend,omitempty"`
+	SpendGap    float64 `json:"spendGap,omitempty"`
 }
 
 // Node is a new node, or an existing one with the waiting pods it receives.
@@ -116,6 +119,10 @@ func (p Plan) Result(w *world.World) Result {
 	}
 	if p.Bound > 0 {
 		r.LowerBound.Gap = float64(p.Expected()-p.Bound) / float64(p.Bound)
+	}
+	if p.SpendBound > 0 {
+		r.LowerBound.HourlySpend = p.SpendBound.Units()
+		r.LowerBound.SpendGap = float64(p.Expected()+p.Charge.Times(len(p.New))-p.SpendBound) / float64(p.SpendBound)
 	}
 	existing := money.Micro(0)
 	for _, place := range w.Places() {

@@ -81,6 +81,9 @@ func (p Plan) summary(b *strings.Builder) {
 	}
 	if known && expected != p.Bound {
 		fmt.Fprintf(b, ".\nProven: no plan costs less than %s (%s of it). Not known: whether one costs less than this", p.money(p.Bound), p.Proven())
+		if spent := p.ProvenSpend(); spent != "" {
+			fmt.Fprintf(b, ".\nPlans make price and %s for each node small together: of that %s is proven", p.money(p.Charge), spent)
+		}
 	}
 	b.WriteString(".\n")
 }

@@ -46,6 +46,12 @@ Proven: no plan costs less than $0.3400 (95.2 % of it). Not known: whether one c
 	if diff := cmp.Diff(want, sample().String()); diff != "" {
 		t.Errorf("-want +got\n%s", diff)
 	}
+	spent := sample()
+	spent.Charge, spent.SpendBound = 20_000, 370_000
+	line := "Plans make price and $0.0200 for each node small together: of that 98.1 % is proven.\n"
+	if text := spent.String(); !strings.Contains(text, line) {
+		t.Errorf("it does not say %q:\n%s", line, text)
+	}
 }
 
 func TestDiff(t *testing.T) {

@@ -116,7 +116,7 @@ func TestTinyWorldsAgainstTheOptimum(t *testing.T) {
 	var ratios []float64
 	chance.Check(t, func(t *rapid.T) {
 		w := tinies().Draw(t, "world")
-		p := provision.Decide(tell(t, w.lines()), provision.Options{})
+		p := provision.Decide(tell(t, w.lines()), provision.Options{ProveSpend: true})
 		if len(p.Refused) > 0 {
 			t.Fatalf("refused:\n%s", p)
 		}
@@ -124,8 +124,11 @@ func TestTinyWorldsAgainstTheOptimum(t *testing.T) {
 		if price > solve.Bearable(least) || p.Bound > least {
 			t.Fatalf("price %d, optimum %d, bound %d:\n%s\n%v", price, least, p.Bound, p, w.lines())
 		}
-		spent := price + money.Micro(charge*1000).Times(len(p.New))
-		ratios = append(ratios, float64(spent)/float64(w.optimum(charge)*1000))
+		spent, best := price+money.Micro(charge*1000).Times(len(p.New)), money.Micro(w.optimum(charge))*1000
+		if p.SpendBound > best || p.SpendBound < p.Bound {
+			t.Fatalf("with the charge optimum %d, bound %d, without %d:\n%s\n%v", best, p.SpendBound, p.Bound, p, w.lines())
+		}
+		ratios = append(ratios, float64(spent)/float64(best))
 	})
 	slices.Sort(ratios)
 	if median := ratios[len(ratios)/2]; median > 1 {

@@ -105,6 +105,15 @@ pool open
 pool varied limit=cpu:10 require=type:Exists:/2
 pod web cpu=300m`,
 		},
+		{
+			why: "That the web and what is kept from crowds of it do not share a machine is the search's way to keep the rule, and no rule: the bound must not build on it.",
+			lines: `type large cpu=4 memory=4Gi price=0.08 zones=a family=c reserved=cr0:1
+type small cpu=1 memory=1Gi price=0.02 zones=a family=c reserved=cr1:2 gpu=1
+pool open
+pod web x3 cpu=2000m memory=2800Mi spread=host:2:taints:of=web
+pod guest x1 cpu=400m memory=200Mi spread=host:1:of=web spread=family:2:of=guest
+pod other x2 cpu=100m memory=200Mi`,
+		},
 	} {
 		s := enginetest.NewScene()
 		for line := range strings.SplitSeq(found.lines, "\n") {
@@ -114,6 +123,8 @@ pod web cpu=300m`,
 		}
 		if a, b := searched(s.World(), provision.Options{PreferencePolicy: pack.Ignore}); worse(a, b) {
 			t.Errorf("worse:\n%s\nthan one by one:\n%s\n%s", a, b, found.why)
+		} else if a.Bound > a.Expected() {
+			t.Errorf("the bound %d is above the cost of\n%s\n%s", a.Bound, a, found.why)
 		}
 	}
 }

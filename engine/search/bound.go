@@ -38,44 +38,73 @@ func (k *Searcher) force(lots []*lot, rest []*packing.Pod) bool {
 // proven for all the ways they might have gone: in any domain, and in any
 // lighter pool, whose machines they may share.
 func (k *Searcher) Bound() money.Micro {
-	placed, crowded := map[*packing.Class]int{}, map[*packing.Class]bool{}
-	moved := false
+	on := k.onNew()
+	if k.Proof.forced && !on.moved && !slices.ContainsFunc(k.Unplaced, func(x *packing.Pod) bool { return x.Proven }) {
+		return k.Proof.bound
+	}
+	free, ok := k.anew(on)
+	if !ok {
+		return 0
+	}
+	return money.Micro(solve.Bound(free, int64(packing.Price(k.Packing))))
+}
+
+// SpendBound is what these pods cost at least with the charge for each machine, which is what plans make small.
+func (k *Searcher) SpendBound() money.Micro {
+	free, ok := k.anew(k.onNew())
+	if !ok {
+		return 0
+	}
+	free.Charge = int64(k.Options.NodeCharge())
+	return money.Micro(solve.Spend(free, int64(packing.Price(k.Packing)+k.Options.NodeCharge().Times(len(k.Planned)))))
+}
+
+// onNew is what is on new machines.
+type onNew struct {
+	placed  map[*packing.Class]int  // so many pods of each class
+	crowded map[*packing.Class]bool // some of them beyond what a machine should hold of them
+	moved   bool                    // not all pods that were searched for are where they were put, or others are there
+}
+
+func (k *Searcher) onNew() onNew {
+	on := onNew{placed: map[*packing.Class]int{}, crowded: map[*packing.Class]bool{}}
 	for _, bins := range [][]*packing.Bin{k.Existing, k.Planned} {
 		for _, b := range bins {
 			for _, x := range b.Pods {
 				if b.Machine != nil {
-					moved = moved || x.Proven
+					on.moved = on.moved || x.Proven
 					continue
 				}
-				placed[x.Class]++
-				crowded[x.Class] = crowded[x.Class] || x.Crowded
-				moved = moved || x.Crowded || !x.Proven
+				on.placed[x.Class]++
+				on.crowded[x.Class] = on.crowded[x.Class] || x.Crowded
+				on.moved = on.moved || x.Crowded || !x.Proven
 			}
 		}
 	}
-	if k.Proof.forced && !moved && !slices.ContainsFunc(k.Unplaced, func(x *packing.Pod) bool { return x.Proven }) {
-		return k.Proof.bound
-	}
+	return on
+}
+
+// anew is the problem of placing on new machines the pods that are there, in all the ways they might have gone; false if for some
+// nothing is on sale.
+func (k *Searcher) anew(on onNew) (solve.Problem, bool) {
 	free := k.Proof.Free
 	items := map[*packing.Class]map[string]int{} // the item of each class in each domain that it has to be in; "" is the others
 	shares := map[spread.Share][]int{}
 	for _, c := range k.Classes {
-		if placed[c] == 0 {
+		if on.placed[c] == 0 {
 			continue
 		}
-		for _, p := range k.portions(c, placed[c]) {
+		items[c] = map[string]int{}
+		for _, p := range k.portions(c, on.placed[c]) {
 			item := solve.Item{Name: c.Pod.String() + p.domain, Need: c.Need, Count: p.pods, Hosts: HostsAmong(p.offers, k.Proof.Hosts)}
 			if item.Hosts == nil {
-				return 0
+				return free, false
 			}
-			if !crowded[c] {
+			if !on.crowded[c] {
 				item.PerHost = k.Ledger.PerHost(c.Subject)
 				for _, s := range k.Ledger.Caps(c.Subject) {
 					shares[s] = append(shares[s], len(free.Items))
 				}
-			}
-			if items[c] == nil {
-				items[c] = map[string]int{}
 			}
 			items[c][p.domain] = len(free.Items)
 			free.Items = append(free.Items, item)
@@ -83,7 +112,7 @@ func (k *Searcher) Bound() money.Micro {
 	}
 	free.Groups = Shared(shares)
 	free.Seeds = []solve.Answer{k.asPlanned(items)}
-	return money.Micro(solve.Bound(free, int64(packing.Price(k.Packing))))
+	return free, true
 }
 
 // asPlanned is the planned machines as an answer, by the items of classes.

@@ -158,12 +158,12 @@ func (f *fluid) bound(placed []int) (int64, []int64) {
 	for b, toll := range t.toll {
 		tolls.add(f.m.budgets[b], toll)
 	}
-	return max(sum.micros(tolls), f.m.alone(placed)), worth
+	return max(sum.micros(tolls), f.m.alone(placed, f.charge)), worth
 }
 
 // alone is the bound of the class that would cost most if it were the only one: so many hosts must hold it, none cheaper for it than its cheapest.
 // For that class the best way to place it alone is then worked out.
-func (m *model) alone(placed []int) int64 {
+func (m *model) alone(placed []int, charge int64) int64 {
 	best, dearest := int64(0), int32(-1)
 	for c, n := range placed {
 		if n == 0 {
@@ -174,7 +174,8 @@ func (m *model) alone(placed []int) int64 {
 		k.takers.each(func(h int) {
 			each := int64(times(k.need, m.hosts[h].room, min(k.cap, n)))
 			// A host that holds each of them at this price makes n of them cost at least price*n/each, and never less than one host.
-			hi, lo := bits.Mul64(uint64(max(m.hosts[h].price, 0)), uint64(n))
+			price := m.hosts[h].price + charge
+			hi, lo := bits.Mul64(uint64(max(price, 0)), uint64(n))
 			cost := int64(huge)
 			if hi < uint64(each) {
 				q, rest := bits.Div64(hi, lo, uint64(each))
@@ -185,14 +186,14 @@ func (m *model) alone(placed []int) int64 {
 					}
 				}
 			}
-			least = min(least, max(cost, m.hosts[h].price))
+			least = min(least, max(cost, price))
 		})
 		if least > best {
 			best, dearest = least, int32(c)
 		}
 	}
 	if dearest >= 0 {
-		if goal, hosts := m.cover(dearest, placed[dearest], 0); hosts != nil {
+		if goal, hosts := m.cover(dearest, placed[dearest], charge); hosts != nil {
 			best = max(best, goal)
 		}
 	}

@@ -41,10 +41,23 @@ type candidate struct {
 const stepsPerHost = 3_000
 
 // newFullest looks for loads at the prices of a relaxation.
-func newFullest(f *fluid) *fullest {
-	x := &fullest{m: f.m, f: f, s: newCoarse(f.m), free: make([]int64, f.m.dims)}
+func newFullest(f *fluid) *fullest { return fullestOf(f, f.m) }
+
+// loosest looks for loads in which conflicts do not count: items are kept apart also where that is only the simplest way to
+// keep a rule, so that a bound must not build on it.
+func loosest(f *fluid) *fullest {
+	m := *f.m
+	m.conflicts, m.classes = false, slices.Clone(m.classes)
+	for c := range m.classes {
+		m.classes[c].conflicts = nil
+	}
+	return fullestOf(f, &m)
+}
+
+func fullestOf(f *fluid, m *model) *fullest {
+	x := &fullest{m: m, f: f, s: newCoarse(m), free: make([]int64, m.dims)}
 	x.t = f.proof(x.s)
-	x.floor.init(f.m)
+	x.floor.init(m)
 	return x
 }
 

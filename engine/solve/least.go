@@ -3,6 +3,12 @@ package solve
 // Bound returns what placing all items costs at least, without looking for a way to place them. It is not looked for a
 // better bound where that is close to goal, which is what a known way costs.
 func Bound(p Problem, goal int64) int64 {
+	p.Charge = 0
+	return Spend(p, goal)
+}
+
+// Spend is Bound of price and charge together.
+func Spend(p Problem, goal int64) int64 {
 	m := compile(p)
 	a := Answer{Duals: make([]int64, len(p.Items))}
 	var known []node
@@ -13,7 +19,7 @@ func Bound(p Problem, goal int64) int64 {
 			}
 		}
 	}
-	m.prove(&a, make([]int, len(m.classes)), goal, known)
+	m.prove(&a, make([]int, len(m.classes)), m.charge, evidence{goal, known})
 	return a.Bound
 }
 
@@ -21,23 +27,23 @@ func Bound(p Problem, goal int64) int64 {
 func Worth(p Problem) (least int64, worth []int64) {
 	m := compile(p)
 	a := Answer{Duals: make([]int64, len(p.Items))}
-	m.prove(&a, make([]int, len(m.classes)), 0, nil)
+	m.prove(&a, make([]int, len(m.classes)), 0, evidence{})
 	return a.Bound, a.Duals
 }
 
-// prove fills in what placing all but what is left costs at least, and what items are worth then.
-func (m *model) prove(a *Answer, left []int, goal int64, known []node) {
+// prove fills in what placing all but what is left costs at least, with a charge for each host, and what items are worth then.
+func (m *model) prove(a *Answer, left []int, charge int64, e evidence) {
 	if len(m.classes) == 0 {
 		return
 	}
-	f := newFluid(m, m.kinds(), 0)
+	f := newFluid(m, m.kinds(), charge)
 	f.ascend()
 	placed := make([]int, len(m.classes))
 	for c := range placed {
 		placed[c] = m.classes[c].count - left[c]
 	}
 	least, worth := f.bound(placed)
-	least = f.wholes(placed, least, worth, goal, known)
+	least = f.wholes(placed, least, worth, e)
 	a.Bound, a.Steps = least, a.Steps+f.steps
 	for c, w := range worth {
 		a.Duals[m.classes[c].item] = w >> moneyBits

@@ -34,18 +34,23 @@ type patterns struct {
 	limit  int // of the counted work
 }
 
-// wholes improves on a bound, and what items are worth by that, by what is known of whole items; goal is what the items can be placed
-// for, if that is known: the bound need not come closer to it than close. Of known hosts what they hold are patterns.
-func (f *fluid) wholes(placed []int, bound int64, worth []int64, goal int64, known []node) int64 {
-	if goal > 0 && float64(bound)*closer >= float64(goal) {
+// evidence is what is known of ways to place the items.
+type evidence struct {
+	goal  int64  // what they can be placed for, to which the bound need not come closer than close; 0: that is not known
+	hosts []node // that were filled with some of them
+}
+
+// wholes improves on a bound, which what items are worth proves, by what is known of whole items.
+func (f *fluid) wholes(placed []int, bound int64, worth []int64, e evidence) int64 {
+	if e.goal > 0 && float64(bound)*closer >= float64(e.goal) {
 		return bound
 	}
-	x := &patterns{full: newFullest(f), m: f.m, count: placed, bound: bound, proven: worth, limit: patternSteps}
+	x := &patterns{full: loosest(f), m: f.m, count: placed, bound: bound, proven: worth, limit: patternSteps}
 	if !x.suits() || !x.singles() {
 		return bound
 	}
-	x.begin(known)
-	x.search(goal)
+	x.begin(e.hosts)
+	x.search(e.goal)
 	f.steps += x.full.steps + x.lp.steps
 	return x.bound
 }

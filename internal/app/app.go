@@ -420,7 +420,7 @@ func (p *parts) hold() time.Duration {
 
 // options are what settings say to decisions.
 func (p *parts) options() decide.Options {
-	o := decide.Options{SpotPremium: p.Settings.SpotPremium, Nominated: p.enact.Promises}
+	o := decide.Options{SpotPremium: p.Settings.SpotPremium, Charge: p.Settings.NodeCharge, Nominated: p.enact.Promises}
 	if p.Settings.IgnorePreferences {
 		o.PreferencePolicy = "Ignore"
 	}

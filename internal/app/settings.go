@@ -9,6 +9,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/tenon-sh/tenon/engine/disrupt/consolidate"
+	"github.com/tenon-sh/tenon/engine/money"
 )
 
 // Settings are what an operator can choose. They have the names and defaults of Karpenter's.
@@ -34,6 +35,7 @@ type Settings struct {
 	BestEffort         bool                              // minValues may be lowered
 	UnhealthyLast      bool                              // pools whose machines did not register are bought from last
 	SpotPremium        int                               // percent of its price that spot counts as costing more
+	NodeCharge         money.Micro                       // what a node counts beside its price, an hour; below zero: nothing
 	Nominate           bool                              // pods for the nodes that they are planned for
 	HoldNodes          time.Duration                     // for which nodes that have joined may be kept closed to pods until all of theirs can be bound
 	InitializeWithin   time.Duration                     // that a registered node has before it is given up; zero: for ever

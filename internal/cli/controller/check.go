@@ -52,6 +52,9 @@ func (o *options) check() error {
 	oneOf(o.logEncoding, "log-encoding", "LOG_ENCODING", "", "console", "json")
 	oneOf(o.ConsolidationLevel, "consolidation-level", "CONSOLIDATION_LEVEL", consolidate.Levels()...)
 	refuse(o.SpotPremium < 0 || o.SpotPremium > 1000, "--spot-premium is %d, want a percentage from 0 to 1000", o.SpotPremium)
+	charge, err := verb.NodeCharge(o.nodeCharge)
+	wrong = append(wrong, err)
+	o.NodeCharge = charge
 	refuse(o.InitializeWithin != 0 && o.InitializeWithin < time.Minute, "--initialization-timeout is %v, want 0 or at least 1m", o.InitializeWithin)
 	refuse(a.ImagesFresh < time.Minute, "--ami-refresh-interval is %v, want at least 1m", a.ImagesFresh)
 	refuse(a.SubnetsFresh < time.Minute, "--subnet-refresh-interval is %v, want at least 1m", a.SubnetsFresh)

@@ -31,6 +31,7 @@ type options struct {
 	logLevel, logEncoding string
 	logOut, logErr        string
 	preferences           string
+	nodeCharge            string
 	minValues             string
 	gates, awsGates       string
 	schedulerConfig       string
@@ -200,6 +201,7 @@ func (o *options) flags(cmd *cobra.Command, getenv func(string) string) {
 	f.textOr(&o.preferences, "Respect", "preference-policy", "PREFERENCE_POLICY", "Respect or Ignore what pods prefer")
 	f.textOr(&o.minValues, "Strict", "min-values-policy", "MIN_VALUES_POLICY", "Strict, or BestEffort to lower minValues")
 	f.number(&o.SpotPremium, "spot-premium", "SPOT_PREMIUM", "percent of its price that spot counts as costing more, because it may be taken back")
+	f.textOr(&o.nodeCharge, "0.02", "node-charge", "NODE_CHARGE", "what a node counts beside its price, an hour in the currency of prices, such as what an agent costs for each: with more of it plans have fewer and larger nodes; no part of any price that is told")
 	f.flag(&o.UnhealthyLast, "unhealthy-pools-last", "UNHEALTHY_POOLS_LAST", "buy last from pools whose machines were launched and did not register, whatever they weigh")
 	f.flag(&o.Nominate, "nominate-pods", "NOMINATE_PODS", "nominate pods for the nodes they are planned for, so that kube-scheduler follows the plan; needs Kubernetes 1.35")
 	f.span(&o.InitializeWithin, "initialization-timeout", "INITIALIZATION_TIMEOUT", "how long a node that has registered may take to be initialized before it is drained and given up; 0: for ever")

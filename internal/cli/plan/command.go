@@ -31,6 +31,7 @@ type options struct {
 	out         string
 	preferences string
 	premium     int
+	charge      string
 	minValues   string
 	steps       int
 	version     string
@@ -72,6 +73,7 @@ by how it differs from the plan for the cluster as it is.`,
 	f.StringVar(&o.out, "out", "", "write the plan to this file instead of standard output")
 	f.StringVar(&o.preferences, "preference-policy", "Respect", "soft terms of pods: Respect or Ignore")
 	f.StringVar(&o.minValues, "min-values-policy", "Strict", "minValues that cannot be met: Strict refuses, BestEffort lowers them")
+	f.StringVar(&o.charge, "node-charge", "", "what a node counts beside its price, an hour in the catalogue's currency, such as 0.05: with more of it plans have fewer and larger nodes; default: what the controller has, or 0.02")
 	f.IntVar(&o.premium, "spot-premium", 0, "percent of its price that spot counts as costing more, because it may be taken back")
 	f.IntVar(&o.steps, "steps", 0, "bound on the counted work; 0: the default")
 	o.format = verb.FormatFlag(cmd, verb.Text, verb.JSON, wide)
@@ -90,6 +92,7 @@ func (o *options) run(cmd *cobra.Command) error {
 	}
 	loaded, used := clock.Wall(), verb.UsageNow()
 	o.adopt(cmd, in, &decide)
+	decide.ProveSpend = true
 	w, err := in.World(o.at(loaded))
 	if err != nil {
 		return verb.BadInput(err)
@@ -143,6 +146,7 @@ func (o *options) adopt(cmd *cobra.Command, in *snapshot.Input, decide *provisio
 	for flag, keep := range map[string]func(){
 		"preference-policy": func() { decide.PreferencePolicy = own.PreferencePolicy },
 		"min-values-policy": func() { decide.MinValuesPolicy = own.MinValuesPolicy },
+		"node-charge":       func() { decide.Charge = own.Charge },
 		"spot-premium":      func() { decide.SpotPremium = own.SpotPremium },
 		"steps":             func() { decide.Steps = own.Steps },
 	} {
@@ -200,7 +204,9 @@ func (o *options) decideOptions() (provision.Options, error) {
 		return out, verb.BadInputf("--spot-premium is %d, want a percentage from 0 to 1000", o.premium)
 	}
 	out.Steps, out.SpotPremium = o.steps, o.premium
-	return out, nil
+	var err error
+	out.Charge, err = verb.NodeCharge(o.charge)
+	return out, err
 }
 
 // print writes the plan where the user wants it.

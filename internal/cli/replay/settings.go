@@ -58,16 +58,9 @@ func (s *settings) check() error {
 	if s.spotPremium < 0 || s.spotPremium > 1000 {
 		return verb.BadInputf("--spot-premium is %d, want 0 to 1000", s.spotPremium)
 	}
-	if s.charge != "" {
-		var ok bool
-		if s.nodeCharge, ok = money.Parse(s.charge); !ok {
-			return verb.BadInputf("--node-charge is %q, want an amount an hour such as 0.02", s.charge)
-		}
-		if s.nodeCharge == 0 {
-			s.nodeCharge = -1 // as options say nothing
-		}
-	}
-	return nil
+	var err error
+	s.nodeCharge, err = verb.NodeCharge(s.charge)
+	return err
 }
 
 // names of the flags, in the order in which they are told.
