@@ -4,22 +4,24 @@ package solve
 // better bound where that is close to goal, which is what a known way costs.
 func Bound(p Problem, goal int64) int64 {
 	p.Charge = 0
-	return Spend(p, goal)
+	return least(p, evidence{goal: goal})
 }
 
-// Spend is Bound of price and charge together.
-func Spend(p Problem, goal int64) int64 {
+// Spend is Bound of price and charge together, looked for longer.
+func Spend(p Problem, goal int64) int64 { return least(p, evidence{goal: goal, thorough: true}) }
+
+// least is what placing all items costs at least, with the charge.
+func least(p Problem, e evidence) int64 {
 	m := compile(p)
 	a := Answer{Duals: make([]int64, len(p.Items))}
-	var known []node
 	for _, seed := range p.Seeds {
 		for _, n := range seed.Nodes {
 			if out, ok := m.readNode(n); ok {
-				known = append(known, out)
+				e.hosts = append(e.hosts, out)
 			}
 		}
 	}
-	m.prove(&a, make([]int, len(m.classes)), m.charge, evidence{goal, known})
+	m.prove(&a, make([]int, len(m.classes)), m.charge, e)
 	return a.Bound
 }
 
@@ -38,13 +40,16 @@ func (m *model) prove(a *Answer, left []int, charge int64, e evidence) {
 	}
 	f := newFluid(m, m.kinds(), charge)
 	f.ascend()
+	if e.thorough {
+		f.climb(100, 0.2, 0.02)
+	}
 	placed := make([]int, len(m.classes))
 	for c := range placed {
 		placed[c] = m.classes[c].count - left[c]
 	}
-	least, worth := f.bound(placed)
-	least = f.wholes(placed, least, worth, e)
-	a.Bound, a.Steps = least, a.Steps+f.steps
+	bound, worth := f.bound(placed)
+	a.Bound = f.wholes(placed, bound, worth, e)
+	a.Steps += f.steps
 	for c, w := range worth {
 		a.Duals[m.classes[c].item] = w >> moneyBits
 	}

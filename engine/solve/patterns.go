@@ -38,6 +38,8 @@ type patterns struct {
 type evidence struct {
 	goal  int64  // what they can be placed for, to which the bound need not come closer than close; 0: that is not known
 	hosts []node // that were filled with some of them
+
+	thorough bool // the bound is for a person, who can wait for a better one
 }
 
 // wholes improves on a bound, which what items are worth proves, by what is known of whole items.

@@ -132,7 +132,7 @@ func (s *search) prove(a *Answer, placed []int, whole bool) {
 			a.Bound, worth, best = bound, w, f
 		}
 	}
-	a.Bound = best.wholes(placed, a.Bound, worth, evidence{a.Cost, s.best.nodes})
+	a.Bound = best.wholes(placed, a.Bound, worth, evidence{goal: a.Cost, hosts: s.best.nodes})
 	s.steps += best.steps
 	if whole {
 		a.Bound = max(a.Bound, s.proven)
