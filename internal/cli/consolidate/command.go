@@ -12,8 +12,10 @@ import (
 
 	"github.com/tenon-sh/tenon/engine/disrupt"
 	"github.com/tenon-sh/tenon/engine/disrupt/consolidate"
+	"github.com/tenon-sh/tenon/engine/explain"
 	"github.com/tenon-sh/tenon/engine/money"
 	"github.com/tenon-sh/tenon/engine/pack"
+	"github.com/tenon-sh/tenon/engine/provision"
 	"github.com/tenon-sh/tenon/engine/suppose"
 	"github.com/tenon-sh/tenon/engine/world"
 	"github.com/tenon-sh/tenon/internal/cli/snapshot"
@@ -99,7 +101,10 @@ func (o *options) run(cmd *cobra.Command, args []string) error {
 		decide.Explain = []string{p.Name()}
 	}
 	before := verb.UsageNow()
-	p := disrupt.Decide(w, disrupt.Options{Only: []disrupt.Part{disrupt.Judging, disrupt.Idling, disrupt.Consolidating}, AsIs: true, Pack: pack, Consolidate: decide})
+	p := disrupt.Decide(w, disrupt.Options{
+		Planned: explain.Targets(provision.Decide(w, pack)), // what waiting pods are meant for is not empty
+		Only:    []disrupt.Part{disrupt.Judging, disrupt.Idling, disrupt.Consolidating}, AsIs: true, Pack: pack, Consolidate: decide,
+	})
 	spent := verb.UsageNow().Since(before)
 	if len(args) > 0 {
 		p = p.Of(decide.Explain[0])

@@ -74,6 +74,11 @@ func TestConsolidate(t *testing.T) {
 			now:   engine.BackSum{Commands: 1, Nodes: 1, Pods: 1, Saving: 0.768}, all: 1,
 			kept: map[string]reason.Code{"small": reason.DoNotDisrupt},
 		},
+		"Meant": {
+			why:   "An empty node that a waiting pod is meant for stays.",
+			input: pool(usual) + node("big", "m5.4xlarge", "15", "60Gi") + pod("a", "", "1500m", ""),
+			kept:  map[string]reason.Code{"big": reason.Promised},
+		},
 		"Replace": {
 			why:   "A node that is too large is replaced.",
 			input: pool(usual) + node("big", "m5.4xlarge", "15", "60Gi") + pod("a", "big", "1500m", ""),
