@@ -42,6 +42,7 @@ func Settings() []Setting {
 		{"settings.livePage", nil, "LIVE_PAGE", "", "false", "Show the cluster as it changes, and answer questions about it, to everyone who reaches the port of metrics."},
 		{"settings.recordFile", nil, "RECORD_FILE", "", "", "File in which decisions are recorded, for `tenon replay`, such as /recording/tenon.rec. Its folder is an emptyDir, unless `controller.extraVolumeMounts` has something there. Empty: nothing is recorded."},
 		{"settings.recordLimit", nil, "RECORD_LIMIT", "", "268435456", "Bytes that the recording may have; the oldest decisions make room."},
+		{"settings.otlpEndpoint", nil, "OTEL_EXPORTER_OTLP_ENDPOINT", "", "", "URL of an OpenTelemetry collector that takes OTLP over HTTP, such as http://collector:4318: spans are sent to it of how pods came to run. Empty: none. Other variables of OpenTelemetry can be set by `controller.env`."},
 		{"settings.viewAPI", nil, "VIEW_API", "", "false", "Answer callers of the API server by their own rights: the APIService v1.view.tenon.sh. Needs `webhook.enabled`."},
 		{"settings.disableClusterStateObservability", nil, "DISABLE_CLUSTER_STATE_OBSERVABILITY", "", "false", "No metrics of single pods, nodes, pools and conditions, and no events of conditions."},
 		{"settings.ignoreDRARequests", nil, "IGNORE_DRA_REQUESTS", "", "true", "Pods with resource claims are refused with the reason; if false they are planned for, with the devices that drivers publish and NodePools state by `karpenter.sh/devices`."},

@@ -157,6 +157,9 @@ func New(ctx context.Context, c Config) (*App, error) {
 	if err := p.follow(); err != nil {
 		return nil, err
 	}
+	if err := p.traces(ctx); err != nil {
+		return nil, err
+	}
 	p.observe()
 	act := p.controllers
 	if c.Settings.Shadow {
@@ -523,7 +526,8 @@ func (p *parts) serve(registry *prometheus.Registry) error {
 	mux.Handle("/", p.pages)
 	p.serveRecording(mux)
 	mux.Handle("/metrics", web.Bounded(maxScrapes, p.scrape(promhttp.HandlerFor(prometheus.Gatherers{registry, ctrlmetrics.Registry}, promhttp.HandlerOpts{
-		ErrorHandling: promhttp.ContinueOnError, // one bad series of a library does not hide all others
+		ErrorHandling:     promhttp.ContinueOnError, // one bad series of a library does not hide all others
+		EnableOpenMetrics: p.Settings.Trace.On(),    // the form that has ids of traces
 	}))))
 	if p.Settings.Profiling {
 		mux.HandleFunc("/debug/pprof/", pprof.Index)

@@ -10,6 +10,7 @@ import (
 
 	"github.com/tenon-sh/tenon/engine/disrupt/consolidate"
 	"github.com/tenon-sh/tenon/engine/money"
+	"github.com/tenon-sh/tenon/internal/trace"
 )
 
 // Settings are what an operator can choose. They have the names and defaults of Karpenter's.
@@ -49,6 +50,7 @@ type Settings struct {
 	JournalLimit       int64  // bytes of them
 	RecordFile         string // decisions are recorded there; empty: nowhere
 	RecordLimit        int64  // bytes that it may have
+	Trace              trace.Settings
 }
 
 // Gates are the features that can be switched.

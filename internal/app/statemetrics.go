@@ -2,6 +2,7 @@ package app
 
 import (
 	"bufio"
+	"bytes"
 	"compress/gzip"
 	"context"
 	"fmt"
@@ -43,10 +44,12 @@ func (p *parts) leads() bool {
 // observe has what happens to pods counted. It must be called before the cluster state's sources start.
 func (p *parts) observe() {
 	p.metrics.Put(metric.BuildInfo, 1, p.Release, runtime.Version(), runtime.GOARCH, p.Commit)
-	if p.Settings.Unobserved {
+	if p.Settings.Unobserved && !p.Settings.Trace.On() {
 		return
 	}
-	p.cluster.Listen(p.limits.Heard)
+	if !p.Settings.Unobserved {
+		p.cluster.Listen(p.limits.Heard)
+	}
 	p.cluster.Listen(func(c cluster.Change) {
 		if p.leads() {
 			p.pods.Heard(c)
@@ -138,19 +141,45 @@ func (p *parts) scrape(gathered http.Handler) http.Handler {
 			w = squeezed{w, z}
 		}
 		plain := r.Clone(r.Context())
-		plain.Header.Del("Accept") // only text can be followed by more text
+		open := p.Settings.Trace.On() && strings.Contains(r.Header.Get("Accept"), "application/openmetrics-text")
+		if open {
+			plain.Header.Set("Accept", "application/openmetrics-text; version=1.0.0; charset=utf-8")
+		} else {
+			plain.Header.Del("Accept") // only text can be followed by more text
+		}
 		plain.Header.Del("Accept-Encoding")
 		var rest []perObject // if it cannot be had, what is counted is shown without it
 		p.cluster.Panics.Do("scrape", func() { rest = p.measure(r.Context()) })
-		gathered.ServeHTTP(w, plain)
+		gathered.ServeHTTP(endless{w}, plain)
 		out := bufio.NewWriterSize(w, 64<<10)
 		for _, one := range rest {
 			if err := p.metrics.WriteText(out, one.name, one.samples); err != nil {
 				return // the reader has gone
 			}
 		}
+		if open {
+			_, _ = out.WriteString(endOfMetrics)
+		}
 		_ = out.Flush()
 	})
+}
+
+// endOfMetrics is the last line of OpenMetrics.
+const endOfMetrics = "# EOF\n"
+
+// endless leaves the last line of OpenMetrics out, so that more can follow.
+type endless struct{ http.ResponseWriter }
+
+// Write is http.ResponseWriter's.
+func (e endless) Write(b []byte) (int, error) {
+	if text, last := bytes.CutSuffix(b, []byte(endOfMetrics)); last {
+		n, err := e.ResponseWriter.Write(text)
+		if err != nil {
+			return n, err
+		}
+		return len(b), nil
+	}
+	return e.ResponseWriter.Write(b)
 }
 
 // squeezed is an answer that is compressed on its way.

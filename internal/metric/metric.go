@@ -74,6 +74,19 @@ func (s *Set) Observe(name string, value float64, labels ...string) {
 	s.use(name, labels, func(c *series, labels []string) { c.observers.WithLabelValues(labels...).Observe(max(value, 0)) })
 }
 
+// ObserveOf is Observe of what a trace tells more of: a histogram keeps its id beside the value. Without an id, and of
+// a summary, it is Observe.
+func (s *Set) ObserveOf(trace, name string, value float64, labels ...string) {
+	s.use(name, labels, func(c *series, labels []string) {
+		o := c.observers.WithLabelValues(labels...)
+		if with, ok := o.(prometheus.ExemplarObserver); ok && trace != "" {
+			with.ObserveWithExemplar(max(value, 0), prometheus.Labels{"trace_id": trace})
+			return
+		}
+		o.Observe(max(value, 0))
+	})
+}
+
 // Replace gives a per-object metric its series; those of before are gone.
 func (s *Set) Replace(name string, samples []Sample) {
 	if s != nil {

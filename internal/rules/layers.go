@@ -78,6 +78,7 @@ func layers() []layer {
 		{at: "internal/parallel", libs: list("github.com/sourcegraph/conc"), why: "how much is done at once says nothing about what"},
 		{at: "internal/written", libs: list("k8s.io/apimachinery"), why: "every writer of objects uses it, so it knows nothing but their names and versions"},
 		{at: "internal/metric", libs: list(prometheus)},
+		{at: "internal/trace", own: list("internal/metric"), why: "spans are made of times and names, and of nothing that could be asked for more"},
 		{at: "internal/panics", own: list("internal/metric"), libs: list("github.com/go-logr/logr"), why: "whatever may break uses it, so it knows nothing but the counter"},
 		{
 			at: "internal/annotation", own: list(world + " api/..."), why: "what objects keep as text is written and read in one place",
@@ -205,7 +206,7 @@ func layers() []layer {
 			libs: list(cli + " charm.land/bubbletea/v2 k8s.io/apimachinery/pkg/labels"),
 			why:  "a verb that looks changes nothing: it knows no writer, no driver and no controller",
 		},
-		{at: "internal/cli/controller", own: list("api/... engine/... internal/app internal/lead internal/cli/verb " + meter), libs: list(cli + " " + kube), why: "internal/app puts the system together"},
+		{at: "internal/cli/controller", own: list("api/... engine/... internal/app internal/trace internal/lead internal/cli/verb " + meter), libs: list(cli + " " + kube), why: "internal/app puts the system together"},
 		{at: "internal/cli/doctor", own: list(everyone + " charts"), not: list("internal/enact internal/controller/... internal/sim/..."), libs: list(cli + " " + kube), why: "doctor looks and does not write"},
 		{at: "internal/app", own: list(everyone), not: list("internal/sim/... internal/playground internal/kube internal/kubetest internal/apitest internal/cloudtest internal/cli/... engine/enginetest"), libs: nil, why: "the product holds no simulator and no test"},
 		{at: "internal/rules", libs: list("golang.org/x/tools"), why: "the rules read source, they do not use it"},

@@ -14,6 +14,11 @@ import (
 // Pods measures how long pods take from one state to the next. It follows those
 // that it has seen without a node: how long others took is not known.
 type Pods struct {
+	// Ran is told of each pod that waited for us and has come to run. It may not wait.
+	Ran func(Life)
+	// Trace is the id by which more is told of a pod of that uid; nil: nothing is. Both are set before the first pod comes.
+	Trace func(uid string) string
+
 	metrics *metric.Set
 	now     clock.Now
 
@@ -26,8 +31,16 @@ type life struct {
 	uid     string
 	created int64
 	seen    time.Time // when it was first seen to wait for us; zero: it did not
-	decided bool
-	bound   bool
+	decided time.Time
+	bound   time.Time
+}
+
+// Life is how a pod came to run. Times of what was not seen are zero.
+type Life struct {
+	world.Key
+
+	UID, Node                              string
+	Created, Seen, Decided, Bound, Running time.Time
 }
 
 // NewPods returns Pods that write to metrics.
@@ -61,12 +74,15 @@ func (p *Pods) Heard(c cluster.Change) {
 	if l.seen.IsZero() && is.Waiting && !is.Gated {
 		l.seen = now
 	}
-	if is.Node != "" && !l.bound {
-		l.bound = true
+	if is.Node != "" && l.bound.IsZero() {
+		l.bound = now
 		p.took(l, now, metric.PodsBoundDuration, metric.PodsProvisioningBoundDuration)
 	}
 	switch {
 	case is.ReadyToServe:
+		if p.Ran != nil && !l.seen.IsZero() {
+			p.Ran(Life{Key: is.Key, UID: l.uid, Node: is.Node, Created: time.Unix(l.created, 0), Seen: l.seen, Decided: l.decided, Bound: l.bound, Running: now})
+		}
 		p.took(l, now, metric.PodsStartupDuration, metric.PodsProvisioningStartupDuration)
 		delete(p.known, is.Key)
 	case is.Done || is.Terminating:
@@ -78,10 +94,18 @@ func (p *Pods) Heard(c cluster.Change) {
 
 // took observes how long a pod took since it was made, and since it waited for us.
 func (p *Pods) took(l life, now time.Time, sinceMade, sinceSeen string) {
-	p.metrics.Observe(sinceMade, max(now.Sub(time.Unix(l.created, 0)), 0).Seconds())
+	p.metrics.ObserveOf(p.trace(l), sinceMade, max(now.Sub(time.Unix(l.created, 0)), 0).Seconds())
 	if !l.seen.IsZero() {
-		p.metrics.Observe(sinceSeen, now.Sub(l.seen).Seconds())
+		p.metrics.ObserveOf(p.trace(l), sinceSeen, now.Sub(l.seen).Seconds())
 	}
+}
+
+// trace is the id of the pod's trace; empty: there is none.
+func (p *Pods) trace(l life) string {
+	if p.Trace == nil || l.seen.IsZero() {
+		return ""
+	}
+	return p.Trace(l.uid)
 }
 
 // Decided notes that a plan has a verdict on pods.
@@ -91,13 +115,13 @@ func (p *Pods) Decided(made plan.Plan) {
 	now := p.now()
 	verdict := func(k world.Key) {
 		l, ok := p.known[k]
-		if !ok || l.decided {
+		if !ok || !l.decided.IsZero() {
 			return
 		}
-		l.decided = true
+		l.decided = now
 		p.known[k] = l
 		if !l.seen.IsZero() {
-			p.metrics.Observe(metric.PodsDecisionDuration, now.Sub(l.seen).Seconds())
+			p.metrics.ObserveOf(p.trace(l), metric.PodsDecisionDuration, now.Sub(l.seen).Seconds())
 		}
 	}
 	for _, a := range made.New {
@@ -126,10 +150,10 @@ func (p *Pods) Samples() Samples {
 		}
 		age := now.Sub(l.seen).Seconds()
 		s.add(metric.PodsProvisioningUnstartedTime, age, k.Name, k.Namespace)
-		if !l.bound {
+		if l.bound.IsZero() {
 			s.add(metric.PodsProvisioningUnboundTime, age, k.Name, k.Namespace)
 		}
-		if !l.decided {
+		if l.decided.IsZero() {
 			s.add(metric.PodsProvisioningUndecidedTime, age, k.Name, k.Namespace)
 		}
 	}

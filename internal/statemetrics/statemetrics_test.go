@@ -190,6 +190,9 @@ func TestPods(t *testing.T) {
 	m, scrape := set(t)
 	now := time.Unix(at, 0)
 	pods := statemetrics.NewPods(m, func() time.Time { return now })
+	var lives []statemetrics.Life
+	pods.Ran = func(l statemetrics.Life) { lives = append(lives, l) }
+	pods.Trace = func(uid string) string { return "trace-" + uid }
 	key := world.Key{Namespace: "d", Name: "web"}
 	var was *world.Pod
 	step := func(wait time.Duration, is world.Pod) {
@@ -223,6 +226,11 @@ func TestPods(t *testing.T) {
 	}
 	if diff := cmp.Diff(want, scrape("karpenter_pods_")); diff != "" {
 		t.Errorf("-want +got\n%s", diff)
+	}
+	second := func(n int64) time.Time { return time.Unix(at+n, 0) }
+	life := []statemetrics.Life{{Key: key, UID: "1", Node: "n", Created: second(0), Seen: second(2), Decided: second(3), Bound: second(7), Running: second(9)}}
+	if diff := cmp.Diff(life, lives); diff != "" {
+		t.Errorf("told of is -want +got\n%s", diff)
 	}
 	if s := pods.Samples(); len(s) != 0 {
 		t.Errorf("a pod that runs is still measured: %v", s)

@@ -14,6 +14,7 @@ import (
 	"github.com/tenon-sh/tenon/engine/disrupt/consolidate"
 	"github.com/tenon-sh/tenon/internal/app"
 	"github.com/tenon-sh/tenon/internal/cli/verb"
+	"github.com/tenon-sh/tenon/internal/trace"
 )
 
 // note is a line of the log about something that was given and is not followed.
@@ -82,9 +83,19 @@ func (o *options) check() error {
 	tell(len(o.DefaultSpread) > 0, "pods that state no topology spread constraint are planned with these, as --scheduler-config says", "constraints", o.DefaultSpread)
 	o.Devices = !o.ignoreDRA
 	tell(o.noWarmup, "DISABLE_CONTROLLER_WARMUP changes nothing: followers read the cluster before they lead, so that they can lead at once")
+	o.Trace, err = trace.Read(o.variable, a.Cluster, o.AWS.Version)
+	tell(err != nil, "what happens is not traced", "error", err)
 	o.Gates, o.LeaderElection = gates, !o.noElection
 	o.IgnorePreferences, o.BestEffort = o.preferences == "Ignore", o.minValues == "BestEffort"
 	return errors.Join(wrong...)
+}
+
+// variable is a variable of the environment, or the flag that wins over it.
+func (o *options) variable(name string) string {
+	if name == "OTEL_EXPORTER_OTLP_ENDPOINT" {
+		return o.otlp
+	}
+	return o.getenv(name)
 }
 
 // absolute reports whether text is a URL with a scheme and a host, or nothing.

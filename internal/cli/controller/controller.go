@@ -35,6 +35,7 @@ type options struct {
 	minValues             string
 	gates, awsGates       string
 	schedulerConfig       string
+	otlp                  string
 	ignoreDRA             bool
 	cpu                   int
 	commit                string
@@ -214,6 +215,7 @@ func (o *options) flags(cmd *cobra.Command, getenv func(string) string) {
 	f.size(&o.JournalLimit, "journal-limit", "JOURNAL_LIMIT", "bytes that the journal may have; the oldest decisions make room")
 	f.text(&o.RecordFile, "record-file", "RECORD_FILE", "file in which decisions are recorded, each World as what changed since the one before, for tenon replay; empty: none")
 	f.size(&o.RecordLimit, "record-limit", "RECORD_LIMIT", "bytes that the recording may have; the oldest decisions make room")
+	f.text(&o.otlp, "otlp-endpoint", "OTEL_EXPORTER_OTLP_ENDPOINT", "URL of an OpenTelemetry collector that takes OTLP over HTTP, such as http://collector:4318: spans are sent to it of how pods came to run; empty: none")
 	o.ignoreDRA = true
 	f.flag(&o.ignoreDRA, "ignore-dra-requests", "IGNORE_DRA_REQUESTS", "whether pods with resource claims are refused with the reason; false: they are planned for, with the devices that drivers publish and NodePools state")
 	f.text(&o.schedulerConfig, "scheduler-config", "SCHEDULER_CONFIG", "document with podTopologySpread.defaultConstraints, in YAML or JSON, as kube-scheduler's configuration has them: pods that state no topology spread constraint are planned with these")

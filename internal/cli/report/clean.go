@@ -58,7 +58,7 @@ func known() map[string]bool {
 	for _, s := range charts.Settings() {
 		out[s.Env] = true
 	}
-	for _, secret := range []string{"CLUSTER_CA_BUNDLE", "CLUSTER_ENDPOINT"} {
+	for _, secret := range []string{"CLUSTER_CA_BUNDLE", "CLUSTER_ENDPOINT", "OTEL_EXPORTER_OTLP_ENDPOINT"} {
 		delete(out, secret)
 	}
 	return out
