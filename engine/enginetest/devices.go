@@ -225,9 +225,13 @@ func stated(p *world.Pool, labels map[string]string) []world.Device {
 	if p == nil {
 		return nil
 	}
+	seen := map[string]bool{}
 	for _, t := range p.Devices {
-		if t.Requirements.Match(labels) {
-			out = append(out, t.Devices...)
+		for _, d := range t.Devices {
+			if name := d.Driver + "/" + d.Name; t.Requirements.Match(labels) && !seen[name] {
+				seen[name] = true
+				out = append(out, d)
+			}
 		}
 	}
 	return out
@@ -251,18 +255,25 @@ func (c *checker) equip(s *spot, m *world.Place) {
 // drivers checks that an ask names the drivers whose devices its pods are given on what it may become.
 func (c *checker) drivers(a plan.Ask, s *spot) {
 	was := s.pods
-	for _, k := range a.Pods {
-		p := c.w.Pod(k)
-		if why := c.hasDevices(p, s); why != "" {
-			c.fault("%s may become %s, where %s lacks %s", a.Name, s.labels[label.InstanceType], k, why)
-		}
-		s.pods = append(slices.Clip(s.pods), p)
-	}
-	used, _ := c.inUse(s)
 	var names []string
-	for i, d := range s.devices {
-		if used[i] {
-			names = append(names, d.Driver)
+	for _, order := range []func(a, b *world.Pod) int{byName, func(a, b *world.Pod) int { return byName(b, a) }} {
+		var pods []*world.Pod
+		for _, k := range a.Pods {
+			pods = append(pods, c.w.Pod(k))
+		}
+		slices.SortFunc(pods, func(a, b *world.Pod) int { return cmp.Or(cmp.Compare(b.Priority, a.Priority), order(a, b)) })
+		s.pods = was
+		for _, p := range pods {
+			if why := c.hasDevices(p, s); why != "" {
+				c.fault("%s may become %s, where %s lacks %s", a.Name, s.labels[label.InstanceType], p.Key, why)
+			}
+			s.pods = append(slices.Clip(s.pods), p)
+		}
+		used, _ := c.inUse(s)
+		for i, d := range s.devices {
+			if used[i] {
+				names = append(names, d.Driver)
+			}
 		}
 	}
 	slices.Sort(names)

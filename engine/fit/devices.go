@@ -101,7 +101,23 @@ func Given(n *world.Node, claims []*world.DeviceClaim) []int {
 	return given
 }
 
-// DevicesOf is the devices that a machine of the shape will have if the pool buys it.
+// Drivers are those of the devices that pods are given in one order of binding or in the other, by name.
+func (at *Place) Drivers() []string {
+	var out []string
+	for _, order := range []func(a, b *world.Pod) int{byTurn, byTurnBack} {
+		used, _ := at.allot(at.Served, at.Name, order)
+		for i := range used {
+			if d := &at.Devices[i]; used[i] && !d.Taken && !slices.Contains(out, d.Driver) {
+				out = append(out, d.Driver)
+			}
+		}
+	}
+	slices.Sort(out)
+	return out
+}
+
+// DevicesOf is the devices that a machine of the shape will have if the pool buys it. Of several templates that name
+// one device the first counts.
 func DevicesOf(p *world.Pool, s *world.Shape) []world.Device {
 	if len(p.Devices) == 0 {
 		return nil
@@ -118,8 +134,13 @@ func DevicesOf(p *world.Pool, s *world.Shape) []world.Device {
 	labels[label.InstanceType] = s.Name
 	var out []world.Device
 	for _, t := range p.Devices {
-		if t.Requirements.Match(labels) {
-			out = append(slices.Clip(out), t.Devices...)
+		if !t.Requirements.Match(labels) {
+			continue
+		}
+		for _, d := range t.Devices {
+			if !slices.ContainsFunc(out, func(o world.Device) bool { return o.Driver == d.Driver && o.Name == d.Name }) {
+				out = append(out, d)
+			}
 		}
 	}
 	return out

@@ -140,15 +140,3 @@ func (l *Lot) servedAs(o *Lot, on string) {
 	l.Served = slices.Clip(o.Served)
 	l.inUse, _ = l.allot(l.Served, on, byTurn)
 }
-
-// Drivers are those of the devices that pods were given, in order.
-func (l *Lot) Drivers() []string {
-	var out []string
-	for i, used := range l.inUse {
-		if used && !l.Devices[i].Taken && !slices.Contains(out, l.Devices[i].Driver) {
-			out = append(out, l.Devices[i].Driver)
-		}
-	}
-	slices.Sort(out)
-	return out
-}

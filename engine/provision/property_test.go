@@ -250,6 +250,9 @@ func TestPlanOfDevicesIsValid(t *testing.T) {
 func TestPlanOfDevicesIsKept(t *testing.T) {
 	chance.Check(t, func(t *rapid.T) {
 		lines := enginetest.DeviceLines().Draw(t, "lines")
+		for i := range lines { // a pod of a higher priority may take a place that another was to have
+			lines[i] = strings.ReplaceAll(lines[i], " priority=3", "")
+		}
 		w := tell(t, lines)
 		p := provision.Decide(w, provision.Options{})
 		for _, launched := range []bool{false, true} {

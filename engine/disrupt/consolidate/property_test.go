@@ -23,10 +23,12 @@ import (
 const hour = 3600
 
 // worlds generates clusters that were filled and then lost some of their pods.
-func worlds() *rapid.Generator[story] {
+func worlds() *rapid.Generator[story] { return worldsOf(enginetest.Lines()) }
+
+func worldsOf(told *rapid.Generator[[]string]) *rapid.Generator[story] {
 	return rapid.Custom(func(t *rapid.T) story {
 		s := enginetest.NewScene()
-		lines := enginetest.Lines().Draw(t, "lines")
+		lines := told.Draw(t, "lines")
 		for _, line := range lines {
 			if err := s.Line(line); err != nil {
 				t.Fatal(err)
@@ -115,9 +117,17 @@ func without(w *world.World, back []plan.Give) *world.World {
 
 // Pods that a command moves find their places by the rules of kube-scheduler,
 // as told by somebody else: each command by itself, and all together.
-func TestEveryMoveIsValid(t *testing.T) {
+func TestEveryMoveIsValid(t *testing.T) { everyMoveIsValid(t, worlds()) }
+
+// So do pods that have devices, which are given others where they go.
+func TestEveryMoveOfDevicesIsValid(t *testing.T) {
+	everyMoveIsValid(t, worldsOf(enginetest.DeviceLines()))
+}
+
+func everyMoveIsValid(t *testing.T, worlds *rapid.Generator[story]) {
+	t.Helper()
 	chance.Check(t, func(t *rapid.T) {
-		s := worlds().Draw(t, "world")
+		s := worlds.Draw(t, "world")
 		s.world = enginetest.Settled(s.world)
 		p := decide(s.world, options(t))
 		check := func(back []plan.Give, q plan.Plan) {

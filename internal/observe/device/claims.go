@@ -118,7 +118,7 @@ func (w *work) option(o *resourcev1.ExactDeviceRequest) (out world.DeviceOption,
 	case s.wrong != "":
 		return out, world.DeviceProblem{Code: reason.DeviceSelector, Detail: s.wrong}
 	case s.failed != "" || out.All && s.failedTaken != "":
-		return out, world.DeviceProblem{Code: reason.DeviceSelector, Detail: cmp.Or(s.failed, s.failedTaken), Hint: "begin the selector with device.driver == \"…\" &&, so that it does not look at devices of other drivers"}
+		return out, world.DeviceProblem{Code: reason.DeviceSelector, Detail: cmp.Or(s.failed, s.failedTaken), Hint: "have the selector ask first whether what it looks at is there: device.driver == \"…\" && \"…\" in device.attributes[\"…\"] && …"}
 	case out.All && s.elsewhere:
 		return out, world.DeviceProblem{Code: reason.DeviceRequest, Detail: "it wants all devices, and some are of no single node, which is not planned for"}
 	}
