@@ -115,7 +115,7 @@ func upCommand(dir *string) *cobra.Command {
 	f.DurationVar(&o.Grace, "grace", 40*time.Second, "how long a node may be silent before it is NotReady")
 	f.DurationVar(&o.Delays.Boot, "boot", o.Delays.Boot, "how long a machine takes to start, its node from there to register, and a machine to end")
 	f.DurationVar(&o.Delays.Ready, "ready", o.Delays.Ready, "how long its node takes from there until it is ready")
-	f.DurationVar(&o.Delays.Devices, "devices", o.Delays.Devices, "how long GPUs take from there to be reported")
+	f.DurationVar(&o.Delays.Devices, "devices", o.Delays.Devices, "how long GPUs and devices of dynamic resources take from there to be reported")
 	return cmd
 }
 

@@ -65,7 +65,7 @@ func (g *ground) kubernetes(ctx context.Context) (err error) {
 	return err
 }
 
-// machines plays the machines that are there from before, those that surround the cluster, and volumes.
+// machines plays the machines that are there from before, those that surround the cluster, their devices, and volumes.
 func (g *ground) machines(ctx context.Context) error {
 	g.fleet = kubelet.New(kubelet.Options{
 		Nodes: g.client.CoreV1().Nodes(), Delays: g.Delays, Endpoint: g.cluster.URL,
@@ -82,6 +82,7 @@ func (g *ground) machines(ctx context.Context) error {
 	if err := surround(ctx, g.Options, g.client, g.objects, g.types, g.fleet); err != nil {
 		return err
 	}
+	g.devices(ctx)
 	return g.volumes(ctx)
 }
 

@@ -124,6 +124,10 @@ func layers() []layer {
 			why: "the storage driver is one of the cluster's own, and knows neither cloud nor engine",
 		},
 		{
+			at: "internal/sim/devices", own: list("api/..."), libs: list(kube),
+			why: "the drivers of devices are the cluster's own, and know neither cloud nor engine",
+		},
+		{
 			at: "internal/sim/kubelet", own: list("api/... engine/... internal/cloud internal/catalog internal/sim/... " + meter), libs: list(kube + " " + limits + " github.com/pelletier/go-toml/v2"),
 			why: "the simulator shares no code with the driver that is tested against it",
 		},
