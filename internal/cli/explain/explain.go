@@ -29,6 +29,8 @@ const wide = "wide"
 type options struct {
 	source    snapshot.Source
 	namespace string
+	story     bool
+	decisions []string
 	format    *verb.Format
 }
 
@@ -51,16 +53,25 @@ decisions that the controller makes. It changes nothing.
   nodepool NAME   limits, budgets, what it may buy; a Provisioner answers here too
 
 It looks at the cluster of the current kubeconfig, or with -f at files, or at a
-world that the controller kept.`,
+world that the controller kept.
+
+With --history it tells a pod's whole story instead: when it was made, waited,
+ran and moved, what was decided about it and why, how its machine came, and the
+events of both, as far as the controller and the cluster have kept them, or as
+recordings and journals have that are named with --decisions.`,
 		Example: `  tenon explain pod web-7d4b9c-x2x4z -n shop
   tenon explain pods
   tenon explain node ip-10-0-1-12.ec2.internal
-  tenon explain nodepool general -f manifests/ -o json`,
+  tenon explain nodepool general -f manifests/ -o json
+  tenon explain pod web-7d4b9c-x2x4z -n shop --history
+  tenon explain pod web-7d4b9c-x2x4z -n shop --history --decisions monday.rec`,
 		Args: arguments,
 		RunE: o.run,
 	}
 	o.source.Flags(cmd.Flags())
 	cmd.Flags().StringVarP(&o.namespace, "namespace", "n", "", "namespace of the pod, or of the pods; default: default, or all")
+	cmd.Flags().BoolVar(&o.story, "history", false, "tell what happened to the pod, and why")
+	cmd.Flags().StringArrayVar(&o.decisions, "decisions", nil, "recording, journal or folder of decisions to tell the history by, instead of the cluster; may be given several times, in the order of time")
 	o.format = verb.FormatFlag(cmd, verb.Text, verb.JSON, wide)
 	cmd.ValidArgsFunction = func(_ *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
 		if len(args) > 0 {
@@ -119,6 +130,16 @@ func (o *options) run(cmd *cobra.Command, args []string) error {
 	if err != nil {
 		return verb.BadInput(err)
 	}
+	switch {
+	case len(o.decisions) > 0 && !o.story:
+		return verb.BadInputf("--decisions tells a history: say --history as well")
+	case o.story && q.kind != "pod":
+		return verb.BadInputf("--history tells of a pod: name one, as in tenon explain pod NAME --history")
+	case o.story && len(o.source.Files) > 0:
+		return verb.BadInputf("--history is told by decisions: name their files with --decisions, not -f")
+	case o.story:
+		return o.history(cmd, q)
+	}
 	w, decides, err := o.world(cmd.Context(), cmd.InOrStdin(), cmd.ErrOrStderr())
 	if err != nil {
 		return err
@@ -168,6 +189,8 @@ type answer struct {
 	Node   *explain.Node `json:"node,omitempty"`
 	Pool   *explain.Pool `json:"nodePool,omitempty"`
 
+	History []Moment `json:"history,omitempty"`
+
 	listed bool
 }
 
@@ -189,12 +212,9 @@ func (o *options) answer(w *world.World, decides provision.Options, q question) 
 	case "nodes":
 		return answer{Nodes: e.Nodes()}, nil
 	case "pod":
-		key := world.Key{Namespace: cmp.Or(o.namespace, "default"), Name: q.name}
-		if namespace, name, both := strings.Cut(q.name, "/"); both { // as it is printed everywhere
-			if o.namespace != "" && o.namespace != namespace {
-				return answer{}, verb.BadInputf("%s is not of the namespace %s that -n names: leave one of them out", q.name, o.namespace)
-			}
-			key = world.Key{Namespace: namespace, Name: name}
+		key, err := o.pod(q.name)
+		if err != nil {
+			return answer{}, err
 		}
 		p, ok := e.Pod(key)
 		if !ok {
@@ -221,6 +241,18 @@ func (o *options) answer(w *world.World, decides provision.Options, q question) 
 	}
 	p, _ := e.Pool(ids[0])
 	return answer{Pool: &p}, nil
+}
+
+// pod is the key of the pod that is asked about.
+func (o *options) pod(name string) (world.Key, error) {
+	namespace, short, both := strings.Cut(name, "/") // as it is printed everywhere
+	switch {
+	case !both:
+		return world.Key{Namespace: cmp.Or(o.namespace, "default"), Name: name}, nil
+	case o.namespace != "" && o.namespace != namespace:
+		return world.Key{}, verb.BadInputf("%s is not of the namespace %s that -n names: leave one of them out", name, o.namespace)
+	}
+	return world.Key{Namespace: namespace, Name: short}, nil
 }
 
 // inNamespace is an error where -n names a namespace that is not there, so that a slip does not look like a cluster without waiting pods.
