@@ -112,6 +112,10 @@ func layers() []layer {
 			why:  "a driver answers the seam; it does not know its callers",
 		},
 		{
+			at: "internal/aws/expression", own: list("internal/aws/kubelet"), libs: list("github.com/google/cel-go"),
+			why: "expressions in kubelet settings are CEL, as Karpenter's are; what they are for is not known here",
+		},
+		{
 			at: "internal/sim", own: list("engine/... internal/cloud internal/catalog " + meter), libs: list(limits + " github.com/go-logr/logr"),
 			why: "the simulator shares no code with the driver that is tested against it",
 		},

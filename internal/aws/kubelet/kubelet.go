@@ -33,13 +33,38 @@ type Config struct {
 	CPUCFSQuota *bool
 	ClusterDNS  []string
 
+	Expressions Expressions `json:",omitzero"` // of the first four, where they are no numbers
+
 	All map[string]any // everything as it was written
 }
 
+// Expressions are settings in CEL, whose values depend on the type of the machine.
+type Expressions struct {
+	MaxPods        string            `json:",omitempty"`
+	KubeReserved   map[string]string `json:",omitempty"`
+	SystemReserved map[string]string `json:",omitempty"`
+}
+
+// Machine is what expressions know of a type.
+type Machine struct {
+	Type        string
+	VCPUs       int64
+	MemoryMiB   int64
+	DefaultENIs int64 // of the network card that pods use
+	IPsPerENI   int64 // of version 4
+}
+
+// Any reports whether there is one.
+func (e Expressions) Any() bool {
+	return e.MaxPods != "" || len(e.KubeReserved)+len(e.SystemReserved) > 0
+}
+
+// IsZero reports whether there is none.
+func (e Expressions) IsZero() bool { return !e.Any() }
+
 // Parse reads settings as JSON; none is the zero Config. It refuses what is of
 // the wrong kind and says which field. A maxPods or a reserved amount that is
-// no number is an expression; expressions are a feature that is off, so they
-// count as not said.
+// no number is an expression, and stands apart.
 func Parse(raw []byte) (Config, error) {
 	var c Config
 	if len(bytes.TrimSpace(raw)) == 0 || string(bytes.TrimSpace(raw)) == "null" {
@@ -56,8 +81,11 @@ func Parse(raw []byte) (Config, error) {
 	p := parser{all: c.All}
 	c.MaxPods = p.maxPods()
 	c.PodsPerCore = p.integer("podsPerCore")
-	c.KubeReserved = quantities(p.texts("kubeReserved"))
-	c.SystemReserved = quantities(p.texts("systemReserved"))
+	if c.MaxPods == nil {
+		c.Expressions.MaxPods = p.expression("maxPods", p.all["maxPods"])
+	}
+	c.KubeReserved, c.Expressions.KubeReserved = p.amounts("kubeReserved")
+	c.SystemReserved, c.Expressions.SystemReserved = p.amounts("systemReserved")
 	c.EvictionHard = p.texts("evictionHard")
 	c.EvictionSoft = p.texts("evictionSoft")
 	c.EvictionGrace = p.texts("evictionSoftGracePeriod")
@@ -112,12 +140,8 @@ func (p *parser) maxPods() *int64 {
 		return p.integer(key)
 	}
 	n, err := strconv.ParseInt(s, 10, 32)
-	if err != nil {
-		return nil
-	}
-	if n < 0 {
-		p.fault(key, "a whole number from 0", s)
-		return nil
+	if err != nil || n < 0 {
+		return nil // what begins with a minus is refused as an expression
 	}
 	return &n
 }
@@ -179,16 +203,31 @@ func (p *parser) texts(key string) map[string]string {
 	return out
 }
 
-// quantities leaves out what is no quantity.
-func quantities(m map[string]string) map[string]string {
-	if m == nil {
-		return nil
+// amounts reads a map of quantities, and of expressions.
+func (p *parser) amounts(key string) (quantities, expressions map[string]string) {
+	texts := p.texts(key)
+	if texts == nil {
+		return nil, nil
 	}
-	out := make(map[string]string, len(m))
-	for k, v := range m {
+	quantities = make(map[string]string, len(texts))
+	for k, v := range texts {
 		if _, err := amount.Parse(v); err == nil {
-			out[k] = v
+			quantities[k] = v
+			continue
 		}
+		if expressions == nil {
+			expressions = map[string]string{}
+		}
+		expressions[k] = p.expression(key+"."+k, v)
 	}
-	return out
+	return quantities, expressions
+}
+
+// expression is a text that is one; empty if it is none, or begins as a number below zero does.
+func (p *parser) expression(key string, v any) string {
+	text, ok := v.(string)
+	if ok && strings.HasPrefix(strings.TrimSpace(text), "-") {
+		p.fault(key, "at least 0, or an expression that does not begin with a minus", v)
+	}
+	return text
 }

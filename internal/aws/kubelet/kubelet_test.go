@@ -33,9 +33,12 @@ func TestParse(t *testing.T) {
 			},
 		},
 		"Expressions": {
-			why:  "What is no number is an expression, which is off: nothing is said.",
-			raw:  `{"maxPods":"default_enis * 2","kubeReserved":{"cpu":"vcpus * 10","memory":"1Gi"}}`,
-			want: kubelet.Config{KubeReserved: map[string]string{"memory": "1Gi"}},
+			why: "What is no number is an expression, and stands apart.",
+			raw: `{"maxPods":"default_enis * 2","kubeReserved":{"cpu":"vcpus * 10","memory":"1Gi"}}`,
+			want: kubelet.Config{
+				KubeReserved: map[string]string{"memory": "1Gi"},
+				Expressions:  kubelet.Expressions{MaxPods: "default_enis * 2", KubeReserved: map[string]string{"cpu": "vcpus * 10"}},
+			},
 		},
 		"NumberAsText": {why: "A number is one in quotes too.", raw: `{"maxPods":"110"}`, want: kubelet.Config{MaxPods: new(int64(110))}},
 	}
@@ -70,6 +73,7 @@ func TestParseRefuses(t *testing.T) {
 		"Negative":     {`{"podsPerCore":-1}`, "podsPerCore"},
 		"Fraction":     {`{"maxPods":1.5}`, "maxPods"},
 		"NegativeText": {`{"maxPods":"-3"}`, "maxPods"},
+		"Minus":        {`{"kubeReserved":{"cpu":"-vcpus"}}`, "kubeReserved.cpu must be at least 0, or an expression that does not begin with a minus"},
 		"NotAMap":      {`{"kubeReserved":"1Gi"}`, "kubeReserved"},
 		"DeepMap":      {`{"evictionHard":{"memory.available":{}}}`, "evictionHard.memory.available"},
 		"NotAList":     {`{"clusterDNS":"10.0.0.10"}`, "clusterDNS"},
