@@ -49,7 +49,7 @@ func Settings() []Setting {
 		{"settings.schedulerConfig", nil, "SCHEDULER_CONFIG", "", "", "Document with podTopologySpread.defaultConstraints, as kube-scheduler's configuration has them: pods that state no topology spread constraint are planned with these."},
 		{"shadow", nil, "SHADOW", "", "false", "Decide and tell, and change nothing; the role only reads then."},
 		{"settings.featureGates", nil, "FEATURE_GATES", "", "", "Features to switch: nodeRepair, nodeOverlay, capacityBuffer, reservedCapacity and spotToSpotConsolidation; staticCapacity is always on."},
-		{"settings.awsFeatureGates", nil, "AWS_FEATURE_GATES", "", "", "Features of AWS to switch: nodeClassCEL, which changes nothing yet; the log says so where it is on."},
+		{"settings.awsFeatureGates", nil, "AWS_FEATURE_GATES", "", "", "Features of AWS to switch: nodeClassCEL, by which kubelet settings of classes may be expressions."},
 		{"controller.logLevel", []string{"logLevel"}, "LOG_LEVEL", "", "info", "debug, info or error."},
 		{"controller.logEncoding", []string{"logEncoding"}, "LOG_ENCODING", "", "console", "console or json."},
 		{"logOutputPaths", []string{"controller.outputPaths"}, "LOG_OUTPUT_PATHS", "", "stdout", "Where the log goes: stdout, stderr or files."},

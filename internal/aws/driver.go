@@ -15,6 +15,7 @@ import (
 	"github.com/tenon-sh/tenon/internal/aws/dryrun"
 	"github.com/tenon-sh/tenon/internal/aws/ekscluster"
 	"github.com/tenon-sh/tenon/internal/aws/examine"
+	"github.com/tenon-sh/tenon/internal/aws/expression"
 	"github.com/tenon-sh/tenon/internal/aws/image"
 	"github.com/tenon-sh/tenon/internal/aws/inspect"
 	"github.com/tenon-sh/tenon/internal/aws/inventory"
@@ -62,6 +63,7 @@ type Settings struct {
 	NoReserved     bool   // capacity reservations are not used
 	NoDryRun       bool   // classes are not tried out by dry runs
 	EKSVersion     bool   // the cluster's version is what EKS says, never what the API server said
+	Expressions    bool   // kubelet settings of classes may have expressions
 
 	ImagesFresh, SubnetsFresh time.Duration // how long answers about images and subnets are used; 0: a minute
 }
@@ -109,6 +111,9 @@ func New(cfg Config) *Driver {
 		EC2: c.EC2, Classes: cfg.Classes, Network: subnets, Placement: placement.New(c.EC2, now), Reservations: reservations,
 		Cluster: cluster, Images: image.New(c.EC2, c.SSM, s.ImagesFresh, now), Lasting: lasting, NoReserved: s.NoReserved,
 	}
+	if s.Expressions {
+		d.selection.Expressions = &expression.Compiler{}
+	}
 	d.supply = &supply.Supply{
 		Inventory: stock, SoldOut: d.soldout, Shifts: d.shifts, Memory: d.memory, Lasting: lasting, Now: now, Region: c.Region,
 		MemoryOverhead: s.MemoryOverhead, ReservedENIs: s.ReservedENIs,
@@ -121,6 +126,7 @@ func New(cfg Config) *Driver {
 	trials := dryrun.New(dryrun.Config{EC2: c.EC2, Launcher: d.launcher, Machines: machines, Templates: templates, Said: cfg.Said, Now: now, Off: s.NoDryRun})
 	d.inspector = &inspect.Inspector{
 		Selection: d.selection, Reservations: reservations, Profiles: profiles, Shifts: d.shifts, Trials: trials, Now: now, NoReserved: s.NoReserved,
+		Failing: d.supply.Failing,
 	}
 	d.examiner = &examine.Examiner{
 		Clients: c, Selection: d.selection, Profiles: profiles, Machines: machines, Launcher: d.launcher, Trials: trials,

@@ -36,6 +36,12 @@ type account struct {
 // open serves an account with a class called default and returns a driver for it.
 func open(t *testing.T, change func(*awsapi.Config), class func(*nodeclass.Class)) *account {
 	t.Helper()
+	return openWith(t, aws.Settings{Cluster: "demo"}, change, class)
+}
+
+// openWith is open for a driver with settings of its own.
+func openWith(t *testing.T, settings aws.Settings, change func(*awsapi.Config), class func(*nodeclass.Class)) *account {
+	t.Helper()
 	all, err := loaded()
 	if err != nil {
 		t.Fatal(err)
@@ -74,7 +80,7 @@ func open(t *testing.T, change func(*awsapi.Config), class func(*nodeclass.Class
 		t.Fatal(err)
 	}
 	a.Driver = aws.New(aws.Config{
-		Clients: clients, Catalog: all, Settings: aws.Settings{Cluster: "demo"},
+		Clients: clients, Catalog: all, Settings: settings,
 		Said: func(s say.Line) {
 			a.mu.Lock()
 			defer a.mu.Unlock()

@@ -89,14 +89,14 @@ func (c *EC2NodeClass) KubeletExpressions() []string {
 }
 
 // Problem is the first thing that is wrong with what the class itself says: the reason and the message of its condition
-// ValidationSucceeded. Both are empty if nothing is.
-func (c *EC2NodeClass) Problem() (reason, message string) {
+// ValidationSucceeded. Both are empty if nothing is. expressions says whether kubelet settings may have them.
+func (c *EC2NodeClass) Problem(expressions bool) (reason, message string) {
 	say := func(l field.ErrorList) string { return l.ToAggregate().Error() }
 	if l := c.KubeletProblems(); len(l) > 0 {
 		return ReasonInvalidKubelet, say(l)
 	}
-	if names := c.KubeletExpressions(); len(names) > 0 {
-		return ReasonKubeletExpressionsDisabled, fmt.Sprintf("spec.kubelet.%s is an expression, and expressions are not supported: write a number or a quantity", strings.Join(names, ", spec.kubelet."))
+	if names := c.KubeletExpressions(); len(names) > 0 && !expressions {
+		return ReasonKubeletExpressionsDisabled, fmt.Sprintf("spec.kubelet.%s is an expression, and expressions are off: write a number or a quantity, or switch the gate NodeClassCEL of --aws-feature-gates on", strings.Join(names, ", spec.kubelet."))
 	}
 	if names := c.UnsupportedKubelet(); len(names) > 0 {
 		return ReasonUnsupportedKubelet, fmt.Sprintf("family %s cannot hand on spec.kubelet.%s: remove it or use AL2023", c.Family(), strings.Join(names, ", "))

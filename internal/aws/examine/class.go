@@ -48,7 +48,7 @@ func (e *Examiner) Class(ctx context.Context, ref cloud.ClassRef) []Finding {
 	}
 	f.good("cluster", "%s runs Kubernetes %s", e.Cluster, version)
 	images := e.examineImages(ctx, c, version, &f)
-	if examineSettings(c, cluster, &f) && images {
+	if e.examineSettings(c, cluster, &f) && images {
 		e.examineStart(ctx, c, profile, &f)
 	}
 	return f
@@ -165,8 +165,11 @@ func (e *Examiner) examineProfile(ctx context.Context, c nodeclass.Class, f *fin
 }
 
 // examineSettings checks what can be checked without AWS.
-func examineSettings(c nodeclass.Class, cluster bootstrap.Cluster, f *findings) bool {
+func (e *Examiner) examineSettings(c nodeclass.Class, cluster bootstrap.Cluster, f *findings) bool {
 	k, err := kubelet.Parse(c.Kubelet)
+	if err == nil {
+		_, err = e.Selection.Computed(c, k)
+	}
 	if err != nil {
 		f.bad("kubelet settings", "correct spec.kubelet", "%v", err)
 		return false

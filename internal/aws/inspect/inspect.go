@@ -4,6 +4,8 @@ package inspect
 import (
 	"context"
 	"errors"
+	"fmt"
+	"strings"
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -11,6 +13,7 @@ import (
 	awsv1 "github.com/tenon-sh/tenon/api/aws/v1"
 	"github.com/tenon-sh/tenon/engine/label"
 	"github.com/tenon-sh/tenon/internal/aws/dryrun"
+	"github.com/tenon-sh/tenon/internal/aws/kubelet"
 	"github.com/tenon-sh/tenon/internal/aws/nodeclass"
 	"github.com/tenon-sh/tenon/internal/aws/profile"
 	"github.com/tenon-sh/tenon/internal/aws/reserve"
@@ -31,6 +34,8 @@ type Inspection struct {
 
 	Reservations []awsv1.CapacityReservation // by id
 
+	Expressions bool // kubelet settings may have them
+
 	Tried   bool              // EC2 was asked, by dry runs, whether it would launch
 	Shifted []string          // ids of zones that the cluster's traffic is shifted away from
 	Without map[string]string // what a condition that holds does without
@@ -46,6 +51,9 @@ type Inspector struct {
 	Trials       *dryrun.Trials
 	Now          clock.Now
 	NoReserved   bool // capacity reservations are not used
+
+	// Failing are the types for which expressions of a class fail, and how many are left.
+	Failing func(context.Context, selection.Selection) (failing []string, left int, err error)
 }
 
 // Inspect finds what a class selects, each part for itself. The error is of
@@ -79,10 +87,35 @@ func (i *Inspector) Inspect(ctx context.Context, ref cloud.ClassRef) (Inspection
 		take(condition, look(ctx, c, &out))
 	}
 	out.Shifted = i.Shifts.Known(ctx)
+	take(awsv1.ConditionValidationSucceeded, i.inspectExpressions(ctx, c, &out))
 	if len(out.Broken)+len(later) == 0 {
 		take(awsv1.ConditionValidationSucceeded, i.validate(ctx, c, &out))
 	}
 	return out, errors.Join(later...)
+}
+
+// inspectExpressions looks whether the expressions in kubelet settings can be compiled, and for which types they fail. A type for which one fails is not
+// bought. That breaks the class only when nothing is left: many a sound expression fails for types that are too small for any pool, and to have those
+// stop all purchases, at the next type that EC2 brings out, would do more harm.
+func (i *Inspector) inspectExpressions(ctx context.Context, c nodeclass.Class, out *Inspection) error {
+	out.Expressions = i.Selection.Expressions != nil
+	k, err := kubelet.Parse(c.Kubelet)
+	if err != nil || !k.Expressions.Any() {
+		return nil // of settings that cannot be read the class itself says it
+	}
+	computed, err := i.Selection.Computed(c, k)
+	if err != nil {
+		return err
+	}
+	failing, left, err := i.Failing(ctx, selection.Selection{Class: c, Kubelet: k, Computed: computed})
+	switch {
+	case err != nil || len(failing) == 0:
+		return err
+	case left == 0:
+		return cloud.Errorf(cloud.NotReady, awsv1.ReasonKubeletExpressionFailed, "expressions fail for every instance type, as for %s", failing[0])
+	}
+	out.Without[awsv1.ConditionValidationSucceeded] = fmt.Sprintf("%d instance types are not bought, because expressions fail for them: %s", len(failing), failing[0])
+	return nil
 }
 
 func (i *Inspector) inspectSubnets(ctx context.Context, c nodeclass.Class, out *Inspection) error {
@@ -178,7 +211,11 @@ func (i *Inspector) validate(ctx context.Context, c nodeclass.Class, out *Inspec
 	}
 	out.Tried = !i.Trials.Off()
 	if verdict.Without != "" {
-		out.Without[awsv1.ConditionValidationSucceeded] = verdict.Without
+		without := []string{verdict.Without}
+		if was := out.Without[awsv1.ConditionValidationSucceeded]; was != "" {
+			without = append([]string{was}, without...)
+		}
+		out.Without[awsv1.ConditionValidationSucceeded] = strings.Join(without, "; ")
 	}
 	if verdict.Err != nil {
 		return verdict.Err

@@ -7,6 +7,7 @@ import (
 
 	"github.com/tenon-sh/tenon/engine/amount"
 	"github.com/tenon-sh/tenon/engine/world"
+	"github.com/tenon-sh/tenon/internal/aws/kubelet"
 	"github.com/tenon-sh/tenon/internal/aws/machine"
 	"github.com/tenon-sh/tenon/internal/aws/selection"
 	"github.com/tenon-sh/tenon/internal/cloud"
@@ -19,6 +20,7 @@ type demand struct {
 	shapes  world.Catalog
 	away    []string // ids of zones
 	soldOut func(shape, zone, capacityType, group string) string
+	kubelet func(shape string) (kubelet.Config, error)
 
 	cluster     string
 	anyReserved bool // machines may use reservations that are open to all

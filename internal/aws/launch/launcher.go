@@ -56,8 +56,12 @@ func (b *Launcher) demand(ctx context.Context, o cloud.Order, sel selection.Sele
 	if err != nil {
 		return demand{}, err
 	}
+	kubelets, err := b.Supply.Kubelets(ctx, sel)
+	if err != nil {
+		return demand{}, err
+	}
 	return demand{
-		order: o, sel: sel, shapes: shapes, away: b.Shifts.Known(ctx), soldOut: b.SoldOut.Why, cluster: b.Cluster, anyReserved: b.NoReserved,
+		order: o, sel: sel, shapes: shapes, kubelet: kubelets, away: b.Shifts.Known(ctx), soldOut: b.SoldOut.Why, cluster: b.Cluster, anyReserved: b.NoReserved,
 	}, nil
 }
 

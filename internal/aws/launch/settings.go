@@ -20,7 +20,11 @@ const efaResource = "vpc.amazonaws.com/efa"
 // boots. The user data is told even where it is too large.
 func (d demand) settings(o offer, kind, profile string) (template.Settings, error) {
 	s, c := o.shape, d.sel.Class
-	data, err := bootstrap.UserData(d.node(s, kind))
+	node, err := d.node(s, kind)
+	if err != nil {
+		return template.Settings{}, cloud.Errorf(cloud.Invalid, awsv1.ReasonKubeletExpressionFailed, "kubelet settings of class %s for type %s: %v", c.Ref.Name, s.Name, err)
+	}
+	data, err := bootstrap.UserData(node)
 	if err != nil {
 		return template.Settings{}, cloud.Errorf(cloud.Invalid, awsv1.ReasonInvalidUserData, "user data of class %s: %v", c.Ref.Name, err)
 	}
@@ -65,7 +69,11 @@ func (d demand) adapters(s *world.Shape) int {
 }
 
 // node is what a machine of the shape boots with.
-func (d demand) node(s *world.Shape, kind string) bootstrap.Node {
+func (d demand) node(s *world.Shape, kind string) (bootstrap.Node, error) {
+	k, err := d.kubelet(s.Name)
+	if err != nil {
+		return bootstrap.Node{}, err
+	}
 	labels := maps.Clone(d.order.Labels)
 	if labels == nil {
 		labels = map[string]string{}
@@ -73,7 +81,7 @@ func (d demand) node(s *world.Shape, kind string) bootstrap.Node {
 	labels[label.CapacityType] = kind
 	n := bootstrap.Node{
 		Family: d.sel.Class.Family, Legacy: d.sel.Class.Legacy, Cluster: d.sel.Cluster, Taints: d.order.Taints,
-		Kubelet: d.sel.Kubelet, RAID0: d.sel.Class.RAID0, Own: d.sel.Class.UserData,
+		Kubelet: k, RAID0: d.sel.Class.RAID0, Own: d.sel.Class.UserData,
 	}
 	if !d.sel.Class.Legacy {
 		labels["karpenter.k8s.aws/ec2nodeclass"] = d.sel.Class.Ref.Name
@@ -84,7 +92,7 @@ func (d demand) node(s *world.Shape, kind string) bootstrap.Node {
 		n.Kubelet.MaxPods = &pods
 	}
 	n.Labels = labels
-	return n
+	return n, nil
 }
 
 // settings are the demand's; how long the user data is stays known.

@@ -10,6 +10,7 @@ import (
 	awsv1 "github.com/tenon-sh/tenon/api/aws/v1"
 	"github.com/tenon-sh/tenon/internal/aws/ami"
 	"github.com/tenon-sh/tenon/internal/aws/ekscluster"
+	"github.com/tenon-sh/tenon/internal/aws/expression"
 	"github.com/tenon-sh/tenon/internal/aws/image"
 	"github.com/tenon-sh/tenon/internal/aws/kubelet"
 	"github.com/tenon-sh/tenon/internal/aws/network"
@@ -33,6 +34,8 @@ type Finder struct {
 	Images       *image.Finder
 	Lasting      *say.Lasting
 	NoReserved   bool // capacity reservations are not used
+
+	Expressions *expression.Compiler // nil: expressions in kubelet settings are refused
 }
 
 // Of finds what a template selects.
@@ -55,6 +58,9 @@ func (f *Finder) OfClass(ctx context.Context, class nodeclass.Class, poolKubelet
 	if s.Kubelet, err = kubelet.Parse(settings); err != nil {
 		return s, cloud.Errorf(cloud.NotReady, "InvalidKubeletConfiguration", "kubelet settings: %v", err)
 	}
+	if s.Computed, err = f.Computed(class, s.Kubelet); err != nil {
+		return s, err
+	}
 	if s.Subnets, err = f.SubnetsOf(ctx, class); err != nil {
 		return s, err
 	}
@@ -74,6 +80,21 @@ func (f *Finder) OfClass(ctx context.Context, class nodeclass.Class, poolKubelet
 	}
 	s.Images, err = f.Images.Find(ctx, class, version)
 	return s, err
+}
+
+// Computed compiles the expressions of a class; nil if it has none.
+func (f *Finder) Computed(class nodeclass.Class, k kubelet.Config) (*expression.Program, error) {
+	if f.Expressions == nil && k.Expressions.Any() {
+		return nil, cloud.Errorf(cloud.NotReady, awsv1.ReasonKubeletExpressionsDisabled, "kubelet settings of class %s have expressions, which are off: write numbers and quantities, or switch NodeClassCEL of --aws-feature-gates on", class.Ref.Name)
+	}
+	if f.Expressions == nil {
+		return nil, nil
+	}
+	out, err := f.Expressions.Compile(k.Expressions)
+	if err != nil {
+		return nil, cloud.Errorf(cloud.NotReady, awsv1.ReasonKubeletExpressionInvalid, "%v", err)
+	}
+	return out, nil
 }
 
 // SubnetsOf finds the subnets of a class, those with the most free addresses first. None is an error.

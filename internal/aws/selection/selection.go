@@ -8,6 +8,7 @@ import (
 	"github.com/tenon-sh/tenon/engine/label"
 	"github.com/tenon-sh/tenon/internal/aws/ami"
 	"github.com/tenon-sh/tenon/internal/aws/bootstrap"
+	"github.com/tenon-sh/tenon/internal/aws/expression"
 	"github.com/tenon-sh/tenon/internal/aws/kubelet"
 	"github.com/tenon-sh/tenon/internal/aws/network"
 	"github.com/tenon-sh/tenon/internal/aws/nodeclass"
@@ -32,6 +33,8 @@ type Selection struct {
 	Reservations []reserve.Reservation
 	Unread       bool            // they could not be read: that one is missing says nothing
 	Placement    placement.Group // zero: none
+
+	Computed *expression.Program // of the expressions in Kubelet; nil if there are none
 }
 
 // GroupIDs are the ids of the security groups.

@@ -15,6 +15,7 @@ import (
 	"github.com/tenon-sh/tenon/engine/label"
 	"github.com/tenon-sh/tenon/engine/world"
 	"github.com/tenon-sh/tenon/internal/aws/inventory"
+	"github.com/tenon-sh/tenon/internal/aws/kubelet"
 	"github.com/tenon-sh/tenon/internal/aws/nodememory"
 	"github.com/tenon-sh/tenon/internal/aws/reserve"
 	"github.com/tenon-sh/tenon/internal/aws/say"
@@ -22,6 +23,7 @@ import (
 	"github.com/tenon-sh/tenon/internal/aws/shift"
 	"github.com/tenon-sh/tenon/internal/aws/soldout"
 	"github.com/tenon-sh/tenon/internal/aws/types"
+	"github.com/tenon-sh/tenon/internal/catalog"
 	"github.com/tenon-sh/tenon/internal/clock"
 	"github.com/tenon-sh/tenon/internal/cloud"
 )
@@ -130,8 +132,59 @@ func (s *Supply) settings(sel selection.Selection) types.Settings {
 	return types.Deciding(types.Settings{
 		Class: sel.Class, Kubelet: sel.Kubelet, Region: s.Region, MemoryOverhead: overhead,
 		ReservedENIs: s.ReservedENIs, Seen: s.Memory.Believed(), OldLabels: sel.Class.Legacy,
-		Placement: sel.Placement.ID, Strategy: sel.Placement.Strategy, Partitions: sel.Placement.Partitions,
+		Placement: sel.Placement.ID, Strategy: sel.Placement.Strategy, Partitions: sel.Placement.Partitions, Computed: computer(sel),
 	})
+}
+
+// computer computes what the template's expressions give; nil if it has none.
+func computer(sel selection.Selection) types.Computer {
+	if sel.Computed == nil {
+		return nil // and no interface that holds nothing
+	}
+	return sel.Computed
+}
+
+// Failing are the types that could be had but for an expression of the class that fails for them, each with why, in order of their names; left is how many can.
+func (s *Supply) Failing(ctx context.Context, sel selection.Selection) (failing []string, left int, err error) {
+	shelf, err := s.Inventory.Shelf(ctx)
+	if err != nil {
+		return nil, 0, err
+	}
+	settings := s.settings(sel)
+	for i := range shelf.Types {
+		typ := &shelf.Types[i]
+		if types.Unfit(typ, settings) != "" {
+			continue
+		}
+		if _, err := settings.For(typ); err != nil {
+			failing = append(failing, typ.Name+": "+err.Error())
+			continue
+		}
+		left++
+	}
+	slices.Sort(failing)
+	return failing, left, nil
+}
+
+// Kubelets returns the kubelet settings of a template for each type by its name. The answer is of the types that are known now.
+func (s *Supply) Kubelets(ctx context.Context, sel selection.Selection) (func(shape string) (kubelet.Config, error), error) {
+	if !sel.Kubelet.Expressions.Any() {
+		return func(string) (kubelet.Config, error) { return sel.Kubelet, nil }, nil
+	}
+	shelf, err := s.Inventory.Shelf(ctx)
+	if err != nil {
+		return nil, err
+	}
+	settings := s.settings(sel)
+	settings.Kubelet = sel.Kubelet // with what decides nothing of what nodes offer
+	return func(shape string) (kubelet.Config, error) {
+		i := slices.IndexFunc(shelf.Types, func(t catalog.Type) bool { return t.Name == shape })
+		if i < 0 {
+			return kubelet.Config{}, fmt.Errorf("nothing is known of type %s", shape)
+		}
+		resolved, err := settings.For(&shelf.Types[i])
+		return resolved.Kubelet, err
+	}, nil
 }
 
 // versionOf changes when something does that decides what machines of the template
@@ -172,6 +225,10 @@ func (s *Supply) shapes(shelf inventory.Shelf, sel selection.Selection, settings
 		typ := &shelf.Types[i]
 		if types.Unfit(typ, settings) != "" {
 			continue
+		}
+		settings, err := settings.For(typ)
+		if err != nil {
+			continue // a machine that reserves something else than was meant is worse than none; the class' status says it
 		}
 		var offers []world.Offer
 		for _, o := range shelf.Offers(typ, sel.Zones()) {

@@ -26,6 +26,14 @@ type Settings struct {
 	Strategy       string           // the group's
 	Partitions     int              // the group's, if it has any
 	OldLabels      bool             // also the labels that only Provisioners knew
+
+	// Computed gives the values of the expressions in Kubelet; nil if there are none. It follows from them, so it is no part of what is compared.
+	Computed Computer `json:"-"`
+}
+
+// Computer computes kubelet settings for a type. pods is how many pods the type takes by some settings.
+type Computer interface {
+	Compute(k kubelet.Config, m kubelet.Machine, pods func(kubelet.Config) int64) (kubelet.Config, error)
 }
 
 // Default is an AL2023 class with nothing set, in a region.
@@ -46,6 +54,7 @@ func Deciding(s Settings) Settings {
 	}
 	s.Kubelet = kubelet.Config{
 		MaxPods: k.MaxPods, PodsPerCore: k.PodsPerCore, KubeReserved: k.KubeReserved, SystemReserved: k.SystemReserved, EvictionHard: k.EvictionHard,
+		Expressions: k.Expressions,
 	}
 	return s
 }

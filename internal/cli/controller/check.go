@@ -78,7 +78,6 @@ func (o *options) check() error {
 	}
 	unknown = append(unknown, unknownOfAWS...)
 	tell(len(unknown) > 0, "feature gates that this release does not know are passed over", "gates", strings.Join(unknown, ", "))
-	tell(awsGates.NodeClassCEL, "the feature gate NodeClassCEL changes nothing yet: a class whose kubelet settings have expressions is refused")
 	o.DefaultSpread = scheduler.PodTopologySpread.DefaultConstraints
 	tell(len(o.DefaultSpread) > 0, "pods that state no topology spread constraint are planned with these, as --scheduler-config says", "constraints", o.DefaultSpread)
 	o.Devices = !o.ignoreDRA
@@ -86,6 +85,7 @@ func (o *options) check() error {
 	o.Trace, err = trace.Read(o.variable, a.Cluster, o.AWS.Version)
 	tell(err != nil, "what happens is not traced", "error", err)
 	o.Gates, o.LeaderElection = gates, !o.noElection
+	a.Expressions = awsGates.NodeClassCEL
 	o.IgnorePreferences, o.BestEffort = o.preferences == "Ignore", o.minValues == "BestEffort"
 	return errors.Join(wrong...)
 }

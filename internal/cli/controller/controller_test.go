@@ -40,7 +40,6 @@ func TestNotFollowed(t *testing.T) {
 		"DRA":           {why: "Planning for devices is switched on, which needs no line.", env: map[string]string{"IGNORE_DRA_REQUESTS": "false"}},
 		"Warmup":        {why: "Followers are warm.", args: []string{"--disable-controller-warmup=true"}, want: []string{"DISABLE_CONTROLLER_WARMUP changes nothing"}},
 		"CPU":           {why: "Set by hand, it is meant.", args: []string{"--cpu-requests=4000"}, want: []string{"--cpu-requests changes nothing"}},
-		"CEL":           {why: "Expressions are refused.", args: []string{"--aws-feature-gates=NodeClassCEL=true"}, want: []string{"NodeClassCEL changes nothing"}},
 		"DefaultSpread": {why: "Each constraint is named.", env: map[string]string{"SCHEDULER_CONFIG": `{"podTopologySpread": {"defaultConstraints": [{"maxSkew": 1, "topologyKey": "a", "whenUnsatisfiable": "ScheduleAnyway"}]}}`}, want: []string{"as --scheduler-config says", `topologyKey`}},
 		"Intervals":     {why: "These are followed.", args: []string{"--ami-refresh-interval=5m", "--subnet-refresh-interval", "2m", "--eks-control-plane"}},
 	} {

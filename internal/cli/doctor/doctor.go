@@ -27,6 +27,7 @@ type options struct {
 	cluster    verb.Cluster
 	all        bool
 	beforeSwap bool
+	gates      string
 }
 
 // Command is the verb. getenv reads the environment, release names the build.
@@ -68,6 +69,7 @@ those of that controller, unless they are given.`,
 	f.StringVar(&s.Queue, "interruption-queue", getenv("INTERRUPTION_QUEUE"), "queue of interruption notices (INTERRUPTION_QUEUE)")
 	f.BoolVar(&s.Isolated, "isolated-vpc", getenv("ISOLATED_VPC") == "true", "the VPC has no endpoint for the Pricing service (ISOLATED_VPC)")
 	f.StringVar(&o.DefaultProfile, "default-instance-profile", getenv("AWS_DEFAULT_INSTANCE_PROFILE"), "instance profile of older classes that name none (AWS_DEFAULT_INSTANCE_PROFILE)")
+	f.StringVar(&o.gates, "aws-feature-gates", getenv("AWS_FEATURE_GATES"), "features of AWS that are switched, as Name=true,Other=false (AWS_FEATURE_GATES)")
 	f.StringVar(&o.Region, "region", getenv("AWS_REGION"), "region; empty: what the environment says (AWS_REGION)")
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
 		report, err := o.examine(cmd.Context())
@@ -112,11 +114,17 @@ func (o *options) examine(ctx context.Context) (Report, error) {
 			o.Settings.Cluster = cmp.Or(o.Settings.Cluster, r.env["CLUSTER_NAME"])
 			o.Settings.Queue = cmp.Or(o.Settings.Queue, r.env["INTERRUPTION_QUEUE"])
 			o.DefaultProfile = cmp.Or(o.DefaultProfile, r.env["AWS_DEFAULT_INSTANCE_PROFILE"])
+			o.gates = cmp.Or(o.gates, r.env["AWS_FEATURE_GATES"])
 		}
 		if o.Settings.Cluster == "" {
 			return nil, verb.BadInputf("the cluster has no name, nor does a controller that runs say one: set --cluster-name or CLUSTER_NAME")
 		}
 	}
+	gates, _, err := app.ParseAWSGates(o.gates)
+	if err != nil {
+		return nil, verb.BadInputf("--aws-feature-gates: %w", err)
+	}
+	o.Settings.Expressions = gates.NodeClassCEL
 	driver, err := app.OnAWS(ctx, k, o.AWS, logr.Discard(), clock.Wall)
 	if err != nil {
 		return nil, err

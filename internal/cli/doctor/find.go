@@ -92,7 +92,7 @@ func ask(classes []awsv1.EC2NodeClass, templates []awsv1alpha1.AWSNodeTemplate, 
 	for _, o := range classes {
 		ref := cloud.ClassRef{Group: awsv1.Group, Kind: "EC2NodeClass", Name: o.Name}
 		out.classes = append(out.classes, ref)
-		if reason, message := o.Problem(); reason != "" {
+		if reason, message := o.Problem(true); reason != "" {
 			out.wrong[ref] = examine.Finding{Level: examine.Bad, Check: "the class itself", Says: message, Fix: "correct the field that is named"}
 		}
 	}

@@ -23,6 +23,8 @@ type Found struct {
 
 	Reservations []awsv1.CapacityReservation
 
+	Expressions bool // kubelet settings may have them
+
 	Tried   bool              // the seller was asked, by dry runs, whether it would launch
 	Shifted []string          // ids of zones that the cluster's traffic is shifted away from
 	Without map[string]string // what a condition that holds does without
@@ -63,7 +65,7 @@ func conditions(o *awsv1.EC2NodeClass, f Found, now time.Time) {
 func validation(o *awsv1.EC2NodeClass, f Found, c condition.View, now time.Time) {
 	const part = awsv1.ConditionValidationSucceeded
 	e := f.Broken[part]
-	reason, message := o.Problem()
+	reason, message := o.Problem(f.Expressions)
 	switch {
 	case reason != "":
 		c.False(part, reason, short(message), now)
@@ -74,7 +76,11 @@ func validation(o *awsv1.EC2NodeClass, f Found, c condition.View, now time.Time)
 	case f.Tried:
 		c.True(part, "", short(f.Without[part]), now)
 	default:
-		c.True(part, awsv1.ReasonDryRunDisabled, "what can be known without asking EC2 to launch is in order", now)
+		known := "what can be known without asking EC2 to launch is in order"
+		if without := f.Without[part]; without != "" {
+			known += ", but " + without
+		}
+		c.True(part, awsv1.ReasonDryRunDisabled, short(known), now)
 	}
 }
 

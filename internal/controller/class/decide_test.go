@@ -48,7 +48,12 @@ func TestStatus(t *testing.T) {
 		"NoReason": {"A condition has a reason even where the cloud gives none.", func(_ *awsv1.EC2NodeClass, f *class.Found) {
 			f.Broken[awsv1.ConditionSecurityGroupsReady] = cloud.Errorf(cloud.Unauthorised, "", "no")
 		}, awsv1.ConditionSecurityGroupsReady, "False SecurityGroupsNotFound"},
-		"Kubelet": {"A setting that cannot be read makes no node.", kubelet(`{"maxPods": []}`), awsv1.ConditionValidationSucceeded, "False InvalidKubeletConfiguration"},
+		"Kubelet":        {"A setting that cannot be read makes no node.", kubelet(`{"maxPods": []}`), awsv1.ConditionValidationSucceeded, "False InvalidKubeletConfiguration"},
+		"ExpressionsOff": {"What an expression means to reserve is not left out.", kubelet(`{"maxPods": "vcpus * 10"}`), awsv1.ConditionValidationSucceeded, "False KubeletExpressionsDisabled"},
+		"ExpressionsOn": {"Where they are on, an expression is no fault.", func(o *awsv1.EC2NodeClass, f *class.Found) {
+			kubelet(`{"maxPods": "vcpus * 10"}`)(o, f)
+			f.Expressions = true
+		}, awsv1.ConditionValidationSucceeded, "True DryRunDisabled"},
 		"UserData": {"EC2 would refuse every launch.", func(o *awsv1.EC2NodeClass, _ *class.Found) {
 			long := strings.Repeat("x", awsv1.MaxUserData+1)
 			o.Spec.UserData = &long
