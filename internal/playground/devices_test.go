@@ -59,7 +59,7 @@ metadata: {name: five, namespace: default, labels: {app: five}}
 spec:
   resourceClaims: [{name: gpu, resourceClaimTemplateName: five}]
   containers: [{name: a, image: a, resources: {claims: [{name: gpu}]}}]`)
-	kubetest.Within(t, time.Minute, func() error { return r.told("five", "incompatible with nodepool") })
+	kubetest.Within(t, time.Minute, func() error { return r.told("five", "no instance type has the devices") })
 	said, err := exec.CommandContext(t.Context(), theProgram(t), "explain", "pod", "five", "--kubeconfig", r.contact.Kubeconfig, "--controller", r.contact.Pages).CombinedOutput()
 	if err != nil || !strings.Contains(string(said), "wants 5 of class gpu.example.com; 4 of 4 devices are accepted") {
 		t.Errorf("of the pod that wants five it is said (%v)\n%s", err, said)

@@ -69,6 +69,9 @@ func (t telling) clause(p *world.Pool, why *reason.Why) string {
 	case reason.Label:
 		return "incompatible requirements, " + requirement(why)
 	case reason.NoShape, reason.NoOffer:
+		if d := devices(why); d != nil {
+			return "no instance type has the devices, " + d.Unnamed().Said()
+		}
 		return t.noType(p, nil)
 	case reason.Limit:
 		return "all available instance types exceed its limits, " + limit(p, why)
@@ -81,6 +84,20 @@ func (t telling) clause(p *world.Pool, why *reason.Why) string {
 		return string(why.Code)
 	}
 	return why.Detail
+}
+
+// devices is what a type of the pool lacks of devices, where that is why it will not do; nil if it is something else.
+func devices(why *reason.Why) *reason.Why {
+	switch why.Code {
+	case reason.NoDevice, reason.DeviceTaken, reason.DeviceElsewhere, reason.DeviceCount:
+		return why
+	}
+	for _, c := range why.Causes {
+		if d := devices(c); d != nil {
+			return d
+		}
+	}
+	return nil
 }
 
 func words(c reason.Code) string { return strings.ReplaceAll(string(c), "-", " ") }

@@ -57,3 +57,17 @@ func TestEveryCodeHasWords(t *testing.T) {
 		})
 	}
 }
+
+// Where it is devices that no type of a pool has, that is said, and not that no type will do.
+func TestDevicesHaveWords(t *testing.T) {
+	b := world.NewBuilder()
+	must(t, b.SetPool, world.Pool{ID: world.PoolID{Kind: world.NodePool, Name: "p"}})
+	must(t, b.SetPod, waiting(t, map[string]string{"cpu": "1"}))
+	w := b.Snapshot(0)
+	lacks := &reason.Why{Code: reason.NoShape, Subject: "NodePool p", Detail: "no instance type satisfied …", Causes: []*reason.Why{{Code: reason.NoDevice, Subject: "g5.xlarge", Detail: "resource claim c, request r: wants 2 of class gpu; 1 of 1 devices are accepted"}}}
+	want := `incompatible with nodepool "p", no instance type has the devices, resource claim c, request r: wants 2 of class gpu; 1 of 1 devices are accepted`
+	got := wording.Refusal(w, plan.Refusal{Pod: w.Pods()[0].Key, Why: &reason.Why{Code: reason.NoPlace, Causes: []*reason.Why{lacks}}})
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("-want +got\n%s", diff)
+	}
+}
