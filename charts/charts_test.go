@@ -384,6 +384,37 @@ func TestRecordingHasAFolder(t *testing.T) {
 	}
 }
 
+// Devices may be read where they are planned for, however that is said, and nowhere else.
+func TestDevices(t *testing.T) {
+	for args, want := range map[string]bool{
+		"":                                 false,
+		"settings.ignoreDRARequests=true":  false,
+		"settings.ignoreDRARequests=false": true,
+		"settings.ignoreDRARequests=false,shadow=true":                             true,
+		"controller.env[0].name=IGNORE_DRA_REQUESTS,controller.env[0].value=False": true,
+		"controller.env[0].name=IGNORE_DRA_REQUESTS,controller.env[0].value=true":  false,
+		"controller.env[0].name=ANOTHER,controller.env[0].value=false":             false,
+	} {
+		may := false
+		var set []string
+		if args != "" {
+			set = []string{"--set", args}
+		}
+		r := render(t, "karpenter", set...)
+		for _, o := range r {
+			if o.GetKind() != "ClusterRole" {
+				continue
+			}
+			for _, rule := range one[rbacv1.ClusterRole](t, r, "ClusterRole", o.GetName()).Rules {
+				may = may || slices.Contains(rule.Resources, "deviceclasses") && slices.Equal(rule.Verbs, []string{"get", "list", "watch"})
+			}
+		}
+		if may != want {
+			t.Errorf("with %q the controller may read DeviceClasses: %t, want %t", args, may, want)
+		}
+	}
+}
+
 // A shadow may read, and nothing else: not even agree with others on who leads.
 func TestShadow(t *testing.T) {
 	r := render(t, "karpenter", "--set", "shadow=true")

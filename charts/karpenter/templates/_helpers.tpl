@@ -216,9 +216,15 @@ podAffinity:
 {{- if and .Values.settings.viewAPI (include "karpenter.webhook" .) }}true{{ end }}
 {{- end }}
 
-{{- /* Whether pods with resource claims are planned for. */}}
+{{- /* Whether pods with resource claims are planned for. Karpenter's chart cannot say so but by a variable of its own. */}}
 {{- define "karpenter.devices" -}}
-{{- if eq (include "karpenter.first" (list .Values.settings.ignoreDRARequests "true")) "false" }}true{{ end }}
+{{- $ignored := include "karpenter.first" (list .Values.settings.ignoreDRARequests "true") }}
+{{- range .Values.controller.env }}
+{{- if and (eq .name "IGNORE_DRA_REQUESTS") (hasKey . "value") }}
+{{- $ignored = toString .value }}
+{{- end }}
+{{- end }}
+{{- if has (lower $ignored) (list "false" "f" "0") }}true{{ end }}
 {{- end }}
 
 {{- define "karpenter.webhook" -}}
