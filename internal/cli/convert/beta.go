@@ -144,7 +144,8 @@ func betaPool(p *BetaPool, class string, n notes) v1.NodePool {
 	d := &out.Spec.Disruption
 	switch s.Disruption.ConsolidationPolicy {
 	case "", "WhenUnderutilized":
-		d.ConsolidationPolicy, d.ConsolidateAfter = v1.WhenEmptyOrUnderutilized, "0s"
+		// The only wait that could be said was for ever, which switched consolidation off.
+		d.ConsolidationPolicy, d.ConsolidateAfter = v1.WhenEmptyOrUnderutilized, cmp.Or(s.Disruption.ConsolidateAfter, "0s")
 	default:
 		d.ConsolidationPolicy, d.ConsolidateAfter = v1.WhenEmpty, cmp.Or(s.Disruption.ConsolidateAfter, "0s")
 	}

@@ -38,6 +38,11 @@ func TestFieldsOfBeta(t *testing.T) {
 			in:  class + betaPool("p", "", "disruption: {consolidationPolicy: WhenUnderutilized}"), object: 1, path: "spec.disruption",
 			want: "{consolidationPolicy: WhenEmptyOrUnderutilized, consolidateAfter: 0s, budgets: [{nodes: 10%}]}",
 		},
+		"NeverConsolidated": {
+			why: "Consolidation that was switched off stays so.",
+			in:  class + betaPool("p", "", "disruption: {consolidationPolicy: WhenUnderutilized, consolidateAfter: Never}"), object: 1, path: "spec.disruption",
+			want: "{consolidationPolicy: WhenEmptyOrUnderutilized, consolidateAfter: Never, budgets: [{nodes: 10%}]}",
+		},
 		"Empty": {
 			why: "Empty nodes wait as long as before.",
 			in:  class + betaPool("p", "", "disruption: {consolidationPolicy: WhenEmpty, consolidateAfter: 30s}"), object: 1, path: "spec.disruption",
