@@ -3,6 +3,7 @@ package interrupt
 import (
 	"context"
 	"errors"
+	"sync"
 	"time"
 
 	"github.com/go-logr/logr"
@@ -61,6 +62,7 @@ type Controller struct {
 	Now     clock.Now
 	Log     logr.Logger
 
+	mu  sync.Mutex         // several notices may come at once
 	ill map[string]useless // claims whose machines were said to be of no use, by name
 }
 
@@ -133,19 +135,7 @@ func (c *Controller) handle(ctx context.Context, n Notice) error {
 	places := c.Cluster.World().Places()
 	steps := Next(n, places, c.Source.IDOf)
 	if n.Forced {
-		for name, said := range c.ill {
-			if c.Now.Since(said.at) > memory {
-				delete(c.ill, name)
-			}
-		}
-		lately := map[string]world.PoolID{}
-		for name, said := range c.ill {
-			lately[name] = said.pool
-		}
-		for _, s := range steps {
-			c.ill[s.Claim] = useless{s.Pool, c.Now()}
-		}
-		steps = Brake(steps, places, lately)
+		steps = Brake(steps, places, c.lately(steps))
 	}
 	for _, s := range steps {
 		if s.Shape != "" {
@@ -158,6 +148,24 @@ func (c *Controller) handle(ctx context.Context, n Notice) error {
 		c.Metrics.Add(metric.InterruptionDeleted, 1)
 	}
 	return err
+}
+
+// lately are the claims whose machines were said to be of no use within the memory, and notes that those of steps are.
+func (c *Controller) lately(steps []Step) map[string]world.PoolID {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	out := map[string]world.PoolID{}
+	for name, said := range c.ill {
+		if c.Now.Since(said.at) > memory {
+			delete(c.ill, name)
+			continue
+		}
+		out[name] = said.pool
+	}
+	for _, s := range steps {
+		c.ill[s.Claim] = useless{s.Pool, c.Now()}
+	}
+	return out
 }
 
 // take takes one step.
