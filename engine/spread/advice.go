@@ -28,7 +28,7 @@ func (l *Ledger) Fullness(s *Subject, at *fit.Place) int {
 			continue
 		}
 		if d, has := l.onNew(at).domain(g.key); has {
-			sum += count(g.counts, d)
+			sum += g.counts.in(d)
 		}
 	}
 	return int(sum)
@@ -44,7 +44,7 @@ func (l *Ledger) Modest(s *Subject, n int) bool {
 		if l.keys[g.key] != label.Hostname {
 			continue
 		}
-		if d := l.nodes[n].domain[g.key]; d != none && count(g.counts, d)+e.self > e.maxSkew {
+		if d := l.nodes[n].domain[g.key]; d != none && g.counts.in(d)+e.self > e.maxSkew {
 			return false
 		}
 	}

@@ -177,21 +177,21 @@ func (l *counts) add(g *group, n int, by int32, owner bool) {
 		case at.passes[g.filter]:
 			g.shift(d, by)
 		default:
-			g.maybe = bump(g.maybe, d, by)
+			g.maybe.bump(d, by)
 		}
 	case apart:
 		for _, d := range at.all(g.key) {
 			if owner {
-				g.owners = bump(g.owners, d, by)
+				g.owners.bump(d, by)
 			} else {
-				g.counts = bump(g.counts, d, by)
+				g.counts.bump(d, by)
 			}
 		}
 	case together:
 		for i, k := range g.keys {
 			if d := at.domain[k]; d != none {
-				was := count(g.byKey[i], d)
-				g.byKey[i] = bump(g.byKey[i], d, by)
+				was := g.byKey[i].in(d)
+				g.byKey[i].bump(d, by)
 				g.total += int(by)
 				switch {
 				case was == 0:

@@ -65,7 +65,7 @@ func (l *terms) enlistTogether(terms []world.PodTerm) int32 {
 	if g, known := l.byTerms[string(l.text)]; known {
 		return g
 	}
-	g := &group{kind: together, terms: terms, byKey: make([][]int32, len(terms))}
+	g := &group{kind: together, terms: terms, byKey: make([]tally, len(terms))}
 	for _, t := range terms {
 		g.keys = append(g.keys, l.key(t.Key))
 	}

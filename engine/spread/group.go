@@ -27,9 +27,9 @@ type group struct {
 
 	// Of evenly and apart.
 	key    int
-	counts []int32 // members by domain
-	maybe  []int32 // of evenly: members by domain on machines that may come to count
-	owners []int32 // of apart: pods that carry the term, by domain
+	counts tally // members by domain
+	maybe  tally // of evenly: members by domain on machines that may come to count
+	owners tally // of apart: pods that carry the term, by domain
 
 	// Of evenly. Domains that hold members have machines that count.
 	*eligibleNodes
@@ -43,7 +43,7 @@ type group struct {
 	claim   bool    // the volume is a resource claim
 	within  []int32 // domains in which it may be made; nil is every one
 	keys    []int
-	byKey   [][]int32
+	byKey   []tally
 	total   int
 	reached int // domains of all keys that hold any
 	moves   int // how often that has changed
@@ -58,12 +58,12 @@ func (g *group) least() int32 {
 }
 
 // most is how many members of evenly may come to be counted in domain d.
-func (g *group) most(d int32) int32 { return count(g.counts, d) + count(g.maybe, d) }
+func (g *group) most(d int32) int32 { return g.counts.in(d) + g.maybe.in(d) }
 
 // shift changes the members counted in domain d.
 func (g *group) shift(d, by int32) {
-	was := count(g.counts, d)
-	g.counts = bump(g.counts, d, by)
+	was := g.counts.in(d)
+	g.counts.bump(d, by)
 	if was > 0 {
 		g.hist[was]--
 		g.filled--

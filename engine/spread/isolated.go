@@ -33,5 +33,5 @@ func (l *Ledger) Keepers(group int32, domain string) int {
 	if !known {
 		return 0
 	}
-	return int(count(g.owners, d))
+	return int(g.owners.in(d))
 }

@@ -71,7 +71,7 @@ func (g *group) floor(e *even, at spot) int32 {
 	known, least := g.known, g.least()
 	if at.node == nil && at.l.filters[g.filter].passes(at.place) {
 		if d, _ := at.domain(g.key); count(g.nodes, d) == 0 {
-			known, least = known+1, min(least, count(g.counts, d)+g.arrives(e, at))
+			known, least = known+1, min(least, g.counts.in(d)+g.arrives(e, at))
 		}
 	}
 	if known < e.minDomains {
@@ -83,14 +83,14 @@ func (g *group) floor(e *even, at spot) int32 {
 // apartFrom counts the members, or the owners, of an anti-affinity term that the spot would be near.
 func (l *judge) apartFrom(id int32, at spot, owners bool) int32 {
 	g := l.groups[id]
-	counts := g.counts
+	counts := &g.counts
 	if owners {
-		counts = g.owners
+		counts = &g.owners
 	}
 	if at.node != nil {
 		sum := int32(0)
 		for _, d := range at.node.all(g.key) {
-			sum += count(counts, d)
+			sum += counts.in(d)
 		}
 		return sum
 	}
@@ -98,7 +98,7 @@ func (l *judge) apartFrom(id int32, at spot, owners bool) int32 {
 	if !has {
 		return 0
 	}
-	return count(counts, d) + at.company(id, owners)
+	return counts.in(d) + at.company(id, owners)
 }
 
 func (l *judge) togetherAllows(s *Subject, at spot) bool {
@@ -109,7 +109,7 @@ func (l *judge) togetherAllows(s *Subject, at spot) bool {
 		if !has {
 			return false
 		}
-		near = near && count(g.byKey[i], d)+at.company(s.together, false) > 0
+		near = near && g.byKey[i].in(d)+at.company(s.together, false) > 0
 	}
 	return near || g.total == 0 && s.self
 }
@@ -131,7 +131,7 @@ func (l *judge) hasVolume(id int32, at spot) bool {
 	d, has := at.domain(g.keys[0])
 	switch {
 	case g.total > 0:
-		return !g.onePod && has && count(g.byKey[0], d) > 0
+		return !g.onePod && has && g.byKey[0].in(d) > 0
 	case l.keys[g.keys[0]] == label.Hostname:
 		return true
 	}

@@ -113,7 +113,7 @@ func (o *objector) countsText(g *group) string {
 	var parts []string
 	for d, n := range g.nodes {
 		if n > 0 {
-			parts = append(parts, fmt.Sprintf("%s %d", o.values[g.key][d], count(g.counts, int32(d))))
+			parts = append(parts, fmt.Sprintf("%s %d", o.values[g.key][d], g.counts.in(int32(d))))
 		}
 	}
 	slices.SortFunc(parts, cmp.Compare[string])
@@ -131,9 +131,9 @@ func (o *objector) togetherText() string {
 		case !has:
 			return noLabel(o.keys[k])
 		case o.at.company(o.subject.together, false) > 0: // whose keys all have some
-		case count(g.byKey[i], d) == 0 && g.total == 0:
+		case g.byKey[i].in(d) == 0 && g.total == 0:
 			return fmt.Sprintf("no pod with %s runs anywhere", selectorText(g))
-		case count(g.byKey[i], d) == 0:
+		case g.byKey[i].in(d) == 0:
 			if o.at.value(k) == "" { // a new machine is the only one of its name
 				return fmt.Sprintf("the pods with %s are on other nodes", selectorText(g))
 			}
@@ -164,10 +164,8 @@ func (o *objector) volumeWhy(g *group) *reason.Why {
 
 // seat names the domain in which the volume of a group is.
 func (o *objector) seat(g *group) string {
-	for d, n := range g.byKey[0] {
-		if n > 0 {
-			return o.values[g.keys[0]][d]
-		}
+	if d := g.byKey[0].least(); d != none {
+		return o.values[g.keys[0]][d]
 	}
 	return ""
 }

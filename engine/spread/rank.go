@@ -94,7 +94,7 @@ func (l *Ledger) Wants(s *Subject) (group int32, changes int, wanted bool) {
 func (l *Ledger) Hosts(group int32, n int) bool {
 	g := l.groups[group]
 	for i, k := range g.keys {
-		if l.keys[k] == label.Hostname && count(g.byKey[i], l.nodes[n].domain[k]) == 0 {
+		if l.keys[k] == label.Hostname && g.byKey[i].in(l.nodes[n].domain[k]) == 0 {
 			return false
 		}
 	}

@@ -144,7 +144,7 @@ func (x *simplifier) apart(id int32) bool {
 	case self && g.kinds == 1 && g.carriers == 1 && x.out.Split == nil:
 		x.out.Split = &Split{Key: x.keys[g.key], Group: id, Alone: true, Counts: map[string]int{}}
 		for d, v := range x.values[g.key] {
-			if n := count(g.counts, int32(d)) + count(g.owners, int32(d)); n > 0 {
+			if n := g.counts.in(int32(d)) + g.owners.in(int32(d)); n > 0 {
 				x.out.Split.Counts[v] = int(n)
 			}
 		}
@@ -209,7 +209,7 @@ func (l *Ledger) Wish(s *Subject) Wish {
 		case !host && out.Split == nil:
 			out.Split = &Split{Key: l.keys[key], MaxSkew: limit, Counts: map[string]int{}}
 			for d, v := range l.values[key] {
-				if n := count(g.counts, int32(d)); n > 0 {
+				if n := g.counts.in(int32(d)); n > 0 {
 					out.Split.Counts[v] = int(n)
 				}
 			}

@@ -66,7 +66,7 @@ func (l *Ledger) granted(w *wish, at spot) bool {
 		return l.apartFrom(w.group, at, false) == 0
 	}
 	d, _ := at.domain(g.keys[0])
-	return count(g.byKey[0], d)+at.company(w.group, false) > 0
+	return g.byKey[0].in(d)+at.company(w.group, false) > 0
 }
 
 // soft says which soft term of the pod the wish is.
