@@ -88,9 +88,7 @@ func pin(k *Packing, b *Bin) {
 // Leave takes the pod off its bin, and forgets which bins were too full for others.
 func (k *Packing) Leave(x *Pod) {
 	k.Detach(x)
-	for _, c := range k.Classes {
-		c.FullExisting, c.FullPlanned = 0, 0
-	}
+	k.ForgetFull()
 }
 
 // Detach takes the pod off its bin.
@@ -141,9 +139,7 @@ func (k *Packing) Buy(offer int) *Bin {
 func (k *Packing) Drop(b *Bin) {
 	note(k, dropped, b, nil)
 	drop(k, b)
-	for _, c := range k.Classes {
-		c.FullPlanned = 0
-	}
+	k.ForgetFullPlanned(0)
 }
 
 // Turn makes the bin one of another offer in the same domains.
@@ -160,9 +156,7 @@ func become(k *Packing, b *Bin, offer int) {
 	for i := range b.Free {
 		b.Free[i] = room[i] - b.Used[i]
 	}
-	for _, c := range k.Classes {
-		c.FullPlanned = min(c.FullPlanned, b.Number)
-	}
+	k.ForgetFullPlanned(b.Number)
 	at, was := k.Market.At(offer), *b.Place
 	*b.Place = *at
 	b.Place.Name, b.Place.Free = was.Name, was.Free

@@ -35,6 +35,7 @@ type Packing struct {
 	marks       int             // that have neither been undone nor committed
 	trail       []change        // what was done since the first of them
 	rooms       []int64         // what was free on the bins of the trail before
+	learned     []*Class        // that may know of machines too full for them
 }
 
 // Pod is a pod and its class.
@@ -98,6 +99,7 @@ type Class struct {
 	Wishes       []wish     // soft demands on machines
 	FullExisting int        // machines there or on their way that are known to be too full for it
 	FullPlanned  int        // the same for planned machines
+	learned      bool       // one of both may be more than none
 }
 
 // Demands are a signature, and which machines there or on their way meet it.

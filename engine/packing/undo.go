@@ -31,9 +31,7 @@ func (k *Packing) Undo(to Mark) {
 	}
 	clear(k.trail[to:])
 	k.trail = k.trail[:to]
-	for _, c := range k.Classes {
-		c.FullExisting, c.FullPlanned = 0, 0
-	}
+	k.ForgetFull()
 	k.Commit(to)
 }
 

@@ -22,9 +22,7 @@ type Replacement struct {
 func (y *Cluster) Replace(i int) (Replacement, *reason.Why) {
 	k, known := y.k, len(y.bought)
 	mark := y.Mark()
-	for _, c := range k.Classes {
-		c.FullPlanned = 0 // of what was bought for others; machines that are there have become no emptier
-	}
+	k.ForgetFullPlanned(0) // of what was bought for others; machines that are there have become no emptier
 	y.Clear(i)
 	k.Place(false, false)
 	y.repair.Trim()

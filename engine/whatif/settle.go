@@ -94,9 +94,7 @@ func (y settler) choose(x *packing.Pod) int {
 // reports false if some found none; they stay unplaced.
 func (y *Cluster) Buy() ([]int, bool) {
 	k := y.k
-	for _, c := range k.Classes {
-		c.FullExisting, c.FullPlanned = 0, 0
-	}
+	k.ForgetFull()
 	unplaced := slices.Clone(k.Unplaced)
 	packing.SortPods(k.Unplaced)
 	if !k.Options.ExactOnly {
