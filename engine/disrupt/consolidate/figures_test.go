@@ -1,6 +1,7 @@
 package consolidate_test
 
 import (
+	"strconv"
 	"testing"
 
 	"github.com/tenon-sh/tenon/engine/disrupt/consolidate"
@@ -44,9 +45,14 @@ func TestBetterThanOneByOne(t *testing.T) {
 
 func part(a, b money.Micro) float64 { return float64(a) / float64(b) }
 
+// The clusters of docs/guide/scale.md; to make the last one takes minutes.
 func BenchmarkDecide(b *testing.B) {
-	w := enginetest.Shrunk(30_000, 1)
-	for b.Loop() {
-		decide(w, consolidate.Options{Unbudgeted: true})
+	for _, pods := range []int{30_000, 100_000, 300_000, 940_000} {
+		b.Run(strconv.Itoa(pods), func(b *testing.B) {
+			w := enginetest.Shrunk(pods, 1)
+			for b.Loop() {
+				decide(w, consolidate.Options{Unbudgeted: true})
+			}
+		})
 	}
 }
