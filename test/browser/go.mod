@@ -7,6 +7,8 @@ require (
 	github.com/tenon-sh/tenon v0.0.0
 )
 
+require sigs.k8s.io/yaml v1.6.0 // indirect
+
 require (
 	github.com/beorn7/perks v1.0.1 // indirect
 	github.com/cespare/xxhash/v2 v2.3.0 // indirect
