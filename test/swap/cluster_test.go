@@ -31,6 +31,14 @@ func TestMain(m *testing.M) {
 	kubetest.Main(m, kubetest.CRDs("../../api/crds"), kubetest.Scheduler, kubetest.Controllers, kubetest.Machines)
 }
 
+// long skips what takes long and says little more than what gates a change does, unless TENON_TEST_SWAP is all.
+func long(t *testing.T) {
+	t.Helper()
+	if os.Getenv("TENON_TEST_SWAP") != "all" {
+		t.Skip("set TENON_TEST_SWAP=all for every way in which a cluster is converted")
+	}
+}
+
 // cluster is the API server, as somebody reaches it who knows nothing of its kinds.
 type cluster struct {
 	dynamic.Interface

@@ -174,6 +174,9 @@ func TestStoredWays(t *testing.T) {
 		}},
 	} {
 		t.Run(name, func(t *testing.T) {
+			if name != "Early" {
+				long(t)
+			}
 			c := reach(t)
 			c.early(era)
 			before := c.uids("v1beta1")
@@ -271,6 +274,7 @@ func versionIn(body []byte) string {
 
 // A conversion that ends after any of its writes leaves objects that are whole, and the next goes on from there.
 func TestInterrupted(t *testing.T) {
+	long(t)
 	c := reach(t)
 	c.early(era)
 	before, file := c.uids("v1beta1"), backup(t)
@@ -428,6 +432,7 @@ func TestInTheWay(t *testing.T) {
 
 // A backup of another day is no backup of today.
 func TestBackupOfAnotherState(t *testing.T) {
+	long(t)
 	c := reach(t)
 	c.early(era)
 	file := backup(t)

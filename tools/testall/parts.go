@@ -107,7 +107,10 @@ func stories() []part {
 			gotest("./test/beside").with("TENON_TEST_BESIDE=all"),
 		}},
 		{name: "chart", what: "the whole life of an installed chart", within: 45 * time.Minute, cluster: true, steps: []step{
-			gotest("./internal/playground", "-run", "Chart|Release").with("TENON_TEST_CHART=all"),
+			gotest("./internal/playground", "-run", "Chart|Release|Devices").with("TENON_TEST_CHART=all"),
+		}},
+		{name: "swap", what: "objects of v1beta1 in a cluster become v1, in every way", within: 30 * time.Minute, cluster: true, steps: []step{
+			gotest("./test/swap").with("TENON_TEST_SWAP=all"),
 		}},
 		{name: "documents", what: "the documents' walkthroughs", within: 60 * time.Minute, cluster: true, steps: []step{
 			gotest("./test/documents/...", "-p", "2"),
