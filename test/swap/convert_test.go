@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"maps"
@@ -478,9 +479,16 @@ func TestRights(t *testing.T) {
 		t.Fatal(err)
 	}
 	bind := documents(t, "apiVersion: rbac.authorization.k8s.io/v1\nkind: ClusterRoleBinding\nmetadata: {name: converter}\nroleRef: {apiGroup: rbac.authorization.k8s.io, kind: ClusterRole, name: "+role.GetName()+"}\nsubjects: [{apiGroup: rbac.authorization.k8s.io, kind: User, name: converter}]")[0]
-	if _, err := c.Resource(schema.GroupVersionResource{Group: roles.Group, Version: "v1", Resource: "clusterrolebindings"}).Create(t.Context(), &bind, metav1.CreateOptions{}); err != nil {
+	bindings := schema.GroupVersionResource{Group: roles.Group, Version: "v1", Resource: "clusterrolebindings"}
+	if _, err := c.Resource(bindings).Create(t.Context(), &bind, metav1.CreateOptions{}); err != nil {
 		t.Fatal(err)
 	}
+	t.Cleanup(func() {
+		ctx := context.WithoutCancel(t.Context())
+		if err := errors.Join(c.Resource(bindings).Delete(ctx, bind.GetName(), metav1.DeleteOptions{}), c.Resource(roles).Delete(ctx, role.GetName(), metav1.DeleteOptions{})); err != nil {
+			t.Error(err)
+		}
+	})
 	c.within(func() error {
 		status, said := run(t, file, "--backup", backup(t))
 		for _, want := range []string{"update nodeclaims.karpenter.sh", "patch nodes,", "list deployments.apps", "update customresourcedefinitions/status.apiextensions.k8s.io"} {
