@@ -61,13 +61,14 @@ func (k *Searcher) SpendBound() money.Micro {
 
 // onNew is what is on new machines.
 type onNew struct {
-	placed  map[*packing.Class]int  // so many pods of each class
-	crowded map[*packing.Class]bool // some of them beyond what a machine should hold of them
-	moved   bool                    // not all pods that were searched for are where they were put, or others are there
+	placed  map[*packing.Class]int         // so many pods of each class
+	offers  map[*packing.Class]map[int]int // and so many on machines of each offer
+	crowded map[*packing.Class]bool        // some of them beyond what a machine should hold of them
+	moved   bool                           // not all pods that were searched for are where they were put, or others are there
 }
 
 func (k *Searcher) onNew() onNew {
-	on := onNew{placed: map[*packing.Class]int{}, crowded: map[*packing.Class]bool{}}
+	on := onNew{placed: map[*packing.Class]int{}, offers: map[*packing.Class]map[int]int{}, crowded: map[*packing.Class]bool{}}
 	for _, bins := range [][]*packing.Bin{k.Existing, k.Planned} {
 		for _, b := range bins {
 			for _, x := range b.Pods {
@@ -76,6 +77,10 @@ func (k *Searcher) onNew() onNew {
 					continue
 				}
 				on.placed[x.Class]++
+				if on.offers[x.Class] == nil {
+					on.offers[x.Class] = map[int]int{}
+				}
+				on.offers[x.Class][b.Offer]++
 				on.crowded[x.Class] = on.crowded[x.Class] || x.Crowded
 				on.moved = on.moved || x.Crowded || !x.Proven
 			}
@@ -95,7 +100,7 @@ func (k *Searcher) anew(on onNew) (solve.Problem, bool) {
 			continue
 		}
 		items[c] = map[string]int{}
-		for _, p := range k.portions(c, on.placed[c]) {
+		for _, p := range k.portions(c, on.placed[c], on.offers[c]) {
 			item := solve.Item{Name: c.Pod.String() + p.domain, Need: c.Need, Count: p.pods, Hosts: HostsAmong(p.offers, k.Proof.Hosts)}
 			if item.Hosts == nil {
 				return free, false
@@ -160,14 +165,17 @@ type portion struct {
 // portions are the pods of a class on new machines: for each domain over which they
 // are spread as many as it must have of them, whatever the plan, and the others, which may
 // go anywhere. All domains that they can reach are taken to count.
-func (k *Searcher) portions(c *packing.Class, pods int) []portion {
+func (k *Searcher) portions(c *packing.Class, pods int, on map[int]int) []portion {
 	rest := portion{"", pods, c.Offers}
 	key, group, skew, ok := k.Ledger.SpreadAlone(c.Subject)
 	if !ok {
 		return []portion{rest}
 	}
 	names, sets := k.Market.ByDomain(c.Offers, key)
-	counts, fresh := k.Ledger.ByDomain(group), k.newByDomain(c, key)
+	counts, fresh := k.Ledger.ByDomain(group), map[string]int{}
+	for offer, n := range on {
+		fresh[k.Market.DomainOf(offer, key)] += n
+	}
 	total := 0
 	for _, d := range names {
 		total += counts[d]
@@ -183,19 +191,6 @@ func (k *Searcher) portions(c *packing.Class, pods int) []portion {
 	}
 	if rest.pods > 0 {
 		out = append(out, rest)
-	}
-	return out
-}
-
-// newByDomain counts the pods of a class on new machines by the domain of these.
-func (k *Searcher) newByDomain(c *packing.Class, key string) map[string]int {
-	out := map[string]int{}
-	for _, b := range k.Planned {
-		for _, x := range b.Pods {
-			if x.Class == c && b.Machine == nil {
-				out[k.Market.DomainOf(b.Offer, key)]++
-			}
-		}
 	}
 	return out
 }
