@@ -59,8 +59,8 @@ rules: ## the rules of the house: layers, purity, names
 generated: ## what is generated is what its sources make
 	@go run ./tools/generated
 
-modules: ## the benchmarks and the runner of upstream's suites compile, and their tests pass
-	@for at in bench test/upstream; do (cd $$at && go vet ./... && go test ./...) || exit; done
+modules: ## the benchmarks, the runner of upstream's suites and the test with a collector compile, and their tests pass
+	@for at in bench test/upstream test/upstream/otlp; do (cd $$at && go vet ./... && go test ./...) || exit; done
 
 fmt: ## format all Go files
 	@$(TOOL) golangci-lint fmt

@@ -100,10 +100,10 @@ func (p *parts) traces(ctx context.Context) error {
 	e.ClaimOf = func(ctx context.Context, node string) *trace.Claim { return p.claimOf(ctx, node, claims) }
 	e.Failed = func(err error) {
 		if err != nil {
-			log.Info("spans of pods cannot be sent: the collector refuses them or does not answer; this is said once", "error", err.Error())
+			log.Info("the collector does not take all spans of pods: it refuses them or does not answer; this is said once", "error", err.Error())
 			return
 		}
-		log.Info("spans of pods can be sent again")
+		log.Info("the collector takes the spans of pods again")
 	}
 	p.pods.Trace = trace.ID
 	p.pods.Ran = func(l statemetrics.Life) {

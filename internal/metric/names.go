@@ -327,7 +327,7 @@ func tenon() []Metric {
 	return []Metric{
 		{Name: DroppedSeries, Kind: Counter, Stage: Stable, Help: "Series left out because their metric had its maximum already; a number that grows is a bug to report.", Labels: []string{"metric"}},
 		{Name: ClockAhead, Kind: Gauge, Stage: Stable, Help: "By how much the clock of the controller's machine was ahead of the API server's when it began, if that is more than a minute; it is negative if it was behind. The API server's time is followed.", Seeds: once()},
-		{Name: TracedPods, Kind: Counter, Stage: Alpha, Help: "Pods that came to run and whose spans were sent, could not be sent (failed), or were left out since too many waited to be sent (dropped). There is none without OTEL_EXPORTER_OTLP_ENDPOINT.", Labels: []string{"result"}},
+		{Name: TracedPods, Kind: Counter, Stage: Alpha, Help: "Pods that came to run and whose spans were sent, could not be sent (failed), were in a request of which the collector refused some (partly), or were left out since too many waited to be sent (dropped). There is none without OTEL_EXPORTER_OTLP_ENDPOINT.", Labels: []string{"result"}},
 		{Name: Panics, Kind: Counter, Stage: Stable, Help: "Bugs of Tenon's own code that broke the look at one object, or one decision, and were caught; the log has each with its stack. A number that grows is a bug to report.", Labels: []string{"where"}},
 	}
 }

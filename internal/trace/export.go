@@ -1,14 +1,8 @@
 package trace
 
 import (
-	"bytes"
 	"context"
-	"encoding/json"
-	"errors"
-	"fmt"
-	"io"
 	"net/http"
-	"strconv"
 	"sync/atomic"
 	"time"
 
@@ -26,13 +20,23 @@ const (
 	// tries is how often a request is sent, firstWait how long it is waited after the first.
 	tries     = 4
 	firstWait = time.Second
+	// longest is how long a collector may have it waited for that says when to come back.
+	longest = 5 * time.Minute
+)
+
+// What came of a request is a value of the label of metric.TracedPods.
+const (
+	sent    = "sent"
+	partly  = "partly" // the collector took the request and refused some of its spans
+	failed  = "failed"
+	dropped = "dropped"
 )
 
 // Exporter sends the spans of pods to a collector.
 type Exporter struct {
 	// ClaimOf is the machine that a pod runs on; nil if it has no claim. It is called by one goroutine at a time.
 	ClaimOf func(ctx context.Context, node string) *Claim
-	// Failed is told once when nothing can be sent any more, and again once it could.
+	// Failed is told once when the collector does not take all spans any more, and with nil once it does again.
 	Failed func(error)
 
 	settings Settings
@@ -55,7 +59,7 @@ func (e *Exporter) Ran(p Pod) {
 	select {
 	case e.queue <- p:
 	default:
-		e.metrics.Add(metric.TracedPods, 1, "dropped")
+		e.metrics.Add(metric.TracedPods, 1, dropped)
 	}
 }
 
@@ -68,16 +72,27 @@ func (e *Exporter) Start(ctx context.Context) error {
 	for {
 		select {
 		case p := <-e.queue:
-			e.send(ctx, e.more(ctx, []Pod{p}))
-		case <-ctx.Done():
-			last, stop := context.WithTimeout(context.WithoutCancel(ctx), soon)
-			defer stop()
-			if rest := e.rest(nil); len(rest) > 0 {
-				e.send(last, rest)
+			batch := e.more(ctx, []Pod{p})
+			if ctx.Err() != nil {
+				e.last(ctx, batch)
+				return nil
 			}
+			e.send(ctx, batch)
+		case <-ctx.Done():
+			e.last(ctx, e.rest(nil))
 			return nil
 		}
 	}
+}
+
+// last sends what still waits when ctx has ended.
+func (e *Exporter) last(ctx context.Context, batch []Pod) {
+	if len(batch) == 0 {
+		return
+	}
+	ctx, stop := context.WithTimeout(context.WithoutCancel(ctx), soon)
+	defer stop()
+	e.send(ctx, batch)
 }
 
 // more waits a moment for further pods.
@@ -120,124 +135,42 @@ func (e *Exporter) send(ctx context.Context, batch []Pod) {
 		}
 		spans = append(spans, Spans(p, c)...)
 	}
-	body := payload(e.settings.Resource, spans)
+	result, err := e.deliver(ctx, payload(e.settings.Resource, spans))
+	e.metrics.Add(metric.TracedPods, float64(len(batch)), result)
+	e.tell(err)
+}
+
+// deliver posts a request until the collector has taken it, or will not. It waits as long as the collector says, else
+// twice as long each time.
+func (e *Exporter) deliver(ctx context.Context, body []byte) (result string, err error) {
+	if e.settings.Gzip {
+		body = gzipped(body)
+	}
 	wait := firstWait
 	for n := 1; ; n++ {
-		again, err := e.post(ctx, body)
-		if err == nil {
-			e.metrics.Add(metric.TracedPods, float64(len(batch)), "sent")
-			e.tell(nil)
-			return
+		a, err := e.post(ctx, body)
+		switch {
+		case err == nil:
+			return sent, nil
+		case a.taken:
+			return partly, err
+		case !a.again || n == tries || ctx.Err() != nil:
+			return failed, err
 		}
-		if !again || n == tries || ctx.Err() != nil {
-			e.metrics.Add(metric.TracedPods, float64(len(batch)), "failed")
-			e.tell(err)
-			return
-		}
-		pause := time.NewTimer(wait)
+		pause := time.NewTimer(max(wait, min(a.after, longest)))
 		select {
 		case <-pause.C:
 		case <-ctx.Done():
 			pause.Stop()
+			return failed, err
 		}
 		wait *= 2
 	}
 }
 
-// tell says that nothing is sent any more, or that it is again, once.
+// tell says that not all is taken any more, or that it is again, once.
 func (e *Exporter) tell(err error) {
 	if was := e.silent.Swap(err != nil); was != (err != nil) && e.Failed != nil {
 		e.Failed(err)
 	}
-}
-
-// mostAnswer is how much of an answer is read.
-const mostAnswer = 4 << 10
-
-// post sends a request, and reports whether it may go better later.
-func (e *Exporter) post(ctx context.Context, body []byte) (again bool, err error) {
-	ctx, stop := context.WithTimeout(ctx, patience)
-	defer stop()
-	r, err := http.NewRequestWithContext(ctx, http.MethodPost, e.settings.URL, bytes.NewReader(body))
-	if err != nil {
-		return false, err
-	}
-	for k, v := range e.settings.Headers {
-		r.Header.Set(k, v)
-	}
-	r.Header.Set("Content-Type", "application/json")
-	answer, err := e.client.Do(r)
-	if err != nil {
-		return true, fmt.Errorf("send spans: %w", err)
-	}
-	said, readErr := io.ReadAll(io.LimitReader(answer.Body, mostAnswer))
-	if err := errors.Join(readErr, answer.Body.Close()); err != nil {
-		return true, fmt.Errorf("send spans: %w", err)
-	}
-	switch code := answer.StatusCode; {
-	case code/100 == 2:
-		return false, nil
-	default:
-		again = code == http.StatusTooManyRequests || code == http.StatusBadGateway || code == http.StatusServiceUnavailable || code == http.StatusGatewayTimeout
-		return again, fmt.Errorf("send spans: the collector answers %s: %q", answer.Status, said)
-	}
-}
-
-// The JSON form of OTLP. Names are those of its protocol buffers; numbers of 64 bits are text.
-type (
-	request struct {
-		ResourceSpans []resourceSpans `json:"resourceSpans"`
-	}
-	resourceSpans struct {
-		Resource   resource     `json:"resource"`
-		ScopeSpans []scopeSpans `json:"scopeSpans"`
-	}
-	resource struct {
-		Attributes []keyValue `json:"attributes"`
-	}
-	scopeSpans struct {
-		Scope scope  `json:"scope"`
-		Spans []span `json:"spans"`
-	}
-	scope struct {
-		Name string `json:"name"`
-	}
-	span struct {
-		TraceID    string     `json:"traceId"`
-		SpanID     string     `json:"spanId"`
-		ParentID   string     `json:"parentSpanId,omitempty"`
-		Name       string     `json:"name"`
-		Kind       int        `json:"kind"` // 1: internal
-		Start      string     `json:"startTimeUnixNano"`
-		End        string     `json:"endTimeUnixNano"`
-		Attributes []keyValue `json:"attributes,omitempty"`
-	}
-	keyValue struct {
-		Key   string   `json:"key"`
-		Value anyValue `json:"value"`
-	}
-	anyValue struct {
-		Text string `json:"stringValue"`
-	}
-)
-
-// payload is a request with spans. Texts that are not valid are made so by the encoder.
-func payload(about []Attribute, spans []Span) []byte {
-	all := scopeSpans{Scope: scope{"tenon"}}
-	for _, s := range spans {
-		all.Spans = append(all.Spans, span{
-			TraceID: s.Trace, SpanID: s.ID, ParentID: s.Parent, Name: s.Name, Kind: 1,
-			Start: strconv.FormatInt(s.Begin.UnixNano(), 10), End: strconv.FormatInt(s.End.UnixNano(), 10), Attributes: keyValues(s.Attributes),
-		})
-	}
-	body, _ := json.Marshal(request{[]resourceSpans{{Resource: resource{keyValues(about)}, ScopeSpans: []scopeSpans{all}}}}) // texts and lists always can be written
-	return body
-}
-
-func keyValues(all []Attribute) []keyValue {
-	out := make([]keyValue, len(all))
-	for i, a := range all {
-		out[i] = keyValue{a.Key, anyValue{a.Value}}
-	}
-	return out
 }

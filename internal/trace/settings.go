@@ -12,6 +12,7 @@ import (
 type Settings struct {
 	URL      string
 	Headers  map[string]string
+	Gzip     bool
 	Resource []Attribute // what the spans are of
 }
 
@@ -47,6 +48,10 @@ func Read(getenv func(string) string, cluster, release string) (Settings, error)
 	if name, protocol := first("OTEL_EXPORTER_OTLP_TRACES_PROTOCOL", "OTEL_EXPORTER_OTLP_PROTOCOL"); protocol == "grpc" {
 		return s, fmt.Errorf("%s is grpc, and this program sends OTLP over HTTP as JSON, which collectors take at port 4318: no spans are sent", name)
 	}
+	name, compression := first("OTEL_EXPORTER_OTLP_TRACES_COMPRESSION", "OTEL_EXPORTER_OTLP_COMPRESSION")
+	if compression != "" && compression != "none" && compression != "gzip" {
+		return s, fmt.Errorf("%s is neither none nor gzip: no spans are sent", name)
+	}
 	name, text := first("OTEL_EXPORTER_OTLP_TRACES_HEADERS", "OTEL_EXPORTER_OTLP_HEADERS")
 	headers, ok := pairs(text)
 	if !ok {
@@ -65,7 +70,7 @@ func Read(getenv func(string) string, cluster, release string) (Settings, error)
 	if service != "" {
 		about["service.name"] = service
 	}
-	s = Settings{URL: u.String(), Headers: headers}
+	s = Settings{URL: u.String(), Headers: headers, Gzip: compression == "gzip"}
 	for _, k := range slices.Sorted(maps.Keys(about)) {
 		s.Resource = append(s.Resource, Attribute{k, about[k]})
 	}

@@ -61,9 +61,15 @@ func idOf(trace, name string) string {
 }
 
 // Spans are those of a pod: the whole, and in it what it waited for, one after the other. What was over before the pod
-// waited for it is left out, as of a machine that was there.
+// waited for it is left out, as of a machine that was there. The API server says when the pod was made; where its clock
+// is ahead of ours, the pod begins when it was first seen.
 func Spans(p Pod, c *Claim) []Span {
 	trace := ID(p.UID)
+	for _, t := range []time.Time{p.Seen, p.Bound, p.Running} {
+		if !t.IsZero() && t.Before(p.Created) {
+			p.Created = t
+		}
+	}
 	root := Span{Trace: trace, ID: idOf(trace, "pod"), Name: "pod", Begin: p.Created, End: p.Running, Attributes: []Attribute{
 		{"k8s.pod.name", p.Name}, {"k8s.namespace.name", p.Namespace}, {"k8s.pod.uid", p.UID}, {"k8s.node.name", p.Node},
 	}}

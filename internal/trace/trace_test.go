@@ -1,8 +1,10 @@
 package trace_test
 
 import (
+	"compress/gzip"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -69,6 +71,13 @@ func TestSpans(t *testing.T) {
 			}
 		})
 	}
+	ahead := pod()
+	ahead.Created = at(30)
+	for _, s := range trace.Spans(ahead, &claim) {
+		if s.Begin.Before(at(0.2)) || s.End.Before(s.Begin) {
+			t.Errorf("where the API server's clock is ahead, %s is from %v until %v", s.Name, s.Begin, s.End)
+		}
+	}
 	if id := trace.ID("no uid"); len(id) != 32 {
 		t.Errorf("of what is no uid the id is %q", id)
 	}
@@ -87,6 +96,7 @@ func TestSettings(t *testing.T) {
 		"None":     {map[string]string{"OTEL_EXPORTER_OTLP_ENDPOINT": "http://c:4318", "OTEL_TRACES_EXPORTER": "none"}, "", ""},
 		"NoURL":    {map[string]string{"OTEL_EXPORTER_OTLP_ENDPOINT": "collector:4318"}, "", "is no URL"},
 		"GRPC":     {map[string]string{"OTEL_EXPORTER_OTLP_ENDPOINT": "http://c:4317", "OTEL_EXPORTER_OTLP_PROTOCOL": "grpc"}, "", "is grpc"},
+		"Zip":      {map[string]string{"OTEL_EXPORTER_OTLP_ENDPOINT": "http://c:4318", "OTEL_EXPORTER_OTLP_COMPRESSION": "zstd"}, "", "OTEL_EXPORTER_OTLP_COMPRESSION is neither none nor gzip"},
 		"Headers":  {map[string]string{"OTEL_EXPORTER_OTLP_ENDPOINT": "http://c:4318", "OTEL_EXPORTER_OTLP_HEADERS": "secret"}, "", "OTEL_EXPORTER_OTLP_HEADERS cannot be read"},
 		"Newline":  {map[string]string{"OTEL_EXPORTER_OTLP_ENDPOINT": "http://c:4318", "OTEL_RESOURCE_ATTRIBUTES": "a=%0A"}, "", "OTEL_RESOURCE_ATTRIBUTES cannot be read"},
 	} {
@@ -95,10 +105,10 @@ func TestSettings(t *testing.T) {
 			t.Errorf("%s: %+v, %v", name, s, err)
 		}
 	}
-	env := map[string]string{"OTEL_EXPORTER_OTLP_ENDPOINT": "http://c:4318", "OTEL_SERVICE_NAME": "tenon", "OTEL_RESOURCE_ATTRIBUTES": "team=a%2Cb, k8s.cluster.name=other", "OTEL_EXPORTER_OTLP_HEADERS": "Authorization=Basic%20x"}
+	env := map[string]string{"OTEL_EXPORTER_OTLP_COMPRESSION": "none", "OTEL_EXPORTER_OTLP_TRACES_COMPRESSION": "gzip", "OTEL_EXPORTER_OTLP_ENDPOINT": "http://c:4318", "OTEL_SERVICE_NAME": "tenon", "OTEL_RESOURCE_ATTRIBUTES": "team=a%2Cb, k8s.cluster.name=other", "OTEL_EXPORTER_OTLP_HEADERS": "Authorization=Basic%20x"}
 	s, err := trace.Read(func(n string) string { return env[n] }, "demo", "v1")
 	want := []trace.Attribute{{Key: "k8s.cluster.name", Value: "other"}, {Key: "service.name", Value: "tenon"}, {Key: "service.version", Value: "v1"}, {Key: "team", Value: "a,b"}}
-	if diff := cmp.Diff(want, s.Resource); diff != "" || err != nil || s.Headers["Authorization"] != "Basic x" {
+	if diff := cmp.Diff(want, s.Resource); diff != "" || err != nil || s.Headers["Authorization"] != "Basic x" || !s.Gzip {
 		t.Errorf("it reads %+v (%v): -want +got\n%s", s, err, diff)
 	}
 }
@@ -107,7 +117,10 @@ func TestSettings(t *testing.T) {
 type collector struct {
 	mu      sync.Mutex
 	answers []int
+	after   string // Retry-After
+	says    string
 	bodies  []string
+	at      []time.Time
 	headers http.Header
 	asked   int
 }
@@ -115,7 +128,7 @@ type collector struct {
 // RoundTrip is http.RoundTripper's: a collector without a network, so that time may be virtual.
 func (c *collector) RoundTrip(r *http.Request) (*http.Response, error) {
 	body, err := io.ReadAll(r.Body)
-	if err != nil {
+	if err = errors.Join(err, r.Context().Err()); err != nil {
 		return nil, err
 	}
 	c.mu.Lock()
@@ -125,7 +138,7 @@ func (c *collector) RoundTrip(r *http.Request) (*http.Response, error) {
 		code = c.answers[c.asked]
 	}
 	c.asked++
-	c.headers = r.Header
+	c.headers, c.at = r.Header, append(c.at, time.Now())
 	switch code {
 	case 0:
 		c.mu.Unlock()
@@ -136,8 +149,12 @@ func (c *collector) RoundTrip(r *http.Request) (*http.Response, error) {
 		c.bodies = append(c.bodies, string(body))
 	}
 	w := httptest.NewRecorder()
+	if c.after != "" {
+		w.Header().Set("Retry-After", c.after)
+		w.Header().Set("Date", "Fri, 02 Jan 2026 03:04:05 GMT")
+	}
 	w.WriteHeader(code)
-	_, _ = w.WriteString("because \x1b[2J")
+	_, _ = w.WriteString(orElse(c.says, "because \x1b[2J"))
 	return w.Result(), nil
 }
 
@@ -201,6 +218,115 @@ func TestExporter(t *testing.T) {
 			})
 		})
 	}
+}
+
+func orElse(text, other string) string {
+	if text == "" {
+		return other
+	}
+	return text
+}
+
+// A collector is left alone for as long as it says, by its own clock, up to five minutes.
+func TestRetryAfter(t *testing.T) {
+	for name, tc := range map[string]struct {
+		why, says string
+		want      time.Duration
+	}{
+		"Silent":   {"A second, if it does not say.", "", time.Second},
+		"Seconds":  {"As long as it says.", "30", 30 * time.Second},
+		"Zero":     {"Never at once.", "0", time.Second},
+		"Date":     {"Until a time by its clock.", "Fri, 02 Jan 2026 03:05:05 GMT", time.Minute},
+		"Past":     {"A time that is over is none.", "Fri, 02 Jan 2026 03:00:00 GMT", time.Second},
+		"Long":     {"Not for ever.", "86400", 5 * time.Minute},
+		"Nonsense": {"What cannot be read is not said.", "soon", time.Second},
+		"Negative": {"Nor is what cannot be.", "-5", time.Second},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				c := &collector{answers: []int{503}, after: tc.says}
+				runFor(t, trace.Settings{URL: "http://c/v1/traces"}, c, 10*time.Minute)
+				if len(c.at) != 2 || c.at[1].Sub(c.at[0]) != tc.want {
+					t.Errorf("%s it was asked at %v, want %v between", tc.why, c.at, tc.want)
+				}
+			})
+		})
+	}
+}
+
+// runFor has an exporter tell a collector of a pod, and returns what it said of failures and what it counts.
+func runFor(t *testing.T, s trace.Settings, c *collector, long time.Duration) (told []string, registry *prometheus.Registry) {
+	t.Helper()
+	registry = prometheus.NewRegistry()
+	metrics, err := metric.New(registry, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	e := trace.NewExporter(s, metrics)
+	e.Through(c)
+	e.Failed = func(err error) { told = append(told, fmt.Sprint(err)) }
+	ctx, stop := context.WithTimeout(t.Context(), long)
+	defer stop()
+	e.Ran(pod())
+	if err := e.Start(ctx); err != nil {
+		t.Fatal(err)
+	}
+	return told, registry
+}
+
+// A collector may take a request and refuse some of its spans. That is said and counted, and they are not sent again.
+func TestPartialSuccess(t *testing.T) {
+	for name, tc := range map[string]struct {
+		says, result, told string
+	}{
+		"All":      {`{}`, "sent", ""},
+		"Empty":    {`{"partialSuccess":{}}`, "sent", ""},
+		"Some":     {`{"partialSuccess":{"rejectedSpans":"2","errorMessage":"old \u001b[2J"}}`, "partly", `send spans: the collector refuses 2 of them: "old \x1b[2J"`},
+		"Number":   {`{"partialSuccess":{"rejectedSpans":2}}`, "partly", `send spans: the collector refuses 2 of them: ""`},
+		"Advice":   {`{"partialSuccess":{"rejectedSpans":"0","errorMessage":"advice"}}`, "sent", ""},
+		"Negative": {`{"partialSuccess":{"rejectedSpans":"-2"}}`, "sent", ""},
+		"Other":    {`<html>`, "sent", ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				c := &collector{says: tc.says}
+				told, registry := runFor(t, trace.Settings{URL: "http://c/v1/traces"}, c, time.Minute)
+				if got := strings.Join(told, "; "); got != tc.told || c.asked != 1 || counted(t, registry, tc.result) != 1 {
+					t.Errorf("told %q, want %q; asked %d times, %s %v", got, tc.told, c.asked, tc.result, counted(t, registry, tc.result))
+				}
+			})
+		})
+	}
+}
+
+// A request may be compressed.
+func TestGzip(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := &collector{answers: []int{503}}
+		runFor(t, trace.Settings{URL: "http://c/v1/traces", Gzip: true}, c, time.Minute)
+		if len(c.bodies) != 1 || c.headers.Get("Content-Encoding") != "gzip" {
+			t.Fatalf("it was sent %d requests, the last with %v", len(c.bodies), c.headers)
+		}
+		z, err := gzip.NewReader(strings.NewReader(c.bodies[0]))
+		if err != nil {
+			t.Fatal(err)
+		}
+		body, err := io.ReadAll(z)
+		if err != nil || !json.Valid(body) {
+			t.Errorf("it was sent %q (%v)", body, err)
+		}
+	})
+}
+
+// A pod that came to run just before the end is sent, too: further ones are not waited for any longer.
+func TestThePodBeforeTheEnd(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := &collector{}
+		_, registry := runFor(t, trace.Settings{URL: "http://c/v1/traces"}, c, time.Second)
+		if counted(t, registry, "sent") != 1 || len(c.bodies) != 1 {
+			t.Errorf("sent %v pods in %d requests", counted(t, registry, "sent"), len(c.bodies))
+		}
+	})
 }
 
 // What waits when the controller ends is sent once.
