@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"runtime"
+	"runtime/debug"
 
 	"github.com/spf13/cobra"
 
@@ -86,11 +87,17 @@ type replaying struct {
 	day    *estimate.Estimate
 	names  *scrub.Names // nil: things keep their names
 	held   row
-	batch  []journal.Entry
+	again  *parallel.Queue[journal.Entry, decision]
 }
 
-// perCore is how many decisions are read before as many as there are cores are made side by side.
-const perCore = 4
+const (
+	// perCore is how many decisions are read ahead for each core that makes them.
+	perCore = 4
+	// garbage is by how many percent memory grows before it is looked for what is not needed any more. Each decision
+	// leaves ten times of what stays.
+	garbage      = 400
+	usualGarbage = 100
+)
 
 func (o *options) run(cmd *cobra.Command, args []string) error {
 	if err := o.settings.check(); err != nil {
@@ -100,11 +107,19 @@ func (o *options) run(cmd *cobra.Command, args []string) error {
 	if o.scrub {
 		r.names = &scrub.Names{Machines: true}
 	}
+	cores := runtime.GOMAXPROCS(0)
+	r.again = parallel.NewQueue(cores, perCore*cores, o.again, r.tell)
+	defer r.again.Wait()
+	if was := debug.SetGCPercent(garbage); was != usualGarbage { // it was set from outside
+		debug.SetGCPercent(was)
+	} else {
+		defer debug.SetGCPercent(was)
+	}
 	for _, from := range args {
 		before := len(r.report.Decisions)
 		err := snapshot.Decisions(cmd.Context(), from, cmd.InOrStdin(), r.take)
 		if err == nil || record.IsDamage(err) {
-			if rest := r.flush(); rest != nil {
+			if rest := r.again.Flush(); rest != nil {
 				return rest
 			}
 		}
@@ -143,7 +158,7 @@ func (r *replaying) end(cmd *cobra.Command) error {
 	return err
 }
 
-// take collects a decision, and makes those that are collected once there are enough.
+// take has a decision made again, side by side with those before it.
 func (r *replaying) take(e journal.Entry) error {
 	if r.names != nil {
 		var err error
@@ -151,30 +166,22 @@ func (r *replaying) take(e journal.Entry) error {
 			return err
 		}
 	}
-	if r.batch = append(r.batch, e); len(r.batch) < perCore*runtime.GOMAXPROCS(0) {
-		return nil
-	}
-	return r.flush()
+	return r.again.Put(e)
 }
 
-// flush makes the decisions that are collected, and tells them in their order.
-func (r *replaying) flush() error {
-	made := make([]decision, len(r.batch))
-	parallel.Do(runtime.GOMAXPROCS(0), r.batch, func(i int, e journal.Entry) { made[i] = r.again(e) })
-	for i, d := range made {
-		if d.Verdict == same || d.Verdict == different {
-			r.day.Add(r.batch[i], d.plan)
-		}
-		r.report.add(d)
-		if r.format.Is(verb.JSON) || !r.format.Is(wide) && r.held.takes(d) {
-			continue
-		}
-		if _, err := io.WriteString(r.out, r.held.text(r.format.Is(wide))); err != nil {
-			return err
-		}
-		r.held = row{first: d, last: d.At, times: 1}
+// tell tells a decision that was made again. They come in their order.
+func (r *replaying) tell(e journal.Entry, d decision) error {
+	if d.Verdict == same || d.Verdict == different {
+		r.day.Add(e, d.plan)
 	}
-	r.batch = r.batch[:0]
+	r.report.add(d)
+	if r.format.Is(verb.JSON) || !r.format.Is(wide) && r.held.takes(d) {
+		return nil
+	}
+	if _, err := io.WriteString(r.out, r.held.text(r.format.Is(wide))); err != nil {
+		return err
+	}
+	r.held = row{first: d, last: d.At, times: 1}
 	return nil
 }
 
@@ -200,11 +207,13 @@ func (o *options) again(e journal.Entry) (d decision) {
 	case e.Panic != "":
 		d.Was = e.Panic
 	}
+	if d.Identical = equal(e.Plan, p); d.Identical {
+		return d
+	}
 	diff := suppose.Compare(suppose.Side{World: e.World, Plan: e.Plan}, suppose.Side{World: e.World, Plan: p})
 	if !diff.Same {
 		d.Verdict, d.Difference = different, &diff
 	}
-	d.Identical = equal(e.Plan, p)
 	return d
 }
 
