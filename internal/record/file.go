@@ -76,7 +76,9 @@ func (f *File) resume() error {
 		return f.start()
 	}
 	d := decoder{scanner: scanner{in: bufio.NewReaderSize(f.file, 64<<10)}}
-	if err := d.first(); err != nil {
+	if err := d.first(); errors.Is(err, errHeadCut) { // by a process that was ended
+		return f.start()
+	} else if err != nil {
 		return err
 	}
 	f.size = d.at

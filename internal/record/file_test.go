@@ -149,6 +149,16 @@ func TestFilesOfOthers(t *testing.T) {
 			t.Errorf("%s is %q now (%v)", name, data, err)
 		}
 	}
+	begun := filepath.Join(dir, "begun")
+	if err := os.WriteFile(begun, []byte("tenon-record"), 0o600); err != nil { // by a process that was ended
+		t.Fatal(err)
+	}
+	if err := open(t, begun, record.LeastLimit).Close(); err != nil {
+		t.Fatal(err)
+	}
+	if data, err := os.ReadFile(begun); err != nil || string(data) != "tenon-recording/v1\n" {
+		t.Errorf("what was cut off in its first line is %q now (%v)", data, err)
+	}
 	if _, err := record.OpenFile(filepath.Join(dir, "x"), 5); err == nil || !strings.Contains(err.Error(), "want at least") {
 		t.Errorf("with five bytes it says %v", err)
 	}

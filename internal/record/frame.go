@@ -10,6 +10,7 @@ import (
 	"fmt"
 	"hash/crc32"
 	"io"
+	"strings"
 )
 
 // Format names the form of recordings. It is the first line of each.
@@ -111,13 +112,20 @@ func (f frame) into(v any) error {
 	}
 	dec := json.NewDecoder(bytes.NewReader(raw))
 	dec.DisallowUnknownFields()
-	return dec.Decode(v)
+	err = dec.Decode(v)
+	if err != nil {
+		if field, strange := strings.CutPrefix(err.Error(), "json: unknown field "); strange { // the library has no type for it
+			return fmt.Errorf("there is a field %s, which this release does not know: read it with the release that wrote it", field)
+		}
+	}
+	return err
 }
 
 // What can be wrong with where a frame should be.
 var (
 	errCut     = errors.New("it ends in the middle of an entry")
 	errChanged = errors.New("it is not as it was written")
+	errHeadCut = errors.New("it is cut off in its first line: nothing of the recording is there")
 )
 
 // scanner reads frames.

@@ -148,9 +148,16 @@ func IsDamage(err error) bool {
 }
 
 func (d *DamageError) where() string {
-	text := fmt.Sprintf("the recording is not whole: at byte %d %s; ", d.At, d.Why)
-	if d.Again > 0 {
+	text := fmt.Sprintf("the recording cannot be read as a whole: at byte %d %s; ", d.At, d.Why)
+	switch {
+	case d.Read == 0:
+		return text + "no decision could be read"
+	case d.Again > 0 && d.Read == 1:
+		return text + "1 decision is sound and was read"
+	case d.Again > 0:
 		return text + fmt.Sprintf("%d decisions are sound, some of them behind that, and were read", d.Read)
+	case d.Read == 1:
+		return text + "the decision before that is sound and was read"
 	}
 	return text + fmt.Sprintf("the %d decisions before that are sound and were read", d.Read)
 }
@@ -158,8 +165,15 @@ func (d *DamageError) where() string {
 // mostDamage is how many damaged places are passed over. A file with more is something else.
 const mostDamage = 16
 
-// IsRecording reports whether a file that begins so is a recording, of whatever version.
-func IsRecording(start []byte) bool { return strings.HasPrefix(string(start), family) }
+// IsRecording reports whether a file that begins so is a recording, of whatever version. One that is cut off in its first
+// word is, too.
+func IsRecording(start []byte) bool {
+	cut := len(start) >= leastFamily && strings.HasPrefix(family, string(start))
+	return cut || strings.HasPrefix(string(start), family)
+}
+
+// leastFamily is with how many bytes of its first word a file is no accident.
+const leastFamily = len("tenon-")
 
 // MagicLen is how many bytes of a file IsRecording needs.
 const MagicLen = len(family)
@@ -227,12 +241,17 @@ func (d *decoder) first() error {
 	if err != nil && !errors.Is(err, io.EOF) {
 		return err
 	}
-	if string(line) != head {
-		if IsRecording(line) {
-			named, _, _ := strings.Cut(string(line), "\n")
-			return fmt.Errorf("its form is %q, and this release reads %s: read it with the release that wrote it", named, Format)
-		}
+	named, _, whole := strings.Cut(string(line), "\n")
+	switch {
+	case string(line) == head:
+	case !IsRecording(line):
 		return fmt.Errorf("it is no recording: it does not begin with %s", Format)
+	case !whole && strings.HasPrefix(head, named):
+		return errHeadCut
+	case named == Format+"\r":
+		return errors.New("at byte 18 its first line ends as lines of Windows do: it was copied as if it were text, and cannot be read. Copy it as it is")
+	default:
+		return fmt.Errorf("its form is %q, and this release reads %s: read it with the release that wrote it", named, Format)
 	}
 	_, err = d.in.Discard(len(head))
 	d.at = int64(len(head))

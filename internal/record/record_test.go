@@ -232,14 +232,18 @@ func TestEntriesStayInOrder(t *testing.T) {
 func TestWhatIsNoRecording(t *testing.T) {
 	lies := "tenon-recording/v1\n\xf7TnRC\x02\x00\x00\x00\x00\x00\x00\x00"
 	for name, tc := range map[string]struct{ data, want string }{
-		"Empty":    {"", "it is no recording"},
-		"Garbage":  {"\x00\x01\x02", "it is no recording"},
-		"JSON":     {`{"format":"tenon-decision/v2"}`, "it is no recording"},
-		"Later":    {"tenon-recording/v2\nxxxx", `its form is "tenon-recording/v2", and this release reads tenon-recording/v1`},
-		"Behind":   {"tenon-recording/v1\ngarbage", "at byte 19 it is not as it was written"},
-		"Lies":     {lies, "at byte 19 it ends in the middle of an entry"},
-		"Enormous": {"tenon-recording/v1\n\xf7TnRC\xff\xff\xff\xff\x00\x00\x00\x00", "at byte 19 it is not as it was written"},
-		"Many":     {"tenon-recording/v1\n" + strings.Repeat(lies[19:], 100), "damaged in more than 16 places"},
+		"Empty":     {"", "it is no recording"},
+		"Garbage":   {"\x00\x01\x02", "it is no recording"},
+		"JSON":      {`{"format":"tenon-decision/v2"}`, "it is no recording"},
+		"HeadCut":   {"tenon-recor", "it is cut off in its first line"},
+		"Earlier":   {"tenon-recording/v0\nxxxx", `its form is "tenon-recording/v0", and this release reads tenon-recording/v1`},
+		"MuchLater": {"tenon-recording/v12\nxxxx", "read it with the release that wrote it"},
+		"Windows":   {"tenon-recording/v1\r\nxxxx", "it was copied as if it were text"},
+		"Later":     {"tenon-recording/v2\nxxxx", `its form is "tenon-recording/v2", and this release reads tenon-recording/v1`},
+		"Behind":    {"tenon-recording/v1\ngarbage", "at byte 19 it is not as it was written"},
+		"Lies":      {lies, "at byte 19 it ends in the middle of an entry"},
+		"Enormous":  {"tenon-recording/v1\n\xf7TnRC\xff\xff\xff\xff\x00\x00\x00\x00", "at byte 19 it is not as it was written"},
+		"Many":      {"tenon-recording/v1\n" + strings.Repeat(lies[19:], 100), "damaged in more than 16 places"},
 	} {
 		got, err := read([]byte(tc.data))
 		if len(got) > 0 || err == nil || !strings.Contains(err.Error(), tc.want) {

@@ -2,6 +2,7 @@ package replay_test
 
 import (
 	"bytes"
+	"compress/gzip"
 	"encoding/json"
 	"fmt"
 	"net/http"
@@ -369,6 +370,32 @@ func TestRecordingsThatAreNotWhole(t *testing.T) {
 	}
 	if out, err := run(t, string(data), "-"); err != nil || !strings.Contains(out, "6 decisions made again") {
 		t.Errorf("of standard input it says %s (%v)", out, err)
+	}
+	var packed bytes.Buffer
+	z := gzip.NewWriter(&packed)
+	if _, err := z.Write(data); err != nil {
+		t.Fatal(err)
+	}
+	if err := z.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if out, err := run(t, packed.String(), "-"); err != nil || !strings.Contains(out, "6 decisions made again") || strings.Contains(out, "note:") {
+		t.Errorf("compressed it says %s (%v)", out, err)
+	}
+	if out, err := run(t, packed.String()[:packed.Len()*9/10], "-"); err != nil || !strings.Contains(out, "it ends in the middle of an entry") {
+		t.Errorf("compressed and cut off it says %s (%v)", out, err)
+	}
+	if err := os.WriteFile(cut, data[:19], 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := run(t, "", cut); verb.Status(err) != verb.Unusable || !strings.Contains(err.Error(), "is a recording, and no decision was recorded yet") {
+		t.Errorf("of one that has only begun it says %v", err)
+	}
+	if err := os.WriteFile(cut, data[:9], 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := run(t, "", cut); verb.Status(err) != verb.Unusable || !strings.Contains(err.Error(), "it is cut off in its first line") {
+		t.Errorf("of its first bytes it says %v", err)
 	}
 	if err := os.WriteFile(cut, []byte("tenon-recording/v7\n"), 0o600); err != nil {
 		t.Fatal(err)

@@ -3,6 +3,7 @@ package snapshot
 import (
 	"archive/zip"
 	"bufio"
+	"compress/gzip"
 	"context"
 	"errors"
 	"fmt"
@@ -73,7 +74,22 @@ func NoDecisions(from string) string {
 	case from == "-":
 		from = "standard input"
 	}
+	if isRecording(from) {
+		return from + " is a recording, and no decision was recorded yet"
+	}
 	return from + " is empty: want a journal, as a controller gives at /journal, or the world of a decision"
+}
+
+// isRecording reports whether a file begins as a recording.
+func isRecording(name string) bool {
+	f, err := os.Open(name)
+	if err != nil {
+		return false
+	}
+	defer func() { _ = f.Close() }()
+	start := make([]byte, record.MagicLen)
+	n, _ := f.ReadAt(start, 0)
+	return record.IsRecording(start[:n])
 }
 
 func readDecisions(name string, each func(journal.Entry) error) error {
@@ -93,13 +109,35 @@ func readDecisions(name string, each func(journal.Entry) error) error {
 	return nil
 }
 
-// read reads a recording or a journal.
+// read reads a recording or a journal, either of which may be compressed by gzip.
 func read(r io.Reader, each func(journal.Entry) error) error {
 	in := bufio.NewReader(r)
+	if start, _ := in.Peek(len(gzipped)); string(start) == gzipped {
+		zip, err := gzip.NewReader(in)
+		if err != nil {
+			return fmt.Errorf("uncompress: %w", err)
+		}
+		in = bufio.NewReader(zip)
+	}
 	if start, _ := in.Peek(record.MagicLen); record.IsRecording(start) {
-		return record.Read(in, each)
+		return record.Read(untilCut{in}, each)
 	}
 	return journal.Read(in, each)
+}
+
+// gzipped is how a file begins that is compressed by gzip.
+const gzipped = "\x1f\x8b"
+
+// untilCut reads what is cut off as if it ended there: recordings tell by themselves where they are cut.
+type untilCut struct{ io.Reader }
+
+// Read is io.Reader's.
+func (u untilCut) Read(b []byte) (int, error) {
+	n, err := u.Reader.Read(b)
+	if errors.Is(err, io.ErrUnexpectedEOF) {
+		err = io.EOF
+	}
+	return n, err
 }
 
 // zipped is how a report of a bug begins, which is a zip file.

@@ -13,6 +13,8 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"github.com/tenon-sh/tenon/internal/record"
 )
 
 // document is one object as it stands in a file.
@@ -192,6 +194,9 @@ func text(file string, data []byte) ([]byte, error) {
 		if bytes.HasPrefix(data, []byte(mark)) {
 			return nil, fmt.Errorf("%s: the text is UTF-16: save the file as UTF-8", file)
 		}
+	}
+	if record.IsRecording(data) {
+		return nil, fmt.Errorf("%s is a recording of decisions: it is read by tenon replay, tenon record and tenon report", file)
 	}
 	if i := bytes.IndexByte(data, 0); i >= 0 {
 		return nil, fmt.Errorf("%s: byte %d is NUL: this is not a text file", file, i)
