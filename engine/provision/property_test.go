@@ -114,6 +114,12 @@ pod web x3 cpu=2000m memory=2800Mi spread=host:2:taints:of=web
 pod guest x1 cpu=400m memory=200Mi spread=host:1:of=web spread=family:2:of=guest
 pod other x2 cpu=100m memory=200Mi`,
 		},
+		{
+			why: "Pods that have to be on one machine together are, although they wish to be spread over machines: the bound must not count on that wish.",
+			lines: `type large cpu=4 memory=8Gi price=0.08 zones=a
+pool open
+pod web x5 cpu=2000m memory=2900Mi near=host:web spread=host:1:of=web`,
+		},
 	} {
 		s := enginetest.NewScene()
 		for line := range strings.SplitSeq(found.lines, "\n") {

@@ -84,9 +84,35 @@ func (k *Searcher) onNew() onNew {
 				on.crowded[x.Class] = on.crowded[x.Class] || x.Crowded
 				on.moved = on.moved || x.Crowded || !x.Proven
 			}
+			if b.Machine == nil {
+				k.noteCrowd(b, on.crowded)
+			}
 		}
 	}
 	return on
+}
+
+// noteCrowd notes which classes have more pods on the machine than a machine should hold of them: those that have to
+// be together are, whatever else they wish.
+func (k *Searcher) noteCrowd(b *packing.Bin, crowded map[*packing.Class]bool) {
+	pods, shares := map[*packing.Class]int{}, map[spread.Share]int{}
+	for _, x := range b.Pods {
+		if x.Class.Plain {
+			continue
+		}
+		pods[x.Class]++
+	}
+	for c, n := range pods {
+		for _, s := range k.Ledger.Caps(c.Subject) {
+			shares[s] += n
+		}
+	}
+	for c, n := range pods {
+		most := k.Ledger.PerHost(c.Subject)
+		if most > 0 && n > most || slices.ContainsFunc(k.Ledger.Caps(c.Subject), func(s spread.Share) bool { return shares[s] > s.Cap }) {
+			crowded[c] = true
+		}
+	}
 }
 
 // anew is the problem of placing on new machines the pods that are there, in all the ways they might have gone; false if for some
