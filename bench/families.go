@@ -61,6 +61,6 @@ func (o *options) member(w *world.World, seed uint64) report.Member {
 	nodes := len(p.New)
 	return report.Member{
 		Seed: seed, CPU: use.CPU, Steps: p.Steps, Nodes: nodes, Refused: len(p.Refused), Cost: p.Expected().Units(), Bound: p.Bound.Units(),
-		Spend: (p.Expected() + p.Charge.Times(nodes)).Units(), Least: least.Units(),
+		Spend: p.Spend().Units(), Least: least.Units(),
 	}
 }

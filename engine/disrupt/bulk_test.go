@@ -22,7 +22,7 @@ import (
 // aging generates clusters of which some nodes have drifted or are too old, an hour after they joined.
 func aging(t *rapid.T) (*world.World, string) {
 	s := enginetest.NewScene()
-	lines := enginetest.Lines().Draw(t, "lines")
+	lines := enginetest.ChargedLines().Draw(t, "lines")
 	for _, line := range lines {
 		if err := s.Line(line); err != nil {
 			t.Fatal(err)

@@ -7,6 +7,20 @@ import (
 	"pgregory.net/rapid"
 )
 
+// ChargedLines is Lines of which some pools may have charges of their own for each node.
+func ChargedLines() *rapid.Generator[[]string] {
+	return rapid.Custom(func(t *rapid.T) []string {
+		lines := Lines().Draw(t, "lines")
+		charges := rapid.SampledFrom([]string{"", "", "", " charge=0", " charge=0.03", " charge=1"})
+		for i, line := range lines {
+			if strings.HasPrefix(line, "pool ") {
+				lines[i] += charges.Draw(t, "charge")
+			}
+		}
+		return lines
+	})
+}
+
 // Lines generates a World as the lines that tell it: small, and full of terms that meet.
 func Lines() *rapid.Generator[[]string] {
 	return rapid.Custom(func(t *rapid.T) []string {

@@ -309,6 +309,9 @@ func (s *Scene) addPool(a *args) error {
 	}
 	p.Limits = amount.Of(limits...)
 	p.Devices = a.templates()
+	if charge, ok := a.price("charge"); ok {
+		p.Charge = &charge
+	}
 	if n := a.number("replicas", -1); n >= 0 {
 		p.Replicas = &n
 	}

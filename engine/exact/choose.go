@@ -79,7 +79,7 @@ func (k *Placer) Obtain(x *packing.Pod, remaining int, in Level) *packing.Bin {
 		if to < 0 {
 			continue
 		}
-		more := k.Market.Offers[to].Expected - k.Market.Offers[b.Offer].Expected + k.Options.Regret(k.RegretOn(x.Class, b))
+		more := k.Market.Offers[to].Weighs - k.Market.Offers[b.Offer].Weighs + k.Options.Regret(k.RegretOn(x.Class, b))
 		if offer < 0 || more <= cost {
 			best, larger, offer, cost = b, to, to, more
 		}
@@ -127,7 +127,7 @@ func (k *Placer) grown(b *packing.Bin, x *packing.Pod) int {
 	for i := range b.Allowed.All {
 		o := &k.Market.Offers[i]
 		k.Steps++
-		if !c.Offers.Has(i) || o.DomainSet != from.DomainSet || best >= 0 && o.Expected >= k.Market.Offers[best].Expected {
+		if !c.Offers.Has(i) || o.DomainSet != from.DomainSet || best >= 0 && o.Weighs >= k.Market.Offers[best].Weighs {
 			continue
 		}
 		if market.FitsBoth(c.Need, b.Used, o.Type.Room) && k.Market.OnSale(i) && k.KeepsMinValues(i, b, x) && k.KeepsDevices(b, i) {
@@ -167,7 +167,7 @@ func (k *Placer) cheapest(x *packing.Pod, remaining int, in Level) (offer int, c
 				if n == 0 {
 					continue
 				}
-				each := (o.Expected+k.Options.NodeCharge()).Part(1, n) + k.Options.Regret(c.Regret(k.Packing, i))
+				each := (o.Weighs+k.Market.Every).Part(1, n) + k.Options.Regret(c.Regret(k.Packing, i))
 				if best >= 0 && cmp.Or(cmp.Compare(each, cost), k.Market.CompareOffer(i, best)) >= 0 {
 					continue
 				}

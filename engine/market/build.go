@@ -27,6 +27,7 @@ func New(w *world.World, dims []string, o Options) *Market {
 	slices.SortFunc(m.Pools, func(a, b *Pool) int {
 		return cmp.Or(cmp.Compare(b.Precedence, a.Precedence), strings.Compare(b.ID.Name, a.ID.Name), strings.Compare(a.ID.Kind, b.ID.Kind))
 	})
+	m.levy(w)
 	buyers := newBuyers(o.For)
 	known := map[*world.Catalog]knowledge{}
 	wanted := make([]*Pool, 0, len(m.Pools))
@@ -69,6 +70,31 @@ func New(w *world.World, dims []string, o Options) *Market {
 	m.places = make([]*fit.Place, len(m.Offers))
 	m.reserve(w.Places())
 	return m
+}
+
+// levy says what nodes weigh beside their price. As long as no pool has a charge of its own
+// the nodes of all count the same, which only matters where another node would do.
+func (m *Market) levy(w *world.World) {
+	if m.Every, m.Charged = m.Options.Charge, Charged(w); !m.Charged {
+		return
+	}
+	m.Every = 0
+	for _, p := range m.Pools {
+		p.Levy = ChargeOf(p.Pool, m.Options.Charge)
+	}
+}
+
+// Charged reports whether some pool has a charge of its own for each node.
+func Charged(w *world.World) bool {
+	return slices.ContainsFunc(w.Pools(), func(p *world.Pool) bool { return p.Charge != nil })
+}
+
+// ChargeOf is what each of the pool's nodes counts beside its price, where those of others count so much.
+func ChargeOf(p *world.Pool, others money.Micro) money.Micro {
+	if p != nil && p.Charge != nil {
+		return *p.Charge
+	}
+	return others
 }
 
 // stock finds which of the pool's requirements are about what is sold, and how.
@@ -135,7 +161,8 @@ func (m *Market) stockShape(p *Pool, s *world.Shape, daemons []*world.DaemonSet)
 			if o.CapacityType == label.Reserved {
 				pays = 0
 			}
-			m.Offers = append(m.Offers, Offer{Offer: o, Type: t, Expected: m.expected(s, o, pays), Pays: pays, Quota: m.quota(o)})
+			expected := m.expected(s, o, pays)
+			m.Offers = append(m.Offers, Offer{Offer: o, Type: t, Expected: expected, Weighs: expected + p.Levy, Pays: pays, Quota: m.quota(o)})
 		}
 		t.Last = len(m.Offers)
 		t.Cheapest = m.LeastPrice(t)

@@ -124,6 +124,7 @@ func (p *Pool) appendRough(b []byte) []byte {
 	b = fmt.Appendf(b, "%p", p.Catalog) // which is for this Market only
 	b = label.AppendText(label.AppendText(b, p.ID.Kind), string(p.Template))
 	b = binary.AppendUvarint(b, uint64(len(p.Taints)))
+	b = binary.AppendVarint(b, int64(p.Levy))
 	for _, t := range p.Taints {
 		b = label.AppendText(label.AppendText(label.AppendText(b, t.Key), t.Value), t.Effect)
 	}

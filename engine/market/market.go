@@ -16,6 +16,7 @@ type Offer struct {
 	*world.Offer
 	Type      *Type
 	Expected  money.Micro // that the plan counts on
+	Weighs    money.Micro // by which offers are chosen: Expected, and the charge for a node where pools have their own
 	Pays      money.Micro // that is paid if it is to be had, and stays
 	Quota     int         // position in Market.Quotas, or -1
 	DomainSet int         // which topology domains its nodes lie in
@@ -26,6 +27,8 @@ type Offer struct {
 // Market is everything that can be bought.
 type Market struct {
 	Options Options
+	Every   money.Micro // what every node counts beside what its offer weighs
+	Charged bool        // some pool has a charge of its own, so that charges are part of what offers weigh
 	Dims    []string
 	Pools   []*Pool // heaviest first
 	Tiers   [][]*Pool
@@ -46,6 +49,7 @@ type Quota struct {
 
 // Options are what a caller may choose.
 type Options struct {
+	Charge         money.Micro  // what a node counts beside its price, of pools that do not say
 	SpotPremium    int          // percent of its price that spot counts as costing more
 	LowerMinValues bool         // minValues is lowered to what can be had
 	UnhealthyLast  bool         // of pools whose machines did not register is bought last
@@ -69,11 +73,14 @@ func (m *Market) LeastPrice(t *Type) money.Micro {
 	return slices.MinFunc(m.Offers[t.First:t.Last], func(a, b Offer) int { return cmp.Compare(a.Expected, b.Expected) }).Expected
 }
 
+// LeastWeight is what the type's cheapest offer weighs.
+func (m *Market) LeastWeight(t *Type) money.Micro { return m.LeastPrice(t) + t.Pool.Levy }
+
 // CompareOffer orders offers of equal cost a pod: price, later pool first, name, zone, capacity type.
 func (m *Market) CompareOffer(a, b int) int {
 	x, y := &m.Offers[a], &m.Offers[b]
-	if x.Expected != y.Expected {
-		return cmp.Compare(x.Expected, y.Expected)
+	if x.Weighs != y.Weighs {
+		return cmp.Compare(x.Weighs, y.Weighs)
 	}
 	return cmp.Or(
 		cmp.Compare(x.Type.Pool.number, y.Type.Pool.number),

@@ -25,11 +25,12 @@ type Pool struct {
 	Types        []*Type         // that its requirements allow, in the order of the catalogue
 	ByPrice      []*Type         // the same, the cheapest first
 	Offers       Set
-	Exotic       []*Type // of types that are bought only where no other would do
-	HasMinValues bool    // some requirement has minValues
-	SoftTaints   int     // PreferNoSchedule taints
-	Named        int     // machines named so far
-	like         *Pool   // that it is like, and that is bought from instead; nil if it has been filled itself
+	Levy         money.Micro // what its nodes weigh beside their price: their charge where some pool has its own
+	Exotic       []*Type     // of types that are bought only where no other would do
+	HasMinValues bool        // some requirement has minValues
+	SoftTaints   int         // PreferNoSchedule taints
+	Named        int         // machines named so far
+	like         *Pool       // that it is like, and that is bought from instead; nil if it has been filled itself
 }
 
 // Type is one shape as one pool buys it: all of its offers, or of those

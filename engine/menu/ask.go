@@ -42,6 +42,7 @@ func (k *Writer) Ask(b *packing.Bin) plan.Ask {
 	if o.Expected != o.Pays {
 		a.Expected, a.Refused = o.Expected, o.Refused
 	}
+	a.Charge = p.Levy
 	for _, x := range b.Pods {
 		a.Pods = append(a.Pods, x.Pod.Key)
 		a.Requests = a.Requests.Plus(x.Pod.Requests)

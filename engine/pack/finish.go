@@ -15,7 +15,7 @@ import (
 
 // finish turns the packing into a plan.
 func (k *packer) finish() plan.Plan {
-	p := plan.Plan{World: k.World.Digest(), At: k.World.At(), Charge: k.Options.NodeCharge(), Waiting: k.Waiting, Bound: k.bound, SpendBound: k.spend, Steps: k.Steps}
+	p := plan.Plan{World: k.World.Digest(), At: k.World.At(), Charge: k.Market.Every, Waiting: k.Waiting, Bound: k.bound, SpendBound: k.spend, Steps: k.Steps}
 	if c := k.World.Currencies(); len(c) > 0 {
 		p.Currency = c[0]
 	}

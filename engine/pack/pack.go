@@ -59,7 +59,8 @@ func (k *packer) orExact() *packer {
 func (k *packer) cheaper(e *packer) bool {
 	mine, its := k.overbooked(), e.overbooked()
 	price, most := packing.Price(e.Packing)-its, max(packing.Price(k.Packing)-mine, solve.Bearable(k.bound))
-	return packing.Spend(e.Packing)-its < packing.Spend(k.Packing)-mine && (k.Waiting > solve.Handful || price <= most)
+	bearable := price <= most || k.Market.Charged // what pools say themselves is part of what is to be borne
+	return packing.Spend(e.Packing)-its < packing.Spend(k.Packing)-mine && (k.Waiting > solve.Handful || bearable)
 }
 
 // overbooked is by how much the machines are booked above what the plan will

@@ -28,7 +28,7 @@ func (k *Packing) Ready(pods []*world.Pod) {
 	k.Counters = market.NewCounters(k.World.Catalogs(), k.Places, pods)
 	k.Counters.First = len(names)
 	k.Market = market.New(k.World, append(names, k.Counters.Names()...), market.Options{
-		SpotPremium: k.Options.SpotPremium, LowerMinValues: k.Options.MinValuesPolicy == BestEffort, UnhealthyLast: k.Options.UnhealthyLast, For: pods,
+		Charge: k.Options.NodeCharge(), SpotPremium: k.Options.SpotPremium, LowerMinValues: k.Options.MinValuesPolicy == BestEffort, UnhealthyLast: k.Options.UnhealthyLast, For: pods,
 	})
 	k.Market.Equip(&k.Counters)
 	openMachines(k, pods)

@@ -33,6 +33,7 @@ type Options struct {
 	Nominated        bool        `json:"nominated,omitempty"`        // pods will be nominated for the nodes they are planned for; those of nodes that have joined should be such as can be bound at once
 }
 
+// NodeCharge is what a node counts beside its price, of a pool that does not say.
 func (o Options) NodeCharge() money.Micro {
 	switch {
 	case o.Charge == 0:

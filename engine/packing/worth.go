@@ -104,7 +104,7 @@ func UnitCost(k *Packing, c *Class, offers market.Set, n int) int64 {
 	least := int64(-1)
 	for i := range offers.All {
 		o := &k.Market.Offers[i]
-		if cost := int64(o.Expected+k.Options.NodeCharge()) * 1000 / int64(min(n, market.Times(c.Need, o.Type.Room))); least < 0 || cost < least {
+		if cost := int64(o.Weighs+k.Market.Every) * 1000 / int64(min(n, market.Times(c.Need, o.Type.Room))); least < 0 || cost < least {
 			least = cost
 		}
 	}
@@ -120,9 +120,18 @@ func Price(k *Packing) money.Micro {
 	return sum
 }
 
+// Weight is what the planned machines cost with the charge for each.
+func Weight(k *Packing) money.Micro {
+	sum := k.Market.Every.Times(len(k.Planned))
+	for _, b := range k.Planned {
+		sum += k.Market.Offers[b.Offer].Weighs
+	}
+	return sum
+}
+
 // Spend is what the planned machines cost, with the charge for each and what is given up.
 func Spend(k *Packing) money.Micro {
-	sum := Price(k) + k.Options.NodeCharge().Times(len(k.Planned))
+	sum := Weight(k)
 	if k.Options.PreferencePolicy == Ignore {
 		return sum
 	}

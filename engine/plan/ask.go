@@ -17,6 +17,7 @@ type Ask struct {
 	CapacityType string            `json:"capacityType,omitempty"`
 	Price        money.Micro       `json:"price,omitempty"`
 	Expected     money.Micro       `json:"expected,omitempty"` // what it costs on average, where that is not its price: it may be refused, or taken back
+	Charge       money.Micro       `json:"charge,omitempty"`   // what the node counts beside its price, where some pool has a charge of its own
 	Refused      int               `json:"refused,omitempty"`  // how many in a thousand that asked for it lately did not get it
 	Synthetic    bool              `json:"synthetic,omitempty"`
 	Reservation  string            `json:"reservation,omitempty"`

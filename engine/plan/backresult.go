@@ -56,6 +56,7 @@ type BackCommand struct {
 	Moves   []Receiver  `json:"moves"`
 	Pods    int         `json:"pods"`
 	Saving  float64     `json:"hourlySaving"`
+	Charge  float64     `json:"hourlyNodeCharge,omitempty"` // of charges for nodes it saves besides, where pools have their own
 	HeldUp  *reason.Why `json:"heldUp,omitempty"`
 }
 
@@ -100,7 +101,7 @@ func (p Plan) BackResult() BackResult {
 			r.Going = append(r.Going, backNodes(c.Back)...)
 			continue
 		}
-		o := BackCommand{Reason: c.Reason, Verdict: c.Verdict, Begun: c.Begun, Pods: c.Pods, Saving: c.Saving.Units(), HeldUp: c.Why, Back: backNodes(c.Back), New: []BackAsk{}, Moves: []Receiver{}}
+		o := BackCommand{Reason: c.Reason, Verdict: c.Verdict, Begun: c.Begun, Pods: c.Pods, Saving: c.Saving.Units(), Charge: c.Charge.Units(), HeldUp: c.Why, Back: backNodes(c.Back), New: []BackAsk{}, Moves: []Receiver{}}
 		for _, a := range c.New {
 			o.New = append(o.New, backAsk(a))
 		}

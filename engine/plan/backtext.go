@@ -125,6 +125,9 @@ func (t *backText) command(c Command) {
 			t.printf("  %s, moves %s", strings.ToLower(c.Reason), amount.Count(c.Pods, "pod"))
 		default:
 			t.printf("  saves %s", t.money(c.Saving))
+			if c.Charge != 0 {
+				t.printf(", and %s of charges for nodes", t.money(c.Charge))
+			}
 			if len(c.Back) > 1 {
 				t.printf(" together with the next %d", len(c.Back)-1)
 			}

@@ -40,6 +40,7 @@ type Command struct {
 	Moves   []Fill      `json:"moves,omitempty"`   // machines that stay, and the pods they receive
 	Pods    int         `json:"pods,omitempty"`    // that move
 	Saving  money.Micro `json:"saving,omitempty"`  // millionths an hour
+	Charge  money.Micro `json:"charge,omitempty"`  // what it saves of the charges for nodes besides, where pools have their own
 	Effort  money.Micro `json:"effort,omitempty"`  // what the moves cost, millionths an hour
 	Scores  []Score     `json:"scores,omitempty"`  // how it weighs for each balanced pool that machines of it belong to
 	Why     *reason.Why `json:"why,omitempty"`     // why it waits or is taken back; nil: it waits for what was bought, or for the mark to be known everywhere

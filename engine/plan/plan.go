@@ -27,7 +27,7 @@ type Plan struct {
 	Cost       money.Micro `json:"cost,omitempty"`       // of New, millionths an hour
 	Bound      money.Micro `json:"bound,omitempty"`      // no plan that places these pods on new machines can cost less on average; 0: nothing proven
 	SpendBound money.Micro `json:"spendBound,omitempty"` // the same of price and charge together, if that was asked for
-	Charge     money.Micro `json:"charge,omitempty"`     // the node charge used, millionths an hour a node
+	Charge     money.Micro `json:"charge,omitempty"`     // the node charge used, millionths an hour a node; 0 where pools have their own, which New has
 	Steps      int         `json:"steps,omitempty"`      // counted work
 	Waiting    int         `json:"waiting,omitempty"`    // pods considered
 	Commands   []Command   `json:"commands,omitempty"`   // machines to give back: those that have begun first, then those that may begin, those that save most for each move first
@@ -81,6 +81,15 @@ func (p Plan) Expected() money.Micro {
 	return sum
 }
 
+// Spend is what plans make small: what the new machines cost on average, and the charge for each.
+func (p Plan) Spend() money.Micro {
+	sum := amount.Plus(p.Expected(), p.Charge.Times(len(p.New)))
+	for _, a := range p.New {
+		sum = amount.Plus(sum, a.Charge)
+	}
+	return sum
+}
+
 // Gap is how far the expected cost is above the bound, as a share of the bound; false if it says nothing.
 func (p Plan) Gap() (float64, bool) {
 	cost := p.Expected()
@@ -102,10 +111,11 @@ func (p Plan) Proven() string {
 
 // ProvenSpend is the same of what is spent, the charge for each node included; empty if nothing is proven of that.
 func (p Plan) ProvenSpend() string {
-	if p.SpendBound <= 0 || p.Charge == 0 {
+	spend := p.Spend()
+	if p.SpendBound <= 0 || spend == p.Expected() {
 		return ""
 	}
-	return provenShare(p.SpendBound, p.Expected()+p.Charge.Times(len(p.New)))
+	return provenShare(p.SpendBound, spend)
 }
 
 // provenShare is a share that is proven, for a person. What is rounded up would be proven wholly.

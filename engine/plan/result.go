@@ -39,7 +39,7 @@ type Result struct {
 	NewNodes                 int                 `json:"newNodes"`
 	NewHourlyCost            float64             `json:"newHourlyCost"`
 	ExpectedHourlyCost       float64             `json:"expectedHourlyCost,omitempty"` // where it is another: with what may be refused or taken back
-	NodeCharge               float64             `json:"nodeCharge"`                   // guided the choice of nodes; not part of any price here
+	NodeCharge               float64             `json:"nodeCharge"`                   // guided the choice of nodes; not part of any price here; 0 where pools have their own, which nodes have
 	ScheduledOnNewNodes      int                 `json:"scheduledOnNewNodes"`
 	ScheduledOnExistingNodes int                 `json:"scheduledOnExistingNodes"`
 	Unschedulable            int                 `json:"unschedulable"`
@@ -81,6 +81,7 @@ type Node struct {
 	CapacityType string   `json:"capacityType,omitempty"`
 	PricePerHour float64  `json:"pricePerHour"`
 	ExpectedCost float64  `json:"expectedPricePerHour,omitempty"`
+	Charge       float64  `json:"nodeCharge,omitempty"` // where some pool has a charge of its own
 	Synthetic    bool     `json:"syntheticPrice,omitempty"`
 	OptionCount  int      `json:"optionCount,omitempty"`
 	Options      []string `json:"options,omitempty"`
@@ -122,7 +123,7 @@ func (p Plan) Result(w *world.World) Result {
 	}
 	if p.SpendBound > 0 {
 		r.LowerBound.HourlySpend = p.SpendBound.Units()
-		r.LowerBound.SpendGap = float64(p.Expected()+p.Charge.Times(len(p.New))-p.SpendBound) / float64(p.SpendBound)
+		r.LowerBound.SpendGap = float64(p.Spend()-p.SpendBound) / float64(p.SpendBound)
 	}
 	existing := money.Micro(0)
 	for _, place := range w.Places() {
@@ -157,7 +158,7 @@ func (p Plan) Result(w *world.World) Result {
 func (a Ask) node() Node {
 	n := Node{
 		Name: a.Name, NodePool: a.Pool.Name, PoolKind: a.Pool.Kind, InstanceType: a.Shape, Zone: a.Zone,
-		CapacityType: a.CapacityType, PricePerHour: a.Price.Units(), ExpectedCost: a.Expected.Units(), Synthetic: a.Synthetic,
+		CapacityType: a.CapacityType, PricePerHour: a.Price.Units(), ExpectedCost: a.Expected.Units(), Charge: a.Charge.Units(), Synthetic: a.Synthetic,
 		OptionCount: len(a.Menu), Options: make([]string, len(a.Menu)),
 		Binds: a.Why.Binds, RunnerUp: a.Why.RunnerUp, RunnerUpCost: a.Why.RunnerUpPrice.Units(),
 		Pods: names(a.Pods),

@@ -81,11 +81,25 @@ func (p Plan) summary(b *strings.Builder) {
 	}
 	if known && expected != p.Bound {
 		fmt.Fprintf(b, ".\nProven: no plan costs less than %s (%s of it). Not known: whether one costs less than this", p.money(p.Bound), p.Proven())
-		if spent := p.ProvenSpend(); spent != "" {
-			fmt.Fprintf(b, ".\nPlans make price and %s for each node small together: of that %s is proven", p.money(p.Charge), spent)
-		}
+	}
+	if spent := p.ProvenSpend(); spent != "" && (known && expected != p.Bound || p.Charge == 0) {
+		fmt.Fprintf(b, ".\nPlans make price and %s small together: of that %s is proven", p.charges(), spent)
 	}
 	b.WriteString(".\n")
+}
+
+// charges says what nodes count beside their price.
+func (p Plan) charges() string {
+	var each []string
+	for _, a := range p.New {
+		if text := p.money(a.Charge) + " of " + a.Pool.Name; a.Charge > 0 && !slices.Contains(each, text) {
+			each = append(each, text)
+		}
+	}
+	if len(each) == 0 {
+		return p.money(p.Charge) + " for each node"
+	}
+	return "the charge for each node (" + Some(each, false) + ")"
 }
 
 // stage says whether the nodes that take pods have joined.

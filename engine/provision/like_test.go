@@ -20,7 +20,7 @@ import (
 // Further pools that no pod can tell from one that is there, and that come after it, change nothing of what is bought and where pods go.
 func TestFurtherPoolsThatAreAlikeChangeNothing(t *testing.T) {
 	chance.Check(t, func(t *rapid.T) {
-		lines := enginetest.Lines().Draw(t, "lines")
+		lines := enginetest.ChargedLines().Draw(t, "lines")
 		w := tell(t, lines)
 		b := w.Edit()
 		for _, p := range w.Pools() {

@@ -11,7 +11,6 @@ import (
 	"github.com/tenon-sh/tenon/engine/enginetest"
 	"github.com/tenon-sh/tenon/engine/enginetest/chance"
 	"github.com/tenon-sh/tenon/engine/label"
-	"github.com/tenon-sh/tenon/engine/money"
 	"github.com/tenon-sh/tenon/engine/pack"
 	"github.com/tenon-sh/tenon/engine/plan"
 	"github.com/tenon-sh/tenon/engine/provision"
@@ -34,7 +33,7 @@ func TestPlanIsValid(t *testing.T) {
 	for name, o := range map[string]provision.Options{"Fast": {}, "Exact": {ExactOnly: true}} {
 		t.Run(name, func(t *testing.T) {
 			chance.Check(t, func(t *rapid.T) {
-				lines := enginetest.Lines().Draw(t, "lines")
+				lines := enginetest.ChargedLines().Draw(t, "lines")
 				w := tell(t, lines)
 				p := provision.Decide(w, o)
 				if faults := enginetest.Check(w, p); len(faults) > 0 {
@@ -48,7 +47,7 @@ func TestPlanIsValid(t *testing.T) {
 // The order in which items are told never matters.
 func TestOrderDoesNotMatter(t *testing.T) {
 	chance.Check(t, func(t *rapid.T) {
-		lines := enginetest.Lines().Draw(t, "lines")
+		lines := enginetest.ChargedLines().Draw(t, "lines")
 		types := 0
 		for types < len(lines) && strings.HasPrefix(lines[types], "type ") {
 			types++ // a catalogue is one item, and has an order of its own
@@ -65,7 +64,7 @@ func TestOrderDoesNotMatter(t *testing.T) {
 // by one, unless its price is lower by more than fewer nodes are worth; and no plan is cheaper than what is said to be the least possible.
 func TestSearchIsNeverWorse(t *testing.T) {
 	chance.Check(t, func(t *rapid.T) {
-		lines := enginetest.Lines().Draw(t, "lines")
+		lines := enginetest.ChargedLines().Draw(t, "lines")
 		w := tell(t, lines)
 		o := provision.Options{PreferencePolicy: pack.Ignore}
 		a, b := searched(w, o)
@@ -89,9 +88,8 @@ func searched(w *world.World, o provision.Options) (whole, single plan.Plan) {
 
 // worse reports whether plan a refuses or spends more than b, where what b costs is bearable.
 func worse(a, b plan.Plan) bool {
-	spent := func(p plan.Plan) money.Micro { return p.Expected() + p.Charge.Times(len(p.New)) }
-	bearable := b.Expected() <= max(a.Expected(), solve.Bearable(a.Bound))
-	return len(a.Refused) > len(b.Refused) || len(a.Refused) == len(b.Refused) && spent(a) > spent(b) && bearable
+	bearable := a.Charge == 0 || b.Expected() <= max(a.Expected(), solve.Bearable(a.Bound)) // what pools say is part of what is borne
+	return len(a.Refused) > len(b.Refused) || len(a.Refused) == len(b.Refused) && a.Spend() > b.Spend() && bearable
 }
 
 // What was found worse once is not any more.
@@ -139,7 +137,7 @@ pod web x5 cpu=2000m memory=2900Mi near=host:web spread=host:1:of=web`,
 // else, so that it is none the dearer. Where spot was refused, it never counts on less.
 func TestRefusalsCostNothingWhereThereAreNone(t *testing.T) {
 	chance.Check(t, func(t *rapid.T) {
-		lines := enginetest.Lines().Draw(t, "lines")
+		lines := enginetest.ChargedLines().Draw(t, "lines")
 		calm := strings.Split(strings.ReplaceAll(strings.Join(lines, "\n"), " refused=900", ""), "\n")
 		plain := provision.Decide(tell(t, calm), provision.Options{})
 		if plain.Expected() != plain.Cost {
@@ -161,7 +159,7 @@ func TestRefusalsCostNothingWhereThereAreNone(t *testing.T) {
 // machines on their way or started, it buys nothing and refuses nobody.
 func TestPlanIsKept(t *testing.T) {
 	chance.Check(t, func(t *rapid.T) {
-		lines := enginetest.Lines().Draw(t, "lines")
+		lines := enginetest.ChargedLines().Draw(t, "lines")
 		launched := rapid.Bool().Draw(t, "launched")
 		w := tell(t, lines)
 		p := provision.Decide(w, provision.Options{})
@@ -179,7 +177,7 @@ func TestPlanIsKept(t *testing.T) {
 // other type would host one of its pods; of those that look at other pods that is not known from outside.
 func TestExoticOnlyWhereNeeded(t *testing.T) {
 	chance.Check(t, func(t *rapid.T) {
-		lines := enginetest.Lines().Draw(t, "lines")
+		lines := enginetest.ChargedLines().Draw(t, "lines")
 		w := tell(t, lines)
 		for name, o := range map[string]provision.Options{"fast": {}, "exact": {ExactOnly: true}} {
 			p := provision.Decide(w, o)

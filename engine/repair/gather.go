@@ -70,11 +70,11 @@ func (k *Repairer) united(goes, stays *packing.Bin) (offer int, saves money.Micr
 	for _, x := range goes.Pods {
 		allowed.Intersect(x.Class.Offers)
 	}
-	apart := k.Market.Offers[goes.Offer].Expected + k.Market.Offers[stays.Offer].Expected
+	apart := k.Market.Offers[goes.Offer].Weighs + k.Market.Offers[stays.Offer].Weighs
 	for i := range allowed.All {
 		k.Steps++
 		o := &k.Market.Offers[i]
-		if saved := apart - o.Expected; saved > saves && o.DomainSet == k.Market.Offers[stays.Offer].DomainSet &&
+		if saved := apart - o.Weighs; saved > saves && o.DomainSet == k.Market.Offers[stays.Offer].DomainSet &&
 			market.FitsBoth(goes.Used, stays.Used, o.Type.Room) && k.Market.OnSale(i) && k.KeepsDevices(stays, i) {
 			offer, saves = i, saved
 		}
@@ -99,7 +99,7 @@ func (k *Repairer) merge(m merger) bool {
 		}
 		k.Join(m.stays, x)
 	}
-	gone := k.Market.Offers[m.goes.Offer].Expected + k.Options.NodeCharge()
+	gone := k.Market.Offers[m.goes.Offer].Weighs + k.Market.Every
 	if len(m.goes.Pods) == 0 && !slices.ContainsFunc(pods, func(x *packing.Pod) bool { return x.Bin == nil }) && k.Bindable() && packing.Spend(k.Packing)-gone < before {
 		k.Drop(m.goes)
 		k.Commit(mark)
@@ -123,14 +123,14 @@ func (k *Repairer) shift(b *packing.Bin) bool {
 		if j, known := best[o.DomainSet]; known {
 			other = j
 		}
-		if o.DomainSet != k.Market.Offers[b.Offer].DomainSet && o.Expected < k.Market.Offers[b.Offer].Expected && market.Fits(b.Used, o.Type.Room) && k.Market.OnSale(i) &&
-			(other < 0 || o.Expected < k.Market.Offers[other].Expected) {
+		if o.DomainSet != k.Market.Offers[b.Offer].DomainSet && o.Weighs < k.Market.Offers[b.Offer].Weighs && market.Fits(b.Used, o.Type.Room) && k.Market.OnSale(i) &&
+			(other < 0 || o.Weighs < k.Market.Offers[other].Weighs) {
 			best[o.DomainSet] = i
 		}
 	}
 	k.Market.Charge(b.Offer, 1)
 	offers := slices.SortedFunc(maps.Values(best), func(i, j int) int {
-		return cmp.Or(cmp.Compare(k.Market.Offers[i].Expected, k.Market.Offers[j].Expected), cmp.Compare(i, j))
+		return cmp.Or(cmp.Compare(k.Market.Offers[i].Weighs, k.Market.Offers[j].Weighs), cmp.Compare(i, j))
 	})
 	return slices.ContainsFunc(offers, func(offer int) bool { return k.relocate(b, offer) })
 }

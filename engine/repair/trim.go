@@ -22,7 +22,7 @@ func (k *Repairer) trim(b *packing.Bin) {
 	k.Market.Charge(b.Offer, -1)
 	hosts := k.Hosting(b)
 	for i := range hosts.All {
-		if k.Market.Offers[i].DomainSet == k.Market.Offers[b.Offer].DomainSet && k.Market.CompareOffer(i, best) < 0 && k.Options.Regret(packing.RegretOf(k.Packing, b, i)-packing.RegretOf(k.Packing, b, best)) <= k.Market.Offers[best].Expected-k.Market.Offers[i].Expected && k.Market.OnSale(i) && k.KeepsMinValues(i, b, nil) {
+		if k.Market.Offers[i].DomainSet == k.Market.Offers[b.Offer].DomainSet && k.Market.CompareOffer(i, best) < 0 && k.Options.Regret(packing.RegretOf(k.Packing, b, i)-packing.RegretOf(k.Packing, b, best)) <= k.Market.Offers[best].Weighs-k.Market.Offers[i].Weighs && k.Market.OnSale(i) && k.KeepsMinValues(i, b, nil) {
 			best = i
 		}
 	}

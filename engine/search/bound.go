@@ -25,9 +25,21 @@ func (k *Searcher) NewProof() *Proof {
 	return p
 }
 
+// Priced is what is on sale at its price alone.
+func (p *Proof) Priced(m *market.Market) []solve.Host {
+	if !m.Charged {
+		return p.Free.Hosts
+	}
+	out := slices.Clone(p.Free.Hosts)
+	for h, offer := range p.Hosts {
+		out[h].Price = int64(m.Offers[offer].Expected)
+	}
+	return out
+}
+
 // force reports whether what the search proves of the lots is all there is to prove.
 func (k *Searcher) force(lots []*lot, rest []*packing.Pod) bool {
-	return len(rest) == 0 && len(k.Market.Tiers) == 1 &&
+	return len(rest) == 0 && len(k.Market.Tiers) == 1 && !k.Market.Charged &&
 		!slices.ContainsFunc(k.Market.Pools, func(p *market.Pool) bool { return p.HasMinValues }) &&
 		!slices.ContainsFunc(lots, func(l *lot) bool { return l.hasAlternatives })
 }
@@ -46,6 +58,7 @@ func (k *Searcher) Bound() money.Micro {
 	if !ok {
 		return 0
 	}
+	free.Hosts = k.Proof.Priced(k.Market)
 	return money.Micro(solve.Bound(free, int64(packing.Price(k.Packing))))
 }
 
@@ -55,8 +68,8 @@ func (k *Searcher) SpendBound() money.Micro {
 	if !ok {
 		return 0
 	}
-	free.Charge = int64(k.Options.NodeCharge())
-	return money.Micro(solve.Spend(free, int64(packing.Price(k.Packing)+k.Options.NodeCharge().Times(len(k.Planned)))))
+	free.Charge = int64(k.Market.Every)
+	return money.Micro(solve.Spend(free, int64(packing.Weight(k.Packing))))
 }
 
 // onNew is what is on new machines.

@@ -27,7 +27,7 @@ func (k *Searcher) onShelf(tier []*market.Pool) (p solve.Problem, hosts []int) {
 	if s == nil {
 		return k.onSale(tier)
 	}
-	p.Charge, p.Steps = int64(k.Options.NodeCharge()), k.Options.Steps
+	p.Charge, p.Steps = int64(k.Market.Every), k.Options.Steps
 	p.Hosts = s.hosts[:len(s.hosts):len(s.hosts)]
 	return p, s.offers
 }

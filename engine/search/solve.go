@@ -73,14 +73,14 @@ func (k *Searcher) solveWishes(p solve.Problem, lots []*lot) solve.Answer {
 func (k *Searcher) spent(a solve.Answer) money.Micro {
 	sum := money.Micro(a.Cost)
 	for _, n := range a.Nodes {
-		sum += k.Options.NodeCharge().Times(n.Times)
+		sum += k.Market.Every.Times(n.Times)
 	}
 	return sum
 }
 
 // problem is the tier's offers, and its limits and reservations as budgets.
 func (k *Searcher) problem(tier []*market.Pool, only func(*market.Type) bool) (p solve.Problem, hosts []int) {
-	p.Charge, p.Steps = int64(k.Options.NodeCharge()), k.Options.Steps
+	p.Charge, p.Steps = int64(k.Market.Every), k.Options.Steps
 	quotas := map[int]int{}
 	for _, pl := range tier {
 		if !k.serves(pl) {
@@ -95,7 +95,7 @@ func (k *Searcher) problem(tier []*market.Pool, only func(*market.Type) bool) (p
 			if !k.Useful.Has(i) || !k.Market.OnSale(i) || !only(o.Type) {
 				continue
 			}
-			h := solve.Host{Name: o.Name(), Room: o.Type.Room, Price: int64(o.Expected)}
+			h := solve.Host{Name: o.Name(), Room: o.Type.Room, Price: int64(o.Weighs)}
 			for j, e := range pl.Left {
 				if n := o.Type.Counts(e.Name); n > 0 {
 					h.Draws = append(h.Draws, solve.Draw{Budget: first + j, Amount: n})

@@ -19,7 +19,7 @@ import (
 
 // running generates a World of nodes and the pods that run on them.
 func running(t *rapid.T) (*world.World, string) {
-	lines := enginetest.Lines().Draw(t, "lines")
+	lines := enginetest.ChargedLines().Draw(t, "lines")
 	s := enginetest.NewScene()
 	for _, line := range lines {
 		if err := s.Line(line); err != nil {

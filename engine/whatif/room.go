@@ -38,7 +38,7 @@ func (y *Cluster) Sold(tell func(room []int64, price money.Micro)) {
 			if !p.Sells([]*market.Type{t}, p.Offers) {
 				continue
 			}
-			tell(t.Room, y.k.Market.LeastPrice(t))
+			tell(t.Room, y.k.Market.LeastWeight(t))
 		}
 	}
 }

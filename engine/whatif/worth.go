@@ -1,6 +1,7 @@
 package whatif
 
 import (
+	"github.com/tenon-sh/tenon/engine/market"
 	"github.com/tenon-sh/tenon/engine/menu"
 	"github.com/tenon-sh/tenon/engine/money"
 	"github.com/tenon-sh/tenon/engine/packing"
@@ -10,10 +11,11 @@ import (
 	"github.com/tenon-sh/tenon/engine/search"
 	"github.com/tenon-sh/tenon/engine/solve"
 	"github.com/tenon-sh/tenon/engine/spread"
+	"github.com/tenon-sh/tenon/engine/world"
 )
 
 // Worth finds out what pods are worth: the prices at which pouring all that may
-// move into new machines costs least. It returns that cost.
+// move into new machines costs least. It returns that cost, without charges for machines.
 func (y *Cluster) Worth() money.Micro {
 	if y.worth != nil {
 		return y.bound
@@ -49,6 +51,10 @@ func (y *Cluster) Worth() money.Micro {
 	for i, n := range items {
 		y.worth[n] = worth[i]
 	}
+	if k.Market.Charged {
+		p.Free.Hosts = p.Priced(k.Market)
+		bound = solve.Bound(p.Free, 0)
+	}
 	y.bound = money.Micro(bound)
 	return y.bound
 }
@@ -75,14 +81,25 @@ func value(y *Cluster, pods []*packing.Pod) (sum money.Micro, all bool) {
 // Ask is machine j that was bought.
 func (y *Cluster) Ask(j int) plan.Ask { return (&menu.Writer{Packing: y.k.Packing}).Ask(y.bought[j]) }
 
-// Price is what machine j that was bought costs.
+// Price is what machine j that was bought costs, with its charge where pools have their own.
 func (y *Cluster) Price(j int) money.Micro {
 	k, b := y.k, y.bought[j]
 	offer := b.Offer
 	if k.Market.Offers[offer].Type.Pool.HasMinValues {
 		offer = (&menu.Writer{Packing: k.Packing}).Expected(b)
 	}
-	return k.Market.Offers[offer].Expected
+	return k.Market.Offers[offer].Weighs
+}
+
+// Charged reports whether charges for machines are part of what they cost: some pool has its own.
+func (y *Cluster) Charged() bool { return y.k.Market.Charged }
+
+// Charge is what a machine of the pool costs beside its price.
+func (y *Cluster) Charge(pool world.PoolID) money.Micro {
+	if !y.Charged() {
+		return 0
+	}
+	return market.ChargeOf(y.k.World.Pool(pool), y.k.Options.NodeCharge())
 }
 
 // Objections is what the machines that are there have against the first unplaced pod.

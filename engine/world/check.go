@@ -77,6 +77,9 @@ func checkPool(p Pool) error {
 	if err := checkAmounts(item, "limits", p.Limits); err != nil {
 		return err
 	}
+	if p.Charge != nil && *p.Charge < 0 {
+		return refuse(item, "charge", "is negative")
+	}
 	for i, t := range p.Devices {
 		path := fmt.Sprintf("devices[%d]", i)
 		if err := checkSet(item, path+".requirements", t.Requirements); err != nil {

@@ -10,6 +10,7 @@ import (
 	"github.com/tenon-sh/tenon/api/condition"
 	v1 "github.com/tenon-sh/tenon/api/karpenter/v1"
 	"github.com/tenon-sh/tenon/api/karpenter/v1alpha5"
+	"github.com/tenon-sh/tenon/engine/money"
 	"github.com/tenon-sh/tenon/engine/world"
 	"github.com/tenon-sh/tenon/internal/annotation"
 )
@@ -32,7 +33,7 @@ func NodePool(p *v1.NodePool) world.Pool {
 		Deleting:      p.DeletionTimestamp != nil,
 		Disruption:    poolDisruption(p),
 	}
-	out.Disruption.Level = p.Annotations[annotation.Level]
+	out.Disruption.Level, out.Charge = p.Annotations[annotation.Level], nodeCharge(p.Annotations)
 	if p.Spec.Weight != nil {
 		out.Weight = *p.Spec.Weight
 	}
@@ -49,6 +50,17 @@ func NodePool(p *v1.NodePool) world.Pool {
 		out.Unhealthy = true
 	}
 	return out
+}
+
+// nodeCharge is what each node of a pool counts beside its price; nil if its annotations do not say, or
+// cannot be read, which is among the pool's problems.
+func nodeCharge(annotations map[string]string) *money.Micro {
+	micro, ok, _ := v1.NodeCharge(annotations)
+	if !ok {
+		return nil
+	}
+	charge := money.Micro(micro)
+	return &charge
 }
 
 // problemsOf writes problems on a line; empty if there are none.
@@ -146,7 +158,7 @@ func Provisioner(p *v1alpha5.Provisioner) world.Pool {
 	if p.Spec.Limits != nil {
 		out.Limits = Amounts(p.Spec.Limits.Resources)
 	}
-	out.Disruption.Level = p.Annotations[annotation.Level]
+	out.Disruption.Level, out.Charge = p.Annotations[annotation.Level], nodeCharge(p.Annotations)
 	out.Disruption.ExpireAfter = p.Spec.TTLSecondsUntilExpired
 	out.Disruption.EmptyAfter = p.Spec.TTLSecondsAfterEmpty
 	if p.Consolidates() {

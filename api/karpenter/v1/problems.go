@@ -37,6 +37,8 @@ func (p *NodePool) Problems() field.ErrorList {
 		errs = append(errs, field.Invalid(field.NewPath("spec", "disruption", "consolidateAfter"), string(d), d.problem()))
 	}
 	_, wrong := p.DeviceTemplates()
+	errs = append(errs, wrong...)
+	_, _, wrong = NodeCharge(p.Annotations)
 	return append(errs, wrong...)
 }
 

@@ -31,7 +31,8 @@ func (p *Provisioner) Problems() field.ErrorList {
 	if k := p.Spec.KubeletConfiguration; k != nil {
 		errs = append(errs, k.problems(at.Child("kubeletConfiguration"))...)
 	}
-	return errs
+	_, _, wrong := v1.NodeCharge(p.Annotations)
+	return append(errs, wrong...)
 }
 
 // Consolidates reports whether consolidation is switched on.

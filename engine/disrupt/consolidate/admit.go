@@ -19,7 +19,8 @@ type draft struct {
 	machines []int
 	where    [][]int
 	asks     map[int]plan.Ask // by what was bought
-	saving   money.Micro
+	saving   money.Micro      // charges included
+	charge   money.Micro      // so much of it is charges
 	effort   money.Micro
 	weight   int64
 }
@@ -58,12 +59,14 @@ func (s *search) draft(machines []int, g group) draft {
 		m := &s.machines[i]
 		d.where = append(d.where, s.cluster.Where(i))
 		d.saving += m.price
+		d.charge += m.charge
 		d.effort += m.effort
 		d.weight += m.weight
 	}
 	for n, j := range g.bought {
 		d.asks[j] = g.asks[n]
-		d.saving -= g.asks[n].Price
+		d.saving -= g.asks[n].Price + g.asks[n].Charge
+		d.charge -= g.asks[n].Charge
 	}
 	return d
 }
@@ -269,12 +272,12 @@ func (s *search) balance(p *world.Pool, d draft) (_ shares, ok bool) {
 
 // write puts the draft into the words of a plan.
 func (s *search) write(d draft, named map[world.PoolID]int) plan.Command {
-	c := plan.Command{Reason: plan.Underutilized, Verdict: plan.Begin, Saving: d.saving, Effort: d.effort, Scores: s.scores(d)}
+	c := plan.Command{Reason: plan.Underutilized, Verdict: plan.Begin, Saving: d.saving - d.charge, Charge: d.charge, Effort: d.effort, Scores: s.scores(d)}
 	received := map[int][]world.Key{}
 	for n, i := range d.machines {
 		m := &s.machines[i]
 		give := plan.GiveOf(s.world, m.place, plan.Underutilized)
-		give.Price = m.price // a reservation is paid for anyway
+		give.Price = m.price - m.charge // a reservation is paid for anyway
 		c.Back = append(c.Back, give)
 		for j, p := range s.cluster.Movable(i) {
 			c.Pods++

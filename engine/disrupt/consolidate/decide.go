@@ -62,11 +62,13 @@ func (s *search) add(i int, p *world.Place, l looker, whys map[*world.Place]*rea
 		m.why = &reason.Why{Code: reason.Promised, Subject: p.Name(), Detail: "waiting pods are to go there"}
 	}
 	m.offer, m.price = offerOf(s.world, p)
+	m.charge = s.cluster.Charge(p.Pool())
+	m.price += m.charge
 	for _, pod := range s.cluster.Movable(i) {
 		m.weight += hold.Cost(pod)
 	}
 	if p.Pool().Name != "" {
-		s.plan.Price += m.price
+		s.plan.Price += m.price - m.charge
 	}
 	if !m.takes {
 		s.cluster.Bar(i)

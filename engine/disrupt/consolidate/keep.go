@@ -29,7 +29,7 @@ func (s *search) keep() {
 		if m.place.Claim == nil || commanded[m.place.Claim.Name] {
 			continue
 		}
-		k := plan.Kept{Claim: m.place.Claim.Name, Pool: m.place.Pool(), Reason: plan.Underutilized, Price: m.price, Why: m.why}
+		k := plan.Kept{Claim: m.place.Claim.Name, Pool: m.place.Pool(), Reason: plan.Underutilized, Price: m.price - m.charge, Why: m.why}
 		if m.place.Node != nil {
 			k.Node = m.place.Node.Name
 		}
@@ -58,8 +58,8 @@ func (s *search) whyKept(i int) *reason.Why {
 		why.Detail = fmt.Sprintf("other nodes have room for its %s only as long as those that are held up, or stay after all, need none", amount.Count(pods, "pod"))
 	case left == 0:
 		why.Code = reason.SavesLittle
-		why.Detail = fmt.Sprintf("other nodes have room for its %s; giving it back saves %s an hour, and a move has to save %s: %s for the pods that are evicted, and %s in any case",
-			amount.Count(pods, "pod"), s.money(m.price), s.money(m.effort+s.options.leastSaving()), s.money(m.effort), s.money(s.options.leastSaving()))
+		why.Detail = fmt.Sprintf("other nodes have room for its %s; giving it back saves %s an hour%s, and a move has to save %s: %s for the pods that are evicted, and %s in any case",
+			amount.Count(pods, "pod"), s.money(m.price), s.included(), s.money(m.effort+s.options.leastSaving()), s.money(m.effort), s.money(s.options.leastSaving()))
 	case !buyable:
 		why.Code = reason.NoPlace
 		why.Detail = homeless(left, pods) + ", and for some of them nothing can be bought"
@@ -87,13 +87,13 @@ func (s *search) anew(value money.Micro, m *machine) string {
 	least := max(m.effort, s.options.leastSaving())
 	switch saves := m.price - value; {
 	case saves < leastPriceShown:
-		return fmt.Sprintf("new nodes for what is left over would cost %s an hour or more, and this one costs %s: nothing would be saved", s.money(value), s.money(m.price))
+		return fmt.Sprintf("new nodes for what is left over would cost %s an hour or more, and this one costs %s%s: nothing would be saved", s.money(value), s.money(m.price), s.included())
 	case saves < least:
-		return fmt.Sprintf("new nodes for what is left over would cost %s an hour or more, and this one costs %s: that saves %s at most, and a change that evicts its pods has to save %s",
-			s.money(value), s.money(m.price), s.money(saves), s.money(least))
+		return fmt.Sprintf("new nodes for what is left over would cost %s an hour or more, and this one costs %s%s: that saves %s at most, and a change that evicts its pods has to save %s",
+			s.money(value), s.money(m.price), s.included(), s.money(saves), s.money(least))
 	}
-	return fmt.Sprintf("new nodes for what is left over would cost %s an hour at the very best, and this one costs %s: none were found that save %s, as a change that evicts its pods has to",
-		s.money(value), s.money(m.price), s.money(least))
+	return fmt.Sprintf("new nodes for what is left over would cost %s an hour at the very best, and this one costs %s%s: none were found that save %s, as a change that evicts its pods has to",
+		s.money(value), s.money(m.price), s.included(), s.money(least))
 }
 
 // spotOnly is the hint for machines that could be replaced by spot machines
@@ -117,6 +117,14 @@ func homeless(left, pods int) string {
 		return fmt.Sprintf("none of its %d pods fits on another node", pods)
 	}
 	return fmt.Sprintf("%d of its %d pods fit on no other node", left, pods)
+}
+
+// included says that costs have the charges for nodes in them, where they do.
+func (s *search) included() string {
+	if s.cluster.Charged() {
+		return ", charges for nodes included"
+	}
+	return ""
 }
 
 // money writes a price in the currency of the plan.

@@ -13,6 +13,7 @@ import (
 	"github.com/tenon-sh/tenon/engine/enginetest"
 	"github.com/tenon-sh/tenon/engine/enginetest/chance"
 	"github.com/tenon-sh/tenon/engine/money"
+	"github.com/tenon-sh/tenon/engine/packing"
 	"github.com/tenon-sh/tenon/engine/plan"
 	"github.com/tenon-sh/tenon/engine/provision"
 	"github.com/tenon-sh/tenon/engine/suppose"
@@ -23,7 +24,7 @@ import (
 const hour = 3600
 
 // worlds generates clusters that were filled and then lost some of their pods.
-func worlds() *rapid.Generator[story] { return worldsOf(enginetest.Lines()) }
+func worlds() *rapid.Generator[story] { return worldsOf(enginetest.ChargedLines()) }
 
 func worldsOf(told *rapid.Generator[[]string]) *rapid.Generator[story] {
 	return rapid.Custom(func(t *rapid.T) story {
@@ -155,20 +156,28 @@ func TestSavingIsReal(t *testing.T) {
 	chance.Check(t, func(t *rapid.T) {
 		s := worlds().Draw(t, "world")
 		for _, c := range moving(decide(s.world, options(t))) {
-			saving := money.Micro(0)
+			saving, charges := money.Micro(0), money.Micro(0)
+			charged := slices.ContainsFunc(s.world.Pools(), func(p *world.Pool) bool { return p.Charge != nil })
 			for _, g := range c.Back {
 				saving += plan.PriceOf(s.world, s.world.Place(g.Node))
+				switch pool := s.world.Pool(s.world.Place(g.Node).Pool()); {
+				case pool.Charge != nil:
+					charges += *pool.Charge
+				case charged:
+					charges += packing.DefaultCharge
+				}
 			}
 			for _, a := range c.New {
 				saving -= a.Price
+				charges -= a.Charge
 				for _, m := range a.Menu {
 					if m.Price < a.Price && a.Reservation == "" {
 						t.Fatalf("%s is planned at %d and may be had for %d\n%s", a.Name, a.Price, m.Price, s.text)
 					}
 				}
 			}
-			if saving != c.Saving || saving <= 0 {
-				t.Fatalf("saves %d, says %d\n%s", saving, c.Saving, s.text)
+			if saving != c.Saving || charges != c.Charge || saving+charges <= 0 {
+				t.Fatalf("saves %d and %d of charges, says %d and %d\n%s", saving, charges, c.Saving, c.Charge, s.text)
 			}
 		}
 	})

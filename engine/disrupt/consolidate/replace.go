@@ -117,11 +117,11 @@ func (s *search) purchase(machines []int) (g group, why *reason.Why, like int) {
 
 // pays says why a group saves too little; nil if it does not.
 func (s *search) pays(g group, price, effort money.Micro) *reason.Why {
-	saves := fmt.Sprintf("replacing it saves %s of %s an hour", s.money(g.saving), s.money(price))
+	saves := fmt.Sprintf("replacing it saves %s of %s an hour%s", s.money(g.saving), s.money(price), s.included())
 	why := &reason.Why{Code: reason.SavesLittle, Hint: s.spotOnly(g.machines)}
 	switch {
 	case g.saving <= 0:
-		return &reason.Why{Code: reason.NotCheaper, Detail: fmt.Sprintf("a replacement costs %s an hour, and this one costs %s: nothing would be saved", s.money(price-g.saving), s.money(price))}
+		return &reason.Why{Code: reason.NotCheaper, Detail: fmt.Sprintf("a replacement costs %s an hour, and this one costs %s%s: nothing would be saved", s.money(price-g.saving), s.money(price), s.included())}
 	case g.saving < s.options.leastSaving():
 		why.Detail = fmt.Sprintf("%s, and any change has to save %s", saves, s.money(s.options.leastSaving()))
 	case len(g.bought) > 0 && g.saving*100 < price*money.Micro(s.options.leastShare()):

@@ -77,7 +77,11 @@ func plot(p plan.Plan) string {
 		for _, g := range c.Back {
 			back = append(back, g.Node)
 		}
-		fmt.Fprintf(&b, "back %s saves %.3f\n", strings.Join(back, " "), float64(c.Saving)/1e6)
+		fmt.Fprintf(&b, "back %s saves %.3f", strings.Join(back, " "), float64(c.Saving)/1e6)
+		if c.Charge != 0 {
+			fmt.Fprintf(&b, " and %.3f of charges", float64(c.Charge)/1e6)
+		}
+		b.WriteString("\n")
 		for _, a := range c.New {
 			var menu []string
 			for _, m := range a.Menu {

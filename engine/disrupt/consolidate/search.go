@@ -32,7 +32,8 @@ type machine struct {
 	place  *world.Place
 	why    *reason.Why // why it is not looked at; nil if it is
 	offer  world.Offer // what it is sold as
-	price  money.Micro
+	price  money.Micro // with the charge
+	charge money.Micro // for the node, where pools have their own
 	room   float64     // what its room is worth
 	effort money.Micro // what moving its pods has to save
 	weight int64       // what evicting its pods costs, in thousandths of an ordinary pod
