@@ -13,65 +13,85 @@ import (
 // After is the World in which what a plan gives back has been given back: every
 // machine that it buys became what it was planned as.
 func After(w *world.World, p plan.Plan) (*world.World, error) {
-	b := w.Edit()
-	devices := allotment{nodes: map[string]*world.Node{}, served: map[world.Key]string{}}
-	bind := func(keys []world.Key, node string) error {
-		for _, k := range keys {
-			pod := *w.Pod(k)
-			if len(pod.Devices) > 0 {
-				pod = devices.give(w, pod, node)
-			}
-			pod.Node = node
-			if err := b.SetPod(pod); err != nil {
-				return err
-			}
-		}
-		return nil
-	}
+	next := coming{w: w, b: w.Edit(), devices: allotment{nodes: map[string]*world.Node{}, served: map[world.Key]string{}}}
 	var back []plan.Give
 	var bought []plan.Ask
 	for _, c := range p.Commands {
 		if c.Verdict == plan.Wait && !c.Idle() || c.Verdict == plan.TakeBack {
 			continue
 		}
-		for _, a := range c.New {
-			n, err := join(b, w, a)
-			if err != nil {
-				return nil, err
-			}
-			if len(n.Devices) > 0 {
-				devices.nodes[n.Name] = &n
-			}
-			if err := bind(a.Pods, a.Name); err != nil {
-				return nil, err
-			}
+		if err := next.join(c.New); err != nil {
+			return nil, err
 		}
-		bought = append(bought, c.New...)
 		for _, f := range c.Moves {
-			if err := bind(f.Pods, f.Node); err != nil {
+			if err := next.bind(f.Pods, f.Node); err != nil {
 				return nil, err
 			}
 		}
-		back = append(back, c.Back...)
+		bought, back = append(bought, c.New...), append(back, c.Back...)
 	}
-	if err := devices.put(b); err != nil {
+	if err := next.devices.put(next.b); err != nil {
 		return nil, err
 	}
-	if err := plan.Draw(b, w, bought); err != nil {
+	if err := plan.Draw(next.b, w, bought); err != nil {
 		return nil, err
 	}
+	next.end(back)
+	return next.b.Snapshot(w.At()), nil
+}
+
+// coming is the World after a plan while it is made of w.
+type coming struct {
+	w       *world.World
+	b       *world.Builder
+	devices allotment
+}
+
+// join has the machines that were asked for join, and binds the pods that they were bought for.
+func (x *coming) join(asks []plan.Ask) error {
+	for _, a := range asks {
+		n, err := join(x.b, x.w, a)
+		if err != nil {
+			return err
+		}
+		if len(n.Devices) > 0 {
+			x.devices.nodes[n.Name] = &n
+		}
+		if err := x.bind(a.Pods, a.Name); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// bind binds pods to a node, with the devices that they get there.
+func (x *coming) bind(keys []world.Key, node string) error {
+	for _, k := range keys {
+		pod := *x.w.Pod(k)
+		if len(pod.Devices) > 0 {
+			pod = x.devices.give(x.w, pod, node)
+		}
+		pod.Node = node
+		if err := x.b.SetPod(pod); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// end ends machines, together with the pods that are not created again elsewhere.
+func (x *coming) end(back []plan.Give) {
 	for _, g := range back {
-		if p := w.Place(g.Node); p != nil {
+		if p := x.w.Place(g.Node); p != nil {
 			for _, pod := range p.Pods {
 				if !pod.Moves() {
-					b.DeletePod(pod.Key)
+					x.b.DeletePod(pod.Key)
 				}
 			}
 		}
-		b.DeleteNode(g.Node)
-		b.DeleteClaim(g.Claim)
+		x.b.DeleteNode(g.Node)
+		x.b.DeleteClaim(g.Claim)
 	}
-	return b.Snapshot(w.At()), nil
 }
 
 // join has a machine that was asked for join, under the name of what was asked.

@@ -109,6 +109,17 @@ func (n *Names) World(w *world.World) (*world.World, error) {
 			err = e
 		}
 	}
+	n.pods(w, b, keep)
+	n.namespaces(w, b, keep)
+	n.places(w, b, keep)
+	if err != nil {
+		return nil, fmt.Errorf("rename what may not be read: %w", err)
+	}
+	return b.Snapshot(w.At()), nil
+}
+
+// pods renames pods, and the DaemonSets, budgets and back-offs that are about pods.
+func (n *Names) pods(w *world.World, b *world.Builder, keep func(error)) {
 	for _, p := range w.Pods() {
 		switch {
 		case !n.shown(p.Namespace):
@@ -137,12 +148,6 @@ func (n *Names) World(w *world.World) (*world.World, error) {
 			keep(b.SetGuard(own))
 		}
 	}
-	for _, s := range w.Namespaces() {
-		if !n.shown(s.Name) {
-			b.DeleteNamespace(s.Name)
-			keep(b.SetNamespace(world.Namespace{Name: n.namespace(s.Name), Going: s.Going, Labels: n.labels(s.Labels)}))
-		}
-	}
 	for _, x := range w.Backoffs() {
 		if x.Pod != (world.Key{}) && !n.shown(x.Pod.Namespace) {
 			b.DeleteBackoff(x.BackoffID)
@@ -151,11 +156,15 @@ func (n *Names) World(w *world.World) (*world.World, error) {
 			keep(b.SetBackoff(own))
 		}
 	}
-	n.places(w, b, keep)
-	if err != nil {
-		return nil, fmt.Errorf("rename what may not be read: %w", err)
+}
+
+func (n *Names) namespaces(w *world.World, b *world.Builder, keep func(error)) {
+	for _, s := range w.Namespaces() {
+		if !n.shown(s.Name) {
+			b.DeleteNamespace(s.Name)
+			keep(b.SetNamespace(world.Namespace{Name: n.namespace(s.Name), Going: s.Going, Labels: n.labels(s.Labels)}))
+		}
 	}
-	return b.Snapshot(w.At()), nil
 }
 
 // places renames the pods that nodes and claims speak of, and nodes and claims themselves where that is wanted.

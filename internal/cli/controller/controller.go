@@ -220,7 +220,11 @@ func (o *options) flags(cmd *cobra.Command, getenv func(string) string) {
 	f.flag(&o.ignoreDRA, "ignore-dra-requests", "IGNORE_DRA_REQUESTS", "whether pods with resource claims are refused with the reason; false: they are planned for, with the devices that drivers publish and NodePools state")
 	f.text(&o.schedulerConfig, "scheduler-config", "SCHEDULER_CONFIG", "document with podTopologySpread.defaultConstraints, in YAML or JSON, as kube-scheduler's configuration has them: pods that state no topology spread constraint are planned with these")
 	f.flag(&o.Unobserved, "disable-cluster-state-observability", "DISABLE_CLUSTER_STATE_OBSERVABILITY", "no metrics of single pods, nodes, pools and conditions")
+	o.awsFlags(f)
+}
 
+// awsFlags declares the flags of what is AWS' own.
+func (o *options) awsFlags(f flags) {
 	a := &o.AWS.Settings
 	f.text(&a.Cluster, "cluster-name", "CLUSTER_NAME", "name of the cluster, by which its machines are known")
 	f.text(&a.Endpoint, "cluster-endpoint", "CLUSTER_ENDPOINT", "where machines find the API server; empty: EKS is asked")

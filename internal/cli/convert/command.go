@@ -61,27 +61,7 @@ command goes on. With --dry-run it says what it would do.`,
 			if stored.asked {
 				return stored.convert(cmd.Context(), cmd.OutOrStdout())
 			}
-			if in.Profile != "" && in.Role != "" {
-				return verb.BadInputf("nodes have --instance-profile or --role, not both")
-			}
-			out := cmd.ErrOrStderr()
-			docs, err := snapshot.Documents(files, cmd.InOrStdin())
-			if err != nil {
-				return verb.BadInput(err)
-			}
-			for _, d := range docs {
-				if err := add(d.JSON, &in, out); err != nil {
-					return verb.BadInput(fmt.Errorf("%s: %w", d.Where, err))
-				}
-			}
-			converted := Convert(in)
-			for _, n := range converted.Notes {
-				fmt.Fprintf(out, "# %s\n", n)
-			}
-			if err := emit(cmd.OutOrStdout(), converted); err != nil {
-				return err
-			}
-			return converted.Problem()
+			return convertFiles(cmd, files, in)
 		},
 	}
 	cmd.Flags().StringArrayVarP(&files, "filename", "f", nil, "file or folder of objects, or - for standard input; may be given several times")
@@ -89,6 +69,31 @@ command goes on. With --dry-run it says what it would do.`,
 	cmd.Flags().StringVar(&in.Role, "role", "", "role of nodes whose template names no instance profile")
 	stored.flags(cmd.Flags())
 	return cmd
+}
+
+// convertFiles writes what the objects of files become, and on standard error what is to be said of them.
+func convertFiles(cmd *cobra.Command, files []string, in Input) error {
+	if in.Profile != "" && in.Role != "" {
+		return verb.BadInputf("nodes have --instance-profile or --role, not both")
+	}
+	out := cmd.ErrOrStderr()
+	docs, err := snapshot.Documents(files, cmd.InOrStdin())
+	if err != nil {
+		return verb.BadInput(err)
+	}
+	for _, d := range docs {
+		if err := add(d.JSON, &in, out); err != nil {
+			return verb.BadInput(fmt.Errorf("%s: %w", d.Where, err))
+		}
+	}
+	converted := Convert(in)
+	for _, n := range converted.Notes {
+		fmt.Fprintf(out, "# %s\n", n)
+	}
+	if err := emit(cmd.OutOrStdout(), converted); err != nil {
+		return err
+	}
+	return converted.Problem()
 }
 
 // add adds the object, or those of the list, that a document holds.

@@ -76,18 +76,31 @@ func (n notes) wrong(errs field.ErrorList) bool {
 // themselves is written out, because the new ones fill in something else.
 func Convert(in Input) Output {
 	var out Output
+	used := variants(usersOf(in.Provisioners))
+	taken := out.fromTemplates(in, used)
+	out.fromProvisioners(in, used, taken)
+	out.fromBeta(in, taken)
+	slices.SortStableFunc(out.Classes, func(a, b awsv1.EC2NodeClass) int { return cmp.Compare(a.Name, b.Name) })
+	slices.SortStableFunc(out.Pools, func(a, b v1.NodePool) int { return cmp.Compare(a.Name, b.Name) })
+	return out
+}
+
+// usersOf are the Provisioners that refer to an AWSNodeTemplate.
+func usersOf(provisioners []v1alpha5.Provisioner) []user {
 	var users []user
-	for i := range in.Provisioners {
-		if p := &in.Provisioners[i]; p.Spec.ProviderRef != nil {
+	for i := range provisioners {
+		if p := &provisioners[i]; p.Spec.ProviderRef != nil {
 			users = append(users, user{p.Spec.ProviderRef.Name, p.Name, kubelet(p)})
 		}
 	}
-	used := variants(users)
-	templates := map[string]bool{}
+	return users
+}
+
+// fromTemplates makes classes of AWSNodeTemplates, as many of each as those who use it need, and returns their names.
+func (out *Output) fromTemplates(in Input, used map[string][]variant) map[string]bool {
 	taken := map[string]bool{}
 	for i := range in.Templates {
 		t := &in.Templates[i]
-		templates[t.Name] = true
 		n := notes{"AWSNodeTemplate/" + t.Name, &out.Notes}
 		if n.wrong(t.Problems()) {
 			continue
@@ -105,6 +118,11 @@ func Convert(in Input) Output {
 			taken[k.class] = true
 		}
 	}
+	return taken
+}
+
+// fromProvisioners makes pools of Provisioners, and classes of the providers that are written in them.
+func (out *Output) fromProvisioners(in Input, used map[string][]variant, taken map[string]bool) {
 	for i := range in.Provisioners {
 		p := &in.Provisioners[i]
 		n := notes{"Provisioner/" + p.Name, &out.Notes}
@@ -124,19 +142,15 @@ func Convert(in Input) Output {
 			}
 		default:
 			name = p.Spec.ProviderRef.Name
+			if !slices.ContainsFunc(in.Templates, func(t awsv1alpha1.AWSNodeTemplate) bool { return t.Name == name }) {
+				n.say("spec.providerRef", "AWSNodeTemplate %s was not given: convert it together with its Provisioners, which hold its kubelet settings", name)
+			}
 			if v, ok := of(used[name], kubelet(p)); ok {
 				name = v.class
-			}
-			if !templates[p.Spec.ProviderRef.Name] {
-				n.say("spec.providerRef", "AWSNodeTemplate %s was not given: convert it together with its Provisioners, which hold its kubelet settings", p.Spec.ProviderRef.Name)
 			}
 		}
 		out.Pools = append(out.Pools, pool(p, name, n))
 	}
-	out.fromBeta(in, taken)
-	slices.SortStableFunc(out.Classes, func(a, b awsv1.EC2NodeClass) int { return cmp.Compare(a.Name, b.Name) })
-	slices.SortStableFunc(out.Pools, func(a, b v1.NodePool) int { return cmp.Compare(a.Name, b.Name) })
-	return out
 }
 
 // variant is one class that a template becomes. Settings of the kubelet were

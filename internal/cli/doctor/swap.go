@@ -21,6 +21,7 @@ import (
 	"github.com/tenon-sh/tenon/api/karpenter/v1alpha5"
 	"github.com/tenon-sh/tenon/charts"
 	"github.com/tenon-sh/tenon/engine/amount"
+	"github.com/tenon-sh/tenon/engine/world"
 	"github.com/tenon-sh/tenon/internal/aws/examine"
 	"github.com/tenon-sh/tenon/internal/cli/controller"
 )
@@ -247,24 +248,32 @@ func swap(ctx context.Context, c client.Reader, r *running, a asked) []examine.F
 
 // differences are what of the cluster's nodes and pods is treated otherwise.
 func differences(ctx context.Context, c client.Reader, a asked) []examine.Finding {
-	var out []examine.Finding
-	moving, ours := 0, map[string]bool{}
-	for _, claim := range a.claims {
+	out := append([]examine.Finding{ofClaims(a.claims)}, ofLabels(a.buyers)...)
+	return append(out, ofPods(ctx, c, a.claims)...)
+}
+
+// ofClaims is what becomes of machines that the controller before is about to replace.
+func ofClaims(claims []world.Claim) examine.Finding {
+	moving := 0
+	for _, claim := range claims {
 		if claim.Deleting || claim.Going != "" || !claim.Initialized {
 			moving++
 		}
-		ours[claim.Node] = true
 	}
-	if moving > 0 {
-		out = append(out, examine.Finding{
-			Level: examine.Warning, Check: "nodes", Says: amount.Count(moving, "NodeClaim") + " on the way in or out: what Karpenter means to replace is in its memory alone, so nodes that were bought instead may stay until they are found empty",
-			Fix: "swap while `kubectl get nodeclaims` shows all as Ready",
-		})
-	} else {
-		out = append(out, examine.Finding{Level: examine.Good, Check: "nodes", Says: fmt.Sprintf("%s, none on the way in or out; none drifts for the swap: hashes are written anew", amount.Count(len(a.claims), "NodeClaim"))})
+	if moving == 0 {
+		return examine.Finding{Level: examine.Good, Check: "nodes", Says: fmt.Sprintf("%s, none on the way in or out; none drifts for the swap: hashes are written anew", amount.Count(len(claims), "NodeClaim"))}
 	}
+	return examine.Finding{
+		Level: examine.Warning, Check: "nodes", Says: amount.Count(moving, "NodeClaim") + " on the way in or out: what Karpenter means to replace is in its memory alone, so nodes that were bought instead may stay until they are found empty",
+		Fix: "swap while `kubectl get nodeclaims` shows all as Ready",
+	}
+}
+
+// ofLabels finds requirements of pools for which Karpenter makes values up.
+func ofLabels(buyers []buyer) []examine.Finding {
+	var out []examine.Finding
 	known := v1alpha5.WellKnownLabels()
-	for _, b := range a.buyers {
+	for _, b := range buyers {
 		for _, r := range b.pool.Requirements {
 			if _, said := b.pool.Labels[r.Key]; !said && r.Present && r.Not && len(r.Values) == 0 && r.Min == nil && r.Max == nil && !slices.Contains(known, r.Key) {
 				out = append(out, examine.Finding{
@@ -275,9 +284,18 @@ func differences(ctx context.Context, c client.Reader, a asked) []examine.Findin
 			}
 		}
 	}
+	return out
+}
+
+// ofPods finds pods that are treated otherwise.
+func ofPods(ctx context.Context, c client.Reader, claims []world.Claim) []examine.Finding {
 	var pods corev1.PodList
 	if err := c.List(ctx, &pods); err != nil {
-		return append(out, examine.Finding{Level: examine.Unclear, Check: "pods", Says: "they were not read: " + err.Error()})
+		return []examine.Finding{{Level: examine.Unclear, Check: "pods", Says: "they were not read: " + err.Error()}}
+	}
+	ours := map[string]bool{}
+	for _, claim := range claims {
+		ours[claim.Node] = true
 	}
 	var alone, devices []string
 	for _, p := range pods.Items {
@@ -291,6 +309,7 @@ func differences(ctx context.Context, c client.Reader, a asked) []examine.Findin
 			devices = append(devices, name)
 		}
 	}
+	var out []examine.Finding
 	if len(alone) > 0 {
 		out = append(out, examine.Finding{
 			Level: examine.Warning, Check: "pods", Says: fmt.Sprintf("%s without a controller: Karpenter evicts such pods, Tenon keeps their nodes (%s)", amount.Count(len(alone), "pod"), firstOf(alone)),

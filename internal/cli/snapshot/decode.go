@@ -140,6 +140,15 @@ func decode(d document, known map[string]func() any, list head) ([]object, error
 	case strings.HasSuffix(h.Kind, "List") && (h.Items != nil || h.Kind == "List"):
 		return decodeItems(d, h.Items, known, head{APIVersion: h.APIVersion, Kind: strings.TrimSuffix(h.Kind, "List")})
 	}
+	o, err := one(d, data, known, h)
+	if err != nil {
+		return nil, err
+	}
+	return []object{o}, nil
+}
+
+// one turns JSON into one object of the kind that its head names; an object of a kind that is not known has no value.
+func one(d document, data []byte, known map[string]func() any, h head) (object, error) {
 	group, _, versioned := strings.Cut(h.APIVersion, "/")
 	name := h.Kind
 	if versioned {
@@ -148,21 +157,21 @@ func decode(d document, known map[string]func() any, list head) ([]object, error
 	o := object{from: document{file: d.file, index: d.index, line: d.line}, kind: h.APIVersion + " " + h.Kind}
 	empty, ok := known[name]
 	if !ok {
-		return []object{o}, nil
+		return o, nil
 	}
 	o.v = empty()
 	if _, bad := quantity.Mend(data); len(bad) > 0 && strings.Contains(group, "karpenter") {
-		return nil, fmt.Errorf("%s: %s: %s: %q %s", d.where(), h.Kind, bad[0].Path, bad[0].Value, bad[0].Reason())
+		return o, fmt.Errorf("%s: %s: %s: %q %s", d.where(), h.Kind, bad[0].Path, bad[0].Value, bad[0].Reason())
 	}
 	slips, err := kjson.UnmarshalStrict(data, o.v)
 	if err != nil {
-		return nil, fmt.Errorf("%s: %s: %w", d.where(), h.Kind, locate(data, err))
+		return o, fmt.Errorf("%s: %s: %w", d.where(), h.Kind, locate(data, err))
 	}
 	o.unknown, err = fields(slips)
 	if err != nil {
-		return nil, fmt.Errorf("%s: %s: %w", d.where(), h.Kind, err)
+		return o, fmt.Errorf("%s: %s: %w", d.where(), h.Kind, err)
 	}
-	return []object{o}, nil
+	return o, nil
 }
 
 // asJSON turns a document into JSON. What begins as JSON may be YAML all the

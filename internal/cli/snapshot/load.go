@@ -88,18 +88,8 @@ func load(b *world.Builder, objects []object) (*input, error) {
 
 // sort puts an object where it belongs. Two of one kind and name are refused.
 func (in *input) sort(o object) error {
-	if m, ok := o.v.(metav1.Object); ok {
-		if m.GetName() == "" && m.GetGenerateName() == "" {
-			return fmt.Errorf("%s: metadata.name is missing", o.kind)
-		}
-		if namespaced(o.v) && m.GetNamespace() == "" {
-			m.SetNamespace("default")
-		}
-		id := o.id()
-		if first, twice := in.seen[id]; twice && id != "" {
-			return fmt.Errorf("%s is there twice: the first is %s", id, first.where())
-		}
-		in.seen[id] = o.from
+	if err := in.identify(o); err != nil {
+		return err
 	}
 	switch v := o.v.(type) {
 	case *corev1.Pod:
@@ -148,6 +138,26 @@ func (in *input) sort(o object) error {
 			in.workloads = append(in.workloads, w)
 		}
 	}
+	return nil
+}
+
+// identify refuses an object without a name, or with that of another, and puts it into the default namespace if it says none.
+func (in *input) identify(o object) error {
+	m, ok := o.v.(metav1.Object)
+	if !ok {
+		return nil
+	}
+	if m.GetName() == "" && m.GetGenerateName() == "" {
+		return fmt.Errorf("%s: metadata.name is missing", o.kind)
+	}
+	if namespaced(o.v) && m.GetNamespace() == "" {
+		m.SetNamespace("default")
+	}
+	id := o.id()
+	if first, twice := in.seen[id]; twice && id != "" {
+		return fmt.Errorf("%s is there twice: the first is %s", id, first.where())
+	}
+	in.seen[id] = o.from
 	return nil
 }
 
