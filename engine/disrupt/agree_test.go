@@ -48,7 +48,7 @@ func TestJudgeAgrees(t *testing.T) {
 					shapes := w.CatalogFor(a.Pool, a.Template).Shapes
 					i := slices.IndexFunc(shapes, func(s world.Shape) bool { return s.Name == a.Shape })
 					name := fmt.Sprintf("new-%d", n)
-					enginetest.Join(b, w.Pool(a.Pool), &shapes[i], name, a.Zone, a.CapacityType)
+					enginetest.Join(b, w.Pool(a.Pool), &shapes[i], world.Offer{Zone: a.Zone, CapacityType: a.CapacityType}, name)
 					claim := *b.Snapshot(w.At()).Place(name).Claim
 					claim.Replaces, claim.Pods, claim.Created = names, a.Pods, w.At()
 					if err := b.SetClaim(claim); err != nil {

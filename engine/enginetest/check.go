@@ -125,8 +125,8 @@ func (c *checker) daemons(s *spot, m *world.Place) {
 	}
 }
 
-// empty is a node of the shape as the pool would buy it in that zone in that way.
-func (c *checker) empty(p *world.Pool, shape *world.Shape, zone, kind, name string, extra map[string]string) *spot {
+// empty is a node of the shape as the pool would buy it by that offer.
+func (c *checker) empty(p *world.Pool, shape *world.Shape, o world.Offer, name string, extra map[string]string) *spot {
 	s := &spot{name: name, labels: map[string]string{}, taints: p.Taints, room: shape.Allocatable(), limits: shape.VolumeLimits}
 	for _, r := range shape.Labels {
 		if r.Op() == label.In && len(r.Values) == 1 {
@@ -135,7 +135,7 @@ func (c *checker) empty(p *world.Pool, shape *world.Shape, zone, kind, name stri
 	}
 	maps.Copy(s.labels, p.Labels)
 	maps.Copy(s.labels, extra)
-	s.labels[label.Zone], s.labels[label.CapacityType], s.labels[label.Hostname] = zone, kind, name
+	s.labels[label.Zone], s.labels[label.CapacityType], s.labels[label.Hostname] = o.Zone, o.CapacityType, name
 	s.labels[label.InstanceType] = shape.Name
 	if p.ID.Kind == world.Provisioner {
 		s.labels[label.Provisioner] = p.ID.Name
@@ -164,7 +164,7 @@ func (c *checker) planned(p plan.Plan) {
 				if o.Gone || !z.Has(o.Zone) || !k.Has(o.CapacityType) {
 					continue
 				}
-				s := c.empty(pool, shape, o.Zone, o.CapacityType, a.Name, a.Labels)
+				s := c.empty(pool, shape, o, a.Name, a.Labels)
 				s.chosen = slices.ContainsFunc(pool.Requirements, func(r label.Requirement) bool { return r.Least > 0 })
 				if choice.Shape == a.Shape && o.Zone == a.Zone && o.CapacityType == a.CapacityType {
 					c.add(s)
@@ -341,7 +341,7 @@ func (c *checker) buys(pool *world.Pool, x *world.Pod) {
 	for i := range catalog.Shapes {
 		shape := &catalog.Shapes[i]
 		for _, o := range shape.Offers {
-			s := c.empty(pool, shape, o.Zone, o.CapacityType, "fresh", nil)
+			s := c.empty(pool, shape, o, "fresh", nil)
 			if o.Gone || o.Reservation != "" || !pool.Requirements.Match(s.labels) {
 				continue
 			}

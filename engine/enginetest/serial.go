@@ -206,7 +206,7 @@ func (s *Serial) carry(back []*world.Place, moves []whatif.Move, left []*world.P
 				zone = s.World.Place(p.Node).Labels()[label.Zone]
 			}
 		}
-		Join(b, s.World.Pools()[0], shape, name, zone, label.OnDemand)
+		Join(b, s.World.Pools()[0], shape, world.Offer{Zone: zone, CapacityType: label.OnDemand}, name)
 		s.price[name] = onDemand(shape)
 		for _, p := range left {
 			pod := *p
@@ -217,8 +217,8 @@ func (s *Serial) carry(back []*world.Place, moves []whatif.Move, left []*world.P
 	s.World = b.Snapshot(s.World.At())
 }
 
-// Join adds a machine of the pool that has joined and is complete.
-func Join(b *world.Builder, pool *world.Pool, s *world.Shape, name, zone, kind string) {
+// Join adds a machine of the pool that was bought by the offer, has joined and is complete.
+func Join(b *world.Builder, pool *world.Pool, s *world.Shape, o world.Offer, name string) {
 	labels := map[string]string{}
 	for _, r := range s.Labels {
 		if r.Op() == label.In && len(r.Values) == 1 {
@@ -228,7 +228,7 @@ func Join(b *world.Builder, pool *world.Pool, s *world.Shape, name, zone, kind s
 	for k, v := range pool.Labels {
 		labels[k] = v
 	}
-	labels[label.Zone], labels[label.CapacityType], labels[label.Hostname] = zone, kind, name
+	labels[label.Zone], labels[label.CapacityType], labels[label.Hostname] = o.Zone, o.CapacityType, name
 	labels[label.NodePool], labels[label.Registered], labels[label.Initialized] = pool.ID.Name, "true", "true"
 	claim := "claim-" + name
 	must(b.SetNode(world.Node{

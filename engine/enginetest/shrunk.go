@@ -133,7 +133,7 @@ func (g *grower) pack() {
 		}
 	}
 	for _, v := range open {
-		Join(g.b, &g.pool, g.cheapest(cores-v.cpu, memory-v.memory, int64(pods-v.pods)), v.name, v.zone, label.OnDemand)
+		Join(g.b, &g.pool, g.cheapest(cores-v.cpu, memory-v.memory, int64(pods-v.pods)), world.Offer{Zone: v.zone, CapacityType: label.OnDemand}, v.name)
 	}
 	g.batch = nil
 }

@@ -268,7 +268,7 @@ func (k *refuser) sizeWhys(p *market.Pool, x *packing.Pod, labelled bool) []*rea
 		case d >= k.Counters.First:
 			out = append(out, k.Counters.Why(d, need, most))
 		default:
-			out = append(out, sizeWhy(p, name, need, most, largest, x))
+			out = append(out, sizeWhy(p, shortage{name, need, most, largest}, x))
 		}
 	}
 	if len(out) == 0 {
@@ -277,10 +277,18 @@ func (k *refuser) sizeWhys(p *market.Pool, x *packing.Pod, labelled bool) []*rea
 	return out
 }
 
+// A shortage is a resource of which a pod needs more than the type with the most of it has.
+type shortage struct {
+	name       string
+	need, most int64
+	largest    string
+}
+
 // sizeWhy says that a pod needs more of a resource than the largest type of the
 // pool has, and what of the catalogue has enough.
-func sizeWhy(p *market.Pool, name string, need, most int64, largest string, x *packing.Pod) *reason.Why {
-	why := &reason.Why{Code: reason.Resource, Subject: largest, Detail: fit.ShortText(name, need, most) + ", the most of any that would do otherwise"}
+func sizeWhy(p *market.Pool, of shortage, x *packing.Pod) *reason.Why {
+	name, need, most := of.name, of.need, of.most
+	why := &reason.Why{Code: reason.Resource, Subject: of.largest, Detail: fit.ShortText(name, need, most) + ", the most of any that would do otherwise"}
 	enough, cheapest, some := "", money.Micro(0), false
 	_, there := amount.Against(name, need, most)
 	runs := p.Requirements.Meet(x.Pod.NodeSelector)

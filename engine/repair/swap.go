@@ -28,11 +28,11 @@ func (k *Repairer) exchangeWith(x *packing.Pod, to *packing.Bin, welcome func(*p
 			continue
 		}
 		out, back := []*packing.Pod{x}, []*packing.Pod{y}
-		h, t := slices.Clone(here), slices.Clone(there)
-		transfer(y.Class.Need, t, h)
-		out = k.balance(x.Bin, to, h, t, out, anyPod)
-		back = k.balance(to, x.Bin, t, h, back, welcome)
-		if sufficient(h) && sufficient(t) {
+		a, b := side{x.Bin, slices.Clone(here)}, side{to, slices.Clone(there)}
+		transfer(y.Class.Need, b.room, a.room)
+		out = k.balance(a, b, out, anyPod)
+		back = k.balance(b, a, back, welcome)
+		if sufficient(a.room) && sufficient(b.room) {
 			k.swap(out, back, to)
 			return true
 		}
@@ -40,19 +40,25 @@ func (k *Repairer) exchangeWith(x *packing.Pod, to *packing.Bin, welcome func(*p
 	return false
 }
 
+// A side is one of the two machines that exchange pods, with the room that it has after what is exchanged already.
+type side struct {
+	bin  *packing.Bin
+	room []int64
+}
+
 // balance adds pods to those that leave a machine which would be too full, as long as they fit on the other.
-func (k *Repairer) balance(from, to *packing.Bin, here, there []int64, gone []*packing.Pod, welcome func(*packing.Pod) bool) []*packing.Pod {
-	if sufficient(here) {
+func (k *Repairer) balance(from, to side, gone []*packing.Pod, welcome func(*packing.Pod) bool) []*packing.Pod {
+	if sufficient(from.room) {
 		return gone
 	}
-	pods := slices.Clone(from.Pods)
+	pods := slices.Clone(from.bin.Pods)
 	slices.SortStableFunc(pods, func(a, b *packing.Pod) int { return slices.Compare(b.Class.Need, a.Class.Need) })
 	for _, y := range pods {
-		if k.Steps++; !relieves(y.Class.Need, here) || !market.Fits(y.Class.Need, there) || slices.Contains(gone, y) || !welcome(y) || !k.mayExchange(y, to, gone) {
+		if k.Steps++; !relieves(y.Class.Need, from.room) || !market.Fits(y.Class.Need, to.room) || slices.Contains(gone, y) || !welcome(y) || !k.mayExchange(y, to.bin, gone) {
 			continue
 		}
-		transfer(y.Class.Need, here, there)
-		if gone = append(gone, y); sufficient(here) {
+		transfer(y.Class.Need, from.room, to.room)
+		if gone = append(gone, y); sufficient(from.room) {
 			break
 		}
 	}

@@ -55,8 +55,7 @@ func (m *model) changes() int {
 }
 
 // improve works on s until the packer has counted so many steps in all, a window has saved little, or enough says that it is.
-func (k *packer) improve(s *solution, f *fluid, budgets []int64, loose float64, limit int, enough func(goal int64) bool) *solution {
-	p := f.prices(loose)
+func (k *packer) improve(s *solution, p *pricing, budgets []int64, limit int, enough func(goal int64) bool) *solution {
 	v := &improver{m: k.m, k: k, p: p, value: slices.Clone(p.value), budgets: budgets, dice: 1, hosts: p.hosts}
 	frozen := v.unroll(s)
 	clear(k.rem)

@@ -71,7 +71,7 @@ func (s *search) pour(steps int) {
 
 // improved is a solution after local improvement, which ends at so many steps of the packer at the latest.
 func (s *search) improved(x *solution, limit int) *solution {
-	return s.packer.improve(x, s.near, s.m.drawn(x), looking*s.wide(), limit, func(goal int64) bool { return float64(goal) <= s.least*closer })
+	return s.packer.improve(x, s.near.prices(looking*s.wide()), s.m.drawn(x), limit, func(goal int64) bool { return float64(goal) <= s.least*closer })
 }
 
 // startsPart is the part of the steps up to which another start is better than improving on the best that there is.

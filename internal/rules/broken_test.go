@@ -21,7 +21,7 @@ func TestBroken(t *testing.T) {
 		if err != nil {
 			return nil, err
 		}
-		return slices.Concat(tree.Layers(), tree.Names(), tree.Inits(), tree.Chance()), nil
+		return slices.Concat(tree.Layers(), tree.Names(), tree.Inits(), tree.Chance(), tree.Sizes()), nil
 	}
 	tests := map[string]struct {
 		why   string
@@ -55,6 +55,53 @@ func TestFit(t *testing.T) {
 			want: []string{
 				"engine/fit/fit_test.go:11: draws anew on every run: check with engine/enginetest/chance",
 				"engine/fit/fit_test.go:13: draws anew on every run: make a source of a seed",
+			},
+		},
+		"TooMuchAtOnce": {
+			why:   "A function is read as a whole; a table is looked up.",
+			check: layers,
+			house: `
+-- engine/fit/fit.go --
+// Package fit decides.
+package fit
+
+import "context"
+
+func Long(n int) int {
+` + strings.Repeat("\tn++\n", 57) + `	return n
+}
+
+func Longer(n int) int {
+` + strings.Repeat("\tn++\n", 58) + `	return n
+}
+
+func Table() []int {
+	one := 1
+	return []int{
+` + strings.Repeat("\t\tone,\n", 60) + `	}
+}
+
+func Loop() []int {
+	for {
+` + strings.Repeat("\t\tprintln()\n", 60) + `	}
+	return []int{}
+}
+
+func Five(_ context.Context, a, b, c int, d, e string) {}
+
+func Six(a, b, c, d, e, f int) {}
+
+func Unnamed(int, int, int, int, int, int) {}
+-- engine/fit/large.go --
+package fit
+` + strings.Repeat("\n", 600) + `
+`,
+			want: []string{
+				"engine/fit/fit.go:67: Longer has 61 lines",
+				"engine/fit/fit.go:195: Loop has 65 lines",
+				"engine/fit/fit.go:263: Six takes 6 arguments",
+				"engine/fit/fit.go:265: Unnamed takes 6 arguments",
+				"engine/fit/large.go: 602 lines",
 			},
 		},
 		"EngineReachesOut": {

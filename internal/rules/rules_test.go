@@ -18,6 +18,8 @@ func TestInits(t *testing.T) { report(t, read(t).Inits()) }
 
 func TestChance(t *testing.T) { report(t, read(t).Chance()) }
 
+func TestSizes(t *testing.T) { report(t, read(t).Sizes()) }
+
 func TestWords(t *testing.T) {
 	faults, err := rules.Words(root)
 	if err != nil {

@@ -36,24 +36,27 @@ func ObjectOf(o any) (Object, bool) {
 		if o.Spec.NodeClassRef != nil {
 			class = o.Spec.NodeClassRef.Name
 		}
-		return objectOf(o, "nodeclaim", v1.Group, "NodeClaim", o.Status.Conditions, o.Labels[v1.LabelNodePool], class, text(o.Conditions().Is(v1.ConditionInitialized))), true
+		return objectOf(o, kindOf{"nodeclaim", v1.Group, "NodeClaim"}, o.Status.Conditions, o.Labels[v1.LabelNodePool], class, text(o.Conditions().Is(v1.ConditionInitialized))), true
 	case *v1.NodePool:
-		return objectOf(o, "nodepool", v1.Group, "NodePool", o.Status.Conditions), true
+		return objectOf(o, kindOf{"nodepool", v1.Group, "NodePool"}, o.Status.Conditions), true
 	case *awsv1.EC2NodeClass:
-		return objectOf(o, "ec2nodeclass", awsv1.Group, "EC2NodeClass", o.Status.Conditions), true
+		return objectOf(o, kindOf{"ec2nodeclass", awsv1.Group, "EC2NodeClass"}, o.Status.Conditions), true
 	case *corev1.Node:
 		var list []metav1.Condition
 		for _, c := range o.Status.Conditions {
 			list = append(list, metav1.Condition{Type: string(c.Type), Status: metav1.ConditionStatus(c.Status), Reason: c.Reason, LastTransitionTime: c.LastTransitionTime})
 		}
-		return objectOf(o, "node", "", "Node", list, o.Labels[v1.LabelNodePool], o.Labels[v1.LabelNodeClass(awsv1.Group, "EC2NodeClass")], text(o.Labels[v1.LabelInitialized] == "true")), true
+		return objectOf(o, kindOf{"node", "", "Node"}, list, o.Labels[v1.LabelNodePool], o.Labels[v1.LabelNodeClass(awsv1.Group, "EC2NodeClass")], text(o.Labels[v1.LabelInitialized] == "true")), true
 	}
 	return Object{}, false
 }
 
-func objectOf(o metav1.Object, kind, group, camel string, conditions []metav1.Condition, more ...string) Object {
+// kindOf is how metrics call a kind: by itself, and among all kinds.
+type kindOf struct{ name, group, camel string }
+
+func objectOf(o metav1.Object, of kindOf, conditions []metav1.Condition, more ...string) Object {
 	out := Object{
-		Kind: kind, Group: group, CamelKind: camel, Namespace: o.GetNamespace(), Name: o.GetName(), UID: string(o.GetUID()),
+		Kind: of.name, Group: of.group, CamelKind: of.camel, Namespace: o.GetNamespace(), Name: o.GetName(), UID: string(o.GetUID()),
 		More: more, Conditions: conditions, Finalizers: o.GetFinalizers(),
 	}
 	if t := o.GetDeletionTimestamp(); t != nil {

@@ -168,7 +168,7 @@ func halfFull(d *drawer, n int) {
 	for i, running := 0, 0; running < n && i < n; i++ {
 		shape := pick(d, d.catalog.Shapes...)
 		node := fmt.Sprintf("node-%05d", i)
-		enginetest.Join(d.b, &pool, &shape, node, pick(d, "a", "b", "c"), label.OnDemand)
+		enginetest.Join(d.b, &pool, &shape, world.Offer{Zone: pick(d, "a", "b", "c"), CapacityType: label.OnDemand}, node)
 		left := shape.Allocatable()
 		part := min(max(full+d.dice.NormFloat64()/4, 0), 1)
 		most := int64(float64(left.Value(amount.CPU)) * part)

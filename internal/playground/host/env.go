@@ -18,9 +18,10 @@ type lookup func(kind, name string) (data map[string]string, found bool, err err
 // environment is what the first container of p is to see. facts are the fields of the pod that are known only here.
 func environment(p *corev1.Pod, node *corev1.Node, facts map[string]string, look lookup) (map[string]string, error) {
 	c := &p.Spec.Containers[0]
+	from := sources{pod: p, container: c, node: node, facts: facts, look: look}
 	env := map[string]string{}
-	for _, from := range c.EnvFrom {
-		kind, name, optional := source(from)
+	for _, s := range c.EnvFrom {
+		kind, name, optional := source(s)
 		data, found, err := look(kind, name)
 		switch {
 		case err != nil:
@@ -29,7 +30,7 @@ func environment(p *corev1.Pod, node *corev1.Node, facts map[string]string, look
 			return nil, fmt.Errorf("%s %q not found", kind, name)
 		}
 		for k, v := range data {
-			env[from.Prefix+k] = v
+			env[s.Prefix+k] = v
 		}
 	}
 	for _, e := range c.Env {
@@ -37,7 +38,7 @@ func environment(p *corev1.Pod, node *corev1.Node, facts map[string]string, look
 			env[e.Name] = expand(e.Value, env)
 			continue
 		}
-		v, ok, err := value(p, c, node, facts, e.ValueFrom, look)
+		v, ok, err := from.value(e.ValueFrom)
 		if err != nil {
 			return nil, fmt.Errorf("variable %s: %w", e.Name, err)
 		}
@@ -58,10 +59,19 @@ func source(from corev1.EnvFromSource) (kind, name string, optional bool) {
 	return "", "", true
 }
 
+// sources are what variables of a container are taken from.
+type sources struct {
+	pod       *corev1.Pod
+	container *corev1.Container
+	node      *corev1.Node
+	facts     map[string]string
+	look      lookup
+}
+
 // value finds what a variable is taken from; false when it may be missing and is.
-func value(p *corev1.Pod, c *corev1.Container, node *corev1.Node, facts map[string]string, from *corev1.EnvVarSource, look lookup) (string, bool, error) {
+func (s sources) value(from *corev1.EnvVarSource) (string, bool, error) {
 	key := func(kind, name, key string, optional *bool) (string, bool, error) {
-		data, found, err := look(kind, name)
+		data, found, err := s.look(kind, name)
 		if err != nil {
 			return "", false, err
 		}
@@ -70,7 +80,7 @@ func value(p *corev1.Pod, c *corev1.Container, node *corev1.Node, facts map[stri
 			if !found {
 				return "", false, fmt.Errorf("%s %q not found", kind, name)
 			}
-			return "", false, fmt.Errorf("couldn't find key %s in %s %s/%s", key, kind, p.Namespace, name)
+			return "", false, fmt.Errorf("couldn't find key %s in %s %s/%s", key, kind, s.pod.Namespace, name)
 		}
 		return v, has, nil
 	}
@@ -82,13 +92,13 @@ func value(p *corev1.Pod, c *corev1.Container, node *corev1.Node, facts map[stri
 		r := from.SecretKeyRef
 		return key("secret", r.Name, r.Key, r.Optional)
 	case from.FieldRef != nil:
-		v, ok := field(p, facts, from.FieldRef.FieldPath)
+		v, ok := field(s.pod, s.facts, from.FieldRef.FieldPath)
 		if !ok {
 			return "", false, fmt.Errorf("the field %s is not offered here", from.FieldRef.FieldPath)
 		}
 		return v, true, nil
 	case from.ResourceFieldRef != nil:
-		v, err := amount(c, node, from.ResourceFieldRef)
+		v, err := amount(s.container, s.node, from.ResourceFieldRef)
 		return v, err == nil, err
 	}
 	return "", false, fmt.Errorf("a source that is not offered here")

@@ -10,16 +10,22 @@ type lookup struct {
 	DryRun     bool
 }
 
-// view is how a describe call shows what it found.
-type view struct {
+// view is how a describe call filters and shows what it found.
+type view[T any] struct {
 	set   string // name of the list
 	pages pages
+	tags  func(T) market.Tags // what filters by tag look at; nil: it has none
+	facts func(T) facts       // what all other filters look at
+	shows func(T) []node
 }
 
 // describe answers a describe call: of all there is, what the filters let through,
-// page by page. tags and of are what filters look at.
-func describe[T any](in lookup, all []T, v view, tags func(T) market.Tags, of func(T) facts, shows func(T) []node) ([]node, error) {
-	found, err := keep(all, in.Filter, tags, of)
+// page by page.
+func describe[T any](in lookup, all []T, v view[T]) ([]node, error) {
+	if v.tags == nil {
+		v.tags = func(T) market.Tags { return nil }
+	}
+	found, err := keep(all, in.Filter, v.tags, v.facts)
 	if err != nil {
 		return nil, err
 	}
@@ -27,7 +33,7 @@ func describe[T any](in lookup, all []T, v view, tags func(T) market.Tags, of fu
 	if err != nil {
 		return nil, err
 	}
-	return []node{list(v.set, page, shows), txt("nextToken", next)}, nil
+	return []node{list(v.set, page, v.shows), txt("nextToken", next)}, nil
 }
 
 // look decodes a call that only looks. A dry run of one ends there.

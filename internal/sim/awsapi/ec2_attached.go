@@ -44,7 +44,12 @@ func describeVolumes(c *call) ([]node, error) {
 	if err != nil {
 		return nil, err
 	}
-	return describe(in.lookup, all, view{set: "volumeSet", pages: attachedPages}, func(d market.Disk) market.Tags { return d.Tags }, volumeFacts, volumeNodes)
+	return describe(in.lookup, all, view[market.Disk]{
+		set: "volumeSet", pages: attachedPages,
+		tags:  func(d market.Disk) market.Tags { return d.Tags },
+		facts: volumeFacts,
+		shows: volumeNodes,
+	})
 }
 
 func volumeFacts(d market.Disk) facts {
@@ -126,10 +131,14 @@ func describeNetworkInterfaces(c *call) ([]node, error) {
 	if err != nil {
 		return nil, err
 	}
-	return describe(in.lookup, all, view{set: "networkInterfaceSet", pages: attachedPages}, func(w wired) market.Tags { return w.Tags },
-		func(w wired) facts { return interfaceFacts(c, w) }, func(w wired) []node {
+	return describe(in.lookup, all, view[wired]{
+		set: "networkInterfaceSet", pages: attachedPages,
+		tags:  func(w wired) market.Tags { return w.Tags },
+		facts: func(w wired) facts { return interfaceFacts(c, w) },
+		shows: func(w wired) []node {
 			return append(wiredNodes(c, w), txt("availabilityZone", w.on.Zone), flag("requesterManaged", false), tagSet("tagSet", w.Tags))
-		})
+		},
+	})
 }
 
 func interfaceFacts(c *call, w wired) facts {

@@ -32,14 +32,19 @@ func describeImages(c *call) ([]node, error) {
 		stale := !i.Deprecated.IsZero() && !i.Deprecated.After(now) && !in.IncludeDeprecated && len(in.ImageId) == 0 && i.Owner != c.market.Account()
 		return stale || !ownedBy(i, in.Owner, c.market.Account())
 	})
-	return describe(in.lookup, all, view{set: "imagesSet", pages: pages{least: 1, most: 1000}}, func(i market.Image) market.Tags { return i.Tags }, func(i market.Image) facts {
-		return table(map[string]string{
-			"image-id": i.ID, "name": i.Name, "description": i.Description, "architecture": i.Arch, "owner-id": i.Owner, "owner-alias": i.OwnerAlias,
-			"state": i.State, "platform": i.Platform, "is-public": strconv.FormatBool(i.Public), "image-type": "machine",
-			"virtualization-type": "hvm", "root-device-type": "ebs", "root-device-name": i.RootDevice, "hypervisor": "xen",
-			"creation-date": stamp(i.Created),
-		})
-	}, imageNodes)
+	return describe(in.lookup, all, view[market.Image]{
+		set: "imagesSet", pages: pages{least: 1, most: 1000},
+		tags: func(i market.Image) market.Tags { return i.Tags },
+		facts: func(i market.Image) facts {
+			return table(map[string]string{
+				"image-id": i.ID, "name": i.Name, "description": i.Description, "architecture": i.Arch, "owner-id": i.Owner, "owner-alias": i.OwnerAlias,
+				"state": i.State, "platform": i.Platform, "is-public": strconv.FormatBool(i.Public), "image-type": "machine",
+				"virtualization-type": "hvm", "root-device-type": "ebs", "root-device-name": i.RootDevice, "hypervisor": "xen",
+				"creation-date": stamp(i.Created),
+			})
+		},
+		shows: imageNodes,
+	})
 }
 
 func imageNodes(i market.Image) []node {

@@ -313,19 +313,24 @@ func describeCapacityReservations(c *call) ([]node, error) {
 	if err != nil {
 		return nil, err
 	}
-	return describe(in.lookup, all, view{set: "capacityReservationSet", pages: pages{least: 1, most: 1000, usual: 1000}}, func(r market.Reservation) market.Tags { return r.Tags }, func(r market.Reservation) facts {
-		return table(map[string]string{
-			"instance-type": r.Type, "owner-id": r.Owner, "instance-platform": "Linux/UNIX", "availability-zone": r.Zone, "tenancy": r.Tenancy,
-			"state": r.State, "instance-match-criteria": r.Match, "end-date-type": endType(r), "capacity-reservation-id": r.ID,
-		})
-	}, func(r market.Reservation) []node {
-		return []node{
-			txt("capacityReservationId", r.ID), txt("capacityReservationArn", arn(c, "ec2", "capacity-reservation/"+r.ID)), txt("ownerId", r.Owner),
-			txt("instanceType", r.Type), txt("instancePlatform", "Linux/UNIX"), txt("availabilityZone", r.Zone), txt("tenancy", r.Tenancy),
-			num("totalInstanceCount", r.Total), num("availableInstanceCount", r.Available), txt("state", r.State), txt("instanceMatchCriteria", r.Match),
-			txt("reservationType", r.Kind), moment("startDate", r.Start), moment("endDate", r.End), txt("endDateType", endType(r)),
-			moment("createDate", r.Start), flag("interruptible", r.Interruptible), tagSet("tagSet", r.Tags),
-		}
+	return describe(in.lookup, all, view[market.Reservation]{
+		set: "capacityReservationSet", pages: pages{least: 1, most: 1000, usual: 1000},
+		tags: func(r market.Reservation) market.Tags { return r.Tags },
+		facts: func(r market.Reservation) facts {
+			return table(map[string]string{
+				"instance-type": r.Type, "owner-id": r.Owner, "instance-platform": "Linux/UNIX", "availability-zone": r.Zone, "tenancy": r.Tenancy,
+				"state": r.State, "instance-match-criteria": r.Match, "end-date-type": endType(r), "capacity-reservation-id": r.ID,
+			})
+		},
+		shows: func(r market.Reservation) []node {
+			return []node{
+				txt("capacityReservationId", r.ID), txt("capacityReservationArn", arn(c, "ec2", "capacity-reservation/"+r.ID)), txt("ownerId", r.Owner),
+				txt("instanceType", r.Type), txt("instancePlatform", "Linux/UNIX"), txt("availabilityZone", r.Zone), txt("tenancy", r.Tenancy),
+				num("totalInstanceCount", r.Total), num("availableInstanceCount", r.Available), txt("state", r.State), txt("instanceMatchCriteria", r.Match),
+				txt("reservationType", r.Kind), moment("startDate", r.Start), moment("endDate", r.End), txt("endDateType", endType(r)),
+				moment("createDate", r.Start), flag("interruptible", r.Interruptible), tagSet("tagSet", r.Tags),
+			}
+		},
 	})
 }
 

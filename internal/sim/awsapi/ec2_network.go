@@ -22,19 +22,24 @@ func describeSubnets(c *call) ([]node, error) {
 	if err != nil {
 		return nil, err
 	}
-	return describe(in.lookup, all, view{set: "subnetSet", pages: pages{least: 5, most: 1000}}, func(s market.Subnet) market.Tags { return s.Tags }, func(s market.Subnet) facts {
-		return table(map[string]string{
-			"subnet-id": s.ID, "vpc-id": s.VPC, "availability-zone": s.Zone, "availabilityZone": s.Zone, "availability-zone-id": s.ZoneID,
-			"cidr-block": s.Range.String(), "state": "available", "available-ip-address-count": strconv.Itoa(s.Free),
-			"map-public-ip-on-launch": strconv.FormatBool(s.Public), "owner-id": c.market.Account(),
-		})
-	}, func(s market.Subnet) []node {
-		return []node{
-			txt("subnetId", s.ID), txt("subnetArn", arn(c, "ec2", "subnet/"+s.ID)), txt("state", "available"), txt("ownerId", c.market.Account()),
-			txt("vpcId", s.VPC), txt("cidrBlock", s.Range.String()), ipv6(s), num("availableIpAddressCount", s.Free),
-			txt("availabilityZone", s.Zone), txt("availabilityZoneId", s.ZoneID), flag("defaultForAz", false),
-			flag("mapPublicIpOnLaunch", s.Public), flag("assignIpv6AddressOnCreation", s.Range6.IsValid()), tagSet("tagSet", s.Tags),
-		}
+	return describe(in.lookup, all, view[market.Subnet]{
+		set: "subnetSet", pages: pages{least: 5, most: 1000},
+		tags: func(s market.Subnet) market.Tags { return s.Tags },
+		facts: func(s market.Subnet) facts {
+			return table(map[string]string{
+				"subnet-id": s.ID, "vpc-id": s.VPC, "availability-zone": s.Zone, "availabilityZone": s.Zone, "availability-zone-id": s.ZoneID,
+				"cidr-block": s.Range.String(), "state": "available", "available-ip-address-count": strconv.Itoa(s.Free),
+				"map-public-ip-on-launch": strconv.FormatBool(s.Public), "owner-id": c.market.Account(),
+			})
+		},
+		shows: func(s market.Subnet) []node {
+			return []node{
+				txt("subnetId", s.ID), txt("subnetArn", arn(c, "ec2", "subnet/"+s.ID)), txt("state", "available"), txt("ownerId", c.market.Account()),
+				txt("vpcId", s.VPC), txt("cidrBlock", s.Range.String()), ipv6(s), num("availableIpAddressCount", s.Free),
+				txt("availabilityZone", s.Zone), txt("availabilityZoneId", s.ZoneID), flag("defaultForAz", false),
+				flag("mapPublicIpOnLaunch", s.Public), flag("assignIpv6AddressOnCreation", s.Range6.IsValid()), tagSet("tagSet", s.Tags),
+			}
+		},
 	})
 }
 
@@ -66,15 +71,20 @@ func describeSecurityGroups(c *call) ([]node, error) {
 	if len(in.GroupName) > 0 {
 		all = slices.DeleteFunc(all, func(g market.SecurityGroup) bool { return !slices.Contains(in.GroupName, g.Name) })
 	}
-	return describe(in.lookup, all, view{set: "securityGroupInfo", pages: pages{least: 5, most: 1000}}, func(g market.SecurityGroup) market.Tags { return g.Tags }, func(g market.SecurityGroup) facts {
-		return table(map[string]string{
-			"group-id": g.ID, "group-name": g.Name, "vpc-id": g.VPC, "description": g.Description, "owner-id": c.market.Account(),
-		})
-	}, func(g market.SecurityGroup) []node {
-		return []node{
-			txt("ownerId", c.market.Account()), txt("groupId", g.ID), txt("groupName", g.Name), txt("groupDescription", g.Description),
-			txt("vpcId", g.VPC), tagSet("tagSet", g.Tags),
-		}
+	return describe(in.lookup, all, view[market.SecurityGroup]{
+		set: "securityGroupInfo", pages: pages{least: 5, most: 1000},
+		tags: func(g market.SecurityGroup) market.Tags { return g.Tags },
+		facts: func(g market.SecurityGroup) facts {
+			return table(map[string]string{
+				"group-id": g.ID, "group-name": g.Name, "vpc-id": g.VPC, "description": g.Description, "owner-id": c.market.Account(),
+			})
+		},
+		shows: func(g market.SecurityGroup) []node {
+			return []node{
+				txt("ownerId", c.market.Account()), txt("groupId", g.ID), txt("groupName", g.Name), txt("groupDescription", g.Description),
+				txt("vpcId", g.VPC), tagSet("tagSet", g.Tags),
+			}
+		},
 	})
 }
 

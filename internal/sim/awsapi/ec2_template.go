@@ -103,9 +103,14 @@ func describeLaunchTemplates(c *call) ([]node, error) {
 	if err != nil {
 		return nil, err
 	}
-	return describe(in.lookup, all, view{set: "launchTemplates", pages: pages{least: 1, most: 200, usual: 200}}, func(t market.Template) market.Tags { return t.Tags }, func(t market.Template) facts {
-		return table(map[string]string{"launch-template-name": t.Name, "create-time": stamp(t.Created)})
-	}, templateNodes)
+	return describe(in.lookup, all, view[market.Template]{
+		set: "launchTemplates", pages: pages{least: 1, most: 200, usual: 200},
+		tags: func(t market.Template) market.Tags { return t.Tags },
+		facts: func(t market.Template) facts {
+			return table(map[string]string{"launch-template-name": t.Name, "create-time": stamp(t.Created)})
+		},
+		shows: templateNodes,
+	})
 }
 
 func templateNodes(t market.Template) []node {

@@ -28,7 +28,11 @@ func describeInstanceTypes(c *call) ([]node, error) {
 			return nil, unknownTypes(in.InstanceType, types)
 		}
 	}
-	return describe(in.lookup, types, view{set: "instanceTypeSet", pages: pages{least: 5, most: 100, usual: 100}}, func(*market.Type) market.Tags { return nil }, typeFacts, typeNodes)
+	return describe(in.lookup, types, view[*market.Type]{
+		set: "instanceTypeSet", pages: pages{least: 5, most: 100, usual: 100},
+		facts: typeFacts,
+		shows: typeNodes,
+	})
 }
 
 func unknownTypes(asked []string, have []*market.Type) error {
@@ -225,10 +229,14 @@ func describeInstanceTypeOfferings(c *call) ([]node, error) {
 	if err != nil {
 		return nil, err
 	}
-	return describe(in.lookup, offers, view{set: "instanceTypeOfferingSet", pages: pages{least: 5, most: 1000, usual: 1000}}, func(offering) market.Tags { return nil }, func(o offering) facts {
-		return table(map[string]string{"instance-type": o.typ, "location": o.location})
-	}, func(o offering) []node {
-		return []node{txt("instanceType", o.typ), txt("locationType", kind), txt("location", o.location)}
+	return describe(in.lookup, offers, view[offering]{
+		set: "instanceTypeOfferingSet", pages: pages{least: 5, most: 1000, usual: 1000},
+		facts: func(o offering) facts {
+			return table(map[string]string{"instance-type": o.typ, "location": o.location})
+		},
+		shows: func(o offering) []node {
+			return []node{txt("instanceType", o.typ), txt("locationType", kind), txt("location", o.location)}
+		},
 	})
 }
 
