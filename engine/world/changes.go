@@ -9,17 +9,10 @@ import (
 // Changes lead from one World to another: applied to the items of the first they give those of the second,
 // digest included. They may be cut into parts and the parts applied one after the other.
 type Changes struct {
-	Pools      []*Pool      `json:"pools,omitempty"`
-	Catalogs   []*Catalog   `json:"catalogs,omitempty"`
-	Resales    []*Resale    `json:"resales,omitempty"`
-	DaemonSets []*DaemonSet `json:"daemonSets,omitempty"`
-	Namespaces []*Namespace `json:"namespaces,omitempty"`
-	Guards     []*Guard     `json:"guards,omitempty"`
-	Nodes      []*Node      `json:"nodes,omitempty"`
-	Claims     []*Claim     `json:"claims,omitempty"`
-	Pods       []*Pod       `json:"pods,omitempty"`
-	Backoffs   []*Backoff   `json:"backoffs,omitempty"`
-	Gone       Gone         `json:"gone,omitzero"`
+	Items
+
+	Resales []*Resale `json:"resales,omitempty"`
+	Gone    Gone      `json:"gone,omitzero"`
 }
 
 // Gone are the keys of items that are there no more.
@@ -161,16 +154,8 @@ func (b *Builder) Apply(c Changes) error {
 	all(g.Pods, b.DeletePod)
 	all(g.Backoffs, b.DeleteBackoff)
 	err := firstError(
-		func() error { return each(c.Pools, b.SetPool) },
-		func() error { return each(c.Catalogs, b.SetCatalog) },
+		func() error { return b.setAll(c.Items) },
 		func() error { return each(c.Resales, b.resell) },
-		func() error { return each(c.DaemonSets, b.SetDaemonSet) },
-		func() error { return each(c.Namespaces, b.SetNamespace) },
-		func() error { return each(c.Guards, b.SetGuard) },
-		func() error { return each(c.Nodes, b.SetNode) },
-		func() error { return each(c.Claims, b.SetClaim) },
-		func() error { return each(c.Pods, b.SetPod) },
-		func() error { return each(c.Backoffs, b.SetBackoff) },
 	)
 	if err != nil {
 		return fmt.Errorf("change world: %w", err)

@@ -9,10 +9,8 @@ import (
 // Format names the JSON form of a World.
 const Format = "tenon-world/v1"
 
-// document is the JSON form: every item, each kind in order of its key.
-type document struct {
-	Format     string       `json:"format"`
-	At         int64        `json:"at"`
+// Items are some of what a World holds, each kind in order of its key.
+type Items struct {
 	Pools      []*Pool      `json:"pools,omitempty"`
 	Catalogs   []*Catalog   `json:"catalogs,omitempty"`
 	DaemonSets []*DaemonSet `json:"daemonSets,omitempty"`
@@ -24,13 +22,34 @@ type document struct {
 	Backoffs   []*Backoff   `json:"backoffs,omitempty"`
 }
 
+// setAll sets items of every kind, and stops at the first that cannot be.
+func (b *Builder) setAll(i Items) error {
+	return firstError(
+		func() error { return each(i.Pools, b.SetPool) },
+		func() error { return each(i.Catalogs, b.SetCatalog) },
+		func() error { return each(i.DaemonSets, b.SetDaemonSet) },
+		func() error { return each(i.Namespaces, b.SetNamespace) },
+		func() error { return each(i.Guards, b.SetGuard) },
+		func() error { return each(i.Nodes, b.SetNode) },
+		func() error { return each(i.Claims, b.SetClaim) },
+		func() error { return each(i.Pods, b.SetPod) },
+		func() error { return each(i.Backoffs, b.SetBackoff) },
+	)
+}
+
+// document is the JSON form: every item.
+type document struct {
+	Format string `json:"format"`
+	At     int64  `json:"at"`
+	Items
+}
+
 // MarshalJSON writes the World so that Read gives it back, digest included.
 func (w *World) MarshalJSON() ([]byte, error) {
-	return json.Marshal(document{
-		Format: Format, At: w.at,
+	return json.Marshal(document{Format: Format, At: w.at, Items: Items{
 		Pools: w.pools, Catalogs: w.catalogs, DaemonSets: w.daemonSets, Namespaces: w.namespaces, Guards: w.guards,
 		Nodes: w.base.nodes.settled, Claims: w.base.claims.settled, Pods: w.pods, Backoffs: w.backoffs,
-	})
+	}})
 }
 
 // Read returns the World that data describes.
@@ -45,18 +64,7 @@ func Read(data []byte) (*World, error) {
 		return nil, fmt.Errorf("read world: format is %q, want %q", d.Format, Format)
 	}
 	b := NewBuilder()
-	err := firstError(
-		func() error { return each(d.Pools, b.SetPool) },
-		func() error { return each(d.Catalogs, b.SetCatalog) },
-		func() error { return each(d.DaemonSets, b.SetDaemonSet) },
-		func() error { return each(d.Namespaces, b.SetNamespace) },
-		func() error { return each(d.Guards, b.SetGuard) },
-		func() error { return each(d.Nodes, b.SetNode) },
-		func() error { return each(d.Claims, b.SetClaim) },
-		func() error { return each(d.Pods, b.SetPod) },
-		func() error { return each(d.Backoffs, b.SetBackoff) },
-	)
-	if err != nil {
+	if err := b.setAll(d.Items); err != nil {
 		return nil, fmt.Errorf("read world: %w", err)
 	}
 	return b.Snapshot(d.At), nil
