@@ -102,38 +102,25 @@ func TestADeadMachineIsMissedSoon(t *testing.T) {
 		state := cluster.New(clock.Wall)
 		hand := &enact.Enactor{Client: x.store, Cluster: state, Events: (*loop.Events)(nil), Now: clock.Wall, Log: logr.Discard()}
 		c := &collect.Controller{Client: x.store, Cloud: cloud.New(cloud.Config{Driver: x.driver}), Cluster: state, Enact: hand, Now: clock.Wall, Log: logr.Discard()}
-		c.Listen()
-		ctx, stop := context.WithCancel(t.Context())
-		done := make(chan error)
-		apitest.Show(t, x.store, state) // nothing is decided before all that is there is seen
-		go func() { done <- c.Start(ctx) }()
-		show := func(long time.Duration) {
-			for range int(long / time.Second) {
-				apitest.Show(t, x.store, state)
-				time.Sleep(time.Second)
-			}
-		}
-		show(5 * time.Minute) // nothing is missing any more
+		process := apitest.Begin(t, x.store, state, c)
+		process.Live(5*time.Minute, time.Second) // nothing is missing any more
 		if err := x.market.Kill(idOf(x.ids["kept"])); err != nil {
 			t.Fatal(err)
 		}
 		n := &corev1.Node{}
-		if err := x.store.Get(ctx, client.ObjectKey{Name: "kept"}, n); err != nil {
+		if err := x.store.Get(t.Context(), client.ObjectKey{Name: "kept"}, n); err != nil {
 			t.Fatal(err)
 		}
 		n.Status.Conditions[0].Status = corev1.ConditionUnknown
-		if err := x.store.Status().Update(ctx, n); err != nil {
+		if err := x.store.Status().Update(t.Context(), n); err != nil {
 			t.Fatal(err)
 		}
-		show(40 * time.Second)
+		process.Live(40*time.Second, time.Second)
 		claim := &v1.NodeClaim{}
-		if err := x.store.Get(ctx, client.ObjectKey{Name: "kept"}, claim); err != nil || claim.DeletionTimestamp == nil {
+		if err := x.store.Get(t.Context(), client.ObjectKey{Name: "kept"}, claim); err != nil || claim.DeletionTimestamp == nil {
 			t.Errorf("the claim of a dead machine stays: deleted %v, %v", claim.DeletionTimestamp, err)
 		}
-		stop()
-		if err := <-done; err != nil {
-			t.Error(err)
-		}
+		process.End()
 	})
 }
 

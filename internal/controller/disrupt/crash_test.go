@@ -68,18 +68,9 @@ func (x town) live(t *testing.T, through client.Client, long time.Duration) {
 	state := cluster.New(clock.Wall)
 	hand := &enact.Enactor{Client: through, Cluster: state, Events: (*loop.Events)(nil), Now: clock.Wall, Log: logr.Discard(), Targets: &enact.Targets{}}
 	c := &disrupt.Controller{Client: through, Cluster: state, Enact: hand, Journal: journal.New(1, "", nil), Now: clock.Wall, Log: logr.Discard()}
-	c.Listen()
-	ctx, stop := context.WithCancel(t.Context())
-	done := make(chan error)
-	apitest.Show(t, x.store, state) // nothing is decided before all that is there is seen
-	go func() { done <- c.Start(ctx) }()
-	for end := time.Now().Add(long); time.Now().Before(end); time.Sleep(250 * time.Millisecond) {
-		apitest.Show(t, x.store, state)
-	}
-	stop()
-	if err := <-done; err != nil {
-		t.Error(err)
-	}
+	process := apitest.Begin(t, x.store, state, c)
+	process.Live(long, 250*time.Millisecond)
+	process.End()
 }
 
 // now reads the claim and the node anew, and says whether the node is marked.
@@ -166,18 +157,9 @@ func TestJudgementBreaks(t *testing.T) {
 				return engine.Decide(w, o)
 			},
 		}
-		c.Listen()
-		ctx, stop := context.WithCancel(t.Context())
-		done := make(chan error)
-		apitest.Show(t, x.store, state) // nothing is decided before all that is there is seen
-		go func() { done <- c.Start(ctx) }()
-		for end := time.Now().Add(10 * time.Second); time.Now().Before(end); time.Sleep(250 * time.Millisecond) {
-			apitest.Show(t, x.store, state)
-		}
-		stop()
-		if err := <-done; err != nil {
-			t.Error(err)
-		}
+		process := apitest.Begin(t, x.store, state, c)
+		process.Live(10*time.Second, 250*time.Millisecond)
+		process.End()
 		x.now(t)
 		if why := x.claim.Conditions().Get(v1.ConditionDisruptionReason); x.claim.DeletionTimestamp != nil || why == nil || why.Reason != plan.Underutilized {
 			t.Errorf("the claim is deleted at %v because %+v", x.claim.DeletionTimestamp, why)
@@ -209,18 +191,9 @@ func TestAStepThatBreaksIsAlone(t *testing.T) {
 		state := cluster.New(clock.Wall)
 		hand := &enact.Enactor{Client: through, Cluster: state, Events: (*loop.Events)(nil), Now: clock.Wall, Log: log, Targets: &enact.Targets{}}
 		c := &disrupt.Controller{Client: through, Cluster: state, Enact: hand, Journal: journal.New(1, "", nil), Now: clock.Wall, Log: log}
-		c.Listen()
-		ctx, stop := context.WithCancel(t.Context())
-		done := make(chan error)
-		apitest.Show(t, x.store, state) // nothing is decided before all that is there is seen
-		go func() { done <- c.Start(ctx) }()
-		for end := time.Now().Add(10 * time.Second); time.Now().Before(end); time.Sleep(250 * time.Millisecond) {
-			apitest.Show(t, x.store, state)
-		}
-		stop()
-		if err := <-done; err != nil {
-			t.Error(err)
-		}
+		process := apitest.Begin(t, x.store, state, c)
+		process.Live(10*time.Second, 250*time.Millisecond)
+		process.End()
 		all := strings.Join(said, "\n")
 		if !strings.Contains(all, "a claim nobody thought of") || !strings.Contains(all, `"NodeClaim"="bad"`) {
 			t.Errorf("the log does not say which step broke:\n%s", all)

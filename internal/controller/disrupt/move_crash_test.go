@@ -295,22 +295,15 @@ func (b *borough) live(through client.Client, long time.Duration, moving disrupt
 	suffix := func() string { return fmt.Sprintf("%d-%d", time.Now().Unix()%100000, n.Add(1)) }
 	hand := &enact.Enactor{Client: through, Cluster: state, Events: (*loop.Events)(nil), Now: clock.Wall, Log: logr.Discard(), Targets: &enact.Targets{}, Suffix: suffix}
 	c := &disrupt.Controller{Client: through, Cluster: state, Enact: hand, Journal: journal.New(100, "", nil), Events: b.events, Metrics: b.metrics, Now: clock.Wall, Log: b.log, Moving: moving}
-	c.Listen()
-	ctx, stop := context.WithCancel(b.t.Context())
-	done := make(chan error)
-	apitest.Show(b.t, b.store, state) // nothing is decided before all that is there is seen
-	go func() { done <- c.Start(ctx) }()
+	process := apitest.Begin(b.t, b.store, state, c)
 	for end := time.Now().Add(long); time.Now().Before(end); time.Sleep(cmp.Or(b.tick, 2*time.Second)) {
 		b.turn()
-		apitest.Show(b.t, b.store, state)
+		process.Show()
 		if b.plan != nil {
 			b.plan(hand, state)
 		}
 	}
-	stop()
-	if err := <-done; err != nil {
-		b.t.Error(err)
-	}
+	process.End()
 	return c
 }
 

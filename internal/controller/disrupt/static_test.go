@@ -1,7 +1,6 @@
 package disrupt_test
 
 import (
-	"context"
 	"slices"
 	"strings"
 	"testing"
@@ -126,18 +125,9 @@ func TestStaticPoolGrowsMeanwhile(t *testing.T) {
 				return p
 			},
 		}
-		c.Listen()
-		ctx, stop := context.WithCancel(t.Context())
-		done := make(chan error)
-		apitest.Show(t, b.store, state) // nothing is decided before all that is there is seen
-		go func() { done <- c.Start(ctx) }()
-		for end := time.Now().Add(2 * time.Minute); time.Now().Before(end); time.Sleep(time.Second) {
-			apitest.Show(t, b.store, state)
-		}
-		stop()
-		if err := <-done; err != nil {
-			t.Error(err)
-		}
+		process := apitest.Begin(t, b.store, state, c)
+		process.Live(2*time.Minute, time.Second)
+		process.End()
 		for _, claim := range b.claims() {
 			if claim.Annotations[annotation.Replaces] != "" {
 				t.Errorf("%s was bought", claim.Name)

@@ -1,7 +1,6 @@
 package static_test
 
 import (
-	"context"
 	"fmt"
 	"sync/atomic"
 	"testing"
@@ -93,19 +92,9 @@ func (x fixed) live(t *testing.T, through client.Client, life int) {
 		return fmt.Sprintf("%d-%d", life, made.Add(1))
 	}}
 	c := &static.Controller{Client: through, Cluster: state, Enact: hand, Journal: x.kept, Now: clock.Wall, Log: logr.Discard()}
-	c.Listen()
-	ctx, stop := context.WithCancel(t.Context())
-	done := make(chan error)
-	apitest.Show(t, x.store, state) // a process decides nothing before it has seen all that is there
-	go func() { done <- c.Start(ctx) }()
-	for range 60 {
-		time.Sleep(time.Second) // of virtual time
-		apitest.Show(t, x.store, state)
-	}
-	stop()
-	if err := <-done; err != nil {
-		t.Error(err)
-	}
+	p := apitest.Begin(t, x.store, state, c)
+	p.Live(time.Minute, time.Second) // of virtual time
+	p.End()
 }
 
 // What is decided is kept, to be made again; a pool that lacks something is kept once.
