@@ -21,6 +21,7 @@ import (
 	"testing"
 	"time"
 
+	"go.uber.org/goleak"
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/clientcmd"
 	"sigs.k8s.io/controller-runtime/pkg/envtest"
@@ -63,7 +64,7 @@ type plane struct {
 	err    error
 }
 
-// Main runs the tests of a package and ends the process.
+// Main runs the tests of a package and ends the process. It fails where a test leaves a goroutine behind.
 func Main(m *testing.M, with ...Option) {
 	p := &plane{stop: func() {}}
 	for _, o := range with {
@@ -72,6 +73,12 @@ func Main(m *testing.M, with ...Option) {
 	current = p
 	code := m.Run()
 	p.stop()
+	if code == 0 {
+		if err := goleak.Find(); err != nil {
+			fmt.Fprintln(os.Stderr, "kubetest: the tests passed, and left behind what they had started:", err)
+			code = 1
+		}
+	}
 	os.Exit(code)
 }
 

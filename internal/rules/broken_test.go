@@ -21,7 +21,7 @@ func TestBroken(t *testing.T) {
 		if err != nil {
 			return nil, err
 		}
-		return slices.Concat(tree.Layers(), tree.Names(), tree.Inits(), tree.Chance(), tree.Sizes()), nil
+		return slices.Concat(tree.Layers(), tree.Names(), tree.Inits(), tree.Chance(), tree.Sizes(), tree.Leaks()), nil
 	}
 	tests := map[string]struct {
 		why   string
@@ -55,6 +55,42 @@ func TestFit(t *testing.T) {
 			want: []string{
 				"engine/fit/fit_test.go:11: draws anew on every run: check with engine/enginetest/chance",
 				"engine/fit/fit_test.go:13: draws anew on every run: make a source of a seed",
+			},
+		},
+		"LeftBehind": {
+			why:   "Who starts a goroutine waits for it, and a test tells.",
+			check: layers,
+			house: `
+-- internal/loop/loop.go --
+// Package loop runs.
+package loop
+
+func Run() { go func() {}() }
+-- internal/loop/loop_test.go --
+package loop_test
+
+import "testing"
+
+func TestRun(t *testing.T) {}
+-- internal/parallel/parallel.go --
+// Package parallel does.
+package parallel
+
+import "sync"
+
+func Do(wg *sync.WaitGroup) { wg.Go(func() {}) }
+-- internal/parallel/leak_test.go --
+package parallel_test
+
+import _ "go.uber.org/goleak"
+-- internal/trace/trace.go --
+// Package trace tells.
+package trace
+-- internal/trace/trace_test.go --
+package trace_test
+`,
+			want: []string{
+				"internal/loop/loop.go: starts goroutines",
 			},
 		},
 		"TooMuchAtOnce": {

@@ -141,7 +141,7 @@ func layers() []layer {
 			why: "a store for tests knows objects and nothing of what is done with them",
 		},
 		{
-			at: "internal/kubetest", own: list("api/... internal/clock internal/kube"), libs: list(kube),
+			at: "internal/kubetest", own: list("api/... internal/clock internal/kube"), libs: list(kube + " go.uber.org/goleak"), // every Main looks for leaks
 			why: "tests of every package use it, so it knows none of them",
 		},
 		{

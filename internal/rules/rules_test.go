@@ -20,6 +20,8 @@ func TestChance(t *testing.T) { report(t, read(t).Chance()) }
 
 func TestSizes(t *testing.T) { report(t, read(t).Sizes()) }
 
+func TestLeaks(t *testing.T) { report(t, read(t).Leaks()) }
+
 func TestWords(t *testing.T) {
 	faults, err := rules.Words(root)
 	if err != nil {

@@ -128,7 +128,11 @@ func (g *gate) serve(t *testing.T, to string, via http.RoundTripper, isWrite fun
 			g.die(w)
 		}
 	}))
-	t.Cleanup(s.CloseClientConnections)
+	t.Cleanup(func() {
+		s.Listener.Close() // so that none of those that are cut comes back
+		s.CloseClientConnections()
+		s.Close()
+	})
 	return s.URL
 }
 
