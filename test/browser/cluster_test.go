@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/tenon-sh/tenon/engine/enginetest"
+	"github.com/tenon-sh/tenon/engine/plan"
 	"github.com/tenon-sh/tenon/engine/provision"
 	"github.com/tenon-sh/tenon/engine/world"
 	"github.com/tenon-sh/tenon/internal/journal"
@@ -88,3 +89,11 @@ func (c *cluster) decide() {
 
 // large is a cluster of so many nodes, each full of pods, with some pods that wait.
 func large(nodes int) *world.World { return enginetest.Steady(nodes, 20) }
+
+// keep keeps a decision about the World as it is.
+func (c *cluster) keep(kind string, p plan.Plan) {
+	c.mu.Lock()
+	w := c.world
+	c.mu.Unlock()
+	c.journal.Add(journal.Entry{Kind: kind, World: w, Plan: p})
+}

@@ -120,10 +120,12 @@ function start(): void {
     if (page === 'whatif') return;
     const card = (value: string, label: string, alarm = false) => h('div', { class: `card${alarm ? ' alarm' : ''}` }, h('b', {}, value), h('span', {}, label));
     const below = percent(t.onDemand - t.price, t.onDemand);
+    const month = money(t.price * 730);
+    const saved = c.savings && card(money(c.savings.now), `an hour saved by consolidation now${c.savings.held > 0 ? `, ${money(c.savings.held)} held up` : ''}`);
+    // There are eight cards at any time, which fill their rows: what could be saved takes the place of the price of a month.
     cards.replaceChildren(
-      card(money(t.price), `${c.currency} an hour${below > 0 ? `, ${below} % below on demand` : ''}`),
-      card(money(t.price * 730), `${c.currency} a month like this`),
-      ...(c.savings ? [card(money(c.savings.now), `an hour saved by consolidation now${c.savings.held > 0 ? `, ${money(c.savings.held)} held up` : ''}`)] : []),
+      card(money(t.price), `${c.currency} an hour${below > 0 ? `, ${below} % below on demand` : ''}${saved ? `, ${month} a month` : ''}`),
+      saved ?? card(month, `${c.currency} a month like this`),
       card(count(t.ready), `${t.ready === 1 ? 'node' : 'nodes'} ready${t.coming ? `, ${count(t.coming)} on the way` : ''}${t.notReady ? `, ${count(t.notReady)} not ready` : ''}`),
       card(count(t.going), 'given back now'),
       card(count(t.running), `${t.running === 1 ? 'pod' : 'pods'} on nodes`),
