@@ -2,8 +2,12 @@ package matrix
 
 import (
 	"cmp"
+	"encoding/json"
+	"errors"
+	"flag"
 	"fmt"
 	"hash/fnv"
+	"io"
 	"maps"
 	"math/rand/v2"
 	"os"
@@ -17,6 +21,9 @@ import (
 
 // both is the variable that asks for stories under two faults.
 const both = "TENON_TEST_PAIRS"
+
+// kept is a file with a line for each pair that was told: a run that was cut off goes on where it was.
+var kept = flag.String("kept", "", "`file` that keeps what came of stories under two faults; those in it are not told again")
 
 // How stories under two faults are drawn.
 const (
@@ -88,38 +95,112 @@ func share(all []double) (out []double) {
 	return out
 }
 
-// A fixed share runs with all other tests. TENON_TEST_PAIRS=all tells every story under every
-// two faults, a number the first so many of them, and another value those whose names it matches.
+// asked are those that the variable asks for: all of them, the first so many, one of equal
+// parts, such as 3/8, or those whose names it matches. Without it they are the fixed share.
+func asked(all []double, text string) []double {
+	var part, of int
+	n, err := strconv.Atoi(text)
+	switch parts, _ := fmt.Sscanf(text, "%d/%d", &part, &of); {
+	case text == "":
+		return share(all)
+	case err == nil:
+		return all[:min(n, len(all))]
+	case parts == 2 && 0 < part && part <= of:
+		return all[(part-1)*len(all)/of : part*len(all)/of]
+	}
+	only := matching(text)
+	return slices.DeleteFunc(slices.Clone(all), func(d double) bool { return !only.MatchString(d.String()) })
+}
+
+// TENON_TEST_PAIRS says which are told. With -kept they may be told in several runs.
 func TestPairs(t *testing.T) {
 	r := quiet(t)
-	asked := os.Getenv(both)
 	all := doubles()
-	whole := len(all)
-	n, err := strconv.Atoi(asked)
-	switch only := matching(asked); {
-	case asked == "":
-		all = share(all)
-	case err == nil:
-		all = all[:min(n, whole)]
-	default:
-		all = slices.DeleteFunc(all, func(d double) bool { return !only.MatchString(d.String()) })
-	}
-	var mu sync.Mutex
-	results := map[double]result{}
+	k := keep(t, *kept)
 	t.Run("pairs", func(t *testing.T) {
-		for _, d := range all {
+		for _, d := range asked(all, os.Getenv(both)) {
+			if k.has(d) {
+				continue
+			}
 			t.Run(d.String(), func(t *testing.T) {
 				t.Parallel()
-				got := try(t, r, d.of)
-				mu.Lock()
-				defer mu.Unlock()
-				results[d] = got
+				k.add(t, d, try(t, r, d.of))
 			})
 		}
 	})
-	if *rewrite && (asked == "all" || err == nil) {
-		rewritten(t, two, tableOf(results, whole))
+	if *rewrite && os.Getenv(both) != "" {
+		rewritten(t, two, tableOf(k.results(all), len(all)))
 	}
+}
+
+// keeper keeps what came of pairs, in a file if it has one.
+type keeper struct {
+	mu   sync.Mutex
+	file *os.File
+	told map[string]outcome
+}
+
+// outcome is what came of a pair, as a line of JSON.
+type outcome struct {
+	Pair  string
+	Fails bool          `json:",omitempty"`
+	After time.Duration `json:",omitempty"`
+}
+
+func keep(t *testing.T, path string) *keeper {
+	t.Helper()
+	k := &keeper{told: map[string]outcome{}}
+	if path == "" {
+		return k
+	}
+	file, err := os.OpenFile(path, os.O_RDWR|os.O_APPEND|os.O_CREATE, 0o644)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = file.Close() })
+	for lines := json.NewDecoder(file); ; {
+		var o outcome
+		if err := lines.Decode(&o); errors.Is(err, io.EOF) {
+			break
+		} else if err != nil {
+			t.Fatalf("%s: %v; delete it, and all pairs are told again", path, err)
+		}
+		k.told[o.Pair] = o
+	}
+	k.file = file
+	return k
+}
+
+func (k *keeper) has(d double) bool {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	_, ok := k.told[d.String()]
+	return ok
+}
+
+func (k *keeper) add(t *testing.T, d double, r result) {
+	t.Helper()
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	o := outcome{Pair: d.String(), Fails: len(r.problems) > 0, After: r.after}
+	k.told[o.Pair] = o
+	if k.file == nil {
+		return
+	}
+	if err := json.NewEncoder(k.file).Encode(o); err != nil {
+		t.Error(err)
+	}
+}
+
+// results are those of the pairs that have been told.
+func (k *keeper) results(all []double) map[double]outcome {
+	out := map[double]outcome{}
+	for _, d := range all {
+		if o, ok := k.told[d.String()]; ok {
+			out[d] = o
+		}
+	}
+	return out
 }
 
 // told is what came of all stories under faults of two kinds.
@@ -130,7 +211,7 @@ type told struct {
 	of           string // it was
 }
 
-func tableOf(results map[double]result, whole int) string {
+func tableOf(results map[double]outcome, whole int) string {
 	sums := map[string]*told{}
 	names := faults()
 	fails := 0
@@ -144,12 +225,12 @@ func tableOf(results map[double]result, whole int) string {
 		}
 		sum.tried++
 		r := results[d]
-		if len(r.problems) > 0 {
+		if r.Fails {
 			sum.fails++
 			fails++
 		}
-		if s := stories()[d.story].name; r.after > sum.slowest && s != "expiry" { // which ends when its time has come
-			sum.slowest, sum.of = r.after, d.String()
+		if s := stories()[d.story].name; r.After > sum.slowest && s != "expiry" { // which ends when its time has come
+			sum.slowest, sum.of = r.After, d.String()
 		}
 	}
 	var b strings.Builder
