@@ -8,7 +8,6 @@ import (
 	"strings"
 	"sync"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"github.com/go-logr/logr"
@@ -119,7 +118,7 @@ func rewritten(t *testing.T, half int, text string) {
 // try tells a story in a bubble of its own.
 func try(t *testing.T, r *catalog.Region, of func() (story, []during)) (got result) {
 	t.Helper()
-	synctest.Test(t, func(t *testing.T) {
+	bubbled(t, func(t *testing.T) {
 		s, wrong := of()
 		w := newTown(t, r)
 		defer w.end()
