@@ -313,7 +313,7 @@ func (c cluster) converted() {
 func run(t *testing.T, kubeconfig string, args ...string) (int, string) {
 	t.Helper()
 	var out bytes.Buffer
-	status := verb.Run(t.Context(), convert.Command(), append([]string{"--cluster", "--kubeconfig", kubeconfig}, args...), verb.Streams{Out: &out, Err: &out})
+	status := verb.Run(t.Context(), convert.Command(), append([]string{"--cluster", "--settle", "0", "--kubeconfig", kubeconfig}, args...), verb.Streams{Out: &out, Err: &out})
 	return status, out.String()
 }
 

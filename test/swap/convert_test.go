@@ -183,7 +183,10 @@ func TestStoredWays(t *testing.T) {
 			before := c.uids("v1beta1")
 			test.set(c)
 			file := backup(t)
-			said := succeed(t, "--backup", file)
+			said := succeed(t, "--backup", file, "--settle", "1ms")
+			if wait, first := strings.Index(said, "waiting 1ms"), strings.Index(said, "wrote "); wait < 0 || wait > first {
+				t.Errorf("it does not wait before it writes:\n%s", said)
+			}
 			if name == "Mixed" {
 				n := c.list(pools("v1"))["new"]
 				before["nodepools/new"] = string(n.GetUID())
@@ -314,6 +317,12 @@ func TestInterrupted(t *testing.T) {
 }
 
 // What cannot be converted is named, all of it, and nothing is changed.
+func TestSettleIsNotNegative(t *testing.T) {
+	if status, said := run(t, "none", "--settle", "-1s"); status != verb.Unusable || !strings.Contains(said, "--settle is -1s: say how long to wait") {
+		t.Errorf("status %d\n%s", status, said)
+	}
+}
+
 func TestRefused(t *testing.T) {
 	const bad = era + `
 ---

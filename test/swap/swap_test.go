@@ -10,8 +10,11 @@ import (
 
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	awsv1 "github.com/tenon-sh/tenon/api/aws/v1"
@@ -42,32 +45,29 @@ func (c cluster) latest() {
 	}
 }
 
-// age has every object as v0.37 would have stored it: the same objects, of the same machines. Both versions are served until everything names the old one as
-// its owner's: what the garbage collector does not find under the version that is named, it takes for gone, and what it owned goes too.
-func (c cluster) age(s *stage.Stage) {
+// age has every object as v0.37 would have stored it: made anew, of the same machines, under v1beta1 alone. They are other objects than those of v1, since
+// the garbage collector remembers for long which owner it did not find under which version, and no cluster ever had the same object in v1 first.
+// It returns the UIDs that claims have now.
+func (c cluster) age(s *stage.Stage) map[string]types.UID {
 	c.t.Helper()
-	crd := func(name string) *unstructured.Unstructured {
-		c.t.Helper()
-		out, err := c.Resource(definitions()).Get(c.t.Context(), name, metav1.GetOptions{})
-		if err != nil {
-			c.t.Fatal(err)
-		}
-		return out
-	}
 	for _, r := range all("v1beta1") {
-		c.define(crd(nameOf(r)), versions(false, "v1", "v1beta1"), "v1beta1")
+		c.define(c.definition(nameOf(r)), versions(false, "v1", "v1beta1"), "v1beta1")
 	}
+	owned(c.t, s, nil)
+	uids := map[string]types.UID{} // of pools and claims
 	for _, r := range all("v1beta1") {
-		for _, o := range c.list(r) {
-			aged(&o)
-			if _, err := c.Resource(r).Update(c.t.Context(), &o, metav1.UpdateOptions{}); err != nil {
+		for _, o := range c.replaced(r) {
+			aged(&o, uids)
+			made, err := c.Resource(r).Create(c.t.Context(), &o, metav1.CreateOptions{})
+			if err != nil {
 				c.t.Fatal(err)
 			}
+			uids[o.GetKind()+"/"+o.GetName()] = made.GetUID()
 		}
 	}
-	ageNodes(c.t, s)
+	owned(c.t, s, uids)
 	for _, d := range betaKinds(c.t) {
-		next := crd(d.GetName())
+		next := c.definition(d.GetName())
 		if err := unstructured.SetNestedStringSlice(next.Object, []string{"v1beta1"}, "status", "storedVersions"); err != nil {
 			c.t.Fatal(err)
 		}
@@ -78,21 +78,64 @@ func (c cluster) age(s *stage.Stage) {
 		old, _, _ := unstructured.NestedSlice(d.Object, "spec", "versions")
 		c.define(next, old, "v1beta1")
 	}
+	return uids
 }
 
-// ageNodes has nodes name their owners as v0.37 did. Of the first, Karpenter was about to move the pods when it was stopped.
-func ageNodes(t *testing.T, s *stage.Stage) {
+func (c cluster) definition(name string) *unstructured.Unstructured {
+	c.t.Helper()
+	out, err := c.Resource(definitions()).Get(c.t.Context(), name, metav1.GetOptions{})
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	return out
+}
+
+// replaced deletes the objects of a kind and returns them as they can be made again.
+func (c cluster) replaced(r schema.GroupVersionResource) (out []unstructured.Unstructured) {
+	c.t.Helper()
+	for name, o := range c.list(r) {
+		free := o.DeepCopy()
+		free.SetFinalizers(nil)
+		if _, err := c.Resource(r).Update(c.t.Context(), free, metav1.UpdateOptions{}); err != nil {
+			c.t.Fatal(err)
+		}
+		if err := c.Resource(r).Delete(c.t.Context(), name, metav1.DeleteOptions{}); err != nil && !apierrors.IsNotFound(err) {
+			c.t.Fatal(err)
+		}
+		for _, field := range []string{"resourceVersion", "uid", "managedFields", "creationTimestamp", "generation"} {
+			unstructured.RemoveNestedField(o.Object, "metadata", field)
+		}
+		out = append(out, o)
+	}
+	c.within(func() error {
+		if left := len(c.list(r)); left > 0 {
+			return fmt.Errorf("%d %s are left", left, r.Resource)
+		}
+		return nil
+	})
+	return out
+}
+
+// owned has nodes name their claims as owners as v0.37 did, or none where there are no UIDs yet. Of the first, Karpenter was about to move the pods when it was stopped.
+func owned(t *testing.T, s *stage.Stage, uids map[string]types.UID) {
 	t.Helper()
 	nodes, err := s.Nodes()
 	if err != nil {
 		t.Fatal(err)
 	}
+	claims, err := s.Claims()
+	if err != nil {
+		t.Fatal(err)
+	}
 	for i := range nodes {
 		n := nodes[i].DeepCopy()
-		for k := range n.OwnerReferences {
-			n.OwnerReferences[k].APIVersion = "karpenter.sh/v1beta1"
+		n.OwnerReferences = nil
+		for k := range claims {
+			if uid := uids["NodeClaim/"+claims[k].Name]; uid != "" && claims[k].Status.ProviderID == n.Spec.ProviderID {
+				n.OwnerReferences = []metav1.OwnerReference{{APIVersion: "karpenter.sh/v1beta1", Kind: "NodeClaim", Name: claims[k].Name, UID: uid, BlockOwnerDeletion: new(true)}}
+			}
 		}
-		if i == 0 {
+		if i == 0 && uids != nil {
 			n.Spec.Taints = append(n.Spec.Taints, corev1.Taint{Key: "karpenter.sh/disruption", Value: "disrupting", Effect: corev1.TaintEffectNoSchedule})
 		}
 		if err := s.Client.Patch(t.Context(), n, client.MergeFrom(&nodes[i])); err != nil {
@@ -102,7 +145,7 @@ func ageNodes(t *testing.T, s *stage.Stage) {
 }
 
 // aged writes one object as Karpenter wrote it in v1beta1: without what only this controller notes. Settings of the kubelet were those of pools and claims.
-func aged(o *unstructured.Unstructured) {
+func aged(o *unstructured.Unstructured, uids map[string]types.UID) {
 	notes := map[string]string{}
 	for k := range o.GetAnnotations() {
 		if strings.HasSuffix(k, "-hash") {
@@ -114,6 +157,7 @@ func aged(o *unstructured.Unstructured) {
 	owners := o.GetOwnerReferences()
 	for i := range owners {
 		owners[i].APIVersion = "karpenter.sh/v1beta1"
+		owners[i].UID = uids[owners[i].Kind+"/"+owners[i].Name]
 	}
 	o.SetOwnerReferences(owners)
 	spec, _ := o.Object["spec"].(map[string]any)
@@ -148,7 +192,7 @@ func aged(o *unstructured.Unstructured) {
 // Nodes that a cluster of v1beta1 has go on as they are under a controller of v1: after the conversion each belongs to its claim, none has drifted, and
 // none is bought or ended.
 func TestSwap(t *testing.T) {
-	long(t) // and the garbage collector does not always know in time which versions these kinds have
+	long(t)
 	c := reach(t)
 	c.latest()
 	s := stage.Set(t, stage.Options{Name: "swap"})
@@ -169,7 +213,11 @@ func TestSwap(t *testing.T) {
 		t.Fatal(err)
 	}
 
-	c.age(s)
+	for name, uid := range c.age(s) {
+		if claim := before[strings.TrimPrefix(name, "NodeClaim/")]; claim != nil {
+			claim.UID = uid
+		}
+	}
 	t.Log(succeed(t, "--backup", backup(t)))
 
 	ended := s.Calls("TerminateInstances")

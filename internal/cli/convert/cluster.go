@@ -7,6 +7,7 @@ import (
 	"io"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/spf13/pflag"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -27,6 +28,7 @@ type conversion struct {
 	out       io.Writer
 	path      string // of the backup
 	dryRun    bool
+	settle    time.Duration
 
 	crds   map[kind]*unstructured.Unstructured // as they are
 	before map[kind]*unstructured.Unstructured // as they were before this run opened them
@@ -40,12 +42,14 @@ type inCluster struct {
 	asked, dryRun bool
 	cluster       verb.Cluster
 	backup        string
+	settle        time.Duration
 }
 
 func (i *inCluster) flags(f *pflag.FlagSet) {
 	f.BoolVar(&i.asked, "cluster", false, "rewrite what the cluster stores as v1beta1")
 	f.StringVar(&i.backup, "backup", "v1beta1-backup.yaml", "with --cluster, file for what was there before; one that exists is not written over")
 	f.BoolVar(&i.dryRun, "dry-run", false, "with --cluster, say what would be done, and change nothing")
+	f.DurationVar(&i.settle, "settle", 10*time.Second, "with --cluster, how long to wait for API servers that have not heard yet that v1 is served; 0 is right where there is one")
 	f.StringVar(&i.cluster.Kubeconfig, "kubeconfig", "", "with --cluster, kubeconfig to use; empty: the usual one")
 	f.StringVar(&i.cluster.Context, "context", "", "with --cluster, context of the kubeconfig; empty: the current one")
 }
@@ -55,10 +59,12 @@ func (i *inCluster) misused(f *pflag.FlagSet, files []string) error {
 	switch {
 	case i.asked && (len(files) > 0 || f.Changed("instance-profile") || f.Changed("role")):
 		return verb.BadInputf("--cluster converts what the cluster stores: -f, --instance-profile and --role are for files, leave them out")
+	case i.asked && i.settle < 0:
+		return verb.BadInputf("--settle is %s: say how long to wait, such as 10s, or 0", i.settle)
 	case i.asked:
 		return nil
-	case f.Changed("backup") || f.Changed("dry-run") || f.Changed("kubeconfig") || f.Changed("context"):
-		return verb.BadInputf("--backup, --dry-run, --kubeconfig and --context go with --cluster, which is missing; files are only read")
+	case f.Changed("backup") || f.Changed("dry-run") || f.Changed("settle") || f.Changed("kubeconfig") || f.Changed("context"):
+		return verb.BadInputf("--backup, --dry-run, --settle, --kubeconfig and --context go with --cluster, which is missing; files are only read")
 	case len(files) == 0:
 		return verb.BadInputf("what is to be converted: name a file with -f, or - for standard input, or --cluster for what a cluster stores")
 	}
@@ -82,7 +88,7 @@ func (i *inCluster) convert(ctx context.Context, out io.Writer) error {
 		return verb.BadInput(err)
 	}
 	c := &conversion{
-		api: api, discovery: names, now: clock.Wall, out: out, path: i.backup, dryRun: i.dryRun,
+		api: api, discovery: names, now: clock.Wall, out: out, path: i.backup, dryRun: i.dryRun, settle: i.settle,
 		crds: map[kind]*unstructured.Unstructured{}, before: map[kind]*unstructured.Unstructured{},
 	}
 	return c.run(ctx)
@@ -132,10 +138,28 @@ func (c *conversion) run(ctx context.Context) error {
 	if err := c.check(ctx); err != nil {
 		return c.undo(ctx, err)
 	}
+	if err := c.await(ctx); err != nil {
+		return c.undo(ctx, err)
+	}
 	if err := c.write(ctx); err != nil {
 		return fmt.Errorf("%w; what is written is whole: run the same command again, and it goes on", err)
 	}
 	return nil
+}
+
+// await gives every API server the time to hear that v1 is served. One that has not answers that a pool is not found under v1, and the garbage collector,
+// which asks one of them, deletes the claims that name it as their owner.
+func (c *conversion) await(ctx context.Context) error {
+	if c.settle == 0 || len(c.found.claims) == 0 {
+		return nil
+	}
+	c.say("waiting %s for all API servers to serve %s", c.settle, latest)
+	select {
+	case <-ctx.Done():
+		return ctx.Err()
+	case <-time.After(c.settle):
+		return nil
+	}
 }
 
 // look reads the definitions.
