@@ -306,6 +306,7 @@ func TestEmptyNodesAreGivenBack(t *testing.T) {
 	h := build(t)
 	ns := kubetest.Namespace(t)
 	p, d := pool("empty"), deployment(ns, "web", 4, "900m")
+	p.Spec.Disruption.Budgets = []v1.Budget{{Nodes: "100%"}} // by a tenth of four nodes they would go one after the other
 	d.Spec.Template.Spec.Affinity = apart(d)
 	h.make(t, p, d)
 	h.runs(t, ns, 4)

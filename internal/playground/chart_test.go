@@ -133,6 +133,7 @@ const provisioner = `{apiVersion: karpenter.sh/v1alpha5, kind: Provisioner, meta
 // A release from its first day to its last, by the commands that guides give: every part of it is real but the container.
 // The whole life is lived when TENON_TEST_CHART is all; without, the days that need no node and no waiting.
 func TestARelease(t *testing.T) {
+	t.Parallel() // it waits more than it computes, and each playground is a world of its own
 	r := read(t, "--controller", "none", "--host", "m5.large")
 	oci := []string{"oci://" + r.contact.Charts + "/karpenter/karpenter", "--plain-http"}
 	install := append([]string{
@@ -317,6 +318,7 @@ func (r reader) uninstalledWithNodes(install []string) {
 // Where there is room for one replica alone, helm does not wait for two; `tenon up` installs by the chart, and what is
 // changed by hand is kept; processes end with the playground.
 func TestUpInstallsTheChart(t *testing.T) {
+	t.Parallel() // it waits more than it computes, and each playground is a world of its own
 	r := read(t)
 	pods := r.controllers(2, 0)
 	for _, p := range pods {

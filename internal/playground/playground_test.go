@@ -100,6 +100,7 @@ func contact(t *testing.T, dir string) playground.Contact {
 
 // The whole life of a playground: two side by side, machines that come and die, a kill -9, and the end.
 func TestAPlayground(t *testing.T) {
+	t.Parallel() // it waits more than it computes, and each playground is a world of its own
 	needBinary(t)
 	dir, other := filepath.Join(t.TempDir(), "a"), filepath.Join(t.TempDir(), "b")
 	up := func(dir string, more ...string) {

@@ -45,6 +45,7 @@ var built = sync.OnceValues(func() (string, error) {
 // Tenon in a playground: pods get nodes, also after the controller was killed, and nodes that are deleted go with
 // their machines.
 func TestPodsGetNodes(t *testing.T) {
+	t.Parallel() // it waits more than it computes, and each playground is a world of its own
 	needBinary(t)
 	dir := filepath.Join(t.TempDir(), "a")
 	t.Cleanup(func() { _, _ = playground.Stop(context.Background(), playground.Dir(dir)) })
