@@ -604,7 +604,10 @@ func TestQueries(t *testing.T) {
 		}
 		var written []string
 		for _, name := range asks.Metrics {
-			has, ok := labels[strings.TrimSuffix(name, "_bucket")]
+			has, ok := labels[name]
+			if !ok {
+				has, ok = labels[strings.TrimSuffix(strings.TrimSuffix(name, "_bucket"), "_count")]
+			}
 			if !ok {
 				t.Errorf("%s: there is no metric %s", queries[i], name)
 			}

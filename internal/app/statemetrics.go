@@ -28,6 +28,7 @@ import (
 	"github.com/tenon-sh/tenon/internal/controller/pool"
 	"github.com/tenon-sh/tenon/internal/metric"
 	"github.com/tenon-sh/tenon/internal/statemetrics"
+	"github.com/tenon-sh/tenon/internal/web/live"
 )
 
 // leads reports whether this process does the work. What happens is counted by
@@ -213,6 +214,7 @@ func (p *parts) measure(ctx context.Context) []perObject {
 		return nil
 	}
 	p.unpriced.Look(p.metrics, w)
+	live.Measure(p.metrics, w)
 	if d, ok := p.Driver.(author); ok {
 		var sizes []metric.Sample
 		for class, bytes := range d.UserData() {

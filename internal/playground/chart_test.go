@@ -259,7 +259,8 @@ func (r reader) dashboards() {
 	later := map[string]bool{
 		"karpenter_nodeclaims_terminated_total": true, "karpenter_nodeclaims_disrupted_total": true, "karpenter_nodeclaims_termination_duration_seconds_bucket": true,
 		"karpenter_nodes_drained_total": true, "karpenter_cloudprovider_errors_total": true, "karpenter_interruption_received_messages_total": true,
-		"karpenter_pods_eviction_requests_total": true,
+		"karpenter_pods_eviction_requests_total": true, "karpenter_pods_disruption_initiated_total": true, "karpenter_voluntary_disruption_decisions_total": true,
+		"karpenter_consolidation_moves_total": true, "tenon_consolidation_hourly_savings": true, "tenon_consolidation_hourly_bound": true,
 	}
 	asked := map[string]bool{}
 	for _, file := range []string{"karpenter/dashboards/overview.json", "karpenter/alerts.yaml"} {
@@ -267,7 +268,7 @@ func (r reader) dashboards() {
 		if err != nil {
 			r.Fatal(err)
 		}
-		for _, name := range regexp.MustCompile(`\bkarpenter_[a-z_]+\b`).FindAllString(string(text), -1) {
+		for _, name := range regexp.MustCompile(`\b(?:karpenter|tenon)_[a-z_]+\b`).FindAllString(string(text), -1) {
 			asked[name] = true
 		}
 	}

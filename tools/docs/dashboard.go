@@ -16,30 +16,62 @@ type panel struct {
 	title, metric string
 	by            []string // labels that make a line each
 	unit          string
+	more          []query // further lines
 }
 
-// panels are the plots of the dashboard, row by row.
+// A query is a line of a plot, or one for each value of its labels, that has another metric.
+type query struct {
+	legend, metric string
+	by             []string
+	is             string // what its values are compared with; others are not drawn
+}
+
+// count behind the name of a histogram asks how often something was observed, not how much it was.
+const count = "_count"
+
+// panels are the plots of the dashboard, row by row. Those of the first two rows are what the live page plots, for as
+// long as Prometheus keeps it.
 func panels() []panel {
 	return []panel{
-		{"Pods refused", metric.SchedulerUnschedulable, nil, "short"},
-		{"Time to decide (p90)", metric.SchedulingDuration, nil, "s"},
-		{"Cluster state complete", metric.ClusterStateSynced, nil, "short"},
-		{"Nodes in the cluster state", metric.ClusterStateNodes, nil, "short"},
+		{
+			"Price an hour", metric.ClusterPrice,
+			[]string{"of"},
+			"short",
+			[]query{{"bound of what can move", metric.ConsolidationBound, nil, "> 0"}},
+		},
+		{"Saved an hour by consolidation", metric.ConsolidationSavings, []string{"state"}, "short", nil},
+		{"Nodes by state", metric.ClusterNodes, []string{"state"}, "short", nil},
+		{"Asked for by pods, of what nodes have", metric.ClusterUtilization, []string{"resource_type"}, "percent", nil},
 
-		{"Claims created", metric.ClaimsCreated, []string{"nodepool", "reason"}, "cps"},
-		{"Claims ended", metric.ClaimsTerminated, []string{"nodepool", "capacity_type"}, "cps"},
-		{"Claims given back, by reason", metric.ClaimsDisrupted, []string{"reason"}, "cps"},
-		{"Time from deletion to end (p90)", metric.ClaimsTerminationDuration, nil, "s"},
+		{"Pending pods", metric.PendingPods, nil, "short", nil},
+		{"Longest wait of a pending pod", metric.PendingLongest, nil, "s", nil},
+		{"From pod to node (p90)", metric.PodsBoundDuration, nil, "s", nil},
+		{"Pods that are moved, by reason", metric.PodsDisruptionInitiated, []string{"reason"}, "cps", nil},
 
-		{"Pools: in use", metric.PoolsUsage, []string{"nodepool", "resource_type"}, "short"},
-		{"Pools: limit", metric.PoolsLimit, []string{"nodepool", "resource_type"}, "short"},
-		{"Nodes created", metric.NodesCreated, []string{"nodepool", "zone"}, "cps"},
-		{"Nodes drained", metric.NodesDrained, []string{"nodepool"}, "cps"},
+		{"Decisions to buy", metric.SchedulingDuration + count, []string{"controller"}, "cps", nil},
+		{"Decisions to give back", metric.DisruptionDecisions, []string{"decision", "reason"}, "cps", nil},
+		{"Moves of consolidation", metric.ConsolidationMoves, []string{"decision", "policy"}, "cps", nil},
+		{"Prices of pools an hour", metric.PoolsCost, []string{"nodepool"}, "short", nil},
 
-		{"Calls to the cloud (p90)", metric.CloudDuration, []string{"method"}, "s"},
-		{"Errors of the cloud", metric.CloudErrors, []string{"method", "error"}, "cps"},
-		{"Notices of interruption", metric.InterruptionReceived, []string{"message_type"}, "cps"},
-		{"Answers to evictions", metric.PodsEvictionRequests, []string{"code"}, "cps"},
+		{"Pods refused", metric.SchedulerUnschedulable, nil, "short", nil},
+		{"Time to decide (p90)", metric.SchedulingDuration, nil, "s", nil},
+		{"Cluster state complete", metric.ClusterStateSynced, nil, "short", nil},
+		{"Nodes in the cluster state", metric.ClusterStateNodes, nil, "short", nil},
+
+		{"Claims created", metric.ClaimsCreated, []string{"nodepool", "reason"}, "cps", nil},
+		{"Claims ended", metric.ClaimsTerminated, []string{"nodepool", "capacity_type"}, "cps", nil},
+		{"Claims given back, by reason", metric.ClaimsDisrupted, []string{"reason"}, "cps", nil},
+		{"Time from deletion to end (p90)", metric.ClaimsTerminationDuration, nil, "s", nil},
+
+		{"Pools: in use", metric.PoolsUsage, []string{"nodepool", "resource_type"}, "short", nil},
+		{"Pools: limit", metric.PoolsLimit, []string{"nodepool", "resource_type"}, "short", nil},
+		{"Nodes created", metric.NodesCreated, []string{"nodepool", "zone"}, "cps", nil},
+		{"Nodes drained", metric.NodesDrained, []string{"nodepool"}, "cps", nil},
+
+		{"Calls to the cloud (p90)", metric.CloudDuration, []string{"method"}, "s", nil},
+		{"Errors of the cloud", metric.CloudErrors, []string{"method", "error"}, "cps", nil},
+		{"Notices of interruption", metric.InterruptionReceived, []string{"message_type"}, "cps", nil},
+		{"Answers to evictions", metric.PodsEvictionRequests, []string{"code"}, "cps", nil},
 	}
 }
 
@@ -80,6 +112,14 @@ func alerts() []alert {
 	}
 }
 
+// observed is the metric of which a name is, without what asks how often something was observed. Other names end so, too.
+func observed(name string) string {
+	if bare, ok := strings.CutSuffix(name, count); ok && slices.ContainsFunc(metric.Table(nil), func(m metric.Metric) bool { return m.Name == bare && m.Kind == metric.Histogram }) {
+		return bare
+	}
+	return name
+}
+
 // ask is the expression for a metric, added up by labels; what a metric that
 // is unknown, is not written or lacks a label would answer is an error.
 func ask(name string, by []string, window string, written func(string) bool) (string, error) {
@@ -88,6 +128,8 @@ func ask(name string, by []string, window string, written func(string) bool) (st
 		only = "{" + only
 	}
 	all := metric.Table(nil)
+	whole := bare
+	bare = observed(bare)
 	i := slices.IndexFunc(all, func(m metric.Metric) bool { return m.Name == bare })
 	if i < 0 || !written(bare) {
 		return "", fmt.Errorf("metric %s is not in the table, or no code writes it", bare)
@@ -98,6 +140,9 @@ func ask(name string, by []string, window string, written func(string) bool) (st
 		}
 	}
 	list := strings.Join(by, ", ")
+	if whole != bare {
+		return fmt.Sprintf("sum by (%s) (rate(%s%s[%s]))", list, whole, only, window), nil
+	}
 	switch all[i].Kind {
 	case metric.Counter:
 		return fmt.Sprintf("sum by (%s) (rate(%s%s[%s]))", list, bare, only, window), nil
@@ -120,19 +165,25 @@ func dashboard(written func(string) bool) (string, error) {
 	source := object{"type": "prometheus", "uid": "${datasource}"}
 	var shown []object
 	for i, p := range panels() {
-		expr, err := ask(p.metric, p.by, "$__rate_interval", written)
-		if err != nil {
-			return "", fmt.Errorf("panel %q: %w", p.title, err)
-		}
-		var legend []string
-		for _, label := range p.by {
-			legend = append(legend, "{{"+label+"}}")
+		var targets []object
+		for j, q := range append([]query{{metric: p.metric, by: p.by}}, p.more...) {
+			expr, err := ask(q.metric, q.by, "$__rate_interval", written)
+			if err != nil {
+				return "", fmt.Errorf("panel %q: %w", p.title, err)
+			}
+			legend := []string{q.legend}
+			for _, label := range q.by {
+				legend = append(legend, "{{"+label+"}}")
+			}
+			targets = append(targets, object{
+				"refId": string(rune('A' + j)), "datasource": source, "expr": strings.TrimSpace(expr + " " + q.is), "legendFormat": strings.TrimSpace(strings.Join(legend, " ")),
+			})
 		}
 		shown = append(shown, object{
-			"id": i + 1, "type": "timeseries", "title": p.title, "description": help[p.metric], "datasource": source,
+			"id": i + 1, "type": "timeseries", "title": p.title, "description": help[observed(p.metric)], "datasource": source,
 			"gridPos":     object{"h": 8, "w": 6, "x": i % 4 * 6, "y": i / 4 * 8},
 			"fieldConfig": object{"defaults": object{"unit": p.unit, "min": 0}, "overrides": []object{}},
-			"targets":     []object{{"refId": "A", "datasource": source, "expr": expr, "legendFormat": strings.Join(legend, " ")}},
+			"targets":     targets,
 		})
 	}
 	var b bytes.Buffer

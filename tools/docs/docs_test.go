@@ -79,7 +79,7 @@ func serve(t *testing.T) map[string]bool {
 	for _, f := range families {
 		served[f.GetName()] = true
 		if f.GetMetric()[0].Histogram != nil {
-			served[f.GetName()+"_bucket"] = true
+			served[f.GetName()+"_bucket"], served[f.GetName()+"_count"] = true, true
 		}
 	}
 	return served

@@ -62,6 +62,9 @@ func (c *Controller) tell(ctx context.Context, w *world.World, p plan.Plan) {
 		}
 	}
 	c.Metrics.Put(metric.DisruptionEligibleNodes, float64(eligible), lower(plan.Underutilized))
+	c.Metrics.Put(metric.ConsolidationSavings, p.Saving().Units(), "now")
+	c.Metrics.Put(metric.ConsolidationSavings, (p.Possible() - p.Saving()).Units(), "held")
+	c.Metrics.Put(metric.ConsolidationBound, p.Least.Units())
 	c.tellKept(ctx, unmoved)
 }
 

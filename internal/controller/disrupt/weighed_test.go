@@ -1,6 +1,7 @@
 package disrupt_test
 
 import (
+	"maps"
 	"slices"
 	"strings"
 	"testing"
@@ -22,12 +23,13 @@ import (
 // What consolidation proposes, what balanced pools think of it and what is taken back is told as Karpenter tells it.
 func TestConsolidationIsTold(t *testing.T) {
 	for name, tc := range map[string]struct {
-		why    string
-		make   func(*borough)
-		pods   []string
-		told   []string
-		counts map[string]float64 // of series of moves, by decision and policy
-		scores uint64
+		why         string
+		make        func(*borough)
+		pods        []string
+		told        []string
+		counts      map[string]float64 // of series of moves, by decision and policy
+		bound, held float64            // prices an hour after the last decision
+		scores      uint64
 	}{
 		"Several": {
 			why: "Three nodes go for one that is cheaper.", pods: []string{"500m", "500m", "500m"},
@@ -36,7 +38,7 @@ func TestConsolidationIsTold(t *testing.T) {
 				"Normal ConsolidationCandidate Consolidation candidate: replace: [n2] (part of 3-node consolidation) (savings: $1.10)",
 				"Normal ConsolidationCandidate Consolidation candidate: replace: [n3] (part of 3-node consolidation) (savings: $1.10)",
 			},
-			counts: map[string]float64{"approved p WhenEmptyOrUnderutilized": 1},
+			counts: map[string]float64{"approved p WhenEmptyOrUnderutilized": 1}, bound: 0.1,
 		},
 		"Balanced": {
 			why: "One goes for a cheaper one; it disrupts all of the pool and saves three quarters of its cost.", pods: []string{"500m"},
@@ -45,7 +47,11 @@ func TestConsolidationIsTold(t *testing.T) {
 				"Normal ConsolidationApproved score 0.75 >= threshold 0.50 (k: 2, savings 75.0%, disruption 100.0%)",
 				"Normal ConsolidationCandidate Consolidation candidate: replace: [n1] -> [1 replacement] (savings: $0.30)",
 			},
-			counts: map[string]float64{"approved p Balanced": 1}, scores: 1,
+			counts: map[string]float64{"approved p Balanced": 1}, scores: 1, bound: 0.1,
+		},
+		"HeldUp": {
+			why: "The budget lets none go: what that would save is told.", pods: []string{"500m"},
+			make: func(b *borough) { b.budgets("0") }, counts: map[string]float64{}, bound: 0.1, held: 0.3,
 		},
 		"TakenBack": {
 			why: "A pod comes to forbid it when what was bought has just been launched.", pods: []string{"500m"},
@@ -81,6 +87,12 @@ func TestConsolidationIsTold(t *testing.T) {
 				slices.Sort(told)
 				if diff := cmp.Diff(tc.told, slices.Compact(told)); diff != "" {
 					t.Errorf("%s -want +got\n%s", tc.why, diff)
+				}
+				if got, want := hourly(t, registry, metric.ConsolidationBound), map[string]float64{"": tc.bound}; !maps.Equal(got, want) {
+					t.Errorf("%s the bound is %v, want %v", tc.why, got, want)
+				}
+				if got, want := hourly(t, registry, metric.ConsolidationSavings), map[string]float64{"now": 0, "held": tc.held}; !maps.Equal(got, want) {
+					t.Errorf("%s after all has begun moves save %v, want %v", tc.why, got, want)
 				}
 				counts, scores := counted(t, registry)
 				if diff := cmp.Diff(tc.counts, counts); diff != "" || scores != tc.scores {
@@ -118,6 +130,29 @@ func TestDriftIsTold(t *testing.T) {
 			t.Errorf("%v drifted nodes may be replaced, want the %d that wait", got, want)
 		}
 	})
+}
+
+// hourly are the values of a metric by its label.
+func hourly(t *testing.T, registry prometheus.Gatherer, name string) map[string]float64 {
+	t.Helper()
+	families, err := registry.Gather()
+	if err != nil {
+		t.Fatal(err)
+	}
+	out := map[string]float64{}
+	for _, f := range families {
+		for _, m := range f.GetMetric() {
+			if f.GetName() != name {
+				continue
+			}
+			by := ""
+			for _, l := range m.GetLabel() {
+				by = l.GetValue()
+			}
+			out[by] = m.GetGauge().GetValue()
+		}
+	}
+	return out
 }
 
 // eligible is how many nodes might be given back, by reason.
