@@ -7,6 +7,7 @@ import (
 
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"github.com/tenon-sh/tenon/internal/clock"
 	"github.com/tenon-sh/tenon/internal/cluster"
 )
 
@@ -44,7 +45,7 @@ func (p *Process) Show() {
 // Live lets time pass, in which the watches deliver at every tick.
 func (p *Process) Live(long, tick time.Duration) {
 	p.t.Helper()
-	for end := time.Now().Add(long); time.Now().Before(end); time.Sleep(tick) {
+	for end := clock.Wall().Add(long); clock.Wall().Before(end); time.Sleep(tick) {
 		p.Show()
 	}
 }
