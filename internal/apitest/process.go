@@ -3,6 +3,7 @@ package apitest
 import (
 	"context"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -21,7 +22,7 @@ type Process struct {
 }
 
 // Begin starts a controller as a process does: its cluster state has been shown all that there is before the controller
-// runs, which would decide about a pool without its claims otherwise.
+// runs, which would decide about a pool without its claims otherwise. It is for tests in a bubble of testing/synctest.
 func Begin(t *testing.T, store client.Reader, state *cluster.Cluster, c interface {
 	Listen()
 	Start(ctx context.Context) error
@@ -33,6 +34,7 @@ func Begin(t *testing.T, store client.Reader, state *cluster.Cluster, c interfac
 	ctx, stop := context.WithCancel(t.Context())
 	p := &Process{t: t, store: store, state: state, stop: stop, done: make(chan error, 1)}
 	go func() { p.done <- c.Start(ctx) }()
+	synctest.Wait() // for its first look
 	return p
 }
 

@@ -16,6 +16,7 @@ import (
 // pods, as its watches would.
 func Show(t *testing.T, c client.Reader, state *cluster.Cluster) {
 	t.Helper()
+	known := held(state.World()) // what it learns of while this lists is not gone, but newer
 	var (
 		pools  v1.NodePoolList
 		claims v1.NodeClaimList
@@ -41,7 +42,7 @@ func Show(t *testing.T, c client.Reader, state *cluster.Cluster) {
 		there["pod "+pods.Items[i].Name] = true
 		state.SetPod(&pods.Items[i])
 	}
-	vanish(state, state.World(), func(what string) bool { return !there[what] })
+	vanish(state, state.World(), func(what string) bool { return known[what] && !there[what] })
 }
 
 // vanish has a cluster state forget what is no more.
@@ -59,4 +60,21 @@ func vanish(state *cluster.Cluster, w *world.World, is func(string) bool) {
 			state.DeleteNode(p.Node.Name)
 		}
 	}
+}
+
+// held are the names of what a World holds.
+func held(w *world.World) map[string]bool {
+	names := map[string]bool{}
+	for _, p := range w.Places() {
+		for _, pod := range p.Pods {
+			names["pod "+pod.Name] = true
+		}
+		if p.Claim != nil {
+			names["claim "+p.Claim.Name] = true
+		}
+		if p.Node != nil {
+			names["node "+p.Node.Name] = true
+		}
+	}
+	return names
 }
