@@ -24,6 +24,7 @@ func (k *Searcher) Search() {
 			break
 		}
 		var back []*packing.Pod
+		k.shared = len(rest) > 0
 		lots, back = k.searchTier(tier, lots, p)
 		rest = append(rest, back...)
 	}
@@ -59,6 +60,7 @@ func (k *Searcher) searchTier(tier []*market.Pool, lots []*lot, proof *Proof) (o
 		return out, nil
 	}
 	k.groups(&p, in)
+	p.Shared = k.shared
 	p.Unproven = proof == nil || !proof.forced
 	if p.Steps == 0 {
 		p.Steps = min(max(pods*searchStepsPerPod, minSearchSteps), solve.DefaultSteps)

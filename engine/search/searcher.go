@@ -14,6 +14,7 @@ type Searcher struct {
 	Loose bool // what is searched now may use what an earlier search left free, so that search proves nothing of it
 	Often bool // it is searched many times, for a few pods each
 
+	shared     bool                    // pods that are not searched for come afterwards, and may use the room that is left
 	shelves    map[*market.Pool]*shelf // of tiers, by their first pool
 	sameForAll bool                    // what is bought leaves everything else on sale
 }

@@ -17,6 +17,7 @@ type model struct {
 	rows      []row
 	budgets   []int64
 	charge    int64
+	shared    bool    // what is left of the room is of use
 	rationed  bool    // budgets may be too small for everything
 	standIn   []int32 // for each host of the problem the host of the model that serves in its place, or -1
 	classOf   []int32 // for each item of the problem its class, or -1
@@ -53,7 +54,7 @@ type row struct {
 
 // compile makes a problem ready for searching.
 func compile(p Problem) *model {
-	m := &model{charge: p.Charge, budgets: slices.Clone(p.Budgets), rationed: len(p.Budgets) > 0}
+	m := &model{charge: p.Charge, shared: p.Shared, budgets: slices.Clone(p.Budgets), rationed: len(p.Budgets) > 0}
 	used := usedDims(p)
 	m.dims = len(used)
 	order := m.addHosts(p, used)

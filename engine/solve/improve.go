@@ -5,33 +5,6 @@ import (
 	"slices"
 )
 
-// improver makes a solution cheaper by emptying a few hosts and filling again what was on them: first into free room elsewhere,
-// then onto new hosts at slightly different prices. What is not dearer is kept.
-type improver struct {
-	m       *model
-	k       *packer
-	p       *pricing
-	value   []float64 // undisturbed
-	nodes   []node    // each once
-	free    []int64   // of each node, dims numbers
-	waste   []float64 // of each node: what it costs beyond what it holds is worth
-	budgets []int64
-	dice    dice
-
-	ruined  []int // positions in nodes, rising
-	classes []int32
-	journal []move
-	hosts   []int32 // all that may be tried
-	some    []int32 // those tried in this step
-}
-
-// move is n items of a class put into free room of a node.
-type move struct {
-	node  int
-	class int32
-	n     int
-}
-
 // maxUnrolled is how many hosts are worked on; those that waste least are left alone beyond it.
 const maxUnrolled = 3000
 
@@ -56,7 +29,7 @@ func (m *model) changes() int {
 
 // improve works on s until the packer has counted so many steps in all, a window has saved little, or enough says that it is.
 func (k *packer) improve(s *solution, p *pricing, budgets []int64, limit int, enough func(goal int64) bool) *solution {
-	v := &improver{m: k.m, k: k, p: p, value: slices.Clone(p.value), budgets: budgets, dice: 1, hosts: p.hosts}
+	v := &improver{m: k.m, k: k, p: p, value: slices.Clone(p.value), budgets: budgets, dice: 1, coin: 1, hosts: p.hosts}
 	frozen := v.unroll(s)
 	clear(k.rem)
 	goal, window, changes := k.m.goal(s), (limit-k.steps)/savingWindows, k.m.changes()
@@ -110,28 +83,19 @@ func (v *improver) push(n node) {
 	}
 }
 
-// book takes n items of a class from the free room, or gives them back when n is negative.
-func (v *improver) book(free []int64, c int32, n int) {
-	for d, need := range v.m.classes[c].need {
-		free[d] -= need * int64(n)
-	}
-}
-
-func (v *improver) freeOf(n int) []int64 { return v.free[n*v.m.dims : (n+1)*v.m.dims] }
-
 // step tries one change and returns what it saved.
 func (v *improver) step() int64 {
 	v.choose()
 	before := v.lift()
-	v.k.steps += 1000 + len(v.nodes)
+	v.k.steps += 200 + len(v.nodes)
 	v.journal = v.journal[:0]
 	if v.dice.below(2) == 0 {
 		v.absorb()
 	}
 	kept := slices.Clone(v.budgets)
-	fresh, after, ok := v.refill(before)
+	fresh, after, ok := v.replace(before)
 	if !ok || after > before || after == before && len(v.journal) == 0 && v.dice.below(4) > 0 {
-		v.undo()
+		v.undo(0)
 		copy(v.budgets, kept)
 		for _, n := range v.ruined {
 			v.m.refund(&v.nodes[n], v.budgets, -1)
@@ -146,6 +110,57 @@ func (v *improver) step() int64 {
 	}
 	return before - after
 }
+
+// replace places what is left on new hosts and returns them and what they cost.
+func (v *improver) replace(before int64) ([]node, int64, bool) {
+	from, way := v.k.steps, &v.ways[v.way()]
+	way.halve()
+	var fresh []node
+	var after int64
+	var ok bool
+	if way == &v.ways[regrouping] {
+		fresh, after, ok = v.regroup(before)
+		for _, c := range v.classes {
+			v.k.rem[c] = 0
+		}
+	} else {
+		v.k.steps += stepsOfRefill
+		fresh, after, ok = v.refill(before)
+	}
+	way.steps += float64(v.k.steps - from)
+	if ok {
+		way.saved += float64(max(before-after, 0))
+	}
+	return fresh, after, ok
+}
+
+// stepsOfRefill is what refilling counts beside what it looks at.
+const stepsOfRefill = 800
+
+// way is the way to be taken: most often the one that saved more for its steps lately.
+func (v *improver) way() int {
+	a, b := &v.ways[refilling], &v.ways[regrouping]
+	if n := len(v.ruined); n < 2 || n > maxRegrouped || a.tried < memory || v.m.shared {
+		return refilling
+	}
+	if v.coin.below(3) == 0 {
+		return v.coin.below(ways)
+	}
+	if a.saved*b.steps > b.saved*a.steps {
+		return refilling
+	}
+	return regrouping
+}
+
+// halve has what was long ago count less.
+func (e *effect) halve() {
+	if e.tried++; e.tried%memory == 0 {
+		e.steps, e.saved = e.steps/2, e.saved/2
+	}
+}
+
+// memory is after how many trials what was before counts half.
+const memory = 20
 
 // choose picks the nodes to empty: wasteful ones more often, and few more often than many.
 func (v *improver) choose() {
@@ -180,63 +195,6 @@ func (v *improver) lift() int64 {
 	}
 	slices.Sort(v.classes)
 	return goal
-}
-
-// absorb puts what fits into free room of the nodes that stay, large items first.
-func (v *improver) absorb() {
-	from := v.dice.below(len(v.nodes))
-	for _, c := range v.classes {
-		class := &v.m.classes[c]
-		v.k.floor.put(v.m, c, 0)
-		for i := 0; i < len(v.nodes) && v.k.rem[c] > 0; i++ {
-			n := from + i
-			if n >= len(v.nodes) {
-				n -= len(v.nodes)
-			}
-			free := v.freeOf(n)
-			if !fits(class.need, free) || !class.takers.Has(int(v.nodes[n].host)) || slices.Contains(v.ruined, n) {
-				continue
-			}
-			if z := v.addable(n, c); z > 0 {
-				v.give(n, c, z)
-				v.k.rem[c] -= z
-				v.journal = append(v.journal, move{n, c, z})
-			}
-		}
-		v.k.floor.take(v.m, c, 0)
-		v.k.steps += len(v.nodes) / 4
-	}
-}
-
-// addable is how many of the class, which is on the floor alone, the node could take of those to be placed.
-func (v *improver) addable(n int, c int32) int {
-	class := &v.m.classes[c]
-	limit := min(v.k.rem[c], class.cap)
-	for _, it := range v.nodes[n].items {
-		if it.class == c {
-			limit = min(limit, class.cap-it.n)
-		}
-	}
-	if class.bound {
-		limit = v.k.floor.besides(v.m, c, limit, v.nodes[n].items)
-	}
-	return times(class.need, v.freeOf(n), limit)
-}
-
-// give puts n items of a class on a node, or takes them away when n is negative.
-func (v *improver) give(at int, c int32, n int) {
-	v.book(v.freeOf(at), c, n)
-	v.waste[at] -= float64(v.value[c] * float64(n))
-	items := v.nodes[at].items
-	for i := range items {
-		if items[i].class == c {
-			if items[i].n += n; items[i].n == 0 {
-				v.nodes[at].items = slices.Delete(items, i, i+1)
-			}
-			return
-		}
-	}
-	v.nodes[at].items = append(items, share{c, n})
 }
 
 // hostsPerTrial is of how many hosts one is tried in a step: many steps that look at a few find more than few that look at all.
@@ -285,14 +243,6 @@ func (v *improver) refill(before int64) ([]node, int64, bool) {
 	return out, after, ok
 }
 
-// undo takes back what was absorbed.
-func (v *improver) undo() {
-	for i := len(v.journal) - 1; i >= 0; i-- {
-		j := v.journal[i]
-		v.give(j.node, j.class, -j.n)
-	}
-}
-
 // remove drops a node; the last one takes its position.
 func (v *improver) remove(n int) {
 	last := len(v.nodes) - 1
@@ -300,17 +250,3 @@ func (v *improver) remove(n int) {
 	copy(v.freeOf(n), v.freeOf(last))
 	v.nodes, v.waste, v.free = v.nodes[:last], v.waste[:last], v.free[:last*v.m.dims]
 }
-
-// dice is a small generator of numbers that look random and are the same every time.
-type dice uint64
-
-func (d *dice) next() uint64 {
-	*d += 0x9e3779b97f4a7c15
-	return mix(uint64(*d))
-}
-
-// below returns a number from 0 to n-1.
-func (d *dice) below(n int) int { return int(d.next()>>33) % n }
-
-// unit returns a number from 0 to 1.
-func (d *dice) unit() float64 { return float64(d.next()>>11) / (1 << 53) }

@@ -98,7 +98,7 @@ func slicesOf(p Problem, size int) [][]int {
 
 // part is the problem of some of the items alone.
 func (p *Problem) part(items []int) Problem {
-	out := Problem{Hosts: p.Hosts, Charge: p.Charge, Unproven: true}
+	out := Problem{Hosts: p.Hosts, Charge: p.Charge, Shared: p.Shared, Unproven: true}
 	at := make(map[int]int, len(items))
 	for k, i := range items {
 		at[i] = k

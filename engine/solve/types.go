@@ -9,6 +9,7 @@ type Problem struct {
 	Budgets  []int64  // what all opened hosts together may draw, one number a budget
 	Charge   int64    // micro-dollars per hour added per host while searching; no part of any reported cost
 	Steps    int      // bound on the counted work spent on improving; 0 is DefaultSteps, below 0 is none
+	Shared   bool     // others come afterwards that may use the room that is left: it is not filled up wherever that saves little
 	Unproven bool     // the answer's bound and duals are not wanted
 	Seeds    []Answer // known solutions, which the answer is never dearer than; invalid ones are ignored
 }

@@ -1,0 +1,231 @@
+package solve
+
+import (
+	"cmp"
+	"math"
+	"slices"
+)
+
+// Opening one host after the other leaves to the last what the others did not take, and it stands half empty. Of a few hosts that were
+// emptied all can be chosen at once instead: so many that have room enough together and cost less, whatever each of them is worth by
+// itself. What does not fit when they are filled goes into free room elsewhere.
+
+// maxRegrouped is how many emptied hosts are chosen anew together at most.
+const maxRegrouped = 4
+
+// regroup places what is left on hosts chosen together, and returns them and what they cost; not ok if it found none that cost less.
+func (v *improver) regroup(before int64) ([]node, int64, bool) {
+	g := &v.group
+	if !v.together(before) {
+		return nil, 0, false
+	}
+	g.left = g.left[:0]
+	for _, c := range v.classes {
+		g.left = append(g.left, v.k.rem[c])
+	}
+	mark := len(v.journal)
+	for range groupings {
+		pair := v.roomier(g.pairs[v.coin.below(len(g.pairs))], g.pairs[v.coin.below(len(g.pairs))])
+		hosts := append(g.hosts[:len(g.hosts):len(g.hosts)], pair[0])
+		if pair[1] >= 0 {
+			hosts = append(hosts, pair[1])
+		}
+		if out, after, ok := v.filled(hosts); ok {
+			return out, after, true
+		}
+		v.undo(mark)
+		for i, c := range v.classes {
+			v.k.rem[c] = g.left[i]
+		}
+	}
+	return nil, 0, false
+}
+
+// roomier is the dearer of two pairs: it saves less, and has more room to spare.
+func (v *improver) roomier(a, b [2]int32) [2]int32 {
+	cost := func(pair [2]int32) int64 {
+		sum := v.m.hosts[pair[0]].price + v.m.charge
+		if pair[1] >= 0 {
+			sum += v.m.hosts[pair[1]].price + v.m.charge
+		}
+		return sum
+	}
+	if cost(b) > cost(a) {
+		return b
+	}
+	return a
+}
+
+// groupings is how many pairs are tried for hosts that were emptied.
+const groupings = 4
+
+// filled places what is left on the hosts, and in free room elsewhere, and returns those that are needed and what they cost; not
+// ok if something is left over, or budgets do not allow it.
+func (v *improver) filled(hosts []int32) (out []node, after int64, ok bool) {
+	nodes := v.pour(hosts)
+	left := func(c int32) bool { return v.k.rem[c] > 0 }
+	if slices.ContainsFunc(v.classes, left) {
+		v.absorb()
+	}
+	if slices.ContainsFunc(v.classes, left) {
+		return nil, 0, false
+	}
+	for i := range nodes {
+		n := &nodes[i]
+		if len(n.items) == 0 {
+			continue
+		}
+		if overdrawn(v.m.hosts[n.host].draws, v.budgets, 1) {
+			for k := range out {
+				v.m.refund(&out[k], v.budgets, 1)
+			}
+			return nil, 0, false
+		}
+		v.m.refund(n, v.budgets, -1)
+		v.m.downsize(n, v.budgets)
+		after += v.m.hosts[n.host].price + v.m.charge
+		out = append(out, *n)
+	}
+	return out, after, true
+}
+
+// together chooses hosts that have room for what is left and cost less than before: some like those that were emptied, and two of
+// all that there are. It reports whether there are any.
+func (v *improver) together(before int64) bool {
+	g, m := &v.group, v.m
+	g.need, g.rest, g.hosts = g.need[:0], g.rest[:0], g.hosts[:0]
+	for range m.dims {
+		g.need = append(g.need, 0)
+	}
+	for _, c := range v.classes {
+		for d, n := range m.classes[c].need {
+			g.need[d] += n * int64(v.k.rem[c])
+		}
+	}
+	g.rest = append(g.rest, g.need...)
+	most := before
+	for n := v.coin.below(len(v.ruined)); len(g.hosts) < len(v.ruined)-2; n++ {
+		h := v.nodes[v.ruined[n%len(v.ruined)]].host
+		g.hosts = append(g.hosts, h)
+		most -= m.hosts[h].price + m.charge
+		for d, room := range m.hosts[h].room {
+			g.rest[d] -= room
+		}
+	}
+	v.pairUp(most)
+	return len(g.pairs) > 0
+}
+
+// pairUp lists the single hosts and the pairs that have room for the rest and cost less than most.
+func (v *improver) pairUp(most int64) {
+	g, m := &v.group, v.m
+	g.pairs = g.pairs[:0]
+	for i, a := range v.hosts {
+		room, price := m.hosts[a].room, m.hosts[a].price+m.charge
+		if price >= most {
+			continue
+		}
+		if fits(g.rest, room) {
+			g.pairs = append(g.pairs, [2]int32{a, -1})
+			continue
+		}
+		v.k.steps += len(v.hosts) / 64
+	next:
+		for _, b := range v.hosts[i:] {
+			if price+m.hosts[b].price+m.charge >= most {
+				continue
+			}
+			for d, need := range g.rest {
+				if room[d]+m.hosts[b].room[d] < need {
+					continue next
+				}
+			}
+			g.pairs = append(g.pairs, [2]int32{a, b})
+		}
+	}
+}
+
+// pour fills the hosts, large items first, each where it points the way of the free room.
+func (v *improver) pour(hosts []int32) []node {
+	g, m := &v.group, v.m
+	nodes := make([]node, len(hosts))
+	g.free, g.scale = g.free[:0], g.scale[:0]
+	for i, h := range hosts {
+		nodes[i] = node{host: h, times: 1}
+		g.free = append(g.free, slices.Clone(m.hosts[h].room))
+	}
+	for _, n := range g.need {
+		g.scale = append(g.scale, 1/float64(max(n, 1)))
+	}
+	order := slices.Clone(v.classes)
+	slices.SortStableFunc(order, func(a, b int32) int { return cmp.Compare(v.part(b), v.part(a)) })
+	for _, c := range order {
+		class := &m.classes[c]
+		v.k.floor.put(m, c, 0)
+		each := max(v.k.rem[c]/4, 1)
+		for v.k.rem[c] > 0 {
+			best, top, fill := -1, -1.0, 0
+			for i := range nodes {
+				if !class.takers.Has(int(nodes[i].host)) || !fits(class.need, g.free[i]) {
+					continue
+				}
+				limit := min(v.k.rem[c], class.cap, each)
+				for _, it := range nodes[i].items {
+					if it.class == c {
+						limit = min(limit, class.cap-it.n)
+					}
+				}
+				if class.bound {
+					limit = v.k.floor.besides(m, c, limit, nodes[i].items)
+				}
+				if n := times(class.need, g.free[i], limit); n > 0 {
+					if score := v.along(class.need, g.free[i]); score > top {
+						best, top, fill = i, score, n
+					}
+				}
+			}
+			if best < 0 {
+				break
+			}
+			v.k.rem[c] -= fill
+			for d, need := range class.need {
+				g.free[best][d] -= need * int64(fill)
+			}
+			addTo(&nodes[best], c, fill)
+			v.k.steps += len(nodes)
+		}
+		v.k.floor.take(m, c, 0)
+	}
+	return nodes
+}
+
+// part is how large an item is beside all that is to be placed.
+func (v *improver) part(c int32) float64 {
+	out := 0.0
+	for d, n := range v.m.classes[c].need {
+		out = max(out, float64(n)*v.group.scale[d])
+	}
+	return out
+}
+
+// along is how well a need points the way of free room.
+func (v *improver) along(need, free []int64) float64 {
+	along, length := 0.0, 0.0
+	for d, n := range need {
+		f := float64(float64(free[d]) * v.group.scale[d])
+		along += float64(float64(n) * v.group.scale[d] * f)
+		length += float64(f * f)
+	}
+	return along / math.Sqrt(length+1e-30)
+}
+
+// addTo puts n items of a class on a node.
+func addTo(n *node, c int32, count int) {
+	for i := range n.items {
+		if n.items[i].class == c {
+			n.items[i].n += count
+			return
+		}
+	}
+	n.items = append(n.items, share{c, count})
+}
