@@ -7,6 +7,7 @@ import (
 
 	awsv1 "github.com/tenon-sh/tenon/api/aws/v1"
 	"github.com/tenon-sh/tenon/internal/aws/nodeclass"
+	"github.com/tenon-sh/tenon/internal/sim/fault"
 	"github.com/tenon-sh/tenon/internal/sim/market"
 )
 
@@ -15,6 +16,7 @@ func TestInspect(t *testing.T) {
 	tests := map[string]struct {
 		why    string
 		change func(*nodeclass.Class)
+		denied string
 		broken map[string]string
 	}{
 		"Fine": {why: "Every part is found.", change: func(*nodeclass.Class) {}},
@@ -27,6 +29,15 @@ func TestInspect(t *testing.T) {
 			why:    "Nothing says which profile machines get.",
 			change: func(c *nodeclass.Class) { c.Role, c.Profile = "", "" },
 			broken: map[string]string{awsv1.ConditionInstanceProfileReady: "InstanceProfileNotFound"},
+		},
+		"UnknownProfile": {
+			why:    "The profile that is named does not exist: every launch would be refused.",
+			change: func(c *nodeclass.Class) { c.Role, c.Profile = "", "none" },
+			broken: map[string]string{awsv1.ConditionInstanceProfileReady: "InstanceProfileNotFound"},
+		},
+		"SilentIAM": {
+			why:    "Whether it exists cannot be asked, as in a cluster without a way to IAM: EC2 has the last word.",
+			change: func(c *nodeclass.Class) { c.Role, c.Profile = "", "none" }, denied: "GetInstanceProfile",
 		},
 		"Placement": {
 			why:    "Without the group that its machines belong to, a class makes none.",
@@ -52,6 +63,9 @@ func TestInspect(t *testing.T) {
 			a := open(t, nil, tc.change)
 			if _, err := a.Market.CreateTemplate(market.NewTemplate{Name: "mine"}); err != nil {
 				t.Fatal(err)
+			}
+			if tc.denied != "" {
+				a.Rules.Add(fault.Rule{Action: tc.denied, Kind: fault.Deny})
 			}
 			got, err := a.Inspect(context.Background(), templateOf().Class)
 			if err != nil {

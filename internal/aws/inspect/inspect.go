@@ -150,7 +150,7 @@ func (i *Inspector) inspectImages(ctx context.Context, c nodeclass.Class, out *I
 
 func (i *Inspector) inspectProfile(ctx context.Context, c nodeclass.Class, out *Inspection) (err error) {
 	if c.LaunchTemplate == "" {
-		out.Profile, err = i.Profiles.Of(ctx, c)
+		out.Profile, err = i.Profiles.Check(ctx, c)
 	}
 	return err
 }

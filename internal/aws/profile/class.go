@@ -29,3 +29,12 @@ func (p Classes) Of(ctx context.Context, c nodeclass.Class) (string, error) {
 	return "", cloud.Errorf(cloud.NotReady, "InstanceProfileNotFound",
 		"neither spec.instanceProfile of %s %q nor the setting aws.defaultInstanceProfile names an instance profile: set one", c.Ref.Kind, c.Ref.Name)
 }
+
+// Check is Of for a class that is looked at, not launched by: a profile that the class names is looked for as well.
+func (p Classes) Check(ctx context.Context, c nodeclass.Class) (string, error) {
+	name, err := p.Of(ctx, c)
+	if err == nil && c.Profile != "" {
+		err = p.Store.named(ctx, c.Profile)
+	}
+	return name, err
+}

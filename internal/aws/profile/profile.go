@@ -25,8 +25,11 @@ import (
 // fresh is how long a profile that was seen to be right is taken to be so.
 const fresh = 15 * time.Minute
 
-// missingRoleFor is how long a role that was not there is taken not to be.
-const missingRoleFor = time.Minute
+// patience is how long a profile that a class names is looked for. In a subnet without a way to IAM nothing ever answers.
+const patience = 5 * time.Second
+
+// missingFor is how long a role or a profile that was not there is taken not to be.
+const missingFor = time.Minute
 
 // maxProfileDelay is how long EC2 may take to learn of a profile that IAM has made.
 const maxProfileDelay = time.Minute
@@ -76,11 +79,15 @@ type Store struct {
 	iam  *iam.Client
 	now  clock.Now
 	made *answers.Memory[time.Time] // when profiles were made that were seen to be right, by name
+	seen *answers.Memory[struct{}]  // profiles of others that were looked for, by name
 }
 
 // NewStore returns a Store that has seen no profile yet.
 func NewStore(c *iam.Client, now clock.Now) *Store {
-	return &Store{iam: c, now: now, made: answers.New(now, answers.Rules[time.Time]{Stale: keepUnusedFor - fresh})}
+	return &Store{
+		iam: c, now: now, seen: answers.New(now, answers.Rules[struct{}]{}),
+		made: answers.New(now, answers.Rules[time.Time]{Stale: keepUnusedFor - fresh}),
+	}
 }
 
 // Ensure returns the name of a profile with the owner's role in it, made if it was not there.
@@ -111,9 +118,26 @@ func (s *Store) ensure(ctx context.Context, o Owner) (made time.Time, holds time
 	case err != nil:
 		return time.Time{}, 0, err
 	case !there:
-		return time.Time{}, missingRoleFor, cloud.Errorf(cloud.NotReady, awsv1.ReasonRoleNotFound, "role %s does not exist: create it, or name another in spec.role", o.role())
+		return time.Time{}, missingFor, cloud.Errorf(cloud.NotReady, awsv1.ReasonRoleNotFound, "role %s does not exist: create it, or name another in spec.role", o.role())
 	}
 	return aws.ToTime(p.CreateDate), fresh, nil
+}
+
+// named looks for a profile that a class names. An account that does not say, since IAM cannot be reached
+// from the cluster or may not be asked, is no reason to refuse the class: EC2 has the last word.
+func (s *Store) named(ctx context.Context, name string) error {
+	_, err := s.seen.Get(ctx, name, func(ctx context.Context) (struct{}, time.Duration, error) {
+		ctx, cancel := context.WithTimeout(ctx, patience)
+		defer cancel()
+		switch p, err := s.find(ctx, name); {
+		case err != nil:
+			return struct{}{}, fresh, nil //nolint:nilerr // no answer
+		case p == nil:
+			return struct{}{}, missingFor, cloud.Errorf(cloud.NotReady, awsv1.ReasonInstanceProfileNotFound, "instance profile %s does not exist: create it, or name another", name)
+		}
+		return struct{}{}, fresh, nil
+	})
+	return err
 }
 
 // Young reports whether a profile was made so recently that EC2 may not know it yet.
