@@ -2,6 +2,7 @@ package aws_test
 
 import (
 	"maps"
+	"strconv"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -84,4 +85,28 @@ func TestSpecialMachines(t *testing.T) {
 			})
 		})
 	}
+}
+
+// Machines whose pods run in Nitro enclaves are started with them switched on, and no others.
+func TestEnclaves(t *testing.T) {
+	credentials(t)
+	synctest.Test(t, func(t *testing.T) {
+		w := &virtual{t: t, sold: []string{"m5"}}
+		d := w.start()
+		for i, want := range []bool{false, true} {
+			o := order("one", 1, label.OnDemand)
+			o.Token, o.Menu = strconv.Itoa(i), []string{"m5.xlarge"}
+			if want {
+				o.Overlaid = o.Overlaid.With("eks.amazonaws.com/nip-slots", amount.Unit)
+			}
+			out := d.Launch(t.Context(), []cloud.Order{o})[0]
+			if out.Err != nil {
+				t.Fatal(out.Err)
+			}
+			got := w.account().Market.Instances()[i].Data.Enclaves
+			if on := got != nil && *got; on != want {
+				t.Errorf("enclaves of machine %d are %v, want %v", i, on, want)
+			}
+		}
+	})
 }

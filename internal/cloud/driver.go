@@ -72,6 +72,7 @@ type Order struct {
 	Menu         []string              // acceptable shapes, cheapest first
 	Prices       map[Offer]money.Micro // what offers cost for this pool, where that is not what the seller says: it is to prefer what is cheapest by these
 	Requests     amount.List           // what every machine must hold
+	Overlaid     amount.List           // what it must hold of resources that only NodeOverlays know
 	Labels       map[string]string     // for the machine's kubelet to register with
 	Taints       []world.Taint         // likewise, startup taints among them
 	Tags         map[string]string

@@ -33,7 +33,7 @@ func (d demand) allows(key, value string) bool {
 
 // wants reports how much of a resource each machine's pods ask for.
 func (d demand) wants(resource string) bool {
-	return d.order.Requests.Value(resource) >= amount.Unit
+	return d.order.Requests.Max(d.order.Overlaid).Value(resource) >= amount.Unit
 }
 
 // shape returns the index of a shape of the catalogue, which is sorted by name.

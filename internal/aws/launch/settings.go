@@ -16,6 +16,9 @@ import (
 
 const efaResource = "vpc.amazonaws.com/efa"
 
+// enclaveResource is what pods ask for that run in Nitro enclaves.
+const enclaveResource = "eks.amazonaws.com/nip-slots"
+
 // settings are what goes into the launch template for an offer whose shape an image
 // boots. The user data is told even where it is too large.
 func (d demand) settings(o offer, kind, profile string) (template.Settings, error) {
@@ -37,7 +40,8 @@ func (d demand) settings(o offer, kind, profile string) (template.Settings, erro
 		Legacy: c.Legacy, Class: c.Ref.Name, Pool: d.order.Pool.Name, Image: image.ID, UserData: data, Profile: profile,
 		Groups: d.sel.GroupIDs(), Disks: types.Disks(c), Metadata: c.Metadata, Monitoring: c.Monitoring, PublicIP: c.PublicIP,
 		IPPrefixes: c.IPPrefixes, Interfaces: c.Interfaces, EFAs: d.adapters(s), Tracking: c.Tracking, Nested: c.Nested,
-		Spot: kind == label.Spot, Dedicated: d.dedicated(), IPv6: d.sel.Cluster.IPv6(), AnyReserved: d.anyReserved,
+		Enclaves: d.wants(enclaveResource),
+		Spot:     kind == label.Spot, Dedicated: d.dedicated(), IPv6: d.sel.Cluster.IPv6(), AnyReserved: d.anyReserved,
 		Placement: d.sel.Placement.ID, Partition: d.partition(),
 		Reservation: o.Reservation, Block: block(o.Offer), Interrupts: interrupts(o.Offer), Tags: d.baseTags(),
 	}, nil

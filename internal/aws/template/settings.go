@@ -36,6 +36,7 @@ type Settings struct {
 	EFAs        int
 	Tracking    *nodeclass.Tracking
 	Nested      string
+	Enclaves    bool   `json:",omitempty"` // Nitro enclaves
 	Placement   string // id of a placement group
 	Partition   int    `json:",omitempty"` // of it, if not any
 	Dedicated   bool   // on hardware that no other account uses
@@ -110,6 +111,9 @@ func (s Settings) Input(cluster string) *ec2.CreateLaunchTemplateInput {
 	data.Placement = s.placement()
 	if s.Nested != "" {
 		data.CpuOptions = &ec2types.LaunchTemplateCpuOptionsRequest{NestedVirtualization: ec2types.NestedVirtualizationSpecification(s.Nested)}
+	}
+	if s.Enclaves {
+		data.EnclaveOptions = &ec2types.LaunchTemplateEnclaveOptionsRequest{Enabled: aws.Bool(true)}
 	}
 	s.reserve(data)
 	return &ec2.CreateLaunchTemplateInput{

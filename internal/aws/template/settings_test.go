@@ -56,6 +56,7 @@ func TestInput(t *testing.T) {
 		"interrupts":  {"So is a reservation that can be taken back.", func(s *template.Settings) { s.Reservation, s.Interrupts = "cr-1", true }},
 		"placed":      {"Placement and tenancy stand together.", func(s *template.Settings) { s.Placement, s.Dedicated = "pg-1", true }},
 		"nested":      {"Virtual machines within the machine.", func(s *template.Settings) { s.Nested = "enabled" }},
+		"enclaves":    {"Memory that not even the machine's administrator sees.", func(s *template.Settings) { s.Enclaves = true }},
 		"monitored":   {"Metrics by the minute.", func(s *template.Settings) { s.Monitoring = true }},
 	}
 	for name, tc := range tests {

@@ -36,7 +36,12 @@ func (v overlays) correct(o *cloud.Order) {
 			continue
 		}
 		for _, e := range v.added(s.Name) {
+			wanted, ok := o.Requests.Find(e.Name)
+			if !ok {
+				continue
+			}
 			o.Requests = slices.DeleteFunc(slices.Clone(o.Requests), func(r amount.Entry) bool { return r.Name == e.Name })
+			o.Overlaid = o.Overlaid.With(e.Name, wanted)
 		}
 		for _, offer := range s.Offers {
 			if !offer.Overlaid {

@@ -83,6 +83,7 @@ type launchData struct {
 		NestedVirtualization string
 		AmdSevSnp            string
 	}
+	EnclaveOptions        struct{ Enabled *bool }
 	PrivateDnsNameOptions *struct {
 		HostnameType                    string
 		EnableResourceNameDnsARecord    *bool
@@ -121,7 +122,7 @@ func (d launchData) model() market.TemplateData {
 			ID:         d.CapacityReservationSpecification.CapacityReservationTarget.CapacityReservationId,
 			GroupARN:   d.CapacityReservationSpecification.CapacityReservationTarget.CapacityReservationResourceGroupArn,
 		},
-		Placement: d.Placement.model(), Tags: specsOf(d.TagSpecification),
+		Enclaves: d.EnclaveOptions.Enabled, Placement: d.Placement.model(), Tags: specsOf(d.TagSpecification),
 	}
 	if d.Monitoring != nil {
 		out.Monitoring = d.Monitoring.Enabled
@@ -169,7 +170,7 @@ func dataNodes(d market.TemplateData) node {
 		el("maintenanceOptions", txt("autoRecovery", d.AutoRecovery)),
 		el("instanceMarketOptions", txt("marketType", d.Market.Kind), el("spotOptions", txt("maxPrice", d.Market.MaxPrice),
 			txt("instanceInterruptionBehavior", d.Market.Interruption), txt("spotInstanceType", d.Market.SpotType))),
-		reservationSpec(d.Reservation), placementNode(d.Placement), cpuNode(d.CPU), dnsNode(d.DNS),
+		reservationSpec(d.Reservation), placementNode(d.Placement), cpuNode(d.CPU), el("enclaveOptions", optFlag("enabled", d.Enclaves)), dnsNode(d.DNS),
 		tagSpecNodes(d.Tags),
 	)
 }

@@ -54,6 +54,7 @@ type TemplateData struct {
 	Reservation  ReservationSpec
 	Placement    Placement
 	CPU          *CPUOptions
+	Enclaves     *bool
 	DNS          *DNSOptions
 	Tags         []TagSpec
 }
