@@ -38,6 +38,7 @@ const (
 	certificateCheckEvery = time.Minute      // how often the certificate is looked at: another replica may have made a new one
 	retryAfter            = 10 * time.Second // how soon after that failed
 	conflictRetryAfter    = time.Second      // how soon after another replica was first
+	listenAgain           = time.Second      // how soon a port that another process has is tried again
 	maxBody               = 4 << 20          // the API server sends objects of up to 3 MiB
 )
 
@@ -62,9 +63,8 @@ func (s *Server) NeedLeaderElection() bool { return false }
 // Start serves until ctx ends. A webhook that cannot be set up is said; it is no
 // reason for the controller to stop.
 func (s *Server) Start(ctx context.Context) error {
-	l, err := (&net.ListenConfig{}).Listen(ctx, "tcp", net.JoinHostPort(s.Host, strconv.Itoa(s.Port)))
-	if err != nil {
-		s.Log.Error(err, "The webhook cannot be served, objects pass without it")
+	l := s.listen(ctx)
+	if l == nil {
 		return nil
 	}
 	handler, auth := Handler(), tls.NoClientCert
@@ -86,12 +86,36 @@ func (s *Server) Start(ctx context.Context) error {
 		defer close(kept)
 		s.keep(ctx)
 	}()
-	err = server.ServeTLS(l, "", "")
+	err := server.ServeTLS(l, "", "")
 	if ctx.Err() == nil {
 		return fmt.Errorf("serve the webhook: %w", err)
 	}
 	<-kept
 	return nil
+}
+
+// listen takes the port, and waits for it where another process has it: on the network of the host
+// that may be the replica before this one, which is ending. It is nil if ctx ends before.
+func (s *Server) listen(ctx context.Context) net.Listener {
+	said := false
+	for {
+		l, err := (&net.ListenConfig{}).Listen(ctx, "tcp", net.JoinHostPort(s.Host, strconv.Itoa(s.Port)))
+		if err == nil {
+			if said {
+				s.Log.Info("The webhook is served", "port", s.Port)
+			}
+			return l
+		}
+		if !said && ctx.Err() == nil {
+			s.Log.Error(err, "The webhook cannot be served, objects pass without it until it can")
+			said = true
+		}
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-time.After(listenAgain):
+		}
+	}
 }
 
 func (s *Server) current(*tls.ClientHelloInfo) (*tls.Certificate, error) {

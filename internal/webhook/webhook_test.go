@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/go-logr/logr"
+	"github.com/go-logr/logr/funcr"
 	"github.com/google/go-cmp/cmp"
 	admissionv1 "k8s.io/api/admission/v1"
 	registrationv1 "k8s.io/api/admissionregistration/v1"
@@ -236,14 +237,21 @@ func TestServe(t *testing.T) {
 		t.Fatal(err)
 	}
 	port := free.Addr().(*net.TCPAddr).Port
-	if err := free.Close(); err != nil {
-		t.Fatal(err)
-	}
 	c := installed()
-	s := &webhook.Server{Client: c, Host: "127.0.0.1", Port: port, Service: "karpenter", Namespace: "karpenter", Log: logr.Discard(), Now: clock.Wall}
+	taken := make(chan struct{}, 10)
+	log := funcr.New(func(_, text string) {
+		if strings.Contains(text, "cannot be served") {
+			taken <- struct{}{}
+		}
+	}, funcr.Options{})
+	s := &webhook.Server{Client: c, Host: "127.0.0.1", Port: port, Service: "karpenter", Namespace: "karpenter", Log: log, Now: clock.Wall}
 	ctx, stop := context.WithCancel(t.Context())
 	done := make(chan error, 1)
 	go func() { done <- s.Start(ctx) }()
+	<-taken // by the replica before it, which ends now
+	if err := free.Close(); err != nil {
+		t.Fatal(err)
+	}
 	deadline := time.Now().Add(10 * time.Second)
 	var conn *tls.Conn
 	for conn == nil && time.Now().Before(deadline) {
