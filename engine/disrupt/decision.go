@@ -87,7 +87,7 @@ func (d *decision) restless(c plan.Command) *reason.Why {
 		if p == nil || p.Claim == nil {
 			continue
 		}
-		if at := hold.Quiet(p.Claim) + Calm; at > d.world.At() {
+		if at := hold.LastPodChange(p.Claim) + Calm; at > d.world.At() {
 			d.later(at)
 			return &reason.Why{Code: reason.TooSoon, Subject: p.Name(), Detail: "a pod has only just come or gone"}
 		}

@@ -74,7 +74,7 @@ func drifted(w *world.World, skip []string, static bool) []*world.Place {
 		return 0
 	}
 	restless := func(p *world.Place) int {
-		if hold.Quiet(p.Claim)+Calm > w.At() {
+		if hold.LastPodChange(p.Claim)+Calm > w.At() {
 			return 1
 		}
 		return 0

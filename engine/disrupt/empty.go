@@ -61,7 +61,7 @@ func (i *idler) emptyFor(p *world.Place) bool {
 		i.later(h.Until)
 		return false
 	}
-	if at := hold.Quiet(p.Claim) + *pool.Disruption.EmptyAfter; at > i.world.At() {
+	if at := hold.LastPodChange(p.Claim) + *pool.Disruption.EmptyAfter; at > i.world.At() {
 		i.later(at)
 		return false
 	}

@@ -79,10 +79,10 @@ func (e *Explainer) Pool(id world.PoolID) (Pool, bool) {
 	if p == nil {
 		return Pool{}, false
 	}
-	stock := e.stock(p)
+	available := e.available(p)
 	out := Pool{
 		Kind: id.Kind, Name: id.Name, Weight: p.Weight, Requires: p.Requirements.String(), Problems: []string{}, Limits: []Limit{}, Budgets: []Budget{},
-		Currency: e.currency(), Types: stock.Types, Barred: stock.Barred, Gives: givesBack(p),
+		Currency: e.currency(), Types: available.Types, Barred: available.Barred, Gives: givesBack(p),
 	}
 	for _, m := range e.world.Places() {
 		if m.Pool() == id {
@@ -92,9 +92,9 @@ func (e *Explainer) Pool(id world.PoolID) (Pool, bool) {
 		}
 	}
 	for _, l := range p.Limits {
-		out.Limits = append(out.Limits, Limit{l.Name, amount.Text(l.Name, l.Value), amount.Text(l.Name, stock.Used.Value(l.Name))})
+		out.Limits = append(out.Limits, Limit{l.Name, amount.Text(l.Name, l.Value), amount.Text(l.Name, available.Used.Value(l.Name))})
 	}
-	if c := stock.Cheapest; c.Shape != "" {
+	if c := available.Cheapest; c.Shape != "" {
 		out.Cheapest = &Bargain{c.Shape, c.Zone, c.CapacityType, c.Price.Units(), c.Synthetic}
 	}
 	for _, a := range e.plan().New {
@@ -107,7 +107,7 @@ func (e *Explainer) Pool(id world.PoolID) (Pool, bool) {
 		next, then := hold.Next(p.Disruption.Budgets, r, room.Machines, e.world.At())
 		out.Budgets = append(out.Budgets, Budget{r, min(room.Allowed, room.Machines), room.Going, next, min(then, room.Machines)})
 	}
-	out.Problems = append(out.Problems, e.problems(p, stock)...)
+	out.Problems = append(out.Problems, e.problems(p, available)...)
 	if p.Replicas == nil {
 		return out, true
 	}
@@ -120,25 +120,25 @@ func (e *Explainer) Pool(id world.PoolID) (Pool, bool) {
 	return out, true
 }
 
-// stock is what a pool may buy, or might if it were ready: a user who mends what keeps it from being ready is to see the next problem now.
-func (e *Explainer) stock(p *world.Pool) market.Stock {
+// available is what a pool may buy, or might if it were ready: a user who mends what keeps it from being ready is to see the next problem now.
+func (e *Explainer) available(p *world.Pool) market.Availability {
 	if p.NotReady == "" {
-		return market.Stocks(e.world)[p.ID]
+		return market.Available(e.world)[p.ID]
 	}
 	ready := *p
 	ready.NotReady = ""
 	b := e.world.Edit()
 	if b.SetPool(ready) != nil { // it was accepted once
-		return market.Stock{}
+		return market.Availability{}
 	}
-	return market.Stocks(b.Snapshot(e.world.At()))[p.ID]
+	return market.Available(b.Snapshot(e.world.At()))[p.ID]
 }
 
 // unregistered is what is wrong with a pool whose machines come to nothing.
 const unregistered = "machines of it were launched lately and did not register as nodes: its condition NodeRegistrationHealthy says why"
 
 // problems is why a pool buys nothing, and what of it is passed over.
-func (e *Explainer) problems(p *world.Pool, s market.Stock) []string {
+func (e *Explainer) problems(p *world.Pool, s market.Availability) []string {
 	var out []string
 	if p.Deleting {
 		out = append(out, "it is being deleted")

@@ -57,7 +57,7 @@ func (l looker) policy(p *world.Place) []*reason.Why {
 	}
 	pool := l.world.Pool(p.Pool())
 	var out []*reason.Why
-	if at := hold.Quiet(p.Claim) + *pool.Disruption.MoveAfter; at > l.world.At() && p.Claim.Initialized {
+	if at := hold.LastPodChange(p.Claim) + *pool.Disruption.MoveAfter; at > l.world.At() && p.Claim.Initialized {
 		l.later(at)
 		out = append(out, &reason.Why{Code: reason.TooSoon, Subject: p.Name(), Detail: fmt.Sprintf("a pod came or went less than its pool's consolidateAfter ago; %d s are left", at-l.world.At())})
 	}
@@ -89,5 +89,5 @@ func (l looker) takes(p *world.Place) bool {
 	if after == nil {
 		after = pool.Disruption.EmptyAfter
 	}
-	return after == nil || hold.Quiet(p.Claim)+*after <= l.world.At()
+	return after == nil || hold.LastPodChange(p.Claim)+*after <= l.world.At()
 }

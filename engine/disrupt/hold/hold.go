@@ -42,7 +42,7 @@ func (b *Book) Empty(p *world.Place) []Hold {
 	case pool.Disruption.EmptyAfter == nil:
 		out = append(out, Hold{Code: reason.Policy})
 	default:
-		if at := Quiet(p.Claim) + *pool.Disruption.EmptyAfter; at > b.world.At() && p.Claim.Initialized {
+		if at := LastPodChange(p.Claim) + *pool.Disruption.EmptyAfter; at > b.world.At() && p.Claim.Initialized {
 			out = append(out, Hold{Code: reason.TooSoon, Until: at})
 		}
 	}

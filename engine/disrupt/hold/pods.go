@@ -6,8 +6,8 @@ import (
 	"github.com/tenon-sh/tenon/engine/world"
 )
 
-// Quiet is since when no pod has come to a machine or gone from it.
-func Quiet(c *world.Claim) int64 { return max(c.InitializedAt, c.LastPodEvent) }
+// LastPodChange is when a pod last came to a machine or went from it; no sooner than when it was initialized.
+func LastPodChange(c *world.Claim) int64 { return max(c.InitializedAt, c.LastPodEvent) }
 
 // IsEmpty reports whether a machine runs nothing that it is kept for.
 func IsEmpty(p *world.Place) bool { return !slices.ContainsFunc(p.Pods, Stays) }

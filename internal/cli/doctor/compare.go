@@ -40,16 +40,16 @@ func compare(ctx context.Context, d examiner, a asked) []examine.Finding {
 // find says what the pool may buy of a catalogue, or why it may buy nothing.
 func (b buyer) find(c world.Catalog, claims []world.Claim, nodes []world.Node) examine.Finding {
 	check := b.pool.ID.Kind + "/" + b.pool.ID.Name
-	stock, err := stockOf(b.pool, c, claims, nodes)
+	available, err := availableTo(b.pool, c, claims, nodes)
 	switch {
 	case err != nil:
 		return examine.Finding{Level: examine.Unclear, Check: check, Says: err.Error()}
-	case stock.Types > 0:
-		best := stock.Cheapest
+	case available.Types > 0:
+		best := available.Cheapest
 		return examine.Finding{Level: examine.Good, Check: check, Says: fmt.Sprintf("may buy %d of %d types, the cheapest %s (%s) in %s at %s/h",
-			stock.Types, len(c.Shapes), best.Shape, best.CapacityType, best.Zone, best.Price.Text(c.Currency))}
-	case stock.Barred > 0:
-		return limited(check, b.pool, stock)
+			available.Types, len(c.Shapes), best.Shape, best.CapacityType, best.Zone, best.Price.Text(c.Currency))}
+	case available.Barred > 0:
+		return limited(check, b.pool, available)
 	}
 	if f, ok := b.culprit(check, c); ok {
 		return f
@@ -60,31 +60,31 @@ func (b buyer) find(c world.Catalog, claims []world.Claim, nodes []world.Node) e
 	}
 }
 
-// stockOf is what a pool may buy of a catalogue besides the machines that it has.
-func stockOf(p world.Pool, c world.Catalog, claims []world.Claim, nodes []world.Node) (market.Stock, error) {
+// availableTo is what a pool may buy of a catalogue besides the machines that it has.
+func availableTo(p world.Pool, c world.Catalog, claims []world.Claim, nodes []world.Node) (market.Availability, error) {
 	w := world.NewBuilder()
 	p.Template, p.NotReady, p.Replicas, p.Deleting = c.Template, "", nil, false
 	if err := w.SetCatalog(c); err != nil {
-		return market.Stock{}, err
+		return market.Availability{}, err
 	}
 	if err := w.SetPool(p); err != nil {
-		return market.Stock{}, err
+		return market.Availability{}, err
 	}
 	for _, claim := range claims {
 		if err := w.SetClaim(claim); err != nil {
-			return market.Stock{}, err
+			return market.Availability{}, err
 		}
 	}
 	for _, n := range nodes {
 		if err := w.SetNode(n); err != nil {
-			return market.Stock{}, err
+			return market.Availability{}, err
 		}
 	}
-	return market.Stocks(w.Snapshot(0))[p.ID], nil
+	return market.Available(w.Snapshot(0))[p.ID], nil
 }
 
 // limited says which limits leave no room for even the smallest type.
-func limited(check string, p world.Pool, s market.Stock) examine.Finding {
+func limited(check string, p world.Pool, s market.Availability) examine.Finding {
 	var used []string
 	some := false
 	for _, l := range p.Limits {
@@ -105,7 +105,7 @@ func (b buyer) culprit(check string, c world.Catalog) (examine.Finding, bool) {
 		r.Least = 0
 		alone := b.pool
 		alone.Requirements, alone.Limits = label.SetOf(r), nil
-		if s, err := stockOf(alone, c, nil, nil); err != nil || s.Types > 0 {
+		if s, err := availableTo(alone, c, nil, nil); err != nil || s.Types > 0 {
 			continue
 		}
 		has := values(c, r.Key)

@@ -114,7 +114,7 @@ func unhurried(w *world.World) (*world.World, error) {
 	}
 	for _, p := range w.Places() {
 		if p.Claim != nil {
-			at = max(at, p.Claim.Created+1, hold.Quiet(p.Claim)+engine.Calm)
+			at = max(at, p.Claim.Created+1, hold.LastPodChange(p.Claim)+engine.Calm)
 			next := *p.Claim
 			next.ExpireAfter = 0
 			if err := b.SetClaim(next); err != nil {

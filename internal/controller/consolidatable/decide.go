@@ -32,7 +32,7 @@ func States(w *world.World) (states map[string]State, again int64) {
 		if pool == nil || p.Node == nil || p.Claim == nil || !p.Claim.Initialized || p.Deleting() {
 			continue
 		}
-		s := State{Claim: p.Claim.Name, Node: p.Node.Name, Since: hold.Quiet(p.Claim)}
+		s := State{Claim: p.Claim.Name, Node: p.Node.Name, Since: hold.LastPodChange(p.Claim)}
 		after := pool.Disruption.EmptyAfter
 		switch {
 		case after == nil || pool.Replicas != nil:

@@ -6,8 +6,8 @@ import (
 	"github.com/tenon-sh/tenon/engine/world"
 )
 
-// Stock is what one pool may buy now, whatever the pod.
-type Stock struct {
+// Availability is what one pool may buy now, whatever the pod.
+type Availability struct {
 	Used     amount.List // what its machines count against its limits
 	Types    int         // of machine that it accepts, that are sold, and that its limits leave room for
 	Barred   int         // of machine that only its limits keep it from
@@ -21,20 +21,20 @@ type Bargain struct {
 	Synthetic                 bool
 }
 
-// Stocks returns what each pool of w may buy; nothing for those that may not be used.
-func Stocks(w *world.World) map[world.PoolID]Stock {
-	out := map[world.PoolID]Stock{}
+// Available returns what each pool of w may buy; nothing for those that may not be used.
+func Available(w *world.World) map[world.PoolID]Availability {
+	out := map[world.PoolID]Availability{}
 	for id, used := range usages(w) {
-		out[id] = Stock{Used: used}
+		out[id] = Availability{Used: used}
 	}
 	for _, static := range []bool{false, true} {
-		New(w, nil, Options{Static: static}).stocks(out)
+		New(w, nil, Options{Static: static}).available(out)
 	}
 	return out
 }
 
-// stocks adds what each pool may buy.
-func (m *Market) stocks(out map[world.PoolID]Stock) {
+// available adds what each pool may buy.
+func (m *Market) available(out map[world.PoolID]Availability) {
 	for _, p := range m.Pools {
 		s := out[p.ID]
 		for _, t := range p.Types {
