@@ -127,11 +127,11 @@ func try(t *testing.T, r *catalog.Region, of func() (story, []during)) (got resu
 		}
 		w.start()
 		got = tell(w, s, wrong...)
-		t.Log(got)
-		for _, p := range got.problems {
-			t.Error(p)
-		}
 	})
+	t.Log(got)
+	for _, p := range got.problems { // said within the bubble they would end the test, and what came of it would not be kept
+		t.Error(p)
+	}
 	return got
 }
 
