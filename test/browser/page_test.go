@@ -8,6 +8,7 @@ import (
 	"net/url"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/chromedp/chromedp"
 	"github.com/chromedp/chromedp/kb"
@@ -191,9 +192,24 @@ func TestNothingFromElsewhere(t *testing.T) {
 	}
 }
 
-// Five thousand nodes are one page, of bounded memory, and every change is seen.
+// Five thousand nodes with 150,000 pods are one page, of bounded memory, and every change is seen, also while pods on a hundred nodes change in a second.
 func TestManyNodes(t *testing.T) {
-	c := serve(t, large(5000))
+	const nodes, pods, changing = 5000, 30, 100
+	c := serve(t, large(nodes))
+	pod := func(node, i int) world.Pod {
+		return world.Pod{
+			Key: world.Key{Namespace: "more", Name: fmt.Sprintf("more-%d-%d", node, i)}, Node: fmt.Sprintf("node-%05d", node),
+			Requests: amount.Of(amount.Entry{Name: amount.CPU, Value: 10}, amount.Entry{Name: amount.Pods, Value: amount.Unit}),
+		}
+	}
+	c.edit(func(b *world.Builder) (err error) {
+		for node := range nodes {
+			for i := 16; i < pods && err == nil; i++ { // there are sixteen
+				err = b.SetPod(pod(node, i))
+			}
+		}
+		return err
+	})
 	c.decide()
 	r := open(t, c.URL, 1600, 1000)
 	r.live()
@@ -204,11 +220,31 @@ func TestManyNodes(t *testing.T) {
 		return nil
 	})
 	r.nodes("4,999")
+	stop, stopped := make(chan struct{}), make(chan struct{})
+	go func() {
+		defer close(stopped)
+		for at := changing; ; at = (at + changing) % nodes {
+			select {
+			case <-stop:
+				return
+			case <-time.After(time.Second):
+			}
+			c.edit(func(b *world.Builder) (err error) {
+				for node := at; node < at+changing && err == nil; node++ {
+					b.DeletePod(pod(node, 16).Key)
+					err = b.SetPod(pod(node, pods+at))
+				}
+				return err
+			})
+		}
+	}()
 	// A frame is drawn for every step of a scroll; the figure is for people, since machines differ.
 	took := of[float64](r, `new Promise((done) => {
 		const map = document.querySelector('.map'); let frames = 0; const began = performance.now();
-		const step = () => { map.scrollTop = (map.scrollTop + 37) % Math.max(1, map.scrollHeight); if (++frames < 60) requestAnimationFrame(step); else done((performance.now() - began) / frames); };
+		const step = () => { map.scrollTop = (map.scrollTop + 37) % Math.max(1, map.scrollHeight); if (++frames < 300) requestAnimationFrame(step); else done((performance.now() - began) / frames); };
 		step(); })`)
+	close(stop)
+	<-stopped
 	t.Logf("a frame of a scroll took %.1f ms", took)
 	if heap := of[float64](r, `performance.memory.usedJSHeapSize / 1048576`); heap > 100 {
 		t.Errorf("the page holds %.0f MiB", heap)

@@ -244,5 +244,10 @@ func tableOf(results map[double]outcome, whole int) string {
 		fmt.Fprintf(&b, "| %s | %d | %d | %v | %s |\n", s.kinds, s.tried, s.fails, s.slowest, s.of)
 	}
 	fmt.Fprintf(&b, "\n%d stories under two faults, of %d that there are, of which %d fail.\n", len(results), whole, fails)
+	for _, d := range slices.SortedFunc(maps.Keys(results), func(a, b double) int { return cmp.Compare(a.String(), b.String()) }) {
+		if results[d].Fails {
+			fmt.Fprintf(&b, "\n* fails: %s\n", d)
+		}
+	}
 	return b.String()
 }
