@@ -78,15 +78,9 @@ func (c *Cluster) allot(object string, do func(*device.Book) bool) {
 
 // wish notes which resource claims a pod names. The lock is held.
 func (c *Cluster) wish(pod *world.Pod, p *corev1.Pod) {
-	if c.devices.book == nil {
-		return
+	if c.devices.book != nil {
+		c.dirty = c.devices.book.Wish(pod, p) || c.dirty
 	}
-	pod.Claims = false
-	wishes := device.WishesOf(p)
-	if pod.Done {
-		wishes.Claims = nil
-	}
-	c.dirty = c.devices.book.SetPod(pod.Key, &wishes) || c.dirty
 }
 
 // unwish forgets the pod. The lock is held.

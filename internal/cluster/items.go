@@ -73,7 +73,8 @@ func (c *Cluster) setPod(p *corev1.Pod, seen podSeen) {
 // putPod puts a pod into the cluster state together with where the last plan has it, whether its Job ends, and the
 // default constraints if it states none. Of one that the Builder refuses, what it needs to be held where it is.
 func (c *Cluster) putPod(p world.Pod) {
-	p.Planned, p.Ending, p.Devices = "", c.jobs.ends(p.Key), c.devices.told.Pods[p.Key]
+	p.Planned, p.Ending = "", c.jobs.ends(p.Key)
+	c.devices.told.GivePod(&p)
 	c.spreads.give(&p)
 	if p.Node == "" && !p.Done {
 		p.Planned = c.planned[p.Key]
@@ -338,8 +339,7 @@ func (c *Cluster) setNode(n world.Node) []Change {
 
 // putNode puts a node into the cluster state together with its devices.
 func (c *Cluster) putNode(n world.Node) {
-	told := c.devices.told.Nodes[n.Name]
-	n.Devices, n.DevicesLost = told.Devices, told.Lost
+	c.devices.told.GiveNode(&n)
 	c.put("node "+n.Name, c.builder.SetNode(n))
 }
 
@@ -390,7 +390,7 @@ func (c *Cluster) setPool(p world.Pool, earlier *world.Backoff) {
 
 // putPool puts a pool into the cluster state, as ready as what it buys from.
 func (c *Cluster) putPool(p world.Pool) {
-	p.Devices = c.devices.told.Pools[p.ID]
+	c.devices.told.GivePool(&p)
 	p.NotReady = cmp.Or(p.NotReady, c.barred[p.Template], c.blind(p.ID))
 	c.put(p.ID.Kind+" "+p.ID.Name, c.builder.SetPool(p))
 }

@@ -183,7 +183,7 @@ func layers() []layer {
 		},
 		{
 			at:   "internal/cli/*",
-			own:  list("api/... engine/... internal/observe internal/cluster internal/cloud internal/catalog internal/journal internal/record internal/cli/verb internal/cli/snapshot internal/cli/page " + pureAWS + " " + meter),
+			own:  list("api/... engine/... internal/observe internal/observe/device internal/cluster internal/cloud internal/catalog internal/journal internal/record internal/cli/verb internal/cli/snapshot internal/cli/page " + pureAWS + " " + meter),
 			libs: list(cli + " " + kube),
 			why:  "a verb that looks changes nothing: it knows no writer, no driver and no controller",
 		},

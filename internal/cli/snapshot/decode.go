@@ -15,6 +15,7 @@ import (
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	policyv1 "k8s.io/api/policy/v1"
+	resourcev1 "k8s.io/api/resource/v1"
 	schedulingv1 "k8s.io/api/scheduling/v1"
 	storagev1 "k8s.io/api/storage/v1"
 	kjson "sigs.k8s.io/json"
@@ -60,6 +61,11 @@ func kinds() map[string]func() any {
 		"NodeClaim.karpenter.sh":          func() any { return &karpv1.NodeClaim{} },
 		"NodeOverlay.karpenter.sh":        func() any { return &v1alpha1.NodeOverlay{} },
 		"Provisioner.karpenter.sh":        func() any { return &v1alpha5.Provisioner{} },
+
+		"ResourceClaim.resource.k8s.io":         func() any { return &resourcev1.ResourceClaim{} },
+		"ResourceClaimTemplate.resource.k8s.io": func() any { return &resourcev1.ResourceClaimTemplate{} },
+		"DeviceClass.resource.k8s.io":           func() any { return &resourcev1.DeviceClass{} },
+		"ResourceSlice.resource.k8s.io":         func() any { return &resourcev1.ResourceSlice{} },
 	}
 }
 
@@ -149,15 +155,15 @@ func decode(d document, known map[string]func() any, list head) ([]object, error
 
 // one turns JSON into one object of the kind that its head names; an object of a kind that is not known has no value.
 func one(d document, data []byte, known map[string]func() any, h head) (object, error) {
-	group, _, versioned := strings.Cut(h.APIVersion, "/")
+	group, version, versioned := strings.Cut(h.APIVersion, "/")
 	name := h.Kind
 	if versioned {
 		name += "." + group
 	}
 	o := object{from: document{file: d.file, index: d.index, line: d.line}, kind: h.APIVersion + " " + h.Kind}
 	empty, ok := known[name]
-	if !ok {
-		return o, nil
+	if !ok || group == resourcev1.GroupName && version != resourcev1.SchemeGroupVersion.Version {
+		return o, nil // those before v1 say the same by other fields
 	}
 	o.v = empty()
 	if _, bad := quantity.Mend(data); len(bad) > 0 && strings.Contains(group, "karpenter") {

@@ -160,7 +160,7 @@ func (w workload) pod(i int) corev1.Pod {
 	return p
 }
 
-// unlike reports whether the pods differ in more than their names: each has volumes of its own.
+// unlike reports whether the pods differ in more than their names: each has volumes or resource claims of its own.
 func (w workload) unlike() bool {
-	return len(w.disks) > 0 || slices.ContainsFunc(w.template.Spec.Volumes, func(v corev1.Volume) bool { return v.Ephemeral != nil })
+	return len(w.disks)+len(w.template.Spec.ResourceClaims) > 0 || slices.ContainsFunc(w.template.Spec.Volumes, func(v corev1.Volume) bool { return v.Ephemeral != nil })
 }

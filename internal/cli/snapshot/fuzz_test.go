@@ -11,6 +11,8 @@ func FuzzRead(f *testing.F) {
 	for _, seed := range []string{
 		"", "# a remark\n", "a: [", "---\n{}\n---\n[]", `{"kind":"List","items":[null,{"kind":"Pod","metadata":{"name":"p"}}]}`, `{"kind":"Pod"}{"kind":"Node"}`,
 		`{"apiVersion":"apps/v1","kind":"StatefulSet","metadata":{"name":"s"},"spec":{"replicas":2,"volumeClaimTemplates":[{"metadata":{"name":"d"}}]}}`,
+		`{"apiVersion":"resource.k8s.io/v1","kind":"DeviceClass","metadata":{"name":"c"},"spec":{"selectors":[{"cel":{"expression":"device.driver == 1"}}]}}`,
+		`{"apiVersion":"resource.k8s.io/v1","kind":"ResourceClaimTemplate","metadata":{"name":"t"},"spec":{"spec":{"devices":{"requests":[{"name":"r","exactly":{"deviceClassName":"c"}}]}}}}`,
 		`{"apiVersion":"karpenter.sh/v1","kind":"NodePool","metadata":{"name":"n"},"spec":{"limits":{"cpu":"-1"},"template":{"spec":{"requirements":[{"key":"a","operator":"Gt","values":["x"]}]}}}}`,
 		"apiVersion: v1\nkind: Pod\nmetadata: {name: p}\nspec: {containers: [{name: c, resources: {requests: {cpu: 1e99}}}]}\n",
 	} {
@@ -28,7 +30,7 @@ func FuzzRead(f *testing.F) {
 			}
 			return
 		}
-		in, err := load(world.NewBuilder(), objects)
+		in, err := load(world.NewBuilder(), objects, newDevices())
 		if err == nil && in == nil {
 			t.Error("neither read nor refused")
 		}

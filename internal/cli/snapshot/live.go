@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 
+	resourcev1 "k8s.io/api/resource/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -39,6 +40,15 @@ func resources() []schema.GroupVersionResource {
 		{Group: "karpenter.sh", Version: "v1alpha5", Resource: "provisioners"},
 		{Version: "v1", Resource: "pods"},
 	}
+}
+
+// allocations are what it is asked for as well where devices are planned for.
+func allocations() []schema.GroupVersionResource {
+	var out []schema.GroupVersionResource
+	for _, plural := range []string{"resourceclaims", "resourceclaimtemplates", "deviceclasses", "resourceslices"} {
+		out = append(out, resourcev1.SchemeGroupVersion.WithResource(plural))
+	}
+	return out
 }
 
 // connect returns how to reach the cluster that is meant.
@@ -87,19 +97,26 @@ func overlays(ctx context.Context, config *rest.Config) ([]observe.Overlay, erro
 }
 
 // live lists everything a plan depends on from a cluster. A kind the cluster
-// does not have is left out.
-func live(ctx context.Context, config *rest.Config, progress io.Writer) ([]object, error) {
+// does not have is left out, but those of devices, if they are wanted.
+func live(ctx context.Context, config *rest.Config, devices bool, progress io.Writer) ([]object, error) {
 	client, err := dynamic.NewForConfig(config)
 	if err != nil {
 		return nil, fmt.Errorf("connect to %s: %w", config.Host, err)
 	}
 	known := kinds()
 	var out []object
-	for _, r := range resources() {
+	all := resources()
+	if devices {
+		all = append(allocations(), all...)
+	}
+	for _, r := range all {
 		n := len(out)
 		opts := metav1.ListOptions{Limit: objectsPerRequest}
 		for {
 			list, err := client.Resource(r).List(ctx, opts)
+			if apierrors.IsNotFound(err) && r.Group == resourcev1.GroupName {
+				return nil, verb.BadInputf("--%s=false: %s does not serve %s, as Kubernetes 1.34 and later do: leave the flag out", ignoreDevices, config.Host, resourcev1.SchemeGroupVersion)
+			}
 			if apierrors.IsNotFound(err) {
 				break
 			}

@@ -10,6 +10,7 @@ import (
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	policyv1 "k8s.io/api/policy/v1"
+	resourcev1 "k8s.io/api/resource/v1"
 	schedulingv1 "k8s.io/api/scheduling/v1"
 	storagev1 "k8s.io/api/storage/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -45,17 +46,18 @@ type input struct {
 	seen       map[string]document
 	odd        oddities
 	named      map[string]bool // nodes, by name
+	devices    *devices        // nil: they are not planned for
 }
 
-// load puts objects into a World that is being built. What it leaves out it notes.
-func load(b *world.Builder, objects []object) (*input, error) {
+// load puts objects into a World that is being built, with devices if there is a place for them. What it leaves out it notes.
+func load(b *world.Builder, objects []object, d *devices) (*input, error) {
 	in := &input{
-		builder: b, csi: map[string]*storagev1.CSINode{},
+		builder: b, devices: d, csi: map[string]*storagev1.CSINode{},
 		priorities: map[string]*schedulingv1.PriorityClass{}, seen: map[string]document{}, volumes: newVolumes(), daemons: observe.NewDaemons(), odd: newOddities(), named: map[string]bool{},
 	}
 	skipped, unknown := tally{}, tally{}
 	for _, o := range objects {
-		if o.v == nil {
+		if o.v == nil || d == nil && allocates(o.v) {
 			skipped.add(o.kind, o.from.where(), 1)
 			continue
 		}
@@ -75,6 +77,9 @@ func load(b *world.Builder, objects []object) (*input, error) {
 	if err == nil {
 		err = in.setDaemons()
 	}
+	if err == nil {
+		err = in.giveDevices()
+	}
 	in.notes = in.odd.say(in.notes)
 	for _, class := range slices.Sorted(maps.Keys(in.volumes.unknown)) {
 		what := fmt.Sprintf("StorageClass %q", class)
@@ -91,6 +96,7 @@ func (in *input) sort(o object) error {
 	if err := in.identify(o); err != nil {
 		return err
 	}
+	in.devices.set(o.v)
 	switch v := o.v.(type) {
 	case *corev1.Pod:
 		in.pods, in.podsFrom = append(in.pods, v), append(in.podsFrom, o.from)
@@ -225,7 +231,7 @@ func (o object) id() string {
 func namespaced(v any) bool {
 	switch v.(type) {
 	case *corev1.Node, *corev1.Namespace, *corev1.PersistentVolume, *storagev1.StorageClass, *storagev1.CSINode, *storagev1.CSIDriver,
-		*schedulingv1.PriorityClass, *karpv1.NodePool, *karpv1.NodeClaim, *v1alpha1.NodeOverlay, *v1alpha5.Provisioner:
+		*schedulingv1.PriorityClass, *resourcev1.DeviceClass, *resourcev1.ResourceSlice, *karpv1.NodePool, *karpv1.NodeClaim, *v1alpha1.NodeOverlay, *v1alpha5.Provisioner:
 		return false
 	}
 	return true
@@ -293,6 +299,7 @@ func (in *input) setNodes() error {
 		if err := in.builder.SetNode(v); err != nil {
 			return fmt.Errorf("%s: %w", in.nodesFrom[i].where(), err)
 		}
+		in.devices.node(v)
 	}
 	return nil
 }
@@ -368,6 +375,7 @@ func (in *input) setPod(p *corev1.Pod, replicas int) error {
 		return nil // a daemon set speaks for its own pods
 	}
 	in.odd.look(&v, replicas, in.named)
+	in.devices.wish(&v, p)
 	for i := range replicas {
 		if i > 0 || replicas > 1 {
 			v.Name = fmt.Sprintf("%s-%d", p.Name[:len(p.Name)-len("-0")], i)

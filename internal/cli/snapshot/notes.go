@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 
+	resourcev1 "k8s.io/api/resource/v1"
+
 	"github.com/tenon-sh/tenon/engine/amount"
 	"github.com/tenon-sh/tenon/engine/label"
 	"github.com/tenon-sh/tenon/engine/world"
@@ -41,6 +43,12 @@ func leftOut(kind string, i instance) string {
 	version, name, _ := strings.Cut(kind, " ")
 	group, _, _ := strings.Cut(version, "/")
 	say := fmt.Sprintf("skipped %d of kind %s", i.n, kind)
+	switch {
+	case version == resourcev1.SchemeGroupVersion.String() && allocating(name):
+		return say + ": pods with resource claims are refused; with --ignore-dra-requests=false they are planned for"
+	case group == resourcev1.GroupName && allocating(name):
+		return fmt.Sprintf("%s: only those of %s are read", say, resourcev1.SchemeGroupVersion)
+	}
 	switch kind {
 	case "batch/v1 CronJob":
 		return say + ": its Jobs count once they are there"

@@ -32,6 +32,9 @@ const defaultRegion = "us-east-1"
 // manyDocuments is how many documents make a user wonder whether anything happens.
 const manyDocuments = 50_000
 
+// ignoreDevices is the flag that the controller has as well.
+const ignoreDevices = "ignore-dra-requests"
+
 // Source is where to read, as the user says it.
 type Source struct {
 	Files      []string // none: the cluster of the kubeconfig
@@ -41,6 +44,7 @@ type Source struct {
 	Context    string   // of the kubeconfig; empty: the current one
 	Namespaces []string // that are asked about: of these a caller without the right to list all pods is told the names
 	Controller string   // NAMESPACE/SERVICE or a URL; empty: it is looked for
+	NoDevices  bool     // pods with resource claims are refused; read where there are flags
 
 	flags *pflag.FlagSet
 }
@@ -53,7 +57,8 @@ func (s *Source) Flags(f *pflag.FlagSet) {
 	f.StringVar(&s.Region, "region", "", "region of the bundled catalogue; default: that of the nodes, else "+defaultRegion)
 	f.StringVar(&s.Kubeconfig, "kubeconfig", "", "kubeconfig of the cluster, when there is no -f")
 	f.StringVar(&s.Context, "context", "", "context of the kubeconfig; default: the current one")
-	f.StringVar(&s.Controller, "controller", "", "controller to ask, when there is no -f: its Service as NAMESPACE/NAME, or the URL of its pages; default: the chart's Service; none is asked where --catalog or --region is given")
+	f.StringVar(&s.Controller, "controller", "", "controller to ask, when there is no -f: its Service as NAMESPACE/NAME, or the URL of its pages; default: the chart's Service; none is asked where --catalog, --region or --ignore-dra-requests is given")
+	f.BoolVar(&s.NoDevices, ignoreDevices, true, "whether pods with resource claims are refused with the reason; false: they are planned for, with the devices that ResourceSlices publish and NodePools state")
 }
 
 // Input is what was read and can be made a World.
@@ -70,6 +75,7 @@ type Input struct {
 	Moving *consolidate.Options
 
 	objects []object
+	devices bool // they are planned for
 	shapes  world.Catalog
 	told    *world.World // by the controller; nil if it did not answer
 	// overlays lists the NodeOverlays that the controller decides by; nil if there is none to ask.
@@ -96,7 +102,7 @@ func (s *Source) Read(ctx context.Context, in io.Reader, progress io.Writer) (*I
 	if err != nil {
 		return nil, err
 	}
-	out := &Input{objects: objects}
+	out := &Input{objects: objects, devices: s.allocates()}
 	out.shapes, out.Catalog, err = s.shapes(regionOf(objects))
 	if s.live() {
 		out.Availability = fmt.Sprintf("prices and availability are those of the catalogue (%s), not the controller's: what is sold out, today's prices, reservations and the controller's settings are not known here, because %v;"+
@@ -127,10 +133,16 @@ func (s *Source) live() bool {
 	return len(s.Files) == 0 && (s.flags == nil || !s.flags.Changed("filename"))
 }
 
+// allocates reports whether pods with resource claims are planned for.
+func (s *Source) allocates() bool { return s.flags != nil && !s.NoDevices }
+
 // ask asks the controller of the cluster for what it decides by; where there is no answer it returns why.
 func (s *Source) ask(ctx context.Context, config *rest.Config) (*Input, error) {
 	if s.Catalog != "" || s.Region != "" {
 		return nil, errors.New("--catalog or --region was given")
+	}
+	if s.flags != nil && s.flags.Changed(ignoreDevices) {
+		return nil, errors.New("--" + ignoreDevices + " was given")
 	}
 	e, door, err := fromController(ctx, config, s.Controller, s.asked())
 	if err != nil {
@@ -188,7 +200,7 @@ func (s *Source) objects(ctx context.Context, in io.Reader, progress io.Writer) 
 		if err != nil {
 			return nil, err
 		}
-		return live(ctx, config, progress)
+		return live(ctx, config, s.allocates(), progress)
 	}
 	objects, err := objectsOf(s.Files, in, progress)
 	return objects, verb.BadInput(err)
@@ -215,7 +227,11 @@ func (i *Input) World(at int64) (*world.World, error) {
 	if kept != nil || err != nil {
 		return kept, err
 	}
-	in, err := load(world.NewBuilder(), i.objects)
+	var d *devices
+	if i.devices {
+		d = newDevices()
+	}
+	in, err := load(world.NewBuilder(), i.objects, d)
 	if err == nil {
 		err = in.sell(i.shapes)
 	}

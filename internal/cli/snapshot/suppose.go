@@ -76,7 +76,7 @@ func (i *Input) with(w *world.World, more []object) (*world.World, error) {
 // from the catalogue of its class if there is one, and else from the bundled one.
 func (i *Input) onto(w *world.World, more []object) (*world.World, error) {
 	b := w.Edit()
-	in, err := load(b, more)
+	in, err := load(b, more, nil) // which devices nodes have for other claims the World does not say
 	if err != nil {
 		return nil, err
 	}

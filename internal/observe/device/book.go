@@ -6,6 +6,7 @@ import (
 	"reflect"
 	"slices"
 
+	corev1 "k8s.io/api/core/v1"
 	resourcev1 "k8s.io/api/resource/v1"
 
 	"github.com/tenon-sh/tenon/engine/reason"
@@ -80,6 +81,28 @@ func (b *Book) SetPool(id world.PoolID, t []Template) bool {
 	}
 	return put(b, b.pools, id, &t)
 }
+
+// Wish notes which resource claims a pod names, whose value has been read, and that they are planned for. One that is done asks for nothing.
+func (b *Book) Wish(pod *world.Pod, p *corev1.Pod) bool {
+	pod.Claims = false
+	wishes := WishesOf(p)
+	if pod.Done {
+		wishes.Claims = nil
+	}
+	return b.SetPod(pod.Key, &wishes)
+}
+
+// GivePod has a pod ask for what its claims do.
+func (j Joined) GivePod(p *world.Pod) { p.Devices = j.Pods[p.Key] }
+
+// GiveNode has a node have its devices.
+func (j Joined) GiveNode(n *world.Node) {
+	told := j.Nodes[n.Name]
+	n.Devices, n.DevicesLost = told.Devices, told.Lost
+}
+
+// GivePool has a pool state its devices.
+func (j Joined) GivePool(p *world.Pool) { p.Devices = j.Pools[p.ID] }
 
 // Users are the pods that name a claim, in order.
 func (b *Book) Users(claim world.Key) []world.Key {
