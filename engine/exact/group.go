@@ -49,7 +49,7 @@ func (k *Placer) GroupOf(c *packing.Class) (group int32, s spread.Simple, ok boo
 	if !c.Colocated {
 		return 0, s, false
 	}
-	s, ok = k.Ledger.Simple(c.Subject)
+	s, ok = k.Ledger.Simple(c.PodInfo)
 	if !ok || s.Home == nil || s.Home.Key != label.Hostname {
 		return 0, s, false
 	}
@@ -72,7 +72,7 @@ func (k *Placer) grow(x *Group, c *packing.Class, s spread.Simple, pods []*packi
 	x.Simple.CountedBy = cmp.Or(x.Simple.CountedBy, s.CountedBy)
 	x.Simple.Owns, x.Simple.Shunned = append(x.Simple.Owns, s.Owns...), append(x.Simple.Shunned, s.Shunned...)
 	for _, r := range k.Reachable(c) {
-		if !k.Ledger.Accepts(c.Subject, k.Market.At(r)) {
+		if !k.Ledger.Accepts(c.PodInfo, k.Market.At(r)) {
 			k.Market.DropDomainSet(x.Offers, k.Market.Offers[r].DomainSet)
 		}
 	}

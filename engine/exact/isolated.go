@@ -10,7 +10,7 @@ import (
 
 // Isolated reports whether the pod keeps away from others by domain, and nothing else makes it depend on where others go.
 func (k *Placer) Isolated(x *packing.Pod) bool {
-	_, _, ok := k.Ledger.Shuns(x.Class.Subject)
+	_, _, ok := k.Ledger.Shuns(x.Class.PodInfo)
 	return ok && x.Class.Rank == 1
 }
 
@@ -28,7 +28,7 @@ func (k *Placer) PlaceIsolated() {
 
 // placeApart gives the pods of a class places in as few domains as will do, and returns those without one.
 func (k *Placer) placeApart(c *packing.Class, pods []*packing.Pod) (rest []*packing.Pod) {
-	group, key, _ := k.Ledger.Shuns(c.Subject)
+	group, key, _ := k.Ledger.Shuns(c.PodInfo)
 	domains := k.isolationDomains(c, group, key, len(pods))
 	for i, x := range pods {
 		slices.SortStableFunc(domains, func(a, b string) int { return cmp.Compare(k.Ledger.Keepers(group, b), k.Ledger.Keepers(group, a)) })
@@ -43,7 +43,7 @@ func (k *Placer) placeApart(c *packing.Class, pods []*packing.Pod) (rest []*pack
 func (k *Placer) isolationDomains(c *packing.Class, group int32, key string, pods int) []string {
 	depend := map[string]int{}
 	for _, y := range k.Classes {
-		if names, _ := k.Market.ByDomain(y.Offers, key); y.Subject.In(group) && len(names) == 1 {
+		if names, _ := k.Market.ByDomain(y.Offers, key); y.PodInfo.In(group) && len(names) == 1 {
 			depend[names[0]] += len(y.Pods)
 		}
 	}
@@ -66,7 +66,7 @@ func (k *Placer) putInDomain(x *packing.Pod, key, domain string, remaining int) 
 	there := func(b *packing.Bin) bool { return b.Place.Labels[key] == domain }
 	b := k.BestOf(k.Existing, x, &c.FullExisting, there)
 	if b == nil {
-		b = k.BestOf(k.Planned, x, &c.FullPlanned, func(b *packing.Bin) bool { return there(b) && k.Ledger.Modest(c.Subject, b.Node) })
+		b = k.BestOf(k.Planned, x, &c.FullPlanned, func(b *packing.Bin) bool { return there(b) && k.Ledger.Modest(c.PodInfo, b.Node) })
 	}
 	if b == nil {
 		in := Level{}

@@ -75,7 +75,7 @@ func (k *Placer) standIn(meant map[world.Key]*packing.Bin, kept []*packing.Pod) 
 // awaits reports whether the bin's machine is out of reach only just now and would take the pod once it is back.
 func (k *Placer) awaits(b *packing.Bin, x *packing.Pod) bool {
 	back, blinks := fit.Blinks(b.Machine, b.Place, k.World.At())
-	return blinks && !b.Closed && market.Fits(x.Class.Need, b.Free) && fit.Stands(x.Pod, back) && k.Ledger.Allows(x.Class.Subject, b.Node) && fit.FillsBesideRoom(x.Pod, b.Place)
+	return blinks && !b.Closed && market.Fits(x.Class.Need, b.Free) && fit.Stands(x.Pod, back) && k.Ledger.Allows(x.Class.PodInfo, b.Node) && fit.FillsBesideRoom(x.Pod, b.Place)
 }
 
 // lastPlaces is where the last plan had pods. Where no plan is remembered it is found in what

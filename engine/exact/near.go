@@ -7,7 +7,7 @@ import (
 // candidates are the planned machines that may take pods of the class, as far as the company it wants on the very machine goes,
 // in order: of thousands few have any.
 func (k *Placer) candidates(c *packing.Class) []*packing.Bin {
-	group, changes, wanted := k.Ledger.Wants(c.Subject)
+	group, changes, wanted := k.Ledger.Wants(c.PodInfo)
 	if !wanted {
 		return k.Planned
 	}

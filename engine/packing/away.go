@@ -57,12 +57,12 @@ func (k *Packing) PutBack(b *Bin, with []*world.Pod) {
 func (k *Packing) CountOn(b *Bin, x *Pod) {
 	note(k, counted, b, x)
 	x.Counted = true
-	k.Ledger.Put(x.Class.Subject, b.Node)
+	k.Ledger.Put(x.Class.PodInfo, b.Node)
 }
 
 // Uncount ends that.
 func (k *Packing) Uncount(b *Bin, x *Pod) {
 	note(k, uncounted, b, x)
 	x.Counted = false
-	k.Ledger.Take(x.Class.Subject, b.Node)
+	k.Ledger.Take(x.Class.PodInfo, b.Node)
 }

@@ -25,7 +25,7 @@ func (k *Packing) Accepts(b *Bin, x *Pod, but ...string) bool {
 	} else if !c.Demands.Offers.Has(b.Offer) || !k.Settles(b, c) || !k.KeepsMinValues(b.Offer, b, x) {
 		return false
 	}
-	return c.Plain || k.Ledger.Allows(c.Subject, b.Node, but...) && fit.FillsBesideRoom(x.Pod, b.Place)
+	return c.Plain || k.Ledger.Allows(c.PodInfo, b.Node, but...) && fit.FillsBesideRoom(x.Pod, b.Place)
 }
 
 // Settles reports whether labels of the bin that only its pods settle can still be what the class demands.
@@ -61,7 +61,7 @@ func (k *Packing) Join(b *Bin, x *Pod) {
 	if Special(x.Pod) {
 		b.Place.Take(x.Pod)
 	}
-	k.Ledger.Put(c.Subject, b.Node)
+	k.Ledger.Put(c.PodInfo, b.Node)
 	if b.Machine != nil {
 		return
 	}
@@ -97,7 +97,7 @@ func (k *Packing) Detach(x *Pod) {
 	note(k, left, b, x)
 	x.Bin = nil
 	b.Pods = slices.DeleteFunc(b.Pods, func(y *Pod) bool { return y == x })
-	k.Ledger.Take(x.Class.Subject, b.Node)
+	k.Ledger.Take(x.Class.PodInfo, b.Node)
 	for i, n := range x.Class.Need {
 		b.Free[i] += n
 		if b.Machine == nil {
@@ -193,7 +193,7 @@ func (k *Packing) JoinAll(b *Bin, c *Class, pods []*Pod) {
 	for _, x := range pods[1:] {
 		x.Bin = b
 		b.Pods = append(b.Pods, x)
-		k.Ledger.Put(c.Subject, b.Node)
+		k.Ledger.Put(c.PodInfo, b.Node)
 	}
 	for i, n := range c.Need {
 		b.Free[i] -= n * int64(len(pods)-1)

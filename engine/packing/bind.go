@@ -31,12 +31,12 @@ func bindOnce(k *Packing, pods []*Pod) []*Pod {
 		x := turns[i].pod
 		k.Steps++
 		if !x.Held {
-			if gate, shut := k.Ledger.Gate(x.Class.Subject, x.Bin.Node); shut {
+			if gate, shut := k.Ledger.Gate(x.Class.PodInfo, x.Bin.Node); shut {
 				waiting.wait(x, gate)
 				continue
 			}
 		}
-		k.Ledger.Put(x.Class.Subject, x.Bin.Node)
+		k.Ledger.Put(x.Class.PodInfo, x.Bin.Node)
 		turns = waiting.release(turns, turns[i])
 	}
 	return waiting.left()
@@ -91,7 +91,7 @@ func (p *gateQueues) release(turns []turn, t turn) []turn {
 	if len(p.gates) == 0 {
 		return turns
 	}
-	for _, id := range t.pod.Class.Subject.Members() {
+	for _, id := range t.pod.Class.PodInfo.Members() {
 		g := p.gates[id]
 		if g == nil {
 			continue
@@ -140,7 +140,7 @@ func (k *Packing) Replay() []*Pod {
 	for _, bins := range [][]*Bin{k.Existing, k.Planned} {
 		for _, b := range bins {
 			for _, x := range b.Pods {
-				k.Ledger.Take(x.Class.Subject, b.Node)
+				k.Ledger.Take(x.Class.PodInfo, b.Node)
 				rest = append(rest, x)
 			}
 		}
@@ -151,15 +151,15 @@ func (k *Packing) Replay() []*Pod {
 // Readmit enters the pods that Replay left out of the ledger all the same.
 func (k *Packing) Readmit(stuck []*Pod) {
 	for _, x := range stuck {
-		k.Ledger.Put(x.Class.Subject, x.Bin.Node)
+		k.Ledger.Put(x.Class.PodInfo, x.Bin.Node)
 	}
 }
 
 // Stable reports whether the pod could be bound where it is once all others are.
 func (k *Packing) Stable(x *Pod) bool {
-	k.Ledger.Take(x.Class.Subject, x.Bin.Node)
-	fine := k.Ledger.Allows(x.Class.Subject, x.Bin.Node)
-	k.Ledger.Put(x.Class.Subject, x.Bin.Node)
+	k.Ledger.Take(x.Class.PodInfo, x.Bin.Node)
+	fine := k.Ledger.Allows(x.Class.PodInfo, x.Bin.Node)
+	k.Ledger.Put(x.Class.PodInfo, x.Bin.Node)
 	return fine
 }
 
@@ -171,14 +171,14 @@ func (k *Packing) StuckAfterOthers(pods []*Pod) []*Pod {
 	rest := slices.Clone(pods)
 	SortPods(rest)
 	for _, x := range rest {
-		k.Ledger.Take(x.Class.Subject, x.Bin.Node)
+		k.Ledger.Take(x.Class.PodInfo, x.Bin.Node)
 	}
 	for len(rest) > 0 {
 		var stuck []*Pod
 		for _, x := range rest {
 			k.Steps++
-			if k.Ledger.Allows(x.Class.Subject, x.Bin.Node) {
-				k.Ledger.Put(x.Class.Subject, x.Bin.Node)
+			if k.Ledger.Allows(x.Class.PodInfo, x.Bin.Node) {
+				k.Ledger.Put(x.Class.PodInfo, x.Bin.Node)
 				continue
 			}
 			stuck = append(stuck, x)

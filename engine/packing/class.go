@@ -37,8 +37,8 @@ func classify(k *Packing, pods []*world.Pod) {
 		compile(k, c)
 	}
 	for _, c := range k.Classes {
-		c.Rank = k.Ledger.Rank(c.Subject)
-		c.Colocated, _ = k.Ledger.Clings(c.Subject)
+		c.Rank = k.Ledger.Rank(c.PodInfo)
+		c.Colocated, _ = k.Ledger.Clings(c.PodInfo)
 	}
 	slices.SortStableFunc(k.Classes, compareClass)
 	for i, c := range k.Classes {
@@ -98,9 +98,9 @@ func compile(k *Packing, c *Class) {
 		c.Need[i] = c.Pod.Requests.Value(d)
 	}
 	k.Counters.Need(c.Pod, c.Need)
-	c.Subject = k.Ledger.Subject(c.Pod)
-	c.Plain = c.Subject.Indifferent() && k.Counters.Cover(c.Pod)
-	c.Pinned = k.Ledger.Reaches(c.Subject, label.Hostname) || k.accompanied && !c.Subject.Indifferent()
+	c.PodInfo = k.Ledger.PodInfo(c.Pod)
+	c.Plain = c.PodInfo.Indifferent() && k.Counters.Cover(c.Pod)
+	c.Pinned = k.Ledger.Reaches(c.PodInfo, label.Hostname) || k.accompanied && !c.PodInfo.Indifferent()
 	if k.Options.PreferencePolicy != Ignore {
 		for i, w := range c.Pod.NodeWishes {
 			c.Wishes = append(c.Wishes, wish{w.Weight, w.Term, i})

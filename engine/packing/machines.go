@@ -17,7 +17,7 @@ func confineVolumes(k *Packing) {
 	sharers := map[int32][]*Class{}
 	reach := map[*Class][]string{}
 	for _, c := range k.Classes {
-		for _, g := range c.Subject.Unmade() {
+		for _, g := range c.PodInfo.Unmade() {
 			sharers[g] = append(sharers[g], c)
 			if reach[c] == nil {
 				reach[c] = zones(k, c)

@@ -87,7 +87,7 @@ type Class struct {
 	Pods         []*world.Pod
 	Need         []int64 // by dimension
 	Demands      *Demands
-	Subject      *spread.Subject
+	PodInfo      *spread.PodInfo
 	Plain        bool       // whether a place takes one depends on labels, taints and room only
 	Pinned       bool       // it matters in which zone its machine is, or another domain beyond the machine
 	Rank         int        // classes of a lower rank are placed first

@@ -68,11 +68,11 @@ func (c *change) undoPods(k *Packing) {
 	case joined:
 		c.pod.Bin = nil
 		b.Pods = slices.DeleteFunc(b.Pods, func(y *Pod) bool { return y == c.pod })
-		k.Ledger.Take(c.pod.Class.Subject, b.Node)
+		k.Ledger.Take(c.pod.Class.PodInfo, b.Node)
 	case left:
 		c.pod.Bin = b
 		b.Pods = slices.Insert(b.Pods, c.at, c.pod)
-		k.Ledger.Put(c.pod.Class.Subject, b.Node)
+		k.Ledger.Put(c.pod.Class.PodInfo, b.Node)
 	case moved:
 		k.Ledger.Leave(b.Node)
 		k.Ledger.Return(c.node)
@@ -125,10 +125,10 @@ func (c *change) undoAway(k *Packing) {
 		takeAway(k, b, c.with)
 	case counted:
 		c.pod.Counted = false
-		k.Ledger.Take(c.pod.Class.Subject, b.Node)
+		k.Ledger.Take(c.pod.Class.PodInfo, b.Node)
 	case uncounted:
 		c.pod.Counted = true
-		k.Ledger.Put(c.pod.Class.Subject, b.Node)
+		k.Ledger.Put(c.pod.Class.PodInfo, b.Node)
 	case closed:
 		b.Closed = c.closed
 	}

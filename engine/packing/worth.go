@@ -13,12 +13,12 @@ import (
 
 // HasWishes reports whether it matters to pods of the class which of several places they get.
 func (k *Packing) HasWishes(c *Class) bool {
-	return k.Options.PreferencePolicy != Ignore && (len(c.Wishes) > 0 || c.Subject.Wishes())
+	return k.Options.PreferencePolicy != Ignore && (len(c.Wishes) > 0 || c.PodInfo.Wishes())
 }
 
 // RegretOn is the weight of soft demands that the bin would not meet.
 func (k *Packing) RegretOn(c *Class, b *Bin) int {
-	sum := spread.SoftSpread*softTaints(c.Pod, b.Place.Taints) + k.Ledger.Regret(c.Subject, b.Node)
+	sum := spread.SoftSpread*softTaints(c.Pod, b.Place.Taints) + k.Ledger.Regret(c.PodInfo, b.Node)
 	for _, w := range c.Wishes {
 		if !b.Place.Meets(w.term) {
 			sum += w.weight
@@ -91,8 +91,8 @@ func Lost(k *Packing, b *Bin, x *Pod, tell func(weight int, loss plan.Loss)) int
 			lose(spread.SoftSpread, spread.Soft{}, func() string { return "taint " + fit.TaintText(t) })
 		}
 	}
-	if x.Class.Subject.Wishes() {
-		for _, l := range k.Ledger.Losses(x.Class.Subject, b.Node) {
+	if x.Class.PodInfo.Wishes() {
+		for _, l := range k.Ledger.Losses(x.Class.PodInfo, b.Node) {
 			lose(l.Weight, l.Of, func() string { return l.Term })
 		}
 	}

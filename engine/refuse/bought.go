@@ -58,7 +58,7 @@ func (s *shopper) add(w *reason.Why) {
 func (s *shopper) offer(i int) {
 	o, at := &s.Market.Offers[i], s.Market.At(i)
 	if short, over := s.pool.Over(o.Type); over {
-		objections := s.Ledger.ObjectionsNew(s.pod.Class.Subject, at)
+		objections := s.Ledger.ObjectionsNew(s.pod.Class.PodInfo, at)
 		if len(s.limits.names) == 0 {
 			s.limits.besides = objections
 		}
@@ -70,7 +70,7 @@ func (s *shopper) offer(i int) {
 		s.add(&reason.Why{Code: reason.Reservation, Detail: s.Market.Quotas[o.Quota].ID + " is used up"})
 		return
 	}
-	objections := s.Ledger.ObjectionsNew(s.pod.Class.Subject, at)
+	objections := s.Ledger.ObjectionsNew(s.pod.Class.PodInfo, at)
 	s.objected = true
 	for _, w := range objections {
 		w.Subject = ""
@@ -155,7 +155,7 @@ func (b *blocked) first() (name string, least int64, only bool) {
 // within reports whether the offer differs from others of its domain in size only, so that its objections were said; of a
 // pool that is like another those of one machine are said here, and of each domain there.
 func (k *refuser) within(p *market.Pool, x *packing.Pod, i int) bool {
-	return k.Market.OnSale(i) && (p.Like() || !slices.Contains(x.Class.Reach, i)) && x.Class.Subject != nil && !k.Market.Offers[i].Type.Pool.HasMinValues &&
+	return k.Market.OnSale(i) && (p.Like() || !slices.Contains(x.Class.Reach, i)) && x.Class.PodInfo != nil && !k.Market.Offers[i].Type.Pool.HasMinValues &&
 		!packing.Special(x.Pod)
 }
 

@@ -81,7 +81,7 @@ func (k *refuser) codes(b *packing.Bin, x *packing.Pod) string {
 			codes += string(rune('P' + i))
 		}
 	}
-	if !k.Ledger.Allows(x.Class.Subject, b.Node) {
+	if !k.Ledger.Allows(x.Class.PodInfo, b.Node) {
 		codes += "s"
 	}
 	return codes
@@ -117,7 +117,7 @@ func (k *refuser) objections(b *packing.Bin, x *packing.Pod) []*reason.Why {
 	for i, d := range k.Market.Dims {
 		at.Free = append(at.Free, amount.Entry{Name: d, Value: b.Free[i]})
 	}
-	out := append(fit.Objections(x.Pod, &at), k.Ledger.Objections(x.Class.Subject, b.Node, b.Place.Name)...)
+	out := append(fit.Objections(x.Pod, &at), k.Ledger.Objections(x.Class.PodInfo, b.Node, b.Place.Name)...)
 	if b.Machine == nil && !k.KeepsMinValues(b.Offer, b, x) {
 		out = append(out, &reason.Why{Code: reason.MinValues, Subject: b.Place.Name, Detail: "with this pod too few types would do"})
 	}

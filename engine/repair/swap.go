@@ -81,7 +81,7 @@ func (k *Repairer) admits(b *packing.Bin, x *packing.Pod) bool {
 	if b.Machine != nil {
 		stands, n = k.Stands(x.Class.Demands), b.Number
 	}
-	return stands.Has(n) && k.Ledger.Allows(x.Class.Subject, b.Node, k.sharedDomainKeys()...) && (b.Machine != nil || k.KeepsMinValues(b.Offer, b, x))
+	return stands.Has(n) && k.Ledger.Allows(x.Class.PodInfo, b.Node, k.sharedDomainKeys()...) && (b.Machine != nil || k.KeepsMinValues(b.Offer, b, x))
 }
 
 // swap has pods of one machine change places with those of another.
@@ -145,7 +145,7 @@ func bindableAtOnce(c *packing.Class) int {
 
 // interchangeable reports whether it makes no difference to others on which machine of a zone pods of the class are.
 func (k *Repairer) interchangeable(c *packing.Class) bool {
-	clings, others := k.Ledger.Clings(c.Subject)
+	clings, others := k.Ledger.Clings(c.PodInfo)
 	return !clings && !others && !c.Demands.Open && !packing.Special(c.Pod)
 }
 

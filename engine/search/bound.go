@@ -116,13 +116,13 @@ func (k *Searcher) noteCrowd(b *packing.Bin, crowded map[*packing.Class]bool) {
 		pods[x.Class]++
 	}
 	for c, n := range pods {
-		for _, s := range k.Ledger.Caps(c.Subject) {
+		for _, s := range k.Ledger.Caps(c.PodInfo) {
 			shares[s] += n
 		}
 	}
 	for c, n := range pods {
-		most := k.Ledger.PerHost(c.Subject)
-		if most > 0 && n > most || slices.ContainsFunc(k.Ledger.Caps(c.Subject), func(s spread.Share) bool { return shares[s] > s.Cap }) {
+		most := k.Ledger.PerHost(c.PodInfo)
+		if most > 0 && n > most || slices.ContainsFunc(k.Ledger.Caps(c.PodInfo), func(s spread.Share) bool { return shares[s] > s.Cap }) {
 			crowded[c] = true
 		}
 	}
@@ -145,8 +145,8 @@ func (k *Searcher) anew(on onNew) (solve.Problem, bool) {
 				return free, false
 			}
 			if !on.crowded[c] {
-				item.PerHost = k.Ledger.PerHost(c.Subject)
-				for _, s := range k.Ledger.Caps(c.Subject) {
+				item.PerHost = k.Ledger.PerHost(c.PodInfo)
+				for _, s := range k.Ledger.Caps(c.PodInfo) {
 					shares[s] = append(shares[s], len(free.Items))
 				}
 			}
@@ -186,7 +186,7 @@ func (k *Searcher) asPlanned(items map[*packing.Class]map[string]int) solve.Answ
 
 // itemOf is the item that a pod of the class is taken for on a machine: that of its domain, if there is one.
 func (k *Searcher) itemOf(c *packing.Class, b *packing.Bin, items map[string]int) int {
-	if key, _, _, ok := k.Ledger.SpreadAlone(c.Subject); ok {
+	if key, _, _, ok := k.Ledger.SpreadAlone(c.PodInfo); ok {
 		if i, ok := items[" "+k.Market.DomainOf(b.Offer, key)]; ok {
 			return i
 		}
@@ -206,7 +206,7 @@ type portion struct {
 // go anywhere. All domains that they can reach are taken to count.
 func (k *Searcher) portions(c *packing.Class, pods int, on map[int]int) []portion {
 	rest := portion{"", pods, c.Offers}
-	key, group, skew, ok := k.Ledger.SpreadAlone(c.Subject)
+	key, group, skew, ok := k.Ledger.SpreadAlone(c.PodInfo)
 	if !ok {
 		return []portion{rest}
 	}

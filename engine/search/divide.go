@@ -64,7 +64,7 @@ func (t counter) add(l *lot, groups []int32, domain string, pods int) {
 		if l.whole {
 			n = 0
 			for _, x := range l.pods {
-				if x.Class.Subject.In(g) {
+				if x.Class.PodInfo.In(g) {
 					n++
 				}
 			}

@@ -22,7 +22,7 @@ func (k *Searcher) fillOld() {
 		for i, x := range pods {
 			b := k.BestOf(k.Existing, x, &c.FullExisting, nil)
 			if b == nil {
-				if c.Subject.Indifferent() {
+				if c.PodInfo.Indifferent() {
 					rest = append(rest, pods[i:]...)
 					break
 				}

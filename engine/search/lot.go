@@ -49,12 +49,12 @@ func (k *Searcher) lot(c *packing.Class, pods []*packing.Pod) (*lot, bool) {
 		return nil, false
 	}
 	var ok bool
-	if l.simple, ok = k.Ledger.Simple(c.Subject); !ok {
+	if l.simple, ok = k.Ledger.Simple(c.PodInfo); !ok {
 		return nil, false
 	}
-	if !c.Subject.Indifferent() {
+	if !c.PodInfo.Indifferent() {
 		for _, r := range k.Reachable(c) {
-			if !k.Ledger.Accepts(c.Subject, k.Market.At(r)) {
+			if !k.Ledger.Accepts(c.PodInfo, k.Market.At(r)) {
 				k.Market.DropDomainSet(l.offers, k.Market.Offers[r].DomainSet)
 			}
 		}

@@ -37,7 +37,7 @@ func (k *Searcher) withhold(lots []*lot, rest []*packing.Pod) ([]*lot, []*packin
 	loose := map[int32]bool{}
 	note := func(pods []*packing.Pod) {
 		for _, x := range pods {
-			for _, g := range k.Ledger.Strays(x.Class.Subject) {
+			for _, g := range k.Ledger.Strays(x.Class.PodInfo) {
 				loose[g] = true
 			}
 		}
@@ -46,7 +46,7 @@ func (k *Searcher) withhold(lots []*lot, rest []*packing.Pod) ([]*lot, []*packin
 	for before := -1; before < len(loose); {
 		before = len(loose)
 		lots = slices.DeleteFunc(lots, func(l *lot) bool {
-			if !slices.ContainsFunc(l.pods, func(x *packing.Pod) bool { return x.Class.Subject.CarriesAny(loose) }) {
+			if !slices.ContainsFunc(l.pods, func(x *packing.Pod) bool { return x.Class.PodInfo.CarriesAny(loose) }) {
 				return false
 			}
 			rest = append(rest, l.pods...)
@@ -80,7 +80,7 @@ func (k *Searcher) settleGroups(all []*lot) (lots []*lot, unplaced []*packing.Po
 			if l.whole {
 				continue
 			}
-			l.wish = k.Ledger.Wish(l.class.Subject)
+			l.wish = k.Ledger.Wish(l.class.PodInfo)
 			if h := l.wish.Home; h != "" && l.simple.Home == nil && l.simple.Split == nil {
 				k.settle([]*lot{l}, h)
 			}

@@ -9,21 +9,21 @@ import (
 
 // What follows guides a planner among places that are all allowed.
 
-// Spreads reports whether the subject carries a hard spread constraint beyond the single machine.
-func (l *Ledger) Spreads(s *Subject) bool {
-	for i := range s.even {
-		if l.keys[l.groups[s.even[i].group].key] != label.Hostname {
+// Spreads reports whether the class carries a hard spread constraint beyond the single machine.
+func (l *Ledger) Spreads(s *PodInfo) bool {
+	for i := range s.spread {
+		if l.keys[l.groups[s.spread[i].group].key] != label.Hostname {
 			return true
 		}
 	}
 	return false
 }
 
-// Fullness counts the pods that the subject is to be spread among in the domains of a new machine.
-func (l *Ledger) Fullness(s *Subject, at *fit.Place) int {
+// Fullness counts the pods that the class is to be spread among in the domains of a new machine.
+func (l *Ledger) Fullness(s *PodInfo, at *fit.Place) int {
 	sum := int32(0)
-	for i := range s.even {
-		g := l.groups[s.even[i].group]
+	for i := range s.spread {
+		g := l.groups[s.spread[i].group]
 		if l.keys[g.key] == label.Hostname {
 			continue
 		}
@@ -34,12 +34,12 @@ func (l *Ledger) Fullness(s *Subject, at *fit.Place) int {
 	return int(sum)
 }
 
-// Modest reports whether one more pod of the subject stays within what spread
+// Modest reports whether one more pod of the class stays within what spread
 // over machines would allow if an empty machine were there too. Machines come
 // and go, and a constraint over them is there to lose few pods with one.
-func (l *Ledger) Modest(s *Subject, n int) bool {
-	for i := range s.even {
-		e := &s.even[i]
+func (l *Ledger) Modest(s *PodInfo, n int) bool {
+	for i := range s.spread {
+		e := &s.spread[i]
 		g := l.groups[e.group]
 		if l.keys[g.key] != label.Hostname {
 			continue
@@ -51,17 +51,17 @@ func (l *Ledger) Modest(s *Subject, n int) bool {
 	return true
 }
 
-// PerHost is how many pods of the subject one machine may hold by its terms on
+// PerHost is how many pods of the class one machine may hold by its terms on
 // single machines; 0 if they do not say.
-func (l *Ledger) PerHost(s *Subject) int {
+func (l *Ledger) PerHost(s *PodInfo) int {
 	least := 0
-	for i := range s.even {
-		e := &s.even[i]
+	for i := range s.spread {
+		e := &s.spread[i]
 		if e.self > 0 && l.keys[l.groups[e.group].key] == label.Hostname && (least == 0 || int(e.maxSkew) < least) {
 			least = int(e.maxSkew)
 		}
 	}
-	for _, g := range s.apart {
+	for _, g := range s.antiAffinity {
 		for _, m := range s.members {
 			if g == m {
 				return 1
@@ -71,13 +71,13 @@ func (l *Ledger) PerHost(s *Subject) int {
 	return least
 }
 
-// SpreadAlone is the constraint by which the subject's pods, which nothing else counts
+// SpreadAlone is the constraint by which the class's pods, which nothing else counts
 // with, are spread over domains larger than a machine; false if there is none.
-func (l *Ledger) SpreadAlone(s *Subject) (key string, group int32, maxSkew int, ok bool) {
-	for i := range s.even {
-		e := &s.even[i]
+func (l *Ledger) SpreadAlone(s *PodInfo) (key string, group int32, maxSkew int, ok bool) {
+	for i := range s.spread {
+		e := &s.spread[i]
 		g := l.groups[e.group]
-		if k := l.keys[g.key]; k != label.Hostname && e.self > 0 && g.kinds == 1 && g.carriers == 1 && !g.delivered && e.minDomains == 0 {
+		if k := l.keys[g.key]; k != label.Hostname && e.self > 0 && g.classes == 1 && g.carriers == 1 && !g.delivered && e.minDomains == 0 {
 			return k, e.group, int(e.maxSkew), true
 		}
 	}

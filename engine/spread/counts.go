@@ -142,7 +142,7 @@ func (l *counts) count(groups []int32, p *world.Pod, n int, by int32) {
 // gone, or its node has been dead for a while, so that the next may be planned for
 // elsewhere. One for one pod is that pod's until it is gone.
 func (g *group) overlooks(p *world.Pod) bool {
-	return p.Terminating && (g.kind == evenly || g.volume != "" && !g.onePod)
+	return p.Terminating && (g.kind == topologySpread || g.volume != "" && !g.onePod)
 }
 
 // own counts a pod that runs among those that keep others away by the term.
@@ -152,17 +152,17 @@ func (l *counts) own(t *world.PodTerm, n int, by int32) {
 	}
 }
 
-// Put enters a pod of the subject on machine n.
-func (l *counts) Put(s *Subject, n int) { l.move(s, n, 1) }
+// Put enters a pod of the class on machine n.
+func (l *counts) Put(s *PodInfo, n int) { l.move(s, n, 1) }
 
-// Take removes a pod of the subject from machine n.
-func (l *counts) Take(s *Subject, n int) { l.move(s, n, -1) }
+// Take removes a pod of the class from machine n.
+func (l *counts) Take(s *PodInfo, n int) { l.move(s, n, -1) }
 
-func (l *counts) move(s *Subject, n int, by int32) {
+func (l *counts) move(s *PodInfo, n int, by int32) {
 	for _, g := range s.members {
 		l.add(l.groups[g], n, by, false)
 	}
-	for _, g := range s.apart {
+	for _, g := range s.antiAffinity {
 		l.add(l.groups[g], n, by, true)
 	}
 }
@@ -171,7 +171,7 @@ func (l *counts) move(s *Subject, n int, by int32) {
 func (l *counts) add(g *group, n int, by int32, owner bool) {
 	at := &l.nodes[n]
 	switch g.kind {
-	case evenly:
+	case topologySpread:
 		switch d := at.domain[g.key]; {
 		case d == none || !at.may[g.filter]:
 		case at.passes[g.filter]:
@@ -179,7 +179,7 @@ func (l *counts) add(g *group, n int, by int32, owner bool) {
 		default:
 			g.maybe.bump(d, by)
 		}
-	case apart:
+	case antiAffinity:
 		for _, d := range at.all(g.key) {
 			if owner {
 				g.owners.bump(d, by)
@@ -187,7 +187,7 @@ func (l *counts) add(g *group, n int, by int32, owner bool) {
 				g.counts.bump(d, by)
 			}
 		}
-	case together:
+	case affinity:
 		for i, k := range g.keys {
 			if d := at.domain[k]; d != none {
 				was := g.byKey[i].in(d)

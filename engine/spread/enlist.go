@@ -17,13 +17,13 @@ func (l *terms) Enlist(p *world.Pod) {
 		case !t.Anti && t.Weight == 0:
 			terms = append(terms, t)
 		case t.Anti:
-			l.enlistApart(t)
+			l.enlistAntiAffinity(t)
 		default:
-			l.enlistTogether([]world.PodTerm{t})
+			l.enlistAffinity([]world.PodTerm{t})
 		}
 	}
 	if len(terms) > 0 {
-		l.enlistTogether(terms)
+		l.enlistAffinity(terms)
 	}
 }
 
@@ -45,27 +45,27 @@ func (l *terms) enlistSpread(p *world.Pod, i int) int32 {
 	key := l.key(c.Key)
 	n := l.eligibleNodes(s, key)
 	t := world.PodTerm{Selector: c.Selector, Namespaces: []string{p.Namespace}}
-	l.text = appendEvenlyID(l.text[:0], n, t)
+	l.text = appendSpreadID(l.text[:0], n, t)
 	if g, known := l.byTerms[string(l.text)]; known {
 		return g
 	}
-	return l.join(string(l.text), &group{kind: evenly, key: key, eligibleNodes: l.eligible[n], terms: []world.PodTerm{t}})
+	return l.join(string(l.text), &group{kind: topologySpread, key: key, eligibleNodes: l.eligible[n], terms: []world.PodTerm{t}})
 }
 
-func (l *terms) enlistApart(t world.PodTerm) int32 {
-	l.text = appendApartID(l.text[:0], t)
+func (l *terms) enlistAntiAffinity(t world.PodTerm) int32 {
+	l.text = appendAntiAffinityID(l.text[:0], t)
 	if g, known := l.byTerms[string(l.text)]; known {
 		return g
 	}
-	return l.join(string(l.text), &group{kind: apart, key: l.key(t.Key), terms: []world.PodTerm{t}})
+	return l.join(string(l.text), &group{kind: antiAffinity, key: l.key(t.Key), terms: []world.PodTerm{t}})
 }
 
-func (l *terms) enlistTogether(terms []world.PodTerm) int32 {
-	l.text = appendTogetherID(l.text[:0], terms)
+func (l *terms) enlistAffinity(terms []world.PodTerm) int32 {
+	l.text = appendAffinityID(l.text[:0], terms)
 	if g, known := l.byTerms[string(l.text)]; known {
 		return g
 	}
-	g := &group{kind: together, terms: terms, byKey: make([]tally, len(terms))}
+	g := &group{kind: affinity, terms: terms, byKey: make([]tally, len(terms))}
 	for _, t := range terms {
 		g.keys = append(g.keys, l.key(t.Key))
 	}

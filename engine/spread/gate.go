@@ -3,21 +3,21 @@ package spread
 // Gate names what keeps a pod from a machine until others are bound: a group, and the domain of it that the machine is in.
 type Gate struct{ Group, Domain int32 }
 
-// Gate returns the first term that keeps a pod of the subject from machine n; false if it may go there.
-func (l *Ledger) Gate(s *Subject, n int) (g Gate, shut bool) {
+// Gate returns the first term that keeps a pod of the class from machine n; false if it may go there.
+func (l *Ledger) Gate(s *PodInfo, n int) (g Gate, shut bool) {
 	at := l.on(n)
-	for i := range s.even {
-		if e := &s.even[i]; !l.evenAllows(e, at) {
+	for i := range s.spread {
+		if e := &s.spread[i]; !l.spreadAllows(e, at) {
 			return l.gateAt(e.group, l.groups[e.group].key, at), true
 		}
 	}
-	for _, g := range s.apart {
-		if l.apartFrom(g, at, false) > 0 {
+	for _, g := range s.antiAffinity {
+		if l.antiAffinityCount(g, at, false) > 0 {
 			return l.gateAt(g, l.groups[g].key, at), true
 		}
 	}
 	for _, g := range s.shunned {
-		if l.apartFrom(g, at, true) > 0 {
+		if l.antiAffinityCount(g, at, true) > 0 {
 			return l.gateAt(g, l.groups[g].key, at), true
 		}
 	}
@@ -28,13 +28,13 @@ func (l *Ledger) Gate(s *Subject, n int) (g Gate, shut bool) {
 			}
 		}
 	}
-	if s.together == none || l.togetherAllows(s, at) {
+	if s.affinity == none || l.affinityAllows(s, at) {
 		return Gate{}, false
 	}
-	return Gate{s.together, none}, true
+	return Gate{s.affinity, none}, true
 }
 
-func (l *Ledger) gateAt(group int32, key int, at spot) Gate {
+func (l *Ledger) gateAt(group int32, key int, at candidate) Gate {
 	d, _ := at.domain(key)
 	return Gate{group, d}
 }
@@ -45,18 +45,18 @@ func (l *Ledger) gateAt(group int32, key int, at spot) Gate {
 func (l *Ledger) Opening(group int32) int {
 	g := l.groups[group]
 	switch g.kind {
-	case evenly:
+	case topologySpread:
 		return int(g.least())
-	case together:
+	case affinity:
 		return g.reached
 	}
 	return 0
 }
 
-// Lonely reports whether the subject wants company of pods of which none is placed yet, whichever the machine, and their group.
-func (l *Ledger) Lonely(s *Subject) (group int32, lonely bool) {
-	if s.together == none || s.self || l.groups[s.together].total > 0 || l.groups[s.together].delivered {
+// Lonely reports whether the class wants company of pods of which none is placed yet, whichever the machine, and their group.
+func (l *Ledger) Lonely(s *PodInfo) (group int32, lonely bool) {
+	if s.affinity == none || s.self || l.groups[s.affinity].total > 0 || l.groups[s.affinity].delivered {
 		return none, false
 	}
-	return s.together, true
+	return s.affinity, true
 }

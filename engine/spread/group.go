@@ -10,34 +10,34 @@ import (
 type kind byte
 
 const (
-	evenly   kind = iota + 1 // topology spread
-	apart                    // anti-affinity
-	together                 // affinity
+	topologySpread kind = iota + 1
+	antiAffinity
+	affinity
 )
 
 // group is what pods with equal terms share: which pods are its members, and how many lie in each domain.
 type group struct {
 	kind     kind
-	terms    []world.PodTerm // whom it counts; for together a member matches all of them
-	kinds    int             // subjects that are members
-	carriers int             // subjects that carry the term and, unless it keeps apart, are members
-	outside  int             // of evenly: subjects that carry the constraint and are no members
+	terms    []world.PodTerm // which pods it counts; for affinity a member matches all of them
+	classes  int             // classes that are members
+	carriers int             // classes that carry the term and, unless that is anti-affinity, are members
+	outside  int             // of topology spread: classes that carry the constraint and are no members
 
 	delivered bool // some new machines come with members, which are pods of daemon sets
 
-	// Of evenly and apart.
+	// Of topology spread and anti-affinity.
 	key    int
 	counts tally // members by domain
-	maybe  tally // of evenly: members by domain on machines that may come to count
-	owners tally // of apart: pods that carry the term, by domain
+	maybe  tally // of topology spread: members by domain on machines that may come to count
+	owners tally // of anti-affinity: pods that carry the term, by domain
 
-	// Of evenly. Domains that hold members have machines that count.
+	// Of topology spread. Domains that hold members have machines that count.
 	*eligibleNodes
 	hist   []int32 // how many domains hold 1, 2, … members; the first is not used
 	filled int     // how many hold any
 	low    int32   // the smallest number that any of these holds
 
-	// Of together. Pods that share a volume need no terms.
+	// Of affinity. Pods that share a volume need no terms.
 	volume  string
 	onePod  bool    // one of them at a time has it
 	claim   bool    // the volume is a resource claim
@@ -57,7 +57,7 @@ func (g *group) least() int32 {
 	return g.low
 }
 
-// most is how many members of evenly may come to be counted in domain d.
+// most is how many members of a group of topology spread may come to be counted in domain d.
 func (g *group) most(d int32) int32 { return g.counts.in(d) + g.maybe.in(d) }
 
 // shift changes the members counted in domain d.
@@ -93,15 +93,17 @@ func appendTerm(b []byte, t world.PodTerm) []byte {
 	return b
 }
 
-// appendEvenlyID names the group of a constraint that counts on eligible nodes.
-func appendEvenlyID(b []byte, eligible int, t world.PodTerm) []byte {
-	return appendTerm(binary.AppendUvarint(append(b, byte(evenly)), uint64(eligible)), t)
+// appendSpreadID names the group of a constraint that counts on eligible nodes.
+func appendSpreadID(b []byte, eligible int, t world.PodTerm) []byte {
+	return appendTerm(binary.AppendUvarint(append(b, byte(topologySpread)), uint64(eligible)), t)
 }
 
-func appendApartID(b []byte, t world.PodTerm) []byte { return appendTerm(append(b, byte(apart)), t) }
+func appendAntiAffinityID(b []byte, t world.PodTerm) []byte {
+	return appendTerm(append(b, byte(antiAffinity)), t)
+}
 
-func appendTogetherID(b []byte, terms []world.PodTerm) []byte {
-	b = append(b, byte(together))
+func appendAffinityID(b []byte, terms []world.PodTerm) []byte {
+	b = append(b, byte(affinity))
 	for _, t := range terms {
 		b = appendTerm(b, t)
 	}

@@ -6,23 +6,23 @@ import (
 	"github.com/tenon-sh/tenon/engine/label"
 )
 
-// Shuns returns a group of pods, planned as the subject is, that it keeps away from by a domain beyond the machine without being
+// Shuns returns a group of pods, planned as the class is, that it keeps away from by a domain beyond the machine without being
 // one of them, and the key of these domains; false if there is none.
-func (l *Ledger) Shuns(s *Subject) (group int32, key string, ok bool) {
-	for _, id := range s.apart {
+func (l *Ledger) Shuns(s *PodInfo) (group int32, key string, ok bool) {
+	for _, id := range s.antiAffinity {
 		g := l.groups[id]
-		if l.keys[g.key] != label.Hostname && g.kinds > 0 && !s.In(id) {
+		if l.keys[g.key] != label.Hostname && g.classes > 0 && !s.In(id) {
 			return id, l.keys[g.key], true
 		}
 	}
 	return none, "", false
 }
 
-// Shunned reports whether others that are planned keep away from the subject by a domain beyond the machine, and it not likewise.
-func (l *Ledger) Shunned(s *Subject) bool {
+// Shunned reports whether others that are planned keep away from the class by a domain beyond the machine, and it not likewise.
+func (l *Ledger) Shunned(s *PodInfo) bool {
 	return slices.ContainsFunc(s.shunned, func(id int32) bool {
 		g := l.groups[id]
-		return l.keys[g.key] != label.Hostname && g.carriers > 0 && !slices.Contains(s.apart, id)
+		return l.keys[g.key] != label.Hostname && g.carriers > 0 && !slices.Contains(s.antiAffinity, id)
 	})
 }
 

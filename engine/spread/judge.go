@@ -6,32 +6,32 @@ import (
 	"github.com/tenon-sh/tenon/engine/label"
 )
 
-// judge says of one term after the other whether it lets one more pod go to a spot.
+// judge says of one term after the other whether it lets one more pod go to a candidate.
 type judge struct{ counts }
 
-func (l *judge) allows(s *Subject, at spot, but ...string) bool {
-	for i := range s.even {
-		if len(but) > 0 && slices.Contains(but, l.keys[l.groups[s.even[i].group].key]) {
+func (l *judge) allows(s *PodInfo, at candidate, but ...string) bool {
+	for i := range s.spread {
+		if len(but) > 0 && slices.Contains(but, l.keys[l.groups[s.spread[i].group].key]) {
 			continue
 		}
-		if !l.evenAllows(&s.even[i], at) {
+		if !l.spreadAllows(&s.spread[i], at) {
 			return false
 		}
 	}
-	for _, g := range s.apart {
-		if l.apartFrom(g, at, false) > 0 {
+	for _, g := range s.antiAffinity {
+		if l.antiAffinityCount(g, at, false) > 0 {
 			return false
 		}
 	}
 	for _, g := range s.shunned {
-		if l.apartFrom(g, at, true) > 0 {
+		if l.antiAffinityCount(g, at, true) > 0 {
 			return false
 		}
 	}
-	return l.hasVolumes(s, at) && (s.together == none || l.togetherAllows(s, at))
+	return l.hasVolumes(s, at) && (s.affinity == none || l.affinityAllows(s, at))
 }
 
-func (l *judge) evenAllows(e *even, at spot) bool {
+func (l *judge) spreadAllows(e *spreadConstraint, at candidate) bool {
 	g := l.groups[e.group]
 	if at.node != nil && at.node.domain[g.key] == none {
 		return !at.node.astray[g.key] && l.openAllows(e, at.node.open[g.key])
@@ -43,8 +43,8 @@ func (l *judge) evenAllows(e *even, at spot) bool {
 	return g.most(d)+g.arrives(e, at)+e.self-g.floor(e, at) <= e.maxSkew
 }
 
-// arrives counts the members that come with the spot's machine, if it counts.
-func (g *group) arrives(e *even, at spot) int32 {
+// arrives counts the members that come with the candidate's machine, if it counts.
+func (g *group) arrives(e *spreadConstraint, at candidate) int32 {
 	if at.node != nil || len(at.place.Company) == 0 || !at.l.filters[g.filter].passes(at.place) {
 		return 0
 	}
@@ -52,7 +52,7 @@ func (g *group) arrives(e *even, at spot) int32 {
 }
 
 // openAllows judges a machine whose domain is not settled: every one it may come to be in has to do.
-func (l *judge) openAllows(e *even, domains []int32) bool {
+func (l *judge) openAllows(e *spreadConstraint, domains []int32) bool {
 	g := l.groups[e.group]
 	for _, d := range domains {
 		least := g.least()
@@ -66,8 +66,8 @@ func (l *judge) openAllows(e *even, domains []int32) bool {
 	return len(domains) > 0
 }
 
-// floor is the least count the skew is measured from, given that the spot's machine is there.
-func (g *group) floor(e *even, at spot) int32 {
+// floor is the least count the skew is measured from, given that the candidate's machine is there.
+func (g *group) floor(e *spreadConstraint, at candidate) int32 {
 	known, least := g.known, g.least()
 	if at.node == nil && at.l.filters[g.filter].passes(at.place) {
 		if d, _ := at.domain(g.key); count(g.nodes, d) == 0 {
@@ -80,8 +80,8 @@ func (g *group) floor(e *even, at spot) int32 {
 	return least
 }
 
-// apartFrom counts the members, or the owners, of an anti-affinity term that the spot would be near.
-func (l *judge) apartFrom(id int32, at spot, owners bool) int32 {
+// antiAffinityCount counts the members, or the owners, of an anti-affinity term that the candidate would be near.
+func (l *judge) antiAffinityCount(id int32, at candidate, owners bool) int32 {
 	g := l.groups[id]
 	counts := &g.counts
 	if owners {
@@ -101,21 +101,21 @@ func (l *judge) apartFrom(id int32, at spot, owners bool) int32 {
 	return counts.in(d) + at.company(id, owners)
 }
 
-func (l *judge) togetherAllows(s *Subject, at spot) bool {
-	g := l.groups[s.together]
+func (l *judge) affinityAllows(s *PodInfo, at candidate) bool {
+	g := l.groups[s.affinity]
 	near := true
 	for i, k := range g.keys {
 		d, has := at.domain(k)
 		if !has {
 			return false
 		}
-		near = near && g.byKey[i].in(d)+at.company(s.together, false) > 0
+		near = near && g.byKey[i].in(d)+at.company(s.affinity, false) > 0
 	}
 	return near || g.total == 0 && s.self
 }
 
-// hasVolumes reports whether every volume that the subject shares can be had on the spot.
-func (l *judge) hasVolumes(s *Subject, at spot) bool {
+// hasVolumes reports whether every volume that the class shares can be had on the candidate.
+func (l *judge) hasVolumes(s *PodInfo, at candidate) bool {
 	for _, groups := range [2][]int32{s.unmade, s.exclusive} {
 		for _, id := range groups {
 			if !l.hasVolume(id, at) {
@@ -126,7 +126,7 @@ func (l *judge) hasVolumes(s *Subject, at spot) bool {
 	return true
 }
 
-func (l *judge) hasVolume(id int32, at spot) bool {
+func (l *judge) hasVolume(id int32, at candidate) bool {
 	g := l.groups[id]
 	d, has := at.domain(g.keys[0])
 	switch {

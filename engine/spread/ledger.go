@@ -20,16 +20,16 @@ func New(namespaces []*world.Namespace) *Ledger {
 	return &Ledger{judge{counts{terms: newTerms(namespaces)}}}
 }
 
-// Allows reports whether a pod of the subject may go to machine n. Spread over
+// Allows reports whether a pod of the class may go to machine n. Spread over
 // the keys in but is not looked at.
-func (l *Ledger) Allows(s *Subject, n int, but ...string) bool {
+func (l *Ledger) Allows(s *PodInfo, n int, but ...string) bool {
 	if s.Indifferent() {
 		return true
 	}
 	return l.allows(s, l.on(n), but...)
 }
 
-// AllowsNew reports whether a pod of the subject may go to a machine that would be added.
-func (l *Ledger) AllowsNew(s *Subject, at *fit.Place) bool {
+// AllowsNew reports whether a pod of the class may go to a machine that would be added.
+func (l *Ledger) AllowsNew(s *PodInfo, at *fit.Place) bool {
 	return l.allows(s, l.onNew(at))
 }

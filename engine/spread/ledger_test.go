@@ -113,7 +113,7 @@ func TestAllows(t *testing.T) {
 					l.Run(tc.runs[i], ids[i])
 				}
 			}
-			s := l.Subject(tc.pod)
+			s := l.PodInfo(tc.pod)
 			for i, id := range ids {
 				if got := l.Allows(s, id); got != tc.want[i] {
 					t.Errorf("%s\nnode %d: allowed %t, want %t", tc.why, i, got, tc.want[i])
@@ -143,7 +143,7 @@ func TestTakeUndoesPut(t *testing.T) {
 			}
 			pods = append(pods, p)
 		}
-		fresh := func() (*spread.Ledger, []*spread.Subject) {
+		fresh := func() (*spread.Ledger, []*spread.PodInfo) {
 			l := spread.New(nil)
 			for _, p := range pods {
 				l.Enlist(p)
@@ -151,18 +151,18 @@ func TestTakeUndoesPut(t *testing.T) {
 			for _, at := range nodes("a", "a", "b", "c") {
 				l.Enter(at)
 			}
-			return l, []*spread.Subject{l.Subject(pods[0]), l.Subject(pods[1])}
+			return l, []*spread.PodInfo{l.PodInfo(pods[0]), l.PodInfo(pods[1])}
 		}
-		long, subjects := fresh()
+		long, infos := fresh()
 		var count [2][4]int
 		for range rapid.IntRange(0, 30).Draw(t, "moves") {
 			s, n := rapid.IntRange(0, 1).Draw(t, "subject"), rapid.IntRange(0, 3).Draw(t, "node")
 			if count[s][n] > 0 && rapid.Bool().Draw(t, "take") {
-				long.Take(subjects[s], n)
+				long.Take(infos[s], n)
 				count[s][n]--
 				continue
 			}
-			long.Put(subjects[s], n)
+			long.Put(infos[s], n)
 			count[s][n]++
 		}
 		short, again := fresh()
@@ -175,7 +175,7 @@ func TestTakeUndoesPut(t *testing.T) {
 		}
 		for s := range count {
 			for n := range count[s] {
-				if a, b := long.Allows(subjects[s], n), short.Allows(again[s], n); a != b {
+				if a, b := long.Allows(infos[s], n), short.Allows(again[s], n); a != b {
 					t.Fatalf("subject %d on node %d: %t after the history, %t from nothing; counts %v", s, n, a, b, count)
 				}
 			}

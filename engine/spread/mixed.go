@@ -14,35 +14,35 @@ import (
 // mixed reports whether members and carriers of the group are not the same pods. Of those that keep apart, and of
 // volumes, it makes no difference.
 func (g *group) mixed() bool {
-	return g.kind != apart && g.volume == "" && !g.delivered && (g.carriers > 0 && g.kinds > g.carriers || g.outside > 0)
+	return g.kind != antiAffinity && g.volume == "" && !g.delivered && (g.carriers > 0 && g.classes > g.carriers || g.outside > 0)
 }
 
-// simplifier works out what the terms of a subject come to. Its methods are false where that cannot be said for all its pods at once.
+// simplifier works out what the terms of a class come to. Its methods are false where that cannot be said for all its pods at once.
 type simplifier struct {
 	*Ledger
 
-	subject *Subject
-	out     Simple
+	pod *PodInfo
+	out Simple
 }
 
-// member says what it means for the subject to be a member of mixed groups.
+// member says what it means for the class to be a member of mixed groups.
 func (x *simplifier) member() bool {
 	if x.out.Split != nil {
 		x.out.CountedBy = x.out.Split.Key
 	}
-	for _, id := range x.subject.members {
+	for _, id := range x.pod.members {
 		g := x.groups[id]
 		if !g.mixed() {
 			continue
 		}
 		switch {
-		case g.kind == together:
-			if id != x.subject.together && !x.companion(id) {
+		case g.kind == affinity:
+			if id != x.pod.affinity && !x.companion(id) {
 				return false
 			}
 		case x.keys[g.key] == label.Hostname:
 			x.out.MixedIn = append(x.out.MixedIn, id)
-		case slices.ContainsFunc(x.subject.even, func(e even) bool { return e.group == id }):
+		case slices.ContainsFunc(x.pod.spread, func(e spreadConstraint) bool { return e.group == id }):
 		case x.out.CountedBy != "" && x.out.CountedBy != x.keys[g.key]:
 			return false
 		default:
@@ -82,8 +82,8 @@ func (l *Ledger) CountsOn(id int32, at *fit.Place) bool {
 	return l.filters[l.groups[id].filter].passes(at)
 }
 
-// Strays are the mixed groups that count the subject, although it does not carry their term.
-func (l *Ledger) Strays(s *Subject) []int32 {
+// Strays are the mixed groups that count the class, although it does not carry their term.
+func (l *Ledger) Strays(s *PodInfo) []int32 {
 	var out []int32
 	for _, id := range s.members {
 		if l.groups[id].mixed() && !s.carries(id) {
@@ -93,12 +93,12 @@ func (l *Ledger) Strays(s *Subject) []int32 {
 	return out
 }
 
-// CarriesAny reports whether the subject carries the term of one of the groups.
-func (s *Subject) CarriesAny(groups map[int32]bool) bool {
-	return s.together != none && groups[s.together] || slices.ContainsFunc(s.even, func(e even) bool { return groups[e.group] })
+// CarriesAny reports whether the class carries the term of one of the groups.
+func (s *PodInfo) CarriesAny(groups map[int32]bool) bool {
+	return s.affinity != none && groups[s.affinity] || slices.ContainsFunc(s.spread, func(e spreadConstraint) bool { return groups[e.group] })
 }
 
-// carries reports whether the subject carries the term of the group, of spread or affinity.
-func (s *Subject) carries(id int32) bool {
-	return s.together == id || slices.ContainsFunc(s.even, func(e even) bool { return e.group == id })
+// carries reports whether the class carries the term of the group, of spread or affinity.
+func (s *PodInfo) carries(id int32) bool {
+	return s.affinity == id || slices.ContainsFunc(s.spread, func(e spreadConstraint) bool { return e.group == id })
 }

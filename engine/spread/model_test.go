@@ -22,17 +22,17 @@ type model struct {
 // allows reports whether a pod may go to a place.
 func (m model) allows(p *world.Pod, n int) bool {
 	for _, c := range p.Spread {
-		if !m.even(p, c, n) {
+		if !m.spread(p, c, n) {
 			return false
 		}
 	}
-	together, matched, met := 0, false, true
+	affinity, matched, met := 0, false, true
 	for _, t := range p.PodTerms {
 		switch {
 		case t.Anti && m.near(t, n) > 0:
 			return false
 		case !t.Anti:
-			together++
+			affinity++
 			met = met && m.near(t, n) > 0
 			if _, has := m.places[n].Labels[t.Key]; !has {
 				return false
@@ -54,11 +54,11 @@ func (m model) allows(p *world.Pod, n int) bool {
 			}
 		}
 	}
-	return together == 0 || met || !matched && m.self(p)
+	return affinity == 0 || met || !matched && m.self(p)
 }
 
 // even reports whether one more keeps the skew.
-func (m model) even(p *world.Pod, c world.Spread, n int) bool {
+func (m model) spread(p *world.Pod, c world.Spread, n int) bool {
 	here, has := m.places[n].Labels[c.Key]
 	if !has {
 		return false
@@ -158,22 +158,22 @@ func TestLedgerIsTheModel(t *testing.T) {
 			l.Enter(at)
 			m.places, m.on = append(m.places, at), append(m.on, nil)
 		}
-		var subjects []*spread.Subject
+		var infos []*spread.PodInfo
 		for _, p := range pods {
-			subjects = append(subjects, l.Subject(p))
+			infos = append(infos, l.PodInfo(p))
 		}
 		for range rapid.IntRange(0, 12).Draw(t, "pods") {
 			i, n := rapid.IntRange(0, 2).Draw(t, "pod"), rapid.IntRange(0, len(m.places)-1).Draw(t, "node")
-			l.Put(subjects[i], n)
+			l.Put(infos[i], n)
 			m.on[n] = append(m.on[n], pods[i])
 		}
 		check := func(when string) {
 			for i, p := range pods {
 				for n := range m.places {
-					if got, want := l.Allows(subjects[i], n), m.allows(p, n); got != want {
+					if got, want := l.Allows(infos[i], n), m.allows(p, n); got != want {
 						t.Fatalf("%s: %s on n%d: allowed %t, by the rules %t", when, p.Name, n, got, want)
 					}
-					if got := l.Objections(subjects[i], n, m.places[n].Name); len(got) == 0 != m.allows(p, n) {
+					if got := l.Objections(infos[i], n, m.places[n].Name); len(got) == 0 != m.allows(p, n) {
 						t.Fatalf("%s: %s on n%d: objections %v", when, p.Name, n, got)
 					}
 				}
@@ -183,8 +183,8 @@ func TestLedgerIsTheModel(t *testing.T) {
 		next := &fit.Place{Name: "next", Labels: map[string]string{label.Hostname: "next", label.Zone: rapid.SampledFrom([]string{"a", "b", "d"}).Draw(t, "next")}}
 		var before []bool
 		for i := range pods {
-			before = append(before, l.AllowsNew(subjects[i], next))
-			if got := l.ObjectionsNew(subjects[i], next); len(got) == 0 != before[i] {
+			before = append(before, l.AllowsNew(infos[i], next))
+			if got := l.ObjectionsNew(infos[i], next); len(got) == 0 != before[i] {
 				t.Fatalf("%s on a new machine: allowed %t, objections %v", pods[i].Name, before[i], got)
 			}
 		}

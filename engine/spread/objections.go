@@ -11,35 +11,35 @@ import (
 	"github.com/tenon-sh/tenon/engine/reason"
 )
 
-// Objections says what keeps a pod of the subject from machine n.
-func (l *Ledger) Objections(s *Subject, n int, name string) []*reason.Why {
+// Objections says what keeps a pod of the class from machine n.
+func (l *Ledger) Objections(s *PodInfo, n int, name string) []*reason.Why {
 	return (&objector{l, s, l.on(n), name}).all()
 }
 
-// ObjectionsNew says what keeps a pod of the subject from a machine that would be added.
-func (l *Ledger) ObjectionsNew(s *Subject, at *fit.Place) []*reason.Why {
+// ObjectionsNew says what keeps a pod of the class from a machine that would be added.
+func (l *Ledger) ObjectionsNew(s *PodInfo, at *fit.Place) []*reason.Why {
 	return (&objector{l, s, l.onNew(at), at.Name}).all()
 }
 
-// objector says what keeps pods of a subject from a spot.
+// objector says what keeps pods of a class from a candidate.
 type objector struct {
 	*Ledger
 
-	subject *Subject
-	at      spot
-	name    string // of the machine
+	pod  *PodInfo
+	at   candidate
+	name string // of the machine
 }
 
 func (o *objector) all() []*reason.Why {
-	s, at := o.subject, o.at
+	s, at := o.pod, o.at
 	var out []*reason.Why
-	for i := range s.even {
-		if e := &s.even[i]; !o.evenAllows(e, at) {
-			out = append(out, &reason.Why{Code: reason.Spread, Subject: o.name, Detail: o.evenText(e), About: o.about(e.group)})
+	for i := range s.spread {
+		if e := &s.spread[i]; !o.spreadAllows(e, at) {
+			out = append(out, &reason.Why{Code: reason.Spread, Subject: o.name, Detail: o.spreadText(e), About: o.about(e.group)})
 		}
 	}
-	for _, id := range s.apart {
-		if g := o.groups[id]; o.apartFrom(id, at, false) > 0 {
+	for _, id := range s.antiAffinity {
+		if g := o.groups[id]; o.antiAffinityCount(id, at, false) > 0 {
 			out = append(out, &reason.Why{
 				Code: reason.AntiAffinity, Subject: o.name,
 				Detail: fmt.Sprintf("%s %s has pods with %s", o.keys[g.key], at.value(g.key), selectorText(g)),
@@ -48,7 +48,7 @@ func (o *objector) all() []*reason.Why {
 		}
 	}
 	for _, id := range s.shunned {
-		if g := o.groups[id]; o.apartFrom(id, at, true) > 0 {
+		if g := o.groups[id]; o.antiAffinityCount(id, at, true) > 0 {
 			out = append(out, &reason.Why{
 				Code: reason.AntiAffinity, Subject: o.name,
 				Detail: fmt.Sprintf("%s %s has pods that keep away from %s", o.keys[g.key], at.value(g.key), selectorText(g)),
@@ -63,13 +63,13 @@ func (o *objector) all() []*reason.Why {
 			}
 		}
 	}
-	if s.together != none && !o.togetherAllows(s, at) {
-		out = append(out, &reason.Why{Code: reason.Affinity, Subject: o.name, Detail: o.togetherText()})
+	if s.affinity != none && !o.affinityAllows(s, at) {
+		out = append(out, &reason.Why{Code: reason.Affinity, Subject: o.name, Detail: o.affinityText()})
 	}
 	return out
 }
 
-// about is the topology of a group, and the domain of it that the spot is in, if any.
+// about is the topology of a group, and the domain of it that the candidate is in, if any.
 func (o *objector) about(id int32) reason.About {
 	key := o.groups[id].key
 	about := reason.About{Key: o.keys[key]}
@@ -94,7 +94,7 @@ func noLabel(key string) string {
 	return text
 }
 
-func (o *objector) evenText(e *even) string {
+func (o *objector) spreadText(e *spreadConstraint) string {
 	g := o.groups[e.group]
 	key := o.keys[g.key]
 	if _, has := o.at.domain(g.key); !has {
@@ -123,14 +123,14 @@ func (o *objector) countsText(g *group) string {
 	return strings.Join(parts, ", ")
 }
 
-func (o *objector) togetherText() string {
-	g := o.groups[o.subject.together]
+func (o *objector) affinityText() string {
+	g := o.groups[o.pod.affinity]
 	for i, k := range g.keys {
 		d, has := o.at.domain(k)
 		switch {
 		case !has:
 			return noLabel(o.keys[k])
-		case o.at.company(o.subject.together, false) > 0: // whose keys all have some
+		case o.at.company(o.pod.affinity, false) > 0: // whose keys all have some
 		case g.byKey[i].in(d) == 0 && g.total == 0:
 			return fmt.Sprintf("no pod with %s runs anywhere", selectorText(g))
 		case g.byKey[i].in(d) == 0:
@@ -143,7 +143,7 @@ func (o *objector) togetherText() string {
 	return ""
 }
 
-// volumeWhy says why a volume cannot be had on the spot, and for a new machine what to do instead.
+// volumeWhy says why a volume cannot be had on the candidate, and for a new machine what to do instead.
 func (o *objector) volumeWhy(g *group) *reason.Why {
 	why := &reason.Why{Code: reason.Volume, Subject: o.name}
 	switch {

@@ -1,10 +1,10 @@
 package spread
 
-// Simple is what the hard terms of a subject come to for new machines, when
+// Simple is what the hard terms of a class come to for new machines, when
 // that can be said without looking at one pod after the other.
 type Simple struct {
 	PerHost int     // how many pods one machine may hold; 0: any number
-	Shared  []Share // caps on what one machine may hold of several subjects together
+	Shared  []Share // caps on what one machine may hold of several classes together
 	Owns    []int32 // anti-affinity over machines that it carries
 	Shunned []int32 // anti-affinity over machines that counts it
 	Split   *Split  // it has to be divided among domains
@@ -24,14 +24,14 @@ type Share struct {
 	Cap   int
 }
 
-// Home says that one domain of a key has to take all pods of a group, whichever subjects they are of.
+// Home says that one domain of a key has to take all pods of a group, whichever classes they are of.
 type Home struct {
 	Key   string
 	Group int32
 }
 
 // Split says that the pods of a group have to be divided among the domains of a
-// key: those of several subjects together.
+// key: those of several classes together.
 type Split struct {
 	Key        string
 	Group      int32

@@ -7,23 +7,23 @@ import (
 	"github.com/tenon-sh/tenon/engine/label"
 )
 
-// Simple returns what the subject's terms come to; false if they depend on
-// where single pods of other subjects are put.
-func (l *Ledger) Simple(s *Subject) (Simple, bool) {
-	x := simplifier{Ledger: l, subject: s}
+// Simple returns what the class's terms come to; false if they depend on
+// where single pods of other classes are put.
+func (l *Ledger) Simple(s *PodInfo) (Simple, bool) {
+	x := simplifier{Ledger: l, pod: s}
 	ok := x.all()
 	return x.out, ok
 }
 
 func (x *simplifier) all() bool {
-	s := x.subject
-	for i := range s.even {
-		if !x.even(&s.even[i]) {
+	s := x.pod
+	for i := range s.spread {
+		if !x.spread(&s.spread[i]) {
 			return false
 		}
 	}
-	for _, g := range s.apart {
-		if !x.apart(g) {
+	for _, g := range s.antiAffinity {
+		if !x.antiAffinity(g) {
 			return false
 		}
 	}
@@ -32,7 +32,7 @@ func (x *simplifier) all() bool {
 			return false
 		}
 	}
-	return (s.together == none || x.together()) && x.member() && x.volumes()
+	return (s.affinity == none || x.affinity()) && x.member() && x.volumes()
 }
 
 func (x *simplifier) shunned(id int32) bool {
@@ -41,14 +41,14 @@ func (x *simplifier) shunned(id int32) bool {
 		x.out.Shunned = append(x.out.Shunned, id)
 		return true
 	}
-	return g.carriers == 0 || slices.Contains(x.subject.apart, id)
+	return g.carriers == 0 || slices.Contains(x.pod.antiAffinity, id)
 }
 
-// together says what its affinity comes to. Members that do not carry the term go where the others do: one that was
+// affinity says what its affinity comes to. Members that do not carry the term go where the others do: one that was
 // bound elsewhere before them would draw them along.
-func (x *simplifier) together() bool {
-	g := x.groups[x.subject.together]
-	if !x.subject.self || g.delivered || len(g.keys) != 1 || x.out.Split != nil {
+func (x *simplifier) affinity() bool {
+	g := x.groups[x.pod.affinity]
+	if !x.pod.self || g.delivered || len(g.keys) != 1 || x.out.Split != nil {
 		return false
 	}
 	onMachine := x.keys[g.keys[0]] == label.Hostname
@@ -56,23 +56,23 @@ func (x *simplifier) together() bool {
 		return false
 	}
 	if g.total == 0 {
-		x.out.Home = &Home{x.keys[g.keys[0]], x.subject.together}
+		x.out.Home = &Home{x.keys[g.keys[0]], x.pod.affinity}
 	}
 	return true
 }
 
-// volumes says what the volumes come to that the subject shares: one machine for
+// volumes says what the volumes come to that the class shares: one machine for
 // all pods, or else one zone.
 func (x *simplifier) volumes() bool {
-	for _, g := range x.subject.exclusive {
+	for _, g := range x.pod.exclusive {
 		if x.out.Home != nil || x.out.Split != nil || x.groups[g].onePod || x.groups[g].total > 0 {
 			return false
 		}
 		x.out.Home = &Home{label.Hostname, g}
 	}
-	for _, g := range x.subject.unmade {
+	for _, g := range x.pod.unmade {
 		switch {
-		case len(x.subject.exclusive) > 0: // a machine is in one zone
+		case len(x.pod.exclusive) > 0: // a machine is in one zone
 		case x.out.Home != nil || x.out.Split != nil:
 			return false
 		case x.groups[g].total == 0:
@@ -82,15 +82,15 @@ func (x *simplifier) volumes() bool {
 	return true
 }
 
-// Caps are those on what one machine may hold of the subject and others together.
-func (l *Ledger) Caps(s *Subject) []Share {
+// Caps are those on what one machine may hold of the class and others together.
+func (l *Ledger) Caps(s *PodInfo) []Share {
 	var out []Share
-	for i := range s.even {
-		if e := &s.even[i]; e.self > 0 && l.keys[l.groups[e.group].key] == label.Hostname {
+	for i := range s.spread {
+		if e := &s.spread[i]; e.self > 0 && l.keys[l.groups[e.group].key] == label.Hostname {
 			out = append(out, Share{e.group, int(e.maxSkew)})
 		}
 	}
-	for _, g := range s.apart {
+	for _, g := range s.antiAffinity {
 		if l.keys[l.groups[g].key] == label.Hostname && slices.Contains(s.members, g) {
 			out = append(out, Share{g, 1})
 		}
@@ -98,7 +98,7 @@ func (l *Ledger) Caps(s *Subject) []Share {
 	return out
 }
 
-func (x *simplifier) even(e *even) bool {
+func (x *simplifier) spread(e *spreadConstraint) bool {
 	g := x.groups[e.group]
 	onMachine := x.keys[g.key] == label.Hostname
 	switch {
@@ -110,7 +110,7 @@ func (x *simplifier) even(e *even) bool {
 			x.out.cap(int(e.maxSkew))
 		}
 	case onMachine:
-		if g.kinds > 1 {
+		if g.classes > 1 {
 			x.out.Shared = append(x.out.Shared, Share{e.group, int(e.maxSkew)})
 		}
 		x.out.cap(int(e.maxSkew))
@@ -126,13 +126,13 @@ func (x *simplifier) even(e *even) bool {
 }
 
 // split is what a constraint beyond the machine comes to.
-func (x *simplifier) split(e *even) Split {
+func (x *simplifier) split(e *spreadConstraint) Split {
 	return Split{Key: x.keys[x.groups[e.group].key], Group: e.group, MaxSkew: int(e.maxSkew), MinDomains: e.minDomains, Counts: x.ByDomain(e.group)}
 }
 
-func (x *simplifier) apart(id int32) bool {
+func (x *simplifier) antiAffinity(id int32) bool {
 	g := x.groups[id]
-	self := slices.Contains(x.subject.members, id)
+	self := slices.Contains(x.pod.members, id)
 	if x.keys[g.key] == label.Hostname {
 		x.out.Owns = append(x.out.Owns, id)
 		if self {
@@ -141,7 +141,7 @@ func (x *simplifier) apart(id int32) bool {
 		return true
 	}
 	switch {
-	case self && g.kinds == 1 && g.carriers == 1 && x.out.Split == nil:
+	case self && g.classes == 1 && g.carriers == 1 && x.out.Split == nil:
 		x.out.Split = &Split{Key: x.keys[g.key], Group: id, Alone: true, Counts: map[string]int{}}
 		for d, v := range x.values[g.key] {
 			if n := g.counts.in(int32(d)) + g.owners.in(int32(d)); n > 0 {
@@ -149,30 +149,30 @@ func (x *simplifier) apart(id int32) bool {
 			}
 		}
 		return true
-	case !self && g.kinds == 0:
+	case !self && g.classes == 0:
 		return true
 	}
 	return false
 }
 
 // Accepts reports whether pods that run now, by affinity or anti-affinity, let
-// the subject go to a new machine like this.
-func (l *Ledger) Accepts(s *Subject, place *fit.Place) bool {
+// the class go to a new machine like this.
+func (l *Ledger) Accepts(s *PodInfo, place *fit.Place) bool {
 	at := l.onNew(place)
-	for _, g := range s.apart {
-		if l.apartFrom(g, at, false) > 0 {
+	for _, g := range s.antiAffinity {
+		if l.antiAffinityCount(g, at, false) > 0 {
 			return false
 		}
 	}
 	for _, g := range s.shunned {
-		if l.apartFrom(g, at, true) > 0 {
+		if l.antiAffinityCount(g, at, true) > 0 {
 			return false
 		}
 	}
-	return l.hasVolumes(s, at) && (s.together == none || l.togetherAllows(s, at))
+	return l.hasVolumes(s, at) && (s.affinity == none || l.affinityAllows(s, at))
 }
 
-// Wish is what the soft terms of a subject come to for new machines, as far as
+// Wish is what the soft terms of a class come to for new machines, as far as
 // that can be said for all its pods at once.
 type Wish struct {
 	PerHost int    // how many pods one machine should hold; 0: any number
@@ -181,28 +181,28 @@ type Wish struct {
 	Weight  int    // of the heaviest of these terms
 }
 
-// Wish returns what the subject's soft terms about its own like come to.
-func (l *Ledger) Wish(s *Subject) Wish {
+// Wish returns what the class's soft terms about its own like come to.
+func (l *Ledger) Wish(s *PodInfo) Wish {
 	var out Wish
 	for i := range s.wishes {
 		w := &s.wishes[i]
 		g := l.groups[w.group]
-		if g.kinds != 1 || !slices.Contains(s.members, w.group) {
+		if g.classes != 1 || !slices.Contains(s.members, w.group) {
 			continue
 		}
 		key := g.key
-		if w.kind == together {
+		if w.kind == affinity {
 			key = g.keys[0]
 		}
 		host := l.keys[key] == label.Hostname
 		limit := 1
-		if w.kind == evenly {
-			limit = int(w.even.maxSkew)
+		if w.kind == topologySpread {
+			limit = int(w.constraint.maxSkew)
 		}
 		switch {
-		case w.kind == together && !host && g.total == 0:
+		case w.kind == affinity && !host && g.total == 0:
 			out.Home = l.keys[key]
-		case w.kind == together:
+		case w.kind == affinity:
 			continue
 		case host && (out.PerHost == 0 || limit < out.PerHost):
 			out.PerHost = limit

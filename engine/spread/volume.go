@@ -76,7 +76,7 @@ func (l *terms) enlistUnmade(id string) {
 		return
 	}
 	l.unmade[id] = int32(len(l.groups))
-	l.groups = append(l.groups, &group{kind: together, volume: id, keys: []int{l.key(label.Zone)}, byKey: make([]tally, 1)})
+	l.groups = append(l.groups, &group{kind: affinity, volume: id, keys: []int{l.key(label.Zone)}, byKey: make([]tally, 1)})
 }
 
 func (l *terms) enlistExclusive(v world.Volume) {
@@ -86,7 +86,7 @@ func (l *terms) enlistExclusive(v world.Volume) {
 		return
 	}
 	l.exclusive[v.ID] = int32(len(l.groups))
-	l.groups = append(l.groups, &group{kind: together, volume: v.ID, onePod: v.OnePod, keys: []int{l.key(label.Hostname)}, byKey: make([]tally, 1)})
+	l.groups = append(l.groups, &group{kind: affinity, volume: v.ID, onePod: v.OnePod, keys: []int{l.key(label.Hostname)}, byKey: make([]tally, 1)})
 }
 
 // Confine has a volume that is shared be made in one of the zones.

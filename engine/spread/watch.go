@@ -11,14 +11,14 @@ func (l *terms) Watch(averse []*world.PodTerm, waiting []*world.Pod) {
 		if _, known := l.owned[t]; known {
 			continue // pods of one kind share their terms
 		}
-		l.text = appendApartID(l.text[:0], *t)
+		l.text = appendAntiAffinityID(l.text[:0], *t)
 		g, known := l.byTerms[string(l.text)]
 		switch {
 		case known:
 		case idle[string(l.text)]:
 			g = none
 		case l.concerns(t, &who):
-			g = l.enlistApart(*t)
+			g = l.enlistAntiAffinity(*t)
 		default:
 			idle[string(l.text)] = true
 			g = none
@@ -32,7 +32,7 @@ func (l *terms) ownedBy(t *world.PodTerm) int32 {
 	g, known := l.owned[t]
 	if !known {
 		g = none
-		l.text = appendApartID(l.text[:0], *t)
+		l.text = appendAntiAffinityID(l.text[:0], *t)
 		if i, ok := l.byTerms[string(l.text)]; ok {
 			g = i
 		}

@@ -64,7 +64,7 @@ func TestWatchIsEnough(t *testing.T) {
 			}
 		}
 		for _, p := range waiting {
-			a, b := narrow.Subject(p), full.Subject(p)
+			a, b := narrow.PodInfo(p), full.PodInfo(p)
 			for n := range places {
 				if got, want := narrow.Allows(a, n), full.Allows(b, n); got != want {
 					t.Fatalf("%s on node %d: allowed %t, with everything counted %t", p.Name, n, got, want)

@@ -29,12 +29,12 @@ const (
 )
 
 // Regret is the weight of the soft terms that machine n would not honour.
-func (l *Ledger) Regret(s *Subject, n int) int {
+func (l *Ledger) Regret(s *PodInfo, n int) int {
 	return l.regret(s, l.on(n), nil)
 }
 
-// Losses returns the soft terms that a pod of the subject, already on machine n, has to do without.
-func (l *Ledger) Losses(s *Subject, n int) []Lost {
+// Losses returns the soft terms that a pod of the class, already on machine n, has to do without.
+func (l *Ledger) Losses(s *PodInfo, n int) []Lost {
 	l.Take(s, n)
 	var out []Lost
 	l.regret(s, l.on(n), &out)
@@ -42,7 +42,7 @@ func (l *Ledger) Losses(s *Subject, n int) []Lost {
 	return out
 }
 
-func (l *Ledger) regret(s *Subject, at spot, lost *[]Lost) int {
+func (l *Ledger) regret(s *PodInfo, at candidate, lost *[]Lost) int {
 	sum := 0
 	for i := range s.wishes {
 		w := &s.wishes[i]
@@ -57,13 +57,13 @@ func (l *Ledger) regret(s *Subject, at spot, lost *[]Lost) int {
 	return sum
 }
 
-func (l *Ledger) granted(w *wish, at spot) bool {
+func (l *Ledger) granted(w *wish, at candidate) bool {
 	g := l.groups[w.group]
 	switch w.kind {
-	case evenly:
-		return l.evenAllows(&w.even, at)
-	case apart:
-		return l.apartFrom(w.group, at, false) == 0
+	case topologySpread:
+		return l.spreadAllows(&w.constraint, at)
+	case antiAffinity:
+		return l.antiAffinityCount(w.group, at, false) == 0
 	}
 	d, _ := at.domain(g.keys[0])
 	return g.byKey[0].in(d)+at.company(w.group, false) > 0
@@ -71,7 +71,7 @@ func (l *Ledger) granted(w *wish, at spot) bool {
 
 // soft says which soft term of the pod the wish is.
 func (w *wish) soft() Soft {
-	if w.kind == evenly {
+	if w.kind == topologySpread {
 		return Soft{SoftConstraint, w.at}
 	}
 	return Soft{SoftPodTerm, w.at}
@@ -79,9 +79,9 @@ func (w *wish) soft() Soft {
 
 func (l *Ledger) wishText(w *wish) string {
 	switch w.kind {
-	case evenly:
+	case topologySpread:
 		return fmt.Sprintf("topologySpreadConstraints[%d] (%s)", w.at, l.keys[l.groups[w.group].key])
-	case apart:
+	case antiAffinity:
 		return fmt.Sprintf("podAntiAffinity preferred (%s)", l.keys[l.groups[w.group].key])
 	}
 	return fmt.Sprintf("podAffinity preferred (%s)", l.keys[l.groups[w.group].keys[0]])

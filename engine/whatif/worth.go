@@ -36,11 +36,11 @@ func (y *Cluster) Worth() money.Micro {
 		if count[n] == 0 {
 			continue
 		}
-		item := solve.Item{Name: c.Pod.String(), Need: c.Need, Count: count[n], Hosts: search.HostsAmong(c.Offers, p.Hosts), PerHost: k.Ledger.PerHost(c.Subject)}
+		item := solve.Item{Name: c.Pod.String(), Need: c.Need, Count: count[n], Hosts: search.HostsAmong(c.Offers, p.Hosts), PerHost: k.Ledger.PerHost(c.PodInfo)}
 		if item.Hosts == nil {
 			continue
 		}
-		for _, s := range k.Ledger.Caps(c.Subject) {
+		for _, s := range k.Ledger.Caps(c.PodInfo) {
 			shares[s] = append(shares[s], len(p.Free.Items))
 		}
 		items = append(items, n)

@@ -6,15 +6,15 @@ import (
 	"github.com/tenon-sh/tenon/engine/fit"
 )
 
-// spot is where a pod may go, as the groups see it: a machine entered, or one that would be new.
-type spot struct {
+// candidate is where a pod may go, as the groups see it: a machine entered, or one that would be new.
+type candidate struct {
 	l     *counts
 	node  *node
 	place *fit.Place // of a machine not entered
 }
 
 // domain returns the domain of key; fresh if the machine would be the first there.
-func (s spot) domain(key int) (d int32, has bool) {
+func (s candidate) domain(key int) (d int32, has bool) {
 	if s.node != nil {
 		d = s.node.domain[key]
 		return d, d != none
@@ -30,7 +30,7 @@ func (s spot) domain(key int) (d int32, has bool) {
 }
 
 // value names the domain of key.
-func (s spot) value(key int) string {
+func (s candidate) value(key int) string {
 	if s.node == nil {
 		v, _ := valueOf(s.place, s.l.keys[key])
 		return v
@@ -43,7 +43,7 @@ func (s spot) value(key int) string {
 
 // company counts the members of a group, or the owners of its term, that come
 // with a machine that is not entered.
-func (s spot) company(group int32, owners bool) int32 {
+func (s candidate) company(group int32, owners bool) int32 {
 	if s.node != nil {
 		return 0
 	}
@@ -63,8 +63,8 @@ func (s spot) company(group int32, owners bool) int32 {
 	return n
 }
 
-// on is machine n as a spot.
-func (l *counts) on(n int) spot { return spot{l: l, node: &l.nodes[n]} }
+// on is machine n as a candidate.
+func (l *counts) on(n int) candidate { return candidate{l: l, node: &l.nodes[n]} }
 
-// onNew is a machine that would be added as a spot.
-func (l *counts) onNew(at *fit.Place) spot { return spot{l: l, place: at} }
+// onNew is a machine that would be added as a candidate.
+func (l *counts) onNew(at *fit.Place) candidate { return candidate{l: l, place: at} }
