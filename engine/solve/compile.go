@@ -3,7 +3,6 @@ package solve
 import (
 	"cmp"
 	"encoding/binary"
-	"math"
 	"slices"
 	"strings"
 )
@@ -53,11 +52,14 @@ type row struct {
 }
 
 // compile makes a problem ready for searching.
-func compile(p Problem) *model {
+func compile(p Problem) *model { return compileAmong(p, !p.Shared) }
+
+// compileAmong does so, for items that are all there are: no room is taken for larger then than what they need together.
+func compileAmong(p Problem, all bool) *model {
 	m := &model{charge: p.Charge, shared: p.Shared, budgets: slices.Clone(p.Budgets), rationed: len(p.Budgets) > 0}
 	used := usedDims(p)
 	m.dims = len(used)
-	order := m.addHosts(p, used)
+	order := m.addHosts(p, used, all)
 	m.addClasses(p, used, order)
 	m.addGroups(p)
 	return m
@@ -83,30 +85,10 @@ func usedDims(p Problem) []int {
 	}
 }
 
-// pick copies the given positions of v to out, where all is 0 and what is missing stays so.
-func pick(out, v []int64, at []int) {
-	for k, d := range at {
-		if d < len(v) {
-			out[k] = v[d]
-		}
-	}
-}
-
 // addHosts fills m.hosts with the hosts that can be a best choice, and returns for each host of the model its position in the problem.
-func (m *model) addHosts(p Problem, used []int) []int {
-	all := make([]host, len(p.Hosts))
-	rooms := make([]int64, len(p.Hosts)*len(used))
-	for i, h := range p.Hosts {
-		room := rooms[i*len(used):][:len(used):len(used)]
-		pick(room, h.Room, used)
-		all[i] = host{host: i, room: room, price: h.Price, draws: totalDraws(h.Draws)}
-	}
-	for k, d := range used {
-		s := newSums(p, d)
-		for i := range all {
-			all[i].room[k] = s.attainable(all[i].room[k])
-		}
-	}
+func (m *model) addHosts(p Problem, used []int, whole bool) []int {
+	welcome := welcomes(p)
+	all := usableHosts(p, used, welcome, whole)
 	slices.SortFunc(all, func(a, b host) int {
 		if a.price != b.price {
 			return cmp.Compare(a.price, b.price)
@@ -116,7 +98,6 @@ func (m *model) addHosts(p Problem, used []int) []int {
 		}
 		return cmp.Or(strings.Compare(p.Hosts[a.host].Name, p.Hosts[b.host].Name), cmp.Compare(a.host, b.host))
 	})
-	welcome := welcomes(p)
 	m.standIn = make([]int32, len(p.Hosts))
 	var order []int
 	var sets itemSets
@@ -147,6 +128,30 @@ func (m *model) addHosts(p Problem, used []int) []int {
 		m.standIn[h.host] = int32(better)
 	}
 	return order
+}
+
+// usableHosts are all hosts with as much room as items can use.
+func usableHosts(p Problem, used []int, welcome []Bits, whole bool) []host {
+	all := make([]host, len(p.Hosts))
+	rooms := make([]int64, len(p.Hosts)*len(used))
+	for i, h := range p.Hosts {
+		room := rooms[i*len(used):][:len(used):len(used)]
+		pick(room, h.Room, used)
+		all[i] = host{host: i, room: room, price: h.Price, draws: totalDraws(h.Draws)}
+	}
+	for k, d := range used {
+		s := newSums(p, d)
+		for i := range all {
+			all[i].room[k] = s.attainable(all[i].room[k])
+		}
+	}
+	if whole {
+		t := newTotals(p, used)
+		for i := range all {
+			t.limit(all[i].room, welcome[i])
+		}
+	}
+	return all
 }
 
 // itemSets are the sets of items that hosts welcome. Hosts are many, such sets
@@ -235,48 +240,6 @@ func overdrawn(draws []Draw, left []int64, times int64) bool {
 		}
 	}
 	return false
-}
-
-// welcomes returns for each host of the problem the set of distinct host sets, among those of the items, that contain it.
-// Hosts with equal room differ only by these.
-func welcomes(p Problem) []Bits {
-	sets, _ := distinctSets(p)
-	out := make([]Bits, len(p.Hosts))
-	for i := range out {
-		out[i] = NewBits(len(sets))
-	}
-	for s, set := range sets {
-		set.each(func(h int) {
-			if h < len(out) {
-				out[h].Set(s)
-			}
-		})
-	}
-	return out
-}
-
-// distinctSets returns the different host sets of the items and, for each item, which of them it has.
-func distinctSets(p Problem) ([]Bits, []int32) {
-	var sets []Bits
-	of := make([]int32, len(p.Items))
-	seen := make(map[uint64][]int32)
-	for i := range p.Items {
-		b := p.Items[i].Hosts
-		hash := uint64(14695981039346656037)
-		for _, word := range b {
-			hash = (hash ^ word) * 1099511628211
-			hash ^= hash >> 29
-		}
-		k := slices.IndexFunc(seen[hash], func(s int32) bool { return sets[s].equal(b) })
-		if k >= 0 {
-			of[i] = seen[hash][k]
-			continue
-		}
-		of[i] = int32(len(sets))
-		seen[hash] = append(seen[hash], of[i])
-		sets = append(sets, b)
-	}
-	return sets, of
 }
 
 // addClasses fills m.classes, putting aside the items that no host can hold.
@@ -422,5 +385,3 @@ func (b Bits) empty() bool {
 	}
 	return true
 }
-
-const huge = math.MaxInt64 / 4

@@ -25,9 +25,10 @@ func least(p Problem, e evidence) int64 {
 	return a.Bound
 }
 
-// Worth returns the bound, and what one of each item is worth at its prices, in micro-dollars per hour.
+// Worth returns the bound, and what one of each item is worth at its prices, in micro-dollars per hour, where others may come beside
+// them: what is left of a host is no loss.
 func Worth(p Problem) (least int64, worth []int64) {
-	m := compile(p)
+	m := compileAmong(p, false)
 	a := Answer{Duals: make([]int64, len(p.Items))}
 	m.prove(&a, make([]int, len(m.classes)), 0, evidence{})
 	return a.Bound, a.Duals

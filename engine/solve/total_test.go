@@ -1,0 +1,50 @@
+package solve
+
+import (
+	"fmt"
+	"testing"
+)
+
+// A few items that only one team's hosts take are not reckoned at a small part of the largest of these, for nothing is there to
+// fill the rest of it.
+func TestFewItemsOfLargeHosts(t *testing.T) {
+	const teams = 50
+	sizes := []int64{2, 8, 32, 128}
+	p := Problem{Charge: 20}
+	for team := range teams {
+		for _, size := range sizes {
+			// The larger the host, the less each of its cores costs.
+			p.Hosts = append(p.Hosts, Host{Name: fmt.Sprintf("%d-%d", team, size), Room: []int64{size * 1000, size * 4}, Price: size*100 - size*size/4})
+		}
+		hosts := NewBits(teams * len(sizes))
+		for k := range sizes {
+			hosts.Set(team*len(sizes) + k)
+		}
+		p.Items = append(p.Items, Item{Name: fmt.Sprint(team), Count: 4, Need: []int64{1900, 6}, Hosts: hosts})
+	}
+	a := Solve(p)
+	if whole := int64(teams) * (8*100 - 16); a.Cost != whole || a.Bound < whole*99/100 || a.Bound > whole {
+		t.Errorf("cost %d, bound %d; one host of 8 cores for each team costs %d", a.Cost, a.Bound, whole)
+	}
+	if least := Bound(p, 0); least < teams*(8*100-16)*99/100 {
+		t.Errorf("the bound alone is %d of %d", least, teams*(8*100-16))
+	}
+}
+
+// What is needed in all is not overstated where numbers are so large that they cannot be added up.
+func TestTotalsOfLargeNumbers(t *testing.T) {
+	for _, x := range []struct {
+		got, want int64
+		what      string
+	}{
+		{plus(huge, 1), huge, "huge and 1"},
+		{plus(3, 4), 7, "3 and 4"},
+		{product(1<<60, 1<<10), huge, "2^60 times 2^10"},
+		{product(huge, 1), huge, "huge, once"},
+		{product(7, 6), 42, "7 times 6"},
+	} {
+		if x.got != x.want {
+			t.Errorf("%s: %d, want %d", x.what, x.got, x.want)
+		}
+	}
+}
