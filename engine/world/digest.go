@@ -40,7 +40,9 @@ func (s sum) text(at int64) string {
 
 // hasher turns items of one type into sums. It writes every field in the order
 // of its declaration, maps in order of their keys, each with its length, so
-// that different items never write the same bytes.
+// that different items never write the same bytes. Fields with the tag
+// `digest:"later"` come last, by name, and only if they are not zero: items
+// without them have the digest that they had before the field was known.
 type hasher struct {
 	kind   byte // keeps a pod and a node of equal bytes apart
 	fields []field
@@ -52,6 +54,7 @@ type hasher struct {
 type field struct {
 	write func(buf []byte, v reflect.Value) []byte
 	known map[string]reflect.Value
+	later string // its name, if it is written at the end
 }
 
 func newHasher(kind byte, t reflect.Type) *hasher {
@@ -59,12 +62,18 @@ func newHasher(kind byte, t reflect.Type) *hasher {
 	bit := byte(1)
 	for i := range h.fields {
 		of := t.Field(i).Type
-		if _, folded := t.Field(i).Tag.Lookup("digest"); folded {
+		switch t.Field(i).Tag.Get("digest") {
+		case "fold":
 			bit <<= 1
 			h.fields[i].write = folder(bit, of)
-		} else {
+		case "later":
+			h.fields[i].later, h.fields[i].write = t.Field(i).Name, writerOf(of)
+		default:
 			bit = 1
 			h.fields[i].write = writerOf(of)
+			if of.Kind() == reflect.Struct && i == len(h.fields)-1 {
+				h.fields[i].write = writerOfStruct(of, true)
+			}
 		}
 		if of.Kind() == reflect.Map || of.Kind() == reflect.Slice {
 			h.fields[i].known = map[string]reflect.Value{}
@@ -75,12 +84,29 @@ func newHasher(kind byte, t reflect.Type) *hasher {
 
 // sum hashes an item.
 func (h *hasher) sum(item any) sum {
-	b, v := append(h.buf[:0], h.kind), reflect.ValueOf(item).Elem()
-	for i := range h.fields {
-		b = h.fields[i].write(b, v.Field(i))
-	}
+	b := h.write(append(h.buf[:0], h.kind), reflect.ValueOf(item).Elem())
 	h.keep(b)
 	return sumOf(b)
+}
+
+// write appends all fields of v.
+func (h *hasher) write(b []byte, v reflect.Value) []byte {
+	for i := range h.fields {
+		if h.fields[i].later == "" {
+			b = h.fields[i].write(b, v.Field(i))
+		}
+	}
+	return h.writeLater(b, v)
+}
+
+// writeLater appends the fields that come last.
+func (h *hasher) writeLater(b []byte, v reflect.Value) []byte {
+	for i := range h.fields {
+		if f := &h.fields[i]; f.later != "" && !v.Field(i).IsZero() {
+			b = f.write(writeString(b, f.later), v.Field(i))
+		}
+	}
+	return b
 }
 
 // largestKept is how large a buffer may be that is used again: that of a catalogue, which
@@ -100,10 +126,14 @@ func (h *hasher) keep(b []byte) {
 func (h *hasher) sumShared(item any) sum {
 	b, v := append(h.buf[:0], h.kind), reflect.ValueOf(item).Elem()
 	for i := range h.fields {
+		if h.fields[i].later != "" {
+			continue
+		}
 		from := len(b)
 		b = h.fields[i].write(b, v.Field(i))
 		h.fields[i].share(v.Field(i), b[from:])
 	}
+	b = h.writeLater(b, v)
 	h.keep(b)
 	return sumOf(b)
 }
@@ -174,28 +204,24 @@ func writerOf(t reflect.Type) func([]byte, reflect.Value) []byte {
 	case reflect.Map:
 		return writeMap
 	case reflect.Struct:
-		fields := make([]func([]byte, reflect.Value) []byte, t.NumField())
-		bit := byte(1)
-		for i := range fields {
-			if _, folded := t.Field(i).Tag.Lookup("digest"); folded {
-				bit <<= 1
-				fields[i] = folder(bit, t.Field(i).Type)
-				continue
-			}
-			bit = 1
-			fields[i] = writerOf(t.Field(i).Type)
-		}
-		return func(b []byte, v reflect.Value) []byte {
-			for i, f := range fields {
-				b = f(b, v.Field(i))
-			}
-			return b
-		}
+		return writerOfStruct(t, false)
 	}
 	panic(fmt.Sprintf("world: items cannot hold a %s", t))
 }
 
-// folder writes what follows a bool, in the tag's words `digest:"fold"`, as a bit of that one's byte: another bool, or
+// writerOfStruct builds the writer of a struct. Only one that ends its item, as the pod of a DaemonSet does, may have
+// fields that come last: nothing follows by which they could be taken for something else.
+func writerOfStruct(t reflect.Type, ends bool) func([]byte, reflect.Value) []byte {
+	h := newHasher(0, t)
+	for i := range h.fields {
+		if h.fields[i].later != "" && !ends {
+			panic(fmt.Sprintf("world: %s.%s cannot come last in the digest of an item, since its struct does not", t, t.Field(i).Name))
+		}
+	}
+	return h.write
+}
+
+// folder writes a field with the tag `digest:"fold"`, which follows a bool, as a bit of that one's byte: another bool, or
 // that a list has something, which then follows, so that it is the last that is folded. So items without it have the digest that they had before it was known.
 func folder(bit byte, t reflect.Type) func([]byte, reflect.Value) []byte {
 	if t.Kind() == reflect.Slice {

@@ -295,7 +295,7 @@ type Pool struct {
 	Replicas      *int              `json:"replicas,omitempty"` // static pools
 	Deleting      bool              `json:"deleting,omitempty"`
 	Devices       []DeviceTemplate  `digest:"fold" json:"devices,omitempty"` // that its machines will have
-	Charge        *money.Micro      `json:"charge,omitempty"`                // what each of its nodes counts beside its price, an hour; nil: what others count
+	Charge        *money.Micro      `digest:"later" json:"charge,omitempty"` // what each of its nodes counts beside its price, an hour; nil: what others count
 	NotReady      string            `json:"notReady,omitempty"`              // why it may not be used now
 	Unhealthy     bool              `json:"unhealthy,omitempty"`             // machines of it were launched lately and did not register
 	Disruption    PoolDisruption    `json:"disruption,omitzero"`

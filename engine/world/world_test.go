@@ -3,6 +3,8 @@ package world_test
 import (
 	"encoding/json"
 	"fmt"
+	"os"
+	"reflect"
 	"strings"
 	"testing"
 
@@ -383,5 +385,68 @@ func TestDigestOfVolumes(t *testing.T) {
 			t.Errorf("volumes with %q and %q have one digest", modes, other)
 		}
 		seen[d] = modes
+	}
+}
+
+// Pools that say nothing of a charge have the digest that they had before any could.
+func TestDigestOfLaterFields(t *testing.T) {
+	read := func(charge string) string {
+		w, err := world.Read([]byte(`{"format":"tenon-world/v1","at":1,"pools":[{"id":{"kind":"NodePool","name":"p"}` + charge + `}]}`))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return w.Digest()
+	}
+	none, zero, some := read(``), read(`,"charge":0`), read(`,"charge":1`)
+	const kept = "sha256:c13d2d4aed56d3be4b1ff60bf44b8b903188d9510a8fc13c2d80b55566beb318"
+	if none != kept {
+		t.Errorf("a World with a pool has the digest %s, and had %s", none, kept)
+	}
+	if none == zero || zero == some || none == some {
+		t.Errorf("no charge, a charge of nothing and another have the digests %s, %s and %s", none, zero, some)
+	}
+}
+
+// Every field that is known since the first release is in every digest. One that is added to them changes the
+// digests of all items that were kept: recordings and journals of earlier releases would be taken for other Worlds.
+func TestFieldsThatAreAddedKeepDigests(t *testing.T) {
+	text, err := os.ReadFile("testdata/digested.txt")
+	if err != nil {
+		t.Fatal(err)
+	}
+	left := map[string]bool{}
+	for line := range strings.Lines(string(text)) {
+		left[strings.TrimSpace(line)] = true
+	}
+	seen := map[reflect.Type]bool{}
+	var look func(reflect.Type)
+	look = func(of reflect.Type) {
+		switch of.Kind() {
+		case reflect.Pointer, reflect.Slice:
+			look(of.Elem())
+			return
+		case reflect.Struct:
+		default:
+			return
+		}
+		if seen[of] {
+			return
+		}
+		seen[of] = true
+		for i := range of.NumField() {
+			f := of.Field(i)
+			look(f.Type)
+			name := of.Name() + "." + f.Name
+			switch tag := f.Tag.Get("digest"); {
+			case tag == "" && !left[name]:
+				t.Errorf("%s would change the digest of every item: give it the tag `digest:\"later\"`, or, in a struct that is part of others, `digest:\"fold\"` after a bool", name)
+			case tag == "":
+				delete(left, name)
+			}
+		}
+	}
+	look(reflect.TypeFor[world.Items]())
+	for name := range left {
+		t.Errorf("%s is not in every digest any more, so those of kept items are others now", name)
 	}
 }
