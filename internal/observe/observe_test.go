@@ -6,6 +6,7 @@ import (
 	"flag"
 	"os"
 	"path/filepath"
+	"reflect"
 	"strings"
 	"testing"
 
@@ -55,6 +56,53 @@ func TestPairs(t *testing.T) {
 				t.Errorf("-want +got\n%s", diff)
 			}
 		})
+	}
+}
+
+// Every field of an item is read from some object of the pairs, or is said by something else.
+func TestEveryFieldIsRead(t *testing.T) {
+	const cluster, later = "the cluster state joins it", "a plan says it"
+	elsewhere := map[string]string{
+		"Pod.Planned": later, "Pod.Virtual": "buffers", "Pod.Ending": "jobs", "Pod.Devices": cluster,
+		"Node.Devices": cluster, "Node.DevicesLost": cluster, "Pool.Devices": cluster,
+	}
+	read := map[string]bool{}
+	files, err := filepath.Glob("testdata/*.in.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, file := range files {
+		in, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, item := range observed(t, in) {
+			fieldsOf(reflect.ValueOf(item), read)
+		}
+	}
+	for _, of := range []reflect.Type{reflect.TypeFor[world.Pod](), reflect.TypeFor[world.Node](), reflect.TypeFor[world.Claim](), reflect.TypeFor[world.Pool](), reflect.TypeFor[world.PodDisruption](), reflect.TypeFor[world.PoolDisruption](), reflect.TypeFor[world.Guard](), reflect.TypeFor[world.Namespace]()} {
+		for i := range of.NumField() {
+			name := of.Name() + "." + of.Field(i).Name
+			switch why, excused := elsewhere[name]; {
+			case !read[name] && !excused:
+				t.Errorf("%s is read from no object of testdata: have one say it, or say here what else does", name)
+			case read[name] && excused:
+				t.Errorf("%s is read from an object, though %s", name, why)
+			}
+		}
+	}
+}
+
+// fieldsOf adds the fields of an item that say something, and those of the structs in it, as TYPE.FIELD.
+func fieldsOf(v reflect.Value, out map[string]bool) {
+	if v.Kind() != reflect.Struct {
+		return
+	}
+	for i := range v.NumField() {
+		if !v.Field(i).IsZero() {
+			out[v.Type().Name()+"."+v.Type().Field(i).Name] = true
+			fieldsOf(v.Field(i), out)
+		}
 	}
 }
 
