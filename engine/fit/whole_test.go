@@ -48,6 +48,16 @@ func TestPlacesAreWhole(t *testing.T) {
 // stage is a machine of which all is known that can be at that stage.
 func stage(t *testing.T, at string) fit.Place {
 	t.Helper()
+	w := staged(t, at)
+	if at == onItsWay {
+		return fit.Of(w, w.Place("c"))
+	}
+	return fit.Of(w, w.Place("n"))
+}
+
+// staged is a World with that machine: node n, or claim c without a node.
+func staged(t *testing.T, at string) *world.World {
+	t.Helper()
 	pool, id := world.PoolID{Kind: world.NodePool, Name: "p"}, label.Is(label.InstanceType, "small", "large")
 	room := amount.Of(amount.Entry{Name: amount.CPU, Value: 4000}, amount.Entry{Name: amount.Pods, Value: 110_000})
 	shape := func(name string) world.Shape {
@@ -87,9 +97,5 @@ func stage(t *testing.T, at string) fit.Place {
 	if err := errors.Join(errs...); err != nil {
 		t.Fatal(err)
 	}
-	w := b.Snapshot(100)
-	if at == onItsWay {
-		return fit.Of(w, w.Place("c"))
-	}
-	return fit.Of(w, w.Place("n"))
+	return b.Snapshot(100)
 }
