@@ -84,7 +84,7 @@ func (f Family) sums() (nodes, refused int, cost float64, steps int) {
 	return nodes, refused, cost, steps
 }
 
-const familyNote = `Worlds that were drawn, not chosen: families made on different ideas of what clusters are like, and in each every parameter from the seed, with a catalogue of 800 made-up types in three zones. *Spend* is the cost with the charge of 0.02 USD an hour for each new machine, which is what plans make small, over a bound of the same that any plan has; *cost* is price alone over its bound. The bound does not know that heavier pools come first, nor what pods of several workloads that count for each other's spread force upon each other. The worst world of each is named by its seed:
+const familyNote = `Worlds that were drawn, not chosen: families made on different ideas of what clusters are like, and in each every parameter from the seed, with a catalogue of 800 made-up types in three zones. *Spend* is the cost with the charge of 0.02 USD an hour for each new machine, which is what plans make small, over a bound of the same that any plan has which keeps limits and the order of pools; *cost* is price alone over a bound that does not know these. Neither knows what pods of several workloads that count for each other's spread force upon each other. The worst world of each is named by its seed:
 ` + "`make bench ARGS='-families 20 -only FAMILY'`" + ` draws it again.
 
 `

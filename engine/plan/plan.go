@@ -26,7 +26,7 @@ type Plan struct {
 	GivenUp    []Loss      `json:"givenUp,omitempty"`    // soft terms that were not honoured
 	Cost       money.Micro `json:"cost,omitempty"`       // of New, millionths an hour
 	Bound      money.Micro `json:"bound,omitempty"`      // no plan that places these pods on new machines can cost less on average; 0: nothing proven
-	SpendBound money.Micro `json:"spendBound,omitempty"` // the same of price and charge together, if that was asked for
+	SpendBound money.Micro `json:"spendBound,omitempty"` // the same of price and charge together within limits and in the order of pools, if that was asked for
 	Charge     money.Micro `json:"charge,omitempty"`     // the node charge used, millionths an hour a node; 0 where pools have their own, which New has
 	Steps      int         `json:"steps,omitempty"`      // counted work
 	Waiting    int         `json:"waiting,omitempty"`    // pods considered

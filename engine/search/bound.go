@@ -16,13 +16,37 @@ func (k *Searcher) NewProof() *Proof {
 	p := &Proof{}
 	for _, tier := range k.Market.Tiers {
 		at, offers := k.problem(tier, func(*market.Type) bool { return true })
+		for i, offer := range offers {
+			h := &at.Hosts[i]
+			p.draws = append(p.draws, k.drawn(h.Draws, offer, len(p.budgets)))
+			h.Draws = nil
+		}
+		p.budgets = append(p.budgets, at.Budgets...)
 		p.Free.Hosts = append(p.Free.Hosts, at.Hosts...)
 		p.Hosts = append(p.Hosts, offers...)
 	}
-	for i := range p.Free.Hosts {
-		p.Free.Hosts[i].Draws = nil
-	}
 	return p
+}
+
+// drawn are the draws of one tier's offer on the budgets of all tiers, after those of the tiers before it. Pools with minValues book the
+// largest type of a menu and are expected to get the cheapest, which is not known to draw as much.
+func (k *Searcher) drawn(draws []solve.Draw, offer, before int) []solve.Draw {
+	if k.Market.Offers[offer].Type.Pool.HasMinValues {
+		return nil
+	}
+	for i := range draws {
+		draws[i].Budget += before
+	}
+	return draws
+}
+
+// limited is what is on sale within what limits and reservations leave.
+func (p *Proof) limited() []solve.Host {
+	out := slices.Clone(p.Free.Hosts)
+	for i := range out {
+		out[i].Draws = p.draws[i]
+	}
+	return out
 }
 
 // Priced is what is on sale at its price alone.
@@ -54,7 +78,7 @@ func (k *Searcher) Bound() money.Micro {
 	if k.Proof.forced && !on.moved && !slices.ContainsFunc(k.Unplaced, func(x *packing.Pod) bool { return x.Proven }) {
 		return k.Proof.bound
 	}
-	free, ok := k.anew(on)
+	free, ok := k.anew(on, false)
 	if !ok {
 		return 0
 	}
@@ -62,12 +86,14 @@ func (k *Searcher) Bound() money.Micro {
 	return money.Micro(solve.Bound(free, int64(packing.Price(k.Packing))))
 }
 
-// SpendBound is what these pods cost at least with the charge for each machine, which is what plans make small.
+// SpendBound is what these pods cost at least with the charge for each machine, which is what plans make small, within limits and
+// in the order of pools.
 func (k *Searcher) SpendBound() money.Micro {
-	free, ok := k.anew(k.onNew())
+	free, ok := k.anew(k.onNew(), true)
 	if !ok {
 		return 0
 	}
+	free.Hosts, free.Budgets = k.Proof.limited(), k.Proof.budgets
 	free.Charge = int64(k.Market.Every)
 	return money.Micro(solve.Spend(free, int64(packing.Weight(k.Packing))))
 }
@@ -128,9 +154,9 @@ func (k *Searcher) noteCrowd(b *packing.Bin, crowded map[*packing.Class]bool) {
 	}
 }
 
-// anew is the problem of placing on new machines the pods that are there, in all the ways they might have gone; false if for some
-// nothing is on sale.
-func (k *Searcher) anew(on onNew) (solve.Problem, bool) {
+// anew is the problem of placing on new machines the pods that are there, in all the ways they might have gone, or in those that
+// keep the order of pools; false if for some nothing is on sale.
+func (k *Searcher) anew(on onNew, ordered bool) (solve.Problem, bool) {
 	free := k.Proof.Free
 	items := map[*packing.Class]map[string]int{} // the item of each class in each domain that it has to be in; "" is the others
 	shares := map[spread.Share][]int{}
@@ -139,7 +165,15 @@ func (k *Searcher) anew(on onNew) (solve.Problem, bool) {
 			continue
 		}
 		items[c] = map[string]int{}
+		offers := c.Offers
+		if ordered {
+			offers = k.inOrder(c, on.offers[c])
+		}
 		for _, p := range k.portions(c, on.placed[c], on.offers[c]) {
+			if ordered {
+				p.offers = slices.Clone(p.offers)
+				p.offers.Intersect(offers)
+			}
 			item := solve.Item{Name: c.Pod.String() + p.domain, Need: c.Need, Count: p.pods, Hosts: HostsAmong(p.offers, k.Proof.Hosts)}
 			if item.Hosts == nil {
 				return free, false

@@ -25,6 +25,9 @@ type Proof struct {
 	Free   solve.Problem // everything that was on sale
 	Hosts  []int
 	bound  money.Micro
+
+	draws   [][]solve.Draw // what each of them draws from what limits and reservations leave
+	budgets []int64
 }
 
 // shelf is what a tier sells, as hosts, and the offer of each. It is kept where a few pods at a time are searched for, many times.
