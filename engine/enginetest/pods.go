@@ -14,7 +14,7 @@ import (
 func (a *args) pod(name string) world.Pod {
 	p := world.Pod{
 		Key: world.Key{Namespace: a.one("namespace", "default"), Name: name}, Node: a.one("node", ""), Nominated: a.one("nominated", ""),
-		Promised: a.flag("promised"), Planned: a.one("planned", ""), Gated: a.flag("gated"), Claims: a.flag("claims"), Terminating: a.flag("terminating"), Ending: a.flag("ending"), DaemonSet: a.one("owner", ""),
+		Promised: a.flag("promised"), Planned: a.one("planned", ""), Gated: a.flag("gated"), Claims: a.flag("claims"), Terminating: a.flag("terminating"), DaemonSet: a.one("owner", ""),
 		Priority: int32(a.number("priority", 0)), Problems: a.all("problem"),
 	}
 	p.Waiting = p.Node == "" && !p.Gated

@@ -2,6 +2,7 @@ package enginetest
 
 import (
 	"cmp"
+	"encoding/json"
 	"fmt"
 	"slices"
 	"strconv"
@@ -48,7 +49,8 @@ func (s *Scene) World() *world.World {
 //	namespace default team=x
 //	now 600
 //
-// Text after # is a remark.
+// A field of which there is no word is told by its name in JSON with a dot before it: pod web cpu=1 .preempts=true
+// node n1 cpu=4 .created=300. Text after # is a remark.
 func (s *Scene) Line(line string) error {
 	line, _, _ = strings.Cut(line, "#")
 	words := strings.Fields(line)
@@ -74,6 +76,7 @@ func (s *Scene) Line(line string) error {
 		err = s.addClaim(a)
 	case "daemonset":
 		p := a.pod(a.name)
+		a.fail(a.tell(&p))
 		err = s.builder.SetDaemonSet(world.DaemonSet{Key: p.Key, Pod: p})
 	case "namespace":
 		err = s.builder.SetNamespace(world.Namespace{Name: a.name, Labels: a.rest(nil)})
@@ -152,6 +155,29 @@ func (a *args) fail(err error) {
 	}
 }
 
+// tell sets the fields of an item that are told by their names.
+func (a *args) tell(item any) error {
+	for i, p := range a.pairs {
+		if name, ok := strings.CutPrefix(p[0], "."); ok {
+			a.used[i] = true
+			if err := setField(item, name, p[1]); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// setField sets a field of an item by its name in JSON.
+func setField(item any, name, value string) error {
+	if !json.Valid([]byte(value)) {
+		value = strconv.Quote(value)
+	}
+	d := json.NewDecoder(strings.NewReader(fmt.Sprintf("{%q: %s}", name, value)))
+	d.DisallowUnknownFields()
+	return d.Decode(item)
+}
+
 // rest returns the pairs that no field has asked for, as labels over those given.
 func (a *args) rest(labels map[string]string) map[string]string {
 	out := map[string]string{}
@@ -159,7 +185,7 @@ func (a *args) rest(labels map[string]string) map[string]string {
 		out[k] = v
 	}
 	for i, p := range a.pairs {
-		if !a.used[i] {
+		if !a.used[i] && !strings.HasPrefix(p[0], ".") {
 			out[longKey(p[0])] = p[1]
 		}
 	}
@@ -283,6 +309,7 @@ func (s *Scene) addType(a *args) error {
 		shape.Offers = append(shape.Offers, world.Offer{Zone: zones[0], CapacityType: label.Reserved, Reservation: id, Count: count})
 	}
 	shape.Labels = label.Exactly(a.rest(map[string]string{label.InstanceType: a.name, label.OS: "linux", label.Arch: a.one("arch", "amd64")}))
+	a.fail(a.tell(&shape))
 	s.catalog.Shapes = append(s.catalog.Shapes, shape)
 	return nil
 }
@@ -316,6 +343,7 @@ func (s *Scene) addPool(a *args) error {
 		p.Replicas = &n
 	}
 	p.Labels = a.rest(nil)
+	a.fail(a.tell(&p))
 	return s.builder.SetPool(p)
 }
 
@@ -345,6 +373,7 @@ func (s *Scene) addNode(a *args) error {
 		labels[label.NodePool], labels[label.Initialized] = n.Pool.Name, a.one("initialized", "true")
 	}
 	n.Labels = a.rest(labels)
+	a.fail(a.tell(&n))
 	return s.builder.SetNode(n)
 }
 
@@ -362,11 +391,13 @@ func (s *Scene) addClaim(a *args) error {
 	}
 	c.Drivers = a.all("driver")
 	c.Labels = a.rest(nil)
+	a.fail(a.tell(&c))
 	return s.builder.SetClaim(c)
 }
 
 func (s *Scene) addPods(a *args) error {
 	first := a.pod(a.name)
+	a.fail(a.tell(&first))
 	for i := range a.count {
 		p := first
 		if a.count > 1 {

@@ -3,6 +3,7 @@ package enginetest
 import (
 	"cmp"
 	"maps"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -36,6 +37,8 @@ type change struct {
 //	node   quiet=SECONDS, since when nothing came or went; forbid, starting
 //	pod    forbid, cost=N
 //	guard  allowed=N app=APP
+//
+// A field of the pool, node or pod of which there is no word is told as in a Scene: node n1 .created=300.
 func (s *Stage) Change(kind, name string, args map[string]string) {
 	s.changes = append(s.changes, change{kind, name, args})
 }
@@ -89,6 +92,18 @@ func settle(w *world.World, b *world.Builder) error {
 // number is what is told of an amount; nothing told is 0.
 func number(s string) int { n, _ := strconv.Atoi(s); return n }
 
+// tell sets the fields of an item that are told by their names.
+func (c change) tell(item any) error {
+	for _, key := range slices.Sorted(maps.Keys(c.args)) {
+		if name, ok := strings.CutPrefix(key, "."); ok {
+			if err := setField(item, name, c.args[key]); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
 // make changes one item.
 func (c change) make(w *world.World, b *world.Builder) error {
 	_, forbid := c.args["forbid"]
@@ -116,6 +131,9 @@ func (c change) make(w *world.World, b *world.Builder) error {
 		case "Balanced":
 			p.Disruption.Balanced = true
 		}
+		if err := c.tell(&p); err != nil {
+			return err
+		}
 		return b.SetPool(p)
 	case "node":
 		place := w.Place(c.name)
@@ -127,6 +145,9 @@ func (c change) make(w *world.World, b *world.Builder) error {
 		if _, starting := c.args["starting"]; starting {
 			claim.Initialized = false
 		}
+		if err := c.tell(&n); err != nil {
+			return err
+		}
 		if err := b.SetNode(n); err != nil {
 			return err
 		}
@@ -134,6 +155,9 @@ func (c change) make(w *world.World, b *world.Builder) error {
 	case "pod":
 		p := *w.Pod(world.Key{Namespace: "default", Name: c.name})
 		p.Disruption.Forbidden, p.Disruption.DeletionCost = forbid, int32(number(c.args["cost"]))
+		if err := c.tell(&p); err != nil {
+			return err
+		}
 		return b.SetPod(p)
 	}
 	return b.SetGuard(world.Guard{
