@@ -87,7 +87,7 @@ func allocate(b *world.Builder, at int64, p *world.Pod) {
 	}
 	n := *b.Snapshot(at).Place(p.Node).Node
 	n.Devices = slices.Clone(n.Devices)
-	s, used := &spot{name: n.Name, devices: n.Devices, lost: n.DevicesLost}, make([]bool, len(n.Devices))
+	s, used := &nodeInfo{name: n.Name, devices: n.Devices, lost: n.DevicesLost}, make([]bool, len(n.Devices))
 	for i, d := range n.Devices {
 		used[i] = d.Taken
 	}

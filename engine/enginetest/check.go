@@ -17,8 +17,8 @@ import (
 // The checker below shares no rule with the engine: it counts everything from
 // nothing for every question, as kube-scheduler's documentation tells it.
 
-// spot is a node as the checker sees it.
-type spot struct {
+// nodeInfo is a node as the checker sees it.
+type nodeInfo struct {
 	name     string
 	labels   map[string]string
 	taints   []world.Taint
@@ -36,7 +36,7 @@ type spot struct {
 // Check returns what is wrong with the plan; nil if kube-scheduler could bind
 // all its pods in some order, limits hold, and every refusal is right.
 func Check(w *world.World, p plan.Plan) []string {
-	c := checker{w: w, spots: map[string]*spot{}}
+	c := checker{w: w, nodes: map[string]*nodeInfo{}}
 	c.there()
 	c.planned(p)
 	c.bind(p)
@@ -48,10 +48,10 @@ func Check(w *world.World, p plan.Plan) []string {
 
 type checker struct {
 	w      *world.World
-	spots  map[string]*spot
-	order  []*spot
-	target map[world.Key]*spot
-	before map[*spot][]*world.Pod
+	nodes  map[string]*nodeInfo
+	order  []*nodeInfo
+	target map[world.Key]*nodeInfo
+	before map[*nodeInfo][]*world.Pod
 	faults []string
 }
 
@@ -59,11 +59,11 @@ func (c *checker) fault(format string, args ...any) {
 	c.faults = append(c.faults, fmt.Sprintf(format, args...))
 }
 
-func (c *checker) add(s *spot) {
-	if c.spots[s.name] != nil {
+func (c *checker) add(s *nodeInfo) {
+	if c.nodes[s.name] != nil {
 		c.fault("two nodes are called %s", s.name)
 	}
-	c.spots[s.name] = s
+	c.nodes[s.name] = s
 	c.order = append(c.order, s)
 }
 
@@ -72,7 +72,7 @@ func (c *checker) there() {
 		if m.Node == nil {
 			continue // scenarios with claims on their way are told, not generated
 		}
-		s := &spot{
+		s := &nodeInfo{
 			name: m.Name(), labels: m.Node.Labels, taints: m.Node.Taints, room: m.Node.Allocatable, limits: c.attachments(m),
 			cordoned: m.Node.Cordoned, closed: m.Deleting(),
 		}
@@ -114,7 +114,7 @@ func (c *checker) attachments(m *world.Place) []world.DriverLimit {
 }
 
 // daemons takes off what daemon sets that do not run on the node yet will ask for.
-func (c *checker) daemons(s *spot, m *world.Place) {
+func (c *checker) daemons(s *nodeInfo, m *world.Place) {
 	for _, d := range c.w.DaemonSets() {
 		if m != nil && slices.ContainsFunc(m.Pods, func(p *world.Pod) bool { return p.DaemonSet == d.Name && p.Namespace == d.Namespace }) {
 			continue
@@ -126,8 +126,8 @@ func (c *checker) daemons(s *spot, m *world.Place) {
 }
 
 // empty is a node of the shape as the pool would buy it by that offer.
-func (c *checker) empty(p *world.Pool, shape *world.Shape, o world.Offer, name string, extra map[string]string) *spot {
-	s := &spot{name: name, labels: map[string]string{}, taints: p.Taints, room: shape.Allocatable(), limits: shape.VolumeLimits}
+func (c *checker) empty(p *world.Pool, shape *world.Shape, o world.Offer, name string, extra map[string]string) *nodeInfo {
+	s := &nodeInfo{name: name, labels: map[string]string{}, taints: p.Taints, room: shape.Allocatable(), limits: shape.VolumeLimits}
 	for _, r := range shape.Labels {
 		if r.Op() == label.In && len(r.Values) == 1 {
 			s.labels[r.Key] = r.Values[0]
@@ -176,7 +176,7 @@ func (c *checker) planned(p plan.Plan) {
 		}
 		if !found {
 			c.fault("%s: what is planned (%s in %s) is not on its menu", a.Name, a.Shape, a.Zone)
-			c.add(&spot{name: a.Name})
+			c.add(&nodeInfo{name: a.Name})
 		}
 	}
 	for _, catalog := range c.w.Catalogs() {
@@ -208,7 +208,7 @@ func (c *checker) varied(a plan.Ask) {
 }
 
 // suits checks that a machine the seller may choose holds the pods of the ask.
-func (c *checker) suits(a plan.Ask, s *spot) {
+func (c *checker) suits(a plan.Ask, s *nodeInfo) {
 	var used amount.List
 	for _, k := range a.Pods {
 		p := c.w.Pod(k)
@@ -225,22 +225,22 @@ func (c *checker) suits(a plan.Ask, s *spot) {
 // bind binds the plan's pods one by one in an order in which it is allowed:
 // by priority, and among equals in the first of several orders that works out.
 func (c *checker) bind(p plan.Plan) {
-	target := map[world.Key]*spot{}
+	target := map[world.Key]*nodeInfo{}
 	for _, a := range p.New {
 		for _, k := range a.Pods {
-			target[k] = c.spots[a.Name]
+			target[k] = c.nodes[a.Name]
 		}
 	}
 	for _, f := range p.Filled {
 		for _, k := range f.Pods {
-			target[k] = c.spots[f.Node]
+			target[k] = c.nodes[f.Node]
 		}
 	}
-	c.target, c.before = target, map[*spot][]*world.Pod{}
+	c.target, c.before = target, map[*nodeInfo][]*world.Pod{}
 	for _, s := range c.order {
 		c.before[s] = slices.Clone(s.pods)
 	}
-	var stuck map[world.Key]*spot
+	var stuck map[world.Key]*nodeInfo
 	for _, order := range []func(a, b *world.Pod) int{byTerms, byName, func(a, b *world.Pod) int { return byName(b, a) }} {
 		for s, pods := range c.before {
 			s.pods = slices.Clone(pods)
@@ -262,7 +262,7 @@ func byTerms(a, b *world.Pod) int {
 }
 
 // bindBy binds as many as it can in the order told, and returns the rest.
-func (c *checker) bindBy(target map[world.Key]*spot, order func(a, b *world.Pod) int) map[world.Key]*spot {
+func (c *checker) bindBy(target map[world.Key]*nodeInfo, order func(a, b *world.Pod) int) map[world.Key]*nodeInfo {
 	for {
 		var pods []*world.Pod
 		for k := range target {
@@ -355,10 +355,10 @@ func (c *checker) buys(pool *world.Pool, x *world.Pod) {
 }
 
 // stays reports whether all the plan's pods of no lower priority could still be bound if the machine were there from the start.
-func (c *checker) stays(x *world.Pod, s *spot) bool {
+func (c *checker) stays(x *world.Pod, s *nodeInfo) bool {
 	target := maps.Clone(c.target)
 	target[x.Key] = s
-	after := map[*spot][]*world.Pod{}
+	after := map[*nodeInfo][]*world.Pod{}
 	for o := range c.before {
 		after[o] = o.pods
 		o.pods = slices.Clone(c.before[o])

@@ -13,8 +13,8 @@ import (
 	"github.com/tenon-sh/tenon/engine/world"
 )
 
-// hasDevices returns why the pod's resource claims have no devices of the spot; empty if they have, or are given some.
-func (c *checker) hasDevices(p *world.Pod, s *spot) string {
+// hasDevices returns why the pod's resource claims have no devices of the node; empty if they have, or are given some.
+func (c *checker) hasDevices(p *world.Pod, s *nodeInfo) string {
 	used, served := c.inUse(s)
 	for i := range p.Devices {
 		x := &p.Devices[i]
@@ -33,9 +33,9 @@ func (c *checker) hasDevices(p *world.Pod, s *spot) string {
 	return ""
 }
 
-// surely reports whether the pod and those on the spot are given devices in whichever of two orders they are bound: a
+// surely reports whether the pod and those on the node are given devices in whichever of two orders they are bound: a
 // pod that would be left over in one of them is not planned there.
-func (c *checker) surely(p *world.Pod, s *spot) bool {
+func (c *checker) surely(p *world.Pod, s *nodeInfo) bool {
 	if len(p.Devices) == 0 {
 		return true
 	}
@@ -63,8 +63,8 @@ func (c *checker) surely(p *world.Pod, s *spot) bool {
 	return true
 }
 
-// inUse is which devices of the spot claims have, and whose claims have some, once its pods have come one after the other.
-func (c *checker) inUse(s *spot) (used []bool, served map[world.Key]bool) {
+// inUse is which devices of the node are given to claims, and to whose, once its pods have been bound one after the other.
+func (c *checker) inUse(s *nodeInfo) (used []bool, served map[world.Key]bool) {
 	used, served = make([]bool, len(s.devices)), map[world.Key]bool{}
 	for i, d := range s.devices {
 		used[i] = d.Taken
@@ -95,16 +95,16 @@ func all(p *world.Pod) []*world.DeviceClaim {
 	return out
 }
 
-// lacking are the pod's claims that have no devices of the spot.
-func lacking(p *world.Pod, s *spot, served map[world.Key]bool) []*world.DeviceClaim {
+// lacking are the pod's claims that have no devices of the node.
+func lacking(p *world.Pod, s *nodeInfo, served map[world.Key]bool) []*world.DeviceClaim {
 	return slices.DeleteFunc(all(p), func(x *world.DeviceClaim) bool {
 		return served[x.Key] || x.Allocated && x.Node == s.name
 	})
 }
 
-// servedElsewhere reports whether a pod on another spot has the claim.
-func (c *checker) servedElsewhere(k world.Key, s *spot) bool {
-	return slices.ContainsFunc(c.order, func(o *spot) bool {
+// servedElsewhere reports whether a pod on another node has the claim.
+func (c *checker) servedElsewhere(k world.Key, s *nodeInfo) bool {
+	return slices.ContainsFunc(c.order, func(o *nodeInfo) bool {
 		return o != s && slices.ContainsFunc(o.pods, func(q *world.Pod) bool {
 			return slices.ContainsFunc(q.Devices, func(x world.DeviceClaim) bool { return x.Key == k })
 		})
@@ -120,7 +120,7 @@ type slot struct {
 }
 
 // grant tries every way to fill the slots of every choice of options, in order, and returns the first that holds.
-func grant(s *spot, used []bool, claims []*world.DeviceClaim) ([]int, bool) {
+func grant(s *nodeInfo, used []bool, claims []*world.DeviceClaim) ([]int, bool) {
 	for _, slots := range choices(s, claims) {
 		if given, ok := fill(s, slices.Clone(used), claims, slots, nil); ok {
 			return given, true
@@ -130,7 +130,7 @@ func grant(s *spot, used []bool, claims []*world.DeviceClaim) ([]int, bool) {
 }
 
 // choices are the slots of each combination of options, the preferred ones first.
-func choices(s *spot, claims []*world.DeviceClaim) [][]slot {
+func choices(s *nodeInfo, claims []*world.DeviceClaim) [][]slot {
 	out := [][]slot{nil}
 	for n, x := range claims {
 		for _, r := range x.Requests {
@@ -154,7 +154,7 @@ func choices(s *spot, claims []*world.DeviceClaim) [][]slot {
 	})
 }
 
-func slotsOf(s *spot, claim int, request string, o world.DeviceOption) (out []slot, ok bool) {
+func slotsOf(s *nodeInfo, claim int, request string, o world.DeviceOption) (out []slot, ok bool) {
 	if !o.All {
 		for range o.Count {
 			out = append(out, slot{claim, request, o, -1})
@@ -176,7 +176,7 @@ func slotsOf(s *spot, claim int, request string, o world.DeviceOption) (out []sl
 }
 
 // fill gives each slot a device in turn; constraints are looked at once all have one.
-func fill(s *spot, used []bool, claims []*world.DeviceClaim, slots []slot, given []int) ([]int, bool) {
+func fill(s *nodeInfo, used []bool, claims []*world.DeviceClaim, slots []slot, given []int) ([]int, bool) {
 	if len(given) == len(slots) {
 		return given, alike(s, claims, slots, given)
 	}
@@ -196,7 +196,7 @@ func fill(s *spot, used []bool, claims []*world.DeviceClaim, slots []slot, given
 }
 
 // alike reports whether the devices have in common what the claims' constraints say.
-func alike(s *spot, claims []*world.DeviceClaim, slots []slot, given []int) bool {
+func alike(s *nodeInfo, claims []*world.DeviceClaim, slots []slot, given []int) bool {
 	for n, x := range claims {
 		for _, k := range x.Alike {
 			values := map[string]bool{}
@@ -239,7 +239,7 @@ func stated(p *world.Pool, labels map[string]string) []world.Device {
 
 // equip sets what devices a node has: those that it tells of once it is complete, and before those that its pool
 // states, of drivers for which it waits.
-func (c *checker) equip(s *spot, m *world.Place) {
+func (c *checker) equip(s *nodeInfo, m *world.Place) {
 	if m.Claim == nil || m.Claim.Initialized {
 		s.devices, s.lost = m.Node.Devices, m.Node.DevicesLost
 		return
@@ -253,7 +253,7 @@ func (c *checker) equip(s *spot, m *world.Place) {
 }
 
 // drivers checks that an ask names the drivers whose devices its pods are given on what it may become.
-func (c *checker) drivers(a plan.Ask, s *spot) {
+func (c *checker) drivers(a plan.Ask, s *nodeInfo) {
 	was := s.pods
 	var names []string
 	for _, order := range []func(a, b *world.Pod) int{byName, func(a, b *world.Pod) int { return byName(b, a) }} {

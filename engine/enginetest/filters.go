@@ -9,8 +9,8 @@ import (
 	"github.com/tenon-sh/tenon/engine/world"
 )
 
-// admits returns why the pod may not be bound to the spot now; empty if it may.
-func (c *checker) admits(p *world.Pod, s *spot) string {
+// admits returns why the pod may not be bound to the node now; empty if it may.
+func (c *checker) admits(p *world.Pod, s *nodeInfo) string {
 	used := p.Requests
 	for _, q := range s.pods {
 		used = used.Plus(q.Requests)
@@ -49,8 +49,8 @@ func (c *checker) admits(p *world.Pod, s *spot) string {
 	return c.company(p, s)
 }
 
-// meetsVolumes reports whether the spot is in the zone in which the pod's volumes are made, where pods bound before it decided that.
-func (c *checker) meetsVolumes(p *world.Pod, s *spot) bool {
+// meetsVolumes reports whether the node is in the zone in which the pod's volumes are made, where pods bound before it decided that.
+func (c *checker) meetsVolumes(p *world.Pod, s *nodeInfo) bool {
 	for _, v := range p.Volumes {
 		for _, o := range c.order {
 			for _, q := range o.pods {
@@ -63,9 +63,9 @@ func (c *checker) meetsVolumes(p *world.Pod, s *spot) bool {
 	return true
 }
 
-// hasVolumes reports whether the pod would have its volumes on the spot: one for one node is not attached to
+// hasVolumes reports whether the pod would have its volumes on the node: one for one node is not attached to
 // another while a pod there has it, unless that pod ends, and one for one pod is that pod's to its end.
-func (c *checker) hasVolumes(p *world.Pod, s *spot) bool {
+func (c *checker) hasVolumes(p *world.Pod, s *nodeInfo) bool {
 	for _, v := range p.Volumes {
 		for _, o := range c.order {
 			for _, q := range o.pods {
@@ -99,7 +99,7 @@ func tolerated(p *world.Pod, taints []world.Taint) bool {
 	return true
 }
 
-func selected(p *world.Pod, s *spot) bool {
+func selected(p *world.Pod, s *nodeInfo) bool {
 	if !p.NodeSelector.Match(s.labels) {
 		return false
 	}
@@ -113,7 +113,7 @@ func selected(p *world.Pod, s *spot) bool {
 	})
 }
 
-func portsFree(p *world.Pod, s *spot) bool {
+func portsFree(p *world.Pod, s *nodeInfo) bool {
 	for _, q := range s.pods {
 		for _, a := range q.Ports {
 			for _, b := range p.Ports {
@@ -126,7 +126,7 @@ func portsFree(p *world.Pod, s *spot) bool {
 	return true
 }
 
-func attachable(p *world.Pod, s *spot) bool {
+func attachable(p *world.Pod, s *nodeInfo) bool {
 	for _, l := range s.limits {
 		ids := map[string]bool{}
 		mine := false
@@ -145,8 +145,8 @@ func attachable(p *world.Pod, s *spot) bool {
 	return true
 }
 
-// skewed returns why the constraint keeps the pod from the spot.
-func (c *checker) skewed(p *world.Pod, k *world.Spread, s *spot) string {
+// skewed returns why the constraint keeps the pod from the node.
+func (c *checker) skewed(p *world.Pod, k *world.Spread, s *nodeInfo) string {
 	if k.Soft {
 		return ""
 	}
@@ -186,7 +186,7 @@ func (c *checker) skewed(p *world.Pod, k *world.Spread, s *spot) string {
 }
 
 // counted reports whether the node counts for the constraint.
-func counted(p *world.Pod, k *world.Spread, s *spot) bool {
+func counted(p *world.Pod, k *world.Spread, s *nodeInfo) bool {
 	for _, o := range p.Spread {
 		if _, ok := s.labels[o.Key]; !o.Soft && !ok {
 			return false
@@ -208,13 +208,13 @@ func LastOfDomain(w *world.World, m *world.Place, p *world.Pod) bool {
 		at := m.Labels()[k.Key]
 		return k.Key != label.Hostname && at != "" && !slices.ContainsFunc(w.Places(), func(o *world.Place) bool {
 			return o.Node != nil && o.Name() != m.Name() && o.Labels()[k.Key] == at &&
-				counted(p, &k, &spot{name: o.Name(), labels: o.Labels(), taints: o.Node.Taints, cordoned: o.Node.Cordoned})
+				counted(p, &k, &nodeInfo{name: o.Name(), labels: o.Labels(), taints: o.Node.Taints, cordoned: o.Node.Cordoned})
 		})
 	})
 }
 
-// company returns why required pod affinity or anti-affinity, the pod's or another's, keeps it from the spot.
-func (c *checker) company(p *world.Pod, s *spot) string {
+// company returns why required pod affinity or anti-affinity, the pod's or another's, keeps it from the node.
+func (c *checker) company(p *world.Pod, s *nodeInfo) string {
 	anywhere := false
 	var terms []world.PodTerm
 	for _, t := range p.PodTerms {
@@ -259,8 +259,8 @@ func (c *checker) company(p *world.Pod, s *spot) string {
 	return ""
 }
 
-// near reports whether a pod that is picked runs in the spot's domain.
-func (c *checker) near(t world.PodTerm, s *spot, picked func(*world.Pod) bool) bool {
+// near reports whether a pod that is picked runs in the node's domain.
+func (c *checker) near(t world.PodTerm, s *nodeInfo, picked func(*world.Pod) bool) bool {
 	v, ok := s.labels[t.Key]
 	if !ok {
 		return false
