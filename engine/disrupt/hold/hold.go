@@ -2,13 +2,16 @@
 //
 // A hold is one thing that keeps one machine: a pod, an annotation, a budget, its
 // pool. What a pool's budgets allow is in budget.go, what a pod counts for in
-// pods.go, and every word for a hold in words.go.
+// pods.go, and what is said of pools that give nothing back in words.go.
 package hold
 
 import (
+	"fmt"
 	"iter"
 	"slices"
+	"strings"
 
+	"github.com/tenon-sh/tenon/engine/amount"
 	"github.com/tenon-sh/tenon/engine/plan"
 	"github.com/tenon-sh/tenon/engine/reason"
 	"github.com/tenon-sh/tenon/engine/world"
@@ -131,4 +134,68 @@ func Keeps(w *world.World, p *world.Pod) (Hold, bool) {
 		return Hold{Code: reason.Guarded, Pod: p, Guards: guards}, true
 	}
 	return Hold{}, false
+}
+
+// Why is a hold as a reason why a machine is kept.
+func (b *Book) Why(p *world.Place, h Hold) *reason.Why {
+	why := &reason.Why{Code: h.Code, Subject: p.Name()}
+	if h.Pod != nil {
+		why.Subject = h.Pod.String()
+	}
+	why.Detail, why.Hint = b.Words(p, h)
+	return why
+}
+
+// Words says how a hold keeps a machine, and what would end that; the hint is
+// empty if nothing that a person does would. Of two looks at the same hold the
+// words are the same: what moves with every look is not in them.
+func (b *Book) Words(p *world.Place, h Hold) (detail, hint string) {
+	pool := b.world.Pool(p.Pool())
+	switch h.Code {
+	case reason.Foreign:
+		return "no pool asked for it, and only nodes of pools are given back", ""
+	case reason.Deleting:
+		return "it is going already", ""
+	case reason.Starting:
+		return "it has not joined and become complete yet", ""
+	case reason.DoNotDisrupt:
+		if h.Until > 0 {
+			return "it is annotated karpenter.sh/do-not-disrupt until " + clock(h.Until), "take the annotation off"
+		}
+		return "it is annotated karpenter.sh/do-not-disrupt", "take the annotation off"
+	case reason.Promised:
+		return "waiting pods are on their way there", ""
+	case reason.Alone:
+		return "the pod has no controller that would recreate it",
+			`have a Deployment or another controller run it, delete it, or annotate it karpenter.sh/do-not-disrupt: "false"`
+	case reason.Guarded:
+		return h.guarding()
+	case reason.Policy:
+		if pool == nil {
+			return "its pool is gone, so nothing says when it may be given back", ""
+		}
+		return fmt.Sprintf("%s %s gives no empty node back: %s", pool.ID.Kind, pool.ID.Name, Nothing(pool)), SomethingHint(pool)
+	case reason.Static:
+		return fmt.Sprintf("%s %s is static and keeps %s", pool.ID.Kind, pool.ID.Name, amount.Count(*pool.Replicas, "node")), "lower its replicas"
+	case reason.TooSoon:
+		return "its pool waits until no pod has come or gone for " + Span(*pool.Disruption.EmptyAfter), ""
+	case reason.Budget:
+		r := b.Room(pool, plan.Empty)
+		return fmt.Sprintf("its pool's budgets let %d of %s go at once, and %d go already or are not ready", r.Allowed, amount.Count(r.Machines, "node"), r.Going), BudgetHint
+	case reason.InUse:
+		return Used + "only empty nodes are given back", ""
+	}
+	return string(h.Code), ""
+}
+
+// guarding says how pod disruption budgets keep the pod, and what would end that.
+func (h Hold) guarding() (detail, hint string) {
+	if len(h.Guards) == 1 {
+		return fmt.Sprintf("PodDisruptionBudget %s allows no eviction now", h.Guards[0]), "run more replicas than it needs, or wait until all are healthy"
+	}
+	names := make([]string, len(h.Guards))
+	for i, g := range h.Guards {
+		names[i] = g.String()
+	}
+	return "PodDisruptionBudgets " + strings.Join(names, " and ") + " both guard it, and the API server evicts no such pod", "have only one of them select the pod"
 }
