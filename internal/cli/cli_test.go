@@ -114,7 +114,15 @@ func TestVersionJSON(t *testing.T) {
 
 // Every verb and flag says what it is for: the help is all that many users read.
 func TestHelpIsComplete(t *testing.T) {
+	small := map[string]bool{"version": true, "completion": true, "help": true, "controller": true} // which say all in a line, or are run by the chart
 	for _, cmd := range cli.Root(version.Build{}).Commands() {
+		handed := cmd.DisableFlagParsing // to a program that has its own help
+		if cmd.Args == nil && !handed {
+			t.Errorf("%s does not say which arguments it takes, so it passes over any: give it Args, verb.NoArgs for none", cmd.CommandPath())
+		}
+		if (cmd.Example == "" || cmd.Long == "") && !handed && !small[cmd.Name()] {
+			t.Errorf("%s has no long description with an example", cmd.CommandPath())
+		}
 		if cmd.Short == "" {
 			t.Errorf("%s has no short description", cmd.CommandPath())
 		}

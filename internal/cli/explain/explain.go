@@ -3,7 +3,6 @@ package explain
 
 import (
 	"cmp"
-	"context"
 	"fmt"
 	"io"
 	"slices"
@@ -19,7 +18,6 @@ import (
 	"github.com/tenon-sh/tenon/engine/world"
 	"github.com/tenon-sh/tenon/internal/cli/snapshot"
 	"github.com/tenon-sh/tenon/internal/cli/verb"
-	"github.com/tenon-sh/tenon/internal/clock"
 )
 
 // wide is the text form that names every pod.
@@ -140,7 +138,10 @@ func (o *options) run(cmd *cobra.Command, args []string) error {
 	case o.story:
 		return o.history(cmd, q)
 	}
-	w, decides, err := o.world(cmd.Context(), cmd.InOrStdin(), cmd.ErrOrStderr())
+	if o.namespace != "" {
+		o.source.Namespaces = []string{o.namespace}
+	}
+	w, decides, err := o.source.World(cmd.Context(), cmd.InOrStdin(), cmd.ErrOrStderr())
 	if err != nil {
 		return err
 	}
@@ -153,29 +154,6 @@ func (o *options) run(cmd *cobra.Command, args []string) error {
 		return verb.WriteJSON(cmd.OutOrStdout(), a)
 	}
 	return a.print(cmd.OutOrStdout(), o.format.Is(wide))
-}
-
-// world is what is asked about, and by what options the controller decides; those of none where it did not answer.
-// What is not known then, or counts for nothing in what was given, is noted.
-func (o *options) world(ctx context.Context, in io.Reader, errs io.Writer) (*world.World, provision.Options, error) {
-	if o.namespace != "" {
-		o.source.Namespaces = []string{o.namespace}
-	}
-	read, err := o.source.Read(ctx, in, errs)
-	if err != nil {
-		return nil, provision.Options{}, err
-	}
-	w, err := read.World(clock.Wall().Unix())
-	if read.Partly != "" {
-		fmt.Fprintf(errs, "note: %s\n", read.Partly)
-	}
-	if read.Options != nil {
-		return w, *read.Options, verb.BadInput(err)
-	}
-	for _, n := range read.Notes {
-		fmt.Fprintf(errs, "note: %s\n", n)
-	}
-	return w, provision.Options{}, verb.BadInput(err)
 }
 
 // answer is one answer as programs read it.

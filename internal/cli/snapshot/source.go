@@ -23,6 +23,7 @@ import (
 	"github.com/tenon-sh/tenon/internal/aws/types"
 	"github.com/tenon-sh/tenon/internal/catalog"
 	"github.com/tenon-sh/tenon/internal/cli/verb"
+	"github.com/tenon-sh/tenon/internal/clock"
 	"github.com/tenon-sh/tenon/internal/observe"
 )
 
@@ -109,6 +110,26 @@ func (s *Source) Read(ctx context.Context, in io.Reader, progress io.Writer) (*I
 			" the world of a decision, saved from the controller's pages (/decisions/ on its metrics port) and given with -f, has them as well", out.Catalog, silent)
 	}
 	return out, verb.BadInput(err)
+}
+
+// World reads what is to be looked at as it is now, and by what options the controller decides; those of none where it
+// did not answer. What is not known then, or counts for nothing in what was given, is noted on notes.
+func (s *Source) World(ctx context.Context, in io.Reader, notes io.Writer) (*world.World, provision.Options, error) {
+	read, err := s.Read(ctx, in, notes)
+	if err != nil {
+		return nil, provision.Options{}, err
+	}
+	w, err := read.World(clock.Wall().Unix())
+	if read.Partly != "" {
+		fmt.Fprintf(notes, "note: %s\n", read.Partly)
+	}
+	if read.Options != nil {
+		return w, *read.Options, verb.BadInput(err)
+	}
+	for _, n := range read.Notes {
+		fmt.Fprintf(notes, "note: %s\n", n)
+	}
+	return w, provision.Options{}, verb.BadInput(err)
 }
 
 // undecided refuses flags of a cluster where files are looked at: one of the two would be passed over.

@@ -59,6 +59,7 @@ Regions:
 		Example: `  tenon types --min-cpu 4 --max-memory 16Gi --sort price
   tenon types --region eu-west-1 --family m7g -o wide
   tenon types 'p5.*' -o json`,
+		Args: cobra.ArbitraryArgs,
 	}
 	format := verb.FormatFlag(cmd, verb.Text, wide, verb.JSON)
 	f := cmd.Flags()

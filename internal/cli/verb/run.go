@@ -177,6 +177,7 @@ func known(cmd *cobra.Command, args []string) error {
 func Help(root *cobra.Command) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:                   "help [verb]",
+		Args:                  cobra.ArbitraryArgs,
 		Short:                 "Say more about a verb",
 		DisableFlagsInUseLine: true,
 		RunE: func(_ *cobra.Command, args []string) error {
