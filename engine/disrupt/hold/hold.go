@@ -2,7 +2,7 @@
 //
 // A hold is one thing that keeps one machine: a pod, an annotation, a budget, its
 // pool. What a pool's budgets allow is in budget.go, what a pod counts for in
-// pods.go, and what is said of pools that give nothing back in words.go.
+// pods.go, why a pool has no pods moved in unmoved.go, and words on pools in words.go.
 package hold
 
 import (
