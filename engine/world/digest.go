@@ -57,29 +57,38 @@ type field struct {
 	later string // its name, if it is written at the end
 }
 
+// newHasher returns the hasher of the items of a type.
 func newHasher(kind byte, t reflect.Type) *hasher {
-	h := &hasher{kind: kind, fields: make([]field, t.NumField())}
+	return &hasher{kind: kind, fields: fieldsOf(t, true)}
+}
+
+// fieldsOf are the fields of a struct. Only one that ends its item, as the pod of a DaemonSet does, may have
+// fields that come last: nothing follows by which they could be taken for something else.
+func fieldsOf(t reflect.Type, ends bool) []field {
+	fields := make([]field, t.NumField())
 	bit := byte(1)
-	for i := range h.fields {
-		of := t.Field(i).Type
-		switch t.Field(i).Tag.Get("digest") {
-		case "fold":
+	for i := range fields {
+		of, f := t.Field(i).Type, &fields[i]
+		switch tag := t.Field(i).Tag.Get("digest"); {
+		case tag == "fold":
 			bit <<= 1
-			h.fields[i].write = folder(bit, of)
-		case "later":
-			h.fields[i].later, h.fields[i].write = t.Field(i).Name, writerOf(of)
+			f.write = folder(bit, of)
+		case tag == "later" && !ends:
+			panic(fmt.Sprintf("world: %s.%s cannot come last in the digest of an item, since its struct does not", t, t.Field(i).Name))
+		case tag == "later":
+			f.later, f.write = t.Field(i).Name, writerOf(of)
+		case of.Kind() == reflect.Struct:
+			bit = 1
+			f.write = writerOfStruct(of, ends && i == len(fields)-1)
 		default:
 			bit = 1
-			h.fields[i].write = writerOf(of)
-			if of.Kind() == reflect.Struct && i == len(h.fields)-1 {
-				h.fields[i].write = writerOfStruct(of, true)
-			}
+			f.write = writerOf(of)
 		}
 		if of.Kind() == reflect.Map || of.Kind() == reflect.Slice {
-			h.fields[i].known = map[string]reflect.Value{}
+			f.known = map[string]reflect.Value{}
 		}
 	}
-	return h
+	return fields
 }
 
 // sum hashes an item.
@@ -209,16 +218,9 @@ func writerOf(t reflect.Type) func([]byte, reflect.Value) []byte {
 	panic(fmt.Sprintf("world: items cannot hold a %s", t))
 }
 
-// writerOfStruct builds the writer of a struct. Only one that ends its item, as the pod of a DaemonSet does, may have
-// fields that come last: nothing follows by which they could be taken for something else.
+// writerOfStruct builds the writer of a struct, which may end its item.
 func writerOfStruct(t reflect.Type, ends bool) func([]byte, reflect.Value) []byte {
-	h := newHasher(0, t)
-	for i := range h.fields {
-		if h.fields[i].later != "" && !ends {
-			panic(fmt.Sprintf("world: %s.%s cannot come last in the digest of an item, since its struct does not", t, t.Field(i).Name))
-		}
-	}
-	return h.write
+	return (&hasher{fields: fieldsOf(t, ends)}).write
 }
 
 // folder writes a field with the tag `digest:"fold"`, which follows a bool, as a bit of that one's byte: another bool, or
