@@ -106,7 +106,7 @@ func (c *Controller) pass(ctx context.Context) time.Duration {
 // fell reports whether a node has fallen ill that was not known to be.
 func (c *Controller) fell() bool {
 	known := c.ill
-	c.Cluster.Panics.Do("collect", func() { c.ill = Ill(c.Cluster.Recent(pace)) })
+	c.Cluster.Panics.Do("collect", func() { c.ill = Ill(c.Cluster.World()) })
 	for name := range c.ill {
 		if !known[name] {
 			return true
