@@ -1,5 +1,5 @@
 // Command runtests runs the tests of the module: first, side by side, those
-// that need nothing but Go, then two at a time those that start a real control
+// that need nothing but Go, then three at a time those that start a real control
 // plane: they wait more than they compute. Arguments are passed on to go test.
 package main
 
@@ -50,7 +50,7 @@ func run(flags []string) (ok bool, err error) {
 	if err := build.Run(); err != nil {
 		return false, fmt.Errorf("build the control plane that tests run against: %w", err)
 	}
-	return gotest(slices.Concat([]string{"-p", "2"}, flags, beside)) && ok, nil
+	return gotest(slices.Concat([]string{"-p", "3"}, flags, beside)) && ok, nil
 }
 
 // split sorts the packages with tests into those that need nothing beside them
