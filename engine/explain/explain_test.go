@@ -229,6 +229,21 @@ func TestVerdicts(t *testing.T) {
 	}
 }
 
+// What a pod asks for by resource claims is said, with the alternatives in their order.
+func TestDevicesOfAPod(t *testing.T) {
+	s := newScene(t)
+	s.pod("p", func(p *world.Pod) {
+		p.Devices = []world.DeviceClaim{{Key: world.Key{Namespace: "d", Name: "c"}, Requests: []world.DeviceRequest{
+			{Name: "gpu", Options: []world.DeviceOption{{Selection: "l", Class: "large", Count: 2}, {Selection: "s", Class: "small", All: true}}},
+			{Name: "nic", Options: []world.DeviceOption{{Selection: "n", Class: "nic", Count: 1}}},
+		}}}
+	})
+	p, _ := s.explainer().Pod(world.Key{Namespace: "d", Name: "p"})
+	if want := "  devices:  2 of class large, else all of class small; 1 of class nic\n"; !strings.Contains(p.Text(), want) {
+		t.Errorf("%s\nhas no line %q", p.Text(), want)
+	}
+}
+
 // A price that somebody set, or that is not all that is counted on, says so.
 func TestPricesThatAreNotPlain(t *testing.T) {
 	s := newScene(t)

@@ -2,6 +2,8 @@ package explain
 
 import (
 	"cmp"
+	"fmt"
+	"strings"
 
 	"github.com/tenon-sh/tenon/engine/disrupt/hold"
 	"github.com/tenon-sh/tenon/engine/plan"
@@ -31,6 +33,7 @@ type Pod struct {
 	Namespace string            `json:"namespace"`
 	Verdict   Verdict           `json:"verdict"`
 	Requests  map[string]string `json:"requests,omitempty"`
+	Devices   []string          `json:"devices,omitempty"` // that it asks for, a line for each request of its resource claims
 	Priority  int32             `json:"priority,omitempty"`
 	Machine   *Machine          `json:"machine,omitempty"` // where it runs or will
 	With      int               `json:"with,omitempty"`    // other waiting pods go there too
@@ -56,7 +59,7 @@ func (e *Explainer) Pod(k world.Key) (Pod, bool) {
 	if p == nil {
 		return Pod{}, false
 	}
-	out := Pod{Name: p.Name, Namespace: p.Namespace, Requests: p.Requests.Map(), Priority: p.Priority}
+	out := Pod{Name: p.Name, Namespace: p.Namespace, Requests: p.Requests.Map(), Devices: devicesOf(p), Priority: p.Priority}
 	switch {
 	case p.Done:
 		out.Verdict = Done
@@ -70,6 +73,23 @@ func (e *Explainer) Pod(k world.Key) (Pod, bool) {
 		e.waiting(&out, p.Key)
 	}
 	return out, true
+}
+
+// devicesOf says which devices a pod asks for.
+func devicesOf(p *world.Pod) (out []string) {
+	for i := range p.Devices {
+		for _, r := range p.Devices[i].Requests {
+			options := make([]string, len(r.Options))
+			for j, o := range r.Options {
+				options[j] = fmt.Sprintf("%d of class %s", o.Count, o.Class)
+				if o.All {
+					options[j] = "all of class " + o.Class
+				}
+			}
+			out = append(out, strings.Join(options, ", else "))
+		}
+	}
+	return out
 }
 
 // leaving says why no node is bought for a pod that is not needed any more.

@@ -184,6 +184,9 @@ func (p Pod) Text() string {
 	if asks := shortOf(p.Requests); asks != "" {
 		b.line("  asks for: %s", asks)
 	}
+	if len(p.Devices) > 0 {
+		b.line("  devices:  %s", strings.Join(p.Devices, "; "))
+	}
 	if p.Priority != 0 {
 		b.line("  priority: %d", p.Priority)
 	}

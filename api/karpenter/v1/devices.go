@@ -2,11 +2,13 @@ package v1
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"maps"
+	"reflect"
 	"slices"
 
 	resourcev1 "k8s.io/api/resource/v1"
@@ -54,12 +56,25 @@ func decodeStrictly(text string, into any) error {
 	d := json.NewDecoder(bytes.NewReader(data))
 	d.DisallowUnknownFields()
 	if err := d.Decode(into); err != nil {
-		return fmt.Errorf("cannot be read: %w", err)
+		return fmt.Errorf("cannot be read: %w", plainly(err))
 	}
 	if _, err := d.Token(); !errors.Is(err, io.EOF) {
 		return errors.New("has more than one document")
 	}
 	return nil
+}
+
+// plainly says without words of Go that a value is not of the kind that belongs there.
+func plainly(err error) error {
+	wrong, ok := errors.AsType[*json.UnmarshalTypeError](err)
+	if !ok {
+		return err
+	}
+	want := map[reflect.Kind]string{reflect.Struct: "an object", reflect.Map: "an object", reflect.Slice: "a list", reflect.String: "text", reflect.Bool: "true or false"}[wrong.Type.Kind()]
+	if wrong.Type == reflect.TypeFor[resourcev1.DeviceAttribute]() {
+		want = "an object such as {string: A10G} or {int: 4}"
+	}
+	return fmt.Errorf("%s holds a value of the kind %s, where %s belongs", cmp.Or(wrong.Field, "it"), wrong.Value, cmp.Or(want, "a number"))
 }
 
 // mostShown is how much of a text a message repeats.

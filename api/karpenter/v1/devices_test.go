@@ -27,6 +27,8 @@ func TestDeviceTemplates(t *testing.T) {
 		"Several":   {"And one only.", `[{driver: gpu.example.com, devices: [{name: a, attributes: {model: {int: 1, bool: true}}}]}]`, "one value"},
 		"Shared":    {"What is not planned for is said.", `[{driver: gpu.example.com, devices: [{name: a, allowMultipleAllocations: true}]}]`, "not planned for"},
 		"Operator":  {"Requirements are those of pools.", `[{driver: gpu.example.com, requirements: [{key: a, operator: Like, values: [b]}], devices: [{name: a}]}]`, "Like"},
+		"Attribute": {"An attribute that is not written as in a ResourceSlice is said in plain words.", "- driver: gpu.example.com\n  devices: [{name: gpu-0, attributes: {productName: A10G}}]\n", "devices.attributes holds a value of the kind string, where an object such as {string: A10G} or {int: 4} belongs;"},
+		"Listed":    {"So is a list.", `[{driver: gpu.example.com, devices: {name: a}}]`, "devices holds a value of the kind object, where a list belongs"},
 		"Quantity":  {"A capacity is a quantity.", `[{driver: gpu.example.com, devices: [{name: a, capacity: {memory: {value: much}}}]}]`, "cannot be read"},
 	} {
 		t.Run(name, func(t *testing.T) {
