@@ -145,6 +145,12 @@ func TestARelease(t *testing.T) {
 
 	whole := os.Getenv("TENON_TEST_CHART") == "all"
 	r.webhook()
+	// Pods of a rollout run beside those whose place they take, and their webhooks are reached all the same.
+	r.run("kubectl", "rollout", "restart", "deployment", "karpenter", "-n", "karpenter")
+	r.run("kubectl", "rollout", "status", "deployment", "karpenter", "-n", "karpenter", "--timeout=1m")
+	r.controllers(2, 0)
+	r.run("kubectl", "delete", "provisioner", "default")
+	r.heard()
 	r.asked()
 	if whole {
 		r.handOver()
@@ -173,14 +179,7 @@ func TestARelease(t *testing.T) {
 // webhook has the API server ask the controller by way of its Service, and do without it.
 func (r reader) webhook() {
 	r.Helper()
-	kubetest.Within(r.T, 30*time.Second, func() error { // until the authority is written
-		r.apply(fmt.Sprintf(provisioner, "default", "limits: {resources: {cpu: 2000}}"))
-		if got := r.run("kubectl", "get", "provisioner", "default", "-o", "jsonpath={.spec.limits.resources.cpu}"); got != "2k" {
-			r.run("kubectl", "delete", "provisioner", "default")
-			return fmt.Errorf("2000 reads back as %q, want 2k", got)
-		}
-		return nil
-	})
+	r.heard()
 	out, err := r.try(fmt.Sprintf(provisioner, "wrong", `labels: {"a b": c}`), "kubectl", "apply", "-f", "-")
 	if err == nil || !strings.Contains(out, "a b") {
 		r.Errorf("a label that cannot be is answered with %v: %s", err, out)
@@ -195,6 +194,19 @@ func (r reader) webhook() {
 	r.run("kubectl", "delete", "provisioner", "unheard")
 	r.run("kubectl", "scale", "deployment", "karpenter", "-n", "karpenter", "--replicas=2")
 	r.controllers(2, 0)
+}
+
+// heard waits until the API server asks the webhook, which writes amounts as Kubernetes does.
+func (r reader) heard() {
+	r.Helper()
+	kubetest.Within(r.T, 30*time.Second, func() error { // until the authority is written
+		r.apply(fmt.Sprintf(provisioner, "default", "limits: {resources: {cpu: 2000}}"))
+		if got := r.run("kubectl", "get", "provisioner", "default", "-o", "jsonpath={.spec.limits.resources.cpu}"); got != "2k" {
+			r.run("kubectl", "delete", "provisioner", "default")
+			return fmt.Errorf("2000 reads back as %q, want 2k", got)
+		}
+		return nil
+	})
 }
 
 // asked has `tenon plan` ask the controller by way of the API server and its Service, whichever replica leads.

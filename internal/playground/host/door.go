@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"net"
 	"net/http"
 	"net/http/httputil"
@@ -14,21 +15,20 @@ import (
 )
 
 // A door leads from the address of pods, where the API server looks for what is behind a Service, to the processes,
-// which listen on the loopback interface alone. Pods share that address, so it leads to each of them in turn. It is
-// open to the API server of this playground: nobody on the network, and no other playground of this computer, whose
-// Services name the same address, gets in.
+// which have ports of their own. Pods share that address, so it leads to each of them in turn. It is open to this
+// computer alone: nobody on the network gets in.
 type door struct {
-	server *http.Server
-	ended  chan struct{} // closed when the server has ended
+	serve func(net.Listener) // until the listener is closed
+	stop  func()             // ends calls that are under way
+	ended chan struct{}      // closed when serve has returned
 
 	mu  sync.Mutex
 	to  []int // ports of the loopback interface
 	use int
 }
 
-// open has port of an address lead to a process that listens at to, for the API server at host. It fails if somebody
-// else listens there.
-func (p *Ports) open(address string, port, to int, host string) error {
+// open has port of an address lead to a process that listens at to. It fails if somebody else listens there.
+func (p *Ports) open(address string, port, to int, kind func(*door)) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if d := p.doors[port]; d != nil {
@@ -40,10 +40,15 @@ func (p *Ports) open(address string, port, to int, host string) error {
 		return err
 	}
 	d := &door{to: []int{to}, ended: make(chan struct{})}
-	d.server = &http.Server{Handler: d.handler(address, host), ReadHeaderTimeout: 10 * time.Second}
+	kind(d)
+	end := d.stop
+	d.stop = func() {
+		_ = l.Close()
+		end()
+	}
 	go func() {
 		defer close(d.ended)
-		_ = d.server.Serve(l) // it ends when the last process behind it does
+		d.serve(l)
 	}()
 	if p.doors == nil {
 		p.doors = map[int]*door{}
@@ -60,7 +65,7 @@ func (p *Ports) shut(port, to int) {
 	if d == nil || d.leave(to) > 0 {
 		return
 	}
-	_ = d.server.Close()
+	d.stop()
 	<-d.ended
 	delete(p.doors, port)
 }
@@ -121,6 +126,22 @@ func (d *door) dial(ctx context.Context, _, _ string) (net.Conn, error) {
 	return nil, errors.Join(append(errs, errors.New("no pod of this node answers"))...)
 }
 
+// ours reports whether a call comes from this computer, whose pods have address.
+func ours(remote, address string) bool {
+	from, _, err := net.SplitHostPort(remote)
+	return err == nil && (from == address || net.ParseIP(from).IsLoopback())
+}
+
+// requests is a door for HTTP. It is open to the API server at host, whose client has called it so: another playground
+// of this computer, whose Services name the same address, does not get in.
+func requests(address, host string) func(*door) {
+	return func(d *door) {
+		s := &http.Server{Handler: d.handler(address, host), ReadHeaderTimeout: 10 * time.Second}
+		d.serve = func(l net.Listener) { _ = s.Serve(l) } // it ends when the last process behind it does
+		d.stop = func() { _ = s.Close() }
+	}
+}
+
 func (d *door) handler(address, host string) http.Handler {
 	on := &httputil.ReverseProxy{
 		Rewrite: func(r *httputil.ProxyRequest) {
@@ -132,9 +153,8 @@ func (d *door) handler(address, host string) http.Handler {
 		},
 	}
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		from, _, err := net.SplitHostPort(r.RemoteAddr)
 		switch {
-		case err != nil || from != address && !net.ParseIP(from).IsLoopback():
+		case !ours(r.RemoteAddr, address):
 			http.Error(w, "pods of a playground are open to its own computer alone", http.StatusForbidden)
 		case r.Host != host: // the API server leaves what its client called it
 			http.Error(w, fmt.Sprintf("here are pods of the playground whose API server is %s, and not of that at %s", host, r.Host), http.StatusMisdirectedRequest)
@@ -142,4 +162,49 @@ func (d *door) handler(address, host string) http.Handler {
 			on.ServeHTTP(w, r)
 		}
 	})
+}
+
+// connections is a door for webhooks, which speak TLS: what is said there is between the API server and the process.
+// The API server of another playground does not trust the certificate that it is shown here.
+func connections(address string) func(*door) {
+	return func(d *door) {
+		ctx, stop := context.WithCancel(context.Background())
+		d.stop = stop
+		d.serve = func(l net.Listener) {
+			var all sync.WaitGroup
+			defer all.Wait()
+			for {
+				c, err := l.Accept()
+				if err != nil {
+					return
+				}
+				all.Go(func() { d.join(ctx, c, address) })
+			}
+		}
+	}
+}
+
+// join carries what both ends of a connection say, until either ends or ctx does.
+func (d *door) join(ctx context.Context, from net.Conn, address string) {
+	defer from.Close()
+	if !ours(from.RemoteAddr().String(), address) {
+		return
+	}
+	to, err := d.dial(ctx, "", "")
+	if err != nil {
+		return
+	}
+	end := sync.OnceFunc(func() {
+		_ = from.Close()
+		_ = to.Close()
+	})
+	defer context.AfterFunc(ctx, end)()
+	var both sync.WaitGroup
+	for _, way := range [][2]net.Conn{{from, to}, {to, from}} {
+		both.Go(func() {
+			defer end()
+			_, _ = io.Copy(way[0], way[1])
+		})
+	}
+	both.Wait()
 }

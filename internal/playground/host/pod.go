@@ -226,26 +226,25 @@ func (p *pod) grace() time.Duration {
 	return most
 }
 
-// ports finds a port of this computer for each of the container's. It is said when the API server, which calls
-// webhooks, does not find this one's.
+// ports finds a port of this computer for each of the container's, never the very same: another pod, or another
+// playground, may name it as well, and pods of a rollout run beside those whose place they take.
 func (p *pod) ports() (map[int]int, error) {
 	out := map[int]int{}
 	for _, c := range p.Spec.Containers[0].Ports {
-		got, taken, err := p.h.o.Ports.take(int(c.ContainerPort))
+		got, err := p.h.o.Ports.take()
 		if err != nil {
 			p.h.o.Ports.release(out)
 			return nil, err
-		}
-		if taken && strings.HasSuffix(c.Name, "webhook") {
-			p.h.o.Say("port %d is another program's, so the webhook of pod %s/%s is not reached; its chart may name another port", c.ContainerPort, p.Namespace, p.Name)
 		}
 		out[int(c.ContainerPort)] = got
 	}
 	return out, nil
 }
 
-// open has Services lead to the process, which listens on the loopback interface; not to its webhook, which listens on
-// all. It returns what ends that.
+// webhook reports whether a port of this name is that of a webhook.
+func webhook(name string) bool { return strings.HasSuffix(name, "webhook") }
+
+// open has Services lead to the process. It returns what ends that. It is said when that cannot be.
 func (p *pod) open(ports map[int]int) (shut func()) {
 	own, err := url.Parse(p.h.o.APIServer)
 	if err != nil || !p.h.Reachable() {
@@ -253,13 +252,17 @@ func (p *pod) open(ports map[int]int) (shut func()) {
 	}
 	var open []int
 	for _, c := range p.Spec.Containers[0].Ports {
-		port := int(c.ContainerPort)
-		if strings.HasSuffix(c.Name, "webhook") || p.probes(c.Name) {
+		if p.probes(c.Name) {
 			continue
 		}
-		if err := p.h.o.Ports.open(p.h.address, port, ports[port], own.Host); err != nil {
+		port := int(c.ContainerPort)
+		kind, lost := requests(p.h.address, own.Host), "Services do not lead to the pods that listen there: give `tenon plan` the address of the pages with --controller"
+		if webhook(c.Name) {
+			kind, lost = connections(p.h.address), fmt.Sprintf("the webhook of pod %s/%s is not reached; its chart may name another port", p.Namespace, p.Name)
+		}
+		if err := p.h.o.Ports.open(p.h.address, port, ports[port], kind); err != nil {
 			if p.h.o.Ports.complain(port) {
-				p.h.o.Say("port %d of %s is another program's, perhaps another playground's, so Services do not lead to the pods that listen there: give `tenon plan` the address of the pages with --controller", port, p.h.address)
+				p.h.o.Say("port %d of %s is another program's, perhaps another playground's, so %s", port, p.h.address, lost)
 			}
 			continue
 		}

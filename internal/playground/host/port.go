@@ -1,10 +1,14 @@
 package host
 
 import (
+	"errors"
 	"fmt"
 	"net"
 	"sync"
 )
+
+// attempts bounds how often a port is given up because a process that has not begun to listen has it.
+const attempts = 10
 
 // Ports are the ports of this computer that processes of pods have or may have. Hosts of one computer share them: a
 // port that one has found free is the other's as well until the process listens there.
@@ -24,33 +28,28 @@ func Free(port int) bool {
 	return l.Close() == nil
 }
 
-// take returns the wanted port if it is free, or else another. taken tells that a stranger has it, not a pod of a
-// host here.
-func (p *Ports) take(wanted int) (got int, taken bool, err error) {
+// take returns a port that is free.
+func (p *Ports) take() (int, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	for _, try := range []int{wanted, 0, 0, 0} {
-		if p.held[try] {
-			continue
-		}
-		l, err := net.Listen("tcp", fmt.Sprintf(":%d", try))
+	for range attempts {
+		l, err := net.Listen("tcp", ":0")
 		if err != nil {
-			taken = true
-			continue
+			return 0, err
 		}
 		got := l.Addr().(*net.TCPAddr).Port
 		if err := l.Close(); err != nil {
-			return 0, taken, err
+			return 0, err
 		}
 		if !p.held[got] {
 			if p.held == nil {
 				p.held = map[int]bool{}
 			}
 			p.held[got] = true
-			return got, taken, nil
+			return got, nil
 		}
 	}
-	return 0, taken, fmt.Errorf("no port is free for %d", wanted)
+	return 0, errors.New("no port is free")
 }
 
 // release gives ports back.

@@ -10,7 +10,7 @@ import (
 // Two hosts that start a pod of the same port at the same time give it two ports: neither process listens yet when
 // the other host looks.
 func TestHostsShareThePortsOfTheComputer(t *testing.T) {
-	free, _, err := (&Ports{}).take(0)
+	free, err := (&Ports{}).take()
 	if err != nil {
 		t.Fatal(err)
 	}
