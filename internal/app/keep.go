@@ -5,6 +5,7 @@ import (
 
 	"github.com/tenon-sh/tenon/internal/journal"
 	"github.com/tenon-sh/tenon/internal/record"
+	"github.com/tenon-sh/tenon/internal/web"
 )
 
 // keepJournal returns what decisions are kept in. It passes them on to what else keeps or tells them.
@@ -46,7 +47,7 @@ func (p *parts) keepJournal() (*journal.Journal, error) {
 func (p *parts) serveRecording(mux *http.ServeMux) {
 	mux.HandleFunc("GET /recording/live", func(w http.ResponseWriter, r *http.Request) {
 		if _, ok := p.next(); !ok {
-			http.Error(w, "this replica does not decide: another one leads, or the cluster state is not complete yet", http.StatusServiceUnavailable)
+			web.Elsewhere(w)
 			return
 		}
 		p.feed.ServeHTTP(w, r)

@@ -146,7 +146,8 @@ var errPartly = errors.New("this tells of the pods of every namespace, and you m
 func (s site) asked(w http.ResponseWriter, r *http.Request, whole bool) (journal.Entry, bool) {
 	e, ok := s.Next()
 	if !ok || e.World == nil {
-		status(w, http.StatusServiceUnavailable, metav1.StatusReasonServiceUnavailable, "this replica does not decide: another one leads, or the cluster state is not complete yet")
+		web.Leave(w.Header())
+		status(w, http.StatusServiceUnavailable, metav1.StatusReasonServiceUnavailable, web.NotLeading)
 		return e, false
 	}
 	if whole {

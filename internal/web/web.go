@@ -84,7 +84,7 @@ func (s site) leading(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.URL.Query().Get("from") == "leader" && s.decides != nil {
 			if _, ok := s.decides(); !ok {
-				http.Error(w, notLeading, http.StatusServiceUnavailable)
+				Elsewhere(w)
 				return
 			}
 		}
@@ -92,8 +92,18 @@ func (s site) leading(next http.Handler) http.Handler {
 	})
 }
 
-// notLeading is what a replica says that cannot decide.
-const notLeading = "this replica does not decide: another one leads, or the cluster state is not complete yet"
+// NotLeading is what a replica says that cannot decide.
+const NotLeading = "this replica does not decide: another one leads, or the cluster state is not complete yet"
+
+// Elsewhere says so in an answer, and sends its caller elsewhere.
+func Elsewhere(w http.ResponseWriter) {
+	Leave(w.Header())
+	http.Error(w, NotLeading, http.StatusServiceUnavailable)
+}
+
+// Leave has the connection end with the answer, by GOAWAY where it is one of HTTP/2: the API server asks all that it
+// asks of a Service through one connection, which leads to this replica for as long as it is there.
+func Leave(h http.Header) { h.Set("Connection", "close") }
 
 // options are those of the next decision, or the defaults where this process does not decide.
 func (s site) options() provision.Options {
@@ -193,7 +203,7 @@ func (s site) next(w http.ResponseWriter, _ *http.Request) {
 		e, ok = s.decides()
 	}
 	if !ok {
-		http.Error(w, notLeading, http.StatusServiceUnavailable)
+		Elsewhere(w)
 		return
 	}
 	w.Header().Set("Content-Type", "application/json")

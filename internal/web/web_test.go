@@ -2,9 +2,11 @@ package web_test
 
 import (
 	"io"
+	"net"
 	"net/http"
 	"net/http/httptest"
 	"strings"
+	"sync/atomic"
 	"testing"
 
 	"github.com/tenon-sh/tenon/engine/amount"
@@ -231,7 +233,13 @@ func TestNow(t *testing.T) {
 	if answer.Code != http.StatusServiceUnavailable || !strings.Contains(answer.Body.String(), "another one leads") {
 		t.Errorf("a replica that does not decide answers %d %s", answer.Code, answer.Body)
 	}
+	if n := connections(t, h, "/now", 2); n != 2 {
+		t.Errorf("who asks it again asks through %d connections, so never another replica", n)
+	}
 	leads = true
+	if n := connections(t, h, "/now", 2); n != 1 {
+		t.Errorf("the one that decides is asked through %d connections", n)
+	}
 	answer = httptest.NewRecorder()
 	h.ServeHTTP(answer, httptest.NewRequest(http.MethodGet, "/now", nil))
 	n := 0
@@ -260,4 +268,34 @@ func TestWordsOfSeveralPods(t *testing.T) {
 	if _, body := get(t, h, "/decisions/"+j.All()[0].World.Digest()); !strings.Contains(body, "<b>100.0 %</b><span>of the cost proven necessary</span>") {
 		t.Errorf("the decision says\n%s", body)
 	}
+}
+
+// connections is how many connections of HTTP/2 it takes to ask one thing several times, one after the other.
+func connections(t *testing.T, h http.Handler, path string, times int) int {
+	t.Helper()
+	var n atomic.Int32
+	s := httptest.NewUnstartedServer(h)
+	s.EnableHTTP2 = true
+	s.Config.ConnState = func(_ net.Conn, state http.ConnState) {
+		if state == http.StateNew {
+			n.Add(1)
+		}
+	}
+	s.StartTLS()
+	defer s.Close()
+	for range times {
+		r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, s.URL+path, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		answer, err := s.Client().Do(r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := io.Copy(io.Discard, answer.Body); err != nil || answer.ProtoMajor != 2 {
+			t.Fatalf("%s: %v", answer.Proto, err)
+		}
+		answer.Body.Close()
+	}
+	return int(n.Load())
 }

@@ -101,6 +101,9 @@ func (s *Source) Read(ctx context.Context, in io.Reader, progress io.Writer) (*I
 	}
 	objects, err := s.objects(ctx, in, progress)
 	if err != nil {
+		if silent != nil {
+			err = fmt.Errorf("%w; the cluster's objects were to be listed because %w", err, silent)
+		}
 		return nil, err
 	}
 	out := &Input{objects: objects, devices: s.allocates()}
@@ -167,7 +170,7 @@ func (s *Source) ask(ctx context.Context, config *rest.Config) (*Input, error) {
 	}
 	e, door, err := fromController(ctx, config, s.Controller, s.asked())
 	if err != nil {
-		return nil, fmt.Errorf("the controller could not be asked (%w)", err)
+		return nil, fmt.Errorf("the controller could not be asked (%s)", strings.ReplaceAll(err.Error(), "\n", "; ")) // each way to it has failed, on a line of its own
 	}
 	from := door.Name
 	out := &Input{told: e.World, Options: &e.Options.Provision, Moving: &e.Options.Disrupt.Consolidate, Catalog: "controller " + from}

@@ -206,7 +206,7 @@ func (o *options) open(cmd *cobra.Command) (source, error) {
 	if readErr != nil {
 		return source{}, readErr
 	}
-	return source{name: r.name, get: r.get, end: r.end, note: fmt.Sprintf("read every %s; not live, because %v", readEvery, err)}, nil
+	return source{name: r.name, get: r.get, end: r.end, note: fmt.Sprintf("read every %s; not live, because %s", readEvery, strings.ReplaceAll(err.Error(), "\n", "; "))}, nil
 }
 
 // answers asks whether a live page is there.
