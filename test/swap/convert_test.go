@@ -521,6 +521,9 @@ func TestRights(t *testing.T) {
 		return nil
 	})
 	c.isEra(before)
+	if status, said := run(t, file, "--restore", kept, "--backup", backup(t)); status != verb.OK {
+		t.Errorf("with the role of the guide, back: status %d\n%s", status, said)
+	}
 }
 
 // guideRole is the ClusterRole that the guide prints.

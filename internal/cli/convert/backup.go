@@ -38,15 +38,35 @@ func readBackup(path, cluster string) (*backup, error) {
 	if !bytes.HasPrefix(text, b.text) {
 		return nil, verb.BadInputf("%s exists, and is no backup of this cluster: it is not written over, name another file with --backup", path)
 	}
-	for doc := range strings.SplitSeq(string(text), "\n---\n") {
-		var o unstructured.Unstructured
-		if err := yaml.Unmarshal([]byte(doc), &o.Object); err != nil {
-			return nil, verb.BadInputf("%s is no backup that can be read: %w; name another file with --backup", path, err)
-		}
+	objects, err := parseBackup(text)
+	if err != nil {
+		return nil, verb.BadInputf("%s is no backup that can be read: %w; name another file with --backup", path, err)
+	}
+	for _, o := range objects {
 		b.has[string(o.GetUID())] = o.GetResourceVersion()
 	}
 	b.text = text
 	return b, nil
+}
+
+// parseBackup reads the objects of a backup.
+func parseBackup(text []byte) ([]unstructured.Unstructured, error) {
+	var out []unstructured.Unstructured
+	for i, doc := range strings.Split(string(text), "\n---\n") {
+		var o map[string]any
+		if err := yaml.Unmarshal([]byte(doc), &o); err != nil {
+			return nil, fmt.Errorf("document %d: %w", i+1, err)
+		}
+		if o == nil {
+			continue // the head
+		}
+		u := unstructured.Unstructured{Object: whole(o)}
+		if u.GetKind() == "" || u.GetName() == "" || u.GetUID() == "" {
+			return nil, fmt.Errorf("document %d has no kind, name or uid", i+1)
+		}
+		out = append(out, u)
+	}
+	return out, nil
 }
 
 // changed are the objects that the file has otherwise than they are now. It is a backup of another day, and would hide what is lost today.

@@ -22,6 +22,10 @@ import (
 
 // conversion rewrites the objects of a cluster.
 type conversion struct {
+	failing   string                                                              // what is said of objects that stand in the way
+	to        string                                                              // the version that they are written in
+	node      func(*unstructured.Unstructured) (*unstructured.Unstructured, bool) // what becomes of a node, and whether that is anything
+	closed    func(kind) bool                                                     // whether nothing of a kind can be stored otherwise any more
 	api       dynamic.Interface
 	discovery discovery.ServerResourcesInterface
 	now       clock.Now
@@ -43,11 +47,15 @@ type inCluster struct {
 	cluster       verb.Cluster
 	backup        string
 	settle        time.Duration
+	restore       string // a backup that is to be put back
+	overwrite     bool
 }
 
 func (i *inCluster) flags(f *pflag.FlagSet) {
 	f.BoolVar(&i.asked, "cluster", false, "rewrite what the cluster stores as v1beta1")
 	f.StringVar(&i.backup, "backup", "v1beta1-backup.yaml", "with --cluster, file for what was there before; one that exists is not written over")
+	f.StringVar(&i.restore, "restore", "", "with --cluster, put back what this backup has: objects are v1beta1 again, and definitions as they were; --backup is then v1-backup.yaml by default")
+	f.BoolVar(&i.overwrite, "overwrite", false, "with --restore, put back also what was changed since the conversion: the changes are lost")
 	f.BoolVar(&i.dryRun, "dry-run", false, "with --cluster, say what would be done, and change nothing")
 	f.DurationVar(&i.settle, "settle", 10*time.Second, "with --cluster, how long to wait for API servers that have not heard yet that v1 is served; 0 is right where there is one")
 	f.StringVar(&i.cluster.Kubeconfig, "kubeconfig", "", "with --cluster, kubeconfig to use; empty: the usual one")
@@ -59,12 +67,16 @@ func (i *inCluster) misused(f *pflag.FlagSet, files []string) error {
 	switch {
 	case i.asked && (len(files) > 0 || f.Changed("instance-profile") || f.Changed("role")):
 		return verb.BadInputf("--cluster converts what the cluster stores: -f, --instance-profile and --role are for files, leave them out")
+	case i.overwrite && i.restore == "":
+		return verb.BadInputf("--overwrite goes with --restore, which is missing")
+	case f.Changed("restore") && i.restore == "":
+		return verb.BadInputf("--restore names no file: name the backup that the conversion wrote")
 	case i.asked && i.settle < 0:
 		return verb.BadInputf("--settle is %s: say how long to wait, such as 10s, or 0", i.settle)
 	case i.asked:
 		return nil
-	case f.Changed("backup") || f.Changed("dry-run") || f.Changed("settle") || f.Changed("kubeconfig") || f.Changed("context"):
-		return verb.BadInputf("--backup, --dry-run, --settle, --kubeconfig and --context go with --cluster, which is missing; files are only read")
+	case i.restore != "" || f.Changed("backup") || f.Changed("dry-run") || f.Changed("settle") || f.Changed("kubeconfig") || f.Changed("context"):
+		return verb.BadInputf("--backup, --restore, --dry-run, --settle, --kubeconfig and --context go with --cluster, which is missing; files are only read")
 	case len(files) == 0:
 		return verb.BadInputf("what is to be converted: name a file with -f, or - for standard input, or --cluster for what a cluster stores")
 	}
@@ -72,7 +84,10 @@ func (i *inCluster) misused(f *pflag.FlagSet, files []string) error {
 }
 
 // convert is the verb with --cluster.
-func (i *inCluster) convert(ctx context.Context, out io.Writer) error {
+func (i *inCluster) convert(ctx context.Context, f *pflag.FlagSet, out io.Writer) error {
+	if i.restore != "" && !f.Changed("backup") {
+		i.backup = "v1-backup.yaml"
+	}
 	config, err := i.cluster.Connect(", or files with -f")
 	if err != nil {
 		return err
@@ -88,8 +103,12 @@ func (i *inCluster) convert(ctx context.Context, out io.Writer) error {
 		return verb.BadInput(err)
 	}
 	c := &conversion{
-		api: api, discovery: names, now: clock.Wall, out: out, path: i.backup, dryRun: i.dryRun, settle: i.settle,
+		to: latest, node: renewedNode, failing: "cannot be converted", api: api, discovery: names, now: clock.Wall, out: out, path: i.backup, dryRun: i.dryRun, settle: i.settle,
 		crds: map[kind]*unstructured.Unstructured{}, before: map[kind]*unstructured.Unstructured{},
+	}
+	c.closed = func(k kind) bool { return !old(c.crds[k]) }
+	if i.restore != "" {
+		return restore(ctx, c, i.restore, i.overwrite)
 	}
 	return c.run(ctx)
 }
@@ -147,13 +166,13 @@ func (c *conversion) run(ctx context.Context) error {
 	return nil
 }
 
-// await gives every API server the time to hear that v1 is served. One that has not answers that a pool is not found under v1, and the garbage collector,
-// which asks one of them, deletes the claims that name it as their owner.
+// await gives every API server the time to hear that the version is served. One that has not answers that a pool is not found under it, and the garbage
+// collector, which asks one of them, deletes the claims that name it as their owner.
 func (c *conversion) await(ctx context.Context) error {
 	if c.settle == 0 || len(c.found.claims) == 0 {
 		return nil
 	}
-	c.say("waiting %s for all API servers to serve %s", c.settle, latest)
+	c.say("waiting %s for all API servers to serve %s", c.settle, c.to)
 	select {
 	case <-ctx.Done():
 		return ctx.Err()
@@ -182,15 +201,22 @@ func (c *conversion) look(ctx context.Context) error {
 	return nil
 }
 
-// ready refuses while something is in the way. What a dry run finds in the way it only says.
-func (c *conversion) ready(ctx context.Context) error {
+// identity tells the cluster from others.
+func (c *conversion) identity(ctx context.Context) (string, error) {
 	space, err := c.api.Resource(core("namespaces")).Get(ctx, metav1.NamespaceSystem, metav1.GetOptions{})
-	if err == nil {
-		c.backup, err = readBackup(c.path, string(space.GetUID()))
-	} else {
-		err = fmt.Errorf("tell which cluster it is: %w", err)
+	if err != nil {
+		return "", fmt.Errorf("tell which cluster it is: %w", err)
 	}
-	err = errors.Join(allowed(ctx, c.api), quiet(ctx, c.api, c.now), unguarded(ctx, c.api), err)
+	return string(space.GetUID()), nil
+}
+
+// ready refuses while something is in the way, or a right is missing. What a dry run finds in the way it only says.
+func (c *conversion) ready(ctx context.Context, more ...right) error {
+	id, err := c.identity(ctx)
+	if err == nil {
+		c.backup, err = readBackup(c.path, id)
+	}
+	err = errors.Join(allowed(ctx, c.api, more...), quiet(ctx, c.api, c.now), unguarded(ctx, c.api), err)
 	if err == nil || c.dryRun {
 		if err != nil {
 			c.say("it would be refused now:\n  %s", strings.ReplaceAll(err.Error(), "\n", "\n  "))
@@ -202,9 +228,24 @@ func (c *conversion) ready(ctx context.Context) error {
 
 // think reads all objects and plans what becomes of them.
 func (c *conversion) think(ctx context.Context) error {
+	err := c.find(ctx, func(k kind) (string, bool) { return readable(c.crds[k]) })
+	if err != nil {
+		return err
+	}
+	c.plan = planOf(c.found, c.now())
+	for _, n := range c.plan.notes {
+		if !n.Fatal {
+			c.say("# %s", n)
+		}
+	}
+	return c.refusal(c.plan.refused())
+}
+
+// find reads all objects, each kind in the version that shows what is stored, if there is one.
+func (c *conversion) find(ctx context.Context, shown func(kind) (string, bool)) error {
 	into := map[kind]*[]unstructured.Unstructured{classKind(): &c.found.classes, poolKind(): &c.found.pools, claimKind(): &c.found.claims}
 	for _, k := range kinds() {
-		version, ok := readable(c.crds[k])
+		version, ok := shown(k)
 		if !ok {
 			version = beta
 		}
@@ -222,17 +263,11 @@ func (c *conversion) think(ctx context.Context) error {
 		return fmt.Errorf("list nodes: %w; %s", err, verb.Remedy(err))
 	}
 	c.found.nodes = list.Items
-	c.plan = planOf(c.found, c.now())
-	for _, n := range c.plan.notes {
-		if !n.Fatal {
-			c.say("# %s", n)
-		}
-	}
-	return refusal(c.plan.refused())
+	return nil
 }
 
-// refusal names every object that cannot be converted.
-func refusal(all []Note) error {
+// refusal names every object that stands in the way, and what is to be done with it.
+func (c *conversion) refusal(all []Note) error {
 	if len(all) == 0 {
 		return nil
 	}
@@ -240,7 +275,7 @@ func refusal(all []Note) error {
 	for _, n := range all {
 		fmt.Fprintf(&b, "\n  %s", n)
 	}
-	return fmt.Errorf("no object was changed, because these cannot be converted; change them and run the command again:%s", b.String())
+	return fmt.Errorf("no object was changed, because these %s; change them and run the command again:%s", c.failing, b.String())
 }
 
 // tell says what would be done.
@@ -281,7 +316,7 @@ func (c *conversion) save(objects bool) error {
 		if b := c.before[k]; b != nil {
 			crd = b
 		}
-		if !open(crd) {
+		if !open(crd) && !reopened(crd) {
 			all = append(all, crd)
 		}
 	}

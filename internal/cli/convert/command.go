@@ -47,19 +47,26 @@ uid, labels, annotations, finalizers, owners and status are kept, and no node is
 touched. The controller must be scaled to 0. What was there is written to the
 file of --backup before anything is changed. Objects that cannot be converted
 are named, all of them, and then none is changed. If it is interrupted, the same
-command goes on. With --dry-run it says what it would do.`,
+command goes on. With --dry-run it says what it would do.
+
+With --cluster --restore it puts back what such a backup has, as carefully: the
+definitions as they were, and every object that is still there in v1beta1, with
+the spec that it had. What a controller wrote since stays, and so do the nodes
+that came since: their NodeClaims are written as v1beta1. Objects that were
+changed or made since by people are named, and then nothing is changed.`,
 		Example: `  tenon convert -f provisioners.yaml --instance-profile KarpenterNodeInstanceProfile-prod
   kubectl get provisioners,awsnodetemplates -o yaml | tenon convert -f - --role KarpenterNodeRole-prod > pools.yaml
   kubectl get nodepools.v1beta1.karpenter.sh,ec2nodeclasses.v1beta1.karpenter.k8s.aws -o yaml | tenon convert -f - > pools.yaml
   tenon convert --cluster --dry-run
-  tenon convert --cluster --backup before-v1.yaml`,
+  tenon convert --cluster --backup before-v1.yaml
+  tenon convert --cluster --restore before-v1.yaml --dry-run`,
 		Args: verb.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if err := stored.misused(cmd.Flags(), files); err != nil {
 				return err
 			}
 			if stored.asked {
-				return stored.convert(cmd.Context(), cmd.OutOrStdout())
+				return stored.convert(cmd.Context(), cmd.Flags(), cmd.OutOrStdout())
 			}
 			return convertFiles(cmd, files, in)
 		},

@@ -58,18 +58,24 @@ func old(crd *unstructured.Unstructured) bool {
 	return has || slices.Contains(storedIn(crd), beta)
 }
 
-// writesLatest reports whether an opened kind stores what is written as v1.
-func writesLatest(crd *unstructured.Unstructured) bool {
-	return versionsOf(crd)[latest]["storage"] == true
+// writes reports whether a kind stores what is written in a version.
+func writes(crd *unstructured.Unstructured, version string) bool {
+	return versionsOf(crd)[version]["storage"] == true
 }
 
 // open reports whether a kind is as opened makes it: v1beta1 shows objects as they are stored, without a webhook.
-func open(crd *unstructured.Unstructured) bool {
+func open(crd *unstructured.Unstructured) bool { return opens(crd, beta, latest) }
+
+// reopened is open the other way round: v1 shows objects as they are stored.
+func reopened(crd *unstructured.Unstructured) bool { return opens(crd, latest, beta) }
+
+// opens reports whether one version of a kind takes anything, the other has no subresources, and no webhook converts.
+func opens(crd *unstructured.Unstructured, anything, judge string) bool {
 	all := versionsOf(crd)
-	anything, _, _ := unstructured.NestedBool(all[beta], "schema", "openAPIV3Schema", "x-kubernetes-preserve-unknown-fields")
-	_, parts := all[latest]["subresources"]
+	takes, _, _ := unstructured.NestedBool(all[anything], "schema", "openAPIV3Schema", "x-kubernetes-preserve-unknown-fields")
+	_, parts := all[judge]["subresources"]
 	strategy, _, _ := unstructured.NestedString(crd.Object, "spec", "conversion", "strategy")
-	return len(all) == 2 && anything && all[latest] != nil && !parts && strategy != "Webhook" && all[beta]["served"] == true && all[latest]["served"] == true
+	return len(all) == 2 && takes && all[judge] != nil && !parts && strategy != "Webhook" && all[anything]["served"] == true && all[judge]["served"] == true
 }
 
 // readable reports whether what is stored can be read whole as the kind is, and in which version. Where objects may be stored in two versions,
@@ -93,21 +99,26 @@ func opened(crd *unstructured.Unstructured, k kind, storage string) (*unstructur
 	if err != nil {
 		return nil, err
 	}
-	next := versionsOf(last)[latest]
+	return between(crd, last, latest, beta, storage)
+}
+
+// between is a definition with the spec of another, by one version of which objects are judged, and by anything they are read as they are stored.
+func between(crd, of *unstructured.Unstructured, judge, anything, storage string) (*unstructured.Unstructured, error) {
+	next := versionsOf(of)[judge]
 	if next == nil {
-		return nil, fmt.Errorf("the definition of %s has no version %s", k.definition(), latest)
+		return nil, fmt.Errorf("the definition of %s has no version %s", of.GetName(), judge)
 	}
 	delete(next, "subresources")
 	withoutTransitions(next["schema"])
-	next["storage"] = storage == latest
-	anything := map[string]any{
-		"name": beta, "served": true, "storage": storage == beta,
+	next["served"], next["storage"] = true, storage == judge
+	free := map[string]any{
+		"name": anything, "served": true, "storage": storage == anything,
 		"schema": map[string]any{"openAPIV3Schema": map[string]any{"type": "object", "x-kubernetes-preserve-unknown-fields": true}},
 	}
 	out := crd.DeepCopy()
-	spec, _, _ := unstructured.NestedMap(last.Object, "spec")
+	spec, _, _ := unstructured.NestedMap(of.Object, "spec")
 	spec["conversion"] = map[string]any{"strategy": "None"}
-	spec["versions"] = []any{next, anything}
+	spec["versions"] = []any{next, free}
 	out.Object["spec"] = spec
 	return out, nil
 }

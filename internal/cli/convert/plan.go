@@ -34,7 +34,8 @@ type change struct {
 	kind   kind
 	object unstructured.Unstructured
 	isNew  bool
-	moved  bool // it differs in more than its version
+	moved  bool   // it differs in more than its version
+	like   string // for a new class, the one that it is a variant of
 }
 
 func (c change) String() string { return c.kind.name + "/" + c.object.GetName() }
@@ -228,7 +229,7 @@ func (p *planner) create(name string, c *plannedClass, spec map[string]any) {
 	out.SetName(name)
 	out.SetLabels(m.Labels)
 	out.SetAnnotations(m.Annotations)
-	p.changes = append(p.changes, change{kind: classKind(), object: out, isNew: true, moved: true})
+	p.changes = append(p.changes, change{kind: classKind(), object: out, isNew: true, moved: true, like: c.was.GetName()})
 }
 
 // writePool plans a pool.
@@ -370,10 +371,15 @@ func renewedNode(was *unstructured.Unstructured) (*unstructured.Unstructured, bo
 	if changed {
 		next.SetOwnerReferences(owners)
 	}
+	return withoutTaint(next, oldTaint, changed)
+}
+
+// withoutTaint takes a taint off a node that is not ending, and reports whether it is changed then.
+func withoutTaint(next *unstructured.Unstructured, key string, changed bool) (*unstructured.Unstructured, bool) {
 	taints, _, _ := unstructured.NestedSlice(next.Object, "spec", "taints")
 	left := slices.DeleteFunc(slices.Clone(taints), func(t any) bool {
 		fields, _ := t.(map[string]any)
-		return fields["key"] == oldTaint
+		return fields["key"] == key
 	})
 	if len(left) < len(taints) && next.GetDeletionTimestamp() == nil {
 		_ = unstructured.SetNestedSlice(next.Object, left, "spec", "taints") // they were read there

@@ -60,11 +60,11 @@ func rights() []right {
 	return out
 }
 
-// allowed names every right that is missing.
-func allowed(ctx context.Context, c dynamic.Interface) error {
+// allowed names every right that is missing, of those of the conversion and of more.
+func allowed(ctx context.Context, c dynamic.Interface, more ...right) error {
 	reviews := schema.GroupVersionResource{Group: "authorization.k8s.io", Version: "v1", Resource: "selfsubjectaccessreviews"}
 	var missing []string
-	for _, r := range rights() {
+	for _, r := range append(rights(), more...) {
 		resource, part, _ := strings.Cut(r.resource, "/")
 		review := &unstructured.Unstructured{Object: map[string]any{
 			"apiVersion": "authorization.k8s.io/v1", "kind": "SelfSubjectAccessReview",

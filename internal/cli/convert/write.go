@@ -51,7 +51,8 @@ func (c *conversion) open(ctx context.Context) error {
 		}
 	}
 	for _, k := range kinds() {
-		if err := c.follow(ctx, k, latest, func() error { return c.shows(ctx, k) }); err != nil {
+		stays := open(c.crds[k]) && !writes(c.crds[k], latest)
+		if err := c.follow(ctx, k, func() error { return c.shows(ctx, k, beta, stays) }); err != nil {
 			return err
 		}
 	}
@@ -59,25 +60,25 @@ func (c *conversion) open(ctx context.Context) error {
 }
 
 // follow waits until the API server does as a definition says.
-func (c *conversion) follow(ctx context.Context, k kind, what string, done func() error) error {
+func (c *conversion) follow(ctx context.Context, k kind, done func() error) error {
 	var last error
 	err := wait.PollUntilContextTimeout(ctx, 100*time.Millisecond, patience, true, func(context.Context) (bool, error) {
 		last = done()
 		return last == nil, nil
 	})
 	if err != nil {
-		return fmt.Errorf("the API server does not serve %s as %s, %s after it was told to: %w", k.definition(), what, patience, errors.Join(last, ctx.Err()))
+		return fmt.Errorf("the API server does not serve %s as %s, %s after it was told to: %w", k.definition(), c.to, patience, errors.Join(last, ctx.Err()))
 	}
 	return nil
 }
 
-// shows says what keeps a kind from being written as v1 and read as it is stored. Of the latter the first object is asked,
-// with a field that no schema knows: a dry run shows whether it would be kept.
-func (c *conversion) shows(ctx context.Context, k kind) error {
-	if _, err := c.api.Resource(k.at(latest)).List(ctx, metav1.ListOptions{Limit: 1}); err != nil || !open(c.crds[k]) || writesLatest(c.crds[k]) {
+// shows says what keeps a kind from being written as it will be, and, while it is stored as it was, from being read so in a version that takes
+// anything. Of the latter the first object is asked, with a field that no schema knows: a dry run shows whether it would be kept.
+func (c *conversion) shows(ctx context.Context, k kind, anything string, stays bool) error {
+	if _, err := c.api.Resource(k.at(c.to)).List(ctx, metav1.ListOptions{Limit: 1}); err != nil || !stays {
 		return err
 	}
-	list, err := c.api.Resource(k.at(beta)).List(ctx, metav1.ListOptions{Limit: 1})
+	list, err := c.api.Resource(k.at(anything)).List(ctx, metav1.ListOptions{Limit: 1})
 	if err != nil || len(list.Items) == 0 {
 		return err
 	}
@@ -85,7 +86,7 @@ func (c *conversion) shows(ctx context.Context, k kind) error {
 	if err := unstructured.SetNestedField(asked.Object, "kept", "spec", "tenonConvert"); err != nil {
 		return err
 	}
-	answer, err := c.api.Resource(k.at(beta)).Update(ctx, asked, metav1.UpdateOptions{DryRun: []string{metav1.DryRunAll}})
+	answer, err := c.api.Resource(k.at(anything)).Update(ctx, asked, metav1.UpdateOptions{DryRun: []string{metav1.DryRunAll}})
 	if err != nil {
 		return err
 	}
@@ -127,7 +128,7 @@ func (c *conversion) check(ctx context.Context) error {
 			return fmt.Errorf("ask whether %s can be written: %w", ch, err)
 		}
 	}
-	return refusal(refused)
+	return c.refusal(refused)
 }
 
 // asNew has an object judged as if it were made today: of one that is updated the API server lets pass what was wrong before. That there is one of
@@ -137,7 +138,7 @@ func (c *conversion) asNew(ctx context.Context, ch change) error {
 	for _, field := range []string{"resourceVersion", "uid", "managedFields", "ownerReferences", "creationTimestamp", "deletionTimestamp", "generation"} {
 		unstructured.RemoveNestedField(o.Object, "metadata", field)
 	}
-	_, err := c.api.Resource(ch.kind.at(latest)).Create(ctx, o, metav1.CreateOptions{FieldManager: manager, DryRun: []string{metav1.DryRunAll}})
+	_, err := c.api.Resource(ch.kind.at(c.to)).Create(ctx, o, metav1.CreateOptions{FieldManager: manager, DryRun: []string{metav1.DryRunAll}})
 	if apierrors.IsAlreadyExists(err) {
 		return nil
 	}
@@ -146,7 +147,7 @@ func (c *conversion) asNew(ctx context.Context, ch change) error {
 
 // put writes one object.
 func (c *conversion) put(ctx context.Context, ch change, dry ...string) (*unstructured.Unstructured, error) {
-	to := c.api.Resource(ch.kind.at(latest))
+	to := c.api.Resource(ch.kind.at(c.to))
 	if ch.isNew {
 		return to.Create(ctx, &ch.object, metav1.CreateOptions{FieldManager: manager, DryRun: dry})
 	}
@@ -159,7 +160,7 @@ func (c *conversion) write(ctx context.Context) error {
 		if !old(c.crds[k]) {
 			continue
 		}
-		if !writesLatest(c.crds[k]) {
+		if !writes(c.crds[k], latest) {
 			next, err := opened(c.crds[k], k, latest)
 			if err != nil {
 				return err
@@ -168,17 +169,12 @@ func (c *conversion) write(ctx context.Context) error {
 				return err
 			}
 		}
-		if err := c.follow(ctx, k, latest, func() error { return c.stores(k) }); err != nil {
+		if err := c.follow(ctx, k, func() error { return c.stores(k) }); err != nil {
 			return err
 		}
 	}
-	if err := c.writeObjects(ctx); err != nil {
+	if err := c.writeAll(ctx); err != nil {
 		return err
-	}
-	for i := range c.plan.nodes {
-		if err := c.writeNode(ctx, c.plan.nodes[i].GetName()); err != nil {
-			return err
-		}
 	}
 	for _, k := range kinds() {
 		if err := c.close(ctx, k); err != nil {
@@ -189,13 +185,26 @@ func (c *conversion) write(ctx context.Context) error {
 	return nil
 }
 
-// stores says what keeps a kind from being stored as v1.
+// writeAll writes objects, and then the nodes that name them.
+func (c *conversion) writeAll(ctx context.Context) error {
+	if err := c.writeObjects(ctx); err != nil {
+		return err
+	}
+	for i := range c.plan.nodes {
+		if err := c.writeNode(ctx, c.plan.nodes[i].GetName()); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// stores says what keeps a kind from being stored in the version that it is written in.
 func (c *conversion) stores(k kind) error {
-	list, err := c.discovery.ServerResourcesForGroupVersion(k.group + "/" + latest)
+	list, err := c.discovery.ServerResourcesForGroupVersion(k.group + "/" + c.to)
 	if err != nil {
 		return err
 	}
-	sum := sha256.Sum256([]byte(k.group + "/" + latest + "/" + k.name))
+	sum := sha256.Sum256([]byte(k.group + "/" + c.to + "/" + k.name))
 	for _, r := range list.APIResources {
 		if r.Name == k.plural && r.StorageVersionHash != base64.StdEncoding.EncodeToString(sum[:8]) {
 			return errors.New("it still stores objects in another version")
@@ -213,8 +222,8 @@ func (c *conversion) writeObjects(ctx context.Context) error {
 		again := 0
 		for i := range c.plan.changes {
 			ch := &c.plan.changes[i]
-			if !old(c.crds[ch.kind]) && (round > 0 || !ch.moved) {
-				continue // it is stored as v1
+			if c.closed(ch.kind) && (round > 0 || !ch.moved) {
+				continue // it is stored as it is to be
 			}
 			written, err := c.put(ctx, *ch)
 			if apierrors.IsConflict(err) {
@@ -245,7 +254,7 @@ func (c *conversion) writeNode(ctx context.Context, name string) error {
 		if err != nil {
 			return err
 		}
-		next, changed := renewedNode(was)
+		next, changed := c.node(was)
 		if !changed {
 			return nil
 		}
