@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/tenon-sh/tenon/engine/label"
+	"github.com/tenon-sh/tenon/engine/money"
 )
 
 // DropDomainSet drops the offers of a set of domains.
@@ -55,4 +56,29 @@ func (m *Market) domains(key string) map[string]Set {
 	}
 	m.byKey[key] = out
 	return out
+}
+
+// Alike reports whether every type that is sold is sold in all domains of the key in the same ways, at the same prices.
+func (m *Market) Alike(key string) bool {
+	all := len(m.domains(key))
+	for _, p := range m.Pools {
+		for _, t := range p.Types {
+			weighs, count := map[string]money.Micro{}, map[string]int{}
+			for i := t.First; i < t.Last; i++ {
+				o := &m.Offers[i]
+				if count[o.CapacityType] == 0 {
+					weighs[o.CapacityType] = o.Weighs
+				}
+				if count[o.CapacityType]++; o.Weighs != weighs[o.CapacityType] {
+					return false
+				}
+			}
+			for _, n := range count {
+				if n != all {
+					return false
+				}
+			}
+		}
+	}
+	return true
 }

@@ -98,83 +98,26 @@ func (k *Searcher) SpendBound() money.Micro {
 	return money.Micro(solve.Spend(free, int64(packing.Weight(k.Packing))))
 }
 
-// onNew is what is on new machines.
-type onNew struct {
-	placed  map[*packing.Class]int         // so many pods of each class
-	offers  map[*packing.Class]map[int]int // and so many on machines of each offer
-	crowded map[*packing.Class]bool        // some of them beyond what a machine should hold of them
-	moved   bool                           // not all pods that were searched for are where they were put, or others are there
-}
-
-func (k *Searcher) onNew() onNew {
-	on := onNew{placed: map[*packing.Class]int{}, offers: map[*packing.Class]map[int]int{}, crowded: map[*packing.Class]bool{}}
-	for _, bins := range [][]*packing.Bin{k.Existing, k.Planned} {
-		for _, b := range bins {
-			for _, x := range b.Pods {
-				if b.Machine != nil {
-					on.moved = on.moved || x.Proven
-					continue
-				}
-				on.placed[x.Class]++
-				if on.offers[x.Class] == nil {
-					on.offers[x.Class] = map[int]int{}
-				}
-				on.offers[x.Class][b.Offer]++
-				on.crowded[x.Class] = on.crowded[x.Class] || x.Crowded
-				on.moved = on.moved || x.Crowded || !x.Proven
-			}
-			if b.Machine == nil {
-				k.noteCrowd(b, on.crowded)
-			}
-		}
-	}
-	return on
-}
-
-// noteCrowd notes which classes have more pods on the machine than a machine should hold of them: those that have to
-// be together are, whatever else they wish.
-func (k *Searcher) noteCrowd(b *packing.Bin, crowded map[*packing.Class]bool) {
-	pods, shares := map[*packing.Class]int{}, map[spread.Share]int{}
-	for _, x := range b.Pods {
-		if x.Class.Plain {
-			continue
-		}
-		pods[x.Class]++
-	}
-	for c, n := range pods {
-		for _, s := range k.Ledger.Caps(c.PodInfo) {
-			shares[s] += n
-		}
-	}
-	for c, n := range pods {
-		most := k.Ledger.PerHost(c.PodInfo)
-		if most > 0 && n > most || slices.ContainsFunc(k.Ledger.Caps(c.PodInfo), func(s spread.Share) bool { return shares[s] > s.Cap }) {
-			crowded[c] = true
-		}
-	}
-}
-
 // anew is the problem of placing on new machines the pods that are there, in all the ways they might have gone, or in those that
 // keep the order of pools; false if for some nothing is on sale.
 func (k *Searcher) anew(on onNew, ordered bool) (solve.Problem, bool) {
 	free := k.Proof.Free
-	items := map[*packing.Class]map[string]int{} // the item of each class in each domain that it has to be in; "" is the others
+	items := map[*packing.Class][]placedItem{}
 	shares := map[spread.Share][]int{}
 	for _, c := range k.Classes {
 		if on.placed[c] == 0 {
 			continue
 		}
-		items[c] = map[string]int{}
 		offers := c.Offers
 		if ordered {
 			offers = k.inOrder(c, on.offers[c])
 		}
-		for _, p := range k.portions(c, on.placed[c], on.offers[c]) {
+		for _, p := range k.portions(c, on, ordered) {
 			if ordered {
 				p.offers = slices.Clone(p.offers)
 				p.offers.Intersect(offers)
 			}
-			item := solve.Item{Name: c.Pod.String() + p.domain, Need: c.Need, Count: p.pods, Hosts: HostsAmong(p.offers, k.Proof.Hosts)}
+			item := solve.Item{Name: c.Pod.String() + p.name, Need: c.Need, Count: p.pods, Hosts: HostsAmong(p.offers, k.Proof.Hosts)}
 			if item.Hosts == nil {
 				return free, false
 			}
@@ -184,17 +127,21 @@ func (k *Searcher) anew(on onNew, ordered bool) (solve.Problem, bool) {
 					shares[s] = append(shares[s], len(free.Items))
 				}
 			}
-			items[c][p.domain] = len(free.Items)
+			items[c] = append(items[c], placedItem{len(free.Items), p.offers})
 			free.Items = append(free.Items, item)
 		}
 	}
 	free.Groups = Shared(shares)
-	free.Seeds = []solve.Answer{k.asPlanned(items)}
+	free.Seeds = []solve.Answer{k.asPlanned(items, free.Items)}
 	return free, true
 }
 
 // asPlanned is the planned machines as an answer, by the items of classes.
-func (k *Searcher) asPlanned(items map[*packing.Class]map[string]int) solve.Answer {
+func (k *Searcher) asPlanned(items map[*packing.Class][]placedItem, all []solve.Item) solve.Answer {
+	left := make([]int, len(all))
+	for i := range all {
+		left[i] = all[i].Count
+	}
 	at := map[int]int{}
 	for h, offer := range k.Proof.Hosts {
 		at[offer] = h
@@ -207,7 +154,10 @@ func (k *Searcher) asPlanned(items map[*packing.Class]map[string]int) solve.Answ
 		}
 		counts := map[int]int{}
 		for _, x := range b.Pods {
-			counts[k.itemOf(x.Class, b, items[x.Class])]++
+			if i := itemOf(b.Offer, items[x.Class], left); i >= 0 {
+				left[i]--
+				counts[i]++
+			}
 		}
 		n := solve.Node{Host: h, Times: 1}
 		for _, i := range sortedKeys(counts, cmp.Compare[int]) {
@@ -218,52 +168,19 @@ func (k *Searcher) asPlanned(items map[*packing.Class]map[string]int) solve.Answ
 	return out
 }
 
-// itemOf is the item that a pod of the class is taken for on a machine: that of its domain, if there is one.
-func (k *Searcher) itemOf(c *packing.Class, b *packing.Bin, items map[string]int) int {
-	if key, _, _, ok := k.Ledger.SpreadAlone(c.PodInfo); ok {
-		if i, ok := items[" "+k.Market.DomainOf(b.Offer, key)]; ok {
-			return i
-		}
-	}
-	return items[""]
-}
-
-// portion is so many pods of a class, and what can be bought for them.
-type portion struct {
-	domain string
-	pods   int
+// placedItem is an item of a class, and the offers on which it may be placed.
+type placedItem struct {
+	item   int
 	offers market.Set
 }
 
-// portions are the pods of a class on new machines: for each domain over which they
-// are spread as many as it must have of them, whatever the plan, and the others, which may
-// go anywhere. All domains that they can reach are taken to count.
-func (k *Searcher) portions(c *packing.Class, pods int, on map[int]int) []portion {
-	rest := portion{"", pods, c.Offers}
-	key, group, skew, ok := k.Ledger.SpreadAlone(c.PodInfo)
-	if !ok {
-		return []portion{rest}
-	}
-	names, sets := k.Market.ByDomain(c.Offers, key)
-	counts, fresh := k.Ledger.ByDomain(group), map[string]int{}
-	for offer, n := range on {
-		fresh[k.Market.DomainOf(offer, key)] += n
-	}
-	total := 0
-	for _, d := range names {
-		total += counts[d]
-	}
-	least := (total - skew*(len(names)-1) + len(names) - 1) / max(len(names), 1)
-	var out []portion
-	for _, d := range names {
-		// What is on machines that are there stays.
-		if n := min(least-(counts[d]-fresh[d]), fresh[d]); n > 0 {
-			out = append(out, portion{" " + d, n, sets[d]})
-			rest.pods -= n
+// itemOf is the item that a pod of a class is taken for on a machine of the offer: that which may go to the fewest offers, as long
+// as any are left of it; -1 if there is none.
+func itemOf(offer int, items []placedItem, left []int) int {
+	for _, it := range items {
+		if left[it.item] > 0 && it.offers.Has(offer) {
+			return it.item
 		}
 	}
-	if rest.pods > 0 {
-		out = append(out, rest)
-	}
-	return out
+	return -1
 }

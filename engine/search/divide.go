@@ -93,8 +93,11 @@ func (k *Searcher) divideCounted(all []*lot, t counter) map[*lot][]*lot {
 	for _, c := range turns {
 		l := c.lot
 		share := map[string]int{}
+		cost := k.costs(l, l.simple.CountedBy, c.names, c.sets)
 		for placed := 0; placed < l.pieces() && len(c.names) > 0; placed++ {
-			best := slices.MinFunc(c.names, func(a, b string) int { return cmp.Compare(t.sum(l.counted, a), t.sum(l.counted, b)) })
+			best := slices.MinFunc(c.names, func(a, b string) int {
+				return cmp.Or(cmp.Compare(t.sum(l.counted, a), t.sum(l.counted, b)), cmp.Compare(cost[a], cost[b]))
+			})
 			share[best]++
 			t.add(l, l.counted, best, 1)
 		}
@@ -165,16 +168,20 @@ func (k *Searcher) divide(l *lot, split *spread.Split, t counter) (out []*lot, l
 	slices.Sort(names)
 	counts := split.Counts
 	share := map[string]int{}
+	cost := k.costs(l, split.Key, names, sets)
 	placed, from := 0, 0
 	for ; placed < len(l.pods); placed++ {
 		best := ""
 		for _, d := range names {
-			if best == "" || cmp.Or(cmp.Compare(counts[d], counts[best]), cmp.Compare(t.sum(l.counted, d), t.sum(l.counted, best))) < 0 {
+			if best == "" || cmp.Or(cmp.Compare(counts[d], counts[best]), cmp.Compare(t.sum(l.counted, d), t.sum(l.counted, best)), cmp.Compare(cost[d], cost[best])) < 0 {
 				best = d
 			}
 		}
 		if best == "" || !allows(split, best, 1) {
 			break
+		}
+		if len(cost) > 0 && len(l.counted) == 0 && split.MinDomains == 0 && !split.Alone {
+			best = cheapestWithin(split, names, cost, best)
 		}
 		if b := k.roomIn(there, best, l.pods[from], split.Key); b != nil {
 			k.Join(b, l.pods[from])
@@ -229,22 +236,4 @@ func (k *Searcher) divideSoftly(l *lot, t counter) []*lot {
 		out = append(out, &rest)
 	}
 	return out
-}
-
-// allows reports whether so many more pods that count may go to domain d.
-func allows(s *spread.Split, d string, pods int) bool {
-	if s.Alone {
-		return s.Counts[d] == 0
-	}
-	known, least := len(s.Counts), s.Counts[d]
-	if _, ok := s.Counts[d]; !ok {
-		known++
-	}
-	for _, n := range s.Counts {
-		least = min(least, n)
-	}
-	if known < s.MinDomains {
-		least = 0
-	}
-	return s.Counts[d]+pods-least <= s.MaxSkew
 }

@@ -51,6 +51,14 @@ func TestSearch(t *testing.T) {
 			World: world("pod web x4 cpu=1 spread=zone:1"),
 			Want:  "small a on-demand: web-0 web-1\nsmall b on-demand: web-2 web-3",
 		},
+		"CheapestZoneFirst": {
+			Why: "Where zones differ in price, the cheapest takes as many more as the skew allows.",
+			World: []string{
+				"type small cpu=2 memory=4Gi price=0.20 zones=a", "type other cpu=2 memory=4Gi price=0.10 zones=b", "type third cpu=2 memory=4Gi price=0.15 zones=c", "pool general",
+				"pod one cpu=2 spread=zone:1", "pod four x4 cpu=2 spread=zone:2",
+			},
+			Want: "other b on-demand: four-0\nother b on-demand: four-1\nother b on-demand: one\nthird c on-demand: four-2\nthird c on-demand: four-3",
+		},
 		"OneZoneTogether": {
 			Why:   "Classes that want to be together by zone get one that both can reach.",
 			World: world("pod web x2 cpu=2 app=x near=zone:x", "pod api x2 cpu=2 app=x near=zone:x select=zone:b"),

@@ -4,6 +4,7 @@ import (
 	"github.com/tenon-sh/tenon/engine/exact"
 	"github.com/tenon-sh/tenon/engine/market"
 	"github.com/tenon-sh/tenon/engine/money"
+	"github.com/tenon-sh/tenon/engine/packing"
 	"github.com/tenon-sh/tenon/engine/solve"
 )
 
@@ -17,6 +18,8 @@ type Searcher struct {
 	shared     bool                    // pods that are not searched for come afterwards, and may use the room that is left
 	shelves    map[*market.Pool]*shelf // of tiers, by their first pool
 	sameForAll bool                    // what is bought leaves everything else on sale
+	sameIn     map[string]bool         // topology keys by whether what is sold is sold in all of their domains alike
+	prices     map[priced]map[string]int64
 }
 
 // Proof is what is needed to say how little the pods that were placed on new machines could have cost.
@@ -34,4 +37,11 @@ type Proof struct {
 type shelf struct {
 	hosts  []solve.Host
 	offers []int
+}
+
+// priced is pods that cost about the same in each domain of a key.
+type priced struct {
+	demands *packing.Demands
+	key     string
+	need    string
 }

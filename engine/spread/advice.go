@@ -71,13 +71,13 @@ func (l *Ledger) PerHost(s *PodInfo) int {
 	return least
 }
 
-// SpreadAlone is the constraint by which the class's pods, which nothing else counts
-// with, are spread over domains larger than a machine; false if there is none.
-func (l *Ledger) SpreadAlone(s *PodInfo) (key string, group int32, maxSkew int, ok bool) {
+// SpreadOver is the constraint by which the class's pods are spread over domains larger than a machine; false if there is none that
+// counts them.
+func (l *Ledger) SpreadOver(s *PodInfo) (key string, group int32, maxSkew int, ok bool) {
 	for i := range s.spread {
 		e := &s.spread[i]
 		g := l.groups[e.group]
-		if k := l.keys[g.key]; k != label.Hostname && e.self > 0 && g.classes == 1 && g.carriers == 1 && !g.delivered && e.minDomains == 0 {
+		if k := l.keys[g.key]; k != label.Hostname && e.self > 0 && !g.delivered && e.minDomains == 0 {
 			return k, e.group, int(e.maxSkew), true
 		}
 	}

@@ -1,0 +1,150 @@
+package search
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/tenon-sh/tenon/engine/market"
+	"github.com/tenon-sh/tenon/engine/packing"
+)
+
+// Pods that are spread over domains cannot all be where they cost least. How many of them have to be in some domains, whatever the plan,
+// follows from their number: in each other domain there may be no more than the skew allows above the emptiest of these.
+
+// portion is so many pods of a class, and what can be bought for them.
+type portion struct {
+	name   string
+	pods   int
+	offers market.Set
+}
+
+// tally is how pods of a class that is spread lie in domains, and what counts beside them.
+type tally struct {
+	names  []string
+	sets   map[string]market.Set
+	skew   int
+	counts map[string]int // that stay, and count
+	fresh  map[string]int // pods of the class on new machines
+	others map[string]int // pods of other classes that count and have been placed, and might have been elsewhere
+	moving int            // all of these
+}
+
+// portions are the pods of a class on new machines: for each domain over which they are spread as many as it must have of them,
+// whatever the plan; if it is asked for, as many as must not be in the cheapest domain, nor in the two cheapest, and so on; and the
+// others, which may go anywhere. Those that may go to fewest offers come first. All domains that they can reach are taken to count.
+func (k *Searcher) portions(c *packing.Class, on onNew, chained bool) []portion {
+	rest := portion{"", on.placed[c], c.Offers}
+	t, ok := k.tally(c, on)
+	if !ok {
+		return []portion{rest}
+	}
+	var out []portion
+	forced := map[string]int{}
+	for _, d := range t.names {
+		if n := t.least([]string{d}); n > 0 {
+			out = append(out, portion{" " + d, n, t.sets[d]})
+			forced[d] = n
+			rest.pods -= n
+		}
+	}
+	if chained && rest.pods > 0 {
+		for _, p := range k.chain(c, t, forced) {
+			out = append(out, p)
+			rest.pods -= p.pods
+		}
+	}
+	if rest.pods > 0 {
+		out = append(out, rest)
+	}
+	return out
+}
+
+// chain is how many pods more than each domain must have by itself have to be in the dearest two of them, in the dearest three,
+// and so on, but all. Every set of domains holds the one before it. So whatever the plan, its pods can be dealt out to the portions, the
+// smallest set first: there are always enough, for each set has as many pods as its portions and those of the sets within need.
+func (k *Searcher) chain(c *packing.Class, t tally, forced map[string]int) []portion {
+	cost := map[string]int64{}
+	for _, d := range t.names {
+		cost[d] = packing.UnitCost(k.Packing, c, t.sets[d], t.fresh[d]+1)
+	}
+	names := slices.Clone(t.names)
+	slices.SortStableFunc(names, func(a, b string) int { return cmp.Compare(cost[b], cost[a]) })
+	var out []portion
+	within := market.NewSet(len(k.Market.Offers))
+	sum := 0
+	for i, d := range names[:max(len(names)-1, 0)] {
+		within.Union(t.sets[d])
+		sum += forced[d]
+		if n := t.least(names[:i+1]) - sum; i > 0 && n > 0 {
+			out = append(out, portion{" " + d + " and dearer", n, slices.Clone(within)})
+			sum += n
+		}
+	}
+	return out
+}
+
+// tally counts for a class that is spread over domains by itself; false if it is not.
+func (k *Searcher) tally(c *packing.Class, on onNew) (tally, bool) {
+	key, group, skew, ok := k.Ledger.SpreadOver(c.PodInfo)
+	if !ok {
+		return tally{}, false
+	}
+	t := tally{skew: skew, counts: k.Ledger.ByDomain(group), fresh: map[string]int{}, others: map[string]int{}}
+	t.names, t.sets = k.Market.ByDomain(c.Offers, key)
+	for offer, n := range on.offers[c] {
+		d := k.Market.DomainOf(offer, key)
+		t.fresh[d] += n
+		t.counts[d] -= n
+	}
+	for _, o := range on.counted[group] {
+		if o == c {
+			continue
+		}
+		for offer, n := range on.offers[o] {
+			t.moving += n
+			t.others[k.Market.DomainOf(offer, key)] += n
+		}
+		for b, n := range on.there[o] {
+			t.moving += n
+			t.others[b.Place.Labels[key]] += n
+		}
+	}
+	return t, true
+}
+
+// least is how many of the pods on new machines have to be in some of the domains, whatever the plan; no more than are there in this one.
+//
+// Let it be v. The emptiest of these domains has no more than its share of all that may count in them: what stays there, these v and
+// the moving pods of other classes, wherever these are. In each domain beside them a pod of the class was bound last, and then there
+// were no more there than the skew above the emptiest of all: no more than the skew above that share. What of the domain stays counted
+// then, but moving pods of other classes may have come later. So all pods of the class but v find room within these numbers, and the
+// least v for which they do is what is looked for: with each more there are fewer others, and more room for them.
+func (t *tally) least(within []string) int {
+	count, stay, fresh, all := 0, 0, 0, 0
+	for _, d := range t.names {
+		all += t.fresh[d]
+		if slices.Contains(within, d) {
+			count++
+			stay += max(t.counts[d], 0)
+			fresh += t.fresh[d]
+		}
+	}
+	enough := func(v int) bool {
+		share, room := (stay+v+t.moving)/max(count, 1), 0
+		for _, d := range t.names {
+			if !slices.Contains(within, d) {
+				room += max(share+t.skew-max(t.counts[d]-t.others[d], 0), 0)
+			}
+		}
+		return all-v <= room
+	}
+	low, high := 0, fresh
+	for low < high {
+		if v := (low + high) / 2; enough(v) {
+			high = v
+		} else {
+			low = v + 1
+		}
+	}
+	return low
+}
