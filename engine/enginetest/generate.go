@@ -50,14 +50,14 @@ func Lines() *rapid.Generator[[]string] {
 			out = append(out, "daemonset log cpu=100m tolerate=*")
 		}
 		for i := range rapid.IntRange(1, 6).Draw(t, "apps") {
-			out = append(out, app1(t, i)...)
+			out = append(out, application(t, i)...)
 		}
 		return out
 	})
 }
 
-// app1 is the pods of one application, at times of two sizes that carry one label and the same terms.
-func app1(t *rapid.T, i int) []string {
+// application is the pods of one application, at times of two sizes that carry one label and the same terms.
+func application(t *rapid.T, i int) []string {
 	terms := []string{
 		" spread=zone:1:of=SELF", " spread=zone:2:any:of=SELF", " spread=host:1:of=SELF", " spread=host:2:taints:of=SELF", " spread=zone:1:min=2:of=SELF",
 		" spread=zone:1:soft:of=SELF", " spread=host:1:of=app0",

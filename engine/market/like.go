@@ -113,7 +113,7 @@ func (l *likeness) ask(w *world.World, pods []*world.Pod, given map[string]bool)
 		one(&d.Pod)
 	}
 	for _, place := range w.Places() {
-		for _, t := range place.Averse() {
+		for _, t := range place.AntiAffinity() {
 			l.counted[t.Key] = true
 		}
 	}

@@ -100,18 +100,18 @@ func openMachines(k *Packing, pods []*world.Pod) {
 		}
 	}
 	k.Ledger.Share(pods, k.Places)
-	var averse []*world.PodTerm
+	var antiAffinity []*world.PodTerm
 	for _, m := range k.Places {
-		averse = append(averse, m.Averse()...)
+		antiAffinity = append(antiAffinity, m.AntiAffinity()...)
 	}
 	for _, d := range k.World.DaemonSets() {
 		for i := range d.Pod.PodTerms {
 			if t := &d.Pod.PodTerms[i]; t.KeepsAway() {
-				averse = append(averse, t)
+				antiAffinity = append(antiAffinity, t)
 			}
 		}
 	}
-	k.Ledger.Watch(averse, pods)
+	k.Ledger.Watch(antiAffinity, pods)
 	for _, m := range k.Places {
 		if m.Node == nil && (m.Claim.Failed || m.Claim.Deleting) {
 			continue

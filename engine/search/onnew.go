@@ -57,8 +57,8 @@ func increment[P comparable](counts map[*packing.Class]map[P]int, c *packing.Cla
 	counts[c][at]++
 }
 
-// noteCrowd notes which classes have more pods on the machine than a machine should hold of them: those that have to
-// be together are, whatever else they wish.
+// noteCrowd notes which classes have more pods on the machine than their terms on single machines allow, as where
+// pods that have to share a machine prefer not to.
 func (k *Searcher) noteCrowd(b *packing.Bin, crowded map[*packing.Class]bool) {
 	pods, shares := map[*packing.Class]int{}, map[spread.Share]int{}
 	for _, x := range b.Pods {

@@ -90,8 +90,8 @@ func (x *parts) solve(charge int64) *solution {
 	return x.trace(func(int) layer { return l })
 }
 
-// within places all items, budgets aside, at a price of at most so much: with one host more after the other, until the charge for
-// another is more than the least price of all could save.
+// within places all items, budgets aside, for at most the price most, where least is the least price of all. It tries one
+// host, then two and so on, until the charge for another is more than a lower price could save.
 func (x *parts) within(least, most int64) *solution {
 	all := len(x.host) - 1
 	none := x.layer()

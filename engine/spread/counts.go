@@ -57,16 +57,16 @@ func (l *counts) Enter(at *fit.Place) int {
 }
 
 // Leave takes a machine out that holds no pods any more. Its number stays taken.
-func (l *counts) Leave(n int) { l.attend(n, -1) }
+func (l *counts) Leave(n int) { l.countMachine(n, -1) }
 
 // Return puts a machine back that left, without pods, under its number.
-func (l *counts) Return(n int) { l.attend(n, 1) }
+func (l *counts) Return(n int) { l.countMachine(n, 1) }
 
-// attend counts the machine, and the pods that come with it, in or out wherever it counts.
-func (l *counts) attend(n int, by int32) {
+// countMachine counts the machine, and the pods that come with it, in or out wherever it counts.
+func (l *counts) countMachine(n int, by int32) {
 	at := &l.nodes[n]
 	if by < 0 {
-		l.accompany(n, by)
+		l.countCompany(n, by)
 	}
 	for _, t := range l.eligible {
 		if d := at.domain[t.key]; d != none && at.may[t.filter] {
@@ -74,12 +74,12 @@ func (l *counts) attend(n int, by int32) {
 		}
 	}
 	if by > 0 {
-		l.accompany(n, by)
+		l.countCompany(n, by)
 	}
 }
 
-// accompany counts the pods that come with a machine.
-func (l *counts) accompany(n int, by int32) {
+// countCompany counts the pods that come with a machine.
+func (l *counts) countCompany(n int, by int32) {
 	for _, p := range l.nodes[n].company {
 		l.run(p, n, by)
 	}
@@ -95,14 +95,14 @@ func (l *counts) Inhabit(m *world.Place, n int) {
 			l.count(groups, m.Pods[i], n, 1)
 		}
 	}
-	l.hold(m, n)
-	for _, t := range m.Averse() {
+	l.countHolders(m, n)
+	for _, t := range m.AntiAffinity() {
 		l.own(t, n, 1)
 	}
 }
 
-// hold counts the pods that run on machine n among those that share their volumes.
-func (l *counts) hold(m *world.Place, n int) {
+// countHolders counts the pods that run on machine n among those that share their volumes.
+func (l *counts) countHolders(m *world.Place, n int) {
 	if len(l.exclusive) == 0 {
 		return
 	}

@@ -104,7 +104,7 @@ func TestAllows(t *testing.T) {
 			l := spread.New(nil)
 			l.Enlist(tc.pod)
 			running := world.Place{Pods: slices.DeleteFunc(slices.Clone(tc.runs), func(p *world.Pod) bool { return p == nil })}
-			l.Watch(running.Averse(), []*world.Pod{tc.pod})
+			l.Watch(running.AntiAffinity(), []*world.Pod{tc.pod})
 			places := nodes("a", "a", "b")
 			var ids []int
 			for i, at := range places {

@@ -4,10 +4,10 @@ import "github.com/tenon-sh/tenon/engine/world"
 
 // Watch makes known the terms by which pods that run keep others away, as far as
 // they may keep away one of those that wait: no others have to be counted for them.
-func (l *terms) Watch(averse []*world.PodTerm, waiting []*world.Pod) {
+func (l *terms) Watch(required []*world.PodTerm, waiting []*world.Pod) {
 	who := audience{pods: waiting, by: map[string]map[string][]*world.Pod{}}
 	idle := map[string]bool{} // terms that concern no waiting pod
-	for _, t := range averse {
+	for _, t := range required {
 		if _, known := l.owned[t]; known {
 			continue // pods of one kind share their terms
 		}

@@ -48,7 +48,7 @@ func TestWatchIsEnough(t *testing.T) {
 			narrow.Enlist(p)
 			full.Enlist(p)
 		}
-		narrow.Watch((&world.Place{Pods: running}).Averse(), waiting)
+		narrow.Watch((&world.Place{Pods: running}).AntiAffinity(), waiting)
 		for _, p := range running {
 			full.Enlist(p)
 		}

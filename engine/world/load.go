@@ -12,10 +12,10 @@ type load struct {
 	pods []*Pod // by key
 	used amount.List
 
-	kin     []*Kin // of each of the pods
-	daemons []*Pod
-	holders []*Pod
-	averse  []*PodTerm
+	kin          []*Kin // of each of the pods
+	daemons      []*Pod
+	holders      []*Pod
+	antiAffinity []*PodTerm
 }
 
 // Kin is what selectors can tell of a pod. Pods of one deployment share it.
@@ -111,7 +111,7 @@ func newLoad(node string, pods []*Pod, k *kinship) *load {
 		}
 		for j := range p.PodTerms {
 			if p.PodTerms[j].KeepsAway() {
-				l.averse = append(l.averse, &p.PodTerms[j])
+				l.antiAffinity = append(l.antiAffinity, &p.PodTerms[j])
 			}
 		}
 	}

@@ -80,8 +80,8 @@ func (p *Place) Daemons() []*Pod { return p.summary().daemons }
 // Holders are the pods there that take ports, volumes or devices.
 func (p *Place) Holders() []*Pod { return p.summary().holders }
 
-// Averse are the terms by which pods there keep others away, of each pod its own.
-func (p *Place) Averse() []*PodTerm { return p.summary().averse }
+// AntiAffinity are the required terms by which pods there keep others away, of each pod its own.
+func (p *Place) AntiAffinity() []*PodTerm { return p.summary().antiAffinity }
 
 // summary is what is known of the place's pods together. A World's places have
 // it; one that was put together by hand is looked at every time.

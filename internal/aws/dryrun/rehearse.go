@@ -28,7 +28,7 @@ type Answer struct {
 // run out gets what it made taken back, and is asked no more: the least that can
 // come of the first is a launch template, which is why it is first.
 //
-// Only if that one is honoured the template is made in earnest, for the time of
+// Only if the server kept the first one dry is the template made, for the time of
 // the trial: what rules of an account demand of a launch, such as metadata
 // options or encrypted disks, stands there, and policies look at its tags.
 func (t *Trials) Rehearse(ctx context.Context, r launch.Requests) []Answer {
@@ -38,7 +38,7 @@ func (t *Trials) Rehearse(ctx context.Context, r launch.Requests) []Answer {
 	_, err := t.cfg.EC2.CreateLaunchTemplate(ctx, &dry)
 	if err == nil {
 		t.dropTemplate(ctx, *r.Template.LaunchTemplateName)
-		t.earnest()
+		t.carriedOut()
 		return nil
 	}
 	if !refusal.Is(err, "DryRunOperation") {
@@ -61,7 +61,7 @@ func (t *Trials) Rehearse(ctx context.Context, r launch.Requests) []Answer {
 		for _, i := range ran.Instances {
 			t.takeBack(ctx, aws.ToString(i.InstanceId))
 		}
-		t.earnest()
+		t.carriedOut()
 		return out
 	}
 	return append(out, Answer{"start a machine", awsv1.ReasonRunInstancesAuthFailed, unlessDry(err)})
@@ -89,7 +89,7 @@ func (t *Trials) rehearseFleet(ctx context.Context, in *ec2.CreateFleetInput) (A
 		for _, m := range fleet.Read(made, "").Machines {
 			t.takeBack(ctx, m.ID)
 		}
-		t.earnest()
+		t.carriedOut()
 		return Answer{}, false
 	}
 	return Answer{"start a fleet", awsv1.ReasonCreateFleetAuthFailed, unlessDry(err)}, true
@@ -116,8 +116,8 @@ func (t *Trials) dropTemplate(ctx context.Context, name string) {
 // asked for the trial has ended.
 const dropWithin = 10 * time.Second
 
-// earnest notes that dry runs are carried out here, so that none is sent again.
-func (t *Trials) earnest() {
+// carriedOut notes that what answers for EC2 carries dry runs out, so that none is sent again.
+func (t *Trials) carriedOut() {
 	t.stop()
 	t.cfg.Said(say.Line{Failed: true, Message: "What answers for EC2 carries dry runs out: what came of them is given back, and no class is tried any more"})
 }
