@@ -48,7 +48,10 @@ type Exporter struct {
 
 // NewExporter returns an Exporter. It sends nothing before Start.
 func NewExporter(s Settings, m *metric.Set) *Exporter {
+	transport := http.DefaultTransport.(*http.Transport).Clone()
+	transport.TLSClientConfig = s.TLS
 	return &Exporter{settings: s, metrics: m, queue: make(chan Pod, backlog), client: &http.Client{
+		Transport:     transport,
 		Timeout:       patience,
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }, // headers may hold a secret
 	}}

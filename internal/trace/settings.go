@@ -1,6 +1,7 @@
 package trace
 
 import (
+	"crypto/tls"
 	"fmt"
 	"maps"
 	"net/url"
@@ -14,6 +15,7 @@ type Settings struct {
 	Headers  map[string]string
 	Gzip     bool
 	Resource []Attribute // what the spans are of
+	TLS      *tls.Config // nil: as for any server
 }
 
 // On reports whether spans go anywhere.
@@ -57,6 +59,10 @@ func Read(getenv func(string) string, cluster, release string) (Settings, error)
 	if !ok {
 		return s, fmt.Errorf("%s cannot be read, want name=value, and commas between several: no spans are sent", name)
 	}
+	encryption, err := encrypted(first)
+	if err != nil {
+		return s, err
+	}
 	about, ok := pairs(getenv("OTEL_RESOURCE_ATTRIBUTES"))
 	if !ok {
 		return s, fmt.Errorf("OTEL_RESOURCE_ATTRIBUTES cannot be read, want name=value, and commas between several: no spans are sent")
@@ -70,7 +76,7 @@ func Read(getenv func(string) string, cluster, release string) (Settings, error)
 	if service != "" {
 		about["service.name"] = service
 	}
-	s = Settings{URL: u.String(), Headers: headers, Gzip: compression == "gzip"}
+	s = Settings{URL: u.String(), Headers: headers, Gzip: compression == "gzip", TLS: encryption}
 	for _, k := range slices.Sorted(maps.Keys(about)) {
 		s.Resource = append(s.Resource, Attribute{k, about[k]})
 	}
