@@ -299,6 +299,13 @@ func (p *pod) command(ctx context.Context, ports map[int]int, run int32) (*exec.
 		return nil, nil, err
 	}
 	move(env, ports)
+	volumes, err := mounts(p.Pod, dir, p.look(ctx))
+	if err != nil {
+		return nil, nil, err
+	}
+	for name, value := range env {
+		env[name] = outside(value, volumes)
+	}
 	if err := p.token(ctx); err != nil {
 		return nil, nil, err
 	}
@@ -313,7 +320,7 @@ func (p *pod) command(ctx context.Context, ports map[int]int, run int32) (*exec.
 	}
 	args := []string{}
 	for _, a := range p.Spec.Containers[0].Args {
-		args = append(args, expand(a, env))
+		args = append(args, outside(expand(a, env), volumes))
 	}
 	cmd := exec.Command(p.h.o.Program, args...)
 	cmd.Dir = dir
