@@ -57,7 +57,7 @@ func (m model) allows(p *world.Pod, n int) bool {
 	return affinity == 0 || met || !matched && m.self(p)
 }
 
-// even reports whether one more keeps the skew.
+// spread reports whether one more keeps the skew.
 func (m model) spread(p *world.Pod, c world.Spread, n int) bool {
 	here, has := m.places[n].Labels[c.Key]
 	if !has {

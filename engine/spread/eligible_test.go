@@ -1,0 +1,122 @@
+package spread_test
+
+import (
+	"testing"
+
+	"github.com/tenon-sh/tenon/engine/fit"
+	"github.com/tenon-sh/tenon/engine/label"
+	"github.com/tenon-sh/tenon/engine/spread"
+	"github.com/tenon-sh/tenon/engine/world"
+)
+
+// Which nodes a topology spread constraint counts: zones a and b have a pod each, c has none, so that another
+// pod may go to a only where the node in c does not count.
+func TestNodesThatCount(t *testing.T) {
+	zones := label.SetOf(label.Is(label.Zone, "a", "b"))
+	tainted := func(at *fit.Place) { at.Taints = []world.Taint{{Key: "own", Effect: world.NoSchedule}} }
+	closed := func(at *fit.Place) { at.Cordoned = true }
+	for name, tc := range map[string]struct {
+		why   string
+		pod   func(*world.Pod)
+		at    func(*fit.Place) // the node in c
+		lacks bool             // it does not count
+	}{
+		"All":      {"A node that takes the pod counts.", nil, nil, false},
+		"Selector": {"One that the pod does not select counts not.", func(p *world.Pod) { p.NodeSelector = zones }, nil, true},
+		"Terms":    {"Nor one that its node affinity leaves out.", func(p *world.Pod) { p.NodeTerms = []world.NodeTerm{{Labels: zones}} }, nil, true},
+		"OneTerm": {"One of its terms is enough.", func(p *world.Pod) {
+			p.NodeTerms = []world.NodeTerm{{Labels: zones}, {Labels: label.SetOf(label.Is(label.Zone, "c"))}}
+		}, nil, false},
+		"Ignore":    {"Unless nodeAffinityPolicy is Ignore.", func(p *world.Pod) { p.NodeSelector, p.Spread[0].AnyNode = zones, true }, nil, false},
+		"Taint":     {"A taint makes no difference.", nil, tainted, false},
+		"Honor":     {"Unless nodeTaintsPolicy is Honor.", func(p *world.Pod) { p.Spread[0].HonourTaints = true }, tainted, true},
+		"Tolerated": {"And the pod does not tolerate it.", func(p *world.Pod) { p.Spread[0].HonourTaints, p.Tolerations = true, []world.Toleration{{Exists: true}} }, tainted, false},
+		"Cordon":    {"A cordon makes no difference.", nil, closed, false},
+		"HonorThat": {"Unless nodeTaintsPolicy is Honor.", func(p *world.Pod) { p.Spread[0].HonourTaints = true }, closed, true},
+		"AnotherKey": {"A node without the keys of all hard constraints counts not.", func(p *world.Pod) {
+			p.Spread = append(p.Spread, world.Spread{Key: "rack", MaxSkew: 9, Selector: picks("x")})
+		}, nil, true},
+		"SoftKey": {"Those of soft ones may be missing.", func(p *world.Pod) {
+			p.Spread = append(p.Spread, world.Spread{Key: "rack", MaxSkew: 9, Soft: true, Selector: picks("x")})
+		}, nil, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			p := &world.Pod{Key: world.Key{Namespace: "d", Name: "new"}, Labels: map[string]string{"app": "x"}, Spread: []world.Spread{{Key: label.Zone, MaxSkew: 1, Selector: picks("x")}}}
+			if tc.pod != nil {
+				tc.pod(p)
+			}
+			l := spread.New(nil)
+			l.Enlist(p)
+			places := nodes("a", "b", "c")
+			places[0].Labels["rack"], places[1].Labels["rack"] = "r", "r"
+			if tc.at != nil {
+				tc.at(places[2])
+			}
+			for i, at := range places {
+				if n := l.Enter(at); i < 2 {
+					l.Run(&world.Pod{Key: world.Key{Namespace: "d"}, Labels: p.Labels}, n)
+				}
+			}
+			if s := l.PodInfo(p); l.Allows(s, 0) != tc.lacks {
+				t.Errorf("%s In zone a another pod is allowed: %t", tc.why, !tc.lacks)
+			}
+		})
+	}
+}
+
+// A machine on its way whose zone is not known yet has to do in every zone that it may come to be in.
+func TestOpenDomains(t *testing.T) {
+	two := label.Is(label.Zone, "a", "b")
+	two.Present = true
+	maybe := two
+	maybe.Present = false
+	for name, tc := range map[string]struct {
+		why  string
+		pods []string
+		open label.Requirement
+		want bool
+	}{
+		"Even":     {"Both zones have one.", []string{"pod web spread=zone:1", "pod web0 node=n0 app=web", "pod web1 node=n2 app=web"}, two, true},
+		"Uneven":   {"It may be in the one that has one more.", []string{"pod web spread=zone:1", "pod web0 node=n0 app=web"}, two, false},
+		"Slack":    {"That is allowed.", []string{"pod web spread=zone:2", "pod web0 node=n0 app=web"}, two, true},
+		"Without":  {"It may have no zone at all.", []string{"pod web spread=zone:1"}, maybe, false},
+		"Few":      {"Zones are fewer than wanted, so that the least is none.", []string{"pod web spread=zone:1:min=4", "pod web0 node=n0 app=web", "pod web1 node=n2 app=web"}, two, false},
+		"Enough":   {"With it they are as many.", []string{"pod web spread=zone:1:min=3", "pod web0 node=n0 app=web", "pod web1 node=n2 app=web"}, two, true},
+		"NearOne":  {"It may be where no company is.", []string{"pod web near=zone:db", "pod db0 node=n0 app=db"}, two, false},
+		"Apart":    {"It may be where a pod is that has to be avoided.", []string{"pod web apart=zone:db", "pod db0 node=n0 app=db"}, two, false},
+		"FarApart": {"No such pod is in either.", []string{"pod web apart=zone:db"}, two, true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			l, pods := told(t, tc.pods...)
+			n := l.Enter(&fit.Place{Name: "claim", Planned: true, Sealed: true, Labels: map[string]string{label.Hostname: "claim"}, Open: label.SetOf(tc.open)})
+			if got := l.Allows(pods[0], n); got != tc.want {
+				t.Errorf("%s It is allowed: %t", tc.why, got)
+			}
+		})
+	}
+}
+
+// Pods of DaemonSets that a new machine will run are there as soon as it is.
+func TestCompanyOfNewMachines(t *testing.T) {
+	for name, tc := range map[string]struct {
+		why string
+		pod string
+		in  string
+		yes bool
+	}{
+		"Near":     {"It is the company that is wanted.", "pod web near=host:log", "c", true},
+		"Apart":    {"It is to be avoided.", "pod web apart=host:log", "c", false},
+		"Counted":  {"It counts for a constraint: its zone has one more than others.", "pod web spread=zone:1:of=log", "a", true},
+		"Crowded":  {"And the pod is another.", "pod log spread=zone:1", "a", false},
+		"Together": {"The zone is new, and none has fewer.", "pod log spread=zone:1", "c", false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			log := &world.Pod{Key: world.Key{Namespace: "default", Name: "log"}, Labels: map[string]string{"app": "log"}, DaemonSet: "log"}
+			l, pods := told(t, tc.pod)
+			at := &fit.Place{Name: "new", Planned: true, Labels: map[string]string{label.Zone: tc.in, label.Hostname: "new"}, Company: []*world.Pod{log}}
+			if got := l.AllowsNew(pods[0], at); got != tc.yes {
+				t.Errorf("%s It is allowed: %t", tc.why, got)
+			}
+		})
+	}
+}
