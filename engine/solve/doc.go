@@ -14,7 +14,8 @@
 //
 //	compile.go   drop what cannot matter: dimensions that no item needs, hosts that another always beats, items no host can take
 //	attain.go    and room that no sum of needs fills
-//	firstfit.go  the plan of a scheduler without an optimiser; the answer is never dearer
+//	total.go     nor all items together
+//	firstfit.go  the plan of a scheduler without an optimiser; the answer is never dearer with the charge
 //	cover.go     one class alone: the best plan, by counting up
 //	exact.go     a dozen items: the best plan, by taking the whole apart in every way, with one host, two, three…
 //	fluid.go     the relaxation: hosts by kind, classes by lump, caps

@@ -12,7 +12,7 @@ type search struct {
 	fluid  *fluid
 	near   *fluid // of the hosts that are not much dearer than the cheapest
 	best   *solution
-	given  *solution // the cheapest of the solutions that the answer may not be dearer than
+	given  *solution // the cheapest of the solutions than which the answer for a handful may have no higher price
 	least  float64   // what the relaxation costs, with the charge
 	proven int64     // a bound found on the way
 	solved bool      // the best solution is known to be the best there is
@@ -41,7 +41,7 @@ func (s *search) offer(x *solution) {
 	}
 }
 
-// give offers a solution that the answer may not be dearer than.
+// give offers a solution that is known beforehand.
 func (s *search) give(x *solution) {
 	if x == nil {
 		return

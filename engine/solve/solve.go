@@ -106,7 +106,9 @@ func (s *search) try(st style) *solution {
 // finish chooses the answer and proves how good it is.
 func (s *search) finish(p Problem) Answer {
 	best := s.best
-	if s.m.missing(best, s.given) == 0 && s.m.cost(best) > s.m.cost(s.given) {
+	// Of a handful the charge decides among prices that are borne. Of more, price and charge are made small together, and a lower price
+	// is no reason for one machine more.
+	if s.m.items() <= Handful && s.m.missing(best, s.given) == 0 && s.m.cost(best) > s.m.cost(s.given) {
 		best = s.given
 	}
 	placed := make([]int, len(s.m.classes))

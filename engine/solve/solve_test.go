@@ -308,16 +308,23 @@ func TestNeverDearerThanWhatIsKnown(t *testing.T) {
 		if len(m.classes) == 0 {
 			return
 		}
-		a := Solve(p)
-		if first := m.cost(m.firstFit()); a.Cost > first {
-			t.Fatalf("cost %d, first fit %d", a.Cost, first)
+		charged := func(a Answer) int64 {
+			sum := a.Cost
+			for _, n := range a.Nodes {
+				sum += p.Charge * int64(n.Times)
+			}
+			return sum
+		}
+		a, first, handful := Solve(p), m.firstFit(), m.items() <= Handful
+		if handful && a.Cost > m.cost(first) || !handful && m.missing(first, m.read(a)) == 0 && charged(a) > m.goal(first) {
+			t.Fatalf("cost %d, with the charge %d; first fit %d and %d", a.Cost, charged(a), m.cost(first), m.goal(first))
 		}
 		cheap := p
 		cheap.Charge = 0
 		seed := Solve(cheap)
 		p.Seeds = []Answer{seed}
-		if b := Solve(p); b.Cost > seed.Cost {
-			t.Fatalf("cost %d, seed %d", b.Cost, seed.Cost)
+		if b := Solve(p); handful && b.Cost > seed.Cost || len(seed.Left) == 0 && charged(b) > charged(seed) && !handful {
+			t.Fatalf("cost %d, with the charge %d; seed %d and %d", b.Cost, charged(b), seed.Cost, charged(seed))
 		}
 	})
 }

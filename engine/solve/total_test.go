@@ -48,3 +48,15 @@ func TestTotalsOfLargeNumbers(t *testing.T) {
 		}
 	}
 }
+
+// Where machines cost next to nothing the charge for one more decides, although two small ones have a lower price than one large one.
+func TestChargeDecidesForMany(t *testing.T) {
+	p := Problem{
+		Hosts:  []Host{{Name: "small", Room: []int64{16}, Price: 100}, {Name: "large", Room: []int64{32}, Price: 250}},
+		Items:  []Item{{Name: "web", Count: 20, Need: []int64{1}, Hosts: AllBits(2)}, {Name: "api", Count: 12, Need: []int64{1}, Hosts: AllBits(2)}},
+		Charge: 20_000,
+	}
+	if a := Solve(p); len(a.Nodes) != 1 || a.Cost != 250 {
+		t.Errorf("%+v, want one large host", a)
+	}
+}
