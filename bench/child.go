@@ -43,6 +43,8 @@ func (o *options) decide(ctx context.Context, w io.Writer) error {
 		return o.tinyWorlds(w)
 	case familyChild:
 		return o.family(w)
+	case solvedChild:
+		return o.solve(ctx, w)
 	}
 	in, catalog, err := o.world.build()
 	if err != nil {

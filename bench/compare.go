@@ -74,6 +74,11 @@ func (o *options) children(ctx context.Context, progress io.Writer, run *report.
 			return err
 		}
 	}
+	if o.perSolved > 0 {
+		if run.Solved, err = o.solved(ctx, progress); err != nil {
+			return err
+		}
+	}
 	if o.perFamily > 0 {
 		run.Families, err = o.families(ctx, progress)
 	}

@@ -5,8 +5,9 @@
 //	go run . -side tenon                     ours only, as lines
 //	go run . -only diverse -pods 1000        one scenario, other sizes
 //	go run . -families 20 -only pareto,spot   worlds of some families, or of all without -only; ours only, as lines
+//	go run . -solver 20                      small worlds beside an independent solver; ours only, as lines
 //	go run . -write DIR -only trace          the objects and the catalogue as files for tenon plan
-//	go run . -from ../docs/benchmarks/results.json -out ../docs/benchmarks.md   the page again; what -shrink, -tiny, -races and -families ask for is measured anew
+//	go run . -from ../docs/benchmarks/results.json -out ../docs/benchmarks.md   the page again; what -shrink, -tiny, -races, -solver and -families ask for is measured anew
 package main
 
 import (
@@ -39,6 +40,9 @@ func run(ctx context.Context, args []string) error {
 		return o.rewrite(ctx, os.Stderr)
 	case o.write != "":
 		return o.writeFiles()
+	case o.perSolved > 0 && o.out == "":
+		_, err := o.solved(ctx, os.Stderr)
+		return err
 	case o.perFamily > 0 && o.out == "":
 		_, err := o.families(ctx, os.Stderr)
 		return err

@@ -31,6 +31,7 @@ type options struct {
 	racing  int
 
 	perFamily  int
+	perSolved  int
 	familyPods string
 
 	scheduler *oracle.Conversation // nil: nobody judges
@@ -66,6 +67,7 @@ func (o *options) flags(f *flag.FlagSet) {
 	f.IntVar(&o.races, "races", 0, "clusters to bind the pods of, while machines join one by one")
 	f.IntVar(&o.racing, "racing", 1_000, "pods of each of these clusters")
 	f.IntVar(&o.perFamily, "families", 0, "worlds of each family to plan for; without -out these alone")
+	f.IntVar(&o.perSolved, "solver", 0, "small worlds of each of some families to hold against an independent solver, by python3 with scipy; without -out these alone")
 	f.StringVar(&o.familyPods, "family-pods", "1000", "numbers of pods of these worlds, separated by commas")
 	f.StringVar(&o.write, "write", "", "folder to write the worlds to, instead of deciding")
 

@@ -22,6 +22,7 @@ func Page(run Run, plots string) string {
 	}
 	judged(&b, append(append([]Row{}, run.Rows...), run.Seeds...))
 	tinyLine(&b, run.Tiny)
+	solvedTable(&b, run.Solved)
 	familyTable(&b, run.Families)
 	raceTable(&b, run.Races)
 	shrinkTable(&b, run.Shrinks)

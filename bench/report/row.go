@@ -24,6 +24,7 @@ type Run struct {
 	Seeds   []Row  `json:"seeds"` // small worlds, several of each
 
 	Tiny     Tiny     `json:"tiny"`
+	Solved   []Solved `json:"solved,omitempty"`
 	Races    []Race   `json:"races,omitempty"`
 	Shrinks  []Shrink `json:"shrinks,omitempty"`
 	Families []Family `json:"families,omitempty"`
