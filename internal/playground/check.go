@@ -46,6 +46,14 @@ func (o *Options) check() error {
 			return fmt.Errorf("--managed-nodes: there cannot be %d machines of %s", n, name)
 		}
 	}
+	for _, name := range slices.Sorted(maps.Keys(o.ExtraTypes)) {
+		if err := named("--extra-types", o.ExtraTypes[name], o.Region, known); err != nil {
+			return err
+		}
+		if slices.Contains(known, name) {
+			return fmt.Errorf("--extra-types: %s sells %s already", o.Region, name)
+		}
+	}
 	if n := o.Surroundings.Fargate; n < 0 {
 		return fmt.Errorf("--fargate-nodes is %d, want zero or more", n)
 	}

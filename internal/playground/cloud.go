@@ -1,6 +1,7 @@
 package playground
 
 import (
+	"cmp"
 	"context"
 	"encoding/base64"
 	"fmt"
@@ -38,7 +39,7 @@ func (g *ground) startCloud(ctx context.Context) (*cloud, error) {
 	}
 	account, err := awsapi.NewAccount(awsapi.Config{
 		Region: g.Region, ClusterName: g.ClusterName, KubernetesVersion: g.KubernetesVersion, Endpoint: g.cluster.URL, CA: access.CAData, Catalog: region, Now: g.Now, Timing: g.Timing,
-		ExtraZones: g.ExtraZones, Kubeconfig: g.Dir.Kubeconfig(),
+		ExtraZones: g.ExtraZones, ExtraTypes: g.ExtraTypes, Kubeconfig: g.Dir.Kubeconfig(),
 	})
 	if err != nil {
 		return nil, err
@@ -120,7 +121,7 @@ func (c *cloud) kill(ctx context.Context, fleet *kubelet.Fleet, id string) error
 
 // machineOf is the machine that an instance of the market starts as.
 func machineOf(types *catalog.Catalog, o Options, i market.Instance) (kubelet.Machine, error) {
-	t, ok := types.Type(i.Type)
+	t, ok := types.Type(cmp.Or(o.ExtraTypes[i.Type], i.Type))
 	if !ok {
 		return kubelet.Machine{}, fmt.Errorf("its type %s is not in the catalogue", i.Type)
 	}

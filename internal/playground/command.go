@@ -104,6 +104,7 @@ func upCommand(dir *string) *cobra.Command {
 	f.StringVar(&o.ClusterName, "cluster-name", "playground", "`name` of the cluster in the simulated account")
 	f.StringVar(&o.KubernetesVersion, "kubernetes-version", "1.32", "`version` that the simulated EKS says the cluster has, and its machines' images are for")
 	f.StringToIntVar(&o.Surroundings.Managed, "managed-nodes", nil, "machines of a managed node group, by `type`: m5.large=3")
+	f.StringToStringVar(&o.ExtraTypes, "extra-types", nil, "types that AWS does not have, each like one that the region sells but for its `name`: c-4x-amd64-linux=c5.xlarge")
 	f.IntVar(&o.Surroundings.Fargate, "fargate-nodes", 0, "`number` of nodes of Fargate")
 	f.BoolVar(&o.Surroundings.Daemons, "daemons", false, "run aws-node and kube-proxy on every machine, as EKS does")
 	f.StringVar(&way, "controller", "chart", "who runs the controller: chart installs it with helm, process runs it as a child, none leaves it to you")

@@ -38,10 +38,11 @@ type Options struct {
 	Charts     string        // directory whose charts are served on the loopback interface instead of our own
 	Chart      string        // directory of the chart to install the controller by, instead of our own
 
-	ClusterName       string   // in the simulated account
-	KubernetesVersion string   // that the simulated EKS says the cluster has; empty: a recent one
-	ExtraZones        []string // zones the region does not have, selling what its first zone sells
-	ControllerFlags   []string // further flags of `tenon controller`
+	ClusterName       string            // in the simulated account
+	KubernetesVersion string            // that the simulated EKS says the cluster has; empty: a recent one
+	ExtraZones        []string          // zones the region does not have, selling what its first zone sells
+	ExtraTypes        map[string]string // types AWS does not have, by name, each with the one that it is like
+	ControllerFlags   []string          // further flags of `tenon controller`
 	Surroundings      Surroundings
 
 	Delays kubelet.Delays

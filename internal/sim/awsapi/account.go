@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"encoding/base64"
 	"fmt"
+	"maps"
 	"net/http"
 	"net/netip"
 	"slices"
@@ -30,6 +31,7 @@ type Config struct {
 	Catalog           *catalog.Region
 	Sells             func(instanceType string) bool // which types of the catalogue the region has; nil: all
 	ExtraZones        []string                       // zones the region does not have, selling what its first zone sells
+	ExtraTypes        map[string]string              // types the region does not have, by name, each with the one that it is like
 	Timing            market.Timing
 	Limits            map[string]market.Limit // nil: as AWS has them; empty: none
 	Quotas            map[market.Bucket]int
@@ -92,7 +94,11 @@ func NewAccount(cfg Config) (*Account, error) {
 	cfg.ServiceCIDR = cmp.Or(cfg.ServiceCIDR, "10.100.0.0/16")
 	cfg.VPC = cmp.Or(cfg.VPC, "192.168.0.0/16")
 	a := &Account{cfg: cfg, keys: map[string]string{}}
-	zones, types := widen(market.ZonesOf(cfg.Catalog), market.TypesOf(cfg.Catalog), cfg.ExtraZones)
+	more, err := alike(market.TypesOf(cfg.Catalog), cfg.ExtraTypes)
+	if err != nil {
+		return nil, err
+	}
+	zones, types := widen(market.ZonesOf(cfg.Catalog), more, cfg.ExtraZones)
 	if cfg.Sells != nil {
 		types = slices.DeleteFunc(types, func(t market.Type) bool { return !cfg.Sells(t.Name) })
 	}
@@ -106,6 +112,24 @@ func NewAccount(cfg Config) (*Account, error) {
 		return nil, fmt.Errorf("build the simulated account of %q in %s: %w", cfg.ClusterName, cfg.Region, err)
 	}
 	return a, nil
+}
+
+// alike adds types that are like others but for their names.
+func alike(types []market.Type, extra map[string]string) ([]market.Type, error) {
+	for _, name := range slices.Sorted(maps.Keys(extra)) {
+		at := slices.IndexFunc(types, func(t market.Type) bool { return t.Name == extra[name] })
+		taken := slices.ContainsFunc(types, func(t market.Type) bool { return t.Name == name })
+		switch {
+		case at < 0:
+			return nil, fmt.Errorf("type %s is to be like %s, which the region does not sell", name, extra[name])
+		case taken:
+			return nil, fmt.Errorf("the region has a type %s already", name)
+		}
+		t := types[at]
+		t.Name = name
+		types = append(types, t)
+	}
+	return types, nil
 }
 
 // widen adds zones that sell what the first one sells.

@@ -5,6 +5,7 @@ import (
 	"io"
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
 	"testing"
 
@@ -93,6 +94,19 @@ func TestTheStackCanBeDeleted(t *testing.T) {
 	}
 	if w.Market.Allowed(w.ControllerRole()) || w.Market.HasQueue("demo") {
 		t.Error("the controller is still allowed to work, or the queue is still there")
+	}
+}
+
+func TestExtraTypes(t *testing.T) {
+	w := serve(t, func(c *awsapi.Config) { c.ExtraTypes = map[string]string{"c-4x": "m5.xlarge"} })
+	extra, like := w.Market.Type("c-4x"), w.Market.Type("m5.xlarge")
+	if extra == nil || extra.Name != "c-4x" || extra.VCPUs != like.VCPUs || extra.OnDemand != like.OnDemand || !slices.Equal(extra.Zones, like.Zones) {
+		t.Errorf("it is %+v, want it like %+v", extra, like)
+	}
+	for name, like := range map[string]string{"m5.large": "m5.xlarge", "c-4x": "none"} {
+		if _, err := awsapi.NewAccount(awsapi.Config{Region: "us-west-2", ClusterName: "c", ExtraTypes: map[string]string{name: like}}); err == nil {
+			t.Errorf("%s like %s is not refused", name, like)
+		}
 	}
 }
 
