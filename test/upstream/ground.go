@@ -31,6 +31,8 @@ var (
 	pool []byte
 	//go:embed pool-small.yaml
 	small []byte
+	//go:embed pool-dra.yaml
+	dra []byte
 )
 
 // gates are what the specs of the suites need turned on.
@@ -43,6 +45,7 @@ type ground struct {
 	dir     string
 	without bool
 	stands  string // the suite that it stands for; empty: there is none
+	driver  driver // of devices, where the suite has any
 }
 
 // up makes a playground with an empty cluster for a suite, unless one stands.
@@ -53,7 +56,7 @@ func (g *ground) up(ctx context.Context, suite string) error {
 	if err := os.MkdirAll(g.dir, 0o755); err != nil {
 		return err
 	}
-	for name, text := range map[string][]byte{"class.yaml": class, "pool.yaml": pool, "pool-small.yaml": small} {
+	for name, text := range map[string][]byte{"class.yaml": class, "pool.yaml": pool, "pool-small.yaml": small, "pool-dra.yaml": dra} {
 		if err := os.WriteFile(filepath.Join(g.dir, name), text, 0o644); err != nil {
 			return err
 		}
@@ -65,10 +68,25 @@ func (g *ground) up(ctx context.Context, suite string) error {
 		}
 	}
 	g.stands = suite
-	if err := g.tool(ctx, "tenon", "up", "--dir", g.home(), "--reset", "--detach", "--controller=none", "--no-demo",
-		"--cluster-name", cluster, "--boot", "1s", "--ready", "1s", "--devices", "1s"); err != nil {
+	up := []string{
+		"up", "--dir", g.home(), "--reset", "--detach", "--controller=none", "--no-demo", "--cluster-name", cluster, "--boot", "1s", "--ready", "1s", "--devices", "1s",
+	}
+	if suite == allocating {
+		up = append(up, "--extra-types", extraTypes)
+	}
+	if err := g.tool(ctx, "tenon", up...); err != nil {
 		return err
 	}
+	if suite == allocating {
+		if err := g.driver.start(ctx, g); err != nil {
+			return err
+		}
+	}
+	return g.install(ctx, suite)
+}
+
+// install installs the kinds and, unless specs run without it, the controller.
+func (g *ground) install(ctx context.Context, suite string) error {
 	if err := g.tool(ctx, "helm", "install", "karpenter-crd", filepath.Join(top, "charts/karpenter-crd"), "-n", namespace); err != nil || g.without {
 		return err
 	}
@@ -114,6 +132,7 @@ func free(port string) error {
 // down ends the playground, whatever it is doing.
 func (g *ground) down() {
 	g.stands = ""
+	g.driver.stop()
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	defer cancel()
 	_ = g.tool(ctx, "tenon", "down", "--dir", g.home()) // there may be none
@@ -164,8 +183,11 @@ func (g *ground) run(ctx context.Context, s spec, o options) result {
 		return result{Result: failed, Why: err.Error()}
 	}
 	pool := "pool.yaml"
-	if s.small() {
+	switch {
+	case s.small():
 		pool = "pool-small.yaml"
+	case s.Suite == allocating:
+		pool = "pool-dra.yaml"
 	}
 	const grace = time.Minute
 	ctx, cancel := context.WithTimeout(ctx, o.limit+3*grace)

@@ -33,6 +33,7 @@ import (
 
 	// The suites consist of tests alone, which nothing can import. What they import keeps go.mod whole.
 	_ "github.com/onsi/gomega"
+	_ "sigs.k8s.io/karpenter/dra-kwok-driver/pkg/controllers" // of the driver of devices, which is a program
 	_ "sigs.k8s.io/karpenter/kwok/apis/v1alpha1"
 	_ "sigs.k8s.io/karpenter/test/pkg/environment/common"
 )
