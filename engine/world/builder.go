@@ -184,8 +184,9 @@ func (b *Builder) SetPool(p Pool) error {
 // DeletePool takes a pool out, if it is there.
 func (b *Builder) DeletePool(id PoolID) { set(b, &b.pools, id, nil) }
 
-// SetCatalog adds or replaces what a template's machines can be.
+// SetCatalog adds or replaces what a template's machines can be. What has no price is left out: it would be taken to cost nothing.
 func (b *Builder) SetCatalog(c Catalog) error {
+	c = c.Priced()
 	if err := checkCatalog(c); err != nil {
 		return err
 	}

@@ -345,6 +345,25 @@ type Catalog struct {
 	Shapes   []Shape    `json:"shapes"`
 }
 
+// Priced is the catalogue without offers of which no price is known, and without shapes that have no others.
+func (c Catalog) Priced() Catalog {
+	unpriced := func(o Offer) bool { return o.Unpriced }
+	if !slices.ContainsFunc(c.Shapes, func(s Shape) bool { return slices.ContainsFunc(s.Offers, unpriced) }) {
+		return c
+	}
+	shapes := make([]Shape, 0, len(c.Shapes))
+	for _, s := range c.Shapes {
+		if slices.ContainsFunc(s.Offers, unpriced) {
+			if s.Offers = slices.DeleteFunc(slices.Clone(s.Offers), unpriced); len(s.Offers) == 0 {
+				continue
+			}
+		}
+		shapes = append(shapes, s)
+	}
+	c.Shapes = shapes
+	return c
+}
+
 // Shape is one type of machine.
 type Shape struct {
 	Name         string        `json:"name"`
@@ -387,9 +406,10 @@ type Offer struct {
 	CapacityType string            `json:"capacityType"`
 	Price        money.Micro       `json:"price"` // millionths of the currency an hour
 	Synthetic    bool              `json:"synthetic,omitempty"`
-	Overlaid     bool              `json:"overlaid,omitempty"` // its price was corrected
-	Gone         bool              `json:"gone,omitempty"`     // not to be had now
-	Refused      int               `json:"refused,omitempty"`  // how many in a thousand that asked for it lately did not get it
+	Unpriced     bool              `digest:"fold" json:"unpriced,omitempty"` // nothing is known of its price: no World has it, until somebody says one
+	Overlaid     bool              `json:"overlaid,omitempty"`               // its price was corrected
+	Gone         bool              `json:"gone,omitempty"`                   // not to be had now
+	Refused      int               `json:"refused,omitempty"`                // how many in a thousand that asked for it lately did not get it
 	Reservation  string            `json:"reservation,omitempty"`
 	Count        int               `json:"count,omitempty"`  // machines left in the reservation
 	Labels       map[string]string `json:"labels,omitempty"` // further labels, such as the zone's id

@@ -19,6 +19,10 @@ func TestRequirementsOfOrders(t *testing.T) {
 		return func(o *cloud.Order) { o.Requirements = o.Requirements.And(label.Is(key, values...)) }
 	}
 	free := func(o *cloud.Order) { o.Menu = nil }
+	preview := func(o *cloud.Order) {
+		free(o)
+		in(label.InstanceType, "p5e.48xlarge")(o)
+	}
 	tests := map[string]struct {
 		why    string
 		change func(*cloud.Order)
@@ -46,6 +50,18 @@ func TestRequirementsOfOrders(t *testing.T) {
 			},
 			want: func(i market.Instance) bool { return i.Type == "m5.large" && i.Zone == "us-west-2b" },
 		},
+		"Preview": {
+			why: "What EC2 has no price for is bought where the pool has one.",
+			change: func(o *cloud.Order) {
+				preview(o)
+				o.Prices = map[cloud.Offer]money.Micro{}
+				for _, zone := range []string{"us-west-2a", "us-west-2b", "us-west-2c"} {
+					o.Prices[cloud.Offer{Shape: "p5e.48xlarge", Zone: zone, CapacityType: label.OnDemand}] = 1
+				}
+			},
+			want: func(i market.Instance) bool { return i.Type == "p5e.48xlarge" },
+		},
+		"PreviewUnpriced": {why: "Where nobody has a price for it, it would be bought as if it cost nothing.", change: preview, none: true},
 		"NoMenu": {
 			why: "Without a menu nobody asked for accelerators.", change: free,
 			want: func(i market.Instance) bool { return !strings.HasPrefix(i.Type, "g5") },
@@ -62,7 +78,7 @@ func TestRequirementsOfOrders(t *testing.T) {
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				w := &virtual{t: t}
+				w := &virtual{t: t, sold: []string{"c5", "m5", "m5a", "m6g", "g5", "p5e"}}
 				o := order("one", 2, label.OnDemand)
 				tc.change(&o)
 				out := w.start().Launch(t.Context(), []cloud.Order{o})[0]

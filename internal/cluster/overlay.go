@@ -74,6 +74,16 @@ func (c *Cluster) Overlay(name string) (Verdict, bool) {
 	return v, ok
 }
 
+// Published is a template's catalogue as it was published, with what has no price; nil if there is none.
+func (c *Cluster) Published(t world.TemplateID) *world.Catalog {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if published, ok := c.layers.catalogs[t]; ok {
+		return &published
+	}
+	return nil
+}
+
 // lay gives pools the catalogues that overlays make of those that were
 // published. The lock is held.
 func (c *Cluster) lay() []Change {

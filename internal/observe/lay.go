@@ -61,6 +61,7 @@ type sheet struct {
 	labels  []label.Set // of each shape's machines, but for what only the offer settles
 	prices  map[thing]*Overlay
 	amounts map[extra]*Overlay
+	preview map[thing]bool // the seller has no price of it
 	changed bool
 }
 
@@ -84,9 +85,14 @@ func newSheet(v View) *sheet {
 	if v.Pool.ID.Kind == world.Provisioner {
 		key = label.Provisioner
 	}
-	s := &sheet{view: v, prices: map[thing]*Overlay{}, amounts: map[extra]*Overlay{}}
+	s := &sheet{view: v, prices: map[thing]*Overlay{}, amounts: map[extra]*Overlay{}, preview: map[thing]bool{}}
 	pool := label.Exactly(v.Pool.Labels).Meet(label.SetOf(label.Is(key, v.Pool.ID.Name)))
 	for i := range v.Catalog.Shapes {
+		for j := range v.Catalog.Shapes[i].Offers {
+			if v.Catalog.Shapes[i].Offers[j].Unpriced {
+				s.preview[thing{i, j}] = true
+			}
+		}
 		s.labels = append(s.labels, pool.Meet(v.Catalog.Shapes[i].Labels.Without(label.Zone, label.CapacityType)))
 	}
 	return s
@@ -132,12 +138,19 @@ func (o *Overlay) about(shape label.Set, offer *world.Offer) bool {
 	return true
 }
 
+// priced reports whether the overlay sets the price of an offer that it is about. One of which no price is known is a type in preview:
+// that it is to be bought is said by an overlay that names the type, and not by one for many that are sold.
+func (s *sheet) priced(o *Overlay, at thing) bool {
+	named, ok := o.Requirements.Find(label.InstanceType)
+	return o.Price != nil && (!s.preview[at] || o.Fixed && ok && !named.Not && len(named.Values) > 0)
+}
+
 // rival names the overlay of the same weight that has set what o would set.
 func (s *sheet) rival(o *Overlay, picked []pick) string {
 	same := func(set *Overlay) bool { return set != nil && set.Weight == o.Weight }
 	for _, p := range picked {
 		for _, j := range p.offers {
-			if set := s.prices[thing{p.shape, j}]; o.Price != nil && same(set) {
+			if set := s.prices[thing{p.shape, j}]; same(set) && s.priced(o, thing{p.shape, j}) {
 				return set.Name
 			}
 		}
@@ -173,8 +186,11 @@ func (s *sheet) lay(o *Overlay, picked []pick) {
 		shape.Offers = slices.Clone(shape.Offers)
 		for _, j := range p.offers {
 			at, offer := thing{p.shape, j}, &shape.Offers[j]
+			if !s.priced(o, at) {
+				continue
+			}
 			if s.prices[at] == nil {
-				offer.Price, offer.Overlaid, offer.Synthetic = o.Price(offer.Price), true, false
+				offer.Price, offer.Overlaid, offer.Synthetic, offer.Unpriced = o.Price(offer.Price), true, false, false
 			}
 			s.prices[at] = o
 		}

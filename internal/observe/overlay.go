@@ -18,6 +18,7 @@ type Overlay struct {
 	Weight       int32
 	Requirements label.Set
 	Price        func(money.Micro) money.Micro // what a price becomes, in millionths; nil leaves it
+	Fixed        bool                          // whatever it was: also where no price is known
 	Capacity     amount.List                   // what machines have besides, or instead of what is said
 }
 
@@ -40,6 +41,7 @@ func NodeOverlay(o *v1alpha1.NodeOverlay) (Overlay, error) {
 		return out, fmt.Errorf("spec: price and priceAdjustment exclude each other")
 	case o.Spec.Price != nil:
 		out.Price, err = priceOf(*o.Spec.Price)
+		out.Fixed = true
 	case o.Spec.PriceAdjustment != nil:
 		out.Price, err = adjustmentOf(*o.Spec.PriceAdjustment)
 	}

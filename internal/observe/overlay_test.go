@@ -122,6 +122,59 @@ func TestLay(t *testing.T) {
 	}
 }
 
+// A type in preview has no price: an overlay that names it gives it one, and no other overlay has it bought.
+func TestLayPreview(t *testing.T) {
+	is := in(label.InstanceType, "m5.large")
+	type set = []*v1alpha1.NodeOverlay
+	for name, tc := range map[string]struct {
+		why      string
+		overlays set
+		want     []money.Micro // of what is sold then
+		against  map[string]string
+	}{
+		"None":      {"Nobody knows what it costs.", nil, []money.Micro{40_000}, nil},
+		"Named":     {"Its offers have the price.", set{overlay("a", 1, "0.05", "", is)}, []money.Micro{50_000, 50_000}, nil},
+		"OneWay":    {"More may be required of it.", set{overlay("a", 1, "0.05", "", is, in(label.CapacityType, "on-demand"))}, []money.Micro{50_000, 40_000}, nil},
+		"Elsewhere": {"What is said of other offers says nothing of it.", set{overlay("a", 1, "0.05", "", is, in(label.CapacityType, "spot"))}, []money.Micro{50_000}, nil},
+		"Adjusted":  {"What is not known cannot be adjusted.", set{overlay("a", 1, "", "+10%", is)}, []money.Micro{44_000}, nil},
+		"Both":      {"Once it has a price that can be adjusted, which a lighter overlay does not.", set{overlay("a", 2, "0.05", "", is), overlay("b", 1, "", "+10%", is)}, []money.Micro{50_000, 50_000}, nil},
+		"Many":      {"One for many is not meant for what is not sold.", set{overlay("a", 1, "0.05", "", in(label.CapacityType, "on-demand", "spot"))}, []money.Micro{50_000}, nil},
+		"Not":       {"To name others is not to name it.", set{overlay("a", 1, "0.05", "", v1alpha1.Requirement{Key: label.InstanceType, Operator: corev1.NodeSelectorOpNotIn, Values: []string{"x"}})}, []money.Micro{50_000}, nil},
+		"ManyBeside": {
+			"One for many contradicts no other where it sets nothing.",
+			set{overlay("a", 1, "0.05", "", in(label.CapacityType, "on-demand")), overlay("b", 1, "0.07", "", is)},
+			[]money.Micro{70_000, 70_000},
+			nil,
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			catalog := large()
+			catalog.Template = "t"
+			catalog.Shapes[0].Offers[0] = world.Offer{Zone: "a", CapacityType: "on-demand", Unpriced: true}
+			changed, against := observe.Lay([]observe.View{{Pool: world.Pool{ID: world.PoolID{Kind: world.NodePool, Name: "general"}}, Catalog: catalog}}, overlaysOf(t, tc.overlays...))
+			for _, v := range changed {
+				catalog = v.Catalog
+			}
+			b := world.NewBuilder()
+			if err := b.SetCatalog(catalog); err != nil {
+				t.Fatal(err)
+			}
+			var prices []money.Micro
+			for _, s := range b.Snapshot(1).Catalog("t").Shapes {
+				for _, o := range s.Offers {
+					prices = append(prices, o.Price)
+				}
+			}
+			if diff := cmp.Diff(tc.want, prices); diff != "" {
+				t.Errorf("%s\n-want +got\n%s", tc.why, diff)
+			}
+			if diff := cmp.Diff(tc.against, against, cmpopts.EquateEmpty()); diff != "" {
+				t.Errorf("%s\n-want +got\n%s", tc.why, diff)
+			}
+		})
+	}
+}
+
 // A resource is added, or takes the place of what the seller says; the heavier
 // overlay wins, and huge pages are cut from memory.
 func TestLayCapacity(t *testing.T) {

@@ -35,7 +35,7 @@ func (s *Shelf) sells(typ, zone string) bool {
 
 // Offers returns in which of the zones a type is sold and for how much, in order
 // of zone and kind. A spot offer without a price of its own is taken to cost what
-// on-demand does.
+// on-demand does. Types in preview have no price at all, and their offers say so.
 func (s *Shelf) Offers(t *catalog.Type, zones []string) []world.Offer {
 	onDemand, priced := s.OnDemand[t.Name]
 	var out []world.Offer
@@ -43,8 +43,8 @@ func (s *Shelf) Offers(t *catalog.Type, zones []string) []world.Offer {
 		if !s.sells(t.Name, zone) {
 			continue
 		}
-		if priced && slices.Contains(t.UsageClasses, "on-demand") {
-			out = append(out, world.Offer{Zone: zone, CapacityType: label.OnDemand, Price: onDemand.Micro, Synthetic: onDemand.Synthetic})
+		if slices.Contains(t.UsageClasses, "on-demand") {
+			out = append(out, world.Offer{Zone: zone, CapacityType: label.OnDemand, Price: onDemand.Micro, Synthetic: onDemand.Synthetic, Unpriced: !priced})
 		}
 		if !t.Spot() {
 			continue
@@ -53,9 +53,7 @@ func (s *Shelf) Offers(t *catalog.Type, zones []string) []world.Offer {
 		if !known {
 			spot = onDemand
 		}
-		if spot.Micro > 0 {
-			out = append(out, world.Offer{Zone: zone, CapacityType: label.Spot, Price: spot.Micro, Synthetic: spot.Synthetic})
-		}
+		out = append(out, world.Offer{Zone: zone, CapacityType: label.Spot, Price: spot.Micro, Synthetic: spot.Synthetic, Unpriced: spot.Micro <= 0})
 	}
 	return out
 }

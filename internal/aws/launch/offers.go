@@ -37,6 +37,8 @@ func (d demand) offers() ([]offer, string) {
 		for _, o := range s.Offers {
 			if own, ok := d.order.Prices[cloud.Offer{Shape: s.Name, Zone: o.Zone, CapacityType: o.CapacityType}]; ok {
 				o.Price = own
+			} else if o.Unpriced {
+				continue
 			}
 			if d.allowed(o) && d.left(o) && !d.shifted(o) && d.soldOut(s.Name, o.Zone, o.CapacityType, d.sel.Placement.ID) == "" {
 				all[o.CapacityType] = append(all[o.CapacityType], offer{s, o})

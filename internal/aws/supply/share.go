@@ -71,6 +71,6 @@ func sameLabel(a, b label.Requirement) bool {
 }
 
 func sameOffer(a, b world.Offer) bool {
-	return maps.Equal(a.Labels, b.Labels) && a.Zone == b.Zone && a.CapacityType == b.CapacityType && a.Price == b.Price && a.Synthetic == b.Synthetic &&
+	return maps.Equal(a.Labels, b.Labels) && a.Zone == b.Zone && a.CapacityType == b.CapacityType && a.Price == b.Price && a.Synthetic == b.Synthetic && a.Unpriced == b.Unpriced &&
 		a.Overlaid == b.Overlaid && a.Gone == b.Gone && a.Refused == b.Refused && a.Reservation == b.Reservation && a.Count == b.Count
 }

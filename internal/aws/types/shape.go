@@ -71,17 +71,19 @@ func with(set label.Set, key string, values []string) label.Set {
 }
 
 // Offers are what the bundled catalogue offers of a type in a region, sorted by
-// zone, then on demand before spot. What has no price is not offered.
+// zone, then on demand before spot. What has no price says so.
 func Offers(r *catalog.Region, t *catalog.Type) []world.Offer {
 	onDemand, priced := r.OnDemand(t.Name)
 	var out []world.Offer
 	for _, zone := range r.Offered(t.Name) {
 		labels := map[string]string{awsv1.LabelZoneID: r.ZoneID(zone)}
-		if priced {
-			out = append(out, world.Offer{Zone: zone, CapacityType: label.OnDemand, Price: onDemand.Micro, Synthetic: onDemand.Synthetic, Labels: labels})
+		if priced || slices.Contains(t.UsageClasses, "on-demand") {
+			out = append(out, world.Offer{Zone: zone, CapacityType: label.OnDemand, Price: onDemand.Micro, Synthetic: onDemand.Synthetic, Unpriced: !priced, Labels: labels})
 		}
 		if p, ok := r.Spot(t.Name, zone); ok {
 			out = append(out, world.Offer{Zone: zone, CapacityType: label.Spot, Price: p.Micro, Synthetic: p.Synthetic, Labels: labels})
+		} else if t.Spot() && !priced {
+			out = append(out, world.Offer{Zone: zone, CapacityType: label.Spot, Unpriced: true, Labels: labels})
 		}
 	}
 	return out

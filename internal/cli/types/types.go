@@ -127,7 +127,7 @@ func (o *options) list(names []string) (list, error) {
 			continue // Kubernetes does not run on it
 		}
 		it := item{Type: t, unfit: types.Unfit(t, settings)}
-		it.shape = types.Sell(types.Shape(t, settings), types.Offers(region, t))
+		it.shape = types.Sell(types.Shape(t, settings), slices.DeleteFunc(types.Offers(region, t), func(o world.Offer) bool { return o.Unpriced }))
 		if accept(it) {
 			out.items = append(out.items, it)
 		}

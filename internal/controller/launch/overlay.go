@@ -20,8 +20,7 @@ func (r *Reconciler) overlaid(c *v1.NodeClaim, pool world.PoolID, template world
 	if c.Annotations[v1.AnnotationPriceOverlay] == "" && c.Annotations[v1.AnnotationCapacityOverlay] == "" {
 		return overlays{}
 	}
-	w := r.Cluster.World()
-	return overlays{w.Catalog(template), w.CatalogFor(pool, template)}
+	return overlays{r.Cluster.Published(template), r.Cluster.World().CatalogFor(pool, template)}
 }
 
 // correct has an order follow the prices that the pool sees, and not ask the
