@@ -84,7 +84,7 @@ func (s *Static) best(p *market.Pool, offers market.Set) (plan.Ask, *reason.Why)
 // lacks says that minValues cannot be kept.
 func lacks(p *world.Pool, r label.Requirement) *reason.Why {
 	return &reason.Why{
-		Code: reason.MinValues, Subject: named(p), Detail: fmt.Sprintf("minValues of %s cannot be met by what is sold now: %s can be had on one menu", r.Key, amount.Count(r.Least, "value")),
+		Code: reason.MinValues, Subject: named(p), Detail: fmt.Sprintf("minValues of %s cannot be met by what is sold now: the types that one node may become have only %s", r.Key, amount.Count(r.Least, "value")),
 		Hint: "lower minValues, or allow more types, zones or capacity types", About: reason.About{Key: r.Key},
 	}
 }

@@ -48,7 +48,7 @@ func TestStatic(t *testing.T) {
 		},
 		"TooFewValues": {
 			why: "Where they cannot be, nothing is asked for.", world: append(two, "pool p replicas=1 require=type:Exists:/3"),
-			want: []string{"min-values (minValues of node.kubernetes.io/instance-type cannot be met by what is sold now: 2 values can be had on one menu)"},
+			want: []string{"min-values (minValues of node.kubernetes.io/instance-type cannot be met by what is sold now: the types that one node may become have only 2 values)"},
 		},
 		"FewerValues": {
 			why: "Unless they may be lowered.", world: append(two, "pool p replicas=1 require=type:Exists:/3"), options: packing.Options{MinValuesPolicy: packing.BestEffort},

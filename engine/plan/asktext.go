@@ -35,7 +35,7 @@ func (a Ask) write(b *strings.Builder, currency string, wide bool) {
 		why = append(why, fmt.Sprintf("%d types would do: %s", n, Some(shapes, wide)))
 	}
 	if a.Refused > 0 {
-		why = append(why, fmt.Sprintf("%.0f %% of those who asked for it lately did not get it", float64(a.Refused)/10))
+		why = append(why, fmt.Sprintf("%.0f %% of recent requests for it were refused", float64(a.Refused)/10))
 	}
 	if a.Expected > 0 {
 		why = append(why, "counted as "+a.Expected.PerHour(currency))

@@ -48,7 +48,7 @@ Proven: no plan costs less than $0.3400 (95.2 % of it). Not known: whether one c
 	}
 	spent := sample()
 	spent.Charge, spent.SpendBound = 20_000, 370_000
-	line := "Plans make price and $0.0200 for each node small together: of that 98.1 % is proven.\n"
+	line := "Plans minimise price and $0.0200 for each node together: 98.1 % of that is proven.\n"
 	if text := spent.String(); !strings.Contains(text, line) {
 		t.Errorf("it does not say %q:\n%s", line, text)
 	}

@@ -163,7 +163,7 @@ func TestTinyWorldsAgainstTheOptimum(t *testing.T) {
 	}
 }
 
-// Where pools have charges of their own, plans make price and charge small together, however few the pods are.
+// Where pools have charges of their own, plans minimise price and charge together, however few the pods are.
 func TestTinyWorldsOfPoolsWithCharges(t *testing.T) {
 	var ratios []float64
 	chance.Check(t, func(t *rapid.T) {

@@ -280,7 +280,7 @@ func aws() []Metric {
 		{Name: TypeCPU, Kind: Gauge, Stage: Beta, Help: "Processors of the instance type.", Labels: []string{"instance_type"}, PerObject: true, Max: manyOffers},
 		{Name: TypeMemory, Kind: Gauge, Stage: Beta, Help: "Memory of the instance type.", Labels: []string{"instance_type"}, PerObject: true, Max: manyOffers},
 		{Name: OfferingAvailable, Kind: Gauge, Stage: Beta, Help: "1 when the offering is believed to be available, else 0.", Labels: offer, PerObject: true, Max: manyOffers},
-		{Name: OfferingRefused, Kind: Gauge, Stage: Alpha, Help: "Share of those that asked for the offering lately and did not get it, from 0 to 1, as plans reckon with it; offerings that were not refused have no series.", Labels: offer, PerObject: true, Max: manyOffers},
+		{Name: OfferingRefused, Kind: Gauge, Stage: Alpha, Help: "Share of recent requests for the offering that were refused, from 0 to 1, as plans reckon with it; offerings that were not refused have no series.", Labels: offer, PerObject: true, Max: manyOffers},
 		{Name: OfferingPrice, Kind: Gauge, Stage: Beta, Help: "Price of the offering, in dollars per hour.", Labels: offer, PerObject: true, Max: manyOffers},
 		{Name: LaunchFailures, Kind: Counter, Stage: Alpha, Help: "Machines asked for and not got."},
 		{Name: TerminationFailures, Kind: Counter, Stage: Alpha, Help: "Machines that could not be terminated."},
