@@ -105,6 +105,7 @@ type parts struct {
 	journal *journal.Journal
 	records *record.Recorder // nil: nothing is recorded
 	feed    *record.Feed     // of decisions, for those who record elsewhere
+	leader  func() string    // that acts, if it is another replica
 	pages   http.Handler     // what is seen and decided; nil where there is no port for it
 	pods    *statemetrics.Pods
 	limits  *statemetrics.Limits
@@ -218,8 +219,10 @@ func (p *parts) readers() error {
 // writers makes what speaks to the cloud, publishes events and carries plans out.
 func (p *parts) writers(ctx context.Context, lock *lead.Lock) error {
 	driver := p.Driver
+	p.leader = func() string { return "" }
 	if lock != nil {
 		driver = fencedDriver{driver, p.Fence}
+		p.leader = lock.Leader
 		if err := p.m.Add(replaced(lock)); err != nil {
 			return err
 		}
@@ -521,7 +524,7 @@ func (p *parts) serve(registry *prometheus.Registry) error {
 			return err
 		}
 	}
-	p.pages = web.Handler(p.journal, p.state, p.enact.WhyDeleted, p.next, history)
+	p.pages = web.Handler(web.Config{Decisions: p.journal, World: p.state, Deleted: p.enact.WhyDeleted, Next: p.next, History: history, Leader: p.leader})
 	mux.Handle("/", p.pages)
 	p.serveRecording(mux)
 	mux.Handle("/metrics", web.Bounded(maxScrapes, p.scrape(promhttp.HandlerFor(prometheus.Gatherers{registry, ctrlmetrics.Registry}, promhttp.HandlerOpts{

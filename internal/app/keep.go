@@ -47,7 +47,7 @@ func (p *parts) keepJournal() (*journal.Journal, error) {
 func (p *parts) serveRecording(mux *http.ServeMux) {
 	mux.HandleFunc("GET /recording/live", func(w http.ResponseWriter, r *http.Request) {
 		if _, ok := p.next(); !ok {
-			web.Elsewhere(w)
+			web.Elsewhere(w, p.leader())
 			return
 		}
 		p.feed.ServeHTTP(w, r)

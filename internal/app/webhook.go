@@ -29,7 +29,7 @@ func (p *parts) webhook() error {
 			p.pages = http.NotFoundHandler()
 		}
 		server.Group = extension.Version + "." + extension.Group
-		server.API = extension.Handler(extension.Config{Client: direct, Next: p.next, Pages: p.pages, Now: p.Now})
+		server.API = extension.Handler(extension.Config{Client: direct, Next: p.next, Pages: p.pages, Leader: p.leader, Now: p.Now})
 	}
 	return p.m.Add(server)
 }

@@ -51,6 +51,7 @@ type Config struct {
 	Client client.Client                // creates SubjectAccessReviews, and reads one ConfigMap
 	Next   func() (journal.Entry, bool) // what would be decided of now; false while this process does not decide
 	Pages  http.Handler                 // for what only those are told who may read everything
+	Leader func() string                // the replica that decides, as NAMESPACE/NAME, if it is another one; may be nil
 	Now    clock.Now
 }
 
@@ -147,7 +148,11 @@ func (s site) asked(w http.ResponseWriter, r *http.Request, whole bool) (journal
 	e, ok := s.Next()
 	if !ok || e.World == nil {
 		web.Leave(w.Header())
-		status(w, http.StatusServiceUnavailable, metav1.StatusReasonServiceUnavailable, web.NotLeading)
+		leader := ""
+		if s.Leader != nil {
+			leader = s.Leader()
+		}
+		status(w, http.StatusServiceUnavailable, metav1.StatusReasonServiceUnavailable, web.NotLeading(leader))
 		return e, false
 	}
 	if whole {

@@ -266,6 +266,9 @@ func TestTakesOverAfterAKill(t *testing.T) {
 		for range 50 {
 			second := start(s, "karpenter")
 			time.Sleep(20*time.Second + time.Duration(at.IntN(3000))*time.Millisecond)
+			if other, own := second.lock.Leader(), first.lock.Leader(); other != "karpenter/host" || own != "" {
+				t.Errorf("the one that waits says that %q leads, and the one that leads names %q", other, own)
+			}
 			first.kill()
 			worst = max(worst, until(t, 20*time.Second, "the next acts", second.acts))
 			first = second

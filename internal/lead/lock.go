@@ -3,6 +3,7 @@ package lead
 import (
 	"context"
 	"fmt"
+	"strings"
 	"sync"
 	"time"
 
@@ -61,6 +62,7 @@ type Lock struct {
 	prompt  int    // answers in time since the last that was late
 	away    bool   // the last look at the Lease failed, or took long
 	epoch   int    // of looks, one for each time that the API server was away
+	holder  string // of the Lease, when it was last read
 	said    string // why this process does not act although it holds the Lease
 }
 
@@ -98,6 +100,17 @@ func Identity(host, id string) string { return host + ours + id }
 // ours is in the identity of every holder that keeps to the mark of the cluster.
 const ours = "_tenon-"
 
+// Leader is the replica that acts, as NAMESPACE/NAME, if it is another one and one of this program; empty if none is known.
+func (l *Lock) Leader() string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	host, _, known := strings.Cut(l.holder, ours)
+	if !known || l.holder == l.Identity() {
+		return ""
+	}
+	return l.name.Namespace + "/" + host
+}
+
 // Lost is closed when this process has led and another has taken its place.
 func (l *Lock) Lost() <-chan struct{} { return l.lost }
 
@@ -128,6 +141,7 @@ func (l *Lock) Get(ctx context.Context) (*resourcelock.LeaderElectionRecord, []b
 	if err != nil {
 		return record, raw, err
 	}
+	l.holder = record.HolderIdentity
 	if led, _ := l.fence.led(); led && record.HolderIdentity != l.Identity() {
 		l.lose(fmt.Errorf("%w any more: the Lease %s is held by %q", ErrNotLeading, l.name, record.HolderIdentity))
 	}
@@ -184,7 +198,7 @@ func (l *Lock) hold(ctx context.Context, r resourcelock.LeaderElectionRecord, wr
 			}
 			return err
 		}
-		l.renewed, l.granted = asked, p
+		l.renewed, l.granted, l.holder = asked, p, r.HolderIdentity
 		l.fence.extend(installation, asked, p.act)
 	}
 	if err := l.mark.hold(ctx, led); err != nil {

@@ -44,7 +44,7 @@ func TestReadersAreBounded(t *testing.T) {
 	for _, path := range []string{"/journal", "/decisions/" + w.Digest() + "/world", "/decisions/" + w.Digest() + "?o=json", "/"} {
 		t.Run(path, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				h := web.Handler(j, func() *world.World { return w }, nil, nil, nil)
+				h := web.Handler(web.Config{Decisions: j, World: func() *world.World { return w }})
 				ask := func() *http.Request { return httptest.NewRequestWithContext(t.Context(), http.MethodGet, path, nil) }
 				done := make(chan struct{}, 50)
 				codes := make([]*httptest.ResponseRecorder, 50)

@@ -116,7 +116,7 @@ func TestPagesInABrowser(t *testing.T) {
 	var pages []string
 	for _, nodes := range []int{0, 1, 20, 600} {
 		w, j := cluster(t, nodes)
-		h := web.Handler(j, func() *world.World { return w }, nil, nil, nil)
+		h := web.Handler(web.Config{Decisions: j, World: func() *world.World { return w }})
 		at := fmt.Sprintf("/%d", nodes)
 		mux.Handle(at+"/", http.StripPrefix(at, h))
 		pages = append(pages, at+"/", at+"/decisions/")

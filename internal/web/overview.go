@@ -18,7 +18,8 @@ const maxRows = 500
 
 // overview is the cluster's page.
 type overview struct {
-	Live           bool // scripts show it as it changes
+	Live           bool   // scripts show it as it changes
+	Elsewhere      string // another replica decides
 	At             string
 	Price, Month   string
 	Currency       string
@@ -78,7 +79,10 @@ func (l *load) add(p *world.Place, price money.Micro) {
 }
 
 func (s site) overviewOf(w *world.World, decided []journal.Entry) overview {
-	o := overview{Live: s.live, At: clockText(w.At()), Currency: live.Currency(w)}
+	o := overview{Live: s.History != nil, At: clockText(w.At()), Currency: live.Currency(w)}
+	if leader := s.leader(); leader != "" {
+		o.Elsewhere = NotLeading(leader)
+	}
 	var all load
 	byPool := map[world.PoolID]*load{}
 	for _, pool := range w.Pools() {
@@ -131,7 +135,7 @@ func verdicts(w *world.World, decided []journal.Entry) (waiting int, out []verdi
 // leavingOf are the machines that go, and why as far as that was decided here or
 // the claim was deleted by this controller.
 func (s site) leavingOf(w *world.World, decided []journal.Entry) []leaving {
-	reasons := live.Reasons(decided, s.deleted)
+	reasons := live.Reasons(decided, s.Deleted)
 	var out []leaving
 	for _, p := range w.Places() {
 		l := leaving{Name: p.Name(), Pool: p.Pool().Name, Type: p.Labels()[label.InstanceType], State: live.StateOf(p), Price: priced(plan.PriceOf(w, p))}

@@ -95,7 +95,11 @@ func (m *markup) overview(o overview) {
 	if o.Decision != "" {
 		m.put(` · last decision: <a href="/decisions/%s">%s</a>`, o.Decision, o.Kind)
 	}
-	m.put("</p>\n<div class=\"cards\">")
+	m.put("</p>\n")
+	if o.Elsewhere != "" {
+		m.soft(o.Elsewhere)
+	}
+	m.put("<div class=\"cards\">")
 	m.card(o.Price, o.Currency+" an hour")
 	m.card(o.Month, o.Currency+" a month like this")
 	ready := noun(o.Ready, "node") + " ready"

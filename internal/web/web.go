@@ -9,8 +9,10 @@ import (
 	"cmp"
 	"compress/gzip"
 	"encoding/json"
+	"fmt"
 	"net/http"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/tenon-sh/tenon/engine/money"
@@ -30,12 +32,19 @@ type Decisions interface {
 	Find(digest string) (journal.Entry, bool)
 }
 
-// Handler serves the pages. now gives the latest state of the cluster; nil while there is none.
-// deleted says why this controller deleted the claim of that name, and nothing of others; nil if none is told.
-// next is what would be decided of now, without a plan; false while this process does not decide; nil if it never does.
-// history has the figures of the last hours; nil: there is no live page, and nothing that it asks for.
-func Handler(d Decisions, now func() *world.World, deleted func(claim string) string, next func() (journal.Entry, bool), history *live.History) http.Handler {
-	s := site{d, now, deleted, next, history != nil}
+// Config is what the pages are made of.
+type Config struct {
+	Decisions                              // what has been decided lately
+	World     func() *world.World          // the latest state of the cluster; nil while there is none
+	Deleted   func(claim string) string    // why this controller deleted the claim of that name, and nothing of others; nil if none is told
+	Next      func() (journal.Entry, bool) // what would be decided of now, without a plan; false while this process does not decide; nil if it never does
+	History   *live.History                // the figures of the last hours; nil: there is no live page, and nothing that it asks for
+	Leader    func() string                // the replica that decides, as NAMESPACE/NAME, if it is another one; may be nil
+}
+
+// Handler serves the pages.
+func Handler(c Config) http.Handler {
+	s := site{c}
 	mux := http.NewServeMux()
 	pages := http.NewServeMux()
 	pages.HandleFunc("GET /{$}", s.cluster)
@@ -51,24 +60,24 @@ func Handler(d Decisions, now func() *world.World, deleted func(claim string) st
 	whole.HandleFunc("GET /now", s.next)
 	mux.Handle("GET /now", big)
 	mux.Handle("GET /ui/", serveAssets())
-	if history != nil {
-		s.serveLive(mux, history)
+	if c.History != nil {
+		s.serveLive(mux)
 	}
 	return mux
 }
 
 // serveLive adds what the live page asks for.
-func (s site) serveLive(mux *http.ServeMux, history *live.History) {
+func (s site) serveLive(mux *http.ServeMux) {
 	mux.HandleFunc("GET "+live.DescriptionPath, live.ServeDescription)
-	mux.Handle("GET /v1/live", s.leading(live.NewFeed(live.Source{World: s.now, Decided: s.All, Deleted: s.deleted, Panics: history.Panics}, clock.Wall)))
-	a := live.Answers{World: s.now, Options: s.options, Decided: s.All}
+	mux.Handle("GET /v1/live", s.leading(live.NewFeed(live.Source{World: s.World, Decided: s.All, Deleted: s.Deleted, Leader: s.leader, Panics: s.History.Panics}, clock.Wall)))
+	a := live.Answers{World: s.World, Options: s.options, Decided: s.All}
 	answers := http.NewServeMux()
 	answers.HandleFunc("GET /v1/nodes/{name}", a.Node)
 	answers.HandleFunc("GET /v1/pods/{namespace}/{name}", a.Pod)
 	answers.HandleFunc("GET /v1/pools/{name}", a.Pool)
 	answers.HandleFunc("GET /v1/decisions/{digest}", a.Decision)
 	answers.HandleFunc("GET /v1/labels", a.Labels)
-	answers.Handle("GET /v1/history", history)
+	answers.Handle("GET /v1/history", s.History)
 	mux.Handle("/v1/", s.leading(Bounded(2*atOnce, answers)))
 	decides := http.NewServeMux() // what decides about a whole cluster
 	decides.HandleFunc("GET /v1/whatif", a.WhatIf)
@@ -82,9 +91,9 @@ func (s site) serveLive(mux *http.ServeMux, history *live.History) {
 // only that one knows what was decided. Behind a Service any may be asked.
 func (s site) leading(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if r.URL.Query().Get("from") == "leader" && s.decides != nil {
-			if _, ok := s.decides(); !ok {
-				Elsewhere(w)
+		if r.URL.Query().Get("from") == "leader" && s.Next != nil {
+			if _, ok := s.Next(); !ok {
+				s.elsewhere(w)
 				return
 			}
 		}
@@ -92,13 +101,30 @@ func (s site) leading(next http.Handler) http.Handler {
 	})
 }
 
-// NotLeading is what a replica says that cannot decide.
-const NotLeading = "this replica does not decide: another one leads, or the cluster state is not complete yet"
+// NotLeading is what a replica says that does not decide, as another one does: leader, as NAMESPACE/NAME, if that is known.
+func NotLeading(leader string) string {
+	namespace, name, known := strings.Cut(leader, "/")
+	if !known {
+		return "this replica does not decide: another one leads, or the cluster state is not complete yet"
+	}
+	return fmt.Sprintf("this replica does not decide, but %s does: kubectl port-forward -n %s pod/%s 8080", name, namespace, name)
+}
 
-// Elsewhere says so in an answer, and sends its caller elsewhere.
-func Elsewhere(w http.ResponseWriter) {
+// leader is the replica that decides, if it is another one and known.
+func (s site) leader() string {
+	if s.Leader == nil {
+		return ""
+	}
+	return s.Leader()
+}
+
+// elsewhere says in an answer that another replica decides, and sends the caller there.
+func (s site) elsewhere(w http.ResponseWriter) { Elsewhere(w, s.leader()) }
+
+// Elsewhere says in an answer that another replica decides, and sends the caller there.
+func Elsewhere(w http.ResponseWriter, leader string) {
 	Leave(w.Header())
-	http.Error(w, NotLeading, http.StatusServiceUnavailable)
+	http.Error(w, NotLeading(leader), http.StatusServiceUnavailable)
 }
 
 // Leave has the connection end with the answer, by GOAWAY where it is one of HTTP/2: the API server asks all that it
@@ -107,20 +133,14 @@ func Leave(h http.Header) { h.Set("Connection", "close") }
 
 // options are those of the next decision, or the defaults where this process does not decide.
 func (s site) options() provision.Options {
-	if s.decides == nil {
+	if s.Next == nil {
 		return provision.Options{}
 	}
-	e, _ := s.decides()
+	e, _ := s.Next()
 	return e.Options.Provision
 }
 
-type site struct {
-	Decisions
-	now     func() *world.World
-	deleted func(claim string) string
-	decides func() (journal.Entry, bool)
-	live    bool
-}
+type site struct{ Config }
 
 // show answers with a page.
 func show[T any](w http.ResponseWriter, page func(*markup, T), of T) {
@@ -132,7 +152,7 @@ func show[T any](w http.ResponseWriter, page func(*markup, T), of T) {
 }
 
 func (s site) cluster(w http.ResponseWriter, _ *http.Request) {
-	state := s.now()
+	state := s.World()
 	if state == nil {
 		http.Error(w, "the cluster state is not complete yet; try again in a moment", http.StatusServiceUnavailable)
 		return
@@ -199,11 +219,11 @@ func (s site) journal(w http.ResponseWriter, _ *http.Request) {
 func (s site) next(w http.ResponseWriter, _ *http.Request) {
 	var e journal.Entry
 	ok := false
-	if s.decides != nil {
-		e, ok = s.decides()
+	if s.Next != nil {
+		e, ok = s.Next()
 	}
 	if !ok {
-		Elsewhere(w)
+		s.elsewhere(w)
 		return
 	}
 	w.Header().Set("Content-Type", "application/json")

@@ -52,7 +52,7 @@ func TestPages(t *testing.T) {
 	w := scene(t)
 	j := journal.New(3, "v1", nil)
 	j.Add(journal.Entry{Kind: "provision", World: w, Plan: provision.Decide(w, provision.Options{})})
-	h := web.Handler(j, func() *world.World { return w }, nil, nil, nil)
+	h := web.Handler(web.Config{Decisions: j, World: func() *world.World { return w }})
 	tests := map[string]struct {
 		why, path string
 		code      int
@@ -108,7 +108,7 @@ func TestWhatIsGivenBack(t *testing.T) {
 	w := b.Snapshot(1_800_000_001)
 	j := journal.New(3, "v1", nil)
 	j.Add(journal.Entry{Kind: journal.GiveBack, World: w, Plan: plan.Plan{Commands: []plan.Command{{Reason: plan.Empty, Verdict: plan.CarryOn, Begun: true, Back: []plan.Give{{Claim: "c", Node: "idle", Pool: pool, Reason: "Empty"}}}}}})
-	h := web.Handler(j, func() *world.World { return w }, nil, nil, nil)
+	h := web.Handler(web.Config{Decisions: j, World: func() *world.World { return w }})
 	if _, body := get(t, h, "/"); !strings.Contains(body, `<a href="/decisions/`+w.Digest()+`">Empty</a>`) || !strings.Contains(body, "takes no more pods") {
 		t.Errorf("the page does not say why the node goes:\n%s", body)
 	}
@@ -129,7 +129,7 @@ func TestCardsThatLookAlike(t *testing.T) {
 	w := scene(t)
 	j := journal.New(3, "v1", nil)
 	j.Add(journal.Entry{Kind: journal.Buy, World: w, Plan: plan.Plan{Waiting: 3, Refused: []plan.Refusal{refused("one", "node x"), refused("two", "node y"), refused("three", "node y")}}})
-	h := web.Handler(j, func() *world.World { return w }, nil, nil, nil)
+	h := web.Handler(web.Config{Decisions: j, World: func() *world.World { return w }})
 	_, body := get(t, h, "/decisions/"+w.Digest())
 	if n := strings.Count(body, `<details class="v"><summary><span class="tag refused">`); n != 1 || !strings.Contains(body, "3 pods") {
 		t.Errorf("%d cards, want one of 3 pods:\n%s", n, body)
@@ -157,9 +157,9 @@ func TestWhatIsGoneOtherwise(t *testing.T) {
 		}
 	}
 	w := b.Snapshot(1_800_000_001)
-	h := web.Handler(journal.New(1, "v1", nil), func() *world.World { return w }, func(claim string) string {
+	h := web.Handler(web.Config{Decisions: journal.New(1, "v1", nil), World: func() *world.World { return w }, Deleted: func(claim string) string {
 		return map[string]string{"claim-died": "its machine is gone"}[claim]
-	}, nil, nil)
+	}})
 	_, body := get(t, h, "/")
 	for _, want := range []string{
 		"<tr><td>died</td><td>p</td><td></td><td>its machine is gone</td>",
@@ -178,7 +178,7 @@ func TestWhyAType(t *testing.T) {
 	j.Add(journal.Entry{Kind: journal.Buy, World: w, Plan: plan.Plan{New: []plan.Ask{{
 		Name: "p-1", Shape: "m5.large", Why: plan.Choosing{Binds: "cpu", RunnerUp: "m5a.large", RunnerUpPrice: 86_000, LeftOut: "g4dn.xlarge, m5.metal"},
 	}}}})
-	h := web.Handler(j, func() *world.World { return w }, nil, nil, nil)
+	h := web.Handler(web.Config{Decisions: j, World: func() *world.World { return w }})
 	_, body := get(t, h, "/decisions/"+w.Digest())
 	for _, want := range []string{"cpu leaves no room for a smaller one; the next best is m5a.large", "; left out, since no pod needs them: g4dn.xlarge, m5.metal"} {
 		if !strings.Contains(body, want) {
@@ -192,7 +192,7 @@ func TestNamesStandApart(t *testing.T) {
 	w := scene(t)
 	j := journal.New(3, "v1", nil)
 	j.Add(journal.Entry{Kind: journal.Buy, World: w, Plan: plan.Plan{Waiting: 1, Filled: []plan.Fill{{Node: "node-a", Claim: "claim-a", Pods: []world.Key{{Namespace: "d", Name: "waits"}}}}}})
-	h := web.Handler(j, func() *world.World { return w }, nil, nil, nil)
+	h := web.Handler(web.Config{Decisions: j, World: func() *world.World { return w }})
 	for _, path := range []string{"/", "/decisions/" + w.Digest()} {
 		if _, body := get(t, h, path); strings.Contains(body, "node-aclaim-a") || !strings.Contains(body, "node-a") {
 			t.Errorf("%s glues names together:\n%s", path, body)
@@ -207,14 +207,14 @@ func TestQuietDecisions(t *testing.T) {
 	for at := range int64(4) {
 		j.Add(journal.Entry{Kind: journal.Buy, World: w.Edit().Snapshot(1_800_000_000 + at)})
 	}
-	h := web.Handler(j, func() *world.World { return w }, nil, nil, nil)
+	h := web.Handler(web.Config{Decisions: j, World: func() *world.World { return w }})
 	if _, body := get(t, h, "/decisions/"); strings.Count(body, "What to buy") != 1 || !strings.Contains(body, "before it 3 decisions of this kind that changed nothing") {
 		t.Errorf("the list does not count those that changed nothing:\n%s", body)
 	}
 }
 
 func TestNotSyncedYet(t *testing.T) {
-	h := web.Handler(journal.New(1, "v1", nil), func() *world.World { return nil }, nil, nil, nil)
+	h := web.Handler(web.Config{Decisions: journal.New(1, "v1", nil), World: func() *world.World { return nil }})
 	if code, body := get(t, h, "/"); code != http.StatusServiceUnavailable || !strings.Contains(body, "try again") {
 		t.Errorf("status %d: %s", code, body)
 	}
@@ -227,11 +227,20 @@ func TestNow(t *testing.T) {
 	next := func() (journal.Entry, bool) {
 		return journal.Entry{Kind: journal.Buy, World: w, Options: journal.Options{Provision: provision.Options{SpotPremium: 7}}}, leads
 	}
-	h := web.Handler(journal.New(1, "v1", nil), func() *world.World { return w }, nil, next, nil)
+	leader := ""
+	h := web.Handler(web.Config{Decisions: journal.New(1, "v1", nil), World: func() *world.World { return w }, Next: next, Leader: func() string { return leader }})
 	answer := httptest.NewRecorder()
 	h.ServeHTTP(answer, httptest.NewRequest(http.MethodGet, "/now", nil))
 	if answer.Code != http.StatusServiceUnavailable || !strings.Contains(answer.Body.String(), "another one leads") {
 		t.Errorf("a replica that does not decide answers %d %s", answer.Code, answer.Body)
+	}
+	leader = "karpenter/karpenter-1"
+	for _, path := range []string{"/now", "/"} {
+		answer = httptest.NewRecorder()
+		h.ServeHTTP(answer, httptest.NewRequest(http.MethodGet, path, nil))
+		if want := "but karpenter-1 does: kubectl port-forward -n karpenter pod/karpenter-1 8080"; !strings.Contains(answer.Body.String(), want) {
+			t.Errorf("%s of a replica that does not decide does not say %q: %s", path, want, answer.Body)
+		}
 	}
 	if n := connections(t, h, "/now", 2); n != 2 {
 		t.Errorf("who asks it again asks through %d connections, so never another replica", n)
@@ -258,7 +267,7 @@ func TestNow(t *testing.T) {
 // wholly nothing is left unknown.
 func TestWordsOfSeveralPods(t *testing.T) {
 	w, j := cluster(t, 20)
-	h := web.Handler(j, func() *world.World { return w }, nil, nil, nil)
+	h := web.Handler(web.Config{Decisions: j, World: func() *world.World { return w }})
 	_, body := get(t, h, "/")
 	for _, want := range []string{"7 pods\n<span class=\"soft\">to go to a new ", ">0.0320<"} {
 		if !strings.Contains(body, want) {

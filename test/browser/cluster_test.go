@@ -43,7 +43,7 @@ func serve(t *testing.T, w *world.World) *cluster {
 	}
 	c.history = live.NewHistory(now, panics.Teller{})
 	next := func() (journal.Entry, bool) { return journal.Entry{Kind: journal.Buy, World: now()}, true }
-	h := web.Handler(c.journal, now, nil, next, c.history)
+	h := web.Handler(web.Config{Decisions: c.journal, World: now, Next: next, History: c.history})
 	c.pages = h
 	c.Server = httptest.NewServer(h)
 	t.Cleanup(c.stop)

@@ -49,6 +49,8 @@ function start(): void {
   const cards = h('section', { class: 'cards totals', 'aria-label': 'At a glance' });
   const legend = h('div', { class: 'legend' });
   const found = h('span', { class: 'soft', 'aria-live': 'polite' });
+  const elsewhere = h('div', { class: 'banner', role: 'status', hidden: true });
+  let leader = '';
   const banner = h('div', { class: 'banner', role: 'status', hidden: true });
   const link = h('span', { class: 'link-state', role: 'status' });
   const view = h('div', { class: 'view' });
@@ -69,7 +71,7 @@ function start(): void {
   const nav = h('nav', { 'aria-label': 'Pages' });
   document.body.replaceChildren(
     h('a', { class: 'skip', href: '#content', onclick: (e: Event) => { e.preventDefault(); main.focus(); } }, 'Skip to content'),
-    h('header', {}, h('b', { class: 'name' }, 'TENON'), nav, link), banner, main, drawer.element);
+    h('header', {}, h('b', { class: 'name' }, 'TENON'), nav, link), elsewhere, banner, main, drawer.element);
 
   /** Whether anything of the cluster has been told yet: until then nothing is said of it. */
   let known = false;
@@ -108,6 +110,12 @@ function start(): void {
     const c = shown();
     const t = c.totals;
     nav.replaceChildren(...pages.map(([p, title]) => h('a', { href: `#${p}`, 'aria-current': p === page ? 'page' : null }, title, p === 'pods' && t.waiting ? h('span', { class: 'count' }, count(t.waiting)) : null)), h('a', { href: 'metrics' }, 'Metrics'));
+    elsewhere.hidden = !feed.cluster.leader;
+    if (feed.cluster.leader !== leader) { // not with each look: what is told by a screen reader is told once
+      leader = feed.cluster.leader;
+      const [namespace, pod] = leader.split('/');
+      elsewhere.replaceChildren(`This replica does not decide, but ${pod} does. Its decisions are there: `, h('code', {}, `kubectl port-forward -n ${namespace} pod/${pod} 8080`));
+    }
     banner.hidden = !past;
     if (past !== bannered) { // not with each look: what is replaced while it is pressed is not clicked
       bannered = past;

@@ -9,6 +9,7 @@ export interface Cluster {
   at: number;
   currency: string;
   totals: Totals;
+  leader: string;
   savings: Savings | null;
   nodes: Map<string, Node>;
   pools: Pool[];
@@ -29,7 +30,7 @@ export interface Change {
 const none: Totals = { price: 0, onDemand: 0, ready: 0, coming: 0, going: 0, notReady: 0, running: 0, waiting: 0, longest: 0, cpu: 0, memory: 0 };
 
 export function empty(): Cluster {
-  return { at: 0, currency: 'USD', totals: none, nodes: new Map(), pools: [], waiting: [], decisions: [], savings: null };
+  return { at: 0, currency: 'USD', totals: none, leader: '', nodes: new Map(), pools: [], waiting: [], decisions: [], savings: null };
 }
 
 /** Puts a frame onto a cluster. */
@@ -38,6 +39,7 @@ export function apply(c: Cluster, f: Frame): Change {
   c.at = f.at;
   c.currency = f.currency;
   c.totals = f.totals;
+  c.leader = f.leader ?? '';
   if (f.whole) {
     c.nodes.clear();
     c.savings = null;

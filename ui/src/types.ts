@@ -104,6 +104,8 @@ export interface Frame {
   at: number;
   currency: string;
   totals: Totals;
+  /** The replica that decides, as NAMESPACE/NAME, if it is another one. */
+  leader?: string;
   nodes: Node[];
   gone?: string[];
   pools?: Pool[];

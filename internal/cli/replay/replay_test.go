@@ -231,7 +231,7 @@ func misjudged(t *testing.T) journal.Entry {
 func TestSources(t *testing.T) {
 	j := journal.New(3, "v1", nil)
 	j.Add(entry())
-	pages := web.Handler(j, func() *world.World { return nil }, nil, nil, nil)
+	pages := web.Handler(web.Config{Decisions: j, World: func() *world.World { return nil }})
 	s := httptest.NewServer(pages)
 	defer s.Close()
 	dir := t.TempDir()

@@ -58,7 +58,7 @@ func (o *options) read(cmd *cobra.Command, every time.Duration) (*reader, error)
 		defer r.mu.Unlock()
 		return journal.Entry{World: r.world, Options: journal.Options{Provision: r.options}}, true
 	}
-	h := web.Handler(r.journal, now, nil, next, live.NewHistory(now, panics.Teller{}))
+	h := web.Handler(web.Config{Decisions: r.journal, World: now, Next: next, History: live.NewHistory(now, panics.Teller{})})
 	r.pages = feed.Local(h)
 	if every == 0 {
 		return r, nil

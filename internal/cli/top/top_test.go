@@ -129,7 +129,7 @@ func TestAsksTheController(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			leads = tc.leads
-			h := web.Handler(j, now, nil, next, tc.history)
+			h := web.Handler(web.Config{Decisions: j, World: now, Next: next, History: tc.history})
 			s := httptest.NewServer(h)
 			defer s.Close()
 			out, errs, _ := run(t, "--controller", s.URL)

@@ -21,7 +21,7 @@ func TestAnswers(t *testing.T) {
 	j := journal.New(3, "v1", nil)
 	j.Add(journal.Entry{Kind: journal.Buy, World: w, Plan: provision.Decide(w, provision.Options{})})
 	now := func() *world.World { return w }
-	h := web.Handler(j, now, nil, nil, live.NewHistory(now, panics.Teller{}))
+	h := web.Handler(web.Config{Decisions: j, World: now, History: live.NewHistory(now, panics.Teller{})})
 	tests := map[string]struct {
 		path  string
 		code  int

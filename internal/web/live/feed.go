@@ -39,6 +39,7 @@ type Source struct {
 	World   func() *world.World       // the latest state; nil while there is none
 	Decided func() []journal.Entry    // what has been decided lately, latest first
 	Deleted func(claim string) string // why this controller deleted the claim; may be nil
+	Leader  func() string             // the replica that decides, as NAMESPACE/NAME, if it is another one; may be nil
 	Panics  panics.Teller             // told of what breaks while it is drawn
 }
 
@@ -113,7 +114,7 @@ func (f *Feed) join() (*watcher, []byte, error) {
 		if w == nil {
 			return nil, nil, errors.New(notSynced)
 		}
-		f.view = &view{deleted: f.source.Deleted}
+		f.view = &view{deleted: f.source.Deleted, leader: f.source.Leader}
 		decided := f.source.Decided()
 		f.hold(w, decided)
 		f.view.next(w, decided)

@@ -39,7 +39,7 @@ func TestDescriptionIsTrue(t *testing.T) {
 	now := func() *world.World { return w }
 	history := live.NewHistory(now, panics.Teller{})
 	history.Sample()
-	h := web.Handler(j, now, nil, nil, history)
+	h := web.Handler(web.Config{Decisions: j, World: now, History: history})
 	get := func(path string) []byte {
 		answer := httptest.NewRecorder()
 		h.ServeHTTP(answer, httptest.NewRequestWithContext(t.Context(), http.MethodGet, path, nil))

@@ -16,6 +16,7 @@ type Frame struct {
 	At       int64  `json:"at"`
 	Currency string `json:"currency"`
 	Totals   Totals `json:"totals"`
+	Leader   string `json:"leader,omitempty"` // the replica that decides, as NAMESPACE/NAME, if it is another one
 	Nodes    []Node `json:"nodes"`
 	// Gone are the names of nodes that are no more.
 	Gone []string `json:"gone,omitempty"`
@@ -36,6 +37,7 @@ type drawn struct {
 // view draws one World after the other. It is not for several goroutines at once.
 type view struct {
 	deleted func(claim string) string // why this controller deleted a claim; may be nil
+	leader  func() string             // the replica that decides, if it is another one; may be nil
 
 	seq     int
 	world   *world.World
@@ -50,6 +52,7 @@ type view struct {
 	decided []Decision
 	savings *Savings
 	totals  Totals
+	led     string // by which replica, when it was last drawn
 }
 
 // shownDecisions is how many decisions the time line has.
@@ -85,10 +88,13 @@ func (v *view) next(w *world.World, decided []journal.Entry) (Frame, bool) {
 			v.savings, f.Savings = s, s
 		}
 	}
-	other := v.world == nil || Currency(v.world) != f.Currency
+	if v.leader != nil {
+		f.Leader = v.leader()
+	}
+	other := v.world == nil || Currency(v.world) != f.Currency || v.led != f.Leader
 	v.world, v.latest = w, latest
 	changed := other || len(f.Nodes) > 0 || len(f.Gone) > 0 || f.Pools != nil || f.Waiting != nil || f.Decisions != nil || !alike(f.Totals, v.totals)
-	v.totals = f.Totals
+	v.totals, v.led = f.Totals, f.Leader
 	if changed {
 		v.seq++
 	}
@@ -104,7 +110,7 @@ func alike(a, b Totals) bool {
 
 // whole is all that was drawn last.
 func (v *view) whole() Frame {
-	f := Frame{Seq: v.seq, Whole: true, At: v.world.At(), Currency: Currency(v.world), Totals: v.totals, Nodes: make([]Node, 0, len(v.order)), Pools: &v.pools, Waiting: &v.waiting, Decisions: &v.decided, Savings: v.savings}
+	f := Frame{Seq: v.seq, Whole: true, At: v.world.At(), Currency: Currency(v.world), Totals: v.totals, Leader: v.led, Nodes: make([]Node, 0, len(v.order)), Pools: &v.pools, Waiting: &v.waiting, Decisions: &v.decided, Savings: v.savings}
 	for _, name := range v.order {
 		f.Nodes = append(f.Nodes, v.nodes[name].node)
 	}

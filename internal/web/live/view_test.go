@@ -91,6 +91,20 @@ func TestChangesComeToTheWhole(t *testing.T) {
 	}
 }
 
+// A page at a replica that does not decide says which one does, until it is this one.
+func TestAnotherReplicaDecides(t *testing.T) {
+	leader := "karpenter/first"
+	w := enginetest.Steady(1, 0)
+	v := &view{leader: func() string { return leader }}
+	if f, _ := v.next(w, nil); f.Leader != leader || v.whole().Leader != leader {
+		t.Errorf("of who decides it tells %q, and %q anew", f.Leader, v.whole().Leader)
+	}
+	leader = ""
+	if f, news := v.next(w, nil); !news || f.Leader != "" || v.whole().Leader != "" {
+		t.Errorf("where this one decides now it tells %q (news: %t), and %q anew", f.Leader, news, v.whole().Leader)
+	}
+}
+
 // What is the same is not sent again.
 func TestOnlyWhatDiffers(t *testing.T) {
 	w := enginetest.Steady(50, 0)
