@@ -28,8 +28,9 @@ type cluster struct {
 	history *live.History
 	pages   http.Handler
 
-	mu    sync.Mutex
-	world *world.World
+	mu     sync.Mutex
+	world  *world.World
+	leader string // the replica that decides, if it is not this one
 }
 
 // serve serves the pages of a World.
@@ -43,11 +44,18 @@ func serve(t *testing.T, w *world.World) *cluster {
 	}
 	c.history = live.NewHistory(now, panics.Teller{})
 	next := func() (journal.Entry, bool) { return journal.Entry{Kind: journal.Buy, World: now()}, true }
-	h := web.Handler(web.Config{Decisions: c.journal, World: now, Next: next, History: c.history})
+	h := web.Handler(web.Config{Decisions: c.journal, World: now, Next: next, History: c.history, Leader: c.led})
 	c.pages = h
 	c.Server = httptest.NewServer(h)
 	t.Cleanup(c.stop)
 	return c
+}
+
+// led is the replica that decides, if it is not this one.
+func (c *cluster) led() string {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.leader
 }
 
 // stop ends the server, as when the controller is restarted.

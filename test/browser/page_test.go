@@ -116,6 +116,18 @@ func TestControllerRestarts(t *testing.T) {
 	r.nodes("2")
 }
 
+// A page at a replica that does not decide says which one does, until it decides itself.
+func TestAnotherReplicaDecides(t *testing.T) {
+	c := serve(t, large(3))
+	c.leader = "karpenter/karpenter-1"
+	r := open(t, c.URL, 1000, 800)
+	r.until(`document.querySelector(".banner:not([hidden])")?.textContent.includes("kubectl port-forward -n karpenter pod/karpenter-1 8080")`)
+	c.mu.Lock()
+	c.leader = ""
+	c.mu.Unlock()
+	r.until(`!document.querySelector(".banner:not([hidden])")`)
+}
+
 // Until a page has been told of the cluster it says nothing of it, and then all that there is.
 func TestNothingIsSaidBeforeItIsKnown(t *testing.T) {
 	c := serve(t, large(3))
