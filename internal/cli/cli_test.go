@@ -3,6 +3,8 @@ package cli_test
 import (
 	"bytes"
 	"encoding/json"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -156,5 +158,45 @@ func TestKubectlCompletion(t *testing.T) {
 	}
 	if _, out, _ := run(t, "__complete", "explain", "node"); !strings.Contains(out, "nodepool\n") || !strings.Contains(out, ":4\n") {
 		t.Errorf("completing `explain node`:\n%s", out)
+	}
+}
+
+// Every folder here with a Command is a verb of the tree, and has a test beside it.
+func TestEveryVerbIsThere(t *testing.T) {
+	elsewhere := map[string]string{ // by folder, where what it does is tested
+		"completion": "TestStatusAndStreams runs it", "up": "the playground's program does it", "down": "the playground's program does it", "sim": "the playground's program does it",
+	}
+	verbs := map[string]bool{}
+	for _, cmd := range cli.Root(version.Build{}).Commands() {
+		verbs[cmd.Name()] = true
+	}
+	folders, err := filepath.Glob("*/")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, folder := range folders {
+		files, err := filepath.Glob(folder + "/*.go")
+		if err != nil {
+			t.Fatal(err)
+		}
+		command, tested := false, false
+		for _, name := range files {
+			text, err := os.ReadFile(name)
+			if err != nil {
+				t.Fatal(err)
+			}
+			command = command || strings.Contains(string(text), "\nfunc Command(")
+			tested = tested || strings.HasSuffix(name, "_test.go")
+		}
+		name := filepath.Base(folder)
+		if command && !verbs[name] {
+			t.Errorf("internal/cli/%s has a Command that is no verb: give it a line in cli.go", name)
+		}
+		if why, excused := elsewhere[name]; command && tested == excused {
+			t.Errorf("internal/cli/%s has a test: %t; said of it: %q", name, tested, why)
+		}
+	}
+	if len(verbs) < 10 {
+		t.Errorf("only %d verbs were found", len(verbs))
 	}
 }
