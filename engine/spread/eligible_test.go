@@ -120,3 +120,71 @@ func TestCompanyOfNewMachines(t *testing.T) {
 		})
 	}
 }
+
+// A machine that is to be given back is no host any more for which pods are counted, and its zone still is one.
+func TestVacate(t *testing.T) {
+	l, pods := told(t, "pod web spread=host:1", "pod db spread=zone:1", "pod web0 node=n0 app=web", "pod web1 node=n1 app=web", "pod db0 node=n0 app=db")
+	web, db := pods[0], pods[1]
+	if l.Allows(web, 0) || l.Allows(db, 0) {
+		t.Fatal("n2 has none of either: n0 may not have another")
+	}
+	l.Vacate(2)
+	if !l.Allows(web, 0) || l.Allows(db, 0) {
+		t.Errorf("n2 goes: n0 may have another web: %t, since all other hosts have one, and another db: %t, though zone b has none", l.Allows(web, 0), l.Allows(db, 0))
+	}
+	l.Occupy(2)
+	if l.Allows(web, 0) || l.Allows(db, 0) {
+		t.Error("n2 is back: n0 may not have another")
+	}
+}
+
+// Of the DaemonSets of new machines those matter that waiting pods want near or away, or that keep one of them away.
+func TestCompany(t *testing.T) {
+	daemon := func(name string, terms ...world.PodTerm) *world.DaemonSet {
+		key := world.Key{Namespace: "default", Name: name}
+		return &world.DaemonSet{Key: key, Pod: world.Pod{Key: key, Labels: map[string]string{"app": name}, DaemonSet: name, PodTerms: terms}}
+	}
+	keepsAway := func(app string) world.PodTerm {
+		return world.PodTerm{Anti: true, Key: label.Hostname, Selector: picks(app), Namespaces: []string{"default"}}
+	}
+	wanted, other, hostile, harmless := daemon("log"), daemon("net"), daemon("lone", keepsAway("web")), daemon("calm", keepsAway("none"))
+	web := &world.Pod{Key: world.Key{Namespace: "default", Name: "web"}, Labels: map[string]string{"app": "web"}, PodTerms: []world.PodTerm{{Key: label.Hostname, Selector: picks("log"), Namespaces: []string{"default"}}}}
+	l := spread.New(nil)
+	l.Enlist(web)
+	l.Watch([]*world.PodTerm{&hostile.Pod.PodTerms[0], &harmless.Pod.PodTerms[0]}, []*world.Pod{web})
+	got := l.Company([]*world.DaemonSet{wanted, other, hostile, harmless})
+	if len(got) != 2 || got[0] != &wanted.Pod || got[1] != &hostile.Pod {
+		t.Fatalf("%v matter to web; want log and lone", got)
+	}
+	s := l.PodInfo(web)
+	for name, want := range map[string]bool{"log": true, "lone": false} {
+		at := &fit.Place{Name: "new", Planned: true, Labels: map[string]string{label.Hostname: "new"}, Company: []*world.Pod{&wanted.Pod}}
+		if name == "lone" {
+			at.Company = got
+		}
+		if l.AllowsNew(s, at) != want {
+			t.Errorf("web beside %v is allowed: %t", at.Company, !want)
+		}
+	}
+}
+
+// A volume that is still to be made is confined to the zones in which it can be made, until it is released.
+func TestConfinedVolumes(t *testing.T) {
+	l, pods := told(t, "pod a volume=v:ebs@?", "pod b volume=v:ebs@?")
+	group := pods[0].Unmade()[0]
+	if !l.Allows(pods[0], 0) || l.Release(group) {
+		t.Error("it is confined, though nothing says so")
+	}
+	l.Confine(group, []string{"b"})
+	if l.Allows(pods[0], 0) || !l.Allows(pods[0], 2) {
+		t.Errorf("it can be made in b only, and is allowed in a: %t, in b: %t", l.Allows(pods[0], 0), l.Allows(pods[0], 2))
+	}
+	l.Put(pods[1], 2)
+	if l.Release(group) {
+		t.Error("it has been made, and is released")
+	}
+	l.Take(pods[1], 2)
+	if !l.Release(group) || !l.Allows(pods[0], 0) {
+		t.Error("it is not made yet, and is not released")
+	}
+}
