@@ -5,11 +5,53 @@ import (
 	"slices"
 )
 
-// solveWhole solves a problem in one search, however many classes it has.
+// searchesForPlaced is how often what has been placed is searched for again.
+const searchesForPlaced = 2
+
+// solveWhole solves a problem without slices. Where budgets do not suffice for everything it searches again for what the first search
+// has placed: as long as it is open what is left out, what leaves out least is looked for, and little is known of what is cheap. What
+// is cheaper may leave of the budgets what something more can be placed by.
 func solveWhole(p Problem) Answer {
+	a, lacking := solveOnce(p)
+	if !lacking || p.Steps < 0 {
+		return a
+	}
+	for range searchesForPlaced {
+		b, ok := searchPlaced(p, a)
+		if !ok || slices.Equal(a.Left, b.Left) {
+			return b
+		}
+		a = b
+	}
+	return a
+}
+
+// searchPlaced searches for what an answer places, and places then what else there is room for. It is not ok if that comes to
+// nothing, and returns the answer.
+func searchPlaced(p Problem, a Answer) (b Answer, ok bool) {
+	q := p
+	q.Items, q.Seeds, q.Steps = slices.Clone(p.Items), []Answer{a}, cmp.Or(p.Steps, DefaultSteps)/2
+	for _, l := range a.Left {
+		q.Items[l.Item].Count -= l.Count
+	}
+	found, lacking := solveOnce(q)
+	a.Steps += found.Steps
+	m := compile(p)
+	best := m.read(found)
+	if lacking || best == nil {
+		return a, false
+	}
+	m.topUp(best)
+	b = m.answer(p, best)
+	b.Bound, b.Duals, b.Steps = found.Bound, found.Duals, a.Steps
+	return b, true
+}
+
+// solveOnce solves a problem in one search, however many classes it has. It reports whether it leaves out something that fits on some host.
+func solveOnce(p Problem) (a Answer, lacking bool) {
 	m := compile(p)
 	if len(m.classes) == 0 {
-		return m.answer(p, &solution{})
+		return m.answer(p, &solution{}), false
 	}
 	s := &search{m: m, packer: newPacker(m)}
 	s.start(p)
@@ -17,7 +59,7 @@ func solveWhole(p Problem) Answer {
 	if !s.solved {
 		s.pour(cmp.Or(p.Steps, DefaultSteps))
 	}
-	return s.finish(p)
+	return s.finish(p), s.lacking()
 }
 
 // start offers what is known and what is quickly found.
