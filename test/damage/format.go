@@ -16,6 +16,7 @@ import (
 	"sync"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 	admissionv1 "k8s.io/api/admission/v1"
 	corev1 "k8s.io/api/core/v1"
 	"sigs.k8s.io/yaml"
@@ -62,6 +63,7 @@ var formats = sync.OnceValue(func() []Format {
 	document := regexp.MustCompile(`document \d+ \(line \d+\)|byte \d+ |no document in it|[A-Z]\w+ [^ ]*:|^- |NodePool|NodeTemplate|Provisioner`)
 	all := []Format{
 		{"manifests", texts(manifests), readManifests, document},
+		{"devices", texts(allocated), readManifests, document},
 		{"converted", texts(converted), runConvert, document},
 		{"objects", func() [][]byte { return documents(manifests + "\n---\n" + classes) }, readObject, nil},
 		{"overlays", func() [][]byte { return documents(overlays) }, readOverlay, regexp.MustCompile(`spec\.|document`)},
@@ -117,7 +119,12 @@ func plan(data, catalogue []byte) error {
 	if err := file.Close(); err != nil {
 		return err
 	}
-	s := &snapshot.Source{Files: []string{"-"}, Catalog: file.Name()}
+	var s snapshot.Source
+	flags := pflag.NewFlagSet("", pflag.ContinueOnError)
+	s.Flags(flags)
+	if err := flags.Parse([]string{"-f", "-", "--catalog", file.Name(), "--ignore-dra-requests=false"}); err != nil {
+		return err
+	}
 	in, err := s.Read(context.Background(), bytes.NewReader(data), io.Discard)
 	if err != nil {
 		return err

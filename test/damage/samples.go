@@ -199,6 +199,66 @@ kind: CapacityBuffer
 metadata: {name: web, namespace: demo, labels: {a: b}}
 spec: {podTemplateRef: {name: t}, replicas: 3, percentage: 20, limits: {cpu: "4", memory: 8Gi}, containers: [{name: a, resources: {requests: {cpu: 500m}}}]}`
 
+// allocated are devices, and what asks for them.
+const allocated = `apiVersion: karpenter.sh/v1
+kind: NodePool
+metadata:
+  name: general
+  annotations:
+    karpenter.sh/devices: "[{driver: gpu.example.com, requirements: [{key: family, operator: In, values: [m5]}], devices: [{name: gpu-0, attributes: {model: {string: A}}, capacity: {memory: {value: 24Gi}}}]}]"
+spec:
+  template:
+    spec:
+      nodeClassRef: {group: karpenter.k8s.aws, kind: EC2NodeClass, name: default}
+      requirements: []
+---
+apiVersion: resource.k8s.io/v1
+kind: DeviceClass
+metadata: {name: gpu}
+spec: {selectors: [{cel: {expression: 'device.driver == "gpu.example.com"'}}]}
+---
+apiVersion: resource.k8s.io/v1
+kind: ResourceClaimTemplate
+metadata: {name: one}
+spec: {spec: {devices: {requests: [{name: r, exactly: {deviceClassName: gpu, selectors: [{cel: {expression: 'device.attributes["gpu.example.com"].model == "A"'}}]}}]}}}
+---
+apiVersion: v1
+kind: Node
+metadata: {name: there, labels: {kubernetes.io/hostname: there}}
+status: {capacity: {cpu: "8", memory: 32Gi, pods: "50"}}
+---
+apiVersion: resource.k8s.io/v1
+kind: ResourceSlice
+metadata: {name: there-gpu}
+spec:
+  driver: gpu.example.com
+  nodeName: there
+  pool: {name: there, generation: 1, resourceSliceCount: 1}
+  devices:
+    - {name: gpu-0, attributes: {model: {string: A}}}
+    - {name: gpu-1, attributes: {model: {string: A}}}
+---
+apiVersion: resource.k8s.io/v1
+kind: ResourceClaim
+metadata: {name: elsewhere}
+spec: {devices: {requests: [{name: r, exactly: {deviceClassName: gpu}}]}}
+status:
+  allocation:
+    nodeSelector: {nodeSelectorTerms: [{matchFields: [{key: metadata.name, operator: In, values: [there]}]}]}
+    devices: {results: [{request: r, driver: gpu.example.com, pool: there, device: gpu-0}]}
+---
+apiVersion: apps/v1
+kind: Deployment
+metadata: {name: train}
+spec:
+  replicas: 4
+  selector: {matchLabels: {app: train}}
+  template:
+    metadata: {labels: {app: train}}
+    spec:
+      resourceClaims: [{name: gpu, resourceClaimTemplateName: one}]
+      containers: [{name: a, resources: {requests: {cpu: 500m}, claims: [{name: gpu}]}}]`
+
 // converted are objects of earlier versions.
 const converted = classes + `
 ---
