@@ -31,8 +31,8 @@ import (
 	"github.com/tenon-sh/tenon/internal/web/live"
 )
 
-// leads reports whether this process does the work. What happens is counted by
-// the one that does, so that sums over replicas are right.
+// leads reports whether this process does the work. What is there and what happens is
+// counted by the one that does, so that sums over replicas are right.
 func (p *parts) leads() bool {
 	select {
 	case <-p.m.Elected():
@@ -208,6 +208,9 @@ func (p *parts) measure(ctx context.Context) []perObject {
 	}
 	p.metrics.Put(metric.ClusterStateSynced, 1)
 	p.metrics.Put(metric.ClusterStateUnsynced, 0)
+	if !p.leads() { // or sums over replicas would count everything twice
+		return nil
+	}
 	w := p.cluster.World()
 	p.metrics.Put(metric.ClusterStateNodes, float64(len(w.Places())))
 	if p.Settings.Unobserved {
