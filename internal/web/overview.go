@@ -80,9 +80,7 @@ func (l *load) add(p *world.Place, price money.Micro) {
 
 func (s site) overviewOf(w *world.World, decided []journal.Entry) overview {
 	o := overview{Live: s.History != nil, At: clockText(w.At()), Currency: live.Currency(w)}
-	if leader := s.leader(); leader != "" {
-		o.Elsewhere = NotLeading(leader)
-	}
+	o.Elsewhere = s.hint()
 	var all load
 	byPool := map[world.PoolID]*load{}
 	for _, pool := range w.Pools() {

@@ -96,9 +96,7 @@ func (m *markup) overview(o overview) {
 		m.put(` · last decision: <a href="/decisions/%s">%s</a>`, o.Decision, o.Kind)
 	}
 	m.put("</p>\n")
-	if o.Elsewhere != "" {
-		m.soft(o.Elsewhere)
-	}
+	m.hint(o.Elsewhere)
 	m.put("<div class=\"cards\">")
 	m.card(o.Price, o.Currency+" an hour")
 	m.card(o.Month, o.Currency+" a month like this")
@@ -187,10 +185,25 @@ func (m *markup) nodes(all []node, more int) {
 	}
 }
 
-func (m *markup) decisions(all []made) {
+// hint is a line that may be missing.
+func (m *markup) hint(text string) {
+	if text != "" {
+		m.soft(text)
+	}
+}
+
+// decisions are those that are kept.
+type decisions struct {
+	made []made
+	hint string // another replica decides
+}
+
+func (m *markup) decisions(of decisions) {
+	all := of.made
 	m.head("Decisions", "../")
 	m.put(`<h1>Decisions</h1><p class="at">Those of the last day that asked for nodes, gave some back or refused pods anew, latest first, as far as memory allows. <a href="/journal">All of them as a journal</a>, for <code>tenon replay</code>.</p>
 `)
+	m.hint(of.hint)
 	if len(all) == 0 {
 		m.soft("Nothing has been decided yet.")
 		m.end()

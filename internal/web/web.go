@@ -118,6 +118,14 @@ func (s site) leader() string {
 	return s.Leader()
 }
 
+// hint says that another replica decides, if it is known which; empty if none does.
+func (s site) hint() string {
+	if leader := s.leader(); leader != "" {
+		return NotLeading(leader)
+	}
+	return ""
+}
+
 // elsewhere says in an answer that another replica decides, and sends the caller there.
 func (s site) elsewhere(w http.ResponseWriter) { Elsewhere(w, s.leader()) }
 
@@ -165,7 +173,7 @@ func (s site) decisions(w http.ResponseWriter, _ *http.Request) {
 	for _, e := range s.All() {
 		rows = append(rows, madeOf(e))
 	}
-	show(w, (*markup).decisions, rows)
+	show(w, (*markup).decisions, decisions{rows, s.hint()})
 }
 
 func (s site) find(w http.ResponseWriter, r *http.Request) (journal.Entry, bool) {

@@ -235,7 +235,7 @@ func TestNow(t *testing.T) {
 		t.Errorf("a replica that does not decide answers %d %s", answer.Code, answer.Body)
 	}
 	leader = "karpenter/karpenter-1"
-	for _, path := range []string{"/now", "/"} {
+	for _, path := range []string{"/now", "/", "/decisions/"} {
 		answer = httptest.NewRecorder()
 		h.ServeHTTP(answer, httptest.NewRequest(http.MethodGet, path, nil))
 		if want := "but karpenter-1 does: kubectl port-forward -n karpenter pod/karpenter-1 8080"; !strings.Contains(answer.Body.String(), want) {
