@@ -79,7 +79,7 @@ bench: ## how fast and how cheap the engine's plans are on generated worlds
 
 bench-peer: ## the same beside Karpenter's scheduler: writes docs/benchmarks.md
 	@go run ./tools/controlplane >/dev/null
-	@cd bench && go run . -seeds 3 -small 10 -judge 1000 -tiny 40 -races 20 -families 20 -out ../docs/benchmarks.md $(ARGS)
+	@cd bench && go run . -seeds 3 -small 10 -judge 1000 -tiny 40 -races 20 -families 20 -solver 40 -out ../docs/benchmarks.md $(ARGS)
 
 release: ## programs, image, charts and what they are made of, in dist: make release RELEASE=v0.1.0
 	@go run ./tools/release -version '$(or $(RELEASE),v0.0.0-dev)' -commit '$(shell git describe --always --abbrev=40 --dirty --exclude "*")' -date '$(shell git log -1 --format=%ct)' $(ARGS)
