@@ -87,7 +87,10 @@ func (g *ground) up(ctx context.Context, suite string) error {
 
 // install installs the kinds and, unless specs run without it, the controller.
 func (g *ground) install(ctx context.Context, suite string) error {
-	if err := g.tool(ctx, "helm", "install", "karpenter-crd", filepath.Join(top, "charts/karpenter-crd"), "-n", namespace); err != nil || g.without {
+	if err := g.tool(ctx, "helm", "install", "karpenter-crd", filepath.Join(top, "charts/karpenter-crd"), "-n", namespace); err != nil {
+		return err
+	}
+	if err := g.tool(ctx, "kubectl", "wait", "--for=condition=Established", "crd", "--all"); err != nil || g.without { // the suites ask for all kinds at once
 		return err
 	}
 	install := []string{
