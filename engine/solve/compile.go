@@ -87,8 +87,15 @@ func usedDims(p Problem) []int {
 
 // addHosts fills m.hosts with the hosts that can be a best choice, and returns for each host of the model its position in the problem.
 func (m *model) addHosts(p Problem, used []int, whole bool) []int {
-	welcome := welcomes(p)
-	all := usableHosts(p, used, welcome, whole)
+	sets, setOf := distinctSets(p)
+	welcome := welcomes(p, sets)
+	all := usableHosts(p, used)
+	if whole {
+		t := newTotals(p, used, sets, setOf)
+		for i := range all {
+			t.limit(all[i].room, welcome[i])
+		}
+	}
 	slices.SortFunc(all, func(a, b host) int {
 		if a.price != b.price {
 			return cmp.Compare(a.price, b.price)
@@ -100,15 +107,15 @@ func (m *model) addHosts(p Problem, used []int, whole bool) []int {
 	})
 	m.standIn = make([]int32, len(p.Hosts))
 	var order []int
-	var sets itemSets
+	var by itemSets
 	for _, h := range all {
 		m.standIn[h.host] = -1
 		if welcome[h.host].empty() || overdrawn(h.draws, p.Budgets, 1) {
 			continue
 		}
-		own := sets.of(welcome[h.host])
+		own := by.of(welcome[h.host])
 		better := -1
-		for _, l := range sets.covering(own) {
+		for _, l := range by.covering(own) {
 			for _, k := range l.hosts {
 				if better >= 0 && k > better {
 					break
@@ -130,8 +137,8 @@ func (m *model) addHosts(p Problem, used []int, whole bool) []int {
 	return order
 }
 
-// usableHosts are all hosts with as much room as items can use.
-func usableHosts(p Problem, used []int, welcome []Bits, whole bool) []host {
+// usableHosts are all hosts with as much room as sums of needs can fill.
+func usableHosts(p Problem, used []int) []host {
 	all := make([]host, len(p.Hosts))
 	rooms := make([]int64, len(p.Hosts)*len(used))
 	for i, h := range p.Hosts {
@@ -143,12 +150,6 @@ func usableHosts(p Problem, used []int, welcome []Bits, whole bool) []host {
 		s := newSums(p, d)
 		for i := range all {
 			all[i].room[k] = s.attainable(all[i].room[k])
-		}
-	}
-	if whole {
-		t := newTotals(p, used)
-		for i := range all {
-			t.limit(all[i].room, welcome[i])
 		}
 	}
 	return all

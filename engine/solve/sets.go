@@ -18,8 +18,7 @@ func pick(out, v []int64, at []int) {
 
 // welcomes returns for each host of the problem the set of distinct host sets, among those of the items, that contain it.
 // Hosts with equal room differ only by these.
-func welcomes(p Problem) []Bits {
-	sets, _ := distinctSets(p)
+func welcomes(p Problem, sets []Bits) []Bits {
 	out := make([]Bits, len(p.Hosts))
 	for i := range out {
 		out[i] = NewBits(len(sets))

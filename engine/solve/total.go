@@ -16,8 +16,7 @@ type totals struct {
 	text  []byte
 }
 
-func newTotals(p Problem, used []int) *totals {
-	sets, setOf := distinctSets(p)
+func newTotals(p Problem, used []int, sets []Bits, setOf []int32) *totals {
 	t := &totals{sets: make([][]int64, len(sets)), known: map[string][]int64{}}
 	for s := range t.sets {
 		t.sets[s] = make([]int64, len(used))
