@@ -26,7 +26,7 @@ func Admit(w *world.World) (out []*world.Pod, refused []plan.Refusal) {
 		case !p.Plannable() && !p.Claims:
 			refuse(p, devices(p))
 		case p.Claims:
-			refuse(p, &reason.Why{Code: reason.Claims, Detail: "asks for devices by resource claim; no node is bought for such pods", Hint: "ask for the devices as an extended resource, such as nvidia.com/gpu: 1 in resources.limits, or have nodes for the pod there"})
+			refuse(p, &reason.Why{Code: reason.Claims, Detail: "asks for devices by resource claim; no node is bought for such pods", Hint: "ask for the devices as an extended resource, such as nvidia.com/gpu: 1 in resources.limits, have nodes for the pod there, or have devices planned for (IGNORE_DRA_REQUESTS=false)"})
 		case p.Nominated == "" && !p.Waiting:
 		case len(currencies) > 1:
 			refuse(p, &reason.Why{
