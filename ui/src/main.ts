@@ -71,7 +71,7 @@ function start(): void {
   const nav = h('nav', { 'aria-label': 'Pages' });
   document.body.replaceChildren(
     h('a', { class: 'skip', href: '#content', onclick: (e: Event) => { e.preventDefault(); main.focus(); } }, 'Skip to content'),
-    h('header', {}, h('b', { class: 'name' }, 'TENON'), nav, link), elsewhere, banner, main, drawer.element);
+    h('header', {}, h('b', { class: 'name' }, 'TENON'), nav, link), banner, elsewhere, main, drawer.element);
 
   /** Whether anything of the cluster has been told yet: until then nothing is said of it. */
   let known = false;
