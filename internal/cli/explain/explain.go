@@ -247,6 +247,9 @@ func (o *options) inNamespace(w *world.World) error {
 	if o.namespace == "" || slices.Contains(names, o.namespace) {
 		return nil
 	}
+	if snapshot.Hidden(w) > 0 {
+		return fmt.Errorf("there is no namespace %q among those whose pods you may list: kubectl auth can-i list pods -n %s", o.namespace, o.namespace)
+	}
 	return fmt.Errorf("there is no namespace %q%s", o.namespace, orMeant(o.namespace, names, ": there is "+plan.Some(names, false)))
 }
 
@@ -257,6 +260,9 @@ func likePod(w *world.World, key world.Key) string {
 		if p.Name == key.Name {
 			like = append(like, p.Namespace)
 		}
+	}
+	if len(like) == 0 && snapshot.Hidden(w) > 0 && !slices.ContainsFunc(w.Pods(), func(p *world.Pod) bool { return p.Namespace == key.Namespace }) {
+		return fmt.Sprintf(" among those whose names you may read; kubectl auth can-i list pods -n %s says whether its namespace is one of them", key.Namespace)
 	}
 	if len(like) == 0 {
 		var names []string

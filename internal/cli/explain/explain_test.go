@@ -34,6 +34,8 @@ func TestPodsByTheirWholeName(t *testing.T) {
 		"Gates":         {[]string{"pod", "shop/later"}, "Pod shop/later: waits for its scheduling gates example.com/quota, example.com/licence"},
 		"Unpriced":      {[]string{"nodes"}, "1 node, the price of 1 is not known\n"},
 		"NoPrice":       {[]string{"nodes"}, "playground        -      0"},
+		"HiddenPod":     {[]string{"pod", "db-0", "-n", "bank"}, "there is no pod bank/db-0 among those whose names you may read; kubectl auth can-i list pods -n bank"},
+		"HiddenPods":    {[]string{"pods", "-n", "bank"}, `there is no namespace "bank" among those whose pods you may list: kubectl auth can-i list pods -n bank`},
 		"Elsewhere":     {[]string{"pod", "web-1"}, "there is no pod default/web-1; one of that name is in namespace shop: say -n"},
 	}
 	for name, tc := range tests {
@@ -41,7 +43,11 @@ func TestPodsByTheirWholeName(t *testing.T) {
 			cmd := explain.Command()
 			cmd.SilenceErrors, cmd.SilenceUsage = true, true
 			var out bytes.Buffer
-			cmd.SetIn(strings.NewReader(pod))
+			in := pod
+			if strings.HasPrefix(name, "Hidden") { // as a controller tells those who may not list the pods of all namespaces
+				in += "\n---\n{apiVersion: v1, kind: Pod, metadata: {name: pod_1, namespace: hidden_1}, spec: {containers: [{name: c}]}}"
+			}
+			cmd.SetIn(strings.NewReader(in))
 			cmd.SetOut(&out)
 			cmd.SetErr(&out)
 			cmd.SetArgs(append(tc.args, "-f", "-"))

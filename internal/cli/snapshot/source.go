@@ -176,7 +176,7 @@ func (s *Source) ask(ctx context.Context, config *rest.Config) (*Input, error) {
 	out := &Input{told: e.World, Options: &e.Options.Provision, Moving: &e.Options.Disrupt.Consolidate, Catalog: "controller " + from}
 	out.overlays = func() ([]observe.Overlay, error) { return overlays(ctx, config) }
 	out.Availability = fmt.Sprintf("Decided as the controller %s would now: by its prices, what it knows to be sold out, reservations and its settings.", from)
-	if hidden := hiddenOf(e.World); hidden > 0 {
+	if hidden := Hidden(e.World); hidden > 0 {
 		out.Partly = fmt.Sprintf("you may not list the pods of all namespaces: those of %s are there under other names, such as hidden_1/pod_1", amount.Count(hidden, "namespace"))
 		out.Availability += " But " + out.Partly + "."
 	}
@@ -201,8 +201,8 @@ func (s *Source) asked() []string {
 	return []string{verb.Cluster{Kubeconfig: s.Kubeconfig, Context: s.Context}.Namespace()}
 }
 
-// hiddenOf counts the namespaces of which a controller told pods under other names.
-func hiddenOf(w *world.World) int {
+// Hidden counts the namespaces of which a controller told pods under other names.
+func Hidden(w *world.World) int {
 	n := map[string]bool{}
 	for _, p := range w.Pods() {
 		if strings.HasPrefix(p.Namespace, "hidden_") { // no namespace can be called so
