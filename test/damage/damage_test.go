@@ -36,6 +36,25 @@ func TestDamagedInputs(t *testing.T) {
 	}
 }
 
+// What longer runs have found wrong once.
+func TestFound(t *testing.T) {
+	for name, seeds := range map[string][]uint64{
+		"devices":   {2233, 3643}, // a device without a name was said of its node, and not of the ResourceSlice
+		"recording": {22645, 24392},
+	} {
+		for _, f := range damage.Formats() {
+			for _, seed := range seeds {
+				if f.Name != name {
+					continue
+				}
+				if got := f.Try(seed); got.Fault != "" {
+					t.Errorf("%s, seed %d: %s\n%.2000q", name, seed, got.Fault, f.Input(seed))
+				}
+			}
+		}
+	}
+}
+
 // What is not damaged is read.
 func TestSamples(t *testing.T) {
 	for _, f := range damage.Formats() {

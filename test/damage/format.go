@@ -70,7 +70,7 @@ var formats = sync.OnceValue(func() []Format {
 		{"reviews", texts(reviews), readReview, regexp.MustCompile(`review|spec|metadata|JSON|^read `)},
 		{"world", worlds, readWorld, regexp.MustCompile(`^read world: `)},
 		{"journal", journals, readJournal, regexp.MustCompile(`decision \d+|no decisions|uncompress`)},
-		{"recording", recordings, readRecording, regexp.MustCompile(`at byte \d+|it is no recording|its form is`)},
+		{"recording", recordings, readRecording, regexp.MustCompile(`at byte \d+|in its first line|it is no recording|its form is`)},
 		{"notices", texts(notices...), readNotice, regexp.MustCompile(`^read `)},
 		{"userdata", texts(userData...), readUserData, regexp.MustCompile(`user ?[dD]ata|part`)},
 		{"kubelet", texts(kubeletSettings), readKubelet, regexp.MustCompile(`^kubelet settings: `)},

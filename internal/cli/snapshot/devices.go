@@ -1,6 +1,7 @@
 package snapshot
 
 import (
+	"fmt"
 	"maps"
 	"slices"
 
@@ -40,9 +41,9 @@ func allocates(v any) bool {
 }
 
 // set takes in what an object says.
-func (d *devices) set(o any) {
+func (d *devices) set(o any) error {
 	if d == nil {
-		return
+		return nil
 	}
 	switch v := o.(type) {
 	case *resourcev1.ResourceClaim:
@@ -56,11 +57,28 @@ func (d *devices) set(o any) {
 		class := device.ReadClass(v)
 		d.book.SetClass(v.Name, &class)
 	case *resourcev1.ResourceSlice:
+		if err := named(v); err != nil {
+			return err
+		}
 		slice := device.ReadSlice(v)
 		d.book.SetSlice(v.Name, &slice)
 	case *karpv1.NodePool:
 		d.book.SetPool(world.PoolID{Kind: world.NodePool, Name: v.Name}, device.ReadTemplates(v))
 	}
+	return nil
+}
+
+// named refuses a ResourceSlice whose devices cannot be told apart, which no API server takes.
+func named(s *resourcev1.ResourceSlice) error {
+	if s.Spec.Driver == "" {
+		return fmt.Errorf("ResourceSlice %q: spec.driver is missing", s.Name)
+	}
+	for i := range s.Spec.Devices {
+		if s.Spec.Devices[i].Name == "" {
+			return fmt.Errorf("ResourceSlice %q: spec.devices[%d].name is missing", s.Name, i)
+		}
+	}
+	return nil
 }
 
 // node keeps a node until it is known which devices it has.

@@ -96,7 +96,9 @@ func (in *input) sort(o object) error {
 	if err := in.identify(o); err != nil {
 		return err
 	}
-	in.devices.set(o.v)
+	if err := in.devices.set(o.v); err != nil {
+		return err
+	}
 	switch v := o.v.(type) {
 	case *corev1.Pod:
 		in.pods, in.podsFrom = append(in.pods, v), append(in.podsFrom, o.from)
