@@ -23,15 +23,16 @@ type tally struct {
 	names  []string
 	sets   map[string]market.Set
 	skew   int
-	counts map[string]int // that stay, and count
-	fresh  map[string]int // pods of the class on new machines
-	others map[string]int // pods of other classes that count and have been placed, and might have been elsewhere
-	moving int            // all of these
+	counts map[string]int  // that stay, and count
+	fresh  map[string]int  // pods of the class on new machines
+	others map[string]int  // pods of other classes that count and have been placed, and might have been elsewhere
+	moving int             // all of these
+	sure   map[string]bool // domains that count in every plan: see surely
 }
 
 // portions are the pods of a class on new machines: for each domain over which they are spread as many as it must have of them,
 // whatever the plan; if it is asked for, as many as must not be in the cheapest domain, nor in the two cheapest, and so on; and the
-// others, which may go anywhere. Those that may go to fewest offers come first. All domains that they can reach are taken to count.
+// others, which may go anywhere. Those that may go to fewest offers come first.
 func (k *Searcher) portions(c *packing.Class, on onNew, chained bool) []portion {
 	rest := portion{"", on.placed[c], c.Offers}
 	t, ok := k.tally(c, on)
@@ -91,6 +92,7 @@ func (k *Searcher) tally(c *packing.Class, on onNew) (tally, bool) {
 	}
 	t := tally{skew: skew, counts: k.Ledger.ByDomain(group), fresh: map[string]int{}, others: map[string]int{}}
 	t.names, t.sets = k.Market.ByDomain(c.Offers, key)
+	t.sure = k.surely(t.sets)
 	for offer, n := range on.offers[c] {
 		d := k.Market.DomainOf(offer, key)
 		t.fresh[d] += n
@@ -109,12 +111,40 @@ func (k *Searcher) tally(c *packing.Class, on onNew) (tally, bool) {
 			t.others[b.Place.Labels[key]] += n
 		}
 	}
+	for _, d := range t.names {
+		t.sure[d] = t.sure[d] || t.counts[d] > t.others[d] // something stays there, on a machine that is there
+	}
 	return t, true
+}
+
+// surely are the domains that some pool sells whatever else is bought. One that is sold under limits or by reservations alone
+// cannot be reached any more once these are used up, and does not count then.
+func (k *Searcher) surely(sets map[string]market.Set) map[string]bool {
+	out := map[string]bool{}
+	for _, p := range k.Market.Pools {
+		if len(p.Limits) > 0 || p.HasMinValues {
+			continue
+		}
+		for i := range p.Offers.All {
+			if len(out) == len(sets) {
+				return out
+			}
+			if k.Market.Offers[i].Quota >= 0 {
+				continue
+			}
+			for d, offers := range sets {
+				if offers.Has(i) {
+					out[d] = true
+				}
+			}
+		}
+	}
+	return out
 }
 
 // least is how many of the pods on new machines have to be in some of the domains, whatever the plan; no more than are there in this one.
 //
-// Let it be v. The emptiest of these domains has no more than its share of all that may count in them: what stays there, these v and
+// Let it be v. The emptiest of those of these domains that are sure to count has no more than its share of all that may count in them: what stays there, these v and
 // the moving pods of other classes, wherever these are. In each domain beside them a pod of the class was bound last, and then there
 // were no more there than the skew above the emptiest of all: no more than the skew above that share. What of the domain stays counted
 // then, but moving pods of other classes may have come later. So all pods of the class but v find room within these numbers, and the
@@ -124,13 +154,18 @@ func (t *tally) least(within []string) int {
 	for _, d := range t.names {
 		all += t.fresh[d]
 		if slices.Contains(within, d) {
-			count++
+			if t.sure[d] {
+				count++
+			}
 			stay += max(t.counts[d], 0)
 			fresh += t.fresh[d]
 		}
 	}
+	if count == 0 {
+		return 0
+	}
 	enough := func(v int) bool {
-		share, room := (stay+v+t.moving)/max(count, 1), 0
+		share, room := (stay+v+t.moving)/count, 0
 		for _, d := range t.names {
 			if !slices.Contains(within, d) {
 				room += max(share+t.skew-max(t.counts[d]-t.others[d], 0), 0)
