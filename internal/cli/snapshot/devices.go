@@ -89,11 +89,17 @@ func (d *devices) node(n world.Node) {
 }
 
 // wish notes which claims a pod names. Those that will be made for it are there.
-func (d *devices) wish(pod *world.Pod, p *corev1.Pod) {
+func (d *devices) wish(pod *world.Pod, p *corev1.Pod) error {
 	if d == nil || len(p.Spec.ResourceClaims) == 0 {
-		return
+		return nil
+	}
+	for i := range p.Spec.ResourceClaims {
+		if p.Spec.ResourceClaims[i].Name == "" {
+			return fmt.Errorf("pod %s: spec.resourceClaims[%d].name is missing", pod.Key, i)
+		}
 	}
 	d.book.Wish(pod, d.made(pod.Key, p))
+	return nil
 }
 
 // made is a pod whose claims are made, as the controller of claims makes them: each after its template, if the input has that.

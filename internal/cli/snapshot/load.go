@@ -377,7 +377,9 @@ func (in *input) setPod(p *corev1.Pod, replicas int) error {
 		return nil // a daemon set speaks for its own pods
 	}
 	in.odd.look(&v, replicas, in.named)
-	in.devices.wish(&v, p)
+	if err := in.devices.wish(&v, p); err != nil {
+		return err
+	}
 	for i := range replicas {
 		if i > 0 || replicas > 1 {
 			v.Name = fmt.Sprintf("%s-%d", p.Name[:len(p.Name)-len("-0")], i)
