@@ -47,7 +47,10 @@ func (c cluster) change(name string, value any, fields ...string) {
 }
 
 // There and back again everything is as it was, by definitions that are as they were.
-func TestRestored(t *testing.T) { thereAndBack(t, func(cluster) {}) }
+func TestRestored(t *testing.T) {
+	long(t)
+	thereAndBack(t, func(cluster) {})
+}
 
 // The same where the definitions have both versions and a webhook that has gone.
 func TestRestoredWebhook(t *testing.T) {
