@@ -124,7 +124,7 @@ func parametersOf(s nodeclass.ImageSelector, kubernetes string) []string {
 }
 
 func (f *Finder) bySelector(ctx context.Context, by string, s nodeclass.ImageSelector, kubernetes string) ([]ami.Image, error) {
-	key := strings.Join([]string{kubernetes, s.Alias, s.Parameter, strings.Join(s.Owners, ","), s.Key()}, "\n")
+	key := fmt.Sprintf("%q %q %t %s", []string{kubernetes, s.Alias, s.Parameter}, s.Owners, s.Legacy, s.Key())
 	return f.found.GetAs(ctx, by, key, func(ctx context.Context) ([]ami.Image, time.Duration, error) {
 		found, err := f.ask(ctx, by, s, kubernetes)
 		if err != nil {

@@ -1,8 +1,8 @@
 package nodeclass
 
 import (
+	"fmt"
 	"slices"
-	"strings"
 )
 
 // Selector finds things of EC2. What it says must all hold.
@@ -18,15 +18,9 @@ type Tag struct {
 	Values []string // one of them
 }
 
-// Key names the selector, so that equal ones are asked for once.
-func (s Selector) Key() string {
-	var b strings.Builder
-	b.WriteString(s.Name + "\n" + strings.Join(s.IDs, ","))
-	for _, t := range s.Tags {
-		b.WriteString("\n" + t.Key + "=" + strings.Join(t.Values, ","))
-	}
-	return b.String()
-}
+// Key names the selector, so that equal ones are asked for once, and no others:
+// a value may have any character that could stand between two of them.
+func (s Selector) Key() string { return fmt.Sprintf("%q", s) }
 
 // Meets reports whether a thing of that id, name and tags is one that the
 // selector means. It holds a server to the filters it was sent: one that does

@@ -38,3 +38,31 @@ func TestMeets(t *testing.T) {
 		})
 	}
 }
+
+// Selectors that ask something else have other keys, whatever characters they are made of.
+func TestKeys(t *testing.T) {
+	of := func(tags ...nodeclass.Tag) nodeclass.Selector { return nodeclass.Selector{Tags: tags} }
+	all := []nodeclass.Selector{
+		{},
+		{Name: "a"},
+		{IDs: []string{"a"}},
+		{IDs: []string{"a", "b"}},
+		{IDs: []string{"a,b"}},
+		{Name: "a\nb"},
+		{Name: "a", IDs: []string{"b"}},
+		of(nodeclass.Tag{Key: "a"}), of(nodeclass.Tag{Key: "a", Values: []string{""}}),
+		of(nodeclass.Tag{Key: "a", Values: []string{"b", "c"}}), of(nodeclass.Tag{Key: "a", Values: []string{"b,c"}}),
+		of(nodeclass.Tag{Key: "a", Values: []string{"b=c"}}), of(nodeclass.Tag{Key: "a=b", Values: []string{"c"}}),
+		of(nodeclass.Tag{Key: "a", Values: []string{"b"}}, nodeclass.Tag{Key: "c", Values: []string{"d"}}), of(nodeclass.Tag{Key: "a", Values: []string{"b\nc=d"}}),
+	}
+	seen := map[string]int{}
+	for i, s := range all {
+		if other, ok := seen[s.Key()]; ok {
+			t.Errorf("%+v and %+v have the same key %q", all[other], s, s.Key())
+		}
+		seen[s.Key()] = i
+	}
+	if a, b := of(nodeclass.Tag{Key: "a", Values: []string{"b"}}), of(nodeclass.Tag{Key: "a", Values: []string{"b"}}); a.Key() != b.Key() {
+		t.Errorf("equal selectors have the keys %q and %q", a.Key(), b.Key())
+	}
+}
