@@ -108,7 +108,7 @@ func New(cfg Config) *Driver {
 		shifts: shift.New(shift.Config{Client: c.Shift, Cluster: cluster.ARN, Off: !s.ZonalShift, Lasting: lasting, Now: now}),
 	}
 	d.selection = &selection.Finder{
-		EC2: c.EC2, Classes: cfg.Classes, Network: subnets, Placement: placement.New(c.EC2, now), Reservations: reservations,
+		Classes: cfg.Classes, Network: subnets, Placement: placement.New(c.EC2, now), Templates: template.NewNamed(c.EC2, now), Reservations: reservations,
 		Cluster: cluster, Images: image.New(c.EC2, c.SSM, s.ImagesFresh, now), Lasting: lasting, NoReserved: s.NoReserved,
 	}
 	if s.Expressions {

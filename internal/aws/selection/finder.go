@@ -5,8 +5,6 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/aws/aws-sdk-go-v2/service/ec2"
-
 	awsv1 "github.com/tenon-sh/tenon/api/aws/v1"
 	"github.com/tenon-sh/tenon/internal/aws/ami"
 	"github.com/tenon-sh/tenon/internal/aws/ekscluster"
@@ -19,16 +17,17 @@ import (
 	"github.com/tenon-sh/tenon/internal/aws/refusal"
 	"github.com/tenon-sh/tenon/internal/aws/reserve"
 	"github.com/tenon-sh/tenon/internal/aws/say"
+	"github.com/tenon-sh/tenon/internal/aws/template"
 	"github.com/tenon-sh/tenon/internal/cloud"
 )
 
 // Finder finds what templates select. What is missing is an error with code
 // NotReady that says what to do.
 type Finder struct {
-	EC2          *ec2.Client
 	Classes      Classes
 	Network      *network.Finder
 	Placement    *placement.Finder
+	Templates    *template.Named
 	Reservations *reserve.Finder
 	Cluster      *ekscluster.Finder
 	Images       *image.Finder
@@ -127,8 +126,7 @@ func (f *Finder) ImagesOf(ctx context.Context, c nodeclass.Class) ([]ami.Image, 
 // OwnTemplate looks whether the launch template is there that a class names as its user's own. Without it every launch
 // would be refused. That it cannot be looked up does not keep anything from launching.
 func (f *Finder) OwnTemplate(ctx context.Context, c nodeclass.Class) error {
-	_, err := f.EC2.DescribeLaunchTemplates(ctx, &ec2.DescribeLaunchTemplatesInput{LaunchTemplateNames: []string{c.LaunchTemplate}})
-	if refusal.Gone(err) {
+	if f.Templates.Missing(ctx, c.LaunchTemplate) {
 		return cloud.Errorf(cloud.NotReady, "LaunchTemplateNotFound", "there is no launch template %q: make it in this region, or correct launchTemplate", c.LaunchTemplate)
 	}
 	return nil
