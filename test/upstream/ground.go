@@ -206,6 +206,9 @@ func (g *ground) run(ctx context.Context, s spec, o options) result {
 	cmd.WaitDelay = grace
 	ended := cmd.Run()
 	came := outcome(report, s, ended)
+	if g.without && came.timedOut {
+		came.Result = waiting
+	}
 	if came.Seconds == 0 {
 		came.Seconds = time.Since(began).Seconds()
 	}
@@ -236,7 +239,7 @@ func outcome(report string, s spec, ended error) result {
 			if x.LeafNodeType != types.NodeTypeIt || x.FullText() != s.Text {
 				continue
 			}
-			came := result{Result: failed, Why: x.FailureMessage(), Seconds: x.RunTime.Seconds()}
+			came := result{Result: failed, Why: x.FailureMessage(), Seconds: x.RunTime.Seconds(), timedOut: x.State.Is(types.SpecStateTimedout)}
 			switch {
 			case x.State.Is(types.SpecStatePassed):
 				came.Result = passed

@@ -4,7 +4,7 @@
 //	go run . -suite regression -focus Buffer   some of them; -focus is a regular expression
 //	go run . -part 1/3                         the first third; run the others beside it
 //	go run . -without                          without any controller: what passes then says nothing
-//	go run . -out ../../docs/upstream.md       the page, of all results that there are; with -list nothing is run
+//	go run . -out ../../docs/upstream.md       the page, of all results that there are and, of the others, what it said before; with -list nothing is run
 //
 // Some specs serve metrics at port 8080 themselves. Where something else does, and to run parts side by side, give each
 // run a network of its own. The performance suite reads the controller's metrics through the API server, which proxies
@@ -172,7 +172,7 @@ func (o options) attempt(ctx context.Context, specs []spec, kept results) error 
 		if err := kept.keep(s, o.without, came); err != nil {
 			return err
 		}
-		if came.Result == failed { // what it left behind must not touch the next
+		if came.Result == failed || came.Result == waiting { // what it left behind must not touch the next
 			g.down()
 		}
 	}

@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// The page counts each spec once, and those that pass without a controller apart.
+// The page counts each spec once, and those that pass without a controller apart. It keeps what it said of specs that were not run since.
 func TestRender(t *testing.T) {
 	specs := []spec{{Suite: "s", Text: "a | b"}, {Suite: "s", Text: "says nothing"}, {Suite: "s", Text: "breaks"}, {Suite: "s", Text: "later"}}
 	kept := results{dir: t.TempDir()}
@@ -20,7 +20,7 @@ func TestRender(t *testing.T) {
 		{1, true, result{Result: passed}},
 		{0, true, result{Result: failed}},
 		{2, true, result{Result: failed}},
-		{3, true, result{Result: failed}},
+		{3, true, result{Result: waiting}},
 		{2, false, result{Result: failed, Why: "Expected `x`\nmore", Commit: "abc"}},
 	} {
 		if err := kept.keep(specs[r.spec], r.without, r.result); err != nil {
@@ -29,12 +29,37 @@ func TestRender(t *testing.T) {
 	}
 	page := render(specs, kept)
 	for _, want := range []string{
-		"| s | 4 | 2 | 0 | 1 | 1 | 1 | 1 of 3 |", `| s | a \| b | pass | 1m1s |`, "| s | says nothing | pass, also without a controller |", "| s | breaks | **fails** |",
-		"| s | later | not run |", "* s: breaks: `Expected 'x'`", "Commits: abc.",
+		"| s | 4 | 2 | 0 | 1 | 1 | 1 | 1 of 3 |", `| s | a \| b | pass | fails | 1m1s |`, "| s | says nothing | pass | passes |", "| s | breaks | **fails** | fails |",
+		"| s | later | not run | waits |", "* s: breaks: `Expected 'x'`", "Commits: abc.",
 	} {
 		if !strings.Contains(page, want) {
 			t.Errorf("the page lacks %q:\n%s", want, page)
 		}
+	}
+	elsewhere := results{dir: t.TempDir(), was: rowsOf(page)}
+	if again := render(specs, elsewhere); again != page {
+		t.Errorf("written anew where nothing was run, the page became\n%s\nand was\n%s", again, page)
+	}
+	if err := elsewhere.keep(specs[3], false, result{Result: passed, Seconds: 2, Commit: "def"}); err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{"| s | later | pass | waits | 2s |", "Commits: abc, def.", "| s | 4 | 3 | 0 | 1 | 0 | 1 | 2 of 3 |"} {
+		if again := render(specs, elsewhere); !strings.Contains(again, want) {
+			t.Errorf("the page lacks %q, which was run since:\n%s", want, again)
+		}
+	}
+}
+
+// What a page says of a spec that differs is known when it is written anew.
+func TestDifferencesAreKept(t *testing.T) {
+	differs := []spec{{Suite: "s", Text: differences()[0].text}}
+	kept := results{dir: t.TempDir()}
+	if err := kept.keep(differs[0], false, result{Result: failed, Why: "Expected", Commit: "abc"}); err != nil {
+		t.Fatal(err)
+	}
+	page := render(differs, kept)
+	if again := render(differs, results{dir: t.TempDir(), was: rowsOf(page)}); again != page || !strings.Contains(page, "| s | 1 | 0 | 1 | 0 |") {
+		t.Errorf("the page was\n%s\nand became\n%s", page, again)
 	}
 }
 

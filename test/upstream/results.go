@@ -17,6 +17,7 @@ const (
 	passed  = "passed"
 	failed  = "failed"
 	skipped = "skipped"
+	waiting = "waiting" // without a controller, it had not ended in time
 )
 
 // A result is what came of a spec.
@@ -26,6 +27,8 @@ type result struct {
 	Why         string // it failed
 	Seconds     float64
 	Commit      string
+
+	timedOut bool
 }
 
 func (r result) took() time.Duration {
@@ -33,7 +36,10 @@ func (r result) took() time.Duration {
 }
 
 // results are kept a file each, so that parts can run side by side.
-type results struct{ dir string }
+type results struct {
+	dir string
+	was map[string]result // of the page that is to be written anew, by keyOf
+}
 
 func (r results) file(s spec, without bool) string {
 	sum := sha256.Sum256([]byte(s.Suite + "\n" + s.Text))
@@ -44,12 +50,13 @@ func (r results) file(s spec, without bool) string {
 	return filepath.Join(r.dir, name+".json")
 }
 
-// of is what came of a spec last, if it was ever run.
+// of is what came of a spec last, if it was ever run: here, or else where the page was written before.
 func (r results) of(s spec, without bool) (result, bool) {
 	var came result
 	data, err := os.ReadFile(r.file(s, without))
 	if errors.Is(err, fs.ErrNotExist) {
-		return came, false
+		came, ok := r.was[keyOf(s.Suite, cell(s.Text), without)]
+		return came, ok
 	}
 	return came, err == nil && json.Unmarshal(data, &came) == nil // one that cannot be read is made again
 }
