@@ -24,6 +24,7 @@ func pod(name string, change ...func(*world.Pod)) *world.Pod {
 	return p
 }
 
+func done(p *world.Pod)      { p.Done = true }
 func daemon(p *world.Pod)    { p.DaemonSet = "agent" }
 func critical(p *world.Pod)  { p.Disruption.Critical = true }
 func forbidden(p *world.Pod) { p.Disruption.Forbidden = true }
@@ -44,6 +45,11 @@ func TestNext(t *testing.T) {
 		"Pods":       {"Pods leave before the machine ends.", terminate.Node{Tainted: long, Ready: true, Pods: []*world.Pod{pod("p")}}, terminate.Drain},
 		"Forbidden":  {"A pod that must not be moved is waited for.", terminate.Node{Tainted: long, Ready: true, Pods: []*world.Pod{pod("p", forbidden)}}, terminate.Drain},
 		"Settling":   {"A pod may have been bound just before the taint.", terminate.Node{Tainted: noon.Add(-4 * time.Second), Ready: true}, terminate.Drain},
+		"Settled":    {"A pod that was bound before the taint would have been seen by now.", terminate.Node{Tainted: noon.Add(-5 * time.Second), Ready: true}, terminate.End},
+		"Hurried":    {"After the deadline not even that is waited for.", terminate.Node{Tainted: noon.Add(-time.Second), Ready: true, Deadline: noon}, terminate.End},
+		"Done":       {"A pod that has come to its end holds nothing.", terminate.Node{Tainted: long, Ready: true, Pods: []*world.Pod{pod("p", done)}}, terminate.End},
+		"EarlyPods":  {"A deadline that is to come cuts nothing short.", terminate.Node{Tainted: noon.Add(-time.Second), Ready: true, Deadline: noon.Add(time.Second)}, terminate.Drain},
+		"Early":      {"Nor are volumes cut off before it.", terminate.Node{Tainted: long, Ready: true, Attached: 1, Deadline: noon.Add(time.Second)}, terminate.Detach},
 		"Volumes":    {"A volume that is cut off may lose data.", terminate.Node{Tainted: long, Ready: true, Attached: 1}, terminate.Detach},
 		"Late":       {"After the deadline nothing is waited for but the pods that were forced.", terminate.Node{Tainted: long, Ready: true, Attached: 1, Deadline: noon}, terminate.End},
 		"Empty":      {"Pods that stay do not hold the machine.", terminate.Node{Tainted: long, Ready: true, Pods: []*world.Pod{pod("s", static), pod("t", tolerant)}}, terminate.End},
@@ -82,6 +88,8 @@ func TestLeave(t *testing.T) {
 		"Stays":      {why: "Pods that go down with the node are not asked.", pods: []*world.Pod{pod("a", static), pod("b", tolerant)}},
 		"InTime":     {why: "There is grace enough left.", pods: []*world.Pod{pod("a")}, deadline: noon.Add(31 * time.Second), evict: []string{"a"}, left: 1},
 		"Forced":     {why: "The grace would end after the deadline, whatever the pod says and whichever its tier.", pods: []*world.Pod{pod("a", forbidden), pod("c", critical)}, deadline: noon.Add(30 * time.Second), force: []string{"a", "c"}, left: 2},
+		"Once":       {why: "One that is forced is not asked as well.", pods: []*world.Pod{pod("a")}, deadline: noon.Add(30 * time.Second), force: []string{"a"}, left: 1},
+		"Done":       {why: "What has come to its end is left alone, and no tier waits for it.", pods: []*world.Pod{pod("a", done), pod("c", critical)}, evict: []string{"c"}, left: 1},
 		"Shortened":  {why: "A pod that is on its way but would take too long is cut short.", pods: []*world.Pod{pod("a", ending(noon.Add(time.Hour)))}, deadline: noon.Add(time.Minute), force: []string{"a"}, left: 1},
 		"Ends":       {why: "One that ends in time is left alone.", pods: []*world.Pod{pod("a", ending(noon.Add(time.Second)))}, deadline: noon.Add(-time.Minute), left: 1},
 	}
@@ -166,6 +174,15 @@ func step(t *rapid.T, n *terminate.Node, deaf map[string]bool) {
 	n.Pods = left
 }
 
+// A pod that is forced has what is left until the deadline, and never more than it asks for.
+func TestGrace(t *testing.T) {
+	for left, want := range map[time.Duration]time.Duration{time.Hour: 30 * time.Second, 30 * time.Second: 30 * time.Second, 10 * time.Second: 10 * time.Second, 0: 0, -time.Minute: 0} {
+		if got := terminate.Grace(pod("a"), noon, noon.Add(left)); got != want {
+			t.Errorf("granted %s, %s before the deadline, want %s", got, left, want)
+		}
+	}
+}
+
 func TestDeadline(t *testing.T) {
 	plain := func(grace time.Duration, annotation string) *v1.NodeClaim {
 		c := &v1.NodeClaim{ObjectMeta: metav1.ObjectMeta{DeletionTimestamp: &metav1.Time{Time: noon}, Annotations: map[string]string{}}}
@@ -177,6 +194,8 @@ func TestDeadline(t *testing.T) {
 		}
 		return c
 	}
+	staying := plain(time.Hour, "")
+	staying.DeletionTimestamp = nil
 	tests := map[string]struct {
 		why   string
 		claim *v1.NodeClaim
@@ -187,6 +206,7 @@ func TestDeadline(t *testing.T) {
 		"Grace":     {"The grace counts from the deletion.", plain(time.Hour, ""), noon.Add(time.Hour)},
 		"Zero":      {"A grace of nothing is a deadline that has passed.", plain(0, ""), noon},
 		"Annotated": {"What is written wins: a repair may be in a hurry.", plain(time.Hour, "2026-01-01T12:00:05Z"), noon.Add(5 * time.Second)},
+		"NotGoing":  {"Nothing is being deleted: no time runs.", staying, time.Time{}},
 		"Garbage":   {"What cannot be read does not.", plain(time.Hour, "soon"), noon.Add(time.Hour)},
 	}
 	for name, tc := range tests {
