@@ -120,8 +120,7 @@ func NewEvictor(e *Enactor) *Evictor {
 	return &Evictor{Enactor: e, tries: backoff.Keyed[string]{First: firstWait, Last: lastWait}}
 }
 
-// Evict asks pods to leave, each when its wait is over, and returns when the
-// next of them may be tried again.
+// Evict asks pods to leave, each when its wait is over.
 func (e *Evictor) Evict(ctx context.Context, node *corev1.Node, pods []*world.Pod, reason string) {
 	parallel.Do(parallel.Writes, e.due(pods), func(_ int, p *world.Pod) {
 		e.teller().Do(where, func() { e.evictOne(ctx, node, p, reason) }, "Pod", p.String())

@@ -3,7 +3,10 @@ package enact
 import (
 	"errors"
 	"slices"
+	"strings"
 	"testing"
+
+	"github.com/google/go-cmp/cmp"
 
 	"github.com/tenon-sh/tenon/engine/plan"
 	"github.com/tenon-sh/tenon/engine/world"
@@ -47,6 +50,71 @@ func TestPlannedForPodsThatLeave(t *testing.T) {
 				if got, _ := targets.Planned(b.Snapshot(1)); slices.Contains(got, "new") != tc.want {
 					t.Errorf("planned for are %v: %s", got, tc.why)
 				}
+			}
+		})
+	}
+}
+
+// Before the first plan nothing is known to be unneeded, unless no pod waits.
+func TestPlannedBeforeThereIsAPlan(t *testing.T) {
+	for name, tc := range map[string]struct {
+		why     string
+		waiting bool
+		plan    bool
+		want    bool
+	}{
+		"Waits":   {"A plan that was made before the process began may send it to any machine.", true, false, false},
+		"None":    {"No pod waits, so none is on its way.", false, false, true},
+		"Planned": {"The plan says where it goes.", true, true, true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			b := world.NewBuilder()
+			if err := b.SetPod(world.Pod{Key: world.Key{Namespace: "d", Name: "web"}, Node: map[bool]string{false: "n"}[tc.waiting], Waiting: tc.waiting}); err != nil {
+				t.Fatal(err)
+			}
+			var targets Targets
+			if tc.plan {
+				targets.set(plan.Plan{}, nil)
+			}
+			if _, known := targets.Planned(b.Snapshot(1)); known != tc.want {
+				t.Errorf("known: %t, want %t: %s", known, tc.want, tc.why)
+			}
+		})
+	}
+}
+
+// What pods are on their way to each machine is told by the last plan; until there is one, by the claims.
+func TestFills(t *testing.T) {
+	key := func(name string) world.Key { return world.Key{Namespace: "d", Name: name} }
+	b := world.NewBuilder()
+	if err := errors.Join(
+		b.SetClaim(world.Claim{Name: "alone", Pods: []world.Key{key("before")}}), b.SetClaim(world.Claim{Name: "claim", ProviderID: "i"}), b.SetNode(world.Node{Name: "node", ProviderID: "i"}), b.SetNode(world.Node{Name: "own"}),
+	); err != nil {
+		t.Fatal(err)
+	}
+	for name, tc := range map[string]struct {
+		why  string
+		plan *plan.Plan
+		want []plan.Fill
+	}{
+		"NoPlan":  {"Claims carry the pods that they were made for.", nil, []plan.Fill{{Claim: "alone", Pods: []world.Key{key("before")}}}},
+		"Nothing": {"The plan sends no pod anywhere.", &plan.Plan{}, nil},
+		"ByNode": {
+			"The plan may know a machine by its node, and one that has none by its claim.",
+			&plan.Plan{Filled: []plan.Fill{{Node: "node", Pods: []world.Key{key("a")}}, {Claim: "alone", Pods: []world.Key{key("b")}}, {Node: "own", Pods: []world.Key{key("c")}}}},
+			[]plan.Fill{{Claim: "alone", Pods: []world.Key{key("b")}}, {Node: "node", Claim: "claim", Pods: []world.Key{key("a")}}, {Node: "own", Pods: []world.Key{key("c")}}},
+		},
+		"ByClaim": {"A plan from before it joined knows its claim only.", &plan.Plan{Filled: []plan.Fill{{Claim: "claim", Pods: []world.Key{key("a")}}}}, []plan.Fill{{Node: "node", Claim: "claim", Pods: []world.Key{key("a")}}}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			var targets Targets
+			if tc.plan != nil {
+				targets.set(*tc.plan, nil)
+			}
+			got := targets.fills(b.Snapshot(1))
+			slices.SortFunc(got, func(a, b plan.Fill) int { return strings.Compare(a.Claim+a.Node, b.Claim+b.Node) })
+			if diff := cmp.Diff(tc.want, got); diff != "" {
+				t.Errorf("%s\n-want +got\n%s", tc.why, diff)
 			}
 		})
 	}

@@ -32,6 +32,7 @@ type mutant struct {
 	at     token.Position
 	within string // the function
 	change string
+	logic  bool // it turns a condition round, or leaves out a part of one
 }
 
 func (m mutant) String() string {
@@ -100,12 +101,20 @@ func (e *editor) add(at token.Pos, change string) int {
 	return len(*e.all) - 1
 }
 
+func (e *editor) logic(x ast.Expr, change string) int {
+	id := e.add(x.Pos(), change)
+	(*e.all)[id].logic = true
+	return id
+}
+
 func (e *editor) offset(p token.Pos) int { return e.file.Offset(p) }
 
-// around puts text before and after a node.
-func (e *editor) around(n ast.Node, before, after string) {
+// around puts text before and after a node, inside of what is put there for that whose part the node is.
+func (e *editor) around(n ast.Node, before, after string) { e.wrap(n, before, after, 0) }
+
+func (e *editor) wrap(n ast.Node, before, after string, outer int) {
 	from, to := e.offset(n.Pos()), e.offset(n.End())
-	size := to - from
+	size := 2*(to-from) + outer
 	e.edits = append(e.edits, edit{from, from, before, 1<<30 - size}, edit{to, to, after, size - 1<<30})
 }
 
@@ -138,6 +147,18 @@ func (e *editor) visit(n ast.Node) bool {
 		return n.Tok != token.CONST
 	case *ast.BinaryExpr:
 		e.binary(n)
+	case *ast.IfStmt:
+		e.condition(n.Cond)
+	case *ast.SwitchStmt:
+		if n.Tag == nil {
+			for _, c := range n.Body.List {
+				if c, ok := c.(*ast.CaseClause); ok {
+					for _, x := range c.List {
+						e.condition(x)
+					}
+				}
+			}
+		}
 	case *ast.UnaryExpr:
 		if n.Op == token.SUB && e.number(n) {
 			e.instead(n.OpPos, n.OpPos+1, "")
@@ -166,6 +187,30 @@ func (e *editor) visit(n ast.Node) bool {
 	return true
 }
 
+// condition turns a condition round that is neither a comparison, which is turned round anyway, nor made of others.
+func (e *editor) condition(x ast.Expr) {
+	b, compares := ast.Unparen(x).(*ast.BinaryExpr)
+	if t, ok := e.info.Types[x]; !ok || t.Value != nil || compares && (b.Op == token.LAND || b.Op == token.LOR || negated[b.Op] != "") {
+		return
+	}
+	e.wrap(x, "((", fmt.Sprintf(") != mutantOn(%d))", e.logic(x, e.text(x)+" → not")), 1)
+}
+
+// parts leaves out each of the two sides of a condition that is made of others.
+func (e *editor) parts(n *ast.BinaryExpr) {
+	for _, x := range []ast.Expr{n.X, n.Y} {
+		if b, ok := ast.Unparen(x).(*ast.BinaryExpr); ok && b.Op == n.Op {
+			continue // its own sides are
+		}
+		id := e.logic(x, e.text(n)+" without "+e.text(x))
+		if n.Op == token.LAND {
+			e.wrap(x, fmt.Sprintf("(mutantOn(%d) || ", id), ")", 1)
+		} else {
+			e.wrap(x, fmt.Sprintf("(!mutantOn(%d) && ", id), ")", 1)
+		}
+	}
+}
+
 var negated = map[token.Token]string{token.EQL: "!=", token.NEQ: "==", token.LSS: ">=", token.LEQ: ">", token.GTR: "<=", token.GEQ: "<"}
 
 var edges = map[token.Token]struct{ name, sign string }{token.LSS: {"Less", "<="}, token.LEQ: {"LessEq", "<"}, token.GTR: {"More", ">="}, token.GEQ: {"MoreEq", ">"}}
@@ -175,6 +220,10 @@ var sums = map[token.Token]struct{ name, sign string }{token.ADD: {"Add", "-"}, 
 func (e *editor) binary(n *ast.BinaryExpr) {
 	if t, ok := e.info.Types[n]; !ok || t.Value != nil {
 		return // a constant
+	}
+	if n.Op == token.LAND || n.Op == token.LOR {
+		e.parts(n)
+		return
 	}
 	if sign, ok := negated[n.Op]; ok {
 		negate := e.add(n.OpPos, e.text(n)+" → "+sign)

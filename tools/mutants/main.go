@@ -34,6 +34,7 @@ type options struct {
 	packages []string
 	tests    string         // packages whose tests may kill as well, each tried after those before it
 	run      string         // which of their tests
+	skip     string         // tests of any package that are left out
 	budget   time.Duration  // of one package
 	sample   int            // how many mutants of a package are tried; 0 is all
 	only     *regexp.Regexp // the functions and files that are changed
@@ -45,6 +46,7 @@ func run(args []string, out io.Writer) error {
 	flags := flag.NewFlagSet("mutants", flag.ContinueOnError)
 	flags.StringVar(&o.tests, "tests", "", "packages, separated by commas, whose tests may notice a change that the package's own do not")
 	flags.StringVar(&o.run, "run", "", "which tests of the packages in -tests are run, as for go test")
+	flags.StringVar(&o.skip, "skip", "", "which tests are left out, those of the package itself among them, as for go test: slow ones that look elsewhere")
 	flags.DurationVar(&o.budget, "for", time.Hour, "how long one package may take; what is not tried by then is left out and said so")
 	flags.IntVar(&o.sample, "sample", 0, "try so many mutants of a package, always the same ones; 0 tries all")
 	only := flags.String("only", "", "change only the files and functions that this regular expression finds in file.go:Func")
@@ -89,19 +91,28 @@ func try(pattern string, o options, out io.Writer) error {
 	}
 	fates := judge(suites, picked, judging{until: began.Add(o.budget), workers: o.workers})
 	slices.SortFunc(picked, func(a, b int) int { return cmp.Compare(a, b) })
-	var counts [fateCount]int
+	var counts, logic [fateCount]int // of all, and of those that change conditions
 	for _, id := range picked {
 		f := fates[id]
 		counts[f]++
+		if p.mutants[id].logic {
+			logic[f]++
+		}
 		if f == lived || f == unreached {
 			fmt.Fprintf(out, "%-11s %s\n", f, p.mutants[id])
 		}
 	}
 	tried := counts[killed] + counts[lived] + counts[unreached]
-	fmt.Fprintf(out, "%s: %d of %d killed (%.0f %%), %d lived, %d not reached, %d not tried, in %s\n",
-		strings.TrimPrefix(p.path, module), counts[killed], tried, 100*float64(counts[killed])/float64(max(tried, 1)),
+	fmt.Fprintf(out, "%s: %s killed, %s of them parts of conditions; %d lived, %d not reached, %d not tried, in %s\n",
+		strings.TrimPrefix(p.path, module), share(counts), share(logic),
 		counts[lived], counts[unreached], len(p.mutants)-tried, time.Since(began).Round(time.Second)) //nolint:forbidigo // see above
 	return nil
+}
+
+// share is how many were killed of those that were tried.
+func share(counts [fateCount]int) string {
+	tried := counts[killed] + counts[lived] + counts[unreached]
+	return fmt.Sprintf("%d of %d (%d %%)", counts[killed], tried, 100*counts[killed]/max(tried, 1))
 }
 
 // sample picks n of the mutants 0 to all, in an order that is always the same

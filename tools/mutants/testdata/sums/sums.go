@@ -18,3 +18,11 @@ func Capped(limit int, values ...int) int {
 
 // Spare is asked by no test.
 func Spare(limit, used int) int { return -(used - limit) }
+
+// Within reports whether v is no more than limit, if there is one.
+func Within(limit, v int, limited bool) bool {
+	if !limited {
+		return true
+	}
+	return limited && (v <= limit || v == 0)
+}

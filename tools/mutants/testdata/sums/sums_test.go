@@ -7,3 +7,9 @@ func TestCapped(t *testing.T) {
 		t.Error("wrong")
 	}
 }
+
+func TestWithin(t *testing.T) {
+	if !Within(1, 2, false) || !Within(1, 1, true) || Within(1, 2, true) {
+		t.Error("wrong")
+	}
+}
