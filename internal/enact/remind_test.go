@@ -10,6 +10,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"github.com/tenon-sh/tenon/engine/world"
 	"github.com/tenon-sh/tenon/internal/kubetest"
 )
 
@@ -38,14 +39,17 @@ func TestForgottenPodsAreTakenUpAgain(t *testing.T) {
 	s.enact.Now = func() time.Time { return now }
 	look := func(why string) {
 		t.Helper()
-		wait := s.enact.Promise(t.Context(), s.world("room", "elsewhere"), s.plan("forgotten", "room"), 0)
+		w := s.world("room", "elsewhere")
+		if w.Pod(world.Key{Namespace: s.namespace, Name: "forgotten"}).Node != "" {
+			return // on a busy computer kube-scheduler may come by once more
+		}
+		wait := s.enact.Promise(t.Context(), w, s.plan("forgotten", "room"), 0)
 		if wait <= 0 || wait > time.Minute {
 			t.Errorf("the next look is after %s: %s", wait, why)
 		}
 		now = now.Add(wait)
 	}
 	look("the pod is nominated, and may stay")
-	s.nominated("forgotten", "room", "the plan says so")
 	look("nobody has taken the pod up")
 	kubetest.Within(t, limit, func() error {
 		if got := s.get("forgotten").Spec.NodeName; got != "room" {
