@@ -85,8 +85,7 @@ func unready(n *corev1.Node) string {
 func missing(c *v1.NodeClaim, n *corev1.Node) (string, bool) {
 	var out []string
 	for name, q := range c.Spec.Resources.Requests {
-		has, ok := n.Status.Allocatable[name]
-		if !q.IsZero() && (!ok || has.IsZero()) {
+		if has := n.Status.Allocatable[name]; !q.IsZero() && has.IsZero() {
 			out = append(out, string(name))
 		}
 	}

@@ -7,6 +7,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	v1 "github.com/tenon-sh/tenon/api/karpenter/v1"
 	"github.com/tenon-sh/tenon/internal/controller/initialize"
@@ -38,9 +39,21 @@ func TestNext(t *testing.T) {
 		kind   initialize.Kind
 		reason string
 	}{
-		"Well":      {"Nothing is missing.", func(*v1.NodeClaim, *corev1.Node) {}, initialize.Done, ""},
-		"Own":       {"Taints of the pool are there to stay.", taint(corev1.Taint{Key: "gpu", Effect: corev1.TaintEffectNoSchedule}), initialize.Done, ""},
-		"Unready":   {"Its kubelet is not ready.", func(_ *v1.NodeClaim, n *corev1.Node) { n.Status.Conditions[0].Status = corev1.ConditionFalse }, initialize.Wait, v1.ReasonNodeNotReady},
+		"Well":    {"Nothing is missing.", func(*v1.NodeClaim, *corev1.Node) {}, initialize.Done, ""},
+		"Own":     {"Taints of the pool are there to stay.", taint(corev1.Taint{Key: "gpu", Effect: corev1.TaintEffectNoSchedule}), initialize.Done, ""},
+		"Unready": {"Its kubelet is not ready.", func(_ *v1.NodeClaim, n *corev1.Node) { n.Status.Conditions[0].Status = corev1.ConditionFalse }, initialize.Wait, v1.ReasonNodeNotReady},
+		"Pressure": {"What else is true of it does not make it ready.", func(_ *v1.NodeClaim, n *corev1.Node) {
+			n.Status.Conditions[0].Status = corev1.ConditionFalse
+			n.Status.Conditions = append([]corev1.NodeCondition{{Type: corev1.NodeMemoryPressure, Status: corev1.ConditionTrue}}, n.Status.Conditions...)
+		}, initialize.Wait, v1.ReasonNodeNotReady},
+		"Fine": {"What is not true of it does not keep it from being ready.", func(_ *v1.NodeClaim, n *corev1.Node) {
+			n.Status.Conditions = append([]corev1.NodeCondition{{Type: corev1.NodeMemoryPressure, Status: corev1.ConditionFalse}}, n.Status.Conditions...)
+		}, initialize.Done, ""},
+		"Weaker": {"A taint of another effect is no startup taint.", taint(corev1.Taint{Key: "wait", Effect: corev1.TaintEffectPreferNoSchedule}), initialize.Done, ""},
+		"Broken": {"Its device is there and cannot be used.", func(_ *v1.NodeClaim, n *corev1.Node) {
+			n.Status.Allocatable["nvidia.com/gpu"] = resource.MustParse("0")
+		}, initialize.Wait, v1.ReasonResourceNotRegistered},
+		"Leaving":   {"It is being deleted.", func(c *v1.NodeClaim, _ *corev1.Node) { c.DeletionTimestamp = &metav1.Time{Time: noon} }, initialize.Nothing, ""},
 		"Silent":    {"Its kubelet has said nothing.", func(_ *v1.NodeClaim, n *corev1.Node) { n.Status.Conditions = nil }, initialize.Wait, v1.ReasonNodeNotReady},
 		"Startup":   {"Something still prepares it; the value does not matter.", taint(corev1.Taint{Key: "wait", Effect: corev1.TaintEffectNoSchedule}), initialize.Wait, v1.ReasonStartupTaints},
 		"Ephemeral": {"The cloud still prepares it.", taint(corev1.Taint{Key: "node.cloudprovider.kubernetes.io/uninitialized", Value: "true", Effect: corev1.TaintEffectNoSchedule}), initialize.Wait, v1.ReasonEphemeralTaints},
@@ -60,6 +73,11 @@ func TestNext(t *testing.T) {
 	}
 	if got := initialize.Next(claim(), nil); got.Reason != v1.ReasonNodeNotFound {
 		t.Errorf("without a node: %+v", got)
+	}
+	c := claim()
+	c.Conditions().True(v1.ConditionInitialized, "", "", noon)
+	if got := initialize.Next(c, nil); got.Kind != initialize.Nothing {
+		t.Errorf("initialized, and its node is gone: %+v", got)
 	}
 }
 

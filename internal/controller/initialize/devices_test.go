@@ -34,6 +34,11 @@ func TestUnpublished(t *testing.T) {
 	owned := func(s *resourcev1.ResourceSlice) {
 		s.Spec.NodeName, s.OwnerReferences = nil, []metav1.OwnerReference{{Kind: "Node", Name: "n", UID: "u"}}
 	}
+	others := func(kind string, uid types.UID) func(*resourcev1.ResourceSlice) {
+		return func(s *resourcev1.ResourceSlice) {
+			s.Spec.NodeName, s.OwnerReferences = nil, []metav1.OwnerReference{{Kind: kind, Name: "n", UID: uid}}
+		}
+	}
 	second := func(s *resourcev1.ResourceSlice) { s.Spec.Pool.Name = "second" }
 	type published = []resourcev1.ResourceSlice
 	for name, tc := range map[string]struct {
@@ -52,6 +57,9 @@ func TestUnpublished(t *testing.T) {
 		"Elsewhere":  {"They are of another node.", []string{"gpu"}, published{slice("gpu", 1, 1, elsewhere)}, "gpu"},
 		"Everywhere": {"They are of no node.", []string{"gpu"}, published{slice("gpu", 1, 1, everywhere)}, "gpu"},
 		"Owned":      {"The node owns them.", []string{"gpu"}, published{slice("gpu", 1, 1, owned)}, ""},
+		"First":      {"Generations count from nought.", []string{"gpu"}, published{slice("gpu", 0, 1)}, ""},
+		"Before":     {"A node that had the name before owns them.", []string{"gpu"}, published{slice("gpu", 1, 1, others("Node", "v"))}, "gpu"},
+		"ByPod":      {"Something else owns them.", []string{"gpu"}, published{slice("gpu", 1, 1, others("Pod", "u"))}, "gpu"},
 		"Second":     {"One driver of two has published.", []string{"gpu", "nic"}, published{slice("gpu", 1, 1)}, "nic"},
 	} {
 		t.Run(name, func(t *testing.T) {

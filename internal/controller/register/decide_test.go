@@ -1,6 +1,7 @@
 package register_test
 
 import (
+	"strings"
 	"testing"
 	"time"
 
@@ -9,6 +10,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	v1 "github.com/tenon-sh/tenon/api/karpenter/v1"
+	"github.com/tenon-sh/tenon/engine/nominate"
+	"github.com/tenon-sh/tenon/engine/world"
 	"github.com/tenon-sh/tenon/internal/annotation"
 	"github.com/tenon-sh/tenon/internal/controller/register"
 )
@@ -32,6 +35,8 @@ func TestNext(t *testing.T) {
 		want  register.Kind
 	}{
 		"NotLaunched": {"It has no machine.", &v1.NodeClaim{}, 0, register.Nothing},
+		"Unlaunched":  {"It is not known yet what its machine is.", launched(func(c *v1.NodeClaim) { c.Conditions().Unknown(v1.ConditionLaunched, "", "", noon) }), 1, register.Nothing},
+		"Nameless":    {"Every node without a provider ID would be its own.", launched(func(c *v1.NodeClaim) { c.Status.ProviderID = "" }), 1, register.Nothing},
 		"Leaving":     {"It is leaving.", launched(func(c *v1.NodeClaim) { c.DeletionTimestamp = &metav1.Time{Time: noon} }), 1, register.Nothing},
 		"Again":       {"It is registered.", launched(func(c *v1.NodeClaim) { c.Conditions().True(v1.ConditionRegistered, "", "", noon) }), 1, register.Nothing},
 		"None":        {"Its machine still starts.", launched(), 0, register.Wait},
@@ -72,6 +77,37 @@ func TestUnguarded(t *testing.T) {
 	}
 }
 
+// Another taint, or another effect, keeps no pods off; and a node that was matched is open whatever is put on it later.
+func TestClosed(t *testing.T) {
+	taint := corev1.Taint{Key: v1.TaintUnregistered, Effect: corev1.TaintEffectNoExecute}
+	registered := map[string]string{v1.LabelRegistered: "true"}
+	tests := map[string]struct {
+		labels map[string]string
+		taint  corev1.Taint
+		want   bool
+	}{
+		"Joining": {nil, taint, true},
+		"Matched": {registered, taint, false},
+		"Another": {nil, corev1.Taint{Key: "node.kubernetes.io/not-ready", Effect: corev1.TaintEffectNoExecute}, false},
+		"Weaker":  {nil, corev1.Taint{Key: v1.TaintUnregistered, Effect: corev1.TaintEffectNoSchedule}, false},
+	}
+	for name, tc := range tests {
+		n := &corev1.Node{ObjectMeta: metav1.ObjectMeta{Labels: tc.labels}, Spec: corev1.NodeSpec{Taints: []corev1.Taint{tc.taint}}}
+		if got := register.Closed(n); got != tc.want {
+			t.Errorf("%s: %t, want %t", name, got, tc.want)
+		}
+	}
+}
+
+func TestWaiting(t *testing.T) {
+	for pods, want := range map[int]string{1: "so that a pod that is spread over zones can", 2: "so that 2 pods that are spread over zones can"} {
+		got := register.Waiting("n", nominate.Opening{Until: noon.Unix(), Pods: make([]world.Key, pods)})
+		if !strings.Contains(got, want) || !strings.HasPrefix(got, "Node n takes no pods until 12:00:00 UTC at the latest") {
+			t.Errorf("of %d it says %q", pods, got)
+		}
+	}
+}
+
 func TestLeft(t *testing.T) {
 	tests := map[string]struct {
 		why  string
@@ -82,6 +118,7 @@ func TestLeft(t *testing.T) {
 		"Half":   {"", 10 * time.Second, 10 * time.Second},
 		"Over":   {"", time.Minute, -40 * time.Second},
 		"Soon":   {"Clocks differ by a little; nobody waits longer for it.", -time.Second, 20 * time.Second},
+		"Edge":   {"So much clocks may differ.", -20 * time.Second, 20 * time.Second},
 		"Future": {"By that clock it would wait for an hour.", -time.Hour, 0},
 	}
 	for name, tc := range tests {
