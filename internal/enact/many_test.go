@@ -13,15 +13,15 @@ import (
 
 	"github.com/tenon-sh/tenon/engine/plan"
 	"github.com/tenon-sh/tenon/engine/world"
+	"github.com/tenon-sh/tenon/internal/apitest"
 	"github.com/tenon-sh/tenon/internal/clock"
 	"github.com/tenon-sh/tenon/internal/enact"
-	"github.com/tenon-sh/tenon/internal/kubetest"
 )
 
 // quietly is an Enactor whose promises are counted and not written.
 func quietly(t *testing.T) (e *enact.Enactor, written *atomic.Int64) {
 	written = &atomic.Int64{}
-	through := interceptor.NewClient(kubetest.Client(t), interceptor.Funcs{
+	through := interceptor.NewClient(apitest.New(t, clock.Wall), interceptor.Funcs{
 		SubResourcePatch: func(context.Context, client.Client, string, client.Object, client.Patch, ...client.SubResourcePatchOption) error {
 			written.Add(1)
 			return nil
