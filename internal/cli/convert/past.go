@@ -288,7 +288,8 @@ func earlierOwners(refs []metav1.OwnerReference) ([]metav1.OwnerReference, bool)
 	return refs, changed
 }
 
-// earlierNode is a node with its owner's former version, and without the taint that only controllers of v1 take off.
+// earlierNode is a node with its owner's former version, and without the taint that only controllers of v1 take off. The taint that the conversion took off
+// stays off: it was of a decision that Karpenter had in memory, and one that starts takes it off itself.
 func earlierNode(was *unstructured.Unstructured) (*unstructured.Unstructured, bool) {
 	next := was.DeepCopy()
 	owners, changed := earlierOwners(next.GetOwnerReferences())

@@ -104,3 +104,42 @@ func TestPastChangedSince(t *testing.T) {
 		t.Errorf("its owner is of %s", owner)
 	}
 }
+
+// Each way takes off the taint that only the controllers take off that were there before; a node that is ending keeps what it has.
+func TestTaintsOfNodes(t *testing.T) {
+	const ending = `deletionTimestamp: "2026-01-01T00:00:00Z", `
+	node := func(deleted string) *unstructured.Unstructured {
+		s := storedOf(t, `{apiVersion: v1, kind: Node, metadata: {name: a, `+deleted+`ownerReferences: [{apiVersion: karpenter.sh/v1beta1, kind: NodeClaim, name: c, uid: c}]},
+			spec: {taints: [{key: karpenter.sh/disruption, value: disrupting, effect: NoSchedule}, {key: team, value: a, effect: NoSchedule}]}}`)
+		return &s.nodes[0]
+	}
+	taints := func(n *unstructured.Unstructured) string {
+		var keys []string
+		all, _, _ := unstructured.NestedSlice(n.Object, "spec", "taints")
+		for _, one := range all {
+			keys = append(keys, one.(map[string]any)["key"].(string))
+		}
+		return strings.Join(keys, " ") + ", " + n.GetOwnerReferences()[0].APIVersion
+	}
+	for _, tc := range []struct{ deleted, there, back string }{
+		{"", "team, karpenter.sh/v1", "team, karpenter.sh/v1beta1"},
+		{ending, "karpenter.sh/disruption team, karpenter.sh/v1", "karpenter.sh/disruption team, karpenter.sh/v1beta1"},
+	} {
+		there, changed := renewedNode(node(tc.deleted))
+		if got := taints(there); got != tc.there || !changed {
+			t.Errorf("%sthere it has %s, changed: %v; want %s", tc.deleted, got, changed, tc.there)
+		}
+		back, changed := earlierNode(there)
+		if got := taints(back); got != tc.back || !changed {
+			t.Errorf("%sback it has %s, changed: %v; want %s", tc.deleted, got, changed, tc.back)
+		}
+	}
+	now := node("")
+	err := unstructured.SetNestedSlice(now.Object, []any{map[string]any{"key": "karpenter.sh/disrupted", "effect": "NoSchedule"}, map[string]any{"key": "team", "effect": "NoSchedule"}}, "spec", "taints")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if back, changed := earlierNode(now); !changed || taints(back) != "team, karpenter.sh/v1beta1" {
+		t.Errorf("back it has %s, changed: %v", taints(back), changed)
+	}
+}
