@@ -87,7 +87,7 @@ func build(p *changed, dir string, o options) ([]*suite, error) {
 		if i > 0 && o.run != "" {
 			s.args = append(s.args, "-test.run", o.run)
 		}
-		if o.skip != "" {
+		if i == 0 && o.skip != "" {
 			s.args = append(s.args, "-test.skip", o.skip)
 		}
 		if err := s.measure(); err != nil {

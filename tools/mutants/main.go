@@ -34,7 +34,7 @@ type options struct {
 	packages []string
 	tests    string         // packages whose tests may kill as well, each tried after those before it
 	run      string         // which of their tests
-	skip     string         // tests of any package that are left out
+	skip     string         // tests of the package itself that are left out
 	budget   time.Duration  // of one package
 	sample   int            // how many mutants of a package are tried; 0 is all
 	only     *regexp.Regexp // the functions and files that are changed
@@ -46,7 +46,7 @@ func run(args []string, out io.Writer) error {
 	flags := flag.NewFlagSet("mutants", flag.ContinueOnError)
 	flags.StringVar(&o.tests, "tests", "", "packages, separated by commas, whose tests may notice a change that the package's own do not")
 	flags.StringVar(&o.run, "run", "", "which tests of the packages in -tests are run, as for go test")
-	flags.StringVar(&o.skip, "skip", "", "which tests are left out, those of the package itself among them, as for go test: slow ones that look elsewhere")
+	flags.StringVar(&o.skip, "skip", "", "which of the package's own tests are left out, as for go test; with -tests of the same package and -run they look at what the others leave")
 	flags.DurationVar(&o.budget, "for", time.Hour, "how long one package may take; what is not tried by then is left out and said so")
 	flags.IntVar(&o.sample, "sample", 0, "try so many mutants of a package, always the same ones; 0 tries all")
 	only := flags.String("only", "", "change only the files and functions that this regular expression finds in file.go:Func")
