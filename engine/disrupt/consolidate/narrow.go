@@ -43,21 +43,28 @@ func (b *binder) choose(a *plan.Ask, menu []plan.Choice) {
 
 // span is the least and the most that a shape costs where the ask may be bought; 0 if it is not sold there.
 func (b *binder) span(a *plan.Ask, shape string) (least, most money.Micro) {
-	zones, _ := a.Requirements.Find(label.Zone)
-	sh := b.shapes(a)[shape]
-	if sh == nil {
-		return 0, 0
-	}
-	for _, o := range sh.Offers {
-		if o.Gone || o.CapacityType != a.CapacityType || !zones.Has(o.Zone) {
-			continue
-		}
+	for _, o := range b.offers(a, shape) {
 		if least == 0 || o.Price < least {
 			least = o.Price
 		}
 		most = max(most, o.Price)
 	}
 	return least, most
+}
+
+// offers are those of a shape by which the ask may be bought.
+func (b *binder) offers(a *plan.Ask, shape string) (out []world.Offer) {
+	s := b.shapes(a)[shape]
+	if s == nil {
+		return nil
+	}
+	zones, _ := a.Requirements.Find(label.Zone)
+	for _, o := range s.Offers {
+		if !o.Gone && o.CapacityType == a.CapacityType && zones.Has(o.Zone) {
+			out = append(out, o)
+		}
+	}
+	return out
 }
 
 // shapes are those of the ask's catalogue, by name.
@@ -83,14 +90,8 @@ func (b *binder) varied(a plan.Ask) (label.Requirement, bool) {
 		}
 		values := map[string]bool{}
 		for _, c := range a.Menu {
-			if r.Key == label.InstanceType {
-				values[c.Shape] = true
-			} else if l, ok := b.shapes(&a)[c.Shape].Labels.Find(r.Key); ok && !l.Not {
-				for _, v := range l.Values {
-					values[v] = values[v] || r.Has(v)
-				}
-			} else if l, ok := a.Requirements.Find(r.Key); ok && !l.Not {
-				for _, v := range l.Values {
+			for _, v := range b.values(&a, c.Shape, r.Key) {
+				if r.Has(v) {
 					values[v] = true
 				}
 			}
@@ -100,4 +101,34 @@ func (b *binder) varied(a plan.Ask) (label.Requirement, bool) {
 		}
 	}
 	return label.Requirement{}, true
+}
+
+// values are what the ask may have as a label if it becomes the shape. What offers differ in, it has of those
+// offers that are left: the shape tells of all of them.
+func (b *binder) values(a *plan.Ask, shape, key string) (out []string) {
+	switch key {
+	case label.InstanceType:
+		return []string{shape}
+	case label.CapacityType:
+		return []string{a.CapacityType}
+	case label.Zone:
+		for _, o := range b.offers(a, shape) {
+			out = append(out, o.Zone)
+		}
+		return out
+	}
+	for _, o := range b.offers(a, shape) {
+		if v, ok := o.Labels[key]; ok {
+			out = append(out, v)
+		}
+	}
+	if len(out) > 0 {
+		return out
+	}
+	for _, says := range []label.Set{b.shapes(a)[shape].Labels, a.Requirements} {
+		if l, ok := says.Find(key); ok && !l.Not {
+			return l.Values
+		}
+	}
+	return nil
 }
