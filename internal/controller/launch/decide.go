@@ -189,7 +189,7 @@ func FateOf(o Order, err error) Fate {
 	case cloud.Invalid, cloud.Unauthorised:
 		return Recut
 	}
-	if !o.Whole() || len(o.Open()) < o.Size {
+	if len(o.Open()) < o.Size {
 		return Recut
 	}
 	return Resend

@@ -13,6 +13,7 @@ import (
 
 	v1 "github.com/tenon-sh/tenon/api/karpenter/v1"
 	"github.com/tenon-sh/tenon/engine/enginetest/chance"
+	"github.com/tenon-sh/tenon/internal/annotation"
 	"github.com/tenon-sh/tenon/internal/cloud"
 	"github.com/tenon-sh/tenon/internal/controller/launch"
 )
@@ -143,6 +144,11 @@ func names(dealt map[string]cloud.Machine) map[string]string {
 }
 
 func TestGatherRefusesContradictions(t *testing.T) {
+	size := func(text string) func(a, b *v1.NodeClaim) {
+		return func(a, b *v1.NodeClaim) {
+			a.Annotations[v1.AnnotationOrderSize], b.Annotations[v1.AnnotationOrderSize] = text, text
+		}
+	}
 	tests := map[string]struct {
 		why    string
 		change func(a, b *v1.NodeClaim)
@@ -153,7 +159,10 @@ func TestGatherRefusesContradictions(t *testing.T) {
 		"OtherSize": {"An order has one size.", func(_, b *v1.NodeClaim) { b.Annotations[v1.AnnotationOrderSize] = "3" }},
 		"NoNumber":  {"What a user wrote there is not trusted.", func(a, _ *v1.NodeClaim) { a.Annotations[v1.AnnotationOrderPlace] = "first" }},
 		"Outside":   {"A place is within the size.", func(a, _ *v1.NodeClaim) { a.Annotations[v1.AnnotationOrderPlace] = "2" }},
-		"Absurd":    {"A size that no order has is not allocated.", func(a, _ *v1.NodeClaim) { a.Annotations[v1.AnnotationOrderSize] = "1000000000" }},
+		"Absurd":    {"A size that no order has is not allocated.", size("101")},
+		"Nought":    {"Nor is none.", size("0")},
+		"Negative":  {"Nor is less.", size("-1")},
+		"Below":     {"A place is not before the first.", func(a, _ *v1.NodeClaim) { a.Annotations[v1.AnnotationOrderPlace] = "-1" }},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -165,6 +174,49 @@ func TestGatherRefusesContradictions(t *testing.T) {
 				t.Errorf("%s Gathered %+v", tc.why, o)
 			}
 		})
+	}
+}
+
+// Where no claim has the token there is no order, and the largest one may have lost most of its claims.
+func TestGatherParts(t *testing.T) {
+	if o, ok := launch.Gather("t", []*v1.NodeClaim{claim("a", "z")}); ok {
+		t.Errorf("of nothing it gathered %+v", o)
+	}
+	c := claim("a", "z")
+	c.Annotations = map[string]string{v1.AnnotationOrder: "t", v1.AnnotationOrderSize: "100", v1.AnnotationOrderPlace: "99"}
+	o, ok := launch.Gather("t", []*v1.NodeClaim{c})
+	if !ok || o.Size != 100 || o.Whole() || len(o.Left()) != 1 || len(o.Leaving()) != 0 {
+		t.Errorf("of one of a hundred it gathered %d, whole: %t, %d that want a machine", o.Size, o.Whole(), len(o.Left()))
+	}
+	if got := o.Deal([]cloud.Machine{{ID: "i-1", ProviderID: "i-1", Order: "t", Ending: true}, {ID: "i-2", ProviderID: "i-2", Order: "t"}}); got["a"].ID != "i-2" || len(got) != 1 {
+		t.Errorf("dealt %v, want the machine that stays", got)
+	}
+	if got := launch.FateOf(o, errors.New("no answer")); got != launch.Recut {
+		t.Errorf("it cannot be sent as it was, and its fate is %s", got)
+	}
+}
+
+// A claim waits for a machine that nobody has bought for it, and one that leaves is kept while somebody may have.
+func TestWhoWaitsAndWhoLeaves(t *testing.T) {
+	for name, tc := range map[string]struct {
+		why            string
+		change         func(*v1.NodeClaim)
+		waits, leaving bool
+	}{
+		"New":      {"It wants one.", func(*v1.NodeClaim) {}, true, false},
+		"Adopts":   {"Its machine is there, and only has to be written down.", func(c *v1.NodeClaim) { c.Annotations = map[string]string{annotation.Adopts: "n"} }, false, false},
+		"Has":      {"It has one.", func(c *v1.NodeClaim) { c.Status.ProviderID = "i" }, false, false},
+		"Launched": {"It had one.", func(c *v1.NodeClaim) { c.Conditions().True(v1.ConditionLaunched, "", "", time.Unix(1, 0)) }, false, false},
+		"Deleted":  {"It leaves, and was never ordered.", func(c *v1.NodeClaim) { c.DeletionTimestamp = &metav1.Time{Time: time.Unix(1, 0)} }, false, false},
+		"Ordered": {"It leaves, and its order may have bought a machine for it.", func(c *v1.NodeClaim) {
+			c.DeletionTimestamp, c.Annotations = &metav1.Time{Time: time.Unix(1, 0)}, map[string]string{v1.AnnotationOrder: "t"}
+		}, false, true},
+	} {
+		c := claim("a", "z")
+		tc.change(c)
+		if waits, leaving := launch.Waiting(c), launch.Leaving(c); waits != tc.waits || leaving != tc.leaving {
+			t.Errorf("%s: waits: %t, leaves: %t, want %t, %t: %s", name, waits, leaving, tc.waits, tc.leaving, tc.why)
+		}
 	}
 }
 

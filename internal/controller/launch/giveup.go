@@ -78,11 +78,11 @@ func (r *Reconciler) failed(ctx context.Context, claims []*v1.NodeClaim, began t
 	})
 }
 
-// short cuts a message to what a condition shows.
+// short cuts a message to what a condition shows. Half a character would come back as another, and the condition be news each time.
 func short(s string) string {
 	const maxMessageBytes = 300
 	if s = strings.TrimSpace(s); len(s) > maxMessageBytes {
-		return s[:maxMessageBytes] + "..."
+		return strings.ToValidUTF8(s[:maxMessageBytes], "") + "..."
 	}
 	return s
 }
