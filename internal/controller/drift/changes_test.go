@@ -27,6 +27,23 @@ func TestChanges(t *testing.T) {
 			s.Pool.Spec.Template.Spec.Taints = []corev1.Taint{{Key: "gpu", Effect: corev1.TaintEffectNoSchedule}}
 			s.Claim.Spec.Taints = []corev1.Taint{{Key: "old", Value: "x", Effect: corev1.TaintEffectNoSchedule}}
 		}, "taint gpu:NoSchedule is only in the pool; taint old=x:NoSchedule is no longer in the pool"},
+		"Value": {"A taint of another value is another; one that both have is none.", v1.ReasonNodePoolDrifted, func(s *drift.Seen) {
+			same := corev1.Taint{Key: "same", Value: "1", Effect: corev1.TaintEffectNoSchedule}
+			s.Pool.Spec.Template.Spec.StartupTaints = []corev1.Taint{{Key: "wait", Value: "new", Effect: corev1.TaintEffectNoSchedule}, same}
+			s.Claim.Spec.StartupTaints = []corev1.Taint{same, {Key: "wait", Value: "old", Effect: corev1.TaintEffectNoSchedule}}
+		}, "startup taint wait=new:NoSchedule is only in the pool; startup taint wait=old:NoSchedule is no longer in the pool"},
+		"Expiry": {"For ever is Never.", v1.ReasonNodePoolDrifted, func(s *drift.Seen) {
+			s.Claim.Spec.ExpireAfter, s.Pool.Spec.Template.Spec.ExpireAfter = v1.Never, v1.After(90*time.Minute)
+		}, "expireAfter: Never here, 1h30m in the pool"},
+		"NoExpiry": {"A pool that says nothing of it leaves it as it was.", v1.ReasonNodePoolDrifted, func(s *drift.Seen) {
+			s.Claim.Spec.ExpireAfter, s.Pool.Spec.Template.Labels = v1.After(time.Hour), map[string]string{"team": "b"}
+		}, "label team=a, and the pool has team=b"},
+		"Empty": {"A label that is there and empty is not one that is missing.", v1.ReasonNodePoolDrifted, func(s *drift.Seen) {
+			s.Pool.Spec.Template.Labels = map[string]string{"new": ""}
+		}, "label new is not there, and the pool has new="},
+		"Five": {"Five are named.", v1.ReasonNodePoolDrifted, func(s *drift.Seen) {
+			s.Pool.Spec.Template.Labels = map[string]string{"a": "", "b": "", "c": "", "d": "", "e": ""}
+		}, "label a is not there, and the pool has a=; label b is not there, and the pool has b=; label c is not there, and the pool has c=; label d is not there, and the pool has d=; label e is not there, and the pool has e="},
 		"Class": {"Another class.", v1.ReasonNodePoolDrifted, func(s *drift.Seen) {
 			s.Pool.Spec.Template.Spec.NodeClassRef = &v1.NodeClassReference{Kind: "EC2NodeClass", Name: "new"}
 		}, "nodeClassRef: none here, EC2NodeClass new in the pool"},

@@ -34,6 +34,30 @@ func TestReason(t *testing.T) {
 			s.World.Requirements = label.SetOf(label.Is("example.com/family", "m"))
 			s.Catalog.Shapes[0].Labels = label.SetOf(label.Is("example.com/family", "m"))
 		}, ""},
+		"NoHash": {"Nothing is known of what it was made from.", func(s *drift.Seen) { delete(s.Claim.Annotations, v1.AnnotationPoolHash) }, ""},
+		"OwnLabel": {"What the node says of itself is not what its type says, nor is it written over.", func(s *drift.Seen) {
+			s.World.Requirements, s.Labels = label.SetOf(label.Is("team", "a")), map[string]string{"team": "a"}
+			s.Catalog.Shapes[0].Labels = label.SetOf(label.Is("team", "b"))
+		}, ""},
+		"Either": {"Its type has one of two values, and it is not known which.", func(s *drift.Seen) {
+			s.World.Requirements = label.SetOf(label.Is("example.com/family", "m"))
+			s.Catalog.Shapes[0].Labels = label.SetOf(label.Is("example.com/family", "m", "n"))
+		}, v1.ReasonRequirementsDrifted},
+		"Neither": {"That its type does not have a value is no value.", func(s *drift.Seen) {
+			s.World.Requirements = label.SetOf(label.Is("example.com/family", "m"))
+			s.Catalog.Shapes[0].Labels = label.SetOf(label.Requirement{Key: "example.com/family", Not: true, Values: []string{"m"}})
+		}, v1.ReasonRequirementsDrifted},
+		"OtherZone": {"The type is sold elsewhere only.", func(s *drift.Seen) { s.Catalog.Shapes[0].Offers[0].Zone = "b" }, v1.ReasonInstanceTypeNotFound},
+		"OtherWay":  {"The type is sold in another way only.", func(s *drift.Seen) { s.Catalog.Shapes[0].Offers[0].CapacityType = label.Spot }, v1.ReasonInstanceTypeNotFound},
+		"Reserved":  {"A reservation is of a type that is sold on demand.", func(s *drift.Seen) { s.Claim.Labels[label.CapacityType] = label.Reserved }, ""},
+		"ReservedNoMore": {"On demand it is sold no more.", func(s *drift.Seen) {
+			s.Claim.Labels[label.CapacityType] = label.Reserved
+			s.Catalog.Shapes[0].Offers[0].CapacityType = label.Spot
+		}, v1.ReasonInstanceTypeNotFound},
+		"Settled": {"An hour is long enough for a catalogue.", func(s *drift.Seen) {
+			s.Catalog.Shapes[0].Name = "other"
+			s.Claim.CreationTimestamp = metav1.NewTime(noon.Add(-time.Hour))
+		}, v1.ReasonInstanceTypeNotFound},
 		"NotSold": {"The type is gone from the catalogue.", func(s *drift.Seen) { s.Catalog.Shapes[0].Name = "other" }, v1.ReasonInstanceTypeNotFound},
 		"SoldOut": {"Sold out is not gone.", func(s *drift.Seen) { s.Catalog.Shapes[0].Offers[0].Gone = true }, ""},
 		"Young": {"A catalogue may lag behind.", func(s *drift.Seen) {

@@ -34,6 +34,21 @@ func (e *ending) List(context.Context) ([]cloud.Machine, error) {
 	return []cloud.Machine{{ID: "i-1", ProviderID: "test:///i-1", CapacityType: e.bought}}, nil
 }
 
+// A machine that was on demand from the start, and one whose node has not joined, are left as they are.
+func TestWhatHasNoReservation(t *testing.T) {
+	for name, change := range map[string]func(*v1.NodeClaim){
+		"OnDemand": func(c *v1.NodeClaim) { c.Labels[label.CapacityType] = label.OnDemand },
+		"Joining":  func(c *v1.NodeClaim) { c.Status.Conditions = nil },
+	} {
+		c := &v1.NodeClaim{ObjectMeta: metav1.ObjectMeta{Labels: map[string]string{label.CapacityType: label.Reserved}}}
+		c.Conditions().True(v1.ConditionRegistered, "", "", time.Unix(0, 0))
+		change(c)
+		if drift.Unreserved(c, cloud.Machine{CapacityType: label.OnDemand}, time.Unix(1_000_000, 0)) {
+			t.Errorf("%s: its reservation has ended", name)
+		}
+	}
+}
+
 // A machine that outlives its reservation is labelled as what it is, on its node and its claim.
 func TestReservationEnds(t *testing.T) {
 	reserved := map[string]string{
@@ -48,6 +63,7 @@ func TestReservationEnds(t *testing.T) {
 	}{
 		"Lasts": {"It is still in its reservation.", label.Reserved, time.Hour, reserved},
 		"Young": {"What a list says of a machine that has just joined may be old.", label.OnDemand, time.Minute, reserved},
+		"Since": {"Five minutes are enough.", label.OnDemand, 5 * time.Minute, map[string]string{label.CapacityType: label.OnDemand}},
 		"Ended": {"The reservation is gone.", label.OnDemand, time.Hour, map[string]string{label.CapacityType: label.OnDemand}},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -23,8 +23,9 @@ func TestNext(t *testing.T) {
 	places := []*world.Place{
 		{Node: &world.Node{Name: "n1", Labels: spot}, Claim: &world.Claim{Name: "c1", ProviderID: "aws:///a/i-1"}},
 		{Node: &world.Node{Name: "n2"}, Claim: &world.Claim{Name: "c2", ProviderID: "aws:///a/i-2", Deleting: true}},
-		{Claim: &world.Claim{Name: "c3", ProviderID: "aws:///a/i-3", Labels: map[string]string{label.CapacityType: label.OnDemand}}},
+		{Claim: &world.Claim{Name: "c3", ProviderID: "aws:///a/i-3", Labels: map[string]string{label.CapacityType: label.OnDemand, label.InstanceType: "m5.large", label.Zone: "a"}}},
 		{Claim: &world.Claim{Name: "unlaunched"}},
+		{Claim: &world.Claim{Name: "other", ProviderID: "gce:///i-0"}},
 		{Node: &world.Node{Name: "foreign", ProviderID: "aws:///a/i-4"}},
 	}
 	tests := map[string]struct {
@@ -51,6 +52,21 @@ func TestNext(t *testing.T) {
 			"A machine that has not joined goes as well; on demand nothing is sold out by it.",
 			interrupt.Notice{Event: "InstanceTerminating", Going: true, Reclaims: true, Machines: []cloud.MachineID{"i-3"}},
 			[]interrupt.Step{{Claim: "c3", Tell: "InstanceTerminating", End: true}},
+		},
+		"Reclaimed": {
+			"What is taken back is not to be had, also of a machine that is going already.",
+			interrupt.Notice{Event: "SpotInterrupted", Going: true, Reclaims: true, Forced: true, Machines: []cloud.MachineID{"i-2"}},
+			[]interrupt.Step{{Claim: "c2", Node: "n2", Tell: "SpotInterrupted"}},
+		},
+		"Ill": {
+			"A machine that is of no use goes at once.",
+			interrupt.Notice{Event: "InstanceUnhealthy", Going: true, Forced: true, Machines: []cloud.MachineID{"i-1"}},
+			[]interrupt.Step{{Claim: "c1", Node: "n1", Tell: "InstanceUnhealthy", End: true, Force: true}},
+		},
+		"Nameless": {
+			"A notice that names no machine is about none.",
+			interrupt.Notice{Event: "InstanceTerminating", Going: true, Machines: []cloud.MachineID{""}},
+			nil,
 		},
 		"Foreign": {
 			"A machine without a claim is somebody else's.",

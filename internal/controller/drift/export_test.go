@@ -1,0 +1,4 @@
+package drift
+
+// Unreserved is exported for tests.
+var Unreserved = unreserved
