@@ -48,7 +48,6 @@ func (c cluster) change(name string, value any, fields ...string) {
 
 // There and back again everything is as it was, by definitions that are as they were.
 func TestRestored(t *testing.T) {
-	long(t)
 	thereAndBack(t, func(cluster) {})
 }
 
@@ -63,6 +62,7 @@ func TestRestoredWebhook(t *testing.T) {
 
 func thereAndBack(t *testing.T, prepare func(cluster)) {
 	t.Helper()
+	const settled = "--settle=2s" // the garbage collector is real
 	c := reach(t)
 	c.early(era)
 	prepare(c)
@@ -76,7 +76,7 @@ func thereAndBack(t *testing.T, prepare func(cluster)) {
 		}
 	})
 	before, file, now := c.says(), backup(t), backup(t)
-	succeed(t, "--backup", file)
+	succeed(t, "--backup", file, settled)
 	converted := c.uids("v1")
 	said := succeed(t, "--restore", file, "--backup", now, "--dry-run")
 	for _, want := range []string{"write   NodeClaim/plain-1 as v1beta1", "write   Node/swapped: its owner references", "delete  EC2NodeClass/default-dense, which the conversion made", "nothing was changed (dry run)"} {
@@ -85,7 +85,7 @@ func thereAndBack(t *testing.T, prepare func(cluster)) {
 		}
 	}
 	c.converted()
-	said = succeed(t, "--restore", file, "--backup", now)
+	said = succeed(t, "--restore", file, "--backup", now, settled)
 	if diff := cmp.Diff(before, c.says()); diff != "" {
 		t.Errorf("it is otherwise than before -before +after\n%s\n%s", diff, said)
 	}
@@ -100,7 +100,7 @@ func thereAndBack(t *testing.T, prepare func(cluster)) {
 	if again := succeed(t, "--restore", file, "--backup", now); !strings.HasPrefix(again, "nothing to do: every kind is stored as v1beta1") {
 		t.Errorf("the second time it says\n%s", again)
 	}
-	succeed(t, "--backup", backup(t)) // and there once more
+	succeed(t, "--backup", backup(t), settled) // and there once more
 	c.converted()
 }
 

@@ -57,7 +57,7 @@ func (i *inCluster) flags(f *pflag.FlagSet) {
 	f.StringVar(&i.restore, "restore", "", "with --cluster, put back what this backup has: objects are v1beta1 again, and definitions as they were; --backup is then v1-backup.yaml by default")
 	f.BoolVar(&i.overwrite, "overwrite", false, "with --restore, put back also what was changed since the conversion: the changes are lost")
 	f.BoolVar(&i.dryRun, "dry-run", false, "with --cluster, say what would be done, and change nothing")
-	f.DurationVar(&i.settle, "settle", 10*time.Second, "with --cluster, how long to wait for API servers that have not heard yet that v1 is served; 0 is right where there is one")
+	f.DurationVar(&i.settle, "settle", 10*time.Second, "with --cluster, how long to wait before objects are written, and once more before definitions are closed, for API servers and the garbage collector, which may not have heard yet")
 	f.StringVar(&i.cluster.Kubeconfig, "kubeconfig", "", "with --cluster, kubeconfig to use; empty: the usual one")
 	f.StringVar(&i.cluster.Context, "context", "", "with --cluster, context of the kubeconfig; empty: the current one")
 }
@@ -169,10 +169,21 @@ func (c *conversion) run(ctx context.Context) error {
 // await gives every API server the time to hear that the version is served. One that has not answers that a pool is not found under it, and the garbage
 // collector, which asks one of them, deletes the claims that name it as their owner.
 func (c *conversion) await(ctx context.Context) error {
+	return c.pause(ctx, "all API servers to serve "+c.to)
+}
+
+// forget gives the garbage collector the time to see that nothing names the version any more that is to be closed. It asks for the owner that it has
+// read, and one that it has not found it takes for gone until it is restarted: what names that version ever again it deletes.
+func (c *conversion) forget(ctx context.Context) error {
+	return c.pause(ctx, "the garbage collector to see the owners that were written")
+}
+
+// pause waits where there is something that the garbage collector could delete.
+func (c *conversion) pause(ctx context.Context, what string) error {
 	if c.settle == 0 || len(c.found.claims) == 0 {
 		return nil
 	}
-	c.say("waiting %s for all API servers to serve %s", c.settle, c.to)
+	c.say("waiting %s for %s", c.settle, what)
 	select {
 	case <-ctx.Done():
 		return ctx.Err()

@@ -8,7 +8,6 @@ import (
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"github.com/tenon-sh/tenon/internal/cli/verb"
 )
@@ -184,6 +183,9 @@ func (r *restoration) write(ctx context.Context) error {
 	if err := r.remove(ctx); err != nil {
 		return err
 	}
+	if err := r.forget(ctx); err != nil {
+		return err
+	}
 	for _, k := range kinds() {
 		if err := r.close(ctx, k); err != nil {
 			return err
@@ -211,15 +213,10 @@ func (r *restoration) close(ctx context.Context, k kind) error {
 	if r.past.is(k, crd) {
 		return nil
 	}
-	next := crd.DeepCopy()
-	if err := unstructured.SetNestedStringSlice(next.Object, storedIn(was), "status", "storedVersions"); err != nil {
+	next, err := r.stored(ctx, k, crd, storedIn(was), latest)
+	if err != nil {
 		return err
 	}
-	written, err := r.api.Resource(definitions()).UpdateStatus(ctx, next, metav1.UpdateOptions{FieldManager: manager})
-	if err != nil {
-		return fmt.Errorf("say that nothing of %s is stored as %s: %w", k.definition(), latest, err)
-	}
-	next = written.DeepCopy()
 	next.Object["spec"] = was.DeepCopy().Object["spec"]
 	if next.Object["spec"] == nil {
 		return errors.New("the backup has no spec of " + k.definition())

@@ -176,6 +176,9 @@ func (c *conversion) write(ctx context.Context) error {
 	if err := c.writeAll(ctx); err != nil {
 		return err
 	}
+	if err := c.forget(ctx); err != nil {
+		return err
+	}
 	for _, k := range kinds() {
 		if err := c.close(ctx, k); err != nil {
 			return err
@@ -286,13 +289,9 @@ func (c *conversion) close(ctx context.Context, k kind) error {
 		return nil
 	}
 	if versions := storedIn(crd); len(versions) != 1 || versions[0] != latest {
-		next := crd.DeepCopy()
-		if err := unstructured.SetNestedStringSlice(next.Object, []string{latest}, "status", "storedVersions"); err != nil {
-			return err
-		}
-		written, err := c.api.Resource(definitions()).UpdateStatus(ctx, next, metav1.UpdateOptions{FieldManager: manager})
+		written, err := c.stored(ctx, k, crd, []string{latest}, beta)
 		if err != nil {
-			return fmt.Errorf("say that nothing of %s is stored as %s: %w", k.definition(), beta, err)
+			return err
 		}
 		crd = written
 	}
@@ -305,4 +304,17 @@ func (c *conversion) close(ctx context.Context, k kind) error {
 	}
 	c.say("closed %s: it has %s only", k.definition(), latest)
 	return nil
+}
+
+// stored says of a definition in which versions objects are stored, and that none is in another one any more.
+func (c *conversion) stored(ctx context.Context, k kind, crd *unstructured.Unstructured, versions []string, gone string) (*unstructured.Unstructured, error) {
+	next := crd.DeepCopy()
+	if err := unstructured.SetNestedStringSlice(next.Object, versions, "status", "storedVersions"); err != nil {
+		return nil, err
+	}
+	written, err := c.api.Resource(definitions()).UpdateStatus(ctx, next, metav1.UpdateOptions{FieldManager: manager})
+	if err != nil {
+		return nil, fmt.Errorf("say that nothing of %s is stored as %s: %w", k.definition(), gone, err)
+	}
+	return written, nil
 }
