@@ -55,11 +55,19 @@ func Namespace(t testing.TB) string {
 // patience is how many times slower than usual a computer may be that runs many other things beside a test.
 const patience = 4
 
+// beforeEnd is how long before the deadline of all tests a wait gives up, so that what it waited for is said instead of the stacks of all goroutines.
+const beforeEnd = 30 * time.Second
+
 // Within calls check until it returns nil, and fails the test with its last error when that takes much longer than limit, which is
 // meant for an idle computer: waiting for longer costs nothing when all is well.
 func Within(t testing.TB, limit time.Duration, check func() error) {
 	t.Helper()
 	limit *= patience
+	if all, ok := t.(interface{ Deadline() (time.Time, bool) }); ok {
+		if end, ok := all.Deadline(); ok {
+			limit = min(limit, time.Until(end)-beforeEnd)
+		}
+	}
 	late := time.After(limit)
 	tick := time.NewTicker(50 * time.Millisecond)
 	defer tick.Stop()

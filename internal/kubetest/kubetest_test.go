@@ -3,6 +3,8 @@ package kubetest_test
 import (
 	"errors"
 	"fmt"
+	"runtime"
+	"strings"
 	"testing"
 	"time"
 
@@ -83,4 +85,32 @@ func TestPodsOfADeploymentWaitForANodeAndRun(t *testing.T) {
 		}
 		return nil
 	})
+}
+
+// ending is a test whose deadline is so near that a wait has but a moment.
+type ending struct {
+	testing.TB
+	said string
+}
+
+func (*ending) Deadline() (time.Time, bool) {
+	return time.Now().Add(30*time.Second + time.Millisecond), true
+}
+
+func (e *ending) Fatalf(format string, args ...any) {
+	e.said = fmt.Sprintf(format, args...)
+	runtime.Goexit()
+}
+
+func TestAWaitEndsBeforeTheTests(t *testing.T) {
+	e := &ending{TB: t}
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		kubetest.Within(e, time.Hour, func() error { return errors.New("nothing came") })
+	}()
+	<-done
+	if !strings.HasSuffix(e.said, ": nothing came") {
+		t.Errorf("it says %q", e.said)
+	}
 }
