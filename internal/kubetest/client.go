@@ -10,6 +10,8 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/client-go/kubernetes/scheme"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/tenon-sh/tenon/internal/clock"
 )
 
 // Client returns a client with the rights of an administrator that knows the kinds of Kubernetes and those that add
@@ -65,7 +67,7 @@ func Within(t testing.TB, limit time.Duration, check func() error) {
 	limit *= patience
 	if all, ok := t.(interface{ Deadline() (time.Time, bool) }); ok {
 		if end, ok := all.Deadline(); ok {
-			limit = min(limit, time.Until(end)-beforeEnd)
+			limit = min(limit, end.Sub(clock.Wall())-beforeEnd)
 		}
 	}
 	late := time.After(limit)
