@@ -61,11 +61,11 @@ func (t counter) sum(groups []int32, domain string) int {
 func (t counter) add(l *lot, groups []int32, domain string, pods int) {
 	for _, g := range groups {
 		n := pods
-		if l.whole {
+		if l.piece > 0 {
 			n = 0
-			for _, x := range l.pods {
+			for _, x := range l.pods[:l.piece] {
 				if x.Class.PodInfo.In(g) {
-					n++
+					n += pods
 				}
 			}
 		}
@@ -116,10 +116,7 @@ func (l *lot) parts(names []string, sets map[string]market.Set, share map[string
 		if share[d] == 0 {
 			continue
 		}
-		n := share[d]
-		if l.whole {
-			n = len(l.pods)
-		}
+		n := share[d] * max(l.piece, 1)
 		part := *l
 		part.name, part.offers, part.pods = l.name+" "+d, sets[d], l.pods[from:from+n]
 		part.hasAlternatives = l.hasAlternatives || len(names) > 1

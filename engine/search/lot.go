@@ -10,7 +10,7 @@ import (
 	"github.com/tenon-sh/tenon/engine/spread"
 )
 
-// lot is pods of one class that go to the same kind of machines: all of it, or its share of one domain.
+// lot is pods of one class that go to the same kind of machines: all of it, or its share of one domain; or parties of the same classes.
 type lot struct {
 	class           *packing.Class
 	name            string
@@ -20,25 +20,18 @@ type lot struct {
 	offers          market.Set
 	need            []int64 // of one piece
 	pods            []*packing.Pod
-	whole           bool // all pods are one piece: they have to share one machine
+	piece           int  // so many pods, one after the other, have to share one machine; 0: each goes where it likes
 	hasAlternatives bool // it might have been placed in other domains, or on other offers
 }
 
 // pieces is how many things there are to place.
-func (l *lot) pieces() int {
-	if l.whole {
-		return 1
-	}
-	return len(l.pods)
-}
+func (l *lot) pieces() int { return len(l.pods) / max(l.piece, 1) }
 
 // take returns the pods of the first so many pieces, and what is left of the lot is without them.
 func (l *lot) take(pieces int) []*packing.Pod {
-	if l.whole {
-		pieces = len(l.pods)
-	}
-	out := l.pods[:pieces]
-	l.pods = l.pods[pieces:]
+	n := pieces * max(l.piece, 1)
+	out := l.pods[:n]
+	l.pods = l.pods[n:]
 	return out
 }
 
@@ -140,7 +133,7 @@ func (k *Searcher) groupLot(x *exact.Group) (*lot, bool) {
 	}
 	c := x.Pods[0].Class
 	offers := k.Market.KeepOrdinary(slices.Clone(x.Offers), x.Pinned())
-	return &lot{class: c, name: c.Pod.String(), pods: x.Pods, need: x.Need, whole: true, offers: offers, simple: x.Simple, counted: x.Simple.Counted, hasAlternatives: k.NeedsExotic}, true
+	return &lot{class: c, name: c.Pod.String(), pods: x.Pods, need: x.Need, piece: len(x.Pods), offers: offers, simple: x.Simple, counted: x.Simple.Counted, hasAlternatives: k.NeedsExotic}, true
 }
 
 func sortedKeys[K comparable, V any](m map[K]V, compare func(a, b K) int) []K {

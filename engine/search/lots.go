@@ -17,6 +17,8 @@ func (k *Searcher) lots() (lots []*lot, rest []*packing.Pod) {
 			rest = append(rest, x.Pods...)
 		}
 	}
+	parties, others := k.parties(others)
+	lots = append(lots, parties...)
 	for c, pods := range packing.ByClass(others) {
 		pods = slices.Clone(pods)
 		if l, ok := k.lot(c, pods); ok {
@@ -77,7 +79,7 @@ func (k *Searcher) settleGroups(all []*lot) (lots []*lot, unplaced []*packing.Po
 	if k.Options.PreferencePolicy != packing.Ignore {
 		for _, l := range all {
 			k.prefer(l)
-			if l.whole {
+			if l.piece > 0 {
 				continue
 			}
 			l.wish = k.Ledger.Wish(l.class.PodInfo)

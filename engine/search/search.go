@@ -97,7 +97,7 @@ func (k *Searcher) buyAll(a solve.Answer, lots []*lot, hosts []int, proven bool)
 				for _, x := range pods {
 					x.Proven = proven
 				}
-				if !l.whole {
+				if l.piece == 0 {
 					k.JoinAll(b, l.class, pods)
 					continue
 				}

@@ -114,6 +114,26 @@ func TestSearch(t *testing.T) {
 			World: []string{"type small cpu=2 memory=4Gi price=0.10", "type dear cpu=2 memory=4Gi price=0.50", "pool light require=type:small", "pool heavy weight=10 limit=nodes:1 require=type:dear", "pod web x2 cpu=2"},
 			Want:  "dear a on-demand: web-0\nsmall a on-demand: web-1",
 		},
+		"CompanyOnTheMachine": {
+			Why:   "Pods that want the company of others on the very machine come with one of these each.",
+			World: world("pod db x2 cpu=1", "pod big cpu=1500m app=db", "pod job x2 cpu=1 near=host:db", "pod tiny cpu=100m near=host:db"),
+			Want:  "large a on-demand: big db-0 db-1 job-0 job-1 tiny",
+		},
+		"CompanyForSeveral": {
+			Why:   "Where company is rare each of it has several beside it.",
+			World: world("pod db x2 cpu=500m", "pod job x4 cpu=500m near=host:db", "pod apart x2 cpu=500m apart=host"),
+			Want:  "small a on-demand: apart-0 db-1 job-0 job-2\nsmall a on-demand: apart-1 db-0 job-1 job-3",
+		},
+		"CompanyThatIsSpread": {
+			Why:   "Pods that want the company of others that are spread come after these.",
+			World: world("pod db x2 cpu=2 spread=zone:1", "pod job x2 cpu=1 near=host:db"),
+			Want:  "small a on-demand: db-0\nsmall b on-demand: db-1\nwaiting: job-0 job-1",
+		},
+		"TooMuchCompany": {
+			Why:   "Where no machine holds a pod with its share of those that want its company, these come later.",
+			World: world("pod db cpu=1", "pod job x8 cpu=1 near=host:db"),
+			Want:  "small a on-demand: db\nwaiting: job-0 job-1 job-2 job-3 job-4 job-5 job-6 job-7",
+		},
 		"NotForEachOther": {
 			Why:   "Pods that want the company of another class on the very machine are left to be placed one by one.",
 			World: world("pod web x2 cpu=1 near=host:api"),
@@ -124,7 +144,7 @@ func TestSearch(t *testing.T) {
 // What Place does beside Search: room that is there comes first, what only exotic types host brings others along, and the rest goes one by one.
 func TestPlace(t *testing.T) {
 	small := "type small cpu=2 memory=4Gi price=0.10 zones=a,b"
-	queue := []string{small, "pool general limit=nodes:1", "pod low cpu=1", "pod mate cpu=1 priority=10", "pod top cpu=1 near=host:mate priority=10"}
+	queue := []string{small, "pool general limit=nodes:1", "pod low cpu=1", "pod mate cpu=1 priority=10", "pod top cpu=1 near=zone:mate priority=10"}
 	cases := map[string]bins.Case{
 		"WhatIsThereFirst": {
 			Why:   "Whole classes fill the machines that are there before any is bought.",

@@ -1,0 +1,63 @@
+package spread_test
+
+import (
+	"slices"
+	"testing"
+)
+
+// Which pods seek company on the very machine that goes wherever it likes.
+func TestSeeksCompany(t *testing.T) {
+	for name, test := range map[string]struct {
+		why   string
+		lines []string
+		want  bool
+	}{
+		"OfOthers":  {"The others carry no such term.", []string{"pod x near=host:db", "pod db"}, true},
+		"OfItself":  {"Pods that want their own company have to share one machine.", []string{"pod x near=host"}, false},
+		"OfSome":    {"Some of its company goes where it likes.", []string{"pod x near=host", "pod y app=x"}, true},
+		"OfNone":    {"There is no company.", []string{"pod x near=host:db", "pod y"}, false},
+		"InTheZone": {"It may be on another machine.", []string{"pod x near=zone:db", "pod db"}, false},
+		"Both":      {"The zone has a say as well.", []string{"pod x near=host:db near=zone:db", "pod db"}, false},
+		"Plain":     {"It wants none.", []string{"pod x", "pod db"}, false},
+		"Spread":    {"It is also spread.", []string{"pod x near=host:db spread=zone:1", "pod db"}, false},
+		"Apart":     {"It also keeps away from its like.", []string{"pod x near=host:db apart=host", "pod db"}, false},
+		"Shunned":   {"Others keep away from it.", []string{"pod x near=host:db", "pod db", "pod y apart=host:x"}, false},
+	} {
+		l, pods := told(t, test.lines...)
+		if _, got := l.SeeksCompany(pods[0]); got != test.want {
+			t.Errorf("%s: %t: %s", name, got, test.why)
+		}
+	}
+}
+
+// Which pods are planned for as if those that seek their company were part of them.
+func TestLeads(t *testing.T) {
+	for name, test := range map[string]struct {
+		why   string
+		lines []string // the first seeks the company of the second
+		want  bool
+	}{
+		"Plain":          {"It goes where it likes.", []string{"pod x near=host:db", "pod db"}, true},
+		"Near":           {"All of its like are in one zone, and so are those that seek its company.", []string{"pod x near=host:db", "pod db near=zone"}, true},
+		"NearBoth":       {"The zone is wanted of both, and both are there.", []string{"pod x near=host:db app=db", "pod db near=zone"}, true},
+		"Seeks":          {"It has to have company itself.", []string{"pod x near=host:db", "pod db near=host", "pod y app=db"}, false},
+		"Spread":         {"It is divided among zones.", []string{"pod x near=host:db", "pod db spread=zone:1"}, false},
+		"SpreadOnHosts":  {"A machine holds few of it.", []string{"pod x near=host:db", "pod db spread=host:1"}, false},
+		"Apart":          {"A machine holds one of it.", []string{"pod x near=host:db", "pod db apart=host"}, false},
+		"ApartOfOthers":  {"It keeps away from others.", []string{"pod x near=host:db", "pod db apart=host:y", "pod y"}, false},
+		"Shunned":        {"Others keep away from it.", []string{"pod x near=host:db", "pod db", "pod y apart=host:db"}, false},
+		"Counted":        {"Others are divided among zones by it.", []string{"pod x near=host:db", "pod db", "pod y spread=zone:1:of=db"}, false},
+		"CountedOnHosts": {"Others are divided among machines by it.", []string{"pod x near=host:db", "pod db", "pod y spread=host:1:of=db"}, false},
+		"Among":          {"It goes where others are few.", []string{"pod x near=host:db", "pod db spread=zone:1:of=y", "pod y"}, false},
+		"SeekerCounted":  {"Others are divided among zones by those that seek its company.", []string{"pod x near=host:db", "pod db", "pod y spread=zone:1:of=x"}, false},
+	} {
+		l, pods := told(t, test.lines...)
+		g, ok := l.SeeksCompany(pods[0])
+		if !ok || !slices.Contains(pods[1].Members(), g) {
+			t.Errorf("%s: x does not seek the company of db", name)
+		}
+		if got := l.Leads(pods[1], g, l.CountedBeside(pods[0])); got != test.want {
+			t.Errorf("%s: %t: %s", name, got, test.why)
+		}
+	}
+}
