@@ -33,6 +33,7 @@ func TestNodesThatCount(t *testing.T) {
 		"Tolerated": {"And the pod does not tolerate it.", func(p *world.Pod) { p.Spread[0].HonourTaints, p.Tolerations = true, []world.Toleration{{Exists: true}} }, tainted, false},
 		"Cordon":    {"A cordon makes no difference.", nil, closed, false},
 		"HonorThat": {"Unless nodeTaintsPolicy is Honor.", func(p *world.Pod) { p.Spread[0].HonourTaints = true }, closed, true},
+		"HonorNot":  {"And the pod does not tolerate it.", func(p *world.Pod) { p.Spread[0].HonourTaints, p.Tolerations = true, []world.Toleration{{Exists: true}} }, closed, false},
 		"AnotherKey": {"A node without the keys of all hard constraints counts not.", func(p *world.Pod) {
 			p.Spread = append(p.Spread, world.Spread{Key: "rack", MaxSkew: 9, Selector: picks("x")})
 		}, nil, true},
@@ -62,6 +63,135 @@ func TestNodesThatCount(t *testing.T) {
 			}
 		})
 	}
+}
+
+// Constraints that differ only in which nodes they count are counted apart: of two pods of one Deployment in all
+// but what they select, the node in c counts for one alone.
+func TestCountsOfDifferentNodesAreApart(t *testing.T) {
+	zones := label.SetOf(label.Is(label.Zone, "a", "b"))
+	honour := func(p *world.Pod) { p.Spread[0].HonourTaints = true }
+	for name, tc := range map[string]struct{ one, other func(*world.Pod) }{
+		"Selector": {func(*world.Pod) {}, func(p *world.Pod) { p.NodeSelector = zones }},
+		"Policy":   {func(p *world.Pod) { p.NodeSelector, p.Spread[0].AnyNode = zones, true }, func(p *world.Pod) { p.NodeSelector = zones }},
+		"Taints":   {func(*world.Pod) {}, honour},
+		"Tolerations": {
+			func(p *world.Pod) { honour(p); p.Tolerations = []world.Toleration{{Exists: true}} }, honour,
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			l := spread.New(nil)
+			var pods []*world.Pod
+			for i, change := range []func(*world.Pod){tc.one, tc.other} {
+				p := &world.Pod{
+					Key: world.Key{Namespace: "d", Name: string(rune('a' + i))}, Labels: map[string]string{"app": "x"},
+					Spread: []world.Spread{{Key: label.Zone, MaxSkew: 1, Selector: picks("x")}},
+				}
+				change(p)
+				l.Enlist(p)
+				pods = append(pods, p)
+			}
+			places := nodes("a", "b", "c")
+			places[2].Taints = []world.Taint{{Key: "own", Effect: world.NoSchedule}}
+			for i, at := range places {
+				if n := l.Enter(at); i < 2 {
+					l.Run(&world.Pod{Key: world.Key{Namespace: "d"}, Labels: pods[0].Labels}, n)
+				}
+			}
+			if counted, not := l.Allows(l.PodInfo(pods[0]), 0), l.Allows(l.PodInfo(pods[1]), 0); counted || !not {
+				t.Errorf("in zone a another pod is allowed of the first: %t, of the second: %t", counted, not)
+			}
+		})
+	}
+}
+
+// A node is of the host that its label says, and of none without it; a machine that is only planned will have one of its own.
+func TestHostsOfMachines(t *testing.T) {
+	for name, tc := range map[string]struct {
+		at   *fit.Place
+		want bool
+	}{
+		"Labelled":   {&fit.Place{Name: "new", Labels: map[string]string{label.Hostname: "n0"}}, false},
+		"Unlabelled": {&fit.Place{Name: "new", Labels: map[string]string{}}, false},
+		"Planned":    {&fit.Place{Name: "new", Planned: true, Labels: map[string]string{}}, true},
+		"Known":      {&fit.Place{Name: "new", Planned: true, Labels: map[string]string{label.Hostname: "n0"}}, false},
+	} {
+		l, pods := told(t, "pod web spread=host:1", "pod web0 node=n0 app=web")
+		if got := l.Allows(pods[0], l.Enter(tc.at)); got != tc.want {
+			t.Errorf("%s: a pod is allowed beside the one on n0: %t", name, got)
+		}
+	}
+}
+
+// A machine on its way that may come to count, as long as it may become several types, makes its zone one in which no
+// pod is sure to count: another pod may go to zone a, which has one, only where the machine in b does not count at all.
+func TestMachinesThatMayCount(t *testing.T) {
+	either := func(key string, values ...string) label.Requirement {
+		r := label.Is(key, values...)
+		r.Present = true
+		return r
+	}
+	arch := either(label.Arch, "arm64", "amd64")
+	for name, tc := range map[string]struct {
+		why    string
+		change func(*world.Pod, *fit.Place)
+		lacks  bool // it does not count
+	}{
+		"May":    {"It may be of the architecture that the pod selects.", func(*world.Pod, *fit.Place) {}, false},
+		"Is":     {"It is.", func(_ *world.Pod, at *fit.Place) { at.Labels[label.Arch] = "arm64" }, false},
+		"Cannot": {"It may be of others only.", func(_ *world.Pod, at *fit.Place) { at.Open = label.SetOf(either(label.Arch, "amd64", "riscv64")) }, true},
+		"Isnt":   {"It is of another.", func(_ *world.Pod, at *fit.Place) { at.Open, at.Labels[label.Arch] = nil, "amd64" }, true},
+		"Unsealed": {"The pods that are put there settle whether it is in a rack: as it is it is in none.", func(p *world.Pod, at *fit.Place) {
+			racked(p)
+			at.Sealed, at.Open = false, label.SetOf(arch, either("rack", "r", "s"))
+		}, true},
+		"Rack": {"It may be in a rack, as all hard constraints need.", func(p *world.Pod, at *fit.Place) { racked(p); at.Open = label.SetOf(arch, either("rack", "r", "s")) }, false},
+		"NoRack": {"It cannot be in one.", func(p *world.Pod, at *fit.Place) {
+			racked(p)
+			at.Open = label.SetOf(arch, label.Requirement{Key: "rack"})
+		}, true},
+		"Unracked": {"Nothing says that it may.", func(p *world.Pod, _ *fit.Place) { racked(p) }, true},
+		"Tainted": {"It will have a taint that counts.", func(p *world.Pod, at *fit.Place) {
+			p.Spread[0].HonourTaints, at.Taints = true, []world.Taint{{Key: "own", Effect: world.NoSchedule}}
+		}, true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			p := &world.Pod{
+				Key: world.Key{Namespace: "d", Name: "new"}, Labels: map[string]string{"app": "x"}, NodeSelector: label.SetOf(label.Is(label.Arch, "arm64")),
+				Spread: []world.Spread{{Key: label.Zone, MaxSkew: 1, Selector: picks("x")}},
+			}
+			at := &fit.Place{Name: "claim", Planned: true, Sealed: true, Labels: map[string]string{label.Hostname: "claim", label.Zone: "b"}, Open: label.SetOf(arch)}
+			tc.change(p, at)
+			l := spread.New(nil)
+			l.Enlist(p)
+			there := nodes("a")[0]
+			there.Labels[label.Arch], there.Labels["rack"] = "arm64", "r"
+			l.Run(&world.Pod{Key: world.Key{Namespace: "d"}, Labels: p.Labels}, l.Enter(there))
+			n, s := l.Enter(at), l.PodInfo(p)
+			if l.Allows(s, 0) != tc.lacks {
+				t.Errorf("%s In zone a another pod is allowed: %t", tc.why, !tc.lacks)
+			}
+			if tc.lacks {
+				return
+			}
+			if !l.Allows(s, n) {
+				t.Errorf("%s It has none, and the first pod is not allowed there", tc.why)
+			}
+			l.Put(s, n)
+			// Its pod may count in the end or not: neither zone may have another, unless it is sure to.
+			if first, second := l.Allows(s, 0), l.Allows(s, n); first != (name == "Is") || second != (name == "Is") {
+				t.Errorf("%s It has a pod, and another is allowed in zone a: %t, there: %t", tc.why, first, second)
+			}
+			l.Take(s, n)
+			if l.Leave(n); !l.Allows(s, 0) {
+				t.Errorf("%s It is gone, and zone b still counts", tc.why)
+			}
+		})
+	}
+}
+
+// racked has a pod spread over racks as well.
+func racked(p *world.Pod) {
+	p.Spread = append(p.Spread, world.Spread{Key: "rack", MaxSkew: 9, Selector: picks("x")})
 }
 
 // A machine on its way whose zone is not known yet has to do in every zone that it may come to be in.
