@@ -206,6 +206,7 @@ func TestRelease(t *testing.T) {
 			yes := true
 			for _, p := range []*corev1.Pod{
 				{ObjectMeta: metav1.ObjectMeta{Name: "web"}},
+				{ObjectMeta: metav1.ObjectMeta{Name: "api"}},
 				{ObjectMeta: metav1.ObjectMeta{Name: "agent", OwnerReferences: []metav1.OwnerReference{{APIVersion: "apps/v1", Kind: "DaemonSet", Name: "agent", Controller: &yes}}}},
 			} {
 				p.Namespace, p.UID, p.Spec.NodeName = "d", types.UID(p.Name), "n"
@@ -226,7 +227,7 @@ func TestRelease(t *testing.T) {
 				t.Errorf("it was deleted for %q", e.DeletedFor("c"))
 			}
 			text := fmt.Sprintf(" capacity_type=spot consolidation_policy=%s nodepool=p reason=%s termination_mode=%s", tc.counted[0], tc.reason, tc.counted[1])
-			want := map[string]float64{metric.ClaimsDisrupted + text: 1, metric.PodsDisruptionInitiated + text: 1}
+			want := map[string]float64{metric.ClaimsDisrupted + text: 1, metric.PodsDisruptionInitiated + text: 2}
 			if diff := cmp.Diff(want, told(t, registry, metric.ClaimsDisrupted, metric.PodsDisruptionInitiated)); diff != "" {
 				t.Errorf("%s\n-want +got\n%s", tc.why, diff)
 			}
@@ -239,7 +240,7 @@ func TestRelease(t *testing.T) {
 func TestAdopt(t *testing.T) {
 	e, registry := measured(t)
 	c := &v1.NodeClaim{ObjectMeta: metav1.ObjectMeta{Name: "c", Labels: map[string]string{v1.LabelNodePool: "p"}}}
-	for range 2 {
+	for range 3 {
 		must(t, e.Adopt(t.Context(), c.DeepCopy()))
 	}
 	want := map[string]float64{metric.ClaimsCreated + " min_values_relaxed=false nodepool=p reason=adopted": 1}
