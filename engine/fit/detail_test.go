@@ -233,7 +233,7 @@ func TestDetails(t *testing.T) {
 	n2 := label.Is("metadata.name", "n2")
 	at := fit.Place{
 		Name: "n1", Labels: map[string]string{"zone": "a"}, Free: amount.Of(amount.Entry{Name: amount.CPU, Value: 500}, amount.Entry{Name: "x", Value: 1000}), Ports: []world.Port{{IP: "10.0.0.1", Port: 80}},
-		Limits: []world.DriverLimit{{Driver: "ebs", Count: 1}},
+		Caps: fit.Caps{Limits: []world.DriverLimit{{Driver: "ebs", Count: 1}}},
 	}
 	for name, tc := range map[string]struct {
 		pod  world.Pod
@@ -267,7 +267,7 @@ func TestDetails(t *testing.T) {
 
 // A machine that attaches too many volumes already still takes pods that bring none of that driver.
 func TestOverfull(t *testing.T) {
-	at := fit.Place{Name: "n1", Limits: []world.DriverLimit{{Driver: "ebs", Count: 0}}, Attached: []fit.Attached{{Driver: "ebs", ID: "v"}}}
+	at := fit.Place{Name: "n1", Caps: fit.Caps{Limits: []world.DriverLimit{{Driver: "ebs", Count: 0}}, Attached: []fit.Attached{{Driver: "ebs", ID: "v"}}}}
 	pod := world.Pod{Volumes: []world.Volume{{ID: "w", Driver: "efs"}}}
 	if !fit.Fits(&pod, &at) || len(fit.Objections(&pod, &at)) > 0 {
 		t.Errorf("%v", fit.Objections(&pod, &at))

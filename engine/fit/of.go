@@ -20,17 +20,19 @@ func Of(w *world.World, m *world.Place) Place {
 		room = expect(w.CatalogFor(m.Claim.Pool, m.Claim.Template), m.Claim, &at)
 	default:
 		at.Cordoned = m.Node.Cordoned
-		at.Limits = m.Node.VolumeLimits
+		at.Caps = capsOf(m.Node)
 		room = m.Node.Allocatable
 		if forming(m, w.At()) && m.Claim != nil {
 			room = announced(room, m.Claim.Allocatable)
-			at.Limits = unreported(at.Limits, w.CatalogFor(m.Claim.Pool, m.Claim.Template), m.Labels()[label.InstanceType])
+			if s := shapeOf(w.CatalogFor(m.Claim.Pool, m.Claim.Template), m.Labels()[label.InstanceType]); s != nil {
+				at.Caps.announce(CapsOf(s))
+			}
 		}
 	}
 	at.Free = Left(room, m.Used, missing(m, &at, w.DaemonSets()))
 	for _, p := range m.Holders() {
 		at.Ports = append(at.Ports, p.Ports...)
-		at.attach(p)
+		at.Caps.take(p)
 	}
 	equip(w, m, &at)
 	return at
@@ -88,9 +90,9 @@ func expect(catalog *world.Catalog, c *world.Claim, at *Place) amount.List {
 	return c.Booked
 }
 
-// menuRoom settles the labels that the shapes of the claim's menu agree on and how
-// many volumes each of them attaches, and returns the room that all of them have;
-// false if the catalogue knows none.
+// menuRoom settles the labels that the shapes of the claim's menu agree on and the
+// caps that each of them keeps, and returns the room that all of them have; false if
+// the catalogue knows none.
 func menuRoom(catalog *world.Catalog, c *world.Claim, at *Place) (room amount.List, known bool) {
 	menu, ok := c.Requirements.Find(label.InstanceType)
 	if name, launched := c.Labels[label.InstanceType]; launched {
@@ -111,7 +113,7 @@ func menuRoom(catalog *world.Catalog, c *world.Claim, at *Place) (room amount.Li
 		} else {
 			room = room.Min(s.Allocatable())
 		}
-		at.Limits = tightest(at.Limits, s.VolumeLimits)
+		at.Caps.lower(CapsOf(s))
 		for _, r := range s.Labels {
 			if !r.Not && len(r.Values) > 0 {
 				may[r.Key] = append(may[r.Key], r.Values...)
@@ -144,36 +146,14 @@ func announced(node, claim amount.List) amount.List {
 	return node
 }
 
-// tightest is for each driver the least that any of two lists allows.
-func tightest(a, b []world.DriverLimit) []world.DriverLimit {
-	out := slices.Clone(a)
-	for _, l := range b {
-		i := slices.IndexFunc(out, func(o world.DriverLimit) bool { return o.Driver == l.Driver })
-		switch {
-		case i < 0:
-			out = append(out, l)
-		case l.Count < out[i].Count:
-			out[i] = l
-		}
+// shapeOf is the type of that name; nil if the catalogue does not have it.
+func shapeOf(c *world.Catalog, name string) *world.Shape {
+	if c == nil {
+		return nil
 	}
-	return out
-}
-
-// unreported is what a node that is still forming reports of its limits, and for
-// drivers that have not registered there yet what its type has.
-func unreported(node []world.DriverLimit, catalog *world.Catalog, shape string) []world.DriverLimit {
-	if catalog == nil {
-		return node
-	}
-	i := slices.IndexFunc(catalog.Shapes, func(s world.Shape) bool { return s.Name == shape })
+	i := slices.IndexFunc(c.Shapes, func(s world.Shape) bool { return s.Name == name })
 	if i < 0 {
-		return node
+		return nil
 	}
-	out := slices.Clone(node)
-	for _, l := range catalog.Shapes[i].VolumeLimits {
-		if !slices.ContainsFunc(node, func(o world.DriverLimit) bool { return o.Driver == l.Driver }) {
-			out = append(out, l)
-		}
-	}
-	return out
+	return &c.Shapes[i]
 }

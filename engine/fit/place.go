@@ -20,15 +20,11 @@ type Place struct {
 	Deleting bool
 	Free     amount.List
 	Ports    []world.Port // taken
-	Attached []Attached   // volumes of drivers that count them
-	Limits   []world.DriverLimit
 	Company  []*world.Pod // of daemon sets: they will run there, and do not yet
 
+	Caps
 	Lot
 }
-
-// Attached is one volume that takes one of a node's attachments of a driver.
-type Attached struct{ Driver, ID string }
 
 // PoolLabel is the label by which the pool's nodes name it.
 func PoolLabel(id world.PoolID) string {
@@ -58,7 +54,7 @@ func (at *Place) Put(p *world.Pod) {
 // Take takes what p takes beside room: ports, attachments and devices.
 func (at *Place) Take(p *world.Pod) {
 	at.Ports = append(slices.Clip(at.Ports), p.Ports...)
-	at.attach(p)
+	at.Caps.take(p)
 	if hasDevices(p) {
 		at.serve(p, at.Name)
 	}
@@ -66,23 +62,15 @@ func (at *Place) Take(p *world.Pod) {
 
 // TakenAs has that be taken, beside room, that is taken at another place.
 func (at *Place) TakenAs(o *Place) {
-	at.Ports, at.Attached = slices.Clip(o.Ports), slices.Clip(o.Attached)
+	at.Ports = slices.Clip(o.Ports)
+	at.Caps.takenAs(&o.Caps)
 	at.servedAs(&o.Lot, at.Name)
-}
-
-func (at *Place) attach(p *world.Pod) {
-	for _, v := range p.Volumes {
-		a := Attached{v.Driver, v.ID}
-		if v.Driver == "" || slices.Contains(at.Attached, a) {
-			continue
-		}
-		at.Attached = append(slices.Clip(at.Attached), a)
-	}
 }
 
 // Copy returns a place that can be filled without changing at.
 func (at *Place) Copy() *Place {
 	c := *at
-	c.Ports, c.Attached, c.Served = slices.Clip(at.Ports), slices.Clip(at.Attached), slices.Clip(at.Served)
+	c.Ports, c.Served = slices.Clip(at.Ports), slices.Clip(at.Served)
+	c.Caps.takenAs(&at.Caps)
 	return &c
 }

@@ -232,7 +232,7 @@ func (m *Market) Equip(counted *Counters) {
 	}
 	for _, p := range m.Pools {
 		for _, t := range p.Types {
-			counted.Room(&fit.Place{Ports: t.Ports, Limits: t.Shape.VolumeLimits}, t.Room)
+			counted.Room(&fit.Place{Ports: t.Ports, Caps: fit.CapsOf(t.Shape)}, t.Room)
 		}
 	}
 }

@@ -166,8 +166,8 @@ const morePlaceLabels = 8
 // place is a node of the shape as far as shape and pool settle it; zone and capacity type are open.
 func (p *Pool) place(s *world.Shape) *fit.Place {
 	at := &fit.Place{
-		Planned: true, Labels: make(map[string]string, len(s.Labels)+len(p.Labels)+morePlaceLabels), Taints: p.Taints, Limits: s.VolumeLimits,
-		Lot: fit.Lot{Devices: fit.DevicesOf(p.Pool, s)},
+		Planned: true, Labels: make(map[string]string, len(s.Labels)+len(p.Labels)+morePlaceLabels), Taints: p.Taints,
+		Caps: fit.CapsOf(s), Lot: fit.Lot{Devices: fit.DevicesOf(p.Pool, s)},
 	}
 	for _, r := range s.Labels {
 		if q, ok := p.Requirements.Find(r.Key); ok {
