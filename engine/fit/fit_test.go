@@ -58,6 +58,14 @@ func TestObjections(t *testing.T) {
 			why: "Exists without a key tolerates all.", pod: world.Pod{Tolerations: []world.Toleration{{Exists: true}}},
 			at: node(func(at *fit.Place) { at.Taints, at.Cordoned = []world.Taint{gpu}, true }),
 		},
+		"ExistsKey": {
+			why: "Exists tolerates every value of its key.", pod: world.Pod{Tolerations: []world.Toleration{{Key: "gpu", Exists: true}}},
+			at: node(func(at *fit.Place) { at.Taints = []world.Taint{gpu} }),
+		},
+		"NoKey": {
+			why: "A toleration without a key tolerates nothing unless it is for all.", pod: world.Pod{Tolerations: []world.Toleration{{Value: "yes"}}},
+			at: node(func(at *fit.Place) { at.Taints = []world.Taint{gpu} }), want: []reason.Code{reason.Taint},
+		},
 		"SoftTaint": {why: "PreferNoSchedule refuses nobody.", at: node(func(at *fit.Place) { at.Taints = []world.Taint{{Key: "x", Effect: world.PreferNoSchedule}} })},
 		"Cordoned":  {why: "A cordoned node takes nobody.", at: node(func(at *fit.Place) { at.Cordoned = true }), want: []reason.Code{reason.Unschedulable}},
 		"Leaving":   {why: "Nor does one that goes away.", at: node(func(at *fit.Place) { at.Deleting = true }), want: []reason.Code{reason.Deleting}},
@@ -85,6 +93,18 @@ func TestObjections(t *testing.T) {
 		"OtherAddress": {
 			why: "Two addresses can both have the port.", pod: world.Pod{Ports: []world.Port{{IP: "10.0.0.1", Protocol: "TCP", Port: 80}}},
 			at: node(func(at *fit.Place) { at.Ports = []world.Port{{IP: "10.0.0.2", Protocol: "TCP", Port: 80}} }),
+		},
+		"SameAddress": {
+			why: "One address has it once.", pod: world.Pod{Ports: []world.Port{{IP: "10.0.0.1", Port: 80}}},
+			at: node(func(at *fit.Place) { at.Ports = []world.Port{{IP: "10.0.0.1", Protocol: "TCP", Port: 80}} }), want: []reason.Code{reason.Port},
+		},
+		"EveryAddress": {
+			why: "On every address it is on each.", pod: world.Pod{Ports: []world.Port{{IP: "0.0.0.0", Port: 80}}},
+			at: node(func(at *fit.Place) { at.Ports = []world.Port{{IP: "10.0.0.2", Port: 80}} }), want: []reason.Code{reason.Port},
+		},
+		"OtherPort": {
+			why: "Another port is free.", pod: world.Pod{Ports: []world.Port{{Port: 81}}},
+			at: node(func(at *fit.Place) { at.Ports = []world.Port{{Port: 80}} }),
 		},
 		"OtherProtocol": {
 			why: "So can two protocols.", pod: world.Pod{Ports: []world.Port{{Protocol: "UDP", Port: 80}}},

@@ -174,7 +174,7 @@ func (s *search) heldUp(d draft, rooms map[world.PoolID]int, guards map[*world.G
 				Detail: fmt.Sprintf("its budgets let %d of %s go at once, and %d go already or go before it", r.Allowed, amount.Count(r.Machines, "node"), r.Allowed-max(rooms[p.ID], 0)),
 			}
 		}
-		if why := s.unbalanced(p, d); why != nil && need[p.ID] > 0 {
+		if why := s.unbalanced(p, d); why != nil {
 			return why
 		}
 	}

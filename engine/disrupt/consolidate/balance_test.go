@@ -67,12 +67,26 @@ func TestBalanced(t *testing.T) {
 	}
 }
 
-// What costs nothing has no shares, as where all of a pool is paid for by reservations.
+// What costs nothing has no shares, as where all of a pool, or of a command, is paid for by reservations.
 func TestBalancedForNothing(t *testing.T) {
+	p := world.PoolID{Kind: world.NodePool, Name: "p"}
 	b := world.NewBuilder()
-	must(t, b.SetPool(world.Pool{ID: world.PoolID{Kind: world.NodePool, Name: "p"}, Disruption: world.PoolDisruption{Balanced: true}}))
-	s := &search{world: b.Snapshot(1), machines: []machine{{place: &world.Place{Node: &world.Node{Name: "n", Pool: world.PoolID{Kind: world.NodePool, Name: "p"}}}}}}
-	if why := s.unbalanced(s.world.Pools()[0], draft{machines: []int{0}, saving: 10}); why != nil {
-		t.Errorf("it says %v", why)
+	must(t, b.SetPool(world.Pool{ID: p, Disruption: world.PoolDisruption{Balanced: true}}))
+	at := func(name string, pool world.PoolID, price money.Micro) machine {
+		return machine{price: price, place: &world.Place{Node: &world.Node{Name: name, Pool: pool}}}
+	}
+	for name, machines := range map[string][]machine{
+		"All":     {at("free", p, 0)},
+		"Command": {at("free", p, 0), at("paid", p, 100)},
+		"Pool":    {at("free", p, 0), at("other", world.PoolID{Kind: world.NodePool, Name: "q"}, 100)},
+	} {
+		goes := []int{0}
+		if name == "Pool" {
+			goes = []int{0, 1}
+		}
+		s := &search{world: b.Snapshot(1), machines: machines}
+		if why := s.unbalanced(s.world.Pools()[0], draft{machines: goes, saving: 10}); why != nil {
+			t.Errorf("%s: it says %v", name, why)
+		}
 	}
 }
