@@ -29,6 +29,7 @@ func Settings() []Setting {
 		{"settings.eksControlPlane", nil, "EKS_CONTROL_PLANE", "", "false", "Take the version of the cluster from EKS alone; otherwise the API server's stands in where EKS does not answer."},
 		{"settings.amiRefreshInterval", nil, "AMI_REFRESH_INTERVAL", "", "1m", "How long what EC2 said of images is used, at least 1m."},
 		{"settings.subnetRefreshInterval", nil, "SUBNET_REFRESH_INTERVAL", "", "1m", "How long what EC2 said of subnets is used, at least 1m."},
+		{"settings.securityGroupRefreshInterval", nil, "SECURITY_GROUP_REFRESH_INTERVAL", "", "5m", "How long what EC2 said of security groups is used, at least 1m."},
 		{"settings.preferencePolicy", nil, "PREFERENCE_POLICY", "", "Respect", "Respect or Ignore what pods prefer."},
 		{"settings.minValuesPolicy", nil, "MIN_VALUES_POLICY", "", "Strict", "Strict, or BestEffort to lower minValues."},
 		{"settings.nodeCharge", nil, "NODE_CHARGE", "", "0.02", "What a node counts beside its price, an hour in the currency of prices, such as what an agent costs for each: with more of it plans have fewer and larger nodes."},

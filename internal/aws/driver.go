@@ -66,6 +66,7 @@ type Settings struct {
 	Expressions    bool   // kubelet settings of classes may have expressions
 
 	ImagesFresh, SubnetsFresh time.Duration // how long answers about images and subnets are used; 0: a minute
+	GroupsFresh               time.Duration // the same for security groups; 0: five minutes
 }
 
 // Driver buys and gives back machines of EC2.
@@ -100,7 +101,7 @@ func New(cfg Config) *Driver {
 	}
 	cluster := ekscluster.New(c.EKS, ekscluster.Settings{Name: s.Cluster, Endpoint: s.Endpoint, CA: s.CA, DNS: s.DNS, Known: s.Known, OnlyEKS: s.EKSVersion}, now)
 	stock := inventory.New(asked, cfg.Catalog, c.Region, now)
-	subnets, reservations := network.New(c.EC2, s.SubnetsFresh, now), reserve.New(c.EC2, now)
+	subnets, reservations := network.New(c.EC2, network.Fresh{Subnets: s.SubnetsFresh, Groups: s.GroupsFresh}, now), reserve.New(c.EC2, now)
 	machines, templates := machine.New(c.EC2, s.Cluster), template.NewStore(c.EC2, s.Cluster, now)
 	profiles := profile.Classes{Store: profile.NewStore(c.IAM, now), Cluster: s.Cluster, Region: c.Region}
 	d := &Driver{

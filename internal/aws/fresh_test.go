@@ -10,15 +10,16 @@ import (
 	"github.com/tenon-sh/tenon/internal/sim/fault"
 )
 
-// What EC2 said of images and subnets is used for as long as an operator says; for a minute if he says nothing.
+// What EC2 said of images, subnets and security groups is used for as long as an operator says; for a minute, groups for five, if he says nothing.
 func TestRefreshIntervals(t *testing.T) {
 	for name, tc := range map[string]struct {
-		settings        func(*aws.Settings)
-		images, subnets int // times that each is asked for in five minutes
+		settings                func(*aws.Settings)
+		images, subnets, groups int // times that each is asked for in five minutes
 	}{
-		"Default": {nil, 5, 5},
-		"Images":  {func(s *aws.Settings) { s.ImagesFresh = 5 * time.Minute }, 1, 5},
-		"Subnets": {func(s *aws.Settings) { s.SubnetsFresh = 150 * time.Second }, 5, 2},
+		"Default": {nil, 5, 5, 1},
+		"Images":  {func(s *aws.Settings) { s.ImagesFresh = 5 * time.Minute }, 1, 5, 1},
+		"Subnets": {func(s *aws.Settings) { s.SubnetsFresh = 150 * time.Second }, 5, 2, 1},
+		"Groups":  {func(s *aws.Settings) { s.GroupsFresh = time.Minute }, 5, 5, 5},
 	} {
 		t.Run(name, func(t *testing.T) {
 			credentials(t)
@@ -31,8 +32,9 @@ func TestRefreshIntervals(t *testing.T) {
 					}
 					time.Sleep(10 * time.Second)
 				}
-				if images, subnets := w.calls("DescribeImages"), w.calls("DescribeSubnets"); images != tc.images || subnets != tc.subnets {
-					t.Errorf("images were asked for %d times and subnets %d times in five minutes, want %d and %d", images, subnets, tc.images, tc.subnets)
+				images, subnets, groups := w.calls("DescribeImages"), w.calls("DescribeSubnets"), w.calls("DescribeSecurityGroups")
+				if images != tc.images || subnets != tc.subnets || groups != tc.groups {
+					t.Errorf("images were asked for %d times, subnets %d times and groups %d times in five minutes, want %d, %d and %d", images, subnets, groups, tc.images, tc.subnets, tc.groups)
 				}
 			})
 		})

@@ -22,8 +22,8 @@ import (
 // How long an answer of EC2 is used. The addresses that are free in a subnet change
 // with every machine.
 const (
-	fresh       = time.Minute // of subnets, unless an operator says otherwise
-	groupsFresh = 5 * time.Minute
+	fresh       = time.Minute     // of subnets, unless an operator says otherwise
+	groupsFresh = 5 * time.Minute // of groups, likewise
 )
 
 // Subnet is a subnet that machines may be in.
@@ -41,7 +41,7 @@ type Group struct {
 // Finder asks EC2 and remembers the answers for a while.
 type Finder struct {
 	ec2     *ec2.Client
-	fresh   time.Duration
+	fresh   Fresh
 	subnets *answers.Memory[[]Subnet] // by selector
 	groups  *answers.Memory[[]Group]
 
@@ -49,11 +49,13 @@ type Finder struct {
 	booked map[string]int // addresses promised, by subnet
 }
 
-// New returns a Finder over a client, which uses an answer about subnets for so
-// long; for a minute if that is zero.
-func New(c *ec2.Client, subnets time.Duration, now clock.Now) *Finder {
+// Fresh is how long answers about subnets and groups are used; for a minute, and for five, where it is zero.
+type Fresh struct{ Subnets, Groups time.Duration }
+
+// New returns a Finder over a client.
+func New(c *ec2.Client, f Fresh, now clock.Now) *Finder {
 	return &Finder{
-		ec2: c, fresh: cmp.Or(subnets, fresh), subnets: answers.New(now, answers.Rules[[]Subnet]{}), groups: answers.New(now, answers.Rules[[]Group]{}), booked: map[string]int{},
+		ec2: c, fresh: Fresh{cmp.Or(f.Subnets, fresh), cmp.Or(f.Groups, groupsFresh)}, subnets: answers.New(now, answers.Rules[[]Subnet]{}), groups: answers.New(now, answers.Rules[[]Group]{}), booked: map[string]int{},
 	}
 }
 
@@ -78,7 +80,7 @@ func (f *Finder) Subnets(ctx context.Context, selectors []nodeclass.Selector) ([
 			}
 		}
 		f.forget(found)
-		return found, f.fresh, nil
+		return found, f.fresh.Subnets, nil
 	})
 	if err != nil {
 		return nil, err
@@ -139,7 +141,7 @@ func (f *Finder) Groups(ctx context.Context, selectors []nodeclass.Selector) ([]
 				found = append(found, group)
 			}
 		}
-		return found, groupsFresh, nil
+		return found, f.fresh.Groups, nil
 	})
 	if err != nil {
 		return nil, err

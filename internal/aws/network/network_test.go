@@ -42,7 +42,7 @@ func TestFilters(t *testing.T) {
 // Subnets are ranked by the addresses that are left when those promised to
 // machines on their way are taken off. A true count replaces the promises.
 func TestRanked(t *testing.T) {
-	f := New(nil, 0, time.Now)
+	f := New(nil, Fresh{}, time.Now)
 	found := []Subnet{{ID: "b", Free: 100}, {ID: "a", Free: 100}, {ID: "c", Free: 50}, {ID: "a", Free: 100}}
 	order := func() string {
 		ids := ""

@@ -59,6 +59,7 @@ func (o *options) check() error {
 	refuse(o.InitializeWithin != 0 && o.InitializeWithin < time.Minute, "--initialization-timeout is %v, want 0 or at least 1m", o.InitializeWithin)
 	refuse(a.ImagesFresh < time.Minute, "--ami-refresh-interval is %v, want at least 1m", a.ImagesFresh)
 	refuse(a.SubnetsFresh < time.Minute, "--subnet-refresh-interval is %v, want at least 1m", a.SubnetsFresh)
+	refuse(a.GroupsFresh < time.Minute, "--security-group-refresh-interval is %v, want at least 1m", a.GroupsFresh)
 	refuse(!(a.MemoryOverhead >= 0 && a.MemoryOverhead < 1), "--vm-memory-overhead-percent is %v, want a share from 0 to below 1, such as 0.075", a.MemoryOverhead)
 	refuse(math.IsNaN(float64(o.QPS)), "--kube-client-qps is %v, want a number of calls a second", o.QPS)
 	refuse(a.ReservedENIs < 0, "--reserved-enis is %d, want 0 or more", a.ReservedENIs)

@@ -231,9 +231,10 @@ func (o *options) awsFlags(f flags) {
 	f.text(&a.CA, "cluster-ca-bundle", "CLUSTER_CA_BUNDLE", "certificate of the API server in base64; empty: EKS is asked")
 	f.flag(&a.Isolated, "isolated-vpc", "ISOLATED_VPC", "do not call AWS services that have no endpoint in the VPC")
 	f.flag(&a.EKSVersion, "eks-control-plane", "EKS_CONTROL_PLANE", "take the version of the cluster from EKS alone; otherwise the API server's stands in where EKS does not answer")
-	a.ImagesFresh, a.SubnetsFresh = time.Minute, time.Minute
+	a.ImagesFresh, a.SubnetsFresh, a.GroupsFresh = time.Minute, time.Minute, 5*time.Minute
 	f.span(&a.ImagesFresh, "ami-refresh-interval", "AMI_REFRESH_INTERVAL", "how long what EC2 said of images is used, at least 1m")
 	f.span(&a.SubnetsFresh, "subnet-refresh-interval", "SUBNET_REFRESH_INTERVAL", "how long what EC2 said of subnets is used, at least 1m")
+	f.span(&a.GroupsFresh, "security-group-refresh-interval", "SECURITY_GROUP_REFRESH_INTERVAL", "how long what EC2 said of security groups is used, at least 1m")
 	f.text(&o.awsGates, "aws-feature-gates", "AWS_FEATURE_GATES", "features of AWS to switch, as Name=true,Other=false")
 	f.flag(&a.ZonalShift, "enable-zonal-shift", "ENABLE_ZONAL_SHIFT", "launch nothing in zones that the cluster's traffic is shifted away from")
 	f.flag(&a.NoDryRun, "disable-dry-run", "DISABLE_DRY_RUN", "do not ask EC2 by dry runs whether machines of a class could be launched")

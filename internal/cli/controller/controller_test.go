@@ -41,7 +41,7 @@ func TestNotFollowed(t *testing.T) {
 		"Warmup":        {why: "Followers are warm.", args: []string{"--disable-controller-warmup=true"}, want: []string{"DISABLE_CONTROLLER_WARMUP changes nothing"}},
 		"CPU":           {why: "Set by hand, it is meant.", args: []string{"--cpu-requests=4000"}, want: []string{"--cpu-requests changes nothing"}},
 		"DefaultSpread": {why: "Each constraint is named.", env: map[string]string{"SCHEDULER_CONFIG": `{"podTopologySpread": {"defaultConstraints": [{"maxSkew": 1, "topologyKey": "a", "whenUnsatisfiable": "ScheduleAnyway"}]}}`}, want: []string{"as --scheduler-config says", `topologyKey`}},
-		"Intervals":     {why: "These are followed.", args: []string{"--ami-refresh-interval=5m", "--subnet-refresh-interval", "2m", "--eks-control-plane"}},
+		"Intervals":     {why: "These are followed.", args: []string{"--ami-refresh-interval=5m", "--subnet-refresh-interval", "2m", "--security-group-refresh-interval=1m", "--eks-control-plane"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			status, out, errs := run(t, c.env, append([]string{"--cluster-name=demo", "--log-encoding=json"}, c.args...)...)
@@ -75,6 +75,7 @@ func TestRefused(t *testing.T) {
 		"Level":       {env: map[string]string{"CONSOLIDATION_LEVEL": "brave"}, want: `invalid CONSOLIDATION_LEVEL "brave": write cautious or normal or eager`},
 		"Images":      {env: map[string]string{"AMI_REFRESH_INTERVAL": "30s"}, want: "--ami-refresh-interval is 30s, want at least 1m"},
 		"Subnets":     {args: []string{"--subnet-refresh-interval=1s"}, want: "--subnet-refresh-interval is 1s"},
+		"Groups":      {env: map[string]string{"SECURITY_GROUP_REFRESH_INTERVAL": "59s"}, want: "--security-group-refresh-interval is 59s"},
 		"OverheadNaN": {args: []string{"--vm-memory-overhead-percent=NaN"}, want: "--vm-memory-overhead-percent is NaN"},
 		"OverheadAll": {args: []string{"--vm-memory-overhead-percent=7.5"}, want: "--vm-memory-overhead-percent is 7.5"},
 		"QPS":         {args: []string{"--kube-client-qps=NaN"}, want: "--kube-client-qps is NaN"},
