@@ -488,7 +488,7 @@ func TestWrongValues(t *testing.T) {
 		})
 	}
 	for _, name := range charts.WithoutEffect() {
-		for _, value := range []string{"true", "10s", "debug", "ip-name", "null"} {
+		for _, value := range []string{"true", "10s", "debug", "ip-name", "8001", "null"} {
 			if _, _, err := helm(t, "template", "karpenter", "karpenter", "--set", name+"="+value); err == nil {
 				name = ""
 				break
@@ -714,7 +714,7 @@ func TestNotes(t *testing.T) {
 	args := []string{"--set", "clusterName=c"}
 	for _, name := range charts.WithoutEffect() {
 		value, known := map[string]string{
-			"settings.aws.tags": "{}", "settings.aws.nodeNameConvention": `"ip-name"`, "webhook.logLevel": `"error"`,
+			"settings.aws.tags": "{}", "settings.aws.nodeNameConvention": `"ip-name"`, "webhook.logLevel": `"error"`, "logConfig.logLevel.webhook": `"error"`, "webhook.metrics.port": "8001",
 			"settings.assumeRoleARN": `"arn"`, "settings.aws.assumeRoleARN": `"arn"`,
 		}[name]
 		switch {

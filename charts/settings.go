@@ -4,7 +4,7 @@ package charts
 // Setting is one thing that an operator can choose.
 type Setting struct {
 	Value   string   // its name in the chart's values
-	Older   []string // the names it had in charts of v0.6 to v0.31, newest first
+	Older   []string // the names it had in older charts, newest first
 	Env     string   // the variable that the controller reads it from
 	Key     string   // its key in the ConfigMap karpenter-global-settings, if it has one
 	Default string
@@ -61,6 +61,9 @@ func Settings() []Setting {
 	}
 }
 
+// KarpentersImages is how the names of Karpenter's own images begin, which the chart refuses to run.
+const KarpentersImages = "public.ecr.aws/karpenter/"
+
 // WithoutEffect are values of Karpenter's charts that are accepted, so that a
 // values file can be kept, and that change nothing. The notes of a release name those that are set.
 func WithoutEffect() []string {
@@ -68,7 +71,7 @@ func WithoutEffect() []string {
 		"settings.assumeRoleARN", "settings.assumeRoleDuration",
 		"settings.aws.assumeRoleARN", "settings.aws.assumeRoleDuration", "settings.aws.enableENILimitedPodDensity", "settings.aws.enablePodENI",
 		"settings.aws.nodeNameConvention", "settings.aws.tags",
-		"settings.featureGates.drift", "settings.featureGates.driftEnabled",
-		"webhook.logLevel",
+		"settings.featureGates.drift", "settings.featureGates.driftEnabled", "settings.featureGates.podDeletionCostManagement",
+		"webhook.logLevel", "webhook.metrics.port", "logConfig.logLevel.webhook",
 	}
 }

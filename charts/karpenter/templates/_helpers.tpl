@@ -49,13 +49,18 @@ annotations:
 {{- end }}
 
 {{- define "karpenter.image" -}}
-{{- $image := .Values.controller.image }}
+{{- $image := .Values.controller.image | default dict }}
+{{- $named := $image }}
+{{- if not (kindIs "string" $image) }}{{ $named = default "tenon-sh/tenon" $image.repository }}{{ end }}
+{{- if hasPrefix "public.ecr.aws/karpenter/" $named }}
+{{- fail (printf "controller.image names Karpenter's own image, %s: leave controller.image out, or name the image of this release. With --reuse-values Helm keeps what the former chart had: say --reset-then-reuse-values" $named) }}
+{{- end }}
 {{- if kindIs "string" $image }}
 {{- $image }}
 {{- else if $image.digest }}
-{{- printf "%s:%s@%s" $image.repository (default .Chart.AppVersion $image.tag) $image.digest }}
+{{- printf "%s:%s@%s" $named (default .Chart.AppVersion $image.tag) $image.digest }}
 {{- else }}
-{{- printf "%s:%s" $image.repository (default .Chart.AppVersion $image.tag) }}
+{{- printf "%s:%s" $named (default .Chart.AppVersion $image.tag) }}
 {{- end }}
 {{- end }}
 
@@ -109,17 +114,19 @@ vmMemoryOverheadPercent: {{ include "karpenter.setting" (dict "default" "0.075" 
 reservedENIs: {{ include "karpenter.setting" (dict "default" "0" "given" (list (list "settings.reservedENIs" $new.reservedENIs) (list "settings.aws.reservedENIs" $old.reservedENIs))) | quote }}
 batchMaxDuration: {{ include "karpenter.setting" (dict "default" "10s" "given" (list (list "settings.batchMaxDuration" $new.batchMaxDuration) (list "controller.batchMaxDuration" $v.controller.batchMaxDuration))) | quote }}
 batchIdleDuration: {{ include "karpenter.setting" (dict "default" "1s" "given" (list (list "settings.batchIdleDuration" $new.batchIdleDuration) (list "controller.batchIdleDuration" $v.controller.batchIdleDuration))) | quote }}
-logLevel: {{ include "karpenter.first" (list $v.controller.logLevel $v.logLevel "info") | quote }}
-logEncoding: {{ include "karpenter.first" (list $v.controller.logEncoding $v.logEncoding "console") | quote }}
-logOutputPaths: {{ include "karpenter.first" (list $v.logOutputPaths $v.controller.outputPaths "stdout") | quote }}
-logErrorOutputPaths: {{ include "karpenter.first" (list $v.logErrorOutputPaths $v.controller.errorOutputPaths "stderr") | quote }}
+{{- $log := ternary $v.logConfig dict ($v.logConfig.enabled | default false) }}
+{{- $level := $log.logLevel | default dict }}
+logLevel: {{ include "karpenter.first" (list $v.controller.logLevel $level.controller $level.global $v.logLevel "info") | quote }}
+logEncoding: {{ include "karpenter.first" (list $v.controller.logEncoding $log.logEncoding $v.logEncoding "console") | quote }}
+logOutputPaths: {{ include "karpenter.first" (list $v.logOutputPaths $v.controller.outputPaths $log.outputPaths "stdout") | quote }}
+logErrorOutputPaths: {{ include "karpenter.first" (list $v.logErrorOutputPaths $v.controller.errorOutputPaths $log.errorOutputPaths "stderr") | quote }}
 {{- end }}
 
 {{- /* Features and whether they are on, as the controller reads them. */}}
 {{- define "karpenter.featureGates" -}}
 {{- $gates := list }}
 {{- range $name, $on := . }}
-{{- if and (not (kindIs "invalid" $on)) (ne $name "drift") (ne $name "driftEnabled") }}
+{{- if and (not (kindIs "invalid" $on)) (not (has $name (list "drift" "driftEnabled" "podDeletionCostManagement"))) }}
 {{- $gates = append $gates (printf "%s=%t" (printf "%s%s" (substr 0 1 $name | upper) (substr 1 -1 $name)) $on) }}
 {{- end }}
 {{- end }}
@@ -140,6 +147,32 @@ limits:
 {{- end }}
 {{- end }}
 
+{{- /* A map without what is empty in it: Karpenter's values name fields of a securityContext with nothing in them, which the API server would refuse. */}}
+{{- define "karpenter.filled" -}}
+{{- $filled := dict }}
+{{- range $name, $value := . | default dict }}
+{{- if not (and (kindIs "map" $value) (empty $value)) }}{{ $_ := set $filled $name $value }}{{ end }}
+{{- end }}
+{{- toYaml $filled }}
+{{- end }}
+
+{{- /* Rules about other pods. A term that does not say which is about the pods of this release, as in Karpenter's chart: the API server takes it for no pods at all. */}}
+{{- define "karpenter.podRules" -}}
+{{- $own := dict "labelSelector" (dict "matchLabels" (include "karpenter.selectorLabels" .all | fromYaml)) }}
+{{- $rules := dict }}
+{{- range $when, $terms := .rules }}
+{{- $out := list }}
+{{- range $given := $terms }}
+{{- $term := default $given (get $given "podAffinityTerm") }}
+{{- $whose := ternary (dict) $own (hasKey $term "labelSelector") }}
+{{- if hasKey $given "podAffinityTerm" }}{{ $whose = dict "podAffinityTerm" $whose }}{{ end }}
+{{- $out = append $out (merge (dict) $given $whose) }}
+{{- end }}
+{{- $_ := set $rules $when $out }}
+{{- end }}
+{{- toYaml $rules }}
+{{- end }}
+
 {{- define "karpenter.affinity" -}}
 {{- $given := .Values.affinity | default dict }}
 nodeAffinity:
@@ -156,7 +189,7 @@ nodeAffinity:
 {{- end }}
 podAntiAffinity:
 {{- if $given.podAntiAffinity }}
-  {{- toYaml $given.podAntiAffinity | nindent 2 }}
+  {{- include "karpenter.podRules" (dict "all" . "rules" $given.podAntiAffinity) | nindent 2 }}
 {{- else }}
   preferredDuringSchedulingIgnoredDuringExecution:
     - weight: 100
@@ -168,7 +201,7 @@ podAntiAffinity:
 {{- end }}
 {{- with $given.podAffinity }}
 podAffinity:
-  {{- toYaml . | nindent 2 }}
+  {{- include "karpenter.podRules" (dict "all" $ "rules" .) | nindent 2 }}
 {{- end }}
 {{- end }}
 
@@ -176,7 +209,7 @@ podAffinity:
 {{- $selector := dict "matchLabels" (include "karpenter.selectorLabels" . | fromYaml) }}
 {{- $all := list }}
 {{- range .Values.topologySpreadConstraints }}
-{{- $all = append $all (merge (dict) . (dict "labelSelector" $selector)) }}
+{{- $all = append $all (ternary . (merge (dict "labelSelector" $selector) .) (hasKey . "labelSelector")) }}
 {{- end }}
 {{- toYaml $all }}
 {{- end }}
@@ -192,10 +225,12 @@ podAffinity:
 {{- range list "tags" "enablePodENI" "enableENILimitedPodDensity" "nodeNameConvention" "assumeRoleARN" "assumeRoleDuration" }}
 {{- if hasKey $old . }}{{ $set = append $set (printf "settings.aws.%s" .) }}{{ end }}
 {{- end }}
-{{- range list "drift" "driftEnabled" }}
+{{- range list "drift" "driftEnabled" "podDeletionCostManagement" }}
 {{- if not (kindIs "invalid" (index ($new.featureGates | default dict) .)) }}{{ $set = append $set (printf "settings.featureGates.%s" .) }}{{ end }}
 {{- end }}
 {{- if (.Values.webhook | default dict).logLevel }}{{ $set = append $set "webhook.logLevel" }}{{ end }}
+{{- if ((.Values.webhook | default dict).metrics | default dict).port }}{{ $set = append $set "webhook.metrics.port" }}{{ end }}
+{{- if ((.Values.logConfig | default dict).logLevel | default dict).webhook }}{{ $set = append $set "logConfig.logLevel.webhook" }}{{ end }}
 {{- join ", " $set }}
 {{- end }}
 

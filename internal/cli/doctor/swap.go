@@ -16,6 +16,7 @@ import (
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/tenon-sh/tenon/api/karpenter/v1alpha5"
@@ -162,6 +163,9 @@ func (r *running) values(ctx context.Context, c client.Reader) []examine.Finding
 	for _, name := range s.unknown(given, "") {
 		out = append(out, examine.Finding{Level: examine.Bad, Check: "values", Says: "the chart refuses the value " + name, Fix: "take it out of your values file"})
 	}
+	if image := imageOf(given); strings.HasPrefix(image, charts.KarpentersImages) {
+		out = append(out, examine.Finding{Level: examine.Bad, Check: "values", Says: "the chart refuses controller.image, which names Karpenter's own, " + image, Fix: "take controller.image out of your values file"})
+	}
 	for _, name := range charts.WithoutEffect() {
 		if set(given, strings.Split(name, ".")) {
 			out = append(out, examine.Finding{Level: examine.Warning, Check: "values", Says: name + " is accepted and changes nothing"})
@@ -171,6 +175,13 @@ func (r *running) values(ctx context.Context, c client.Reader) []examine.Finding
 		out = append(out, examine.Finding{Level: examine.Good, Check: "values", Says: fmt.Sprintf("the chart takes all values of the Helm release %s", release)})
 	}
 	return out
+}
+
+// imageOf is the image that values name for the controller.
+func imageOf(values map[string]any) string {
+	name, _, _ := unstructured.NestedString(values, "controller", "image")
+	repository, _, _ := unstructured.NestedString(values, "controller", "image", "repository")
+	return cmp.Or(name, repository)
 }
 
 // valuesSchema is what matters of a JSON schema to tell which names it knows.

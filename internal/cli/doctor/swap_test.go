@@ -122,11 +122,12 @@ func TestBeforeSwap(t *testing.T) {
 		},
 		"Values": {
 			"So is a value that the chart does not know.",
-			[]client.Object{karpenter("kube-system", nil, set("CLUSTER_NAME", "demo")), released(t, map[string]any{"controller": map[string]any{"sidecar": map[string]any{"a": 1}}, "webhook": map[string]any{"logLevel": "error"}, "next": true})},
+			[]client.Object{karpenter("kube-system", nil, set("CLUSTER_NAME", "demo")), released(t, map[string]any{"controller": map[string]any{"sidecar": map[string]any{"a": 1}, "image": map[string]any{"repository": "public.ecr.aws/karpenter/controller", "tag": "1.14.1"}}, "initContainers": map[string]any{}, "webhook": map[string]any{"logLevel": "error"}, "next": true})},
 			quiet,
 			[]string{
 				same()[0], same()[1],
-				"error values: the chart refuses the value controller.sidecar", "error values: the chart refuses the value next", "warning values: webhook.logLevel is accepted and changes nothing",
+				"error values: the chart refuses the value controller.sidecar", "error values: the chart refuses the value next",
+				"error values: the chart refuses controller.image, which names Karpenter's own, public.ecr.aws/karpenter/controller", "warning values: webhook.logLevel is accepted and changes nothing",
 				same()[3], "ok pods: none is treated otherwise",
 			},
 		},
