@@ -83,6 +83,7 @@ func (o *options) check() error {
 	tell(len(o.DefaultSpread) > 0, "pods that state no topology spread constraint are planned with these, as --scheduler-config says", "constraints", o.DefaultSpread)
 	o.Devices = !o.ignoreDRA
 	tell(o.noWarmup, "DISABLE_CONTROLLER_WARMUP changes nothing: followers read the cluster before they lead, so that they can lead at once")
+	o.notes = append(o.notes, retiredNotes(o.getenv)...)
 	o.Trace, err = trace.Read(o.variable, a.Cluster, o.AWS.Version)
 	tell(err != nil, "what happens is not traced", "error", err)
 	o.Gates, o.LeaderElection = gates, !o.noElection

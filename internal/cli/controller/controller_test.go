@@ -37,6 +37,8 @@ func TestNotFollowed(t *testing.T) {
 		"UnknownLast":   {why: "It may be the last.", args: []string{"--later"}, want: []string{"--later"}},
 		"Gate":          {why: "So is a feature.", env: map[string]string{"FEATURE_GATES": "NextThing=true,NodeRepair=true", "AWS_FEATURE_GATES": "OtherThing=true"}, want: []string{"NextThing, OtherThing"}},
 		"Unreadable":    {why: "A variable that cannot be read is as if it said nothing, and named.", env: map[string]string{"BATCH_MAX_DURATION": "soon", "LIVE_PAGE": "yes"}, want: []string{`"variable": "BATCH_MAX_DURATION"`, `"value": "soon"`, `"default": "10s"`, `"variable": "LIVE_PAGE"`}},
+		"Retired":       {why: "A variable that an earlier release read is named, with what is to be said instead.", env: map[string]string{"AWS_ISOLATED_VPC": "true", "LEADER_ELECT": "false", "ASSUME_ROLE_ARN": "arn:aws:iam::1:role/a"}, want: []string{`"variable": "AWS_ISOLATED_VPC","value": "true","instead": "set ISOLATED_VPC"`, "set DISABLE_LEADER_ELECTION", "role_arn in the file"}},
+		"RetiredPlain":  {why: "One that asks for what is done anyway is not.", env: map[string]string{"AWS_ISOLATED_VPC": "false", "LEADER_ELECT": "true", "VM_MEMORY_OVERHEAD": "0.075", "KUBERNETES_MIN_VERSION": "1.19.0-0", "SYSTEM_NAMESPACE": "karpenter"}},
 		"DRA":           {why: "Planning for devices is switched on, which needs no line.", env: map[string]string{"IGNORE_DRA_REQUESTS": "false"}},
 		"Warmup":        {why: "Followers are warm.", args: []string{"--disable-controller-warmup=true"}, want: []string{"DISABLE_CONTROLLER_WARMUP changes nothing"}},
 		"CPU":           {why: "Set by hand, it is meant.", args: []string{"--cpu-requests=4000"}, want: []string{"--cpu-requests changes nothing"}},
