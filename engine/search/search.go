@@ -82,7 +82,7 @@ func (k *Searcher) searchTier(tier []*market.Pool, lots []*lot, proof *Proof) (o
 // The search for a few pods is shorter than that for many.
 const (
 	searchStepsPerPod = 1_000
-	minSearchSteps    = 2_000_000
+	minSearchSteps    = 4_000_000
 )
 
 // buyAll opens the machines of the answer and puts the lots' pods on them. It
