@@ -160,6 +160,9 @@ func TestTaintsWhileJoining(t *testing.T) {
 		{Key: "karpenter.sh/unregistered", Effect: world.NoSchedule},
 	}
 	young := func() *world.Claim { return &world.Claim{Launched: true, Registered: true} }
+	startup := world.Taint{Key: "wait", Effect: world.NoExecute}
+	nearly := []world.Taint{{Key: "wait", Effect: world.NoSchedule}, {Key: "own", Effect: world.NoExecute}}
+	prepared := &world.Claim{Launched: true, Registered: true, StartupTaints: []world.Taint{startup}}
 	for name, tc := range map[string]struct {
 		why   string
 		node  world.Node
@@ -170,6 +173,8 @@ func TestTaintsWhileJoining(t *testing.T) {
 		"OtherEffects":  {"With other effects nothing takes them away.", world.Node{Taints: odd}, young(), odd},
 		"Registering":   {"It is about to be registered.", world.Node{Taints: []world.Taint{unregistered}}, young(), nil},
 		"WithoutClaim":  {"Nothing registers a node without a claim.", world.Node{Taints: []world.Taint{unregistered}}, nil, []world.Taint{unregistered}},
+		"Startup":       {"Something still prepares it, and takes its own taint away.", world.Node{Taints: []world.Taint{startup}}, prepared, nil},
+		"StartupElse":   {"And no other.", world.Node{Taints: nearly}, prepared, nearly},
 		"OutOfReach":    {"It may come back.", world.Node{Taints: []world.Taint{unreachable}, Unready: now - 300}, young(), nil},
 		"Lost":          {"It has been out of reach for too long.", world.Node{Taints: []world.Taint{unreachable}, Unready: now - 301}, young(), []world.Taint{unreachable}},
 		"NeverReady":    {"It is not known since when.", world.Node{Taints: []world.Taint{unreachable}}, young(), nil},
