@@ -26,6 +26,8 @@ func TestNext(t *testing.T) {
 	leaving.DeletionTimestamp = &metav1.Time{Time: noon}
 	adopted := claim(v1.ConditionLaunched)
 	adopted.Annotations = map[string]string{annotation.Adopts: "aws:///a/i-1"}
+	adopting := claim()
+	adopting.Annotations = adopted.Annotations
 	adoptedHalf := claim(v1.ConditionLaunched, v1.ConditionRegistered)
 	adoptedHalf.Annotations = adopted.Annotations
 	tests := map[string]struct {
@@ -41,6 +43,7 @@ func TestNext(t *testing.T) {
 		"NeverJoined": {"A machine that does not join is of no use.", claim(v1.ConditionLaunched), 15 * time.Minute, 0, liveness.Step{GiveUp: enact.RegistrationTimeout}},
 		"Joined":      {"From then on others look after it.", claim(v1.ConditionLaunched, v1.ConditionRegistered), 24 * time.Hour, 0, liveness.Step{}},
 		"Adopted":     {"Its machine is in use, even if two nodes say that they are it.", adopted, time.Hour, 0, liveness.Step{}},
+		"Adopting":    {"What is not written to its end is written anew, and not left for ever.", adopting, 4 * time.Minute, 0, liveness.Step{Again: time.Minute}},
 		"Leaving":     {"It leaves already.", leaving, time.Hour, 0, liveness.Step{}},
 		"Tomorrow":    {"Another's clock is ahead of ours.", claim(v1.ConditionLaunched), -time.Minute, 0, liveness.Step{Again: 16 * time.Minute}},
 		"Complete":    {"It is complete.", claim(v1.ConditionLaunched, v1.ConditionRegistered, v1.ConditionInitialized), time.Hour, time.Minute, liveness.Step{}},
