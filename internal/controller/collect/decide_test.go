@@ -2,6 +2,7 @@ package collect_test
 
 import (
 	"fmt"
+	"strings"
 	"testing"
 	"time"
 
@@ -10,6 +11,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	v1 "github.com/tenon-sh/tenon/api/karpenter/v1"
+	"github.com/tenon-sh/tenon/engine/world"
 	"github.com/tenon-sh/tenon/internal/annotation"
 	"github.com/tenon-sh/tenon/internal/cloud"
 	"github.com/tenon-sh/tenon/internal/controller/collect"
@@ -70,6 +72,12 @@ func TestWhichMachinesEnd(t *testing.T) {
 			collect.Seen{Machines: []cloud.Machine{machine("m", func(m *cloud.Machine) { m.Order, m.Tags = "", map[string]string{v1.LabelNodePool: "p"} })}},
 			[]string{"m"},
 		},
+		"Provisioner": {
+			"Or an older Karpenter did.",
+			collect.Seen{Machines: []cloud.Machine{machine("m", func(m *cloud.Machine) { m.Order, m.Tags = "", map[string]string{"karpenter.sh/provisioner-name": "p"} })}},
+			[]string{"m"},
+		},
+		"Grown": {"Five minutes are enough for its claim.", collect.Seen{Machines: []cloud.Machine{machine("m", func(m *cloud.Machine) { m.Launched = noon.Add(-7 * time.Minute) })}}, []string{"m"}},
 		"Waited": {
 			"A claim of its order has no machine yet: this may be it.",
 			collect.Seen{Machines: []cloud.Machine{machine("m")}, Claims: []v1.NodeClaim{claim("", func(c *v1.NodeClaim) { c.Annotations = map[string]string{v1.AnnotationOrder: "o"} })}},
@@ -133,6 +141,8 @@ func TestWhichNodesAreAdopted(t *testing.T) {
 		"Claimed":     {"It has one.", collect.Seen{Machines: []cloud.Machine{machine("m")}, Nodes: []corev1.Node{node("m")}, Claims: []v1.NodeClaim{claim("m")}}, 0},
 		"Foreign":     {"It is someone else's.", collect.Seen{Machines: []cloud.Machine{machine("m")}, Nodes: []corev1.Node{node("m", func(n *corev1.Node) { n.Labels = nil })}}, 0},
 		"Going":       {"It goes.", collect.Seen{Machines: []cloud.Machine{machine("m")}, Nodes: []corev1.Node{node("m", func(n *corev1.Node) { n.DeletionTimestamp = &metav1.Time{Time: noon} })}}, 0},
+		"NoMachine":   {"It does not say which machine it is.", collect.Seen{Machines: []cloud.Machine{machine("")}, Nodes: []corev1.Node{node("")}}, 0},
+		"Settled":     {"Half a minute is enough for its claim.", collect.Seen{Machines: []cloud.Machine{machine("m")}, Nodes: []corev1.Node{node("m", func(n *corev1.Node) { n.CreationTimestamp = metav1.NewTime(noon.Add(-30 * time.Second)) })}}, 1},
 		"New":         {"Its claim may not show it yet.", collect.Seen{Machines: []cloud.Machine{machine("m")}, Nodes: []corev1.Node{node("m", func(n *corev1.Node) { n.CreationTimestamp = metav1.NewTime(noon.Add(-29 * time.Second)) })}}, 0},
 		"Unlisted":    {"Anybody can write a label: a managed node group's machine is not in our list.", collect.Seen{Nodes: []corev1.Node{node("m")}}, 0},
 		"Unmarked": {
@@ -182,8 +192,14 @@ func TestWhichClaimsAreLost(t *testing.T) {
 		"Gone":   {"Its machine is gone.", collect.Seen{Claims: []v1.NodeClaim{claim("m")}}, 1},
 		"Sick":   {"So it is with a node that is not well.", collect.Seen{Claims: []v1.NodeClaim{claim("m")}, Nodes: []corev1.Node{node("m")}}, 1},
 		"Well":   {"A kubelet that answers is believed more than a list.", collect.Seen{Claims: []v1.NodeClaim{claim("m")}, Nodes: []corev1.Node{node("m", well)}}, 0},
-		"Young":  {"A machine that was bought just now may not be listed.", collect.Seen{Claims: []v1.NodeClaim{claim("m", young)}}, 0},
-		"There":  {"It is there.", collect.Seen{Claims: []v1.NodeClaim{claim("m")}, Machines: []cloud.Machine{machine("m")}}, 0},
+		"Pressed": {"A kubelet that has memory to spare, and is not ready, is not well.", collect.Seen{Claims: []v1.NodeClaim{claim("m")}, Nodes: []corev1.Node{node("m", func(n *corev1.Node) {
+			n.Status.Conditions = []corev1.NodeCondition{{Type: corev1.NodeMemoryPressure, Status: corev1.ConditionTrue}, {Type: corev1.NodeReady, Status: corev1.ConditionUnknown}}
+		})}}, 1},
+		"Leaving":  {"It goes already.", collect.Seen{Claims: []v1.NodeClaim{claim("m", func(c *v1.NodeClaim) { c.DeletionTimestamp = &metav1.Time{Time: noon} })}}, 0},
+		"Joining":  {"Its node has not registered: that it was seen is not sure.", collect.Seen{Claims: []v1.NodeClaim{claim("m", registered(3*time.Minute), func(c *v1.NodeClaim) { c.Conditions().Unknown(v1.ConditionRegistered, "", "", noon.Add(-time.Hour)) })}}, 0},
+		"Unbought": {"It has no machine that it could miss.", collect.Seen{Claims: []v1.NodeClaim{claim("", func(c *v1.NodeClaim) { c.Name = "new" })}}, 0},
+		"Young":    {"A machine that was bought just now may not be listed.", collect.Seen{Claims: []v1.NodeClaim{claim("m", young)}}, 0},
+		"There":    {"It is there.", collect.Seen{Claims: []v1.NodeClaim{claim("m")}, Machines: []cloud.Machine{machine("m")}}, 0},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -191,6 +207,93 @@ func TestWhichClaimsAreLost(t *testing.T) {
 				t.Errorf("%d lost, want %d: %s", got, tc.want, tc.why)
 			}
 		})
+	}
+}
+
+// Where many claims miss their machines at once, the list proves nothing.
+func TestManyClaimsThatMissTheirMachines(t *testing.T) {
+	for _, tc := range []struct {
+		lost, of int
+		few      bool
+	}{{0, 0, false}, {4, 4, false}, {5, 5, true}, {5, 60, false}, {6, 60, true}} {
+		var s collect.Seen
+		for i := range tc.of {
+			id := fmt.Sprint("m", i)
+			s.Claims = append(s.Claims, claim(id))
+			if i >= tc.lost {
+				s.Machines = append(s.Machines, machine(id))
+			}
+		}
+		s.Claims = append(s.Claims, claim("", func(c *v1.NodeClaim) { c.Name = "new" }))
+		if v := twice(s); v.TooFew != tc.few {
+			t.Errorf("%d of %d claims miss their machines, and the list proves nothing: %t", tc.lost, tc.of, v.TooFew)
+		}
+	}
+}
+
+// An adoption that was cut off is written to its end, unless its claim goes.
+func TestWhichAdoptionsAreFinished(t *testing.T) {
+	half := claim("", func(c *v1.NodeClaim) { c.Annotations = map[string]string{annotation.Adopts: "m"} })
+	going := claim("", func(c *v1.NodeClaim) {
+		c.Annotations, c.DeletionTimestamp = map[string]string{annotation.Adopts: "n"}, &metav1.Time{Time: noon}
+	})
+	whole := claim("o", func(c *v1.NodeClaim) { c.Annotations = map[string]string{annotation.Adopts: "o"} })
+	v := collect.Judge(collect.Seen{Claims: []v1.NodeClaim{half, going, whole}, At: noon}, collect.Verdict{})
+	if len(v.Finish) != 1 || v.Finish[0].Annotations[annotation.Adopts] != "m" {
+		t.Errorf("%d adoptions are finished, want the one of m", len(v.Finish))
+	}
+}
+
+// Ill are nodes that pods were sent to and that stopped being ready; others are looked after elsewhere.
+func TestIll(t *testing.T) {
+	b := world.NewBuilder()
+	for name, tc := range map[string]struct {
+		node  world.Node
+		claim *world.Claim
+	}{
+		"ill": {world.Node{}, &world.Claim{Initialized: true}}, "well": {world.Node{Ready: true}, &world.Claim{Initialized: true}}, "forming": {world.Node{}, &world.Claim{}},
+		"going": {world.Node{Deleting: true}, &world.Claim{Initialized: true}}, "own": {world.Node{}, nil},
+	} {
+		tc.node.Name, tc.node.ProviderID = name, name
+		if err := b.SetNode(tc.node); err != nil {
+			t.Fatal(err)
+		}
+		if tc.claim != nil {
+			tc.claim.Name, tc.claim.ProviderID = name, name
+			if err := b.SetClaim(*tc.claim); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	if err := b.SetClaim(world.Claim{Name: "coming", Initialized: true}); err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(map[string]bool{"ill": true}, collect.Ill(b.Snapshot(1))); diff != "" {
+		t.Errorf("-want +got\n%s", diff)
+	}
+}
+
+// A claim says of which class it is as far as a label can: not over what its template says, nor by a name that is too long.
+func TestClassOfAdopted(t *testing.T) {
+	key := v1.LabelNodeClass("g", "Kind")
+	for name, tc := range map[string]struct {
+		class  string
+		labels map[string]string
+		want   string
+	}{
+		"Said":    {"default", map[string]string{}, "default"},
+		"Already": {"default", map[string]string{key: "own"}, "own"},
+		"Long":    {strings.Repeat("x", 64), map[string]string{}, ""},
+	} {
+		template := &v1.NodeClaim{ObjectMeta: metav1.ObjectMeta{Labels: tc.labels}, Spec: v1.NodeClaimSpec{NodeClassRef: &v1.NodeClassReference{Group: "g", Kind: "Kind", Name: tc.class}}}
+		n := node("aws:///a/i-1", func(n *corev1.Node) { n.Labels = map[string]string{"karpenter.sh/provisioner-name": "p"} })
+		c := collect.Adopted(&n, machine("aws:///a/i-1"), template, func(string) bool { return false })
+		if got, there := c.Labels[key]; got != tc.want || there != (tc.want != "") {
+			t.Errorf("%s: the label of its class is %q, want %q", name, got, tc.want)
+		}
+		if c.Labels["karpenter.sh/provisioner-name"] != "p" || !strings.HasPrefix(c.Name, "p-") {
+			t.Errorf("%s: its Provisioner is not kept: %v, named %s", name, c.Labels, c.Name)
+		}
 	}
 }
 
