@@ -114,6 +114,10 @@ func TestObjections(t *testing.T) {
 			why: "The volume lies in another zone.", pod: world.Pod{Volumes: []world.Volume{{ID: "v", Places: []label.Set{label.SetOf(label.Is("zone", "b"))}}}},
 			at: node(nil), want: []reason.Code{reason.Volume},
 		},
+		"VolumeHere": {
+			why: "It is reached from two zones, and the node is in one of them.", pod: world.Pod{Volumes: []world.Volume{{ID: "v", Places: []label.Set{label.SetOf(label.Is("zone", "b")), label.SetOf(label.Is("zone", "a"))}}}},
+			at: node(nil),
+		},
 		"SharedVolume": {
 			why: "A volume that is attached already takes no further attachment.", pod: world.Pod{Volumes: []world.Volume{{ID: "v", Driver: "ebs"}}},
 			at: node(func(at *fit.Place) {

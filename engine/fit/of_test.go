@@ -65,10 +65,10 @@ func TestWhatIsLeft(t *testing.T) {
 	}
 }
 
-// Soft taints are no objection, also beside hard ones.
+// Soft taints, and those that are tolerated, are no objection, also beside others.
 func TestSoftTaintsAreNotTold(t *testing.T) {
 	soft, hard := world.Taint{Key: "soft", Effect: world.PreferNoSchedule}, world.Taint{Key: "hard", Effect: world.NoSchedule}
-	if got := fit.Untolerated(nil, []world.Taint{soft, hard}); len(got) != 1 || got[0] != hard {
+	if got := fit.Untolerated([]world.Toleration{{Key: "own", Exists: true}}, []world.Taint{soft, {Key: "own", Effect: world.NoSchedule}, hard}); len(got) != 1 || got[0] != hard {
 		t.Errorf("what keeps pods away is %v, want hard alone", got)
 	}
 }

@@ -57,6 +57,8 @@ func TestShares(t *testing.T) {
 	for what, c := range map[string]struct{ got, want money.Micro }{
 		"three times":           {money.Micro(7).Times(3), 21},
 		"a share, cut off":      {money.Micro(199).Part(1, 100), 1},
+		"two thirds":            {money.Micro(10).Part(2, 3), 6},
+		"two thirds, up":        {money.Micro(10).PartUp(2, 3), 7},
 		"a share, rounded up":   {money.Micro(101).PartUp(1, 100), 2},
 		"a whole share":         {money.Micro(200).PartUp(1, 100), 2},
 		"a factor":              {money.Micro(96_000).Scale(0.7), 67_200},
