@@ -714,7 +714,7 @@ func TestNotes(t *testing.T) {
 	args := []string{"--set", "clusterName=c"}
 	for _, name := range charts.WithoutEffect() {
 		value, known := map[string]string{
-			"settings.aws.tags": "{}", "settings.aws.nodeNameConvention": `"ip-name"`, "webhook.logLevel": `"error"`, "logConfig.logLevel.webhook": `"error"`, "webhook.metrics.port": "8001",
+			"settings.aws.tags": "{}", "settings.aws.nodeNameConvention": `"ip-name"`, "webhook.logLevel": `"error"`, "logConfig.logLevel.webhook": `"error"`, "webhook.metrics.port": "8001", "postInstallHook": `{"image": {"tag": "1.30"}}`,
 			"settings.assumeRoleARN": `"arn"`, "settings.aws.assumeRoleARN": `"arn"`,
 		}[name]
 		switch {

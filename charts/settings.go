@@ -72,6 +72,6 @@ func WithoutEffect() []string {
 		"settings.aws.assumeRoleARN", "settings.aws.assumeRoleDuration", "settings.aws.enableENILimitedPodDensity", "settings.aws.enablePodENI",
 		"settings.aws.nodeNameConvention", "settings.aws.tags",
 		"settings.featureGates.drift", "settings.featureGates.driftEnabled", "settings.featureGates.podDeletionCostManagement",
-		"webhook.logLevel", "webhook.metrics.port", "logConfig.logLevel.webhook",
+		"webhook.logLevel", "webhook.metrics.port", "logConfig.logLevel.webhook", "postInstallHook",
 	}
 }

@@ -179,7 +179,7 @@ func TestLogOfV1beta1Charts(t *testing.T) {
 		}
 	}
 	_, notes := installed(t, "-f", file)
-	if !strings.Contains(notes, "change nothing here: settings.assumeRoleARN, settings.assumeRoleDuration, webhook.metrics.port, logConfig.logLevel.webhook") {
+	if !strings.Contains(notes, "change nothing here: settings.assumeRoleARN, settings.assumeRoleDuration, webhook.metrics.port, logConfig.logLevel.webhook, postInstallHook") {
 		t.Errorf("the notes say\n%s", notes)
 	}
 }

@@ -231,6 +231,7 @@ podAffinity:
 {{- if (.Values.webhook | default dict).logLevel }}{{ $set = append $set "webhook.logLevel" }}{{ end }}
 {{- if ((.Values.webhook | default dict).metrics | default dict).port }}{{ $set = append $set "webhook.metrics.port" }}{{ end }}
 {{- if ((.Values.logConfig | default dict).logLevel | default dict).webhook }}{{ $set = append $set "logConfig.logLevel.webhook" }}{{ end }}
+{{- if .Values.postInstallHook }}{{ $set = append $set "postInstallHook" }}{{ end }}
 {{- join ", " $set }}
 {{- end }}
 
