@@ -193,12 +193,12 @@ func (g *ground) run(ctx context.Context, s spec, o options) result {
 		pool = "pool-dra.yaml"
 	}
 	const grace = time.Minute
-	ctx, cancel := context.WithTimeout(ctx, o.limit+3*grace)
+	ctx, cancel := context.WithTimeout(ctx, o.limitOf(s)+3*grace)
 	defer cancel()
 	began := time.Now()
 	cmd := exec.CommandContext(ctx, s.program,
 		"-test.timeout=0", "-default-nodeclass="+filepath.Join(g.dir, "class.yaml"), "-default-nodepool="+filepath.Join(g.dir, pool),
-		"--ginkgo.focus=^"+regexp.QuoteMeta(s.suite+" "+s.Text)+"$", "--ginkgo.timeout="+o.limit.String(), "--ginkgo.grace-period="+grace.String(),
+		"--ginkgo.focus=^"+regexp.QuoteMeta(s.suite+" "+s.Text)+"$", "--ginkgo.timeout="+o.limitOf(s).String(), "--ginkgo.grace-period="+grace.String(),
 		"--ginkgo.json-report="+report, "--ginkgo.vv", "--ginkgo.no-color")
 	cmd.Env = append(os.Environ(), "KUBECONFIG="+g.kubeconfig(), "OUTPUT_DIR="+g.dir)
 	cmd.Stdout, cmd.Stderr = log, log

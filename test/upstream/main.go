@@ -72,7 +72,7 @@ func parse(args []string) (options, error) {
 	flags.BoolVar(&o.again, "again", false, "run specs again that have a result for this commit")
 	flags.BoolVar(&o.list, "list", false, "list the specs and what came of them, and run nothing")
 	flags.StringVar(&o.out, "out", "", "write the page of all results to this file")
-	flags.DurationVar(&o.limit, "limit", 0, "how long a spec may take; by default 30 minutes, and a minute and a half without a controller")
+	flags.DurationVar(&o.limit, "limit", 0, "how long a spec may take; by default 30 minutes, and without a controller a minute and a half, or seven minutes where it only looks on")
 	if err := flags.Parse(args); err != nil {
 		return o, err
 	}
@@ -85,12 +85,6 @@ func parse(args []string) (options, error) {
 	if o.part, wrong = parsePart(*only); wrong != nil {
 		return o, wrong
 	}
-	if o.limit == 0 {
-		o.limit = 30 * time.Minute
-		if o.without {
-			o.limit = 90 * time.Second
-		}
-	}
 	if o.state == "" {
 		cache, err := os.UserCacheDir()
 		if err != nil {
@@ -99,6 +93,19 @@ func parse(args []string) (options, error) {
 		o.state = filepath.Join(cache, "tenon", "upstream")
 	}
 	return o, nil
+}
+
+// limitOf is how long a spec may take.
+func (o options) limitOf(s spec) time.Duration {
+	switch {
+	case o.limit > 0:
+		return o.limit
+	case o.without && s.looksOn():
+		return 7 * time.Minute
+	case o.without:
+		return 90 * time.Second
+	}
+	return 30 * time.Minute
 }
 
 // A part is every of-th spec, beginning with the nth.

@@ -181,7 +181,7 @@ Karpenter's module carries black-box suites (` + "`sigs.k8s.io/karpenter`" + ` v
 Here they run against Tenon, installed by its chart on a playground. Written by the program in ` + "`test/upstream`" + ` (` + "`make test-upstream`" + `); do not edit. ` + commitsAre + `%s.
 
 A spec that passes in a cluster without any controller says nothing about one; the last column counts the others.
-Without one a spec has a minute and a half; one that waits had not ended by then.
+Without one a spec has a minute and a half, or seven minutes where it looks on that there are not too many nodes; one that waits had not ended by then.
 The suite dra tests upstream's own driver of devices, which runs beside the controller: most of its specs want a node for it, and none wants devices to be planned for.
 
 | suite | specs | pass | differ | fail | not run | also pass without a controller | pass of those that mean something |

@@ -4,6 +4,7 @@ import (
 	"net"
 	"strings"
 	"testing"
+	"time"
 )
 
 // The page counts each spec once, and those that pass without a controller apart. It keeps what it said of specs that were not run since.
@@ -101,5 +102,19 @@ func TestFree(t *testing.T) {
 	}
 	if err := free(port); err != nil {
 		t.Error(err)
+	}
+}
+
+// Without a controller a spec that would wait for nodes does not have long; one that looks on that there are few has as long as it looks.
+func TestLimits(t *testing.T) {
+	chaos, other := spec{Text: "Chaos Runaway Scale-Up"}, spec{Text: "Drift"}
+	for _, c := range []struct {
+		o    options
+		s    spec
+		want time.Duration
+	}{{options{}, other, 30 * time.Minute}, {options{}, chaos, 30 * time.Minute}, {options{without: true}, other, 90 * time.Second}, {options{without: true}, chaos, 7 * time.Minute}, {options{without: true, limit: time.Hour}, chaos, time.Hour}} {
+		if got := c.o.limitOf(c.s); got != c.want {
+			t.Errorf("%+v: %s has %s, want %s", c.o, c.s.Text, got, c.want)
+		}
 	}
 }
