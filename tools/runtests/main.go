@@ -6,6 +6,7 @@ package main
 import (
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"os/exec"
 	"slices"
@@ -40,8 +41,10 @@ func run(flags []string) (ok bool, err error) {
 		return false, fmt.Errorf("list the packages: %w", explain(err))
 	}
 	alone, beside := split(string(listed))
+	seen := &failures{to: os.Stdout}
+	defer func() { seen.tell(os.Stdout) }()
 	// The second half is worth running when something failed in the first.
-	ok = gotest(slices.Concat(flags, alone))
+	ok = gotest(seen, slices.Concat(flags, alone))
 	if len(beside) == 0 {
 		return ok, nil
 	}
@@ -50,7 +53,7 @@ func run(flags []string) (ok bool, err error) {
 	if err := build.Run(); err != nil {
 		return false, fmt.Errorf("build the control plane that tests run against: %w", err)
 	}
-	return gotest(slices.Concat([]string{"-p", "3"}, flags, beside)) && ok, nil
+	return gotest(seen, slices.Concat([]string{"-p", "3"}, flags, beside)) && ok, nil
 }
 
 // split sorts the packages with tests into those that need nothing beside them
@@ -70,9 +73,9 @@ func split(listed string) (alone, beside []string) {
 	return alone, beside
 }
 
-func gotest(args []string) bool {
+func gotest(out io.Writer, args []string) bool {
 	cmd := exec.Command("go", slices.Concat([]string{"test"}, args)...)
-	cmd.Stdout, cmd.Stderr = os.Stdout, os.Stderr
+	cmd.Stdout, cmd.Stderr = out, os.Stderr
 	return cmd.Run() == nil
 }
 

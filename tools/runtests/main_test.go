@@ -1,6 +1,8 @@
 package main
 
 import (
+	"fmt"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -21,5 +23,34 @@ github.com/tenon-sh/tenon/test/documents/001 01 github.com/tenon-sh/tenon/intern
 	}
 	if diff := cmp.Diff([]string{module + "/internal/kubetest", module + "/internal/enact", shortest}, beside); diff != "" {
 		t.Errorf("run beside a control plane: %s", diff)
+	}
+}
+
+// What failed is said once more at the end, with the first lines of each test, or with all that ran when time was up.
+func TestFailures(t *testing.T) {
+	text := "ok  \texample.com/a\t0.1s\n--- FAIL: TestX (0.00s)\n    --- FAIL: TestX/one (0.00s)\n        x_test.go:3: it is 1\n        second\n        third\n        fourth\nFAIL\n" +
+		"FAIL\texample.com/b\t0.2s\npanic: test timed out after 10m0s\n\trunning tests:\n\t\tTestY (9m59s)\n\ngoroutine 1 [running]:\nFAIL\texample.com/c\t600.1s\nok  \texample.com/d\t0.1s\n"
+	want := "\nWhat failed, once more:\n--- FAIL: TestX (0.00s)\n    --- FAIL: TestX/one (0.00s)\n        x_test.go:3: it is 1\n        second\n        third\n" +
+		"FAIL\texample.com/b\t0.2s\npanic: test timed out after 10m0s\n\trunning tests:\n\t\tTestY (9m59s)\nFAIL\texample.com/c\t600.1s\n"
+	var out, said strings.Builder
+	f := &failures{to: &out}
+	for part := range strings.SplitAfterSeq(text, "o") {
+		fmt.Fprint(f, part)
+	}
+	f.tell(&said)
+	if diff := cmp.Diff(text, out.String()); diff != "" {
+		t.Errorf("it is passed on otherwise: %s", diff)
+	}
+	if diff := cmp.Diff(want, said.String()); diff != "" {
+		t.Errorf("-want +got\n%s", diff)
+	}
+}
+
+func TestNothingFailed(t *testing.T) {
+	var out, said strings.Builder
+	f := &failures{to: &out}
+	fmt.Fprint(f, "ok  \texample.com/a\t0.1s\n")
+	if f.tell(&said); said.Len() > 0 {
+		t.Errorf("it says %q", said.String())
 	}
 }
