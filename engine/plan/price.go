@@ -39,12 +39,13 @@ func OfferOf(w *world.World, p *world.Place) (world.Offer, bool) {
 }
 
 func offerIn(c *world.Catalog, labels map[string]string) (world.Offer, bool) {
+	name, in, way := labels[instanceType], labels[zone], labels[capacityType]
 	for i := range c.Shapes {
-		if c.Shapes[i].Name != labels[instanceType] {
+		if c.Shapes[i].Name != name {
 			continue
 		}
 		for _, o := range c.Shapes[i].Offers {
-			if o.Zone == labels[zone] && o.CapacityType == labels[capacityType] {
+			if o.Zone == in && o.CapacityType == way {
 				return o, true
 			}
 		}
