@@ -104,14 +104,25 @@ func (k *Searcher) anew(on onNew, ordered bool) (solve.Problem, bool) {
 	free := k.Proof.Free
 	items := map[*packing.Class][]placedItem{}
 	shares := map[spread.Share][]int{}
+	reach := func(c *packing.Class) market.Set {
+		if ordered {
+			return k.inOrder(c, on.offers[c])
+		}
+		return c.Offers
+	}
+	wholes := k.wholes(on, reach)
 	for _, c := range k.Classes {
 		if on.placed[c] == 0 {
 			continue
 		}
-		offers := c.Offers
-		if ordered {
-			offers = k.inOrder(c, on.offers[c])
+		if x := wholes[c]; x != nil {
+			if x.first == c {
+				items[c] = []placedItem{{len(free.Items), x.offers}}
+				free.Items = append(free.Items, x.item(k.Proof.Hosts))
+			}
+			continue
 		}
+		offers := reach(c)
 		for _, p := range k.portions(c, on, ordered) {
 			if ordered {
 				p.offers = slices.Clone(p.offers)

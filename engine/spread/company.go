@@ -36,3 +36,13 @@ func (l *Ledger) Leads(class *PodInfo, group int32, others []int32) bool {
 	}
 	return !slices.ContainsFunc(others, func(id int32) bool { return id != class.affinity })
 }
+
+// OnOneMachine returns the group of which all pods have to share one machine, the class's among them, and how many of these have a
+// place: pods that want their own company there, with none that is of the group and does not want it.
+func (l *Ledger) OnOneMachine(s *PodInfo) (group int32, placed int, ok bool) {
+	if s.affinity == none || !s.self {
+		return none, 0, false
+	}
+	g := l.groups[s.affinity]
+	return s.affinity, g.total, g.classes == g.carriers && !g.delivered && len(g.keys) == 1 && l.keys[g.keys[0]] == label.Hostname
+}

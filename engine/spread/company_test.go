@@ -61,3 +61,24 @@ func TestLeads(t *testing.T) {
 		}
 	}
 }
+
+// Which pods have to share one machine with all of their group.
+func TestOnOneMachine(t *testing.T) {
+	for name, test := range map[string]struct {
+		lines  []string
+		want   bool
+		placed int
+	}{
+		"Own":     {[]string{"pod x near=host", "pod y app=x near=host:x"}, true, 0},
+		"There":   {[]string{"pod x near=host", "pod x1 node=n1 app=x near=host"}, true, 1},
+		"Without": {[]string{"pod x near=host", "pod y app=x"}, false, 0},
+		"Others":  {[]string{"pod x near=host:y", "pod y"}, false, 0},
+		"Zone":    {[]string{"pod x near=zone"}, false, 0},
+		"None":    {[]string{"pod x"}, false, 0},
+	} {
+		l, pods := told(t, test.lines...)
+		if _, placed, got := l.OnOneMachine(pods[0]); got != test.want || got && placed != test.placed {
+			t.Errorf("%s: %t with %d there, want %t with %d", name, got, placed, test.want, test.placed)
+		}
+	}
+}
