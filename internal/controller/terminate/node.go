@@ -78,6 +78,7 @@ type Nodes struct {
 type leave struct {
 	tainted time.Time
 	drained bool
+	unsaid  func(*v1.NodeClaim) // what its claim is to be told of its machine that was ended
 }
 
 // Register adds the reconciler to a manager. It must be called before the cluster state's sources start.
@@ -136,6 +137,9 @@ func (r *Nodes) Reconcile(ctx context.Context, req reconcile.Request) (reconcile
 	}
 	claim, err := r.claim(ctx, &n)
 	if err != nil {
+		return loop.Result(0, err)
+	}
+	if err := r.tellEnd(ctx, &n, claim); err != nil {
 		return loop.Result(0, err)
 	}
 	place := r.Cluster.Recent(maxPodsAge).Place(n.Name)
@@ -334,12 +338,31 @@ func (r *Nodes) end(ctx context.Context, n *corev1.Node, claim *v1.NodeClaim, se
 	case claim == nil:
 		return nil
 	}
-	return note(ctx, r.Client, r.Cluster, claim, func(c *v1.NodeClaim) {
-		Progress(c, End, seen)
-		if !found.Gone && !found.Left {
-			c.Conditions().True(v1.ConditionInstanceTerminating, "", "", seen.Now)
+	r.known(n.Name, func(l *leave) {
+		l.unsaid = func(c *v1.NodeClaim) {
+			Progress(c, End, seen)
+			if !found.Gone && !found.Left {
+				c.Conditions().True(v1.ConditionInstanceTerminating, "", "", seen.Now)
+			}
 		}
 	})
+	return r.tellEnd(ctx, n, claim)
+}
+
+// tellEnd writes to the claim what it has not been told yet of its machine that was ended. Where another has written the claim
+// meanwhile the write is refused, and by the next look the machine may be gone and the node let go.
+func (r *Nodes) tellEnd(ctx context.Context, n *corev1.Node, claim *v1.NodeClaim) error {
+	r.mu.Lock()
+	unsaid := r.leaves[n.Name].unsaid
+	r.mu.Unlock()
+	if unsaid == nil || claim == nil {
+		return nil
+	}
+	if err := note(ctx, r.Client, r.Cluster, claim, unsaid); err != nil {
+		return err
+	}
+	r.known(n.Name, func(l *leave) { l.unsaid = nil })
+	return nil
 }
 
 // refused says on a drained node and its claim why the machine is not ended yet,
