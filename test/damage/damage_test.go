@@ -41,6 +41,8 @@ func TestFound(t *testing.T) {
 	for name, seeds := range map[string][]uint64{
 		"devices":   {2233, 3643, 37721}, // names that are missing in a ResourceSlice or a pod were said of items of the World
 		"recording": {22645, 24392},
+		"objects":   {133267}, // an item of a list that is null
+		"types":     {136900}, // a name with a control character
 	} {
 		for _, f := range damage.Formats() {
 			for _, seed := range seeds {

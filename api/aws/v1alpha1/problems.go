@@ -50,6 +50,10 @@ func (p *Provider) Problems(at *field.Path) field.ErrorList {
 		errs = append(errs, field.NotSupported(at.Child("amiFamily"), p.Family(), families))
 	}
 	for i, m := range p.BlockDeviceMappings {
+		if m == nil {
+			errs = append(errs, field.Required(at.Child("blockDeviceMappings").Index(i), "it is null"))
+			continue
+		}
 		errs = append(errs, m.problems(at.Child("blockDeviceMappings").Index(i))...)
 	}
 	return errs

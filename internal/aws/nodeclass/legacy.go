@@ -54,7 +54,9 @@ func fromProvider(p *v1alpha1.Provider, profile string) Class {
 		c.Groups = []Selector{legacySelector(p.SecurityGroupSelector)}
 	}
 	for _, m := range p.BlockDeviceMappings {
-		c.Disks = append(c.Disks, diskLegacy(m))
+		if m != nil {
+			c.Disks = append(c.Disks, diskLegacy(m))
+		}
 	}
 	if c.Family != v1alpha1.FamilyCustom {
 		c.Images = []ImageSelector{{Alias: strings.ToLower(c.Family) + "@latest"}}

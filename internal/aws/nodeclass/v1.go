@@ -45,7 +45,9 @@ func FromV1(o *awsv1.EC2NodeClass, caBundle string) Class {
 		c.Kubelet = s.Kubelet.Raw
 	}
 	for _, m := range s.BlockDeviceMappings {
-		c.Disks = append(c.Disks, diskV1(m))
+		if m != nil { // no API server stores such
+			c.Disks = append(c.Disks, diskV1(m))
+		}
 	}
 	for _, n := range s.NetworkInterfaces {
 		c.Interfaces = append(c.Interfaces, Interface{n.NetworkCardIndex, n.DeviceIndex, n.InterfaceType == awsv1.InterfaceEFAOnly})

@@ -91,6 +91,9 @@ func classSpec(p *awsv1alpha1.Provider, at string, in Input, n notes) (awsv1.EC2
 	out.Tags, out.Context = tags(p.Tags, at+".tags", n), p.Context
 	out.MetadataOptions = metadata(p.MetadataOptions)
 	for _, m := range p.BlockDeviceMappings {
+		if m == nil {
+			continue
+		}
 		out.BlockDeviceMappings = append(out.BlockDeviceMappings, disk(m, at+".blockDeviceMappings", n))
 	}
 	return out, ok

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"os"
 	"slices"
+	"strings"
+	"unicode"
 
 	"github.com/tenon-sh/tenon/engine/amount"
 	"github.com/tenon-sh/tenon/engine/label"
@@ -65,6 +67,9 @@ func readCatalog(path string, t world.TemplateID) (world.Catalog, error) {
 	}
 	at := map[string]int{}
 	for i, s := range f.InstanceTypes {
+		if strings.ContainsFunc(s.Name, func(r rune) bool { return !unicode.IsPrint(r) }) {
+			return world.Catalog{}, fmt.Errorf("read catalogue %s: instanceTypes[%d]: name %q has characters that cannot be shown", path, i, s.Name)
+		}
 		if first, twice := at[s.Name]; twice {
 			return world.Catalog{}, fmt.Errorf("read catalogue %s: instanceTypes[%d] (%s) has the name of instanceTypes[%d]", path, i, s.Name, first)
 		}
