@@ -11,6 +11,7 @@ import (
 	"os/exec"
 	"slices"
 	"strings"
+	"time"
 )
 
 const (
@@ -76,7 +77,9 @@ func split(listed string) (alone, beside []string) {
 func gotest(out io.Writer, args []string) bool {
 	cmd := exec.Command("go", slices.Concat([]string{"test"}, args)...)
 	cmd.Stdout, cmd.Stderr = out, os.Stderr
-	return cmd.Run() == nil
+	cmd.WaitDelay = 10 * time.Second // a process that a test left behind may hold on to the output
+	err := cmd.Run()
+	return err == nil || errors.Is(err, exec.ErrWaitDelay)
 }
 
 // explain adds what a command said to the error it ended with.
