@@ -16,7 +16,7 @@ const (
 
 var (
 	failedTest = regexp.MustCompile(`^\s*--- FAIL: `)
-	crashed    = regexp.MustCompile(`^(panic: |fatal error: )`)
+	crashed    = regexp.MustCompile(`^(panic: |fatal error: |goleak: |kubetest: )`)
 	ended      = regexp.MustCompile(`^FAIL\t`)
 	timedOut   = regexp.MustCompile(`^panic: test timed out`)
 )
