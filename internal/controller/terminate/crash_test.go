@@ -60,15 +60,8 @@ func (s *seller) Terminate(_ context.Context, ids []cloud.MachineID) []error {
 	return make([]error, len(ids))
 }
 
-// Wherever a process is killed while a node goes, the next one ends the machine,
-// and only then lets go of the objects.
-func TestKilledAtEachWrite(t *testing.T) {
-	if writes := apitest.EachDeath(t, departure); writes < 4 {
-		t.Errorf("a node that goes has %d writes, want more", writes)
-	}
-}
-
-func departure(t *testing.T, life *apitest.Life) {
+// leaving are a claim and its node, of the machine that a seller has.
+func leaving() (*v1.NodeClaim, *corev1.Node) {
 	const id = "test:///i-1"
 	claim := &v1.NodeClaim{ObjectMeta: metav1.ObjectMeta{Name: "c", Finalizers: []string{v1.Finalizer}}}
 	claim.Status.ProviderID, claim.Status.NodeName = id, "n"
@@ -78,6 +71,19 @@ func departure(t *testing.T, life *apitest.Life) {
 		ObjectMeta: metav1.ObjectMeta{Name: "n", Finalizers: []string{v1.Finalizer}}, Spec: corev1.NodeSpec{ProviderID: id},
 		Status: corev1.NodeStatus{Conditions: []corev1.NodeCondition{{Type: corev1.NodeReady, Status: corev1.ConditionTrue}}},
 	}
+	return claim, node
+}
+
+// Wherever a process is killed while a node goes, the next one ends the machine,
+// and only then lets go of the objects.
+func TestKilledAtEachWrite(t *testing.T) {
+	if writes := apitest.EachDeath(t, departure); writes < 4 {
+		t.Errorf("a node that goes has %d writes, want more", writes)
+	}
+}
+
+func departure(t *testing.T, life *apitest.Life) {
+	claim, node := leaving()
 	store := apitest.New(t, clock.Wall, claim, node)
 	sells := &seller{check: func() {
 		n := &corev1.Node{}

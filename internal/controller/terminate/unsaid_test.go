@@ -10,7 +10,6 @@ import (
 	"github.com/go-logr/logr"
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
@@ -49,15 +48,7 @@ func (s overtakenStatus) Patch(ctx context.Context, o client.Object, p client.Pa
 // What becomes of a machine is said on its claim also where the write that says so is refused, and the machine is gone at the next look.
 func TestTheEndIsSaidAfterAConflict(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		const id = "test:///i-1"
-		claim := &v1.NodeClaim{ObjectMeta: metav1.ObjectMeta{Name: "c", Finalizers: []string{v1.Finalizer}}}
-		claim.Status.ProviderID, claim.Status.NodeName = id, "n"
-		claim.Conditions().True(v1.ConditionLaunched, "", "", time.Now())
-		claim.Conditions().True(v1.ConditionRegistered, "", "", time.Now())
-		node := &corev1.Node{
-			ObjectMeta: metav1.ObjectMeta{Name: "n", Finalizers: []string{v1.Finalizer}}, Spec: corev1.NodeSpec{ProviderID: id},
-			Status: corev1.NodeStatus{Conditions: []corev1.NodeCondition{{Type: corev1.NodeReady, Status: corev1.ConditionTrue}}},
-		}
+		claim, node := leaving()
 		store := apitest.New(t, clock.Wall, claim, node)
 		sells := &seller{check: func() {}}
 		c := &overtaken{Client: store, sells: sells}
