@@ -13,6 +13,7 @@ var (
 	races     = flag.Int("races", 1, "how many clusters to bind pods of while their nodes get ready one by one")
 	size      = flag.Int("pods", 150, "how many pods each of them has")
 	hostile   = flag.Bool("hostile", false, "whether they are made up like those of -worlds instead of as people have them")
+	beside    = flag.Int("company", 0, "of how many percent of their deployments without constraints each pod has one of another beside it that wants its company")
 	within    = flag.Int64("within", 30, "in how many seconds machines join that were bought at the same time")
 	hold      = flag.Int64("hold", 20, "how many seconds a machine that has joined may be kept closed to pods")
 	together  = flag.Int("together", 0, "how many machines join at a time, long after each other, instead of each in its own time")

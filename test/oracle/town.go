@@ -16,7 +16,11 @@ import (
 
 // Settle makes a cluster as people have them: one pool, many small deployments
 // and a few large ones, half of them spread or kept apart, and no machine yet.
-func Settle(seed uint64, pods int) *Cluster {
+func Settle(seed uint64, pods int) *Cluster { return SettleInCompany(seed, pods, 0) }
+
+// SettleInCompany is Settle where beside so many of a hundred of the deployments without constraints there is another one, as a proxy
+// beside each cache: each of its pods runs on a machine only that has a pod of the first.
+func SettleInCompany(seed uint64, pods, percent int) *Cluster {
 	g := &generator{Rand: rand.New(rand.NewPCG(seed, 2)), Cluster: &Cluster{}}
 	g.Namespaces = []corev1.Namespace{{ObjectMeta: metav1.ObjectMeta{Name: "default", Labels: map[string]string{"kubernetes.io/metadata.name": "default"}}}}
 	g.Catalog = enginetest.Market()
@@ -39,6 +43,9 @@ func Settle(seed uint64, pods int) *Cluster {
 	g.Daemons = []appsv1.DaemonSet{agent}
 	for i := 0; len(g.Pods) < pods; i++ {
 		g.household(i, pods-len(g.Pods))
+		if last := g.Pods[len(g.Pods)-1]; percent > 0 && last.Spec.Affinity == nil && len(last.Spec.TopologySpreadConstraints) == 0 && g.chance(percent) {
+			g.company(i, last.Labels)
+		}
 	}
 	return g.Cluster
 }
@@ -64,7 +71,29 @@ func (g *generator) household(i, most int) {
 			RequiredDuringSchedulingIgnoredDuringExecution: []corev1.PodAffinityTerm{{TopologyKey: label.Hostname, LabelSelector: own}},
 		}}
 	}
-	replicas := min(most, pick(g, 1, 1, 2, 2, 3, 3, 3, 5, 8, 12, 20, 40))
+	g.replicate(p, min(most, pick(g, 1, 1, 2, 2, 3, 3, 3, 5, 8, 12, 20, 40)))
+}
+
+// company is the pods of a deployment that run beside those with the labels only, one for each of these.
+func (g *generator) company(i int, labels map[string]string) {
+	replicas := 0
+	for j := range g.Pods {
+		if g.Pods[j].Labels["app"] == labels["app"] {
+			replicas++
+		}
+	}
+	name := fmt.Sprintf("beside-%03d", i)
+	p := g.plain(name, "default", name)
+	p.Spec.Containers[0].Resources = requests(pick(g, "100m", "250m", "500m", "1"), pick(g, "128Mi", "512Mi", "1Gi", "2Gi"))
+	p.Spec.Affinity = &corev1.Affinity{PodAffinity: &corev1.PodAffinity{
+		RequiredDuringSchedulingIgnoredDuringExecution: []corev1.PodAffinityTerm{{TopologyKey: label.Hostname, LabelSelector: &metav1.LabelSelector{MatchLabels: labels}}},
+	}}
+	g.replicate(p, replicas)
+}
+
+// replicate makes as many waiting pods like p.
+func (g *generator) replicate(p corev1.Pod, replicas int) {
+	name := p.Name
 	for j := range replicas {
 		one := *p.DeepCopy()
 		one.Name = fmt.Sprintf("%s-%d", name, j)
