@@ -47,8 +47,11 @@ type Command struct {
 	Again   int64       `json:"again,omitempty"`   // milliseconds after which it may stand otherwise although nothing changes; 0: never
 }
 
-// LeastScore is what a command has to come to for a balanced pool.
-const LeastScore = 0.5
+// Whole is all of a pool, in the millionths in which scores are counted.
+const Whole = 1_000_000
+
+// LeastScore is what a command has to come to for a balanced pool, in millionths.
+const LeastScore = Whole / 2
 
 // Score is what a command saves and disrupts of a balanced pool, in millionths of the pool's cost and of all that its
 // machines and their pods weigh.
@@ -58,8 +61,8 @@ type Score struct {
 	Moved int64        `json:"moved,omitempty"`
 }
 
-// Value is the score: the share that is saved, over the share that is disrupted.
-func (s Score) Value() float64 { return float64(s.Saved) / float64(max(s.Moved, 1)) }
+// Value is the score in millionths, for people and metrics: the share that is saved, over the share that is disrupted.
+func (s Score) Value() int64 { return s.Saved * Whole / max(s.Moved, 1) }
 
 // Acts reports whether anything is to be done about the command now.
 func (c Command) Acts() bool { return c.Verdict != Wait }

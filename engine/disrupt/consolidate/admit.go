@@ -3,6 +3,7 @@ package consolidate
 import (
 	"cmp"
 	"fmt"
+	"math/big"
 	"slices"
 	"strings"
 
@@ -213,28 +214,44 @@ func (s *search) guarded(d draft) map[*world.Guard]int {
 // cost than half the share of the pool that it disrupts.
 func (s *search) unbalanced(p *world.Pool, d draft) *reason.Why {
 	b, ok := s.balance(p, d)
-	if !ok || b.saved/b.moved >= plan.LeastScore {
+	if !ok || b.enough() {
 		return nil
 	}
+	saved, stays := parts(b.saved, 1000), parts(new(big.Rat).Sub(big.NewRat(1, 1), b.moved), 1000) // cut off, so that the numbers say that it is too little
 	return &reason.Why{
 		Code: reason.Unbalanced, Subject: p.ID.Name,
-		Detail: fmt.Sprintf("it saves %.1f %% of the pool's cost and disrupts %.1f %% of it, and has to save half as large a share", 100*b.saved, 100*b.moved),
+		Detail: fmt.Sprintf("it saves %s %% of the pool's cost and disrupts %s %% of it, and has to save half as large a share", percent(saved), percent(1000-stays)),
 	}
 }
 
+// percent writes thousandths.
+func percent(thousandths int64) string { return big.NewRat(thousandths, 10).FloatString(1) }
+
 // scores are what the command comes to for each balanced pool.
 func (s *search) scores(d draft) (out []plan.Score) {
-	const all = 1_000_000
 	for _, p := range s.world.Pools() {
 		if b, ok := s.balance(p, d); ok {
-			out = append(out, plan.Score{Pool: p.ID, Saved: int64(b.saved * all), Moved: int64(b.moved * all)})
+			out = append(out, plan.Score{Pool: p.ID, Saved: parts(b.saved, plan.Whole), Moved: parts(b.moved, plan.Whole)})
 		}
 	}
 	return out
 }
 
-// shares are those of a pool that a command saves and disrupts.
-type shares struct{ saved, moved float64 }
+// shares are those of a pool that a command saves and disrupts. They are fractions of integers, so that what is just
+// enough is enough.
+type shares struct{ saved, moved *big.Rat }
+
+// enough reports whether so much is saved that what is disrupted is worth it.
+func (b shares) enough() bool {
+	least := new(big.Rat).Mul(b.moved, big.NewRat(plan.LeastScore, plan.Whole))
+	return b.saved.Cmp(least) >= 0
+}
+
+// parts is how many of so many parts a share is, cut off below one.
+func parts(share *big.Rat, of int64) int64 {
+	n := new(big.Int).Mul(share.Num(), big.NewInt(of))
+	return n.Quo(n, share.Denom()).Int64()
+}
 
 // balance weighs the command for a pool; not ok if the pool is not balanced, or nothing of it goes.
 func (s *search) balance(p *world.Pool, d draft) (_ shares, ok bool) {
@@ -247,7 +264,7 @@ func (s *search) balance(p *world.Pool, d draft) (_ shares, ok bool) {
 		m := &s.machines[i]
 		mine := slices.Contains(d.machines, i)
 		if mine {
-			all += m.price
+			all = amount.Plus(all, m.price)
 		}
 		if m.place.Pool() != p.ID {
 			continue
@@ -258,16 +275,16 @@ func (s *search) balance(p *world.Pool, d draft) (_ shares, ok bool) {
 				w += hold.Cost(pod)
 			}
 		}
-		cost, weight = cost+m.price, weight+w
+		cost, weight = amount.Plus(cost, m.price), weight+w
 		if mine {
-			gone, moved = gone+m.price, moved+w
+			gone, moved = amount.Plus(gone, m.price), moved+w
 		}
 	}
 	if all == 0 || cost == 0 || moved == 0 {
 		return shares{}, false
 	}
-	saved := float64(d.saving) * float64(gone) / float64(all)
-	return shares{saved / float64(cost), float64(moved) / float64(weight)}, true
+	saved := new(big.Rat).Mul(big.NewRat(int64(d.saving), int64(all)), big.NewRat(int64(gone), int64(cost)))
+	return shares{saved, big.NewRat(moved, weight)}, true
 }
 
 // write puts the draft into the words of a plan.

@@ -35,7 +35,7 @@ func (c *Controller) weigh(w *world.World, p plan.Plan) {
 			c.Metrics.Add(metric.ConsolidationMoves, 1, decision, pool.Name, string(policyOf(w, pool)))
 		}
 		for _, s := range m.Scores {
-			c.Metrics.Observe(metric.ConsolidationScore, s.Value(), decision, s.Pool.Name, string(policyOf(w, s.Pool)))
+			c.Metrics.Observe(metric.ConsolidationScore, whole(s.Value()), decision, s.Pool.Name, string(policyOf(w, s.Pool)))
 		}
 	}
 }
@@ -70,7 +70,7 @@ func (c *Controller) proposed(ctx context.Context, m plan.Command) {
 	}
 	for _, s := range m.Scores {
 		text := fmt.Sprintf("score %.2f >= threshold %.2f (k: %d, savings %.1f%%, disruption %.1f%%)",
-			s.Value(), plan.LeastScore, int(1/plan.LeastScore), float64(s.Saved)/1e4, float64(s.Moved)/1e4)
+			whole(s.Value()), whole(plan.LeastScore), plan.Whole/plan.LeastScore, 100*whole(s.Saved), 100*whole(s.Moved))
 		if len(m.Back) == 1 {
 			c.onMachine(ctx, m.Back[0], "ConsolidationApproved", text)
 			continue
@@ -81,6 +81,9 @@ func (c *Controller) proposed(ctx context.Context, m plan.Command) {
 		}
 	}
 }
+
+// whole is a number of millionths as events and metrics have it.
+func whole(millionths int64) float64 { return float64(millionths) / plan.Whole }
 
 // rejected says of a command that was to make the cluster cheaper why it is taken back. What was bought for it and is
 // not launched yet has no price.
