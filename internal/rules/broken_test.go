@@ -313,6 +313,52 @@ func Pure(x, y, z float64, n int) float64 {
 				"engine/pack/pack.go:23: math.Pow may differ",
 			},
 		},
+		"Floats": {
+			why:   "What is just enough may not be too little because of how a float was rounded.",
+			check: rules.Floats,
+			house: `
+-- engine/money/money.go --
+package money
+
+func Double(n int64) int64 { return 2 * n }
+-- engine/pack/pack.go --
+package pack
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+)
+
+const half = 0.5
+
+func Pack(x, y float64) int64 {
+	if x > y {
+		return int64(x)
+	}
+	slices.SortFunc([]float64{x, y}, func(a, b float64) int { return cmp.Compare(a, b) })
+	fmt.Println(min(x, y), x == half)
+	return 0
+}
+
+func Exact(x float64, n int64) float64 {
+	fmt.Println(x/2, min(n, 3), n < 2, cmp.Compare(n, 1), half > 0.1, int64(4*half))
+	return float64(n) * x
+}
+-- engine/solve/solve.go --
+package solve
+
+func Guide(x, y float64) bool { return x < y }
+`,
+			want: []string{
+				"engine/pack/pack.go:12: compares floats",
+				"engine/pack/pack.go:13: makes an integer of a float",
+				"engine/pack/pack.go:15: compares floats",
+				"engine/pack/pack.go:16: compares floats",
+				"engine/pack/pack.go:16: compares floats",
+				"engine/money/money.go: compares no floats",
+			},
+		},
 		"Rooms": {
 			why:   "Files of a package depend on each other one way, and a packing is changed by its verbs.",
 			check: rules.Rooms,

@@ -69,3 +69,11 @@ func report(t *testing.T, faults []rules.Fault) {
 		t.Error(f)
 	}
 }
+
+func TestFloats(t *testing.T) {
+	faults, err := rules.Floats(root)
+	if err != nil {
+		t.Fatalf("load the engine: %v", err)
+	}
+	report(t, faults)
+}
