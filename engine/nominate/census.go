@@ -55,7 +55,7 @@ func (s *Census) in(namespace string) []*kinCount {
 	for _, m := range s.world.Places() {
 		kin := m.Kin()
 		for i, q := range m.Pods {
-			if q.Done || q.Terminating {
+			if q.Terminating {
 				continue
 			}
 			f := of[kin[i]]

@@ -32,7 +32,8 @@ type nominee struct {
 type headcount struct {
 	pod      *world.Pod
 	spread   *world.Spread
-	running  map[string]int // in each domain that there is or will be soon; the census's
+	domains  map[string]string // of each machine that it looks at; the census's
+	running  map[string]int    // in each domain that there is or will be soon; the census's
 	promised map[string]int
 	on       map[string]int // promised for each node
 }
@@ -53,14 +54,10 @@ func (c *Crowd) Admit(p *world.Pod, node string) bool {
 	if c.blocks(p, node) != nil {
 		return false
 	}
-	m := c.world.Place(node)
 	c.pods[node] = append(c.pods[node], p)
 	c.nominees[p.Namespace] = append(c.nominees[p.Namespace], nominee{p, node})
 	for _, t := range c.headcounts[p.Namespace] {
-		if t.counts(p) {
-			t.promised[domain(m, t.spread.Key)]++
-			t.on[node]++
-		}
+		t.promise(p, node)
 	}
 	return true
 }
@@ -70,14 +67,13 @@ func (c *Crowd) Allows(p *world.Pod, node string) bool { return c.blocks(p, node
 
 // Dismiss takes back that pods were admitted to a node.
 func (c *Crowd) Dismiss(node string) {
-	m := c.world.Place(node)
 	left := map[string]bool{} // namespaces
 	for _, p := range c.pods[node] {
 		left[p.Namespace] = true
 	}
 	for name := range left {
 		for _, t := range c.headcounts[name] {
-			t.promised[domain(m, t.spread.Key)] -= t.on[node]
+			t.promised[t.domains[node]] -= t.on[node]
 			delete(t.on, node)
 		}
 		c.nominees[name] = slices.DeleteFunc(c.nominees[name], func(g nominee) bool { return g.node == node })
@@ -119,7 +115,7 @@ func (c *Crowd) bears(t *headcount, newest *world.Pod, m *world.Place) bool {
 	if t.spread.HonourTaints { // taints come and go with the nodes
 		return false
 	}
-	here := domain(m, t.spread.Key)
+	here := t.domains[m.Name()]
 	least := -1
 	for d, n := range t.running {
 		if d != here && (least < 0 || n < least) {
@@ -158,16 +154,21 @@ func (c *Crowd) headcount(p *world.Pod, s *world.Spread) *headcount {
 		return t
 	}
 	known := c.census.count(id, p, s)
-	t = &headcount{pod: p, spread: s, running: known.running, promised: map[string]int{}, on: map[string]int{}}
+	t = &headcount{pod: p, spread: s, domains: known.at.of, running: known.running, promised: map[string]int{}, on: map[string]int{}}
 	for _, g := range c.nominees[p.Namespace] {
-		if d := known.at.of[g.node]; d != "" && t.counts(g.pod) {
-			t.promised[d]++
-			t.on[g.node]++
-		}
+		t.promise(g.pod, g.node)
 	}
 	c.headcounts[p.Namespace] = append(c.headcounts[p.Namespace], t)
 	c.byName[id] = t
 	return t
+}
+
+// promise counts a pod that is to be nominated for a node, if the constraint counts it and looks there.
+func (t *headcount) promise(p *world.Pod, node string) {
+	if d := t.domains[node]; d != "" && t.counts(p) {
+		t.promised[d]++
+		t.on[node]++
+	}
 }
 
 // counts reports whether q is among the pods that the constraint spreads.

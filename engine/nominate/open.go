@@ -58,7 +58,7 @@ type openings struct {
 	fills  map[string]plan.Fill
 	closed []*world.Place // in the order in which they joined
 	useful map[useful]bool
-	flying int // pods that are about to be bound
+	flying bool // pods are about to be bound
 
 	waiting map[string][]*world.Pod // by machine, as far as they were looked up
 	coming  map[string][]comingPod  // by namespace; nil: not gathered yet
@@ -79,7 +79,7 @@ func (o *openings) decide(patience int64) []Opening {
 			o.some(m.Name())
 		}
 	}
-	stuck := o.flying == 0
+	stuck := !o.flying
 	for i, m := range o.closed {
 		if !out[i].Open {
 			out[i].Pods = o.all(m.Name())
@@ -110,11 +110,11 @@ func (o *openings) pods(machine string) []*world.Pod {
 	return out
 }
 
-// some counts those of an open machine's pods that can be bound.
+// some admits those of an open machine's pods that can be bound.
 func (o *openings) some(machine string) {
 	for _, p := range o.pods(machine) {
 		if o.crowd.Admit(p, machine) {
-			o.flying++
+			o.flying = true
 		}
 	}
 }
@@ -143,7 +143,7 @@ type useful struct {
 // helps reports whether pods that the constraint counts are on their way to other domains than the machine's.
 func (o *openings) helps(h *headcount, machine string) bool {
 	what := useful{h, domain(o.world.Place(machine), h.spread.Key)}
-	if h.spread.HonourTaints || what.domain == "" {
+	if h.spread.HonourTaints {
 		return false
 	}
 	out, known := o.useful[what]

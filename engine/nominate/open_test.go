@@ -17,16 +17,24 @@ import (
 
 // machine is one of a test. Its pods are the letters of their deployments: big ones run already, small ones wait.
 type machine struct {
-	zone   string
-	pods   string
-	joined int64 // 0: it is on its way
-	asked  int64
-	open   bool
-	failed bool
+	zone     string
+	pods     string
+	joined   int64 // 0: it is on its way
+	asked    int64
+	open     bool
+	failed   bool
+	deleting bool
+	known    string // of which its zone is known: "node" or "claim"; both if it is empty
 }
 
-// town is a World of such machines: pods of x, y and z are spread over zones, x and y by 1, z by 2; others are not.
+// town is a World of such machines: pods of x, y and z are spread over zones, x and y by 1, z by 2. h is as x, and only zones without
+// taints count. v is of the pods of x, and says that they are spread by 2; w is spread by where those of x are. Others are not spread.
 func town(t interface{ Fatal(...any) }, now int64, machines map[string]machine) (*world.World, []plan.Fill) {
+	b, fills := build(t, machines)
+	return b.Snapshot(now), fills
+}
+
+func build(t interface{ Fatal(...any) }, machines map[string]machine) (*world.Builder, []plan.Fill) {
 	b := world.NewBuilder()
 	add := func(err error) {
 		if err != nil {
@@ -36,18 +44,31 @@ func town(t interface{ Fatal(...any) }, now int64, machines map[string]machine) 
 	var fills []plan.Fill
 	for name, m := range machines {
 		labels := map[string]string{label.Zone: m.zone}
-		claim := world.Claim{Name: name, Created: m.asked, Labels: labels, Launched: true, Registered: m.open, Failed: m.failed}
+		claim := world.Claim{Name: name, Created: m.asked, Labels: labels, Launched: true, Registered: m.open, Failed: m.failed, Deleting: m.deleting}
 		fill := plan.Fill{Claim: name}
 		if m.joined > 0 {
 			claim.Node, fill.Node = name, name
-			add(b.SetNode(world.Node{Name: name, Labels: labels, Created: m.joined}))
+			n := world.Node{Name: name, Labels: labels, Created: m.joined}
+			switch m.known {
+			case "node":
+				claim.Labels = nil
+			case "claim":
+				n.Labels = nil
+			}
+			add(b.SetNode(n))
 		}
 		add(b.SetClaim(claim))
 		for i, letter := range strings.Split(m.pods, "") {
 			app := strings.ToLower(letter)
 			p := world.Pod{Key: world.Key{Name: fmt.Sprint(name, "-", letter, i)}, UID: fmt.Sprint(name, letter, i), Labels: map[string]string{"app": app}}
-			if most := strings.Index(" yz", app); strings.Contains("xyz", app) {
-				p.Spread = []world.Spread{{Key: label.Zone, MaxSkew: max(most, 1), Selector: world.Selector{Some: true, Set: label.SetOf(label.Is("app", app))}}}
+			if app == "v" {
+				p.Labels = map[string]string{"app": "x"}
+			}
+			if of, spread := map[string]string{"v": "x", "w": "x", "x": "x", "y": "y", "z": "z", "h": "h"}[app]; spread {
+				p.Spread = []world.Spread{{Key: label.Zone, MaxSkew: 1, HonourTaints: app == "h", Selector: world.Selector{Some: true, Set: label.SetOf(label.Is("app", of))}}}
+				if app == "v" || app == "z" {
+					p.Spread[0].MaxSkew = 2
+				}
 			}
 			if letter != app {
 				p.Node = name
@@ -59,7 +80,7 @@ func town(t interface{ Fatal(...any) }, now int64, machines map[string]machine) 
 		}
 		fills = append(fills, fill)
 	}
-	return b.Snapshot(now), fills
+	return b, fills
 }
 
 func TestOpenings(t *testing.T) {
@@ -117,7 +138,7 @@ func TestOpenings(t *testing.T) {
 		},
 		"Over": {
 			"It has waited long enough.", 30,
-			map[string]machine{"a": {zone: "a", joined: 10, pods: "Xx"}, "b": {zone: "b", asked: 5, pods: "x"}},
+			map[string]machine{"a": {zone: "a", joined: 10, pods: "Xx"}, "b": {zone: "b", asked: 10, pods: "x"}},
 			"a", "",
 		},
 		"Stuck": {
@@ -140,6 +161,91 @@ func TestOpenings(t *testing.T) {
 			map[string]machine{"a": {zone: "a", asked: 100, joined: 120, pods: "xx"}, "b": {zone: "b", asked: 100, joined: 120, pods: "xx"}, "c": {zone: "b", asked: 1, pods: "p"}},
 			"a b", "",
 		},
+		"Deleted": {
+			"Nor is one that is deleted before it has joined.", 12,
+			map[string]machine{"a": {zone: "a", joined: 10, pods: "xx"}, "b": {zone: "b", joined: 9, pods: "xx"}, "c": {zone: "b", deleting: true, pods: "p"}},
+			"a b", "",
+		},
+		"AskedThen": {
+			"A machine that was asked for just when this one joined is waited for.", 12,
+			map[string]machine{"a": {zone: "a", joined: 10, pods: "Xx"}, "b": {zone: "b", asked: 10, pods: "x"}},
+			"", "a",
+		},
+		"TwiceAsLong": {
+			"It has been on its way for twice as long as this one was, and may still come.", 14,
+			map[string]machine{"a": {zone: "a", asked: 4, joined: 10, pods: "Xx"}, "b": {zone: "b", asked: 2, pods: "x"}},
+			"", "a",
+		},
+		"OneGoes": {
+			"Nothing is expected, but the pods of the first machine help those of the second to know.", 125,
+			map[string]machine{"a1": {zone: "a", asked: 100, joined: 120, pods: "x"}, "a2": {zone: "a", asked: 100, joined: 119, pods: "x"}, "b": {zone: "b", asked: 1, pods: "x"}},
+			"a2", "a1",
+		},
+		"OpenHelps": {
+			"A pod is about to be bound to an open machine, and the others wait for what comes of it.", 10,
+			map[string]machine{"a": {zone: "a", joined: 10, pods: "xx"}, "b": {zone: "b", joined: 9, pods: "xx"}, "c": {zone: "a", joined: 1, open: true, pods: "p"}},
+			"", "a b",
+		},
+		"OpenWaits": {
+			"The pod of the open machine waits itself.", 10,
+			map[string]machine{"a": {zone: "a", joined: 10, pods: "xx"}, "b": {zone: "b", joined: 9, pods: "xx"}, "c": {zone: "a", joined: 1, open: true, pods: "YYy"}},
+			"a b", "",
+		},
+		"OpenGoes": {
+			"The open machine is being deleted, and no pod is bound to it any more.", 10,
+			map[string]machine{"a": {zone: "a", joined: 10, pods: "xx"}, "b": {zone: "b", joined: 9, pods: "xx"}, "c": {zone: "a", joined: 1, open: true, deleting: true, pods: "p"}},
+			"a b", "",
+		},
+		"Dismissed": {
+			"The pods of a machine that stays closed take no place from those of the next.", 10,
+			map[string]machine{"a1": {zone: "a", joined: 8, pods: "xx"}, "a2": {zone: "a", joined: 9, pods: "x"}, "b": {zone: "b", pods: "xx"}},
+			"a2", "a1",
+		},
+		"DismissedBefore": {
+			"Nor do they for a constraint that is first looked at afterwards.", 10,
+			map[string]machine{"a1": {zone: "a", joined: 8, pods: "xx"}, "a2": {zone: "a", joined: 9, pods: "vv"}, "b": {zone: "b", pods: "xv"}},
+			"a2", "a1",
+		},
+		"CountedBefore": {
+			"Pods that open with another machine count for a constraint that is first looked at afterwards.", 10,
+			map[string]machine{"a1": {zone: "a", joined: 8, pods: "x"}, "a2": {zone: "a", joined: 9, pods: "vv"}, "b": {zone: "b", pods: "xv"}},
+			"a1", "a2",
+		},
+		"OfOthers": {
+			"A pod that is spread by where others are waits for these.", 10,
+			map[string]machine{"a": {zone: "a", joined: 10, pods: "w"}, "a0": {zone: "a", joined: 1, open: true, pods: "XX"}, "b": {zone: "b", pods: "x"}},
+			"", "a",
+		},
+		"Taints": {
+			"Zones of machines that take no pods do not count, so that there is nothing to wait for.", 10,
+			map[string]machine{"a": {zone: "a", joined: 10, pods: "hh"}, "b": {zone: "b", pods: "h"}},
+			"a", "",
+		},
+		"TaintsFirst": {
+			"One such pod is about to be bound to an open machine, and the others wait for what comes of it.", 10,
+			map[string]machine{"a": {zone: "a", joined: 10, pods: "xx"}, "b": {zone: "b", joined: 9, pods: "xx"}, "c": {zone: "a", joined: 1, open: true, pods: "Hh"}},
+			"", "a b",
+		},
+		"NoZone": {
+			"A machine of no zone is ahead of none.", 10,
+			map[string]machine{"a": {joined: 10, pods: "xx"}, "b": {zone: "b", pods: "x"}},
+			"a", "",
+		},
+		"JustJoined": {
+			"Its node does not have the label yet, but will be in the zone that its claim says.", 10,
+			map[string]machine{"a": {zone: "a", known: "claim", joined: 10, pods: "Xx"}, "b": {zone: "b", pods: "x"}},
+			"", "a",
+		},
+		"AnyClaim": {
+			"Its claim would have had any zone, and the node says in which it is.", 10,
+			map[string]machine{"a": {zone: "a", known: "node", joined: 10, pods: "Xx"}, "b": {zone: "b", pods: "x"}},
+			"", "a",
+		},
+		"AnyZone": {
+			"It is not known of the other machine that it will be in another zone.", 10,
+			map[string]machine{"a": {zone: "a", joined: 10, pods: "xx"}, "b": {pods: "x"}, "c": {zone: "c", joined: 1, open: true}},
+			"a", "",
+		},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -157,6 +263,7 @@ func TestOpenings(t *testing.T) {
 				}
 			}
 			slices.Sort(open)
+			slices.Sort(held)
 			if got := strings.Join(open, " "); got != tc.open || strings.Join(held, " ") != tc.held {
 				t.Errorf("open %q and held %q, want %q and %q: %s", got, held, tc.open, tc.held, tc.why)
 			}
@@ -260,4 +367,61 @@ func TestOpeningsInAnyOrder(t *testing.T) {
 			}
 		}
 	})
+}
+
+// What has become of pods since the plan was made is seen: they wait for nothing, and keep no machine closed.
+func TestOpeningsOfAnOldPlan(t *testing.T) {
+	machines := map[string]machine{"a": {zone: "a", joined: 10, pods: "Xx"}, "b": {zone: "b", pods: "x"}}
+	key := world.Key{Name: "a-x1"}
+	for name, tc := range map[string]struct {
+		why   string
+		since func(*world.Builder, world.Pod) error
+		open  bool
+	}{
+		"Nothing": {"The zone is ahead until the other machine is there.", func(*world.Builder, world.Pod) error { return nil }, false},
+		"Deleted": {"The pod is gone.", func(b *world.Builder, _ world.Pod) error {
+			b.DeletePod(key)
+			return nil
+		}, true},
+		"Bound": {"It runs already.", func(b *world.Builder, p world.Pod) error {
+			p.Node = "b"
+			return b.SetPod(p)
+		}, true},
+		"Done": {"It has failed.", func(b *world.Builder, p world.Pod) error {
+			p.Done = true
+			return b.SetPod(p)
+		}, true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			b, fills := build(t, machines)
+			if err := tc.since(b, *b.Snapshot(10).Pod(key)); err != nil {
+				t.Fatal(err)
+			}
+			got := nominate.Openings(b.Snapshot(10), fills, 20)
+			if len(got) != 1 || got[0].Open != tc.open {
+				t.Errorf("%+v, want it open: %t: %s", got, tc.open, tc.why)
+			}
+		})
+	}
+}
+
+func TestClosed(t *testing.T) {
+	node, claim := &world.Node{Name: "a"}, &world.Claim{Name: "a"}
+	for name, tc := range map[string]struct {
+		why  string
+		at   world.Place
+		want bool
+	}{
+		"Joined":   {"Its claim says that it may not take pods yet.", world.Place{Node: node, Claim: claim}, true},
+		"Open":     {"It was opened.", world.Place{Node: node, Claim: &world.Claim{Registered: true}}, false},
+		"Coming":   {"It has not joined.", world.Place{Claim: claim}, false},
+		"Foreign":  {"It is none of ours, and takes pods as it says itself.", world.Place{Node: node}, false},
+		"Deleting": {"It will take none any more.", world.Place{Node: &world.Node{Deleting: true}, Claim: claim}, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			if got := nominate.Closed(&tc.at); got != tc.want {
+				t.Errorf("%t, want %t: %s", got, tc.want, tc.why)
+			}
+		})
+	}
 }
