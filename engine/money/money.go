@@ -4,6 +4,7 @@ package money
 import (
 	"fmt"
 	"math"
+	"math/bits"
 	"strconv"
 	"strings"
 )
@@ -42,17 +43,60 @@ func Parse(text string) (Micro, bool) {
 // Units is the amount in units of the currency, for JSON and metrics.
 func (m Micro) Units() float64 { return float64(m) / perUnit }
 
-// Times is so many times the amount.
-func (m Micro) Times(n int) Micro { return m * Micro(n) }
+// Times is so many times the amount. Here and below, what is more than can be counted is as much as can be.
+func (m Micro) Times(n int) Micro { return m.Part(int64(n), 1) }
 
 // Part is so many of so many parts of the amount, cut off below a millionth.
-func (m Micro) Part(n, of int64) Micro { return m * Micro(n) / Micro(of) }
+func (m Micro) Part(n, of int64) Micro {
+	cut, _ := m.divide(n, of)
+	return cut
+}
 
 // PartUp is Part, rounded up to a millionth.
-func (m Micro) PartUp(n, of int64) Micro { return (m*Micro(n) + Micro(of) - 1) / Micro(of) }
+func (m Micro) PartUp(n, of int64) Micro {
+	_, up := m.divide(n, of)
+	return up
+}
+
+// divide is n parts of the amount, of so many, cut off below a millionth and rounded up to one. The product has 128
+// bits, so that only what comes of it may be more than can be counted.
+func (m Micro) divide(n, of int64) (cut, up Micro) {
+	hi, lo := bits.Mul64(size(int64(m)), size(n))
+	over, hi := hi/size(of), hi%size(of)
+	whole, rest := bits.Div64(hi, lo, size(of))
+	negative := ((m < 0) != (n < 0)) != (of < 0)
+	switch {
+	case negative && (over > 0 || whole > math.MaxInt64):
+		return math.MinInt64, math.MinInt64
+	case over > 0 || whole > math.MaxInt64:
+		return math.MaxInt64, math.MaxInt64
+	case negative:
+		return -Micro(whole), -Micro(whole)
+	case rest > 0 && whole < math.MaxInt64:
+		return Micro(whole), Micro(whole) + 1
+	}
+	return Micro(whole), Micro(whole)
+}
+
+// size is a number without its sign.
+func size(n int64) uint64 {
+	if n < 0 {
+		return -uint64(n)
+	}
+	return uint64(n)
+}
 
 // Scale is the amount times a factor, to the nearest millionth.
-func (m Micro) Scale(by float64) Micro { return Micro(math.Floor(float64(float64(m)*by) + 0.5)) }
+func (m Micro) Scale(by float64) Micro {
+	switch scaled := math.Floor(float64(float64(m)*by) + 0.5); {
+	case scaled >= math.MaxInt64:
+		return math.MaxInt64
+	case scaled <= math.MinInt64:
+		return math.MinInt64
+	default:
+		return Micro(scaled)
+	}
+}
 
 // Text writes an amount with as many digits as a machine's price needs. The
 // currency is as catalogues write it: empty for dollars, or such as CNY/h.

@@ -54,6 +54,7 @@ func TestParse(t *testing.T) {
 }
 
 func TestShares(t *testing.T) {
+	const most, largest money.Micro = 1_000_000_000_000, math.MaxInt64 // that is read, and that is counted
 	for what, c := range map[string]struct{ got, want money.Micro }{
 		"three times":           {money.Micro(7).Times(3), 21},
 		"a share, cut off":      {money.Micro(199).Part(1, 100), 1},
@@ -64,6 +65,32 @@ func TestShares(t *testing.T) {
 		"a factor":              {money.Micro(96_000).Scale(0.7), 67_200},
 		"a factor, rounded":     {money.Micro(3).Scale(0.5), 2},
 		"a share of a negative": {money.Micro(-199).Part(1, 100), -1},
+		"a negative, up":        {money.Micro(-199).PartUp(1, 100), -1},
+		"half a negative, up":   {money.Micro(-1).PartUp(1, 2), 0},
+		"half, up":              {money.Micro(1).PartUp(1, 2), 1},
+		"a negative share":      {money.Micro(10).Part(-2, 3), -6},
+		"of negative parts":     {money.Micro(10).PartUp(2, -3), -6},
+		"twice negative":        {money.Micro(-10).PartUp(-2, 3), 7},
+
+		"dear, a thousandfold": {(1_000_000 * most).Part(1000, 1001), 999_000_999_000_999_000},
+		"dear, up":             {(1_000_000 * most).PartUp(1000, 1001), 999_000_999_000_999_001},
+		"the most, whole":      {largest.Part(math.MaxInt64, math.MaxInt64), largest},
+		"the most, a bit less": {largest.Part(math.MaxInt64-1, math.MaxInt64), largest - 1},
+		"the most, nearly up":  {largest.PartUp(math.MaxInt64-1, math.MaxInt64), largest - 1},
+		"just countable":       {money.Micro(1<<62).Part(math.MaxInt64, 1<<62), largest},
+		"just not countable":   {money.Micro(1<<62).Part(1<<32, 1<<31), largest},
+		"more, up":             {largest.PartUp(2, 1), largest},
+		"the most, negative":   {(-largest).Part(1, 1), -largest},
+		"the most, and a rest": {money.Micro(1<<32-1).PartUp(1<<32+1, 2), largest},
+		"far more":             {largest.Part(math.MaxInt64, 1), largest},
+		"far less":             {(-largest).Part(math.MaxInt64, 1), math.MinInt64},
+		"half of the least":    {money.Micro(math.MinInt64).Part(1, 2), -1 << 62},
+		"all of the least":     {money.Micro(math.MinInt64).PartUp(1, 1), math.MinInt64},
+		"too often":            {money.Micro(1 << 40).Times(1 << 23), largest},
+		"as often as can be":   {money.Micro(1 << 40).Times(1<<23 - 1), 1<<63 - 1<<40},
+		"a loss, too often":    {money.Micro(-1 << 40).Times(1 << 24), math.MinInt64},
+		"a factor too large":   {most.Scale(1e10), largest},
+		"a loss times that":    {(-most).Scale(1e10), math.MinInt64},
 	} {
 		if c.got != c.want {
 			t.Errorf("%s is %d, want %d", what, c.got, c.want)

@@ -104,7 +104,7 @@ func UnitCost(k *Packing, c *Class, offers market.Set, n int) int64 {
 	least := int64(-1)
 	for i := range offers.All {
 		o := &k.Market.Offers[i]
-		if cost := int64(o.Weighs+k.Market.Every) * 1000 / int64(min(n, market.Times(c.Need, o.Type.Room))); least < 0 || cost < least {
+		if cost := int64((o.Weighs + k.Market.Every).Part(1000, int64(min(n, market.Times(c.Need, o.Type.Room))))); least < 0 || cost < least {
 			least = cost
 		}
 	}

@@ -32,7 +32,7 @@ func (s *search) bind(g group, price money.Micro) ([]plan.Ask, *reason.Why) {
 		if spot && a.CapacityType == label.Spot && !s.options.SpotToSpot {
 			return nil, &reason.Why{Code: reason.Inflexible, Detail: "what would be cheaper is spot, and a spot node is not replaced by spot nodes", Hint: "switch the gate SpotToSpotConsolidation on"}
 		}
-		s.menus.limit(&a, a.Price+(most-cost).Part(int64(a.Price/1000), int64(max(cost/1000, 1))))
+		s.menus.limit(&a, a.Price+(most-cost).Part(int64(a.Price), int64(max(cost, 1))))
 		if spot && a.CapacityType == label.Spot {
 			if n := len(a.Menu); n < spotToSpotMinTypes {
 				return nil, &reason.Why{Code: reason.Inflexible, Detail: fmt.Sprintf("%s of spot node would be cheaper, and %d have to be", amount.Count(n, "type"), spotToSpotMinTypes)}

@@ -124,7 +124,7 @@ func (s *search) pays(g group, price, effort money.Micro) *reason.Why {
 		return &reason.Why{Code: reason.NotCheaper, Detail: fmt.Sprintf("a replacement costs %s an hour, and this one costs %s%s: nothing would be saved", s.money(price-g.saving), s.money(price), s.included())}
 	case g.saving < s.options.leastSaving():
 		why.Detail = fmt.Sprintf("%s, and any change has to save %s", saves, s.money(s.options.leastSaving()))
-	case len(g.bought) > 0 && g.saving*100 < price*money.Micro(s.options.leastShare()):
+	case len(g.bought) > 0 && g.saving < price.PartUp(s.options.leastShare(), 100):
 		why.Detail = fmt.Sprintf("%s, and has to save %d %%", saves, s.options.leastShare())
 	case g.saving < effort:
 		why.Detail = fmt.Sprintf("%s, and a change that evicts its pods has to save %s", saves, s.money(effort))
