@@ -32,8 +32,9 @@ func Client(t testing.TB, add ...func(*runtime.Scheme) error) client.WithWatch {
 	return c
 }
 
-// Namespace makes a namespace for one test, in which pods can be made, and returns its name. Its contents go after the
-// test.
+// Namespace makes a namespace for one test, in which pods can be made, and returns its name. Its pods go with the test,
+// so that they take no room of nodes that other tests, or the same once more, name alike; the rest of it as well where
+// there are controllers.
 func Namespace(t testing.TB) string {
 	t.Helper()
 	c := Client(t)
@@ -42,8 +43,12 @@ func Namespace(t testing.TB) string {
 		t.Fatal("kubetest: make a namespace: ", err)
 	}
 	t.Cleanup(func() {
-		if err := client.IgnoreNotFound(c.Delete(context.Background(), ns)); err != nil {
+		ctx := context.Background()
+		if err := client.IgnoreNotFound(c.Delete(ctx, ns)); err != nil {
 			t.Error("kubetest: delete a namespace: ", err)
+		}
+		if err := c.DeleteAllOf(ctx, &corev1.Pod{}, client.InNamespace(ns.Name), client.GracePeriodSeconds(0)); err != nil {
+			t.Error("kubetest: delete the pods of a namespace: ", err)
 		}
 	})
 	if current.options.Controllers { // who make the account without which there are no pods

@@ -1,6 +1,7 @@
 package kubetest_test
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"runtime"
@@ -63,12 +64,18 @@ func TestPodsOfADeploymentWaitForANodeAndRun(t *testing.T) {
 		return errors.New("no event of the scheduler")
 	})
 	room := corev1.ResourceList{"cpu": resource.MustParse("4"), "memory": resource.MustParse("8Gi"), "pods": resource.MustParse("20")}
-	if err := c.Create(ctx, &corev1.Node{
+	node := &corev1.Node{
 		ObjectMeta: metav1.ObjectMeta{Name: "n1", Annotations: map[string]string{"kwok.x-k8s.io/node": "fake"}},
 		Status:     corev1.NodeStatus{Capacity: room, Allocatable: room},
-	}); err != nil {
+	}
+	if err := c.Create(ctx, node); err != nil {
 		t.Fatal(err)
 	}
+	t.Cleanup(func() {
+		if err := c.Delete(context.Background(), node); err != nil {
+			t.Error(err)
+		}
+	})
 	kubetest.Within(t, 30*time.Second, func() error {
 		var pods corev1.PodList
 		if err := c.List(ctx, &pods, client.InNamespace(ns)); err != nil {
@@ -85,6 +92,27 @@ func TestPodsOfADeploymentWaitForANodeAndRun(t *testing.T) {
 		}
 		return nil
 	})
+}
+
+// What a test binds to a node, which no kubelet will ever end, takes no room of a node of that name that a later test makes.
+func TestPodsGoWithTheTest(t *testing.T) {
+	c, ns := kubetest.Client(t), ""
+	t.Run("Test", func(t *testing.T) {
+		ns = kubetest.Namespace(t)
+		if err := c.Create(t.Context(), &corev1.Pod{
+			ObjectMeta: metav1.ObjectMeta{Namespace: ns, Name: "bound"},
+			Spec:       corev1.PodSpec{NodeName: "gone", Containers: []corev1.Container{{Name: "web", Image: "web"}}},
+		}); err != nil {
+			t.Fatal(err)
+		}
+	})
+	var pods corev1.PodList
+	if err := c.List(t.Context(), &pods, client.InNamespace(ns)); err != nil {
+		t.Fatal(err)
+	}
+	if len(pods.Items) > 0 {
+		t.Errorf("%d pods are still there", len(pods.Items))
+	}
 }
 
 // ending is a test whose deadline is so near that a wait has but a moment.
