@@ -15,40 +15,6 @@ import (
 // noon is a Thursday.
 var noon = time.Date(2026, 1, 1, 12, 0, 0, 0, time.UTC).Unix()
 
-func TestAllowed(t *testing.T) {
-	day := world.Budget{Nodes: "0", Schedule: "0 9 * * mon-fri", Duration: 8 * 3600}
-	tests := map[string]struct {
-		why     string
-		budgets []world.Budget
-		total   int
-		at      int64
-		want    int
-	}{
-		"Share":      {"A share is rounded up.", []world.Budget{{Nodes: "10%"}}, 19, noon, 2},
-		"One":        {"So a small pool may always lose one.", []world.Budget{{Nodes: "10%"}}, 1, noon, 1},
-		"Tightest":   {"The tightest counts.", []world.Budget{{Nodes: "20%"}, {Nodes: "5"}}, 30, noon, 5},
-		"OtherCause": {"A budget for other reasons says nothing.", []world.Budget{{Nodes: "0", Reasons: []string{"Drifted"}}, {Nodes: "3"}}, 30, noon, 3},
-		"Working":    {"During the day nothing goes.", []world.Budget{day, {Nodes: "3"}}, 30, noon, 0},
-		"Begin":      {"It begins with its minute.", []world.Budget{day, {Nodes: "3"}}, 30, noon - 3*3600, 0},
-		"Evening":    {"It ends with its duration.", []world.Budget{day, {Nodes: "3"}}, 30, noon + 5*3600, 3},
-		"Weekend":    {"On Saturday it does not begin.", []world.Budget{day, {Nodes: "3"}}, 30, noon + 48*3600, 3},
-		"Broken":     {"What cannot be read lets nothing go.", []world.Budget{{Nodes: "some"}, {Nodes: "3"}}, 30, noon, 0},
-		"BadTime":    {"Nor does a schedule that cannot be read.", []world.Budget{{Nodes: "3", Schedule: "61 * * * *", Duration: 60}}, 30, noon, 0},
-		"Never":      {"A day that never comes is no reason to hang.", []world.Budget{{Nodes: "0", Schedule: "0 0 30 feb *", Duration: 1e9}, {Nodes: "3"}}, 30, noon, 3},
-		"Macro":      {"Macros are schedules.", []world.Budget{{Nodes: "1", Schedule: "@daily", Duration: 13 * 3600}}, 30, noon, 1},
-		"Sunday":     {"Seven is Sunday too.", []world.Budget{{Nodes: "1", Schedule: "0 12 * * 7", Duration: 60}, {Nodes: "9"}}, 30, noon + 72*3600, 1},
-		"EitherDay":  {"With both kinds of day given either will do.", []world.Budget{{Nodes: "1", Schedule: "0 12 13 * thu", Duration: 60}, {Nodes: "9"}}, 30, noon, 1},
-		"Steps":      {"Steps start at the beginning of the range.", []world.Budget{{Nodes: "1", Schedule: "*/15 8-16/4 * * *", Duration: 60}, {Nodes: "9"}}, 30, noon + 45*60, 1},
-	}
-	for name, tc := range tests {
-		t.Run(name, func(t *testing.T) {
-			if got := hold.Allowed(tc.budgets, plan.Empty, tc.total, tc.at); got != tc.want {
-				t.Errorf("%d, want %d: %s", got, tc.want, tc.why)
-			}
-		})
-	}
-}
-
 // machine is an initialized machine of pool p, quiet for a minute.
 func machine(b *world.Builder, name string, change func(*world.Node, *world.Claim), pods ...world.Pod) {
 	n := world.Node{Name: name, Ready: true, Claim: name, Pool: world.PoolID{Kind: world.NodePool, Name: "p"}}

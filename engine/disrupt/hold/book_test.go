@@ -4,10 +4,12 @@ import (
 	"fmt"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 
 	"github.com/tenon-sh/tenon/engine/disrupt/hold"
 	"github.com/tenon-sh/tenon/engine/enginetest/chance"
+	"github.com/tenon-sh/tenon/engine/plan"
 	"github.com/tenon-sh/tenon/engine/world"
 )
 
@@ -54,4 +56,37 @@ func TestRoomCountsWhatIsGiven(t *testing.T) {
 			}
 		}
 	})
+}
+
+// Budgets count machines that are complete; those that go or are not ready take of what may go.
+func TestCounted(t *testing.T) {
+	for name, tc := range map[string]struct {
+		why    string
+		change func(*scene)
+		want   hold.Room
+	}{
+		"Well":     {"It counts.", func(*scene) {}, hold.Room{Machines: 1, Allowed: 1}},
+		"Starting": {"It is not complete.", func(s *scene) { s.claim.Initialized = false }, hold.Room{}},
+		"Foreign":  {"It is no machine of ours.", func(s *scene) { s.claim, s.node.Claim = nil, "" }, hold.Room{}},
+		"Deleting": {"It goes.", func(s *scene) { s.claim.Deleting = true }, hold.Room{Machines: 1, Going: 1, Allowed: 1}},
+		"Unready":  {"It is not ready.", func(s *scene) { s.node.Ready = false }, hold.Room{Machines: 1, Going: 1, Allowed: 1}},
+		"Nodeless": {"Its node is gone, which says nothing of the machine.", func(s *scene) { unjoined(s); s.claim.Initialized = true }, hold.Room{Machines: 1, Allowed: 1}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			book, _ := tell(t, tc.change)
+			pool := &world.Pool{ID: world.PoolID{Kind: world.NodePool, Name: "p"}, Disruption: world.PoolDisruption{Budgets: []world.Budget{{Nodes: "100%"}}}}
+			if diff := cmp.Diff(tc.want, book.Room(pool, plan.Empty)); diff != "" {
+				t.Errorf("%s -want +got\n%s", tc.why, diff)
+			}
+		})
+	}
+}
+
+// What goes already is taken off what may go, and never more than that.
+func TestLeft(t *testing.T) {
+	for room, want := range map[hold.Room]int{{Allowed: 3}: 3, {Going: 1, Allowed: 3}: 2, {Going: 3, Allowed: 3}: 0, {Going: 5, Allowed: 3}: 0} {
+		if got := room.Left(); got != want {
+			t.Errorf("of %+v %d may go, want %d", room, got, want)
+		}
+	}
 }

@@ -106,7 +106,7 @@ func (b *Book) holds(p *world.Place) iter.Seq[Hold] {
 	}
 }
 
-// Keeps reports whether a pod may not be evicted now, and why.
+// Keeps reports whether a pod on a machine may not be evicted now, and why. One that is done is on none.
 func Keeps(w *world.World, p *world.Pod) (Hold, bool) {
 	if p.Terminating || p.Virtual { // nothing is evicted that does not exist
 		return Hold{}, false
@@ -125,7 +125,7 @@ func Keeps(w *world.World, p *world.Pod) (Hold, bool) {
 	if p.Static || p.DaemonSet != "" {
 		return Hold{}, false
 	}
-	if p.Disruption.Alone && !p.Done {
+	if p.Disruption.Alone {
 		return Hold{Code: reason.Alone, Pod: p}, true
 	}
 	guards := w.GuardsOf(p)

@@ -30,8 +30,8 @@ func changes(budgets []world.Budget, at int64) []int64 {
 	var out []int64
 	for _, b := range budgets {
 		s, err := parseSchedule(b.Schedule)
-		if b.Schedule == "" || err != nil {
-			continue
+		if err != nil {
+			continue // without a schedule, too, nothing begins or ends
 		}
 		for i, hit := 0, s.after(at-b.Duration, at+windowLookaheadSeconds); hit > 0 && i < maxWindowChanges; i, hit = i+1, s.after(hit, at+windowLookaheadSeconds) {
 			out = append(out, hit, hit+b.Duration)

@@ -30,6 +30,9 @@ func TestNext(t *testing.T) {
 		"Always":      {[]world.Budget{open}, monday("08:00"), 0, 0},
 		"Begins":      {[]world.Budget{open, office}, monday("08:30"), monday("09:00"), 0},
 		"Ends":        {[]world.Budget{open, office}, monday("09:00"), monday("17:00"), 2},
+		"EndsSoon":    {[]world.Budget{open, office}, monday("16:59") + 30, monday("17:00"), 2},
+		"OneByOne":    {[]world.Budget{open, {Nodes: "0", Schedule: "0 9-16 * * *", Duration: hour}}, monday("10:30"), monday("17:00"), 2},
+		"TooMany":     {[]world.Budget{open, {Nodes: "0", Schedule: "* 9-16 * * *", Duration: 60}}, monday("10:30"), 0, 0}, // no more than some hundred are looked at
 		"TheNextDay":  {[]world.Budget{open, office}, monday("17:00"), monday("09:00") + 24*hour, 0},
 		"TheNextWeek": {[]world.Budget{open, office}, monday("18:00") + 4*24*hour, monday("09:00") + 7*24*hour, 0},
 		"OverAnother": {[]world.Budget{{Nodes: "0"}, office}, monday("08:00"), 0, 0},

@@ -12,6 +12,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
+
 	"github.com/tenon-sh/tenon/engine/disrupt/hold"
 	"github.com/tenon-sh/tenon/engine/plan"
 	"github.com/tenon-sh/tenon/engine/reason"
@@ -29,7 +31,7 @@ func kept() map[reason.Code]func(*scene) {
 		reason.DoNotDisrupt: func(s *scene) { s.node.DoNotDisrupt = true },
 		reason.Promised:     func(s *scene) { s.planned = []string{"n"} },
 		reason.Alone:        func(s *scene) { s.pod.Disruption.Alone = true },
-		reason.Guarded:      func(s *scene) { s.guards = 1 },
+		reason.Guarded:      func(s *scene) { s.allowed = []int{0} },
 		reason.Policy:       func(s *scene) { s.pool.Disruption.EmptyAfter = nil },
 		reason.Static:       func(s *scene) { three := 3; s.pool.Replicas = &three },
 		reason.TooSoon:      func(s *scene) { s.claim.LastPodEvent = now - 5 },
@@ -44,7 +46,9 @@ type scene struct {
 	claim   *world.Claim
 	pool    world.Pool
 	pod     world.Pod
-	guards  int
+	absent  bool       // there is no node
+	waits   *world.Pod // a pod that waits
+	allowed []int      // by each disruption budget that guards all pods
 	planned []string
 }
 
@@ -59,12 +63,18 @@ func tell(t *testing.T, change func(*scene)) (*hold.Book, *world.Place) {
 	}
 	change(s)
 	b := world.NewBuilder()
-	errs := []error{b.SetNode(s.node), b.SetPool(s.pool), b.SetPod(s.pod)}
+	errs := []error{b.SetPool(s.pool), b.SetPod(s.pod)}
+	if !s.absent {
+		errs = append(errs, b.SetNode(s.node))
+	}
+	if s.waits != nil {
+		errs = append(errs, b.SetPod(*s.waits))
+	}
 	if s.claim != nil {
 		errs = append(errs, b.SetClaim(*s.claim))
 	}
-	for i := range s.guards {
-		errs = append(errs, b.SetGuard(world.Guard{Key: world.Key{Namespace: "d", Name: string(rune('g' + i))}, Selector: world.Selector{Some: true}}))
+	for i, n := range s.allowed {
+		errs = append(errs, b.SetGuard(world.Guard{Key: world.Key{Namespace: "d", Name: string(rune('g' + i))}, Selector: world.Selector{Some: true}, Allowed: n}))
 	}
 	for _, err := range errs {
 		if err != nil {
@@ -189,6 +199,52 @@ func TestWordsHoldStill(t *testing.T) {
 	}
 }
 
+// The words say what keeps the machine, and who could end that.
+func TestWords(t *testing.T) {
+	for name, tc := range map[string]struct {
+		why    string
+		change func(*scene)
+		want   string // how the first of what keeps it is told
+	}{
+		"ForGood":     {"No end is known.", func(s *scene) { s.pod.Disruption.Forbidden = true }, "d/a: do-not-disrupt (it is annotated karpenter.sh/do-not-disrupt) → take the annotation off"},
+		"Guarded":     {"One budget guards it.", func(s *scene) { s.allowed = []int{0} }, "d/a: pod-disruption-budget (PodDisruptionBudget d/g allows no eviction now) → run more replicas than it needs, or wait until all are healthy"},
+		"Guards":      {"Two do.", func(s *scene) { s.allowed = []int{1, 1} }, "d/a: pod-disruption-budget (PodDisruptionBudgets d/g and d/h both guard it, and the API server evicts no such pod) → have only one of them select the pod"},
+		"Never":       {"A NodePool says it so.", func(s *scene) { s.pool.Disruption.EmptyAfter = nil }, "n: policy (NodePool p gives no empty node back: consolidateAfter is Never) → set consolidateAfter"},
+		"Provisioner": {"A Provisioner has other fields.", provisioner, "n: policy (Provisioner p gives no empty node back: neither consolidation.enabled nor ttlSecondsAfterEmpty is set) → set consolidation.enabled: true, or ttlSecondsAfterEmpty for empty nodes alone"},
+		"Budget": {"It is counted what may go and what goes.", func(s *scene) {
+			bare(s)
+			s.node.Ready = false
+			s.pool.Disruption.Budgets = []world.Budget{{Nodes: "1"}}
+		}, "n: disruption-budget (its pool's budgets let 1 of 1 node go at once, and 1 go already or are not ready) → wait, or widen spec.disruption.budgets"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			book, n := tell(t, tc.change)
+			holds := book.Empty(n)
+			if len(holds) == 0 {
+				t.Fatalf("%s Nothing keeps it.", tc.why)
+			}
+			if diff := cmp.Diff(tc.want, book.Why(n, holds[0]).Line()); diff != "" {
+				t.Errorf("%s -want +got\n%s", tc.why, diff)
+			}
+		})
+	}
+}
+
+// provisioner has the pool be one of the older kind, which gives nothing back.
+func provisioner(s *scene) {
+	s.pool.ID.Kind, s.pool.Disruption.EmptyAfter = world.Provisioner, nil
+	s.claim.Pool, s.node.Pool = s.pool.ID, s.pool.ID
+}
+
+// A span is written without what is nothing.
+func TestSpan(t *testing.T) {
+	for seconds, want := range map[int64]string{0: "0s", 30: "30s", 60: "1m", 90: "1m30s", 3600: "1h", 3660: "1h1m", 720 * 3600: "720h", 3601: "1h0m1s"} {
+		if got := hold.Span(seconds); got != want {
+			t.Errorf("%d seconds are %q, want %q", seconds, got, want)
+		}
+	}
+}
+
 // A pool that has no pods moved says so by one name, whatever it is.
 func TestUnmoved(t *testing.T) {
 	minute := int64(60)
@@ -202,6 +258,8 @@ func TestUnmoved(t *testing.T) {
 		"Static": {"Its number is fixed.", func(s *scene) { three := 3; s.pool.Replicas = &three }, "n: static-pool (NodePool p is static and keeps 3 nodes) → lower its replicas"},
 		"Never":  {"It gives nothing back.", func(s *scene) { s.pool.Disruption.EmptyAfter = nil }, "n: policy (pool p gives nothing back by choice) → set consolidateAfter"},
 		"Gone":   {"There is no such pool.", func(s *scene) { s.pool.ID.Name = "q" }, "n: policy (its pool is gone, so nothing says when it may be given back)"},
+		"Only":   {"It has pods moved, whenever its empty nodes go.", func(s *scene) { s.pool.Disruption.MoveAfter, s.pool.Disruption.EmptyAfter = &minute, nil }, ""},
+		"Both":   {"It is empty, and in a pool that has pods moved.", func(s *scene) { s.pod.DaemonSet = "log"; s.pool.Disruption.MoveAfter = &minute }, ""},
 		"Alone":  {"It is empty itself.", func(s *scene) { s.pod.DaemonSet = "log" }, "n: empty (it is empty, and goes by itself once that is allowed)"},
 	} {
 		t.Run(name, func(t *testing.T) {
