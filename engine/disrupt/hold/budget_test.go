@@ -47,6 +47,7 @@ func TestAllowed(t *testing.T) {
 		"Any":        {"A question mark is a star: the other day alone decides.", []world.Budget{{Nodes: "1", Schedule: "0 12 ? * fri", Duration: 60}, {Nodes: "9"}}, 30, noon, 9},
 		"AnyWeekday": {"So it is in the other field.", []world.Budget{{Nodes: "1", Schedule: "0 12 2 * ?", Duration: 60}, {Nodes: "9"}}, 30, noon, 9},
 		"OtherMonth": {"The month has to be right.", []world.Budget{{Nodes: "1", Schedule: "0 12 1 2-12 *", Duration: 60}, {Nodes: "9"}}, 30, noon, 9},
+		"HugeStep":   {"A step beyond the end leaves the beginning.", []world.Budget{{Nodes: "1", Schedule: "0 12 1/9223372036854775807 * *", Duration: 60}, {Nodes: "9"}}, 30, noon, 1},
 		"Steps":      {"Steps start at the beginning of the range.", []world.Budget{{Nodes: "1", Schedule: "*/15 8-16/4 * * *", Duration: 60}, {Nodes: "9"}}, 30, noon + 45*60, 1},
 	}
 	for name, tc := range tests {

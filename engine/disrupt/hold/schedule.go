@@ -69,7 +69,7 @@ func parseField(text string, lo, hi int, names []string) (uint64, error) {
 			if err != nil || n < 1 {
 				return 0, fmt.Errorf("%q has no step of at least 1", part)
 			}
-			step = n
+			step = min(n, hi+1) // one beyond the end leaves the beginning, and no step may overflow
 		}
 		from, to := lo, hi
 		if span != "*" && span != "?" {
