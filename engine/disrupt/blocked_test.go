@@ -27,6 +27,9 @@ func TestBlocked(t *testing.T) {
 		"Closed":    {why: "Its budget lets nothing go.", pool: world.Pool{Disruption: world.PoolDisruption{Budgets: none}}, pools: []string{"p"}},
 		"Open":      {why: "A share of few is one at least.", pool: world.Pool{Disruption: world.PoolDisruption{Budgets: some}}},
 		"Nothing":   {why: "There is nothing to let go.", pool: world.Pool{Disruption: world.PoolDisruption{Budgets: none}}, young: true},
+		"Going":     {why: "What goes already is no matter.", pool: world.Pool{Disruption: world.PoolDisruption{Budgets: none}}, node: world.Node{Deleting: true}},
+		"Older":     {why: "Of a Provisioner nothing is said.", pool: world.Pool{ID: world.PoolID{Kind: world.Provisioner, Name: "p"}, Disruption: world.PoolDisruption{Budgets: none}}},
+		"Young":     {why: "Of what is not complete it is not said either.", node: world.Node{DoNotDisrupt: true}, young: true},
 		"Static":    {why: "A static pool gives nothing back anyway.", pool: world.Pool{Replicas: &one, Disruption: world.PoolDisruption{Budgets: none}}},
 		"Forbidden": {why: "The node says that it stays.", node: world.Node{DoNotDisrupt: true}, kept: []string{"n"}},
 		"Daemon":    {why: "So does a daemon on it.", pod: &world.Pod{DaemonSet: "d", Disruption: world.PodDisruption{Forbidden: true}}, kept: []string{"n"}},
@@ -35,7 +38,11 @@ func TestBlocked(t *testing.T) {
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
 			b := world.NewBuilder()
-			tc.pool.ID, tc.node.Name, tc.node.Claim, tc.node.Pool = id, "n", "c", id
+			if tc.pool.ID.Name == "" {
+				tc.pool.ID = id
+			}
+			id := tc.pool.ID
+			tc.node.Name, tc.node.Claim, tc.node.Pool = "n", "c", id
 			errs := []error{b.SetPool(tc.pool), b.SetNode(tc.node), b.SetClaim(world.Claim{Name: "c", Pool: id, Initialized: !tc.young})}
 			if tc.pod != nil {
 				tc.pod.Name, tc.pod.Node = "pod", "n"
