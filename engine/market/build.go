@@ -132,8 +132,8 @@ func (m *Market) fill(p *Pool, daemons []*world.DaemonSet) {
 	for i, t := range byName {
 		t.Rank = i
 	}
-	p.ByPrice = byName
-	slices.SortStableFunc(p.ByPrice, func(a, b *Type) int { return cmp.Compare(a.Cheapest, b.Cheapest) })
+	p.ByPrice = slices.DeleteFunc(byName, func(t *Type) bool { return t.First != t.From })
+	slices.SortStableFunc(p.ByPrice, func(a, b *Type) int { return cmp.Compare(a.Least, b.Least) })
 }
 
 func (m *Market) stockShape(p *Pool, s *world.Shape, daemons []*world.DaemonSet) {
@@ -176,8 +176,10 @@ func (m *Market) stockShape(p *Pool, s *world.Shape, daemons []*world.DaemonSet)
 		}
 		p.Types = append(p.Types, t)
 	}
-	for _, t := range p.Types[known:] {
+	all := p.Types[known:]
+	for _, t := range all {
 		t.To = len(m.Offers)
+		t.Least = slices.MinFunc(all, func(a, b *Type) int { return cmp.Compare(a.Cheapest, b.Cheapest) }).Cheapest
 	}
 }
 

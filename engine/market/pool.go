@@ -23,7 +23,7 @@ type Pool struct {
 	Open         label.Set       // demands on labels that only the pods' wishes settle
 	Left         amount.List     // of the limits
 	Types        []*Type         // that its requirements allow, in the order of the catalogue
-	ByPrice      []*Type         // the same, the cheapest first
+	ByPrice      []*Type         // the first of each shape, by what the cheapest offer of the shape costs
 	Offers       Set
 	Levy         money.Micro // what its nodes weigh beside their price: their charge where some pool has its own
 	Exotic       []*Type     // of types that are bought only where no other would do
@@ -39,6 +39,7 @@ type Type struct {
 	Pool     *Pool
 	Shape    *world.Shape
 	Cheapest money.Micro // the price of its cheapest offer
+	Least    money.Micro // that of the cheapest offer of the whole shape
 	Room     []int64     // for pods, by dimension, daemon sets taken off
 	Daemon   amount.List
 	Runs     []*world.DaemonSet // on its nodes

@@ -3,6 +3,7 @@ package menu
 
 import (
 	"cmp"
+	"math"
 	"slices"
 
 	"github.com/tenon-sh/tenon/engine/market"
@@ -15,35 +16,17 @@ import (
 const maxMenuSize = 60
 
 // Writer writes planned machines as machines to be bought.
-type Writer struct{ *packing.Packing }
+type Writer struct {
+	*packing.Packing
+	items []item // of the menu that is being written
+}
 
 // menu lists the shapes among the hosts, cheapest first, as many as are taken.
 func (k *Writer) menu(b *packing.Bin, hosts market.Set, a *plan.Ask) []plan.Choice {
 	p := k.Market.Offers[b.Offer].Type.Pool
-	var menu []item
-	planned := item{}
-	for _, t := range p.ByPrice {
-		if t.First != t.From {
-			continue
-		}
-		on := false
-		for i := t.From; i < t.To; i++ {
-			o := &k.Market.Offers[i]
-			switch {
-			case !hosts.Has(i):
-			case !on:
-				menu, on = append(menu, item{t, o.Expected, o.Pays}), true
-			case o.Expected < menu[len(menu)-1].price:
-				menu[len(menu)-1] = item{t, o.Expected, o.Pays}
-			}
-		}
-		if on && t.Shape == k.Market.Offers[b.Offer].Type.Shape {
-			planned = menu[len(menu)-1]
-		}
-	}
-	slices.SortFunc(menu, cheaper) // zones may differ in price
-	if n := wantedItems(menu); n < len(menu) {
-		menu = withPlanned(k.shorten(p, menu, n), planned)
+	menu := k.fromHosts(p, hosts)
+	if n := wantedItems(menu); n < len(menu) || !p.HasMinValues {
+		menu = withPlanned(k.shorten(p, menu, n), k.planned(b, hosts))
 	}
 	out := make([]plan.Choice, len(menu))
 	for i, d := range menu {
@@ -53,6 +36,43 @@ func (k *Writer) menu(b *packing.Bin, hosts market.Set, a *plan.Ask) []plan.Choi
 		a.Relaxed = len(k.Market.Lacking(p, k.offersOf(menu, hosts))) > 0
 	}
 	return out
+}
+
+// fromHosts lists the shapes among the hosts, cheapest first, without those that cost more than any menu takes, unless minValues may want them.
+func (k *Writer) fromHosts(p *market.Pool, hosts market.Set) []item {
+	menu, least := k.items[:0], money.Micro(math.MaxInt64)
+	for _, t := range p.ByPrice {
+		if !p.HasMinValues && len(menu) > 0 && t.Least > least.Part(mostPercent, 100) {
+			break
+		}
+		if d, sold := k.item(t, hosts); sold {
+			menu, least = append(menu, d), min(least, d.price)
+		}
+	}
+	slices.SortFunc(menu, cheaper) // zones may differ in price
+	k.items = menu
+	return menu
+}
+
+// item is the shape of a type at the prices of its cheapest offer among the hosts; not sold if it has none there.
+func (k *Writer) item(t *market.Type, hosts market.Set) (d item, sold bool) {
+	if !hosts.Between(t.From, t.To) {
+		return item{}, false
+	}
+	for i := t.From; i < t.To; i++ {
+		if o := &k.Market.Offers[i]; hosts.Has(i) && (d.machine == nil || o.Expected < d.price) {
+			d = item{t, o.Expected, o.Pays}
+		}
+	}
+	return d, true
+}
+
+// planned is the item of the shape that the bin was planned as.
+func (k *Writer) planned(b *packing.Bin, hosts market.Set) item {
+	t := k.Market.Offers[b.Offer].Type
+	at := slices.IndexFunc(t.Pool.ByPrice, func(o *market.Type) bool { return o.From == t.From })
+	d, _ := k.item(t.Pool.ByPrice[at], hosts)
+	return d
 }
 
 // withPlanned is the menu with the planned item, however much others cost less.
@@ -90,12 +110,15 @@ func (k *Writer) offersOf(menu []item, hosts market.Set) market.Set {
 
 // A menu needs so many shapes that one of them is always to be had, and none that costs much more: it takes what
 // is within the first of these percentages of the cheapest, then the next, until it has enough.
-const wantedMenuSize = 15
+const (
+	wantedMenuSize = 15
+	mostPercent    = 300
+)
 
 // wantedItems is how many of the cheapest items are wanted.
 func wantedItems(menu []item) int {
 	n := 0
-	for _, percent := range []int64{115, 130, 150, 200, 300} {
+	for _, percent := range []int64{115, 130, 150, 200, mostPercent} {
 		for n < len(menu) && menu[n].price <= menu[0].price.Part(percent, 100) {
 			n++
 		}

@@ -21,7 +21,7 @@ type Static struct{ writer *Writer }
 func NewStatic(w *world.World, o packing.Options) *Static {
 	k := packing.New(w, o)
 	readyStatic(k)
-	return &Static{&Writer{k}}
+	return &Static{&Writer{Packing: k}}
 }
 
 // Ask returns one more machine of a pool, or says why there can be none. It is one
