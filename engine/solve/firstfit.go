@@ -9,6 +9,13 @@ type open struct {
 	used       []int64
 	most       []int64 // the largest room of any candidate, for a quick no
 	items      []share
+	groups     []tally
+}
+
+// tally is how many items of a group there are.
+type tally struct {
+	row int32
+	n   int
 }
 
 // firstFit places the classes, large ones first, each on the first open nodes that some host could still serve,
@@ -56,7 +63,7 @@ func (m *model) firstFit() *solution {
 }
 
 func (o *open) clone() *open {
-	return &open{times: o.times, candidates: o.candidates, used: slices.Clone(o.used), most: o.most, items: slices.Clone(o.items)}
+	return &open{times: o.times, candidates: o.candidates, used: slices.Clone(o.used), most: o.most, items: slices.Clone(o.items), groups: slices.Clone(o.groups)}
 }
 
 // newOpen returns an empty node that any host which can hold the class could serve.
@@ -85,7 +92,13 @@ func (m *model) addable(o *open, c int32, limit int, f *floor) int {
 			return 0
 		}
 	}
-	if limit = f.besides(m, c, limit, o.items); limit == 0 {
+	if f.refused(m, c, o.items) {
+		return 0
+	}
+	for _, r := range k.rows {
+		limit = min(limit, m.rows[r].cap-o.in(r))
+	}
+	if limit <= 0 {
 		return 0
 	}
 	best := 0
@@ -114,6 +127,16 @@ func (m *model) addable(o *open, c int32, limit int, f *floor) int {
 	return best
 }
 
+// in returns how many items of the group are on the node.
+func (o *open) in(r int32) int {
+	for _, t := range o.groups {
+		if t.row == r {
+			return t.n
+		}
+	}
+	return 0
+}
+
 // add puts n items of the class on the node and drops the candidates that cannot hold it any more.
 func (m *model) add(o *open, c int32, n int) {
 	k := &m.classes[c]
@@ -121,6 +144,14 @@ func (m *model) add(o *open, c int32, n int) {
 		o.used[d] += need * int64(n)
 	}
 	o.items = append(o.items, share{c, n})
+	for _, r := range k.rows {
+		at := slices.IndexFunc(o.groups, func(t tally) bool { return t.row == r })
+		if at < 0 {
+			at = len(o.groups)
+			o.groups = append(o.groups, tally{r, 0})
+		}
+		o.groups[at].n += n
+	}
 	var kept []int32
 	for _, h := range o.candidates {
 		if k.takers.Has(int(h)) && fits(o.used, m.hosts[h].room) {

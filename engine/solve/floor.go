@@ -54,13 +54,12 @@ func (f *floor) allowed(m *model, c int32, limit int) int {
 }
 
 // besides returns how many items of the class, at most limit, are allowed besides the given ones, when the floor holds none of it
-// and nothing else. Whom the class refuses refuses it: so one look at each of the given items is enough, however many it refuses.
+// and nothing else.
 func (f *floor) besides(m *model, c int32, limit int, items []share) int {
-	k := &m.classes[c]
-	if len(k.conflicts) > 0 && slices.ContainsFunc(items, func(it share) bool { return f.banned[it.class] > 0 }) {
+	if f.refused(m, c, items) {
 		return 0
 	}
-	if len(k.rows) == 0 {
+	if len(m.classes[c].rows) == 0 {
 		return limit
 	}
 	for _, it := range items {
@@ -71,6 +70,12 @@ func (f *floor) besides(m *model, c int32, limit int, items []share) int {
 		f.count(m, it.class, -it.n)
 	}
 	return limit
+}
+
+// refused reports whether the class and one of the items refuse each other, when the floor holds none of the class and nothing else.
+// Whom the class refuses refuses it: so one look at each of the given items is enough, however many it refuses.
+func (f *floor) refused(m *model, c int32, items []share) bool {
+	return len(m.classes[c].conflicts) > 0 && slices.ContainsFunc(items, func(it share) bool { return f.banned[it.class] > 0 })
 }
 
 // count adds n items of the class to its groups.
