@@ -1,9 +1,6 @@
 package solve
 
-import (
-	"math/bits"
-	"slices"
-)
+import "math/bits"
 
 // Bits is a set of small numbers, one bit each.
 type Bits []uint64
@@ -44,6 +41,3 @@ func (b Bits) within(c Bits) bool {
 	}
 	return true
 }
-
-// equal reports whether b and c hold the same numbers and have the same length.
-func (b Bits) equal(c Bits) bool { return slices.Equal(b, c) }

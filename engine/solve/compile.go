@@ -2,7 +2,6 @@ package solve
 
 import (
 	"cmp"
-	"encoding/binary"
 	"slices"
 	"strings"
 )
@@ -14,6 +13,7 @@ type model struct {
 	classes   []class
 	hosts     []host
 	rows      []row
+	takers    []Bits // the different sets of hosts that can hold a class
 	budgets   []int64
 	charge    int64
 	shared    bool    // what is left of the room is of use
@@ -32,6 +32,7 @@ type class struct {
 	need      []int64
 	cap       int     // at most so many on one host
 	takers    Bits    // the hosts of the model that can hold one
+	kind      int32   // which of the model's sets of takers that is
 	rows      []int32 // the groups it is a member of
 	conflicts []int32
 	bound     bool // by a group or a conflict
@@ -158,9 +159,8 @@ func usableHosts(p Problem, used []int) []host {
 // itemSets are the sets of items that hosts welcome. Hosts are many, such sets
 // are few, and whether one covers another is found once.
 type itemSets struct {
-	all    []*itemSet
-	byText map[string]*itemSet
-	text   []byte
+	all  []*itemSet
+	sets distinct
 }
 
 // itemSet is one set of items, and the hosts of the model that welcome just these, by position.
@@ -173,20 +173,11 @@ type itemSet struct {
 
 // of returns the set of just these items.
 func (g *itemSets) of(items Bits) *itemSet {
-	g.text = g.text[:0]
-	for _, word := range items {
-		g.text = binary.LittleEndian.AppendUint64(g.text, word)
+	n := int(g.sets.of(items))
+	if n == len(g.all) {
+		g.all = append(g.all, &itemSet{items: items})
 	}
-	l := g.byText[string(g.text)]
-	if l == nil {
-		if g.byText == nil {
-			g.byText = map[string]*itemSet{}
-		}
-		l = &itemSet{items: items}
-		g.byText[string(g.text)] = l
-		g.all = append(g.all, l)
-	}
-	return l
+	return g.all[n]
 }
 
 // covering returns the sets whose hosts welcome all of l, l itself included.
@@ -277,13 +268,15 @@ func (m *model) addClasses(p Problem, used []int, order []int) {
 	for i := range m.classOf {
 		m.classOf[i] = -1
 	}
+	var kinds distinct
 	for _, i := range rank {
 		item := &p.Items[i]
 		c := class{item: i, rank: item.Rank, count: item.Count, need: needs[i], cap: item.PerHost}
 		if c.cap <= 0 || c.cap > item.Count {
 			c.cap = item.Count
 		}
-		c.takers = m.takers(kept[setOf[i]], c.need)
+		c.kind = kinds.of(m.canHold(kept[setOf[i]], c.need))
+		c.takers = kinds.all[c.kind]
 		if c.takers.empty() {
 			m.hopeless = append(m.hopeless, Portion{i, item.Count})
 			continue
@@ -291,10 +284,11 @@ func (m *model) addClasses(p Problem, used []int, order []int) {
 		m.classOf[i] = int32(len(m.classes))
 		m.classes = append(m.classes, c)
 	}
+	m.takers = kinds.all
 }
 
-// takers returns those of the welcoming hosts that can hold one item of the given need.
-func (m *model) takers(welcoming Bits, need []int64) Bits {
+// canHold returns those of the welcoming hosts that can hold one item of the given need.
+func (m *model) canHold(welcoming Bits, need []int64) Bits {
 	out := NewBits(len(m.hosts))
 	welcoming.each(func(h int) {
 		if fits(need, m.hosts[h].room) {

@@ -35,15 +35,15 @@ type filling struct {
 
 // packer fills hosts one by one. Its buffers live as long as the model.
 type packer struct {
-	m      *model
-	rem    []int // of each class, how many are to be placed
-	floor  floor
-	lanes  []lane
-	ratio  []float64 // of each host, what it would hold for its price when last looked at
-	fresh  []bool    // that was just now
-	open   []bool    // it may be chosen now
-	demand []float64 // of each host, how many hosts the caps of the classes it could take demand
-	steps  int
+	m     *model
+	rem   []int // of each class, how many are to be placed
+	floor floor
+	lanes []lane
+	ratio []float64 // of each host, what it would hold for its price when last looked at
+	fresh []bool    // that was just now
+	open  []bool    // it may be chosen now
+	crowd crowd
+	steps int
 
 	trial filling // of the host looked at now
 	kept  filling // of the best of the hosts looked at for one node
@@ -55,19 +55,22 @@ type packer struct {
 	heap  []rated
 }
 
+// crowd is how many hosts the caps of classes demand: those of each group, of those that each set of hosts can take, and of those that each host can take.
+type crowd struct{ rows, sets, hosts []float64 }
+
 func newPacker(m *model) *packer {
 	k := &packer{
-		m:      m,
-		rem:    make([]int, len(m.classes)),
-		lanes:  make([]lane, len(m.hosts)),
-		ratio:  make([]float64, len(m.hosts)),
-		fresh:  make([]bool, len(m.hosts)),
-		open:   make([]bool, len(m.hosts)),
-		demand: make([]float64, len(m.hosts)),
-		free:   make([]int64, m.dims),
-		part:   make([]float64, m.dims),
-		unit:   make([]float64, m.dims),
-		on:     make([]int, len(m.classes)),
+		m:     m,
+		rem:   make([]int, len(m.classes)),
+		lanes: make([]lane, len(m.hosts)),
+		ratio: make([]float64, len(m.hosts)),
+		fresh: make([]bool, len(m.hosts)),
+		open:  make([]bool, len(m.hosts)),
+		crowd: crowd{make([]float64, len(m.rows)), make([]float64, len(m.takers)), make([]float64, len(m.hosts))},
+		free:  make([]int64, m.dims),
+		part:  make([]float64, m.dims),
+		unit:  make([]float64, m.dims),
+		on:    make([]int, len(m.classes)),
 	}
 	k.floor.init(m)
 	return k

@@ -6,13 +6,17 @@ import "slices"
 // Budgets are what is left of each; they are drawn from. What cannot be placed is left in k.rem.
 func (k *packer) greedy(p *pricing, st style, classes []int32, budgets []int64) []node {
 	var nodes []node
+	var capped []int32
+	if st.crowd > 0 {
+		capped = k.capped(classes)
+	}
 	for h := range k.ratio {
 		k.ratio[h] = 1e300
 	}
 	worth := k.begin(p, classes)
 	again := float64(worth * st.again)
 	for {
-		h := k.bestHost(p, st, classes, budgets, worth)
+		h := k.bestHost(p, st, capped, budgets, worth)
 		if h < 0 {
 			return nodes
 		}
@@ -49,34 +53,51 @@ func (k *packer) begin(p *pricing, classes []int32) float64 {
 // maxScoreGain is how much better a host may look at new prices than it did at the old ones.
 const maxScoreGain = 1.02
 
-// demands counts, for each host, the hosts that the caps of the classes it could take demand.
-func (k *packer) demands(p *pricing, classes []int32) {
-	rows := make([]float64, len(k.m.rows))
-	clear(k.demand)
+// capped lists the classes of which more than one host may be needed for all items, because of a cap.
+func (k *packer) capped(classes []int32) (out []int32) {
 	for _, c := range classes {
+		if class := &k.m.classes[c]; class.cap < k.rem[c] || len(class.rows) > 0 {
+			out = append(out, c)
+		}
+	}
+	return out
+}
+
+// demands counts, for each host, the hosts that the caps of the capped classes it could take demand.
+// Classes that the same hosts can take demand the same of all of these: it is counted for each set of hosts once.
+func (k *packer) demands(p *pricing, capped []int32) {
+	clear(k.crowd.rows)
+	clear(k.crowd.sets)
+	for _, c := range capped {
 		class := &k.m.classes[c]
 		n := float64(k.rem[c]) / float64(class.cap)
 		for _, r := range class.rows {
-			rows[r] += float64(k.rem[c]) / float64(k.m.rows[r].cap)
-			n = max(n, rows[r])
+			k.crowd.rows[r] += float64(k.rem[c]) / float64(k.m.rows[r].cap)
+			n = max(n, k.crowd.rows[r])
 		}
+		k.crowd.sets[class.kind] = max(k.crowd.sets[class.kind], n)
+	}
+	for _, h := range p.hosts {
+		k.crowd.hosts[h] = 0
+	}
+	for s, n := range k.crowd.sets {
 		if n <= 1 {
 			continue
 		}
 		for _, h := range p.hosts {
-			if class.takers.Has(int(h)) {
-				k.demand[h] = max(k.demand[h], n)
+			if k.m.takers[s].Has(int(h)) {
+				k.crowd.hosts[h] = max(k.crowd.hosts[h], n)
 			}
 		}
 	}
 }
 
 // bestHost leaves in k.trial the filling with the best ratio of worth to price. Hosts too large for a crowd are left out as long as there are others.
-func (k *packer) bestHost(p *pricing, st style, classes []int32, budgets []int64, worth float64) int32 {
+func (k *packer) bestHost(p *pricing, st style, capped []int32, budgets []int64, worth float64) int32 {
 	if st.crowd == 0 {
 		return k.bestOf(p, st, budgets, worth, -1)
 	}
-	k.demands(p, classes)
+	k.demands(p, capped)
 	if h := k.bestOf(p, st, budgets, worth, st.crowd*worth); h >= 0 {
 		return h
 	}
@@ -87,7 +108,7 @@ func (k *packer) bestHost(p *pricing, st style, classes []int32, budgets []int64
 // A host's ratio rarely grows while items get fewer, so only hosts that were better last time are looked at anew.
 func (k *packer) bestOf(p *pricing, st style, budgets []int64, worth, limit float64) int32 {
 	for _, h := range p.hosts {
-		k.fresh[h] = overdrawn(k.m.hosts[h].draws, budgets, 1) || limit >= 0 && float64(k.m.hosts[h].price)*k.demand[h] > limit
+		k.fresh[h] = overdrawn(k.m.hosts[h].draws, budgets, 1) || limit >= 0 && float64(k.m.hosts[h].price)*k.crowd.hosts[h] > limit
 		k.open[h] = !k.fresh[h]
 	}
 	best := int32(-1) // the host of the filling that is kept

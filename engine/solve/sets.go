@@ -1,8 +1,8 @@
 package solve
 
 import (
+	"encoding/binary"
 	"math"
-	"slices"
 )
 
 const huge = math.MaxInt64 / 4
@@ -35,24 +35,35 @@ func welcomes(p Problem, sets []Bits) []Bits {
 
 // distinctSets returns the different host sets of the items and, for each item, which of them it has.
 func distinctSets(p Problem) ([]Bits, []int32) {
-	var sets []Bits
+	var sets distinct
 	of := make([]int32, len(p.Items))
-	seen := make(map[uint64][]int32)
 	for i := range p.Items {
-		b := p.Items[i].Hosts
-		hash := uint64(14695981039346656037)
-		for _, word := range b {
-			hash = (hash ^ word) * 1099511628211
-			hash ^= hash >> 29
-		}
-		k := slices.IndexFunc(seen[hash], func(s int32) bool { return sets[s].equal(b) })
-		if k >= 0 {
-			of[i] = seen[hash][k]
-			continue
-		}
-		of[i] = int32(len(sets))
-		seen[hash] = append(seen[hash], of[i])
-		sets = append(sets, b)
+		of[i] = sets.of(p.Items[i].Hosts)
 	}
-	return sets, of
+	return sets.all, of
+}
+
+// distinct numbers sets, equal ones alike, in the order in which they come.
+type distinct struct {
+	all  []Bits
+	at   map[string]int32
+	text []byte
+}
+
+// of returns the number of the set.
+func (d *distinct) of(b Bits) int32 {
+	d.text = d.text[:0]
+	for _, word := range b {
+		d.text = binary.LittleEndian.AppendUint64(d.text, word)
+	}
+	n, known := d.at[string(d.text)]
+	if !known {
+		if d.at == nil {
+			d.at = map[string]int32{}
+		}
+		n = int32(len(d.all))
+		d.at[string(d.text)] = n
+		d.all = append(d.all, b)
+	}
+	return n
 }
