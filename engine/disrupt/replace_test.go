@@ -149,6 +149,7 @@ func TestJudge(t *testing.T) {
 		}, more...)
 	}
 	starting := claim(func(c *world.Claim) { c.Initialized = false }, "n3")
+	replicas := func(n int) func(*editor) { return pool(func(p *world.Pool) { p.Replicas = &n }) }
 	for name, tc := range map[string]struct {
 		why     string
 		changes []func(*editor)
@@ -167,19 +168,38 @@ func TestJudge(t *testing.T) {
 		"Stuck": {"What cannot be evicted needs no place.", []func(*editor){claim(expired, "n1"), pod(func(p *world.Pod) {
 			p.Disruption.Forbidden, p.Requests = true, p.Requests.Plus(p.Requests).Plus(p.Requests).Plus(p.Requests)
 		}, "a")}, false, "may"},
-		"Young":     {"It may be older now.", []func(*editor){claim(expired, "n1"), claim(func(c *world.Claim) { c.ExpireAfter = 1e6 }, "n1")}, false, "no: n1: policy (it may be older now)"},
-		"Policy":    {"The pool has pods moved no longer.", one(pool(func(p *world.Pool) { p.Disruption.MoveAfter = nil })), false, "no: n1: policy (pool p gives only empty nodes back)"},
-		"Window":    {"A time began in which nothing goes.", one(pool(func(p *world.Pool) { p.Disruption.Budgets = []world.Budget{{Nodes: "0"}} })), false, "no: p: disruption-budget (its budgets let no node go now)"},
-		"Restored":  {"It is what its pool asks for again.", []func(*editor){claim(func(c *world.Claim) { c.Going = plan.Drifted }, "n1")}, false, "no: n1: policy (it is what its pool asks for again)"},
-		"Drifted":   {"It still is not.", []func(*editor){claim(func(c *world.Claim) { c.Going = plan.Drifted; c.Drifted = "x" }, "n1")}, false, "may"},
-		"Ends":      {"No pod holds up a drain that ends in any case.", []func(*editor){claim(func(c *world.Claim) { c.Going = plan.Drifted; c.Drifted = "x" }, "n1"), ends("n1"), pod(func(p *world.Pod) { p.Disruption.Alone = true }, "a")}, false, "may"},
-		"EndsNot":   {"That is for what has drifted.", one(ends("n1"), pod(func(p *world.Pod) { p.Disruption.Alone = true }, "a")), false, "no: default/a: no-controller (the pod has no controller that would recreate it)"},
-		"Bought":    {"All fit on what was bought.", bought(), false, "may"},
-		"Coming":    {"It is not complete yet.", bought(starting), false, "waits"},
-		"Awaited":   {"It has a second left.", bought(starting, claim(func(c *world.Claim) { c.Created = now - 600 }, "n3")), false, "waits"},
-		"Late":      {"It does not come.", bought(starting, claim(func(c *world.Claim) { c.Created = now - 601 }, "n3")), false, "no: n3: not-initialized (what was bought instead was of no use for 10 minutes)"},
-		"Lost":      {"It was not to be had.", bought(func(e *editor) { e.DeleteNode("n3"); e.DeleteClaim("n3") }), false, "no: default/a: no-place (the pod has no place elsewhere any more); no: default/b: no-place (the pod has no place elsewhere any more)"},
-		"Broken":    {"The mark of one was removed.", bought(claim(func(c *world.Claim) { c.Going = "" }, "n2")), false, "no: policy (the mark of one of its nodes was removed by hand)"},
+		"Young":    {"It may be older now.", []func(*editor){claim(expired, "n1"), claim(func(c *world.Claim) { c.ExpireAfter = 1e6 }, "n1")}, false, "no: n1: policy (it may be older now)"},
+		"Policy":   {"The pool has pods moved no longer.", one(pool(func(p *world.Pool) { p.Disruption.MoveAfter = nil })), false, "no: n1: policy (pool p gives only empty nodes back)"},
+		"Window":   {"A time began in which nothing goes.", one(pool(func(p *world.Pool) { p.Disruption.Budgets = []world.Budget{{Nodes: "0"}} })), false, "no: p: disruption-budget (its budgets let no node go now)"},
+		"Restored": {"It is what its pool asks for again.", []func(*editor){claim(func(c *world.Claim) { c.Going = plan.Drifted }, "n1")}, false, "no: n1: policy (it is what its pool asks for again)"},
+		"Drifted":  {"It still is not.", []func(*editor){claim(func(c *world.Claim) { c.Going = plan.Drifted; c.Drifted = "x" }, "n1")}, false, "may"},
+		"Ends":     {"No pod holds up a drain that ends in any case.", []func(*editor){claim(func(c *world.Claim) { c.Going = plan.Drifted; c.Drifted = "x" }, "n1"), ends("n1"), pod(func(p *world.Pod) { p.Disruption.Alone = true }, "a")}, false, "may"},
+		"EndsNot":  {"That is for what has drifted.", one(ends("n1"), pod(func(p *world.Pod) { p.Disruption.Alone = true }, "a")), false, "no: default/a: no-controller (the pod has no controller that would recreate it)"},
+		"Bought":   {"All fit on what was bought.", bought(), false, "may"},
+		"Coming":   {"It is not complete yet.", bought(starting), false, "waits"},
+		"Awaited":  {"It has a second left.", bought(starting, claim(func(c *world.Claim) { c.Created = now - 600 }, "n3")), false, "waits"},
+		"Late":     {"It does not come.", bought(starting, claim(func(c *world.Claim) { c.Created = now - 601 }, "n3")), false, "no: n3: not-initialized (what was bought instead was of no use for 10 minutes)"},
+		"Lost":     {"It was not to be had.", bought(func(e *editor) { e.DeleteNode("n3"); e.DeleteClaim("n3") }), false, "no: default/a: no-place (the pod has no place elsewhere any more); no: default/b: no-place (the pod has no place elsewhere any more)"},
+		"Broken":   {"The mark of one was removed.", bought(claim(func(c *world.Claim) { c.Going = "" }, "n2")), false, "no: policy (the mark of one of its nodes was removed by hand)"},
+		"Nominated": {"A pod that kube-scheduler has nominated is on its way there.", one(func(e *editor) {
+			e.must(e.SetPod(world.Pod{Key: world.Key{Namespace: "default", Name: "w"}, Waiting: true, Created: now - 60, Nominated: "n1"}))
+		}), false, "passing: default/w: promised (waiting pods are on their way there)"},
+		"Static":    {"Its pool is to keep its number from now on.", one(replicas(3)), false, "no: n1: static-pool (NodePool p is static and keeps 3 nodes)"},
+		"OldStatic": {"What is too old goes in any case.", []func(*editor){claim(expired, "n1"), replicas(3)}, false, "may"},
+		"Unknown":   {"What its pool sells is nothing to a node that goes for its price.", bought(pool(func(p *world.Pool) { p.NotReady = "its class is broken" })), false, "may"},
+		"Known":     {"That it has drifted is known.", bought(claim(func(c *world.Claim) { c.Going, c.Drifted = plan.Drifted, "x" }, "n1", "n2"), pool(func(p *world.Pool) { p.NotReady = "its class is broken" })), false, "may"},
+		"Unread":    {"It may only seem to be what its pool asks for.", bought(claim(func(c *world.Claim) { c.Going = plan.Drifted }, "n1", "n2"), pool(func(p *world.Pool) { p.NotReady = "its class is broken" })), false, "passing: n2: not-ready (what its pool asks for cannot be read now, so it is not known whether it has drifted)"},
+		"PoolGone": {"Nothing says any more that it is to go.", bought(claim(func(c *world.Claim) { c.Going = plan.Drifted }, "n1", "n2"), func(e *editor) {
+			e.DeletePool(world.PoolID{Kind: world.NodePool, Name: "p"})
+		}), false, "no: n1: policy (its pool is gone, so nothing says when it may be given back)"},
+		"CameLate":   {"It came after ten minutes, and all fit.", bought(claim(func(c *world.Claim) { c.Created = now - 601 }, "n3")), false, "may"},
+		"LateBroken": {"What a person did is told, not how long it took.", bought(starting, claim(func(c *world.Claim) { c.Going = "" }, "n2"), claim(func(c *world.Claim) { c.Created = now - 601 }, "n3")), false, "no: policy (the mark of one of its nodes was removed by hand)"},
+		"LateGuard":  {"A budget may allow it again, but not for ever.", bought(guard(0), claim(func(c *world.Claim) { c.Created = now - 601 }, "n3")), false, "no: n3: not-initialized (what was bought instead was of no use for 10 minutes)"},
+		"OnItsWay": {"There is room only on a machine that is not complete yet.", one(claim(func(c *world.Claim) { c.Initialized = false }, "n3"), func(e *editor) {
+			n := *e.Snapshot(now).Place("n2").Node
+			n.Cordoned = true
+			e.must(e.SetNode(n))
+		}), false, "waits"},
 		"Unplanned": {"It is not known where else the pod would run.", one(pod(func(p *world.Pod) { p.Claims = true }, "a")), false, "no: default/a: invalid (the pod cannot be planned for, so it is not known where else it would run)"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -253,6 +273,15 @@ func TestDrift(t *testing.T) {
 		"Ends":     {"No pod holds up a drain that ends in any case. One that may not be moved needs no place until then; for another a place is planned.", []func(*editor){claim(drifted, "n1", "n2"), ends("n1", "n2"), pod(func(p *world.Pod) { p.Disruption.Forbidden = true }, "a"), big("a", "b", "c"), guard(0)}, nil, "n1, n2 + xlarge b"},
 		"EndsNot":  {"What the node itself forbids does.", []func(*editor){claim(drifted, "n1"), ends("n1"), forbid("n1")}, nil, "; n1 stays: n1: do-not-disrupt (it is annotated karpenter.sh/do-not-disrupt)"},
 		"Budget":   {"The pool lets none go.", []func(*editor){claim(drifted, "n1"), pool(func(p *world.Pool) { p.Disruption.Budgets = []world.Budget{{Nodes: "0", Reasons: []string{"Drifted"}}} })}, nil, "; n1 stays: p: disruption-budget (its budgets let no further node go now)"},
+		"Both":     {"What keeps it is told, and not that others go first.", []func(*editor){claim(drifted, "n1"), forbid("n1"), budget("0")}, nil, "; n1 stays: n1: do-not-disrupt (it is annotated karpenter.sh/do-not-disrupt)"},
+		"Starting": {"What is not complete is not looked at.", []func(*editor){claim(drifted, "n1"), claim(func(c *world.Claim) { c.Initialized = false }, "n1")}, nil, ""},
+		"Nodeless": {"Nor is what has no node.", []func(*editor){claim(drifted, "n1"), func(e *editor) { e.DeletePod(world.Key{Namespace: "default", Name: "a"}); e.DeleteNode("n1") }}, nil, ""},
+		"PoolGone": {"Nor is what has no pool.", []func(*editor){claim(drifted, "n1"), claim(func(c *world.Claim) { c.Pool.Name = "q" }, "n1")}, nil, ""},
+		"Older": {"A Provisioner knows of no drift.", []func(*editor){claim(drifted, "n1"), claim(func(c *world.Claim) { c.Pool.Kind = world.Provisioner }, "n1"), func(e *editor) {
+			p := *e.Snapshot(now).Pools()[0]
+			p.ID.Kind = world.Provisioner
+			e.must(e.SetPool(p))
+		}}, nil, ""},
 		"Homeless": {"Nothing can be bought for its pod.", []func(*editor){claim(drifted, "n1"), big("a", "b", "c"), pool(func(p *world.Pool) { p.NotReady = "its class is broken" })}, nil, "; n1 stays: default/a: no-place (the pod would find no place)"},
 		"Stuck":    {"A pod that is never evicted from a node that ends needs no place, and holds up nothing.", []func(*editor){claim(drifted, "n2"), claim(func(c *world.Claim) { c.Deleting = true }, "n1"), pod(func(p *world.Pod) { p.Disruption.Forbidden = true }, "a")}, nil, "n2"},
 	} {
@@ -309,12 +338,19 @@ func TestOverdue(t *testing.T) {
 		planned []string
 		want    string // what becomes of what was bought; what goes, waits or stays
 	}{
-		"New":         {"It is not needed.", []func(*editor){stray(60, -1), full}, nil, "n3 goes"},
-		"Came":        {"It is not needed.", []func(*editor){stray(3000, 300), full}, nil, "n3 goes"},
-		"Unlaunched":  {"There is nothing to look at.", []func(*editor){stray(601, -1), full, claim(func(c *world.Claim) { c.Launched = false }, "n3")}, nil, "n3 goes"},
-		"Overdue":     {"Whoever looks sees what keeps it from coming.", []func(*editor){stray(601, -1), full}, nil, ""},
-		"CameLate":    {"Its node is to be replaced again, and finds it.", []func(*editor){stray(3000, 601), full}, nil, "n3 stays"},
-		"Used":        {"A pod that waits is on its way to it.", []func(*editor){stray(601, -1), full}, []string{"n3"}, "n3 stays"},
+		"New":        {"It is not needed.", []func(*editor){stray(60, -1), full}, nil, "n3 goes"},
+		"Came":       {"It is not needed.", []func(*editor){stray(3000, 300), full}, nil, "n3 goes"},
+		"Unlaunched": {"There is nothing to look at.", []func(*editor){stray(601, -1), full, claim(func(c *world.Claim) { c.Launched = false }, "n3")}, nil, "n3 goes"},
+		"Overdue":    {"Whoever looks sees what keeps it from coming.", []func(*editor){stray(601, -1), full}, nil, ""},
+		"CameLate":   {"Its node is to be replaced again, and finds it.", []func(*editor){stray(3000, 601), full}, nil, "n3 stays"},
+		"Used":       {"A pod that waits is on its way to it.", []func(*editor){stray(601, -1), full}, []string{"n3"}, "n3 stays"},
+		"Patient":    {"It has a second left, and is not needed.", []func(*editor){stray(600, -1), full}, nil, "n3 goes"},
+		"JustInTime": {"It came in its last second, and is not needed.", []func(*editor){stray(3000, 600), full}, nil, "n3 goes"},
+		"First":      {"What is not needed goes before anything else does.", []func(*editor){stray(60, -1), claim(drifted, "n1"), full}, nil, "n3 goes; n1 waits: after-others (what was bought for nodes that stay after all is given back first)"},
+		"Inhabited": {"A pod runs on it.", []func(*editor){stray(60, 30), full, func(e *editor) {
+			e.must(e.SetPod(world.Pod{Key: world.Key{Namespace: "default", Name: "d"}, Node: "n3"}))
+		}}, nil, "n3 stays; n3 waits: after-others (what was bought for nodes that stay after all is given back first)"},
+		"Ordinary":    {"A machine that was bought for pods that wait may be late: its room counts.", []func(*editor){stray(3000, -1), claim(func(c *world.Claim) { c.Replaces = nil }, "n3"), claim(drifted, "n2")}, nil, "n2 goes"},
 		"Same":        {"Its node waits for it.", []func(*editor){stray(601, -1), claim(drifted, "n1"), full}, nil, "n1 stays: " + awaited},
 		"Another":     {"The next of the same pool would fare no better.", []func(*editor){stray(601, -1), claim(drifted, "n2"), full}, nil, "n2 stays: " + awaited},
 		"Fits":        {"Its pod has a place that is there: nothing is bought.", []func(*editor){stray(601, -1), claim(drifted, "n2")}, nil, "n2 goes"},
@@ -448,6 +484,7 @@ func TestMarks(t *testing.T) {
 		reason bool
 	}{
 		"New":    {"It has only just been marked.", 0, plan.Wait, 2000, false},
+		"Young":  {"It may not be known everywhere.", 500, plan.Wait, 1500, false},
 		"Known":  {"It waits for the disruption budget.", 2000, plan.Wait, 5000, true},
 		"Passes": {"It has waited for that long enough.", 5 * 60 * 1000, plan.TakeBack, 0, true},
 	} {
@@ -531,8 +568,15 @@ func TestWhatWasMeantIsOnNodes(t *testing.T) {
 		n.Moves = []world.Move{{To: "n2", Pods: []world.Key{{Namespace: "default", Name: "a"}}}}
 		e.must(e.SetNode(n))
 	}
-	if c := judge(said); c.Verdict != plan.Wait || c.Why != nil {
-		t.Errorf("its node says where its pod is to go, and it stands as %+v", c)
+	gone := func(e *editor) {
+		n := *e.Snapshot(now).Place("n1").Node
+		n.Moves = append([]world.Move{{To: "n3", Pods: []world.Key{{Namespace: "default", Name: "gone"}, {Namespace: "default", Name: "last"}}}}, n.Moves...)
+		e.must(e.SetNode(n))
+	}
+	for name, more := range map[string][]func(*editor){"": {said}, ", another pod is gone and one waits itself": {said, gone}} {
+		if c := judge(more...); c.Verdict != plan.Wait || c.Why != nil {
+			t.Errorf("its node says where its pod is to go%s, and it stands as %+v", name, c)
+		}
 	}
 }
 
@@ -541,5 +585,8 @@ func TestEligible(t *testing.T) {
 	w := told(t, town, claim(drifted, "n1", "n2"))
 	if n := disrupt.Eligible(w); n != 2 {
 		t.Errorf("%d wait to be replaced, want 2", n)
+	}
+	if n := disrupt.Eligible(told(t, fixed, claim(drifted, "n1", "n2"))); n != 2 {
+		t.Errorf("%d of a static pool wait to be replaced, want 2", n)
 	}
 }

@@ -33,6 +33,9 @@ func TestStaticDrift(t *testing.T) {
 		return pool(func(p *world.Pool) { p.Limits = p.Limits.With(amount.Nodes, n*amount.Unit) })
 	}
 	replicas := func(n int) func(*editor) { return pool(func(p *world.Pool) { p.Replicas = &n }) }
+	dynamic := func(e *editor) {
+		e.must(e.SetPool(world.Pool{ID: world.PoolID{Kind: world.NodePool, Name: "q"}, Template: "t"}))
+	}
 	// begun has n3 be what was bought for n1.
 	begun := func(more ...func(*editor)) []func(*editor) {
 		return append([]func(*editor){
@@ -59,6 +62,11 @@ func TestStaticDrift(t *testing.T) {
 		"Fewer":     {"First those go that are too many.", []func(*editor){all, replicas(2)}, nil, ""},
 		"More":      {"First those are bought that are missing: they take of the same limit.", []func(*editor){all, replicas(4)}, nil, ""},
 		"Bound":     {"A pod that runs nowhere else keeps its node.", []func(*editor){claim(drifted, "n1"), pod(func(p *world.Pod) { p.NodeSelector = label.SetOf(label.Is(label.Hostname, "n1")) }, "a")}, nil, "n1 stays: no-place"},
+		"Both":      {"What keeps it is told, and not the budget.", []func(*editor){claim(drifted, "n1"), forbid("n1"), budget("0")}, nil, "n1 stays: do-not-disrupt"},
+		"Beside":    {"Pools that follow their pods are none of these.", []func(*editor){claim(drifted, "n1"), dynamic}, nil, "n1 + xlarge"},
+		"Coming": {"What has no node yet is too old already: nothing goes there.", []func(*editor){claim(drifted, "n1"), func(e *editor) {
+			e.must(e.SetClaim(world.Claim{Name: "x", Pool: world.PoolID{Kind: world.NodePool, Name: "q"}, Template: "t", Created: now - 3600, ExpireAfter: 60}))
+		}}, nil, "n1 + xlarge"},
 		"Under way": {"While one is replaced the next may be, within the budget.", begun(claim(drifted, "n2"), budget("2")), nil, "n2 + large"},
 		"OneByOne":  {"And not if the budget is one.", begun(claim(drifted, "n2"), budget("1")), nil, "n2 stays: disruption-budget"},
 	} {
@@ -135,6 +143,7 @@ func TestReplaceable(t *testing.T) {
 		"Bought": {[]func(*editor){replicas(4), func(e *editor) {
 			e.must(e.SetClaim(world.Claim{Name: "n4", Pool: world.PoolID{Kind: world.NodePool, Name: "p"}, Template: "t", Created: now}))
 		}}, false},
+		"Gone":    {[]func(*editor){func(e *editor) { e.DeletePool(world.PoolID{Kind: world.NodePool, Name: "p"}) }}, true},
 		"Dynamic": {[]func(*editor){pool(func(p *world.Pool) { p.Replicas = nil })}, true},
 	} {
 		t.Run(name, func(t *testing.T) {
