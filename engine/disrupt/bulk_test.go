@@ -43,7 +43,7 @@ func aging(t *rapid.T) (*world.World, string) {
 		}
 		c := *p.Claim
 		if c.Drifted = "NodePoolDrifted"; old {
-			c.ExpireAfter = 60
+			c.ExpireAfter = w.At() + 3600 - c.Created - 60
 		}
 		must(b.SetClaim(c))
 		lines = append(lines, fmt.Sprintf("# %s drifted, expires after %d", c.Name, c.ExpireAfter))
@@ -159,7 +159,7 @@ func TestExpiryIsBounded(t *testing.T) {
 	b := w.Edit()
 	for _, p := range w.Places() {
 		c := *p.Claim
-		c.ExpireAfter = 60
+		c.ExpireAfter = w.At() - c.Created - 60
 		if err := b.SetClaim(c); err != nil {
 			t.Fatal(err)
 		}

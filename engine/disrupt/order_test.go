@@ -35,6 +35,7 @@ func TestWhatComesFirst(t *testing.T) {
 	const saved = "n2 Underutilized begin; n3 Underutilized begin"
 	empty := func(e *editor) { e.DeletePod(world.Key{Namespace: "default", Name: "c"}) }
 	old := func(c *world.Claim) { c.ExpireAfter = 3590 }
+	overstayed := func(c *world.Claim) { c.ExpireAfter = 3600 - disrupt.Overstay }
 	for name, tc := range map[string]struct {
 		why     string
 		changes []func(*editor)
@@ -50,6 +51,7 @@ func TestWhatComesFirst(t *testing.T) {
 		"DriftStay": {"It is not where moving pods is switched off.", []func(*editor){claim(drifted, "n1")}, disrupt.Options{Only: all, Stay: true}, ""},
 		"DriftBusy": {"Nor while pods have just come.", []func(*editor){claim(drifted, "n1")}, disrupt.Options{Only: all, Busy: true}, ""},
 		"Old":       {"What is too old is replaced.", []func(*editor){claim(old, "n1")}, disrupt.Options{Only: all}, "n1 Expired begin"},
+		"TooOld":    {"It was not replaced in time, and goes as it is: nothing is bought for it.", []func(*editor){claim(overstayed, "n1")}, disrupt.Options{Only: all[:3]}, "n1 Expired carry-on"},
 		"OldStay":   {"Where pods are not to be moved it goes as it is.", []func(*editor){claim(old, "n1")}, disrupt.Options{Only: all, Stay: true}, "n1 Expired carry-on"},
 		"OldEmpty":  {"What is too old and runs nothing needs no other.", []func(*editor){claim(old, "n3"), empty}, disrupt.Options{Only: all[:3]}, "n3 Expired carry-on"},
 		"OldGoing":  {"What ends already is not replaced.", []func(*editor){claim(old, "n1"), claim(func(c *world.Claim) { c.Deleting = true }, "n1")}, disrupt.Options{Only: all[:3]}, ""},
