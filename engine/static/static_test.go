@@ -132,7 +132,13 @@ func TestDecide(t *testing.T) {
 		"Cheapest":  {why: "Then those with the least to move.", lines: "pool p replicas=1" + nodes("a b") + "\npod x x2 cpu=100m node=a\npod y cpu=1 node=b", want: "2 of 1; - b"},
 		"Protected": {why: "What forbids that it is moved goes last.", lines: "pool p replicas=1" + nodes("a b") + "\npod x cpu=100m node=a\npod y x2 cpu=100m node=b", more: []func(*world.Builder) error{forbid("x")}, want: "2 of 1; - b"},
 		"AllGo":     {why: "But it goes: the pool is to have none.", lines: "pool p replicas=0" + nodes("a") + "\npod x cpu=100m node=a", more: []func(*world.Builder) error{forbid("x")}, want: "1 of 0; - a"},
-		"Young":     {why: "What is not launched yet goes before all others.", lines: "pool p replicas=1" + nodes("a b"), claims: changes{"b": unlaunched}, want: "2 of 1; - b"},
+		"Leaves": {why: "What forbids it and ends already forbids nothing.", lines: "pool p replicas=1" + nodes("a b") + "\npod x cpu=100m node=a\npod y x2 cpu=100m node=b", more: []func(*world.Builder) error{forbid("x"), func(b *world.Builder) error {
+			p := *b.Snapshot(now).Pod(world.Key{Namespace: "default", Name: "x"})
+			p.Terminating = true
+			return b.SetPod(p)
+		}}, want: "2 of 1; - a"},
+		"Oldest": {why: "Of equals the oldest goes.", lines: "pool p replicas=1" + nodes("a b"), claims: changes{"b": func(c *world.Claim) { c.Created-- }}, want: "2 of 1; - b"},
+		"Young":  {why: "What is not launched yet goes before all others.", lines: "pool p replicas=1" + nodes("a b"), claims: changes{"b": unlaunched}, want: "2 of 1; - b"},
 		"Aged": {why: "Pods of a node that expires soon would have to move anyway.", lines: "pool p replicas=1" + nodes("a b") + "\npod x cpu=100m node=a\npod y x2 cpu=100m node=b", claims: changes{"b": func(c *world.Claim) {
 			c.ExpireAfter = 4000
 		}}, want: "2 of 1; - b"},
@@ -218,7 +224,47 @@ func TestCost(t *testing.T) {
 	if len(p.New) != 2 || p.Cost != p.New[0].Price+p.New[1].Price || p.Cost <= 0 {
 		t.Errorf("%d machines cost %d", len(p.New), p.Cost)
 	}
-	if c := w.Currencies(); len(c) > 0 && p.Currency != c[0] {
-		t.Errorf("the currency is %q, want %q", p.Currency, c[0])
+	if want := "EUR"; p.Currency != "" {
+		t.Errorf("the currency is %q where none is said", p.Currency)
+	} else if p = static.Decide(told(t, "type small cpu=4 memory=8Gi price=0.1\npool fixed replicas=2", nil, func(b *world.Builder) error {
+		c := *w.Catalogs()[0]
+		c.Currency = want
+		return b.SetCatalog(c)
+	}), static.Options{}); p.Currency != want {
+		t.Errorf("the currency is %q, want %q", p.Currency, want)
+	}
+	if p := static.Decide(world.NewBuilder().Snapshot(now), static.Options{}); len(p.Static) > 0 || p.Currency != "" {
+		t.Errorf("of nothing it is said %+v", p)
+	}
+}
+
+// Where several pools wait it is decided again when the first of them may buy, if that is not now.
+func TestAgainIsTheFirst(t *testing.T) {
+	failed := func(name string, times int, last int64) func(*world.Builder) error {
+		return func(b *world.Builder) error {
+			return b.SetBackoff(world.Backoff{BackoffID: world.BackoffID{Pool: world.PoolID{Kind: world.NodePool, Name: name}, Template: "t"}, Times: times, Last: last, Why: "it did not join"})
+		}
+	}
+	const lines = types + "pool p replicas=1\npool q replicas=1\npool r replicas=1"
+	for name, tc := range map[string]struct {
+		why  string
+		more []func(*world.Builder) error
+		want int64
+	}{
+		"First":  {"The second pool may buy first.", []func(*world.Builder) error{failed("p", 4, now), failed("q", 2, now), failed("r", 3, now)}, now + 10},
+		"None":   {"None failed.", nil, 0},
+		"Over":   {"Its wait is over: it is bought.", []func(*world.Builder) error{failed("p", 2, now-10)}, 0},
+		"Second": {"It has a second left.", []func(*world.Builder) error{failed("p", 2, now-9)}, now + 1},
+		"Broken": {"What is not to be had for another reason is not waited for, though it failed before.", []func(*world.Builder) error{failed("p", 2, now-100), failed("q", 3, now), func(b *world.Builder) error {
+			p := *b.Snapshot(now).Pool(world.PoolID{Kind: world.NodePool, Name: "p"})
+			p.NotReady = "broken"
+			return b.SetPool(p)
+		}}, now + 20},
+	} {
+		t.Run(name, func(t *testing.T) {
+			if p := static.Decide(told(t, lines, nil, tc.more...), static.Options{}); p.Again != tc.want {
+				t.Errorf("%s It is decided again at %d, want %d:\n%s", tc.why, p.Again, tc.want, p)
+			}
+		})
 	}
 }
