@@ -66,6 +66,13 @@ func TestStatus(t *testing.T) {
 		"Moves": {"Who asks for more than is done reads so, where no pods are moved.", nodePool(func(p *v1.NodePool) { p.Spec.Disruption.ConsolidationPolicy = v1.WhenEmptyOrUnderutilized }), good, map[string]string{
 			"Ready": "True Ready", pool.ConditionConsolidation: "False OnlyEmptyNodes",
 		}},
+		"Never": {"It gives nothing back at all.", nodePool(func(p *v1.NodePool) {
+			p.Spec.Disruption = v1.Disruption{ConsolidationPolicy: v1.WhenEmptyOrUnderutilized, ConsolidateAfter: v1.Never}
+		}), good, nil},
+		"Static": {"A static pool has no pods moved anyway.", nodePool(func(p *v1.NodePool) {
+			n := int64(2)
+			p.Spec.Replicas, p.Spec.Disruption.ConsolidationPolicy = &n, v1.WhenEmptyOrUnderutilized
+		}), good, nil},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -80,6 +87,9 @@ func TestStatus(t *testing.T) {
 			pool.Status(moving, pool.Seen{Now: noon, Class: tc.class})
 			if c := moving.Conditions().Get(pool.ConditionConsolidation); c != nil {
 				t.Errorf("pods are moved, and it goes on to say %+v", c)
+			}
+			if c := tc.pool.Conditions().Get(pool.ConditionConsolidation); c != nil && tc.status[pool.ConditionConsolidation] == "" {
+				t.Errorf("%s\nit asks for no more than is done, and says %+v", tc.why, c)
 			}
 			again := tc.pool.DeepCopy()
 			pool.Status(again, pool.Seen{Now: noon.Add(time.Hour), Class: tc.class, Still: true})
@@ -101,6 +111,8 @@ func TestHealth(t *testing.T) {
 		"Came":    {"It came up.", []pool.Outcome{fine}, "True"},
 		"One":     {"One failure may be chance.", []pool.Outcome{failed}, "Unknown"},
 		"Two":     {"Two of the last four are not.", []pool.Outcome{failed, fine, failed}, "False"},
+		"Fine":    {"One of three is none too many.", []pool.Outcome{fine, failed, fine}, "True"},
+		"Latest":  {"The newest count.", []pool.Outcome{fine, fine, fine, failed, failed}, "False"},
 		"Past":    {"Only the last four count.", []pool.Outcome{failed, failed, fine, fine, fine}, "True"},
 	}
 	for name, tc := range tests {
@@ -154,6 +166,16 @@ func TestOutcome(t *testing.T) {
 			c.Conditions().Unknown(v1.ConditionLaunched, v1.ReasonLaunchFailed, "", at(0))
 			deleted(c, 5*time.Minute)
 		}), "counted", true},
+		"Early": {"It had a moment left to launch.", claim(func(c *v1.NodeClaim) {
+			c.Conditions().Unknown(v1.ConditionLaunched, v1.ReasonLaunchFailed, "", at(0))
+			deleted(c, 5*time.Minute-time.Second)
+		}), "", true},
+		"InTime": {"It had a moment left to register.", claim(func(c *v1.NodeClaim) {
+			c.Conditions().True(v1.ConditionLaunched, "", "", at(time.Minute))
+			deleted(c, 16*time.Minute-time.Second)
+		}), "", true},
+		"Silent":   {"It went before anything was tried.", claim(func(c *v1.NodeClaim) { deleted(c, time.Hour) }), "", false},
+		"JustCame": {"It came up as this process began.", claim(func(c *v1.NodeClaim) { c.Conditions().True(v1.ConditionRegistered, "", "", at(0)) }), "counted", false},
 		"NotRegistered": {"It was launched and did not register.", claim(func(c *v1.NodeClaim) {
 			c.Conditions().True(v1.ConditionLaunched, "", "", at(time.Minute))
 			deleted(c, 16*time.Minute)
@@ -183,6 +205,7 @@ func TestUsage(t *testing.T) {
 	for _, err := range []error{
 		b.SetPool(world.Pool{ID: id}), b.SetPool(world.Pool{ID: empty}),
 		b.SetNode(node("a", false)), b.SetNode(node("b", false)), b.SetNode(node("going", true)),
+		b.SetClaim(world.Claim{Name: "coming", Pool: id, Capacity: amount.Of(amount.Entry{Name: amount.CPU, Value: 2 * amount.Unit})}),
 		b.SetNode(world.Node{Name: "foreign", Capacity: amount.Of(amount.Entry{Name: amount.CPU, Value: amount.Unit})}),
 	} {
 		if err != nil {
@@ -230,5 +253,66 @@ func TestClassOf(t *testing.T) {
 	said[0].ObservedGeneration = 3
 	if got := pool.ClassOf(o, said); got.Ready != metav1.ConditionTrue {
 		t.Errorf("what was said of this generation does not count: %+v", got)
+	}
+}
+
+// What is said of a wait, of a long list of problems and of what a Provisioner has is what there is to say.
+func TestWords(t *testing.T) {
+	p := nodePool()
+	pool.Status(p, pool.Seen{Now: noon, Waits: "the third in a row came to nothing"})
+	if c := p.Conditions().Get("BackOff"); c == nil || c.Status != metav1.ConditionTrue || c.Message != "the third in a row came to nothing" {
+		t.Errorf("of its wait it is said %+v", c)
+	}
+	pool.Status(p, pool.Seen{Now: noon})
+	if c := p.Conditions().Get("BackOff"); c != nil {
+		t.Errorf("it waits no more, and it is said %+v", c)
+	}
+	for i := range 100 {
+		p.Spec.Template.Spec.Taints = append(p.Spec.Template.Spec.Taints, corev1.Taint{Key: "not a key " + string(rune('a'+i%26)), Effect: corev1.TaintEffectNoSchedule})
+	}
+	pool.Status(p, pool.Seen{Now: noon})
+	if c := p.Conditions().Get(v1.ConditionValidationSucceeded); c == nil || len(c.Message) != 1024+len("...") {
+		t.Errorf("a hundred problems are told as %+v", c)
+	}
+	old := &v1alpha5.Provisioner{Spec: v1alpha5.ProvisionerSpec{ProviderRef: &v1alpha5.ProviderRef{Name: "n"}}}
+	used := amount.Of(amount.Entry{Name: amount.CPU, Value: 2 * amount.Unit}, amount.Entry{Name: amount.Memory}, amount.Entry{Name: amount.Nodes, Value: amount.Unit})
+	pool.StatusOfProvisioner(old, used, pool.Not{Yet: "the third"}, noon.Add(-time.Hour), noon)
+	if len(old.Status.Resources) != 1 || old.Status.Resources.Cpu().Value() != 2 {
+		t.Errorf("of what it has it is said %v", old.Status.Resources)
+	}
+	if c := old.Status.Conditions; len(c) != 1 || c[0].Message != "the third" {
+		t.Errorf("of its wait it is said %+v", c)
+	}
+	for _, scaled := range []time.Time{noon.Add(-2 * time.Hour), {}} {
+		if pool.StatusOfProvisioner(old, used, pool.Not{Yet: "the fourth"}, scaled, noon); !old.Status.LastScaleTime.Time.Equal(noon.Add(-time.Hour)) {
+			t.Errorf("it is said to have been scaled at %s, before it was", old.Status.LastScaleTime)
+		}
+	}
+	if c := old.Status.Conditions; len(c) != 1 || c[0].Message != "the fourth" {
+		t.Errorf("of its wait it is said %+v", c)
+	}
+	if pool.StatusOfProvisioner(old, nil, pool.Not{}, noon, noon); !old.Status.LastScaleTime.Time.Equal(noon) || len(old.Status.Resources) != 1 || len(old.Status.Conditions) != 0 {
+		t.Errorf("an hour later it is said %+v", old.Status)
+	}
+}
+
+// A pool was scaled when its newest node was made.
+func TestScaled(t *testing.T) {
+	b := world.NewBuilder()
+	p, q := world.PoolID{Kind: world.NodePool, Name: "p"}, world.PoolID{Kind: world.NodePool, Name: "q"}
+	for _, err := range []error{
+		b.SetNode(world.Node{Name: "a", Pool: p, Created: 100}), b.SetNode(world.Node{Name: "b", Pool: p, Created: 300}), b.SetNode(world.Node{Name: "c", Pool: p, Created: 200}),
+		b.SetNode(world.Node{Name: "d", Pool: q, Created: 900}), b.SetClaim(world.Claim{Name: "e", Pool: p}),
+	} {
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	w := b.Snapshot(1000)
+	if got := pool.Scaled(w, p); got.Unix() != 300 {
+		t.Errorf("it was scaled at %d, want 300", got.Unix())
+	}
+	if got := pool.Scaled(w, world.PoolID{Kind: world.NodePool, Name: "r"}); !got.IsZero() {
+		t.Errorf("one without nodes was scaled at %s", got)
 	}
 }

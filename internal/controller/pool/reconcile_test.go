@@ -1,0 +1,252 @@
+package pool
+
+import (
+	"context"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	v1 "github.com/tenon-sh/tenon/api/karpenter/v1"
+	"github.com/tenon-sh/tenon/engine/world"
+	"github.com/tenon-sh/tenon/internal/apitest"
+	"github.com/tenon-sh/tenon/internal/cluster"
+)
+
+// began is when the process began.
+var began = time.Date(2026, 1, 1, 12, 0, 0, 0, time.UTC)
+
+// claimOf is a claim of pool p, whose uid is that of its name.
+func claimOf(name string, changes ...func(*v1.NodeClaim)) *v1.NodeClaim {
+	c := &v1.NodeClaim{ObjectMeta: metav1.ObjectMeta{
+		Name: name, UID: types.UID(name), Labels: map[string]string{v1.LabelNodePool: "p"},
+		OwnerReferences: []metav1.OwnerReference{{Kind: "Other", Name: "o", UID: "o"}, {Kind: "NodePool", Name: "p", UID: "p"}},
+	}}
+	for _, change := range changes {
+		change(c)
+	}
+	return c
+}
+
+// What became of a machine counts for its pool once, if it became so while we looked.
+func TestJudge(t *testing.T) {
+	registered := func(c *v1.NodeClaim) { c.Conditions().True(v1.ConditionRegistered, "", "", began.Add(time.Minute)) }
+	before := func(c *v1.NodeClaim) { c.Conditions().True(v1.ConditionRegistered, "", "", began.Add(-time.Minute)) }
+	launched := func(c *v1.NodeClaim) { c.Conditions().True(v1.ConditionLaunched, "", "", began) }
+	leaving := func(c *v1.NodeClaim) { c.DeletionTimestamp = &metav1.Time{Time: began.Add(20 * time.Minute)} }
+	for name, tc := range map[string]struct {
+		why    string
+		seen   []*v1.NodeClaim // one after the other
+		failed []bool          // what is known of the pool then
+		told   int             // how often its pool is to be looked at
+	}{
+		"Waits":    {"It is on its way.", []*v1.NodeClaim{claimOf("a"), claimOf("a", launched)}, nil, 0},
+		"Came":     {"It came up.", []*v1.NodeClaim{claimOf("a", launched), claimOf("a", registered)}, []bool{false}, 1},
+		"Once":     {"It counts once.", []*v1.NodeClaim{claimOf("a", registered), claimOf("a", registered)}, []bool{false}, 1},
+		"Each":     {"Each counts.", []*v1.NodeClaim{claimOf("a", registered), claimOf("b", registered)}, []bool{false, false}, 2},
+		"Before":   {"An earlier process has counted it.", []*v1.NodeClaim{claimOf("a", before)}, nil, 0},
+		"Failed":   {"It did not register.", []*v1.NodeClaim{claimOf("a", launched), claimOf("a", launched, leaving)}, []bool{true}, 1},
+		"Left":     {"It was leaving when we came.", []*v1.NodeClaim{claimOf("a", launched, leaving)}, nil, 0},
+		"Nobody's": {"It is of no pool.", []*v1.NodeClaim{claimOf("a", registered, func(c *v1.NodeClaim) { c.Labels = nil })}, nil, 0},
+		"Orphan":   {"No pool owns it.", []*v1.NodeClaim{claimOf("a", registered, func(c *v1.NodeClaim) { c.OwnerReferences = c.OwnerReferences[:1] })}, nil, 0},
+	} {
+		t.Run(name, func(t *testing.T) {
+			r := &NodePools{Now: func() time.Time { return began.Add(20 * time.Minute) }, began: began, health: map[types.UID]Health{}, judged: map[types.UID]bool{}}
+			told := 0
+			for _, c := range tc.seen {
+				for _, req := range r.judge(t.Context(), c) {
+					if told++; req.Name != "p" {
+						t.Errorf("%s It is %s that is to be looked at", tc.why, req.Name)
+					}
+				}
+			}
+			if diff := cmp.Diff(tc.failed, r.health["p"].Failed); diff != "" || told != tc.told {
+				t.Errorf("%s The pool is looked at %d times, want %d; failures -want +got\n%s", tc.why, told, tc.told, diff)
+			}
+			if got := r.judge(t.Context(), &corev1.Node{}); got != nil {
+				t.Errorf("a node is judged: %v", got)
+			}
+		})
+	}
+}
+
+// What is remembered of how machines came up is forgotten with what they were asked for by.
+func TestHealthOfAPool(t *testing.T) {
+	at := func(generation, said int64, status metav1.ConditionStatus) *v1.NodePool {
+		p := &v1.NodePool{ObjectMeta: metav1.ObjectMeta{Name: "p", UID: "p", Generation: said}}
+		p.Status.NodeClassObservedGeneration = 7
+		switch status {
+		case metav1.ConditionTrue:
+			p.Conditions().True(v1.ConditionNodeRegistrationHealthy, "", "", began)
+		case metav1.ConditionFalse:
+			p.Conditions().False(v1.ConditionNodeRegistrationHealthy, "RegistrationFailed", "it did not", began)
+		default:
+			p.Conditions().Unknown(v1.ConditionNodeRegistrationHealthy, "AwaitingReconciliation", "nobody knows", began)
+		}
+		p.Generation = generation
+		return p
+	}
+	known := map[types.UID]Health{"p": {Failed: []bool{true}}}
+	for name, tc := range map[string]struct {
+		why   string
+		pool  *v1.NodePool
+		class int64
+		knows map[types.UID]Health
+		want  []bool
+	}{
+		"Silent":     {"It has said nothing.", &v1.NodePool{ObjectMeta: metav1.ObjectMeta{UID: "p"}}, 7, nil, nil},
+		"Fine":       {"An earlier process has said that machines come up.", at(2, 2, metav1.ConditionTrue), 7, nil, []bool{false}},
+		"Broken":     {"It has said that they do not.", at(2, 2, metav1.ConditionFalse), 7, nil, []bool{true, true}},
+		"Unknown":    {"It did not know.", at(2, 2, metav1.ConditionUnknown), 7, nil, nil},
+		"Ours":       {"What this process has seen counts.", at(2, 2, metav1.ConditionTrue), 7, known, []bool{true}},
+		"OtherPool":  {"That was another generation of the pool.", at(3, 2, metav1.ConditionTrue), 7, known, nil},
+		"OtherClass": {"That was another generation of its class.", at(2, 2, metav1.ConditionTrue), 8, known, nil},
+	} {
+		t.Run(name, func(t *testing.T) {
+			r := &NodePools{}
+			for uid, h := range tc.knows {
+				r.health = map[types.UID]Health{uid: h}
+			}
+			got := r.healthOf(tc.pool, Class{Generation: tc.class})
+			if diff := cmp.Diff(tc.want, got.Failed); diff != "" {
+				t.Errorf("%s -want +got\n%s", tc.why, diff)
+			}
+			if again := r.healthOf(tc.pool, Class{Generation: tc.class}); !cmp.Equal(again, got) {
+				t.Errorf("%s Asked again it is %+v, and was %+v", tc.why, again, got)
+			}
+		})
+	}
+}
+
+// A NodePool has its hash, and claims that another version gave one have it too, but for those that have drifted by then.
+func TestHashes(t *testing.T) {
+	annotated := func(hash, version string) func(*v1.NodeClaim) {
+		return func(c *v1.NodeClaim) {
+			c.Annotations = map[string]string{v1.AnnotationPoolHash: hash, v1.AnnotationPoolHashVersion: version, "mine": "kept"}
+		}
+	}
+	now := func() time.Time { return began }
+	p := &v1.NodePool{ObjectMeta: metav1.ObjectMeta{Name: "p", Annotations: map[string]string{"mine": "kept", v1.AnnotationPoolHashVersion: "v3"}}}
+	store := apitest.New(t, now, p,
+		claimOf("older", annotated("1", "v3")),
+		claimOf("drifted", annotated("1", "v3"), func(c *v1.NodeClaim) { c.Conditions().True(v1.ConditionDrifted, "NodePoolDrifted", "", began) }),
+		claimOf("ours", annotated("2", v1.HashVersion)),
+		claimOf("bare"),
+		claimOf("other", annotated("1", "v3"), func(c *v1.NodeClaim) { c.Labels[v1.LabelNodePool] = "q" }),
+	)
+	classes := func(context.Context, v1.NodeClassReference) (Class, error) {
+		return Class{Ready: metav1.ConditionTrue}, nil
+	}
+	r := &NodePools{Client: store, Cluster: cluster.New(now), Now: now, Classes: classes}
+	if _, err := r.Reconcile(t.Context(), ctrl.Request{NamespacedName: client.ObjectKey{Name: "p"}}); err != nil {
+		t.Fatal(err)
+	}
+	if err := store.Get(t.Context(), client.ObjectKeyFromObject(p), p); err != nil {
+		t.Fatal(err)
+	}
+	hash := p.Hash()
+	if p.Annotations[v1.AnnotationPoolHash] != hash || p.Annotations[v1.AnnotationPoolHashVersion] != v1.HashVersion || p.Annotations["mine"] != "kept" {
+		t.Errorf("the pool has %v", p.Annotations)
+	}
+	for name, want := range map[string]string{"older": hash, "drifted": "1", "ours": "2", "bare": "", "other": "1"} {
+		c := &v1.NodeClaim{}
+		if err := store.Get(t.Context(), client.ObjectKey{Name: name}, c); err != nil {
+			t.Fatal(err)
+		}
+		if got := c.Annotations[v1.AnnotationPoolHash]; got != want {
+			t.Errorf("%s has the hash %q, want %q", name, got, want)
+		}
+		version := map[bool]string{true: "v3", false: v1.HashVersion}[name == "other"]
+		if got := c.Annotations[v1.AnnotationPoolHashVersion]; got != version && name != "bare" {
+			t.Errorf("%s has a hash of version %q, want %q", name, got, version)
+		}
+	}
+}
+
+// A pool is looked at again while its class is not ready, is told which class it lacks, and is left alone once it is being deleted.
+func TestReconcile(t *testing.T) {
+	now := func() time.Time { return began }
+	ref := &v1.NodeClassReference{Group: "g", Kind: "EC2NodeClass", Name: "n"}
+	for name, tc := range map[string]struct {
+		why     string
+		ref     *v1.NodeClassReference
+		class   Class
+		message string // part of what is said of its class
+		again   time.Duration
+	}{
+		"Ready":   {"All is well.", ref, Class{Ready: metav1.ConditionTrue}, "", 0},
+		"Missing": {"Its class does not exist.", ref, Class{Missing: true}, `EC2NodeClass "n" does not exist`, unready},
+		"Said":    {"Who looked for the class says more.", ref, Class{Missing: true, Message: "there is no such kind"}, "there is no such kind", unready},
+		"NoName":  {"It names none.", nil, Class{Ready: metav1.ConditionTrue}, "the pool names no class", unready},
+	} {
+		t.Run(name, func(t *testing.T) {
+			p := &v1.NodePool{ObjectMeta: metav1.ObjectMeta{Name: "p"}}
+			p.Spec.Template.Spec.NodeClassRef = tc.ref
+			store := apitest.New(t, now, p)
+			r := &NodePools{Client: store, Cluster: cluster.New(now), Now: now, Classes: func(context.Context, v1.NodeClassReference) (Class, error) { return tc.class, nil }}
+			result, err := r.Reconcile(t.Context(), ctrl.Request{NamespacedName: client.ObjectKeyFromObject(p)})
+			if err != nil || result.RequeueAfter != tc.again {
+				t.Errorf("%s %v, %v; want to look again after %v", tc.why, result, err, tc.again)
+			}
+			if err := store.Get(t.Context(), client.ObjectKeyFromObject(p), p); err != nil {
+				t.Fatal(err)
+			}
+			if c := p.Conditions().Get(v1.ConditionNodeClassReady); c == nil || !strings.Contains(c.Message, tc.message) {
+				t.Errorf("%s It is said %+v", tc.why, c)
+			}
+		})
+	}
+	gone := &v1.NodePool{ObjectMeta: metav1.ObjectMeta{Name: "p", Finalizers: []string{"x/y"}, DeletionTimestamp: &metav1.Time{Time: began}}}
+	store := apitest.New(t, now, gone)
+	r := &NodePools{Client: store, Cluster: cluster.New(now), Now: now}
+	if _, err := r.Reconcile(t.Context(), ctrl.Request{NamespacedName: client.ObjectKeyFromObject(gone)}); err != nil {
+		t.Errorf("a pool that is being deleted: %v", err)
+	}
+	if _, err := r.Reconcile(t.Context(), ctrl.Request{NamespacedName: client.ObjectKey{Name: "none"}}); err != nil {
+		t.Errorf("a pool that is gone: %v", err)
+	}
+}
+
+// A class concerns the pools that name it.
+func TestPoolsOfAClass(t *testing.T) {
+	named := func(name, class string) *v1.NodePool {
+		p := &v1.NodePool{ObjectMeta: metav1.ObjectMeta{Name: name}}
+		if class != "" {
+			p.Spec.Template.Spec.NodeClassRef = &v1.NodeClassReference{Name: class}
+		}
+		return p
+	}
+	r := &NodePools{Client: apitest.New(t, func() time.Time { return began }, named("a", "x"), named("b", "y"), named("c", "x"), named("d", ""))}
+	var got []string
+	for _, req := range r.ofClass(t.Context(), &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: "x"}}) {
+		got = append(got, req.Name)
+	}
+	if diff := cmp.Diff([]string{"a", "c"}, got); diff != "" {
+		t.Errorf("-want +got\n%s", diff)
+	}
+}
+
+// A status is told again when it would say something else, and not before.
+func TestNews(t *testing.T) {
+	var c counter
+	id := func(name string) world.PoolID { return world.PoolID{Kind: world.NodePool, Name: name} }
+	if !c.news(id("a"), "1") {
+		t.Error("nothing was told, and there is nothing to tell")
+	}
+	c.told(id("a"), "1")
+	c.told(id("b"), "2")
+	for name, says := range map[string]string{"a": "1", "b": "2"} {
+		if c.news(id(name), says) {
+			t.Errorf("%s is told the same again", name)
+		}
+		if !c.news(id(name), "3") {
+			t.Errorf("%s is not told what is new", name)
+		}
+	}
+}
