@@ -44,12 +44,12 @@ func (i *idler) emptiness() {
 // emptyFor reports whether a machine has been empty for as long as its pool
 // wants, and notes when it will have been.
 func (i *idler) emptyFor(p *world.Place) bool {
-	if !hold.IsEmpty(p) || p.Deleting() {
+	if !hold.IsEmpty(p) {
 		return false
 	}
 	pool := i.world.Pool(p.Pool())
 	for _, h := range i.book.Any(p) {
-		if h.Code == reason.DoNotDisrupt && p.Node != nil && p.Claim.Initialized {
+		if h.Code == reason.DoNotDisrupt && p.Claim.Initialized {
 			i.keep(p, h)
 			break
 		}

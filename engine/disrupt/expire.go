@@ -17,7 +17,7 @@ const Overstay = 15 * 60
 func (i *idler) expiration() {
 	for _, p := range i.world.Places() {
 		c := p.Claim
-		if c == nil || c.ExpireAfter <= 0 || p.Deleting() || i.book.Given(p) {
+		if c == nil || c.ExpireAfter <= 0 || p.Deleting() {
 			continue
 		}
 		at := c.Created + c.ExpireAfter
@@ -41,5 +41,5 @@ func TooOld(w *world.World, p *world.Place) bool {
 // it goes: there are such pods, and what a static pool has is not bought for pods.
 func Replaced(w *world.World, p *world.Place) bool {
 	pool := w.Pool(p.Pool())
-	return p.Node != nil && p.Claim != nil && p.Claim.Initialized && pool != nil && pool.Replicas == nil && slices.ContainsFunc(p.Pods, (*world.Pod).Moves)
+	return p.Claim != nil && p.Claim.Initialized && pool != nil && pool.Replicas == nil && slices.ContainsFunc(p.Pods, (*world.Pod).Moves)
 }

@@ -37,7 +37,7 @@ func (d *decision) idle() bool {
 // mark is known everywhere.
 func (d *decision) leave(g plan.Give) plan.Command {
 	c := plan.Command{Reason: g.Reason, Verdict: plan.CarryOn, Back: []plan.Give{g}}
-	if g.Reason == plan.Expired || g.Node == "" {
+	if g.Reason == plan.Expired {
 		return c
 	}
 	switch known := d.options.Marked[g.Node]; {

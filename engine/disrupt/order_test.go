@@ -28,6 +28,24 @@ func cheaper(e *editor) {
 	}
 }
 
+// strangers are a node that no pool has asked for, and a claim without a node of a pool that is gone. Neither has room.
+func strangers(e *editor) {
+	e.must(e.SetNode(world.Node{Name: "foreign", Ready: true}))
+	e.must(e.SetPod(world.Pod{Key: world.Key{Namespace: "default", Name: "abroad"}, Node: "foreign"}))
+	e.must(e.SetClaim(world.Claim{Name: "bare", Pool: world.PoolID{Kind: world.NodePool, Name: "gone"}, ProviderID: "bare", Launched: true, Created: now - 3600}))
+}
+
+// Nothing is said of what is not ours, and nothing breaks for it.
+func TestStrangers(t *testing.T) {
+	w := told(t, town, strangers, pool(func(p *world.Pool) { p.Disruption.Budgets = []world.Budget{{Nodes: "0"}} }))
+	if disrupt.TooOld(w, w.Place("foreign")) || disrupt.Replaced(w, w.Place("foreign")) || disrupt.Intended(w.Place("foreign")) {
+		t.Error("a node that no pool has asked for is to go")
+	}
+	if !disrupt.Settled(w) || disrupt.Eligible(w) != 0 || len(disrupt.Closed(w)) != 1 {
+		t.Errorf("settled %t, eligible %d, closed %v", disrupt.Settled(w), disrupt.Eligible(w), disrupt.Closed(w))
+	}
+}
+
 // Pods are moved to save money only while nothing is replaced, and never while pods have just come or moving is switched off.
 // What goes as it is, and what goes already, is no reason to wait.
 func TestWhatComesFirst(t *testing.T) {
@@ -54,12 +72,12 @@ func TestWhatComesFirst(t *testing.T) {
 		"TooOld":    {"It was not replaced in time, and goes as it is: nothing is bought for it.", []func(*editor){claim(overstayed, "n1")}, disrupt.Options{Only: all[:3]}, "n1 Expired carry-on"},
 		"OldStay":   {"Where pods are not to be moved it goes as it is.", []func(*editor){claim(old, "n1")}, disrupt.Options{Only: all, Stay: true}, "n1 Expired carry-on"},
 		"OldEmpty":  {"What is too old and runs nothing needs no other.", []func(*editor){claim(old, "n3"), empty}, disrupt.Options{Only: all[:3]}, "n3 Expired carry-on"},
-		"OldGoing":  {"What ends already is not replaced.", []func(*editor){claim(old, "n1"), claim(func(c *world.Claim) { c.Deleting = true }, "n1")}, disrupt.Options{Only: all[:3]}, ""},
+		"OldGoing":  {"What ends already is neither replaced nor ended again.", []func(*editor){claim(old, "n1"), claim(overstayed, "n2"), claim(func(c *world.Claim) { c.Deleting = true }, "n2"), claim(func(c *world.Claim) { c.Deleting = true }, "n1")}, disrupt.Options{Only: all[:3]}, ""},
 		"Empty":     {"What is empty is no reason to move no others.", []func(*editor){empty}, disrupt.Options{Only: all}, "n3 Empty begin; n1 n2 Underutilized begin"},
 		"Begun":     {"Nor is what has begun.", []func(*editor){claim(going, "n1")}, disrupt.Options{Only: all, Marked: map[string]int64{"n1": 10_000}}, "n1 Underutilized carry-on; n3 Underutilized begin"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			p := disrupt.Decide(told(t, town, append([]func(*editor){cheaper}, tc.changes...)...), tc.options)
+			p := disrupt.Decide(told(t, town, append([]func(*editor){cheaper, strangers}, tc.changes...)...), tc.options)
 			if diff := cmp.Diff(tc.want, orders(p)); diff != "" {
 				t.Errorf("%s -want +got\n%s", tc.why, diff)
 			}
@@ -210,6 +228,10 @@ func TestPodsOfACommand(t *testing.T) {
 	daemon := func(e *editor) {
 		e.must(e.SetPod(world.Pod{Key: world.Key{Namespace: "default", Name: "log"}, DaemonSet: "default/log", Node: "n1"}))
 		e.must(e.SetPod(world.Pod{Key: world.Key{Namespace: "default", Name: "a2"}, Node: "n1"}))
+	}
+	moves := disrupt.Decide(told(t, town, daemon, claim(drifted, "n1")), disrupt.Options{Only: []disrupt.Part{disrupt.Replacing}}).Commands[0].Moves
+	if len(moves) != 1 || moves[0].Node != "n2" || moves[0].Claim != "n2" || len(moves[0].Pods) != 2 || moves[0].Pods[0].Name != "a" {
+		t.Errorf("its pods are to go to %+v, want a and a2 to n2", moves)
 	}
 	for name, p := range map[string]plan.Plan{
 		"begins":    disrupt.Decide(told(t, town, daemon, claim(drifted, "n1")), disrupt.Options{Only: []disrupt.Part{disrupt.Replacing}}),

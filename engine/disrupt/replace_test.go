@@ -9,6 +9,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/tenon-sh/tenon/engine/amount"
 	"github.com/tenon-sh/tenon/engine/disrupt"
 	"github.com/tenon-sh/tenon/engine/enginetest"
 	"github.com/tenon-sh/tenon/engine/label"
@@ -189,6 +190,15 @@ func TestJudge(t *testing.T) {
 		"Unknown":   {"What its pool sells is nothing to a node that goes for its price.", bought(pool(func(p *world.Pool) { p.NotReady = "its class is broken" })), false, "may"},
 		"Known":     {"That it has drifted is known.", bought(claim(func(c *world.Claim) { c.Going, c.Drifted = plan.Drifted, "x" }, "n1", "n2"), pool(func(p *world.Pool) { p.NotReady = "its class is broken" })), false, "may"},
 		"Unread":    {"It may only seem to be what its pool asks for.", bought(claim(func(c *world.Claim) { c.Going = plan.Drifted }, "n1", "n2"), pool(func(p *world.Pool) { p.NotReady = "its class is broken" })), false, "passing: n2: not-ready (what its pool asks for cannot be read now, so it is not known whether it has drifted)"},
+		"Unbought":  {"Nothing was bought for it: it stays, and nothing is lost by that.", one(claim(func(c *world.Claim) { c.Going = plan.Drifted }, "n1"), pool(func(p *world.Pool) { p.NotReady = "its class is broken" })), false, "no: n1: policy (it is what its pool asks for again)"},
+		"PartlyOnItsWay": {"One pod has room only on a machine that is not complete yet, the other on one that is.", one(claim(func(c *world.Claim) { c.Initialized = false }, "n3"), func(e *editor) {
+			e.DeletePod(world.Key{Namespace: "default", Name: "c"})
+			p := *e.Snapshot(now).Pod(world.Key{Namespace: "default", Name: "a"})
+			p.Name = "z"
+			e.must(e.SetPod(p))
+			p.Name, p.Requests = "a", p.Requests.Plus(p.Requests).Plus(p.Requests).Plus(amount.Of(amount.Entry{Name: amount.CPU, Value: amount.Unit / 2}))
+			e.must(e.SetPod(p))
+		}), false, "waits"},
 		"PoolGone": {"Nothing says any more that it is to go.", bought(claim(func(c *world.Claim) { c.Going = plan.Drifted }, "n1", "n2"), func(e *editor) {
 			e.DeletePool(world.PoolID{Kind: world.NodePool, Name: "p"})
 		}), false, "no: n1: policy (its pool is gone, so nothing says when it may be given back)"},
@@ -350,7 +360,9 @@ func TestOverdue(t *testing.T) {
 		"Inhabited": {"A pod runs on it.", []func(*editor){stray(60, 30), full, func(e *editor) {
 			e.must(e.SetPod(world.Pod{Key: world.Key{Namespace: "default", Name: "d"}, Node: "n3"}))
 		}}, nil, "n3 stays; n3 waits: after-others (what was bought for nodes that stay after all is given back first)"},
-		"Ordinary":    {"A machine that was bought for pods that wait may be late: its room counts.", []func(*editor){stray(3000, -1), claim(func(c *world.Claim) { c.Replaces = nil }, "n3"), claim(drifted, "n2")}, nil, "n2 goes"},
+		"Ordinary":    {"A machine that was bought for pods that wait may be late: its room counts.", []func(*editor){stray(3000, -1), claim(func(c *world.Claim) { c.Replaces = nil }, "n3"), claim(drifted, "n2"), whole("a")}, nil, "n2 goes"},
+		"SameNode":    {"Its node waits for it, though it would be bought of another pool now.", []func(*editor){stray(601, -1), claim(drifted, "n1"), full, second}, nil, "n1 stays: " + awaited},
+		"FirstOfTwo":  {"One that waits for that says so for all.", []func(*editor){stray(60, -1), claim(drifted, "n1", "n2"), full}, nil, "n3 goes; n1 waits: after-others (what was bought for nodes that stay after all is given back first)"},
 		"Same":        {"Its node waits for it.", []func(*editor){stray(601, -1), claim(drifted, "n1"), full}, nil, "n1 stays: " + awaited},
 		"Another":     {"The next of the same pool would fare no better.", []func(*editor){stray(601, -1), claim(drifted, "n2"), full}, nil, "n2 stays: " + awaited},
 		"Fits":        {"Its pod has a place that is there: nothing is bought.", []func(*editor){stray(601, -1), claim(drifted, "n2")}, nil, "n2 goes"},
@@ -494,6 +506,16 @@ func TestMarks(t *testing.T) {
 				t.Errorf("%s: %+v", tc.why, c)
 			}
 		})
+	}
+	bought := claim(func(c *world.Claim) { c.Replaces, c.Created = []string{"n1"}, now-60 }, "n3")
+	c := disrupt.Decide(told(t, town, claim(going, "n1"), guard(0), bought), disrupt.Options{Only: []disrupt.Part{disrupt.Judging}, Marked: map[string]int64{"n1": 5 * 60 * 1000}}).Commands[0]
+	if c.Verdict != plan.Wait {
+		t.Errorf("one that something was bought for waits as long as for that: %+v", c)
+	}
+	late := claim(func(c *world.Claim) { c.Created = now - 601 }, "n3")
+	c = disrupt.Decide(told(t, town, claim(going, "n1"), guard(0), bought, late), judging()).Commands[0]
+	if c.Verdict != plan.TakeBack || c.Why.Code != reason.Starting || len(c.Why.Causes) != 1 || c.Why.Causes[0].Code != reason.Guarded {
+		t.Errorf("it waits no longer, and it is said what kept it: %+v", c)
 	}
 	bare := told(t, town, claim(going, "n1", "n2")).Edit()
 	n := *w.Place("n1").Node

@@ -115,6 +115,7 @@ func TestJudgeStatic(t *testing.T) {
 		}}, 10_000, "no: default/a: no-place (the pod has no place elsewhere any more)"},
 		"Just":    {"The mark has only just been seen: what was bought may not be.", nil, 0, "waits"},
 		"Gone":    {"Nothing was bought, or it is gone: the pool keeps its number.", nil, 10_000, "no: n1: static-pool (what was bought instead is gone, and its pool is to keep its number)"},
+		"Guarded": {"What passes by itself is waited for.", []func(*editor){guard(0)}, 10_000, "passing: default/a: pod-disruption-budget (PodDisruptionBudget default/g allows no eviction now)"},
 		"Instead": {"It does not go by itself, although its pods have places.", []func(*editor){func(e *editor) { e.DeletePod(world.Key{Namespace: "default", Name: "a"}) }}, 10_000, "no: n1: static-pool (what was bought instead is gone, and its pool is to keep its number)"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -149,6 +150,47 @@ func TestReplaceable(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			if got := disrupt.Replaceable(told(t, fixed, append([]func(*editor){limit}, tc.changes...)...), c); got != tc.want {
 				t.Errorf("replaceable is %t, want %t", got, tc.want)
+			}
+		})
+	}
+}
+
+// What counts for the number of a static pool is what is there and stays, or what it is replaced by.
+func TestReplicas(t *testing.T) {
+	names := func(places []*world.Place) (out string) {
+		for _, p := range places {
+			out += p.Name()
+		}
+		return out
+	}
+	for name, tc := range map[string]struct {
+		why      string
+		changes  []func(*editor)
+		want     string // those that are here, that are being replaced, and that stay
+		missing  int
+		surplus  int
+		replicas int
+	}{
+		"All":       {"All count.", nil, "n1n2n3 () n1n2n3", 0, 0, 3},
+		"Missing":   {"One more is wanted.", nil, "n1n2n3 () n1n2n3", 1, 0, 4},
+		"Surplus":   {"Two fewer are wanted.", nil, "n1n2n3 () n1n2n3", 0, 2, 1},
+		"Deleting":  {"One goes.", []func(*editor){claim(func(c *world.Claim) { c.Deleting = true }, "n1")}, "n2n3 () n2n3", 1, 0, 3},
+		"Replacing": {"One goes once another has come.", []func(*editor){claim(func(c *world.Claim) { c.Drifted, c.Going = "x", plan.Drifted }, "n1"), claim(func(c *world.Claim) { c.Replaces = []string{"n1"} }, "n3")}, "n1n2n3 (n1) n2n3", 0, 0, 2},
+		"Stray":     {"One was bought for another that stays.", []func(*editor){claim(func(c *world.Claim) { c.Replaces = []string{"n1"} }, "n3")}, "n1n2 () n1n2", 0, 0, 2},
+		"Others": {"One is of another pool, one of none.", []func(*editor){claim(func(c *world.Claim) { c.Pool.Name = "q" }, "n1"), strangers, func(e *editor) {
+			e.must(e.SetPool(world.Pool{ID: world.PoolID{Kind: world.NodePool, Name: "q"}}))
+		}}, "n2n3 () n2n3", 0, 0, 2},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := told(t, fixed, append([]func(*editor){pool(func(p *world.Pool) { p.Replicas = &tc.replicas })}, tc.changes...)...)
+			id := world.PoolID{Kind: world.NodePool, Name: "p"}
+			all := disrupt.BegunIn(w).Replicas(w)
+			r := all[id]
+			if got := fmt.Sprintf("%s (%s) %s", names(r.Here), names(r.Replacing), names(r.Staying())); got != tc.want || len(all) != 1 {
+				t.Errorf("%s of %d pools: %s, want %s", tc.why, len(all), got, tc.want)
+			}
+			if r.Missing(w.Pool(id)) != tc.missing || r.Surplus(w.Pool(id)) != tc.surplus {
+				t.Errorf("%s %d are missing, want %d, and %d too many, want %d", tc.why, r.Missing(w.Pool(id)), tc.missing, r.Surplus(w.Pool(id)), tc.surplus)
 			}
 		})
 	}
