@@ -132,6 +132,11 @@ func TestHealth(t *testing.T) {
 			if c := p.Conditions().Get(v1.ConditionNodeRegistrationHealthy); string(c.Status) != tc.want {
 				t.Errorf("%s, want %s: %s", c.Status, tc.want, tc.why)
 			}
+			other := p.DeepCopy()
+			pool.Status(other, pool.Seen{Now: noon, Health: h, Class: pool.Class{Generation: 9}})
+			if c := other.Conditions().Get(v1.ConditionNodeRegistrationHealthy); c.Status != metav1.ConditionUnknown || other.Status.NodeClassObservedGeneration != 9 {
+				t.Errorf("with another generation of its class it is %s", c.Status)
+			}
 			p.Generation++
 			pool.Status(p, pool.Seen{Now: noon, Health: h})
 			if c := p.Conditions().Get(v1.ConditionNodeRegistrationHealthy); c.Status != metav1.ConditionUnknown {
@@ -213,6 +218,9 @@ func TestUsage(t *testing.T) {
 		}
 	}
 	w := b.Snapshot(noon.Unix())
+	if all := pool.Usage(w); len(all) != 2 {
+		t.Errorf("what is of no pool is told: %v", all)
+	}
 	p := nodePool()
 	pool.Status(p, pool.Seen{Now: noon, Used: pool.Usage(w)[id]})
 	got := map[string]string{}
@@ -249,6 +257,16 @@ func TestClassOf(t *testing.T) {
 	said := []metav1.Condition{{Type: condition.Ready, Status: metav1.ConditionTrue, ObservedGeneration: 2}}
 	if got := pool.ClassOf(o, said); got.Ready != "" {
 		t.Errorf("what was said of another generation counts: %+v", got)
+	}
+	said[0].ObservedGeneration = 0
+	if got := pool.ClassOf(o, said); got.Ready != metav1.ConditionTrue {
+		t.Errorf("what was said of no generation does not count: %+v", got)
+	}
+	if got := pool.ClassOf(o, []metav1.Condition{{Type: "Other", Status: metav1.ConditionTrue, ObservedGeneration: 3}}); got.Ready != "" || got.Ending || got.Generation != 3 {
+		t.Errorf("another condition counts: %+v", got)
+	}
+	if got := pool.ClassOf(&metav1.ObjectMeta{DeletionTimestamp: &metav1.Time{Time: noon}}, said); !got.Ending {
+		t.Errorf("it is being deleted: %+v", got)
 	}
 	said[0].ObservedGeneration = 3
 	if got := pool.ClassOf(o, said); got.Ready != metav1.ConditionTrue {

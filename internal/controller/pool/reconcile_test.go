@@ -10,13 +10,16 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/tools/record"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	v1 "github.com/tenon-sh/tenon/api/karpenter/v1"
+	"github.com/tenon-sh/tenon/engine/label"
 	"github.com/tenon-sh/tenon/engine/world"
 	"github.com/tenon-sh/tenon/internal/apitest"
 	"github.com/tenon-sh/tenon/internal/cluster"
+	"github.com/tenon-sh/tenon/internal/loop"
 )
 
 // began is when the process began.
@@ -248,5 +251,88 @@ func TestNews(t *testing.T) {
 		if !c.news(id(name), "3") {
 			t.Errorf("%s is not told what is new", name)
 		}
+	}
+}
+
+// A pool that waits says so, once it has failed more than once.
+func TestWaits(t *testing.T) {
+	id := world.PoolID{Kind: world.NodePool, Name: "p"}
+	for times, want := range map[int]bool{0: false, 1: false, 2: true} {
+		b := world.NewBuilder()
+		if err := b.SetPool(world.Pool{ID: id, Template: "t"}); err != nil {
+			t.Fatal(err)
+		}
+		if times > 0 {
+			if err := b.SetBackoff(world.Backoff{BackoffID: world.BackoffID{Pool: id, Template: "t"}, Times: times, Last: 100, Why: "it did not join"}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		w := b.Snapshot(101)
+		if got := waits(w, w.Pool(id)); (got != "") != want {
+			t.Errorf("after %d failures it says %q", times, got)
+		}
+		if got := waits(w, nil); got != "" {
+			t.Errorf("what is no pool says %q", got)
+		}
+		if news := tally(w, id, nil); !strings.Contains(news, waits(w, w.Pool(id))) || tally(w, world.PoolID{Name: "q"}, nil) != "" {
+			t.Errorf("of the pool it is told %q", news)
+		}
+	}
+}
+
+// Of a pool that is ready and can buy nothing it is said why; one that is not ready has said so itself.
+func TestNothingSoldIsTold(t *testing.T) {
+	catalog := world.Catalog{Template: "t", Shapes: []world.Shape{{Name: "m5.large", Offers: []world.Offer{{Zone: "a"}}}}}
+	for name, tc := range map[string]struct {
+		why  string
+		pool *world.Pool
+		told int
+	}{
+		"Sold":     {"It can buy.", &world.Pool{}, 0},
+		"Unsold":   {"Nothing is sold there.", &world.Pool{Requirements: label.SetOf(label.Is(label.Zone, "b"))}, 1},
+		"NotReady": {"It says itself what it lacks.", &world.Pool{NotReady: "its class is missing", Requirements: label.SetOf(label.Is(label.Zone, "b"))}, 0},
+		"Gone":     {"It is not there.", nil, 0},
+	} {
+		t.Run(name, func(t *testing.T) {
+			b := world.NewBuilder()
+			if err := b.SetCatalog(catalog); err != nil {
+				t.Fatal(err)
+			}
+			if tc.pool != nil {
+				tc.pool.Template = "t"
+			}
+			heard := record.NewFakeRecorder(10)
+			r := &NodePools{Events: loop.NewEvents(func() time.Time { return began }, heard)}
+			r.warn(&v1.NodePool{ObjectMeta: metav1.ObjectMeta{Name: "p"}}, tc.pool, b.Snapshot(1))
+			if got := len(heard.Events); got != tc.told {
+				t.Errorf("%s It is told %d times, want %d", tc.why, got, tc.told)
+			}
+		})
+	}
+}
+
+// Pools of a kind are looked at whose status is out of date.
+func TestCount(t *testing.T) {
+	now := func() time.Time { return began }
+	state := cluster.New(now)
+	for _, name := range []string{"a", "b"} {
+		state.SetNodePool(&v1.NodePool{ObjectMeta: metav1.ObjectMeta{Name: name}})
+	}
+	var c counter
+	look := func(kind string) (out []string) {
+		c.count(state, kind, func(r ctrl.Request) { out = append(out, r.Name) })
+		return out
+	}
+	if diff := cmp.Diff([]string{"a", "b"}, look(world.NodePool)); diff != "" {
+		t.Errorf("nothing was told: -want +got\n%s", diff)
+	}
+	if got := look(world.Provisioner); len(got) > 0 {
+		t.Errorf("%v are no Provisioners", got)
+	}
+	w := state.World()
+	id := world.PoolID{Kind: world.NodePool, Name: "a"}
+	c.told(id, tally(w, id, Usage(w)[id]))
+	if diff := cmp.Diff([]string{"b"}, look(world.NodePool)); diff != "" {
+		t.Errorf("one was told: -want +got\n%s", diff)
 	}
 }

@@ -24,6 +24,8 @@ func TestUnsold(t *testing.T) {
 		"SoldOut":  {"That there is none now is not the pool's fault.", "t", label.SetOf(label.Is("family", "m5")), ""},
 		"OwnLabel": {"A label of the user's own does not concern types.", "t", label.SetOf(label.Is("team", "a")), ""},
 		"Unknown":  {"Nothing is known of what is sold.", "other", label.SetOf(label.Is("family", "x")), ""},
+		"Nothing":  {"Its catalogue is empty: that is no fault of what it asks for.", "empty", label.SetOf(label.Is("family", "x")), ""},
+		"Type":     {"Types by name count as well.", "t", label.SetOf(label.Is(label.InstanceType, "r5.large")), none + "none meets node.kubernetes.io/instance-type In [r5.large]"},
 		"Alone":    {"What cannot be met is named, and nothing else.", "t", label.SetOf(label.Is("family", "x"), label.Is(label.Zone, "a")), none + "none meets family In [x]"},
 		"Offers":   {"Zones and ways of buying count as types do.", "t", label.SetOf(label.Is(label.CapacityType, label.Spot)), none + "none meets karpenter.sh/capacity-type In [spot]"},
 		"Together": {"Each by itself could be met.", "t", label.SetOf(label.Is("family", "m5"), label.Is(label.Zone, "b")), none + "each can be met, and no type meets all of them"},
@@ -36,6 +38,9 @@ func TestUnsold(t *testing.T) {
 				t.Fatal(err)
 			}
 			if err := b.SetCatalog(catalog); err != nil {
+				t.Fatal(err)
+			}
+			if err := b.SetCatalog(world.Catalog{Template: "empty"}); err != nil {
 				t.Fatal(err)
 			}
 			w := b.Snapshot(1)
