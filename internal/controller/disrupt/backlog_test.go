@@ -36,6 +36,17 @@ func TestManyPodsThatWait(t *testing.T) {
 			{time.Minute, 50_000, true, "a machine takes as long"},
 			{time.Minute, 49_999, false, "one of so many is no progress"},
 		},
+		"JustMany": {
+			{0, crowd, true, "a hundred are many"},
+			{restless - time.Second, crowd, true, "they have a second left"},
+			{time.Second, crowd, false, "none is bound"},
+		},
+		"Twice": {
+			{0, 1000, true, "they have only just come"},
+			{110 * time.Second, 2000, true, "twice as many as ever"},
+			{110 * time.Second, 1801, true, "not quite a tenth is bound, but they have a time of their own"},
+			{10 * time.Second, 1801, false, "which is over"},
+		},
 		"MoreCome": {
 			{0, 200, true, "they have only just come"},
 			{time.Minute, 20_000, true, "the first of a large roll-out"},
@@ -84,7 +95,8 @@ func TestBacklogged(t *testing.T) {
 	for i, p := range []world.Pod{
 		{Waiting: true, Created: now - 3600, Planned: "n"},
 		{Waiting: true, Created: now - 60},
-		{Waiting: true, Created: now - 3600}, // refused
+		{Waiting: true, Created: now - 3600},                        // refused
+		{Waiting: true, Created: now - int64(restless/time.Second)}, // it was young a second ago
 		{Waiting: true, Created: now - 60, Gated: true},
 		{Waiting: true, Created: now - 60, DaemonSet: "d"},
 		{Created: now - 60}, // kube-scheduler has not looked at it

@@ -19,6 +19,11 @@ func TestSheltered(t *testing.T) {
 	}{
 		"Runs":    {why: "Half of its time is left.", pod: world.Pod{Started: now - 60, Disruption: world.PodDisruption{ForbiddenFor: 120}}, still: []string{"a"}},
 		"Over":    {why: "Its time was over a minute ago.", pod: world.Pod{Started: now - 180, Disruption: world.PodDisruption{ForbiddenFor: 120}}, over: []string{"a"}},
+		"Last":    {why: "It has a second left.", pod: world.Pod{Started: now - 119, Disruption: world.PodDisruption{ForbiddenFor: 120}}, still: []string{"a"}},
+		"Ends":    {why: "Its time is over now.", pod: world.Pod{Started: now - 120, Disruption: world.PodDisruption{ForbiddenFor: 120}}, over: []string{"a"}},
+		"Lately":  {why: "Its time was over not quite five minutes ago.", pod: world.Pod{Started: now - 419, Disruption: world.PodDisruption{ForbiddenFor: 120}}, over: []string{"a"}},
+		"Told":    {why: "Five minutes ago.", pod: world.Pod{Started: now - 420, Disruption: world.PodDisruption{ForbiddenFor: 120}}},
+		"Free":    {why: "It forbids nothing.", pod: world.Pod{Started: now - 60}},
 		"Long":    {why: "Its time has been over for long.", pod: world.Pod{Started: now - 3600, Disruption: world.PodDisruption{ForbiddenFor: 120}}},
 		"Starts":  {why: "Its time counts from its start.", pod: world.Pod{Disruption: world.PodDisruption{ForbiddenFor: 120}}},
 		"Ever":    {why: "It forbids it for good.", pod: world.Pod{Started: now - 60, Disruption: world.PodDisruption{Forbidden: true, ForbiddenFor: 120}}},
