@@ -25,6 +25,15 @@ func requirement(t *testing.T, key string, op label.Op, values ...string) label.
 	return r
 }
 
+// mayBe is one of the values, or absence.
+func mayBe(key string, values ...string) label.Requirement {
+	r := label.Is(key, values...)
+	r.Present = false
+	return r
+}
+
+func ptr(r label.Requirement) *label.Requirement { return &r }
+
 func TestObjections(t *testing.T) {
 	gpu := world.Taint{Key: "gpu", Value: "yes", Effect: world.NoSchedule}
 	node := func(change func(*fit.Place)) fit.Place {
@@ -66,6 +75,22 @@ func TestObjections(t *testing.T) {
 			why: "A toleration without a key tolerates nothing unless it is for all.", pod: world.Pod{Tolerations: []world.Toleration{{Value: "yes"}}},
 			at: node(func(at *fit.Place) { at.Taints = []world.Taint{gpu} }), want: []reason.Code{reason.Taint},
 		},
+		"OtherKey": {
+			why: "Exists tolerates no other key.", pod: world.Pod{Tolerations: []world.Toleration{{Key: "cpu", Exists: true}}},
+			at: node(func(at *fit.Place) { at.Taints = []world.Taint{gpu} }), want: []reason.Code{reason.Taint},
+		},
+		"SameEffect": {
+			why: "The effect is the taint's.", pod: world.Pod{Tolerations: []world.Toleration{{Key: "gpu", Exists: true, Effect: world.NoSchedule}}},
+			at: node(func(at *fit.Place) { at.Taints = []world.Taint{gpu} }),
+		},
+		"OtherEffect": {
+			why: "One for another effect does not.", pod: world.Pod{Tolerations: []world.Toleration{{Key: "gpu", Exists: true, Effect: world.NoExecute}}},
+			at: node(func(at *fit.Place) { at.Taints = []world.Taint{gpu} }), want: []reason.Code{reason.Taint},
+		},
+		"SecondTaint": {
+			why: "All taints have to be tolerated.", pod: world.Pod{Tolerations: []world.Toleration{{Key: "gpu", Exists: true}}},
+			at: node(func(at *fit.Place) { at.Taints = []world.Taint{gpu, {Key: "team", Effect: world.NoExecute}} }), want: []reason.Code{reason.Taint},
+		},
 		"SoftTaint": {why: "PreferNoSchedule refuses nobody.", at: node(func(at *fit.Place) { at.Taints = []world.Taint{{Key: "x", Effect: world.PreferNoSchedule}} })},
 		"Cordoned":  {why: "A cordoned node takes nobody.", at: node(func(at *fit.Place) { at.Cordoned = true }), want: []reason.Code{reason.Unschedulable}},
 		"Leaving":   {why: "Nor does one that goes away.", at: node(func(at *fit.Place) { at.Deleting = true }), want: []reason.Code{reason.Deleting}},
@@ -80,6 +105,51 @@ func TestObjections(t *testing.T) {
 		"PlannedHasNoName": {
 			why: "A machine that is only planned has no name yet.", pod: world.Pod{NodeTerms: []world.NodeTerm{{Name: name("n1")}}},
 			at: node(func(at *fit.Place) { at.Planned = true }), want: []reason.Code{reason.Label},
+		},
+		"PlannedIsNotThat": {
+			why: "It is none of those that are not to be.", pod: world.Pod{NodeTerms: []world.NodeTerm{{Name: ptr(requirement(t, "metadata.name", label.NotIn, "n1"))}}},
+			at: node(func(at *fit.Place) { at.Planned = true }),
+		},
+		"NameAndLabel": {
+			why: "Both parts of a term have to hold.", pod: world.Pod{NodeTerms: []world.NodeTerm{{Name: name("n1"), Labels: label.SetOf(label.Is("zone", "b"))}}},
+			at: node(nil), want: []reason.Code{reason.Label},
+		},
+		"OneOfTwoTerms": {
+			why: "A term by name is an alternative.", pod: world.Pod{NodeTerms: []world.NodeTerm{{Labels: label.SetOf(label.Is("zone", "b"))}, {Name: name("n1")}}}, at: node(nil),
+		},
+		"NoTerm": {
+			why: "None of them holds.", pod: world.Pod{NodeTerms: []world.NodeTerm{{Labels: label.SetOf(label.Is("zone", "b"))}, {Name: name("n2")}}}, at: node(nil), want: []reason.Code{reason.Label},
+		},
+		"SelectorAndTerm": {
+			why: "The selector has to hold as well.", pod: world.Pod{NodeSelector: label.SetOf(label.Is("zone", "a")), NodeTerms: []world.NodeTerm{{Name: name("n2")}}}, at: node(nil), want: []reason.Code{reason.Label},
+		},
+		"Sealed": {
+			why: "The seller settles the label: it may become another value.", pod: world.Pod{NodeSelector: label.SetOf(label.Is("team", "x"))},
+			at: node(func(at *fit.Place) { at.Sealed, at.Open = true, label.SetOf(label.Is("team", "x", "y")) }), want: []reason.Code{reason.Label},
+		},
+		"SealedAlike": {
+			why: "Whatever it becomes is asked for.", pod: world.Pod{NodeSelector: label.SetOf(label.Is("team", "x", "y", "z"))},
+			at: node(func(at *fit.Place) { at.Sealed, at.Open = true, label.SetOf(label.Is("team", "x", "y")) }),
+		},
+		"SealedAbsent": {
+			why: "It may come to be absent.", pod: world.Pod{NodeSelector: label.SetOf(label.Is("team", "x", "y"))},
+			at: node(func(at *fit.Place) { at.Sealed, at.Open = true, label.SetOf(mayBe("team", "x", "y")) }), want: []reason.Code{reason.Label},
+		},
+		"SealedNot": {
+			why: "Absent or not, it is not what is not wanted.", pod: world.Pod{NodeSelector: label.SetOf(requirement(t, "team", label.NotIn, "z"))},
+			at: node(func(at *fit.Place) { at.Sealed, at.Open = true, label.SetOf(mayBe("team", "x", "y")) }),
+		},
+		"SealedAny": {
+			why: "It may become anything.", pod: world.Pod{NodeSelector: label.SetOf(label.Is("team", "x"))},
+			at: node(func(at *fit.Place) { at.Sealed, at.Open = true, label.SetOf(label.Any("team")) }), want: []reason.Code{reason.Label},
+		},
+		"OpenNot": {
+			why: "A label that may be absent can be so where another value is refused.", pod: world.Pod{NodeSelector: label.SetOf(requirement(t, "team", label.NotIn, "x"))},
+			at: node(func(at *fit.Place) { at.Open = label.SetOf(mayBe("team", "x")) }),
+		},
+		"OpenOther": {
+			why: "One that is there cannot.", pod: world.Pod{NodeSelector: label.SetOf(requirement(t, "team", label.NotIn, "x"))},
+			at: node(func(at *fit.Place) { at.Open = label.SetOf(label.Is("team", "x")) }), want: []reason.Code{reason.Label},
 		},
 		"AbsentLabel": {why: "NotIn holds where the label is absent.", pod: world.Pod{NodeSelector: label.SetOf(requirement(t, "team", label.NotIn, "x"))}, at: node(nil)},
 		"OpenLabel": {
@@ -102,6 +172,14 @@ func TestObjections(t *testing.T) {
 			why: "On every address it is on each.", pod: world.Pod{Ports: []world.Port{{IP: "0.0.0.0", Port: 80}}},
 			at: node(func(at *fit.Place) { at.Ports = []world.Port{{IP: "10.0.0.2", Port: 80}} }), want: []reason.Code{reason.Port},
 		},
+		"OnEach": {
+			why: "Where it is taken on every address none can have it.", pod: world.Pod{Ports: []world.Port{{IP: "10.0.0.2", Port: 80}}},
+			at: node(func(at *fit.Place) { at.Ports = []world.Port{{IP: "0.0.0.0", Port: 80}} }), want: []reason.Code{reason.Port},
+		},
+		"SecondPort": {
+			why: "All of its ports have to be free.", pod: world.Pod{Ports: []world.Port{{Port: 81}, {Port: 80}}},
+			at: node(func(at *fit.Place) { at.Ports = []world.Port{{Port: 82}, {Port: 80}} }), want: []reason.Code{reason.Port},
+		},
 		"OtherPort": {
 			why: "Another port is free.", pod: world.Pod{Ports: []world.Port{{Port: 81}}},
 			at: node(func(at *fit.Place) { at.Ports = []world.Port{{Port: 80}} }),
@@ -117,6 +195,34 @@ func TestObjections(t *testing.T) {
 		"VolumeHere": {
 			why: "It is reached from two zones, and the node is in one of them.", pod: world.Pod{Volumes: []world.Volume{{ID: "v", Places: []label.Set{label.SetOf(label.Is("zone", "b")), label.SetOf(label.Is("zone", "a"))}}}},
 			at: node(nil),
+		},
+		"Everywhere": {
+			why: "One of the places is anywhere.", pod: world.Pod{Volumes: []world.Volume{{ID: "v", Places: []label.Set{label.SetOf(label.Is("zone", "b")), {}}}}}, at: node(nil),
+		},
+		"SecondVolume": {
+			why: "All of its volumes have to be reached.", pod: world.Pod{Volumes: []world.Volume{{ID: "u"}, {ID: "v", Places: []label.Set{label.SetOf(label.Is("zone", "b"))}}}}, at: node(nil), want: []reason.Code{reason.Volume},
+		},
+		"LastAttachment": {
+			why: "There is one left.", pod: world.Pod{Volumes: []world.Volume{{ID: "w", Driver: "ebs"}}},
+			at: node(func(at *fit.Place) {
+				at.Limits, at.Attached = []world.DriverLimit{{Driver: "ebs", Count: 2}}, []fit.Attached{{Driver: "ebs", ID: "v"}, {Driver: "efs", ID: "x"}}
+			}),
+		},
+		"TwiceTheSame": {
+			why: "A volume that the pod names twice is attached once.", pod: world.Pod{Volumes: []world.Volume{{ID: "w", Driver: "ebs"}, {ID: "w", Driver: "ebs"}, {ID: "w", Driver: "efs"}}},
+			at: node(func(at *fit.Place) { at.Limits = []world.DriverLimit{{Driver: "ebs", Count: 1}} }),
+		},
+		"TwoVolumes": {
+			why: "Two are two.", pod: world.Pod{Volumes: []world.Volume{{ID: "w", Driver: "ebs"}, {ID: "x", Driver: "ebs"}}},
+			at: node(func(at *fit.Place) {
+				at.Limits = []world.DriverLimit{{Driver: "efs", Count: 9}, {Driver: "ebs", Count: 1}}
+			}), want: []reason.Code{reason.VolumeLimit},
+		},
+		"Overdrawn": {
+			why: "Who attaches nothing goes where too much is attached.", pod: world.Pod{Volumes: []world.Volume{{ID: "x"}}},
+			at: node(func(at *fit.Place) {
+				at.Limits, at.Attached = []world.DriverLimit{{Driver: "ebs", Count: 1}}, []fit.Attached{{Driver: "ebs", ID: "v"}, {Driver: "ebs", ID: "w"}}
+			}),
 		},
 		"SharedVolume": {
 			why: "A volume that is attached already takes no further attachment.", pod: world.Pod{Volumes: []world.Volume{{ID: "v", Driver: "ebs"}}},
