@@ -25,9 +25,10 @@ type Hold struct {
 	Until  int64          // when it ends by itself; 0: not by time
 }
 
-// OfPod reports whether it is a pod that may not be evicted now.
+// OfPod reports whether it is a pod that may not be evicted now, which Keeps found:
+// of the other holds that name a pod, one is on its way and one just runs there.
 func (h Hold) OfPod() bool {
-	return h.Pod != nil && (h.Code == reason.DoNotDisrupt || h.Code == reason.Alone || h.Code == reason.Guarded)
+	return h.Pod != nil && h.Code != reason.Promised && h.Code != reason.InUse
 }
 
 // Empty returns everything that keeps a machine from being given back as an
@@ -111,16 +112,9 @@ func Keeps(w *world.World, p *world.Pod) (Hold, bool) {
 	if p.Terminating || p.Virtual { // nothing is evicted that does not exist
 		return Hold{}, false
 	}
-	if p.Disruption.Forbidden {
-		return Hold{Code: reason.DoNotDisrupt, Pod: p}, true
-	}
-	if span := p.Disruption.ForbiddenFor; span > 0 {
-		if p.Started == 0 {
-			return Hold{Code: reason.DoNotDisrupt, Pod: p}, true
-		}
-		if end := p.Started + span; end > w.At() {
-			return Hold{Code: reason.DoNotDisrupt, Pod: p, Until: end}, true
-		}
+	if p.Forbids(w.At()) {
+		until, _ := p.ForbidsUntil()
+		return Hold{Code: reason.DoNotDisrupt, Pod: p, Until: until}, true
 	}
 	if p.Static || p.DaemonSet != "" {
 		return Hold{}, false

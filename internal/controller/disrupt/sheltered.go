@@ -30,8 +30,8 @@ func Sheltered(w *world.World) (still, over []*world.Pod) {
 			continue
 		}
 		for _, p := range at.Pods {
-			switch end := until(p); {
-			case end == 0 || p.Terminating || p.Done:
+			switch end, _ := p.ForbidsUntil(); {
+			case end == 0 || p.Terminating || p.Done: // it is for good, or not at all, or does not matter
 			case w.At() < end:
 				still = append(still, p)
 			case w.At() < end+int64(lately/time.Second):
@@ -42,20 +42,13 @@ func Sheltered(w *world.World) (still, over []*world.Pod) {
 	return still, over
 }
 
-// until is when a pod that forbids for a while that it is moved no longer does; zero for any other.
-func until(p *world.Pod) int64 {
-	if p.Disruption.Forbidden || p.Disruption.ForbiddenFor == 0 || p.Started == 0 {
-		return 0
-	}
-	return p.Started + p.Disruption.ForbiddenFor
-}
-
 // tellPods says to pods that forbid for a while that they are moved until when they do.
 func (c *Controller) tellPods(w *world.World) {
 	c.misread.tell(c.Events)
 	still, over := Sheltered(w)
 	for _, p := range still {
-		at := time.Unix(until(p), 0).UTC().Format(time.RFC3339)
+		end, _ := p.ForbidsUntil()
+		at := time.Unix(end, 0).UTC().Format(time.RFC3339)
 		c.Events.NormalEvery(sheltersEvery, podOf(p), "DoNotDisruptUntil", "Its annotation "+v1.AnnotationDoNotDisrupt+" keeps it where it is until "+at)
 	}
 	for _, p := range over {
