@@ -66,15 +66,17 @@ func newHasher(kind byte, t reflect.Type) *hasher {
 // fields that come last: nothing follows by which they could be taken for something else.
 func fieldsOf(t reflect.Type, ends bool) []field {
 	fields := make([]field, t.NumField())
-	bit := byte(1)
+	bit, open := byte(1), false // open: a bool's byte is the last that is written
 	for i := range fields {
 		of, f := t.Field(i).Type, &fields[i]
 		switch tag := t.Field(i).Tag.Get("digest"); {
 		case tag == "fold":
-			bit <<= 1
+			if bit <<= 1; !open || bit == 0 {
+				panic(fmt.Sprintf("world: %s.%s cannot be folded: it has to follow a bool, or one that is folded, at most seven to a byte", t, t.Field(i).Name))
+			}
 			f.write = folder(bit, of)
 		case tag == "later" && !ends:
-			panic(fmt.Sprintf("world: %s.%s cannot come last in the digest of an item, since its struct does not", t, t.Field(i).Name))
+			panic(fmt.Sprintf("world: %s.%s cannot come last in the digest of an item, since its struct does not: fold it into a bool before it, or have it in the item itself", t, t.Field(i).Name))
 		case tag == "later":
 			f.later, f.write = t.Field(i).Name, writerOf(of)
 		case of.Kind() == reflect.Struct:
@@ -84,6 +86,7 @@ func fieldsOf(t reflect.Type, ends bool) []field {
 			bit = 1
 			f.write = writerOf(of)
 		}
+		open = of.Kind() == reflect.Bool && f.later == ""
 		if of.Kind() == reflect.Map || of.Kind() == reflect.Slice {
 			f.known = map[string]reflect.Value{}
 		}
@@ -224,23 +227,24 @@ func writerOfStruct(t reflect.Type, ends bool) func([]byte, reflect.Value) []byt
 }
 
 // folder writes a field with the tag `digest:"fold"`, which follows a bool, as a bit of that one's byte: another bool, or
-// that a list has something, which then follows, so that it is the last that is folded. So items without it have the digest that they had before it was known.
+// that there is something of a list, a number or a text, which then follows, so that it is the last that is folded. So
+// items without it have the digest that they had before it was known.
 func folder(bit byte, t reflect.Type) func([]byte, reflect.Value) []byte {
-	if t.Kind() == reflect.Slice {
-		list := writerOf(t)
+	if t.Kind() == reflect.Bool {
 		return func(b []byte, v reflect.Value) []byte {
-			if v.Len() == 0 {
-				return b
+			if v.Bool() {
+				b[len(b)-1] |= bit
 			}
-			b[len(b)-1] |= bit
-			return list(b, v)
+			return b
 		}
 	}
+	write := writerOf(t)
 	return func(b []byte, v reflect.Value) []byte {
-		if v.Bool() {
-			b[len(b)-1] |= bit
+		if v.IsZero() || t.Kind() == reflect.Slice && v.Len() == 0 {
+			return b
 		}
-		return b
+		b[len(b)-1] |= bit
+		return write(b, v)
 	}
 }
 
