@@ -7,6 +7,7 @@ import (
 	"go/token"
 	"os"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 
@@ -20,24 +21,32 @@ import (
 // What rules look at of a pod tells classes apart: of a field that it does not, the
 // answer for one pod is taken for all of its class.
 func TestIdentityTellsWhatRulesRead(t *testing.T) {
-	elsewhere := map[string]string{ // by field, what tells pods apart that differ in it
+	elsewhere := map[string]string{ // by field, or by field and file that reads it, what tells pods apart that differ in it
 		"Requests": "classes are of equal requests", "Ports": "classes are of equal ports", "Priority": "classes are of equal priority",
-		"Key": "a claim that pods share tells itself", "Namespace": "as Key", "Name": "as Key", "Node": "pods that wait have none, and a claim that has devices tells itself",
+		"Key in lot.go":        "a claim that pods share tells itself",
+		"Namespace in rule.go": "a rule without Identity tells all pods apart by it", "Name in rule.go": "as Namespace",
+		"Node": "pods that wait have none, and a claim that has devices tells itself",
 	}
 	read := readOfPods(t)
 	if len(read) < 5 {
 		t.Fatalf("rules read only %v of pods", read)
 	}
+	for excuse := range elsewhere {
+		if name, file, some := strings.Cut(excuse, " in "); read[name] == nil || some && !slices.Contains(read[name], file) {
+			t.Errorf("no rule reads %s any more: take it out here", excuse)
+		}
+	}
 	zero := fit.AppendIdentity(nil, &world.Pod{})
-	for name := range read {
+	for name, files := range read {
 		field, ok := reflect.TypeFor[world.Pod]().FieldByName(name)
-		if _, told := elsewhere[name]; told || !ok { // a method
+		files = slices.DeleteFunc(files, func(file string) bool { return elsewhere[name+" in "+file] != "" })
+		if elsewhere[name] != "" || len(files) == 0 || !ok { // a method
 			continue
 		}
 		var p world.Pod
 		enginetest.Fill(reflect.ValueOf(&p).Elem().FieldByIndex(field.Index))
 		if bytes.Equal(zero, fit.AppendIdentity(nil, &p)) {
-			t.Errorf("a rule reads %s of pods, and pods that differ in it are of one class: have the Identity of the rule append it, or leave Identity out", name)
+			t.Errorf("a rule in %v reads %s of pods, and pods that differ in it are of one class: have the Identity of the rule append it, or leave Identity out", files, name)
 		}
 	}
 }
@@ -73,14 +82,14 @@ func TestWhatRulesReadIsDrawn(t *testing.T) {
 	}
 }
 
-// readOfPods are the fields and methods of pods that the package reads.
-func readOfPods(t *testing.T) map[string]bool {
+// readOfPods are the fields and methods of pods that the package reads, each with the files that do.
+func readOfPods(t *testing.T) map[string][]string {
 	t.Helper()
 	files, err := os.ReadDir(".")
 	if err != nil {
 		t.Fatal(err)
 	}
-	out := map[string]bool{}
+	out := map[string][]string{}
 	for _, f := range files {
 		if !strings.HasSuffix(f.Name(), ".go") || strings.HasSuffix(f.Name(), "_test.go") {
 			continue
@@ -89,10 +98,14 @@ func readOfPods(t *testing.T) map[string]bool {
 		if err != nil {
 			t.Fatal(err)
 		}
+		read := map[string]bool{}
 		for _, d := range file.Decls {
 			if fn, ok := d.(*ast.FuncDecl); ok {
-				readBy(fn, out)
+				readBy(fn, read)
 			}
+		}
+		for name := range read {
+			out[name] = append(out[name], f.Name())
 		}
 	}
 	return out
