@@ -11,17 +11,23 @@ import (
 func ChargedLines() *rapid.Generator[[]string] {
 	return rapid.Custom(func(t *rapid.T) []string {
 		lines := Lines().Draw(t, "lines")
-		charges := rapid.SampledFrom([]string{"", "", "", " charge=0", " charge=0.03", " charge=1"})
-		for i, line := range lines {
-			if strings.HasPrefix(line, "pool ") {
-				lines[i] += charges.Draw(t, "charge")
-			}
-		}
+		sprinkle(t, lines, "pool", "charge", "", "", "", " charge=0", " charge=0.03", " charge=1")
 		return lines
 	})
 }
 
-// Lines generates a World as the lines that tell it: small, and full of terms that meet.
+// sprinkle adds one of the texts, most of which are best empty, to each of the lines of a kind.
+func sprinkle(t *rapid.T, lines []string, kind, name string, texts ...string) {
+	text := rapid.SampledFrom(texts)
+	for i, line := range lines {
+		if strings.HasPrefix(line, kind+" ") {
+			lines[i] += text.Draw(t, name)
+		}
+	}
+}
+
+// Lines generates a World as the lines that tell it: small, and full of terms that meet. The corpus of plans is made
+// of them, and what of pods, nodes and pools the rules look at is among what is drawn.
 func Lines() *rapid.Generator[[]string] {
 	return rapid.Custom(func(t *rapid.T) []string {
 		var out []string
@@ -52,6 +58,8 @@ func Lines() *rapid.Generator[[]string] {
 		for i := range rapid.IntRange(1, 6).Draw(t, "apps") {
 			out = append(out, application(t, i)...)
 		}
+		// What is new is drawn here, after all else, such as sprinkle(t, out, "node", "warm", "", "", "", " warm=yes"):
+		// so the Worlds of a seed that have none of it stay as they were, and the corpus shows that their plans do.
 		return out
 	})
 }
