@@ -158,7 +158,7 @@ func numberDomains(k *Packing) {
 		return
 	}
 	keys := slices.DeleteFunc(slices.Clone(k.Ledger.Keys()), func(key string) bool { return key == label.Hostname })
-	choosy := k.Ledger.Choosy()
+	covers := covers{k: k, sought: k.Ledger.Sought(), known: map[covered][]byte{}}
 	domains, known := map[string]int{}, map[string]int{}
 	number := func(of map[string]int, text []byte) int {
 		n, ok := of[string(text)]
@@ -191,11 +191,50 @@ func numberDomains(k *Packing) {
 			}
 		}
 		o.Domain = number(domains, b)
-		if choosy {
-			b = k.Ledger.AppendCover(b, k.Market.At(i))
-		}
+		b = covers.append(b, i)
 		o.DomainSet = number(known, b)
 	}
+}
+
+// covers knows for which groups that choose among machines those of offers would count.
+type covers struct {
+	k      *Packing
+	sought []string // labels that decide it, beside taints of pools
+	known  map[covered][]byte
+}
+
+// covered are offers that groups cannot tell apart.
+type covered struct {
+	pool               *market.Pool
+	shape              *market.Type // nil: whichever
+	zone, capacityType string
+}
+
+// append appends for which of the groups a machine of the offer would count. Most look at labels that all machines of a pool share,
+// and are asked once for each pool.
+func (c *covers) append(b []byte, offer int) []byte {
+	if len(c.sought) == 0 {
+		return b
+	}
+	o := &c.k.Market.Offers[offer]
+	if len(o.Labels) > 0 {
+		return c.k.Ledger.AppendCover(b, c.k.Market.At(offer))
+	}
+	id := covered{pool: o.Type.Pool, zone: o.Zone, capacityType: o.CapacityType}
+	if slices.ContainsFunc(c.sought, func(key string) bool { return ofShape(id.pool, key) }) {
+		id.shape = o.Type
+	}
+	text, known := c.known[id]
+	if !known {
+		text = c.k.Ledger.AppendCover(nil, c.k.Market.At(offer))
+		c.known[id] = text
+	}
+	return append(b, text...)
+}
+
+// ofShape reports whether machines of the pool may differ in the label beyond zone and capacity type.
+func ofShape(p *market.Pool, key string) bool {
+	return key == label.InstanceType || p.Known[key] && key != label.Zone && key != label.CapacityType
 }
 
 // holdNominated puts the pods that the scheduler has nominated where it wants them, and

@@ -427,3 +427,33 @@ func TestAwayAndBack(t *testing.T) {
 	k.Undo(gone)
 	want("not taken away after all", true, true)
 }
+
+func TestOffersThatCountAlike(t *testing.T) {
+	t.Log("Offers have one set of domains only if they are in the same zone and count for the same pods that choose among machines.")
+	small := "type small cpu=4 memory=8Gi price=0.10 spot=0.05 zones=a,b"
+	large := "type large cpu=8 memory=16Gi price=0.20 zones=a,b"
+	tests := map[string]struct {
+		why  string
+		pod  string
+		want int // sets of domains
+	}{
+		"NotChosen":  {"Pods that choose nothing count on all machines of a zone alike.", "pod web cpu=1 spread=zone:1", 2},
+		"ByPool":     {"What is asked once for a pool holds for no other.", "pod web cpu=1 spread=zone:1 select=team:blue", 4},
+		"ByShape":    {"Where pods look at the shape, machines of a pool differ.", "pod web cpu=1 spread=zone:1 select=node.kubernetes.io/instance-type:large", 4},
+		"ByZone":     {"A zone is told by the offer, not by its pool.", "pod web cpu=1 spread=zone:1 select=topology.kubernetes.io/zone:a", 2},
+		"ByCapacity": {"So is how it is sold.", "pod web cpu=1 spread=zone:1 select=karpenter.sh/capacity-type:spot", 4},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			t.Log(tc.why)
+			k := ready(t, small, large, "pool blue team=blue", "pool red team=red", "pod any cpu=1", tc.pod)
+			sets := map[int]bool{}
+			for i := range k.Market.Offers {
+				sets[k.Market.Offers[i].DomainSet] = true
+			}
+			if len(sets) != tc.want {
+				t.Errorf("%d sets of domains, not %d", len(sets), tc.want)
+			}
+		})
+	}
+}

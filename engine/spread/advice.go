@@ -84,8 +84,33 @@ func (l *Ledger) SpreadOver(s *PodInfo) (key string, group int32, maxSkew int, o
 	return "", 0, 0, false
 }
 
-// Choosy reports whether some group counts only machines that pods select.
-func (l *Ledger) Choosy() bool { return slices.ContainsFunc(l.filters, (*nodeFilter).choosy) }
+// Sought are the labels by which groups choose among machines which of them count; none if no group does.
+func (l *Ledger) Sought() []string {
+	var out []string
+	add := func(key string) {
+		if !slices.Contains(out, key) {
+			out = append(out, key)
+		}
+	}
+	for _, s := range l.filters {
+		if !s.choosy() {
+			continue
+		}
+		for _, key := range s.needs {
+			add(key)
+		}
+		for _, r := range s.filter.NodeSelector {
+			add(r.Key)
+		}
+		for _, t := range s.filter.NodeTerms {
+			for _, r := range t.Labels {
+				add(r.Key)
+			}
+		}
+		add(label.Zone) // at the least: a filter may choose by names alone
+	}
+	return out
+}
 
 // AppendCover appends for which groups that choose among machines this one would count.
 func (l *Ledger) AppendCover(b []byte, at *fit.Place) []byte {
