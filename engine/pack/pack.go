@@ -11,6 +11,12 @@ import (
 )
 
 // Pack decides where the waiting pods of w go.
+//
+// One packing is made and mended by pack, in steps.go. It is made again where
+// that is fairer, and for few pods once more without the search, and the better
+// counts: by then nothing makes either cheaper. What is done with the one that
+// is left changes no price: pods are dispersed, what no rule allows is expelled,
+// and finish, in finish.go, writes menus and refusals.
 func Pack(w *world.World, o packing.Options) plan.Plan {
 	k := fairly(w, o)
 	k.bound = k.Bound()

@@ -45,7 +45,9 @@ func (k *packer) expel() {
 // maxTrimRounds is how often pods without a place are tried again with what trimming gave back to limits.
 const maxTrimRounds = 4
 
-// pack places all pods at once, or those of each priority before those of a lower one, and in each first those that keep away from others.
+// pack makes one packing: it places all pods at once, or those of each priority before those of a lower one, and in each
+// first those that keep away from others. Then it is mended: what could not be bound is placed anew before and after
+// machines become cheaper, as often as that leaves room within limits, and pods change places with those that open later.
 func pack(w *world.World, o packing.Options, m manner) *packer {
 	p := &exact.Placer{Packing: packing.New(w, o)}
 	k := &packer{Searcher: &search.Searcher{Placer: p}, repair: &repair.Repairer{Placer: p}}

@@ -91,7 +91,7 @@ func (k *Packing) Leave(x *Pod) {
 	k.ForgetFull()
 }
 
-// Detach takes the pod off its bin.
+// Detach takes the pod off its bin. Classes that know the bin as too full go on to, until Leave or Undo has them forget it.
 func (k *Packing) Detach(x *Pod) {
 	b := x.Bin
 	note(k, left, b, x)

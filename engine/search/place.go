@@ -6,7 +6,9 @@ import (
 	"github.com/tenon-sh/tenon/engine/packing"
 )
 
-// Place gives every pod a place, as far as there is one.
+// Place gives every pod a place, as far as there is one: on machines that are there, then, for those that need them, on new
+// ones of exotic types, then on what the search finds cheapest for whole classes; and one by one what none of these
+// placed, by package exact. Without the search that alone places them.
 func (k *Searcher) Place(strictly, isolatedFirst bool) {
 	all := k.Unplaced
 	packing.SortPods(all)
