@@ -21,7 +21,7 @@ func TestBroken(t *testing.T) {
 		if err != nil {
 			return nil, err
 		}
-		return slices.Concat(tree.Layers(), tree.Names(), tree.Inits(), tree.Chance(), tree.Sizes(), tree.Leaks()), nil
+		return slices.Concat(tree.Layers(), tree.Names(), tree.Inits(), tree.Chance(), tree.Sizes(), tree.Leaks(), tree.Writers()), nil
 	}
 	tests := map[string]struct {
 		why   string
@@ -55,6 +55,31 @@ func TestFit(t *testing.T) {
 			want: []string{
 				"engine/fit/fit_test.go:11: draws anew on every run: check with engine/enginetest/chance",
 				"engine/fit/fit_test.go:13: draws anew on every run: make a source of a seed",
+			},
+		},
+		"WrittenElsewhere": {
+			why:   "What is bought, ended or evicted is so in one place.",
+			check: layers,
+			house: `
+-- internal/controller/pool/pool.go --
+// Package pool judges.
+package pool
+
+func (r *Reconciler) judge() {
+	r.Client.Create(ctx, claim)
+	r.Client.SubResource("eviction").Create(ctx, pod, eviction)
+	r.Client.Get(ctx, claim)
+	cache.Delete(key)
+}
+-- internal/enact/enact.go --
+// Package enact acts.
+package enact
+
+func (e *Enact) ask() { e.Client.Create(ctx, claim) }
+`,
+			want: []string{
+				"internal/controller/pool/pool.go:5: creates or deletes by a client",
+				"internal/controller/pool/pool.go:6: creates or deletes by a client",
 			},
 		},
 		"LeftBehind": {

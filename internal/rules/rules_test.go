@@ -22,6 +22,8 @@ func TestSizes(t *testing.T) { report(t, read(t).Sizes()) }
 
 func TestLeaks(t *testing.T) { report(t, read(t).Leaks()) }
 
+func TestWriters(t *testing.T) { report(t, read(t).Writers()) }
+
 func TestWords(t *testing.T) {
 	faults, err := rules.Words(root)
 	if err != nil {
