@@ -82,27 +82,43 @@ func (k *Placer) awaits(b *packing.Bin, x *packing.Pod) bool {
 // claims tell and pods were promised.
 func (k *Placer) lastPlaces() map[world.Key]*packing.Bin {
 	out := map[world.Key]*packing.Bin{}
-	byName := map[string]*packing.Bin{}
 	for _, b := range k.Existing {
-		if b.Place.Deleting {
-			continue
-		}
-		byName[b.Place.Name] = b
-		if c := b.Machine.Claim; c != nil {
-			byName[c.Name] = b
+		if c := b.Machine.Claim; c != nil && !b.Place.Deleting {
 			for _, key := range c.Pods {
 				out[key] = b
 			}
 		}
 	}
+	var byName map[string]*packing.Bin
 	for _, c := range k.Classes {
 		for _, p := range c.Pods {
+			if !p.Promised && p.Planned == "" {
+				continue
+			}
+			if byName == nil {
+				byName = k.staying()
+			}
 			if b := byName[p.Nominated]; p.Promised && b != nil {
 				out[p.Key] = b
 			}
 			if b := byName[p.Planned]; b != nil {
 				out[p.Key] = b
 			}
+		}
+	}
+	return out
+}
+
+// staying are the machines that do not go away, by their names and those of their claims.
+func (k *Placer) staying() map[string]*packing.Bin {
+	out := make(map[string]*packing.Bin, len(k.Existing))
+	for _, b := range k.Existing {
+		if b.Place.Deleting {
+			continue
+		}
+		out[b.Place.Name] = b
+		if c := b.Machine.Claim; c != nil {
+			out[c.Name] = b
 		}
 	}
 	return out

@@ -208,7 +208,7 @@ func nextName(k *Packing, p *market.Pool) string {
 	for {
 		p.Named++
 		name := fmt.Sprintf("%s-%d", p.ID.Name, p.Named)
-		if k.taken[name] {
+		if k.taken[name] || k.World.Place(name) != nil {
 			continue
 		}
 		k.taken[name] = true

@@ -14,11 +14,7 @@ func sameName(e amount.Entry, name string) bool { return e.Name == name }
 
 // New is a packing of w with nothing in it yet: Ready says which pods are to be placed.
 func New(w *world.World, o Options) *Packing {
-	k := &Packing{World: w, Places: w.Places(), Options: o, Ledger: spread.New(w.Namespaces()), taken: map[string]bool{}, Backoffs: market.NewBackoffs(w)}
-	for _, m := range k.Places {
-		k.taken[m.Name()] = true
-	}
-	return k
+	return &Packing{World: w, Places: w.Places(), Options: o, Ledger: spread.New(w.Namespaces()), taken: map[string]bool{}, Backoffs: market.NewBackoffs(w)}
 }
 
 // Ready finds out all that placing the pods takes: what is on sale, what

@@ -1,9 +1,9 @@
 package packing
 
 import (
+	"cmp"
 	"maps"
 	"slices"
-	"strings"
 
 	"github.com/tenon-sh/tenon/engine/fit"
 	"github.com/tenon-sh/tenon/engine/label"
@@ -112,28 +112,37 @@ func openMachines(k *Packing, pods []*world.Pod) {
 		}
 	}
 	k.Ledger.Watch(antiAffinity, pods)
-	for _, m := range k.Places {
+	enterMachines(k)
+}
+
+// enterMachines makes bins of the machines that are there or on their way: of the complete ones first, each in the order of names.
+// They are as many as the cluster has, so that they share their memory.
+func enterMachines(k *Packing) {
+	dims := len(k.Market.Dims)
+	bins, places, free := make([]Bin, len(k.Places)), make([]fit.Place, len(k.Places)), make([]int64, len(k.Places)*dims)
+	k.Ledger.Expect(len(k.Places))
+	k.Existing = make([]*Bin, 0, len(k.Places))
+	var others []*Bin
+	for n, m := range k.Places {
 		if m.Node == nil && (m.Claim.Failed || m.Claim.Deleting) {
 			continue
 		}
-		at := fit.Of(k.World, m)
-		b := &Bin{Machine: m, Place: &at, Node: k.Ledger.Enter(&at), Offer: -1, Free: make([]int64, len(k.Market.Dims))}
+		at := &places[n]
+		*at = fit.Of(k.World, m)
+		b := &bins[n]
+		*b = Bin{Machine: m, Place: at, Node: k.Ledger.Enter(at), Offer: -1, Free: free[n*dims:][:dims:dims]}
 		for i, d := range k.Market.Dims {
 			b.Free[i] = at.Free.Value(d)
 		}
-		k.Counters.Room(&at, b.Free)
+		k.Counters.Room(at, b.Free)
 		inhabit(k, m, b.Node)
-		k.Existing = append(k.Existing, b)
-	}
-	slices.SortStableFunc(k.Existing, func(a, b *Bin) int {
-		if x, y := a.Machine.Whole(), b.Machine.Whole(); x != y {
-			if x {
-				return -1
-			}
-			return 1
+		if m.Whole() {
+			k.Existing = append(k.Existing, b)
+		} else {
+			others = append(others, b)
 		}
-		return strings.Compare(a.Place.Name, b.Place.Name)
-	})
+	}
+	k.Existing = append(k.Existing, others...)
 }
 
 // inhabit enters the pods that run on a machine, as far as they stay there.
@@ -240,19 +249,18 @@ func ofShape(p *market.Pool, key string) bool {
 // holdNominated puts the pods that the scheduler has nominated where it wants them, and
 // those of machines that stay where they run.
 func holdNominated(k *Packing) {
-	byName := map[string]*Bin{}
+	var byName map[string]*Bin
 	for i, b := range k.Existing {
 		b.Number = i
-		byName[b.Place.Name] = b
 	}
 	for _, c := range k.Classes {
 		for _, p := range c.Pods {
 			x := &Pod{Pod: p, Class: c}
-			b := byName[p.Nominated]
-			if p.Node != "" {
-				b = byName[p.Node]
+			at := cmp.Or(p.Node, p.Nominated)
+			if at != "" && byName == nil {
+				byName = named(k.Existing)
 			}
-			if b != nil && !b.Place.Deleting && !p.Promised {
+			if b := byName[at]; at != "" && b != nil && !b.Place.Deleting && !p.Promised {
 				x.Held = true
 				k.Join(b, x)
 				continue
@@ -260,6 +268,15 @@ func holdNominated(k *Packing) {
 			k.Unplaced = append(k.Unplaced, x)
 		}
 	}
+}
+
+// named are the bins by name.
+func named(bins []*Bin) map[string]*Bin {
+	out := make(map[string]*Bin, len(bins))
+	for _, b := range bins {
+		out[b.Place.Name] = b
+	}
+	return out
 }
 
 // noteUseful notes which offers would host some pod: of a thousand pools most are for

@@ -1,7 +1,10 @@
 package spread
 
 import (
+	"slices"
+
 	"github.com/tenon-sh/tenon/engine/fit"
+	"github.com/tenon-sh/tenon/engine/label"
 	"github.com/tenon-sh/tenon/engine/world"
 )
 
@@ -10,6 +13,9 @@ type counts struct {
 	terms
 	nodes   []node
 	members []int32 // room to work in
+
+	domainsAhead []int32 // room for those of machines to come
+	flagsAhead   []bool
 }
 
 // node is where one machine lies: for each key its domain, or none.
@@ -30,9 +36,30 @@ func (at *node) all(key int) []int32 {
 	return at.open[key]
 }
 
+// Expect makes room for so many machines.
+func (l *counts) Expect(machines int) {
+	l.nodes = slices.Grow(l.nodes, machines)
+	l.domainsAhead, l.flagsAhead = make([]int32, machines*len(l.keys)), make([]bool, 2*machines*len(l.filters))
+	if k, counted := l.keyIndex[label.Hostname]; counted && len(l.domains[k]) == 0 {
+		l.domains[k], l.values[k] = make(map[string]int32, machines), make([]string, 0, machines)
+	}
+}
+
+// blank is the next machine, of which nothing is known yet.
+func (l *counts) blank() node {
+	keys, filters := len(l.keys), len(l.filters)
+	if len(l.domainsAhead) < keys || len(l.flagsAhead) < 2*filters {
+		l.domainsAhead, l.flagsAhead = make([]int32, keys), make([]bool, 2*filters)
+	}
+	n := node{domain: l.domainsAhead[:keys:keys], passes: l.flagsAhead[:filters:filters], may: l.flagsAhead[filters:][:filters:filters]}
+	l.domainsAhead, l.flagsAhead = l.domainsAhead[keys:], l.flagsAhead[2*filters:]
+	return n
+}
+
 // Enter adds a machine and returns its number in the ledger.
 func (l *counts) Enter(at *fit.Place) int {
-	n := node{domain: make([]int32, len(l.keys)), passes: make([]bool, len(l.filters)), may: make([]bool, len(l.filters)), company: at.Company}
+	n := l.blank()
+	n.company = at.Company
 	for k, name := range l.keys {
 		n.domain[k] = none
 		if v, ok := valueOf(at, name); ok {
