@@ -54,7 +54,7 @@ func (d *decision) propose(c plan.Command) {
 	case c.Reason != plan.Expired:
 		c.Why = d.restless(c)
 	}
-	if c.Why == nil && c.Verdict != plan.Wait {
+	if c.Why == nil { // what is to wait says why
 		c.Why = d.awaits(c)
 	}
 	if c.Why != nil {

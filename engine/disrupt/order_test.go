@@ -2,6 +2,7 @@ package disrupt_test
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -79,6 +80,9 @@ func TestWhatComesFirst(t *testing.T) {
 			p := disrupt.Decide(told(t, town, append([]func(*editor){cheaper, strangers}, tc.changes...)...), tc.options)
 			if diff := cmp.Diff(tc.want, orders(p)); diff != "" {
 				t.Errorf("%s -want +got\n%s", tc.why, diff)
+			}
+			if saves := slices.ContainsFunc(p.Commands, func(c plan.Command) bool { return c.Reason == plan.Underutilized && !c.Begun }); saves && p.Steps <= 0 {
+				t.Errorf("%s It took %d steps to find what could be saved", tc.why, p.Steps)
 			}
 			goes := map[string]bool{}
 			for _, c := range p.Commands {
