@@ -335,6 +335,7 @@ func TestMisfits(t *testing.T) {
 		"Taint":     {"None may be there.", map[string][]string{"n2": {"web-0", "web-1"}}, "web-0 taint, web-1 taint"},
 		"Port":      {"One port is had once.", map[string][]string{"n1": {"port-0", "port-1"}}, "port-1 host-port"},
 		"Beside":    {"What is left beside others counts.", map[string][]string{"n1": {"port-0", "web-0", "web-1"}}, "web-1 resource"},
+		"After":     {"What was counted at once is no longer free for the next.", map[string][]string{"n1": {"web-0", "web-1", "port-0"}}, "port-0 resource"},
 		"SmallLast": {"A small one fits beside, and none of it is counted twice.", map[string][]string{"n1": {"web-0", "free", "port-0"}}, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
