@@ -61,6 +61,8 @@ func TestDevices(t *testing.T) {
 		"Shared":    {"Both name one claim.", []world.Device{x}, []world.Pod{asks("o", "c", "x", shared)}, asks("p", "c", "x", shared), nil},
 		"NotShared": {"Two claims of one name are two, if they are each a pod's own.", []world.Device{x}, []world.Pod{asks("o", "b", "x", shared)}, asks("p", "c", "x", shared), []reason.Code{reason.DeviceTaken}},
 		"Orders":    {"Whoever comes first, both get theirs.", []world.Device{x, xy}, []world.Pod{asks("o", "b", "x")}, asks("p", "c", "y"), nil},
+		"Reverse":   {"If it is bound before the first it takes what only that could do with.", []world.Device{xy, x}, []world.Pod{asks("o", "b", "y")}, asks("p", "c", "x"), []reason.Code{reason.DeviceTaken}},
+		"Reversed":  {"Whatever the two are called.", []world.Device{xy, x}, []world.Pod{asks("q", "b", "y")}, asks("p", "c", "x"), []reason.Code{reason.DeviceTaken}},
 		"OneOrder":  {"If the first is bound first it takes what only the second could do with.", []world.Device{xy, x}, []world.Pod{asks("o", "b", "x")}, asks("p", "c", "y"), []reason.Code{reason.DeviceTaken}},
 		"OtherWay":  {"So it is the other way round.", []world.Device{xy, x}, []world.Pod{asks("q", "b", "x")}, asks("p", "c", "y"), []reason.Code{reason.DeviceTaken}},
 	} {
