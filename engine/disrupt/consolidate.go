@@ -16,7 +16,7 @@ func (d *decision) consolidate() bool {
 	}
 	o := d.options.Consolidate
 	o.Pack, o.Planned = d.options.Pack, d.planned
-	leave := idleIn(d.ending, d.planned, Options{AsIs: true, Consolidate: o})
+	leave := deletionsIn(d.ending, d.planned, Options{AsIs: true, Consolidate: o})
 	found := consolidate.Decide(d.ending, leave.back, o)
 	d.later(leave.again)
 	d.later(found.Again)

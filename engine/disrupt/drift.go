@@ -39,7 +39,7 @@ const noFurther = "its budgets let no further node go now"
 // the budgets, and nothing is to count on it.
 func leaving(w *world.World, planned []string) *world.World {
 	var back []*world.Place
-	for _, g := range idleIn(w, planned, Options{AsIs: true}).back {
+	for _, g := range deletionsIn(w, planned, Options{AsIs: true}).back {
 		if p := w.Place(cmp.Or(g.Node, g.Claim)); p != nil && p.Claim != nil {
 			back = append(back, p)
 		}

@@ -13,56 +13,56 @@ import (
 
 // emptiness gives back machines that run nothing and have been quiet for as
 // long as their pool says, the dearest first, within the pool's budgets.
-func (i *idler) emptiness() {
+func (d *deletions) emptiness() {
 	due := map[world.PoolID][]*world.Place{}
-	for _, p := range i.world.Places() {
-		if i.emptyFor(p) {
+	for _, p := range d.world.Places() {
+		if d.emptyFor(p) {
 			due[p.Pool()] = append(due[p.Pool()], p)
 		}
 	}
-	for _, pool := range i.world.Pools() {
+	for _, pool := range d.world.Pools() {
 		places := due[pool.ID]
 		if len(places) == 0 {
 			continue
 		}
 		slices.SortStableFunc(places, func(a, b *world.Place) int {
-			return cmp.Or(cmp.Compare(plan.PriceOf(i.world, b), plan.PriceOf(i.world, a)), strings.Compare(a.Name(), b.Name()))
+			return cmp.Or(cmp.Compare(plan.PriceOf(d.world, b), plan.PriceOf(d.world, a)), strings.Compare(a.Name(), b.Name()))
 		})
 		n := len(places)
-		if !i.unbudgeted {
-			n = min(n, i.book.Room(pool, plan.Empty).Left())
+		if !d.unbudgeted {
+			n = min(n, d.book.Room(pool, plan.Empty).Left())
 		}
 		for _, p := range places[:n] {
-			i.give(p, plan.Empty)
+			d.give(p, plan.Empty)
 		}
 		for _, p := range places[n:] {
-			i.keep(p, hold.Hold{Code: reason.Budget})
+			d.keep(p, hold.Hold{Code: reason.Budget})
 		}
 	}
 }
 
 // emptyFor reports whether a machine has been empty for as long as its pool
 // wants, and notes when it will have been.
-func (i *idler) emptyFor(p *world.Place) bool {
+func (d *deletions) emptyFor(p *world.Place) bool {
 	if !hold.IsEmpty(p) {
 		return false
 	}
-	pool := i.world.Pool(p.Pool())
-	for _, h := range i.book.Any(p) {
+	pool := d.world.Pool(p.Pool())
+	for _, h := range d.book.Any(p) {
 		if h.Code == reason.DoNotDisrupt && p.Claim.Initialized {
-			i.keep(p, h)
+			d.keep(p, h)
 			break
 		}
 	}
 	if pool == nil || pool.Replicas != nil || pool.Disruption.EmptyAfter == nil {
 		return false
 	}
-	if h, held := i.book.First(p); held {
-		i.later(h.Until)
+	if h, held := d.book.First(p); held {
+		d.later(h.Until)
 		return false
 	}
-	if at := hold.LastPodChange(p.Claim) + *pool.Disruption.EmptyAfter; at > i.world.At() {
-		i.later(at)
+	if at := hold.LastPodChange(p.Claim) + *pool.Disruption.EmptyAfter; at > d.world.At() {
+		d.later(at)
 		return false
 	}
 	return true

@@ -14,21 +14,21 @@ const Overstay = 15 * 60
 // expiration gives back what has reached its pool's age. No budget holds it
 // up: a user who sets expireAfter wants no machine to be older. Where others are bought
 // for its pods before it goes, it is waited for that, but not for ever.
-func (i *idler) expiration() {
-	for _, p := range i.world.Places() {
+func (d *deletions) expiration() {
+	for _, p := range d.world.Places() {
 		c := p.Claim
 		if c == nil || c.ExpireAfter <= 0 || p.Deleting() {
 			continue
 		}
 		at := c.Created + c.ExpireAfter
-		if i.buyFirst && Replaced(i.world, p) {
+		if d.buyFirst && Replaced(d.world, p) {
 			at += Overstay
 		}
-		if at > i.world.At() {
-			i.later(at)
+		if at > d.world.At() {
+			d.later(at)
 			continue
 		}
-		i.give(p, plan.Expired)
+		d.give(p, plan.Expired)
 	}
 }
 

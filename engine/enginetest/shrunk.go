@@ -24,7 +24,7 @@ func Shrunk(n int, seed uint64) *world.World {
 
 // ShrunkFrom is the same with a catalogue, and a pool that buys on demand what its requirements accept.
 func ShrunkFrom(c world.Catalog, requirements label.Set, n int, seed uint64) *world.World {
-	g := grower{b: world.NewBuilder(), d: dice(seed), market: c}
+	g := shrinking{b: world.NewBuilder(), d: dice(seed), market: c}
 	must(g.b.SetCatalog(g.market))
 	wait := int64(0)
 	g.pool = world.Pool{
@@ -46,29 +46,29 @@ func ShrunkFrom(c world.Catalog, requirements label.Set, n int, seed uint64) *wo
 	return g.b.Snapshot(3600) // nothing has come or gone lately
 }
 
-// grower fills machines.
-type grower struct {
+// shrinking fills machines.
+type shrinking struct {
 	b      *world.Builder
 	d      dice
 	market world.Catalog
 	pool   world.Pool
 	zones  []string
-	batch  []sprout
+	batch  []newPod
 	apps   int
 	nodes  int
 	kept   int
 }
 
-// sprout is a pod of the batch. Those that do not stay leave only their room.
-type sprout struct {
+// newPod is a pod of the batch. Those that do not stay leave only their room.
+type newPod struct {
 	pod     world.Pod
 	zone    string // if it is to be in one
 	perHost int
 	stays   bool
 }
 
-// vessel is a machine that is being filled.
-type vessel struct {
+// filledMachine is a machine that is being filled.
+type filledMachine struct {
 	name, zone  string
 	cpu, memory int64
 	pods        int
@@ -76,11 +76,11 @@ type vessel struct {
 }
 
 // deploy adds the pods of one application to the batch.
-func (g *grower) deploy() {
+func (g *shrinking) deploy() {
 	d := &g.d
 	name := fmt.Sprintf("app-%05d", g.apps)
 	replicas := 1 + d.roll(1+d.roll(60))
-	s := sprout{pod: world.Pod{Labels: map[string]string{"app": name}}, perHost: replicas}
+	s := newPod{pod: world.Pod{Labels: map[string]string{"app": name}}, perHost: replicas}
 	cpu, memory := int64(1+d.roll(1+d.roll(24)))*100, int64(1+d.roll(1+d.roll(40)))*gi/8
 	s.pod.Requests = amount.Of(amount.Entry{Name: amount.CPU, Value: cpu}, amount.Entry{Name: amount.Memory, Value: memory}, amount.Entry{Name: amount.Pods, Value: amount.Unit})
 	zonal := false
@@ -107,19 +107,19 @@ func (g *grower) deploy() {
 }
 
 // pack puts the batch onto machines, each of which then becomes the cheapest that holds what it got.
-func (g *grower) pack() {
+func (g *shrinking) pack() {
 	const cores, memory, pods = 15_500, 110 * gi, 110
-	slices.SortStableFunc(g.batch, func(a, b sprout) int {
+	slices.SortStableFunc(g.batch, func(a, b newPod) int {
 		return cmp.Compare(b.pod.Requests.Value(amount.CPU), a.pod.Requests.Value(amount.CPU))
 	})
-	var open []*vessel
+	var open []*filledMachine
 	for _, s := range g.batch {
-		i := slices.IndexFunc(open, func(v *vessel) bool { return v.takes(s) })
+		i := slices.IndexFunc(open, func(v *filledMachine) bool { return v.takes(s) })
 		if i < 0 {
 			i = len(open)
 			g.nodes++
 			zone := cmp.Or(s.zone, g.zones[g.nodes%len(g.zones)])
-			open = append(open, &vessel{name: fmt.Sprintf("node-%05d", g.nodes), zone: zone, cpu: cores, memory: memory, pods: pods, apps: map[string]int{}})
+			open = append(open, &filledMachine{name: fmt.Sprintf("node-%05d", g.nodes), zone: zone, cpu: cores, memory: memory, pods: pods, apps: map[string]int{}})
 		}
 		v := open[i]
 		v.cpu -= s.pod.Requests.Value(amount.CPU)
@@ -138,13 +138,13 @@ func (g *grower) pack() {
 	g.batch = nil
 }
 
-func (v *vessel) takes(s sprout) bool {
+func (v *filledMachine) takes(s newPod) bool {
 	return v.cpu >= s.pod.Requests.Value(amount.CPU) && v.memory >= s.pod.Requests.Value(amount.Memory) && v.pods > 0 &&
 		v.apps[s.pod.Labels["app"]] < s.perHost && (s.zone == "" || v.zone == s.zone)
 }
 
 // cheapest is the cheapest type of machine with so much room.
-func (g *grower) cheapest(cpu, memory, pods int64) *world.Shape {
+func (g *shrinking) cheapest(cpu, memory, pods int64) *world.Shape {
 	need := amount.Of(amount.Entry{Name: amount.CPU, Value: cpu}, amount.Entry{Name: amount.Memory, Value: memory}, amount.Entry{Name: amount.Pods, Value: pods * amount.Unit})
 	return cheapest(&g.market, &g.pool, need)
 }

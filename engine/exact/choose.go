@@ -108,13 +108,13 @@ func (k *Placer) grownFor(b *packing.Bin, x *packing.Pod) int {
 		return k.grown(b, x)
 	}
 	if k.growth.class != x.Class {
-		k.growth = growth{x.Class, map[*packing.Bin]become{}}
+		k.growth = growing{x.Class, map[*packing.Bin]resulting{}}
 	}
 	if g, known := k.growth.to[b]; known && g.changes == b.Changes {
 		return g.offer
 	}
 	to := k.grown(b, x)
-	k.growth.to[b] = become{to, b.Changes}
+	k.growth.to[b] = resulting{to, b.Changes}
 	return to
 }
 

@@ -9,7 +9,7 @@ type Placer struct {
 	*packing.Packing
 	relocated int // pods that were moved for the sake of others
 	near      map[int32]nearby
-	growth    growth
+	growth    growing
 }
 
 // nearby are the planned machines that hold company that pods want, as of so many changes.
@@ -18,11 +18,11 @@ type nearby struct {
 	changes int
 }
 
-// growth is which offers machines would become to hold one more pod of a class, as they were when that was last asked.
-type growth struct {
+// growing is which offers machines would become to hold one more pod of a class, as they were when that was last asked.
+type growing struct {
 	class *packing.Class
-	to    map[*packing.Bin]become
+	to    map[*packing.Bin]resulting
 }
 
-// become is an offer, or -1, and what had been done to the machine by then.
-type become struct{ offer, changes int }
+// resulting is an offer, or -1, and what had been done to the machine by then.
+type resulting struct{ offer, changes int }

@@ -19,7 +19,7 @@ const maxPodsListed = 12
 
 // Text writes the answer for a person; wide names every pod.
 func (n Node) Text(wide bool) string {
-	var b paper
+	var b textLines
 	b.line("%s: %s", strings.ToUpper(n.name()[:1])+n.name()[1:], n.kind())
 	head := []string{n.State}
 	if n.Created != "" {
@@ -38,7 +38,7 @@ func (n Node) Text(wide bool) string {
 	return b.String()
 }
 
-func (n Node) writePods(b *paper, wide bool) {
+func (n Node) writePods(b *textLines, wide bool) {
 	uses := make([]string, len(n.uses))
 	for i, u := range n.uses {
 		uses[i] = u.String()
@@ -67,7 +67,7 @@ func (n Node) writePods(b *paper, wide bool) {
 	}
 }
 
-func (n Node) writeBought(b *paper) {
+func (n Node) writeBought(b *textLines) {
 	if o := n.Bought; o != nil {
 		asked := shortOf(o.For)
 		if asked == "" {
@@ -96,7 +96,7 @@ func (n Node) writeBought(b *paper) {
 	}
 }
 
-func (n Node) writeBack(b *paper) {
+func (n Node) writeBack(b *textLines) {
 	if d := n.Drift; d != nil {
 		what := d.Reason
 		if d.Change != "" {
@@ -164,7 +164,7 @@ func are(pods int) string {
 
 // Text writes the answer for a person.
 func (p Pool) Text() string {
-	var b paper
+	var b textLines
 	price := ""
 	if p.Price > 0 { // without nodes there is none, and without a catalogue it is not known
 		price = ", " + hourlyText(p.Currency, p.Price)

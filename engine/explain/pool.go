@@ -28,13 +28,13 @@ type Pool struct {
 	Price    float64 `json:"pricePerHour"`       // of all of them
 	Currency string  `json:"currency,omitempty"` // of the prices; empty means USD
 
-	Limits   []Limit   `json:"limits"`
-	Types    int       `json:"types"` // that it may buy now
-	Barred   int       `json:"typesOverLimit,omitempty"`
-	Cheapest *Bargain  `json:"cheapest,omitempty"`
-	Waiting  int       `json:"newNodes"` // that are to be bought for waiting pods
-	Budgets  []Budget  `json:"budgets"`
-	Gives    GivesBack `json:"givesBack"`
+	Limits   []Limit        `json:"limits"`
+	Types    int            `json:"types"` // that it may buy now
+	Barred   int            `json:"typesOverLimit,omitempty"`
+	Cheapest *CheapestOffer `json:"cheapest,omitempty"`
+	Waiting  int            `json:"newNodes"` // that are to be bought for waiting pods
+	Budgets  []Budget       `json:"budgets"`
+	Gives    GivesBack      `json:"givesBack"`
 
 	Static *plan.Static `json:"static,omitempty"` // how a pool with replicas stands; nil: it has none
 }
@@ -46,8 +46,8 @@ type Limit struct {
 	Used     string `json:"used"`
 }
 
-// Bargain is the cheapest that a pool may buy.
-type Bargain struct {
+// CheapestOffer is the cheapest that a pool may buy.
+type CheapestOffer struct {
 	InstanceType string  `json:"instanceType"`
 	Zone         string  `json:"zone"`
 	CapacityType string  `json:"capacityType"`
@@ -95,7 +95,7 @@ func (e *Explainer) Pool(id world.PoolID) (Pool, bool) {
 		out.Limits = append(out.Limits, Limit{l.Name, amount.Text(l.Name, l.Value), amount.Text(l.Name, available.Used.Value(l.Name))})
 	}
 	if c := available.Cheapest; c.Shape != "" {
-		out.Cheapest = &Bargain{c.Shape, c.Zone, c.CapacityType, c.Price.Units(), c.Synthetic}
+		out.Cheapest = &CheapestOffer{c.Shape, c.Zone, c.CapacityType, c.Price.Units(), c.Synthetic}
 	}
 	for _, a := range e.plan().New {
 		if a.Pool == id {

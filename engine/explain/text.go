@@ -12,11 +12,11 @@ import (
 	"github.com/tenon-sh/tenon/engine/world"
 )
 
-// paper collects lines for a person.
-type paper struct{ strings.Builder }
+// textLines collects lines for a person.
+type textLines struct{ strings.Builder }
 
 // line writes one line.
-func (p *paper) line(format string, args ...any) { fmt.Fprintf(p, format+"\n", args...) }
+func (p *textLines) line(format string, args ...any) { fmt.Fprintf(p, format+"\n", args...) }
 
 // use is how much of one resource of a node is asked for.
 type use struct {
@@ -175,7 +175,7 @@ func (p Pod) Line() string {
 
 // Text writes the answer for a person.
 func (p Pod) Text() string {
-	var b paper
+	var b textLines
 	said := p.Line()
 	if p.Verdict == Refused {
 		said = "finds no place"
@@ -213,7 +213,7 @@ func (p Pod) Text() string {
 	return b.String()
 }
 
-func (p Pod) keeping(b *paper) {
+func (p Pod) keeping(b *textLines) {
 	switch {
 	case len(p.Holds) > 0:
 		for _, h := range p.Holds {

@@ -10,7 +10,7 @@ import (
 
 // writeTree writes what everything has against a pod: which pool or node objects, and below
 // it each objection with what would end it.
-func writeTree(b *paper, why *reason.Why) {
+func writeTree(b *textLines, why *reason.Why) {
 	why = why.Brief()
 	if why.Code == reason.NoPlace && why.Subject == "" && len(why.Causes) > 0 {
 		last := ""
@@ -27,7 +27,7 @@ func writeTree(b *paper, why *reason.Why) {
 }
 
 // writeObjection writes one objection and what is behind it; said is the subject that stands above.
-func writeObjection(b *paper, w *reason.Why, indent, said string) {
+func writeObjection(b *textLines, w *reason.Why, indent, said string) {
 	if text := objection(w, said); text != "" {
 		b.line("%s%s", indent, text)
 		indent += "  "

@@ -11,11 +11,11 @@ type Availability struct {
 	Used     amount.List // what its machines count against its limits
 	Types    int         // of machine that it accepts, that are sold, and that its limits leave room for
 	Barred   int         // of machine that only its limits keep it from
-	Cheapest Bargain     // of Types, the cheapest
+	Cheapest TypeOffer   // of Types, the cheapest
 }
 
-// Bargain is one type as it is sold in one zone in one way.
-type Bargain struct {
+// TypeOffer is one type as it is sold in one zone in one way.
+type TypeOffer struct {
 	Shape, Zone, CapacityType string
 	Price                     money.Micro
 	Synthetic                 bool
@@ -52,7 +52,7 @@ func (m *Market) available(out map[world.PoolID]Availability) {
 			s.Types += once
 			for _, o := range m.Offers[t.First:t.Last] {
 				if s.Cheapest.Shape == "" || o.Pays < s.Cheapest.Price {
-					s.Cheapest = Bargain{t.Shape.Name, o.Zone, o.CapacityType, o.Pays, o.Synthetic}
+					s.Cheapest = TypeOffer{t.Shape.Name, o.Zone, o.CapacityType, o.Pays, o.Synthetic}
 				}
 			}
 		}

@@ -28,13 +28,13 @@ func Closed(m *world.Place) bool {
 // keeps no place for a pod that it has to turn down, and the next pod would take it.
 // Those that nothing can help any more open together, so that no pod is left to come next.
 func Openings(w *world.World, fills []plan.Fill, patience int64) []Opening {
-	return NewCensus(w).Openings(fills, patience)
+	return NewPodCounts(w).Openings(fills, patience)
 }
 
 // Openings is Openings of the World that was counted.
-func (s *Census) Openings(fills []plan.Fill, patience int64) []Opening {
+func (s *PodCounts) Openings(fills []plan.Fill, patience int64) []Opening {
 	w := s.world
-	o := openings{world: w, crowd: s.crowd(), fills: map[string]plan.Fill{}, useful: map[useful]bool{}, waiting: map[string][]*world.Pod{}}
+	o := openings{world: w, nominations: s.nominations(), fills: map[string]plan.Fill{}, awaited: map[awaited]bool{}, waiting: map[string][]*world.Pod{}}
 	for _, f := range fills {
 		o.fills[cmp.Or(f.Node, f.Claim)] = f
 	}
@@ -44,7 +44,7 @@ func (s *Census) Openings(fills []plan.Fill, patience int64) []Opening {
 		case Closed(m):
 			o.closed = append(o.closed, m)
 		default:
-			o.some(m.Name())
+			o.admitSome(m.Name())
 		}
 	}
 	slices.SortStableFunc(o.closed, func(a, b *world.Place) int { return cmp.Compare(a.Node.Created, b.Node.Created) })
@@ -53,12 +53,12 @@ func (s *Census) Openings(fills []plan.Fill, patience int64) []Opening {
 
 // openings is what is known while it is decided.
 type openings struct {
-	world  *world.World
-	crowd  *Crowd // of the machines that are open
-	fills  map[string]plan.Fill
-	closed []*world.Place // in the order in which they joined
-	useful map[useful]bool
-	flying bool // pods are about to be bound
+	world       *world.World
+	nominations *Nominations // of the machines that are open
+	fills       map[string]plan.Fill
+	closed      []*world.Place // in the order in which they joined
+	awaited     map[awaited]bool
+	binding     bool // pods are about to be bound
 
 	waiting map[string][]*world.Pod // by machine, as far as they were looked up
 	coming  map[string][]comingPod  // by namespace; nil: not gathered yet
@@ -76,13 +76,13 @@ func (o *openings) decide(patience int64) []Opening {
 		out[i] = Opening{Node: m.Name(), Until: m.Node.Created + patience}
 		if out[i].Until <= o.world.At() {
 			out[i].Open = true
-			o.some(m.Name())
+			o.admitSome(m.Name())
 		}
 	}
-	stuck := !o.flying
+	stuck := !o.binding
 	for i, m := range o.closed {
 		if !out[i].Open {
-			out[i].Pods = o.all(m.Name())
+			out[i].Pods = o.admitAll(m.Name())
 			out[i].Open = len(out[i].Pods) == 0
 		}
 		stuck = stuck && !out[i].Open && !o.expects(m)
@@ -110,43 +110,43 @@ func (o *openings) pods(machine string) []*world.Pod {
 	return out
 }
 
-// some admits those of an open machine's pods that can be bound.
-func (o *openings) some(machine string) {
+// admitSome admits those of an open machine's pods that can be bound.
+func (o *openings) admitSome(machine string) {
 	for _, p := range o.pods(machine) {
-		if o.crowd.Admit(p, machine) {
-			o.flying = true
+		if o.nominations.Admit(p, machine) {
+			o.binding = true
 		}
 	}
 }
 
-// all counts the pods of a machine if all can be bound, and else returns those that cannot although waiting may help.
-func (o *openings) all(machine string) (not []world.Key) {
+// admitAll counts the pods of a machine if all can be bound, and else returns those that cannot although waiting may help.
+func (o *openings) admitAll(machine string) (not []world.Key) {
 	for _, p := range o.pods(machine) {
-		if h := o.crowd.blocks(p, machine); h == nil {
-			o.crowd.Admit(p, machine)
+		if h := o.nominations.blocks(p, machine); h == nil {
+			o.nominations.Admit(p, machine)
 		} else if o.helps(h, machine) {
 			not = append(not, p.Key)
 		}
 	}
 	if len(not) > 0 {
-		o.crowd.Dismiss(machine)
+		o.nominations.Withdraw(machine)
 	}
 	return not
 }
 
 // useful names what is waited for: pods that a constraint counts, in other domains than one.
-type useful struct {
-	count  *headcount
+type awaited struct {
+	count  *spreadCount
 	domain string
 }
 
 // helps reports whether pods that the constraint counts are on their way to other domains than the machine's.
-func (o *openings) helps(h *headcount, machine string) bool {
-	what := useful{h, domain(o.world.Place(machine), h.spread.Key)}
+func (o *openings) helps(h *spreadCount, machine string) bool {
+	what := awaited{h, domain(o.world.Place(machine), h.spread.Key)}
 	if h.spread.HonourTaints {
 		return false
 	}
-	out, known := o.useful[what]
+	out, known := o.awaited[what]
 	if known {
 		return out
 	}
@@ -154,7 +154,7 @@ func (o *openings) helps(h *headcount, machine string) bool {
 		d := domain(c.to, h.spread.Key)
 		return d != "" && d != what.domain && h.counts(c.pod)
 	})
-	o.useful[what] = out
+	o.awaited[what] = out
 	return out
 }
 

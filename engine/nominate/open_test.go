@@ -27,9 +27,9 @@ type machine struct {
 	known    string // of which its zone is known: "node" or "claim"; both if it is empty
 }
 
-// town is a World of such machines: pods of x, y and z are spread over zones, x and y by 1, z by 2. h is as x, and only zones without
+// worldOf is a World of such machines: pods of x, y and z are spread over zones, x and y by 1, z by 2. h is as x, and only zones without
 // taints count. v is of the pods of x, and says that they are spread by 2; w is spread by where those of x are. Others are not spread.
-func town(t interface{ Fatal(...any) }, now int64, machines map[string]machine) (*world.World, []plan.Fill) {
+func worldOf(t interface{ Fatal(...any) }, now int64, machines map[string]machine) (*world.World, []plan.Fill) {
 	b, fills := build(t, machines)
 	return b.Snapshot(now), fills
 }
@@ -249,7 +249,7 @@ func TestOpenings(t *testing.T) {
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
-			w, fills := town(t, tc.now, tc.machines)
+			w, fills := worldOf(t, tc.now, tc.machines)
 			var open, held []string
 			for _, o := range nominate.Openings(w, fills, 20) {
 				switch {
@@ -286,7 +286,7 @@ func TestOpeningsEnd(t *testing.T) {
 				open: rapid.Bool().Draw(t, "open"), failed: rapid.Bool().Draw(t, "failed"),
 			}
 		}
-		w, fills := town(t, now, machines)
+		w, fills := worldOf(t, now, machines)
 		for _, o := range nominate.Openings(w, fills, patience) {
 			m := machines[o.Node]
 			if !o.Open && (now >= m.joined+patience || !strings.ContainsAny(m.pods, "xyz")) {
@@ -298,7 +298,7 @@ func TestOpeningsEnd(t *testing.T) {
 			machines[n] = m
 		}
 		for range 1 + len(machines)*6 {
-			w, fills = town(t, now, machines)
+			w, fills = worldOf(t, now, machines)
 			left := 0
 			for _, o := range nominate.Openings(w, fills, patience) {
 				m := machines[o.Node]
@@ -336,7 +336,7 @@ func TestOpeningsInAnyOrder(t *testing.T) {
 				zone: rapid.SampledFrom([]string{"a", "b", "c"}).Draw(t, "zone"), pods: rapid.StringMatching(pods).Draw(t, "pods"), joined: now, open: open,
 			}
 		}
-		w, fills := town(t, now, machines)
+		w, fills := worldOf(t, now, machines)
 		count := map[rune]map[string]int{}
 		for _, letter := range "xyz" {
 			count[letter] = map[string]int{}

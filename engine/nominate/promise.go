@@ -1,8 +1,8 @@
 // Package nominate says for which nodes waiting pods are nominated, and when nodes that have joined take pods.
 //
 // Pods that a plan sends to nodes are nominated for as many of these at a time as kube-scheduler can bind there: it
-// counts the nominees of a node as if they ran there. Where pods run, and of which kinds, is counted once, in census.go;
-// a crowd is those that are nominated together.
+// counts the nominees of a node as if they ran there. Where pods run, and of which kinds, is counted once, in counts.go;
+// which pods are nominated together is in nominations.go.
 package nominate
 
 import (
@@ -23,11 +23,11 @@ type Promise struct {
 // none of those for other nodes: if too many that are to be spread over zones
 // were nominated for one node, each would wait for the others to be gone. As many
 // as the skew can be in any case, and more as long as their zone lags behind the others by that many.
-func Promises(w *world.World, fills []plan.Fill) []Promise { return NewCensus(w).Promises(fills) }
+func Promises(w *world.World, fills []plan.Fill) []Promise { return NewPodCounts(w).Promises(fills) }
 
 // Promises is Promises of the World that was counted.
-func (s *Census) Promises(fills []plan.Fill) []Promise {
-	w, c := s.world, s.crowd()
+func (s *PodCounts) Promises(fills []plan.Fill) []Promise {
+	w, c := s.world, s.nominations()
 	c.soon = true
 	var out []Promise
 	for _, already := range []bool{true, false} {

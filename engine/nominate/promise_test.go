@@ -220,12 +220,12 @@ func TestACrowdIsAsked(t *testing.T) {
 		}
 	}
 	w := b.Snapshot(0)
-	crowd := nominate.NewCrowd(w)
+	nominations := nominate.NewNominations(w)
 	first, second := w.Pod(world.Key{Name: "a"}), w.Pod(world.Key{Name: "b"})
-	if !crowd.Allows(first, "a") || !crowd.Allows(second, "a") || !crowd.Admit(first, "a") {
+	if !nominations.Allows(first, "a") || !nominations.Allows(second, "a") || !nominations.Admit(first, "a") {
 		t.Error("one pod of two is too many for a zone")
 	}
-	if crowd.Allows(second, "a") || !crowd.Allows(second, "b") {
+	if nominations.Allows(second, "a") || !nominations.Allows(second, "b") {
 		t.Error("the second pod may go to the zone of the first, or not to the other")
 	}
 }

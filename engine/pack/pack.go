@@ -33,8 +33,8 @@ func Pack(w *world.World, o packing.Options) plan.Plan {
 
 // fairly packs the pods, and again strictly by priority if that is fairer.
 func fairly(w *world.World, o packing.Options) *packer {
-	strict := manner{strictly: true}
-	k := pack(w, o, manner{})
+	strict := ordering{strictly: true}
+	k := pack(w, o, ordering{})
 	switch {
 	case k.unfair():
 		return pack(w, o, strict).retryIsolatedFirst(strict)
@@ -43,7 +43,7 @@ func fairly(w *world.World, o packing.Options) *packer {
 			return e.retryIsolatedFirst(strict)
 		}
 	}
-	return k.retryIsolatedFirst(manner{})
+	return k.retryIsolatedFirst(ordering{})
 }
 
 // exactTierMaxPods is how many pods are also placed one by one, in case that comes out cheaper.

@@ -20,8 +20,8 @@ type packer struct {
 	spend   money.Micro // the bound of price and charge
 }
 
-// manner is how pods take their turns.
-type manner struct {
+// ordering is how pods take their turns.
+type ordering struct {
 	strictly      bool // all of a priority before those of a lower one
 	isolatedFirst bool // pods first that keep away from others by domain
 }
@@ -48,7 +48,7 @@ const maxTrimRounds = 4
 // pack makes one packing: it places all pods at once, or those of each priority before those of a lower one, and in each
 // first those that keep away from others. Then it is mended: what could not be bound is placed anew before and after
 // machines become cheaper, as often as that leaves room within limits, and pods change places with those that open later.
-func pack(w *world.World, o packing.Options, m manner) *packer {
+func pack(w *world.World, o packing.Options, m ordering) *packer {
 	p := &exact.Placer{Packing: packing.New(w, o)}
 	k := &packer{Searcher: &search.Searcher{Placer: p}, repair: &repair.Repairer{Placer: p}}
 	pods, refused := packing.Admit(w)

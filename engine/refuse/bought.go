@@ -25,7 +25,7 @@ const maxMinValuesChecks = 8
 
 // boughtOut says why none of the machines that would do can be bought for the pod now.
 func (k *refuser) boughtOut(p *market.Pool, x *packing.Pod) []*reason.Why {
-	s := shopper{refuser: k, pool: p, pod: x}
+	s := purchase{refuser: k, pool: p, pod: x}
 	for i := range x.Class.Offers.All {
 		if p.Offers.Has(i) && !(s.objected && k.within(p, x, i)) { // it is affordable, as the one of which the objections were said
 			s.offer(i)
@@ -34,8 +34,8 @@ func (k *refuser) boughtOut(p *market.Pool, x *packing.Pod) []*reason.Why {
 	return s.all()
 }
 
-// shopper collects why machines cannot be bought for a pod.
-type shopper struct {
+// purchase collects why machines cannot be bought for a pod.
+type purchase struct {
 	*refuser
 
 	pool       *market.Pool
@@ -48,14 +48,14 @@ type shopper struct {
 }
 
 // add notes a cause, once.
-func (s *shopper) add(w *reason.Why) {
+func (s *purchase) add(w *reason.Why) {
 	if w != nil && !slices.ContainsFunc(s.causes, func(c *reason.Why) bool { return c.Code == w.Code && c.Detail == w.Detail }) {
 		s.causes = append(s.causes, w)
 	}
 }
 
 // offer notes what is against a machine of the offer.
-func (s *shopper) offer(i int) {
+func (s *purchase) offer(i int) {
 	o, at := &s.Market.Offers[i], s.Market.At(i)
 	if short, over := s.pool.Over(o.Type); over {
 		objections := s.Ledger.ObjectionsNew(s.pod.Class.PodInfo, at)
@@ -90,7 +90,7 @@ func (s *shopper) offer(i int) {
 }
 
 // minValues notes what minValues a machine of the offer would not keep, of the first that does not.
-func (s *shopper) minValues(offer int) {
+func (s *purchase) minValues(offer int) {
 	if s.checks == maxMinValuesChecks {
 		return
 	}
@@ -104,7 +104,7 @@ func (s *shopper) minValues(offer int) {
 }
 
 // all are the causes, limits among them if they are all that there is against some machine, or bar every one.
-func (s *shopper) all() []*reason.Why {
+func (s *purchase) all() []*reason.Why {
 	if !s.affordable {
 		for _, w := range s.limits.besides {
 			w.Subject = ""

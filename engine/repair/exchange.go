@@ -20,13 +20,13 @@ func (k *Repairer) Exchange() {
 	if !k.Options.Nominated || !k.Ledger.Counts() {
 		return
 	}
-	crowd := nominate.NewCrowd(k.World)
+	nominations := nominate.NewNominations(k.World)
 	order := k.byOpening()
 	for i, b := range order {
 		if b.Machine.Node == nil {
 			break
 		}
-		k.exchangeOn(b, order[i+1:], crowd)
+		k.exchangeOn(b, order[i+1:], nominations)
 	}
 }
 
@@ -64,8 +64,8 @@ func later(b *packing.Bin, all []*packing.Bin) []*packing.Bin {
 }
 
 // exchangeOn has those of the machine's pods that cannot be bound change places with pods of the
-// machines that follow it, and counts the others among the crowd.
-func (k *Repairer) exchangeOn(b *packing.Bin, following []*packing.Bin, crowd *nominate.Crowd) {
+// machines that follow it, and counts the others among the nominations.
+func (k *Repairer) exchangeOn(b *packing.Bin, following []*packing.Bin, nominations *nominate.Nominations) {
 	node := b.Machine.Node.Name
 	var partners []*packing.Bin
 	asked := false
@@ -76,14 +76,14 @@ func (k *Repairer) exchangeOn(b *packing.Bin, following []*packing.Bin, crowd *n
 			continue
 		}
 		seen[x] = true
-		if crowd.Admit(x.Pod, node) || !k.interchangeable(x.Class) {
+		if nominations.Admit(x.Pod, node) || !k.interchangeable(x.Class) {
 			continue
 		}
 		if !asked {
 			partners, asked = later(b, following), true
 		}
 		for _, to := range partners {
-			if k.admits(to, x) && k.exchangeWith(x, to, func(y *packing.Pod) bool { return crowd.Allows(y.Pod, node) }) {
+			if k.admits(to, x) && k.exchangeWith(x, to, func(y *packing.Pod) bool { return nominations.Allows(y.Pod, node) }) {
 				i = -1 // the pods that have come are looked at as well
 				break
 			}

@@ -13,11 +13,11 @@ import (
 
 // Ledger counts pods by domain. It is filled in order: Enlist and Watch make
 // known which counts matter, then nodes and pods are entered, then it is asked.
-type Ledger struct{ judge }
+type Ledger struct{ rules }
 
 // New returns an empty Ledger that knows the namespaces' labels.
 func New(namespaces []*world.Namespace) *Ledger {
-	return &Ledger{judge{counts{terms: newTerms(namespaces)}}}
+	return &Ledger{rules{counts{terms: newTerms(namespaces)}}}
 }
 
 // Allows reports whether a pod of the class may go to machine n. Spread over

@@ -13,16 +13,16 @@ import (
 
 // Objections says what keeps a pod of the class from machine n.
 func (l *Ledger) Objections(s *PodInfo, n int, name string) []*reason.Why {
-	return (&objector{l, s, l.on(n), name}).all()
+	return (&objections{l, s, l.on(n), name}).all()
 }
 
 // ObjectionsNew says what keeps a pod of the class from a machine that would be added.
 func (l *Ledger) ObjectionsNew(s *PodInfo, at *fit.Place) []*reason.Why {
-	return (&objector{l, s, l.onNew(at), at.Name}).all()
+	return (&objections{l, s, l.onNew(at), at.Name}).all()
 }
 
-// objector says what keeps pods of a class from a candidate.
-type objector struct {
+// objections says what keeps pods of a class from a candidate.
+type objections struct {
 	*Ledger
 
 	pod  *PodInfo
@@ -30,7 +30,7 @@ type objector struct {
 	name string // of the machine
 }
 
-func (o *objector) all() []*reason.Why {
+func (o *objections) all() []*reason.Why {
 	s, at := o.pod, o.at
 	var out []*reason.Why
 	for i := range s.spread {
@@ -70,7 +70,7 @@ func (o *objector) all() []*reason.Why {
 }
 
 // about is the topology of a group, and the domain of it that the candidate is in, if any.
-func (o *objector) about(id int32) reason.About {
+func (o *objections) about(id int32) reason.About {
 	key := o.groups[id].key
 	about := reason.About{Key: o.keys[key]}
 	if _, has := o.at.domain(key); has {
@@ -94,7 +94,7 @@ func noLabel(key string) string {
 	return text
 }
 
-func (o *objector) spreadText(e *spreadConstraint) string {
+func (o *objections) spreadText(e *spreadConstraint) string {
 	g := o.groups[e.group]
 	key := o.keys[g.key]
 	if _, has := o.at.domain(g.key); !has {
@@ -109,7 +109,7 @@ func (o *objector) spreadText(e *spreadConstraint) string {
 }
 
 // countsText writes the fullest and the emptiest domains first by name.
-func (o *objector) countsText(g *group) string {
+func (o *objections) countsText(g *group) string {
 	var parts []string
 	for d, n := range g.nodes {
 		if n > 0 {
@@ -123,7 +123,7 @@ func (o *objector) countsText(g *group) string {
 	return strings.Join(parts, ", ")
 }
 
-func (o *objector) affinityText() string {
+func (o *objections) affinityText() string {
 	g := o.groups[o.pod.affinity]
 	for i, k := range g.keys {
 		d, has := o.at.domain(k)
@@ -144,7 +144,7 @@ func (o *objector) affinityText() string {
 }
 
 // volumeWhy says why a volume cannot be had on the candidate, and for a new machine what to do instead.
-func (o *objector) volumeWhy(g *group) *reason.Why {
+func (o *objections) volumeWhy(g *group) *reason.Why {
 	why := &reason.Why{Code: reason.Volume, Subject: o.name}
 	switch {
 	case g.claim:
@@ -163,7 +163,7 @@ func (o *objector) volumeWhy(g *group) *reason.Why {
 }
 
 // seat names the domain in which the volume of a group is.
-func (o *objector) seat(g *group) string {
+func (o *objections) seat(g *group) string {
 	if d := g.byKey[0].least(); d != none {
 		return o.values[g.keys[0]][d]
 	}

@@ -5,7 +5,7 @@ import "github.com/tenon-sh/tenon/engine/world"
 // Watch makes known the terms by which pods that run keep others away, as far as
 // they may keep away one of those that wait: no others have to be counted for them.
 func (l *terms) Watch(required []*world.PodTerm, waiting []*world.Pod) {
-	who := audience{pods: waiting, by: map[string]map[string][]*world.Pod{}}
+	who := waitingByLabel{pods: waiting, by: map[string]map[string][]*world.Pod{}}
 	idle := map[string]bool{} // terms that concern no waiting pod
 	for _, t := range required {
 		if _, known := l.owned[t]; known {
@@ -41,8 +41,8 @@ func (l *terms) ownedBy(t *world.PodTerm) int32 {
 	return g
 }
 
-// audience is the pods that wait, by the labels that were asked for.
-type audience struct {
+// waitingByLabel is the pods that wait, by the labels that were asked for.
+type waitingByLabel struct {
 	pods []*world.Pod
 	by   map[string]map[string][]*world.Pod
 }
@@ -51,7 +51,7 @@ type audience struct {
 const maxPodsAsked = 50
 
 // concerns reports whether the term may match a waiting pod.
-func (l *terms) concerns(t *world.PodTerm, who *audience) bool {
+func (l *terms) concerns(t *world.PodTerm, who *waitingByLabel) bool {
 	r := filedBy([]world.PodTerm{*t})
 	if r == nil {
 		return true
@@ -68,7 +68,7 @@ func (l *terms) concerns(t *world.PodTerm, who *audience) bool {
 }
 
 // with are the pods with the label.
-func (a *audience) with(key, value string) []*world.Pod {
+func (a *waitingByLabel) with(key, value string) []*world.Pod {
 	by, known := a.by[key]
 	if !known {
 		by = map[string][]*world.Pod{}

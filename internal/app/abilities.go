@@ -141,7 +141,7 @@ func polled(name string, look func(context.Context, notice.Handler, func(error))
 // learn has a driver take over how much memory nodes turn out to have, by which
 // it counts on machines of the same shape from then on.
 func (p *parts) learn(to learner) error {
-	return p.m.Add(everywhere(func(ctx context.Context) error {
+	return p.m.Add(onEveryReplica(func(ctx context.Context) error {
 		informer, err := p.m.GetCache().GetInformer(ctx, &corev1.Node{})
 		if err != nil {
 			return fmt.Errorf("watch nodes: %w", err)

@@ -73,8 +73,8 @@ type Config struct {
 	Release    string // of the program
 	Commit     string // it was built from
 	Log        logr.Logger
-	Dial       *Dial       // how much is logged; nil: that stays as it is
-	Fence      *lead.Fence // that a driver asks before it writes; nil: none does
+	LogLevel   *DynamicLevel // how much is logged; nil: that stays as it is
+	Fence      *lead.Fence   // that a driver asks before it writes; nil: none does
 	Now        clock.Now
 	Clock      *clock.Followed // that is gone by instead, and compared with the dates of the API server's answers; nil: none
 }
@@ -173,7 +173,7 @@ func New(ctx context.Context, c Config) (*App, error) {
 		}
 	}
 	a := &App{Journal: p.journal, Cluster: p.cluster, manager: m, begun: make(chan struct{}), hush: p.hush}
-	return a, m.Add(everywhere(func(context.Context) error { close(a.begun); return nil }))
+	return a, m.Add(onEveryReplica(func(context.Context) error { close(a.begun); return nil }))
 }
 
 // readers makes what knows the cluster, of the kinds that it has, and keeps decisions.
@@ -455,7 +455,7 @@ func (p *parts) watch() error {
 	if err := p.followLevel(plain); err != nil {
 		return err
 	}
-	return p.m.Add(everywhere(func(ctx context.Context) error {
+	return p.m.Add(onEveryReplica(func(ctx context.Context) error {
 		if err := p.followClasses(ctx, classes); err != nil {
 			return err
 		}
@@ -467,14 +467,14 @@ func (p *parts) watch() error {
 	}))
 }
 
-// everywhere runs on followers as well.
-type everywhere func(context.Context) error
+// onEveryReplica runs on followers as well.
+type onEveryReplica func(context.Context) error
 
 // Start is the manager's.
-func (f everywhere) Start(ctx context.Context) error { return f(ctx) }
+func (f onEveryReplica) Start(ctx context.Context) error { return f(ctx) }
 
 // NeedLeaderElection is the manager's.
-func (f everywhere) NeedLeaderElection() bool { return false }
+func (f onEveryReplica) NeedLeaderElection() bool { return false }
 
 // state is the cluster as it is seen now; nil before it has been seen.
 func (p *parts) state() *world.World {
@@ -539,7 +539,7 @@ func (p *parts) serve(registry *prometheus.Registry) error {
 		mux.HandleFunc("/debug/pprof/trace", pprof.Trace)
 	}
 	s := &http.Server{Addr: net.JoinHostPort(p.Settings.BindAddress, strconv.Itoa(p.Settings.MetricsPort)), Handler: mux, ReadHeaderTimeout: 10 * time.Second, IdleTimeout: 2 * time.Minute}
-	return p.m.Add(everywhere(func(ctx context.Context) error {
+	return p.m.Add(onEveryReplica(func(ctx context.Context) error {
 		listener, err := (&net.ListenConfig{}).Listen(ctx, "tcp", s.Addr)
 		if err != nil {
 			return fmt.Errorf("serve metrics: %w", err)

@@ -35,8 +35,8 @@ func TestMain(m *testing.M) {
 	kubetest.Main(m, kubetest.CRDs("../../api/crds"), kubetest.Scheduler, kubetest.Controllers, kubetest.Machines)
 }
 
-// house is a cluster with a simulated cloud and a running controller.
-type house struct {
+// fixture is a cluster with a simulated cloud and a running controller.
+type fixture struct {
 	client client.WithWatch
 	market *market.Market
 	driver cloud.Driver
@@ -48,18 +48,18 @@ type house struct {
 }
 
 // build puts a house together for one test, and counts what its controllers write.
-func build(t *testing.T, counts ...*calls) house {
+func build(t *testing.T, counts ...*calls) fixture {
 	t.Helper()
 	m := region(t)
 	play(t, m)
-	h := house{client: kubetest.Client(t, v1.AddToScheme), market: m, driver: driver.New(m, "test")}
+	h := fixture{client: kubetest.Client(t, v1.AddToScheme), market: m, driver: driver.New(m, "test")}
 	for _, c := range counts {
 		h.counts = c
 	}
 	return h.start(t)
 }
 
-func (h house) start(t *testing.T) house {
+func (h fixture) start(t *testing.T) fixture {
 	t.Helper()
 	settings := app.Defaults()
 	settings.MetricsPort, settings.HealthPort, settings.LeaderElection = 0, 0, false
@@ -211,7 +211,7 @@ func apart(d *appsv1.Deployment) *corev1.Affinity {
 	}}
 }
 
-func (h house) make(t *testing.T, objects ...client.Object) {
+func (h fixture) make(t *testing.T, objects ...client.Object) {
 	t.Helper()
 	for _, o := range objects {
 		if err := h.client.Create(t.Context(), o); err != nil {
@@ -221,7 +221,7 @@ func (h house) make(t *testing.T, objects ...client.Object) {
 }
 
 // running counts the pods of a namespace that run.
-func (h house) running(ns string) (int, error) {
+func (h fixture) running(ns string) (int, error) {
 	var pods corev1.PodList
 	if err := h.client.List(context.Background(), &pods, client.InNamespace(ns)); err != nil {
 		return 0, err
@@ -236,7 +236,7 @@ func (h house) running(ns string) (int, error) {
 }
 
 // runs waits until so many pods of a namespace run.
-func (h house) runs(t *testing.T, ns string, want int) {
+func (h fixture) runs(t *testing.T, ns string, want int) {
 	t.Helper()
 	kubetest.Within(t, time.Minute, func() error {
 		n, err := h.running(ns)
@@ -247,14 +247,14 @@ func (h house) runs(t *testing.T, ns string, want int) {
 	})
 }
 
-func (h house) claims() ([]v1.NodeClaim, error) {
+func (h fixture) claims() ([]v1.NodeClaim, error) {
 	var list v1.NodeClaimList
 	err := h.client.List(context.Background(), &list)
 	return list.Items, err
 }
 
 // empty waits until nothing is left of a test: no claim, no node of ours, no machine.
-func (h house) empty(t *testing.T) {
+func (h fixture) empty(t *testing.T) {
 	t.Helper()
 	kubetest.Within(t, time.Minute, func() error {
 		claims, err := h.claims()
@@ -326,7 +326,7 @@ func TestEmptyNodesAreGivenBack(t *testing.T) {
 }
 
 // clear deletes objects and waits until nothing of theirs is left.
-func (h house) clear(t *testing.T, objects ...client.Object) {
+func (h fixture) clear(t *testing.T, objects ...client.Object) {
 	t.Helper()
 	for _, o := range objects {
 		if err := h.client.Delete(t.Context(), o); err != nil {

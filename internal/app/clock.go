@@ -95,7 +95,7 @@ func (p *parts) follow() error {
 		return nil
 	}
 	p.metrics.Put(metric.ClockAhead, f.Ahead().Seconds())
-	return p.m.Add(everywhere(func(ctx context.Context) error {
+	return p.m.Add(onEveryReplica(func(ctx context.Context) error {
 		select {
 		case <-ctx.Done():
 			return nil

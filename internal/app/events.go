@@ -41,7 +41,7 @@ func publishTo(to typedcorev1.EventsGetter, known *runtime.Scheme, now clock.Now
 	recorders, ends := make([]record.EventRecorder, eventWriters), make([]func(), eventWriters)
 	for i := range recorders {
 		b := record.NewBroadcaster(record.WithSleepDuration(breath))
-		b.StartRecordingToSink(stubborn{&typedcorev1.EventSinkImpl{Interface: to.Events("")}})
+		b.StartRecordingToSink(retryingSink{&typedcorev1.EventSinkImpl{Interface: to.Events("")}})
 		recorders[i] = b.NewRecorder(known, corev1.EventSource{Component: "karpenter"})
 		ends[i] = b.Shutdown
 	}
@@ -52,15 +52,17 @@ func publishTo(to typedcorev1.EventsGetter, known *runtime.Scheme, now clock.Now
 	}
 }
 
-// stubborn has events written again that the API server could not take just
+// retryingSink has events written again that the API server could not take just
 // then. The recorder by itself forgets an event whatever the API server answers.
-type stubborn struct{ record.EventSink }
+type retryingSink struct{ record.EventSink }
 
 // Create is the recorder's.
-func (s stubborn) Create(e *corev1.Event) (*corev1.Event, error) { return later(s.EventSink.Create(e)) }
+func (s retryingSink) Create(e *corev1.Event) (*corev1.Event, error) {
+	return later(s.EventSink.Create(e))
+}
 
 // Patch is the recorder's.
-func (s stubborn) Patch(old *corev1.Event, data []byte) (*corev1.Event, error) {
+func (s retryingSink) Patch(old *corev1.Event, data []byte) (*corev1.Event, error) {
 	return later(s.EventSink.Patch(old, data))
 }
 

@@ -20,7 +20,7 @@ import (
 )
 
 // keep runs a controller over a simulated cloud until the test ends.
-func keep(t *testing.T) house {
+func keep(t *testing.T) fixture {
 	t.Helper()
 	m := region(t)
 	play(t, m)
@@ -41,7 +41,7 @@ func keep(t *testing.T) house {
 			t.Error("the controller ended with: ", err)
 		}
 	})
-	return house{client: kubetest.Client(t, v1.AddToScheme), market: m}
+	return fixture{client: kubetest.Client(t, v1.AddToScheme), market: m}
 }
 
 // A pool with replicas has that many nodes whatever pods there are, and its

@@ -149,7 +149,7 @@ func (d fencedDriver) Terminate(ctx context.Context, ids []cloud.MachineID) []er
 
 // replaced ends the program when another acts in its place: what it has begun
 // is not its own any more, and it starts anew as one that waits.
-func replaced(lock *lead.Lock) everywhere {
+func replaced(lock *lead.Lock) onEveryReplica {
 	return func(ctx context.Context) error {
 		select {
 		case <-ctx.Done():
@@ -169,13 +169,13 @@ func Calm(log logr.Logger) logr.Logger {
 	if log.GetSink() == nil { // it discards everything
 		return log
 	}
-	return log.WithSink(calmSink{log.GetSink()})
+	return log.WithSink(quietedSink{log.GetSink()})
 }
 
-type calmSink struct{ logr.LogSink }
+type quietedSink struct{ logr.LogSink }
 
 // Error is logr's.
-func (s calmSink) Error(err error, message string, fields ...any) {
+func (s quietedSink) Error(err error, message string, fields ...any) {
 	switch {
 	case err != nil && err.Error() == errLost:
 		message = "the Lease has been let go"
@@ -191,12 +191,12 @@ func (s calmSink) Error(err error, message string, fields ...any) {
 }
 
 // WithValues is logr's.
-func (s calmSink) WithValues(fields ...any) logr.LogSink {
-	return calmSink{s.LogSink.WithValues(fields...)}
+func (s quietedSink) WithValues(fields ...any) logr.LogSink {
+	return quietedSink{s.LogSink.WithValues(fields...)}
 }
 
 // WithName is logr's.
-func (s calmSink) WithName(name string) logr.LogSink { return calmSink{s.LogSink.WithName(name)} }
+func (s quietedSink) WithName(name string) logr.LogSink { return quietedSink{s.LogSink.WithName(name)} }
 
 // ended says what the end of the manager means. That it could not renew its Lease
 // in time is the one end that it gives no reason for.

@@ -18,7 +18,7 @@ import (
 // left tells all there is to know of pods that do not run although they should:
 // what kube-scheduler and events say of them, where the cluster state and the last plan
 // have them, and which nodes and claims have room.
-func (h house) left(ns string) string {
+func (h fixture) left(ns string) string {
 	ctx := context.Background()
 	var pods corev1.PodList
 	var nodes corev1.NodeList
@@ -97,7 +97,7 @@ func verdict(p plan.Plan, k world.Key) string {
 }
 
 // told says the events of a pod.
-func (h house) told(ns, pod string, say func(string, ...any)) {
+func (h fixture) told(ns, pod string, say func(string, ...any)) {
 	var events corev1.EventList
 	if err := h.client.List(context.Background(), &events, client.InNamespace(ns), client.MatchingFields{"involvedObject.name": pod}); err != nil {
 		say("  events: %v", err)

@@ -18,33 +18,33 @@ const (
 	logLevel  = "loglevel.controller"
 )
 
-// Dial is a level that can be changed while the program runs. A nil Dial stands
+// DynamicLevel is a level that can be changed while the program runs. A nil one stands
 // at InfoLevel.
-type Dial struct{ level atomic.Int32 }
+type DynamicLevel struct{ level atomic.Int32 }
 
-// NewDial returns a dial that stands at a level.
-func NewDial(at Level) *Dial {
-	d := &Dial{}
-	d.Turn(at)
+// NewDynamicLevel returns a level that begins as given.
+func NewDynamicLevel(at Level) *DynamicLevel {
+	d := &DynamicLevel{}
+	d.Set(at)
 	return d
 }
 
-// Turn changes the level.
-func (d *Dial) Turn(to Level) { d.level.Store(int32(to)) } //nolint:gosec // one of three
+// Set changes the level.
+func (d *DynamicLevel) Set(to Level) { d.level.Store(int32(to)) } //nolint:gosec // one of three
 
 // At is the level now.
-func (d *Dial) At() Level {
+func (d *DynamicLevel) At() Level {
 	if d == nil {
 		return InfoLevel
 	}
 	return Level(d.level.Load())
 }
 
-// followLevel has the dial follow the ConfigMap in the namespace of this pod,
+// followLevel has the level follow the ConfigMap in the namespace of this pod,
 // if there is one that may be read. While it says nothing the level stays.
 func (p *parts) followLevel(plain kubernetes.Interface) error {
 	namespace := p.Settings.LeaseNamespace
-	if p.Dial == nil || namespace == "" {
+	if p.LogLevel == nil || namespace == "" {
 		return nil
 	}
 	log := p.Log.WithName("controller")
@@ -57,12 +57,12 @@ func (p *parts) followLevel(plain kubernetes.Interface) error {
 		switch {
 		case err != nil:
 			log.Error(err, "read how much to log", "ConfigMap", logConfig)
-		case level != p.Dial.At():
-			p.Dial.Turn(level)
+		case level != p.LogLevel.At():
+			p.LogLevel.Set(level)
 			log.Info("logging otherwise from now on", "level", c.Data[logLevel])
 		}
 	})
-	return p.m.Add(everywhere(func(ctx context.Context) error {
+	return p.m.Add(onEveryReplica(func(ctx context.Context) error {
 		_, err := plain.CoreV1().ConfigMaps(namespace).Get(ctx, logConfig, metav1.GetOptions{})
 		if err != nil && !apierrors.IsNotFound(err) {
 			log.V(1).Info("the log stays as it is: its ConfigMap cannot be read", "ConfigMap", logConfig, "error", err.Error())

@@ -22,9 +22,9 @@ func TestLogFollowsItsConfigMap(t *testing.T) {
 	api, ns := kubetest.Client(t, v1.AddToScheme), kubetest.Namespace(t)
 	settings := app.Defaults()
 	settings.MetricsPort, settings.HealthPort, settings.LeaderElection, settings.LeaseNamespace = 0, 0, false, ns
-	dial := app.NewDial(app.InfoLevel)
+	dynamic := app.NewDynamicLevel(app.InfoLevel)
 	a, err := app.New(t.Context(), app.Config{
-		Kubernetes: kubetest.Config(t), Driver: driver.New(region(t), "test"), Provider: "sim", Settings: settings, Log: logr.Discard(), Dial: dial,
+		Kubernetes: kubetest.Config(t), Driver: driver.New(region(t), "test"), Provider: "sim", Settings: settings, Log: logr.Discard(), LogLevel: dynamic,
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -41,7 +41,7 @@ func TestLogFollowsItsConfigMap(t *testing.T) {
 	level := func(want app.Level) {
 		t.Helper()
 		kubetest.Within(t, 20*time.Second, func() error {
-			if got := dial.At(); got != want {
+			if got := dynamic.At(); got != want {
 				return fmt.Errorf("the level is %d, want %d", got, want)
 			}
 			return nil

@@ -41,7 +41,7 @@ func ParseLevel(s string) (Level, error) {
 type LogConfig struct {
 	Out, Err io.Writer // Err takes errors
 	JSON     bool
-	Dial     *Dial // how much is logged
+	Level    *DynamicLevel // how much is logged
 	Commit   string
 	Now      clock.Now
 }
@@ -64,7 +64,7 @@ type sink struct {
 func (s *sink) Init(logr.RuntimeInfo) {}
 
 // Enabled is logr's.
-func (s *sink) Enabled(level int) bool { return Level(level)+InfoLevel <= s.config.Dial.At() }
+func (s *sink) Enabled(level int) bool { return Level(level)+InfoLevel <= s.config.Level.At() }
 
 // Info is logr's. What libraries say of themselves is for those who debug.
 func (s *sink) Info(level int, message string, fields ...any) {

@@ -15,7 +15,7 @@ func TestLogIsUTF8(t *testing.T) {
 	const bad = "lies \xff\xfe"
 	for _, asJSON := range []bool{false, true} {
 		var b bytes.Buffer
-		log := NewLog(LogConfig{Out: &b, Err: &b, JSON: asJSON, Dial: NewDial(InfoLevel), Now: clock.At(time.Unix(0, 0))})
+		log := NewLog(LogConfig{Out: &b, Err: &b, JSON: asJSON, Level: NewDynamicLevel(InfoLevel), Now: clock.At(time.Unix(0, 0))})
 		log.WithName(bad).WithValues(bad, bad).Info(bad, "reason", bad)
 		log.Error(errors.New(bad), bad)
 		if !utf8.Valid(b.Bytes()) || bytes.Count(b.Bytes(), []byte("\n")) != 2 {
@@ -27,7 +27,7 @@ func TestLogIsUTF8(t *testing.T) {
 // A program that is told to end says no error for it, and a candidate none for each try to lead.
 func TestCalm(t *testing.T) {
 	var b bytes.Buffer
-	log := Calm(NewLog(LogConfig{Out: &b, Err: &b, Dial: NewDial(InfoLevel), Now: clock.At(time.Unix(0, 0))}))
+	log := Calm(NewLog(LogConfig{Out: &b, Err: &b, Level: NewDynamicLevel(InfoLevel), Now: clock.At(time.Unix(0, 0))}))
 	log.Error(errors.New("leader election lost"), "error received after stop sequence was engaged")
 	log.WithName("client").WithValues("a", 1).Error(errors.New("x"), "Failed to update lease")
 	if b.Len() > 0 {

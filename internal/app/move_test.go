@@ -63,7 +63,7 @@ func spread(d *appsv1.Deployment, otherwise corev1.UnsatisfiableConstraintAction
 }
 
 // replaced waits until none of the claims is left, others are, and nobody is meant to go.
-func (h house) replaced(t *testing.T, before []v1.NodeClaim) (after []v1.NodeClaim) {
+func (h fixture) replaced(t *testing.T, before []v1.NodeClaim) (after []v1.NodeClaim) {
 	t.Helper()
 	kubetest.Within(t, 2*time.Minute, func() error {
 		var err error

@@ -22,7 +22,7 @@ import (
 func TestOverlays(t *testing.T) {
 	m := region(t)
 	play(t, m)
-	h := house{client: kubetest.Client(t, v1.AddToScheme, v1alpha1.AddToScheme), market: m, driver: driver.New(m, "test")}
+	h := fixture{client: kubetest.Client(t, v1.AddToScheme, v1alpha1.AddToScheme), market: m, driver: driver.New(m, "test")}
 	h.settings = func(s *app.Settings) { s.Gates.NodeOverlay = true }
 	h = h.start(t)
 	ns := kubetest.Namespace(t)

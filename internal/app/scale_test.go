@@ -137,7 +137,7 @@ func TestNodesAtScale(t *testing.T) {
 
 // allRun waits until so many pods run. That takes long where a pod has been
 // forgotten: kube-scheduler looks at those again after five minutes.
-func (h house) allRun(t *testing.T, ns string, n int) {
+func (h fixture) allRun(t *testing.T, ns string, n int) {
 	t.Helper()
 	start, told := time.Now(), false
 	err := wait.PollUntilContextTimeout(t.Context(), 200*time.Millisecond, 7*time.Minute, true, func(context.Context) (bool, error) {

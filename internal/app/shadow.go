@@ -24,7 +24,7 @@ func shadowed(c Config) Config {
 	c.Kubernetes = rest.CopyConfig(c.Kubernetes)
 	log := c.Log.WithName("shadow")
 	c.Kubernetes.Wrap(func(next http.RoundTripper) http.RoundTripper { return reader{next, log} })
-	c.Driver = onlooker{c.Driver}
+	c.Driver = readOnlyDriver{c.Driver}
 	return c
 }
 
@@ -46,12 +46,12 @@ func (r reader) RoundTrip(q *http.Request) (*http.Response, error) {
 	return r.RoundTripper.RoundTrip(q)
 }
 
-// onlooker is a Driver that buys and ends nothing. What else the driver can do it
+// readOnlyDriver is a Driver that buys and ends nothing. What else the driver can do it
 // hides, but for what only changes what it knows.
-type onlooker struct{ cloud.Driver }
+type readOnlyDriver struct{ cloud.Driver }
 
 // Launch refuses every order.
-func (o onlooker) Launch(_ context.Context, orders []cloud.Order) []cloud.Outcome {
+func (o readOnlyDriver) Launch(_ context.Context, orders []cloud.Order) []cloud.Outcome {
 	out := make([]cloud.Outcome, len(orders))
 	for i := range out {
 		out[i].Err = errShadow
@@ -60,7 +60,7 @@ func (o onlooker) Launch(_ context.Context, orders []cloud.Order) []cloud.Outcom
 }
 
 // Terminate refuses for every machine.
-func (o onlooker) Terminate(_ context.Context, ids []cloud.MachineID) []error {
+func (o readOnlyDriver) Terminate(_ context.Context, ids []cloud.MachineID) []error {
 	out := make([]error, len(ids))
 	for i := range out {
 		out[i] = errShadow
@@ -69,7 +69,7 @@ func (o onlooker) Terminate(_ context.Context, ids []cloud.MachineID) []error {
 }
 
 // Drop has the driver forget what it keeps for a template, if it keeps anything.
-func (o onlooker) Drop(id world.TemplateID) {
+func (o readOnlyDriver) Drop(id world.TemplateID) {
 	if d, ok := o.Driver.(interface{ Drop(world.TemplateID) }); ok {
 		d.Drop(id)
 	}
@@ -77,7 +77,7 @@ func (o onlooker) Drop(id world.TemplateID) {
 
 // Learn has the driver take over how much memory a node turned out to have, if it can.
 // Without it a shadow would count on other machines than the controller beside it.
-func (o onlooker) Learn(node, shape string, memory int64) {
+func (o readOnlyDriver) Learn(node, shape string, memory int64) {
 	if d, ok := o.Driver.(learner); ok {
 		d.Learn(node, shape, memory)
 	}

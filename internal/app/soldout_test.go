@@ -29,7 +29,7 @@ func TestSoldOut(t *testing.T) {
 	counted, m := &calls{n: map[string]int{}}, region(t)
 	m.SetCapacity(market.Capacity{}) // nothing of anything
 	asked := &asking{Driver: driver.New(m, "test"), calls: counted}
-	h := house{client: kubetest.Client(t, v1.AddToScheme), market: m, driver: asked, counts: counted}.start(t)
+	h := fixture{client: kubetest.Client(t, v1.AddToScheme), market: m, driver: asked, counts: counted}.start(t)
 	ns := kubetest.Namespace(t)
 	p, d := pool("scale"), deployment(ns, "web", 1, "900m")
 	d.Spec.Template.Spec.Affinity = apart(d)

@@ -139,7 +139,7 @@ func (p *parts) scrape(gathered http.Handler) http.Handler {
 			}
 			defer func() { _ = z.Close() }()
 			w.Header().Set("Content-Encoding", "gzip")
-			w = squeezed{w, z}
+			w = compressed{w, z}
 		}
 		plain := r.Clone(r.Context())
 		open := p.Settings.Trace.On() && strings.Contains(r.Header.Get("Accept"), "application/openmetrics-text")
@@ -151,7 +151,7 @@ func (p *parts) scrape(gathered http.Handler) http.Handler {
 		plain.Header.Del("Accept-Encoding")
 		var rest []perObject // if it cannot be had, what is counted is shown without it
 		p.cluster.Panics.Do("scrape", func() { rest = p.measure(r.Context()) })
-		gathered.ServeHTTP(endless{w}, plain)
+		gathered.ServeHTTP(unterminated{w}, plain)
 		out := bufio.NewWriterSize(w, 64<<10)
 		for _, one := range rest {
 			if err := p.metrics.WriteText(out, one.name, one.samples); err != nil {
@@ -168,11 +168,11 @@ func (p *parts) scrape(gathered http.Handler) http.Handler {
 // endOfMetrics is the last line of OpenMetrics.
 const endOfMetrics = "# EOF\n"
 
-// endless leaves the last line of OpenMetrics out, so that more can follow.
-type endless struct{ http.ResponseWriter }
+// unterminated leaves the last line of OpenMetrics out, so that more can follow.
+type unterminated struct{ http.ResponseWriter }
 
 // Write is http.ResponseWriter's.
-func (e endless) Write(b []byte) (int, error) {
+func (e unterminated) Write(b []byte) (int, error) {
 	if text, last := bytes.CutSuffix(b, []byte(endOfMetrics)); last {
 		n, err := e.ResponseWriter.Write(text)
 		if err != nil {
@@ -183,15 +183,15 @@ func (e endless) Write(b []byte) (int, error) {
 	return e.ResponseWriter.Write(b)
 }
 
-// squeezed is an answer that is compressed on its way.
-type squeezed struct {
+// compressed is an answer that is compressed on its way.
+type compressed struct {
 	http.ResponseWriter
 
 	z *gzip.Writer
 }
 
 // Write is http.ResponseWriter's.
-func (s squeezed) Write(b []byte) (int, error) { return s.z.Write(b) }
+func (s compressed) Write(b []byte) (int, error) { return s.z.Write(b) }
 
 // perObject is a metric of single objects, and what makes its series.
 type perObject struct {

@@ -21,7 +21,7 @@ func several() int32 {
 }
 
 // some waits until the first machines were bought, of more that are to come.
-func (h house) some(t *testing.T) {
+func (h fixture) some(t *testing.T) {
 	t.Helper()
 	kubetest.Within(t, time.Minute, func() error {
 		if len(h.market.Instances()) == 0 {

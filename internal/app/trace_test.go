@@ -44,7 +44,7 @@ func TestTraces(t *testing.T) {
 	}
 	m := region(t)
 	play(t, m)
-	h := house{client: kubetest.Client(t, v1.AddToScheme), market: m, driver: driver.New(m, "test"), settings: func(s *app.Settings) {
+	h := fixture{client: kubetest.Client(t, v1.AddToScheme), market: m, driver: driver.New(m, "test"), settings: func(s *app.Settings) {
 		s.Trace, s.MetricsPort, s.BindAddress = trace.Settings{URL: collector.URL + "/v1/traces"}, port, "127.0.0.1"
 	}}.start(t)
 	ns := kubetest.Namespace(t)

@@ -44,7 +44,7 @@ type Config struct {
 	Catalog  *catalog.Catalog
 	Classes  selection.Classes
 	Now      clock.Now
-	Said     say.To // told of what is worth a line in the log, by several launches at once; nil: nothing is
+	Said     say.Sink // told of what is worth a line in the log, by several launches at once; nil: nothing is
 	Settings Settings
 }
 

@@ -24,7 +24,7 @@ type leftovers struct {
 	templates *template.Store
 	profiles  profile.Classes
 	machines  *machine.Set
-	said      say.To
+	said      say.Sink
 	now       clock.Now
 
 	mu        sync.Mutex

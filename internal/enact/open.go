@@ -20,14 +20,14 @@ type openings struct {
 	mu     sync.Mutex
 	until  time.Time                   // when it is decided anew
 	last   map[string]nominate.Opening // nil: nothing is decided of the World that was looked at
-	census *nominate.Census            // of the World that was looked at; nil: there is none, or it was let go
+	counts *nominate.PodCounts         // of the World that was looked at; nil: there is none, or it was let go
 }
 
-// look freezes the cluster state and does something with its census, and holds on to both for a while.
-func (o *openings) look(e *Enactor, do func(*nominate.Census)) {
+// look freezes the cluster state and does something with its counts of pods, and keeps both for a while.
+func (o *openings) look(e *Enactor, do func(*nominate.PodCounts)) {
 	start := e.Now()
-	o.last, o.census = nil, nominate.NewCensus(e.Cluster.World())
-	do(o.census)
+	o.last, o.counts = nil, nominate.NewPodCounts(e.Cluster.World())
+	do(o.counts)
 	now := e.Now()
 	o.until = now.Add(max(openEvery, now.Sub(start)))
 }
@@ -37,7 +37,7 @@ func (o *openings) forget(now time.Time) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	if !now.Before(o.until) {
-		o.census = nil
+		o.counts = nil
 	}
 }
 
@@ -51,7 +51,7 @@ func (e *Enactor) Opening(node string, patience time.Duration) nominate.Opening 
 	if x, known := o.last[node]; known && e.Now().Before(o.until) {
 		return x
 	}
-	o.look(e, func(c *nominate.Census) {
+	o.look(e, func(c *nominate.PodCounts) {
 		o.last = map[string]nominate.Opening{}
 		for _, x := range c.Openings(e.Targets.fills(c.World()), int64(patience/time.Second)) {
 			o.last[x.Node] = x
@@ -60,7 +60,7 @@ func (e *Enactor) Opening(node string, patience time.Duration) nominate.Opening 
 	if x, known := o.last[node]; known {
 		return x
 	}
-	m := o.census.World().Place(node) // not seen yet, or it takes pods already
+	m := o.counts.World().Place(node) // not seen yet, or it takes pods already
 	return nominate.Opening{Node: node, Open: m != nil && m.Node != nil && !nominate.Closed(m)}
 }
 
@@ -71,15 +71,15 @@ func (e *Enactor) promises(pods []world.Key, node string) []promise {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	var due []promise
-	find := func(c *nominate.Census) {
+	find := func(c *nominate.PodCounts) {
 		for _, pod := range promisable(c, pods, node) {
 			if pod.Nominated != node {
 				due = append(due, promise{pod, node})
 			}
 		}
 	}
-	if o.census != nil && e.Now().Before(o.until) && shows(o.census.World(), pods, node) {
-		find(o.census)
+	if o.counts != nil && e.Now().Before(o.until) && shows(o.counts.World(), pods, node) {
+		find(o.counts)
 	} else {
 		o.look(e, find)
 	}

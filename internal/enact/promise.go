@@ -71,7 +71,7 @@ type promise struct {
 // happens; zero for no need.
 func (e *Enactor) Promise(ctx context.Context, w *world.World, p plan.Plan, took time.Duration) time.Duration {
 	e.rest.set(nil)
-	c := nominate.NewCensus(w)
+	c := nominate.NewPodCounts(w)
 	due := promises(c, p)
 	if !e.Promises {
 		due = slices.DeleteFunc(due, func(p promise) bool { return p.node != "" })
@@ -102,7 +102,7 @@ func (e *Enactor) Joined(ctx context.Context, claim, node string) {
 
 // promises are the nominations that the plan changes: first those for machines
 // that have only just joined, where pods would otherwise come in any order.
-func promises(c *nominate.Census, p plan.Plan) []promise {
+func promises(c *nominate.PodCounts, p plan.Plan) []promise {
 	w := c.World()
 	at := map[world.Key]string{}
 	var fresh, other, back []promise
@@ -128,7 +128,7 @@ func promises(c *nominate.Census, p plan.Plan) []promise {
 }
 
 // promisable are those of a node's pods that can be nominated for it, or are.
-func promisable(c *nominate.Census, keys []world.Key, node string) []*world.Pod {
+func promisable(c *nominate.PodCounts, keys []world.Key, node string) []*world.Pod {
 	var out []*world.Pod
 	for _, x := range c.Promises([]plan.Fill{{Node: node, Pods: keys}}) {
 		out = append(out, x.Pod)

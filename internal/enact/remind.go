@@ -55,7 +55,7 @@ type reminders struct {
 // waits for that room waits until all pods are looked at again, five minutes
 // later. A nomination that is taken back is such an event. One that stays for
 // long shows that kube-scheduler does not look at it: a pod that is looked at is bound or loses it.
-func (e *Enactor) remind(ctx context.Context, c *nominate.Census, p plan.Plan) time.Duration {
+func (e *Enactor) remind(ctx context.Context, c *nominate.PodCounts, p plan.Plan) time.Duration {
 	now := e.Now()
 	due, next := e.reminders.take(lying(c, p), now)
 	parallel.Do(parallel.Writes, due, func(_ int, p promise) {
@@ -72,7 +72,7 @@ func (e *Enactor) remind(ctx context.Context, c *nominate.Census, p plan.Plan) t
 }
 
 // lying are the pods that wait although their nodes can take them now.
-func lying(c *nominate.Census, p plan.Plan) []promise {
+func lying(c *nominate.PodCounts, p plan.Plan) []promise {
 	w := c.World()
 	var out []promise
 	for _, f := range p.Filled {

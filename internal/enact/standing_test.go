@@ -51,7 +51,7 @@ func TestWhichNodesPodsAreNominatedFor(t *testing.T) {
 			if got := standing(w, fills); (len(got) == 1) != tc.stands {
 				t.Errorf("nominated for it: %v: %s", got, tc.why)
 			}
-			if got := lying(nominate.NewCensus(w), plan.Plan{Filled: fills}); (len(got) == 1) != tc.reminds {
+			if got := lying(nominate.NewPodCounts(w), plan.Plan{Filled: fills}); (len(got) == 1) != tc.reminds {
 				t.Errorf("reminded of: %v: %s", got, tc.why)
 			}
 		})
@@ -85,7 +85,7 @@ func TestWhichNominationsChange(t *testing.T) {
 		return f
 	}
 	var got []string
-	for _, p := range promises(nominate.NewCensus(b.Snapshot(1)), plan.Plan{Filled: []plan.Fill{fill("old", "same", "onto-old"), fill("new", "onto-new")}}) {
+	for _, p := range promises(nominate.NewPodCounts(b.Snapshot(1)), plan.Plan{Filled: []plan.Fill{fill("old", "same", "onto-old"), fill("new", "onto-new")}}) {
 		got = append(got, p.pod.Name+" → "+p.node)
 	}
 	if want := []string{"dropped → ", "onto-new → new", "onto-old → old"}; !slices.Equal(got, want) {

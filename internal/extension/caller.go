@@ -52,8 +52,8 @@ type front struct {
 	users, uids, groups, extras []string // headers; of extras their prefixes
 }
 
-// desk knows callers and what they may read.
-type desk struct {
+// permissions knows callers and what they may read.
+type permissions struct {
 	client client.Client
 	now    clock.Now
 
@@ -72,7 +72,7 @@ type review struct {
 var errNotProven = errors.New("this is answered through the API server alone, which says who asks: kubectl get --raw /apis/" + Group + "/" + Version)
 
 // caller returns who asks.
-func (d *desk) caller(r *http.Request) (caller, error) {
+func (d *permissions) caller(r *http.Request) (caller, error) {
 	f, err := d.known(r.Context())
 	if err != nil {
 		return caller{}, err
@@ -123,7 +123,7 @@ func (d *desk) caller(r *http.Request) (caller, error) {
 }
 
 // known returns how the API server proves itself. What was read last is used while it cannot be read anew.
-func (d *desk) known(ctx context.Context) (front, error) {
+func (d *permissions) known(ctx context.Context) (front, error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if d.front.roots != nil && d.now.Since(d.front.read) < frontFresh {
@@ -168,7 +168,7 @@ func readFront(ctx context.Context, c client.Client) (front, error) {
 }
 
 // mayList reports whether a caller may list the pods of a namespace; empty: of all.
-func (d *desk) mayList(ctx context.Context, who caller, namespace string) (bool, error) {
+func (d *permissions) mayList(ctx context.Context, who caller, namespace string) (bool, error) {
 	data, err := json.Marshal(struct {
 		Who       caller
 		Namespace string
@@ -194,7 +194,7 @@ func (d *desk) mayList(ctx context.Context, who caller, namespace string) (bool,
 	return review.Status.Allowed, nil
 }
 
-func (d *desk) remember(key string, allowed bool) {
+func (d *permissions) remember(key string, allowed bool) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	now := d.now()

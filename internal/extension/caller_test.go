@@ -22,7 +22,7 @@ func TestReviewsAreRemembered(t *testing.T) {
 		o.(*authorizationv1.SubjectAccessReview).Status.Allowed = allowed
 		return failed
 	}}).Build()
-	d := &desk{client: c, now: func() time.Time { return now }}
+	d := &permissions{client: c, now: func() time.Time { return now }}
 	want := func(why string, who caller, namespace string, may bool, times int) {
 		t.Helper()
 		got, err := d.mayList(t.Context(), who, namespace)

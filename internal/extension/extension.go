@@ -57,7 +57,7 @@ type Config struct {
 
 // Handler answers for the API group.
 func Handler(c Config) http.Handler {
-	s := site{Config: c, desk: &desk{client: c.Client, now: c.Now}}
+	s := site{Config: c, desk: &permissions{client: c.Client, now: c.Now}}
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /apis", s.discover(groups()))
 	mux.HandleFunc("GET /apis/"+Group, s.discover(groups().Groups[0]))
@@ -88,7 +88,7 @@ type callerKey struct{}
 type site struct {
 	Config
 
-	desk *desk
+	desk *permissions
 }
 
 // routes are the questions; whole: for callers who may read everything.

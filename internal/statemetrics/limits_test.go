@@ -44,7 +44,7 @@ func TestLimits(t *testing.T) {
 
 	m, scrape := set(t)
 	for _, name := range statemetrics.LimitNames() {
-		m.Replace(name, collect(l.Each(town(t), keys, name)))
+		m.Replace(name, collect(l.Each(small(t), keys, name)))
 	}
 	node := "capacity_type=spot,instance_type=big,managed=true,node_name=n,nodepool=p"
 	want := []string{

@@ -73,8 +73,8 @@ func must(t *testing.T, errs ...error) {
 	}
 }
 
-// town is a pool with a node that runs a pod and a daemon, and a pod that waits.
-func town(t *testing.T) *world.World {
+// small is a pool with a node that runs a pod and a daemon, and a pod that waits.
+func small(t *testing.T) *world.World {
 	t.Helper()
 	cpu := func(n int64) amount.List { return amount.Of(amount.Entry{Name: amount.CPU, Value: n * amount.Unit}) }
 	pool := world.PoolID{Kind: world.NodePool, Name: "p"}
@@ -107,7 +107,7 @@ func collect(samples iter.Seq[metric.Sample]) (out []metric.Sample) {
 // Every metric of the state has the labels that the table says, and the values that the World says.
 func TestOf(t *testing.T) {
 	m, scrape := set(t)
-	samples := statemetrics.Of(town(t), map[world.PoolID]amount.List{{Kind: world.NodePool, Name: "p"}: amount.Of(amount.Entry{Name: amount.Nodes, Value: amount.Unit})})
+	samples := statemetrics.Of(small(t), map[world.PoolID]amount.List{{Kind: world.NodePool, Name: "p"}: amount.Of(amount.Entry{Name: amount.Nodes, Value: amount.Unit})})
 	for _, name := range statemetrics.Names() {
 		if len(samples[name]) == 0 {
 			t.Errorf("no series of %s", name)
@@ -118,7 +118,7 @@ func TestOf(t *testing.T) {
 		t.Errorf("%d metrics were given and %d are named", len(samples), len(statemetrics.Names()))
 	}
 	for _, name := range statemetrics.EachNames() {
-		each := collect(statemetrics.Each(town(t), keys, name))
+		each := collect(statemetrics.Each(small(t), keys, name))
 		if len(each) == 0 {
 			t.Errorf("no series of %s", name)
 		}

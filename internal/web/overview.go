@@ -28,7 +28,7 @@ type overview struct {
 	CPU, Memory    int // percent of what all nodes have that pods ask for
 	Waiting        int
 	Verdicts       []verdict
-	Leaving        []leaving
+	Leaving        []leavingNode
 	Pools          []pool
 	Nodes          []node
 	More           int // nodes that are not shown
@@ -48,8 +48,8 @@ type verdict struct {
 	Decision string // the digest of the decision; "": there was none
 }
 
-// leaving is a machine that is being given back.
-type leaving struct{ Name, Pool, Type, Why, State, Price, Decision string }
+// leavingNode is a machine that is being given back.
+type leavingNode struct{ Name, Pool, Type, Why, State, Price, Decision string }
 
 // pool is a row of pools.
 type pool struct {
@@ -132,11 +132,11 @@ func verdicts(w *world.World, decided []journal.Entry) (waiting int, out []verdi
 
 // leavingOf are the machines that go, and why as far as that was decided here or
 // the claim was deleted by this controller.
-func (s site) leavingOf(w *world.World, decided []journal.Entry) []leaving {
+func (s site) leavingOf(w *world.World, decided []journal.Entry) []leavingNode {
 	reasons := live.Reasons(decided, s.Deleted)
-	var out []leaving
+	var out []leavingNode
 	for _, p := range w.Places() {
-		l := leaving{Name: p.Name(), Pool: p.Pool().Name, Type: p.Labels()[label.InstanceType], State: live.StateOf(p), Price: priced(plan.PriceOf(w, p))}
+		l := leavingNode{Name: p.Name(), Pool: p.Pool().Name, Type: p.Labels()[label.InstanceType], State: live.StateOf(p), Price: priced(plan.PriceOf(w, p))}
 		if !live.Goes(l.State) {
 			continue
 		}

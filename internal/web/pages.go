@@ -123,7 +123,7 @@ func (m *markup) overview(o overview) {
 	m.end()
 }
 
-func (m *markup) leaving(all []leaving) {
+func (m *markup) leaving(all []leavingNode) {
 	if len(all) == 0 {
 		return
 	}

@@ -71,27 +71,27 @@ func near(w *world.World, r plan.Refusal) []string {
 			units = append(units, c.Subject+" "+c.Detail+": "+c.Hint)
 		}
 	}
-	type objector struct {
+	type objection struct {
 		clause string
 		rank   int // 0: the pod selects the pool
 		causes []reason.Code
 		weight int
 	}
-	var found []objector
+	var found []objection
 	t := telling{world: w, pod: w.Pod(r.Pod), brief: true}
 	for _, p := range w.Pools() {
 		if p.Replicas != nil {
 			continue
 		}
 		if why := of(r.Why, p.ID); why != nil {
-			o := objector{clause: t.poolClause(p, why), causes: reason.Objections(why), weight: int(p.Weight)}
+			o := objection{clause: t.poolClause(p, why), causes: reason.Objections(why), weight: int(p.Weight)}
 			if !selects(t.pod, p) {
 				o.rank = 1
 			}
 			found = append(found, o)
 		}
 	}
-	slices.SortStableFunc(found, func(a, b objector) int {
+	slices.SortStableFunc(found, func(a, b objection) int {
 		return cmp.Or(cmp.Compare(a.rank, b.rank), reason.Nearer(a.causes, b.causes), cmp.Compare(b.weight, a.weight))
 	})
 	for _, o := range found {

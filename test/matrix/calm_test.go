@@ -13,7 +13,7 @@ import (
 func TestALeaderEndsWithoutAnError(t *testing.T) {
 	r := quiet(t)
 	synctest.Test(t, func(t *testing.T) {
-		w := newTown(t, r)
+		w := newTestCluster(t, r)
 		defer w.end()
 		var said []string
 		w.log = funcr.New(func(_, line string) { said = append(said, line) }, funcr.Options{})

@@ -22,7 +22,7 @@ func keys[K cmp.Ordered, V any](m map[K]V) []K { return slices.Sorted(maps.Keys(
 type seller struct {
 	cloud.Driver
 
-	town *town
+	cluster *testCluster
 
 	mu     sync.Mutex
 	faults map[string]cloudFault
@@ -120,7 +120,7 @@ func (s *seller) Terminate(ctx context.Context, ids []cloud.MachineID) []error {
 	var out []error
 	err := s.call(ctx, "terminate", func() error {
 		for _, id := range ids {
-			s.town.terminating(string(id))
+			s.cluster.terminating(string(id))
 		}
 		out = s.Driver.Terminate(ctx, ids)
 		return nil

@@ -49,9 +49,9 @@ const (
 type fault struct {
 	name                    string
 	kind                    kind // empty: nothing is wrong
-	stage                   func(*town)
-	each                    func(*town, int) // done every second while it lasts, with how many have passed; may be nil
-	lift                    func(*town)
+	stage                   func(*testCluster)
+	each                    func(*testCluster, int) // done every second while it lasts, with how many have passed; may be nil
+	lift                    func(*testCluster)
 	deaf                    bool // events cannot be written either, so that no pod can be told anything
 	queue, journals, leases bool // the controller hears of interruptions, keeps its decisions in files, leads by a Lease
 
@@ -61,23 +61,23 @@ type fault struct {
 
 // ofCloud is a fault of the cloud's answers.
 func ofCloud(k kind, name string, f func() cloudFault) fault {
-	return fault{name: name, kind: k, stage: func(w *town) { w.cloud.Fail(name, f()) }, lift: func(w *town) { w.cloud.Fail(name, cloudFault{}) }}
+	return fault{name: name, kind: k, stage: func(w *testCluster) { w.cloud.Fail(name, f()) }, lift: func(w *testCluster) { w.cloud.Fail(name, cloudFault{}) }}
 }
 
 // ofServer is a fault of the API server's answers.
 func ofServer(name string, f func() func(request) answer) fault {
-	return fault{name: name, kind: server, stage: func(w *town) { w.api.Fail(name, f()) }, lift: func(w *town) { w.api.Fail(name, nil) }}
+	return fault{name: name, kind: server, stage: func(w *testCluster) { w.api.Fail(name, f()) }, lift: func(w *testCluster) { w.api.Fail(name, nil) }}
 }
 
 // ofQueue is a fault of the queue of notices.
 func ofQueue(name string, f func(*queue)) fault {
 	return fault{
-		name: name, kind: notices, queue: true, stage: func(w *town) { w.queueDo(f) },
-		lift: func(w *town) { w.queueDo(func(q *queue) { q.delay, q.copies, q.poison = nil, 0, nil }) },
+		name: name, kind: notices, queue: true, stage: func(w *testCluster) { w.queueDo(f) },
+		lift: func(w *testCluster) { w.queueDo(func(q *queue) { q.delay, q.copies, q.poison = nil, 0, nil }) },
 	}
 }
 
-func (w *town) queueDo(change func(*queue)) {
+func (w *testCluster) queueDo(change func(*queue)) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	change(w.queue)
@@ -89,20 +89,20 @@ func deaf(f fault) fault { f.deaf = true; return f }
 
 // skewed is a clock of the controller's machine that is never right.
 func skewed(name string, by time.Duration) fault {
-	return fault{name: name, kind: clocks, ever: true, stage: func(w *town) { w.skew.Store(int64(by)) }, lift: func(*town) {}}
+	return fault{name: name, kind: clocks, ever: true, stage: func(w *testCluster) { w.skew.Store(int64(by)) }, lift: func(*testCluster) {}}
 }
 
 // paused is a controller that is stopped for a minute, and what it was about to say is said then.
 func paused(name string, leases bool) fault {
-	on := func(w *town) { w.api.Fail(name, nil); w.cloud.Fail(name, cloudFault{}) }
+	on := func(w *testCluster) { w.api.Fail(name, nil); w.cloud.Fail(name, cloudFault{}) }
 	return fault{
 		name: name, kind: process, leases: leases, lift: on,
-		stage: func(w *town) {
+		stage: func(w *testCluster) {
 			until := time.Now().Add(time.Minute)
 			w.api.Fail(name, func(request) answer { return answer{After: max(time.Until(until), 0)} })
 			w.cloud.Fail(name, cloudFault{After: time.Minute})
 		},
-		each: func(w *town, at int) {
+		each: func(w *testCluster, at int) {
 			if at == 60 {
 				on(w)
 			}
@@ -125,7 +125,7 @@ func faults() []fault {
 
 func cloudFaults() []fault {
 	return []fault{
-		{name: "none", stage: func(*town) {}, lift: func(*town) {}},
+		{name: "none", stage: func(*testCluster) {}, lift: func(*testCluster) {}},
 		twice(ofCloud(answers, "cloud silent", func() cloudFault {
 			return cloudFault{After: time.Minute, Err: always(errors.New("request timed out"))}
 		})),
@@ -155,18 +155,18 @@ func cloudFaults() []fault {
 			return cloudFault{Listed: func(m []cloud.Machine) []cloud.Machine { return append(slices.Clone(m), m...) }}
 		}),
 		{
-			name: "tags stripped", kind: lists, stage: func(*town) {}, lift: func(w *town) { w.tags(true) },
-			each: func(w *town, _ int) { w.tags(false) },
+			name: "tags stripped", kind: lists, stage: func(*testCluster) {}, lift: func(w *testCluster) { w.tags(true) },
+			each: func(w *testCluster, _ int) { w.tags(false) },
 		},
 		{
 			name: "nothing to be had", kind: onSale,
-			stage: func(w *town) { w.market.SetCapacity(market.Capacity{}) },
-			lift:  func(w *town) { w.market.ClearCapacity(market.Capacity{}) },
+			stage: func(w *testCluster) { w.market.SetCapacity(market.Capacity{}) },
+			lift:  func(w *testCluster) { w.market.ClearCapacity(market.Capacity{}) },
 		},
 		{
 			name: "a zone sold out", kind: onSale,
-			stage: func(w *town) { w.market.SetCapacity(market.Capacity{Zone: "us-east-1a"}) },
-			lift:  func(w *town) { w.market.ClearCapacity(market.Capacity{Zone: "us-east-1a"}) },
+			stage: func(w *testCluster) { w.market.SetCapacity(market.Capacity{Zone: "us-east-1a"}) },
+			lift:  func(w *testCluster) { w.market.ClearCapacity(market.Capacity{Zone: "us-east-1a"}) },
 		},
 		ofCloud(onSale, "a zone out of sight", func() cloudFault {
 			return offers("blind", func(o world.Offer) (world.Offer, bool) { return o, o.Zone != "us-east-1a" })
@@ -199,7 +199,7 @@ func offers(version string, change func(world.Offer) (world.Offer, bool)) cloudF
 }
 
 // tags takes the tag by which machines are known from all, or gives it back.
-func (w *town) tags(back bool) {
+func (w *testCluster) tags(back bool) {
 	for _, i := range w.market.Instances() {
 		if i.State.Gone() {
 			continue
@@ -257,8 +257,8 @@ func serverFaults() []fault {
 			}
 		}),
 		{
-			name: "watches cut", kind: watches, stage: func(*town) {}, lift: func(*town) {},
-			each: func(w *town, at int) {
+			name: "watches cut", kind: watches, stage: func(*testCluster) {}, lift: func(*testCluster) {},
+			each: func(w *testCluster, at int) {
 				if at%20 == 0 {
 					w.api.CutWatches(true)
 				}
@@ -266,7 +266,7 @@ func serverFaults() []fault {
 		},
 		{
 			name: "watches late", kind: watches,
-			stage: func(w *town) {
+			stage: func(w *testCluster) {
 				w.api.Fail("watches", func(r request) answer {
 					if r.Verb == "watch" || r.Verb == "list" {
 						return answer{After: 20 * time.Second}
@@ -274,12 +274,12 @@ func serverFaults() []fault {
 					return answer{}
 				})
 			},
-			each: func(w *town, at int) {
+			each: func(w *testCluster, at int) {
 				if at%60 == 0 {
 					w.api.CutWatches(true)
 				}
 			},
-			lift: func(w *town) { w.api.Fail("watches", nil) },
+			lift: func(w *testCluster) { w.api.Fail("watches", nil) },
 		},
 	}
 }
@@ -288,36 +288,36 @@ func otherFaults() []fault {
 	return []fault{
 		{
 			name: "clock an hour ahead", kind: clocks,
-			stage: func(w *town) { w.skew.Store(int64(time.Hour)) }, lift: func(w *town) { w.skew.Store(0) },
+			stage: func(w *testCluster) { w.skew.Store(int64(time.Hour)) }, lift: func(w *testCluster) { w.skew.Store(0) },
 		},
 		{
 			name: "clock an hour behind", kind: clocks,
-			stage: func(w *town) { w.skew.Store(-int64(time.Hour)) }, lift: func(w *town) { w.skew.Store(0) },
+			stage: func(w *testCluster) { w.skew.Store(-int64(time.Hour)) }, lift: func(w *testCluster) { w.skew.Store(0) },
 		},
 		skewed("clock half an hour ahead for good", 30*time.Minute),
 		skewed("clock half an hour behind for good", -30*time.Minute),
 		skewed("clock a day ahead for good", 24*time.Hour),
 		skewed("clock a day behind for good", -24*time.Hour),
 		{
-			name: "kubelets cut off for two minutes", kind: kubelets, stage: func(*town) {},
-			each: func(w *town, at int) { w.kubeletsDo(func(h *host) { h.mute = at%300 < 120 }) },
-			lift: func(w *town) { w.kubeletsDo(func(h *host) { h.mute = false }) },
+			name: "kubelets cut off for two minutes", kind: kubelets, stage: func(*testCluster) {},
+			each: func(w *testCluster, at int) { w.kubeletsDo(func(h *host) { h.mute = at%300 < 120 }) },
+			lift: func(w *testCluster) { w.kubeletsDo(func(h *host) { h.mute = false }) },
 		},
 		{
-			name: "kubelets flapping", kind: kubelets, stage: func(*town) {},
-			each: func(w *town, at int) { w.kubeletsDo(func(h *host) { h.mute = at%90 < 50 }) },
-			lift: func(w *town) { w.kubeletsDo(func(h *host) { h.mute = false }) },
+			name: "kubelets flapping", kind: kubelets, stage: func(*testCluster) {},
+			each: func(w *testCluster, at int) { w.kubeletsDo(func(h *host) { h.mute = at%90 < 50 }) },
+			lift: func(w *testCluster) { w.kubeletsDo(func(h *host) { h.mute = false }) },
 		},
 		{
-			name: "kubelets lying", kind: kubelets, stage: func(*town) {},
-			each: func(w *town, at int) {
+			name: "kubelets lying", kind: kubelets, stage: func(*testCluster) {},
+			each: func(w *testCluster, at int) {
 				w.kubeletsDo(func(h *host) { h.reason = fmt.Sprint("\xff\xfe", at/10, strings.Repeat("x", 500)) })
 			},
-			lift: func(w *town) { w.kubeletsDo(func(h *host) { h.reason = "" }) },
+			lift: func(w *testCluster) { w.kubeletsDo(func(h *host) { h.reason = "" }) },
 		},
 		{
-			name: "controller killed every half minute", kind: process, stage: func(*town) {}, lift: func(*town) {},
-			each: func(w *town, at int) {
+			name: "controller killed every half minute", kind: process, stage: func(*testCluster) {}, lift: func(*testCluster) {},
+			each: func(w *testCluster, at int) {
 				if at%30 == 29 {
 					w.kill()
 					w.start()
@@ -326,7 +326,7 @@ func otherFaults() []fault {
 		},
 		{
 			name: "controller killed at every third write", kind: process,
-			stage: func(w *town) {
+			stage: func(w *testCluster) {
 				n := 0
 				w.api.Fail("kill", func(r request) answer {
 					if !r.writes() || r.Resource == "events" || w.life.dead.Load() {
@@ -339,13 +339,13 @@ func otherFaults() []fault {
 					return answer{}
 				})
 			},
-			each: func(w *town, _ int) {
+			each: func(w *testCluster, _ int) {
 				if w.life.dead.Load() {
 					w.kill()
 					w.start()
 				}
 			},
-			lift: func(w *town) {
+			lift: func(w *testCluster) {
 				w.api.Fail("kill", nil)
 				if w.life.dead.Load() {
 					w.kill()
@@ -355,12 +355,12 @@ func otherFaults() []fault {
 		},
 		{
 			name: "journal cannot be written", kind: disk, journals: true,
-			stage: func(w *town) { // as a full disk: every file that it begins fails
+			stage: func(w *testCluster) { // as a full disk: every file that it begins fails
 				if err := os.RemoveAll(w.folder); err != nil {
 					w.t.Error(err)
 				}
 			},
-			lift: func(w *town) {
+			lift: func(w *testCluster) {
 				if err := os.MkdirAll(w.folder, 0o750); err != nil {
 					w.t.Error(err)
 				}
@@ -379,7 +379,7 @@ func otherFaults() []fault {
 }
 
 // kubeletsDo changes the kubelets of machines that run.
-func (w *town) kubeletsDo(change func(*host)) {
+func (w *testCluster) kubeletsDo(change func(*host)) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	for _, h := range w.host {
@@ -397,7 +397,7 @@ type during struct {
 }
 
 // now does what is to be done so long after a story began.
-func (d during) now(w *town, since time.Duration) {
+func (d during) now(w *testCluster, since time.Duration) {
 	if since == d.from && since > 0 {
 		d.begin(w)
 	}
@@ -416,7 +416,7 @@ func (d during) now(w *town, since time.Duration) {
 	}
 }
 
-func (d during) begin(w *town) {
+func (d during) begin(w *testCluster) {
 	if d.deaf {
 		w.deaf = true
 	}

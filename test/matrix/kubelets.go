@@ -18,7 +18,7 @@ import (
 )
 
 // kubelets join, say how they are, start pods and end them.
-func (w *town) kubelets() {
+func (w *testCluster) kubelets() {
 	now := time.Now()
 	for _, id := range keys(w.host) {
 		h := w.host[id]
@@ -59,7 +59,7 @@ func (w *town) kubelets() {
 	}
 }
 
-func (w *town) hostOf(node string) *host {
+func (w *testCluster) hostOf(node string) *host {
 	for _, h := range w.host {
 		if h.node == node {
 			return h
@@ -69,7 +69,7 @@ func (w *town) hostOf(node string) *host {
 }
 
 // health writes how a node is, and what follows.
-func (w *town) health(n *corev1.Node, status corev1.ConditionStatus, reason string) {
+func (w *testCluster) health(n *corev1.Node, status corev1.ConditionStatus, reason string) {
 	i := slices.IndexFunc(n.Status.Conditions, func(c corev1.NodeCondition) bool { return c.Type == corev1.NodeReady })
 	if i >= 0 && n.Status.Conditions[i].Status == status && n.Status.Conditions[i].Reason == reason {
 		return
@@ -86,7 +86,7 @@ func (w *town) health(n *corev1.Node, status corev1.ConditionStatus, reason stri
 }
 
 // join registers a machine's node.
-func (w *town) join(h *host) {
+func (w *testCluster) join(h *host) {
 	data, err := base64.StdEncoding.DecodeString(h.Data.UserData)
 	if err != nil {
 		w.t.Fatal(err)
@@ -114,7 +114,7 @@ func (w *town) join(h *host) {
 }
 
 // run starts a pod that is bound, or ends one that is to go.
-func (w *town) run(p *corev1.Pod, n *corev1.Node) {
+func (w *testCluster) run(p *corev1.Pod, n *corev1.Node) {
 	now := time.Now()
 	zero := int64(0)
 	h := w.hostOf(p.Spec.NodeName)
@@ -141,7 +141,7 @@ func (w *town) run(p *corev1.Pod, n *corev1.Node) {
 }
 
 // own makes the pods of workloads, and deletes what belonged to what is gone.
-func (w *town) own() {
+func (w *testCluster) own() {
 	have := map[string][]*corev1.Pod{}
 	for _, p := range all[corev1.Pod](w.api) {
 		if p.DeletionTimestamp == nil {
@@ -201,7 +201,7 @@ func (a *workload) pod(n int) *corev1.Pod {
 }
 
 // bind plays kube-scheduler: each pod that waits goes to the first node with room for it.
-func (w *town) bind() {
+func (w *testCluster) bind() {
 	free := map[string]*resource.Quantity{}
 	nodes := all[corev1.Node](w.api)
 	for _, n := range nodes {

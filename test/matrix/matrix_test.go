@@ -120,7 +120,7 @@ func try(t *testing.T, r *catalog.Region, of func() (story, []during)) (got resu
 	t.Helper()
 	bubbled(t, func(t *testing.T) {
 		s, wrong := of()
-		w := newTown(t, r)
+		w := newTestCluster(t, r)
 		defer w.end()
 		if err := w.prepare(r, s, wrong...); err != nil {
 			t.Fatal(err)
@@ -150,7 +150,7 @@ func (r result) String() string {
 }
 
 // tell tells a story while something is wrong.
-func tell(w *town, s story, wrong ...during) (out result) {
+func tell(w *testCluster, s story, wrong ...during) (out result) {
 	w.t.Helper()
 	s.before(w)
 	var since, end time.Duration

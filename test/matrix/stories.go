@@ -17,11 +17,11 @@ import (
 // story is something that happens in a cluster, and how it ends.
 type story struct {
 	name   string
-	before func(*town)        // what there is before anything goes wrong
-	act    func(*town)        // what happens while it does
-	done   func(*town) string // what is missing at the end; empty: nothing
-	buys   int                // machines, at most
-	queue  bool               // the controller hears of interruptions
+	before func(*testCluster)        // what there is before anything goes wrong
+	act    func(*testCluster)        // what happens while it does
+	done   func(*testCluster) string // what is missing at the end; empty: nothing
+	buys   int                       // machines, at most
+	queue  bool                      // the controller hears of interruptions
 }
 
 func newPool(name string) *v1.NodePool {
@@ -42,7 +42,7 @@ func newPool(name string) *v1.NodePool {
 }
 
 // workload sets how many pods of a workload there are to be.
-func (w *town) workload(name, cpu string, replicas int) {
+func (w *testCluster) workload(name, cpu string, replicas int) {
 	if a := w.workers[name]; a != nil {
 		a.replicas = replicas
 		return
@@ -51,7 +51,7 @@ func (w *town) workload(name, cpu string, replicas int) {
 }
 
 // settled waits until all is quiet.
-func (w *town) settled() {
+func (w *testCluster) settled() {
 	w.t.Helper()
 	if !w.live(20*time.Minute, func() bool { return w.unsettled() == "" }) {
 		w.t.Fatalf("before anything went wrong: %s", w.unsettled())
@@ -59,8 +59,8 @@ func (w *town) settled() {
 }
 
 // grown is a cluster whose pods fill so many machines, each 1.5 cores on one of two.
-func grown(pods int, change ...func(*v1.NodePool)) func(*town) {
-	return func(w *town) {
+func grown(pods int, change ...func(*v1.NodePool)) func(*testCluster) {
+	return func(w *testCluster) {
 		p := newPool("general")
 		for _, c := range change {
 			c(p)
@@ -74,8 +74,8 @@ func grown(pods int, change ...func(*v1.NodePool)) func(*town) {
 }
 
 // nodes says how many nodes are missing or too many.
-func nodes(want int) func(*town) string {
-	return func(w *town) string {
+func nodes(want int) func(*testCluster) string {
+	return func(w *testCluster) string {
 		if n := len(all[corev1.Node](w.api)); n != want {
 			return fmt.Sprintf("%d nodes, not %d", n, want)
 		}
@@ -84,7 +84,7 @@ func nodes(want int) func(*town) string {
 }
 
 // replaced says that a node is still there that was to go, and how many there are to be.
-func replaced(w *town, old []string, want int) string {
+func replaced(w *testCluster, old []string, want int) string {
 	for _, n := range all[corev1.Node](w.api) {
 		if slices.Contains(old, n.Name) {
 			return "node " + n.Name + " is still there"
@@ -93,7 +93,7 @@ func replaced(w *town, old []string, want int) string {
 	return nodes(want)(w)
 }
 
-func nodeNames(w *town) []string {
+func nodeNames(w *testCluster) []string {
 	var out []string
 	for _, n := range all[corev1.Node](w.api) {
 		out = append(out, n.Name)
@@ -102,11 +102,11 @@ func nodeNames(w *town) []string {
 }
 
 // renewal is a story in which every node there is gives way to another.
-func renewal(name string, pods, buys int, change func(*v1.NodePool), act func(*town)) story {
+func renewal(name string, pods, buys int, change func(*v1.NodePool), act func(*testCluster)) story {
 	var old []string
 	return story{
 		name: name, buys: buys,
-		before: func(w *town) {
+		before: func(w *testCluster) {
 			grown(pods, func(p *v1.NodePool) {
 				if change != nil {
 					change(p)
@@ -115,7 +115,7 @@ func renewal(name string, pods, buys int, change func(*v1.NodePool), act func(*t
 			old = nodeNames(w)
 		},
 		act:  act,
-		done: func(w *town) string { return replaced(w, old, pods) },
+		done: func(w *testCluster) string { return replaced(w, old, pods) },
 	}
 }
 
@@ -123,7 +123,7 @@ func renewal(name string, pods, buys int, change func(*v1.NodePool), act func(*t
 func spotInterruption() story {
 	s := renewal("spot interruption", 2, 4, func(p *v1.NodePool) {
 		p.Spec.Template.Spec.Requirements[0].Values = []string{"spot"}
-	}, func(w *town) {
+	}, func(w *testCluster) {
 		for _, i := range w.market.Instances() {
 			if i.State == market.Running {
 				if err := w.market.Interrupt(i.ID); err != nil {
@@ -142,27 +142,27 @@ func stories() []story {
 	return []story{
 		{
 			name: "scale up", before: grown(1), buys: 4,
-			act:  func(w *town) { w.workload("web", "", 4) },
+			act:  func(w *testCluster) { w.workload("web", "", 4) },
 			done: nodes(4),
 		},
 		{
 			name: "scale down", before: grown(3), buys: 3,
-			act:  func(w *town) { w.workload("web", "", 1) },
+			act:  func(w *testCluster) { w.workload("web", "", 1) },
 			done: nodes(1),
 		},
 		{
-			name: "first node", before: func(w *town) { w.add(newPool("general")); w.pass(30 * time.Second) }, buys: 1,
-			act:  func(w *town) { w.workload("web", "1500m", 1) },
+			name: "first node", before: func(w *testCluster) { w.add(newPool("general")); w.pass(30 * time.Second) }, buys: 1,
+			act:  func(w *testCluster) { w.workload("web", "1500m", 1) },
 			done: nodes(1),
 		},
-		renewal("replacement by drift", 2, 4, nil, func(w *town) {
+		renewal("replacement by drift", 2, 4, nil, func(w *testCluster) {
 			for _, p := range all[v1.NodePool](w.api) {
 				edit(w.api, p, func(p *v1.NodePool) { p.Spec.Template.Labels = map[string]string{"generation": "two"}; p.Generation++ })
 			}
 		}),
 		{
 			name: "consolidation", buys: 4,
-			before: func(w *town) {
+			before: func(w *testCluster) {
 				p := newPool("general")
 				p.Spec.Disruption.ConsolidationPolicy = v1.WhenEmptyOrUnderutilized
 				w.add(p)
@@ -170,13 +170,13 @@ func stories() []story {
 				w.pass(10 * time.Second)
 				w.settled()
 			},
-			act: func(w *town) { // a small pod on each node: one will do
+			act: func(w *testCluster) { // a small pod on each node: one will do
 				w.workload("small", "300m", 2)
 				w.workload("web", "", 0)
 			},
 			done: nodes(1),
 		},
-		renewal("drain with a budget", 2, 4, nil, func(w *town) {
+		renewal("drain with a budget", 2, 4, nil, func(w *testCluster) {
 			one := intstr.FromInt32(1)
 			w.add(&policyv1.PodDisruptionBudget{
 				ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "web"},
@@ -186,16 +186,16 @@ func stories() []story {
 				w.api.Remove(n, nil)
 			}
 		}),
-		renewal("deletion of a claim", 1, 2, nil, func(w *town) {
+		renewal("deletion of a claim", 1, 2, nil, func(w *testCluster) {
 			for _, c := range all[v1.NodeClaim](w.api) {
 				w.api.Remove(c, nil)
 			}
 		}),
-		renewal("expiry", 1, 12, func(p *v1.NodePool) { p.Spec.Template.Spec.ExpireAfter = "30m" }, func(w *town) {}),
+		renewal("expiry", 1, 12, func(p *v1.NodePool) { p.Spec.Template.Spec.ExpireAfter = "30m" }, func(w *testCluster) {}),
 		{
 			name: "deletion of a pool", buys: 4,
 			before: grown(2),
-			act: func(w *town) {
+			act: func(w *testCluster) {
 				w.add(newPool("other"))
 				for _, p := range all[v1.NodePool](w.api) {
 					if p.Name == "general" {
@@ -203,7 +203,7 @@ func stories() []story {
 					}
 				}
 			},
-			done: func(w *town) string {
+			done: func(w *testCluster) string {
 				for _, n := range all[corev1.Node](w.api) {
 					if n.Labels[v1.LabelNodePool] != "other" {
 						return "node " + n.Name + " of the deleted pool is still there"
@@ -214,8 +214,8 @@ func stories() []story {
 		},
 		{
 			name: "start with machines there", buys: 3,
-			before: func(w *town) { grown(2)(w); w.kill() },
-			act: func(w *town) {
+			before: func(w *testCluster) { grown(2)(w); w.kill() },
+			act: func(w *testCluster) {
 				w.workload("web", "", 3)
 				w.pass(5 * time.Second)
 				w.start()
@@ -224,7 +224,7 @@ func stories() []story {
 		},
 		{
 			name: "adoption", buys: 2,
-			before: func(w *town) {
+			before: func(w *testCluster) {
 				grown(2)(w)
 				w.kill()
 				for _, c := range all[v1.NodeClaim](w.api) { // as after a restore of a backup without claims
@@ -235,14 +235,14 @@ func stories() []story {
 					w.api.Remove(c, nil)
 				}
 			},
-			act:  func(w *town) { w.start() },
+			act:  func(w *testCluster) { w.start() },
 			done: nodes(2),
 		},
 		spotInterruption(),
 		{
 			name: "death of a machine", buys: 3,
 			before: grown(2),
-			act: func(w *town) {
+			act: func(w *testCluster) {
 				for _, i := range w.market.Instances() {
 					if i.State == market.Running {
 						if err := w.market.Kill(i.ID); err != nil {

@@ -70,8 +70,8 @@ func TestFound(t *testing.T) {
 }
 
 // The same holds of clusters as people have them.
-func TestTownsAreRight(t *testing.T) {
-	if sum := try(t, "town", *worlds/10); sum.Placed == 0 {
+func TestTypicalAreRight(t *testing.T) {
+	if sum := try(t, "typical", *worlds/10); sum.Placed == 0 {
 		t.Errorf("no pod was placed in %d plans", *worlds/10)
 	}
 }

@@ -31,13 +31,13 @@ var trials = map[string]func(*Conversation, uint64) (Trial, error){
 	"small-moves": func(o *Conversation, seed uint64) (Trial, error) { return o.judgeMoves(small(seed)) },
 	"attended":    func(o *Conversation, seed uint64) (Trial, error) { return o.judge(attended(seed)) },
 	"shared":      func(o *Conversation, seed uint64) (Trial, error) { return o.judgeShared(shared(seed)) },
-	"town":        tryTown,
+	"typical":     tryTypical,
 	"tiny":        func(_ *Conversation, seed uint64) (Trial, error) { return tryTiny(seed) },
 }
 
 // Trials are the names of all kinds of trials.
 func Trials() []string {
-	return []string{"plans", "moves", "small", "small-moves", "attended", "shared", "town", "tiny"}
+	return []string{"plans", "moves", "small", "small-moves", "attended", "shared", "typical", "tiny"}
 }
 
 // Try makes the cluster of a seed and has it judged. A panic counts as a disagreement.
@@ -54,8 +54,8 @@ func Try(kind string, o *Conversation, seed uint64) (t Trial, err error) {
 	return try(o, seed)
 }
 
-// tryTown judges the plan for a cluster as people have them.
-func tryTown(o *Conversation, seed uint64) (Trial, error) {
+// tryTypical judges the plan for a cluster as people have them.
+func tryTypical(o *Conversation, seed uint64) (Trial, error) {
 	return o.judge(Settle(seed, 10+int(seed%50))) //nolint:gosec // a small number
 }
 

@@ -27,7 +27,7 @@ type event struct {
 
 var (
 	execs = regexp.MustCompile(`^fuzz: elapsed: .* execs: (\d+)`)
-	trial = regexp.MustCompile(`^\s*(?:plans|moves|small|small-moves|attended|shared|town|tiny)\s+(\d+)\s+(\d+)\s+\d+\s+(\d+)\s*$`)
+	trial = regexp.MustCompile(`^\s*(?:plans|moves|small|small-moves|attended|shared|typical|tiny)\s+(\d+)\s+(\d+)\s+\d+\s+(\d+)\s*$`)
 	hurt  = regexp.MustCompile(`^(damaged \S+)\s+(\d+)\s+\d+\s+\d+\s+(\d+)\s*$`)
 )
 

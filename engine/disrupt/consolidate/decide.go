@@ -39,10 +39,10 @@ func newSearch(w *world.World, leave []plan.Give, o Options) *search {
 	for _, g := range leave {
 		going[g.Claim] = g.Reason
 	}
-	l := looker{search: s, book: hold.Open(w, o.Planned), going: going}
+	l := eligibility{search: s, book: hold.Open(w, o.Planned), going: going}
 	whys := map[*world.Place]*reason.Why{}
 	for _, p := range w.Places() {
-		whys[p] = l.look(p)
+		whys[p] = l.excludes(p)
 	}
 	if o.Pack.Steps == 0 {
 		o.Pack.Steps = DefaultSteps
@@ -55,7 +55,7 @@ func newSearch(w *world.World, leave []plan.Give, o Options) *search {
 }
 
 // add notes what is known of machine i.
-func (s *search) add(i int, p *world.Place, l looker, whys map[*world.Place]*reason.Why) {
+func (s *search) add(i int, p *world.Place, l eligibility, whys map[*world.Place]*reason.Why) {
 	m := machine{place: s.world.Place(p.Name())}
 	m.takes, m.why = l.takes(m.place), whys[m.place]
 	if s.cluster.Taken(i) && m.why == nil {

@@ -101,7 +101,7 @@ func TestTooSoon(t *testing.T) {
 		w, err := s.World()
 		must(t, err)
 		x := &search{world: w}
-		why := looker{search: x, book: hold.Open(w, nil)}.policy(w.Place("n1"))
+		why := eligibility{search: x, book: hold.Open(w, nil)}.policy(w.Place("n1"))
 		if x.plan.Again != tc.again || (tc.again > 0) != (len(why) == 1 && why[0].Code == reason.TooSoon) {
 			t.Errorf("quiet for %s s, waits %s s, initialized: %t: held by %v, looked at again at %d, want %d", tc.quiet, tc.after, tc.initialized, why, x.plan.Again, tc.again)
 		}

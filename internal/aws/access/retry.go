@@ -10,18 +10,18 @@ import (
 // Asking five times would keep callers waiting that need no answer.
 const optionalAttempts = 2
 
-// Unhurt has the SDK send a call again only if AWS refused it as too frequent,
+// RetryThrottlesOnly has the SDK send a call again only if AWS refused it as too frequent,
 // so that it was not carried out. What became of a call without an answer is for
 // the caller to find out: not every server keeps to tokens.
-func Unhurt(o *ec2.Options) {
+func RetryThrottlesOnly(o *ec2.Options) {
 	if r, ok := o.Retryer.(aws.RetryerV2); ok {
-		o.Retryer = unhurt{r}
+		o.Retryer = throttlesOnly{r}
 	}
 }
 
-type unhurt struct{ aws.RetryerV2 }
+type throttlesOnly struct{ aws.RetryerV2 }
 
 // IsErrorRetryable is the SDK's.
-func (u unhurt) IsErrorRetryable(err error) bool {
+func (u throttlesOnly) IsErrorRetryable(err error) bool {
 	return u.RetryerV2.IsErrorRetryable(err) && retry.IsErrorThrottles(retry.DefaultThrottles).IsErrorThrottle(err) == aws.TrueTernary
 }

@@ -28,7 +28,7 @@ type Config struct {
 	Launcher  *launch.Launcher
 	Machines  *machine.Set
 	Templates *template.Store
-	Said      say.To
+	Said      say.Sink
 	Now       clock.Now
 	Off       bool // classes are not tried
 }

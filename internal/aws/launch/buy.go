@@ -212,7 +212,7 @@ func (l *launching) clash(ctx context.Context) error {
 }
 
 func (l *launching) send(ctx context.Context, r *fleet.Request) (fleet.Answer, error) {
-	out, err := l.by.EC2.CreateFleet(ctx, r.Input(), access.Unhurt)
+	out, err := l.by.EC2.CreateFleet(ctx, r.Input(), access.RetryThrottlesOnly)
 	if err != nil {
 		return fleet.Answer{}, err
 	}

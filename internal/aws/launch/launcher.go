@@ -37,7 +37,7 @@ type Launcher struct {
 	Profiles     profile.Classes
 	Templates    *template.Store
 	Machines     *machine.Set
-	Said         say.To
+	Said         say.Sink
 	Now          clock.Now
 	Cluster      string
 	Region       string

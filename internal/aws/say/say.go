@@ -16,19 +16,19 @@ type Line struct {
 	Fields  map[string]string
 }
 
-// To is told of lines, by several goroutines at once.
-type To func(Line)
+// Sink is told of lines, by several goroutines at once.
+type Sink func(Line)
 
 // Lasting says what goes on being wrong once, and once more when it is over.
 type Lasting struct {
-	to To
+	to Sink
 
 	mu    sync.Mutex
 	wrong map[string]bool // by what it is about
 }
 
 // NewLasting returns a Lasting that has heard of nothing wrong yet.
-func NewLasting(to To) *Lasting { return &Lasting{to: to, wrong: map[string]bool{}} }
+func NewLasting(to Sink) *Lasting { return &Lasting{to: to, wrong: map[string]bool{}} }
 
 // Note takes down how something stands: with an error, it is done without.
 func (l *Lasting) Note(about, without string, err error) {

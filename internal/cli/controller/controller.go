@@ -92,8 +92,8 @@ func (o *options) run(ctx context.Context, out, errs io.Writer) error {
 		return err
 	}
 	defer closeErrors()
-	dial := app.NewDial(level)
-	log := app.NewLog(app.LogConfig{Out: outputs, Err: errors, JSON: o.logEncoding == "json", Dial: dial, Commit: o.commit, Now: clock.Wall})
+	logLevel := app.NewDynamicLevel(level)
+	log := app.NewLog(app.LogConfig{Out: outputs, Err: errors, JSON: o.logEncoding == "json", Level: logLevel, Commit: o.commit, Now: clock.Wall})
 	ctrllog.SetLogger(log)
 	klog.SetLogger(app.Calm(log.WithName("client")))
 	for _, n := range o.notes {
@@ -118,7 +118,7 @@ func (o *options) run(ctx context.Context, out, errs io.Writer) error {
 	if err != nil {
 		return err
 	}
-	a, err := app.New(ctx, app.Config{Kubernetes: k, Driver: driver, Provider: "aws", Settings: o.Settings, Release: o.AWS.Version, Commit: o.commit, Log: log, Dial: dial, Fence: fence, Now: clock.Wall, Clock: time})
+	a, err := app.New(ctx, app.Config{Kubernetes: k, Driver: driver, Provider: "aws", Settings: o.Settings, Release: o.AWS.Version, Commit: o.commit, Log: log, LogLevel: logLevel, Fence: fence, Now: clock.Wall, Clock: time})
 	if err != nil {
 		return err
 	}

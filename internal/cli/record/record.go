@@ -118,7 +118,7 @@ func (o *options) run(cmd *cobra.Command, args []string) (err error) {
 			return verb.BadInputf("%s would be read and written: name another file with --out", from)
 		}
 	}
-	var doors []snapshot.Door
+	var doors []snapshot.Endpoint
 	if len(args) == 0 {
 		if doors, err = o.source.Doors(cmd.Context()); err != nil {
 			return err
@@ -166,7 +166,7 @@ func (o *options) read(cmd *cobra.Command, args []string, w *writing) error {
 }
 
 // fetch reads a recording of a controller to its end.
-func fetch(cmd *cobra.Command, doors []snapshot.Door, path string, query url.Values, w *writing) error {
+func fetch(cmd *cobra.Command, doors []snapshot.Endpoint, path string, query url.Values, w *writing) error {
 	body, err := snapshot.Open(cmd.Context(), doors, path, query)
 	if err != nil {
 		return fmt.Errorf("ask the controller for its recording: %w", err)
@@ -180,7 +180,7 @@ func fetch(cmd *cobra.Command, doors []snapshot.Door, path string, query url.Val
 }
 
 // follow reads what a controller decides, again from where it was cut off, until the time is over.
-func (o *options) follow(cmd *cobra.Command, doors []snapshot.Door, w *writing) error {
+func (o *options) follow(cmd *cobra.Command, doors []snapshot.Endpoint, w *writing) error {
 	ctx := cmd.Context()
 	if o.span > 0 {
 		var end context.CancelFunc
@@ -224,7 +224,7 @@ var (
 )
 
 // listen reads what a controller decides until it or the time ends.
-func (o *options) listen(ctx context.Context, doors []snapshot.Door, w *writing) error {
+func (o *options) listen(ctx context.Context, doors []snapshot.Endpoint, w *writing) error {
 	query := url.Values{"since": {strconv.FormatInt(w.last, 10)}, "from": {"leader"}}
 	body, err := snapshot.Open(ctx, doors, "recording/live", query)
 	if err != nil {

@@ -138,7 +138,7 @@ type collecting struct {
 	scrub   bool
 	objects dynamic.Interface
 	client  kubernetes.Interface
-	doors   []snapshot.Door
+	doors   []snapshot.Endpoint
 
 	has, lacks []string
 }

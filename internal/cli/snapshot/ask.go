@@ -35,12 +35,12 @@ const (
 
 // fromController asks the controller of a cluster for the World that it would decide about now, and by what
 // options. Where at names none, the Service of the chart is looked for.
-func fromController(ctx context.Context, config *rest.Config, at string, namespaces []string) (journal.Entry, Door, error) {
+func fromController(ctx context.Context, config *rest.Config, at string, namespaces []string) (journal.Entry, Endpoint, error) {
 	ctx, stop := context.WithTimeout(ctx, answerTimeout)
 	defer stop()
 	doors, err := doorsOf(ctx, config, at)
 	if err != nil {
-		return journal.Entry{}, Door{}, err
+		return journal.Entry{}, Endpoint{}, err
 	}
 	var errs []error
 	for _, d := range doors {
@@ -53,11 +53,11 @@ func fromController(ctx context.Context, config *rest.Config, at string, namespa
 		}
 		errs = append(errs, fmt.Errorf("%s: %w", d.what, err))
 	}
-	return journal.Entry{}, Door{}, errors.Join(errs...)
+	return journal.Entry{}, Endpoint{}, errors.Join(errs...)
 }
 
-// Door is a way to the pages of a controller: its API, its Service NAMESPACE/NAME through the API server's proxy, or their URL.
-type Door struct {
+// Endpoint is a way to the pages of a controller: its API, its Service NAMESPACE/NAME through the API server's proxy, or their URL.
+type Endpoint struct {
 	Name     string
 	ByRights bool // it is its API, and tells no more than the caller may read
 
@@ -66,12 +66,12 @@ type Door struct {
 }
 
 // Get opens the answer to a path. Of several replicas the one that leads is asked.
-func (d Door) Get(ctx context.Context, path string, query url.Values) (io.ReadCloser, error) {
+func (d Endpoint) Get(ctx context.Context, path string, query url.Values) (io.ReadCloser, error) {
 	return d.open(ctx, path, query)
 }
 
 // Doors are the ways to what may be the controller of the cluster, by the user's words or the chart's labels.
-func (s *Source) Doors(ctx context.Context) ([]Door, error) {
+func (s *Source) Doors(ctx context.Context) ([]Endpoint, error) {
 	if err := checkController(s.Controller); err != nil {
 		return nil, err
 	}
@@ -91,9 +91,9 @@ func (s *Source) ByURL() bool { return isURL(s.Controller) }
 // OfFiles reports whether files are to be looked at, and not a cluster.
 func (s *Source) OfFiles() bool { return !s.live() }
 
-func doorsOf(ctx context.Context, config *rest.Config, at string) ([]Door, error) {
+func doorsOf(ctx context.Context, config *rest.Config, at string) ([]Endpoint, error) {
 	if isURL(at) {
-		return []Door{{Name: at, what: at, open: func(ctx context.Context, path string, query url.Values) (io.ReadCloser, error) {
+		return []Endpoint{{Name: at, what: at, open: func(ctx context.Context, path string, query url.Values) (io.ReadCloser, error) {
 			return fetch(ctx, strings.TrimSuffix(at, "/")+"/"+path, query)
 		}}}, nil
 	}
@@ -104,19 +104,19 @@ func doorsOf(ctx context.Context, config *rest.Config, at string) ([]Door, error
 		return nil, err
 	}
 	services := []string{at}
-	var out []Door
+	var out []Endpoint
 	if at == "" {
-		out = append(out, Door{Name: viewAPI, ByRights: true, what: "API " + viewAPI, open: func(ctx context.Context, path string, query url.Values) (io.ReadCloser, error) {
+		out = append(out, Endpoint{Name: viewAPI, ByRights: true, what: "API " + viewAPI, open: func(ctx context.Context, path string, query url.Values) (io.ReadCloser, error) {
 			return throughAPI(ctx, client, path, query)
 		}})
 		services, err = controllers(ctx, client)
 		if err != nil { // a caller without the right to list Services may well be answered
 			failed := err
-			return append(out, Door{Name: "controller", what: "controller", open: func(context.Context, string, url.Values) (io.ReadCloser, error) { return nil, failed }}), nil
+			return append(out, Endpoint{Name: "controller", what: "controller", open: func(context.Context, string, url.Values) (io.ReadCloser, error) { return nil, failed }}), nil
 		}
 	}
 	for _, s := range services {
-		out = append(out, Door{Name: s, what: "service " + s, open: func(ctx context.Context, path string, query url.Values) (io.ReadCloser, error) {
+		out = append(out, Endpoint{Name: s, what: "service " + s, open: func(ctx context.Context, path string, query url.Values) (io.ReadCloser, error) {
 			return throughProxy(ctx, client, s, path, query)
 		}})
 	}
@@ -124,7 +124,7 @@ func doorsOf(ctx context.Context, config *rest.Config, at string) ([]Door, error
 }
 
 // now asks what would be decided of now. Where the caller may not read all pods he is told the names of those in some namespaces.
-func (d Door) now(ctx context.Context, namespaces []string) (e journal.Entry, err error) {
+func (d Endpoint) now(ctx context.Context, namespaces []string) (e journal.Entry, err error) {
 	var query url.Values
 	if d.ByRights && len(namespaces) > 0 {
 		query = url.Values{"namespace": namespaces}

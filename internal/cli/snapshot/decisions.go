@@ -46,7 +46,7 @@ func Decisions(ctx context.Context, from string, in io.Reader, each func(journal
 }
 
 // Open opens the answer of the first of the ways to a controller's pages that answers.
-func Open(ctx context.Context, doors []Door, path string, query url.Values) (io.ReadCloser, error) {
+func Open(ctx context.Context, doors []Endpoint, path string, query url.Values) (io.ReadCloser, error) {
 	var errs []error
 	for _, d := range doors {
 		if d.ByRights { // its API has neither metrics nor a journal

@@ -210,7 +210,7 @@ func (o *options) open(cmd *cobra.Command) (source, error) {
 }
 
 // answers asks whether a live page is there.
-func answers(ctx context.Context, d snapshot.Door) error {
+func answers(ctx context.Context, d snapshot.Endpoint) error {
 	ctx, end := context.WithTimeout(ctx, firstFrameTimeout)
 	defer end()
 	if d.ByRights { // labels are told whether or not there are frames

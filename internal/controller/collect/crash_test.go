@@ -29,18 +29,18 @@ import (
 	"github.com/tenon-sh/tenon/internal/sim/market"
 )
 
-// town is a pool with a claim whose machine runs, a node without a claim, a
+// fixture is a pool with a claim whose machine runs, a node without a claim, a
 // machine with neither and a claim without a machine.
-type town struct {
+type fixture struct {
 	store  client.WithWatch
 	market *market.Market
 	driver cloud.Driver
 	ids    map[string]string // provider IDs by what they are of
 }
 
-func newTown(t *testing.T, region *catalog.Region) town {
+func newFixture(t *testing.T, region *catalog.Region) fixture {
 	t.Helper()
-	x := town{market: driver.Market(region, "m5.large"), ids: map[string]string{"gone": "aws:///us-west-2a/i-0123456789abcdef0"}}
+	x := fixture{market: driver.Market(region, "m5.large"), ids: map[string]string{"gone": "aws:///us-west-2a/i-0123456789abcdef0"}}
 	x.driver = driver.New(x.market, "demo")
 	for _, of := range []string{"kept", "alone", "nobody's"} {
 		out := x.driver.Launch(t.Context(), []cloud.Order{{
@@ -58,7 +58,7 @@ func newTown(t *testing.T, region *catalog.Region) town {
 	return x
 }
 
-func (x town) claim(name string) *v1.NodeClaim {
+func (x fixture) claim(name string) *v1.NodeClaim {
 	c := &v1.NodeClaim{ObjectMeta: metav1.ObjectMeta{Name: name, Finalizers: []string{v1.Finalizer}, Labels: map[string]string{v1.LabelNodePool: "p"}}}
 	c.Spec.NodeClassRef = &v1.NodeClassReference{Group: "g", Kind: "K", Name: "n"}
 	c.Status.ProviderID = x.ids[name]
@@ -69,7 +69,7 @@ func (x town) claim(name string) *v1.NodeClaim {
 	return c
 }
 
-func (x town) node(name string) *corev1.Node {
+func (x fixture) node(name string) *corev1.Node {
 	return &corev1.Node{
 		ObjectMeta: metav1.ObjectMeta{Name: name, Labels: map[string]string{v1.LabelNodePool: "p"}}, Spec: corev1.NodeSpec{ProviderID: x.ids[name]},
 		Status: corev1.NodeStatus{Conditions: []corev1.NodeCondition{{Type: corev1.NodeReady, Status: corev1.ConditionTrue}}},
@@ -77,7 +77,7 @@ func (x town) node(name string) *corev1.Node {
 }
 
 // live has one process look three times.
-func (x town) live(t *testing.T, through client.Client, d cloud.Driver) {
+func (x fixture) live(t *testing.T, through client.Client, d cloud.Driver) {
 	t.Helper()
 	state := cluster.New(clock.Wall)
 	hand := &enact.Enactor{Client: through, Cluster: state, Events: (*loop.Events)(nil), Now: clock.Wall, Log: logr.Discard()}
@@ -98,7 +98,7 @@ func (x town) live(t *testing.T, through client.Client, d cloud.Driver) {
 func TestADeadMachineIsMissedSoon(t *testing.T) {
 	region := west(t)
 	synctest.Test(t, func(t *testing.T) {
-		x := newTown(t, region)
+		x := newFixture(t, region)
 		state := cluster.New(clock.Wall)
 		hand := &enact.Enactor{Client: x.store, Cluster: state, Events: (*loop.Events)(nil), Now: clock.Wall, Log: logr.Discard()}
 		c := &collect.Controller{Client: x.store, Cloud: cloud.New(cloud.Config{Driver: x.driver}), Cluster: state, Enact: hand, Now: clock.Wall, Log: logr.Discard()}
@@ -130,7 +130,7 @@ func TestADeadMachineIsMissedSoon(t *testing.T) {
 func TestALookCopiesNothing(t *testing.T) {
 	region := west(t)
 	synctest.Test(t, func(t *testing.T) {
-		x := newTown(t, region)
+		x := newFixture(t, region)
 		lists := 0
 		through := interceptor.NewClient(x.store, interceptor.Funcs{
 			List: func(ctx context.Context, c client.WithWatch, list client.ObjectList, opts ...client.ListOption) error {
@@ -198,7 +198,7 @@ func TestAListThatLacksMachinesLetsNoClaimGo(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				const n = 20
-				x := town{market: driver.Market(region, "m5.large"), ids: map[string]string{}}
+				x := fixture{market: driver.Market(region, "m5.large"), ids: map[string]string{}}
 				sells := driver.New(x.market, "demo")
 				out := sells.Launch(t.Context(), []cloud.Order{{
 					Token: "o", Pool: world.PoolID{Kind: world.NodePool, Name: "p"}, Count: n, Menu: []string{"m5.large"}, Requirements: label.SetOf(label.Is(label.CapacityType, label.OnDemand)),
@@ -244,7 +244,7 @@ func TestAListThatLacksMachinesLetsNoClaimGo(t *testing.T) {
 func TestKilledAtEachWrite(t *testing.T) {
 	region := west(t)
 	writes := apitest.EachDeath(t, func(t *testing.T, life *apitest.Life) {
-		x := newTown(t, region)
+		x := newFixture(t, region)
 		x.live(t, life.Client(x.store), life.Driver(x.driver))
 		x.live(t, x.store, x.driver)
 		x.check(t)
@@ -254,7 +254,7 @@ func TestKilledAtEachWrite(t *testing.T) {
 	}
 }
 
-func (x town) check(t *testing.T) {
+func (x fixture) check(t *testing.T) {
 	t.Helper()
 	var claims v1.NodeClaimList
 	if err := x.store.List(context.Background(), &claims); err != nil {

@@ -6,8 +6,8 @@ import (
 	"github.com/tenon-sh/tenon/engine/world"
 )
 
-// crowd is how many pods that wait for their places are many.
-const crowd = 100
+// manyPending is how many pending pods are many.
+const manyPending = 100
 
 // backlog is how far many pods that wait for their places have come. While ever
 // fewer wait no others are moved: each would be one more to be bound, what room
@@ -23,7 +23,7 @@ type backlog struct {
 
 // holds notes how many pods wait for their places, and reports whether others are to stay until these have been bound.
 func (b *backlog) holds(waiting int, now time.Time) bool {
-	if waiting < crowd {
+	if waiting < manyPending {
 		*b = backlog{}
 		return false
 	}

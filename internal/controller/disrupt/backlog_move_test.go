@@ -19,7 +19,7 @@ import (
 // While many pods wait for the places that are planned for them no others are moved; where they never come there, they do not keep the others for ever.
 func TestMovesWaitForABacklog(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		b := newBorough(t, "500m", "500m", "500m")
+		b := newSimulation(t, "500m", "500m", "500m")
 		fill := plan.Fill{Node: "n1"}
 		for i := range 150 {
 			k := world.Key{Namespace: "default", Name: fmt.Sprintf("batch-%d", i)}

@@ -21,7 +21,7 @@ func TestManyPodsThatWait(t *testing.T) {
 	}
 	for name, looks := range map[string][]look{
 		"Few": {
-			{0, crowd - 1, false, "a few always wait"},
+			{0, manyPending - 1, false, "a few always wait"},
 		},
 		"Bound": {
 			{0, 50_000, true, "they have only just come"},
@@ -81,7 +81,7 @@ func TestABacklogEnds(t *testing.T) {
 		now, held := noon, true
 		for held && now.Sub(noon) < 24*time.Hour {
 			now = now.Add(119 * time.Second)
-			held = b.holds(crowd+dice.IntN(150_000), now)
+			held = b.holds(manyPending+dice.IntN(150_000), now)
 		}
 		if held {
 			t.Errorf("seed %d: others stay for a day", seed)

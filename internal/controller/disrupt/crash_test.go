@@ -30,15 +30,15 @@ import (
 	"github.com/tenon-sh/tenon/internal/statemetrics"
 )
 
-// town is a pool that keeps empty nodes for a minute, and a node of it that has
+// fixture is a pool that keeps empty nodes for a minute, and a node of it that has
 // been empty for as long.
-type town struct {
+type fixture struct {
 	store client.WithWatch
 	claim *v1.NodeClaim
 	node  *corev1.Node
 }
 
-func newTown(t *testing.T, change ...func(*v1.NodeClaim)) town {
+func newFixture(t *testing.T, change ...func(*v1.NodeClaim)) fixture {
 	t.Helper()
 	pool := &v1.NodePool{ObjectMeta: metav1.ObjectMeta{Name: "p"}}
 	pool.Spec.Disruption = v1.Disruption{ConsolidateAfter: v1.After(time.Minute), ConsolidationPolicy: v1.WhenEmpty, Budgets: []v1.Budget{{Nodes: "1"}}}
@@ -57,13 +57,13 @@ func newTown(t *testing.T, change ...func(*v1.NodeClaim)) town {
 		Spec:       corev1.NodeSpec{ProviderID: "id"},
 		Status:     corev1.NodeStatus{Capacity: room, Allocatable: room, Conditions: []corev1.NodeCondition{{Type: corev1.NodeReady, Status: corev1.ConditionTrue}}},
 	}
-	x := town{store: apitest.New(t, clock.Wall, pool, c, n), claim: c, node: n}
+	x := fixture{store: apitest.New(t, clock.Wall, pool, c, n), claim: c, node: n}
 	time.Sleep(2 * time.Minute) // of virtual time
 	return x
 }
 
 // live has one process do its work for a while.
-func (x town) live(t *testing.T, through client.Client, long time.Duration) {
+func (x fixture) live(t *testing.T, through client.Client, long time.Duration) {
 	t.Helper()
 	state := cluster.New(clock.Wall)
 	hand := &enact.Enactor{Client: through, Cluster: state, Events: (*loop.Events)(nil), Now: clock.Wall, Log: logr.Discard(), Targets: &enact.Targets{}}
@@ -74,7 +74,7 @@ func (x town) live(t *testing.T, through client.Client, long time.Duration) {
 }
 
 // now reads the claim and the node anew, and says whether the node is marked.
-func (x town) now(t *testing.T) (marked bool) {
+func (x fixture) now(t *testing.T) (marked bool) {
 	t.Helper()
 	for _, o := range []client.Object{x.claim, x.node} {
 		if err := x.store.Get(t.Context(), client.ObjectKeyFromObject(o), o); err != nil {
@@ -88,7 +88,7 @@ func (x town) now(t *testing.T) (marked bool) {
 // which is marked by then and says why.
 func TestKilledWhileEmpty(t *testing.T) {
 	writes := apitest.EachDeath(t, func(t *testing.T, life *apitest.Life) {
-		x := newTown(t)
+		x := newFixture(t)
 		x.live(t, life.Client(x.store), 10*time.Second)
 		x.live(t, x.store, 10*time.Second)
 		marked := x.now(t)
@@ -105,7 +105,7 @@ func TestKilledWhileEmpty(t *testing.T) {
 // takes back whatever was written.
 func TestKilledBeforeAPodCame(t *testing.T) {
 	apitest.EachDeath(t, func(t *testing.T, life *apitest.Life) {
-		x := newTown(t)
+		x := newFixture(t)
 		x.live(t, life.Client(x.store), 1500*time.Millisecond) // long enough for the mark, not for the end
 		pod := &corev1.Pod{
 			ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "web"}, Spec: corev1.PodSpec{NodeName: "n", Containers: []corev1.Container{{Name: "a"}}},
@@ -125,7 +125,7 @@ func TestKilledBeforeAPodCame(t *testing.T) {
 // A node whose time is over goes, whoever is killed over it.
 func TestKilledWhileExpired(t *testing.T) {
 	writes := apitest.EachDeath(t, func(t *testing.T, life *apitest.Life) {
-		x := newTown(t, func(c *v1.NodeClaim) { c.Spec.ExpireAfter = v1.After(time.Minute) })
+		x := newFixture(t, func(c *v1.NodeClaim) { c.Spec.ExpireAfter = v1.After(time.Minute) })
 		x.live(t, life.Client(x.store), 10*time.Second)
 		x.live(t, x.store, 10*time.Second)
 		if x.now(t); x.claim.DeletionTimestamp == nil {
@@ -141,7 +141,7 @@ func TestKilledWhileExpired(t *testing.T) {
 // is, is kept to be looked at, and does not end the process.
 func TestJudgementBreaks(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		x := newTown(t, func(c *v1.NodeClaim) {
+		x := newFixture(t, func(c *v1.NodeClaim) {
 			c.Conditions().True(v1.ConditionDisruptionReason, plan.Underutilized, "", time.Now())
 		})
 		state, kept := cluster.New(clock.Wall), journal.New(10, "", nil)
@@ -180,7 +180,7 @@ func TestJudgementBreaks(t *testing.T) {
 // A step that breaks costs its own node: the pass goes on, and does not break off for a minute.
 func TestAStepThatBreaksIsAlone(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		x := newTown(t, func(c *v1.NodeClaim) { c.Name, c.Spec.ExpireAfter = "bad", v1.After(time.Minute) })
+		x := newFixture(t, func(c *v1.NodeClaim) { c.Name, c.Spec.ExpireAfter = "bad", v1.After(time.Minute) })
 		through := interceptor.NewClient(x.store, interceptor.Funcs{
 			Get: func(context.Context, client.WithWatch, client.ObjectKey, client.Object, ...client.GetOption) error {
 				panic("a claim nobody thought of")

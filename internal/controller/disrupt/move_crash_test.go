@@ -37,10 +37,10 @@ import (
 	"github.com/tenon-sh/tenon/internal/metric"
 )
 
-// borough is a cluster whose cloud, kubelets and scheduler live as long as the
+// simulation is a cluster whose cloud, kubelets and scheduler live as long as the
 // test: machines come when their claims do, pods of nodes that end are made anew
 // elsewhere, and what is drained goes.
-type borough struct {
+type simulation struct {
 	t      *testing.T
 	store  client.WithWatch
 	barren bool          // no machine is to be had
@@ -72,13 +72,13 @@ func types() world.Catalog {
 	return world.Catalog{Template: "g/K/n", Version: "1", Shapes: []world.Shape{shape("small", 2, 100_000), shape("large", 8, 400_000)}}
 }
 
-// newBorough has three large nodes with a small pod each.
-func newBorough(t *testing.T, pods ...string) *borough {
+// newSimulation has three large nodes with a small pod each.
+func newSimulation(t *testing.T, pods ...string) *simulation {
 	t.Helper()
 	pool := &v1.NodePool{ObjectMeta: metav1.ObjectMeta{Name: "p"}}
 	pool.Spec.Disruption = v1.Disruption{ConsolidateAfter: v1.After(0), ConsolidationPolicy: v1.WhenEmptyOrUnderutilized, Budgets: []v1.Budget{{Nodes: "100%"}}}
 	pool.Spec.Template.Spec.NodeClassRef = &v1.NodeClassReference{Group: "g", Kind: "K", Name: "n"}
-	b := &borough{t: t, store: apitest.New(t, clock.Wall, pool), asked: map[string]bool{}}
+	b := &simulation{t: t, store: apitest.New(t, clock.Wall, pool), asked: map[string]bool{}}
 	for i, cpu := range pods {
 		name := fmt.Sprintf("n%d", i+1)
 		b.claim(name)
@@ -89,14 +89,14 @@ func newBorough(t *testing.T, pods ...string) *borough {
 }
 
 // must passes over what another has done meanwhile: the next turn does the rest.
-func (b *borough) must(err error) {
+func (b *simulation) must(err error) {
 	b.t.Helper()
 	if client.IgnoreNotFound(err) != nil && !apierrors.IsConflict(err) && !apierrors.IsAlreadyExists(err) {
 		b.t.Fatal(err)
 	}
 }
 
-func (b *borough) claim(name string) {
+func (b *simulation) claim(name string) {
 	c := &v1.NodeClaim{ObjectMeta: metav1.ObjectMeta{Name: name, Finalizers: []string{v1.Finalizer}, Labels: map[string]string{v1.LabelNodePool: "p"}}}
 	c.Spec.NodeClassRef = &v1.NodeClassReference{Group: "g", Kind: "K", Name: "n"}
 	c.Spec.ExpireAfter = v1.Never
@@ -104,7 +104,7 @@ func (b *borough) claim(name string) {
 }
 
 // join has the machine of a claim come up as a node.
-func (b *borough) join(claim, kind string) {
+func (b *simulation) join(claim, kind string) {
 	cpu := "8"
 	if kind == "small" {
 		cpu = "2"
@@ -130,7 +130,7 @@ func (b *borough) join(claim, kind string) {
 	b.must(b.store.Status().Update(b.t.Context(), c))
 }
 
-func (b *borough) pod(name, node, cpu string) {
+func (b *simulation) pod(name, node, cpu string) {
 	b.must(b.store.Create(b.t.Context(), &corev1.Pod{
 		ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: name, Labels: map[string]string{"app": "web"}, OwnerReferences: []metav1.OwnerReference{
 			{APIVersion: "apps/v1", Kind: "ReplicaSet", Name: "web", UID: "web", Controller: new(true)},
@@ -142,26 +142,26 @@ func (b *borough) pod(name, node, cpu string) {
 	}))
 }
 
-func (b *borough) claims() []v1.NodeClaim {
+func (b *simulation) claims() []v1.NodeClaim {
 	var list v1.NodeClaimList
 	b.must(b.store.List(b.t.Context(), &list))
 	return list.Items
 }
 
-func (b *borough) nodes() []corev1.Node {
+func (b *simulation) nodes() []corev1.Node {
 	var list corev1.NodeList
 	b.must(b.store.List(b.t.Context(), &list))
 	return list.Items
 }
 
-func (b *borough) pods() []corev1.Pod {
+func (b *simulation) pods() []corev1.Pod {
 	var list corev1.PodList
 	b.must(b.store.List(b.t.Context(), &list))
 	return list.Items
 }
 
 // turn has everybody else do their work.
-func (b *borough) turn() {
+func (b *simulation) turn() {
 	for _, c := range b.claims() {
 		asked := c.Annotations[annotation.Replaces] != ""
 		if asked {
@@ -193,14 +193,14 @@ func (b *borough) turn() {
 	}
 }
 
-func (b *borough) policy(p v1.ConsolidationPolicy) {
+func (b *simulation) policy(p v1.ConsolidationPolicy) {
 	pool := &v1.NodePool{}
 	b.must(b.store.Get(b.t.Context(), client.ObjectKey{Name: "p"}, pool))
 	pool.Spec.Disruption.ConsolidationPolicy = p
 	b.must(b.store.Update(b.t.Context(), pool))
 }
 
-func (b *borough) drift(claims ...string) {
+func (b *simulation) drift(claims ...string) {
 	for _, name := range claims {
 		c := &v1.NodeClaim{}
 		b.must(b.store.Get(b.t.Context(), client.ObjectKey{Name: name}, c))
@@ -210,7 +210,7 @@ func (b *borough) drift(claims ...string) {
 }
 
 // expire has claims reach their age in so long from when they were made.
-func (b *borough) expire(after time.Duration, claims ...string) {
+func (b *simulation) expire(after time.Duration, claims ...string) {
 	for _, name := range claims {
 		c := &v1.NodeClaim{}
 		b.must(b.store.Get(b.t.Context(), client.ObjectKey{Name: name}, c))
@@ -220,7 +220,7 @@ func (b *borough) expire(after time.Duration, claims ...string) {
 }
 
 // budgets lets so many nodes go by choice.
-func (b *borough) budgets(nodes string) {
+func (b *simulation) budgets(nodes string) {
 	pool := &v1.NodePool{}
 	b.must(b.store.Get(b.t.Context(), client.ObjectKey{Name: "p"}, pool))
 	pool.Spec.Disruption.Budgets = []v1.Budget{{Nodes: nodes}}
@@ -228,7 +228,7 @@ func (b *borough) budgets(nodes string) {
 }
 
 // forbid forbids that pods are moved, as far as they are where they began.
-func (b *borough) forbid(pods ...string) {
+func (b *simulation) forbid(pods ...string) {
 	for _, name := range pods {
 		p := &corev1.Pod{}
 		if b.store.Get(b.t.Context(), client.ObjectKey{Namespace: "default", Name: name}, p) != nil {
@@ -240,7 +240,7 @@ func (b *borough) forbid(pods ...string) {
 }
 
 // ends has a process live until all is as wanted and stays so, or its time is over.
-func (b *borough) ends(want string, within time.Duration) {
+func (b *simulation) ends(want string, within time.Duration) {
 	b.t.Helper()
 	for end := time.Now().Add(within); time.Now().Before(end); {
 		b.live(b.store, 90*time.Second, disrupt.Moving{})
@@ -252,7 +252,7 @@ func (b *borough) ends(want string, within time.Duration) {
 }
 
 // drained moves a pod of a node that ends, and reports whether none was left.
-func (b *borough) drained(node string) bool {
+func (b *simulation) drained(node string) bool {
 	for _, p := range b.pods() {
 		if p.Spec.NodeName != node {
 			continue
@@ -288,7 +288,7 @@ func isTainted(n corev1.Node) bool {
 }
 
 // live has one process do its work for a while.
-func (b *borough) live(through client.Client, long time.Duration, moving disrupt.Moving) *disrupt.Controller {
+func (b *simulation) live(through client.Client, long time.Duration, moving disrupt.Moving) *disrupt.Controller {
 	state := cluster.New(clock.Wall)
 	state.Publish(types())
 	var n atomic.Int64 // claims are made beside each other
@@ -308,7 +308,7 @@ func (b *borough) live(through client.Client, long time.Duration, moving disrupt
 }
 
 // state tells every claim with its pods, and what is said of it.
-func (b *borough) state() string {
+func (b *simulation) state() string {
 	var lines []string
 	for _, c := range b.claims() {
 		line := c.Name
@@ -343,7 +343,7 @@ func (b *borough) state() string {
 // one ends up with that one, and with nothing else.
 func TestKilledWhileReplacing(t *testing.T) {
 	writes := apitest.EachDeath(t, func(t *testing.T, life *apitest.Life) {
-		b := newBorough(t, "500m", "500m")
+		b := newSimulation(t, "500m", "500m")
 		time.Sleep(time.Minute) // of virtual time
 		b.live(life.Client(b.store), time.Minute, disrupt.Moving{})
 		b.ends("new 2", 10*time.Minute)
@@ -356,7 +356,7 @@ func TestKilledWhileReplacing(t *testing.T) {
 // The pods of one fit on the other: it is given back, and nothing is bought.
 func TestKilledWhileMoving(t *testing.T) {
 	writes := apitest.EachDeath(t, func(t *testing.T, life *apitest.Life) {
-		b := newBorough(t, "7", "500m")
+		b := newSimulation(t, "7", "500m")
 		time.Sleep(time.Minute)
 		b.live(life.Client(b.store), time.Minute, disrupt.Moving{})
 		b.ends("n1 2 or n2 2", 10*time.Minute)
@@ -369,7 +369,7 @@ func TestKilledWhileMoving(t *testing.T) {
 // A drifted node is replaced, whoever is killed over it, and its pod moved once.
 func TestKilledWhileDrifted(t *testing.T) {
 	writes := apitest.EachDeath(t, func(t *testing.T, life *apitest.Life) {
-		b := newBorough(t, "7", "7")
+		b := newSimulation(t, "7", "7")
 		b.policy(v1.WhenEmpty)
 		b.drift("n1")
 		time.Sleep(time.Minute)
@@ -384,7 +384,7 @@ func TestKilledWhileDrifted(t *testing.T) {
 // A node that is too old is replaced, whoever is killed over it, and its pod moved once.
 func TestKilledWhileReplacingWhatExpired(t *testing.T) {
 	writes := apitest.EachDeath(t, func(t *testing.T, life *apitest.Life) {
-		b := newBorough(t, "7", "7")
+		b := newSimulation(t, "7", "7")
 		b.policy(v1.WhenEmpty)
 		b.expire(time.Minute, "n1")
 		time.Sleep(time.Minute)
@@ -399,7 +399,7 @@ func TestKilledWhileReplacingWhatExpired(t *testing.T) {
 // What is taken back leaves nothing behind, wherever who takes it back is killed.
 func TestKilledWhileTakingBack(t *testing.T) {
 	apitest.EachDeath(t, func(t *testing.T, life *apitest.Life) {
-		b := newBorough(t, "500m", "500m")
+		b := newSimulation(t, "500m", "500m")
 		b.late = func() { b.forbid("web-1", "web-2") }
 		time.Sleep(time.Minute)
 		b.live(life.Client(b.store), 40*time.Second, disrupt.Moving{})
@@ -413,7 +413,7 @@ func TestMoving(t *testing.T) {
 	for name, tc := range map[string]struct {
 		why  string
 		pods []string
-		make func(*borough)
+		make func(*simulation)
 		off  bool
 		long time.Duration
 		tick time.Duration // 2 s
@@ -421,30 +421,30 @@ func TestMoving(t *testing.T) {
 		want string
 	}{
 		"ComesToRest": {why: "Once done, hours bring nothing more.", long: 4 * time.Hour, tick: 20 * time.Second, most: 1, want: "new 3"},
-		"WhenEmpty":   {why: "The pool has no pods moved.", make: func(b *borough) { b.policy(v1.WhenEmpty) }, long: time.Hour, tick: 20 * time.Second, want: "n1 1, n2 1, n3 1"},
+		"WhenEmpty":   {why: "The pool has no pods moved.", make: func(b *simulation) { b.policy(v1.WhenEmpty) }, long: time.Hour, tick: 20 * time.Second, want: "n1 1, n2 1, n3 1"},
 		"Off":         {why: "Moving is switched off.", off: true, long: time.Hour, tick: 20 * time.Second, want: "n1 1, n2 1, n3 1"},
-		"Barren":      {why: "Nothing is to be had: it is tried ever more seldom.", make: func(b *borough) { b.barren = true }, long: 6 * time.Hour, tick: 20 * time.Second, most: 10, want: "n1 1, n2 1, n3 1"},
-		"Broken":      {why: "What was bought is not initialized: it is kept, and nothing more is bought.", make: func(b *borough) { b.broken = true }, long: 3 * time.Hour, tick: 20 * time.Second, most: 1, want: "n1 1, n2 1, n3 1, new 0"},
-		"Slow":        {why: "What was bought is not launched: it is given back, and tried again much later.", make: func(b *borough) { b.slow = true }, long: 14 * time.Minute, most: 1, want: "n1 1, n2 1, n3 1"},
+		"Barren":      {why: "Nothing is to be had: it is tried ever more seldom.", make: func(b *simulation) { b.barren = true }, long: 6 * time.Hour, tick: 20 * time.Second, most: 10, want: "n1 1, n2 1, n3 1"},
+		"Broken":      {why: "What was bought is not initialized: it is kept, and nothing more is bought.", make: func(b *simulation) { b.broken = true }, long: 3 * time.Hour, tick: 20 * time.Second, most: 1, want: "n1 1, n2 1, n3 1, new 0"},
+		"Slow":        {why: "What was bought is not launched: it is given back, and tried again much later.", make: func(b *simulation) { b.slow = true }, long: 14 * time.Minute, most: 1, want: "n1 1, n2 1, n3 1"},
 		"Forbidden": {
 			why: "Somebody forbids meanwhile that one of the pods is moved: all stay, and what was bought goes.", long: 4 * time.Minute, most: 1,
-			make: func(b *borough) { b.late = func() { b.forbid("web-2") } }, want: "n1 1, n2 1, n3 1",
+			make: func(b *simulation) { b.late = func() { b.forbid("web-2") } }, want: "n1 1, n2 1, n3 1",
 		},
 		"Unneeded": {
 			why: "What was bought has got a pod of its own meanwhile, and no room is left: it stays, and so do the others.", pods: []string{"1", "500m", "500m"}, long: 4 * time.Minute, most: 1,
-			make: func(b *borough) {
+			make: func(b *simulation) {
 				b.late = func() { b.stowaway = "1" }
 			},
 			want: "n1 1, n2 1, n3 1, new 1",
 		},
 		"Drifted": {
 			why: "Drifted nodes are replaced, each by itself, within the pool's budget.", pods: []string{"7", "7", "7"}, long: 10 * time.Minute, most: 3,
-			make: func(b *borough) { b.policy(v1.WhenEmpty); b.drift("n1", "n2", "n3") }, want: "new 1, new 1, new 1",
+			make: func(b *simulation) { b.policy(v1.WhenEmpty); b.drift("n1", "n2", "n3") }, want: "new 1, new 1, new 1",
 		},
 		"Expired": {
 			why:  "What is too old is replaced before it is drained, whatever budgets say; n3 has time left.",
 			pods: []string{"7", "7", "7"}, long: 5 * time.Minute, most: 2,
-			make: func(b *borough) {
+			make: func(b *simulation) {
 				b.policy(v1.WhenEmpty)
 				b.budgets("0")
 				b.expire(time.Minute, "n1", "n2")
@@ -454,19 +454,23 @@ func TestMoving(t *testing.T) {
 		},
 		"ExpiredLater": {
 			why: "Age is looked at when it comes.", pods: []string{"7", "7"}, long: time.Hour + 5*time.Minute, tick: 5 * time.Second, most: 1,
-			make: func(b *borough) { b.policy(v1.WhenEmpty); b.expire(time.Hour, "n1") }, want: "n2 1, new 1",
+			make: func(b *simulation) { b.policy(v1.WhenEmpty); b.expire(time.Hour, "n1") }, want: "n2 1, new 1",
 		},
 		"ExpiredBarren": {
 			why: "Nothing is to be had for the pods of what is too old: it stays for now,", pods: []string{"7", "7"}, long: 14 * time.Minute, most: 4,
-			make: func(b *borough) { b.policy(v1.WhenEmpty); b.barren = true; b.expire(time.Minute, "n1") }, want: "n1 1, n2 1",
+			make: func(b *simulation) { b.policy(v1.WhenEmpty); b.barren = true; b.expire(time.Minute, "n1") }, want: "n1 1, n2 1",
 		},
 		"ExpiredForGood": {
 			why: "and not for ever.", pods: []string{"7", "7"}, long: 17 * time.Minute, most: 4,
-			make: func(b *borough) { b.policy(v1.WhenEmpty); b.barren, b.bare = true, true; b.expire(time.Minute, "n1") }, want: "n2 1",
+			make: func(b *simulation) {
+				b.policy(v1.WhenEmpty)
+				b.barren, b.bare = true, true
+				b.expire(time.Minute, "n1")
+			}, want: "n2 1",
 		},
 		"ExpiredOff": {
 			why: "Where no pods are moved it goes at once.", pods: []string{"7", "7"}, off: true, long: time.Minute,
-			make: func(b *borough) { b.bare = true; b.expire(time.Minute, "n1") }, want: "n2 1",
+			make: func(b *simulation) { b.bare = true; b.expire(time.Minute, "n1") }, want: "n2 1",
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -474,7 +478,7 @@ func TestMoving(t *testing.T) {
 				if tc.pods == nil {
 					tc.pods = []string{"500m", "500m", "500m"}
 				}
-				b := newBorough(t, tc.pods...)
+				b := newSimulation(t, tc.pods...)
 				b.tick = tc.tick
 				if tc.make != nil {
 					tc.make(b)
@@ -495,7 +499,7 @@ func TestMoving(t *testing.T) {
 // What one process has begun is taken back by the next if pods are not to be moved any more.
 func TestSwitchedOff(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		b := newBorough(t, "500m", "500m", "500m")
+		b := newSimulation(t, "500m", "500m", "500m")
 		b.slow = true
 		time.Sleep(time.Minute)
 		b.live(b.store, 30*time.Second, disrupt.Moving{})
@@ -514,7 +518,7 @@ func TestSwitchedOff(t *testing.T) {
 func TestManyDrifted(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		const nodes = 12
-		b := newBorough(t, slices.Repeat([]string{"7"}, nodes)...)
+		b := newSimulation(t, slices.Repeat([]string{"7"}, nodes)...)
 		b.policy(v1.WhenEmpty)
 		b.slow = true
 		for i := range nodes {

@@ -71,7 +71,7 @@ type Controller struct {
 
 	passes  *loop.Passes
 	marked  map[string]time.Time
-	misread misread
+	misread unreadable
 	stirred atomic.Bool // something has changed since the last pass
 	looking looking
 }

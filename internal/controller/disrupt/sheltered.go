@@ -56,20 +56,20 @@ func (c *Controller) tellPods(w *world.World) {
 	}
 }
 
-// misread are the pods that mean to say about being moved what cannot be read,
+// unreadable are the pods that mean to say about being moved what cannot be read,
 // and what that is.
-type misread struct {
+type unreadable struct {
 	mu   sync.Mutex
-	pods map[world.Key]misreading
+	pods map[world.Key]unreadableSetting
 }
 
-type misreading struct {
+type unreadableSetting struct {
 	uid string
 	why string
 }
 
 // heard notes what a pod says now.
-func (m *misread) heard(c cluster.Change) {
+func (m *unreadable) heard(c cluster.Change) {
 	if c.Kind != cluster.Pod {
 		return
 	}
@@ -78,16 +78,16 @@ func (m *misread) heard(c cluster.Change) {
 	switch {
 	case c.Is != nil && c.Misread != nil:
 		if m.pods == nil {
-			m.pods = map[world.Key]misreading{}
+			m.pods = map[world.Key]unreadableSetting{}
 		}
-		m.pods[c.Is.Key] = misreading{c.Is.UID, c.Misread.Error()}
+		m.pods[c.Is.Key] = unreadableSetting{c.Is.UID, c.Misread.Error()}
 	case c.Was != nil:
 		delete(m.pods, c.Was.Key)
 	}
 }
 
 // tell says to each of them that it says nothing.
-func (m *misread) tell(e *loop.Events) {
+func (m *unreadable) tell(e *loop.Events) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	for k, is := range m.pods {

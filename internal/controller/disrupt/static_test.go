@@ -28,7 +28,7 @@ import (
 )
 
 // static has the pool keep so many nodes, and no more than a limit; 0: there is none.
-func (b *borough) static(replicas int64, limit string) {
+func (b *simulation) static(replicas int64, limit string) {
 	pool := &v1.NodePool{}
 	b.must(b.store.Get(b.t.Context(), client.ObjectKey{Name: "p"}, pool))
 	pool.Spec.Replicas = &replicas
@@ -39,7 +39,7 @@ func (b *borough) static(replicas int64, limit string) {
 }
 
 // complete counts the nodes that could take pods and are not being deleted, and all that there are.
-func (b *borough) complete() (complete, all int) {
+func (b *simulation) complete() (complete, all int) {
 	for _, c := range b.claims() {
 		if all++; c.DeletionTimestamp == nil && c.Status.ProviderID != "" {
 			complete++
@@ -52,7 +52,7 @@ func (b *borough) complete() (complete, all int) {
 // others. There are never fewer that are complete, and never more than the limit allows.
 func TestKilledWhileStaticPoolsDrift(t *testing.T) {
 	writes := apitest.EachDeath(t, func(t *testing.T, life *apitest.Life) {
-		b := newBorough(t, "1", "1")
+		b := newSimulation(t, "1", "1")
 		b.static(2, "3")
 		b.drift("n1", "n2")
 		b.plan = func(*enact.Enactor, *cluster.Cluster) {
@@ -72,7 +72,7 @@ func TestKilledWhileStaticPoolsDrift(t *testing.T) {
 // A pool without room for one more node is told so, and so are its nodes.
 func TestStaticPoolWithoutRoom(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		b := newBorough(t, "1")
+		b := newSimulation(t, "1")
 		b.static(1, "1")
 		b.drift("n1")
 		time.Sleep(time.Minute)
@@ -104,7 +104,7 @@ func TestStaticPoolWithoutRoom(t *testing.T) {
 // both take of the same limit.
 func TestStaticPoolGrowsMeanwhile(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		b := newBorough(t, "1")
+		b := newSimulation(t, "1")
 		b.static(1, "2")
 		b.drift("n1")
 		time.Sleep(time.Minute)

@@ -24,7 +24,7 @@ import (
 func TestConsolidationIsTold(t *testing.T) {
 	for name, tc := range map[string]struct {
 		why         string
-		make        func(*borough)
+		make        func(*simulation)
 		pods        []string
 		told        []string
 		counts      map[string]float64 // of series of moves, by decision and policy
@@ -42,7 +42,7 @@ func TestConsolidationIsTold(t *testing.T) {
 		},
 		"Balanced": {
 			why: "One goes for a cheaper one; it disrupts all of the pool and saves three quarters of its cost.", pods: []string{"500m"},
-			make: func(b *borough) { b.policy(v1.Balanced) },
+			make: func(b *simulation) { b.policy(v1.Balanced) },
 			told: []string{
 				"Normal ConsolidationApproved score 0.75 >= threshold 0.50 (k: 2, savings 75.0%, disruption 100.0%)",
 				"Normal ConsolidationCandidate Consolidation candidate: replace: [n1] -> [1 replacement] (savings: $0.30)",
@@ -51,11 +51,11 @@ func TestConsolidationIsTold(t *testing.T) {
 		},
 		"HeldUp": {
 			why: "The budget lets none go: what that would save is told.", pods: []string{"500m"},
-			make: func(b *borough) { b.budgets("0") }, counts: map[string]float64{}, bound: 0.1, held: 0.3,
+			make: func(b *simulation) { b.budgets("0") }, counts: map[string]float64{}, bound: 0.1, held: 0.3,
 		},
 		"TakenBack": {
 			why: "A pod comes to forbid it when what was bought has just been launched.", pods: []string{"500m"},
-			make: func(b *borough) { b.late = func() { b.late = func() { b.forbid("web-1") } } },
+			make: func(b *simulation) { b.late = func() { b.late = func() { b.forbid("web-1") } } },
 			told: []string{
 				"Normal ConsolidationCandidate Consolidation candidate: replace: [n1] -> [1 replacement] (savings: $0.30)",
 				"Normal ConsolidationRejected Consolidation rejected: replace: [n1] -> [1 replacement], reason: churn (savings: $0.30)",
@@ -65,7 +65,7 @@ func TestConsolidationIsTold(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				b := newBorough(t, tc.pods...)
+				b := newSimulation(t, tc.pods...)
 				heard := record.NewFakeRecorder(100)
 				b.events = loop.NewEvents(clock.Wall, heard)
 				registry := prometheus.NewPedanticRegistry()
@@ -107,7 +107,7 @@ func TestConsolidationIsTold(t *testing.T) {
 // how many drifted nodes wait for their turn meanwhile.
 func TestDriftIsTold(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		b := newBorough(t, "3", "7", "7")
+		b := newSimulation(t, "3", "7", "7")
 		b.policy(v1.WhenEmpty)
 		b.budgets("1")
 		b.slow = true // what is bought is not launched, so that the first goes on waiting for it

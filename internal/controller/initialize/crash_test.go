@@ -17,16 +17,16 @@ import (
 	"github.com/tenon-sh/tenon/internal/controller/initialize"
 )
 
-// town is a claim whose node has registered and is not ready yet, and a reconciler for it.
-type town struct {
+// fixture is a claim whose node has registered and is not ready yet, and a reconciler for it.
+type fixture struct {
 	store client.WithWatch
 	claim *v1.NodeClaim
 	node  *corev1.Node
 }
 
-func newTown(t *testing.T) town {
+func newFixture(t *testing.T) fixture {
 	t.Helper()
-	x := town{
+	x := fixture{
 		claim: &v1.NodeClaim{ObjectMeta: metav1.ObjectMeta{Name: "c", Finalizers: []string{v1.Finalizer}}},
 		node:  &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: "n"}},
 	}
@@ -40,7 +40,7 @@ func through(c client.Client) *initialize.Reconciler {
 	return &initialize.Reconciler{Client: c, Live: c, Cluster: cluster.New(clock.Wall), Now: clock.Wall}
 }
 
-func (x town) now(t *testing.T) (*v1.NodeClaim, *corev1.Node) {
+func (x fixture) now(t *testing.T) (*v1.NodeClaim, *corev1.Node) {
 	t.Helper()
 	if err := errors.Join(x.store.Get(t.Context(), client.ObjectKeyFromObject(x.claim), x.claim), x.store.Get(t.Context(), client.ObjectKeyFromObject(x.node), x.node)); err != nil {
 		t.Fatal(err)
@@ -48,7 +48,7 @@ func (x town) now(t *testing.T) (*v1.NodeClaim, *corev1.Node) {
 	return x.claim, x.node
 }
 
-func (x town) ready(t *testing.T) {
+func (x fixture) ready(t *testing.T) {
 	t.Helper()
 	_, n := x.now(t)
 	n.Status.Conditions = []corev1.NodeCondition{{Type: corev1.NodeReady, Status: corev1.ConditionTrue}}
@@ -60,7 +60,7 @@ func (x town) ready(t *testing.T) {
 // What a node waits for is written once it has lasted, not before.
 func TestOnlyWhatLastsIsWritten(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		x := newTown(t)
+		x := newFixture(t)
 		r := through(x.store)
 		wait := apitest.Step(t, r, x.claim.Name)
 		c, _ := x.now(t)
@@ -79,7 +79,7 @@ func TestOnlyWhatLastsIsWritten(t *testing.T) {
 // Wherever a process is killed, the next one finishes.
 func TestKilledAtEachWrite(t *testing.T) {
 	writes := apitest.EachDeath(t, func(t *testing.T, life *apitest.Life) {
-		x := newTown(t)
+		x := newFixture(t)
 		x.ready(t)
 		for _, r := range []*initialize.Reconciler{through(life.Client(x.store)), through(x.store)} {
 			for range 2 {

@@ -74,7 +74,7 @@ func TestUnpublished(t *testing.T) {
 // A node whose claim names drivers of dynamic resources takes no pods before these have published their devices there.
 func TestNodeWaitsForDevices(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		x := newTown(t)
+		x := newFixture(t)
 		c, _ := x.now(t)
 		metav1.SetMetaDataAnnotation(&c.ObjectMeta, v1.AnnotationRequestedDRADrivers, "gpu.example.com,nic.example.com")
 		if err := x.store.Update(t.Context(), c); err != nil {

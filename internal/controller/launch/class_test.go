@@ -29,7 +29,7 @@ func TestClassNotReady(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				x := newTown(t)
+				x := newFixture(t)
 				class := &awsv1.EC2NodeClass{ObjectMeta: metav1.ObjectMeta{Name: "n"}}
 				if tc.ready != "" {
 					class.Status.Conditions = []metav1.Condition{{Type: "Ready", Status: tc.ready, Reason: "ByHand", Message: "do not use it", LastTransitionTime: metav1.Now()}}

@@ -33,20 +33,20 @@ import (
 
 var loaded = sync.OnceValues(catalog.Load)
 
-// town is claims that want the same, and a market that sells it.
-type town struct {
+// fixture is claims that want the same, and a market that sells it.
+type fixture struct {
 	store  client.WithWatch
 	market *market.Market
 	driver cloud.Driver
 }
 
-func newTown(t *testing.T) town {
+func newFixture(t *testing.T) fixture {
 	t.Helper()
-	return townOf(t, "a", "b")
+	return fixtureOf(t, "a", "b")
 }
 
-// townOf is a town with claims of these names.
-func townOf(t *testing.T, names ...string) town {
+// fixtureOf is a fixture with claims of these names.
+func fixtureOf(t *testing.T, names ...string) fixture {
 	t.Helper()
 	all, err := loaded()
 	if err != nil {
@@ -70,11 +70,11 @@ func townOf(t *testing.T, names ...string) town {
 		})
 	}
 	m := driver.Market(region, "m5.large")
-	return town{store: apitest.New(t, clock.Wall, claims...), market: m, driver: driver.New(m, "demo")}
+	return fixture{store: apitest.New(t, clock.Wall, claims...), market: m, driver: driver.New(m, "demo")}
 }
 
 // live has one process do its work, looking so many times every so often.
-func (x town) live(t *testing.T, c client.WithWatch, d cloud.Driver, looks int, every time.Duration) {
+func (x fixture) live(t *testing.T, c client.WithWatch, d cloud.Driver, looks int, every time.Duration) {
 	t.Helper()
 	x.tell(t, process{store: c, driver: d, looks: looks, every: every})
 }
@@ -89,7 +89,7 @@ type process struct {
 }
 
 // tell is live with events.
-func (x town) tell(t *testing.T, p process) {
+func (x fixture) tell(t *testing.T, p process) {
 	t.Helper()
 	c, d, looks, every := p.store, p.driver, p.looks, p.every
 	sells := cloud.New(cloud.Config{Driver: d})
@@ -115,7 +115,7 @@ func (x town) tell(t *testing.T, p process) {
 	}
 }
 
-func (x town) claims(t *testing.T) []v1.NodeClaim {
+func (x fixture) claims(t *testing.T) []v1.NodeClaim {
 	t.Helper()
 	var list v1.NodeClaimList
 	if err := x.store.List(t.Context(), &list); err != nil {
@@ -125,7 +125,7 @@ func (x town) claims(t *testing.T) []v1.NodeClaim {
 }
 
 // held checks that every machine is one claim's, and returns how many there are.
-func (x town) held(t *testing.T) int {
+func (x fixture) held(t *testing.T) int {
 	t.Helper()
 	holders := map[string][]string{}
 	for _, c := range x.claims(t) {
@@ -149,7 +149,7 @@ func (x town) held(t *testing.T) int {
 // machine is bought twice or forgotten.
 func TestKilledAtEachWrite(t *testing.T) {
 	writes := apitest.EachDeath(t, func(t *testing.T, life *apitest.Life) {
-		x := newTown(t)
+		x := newFixture(t)
 		x.live(t, life.Client(x.store), life.Driver(x.driver), 5, time.Second)
 		x.live(t, x.store, x.driver, 12, 10*time.Second)
 		for _, c := range x.claims(t) {
@@ -170,7 +170,7 @@ func TestKilledAtEachWrite(t *testing.T) {
 // given up, and only they.
 func TestKilledWhileSoldOut(t *testing.T) {
 	apitest.EachDeath(t, func(t *testing.T, life *apitest.Life) {
-		x := newTown(t)
+		x := newFixture(t)
 		x.market.SetCapacity(market.Capacity{Left: 1})
 		x.live(t, life.Client(x.store), life.Driver(x.driver), 5, time.Second)
 		x.live(t, x.store, x.driver, 12, 10*time.Second)
@@ -189,7 +189,7 @@ func TestKilledWhileSoldOut(t *testing.T) {
 // cloud at a time, and each would hold a copy of every claim of the cluster.
 func TestReadsNoClaimsOfOthers(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		x := newTown(t)
+		x := newFixture(t)
 		for i := range 20 {
 			c := &v1.NodeClaim{ObjectMeta: metav1.ObjectMeta{Name: fmt.Sprint("there-", i)}, Status: v1.NodeClaimStatus{ProviderID: fmt.Sprint("sim:///there-", i)}}
 			if i%2 == 0 {
@@ -228,7 +228,7 @@ func TestManyAreGivenUpTogether(t *testing.T) {
 		for i := range many {
 			wanted = append(wanted, fmt.Sprintf("claim-%03d", i))
 		}
-		x := townOf(t, wanted...)
+		x := fixtureOf(t, wanted...)
 		x.market.SetCapacity(market.Capacity{})
 		var deletions atomic.Int64
 		slow := interceptor.NewClient(x.store, interceptor.Funcs{
@@ -258,7 +258,7 @@ func TestManyAreGivenUpTogether(t *testing.T) {
 // each is known by the claim that goes, or was never bought.
 func TestKilledWhileDeleted(t *testing.T) {
 	apitest.EachDeath(t, func(t *testing.T, life *apitest.Life) {
-		x := newTown(t)
+		x := newFixture(t)
 		x.live(t, life.Client(x.store), life.Driver(x.driver), 5, time.Second)
 		for _, c := range x.claims(t) {
 			if err := x.store.Delete(t.Context(), &c); err != nil {
@@ -279,7 +279,7 @@ func TestKilledWhileDeleted(t *testing.T) {
 // buy nothing twice.
 func TestTwoAtOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		x := newTown(t)
+		x := newFixture(t)
 		done := make(chan struct{})
 		go func() {
 			defer close(done)

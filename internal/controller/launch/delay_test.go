@@ -38,7 +38,7 @@ func (d *throttling) Launch(ctx context.Context, orders []cloud.Order) []cloud.O
 // since when; the words stay while it lasts. It is bought in the end.
 func TestThrottledLaunchSaysSo(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		x := newTown(t)
+		x := newFixture(t)
 		began := time.Now()
 		d := &throttling{Driver: x.driver, until: began.Add(time.Minute)}
 		x.live(t, x.store, d, 8, time.Second)
@@ -78,7 +78,7 @@ func (d *listed) List(ctx context.Context) ([]cloud.Machine, error) {
 // An order that this process has just made is sent without a look at all machines that there are, and one of an earlier process with a look.
 func TestOwnOrdersAreNotLookedFor(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		x := newTown(t)
+		x := newFixture(t)
 		d := &listed{Driver: x.driver}
 		x.live(t, x.store, d, 5, time.Second)
 		if n := x.held(t); n != 2 || d.lists > 0 {
@@ -86,7 +86,7 @@ func TestOwnOrdersAreNotLookedFor(t *testing.T) {
 		}
 	})
 	synctest.Test(t, func(t *testing.T) {
-		x := newTown(t)
+		x := newFixture(t)
 		d := &listed{Driver: x.driver}
 		x.live(t, x.store, d, 2, time.Second) // it ends when the order is written and not sent
 		if n := len(x.market.Everything()); n != 0 {
@@ -108,7 +108,7 @@ func TestOwnOrdersAreNotLookedFor(t *testing.T) {
 // its claims say so, and when it is called off, too.
 func TestClaimsSayThatMachinesCannotBeListed(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		x := newTown(t)
+		x := newFixture(t)
 		x.live(t, x.store, x.driver, 2, time.Second) // it ends when the order is written and not sent
 		d := &unlisted{Driver: x.driver}
 		x.live(t, x.store, d, 3, 30*time.Second)

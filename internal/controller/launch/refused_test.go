@@ -46,7 +46,7 @@ func TestARefusalAfterALostAnswer(t *testing.T) {
 		for _, gone := range []string{"", "a"} {
 			t.Run(string(code)+"/"+gone, func(t *testing.T) {
 				synctest.Test(t, func(t *testing.T) {
-					x := newTown(t)
+					x := newFixture(t)
 					d := &refusing{Driver: x.driver, refusal: cloud.Errorf(code, "", "refused")}
 					done := make(chan struct{})
 					go func() {

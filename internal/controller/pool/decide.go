@@ -118,8 +118,8 @@ func text(l field.ErrorList) string {
 	return s
 }
 
-// Not is why a pool buys nothing now; empty if it does.
-type Not struct {
+// Obstacle is why a pool buys nothing now; empty if it does.
+type Obstacle struct {
 	Ready string // it is not ready, and why
 	Yet   string // it waits, after nodes that came to nothing
 }
@@ -137,7 +137,7 @@ func waits(w *world.World, p *world.Pool) string {
 
 // StatusOfProvisioner writes into a Provisioner what is seen of it, and why it buys nothing now, if that is so. While
 // there is nothing to say its status stays empty.
-func StatusOfProvisioner(p *v1alpha5.Provisioner, used amount.List, not Not, scaled, now time.Time) {
+func StatusOfProvisioner(p *v1alpha5.Provisioner, used amount.List, not Obstacle, scaled, now time.Time) {
 	if used != nil {
 		p.Status.Resources = observe.ResourceList(positive(used))
 	}

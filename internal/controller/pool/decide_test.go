@@ -232,7 +232,7 @@ func TestUsage(t *testing.T) {
 		t.Errorf("%d nodes, -want +got\n%s", *p.Status.Nodes, diff)
 	}
 	old := &v1alpha5.Provisioner{}
-	pool.StatusOfProvisioner(old, pool.Usage(w)[empty], pool.Not{}, pool.Scaled(w, empty), noon)
+	pool.StatusOfProvisioner(old, pool.Usage(w)[empty], pool.Obstacle{}, pool.Scaled(w, empty), noon)
 	old.Status.Conditions = nil // of an object without a class
 	if diff := cmp.Diff(v1alpha5.ProvisionerStatus{}, old.Status); diff != "" {
 		t.Errorf("a Provisioner without nodes has something to say:\n%s", diff)
@@ -242,11 +242,11 @@ func TestUsage(t *testing.T) {
 // A Provisioner whose class sells nothing says why, until it does.
 func TestAProvisionerSaysWhyItBuysNothing(t *testing.T) {
 	p := &v1alpha5.Provisioner{Spec: v1alpha5.ProvisionerSpec{ProviderRef: &v1alpha5.ProviderRef{Name: "nowhere"}}}
-	pool.StatusOfProvisioner(p, nil, pool.Not{Ready: `AWSNodeTemplate "nowhere" does not exist`}, time.Time{}, noon)
+	pool.StatusOfProvisioner(p, nil, pool.Obstacle{Ready: `AWSNodeTemplate "nowhere" does not exist`}, time.Time{}, noon)
 	if c := p.Status.Conditions; len(c) != 1 || c[0].Status != metav1.ConditionFalse || c[0].Message != `AWSNodeTemplate "nowhere" does not exist` {
 		t.Errorf("it says %+v", c)
 	}
-	pool.StatusOfProvisioner(p, nil, pool.Not{}, time.Time{}, noon)
+	pool.StatusOfProvisioner(p, nil, pool.Obstacle{}, time.Time{}, noon)
 	if c := p.Status.Conditions; len(c) != 0 {
 		t.Errorf("it goes on to say %+v", c)
 	}

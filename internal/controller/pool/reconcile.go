@@ -271,9 +271,9 @@ func (r *Provisioners) Reconcile(ctx context.Context, req reconcile.Request) (re
 		return reconcile.Result{}, nil // once it is synced the counter calls again
 	}
 	id, w := world.PoolID{Kind: world.Provisioner, Name: p.Name}, r.Cluster.Recent(count)
-	used, not := Usage(w)[id], Not{}
+	used, not := Usage(w)[id], Obstacle{}
 	if seen := w.Pool(id); seen != nil {
-		not = Not{Ready: seen.NotReady, Yet: waits(w, seen)}
+		not = Obstacle{Ready: seen.NotReady, Yet: waits(w, seen)}
 	}
 	_, err := loop.PatchStatus(ctx, r.Client, p, func(p *v1alpha5.Provisioner) { StatusOfProvisioner(p, used, not, Scaled(w, id), r.Now()) })
 	if err == nil {

@@ -45,10 +45,10 @@ const (
 	gives    = 15 * 60 // it is given up that has not joined
 )
 
-// cell is a cluster with one pool in which a second passes at a time: the
+// simulation is a cluster with one pool in which a second passes at a time: the
 // cluster state, the decisions and what carries them out are real, the machines,
 // kube-scheduler and the DaemonSet controller are told here.
-type cell struct {
+type simulation struct {
 	*testing.T
 	now    time.Time
 	store  client.WithWatch
@@ -76,9 +76,9 @@ func (silent) Decided(plan.Plan) {}
 
 const template = world.TemplateID("test/Class/default")
 
-func newCell(t *testing.T, emptyAfter time.Duration) *cell {
+func newCell(t *testing.T, emptyAfter time.Duration) *simulation {
 	t.Helper()
-	c := &cell{T: t, now: time.Date(2026, 1, 1, 12, 0, 0, 0, time.UTC), pods: map[string]*corev1.Pod{}, claims: map[string]time.Time{}, machines: map[string]*corev1.Node{}}
+	c := &simulation{T: t, now: time.Date(2026, 1, 1, 12, 0, 0, 0, time.UTC), pods: map[string]*corev1.Pod{}, claims: map[string]time.Time{}, machines: map[string]*corev1.Node{}}
 	c.store = apitest.New(t, c.clock)
 	pool := &v1.NodePool{ObjectMeta: metav1.ObjectMeta{Name: "general"}}
 	pool.Spec.Template.Spec.NodeClassRef = &v1.NodeClassReference{Group: "test", Kind: "Class", Name: "default"}
@@ -104,7 +104,7 @@ func newCell(t *testing.T, emptyAfter time.Duration) *cell {
 	return c
 }
 
-func (c *cell) clock() time.Time { return c.now }
+func (c *simulation) clock() time.Time { return c.now }
 
 // catalog sells machines of two cores and up.
 func catalog() world.Catalog {
@@ -123,7 +123,7 @@ func catalog() world.Catalog {
 }
 
 // pod makes a pod; on names its node, and none means that kube-scheduler found no place.
-func (c *cell) pod(name, cpu, on string, change ...func(*corev1.Pod)) {
+func (c *simulation) pod(name, cpu, on string, change ...func(*corev1.Pod)) {
 	n := c.serial.Add(1)
 	yes := true
 	p := &corev1.Pod{
@@ -148,7 +148,7 @@ func (c *cell) pod(name, cpu, on string, change ...func(*corev1.Pod)) {
 }
 
 // daemonSet makes a DaemonSet whose template requests nothing.
-func (c *cell) daemonSet() {
+func (c *simulation) daemonSet() {
 	c.state.SetDaemonSet(&appsv1.DaemonSet{
 		ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "agent"},
 		Spec:       appsv1.DaemonSetSpec{Template: corev1.PodTemplateSpec{Spec: corev1.PodSpec{Containers: []corev1.Container{{Name: "c"}}}}},
@@ -156,7 +156,7 @@ func (c *cell) daemonSet() {
 }
 
 // pass lets time pass, a second at a time.
-func (c *cell) pass(d time.Duration) {
+func (c *simulation) pass(d time.Duration) {
 	c.Helper()
 	for range int(d / time.Second) {
 		c.now = c.now.Add(time.Second)
@@ -187,7 +187,7 @@ func (c *cell) pass(d time.Duration) {
 }
 
 // run lets machines come up.
-func (c *cell) run() {
+func (c *simulation) run() {
 	for _, name := range slices.Sorted(func(yield func(string) bool) {
 		for k := range c.claims {
 			if !yield(k) {
@@ -230,7 +230,7 @@ func (c *cell) run() {
 }
 
 // join makes the node of a claim, of the cheapest type of its menu, and its daemon pod.
-func (c *cell) join(o *v1.NodeClaim, menu []string) {
+func (c *simulation) join(o *v1.NodeClaim, menu []string) {
 	var cheapest world.Shape
 	for _, s := range catalog().Shapes {
 		if slices.Contains(menu, s.Name) && cheapest.Name == "" {
@@ -259,7 +259,7 @@ func (c *cell) join(o *v1.NodeClaim, menu []string) {
 	})
 }
 
-func (c *cell) status(o *v1.NodeClaim, change func(*v1.NodeClaim)) {
+func (c *simulation) status(o *v1.NodeClaim, change func(*v1.NodeClaim)) {
 	next, err := loop.PatchStatus(c.Context(), c.store, o, change)
 	if err != nil {
 		c.Fatal(err)
@@ -268,7 +268,7 @@ func (c *cell) status(o *v1.NodeClaim, change func(*v1.NodeClaim)) {
 }
 
 // end ends a claim, its machine, and the pods there.
-func (c *cell) end(name, reason string) {
+func (c *simulation) end(name, reason string) {
 	o := &v1.NodeClaim{}
 	if err := c.store.Get(c.Context(), client.ObjectKey{Name: name}, o); err != nil {
 		c.Fatal(err)
@@ -297,7 +297,7 @@ func (c *cell) end(name, reason string) {
 }
 
 // schedule binds pods that wait to ready nodes that they tolerate and that have room.
-func (c *cell) schedule() {
+func (c *simulation) schedule() {
 	w := c.state.World()
 	for _, p := range w.Waiting() {
 		for _, m := range w.Places() {
@@ -318,10 +318,10 @@ func (c *cell) schedule() {
 	}
 }
 
-func (c *cell) runs(name string) bool { return c.pods[name].Spec.NodeName != "" }
+func (c *simulation) runs(name string) bool { return c.pods[name].Spec.NodeName != "" }
 
 // refusal is what the pod is told.
-func (c *cell) refusal(name string) string {
+func (c *simulation) refusal(name string) string {
 	for _, r := range engine.Decide(c.state.World(), engine.Options{}).Refused {
 		if r.Pod.Name == name {
 			return r.Why.Line()
@@ -363,21 +363,25 @@ func TestPurchasesInVain(t *testing.T) {
 	const most = 12
 	tests := map[string]struct {
 		why   string
-		wrong func(*cell)
+		wrong func(*simulation)
 		least int // it is tried again
 		said  string
 	}{
 		"Taint": {
 			"Another controller taints every node once it is ready.",
-			func(c *cell) { c.poisoned = []corev1.Taint{{Key: "theirs", Effect: corev1.TaintEffectNoSchedule}} }, 5, "is ready and has not taken the pod",
+			func(c *simulation) {
+				c.poisoned = []corev1.Taint{{Key: "theirs", Effect: corev1.TaintEffectNoSchedule}}
+			}, 5, "is ready and has not taken the pod",
 		},
 		"LaunchTemplate": {
 			"The launch template of the class does not exist.",
-			func(c *cell) { c.launch = func(*v1.NodeClaim) string { return "there is no launch template \"x\"" } }, 5, "there is no launch template",
+			func(c *simulation) {
+				c.launch = func(*v1.NodeClaim) string { return "there is no launch template \"x\"" }
+			}, 5, "there is no launch template",
 		},
 		"NeverJoins": {
 			"Machines are launched and never join.",
-			func(c *cell) { c.mute = true }, 2, "",
+			func(c *simulation) { c.mute = true }, 2, "",
 		},
 	}
 	for name, tc := range tests {

@@ -19,16 +19,16 @@ import (
 	"github.com/tenon-sh/tenon/internal/controller/register"
 )
 
-type nobody struct{}
+type noOpenings struct{}
 
-func (nobody) Opening(node string, _ time.Duration) nominate.Opening {
+func (noOpenings) Opening(node string, _ time.Duration) nominate.Opening {
 	return nominate.Opening{Node: node, Open: true}
 }
 
-func (nobody) Joined(context.Context, string, string) {}
+func (noOpenings) Joined(context.Context, string, string) {}
 
 // patient is pods that have their nodes wait as long as they may.
-type patient struct{ nobody }
+type patient struct{ noOpenings }
 
 func (patient) Opening(node string, _ time.Duration) nominate.Opening {
 	return nominate.Opening{Node: node, Pods: []world.Key{{Name: "p"}}}
@@ -41,7 +41,7 @@ func TestKilledAtEachWrite(t *testing.T) {
 		pods   register.Pods
 		writes int
 	}{
-		"AtOnce": {"The node and the claim.", nobody{}, 2},
+		"AtOnce": {"The node and the claim.", noOpenings{}, 2},
 		"Kept":   {"Both when pods are kept off, and both again when they are not.", patient{}, 4},
 	}
 	for name, tc := range tests {

@@ -29,23 +29,23 @@ func Policies() []Policy {
 	}
 }
 
-// Ill is a condition of a node that some policy does not suffer for ever.
-type Ill struct {
+// Unhealthy is a condition of a node that some policy does not suffer for ever.
+type Unhealthy struct {
 	Condition corev1.NodeConditionType
 	Left      time.Duration // until it has lasted too long
 }
 
 // Illness returns what is wrong with a node that is due first; false if nothing
 // is. since says how long ago a condition became what it is.
-func Illness(n *corev1.Node, policies []Policy, since func(corev1.NodeCondition) time.Duration) (Ill, bool) {
-	var first Ill
+func Illness(n *corev1.Node, policies []Policy, since func(corev1.NodeCondition) time.Duration) (Unhealthy, bool) {
+	var first Unhealthy
 	for _, c := range n.Status.Conditions {
 		for _, p := range policies {
 			if c.Type != p.Condition || c.Status != p.Status {
 				continue
 			}
 			if left := p.For - since(c); first.Condition == "" || left < first.Left {
-				first = Ill{c.Type, left}
+				first = Unhealthy{c.Type, left}
 			}
 		}
 	}

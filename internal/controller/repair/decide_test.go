@@ -18,12 +18,12 @@ func TestIllness(t *testing.T) {
 	tests := map[string]struct {
 		why  string
 		node []corev1.NodeCondition
-		want repair.Ill
+		want repair.Unhealthy
 	}{
-		"Healthy": {"Ready is as it should be.", []corev1.NodeCondition{is("Ready", "True", time.Hour)}, repair.Ill{}},
-		"Silent":  {"Its kubelet says nothing.", []corev1.NodeCondition{is("Ready", "Unknown", time.Minute)}, repair.Ill{Condition: "Ready", Left: 29 * time.Minute}},
-		"Several": {"What is due first counts.", []corev1.NodeCondition{is("Ready", "False", time.Minute), is("AcceleratedHardwareReady", "False", 0)}, repair.Ill{Condition: "AcceleratedHardwareReady", Left: 10 * time.Minute}},
-		"Foreign": {"A condition that no policy knows is its owner's.", []corev1.NodeCondition{is("Mood", "False", time.Hour)}, repair.Ill{}},
+		"Healthy": {"Ready is as it should be.", []corev1.NodeCondition{is("Ready", "True", time.Hour)}, repair.Unhealthy{}},
+		"Silent":  {"Its kubelet says nothing.", []corev1.NodeCondition{is("Ready", "Unknown", time.Minute)}, repair.Unhealthy{Condition: "Ready", Left: 29 * time.Minute}},
+		"Several": {"What is due first counts.", []corev1.NodeCondition{is("Ready", "False", time.Minute), is("AcceleratedHardwareReady", "False", 0)}, repair.Unhealthy{Condition: "AcceleratedHardwareReady", Left: 10 * time.Minute}},
+		"Foreign": {"A condition that no policy knows is its owner's.", []corev1.NodeCondition{is("Mood", "False", time.Hour)}, repair.Unhealthy{}},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {

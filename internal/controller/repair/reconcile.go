@@ -97,7 +97,7 @@ func (r *Reconciler) Reconcile(ctx context.Context, req reconcile.Request) (reco
 // illness is what is wrong with a node, for as long as it has been seen to be.
 // What the node itself says it dates by its own clock, which may be wrong: a
 // machine must not end because that is behind.
-func (r *Reconciler) illness(n *corev1.Node) (Ill, bool) {
+func (r *Reconciler) illness(n *corev1.Node) (Unhealthy, bool) {
 	return Illness(n, r.Policies, func(c corev1.NodeCondition) time.Duration {
 		key := string(n.UID) + "/" + string(c.Type)
 		if c.Status == corev1.ConditionUnknown || c.LastHeartbeatTime.IsZero() { // says the control plane, of a node that says nothing
@@ -137,7 +137,7 @@ func (r *Reconciler) tooMany(ctx context.Context, pool world.PoolID) (bool, erro
 }
 
 // end ends a claim whose node has no time to drain.
-func (r *Reconciler) end(ctx context.Context, c *v1.NodeClaim, ill Ill) error {
+func (r *Reconciler) end(ctx context.Context, c *v1.NodeClaim, ill Unhealthy) error {
 	now := r.Now()
 	at, err := time.Parse(time.RFC3339, c.Annotations[v1.AnnotationTerminationTime])
 	if err != nil || at.After(now) {

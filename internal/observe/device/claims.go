@@ -58,11 +58,11 @@ func (w *work) claim(pod world.Key, wishes Wishes, x Wish) world.DeviceClaim {
 	return w.asked(out, c, deny)
 }
 
-// denier says why a claim cannot be planned for.
-type denier func(code reason.Code, hint, format string, args ...any) world.DeviceClaim
+// deniedClaim says why a claim cannot be planned for.
+type deniedClaim func(code reason.Code, hint, format string, args ...any) world.DeviceClaim
 
 // asked fills in what the claim asks for.
-func (w *work) asked(out world.DeviceClaim, c Claim, deny denier) world.DeviceClaim {
+func (w *work) asked(out world.DeviceClaim, c Claim, deny deniedClaim) world.DeviceClaim {
 	least := int64(0)
 	for i := range c.requests {
 		r := &c.requests[i]

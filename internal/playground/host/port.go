@@ -13,10 +13,10 @@ const attempts = 10
 // Ports are the ports of this computer that processes of pods have or may have. Hosts of one computer share them: a
 // port that one has found free is the other's as well until the process listens there.
 type Ports struct {
-	mu    sync.Mutex
-	held  map[int]bool
-	doors map[int]*door
-	said  map[int]bool // ports of which was said that they have no door
+	mu         sync.Mutex
+	held       map[int]bool
+	forwarders map[int]*forwarder
+	said       map[int]bool // ports of which was said that they have no forwarder
 }
 
 // Free reports whether no process on this computer has a port.

@@ -120,7 +120,7 @@ func (d *day) start() {
 // connect gives the process a way to the cloud that remembers nothing.
 func (d *day) connect() {
 	var to cloud.Driver = driver.New(d.market, "day")
-	d.driver = unkind{to, d}
+	d.driver = faultyCloud{to, d}
 }
 
 // running makes a node of a machine that has booted, unless it never joins.
@@ -143,14 +143,14 @@ func orderOf(i market.Instance) string { return i.Tags["karpenter.sh/order"] }
 // errFault is a call that failed. It may have been carried out.
 var errFault = errors.New("the connection was reset")
 
-// unkind is a cloud of which some calls fail, and of some only the answer is lost.
-type unkind struct {
+// faultyCloud is a cloud of which some calls fail, and of some only the answer is lost.
+type faultyCloud struct {
 	cloud.Driver
 	day *day
 }
 
 // fails reports whether a call fails, and whether it is carried out all the same.
-func (u unkind) fails() (failed, done bool) {
+func (u faultyCloud) fails() (failed, done bool) {
 	d := u.day
 	d.report.Calls++
 	if _, quiet := d.quietAt(d.now); quiet || d.cfg.Life.Faults == 0 || d.now >= d.life.evening {
@@ -166,7 +166,7 @@ func (u unkind) fails() (failed, done bool) {
 }
 
 // Launch implements cloud.Driver.
-func (u unkind) Launch(ctx context.Context, orders []cloud.Order) []cloud.Outcome {
+func (u faultyCloud) Launch(ctx context.Context, orders []cloud.Order) []cloud.Outcome {
 	failed, done := u.fails()
 	if !failed {
 		return u.Driver.Launch(ctx, orders)
@@ -182,7 +182,7 @@ func (u unkind) Launch(ctx context.Context, orders []cloud.Order) []cloud.Outcom
 }
 
 // Terminate implements cloud.Driver.
-func (u unkind) Terminate(ctx context.Context, ids []cloud.MachineID) []error {
+func (u faultyCloud) Terminate(ctx context.Context, ids []cloud.MachineID) []error {
 	failed, done := u.fails()
 	if !failed {
 		return u.Driver.Terminate(ctx, ids)
@@ -198,7 +198,7 @@ func (u unkind) Terminate(ctx context.Context, ids []cloud.MachineID) []error {
 }
 
 // List implements cloud.Driver.
-func (u unkind) List(ctx context.Context) ([]cloud.Machine, error) {
+func (u faultyCloud) List(ctx context.Context) ([]cloud.Machine, error) {
 	if failed, _ := u.fails(); failed {
 		return nil, errFault
 	}
@@ -206,7 +206,7 @@ func (u unkind) List(ctx context.Context) ([]cloud.Machine, error) {
 }
 
 // Catalog implements cloud.Driver.
-func (u unkind) Catalog(ctx context.Context, t cloud.Template) (world.Catalog, error) {
+func (u faultyCloud) Catalog(ctx context.Context, t cloud.Template) (world.Catalog, error) {
 	if failed, _ := u.fails(); failed {
 		return world.Catalog{}, errFault
 	}

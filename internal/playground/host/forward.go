@@ -14,10 +14,10 @@ import (
 	"time"
 )
 
-// A door leads from the address of pods, where the API server looks for what is behind a Service, to the processes,
+// A forwarder leads from the address of pods, where the API server looks for what is behind a Service, to the processes,
 // which have ports of their own. Pods share that address, so it leads to each of them in turn. It is open to this
 // computer alone: nobody on the network gets in.
-type door struct {
+type forwarder struct {
 	serve func(net.Listener) // until the listener is closed
 	stop  func()             // ends calls that are under way
 	ended chan struct{}      // closed when serve has returned
@@ -28,10 +28,10 @@ type door struct {
 }
 
 // open has port of an address lead to a process that listens at to. It fails if somebody else listens there.
-func (p *Ports) open(address string, port, to int, kind func(*door)) error {
+func (p *Ports) open(address string, port, to int, kind func(*forwarder)) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if d := p.doors[port]; d != nil {
+	if d := p.forwarders[port]; d != nil {
 		d.lead(to)
 		return nil
 	}
@@ -39,7 +39,7 @@ func (p *Ports) open(address string, port, to int, kind func(*door)) error {
 	if err != nil {
 		return err
 	}
-	d := &door{to: []int{to}, ended: make(chan struct{})}
+	d := &forwarder{to: []int{to}, ended: make(chan struct{})}
 	kind(d)
 	end := d.stop
 	d.stop = func() {
@@ -50,27 +50,27 @@ func (p *Ports) open(address string, port, to int, kind func(*door)) error {
 		defer close(d.ended)
 		d.serve(l)
 	}()
-	if p.doors == nil {
-		p.doors = map[int]*door{}
+	if p.forwarders == nil {
+		p.forwarders = map[int]*forwarder{}
 	}
-	p.doors[port] = d
+	p.forwarders[port] = d
 	return nil
 }
 
-// shut has a door no longer lead to a process.
+// shut has a forwarder no longer lead to a process.
 func (p *Ports) shut(port, to int) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	d := p.doors[port]
+	d := p.forwarders[port]
 	if d == nil || d.leave(to) > 0 {
 		return
 	}
 	d.stop()
 	<-d.ended
-	delete(p.doors, port)
+	delete(p.forwarders, port)
 }
 
-// complain reports whether it is to be said that a port has no door: once.
+// complain reports whether it is to be said that a port has no forwarder: once.
 func (p *Ports) complain(port int) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -84,14 +84,14 @@ func (p *Ports) complain(port int) bool {
 	return true
 }
 
-func (d *door) lead(to int) {
+func (d *forwarder) lead(to int) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.to = append(d.to, to)
 }
 
 // leave forgets a process, and returns how many are left.
-func (d *door) leave(to int) int {
+func (d *forwarder) leave(to int) int {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if i := slices.Index(d.to, to); i >= 0 {
@@ -101,7 +101,7 @@ func (d *door) leave(to int) int {
 }
 
 // turn is the processes, each time beginning with another one.
-func (d *door) turn() []int {
+func (d *forwarder) turn() []int {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	out := slices.Clone(d.to)
@@ -113,7 +113,7 @@ func (d *door) turn() []int {
 }
 
 // dial connects to the first of the processes that takes the call.
-func (d *door) dial(ctx context.Context, _, _ string) (net.Conn, error) {
+func (d *forwarder) dial(ctx context.Context, _, _ string) (net.Conn, error) {
 	var dialer net.Dialer
 	var errs []error
 	for _, to := range d.turn() {
@@ -132,17 +132,17 @@ func ours(remote, address string) bool {
 	return err == nil && (from == address || net.ParseIP(from).IsLoopback())
 }
 
-// requests is a door for HTTP. It is open to the API server at host, whose client has called it so: another playground
+// requests is a forwarder for HTTP. It is open to the API server at host, whose client has called it so: another playground
 // of this computer, whose Services name the same address, does not get in.
-func requests(address, host string) func(*door) {
-	return func(d *door) {
+func requests(address, host string) func(*forwarder) {
+	return func(d *forwarder) {
 		s := &http.Server{Handler: d.handler(address, host), ReadHeaderTimeout: 10 * time.Second}
 		d.serve = func(l net.Listener) { _ = s.Serve(l) } // it ends when the last process behind it does
 		d.stop = func() { _ = s.Close() }
 	}
 }
 
-func (d *door) handler(address, host string) http.Handler {
+func (d *forwarder) handler(address, host string) http.Handler {
 	on := &httputil.ReverseProxy{
 		Rewrite: func(r *httputil.ProxyRequest) {
 			r.Out.URL.Scheme, r.Out.URL.Host = "http", net.JoinHostPort(loopback, "0") // dial knows where
@@ -164,10 +164,10 @@ func (d *door) handler(address, host string) http.Handler {
 	})
 }
 
-// connections is a door for webhooks, which speak TLS: what is said there is between the API server and the process.
+// connections is a forwarder for webhooks, which speak TLS: what is said there is between the API server and the process.
 // The API server of another playground does not trust the certificate that it is shown here.
-func connections(address string) func(*door) {
-	return func(d *door) {
+func connections(address string) func(*forwarder) {
+	return func(d *forwarder) {
 		ctx, stop := context.WithCancel(context.Background())
 		d.stop = stop
 		d.serve = func(l net.Listener) {
@@ -185,7 +185,7 @@ func connections(address string) func(*door) {
 }
 
 // join carries what both ends of a connection say, until either ends or ctx does.
-func (d *door) join(ctx context.Context, from net.Conn, address string) {
+func (d *forwarder) join(ctx context.Context, from net.Conn, address string) {
 	defer from.Close()
 	if !ours(from.RemoteAddr().String(), address) {
 		return

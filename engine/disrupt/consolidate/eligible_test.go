@@ -57,7 +57,7 @@ func TestTakes(t *testing.T) {
 				must(t, b.SetPod(used[0]))
 			}
 			w := b.Snapshot(now)
-			l := looker{search: &search{world: w}, going: map[string]string{tc.going: "drifted"}}
+			l := eligibility{search: &search{world: w}, going: map[string]string{tc.going: "drifted"}}
 			if got := l.takes(w.Place("n")); got != tc.want {
 				t.Errorf("it takes pods: %t, want %t: %s", got, tc.want, tc.why)
 			}
@@ -67,7 +67,7 @@ func TestTakes(t *testing.T) {
 	must(t, b.SetClaim(world.Claim{Name: "coming"}))
 	must(t, b.SetNode(world.Node{Name: "own", Ready: true}))
 	w := b.Snapshot(now)
-	l := looker{search: &search{world: w}}
+	l := eligibility{search: &search{world: w}}
 	if l.takes(w.Place("coming")) || !l.takes(w.Place("own")) {
 		t.Error("a machine that has not joined takes none, and one of no pool does")
 	}

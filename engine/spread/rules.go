@@ -6,10 +6,10 @@ import (
 	"github.com/tenon-sh/tenon/engine/label"
 )
 
-// judge says of one term after the other whether it lets one more pod go to a candidate.
-type judge struct{ counts }
+// rules says of one term after the other whether it lets one more pod go to a candidate.
+type rules struct{ counts }
 
-func (l *judge) allows(s *PodInfo, at candidate, but ...string) bool {
+func (l *rules) allows(s *PodInfo, at candidate, but ...string) bool {
 	for i := range s.spread {
 		if len(but) > 0 && slices.Contains(but, l.keys[l.groups[s.spread[i].group].key]) {
 			continue
@@ -31,7 +31,7 @@ func (l *judge) allows(s *PodInfo, at candidate, but ...string) bool {
 	return l.hasVolumes(s, at) && (s.affinity == none || l.affinityAllows(s, at))
 }
 
-func (l *judge) spreadAllows(e *spreadConstraint, at candidate) bool {
+func (l *rules) spreadAllows(e *spreadConstraint, at candidate) bool {
 	g := l.groups[e.group]
 	if at.node != nil && at.node.domain[g.key] == none {
 		return !at.node.astray[g.key] && l.openAllows(e, at.node.open[g.key])
@@ -52,7 +52,7 @@ func (g *group) arrives(e *spreadConstraint, at candidate) int32 {
 }
 
 // openAllows judges a machine whose domain is not settled: every one it may come to be in has to do.
-func (l *judge) openAllows(e *spreadConstraint, domains []int32) bool {
+func (l *rules) openAllows(e *spreadConstraint, domains []int32) bool {
 	g := l.groups[e.group]
 	for _, d := range domains {
 		least := g.least()
@@ -81,7 +81,7 @@ func (g *group) floor(e *spreadConstraint, at candidate) int32 {
 }
 
 // antiAffinityCount counts the members, or the owners, of an anti-affinity term that the candidate would be near.
-func (l *judge) antiAffinityCount(id int32, at candidate, owners bool) int32 {
+func (l *rules) antiAffinityCount(id int32, at candidate, owners bool) int32 {
 	g := l.groups[id]
 	counts := &g.counts
 	if owners {
@@ -101,7 +101,7 @@ func (l *judge) antiAffinityCount(id int32, at candidate, owners bool) int32 {
 	return counts.in(d) + at.company(id, owners)
 }
 
-func (l *judge) affinityAllows(s *PodInfo, at candidate) bool {
+func (l *rules) affinityAllows(s *PodInfo, at candidate) bool {
 	g := l.groups[s.affinity]
 	near := true
 	for i, k := range g.keys {
@@ -115,7 +115,7 @@ func (l *judge) affinityAllows(s *PodInfo, at candidate) bool {
 }
 
 // hasVolumes reports whether every volume that the class shares can be had on the candidate.
-func (l *judge) hasVolumes(s *PodInfo, at candidate) bool {
+func (l *rules) hasVolumes(s *PodInfo, at candidate) bool {
 	for _, groups := range [2][]int32{s.unmade, s.exclusive} {
 		for _, id := range groups {
 			if !l.hasVolume(id, at) {
@@ -126,7 +126,7 @@ func (l *judge) hasVolumes(s *PodInfo, at candidate) bool {
 	return true
 }
 
-func (l *judge) hasVolume(id int32, at candidate) bool {
+func (l *rules) hasVolume(id int32, at candidate) bool {
 	g := l.groups[id]
 	d, has := at.domain(g.keys[0])
 	switch {

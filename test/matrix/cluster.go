@@ -38,8 +38,8 @@ const (
 	patient = 3 * time.Minute  // for which a pod may wait without a word
 )
 
-// town is one cluster, its cloud and its controller.
-type town struct {
+// testCluster is one cluster, its cloud and its controller.
+type testCluster struct {
 	t      *testing.T
 	api    *apiserver
 	market *market.Market
@@ -133,14 +133,14 @@ var region = sync.OnceValues(func() (*catalog.Region, error) {
 	return all.Region("us-east-1")
 })
 
-// newTown returns a town whose controller does not run yet. It must be called in a bubble.
-func newTown(t *testing.T, r *catalog.Region) *town {
+// newTestCluster returns a cluster whose controller does not run yet. It must be called in a bubble.
+func newTestCluster(t *testing.T, r *catalog.Region) *testCluster {
 	t.Helper()
 	api, err := newServer()
 	if err != nil {
 		t.Fatal(err)
 	}
-	w := &town{t: t, api: api, log: logger(t), workers: map[string]*workload{}, host: map[string]*host{}, waits: map[string]time.Time{}}
+	w := &testCluster{t: t, api: api, log: logger(t), workers: map[string]*workload{}, host: map[string]*host{}, waits: map[string]time.Time{}}
 	w.market = market.New(market.Config{
 		Region: r.Name, Account: "123456789012", Zones: market.ZonesOf(r)[:3], Seed: 1, Now: time.Now,
 		Types: slices.DeleteFunc(market.TypesOf(r), func(t market.Type) bool {
@@ -151,13 +151,13 @@ func newTown(t *testing.T, r *catalog.Region) *town {
 	for i, z := range w.market.Zones() {
 		w.market.AddSubnet(market.Subnet{VPC: "vpc-1", Zone: z.Name, Range: prefix(i)})
 	}
-	w.cloud = &seller{Driver: driver.New(w.market, "matrix"), town: w, faults: map[string]cloudFault{}}
+	w.cloud = &seller{Driver: driver.New(w.market, "matrix"), cluster: w, faults: map[string]cloudFault{}}
 	w.add(&corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: "default"}})
 	return w
 }
 
 // prepare makes what a fault or a story needs to be there before the controller starts.
-func (w *town) prepare(r *catalog.Region, s story, wrong ...during) (err error) {
+func (w *testCluster) prepare(r *catalog.Region, s story, wrong ...during) (err error) {
 	queue := s.queue
 	for _, f := range wrong {
 		queue, w.leases = queue || f.queue, w.leases || f.leases
@@ -177,7 +177,7 @@ func (w *town) prepare(r *catalog.Region, s story, wrong ...during) (err error) 
 	return nil
 }
 
-func (w *town) add(objects ...client.Object) {
+func (w *testCluster) add(objects ...client.Object) {
 	w.t.Helper()
 	for _, o := range objects {
 		if err := w.api.Add(o); err != nil {
@@ -187,7 +187,7 @@ func (w *town) add(objects ...client.Object) {
 }
 
 // problem notes what must not be.
-func (w *town) problem(format string, args ...any) {
+func (w *testCluster) problem(format string, args ...any) {
 	text := fmt.Sprintf(format, args...)
 	if !slices.ContainsFunc(w.problems, func(p string) bool { return strings.HasSuffix(p, text) }) {
 		w.problems = append(w.problems, time.Now().UTC().Format(time.TimeOnly)+" "+text)
@@ -195,7 +195,7 @@ func (w *town) problem(format string, args ...any) {
 }
 
 // start starts a process of the controller.
-func (w *town) start() {
+func (w *testCluster) start() {
 	w.t.Helper()
 	settings := app.Defaults()
 	settings.MetricsPort, settings.HealthPort, settings.LeaderElection, settings.LeaseNamespace = 0, 0, w.leases, "default"
@@ -251,7 +251,7 @@ func (l *life) live(ctx context.Context, c app.Config) error {
 }
 
 // kill ends the process as kill -9 does: from now on nothing it calls is heard.
-func (w *town) kill() {
+func (w *testCluster) kill() {
 	w.life.dead.Store(true)
 	w.api.CutWatches(false)
 	if w.life.begins() {
@@ -264,7 +264,7 @@ func (w *town) kill() {
 
 // end ends the process, and lets go by what it still waits for: when the test of
 // a bubble returns its time stands still.
-func (w *town) end() {
+func (w *testCluster) end() {
 	w.kill()
 	time.Sleep(time.Hour)
 	synctest.Wait()
@@ -285,7 +285,7 @@ func logger(t *testing.T) logr.Logger {
 }
 
 // live lets time go by, second by second, until done holds; false if it does not within limit.
-func (w *town) live(limit time.Duration, done func() bool) bool {
+func (w *testCluster) live(limit time.Duration, done func() bool) bool {
 	for end := time.Now().Add(limit); time.Now().Before(end); {
 		time.Sleep(time.Second)
 		synctest.Wait()
@@ -298,10 +298,10 @@ func (w *town) live(limit time.Duration, done func() bool) bool {
 	return false
 }
 
-func (w *town) pass(d time.Duration) { w.live(d, func() bool { return false }) }
+func (w *testCluster) pass(d time.Duration) { w.live(d, func() bool { return false }) }
 
 // step is one second of everything but the controller.
-func (w *town) step() {
+func (w *testCluster) step() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.market.Tick()
@@ -318,7 +318,7 @@ func (w *town) step() {
 }
 
 // machines takes over what has become of machines.
-func (w *town) machines() {
+func (w *testCluster) machines() {
 	for _, i := range w.market.Instances() {
 		h := w.host[i.ID]
 		if h == nil {
@@ -335,7 +335,7 @@ func (w *town) machines() {
 }
 
 // watch looks for what must not be at any time.
-func (w *town) watch() {
+func (w *testCluster) watch() {
 	now := time.Now()
 	there := map[string]bool{}
 	for _, p := range all[corev1.Pod](w.api) {
@@ -360,7 +360,7 @@ func (w *town) watch() {
 }
 
 // terminating is called before machines end by the controller's hand.
-func (w *town) terminating(id string) {
+func (w *testCluster) terminating(id string) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	h := w.host[id]
@@ -375,7 +375,7 @@ func (w *town) terminating(id string) {
 }
 
 // unsettled says what is not as it should be when all is quiet; empty: nothing.
-func (w *town) unsettled() string {
+func (w *testCluster) unsettled() string {
 	claims, nodes := all[v1.NodeClaim](w.api), all[corev1.Node](w.api)
 	byID := map[string]int{}
 	for _, c := range claims {

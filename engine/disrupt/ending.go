@@ -16,7 +16,7 @@ const emptyMarkMillis = 2000
 // idle has machines go that are empty or too old and need no others to be
 // bought, and takes back marks that nothing accounts for.
 func (d *decision) idle() bool {
-	found := idleIn(d.ending, d.planned, d.options)
+	found := deletionsIn(d.ending, d.planned, d.options)
 	d.later(found.again)
 	d.plan.Kept = append(d.plan.Kept, found.kept...)
 	back := map[string]bool{}
@@ -51,11 +51,11 @@ func (d *decision) leave(g plan.Give) plan.Command {
 	return c
 }
 
-// idleIn returns the machines that go as they are, by claim, and which empty ones stay.
-func idleIn(w *world.World, planned []string, o Options) *idler {
-	i := &idler{world: w, book: hold.Open(w, planned), buyFirst: !o.Stay && !o.AsIs, unbudgeted: o.Consolidate.Unbudgeted}
-	i.expiration()
-	i.emptiness()
-	slices.SortFunc(i.back, func(a, b plan.Give) int { return strings.Compare(a.Claim, b.Claim) })
-	return i
+// deletionsIn returns the machines that go as they are, by claim, and which empty ones stay.
+func deletionsIn(w *world.World, planned []string, o Options) *deletions {
+	d := &deletions{world: w, book: hold.Open(w, planned), buyFirst: !o.Stay && !o.AsIs, unbudgeted: o.Consolidate.Unbudgeted}
+	d.expiration()
+	d.emptiness()
+	slices.SortFunc(d.back, func(a, b plan.Give) int { return strings.Compare(a.Claim, b.Claim) })
+	return d
 }

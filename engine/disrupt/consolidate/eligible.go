@@ -10,15 +10,15 @@ import (
 	"github.com/tenon-sh/tenon/engine/world"
 )
 
-// looker says of single machines whether they may go or receive pods at all.
-type looker struct {
+// eligibility says of single machines whether they may go or receive pods at all.
+type eligibility struct {
 	*search
 	book  *hold.Book
 	going map[string]string // claims that go anyway, and why
 }
 
-// look says why a machine is not to be looked at; nil if it is.
-func (l looker) look(p *world.Place) *reason.Why {
+// excludes says why a machine is not to be looked at; nil if it is.
+func (l eligibility) excludes(p *world.Place) *reason.Why {
 	if p.Claim != nil && l.going[p.Claim.Name] != "" {
 		return &reason.Why{Code: reason.Deleting, Subject: p.Name(), Detail: "it goes anyway: " + l.going[p.Claim.Name]}
 	}
@@ -51,7 +51,7 @@ func (l looker) look(p *world.Place) *reason.Why {
 }
 
 // policy is what a machine's pool, and what it is sold as, say against moving its pods.
-func (l looker) policy(p *world.Place) []*reason.Why {
+func (l eligibility) policy(p *world.Place) []*reason.Why {
 	if why := l.book.Unmoved(p); why != nil {
 		return []*reason.Why{why}
 	}
@@ -74,7 +74,7 @@ func (l looker) policy(p *world.Place) []*reason.Why {
 
 // takes reports whether pods may be put onto a machine: it is complete, does
 // not go, and has been quiet for as long as its pool waits before it moves any.
-func (l looker) takes(p *world.Place) bool {
+func (l eligibility) takes(p *world.Place) bool {
 	if p.Node == nil || !p.Node.Ready || p.Deleting() {
 		return false
 	}

@@ -6,12 +6,12 @@ import (
 	"github.com/tenon-sh/tenon/engine/world"
 )
 
-// Census is where the pods of a World run, those together that no selector can tell apart. A constraint is
-// counted by it in the time that its own pods take: clusters have as many constraints as Deployments, and each
-// looking at every pod would take their product.
+// PodCounts is how many pods of a World run on which machine, those together that no selector can tell apart. A
+// constraint is counted from it in the time that its own pods take: clusters have as many constraints as Deployments,
+// and if each looked at every pod, that would take the product of both.
 //
 // It is made when it is first asked and has one user at a time.
-type Census struct {
+type PodCounts struct {
 	world     *world.World
 	kinCounts map[string][]*kinCount // by namespace; nil: not counted yet
 	domains   map[string]*nodeDomains
@@ -37,16 +37,16 @@ type kinCount struct {
 	n   []int
 }
 
-// NewCensus returns the census of a World.
-func NewCensus(w *world.World) *Census {
-	return &Census{world: w, domains: map[string]*nodeDomains{}, counts: map[string]counted{}}
+// NewPodCounts counts the pods of a World, once it is asked.
+func NewPodCounts(w *world.World) *PodCounts {
+	return &PodCounts{world: w, domains: map[string]*nodeDomains{}, counts: map[string]counted{}}
 }
 
 // World is what was counted.
-func (s *Census) World() *world.World { return s.world }
+func (s *PodCounts) World() *world.World { return s.world }
 
 // in are the counts of the kin of a namespace.
-func (s *Census) in(namespace string) []*kinCount {
+func (s *PodCounts) in(namespace string) []*kinCount {
 	if s.kinCounts != nil {
 		return s.kinCounts[namespace]
 	}
@@ -74,7 +74,7 @@ func (s *Census) in(namespace string) []*kinCount {
 }
 
 // count counts what a constraint of p does, whose identity is id: in each domain that there is or will be soon.
-func (s *Census) count(id string, p *world.Pod, c *world.Spread) counted {
+func (s *PodCounts) count(id string, p *world.Pod, c *world.Spread) counted {
 	if known, ok := s.counts[id]; ok {
 		return known
 	}
@@ -98,7 +98,7 @@ func (s *Census) count(id string, p *world.Pod, c *world.Spread) counted {
 }
 
 // nodeDomains are what a constraint of a pod looks at.
-func (s *Census) nodeDomains(p *world.Pod, c *world.Spread) *nodeDomains {
+func (s *PodCounts) nodeDomains(p *world.Pod, c *world.Spread) *nodeDomains {
 	id := label.AppendFlags(label.AppendText(nil, c.Key), c.AnyNode)
 	if !c.AnyNode {
 		id = fit.AppendSelection(id, p)
