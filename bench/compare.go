@@ -105,7 +105,7 @@ func (o *options) rows(ctx context.Context, progress io.Writer, worlds []worldID
 	return rows, nil
 }
 
-// line is a side's figures for whoever watches.
+// line is a side's figures, printed as they come.
 func line(s report.Side) string {
 	if s.Failed != "" {
 		return s.Failed

@@ -7,7 +7,7 @@
 //	go run . -families 20 -only pareto,spot   worlds of some families, or of all without -only; ours only, as lines
 //	go run . -solver 20                      small worlds beside an independent solver; ours only, as lines
 //	go run . -write DIR -only trace          the objects and the catalogue as files for tenon plan
-//	go run . -from ../docs/benchmarks/results.json -out ../docs/benchmarks.md   the page again; what -shrink, -tiny, -races, -solver and -families ask for is measured anew
+//	go run . -from ../docs/benchmarks/results.json -out ../docs/benchmarks.md   the page again; what -shrink, -tiny, -races, -solver and -families ask for is measured again
 package main
 
 import (

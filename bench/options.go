@@ -34,7 +34,7 @@ type options struct {
 	perSolved  int
 	familyPods string
 
-	scheduler *oracle.Conversation // nil: nobody judges
+	scheduler *oracle.Conversation // nil: plans are not judged
 
 	// What a child is told.
 	child string
@@ -51,7 +51,7 @@ type worldID struct {
 func (w worldID) String() string { return fmt.Sprintf("%s %d #%d", w.Scenario, w.Pods, w.Seed) }
 
 func (o *options) flags(f *flag.FlagSet) {
-	f.StringVar(&o.side, "side", "both", "whom to run: tenon, karpenter or both")
+	f.StringVar(&o.side, "side", "both", "which side to run: tenon, karpenter or both")
 	f.StringVar(&o.only, "only", "", "scenarios, separated by commas; all if empty")
 	f.StringVar(&o.pods, "pods", "", "numbers of pods, separated by commas; the scenario's own if empty")
 	f.IntVar(&o.seeds, "seeds", 0, "besides, so many worlds of 1,000 pods of each kind")
@@ -61,7 +61,7 @@ func (o *options) flags(f *flag.FlagSet) {
 	f.IntVar(&o.steps, "steps", 0, "bound on our counted work; 0: the default")
 	f.StringVar(&o.out, "out", "", "page to write, with its plots beside it; none if empty")
 	f.StringVar(&o.from, "from", "", "results.json of a run to write the page of again, instead of deciding")
-	f.StringVar(&o.shrinks, "shrink", "3000,30000", "pods of clusters that shrank, separated by commas, for consolidation; empty: none. With -from, as -tiny, -races and -families, they are measured anew")
+	f.StringVar(&o.shrinks, "shrink", "3000,30000", "pods of clusters that shrank, separated by commas, for consolidation; empty: none. With -from, as -tiny, -races and -families, they are measured again")
 	f.IntVar(&o.judged, "judge", 0, "have kube-scheduler's plugins judge answers to worlds of at most so many pods; 0: none")
 	f.IntVar(&o.tinies, "tiny", 0, "worlds of a dozen pods at most to hold against their optimum")
 	f.IntVar(&o.races, "races", 0, "clusters to bind the pods of, while machines join one by one")

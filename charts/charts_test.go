@@ -527,7 +527,7 @@ func TestPodsFitOneSmallNode(t *testing.T) {
 	}
 }
 
-// A webhook that does not answer holds nobody up.
+// A webhook that does not answer holds no request up.
 func TestWebhooksDoNotBlock(t *testing.T) {
 	r := render(t, "karpenter")
 	check := func(name string, policy *admissionv1.FailurePolicyType, seconds *int32) {

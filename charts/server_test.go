@@ -164,7 +164,7 @@ func certify(t *testing.T) string {
 	return string(get(t, c, client.ObjectKey{Name: webhook.Validating}, &hooks).Webhooks[0].ClientConfig.CABundle)
 }
 
-// manifests writes the objects of guides, old and new, while nobody serves the webhook.
+// manifests writes the objects of guides, old and new, while the webhook is not served.
 func manifests(t *testing.T, c client.Client) {
 	text, err := os.ReadFile("../api/crds/testdata/accept/documents/001-default.yaml")
 	if err != nil {

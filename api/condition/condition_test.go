@@ -21,7 +21,7 @@ func TestRootFollowsItsParts(t *testing.T) {
 		message string
 	}{
 		"Nothing": {
-			why:    "What nobody has looked at is unknown, not ready and not broken.",
+			why:    "What has not been looked at is unknown, not ready and not broken.",
 			do:     func(condition.View, *metav1.ObjectMeta) {},
 			status: metav1.ConditionUnknown, reason: condition.ReconcilingDependents, message: "A=Unknown, B=Unknown",
 		},

@@ -34,7 +34,7 @@ func TestSameAndDifferent(t *testing.T) {
 		a, b thing
 		same bool
 	}{
-		"Zero":       {"What nobody filled in counts for nothing.", thing{Name: "a"}, thing{Name: "a", List: []string{}, Map: map[string]string{}}, true},
+		"Zero":       {"A field that is not set does not count.", thing{Name: "a"}, thing{Name: "a", List: []string{}, Map: map[string]string{}}, true},
 		"Ignored":    {"A field left out of the digest does not show.", thing{Name: "a"}, thing{Name: "a", Ignored: "x"}, true},
 		"Set":        {"A list is a set.", thing{List: []string{"a", "b", "a"}}, thing{List: []string{"b", "a"}}, true},
 		"Members":    {"Other members, other hash.", thing{List: []string{"a", "b"}}, thing{List: []string{"a", "c"}}, false},

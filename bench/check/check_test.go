@@ -48,7 +48,7 @@ func TestFaults(t *testing.T) {
 		want  string // part of the first fault; empty: none
 	}{
 		"Valid":     {why: "A good answer has no fault.", world: "zone-apart", pods: 3, new: three},
-		"NoVerdict": {why: "A pod nobody speaks of is found.", world: "zone-apart", pods: 3, new: three[:2], want: "no verdict"},
+		"NoVerdict": {why: "A pod that the plan leaves out is found.", world: "zone-apart", pods: 3, new: three[:2], want: "no verdict"},
 		"LeftOver":  {why: "A pod said to be left over is no fault.", world: "zone-apart", pods: 3, new: three[:2], left: 1},
 		"Twice":     {why: "A pod is in one place only.", world: "zone-apart", pods: 3, new: append([]outcome.Node{node("m5.4xlarge", zones[0], "default/app-00000-1")}, three...), want: "placed 2 times"},
 		"Together": {

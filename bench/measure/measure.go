@@ -19,7 +19,7 @@ type Use struct {
 // Plus returns the cost of both.
 func (u Use) Plus(v Use) Use { return Use{u.Wall + v.Wall, u.CPU + v.CPU} }
 
-// Of returns what work costs. The heap is collected first, so that nobody pays
+// Of returns what work costs. The heap is collected first, so that no measurement pays
 // for what was thrown away before.
 func Of(work func()) Use {
 	runtime.GC()

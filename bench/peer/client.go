@@ -16,7 +16,7 @@ import (
 // nothing else. It does not copy what it hands out, which the controller's
 // cache would do: that is time and memory spared.
 type memory struct {
-	client.Client // nil: a call that nobody foresaw shows at once
+	client.Client // nil: an unforeseen call shows at once
 
 	nodes  map[string]*corev1.Node
 	byNode map[string][]*corev1.Pod

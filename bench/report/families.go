@@ -69,7 +69,7 @@ func (f Family) pace() quantiles {
 	return f.over(func(m Member) (float64, float64) { return m.CPU, float64(f.Pods) })
 }
 
-// Line is the family for whoever watches.
+// Line is the family's figures, printed as they come.
 func (f Family) Line() string {
 	s, c, p := f.spend(), f.cost(), f.pace()
 	nodes, refused, cost, steps := f.sums()

@@ -75,7 +75,7 @@ func shrinkGoals(all []Shrink) []goal {
 		}
 		best, end := ours, s.Peer[len(s.Peer)-1]
 		if end.Name != inTheEnd {
-			continue // nobody knows how many moves they would have taken
+			continue // it is not known how many moves they would have taken
 		}
 		for _, r := range s.Ours {
 			if r.Moved <= end.Moved && r.Cost < best.Cost {

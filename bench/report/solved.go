@@ -51,7 +51,7 @@ func (s Solved) ratios() (plans, bounds []float64) {
 	return plans, bounds
 }
 
-// Line is the family for whoever watches.
+// Line is the family's figures, printed as they come.
 func (s Solved) Line() string {
 	plans, bounds := s.ratios()
 	mp, wp := middle(plans)

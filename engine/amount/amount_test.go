@@ -26,7 +26,7 @@ func TestParse(t *testing.T) {
 		"256M":                 {why: "Decimal suffix.", want: 256_000_000_000},
 		"1e3":                  {why: "Exponent.", want: 1_000_000},
 		"2E":                   {why: "E alone is exa, and saturates in thousandths.", want: math.MaxInt64},
-		"-1":                   {why: "A sign; whoever reads it refuses it.", want: -1000},
+		"-1":                   {why: "A sign; the caller refuses it.", want: -1000},
 		"99999999999999999999": {why: "Too large saturates.", want: math.MaxInt64},
 		"":                     {why: "Nothing is not a quantity.", bad: true},
 		"abc":                  {why: "Nor are letters.", bad: true},

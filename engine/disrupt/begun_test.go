@@ -20,7 +20,7 @@ func TestBegun(t *testing.T) {
 		claims claims
 		want   string // each command as "goers <- bought", strays as "? x", awaited as "! x"
 	}{
-		"Nothing": {"Nobody is marked; one that is empty is no command.", claims{"a": nil, "b": func(c *world.Claim) { c.Going = plan.Empty }}, ""},
+		"Nothing": {"No node is marked; one that is empty is no command.", claims{"a": nil, "b": func(c *world.Claim) { c.Going = plan.Empty }}, ""},
 		"Alone":   {"Nothing was bought for them: each goes by itself.", claims{"a": marked, "b": marked, "c": nil}, "a <-\nb <-"},
 		"Replaced": {"What was bought for them holds them together.", claims{
 			"a": marked, "b": marked, "c": nil, "x": replaces("a", "b"), "y": replaces("a", "b"),
@@ -31,9 +31,9 @@ func TestBegun(t *testing.T) {
 		}, "b <- x\n! x"},
 		"Draining":  {"All are ending: what was bought is no command's any more, and is awaited.", claims{"a": ending, "x": replaces("a")}, "! x"},
 		"Over":      {"All are gone: it is a machine like others.", claims{"x": replaces("a", "b")}, ""},
-		"TakenBack": {"Nobody goes any more: what was bought is not needed.", claims{"a": nil, "b": nil, "x": replaces("a", "b")}, "? x"},
+		"TakenBack": {"No node goes any more: what was bought is not needed.", claims{"a": nil, "b": nil, "x": replaces("a", "b")}, "? x"},
 		"Broken":    {"Somebody took the mark from one: the other is not to go alone.", claims{"a": nil, "b": marked, "x": replaces("a", "b")}, "b <- x broken\n! x"},
-		"Lost":      {"What was bought is going itself: it is nobody's.", claims{"a": marked, "x": func(c *world.Claim) { replaces("a")(c); c.Deleting = true }}, "a <-"},
+		"Lost":      {"What was bought is going itself: it belongs to no command.", claims{"a": marked, "x": func(c *world.Claim) { replaces("a")(c); c.Deleting = true }}, "a <-"},
 		"Twice":     {"A machine goes with one command only.", claims{"a": marked, "b": nil, "x": replaces("a"), "y": replaces("a", "b")}, "a <- x\n? y\n! x"},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -37,7 +37,7 @@ func TestMarksOfIdle(t *testing.T) {
 		"Unknown":   {"A mark that was there before us is waited for as if it were new.", marked, nil, 0, "a Empty wait, begun, again in 2000"},
 		"Young":     {"It may not be known everywhere.", marked, nil, 1999, "a Empty wait, begun, again in 1"},
 		"Known":     {"It is.", marked, nil, 2000, "a Empty carry-on, begun"},
-		"Old":       {"Nobody waits for what is too old.", old, nil, 0, "a Expired carry-on"},
+		"Old":       {"What is too old is not waited for.", old, nil, 0, "a Expired carry-on"},
 		"OldMarked": {"Nor for its mark.", both(old, marked), nil, 0, "a Expired carry-on"},
 		"Used":      {"A pod came after all: it stays.", marked, []world.Pod{{}}, 9000, "a take-back, begun"},
 		"Going":     {"It ends already.", both(marked, func(_ *world.Node, c *world.Claim) { c.Deleting = true }), []world.Pod{{}}, 9000, ""},

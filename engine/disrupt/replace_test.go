@@ -351,7 +351,7 @@ func TestOverdue(t *testing.T) {
 		"New":        {"It is not needed.", []func(*editor){stray(60, -1), full}, nil, "n3 goes"},
 		"Came":       {"It is not needed.", []func(*editor){stray(3000, 300), full}, nil, "n3 goes"},
 		"Unlaunched": {"There is nothing to look at.", []func(*editor){stray(601, -1), full, claim(func(c *world.Claim) { c.Launched = false }, "n3")}, nil, "n3 goes"},
-		"Overdue":    {"Whoever looks sees what keeps it from coming.", []func(*editor){stray(601, -1), full}, nil, ""},
+		"Overdue":    {"What keeps it from coming is told.", []func(*editor){stray(601, -1), full}, nil, ""},
 		"CameLate":   {"Its node is to be replaced again, and finds it.", []func(*editor){stray(3000, 601), full}, nil, "n3 stays"},
 		"Used":       {"A pod that waits is on its way to it.", []func(*editor){stray(601, -1), full}, []string{"n3"}, "n3 stays"},
 		"Patient":    {"It has a second left, and is not needed.", []func(*editor){stray(600, -1), full}, nil, "n3 goes"},
@@ -411,7 +411,7 @@ func replacement(c plan.Command) string {
 	return text
 }
 
-// What is too old is replaced before what has drifted, whoever forbids it; what cannot be replaced is told.
+// What is too old is replaced before what has drifted, whatever forbids it; what cannot be replaced is told.
 func TestExpiredIsNext(t *testing.T) {
 	old := func(seconds int64) func(*world.Claim) { return func(c *world.Claim) { c.ExpireAfter = 3600 - seconds } }
 	closed := pool(func(p *world.Pool) { p.Disruption.Budgets = []world.Budget{{Nodes: "0"}} })
@@ -534,7 +534,7 @@ func TestMarks(t *testing.T) {
 	}
 }
 
-// A node that is marked for no reason stays: nobody is told that it goes.
+// A node that is marked for no reason stays: no event says that it goes.
 func TestMarkedForNoReason(t *testing.T) {
 	b := told(t, town).Edit()
 	n := *b.Snapshot(now).Place("n1").Node

@@ -207,7 +207,7 @@ func (c *checker) varied(a plan.Ask) {
 	}
 }
 
-// suits checks that a machine the seller may choose holds the pods of the ask.
+// suits checks that a machine the cloud may choose holds the pods of the ask.
 func (c *checker) suits(a plan.Ask, s *nodeInfo) {
 	var used amount.List
 	for _, k := range a.Pods {

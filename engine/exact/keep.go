@@ -10,7 +10,7 @@ import (
 )
 
 // Keep puts pods where the last plan had them, as far as they may still go
-// there. A plan that is being carried out is not made anew: its machines were
+// there. A plan that is being carried out is not made again: its machines were
 // chosen for just these pods, and other ways to fill them would leave some over.
 func (k *Placer) Keep() {
 	meant := k.lastPlaces()

@@ -206,7 +206,7 @@ func TestVerdicts(t *testing.T) {
 			s.pod("p", func(p *world.Pod) { waits(p); p.Requests = amounts(s.t, "cpu", "5", "pods", "1") })
 		}, "finds no place: NodePool general: cpu wants 5, has 4, the most of any that would do otherwise"},
 		"Gated":    {"Gates are somebody else's to open.", func(s *scene) { s.pod("p", func(p *world.Pod) { waits(p); p.Gated = true }) }, "waits for its scheduling gates"},
-		"Unjudged": {"Until kube-scheduler has said no, nobody decides.", func(s *scene) { s.pod("p", func(p *world.Pod) { p.Node = "" }) }, "is not judged by kube-scheduler yet"},
+		"Unjudged": {"Until kube-scheduler has said no, nothing is decided.", func(s *scene) { s.pod("p", func(p *world.Pod) { p.Node = "" }) }, "is not judged by kube-scheduler yet"},
 		"Held":     {"A promise of the scheduler's counts.", func(s *scene) { s.pod("p", func(p *world.Pod) { waits(p); p.Nominated = "n" }) }, "is promised node n by the scheduler"},
 		"Deleted":  {"What is deleted gets none,", func(s *scene) { s.pod("p", func(p *world.Pod) { waits(p); p.Terminating = true }) }, "gets no node: it is being deleted"},
 		"Ending": {"nor what its Job does not need any more.", func(s *scene) {

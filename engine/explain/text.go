@@ -202,7 +202,7 @@ func (p Pod) Text() string {
 	case Refused:
 		writeTree(&b, p.Why)
 	case Gated:
-		b.line("  → whoever set them has to remove them: no node is bought for the pod before")
+		b.line("  → no node is bought for the pod until its scheduling gates are removed")
 	}
 	for _, g := range p.GivenUp {
 		b.line("  given up: %s", strings.TrimSuffix(g.Term+" ("+g.Why+")", " ()"))

@@ -53,7 +53,7 @@ func TestObjections(t *testing.T) {
 		"Fits":          {why: "Nothing is in the way.", pod: world.Pod{Requests: cpu(1000)}, at: node(nil)},
 		"TooLarge":      {why: "A thousandth too much is too much.", pod: world.Pod{Requests: cpu(1001)}, at: node(nil), want: []reason.Code{reason.Resource}},
 		"UnknownDevice": {why: "What a node does not have is not there.", pod: world.Pod{Requests: amount.Of(amount.Entry{Name: "x/gpu", Value: 1000})}, at: node(nil), want: []reason.Code{reason.Resource}},
-		"WantsNothing":  {why: "Who wants nothing of it fits a node that has less than nothing.", pod: world.Pod{Requests: cpu(0)}, at: node(func(at *fit.Place) { at.Free = cpu(-5) })},
+		"WantsNothing":  {why: "A pod that requests none of it fits a node that has less than none.", pod: world.Pod{Requests: cpu(0)}, at: node(func(at *fit.Place) { at.Free = cpu(-5) })},
 		"Taint":         {why: "An untolerated taint refuses.", at: node(func(at *fit.Place) { at.Taints = []world.Taint{gpu} }), want: []reason.Code{reason.Taint}},
 		"Tolerated": {
 			why: "The same value tolerates.", pod: world.Pod{Tolerations: []world.Toleration{{Key: "gpu", Value: "yes"}}},
@@ -91,8 +91,8 @@ func TestObjections(t *testing.T) {
 			why: "All taints have to be tolerated.", pod: world.Pod{Tolerations: []world.Toleration{{Key: "gpu", Exists: true}}},
 			at: node(func(at *fit.Place) { at.Taints = []world.Taint{gpu, {Key: "team", Effect: world.NoExecute}} }), want: []reason.Code{reason.Taint},
 		},
-		"SoftTaint": {why: "PreferNoSchedule refuses nobody.", at: node(func(at *fit.Place) { at.Taints = []world.Taint{{Key: "x", Effect: world.PreferNoSchedule}} })},
-		"Cordoned":  {why: "A cordoned node takes nobody.", at: node(func(at *fit.Place) { at.Cordoned = true }), want: []reason.Code{reason.Unschedulable}},
+		"SoftTaint": {why: "PreferNoSchedule refuses no pod.", at: node(func(at *fit.Place) { at.Taints = []world.Taint{{Key: "x", Effect: world.PreferNoSchedule}} })},
+		"Cordoned":  {why: "A cordoned node takes no pod.", at: node(func(at *fit.Place) { at.Cordoned = true }), want: []reason.Code{reason.Unschedulable}},
 		"Leaving":   {why: "Nor does one that goes away.", at: node(func(at *fit.Place) { at.Deleting = true }), want: []reason.Code{reason.Deleting}},
 		"Selector":  {why: "The selector asks for another zone.", pod: world.Pod{NodeSelector: label.SetOf(label.Is("zone", "b"))}, at: node(nil), want: []reason.Code{reason.Label}},
 		"TermsAreAlternatives": {

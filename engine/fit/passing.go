@@ -14,7 +14,7 @@ const (
 	maxFormingOutageSeconds = 300
 
 	// maxBlinkSeconds is how many seconds a complete machine may be out of reach before
-	// pods that were meant for it are planned for anew, and how long its node may be
+	// pods that were meant for it are planned for again, and how long its node may be
 	// told of later than its claim.
 	maxBlinkSeconds = 60
 )

@@ -14,7 +14,7 @@ type Place struct {
 	Planned  bool              // it has no name of its own yet, so no pod can ask for it by name
 	Labels   map[string]string // that it has
 	Open     label.Set         // labels that are not settled yet, and what they may become
-	Sealed   bool              // the seller of machines settles them, not the pods put there
+	Sealed   bool              // the cloud settles them, not the pods put there
 	Taints   []world.Taint     // that count; those that go away by themselves are left out
 	Cordoned bool
 	Deleting bool

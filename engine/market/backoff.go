@@ -117,7 +117,7 @@ func BackoffWhy(x *world.Backoff, at int64) *reason.Why {
 		why.Hint = "see what keeps the pod off that node"
 	default:
 		why.Detail = fmt.Sprintf("the last %d nodes asked for the pod came to nothing, the last: %s; the next is asked for %s", x.Times, x.Why, until)
-		why.Hint = "remove the cause; making the pod anew or editing its pool ends the wait"
+		why.Hint = "remove the cause; recreating the pod or editing its pool ends the wait"
 	}
 	return why
 }

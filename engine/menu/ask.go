@@ -59,7 +59,7 @@ func (k *Writer) Ask(b *packing.Bin) plan.Ask {
 // sold is the offer that the bin's machine is expected to be. That is the one
 // the packing planned, but for pools with minValues and limits: these book the
 // largest type of the menu, so that whatever is sold stays within them, and the
-// seller takes the cheapest.
+// cloud takes the cheapest.
 func (k *Writer) sold(b *packing.Bin, hosts market.Set) int {
 	planned := &k.Market.Offers[b.Offer]
 	best := b.Offer
@@ -75,7 +75,7 @@ func (k *Writer) sold(b *packing.Bin, hosts market.Set) int {
 	return best
 }
 
-// menuOffers are the offers among which the seller may choose.
+// menuOffers are the offers among which the cloud may choose.
 func (k *Writer) menuOffers(b *packing.Bin) (hosts market.Set, zones, kinds []string) {
 	hosts = k.Hosting(b)
 	k.Market.KeepAlike(hosts, b.Offer, false)

@@ -12,7 +12,7 @@ import (
 	"github.com/tenon-sh/tenon/engine/plan"
 )
 
-// maxMenuSize is the length of a menu that the seller of machines accepts.
+// maxMenuSize is the length of a menu that the cloud accepts.
 const maxMenuSize = 60
 
 // Writer writes planned machines as machines to be bought.

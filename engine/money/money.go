@@ -30,7 +30,7 @@ func Of(units float64) (Micro, bool) {
 // Hundred is a hundred units of the currency.
 const Hundred Micro = 100 * perUnit
 
-// Parse reads an amount as sellers write it: "0.0960000000". It is false for what
+// Parse reads an amount as clouds write it: "0.0960000000". It is false for what
 // is no amount that is read, see Of.
 func Parse(text string) (Micro, bool) {
 	units, err := strconv.ParseFloat(strings.TrimSpace(text), 64)
@@ -115,5 +115,5 @@ func (m Micro) PerHour(currency string) string { return m.Text(currency) + "/h" 
 // Fixed writes the number alone, with so many digits behind the point.
 func (m Micro) Fixed(digits int) string { return strconv.FormatFloat(m.Units(), 'f', digits, 64) }
 
-// Decimal writes all digits and no currency, as sellers do: "0.096000".
+// Decimal writes all digits and no currency, as clouds do: "0.096000".
 func (m Micro) Decimal() string { return fmt.Sprintf("%d.%06d", m/perUnit, m%perUnit) }

@@ -117,7 +117,7 @@ func TestOpenings(t *testing.T) {
 			"a", "",
 		},
 		"Together": {
-			"Machines of one zone share what it lags by; who has joined first opens first.", 10,
+			"Machines of one zone share what it lags by; the one that joined first opens first.", 10,
 			map[string]machine{"a1": {zone: "a", joined: 9, pods: "x"}, "a2": {zone: "a", joined: 8, pods: "x"}, "b": {zone: "b", pods: "x"}},
 			"a2", "a1",
 		},

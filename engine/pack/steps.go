@@ -46,7 +46,7 @@ func (k *packer) expel() {
 const maxTrimRounds = 4
 
 // pack makes one packing: it places all pods at once, or those of each priority before those of a lower one, and in each
-// first those that keep away from others. Then it is mended: what could not be bound is placed anew before and after
+// first those that keep away from others. Then it is mended: what could not be bound is placed again before and after
 // machines become cheaper, as often as that leaves room within limits, and pods change places with those that open later.
 func pack(w *world.World, o packing.Options, m ordering) *packer {
 	p := &exact.Placer{Packing: packing.New(w, o)}

@@ -135,7 +135,7 @@ func enterMachines(k *Packing) {
 			b.Free[i] = at.Free.Value(d)
 		}
 		k.Counters.Room(at, b.Free)
-		inhabit(k, m, b.Node)
+		enterPods(k, m, b.Node)
 		if m.Whole() {
 			k.Existing = append(k.Existing, b)
 		} else {
@@ -145,8 +145,8 @@ func enterMachines(k *Packing) {
 	k.Existing = append(k.Existing, others...)
 }
 
-// inhabit enters the pods that run on a machine, as far as they stay there.
-func inhabit(k *Packing, m *world.Place, node int) {
+// enterPods enters the pods that run on a machine, as far as they stay there.
+func enterPods(k *Packing, m *world.Place, node int) {
 	switch {
 	case !k.Ledger.Counts():
 	case !m.Deleting():

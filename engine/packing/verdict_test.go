@@ -34,7 +34,7 @@ func made(t *testing.T, pods []world.Pod, more ...func(*world.Builder) error) *w
 	return b.Snapshot(1000)
 }
 
-// Pods that nobody can place have their verdict at once, and what is no pod to place has none.
+// Pods that cannot be placed have their verdict at once, and what is no pod to place has none.
 func TestAdmit(t *testing.T) {
 	lost := world.DeviceClaim{Key: world.Key{Name: "gpu"}, Problem: world.DeviceProblem{Code: reason.Claims, Detail: "there is no such claim"}}
 	for name, tc := range map[string]struct {
@@ -102,7 +102,7 @@ func TestLeaves(t *testing.T) {
 	}{
 		"Plain":      {"It is evicted.", world.Pod{}, nil, true},
 		"Daemon":     {"It is not created elsewhere.", world.Pod{DaemonSet: "log"}, nil, false},
-		"Claims":     {"Nobody knows where it could run.", world.Pod{Claims: true}, nil, false},
+		"Claims":     {"It is not known where it could run.", world.Pod{Claims: true}, nil, false},
 		"Forbids":    {"It is never evicted.", world.Pod{Disruption: world.PodDisruption{Forbidden: true}}, nil, false},
 		"ForNow":     {"Not for now.", world.Pod{Started: 900, Disruption: world.PodDisruption{ForbiddenFor: 101}}, nil, false},
 		"NoLonger":   {"It was not, until now.", world.Pod{Started: 900, Disruption: world.PodDisruption{ForbiddenFor: 100}}, nil, true},

@@ -15,7 +15,7 @@ type BackResult struct {
 	Digest   string        `json:"digest"`
 	Currency string        `json:"currency,omitempty"`
 	Cost     float64       `json:"hourlyCost"`
-	Bound    float64       `json:"lowerBound"`      // what machines for the pods that could move would cost at least, all bought anew
+	Bound    float64       `json:"lowerBound"`      // what machines for the pods that could move would cost at least, all of them new
 	Now      BackSum       `json:"now"`             // of the commands that may start now
 	Possible BackSum       `json:"possible"`        // of all commands
 	Commands []BackCommand `json:"commands"`        // those that have begun first, then those that may start now

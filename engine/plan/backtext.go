@@ -77,7 +77,7 @@ func (t *backText) summary() {
 		t.printf("%d of them may go now: that saves %s an hour (%s) and moves %s.\n", now, t.money(p.Saving()), share(p.Saving(), p.Price), amount.Count(p.Moved(), "pod"))
 	}
 	if p.Least > 0 && after >= p.Least {
-		t.printf("What is left then costs %s; machines for these pods cost %s at least, all bought anew.\n", t.money(after), t.money(p.Least))
+		t.printf("What is left then costs %s; new nodes for these pods would cost %s at least.\n", t.money(after), t.money(p.Least))
 	}
 }
 

@@ -45,7 +45,7 @@ func TestFurtherPoolsThatAreAlikeChangeNothing(t *testing.T) {
 	})
 }
 
-// bought is what a plan buys, and who finds no place.
+// bought is what a plan buys, and which pods find no place.
 func bought(p plan.Plan) (out struct {
 	New     []plan.Ask
 	Refused []world.Key

@@ -28,7 +28,7 @@ func tell(t *rapid.T, lines []string) *world.World {
 	return s.World()
 }
 
-// Every plan can be bound by kube-scheduler in some order, keeps all limits, and refuses nobody who would find a place.
+// Every plan can be bound by kube-scheduler in some order, keeps all limits, and refuses no pod that would find a place.
 func TestPlanIsValid(t *testing.T) {
 	for name, o := range map[string]provision.Options{"Fast": {}, "Exact": {ExactOnly: true}} {
 		t.Run(name, func(t *testing.T) {
@@ -173,7 +173,7 @@ func TestRefusalsCostNothingWhereThereAreNone(t *testing.T) {
 }
 
 // A plan that is being carried out is left alone: looked at again, with its
-// machines on their way or started, it buys nothing and refuses nobody.
+// machines on their way or started, it buys nothing and refuses no pod.
 func TestPlanIsKept(t *testing.T) {
 	chance.Check(t, func(t *rapid.T) {
 		lines := enginetest.ChargedLines().Draw(t, "lines")

@@ -1,4 +1,4 @@
-// Package repair mends a packing once all pods have been placed: what cannot be bound is placed anew, and machines become cheaper ones.
+// Package repair mends a packing once all pods have been placed: what cannot be bound is placed again, and machines become cheaper ones.
 package repair
 
 import (

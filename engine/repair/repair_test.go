@@ -53,7 +53,7 @@ func TestVerify(t *testing.T) {
 			Want: "small a on-demand: db-0 db-1\nsmall b on-demand: web",
 		},
 		"NotBoundFirstByPriority": {
-			Why:   "That it comes first in the queue makes no difference: the others may run already when it is made anew.",
+			Why:   "That it comes first in the queue makes no difference: the others may run already when it is recreated.",
 			World: append(zones, "pod db x2 cpu=500m app=db select=zone:a", "pod web cpu=500m priority=9 spread=zone:1:of=db"),
 			Start: func(t testing.TB, k *packing.Packing) {
 				t.Helper()

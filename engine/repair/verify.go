@@ -7,7 +7,7 @@ import (
 	"github.com/tenon-sh/tenon/engine/packing"
 )
 
-// maxVerifyRounds is how often pods that could not be bound are all placed anew, before
+// maxVerifyRounds is how often pods that could not be bound are all placed again, before
 // each is tried by itself.
 const maxVerifyRounds = 3
 
@@ -16,7 +16,7 @@ const maxSingleTries = 100
 
 // Verify replays all placements as if every planned machine were there and
 // kube-scheduler bound the pods one by one, in an order in which it can. Pods
-// it would not bind are placed anew; what still has no place then is refused.
+// it would not bind are placed again; what still has no place then is refused.
 func (k *Repairer) Verify() {
 	if !k.Ledger.Counts() {
 		return

@@ -78,7 +78,7 @@ func (k *Searcher) Bound() money.Micro {
 	if k.Proof.forced && !on.moved && !slices.ContainsFunc(k.Unplaced, func(x *packing.Pod) bool { return x.Proven }) {
 		return k.Proof.bound
 	}
-	free, ok := k.anew(on, false)
+	free, ok := k.onNewMachines(on, false)
 	if !ok {
 		return 0
 	}
@@ -89,7 +89,7 @@ func (k *Searcher) Bound() money.Micro {
 // SpendBound is what these pods cost at least with the charge for each machine, which is what plans make small, within limits and
 // in the order of pools.
 func (k *Searcher) SpendBound() money.Micro {
-	free, ok := k.anew(k.onNew(), true)
+	free, ok := k.onNewMachines(k.onNew(), true)
 	if !ok {
 		return 0
 	}
@@ -98,9 +98,9 @@ func (k *Searcher) SpendBound() money.Micro {
 	return money.Micro(solve.Spend(free, int64(packing.Weight(k.Packing))))
 }
 
-// anew is the problem of placing on new machines the pods that are there, in all the ways they might have gone, or in those that
+// onNewMachines is the problem of placing on new machines the pods that are there, in all the ways they might have gone, or in those that
 // keep the order of pools; false if for some nothing is on sale.
-func (k *Searcher) anew(on onNew, ordered bool) (solve.Problem, bool) {
+func (k *Searcher) onNewMachines(on onNew, ordered bool) (solve.Problem, bool) {
 	free := k.Proof.Free
 	items := map[*packing.Class][]placedItem{}
 	shares := map[spread.Share][]int{}

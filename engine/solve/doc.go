@@ -22,7 +22,7 @@
 //	unit.go      its prices a unit, and which kinds of hosts matter at these
 //	climb.go     its prices, better from round to round
 //	fill.go      one host: item after item, such that what matters runs out at the same time
-//	greedy.go    all hosts: the one that holds most for its price, again and again, at prices found anew as items get fewer
+//	greedy.go    all hosts: the one that holds most for its price, again and again, at prices found again as items get fewer
 //	mix.go       another start: the relaxation's mix of hosts, all opened at once, and every item where free room points its way
 //	fullest.go   the load of a host that is worth most, in whole items
 //	master.go    the linear program of patterns, a pattern being what one host holds
@@ -37,7 +37,7 @@
 //
 // Three rules make the greedy search good. No host takes more than its fair share of a class while others could fill it, so that
 // convenient items do not run out first and leave the awkward ones alone. Each pick leaves least room unused in proportion to
-// what it is worth, so that a host runs out of everything at once. And prices are found anew whenever a twentieth of the worth is
+// what it is worth, so that a host runs out of everything at once. And prices are found again whenever a twentieth of the worth is
 // placed, so that what was neglected becomes precious before it is too late.
 //
 // Classes of many items cost no more than classes of few: a filling is repeated on as many hosts as it fits.

@@ -105,7 +105,7 @@ func (k *packer) bestHost(p *pricing, st style, capped []int32, budgets []int64,
 }
 
 // bestOf is bestHost among hosts whose price times the number of hosts demanded is at most the given limit; below 0 is no limit.
-// A host's ratio rarely grows while items get fewer, so only hosts that were better last time are looked at anew.
+// A host's ratio rarely grows while items get fewer, so only hosts that were better last time are looked at again.
 func (k *packer) bestOf(p *pricing, st style, budgets []int64, worth, limit float64) int32 {
 	for _, h := range p.hosts {
 		k.fresh[h] = overdrawn(k.m.hosts[h].draws, budgets, 1) || limit >= 0 && float64(k.m.hosts[h].price)*k.crowd.hosts[h] > limit

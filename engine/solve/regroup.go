@@ -10,7 +10,7 @@ import (
 // emptied all can be chosen at once instead: so many that have room enough together and cost less, whatever each of them is worth by
 // itself. What does not fit when they are filled goes into free room elsewhere.
 
-// maxRegrouped is how many emptied hosts are chosen anew together at most.
+// maxRegrouped is how many emptied hosts are chosen again together at most.
 const maxRegrouped = 4
 
 // regroup places what is left on hosts chosen together, and returns them and what they cost; not ok if it found none that cost less.

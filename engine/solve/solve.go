@@ -186,18 +186,18 @@ func (s *search) prove(a *Answer, placed []int, whole bool) {
 	}
 }
 
-// plain returns relaxations without the charge, one that goes on from the prices of the search and one that starts anew:
+// plain returns relaxations without the charge, one that goes on from the prices of the search and one that starts from nothing:
 // the ascent can get stuck, seldom twice.
 func (s *search) plain() [2]*fluid {
-	on, anew := newFluid(s.m, s.fluid.kinds, 0), newFluid(s.m, s.fluid.kinds, 0)
+	on, fresh := newFluid(s.m, s.fluid.kinds, 0), newFluid(s.m, s.fluid.kinds, 0)
 	copy(on.share, s.fluid.share)
 	copy(on.toll, s.fluid.toll)
 	for l, fee := range s.fluid.fee {
 		on.fee[l] = max(fee-float64(s.m.charge)/on.limits[l].cap, 0)
 	}
 	on.climb(100, 0.2, 0.02)
-	anew.ascend()
-	return [2]*fluid{on, anew}
+	fresh.ascend()
+	return [2]*fluid{on, fresh}
 }
 
 // pressed reports whether caps demand more hosts than amounts do.

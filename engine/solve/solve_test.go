@@ -96,7 +96,7 @@ func TestAttainable(t *testing.T) {
 		"All":     {why: "Small items fill what large ones leave.", needs: []int64{100, 1500}, room: 1990, want: 1900},
 		"Tight":   {why: "What is filled to the brim stays as it is.", needs: []int64{7}, room: 21, want: 21},
 		"Far":     {why: "Beyond the table only what divides all needs counts.", needs: []int64{4, 6}, room: 1_000_001, want: 1_000_000},
-		"Without": {why: "Nothing is known of a dimension that nobody needs.", needs: []int64{0}, room: 5, want: 5},
+		"Without": {why: "Nothing is known of a dimension that no item needs.", needs: []int64{0}, room: 5, want: 5},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {

@@ -52,7 +52,7 @@ func TestAllows(t *testing.T) {
 			runs: []*world.Pod{runs("x"), runs("x"), nil}, want: [3]bool{false, false, true},
 		},
 		"SpreadOfOthers": {
-			why:  "Who is not counted itself may go where the skew is as large as allowed.",
+			why:  "A pod that is not counted itself may go where the skew is as large as allowed.",
 			pod:  self(func(p *world.Pod) { p.Spread = []world.Spread{{Key: label.Zone, MaxSkew: 1, Selector: picks("y")}} }),
 			runs: []*world.Pod{runs("y"), nil, nil}, want: [3]bool{true, true, true},
 		},

@@ -13,7 +13,7 @@ import (
 	"github.com/tenon-sh/tenon/engine/world"
 )
 
-// model is kube-scheduler's rules about other pods, said as plainly as they can be: nothing is kept, all is counted anew.
+// model is kube-scheduler's rules about other pods, said as plainly as they can be: nothing is kept, all is counted again.
 type model struct {
 	places []*fit.Place
 	on     [][]*world.Pod // the pods of each place

@@ -63,7 +63,7 @@ func (l *Ledger) Clings(s *PodInfo) (clings, others bool) {
 	return clings || len(s.exclusive) > 0, others
 }
 
-// Rank orders classes by whom they depend on. Pods that all have to go onto one
+// Rank orders classes by the classes they depend on. Pods that all have to go onto one
 // machine find it first; pods that are spread among others, or want the company
 // of others, comes after them; those that want it on the same machine come last.
 func (l *Ledger) Rank(s *PodInfo) int {

@@ -5,7 +5,7 @@ import "github.com/tenon-sh/tenon/engine/world"
 // Watch makes known the terms by which pods that run keep others away, as far as
 // they may keep away one of those that wait: no others have to be counted for them.
 func (l *terms) Watch(required []*world.PodTerm, waiting []*world.Pod) {
-	who := waitingByLabel{pods: waiting, by: map[string]map[string][]*world.Pod{}}
+	pending := waitingByLabel{pods: waiting, by: map[string]map[string][]*world.Pod{}}
 	idle := map[string]bool{} // terms that concern no waiting pod
 	for _, t := range required {
 		if _, known := l.owned[t]; known {
@@ -17,7 +17,7 @@ func (l *terms) Watch(required []*world.PodTerm, waiting []*world.Pod) {
 		case known:
 		case idle[string(l.text)]:
 			g = none
-		case l.concerns(t, &who):
+		case l.concerns(t, &pending):
 			g = l.enlistAntiAffinity(*t)
 		default:
 			idle[string(l.text)] = true
@@ -51,14 +51,14 @@ type waitingByLabel struct {
 const maxPodsAsked = 50
 
 // concerns reports whether the term may match a waiting pod.
-func (l *terms) concerns(t *world.PodTerm, who *waitingByLabel) bool {
+func (l *terms) concerns(t *world.PodTerm, pending *waitingByLabel) bool {
 	r := filedBy([]world.PodTerm{*t})
 	if r == nil {
 		return true
 	}
 	looked := 0
 	for _, v := range r.Values {
-		for _, p := range who.with(r.Key, v) {
+		for _, p := range pending.with(r.Key, v) {
 			if looked++; looked > maxPodsAsked || t.Selector.Match(p.Labels) && l.reaches(t, p.Namespace) {
 				return true
 			}

@@ -12,7 +12,7 @@ import (
 	"github.com/tenon-sh/tenon/engine/world"
 )
 
-// Watching only what concerns those who wait changes no answer about them.
+// Watching only what concerns the pending pods changes no answer about them.
 func TestWatchIsEnough(t *testing.T) {
 	chance.Check(t, func(t *rapid.T) {
 		namespaces := []*world.Namespace{{Name: "d", Labels: map[string]string{"team": "d"}}, {Name: "e", Labels: map[string]string{"team": "e"}}}

@@ -108,7 +108,7 @@ func where(s Side) map[string]string {
 	}
 	for _, a := range s.Plan.Asks() {
 		for _, k := range a.Pods {
-			m[k.String()] = anew + kind(a)
+			m[k.String()] = aNew + kind(a)
 		}
 	}
 	for _, f := range slices.Concat(s.Plan.Filled, s.Plan.Held) {
@@ -201,15 +201,15 @@ func (d Difference) Text(wide bool) string {
 	return b.String()
 }
 
-// anew is how the place of a pod begins that is a new node.
-const anew = "a new "
+// aNew is how the place of a pod begins that is a new node.
+const aNew = "a new "
 
 // nowhere is the place of a pod that is not there.
 const nowhere = "not there"
 
 // between reports whether the pods go from one new node to another, or come with it.
 func (m Move) between() bool {
-	return strings.HasPrefix(m.To, anew) && (m.From == nowhere || strings.HasPrefix(m.From, anew))
+	return strings.HasPrefix(m.To, aNew) && (m.From == nowhere || strings.HasPrefix(m.From, aNew))
 }
 
 func signed(n int) string {

@@ -92,7 +92,7 @@ func TestChanges(t *testing.T) {
 			see: func(w *world.World) string { return fmt.Sprint(len(w.Places()), len(w.Pools()), len(w.Waiting())) }, want: "0 0 3",
 		},
 		"Anew": {
-			why: "Pools stay when all is bought anew.", change: suppose.Anew,
+			why: "Pools stay when all nodes are to be new.", change: suppose.Anew,
 			see: func(w *world.World) string { return fmt.Sprint(len(w.Places()), len(w.Pools()), len(w.Waiting())) }, want: "0 1 3",
 		},
 		"More": {

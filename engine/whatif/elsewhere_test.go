@@ -54,7 +54,7 @@ func without(w *world.World, p *world.Place, ended []*world.Pod) *world.World {
 	return b.Snapshot(w.At())
 }
 
-// Where the pods of a machine go, they can; who finds no place would not be taken
+// Where the pods of a machine go, they can; a pod that finds no place would not be taken
 // anywhere; and a machine goes if all of its pods find one.
 func TestMovesAreValid(t *testing.T) {
 	chance.Check(t, func(t *rapid.T) {
@@ -79,7 +79,7 @@ func TestMovesAreValid(t *testing.T) {
 	})
 }
 
-// told is a plan that says where pods are moved, and who finds no place.
+// told is a plan that says where pods are moved, and which find no place.
 func told(moves []whatif.Move, homeless []*world.Pod) plan.Plan {
 	p := plan.Plan{Waiting: len(moves) + len(homeless)}
 	for _, m := range moves {

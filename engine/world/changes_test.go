@@ -78,7 +78,7 @@ func TestChangesLeadFromOneWorldToTheNext(t *testing.T) {
 	})
 }
 
-// Between Worlds that hold the same there is nothing to tell, whoever made them; of a catalogue only what is otherwise is.
+// Between Worlds that hold the same there is nothing to tell, however they were made; of a catalogue only what is otherwise is.
 func TestLittleIsTold(t *testing.T) {
 	told := func(a, b world.Catalog) string {
 		t.Helper()

@@ -16,7 +16,7 @@ func TestExotic(t *testing.T) {
 		want  bool
 	}{
 		"Plain":     {"Nothing makes it dear.", world.Shape{Labels: size("xlarge"), Capacity: amount.Of(amount.Entry{Name: amount.CPU, Value: 4})}, false},
-		"Metal":     {"It takes long to start and nobody asked for it.", world.Shape{Labels: size("metal")}, true},
+		"Metal":     {"It takes long to start and no pod asked for it.", world.Shape{Labels: size("metal")}, true},
 		"MetalSize": {"Some sizes of bare metal have a number.", world.Shape{Labels: size("metal-24xl")}, true},
 		"GPU":       {"It is there for what needs a GPU.", world.Shape{Capacity: amount.Of(amount.Entry{Name: "nvidia.com/gpu", Value: 1})}, true},
 		"NoGPU":     {"Karpenter goes by capacity, and there is none.", world.Shape{Capacity: amount.Of(amount.Entry{Name: "nvidia.com/gpu"})}, false},

@@ -31,7 +31,7 @@ const (
 type TemplateID string
 
 // For names the catalogue of the template as one pool sees it, where that is
-// not what the seller says: its price or capacity was corrected.
+// not what the cloud says: its price or capacity was corrected.
 func (t TemplateID) For(p PoolID) TemplateID {
 	return t + "@" + TemplateID(p.Kind) + "/" + TemplateID(p.Name)
 }

@@ -25,10 +25,10 @@ func comparePlaceKey(a, b placeKey) int {
 
 func comparePlace(p *Place, name string) int { return strings.Compare(p.Name(), name) }
 
-// manyJoined is how many nodes and claims have to change for all places to be joined anew, if they are an eighth of all.
+// manyJoined is how many nodes and claims have to change for all places to be joined again, if they are an eighth of all.
 const manyJoined = 64
 
-// settlePlaces brings the joined machines up to date. Only those are joined anew that something has changed for.
+// settlePlaces brings the joined machines up to date. Only those are joined again that something has changed for.
 func (b *Builder) settlePlaces() {
 	wereClaims := b.claims.settled
 	nodes, changedNodes := b.nodes.settle()
@@ -45,8 +45,8 @@ func (b *Builder) settlePlaces() {
 			r.nodes[name] = true
 		}
 		for _, name := range changedClaims {
-			r.stir(find(wereClaims, name, b.claims.key, strings.Compare))
-			r.stir(b.claims.find(name))
+			r.noteChanged(find(wereClaims, name, b.claims.key, strings.Compare))
+			r.noteChanged(b.claims.find(name))
 		}
 		r.rejoin()
 	}

@@ -6,19 +6,19 @@ type rejoining struct {
 	nodes, claims map[string]bool
 }
 
-// stir notes what a claim is, or was, joined with by what it says.
-func (r *rejoining) stir(c *Claim) {
+// noteChanged notes what a claim is, or was, joined with by what it says.
+func (r *rejoining) noteChanged(c *Claim) {
 	if c == nil {
 		return
 	}
 	r.claims[c.Name] = true
-	for n := range r.mates(c) {
+	for n := range r.nodesOf(c) {
 		r.nodes[n.Name] = true
 	}
 }
 
-// mates yields the nodes that might be the claim's.
-func (b *Builder) mates(c *Claim) func(yield func(*Node) bool) {
+// nodesOf yields the nodes that might be the claim's.
+func (b *Builder) nodesOf(c *Claim) func(yield func(*Node) bool) {
 	return func(yield func(*Node) bool) {
 		if n := b.nodes.find(c.Node); n != nil && !yield(n) {
 			return
@@ -36,8 +36,8 @@ func (b *Builder) mates(c *Claim) func(yield func(*Node) bool) {
 	}
 }
 
-// mate is the claim of a node, as matcher finds it.
-func (b *Builder) mate(n *Node) *Claim {
+// claimOf is the claim of a node, as matcher finds it.
+func (b *Builder) claimOf(n *Node) *Claim {
 	if c := b.claims.find(n.Claim); c != nil {
 		return c
 	}
@@ -50,7 +50,7 @@ func (b *Builder) mate(n *Node) *Claim {
 	return nil
 }
 
-// rejoin joins them anew. A place that would come out as it was is kept.
+// rejoin joins them again. A place that would come out as it was is kept.
 func (r *rejoining) rejoin() {
 	for name := range r.nodes {
 		key := placeKey{name: name}
@@ -63,7 +63,7 @@ func (r *rejoining) rejoin() {
 			r.replace(key, was, nil)
 			continue
 		}
-		c := r.mate(n)
+		c := r.claimOf(n)
 		if c != nil {
 			r.claims[c.Name] = true
 		}
@@ -88,8 +88,8 @@ func (r *rejoining) replace(key placeKey, was, is *Place) {
 
 // joined reports whether a node is the claim's.
 func (b *Builder) joined(c *Claim) bool {
-	for n := range b.mates(c) {
-		if b.mate(n) == c {
+	for n := range b.nodesOf(c) {
+		if b.claimOf(n) == c {
 			return true
 		}
 	}

@@ -1,6 +1,6 @@
 // Package annotation writes and reads what claims and nodes keep, as text, of the decisions they come from.
 //
-// A process that begins anew counts on the same as the one before, because
+// A process that begins again counts on the same as the one before, because
 // objects say what they are for. What cannot be read says nothing.
 package annotation
 

@@ -153,7 +153,7 @@ func finalizer(t *testing.T, c client.Client) error {
 	return nil
 }
 
-// Who deletes one object does not delete another of its name.
+// Deleting one object does not delete another of its name.
 func otherUID(t *testing.T, c client.Client) error {
 	o, err := claim(t, c, "other-uid")
 	if err != nil {
@@ -168,7 +168,7 @@ func otherUID(t *testing.T, c client.Client) error {
 
 // What is not there cannot be changed.
 func gone(t *testing.T, c client.Client) error {
-	o := &v1.NodeClaim{ObjectMeta: metav1.ObjectMeta{Name: "law-nobody"}}
+	o := &v1.NodeClaim{ObjectMeta: metav1.ObjectMeta{Name: "law-absent"}}
 	_, patched := loop.Merge(t.Context(), c, o, func(o *v1.NodeClaim) { o.Labels = map[string]string{"law": "x"} })
 	for _, err := range []error{patched, c.Delete(t.Context(), o), c.Get(t.Context(), client.ObjectKeyFromObject(o), o)} {
 		if !apierrors.IsNotFound(err) {

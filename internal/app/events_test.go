@@ -74,7 +74,7 @@ func tell(events *loop.Events, pods int) {
 	}
 }
 
-// An API server that throttles and fails now and then still hears of every pod, and whoever tells does not wait for it.
+// An API server that throttles and fails now and then still hears of every pod, and the caller does not wait for it.
 func TestThousandsOfPodsAreTold(t *testing.T) {
 	const pods = 4000
 	w := &writer{open: make(chan struct{}), told: map[string]int{}, refuse: func(call int) int {
@@ -89,7 +89,7 @@ func TestThousandsOfPodsAreTold(t *testing.T) {
 		return 0
 	}}
 	events := speak(t, w)
-	tell(events, pods) // the API server answers nobody yet
+	tell(events, pods) // the API server does not answer yet
 	close(w.open)
 	kubetest.Within(t, time.Minute, func() error {
 		w.mu.Lock()

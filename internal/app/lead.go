@@ -148,7 +148,7 @@ func (d fencedDriver) Terminate(ctx context.Context, ids []cloud.MachineID) []er
 }
 
 // replaced ends the program when another acts in its place: what it has begun
-// is not its own any more, and it starts anew as one that waits.
+// is not its own any more, and it starts again as one that waits.
 func replaced(lock *lead.Lock) onEveryReplica {
 	return func(ctx context.Context) error {
 		select {

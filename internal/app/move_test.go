@@ -62,7 +62,7 @@ func spread(d *appsv1.Deployment, otherwise corev1.UnsatisfiableConstraintAction
 	}}
 }
 
-// replaced waits until none of the claims is left, others are, and nobody is meant to go.
+// replaced waits until none of the claims is left, others are, and none is meant to go.
 func (h fixture) replaced(t *testing.T, before []v1.NodeClaim) (after []v1.NodeClaim) {
 	t.Helper()
 	kubetest.Within(t, 2*time.Minute, func() error {

@@ -18,7 +18,7 @@ import (
 var errShadow = errors.New("shadow mode: this program may only look")
 
 // shadowed is a Config of a controller that cannot act: it takes part in no election
-// on who leads, and whatever would change something is refused at the door.
+// on which replica leads, and every call that would change something is refused.
 func shadowed(c Config) Config {
 	c.Settings.LeaderElection, c.Settings.WebhookPort = false, 0
 	c.Kubernetes = rest.CopyConfig(c.Kubernetes)

@@ -111,7 +111,7 @@ func TestShadow(t *testing.T) {
 		t.Error(err)
 	}
 
-	for _, want := range []string{"would buy a node", "what the nodes of pools cost, and what they would if bought anew"} {
+	for _, want := range []string{"would buy a node", "what the nodes of all pools cost, and what new nodes for all pods would"} {
 		if len(d.told(want)) == 0 {
 			t.Errorf("it does not say %q", want)
 		}

@@ -181,7 +181,7 @@ func TestFabricAdapters(t *testing.T) {
 			return out
 		}
 		if got := kinds(ask("none", "c5n.18xlarge", 0)); slices.Contains(got, "efa") {
-			t.Errorf("nobody asked for an adapter: %v", got)
+			t.Errorf("no adapter was asked for: %v", got)
 		}
 		if diff := cmp.Diff([]string{"efa"}, kinds(ask("one", "c5n.18xlarge", 1))); diff != "" {
 			t.Error(diff)

@@ -34,7 +34,7 @@ func TestRequirementsOfOrders(t *testing.T) {
 			want: func(i market.Instance) bool { return i.ZoneID == "usw2-az3" },
 		},
 		"UnknownZoneID": {why: "A zone that the class has no subnet in is not sold.", change: in("topology.k8s.aws/zone-id", "euw1-az1"), none: true},
-		"Reservation":   {why: "Nobody reserved anything.", change: in("karpenter.k8s.aws/capacity-reservation-id", "cr-1"), none: true},
+		"Reservation":   {why: "Nothing is reserved.", change: in("karpenter.k8s.aws/capacity-reservation-id", "cr-1"), none: true},
 		"Dedicated": {
 			why: "Only hardware of one's own will do.", change: in("karpenter.k8s.aws/instance-tenancy", "dedicated"),
 			want: func(i market.Instance) bool { return i.Data.Placement.Tenancy == "dedicated" },
@@ -61,9 +61,9 @@ func TestRequirementsOfOrders(t *testing.T) {
 			},
 			want: func(i market.Instance) bool { return i.Type == "p5e.48xlarge" },
 		},
-		"PreviewUnpriced": {why: "Where nobody has a price for it, it would be bought as if it cost nothing.", change: preview, none: true},
+		"PreviewUnpriced": {why: "Where it has no price, it would be bought as if it cost nothing.", change: preview, none: true},
 		"NoMenu": {
-			why: "Without a menu nobody asked for accelerators.", change: free,
+			why: "Without a menu no accelerators were asked for.", change: free,
 			want: func(i market.Instance) bool { return !strings.HasPrefix(i.Type, "g5") },
 		},
 		"OnlyAccelerators": {

@@ -147,7 +147,7 @@ func TestPrices(t *testing.T) {
 		"Asked":       {why: "The market's own prices.", spotOwn: true},
 		"PricingDown": {why: "The price list is away; bundled prices are used and it is said.", deny: "GetProducts", failed: true, spotOwn: true},
 		"SpotDown":    {why: "So are spot prices.", deny: "DescribeSpotPriceHistory", failed: true},
-		"Isolated":    {why: "Nobody is asked for prices of on-demand.", isolated: true, spotOwn: true},
+		"Isolated":    {why: "Prices of on-demand are not asked for.", isolated: true, spotOwn: true},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {

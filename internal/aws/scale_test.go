@@ -94,7 +94,7 @@ func TestManySmallOrdersAreThrottledAndNotLost(t *testing.T) {
 	})
 }
 
-// The queue is emptied of ten thousand messages within a minute. What nobody
+// The queue is emptied of ten thousand messages within a minute. What no node
 // understands goes, what could not be handled comes again.
 func TestTenThousandNotices(t *testing.T) {
 	credentials(t)

@@ -9,7 +9,7 @@ import (
 	"github.com/tenon-sh/tenon/internal/sim/fault"
 )
 
-// What cannot be asked anew is used as it was, asked for again now and then and
+// What cannot be asked again is used as it was, asked for again now and then and
 // not at every launch, and told once: that it can be read again only when it can.
 func TestStaleShelf(t *testing.T) {
 	tests := map[string]struct {

@@ -106,7 +106,7 @@ func optionals() []*regexp.Regexp {
 	return out
 }
 
-// strangers are servers that nobody here has seen, and what of the law cannot be
+// strangers are servers that were never tried here, and what of the law cannot be
 // asked of them.
 func strangers() map[string]struct {
 	server *strange

@@ -62,7 +62,7 @@ func TestDryRuns(t *testing.T) {
 				if e := got.Broken[awsv1.ConditionValidationSucceeded]; e != nil {
 					reason = e.Reason
 					if !strings.Contains(e.Error(), "default") && !strings.Contains(e.Error(), "role") {
-						t.Errorf("%s Nobody is told what to do: %v", tc.why, e)
+						t.Errorf("%s It is not told what to do: %v", tc.why, e)
 					}
 				}
 				if reason != tc.reason || got.Tried != tc.tried || !strings.Contains(got.Without[awsv1.ConditionValidationSucceeded], tc.without) {

@@ -55,7 +55,7 @@ func (o *organisation) meets(name string) bool {
 }
 
 // A class is tried out as it would be launched, with all that an account's rules
-// may look at. Where they refuse it all the same, it is said who does and what to do.
+// may look at. Where they refuse it all the same, it is said which policy does and what to do.
 func TestRulesOfTheAccount(t *testing.T) {
 	credentials(t)
 	const denied = "You are not authorized to perform this operation. User: x is not authorized to perform: ec2:RunInstances with an explicit deny in a service control policy"

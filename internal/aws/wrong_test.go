@@ -18,7 +18,7 @@ import (
 	"github.com/tenon-sh/tenon/internal/sim/market"
 )
 
-// Whatever is wrong, whoever ordered is told what, and no machine runs that was
+// Whatever is wrong, the caller is told what, and no machine runs that was
 // not told of. What can be got over is.
 func TestWhatGoesWrong(t *testing.T) {
 	credentials(t)
@@ -192,7 +192,7 @@ func running(w *virtual) int {
 	return len(slices.DeleteFunc(all, func(i market.Instance) bool { return i.State.Gone() }))
 }
 
-// Outside of AWS nobody says which region it is: the message says how to.
+// Outside of AWS it is not known which region it is: the message says how to.
 func TestNoRegion(t *testing.T) {
 	for _, name := range []string{"AWS_REGION", "AWS_DEFAULT_REGION", "AWS_PROFILE"} {
 		t.Setenv(name, "")

@@ -39,7 +39,7 @@ func (k *Keyed[K]) Failed(key K, now time.Time) time.Time {
 	return e.until
 }
 
-// Renew notes a failure, and begins the wait for an earlier one anew if that lasts
+// Renew notes a failure, and begins the wait for an earlier one again if that lasts
 // still: it is the same failure, and goes on.
 func (k *Keyed[K]) Renew(key K, now time.Time) {
 	if e := k.by[key]; now.Before(e.until) {

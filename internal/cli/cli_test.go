@@ -30,7 +30,7 @@ func TestStatusAndStreams(t *testing.T) {
 		stdout, stderr string // must contain; empty: must be empty
 	}{
 		"Nothing": {
-			why:    "Who asks nothing is shown what he can ask.",
+			why:    "Without arguments the verbs are listed.",
 			status: verb.OK, stdout: "Usage:",
 		},
 		"Help": {
@@ -58,7 +58,7 @@ func TestStatusAndStreams(t *testing.T) {
 			args: []string{"version", "-o", "yaml"}, status: verb.Unusable, stderr: "must be one of text, json",
 		},
 		"TooMuch": {
-			why:  "An argument nobody reads is refused, not ignored.",
+			why:  "An argument that no verb reads is refused, not ignored.",
 			args: []string{"version", "now"}, status: verb.Unusable, stderr: `version takes no argument and got "now"`,
 		},
 		"Completion": {

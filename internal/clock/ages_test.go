@@ -22,7 +22,7 @@ func TestAges(t *testing.T) {
 		looks []look
 	}{
 		"Passes":  {"Without steps it is the time that has passed.", []look{{noon, noon, 0, 0}, {noon, noon.Add(time.Minute), time.Minute, time.Minute}}},
-		"Old":     {"Who comes later believes the clock.", []look{{noon, noon.Add(time.Hour), 0, time.Hour}, {noon, noon.Add(61 * time.Minute), time.Minute, 61 * time.Minute}}},
+		"Old":     {"One that comes later believes the clock.", []look{{noon, noon.Add(time.Hour), 0, time.Hour}, {noon, noon.Add(61 * time.Minute), time.Minute, 61 * time.Minute}}},
 		"Ahead":   {"The clock is set ahead by an hour: a second is a second.", []look{{noon, noon, 0, 0}, {noon, noon.Add(time.Hour + time.Second), time.Second, time.Second}}},
 		"Back":    {"The clock is set back by five minutes: nothing grows younger.", []look{{noon, noon.Add(time.Minute), 0, time.Minute}, {noon, noon.Add(-3 * time.Minute), time.Minute, 2 * time.Minute}}},
 		"Slept":   {"The computer slept for a night, in which nothing could be done.", []look{{noon, noon, 0, 0}, {noon, noon.Add(8 * time.Hour), 10 * time.Second, 10 * time.Second}}},

@@ -99,5 +99,5 @@ func (f *Followed) Heard(g Gap) {
 func (f *Followed) end() { f.once.Do(func() { close(f.lost) }) }
 
 // Lost is closed when one of the two clocks was set: what is waited for is by
-// neither any more, and only a Followed that begins anew is right again.
+// neither any more, and only a Followed that begins again is right again.
 func (f *Followed) Lost() <-chan struct{} { return f.lost }

@@ -11,13 +11,13 @@ import (
 	"github.com/tenon-sh/tenon/internal/cloud"
 )
 
-// seller is a driver whose class may be unusable.
-type seller struct {
+// fakeDriver is a driver whose class may be unusable.
+type fakeDriver struct {
 	cloud.Driver
 	err error
 }
 
-func (s *seller) Catalog(context.Context, cloud.Template) (world.Catalog, error) {
+func (s *fakeDriver) Catalog(context.Context, cloud.Template) (world.Catalog, error) {
 	return world.Catalog{Version: "1"}, s.err
 }
 
@@ -26,7 +26,7 @@ func (s *seller) Catalog(context.Context, cloud.Template) (world.Catalog, error)
 func TestUnusableClassIsWithdrawn(t *testing.T) {
 	now := time.Unix(1_000_000, 0)
 	var log []string
-	s := &seller{}
+	s := &fakeDriver{}
 	c := cloud.New(cloud.Config{
 		Driver: s, Now: func() time.Time { return now }, Attempts: 1,
 		Publish:  func(w world.Catalog) { log = append(log, "published "+string(w.Template)) },

@@ -257,7 +257,7 @@ func (c *Cloud) soldOut(ctx context.Context, orders []Order, out []Outcome) {
 // although it is there.
 const Unlisted = time.Minute
 
-// drawn has the catalogues of orders that drew from a reservation made anew,
+// drawn has the catalogues of orders that drew from a reservation made again,
 // before their claims are said to be launched: until then each counts as one
 // that will draw, and what is left must count it from then on. Other templates
 // may sell from the same reservation, and theirs follow.

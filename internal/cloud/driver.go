@@ -70,7 +70,7 @@ type Order struct {
 	Count        int
 	Requirements label.Set             // which offers will do: instance types, zones, capacity types
 	Menu         []string              // acceptable shapes, cheapest first
-	Prices       map[Offer]money.Micro // what offers cost for this pool, where that is not what the seller says: it is to prefer what is cheapest by these
+	Prices       map[Offer]money.Micro // what offers cost for this pool, where that is not what the cloud says: it is to prefer what is cheapest by these
 	Requests     amount.List           // what every machine must hold
 	Overlaid     amount.List           // what it must hold of resources that only NodeOverlays know
 	Labels       map[string]string     // for the machine's kubelet to register with

@@ -48,7 +48,7 @@ func (l *lists) note(asked time.Time, machines []Machine, err error) {
 
 // List returns every machine of this cluster as of since or later. Callers
 // share lists: however many ask for the same moment, the driver is asked once,
-// and when that fails it has failed for all who waited for it.
+// and when that fails it has failed for all callers that waited for it.
 func (c *Cloud) List(ctx context.Context, since time.Time) ([]Machine, error) {
 	machines, ok, before := c.lists.recent(since)
 	if ok {

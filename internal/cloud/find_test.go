@@ -49,7 +49,7 @@ func (s *slow) Find(ctx context.Context, ids []string) ([]cloud.Machine, error) 
 	return out, err
 }
 
-// Who waited for a list shares its failure: while a cloud does not answer, a
+// Callers that waited for a list share its failure: while a cloud does not answer, a
 // hundred callers are told so as soon as one is, and it is not asked by each in turn.
 func TestWhoWaitedForAListSharesItsFailure(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -60,7 +60,7 @@ func TestWhoWaitedForAListSharesItsFailure(t *testing.T) {
 		for range 100 {
 			wg.Go(func() {
 				if _, err := c.List(t.Context(), time.Now()); err == nil {
-					t.Error("nobody answered, and there is a list")
+					t.Error("the cloud did not answer, and there is a list")
 				}
 			})
 		}
@@ -75,7 +75,7 @@ func TestWhoWaitedForAListSharesItsFailure(t *testing.T) {
 	})
 }
 
-// A caller that is called off takes nobody else's list along.
+// A caller that is cancelled does not cancel the list of others.
 func TestACallerThatIsCalledOffHasNotFailedForOthers(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := &slow{takes: 10 * time.Second}
@@ -104,7 +104,7 @@ func TestACallerThatIsCalledOffHasNotFailedForOthers(t *testing.T) {
 }
 
 // What no list shows is asked for by its id before it is said to be gone, many
-// machines by few calls; and what nobody answers is not gone.
+// machines by few calls; and without an answer a machine is not gone.
 func TestGoneIsSaidOnlyWhenAskedByID(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := &slow{takes: time.Second}
@@ -131,7 +131,7 @@ func TestGoneIsSaidOnlyWhenAskedByID(t *testing.T) {
 		}
 		s.fail = errors.New("no answer")
 		if _, there, err := c.Find(t.Context(), "gone", since); err == nil || there {
-			t.Errorf("nobody answered, and the answer is %t, %v", there, err)
+			t.Errorf("the cloud did not answer, and the answer is %t, %v", there, err)
 		}
 	})
 }

@@ -107,11 +107,11 @@ func TestRefusalsAreRememberedForAWhile(t *testing.T) {
 }
 
 // Whatever is asked, a share stays one, does not depend on who was asked
-// beside, and an offer that nobody was refused is as the seller has it.
+// beside, and an offer that was not refused is as the cloud has it.
 func TestRefusalsProperty(t *testing.T) {
 	chance.Check(t, func(t *rapid.T) {
 		m := newMarket()
-		seller := m.last
+		asSold := m.last
 		refused := false
 		for range rapid.IntRange(0, 20).Draw(t, "asks") {
 			no := rapid.Bool().Draw(t, "refused")
@@ -123,11 +123,11 @@ func TestRefusalsProperty(t *testing.T) {
 			}
 		}
 		m.after(24 * time.Hour)
-		if diff := cmp.Diff(seller.Shapes, m.last.Shapes); diff != "" {
-			t.Fatalf("a day later -seller +told\n%s", diff)
+		if diff := cmp.Diff(asSold.Shapes, m.last.Shapes); diff != "" {
+			t.Fatalf("a day later -sold +told\n%s", diff)
 		}
 		if !refused && m.news > 1 {
-			t.Fatalf("nobody was refused, and %d catalogues were published", m.news)
+			t.Fatalf("nothing was refused, and %d catalogues were published", m.news)
 		}
 	})
 }

@@ -13,8 +13,8 @@ import (
 	"github.com/tenon-sh/tenon/internal/cloud"
 )
 
-// slowSeller answers the first question of a catalogue last.
-type slowSeller struct {
+// slowDriver answers the first question of a catalogue last.
+type slowDriver struct {
 	cloud.Driver
 
 	mu      sync.Mutex
@@ -22,7 +22,7 @@ type slowSeller struct {
 	dropped []world.TemplateID
 }
 
-func (s *slowSeller) Catalog(context.Context, cloud.Template) (world.Catalog, error) {
+func (s *slowDriver) Catalog(context.Context, cloud.Template) (world.Catalog, error) {
 	s.mu.Lock()
 	s.asked++
 	first := s.asked == 1
@@ -34,7 +34,7 @@ func (s *slowSeller) Catalog(context.Context, cloud.Template) (world.Catalog, er
 	return world.Catalog{Version: "new"}, nil
 }
 
-func (s *slowSeller) Drop(id world.TemplateID) { s.dropped = append(s.dropped, id) }
+func (s *slowDriver) Drop(id world.TemplateID) { s.dropped = append(s.dropped, id) }
 
 // Of two renewals of a template the one that began later wins, whichever ends
 // first: it knows what is sold out. What was dropped is not published any more.
@@ -51,7 +51,7 @@ func TestRenewalsRace(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				var published []string
-				c := cloud.New(cloud.Config{Driver: &slowSeller{}, Publish: func(w world.Catalog) { published = append(published, w.Version) }})
+				c := cloud.New(cloud.Config{Driver: &slowDriver{}, Publish: func(w world.Catalog) { published = append(published, w.Version) }})
 				c.Want(cloud.Template{ID: "t"})
 				done := make(chan struct{})
 				go func() { defer close(done); c.Refresh(t.Context()) }()
@@ -71,7 +71,7 @@ func TestRenewalsRace(t *testing.T) {
 func TestBorrowedTemplatesGo(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var gone []world.TemplateID
-		s := &slowSeller{asked: 1}
+		s := &slowDriver{asked: 1}
 		c := cloud.New(cloud.Config{Driver: s, Withdraw: func(id world.TemplateID, _ string) { gone = append(gone, id) }})
 		c.Borrow(cloud.Template{ID: "claims"})
 		c.Borrow(cloud.Template{ID: "both"})
@@ -98,10 +98,10 @@ func TestBorrowedTemplatesGo(t *testing.T) {
 	})
 }
 
-// oddSeller breaks on the catalogue of one template.
-type oddSeller struct{ cloud.Driver }
+// oddDriver breaks on the catalogue of one template.
+type oddDriver struct{ cloud.Driver }
 
-func (oddSeller) Catalog(_ context.Context, t cloud.Template) (world.Catalog, error) {
+func (oddDriver) Catalog(_ context.Context, t cloud.Template) (world.Catalog, error) {
 	if t.ID == "bad" {
 		panic("a bug in what makes catalogues")
 	}
@@ -113,7 +113,7 @@ func TestRenewalsOutliveATemplate(t *testing.T) {
 	now := time.Now()
 	published := map[world.TemplateID]bool{}
 	c := cloud.New(cloud.Config{
-		Driver: oddSeller{}, Now: func() time.Time { return now }, Publish: func(w world.Catalog) { published[w.Template] = true },
+		Driver: oddDriver{}, Now: func() time.Time { return now }, Publish: func(w world.Catalog) { published[w.Template] = true },
 	})
 	for _, id := range []world.TemplateID{"a", "bad", "z"} {
 		c.Want(cloud.Template{ID: id})

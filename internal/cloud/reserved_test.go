@@ -36,7 +36,7 @@ func (r *reservation) Launch(_ context.Context, orders []cloud.Order) []cloud.Ou
 	return out
 }
 
-// Whoever plans next knows what an order drew from a reservation before its
+// The next plan knows what an order drew from a reservation before its
 // claims are said to be launched, and other templates that sell from it follow.
 func TestDrawnReservationsAreToldAtOnce(t *testing.T) {
 	left := map[world.TemplateID]int{}

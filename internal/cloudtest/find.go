@@ -86,7 +86,7 @@ func findStripped(t *testing.T, s Stage) {
 	only(t, s, out.Machines[1:])
 }
 
-// findDisturbed wants no machine to be taken for gone because nobody answered.
+// findDisturbed wants no machine to be taken for gone because the cloud did not answer.
 func findDisturbed(t *testing.T, s Stage) {
 	d := s.Start()
 	o := s.Order("one", 2, label.OnDemand)
@@ -95,7 +95,7 @@ func findDisturbed(t *testing.T, s Stage) {
 	for _, f := range []Fault{Throttle, Lose, Drop} {
 		s.Fault(Look, f, 1_000)
 		if found, err := d.Find(t.Context(), providerIDs(out.Machines)); err == nil && len(found) < 2 {
-			t.Errorf("%s: nobody answered, and %d of 2 machines are said to be there", f, len(found))
+			t.Errorf("%s: the cloud did not answer, and %d of 2 machines are said to be there", f, len(found))
 		}
 		s.Fault(Look, f, 0)
 	}

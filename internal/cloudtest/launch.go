@@ -261,7 +261,7 @@ func partial(t *testing.T, s Stage) {
 	time.Sleep(time.Hour) // what was sold out is forgotten
 	next := s.Order("two", 3, label.OnDemand)
 	if out := settled(t, d, next); out.Err != nil || len(out.Machines) != 3 {
-		t.Errorf("the rest was ordered anew and gave %v, %v", ids(out.Machines), out.Err)
+		t.Errorf("the rest was ordered again and gave %v, %v", ids(out.Machines), out.Err)
 	}
 }
 

@@ -191,7 +191,7 @@ func TestJobsThatEnd(t *testing.T) {
 				t.Errorf("%s\nits pod ends: %v", tc.why, p.Ending)
 			}
 			if last := told[len(told)-1]; name == "After" && (last.Is == nil || !last.Is.Ending || last.Was.Ending) {
-				t.Errorf("whoever plans is told %+v", last)
+				t.Errorf("the next plan is told %+v", last)
 			}
 		})
 	}

@@ -57,7 +57,7 @@ func (f *feed[T, P]) take(o any) (world.Key, error) {
 }
 
 // safely does something about one object. If that breaks, what the cluster state had of
-// the object stays, or it is left out; the reflector goes on, as to list anew would
+// the object stays, or it is left out; the reflector goes on, as to list again would
 // break in the same place. (A pod is never left out: see SetPod.)
 func (f *feed[T, P]) safely(k world.Key, do func()) {
 	f.cluster.Panics.Do(f.source, do, "object", k.String())

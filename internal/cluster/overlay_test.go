@@ -99,7 +99,7 @@ func TestOverlays(t *testing.T) {
 }
 
 // An overlay that cannot be read changes nothing and says why; one that takes
-// the name of another is looked at anew.
+// the name of another is looked at again.
 func TestUnreadableOverlay(t *testing.T) {
 	c := cluster.New(clock.At(noon))
 	c.SetOverlay(overlay("a", "cheap", label.InstanceType, "m5.large"))

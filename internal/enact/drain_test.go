@@ -221,7 +221,7 @@ func another(name string) error {
 	return apierrors.NewConflict(schema.GroupResource{Resource: "pods"}, name, errors.New("the UID is another"))
 }
 
-// Each answer to an eviction has its consequence: who is told, and whether the pod is asked again soon.
+// Each answer to an eviction has its consequence: what is told, and whether the pod is asked again soon.
 func TestAnswersToEvictions(t *testing.T) {
 	terminating := apierrors.NewForbidden(schema.GroupResource{Resource: "pods"}, "p", errors.New("it ends"))
 	terminating.ErrStatus.Details.Causes = []metav1.StatusCause{{Type: corev1.NamespaceTerminatingCause}}

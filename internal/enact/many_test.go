@@ -30,7 +30,7 @@ func quietly(t *testing.T) (e *enact.Enactor, written *atomic.Int64) {
 	return &enact.Enactor{Client: through, Log: logr.Discard(), Promises: true, Now: clock.Wall}, written
 }
 
-// While kube-scheduler works through its queue nobody is forgotten yet.
+// While kube-scheduler works through its queue no pod is forgotten yet.
 func TestABusySchedulerIsNotReminded(t *testing.T) {
 	e, written := quietly(t)
 	now := time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)
@@ -44,7 +44,7 @@ func TestABusySchedulerIsNotReminded(t *testing.T) {
 		{0, []string{"a", "b"}, 0, "they may have been nominated only now"},
 		{9 * time.Second, []string{"a"}, 0, "it is too soon"},
 		{3 * time.Second, []string{"a"}, 0, "the other was bound, so it will have its turn"},
-		{8 * time.Second, []string{"a"}, 2, "nobody was bound for ten seconds: taken back and made again"},
+		{8 * time.Second, []string{"a"}, 2, "no pod was bound for ten seconds: taken back and made again"},
 	} {
 		now = now.Add(look.after)
 		b, fill := world.NewBuilder(), plan.Fill{Node: "large"}

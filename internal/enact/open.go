@@ -18,7 +18,7 @@ const openEvery = time.Second
 // openings are the last decision on machines that have joined, by node.
 type openings struct {
 	mu     sync.Mutex
-	until  time.Time                   // when it is decided anew
+	until  time.Time                   // when it is decided again
 	last   map[string]nominate.Opening // nil: nothing is decided of the World that was looked at
 	counts *nominate.PodCounts         // of the World that was looked at; nil: there is none, or it was let go
 }
@@ -65,7 +65,7 @@ func (e *Enactor) Opening(node string, patience time.Duration) nominate.Opening 
 }
 
 // promises are those of the pods that can be nominated for a node that takes pods now. Nodes that open together
-// are looked at in one World: there may be hundreds a second, and each World of its own would be counted anew.
+// are looked at in one World: there may be hundreds a second, and each World of its own would be counted again.
 func (e *Enactor) promises(pods []world.Key, node string) []promise {
 	o := &e.openings
 	o.mu.Lock()

@@ -17,7 +17,7 @@ import (
 	"github.com/tenon-sh/tenon/internal/enact"
 )
 
-// Whoever begins to lead knows no plan, and goes by what claims tell of their pods.
+// A new leader knows no plan, and goes by what claims tell of their pods.
 func TestOpening(t *testing.T) {
 	joined := time.Date(2026, 1, 1, 12, 0, 0, 0, time.UTC)
 	now := joined
@@ -61,7 +61,7 @@ func TestOpening(t *testing.T) {
 		}
 		return o
 	}
-	if o := is(false, "nobody has seen the node"); len(o.Pods) > 0 {
+	if o := is(false, "the node was not seen"); len(o.Pods) > 0 {
 		t.Errorf("it waits for %v", o.Pods)
 	}
 	node("new", "here", "") // its zone is known by its claim
@@ -87,7 +87,7 @@ func TestOpening(t *testing.T) {
 	}
 }
 
-// A decision that takes long is not made anew for each of the nodes that wait for it.
+// A decision that takes long is not made again for each of the nodes that wait for it.
 func TestOpeningsThatTakeLong(t *testing.T) {
 	now := time.Date(2026, 1, 1, 12, 0, 0, 0, time.UTC)
 	looks := 0

@@ -167,7 +167,7 @@ func TestPromisesFollowThePlan(t *testing.T) {
 	s.enact.Promise(t.Context(), s.world(nodes...), s.plan("a", "keep-1"), 0)
 	s.nominated("a", "keep-1", "the plan says so")
 	if got := observe.Pod(s.get("a")); !got.Promised || got.Nominated != "keep-1" {
-		t.Errorf("after a restart nobody would know that the promise is ours: %+v", got)
+		t.Errorf("after a restart it would not be known that the promise is ours: %+v", got)
 	}
 	s.enact.Promise(t.Context(), s.world(nodes...), s.plan("a", "keep-2"), 0)
 	s.nominated("a", "keep-2", "the plan has changed")

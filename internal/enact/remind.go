@@ -51,7 +51,7 @@ type reminders struct {
 // zero for no need.
 //
 // kube-scheduler takes a pod up again when something happens that may let it in.
-// When room is kept for a pod that is then bound elsewhere, nothing does; whoever
+// When room is kept for a pod that is then bound elsewhere, nothing does; a pod that
 // waits for that room waits until all pods are looked at again, five minutes
 // later. A nomination that is taken back is such an event. One that stays for
 // long shows that kube-scheduler does not look at it: a pod that is looked at is bound or loses it.
@@ -59,7 +59,7 @@ func (e *Enactor) remind(ctx context.Context, c *nominate.PodCounts, p plan.Plan
 	now := e.Now()
 	due, next := e.reminders.take(lying(c, p), now)
 	parallel.Do(parallel.Writes, due, func(_ int, p promise) {
-		e.Log.V(1).Info("the pod is not taken up, nominating it anew", "Pod", p.pod.String(), "Node", p.node)
+		e.Log.V(1).Info("kube-scheduler has not tried the pod, nominating it again", "Pod", p.pod.String(), "Node", p.node)
 		e.teller().Do(where, func() {
 			e.promise(ctx, promise{pod: p.pod})
 			e.promise(ctx, p)

@@ -22,7 +22,7 @@ func TestForgottenPodsAreTakenUpAgain(t *testing.T) {
 		s.node(name, cpu)
 		s.open(name)
 	}
-	s.pod("other", "1", func(p *corev1.PodSpec) { p.NodeSelector = map[string]string{"for": "nobody"} })
+	s.pod("other", "1", func(p *corev1.PodSpec) { p.NodeSelector = map[string]string{"for": "none"} })
 	s.refused("other", func(why string) bool { return !strings.Contains(why, "taint") }) // it knows that the nodes are open
 	nominate := client.RawPatch("application/merge-patch+json", []byte(`{"status":{"nominatedNodeName":"room"}}`))
 	if err := s.client.Status().Patch(t.Context(), s.get("other"), nominate, client.FieldOwner("kube-scheduler")); err != nil {
@@ -50,7 +50,7 @@ func TestForgottenPodsAreTakenUpAgain(t *testing.T) {
 		now = now.Add(wait)
 	}
 	look("the pod is nominated, and may stay")
-	look("nobody has taken the pod up")
+	look("the pod was not taken up")
 	kubetest.Within(t, limit, func() error {
 		if got := s.get("forgotten").Spec.NodeName; got != "room" {
 			return fmt.Errorf("the pod runs on %q", got)
@@ -58,7 +58,7 @@ func TestForgottenPodsAreTakenUpAgain(t *testing.T) {
 		return nil
 	})
 	if wait := s.enact.Promise(t.Context(), s.world("room", "elsewhere"), s.plan(), 0); wait != 0 {
-		t.Errorf("nobody waits, and yet the next look is after %s", wait)
+		t.Errorf("no pod waits, and yet the next look is after %s", wait)
 	}
 }
 

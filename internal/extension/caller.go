@@ -69,7 +69,7 @@ type review struct {
 }
 
 // errNotProven is said of requests that do not come from the API server.
-var errNotProven = errors.New("this is answered through the API server alone, which says who asks: kubectl get --raw /apis/" + Group + "/" + Version)
+var errNotProven = errors.New("this is answered through the API server alone, which says who the caller is: kubectl get --raw /apis/" + Group + "/" + Version)
 
 // caller returns who asks.
 func (d *permissions) caller(r *http.Request) (caller, error) {
@@ -122,7 +122,7 @@ func (d *permissions) caller(r *http.Request) (caller, error) {
 	return out, nil
 }
 
-// known returns how the API server proves itself. What was read last is used while it cannot be read anew.
+// known returns how the API server proves itself. What was read last is used while it cannot be read again.
 func (d *permissions) known(ctx context.Context) (front, error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()

@@ -3,7 +3,7 @@
 // The API server's proxies to Services and pods do not say who asks. Its
 // aggregation layer does: it forwards what is asked of an API group, and
 // proves by a certificate that the headers with the caller's name are its own.
-// Whoever may list the pods of all namespaces is told everything; others are
+// A caller that may list the pods of all namespaces is told everything; others are
 // told the names of pods in namespaces of which they may list the pods, and
 // the rest under made-up names.
 package extension
@@ -57,19 +57,19 @@ type Config struct {
 
 // Handler answers for the API group.
 func Handler(c Config) http.Handler {
-	s := site{Config: c, desk: &permissions{client: c.Client, now: c.Now}}
+	s := site{Config: c, permissions: &permissions{client: c.Client, now: c.Now}}
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /apis", s.discover(groups()))
 	mux.HandleFunc("GET /apis/"+Group, s.discover(groups().Groups[0]))
 	mux.HandleFunc("GET "+root, s.discover(resources()))
 	whole, some := s.routes(true), s.routes(false)
 	mux.HandleFunc("GET "+root+"/", func(w http.ResponseWriter, r *http.Request) {
-		who, err := s.desk.caller(r)
+		who, err := s.permissions.caller(r)
 		if err != nil {
 			refuse(w, err)
 			return
 		}
-		all, err := s.desk.mayList(r.Context(), who, "")
+		all, err := s.permissions.mayList(r.Context(), who, "")
 		switch {
 		case err != nil:
 			refuse(w, err)
@@ -88,7 +88,7 @@ type callerKey struct{}
 type site struct {
 	Config
 
-	desk *permissions
+	permissions *permissions
 }
 
 // routes are the questions; whole: for callers who may read everything.
@@ -199,7 +199,7 @@ func (s site) shown(r *http.Request, who caller) ([]string, error) {
 		if namespace == "" {
 			continue
 		}
-		ok, err := s.desk.mayList(r.Context(), who, namespace)
+		ok, err := s.permissions.mayList(r.Context(), who, namespace)
 		if err != nil {
 			return nil, err
 		}
@@ -252,7 +252,7 @@ func write(w http.ResponseWriter, code int, v any) {
 // discover answers what there is to ask for; to the API server alone.
 func (s site) discover(v any) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
-		if _, err := s.desk.caller(r); err != nil {
+		if _, err := s.permissions.caller(r); err != nil {
 			refuse(w, err)
 			return
 		}

@@ -213,7 +213,7 @@ func TestCallersAreToldWhatTheyMayRead(t *testing.T) {
 		all             bool     // secrets are told
 		refused         string
 	}{
-		"WholeWorld":  {why: "Whoever may list all pods is told all.", user: "all", path: "/answers/now", says: []string{"shop", "web-0", "ledger-0"}, all: true},
+		"WholeWorld":  {why: "A user who may list all pods is told all.", user: "all", path: "/answers/now", says: []string{"shop", "web-0", "ledger-0"}, all: true},
 		"SomeWorld":   {why: "Others get the names of pods that they may list.", user: "shop-only", path: "/answers/now", params: []string{"namespace", "shop"}, says: []string{"shop", "web-0", "hidden_1", "tenon-decision/v2"}},
 		"NotAsked":    {why: "Only namespaces that are asked about are reviewed.", user: "shop-only", path: "/answers/now", says: []string{"hidden_2", "n1"}},
 		"Beyond":      {why: "To ask about a namespace gives no right to it.", user: "shop-only", path: "/answers/now", params: []string{"namespace", "shop", "namespace", "vault"}, says: []string{"web-0", "hidden_1"}},
@@ -226,7 +226,7 @@ func TestCallersAreToldWhatTheyMayRead(t *testing.T) {
 		"Decisions":   {why: "So do decisions.", user: "shop-only", path: "/decisions/abc", refused: "you may not list those"},
 		"AllFrames":   {why: "They are for those who may.", user: "all", path: "/frames", params: []string{"watch", "true"}, says: []string{"the page /v1/live"}},
 		"AllDecision": {why: "So are decisions.", user: "all", path: "/decisions/abc", says: []string{"the page /v1/decisions/abc"}},
-		"Labels":      {why: "Labels of nodes are nobody's secret.", user: "shop-only", path: "/answers/labels", params: []string{"key", "topology.kubernetes.io/zone"}, says: []string{"n1"}},
+		"Labels":      {why: "Labels of nodes are no secret.", user: "shop-only", path: "/answers/labels", params: []string{"key", "topology.kubernetes.io/zone"}, says: []string{"n1"}},
 		"NoRole":      {why: "Without the role the API server itself refuses.", user: "no-answers", path: "/answers/now", refused: "cannot get resource"},
 		"Many":        {why: "Reviews are bounded.", user: "shop-only", path: "/answers/now", params: slicesOf("namespace", 17), refused: "16 may be"},
 		"Unknown":     {why: "What there is not is said.", user: "all", path: "/answers/nothing", refused: "is not answered"},
@@ -280,7 +280,7 @@ func noProxies(t *testing.T) {
 	}
 }
 
-// commandLine asks by the command line, with a kubeconfig that says who one is and nothing of the controller.
+// commandLine asks by the command line, with a kubeconfig that names the user and nothing of the controller.
 func commandLine(t *testing.T) {
 	say := func(user string, args ...string) string {
 		k := kubetest.Config(t)
@@ -315,8 +315,8 @@ func commandLine(t *testing.T) {
 		{"A pod of one's own.", "shop-only", []string{"pod", "web-0", "-n", "shop"}, []string{"shop/web-0", "runs on node n1", "those of 1 namespace are there under other names"}, []string{"vault", "ledger"}},
 		{"The namespace is the kubeconfig's.", "shop-only", []string{"node", "n1"}, []string{"shop/web-0", "hidden_1/pod_"}, []string{"vault", "ledger"}},
 		{"Another's pod is not found.", "shop-only", []string{"pod", "ledger-0", "-n", "vault"}, []string{"ledger-0", "hidden"}, []string{"runs on"}},
-		{"Whoever may read all reads all.", "all", []string{"pod", "ledger-0", "-n", "vault"}, []string{"vault/ledger-0", "runs on node n1"}, []string{"hidden_", "other names"}},
-		{"Whoever may not ask is told what would help.", "no-answers", []string{"pod", "web-0", "-n", "shop"}, []string{"ask for the right to list them"}, []string{"ledger"}},
+		{"A user who may read all reads all.", "all", []string{"pod", "ledger-0", "-n", "vault"}, []string{"vault/ledger-0", "runs on node n1"}, []string{"hidden_", "other names"}},
+		{"A user who may not ask is told what would help.", "no-answers", []string{"pod", "web-0", "-n", "shop"}, []string{"ask for the right to list them"}, []string{"ledger"}},
 	} {
 		got := say(c.user, c.args...)
 		for _, want := range c.says {

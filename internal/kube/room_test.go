@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// Whoever has too little room learns where, how much is left, how much it takes, and what to do.
+// Where there is too little room it is said where, how much is left, how much it takes, and what to do.
 func TestRoom(t *testing.T) {
 	dir := t.TempDir()
 	if err := room(dir, 1); err != nil {

@@ -51,7 +51,7 @@ func Namespace(t testing.TB) string {
 			t.Error("kubetest: delete the pods of a namespace: ", err)
 		}
 	})
-	if current.options.Controllers { // who make the account without which there are no pods
+	if current.options.Controllers { // they create the service account without which there are no pods
 		Within(t, time.Minute, func() error {
 			return c.Get(t.Context(), client.ObjectKey{Namespace: ns.Name, Name: "default"}, &corev1.ServiceAccount{})
 		})

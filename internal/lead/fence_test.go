@@ -22,7 +22,7 @@ func TestTermEnds(t *testing.T) {
 	}{
 		"Young":   {"A second has passed of two.", time.Second, false},
 		"Over":    {"Two have.", 2 * time.Second, true},
-		"Forward": {"The clock was set forward, or the computer slept: nobody can tell which.", time.Hour, true},
+		"Forward": {"The clock was set forward, or the computer slept: it cannot be told which.", time.Hour, true},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -40,7 +40,7 @@ func TestTermEnds(t *testing.T) {
 	})
 }
 
-// Reads pass whoever leads. Writes pass while this process does, wait while its
+// Reads pass whichever replica leads. Writes pass while this process does, wait while its
 // renewal is late, and are not sent when it leads no more.
 func TestTransport(t *testing.T) {
 	var got []string

@@ -379,7 +379,7 @@ func karpenter(s *store, namespace string) (stop func()) {
 }
 
 // Karpenter in the other of its usual namespaces keeps this controller from
-// acting, and one that comes later ends it: Karpenter itself looks at nobody.
+// acting, and one that comes later ends it: Karpenter itself looks at no other.
 func TestKarpenterElsewhere(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newStore()
@@ -398,12 +398,12 @@ func TestKarpenterElsewhere(t *testing.T) {
 		stop()
 		time.Sleep(2 * time.Hour) // the Lease is left over
 		p = start(s, "karpenter")
-		until(t, time.Second, "what is left over stops nobody", p.acts)
+		until(t, time.Second, "what is left over stops no replica", p.acts)
 		p.end()
 	})
 }
 
-// While the API server is away, nobody acts, and nobody takes the leader's place because of it.
+// While the API server is away, no replica acts, and none takes the leader's place because of it.
 func TestTheAPIServerIsAway(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newStore()
@@ -470,7 +470,7 @@ func TestLeasesAreDeleted(t *testing.T) {
 }
 
 func acting(all []*process) (n int) {
-	synctest.Wait() // what happens in this moment has happened: nobody hands over between two looks
+	synctest.Wait() // what happens in this moment has happened: no replica hands over between two looks
 	for _, p := range all {
 		if p.acts() {
 			n++

@@ -21,7 +21,7 @@ import (
 // duration of the lease the Lock replaces by one that it chooses itself.
 const (
 	Duration = 90 * time.Second       // more than Deadline
-	Deadline = 60 * time.Second       // as long as the API server may be away before a leader starts anew
+	Deadline = 60 * time.Second       // as long as the API server may be away before a leader starts again
 	Retry    = 250 * time.Millisecond // a candidate looks so often, or half as often
 )
 
@@ -122,7 +122,7 @@ func (l *Lock) Why() error {
 
 // Get is resourcelock.Interface's. A candidate measures a lease from when it saw
 // it change. Where the API server was away or slow it cannot have seen that, and
-// the leader could not have renewed either: the lease counts from anew.
+// the leader could not have renewed either: the lease counts from then.
 func (l *Lock) Get(ctx context.Context) (*resourcelock.LeaderElectionRecord, []byte, error) {
 	asked := l.now()
 	record, raw, err := l.Interface.Get(ctx)

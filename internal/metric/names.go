@@ -152,7 +152,7 @@ func process() []Metric {
 		{Name: ClusterNodes, Kind: Gauge, Stage: Alpha, Help: "Nodes by state: ready, not_ready, coming (bought and not there yet), going (being given back).", Labels: []string{"state"}},
 		{Name: PendingPods, Kind: Gauge, Stage: Alpha, Help: "Pods without a node, with those that wait for their scheduling gates."},
 		{Name: PendingLongest, Kind: Gauge, Stage: Alpha, Help: "How long the pod has waited for a node that waits longest; 0 where none does."},
-		{Name: ShadowNodes, Kind: Gauge, Stage: Alpha, Help: "In shadow mode, nodes of pools: of side cluster those there are, of side anew those that would be bought for all of their pods if there were none.", Labels: []string{"side"}},
+		{Name: ShadowNodes, Kind: Gauge, Stage: Alpha, Help: "In shadow mode, nodes of pools: with side=\"cluster\" those there are, with side=\"anew\" those that would be bought for all of their pods if there were none.", Labels: []string{"side"}},
 		{Name: ShadowPrice, Kind: Gauge, Stage: Alpha, Help: "In shadow mode, what these nodes cost an hour.", Labels: []string{"side"}},
 		{Name: ClusterUtilization, Kind: Gauge, Stage: Alpha, Help: "Share of the allocatable amount that pods request, in percent.", Labels: []string{"resource_type"}, PerObject: true, Max: MaxSeries},
 	}
@@ -259,7 +259,7 @@ func disruption() []Metric {
 		{Name: DisruptionFailedValidations, Kind: Counter, Stage: Alpha, Help: "Decisions given up because the cluster had changed meanwhile.", Labels: []string{"consolidation_type"}},
 		{Name: DisruptionQueueFailures, Kind: Counter, Stage: Beta, Help: "Decisions that could not be carried out.", Labels: decision},
 		{Name: ConsolidationSavings, Kind: Gauge, Stage: Alpha, Help: "What moves would save an hour, by the last decision that looked for them: of state now those that may begin, of state held those that something holds up.", Labels: []string{"state"}},
-		{Name: ConsolidationBound, Kind: Gauge, Stage: Alpha, Help: "What the pods that can move would cost an hour at least, all of their nodes bought anew, by the last decision that looked for moves; 0 if nothing is proven."},
+		{Name: ConsolidationBound, Kind: Gauge, Stage: Alpha, Help: "What the pods that can move would cost an hour at least, on new nodes alone, by the last decision that looked for moves; 0 if nothing is proven."},
 		{Name: ConsolidationScore, Kind: Histogram, Stage: Alpha, Help: "Savings of a move of a balanced pool against what it disrupts.", Labels: []string{"decision", "nodepool", "policy"}, Buckets: []float64{.1, .25, .33, .5, 1, 2, 5, 10}},
 		{Name: ConsolidationMoves, Kind: Counter, Stage: Alpha, Help: "Moves of consolidation that begin, or that a balanced pool refuses for their score.", Labels: []string{"decision", "nodepool", "policy"}},
 	}

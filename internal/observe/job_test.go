@@ -46,7 +46,7 @@ func TestJobEnds(t *testing.T) {
 		"Orphans":    {"and stay where it leaves them.", deleted(metav1.FinalizerOrphanDependents), false},
 		"HeldUp":     {"Another finalizer may wait for them to finish.", deleted("example.com/wait"), false},
 		"NotDeleted": {"A finalizer alone deletes nothing.", func(j *batchv1.Job) { j.Finalizers = []string{metav1.FinalizerDeleteDependents} }, false},
-		"AnothersEnd": {"The garbage collector asks nobody who manages the Job.", func(j *batchv1.Job) {
+		"AnothersEnd": {"The garbage collector does not look at what manages the Job.", func(j *batchv1.Job) {
 			deleted(metav1.FinalizerDeleteDependents)(j)
 			j.Spec.ManagedBy = new("example.com/queue")
 		}, true},

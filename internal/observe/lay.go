@@ -61,7 +61,7 @@ type sheet struct {
 	labels  []label.Set // of each shape's machines, but for what only the offer settles
 	prices  map[thing]*Overlay
 	amounts map[extra]*Overlay
-	preview map[thing]bool // the seller has no price of it
+	preview map[thing]bool // the cloud has no price of it
 	changed bool
 }
 

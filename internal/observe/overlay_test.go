@@ -92,7 +92,7 @@ func TestLay(t *testing.T) {
 			nil,
 		},
 		"LeftOut": {
-			"What is left out contradicts nobody.",
+			"What is left out contradicts nothing.",
 			set{overlay("a", 1, "1", "", in(label.CapacityType, "on-demand")), overlay("b", 1, "9", "", is), overlay("c", 1, "2", "", in(label.CapacityType, "spot"))},
 			[]money.Micro{1_000_000, 2_000_000},
 			map[string]string{"b": "c"},
@@ -132,7 +132,7 @@ func TestLayPreview(t *testing.T) {
 		want     []money.Micro // of what is sold then
 		against  map[string]string
 	}{
-		"None":      {"Nobody knows what it costs.", nil, []money.Micro{40_000}, nil},
+		"None":      {"It is not known what it costs.", nil, []money.Micro{40_000}, nil},
 		"Named":     {"Its offers have the price.", set{overlay("a", 1, "0.05", "", is)}, []money.Micro{50_000, 50_000}, nil},
 		"OneWay":    {"More may be required of it.", set{overlay("a", 1, "0.05", "", is, in(label.CapacityType, "on-demand"))}, []money.Micro{50_000, 40_000}, nil},
 		"Elsewhere": {"What is said of other offers says nothing of it.", set{overlay("a", 1, "0.05", "", is, in(label.CapacityType, "spot"))}, []money.Micro{50_000}, nil},
@@ -175,7 +175,7 @@ func TestLayPreview(t *testing.T) {
 	}
 }
 
-// A resource is added, or takes the place of what the seller says; the heavier
+// A resource is added, or takes the place of what the cloud says; the heavier
 // overlay wins, and huge pages are cut from memory.
 func TestLayCapacity(t *testing.T) {
 	is := in(label.InstanceType, "m5.large")

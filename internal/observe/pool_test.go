@@ -15,7 +15,7 @@ func TestPoolIsUnhealthy(t *testing.T) {
 		make func(*v1.NodePool)
 		want bool
 	}{
-		"Unknown": {"Nobody has said anything.", func(*v1.NodePool) {}, false},
+		"Unknown": {"No controller has said anything.", func(*v1.NodePool) {}, false},
 		"Healthy": {"They do.", func(p *v1.NodePool) {
 			p.Conditions().True(v1.ConditionNodeRegistrationHealthy, "", "", time.Now())
 		}, false},

@@ -70,7 +70,7 @@ func (q *Queue[T, R]) Flush() error {
 	return nil
 }
 
-// Wait waits for what is under way, and tells nothing of it. Who puts calls it in the end.
+// Wait waits for what is under way, and tells nothing of it. The goroutine that puts calls it in the end.
 func (q *Queue[T, R]) Wait() {
 	for _, u := range q.under {
 		<-u.done

@@ -129,7 +129,7 @@ func (p panel) do(ctx context.Context, what string, lift bool, args []string) er
 	return err
 }
 
-// unknown says what somebody may have meant who asks for what is not there.
+// unknown says what may have been meant by a name that is not there.
 func (p panel) unknown(what string, lift bool, names []string) error {
 	const list = "`tenon sim account` lists what can be done"
 	switch meant := label.Meant(what, names); {

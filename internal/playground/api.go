@@ -40,7 +40,7 @@ func (a *api) serve() (url string, close func(), err error) {
 		_ = s.Serve(l)
 	}()
 	return "http://" + l.Addr().String(), func() {
-		// Whoever asked us to stop still gets the answer.
+		// The caller that asked us to stop still gets the answer.
 		ctx, cancel := context.WithTimeout(context.Background(), 2*time.Second)
 		defer cancel()
 		_ = s.Shutdown(ctx)

@@ -104,7 +104,7 @@ func (r reader) controllers(want int, restarts int32) []corev1.Pod {
 	return pods
 }
 
-// holder is who leads.
+// holder is the replica that leads.
 func (r reader) holder() string {
 	l, err := r.c.CoordinationV1().Leases("karpenter").Get(r.Context(), "karpenter-leader-election", metav1.GetOptions{})
 	if err != nil || l.Spec.HolderIdentity == nil {

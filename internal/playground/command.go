@@ -107,7 +107,7 @@ func upCommand(dir *string) *cobra.Command {
 	f.StringToStringVar(&o.ExtraTypes, "extra-types", nil, "types that AWS does not have, each like one that the region sells but for its `name`: c-4x-amd64-linux=c5.xlarge")
 	f.IntVar(&o.Surroundings.Fargate, "fargate-nodes", 0, "`number` of nodes of Fargate")
 	f.BoolVar(&o.Surroundings.Daemons, "daemons", false, "run aws-node and kube-proxy on every machine, as EKS does")
-	f.StringVar(&way, "controller", "chart", "who runs the controller: chart installs it with helm, process runs it as a child, none leaves it to you")
+	f.StringVar(&way, "controller", "chart", "how the controller runs: chart installs it with helm, process runs it as a child, none leaves it to you")
 	f.StringVar(&o.Charts, "charts", "", "serve the charts of this `directory` instead of the built-in ones, under every version that is asked for")
 	f.StringVar(&o.Chart, "chart", "", "install the chart in this `directory` instead of the built-in one")
 	f.StringVar(&o.Host, "host", "", "the node that runs the controller's pods is as large as this `type`, or fargate for those of --fargate-nodes; without it, m5.large")

@@ -28,7 +28,7 @@ func (c *cloud) restore(ctx context.Context, o Options, types *catalog.Catalog, 
 	}
 	var kept market.Kept
 	if err := json.Unmarshal(text, &kept); err != nil {
-		return fmt.Errorf("read %s: %w; begin anew with `tenon up --reset`", o.Dir.machines(), err)
+		return fmt.Errorf("read %s: %w; begin again with `tenon up --reset`", o.Dir.machines(), err)
 	}
 	there := map[string]bool{}
 	for _, m := range fleet.Machines() {

@@ -25,7 +25,7 @@ func TestWhichPlaygroundIsMeant(t *testing.T) {
 		"Here":  {"The playground of this folder,", home, DefaultDir, DefaultDir},
 		"In":    {"or that whose document is followed here,", inside, DefaultDir, filepath.Join(home, DefaultDir)},
 		"Below": {"or of the nearest folder above.", filepath.Join(home, "docs", "guide"), DefaultDir, filepath.Join(home, DefaultDir)},
-		"Named": {"Whoever names one means that.", inside, "other", "other"},
+		"Named": {"One that is named is meant.", inside, "other", "other"},
 		"None":  {"Where there is none, it is said of this folder.", t.TempDir(), DefaultDir, DefaultDir},
 	}
 	for name, tc := range tests {
@@ -46,7 +46,7 @@ func TestFlagsBesideADocument(t *testing.T) {
 		want      string // of the region, or of the error
 	}{
 		"Nothing":  {"The document's own region.", "", true, "cn-north-1"},
-		"Detached": {"Whoever types it may be elsewhere.", "region", true, "eu-central-1"},
+		"Detached": {"It may be typed in another folder.", "region", true, "eu-central-1"},
 		"Told":     {"A story that is told expects its region.", "region", false, "--region: the story of the document expects cn-north-1"},
 		"Nodes":    {"What is there is the document's to say.", "managed-nodes", true, "--managed-nodes: --document says itself what is there"},
 	}

@@ -27,7 +27,7 @@ type Options struct {
 	Dir        Dir
 	Reset      bool          // begin with an empty cluster
 	Bare       bool          // without Tenon: neither its kinds nor its controller
-	Controller Way           // who runs the controller, where it is not bare
+	Controller Way           // how the controller runs, where it is not bare
 	Document   string        // number of the one that it is prepared for, if any
 	Demo       bool          // begin with a pool and something to look at
 	Story      bool          // let the demo of a new cluster play before ready is called

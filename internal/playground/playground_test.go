@@ -293,7 +293,7 @@ func TestUpSaysWhatToDo(t *testing.T) {
 	}{
 		"a directory that is none":   {[]string{"up", "--dir", file}, "choose another with --dir"},
 		"the same, detached":         {[]string{"up", "--detach", "--dir", file}, "choose another with --dir"},
-		"machines of nobody":         {[]string{"sim", "machines", "--dir", filepath.Join(t.TempDir(), "none")}, "start one with `tenon up --dir"},
+		"machines of none":           {[]string{"sim", "machines", "--dir", filepath.Join(t.TempDir(), "none")}, "start one with `tenon up --dir"},
 		"a machine without its type": {[]string{"sim", "add-machine"}, `"type" not set`},
 		"a flag that is none":        {[]string{"up", "--fast"}, "unknown flag: --fast"},
 	} {

@@ -22,7 +22,7 @@ import (
 const account = "123456789012"
 
 // Surround gives the playground what surrounds a document: its region, its cluster's name and version, and the nodes that are no
-// one's who reads it. The reader installs the controller.
+// that of its reader. The reader installs the controller.
 func (o *Options) Surround(d document.Document) {
 	s := d.Surroundings
 	o.Region, o.ClusterName, o.KubernetesVersion, o.ExtraZones = s.Region, s.Cluster, s.Kubernetes, s.Zones

@@ -13,9 +13,9 @@ import (
 )
 
 const (
-	// beatEvery is how often who follows is told that nothing was decided, so that both ends know that the other is there.
+	// beatEvery is how often a follower is told that nothing was decided, so that both ends know that the other is there.
 	beatEvery = 10 * time.Second
-	// stall is how long who follows may take to read what was written.
+	// stall is how long a follower may take to read what was written.
 	stall = 30 * time.Second
 	// followers is how many may follow at a time: each has Worlds written for himself.
 	followers = 2
@@ -30,7 +30,7 @@ type Feed struct {
 	following map[chan journal.Entry]bool
 }
 
-// Add tells those who follow. What one does not read in time he is not told.
+// Add tells the followers. What one does not read in time it is not told.
 func (f *Feed) Add(e journal.Entry) {
 	f.mu.Lock()
 	defer f.mu.Unlock()

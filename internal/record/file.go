@@ -183,12 +183,12 @@ func (f *File) add(e journal.Entry) error {
 	if n := len(f.begun); n == 0 || f.size-f.begun[n-1] > max(f.limit/chapters, 2*f.whole) {
 		f.encoder.Begin()
 	}
-	anew := f.encoder.last == nil
+	first := f.encoder.last == nil
 	err := f.encoder.Add(e)
 	if err != nil {
 		return errors.Join(err, f.back())
 	}
-	if anew {
+	if first {
 		f.begun, f.whole = append(f.begun, f.size), f.wrote
 	}
 	f.size, f.wrote, f.entries, f.last = f.size+f.wrote, 0, f.entries+1, e.World.At()

@@ -250,7 +250,7 @@ func TestRecorder(t *testing.T) {
 	}
 }
 
-// Who follows is told what is in memory, and then what is decided, each once. More than two may not.
+// A follower is told what is in memory, and then what is decided, each once. More than two may not.
 func TestFeed(t *testing.T) {
 	entries := story(t, 6)
 	kept := slices.Clone(entries[:3])

@@ -27,7 +27,7 @@ const (
 	chapter  = 'C' // what follows needs nothing of what came before
 	items    = 'I' // changes of the World, as world.Changes
 	decision = 'D' // the World is complete: what was decided of it
-	beat     = 'B' // nothing: whoever sends a recording is still there
+	beat     = 'B' // nothing: the sender of a recording is still there
 )
 
 // mark begins each frame, so that the next chapter is found behind what is damaged.

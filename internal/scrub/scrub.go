@@ -29,7 +29,7 @@ type Names struct {
 	// Machines renames nodes and claims as well. Names of pools and classes, and labels and taints of nodes stay in any case.
 	Machines bool
 
-	known map[string]bool   // label keys and values that whoever may read something knows anyway
+	known map[string]bool   // label keys and values that every user who may read something knows anyway
 	given map[string]string // by kind and name
 	count map[string]int    // by kind
 

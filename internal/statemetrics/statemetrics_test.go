@@ -212,7 +212,7 @@ func TestPods(t *testing.T) {
 	step(2*time.Second, world.Pod{Node: "n", ReadyToServe: true})
 	step(9*time.Second, world.Pod{Node: "n"}) // that it is not ready later is not its start
 	running := world.Pod{Key: world.Key{Name: "before"}, UID: "2", Created: 5, Node: "n"}
-	pods.Heard(cluster.Change{Kind: cluster.Pod, Is: &running}) // nobody saw it waiting
+	pods.Heard(cluster.Change{Kind: cluster.Pod, Is: &running}) // it was not seen waiting
 	running.ReadyToServe = true
 	pods.Heard(cluster.Change{Kind: cluster.Pod, Is: &running})
 	want := []string{

@@ -63,7 +63,7 @@ func saved(c Cluster) []string {
 	}
 	line += fmt.Sprintf("; the nodes of pools cost %s", priced(s.Price))
 	if s.Bound > 0 {
-		line += fmt.Sprintf(", and what can move would cost %s at least, bought anew", priced(s.Bound))
+		line += fmt.Sprintf(", and new nodes for what can move would cost %s at least", priced(s.Bound))
 	}
 	lines := []string{"", line}
 	for _, b := range s.Best {

@@ -21,7 +21,7 @@ var (
 	alert = ansi.Style{}.Bold().Reverse(true)
 )
 
-// clean makes a text of the cluster's safe to write: whoever may name a pod must not move the cursor, colour
+// clean makes a text of the cluster's safe to write: the name of a pod must not move the cursor, colour
 // the screen or turn the direction of what follows.
 func clean(s string) string {
 	return strings.Map(func(r rune) rune {

@@ -236,7 +236,7 @@ func (m *Model) selected(n live.Node) bool {
 	return m.cfg.Selector.Matches(has)
 }
 
-// refresh fills the tables anew.
+// refresh fills the tables again.
 func (m *Model) refresh() {
 	words := [pageCount][]string{}
 	for i, f := range m.filters {

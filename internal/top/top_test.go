@@ -179,7 +179,7 @@ func TestLost(t *testing.T) {
 	}
 }
 
-// Whoever may name a node or give a reason must not reach the terminal.
+// The name of a node or the text of a reason must not control the terminal.
 func TestHostileTexts(t *testing.T) {
 	evil := "\x1b[2J\x1b]0;owned\x07\u202e\r\n\x9bevil\u200b"
 	f := frame()
@@ -250,7 +250,7 @@ func TestProgram(t *testing.T) {
 	if _, err := p.Run(); err != nil {
 		t.Fatal(err)
 	}
-	_ = keys.Close() // of a pipe that nobody reads any more
+	_ = keys.Close() // of a pipe that is not read any more
 	if got := ansi.Strip(out.String()); !strings.Contains(got, "tenon top") {
 		t.Errorf("it drew\n%q", got)
 	}
@@ -302,7 +302,7 @@ func TestSavings(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, want := range []string{
-		"Consolidation saves 0.020 USD/h now, and 0.070 that something holds up; the nodes of pools cost 0.300, and what can move would cost 0.150 at least, bought anew",
+		"Consolidation saves 0.020 USD/h now, and 0.070 that something holds up; the nodes of pools cost 0.300, and new nodes for what can move would cost 0.150 at least",
 		"0.070  ip-1.ec2.internal: Underutilized, moves 2 pods, buys 1 node; held up: NodePool general", "0.020  ip-2.ec2.internal and 1 more: Underutilized, moves 1 pod",
 		"stay: 3 nodes of 0.210/h: do-not-disrupt, such as ip-4: shop/web forbids it",
 	} {

@@ -38,7 +38,7 @@ func encrypted(first func(names ...string) (name, value string)) (*tls.Config, e
 	if _, err := tls.LoadX509KeyPair(chain, key); err != nil {
 		return nil, fmt.Errorf("%s, %s: %w: no spans are sent", own, secret, err)
 	}
-	c.GetClientCertificate = func(*tls.CertificateRequestInfo) (*tls.Certificate, error) { // read anew, since it is renewed
+	c.GetClientCertificate = func(*tls.CertificateRequestInfo) (*tls.Certificate, error) { // read again, since it is renewed
 		pair, err := tls.LoadX509KeyPair(chain, key)
 		return &pair, err
 	}

@@ -50,7 +50,7 @@ func keyPair(t *testing.T, name string) (certificate, key string) {
 	return certificate, key
 }
 
-// A collector behind TLS is trusted by the authority that the variables name, and may ask who sends.
+// A collector behind TLS is trusted by the authority that the variables name, and may ask for the sender's certificate.
 func TestCollectorsBehindTLS(t *testing.T) {
 	theirs, theirKey := keyPair(t, "collector")
 	ours, ourKey := keyPair(t, "tenon")

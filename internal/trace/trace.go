@@ -3,7 +3,7 @@
 // A trace is one pod, from when it was made until it runs; its id is the pod's
 // uid, so that it is found by that. Spans are made once the pod runs, of what
 // was seen of it and of the conditions of its claim, and sent by OTLP over HTTP
-// as JSON. Whoever tells of a pod never waits: what cannot be sent in time is
+// as JSON. A caller that tells of a pod never waits: what cannot be sent in time is
 // dropped and counted.
 package trace
 

@@ -158,7 +158,7 @@ func (c *collector) RoundTrip(r *http.Request) (*http.Response, error) {
 	return w.Result(), nil
 }
 
-// What a collector is sent is OTLP; where it is slow, away or refuses, who tells of pods does not wait, and what is lost is counted.
+// What a collector is sent is OTLP; where it is slow, away or refuses, callers do not wait, and what is lost is counted.
 func TestExporter(t *testing.T) {
 	for name, tc := range map[string]struct {
 		why                   string
@@ -192,7 +192,7 @@ func TestExporter(t *testing.T) {
 					e.Ran(pod())
 				}
 				if waited := time.Since(began); waited > 0 {
-					t.Errorf("who tells of pods waits for %v", waited)
+					t.Errorf("a caller waits for %v", waited)
 				}
 				ctx, stop := context.WithCancel(t.Context())
 				over := make(chan error)

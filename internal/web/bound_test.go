@@ -36,7 +36,7 @@ func (s *sleeper) Write([]byte) (int, error) {
 }
 
 // However many ask for Worlds and do not read them, few are made at a time, the
-// others are told to come again, and who does not read is hung up on.
+// others are told to come again, and a reader that does not read is disconnected.
 func TestReadersAreBounded(t *testing.T) {
 	w := scene(t)
 	j := journal.New(3, "v1", nil)

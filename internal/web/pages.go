@@ -201,7 +201,7 @@ type decisions struct {
 func (m *markup) decisions(of decisions) {
 	all := of.made
 	m.head("Decisions", "../")
-	m.put(`<h1>Decisions</h1><p class="at">Those of the last day that asked for nodes, gave some back or refused pods anew, latest first, as far as memory allows. <a href="/journal">All of them as a journal</a>, for <code>tenon replay</code>.</p>
+	m.put(`<h1>Decisions</h1><p class="at">Those of the last day that asked for nodes, gave some back or refused other pods than before, latest first, as far as memory allows. <a href="/journal">All of them as a journal</a>, for <code>tenon replay</code>.</p>
 `)
 	m.hint(of.hint)
 	if len(all) == 0 {

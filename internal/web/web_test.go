@@ -243,7 +243,7 @@ func TestNow(t *testing.T) {
 		}
 	}
 	if n := connections(t, h, "/now", 2); n != 2 {
-		t.Errorf("who asks it again asks through %d connections, so never another replica", n)
+		t.Errorf("asked again, it was asked through %d connections, so never another replica", n)
 	}
 	leads = true
 	if n := connections(t, h, "/now", 2); n != 1 {

@@ -146,7 +146,7 @@ func (s *Server) keep(ctx context.Context) {
 }
 
 // Renew makes a certificate if the Secret holds none that will do, takes it,
-// and tells the API server whom to trust. Where another replica was first, its certificate is taken at the next try.
+// and tells the API server which authority to trust. Where another replica was first, its certificate is taken at the next try.
 func (s *Server) Renew(ctx context.Context) error {
 	host := s.Service + "." + s.Namespace + ".svc"
 	secret := &corev1.Secret{}

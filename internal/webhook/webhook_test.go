@@ -156,7 +156,7 @@ func bundle(t *testing.T, c client.Client) (authority, secret string) {
 	return string(v.Webhooks[0].ClientConfig.CABundle), string(s.Data["ca-cert.pem"])
 }
 
-// A certificate is made once, shared by all replicas, and made anew before it ends.
+// A certificate is made once, shared by all replicas, and made again before it ends.
 func TestCertificate(t *testing.T) {
 	c := installed()
 	start := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)

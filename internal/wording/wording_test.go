@@ -170,7 +170,7 @@ func TestRefusal(t *testing.T) {
 		},
 		"NoPool": {"", nil, waiting(t, map[string]string{"cpu": "1"}), "no provisioners found"},
 		"Unit": {
-			"Who forgets an m is told so.",
+			"A forgotten m is told.",
 			nil, waiting(t, map[string]string{"cpu": "1000000"}),
 			"cpu asks for 1000000 cores: write thousandths of a core with an m: 500m is half a core; no provisioners found",
 		},

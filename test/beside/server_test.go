@@ -21,7 +21,7 @@ const variable = "TENON_TEST_BESIDE"
 // server is the server of this process' tests.
 var server = sync.OnceValues(start)
 
-// url is where the server answers; a test that nobody asked for is skipped.
+// url is where the server answers; a test that was not asked for is skipped.
 func url(t *testing.T) string {
 	t.Helper()
 	if os.Getenv(variable) == "" {

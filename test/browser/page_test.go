@@ -19,7 +19,7 @@ import (
 	"github.com/tenon-sh/tenon/engine/world"
 )
 
-// A cluster grows and shrinks before a reader's eyes, who loads nothing anew.
+// A cluster grows and shrinks before a reader's eyes without loading the page again.
 func TestGrowsAndShrinks(t *testing.T) {
 	c := serve(t, large(12))
 	c.decide()
@@ -265,7 +265,7 @@ func TestManyNodes(t *testing.T) {
 	}
 }
 
-// Plots that are made anew, here for another currency, are as wide as what they stand in.
+// Plots that are made again, here for another currency, are as wide as what they stand in.
 func TestPlotsFit(t *testing.T) {
 	c := serve(t, large(3))
 	c.history.Sample()

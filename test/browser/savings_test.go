@@ -68,7 +68,7 @@ func TestSavings(t *testing.T) {
 	r.shot("savings")
 	text := of[string](r, `document.querySelector('main').innerText.replace(/\s+/g, ' ')`)
 	for _, want := range []string{
-		"Moves that may begin now save 0.750 USD an hour, moves that something holds up 0.250.", "The nodes of pools cost 4.000; for the pods that can move 2.500 at least, all bought anew.",
+		"Moves that may begin now save 0.750 USD an hour, moves that something holds up 0.250.", "The nodes of pools cost 4.000; new nodes for the pods that can move would cost 2.500 at least.",
 		"node-00000node-00001node-00002 and 1 more 0.750 3 0", "<img src=x onerror=window.pwned=1>", "What keeps the other nodes", "2 0.500", "<b>pod</b>",
 	} {
 		if !strings.Contains(text, want) {

@@ -54,7 +54,7 @@ func eras(cluster string) []era {
 			owner:       metav1.OwnerReference{APIVersion: "karpenter.sh/v1alpha5", Kind: "Machine", Name: "old-x1x1x", UID: "11111111-1111-4111-8111-111111111111"},
 		},
 		{
-			// 0.32 to 0.37: claims of a version that nobody serves any more.
+			// 0.32 to 0.37: claims of a version that is not served any more.
 			name:        "beta",
 			tags:        owned(market.Tags{"karpenter.sh/nodepool": "kept", "karpenter.sh/nodeclaim": "kept-b2b2b", "karpenter.sh/managed-by": cluster}),
 			labels:      map[string]string{"karpenter.sh/nodepool": "kept", "karpenter.sh/initialized": "true", "karpenter.sh/registered": "true"},

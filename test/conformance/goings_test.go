@@ -196,7 +196,7 @@ func podStaysForAWhile(s *story) {
 	}
 }
 
-// A node goes when its time is over, of whoever it is.
+// A node goes when its time is over, whichever pool it is of.
 func expires(s *story) {
 	const age = 10 * time.Second
 	c := s.byHand("default", func(c *v1.NodeClaim) { c.Spec.ExpireAfter = v1.After(age) })
@@ -255,7 +255,7 @@ func (s *story) onSpot() *v1.NodeClaim {
 	return &c
 }
 
-// A spot machine that its seller takes back is drained and replaced.
+// A spot machine that the cloud takes back is drained and replaced.
 func interrupted(s *story) {
 	c := s.onSpot()
 	n := s.nodeOf(c)

@@ -169,8 +169,8 @@ func theHeavierPool(s *story) {
 // A pod that wants what no pool has gets no claim, and is told what it is.
 func nobodyHasTheLabel(s *story) {
 	s.pool()
-	pod := s.pod("web", func(p *corev1.Pod) { p.Spec.NodeSelector["example.com/nobody-has"] = "it" })
-	e := s.event(pod, "FailedScheduling", "example.com/nobody-has")
+	pod := s.pod("web", func(p *corev1.Pod) { p.Spec.NodeSelector["example.com/no-node-has"] = "it" })
+	e := s.event(pod, "FailedScheduling", "example.com/no-node-has")
 	if e.Type != corev1.EventTypeWarning {
 		s.Errorf("the event is %s", e.Type)
 	}
@@ -215,7 +215,7 @@ func hostsAreApart(s *story) {
 }
 
 // A claim that cannot be had for want of capacity is deleted, says why, and its
-// pod is planned anew without what is sold out.
+// pod is planned again without what is sold out.
 func noCapacity(s *story) {
 	heavy := int32(50)
 	team := func(p *v1.NodePool) { p.Spec.Template.Labels = map[string]string{"team": "c8"} }
@@ -343,7 +343,7 @@ func aPoolWithoutItsClass(s *story) {
 	s.gone(class)
 }
 
-// Pods that nobody could serve cost nothing and are told why; those that are
+// Pods that no node could take cost nothing and are told why; those that are
 // held back are told nothing.
 func podsNobodyServes(s *story) {
 	s.pool()

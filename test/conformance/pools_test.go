@@ -420,7 +420,7 @@ func staticDespitePods(s *story) {
 	})
 }
 
-// A pool that is changed is judged anew, and times move only where something
+// A pool that is changed is judged again, and times move only where something
 // has become otherwise.
 func timesOfConditions(s *story) {
 	p := s.pool()

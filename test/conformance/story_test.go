@@ -90,7 +90,7 @@ func (s *story) create(o client.Object) {
 	s.Cleanup(func() { _ = s.Client.Delete(context.Background(), o) })
 }
 
-// get reads an object anew.
+// get reads an object again.
 func (s *story) get(o client.Object) error {
 	return s.Client.Get(s.Context(), client.ObjectKeyFromObject(o), o)
 }

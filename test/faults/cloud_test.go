@@ -211,7 +211,7 @@ func TestClockGoesBack(t *testing.T) {
 	bought(t, s, 5)
 }
 
-// A machine dies and nobody says so: its pod runs on another, and its node and claim go.
+// A machine dies and no notice says so: its pod runs on another, and its node and claim go.
 func TestMachineDies(t *testing.T) {
 	slow(t)
 	s, _ := play(t, stage.Options{Deaf: true})
@@ -329,7 +329,7 @@ func TestLaunchesFail(t *testing.T) {
 	deleteNodes(t, s, web)
 }
 
-// The seller takes a spot machine back: the program hears of it from the queue,
+// The cloud takes a spot machine back: the program hears of it from the queue,
 // and the pod runs elsewhere before the notice is over.
 func TestInterrupted(t *testing.T) {
 	slow(t)

@@ -68,7 +68,7 @@ func play(t *testing.T, o stage.Options) (*stage.Stage, *v1.NodePool) {
 	return s, pool
 }
 
-// strip deletes an object that nobody looks after any more.
+// strip deletes an object that no controller looks after any more.
 func strip(s *stage.Stage, o client.Object) {
 	_ = s.Client.Delete(context.Background(), o)
 	_ = s.Client.Patch(context.Background(), o, client.RawPatch("application/merge-patch+json", []byte(`{"metadata":{"finalizers":null}}`)))

@@ -21,7 +21,7 @@ import (
 // handOver is within how long the next replica leads, however the last one went.
 const handOver = 5 * time.Second
 
-// holder waits until somebody but one leads, and returns who and how long that took.
+// holder waits until another replica than one leads, and returns which and how long that took.
 func holder(t *testing.T, s *stage.Stage, ns, but string, limit time.Duration) (string, time.Duration) {
 	t.Helper()
 	began := time.Now()
@@ -31,7 +31,7 @@ func holder(t *testing.T, s *stage.Stage, ns, but string, limit time.Duration) (
 			return err
 		}
 		if l.Spec.HolderIdentity == nil || *l.Spec.HolderIdentity == "" || *l.Spec.HolderIdentity == but {
-			return fmt.Errorf("nobody leads but %q", but)
+			return fmt.Errorf("no replica leads but %q", but)
 		}
 		return nil
 	})

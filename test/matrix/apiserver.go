@@ -137,7 +137,7 @@ func (s *apiserver) fate(q request) (out answer) {
 	return out
 }
 
-// CutWatches ends all watches. With gone, what happened until now cannot be watched any more, so that all must list anew.
+// CutWatches ends all watches. With gone, what happened until now cannot be watched any more, so that all must list again.
 func (s *apiserver) CutWatches(gone bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -18,8 +18,8 @@ func prefix(i int) netip.Prefix { return netip.MustParsePrefix(fmt.Sprintf("10.%
 
 func keys[K cmp.Ordered, V any](m map[K]V) []K { return slices.Sorted(maps.Keys(m)) }
 
-// seller is a driver with whatever is wrong with its cloud.
-type seller struct {
+// faultyCloud is a driver with whatever is wrong with its cloud.
+type faultyCloud struct {
 	cloud.Driver
 
 	cluster *testCluster
@@ -38,14 +38,14 @@ type cloudFault struct {
 }
 
 // Fail has every call from now on go wrong so, and as what is wrong by other names says; the zero value ends that.
-func (s *seller) Fail(name string, f cloudFault) {
+func (s *faultyCloud) Fail(name string, f cloudFault) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.faults[name] = f
 }
 
 // call makes one call, with what is wrong.
-func (s *seller) call(ctx context.Context, method string, do func() error) error {
+func (s *faultyCloud) call(ctx context.Context, method string, do func() error) error {
 	var after time.Duration
 	wrong := s.now()
 	for _, f := range wrong {
@@ -79,7 +79,7 @@ func (s *seller) call(ctx context.Context, method string, do func() error) error
 }
 
 // now is what is wrong, sorted by name.
-func (s *seller) now() (out []cloudFault) {
+func (s *faultyCloud) now() (out []cloudFault) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for _, name := range keys(s.faults) {
@@ -89,7 +89,7 @@ func (s *seller) now() (out []cloudFault) {
 }
 
 // Catalog implements cloud.Driver.
-func (s *seller) Catalog(ctx context.Context, t cloud.Template) (out world.Catalog, err error) {
+func (s *faultyCloud) Catalog(ctx context.Context, t cloud.Template) (out world.Catalog, err error) {
 	err = s.call(ctx, "catalog", func() error {
 		out, err = s.Driver.Catalog(ctx, t)
 		for _, f := range s.now() {
@@ -103,7 +103,7 @@ func (s *seller) Catalog(ctx context.Context, t cloud.Template) (out world.Catal
 }
 
 // Launch implements cloud.Driver.
-func (s *seller) Launch(ctx context.Context, orders []cloud.Order) []cloud.Outcome {
+func (s *faultyCloud) Launch(ctx context.Context, orders []cloud.Order) []cloud.Outcome {
 	var out []cloud.Outcome
 	err := s.call(ctx, "launch", func() error { out = s.Driver.Launch(ctx, orders); return nil })
 	if err != nil {
@@ -116,7 +116,7 @@ func (s *seller) Launch(ctx context.Context, orders []cloud.Order) []cloud.Outco
 }
 
 // Terminate implements cloud.Driver.
-func (s *seller) Terminate(ctx context.Context, ids []cloud.MachineID) []error {
+func (s *faultyCloud) Terminate(ctx context.Context, ids []cloud.MachineID) []error {
 	var out []error
 	err := s.call(ctx, "terminate", func() error {
 		for _, id := range ids {
@@ -132,7 +132,7 @@ func (s *seller) Terminate(ctx context.Context, ids []cloud.MachineID) []error {
 }
 
 // List implements cloud.Driver.
-func (s *seller) List(ctx context.Context) (out []cloud.Machine, err error) {
+func (s *faultyCloud) List(ctx context.Context) (out []cloud.Machine, err error) {
 	err = s.call(ctx, "list", func() error {
 		out, err = s.Driver.List(ctx)
 		for _, f := range s.now() {
@@ -146,20 +146,20 @@ func (s *seller) List(ctx context.Context) (out []cloud.Machine, err error) {
 }
 
 // Find implements cloud.Driver.
-func (s *seller) Find(ctx context.Context, ids []string) (out []cloud.Machine, err error) {
+func (s *faultyCloud) Find(ctx context.Context, ids []string) (out []cloud.Machine, err error) {
 	err = s.call(ctx, "find", func() error { out, err = s.Driver.Find(ctx, ids); return err })
 	return out, err
 }
 
 // Complete implements cloud.Driver.
-func (s *seller) Complete(ctx context.Context, t cloud.Template, m []cloud.Machine) (out []cloud.Machine, err error) {
+func (s *faultyCloud) Complete(ctx context.Context, t cloud.Template, m []cloud.Machine) (out []cloud.Machine, err error) {
 	err = s.call(ctx, "complete", func() error { out, err = s.Driver.Complete(ctx, t, m); return err })
 	return out, err
 }
 
 // mortal is a driver whose process may die.
 type mortal struct {
-	*seller
+	*faultyCloud
 
 	life *life
 }
@@ -173,7 +173,7 @@ func (m mortal) Launch(ctx context.Context, orders []cloud.Order) []cloud.Outcom
 		}
 		return out
 	}
-	return m.seller.Launch(ctx, orders)
+	return m.faultyCloud.Launch(ctx, orders)
 }
 
 // Terminate implements cloud.Driver.
@@ -181,5 +181,5 @@ func (m mortal) Terminate(ctx context.Context, ids []cloud.MachineID) []error {
 	if m.life.dead.Load() {
 		return slices.Repeat([]error{errNoAnswer}, len(ids))
 	}
-	return m.seller.Terminate(ctx, ids)
+	return m.faultyCloud.Terminate(ctx, ids)
 }

@@ -43,7 +43,7 @@ type testCluster struct {
 	t      *testing.T
 	api    *apiserver
 	market *market.Market
-	cloud  *seller
+	cloud  *faultyCloud
 	skew   atomic.Int64 // of the controller's clock
 	queue  *queue       // of notices; nil: the controller is not told of any
 	folder string       // of the journal; empty: it is kept in memory
@@ -151,7 +151,7 @@ func newTestCluster(t *testing.T, r *catalog.Region) *testCluster {
 	for i, z := range w.market.Zones() {
 		w.market.AddSubnet(market.Subnet{VPC: "vpc-1", Zone: z.Name, Range: prefix(i)})
 	}
-	w.cloud = &seller{Driver: driver.New(w.market, "matrix"), cluster: w, faults: map[string]cloudFault{}}
+	w.cloud = &faultyCloud{Driver: driver.New(w.market, "matrix"), cluster: w, faults: map[string]cloudFault{}}
 	w.add(&corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: "default"}})
 	return w
 }

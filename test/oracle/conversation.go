@@ -45,7 +45,7 @@ func Converse(ctx context.Context, log io.Writer) (*Conversation, error) {
 func (c *Conversation) End() {
 	_ = c.pipe.Close()
 	_, _ = io.Copy(io.Discard, c.rest)
-	_ = c.program.Wait() // it tells of wrong plans, which whoever asked has seen
+	_ = c.program.Wait() // it tells of wrong plans, which the caller has seen
 }
 
 // Ask waits for the verdict on a question.

@@ -23,7 +23,7 @@ func TestPodsAreRefusedForTheSakeOfNoLowerPriority(t *testing.T) {
 	}{
 		{-1, "[]", "Pods that are planned come before it, and would not be bound."},
 		{0, "[]", "They are its equals, and the plan has them."},
-		{1, "[default/late on a new empty]", "kube-scheduler would bind it first, so it is they who have to wait."},
+		{1, "[default/late on a new empty]", "kube-scheduler would bind it first, so the others have to wait."},
 	} {
 		q := Question{Rest: Rest{Placements: map[string]string{}, Refused: map[string][]string{"default/late": {"empty"}}}}
 		q.Nodes = []corev1.Node{host("node-0")}

@@ -82,13 +82,13 @@ const patience = 2000
 const (
 	start  = 1_800_000_000
 	boot   = 30      // until a machine joins that was bought, at least
-	moment = 1       // until it is decided anew once something was bound
+	moment = 1       // until it is decided again once something was bound
 	long   = 3600    // between machines that do not join in their own time
 	never  = 1 << 62 // later than anything
 )
 
 // Run plays the race: what the first decision buys joins, the default profile
-// binds as it likes, and each time it is decided anew, until nothing comes and
+// binds as it likes, and each time it is decided again, until nothing comes and
 // nothing is bound any more.
 func (r *Race) Run(seed uint64) (Finish, error) {
 	r.Now, r.wake = start, never
@@ -174,7 +174,7 @@ func (r *Race) next() bool {
 	return at < never
 }
 
-// step has the machines join that are due, has it decided anew, and lets pods be bound.
+// step has the machines join that are due, has it decided again, and lets pods be bound.
 func (r *Race) step() error {
 	r.coming = slices.DeleteFunc(r.coming, func(m arrival) bool {
 		if m.at <= r.Now {

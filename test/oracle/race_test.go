@@ -6,7 +6,7 @@ import (
 )
 
 // What a plan is worth shows when its pods are bound: nodes join one by one, the
-// default profile binds as it likes, and after each node it is decided anew, as
+// default profile binds as it likes, and after each node it is decided again, as
 // the controller does. All machines bought in the end are compared with the
 // least that any plan costs, and pods that did not find their place on those of
 // the first plan are counted.

@@ -51,10 +51,10 @@ type server struct {
 	clock  int64                                  // the last resource version
 	tables map[schema.GroupVersionResource]*table // made when they are first named
 	wrote  map[string]int                         // by verb and resource
-	heard  func(watch.EventType, client.Object)   // told of every change, under the lock; nil: nobody is
+	heard  func(watch.EventType, client.Object)   // told of every change, under the lock; nil: nothing is
 	pages  int                                    // lists answered
 
-	unbound int // pods without a node: counted here, for who asks holds up all others
+	unbound int // pods without a node: counted here, since each request holds up all others
 }
 
 // table is all objects of one resource.

@@ -20,7 +20,7 @@ func (s *Stage) Class() *awsv1.EC2NodeClass {
 	}}
 }
 
-// Pool is a pool of small on-demand machines that nobody gives back unasked.
+// Pool is a pool of small on-demand machines that are not given back unasked.
 func Pool(name string) *v1.NodePool {
 	return &v1.NodePool{ObjectMeta: metav1.ObjectMeta{Name: name}, Spec: v1.NodePoolSpec{
 		Disruption: v1.Disruption{ConsolidateAfter: v1.Never, ConsolidationPolicy: v1.WhenEmpty},

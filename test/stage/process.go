@@ -69,7 +69,7 @@ func (s *Stage) Start(t testing.TB, program, kubeconfig string, flags ...string)
 	return p
 }
 
-// Spawn is Start for who ends the process himself. Its log is in a directory.
+// Spawn is Start for callers that end the process themselves. Its log is in a directory.
 func (s *Stage) Spawn(dir, program, kubeconfig string, flags ...string) (*Process, error) {
 	log, err := os.Create(filepath.Join(dir, "log"))
 	if err != nil {

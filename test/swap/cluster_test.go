@@ -39,7 +39,7 @@ func long(t *testing.T) {
 	}
 }
 
-// cluster is the API server, as somebody reaches it who knows nothing of its kinds.
+// cluster is the API server, for a client that knows nothing of its kinds.
 type cluster struct {
 	dynamic.Interface
 

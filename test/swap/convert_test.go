@@ -344,14 +344,14 @@ spec: {template: {spec: {nodeClassRef: {name: default}, requirements: [{key: a, 
 ---
 apiVersion: karpenter.k8s.aws/v1beta1
 kind: EC2NodeClass
-metadata: {name: nobody}
+metadata: {name: no-role}
 spec: {amiFamily: AL2023, subnetSelectorTerms: [{id: subnet-1}], securityGroupSelectorTerms: [{id: sg-1}]}`
 	for name, test := range map[string]struct {
 		objects string
 		says    []string
 	}{
 		"Here":   {bad, []string{"EC2NodeClass/ubuntu: spec.amiFamily: an EC2NodeClass knows no Ubuntu", "NodePool/foreign: spec.template.spec.nodeClassRef.kind: Other is no class of AWS"}},
-		"Server": {refusedByServer, []string{"NodePool/empty-values: ", "operator In needs at least one value", "EC2NodeClass/nobody: ", "set role or instanceProfile"}},
+		"Server": {refusedByServer, []string{"NodePool/empty-values: ", "operator In needs at least one value", "EC2NodeClass/no-role: ", "set role or instanceProfile"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			c := reach(t)

@@ -45,7 +45,7 @@ func (c cluster) latest() {
 	}
 }
 
-// age has every object as v0.37 would have stored it: made anew, of the same machines, under v1beta1 alone. They are other objects than those of v1, since
+// age has every object as v0.37 would have stored it: made again, of the same machines, under v1beta1 alone. They are other objects than those of v1, since
 // the garbage collector remembers for long which owner it did not find under which version, and no cluster ever had the same object in v1 first.
 // It returns the UIDs that claims have now.
 func (c cluster) age(s *stage.Stage) map[string]types.UID {

@@ -24,7 +24,7 @@ func page(o options, specs []spec, kept results) error {
 	return os.WriteFile(o.out, []byte(render(specs, kept)), 0o644)
 }
 
-// The words of the page, which are read again when it is written anew.
+// The words of the page, which are read again when it is written again.
 const (
 	commitsAre     = "Commits: "
 	saysPassed     = "pass"

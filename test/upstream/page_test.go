@@ -39,7 +39,7 @@ func TestRender(t *testing.T) {
 	}
 	elsewhere := results{dir: t.TempDir(), was: rowsOf(page)}
 	if again := render(specs, elsewhere); again != page {
-		t.Errorf("written anew where nothing was run, the page became\n%s\nand was\n%s", again, page)
+		t.Errorf("written again where nothing was run, the page became\n%s\nand was\n%s", again, page)
 	}
 	if err := elsewhere.keep(specs[3], false, result{Result: passed, Seconds: 2, Commit: "def"}); err != nil {
 		t.Fatal(err)
@@ -51,7 +51,7 @@ func TestRender(t *testing.T) {
 	}
 }
 
-// What a page says of a spec that differs is known when it is written anew.
+// What a page says of a spec that differs is known when it is written again.
 func TestDifferencesAreKept(t *testing.T) {
 	differs := []spec{{Suite: "s", Text: differences()[0].text}}
 	kept := results{dir: t.TempDir()}

@@ -38,7 +38,7 @@ func (r result) took() time.Duration {
 // results are kept a file each, so that parts can run side by side.
 type results struct {
 	dir string
-	was map[string]result // of the page that is to be written anew, by keyOf
+	was map[string]result // of the page that is to be written again, by keyOf
 }
 
 func (r results) file(s spec, without bool) string {

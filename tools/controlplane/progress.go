@@ -82,7 +82,7 @@ func (p *progress) say(format string, args ...any) {
 	fmt.Fprintf(p.out, format+"\n", args...)
 }
 
-// phase starts counting anew.
+// phase starts counting again.
 func (p *progress) phase(doing, of string, total int) {
 	p.mu.Lock()
 	defer p.mu.Unlock()

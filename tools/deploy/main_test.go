@@ -159,7 +159,7 @@ func TestPolicyIsShortEnough(t *testing.T) {
 	}
 }
 
-// A call that nobody said on what it may act is not passed over.
+// A call without a scope is not passed over.
 func TestEveryCallNeedsAStatement(t *testing.T) {
 	_, err := policy([]access.Call{{Service: "ec2", Action: "DeleteVpc", Use: access.Delete}})
 	if err == nil || !strings.Contains(err.Error(), "ec2:DeleteVpc") {

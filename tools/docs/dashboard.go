@@ -209,7 +209,7 @@ func rules(written func(string) bool) (string, error) {
 			return "", fmt.Errorf("alert %s: %w", a.name, err)
 		}
 		expr += " " + a.is
-		if a.is == "== 1" { // the alert is that nobody says so
+		if a.is == "== 1" { // the alert is that no replica says so
 			expr = "absent(" + expr + ")"
 		}
 		fmt.Fprintf(&b, "    - alert: %s\n      expr: '%s'\n      for: %s\n      labels:\n        severity: %s\n      annotations:\n        summary: '%s'\n        description: '%s'\n",

@@ -164,7 +164,7 @@ func settings() string {
 	b.WriteString("# Settings\n\n" + made)
 	b.WriteString("Each setting of the controller is a value of the chart `karpenter`, which hands it to the pods as an environment variable; `tenon controller` also has a\n" +
 		"flag for each, which wins over the variable ([cli.md](cli.md)). Values that older charts had under other names are accepted under those; two\n" +
-		"names that say different things are refused (of the log's, those below `controller` count). Some also stand in the ConfigMap `karpenter-global-settings`; what is changed there counts when the pods start anew.\n" +
+		"names that say different things are refused (of the log's, those below `controller` count). Some also stand in the ConfigMap `karpenter-global-settings`; what is changed there counts when the pods start again.\n" +
 		"How much is logged is also in the ConfigMap `config-logging`, under `loglevel.controller`, and what is changed there counts at once.\n\n")
 	b.WriteString("| value | older names, newest first | variable | key in the ConfigMap | default | meaning |\n|---|---|---|---|---|---|\n")
 	code := func(s string) string {

@@ -9,7 +9,7 @@ func eventsToTell() map[string]event {
 	return map[string]event{
 		"Nominated":                              {"Normal", pod, "The pod is expected on this claim or node."},
 		"FailedScheduling":                       {"Warning", pod, "No node and no node that may be made takes the pod; the pool that the pod selects, or else the nearest one, is named with its reason, and how many others there are. `tenon explain pod` says all of it, with what would change it."},
-		"InsufficientCapacityError":              {"Warning", claim, "AWS had none of the types in any zone that was open. The pods are planned anew, without those. Open more types or zones if it lasts."},
+		"InsufficientCapacityError":              {"Warning", claim, "AWS had none of the types in any zone that was open. The pods are planned again, without those. Open more types or zones if it lasts."},
 		"LaunchDelayed":                          {"Warning", claim, "The cloud does not carry the launch out yet, as when it throttles; the message has its words and since when it is tried. It goes on being tried."},
 		"TaggingDelayed":                         {"Warning", claim, "The machine cannot be tagged with its claim and node: a permission is missing, or it is throttled for over a minute. The message has the cloud's words; it goes on being tried, and the node is used meanwhile."},
 		"InspectionDelayed":                      {"Warning", "EC2NodeClass, AWSNodeTemplate", "What the class selects cannot be found out, as when AWS throttles for over a minute; the message has its words and since when it is tried. Machines are bought by what was found before; a class that was never looked at stays unready until then."},

@@ -9,7 +9,7 @@ import (
 )
 
 // A file that its generator writes differently is found, edited by hand or
-// missing alike; one that git does not keep is nobody's business.
+// missing alike; one that git does not keep does not count.
 func TestChanges(t *testing.T) {
 	t.Chdir(t.TempDir())
 	write := func(name, text string) {

@@ -4,7 +4,7 @@
 // All mutants of a package are compiled into one test binary, in which an
 // environment variable switches one of them on: a mutant costs one run of the
 // tests and no compilation, and conditions of a case count like all others.
-// Tools that are made for this compile the package anew for each mutant, and
+// Tools that are made for this compile the package again for each mutant, and
 // tell what is covered by blocks, of which the conditions of a case are none.
 package main
 

@@ -40,7 +40,7 @@ type file struct {
 	data []byte // nil: a directory
 }
 
-// files are those of the image beside the program: who it runs as, whom it trusts, and a place to write to.
+// files are those of the image beside the program: the user it runs as, the authorities it trusts, and a folder to write to.
 func files() []file {
 	return []file{
 		{"etc/", 0o755, nil},

@@ -49,7 +49,7 @@ func run(flags []string) (ok bool, err error) {
 	if len(beside) == 0 {
 		return ok, nil
 	}
-	build := exec.Command("go", "run", "./tools/controlplane") // prints a path nobody here needs
+	build := exec.Command("go", "run", "./tools/controlplane") // prints a path that is not needed here
 	build.Stderr = os.Stderr
 	if err := build.Run(); err != nil {
 		return false, fmt.Errorf("build the control plane that tests run against: %w", err)

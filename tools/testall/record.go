@@ -45,7 +45,7 @@ func open(file string) (*record, error) {
 		return nil, err
 	}
 	if err := json.Unmarshal(data, r); err != nil {
-		return nil, fmt.Errorf("read the results in %s: %w; remove the file to begin anew", file, err)
+		return nil, fmt.Errorf("read the results in %s: %w; remove the file to begin again", file, err)
 	}
 	return r, nil
 }

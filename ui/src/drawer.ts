@@ -67,7 +67,7 @@ export class Drawer {
 
   /** Asks what would be decided if something were otherwise, and marks it in the map. */
   async suppose(into: HTMLElement, what: { [parameter: string]: string }): Promise<void> {
-    into.replaceChildren(h('p', { class: 'soft' }, 'Deciding anew …'));
+    into.replaceChildren(h('p', { class: 'soft' }, 'Deciding again …'));
     this.mark(new Map());
     try {
       const a = await ask<Answer<WhatIf>>(`v1/whatif?${new URLSearchParams(what)}`);

@@ -72,7 +72,7 @@ function savings(c: Cluster, drawer: Drawer): HTMLElement[] {
   const row = (...cells: (string | HTMLElement)[]) => h('tr', {}, ...cells.map((x) => h('td', {}, x)));
   const names = (nodes: string[]) => h('span', {}, ...nodes.slice(0, 3).map((n) => h('button', { class: 'link', onclick: () => drawer.node(n) }, n)), nodes.length > 3 ? ` and ${nodes.length - 3} more` : '');
   return [h('h2', {}, 'Consolidation'),
-    h('p', {}, `Moves that may begin now save ${money(s.now)} ${c.currency} an hour${s.held > 0 ? `, moves that something holds up ${money(s.held)}` : ''}. The nodes of pools cost ${money(s.price)}${s.bound ? `; for the pods that can move ${money(s.bound)} at least, all bought anew` : ''}.`),
+    h('p', {}, `Moves that may begin now save ${money(s.now)} ${c.currency} an hour${s.held > 0 ? `, moves that something holds up ${money(s.held)}` : ''}. The nodes of pools cost ${money(s.price)}${s.bound ? `; new nodes for the pods that can move would cost ${money(s.bound)} at least` : ''}.`),
     s.best.length ? table(['Nodes', 'Saves', 'Pods that move', 'Nodes bought', 'Held up'], s.best.map((b) => row(names(b.nodes ?? []), money(b.saves), count(b.pods), count(b.buys ?? 0), b.heldUp ?? '')))
       : h('p', { class: 'soft' }, 'No move saves anything now.'),
     ...(s.stay.length ? [h('h2', {}, 'What keeps the other nodes'), table(['Kept by', 'Nodes', `${c.currency}/h`, 'Such as'], s.stay.map((k) => row(k.code, count(k.nodes), money(k.price), k.such)))] : [])];
@@ -99,7 +99,7 @@ export function suppose(into: HTMLElement, c: Cluster, drawer: Drawer): void {
       question('… a zone were sold out', [zone], () => ({ 'sold-out': `*,${zone.value}` })),
       question('… no spot were to be had', [], () => ({ 'sold-out': '*,,spot' })),
       question('… a workload had so many replicas', [workload, replicas], () => ({ scale: `${workload.value}=${replicas.value}` })),
-      h('form', { class: 'card', onsubmit: (e: Event) => { e.preventDefault(); void drawer.open('Everything bought anew', 'v1/anew', []); } }, h('label', {}, '… all were bought anew: the least it could cost'), h('button', { type: 'submit' }, 'Decide'))),
+      h('form', { class: 'card', onsubmit: (e: Event) => { e.preventDefault(); void drawer.open('New nodes for all pods', 'v1/anew', []); } }, h('label', {}, '… all pods ran on new nodes: the least it could cost'), h('button', { type: 'submit' }, 'Decide'))),
     result);
 }
 

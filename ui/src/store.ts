@@ -1,4 +1,4 @@
-// The cluster as it was last told, and who wants to know of changes.
+// The cluster as it was last told, and what wants to know of changes.
 
 import { base } from './dom';
 import type { Decision, Frame, Group, Node, Pool, Savings, Totals } from './types';

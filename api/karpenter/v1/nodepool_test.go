@@ -125,7 +125,7 @@ func TestProblems(t *testing.T) {
 			[]string{"spec.template.spec.requirements[0].values: minValues asks for 2"},
 		},
 		"PoolKey":  {"A pool does not require itself.", require(v1.Requirement{Key: v1.LabelNodePool, Operator: "Exists"}), []string{"spec.template.spec.requirements[0].key: "}},
-		"Operator": {"An operator nobody knows.", require(v1.Requirement{Key: "a", Operator: "Like"}), []string{"spec.template.spec.requirements[0].values: no operator \"Like\""}},
+		"Operator": {"An unknown operator.", require(v1.Requirement{Key: "a", Operator: "Like"}), []string{"spec.template.spec.requirements[0].values: no operator \"Like\""}},
 		"TooLong":  {"A length that does not fit is said, not taken for zero.", func(p *v1.NodePool) { p.Spec.Template.Spec.ExpireAfter = "99999999999h" }, []string{"spec.template.spec.expireAfter: "}},
 		"All": {
 			"All problems are told at once.",

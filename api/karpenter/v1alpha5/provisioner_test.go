@@ -39,7 +39,7 @@ func TestEffectiveRequirements(t *testing.T) {
 			[]string{"karpenter.sh/capacity-type In [spot]", linux, amd64, category, newer},
 		},
 		"Category": {
-			"Who names categories may mean any generation.",
+			"A selector that names categories may mean any generation.",
 			v1alpha5.ProvisionerSpec{Requirements: []requirement{in("karpenter.k8s.aws/instance-category", "c", "m", "t")}},
 			[]string{"karpenter.k8s.aws/instance-category In [c m t]", linux, amd64, onDemand},
 		},

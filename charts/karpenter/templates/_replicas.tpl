@@ -1,5 +1,5 @@
 {{- /*
-How many replicas to ask for. Two, if nobody says otherwise; one while the cluster is so small that its nodes have room
+How many replicas to ask for. Two, unless said otherwise; one while the cluster is so small that its nodes have room
 for one alone: helm's --wait waits for every replica, and the second would never come. What helm cannot see (`helm
 template`, a cluster whose nodes are still to come, as with Fargate) counts as room enough.
 */}}
@@ -15,7 +15,7 @@ template`, a cluster whose nodes are still to come, as with Fargate) counts as r
 {{- end }}
 {{- end }}
 
-{{- /* How many pods of the controller the nodes have room for, at most 2; empty: nobody knows. */}}
+{{- /* How many pods of the controller the nodes have room for, at most 2; empty: it is not known. */}}
 {{- define "karpenter.room" -}}
 {{- $nodes := list }}
 {{- range (lookup "v1" "Node" "" "").items }}

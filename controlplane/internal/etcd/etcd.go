@@ -32,7 +32,7 @@ func Start(ctx context.Context, dir string) (*embed.Etcd, error) {
 	c.Dir = dir
 	c.LogLevel = "error"
 	c.LogOutputs = []string{"stderr"}
-	// What the kernel holds survives the death of this process, and nobody asks a playground to survive a power cut.
+	// What the kernel holds survives the death of this process, and a playground need not survive a power cut.
 	c.UnsafeNoFsync = true
 
 	client, err := url.Parse(Endpoint)
@@ -50,7 +50,7 @@ func Start(ctx context.Context, dir string) (*embed.Etcd, error) {
 		}
 	}
 	c.ListenClientUrls, c.ListenPeerUrls = []url.URL{*client}, []url.URL{*peer}
-	// What is advertised must look like a host; with one member nobody ever dials it.
+	// What is advertised must look like a host; with one member it is never dialled.
 	c.AdvertiseClientUrls = []url.URL{{Scheme: "http", Host: "127.0.0.1:2379"}}
 	c.AdvertisePeerUrls = []url.URL{{Scheme: "http", Host: "127.0.0.1:2380"}}
 	c.InitialCluster = c.InitialClusterFromName(c.Name)

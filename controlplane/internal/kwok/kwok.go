@@ -1,7 +1,7 @@
 // Package kwok plays the kubelets of simulated machines: their heartbeats and the lives of their pods.
 //
-// It is kwok itself, in this process. It touches only nodes with the annotation kwok.x-k8s.io/node: fake. Who sets that
-// makes the machine live, who takes it away makes it silent.
+// It is kwok itself, in this process. It touches only nodes with the annotation kwok.x-k8s.io/node: fake. Setting that
+// makes the machine live, removing it makes it silent.
 package kwok
 
 import (

@@ -127,11 +127,11 @@ func (cl *cluster) bind(p *corev1.Pod, node string) error {
 
 // question is a pod on its way through the filters.
 type question struct {
-	cl     *cluster
-	pod    *corev1.Pod
-	state  fwk.CycleState
-	only   *fwk.PreFilterResult
-	nobody *fwk.Status // why no machine can take it, whichever
+	cl       *cluster
+	pod      *corev1.Pod
+	state    fwk.CycleState
+	only     *fwk.PreFilterResult
+	anywhere *fwk.Status // why no machine can take it, whichever
 }
 
 func (cl *cluster) ask(ctx context.Context, p *corev1.Pod) question {
@@ -139,15 +139,15 @@ func (cl *cluster) ask(ctx context.Context, p *corev1.Pod) question {
 	only, status, _ := cl.framework.RunPreFilterPlugins(ctx, q.state, p)
 	q.only = only
 	if !status.IsSuccess() {
-		q.nobody = status
+		q.anywhere = status
 	}
 	return q
 }
 
 // on returns why the machine cannot take the pod; empty if it can.
 func (q question) on(ctx context.Context, node string) string {
-	if q.nobody != nil {
-		return q.nobody.Message()
+	if q.anywhere != nil {
+		return q.anywhere.Message()
 	}
 	info, ok := q.cl.nodes[node]
 	if !ok {

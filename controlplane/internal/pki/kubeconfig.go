@@ -10,7 +10,7 @@ import (
 )
 
 // WriteKubeconfig writes a kubeconfig that speaks to url as the holder of p. Everything it needs is inside, so it
-// can be copied; it appears in one step, so whoever waits for the file finds it whole.
+// can be copied; it appears in one step, so a process that waits for the file finds it whole.
 func (f Files) WriteKubeconfig(file, url string, p Pair) error {
 	c := api.NewConfig()
 	const name = "tenon"

@@ -32,7 +32,7 @@ type Files struct {
 	Machines       Pair
 }
 
-// Life is how long certificates last. A playground outlives nobody's patience with it.
+// Life is how long certificates last. No playground is used for so long.
 const Life = 10 * 365 * 24 * time.Hour
 
 // Ensure returns the files in dir and makes them first when they are not all there. What is there stays, so that

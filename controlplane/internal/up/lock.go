@@ -10,7 +10,7 @@ import (
 )
 
 // lock waits for the control plane that had the directory before. When its parent was killed it is still on its way
-// out; the kernel takes the lock from whoever dies.
+// out; the kernel releases the lock of a process that dies.
 func lock(ctx context.Context, file string) (unlock func(), err error) {
 	f, err := os.OpenFile(file, os.O_CREATE|os.O_RDWR, 0o600)
 	if err != nil {

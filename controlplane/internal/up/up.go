@@ -54,7 +54,7 @@ func Run(ctx context.Context, o Options, ready func(Ready)) error {
 	if o.Remove {
 		defer os.RemoveAll(o.Dir)
 	}
-	// Sockets get relative names, see etcd.Endpoint, in a directory that nobody else may enter.
+	// Sockets get relative names, see etcd.Endpoint, in a directory that no other user may enter.
 	if err := os.Chdir(filepath.Join(o.Dir, "etcd")); err != nil {
 		return err
 	}
@@ -128,7 +128,7 @@ func wait(ctx context.Context, parts []*part) error {
 		watchers.Go(func() {
 			select {
 			case err := <-p.done:
-				p.done <- err // for whoever stops the parts
+				p.done <- err // read by what stops the parts
 				died <- fmt.Errorf("%s ended: %w", p.name, errors.Join(err, errEnded))
 			case <-ctx.Done():
 			}

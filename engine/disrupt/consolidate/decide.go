@@ -87,7 +87,7 @@ func (s *search) weigh() {
 	s.value()
 }
 
-// average is what a pod that may move costs in the middle, where machines are bought anew for all of them.
+// average is what a pod that may move costs in the middle, where new machines are bought for all of them.
 func (s *search) average() money.Micro {
 	worth, pods := money.Micro(0), 0
 	for i := range s.machines {

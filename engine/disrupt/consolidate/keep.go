@@ -67,7 +67,7 @@ func (s *search) whyKept(i int) *reason.Why {
 		why.Code, why.Detail, why.Hint = m.tried.Code, homeless(left, pods)+": "+m.tried.Detail, m.tried.Hint
 	default:
 		why.Code = reason.NotCheaper
-		why.Detail = homeless(left, pods) + "; " + s.anew(value, m)
+		why.Detail = homeless(left, pods) + "; " + s.onNewNodes(value, m)
 		if value < m.price {
 			why.Hint = s.spotOnly([]int{i})
 		}
@@ -81,9 +81,9 @@ func (s *search) whyKept(i int) *reason.Why {
 // leastPriceShown is the least that a price shows.
 const leastPriceShown = 100
 
-// anew says what new nodes for a machine's pods would cost at the least, and
+// onNewNodes says what new nodes for a machine's pods would cost at the least, and
 // what that leaves to be saved.
-func (s *search) anew(value money.Micro, m *machine) string {
+func (s *search) onNewNodes(value money.Micro, m *machine) string {
 	least := max(m.effort, s.options.leastSaving())
 	switch saves := m.price - value; {
 	case saves < leastPriceShown:

@@ -16,7 +16,7 @@ import (
 // fewer, pods would go round through ever scarcer types.
 const spotToSpotMinTypes = 15
 
-// bind writes what a group buys such that whatever the seller chooses, the group
+// bind writes what a group buys such that whatever the cloud chooses, the group
 // still saves what it has to. It says why that cannot be had.
 func (s *search) bind(g group, price money.Micro) ([]plan.Ask, *reason.Why) {
 	most := price - max(s.options.leastSaving(), price.PartUp(s.options.leastShare(), 100))

@@ -37,7 +37,7 @@ func binderOf(t *testing.T, pool world.Pool, shapes ...world.Shape) *binder {
 	return &binder{b.Snapshot(1), map[*world.Catalog]map[string]*world.Shape{}}
 }
 
-// Whatever the seller chooses of what a replacement may become costs no more than the
+// Whatever the cloud chooses of what a replacement may become costs no more than the
 // limit, in any zone and of any type that is left, or the replacement might save nothing.
 func TestLimit(t *testing.T) {
 	b := binderOf(t, world.Pool{ID: world.PoolID{Kind: world.NodePool, Name: "p"}},

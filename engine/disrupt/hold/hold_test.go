@@ -66,7 +66,7 @@ func TestHolds(t *testing.T) {
 		"Planned":   {"A plan names the node.", func(s *scene) { bare(s); s.planned = []string{"n"} }, "promised", "promised"},
 		"AsClaim":   {"An older plan names the claim, which has become the node.", func(s *scene) { bare(s); s.planned = []string{"c"} }, "promised", "promised"},
 		"Twice":     {"Both are told.", func(s *scene) { bare(s); s.waits, s.planned = &waits, []string{"n"} }, "promised w, promised", "promised w, promised"},
-		"First":     {"Whoever asks for one of several gets one.", func(s *scene) { s.planned, s.pod.Disruption.Forbidden = []string{"n"}, true }, "promised, do-not-disrupt a", "promised, do-not-disrupt a, in-use a"},
+		"First":     {"Asked for the first of several it gives one.", func(s *scene) { s.planned, s.pod.Disruption.Forbidden = []string{"n"}, true }, "promised, do-not-disrupt a", "promised, do-not-disrupt a, in-use a"},
 		"Pods":      {"Pods come after what is the machine's.", func(s *scene) { s.node.DoNotDisrupt, s.pod.Disruption.Forbidden = true, true }, "do-not-disrupt, do-not-disrupt a", "do-not-disrupt, do-not-disrupt a, in-use a"},
 		"Quiet":     {"A minute after the last pod left it may go.", func(s *scene) { bare(s); s.claim.LastPodEvent = now - 60 }, "", ""},
 		"TooSoon":   {"It has a second to go.", func(s *scene) { bare(s); s.claim.LastPodEvent = now - 59 }, "", "consolidate-after until +1s"},
@@ -207,7 +207,7 @@ func TestStays(t *testing.T) {
 	}
 }
 
-// A pod keeps its machine if it has to move and nobody knows where to.
+// A pod keeps its machine if it has to move and it is not known where to.
 func TestUnplannable(t *testing.T) {
 	named := func(name string, p world.Pod) *world.Pod { p.Name = name; return &p }
 	n := &world.Place{Pods: []*world.Pod{

@@ -1,6 +1,6 @@
 // Package chance checks properties on the same draws every time.
 //
-// A test that draws anew on each run finds more in the end, but it fails for a
+// A test that draws differently on each run finds more in the end, but it fails for a
 // change that has nothing to do with what it finds. So what gates a change
 // draws from one seed, and fresh draws are made where they are waited for.
 package chance
@@ -14,7 +14,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// Fresh is the environment variable that has every run draw anew.
+// Fresh is the environment variable that has every run draw differently.
 const Fresh = "TENON_TEST_FRESH"
 
 // seed is what is drawn from. Its value means nothing.

@@ -20,7 +20,7 @@ const kept = "testdata/plans"
 const small = 300
 
 // Every plan of the corpus is the one that is kept. A change that is meant to
-// change plans writes them anew with -rewrite, and its commit shows which.
+// change plans writes them again with -rewrite, and its commit shows which.
 func TestPlans(t *testing.T) {
 	var lines []string
 	for _, e := range append(scenarios(t), corpus.Generated(small)...) {
@@ -38,7 +38,7 @@ func TestPlans(t *testing.T) {
 		t.Fatal(err)
 	}
 	if changes := compare(byName(string(data)), lines); len(changes) > 0 {
-		t.Errorf("%d of %d worlds have other plans than %s says:\n%s\nIf that is meant, write them anew: go test ./engine/enginetest/corpus -rewrite",
+		t.Errorf("%d of %d worlds have other plans than %s says:\n%s\nIf that is meant, write them again: go test ./engine/enginetest/corpus -rewrite",
 			len(changes), len(lines), kept, strings.Join(changes, "\n"))
 	}
 }

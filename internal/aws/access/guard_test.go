@@ -19,7 +19,7 @@ func (d *deaf) Do(r *http.Request) (*http.Response, error) {
 	return nil, errors.New("there is no network here")
 }
 
-// Who may only look sends no call that does more, whatever asks for it.
+// With read-only access no call that changes something is sent, whatever asks for it.
 func TestReadOnly(t *testing.T) {
 	t.Setenv("AWS_ACCESS_KEY_ID", "test")
 	t.Setenv("AWS_SECRET_ACCESS_KEY", "test")

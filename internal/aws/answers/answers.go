@@ -21,7 +21,7 @@ const maxAnswers = 1_000
 // those of answers that stand in for nothing and of which all are for everyone.
 type Rules[V any] struct {
 	// Stale is how long, after its time, an answer is still what is known where
-	// the question cannot be answered anew.
+	// the question cannot be answered again.
 	Stale time.Duration
 	// Nothing reports an answer that holds nothing. It is remembered for the asker
 	// alone: a caller whose question has just changed asks at once.

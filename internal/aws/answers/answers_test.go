@@ -88,7 +88,7 @@ func TestLifetimes(t *testing.T) {
 			[]look{{0, "x", "", false, 1}, {0, "x", "", false, 1}, {0, "y", "", false, 2}, {0, "z", "c", false, 3}, {0, "x", "c", false, 3}},
 		},
 		"NothingForAll": {
-			"An answer that holds nothing is one for everyone where nobody says otherwise.",
+			"An answer that holds nothing is one for everyone unless a caller says otherwise.",
 			answers.Rules[string]{},
 			[]line{{"", hour, nil}, {"c", hour, nil}},
 			[]look{{0, "x", "", false, 1}, {0, "y", "", false, 1}},
@@ -156,17 +156,17 @@ func TestGivesUp(t *testing.T) {
 		ended, end := context.WithCancel(t.Context())
 		end()
 		if _, err := m.Get(ended, "q", slow); !errors.Is(err, context.Canceled) {
-			t.Errorf("who cannot wait: %v", err)
+			t.Errorf("the caller that cannot wait: %v", err)
 		}
 		got, err := m.Get(t.Context(), "q", func(context.Context) (string, time.Duration, error) { return "a", time.Hour, nil })
 		if got != "a" || err != nil {
-			t.Errorf("who waited: %q, %v: that another gave up is no answer", got, err)
+			t.Errorf("the caller that waited: %q, %v: that another gave up is no answer", got, err)
 		}
 		all.Wait()
 	})
 }
 
-// A question that breaks holds nobody up.
+// A question that breaks holds no caller up.
 func TestPanics(t *testing.T) {
 	m := answers.New(clock.Wall, answers.Rules[string]{})
 	func() {

@@ -18,7 +18,7 @@ import (
 	"github.com/tenon-sh/tenon/internal/aws/kubelet"
 )
 
-var rewrite = flag.Bool("rewrite", false, "write the golden files anew")
+var rewrite = flag.Bool("rewrite", false, "write the golden files again")
 
 func cluster() bootstrap.Cluster {
 	return bootstrap.Cluster{
@@ -83,7 +83,7 @@ func ipv6(n bootstrap.Node) bootstrap.Node {
 }
 
 // TestUserData compares with files in testdata; MIME's line ends are left out
-// of them. -rewrite makes them anew: read what changed before it is kept.
+// of them. -rewrite makes them again: read what changed before it is kept.
 func TestUserData(t *testing.T) {
 	banana := bootstrap.Node{
 		Family: "AL2", Legacy: true, Cluster: bootstrap.Cluster{

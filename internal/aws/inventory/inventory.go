@@ -43,7 +43,7 @@ func New(c Clients, bundled *catalog.Catalog, region string, now clock.Now) *Inv
 	return &Inventory{asker: asker{c, region, now}, bundled: bundled, shelf: answers.New(now, answers.Rules[Shelf]{Stale: answers.Ever})}
 }
 
-// Shelf returns what is sold, asked anew if the answer is old. What EC2 cannot be
+// Shelf returns what is sold, asked again if the answer is old. What EC2 cannot be
 // asked for is as it was known before, or as it is bundled, and the shelf says
 // so until it has been asked for. The error is why nothing at all is known.
 func (s *Inventory) Shelf(ctx context.Context) (Shelf, error) {

@@ -13,7 +13,7 @@ type Classes struct {
 	Cluster, Region string
 }
 
-// Owner says for whom the profile of a class is made that names a role.
+// Owner says for which class a profile is made whose role the class names.
 func (p Classes) Owner(c nodeclass.Class) Owner {
 	return Owner{Cluster: p.Cluster, Region: p.Region, Class: c.Ref.Name, UID: c.UID, Role: c.Role, Tags: c.Tags}
 }

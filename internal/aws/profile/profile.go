@@ -34,7 +34,7 @@ const missingFor = time.Minute
 // maxProfileDelay is how long EC2 may take to learn of a profile that IAM has made.
 const maxProfileDelay = time.Minute
 
-// Owner says for whom a profile is made. The name of the profile follows from
+// Owner says for which class a profile is made. The name of the profile follows from
 // it, so that a process that forgot what it made finds it again.
 type Owner struct {
 	Cluster, Region  string

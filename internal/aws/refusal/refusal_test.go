@@ -38,7 +38,7 @@ func TestWrap(t *testing.T) {
 		"Never":   {why: "A bad image stays bad.", code: "InvalidAMIID.NotFound", want: cloud.Invalid, reason: "AMINotFound"},
 		"Type":    {why: "A type that is not sold is like one that is sold out.", code: "InvalidInstanceType.NotFound", want: cloud.Capacity, reason: "LaunchFailed"},
 		"Wrong":   {why: "What EC2 calls invalid stays so.", code: "InvalidKeyPair.NotFound", want: cloud.Invalid, reason: "LaunchFailed"},
-		"Strange": {why: "What nobody knows is unknown.", code: "SomethingNew", want: cloud.Unknown, reason: "LaunchFailed"},
+		"Strange": {why: "A code that is not known is unknown.", code: "SomethingNew", want: cloud.Unknown, reason: "LaunchFailed"},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {

@@ -21,7 +21,7 @@ import (
 )
 
 // fresh is how long an answer of EC2 is used, and giveUpAfter how long it is what was
-// known last where EC2 cannot be asked. Far older than that it is nobody's: no
+// known last where EC2 cannot be asked. Far older than that it is not used: no
 // class has had its selector since.
 const (
 	fresh       = time.Minute

@@ -18,7 +18,7 @@ import (
 
 // Settings is all that goes into a launch template. Equal Settings share one. A
 // field that is added later is left out of the name while it is empty, or a new
-// release would make every template anew.
+// release would make every template again.
 type Settings struct {
 	Legacy      bool
 	Class       string // name, for the tag by which a class' templates are found

@@ -14,7 +14,7 @@ import (
 	"github.com/tenon-sh/tenon/internal/aws/template"
 )
 
-var update = flag.Bool("update", false, "write the golden files anew")
+var update = flag.Bool("update", false, "write the golden files again")
 
 func plain() template.Settings {
 	return template.Settings{

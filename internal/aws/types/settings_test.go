@@ -186,7 +186,7 @@ func TestAllocatable(t *testing.T) {
 	}
 }
 
-// TestAllocatableProperty wants of any settings: nobody gets less than nothing,
+// TestAllocatableProperty wants of any settings: no amount is negative,
 // and keeping more back never leaves more.
 func TestAllocatableProperty(t *testing.T) {
 	all := loadCatalog(t).Types()
@@ -291,7 +291,7 @@ func TestSell(t *testing.T) {
 	}
 	unsold := types.Sell(s, nil)
 	if r, ok := unsold.Labels.Find(label.Zone); !ok || r.Op() != label.DoesNotExist {
-		t.Errorf("what nobody offers is in no zone, got %v", r)
+		t.Errorf("what is not offered is in no zone, got %v", r)
 	}
 }
 

@@ -187,7 +187,7 @@ func TestRefusesNonsense(t *testing.T) {
 		args []string
 		want string
 	}{
-		"Node":  {[]string{"nobody"}, `there is no node or claim "nobody"`},
+		"Node":  {[]string{"absent"}, `there is no node or claim "absent"`},
 		"Move":  {[]string{"--move-cost", "-1"}, "--move-cost is -1"},
 		"Level": {[]string{"--level", "brave"}, `--level is "brave", want cautious, normal or eager`},
 		"Share": {[]string{"--move-share", "-5"}, "--move-share is -5"},

@@ -91,7 +91,7 @@ func (out *Output) fromBeta(in Input, taken map[string]bool) {
 		}
 		for _, k := range kinds {
 			if taken[k.class] {
-				n.refuse("metadata.name", "an AWSNodeTemplate becomes a class of that name: convert the two apart, and name one anew")
+				n.refuse("metadata.name", "an AWSNodeTemplate becomes a class of that name: convert the two apart, and rename one")
 				continue
 			}
 			taken[k.class] = true
@@ -102,7 +102,7 @@ func (out *Output) fromBeta(in Input, taken map[string]bool) {
 		p := &in.BetaPools[i]
 		n := notes{"NodePool/" + p.Name, &out.Notes}
 		if slices.ContainsFunc(out.Pools, func(o v1.NodePool) bool { return o.Name == p.Name }) {
-			n.refuse("metadata.name", "a Provisioner becomes a pool of that name: convert the two apart, and name one anew")
+			n.refuse("metadata.name", "a Provisioner becomes a pool of that name: convert the two apart, and rename one")
 			continue
 		}
 		ref := p.Spec.Template.Spec.NodeClassRef

@@ -85,7 +85,7 @@ func TestFieldsOfBeta(t *testing.T) {
 			in:  betaClass("t", "amiFamily: AL2\namiSelectorTerms: [{id: ami-123}]"), object: 0, path: "spec.amiSelectorTerms", want: "[{id: ami-123}]",
 		},
 		"Metadata": {
-			why: "Two hops, where nobody said otherwise; an EC2NodeClass of today allows one.",
+			why: "Two hops, unless said otherwise; an EC2NodeClass of today allows one.",
 			in:  class, object: 0, path: "spec.metadataOptions",
 			want: "{httpEndpoint: enabled, httpProtocolIPv6: disabled, httpPutResponseHopLimit: 2, httpTokens: required}",
 		},

@@ -122,7 +122,7 @@ func quiet(ctx context.Context, c dynamic.Interface, now clock.Now) error {
 	return errors.Join(all...)
 }
 
-// held is who holds a Lease, and for how long.
+// held is a Lease's holder, and for how long it holds it.
 func held(lease *unstructured.Unstructured, now time.Time) (string, time.Duration) {
 	holder, _, _ := unstructured.NestedString(lease.Object, "spec", "holderIdentity")
 	seconds, _, _ := unstructured.NestedInt64(lease.Object, "spec", "leaseDurationSeconds")

@@ -20,7 +20,7 @@ import (
 const (
 	// patience is how long the API server may take to follow a definition.
 	patience = time.Minute
-	// manager is who is said to have written the objects.
+	// manager is the field manager of the objects.
 	manager = "tenon-convert"
 )
 

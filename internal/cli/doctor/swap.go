@@ -272,7 +272,7 @@ func ofClaims(claims []world.Claim) examine.Finding {
 		}
 	}
 	if moving == 0 {
-		return examine.Finding{Level: examine.Good, Check: "nodes", Says: fmt.Sprintf("%s, none on the way in or out; none drifts for the swap: hashes are written anew", amount.Count(len(claims), "NodeClaim"))}
+		return examine.Finding{Level: examine.Good, Check: "nodes", Says: fmt.Sprintf("%s, none on the way in or out; none drifts for the swap: hashes are rewritten", amount.Count(len(claims), "NodeClaim"))}
 	}
 	return examine.Finding{
 		Level: examine.Warning, Check: "nodes", Says: amount.Count(moving, "NodeClaim") + " on the way in or out: what Karpenter means to replace is in its memory alone, so nodes that were bought instead may stay until they are found empty",

@@ -70,7 +70,7 @@ func TestBeforeSwap(t *testing.T) {
 			"ok controller: kube-system/karpenter runs public.ecr.aws/karpenter/controller:1.14.1",
 			"ok settings: flags and variables of the controller mean the same",
 			"ok values: the chart takes all values of the Helm release kp",
-			"ok nodes: 1 NodeClaim, none on the way in or out; none drifts for the swap: hashes are written anew",
+			"ok nodes: 1 NodeClaim, none on the way in or out; none drifts for the swap: hashes are rewritten",
 		}, more...)
 	}
 	for name, c := range map[string]struct {
@@ -105,7 +105,7 @@ func TestBeforeSwap(t *testing.T) {
 				"warning settings: flags that this release does not know are passed over, flags: --later",
 				"unclear settings: variables from Secrets were not read: HIDDEN",
 				`unclear values: the values of the Helm release "kp" were not read: there is none that Helm has deployed`,
-				"ok nodes: 0 NodeClaims, none on the way in or out; none drifts for the swap: hashes are written anew",
+				"ok nodes: 0 NodeClaims, none on the way in or out; none drifts for the swap: hashes are rewritten",
 				"ok pods: none is treated otherwise",
 			},
 		},

@@ -478,7 +478,7 @@ func TestNotes(t *testing.T) {
 	}
 }
 
-// A pool that says what nobody can read is not used as if it had not said it.
+// A pool that says what cannot be read is not used as if it had not said it.
 func TestWrongPool(t *testing.T) {
 	broken := strings.Replace(pool, `"requirements":[]`, `"requirements":[{"key":"kubernetes.io/arch","operator":"Within","values":["amd64"]}]`, 1)
 	r := result(t, broken+podOf("a", "1"))

@@ -25,7 +25,7 @@ const maxConsolidationRounds = 20
 type consolidation struct {
 	Before     total    `json:"before"`
 	After      total    `json:"after"`
-	LowerBound float64  `json:"lowerBound"` // what machines for the pods that could move would cost at least, all bought anew
+	LowerBound float64  `json:"lowerBound"` // what machines for the pods that could move would cost at least, all of them new
 	PodMoves   int      `json:"podMoves"`
 	Actions    []action `json:"actions"`
 }

@@ -43,7 +43,7 @@ func TestDisrupt(t *testing.T) {
 	}{
 		"Moves":   {"Both fit on one, which takes some waiting for in a cluster and none here.", fmt.Sprintf(moving, "0") + two, nil, end{"disrupt", []string{"n2: default/a default/b"}, 1, 1}},
 		"Budgets": {"Unless budgets are to count.", fmt.Sprintf(moving, "0") + two, []string{"--respect-budgets"}, end{"disrupt", []string{"n1: default/a", "n2: default/b"}, 0, 0}},
-		"Empty":   {"Who runs nothing goes.", fmt.Sprintf(moving, "100%") + nodeOf("n1") + nodeOf("n2") + bound("a", "n1", "7"), nil, end{"disrupt", []string{"n1: default/a"}, 0, 1}},
+		"Empty":   {"A node that runs nothing goes.", fmt.Sprintf(moving, "100%") + nodeOf("n1") + nodeOf("n2") + bound("a", "n1", "7"), nil, end{"disrupt", []string{"n1: default/a"}, 0, 1}},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {

@@ -32,7 +32,7 @@ func run(ctx context.Context, args ...string) (string, error) {
 	return out.String(), err
 }
 
-// decided is a decision at a second about a pod with a name that nobody is to read.
+// decided is a decision at a second about a pod with a secret name.
 func decided(t *testing.T, at int64) journal.Entry {
 	t.Helper()
 	b := world.NewBuilder()

@@ -15,7 +15,7 @@ import (
 // leftOut stands for what is not told.
 const leftOut = "(left out)"
 
-// cleaned is an object without what may hold secrets: annotations of others, which may repeat the whole object, user data, and who wrote what.
+// cleaned is an object without what may hold secrets: annotations of others, which may repeat the whole object, user data, and managed fields.
 func cleaned(o unstructured.Unstructured) map[string]any {
 	out := o.DeepCopy()
 	out.SetManagedFields(nil)

@@ -23,7 +23,7 @@ import (
 	"github.com/tenon-sh/tenon/internal/journal"
 )
 
-// hostile is a pool's name as nobody should have it.
+// hostile is a pool's name that tries to be markup.
 const hostile = "=cmd|'/c calc'!A1<script>alert(1)</script>\x1b[2J"
 
 // story is two hours before midnight and two after it: a machine of 1.0 an hour that is given back for one of 0.5, one that vanishes, pods that wait.

@@ -49,7 +49,7 @@ func (p Period) lines() []string {
 		last := p.Curve[n-1]
 		line := fmt.Sprintf("At the end %.4f %s an hour", last.Price, p.Currency)
 		if last.Bound > 0 {
-			line += fmt.Sprintf("; for the pods that could move %.4f at least, all bought anew", last.Bound)
+			line += fmt.Sprintf("; new nodes for the pods that could move would cost %.4f at least", last.Bound)
 		}
 		out = append(out, line+".")
 	}

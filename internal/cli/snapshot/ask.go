@@ -188,7 +188,7 @@ const (
 	viewRoot = "/apis/" + viewAPI + "/v1/"
 )
 
-// throughAPI asks the controller's API, as whoever the API server knows the caller as.
+// throughAPI asks the controller's API, with the identity that the API server knows the caller by.
 func throughAPI(ctx context.Context, client kubernetes.Interface, path string, query url.Values) (io.ReadCloser, error) {
 	at := strings.TrimPrefix(path, "v1/")
 	kind, below, _ := strings.Cut(at, "/")

@@ -150,7 +150,7 @@ func TestMistakes(t *testing.T) {
 		"File":       {[]string{"-f", "no-such-file.yaml"}, "no-such-file.yaml"},
 		"Argument":   {[]string{"nodes"}, `top takes no argument and got "nodes"`},
 		"Controller": {[]string{"--controller", "karpenter"}, "want NAMESPACE/SERVICE or the URL of its pages"},
-		"Nobody":     {[]string{"--controller", "http://127.0.0.1:1"}, "connection refused; does a controller listen there?"},
+		"Refused":    {[]string{"--controller", "http://127.0.0.1:1"}, "connection refused; does a controller listen there?"},
 		"Flag":       {[]string{"--extra-label", "a"}, "did you mean --extra-labels"},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -42,7 +42,7 @@ func TestText(t *testing.T) {
 		want string
 	}{
 		"Table": {
-			why:  "Types stand by family and size, prices that nobody saw are marked.",
+			why:  "Types stand by family and size, prices that were not observed are marked.",
 			args: []string{"trn1.32xlarge", "c5.large", "g6f.large"},
 			want: `
 TYPE           ARCH   VCPU  MEMORY  POD CPU  POD MEMORY  PODS  DEVICES      ON-DEMAND  SPOT     ZONES
@@ -55,7 +55,7 @@ trn1.32xlarge  amd64  128   512Gi   127610m  481894Mi    247   16 Trainium  21.5
 `,
 		},
 		"Hidden": {
-			why:  "What cannot be had is counted, so that nobody searches for it.",
+			why:  "What cannot be had is counted, so that it is not searched for.",
 			args: []string{"a1.large"},
 			want: `
 No type that can be had in us-east-1 matches.

@@ -77,7 +77,7 @@ func TestRun(t *testing.T) {
 		stderr string
 		stdout string
 	}{
-		"Stopped":  {"Who stopped it needs no explanation.", stopped, "group wait", verb.Failed, "", ""},
+		"Stopped":  {"A user who stopped it needs no explanation.", stopped, "group wait", verb.Failed, "", ""},
 		"Late":     {"Any other end is explained.", late, "group wait", verb.Failed, "prog: wait: context deadline exceeded\n", ""},
 		"Group":    {"A group of verbs lists them.", t.Context(), "group", verb.OK, "", "prog group <verb>"},
 		"NoVerb":   {"A verb that a group does not have is bad input,", t.Context(), "group fly", verb.Unusable, "prog: there is no verb \"fly\"; see 'prog group --help'\n", ""},

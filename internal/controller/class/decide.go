@@ -25,7 +25,7 @@ type Found struct {
 
 	Expressions bool // kubelet settings may have them
 
-	Tried   bool              // the seller was asked, by dry runs, whether it would launch
+	Tried   bool              // the cloud was asked, by dry runs, whether it would launch
 	Shifted []string          // ids of zones that the cluster's traffic is shifted away from
 	Without map[string]string // what a condition that holds does without
 	Broken  map[string]*cloud.Error

@@ -42,7 +42,7 @@ func newFixture(t *testing.T, region *catalog.Region) fixture {
 	t.Helper()
 	x := fixture{market: driver.Market(region, "m5.large"), ids: map[string]string{"gone": "aws:///us-west-2a/i-0123456789abcdef0"}}
 	x.driver = driver.New(x.market, "demo")
-	for _, of := range []string{"kept", "alone", "nobody's"} {
+	for _, of := range []string{"kept", "alone", "orphan"} {
 		out := x.driver.Launch(t.Context(), []cloud.Order{{
 			Token: of, Pool: world.PoolID{Kind: world.NodePool, Name: "p"}, Count: 1, Menu: []string{"m5.large"}, Requirements: label.SetOf(label.Is(label.CapacityType, label.OnDemand)),
 		}})[0]
@@ -240,7 +240,7 @@ func TestAListThatLacksMachinesLetsNoClaimGo(t *testing.T) {
 }
 
 // Wherever a process is killed, the next one brings together what belongs
-// together, ends what is nobody's, and leaves the rest alone.
+// together, ends what has no owner, and leaves the rest alone.
 func TestKilledAtEachWrite(t *testing.T) {
 	region := west(t)
 	writes := apitest.EachDeath(t, func(t *testing.T, life *apitest.Life) {
@@ -275,7 +275,7 @@ func (x fixture) check(t *testing.T) {
 		t.Errorf("claims go for the machines %v, want that which is gone", going)
 	}
 	for _, i := range x.market.Everything() {
-		if i.State.Gone() != (driver.ProviderID(i) == x.ids["nobody's"]) {
+		if i.State.Gone() != (driver.ProviderID(i) == x.ids["orphan"]) {
 			t.Errorf("machine %s is %s", driver.ProviderID(i), i.State)
 		}
 	}

@@ -61,7 +61,7 @@ func TestWhichMachinesEnd(t *testing.T) {
 		seen collect.Seen
 		want []string
 	}{
-		"Alone":   {"Nobody knows it.", collect.Seen{Machines: []cloud.Machine{machine("m")}}, []string{"m"}},
+		"Alone":   {"No claim knows it.", collect.Seen{Machines: []cloud.Machine{machine("m")}}, []string{"m"}},
 		"Claimed": {"Its claim knows it.", collect.Seen{Machines: []cloud.Machine{machine("m")}, Claims: []v1.NodeClaim{claim("m")}}, nil},
 		"Joined":  {"Its node has no claim yet, and gets one.", collect.Seen{Machines: []cloud.Machine{machine("m")}, Nodes: []corev1.Node{node("m")}}, nil},
 		"Foreign": {"A node without our labels protects it as well.", collect.Seen{Machines: []cloud.Machine{machine("m")}, Nodes: []corev1.Node{node("m", func(n *corev1.Node) { n.Labels = nil })}}, nil},

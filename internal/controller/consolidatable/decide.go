@@ -14,7 +14,7 @@ import (
 // State is what is said of one machine.
 type State struct {
 	Claim, Node string
-	// Since is when a pod last came or went. What was said before is said anew then.
+	// Since is when a pod last came or went. What was said before is said again then.
 	Since int64
 	// Consolidatable: no pod has come or gone for as long as its NodePool wants.
 	Consolidatable bool

@@ -124,7 +124,7 @@ func (c *Controller) mark(ctx context.Context, s State) error {
 	} else {
 		delete(next.Annotations, v1alpha5.AnnotationEmptinessTime)
 	}
-	err := c.Client.Patch(ctx, next, client.MergeFrom(node)) // nobody else writes it: what else has changed does not matter
+	err := c.Client.Patch(ctx, next, client.MergeFrom(node)) // no other controller writes it: what else has changed does not matter
 	switch {
 	case err != nil:
 		return client.IgnoreNotFound(err)

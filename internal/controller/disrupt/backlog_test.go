@@ -37,9 +37,9 @@ func TestManyPodsThatWait(t *testing.T) {
 			{time.Minute, 49_999, false, "one of so many is no progress"},
 		},
 		"JustMany": {
-			{0, crowd, true, "a hundred are many"},
-			{restless - time.Second, crowd, true, "they have a second left"},
-			{time.Second, crowd, false, "none is bound"},
+			{0, manyPending, true, "a hundred are many"},
+			{restless - time.Second, manyPending, true, "they have a second left"},
+			{time.Second, manyPending, false, "none is bound"},
 		},
 		"Twice": {
 			{0, 1000, true, "they have only just come"},

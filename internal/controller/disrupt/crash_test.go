@@ -73,7 +73,7 @@ func (x fixture) live(t *testing.T, through client.Client, long time.Duration) {
 	process.End()
 }
 
-// now reads the claim and the node anew, and says whether the node is marked.
+// now reads the claim and the node again, and says whether the node is marked.
 func (x fixture) now(t *testing.T) (marked bool) {
 	t.Helper()
 	for _, o := range []client.Object{x.claim, x.node} {
@@ -101,7 +101,7 @@ func TestKilledWhileEmpty(t *testing.T) {
 	}
 }
 
-// When a pod comes to the node while nobody looks, it stays: who comes next
+// When a pod comes to the node while no process runs, it stays: the next process
 // takes back whatever was written.
 func TestKilledBeforeAPodCame(t *testing.T) {
 	apitest.EachDeath(t, func(t *testing.T, life *apitest.Life) {
@@ -122,7 +122,7 @@ func TestKilledBeforeAPodCame(t *testing.T) {
 	})
 }
 
-// A node whose time is over goes, whoever is killed over it.
+// A node whose time is over goes, wherever the process is killed.
 func TestKilledWhileExpired(t *testing.T) {
 	writes := apitest.EachDeath(t, func(t *testing.T, life *apitest.Life) {
 		x := newFixture(t, func(c *v1.NodeClaim) { c.Spec.ExpireAfter = v1.After(time.Minute) })
@@ -152,7 +152,7 @@ func TestJudgementBreaks(t *testing.T) {
 			Decide: func(w *world.World, o engine.Options) plan.Plan {
 				running += len(passes.Samples())
 				if slices.Contains(o.Only, engine.Judging) || len(o.Only) == 0 {
-					panic("a pod nobody thought of")
+					panic("an unforeseen pod")
 				}
 				return engine.Decide(w, o)
 			},
@@ -166,7 +166,7 @@ func TestJudgementBreaks(t *testing.T) {
 		}
 		var broke bool
 		for _, e := range kept.All() {
-			broke = broke || e.Kind == journal.GiveBack && strings.Contains(e.Panic, "nobody thought of")
+			broke = broke || e.Kind == journal.GiveBack && strings.Contains(e.Panic, "an unforeseen pod")
 		}
 		if !broke {
 			t.Error("the journal does not hold the decision that broke")
@@ -183,7 +183,7 @@ func TestAStepThatBreaksIsAlone(t *testing.T) {
 		x := newFixture(t, func(c *v1.NodeClaim) { c.Name, c.Spec.ExpireAfter = "bad", v1.After(time.Minute) })
 		through := interceptor.NewClient(x.store, interceptor.Funcs{
 			Get: func(context.Context, client.WithWatch, client.ObjectKey, client.Object, ...client.GetOption) error {
-				panic("a claim nobody thought of")
+				panic("an unforeseen claim")
 			},
 		})
 		var said []string
@@ -195,7 +195,7 @@ func TestAStepThatBreaksIsAlone(t *testing.T) {
 		process.Live(10*time.Second, 250*time.Millisecond)
 		process.End()
 		all := strings.Join(said, "\n")
-		if !strings.Contains(all, "a claim nobody thought of") || !strings.Contains(all, `"NodeClaim"="bad"`) {
+		if !strings.Contains(all, "an unforeseen claim") || !strings.Contains(all, `"NodeClaim"="bad"`) {
 			t.Errorf("the log does not say which step broke:\n%s", all)
 		}
 		if strings.Contains(all, "in a minute") {

@@ -4,7 +4,7 @@
 // that goes by choice is marked first, so that no pod comes to it any more. What
 // is bought for its pods says so on its claim. Only when all that is complete,
 // and the node is still to go, does its claim end. Marks are objects' own, so a
-// controller that starts anew goes on or takes them back.
+// controller that starts again goes on or takes them back.
 package disrupt
 
 import (

@@ -26,7 +26,7 @@ func TestSteps(t *testing.T) {
 		"First":  {why: "New pods are kept away before anything ends.", want: []disrupt.Step{{Kind: disrupt.Mark, Claim: "a", Node: "a", Reason: "Empty", First: true}}},
 		"Hold":   {why: "A pod may have been bound just before.", tainted: true, marked: map[string]time.Time{"a": now.Add(-time.Second)}, wait: time.Second},
 		"Second": {why: "It is still empty.", tainted: true, marked: map[string]time.Time{"a": now.Add(-2 * time.Second)}, want: []disrupt.Step{{Kind: disrupt.End, Claim: "a", Node: "a", Reason: "Empty", First: true}}},
-		"Anew":   {why: "A controller that starts anew waits as well.", tainted: true, wait: 2 * time.Second},
+		"Anew":   {why: "A controller that starts again waits as well.", tainted: true, wait: 2 * time.Second},
 		"Stays":  {why: "A pod came after all, or the plan was of a controller that crashed.", tainted: true, pod: true, want: []disrupt.Step{{Kind: disrupt.Unmark, Claim: "a", Node: "a", First: true}}},
 		"Going":  {why: "A node that is being deleted keeps its mark.", tainted: true, deleting: true},
 		"Expired": {

@@ -166,7 +166,7 @@ func (c *Controller) beginOne(ctx context.Context, m plan.Command) error {
 }
 
 // errOtherwise is that a static pool is no longer as it was when a command was decided.
-var errOtherwise = errors.New("the static pool has changed since: it is decided anew")
+var errOtherwise = errors.New("the static pool has changed since: it is decided again")
 
 // begin marks machines that are to go, and then asks for what their pods need.
 // Where that cannot be done as a whole, it is taken back.

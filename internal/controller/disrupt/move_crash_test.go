@@ -38,7 +38,7 @@ import (
 )
 
 // simulation is a cluster whose cloud, kubelets and scheduler live as long as the
-// test: machines come when their claims do, pods of nodes that end are made anew
+// test: machines come when their claims do, pods of nodes that end are recreated
 // elsewhere, and what is drained goes.
 type simulation struct {
 	t      *testing.T
@@ -52,7 +52,7 @@ type simulation struct {
 
 	plan func(*enact.Enactor, *cluster.Cluster) // has a plan be made, each time that others do anything
 
-	events  *loop.Events // what is told of; nil: nobody listens
+	events  *loop.Events // what is told of; nil: events are dropped
 	metrics *metric.Set
 	log     logr.Logger // the zero value discards
 
@@ -366,7 +366,7 @@ func TestKilledWhileMoving(t *testing.T) {
 	}
 }
 
-// A drifted node is replaced, whoever is killed over it, and its pod moved once.
+// A drifted node is replaced, wherever the process is killed, and its pod moved once.
 func TestKilledWhileDrifted(t *testing.T) {
 	writes := apitest.EachDeath(t, func(t *testing.T, life *apitest.Life) {
 		b := newSimulation(t, "7", "7")
@@ -381,7 +381,7 @@ func TestKilledWhileDrifted(t *testing.T) {
 	}
 }
 
-// A node that is too old is replaced, whoever is killed over it, and its pod moved once.
+// A node that is too old is replaced, wherever the process is killed, and its pod moved once.
 func TestKilledWhileReplacingWhatExpired(t *testing.T) {
 	writes := apitest.EachDeath(t, func(t *testing.T, life *apitest.Life) {
 		b := newSimulation(t, "7", "7")
@@ -396,7 +396,7 @@ func TestKilledWhileReplacingWhatExpired(t *testing.T) {
 	}
 }
 
-// What is taken back leaves nothing behind, wherever who takes it back is killed.
+// What is taken back leaves nothing behind, wherever the process is killed.
 func TestKilledWhileTakingBack(t *testing.T) {
 	apitest.EachDeath(t, func(t *testing.T, life *apitest.Life) {
 		b := newSimulation(t, "500m", "500m")

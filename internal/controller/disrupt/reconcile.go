@@ -271,7 +271,7 @@ func (c *Controller) try(ctx context.Context, s Step) error {
 	return err
 }
 
-// take takes one step. What has changed meanwhile is decided anew at the next look.
+// take takes one step. What has changed meanwhile is decided again at the next look.
 func (c *Controller) take(ctx context.Context, s Step) error {
 	switch s.Kind {
 	case Mark:
@@ -356,7 +356,7 @@ func (c *Controller) unmark(ctx context.Context, s Step) error {
 }
 
 // changed passes over an object that has changed meanwhile or is gone: the next
-// look decides anew.
+// look decides again.
 func changed(err error) error {
 	if apierrors.IsConflict(err) {
 		return nil

@@ -28,7 +28,7 @@ func TestSheltered(t *testing.T) {
 		"Starts":  {why: "Its time counts from its start.", pod: world.Pod{Disruption: world.PodDisruption{ForbiddenFor: 120}}},
 		"Ever":    {why: "It forbids it for good.", pod: world.Pod{Started: now - 60, Disruption: world.PodDisruption{Forbidden: true, ForbiddenFor: 120}}},
 		"Goes":    {why: "It goes by itself.", pod: world.Pod{Started: now - 60, Terminating: true, Disruption: world.PodDisruption{ForbiddenFor: 120}}},
-		"Foreign": {why: "Nobody here would move it.", foreign: true, pod: world.Pod{Started: now - 60, Disruption: world.PodDisruption{ForbiddenFor: 120}}},
+		"Foreign": {why: "This controller would not move it.", foreign: true, pod: world.Pod{Started: now - 60, Disruption: world.PodDisruption{ForbiddenFor: 120}}},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {

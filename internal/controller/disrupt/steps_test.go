@@ -13,7 +13,7 @@ import (
 	"github.com/tenon-sh/tenon/internal/cluster"
 )
 
-// borrowed is a World with machines a, b and x, of which x is still to come, y has no node yet, and f is nobody's.
+// borrowed is a World with machines a, b and x, of which x is still to come, y has no node yet, and f is of no pool.
 func borrowed(t *testing.T, changes ...func(*world.Builder) error) *world.World {
 	t.Helper()
 	b := world.NewBuilder()
@@ -173,12 +173,12 @@ func TestMisread(t *testing.T) {
 		"Gone":    {[]cluster.Change{{Kind: cluster.Pod, Is: web, Misread: no}, {Kind: cluster.Pod, Was: web}}, 0},
 		"Still":   {[]cluster.Change{{Kind: cluster.Pod, Is: web, Misread: no}, {Kind: cluster.Pod, Was: web, Is: web, Misread: no}}, 1},
 	} {
-		var m misread
+		var m unreadable
 		for _, c := range tc.heard {
 			m.heard(c)
 		}
 		if len(m.pods) != tc.want {
-			t.Errorf("%s: %d are misread, want %d", name, len(m.pods), tc.want)
+			t.Errorf("%s: %d are unreadable, want %d", name, len(m.pods), tc.want)
 		}
 	}
 }

@@ -22,28 +22,28 @@ import (
 	"github.com/tenon-sh/tenon/internal/observe"
 )
 
-// seller is a driver with one machine, whose answers can fail.
-type seller struct {
+// fakeCloud is a driver with one machine, whose answers can fail.
+type fakeCloud struct {
 	cloud.Driver
 	catalog, list, drift error
 	gone                 bool
 	why                  cloud.Drifted
 }
 
-func (s *seller) Catalog(context.Context, cloud.Template) (world.Catalog, error) {
+func (s *fakeCloud) Catalog(context.Context, cloud.Template) (world.Catalog, error) {
 	return world.Catalog{Version: "1"}, s.catalog
 }
 
-func (s *seller) List(context.Context) ([]cloud.Machine, error) {
+func (s *fakeCloud) List(context.Context) ([]cloud.Machine, error) {
 	if s.gone {
 		return nil, s.list
 	}
 	return []cloud.Machine{{ID: "i-1", ProviderID: "test:///i-1"}}, s.list
 }
 
-func (s *seller) Find(context.Context, []string) ([]cloud.Machine, error) { return nil, s.list }
+func (s *fakeCloud) Find(context.Context, []string) ([]cloud.Machine, error) { return nil, s.list }
 
-func (s *seller) Drift(context.Context, cloud.Machine, cloud.Template) (cloud.Drifted, error) {
+func (s *fakeCloud) Drift(context.Context, cloud.Machine, cloud.Template) (cloud.Drifted, error) {
 	return s.why, s.drift
 }
 
@@ -55,20 +55,20 @@ func TestDriftIsNotTakenBackUnasked(t *testing.T) {
 	tests := map[string]struct {
 		why    string
 		was    string
-		sells  seller
+		sells  fakeCloud
 		unsold bool
 		stays  bool
 	}{
-		"Catalogue":   {"The catalogue cannot be had for a moment.", "AMIDrift", seller{catalog: silent, drift: silent}, false, true},
-		"Recovers":    {"The driver answers although the catalogue could not be had.", "AMIDrift", seller{catalog: silent}, false, false},
-		"Driver":      {"The machine cannot be compared for a moment.", "AMIDrift", seller{drift: silent}, false, true},
-		"List":        {"The machine cannot be looked up for a moment.", "AMIDrift", seller{list: silent}, false, true},
-		"NotReady":    {"Its class cannot be used: nothing can be compared.", "AMIDrift", seller{catalog: notReady, drift: notReady}, false, true},
-		"NotThere":    {"The machine is gone, and others look after that.", "AMIDrift", seller{gone: true}, false, true},
-		"Unsold":      {"Nothing is known of what is sold.", v1.ReasonInstanceTypeNotFound, seller{}, true, true},
-		"Says":        {"The driver says what differs.", "SubnetDrift", seller{why: cloud.Drifted{Reason: "AMIDrift", Changed: "image: a and b"}}, false, true},
-		"Over":        {"The driver says that all is well.", "AMIDrift", seller{}, false, false},
-		"ObjectsOver": {"The pool wants it again, whatever the driver says.", v1.ReasonRequirementsDrifted, seller{drift: notReady}, false, false},
+		"Catalogue":   {"The catalogue cannot be had for a moment.", "AMIDrift", fakeCloud{catalog: silent, drift: silent}, false, true},
+		"Recovers":    {"The driver answers although the catalogue could not be had.", "AMIDrift", fakeCloud{catalog: silent}, false, false},
+		"Driver":      {"The machine cannot be compared for a moment.", "AMIDrift", fakeCloud{drift: silent}, false, true},
+		"List":        {"The machine cannot be looked up for a moment.", "AMIDrift", fakeCloud{list: silent}, false, true},
+		"NotReady":    {"Its class cannot be used: nothing can be compared.", "AMIDrift", fakeCloud{catalog: notReady, drift: notReady}, false, true},
+		"NotThere":    {"The machine is gone, and others look after that.", "AMIDrift", fakeCloud{gone: true}, false, true},
+		"Unsold":      {"Nothing is known of what is sold.", v1.ReasonInstanceTypeNotFound, fakeCloud{}, true, true},
+		"Says":        {"The driver says what differs.", "SubnetDrift", fakeCloud{why: cloud.Drifted{Reason: "AMIDrift", Changed: "image: a and b"}}, false, true},
+		"Over":        {"The driver says that all is well.", "AMIDrift", fakeCloud{}, false, false},
+		"ObjectsOver": {"The pool wants it again, whatever the driver says.", v1.ReasonRequirementsDrifted, fakeCloud{drift: notReady}, false, false},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -127,7 +127,7 @@ func TestRequirementsAreThoseOfThePool(t *testing.T) {
 		}
 		c.Conditions().True(v1.ConditionRegistered, "", "", time.Now())
 		store := apitest.New(t, clock.Wall, c, pool)
-		r := &drift.Reconciler{Client: store, Cloud: cloud.New(cloud.Config{Driver: &seller{}, Attempts: 1}), Cluster: state, Now: clock.Wall}
+		r := &drift.Reconciler{Client: store, Cloud: cloud.New(cloud.Config{Driver: &fakeCloud{}, Attempts: 1}), Cluster: state, Now: clock.Wall}
 		if _, err := r.Reconcile(t.Context(), reconcile.Request{NamespacedName: client.ObjectKey{Name: "c"}}); err != nil {
 			t.Fatal(err)
 		}

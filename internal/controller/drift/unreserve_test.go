@@ -25,7 +25,7 @@ import (
 
 // ending is a driver with one machine, which is bought in some way.
 type ending struct {
-	seller
+	fakeCloud
 
 	bought string
 }

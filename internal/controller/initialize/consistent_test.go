@@ -23,7 +23,7 @@ func TestMissing(t *testing.T) {
 		"Nearly":     {"Estimates of memory and the like are not exact.", list("1", "0"), list("4", "0"), list("3600m", "0"), 0},
 		"Short":      {"Less than nine tenths is another machine.", list("1", "0"), list("4", "0"), list("3", "0"), 1},
 		"Unwanted":   {"What no pod asked for does not matter.", list("1", "0"), list("4", "1"), list("4", "0"), 0},
-		"NoDriver":   {"A device that nobody registers is missed.", list("1", "1"), list("4", "1"), corev1.ResourceList{"cpu": resource.MustParse("4")}, 1},
+		"NoDriver":   {"A device that no driver registers is missed.", list("1", "1"), list("4", "1"), corev1.ResourceList{"cpu": resource.MustParse("4")}, 1},
 		"Unlaunched": {"Nothing was expected yet.", list("1", "1"), nil, list("4", "1"), 0},
 	}
 	for name, tc := range tests {

@@ -86,6 +86,6 @@ func TestAMissingDeviceNamesItsPlugin(t *testing.T) {
 	c.Conditions().True(v1.ConditionRegistered, "", "", noon)
 	n := &corev1.Node{Status: corev1.NodeStatus{Conditions: []corev1.NodeCondition{{Type: corev1.NodeReady, Status: corev1.ConditionTrue}}}}
 	if s := initialize.Next(c, n); !strings.Contains(s.Message, `"nvidia.com/gpu"`) || !strings.Contains(s.Message, "device plugin") {
-		t.Errorf("who waits for a GPU is told %q", s.Message)
+		t.Errorf("a claim that waits for a GPU is told %q", s.Message)
 	}
 }

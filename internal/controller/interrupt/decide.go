@@ -1,4 +1,4 @@
-// Package interrupt gives back machines that their seller has announced to take, before they are gone.
+// Package interrupt drains machines that the cloud has announced to reclaim, stop or service, before they are gone.
 package interrupt
 
 import (
@@ -19,7 +19,7 @@ type Notice struct {
 	Text     string // and its words
 	Going    bool   // the machines will be gone
 	Forced   bool   // they are of no use already: nothing waits for their pods
-	Reclaims bool   // because the seller wants spot capacity back
+	Reclaims bool   // because the cloud wants spot capacity back
 	Machines []cloud.MachineID
 	At       time.Time
 }
@@ -31,7 +31,7 @@ type Step struct {
 	End         bool   // its claim ends, and its node drains while there is time
 	Force       bool   // there is none: it is of no use already
 	Pool        world.PoolID
-	// The offer that is not to be had for a while, if the seller takes it back.
+	// The offer that is not to be had for a while, if the cloud takes it back.
 	Shape, Zone string
 }
 
@@ -66,11 +66,11 @@ func Next(n Notice, places []*world.Place, idOf func(providerID string) (cloud.M
 	return out
 }
 
-// Brake takes the force from steps where so many machines of a pool, or of all,
+// LimitForce takes the force from steps where so many machines of a pool, or of all,
 // are said to be of no use that the cause is likely elsewhere: a zone or a
 // network that is disturbed, or checks that are wrong. These nodes drain, and
 // what must stay is asked. lately are the pools of claims that were said so before, by name.
-func Brake(steps []Step, places []*world.Place, lately map[string]world.PoolID) []Step {
+func LimitForce(steps []Step, places []*world.Place, lately map[string]world.PoolID) []Step {
 	ill, machines := map[string]world.PoolID{}, map[string]world.PoolID{}
 	maps.Copy(ill, lately)
 	for _, s := range steps {

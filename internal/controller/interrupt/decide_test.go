@@ -85,7 +85,7 @@ func TestNext(t *testing.T) {
 
 // A machine that fails its checks is ended at once, unless so many do that the
 // cause is likely elsewhere.
-func TestBrake(t *testing.T) {
+func TestLimitForce(t *testing.T) {
 	pool := func(name string) world.PoolID { return world.PoolID{Kind: world.NodePool, Name: name} }
 	var places []*world.Place
 	for i := range 10 {
@@ -116,7 +116,7 @@ func TestBrake(t *testing.T) {
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
 			forced := 0
-			for _, s := range interrupt.Brake(tc.steps, places, tc.lately) {
+			for _, s := range interrupt.LimitForce(tc.steps, places, tc.lately) {
 				if s.Force {
 					forced++
 				}

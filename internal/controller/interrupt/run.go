@@ -135,7 +135,7 @@ func (c *Controller) handle(ctx context.Context, n Notice) error {
 	places := c.Cluster.World().Places()
 	steps := Next(n, places, c.Source.IDOf)
 	if n.Forced {
-		steps = Brake(steps, places, c.lately(steps))
+		steps = LimitForce(steps, places, c.lately(steps))
 	}
 	for _, s := range steps {
 		if s.Shape != "" {

@@ -10,7 +10,7 @@ import (
 	"github.com/tenon-sh/tenon/internal/cloud"
 )
 
-// What only overlays know is not asked of the seller, and not forgotten either: what a machine is started with may depend on it.
+// What only overlays know is not asked of the cloud, and not forgotten either: what a machine is started with may depend on it.
 func TestOverlaidRequests(t *testing.T) {
 	const device = "eks.amazonaws.com/nip-slots"
 	catalog := func(s world.Shape) *world.Catalog { return &world.Catalog{Shapes: []world.Shape{s}} }
@@ -19,7 +19,7 @@ func TestOverlaidRequests(t *testing.T) {
 	o := cloud.Order{Menu: []string{"m5.large"}, Requests: amount.List{}.With(amount.CPU, amount.Unit).With(device, 2*amount.Unit)}
 	overlays{catalog(said), catalog(seen)}.correct(&o)
 	if diff := cmp.Diff(amount.List{}.With(amount.CPU, amount.Unit), o.Requests); diff != "" {
-		t.Error("asked of the seller, -want +got:\n", diff)
+		t.Error("asked of the cloud, -want +got:\n", diff)
 	}
 	if diff := cmp.Diff(amount.List{}.With(device, 2*amount.Unit), o.Overlaid); diff != "" {
 		t.Error("known to overlays, -want +got:\n", diff)

@@ -176,7 +176,7 @@ type Fate string
 // The fates.
 const (
 	GiveUp      Fate = "give up" // delete it: its pods are planned again, without what is sold out
-	Recut       Fate = "recut"   // order it anew after a while: this order has bought all it will
+	Recut       Fate = "recut"   // order it again after a while: this order has bought all it will
 	Resend      Fate = "resend"  // send the same order again: it may have bought machines we do not know of
 	longestWait      = time.Minute
 )
@@ -196,7 +196,7 @@ func FateOf(o Order, err error) Fate {
 }
 
 // Wait is how long after an order that ended with err its claims are ordered
-// anew: twice as long each time, and longer from the first where a person has to
+// again: twice as long each time, and longer from the first where a person has to
 // do something before it can succeed.
 func (o Order) Wait(err error) time.Duration {
 	first := time.Second

@@ -131,7 +131,7 @@ func TestLeavingClaimsGetTheirMachines(t *testing.T) {
 		t.Errorf("no machine is left without a claim: -want +got\n%s", diff)
 	}
 	if fate := launch.FateOf(o, errors.New("no answer")); fate != launch.Resend {
-		t.Errorf("an order that nobody has answered is not to be cut anew, though a claim leaves: %s", fate)
+		t.Errorf("an order without an answer is not to be cut again, though a claim leaves: %s", fate)
 	}
 }
 
@@ -196,7 +196,7 @@ func TestGatherParts(t *testing.T) {
 	}
 }
 
-// A claim waits for a machine that nobody has bought for it, and one that leaves is kept while somebody may have.
+// A claim waits for a machine that was not bought for it, and one that leaves is kept while one may have been.
 func TestWhoWaitsAndWhoLeaves(t *testing.T) {
 	for name, tc := range map[string]struct {
 		why            string
@@ -246,7 +246,7 @@ func TestFate(t *testing.T) {
 	}
 }
 
-// What nobody has to mend is tried again soon; what somebody has to is not, and
+// What ends by itself is tried again soon; what a person has to mend is not, and
 // nothing is given more than a minute.
 func TestWaitAfterErrors(t *testing.T) {
 	for name, tc := range map[string]struct {

@@ -50,7 +50,7 @@ type memory struct {
 
 // ended is an order that will buy nothing more.
 type ended struct {
-	until time.Time // when its claims may be ordered anew
+	until time.Time // when its claims may be ordered again
 	clear bool      // it is known that it has bought no more than was answered
 }
 

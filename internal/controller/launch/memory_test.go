@@ -136,7 +136,7 @@ func TestWhenItWasSent(t *testing.T) {
 	}
 }
 
-// How an order ended says when its claims may be ordered anew, and whether it is known what it bought.
+// How an order ended says when its claims may be ordered again, and whether it is known what it bought.
 func TestHowOrdersEnd(t *testing.T) {
 	for name, tc := range map[string]struct {
 		cause error
@@ -192,7 +192,7 @@ func TestOldOrdersAreForgotten(t *testing.T) {
 }
 
 // What overlays add to a type is added to its machines, and what they take from memory, such
-// as huge pages, is taken from what pods get; what the seller says as well is not added twice.
+// as huge pages, is taken from what pods get; what the cloud says as well is not added twice.
 func TestOverlaysExtend(t *testing.T) {
 	const gi = 1 << 30 * amount.Unit
 	said := world.Shape{Name: "m5", Capacity: amount.List{}.With("device", amount.Unit), Overhead: amount.List{}.With(amount.Memory, gi)}
@@ -208,9 +208,9 @@ func TestOverlaysExtend(t *testing.T) {
 		"Capacity": {"They add one resource and change another.", func(s *world.Shape) {
 			s.Capacity, s.Overlaid = s.Capacity.With("device", 4*amount.Unit).With("extra", 2*amount.Unit), true
 		}, 8, 4, 2},
-		"Prices":  {"A type that is as it was has what the seller says.", func(s *world.Shape) { s.Capacity = s.Capacity.With("extra", 2*amount.Unit) }, 8, 1, 0},
+		"Prices":  {"A type that is as it was has what the cloud says.", func(s *world.Shape) { s.Capacity = s.Capacity.With("extra", 2*amount.Unit) }, 8, 1, 0},
 		"Pages":   {"Huge pages are cut from memory.", func(s *world.Shape) { s.Overhead = s.Overhead.With(amount.Memory, 3*gi) }, 6, 1, 0},
-		"Less":    {"Less overhead than the seller says gives no more memory than there is.", func(s *world.Shape) { s.Overhead = nil }, 8, 1, 0},
+		"Less":    {"Less overhead than the cloud says gives no more memory than there is.", func(s *world.Shape) { s.Overhead = nil }, 8, 1, 0},
 		"All":     {"No more than all of it is cut.", func(s *world.Shape) { s.Overhead = s.Overhead.With(amount.Memory, 100*gi) }, 0, 1, 0},
 		"Another": {"What they say is of another type.", func(s *world.Shape) { s.Name, s.Overlaid, s.Capacity = "c5", true, s.Capacity.With("extra", 1) }, 8, 1, 0},
 	} {

@@ -10,7 +10,7 @@ import (
 	"github.com/tenon-sh/tenon/internal/cloud"
 )
 
-// overlays is what NodeOverlays say of a catalogue: what the seller says of its
+// overlays is what NodeOverlays say of a catalogue: what the cloud says of its
 // machines, and what their pool sees. Where nothing is known, both are empty.
 type overlays struct{ said, seen *world.Catalog }
 
@@ -24,7 +24,7 @@ func (r *Reconciler) overlaid(c *v1.NodeClaim, pool world.PoolID, template world
 }
 
 // correct has an order follow the prices that the pool sees, and not ask the
-// seller for resources of which only overlays know.
+// cloud for resources of which only overlays know.
 func (v overlays) correct(o *cloud.Order) {
 	if v.said == nil || v.seen == nil {
 		return
@@ -69,7 +69,7 @@ func (v overlays) extend(m cloud.Machine) cloud.Machine {
 	return m
 }
 
-// added are the resources of a shape that are not as the seller says.
+// added are the resources of a shape that are not as the cloud says.
 func (v overlays) added(shape string) amount.List {
 	said, seen := shapeOf(v.said, shape), shapeOf(v.seen, shape)
 	if said == nil || seen == nil || !seen.Overlaid {

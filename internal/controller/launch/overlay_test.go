@@ -25,7 +25,7 @@ import (
 )
 
 // What overlays say goes with the order: their prices decide what is bought, and
-// what only they know of is not asked of the seller and is told on the claim.
+// what only they know of is not asked of the cloud and is told on the claim.
 func TestOverlaidOrder(t *testing.T) {
 	const device, pages = "example.com/fuse", "hugepages-2Mi"
 	ref := v1.NodeClassReference{Group: "g", Kind: "K", Name: "n"}

@@ -235,7 +235,7 @@ func (r *Reconciler) write(ctx context.Context, orders []Order) error {
 }
 
 // assign writes to a claim which place of an order is its own. A claim that has
-// changed meanwhile is read anew: one that has an order by now keeps it, so that
+// changed meanwhile is read again: one that has an order by now keeps it, so that
 // none is ever in two.
 func (r *Reconciler) assign(ctx context.Context, c *v1.NodeClaim, o Order, place int) error {
 	before := c.Annotations[v1.AnnotationOrder]
@@ -279,7 +279,7 @@ func (r *Reconciler) launch(ctx context.Context, o Order) error {
 	if !known {
 		if !o.Whole() {
 			// Without all of its claims the order cannot be sent as it was: deal what
-			// it bought, and let the rest be ordered anew.
+			// it bought, and let the rest be ordered again.
 			return r.settle(ctx, o, machines, errors.New("claims of the order are gone"))
 		}
 		if !r.isSent(o.Token) { // what may have been bought is sent again, by which it is found
@@ -497,7 +497,7 @@ func (r *Reconciler) settle(ctx context.Context, o Order, machines []cloud.Machi
 }
 
 // launched writes a claim's machine to it: first what its labels are, then that
-// it is launched. A claim that has changed meanwhile is read anew.
+// it is launched. A claim that has changed meanwhile is read again.
 func (r *Reconciler) launched(ctx context.Context, c *v1.NodeClaim, m cloud.Machine) error {
 	err := r.deal(ctx, c, m)
 	for range 3 {

@@ -39,7 +39,7 @@ func (d *refusing) Launch(ctx context.Context, orders []cloud.Order) []cloud.Out
 }
 
 // What an order bought although its answer was lost is found before its claims are
-// ordered anew, whatever the cloud said when the order was sent again; and claims
+// ordered again, whatever the cloud said when the order was sent again; and claims
 // that go meanwhile take their machines along.
 func TestARefusalAfterALostAnswer(t *testing.T) {
 	for _, code := range []cloud.Code{cloud.Unauthorised, cloud.Invalid} {

@@ -38,12 +38,12 @@ func TestNext(t *testing.T) {
 		want   liveness.Step
 	}{
 		"Launching":   {"A launch has five minutes.", claim(), 4 * time.Minute, 0, liveness.Step{Again: time.Minute}},
-		"Unlaunched":  {"Then its pods are planned anew.", claim(), 5 * time.Minute, 0, liveness.Step{GiveUp: enact.LaunchTimeout}},
+		"Unlaunched":  {"Then its pods are planned again.", claim(), 5 * time.Minute, 0, liveness.Step{GiveUp: enact.LaunchTimeout}},
 		"Joining":     {"To join takes up to fifteen.", claim(v1.ConditionLaunched), 14 * time.Minute, 0, liveness.Step{Again: time.Minute}},
 		"NeverJoined": {"A machine that does not join is of no use.", claim(v1.ConditionLaunched), 15 * time.Minute, 0, liveness.Step{GiveUp: enact.RegistrationTimeout}},
 		"Joined":      {"From then on others look after it.", claim(v1.ConditionLaunched, v1.ConditionRegistered), 24 * time.Hour, 0, liveness.Step{}},
 		"Adopted":     {"Its machine is in use, even if two nodes say that they are it.", adopted, time.Hour, 0, liveness.Step{}},
-		"Adopting":    {"What is not written to its end is written anew, and not left for ever.", adopting, 4 * time.Minute, 0, liveness.Step{Again: time.Minute}},
+		"Adopting":    {"What is not written to its end is written again, and not left for ever.", adopting, 4 * time.Minute, 0, liveness.Step{Again: time.Minute}},
 		"Leaving":     {"It leaves already.", leaving, time.Hour, 0, liveness.Step{}},
 		"Tomorrow":    {"Another's clock is ahead of ours.", claim(v1.ConditionLaunched), -time.Minute, 0, liveness.Step{Again: 16 * time.Minute}},
 		"Complete":    {"It is complete.", claim(v1.ConditionLaunched, v1.ConditionRegistered, v1.ConditionInitialized), time.Hour, time.Minute, liveness.Step{}},
@@ -83,7 +83,7 @@ func TestBegan(t *testing.T) {
 		want  time.Time
 	}{
 		"New":        {"The API server's clock may be behind: a claim that is new to us is young.", made(), time.Time{}},
-		"Unjudged":   {"A condition as old as the claim was judged by nobody.", made(failed(noon)), time.Time{}},
+		"Unjudged":   {"A condition as old as the claim was set by no controller.", made(failed(noon)), time.Time{}},
 		"Failed":     {"It has been tried since.", made(failed(noon.Add(time.Minute))), noon.Add(time.Minute)},
 		"Launched":   {"To join takes its own time.", made(launched(noon.Add(time.Minute))), noon.Add(time.Minute)},
 		"Registered": {"To be initialized, too.", made(launched(noon.Add(time.Minute)), registered(noon.Add(2*time.Minute))), noon.Add(2 * time.Minute)},

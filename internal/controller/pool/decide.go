@@ -25,7 +25,7 @@ const (
 	conditionActive        = "Active"
 )
 
-// emptyOnly is what people read who ask for consolidation where no pods are moved.
+// emptyOnly is said to users who ask for consolidation where no pods are moved.
 const emptyOnly = "empty nodes are given back; moving pods to cheaper nodes is switched off"
 
 // Class is how the class of a pool stands.

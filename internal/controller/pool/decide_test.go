@@ -57,13 +57,13 @@ func TestStatus(t *testing.T) {
 		"ClassGoes": {"Nothing new is bought of a class that is being deleted.", nodePool(), pool.Class{Ending: true, Ready: metav1.ConditionTrue}, map[string]string{
 			"NodeClassReady": "False NodeClassTerminating",
 		}},
-		"ClassSilent": {"A class that nobody has looked at is no reason to refuse.", nodePool(), pool.Class{}, map[string]string{
+		"ClassSilent": {"A class that no controller has looked at is no reason to refuse.", nodePool(), pool.Class{}, map[string]string{
 			"Ready": "Unknown ReconcilingDependents", "NodeClassReady": "Unknown NodeClassReadinessUnknown",
 		}},
 		"ClassBroken": {"The class' own words are passed on.", nodePool(), pool.Class{Ready: metav1.ConditionFalse, Reason: "SubnetsNotFound"}, map[string]string{
 			"NodeClassReady": "False SubnetsNotFound",
 		}},
-		"Moves": {"Who asks for more than is done reads so, where no pods are moved.", nodePool(func(p *v1.NodePool) { p.Spec.Disruption.ConsolidationPolicy = v1.WhenEmptyOrUnderutilized }), good, map[string]string{
+		"Moves": {"A user who asks for more than is done is told so, where no pods are moved.", nodePool(func(p *v1.NodePool) { p.Spec.Disruption.ConsolidationPolicy = v1.WhenEmptyOrUnderutilized }), good, map[string]string{
 			"Ready": "True Ready", pool.ConditionConsolidation: "False OnlyEmptyNodes",
 		}},
 		"Never": {"It gives nothing back at all.", nodePool(func(p *v1.NodePool) {
@@ -107,7 +107,7 @@ func TestHealth(t *testing.T) {
 		outcomes []pool.Outcome
 		want     string
 	}{
-		"Nothing": {"Nobody knows.", nil, "Unknown"},
+		"Nothing": {"It is not known.", nil, "Unknown"},
 		"Came":    {"It came up.", []pool.Outcome{fine}, "True"},
 		"One":     {"One failure may be chance.", []pool.Outcome{failed}, "Unknown"},
 		"Two":     {"Two of the last four are not.", []pool.Outcome{failed, fine, failed}, "False"},
@@ -294,7 +294,7 @@ func TestWords(t *testing.T) {
 	}
 	old := &v1alpha5.Provisioner{Spec: v1alpha5.ProvisionerSpec{ProviderRef: &v1alpha5.ProviderRef{Name: "n"}}}
 	used := amount.Of(amount.Entry{Name: amount.CPU, Value: 2 * amount.Unit}, amount.Entry{Name: amount.Memory}, amount.Entry{Name: amount.Nodes, Value: amount.Unit})
-	pool.StatusOfProvisioner(old, used, pool.Not{Yet: "the third"}, noon.Add(-time.Hour), noon)
+	pool.StatusOfProvisioner(old, used, pool.Obstacle{Yet: "the third"}, noon.Add(-time.Hour), noon)
 	if len(old.Status.Resources) != 1 || old.Status.Resources.Cpu().Value() != 2 {
 		t.Errorf("of what it has it is said %v", old.Status.Resources)
 	}
@@ -302,14 +302,14 @@ func TestWords(t *testing.T) {
 		t.Errorf("of its wait it is said %+v", c)
 	}
 	for _, scaled := range []time.Time{noon.Add(-2 * time.Hour), {}} {
-		if pool.StatusOfProvisioner(old, used, pool.Not{Yet: "the fourth"}, scaled, noon); !old.Status.LastScaleTime.Time.Equal(noon.Add(-time.Hour)) {
+		if pool.StatusOfProvisioner(old, used, pool.Obstacle{Yet: "the fourth"}, scaled, noon); !old.Status.LastScaleTime.Time.Equal(noon.Add(-time.Hour)) {
 			t.Errorf("it is said to have been scaled at %s, before it was", old.Status.LastScaleTime)
 		}
 	}
 	if c := old.Status.Conditions; len(c) != 1 || c[0].Message != "the fourth" {
 		t.Errorf("of its wait it is said %+v", c)
 	}
-	if pool.StatusOfProvisioner(old, nil, pool.Not{}, noon, noon); !old.Status.LastScaleTime.Time.Equal(noon) || len(old.Status.Resources) != 1 || len(old.Status.Conditions) != 0 {
+	if pool.StatusOfProvisioner(old, nil, pool.Obstacle{}, noon, noon); !old.Status.LastScaleTime.Time.Equal(noon) || len(old.Status.Resources) != 1 || len(old.Status.Conditions) != 0 {
 		t.Errorf("an hour later it is said %+v", old.Status)
 	}
 }

@@ -49,15 +49,15 @@ func TestJudge(t *testing.T) {
 		failed []bool          // what is known of the pool then
 		told   int             // how often its pool is to be looked at
 	}{
-		"Waits":    {"It is on its way.", []*v1.NodeClaim{claimOf("a"), claimOf("a", launched)}, nil, 0},
-		"Came":     {"It came up.", []*v1.NodeClaim{claimOf("a", launched), claimOf("a", registered)}, []bool{false}, 1},
-		"Once":     {"It counts once.", []*v1.NodeClaim{claimOf("a", registered), claimOf("a", registered)}, []bool{false}, 1},
-		"Each":     {"Each counts.", []*v1.NodeClaim{claimOf("a", registered), claimOf("b", registered)}, []bool{false, false}, 2},
-		"Before":   {"An earlier process has counted it.", []*v1.NodeClaim{claimOf("a", before)}, nil, 0},
-		"Failed":   {"It did not register.", []*v1.NodeClaim{claimOf("a", launched), claimOf("a", launched, leaving)}, []bool{true}, 1},
-		"Left":     {"It was leaving when we came.", []*v1.NodeClaim{claimOf("a", launched, leaving)}, nil, 0},
-		"Nobody's": {"It is of no pool.", []*v1.NodeClaim{claimOf("a", registered, func(c *v1.NodeClaim) { c.Labels = nil })}, nil, 0},
-		"Orphan":   {"No pool owns it.", []*v1.NodeClaim{claimOf("a", registered, func(c *v1.NodeClaim) { c.OwnerReferences = c.OwnerReferences[:1] })}, nil, 0},
+		"Waits":  {"It is on its way.", []*v1.NodeClaim{claimOf("a"), claimOf("a", launched)}, nil, 0},
+		"Came":   {"It came up.", []*v1.NodeClaim{claimOf("a", launched), claimOf("a", registered)}, []bool{false}, 1},
+		"Once":   {"It counts once.", []*v1.NodeClaim{claimOf("a", registered), claimOf("a", registered)}, []bool{false}, 1},
+		"Each":   {"Each counts.", []*v1.NodeClaim{claimOf("a", registered), claimOf("b", registered)}, []bool{false, false}, 2},
+		"Before": {"An earlier process has counted it.", []*v1.NodeClaim{claimOf("a", before)}, nil, 0},
+		"Failed": {"It did not register.", []*v1.NodeClaim{claimOf("a", launched), claimOf("a", launched, leaving)}, []bool{true}, 1},
+		"Left":   {"It was leaving when we came.", []*v1.NodeClaim{claimOf("a", launched, leaving)}, nil, 0},
+		"NoPool": {"It is of no pool.", []*v1.NodeClaim{claimOf("a", registered, func(c *v1.NodeClaim) { c.Labels = nil })}, nil, 0},
+		"Orphan": {"No pool owns it.", []*v1.NodeClaim{claimOf("a", registered, func(c *v1.NodeClaim) { c.OwnerReferences = c.OwnerReferences[:1] })}, nil, 0},
 	} {
 		t.Run(name, func(t *testing.T) {
 			r := &NodePools{Now: func() time.Time { return began.Add(20 * time.Minute) }, began: began, health: map[types.UID]Health{}, judged: map[types.UID]bool{}}
@@ -90,7 +90,7 @@ func TestHealthOfAPool(t *testing.T) {
 		case metav1.ConditionFalse:
 			p.Conditions().False(v1.ConditionNodeRegistrationHealthy, "RegistrationFailed", "it did not", began)
 		default:
-			p.Conditions().Unknown(v1.ConditionNodeRegistrationHealthy, "AwaitingReconciliation", "nobody knows", began)
+			p.Conditions().Unknown(v1.ConditionNodeRegistrationHealthy, "AwaitingReconciliation", "not known", began)
 		}
 		p.Generation = generation
 		return p

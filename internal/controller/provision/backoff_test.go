@@ -404,7 +404,7 @@ func TestPurchasesInVain(t *testing.T) {
 	}
 }
 
-// Pods that come anew under other names every minute do not make a pool that serves none of them buy without end.
+// Pods that come again under other names every minute do not make a pool that serves none of them buy without end.
 func TestPurchasesInVainForOtherPods(t *testing.T) {
 	c := newCell(t, 30*time.Second)
 	c.poisoned = []corev1.Taint{{Key: "theirs", Effect: corev1.TaintEffectNoSchedule}}

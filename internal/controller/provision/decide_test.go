@@ -18,7 +18,7 @@ func TestWindow(t *testing.T) {
 		want time.Duration
 	}{
 		"One":    {"A single pod waits for the idle time only.", []time.Duration{0}, time.Second},
-		"Two":    {"Another pod starts the idle time anew.", []time.Duration{0, 700 * time.Millisecond}, 1700 * time.Millisecond},
+		"Two":    {"Another pod starts the idle time again.", []time.Duration{0, 700 * time.Millisecond}, 1700 * time.Millisecond},
 		"Stream": {"An endless stream is cut off.", []time.Duration{0, 5 * time.Second, 9500 * time.Millisecond}, 10 * time.Second},
 	}
 	for name, tc := range tests {
@@ -49,9 +49,9 @@ func TestTriggerOf(t *testing.T) {
 		"Buffer": {"Room that is to be held is looked for, and room that is not any more is free.", cluster.Change{Kind: cluster.Buffer}, provision.Always},
 		"Gone":   {"Nor does one that is gone.", cluster.Change{Kind: cluster.Pod, Was: waits}, provision.Never},
 		"Again":  {"Another pod of the same name is another pod.", cluster.Change{Kind: cluster.Pod, Was: waits, Is: &world.Pod{UID: "2", Waiting: true}}, provision.Always},
-		"Volume": {"A pod whose volume is there at last is judged anew.", cluster.Change{Kind: cluster.Pod, Was: &world.Pod{UID: "1", Waiting: true, Problems: []string{"x"}}, Is: waits}, provision.Always},
+		"Volume": {"A pod whose volume is there at last is judged again.", cluster.Change{Kind: cluster.Pod, Was: &world.Pod{UID: "1", Waiting: true, Problems: []string{"x"}}, Is: waits}, provision.Always},
 		"Node":   {"A machine that goes leaves its pods.", cluster.Change{Kind: cluster.Node}, provision.Always},
-		"Pool":   {"A new pool matters to those who wait.", cluster.Change{Kind: cluster.Pool}, provision.IfWaits},
+		"Pool":   {"A new pool matters to pending pods.", cluster.Change{Kind: cluster.Pool}, provision.IfWaits},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {

@@ -157,7 +157,7 @@ func (c *Controller) blind() (blind bool) {
 }
 
 // guarded is pass, and goes on in a minute if that breaks: what it did until then
-// is in the cluster state, and what it did not is decided anew.
+// is in the cluster state, and what it did not is decided again.
 func (c *Controller) guarded(ctx context.Context) (wait time.Duration) {
 	if !c.teller().Do(Name, func() { wait = c.pass(ctx) }, "again", "in a minute") {
 		return time.Minute

@@ -41,7 +41,7 @@ func TestNext(t *testing.T) {
 		"Again":       {"It is registered.", launched(func(c *v1.NodeClaim) { c.Conditions().True(v1.ConditionRegistered, "", "", noon) }), 1, register.Nothing},
 		"None":        {"Its machine still starts.", launched(), 0, register.Wait},
 		"One":         {"Its machine has joined.", launched(), 1, register.Match},
-		"Two":         {"Nobody can tell which is the machine.", launched(), 2, register.TooMany},
+		"Two":         {"It cannot be told which is the machine.", launched(), 2, register.TooMany},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -117,7 +117,7 @@ func TestLeft(t *testing.T) {
 		"New":    {"It has only just joined.", 0, 20 * time.Second},
 		"Half":   {"", 10 * time.Second, 10 * time.Second},
 		"Over":   {"", time.Minute, -40 * time.Second},
-		"Soon":   {"Clocks differ by a little; nobody waits longer for it.", -time.Second, 20 * time.Second},
+		"Soon":   {"Clocks differ by a little; no node waits longer for it.", -time.Second, 20 * time.Second},
 		"Edge":   {"So much clocks may differ.", -20 * time.Second, 20 * time.Second},
 		"Future": {"By that clock it would wait for an hour.", -time.Hour, 0},
 	}

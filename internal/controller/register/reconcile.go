@@ -124,7 +124,7 @@ func (r *Reconciler) keep(ctx context.Context, c *v1.NodeClaim, n *corev1.Node, 
 		}
 	}
 	if s := c.Conditions().Get(v1.ConditionRegistered); s != nil && s.Reason == v1.ReasonWaitingForZones {
-		return nil // it has been said, and need not be said anew for every pod
+		return nil // it has been said, and need not be said again for every pod
 	}
 	log.FromContext(ctx).Info("keeping pods off the node until others have joined", "NodeClaim", c.Name, "Node", n.Name, "pods", len(o.Pods))
 	return r.say(ctx, c, func(c *v1.NodeClaim) {

@@ -66,7 +66,7 @@ func (c *contest) answered(w *world.World) bool {
 }
 
 // settle returns what became of the contest once each of its pods runs or is
-// gone, and begins anew; false until then.
+// gone, and begins again; false until then.
 func (c *contest) settle(w *world.World) (outcome, bool) {
 	if len(c.asks) == 0 {
 		return outcome{}, false

@@ -81,7 +81,7 @@ func (s *shadowed) said(what string) int {
 
 // What all nodes would cost is not told before it is known what may be bought, and as soon as it is.
 func TestTheTotalWaitsForCatalogues(t *testing.T) {
-	const total, refused = "if bought anew", "would buy nothing for a pod"
+	const total, refused = "what the nodes of all pools cost", "would buy nothing for a pod"
 	s := newShadowed(t)
 	if wait := s.pass(); wait != catalogueLookEvery || len(s.lines) > 0 {
 		t.Errorf("with nothing known it looks again after %v, want %v, and says %q", wait, catalogueLookEvery, s.lines)
@@ -96,7 +96,7 @@ func TestTheTotalWaitsForCatalogues(t *testing.T) {
 
 // A pool of which nothing can be learned holds the others up for a while only.
 func TestAPoolThatStaysUnknown(t *testing.T) {
-	const total, unknown = "if bought anew", "still not known"
+	const total, unknown = "what the nodes of all pools cost", "still not known"
 	s := newShadowed(t)
 	s.pass()
 	s.now = s.now.Add(blindFor)

@@ -2,7 +2,7 @@
 //
 // It says in log, journal, pages and metrics what would be bought and given
 // back, what was bought instead, and what the same pods would cost if all of
-// the pools' nodes were bought anew. It holds nothing that could act.
+// all pods ran on new nodes. It holds nothing that could act.
 package shadow
 
 import (
@@ -49,9 +49,9 @@ const (
 	// many times as long as it took.
 	movesEvery = 10 * time.Second
 	movesRest  = 20
-	// anew is how long after a look at what all nodes would cost the next is
+	// totalEvery is how long after a look at what all nodes would cost the next is
 	// taken although nothing was bought.
-	anew = 10 * time.Minute
+	totalEvery = 10 * time.Minute
 )
 
 // Spec is what this controller touches: it only reads.
@@ -171,7 +171,7 @@ func (c *Controller) pass() time.Duration {
 			"tenon-nodes", o.Ours, "tenon-price", o.Cost.PerHour(""), "bought-nodes", o.Theirs, "bought-price", o.TheyPay.PerHour(""))
 		c.grown = true
 	}
-	if since := c.Now.Since(c.totaled); !w.Blind() && (since >= anew || c.grown && since >= idle) {
+	if since := c.Now.Since(c.totaled); !w.Blind() && (since >= totalEvery || c.grown && since >= idle) {
 		c.totaled, c.grown = c.Now(), false
 		c.total(w)
 	}
@@ -199,7 +199,7 @@ func (c *Controller) waits(w *world.World) bool {
 	}
 	if !c.warned {
 		c.warned = true
-		c.Log.Info("it is still not known what some pools may buy: nothing is planned on them, and what all nodes would cost anew is not told; see the errors of their node class",
+		c.Log.Info("it is still not known what some pools may buy: nothing is planned on them, and what new nodes for all pods would cost is not told; see the errors of their node class",
 			"seconds", int(blindFor.Seconds()))
 	}
 	return false
@@ -306,7 +306,7 @@ func (c *Controller) total(w *world.World) {
 		return
 	}
 	p := provision.Decide(empty, c.Options)
-	c.Log.Info("what the nodes of pools cost, and what they would if bought anew", "nodes", nodes, "price", cost.PerHour(""),
+	c.Log.Info("what the nodes of all pools cost, and what new nodes for all pods would", "nodes", nodes, "price", cost.PerHour(""),
 		"anew-nodes", len(p.New), "anew-price", p.Cost.PerHour(""), "anew-refused-pods", len(p.Refused))
 	for side, v := range map[string]struct {
 		nodes int

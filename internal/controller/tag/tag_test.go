@@ -19,7 +19,7 @@ func TestDue(t *testing.T) {
 	}{
 		"Registered": {"It has a name to be tagged with.", func(*v1.NodeClaim) {}, true},
 		"Tagged":     {"Once is enough.", func(c *v1.NodeClaim) { c.Annotations = map[string]string{awsv1.AnnotationTagged: "true"} }, false},
-		"Going":      {"Nobody looks for it any more.", func(c *v1.NodeClaim) { c.DeletionTimestamp = &metav1.Time{Time: time.Unix(1, 0)} }, false},
+		"Going":      {"It is not looked for any more.", func(c *v1.NodeClaim) { c.DeletionTimestamp = &metav1.Time{Time: time.Unix(1, 0)} }, false},
 		"Young": {"Its node has no name yet.", func(c *v1.NodeClaim) {
 			c.Conditions().Unknown(v1.ConditionRegistered, "NodeNotFound", "", time.Unix(1, 0))
 		}, false},

@@ -30,7 +30,7 @@ func TestClockSetBack(t *testing.T) {
 		claim.Conditions().True(v1.ConditionLaunched, "", "", time.Now())
 		store, state := apitest.New(t, clock.Wall, claim), cluster.New(clock.Wall)
 		back := func() time.Time { return time.Now().Add(-time.Hour) }
-		sells := &silent{seller: seller{check: func() {}, gone: true}}
+		sells := &silent{fakeCloud: fakeCloud{check: func() {}, gone: true}}
 		claims := &terminate.Claims{Client: store, Cluster: state, Machines: terminate.NewMachines(cloud.New(cloud.Config{Driver: sells}), nil, back), Now: back}
 		if err := store.Delete(t.Context(), claim); err != nil {
 			t.Fatal(err)
@@ -74,7 +74,7 @@ func TestClockSetAhead(t *testing.T) {
 		ahead := time.Duration(0)
 		now := func() time.Time { return apitest.Set(time.Now(), ahead) }
 		state := cluster.New(clock.Wall)
-		machines := terminate.NewMachines(cloud.New(cloud.Config{Driver: &seller{check: func() {}}}), nil, now)
+		machines := terminate.NewMachines(cloud.New(cloud.Config{Driver: &fakeCloud{check: func() {}}}), nil, now)
 		hand := &enact.Enactor{Client: store, Cluster: state, Events: (*loop.Events)(nil), Now: now, Log: logr.Discard()}
 		nodes := &terminate.Nodes{Client: store, Cluster: state, Machines: machines, Evictor: enact.NewEvictor(hand), Now: now, Log: logr.Discard()}
 		if err := store.Delete(t.Context(), node); err != nil {

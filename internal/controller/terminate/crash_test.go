@@ -22,45 +22,45 @@ import (
 	"github.com/tenon-sh/tenon/internal/enact"
 )
 
-// seller has one machine, until it is ended.
-type seller struct {
+// fakeCloud has one machine, until it is ended.
+type fakeCloud struct {
 	gone  bool
 	check func() // what must hold when the machine is ended
 }
 
-func (s *seller) Catalog(context.Context, cloud.Template) (world.Catalog, error) {
+func (s *fakeCloud) Catalog(context.Context, cloud.Template) (world.Catalog, error) {
 	return world.Catalog{}, nil
 }
-func (s *seller) Launch(context.Context, []cloud.Order) []cloud.Outcome { return nil }
-func (s *seller) Drift(context.Context, cloud.Machine, cloud.Template) (cloud.Drifted, error) {
+func (s *fakeCloud) Launch(context.Context, []cloud.Order) []cloud.Outcome { return nil }
+func (s *fakeCloud) Drift(context.Context, cloud.Machine, cloud.Template) (cloud.Drifted, error) {
 	return cloud.Drifted{}, nil
 }
 
-func (s *seller) List(context.Context) ([]cloud.Machine, error) {
+func (s *fakeCloud) List(context.Context) ([]cloud.Machine, error) {
 	if s.gone {
 		return nil, nil
 	}
 	return []cloud.Machine{{ID: "i-1", ProviderID: "test:///i-1"}}, nil
 }
 
-func (s *seller) Find(_ context.Context, ids []string) ([]cloud.Machine, error) {
+func (s *fakeCloud) Find(_ context.Context, ids []string) ([]cloud.Machine, error) {
 	if s.gone || !slices.Contains(ids, "test:///i-1") {
 		return nil, nil
 	}
 	return []cloud.Machine{{ID: "i-1", ProviderID: "test:///i-1"}}, nil
 }
 
-func (*seller) Complete(_ context.Context, _ cloud.Template, machines []cloud.Machine) ([]cloud.Machine, error) {
+func (*fakeCloud) Complete(_ context.Context, _ cloud.Template, machines []cloud.Machine) ([]cloud.Machine, error) {
 	return machines, nil
 }
 
-func (s *seller) Terminate(_ context.Context, ids []cloud.MachineID) []error {
+func (s *fakeCloud) Terminate(_ context.Context, ids []cloud.MachineID) []error {
 	s.check()
 	s.gone = true
 	return make([]error, len(ids))
 }
 
-// leaving are a claim and its node, of the machine that a seller has.
+// leaving are a claim and its node, of the machine that a cloud has.
 func leaving() (*v1.NodeClaim, *corev1.Node) {
 	const id = "test:///i-1"
 	claim := &v1.NodeClaim{ObjectMeta: metav1.ObjectMeta{Name: "c", Finalizers: []string{v1.Finalizer}}}
@@ -85,7 +85,7 @@ func TestKilledAtEachWrite(t *testing.T) {
 func departure(t *testing.T, life *apitest.Life) {
 	claim, node := leaving()
 	store := apitest.New(t, clock.Wall, claim, node)
-	sells := &seller{check: func() {
+	sells := &fakeCloud{check: func() {
 		n := &corev1.Node{}
 		if err := store.Get(t.Context(), client.ObjectKey{Name: "n"}, n); err != nil || len(n.Spec.Taints) == 0 {
 			t.Errorf("the machine ends while its node has taints %v: %v", n.Spec.Taints, err)
@@ -107,7 +107,7 @@ func departure(t *testing.T, life *apitest.Life) {
 }
 
 // live has one process, which reaches a store through c, do its work for a minute.
-func live(t *testing.T, store client.Reader, c client.Client, s *seller) {
+func live(t *testing.T, store client.Reader, c client.Client, s *fakeCloud) {
 	t.Helper()
 	state := cluster.New(clock.Wall)
 	machines := terminate.NewMachines(cloud.New(cloud.Config{Driver: s}), nil, clock.Wall)

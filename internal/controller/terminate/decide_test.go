@@ -202,7 +202,7 @@ func TestDeadline(t *testing.T) {
 		want  time.Time
 	}{
 		"None":      {"Without a grace period a drain takes as long as it takes.", plain(-1, ""), time.Time{}},
-		"NoClaim":   {"A node without a claim has nobody who says.", nil, time.Time{}},
+		"NoClaim":   {"A node without a claim has no grace period.", nil, time.Time{}},
 		"Grace":     {"The grace counts from the deletion.", plain(time.Hour, ""), noon.Add(time.Hour)},
 		"Zero":      {"A grace of nothing is a deadline that has passed.", plain(0, ""), noon},
 		"Annotated": {"What is written wins: a repair may be in a hurry.", plain(time.Hour, "2026-01-01T12:00:05Z"), noon.Add(5 * time.Second)},

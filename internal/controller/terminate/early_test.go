@@ -22,7 +22,7 @@ import (
 )
 
 // A claim that is ended before its node registered goes as soon as the cloud
-// says that its machine has ended, whoever ended it and when.
+// says that its machine has ended, whatever ended it and when.
 func TestAClaimThatNeverRegisteredGoesWithItsMachine(t *testing.T) {
 	all, err := catalog.Load()
 	if err != nil {
@@ -39,7 +39,7 @@ func TestAClaimThatNeverRegisteredGoesWithItsMachine(t *testing.T) {
 	}{
 		"Pending": {"It is ended before it has started.", time.Second, false},
 		"Running": {"It is ended while it joins.", 15 * time.Second, false},
-		"Ending":  {"It is told as ending, so nobody has to ask for it.", time.Second, true},
+		"Ending":  {"It is told as ending, so it need not be asked for.", time.Second, true},
 		"Ended":   {"The cloud knows of it that it has ended, so it is not one that is not shown yet.", 25 * time.Second, true},
 	}
 	for name, tc := range tests {

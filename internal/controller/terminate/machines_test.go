@@ -119,16 +119,16 @@ func TestACallThatBreaksKeepsNoneWaiting(t *testing.T) {
 	})
 }
 
-// stripped is a seller whose machine has lost tags, so that no list shows it.
+// stripped is a cloud whose machine has lost tags, so that no list shows it.
 type stripped struct {
-	seller
+	fakeCloud
 	unlisted, foreign string
 }
 
 func (*stripped) List(context.Context) ([]cloud.Machine, error) { return nil, nil }
 
 func (s *stripped) Find(ctx context.Context, ids []string) ([]cloud.Machine, error) {
-	out, err := s.seller.Find(ctx, ids)
+	out, err := s.fakeCloud.Find(ctx, ids)
 	for i := range out {
 		out[i].Unlisted, out[i].Foreign = s.unlisted, s.foreign
 	}
@@ -159,7 +159,7 @@ func TestAMachineThatIsNotListedIsEndedAllTheSame(t *testing.T) {
 				if err := store.Delete(t.Context(), claim); err != nil {
 					t.Fatal(err)
 				}
-				sells := &stripped{seller: seller{check: func() {}}, unlisted: tc.unlisted, foreign: tc.foreign}
+				sells := &stripped{fakeCloud: fakeCloud{check: func() {}}, unlisted: tc.unlisted, foreign: tc.foreign}
 				heard := record.NewFakeRecorder(100)
 				claims := &terminate.Claims{
 					Client: store, Cluster: cluster.New(clock.Wall), Events: loop.NewEvents(clock.Wall, heard), Now: clock.Wall,

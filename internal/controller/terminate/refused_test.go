@@ -27,9 +27,9 @@ import (
 	"github.com/tenon-sh/tenon/internal/loop"
 )
 
-// guarded is a seller that does not let its machine be ended until it is told to.
+// guarded is a cloud that does not let its machine be ended until it is told to.
 type guarded struct {
-	seller
+	fakeCloud
 
 	free      bool
 	throttled bool
@@ -40,19 +40,19 @@ func (g *guarded) List(ctx context.Context) ([]cloud.Machine, error) {
 	if g.unseen {
 		return nil, cloud.Errorf(cloud.Throttled, "", "describe instances: RequestLimitExceeded: slow down")
 	}
-	return g.seller.List(ctx)
+	return g.fakeCloud.List(ctx)
 }
 
 func (g *guarded) Find(ctx context.Context, ids []string) ([]cloud.Machine, error) {
 	if g.unseen {
 		return nil, cloud.Errorf(cloud.Throttled, "", "describe instances: RequestLimitExceeded: slow down")
 	}
-	return g.seller.Find(ctx, ids)
+	return g.fakeCloud.Find(ctx, ids)
 }
 
 func (g *guarded) Terminate(ctx context.Context, ids []cloud.MachineID) []error {
 	if g.free {
-		return g.seller.Terminate(ctx, ids)
+		return g.fakeCloud.Terminate(ctx, ids)
 	}
 	if g.throttled {
 		return []error{cloud.Errorf(cloud.Throttled, "", "terminate i-1: RequestLimitExceeded: slow down")}
@@ -126,7 +126,7 @@ func (d departing) said() map[string]int {
 // it may; and nothing is let go of before.
 func TestMachineThatMayNotBeEnded(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		d := newDeparting(t, &guarded{seller: seller{check: func() {}}})
+		d := newDeparting(t, &guarded{fakeCloud: fakeCloud{check: func() {}}})
 		d.live(30)
 		if c := d.ending(t); c.Status != metav1.ConditionFalse || c.Reason != v1.ReasonTerminationFailed || !strings.Contains(c.Message, "UnauthorizedOperation") {
 			t.Errorf("the claim says %+v", c)
@@ -146,7 +146,7 @@ func TestMachineThatMayNotBeEnded(t *testing.T) {
 // So does a claim whose node never was, or is gone.
 func TestMachineWithoutNodeThatMayNotBeEnded(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		d := newDeparting(t, &guarded{seller: seller{check: func() {}}})
+		d := newDeparting(t, &guarded{fakeCloud: fakeCloud{check: func() {}}})
 		n := &corev1.Node{}
 		if err := d.store.Get(t.Context(), client.ObjectKey{Name: "n"}, n); err != nil {
 			t.Fatal(err)
@@ -169,7 +169,7 @@ func TestMachineWithoutNodeThatMayNotBeEnded(t *testing.T) {
 // A drained node whose machine cannot be looked at, because that is throttled, says so after a minute on the node and its claim.
 func TestMachineThatCannotBeLookedAtForLong(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		d := newDeparting(t, &guarded{seller: seller{check: func() {}}, unseen: true, free: true})
+		d := newDeparting(t, &guarded{fakeCloud: fakeCloud{check: func() {}}, unseen: true, free: true})
 		since := time.Now().UTC().Format("2006-01-02T15:04")
 		d.live(5) // the calls themselves slow down
 		if c, said := d.ending(t), d.said(); c.Reason != "" || len(said) > 0 {
@@ -195,7 +195,7 @@ func TestMachineThatCannotBeLookedAtForLong(t *testing.T) {
 // A machine whose end is throttled says nothing at first, and after a minute why it is still there, and since when.
 func TestMachineWhoseEndIsThrottledForLong(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		g := &guarded{seller: seller{check: func() {}}, throttled: true}
+		g := &guarded{fakeCloud: fakeCloud{check: func() {}}, throttled: true}
 		machines := terminate.NewMachines(cloud.New(cloud.Config{Driver: g}), nil, clock.Wall)
 		claim := &v1.NodeClaim{}
 		since := time.Now().UTC().Format(time.RFC3339)

@@ -22,9 +22,9 @@ import (
 	"github.com/tenon-sh/tenon/internal/enact"
 )
 
-// silent is a seller that answers only when it is told to.
+// silent is a cloud that answers only when it is told to.
 type silent struct {
-	seller
+	fakeCloud
 	err error
 }
 
@@ -32,7 +32,7 @@ func (s *silent) List(ctx context.Context) ([]cloud.Machine, error) {
 	if s.err != nil {
 		return nil, s.err
 	}
-	return s.seller.List(ctx)
+	return s.fakeCloud.List(ctx)
 }
 
 // A machine is gone only when the cloud has said so: while it does not answer, a
@@ -56,7 +56,7 @@ func TestACloudThatDoesNotAnswerHasNotSaidGone(t *testing.T) {
 					Spec:       corev1.PodSpec{NodeName: "n"}, Status: corev1.PodStatus{Phase: corev1.PodRunning},
 				}
 				store := apitest.New(t, clock.Wall, claim, node, pod)
-				sells := &silent{seller: seller{check: func() {}}, err: failure}
+				sells := &silent{fakeCloud: fakeCloud{check: func() {}}, err: failure}
 				state := cluster.New(clock.Wall)
 				machines := terminate.NewMachines(cloud.New(cloud.Config{Driver: sells}), nil, clock.Wall)
 				hand := &enact.Enactor{Client: store, Cluster: state, Now: clock.Wall, Log: logr.Discard()}
@@ -70,7 +70,7 @@ func TestACloudThatDoesNotAnswerHasNotSaidGone(t *testing.T) {
 					time.Sleep(time.Second) // of virtual time
 				}
 				if err := store.Get(t.Context(), client.ObjectKeyFromObject(node), node); err != nil {
-					t.Fatalf("nobody said that the machine is gone, and the node was let go with its pod on it: %v", err)
+					t.Fatalf("it was not said that the machine is gone, and the node was let go with its pod on it: %v", err)
 				}
 				sells.err, sells.gone = nil, true
 				for range 10 {
@@ -104,7 +104,7 @@ func TestAMachineOfTwoNodesIsDrained(t *testing.T) {
 			Spec:       corev1.PodSpec{NodeName: "n"}, Status: corev1.PodStatus{Phase: corev1.PodRunning},
 		}
 		store := apitest.New(t, clock.Wall, append(objects, pod)...)
-		sells := &seller{}
+		sells := &fakeCloud{}
 		sells.check = func() {
 			if err := store.Get(t.Context(), client.ObjectKeyFromObject(pod), &corev1.Pod{}); !apierrors.IsNotFound(err) {
 				t.Errorf("the machine ends under a pod: %v", err)

@@ -26,7 +26,7 @@ import (
 // overtaken refuses the first write to a status after the machine has ended, as if somebody had written meanwhile.
 type overtaken struct {
 	client.Client
-	sells   *seller
+	sells   *fakeCloud
 	refused bool
 }
 
@@ -50,7 +50,7 @@ func TestTheEndIsSaidAfterAConflict(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		claim, node := leaving()
 		store := apitest.New(t, clock.Wall, claim, node)
-		sells := &seller{check: func() {}}
+		sells := &fakeCloud{check: func() {}}
 		c := &overtaken{Client: store, sells: sells}
 		state := cluster.New(clock.Wall)
 		hand := &enact.Enactor{Client: c, Cluster: state, Now: clock.Wall, Log: logr.Discard()}

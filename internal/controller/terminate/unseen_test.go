@@ -32,7 +32,7 @@ func TestANodeThatIsNotSeenIsNotEmpty(t *testing.T) {
 			Status: corev1.NodeStatus{Conditions: []corev1.NodeCondition{{Type: corev1.NodeReady, Status: corev1.ConditionTrue}}},
 		}
 		store := apitest.New(t, clock.Wall, claim, node)
-		sells := &seller{check: func() {}}
+		sells := &fakeCloud{check: func() {}}
 		state := cluster.New(clock.Wall)
 		machines := terminate.NewMachines(cloud.New(cloud.Config{Driver: sells}), nil, clock.Wall)
 		hand := &enact.Enactor{Client: store, Cluster: state, Now: clock.Wall, Log: logr.Discard()}

@@ -37,13 +37,13 @@ func TestStories(t *testing.T) {
 
 func TestNoSuchDocument(t *testing.T) {
 	if _, err := document.Load("005"); err == nil || !strings.Contains(err.Error(), "000, 001, 002, 003, 004") {
-		t.Errorf("who asks for another is told %v", err)
+		t.Errorf("asked for another: %v", err)
 	}
 	d, err := document.Load("000")
 	if err != nil {
 		t.Fatal(err)
 	}
 	if _, err := d.Step("dance"); err == nil || !strings.Contains(err.Error(), "dance") {
-		t.Errorf("who asks for another step is told %v", err)
+		t.Errorf("asked for another step: %v", err)
 	}
 }

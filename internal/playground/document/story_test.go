@@ -18,7 +18,7 @@ func TestSee(t *testing.T) {
 		"pods":    {why: "All of a namespace.", line: "52 pods of `` in jobs run", want: Sight{what: "pods", in: "jobs", many: 52}},
 		"nodes":   {why: "None is a number, too.", line: "no nodes of `a=b`", want: Sight{what: "nodes", of: "a=b"}},
 		"pattern": {why: "A pattern that cannot be.", line: "the log: `(`", says: "missing closing"},
-		"other":   {why: "Nobody would look.", line: "the moon", says: "the moon"},
+		"other":   {why: "There is nothing to look at.", line: "the moon", says: "the moon"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			got, err := see(c.line)

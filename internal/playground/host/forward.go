@@ -16,7 +16,7 @@ import (
 
 // A forwarder leads from the address of pods, where the API server looks for what is behind a Service, to the processes,
 // which have ports of their own. Pods share that address, so it leads to each of them in turn. It is open to this
-// computer alone: nobody on the network gets in.
+// computer alone: it is out of reach of the network.
 type forwarder struct {
 	serve func(net.Listener) // until the listener is closed
 	stop  func()             // ends calls that are under way

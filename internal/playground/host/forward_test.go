@@ -13,7 +13,7 @@ import (
 )
 
 // Services of a playground lead to each of its processes in turn, to one that runs where another does not answer, and
-// nobody in who called another API server.
+// no client in that called another API server.
 func TestDoorsLeadToTheProcesses(t *testing.T) {
 	const api = "127.0.0.1:6443"
 	shared := &Ports{}

@@ -44,7 +44,7 @@ func (h *Host) serve() (port int, close func(), err error) {
 	return l.Addr().(*net.TCPAddr).Port, func() { _ = s.Close(); <-done }, nil
 }
 
-// certificate is one that nobody has to trust: the API server does not check those of kubelets.
+// certificate is one that need not be trusted: the API server does not check those of kubelets.
 func (h *Host) certificate() (tls.Certificate, error) {
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	if err != nil {

@@ -69,7 +69,7 @@ const (
 
 // A Keeper keeps a program running.
 type Keeper struct {
-	Program func() (*exec.Cmd, error)            // for each run anew
+	Program func() (*exec.Cmd, error)            // for each run again
 	Started func(*Process)                       // is told of each run
 	Ended   func(err error, pause time.Duration) // is told how it ended, and when the next one begins
 }

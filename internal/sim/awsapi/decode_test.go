@@ -31,7 +31,7 @@ func TestDecode(t *testing.T) {
 
 func TestDecodeRefuses(t *testing.T) {
 	cases := map[string]struct{ why, key, value, code string }{
-		"Unknown":      {"A parameter that nobody reads must not be dropped silently.", "Colour", "red", "UnknownParameter"},
+		"Unknown":      {"A parameter that is not read must not be dropped silently.", "Colour", "red", "UnknownParameter"},
 		"UnknownInner": {"Nor one inside another.", "LaunchTemplateConfigs.1.Overrides.1.Colour", "red", "UnknownParameter"},
 		"NoNumber":     {"A number is a number.", "TargetCapacitySpecification.TotalTargetCapacity", "many", market.InvalidParameterValue},
 		"NoIndex":      {"A list is counted.", "LaunchTemplateConfigs.first.Overrides.1.InstanceType", "x", "UnknownParameter"},

@@ -63,9 +63,9 @@ func session(c *call, in sessionInput) ([]node, error) {
 	}
 	key := c.account.grant(r.Name)
 	ends := c.market.Now().Add(time.Duration(cmp.Or(in.DurationSeconds, 3600)) * time.Second)
-	who := "arn:" + c.market.Partition() + ":sts::" + c.market.Account() + ":assumed-role/" + r.Name + "/" + in.RoleSessionName
+	arn := "arn:" + c.market.Partition() + ":sts::" + c.market.Account() + ":assumed-role/" + r.Name + "/" + in.RoleSessionName
 	return []node{
 		el("Credentials", txt("AccessKeyId", key), txt("SecretAccessKey", SecretKey), txt("SessionToken", "simulated/"+key), moment("Expiration", ends)),
-		el("AssumedRoleUser", txt("Arn", who), txt("AssumedRoleId", r.ID+":"+in.RoleSessionName)),
+		el("AssumedRoleUser", txt("Arn", arn), txt("AssumedRoleId", r.ID+":"+in.RoleSessionName)),
 	}, nil
 }

@@ -27,7 +27,7 @@ type Config struct {
 	Apps    int   // 60: workloads that grow and shrink
 	Most    int   // 40: replicas of the largest
 	Breaks  int   // how many machines break
-	Takes   int   // how many spot machines their seller takes back
+	Takes   int   // how many spot machines the cloud takes back
 	SoldOut int   // how often a type is sold out for an hour
 	Nothing int64 // seconds, from the second hour on, in which nothing at all is to be had
 	Expire  int64 // seconds after which machines are given back; 0: never

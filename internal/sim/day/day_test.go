@@ -93,7 +93,7 @@ func TestDaysRepeat(t *testing.T) {
 	}
 }
 
-// While nothing at all is to be had nobody asks in a loop: what is sold out is
+// While nothing at all is to be had it is not asked in a loop: what is sold out is
 // left alone for minutes. And when machines are back every pod gets its place.
 func TestNothingToBeHad(t *testing.T) {
 	r, err := day.Run(day.Config{Seed: 3, Catalog: region(t), Hours: 3, Apps: 12, Nothing: 3600})
@@ -106,7 +106,7 @@ func TestNothingToBeHad(t *testing.T) {
 	if r.LongestWait < 1800 {
 		t.Errorf("no pod waited for long: %+v", r)
 	}
-	// Offers are tried anew every three minutes; then one machine for each of the nodes that are missing.
+	// Offers are tried again every three minutes; then one machine for each of the nodes that are missing.
 	if most := 20 * r.PeakNodes; r.Failed == 0 || r.Failed > most {
 		t.Errorf("%d machines were asked for in vain, want 1 to %d: %+v", r.Failed, most, r)
 	}

@@ -17,7 +17,7 @@ func (d *day) fixed() world.Pool {
 	}
 }
 
-// resize sets the number anew, and comes back within three hours. In the evening it is none.
+// resize sets the number again, and comes back within three hours. In the evening it is none.
 func (d *day) resize(evening int64) {
 	d.replicas = 0
 	if d.now < evening {

@@ -209,7 +209,7 @@ func (d *day) roll(a *app) {
 	d.at(d.loud(d.now+20), func() { d.roll(a) })
 }
 
-// rounds looks at the machines again and again: which joined while nobody
+// rounds looks at the machines again and again: which joined while no process
 // looked, which are gone, which never join, and which have drifted.
 func (d *day) rounds() {
 	if len(d.claims) > 0 || d.now < d.life.evening {

@@ -180,7 +180,7 @@ func (d *day) joined(i market.Instance) {
 	d.again()
 }
 
-// ended takes a machine that is gone out of the cluster. One that nobody gave
+// ended takes a machine that is gone out of the cluster. One that no decision gave
 // back takes its pods with it.
 func (d *day) ended(i market.Instance) {
 	taken := d.taken[i.ID]
@@ -347,7 +347,7 @@ func (d *day) leaks() {
 	}
 	for _, i := range d.instances() {
 		if c, ok := d.claims[orderOf(i)]; ok && !c.Launched {
-			continue // the answer was lost, or whoever asked for it ended; the claim stands for it
+			continue // the answer was lost, or the process that asked ended; the claim stands for it
 		}
 		if !i.State.Gone() && !known[driver.ProviderID(i)] {
 			d.problem("machine %s has no owner", i.ID)

@@ -51,7 +51,7 @@ func (d *day) breakOne() {
 	d.report.Broken++
 }
 
-// takeOne has the seller of a spot machine announce that he takes it back.
+// takeOne has the cloud announce that it reclaims a spot machine.
 func (d *day) takeOne() {
 	id := d.pick(func(i market.Instance) bool { return i.CapacityType == market.Spot && !d.taken[i.ID] })
 	if id == "" {
@@ -65,7 +65,7 @@ func (d *day) takeOne() {
 	d.report.Taken++
 }
 
-// noticed gives a machine back before its seller takes it.
+// noticed gives a machine back before the cloud takes it.
 func (d *day) noticed(n market.Notice) {
 	if n.Kind != market.SpotInterruption {
 		return

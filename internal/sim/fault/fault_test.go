@@ -112,7 +112,7 @@ func TestRequests(t *testing.T) {
 		"NotOurs":  {"What is worked out is not the caller's to say.", "POST /faults", `{"kind":"deny","id":7}`, `there is no \"id\"`},
 		"Fraction": {"Half a call is no number of calls.", "POST /faults", `{"kind":"deny","times":"0.5"}`, `times: it is a whole number, not 0.5`},
 		"Kind":     {"A kind is one of a few.", "POST /faults", `{"kind":"throtle"}`, `kind must be throttle`},
-		"NoType":   {"What is done to pools that nobody sells does nothing.", "POST /capacity", `{"type":"m5.larg","left":0}`, `type: there is no \"m5.larg\" here: did you mean \"m5.large\"?`},
+		"NoType":   {"What is done to pools that are not sold does nothing.", "POST /capacity", `{"type":"m5.larg","left":0}`, `type: there is no \"m5.larg\" here: did you mean \"m5.large\"?`},
 		"NoZone":   {"A zone of another region is none.", "POST /capacity", `{"zone":"eu-central-1a","left":0}`, `zone: there is no \"eu-central-1a\" here: it is one of us-west-2a, us-west-2b`},
 		"NoPrice":  {"A price has to be said.", "POST /price", `{"type":"m5.large"}`, `say price=DOLLARS, or factor=TIMES, of which 1 ends it`},
 		"NoLeft":   {"How many are left has to be said.", "POST /capacity", `{"type":"m5.large"}`, `say left=NUMBER`},

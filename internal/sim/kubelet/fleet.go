@@ -167,7 +167,7 @@ func (f *Fleet) join(m Machine) (*corev1.Node, error) {
 		return nil, err
 	}
 	if f.o.Endpoint != "" && s.Endpoint != "" && s.Endpoint != f.o.Endpoint {
-		return nil, fmt.Errorf("it calls the API server %s and reaches nobody there", s.Endpoint)
+		return nil, fmt.Errorf("it calls the API server %s and gets no answer there", s.Endpoint)
 	}
 	return Node(m, s)
 }
@@ -268,7 +268,7 @@ func devicePatch(m Machine) ([]byte, error) {
 	return json.Marshal(map[string]any{"status": map[string]any{"capacity": devices, "allocatable": devices}})
 }
 
-// Die ends a machine as a power failure would: nobody is told. Its Node stays, and falls silent.
+// Die ends a machine as a power failure would: it tells no one. Its Node stays, and falls silent.
 func (f *Fleet) Die(ctx context.Context, id string) error { return f.quiet(ctx, id, Dead, "is off") }
 
 // LoseNetwork cuts a machine off. Its Node falls silent until Recover.

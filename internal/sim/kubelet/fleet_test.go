@@ -167,7 +167,7 @@ func TestAMachineBootsRunsPodsAndItsNodeCanBeDeleted(t *testing.T) {
 	if err := c.Delete(t.Context(), n); err != nil {
 		t.Fatal(err)
 	}
-	// A kubelet does not make its Node anew, and Kubernetes collects the pods of a node that is gone, in its time.
+	// A kubelet does not recreate its Node, and Kubernetes collects the pods of a node that is gone, in its time.
 	if os.Getenv(big) == "" {
 		return
 	}
@@ -187,7 +187,7 @@ func TestADeadMachineFallsSilent(t *testing.T) {
 	needsGrace(t)
 	c, ns := kubetest.Client(t), kubetest.Namespace(t)
 	f := fleet(t, kubelet.Delays{})
-	// When every node is silent the cluster takes itself for the sick one and evicts nobody; so one is well.
+	// When every node is silent the cluster takes itself for the unhealthy one and evicts no pod; so one is well.
 	for _, name := range []string{"dies", "lives"} {
 		if err := f.Boot(machine(name)); err != nil {
 			t.Fatal(err)

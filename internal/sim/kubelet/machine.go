@@ -72,7 +72,7 @@ const (
 	Booting State = "booting"      // no Node yet
 	Stuck   State = "never joins"  // and never will be
 	Running State = "running"      // its Node has heartbeats
-	Lost    State = "network lost" // alive, but nobody hears of it
+	Lost    State = "network lost" // alive, but cut off
 	Dead    State = "dead"
 )
 

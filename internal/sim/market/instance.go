@@ -226,7 +226,7 @@ func (m *Market) group(p Placement) *PlacementGroup {
 }
 
 // placed is where a machine comes to stand: EC2 chooses among the partitions of a
-// group if nobody did, the emptiest first.
+// group if none was named, the emptiest first.
 func (m *Market) placed(p Placement) Placement {
 	g := m.group(p)
 	if g == nil {

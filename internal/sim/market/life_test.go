@@ -154,7 +154,7 @@ func TestQueueHidesAndForgets(t *testing.T) {
 	}
 	c.pass(20 * time.Second)
 	if n := receive(); n != 1 {
-		t.Errorf("received %d messages, want the one that nobody deleted", n)
+		t.Errorf("received %d messages, want the one that was not deleted", n)
 	}
 	c.pass(5 * time.Minute)
 	if n := receive(); n != 0 {

@@ -36,12 +36,12 @@ func TestWanted(t *testing.T) {
 		want   bool
 		why    string
 	}{
-		"at once":     {func(*corev1.PersistentVolumeClaim) {}, atOnce, true, "its class waits for nobody"},
+		"at once":     {func(*corev1.PersistentVolumeClaim) {}, atOnce, true, "its class does not wait for a pod"},
 		"no node yet": {func(*corev1.PersistentVolumeClaim) {}, waiting, false, "its zone would be a guess"},
 		"for a node":  {func(c *corev1.PersistentVolumeClaim) { c.Annotations[annotationNode] = "a" }, waiting, true, "its pod's node is known"},
 		"another's":   {func(c *corev1.PersistentVolumeClaim) { c.Annotations[annotationDriver] = "efs.csi.aws.com" }, atOnce, false, "another driver makes it"},
 		"has one":     {func(c *corev1.PersistentVolumeClaim) { c.Spec.VolumeName = "v" }, atOnce, false, "it has its volume"},
-		"is going":    {func(c *corev1.PersistentVolumeClaim) { c.DeletionTimestamp = &metav1.Time{} }, atOnce, false, "nobody will use it"},
+		"is going":    {func(c *corev1.PersistentVolumeClaim) { c.DeletionTimestamp = &metav1.Time{} }, atOnce, false, "it will not be used"},
 		"old annotation": {func(c *corev1.PersistentVolumeClaim) {
 			c.Annotations = map[string]string{annotationDriverOfOld: Name}
 		}, atOnce, true, "older clusters write only that"},
@@ -64,9 +64,9 @@ func TestZone(t *testing.T) {
 	}{
 		"with its node":     {"b", class(storagev1.VolumeBindingWaitForFirstConsumer), "zone-b", "a machine cannot reach another zone's volumes"},
 		"node has gone":     {"c", class(storagev1.VolumeBindingWaitForFirstConsumer), "", "the scheduler chooses another"},
-		"node in no zone":   {"nowhere", class(storagev1.VolumeBindingWaitForFirstConsumer), "", "nobody knows where it stands"},
+		"node in no zone":   {"nowhere", class(storagev1.VolumeBindingWaitForFirstConsumer), "", "it is not known where it stands"},
 		"where it may be":   {"", class(storagev1.VolumeBindingImmediate, "zone-b"), "zone-b", "the class allows no other"},
-		"where nobody is":   {"", class(storagev1.VolumeBindingImmediate, "zone-c"), "zone-c", "the class allows no other, machines will come"},
+		"without nodes":     {"", class(storagev1.VolumeBindingImmediate, "zone-c"), "zone-c", "the class allows no other, machines will come"},
 		"class without any": {"", class(storagev1.VolumeBindingImmediate), "zone-a", "somewhere where machines are, always the same"},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -42,7 +42,7 @@ func fromLeader(query url.Values) url.Values {
 	return out
 }
 
-// Follow tells what happens until ctx ends. Whenever it connects anew, the first frame is all there is.
+// Follow tells what happens until ctx ends. Whenever it connects again, the first frame is all there is.
 func Follow(ctx context.Context, get Get, tell func(News)) {
 	wait := soonest
 	for {

@@ -29,7 +29,7 @@ func TestBudgets(t *testing.T) {
 			t.Errorf("got  %q\nwant %q", got, want)
 		}
 		if got := ws.of(p, counts{}, tc.at+59); len(tc.budgets) > 0 && got == want {
-			t.Errorf("it is not told anew of other machines: %q", got)
+			t.Errorf("it is not told again of other machines: %q", got)
 		}
 	}
 }

@@ -62,11 +62,11 @@ func deeds(p plan.Plan) string {
 		if more := len(names) - 3; more > 0 {
 			bought = append(bought, amount.Count(more, "other type"))
 		}
-		whom := amount.Count(pods, "pod")
+		purpose := amount.Count(pods, "pod")
 		if len(p.Static) > 0 {
-			whom = "static pools"
+			purpose = "static pools"
 		}
-		parts = append(parts, "buys "+strings.Join(bought, ", ")+" for "+whom)
+		parts = append(parts, "buys "+strings.Join(bought, ", ")+" for "+purpose)
 	}
 	if len(p.Filled) > 0 {
 		pods := 0

@@ -151,7 +151,7 @@ func (f *Feed) forget() {
 	f.end, f.view, f.looked = nil, nil, time.Time{}
 }
 
-// reset cuts everyone off, for what is drawn may be half of it: they connect again and are told everything anew.
+// reset cuts everyone off, for what is drawn may be half of it: they connect again and are told everything again.
 func (f *Feed) reset() {
 	f.mu.Lock()
 	defer f.mu.Unlock()

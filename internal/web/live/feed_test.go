@@ -47,7 +47,7 @@ func events(t *testing.T, r *bufio.Reader) (string, Frame) {
 	}
 }
 
-// Who watches is told all there is, then each change; with the last watcher everything that was drawn is forgotten.
+// A watcher is told all there is, then each change; with the last watcher everything that was drawn is forgotten.
 func TestFeed(t *testing.T) {
 	var l latest
 	w := enginetest.Steady(5, 0)
@@ -108,15 +108,15 @@ func TestSlowWatcher(t *testing.T) {
 		select {
 		case <-slow.gone:
 		default:
-			t.Error("who does not read is still told")
+			t.Error("a reader that does not read is still told")
 		}
 		if told < 3*behind {
-			t.Errorf("who reads was told %d changes of %d", told, 3*behind)
+			t.Errorf("the reader was told %d changes of %d", told, 3*behind)
 		}
 		f.leave(slow)
 		f.leave(quick)
 		if f.view != nil {
-			t.Error("what was drawn is kept although nobody watches")
+			t.Error("what was drawn is kept although no page is open")
 		}
 	})
 }
@@ -145,14 +145,14 @@ func TestABrokenLook(t *testing.T) {
 		broken.Store(false)
 		again, first, err := f.join()
 		if err != nil || !strings.Contains(string(first), `"whole":true`) {
-			t.Errorf("who connects again is told %.100s, %v", first, err)
+			t.Errorf("connected again, it is told %.100s, %v", first, err)
 		}
 		f.leave(again)
 		synctest.Wait()
 	})
 }
 
-// So many may watch, and who comes too many is told why.
+// So many may watch, and one too many is told why.
 func TestTooManyWatchers(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var l latest

@@ -17,7 +17,7 @@ type Savings struct {
 	At       int64       `json:"at"`
 	Decision string      `json:"decision"`
 	Price    money.Micro `json:"price"`           // of the nodes of all pools
-	Bound    money.Micro `json:"bound,omitempty"` // that nodes for the pods which can move cost at least, all bought anew; 0: nothing is proven
+	Bound    money.Micro `json:"bound,omitempty"` // that nodes for the pods which can move cost at least, all of them new; 0: nothing is proven
 	Now      money.Micro `json:"now"`             // that moves save which may begin at once
 	Held     money.Micro `json:"held"`            // that moves would save which something holds up
 	Best     []Saving    `json:"best"`            // the moves that save most, first

@@ -97,11 +97,11 @@ func TestAnotherReplicaDecides(t *testing.T) {
 	w := enginetest.Steady(1, 0)
 	v := &view{leader: func() string { return leader }}
 	if f, _ := v.next(w, nil); f.Leader != leader || v.whole().Leader != leader {
-		t.Errorf("of who decides it tells %q, and %q anew", f.Leader, v.whole().Leader)
+		t.Errorf("of the leader it tells %q, and %q as a whole", f.Leader, v.whole().Leader)
 	}
 	leader = ""
 	if f, news := v.next(w, nil); !news || f.Leader != "" || v.whole().Leader != "" {
-		t.Errorf("where this one decides now it tells %q (news: %t), and %q anew", f.Leader, news, v.whole().Leader)
+		t.Errorf("where this one decides now it tells %q (news: %t), and %q as a whole", f.Leader, news, v.whole().Leader)
 	}
 }
 

@@ -163,7 +163,7 @@ func read(file string) (map[string]*sum, error) {
 		err = json.Unmarshal(data, &sums)
 	}
 	if err != nil {
-		return nil, fmt.Errorf("read the sums in %s: %w; move the file away to begin anew", file, err)
+		return nil, fmt.Errorf("read the sums in %s: %w; move the file away to begin again", file, err)
 	}
 	return sums, nil
 }

@@ -136,7 +136,7 @@ func cleanUp(t *testing.T, r *walk.Reader) {
 	refused := regexp.MustCompile(`(?m)\tERROR\t.*(UnauthorizedOperation|AccessDenied|InvalidClientTokenId)`)
 	r.Within(soon, func() error {
 		if !refused.MatchString(r.Log()) {
-			return errors.New("nobody says that AWS refuses everything")
+			return errors.New("it is not said that AWS refuses everything")
 		}
 		return nil
 	})
@@ -304,7 +304,7 @@ func install(t *testing.T, r *walk.Reader) {
 		}
 		return nil
 	})
-	book.Shows(t, "1.53", "both replicas fit the m5.large as the chart is, so that `--wait` ends with Helm 4 as well, which waits for all; with that release's requests one of two is pending, and where nobody asks for two helm asks for one")
+	book.Shows(t, "1.53", "both replicas fit the m5.large as the chart is, so that `--wait` ends with Helm 4 as well, which waits for all; with that release's requests one of two is pending, and unless two are asked for helm asks for one")
 }
 
 // noProvisioner scales before there is a Provisioner.

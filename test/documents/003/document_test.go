@@ -108,7 +108,7 @@ func describe(t *testing.T, r *walk.Reader) {
 			t.Errorf("%s has written the object", writer)
 		}
 	}
-	book.Shows(t, "3.5", "generation 1, no label, annotation or finalizer of the controller; nobody but kubectl has written the object")
+	book.Shows(t, "3.5", "generation 1, no label, annotation or finalizer of the controller; only kubectl has written the object")
 	if !regexp.MustCompile(`(?m)^Status:\nEvents:  <none>`).MatchString(got) {
 		t.Errorf("the end of what is described is\n%s", spec(got))
 	}

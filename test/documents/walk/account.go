@@ -56,8 +56,8 @@ func (r *Reader) send(service, method, path, body string) (string, error) {
 		q.Header.Set("Content-Type", "application/x-www-form-urlencoded; charset=utf-8")
 	}
 	sum := sha256.Sum256([]byte(body))
-	who := aws.Credentials{AccessKeyID: awsapi.AdminKey, SecretAccessKey: awsapi.SecretKey}
-	if err := v4.NewSigner().SignHTTP(ctx, who, q, hex.EncodeToString(sum[:]), service, r.Vars["AWS_DEFAULT_REGION"], time.Now()); err != nil {
+	signer := aws.Credentials{AccessKeyID: awsapi.AdminKey, SecretAccessKey: awsapi.SecretKey}
+	if err := v4.NewSigner().SignHTTP(ctx, signer, q, hex.EncodeToString(sum[:]), service, r.Vars["AWS_DEFAULT_REGION"], time.Now()); err != nil {
 		return "", err
 	}
 	answer, err := http.DefaultClient.Do(q)

@@ -22,7 +22,7 @@ func TestEveryDifferenceNamesItsDecision(t *testing.T) {
 	}
 }
 
-// Whoever reads that the page is not true sees in which lines.
+// A report that the page is not true says in which lines.
 func TestDifferences(t *testing.T) {
 	got := differences("1 items\n| a | one |\n| b | two |\n", "1 items\n| a | one |\n| b | three |\n")
 	if want := "the page:  | b | two |\nthis run:  | b | three |"; got != want {

@@ -50,7 +50,7 @@ func read(file string) (*sums, error) {
 		return nil, err
 	}
 	if err := json.Unmarshal(data, s); err != nil {
-		return nil, fmt.Errorf("read the sums in %s: %w; move the file away to begin anew", file, err)
+		return nil, fmt.Errorf("read the sums in %s: %w; move the file away to begin again", file, err)
 	}
 	return s, nil
 }
