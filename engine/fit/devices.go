@@ -21,8 +21,8 @@ func Allocated(p *world.Pod, at *Place) *reason.Why {
 	return nil
 }
 
-// Equipped refuses a place that could not give the pod's resource claims devices even if all of its devices were free.
-func Equipped(p *world.Pod, at *Place) *reason.Why {
+// equipped refuses a place that could not give the pod's resource claims devices even if all of its devices were free.
+func equipped(p *world.Pod, at *Place) *reason.Why {
 	claims := unmet(p, at.Name)
 	if len(claims) == 0 || Allocated(p, at) != nil {
 		return nil
@@ -38,7 +38,7 @@ func Equipped(p *world.Pod, at *Place) *reason.Why {
 
 // Devices refuses a place of whose devices too few are free for the pod's resource claims.
 func Devices(p *world.Pod, at *Place) *reason.Why {
-	if devicesFree(p, at) || Allocated(p, at) != nil || Equipped(p, at) != nil {
+	if devicesFree(p, at) || Allocated(p, at) != nil || equipped(p, at) != nil {
 		return nil // or it has been said that it has none
 	}
 	claims := at.ungiven(p, at.Name)

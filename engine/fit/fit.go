@@ -21,14 +21,14 @@ var standing = []*Rule{
 	{Name: "labels", Why: Labels, Allows: labelled, Identity: AppendSelection, Compiled: true},
 	{Name: "reach", Why: Reach, Allows: reaches, Identity: appendReach, Compiled: true},
 	{Name: "allocated", Why: Allocated, Concerns: hasDevices, Identity: appendDevices},
-	{Name: "equipped", Why: Equipped, Concerns: hasDevices, Identity: none}, // the last one tells what claims ask for
+	{Name: "equipped", Why: equipped, Concerns: hasDevices, Identity: none}, // the last one tells what claims ask for
 }
 
 // filling are the rules whose answer changes with the pods that are at the place.
 var filling = []*Rule{
 	{Name: "resources", Why: Resources, Allows: roomy, Compiled: true},
 	{Name: "ports", Why: Ports, Allows: portsFree, Concerns: hasPorts, Compiled: true},
-	{Name: "attach", Why: Attach, Allows: attachable, Concerns: Attaches, Compiled: true},
+	{Name: "attach", Why: attach, Allows: attachable, Concerns: Attaches, Compiled: true},
 	{Name: "devices", Why: Devices, Allows: devicesFree, Concerns: hasDevices, Identity: none},
 }
 

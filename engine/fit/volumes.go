@@ -34,8 +34,8 @@ func placesText(places []label.Set) string {
 	return strings.Join(texts, " or ")
 }
 
-// Attach refuses a place that cannot attach as many volumes of a driver as it then would have to.
-func Attach(p *world.Pod, at *Place) *reason.Why {
+// attach refuses a place that cannot attach as many volumes of a driver as it then would have to.
+func attach(p *world.Pod, at *Place) *reason.Why {
 	for _, l := range at.Limits {
 		if had, more := attachments(p, at, l.Driver); more > 0 && had+more > l.Count {
 			return &reason.Why{

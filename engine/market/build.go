@@ -165,7 +165,7 @@ func (m *Market) stockShape(p *Pool, s *world.Shape, daemons []*world.DaemonSet)
 			m.Offers = append(m.Offers, Offer{Offer: o, Type: t, Expected: expected, Weighs: expected + p.Levy, Pays: pays, Quota: m.quota(o)})
 		}
 		t.Last = len(m.Offers)
-		t.Cheapest = m.LeastPrice(t)
+		t.Cheapest = m.leastPrice(t)
 		t.Short, t.Full = t.Daemon.Short(s.Allocatable())
 		t.Room = make([]int64, len(m.Dims))
 		for i, d := range m.Dims {

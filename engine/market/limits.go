@@ -24,8 +24,8 @@ func (m *Market) OnSale(offer int) bool {
 	return (o.Quota < 0 || m.Quotas[o.Quota].Left > 0) && o.Type.Pool.Within(o.Type)
 }
 
-// Covers reports whether what t counts against the limits of its pool covers what other would.
-func (t *Type) Covers(other *Type) bool {
+// covers reports whether what t counts against the limits of its pool covers what other would.
+func (t *Type) covers(other *Type) bool {
 	for _, e := range t.Pool.Left {
 		if other.Counts(e.Name) > t.Counts(e.Name) {
 			return false

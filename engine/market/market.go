@@ -68,13 +68,13 @@ func (o Options) precedence(p *world.Pool) int32 {
 	return p.Weight
 }
 
-// LeastPrice is the price of the type's cheapest offer.
-func (m *Market) LeastPrice(t *Type) money.Micro {
+// leastPrice is the price of the type's cheapest offer.
+func (m *Market) leastPrice(t *Type) money.Micro {
 	return slices.MinFunc(m.Offers[t.First:t.Last], func(a, b Offer) int { return cmp.Compare(a.Expected, b.Expected) }).Expected
 }
 
 // LeastWeight is what the type's cheapest offer weighs.
-func (m *Market) LeastWeight(t *Type) money.Micro { return m.LeastPrice(t) + t.Pool.Levy }
+func (m *Market) LeastWeight(t *Type) money.Micro { return m.leastPrice(t) + t.Pool.Levy }
 
 // CompareOffer orders offers of equal cost a pod: price, later pool first, name, zone, capacity type.
 func (m *Market) CompareOffer(a, b int) int {

@@ -71,7 +71,7 @@ func (m *Market) KeepAlike(hosts Set, offer int, pinned bool) {
 	planned := &m.Offers[offer]
 	for i := range hosts.All {
 		o := &m.Offers[i]
-		if o.Quota != planned.Quota || pinned && o.DomainSet != planned.DomainSet || !planned.Type.Covers(o.Type) {
+		if o.Quota != planned.Quota || pinned && o.DomainSet != planned.DomainSet || !planned.Type.covers(o.Type) {
 			hosts.Drop(i)
 		}
 	}
@@ -136,7 +136,7 @@ func (m *Market) Varied(t *Type) bool {
 	if t.variety == 0 {
 		like := NewSet(len(m.Offers))
 		for _, o := range p.Types {
-			if Fits(t.Room, o.Room) && t.Covers(o) {
+			if Fits(t.Room, o.Room) && t.covers(o) {
 				for i := o.First; i < o.Last; i++ {
 					like.Add(i)
 				}

@@ -4,8 +4,8 @@ import (
 	"github.com/tenon-sh/tenon/engine/reason"
 )
 
-// BackFormat names the JSON form of what is given back.
-const BackFormat = "tenon-consolidation/v1"
+// backFormat names the JSON form of what is given back.
+const backFormat = "tenon-consolidation/v1"
 
 // BackResult is a plan in the form that other programs read. Prices are in units of
 // the currency an hour. The lists are complete, never cut.
@@ -93,7 +93,7 @@ type Stay struct {
 // BackResult puts the plan into the form that other programs read.
 func (p Plan) BackResult() BackResult {
 	r := BackResult{
-		Format: BackFormat, Digest: p.World, Currency: p.Currency, Cost: p.Price.Units(), Bound: p.Least.Units(), Again: p.Again, Steps: p.Steps,
+		Format: backFormat, Digest: p.World, Currency: p.Currency, Cost: p.Price.Units(), Bound: p.Least.Units(), Again: p.Again, Steps: p.Steps,
 		Commands: []BackCommand{}, Going: []BackNode{}, Kept: []Stay{},
 	}
 	for _, c := range p.Commands {

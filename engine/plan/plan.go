@@ -109,8 +109,8 @@ func (p Plan) Proven() string {
 	return provenShare(p.Bound, p.Expected())
 }
 
-// ProvenSpend is the same of what is spent, the charge for each node included; empty if nothing is proven of that.
-func (p Plan) ProvenSpend() string {
+// provenSpend is the same of what is spent, the charge for each node included; empty if nothing is proven of that.
+func (p Plan) provenSpend() string {
 	spend := p.Spend()
 	if p.SpendBound <= 0 || spend == p.Expected() {
 		return ""

@@ -82,7 +82,7 @@ func (p Plan) summary(b *strings.Builder) {
 	if known && expected != p.Bound {
 		fmt.Fprintf(b, ".\nProven: no plan costs less than %s (%s of it). Not known: whether one costs less than this", p.money(p.Bound), p.Proven())
 	}
-	if spent := p.ProvenSpend(); spent != "" && (known && expected != p.Bound || p.Charge == 0) {
+	if spent := p.provenSpend(); spent != "" && (known && expected != p.Bound || p.Charge == 0) {
 		fmt.Fprintf(b, ".\nPlans minimise price and %s together: %s of that is proven", p.charges(), spent)
 	}
 	b.WriteString(".\n")

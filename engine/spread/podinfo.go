@@ -47,36 +47,31 @@ const SoftSpread = 50
 // PodInfo returns what the ledger knows of the pod, whose terms have been enlisted, and considers it.
 func (l *terms) PodInfo(p *world.Pod) *PodInfo {
 	s := l.Describe(p)
-	l.Consider(s)
+	l.consider(s)
 	return s
 }
 
-// Consider takes the class for one of those that are being planned. Advice
+// consider takes the class for one of those that are being planned. Advice
 // depends on which pods they are; what is allowed does not.
-func (l *terms) Consider(s *PodInfo) { l.consider(s, 1) }
-
-// Dismiss takes the class for one that is not being planned any more.
-func (l *terms) Dismiss(s *PodInfo) { l.consider(s, -1) }
-
-func (l *terms) consider(s *PodInfo, by int) {
+func (l *terms) consider(s *PodInfo) {
 	for _, g := range s.members {
-		l.groups[g].classes += by
+		l.groups[g].classes++
 	}
 	for _, e := range s.spread {
-		l.groups[e.group].carriers += by * int(e.self)
-		l.groups[e.group].outside += by * int(1-e.self)
+		l.groups[e.group].carriers += int(e.self)
+		l.groups[e.group].outside += int(1 - e.self)
 	}
 	for _, g := range s.antiAffinity {
-		l.groups[g].carriers += by
+		l.groups[g].carriers++
 	}
 	for _, g := range s.unmade {
-		l.groups[g].carriers += by
+		l.groups[g].carriers++
 	}
 	for _, g := range s.exclusive {
-		l.groups[g].carriers += by
+		l.groups[g].carriers++
 	}
 	if s.self {
-		l.groups[s.affinity].carriers += by
+		l.groups[s.affinity].carriers++
 	}
 }
 

@@ -18,6 +18,12 @@ func (l *rules) allows(s *PodInfo, at candidate, but ...string) bool {
 			return false
 		}
 	}
+	return l.companyAllows(s, at)
+}
+
+// companyAllows reports whether pod affinity and anti-affinity, of the pod and of those that are there, and the
+// volumes that it shares with others let it go to the candidate.
+func (l *rules) companyAllows(s *PodInfo, at candidate) bool {
 	for _, g := range s.antiAffinity {
 		if l.antiAffinityCount(g, at, false) > 0 {
 			return false

@@ -158,18 +158,7 @@ func (x *simplifier) antiAffinity(id int32) bool {
 // Accepts reports whether pods that run now, by affinity or anti-affinity, let
 // the class go to a new machine like this.
 func (l *Ledger) Accepts(s *PodInfo, place *fit.Place) bool {
-	at := l.onNew(place)
-	for _, g := range s.antiAffinity {
-		if l.antiAffinityCount(g, at, false) > 0 {
-			return false
-		}
-	}
-	for _, g := range s.shunned {
-		if l.antiAffinityCount(g, at, true) > 0 {
-			return false
-		}
-	}
-	return l.hasVolumes(s, at) && (s.affinity == none || l.affinityAllows(s, at))
+	return l.companyAllows(s, l.onNew(place))
 }
 
 // Wish is what the soft terms of a class come to for new machines, as far as

@@ -265,7 +265,7 @@ func slicesOf(key string, n int) (out []string) {
 	return out
 }
 
-// noProxies sees that who may read one namespace reaches the controller by none of the proxies, which name nobody.
+// noProxies sees that a user who may read one namespace reaches the controller by none of the proxies, which name no user.
 func noProxies(t *testing.T) {
 	t.Helper()
 	c := as(t, "shop-only").CoreV1().RESTClient()

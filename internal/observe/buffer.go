@@ -10,9 +10,9 @@ import (
 	"github.com/tenon-sh/tenon/engine/world"
 )
 
-// MostVirtual is how many virtual pods one CapacityBuffer has at most: each is
+// mostVirtual is how many virtual pods one CapacityBuffer has at most: each is
 // planned for, so that a number with too many digits would stop all planning.
-const MostVirtual = 5000
+const mostVirtual = 5000
 
 // BufferPod is the pod that a CapacityBuffer holds room for, as the template says. Volumes that are claimed are
 // left out: a virtual pod mounts nothing.
@@ -26,7 +26,7 @@ func BufferPod(b *v1beta1.CapacityBuffer, t *corev1.PodTemplateSpec) *corev1.Pod
 }
 
 // BufferSize is how many such pods there is to be room for, and whether that is
-// less than asked for because it would be more than MostVirtual. replicas are those
+// less than asked for because it would be more than mostVirtual. replicas are those
 // of the workload that the buffer refers to; nil if it refers to a template.
 //
 // Replicas and percentage say a size, of which the larger counts; limits bound
@@ -49,7 +49,7 @@ func BufferSize(b *v1beta1.CapacityBuffer, pod *corev1.Pod, replicas *int32) (si
 	case limited:
 		want = min(want, fits)
 	}
-	return int(max(min(want, MostVirtual), 0)), want > MostVirtual
+	return int(max(min(want, mostVirtual), 0)), want > mostVirtual
 }
 
 // within is how often the requests fit in the limits. It is false if the limits say nothing of what is requested.

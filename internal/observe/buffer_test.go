@@ -63,7 +63,7 @@ func TestBufferSize(t *testing.T) {
 		"Negative": {why: "the kind may have been installed without our rules", spec: v1beta1.CapacityBufferSpec{Replicas: new(int32(-1))}, want: 0},
 		"TooMany": {
 			why:  "each virtual pod is planned for",
-			spec: v1beta1.CapacityBufferSpec{Replicas: new(int32(2_000_000_000))}, want: MostVirtual, bounded: true,
+			spec: v1beta1.CapacityBufferSpec{Replicas: new(int32(2_000_000_000))}, want: mostVirtual, bounded: true,
 		},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -49,13 +49,13 @@ func (t Teller) Do(where string, f func(), about ...any) bool {
 	return broke == nil
 }
 
-// ErrBug is the error of what broke. The log has the rest.
-var ErrBug = errors.New("it meets a bug in Tenon, which the controller's log tells of: please report it")
+// errBug is the error of what broke. The log has the rest.
+var errBug = errors.New("it meets a bug in Tenon, which the controller's log tells of: please report it")
 
 // Try calls f and returns its error. If it breaks that is told, and it has failed: where
 // something is done about many objects, one that breaks our code costs itself.
 func (t Teller) Try(where string, f func() error, about ...any) error {
-	err := ErrBug
+	err := errBug
 	t.Do(where, func() { err = f() }, about...)
 	return err
 }

@@ -105,7 +105,7 @@ func (s *story) attach(n *corev1.Node) *storagev1.VolumeAttachment {
 	return a
 }
 
-// A node whose machine is gone goes without being drained: nobody is left who
+// A node whose machine is gone goes without being drained: no kubelet is left that
 // could end its pods.
 func machineVanished(s *story) {
 	s.pool()

@@ -168,7 +168,7 @@ func (b *Book) Words(p *world.Place, h Hold) (detail, hint string) {
 		if pool == nil {
 			return "its pool is gone, so nothing says when it may be given back", ""
 		}
-		return fmt.Sprintf("%s %s gives no empty node back: %s", pool.ID.Kind, pool.ID.Name, Nothing(pool)), SomethingHint(pool)
+		return fmt.Sprintf("%s %s gives no empty node back: %s", pool.ID.Kind, pool.ID.Name, Nothing(pool)), somethingHint(pool)
 	case reason.Static:
 		return fmt.Sprintf("%s %s is static and keeps %s", pool.ID.Kind, pool.ID.Name, amount.Count(*pool.Replicas, "node")), "lower its replicas"
 	case reason.TooSoon:

@@ -18,11 +18,11 @@ func (b *Book) Unmoved(p *world.Place) *reason.Why {
 		}
 		return b.Why(p, h)
 	case pool.Disruption.MoveAfter == nil && pool.Disruption.EmptyAfter == nil:
-		return &reason.Why{Code: reason.Policy, Subject: p.Name(), Detail: fmt.Sprintf("pool %s gives nothing back by choice", pool.ID.Name), Hint: SomethingHint(pool)}
+		return &reason.Why{Code: reason.Policy, Subject: p.Name(), Detail: fmt.Sprintf("pool %s gives nothing back by choice", pool.ID.Name), Hint: somethingHint(pool)}
 	case pool.Disruption.MoveAfter == nil && IsEmpty(p):
 		return Leaves(p)
 	case pool.Disruption.MoveAfter == nil:
-		return &reason.Why{Code: reason.Policy, Subject: p.Name(), Detail: fmt.Sprintf("pool %s gives only empty nodes back", pool.ID.Name), Hint: MovingHint(pool)}
+		return &reason.Why{Code: reason.Policy, Subject: p.Name(), Detail: fmt.Sprintf("pool %s gives only empty nodes back", pool.ID.Name), Hint: movingHint(pool)}
 	}
 	return nil
 }

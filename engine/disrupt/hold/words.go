@@ -24,16 +24,16 @@ func Nothing(p *world.Pool) string {
 	return "consolidateAfter is Never"
 }
 
-// SomethingHint is what has a pool give empty nodes back.
-func SomethingHint(p *world.Pool) string {
+// somethingHint is what has a pool give empty nodes back.
+func somethingHint(p *world.Pool) string {
 	if p.ID.Kind == world.Provisioner {
 		return "set consolidation.enabled: true, or ttlSecondsAfterEmpty for empty nodes alone"
 	}
 	return "set consolidateAfter"
 }
 
-// MovingHint is what has a pool give back nodes on which pods run.
-func MovingHint(p *world.Pool) string {
+// movingHint is what has a pool give back nodes on which pods run.
+func movingHint(p *world.Pool) string {
 	if p.ID.Kind == world.Provisioner {
 		return "set consolidation.enabled: true in place of ttlSecondsAfterEmpty"
 	}

@@ -201,7 +201,7 @@ func (s *Set) describe(ctx context.Context, in *ec2.DescribeInstancesInput, mean
 		}
 		for _, r := range page.Reservations {
 			for _, i := range r.Instances {
-				if m := FromEC2(i); meant(m, i) {
+				if m := fromEC2(i); meant(m, i) {
 					out = append(out, m)
 				}
 			}
@@ -210,8 +210,8 @@ func (s *Set) describe(ctx context.Context, in *ec2.DescribeInstancesInput, mean
 	return out, nil
 }
 
-// FromEC2 reads EC2's description of an instance.
-func FromEC2(i ec2types.Instance) cloud.Machine {
+// fromEC2 reads EC2's description of an instance.
+func fromEC2(i ec2types.Instance) cloud.Machine {
 	m := cloud.Machine{
 		ID: cloud.MachineID(aws.ToString(i.InstanceId)), Name: strings.ToLower(aws.ToString(i.PrivateDnsName)),
 		Shape: string(i.InstanceType), Image: aws.ToString(i.ImageId), Launched: aws.ToTime(i.LaunchTime),

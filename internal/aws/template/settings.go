@@ -63,8 +63,8 @@ func (s Settings) Name(cluster string) string {
 	return fmt.Sprintf("karpenter.k8s.aws/%d", h.Sum64())
 }
 
-// ClusterTag is on templates of the v1alpha5 era; its value is the cluster's name.
-const ClusterTag = "karpenter.k8s.aws/cluster"
+// clusterTag is on templates of the v1alpha5 era; its value is the cluster's name.
+const clusterTag = "karpenter.k8s.aws/cluster"
 
 // ownTags are the tags of the template itself, as opposed to those of the machines.
 func (s Settings) ownTags(cluster string) map[string]string {
@@ -72,7 +72,7 @@ func (s Settings) ownTags(cluster string) map[string]string {
 	if tags == nil {
 		tags = map[string]string{}
 	}
-	tags[ClusterTag] = cluster
+	tags[clusterTag] = cluster
 	tags["eks:eks-cluster-name"] = cluster
 	if s.Legacy {
 		tags["karpenter.k8s.aws/nodetemplate"] = s.Class

@@ -107,7 +107,7 @@ func (s *Store) Forget(name string) {
 
 // Hydrate learns of the templates that an earlier process left, so that Sweep deletes them too.
 func (s *Store) Hydrate(ctx context.Context) error {
-	found, err := s.tagged(ctx, map[string]string{ClusterTag: s.cluster})
+	found, err := s.tagged(ctx, map[string]string{clusterTag: s.cluster})
 	for _, t := range found {
 		s.remember(t.Name, t.ID, keepEarlyFor)
 	}
@@ -161,7 +161,7 @@ func (s *Store) Sweep(ctx context.Context) ([]Made, error) {
 
 // DeleteOf deletes the templates of a class, as when the class goes.
 func (s *Store) DeleteOf(ctx context.Context, tag, class string) ([]Made, error) {
-	found, err := s.tagged(ctx, map[string]string{ClusterTag: s.cluster, tag: class})
+	found, err := s.tagged(ctx, map[string]string{clusterTag: s.cluster, tag: class})
 	if err != nil {
 		return nil, err
 	}

@@ -44,11 +44,11 @@ func (c *Controller) tell(ctx context.Context, w *world.World, p plan.Plan) {
 			unmoved = append(unmoved, k)
 		case plan.Empty:
 			if k.Why.Code == reason.DoNotDisrupt {
-				c.tellMachine(ctx, k, machineEvery, blocked, StayingText(w, k))
+				c.tellMachine(ctx, k, machineEvery, blocked, stayingText(w, k))
 			}
 		default:
 			if staying++; staying <= keptAtOnce {
-				c.tellMachine(ctx, k, machineEvery, blocked, StayingText(w, k))
+				c.tellMachine(ctx, k, machineEvery, blocked, stayingText(w, k))
 			}
 			c.tellPool(ctx, k)
 		}
@@ -85,7 +85,7 @@ func (c *Controller) tellKept(ctx context.Context, kept []plan.Kept) {
 			told[k.Claim] = at
 			continue
 		}
-		if left == 0 || k.Node == "" || !Telling(k.Why.Code) {
+		if left == 0 || k.Node == "" || !telling(k.Why.Code) {
 			continue
 		}
 		left--
@@ -95,8 +95,8 @@ func (c *Controller) tellKept(ctx context.Context, kept []plan.Kept) {
 	c.looking.told = told
 }
 
-// Telling reports whether why a node is kept is worth an event: it is not where that is how things are meant to be, or passes soon.
-func Telling(c reason.Code) bool {
+// telling reports whether why a node is kept is worth an event: it is not where that is how things are meant to be, or passes soon.
+func telling(c reason.Code) bool {
 	switch c {
 	case reason.Policy, reason.Static, reason.Foreign, reason.Starting, reason.Deleting, reason.TooSoon, reason.Empty, reason.Promised:
 		return false
@@ -104,10 +104,10 @@ func Telling(c reason.Code) bool {
 	return true
 }
 
-// StayingText is what a node is told that is empty or too old, or has drifted by
+// stayingText is what a node is told that is empty or too old, or has drifted by
 // what differs, of what keeps it. It is told again when it is another text, so it
 // holds no figures that change with every machine.
-func StayingText(w *world.World, k plan.Kept) string {
+func stayingText(w *world.World, k plan.Kept) string {
 	place := w.Place(cmp.Or(k.Node, k.Claim))
 	text := "It is empty and stays: "
 	switch k.Reason {

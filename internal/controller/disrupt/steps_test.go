@@ -146,13 +146,13 @@ func TestStayingText(t *testing.T) {
 		"Gone":    {plan.Kept{Node: "gone", Reason: plan.Drifted, Why: held}, nil, "It has drifted and stays: "},
 	} {
 		t.Run(name, func(t *testing.T) {
-			if diff := cmp.Diff(tc.want+end, StayingText(borrowed(t, tc.more...), tc.kept)); diff != "" {
+			if diff := cmp.Diff(tc.want+end, stayingText(borrowed(t, tc.more...), tc.kept)); diff != "" {
 				t.Errorf("-want +got\n%s", diff)
 			}
 		})
 	}
 	for code, want := range map[reason.Code]bool{reason.Policy: false, reason.TooSoon: false, reason.Empty: false, reason.Budget: true, reason.Alone: true, reason.NotCheaper: true} {
-		if Telling(code) != want {
+		if telling(code) != want {
 			t.Errorf("a node that is kept for %s is told so: %t", code, !want)
 		}
 	}

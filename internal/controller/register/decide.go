@@ -78,7 +78,7 @@ func Matched(n *corev1.Node, c *v1.NodeClaim) *corev1.Node {
 	out.Annotations = over(out.Annotations, notes)
 	if !known && n.Labels[v1.LabelDoNotSyncTaints] != "true" { // once: a startup taint that is taken off stays off
 		for _, t := range slices.Concat(c.Spec.Taints, c.Spec.StartupTaints) {
-			if !HasTaint(out.Spec.Taints, t) {
+			if !hasTaint(out.Spec.Taints, t) {
 				out.Spec.Taints = append(out.Spec.Taints, t)
 			}
 		}
@@ -119,7 +119,7 @@ func Waiting(node string, o nominate.Opening) string {
 // Closed reports whether the node keeps pods off until it is matched. Nodes of
 // Provisioners do not, nor do those that were matched.
 func Closed(n *corev1.Node) bool {
-	return n.Labels[v1.LabelRegistered] != "true" && HasTaint(n.Spec.Taints, unregistered())
+	return n.Labels[v1.LabelRegistered] != "true" && hasTaint(n.Spec.Taints, unregistered())
 }
 
 func unregistered() corev1.Taint {
@@ -138,11 +138,11 @@ func private(key string) bool {
 // matched. Nodes of Provisioners join as they did in their time, without the
 // taint that prevents it, and it is no news of them.
 func Unguarded(n *corev1.Node, c *v1.NodeClaim) bool {
-	return n.Labels[v1.LabelRegistered] != "true" && !HasTaint(n.Spec.Taints, unregistered()) && observe.PoolOf(c.Labels).Kind != world.Provisioner
+	return n.Labels[v1.LabelRegistered] != "true" && !hasTaint(n.Spec.Taints, unregistered()) && observe.PoolOf(c.Labels).Kind != world.Provisioner
 }
 
-// HasTaint reports whether taints hold one of t's key and effect.
-func HasTaint(taints []corev1.Taint, t corev1.Taint) bool {
+// hasTaint reports whether taints hold one of t's key and effect.
+func hasTaint(taints []corev1.Taint, t corev1.Taint) bool {
 	return slices.ContainsFunc(taints, func(o corev1.Taint) bool { return o.Key == t.Key && o.Effect == t.Effect })
 }
 

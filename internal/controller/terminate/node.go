@@ -340,7 +340,7 @@ func (r *Nodes) end(ctx context.Context, n *corev1.Node, claim *v1.NodeClaim, se
 	}
 	r.known(n.Name, func(l *leave) {
 		l.unsaid = func(c *v1.NodeClaim) {
-			Progress(c, End, seen)
+			progress(c, End, seen)
 			if !found.Gone && !found.Left {
 				c.Conditions().True(v1.ConditionInstanceTerminating, "", "", seen.Now)
 			}
@@ -373,7 +373,7 @@ func (r *Nodes) refused(ctx context.Context, n *corev1.Node, claim *v1.NodeClaim
 		return err
 	}
 	return errors.Join(err, note(ctx, r.Client, r.Cluster, claim, func(c *v1.NodeClaim) {
-		Progress(c, End, seen)
+		progress(c, End, seen)
 		Refused(c, err, seen.Now)
 	}))
 }
@@ -428,11 +428,11 @@ func (r *Nodes) tell(ctx context.Context, n *corev1.Node, claim *v1.NodeClaim, s
 	if claim == nil {
 		return nil
 	}
-	return note(ctx, r.Client, r.Cluster, claim, func(c *v1.NodeClaim) { Progress(c, step, seen) })
+	return note(ctx, r.Client, r.Cluster, claim, func(c *v1.NodeClaim) { progress(c, step, seen) })
 }
 
-// Progress writes the conditions that say how far the node of a claim has come.
-func Progress(c *v1.NodeClaim, step Step, seen Node) {
+// progress writes the conditions that say how far the node of a claim has come.
+func progress(c *v1.NodeClaim, step Step, seen Node) {
 	v := c.Conditions()
 	switch step {
 	case Taint, Drain:

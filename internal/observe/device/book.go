@@ -85,7 +85,7 @@ func (b *Book) SetPool(id world.PoolID, t []Template) bool {
 // Wish notes which resource claims a pod names, whose value has been read, and that they are planned for. One that is done asks for nothing.
 func (b *Book) Wish(pod *world.Pod, p *corev1.Pod) bool {
 	pod.Claims = false
-	wishes := WishesOf(p)
+	wishes := wishesOf(p)
 	if pod.Done {
 		wishes.Claims = nil
 	}

@@ -33,8 +33,8 @@ type Wishes struct {
 	Claims []Wish
 }
 
-// WishesOf reads which resource claims a pod names. One that its template made nothing for is none.
-func WishesOf(p *corev1.Pod) Wishes {
+// wishesOf reads which resource claims a pod names. One that its template made nothing for is none.
+func wishesOf(p *corev1.Pod) Wishes {
 	out := Wishes{UID: string(p.UID), Bound: p.Spec.NodeName != ""}
 	for _, c := range p.Spec.ResourceClaims {
 		w := Wish{Name: c.Name, Own: c.ResourceClaimName == nil}

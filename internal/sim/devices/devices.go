@@ -30,8 +30,8 @@ import (
 	v1 "github.com/tenon-sh/tenon/api/karpenter/v1"
 )
 
-// Slices are what the drivers publish of a node, one for each: the devices that its pool states for nodes like it.
-func Slices(p *v1.NodePool, n *corev1.Node) ([]*resourcev1.ResourceSlice, error) {
+// slicesOf are what the drivers publish of a node, one for each: the devices that its pool states for nodes like it.
+func slicesOf(p *v1.NodePool, n *corev1.Node) ([]*resourcev1.ResourceSlice, error) {
 	stated, wrong := p.DeviceTemplates()
 	if len(wrong) > 0 {
 		return nil, wrong.ToAggregate()
@@ -167,7 +167,7 @@ func (d *Driver) publish(ctx context.Context, name string) error {
 	} else if err != nil {
 		return err
 	}
-	all, err := Slices(p, n)
+	all, err := slicesOf(p, n)
 	if err != nil {
 		return err
 	}

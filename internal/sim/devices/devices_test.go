@@ -25,7 +25,7 @@ func TestSlices(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			p := &v1.NodePool{ObjectMeta: metav1.ObjectMeta{Name: "p", Annotations: map[string]string{v1.AnnotationDevices: c.text}}}
 			n := &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: "n", UID: "u", Labels: map[string]string{"family": "g5"}}}
-			all, err := Slices(p, n)
+			all, err := slicesOf(p, n)
 			if (err != nil) != c.fails {
 				t.Fatalf("%s It says %v", c.why, err)
 			}

@@ -29,9 +29,9 @@ const (
 	zoneOfDriver          = "topology.ebs.csi.aws.com/zone" // another name of a zone, which classes may use
 )
 
-// Wanted reports whether this driver has to make the volume of a claim now. A
+// wanted reports whether this driver has to make the volume of a claim now. A
 // claim that waits for its first pod wants it once a node was chosen.
-func Wanted(c *corev1.PersistentVolumeClaim, class *storagev1.StorageClass) bool {
+func wanted(c *corev1.PersistentVolumeClaim, class *storagev1.StorageClass) bool {
 	driver := c.Annotations[annotationDriver]
 	if driver == "" {
 		driver = c.Annotations[annotationDriverOfOld]
@@ -114,9 +114,9 @@ func Volume(c *corev1.PersistentVolumeClaim, class *storagev1.StorageClass, zone
 	}
 }
 
-// Useless reports whether a volume that this driver made is to go: its claim
+// useless reports whether a volume that this driver made is to go: its claim
 // has, and so says its policy.
-func Useless(v *corev1.PersistentVolume) bool {
+func useless(v *corev1.PersistentVolume) bool {
 	return v.Annotations[annotationMaker] == Name && v.DeletionTimestamp == nil &&
 		v.Status.Phase == corev1.VolumeReleased && v.Spec.PersistentVolumeReclaimPolicy == corev1.PersistentVolumeReclaimDelete
 }

@@ -47,7 +47,7 @@ func TestWanted(t *testing.T) {
 		}, atOnce, true, "older clusters write only that"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			if got := Wanted(claim(c.change), c.class); got != c.want {
+			if got := wanted(claim(c.change), c.class); got != c.want {
 				t.Errorf("%v: %s", got, c.why)
 			}
 		})

@@ -141,7 +141,7 @@ func (d *Driver) provision(ctx context.Context, namespace, name string) error {
 		return err
 	}
 	class, err := d.informers.Storage().V1().StorageClasses().Lister().Get(*c.Spec.StorageClassName)
-	if err != nil || !Wanted(c, class) {
+	if err != nil || !wanted(c, class) {
 		return err
 	}
 	all, err := d.informers.Core().V1().Nodes().Lister().List(labels.Everything())
@@ -159,7 +159,7 @@ func (d *Driver) provision(ctx context.Context, namespace, name string) error {
 // remove deletes a volume that is not wanted any more, once it is on no machine.
 func (d *Driver) remove(ctx context.Context, name string) (time.Duration, error) {
 	v, err := d.informers.Core().V1().PersistentVolumes().Lister().Get(name)
-	if err != nil || !Useless(v) {
+	if err != nil || !useless(v) {
 		return 0, err
 	}
 	all, err := d.informers.Storage().V1().VolumeAttachments().Lister().List(labels.Everything())
