@@ -53,8 +53,8 @@ func TestFit(t *testing.T) {
 }
 `,
 			want: []string{
-				"engine/fit/fit_test.go:11: draws anew on every run: check with engine/enginetest/chance",
-				"engine/fit/fit_test.go:13: draws anew on every run: make a source of a seed",
+				"engine/fit/fit_test.go:11: draws differently on every run: check with engine/enginetest/chance",
+				"engine/fit/fit_test.go:13: draws differently on every run: make a source of a seed",
 			},
 		},
 		"WrittenElsewhere": {
@@ -83,7 +83,7 @@ func (e *Enact) ask() { e.Client.Create(ctx, claim) }
 			},
 		},
 		"LeftBehind": {
-			why:   "Who starts a goroutine waits for it, and a test tells.",
+			why:   "Code that starts a goroutine waits for it, and a test tells.",
 			check: layers,
 			house: `
 -- internal/loop/loop.go --
@@ -266,7 +266,7 @@ package market
 			},
 		},
 		"NowhereOnTheMap": {
-			why:   "A package that nobody planned is a question to answer first.",
+			why:   "An unplanned package is a question to answer first.",
 			check: layers,
 			house: `
 -- internal/misc/misc.go --
@@ -463,15 +463,19 @@ type B struct{ a *A }
 			},
 		},
 		"Words": {
-			why:   "The text of the project is finished and speaks of no machine of its own.",
+			why:   "The text of the project is finished, plain and true of the tree, and speaks of no machine of its own.",
 			check: rules.Words,
-			house: "-- docs/a.md --\nGood, [here](b.md#x), [there](../no.md), [out](https://example.com), [up](../Makefile).\nTO" + "DO: better.\ncd /wo" + "rk/main\n-- Makefile --\nx:\n\tGOPROXY=https://proxy.go" + "lang.org go build\n-- testdata/x.md --\nTO" + "DO\n",
+			house: "-- docs/a.md --\nGood, [here](b.md#x), [there](../no.md), [out](https://example.com), [up](../Makefile).\nTO" + "DO: better.\ncd /wo" + "rk/main\nNobo" + "dy waits; it is decided an" + "ew.\n`engine/fit` has `engine/fit.Rule`; there is no `engine/none` and no `engine/fit.None`.\n-- engine/fit/rule.go --\npackage fit\n\ntype Rule struct{}\n-- Makefile --\nx:\n\tGOPROXY=https://proxy.go" + "lang.org go build\n-- testdata/x.md --\nTO" + "DO\n",
 			want: []string{
 				`Makefile:2: "proxy.go` + `lang.org": the host`,
 				"docs/a.md:1: the link to b.md#x leads nowhere",
 				"docs/a.md:1: the link to ../no.md leads nowhere",
 				`docs/a.md:2: "TO` + `DO": unfinished`,
 				`docs/a.md:3: "/wo` + `rk/": a path of one machine`,
+				`docs/a.md:4: "Nobo` + `dy": pods, nodes and programs are not persons`,
+				`docs/a.md:4: "an` + `ew.": an old word`,
+				"docs/a.md:5: there is no engine/none",
+				"docs/a.md:5: engine/fit has no None",
 			},
 		},
 	}

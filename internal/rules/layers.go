@@ -149,7 +149,7 @@ func layers() []layer {
 			why: "the playground runs Kubernetes and simulated machines; the product it runs as a child process",
 		},
 		{at: "internal/lead", own: list("internal/clock"), libs: list(kube), why: "which replica acts is decided without a look at what is done"},
-		{at: "internal/scrub", own: list(world), why: "names are changed in a World, whoever asks for it"},
+		{at: "internal/scrub", own: list(world), why: "names are changed in a World, for any caller"},
 		{at: "internal/webhook", own: list("api/... internal/clock"), libs: list(kube), why: "the webhook judges one object at a time and knows nothing of the cluster"},
 		{
 			at:   "internal/statemetrics",

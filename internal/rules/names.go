@@ -92,7 +92,7 @@ func (t *Tree) Inits() []Fault {
 // drawer is the package through which tests draw at random.
 const drawer = "engine/enginetest/chance"
 
-// Chance finds tests that draw anew on every run, which then fail for changes
+// Chance finds tests that draw differently on every run, which then fail for changes
 // that have nothing to do with it.
 func (t *Tree) Chance() []Fault {
 	sources := list("New NewPCG NewChaCha8 NewSource NewZipf")
@@ -115,9 +115,9 @@ func (t *Tree) Chance() []Fault {
 				switch of, _ := fn.X.(*ast.Ident); {
 				case of == nil:
 				case of.Name == "rapid" && (fn.Sel.Name == "Check" || fn.Sel.Name == "MakeCheck"):
-					faults = append(faults, Fault{f.Path, line, "draws anew on every run: check with " + drawer})
+					faults = append(faults, Fault{f.Path, line, "draws differently on every run: check with " + drawer})
 				case of.Name == "rand" && f.imports("math/rand", "math/rand/v2") && !slices.Contains(sources, fn.Sel.Name):
-					faults = append(faults, Fault{f.Path, line, "draws anew on every run: make a source of a seed, rand.New(rand.NewPCG(…))"})
+					faults = append(faults, Fault{f.Path, line, "draws differently on every run: make a source of a seed, rand.New(rand.NewPCG(…))"})
 				}
 				return true
 			})
@@ -151,11 +151,19 @@ func wordRules() []wordRule {
 			regexp.MustCompile(`(` + strings.Join([]string{`proxy\.golang`, `sum\.golang`, `registry\.npmjs`, `deb\.debian`}, `|`) + `)\.(org|com)`),
 			"the host of a package registry: which one is used is the user's setting",
 		},
+		{
+			regexp.MustCompile(`\b([Nn]obody|[Ww]homever)\b`),
+			"pods, nodes and programs are not persons: name what does it, such as a pod, a node, a controller or a user",
+		},
+		{
+			regexp.MustCompile(`(^|[\s(])(anew|whilst|wherefore|thereof)\b([^"'` + "`" + `-]|$)`),
+			"an old word: again, while, of it; what a controller makes again is recreated",
+		},
 	}
 }
 
-// Words finds lines of text that no file of the project should have, and links
-// of pages that lead nowhere.
+// Words finds lines of text that no file of the project should have, and what pages link to or name
+// that is not there.
 func Words(root string) ([]Fault, error) {
 	var faults []Fault
 	words := wordRules()
@@ -205,6 +213,7 @@ func wordFaults(root, rel string, src []byte, words []wordRule) []Fault {
 		}
 		if path.Ext(rel) == ".md" {
 			faults = append(faults, linkFaults(root, rel, lines.Text(), n)...)
+			faults = append(faults, nameFaults(root, rel, lines.Text(), n)...)
 		}
 	}
 	return faults

@@ -1,5 +1,5 @@
-// Package rules holds the rules of the house as data and as checks: who may
-// import whom, what the engine may not do, and how packages are named and
+// Package rules holds the rules of the house as data and as checks: which package
+// may import which, what the engine may not do, and how packages are named and
 // introduced. Its tests run the checks over the whole tree; nothing else
 // imports it.
 package rules
