@@ -1,6 +1,9 @@
 package solve
 
-import "math/bits"
+import (
+	"encoding/binary"
+	"math/bits"
+)
 
 // Bits is a set of small numbers, one bit each.
 type Bits []uint64
@@ -40,4 +43,12 @@ func (b Bits) within(c Bits) bool {
 		}
 	}
 	return true
+}
+
+// append appends what tells the set from others of the same length.
+func (b Bits) append(text []byte) []byte {
+	for _, word := range b {
+		text = binary.LittleEndian.AppendUint64(text, word)
+	}
+	return text
 }

@@ -27,6 +27,7 @@
 //	fullest.go   the load of a host that is worth most, in whole items
 //	master.go    the linear program of patterns, a pattern being what one host holds
 //	patterns.go  where there are few classes: a start from that program, rounded, and a tighter bound
+//	blocks.go    a bound that takes items by themselves that few hosts take
 //	improver.go  a solution of which hosts are emptied, and how items come into free room
 //	regroup.go   a few hosts at once for what was on others, so that the last of them does not stand half empty
 //	improve.go   empty a few hosts, fill them again at slightly different prices, keep what is not dearer; as long as that pays

@@ -84,12 +84,31 @@ func newFluid(m *model, kinds *kinds, charge int64) *fluid {
 }
 
 // kinds gathers the hosts of the model, in their order.
-func (m *model) kinds() *kinds {
+func (m *model) kinds() *kinds { return m.kindsBy(nil) }
+
+// kindsApart gathers them such that hosts of one kind also take the same classes: there are more kinds then, such as one type in
+// several pools, and less is pretended.
+func (m *model) kindsApart() *kinds {
+	welcome := make([]Bits, len(m.hosts))
+	for h := range welcome {
+		welcome[h] = NewBits(len(m.classes))
+	}
+	for c := range m.classes {
+		m.classes[c].takers.each(func(h int) { welcome[h].Set(c) })
+	}
+	return m.kindsBy(welcome)
+}
+
+// kindsBy gathers the hosts, and keeps those apart that welcome other classes, if that is told.
+func (m *model) kindsBy(welcome []Bits) *kinds {
 	k := &kinds{of: make([]int32, len(m.hosts)), setOf: make([]int32, len(m.classes))}
 	known := make(map[string]int32)
 	var b []byte
 	for h := range m.hosts {
 		b = m.hosts[h].appendKind(b[:0])
+		if welcome != nil {
+			b = welcome[h].append(b)
+		}
 		n, ok := known[string(b)]
 		if !ok {
 			n = int32(len(k.all))
@@ -103,10 +122,7 @@ func (m *model) kinds() *kinds {
 	for c := range m.classes {
 		clear(in)
 		m.classes[c].takers.each(func(h int) { in.Set(int(k.of[h])) })
-		b = b[:0]
-		for _, word := range in {
-			b = binary.LittleEndian.AppendUint64(b, word)
-		}
+		b = in.append(b[:0])
 		s, ok := known[string(b)]
 		if !ok {
 			s = int32(len(k.sets))

@@ -39,19 +39,31 @@ func (m *model) prove(a *Answer, left []int, charge int64, e evidence) {
 	if len(m.classes) == 0 {
 		return
 	}
+	placed := make([]int, len(m.classes))
+	for c := range placed {
+		placed[c] = m.classes[c].count - left[c]
+	}
 	f := newFluid(m, m.kinds(), charge)
 	f.ascend()
 	if e.thorough {
 		f.climb(100, 0.2, 0.02)
 	}
-	placed := make([]int, len(m.classes))
-	for c := range placed {
-		placed[c] = m.classes[c].count - left[c]
-	}
 	bound, worth := f.bound(placed)
 	a.Bound = f.wholes(placed, bound, worth, e)
+	if e.thorough {
+		a.Bound = max(a.Bound, m.apart(placed, charge))
+	}
 	a.Steps += f.steps
 	for c, w := range worth {
 		a.Duals[m.classes[c].item] = w >> moneyBits
 	}
+}
+
+// apart is a bound for which hosts are told apart by what they take, and items are taken by themselves that can go to few of them.
+func (m *model) apart(placed []int, charge int64) int64 {
+	f := newFluid(m, m.kindsApart(), charge)
+	f.ascend()
+	f.climb(100, 0.2, 0.02)
+	bound, _ := f.bound(placed)
+	return f.blocked(placed, bound)
 }

@@ -1,0 +1,360 @@
+package solve
+
+import (
+	"cmp"
+	"math/bits"
+	"slices"
+)
+
+// The relaxation opens parts of hosts. Where some items can go to few hosts, and these are worth little to others, that is much too
+// little: a pod that only one pool takes, and that fills three quarters of its smallest machine, needs all of it. So such items are
+// taken together, with the hosts that they can go to, as a block, and it is proven by itself what they cost there.
+//
+// Others may come onto the hosts of a block as well, but what they are worth is known, and so is a price for each unit of room at
+// which none of them is worth more than its place: what they can bear of the host's price is no more than these prices come to for
+// the room that the block leaves them. The rest of the host's price is to be borne by the block, and so is what it takes of the room.
+// In whole items that is a problem of its own, of few classes, for which other proofs do well.
+//
+// Blocks that have no host in common can be added: what a plan costs is the price of the hosts of each block, less what others there
+// are worth, and what all others are worth.
+
+// block is items that can go to no other hosts than these.
+type block struct {
+	kinds   []int32
+	classes []int32
+	cost    money  // what they cost at least
+	gain    uint64 // how much more that is than what they are worth, in micro-dollars
+}
+
+const (
+	maxBlocks    = 96         // how many are looked at
+	blockSteps   = 20_000_000 // bound on the counted work for all of them
+	blockGrain   = 1 << 10    // in how many parts the price of a host is divided between a block and others
+	blockClimb   = 60         // rounds of the ascent of a block
+	leastOfPrice = 50         // a block bears at least one part in so many of the price of some host
+	blockShift   = 36         // parts of prices are summed in so many bits
+)
+
+// blocked is the bound of so many of each class with blocks taken by themselves; at least the given bound, which the fluid's own
+// prices prove.
+func (f *fluid) blocked(placed []int, bound int64) int64 {
+	s := newCoarse(f.m)
+	t := f.proof(s)
+	worth := f.worth(t, s)
+	var found []block
+	limit := f.steps + blockSteps
+	for _, b := range f.blocks(placed) {
+		if f.steps > limit {
+			break
+		}
+		if f.borne(&b, placed, t, s, worth) {
+			found = append(found, b)
+		}
+	}
+	slices.SortStableFunc(found, func(a, b block) int { return cmp.Compare(b.gain, a.gain) })
+	taken, blocked := make([]bool, len(f.kinds.all)), make([]bool, len(f.m.classes))
+	var sum, tolls money
+	for _, b := range found {
+		if slices.ContainsFunc(b.kinds, func(n int32) bool { return taken[n] }) {
+			continue
+		}
+		for _, n := range b.kinds {
+			taken[n] = true
+		}
+		for _, c := range b.classes {
+			blocked[c] = true
+		}
+		sum.plus(b.cost)
+	}
+	for c, n := range placed {
+		if !blocked[c] {
+			sum.add(int64(n), worth[c])
+		}
+	}
+	for b, toll := range t.toll {
+		tolls.add(f.m.budgets[b], toll)
+	}
+	return max(bound, sum.micros(tolls))
+}
+
+// blocks are the sets of kinds that some class can go to, and the classes that can go nowhere else: those that are worth most first.
+func (f *fluid) blocks(placed []int) []block {
+	var out []block
+	in := make([]bool, len(f.kinds.all))
+	for at, set := range f.kinds.sets {
+		if len(set) == len(f.kinds.all) {
+			continue
+		}
+		for _, n := range set {
+			in[n] = true
+		}
+		within := make([]bool, len(f.kinds.sets))
+		for i, other := range f.kinds.sets {
+			within[i] = i == at || !slices.ContainsFunc(other, func(n int32) bool { return !in[n] })
+		}
+		b := block{kinds: set}
+		for c, n := range placed {
+			if n > 0 && within[f.kinds.setOf[c]] {
+				b.classes = append(b.classes, int32(c))
+			}
+		}
+		for _, n := range set {
+			in[n] = false
+		}
+		if len(b.classes) > 0 {
+			out = append(out, b)
+		}
+	}
+	slices.SortStableFunc(out, func(a, b block) int { return cmp.Compare(len(a.kinds), len(b.kinds)) })
+	return out[:min(len(out), maxBlocks)]
+}
+
+// borne works out what the block costs at least, and reports whether that is more than what it is worth.
+func (f *fluid) borne(b *block, placed []int, t tariff, s coarse, worth []int64) bool {
+	inside := make([]bool, len(f.m.classes))
+	for _, c := range b.classes {
+		inside[c] = true
+	}
+	var worths money
+	for _, c := range b.classes {
+		worths.add(int64(placed[c]), worth[c])
+	}
+	x := &bearing{f: f, block: b, placed: placed, inside: inside, t: t, s: s, worth: worth}
+	for _, set := range f.kinds.sets {
+		x.reach = append(x.reach, slices.ContainsFunc(set, func(n int32) bool {
+			_, ok := slices.BinarySearch(b.kinds, n)
+			return ok
+		}))
+	}
+	for _, abroad := range [][]int64{nil, x.abroad()} {
+		cost, ok := x.cost(abroad)
+		if gain := cost.above(worths); ok && gain > b.gain {
+			b.cost, b.gain = cost, gain
+		}
+	}
+	return b.gain > 0
+}
+
+// bearing divides the prices of a block's hosts between the block and others.
+type bearing struct {
+	f      *fluid
+	block  *block
+	placed []int
+	inside []bool // the classes of the block
+	reach  []bool // the sets of kinds that have some of the block
+	t      tariff
+	s      coarse
+	worth  []int64
+}
+
+// cost is what the block costs at least where others are reckoned at the given prices for units of room, or, where those come to more
+// than the host or there are none, at those of the host itself; false if the block bears next to nothing.
+func (x *bearing) cost(abroad []int64) (cost money, ok bool) {
+	f, b := x.f, x.block
+	p := Problem{Hosts: make([]Host, len(b.kinds)), Unproven: true}
+	least := make([]int64, len(b.classes)) // what one item of each class takes of the room that others would fill
+	for i := range least {
+		least[i] = huge
+	}
+	for i, n := range b.kinds {
+		price := f.tolled(n, x.t)
+		unit, rest := abroad, int64(-1)
+		if abroad != nil {
+			rest = price - x.full(n, unit)
+		}
+		if rest < 0 {
+			unit = x.scaled(x.t.unit[int(n)*f.width:][:f.width], n)
+			rest = price - x.full(n, unit)
+		}
+		ok = ok || rest > price/leastOfPrice
+		p.Hosts[i] = Host{Room: f.kinds.all[n].room, Price: rest >> moneyBits}
+		for j, c := range b.classes {
+			if _, takes := slices.BinarySearch(f.kinds.takers(int(c)), n); takes {
+				least[j] = min(least[j], f.load(c, unit, x.s))
+			}
+		}
+	}
+	if !ok {
+		return cost, false
+	}
+	b.items(f, x.placed, &p)
+	proven, steps := blockBound(p)
+	f.steps += steps + len(b.kinds)*len(b.classes)
+	cost.add(1<<moneyBits, proven)
+	for j, c := range b.classes {
+		cost.add(int64(x.placed[c]), least[j])
+	}
+	return cost, true
+}
+
+// full is what the room of a host of the kind comes to; huge if that is more.
+func (x *bearing) full(n int32, unit []int64) int64 {
+	sum := int64(0)
+	for d, u := range unit {
+		sum = plus(sum, product(u, int(x.f.sized(n, d, x.s))))
+	}
+	return sum
+}
+
+// scaled is the part of prices for units of room that others need which the kind takes, so that none of them is worth more than its
+// place; nil if no part is enough. A kind below 0 stands for all of the block.
+func (x *bearing) scaled(row []int64, n int32) []int64 {
+	f, part := x.f, int64(0)
+	for c := range f.m.classes {
+		f.steps++
+		if x.inside[c] || x.worth[c] == 0 || !x.takes(c, n) {
+			continue
+		}
+		load := f.load(int32(c), row, x.s)
+		hi, lo := bits.Mul64(uint64(x.worth[c]), blockGrain)
+		if load <= 0 || hi >= uint64(load) {
+			return nil
+		}
+		q, rest := bits.Div64(hi, lo, uint64(load))
+		if rest > 0 {
+			q++
+		}
+		if part = max(part, int64(min(q, huge))); part > blockGrain {
+			return nil
+		}
+	}
+	out := make([]int64, len(row))
+	for d, u := range row {
+		out[d] = u/blockGrain*part + (u%blockGrain*part+blockGrain-1)/blockGrain
+	}
+	return out
+}
+
+// takes reports whether the kind, or some kind of the block if it is below 0, takes the class.
+func (x *bearing) takes(c int, n int32) bool {
+	takers := x.f.kinds.takers(c)
+	if n >= 0 {
+		_, ok := slices.BinarySearch(takers, n)
+		return ok
+	}
+	return x.reach[x.f.kinds.setOf[c]]
+}
+
+// abroad is the prices of some kind beyond the block at which others are worth no more than their place, such that the hosts of the
+// block come to least; nil if there are none.
+func (x *bearing) abroad() []int64 {
+	f := x.f
+	var best []int64
+	var least money
+	for n := range f.kinds.all {
+		if _, own := slices.BinarySearch(x.block.kinds, int32(n)); own {
+			continue
+		}
+		unit := x.scaled(x.t.unit[n*f.width:][:f.width], -1)
+		if unit == nil {
+			continue
+		}
+		var sum money
+		f.steps += len(x.block.kinds)
+		for _, own := range x.block.kinds {
+			sum.add(1, min(x.full(own, unit)/max(f.tolled(own, x.t)>>blockShift, 1), huge))
+		}
+		if best == nil || sum.above(least) == 0 && least.above(sum) > 0 {
+			best, least = unit, sum
+		}
+	}
+	return best
+}
+
+// blockBound is what placing all items costs at least, and the counted work.
+func blockBound(p Problem) (least int64, steps int) {
+	m := compile(p)
+	if len(m.classes) == 0 {
+		return 0, 0
+	}
+	f := newFluid(m, m.kinds(), 0)
+	f.ascend()
+	f.climb(blockClimb, 0.2, 0.02)
+	placed := make([]int, len(m.classes))
+	for c := range placed {
+		placed[c] = m.classes[c].count
+	}
+	bound, worth := f.bound(placed)
+	least = f.wholes(placed, bound, worth, evidence{})
+	return least, f.steps
+}
+
+// items writes the block's classes, and what its caps, groups and conflicts say of them, as items.
+func (b *block) items(f *fluid, placed []int, p *Problem) {
+	at := make(map[int32]int, len(b.classes))
+	for j, c := range b.classes {
+		at[c] = j
+	}
+	position := make(map[int32]int, len(b.kinds))
+	for i, n := range b.kinds {
+		position[n] = i
+	}
+	within := func(all []int32) (some []int) {
+		for _, c := range all {
+			if j, ok := at[c]; ok {
+				some = append(some, j)
+			}
+		}
+		return some
+	}
+	for _, c := range b.classes {
+		k := &f.m.classes[c]
+		hosts := NewBits(len(b.kinds))
+		for _, n := range f.kinds.takers(int(c)) {
+			hosts.Set(position[n])
+		}
+		p.Items = append(p.Items, Item{Count: placed[c], Need: k.need, PerHost: k.cap, Hosts: hosts, Conflicts: within(k.conflicts)})
+	}
+	for _, r := range f.m.rows {
+		if members := within(r.members); len(members) > 1 {
+			p.Groups = append(p.Groups, Group{members, r.cap})
+		}
+	}
+}
+
+// load is what one item of the class comes to at prices for units of room, or huge if that is more; needs are rounded down, as in a proof.
+func (f *fluid) load(c int32, unit []int64, s coarse) int64 {
+	sum := int64(0)
+	for d, n := range f.m.classes[c].need {
+		sum = plus(sum, product(unit[d], int(s.need(d, n))))
+	}
+	for _, l := range f.capsOf[c] {
+		sum = plus(sum, unit[f.m.dims+int(l)])
+	}
+	return sum
+}
+
+// tolled is the price of a host of the kind in a proof.
+func (f *fluid) tolled(n int32, t tariff) int64 {
+	h := &f.kinds.all[n]
+	price := min(h.price+f.charge, topPrice) << moneyBits
+	for _, d := range h.draws {
+		price += t.toll[d.Budget] * d.Amount
+	}
+	return price
+}
+
+// sized is what the kind has of a dimension, or allows of a limit, in a proof.
+func (f *fluid) sized(n int32, d int, s coarse) int64 {
+	if d < f.m.dims {
+		return s.room(d, f.kinds.all[n].room[d])
+	}
+	return int64(f.limits[d-f.m.dims].cap)
+}
+
+// plus adds a sum.
+func (s *money) plus(other money) {
+	var carry uint64
+	s.lo, carry = bits.Add64(s.lo, other.lo, 0)
+	s.hi += other.hi + carry
+}
+
+// above is by how much the sum is above another, in micro-dollars rounded down; 0 if it is not.
+func (s money) above(other money) uint64 {
+	lo, borrow := bits.Sub64(s.lo, other.lo, 0)
+	hi, under := bits.Sub64(s.hi, other.hi, borrow)
+	if under != 0 || hi>>(moneyBits-1) != 0 {
+		return 0
+	}
+	return hi<<(64-moneyBits) | lo>>moneyBits
+}
