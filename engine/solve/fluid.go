@@ -225,7 +225,7 @@ func (f *fluid) addLumps() {
 	}
 	f.lumpOf = make([]int32, len(f.m.classes))
 	for c := range f.m.classes {
-		id := key{f.kinds.setOf[c], hash32(f.capsOf[c]), direction(f.m.classes[c].need, scale)}
+		id := key{f.kinds.setOf[c], hash32(f.capsOf[c]), direction(f.m.classes[c].need, scale, coarsely)}
 		at, known := index[id]
 		if !known {
 			at = int32(len(f.lumps))
@@ -260,9 +260,11 @@ func (f *fluid) weigh(counts []int) {
 	}
 }
 
-// direction names the proportions of a need, coarsely: two needs of one name differ by some percent.
-func direction(need []int64, scale []float64) uint64 {
-	const grain = 8
+// coarsely is how finely the relaxation tells proportions of needs apart: those of one lump differ by some percent.
+const coarsely = 8
+
+// direction names the proportions of a need: those of two needs of one name differ by a part of the grain.
+func direction(need []int64, scale []float64, grain float64) uint64 {
 	sum := 0.0
 	for d, n := range need {
 		sum += float64(float64(n) * scale[d])
