@@ -66,6 +66,31 @@ func Next(n Notice, places []*world.Place, idOf func(providerID string) (cloud.M
 	return out
 }
 
+// lead is how long after its notice a machine is there at most.
+const lead = 2 * time.Minute
+
+// Early reports whether a notice may be about a machine that no claim names yet:
+// one was bought, and the answer has not come or was lost, as it is when the
+// process ends at that moment. Such a notice has to come again. It may be about
+// another cluster's machine as well, so that it does so for as long as a machine
+// is there after its notice, and no longer.
+func Early(n Notice, places []*world.Place, idOf func(providerID string) (cloud.MachineID, bool), now time.Time) bool {
+	if !n.Going || now.Sub(n.At) > lead {
+		return false
+	}
+	named, bought := map[cloud.MachineID]bool{}, false
+	for _, p := range places {
+		if p.Claim == nil {
+			continue
+		}
+		if id, ok := idOf(p.Claim.ProviderID); ok {
+			named[id] = true
+		}
+		bought = bought || p.Claim.ProviderID == "" && !p.Claim.Deleting
+	}
+	return bought && slices.ContainsFunc(n.Machines, func(id cloud.MachineID) bool { return !named[id] })
+}
+
 // LimitForce takes the force from steps where so many machines of a pool, or of all,
 // are said to be of no use that the cause is likely elsewhere: a zone or a
 // network that is disturbed, or checks that are wrong. These nodes drain, and

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -126,6 +127,50 @@ func TestLimitForce(t *testing.T) {
 			}
 			if forced != tc.forced {
 				t.Errorf("%d are ended at once, want %d: %s", forced, tc.forced, tc.why)
+			}
+		})
+	}
+}
+
+// A machine may be announced to go before its claim names it, as when the
+// process ended between the two. Such a notice is not done with.
+func TestEarly(t *testing.T) {
+	now := time.Unix(1_000_000, 0)
+	claims := func(providers ...string) (out []*world.Place) {
+		for i, p := range providers {
+			out = append(out, &world.Place{Claim: &world.Claim{Name: fmt.Sprint("c", i), ProviderID: p}})
+		}
+		return out
+	}
+	going := interrupt.Notice{Event: "SpotInterrupted", Going: true, Reclaims: true, Machines: []cloud.MachineID{"i-1"}, At: now.Add(-time.Minute)}
+	with := func(change func(*interrupt.Notice)) interrupt.Notice {
+		n := going
+		change(&n)
+		return n
+	}
+	ending := claims("")
+	ending[0].Claim.Deleting = true
+	tests := map[string]struct {
+		why    string
+		notice interrupt.Notice
+		places []*world.Place
+		want   bool
+	}{
+		"Unnamed":   {"The machine may be that of the claim whose launch has no answer yet.", going, claims("aws:///a/i-0", ""), true},
+		"Named":     {"Its claim is known: what is to be done is done at once.", going, claims("aws:///a/i-1", ""), false},
+		"Foreign":   {"All claims have their machines: it is another cluster's.", going, claims("aws:///a/i-0"), false},
+		"Ending":    {"A claim that ends takes its machine with it, whichever that is.", going, ending, false},
+		"Node":      {"A node without a claim was not bought here.", going, []*world.Place{{Node: &world.Node{Name: "n"}}}, false},
+		"Old":       {"The machine is gone by now.", with(func(n *interrupt.Notice) { n.At = now.Add(-2*time.Minute - time.Second) }), claims(""), false},
+		"JustThere": {"The machine may be there yet.", with(func(n *interrupt.Notice) { n.At = now.Add(-2 * time.Minute) }), claims(""), true},
+		"Undated":   {"A notice that says no time would come again for ever.", with(func(n *interrupt.Notice) { n.At = time.Time{} }), claims(""), false},
+		"Advice":    {"Nothing is to be done about it.", with(func(n *interrupt.Notice) { n.Going = false }), claims(""), false},
+		"OneOfTwo":  {"The other of its machines is not named yet.", with(func(n *interrupt.Notice) { n.Machines = []cloud.MachineID{"i-0", "i-1"} }), claims("aws:///a/i-0", ""), true},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			if got := interrupt.Early(tc.notice, tc.places, idOf, now); got != tc.want {
+				t.Errorf("%v, want %v: %s", got, tc.want, tc.why)
 			}
 		})
 	}

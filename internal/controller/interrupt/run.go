@@ -86,7 +86,7 @@ func (c *Controller) Start(ctx context.Context) error {
 	// Only a source that cannot be asked is waited for: after a notice that is
 	// wrong in itself, others may come that have two minutes.
 	failed := func(err error) {
-		if ctx.Err() == nil {
+		if ctx.Err() == nil && !errors.Is(err, errEarly) {
 			c.Log.Error(err, "handle a notice of interruption", "queue", c.Source.Name)
 		}
 	}
@@ -123,16 +123,21 @@ func (c *Controller) guarded(ctx context.Context, n Notice) (err error) {
 	return err
 }
 
+// errEarly is said of a notice that has to come again: see Early.
+var errEarly = errors.New("it may be about a machine that no claim names yet")
+
 // handle does what a notice asks for.
 func (c *Controller) handle(ctx context.Context, n Notice) error {
-	if !c.Source.Polled {
-		c.Metrics.Add(metric.InterruptionReceived, 1, n.Kind)
-	}
-	if !n.At.IsZero() && !c.Source.Polled {
-		c.Metrics.Observe(metric.InterruptionQueue, max(c.Now.Since(n.At), 0).Seconds())
-	}
 	var errs []error
 	places := c.Cluster.World().Places()
+	if Early(n, places, c.Source.IDOf, c.Now()) {
+		errs = append(errs, errEarly)
+	} else if !c.Source.Polled {
+		c.Metrics.Add(metric.InterruptionReceived, 1, n.Kind)
+		if !n.At.IsZero() {
+			c.Metrics.Observe(metric.InterruptionQueue, max(c.Now.Since(n.At), 0).Seconds())
+		}
+	}
 	steps := Next(n, places, c.Source.IDOf)
 	if n.Forced {
 		steps = LimitForce(steps, places, c.lately(steps))

@@ -4,11 +4,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
 
 	"github.com/go-logr/logr"
+	"github.com/go-logr/logr/funcr"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -110,5 +112,56 @@ func TestAZoneFails(t *testing.T) {
 				t.Errorf("of %d machines that fail %d go, and %d without time, want %d", failing, going, now, hurried)
 			}
 		})
+	}
+}
+
+// A notice about a machine whose claim does not name it yet stays with the
+// source, without a word in the log, and ends the claim when it comes again.
+func TestANoticeComesEarly(t *testing.T) {
+	claim := &v1.NodeClaim{ObjectMeta: metav1.ObjectMeta{Name: "c", Labels: map[string]string{v1.LabelNodePool: "p"}, Finalizers: []string{v1.Finalizer}}}
+	store, state := apitest.New(t, clock.Wall, claim), cluster.New(clock.Wall)
+	apitest.Show(t, store, state)
+	logged := 0
+	log := funcr.New(func(_, line string) {
+		if strings.Contains(line, "handle a notice") {
+			logged++
+		}
+	}, funcr.Options{})
+	times := 0
+	ctx, stop := context.WithCancel(t.Context())
+	c := &interrupt.Controller{
+		Client: store, Cluster: state, Now: clock.Wall, Log: log,
+		Enact: &enact.Enactor{Client: store, Cluster: state, Events: (*loop.Events)(nil), Now: clock.Wall, Log: logr.Discard()},
+		Source: interrupt.Source{Name: "demo", Polled: true, IDOf: idOf, Receive: func(ctx context.Context, handle func(context.Context, interrupt.Notice) error, failed func(error)) (int, error) {
+			err := handle(ctx, interrupt.Notice{Kind: "spot_interrupted", Event: "SpotInterrupted", Going: true, Machines: []cloud.MachineID{"i-1"}, At: time.Now()})
+			if times++; times == 2 {
+				stop()
+				return 1, err
+			}
+			if err == nil {
+				t.Error("the notice is done with before anything was done")
+			}
+			failed(fmt.Errorf("message m-1: %w", err))
+			var now v1.NodeClaim
+			if err := store.Get(ctx, client.ObjectKey{Name: "c"}, &now); err != nil {
+				return 0, err
+			}
+			now.Status.ProviderID = "aws:///a/i-1"
+			if err := store.Status().Update(ctx, &now); err != nil {
+				return 0, err
+			}
+			apitest.Show(t, store, state)
+			return 1, nil
+		}},
+	}
+	if err := c.Start(ctx); err != nil {
+		t.Fatal(err)
+	}
+	var now v1.NodeClaim
+	if err := store.Get(t.Context(), client.ObjectKey{Name: "c"}, &now); err != nil {
+		t.Fatal(err)
+	}
+	if now.DeletionTimestamp == nil || logged > 0 {
+		t.Errorf("the claim goes: %v; %d lines that something failed", now.DeletionTimestamp != nil, logged)
 	}
 }

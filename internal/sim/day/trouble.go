@@ -74,20 +74,41 @@ func (d *day) noticed(n market.Notice) {
 	d.by(d.now, d.hear)
 }
 
-// hear handles the messages of the queue. One is out of it when it has been handled.
+// unseen is after how many seconds a message comes again that was not handled.
+const unseen = 20
+
+// hear handles the messages of the queue. One is out of it when it has been
+// handled; one that may be about a machine that no claim names yet comes again.
 func (d *day) hear() {
+	var early []string
 	for len(d.life.queue) > 0 {
-		at, err := d.market.Find(d.life.queue[:1])
+		id := d.life.queue[0]
+		at, err := d.market.Find([]string{id})
 		if err != nil {
 			d.problem("notice: %v", err)
 			return
 		}
-		if c, ok := d.claimOf(driver.ProviderID(at[0])); ok && !c.Deleting {
+		switch c, ok := d.claimOf(driver.ProviderID(at[0])); {
+		case ok && !c.Deleting:
 			d.end(c)
+		case !ok && at[0].State == market.Running && d.unlaunched():
+			early = append(early, id)
 		}
 		d.life.queue = d.life.queue[1:]
 	}
-	d.life.queue = nil
+	if d.life.queue = early; len(early) > 0 {
+		d.by(d.now+unseen, d.hear)
+	}
+}
+
+// unlaunched reports whether some claim has no machine that is known.
+func (d *day) unlaunched() bool {
+	for _, c := range d.claims {
+		if c.ProviderID == "" && !c.Deleting {
+			return true
+		}
+	}
+	return false
 }
 
 // sellOut has nothing left of a type for an hour, in one zone or in all.
