@@ -70,6 +70,7 @@ func TestWhatComesFirst(t *testing.T) {
 		"DriftStay": {"It is not where moving pods is switched off.", []func(*editor){claim(drifted, "n1")}, disrupt.Options{Only: all, Stay: true}, ""},
 		"DriftBusy": {"Nor while pods have just come.", []func(*editor){claim(drifted, "n1")}, disrupt.Options{Only: all, Busy: true}, ""},
 		"Old":       {"What is too old is replaced.", []func(*editor){claim(old, "n1")}, disrupt.Options{Only: all}, "n1 Expired begin"},
+		"TooOld":    {"It was not replaced in time, and goes as it is: nothing is bought for it.", []func(*editor){claim(overstayed, "n1")}, disrupt.Options{Only: all[:3]}, "n1 Expired carry-on"},
 		"OldStay":   {"Where pods are not to be moved it goes as it is.", []func(*editor){claim(old, "n1")}, disrupt.Options{Only: all, Stay: true}, "n1 Expired carry-on"},
 		"OldEmpty":  {"What is too old and runs nothing needs no other.", []func(*editor){claim(old, "n3"), empty}, disrupt.Options{Only: all[:3]}, "n3 Expired carry-on"},
 		"OldGoing":  {"What ends already is neither replaced nor ended again.", []func(*editor){claim(old, "n1"), claim(overstayed, "n2"), claim(func(c *world.Claim) { c.Deleting = true }, "n2"), claim(func(c *world.Claim) { c.Deleting = true }, "n1")}, disrupt.Options{Only: all[:3]}, ""},

@@ -24,17 +24,18 @@ func (d *decision) replace() bool {
 }
 
 // expired has machines replaced that are too old, those first that have waited longest, and
-// reports whether there are any. Budgets, disruption budgets and annotations are not asked: they are to go in any
-// case, and these are kept when they are drained.
+// reports whether there are any. Those that were not replaced in time go as they are, and nothing is bought for
+// them. Budgets, disruption budgets and annotations are not asked: they are to go in any case, and these are kept
+// when they are drained.
 func (d *decision) expired() bool {
 	w := d.ending
+	due := func(p *world.Place) int64 { return p.Claim.Created + p.Claim.ExpireAfter }
 	var old []*world.Place
 	for _, p := range w.Places() {
-		if TooOld(w, p) && !p.Deleting() && Replaced(w, p) && !slices.Contains(d.options.Skip, p.Claim.Name) {
+		if TooOld(w, p) && due(p)+Overstay > w.At() && !p.Deleting() && Replaced(w, p) && !slices.Contains(d.options.Skip, p.Claim.Name) {
 			old = append(old, p)
 		}
 	}
-	due := func(p *world.Place) int64 { return p.Claim.Created + p.Claim.ExpireAfter }
 	slices.SortStableFunc(old, func(a, b *world.Place) int {
 		return cmp.Or(cmp.Compare(due(a), due(b)), strings.Compare(a.Name(), b.Name()))
 	})
