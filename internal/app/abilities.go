@@ -111,7 +111,7 @@ func noticesOf(queue *notice.Queue, interrupted func(shape, zone string)) interr
 func noticed(handle func(context.Context, interrupt.Notice) error) notice.Handler {
 	return func(ctx context.Context, n notice.Notice) error {
 		in := interrupt.Notice{
-			Kind: string(n.Kind), Event: n.Kind.Event(), Text: n.Kind.Says(), Going: n.Kind.Going(), Forced: n.Kind.Forced(), Reclaims: n.Kind == notice.SpotInterrupted, At: n.At,
+			Kind: string(n.Kind), Category: n.Kind.Category(), Event: n.Kind.Event(), Text: n.Kind.Says(), Going: n.Kind.Going(), Forced: n.Kind.Forced(), Reclaims: n.Kind == notice.SpotInterrupted, At: n.At,
 		}
 		for _, id := range n.Instances {
 			in.Machines = append(in.Machines, cloud.MachineID(id))

@@ -22,6 +22,7 @@ import (
 	toolscache "k8s.io/client-go/tools/cache"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"github.com/tenon-sh/tenon/api/autoscaling/v1beta1"
 	awsv1 "github.com/tenon-sh/tenon/api/aws/v1"
 	v1 "github.com/tenon-sh/tenon/api/karpenter/v1"
 	"github.com/tenon-sh/tenon/internal/cluster"
@@ -115,6 +116,9 @@ func (p *parts) conditioned() []client.Object {
 	out := []client.Object{&v1.NodeClaim{}, &v1.NodePool{}, &corev1.Node{}}
 	if p.classKind {
 		out = append(out, &awsv1.EC2NodeClass{})
+	}
+	if p.buffers {
+		out = append(out, &v1beta1.CapacityBuffer{})
 	}
 	return out
 }
@@ -250,6 +254,9 @@ func (p *parts) objects(ctx context.Context) []statemetrics.Object {
 	lists := []client.ObjectList{&v1.NodeClaimList{}, &v1.NodePoolList{}, &corev1.NodeList{}}
 	if p.classKind {
 		lists = append(lists, &awsv1.EC2NodeClassList{})
+	}
+	if p.buffers {
+		lists = append(lists, &v1beta1.CapacityBufferList{})
 	}
 	for _, list := range lists {
 		if err := p.m.GetCache().List(ctx, list, client.UnsafeDisableDeepCopy); err != nil {

@@ -184,6 +184,14 @@ func TestSoldOut(t *testing.T) {
 	if cloud.CodeOf(out.Err) != cloud.Capacity {
 		t.Fatalf("want no capacity, got %+v", out)
 	}
+	if len(out.Failed) == 0 {
+		t.Error("no offer is told to have failed")
+	}
+	for _, f := range out.Failed {
+		if f.Zone == "" || f.ZoneID == "" || f.CapacityType != label.OnDemand || f.Reason != "LaunchFailed" {
+			t.Errorf("an offer that failed has no zone, or another reason: %+v", f)
+		}
+	}
 	c, err := a.Catalog(ctx, templateOf())
 	if err != nil {
 		t.Fatal(err)

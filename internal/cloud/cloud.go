@@ -209,6 +209,7 @@ func (c *Cloud) Launch(ctx context.Context, orders []Order) []Outcome {
 		for k, o := range c.cfg.Driver.Launch(ctx, send) {
 			slices.SortFunc(o.Machines, byID)
 			out[left[k]] = o
+			c.failed(o)
 			switch {
 			case o.Err == nil:
 			case again(o.Err):
@@ -229,13 +230,24 @@ func (c *Cloud) Launch(ctx context.Context, orders []Order) []Outcome {
 		}
 		c.refusals.note(c.cfg.Now(), out[i])
 		c.cfg.Metrics.Observe(metric.BatchSize, float64(orders[i].Count), "create_fleet")
-		if missing := orders[i].Count - len(out[i].Machines); out[i].Err != nil && missing > 0 {
-			c.cfg.Metrics.Add(metric.LaunchFailures, float64(missing))
-		}
 	}
 	c.soldOut(ctx, orders, out)
 	c.drawn(ctx, orders, out)
 	return out
+}
+
+// failed counts what gave no machine: every offer that the provider named, or else the request as a whole.
+func (c *Cloud) failed(o Outcome) {
+	for _, f := range o.Failed {
+		c.cfg.Metrics.Add(metric.LaunchFailures, 1, f.Zone, f.ZoneID, f.CapacityType, f.Reason)
+	}
+	if o.Err != nil && len(o.Failed) == 0 {
+		reason := "LaunchFailed"
+		if e, ok := errors.AsType[*Error](o.Err); ok {
+			reason = cmp.Or(e.Reason, reason)
+		}
+		c.cfg.Metrics.Add(metric.LaunchFailures, 1, "", "", "", reason)
+	}
 }
 
 func lastOf(out []Outcome, of []int) error { return out[of[len(of)-1]].Err }
@@ -310,10 +322,16 @@ func (c *Cloud) Terminate(ctx context.Context, ids ...MachineID) []error {
 			errs[i] = errors.Join(errs[i], ctx.Err())
 		}
 	}
-	for _, err := range errs {
-		if err != nil {
-			c.cfg.Metrics.Add(metric.TerminationFailures, 1)
+	known, _, _ := c.lists.recent(time.Time{}) // any list would do: machines do not move
+	for i, err := range errs {
+		if err == nil {
+			continue
 		}
+		zone, id := "", ""
+		if k := slices.IndexFunc(known, func(m Machine) bool { return m.ID == ids[i] }); k >= 0 {
+			zone, id = known[k].Zone, known[k].ZoneID
+		}
+		c.cfg.Metrics.Add(metric.TerminationFailures, 1, zone, id)
 	}
 	return errs
 }

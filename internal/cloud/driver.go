@@ -86,7 +86,14 @@ type Offer struct{ Shape, Zone, CapacityType string }
 type Outcome struct {
 	Machines []Machine // sorted by id
 	Refused  []Offer   // those that were asked for and sold out
+	Failed   []Failure // each answer by which an offer gave no machine, for metrics
 	Err      error     // why fewer than Count came; nil if all did
+}
+
+// Failure is an answer by which the provider gave no machine.
+type Failure struct {
+	Zone, ZoneID, CapacityType string
+	Reason                     string // CamelCase
 }
 
 // Machine is one machine of this cluster as the provider knows it.
@@ -96,6 +103,7 @@ type Machine struct {
 	Name         string // the node's name, if it is known before the node joins
 	Shape        string
 	Zone         string
+	ZoneID       string // the zone's name that is the same in all accounts; empty: it is not told
 	CapacityType string
 	Image        string
 	Reservation  string

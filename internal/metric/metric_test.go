@@ -200,5 +200,5 @@ func TestValuesOfOthersAreMadeValid(t *testing.T) {
 			}
 		}
 	}
-	want(t, "What is said well is there beside it.", scrape(t, reg, metric.UserDataBytes), `{ec2nodeclass="good"} 3`, fmt.Sprintf(`{ec2nodeclass=%q} 1`, strings.Repeat("ä", 128)))
+	want(t, "What is said well is there beside it.", scrape(t, reg, metric.UserDataBytes), `{nodeclass="good"} 3`, fmt.Sprintf(`{nodeclass=%q} 1`, strings.Repeat("ä", 128)))
 }

@@ -131,7 +131,9 @@ const (
 )
 
 // ConditionKinds are the kinds that have metrics of their conditions.
-func ConditionKinds() []string { return []string{"ec2nodeclass", "node", "nodeclaim", "nodepool"} }
+func ConditionKinds() []string {
+	return []string{"capacitybuffer", "ec2nodeclass", "node", "nodeclaim", "nodepool"}
+}
 
 // Of is the name of the metric for one kind, in lower case, or the name that
 // serves all kinds for "".
@@ -282,15 +284,15 @@ func aws() []Metric {
 		{Name: OfferingAvailable, Kind: Gauge, Stage: Beta, Help: "1 when the offering is believed to be available, else 0.", Labels: offer, PerObject: true, Max: manyOffers},
 		{Name: OfferingRefused, Kind: Gauge, Stage: Alpha, Help: "Share of recent requests for the offering that were refused, from 0 to 1, as plans reckon with it; offerings that were not refused have no series.", Labels: offer, PerObject: true, Max: manyOffers},
 		{Name: OfferingPrice, Kind: Gauge, Stage: Beta, Help: "Price of the offering, in dollars per hour.", Labels: offer, PerObject: true, Max: manyOffers},
-		{Name: LaunchFailures, Kind: Counter, Stage: Alpha, Help: "Machines asked for and not got."},
-		{Name: TerminationFailures, Kind: Counter, Stage: Alpha, Help: "Machines that could not be terminated."},
+		{Name: LaunchFailures, Kind: Counter, Stage: Alpha, Help: "Offers that gave no machine, by EC2's reason. What refuses a request as a whole names no zone.", Labels: []string{"zone", "zone_id", "capacity_type", "reason"}},
+		{Name: TerminationFailures, Kind: Counter, Stage: Alpha, Help: "Machines that could not be terminated.", Labels: []string{"zone", "zone_id"}},
 		{Name: BatchTime, Kind: Histogram, Stage: Alpha, Help: "How long calls waited to be sent as one.", Labels: []string{"batcher"}, Buckets: durations()},
-		{Name: BatchSize, Kind: Histogram, Stage: Alpha, Help: "How many machines were asked for, or ended, by one call.", Labels: []string{"batcher"}, Buckets: []float64{1, 2, 4, 5, 10, 15, 20, 25, 30, 40, 50, 75, 100, 125, 150, 200, 250, 350, 500, 750, 1000}},
+		{Name: BatchSize, Kind: Histogram, Stage: Alpha, Help: "How many machines were asked for, or ended, by one call.", Labels: []string{"batcher"}, Buckets: []float64{1, 2, 4, 5, 10, 15, 20, 25, 30, 40, 50, 60, 70, 80, 90, 100, 125, 150, 175, 200, 225, 250, 275, 300, 350, 400, 450, 500, 550, 600, 700, 800, 900, 1000}},
 		{Name: InterruptionReceived, Kind: Counter, Stage: Stable, Help: "Notices received, by what they announce.", Labels: []string{"message_type"}},
 		{Name: InterruptionDeleted, Kind: Counter, Stage: Stable, Help: "Notices handled and taken off the queue."},
-		{Name: InterruptionUnhealthy, Kind: Counter, Stage: Alpha, Help: "Instances whose status checks failed."},
+		{Name: InterruptionUnhealthy, Kind: Counter, Stage: Alpha, Help: "Instances whose status checks failed, by the check.", Labels: []string{"category"}},
 		{Name: InterruptionQueue, Kind: Histogram, Stage: Stable, Help: "How long notices were on the queue.", Buckets: durations()},
-		{Name: UserDataBytes, Kind: Gauge, Stage: Alpha, Help: "Size of the user data that was made last for a machine of the class, of which AWS takes 16384 bytes.", Labels: []string{"ec2nodeclass"}, PerObject: true, Max: MaxSeries},
+		{Name: UserDataBytes, Kind: Gauge, Stage: Alpha, Help: "Size of the user data that was made last for a machine of the class, of which AWS takes 16384 bytes.", Labels: []string{"nodeclass"}, PerObject: true, Max: MaxSeries},
 	}
 }
 
@@ -312,11 +314,10 @@ func calls() []Metric {
 // conditions are the metrics of status conditions, for each kind and, as they
 // were once, for all kinds together.
 func conditions() []Metric {
-	// What kinds add to the labels that all have.
-	extra := map[string][]string{
-		"node":      {"nodepool", "nodeclass", "initialized"},
-		"nodeclaim": {"nodepool", "nodeclass", "initialized"},
-	}
+	// What kinds add to the labels that all have: labels of their objects, as Karpenter writes them.
+	const class, pool, initialized = "karpenter_k8s_aws_ec2nodeclass", "karpenter_sh_nodepool", "karpenter_sh_initialized"
+	extra := map[string][]string{"node": {class, pool, initialized}, "nodeclaim": {class, pool}}
+	transitions := growing(0.5, 2, 15) // seconds to hours
 	var all []Metric
 	for _, kind := range append(ConditionKinds(), "") {
 		object, stage, dur := []string{"namespace", "name"}, Beta, []string{"namespace", "name"}
@@ -329,9 +330,9 @@ func conditions() []Metric {
 			Metric{Name: ConditionCount.Of(kind), Kind: Gauge, Stage: stage, Help: "Objects with the condition in this status.", Labels: status, PerObject: true, Max: manySeries},
 			Metric{Name: ConditionCurrent.Of(kind), Kind: Gauge, Stage: stage, Help: "How long the condition has been in this status.", Labels: status, PerObject: true, Max: manySeries},
 			Metric{Name: ConditionTransitions.Of(kind), Kind: Counter, Stage: stage, Help: "Changes of the condition to this status.", Labels: slices.Concat([]string{"type", "status", "reason"}, own)},
-			Metric{Name: ConditionTransitionDur.Of(kind), Kind: Histogram, Stage: stage, Help: "How long the condition was in the status it left.", Labels: slices.Concat([]string{"type", "status"}, own), Buckets: durations()},
+			Metric{Name: ConditionTransitionDur.Of(kind), Kind: Histogram, Stage: stage, Help: "How long the condition was in the status it left.", Labels: slices.Concat([]string{"type", "status"}, own), Buckets: transitions},
 			Metric{Name: TerminationCurrent.Of(kind), Kind: Gauge, Stage: stage, Help: "How long the object has been being deleted.", Labels: slices.Concat(dur, own), PerObject: true, Max: manySeries},
-			Metric{Name: TerminationDuration.Of(kind), Kind: Histogram, Stage: stage, Help: "From the deletion of an object to its end.", Labels: own, Buckets: durations()},
+			Metric{Name: TerminationDuration.Of(kind), Kind: Histogram, Stage: stage, Help: "From the deletion of an object to its end.", Labels: own, Buckets: transitions},
 		)
 	}
 	return all

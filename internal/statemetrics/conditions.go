@@ -7,6 +7,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"github.com/tenon-sh/tenon/api/autoscaling/v1beta1"
 	awsv1 "github.com/tenon-sh/tenon/api/aws/v1"
 	v1 "github.com/tenon-sh/tenon/api/karpenter/v1"
 	"github.com/tenon-sh/tenon/internal/metric"
@@ -23,7 +24,7 @@ type Object struct {
 	Deleted   time.Time // since when it is being deleted; zero: it is not
 	// Finalizers are what has to be done before it is gone.
 	Finalizers []string
-	More       []string // further labels of its kind: pool, class, whether it is initialized
+	More       []string // further labels of its kind: class, pool, and of nodes whether they are initialized
 	// Conditions have the types, states, reasons and times that are shown.
 	Conditions []metav1.Condition
 }
@@ -36,7 +37,7 @@ func ObjectOf(o any) (Object, bool) {
 		if o.Spec.NodeClassRef != nil {
 			class = o.Spec.NodeClassRef.Name
 		}
-		return objectOf(o, kindOf{"nodeclaim", v1.Group, "NodeClaim"}, o.Status.Conditions, o.Labels[v1.LabelNodePool], class, text(o.Conditions().Is(v1.ConditionInitialized))), true
+		return objectOf(o, kindOf{"nodeclaim", v1.Group, "NodeClaim"}, o.Status.Conditions, class, o.Labels[v1.LabelNodePool]), true
 	case *v1.NodePool:
 		return objectOf(o, kindOf{"nodepool", v1.Group, "NodePool"}, o.Status.Conditions), true
 	case *awsv1.EC2NodeClass:
@@ -46,7 +47,9 @@ func ObjectOf(o any) (Object, bool) {
 		for _, c := range o.Status.Conditions {
 			list = append(list, metav1.Condition{Type: string(c.Type), Status: metav1.ConditionStatus(c.Status), Reason: c.Reason, LastTransitionTime: c.LastTransitionTime})
 		}
-		return objectOf(o, kindOf{"node", "", "Node"}, list, o.Labels[v1.LabelNodePool], o.Labels[v1.LabelNodeClass(awsv1.Group, "EC2NodeClass")], text(o.Labels[v1.LabelInitialized] == "true")), true
+		return objectOf(o, kindOf{"node", "", "Node"}, list, o.Labels[v1.LabelNodeClass(awsv1.Group, "EC2NodeClass")], o.Labels[v1.LabelNodePool], o.Labels[v1.LabelInitialized]), true
+	case *v1beta1.CapacityBuffer:
+		return objectOf(o, kindOf{"capacitybuffer", v1beta1.Group, "CapacityBuffer"}, o.Status.Conditions), true
 	}
 	return Object{}, false
 }

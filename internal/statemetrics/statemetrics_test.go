@@ -13,6 +13,8 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"github.com/tenon-sh/tenon/api/autoscaling/v1beta1"
+	awsv1 "github.com/tenon-sh/tenon/api/aws/v1"
 	v1 "github.com/tenon-sh/tenon/api/karpenter/v1"
 	"github.com/tenon-sh/tenon/engine/amount"
 	"github.com/tenon-sh/tenon/engine/label"
@@ -267,18 +269,58 @@ func TestConditions(t *testing.T) {
 		return out
 	}
 	want := []string{
-		"operator_nodeclaim_status_condition_count{initialized=false,name=c,nodepool=p,reason=Launched,status=True,type=Launched} 1",
-		"operator_nodeclaim_status_condition_current_status_seconds{initialized=false,name=c,nodepool=p,reason=Launched,status=True,type=Launched} 7",
-		"operator_nodeclaim_status_condition_transition_seconds{initialized=false,nodepool=p,status=Unknown,type=Launched} 3",
-		"operator_nodeclaim_status_condition_transitions_total{initialized=false,nodepool=p,reason=Launched,status=True,type=Launched} 1",
-		"operator_nodeclaim_termination_current_time_seconds{initialized=false,name=c,nodepool=p} 5",
-		"operator_nodeclaim_termination_duration_seconds{initialized=false,nodepool=p} 20",
+		"operator_nodeclaim_status_condition_count{karpenter_sh_nodepool=p,name=c,reason=Launched,status=True,type=Launched} 1",
+		"operator_nodeclaim_status_condition_current_status_seconds{karpenter_sh_nodepool=p,name=c,reason=Launched,status=True,type=Launched} 7",
+		"operator_nodeclaim_status_condition_transition_seconds{karpenter_sh_nodepool=p,status=Unknown,type=Launched} 3",
+		"operator_nodeclaim_status_condition_transitions_total{karpenter_sh_nodepool=p,reason=Launched,status=True,type=Launched} 1",
+		"operator_nodeclaim_termination_current_time_seconds{karpenter_sh_nodepool=p,name=c} 5",
+		"operator_nodeclaim_termination_duration_seconds{karpenter_sh_nodepool=p} 20",
 	}
 	if diff := cmp.Diff(want, launched(scrape("operator_nodeclaim"))); diff != "" {
 		t.Errorf("-want +got\n%s", diff)
 	}
 	if all := launched(scrape("operator_status_condition_transitions_total")); len(all) != 1 {
 		t.Errorf("%v, want the transition for all kinds together as well", all)
+	}
+}
+
+// Each kind has the labels that its objects have, as Karpenter names them.
+func TestConditionsHaveLabelsOfTheirObjects(t *testing.T) {
+	m, scrape := set(t)
+	ready := []metav1.Condition{{Type: "Ready", Status: metav1.ConditionTrue, Reason: "Ready"}}
+	labels := map[string]string{v1.LabelNodePool: "p", v1.LabelInitialized: "true", v1.LabelNodeClass(awsv1.Group, "EC2NodeClass"): "c"}
+	var objects []statemetrics.Object
+	for _, o := range []any{
+		&corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: "n", Labels: labels}, Status: corev1.NodeStatus{Conditions: []corev1.NodeCondition{{Type: "Ready", Status: "True", Reason: "Ready"}}}},
+		&v1.NodeClaim{ObjectMeta: metav1.ObjectMeta{Name: "n", Labels: labels}, Spec: v1.NodeClaimSpec{NodeClassRef: &v1.NodeClassReference{Name: "c"}}, Status: v1.NodeClaimStatus{Conditions: ready}},
+		&v1.NodePool{ObjectMeta: metav1.ObjectMeta{Name: "p"}, Status: v1.NodePoolStatus{Conditions: ready}},
+		&awsv1.EC2NodeClass{ObjectMeta: metav1.ObjectMeta{Name: "c"}, Status: awsv1.EC2NodeClassStatus{Conditions: ready}},
+		&v1beta1.CapacityBuffer{ObjectMeta: metav1.ObjectMeta{Namespace: "shop", Name: "b"}, Status: v1beta1.CapacityBufferStatus{Conditions: ready}},
+	} {
+		object, ok := statemetrics.ObjectOf(o)
+		if !ok {
+			t.Fatalf("%T has no metrics of its conditions", o)
+		}
+		objects = append(objects, object)
+	}
+	for _, name := range statemetrics.ConditionNames() {
+		m.Replace(name, collect(statemetrics.Conditions(objects, time.Unix(at, 0), name)))
+	}
+	want := []string{
+		"operator_capacitybuffer_status_condition_count{name=b,namespace=shop,reason=Ready,status=True,type=Ready} 1",
+		"operator_ec2nodeclass_status_condition_count{name=c,reason=Ready,status=True,type=Ready} 1",
+		"operator_node_status_condition_count{karpenter_k8s_aws_ec2nodeclass=c,karpenter_sh_initialized=true,karpenter_sh_nodepool=p,name=n,reason=Ready,status=True,type=Ready} 1",
+		"operator_nodeclaim_status_condition_count{karpenter_k8s_aws_ec2nodeclass=c,karpenter_sh_nodepool=p,name=n,reason=Ready,status=True,type=Ready} 1",
+		"operator_nodepool_status_condition_count{name=p,reason=Ready,status=True,type=Ready} 1",
+	}
+	var got []string
+	for _, line := range scrape("operator_") {
+		if strings.Contains(line, "_status_condition_count{") && !strings.HasPrefix(line, "operator_status") {
+			got = append(got, line)
+		}
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("-want +got\n%s", diff)
 	}
 }
 

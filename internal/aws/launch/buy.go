@@ -115,6 +115,11 @@ func (l *launching) try(ctx context.Context, sent *fleet.Request) error {
 		l.by.SoldOut.Mark(answer.Err().Error(), marks...)
 		l.refused(marks)
 	}
+	for _, f := range answer.Failures {
+		l.failed = append(l.failed, cloud.Failure{
+			Zone: f.Zone, ZoneID: l.want.sel.ZoneIDs()[f.Zone], CapacityType: sent.CapacityType, Reason: refusal.Reason(f.Code + ": " + f.Message),
+		})
+	}
 	l.count(ctx, sent, answer)
 	for _, m := range answer.Machines {
 		l.past.add(l.fresh(m, sent.Reservation(m.Template, m.Shape, m.Zone)))

@@ -54,17 +54,17 @@ func (b *Launcher) launch(ctx context.Context, o cloud.Order) cloud.Outcome {
 	switch code := cloud.CodeOf(err); {
 	case err == nil, code == cloud.Capacity:
 	case past.sent != nil || code == cloud.Unknown || code == cloud.Throttled:
-		return cloud.Outcome{Err: err} // what it bought is told when all of it is known
+		return cloud.Outcome{Failed: l.failed, Err: err} // what it bought is told when all of it is known
 	}
 	l.trim(ctx)
 	past.machines, past.err = l.finished(ctx), err
 	if i := slices.IndexFunc(past.machines, func(m cloud.Machine) bool { return m.Zone == "" }); i >= 0 {
 		// Without its zone a machine has no provider id, and its node could not be told to be its own.
-		return cloud.Outcome{Err: cloud.Errorf(cloud.Unknown, "LaunchFailed", "EC2 does not tell yet where %s is", past.machines[i].ID)}
+		return cloud.Outcome{Failed: l.failed, Err: cloud.Errorf(cloud.Unknown, "LaunchFailed", "EC2 does not tell yet where %s is", past.machines[i].ID)}
 	}
 	past.ended = err == nil || cloud.CodeOf(err) == cloud.Capacity || len(past.machines) > 0
 	past.told = past.told || len(past.machines) > 0
-	return cloud.Outcome{Machines: slices.Clone(past.machines), Refused: l.sold, Err: err}
+	return cloud.Outcome{Machines: slices.Clone(past.machines), Refused: l.sold, Failed: l.failed, Err: err}
 }
 
 // trim gives back what a server gave beyond the order, as one that does not keep

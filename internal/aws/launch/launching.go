@@ -15,8 +15,9 @@ type launching struct {
 	want demand
 	past *past
 
-	full []string // subnets
-	sold []cloud.Offer
+	full   []string // subnets
+	sold   []cloud.Offer
+	failed []cloud.Failure
 }
 
 // refused takes down which offers turned out to be sold out, for the caller. What

@@ -218,7 +218,7 @@ func fromEC2(i ec2types.Instance) cloud.Machine {
 		CapacityType: label.OnDemand, Tags: map[string]string{}, Reservation: aws.ToString(i.CapacityReservationId),
 	}
 	if i.Placement != nil {
-		m.Zone, m.Placement = aws.ToString(i.Placement.AvailabilityZone), aws.ToString(i.Placement.GroupId)
+		m.Zone, m.ZoneID, m.Placement = aws.ToString(i.Placement.AvailabilityZone), aws.ToString(i.Placement.AvailabilityZoneId), aws.ToString(i.Placement.GroupId)
 		if n := aws.ToInt32(i.Placement.PartitionNumber); n > 0 {
 			m.Labels = map[string]string{awsv1.LabelPlacementGroupPartition: strconv.Itoa(int(n))}
 		}

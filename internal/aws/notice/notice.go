@@ -34,6 +34,19 @@ func (k Kind) Going() bool { return k != Rebalance && k != Nothing }
 // are ended at once, without waiting for their pods.
 func (k Kind) Forced() bool { return k == InstanceImpaired || k == SystemImpaired }
 
+// Category is what EC2's status checks call what an instance has failed; empty for any other notice.
+func (k Kind) Category() string {
+	switch k {
+	case InstanceImpaired:
+		return "InstanceStatus"
+	case SystemImpaired:
+		return "SystemStatus"
+	case EventScheduled:
+		return "EventStatus"
+	}
+	return ""
+}
+
 // Event is the reason of the event that tells people; empty for Nothing.
 func (k Kind) Event() string {
 	reason, _ := k.told()

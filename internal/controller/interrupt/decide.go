@@ -15,6 +15,7 @@ import (
 // Notice is an announcement about machines.
 type Notice struct {
 	Kind     string // for metrics and logs
+	Category string // for metrics: the check that a machine has failed; empty: it is no such notice
 	Event    string // reason of the event that tells people
 	Text     string // and its words
 	Going    bool   // the machines will be gone

@@ -205,8 +205,8 @@ func (c *Controller) take(ctx context.Context, n Notice, s Step) error {
 	if !s.End {
 		return nil
 	}
-	if n.Forced {
-		c.Metrics.Add(metric.InterruptionUnhealthy, 1)
+	if n.Category != "" {
+		c.Metrics.Add(metric.InterruptionUnhealthy, 1, n.Category)
 	}
 	if s.Force {
 		var err error
