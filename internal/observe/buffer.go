@@ -1,6 +1,7 @@
 package observe
 
 import (
+	"fmt"
 	"slices"
 
 	corev1 "k8s.io/api/core/v1"
@@ -50,6 +51,28 @@ func BufferSize(b *v1beta1.CapacityBuffer, pod *corev1.Pod, replicas *int32) (si
 		want = min(want, fits)
 	}
 	return int(max(min(want, mostVirtual), 0)), want > mostVirtual
+}
+
+// WhyEmpty says why a buffer is of no pods, where in its spec, and what to change.
+func WhyEmpty(b *v1beta1.CapacityBuffer, pod *corev1.Pod, replicas *int32) string {
+	asked := requests(pod)
+	for _, l := range Amounts(b.Spec.Limits) {
+		if one := asked.Value(l.Name); one > 0 && max(l.Value, 0) < one {
+			wants, has := amount.Against(l.Name, one, max(l.Value, 0))
+			return fmt.Sprintf("spec.limits has %s %s, and one pod requests %s: raise it to that at least", l.Name, has, wants)
+		}
+	}
+	switch {
+	case b.Spec.Percentage != nil && *b.Spec.Percentage > 0 && replicas != nil:
+		return "its workload has no replicas, of which spec.percentage is a share: scale it up, or give spec.replicas"
+	case b.Spec.Percentage != nil && replicas != nil:
+		return "spec.percentage is 0, and spec.replicas gives no number: raise one of them"
+	case b.Spec.Replicas != nil:
+		return "spec.replicas is 0: raise it"
+	case len(b.Spec.Limits) > 0:
+		return "spec.limits names nothing that its pods request: name what they do, or give spec.replicas"
+	}
+	return "its spec says no number: give spec.replicas or spec.limits, or, of a workload, spec.percentage"
 }
 
 // within is how often the requests fit in the limits. It is false if the limits say nothing of what is requested.

@@ -1,6 +1,7 @@
 package observe
 
 import (
+	"strings"
 	"testing"
 
 	corev1 "k8s.io/api/core/v1"
@@ -71,6 +72,33 @@ func TestBufferSize(t *testing.T) {
 			got, bounded := BufferSize(b, BufferPod(b, template()), c.replicas)
 			if got != c.want || bounded != c.bounded {
 				t.Errorf("%d pods (bounded: %t), want %d (%t): %s", got, bounded, c.want, c.bounded, c.why)
+			}
+		})
+	}
+}
+
+// A buffer of no pods says where that comes from, and what to change.
+func TestWhyEmpty(t *testing.T) {
+	for name, c := range map[string]struct {
+		spec     v1beta1.CapacityBufferSpec
+		replicas *int32
+		want     string
+	}{
+		"LimitBelowOnePod": {spec: v1beta1.CapacityBufferSpec{Replicas: new(int32(3)), Limits: list("500m", "")}, want: "spec.limits has cpu 0.5, and one pod requests 1: raise it"},
+		"LimitOfNothing":   {spec: v1beta1.CapacityBufferSpec{Limits: corev1.ResourceList{"nvidia.com/gpu": resource.MustParse("1")}}, want: "spec.limits names nothing that its pods request"},
+		"NoReplicas":       {spec: v1beta1.CapacityBufferSpec{Replicas: new(int32(0))}, want: "spec.replicas is 0"},
+		"NoShare":          {spec: v1beta1.CapacityBufferSpec{Percentage: new(int32(0))}, replicas: new(int32(4)), want: "spec.percentage is 0"},
+		"ScaledToZero":     {spec: v1beta1.CapacityBufferSpec{Percentage: new(int32(50))}, replicas: new(int32(0)), want: "its workload has no replicas"},
+		"NoNumber":         {spec: v1beta1.CapacityBufferSpec{}, replicas: new(int32(4)), want: "its spec says no number"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			b := &v1beta1.CapacityBuffer{Spec: c.spec}
+			pod := BufferPod(b, template())
+			if size, _ := BufferSize(b, pod, c.replicas); size != 0 {
+				t.Fatalf("it is of %d pods", size)
+			}
+			if got := WhyEmpty(b, pod, c.replicas); !strings.HasPrefix(got, c.want) {
+				t.Errorf("%q, want %q", got, c.want)
 			}
 		})
 	}

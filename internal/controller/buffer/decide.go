@@ -12,6 +12,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/tenon-sh/tenon/api/autoscaling/v1beta1"
+	"github.com/tenon-sh/tenon/engine/amount"
 	"github.com/tenon-sh/tenon/engine/world"
 )
 
@@ -21,13 +22,15 @@ type Resolved struct {
 	Generation *int64                  // of the PodTemplate
 	Size       int
 	Bounded    bool   // more was asked for than one buffer may have
+	Empty      string // why it is of no pods, if it is, and what to change
 	Reason     string // why it comes to nothing; empty if it comes to something
 	Message    string
 }
 
 // Room is where the last plan has the virtual pods of a buffer.
 type Room struct {
-	There, Coming int // on nodes that are complete, and on machines that have yet to become such
+	There, Coming int       // on nodes that are complete, and on machines that have yet to become such
+	Without       world.Key // one that has no place; empty: all have one
 }
 
 // RoomOf reads that from a World.
@@ -40,6 +43,9 @@ func RoomOf(w *world.World, buffer world.Key, size int) Room {
 		}
 		switch at := w.Home(p); {
 		case at == nil || at.Deleting():
+			if r.Without == (world.Key{}) {
+				r.Without = p.Key
+			}
 		case at.Whole():
 			r.There++
 		default:
@@ -69,21 +75,20 @@ func Status(b *v1beta1.CapacityBuffer, r Resolved, room Room, now time.Time) {
 	}
 	b.Status.PodTemplateRef, b.Status.PodTemplateGeneration = r.Template, r.Generation
 	b.Status.Replicas = new(int32(r.Size))
-	ready := fmt.Sprintf("room for %d pods", r.Size)
+	ready := "room for " + amount.Count(r.Size, "pod")
 	if r.Bounded {
 		ready += ", the most that one buffer may have, and fewer than were asked for: make several buffers of it, or larger pods"
 	}
 	set(v1beta1.ConditionReadyForProvisioning, true, v1beta1.ReasonResolved, ready)
-	left := r.Size - room.There - room.Coming
 	switch {
 	case r.Size == 0:
-		set(v1beta1.ConditionProvisioning, false, v1beta1.ReasonBufferEmpty, "the buffer is of no pods: its replicas, percentage or limits come to 0")
+		set(v1beta1.ConditionProvisioning, false, v1beta1.ReasonBufferEmpty, "the buffer is of no pods: "+r.Empty)
 	case room.There == r.Size:
-		set(v1beta1.ConditionProvisioning, true, v1beta1.ReasonFitsExistingCapacity, fmt.Sprintf("nodes have room for all %d pods", r.Size))
+		set(v1beta1.ConditionProvisioning, true, v1beta1.ReasonFitsExistingCapacity, "nodes have room for "+amount.Count(r.Size, "pod"))
 	default:
-		message := fmt.Sprintf("nodes have room for %d of %d pods, and %d go to nodes that are on their way", room.There, r.Size, room.Coming)
-		if left > 0 {
-			message += fmt.Sprintf("; %d find none: `tenon explain pod %s` says why", left, world.VirtualKey(world.Key{Namespace: b.Namespace, Name: b.Name}, r.Size))
+		message := fmt.Sprintf("nodes have room for %d of %s, and %d go to nodes that are on their way", room.There, amount.Count(r.Size, "pod"), room.Coming)
+		if left := r.Size - room.There - room.Coming; left > 0 && room.Without != (world.Key{}) {
+			message += fmt.Sprintf("; %d find none: `tenon explain pod %s` says why", left, room.Without)
 		}
 		set(v1beta1.ConditionProvisioning, false, v1beta1.ReasonRequiresNewCapacity, message)
 	}

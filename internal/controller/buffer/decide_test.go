@@ -1,6 +1,7 @@
 package buffer
 
 import (
+	"strconv"
 	"testing"
 	"time"
 
@@ -8,6 +9,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/tenon-sh/tenon/api/autoscaling/v1beta1"
+	"github.com/tenon-sh/tenon/engine/world"
 )
 
 func TestStatus(t *testing.T) {
@@ -45,5 +47,30 @@ func TestStatus(t *testing.T) {
 				t.Error("a condition that stays as it is moves its time")
 			}
 		})
+	}
+}
+
+// Who asks why there is no room is told of a pod that has none: virtual pods are alike, and which of them are placed is
+// the plan's to say.
+func TestTheOneWithoutRoomIsNamed(t *testing.T) {
+	key := world.Key{Namespace: "shop", Name: "web"}
+	w := world.NewBuilder()
+	if err := w.SetNode(world.Node{Name: "n", Ready: true}); err != nil {
+		t.Fatal(err)
+	}
+	for i, planned := range []string{"n", "", "n"} {
+		if err := w.SetPod(world.Pod{Key: world.VirtualKey(key, i+1), UID: strconv.Itoa(i), Virtual: true, Waiting: true, Planned: planned}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	room := RoomOf(w.Snapshot(1), key, 3)
+	if want := (Room{There: 2, Without: world.VirtualKey(key, 2)}); room != want {
+		t.Fatalf("the room is %+v, want %+v", room, want)
+	}
+	b := &v1beta1.CapacityBuffer{ObjectMeta: metav1.ObjectMeta{Namespace: key.Namespace, Name: key.Name}}
+	Status(b, Resolved{Size: 3}, room, time.Unix(5, 0))
+	const want = "nodes have room for 2 of 3 pods, and 0 go to nodes that are on their way; 1 find none: `tenon explain pod shop/web#2` says why"
+	if c := meta.FindStatusCondition(b.Status.Conditions, v1beta1.ConditionProvisioning); c.Message != want {
+		t.Errorf("%q, want %q", c.Message, want)
 	}
 }

@@ -155,6 +155,9 @@ func (r *Reconciler) resolve(ctx context.Context, b *v1beta1.CapacityBuffer) (Re
 	}
 	pod := r.Cluster.Admitted(observe.BufferPod(b, from.template))
 	out.Size, out.Bounded = observe.BufferSize(b, pod, from.replicas)
+	if out.Size == 0 {
+		out.Empty = observe.WhyEmpty(b, pod, from.replicas)
+	}
 	r.Cluster.SetBuffer(key, observe.VirtualPods(b, pod, out.Size))
 	return out, nil
 }
