@@ -31,9 +31,12 @@ func Decide(w *world.World, going []plan.Give, o Options) plan.Plan {
 }
 
 func newSearch(w *world.World, leave []plan.Give, o Options) *search {
-	s := &search{world: w, options: o, menus: binder{w, map[*world.Catalog]map[string]*world.Shape{}}, going: leave, plan: plan.Plan{World: w.Digest(), At: w.At()}}
+	s := &search{world: w, options: o, menus: binder{w, map[*world.Catalog]map[string]*world.Shape{}}, going: leave, stirred: map[string]bool{}, plan: plan.Plan{World: w.Digest(), At: w.At()}}
 	if c := w.Currencies(); len(c) > 0 {
 		s.plan.Currency = c[0]
+	}
+	for _, claim := range o.Stirred {
+		s.stirred[claim] = true
 	}
 	going := map[string]string{}
 	for _, g := range leave {
@@ -57,6 +60,7 @@ func newSearch(w *world.World, leave []plan.Give, o Options) *search {
 // add notes what is known of machine i.
 func (s *search) add(i int, p *world.Place, l eligibility, whys map[*world.Place]*reason.Why) {
 	m := machine{place: s.world.Place(p.Name())}
+	m.stirred = m.place.Claim != nil && s.stirred[m.place.Claim.Name]
 	m.takes, m.why = l.takes(m.place), whys[m.place]
 	if s.cluster.Taken(i) && m.why == nil {
 		m.why = &reason.Why{Code: reason.Promised, Subject: p.Name(), Detail: "waiting pods are to go there"}
@@ -103,6 +107,10 @@ func (s *search) average() money.Micro {
 // cost in this cluster, so that clusters of small pods and of large ones, in any
 // currency, are treated alike. A pod that costs little has to save little, and
 // one that costs much no more than others.
+//
+// Where pods have just been moved, kube-scheduler has bound them as it pleased, and not as they were planned for. A plan
+// that puts that right for little moves the same pods again, and comes to no more than the last one: so little is not
+// enough there.
 func (s *search) effort(i int, average money.Micro) money.Micro {
 	pods := int64(len(s.cluster.Movable(i)))
 	if pods == 0 {
@@ -110,6 +118,11 @@ func (s *search) effort(i int, average money.Micro) money.Micro {
 	}
 	m := &s.machines[i]
 	l := s.options.level(s.world.Pool(m.place.Pool()))
+	if m.stirred {
+		usual := l
+		l = l.atLeast(levels[Cautious])
+		m.stirred = l != usual
+	}
 	worth, _ := s.cluster.Load(i)
 	return min(average.Part(l.share, 100), worth.Part(1, pods).Part(l.most, 100), l.cost).Part(m.weight, 1000)
 }

@@ -59,7 +59,7 @@ func (s *search) whyKept(i int) *reason.Why {
 	case left == 0:
 		why.Code = reason.SavesLittle
 		why.Detail = fmt.Sprintf("other nodes have room for its %s; giving it back saves %s an hour%s, and a move has to save %s: %s for the pods that are evicted, and %s in any case",
-			amount.Count(pods, "pod"), s.money(m.price), s.included(), s.money(m.effort+s.options.leastSaving()), s.money(m.effort), s.money(s.options.leastSaving()))
+			amount.Count(pods, "pod"), s.money(m.price), s.included(), s.money(m.effort+s.options.leastSaving()), s.money(m.effort), s.money(s.options.leastSaving())) + m.more()
 	case !buyable:
 		why.Code = reason.NoPlace
 		why.Detail = homeless(left, pods) + ", and for some of them nothing can be bought"
@@ -90,10 +90,18 @@ func (s *search) onNewNodes(value money.Micro, m *machine) string {
 		return fmt.Sprintf("new nodes for what is left over would cost %s an hour or more, and this one costs %s%s: nothing would be saved", s.money(value), s.money(m.price), s.included())
 	case saves < least:
 		return fmt.Sprintf("new nodes for what is left over would cost %s an hour or more, and this one costs %s%s: that saves %s at most, and a change that evicts its pods has to save %s",
-			s.money(value), s.money(m.price), s.included(), s.money(saves), s.money(least))
+			s.money(value), s.money(m.price), s.included(), s.money(saves), s.money(least)) + m.more()
 	}
 	return fmt.Sprintf("new nodes for what is left over would cost %s an hour at the very best, and this one costs %s%s: none were found that save %s, as a change that evicts its pods has to",
-		s.money(value), s.money(m.price), s.included(), s.money(least))
+		s.money(value), s.money(m.price), s.included(), s.money(least)) + m.more()
+}
+
+// more says that moving the pods of a machine has to save more than usual, if that is so.
+func (m *machine) more() string {
+	if !m.stirred {
+		return ""
+	}
+	return "; that is more than usual, since pods were moved to it or from it lately"
 }
 
 // spotOnly is the hint for machines that could be replaced by spot machines

@@ -56,3 +56,8 @@ func (o Options) level(p *world.Pool) level {
 	l.share, l.cost = choice(int64(o.MoveShare), l.share), choice(o.MoveCost, l.cost)
 	return l
 }
+
+// atLeast is what moving a pod has to save at either level.
+func (l level) atLeast(o level) level {
+	return level{max(l.share, o.share), max(l.most, o.most), max(l.cost, o.cost)}
+}

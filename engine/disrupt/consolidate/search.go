@@ -23,7 +23,8 @@ type search struct {
 	takers   *whatif.Order // machines that may receive pods, those first that are least likely to go
 	spared   []int         // machines that were kept because they would be bought again
 	menus    binder
-	going    []plan.Give // machines that go anyway
+	going    []plan.Give     // machines that go anyway
+	stirred  map[string]bool // claims, as in Options
 	plan     plan.Plan
 }
 
@@ -39,7 +40,9 @@ type machine struct {
 	weight int64       // what evicting its pods costs, in thousandths of an ordinary pod
 	takes  bool        // it may receive pods
 	gone   bool
-	tried  *reason.Why // what came of replacing it
+
+	stirred bool        // pods have just been moved to it or from it, and moving them has to save more for that
+	tried   *reason.Why // what came of replacing it
 }
 
 // group is machines that go together, and what is bought for their pods.

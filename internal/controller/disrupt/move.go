@@ -11,6 +11,7 @@ import (
 	v1 "github.com/tenon-sh/tenon/api/karpenter/v1"
 	"github.com/tenon-sh/tenon/engine/disrupt"
 	"github.com/tenon-sh/tenon/engine/disrupt/consolidate"
+	"github.com/tenon-sh/tenon/engine/disrupt/hold"
 	"github.com/tenon-sh/tenon/engine/pack"
 	"github.com/tenon-sh/tenon/engine/plan"
 	"github.com/tenon-sh/tenon/engine/world"
@@ -58,11 +59,38 @@ type looking struct {
 	last    time.Time             // when the last look ended
 	took    time.Duration         // and how long it took
 	changed bool                  // since then
-	stirred time.Time             // since when the cluster has not settled; zero: it has
+	busy    time.Time             // since when the cluster has not settled; zero: it has
 	backlog backlog               // of pods that wait for their places
 	again   int64                 // when there may be more to do although nothing changes, in seconds since 1970; 0: never
 	retries backoff.Keyed[string] // claims of machines that were to go and stayed
 	told    map[string]time.Time  // claims of nodes of which it was said why their pods are not moved, and when
+	saved   []time.Time           // when pods began to be moved to save, within rest
+}
+
+const (
+	// rest is for how long pods that were moved to save stay where they are, unless moving them again saves much.
+	rest = 10 * time.Minute
+	// movedWithin is how long after moves began the pods of these come and go.
+	movedWithin = time.Minute
+)
+
+// stirred are the claims of machines on which pods came or went last when some were moved to save, within rest.
+func (l *looking) stirred(w *world.World, now time.Time) (claims []string) {
+	l.saved = slices.DeleteFunc(l.saved, func(at time.Time) bool { return now.Sub(at) > rest })
+	if len(l.saved) == 0 {
+		return nil
+	}
+	for _, p := range w.Places() {
+		if p.Claim == nil {
+			continue
+		}
+		last := hold.LastPodChange(p.Claim)
+		if slices.ContainsFunc(l.saved, func(at time.Time) bool { return last >= at.Unix() && last <= at.Add(movedWithin).Unix() }) {
+			claims = append(claims, p.Claim.Name)
+		}
+	}
+	slices.Sort(claims)
+	return claims
 }
 
 // due is when to look next.
@@ -108,11 +136,11 @@ func (c *Controller) busy(w *world.World) bool {
 	now := c.Now()
 	switch {
 	case disrupt.Settled(w):
-		c.looking.stirred = time.Time{}
-	case c.looking.stirred.IsZero():
-		c.looking.stirred = now
+		c.looking.busy = time.Time{}
+	case c.looking.busy.IsZero():
+		c.looking.busy = now
 	}
-	return !c.looking.stirred.IsZero() && now.Sub(c.looking.stirred) < restless
+	return !c.looking.busy.IsZero() && now.Sub(c.looking.busy) < restless
 }
 
 // beginAll begins the new commands of a plan, and reports whether there were any. One that fails keeps no other.
@@ -125,6 +153,7 @@ func (c *Controller) beginAll(ctx context.Context, p plan.Plan) (any bool) {
 	}
 	errs := make([]error, len(fresh))
 	parallel.Do(parallel.Writes, fresh, func(i int, m plan.Command) { errs[i] = c.beginOne(ctx, m) })
+	saved := false
 	for i, m := range fresh {
 		if err := errs[i]; err != nil {
 			c.looking.changed = true
@@ -143,9 +172,15 @@ func (c *Controller) beginAll(ctx context.Context, p plan.Plan) (any bool) {
 			c.Log.Error(err, "begin to give nodes back", "nodes", m.Nodes(), "reason", m.Reason)
 			c.Metrics.Add(metric.DisruptionQueueFailures, 1, decisionOf(len(m.New) > 0), lower(m.Reason), kindOf(m.Reason, len(m.Back) > 1))
 		}
-		if any = true; m.Reason != plan.Underutilized {
+		switch any = true; {
+		case m.Reason != plan.Underutilized:
 			c.looking.last = time.Time{} // there may be another
+		case errs[i] == nil:
+			saved = true
 		}
+	}
+	if saved {
+		c.looking.saved = append(c.looking.saved, c.Now())
 	}
 	return any
 }

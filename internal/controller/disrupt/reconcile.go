@@ -124,6 +124,7 @@ func (c *Controller) pass(ctx context.Context) time.Duration {
 	c.note(w, now)
 	c.looking.forget(w)
 	o := c.options(planned, now)
+	o.Consolidate.Stirred = c.looking.stirred(w, now)
 	o.Busy = c.busy(w)
 	due, moves := c.due(now, o.Busy)
 	everything := moves && !now.Before(due)
