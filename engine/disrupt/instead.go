@@ -30,7 +30,9 @@ func (d *decision) stays(p *world.Place, of string, why *reason.Why) {
 	d.plan.Kept = append(d.plan.Kept, plan.Kept{Claim: g.Claim, Node: g.Node, Pool: g.Pool, Reason: of, Price: g.Price, Why: why})
 }
 
-// instead is what becomes of the pods of a machine if it alone is replaced, or why it cannot be.
+// instead is what becomes of the pods of a machine if it alone is replaced, or why it cannot be. Room that is held for
+// pods to come keeps no machine: where it is not to be had beside the machine, as in a pool that is at its limit, it is
+// bought again once the machine has gone.
 func instead(w *world.World, p *world.Place, o pack.Options) (out whatif.Replacement, why *reason.Why) {
 	going := []*world.Place{p}
 	for _, m := range w.Places() {
@@ -51,7 +53,7 @@ func instead(w *world.World, p *world.Place, o pack.Options) (out whatif.Replace
 		}
 	}
 	for _, r := range made.Refused {
-		if mine[r.Pod] {
+		if mine[r.Pod] && !w.Pod(r.Pod).Virtual {
 			return out, &reason.Why{Code: reason.NoPlace, Subject: r.Pod.String(), Detail: "the pod would find no place", Causes: []*reason.Why{r.Why}}
 		}
 	}
@@ -65,7 +67,7 @@ func instead(w *world.World, p *world.Place, o pack.Options) (out whatif.Replace
 			continue
 		}
 		for _, pod := range m.Pods {
-			if packing.Leaves(w, pod) && where[pod.Key] == "" {
+			if packing.Leaves(w, pod) && !pod.Virtual && where[pod.Key] == "" {
 				return out, strandedWhy(pod)
 			}
 		}

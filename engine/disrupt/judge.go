@@ -263,6 +263,9 @@ func placed(w *world.World, c Command, where map[world.Key]string) standing {
 				continue
 			}
 			at := w.Place(where[pod.Key])
+			if at == nil && pod.Virtual && c.Reason != plan.Underutilized {
+				continue // room for pods to come is bought again
+			}
 			if at == nil {
 				return standing{missing: true, why: &reason.Why{Code: reason.NoPlace, Subject: pod.String(), Detail: "the pod has no place elsewhere any more"}}
 			}

@@ -95,6 +95,11 @@ func pod(change func(*world.Pod), name string) func(*editor) {
 	}
 }
 
+// virtual has a pod be room that is held.
+func virtual(name string) func(*editor) {
+	return pod(func(p *world.Pod) { p.Virtual, p.Priority = true, world.VirtualPriority }, name)
+}
+
 func pool(change func(*world.Pool)) func(*editor) {
 	return func(e *editor) {
 		p := *e.Snapshot(now).Pools()[0]
@@ -293,7 +298,14 @@ func TestDrift(t *testing.T) {
 			e.must(e.SetPool(p))
 		}}, nil, ""},
 		"Homeless": {"Nothing can be bought for its pod.", []func(*editor){claim(drifted, "n1"), big("a", "b", "c"), pool(func(p *world.Pool) { p.NotReady = "its class is broken" })}, nil, "; n1 stays: default/a: no-place (the pod would find no place)"},
-		"Stuck":    {"A pod that is never evicted from a node that ends needs no place, and holds up nothing.", []func(*editor){claim(drifted, "n2"), claim(func(c *world.Claim) { c.Deleting = true }, "n1"), pod(func(p *world.Pod) { p.Disruption.Forbidden = true }, "a")}, nil, "n2"},
+		"Room":     {"Room for pods to come for which nothing can be bought is bought again.", []func(*editor){claim(drifted, "n1"), big("a", "b", "c"), virtual("a"), pool(func(p *world.Pool) { p.NotReady = "its class is broken" })}, nil, "n1"},
+		"Bought":   {"Where it can be it is bought before.", []func(*editor){claim(drifted, "n1"), big("a", "b", "c"), virtual("a")}, nil, "n1 + xlarge a"},
+		"Beside": {"It lets no pod go that has no place.", []func(*editor){claim(drifted, "n1"), big("a", "b", "c"), virtual("a"), func(e *editor) {
+			p := *e.Snapshot(now).Pod(world.Key{Namespace: "default", Name: "b"})
+			p.Node = "n1"
+			e.must(e.SetPod(p))
+		}, pool(func(p *world.Pool) { p.NotReady = "its class is broken" })}, nil, "; n1 stays: default/b: no-place (the pod would find no place)"},
+		"Stuck": {"A pod that is never evicted from a node that ends needs no place, and holds up nothing.", []func(*editor){claim(drifted, "n2"), claim(func(c *world.Claim) { c.Deleting = true }, "n1"), pod(func(p *world.Pod) { p.Disruption.Forbidden = true }, "a")}, nil, "n2"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			p := disrupt.Decide(told(t, town, tc.changes...), disrupt.Options{Only: []disrupt.Part{disrupt.Replacing}, Skip: tc.skip})
@@ -610,5 +622,18 @@ func TestEligible(t *testing.T) {
 	}
 	if n := disrupt.Eligible(told(t, fixed, claim(drifted, "n1", "n2"))); n != 2 {
 		t.Errorf("%d of a static pool wait to be replaced, want 2", n)
+	}
+}
+
+// A node that is replaced goes on although room for pods to come on it is to be had nowhere else: it is bought again. One
+// that goes to save money does not, or its room would be bought for what it was to save.
+func TestRoomHoldsUpNoReplacement(t *testing.T) {
+	big := pod(func(p *world.Pod) { p.Requests = p.Requests.Plus(p.Requests).Plus(p.Requests).Plus(p.Requests) }, "a")
+	for of, want := range map[string]plan.Verdict{plan.Drifted: plan.CarryOn, plan.Underutilized: plan.TakeBack} {
+		w := told(t, town, big, virtual("a"), claim(func(c *world.Claim) { drifted(c); c.Going = of }, "n1"), pool(func(p *world.Pool) { p.NotReady = "its class is broken" }))
+		p := disrupt.Decide(w, judging())
+		if len(p.Commands) != 1 || p.Commands[0].Verdict != want {
+			t.Errorf("%s: %+v, want %s", of, p.Commands, want)
+		}
 	}
 }
