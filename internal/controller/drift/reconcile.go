@@ -4,11 +4,17 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"reflect"
+	"slices"
 	"time"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/builder"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/event"
 	"sigs.k8s.io/controller-runtime/pkg/log"
+	"sigs.k8s.io/controller-runtime/pkg/predicate"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	v1 "github.com/tenon-sh/tenon/api/karpenter/v1"
@@ -49,10 +55,32 @@ type Reconciler struct {
 // Register adds the reconciler to a manager.
 func (r *Reconciler) Register(m ctrl.Manager) error {
 	return ctrl.NewControllerManagedBy(m).Named(Spec().Name).
-		For(&v1.NodeClaim{}).
+		For(&v1.NodeClaim{}, builder.WithPredicates(predicate.Funcs{UpdateFunc: func(e event.UpdateEvent) bool { return matters(e.ObjectOld, e.ObjectNew) }})).
 		Watches(&v1.NodePool{}, loop.Mapped(r.Cluster.Panics, r.ofPool)).
 		WithOptions(loop.Options(m, Spec().Name, 10, time.Second, 5*time.Minute)).
 		Complete(r)
+}
+
+// matters reports whether a change of a claim can be one of whether it has drifted. To look costs reads of its class, and
+// pods that come and go, and how long it has been quiet, change claims more often than all else.
+func matters(was, is client.Object) bool {
+	before, ok := was.(*v1.NodeClaim)
+	after, okay := is.(*v1.NodeClaim)
+	if !ok || !okay || before.ResourceVersion == after.ResourceVersion {
+		return true
+	}
+	return !reflect.DeepEqual(looked(before), looked(after))
+}
+
+// looked is a claim without what says nothing of drift.
+func looked(c *v1.NodeClaim) *v1.NodeClaim {
+	out := &v1.NodeClaim{Spec: c.Spec, Status: c.Status}
+	out.Labels, out.Annotations, out.DeletionTimestamp = c.Labels, c.Annotations, c.DeletionTimestamp
+	out.Status.LastPodEventTime = metav1.Time{}
+	out.Status.Conditions = slices.DeleteFunc(slices.Clone(c.Status.Conditions), func(c metav1.Condition) bool {
+		return c.Type == v1.ConditionConsolidatable || c.Type == v1.ConditionDisruptionReason
+	})
+	return out
 }
 
 // ofPool maps a pool to its claims.
