@@ -21,6 +21,9 @@ import (
 
 // build makes the objects and the catalogue of a world.
 func (w worldID) build() (scenario.Input, world.Catalog, error) {
+	if strings.HasPrefix(w.Scenario, ofFamily) {
+		return w.drawn()
+	}
 	s, ok := scenario.Find(w.Scenario)
 	if !ok {
 		return scenario.Input{}, world.Catalog{}, fmt.Errorf("there is no scenario %q", w.Scenario)

@@ -34,12 +34,11 @@ func (o *options) compare(ctx context.Context, progress io.Writer) error {
 		Peer: peer.Version, Command: "make bench-peer", Cap: fmt.Sprintf("%.0f seconds", o.cap.Seconds()), Workers: o.workers,
 	}
 	fmt.Fprintf(progress, "%s; load %s\n", run.Machine, run.Load)
-	if o.judged > 0 {
-		if o.scheduler, err = oracle.Converse(ctx, progress); err != nil {
-			return fmt.Errorf("%w; -judge 0 does without", err)
-		}
-		defer o.scheduler.End()
+	end, err := o.judge(ctx, progress)
+	if err != nil {
+		return err
 	}
+	defer end()
 	if run.Rows, err = o.rows(ctx, progress, worlds); err != nil {
 		return err
 	}
@@ -55,6 +54,17 @@ func (o *options) compare(ctx context.Context, progress io.Writer) error {
 		return nil
 	}
 	return save(run, o.out)
+}
+
+// judge starts kube-scheduler's plugins, if they are to look at answers.
+func (o *options) judge(ctx context.Context, progress io.Writer) (end func(), err error) {
+	if o.judged == 0 {
+		return func() {}, nil
+	}
+	if o.scheduler, err = oracle.Converse(ctx, progress); err != nil {
+		return nil, fmt.Errorf("%w; -judge 0 does without", err)
+	}
+	return o.scheduler.End, nil
 }
 
 // children measures what is no comparison of two answers to one world.
@@ -80,7 +90,12 @@ func (o *options) children(ctx context.Context, progress io.Writer, run *report.
 		}
 	}
 	if o.perFamily > 0 {
-		run.Families, err = o.families(ctx, progress)
+		if run.Families, err = o.families(ctx, progress); err != nil {
+			return err
+		}
+	}
+	if o.perBeside > 0 {
+		run.Beside, err = o.beside(ctx, progress)
 	}
 	return err
 }
@@ -147,7 +162,7 @@ func (o *options) row(ctx context.Context, w worldID) (report.Row, error) {
 			return r, err
 		}
 		var found check.Report
-		if out.Failed == "" {
+		if out.Failed == "" && !strings.HasPrefix(w.Scenario, ofFamily) { // the checker knows selectors by the label app alone
 			found = check.Outcome(in, catalog, out)
 		}
 		*side.to = report.SideOf(out, found)
@@ -213,6 +228,11 @@ func (o *options) rewrite(ctx context.Context, progress io.Writer) error {
 	if err := json.Unmarshal(data, &run); err != nil {
 		return fmt.Errorf("read %s: %w", o.from, err)
 	}
+	end, err := o.judge(ctx, progress)
+	if err != nil {
+		return err
+	}
+	defer end()
 	if err := o.children(ctx, progress, &run); err != nil {
 		return err
 	}

@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
-	"slices"
 	"strconv"
 	"strings"
 
@@ -24,7 +23,7 @@ const familyChild = "family"
 func (o *options) families(ctx context.Context, progress io.Writer) ([]report.Family, error) {
 	var out []report.Family
 	for _, f := range families.All() {
-		if o.only != "" && !slices.Contains(strings.Split(o.only, ","), f.Name) {
+		if !o.wants(f.Name) {
 			continue
 		}
 		for pods := range strings.SplitSeq(o.familyPods, ",") {

@@ -5,6 +5,7 @@
 //	go run . -side tenon                     ours only, as lines
 //	go run . -only diverse -pods 1000        one scenario, other sizes
 //	go run . -families 20 -only pareto,spot   worlds of some families, or of all without -only; ours only, as lines
+//	go run . -beside 5 -judge 1000           worlds of all families decided by both sides, as lines
 //	go run . -solver 20                      small worlds beside an independent solver; ours only, as lines
 //	go run . -write DIR -only trace          the objects and the catalogue as files for tenon plan
 //	go run . -from ../docs/benchmarks/results.json -out ../docs/benchmarks.md   the page again; what -shrink, -tiny, -races, -solver and -families ask for is measured again
@@ -43,6 +44,8 @@ func run(ctx context.Context, args []string) error {
 	case o.perSolved > 0 && o.out == "":
 		_, err := o.solved(ctx, os.Stderr)
 		return err
+	case o.perBeside > 0 && o.out == "":
+		return o.judgedBeside(ctx, os.Stderr)
 	case o.perFamily > 0 && o.out == "":
 		_, err := o.families(ctx, os.Stderr)
 		return err

@@ -3,6 +3,7 @@ package main
 import (
 	"flag"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -25,11 +26,14 @@ type options struct {
 	write   string
 	from    string
 	shrinks string
+	owned   int
 	judged  int
 	tinies  int
 	races   int
 	racing  int
 
+	perBeside  int
+	besidePods int
 	perFamily  int
 	perSolved  int
 	familyPods string
@@ -50,6 +54,11 @@ type worldID struct {
 
 func (w worldID) String() string { return fmt.Sprintf("%s %d #%d", w.Scenario, w.Pods, w.Seed) }
 
+// wants reports whether the scenario or family is one of those that are asked for.
+func (o *options) wants(name string) bool {
+	return o.only == "" || slices.Contains(strings.Split(o.only, ","), name)
+}
+
 func (o *options) flags(f *flag.FlagSet) {
 	f.StringVar(&o.side, "side", "both", "which side to run: tenon, karpenter or both")
 	f.StringVar(&o.only, "only", "", "scenarios, separated by commas; all if empty")
@@ -61,13 +70,16 @@ func (o *options) flags(f *flag.FlagSet) {
 	f.IntVar(&o.steps, "steps", 0, "bound on our counted work; 0: the default")
 	f.StringVar(&o.out, "out", "", "page to write, with its plots beside it; none if empty")
 	f.StringVar(&o.from, "from", "", "results.json of a run to write the page of again, instead of deciding")
-	f.StringVar(&o.shrinks, "shrink", "3000,30000", "pods of clusters that shrank, separated by commas, for consolidation; empty: none. With -from, as -tiny, -races and -families, they are measured again")
+	f.IntVar(&o.owned, "own", 5_000, "have the peer's own code consolidate clusters of at most so many pods; 0: none")
+	f.StringVar(&o.shrinks, "shrink", "900,3000,30000", "pods of clusters that shrank, separated by commas, for consolidation; empty: none. With -from, as -tiny, -races and -families, they are measured again")
 	f.IntVar(&o.judged, "judge", 0, "have kube-scheduler's plugins judge answers to worlds of at most so many pods; 0: none")
 	f.IntVar(&o.tinies, "tiny", 0, "worlds of a dozen pods at most to hold against their optimum")
 	f.IntVar(&o.races, "races", 0, "clusters to bind the pods of, while machines join one by one")
 	f.IntVar(&o.racing, "racing", 1_000, "pods of each of these clusters")
 	f.IntVar(&o.perFamily, "families", 0, "worlds of each family to plan for; without -out these alone")
 	f.IntVar(&o.perSolved, "solver", 0, "small worlds of each of some families to hold against an independent solver, by python3 with scipy; without -out these alone")
+	f.IntVar(&o.perBeside, "beside", 0, "worlds of each family to decide by both sides; without -out these alone")
+	f.IntVar(&o.besidePods, "beside-pods", 300, "pods of each of these worlds")
 	f.StringVar(&o.familyPods, "family-pods", "1000", "numbers of pods of these worlds, separated by commas")
 	f.StringVar(&o.write, "write", "", "folder to write the worlds to, instead of deciding")
 

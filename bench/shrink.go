@@ -5,13 +5,16 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
 
 	"github.com/tenon-sh/tenon/bench/market"
 	"github.com/tenon-sh/tenon/bench/measure"
+	"github.com/tenon-sh/tenon/bench/peer"
 	"github.com/tenon-sh/tenon/bench/report"
+	"github.com/tenon-sh/tenon/bench/scenario"
 	"github.com/tenon-sh/tenon/engine/disrupt"
 	"github.com/tenon-sh/tenon/engine/disrupt/consolidate"
 	"github.com/tenon-sh/tenon/engine/enginetest"
@@ -31,12 +34,12 @@ func (o *options) shrunk(ctx context.Context, progress io.Writer) ([]report.Shri
 			continue
 		}
 		var s report.Shrink
-		if err := child(ctx, &s, shrinkChild, "-n", pods, "-seed", strconv.FormatUint(o.world.Seed, 10), "-cap", o.cap.String()); err != nil {
+		if err := child(ctx, &s, shrinkChild, "-n", pods, "-seed", strconv.FormatUint(o.world.Seed, 10), "-cap", o.cap.String(), "-own", strconv.Itoa(o.owned)); err != nil {
 			return nil, err
 		}
 		s.Version = commit(ctx)
 		out = append(out, s)
-		for _, r := range append(s.Ours, s.Peer...) {
+		for _, r := range slices.Concat(s.Ours, s.Peer, s.Own) {
 			fmt.Fprintf(progress, "shrink %-8s %-28s %.3f of the bound, %d pods moved, %d commands, %.2f CPU-s\n", pods, r.Name, r.Cost/s.Bound, r.Moved, r.Commands, r.CPU)
 		}
 	}
@@ -60,6 +63,11 @@ func (o *options) shrink(w io.Writer) error {
 		s.Ours = append(s.Ours, planned(cluster, level, &s))
 	}
 	s.Peer = o.serial(cluster, s.Ours[0])
+	if s.Pods <= o.owned {
+		if s.Own, err = o.own(cluster, c, s.Ours[0]); err != nil {
+			return fmt.Errorf("the peer's own code: %w", err)
+		}
+	}
 	return json.NewEncoder(w).Encode(s)
 }
 
@@ -85,24 +93,57 @@ func planned(w *world.World, level string, s *report.Shrink) report.Rest {
 // serial is where the published rules come to: after as many moves, at equal cost, and in the end, or when the time is up.
 func (o *options) serial(w *world.World, ours report.Rest) []report.Rest {
 	s := enginetest.NewSerial(w)
+	out, _ := o.watch(ours, func() report.Rest {
+		return report.Rest{Cost: s.Cost().Units(), Moved: s.Moved, Commands: s.Commands, Looks: s.Simulations}
+	}, func() (bool, error) { return s.Step(), nil })
+	return out
+}
+
+// own is where the peer's own code comes to at the same moments.
+func (o *options) own(w *world.World, catalog world.Catalog, ours report.Rest) ([]report.Rest, error) {
+	in, err := scenario.Of(w)
+	if err != nil {
+		return nil, err
+	}
+	c, err := peer.NewConsolidation(in, catalog)
+	if err != nil {
+		return nil, err
+	}
+	end := measure.CPU() + o.cap
+	return o.watch(ours, func() report.Rest { return report.Rest{Cost: c.Cost(), Moved: c.Moved, Commands: c.Commands} }, func() (bool, error) { return c.Step(end - measure.CPU()) })
+}
+
+// watch carries out one command after another, and says where that has come to after as many moves as ours took, at its cost, and in the end, or
+// when the time is up.
+func (o *options) watch(ours report.Rest, at func() report.Rest, step func() (bool, error)) ([]report.Rest, error) {
 	begin := measure.CPU()
 	rest := func(name string) report.Rest {
-		return report.Rest{Name: name, Cost: s.Cost().Units(), Moved: s.Moved, Commands: s.Commands, Looks: s.Simulations, CPU: (measure.CPU() - begin).Seconds()}
+		r := at()
+		r.Name, r.CPU = name, (measure.CPU() - begin).Seconds()
+		return r
 	}
 	moves, cost, ended := report.Stops()
 	out := []report.Rest{rest(moves)}
 	equal := false
-	for s.Step() {
-		if s.Moved <= ours.Moved {
-			out[0] = rest(moves)
-		}
-		if !equal && s.Cost().Units() <= ours.Cost {
-			out, equal = append(out, rest(cost)), true
+	for {
+		more, err := step()
+		if err != nil {
+			return nil, err
 		}
 		if measure.CPU()-begin > o.cap {
 			ended = fmt.Sprintf("after %s of CPU time", o.cap.Round(time.Second))
 			break
 		}
+		if !more {
+			break
+		}
+		now := at()
+		if now.Moved <= ours.Moved {
+			out[0] = rest(moves)
+		}
+		if !equal && now.Cost <= ours.Cost {
+			out, equal = append(out, rest(cost)), true
+		}
 	}
-	return append(out, rest(ended))
+	return append(out, rest(ended)), nil
 }

@@ -4,15 +4,18 @@ import (
 	"context"
 	"fmt"
 
+	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
+	policyv1 "k8s.io/api/policy/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/fields"
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+	karpenter "sigs.k8s.io/karpenter/pkg/apis/v1"
 )
 
-// memory is a client that answers from memory what a scheduling pass asks, and
+// memory is a client that answers from memory what a scheduling pass and a look at nodes ask, and
 // nothing else. It does not copy what it hands out, which the controller's
 // cache would do: that is time and memory spared.
 type memory struct {
@@ -22,6 +25,7 @@ type memory struct {
 	byNode map[string][]*corev1.Pod
 	byApp  map[string][]*corev1.Pod // by namespace and the label app
 	all    map[string][]*corev1.Pod // by namespace
+	pools  []*karpenter.NodePool
 }
 
 func newMemory(nodes []*corev1.Node, pods ...[]*corev1.Pod) *memory {
@@ -58,8 +62,11 @@ func (m *memory) List(_ context.Context, list client.ObjectList, opts ...client.
 	switch l := list.(type) {
 	case *corev1.PodList:
 		l.Items = m.pods(o)
-	case *corev1.NamespaceList:
-		l.Items = nil
+	case *karpenter.NodePoolList:
+		for _, p := range m.pools {
+			l.Items = append(l.Items, *p)
+		}
+	case *corev1.NamespaceList, *policyv1.PodDisruptionBudgetList, *appsv1.DaemonSetList: // there are none
 	default:
 		return fmt.Errorf("list %T: a scheduling pass was not known to ask for it", list)
 	}

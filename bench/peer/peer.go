@@ -8,6 +8,7 @@
 package peer
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -26,6 +27,7 @@ import (
 	"sigs.k8s.io/karpenter/pkg/events"
 	"sigs.k8s.io/karpenter/pkg/operator/injection"
 	"sigs.k8s.io/karpenter/pkg/operator/options"
+	"sigs.k8s.io/karpenter/pkg/utils/nodepool"
 
 	"github.com/tenon-sh/tenon/bench/measure"
 	"github.com/tenon-sh/tenon/bench/outcome"
@@ -60,6 +62,8 @@ type pass struct {
 	types   map[string][]*cloudprovider.InstanceType
 	daemons []*corev1.Pod
 	choices []scheduling.Options
+	clock   clock.Clock                 // nil: the machine's
+	cloud   cloudprovider.CloudProvider // nil: a pass asks none
 }
 
 // Run decides.
@@ -101,6 +105,7 @@ func (p *pass) hold(in scenario.Input, catalog world.Catalog, o Options) (err er
 	if p.pools, err = recastAll[karpenter.NodePool](in.Pools); err != nil {
 		return err
 	}
+	nodepool.OrderByWeight(p.pools) // as its provisioner does
 	types := instanceTypes(catalog)
 	for _, pool := range p.pools {
 		p.types[pool.Name] = types
@@ -113,7 +118,8 @@ func (p *pass) hold(in scenario.Input, catalog world.Catalog, o Options) (err er
 		return err
 	}
 	p.client = newMemory(in.Nodes, in.Bound, in.Pending)
-	p.cluster = state.NewCluster(clock.RealClock{}, p.client, nil)
+	p.client.pools = p.pools
+	p.cluster = state.NewCluster(cmp.Or[clock.Clock](p.clock, clock.RealClock{}), p.client, p.cloud)
 	for _, c := range claims {
 		p.cluster.UpdateNodeClaim(c)
 	}

@@ -16,7 +16,7 @@ type goal struct {
 // goalsTable holds the run against what Tenon means to reach.
 func goalsTable(b *strings.Builder, run Run) {
 	b.WriteString("\n## Goals\n\n| goal | measured | reached |\n|---|---|---|\n")
-	for _, g := range slices.Concat(speedGoals(run.Rows), costGoals(run), tinyGoals(run.Tiny), solvedGoals(run.Solved), raceGoals(run.Races), shrinkGoals(run.Shrinks)) {
+	for _, g := range slices.Concat(speedGoals(run.Rows), costGoals(run), tinyGoals(run.Tiny), solvedGoals(run.Solved), raceGoals(run.Races), besideGoals(run.Beside), shrinkGoals(run.Shrinks)) {
 		reached := "**no**"
 		if g.reached {
 			reached = "yes"

@@ -2,6 +2,7 @@ package report
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -24,6 +25,9 @@ func Page(run Run, plots string) string {
 	tinyLine(&b, run.Tiny)
 	solvedTable(&b, run.Solved)
 	familyTable(&b, run.Families)
+	if len(run.Families) > 0 {
+		besideTable(&b, run.Beside, run.Families[0].Version)
+	}
 	raceTable(&b, run.Races)
 	shrinkTable(&b, run.Shrinks)
 	b.WriteString("\n## Memory\n\n")
@@ -157,7 +161,7 @@ func some(to []float64, x float64) []float64 {
 func losses(b *strings.Builder, run Run) {
 	b.WriteString("\n## Losses\n\nEvery world by name where the peer's plan was cheaper for the same pods, placed a pod that Tenon refused, honoured more soft terms, was made in less CPU time or with less memory, and every answer with a fault. What is missed of the goals is above.\n\n")
 	none := true
-	for _, r := range append(append([]Row{}, run.Rows...), run.Seeds...) {
+	for _, r := range slices.Concat(run.Rows, run.Seeds, run.Beside) {
 		for _, what := range r.losses() {
 			none = false
 			fmt.Fprintf(b, "* %s %s, seed %d: %s\n", r.Scenario, thousands(r.Pods), r.Seed, what)

@@ -28,6 +28,7 @@ type Run struct {
 	Races    []Race   `json:"races,omitempty"`
 	Shrinks  []Shrink `json:"shrinks,omitempty"`
 	Families []Family `json:"families,omitempty"`
+	Beside   []Row    `json:"beside,omitempty"` // drawn worlds, decided by both sides
 }
 
 // Row is one world, decided by one side or by both.

@@ -32,12 +32,17 @@ func (m *maker) pool(name string, more ...karpv1.Requirement) *karpv1.NodePool {
 		TypeMeta:   metav1.TypeMeta{APIVersion: "karpenter.sh/v1", Kind: "NodePool"},
 		ObjectMeta: metav1.ObjectMeta{Name: name, UID: types.UID("pool-" + name)},
 	}
-	p.Spec.Template.Spec.NodeClassRef = &karpv1.NodeClassReference{Group: "karpenter.k8s.aws", Kind: "EC2NodeClass", Name: "default"}
+	p.Spec.Template.Spec.NodeClassRef = class()
 	p.Spec.Template.Spec.Requirements = append([]karpv1.Requirement{
 		in(karpv1.LabelCapacityType, "on-demand"), in(corev1.LabelOSStable, "linux"),
 	}, more...)
 	m.in.Pools = append(m.in.Pools, p)
 	return p
+}
+
+// class is what all pools refer to.
+func class() *karpv1.NodeClassReference {
+	return &karpv1.NodeClassReference{Group: "karpenter.k8s.aws", Kind: "EC2NodeClass", Name: "default"}
 }
 
 // general is the pool of the documents: categories c, m and r, generation above 4.
