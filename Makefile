@@ -6,7 +6,7 @@ TOOL   := go tool -modfile=tools/pinned/go.mod
 COMMIT := $(shell git rev-parse HEAD 2>/dev/null)
 STAMP  := -X main.commit=$(COMMIT) -X main.release=$(RELEASE)
 
-.PHONY: help up build tools test test-documents test-browser test-race test-all test-upstream fuzz mutants verify format lint rules generated modules fmt generate bench bench-peer catalog docs map release site clean
+.PHONY: help up build tools test test-documents test-browser test-race test-all test-upstream fuzz mutants verify format lint rules generated modules fmt generate bench bench-peer bench-release catalog docs map release site clean
 
 help: ## list the targets
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/make \1\t\2/p' Makefile | expand -t 24
@@ -77,9 +77,13 @@ catalog: ## the bundled EC2 catalogue from its source tables: make catalog FROM=
 bench: ## how fast and how cheap the engine's plans are on generated worlds
 	@cd bench && go run . -side tenon $(ARGS)
 
-bench-peer: ## the same beside Karpenter's scheduler: writes docs/benchmarks.md
+bench-peer: ## beside Karpenter's own code, some minutes: adds a line to docs/benchmarks/history.md
 	@go run ./tools/controlplane >/dev/null
-	@cd bench && go run . -seeds 3 -small 10 -judge 1000 -tiny 40 -races 20 -families 20 -solver 40 -out ../docs/benchmarks.md $(ARGS)
+	@cd bench && go run . -quick -judge 1000 -tiny 10 -families 3 -beside 2 -shrink 900 -own-cap 1m -history ../docs/benchmarks/history.md $(ARGS)
+
+bench-release: ## the same with all there is, an hour: writes docs/benchmarks.md as well
+	@go run ./tools/controlplane >/dev/null
+	@cd bench && go run . -seeds 3 -small 10 -judge 1000 -tiny 40 -races 20 -families 20 -beside 10 -beside-pods 1000 -solver 40 -out ../docs/benchmarks.md -history ../docs/benchmarks/history.md $(ARGS)
 
 release: ## programs, image, charts and what they are made of, in dist: make release RELEASE=v0.1.0
 	@go run ./tools/release -version '$(or $(RELEASE),v0.0.0-dev)' -commit '$(shell git describe --always --abbrev=40 --dirty --exclude "*")' -date '$(shell git log -1 --format=%ct)' $(ARGS)

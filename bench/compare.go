@@ -31,7 +31,7 @@ func (o *options) compare(ctx context.Context, progress io.Writer) error {
 	}
 	run := report.Run{
 		Machine: machine(), Load: load(), Date: time.Now().UTC().Format("2006-01-02"), Version: commit(ctx),
-		Peer: peer.Version, Command: "make bench-peer", Cap: fmt.Sprintf("%.0f seconds", o.cap.Seconds()), Workers: o.workers,
+		Peer: peer.Version, Command: "make bench-release", Cap: fmt.Sprintf("%.0f seconds", o.cap.Seconds()), Workers: o.workers,
 	}
 	fmt.Fprintf(progress, "%s; load %s\n", run.Machine, run.Load)
 	end, err := o.judge(ctx, progress)
@@ -50,10 +50,23 @@ func (o *options) compare(ctx context.Context, progress io.Writer) error {
 			return err
 		}
 	}
+	if o.history != "" {
+		if err := report.Remember(o.history, run, o.part()); err != nil {
+			return err
+		}
+	}
 	if o.out == "" {
 		return nil
 	}
 	return save(run, o.out)
+}
+
+// part names which of both parts of the benchmarks this is.
+func (o *options) part() string {
+	if o.quick {
+		return "quick"
+	}
+	return "whole"
 }
 
 // judge starts kube-scheduler's plugins, if they are to look at answers.

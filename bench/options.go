@@ -24,9 +24,12 @@ type options struct {
 	steps   int
 	out     string
 	write   string
+	quick   bool
+	history string
 	from    string
 	shrinks string
 	owned   int
+	owning  time.Duration
 	judged  int
 	tinies  int
 	races   int
@@ -69,9 +72,12 @@ func (o *options) flags(f *flag.FlagSet) {
 	f.IntVar(&o.workers, "workers", 1, "workers of the peer, that look at open claims side by side")
 	f.IntVar(&o.steps, "steps", 0, "bound on our counted work; 0: the default")
 	f.StringVar(&o.out, "out", "", "page to write, with its plots beside it; none if empty")
+	f.BoolVar(&o.quick, "quick", false, "only worlds of at most 1,000 pods")
+	f.StringVar(&o.history, "history", "", "page to add a line with the run's figures to; none if empty")
 	f.StringVar(&o.from, "from", "", "results.json of a run to write the page of again, instead of deciding")
 	f.IntVar(&o.owned, "own", 5_000, "have the peer's own code consolidate clusters of at most so many pods; 0: none")
-	f.StringVar(&o.shrinks, "shrink", "900,3000,30000", "pods of clusters that shrank, separated by commas, for consolidation; empty: none. With -from, as -tiny, -races and -families, they are measured again")
+	f.DurationVar(&o.owning, "own-cap", 5*time.Minute, "CPU time after which that is stopped")
+	f.StringVar(&o.shrinks, "shrink", "900,3000,30000", "pods of clusters that shrank, separated by commas, for consolidation; empty: none. With -from, as -tiny, -races and -families, they are measured anew")
 	f.IntVar(&o.judged, "judge", 0, "have kube-scheduler's plugins judge answers to worlds of at most so many pods; 0: none")
 	f.IntVar(&o.tinies, "tiny", 0, "worlds of a dozen pods at most to hold against their optimum")
 	f.IntVar(&o.races, "races", 0, "clusters to bind the pods of, while machines join one by one")
@@ -151,6 +157,9 @@ func (o *options) worlds() ([]worldID, error) {
 			use = sizes(s.Name)
 		}
 		for _, n := range use {
+			if o.quick && n > 1_000 {
+				continue
+			}
 			out = append(out, worldID{s.Name, n, o.world.Seed})
 		}
 	}

@@ -34,7 +34,7 @@ func (o *options) shrunk(ctx context.Context, progress io.Writer) ([]report.Shri
 			continue
 		}
 		var s report.Shrink
-		if err := child(ctx, &s, shrinkChild, "-n", pods, "-seed", strconv.FormatUint(o.world.Seed, 10), "-cap", o.cap.String(), "-own", strconv.Itoa(o.owned)); err != nil {
+		if err := child(ctx, &s, shrinkChild, "-n", pods, "-seed", strconv.FormatUint(o.world.Seed, 10), "-cap", o.cap.String(), "-own", strconv.Itoa(o.owned), "-own-cap", o.owning.String()); err != nil {
 			return nil, err
 		}
 		s.Version = commit(ctx)
@@ -93,7 +93,7 @@ func planned(w *world.World, level string, s *report.Shrink) report.Rest {
 // serial is where the published rules come to: after as many moves, at equal cost, and in the end, or when the time is up.
 func (o *options) serial(w *world.World, ours report.Rest) []report.Rest {
 	s := enginetest.NewSerial(w)
-	out, _ := o.watch(ours, func() report.Rest {
+	out, _ := watch(o.cap, ours, func() report.Rest {
 		return report.Rest{Cost: s.Cost().Units(), Moved: s.Moved, Commands: s.Commands, Looks: s.Simulations}
 	}, func() (bool, error) { return s.Step(), nil })
 	return out
@@ -109,13 +109,13 @@ func (o *options) own(w *world.World, catalog world.Catalog, ours report.Rest) (
 	if err != nil {
 		return nil, err
 	}
-	end := measure.CPU() + o.cap
-	return o.watch(ours, func() report.Rest { return report.Rest{Cost: c.Cost(), Moved: c.Moved, Commands: c.Commands} }, func() (bool, error) { return c.Step(end - measure.CPU()) })
+	end := measure.CPU() + o.owning
+	return watch(o.owning, ours, func() report.Rest { return report.Rest{Cost: c.Cost(), Moved: c.Moved, Commands: c.Commands} }, func() (bool, error) { return c.Step(end - measure.CPU()) })
 }
 
 // watch carries out one command after another, and says where that has come to after as many moves as ours took, at its cost, and in the end, or
 // when the time is up.
-func (o *options) watch(ours report.Rest, at func() report.Rest, step func() (bool, error)) ([]report.Rest, error) {
+func watch(limit time.Duration, ours report.Rest, at func() report.Rest, step func() (bool, error)) ([]report.Rest, error) {
 	begin := measure.CPU()
 	rest := func(name string) report.Rest {
 		r := at()
@@ -130,8 +130,8 @@ func (o *options) watch(ours report.Rest, at func() report.Rest, step func() (bo
 		if err != nil {
 			return nil, err
 		}
-		if measure.CPU()-begin > o.cap {
-			ended = fmt.Sprintf("after %s of CPU time", o.cap.Round(time.Second))
+		if measure.CPU()-begin > limit {
+			ended = fmt.Sprintf("after %s of CPU time", limit.Round(time.Second))
 			break
 		}
 		if !more {

@@ -24,9 +24,7 @@ func families(rows []Row) []together {
 		t := together{name: name, rows: some}
 		for _, r := range some {
 			t.savings = append(t.savings, positive(r.saving())...)
-			if r.Ours.Whole() && r.Peer.Whole() && r.Peer.Rate() > 0 {
-				t.times = append(t.times, r.Ours.Rate()/r.Peer.Rate())
-			}
+			t.times = append(t.times, r.times()...)
 			if r.Peer.CutOff {
 				t.cutOff++
 			}

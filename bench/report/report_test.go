@@ -4,6 +4,8 @@ import (
 	"encoding/xml"
 	"errors"
 	"io"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -89,5 +91,41 @@ func TestFamilies(t *testing.T) {
 	page := report.Page(report.Run{Families: []report.Family{f}}, "plots")
 	if want := "| spot | 100 | 4 | 1.200 | 1.200 | 1.400 | 2 | 1.100 | 1.200 | 2 | 10,000 | 5,000 | 2 | 0 |"; !strings.Contains(page, want) {
 		t.Errorf("the page has no %q:\n%s", want, page)
+	}
+}
+
+// TestRemember holds that a run is a line of the history, under those before it.
+func TestRemember(t *testing.T) {
+	page := filepath.Join(t.TempDir(), "history.md")
+	r := run()
+	r.Date, r.Version, r.Load = "2026-11-24", "abc", "1.50 1 1"
+	r.Beside = []report.Row{{Scenario: "family spot", Pods: 300, Seed: 4, Ours: r.Rows[0].Ours, Peer: r.Rows[0].Peer, Same: true}}
+	for range 2 {
+		if err := report.Remember(page, r, "quick"); err != nil {
+			t.Fatal(err)
+		}
+	}
+	text, err := os.ReadFile(page)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if want := "| 2026-11-24 | abc | quick | 1.50 | 1.010, 1.010 | 0.962, 1.091 | 10 | – | 0.833, 0.833 | 10 | – | – | 0 |\n"; !strings.HasSuffix(string(text), want+want) || strings.Count(string(text), "# What") != 1 {
+		t.Errorf("the history does not end with the line twice: %q\n%s", want, text)
+	}
+}
+
+// TestBeside holds that drawn worlds are told by family, and dearer ones by their seed.
+func TestBeside(t *testing.T) {
+	side := func(cpu, cost float64) report.Side {
+		return report.Side{Ran: true, CPU: cpu, Cost: cost, Placed: 300}
+	}
+	text := report.Beside([]report.Row{
+		{Scenario: "family spot", Pods: 300, Seed: 1, Ours: side(0.1, 10), Peer: side(5, 12), Same: true},
+		{Scenario: "family spot", Pods: 300, Seed: 2, Ours: side(0.1, 11), Peer: side(1, 10), Same: true},
+	}, "abc")
+	for _, want := range []string{"| spot | 2 | 2 | 0.967 | 1.100 | 2 | 30 | 10 | 0 | 0 | 0 | 0 | 0 |", "* family spot 300, seed 2: Tenon's plan costs 1.100 times the peer's"} {
+		if !strings.Contains(text, want) {
+			t.Errorf("there is no %q:\n%s", want, text)
+		}
 	}
 }
