@@ -77,7 +77,7 @@ func (o *options) flags(f *flag.FlagSet) {
 	f.StringVar(&o.from, "from", "", "results.json of a run to write the page of again, instead of deciding")
 	f.IntVar(&o.owned, "own", 5_000, "have the peer's own code consolidate clusters of at most so many pods; 0: none")
 	f.DurationVar(&o.owning, "own-cap", 5*time.Minute, "CPU time after which that is stopped")
-	f.StringVar(&o.shrinks, "shrink", "900,3000,30000", "pods of clusters that shrank, separated by commas, for consolidation; empty: none. With -from, as -tiny, -races and -families, they are measured anew")
+	f.StringVar(&o.shrinks, "shrink", "900,3000,30000", "pods of clusters that shrank, separated by commas, for consolidation; empty: none. With -from, as -tiny, -races and -families, they are measured again")
 	f.IntVar(&o.judged, "judge", 0, "have kube-scheduler's plugins judge answers to worlds of at most so many pods; 0: none")
 	f.IntVar(&o.tinies, "tiny", 0, "worlds of a dozen pods at most to hold against their optimum")
 	f.IntVar(&o.races, "races", 0, "clusters to bind the pods of, while machines join one by one")
