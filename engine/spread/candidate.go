@@ -23,7 +23,7 @@ func (s candidate) domain(key int) (d int32, has bool) {
 	if !ok {
 		return none, false
 	}
-	if d, known := s.l.domains[key][v]; known {
+	if d, known := s.l.domains[key].find(v); known {
 		return d, true
 	}
 	return none, true
@@ -36,7 +36,7 @@ func (s candidate) value(key int) string {
 		return v
 	}
 	if d := s.node.domain[key]; d != none {
-		return s.l.values[key][d]
+		return s.l.domains[key].values[d]
 	}
 	return ""
 }

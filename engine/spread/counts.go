@@ -40,8 +40,8 @@ func (at *node) all(key int) []int32 {
 func (l *counts) Expect(machines int) {
 	l.nodes = slices.Grow(l.nodes, machines)
 	l.domainsAhead, l.flagsAhead = make([]int32, machines*len(l.keys)), make([]bool, 2*machines*len(l.filters))
-	if k, counted := l.keyIndex[label.Hostname]; counted && len(l.domains[k]) == 0 {
-		l.domains[k], l.values[k] = make(map[string]int32, machines), make([]string, 0, machines)
+	if k, counted := l.keyIndex[label.Hostname]; counted {
+		l.domains[k].values = slices.Grow(l.domains[k].values, machines)
 	}
 }
 
@@ -63,14 +63,14 @@ func (l *counts) Enter(at *fit.Place) int {
 	for k, name := range l.keys {
 		n.domain[k] = none
 		if v, ok := valueOf(at, name); ok {
-			n.domain[k] = l.domain(k, v)
+			n.domain[k] = l.domains[k].number(v)
 		} else if r, ok := at.Open.Find(name); ok && !r.Not {
 			if n.open == nil {
 				n.open, n.astray = map[int][]int32{}, map[int]bool{}
 			}
 			n.astray[k] = !r.Present
 			for _, v := range r.Values {
-				n.open[k] = append(n.open[k], l.domain(k, v))
+				n.open[k] = append(n.open[k], l.domains[k].number(v))
 			}
 		}
 	}
@@ -117,9 +117,16 @@ func (l *counts) Inhabit(m *world.Place, n int) {
 	if len(l.groups) == 0 {
 		return
 	}
+	ending := m.Ending()
 	for i, kin := range m.Kin() {
-		if groups := l.membersOf(kin); len(groups) > 0 {
+		switch groups := l.membersOf(kin); {
+		case len(groups) == 0:
+		case ending:
 			l.count(groups, m.Pods[i], n, 1)
+		default: // no group overlooks any, and the pod need not be looked at
+			for _, g := range groups {
+				l.add(l.groups[g], n, 1, false)
+			}
 		}
 	}
 	l.countHolders(m, n)

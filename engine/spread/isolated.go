@@ -29,7 +29,7 @@ func (l *Ledger) Shunned(s *PodInfo) bool {
 // Keepers counts the pods in a domain that keep away from the group.
 func (l *Ledger) Keepers(group int32, domain string) int {
 	g := l.groups[group]
-	d, known := l.domains[g.key][domain]
+	d, known := l.domains[g.key].find(domain)
 	if !known {
 		return 0
 	}

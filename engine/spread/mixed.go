@@ -71,7 +71,7 @@ func (l *Ledger) ByDomain(id int32) map[string]int {
 	out := map[string]int{}
 	for d, n := range g.nodes {
 		if n > 0 {
-			out[l.values[g.key][d]] = int(g.counts.in(int32(d)))
+			out[l.domains[g.key].values[d]] = int(g.counts.in(int32(d)))
 		}
 	}
 	return out

@@ -113,7 +113,7 @@ func (o *objections) countsText(g *group) string {
 	var parts []string
 	for d, n := range g.nodes {
 		if n > 0 {
-			parts = append(parts, fmt.Sprintf("%s %d", o.values[g.key][d], g.counts.in(int32(d))))
+			parts = append(parts, fmt.Sprintf("%s %d", o.domains[g.key].values[d], g.counts.in(int32(d))))
 		}
 	}
 	slices.SortFunc(parts, cmp.Compare[string])
@@ -165,7 +165,7 @@ func (o *objections) volumeWhy(g *group) *reason.Why {
 // seat names the domain in which the volume of a group is.
 func (o *objections) seat(g *group) string {
 	if d := g.byKey[0].least(); d != none {
-		return o.values[g.keys[0]][d]
+		return o.domains[g.keys[0]].values[d]
 	}
 	return ""
 }

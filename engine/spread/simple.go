@@ -143,7 +143,7 @@ func (x *simplifier) antiAffinity(id int32) bool {
 	switch {
 	case self && g.classes == 1 && g.carriers == 1 && x.out.Split == nil:
 		x.out.Split = &Split{Key: x.keys[g.key], Group: id, Alone: true, Counts: map[string]int{}}
-		for d, v := range x.values[g.key] {
+		for d, v := range x.domains[g.key].values {
 			if n := g.counts.in(int32(d)) + g.owners.in(int32(d)); n > 0 {
 				x.out.Split.Counts[v] = int(n)
 			}
@@ -197,7 +197,7 @@ func (l *Ledger) Wish(s *PodInfo) Wish {
 			out.PerHost = limit
 		case !host && out.Split == nil:
 			out.Split = &Split{Key: l.keys[key], MaxSkew: limit, Counts: map[string]int{}}
-			for d, v := range l.values[key] {
+			for d, v := range l.domains[key].values {
 				if n := g.counts.in(int32(d)); n > 0 {
 					out.Split.Counts[v] = int(n)
 				}

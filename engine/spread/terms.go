@@ -7,8 +7,7 @@ type terms struct {
 	namespaces map[string]map[string]string
 	keys       []string
 	keyIndex   map[string]int
-	domains    []map[string]int32 // for each key, its values so far
-	values     [][]string         // the same, by number
+	domains    []register // for each key, its values so far
 	groups     []*group
 	byTerms    map[string]int32
 	unmade     map[string]int32         // of volumes still to be made that several pods wait for: their groups
@@ -60,19 +59,8 @@ func (l *terms) key(name string) int {
 	i := len(l.keys)
 	l.keyIndex[name] = i
 	l.keys = append(l.keys, name)
-	l.domains = append(l.domains, map[string]int32{})
-	l.values = append(l.values, nil)
+	l.domains = append(l.domains, register{})
 	return i
-}
-
-func (l *terms) domain(key int, value string) int32 {
-	if d, ok := l.domains[key][value]; ok {
-		return d
-	}
-	d := int32(len(l.values[key]))
-	l.domains[key][value] = d
-	l.values[key] = append(l.values[key], value)
-	return d
 }
 
 // eligibleNodes returns the number of the nodes that are eligible by a filter, by domain of a key.

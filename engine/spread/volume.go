@@ -94,7 +94,7 @@ func (l *terms) Confine(volume int32, zones []string) {
 	g := l.groups[volume]
 	g.within = []int32{}
 	for _, z := range zones {
-		g.within = append(g.within, l.domain(g.keys[0], z))
+		g.within = append(g.within, l.domains[g.keys[0]].number(z))
 	}
 }
 

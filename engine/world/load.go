@@ -13,6 +13,7 @@ type load struct {
 	used amount.List
 
 	kin          []*Kin // of each of the pods
+	ending       bool   // some of the pods are terminating
 	daemons      []*Pod
 	holders      []*Pod
 	antiAffinity []*PodTerm
@@ -103,6 +104,7 @@ func newLoad(node string, pods []*Pod, k *kinship) *load {
 	for i, p := range pods {
 		l.kin[i] = k.of(p)
 		used.Add(p.Requests)
+		l.ending = l.ending || p.Terminating
 		if p.DaemonSet != "" {
 			l.daemons = append(l.daemons, p)
 		}

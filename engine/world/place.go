@@ -74,6 +74,9 @@ func newPlace(n *Node, c *Claim, l *load) *Place {
 // Kin is what selectors can tell of each of the pods.
 func (p *Place) Kin() []*Kin { return p.summary().kin }
 
+// Ending reports whether some pod there is terminating.
+func (p *Place) Ending() bool { return p.summary().ending }
+
 // Daemons are the pods that daemon sets run there.
 func (p *Place) Daemons() []*Pod { return p.summary().daemons }
 
