@@ -58,7 +58,7 @@ func (k *Packing) Join(b *Bin, x *Pod) {
 			b.Used[i] += n
 		}
 	}
-	if Special(x.Pod) {
+	if c.Special {
 		b.Place.Take(x.Pod)
 	}
 	k.Ledger.Put(c.PodInfo, b.Node)
@@ -104,7 +104,7 @@ func (k *Packing) Detach(x *Pod) {
 			b.Used[i] -= n
 		}
 	}
-	if !Special(x.Pod) {
+	if !x.Class.Special {
 		return
 	}
 	if b.Machine != nil {
@@ -183,7 +183,7 @@ func (k *Packing) JoinAll(b *Bin, c *Class, pods []*Pod) {
 	if len(pods) == 0 {
 		return
 	}
-	if Special(c.Pod) || k.marks > 0 {
+	if c.Special || k.marks > 0 {
 		for _, x := range pods {
 			k.Join(b, x)
 		}

@@ -99,6 +99,7 @@ func compile(k *Packing, c *Class) {
 	}
 	k.Counters.Need(c.Pod, c.Need)
 	c.PodInfo = k.Ledger.PodInfo(c.Pod)
+	c.Special = Special(c.Pod)
 	c.Plain = c.PodInfo.Indifferent() && k.Counters.Cover(c.Pod)
 	c.Pinned = k.Ledger.Reaches(c.PodInfo, label.Hostname) || k.accompanied && !c.PodInfo.Indifferent()
 	if k.Options.PreferencePolicy != Ignore {

@@ -88,6 +88,7 @@ type Class struct {
 	Need         []int64 // by dimension
 	Demands      *Demands
 	PodInfo      *spread.PodInfo
+	Special      bool       // its pods take more of a machine than resources
 	Plain        bool       // whether a place takes one depends on labels, taints and room only
 	Pinned       bool       // it matters in which zone its machine is, or another domain beyond the machine
 	Rank         int        // classes of a lower rank are placed first

@@ -26,7 +26,7 @@ func note(k *Packing, what kind, b *Bin, x *Pod) {
 	if b.Machine == nil {
 		c.planned = &planned{slices.Clone(b.Used), slices.Clone(b.Allowed), b.Pinned, b.Offer}
 	}
-	if b.Machine == nil || Special(x.Pod) {
+	if b.Machine == nil || x.Class.Special {
 		c.place = b.Place.Copy()
 	}
 	k.trail = append(k.trail, c)

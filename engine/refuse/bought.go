@@ -156,7 +156,7 @@ func (b *blocked) first() (name string, least int64, only bool) {
 // pool that is like another those of one machine are said here, and of each domain there.
 func (k *refuser) within(p *market.Pool, x *packing.Pod, i int) bool {
 	return k.Market.OnSale(i) && (p.Like() || !slices.Contains(x.Class.Reach, i)) && x.Class.PodInfo != nil && !k.Market.Offers[i].Type.Pool.HasMinValues &&
-		!packing.Special(x.Pod)
+		!x.Class.Special
 }
 
 // limitWhy tells a limit that is in the way, how much of it is used, and the least that a machine behind it counts.
