@@ -111,6 +111,21 @@ func Apps(n int) *world.World {
 	return b.Snapshot(0)
 }
 
+// Deployments is n workloads of so many pods each, without constraints, of which no two ask for the same.
+func Deployments(n, replicas int) *world.World {
+	b := Apps(0).Edit()
+	for i := range n {
+		p := world.Pod{Waiting: true, Labels: map[string]string{"app": "x"}}
+		p.Requests = amount.Of(amount.Entry{Name: amount.CPU, Value: int64(100 + 4*(i%977))}, amount.Entry{Name: amount.Memory, Value: gi/8 + int64(i)*4096*amount.Unit},
+			amount.Entry{Name: amount.Pods, Value: amount.Unit})
+		for j := range replicas {
+			p.Key = world.Key{Namespace: "default", Name: fmt.Sprintf("app-%07d-%07d", i, j)}
+			must(b.SetPod(p))
+		}
+	}
+	return b.Snapshot(0)
+}
+
 // Steady is a cluster of n nodes with sixteen pods each, and a burst of waiting pods.
 func Steady(n, burst int) *world.World {
 	b := world.NewBuilder()
