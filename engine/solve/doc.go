@@ -28,9 +28,9 @@
 //	master.go    the linear program of patterns, a pattern being what one host holds
 //	patterns.go  where there are few classes: a start from that program, rounded, and a tighter bound
 //	blocks.go    a bound that takes items by themselves that few hosts take
-//	basin.go     the relaxation solved to the end, beside hosts that are open already
+//	simplex.go   the relaxation solved to the end, beside hosts that are open already
 //	table.go     a small linear program: hosts of each kind that meet some demands
-//	census.go    how many hosts of each kind there are at least, counted in whole hosts: a tighter bound of price and charge
+//	whole.go     how many hosts of each kind there are at least, counted in whole hosts: a tighter bound of price and charge
 //	improver.go  a solution of which hosts are emptied, and how items come into free room
 //	regroup.go   a few hosts at once for what was on others, so that the last of them does not stand half empty
 //	improve.go   empty a few hosts, fill them again at slightly different prices, keep what is not dearer; as long as that pays

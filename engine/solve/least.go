@@ -54,7 +54,7 @@ func (m *model) prove(a *Answer, left []int, charge int64, e evidence) {
 		a.Bound = max(a.Bound, m.apart(placed, charge))
 	}
 	if e.thorough && a.Bound < e.goal {
-		a.Bound = f.census(placed, a.Bound, e.goal)
+		a.Bound = f.inWholeHosts(placed, a.Bound, e.goal)
 	}
 	a.Steps += f.steps
 	for c, w := range worth {

@@ -13,37 +13,37 @@ import (
 // What whole numbers of hosts cost at least that meet all demands is a bound.
 //
 // It is looked for by branch and bound: hosts that meet all demands at least cost are found, and where they do not suffice when
-// items are poured, that makes another demand (basin.go). What is found in floats is counted over in whole numbers: for each demand
+// items are poured, that makes another demand (simplex.go). What is found in floats is counted over in whole numbers: for each demand
 // a price, such that no host saves anything.
 
-// census looks for how many hosts of each kind there are at least.
-type census struct {
+// wholeHosts looks for how many hosts of each kind there are at least.
+type wholeHosts struct {
 	wanted
-	f      *fluid
-	basin  *basin
-	placed []int
-	open   []branch // a heap, the least bound first
-	table  table
-	goal   int64
-	idle   int // how often rounded hosts have sufficed since they last did not
-	poured int // steps of basins that are no more
+	f       *fluid
+	simplex *simplex
+	placed  []int
+	open    []branch // a heap, the least bound first
+	table   table
+	goal    int64
+	idle    int // how often rounded hosts have sufficed since they last did not
+	poured  int // steps of simplexes that are no more
 }
 
 const (
-	censusSteps  = 20_000_000 // bound on the counted work
-	censusClose  = 10_000     // of so many parts of the cost the bound may lack one
-	priceBits    = moneyBits  // of the price of a demand, for parts of a micro-dollar
-	mostHosts    = 1 << 20    // in all
-	mostDemands  = 40
-	mostAdded    = 20 // hosts beside those rounded down
-	budgetBits   = 16 // of the most that a host draws from a budget
-	patience     = 2  // how often hosts are rounded of no use before they are less often
-	oftenRounded = 50 // how many branches there are to one of which hosts are rounded then
+	wholeHostSteps = 20_000_000 // bound on the counted work
+	wholeHostClose = 10_000     // of so many parts of the cost the bound may lack one
+	priceBits      = moneyBits  // of the price of a demand, for parts of a micro-dollar
+	mostHosts      = 1 << 20    // in all
+	mostDemands    = 40
+	mostAdded      = 20 // hosts beside those rounded down
+	budgetBits     = 16 // of the most that a host draws from a budget
+	patience       = 2  // how often hosts are rounded of no use before they are less often
+	oftenRounded   = 50 // how many branches there are to one of which hosts are rounded then
 )
 
-// census improves on a bound by counting in whole hosts.
-func (f *fluid) census(placed []int, bound, goal int64) int64 {
-	x := &census{f: f, placed: placed, goal: goal}
+// inWholeHosts improves on a bound by counting in whole hosts.
+func (f *fluid) inWholeHosts(placed []int, bound, goal int64) int64 {
+	x := &wholeHosts{f: f, placed: placed, goal: goal}
 	items := 0
 	for _, n := range placed {
 		items += n
@@ -57,7 +57,7 @@ func (f *fluid) census(placed []int, bound, goal int64) int64 {
 		}
 		x.price = append(x.price, h.price+f.charge)
 	}
-	if x.basin = narrowBasin(f); x.basin == nil {
+	if x.simplex = narrowSimplex(f); x.simplex == nil {
 		return bound
 	}
 	f.settle()
@@ -66,10 +66,10 @@ func (f *fluid) census(placed []int, bound, goal int64) int64 {
 	return bound
 }
 
-// narrowBasin is a basin of the kinds that are least dearer than the cheapest, as many as it may look at; nil if even these are too many.
-func narrowBasin(f *fluid) *basin {
+// narrowSimplex is a simplex of the kinds that are least dearer than the cheapest, as many as it may look at; nil if even these are too many.
+func narrowSimplex(f *fluid) *simplex {
 	for excess := float64(maxHostExcess); excess > 0.001; excess /= 2 {
-		if b := newBasin(f.narrow(excess)); b != nil {
+		if b := newSimplex(f.narrow(excess)); b != nil {
 			return b
 		}
 	}
@@ -87,7 +87,7 @@ func (f *fluid) settle() {
 }
 
 // count counts hosts, and returns the bound.
-func (x *census) count() int64 {
+func (x *wholeHosts) count() int64 {
 	x.require(make([]float64, len(x.price)))
 	x.budgets()
 	x.push(x.all())
@@ -119,7 +119,7 @@ func (x *census) count() int64 {
 }
 
 // all is all ways to open hosts that cost no more than is known to do.
-func (x *census) all() branch {
+func (x *wholeHosts) all() branch {
 	b := branch{low: make([]int32, len(x.price)), high: make([]int32, len(x.price)), most: mostHosts}
 	for n, price := range x.price {
 		b.high[n] = int32(min(x.goal/max(price, 1)+1, mostHosts))
@@ -129,12 +129,12 @@ func (x *census) all() branch {
 }
 
 // more reports whether more may be done.
-func (x *census) more() bool { return x.steps() < censusSteps }
+func (x *wholeHosts) more() bool { return x.steps() < wholeHostSteps }
 
-func (x *census) steps() int { return x.table.steps + x.poured + x.basin.steps }
+func (x *wholeHosts) steps() int { return x.table.steps + x.poured + x.simplex.steps }
 
 // askMore rounds the hosts of a branch such that all demands are met, and reports whether items demand more than these.
-func (x *census) askMore(b *branch) bool {
+func (x *wholeHosts) askMore(b *branch) bool {
 	hosts := x.rounded(b)
 	if hosts == nil || !x.require(hosts) {
 		x.idle++
@@ -145,7 +145,7 @@ func (x *census) askMore(b *branch) bool {
 }
 
 // rounded is the hosts of a branch rounded down, and beside them the cheapest that help most to meet what is lacking; nil if none do.
-func (x *census) rounded(b *branch) []float64 {
+func (x *wholeHosts) rounded(b *branch) []float64 {
 	hosts := make([]float64, len(b.hosts))
 	lack := make([]float64, len(x.demands))
 	for k, d := range x.demands {
@@ -187,20 +187,20 @@ func (x *census) rounded(b *branch) []float64 {
 }
 
 // enough reports whether a branch costs about as much as is known to do.
-func (x *census) enough(b *branch) bool { return b.bound >= x.goal-x.goal/censusClose }
+func (x *wholeHosts) enough(b *branch) bool { return b.bound >= x.goal-x.goal/wholeHostClose }
 
 // require adds the demand that items make beside so many hosts; false if these suffice.
-func (x *census) require(hosts []float64) bool {
+func (x *wholeHosts) require(hosts []float64) bool {
 	if len(x.demands) >= mostDemands || !x.lookAt(hosts) {
 		return false
 	}
-	open := make([]float64, len(x.basin.kinds))
-	for p, n := range x.basin.kinds {
+	open := make([]float64, len(x.simplex.kinds))
+	for p, n := range x.simplex.kinds {
 		open[p] = hosts[n]
 	}
-	x.basin.solve(open)
-	x.basin.appraise()
-	x.basin.tell(x.f)
+	x.simplex.solve(open)
+	x.simplex.appraise()
+	x.simplex.tell(x.f)
 	d, ok := x.demand()
 	if !ok {
 		return false
@@ -216,7 +216,7 @@ func (x *census) require(hosts []float64) bool {
 }
 
 // demand is what the shares of the relaxation as they stand say in whole numbers; false if these would be too large.
-func (x *census) demand() (d demand, ok bool) {
+func (x *wholeHosts) demand() (d demand, ok bool) {
 	f := x.f
 	s := newCoarse(f.m)
 	t := f.proof(s)
@@ -242,30 +242,30 @@ func (x *census) demand() (d demand, ok bool) {
 	return d, true
 }
 
-// lookAt has the basin look at the kinds of these hosts too; false if that makes it too large.
-func (x *census) lookAt(hosts []float64) bool {
-	look := slices.Clone(x.basin.kinds)
+// lookAt has the simplex look at the kinds of these hosts too; false if that makes it too large.
+func (x *wholeHosts) lookAt(hosts []float64) bool {
+	look := slices.Clone(x.simplex.kinds)
 	for n, y := range hosts {
 		if at, found := slices.BinarySearch(look, int32(n)); y > 0 && !found {
 			look = slices.Insert(look, at, int32(n))
 		}
 	}
-	if len(look) == len(x.basin.kinds) {
+	if len(look) == len(x.simplex.kinds) {
 		return true
 	}
 	g := *x.f
 	g.look = look
-	b := newBasin(&g)
+	b := newSimplex(&g)
 	if b == nil {
 		return false
 	}
-	x.poured += x.basin.steps
-	x.basin = b
+	x.poured += x.simplex.steps
+	x.simplex = b
 	return true
 }
 
 // budgets makes demands of the budgets: that hosts take no more, in so few bits that products fit.
-func (x *census) budgets() {
+func (x *wholeHosts) budgets() {
 	for b, budget := range x.f.m.budgets {
 		d := demand{give: make([]int64, len(x.price))}
 		most := int64(0)
@@ -317,7 +317,7 @@ func (b *branch) fraction(price []int64) (kind int, all bool) {
 }
 
 // split opens two branches instead of one: in the first there are fewer hosts of a kind, or of all, in the second more.
-func (x *census) split(b branch, kind int, all bool) {
+func (x *wholeHosts) split(b branch, kind int, all bool) {
 	fewer, more := b, b
 	if all {
 		sum := 0.0
@@ -337,7 +337,7 @@ func (x *census) split(b branch, kind int, all bool) {
 }
 
 // prove finds hosts for a branch, and proves what it costs at least.
-func (x *census) prove(b *branch) {
+func (x *wholeHosts) prove(b *branch) {
 	var prices []float64
 	prices, b.hosts = x.table.solve(&x.wanted, b, 2*float64(x.goal))
 	b.known = len(x.demands)
@@ -345,7 +345,7 @@ func (x *census) prove(b *branch) {
 }
 
 // push opens a branch.
-func (x *census) push(b branch) {
+func (x *wholeHosts) push(b branch) {
 	x.open = append(x.open, b)
 	for i := len(x.open) - 1; i > 0; {
 		up := (i - 1) / 2
@@ -358,7 +358,7 @@ func (x *census) push(b branch) {
 }
 
 // pop takes the branch with the least bound.
-func (x *census) pop() branch {
+func (x *wholeHosts) pop() branch {
 	b, last := x.open[0], len(x.open)-1
 	x.open[0] = x.open[last]
 	x.open = x.open[:last]
@@ -379,7 +379,7 @@ func (x *census) pop() branch {
 }
 
 // proof is what the hosts of a branch cost at least that meet all demands, each of which has a price.
-func (x *census) proof(b *branch, prices []float64) int64 {
+func (x *wholeHosts) proof(b *branch, prices []float64) int64 {
 	var plus, minus money
 	price := make([]int64, len(prices))
 	for k, p := range prices {

@@ -68,7 +68,7 @@ func TestWholeHosts(t *testing.T) {
 			for c := range placed {
 				placed[c] = m.classes[c].count
 			}
-			if got := f.census(placed, 0, 2*tt.bound); got != tt.bound {
+			if got := f.inWholeHosts(placed, 0, 2*tt.bound); got != tt.bound {
 				t.Errorf("the bound is %d, want %d. %s", got, tt.bound, tt.why)
 			}
 		})
@@ -96,7 +96,7 @@ func TestSpendIsBelowAllAnswers(t *testing.T) {
 // The branches hold the cheapest hosts that meet all demands.
 func TestCensusByTrying(t *testing.T) {
 	chance.Check(t, func(t *rapid.T) {
-		x := &census{goal: 40, idle: patience, basin: &basin{}}
+		x := &wholeHosts{goal: 40, idle: patience, simplex: &simplex{}}
 		kinds := rapid.IntRange(1, 3).Draw(t, "kinds")
 		for range kinds {
 			x.price = append(x.price, int64(rapid.IntRange(3, 9).Draw(t, "price")))
@@ -161,7 +161,7 @@ func TestBasinIsAboveTheRelaxation(t *testing.T) {
 		}
 		f := newFluid(m, m.kinds(), m.charge)
 		f.ascend()
-		b := newBasin(f)
+		b := newSimplex(f)
 		cost := b.solve(make([]float64, len(b.kinds)))
 		if value := f.value(); cost < value-1e-3*(1+value) {
 			t.Fatalf("poured it costs %f, the relaxation says %f", cost, value)

@@ -2,13 +2,13 @@ package solve
 
 import "slices"
 
-// basin is the relaxation solved to the end, by the simplex method: how the lumps are poured onto hosts, some of which are open already
+// simplex is the relaxation solved to the end, by the simplex method: how the lumps are poured onto hosts, some of which are open already
 // and cost nothing, so that what else is opened costs least. What a unit of each thing is worth then says why it costs that much.
 //
 // A row says that what is poured onto the hosts of a kind needs no more of one thing than they have. That all of a lump is poured is
 // no row of its own: one kind is the lump's key, which takes what the others leave. So the basis has as many rows as kinds have
 // things, however many lumps there are. All of it is in floats: what it says is a guess, which is proven elsewhere.
-type basin struct {
+type simplex struct {
 	f      *fluid
 	kinds  []int32   // those that are looked at
 	row    []int     // the first row of each of them, and the end
@@ -41,16 +41,16 @@ const (
 	spare = -2
 )
 
-// The basin is left alone where it would take long.
+// The simplex is left alone where it would take long.
 const (
 	mostRows   = 150
 	mostTurns  = 6 // pivots for each row and lump
 	partLooked = 8 // of the lumps one in so many is looked at for a pivot
 )
 
-// newBasin looks at the same kinds as a relaxation; nil if these are too many.
-func newBasin(f *fluid) *basin {
-	b := &basin{f: f, kinds: f.look, scale: make([]float64, f.width)}
+// newSimplex looks at the same kinds as a relaxation; nil if these are too many.
+func newSimplex(f *fluid) *simplex {
+	b := &simplex{f: f, kinds: f.look, scale: make([]float64, f.width)}
 	at := make(map[int32]int32, len(f.look))
 	for p, n := range f.look {
 		at[n] = int32(p)
@@ -76,11 +76,11 @@ func newBasin(f *fluid) *basin {
 	return b
 }
 
-// finely is how finely the basin tells proportions of needs apart.
+// finely is how finely the simplex tells proportions of needs apart.
 const finely = 32
 
 // addLumps gathers the classes into lumps, which are finer than those of the relaxation.
-func (b *basin) addLumps(f *fluid, at map[int32]int32) {
+func (b *simplex) addLumps(f *fluid, at map[int32]int32) {
 	type key struct {
 		kinds           int32
 		caps, direction uint64
@@ -118,7 +118,7 @@ func (l *lump) takes(n int32) bool {
 }
 
 // add adds a lump.
-func (b *basin) add(l *lump, at map[int32]int32) {
+func (b *simplex) add(l *lump, at map[int32]int32) {
 	load := make([]float64, b.f.width)
 	for d, n := range l.load {
 		load[d] = n / b.scale[d]
@@ -136,7 +136,7 @@ func (b *basin) add(l *lump, at map[int32]int32) {
 }
 
 // solve pours everything beside so many open hosts of each kind looked at, and returns what else is opened costs, in micro-dollars.
-func (b *basin) solve(open []float64) float64 {
+func (b *simplex) solve(open []float64) float64 {
 	b.begin(open)
 	for range mostTurns * (len(b.res) + len(b.load)) {
 		b.appraise()
@@ -157,7 +157,7 @@ func (b *basin) solve(open []float64) float64 {
 const none = -3
 
 // begin pours each lump onto the kind that is its cheapest at the worths as they stand, and pays for the hosts that takes.
-func (b *basin) begin(open []float64) {
+func (b *simplex) begin(open []float64) {
 	m := len(b.res)
 	if b.inverse == nil {
 		b.inverse, b.basis, b.value = make([][]float64, m), make([]basic, m), make([]float64, m)
@@ -197,7 +197,7 @@ func (b *basin) begin(open []float64) {
 }
 
 // guess takes the worths from the shares of the relaxation.
-func (b *basin) guess() {
+func (b *simplex) guess() {
 	share := make([]float64, b.f.width)
 	for p, n := range b.kinds {
 		b.f.shares(n, b.price[p]*b.unit, share)
@@ -208,7 +208,7 @@ func (b *basin) guess() {
 }
 
 // pay pays for as many hosts of a kind as are lacking.
-func (b *basin) pay(p int) {
+func (b *simplex) pay(p int) {
 	at, most := -1, 0.0
 	for r := b.row[p]; r < b.row[p+1]; r++ {
 		if lack := -b.value[r] / b.size[r]; lack > most {
@@ -230,7 +230,7 @@ func (b *basin) pay(p int) {
 }
 
 // appraise finds what one unit of each row is worth.
-func (b *basin) appraise() {
+func (b *simplex) appraise() {
 	clear(b.worth)
 	for i, x := range b.basis {
 		if x.lump != paid {
@@ -245,7 +245,7 @@ func (b *basin) appraise() {
 }
 
 // cost is what a lump costs on a kind.
-func (b *basin) cost(l int, p int32) float64 {
+func (b *simplex) cost(l int, p int32) float64 {
 	sum := 0.0
 	for r := b.row[p]; r < b.row[p+1]; r++ {
 		sum += float64(b.worth[r] * b.load[l][b.res[r]])
@@ -254,7 +254,7 @@ func (b *basin) cost(l int, p int32) float64 {
 }
 
 // enter finds something that saves much to bring in; its lump is none if nothing saves anything. Not all lumps are looked at each time.
-func (b *basin) enter() (lump, kind int32) {
+func (b *simplex) enter() (lump, kind int32) {
 	lump, most := int32(none), 1e-9
 	for looked := 0; looked < len(b.load) && (lump == none || looked < len(b.load)/partLooked); looked++ {
 		if b.next++; b.next >= len(b.load) {
@@ -285,7 +285,7 @@ func (b *basin) enter() (lump, kind int32) {
 }
 
 // pivot brings something into the basis; false if that is not possible.
-func (b *basin) pivot(lump, kind int32) bool {
+func (b *simplex) pivot(lump, kind int32) bool {
 	b.turn(lump, kind)
 	leave, key, least := -1, -1, 0.0
 	for i, d := range b.column {
@@ -332,7 +332,7 @@ func (b *basin) pivot(lump, kind int32) bool {
 }
 
 // turn writes the column of something as the basis sees it.
-func (b *basin) turn(lump, kind int32) {
+func (b *simplex) turn(lump, kind int32) {
 	clear(b.column)
 	switch lump {
 	case spare:
@@ -355,7 +355,7 @@ func (b *basin) turn(lump, kind int32) {
 }
 
 // plus adds so much of a row to the column.
-func (b *basin) plus(r int, n float64) {
+func (b *simplex) plus(r int, n float64) {
 	if n == 0 {
 		return
 	}
@@ -366,14 +366,14 @@ func (b *basin) plus(r int, n float64) {
 }
 
 // move has so much of what enters come in.
-func (b *basin) move(n float64) {
+func (b *simplex) move(n float64) {
 	for i, d := range b.column {
 		b.value[i] -= float64(d * n)
 	}
 }
 
 // swap makes another kind the key of a lump, and returns the row in which the old one is now.
-func (b *basin) swap(l int) int {
+func (b *simplex) swap(l int) int {
 	at := int(b.on[l][0])
 	for _, i := range b.on[l] {
 		if b.column[i] < b.column[at] { // it grows most
@@ -400,7 +400,7 @@ func (b *basin) swap(l int) int {
 }
 
 // replace has so much of what enters come in, in the row of what leaves.
-func (b *basin) replace(leave int, enters basic, n float64) {
+func (b *simplex) replace(leave int, enters basic, n float64) {
 	b.move(n)
 	b.value[leave] = n
 	if l := b.basis[leave].lump; l >= 0 {
@@ -433,7 +433,7 @@ func (b *basin) replace(leave int, enters basic, n float64) {
 
 // tell makes shares of the worths. Kinds that were not looked at get those of another, as high as is needed for everything to be worth
 // no less there.
-func (b *basin) tell(f *fluid) {
+func (b *simplex) tell(f *fluid) {
 	looked := NewBits(len(f.kinds.all))
 	for p, n := range b.kinds {
 		looked.Set(int(n))
@@ -453,7 +453,7 @@ func (b *basin) tell(f *fluid) {
 }
 
 // least is what each lump is worth.
-func (b *basin) least() []float64 {
+func (b *simplex) least() []float64 {
 	least := make([]float64, len(b.load))
 	for l := range b.load {
 		for i, p := range b.takers[l] {
@@ -466,7 +466,7 @@ func (b *basin) least() []float64 {
 }
 
 // follow gives a kind the shares of that of the others at which it has to be worth least.
-func (b *basin) follow(f *fluid, n int32, least []float64) {
+func (b *simplex) follow(f *fluid, n int32, least []float64) {
 	own := f.share[int(n)*f.width:][:f.width]
 	price := f.kindPrice(n) / b.unit
 	best, high := own, 0.0
