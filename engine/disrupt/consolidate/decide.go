@@ -31,12 +31,12 @@ func Decide(w *world.World, going []plan.Give, o Options) plan.Plan {
 }
 
 func newSearch(w *world.World, leave []plan.Give, o Options) *search {
-	s := &search{world: w, options: o, menus: binder{w, map[*world.Catalog]map[string]*world.Shape{}}, going: leave, stirred: map[string]bool{}, plan: plan.Plan{World: w.Digest(), At: w.At()}}
+	s := &search{world: w, options: o, menus: binder{w, map[*world.Catalog]map[string]*world.Shape{}}, going: leave, justMoved: map[string]bool{}, plan: plan.Plan{World: w.Digest(), At: w.At()}}
 	if c := w.Currencies(); len(c) > 0 {
 		s.plan.Currency = c[0]
 	}
-	for _, claim := range o.Stirred {
-		s.stirred[claim] = true
+	for _, claim := range o.JustMoved {
+		s.justMoved[claim] = true
 	}
 	going := map[string]string{}
 	for _, g := range leave {
@@ -60,7 +60,7 @@ func newSearch(w *world.World, leave []plan.Give, o Options) *search {
 // add notes what is known of machine i.
 func (s *search) add(i int, p *world.Place, l eligibility, whys map[*world.Place]*reason.Why) {
 	m := machine{place: s.world.Place(p.Name())}
-	m.stirred = m.place.Claim != nil && s.stirred[m.place.Claim.Name]
+	m.justMoved = m.place.Claim != nil && s.justMoved[m.place.Claim.Name]
 	m.takes, m.why = l.takes(m.place), whys[m.place]
 	if s.cluster.Taken(i) && m.why == nil {
 		m.why = &reason.Why{Code: reason.Promised, Subject: p.Name(), Detail: "waiting pods are to go there"}
@@ -118,10 +118,10 @@ func (s *search) effort(i int, average money.Micro) money.Micro {
 	}
 	m := &s.machines[i]
 	l := s.options.level(s.world.Pool(m.place.Pool()))
-	if m.stirred {
+	if m.justMoved {
 		usual := l
 		l = l.atLeast(levels[Cautious])
-		m.stirred = l != usual
+		m.justMoved = l != usual
 	}
 	worth, _ := s.cluster.Load(i)
 	return min(average.Part(l.share, 100), worth.Part(1, pods).Part(l.most, 100), l.cost).Part(m.weight, 1000)

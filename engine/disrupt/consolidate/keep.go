@@ -98,7 +98,7 @@ func (s *search) onNewNodes(value money.Micro, m *machine) string {
 
 // more says that moving the pods of a machine has to save more than usual, if that is so.
 func (m *machine) more() string {
-	if !m.stirred {
+	if !m.justMoved {
 		return ""
 	}
 	return "; that is more than usual, since pods were moved to it or from it lately"

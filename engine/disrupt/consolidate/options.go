@@ -32,7 +32,7 @@ type Options struct {
 	SpotToSpot  bool         `json:"spotToSpot,omitempty"`  // spot machines may be replaced by cheaper spot machines
 	Explain     []string     `json:"explain,omitempty"`     // machines, by the names of their places, of which the reasons are told in full
 	Unbudgeted  bool         `json:"unbudgeted,omitempty"`  // look at no disruption budget: what could go in the end, not now
-	Stirred     []string     `json:"stirred,omitempty"`     // claims of machines that pods have just been moved to or from: moving theirs has to save as much as at the level cautious
+	JustMoved   []string     `json:"justMoved,omitempty"`   // claims of machines that pods have just been moved to or from: moving theirs has to save as much as at the level cautious
 }
 
 func (o Options) leastSaving() money.Micro { return max(choice(o.LeastSaving, DefaultLeastSaving), 1) }

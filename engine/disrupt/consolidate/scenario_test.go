@@ -20,7 +20,7 @@ import (
 //
 //	world             adds items, one a line
 //	pool, node, pod, guard NAME key=…   change one
-//	consolidate key=… move=$, least=$, share=%, group=N, spot, unbudgeted, stirred=NODE,…: decides and prints
+//	consolidate key=… move=$, least=$, share=%, group=N, spot, unbudgeted, moved=NODE,…: decides and prints
 func TestScenarios(t *testing.T) {
 	datadriven.Walk(t, "testdata/scenarios", func(t *testing.T, path string) {
 		s := enginetest.NewStage()
@@ -42,15 +42,15 @@ func TestScenarios(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				var stirred []string
-				for name := range strings.SplitSeq(a["stirred"], ",") {
+				var moved []string
+				for name := range strings.SplitSeq(a["moved"], ",") {
 					if p := w.Place(name); p != nil {
-						stirred = append(stirred, p.Claim.Name)
+						moved = append(moved, p.Claim.Name)
 					}
 				}
 				p := decide(w, consolidate.Options{
-					Stirred: stirred,
-					Level:   a["level"], MoveCost: price(a["move"]), LeastSaving: price(a["least"]), LeastShare: number(a["share"]), Group: number(a["group"]), SpotToSpot: spot, Unbudgeted: unbudgeted,
+					JustMoved: moved,
+					Level:     a["level"], MoveCost: price(a["move"]), LeastSaving: price(a["least"]), LeastShare: number(a["share"]), Group: number(a["group"]), SpotToSpot: spot, Unbudgeted: unbudgeted,
 				})
 				return plot(p)
 			default:

@@ -15,17 +15,17 @@ import (
 
 // search is one call of Decide.
 type search struct {
-	world    *world.World
-	options  Options
-	cluster  *whatif.Cluster
-	machines []machine // by position in the cluster
-	groups   []group
-	takers   *whatif.Order // machines that may receive pods, those first that are least likely to go
-	spared   []int         // machines that were kept because they would be bought again
-	menus    binder
-	going    []plan.Give     // machines that go anyway
-	stirred  map[string]bool // claims, as in Options
-	plan     plan.Plan
+	world     *world.World
+	options   Options
+	cluster   *whatif.Cluster
+	machines  []machine // by position in the cluster
+	groups    []group
+	takers    *whatif.Order // machines that may receive pods, those first that are least likely to go
+	spared    []int         // machines that were kept because they would be bought again
+	menus     binder
+	going     []plan.Give     // machines that go anyway
+	justMoved map[string]bool // claims, as in Options
+	plan      plan.Plan
 }
 
 // machine is what the search knows of one machine.
@@ -41,8 +41,8 @@ type machine struct {
 	takes  bool        // it may receive pods
 	gone   bool
 
-	stirred bool        // pods have just been moved to it or from it, and moving them has to save more for that
-	tried   *reason.Why // what came of replacing it
+	justMoved bool        // pods have just been moved to it or from it, and moving them has to save more for that
+	tried     *reason.Why // what came of replacing it
 }
 
 // group is machines that go together, and what is bought for their pods.

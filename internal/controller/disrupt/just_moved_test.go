@@ -10,8 +10,9 @@ import (
 	"github.com/tenon-sh/tenon/engine/world"
 )
 
-// Machines are stirred on which pods came or went last while some were moved to save, and only for a while.
-func TestMachinesAreStirredForAWhile(t *testing.T) {
+// A machine is one that pods were just moved to or from if pods came or went there last while some were moved to save, and only for a
+// while.
+func TestMachinesCountAsJustMovedForAWhile(t *testing.T) {
 	began := time.Unix(1_000_000, 500_000_000)
 	w := world.NewBuilder()
 	for i, after := range []int64{-1, 0, 60, 61} {
@@ -33,7 +34,7 @@ func TestMachinesAreStirredForAWhile(t *testing.T) {
 		if c.saved {
 			l.saved = append(l.saved, began.Add(c.after))
 		}
-		if diff := cmp.Diff(c.want, l.stirred(w.Snapshot(began.Unix()), began.Add(c.after))); diff != "" {
+		if diff := cmp.Diff(c.want, l.justMoved(w.Snapshot(began.Unix()), began.Add(c.after))); diff != "" {
 			t.Errorf("after %s, -want +got:\n%s", c.after, diff)
 		}
 	}

@@ -74,8 +74,8 @@ const (
 	movedWithin = time.Minute
 )
 
-// stirred are the claims of machines on which pods came or went last when some were moved to save, within rest.
-func (l *looking) stirred(w *world.World, now time.Time) (claims []string) {
+// justMoved are the claims of machines on which pods came or went last when some were moved to save, within rest.
+func (l *looking) justMoved(w *world.World, now time.Time) (claims []string) {
 	l.saved = slices.DeleteFunc(l.saved, func(at time.Time) bool { return now.Sub(at) > rest })
 	if len(l.saved) == 0 {
 		return nil

@@ -72,7 +72,7 @@ type Controller struct {
 	passes  *loop.Passes
 	marked  map[string]time.Time
 	misread unreadable
-	stirred atomic.Bool // something has changed since the last pass
+	changed atomic.Bool // something has changed since the last pass
 	looking looking
 }
 
@@ -83,7 +83,7 @@ func (c *Controller) Listen() {
 	c.looking.retries = backoff.Keyed[string]{First: firstRetry, Last: lastRetry}
 	c.Cluster.Listen(func(change cluster.Change) {
 		c.misread.heard(change)
-		c.stirred.Store(true)
+		c.changed.Store(true)
 		if change.Kind == cluster.Pod && change.Is != nil && change.Is.Node == "" && (change.Was == nil || change.Was.Node == "") {
 			return // a pod that runs nowhere makes no machine empty
 		}
@@ -109,7 +109,7 @@ func (c *Controller) teller() panics.Teller { return panics.Teller{Log: c.Log, M
 // pass decides and takes the steps that are due. It returns when to look again
 // although nothing happens.
 func (c *Controller) pass(ctx context.Context) time.Duration {
-	if c.stirred.Swap(false) {
+	if c.changed.Swap(false) {
 		c.looking.changed = true
 	}
 	w := c.Cluster.World().Seated()
@@ -124,7 +124,7 @@ func (c *Controller) pass(ctx context.Context) time.Duration {
 	c.note(w, now)
 	c.looking.forget(w)
 	o := c.options(planned, now)
-	o.Consolidate.Stirred = c.looking.stirred(w, now)
+	o.Consolidate.JustMoved = c.looking.justMoved(w, now)
 	o.Busy = c.busy(w)
 	due, moves := c.due(now, o.Busy)
 	everything := moves && !now.Before(due)
