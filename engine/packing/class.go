@@ -66,7 +66,7 @@ func identity(k *Packing, b []byte, p *world.Pod) []byte {
 	for _, e := range p.Requests {
 		b = binary.AppendVarint(label.AppendText(b, e.Name), e.Value)
 	}
-	b = append(b, byte(len(p.NodeWishes)))
+	b = binary.AppendUvarint(b, uint64(len(p.NodeWishes)))
 	for _, w := range p.NodeWishes {
 		b = binary.AppendVarint(fit.AppendTerm(b, w.Term), int64(w.Weight))
 	}
