@@ -74,11 +74,11 @@ func (k *Searcher) force(lots []*lot, rest []*packing.Pod) bool {
 // proven for all the ways they might have gone: in any domain, and in any
 // lighter pool, whose machines they may share.
 func (k *Searcher) Bound() money.Micro {
-	on := k.onNew()
+	on := proving{k}.onNew()
 	if k.Proof.forced && !on.moved && !slices.ContainsFunc(k.Unplaced, func(x *packing.Pod) bool { return x.Proven }) {
 		return k.Proof.bound
 	}
-	free, ok := k.onNewMachines(on, false)
+	free, ok := proving{k}.onNewMachines(on, false)
 	if !ok {
 		return 0
 	}
@@ -89,7 +89,7 @@ func (k *Searcher) Bound() money.Micro {
 // SpendBound is what these pods cost at least with the charge for each machine, which is what plans make small, within limits and
 // in the order of pools.
 func (k *Searcher) SpendBound() money.Micro {
-	free, ok := k.onNewMachines(k.onNew(), true)
+	free, ok := proving{k}.onNewMachines(proving{k}.onNew(), true)
 	if !ok {
 		return 0
 	}
@@ -100,7 +100,7 @@ func (k *Searcher) SpendBound() money.Micro {
 
 // onNewMachines is the problem of placing on new machines the pods that are there, in all the ways they might have gone, or in those that
 // keep the order of pools; false if for some nothing is on sale.
-func (k *Searcher) onNewMachines(on onNew, ordered bool) (solve.Problem, bool) {
+func (k proving) onNewMachines(on onNew, ordered bool) (solve.Problem, bool) {
 	free := k.Proof.Free
 	items := map[*packing.Class][]placedItem{}
 	shares := map[spread.Share][]int{}
@@ -148,7 +148,7 @@ func (k *Searcher) onNewMachines(on onNew, ordered bool) (solve.Problem, bool) {
 }
 
 // asPlanned is the planned machines as an answer, by the items of classes.
-func (k *Searcher) asPlanned(items map[*packing.Class][]placedItem, all []solve.Item) solve.Answer {
+func (k proving) asPlanned(items map[*packing.Class][]placedItem, all []solve.Item) solve.Answer {
 	left := make([]int, len(all))
 	for i := range all {
 		left[i] = all[i].Count

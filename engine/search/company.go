@@ -23,9 +23,12 @@ type company struct {
 	leaders []*packing.Pod
 }
 
+// companions makes lots of pods and those that want their company.
+type companions struct{ *Searcher }
+
 // parties makes lots of pods that want the company of others on the very machine, each with one of these others: what is left of pods
 // goes on as it came. One by one they would come when all machines are full, and their company could not follow them elsewhere.
-func (k *Searcher) parties(pods []*packing.Pod) (lots []*lot, rest []*packing.Pod) {
+func (k companions) parties(pods []*packing.Pod) (lots []*lot, rest []*packing.Pod) {
 	companies := k.companies(pods)
 	if len(companies) == 0 {
 		return nil, pods
@@ -52,7 +55,7 @@ func (k *Searcher) parties(pods []*packing.Pod) (lots []*lot, rest []*packing.Po
 }
 
 // companies are the groups of which pods want company on the very machine, where others are company for all of them.
-func (k *Searcher) companies(pods []*packing.Pod) map[int32]*company {
+func (k companions) companies(pods []*packing.Pod) map[int32]*company {
 	out := map[int32]*company{}
 	for c, run := range packing.ByClass(pods) {
 		g, ok := k.Ledger.SeeksCompany(c.PodInfo)
@@ -109,7 +112,7 @@ func pair(leaders, seekers []*packing.Pod) []party {
 }
 
 // partyLots are the parties as lots, one for those that are made of the same classes; false if one has no machine that would hold it.
-func (k *Searcher) partyLots(all []party) ([]*lot, bool) {
+func (k companions) partyLots(all []party) ([]*lot, bool) {
 	var out []*lot
 	known := map[string]*lot{}
 	for _, p := range all {
@@ -134,7 +137,7 @@ func (k *Searcher) partyLots(all []party) ([]*lot, bool) {
 }
 
 // partyLot is a lot for parties like this, without pods yet.
-func (k *Searcher) partyLot(p party) (*lot, bool) {
+func (k companions) partyLot(p party) (*lot, bool) {
 	l, ok := k.lot(p.leader.Class, nil)
 	if !ok {
 		return nil, false

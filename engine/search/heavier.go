@@ -15,7 +15,7 @@ import (
 // A heavier pool keeps nothing from lighter ones unless it is sure to sell: not by reservations, not under limits, which may be used
 // up by others, nor under minValues. Nor does it for pods that have to be on one machine with others: what one of them would
 // find in the heavier pool need not have room for all.
-func (k *Searcher) heaviest(c *packing.Class, offers market.Set) market.Set {
+func (k proving) heaviest(c *packing.Class, offers market.Set) market.Set {
 	if len(k.Market.Tiers) < 2 || c.Colocated {
 		return offers
 	}
@@ -48,7 +48,7 @@ func (k *Searcher) heaviest(c *packing.Class, offers market.Set) market.Set {
 }
 
 // domainsOf is which topology domains a machine of the offer is in, if pods of the class care.
-func (k *Searcher) domainsOf(c *packing.Class, offer int) int {
+func (k proving) domainsOf(c *packing.Class, offer int) int {
 	if c.PodInfo.Indifferent() {
 		return 0
 	}
@@ -57,7 +57,7 @@ func (k *Searcher) domainsOf(c *packing.Class, offer int) int {
 
 // inOrder are the offers on which the bound reckons with pods of the class: those that the order of pools leaves, or all if some
 // of its pods have been put beside others, onto machines of lighter pools that are there for these.
-func (k *Searcher) inOrder(c *packing.Class, on map[int]int) market.Set {
+func (k proving) inOrder(c *packing.Class, on map[int]int) market.Set {
 	out := k.heaviest(c, c.Offers)
 	for offer := range on {
 		if !out.Has(offer) {

@@ -17,7 +17,7 @@ func (k *Searcher) lots() (lots []*lot, rest []*packing.Pod) {
 			rest = append(rest, x.Pods...)
 		}
 	}
-	parties, others := k.parties(others)
+	parties, others := companions{k}.parties(others)
 	lots = append(lots, parties...)
 	for c, pods := range packing.ByClass(others) {
 		pods = slices.Clone(pods)

@@ -17,7 +17,7 @@ type onNew struct {
 	counted map[int32][]*packing.Class              // the classes of all these that a group counts
 }
 
-func (k *Searcher) onNew() onNew {
+func (k proving) onNew() onNew {
 	on := onNew{
 		placed: map[*packing.Class]int{}, offers: map[*packing.Class]map[int]int{}, crowded: map[*packing.Class]bool{},
 		there: map[*packing.Class]map[*packing.Bin]int{}, counted: map[int32][]*packing.Class{},
@@ -59,7 +59,7 @@ func increment[P comparable](counts map[*packing.Class]map[P]int, c *packing.Cla
 
 // noteCrowd notes which classes have more pods on the machine than their terms on single machines allow, as where
 // pods that have to share a machine prefer not to.
-func (k *Searcher) noteCrowd(b *packing.Bin, crowded map[*packing.Class]bool) {
+func (k proving) noteCrowd(b *packing.Bin, crowded map[*packing.Class]bool) {
 	pods, shares := map[*packing.Class]int{}, map[spread.Share]int{}
 	for _, x := range b.Pods {
 		if x.Class.Plain {

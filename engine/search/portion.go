@@ -33,7 +33,7 @@ type tally struct {
 // portions are the pods of a class on new machines: for each domain over which they are spread as many as it must have of them,
 // whatever the plan; if it is asked for, as many as must not be in the cheapest domain, nor in the two cheapest, and so on; and the
 // others, which may go anywhere. Those that may go to fewest offers come first.
-func (k *Searcher) portions(c *packing.Class, on onNew, chained bool) []portion {
+func (k proving) portions(c *packing.Class, on onNew, chained bool) []portion {
 	rest := portion{"", on.placed[c], c.Offers}
 	t, ok := k.tally(c, on)
 	if !ok {
@@ -63,7 +63,7 @@ func (k *Searcher) portions(c *packing.Class, on onNew, chained bool) []portion 
 // chain is how many pods more than each domain must have by itself have to be in the dearest two of them, in the dearest three,
 // and so on, but all. Every set of domains holds the one before it. So whatever the plan, its pods can be dealt out to the portions, the
 // smallest set first: there are always enough, for each set has as many pods as its portions and those of the sets within need.
-func (k *Searcher) chain(c *packing.Class, t tally, forced map[string]int) []portion {
+func (k proving) chain(c *packing.Class, t tally, forced map[string]int) []portion {
 	cost := map[string]int64{}
 	for _, d := range t.names {
 		cost[d] = packing.UnitCost(k.Packing, c, t.sets[d], t.fresh[d]+1)
@@ -85,7 +85,7 @@ func (k *Searcher) chain(c *packing.Class, t tally, forced map[string]int) []por
 }
 
 // tally counts for a class that is spread over domains by itself; false if it is not.
-func (k *Searcher) tally(c *packing.Class, on onNew) (tally, bool) {
+func (k proving) tally(c *packing.Class, on onNew) (tally, bool) {
 	key, group, skew, ok := k.Ledger.SpreadOver(c.PodInfo)
 	if !ok {
 		return tally{}, false
@@ -119,7 +119,7 @@ func (k *Searcher) tally(c *packing.Class, on onNew) (tally, bool) {
 
 // surely are the domains that some pool sells whatever else is bought. One that is sold under limits or by reservations alone
 // cannot be reached any more once these are used up, and does not count then.
-func (k *Searcher) surely(sets map[string]market.Set) map[string]bool {
+func (k proving) surely(sets map[string]market.Set) map[string]bool {
 	out := map[string]bool{}
 	for _, p := range k.Market.Pools {
 		if len(p.Limits) > 0 || p.HasMinValues {

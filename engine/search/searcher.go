@@ -33,6 +33,9 @@ type Proof struct {
 	budgets []int64
 }
 
+// proving tells what a bound is proven for: the pods on new machines, in all the ways they might have gone. It changes nothing.
+type proving struct{ *Searcher }
+
 // shelf is what a tier sells, as hosts, and the offer of each. It is kept where a few pods at a time are searched for, many times.
 type shelf struct {
 	hosts  []solve.Host

@@ -21,7 +21,7 @@ type whole struct {
 
 // wholes are the pods on new machines that have to share one, by their classes. Where some of a group are elsewhere, or a machine that
 // is sold for all of them holds less than they need, nothing is said of them.
-func (k *Searcher) wholes(on onNew, offers func(*packing.Class) market.Set) map[*packing.Class]*whole {
+func (k proving) wholes(on onNew, offers func(*packing.Class) market.Set) map[*packing.Class]*whole {
 	groups, of := map[int32]*whole{}, map[*packing.Class]int32{}
 	for _, c := range k.Classes {
 		g, placed, ok := k.Ledger.OnOneMachine(c.PodInfo)
