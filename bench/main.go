@@ -41,12 +41,13 @@ func run(ctx context.Context, args []string) error {
 		return o.rewrite(ctx, os.Stderr)
 	case o.write != "":
 		return o.writeFiles()
-	case o.perSolved > 0 && o.out == "":
+	case o.out != "" || o.history != "":
+	case o.perSolved > 0:
 		_, err := o.solved(ctx, os.Stderr)
 		return err
-	case o.perBeside > 0 && o.out == "":
+	case o.perBeside > 0:
 		return o.judgedBeside(ctx, os.Stderr)
-	case o.perFamily > 0 && o.out == "":
+	case o.perFamily > 0:
 		_, err := o.families(ctx, os.Stderr)
 		return err
 	}
