@@ -8,39 +8,31 @@ import (
 
 // together is what came of the worlds of one family on both sides.
 type together struct {
-	name                string
-	rows                []Row
-	savings             []float64 // ours as a share of the peer's cost, where they can be compared
-	times               []float64 // our speed as a multiple of the peer's, where both came to their end
-	refused, theirs     int
-	wrong, wrongOfTheir int
-	cutOff              int
+	name       string
+	rows       []Row
+	savings    []float64 // ours as a share of the peer's cost, where they can be compared
+	times      []float64 // our speed as a multiple of the peer's, where both came to their end
+	ours, peer struct{ refused, wrong int }
+	cutOff     int // answers of the peer
 }
 
+// families groups rows by family.
 func families(rows []Row) []together {
 	var out []together
-	for _, some := range byScenario(rows) {
-		_, name, _ := strings.Cut(some[0].Scenario, " ")
-		t := together{name: name, rows: some}
-		for _, r := range some {
-			t.savings = append(t.savings, positive(r.saving())...)
-			t.times = append(t.times, r.times()...)
+	for _, family := range byScenario(rows) {
+		_, name, _ := strings.Cut(family[0].Scenario, " ")
+		t := together{name: name, rows: family}
+		for _, r := range family {
+			t.savings, t.times = some(t.savings, r.saving()), some(t.times, r.times())
 			if r.Peer.CutOff {
 				t.cutOff++
 			}
-			t.refused, t.theirs = t.refused+r.Ours.Refused, t.theirs+r.Peer.Refused
-			t.wrong, t.wrongOfTheir = t.wrong+len(r.Ours.Wrong), t.wrongOfTheir+len(r.Peer.Wrong)
+			t.ours.refused, t.peer.refused = t.ours.refused+r.Ours.Refused, t.peer.refused+r.Peer.Refused
+			t.ours.wrong, t.peer.wrong = t.ours.wrong+len(r.Ours.Wrong), t.peer.wrong+len(r.Peer.Wrong)
 		}
 		out = append(out, t)
 	}
 	return out
-}
-
-func positive(x float64) []float64 {
-	if x > 0 {
-		return []float64{x}
-	}
-	return nil
 }
 
 const besideNote = `Worlds of the same families, of %s pods each, written as Kubernetes objects and decided by both sides. kube-scheduler's filters go over every answer. Costs are compared where both placed the same pods and no placement is refused by the filters; the worst world for Tenon is named by its seed.
@@ -78,7 +70,7 @@ func besideTable(b *strings.Builder, rows []Row, version string) {
 			}
 		}
 		fmt.Fprintf(b, "| %s | %d | %d | %s | %s | %s | %s | %s | %d | %d | %d | %d | %d |\n", t.name, len(t.rows), len(t.savings), number("%.3f", cost), number("%.3f", worst), seed,
-			number("%.0f", fast), number("%.0f", least), t.cutOff, t.refused, t.theirs, t.wrong, t.wrongOfTheir)
+			number("%.0f", fast), number("%.0f", least), t.cutOff, t.ours.refused, t.peer.refused, t.ours.wrong, t.peer.wrong)
 	}
 }
 
@@ -98,7 +90,7 @@ func besideGoals(rows []Row) []goal {
 	wrong := 0
 	slowest := 0.0
 	for _, t := range families(rows) {
-		savings, times, wrong = append(savings, t.savings...), append(times, t.times...), wrong+t.wrong
+		savings, times, wrong = append(savings, t.savings...), append(times, t.times...), wrong+t.ours.wrong
 		if m, _ := middle(t.times); m > 0 && (slowest == 0 || m < slowest) {
 			slowest = m
 		}

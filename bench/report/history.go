@@ -41,12 +41,11 @@ func (run Run) line(part string) string {
 	wrong, worstSpend := 0, 0.0
 	for _, r := range slices.Concat(run.Rows, run.Seeds) {
 		ours, _ := r.overBound()
-		over, savings = append(over, positive(ours)...), append(savings, positive(r.saving())...)
-		times = append(times, r.times()...)
+		over, savings, times = some(over, ours), some(savings, r.saving()), some(times, r.times())
 		wrong += len(r.Ours.Wrong)
 	}
 	for _, r := range run.Beside {
-		drawn, drawnTimes = append(drawn, positive(r.saving())...), append(drawnTimes, r.times()...)
+		drawn, drawnTimes = some(drawn, r.saving()), some(drawnTimes, r.times())
 		wrong += len(r.Ours.Wrong)
 	}
 	for _, f := range run.Families {
@@ -77,10 +76,10 @@ func both(median, worst float64) string {
 	return fmt.Sprintf("%.3f, %.3f", median, worst)
 }
 
-// times is our speed as a multiple of the peer's, where both came to their end.
-func (r Row) times() []float64 {
+// times is our speed as a multiple of the peer's; zero unless both came to their end.
+func (r Row) times() float64 {
 	if !r.Ours.Whole() || !r.Peer.Whole() || r.Peer.Rate() == 0 {
-		return nil
+		return 0
 	}
-	return []float64{r.Ours.Rate() / r.Peer.Rate()}
+	return r.Ours.Rate() / r.Peer.Rate()
 }
