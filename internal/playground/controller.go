@@ -10,7 +10,9 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strconv"
+	"strings"
 	"sync/atomic"
 	"time"
 
@@ -135,9 +137,13 @@ func (c *controller) pages(context.Context) (string, error) {
 	return at, nil
 }
 
-// toController is the environment of a controller, which is for this computer alone.
+// toController is the environment of a controller, which is for this computer alone. What bounds the memory of the
+// playground's own processes is not for it: on a node it would not hear of that, and it collects its garbage as it sees fit.
 func (o Options) toController() []string {
-	return append(kube.Environment(o.Dir.cluster()), "BIND_ADDRESS=127.0.0.1")
+	env := slices.DeleteFunc(kube.Environment(o.Dir.cluster()), func(e string) bool {
+		return strings.HasPrefix(e, "GOGC=") || strings.HasPrefix(e, "GOMEMLIMIT=")
+	})
+	return append(env, "BIND_ADDRESS=127.0.0.1")
 }
 
 // program is the tenon that is to run: the one of the options, or the one beside this program.
