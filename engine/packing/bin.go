@@ -88,7 +88,7 @@ func pin(k *Packing, b *Bin) {
 // Leave takes the pod off its bin, and forgets which bins were too full for others.
 func (k *Packing) Leave(x *Pod) {
 	k.Detach(x)
-	k.ForgetFull()
+	k.Full.Forget()
 }
 
 // Detach takes the pod off its bin. Classes that know the bin as too full go on to, until Leave or Undo has them forget it.
@@ -139,7 +139,7 @@ func (k *Packing) Buy(offer int) *Bin {
 func (k *Packing) Drop(b *Bin) {
 	note(k, dropped, b, nil)
 	drop(k, b)
-	k.ForgetFullPlanned(0)
+	k.Full.ForgetPlanned(0)
 }
 
 // Turn makes the bin one of another offer in the same domains.
@@ -156,7 +156,7 @@ func become(k *Packing, b *Bin, offer int) {
 	for i := range b.Free {
 		b.Free[i] = room[i] - b.Used[i]
 	}
-	k.ForgetFullPlanned(b.Number)
+	k.Full.ForgetPlanned(b.Number)
 	at, was := k.Market.At(offer), *b.Place
 	*b.Place = *at
 	b.Place.Name, b.Place.Free = was.Name, was.Free

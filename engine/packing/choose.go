@@ -24,7 +24,7 @@ func (k *Packing) BestOf(bins []*Bin, x *Pod, from *int, only func(*Bin) bool) *
 		if !c.Plain && only != nil && !only(b) || !k.Accepts(b, x) {
 			if c.Plain && best == nil && i == *from {
 				*from = i + 1
-				k.learn(c)
+				k.Full.learn(c)
 			}
 			continue
 		}

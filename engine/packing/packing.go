@@ -28,6 +28,7 @@ type Packing struct {
 	Waiting     int        // pods that the plan is for
 	Useful      market.Set // offers that would host some pod
 	NeedsExotic bool       // some pods can be hosted by exotic types only
+	Full        Full       // machines without room for more of a class
 	Steps       int
 	Changed     func(*Bin)      // told of each bin to which something is about to be done; may be nil
 	taken       map[string]bool // names of planned machines
@@ -35,7 +36,6 @@ type Packing struct {
 	marks       int             // that have neither been undone nor committed
 	trail       []change        // what was done since the first of them
 	rooms       []int64         // what was free on the bins of the trail before
-	learned     []*Class        // that may know of machines too full for them
 }
 
 // Pod is a pod and its class.
@@ -102,6 +102,9 @@ type Class struct {
 	FullPlanned  int        // the same for planned machines
 	learned      bool       // one of both may be more than none
 }
+
+// Full knows of which machines classes have found that they have no room for another of their pods. What each found is noted on the class.
+type Full struct{ classes []*Class } // that found some
 
 // Demands are a signature, and which machines there or on their way meet it.
 type Demands struct {

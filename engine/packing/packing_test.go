@@ -379,19 +379,6 @@ func TestVerbs(t *testing.T) {
 				}
 			},
 		},
-		"ReplayKeepsWhatCanBeBound": {
-			why:  "Pods that kube-scheduler could bind one after the other are all in the ledger after a replay.",
-			pods: []string{"pod web x2 cpu=100m spread=zone:1"},
-			do: func(t *testing.T, k *packing.Packing) {
-				t.Helper()
-				a, b := k.Buy(offer(t, k, "small", "a")), k.Buy(offer(t, k, "small", "b"))
-				k.Join(a, k.Unplaced[0])
-				k.Join(b, k.Unplaced[1])
-				if stuck := k.Replay(); len(stuck) > 0 {
-					t.Errorf("%d pods cannot be bound", len(stuck))
-				}
-			},
-		},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {

@@ -31,7 +31,7 @@ func (k *Packing) Undo(to Mark) {
 	}
 	clear(k.trail[to:])
 	k.trail = k.trail[:to]
-	k.ForgetFull()
+	k.Full.Forget()
 	k.Commit(to)
 }
 

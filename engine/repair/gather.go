@@ -5,6 +5,7 @@ import (
 	"maps"
 	"slices"
 
+	"github.com/tenon-sh/tenon/engine/bind"
 	"github.com/tenon-sh/tenon/engine/label"
 	"github.com/tenon-sh/tenon/engine/market"
 	"github.com/tenon-sh/tenon/engine/money"
@@ -100,7 +101,7 @@ func (k *Repairer) merge(m merger) bool {
 		k.Join(m.stays, x)
 	}
 	gone := k.Market.Offers[m.goes.Offer].Weighs + k.Market.Every
-	if len(m.goes.Pods) == 0 && !slices.ContainsFunc(pods, func(x *packing.Pod) bool { return x.Bin == nil }) && k.Bindable() && packing.Spend(k.Packing)-gone < before {
+	if len(m.goes.Pods) == 0 && !slices.ContainsFunc(pods, func(x *packing.Pod) bool { return x.Bin == nil }) && bind.Possible(k.Packing) && packing.Spend(k.Packing)-gone < before {
 		k.Drop(m.goes)
 		k.Commit(mark)
 		return true
@@ -148,7 +149,7 @@ func (k *Repairer) relocate(b *packing.Bin, offer int) bool {
 		}
 		k.Join(b, x)
 	}
-	if len(b.Pods) == len(pods) && k.Bindable() && packing.Spend(k.Packing) < before {
+	if len(b.Pods) == len(pods) && bind.Possible(k.Packing) && packing.Spend(k.Packing) < before {
 		k.Commit(mark)
 		return true
 	}

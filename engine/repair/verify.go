@@ -3,6 +3,7 @@ package repair
 import (
 	"slices"
 
+	"github.com/tenon-sh/tenon/engine/bind"
 	"github.com/tenon-sh/tenon/engine/exact"
 	"github.com/tenon-sh/tenon/engine/packing"
 )
@@ -23,7 +24,7 @@ func (k *Repairer) Verify() {
 	}
 	k.moveUnstable()
 	for range maxVerifyRounds {
-		stuck := k.Replay()
+		stuck := bind.Replay(k.Packing)
 		if len(stuck) == 0 {
 			return
 		}
@@ -32,7 +33,7 @@ func (k *Repairer) Verify() {
 		k.PlaceEach()
 	}
 	var moved []*packing.Pod
-	for stuck := k.Replay(); len(stuck) > 0; stuck = k.Replay() {
+	for stuck := bind.Replay(k.Packing); len(stuck) > 0; stuck = bind.Replay(k.Packing) {
 		k.evict(stuck)
 		moved = append(moved, stuck...)
 	}
@@ -56,7 +57,7 @@ func (k *Repairer) moveUnstable() {
 
 func (k *Repairer) moveIfUnstable(x *packing.Pod) {
 	b := x.Bin
-	if k.Stable(x) {
+	if bind.Stable(k.Packing, x) {
 		return
 	}
 	k.Leave(x)
@@ -110,19 +111,19 @@ func (k *Repairer) try(x *packing.Pod, put func(*packing.Pod, int) bool) bool {
 	if !put(x, 1) {
 		return false
 	}
-	stuck := k.Replay()
+	stuck := bind.Replay(k.Packing)
 	if len(stuck) == 0 {
 		return true
 	}
-	k.Readmit(stuck)
+	bind.Readmit(k.Packing, stuck)
 	k.Remove(x)
-	k.Replay()
+	bind.Replay(k.Packing)
 	return false
 }
 
 // evict takes pods off their bins that replay left out of the ledger.
 func (k *Repairer) evict(stuck []*packing.Pod) {
-	k.Readmit(stuck) // Remove takes them off
+	bind.Readmit(k.Packing, stuck) // Remove takes them off
 	for _, x := range stuck {
 		k.Remove(x)
 	}

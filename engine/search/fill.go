@@ -46,10 +46,10 @@ func (k *Searcher) fillPlain(c *packing.Class, pods []*packing.Pod) []*packing.P
 		n := min(market.Times(c.Need, b.Free), len(pods))
 		k.JoinAll(b, c, pods[:n])
 		if pods = pods[n:]; len(pods) == 0 {
-			k.TooFull(c, i) // those before it have no room for another
+			k.Full.Note(c, i) // those before it have no room for another
 			return nil
 		}
 	}
-	k.TooFull(c, len(k.Existing))
+	k.Full.Note(c, len(k.Existing))
 	return pods
 }

@@ -11,9 +11,9 @@ import (
 // spread and kept apart as they are to be.
 func (y *Cluster) Aside() {
 	for _, x := range y.k.Unplaced {
-		home := y.homes[x]
-		y.putBack(home)
-		y.k.CountOn(y.k.Existing[home], x)
+		home := &y.residents[y.homes[x]]
+		home.putBack()
+		y.k.CountOn(home.bin, x)
 	}
 	y.k.Unplaced = nil
 }
@@ -24,33 +24,19 @@ func (y *Cluster) HasAside(i int) bool { return slices.ContainsFunc(y.residents[
 func isAside(x *packing.Pod) bool { return x.Counted }
 
 // Recall takes up the pods of machine i that are aside.
-func (y *Cluster) Recall(i int) { y.k.Unplaced = append(y.k.Unplaced, y.recall(i)...) }
-
-// recall ends that pods of machine i are aside, and returns them.
-func (y *Cluster) recall(i int) []*packing.Pod {
-	var out []*packing.Pod
-	for _, x := range y.residents[i].pods {
-		if x.Counted {
-			y.k.Uncount(y.k.Existing[i], x)
-			out = append(out, x)
-		}
-	}
-	if len(out) > 0 {
-		y.takeAway(i)
-	}
-	return out
-}
+func (y *Cluster) Recall(i int) { y.k.Unplaced = append(y.k.Unplaced, y.residents[i].recall()...) }
 
 // Restore puts machine i back as it was, with its own pods, wherever they are now.
 func (y *Cluster) Restore(i int) {
-	y.recall(i)
-	for _, x := range y.residents[i].pods {
+	home := &y.residents[i]
+	home.recall()
+	for _, x := range home.pods {
 		if x.Bin != nil {
 			y.k.Detach(x)
 		}
 	}
-	y.reopen(i)
-	for _, x := range y.residents[i].pods {
-		y.k.Join(y.k.Existing[i], x)
+	home.reopen()
+	for _, x := range home.pods {
+		y.k.Join(home.bin, x)
 	}
 }

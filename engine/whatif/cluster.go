@@ -26,7 +26,7 @@ type Cluster struct {
 	bound     money.Micro
 	bought    []*packing.Bin // those that were given back among them
 	free      []int64        // of every machine, one after the other; the machines share it
-	usual     []share        // what pods that may move ask for
+	usual     mix            // what pods that may move ask for
 	changed   []int32        // the machines to which something was done, one after the other
 	replaced  []replaced
 	stranded  []*world.Pod // of machines that go already, without a place on the others
@@ -34,6 +34,8 @@ type Cluster struct {
 
 // resident is a machine's own pods, and what else runs there and goes with it.
 type resident struct {
+	k      *packing.Packing
+	bin    *packing.Bin
 	pods   []*packing.Pod
 	others []*world.Pod
 	taken  bool // by waiting pods
@@ -45,13 +47,6 @@ type replaced struct{ machine, from, to int }
 
 // Mark is a moment to which Undo goes back.
 type Mark = packing.Mark
-
-// share is one over what all pods that may move ask for of a dimension, and the least that one does.
-type share struct {
-	dim   int
-	of    float64
-	least int64
-}
 
 // freeOn is what is free on machine i.
 func (y *Cluster) freeOn(i int) []int64 {
@@ -108,24 +103,39 @@ func (y *Cluster) Clear(i int) {
 		y.k.Detach(x)
 		y.k.Unplaced = append(y.k.Unplaced, x)
 	}
-	y.takeAway(i)
+	y.residents[i].takeAway()
 	y.k.Close(b)
 }
 
-// takeAway takes a machine and what goes with it out of the ledger.
-func (y *Cluster) takeAway(i int) { y.k.TakeAway(y.k.Existing[i], y.residents[i].others) }
+// takeAway takes the machine and what goes with it out of the ledger.
+func (r *resident) takeAway() { r.k.TakeAway(r.bin, r.others) }
 
 // putBack ends that, if it is so.
-func (y *Cluster) putBack(i int) {
-	if b := y.k.Existing[i]; b.Away {
-		y.k.PutBack(b, y.residents[i].others)
+func (r *resident) putBack() {
+	if r.bin.Away {
+		r.k.PutBack(r.bin, r.others)
 	}
 }
 
 // reopen has a machine that was cleared take pods again.
-func (y *Cluster) reopen(i int) {
-	y.putBack(i)
-	if !y.residents[i].barred {
-		y.k.Open(y.k.Existing[i])
+func (r *resident) reopen() {
+	r.putBack()
+	if !r.barred {
+		r.k.Open(r.bin)
 	}
+}
+
+// recall ends that pods of the machine are aside, and returns them.
+func (r *resident) recall() []*packing.Pod {
+	var out []*packing.Pod
+	for _, x := range r.pods {
+		if x.Counted {
+			r.k.Uncount(r.bin, x)
+			out = append(out, x)
+		}
+	}
+	if len(out) > 0 {
+		r.takeAway()
+	}
+	return out
 }

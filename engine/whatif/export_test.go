@@ -9,10 +9,7 @@ func (y *Cluster) Unplaced() int { return len(y.k.Unplaced) }
 func (y *Cluster) Choose(o *Order, n int) (chosen, scanned int) {
 	x, next := y.k.Unplaced[n], o.next
 	chosen = settler{y, o, false}.choose(x)
-	c := choice{Order: o, pod: x, choosy: y.k.HasWishes(x.Class), at: -1, cheapest: math.Inf(1)}
-	for _, s := range y.usual {
-		c.asks = append(c.asks, s.holds(x.Class.Need))
-	}
+	c := choice{Order: o, pod: x, asks: y.usual.asks(x.Class.Need), choosy: y.k.HasWishes(x.Class), at: -1, cheapest: math.Inf(1)}
 	for i := range o.Len() {
 		c.try((next + i) % o.Len())
 	}

@@ -24,7 +24,7 @@ func (y *Cluster) Reset() {
 	}
 	for i := range y.residents {
 		if k.Existing[i].Away {
-			y.reopen(i)
+			y.residents[i].reopen()
 		}
 		for _, x := range y.residents[i].pods {
 			if x.Bin == nil {

@@ -49,6 +49,7 @@ func newCluster(w *world.World, o packing.Options, clear func(*world.Place) bool
 	k.Ready(all)
 	y := &Cluster{k: k, repair: &repair.Repairer{Placer: p}, residents: make([]resident, len(k.Existing)), homes: map[*packing.Pod]int{}}
 	for i, b := range k.Existing {
+		y.residents[i].k, y.residents[i].bin = k.Packing, b
 		if barred != nil && barred(b.Machine) {
 			y.Bar(i)
 		}

@@ -152,7 +152,7 @@ func (t *tree) look(o *Order, block int) {
 			continue
 		}
 		free := y.freeOn(i)
-		kind, least := scarcest(y.usual, free)
+		kind, least := y.usual.scarcest(free)
 		most, slack := t.of(node, kind)
 		for d, n := range free {
 			most[d] = max(most[d], n)
@@ -235,7 +235,7 @@ func (c *choice) try(n int) {
 	if !market.Fits(need, free) {
 		return
 	}
-	cost := y.cost(c.asks, free)
+	cost := y.usual.cost(c.asks, free)
 	if cost >= c.cheapest && !c.choosy || !y.k.Accepts(y.k.Existing[i], c.pod) {
 		return
 	}
@@ -247,37 +247,3 @@ func (c *choice) try(n int) {
 		c.at, c.least, c.cheapest = i, regret, cost
 	}
 }
-
-// cost is how much less of the usual mix of pods a machine holds once it has to
-// hold a pod as well. What takes only of what is left over there anyway costs nothing.
-func (y *Cluster) cost(asks []float64, free []int64) float64 {
-	_, least := scarcest(y.usual, free)
-	most := 0.0
-	for d, s := range y.usual {
-		most = max(most, asks[d]-(s.holds(free)-least))
-	}
-	return most
-}
-
-// costs is the same of a machine that has so much more than of what is scarcest.
-func costs(asks, slack []float64) float64 {
-	most := 0.0
-	for d, s := range slack {
-		most = max(most, asks[d]-s)
-	}
-	return most
-}
-
-// scarcest is of what a machine holds least of the usual mix of pods, and how much it holds.
-func scarcest(usual []share, free []int64) (kind int, least float64) {
-	least = math.MaxFloat64
-	for d, s := range usual {
-		if holds := s.holds(free); holds < least {
-			kind, least = d, holds
-		}
-	}
-	return kind, least
-}
-
-// holds is how much of the usual mix of pods so much room holds, as far as one dimension goes.
-func (s share) holds(free []int64) float64 { return float64(float64(free[s.dim]) * s.of) }

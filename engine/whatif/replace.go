@@ -3,6 +3,7 @@ package whatif
 import (
 	"slices"
 
+	"github.com/tenon-sh/tenon/engine/bind"
 	"github.com/tenon-sh/tenon/engine/packing"
 	"github.com/tenon-sh/tenon/engine/plan"
 	"github.com/tenon-sh/tenon/engine/reason"
@@ -22,7 +23,7 @@ type Replacement struct {
 func (y *Cluster) Replace(i int) (Replacement, *reason.Why) {
 	k, known := y.k, len(y.bought)
 	mark := y.Mark()
-	k.ForgetFullPlanned(0) // of what was bought for others; machines that are there have become no emptier
+	k.Full.ForgetPlanned(0) // of what was bought for others; machines that are there have become no emptier
 	y.Clear(i)
 	k.Place(false, false)
 	y.repair.Trim()
@@ -31,7 +32,7 @@ func (y *Cluster) Replace(i int) (Replacement, *reason.Why) {
 	why := homeless(k.Packing)
 	if why == nil {
 		y.bought = append(y.bought, k.HandOver()...)
-		if !k.BindableAfterOthers(pods) {
+		if !bind.AfterOthers(k.Packing, pods) {
 			why = noPlace(pods[0].Pod, &reason.Why{Code: reason.NoPlace, Detail: "no order was found in which the pods of the node could be bound"})
 		}
 	}
@@ -60,7 +61,7 @@ func (y *Cluster) Unsettled() []int {
 	var out []int
 	for {
 		stuck := map[int]bool{}
-		for _, x := range y.k.StuckAfterOthers(movedPods(y)) {
+		for _, x := range bind.StuckAfterOthers(y.k.Packing, movedPods(y)) {
 			stuck[y.homes[x]] = true
 		}
 		if len(stuck) == 0 {

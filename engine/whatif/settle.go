@@ -4,6 +4,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/tenon-sh/tenon/engine/bind"
 	"github.com/tenon-sh/tenon/engine/packing"
 )
 
@@ -80,10 +81,7 @@ func (y settler) once() {
 func (y settler) choose(x *packing.Pod) int {
 	o := y.order
 	o.renew()
-	c := choice{Order: o, pod: x, choosy: y.k.HasWishes(x.Class), at: -1, cheapest: math.Inf(1)}
-	for _, s := range y.usual {
-		c.asks = append(c.asks, s.holds(x.Class.Need))
-	}
+	c := choice{Order: o, pod: x, asks: y.usual.asks(x.Class.Need), choosy: y.k.HasWishes(x.Class), at: -1, cheapest: math.Inf(1)}
 	c.among(o.next, o.Len())
 	c.among(0, o.next)
 	o.next = (o.next + 1) % max(o.Len(), 1)
@@ -94,7 +92,7 @@ func (y settler) choose(x *packing.Pod) int {
 // reports false if some found none; they stay unplaced.
 func (y *Cluster) Buy() ([]int, bool) {
 	k := y.k
-	k.ForgetFull()
+	k.Full.Forget()
 	unplaced := slices.Clone(k.Unplaced)
 	packing.SortPods(k.Unplaced)
 	if !k.Options.ExactOnly {
@@ -108,5 +106,5 @@ func (y *Cluster) Buy() ([]int, bool) {
 		out = append(out, len(y.bought))
 		y.bought = append(y.bought, b)
 	}
-	return out, len(k.Unplaced) == 0 && k.BindableAfterOthers(unplaced)
+	return out, len(k.Unplaced) == 0 && bind.AfterOthers(k.Packing, unplaced)
 }

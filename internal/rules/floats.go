@@ -17,6 +17,7 @@ import (
 func guided() map[string]string {
 	return map[string]string{
 		"engine/solve":                         "floats say where the search goes; what it finds is counted, and its bound proven, in integers",
+		"engine/whatif/mix.go":                 "how much of what is usually asked for a machine holds; which takes a pod is chosen by it",
 		"engine/whatif/order.go":               "which of several machines takes a pod; that it may is asked of the packing",
 		"engine/disrupt/consolidate/room.go":   "which machines are tried first",
 		"engine/disrupt/consolidate/search.go": "which machines are tried first",
