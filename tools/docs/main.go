@@ -37,23 +37,9 @@ func main() {
 
 // run writes all pages to a folder of the tree, two below its root.
 func run(dir string) error {
-	code, err := scan(filepath.Join(dir, "..", ".."), "api", "internal")
+	pages, err := pagesOf(dir)
 	if err != nil {
 		return err
-	}
-	pages := map[string]string{"cli.md": commands(), "metrics.md": metrics(written(code)), "settings.md": settings()}
-	if pages["openapi.json"], err = openAPI(); err != nil {
-		return err
-	}
-	for name, page := range map[string]func(*source) (string, error){"events.md": events, "conditions.md": conditions, "labels.md": labels} {
-		if pages[name], err = page(code); err != nil {
-			return err
-		}
-	}
-	for name, made := range map[string]func(func(string) bool) (string, error){"dashboards/overview.json": dashboard, "alerts.yaml": rules} {
-		if pages["../../charts/karpenter/"+name], err = made(written(code)); err != nil {
-			return err
-		}
 	}
 	for name, text := range pages {
 		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o644); err != nil {
@@ -61,6 +47,29 @@ func run(dir string) error {
 		}
 	}
 	return nil
+}
+
+// pagesOf makes all pages, by their names from the folder.
+func pagesOf(dir string) (map[string]string, error) {
+	code, err := scan(filepath.Join(dir, "..", ".."), "api", "internal")
+	if err != nil {
+		return nil, err
+	}
+	pages := map[string]string{"cli.md": commands(), "metrics.md": metrics(written(code)), "settings.md": settings()}
+	if pages["openapi.json"], err = openAPI(); err != nil {
+		return nil, err
+	}
+	for name, page := range map[string]func(*source) (string, error){"events.md": events, "conditions.md": conditions, "labels.md": labels} {
+		if pages[name], err = page(code); err != nil {
+			return nil, err
+		}
+	}
+	for name, made := range map[string]func(func(string) bool) (string, error){"dashboards/overview.json": dashboard, "alerts.yaml": rules} {
+		if pages["../../charts/karpenter/"+name], err = made(written(code)); err != nil {
+			return nil, err
+		}
+	}
+	return pages, nil
 }
 
 const made = "<!-- Made by tools/docs from the code: `make docs`. -->\n\n"

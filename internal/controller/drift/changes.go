@@ -22,33 +22,38 @@ const told = 5
 // today, for the reason that Reason gave. Of a claim's pool only a hash is kept,
 // but the claim was made from its template and still has most of it.
 func Changes(s Seen, reason string) string {
-	var out []string
-	switch reason {
-	case v1.ReasonNodePoolDrifted:
-		out = template(s.Pool, s.Claim)
-		if len(out) == 0 {
-			out = []string{"the pool's template is not the one that the claim was made from, by its hash; a label or annotation may have been removed"}
-		}
-	case v1.ReasonRequirementsDrifted:
-		labels := s.labels()
-		for _, q := range s.required() {
-			if !(label.Set{q}).Match(labels) {
-				out = append(out, fmt.Sprintf("label %s, and the pool requires %s", pair(q.Key, labels), q))
-			}
-		}
-	case v1.ReasonInstanceTypeNotFound:
-		l := s.Claim.Labels
-		out = []string{fmt.Sprintf("the catalogue of its class no longer has %s in %s as %s", l[label.InstanceType], l[label.Zone], l[label.CapacityType])}
+	f, ok := find(reason)
+	if !ok {
+		return ""
 	}
+	out := f.differ(s)
 	if more := len(out) - told; more > 0 {
 		out = append(out[:told], fmt.Sprintf("and %d more", more))
 	}
 	return strings.Join(out, "; ")
 }
 
+// requirements names those that are not met.
+func requirements(s Seen) []string {
+	labels := s.labels()
+	var out []string
+	for _, q := range s.required() {
+		if !(label.Set{q}).Match(labels) {
+			out = append(out, fmt.Sprintf("label %s, and the pool requires %s", pair(q.Key, labels), q))
+		}
+	}
+	return out
+}
+
+// offer names the offer that is gone.
+func offer(s Seen) []string {
+	l := s.Claim.Labels
+	return []string{fmt.Sprintf("the catalogue of its class no longer has %s in %s as %s", l[label.InstanceType], l[label.Zone], l[label.CapacityType])}
+}
+
 // template names the fields of a pool's template that claims made today have otherwise.
-func template(p *v1.NodePool, c *v1.NodeClaim) []string {
-	t := p.Spec.Template
+func template(s Seen) []string {
+	c, t := s.Claim, s.Pool.Spec.Template
 	out := slices.Concat(values("label", c.Labels, t.Labels), values("annotation", c.Annotations, t.Annotations),
 		taints("taint", c.Spec.Taints, t.Spec.Taints), taints("startup taint", c.Spec.StartupTaints, t.Spec.StartupTaints))
 	if was, is := ref(c.Spec.NodeClassRef), ref(t.Spec.NodeClassRef); was != is {
@@ -59,6 +64,9 @@ func template(p *v1.NodePool, c *v1.NodeClaim) []string {
 	}
 	if was, is := grace(c.Spec.TerminationGracePeriod), grace(t.Spec.TerminationGracePeriod); was != is {
 		out = append(out, differs("terminationGracePeriod", was, is))
+	}
+	if len(out) == 0 {
+		return []string{"the pool's template is not the one that the claim was made from, by its hash; a label or annotation may have been removed"}
 	}
 	return out
 }

@@ -59,7 +59,9 @@ func TestChanges(t *testing.T) {
 		}, "label topology.kubernetes.io/zone=a, and the pool requires topology.kubernetes.io/zone In [b]"},
 		"NotSold": {"The offer that is gone.", v1.ReasonInstanceTypeNotFound, func(*drift.Seen) {}, "the catalogue of its class no longer has m5 in a as on-demand"},
 	}
+	tried := map[string]bool{}
 	for name, tc := range tests {
+		tried[tc.reason] = true
 		t.Run(name, func(t *testing.T) {
 			s := drift.Seen{
 				Pool:  &v1.NodePool{Spec: v1.NodePoolSpec{Template: v1.NodeClaimTemplate{ObjectMeta: v1.ObjectMeta{Labels: map[string]string{"team": "a"}}}}},
@@ -72,5 +74,10 @@ func TestChanges(t *testing.T) {
 				t.Errorf("%s\ngot  %s\nwant %s", tc.why, got, tc.want)
 			}
 		})
+	}
+	for _, reason := range drift.Reasons() {
+		if !tried[reason] {
+			t.Errorf("no case is for %s", reason)
+		}
 	}
 }

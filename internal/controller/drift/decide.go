@@ -29,15 +29,35 @@ type Seen struct {
 	Labels  map[string]string // of the node, if there is one
 }
 
+// finding is one way in which a claim is not what its pool asks for, as far as objects show.
+type finding struct {
+	reason string              // of the condition
+	so     func(Seen) bool     // whether it is so now: once it is not, the condition is taken back
+	differ func(Seen) []string // what differs, for people
+}
+
+// findings are all there are. The first that is so is told.
+var findings = []finding{
+	{v1.ReasonNodePoolDrifted, rehashed, template},
+	{v1.ReasonRequirementsDrifted, unmet, requirements},
+	{v1.ReasonInstanceTypeNotFound, unsold, offer},
+}
+
+// find is the finding of that reason; false if it is not objects that say so.
+func find(reason string) (finding, bool) {
+	i := slices.IndexFunc(findings, func(f finding) bool { return f.reason == reason })
+	if i < 0 {
+		return finding{}, false
+	}
+	return findings[i], true
+}
+
 // Reason says how a claim has drifted as far as objects show; empty if it has not.
 func Reason(s Seen) string {
-	switch {
-	case s.Pool != nil && rehashed(s.Pool, s.Claim):
-		return v1.ReasonNodePoolDrifted
-	case s.World != nil && !s.meets():
-		return v1.ReasonRequirementsDrifted
-	case s.Catalog != nil && s.Now.Sub(s.Claim.CreationTimestamp.Time) >= settled && !sold(s.Catalog, s.Claim.Labels):
-		return v1.ReasonInstanceTypeNotFound
+	for _, f := range findings {
+		if f.so(s) {
+			return f.reason
+		}
 	}
 	return ""
 }
@@ -52,27 +72,25 @@ type Known struct {
 // cannot be known now may be as it was: to take the condition back would call
 // off a replacement that has been bought.
 func Over(was *metav1.Condition, known Known) bool {
-	switch {
-	case was == nil || !known.Sold:
+	if was == nil || !known.Sold {
 		return false
-	case slices.Contains([]string{v1.ReasonNodePoolDrifted, v1.ReasonRequirementsDrifted, v1.ReasonInstanceTypeNotFound}, was.Reason):
-		return true // objects said so, and say otherwise
 	}
-	return known.Machine
+	_, byObjects := find(was.Reason)
+	return byObjects || known.Machine // objects said so, and say otherwise
 }
 
 // rehashed reports whether the pool's claims would be made otherwise today.
 // Hashes of different versions say nothing.
-func rehashed(p *v1.NodePool, c *v1.NodeClaim) bool {
-	made := c.Annotations[v1.AnnotationPoolHash]
-	return made != "" && c.Annotations[v1.AnnotationPoolHashVersion] == v1.HashVersion && made != p.Hash()
+func rehashed(s Seen) bool {
+	made := s.Claim.Annotations[v1.AnnotationPoolHash]
+	return s.Pool != nil && made != "" && s.Claim.Annotations[v1.AnnotationPoolHashVersion] == v1.HashVersion && made != s.Pool.Hash()
 }
 
-// meets reports whether a machine's labels meet what the pool requires today.
+// unmet reports whether a machine's labels do not meet what the pool requires today.
 // The claim's own labels win; what neither it nor its node says, because both
 // are older than the label, its type does. As long as nothing is known of its
 // type, what is not said meets everything.
-func (s Seen) meets() bool { return s.required().Match(s.labels()) }
+func unmet(s Seen) bool { return s.World != nil && !s.required().Match(s.labels()) }
 
 // labels are those of the claim, of its node, and of its type.
 func (s Seen) labels() map[string]string {
@@ -115,6 +133,11 @@ func (s Seen) shape() label.Set {
 		return nil
 	}
 	return s.Catalog.Shapes[i].Labels
+}
+
+// unsold reports whether the type of a claim, which is not a new one, is no longer in the catalogue of its class.
+func unsold(s Seen) bool {
+	return s.Catalog != nil && s.Now.Sub(s.Claim.CreationTimestamp.Time) >= settled && !sold(s.Catalog, s.Claim.Labels)
 }
 
 // sold reports whether the type of a machine is still on sale where it is, to be had now or not.

@@ -73,7 +73,9 @@ func TestReason(t *testing.T) {
 		}, v1.ReasonRequirementsDrifted},
 		"NoPool": {"Its pool is gone; its claims go with it.", func(s *drift.Seen) { s.Pool, s.World = nil, nil }, ""},
 	}
+	tried := map[string]bool{}
 	for name, tc := range tests {
+		tried[tc.want] = true
 		t.Run(name, func(t *testing.T) {
 			p := &v1.NodePool{Spec: v1.NodePoolSpec{Template: v1.NodeClaimTemplate{ObjectMeta: v1.ObjectMeta{Labels: map[string]string{"team": "a"}}}}}
 			s := drift.Seen{
@@ -90,5 +92,31 @@ func TestReason(t *testing.T) {
 				t.Errorf("%q, want %q: %s", got, tc.want, tc.why)
 			}
 		})
+	}
+	for _, reason := range drift.Reasons() {
+		if !tried[reason] {
+			t.Errorf("no case is for %s", reason)
+		}
+	}
+}
+
+// What objects say they also take back; what the driver said only the driver takes back, and nothing does while it is not known what is sold.
+func TestOver(t *testing.T) {
+	was := func(reason string) *metav1.Condition { return &metav1.Condition{Reason: reason} }
+	for _, reason := range drift.Reasons() {
+		if !drift.Over(was(reason), drift.Known{Sold: true}) {
+			t.Errorf("a claim that was %s and no longer is stays drifted as long as the driver says nothing", reason)
+		}
+		if drift.Over(was(reason), drift.Known{Machine: true}) {
+			t.Errorf("a claim that was %s is so no longer, though it is not known what is sold", reason)
+		}
+	}
+	for _, machine := range []bool{false, true} {
+		if got := drift.Over(was("AMIDrift"), drift.Known{Sold: true, Machine: machine}); got != machine {
+			t.Errorf("what the driver found is over: %t, and it has looked again: %t", got, machine)
+		}
+	}
+	if drift.Over(nil, drift.Known{Sold: true, Machine: true}) {
+		t.Error("what was not drifted is over")
 	}
 }
