@@ -22,6 +22,7 @@
 //	unit.go      its prices a unit, and which kinds of hosts matter at these
 //	climb.go     its prices, better from round to round
 //	fill.go      one host: item after item, such that what matters runs out at the same time
+//	best.go      and which item is the next one: the best of many scores, again and again while it gets worse
 //	greedy.go    all hosts: the one that holds most for its price, again and again, at prices found again as items get fewer
 //	mix.go       another start: the relaxation's mix of hosts, all opened at once, and every item where free room points its way
 //	fullest.go   the load of a host that is worth most, in whole items

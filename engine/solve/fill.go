@@ -15,16 +15,13 @@ type lane struct {
 
 // slot is a class of the lane as the filling goes on.
 type slot struct {
-	at    int32 // in the lane
 	class int32
+	bound bool
 	left  int // how many more may be taken
+	need  []int64
+	gain  []float64 // as in the lane
 	base  float64
-}
-
-// rated is a slot in the heap, with its score when last looked at, which only gets smaller.
-type rated struct {
-	score float64
-	slot  int32
+	score float64 // when last looked at, which only gets smaller
 }
 
 // filling is what one host would hold and what that is worth.
@@ -52,7 +49,7 @@ type packer struct {
 	unit  []float64 // the price of one unit of each dimension on the host
 	on    []int
 	slots []slot
-	heap  []rated
+	order tournament // of the slots, by score
 }
 
 // crowd is how many hosts the caps of classes demand: those of each group, of those that each set of hosts can take, and of those that each host can take.
@@ -153,13 +150,13 @@ func (k *packer) fill(h int32, p *pricing, st style, worth float64) {
 	stride := 1 + len(l.class)/maxLook
 	if fair < 1 {
 		k.enlist(l, st.pull, fair, stride)
-		k.pick(host.room, l, p)
+		k.pick(host.room, p)
 	}
 	k.enlist(l, st.pull, 1, stride)
-	k.pick(host.room, l, p)
+	k.pick(host.room, p)
 	if stride > 1 {
 		k.enlist(l, st.pull, 1, 1)
-		k.pick(host.room, l, p)
+		k.pick(host.room, p)
 	}
 	for _, it := range k.trial.items {
 		k.on[it.class] = 0
@@ -193,17 +190,21 @@ func (k *packer) prune(h int32) {
 // enlist makes slots of every stride-th class of the lane that fits, allowing the fair part of what is left of each.
 func (k *packer) enlist(l *lane, pull, fair float64, stride int) {
 	k.slots = k.slots[:0]
+	dims := k.m.dims
 	for at := 0; at < len(l.class); at += stride {
 		c := l.class[at]
 		n := k.rem[c]
-		if n == 0 || !fits(k.m.classes[c].need, k.free) {
+		class := &k.m.classes[c]
+		if n == 0 || !fits(class.need, k.free) {
 			continue
 		}
 		if fair < 1 {
 			n = min(int(float64(float64(n)*fair))+1, n)
 		}
-		if n = min(n, k.m.classes[c].cap) - k.on[c]; n > 0 {
-			k.slots = append(k.slots, slot{at: int32(at), class: c, left: n, base: -l.loss[at] - float64(pull*l.detour[at])})
+		if n = min(n, class.cap) - k.on[c]; n > 0 {
+			k.slots = append(k.slots, slot{
+				class: c, bound: class.bound, left: n, need: class.need, gain: l.gain[at*dims:][:dims], base: -l.loss[at] - float64(pull*l.detour[at]),
+			})
 		}
 	}
 	k.steps += len(l.class) / stride
@@ -214,49 +215,54 @@ func (k *packer) enlist(l *lane, pull, fair float64, stride int) {
 // and those that use up what there is too much of.
 //
 // What is free only gets less, and with it every score. So a score from an earlier look is never too small,
-// and the slots are kept in a heap by such scores: the first with an up-to-date score is the best of all, or nearly so.
-func (k *packer) pick(room []int64, l *lane, p *pricing) {
+// and the slots are ordered by such scores: the first with an up-to-date score is the best of all, or nearly so.
+func (k *packer) pick(room []int64, p *pricing) {
+	if len(k.slots) == 0 {
+		return
+	}
 	free := k.part // the part of the room that is free
 	k.look(room, free)
-	k.heap = k.heap[:0]
+	k.order.reset()
 	for i := range k.slots {
-		k.heap = append(k.heap, rated{k.slots[i].score(l, free), int32(i)})
+		s := &k.slots[i]
+		s.score = s.rate(free)
+		k.order.enter(s.score)
 	}
-	heapify(k.heap)
-	good := 0.0 // what the score may lack of the best there could be
-	if len(k.heap) > 0 {
-		good = scoreTolerance * math.Abs(k.heap[0].score)
-	}
-	full := 0 // how many did not fit since those that do not were last dropped
-	for len(k.heap) > 0 {
-		k.steps++
-		s := &k.slots[k.heap[0].slot]
-		class := &k.m.classes[s.class]
-		if !fits(class.need, k.free) {
-			k.dropFirst()
-			if full++; full*maxHeapSweeps > len(k.heap) {
+	k.order.play()
+	good := scoreTolerance * math.Abs(k.slots[k.order.first()].score) // what the score may lack of the best there could be
+	full, steps := 0, 0                                               // how many did not fit since those that do not were last dropped
+	for ; k.order.left > 0; steps++ {
+		s := &k.slots[k.order.first()]
+		if !fits(s.need, k.free) {
+			k.order.drop()
+			if full++; full*maxSweeps > k.order.left {
 				k.sweep()
 				full = 0
 			}
 			continue
 		}
-		if class.bound && k.floor.allowed(k.m, s.class, 1) == 0 {
-			k.dropFirst()
+		if s.bound && k.floor.allowed(k.m, s.class, 1) == 0 {
+			k.order.drop()
 			continue
 		}
-		if score := s.score(l, free); score < k.heap[0].score-good {
-			k.heap[0].score = score
-			sift(k.heap, 0)
+		if score := s.rate(free); score < s.score-good {
+			s.score = score
+			k.order.lower(score)
 			continue
 		}
-		n := times(class.need, k.free, k.floor.allowed(k.m, s.class, 1+s.left/8))
+		n := 1 + s.left/8
+		if s.bound {
+			n = k.floor.allowed(k.m, s.class, n)
+		}
+		n = times(s.need, k.free, n)
 		k.put(s.class, n)
 		k.trial.worth += float64(p.value[s.class] * float64(n))
 		if s.left -= n; s.left == 0 {
-			k.dropFirst()
+			k.order.drop()
 		}
 		k.look(room, free)
 	}
+	k.steps += steps
 }
 
 // look finds what part of the room is free.
@@ -266,69 +272,30 @@ func (k *packer) look(room []int64, free []float64) {
 	}
 }
 
-// score is what taking one item of the slot gains now.
-func (s *slot) score(l *lane, free []float64) float64 {
+// rate is what taking one item of the slot gains now.
+func (s *slot) rate(free []float64) float64 {
 	sum := s.base
-	for d, g := range l.gain[int(s.at)*len(free):][:len(free)] {
+	for d, g := range s.gain[:len(free)] {
 		sum += float64(g * free[d])
 	}
 	return sum
 }
 
-// before reports whether a is to be looked at before b.
-func (a rated) before(b rated) bool {
-	return a.score > b.score || a.score == b.score && a.slot < b.slot
-}
+// maxSweeps is how often slots are swept at most while as many as there are turn out not to fit.
+const maxSweeps = 8
 
-// sift moves entry i down the heap to where it belongs.
-func sift(heap []rated, i int) {
-	x := heap[i]
-	for {
-		c := 2*i + 1
-		if c >= len(heap) {
-			break
-		}
-		if c+1 < len(heap) && heap[c+1].before(heap[c]) {
-			c++
-		}
-		if !heap[c].before(x) {
-			break
-		}
-		heap[i] = heap[c]
-		i = c
-	}
-	heap[i] = x
-}
-
-// heapify makes a heap of entries in any order.
-func heapify(heap []rated) {
-	for i := len(heap)/2 - 1; i >= 0; i-- {
-		sift(heap, i)
-	}
-}
-
-// maxHeapSweeps is how often a heap is swept at most while as many entries as it has turn out not to fit.
-const maxHeapSweeps = 8
-
-// sweep drops all that does not fit any more, which costs less than to find it out at the top of the heap, one after the other.
+// sweep drops all that does not fit any more, which costs less than to find it out when it is the first, one after the other.
 func (k *packer) sweep() {
-	kept := k.heap[:0]
-	for _, r := range k.heap {
-		if fits(k.m.classes[k.slots[r.slot].class].need, k.free) {
-			kept = append(kept, r)
+	t, before, kept := &k.order, k.order.left, 0
+	for i := range k.slots {
+		if t.keys[i] != gone && fits(k.slots[i].need, k.free) {
+			k.slots[kept], t.keys[kept] = k.slots[i], t.keys[i]
+			kept++
 		}
 	}
-	k.steps += len(k.heap) - len(kept)
-	k.heap = kept
-	heapify(kept)
-}
-
-func (k *packer) dropFirst() {
-	last := len(k.heap) - 1
-	k.heap[0] = k.heap[last]
-	if k.heap = k.heap[:last]; last > 0 {
-		sift(k.heap, 0)
-	}
+	k.slots, t.keys = k.slots[:kept], t.keys[:kept]
+	k.steps += before - kept
+	t.play()
 }
 
 // put adds n items of a class to the trial.

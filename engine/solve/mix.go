@@ -22,6 +22,12 @@ type mixture struct {
 	ranked []rated // open hosts, by position
 }
 
+// rated is an open host and how well it suits.
+type rated struct {
+	score float64
+	host  int32
+}
+
 // mixRounds is how many rounds of pouring the mix is the mean of.
 const mixRounds = 30
 
@@ -178,12 +184,12 @@ func (x *mixture) place(c int32) {
 	k.floor.put(m, c, 0)
 	for k.rem[c] > 0 && x.rank(c) {
 		for _, r := range x.ranked[:min(len(x.ranked), 1+k.rem[c]/each/atATime)] {
-			n := x.addable(int(r.slot), c, min(each, k.rem[c]))
+			n := x.addable(int(r.host), c, min(each, k.rem[c]))
 			k.rem[c] -= n
 			for d, need := range class.need {
-				x.free[int(r.slot)*m.dims+d] -= need * int64(n)
+				x.free[int(r.host)*m.dims+d] -= need * int64(n)
 			}
-			x.add(int(r.slot), c, n)
+			x.add(int(r.host), c, n)
 		}
 	}
 	k.floor.take(m, c, 0)
@@ -204,7 +210,7 @@ func (x *mixture) rank(c int32) bool {
 			x.ranked = append(x.ranked, rated{x.score(h, class.need, free), int32(i)})
 		}
 	}
-	slices.SortFunc(x.ranked, func(a, b rated) int { return cmp.Or(cmp.Compare(b.score, a.score), cmp.Compare(a.slot, b.slot)) })
+	slices.SortFunc(x.ranked, func(a, b rated) int { return cmp.Or(cmp.Compare(b.score, a.score), cmp.Compare(a.host, b.host)) })
 	return len(x.ranked) > 0
 }
 
