@@ -35,6 +35,10 @@ type candidate struct {
 	most   int   // of it alone
 	weight int64 // of one item at the relaxation's prices
 	worth  int64
+	load   int64 // the weight of the most of it
+	value  int64 // what that is worth
+	need   []int64
+	bound  bool
 }
 
 // stepsPerHost bounds how many loads of one host are looked at.
@@ -83,6 +87,7 @@ func (x *fullest) most(h int32) int64 {
 	copy(x.free, x.m.hosts[h].room)
 	x.count = slices.Grow(x.count[:0], len(x.classes))[:len(x.classes)]
 	clear(x.count)
+	x.left--
 	x.dig(0, 0, price)
 	x.steps += stepsPerHost - x.left
 	return max(price, x.value, x.open)
@@ -98,7 +103,7 @@ func (x *fullest) gather() {
 		if x.worth[c] <= 0 || !k.takers.Has(int(x.host)) {
 			continue
 		}
-		it := candidate{class: int32(c), worth: x.worth[c], most: times(k.need, m.hosts[x.host].room, min(k.cap, k.count))}
+		it := candidate{class: int32(c), worth: x.worth[c], most: times(k.need, m.hosts[x.host].room, min(k.cap, k.count)), need: k.need, bound: k.bound}
 		if it.most == 0 {
 			continue
 		}
@@ -108,6 +113,7 @@ func (x *fullest) gather() {
 		for _, l := range x.f.capsOf[c] {
 			it.weight += row[m.dims+int(l)]
 		}
+		it.load, it.value = product(it.weight, it.most), int64(it.most)*it.worth
 		x.classes = append(x.classes, it)
 	}
 	x.steps += len(m.classes)
@@ -132,8 +138,7 @@ func (x *fullest) rest(i int, weight int64) int64 {
 	sum := int64(0)
 	for ; i < len(x.classes); i++ {
 		c := &x.classes[i]
-		n := int64(c.most)
-		if c.weight > 0 && n > weight/c.weight {
+		if c.load > weight && c.weight > 0 {
 			hi, lo := bits.Mul64(uint64(weight), uint64(c.worth))
 			if hi >= uint64(c.weight) {
 				return huge
@@ -141,59 +146,65 @@ func (x *fullest) rest(i int, weight int64) int64 {
 			part, _ := bits.Div64(hi, lo, uint64(c.weight))
 			return sum + int64(min(part, huge))
 		}
-		sum, weight = sum+n*c.worth, weight-n*c.weight
+		sum, weight = sum+c.value, weight-c.load
 	}
 	return sum
 }
 
 // dig looks at all loads that hold of the first i candidates what is counted, which is worth value and leaves so much weight.
+//
+// What loads could be worth at most gets less with each item less of the i-th candidate, which is worth more for its weight
+// than those after it: where that is too little, or there are no steps left to look, so it is for all that hold less of it.
 func (x *fullest) dig(i int, value, weight int64) {
-	x.left--
-	if value > max(x.above, x.value) {
-		x.value, x.best = value, append(x.best[:0], x.count...)
-	}
-	if i == len(x.classes) {
-		return
-	}
-	top := value + x.rest(i, weight)
-	if top <= max(x.above, x.value) {
-		return
-	}
-	if x.left <= 0 {
-		x.open = max(x.open, top)
-		return
-	}
 	c := &x.classes[i]
-	k := &x.m.classes[c.class]
-	most := times(k.need, x.free, c.most)
-	if most > 0 && k.bound {
+	most := times(c.need, x.free, c.most)
+	if most > 0 && c.bound {
 		most = x.floor.allowed(x.m, c.class, most)
 	}
 	for n := most; n >= 0; n-- {
-		x.put(i, n)
-		x.dig(i+1, value+int64(n)*c.worth, weight-int64(n)*c.weight)
-		x.put(i, -n)
+		value, weight := value+int64(n)*c.worth, weight-int64(n)*c.weight
+		x.left--
+		if value > max(x.above, x.value) {
+			x.hold(i, n)
+			x.value, x.best = value, append(x.best[:0], x.count...)
+		}
+		top := value
+		if i+1 < len(x.classes) {
+			top += x.rest(i+1, weight)
+		}
+		if top <= max(x.above, x.value) {
+			x.left -= n
+			break
+		}
+		if x.left <= 0 {
+			x.open = max(x.open, top)
+			x.left -= n
+			break
+		}
+		x.hold(i, n)
+		x.dig(i+1, value, weight)
 	}
+	x.hold(i, 0)
 }
 
-// put adds n of a candidate to the load, or takes them out if n is negative.
-func (x *fullest) put(i, n int) {
-	if n == 0 {
+// hold has the load hold n of a candidate.
+func (x *fullest) hold(i, n int) {
+	c, before := &x.classes[i], x.count[i]
+	if n == before {
 		return
 	}
-	c := x.classes[i].class
-	k := &x.m.classes[c]
-	for d, need := range k.need {
-		x.free[d] -= need * int64(n)
+	x.count[i] = n
+	for d, need := range c.need {
+		x.free[d] -= need * int64(n-before)
 	}
-	x.count[i] += n
-	if !k.bound {
-		return
-	}
-	if n > 0 {
-		x.floor.put(x.m, c, n)
-	} else {
-		x.floor.take(x.m, c, -n)
+	switch {
+	case !c.bound:
+	case before == 0:
+		x.floor.put(x.m, c.class, n)
+	case n == 0:
+		x.floor.take(x.m, c.class, before)
+	default:
+		x.floor.count(x.m, c.class, n-before)
 	}
 }
 
