@@ -161,7 +161,7 @@ func (p *gateQueues) release(turns []turn, t turn) []turn {
 	if len(p.gates) == 0 {
 		return turns
 	}
-	for _, id := range t.pod.Class.PodInfo.Members() {
+	for _, id := range t.pod.Class.PodInfo.Members {
 		g := p.gates[id]
 		if g == nil {
 			continue

@@ -22,7 +22,7 @@ func (k *Placer) Put(x *packing.Pod, remaining int) bool {
 	}
 	for _, level := range k.levels(x.Class) {
 		modest := func(b *packing.Bin) bool {
-			return level.has(k.Market.Offers[b.Offer].DomainSet) && k.Ledger.Modest(x.Class.PodInfo, b.Node)
+			return level.has(k.Market.Offers[b.Offer].DomainSet) && k.Advice.Modest(x.Class.PodInfo, b.Node)
 		}
 		if b := k.BestOf(k.candidates(x.Class), x, &x.Class.FullPlanned, modest); b != nil {
 			k.Join(b, x)
@@ -44,13 +44,13 @@ func (l Level) has(domains int) bool { return l == nil || slices.Contains(l, dom
 // levels are the domains in which a new machine for the class is looked for, the
 // emptiest first when its pods are to be spread.
 func (k *Placer) levels(c *packing.Class) []Level {
-	if c.PodInfo.Indifferent() || !k.Ledger.Spreads(c.PodInfo) {
+	if c.PodInfo.Indifferent() || !k.Advice.Spreads(c.PodInfo) {
 		return []Level{nil}
 	}
 	byCount := map[int]Level{}
 	var counts []int
 	for _, r := range k.Reachable(c) {
-		n := k.Ledger.Fullness(c.PodInfo, k.Market.At(r))
+		n := k.Advice.Fullness(c.PodInfo, k.Market.At(r))
 		if byCount[n] == nil {
 			counts = append(counts, n)
 		}
@@ -98,7 +98,7 @@ func (k *Placer) Obtain(x *packing.Pod, remaining int, in Level) *packing.Bin {
 func (k *Placer) mayJoin(b *packing.Bin, x *packing.Pod) bool {
 	c := x.Class
 	return b.Allowed.Meets(c.Offers) && k.Settles(b, c) &&
-		(c.Plain || k.Ledger.Modest(c.PodInfo, b.Node) && k.Ledger.Allows(c.PodInfo, b.Node) && fit.FillsBesideRoom(x.Pod, b.Place))
+		(c.Plain || k.Advice.Modest(c.PodInfo, b.Node) && k.Ledger.Allows(c.PodInfo, b.Node) && fit.FillsBesideRoom(x.Pod, b.Place))
 }
 
 // grownFor is grown, which need not be asked again of a machine that is as it was, unless limits may have changed the answer.
@@ -148,7 +148,7 @@ func (k *Placer) cheapest(x *packing.Pod, remaining int, in Level) (offer int, c
 		allowed[t] = in.has(t) && (c.PodInfo.Indifferent() || k.Ledger.AllowsNew(c.PodInfo, k.Market.At(r)))
 	}
 	perNode := remaining
-	if limit := k.Ledger.PerHost(c.PodInfo); limit > 0 {
+	if limit := k.Advice.PerHost(c.PodInfo); limit > 0 {
 		perNode = min(perNode, limit)
 	}
 	for _, tier := range k.Market.Tiers {

@@ -48,7 +48,7 @@ func (k *Placer) companion(x *packing.Pod) *packing.Pod {
 		}
 		for _, y := range b.Pods {
 			k.Steps++
-			if y.Class.PodInfo.Indifferent() && k.Ledger.Draws(x.Class.PodInfo, y.Class.PodInfo) && (best == nil || smaller(y, best)) && !k.needed(b, y) {
+			if y.Class.PodInfo.Indifferent() && k.Advice.Draws(x.Class.PodInfo, y.Class.PodInfo) && (best == nil || smaller(y, best)) && !k.needed(b, y) {
 				best = y
 			}
 		}
@@ -59,8 +59,8 @@ func (k *Placer) companion(x *packing.Pod) *packing.Pod {
 // needed reports whether a pod on the bin is there for the company of y alone.
 func (k *Placer) needed(b *packing.Bin, y *packing.Pod) bool {
 	return slices.ContainsFunc(b.Pods, func(z *packing.Pod) bool {
-		return z.Class.Colocated && k.Ledger.Draws(z.Class.PodInfo, y.Class.PodInfo) &&
-			!slices.ContainsFunc(b.Pods, func(o *packing.Pod) bool { return o != y && o != z && k.Ledger.Draws(z.Class.PodInfo, o.Class.PodInfo) })
+		return z.Class.Colocated && k.Advice.Draws(z.Class.PodInfo, y.Class.PodInfo) &&
+			!slices.ContainsFunc(b.Pods, func(o *packing.Pod) bool { return o != y && o != z && k.Advice.Draws(z.Class.PodInfo, o.Class.PodInfo) })
 	})
 }
 

@@ -24,7 +24,7 @@ func (k *Placer) PlaceEach() {
 // can reach. One that fits nowhere keeps no other from its place. It reports whether there are any.
 func (k *Placer) release() (some bool) {
 	for _, x := range k.Unplaced {
-		for _, volume := range x.Class.PodInfo.Unmade() {
+		for _, volume := range x.Class.PodInfo.Unmade {
 			some = k.Ledger.Release(volume) || some
 		}
 	}
@@ -43,7 +43,7 @@ func (k *Placer) eachOnce(pods []*packing.Pod) []*packing.Pod {
 	var hopeless *packing.Class          // nothing has changed since one of its pods found no place
 	for i := 0; i < len(pods); i++ {
 		x := pods[i]
-		if group, alone := k.Ledger.Lonely(x.Class.PodInfo); alone {
+		if group, alone := k.Advice.Lonely(x.Class.PodInfo); alone {
 			lonely[group] = append(lonely[group], x)
 			continue
 		}
@@ -51,7 +51,7 @@ func (k *Placer) eachOnce(pods []*packing.Pod) []*packing.Pod {
 			again = append(again, x)
 			hopeless = x.Class
 		} else if len(lonely) > 0 {
-			for _, group := range x.Class.PodInfo.Members() {
+			for _, group := range x.Class.PodInfo.Members {
 				pods = append(pods, lonely[group]...)
 				delete(lonely, group)
 			}

@@ -8,7 +8,7 @@ import (
 	"github.com/tenon-sh/tenon/engine/label"
 	"github.com/tenon-sh/tenon/engine/market"
 	"github.com/tenon-sh/tenon/engine/packing"
-	"github.com/tenon-sh/tenon/engine/spread"
+	"github.com/tenon-sh/tenon/engine/spread/advice"
 )
 
 // Group is pods that have to share one machine: all of a group that wants its
@@ -18,7 +18,7 @@ type Group struct {
 	Pods   []*packing.Pod
 	Need   []int64
 	Offers market.Set    // that stand and have room for all
-	Simple spread.Simple // what their terms come to for machines that also others use
+	Simple advice.Simple // what their terms come to for machines that also others use
 	Hard   bool          // more than amounts and such terms decides where they may go
 	capped bool          // they also mean to be few on one machine
 }
@@ -45,11 +45,11 @@ func (k *Placer) Groups(pods []*packing.Pod) (groups []*Group, others []*packing
 }
 
 // GroupOf returns the group whose pods have to share one machine, if the class is of one and it has no machine yet.
-func (k *Placer) GroupOf(c *packing.Class) (group int32, s spread.Simple, ok bool) {
+func (k *Placer) GroupOf(c *packing.Class) (group int32, s advice.Simple, ok bool) {
 	if !c.Colocated {
 		return 0, s, false
 	}
-	s, ok = k.Ledger.Simple(c.PodInfo)
+	s, ok = k.Advice.Simple(c.PodInfo)
 	if !ok || s.Home == nil || s.Home.Key != label.Hostname {
 		return 0, s, false
 	}
@@ -57,7 +57,7 @@ func (k *Placer) GroupOf(c *packing.Class) (group int32, s spread.Simple, ok boo
 }
 
 // grow adds pods of a class to the group.
-func (k *Placer) grow(x *Group, c *packing.Class, s spread.Simple, pods []*packing.Pod) {
+func (k *Placer) grow(x *Group, c *packing.Class, s advice.Simple, pods []*packing.Pod) {
 	x.Pods = append(x.Pods, pods...)
 	for i, n := range c.Need {
 		for range pods {

@@ -10,7 +10,7 @@ import (
 
 // Isolated reports whether the pod keeps away from others by domain, and nothing else makes it depend on where others go.
 func (k *Placer) Isolated(x *packing.Pod) bool {
-	_, _, ok := k.Ledger.Shuns(x.Class.PodInfo)
+	_, _, ok := k.Advice.Shuns(x.Class.PodInfo)
 	return ok && x.Class.Rank == 1
 }
 
@@ -28,10 +28,10 @@ func (k *Placer) PlaceIsolated() {
 
 // placeApart gives the pods of a class places in as few domains as will do, and returns those without one.
 func (k *Placer) placeApart(c *packing.Class, pods []*packing.Pod) (rest []*packing.Pod) {
-	group, key, _ := k.Ledger.Shuns(c.PodInfo)
+	group, key, _ := k.Advice.Shuns(c.PodInfo)
 	domains := k.isolationDomains(c, group, key, len(pods))
 	for i, x := range pods {
-		slices.SortStableFunc(domains, func(a, b string) int { return cmp.Compare(k.Ledger.Keepers(group, b), k.Ledger.Keepers(group, a)) })
+		slices.SortStableFunc(domains, func(a, b string) int { return cmp.Compare(k.Advice.Keepers(group, b), k.Advice.Keepers(group, a)) })
 		if !slices.ContainsFunc(domains, func(d string) bool { return k.putInDomain(x, key, d, len(pods)-i) }) {
 			rest = append(rest, x)
 		}
@@ -66,7 +66,7 @@ func (k *Placer) putInDomain(x *packing.Pod, key, domain string, remaining int) 
 	there := func(b *packing.Bin) bool { return b.Place.Labels[key] == domain }
 	b := k.BestOf(k.Existing, x, &c.FullExisting, there)
 	if b == nil {
-		b = k.BestOf(k.Planned, x, &c.FullPlanned, func(b *packing.Bin) bool { return there(b) && k.Ledger.Modest(c.PodInfo, b.Node) })
+		b = k.BestOf(k.Planned, x, &c.FullPlanned, func(b *packing.Bin) bool { return there(b) && k.Advice.Modest(c.PodInfo, b.Node) })
 	}
 	if b == nil {
 		in := Level{}

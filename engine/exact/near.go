@@ -7,7 +7,7 @@ import (
 // candidates are the planned machines that may take pods of the class, as far as the company it wants on the very machine goes,
 // in order: of thousands few have any.
 func (k *Placer) candidates(c *packing.Class) []*packing.Bin {
-	group, changes, wanted := k.Ledger.Wants(c.PodInfo)
+	group, changes, wanted := k.Advice.Wants(c.PodInfo)
 	if !wanted {
 		return k.Planned
 	}
@@ -17,7 +17,7 @@ func (k *Placer) candidates(c *packing.Class) []*packing.Bin {
 	}
 	known = nearby{changes: changes}
 	for _, b := range k.Planned {
-		if k.Ledger.Hosts(group, b.Node) {
+		if k.Advice.Hosts(group, b.Node) {
 			known.bins = append(known.bins, b)
 		}
 	}

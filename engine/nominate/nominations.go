@@ -5,7 +5,7 @@ import (
 
 	"github.com/tenon-sh/tenon/engine/fit"
 	"github.com/tenon-sh/tenon/engine/label"
-	"github.com/tenon-sh/tenon/engine/spread"
+	"github.com/tenon-sh/tenon/engine/spread/terms"
 	"github.com/tenon-sh/tenon/engine/world"
 )
 
@@ -148,7 +148,7 @@ func (c *Nominations) spreadCountsOf(p *world.Pod) []*spreadCount {
 
 // spreadCount is what the constraint s of p counts.
 func (c *Nominations) spreadCount(p *world.Pod, s *world.Spread) *spreadCount {
-	id := string(label.AppendText(fit.AppendIdentity(spread.AppendIdentity(nil, p), p), s.Key))
+	id := string(label.AppendText(fit.AppendIdentity(terms.AppendIdentity(nil, p), p), s.Key))
 	t := c.byName[id]
 	if t != nil {
 		return t

@@ -75,7 +75,7 @@ func (k *packer) unfair() bool {
 // retryIsolatedFirst packs again with isolated pods first if some, or some they keep away from,
 // have no place. The result counts only if more get one and none loses the one it had.
 func (k *packer) retryIsolatedFirst(m ordering) *packer {
-	if !slices.ContainsFunc(k.Unplaced, func(x *packing.Pod) bool { return k.Isolated(x) || k.Ledger.Shunned(x.Class.PodInfo) }) {
+	if !slices.ContainsFunc(k.Unplaced, func(x *packing.Pod) bool { return k.Isolated(x) || k.Advice.Shunned(x.Class.PodInfo) }) {
 		return k
 	}
 	m.isolatedFirst = true

@@ -7,6 +7,7 @@ import (
 	"github.com/tenon-sh/tenon/engine/amount"
 	"github.com/tenon-sh/tenon/engine/market"
 	"github.com/tenon-sh/tenon/engine/spread"
+	"github.com/tenon-sh/tenon/engine/spread/advice"
 	"github.com/tenon-sh/tenon/engine/world"
 )
 
@@ -14,7 +15,8 @@ func sameName(e amount.Entry, name string) bool { return e.Name == name }
 
 // New is a packing of w with nothing in it yet: Ready says which pods are to be placed.
 func New(w *world.World, o Options) *Packing {
-	return &Packing{World: w, Places: w.Places(), Options: o, Ledger: spread.New(w.Namespaces()), taken: map[string]bool{}, Backoffs: market.NewBackoffs(w)}
+	ledger := spread.New(w.Namespaces())
+	return &Packing{World: w, Places: w.Places(), Options: o, Ledger: ledger, Advice: advice.Of(ledger), taken: map[string]bool{}, Backoffs: market.NewBackoffs(w)}
 }
 
 // Ready finds out all that placing the pods takes: what is on sale, what

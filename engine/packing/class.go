@@ -9,7 +9,7 @@ import (
 	"github.com/tenon-sh/tenon/engine/amount"
 	"github.com/tenon-sh/tenon/engine/fit"
 	"github.com/tenon-sh/tenon/engine/label"
-	"github.com/tenon-sh/tenon/engine/spread"
+	"github.com/tenon-sh/tenon/engine/spread/terms"
 	"github.com/tenon-sh/tenon/engine/world"
 )
 
@@ -37,8 +37,8 @@ func classify(k *Packing, pods []*world.Pod) {
 		compile(k, c)
 	}
 	for _, c := range k.Classes {
-		c.Rank = k.Ledger.Rank(c.PodInfo)
-		c.Colocated, _ = k.Ledger.Clings(c.PodInfo)
+		c.Rank = k.Advice.Rank(c.PodInfo)
+		c.Colocated, _ = k.Advice.Clings(c.PodInfo)
 	}
 	slices.SortStableFunc(k.Classes, compareClass)
 	for i, c := range k.Classes {
@@ -81,7 +81,7 @@ func identity(k *Packing, b []byte, p *world.Pod) []byte {
 		}
 	}
 	if len(p.Spread)+len(p.PodTerms) > 0 {
-		b = spread.AppendIdentity(b, p)
+		b = terms.AppendIdentity(b, p)
 	}
 	if k.Ledger.Counts() {
 		for _, g := range k.Ledger.Members(p) {
@@ -101,7 +101,7 @@ func compile(k *Packing, c *Class) {
 	c.PodInfo = k.Ledger.PodInfo(c.Pod)
 	c.Special = Special(c.Pod)
 	c.Plain = c.PodInfo.Indifferent() && k.Counters.Cover(c.Pod)
-	c.Pinned = k.Ledger.Reaches(c.PodInfo, label.Hostname) || k.accompanied && !c.PodInfo.Indifferent()
+	c.Pinned = k.Advice.Reaches(c.PodInfo, label.Hostname) || k.accompanied && !c.PodInfo.Indifferent()
 	if k.Options.PreferencePolicy != Ignore {
 		for i, w := range c.Pod.NodeWishes {
 			c.Wishes = append(c.Wishes, wish{w.Weight, w.Term, i})

@@ -17,7 +17,7 @@ func confineVolumes(k *Packing) {
 	sharers := map[int32][]*Class{}
 	reach := map[*Class][]string{}
 	for _, c := range k.Classes {
-		for _, g := range c.PodInfo.Unmade() {
+		for _, g := range c.PodInfo.Unmade {
 			sharers[g] = append(sharers[g], c)
 			if reach[c] == nil {
 				reach[c] = zones(k, c)
@@ -166,8 +166,8 @@ func numberDomains(k *Packing) {
 	if !k.Ledger.Counts() {
 		return
 	}
-	keys := slices.DeleteFunc(slices.Clone(k.Ledger.Keys()), func(key string) bool { return key == label.Hostname })
-	covers := covers{k: k, sought: k.Ledger.Sought(), known: map[covered][]byte{}}
+	keys := slices.DeleteFunc(slices.Clone(k.Ledger.Keys), func(key string) bool { return key == label.Hostname })
+	covers := covers{k: k, sought: k.Advice.Sought(), known: map[covered][]byte{}}
 	domains, known := map[string]int{}, map[string]int{}
 	number := func(of map[string]int, text []byte) int {
 		n, ok := of[string(text)]
@@ -227,7 +227,7 @@ func (c *covers) append(b []byte, offer int) []byte {
 	}
 	o := &c.k.Market.Offers[offer]
 	if len(o.Labels) > 0 {
-		return c.k.Ledger.AppendCover(b, c.k.Market.At(offer))
+		return c.k.Advice.AppendCover(b, c.k.Market.At(offer))
 	}
 	id := covered{pool: o.Type.Pool, zone: o.Zone, capacityType: o.CapacityType}
 	if slices.ContainsFunc(c.sought, func(key string) bool { return ofShape(id.pool, key) }) {
@@ -235,7 +235,7 @@ func (c *covers) append(b []byte, offer int) []byte {
 	}
 	text, known := c.known[id]
 	if !known {
-		text = c.k.Ledger.AppendCover(nil, c.k.Market.At(offer))
+		text = c.k.Advice.AppendCover(nil, c.k.Market.At(offer))
 		c.known[id] = text
 	}
 	return append(b, text...)

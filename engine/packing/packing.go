@@ -9,6 +9,8 @@ import (
 	"github.com/tenon-sh/tenon/engine/fit"
 	"github.com/tenon-sh/tenon/engine/market"
 	"github.com/tenon-sh/tenon/engine/spread"
+	"github.com/tenon-sh/tenon/engine/spread/advice"
+	"github.com/tenon-sh/tenon/engine/spread/terms"
 	"github.com/tenon-sh/tenon/engine/world"
 )
 
@@ -21,6 +23,7 @@ type Packing struct {
 	Counters    market.Counters
 	Backoffs    market.Backoffs
 	Ledger      *spread.Ledger
+	Advice      advice.Advice
 	Classes     []*Class
 	Existing    []*Bin     // machines there or on their way
 	Planned     []*Bin     // machines to be bought
@@ -87,7 +90,7 @@ type Class struct {
 	Pods         []*world.Pod
 	Need         []int64 // by dimension
 	Demands      *Demands
-	PodInfo      *spread.PodInfo
+	PodInfo      *terms.PodInfo
 	Special      bool       // its pods take more of a machine than resources
 	Plain        bool       // whether a place takes one depends on labels, taints and room only
 	Pinned       bool       // it matters in which zone its machine is, or another domain beyond the machine

@@ -8,6 +8,7 @@ import (
 	"github.com/tenon-sh/tenon/engine/money"
 	"github.com/tenon-sh/tenon/engine/plan"
 	"github.com/tenon-sh/tenon/engine/spread"
+	"github.com/tenon-sh/tenon/engine/spread/terms"
 	"github.com/tenon-sh/tenon/engine/world"
 )
 
@@ -18,7 +19,7 @@ func (k *Packing) HasWishes(c *Class) bool {
 
 // RegretOn is the weight of soft demands that the bin would not meet.
 func (k *Packing) RegretOn(c *Class, b *Bin) int {
-	sum := spread.SoftSpread*softTaints(c.Pod, b.Place.Taints) + k.Ledger.Regret(c.PodInfo, b.Node)
+	sum := terms.SoftSpread*softTaints(c.Pod, b.Place.Taints) + k.Ledger.Regret(c.PodInfo, b.Node)
 	for _, w := range c.Wishes {
 		if !b.Place.Meets(w.term) {
 			sum += w.weight
@@ -46,7 +47,7 @@ func (c *Class) Regret(k *Packing, offer int) int {
 	}
 	p := k.Market.Offers[offer].Type.Pool
 	if p.SoftTaints > 0 {
-		sum += spread.SoftSpread * softTaints(c.Pod, p.Taints)
+		sum += terms.SoftSpread * softTaints(c.Pod, p.Taints)
 	}
 	if len(c.Wishes) == 0 {
 		return sum
@@ -88,7 +89,7 @@ func Lost(k *Packing, b *Bin, x *Pod, tell func(weight int, loss plan.Loss)) int
 	}
 	for _, t := range at.Taints {
 		if t.Effect == world.PreferNoSchedule && !fit.Tolerated(x.Pod.Tolerations, t) {
-			lose(spread.SoftSpread, spread.Soft{}, func() string { return "taint " + fit.TaintText(t) })
+			lose(terms.SoftSpread, spread.Soft{}, func() string { return "taint " + fit.TaintText(t) })
 		}
 	}
 	if x.Class.PodInfo.Wishes() {

@@ -95,7 +95,7 @@ func (k *Repairer) merge(m merger) bool {
 		k.Turn(m.stays, m.offer)
 	}
 	for _, x := range pods {
-		if !k.Accepts(m.stays, x) || !k.Ledger.Modest(x.Class.PodInfo, m.stays.Node) {
+		if !k.Accepts(m.stays, x) || !k.Advice.Modest(x.Class.PodInfo, m.stays.Node) {
 			break
 		}
 		k.Join(m.stays, x)
@@ -144,7 +144,7 @@ func (k *Repairer) relocate(b *packing.Bin, offer int) bool {
 	}
 	k.MoveTo(b, offer)
 	for _, x := range pods {
-		if !k.Accepts(b, x) || !k.Ledger.Modest(x.Class.PodInfo, b.Node) {
+		if !k.Accepts(b, x) || !k.Advice.Modest(x.Class.PodInfo, b.Node) {
 			break
 		}
 		k.Join(b, x)

@@ -145,11 +145,11 @@ func bindableAtOnce(c *packing.Class) int {
 
 // interchangeable reports whether it makes no difference to others on which machine of a zone pods of the class are.
 func (k *Repairer) interchangeable(c *packing.Class) bool {
-	clings, others := k.Ledger.Clings(c.PodInfo)
+	clings, others := k.Advice.Clings(c.PodInfo)
 	return !clings && !others && !c.Demands.Open && !c.Special
 }
 
 // sharedDomainKeys are the topology keys of which one domain may have several machines.
 func (k *Repairer) sharedDomainKeys() []string {
-	return slices.DeleteFunc(slices.Clone(k.Ledger.Keys()), func(key string) bool { return key == label.Hostname })
+	return slices.DeleteFunc(slices.Clone(k.Ledger.Keys), func(key string) bool { return key == label.Hostname })
 }

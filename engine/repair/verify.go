@@ -91,7 +91,7 @@ func (k *Repairer) trySingly(pods []*packing.Pod) {
 
 // tryDomains tries a new machine for the pod in each of the domains it can reach.
 func (k *Repairer) tryDomains(x *packing.Pod) bool {
-	if !k.Ledger.Spreads(x.Class.PodInfo) {
+	if !k.Advice.Spreads(x.Class.PodInfo) {
 		return false
 	}
 	return slices.ContainsFunc(k.Reachable(x.Class), func(offer int) bool {

@@ -8,7 +8,7 @@ import (
 	"github.com/tenon-sh/tenon/engine/money"
 	"github.com/tenon-sh/tenon/engine/packing"
 	"github.com/tenon-sh/tenon/engine/solve"
-	"github.com/tenon-sh/tenon/engine/spread"
+	"github.com/tenon-sh/tenon/engine/spread/advice"
 )
 
 // NewProof notes what is on sale.
@@ -103,7 +103,7 @@ func (k *Searcher) SpendBound() money.Micro {
 func (k proving) onNewMachines(on onNew, ordered bool) (solve.Problem, bool) {
 	free := k.Proof.Free
 	items := map[*packing.Class][]placedItem{}
-	shares := map[spread.Share][]int{}
+	shares := map[advice.Share][]int{}
 	reach := func(c *packing.Class) market.Set {
 		if ordered {
 			return k.inOrder(c, on.offers[c])
@@ -133,8 +133,8 @@ func (k proving) onNewMachines(on onNew, ordered bool) (solve.Problem, bool) {
 				return free, false
 			}
 			if !on.crowded[c] {
-				item.PerHost = k.Ledger.PerHost(c.PodInfo)
-				for _, s := range k.Ledger.Caps(c.PodInfo) {
+				item.PerHost = k.Advice.PerHost(c.PodInfo)
+				for _, s := range k.Advice.Caps(c.PodInfo) {
 					shares[s] = append(shares[s], len(free.Items))
 				}
 			}

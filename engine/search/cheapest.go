@@ -5,13 +5,13 @@ import (
 
 	"github.com/tenon-sh/tenon/engine/market"
 	"github.com/tenon-sh/tenon/engine/packing"
-	"github.com/tenon-sh/tenon/engine/spread"
+	"github.com/tenon-sh/tenon/engine/spread/advice"
 )
 
 // cheapestWithin is the domain in which one more pod costs least, of those in which the skew allows it although no other domain had
 // more than it has now; else the emptiest. Every domain that can be reached counts as if it had machines, as pods are spread for
 // the day on which one is lost.
-func cheapestWithin(split *spread.Split, names []string, cost map[string]int64, emptiest string) string {
+func cheapestWithin(split *advice.Split, names []string, cost map[string]int64, emptiest string) string {
 	best := emptiest
 	least := split.Counts[emptiest]
 	for _, n := range split.Counts {
@@ -69,7 +69,7 @@ func (k *Searcher) alike(key string) bool {
 }
 
 // allows reports whether so many more pods that count may go to domain d.
-func allows(s *spread.Split, d string, pods int) bool {
+func allows(s *advice.Split, d string, pods int) bool {
 	if s.Alone {
 		return s.Counts[d] == 0
 	}

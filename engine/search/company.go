@@ -58,7 +58,7 @@ func (k companions) parties(pods []*packing.Pod) (lots []*lot, rest []*packing.P
 func (k companions) companies(pods []*packing.Pod) map[int32]*company {
 	out := map[int32]*company{}
 	for c, run := range packing.ByClass(pods) {
-		g, ok := k.Ledger.SeeksCompany(c.PodInfo)
+		g, ok := k.Advice.SeeksCompany(c.PodInfo)
 		if !ok || len(c.Wishes) > 0 || c.Demands.Open || !k.Counters.Cover(c.Pod) {
 			continue
 		}
@@ -66,7 +66,7 @@ func (k companions) companies(pods []*packing.Pod) map[int32]*company {
 			out[g] = &company{}
 		}
 		out[g].seekers = append(out[g].seekers, run...)
-		for _, id := range k.Ledger.CountedBeside(c.PodInfo) {
+		for _, id := range k.Advice.CountedBeside(c.PodInfo) {
 			if !slices.Contains(out[g].counted, id) {
 				out[g].counted = append(out[g].counted, id)
 			}
@@ -76,8 +76,8 @@ func (k companions) companies(pods []*packing.Pod) map[int32]*company {
 		return nil
 	}
 	for c, run := range packing.ByClass(pods) {
-		for _, g := range c.PodInfo.Members() {
-			if x := out[g]; x != nil && c.Pod.Priority == x.seekers[0].Pod.Priority && k.Ledger.Leads(c.PodInfo, g, x.counted) {
+		for _, g := range c.PodInfo.Members {
+			if x := out[g]; x != nil && c.Pod.Priority == x.seekers[0].Pod.Priority && k.Advice.Leads(c.PodInfo, g, x.counted) {
 				x.leaders = append(x.leaders, run...)
 			}
 		}

@@ -6,7 +6,7 @@ import (
 
 	"github.com/tenon-sh/tenon/engine/market"
 	"github.com/tenon-sh/tenon/engine/packing"
-	"github.com/tenon-sh/tenon/engine/spread"
+	"github.com/tenon-sh/tenon/engine/spread/advice"
 )
 
 // divideAll divides the lots that are to be spread over domains, and those that count for them: the latter first, such
@@ -41,7 +41,7 @@ type counter struct {
 func (t counter) of(group int32, begin map[string]int) map[string]int {
 	if t.counts[group] == nil {
 		if begin == nil {
-			begin = t.k.Ledger.ByDomain(group)
+			begin = t.k.Advice.ByDomain(group)
 		}
 		t.counts[group] = begin
 	}
@@ -154,7 +154,7 @@ func (k *Searcher) keepAmong(all []*lot, beyond []*packing.Pod, t counter) ([]*l
 
 // divide shares the lot's pods among the domains they can reach, the emptiest
 // first, as far as the skew allows. What it does not allow is returned.
-func (k *Searcher) divide(l *lot, split *spread.Split, t counter) (out []*lot, left []*packing.Pod) {
+func (k *Searcher) divide(l *lot, split *advice.Split, t counter) (out []*lot, left []*packing.Pod) {
 	names, sets := k.Market.ByDomain(l.offers, split.Key)
 	there := k.ExistingByDomain(l.class, split.Key)
 	for d := range there {

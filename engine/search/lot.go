@@ -7,16 +7,16 @@ import (
 	"github.com/tenon-sh/tenon/engine/exact"
 	"github.com/tenon-sh/tenon/engine/market"
 	"github.com/tenon-sh/tenon/engine/packing"
-	"github.com/tenon-sh/tenon/engine/spread"
+	"github.com/tenon-sh/tenon/engine/spread/advice"
 )
 
 // lot is pods of one class that go to the same kind of machines: all of it, or its share of one domain; or parties of the same classes.
 type lot struct {
 	class           *packing.Class
 	name            string
-	simple          spread.Simple
+	simple          advice.Simple
 	counted         []int32 // groups that are spread over domains, count its pods and hold it to nothing
-	wish            spread.Wish
+	wish            advice.Wish
 	offers          market.Set
 	need            []int64 // of one piece
 	pods            []*packing.Pod
@@ -42,7 +42,7 @@ func (k *Searcher) lot(c *packing.Class, pods []*packing.Pod) (*lot, bool) {
 		return nil, false
 	}
 	var ok bool
-	if l.simple, ok = k.Ledger.Simple(c.PodInfo); !ok {
+	if l.simple, ok = k.Advice.Simple(c.PodInfo); !ok {
 		return nil, false
 	}
 	if !c.PodInfo.Indifferent() {
@@ -59,7 +59,7 @@ func (k *Searcher) lot(c *packing.Class, pods []*packing.Pod) (*lot, bool) {
 // countedOn are those of the groups that count pods of the class on some machine that may be bought for it.
 func (k *Searcher) countedOn(c *packing.Class, groups []int32) []int32 {
 	return slices.DeleteFunc(slices.Clone(groups), func(g int32) bool {
-		return !slices.ContainsFunc(k.Reachable(c), func(r int) bool { return k.Ledger.CountsOn(g, k.Market.At(r)) })
+		return !slices.ContainsFunc(k.Reachable(c), func(r int) bool { return k.Advice.CountsOn(g, k.Market.At(r)) })
 	})
 }
 

@@ -39,7 +39,7 @@ func (k *Searcher) withhold(lots []*lot, rest []*packing.Pod) ([]*lot, []*packin
 	loose := map[int32]bool{}
 	note := func(pods []*packing.Pod) {
 		for _, x := range pods {
-			for _, g := range k.Ledger.Strays(x.Class.PodInfo) {
+			for _, g := range k.Advice.Strays(x.Class.PodInfo) {
 				loose[g] = true
 			}
 		}
@@ -82,7 +82,7 @@ func (k *Searcher) settleGroups(all []*lot) (lots []*lot, unplaced []*packing.Po
 			if l.piece > 0 {
 				continue
 			}
-			l.wish = k.Ledger.Wish(l.class.PodInfo)
+			l.wish = k.Advice.Wish(l.class.PodInfo)
 			if h := l.wish.Home; h != "" && l.simple.Home == nil && l.simple.Split == nil {
 				k.settle([]*lot{l}, h)
 			}

@@ -4,7 +4,7 @@ import (
 	"slices"
 
 	"github.com/tenon-sh/tenon/engine/packing"
-	"github.com/tenon-sh/tenon/engine/spread"
+	"github.com/tenon-sh/tenon/engine/spread/advice"
 )
 
 // onNew is what is on new machines, and on others.
@@ -25,7 +25,7 @@ func (k proving) onNew() onNew {
 	for _, b := range k.Existing {
 		for _, x := range b.Pods {
 			on.moved = on.moved || x.Proven
-			if len(x.Class.PodInfo.Members()) > 0 {
+			if len(x.Class.PodInfo.Members) > 0 {
 				increment(on.there, x.Class, b)
 			}
 		}
@@ -41,7 +41,7 @@ func (k proving) onNew() onNew {
 	}
 	for _, c := range k.Classes {
 		if on.placed[c] > 0 || on.there[c] != nil {
-			for _, g := range c.PodInfo.Members() {
+			for _, g := range c.PodInfo.Members {
 				on.counted[g] = append(on.counted[g], c)
 			}
 		}
@@ -60,7 +60,7 @@ func increment[P comparable](counts map[*packing.Class]map[P]int, c *packing.Cla
 // noteCrowd notes which classes have more pods on the machine than their terms on single machines allow, as where
 // pods that have to share a machine prefer not to.
 func (k proving) noteCrowd(b *packing.Bin, crowded map[*packing.Class]bool) {
-	pods, shares := map[*packing.Class]int{}, map[spread.Share]int{}
+	pods, shares := map[*packing.Class]int{}, map[advice.Share]int{}
 	for _, x := range b.Pods {
 		if x.Class.Plain {
 			continue
@@ -68,13 +68,13 @@ func (k proving) noteCrowd(b *packing.Bin, crowded map[*packing.Class]bool) {
 		pods[x.Class]++
 	}
 	for c, n := range pods {
-		for _, s := range k.Ledger.Caps(c.PodInfo) {
+		for _, s := range k.Advice.Caps(c.PodInfo) {
 			shares[s] += n
 		}
 	}
 	for c, n := range pods {
-		most := k.Ledger.PerHost(c.PodInfo)
-		if most > 0 && n > most || slices.ContainsFunc(k.Ledger.Caps(c.PodInfo), func(s spread.Share) bool { return shares[s] > s.Cap }) {
+		most := k.Advice.PerHost(c.PodInfo)
+		if most > 0 && n > most || slices.ContainsFunc(k.Advice.Caps(c.PodInfo), func(s advice.Share) bool { return shares[s] > s.Cap }) {
 			crowded[c] = true
 		}
 	}

@@ -86,11 +86,11 @@ func (k proving) chain(c *packing.Class, t tally, forced map[string]int) []porti
 
 // tally counts for a class that is spread over domains by itself; false if it is not.
 func (k proving) tally(c *packing.Class, on onNew) (tally, bool) {
-	key, group, skew, ok := k.Ledger.SpreadOver(c.PodInfo)
+	key, group, skew, ok := k.Advice.SpreadOver(c.PodInfo)
 	if !ok {
 		return tally{}, false
 	}
-	t := tally{skew: skew, counts: k.Ledger.ByDomain(group), fresh: map[string]int{}, others: map[string]int{}}
+	t := tally{skew: skew, counts: k.Advice.ByDomain(group), fresh: map[string]int{}, others: map[string]int{}}
 	t.names, t.sets = k.Market.ByDomain(c.Offers, key)
 	t.sure = k.surely(t.sets)
 	for offer, n := range on.offers[c] {

@@ -7,13 +7,13 @@ import (
 	"github.com/tenon-sh/tenon/engine/market"
 	"github.com/tenon-sh/tenon/engine/money"
 	"github.com/tenon-sh/tenon/engine/solve"
-	"github.com/tenon-sh/tenon/engine/spread"
+	"github.com/tenon-sh/tenon/engine/spread/advice"
 )
 
 // Shared turns caps that several items take part in into groups.
-func Shared(shares map[spread.Share][]int) []solve.Group {
+func Shared(shares map[advice.Share][]int) []solve.Group {
 	var out []solve.Group
-	for _, s := range sortedKeys(shares, func(a, b spread.Share) int { return cmp.Or(cmp.Compare(a.Group, b.Group), cmp.Compare(a.Cap, b.Cap)) }) {
+	for _, s := range sortedKeys(shares, func(a, b advice.Share) int { return cmp.Or(cmp.Compare(a.Group, b.Group), cmp.Compare(a.Cap, b.Cap)) }) {
 		if len(shares[s]) > 1 {
 			out = append(out, solve.Group{Members: shares[s], Cap: s.Cap})
 		}
@@ -131,7 +131,7 @@ func (k *Searcher) serves(p *market.Pool) bool {
 
 // groups writes what lots may not share on one machine.
 func (k *Searcher) groups(p *solve.Problem, lots []*lot) {
-	owners, shunned, shares := map[int32][]int{}, map[int32][]int{}, map[spread.Share][]int{}
+	owners, shunned, shares := map[int32][]int{}, map[int32][]int{}, map[advice.Share][]int{}
 	for i, l := range lots {
 		for _, g := range l.simple.Owns {
 			owners[g] = append(owners[g], i)

@@ -24,7 +24,7 @@ type whole struct {
 func (k proving) wholes(on onNew, offers func(*packing.Class) market.Set) map[*packing.Class]*whole {
 	groups, of := map[int32]*whole{}, map[*packing.Class]int32{}
 	for _, c := range k.Classes {
-		g, placed, ok := k.Ledger.OnOneMachine(c.PodInfo)
+		g, placed, ok := k.Advice.OnOneMachine(c.PodInfo)
 		if !ok || on.placed[c] == 0 {
 			continue
 		}

@@ -4,6 +4,8 @@ import (
 	"slices"
 
 	"github.com/tenon-sh/tenon/engine/fit"
+	"github.com/tenon-sh/tenon/engine/spread/domain"
+	"github.com/tenon-sh/tenon/engine/spread/terms"
 )
 
 // candidate is where a pod may go, as the groups see it: a machine entered, or one that would be new.
@@ -17,26 +19,26 @@ type candidate struct {
 func (s candidate) domain(key int) (d int32, has bool) {
 	if s.node != nil {
 		d = s.node.domain[key]
-		return d, d != none
+		return d, d != domain.None
 	}
-	v, ok := valueOf(s.place, s.l.keys[key])
+	v, ok := terms.ValueOf(s.place, s.l.Keys[key])
 	if !ok {
-		return none, false
+		return domain.None, false
 	}
-	if d, known := s.l.domains[key].find(v); known {
+	if d, known := s.l.Domains[key].Find(v); known {
 		return d, true
 	}
-	return none, true
+	return domain.None, true
 }
 
 // value names the domain of key.
 func (s candidate) value(key int) string {
 	if s.node == nil {
-		v, _ := valueOf(s.place, s.l.keys[key])
+		v, _ := terms.ValueOf(s.place, s.l.Keys[key])
 		return v
 	}
-	if d := s.node.domain[key]; d != none {
-		return s.l.domains[key].values[d]
+	if d := s.node.domain[key]; d != domain.None {
+		return s.l.Domains[key].Values[d]
 	}
 	return ""
 }
@@ -54,7 +56,7 @@ func (s candidate) company(group int32, owners bool) int32 {
 			n++
 		case owners:
 			for i := range p.PodTerms {
-				if t := &p.PodTerms[i]; t.KeepsAway() && s.l.ownedBy(t) == group {
+				if t := &p.PodTerms[i]; t.KeepsAway() && s.l.OwnedBy(t) == group {
 					n++
 				}
 			}
@@ -68,3 +70,11 @@ func (l *counts) on(n int) candidate { return candidate{l: l, node: &l.nodes[n]}
 
 // onNew is a machine that would be added as a candidate.
 func (l *counts) onNew(at *fit.Place) candidate { return candidate{l: l, place: at} }
+
+// DomainOf is the domain of a key that machine n is in; none if it is in none.
+func (l *counts) DomainOf(n, key int) int32 { return l.nodes[n].domain[key] }
+
+// DomainOfNew is the domain of a key that a machine that is to be added would be in; false if in none.
+func (l *counts) DomainOfNew(at *fit.Place, key int) (d int32, has bool) {
+	return l.onNew(at).domain(key)
+}

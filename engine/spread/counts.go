@@ -5,12 +5,14 @@ import (
 
 	"github.com/tenon-sh/tenon/engine/fit"
 	"github.com/tenon-sh/tenon/engine/label"
+	"github.com/tenon-sh/tenon/engine/spread/domain"
+	"github.com/tenon-sh/tenon/engine/spread/terms"
 	"github.com/tenon-sh/tenon/engine/world"
 )
 
 // counts are the machines, and how many pods of each group lie in the domains they are in.
 type counts struct {
-	terms
+	terms.Table
 	nodes   []node
 	members []int32 // room to work in
 
@@ -30,7 +32,7 @@ type node struct {
 
 // all are the domains of key that the machine is in or may come to be in.
 func (at *node) all(key int) []int32 {
-	if d := at.domain[key]; d != none {
+	if d := at.domain[key]; d != domain.None {
 		return at.domain[key : key+1]
 	}
 	return at.open[key]
@@ -39,15 +41,15 @@ func (at *node) all(key int) []int32 {
 // Expect makes room for so many machines.
 func (l *counts) Expect(machines int) {
 	l.nodes = slices.Grow(l.nodes, machines)
-	l.domainsAhead, l.flagsAhead = make([]int32, machines*len(l.keys)), make([]bool, 2*machines*len(l.filters))
-	if k, counted := l.keyIndex[label.Hostname]; counted {
-		l.domains[k].values = slices.Grow(l.domains[k].values, machines)
+	l.domainsAhead, l.flagsAhead = make([]int32, machines*len(l.Keys)), make([]bool, 2*machines*len(l.Filters))
+	if k, counted := l.KeyIndex[label.Hostname]; counted {
+		l.Domains[k].Expect(machines)
 	}
 }
 
 // blank is the next machine, of which nothing is known yet.
 func (l *counts) blank() node {
-	keys, filters := len(l.keys), len(l.filters)
+	keys, filters := len(l.Keys), len(l.Filters)
 	if len(l.domainsAhead) < keys || len(l.flagsAhead) < 2*filters {
 		l.domainsAhead, l.flagsAhead = make([]int32, keys), make([]bool, 2*filters)
 	}
@@ -60,23 +62,23 @@ func (l *counts) blank() node {
 func (l *counts) Enter(at *fit.Place) int {
 	n := l.blank()
 	n.company = at.Company
-	for k, name := range l.keys {
-		n.domain[k] = none
-		if v, ok := valueOf(at, name); ok {
-			n.domain[k] = l.domains[k].number(v)
+	for k, name := range l.Keys {
+		n.domain[k] = domain.None
+		if v, ok := terms.ValueOf(at, name); ok {
+			n.domain[k] = l.Domains[k].Number(v)
 		} else if r, ok := at.Open.Find(name); ok && !r.Not {
 			if n.open == nil {
 				n.open, n.astray = map[int][]int32{}, map[int]bool{}
 			}
 			n.astray[k] = !r.Present
 			for _, v := range r.Values {
-				n.open[k] = append(n.open[k], l.domains[k].number(v))
+				n.open[k] = append(n.open[k], l.Domains[k].Number(v))
 			}
 		}
 	}
-	for i, s := range l.filters {
-		n.passes[i] = s.passes(at)
-		n.may[i] = n.passes[i] || s.mayPass(at)
+	for i, s := range l.Filters {
+		n.passes[i] = s.Passes(at)
+		n.may[i] = n.passes[i] || s.MayPass(at)
 	}
 	l.nodes = append(l.nodes, n)
 	l.Return(len(l.nodes) - 1)
@@ -95,9 +97,9 @@ func (l *counts) countMachine(n int, by int32) {
 	if by < 0 {
 		l.countCompany(n, by)
 	}
-	for _, t := range l.eligible {
-		if d := at.domain[t.key]; d != none && at.may[t.filter] {
-			t.change(d, by)
+	for _, t := range l.Eligible {
+		if d := at.domain[t.Key]; d != domain.None && at.may[t.Filter] {
+			t.Change(d, by)
 		}
 	}
 	if by > 0 {
@@ -114,18 +116,18 @@ func (l *counts) countCompany(n int, by int32) {
 
 // Inhabit enters all pods that run on machine n.
 func (l *counts) Inhabit(m *world.Place, n int) {
-	if len(l.groups) == 0 {
+	if len(l.Groups) == 0 {
 		return
 	}
 	ending := m.Ending()
 	for i, kin := range m.Kin() {
-		switch groups := l.membersOf(kin); {
+		switch groups := l.MembersOf(kin); {
 		case len(groups) == 0:
 		case ending:
 			l.count(groups, m.Pods[i], n, 1)
 		default: // no group overlooks any, and the pod need not be looked at
 			for _, g := range groups {
-				l.add(l.groups[g], n, 1, false)
+				l.add(l.Groups[g], n, 1, false)
 			}
 		}
 	}
@@ -137,11 +139,11 @@ func (l *counts) Inhabit(m *world.Place, n int) {
 
 // countHolders counts the pods that run on machine n among those that share their volumes.
 func (l *counts) countHolders(m *world.Place, n int) {
-	if len(l.exclusive) == 0 {
+	if !l.Holds() {
 		return
 	}
 	for _, p := range m.Holders() {
-		l.members = l.appendVolumes(l.members[:0], p)
+		l.members = l.AppendVolumes(l.members[:0], p)
 		l.count(l.members, p, n, 1)
 	}
 }
@@ -153,7 +155,7 @@ func (l *counts) Run(p *world.Pod, n int) { l.run(p, n, 1) }
 func (l *counts) Stop(p *world.Pod, n int) { l.run(p, n, -1) }
 
 func (l *counts) run(p *world.Pod, n int, by int32) {
-	l.members = l.appendMembers(l.members[:0], p)
+	l.members = l.AppendMembers(l.members[:0], p)
 	l.count(l.members, p, n, by)
 	for i := range p.PodTerms {
 		if t := &p.PodTerms[i]; t.KeepsAway() {
@@ -165,75 +167,67 @@ func (l *counts) run(p *world.Pod, n int, by int32) {
 // count counts a pod that runs among the members of its groups.
 func (l *counts) count(groups []int32, p *world.Pod, n int, by int32) {
 	for _, g := range groups {
-		if !l.groups[g].overlooks(p) {
-			l.add(l.groups[g], n, by, false)
+		if !l.Groups[g].Overlooks(p) {
+			l.add(l.Groups[g], n, by, false)
 		}
 	}
-}
-
-// overlooks reports whether the group does not count a pod that runs, since it
-// ends. Spread does not; and a volume for one node comes free when such a pod is
-// gone, or its node has been dead for a while, so that the next may be planned for
-// elsewhere. One for one pod is that pod's until it is gone.
-func (g *group) overlooks(p *world.Pod) bool {
-	return p.Terminating && (g.kind == topologySpread || g.volume != "" && !g.onePod)
 }
 
 // own counts a pod that runs among those that keep others away by the term.
 func (l *counts) own(t *world.PodTerm, n int, by int32) {
-	if g := l.ownedBy(t); g != none {
-		l.add(l.groups[g], n, by, true)
+	if g := l.OwnedBy(t); g != domain.None {
+		l.add(l.Groups[g], n, by, true)
 	}
 }
 
 // Put enters a pod of the class on machine n.
-func (l *counts) Put(s *PodInfo, n int) { l.move(s, n, 1) }
+func (l *counts) Put(s *terms.PodInfo, n int) { l.move(s, n, 1) }
 
 // Take removes a pod of the class from machine n.
-func (l *counts) Take(s *PodInfo, n int) { l.move(s, n, -1) }
+func (l *counts) Take(s *terms.PodInfo, n int) { l.move(s, n, -1) }
 
-func (l *counts) move(s *PodInfo, n int, by int32) {
-	for _, g := range s.members {
-		l.add(l.groups[g], n, by, false)
+func (l *counts) move(s *terms.PodInfo, n int, by int32) {
+	for _, g := range s.Members {
+		l.add(l.Groups[g], n, by, false)
 	}
-	for _, g := range s.antiAffinity {
-		l.add(l.groups[g], n, by, true)
+	for _, g := range s.AntiAffinity {
+		l.add(l.Groups[g], n, by, true)
 	}
 }
 
 // add changes what group g counts on machine n: its members, or the owners of the term.
-func (l *counts) add(g *group, n int, by int32, owner bool) {
+func (l *counts) add(g *terms.Group, n int, by int32, owner bool) {
 	at := &l.nodes[n]
-	switch g.kind {
-	case topologySpread:
-		switch d := at.domain[g.key]; {
-		case d == none || !at.may[g.filter]:
-		case at.passes[g.filter]:
-			g.shift(d, by)
+	switch g.Kind {
+	case terms.TopologySpread:
+		switch d := at.domain[g.Key]; {
+		case d == domain.None || !at.may[g.Filter]:
+		case at.passes[g.Filter]:
+			g.Shift(d, by)
 		default:
-			g.maybe.bump(d, by)
+			g.Maybe.Bump(d, by)
 		}
-	case antiAffinity:
-		for _, d := range at.all(g.key) {
+	case terms.AntiAffinity:
+		for _, d := range at.all(g.Key) {
 			if owner {
-				g.owners.bump(d, by)
+				g.Owners.Bump(d, by)
 			} else {
-				g.counts.bump(d, by)
+				g.Counts.Bump(d, by)
 			}
 		}
-	case affinity:
-		for i, k := range g.keys {
-			if d := at.domain[k]; d != none {
-				was := g.byKey[i].in(d)
-				g.byKey[i].bump(d, by)
-				g.total += int(by)
+	case terms.Affinity:
+		for i, k := range g.Keys {
+			if d := at.domain[k]; d != domain.None {
+				was := g.ByKey[i].In(d)
+				g.ByKey[i].Bump(d, by)
+				g.Total += int(by)
 				switch {
 				case was == 0:
-					g.reached++
-					g.moves++
+					g.Reached++
+					g.Moves++
 				case was+by == 0:
-					g.reached--
-					g.moves++
+					g.Reached--
+					g.Moves++
 				}
 			}
 		}

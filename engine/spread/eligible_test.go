@@ -3,6 +3,7 @@ package spread_test
 import (
 	"testing"
 
+	"github.com/tenon-sh/tenon/engine/enginetest/ledger"
 	"github.com/tenon-sh/tenon/engine/fit"
 	"github.com/tenon-sh/tenon/engine/label"
 	"github.com/tenon-sh/tenon/engine/spread"
@@ -115,7 +116,7 @@ func TestHostsOfMachines(t *testing.T) {
 		"Planned":    {&fit.Place{Name: "new", Planned: true, Labels: map[string]string{}}, true},
 		"Known":      {&fit.Place{Name: "new", Planned: true, Labels: map[string]string{label.Hostname: "n0"}}, false},
 	} {
-		l, pods := told(t, "pod web spread=host:1", "pod web0 node=n0 app=web")
+		l, pods := ledger.Of(t, "pod web spread=host:1", "pod web0 node=n0 app=web")
 		if got := l.Allows(pods[0], l.Enter(tc.at)); got != tc.want {
 			t.Errorf("%s: a pod is allowed beside the one on n0: %t", name, got)
 		}
@@ -217,7 +218,7 @@ func TestOpenDomains(t *testing.T) {
 		"FarApart": {"No such pod is in either.", []string{"pod web apart=zone:db"}, two, true},
 	} {
 		t.Run(name, func(t *testing.T) {
-			l, pods := told(t, tc.pods...)
+			l, pods := ledger.Of(t, tc.pods...)
 			n := l.Enter(&fit.Place{Name: "claim", Planned: true, Sealed: true, Labels: map[string]string{label.Hostname: "claim"}, Open: label.SetOf(tc.open)})
 			if got := l.Allows(pods[0], n); got != tc.want {
 				t.Errorf("%s It is allowed: %t", tc.why, got)
@@ -242,7 +243,7 @@ func TestCompanyOfNewMachines(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			log := &world.Pod{Key: world.Key{Namespace: "default", Name: "log"}, Labels: map[string]string{"app": "log"}, DaemonSet: "log"}
-			l, pods := told(t, tc.pod)
+			l, pods := ledger.Of(t, tc.pod)
 			at := &fit.Place{Name: "new", Planned: true, Labels: map[string]string{label.Zone: tc.in, label.Hostname: "new"}, Company: []*world.Pod{log}}
 			if got := l.AllowsNew(pods[0], at); got != tc.yes {
 				t.Errorf("%s It is allowed: %t", tc.why, got)
@@ -253,7 +254,7 @@ func TestCompanyOfNewMachines(t *testing.T) {
 
 // A machine that is to be given back is no host any more for which pods are counted, and its zone still is one.
 func TestVacate(t *testing.T) {
-	l, pods := told(t, "pod web spread=host:1", "pod db spread=zone:1", "pod web0 node=n0 app=web", "pod web1 node=n1 app=web", "pod db0 node=n0 app=db")
+	l, pods := ledger.Of(t, "pod web spread=host:1", "pod db spread=zone:1", "pod web0 node=n0 app=web", "pod web1 node=n1 app=web", "pod db0 node=n0 app=db")
 	web, db := pods[0], pods[1]
 	if l.Allows(web, 0) || l.Allows(db, 0) {
 		t.Fatal("n2 has none of either: n0 may not have another")
@@ -300,8 +301,8 @@ func TestCompany(t *testing.T) {
 
 // A volume that is still to be made is confined to the zones in which it can be made, until it is released.
 func TestConfinedVolumes(t *testing.T) {
-	l, pods := told(t, "pod a volume=v:ebs@?", "pod b volume=v:ebs@?")
-	group := pods[0].Unmade()[0]
+	l, pods := ledger.Of(t, "pod a volume=v:ebs@?", "pod b volume=v:ebs@?")
+	group := pods[0].Unmade[0]
 	if !l.Allows(pods[0], 0) || l.Release(group) {
 		t.Error("it is confined, though nothing says so")
 	}

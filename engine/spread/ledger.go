@@ -8,6 +8,7 @@ package spread
 
 import (
 	"github.com/tenon-sh/tenon/engine/fit"
+	"github.com/tenon-sh/tenon/engine/spread/terms"
 	"github.com/tenon-sh/tenon/engine/world"
 )
 
@@ -17,12 +18,12 @@ type Ledger struct{ rules }
 
 // New returns an empty Ledger that knows the namespaces' labels.
 func New(namespaces []*world.Namespace) *Ledger {
-	return &Ledger{rules{counts{terms: newTerms(namespaces)}}}
+	return &Ledger{rules{counts{Table: terms.NewTable(namespaces)}}}
 }
 
 // Allows reports whether a pod of the class may go to machine n. Spread over
 // the keys in but is not looked at.
-func (l *Ledger) Allows(s *PodInfo, n int, but ...string) bool {
+func (l *Ledger) Allows(s *terms.PodInfo, n int, but ...string) bool {
 	if s.Indifferent() {
 		return true
 	}
@@ -30,6 +31,12 @@ func (l *Ledger) Allows(s *PodInfo, n int, but ...string) bool {
 }
 
 // AllowsNew reports whether a pod of the class may go to a machine that would be added.
-func (l *Ledger) AllowsNew(s *PodInfo, at *fit.Place) bool {
+func (l *Ledger) AllowsNew(s *terms.PodInfo, at *fit.Place) bool {
 	return l.allows(s, l.onNew(at))
+}
+
+// Accepts reports whether pods that run now, by affinity or anti-affinity, let
+// the class go to a new machine like this.
+func (l *Ledger) Accepts(s *terms.PodInfo, place *fit.Place) bool {
+	return l.companyAllows(s, l.onNew(place))
 }

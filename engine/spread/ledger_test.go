@@ -11,6 +11,7 @@ import (
 	"github.com/tenon-sh/tenon/engine/fit"
 	"github.com/tenon-sh/tenon/engine/label"
 	"github.com/tenon-sh/tenon/engine/spread"
+	"github.com/tenon-sh/tenon/engine/spread/terms"
 	"github.com/tenon-sh/tenon/engine/world"
 )
 
@@ -143,7 +144,7 @@ func TestTakeUndoesPut(t *testing.T) {
 			}
 			pods = append(pods, p)
 		}
-		fresh := func() (*spread.Ledger, []*spread.PodInfo) {
+		fresh := func() (*spread.Ledger, []*terms.PodInfo) {
 			l := spread.New(nil)
 			for _, p := range pods {
 				l.Enlist(p)
@@ -151,7 +152,7 @@ func TestTakeUndoesPut(t *testing.T) {
 			for _, at := range nodes("a", "a", "b", "c") {
 				l.Enter(at)
 			}
-			return l, []*spread.PodInfo{l.PodInfo(pods[0]), l.PodInfo(pods[1])}
+			return l, []*terms.PodInfo{l.PodInfo(pods[0]), l.PodInfo(pods[1])}
 		}
 		long, infos := fresh()
 		var count [2][4]int

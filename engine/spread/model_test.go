@@ -2,6 +2,7 @@ package spread_test
 
 import (
 	"fmt"
+	"slices"
 	"testing"
 
 	"pgregory.net/rapid"
@@ -10,6 +11,7 @@ import (
 	"github.com/tenon-sh/tenon/engine/fit"
 	"github.com/tenon-sh/tenon/engine/label"
 	"github.com/tenon-sh/tenon/engine/spread"
+	"github.com/tenon-sh/tenon/engine/spread/terms"
 	"github.com/tenon-sh/tenon/engine/world"
 )
 
@@ -158,7 +160,7 @@ func TestLedgerIsTheModel(t *testing.T) {
 			l.Enter(at)
 			m.places, m.on = append(m.places, at), append(m.on, nil)
 		}
-		var infos []*spread.PodInfo
+		var infos []*terms.PodInfo
 		for _, p := range pods {
 			infos = append(infos, l.PodInfo(p))
 		}
@@ -199,5 +201,61 @@ func TestLedgerIsTheModel(t *testing.T) {
 		l.Leave(n)
 		m.places, m.on = m.places[:n], m.on[:n]
 		check("left")
+	})
+}
+
+// A gate is shut where a pod may not go; one that runs loses as much as it would have been told before; and what is
+// said of a new machine for whole classes is what is allowed there.
+func TestAdviceIsTheRules(t *testing.T) {
+	chance.Check(t, func(t *rapid.T) {
+		l := spread.New(nil)
+		var pods []*world.Pod
+		for i := range 3 {
+			p := drawPod(t, fmt.Sprint("p", i))
+			for j := range p.Spread {
+				p.Spread[j].Soft = rapid.IntRange(0, 2).Draw(t, "soft") == 0
+			}
+			for j := range p.PodTerms {
+				p.PodTerms[j].Weight = rapid.SampledFrom([]int{0, 0, 30}).Draw(t, "weight")
+			}
+			pods = append(pods, p)
+			l.Enlist(p)
+		}
+		places := nodes("a", "a", "b", "c")
+		for _, at := range places {
+			l.Enter(at)
+		}
+		var infos []*terms.PodInfo
+		for _, p := range pods {
+			infos = append(infos, l.PodInfo(p))
+		}
+		for range rapid.IntRange(0, 8).Draw(t, "pods") {
+			l.Put(infos[rapid.IntRange(0, 2).Draw(t, "pod")], rapid.IntRange(0, 3).Draw(t, "node"))
+		}
+		fresh := &fit.Place{Name: "fresh", Labels: map[string]string{label.Zone: "d", label.Hostname: "fresh"}}
+		for i, s := range infos {
+			for n := range places {
+				if _, shut := l.Gate(s, n); shut == l.Allows(s, n) {
+					t.Fatalf("%s on n%d: allowed %t, and a gate is shut: %t", pods[i].Name, n, !shut, shut)
+				}
+				before := l.Regret(s, n)
+				l.Put(s, n)
+				lost := 0
+				for _, x := range l.Losses(s, n) {
+					lost += x.Weight
+				}
+				l.Take(s, n)
+				if after := l.Regret(s, n); lost != before || after != before {
+					t.Fatalf("%s on n%d: it would lose %d, loses %d there, and then would lose %d", pods[i].Name, n, before, lost, after)
+				}
+			}
+			if !l.Accepts(s, fresh) && l.AllowsNew(s, fresh) {
+				t.Fatalf("%s is allowed on a new machine, and not accepted", pods[i].Name)
+			}
+			hard := slices.ContainsFunc(pods[i].Spread, func(c world.Spread) bool { return !c.Soft })
+			if !hard && l.Accepts(s, fresh) != l.AllowsNew(s, fresh) {
+				t.Fatalf("%s on a new machine: accepted %t, allowed %t", pods[i].Name, l.Accepts(s, fresh), l.AllowsNew(s, fresh))
+			}
+		}
 	})
 }

@@ -4,9 +4,11 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/tenon-sh/tenon/engine/enginetest/ledger"
 	"github.com/tenon-sh/tenon/engine/fit"
 	"github.com/tenon-sh/tenon/engine/label"
 	"github.com/tenon-sh/tenon/engine/spread"
+	"github.com/tenon-sh/tenon/engine/spread/terms"
 )
 
 // What people are told that keeps a pod from a node; nothing where it may go.
@@ -47,7 +49,7 @@ func TestObjections(t *testing.T) {
 		"Leaving":    {[]string{"pod web spread=zone:1", "pod web0 node=n0 app=web terminating"}, [3]string{"", "", ""}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			l, pods := told(t, tc.pods...)
+			l, pods := ledger.Of(t, tc.pods...)
 			for n, want := range tc.want {
 				got := said(l, pods[0], n)
 				if got != want {
@@ -68,7 +70,7 @@ const (
 )
 
 // said is what keeps a pod from a machine, in words.
-func said(l *spread.Ledger, s *spread.PodInfo, n int) string {
+func said(l *spread.Ledger, s *terms.PodInfo, n int) string {
 	var out []string
 	for _, why := range l.Objections(s, n, "") {
 		out = append(out, why.Detail)
@@ -93,7 +95,7 @@ func TestObjectionsToNewMachines(t *testing.T) {
 		"OldZone": {[]string{"pod web spread=zone:1", "pod web0 node=n0 app=web"}, "a", "topology.kubernetes.io/zone a has 1, the least is 0, maxSkew 1 (a 1, b 0)"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			l, pods := told(t, tc.pods...)
+			l, pods := ledger.Of(t, tc.pods...)
 			var out []string
 			at := &fit.Place{Labels: map[string]string{label.Zone: tc.zone, label.Hostname: ""}}
 			for _, why := range l.ObjectionsNew(pods[0], at) {

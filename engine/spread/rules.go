@@ -4,17 +4,19 @@ import (
 	"slices"
 
 	"github.com/tenon-sh/tenon/engine/label"
+	"github.com/tenon-sh/tenon/engine/spread/domain"
+	"github.com/tenon-sh/tenon/engine/spread/terms"
 )
 
 // rules says of one term after the other whether it lets one more pod go to a candidate.
 type rules struct{ counts }
 
-func (l *rules) allows(s *PodInfo, at candidate, but ...string) bool {
-	for i := range s.spread {
-		if len(but) > 0 && slices.Contains(but, l.keys[l.groups[s.spread[i].group].key]) {
+func (l *rules) allows(s *terms.PodInfo, at candidate, but ...string) bool {
+	for i := range s.Spread {
+		if len(but) > 0 && slices.Contains(but, l.Keys[l.Groups[s.Spread[i].Group].Key]) {
 			continue
 		}
-		if !l.spreadAllows(&s.spread[i], at) {
+		if !l.spreadAllows(&s.Spread[i], at) {
 			return false
 		}
 	}
@@ -23,49 +25,49 @@ func (l *rules) allows(s *PodInfo, at candidate, but ...string) bool {
 
 // companyAllows reports whether pod affinity and anti-affinity, of the pod and of those that are there, and the
 // volumes that it shares with others let it go to the candidate.
-func (l *rules) companyAllows(s *PodInfo, at candidate) bool {
-	for _, g := range s.antiAffinity {
+func (l *rules) companyAllows(s *terms.PodInfo, at candidate) bool {
+	for _, g := range s.AntiAffinity {
 		if l.antiAffinityCount(g, at, false) > 0 {
 			return false
 		}
 	}
-	for _, g := range s.shunned {
+	for _, g := range s.Shunned {
 		if l.antiAffinityCount(g, at, true) > 0 {
 			return false
 		}
 	}
-	return l.hasVolumes(s, at) && (s.affinity == none || l.affinityAllows(s, at))
+	return l.hasVolumes(s, at) && (s.Affinity == domain.None || l.affinityAllows(s, at))
 }
 
-func (l *rules) spreadAllows(e *spreadConstraint, at candidate) bool {
-	g := l.groups[e.group]
-	if at.node != nil && at.node.domain[g.key] == none {
-		return !at.node.astray[g.key] && l.openAllows(e, at.node.open[g.key])
+func (l *rules) spreadAllows(e *terms.Constraint, at candidate) bool {
+	g := l.Groups[e.Group]
+	if at.node != nil && at.node.domain[g.Key] == domain.None {
+		return !at.node.astray[g.Key] && l.openAllows(e, at.node.open[g.Key])
 	}
-	d, has := at.domain(g.key)
+	d, has := at.domain(g.Key)
 	if !has {
 		return false
 	}
-	return g.most(d)+g.arrives(e, at)+e.self-g.floor(e, at) <= e.maxSkew
+	return g.Most(d)+at.arrives(g, e)+e.Self-at.floor(g, e) <= e.MaxSkew
 }
 
 // arrives counts the members that come with the candidate's machine, if it counts.
-func (g *group) arrives(e *spreadConstraint, at candidate) int32 {
-	if at.node != nil || len(at.place.Company) == 0 || !at.l.filters[g.filter].passes(at.place) {
+func (at candidate) arrives(g *terms.Group, e *terms.Constraint) int32 {
+	if at.node != nil || len(at.place.Company) == 0 || !at.l.Filters[g.Filter].Passes(at.place) {
 		return 0
 	}
-	return at.company(e.group, false)
+	return at.company(e.Group, false)
 }
 
 // openAllows judges a machine whose domain is not settled: every one it may come to be in has to do.
-func (l *rules) openAllows(e *spreadConstraint, domains []int32) bool {
-	g := l.groups[e.group]
+func (l *rules) openAllows(e *terms.Constraint, domains []int32) bool {
+	g := l.Groups[e.Group]
 	for _, d := range domains {
-		least := g.least()
-		if g.known+1 < e.minDomains || count(g.nodes, d) == 0 {
+		least := g.Least()
+		if g.Known+1 < e.MinDomains || domain.Count(g.Nodes, d) == 0 {
 			least = 0
 		}
-		if g.most(d)+e.self-least > e.maxSkew {
+		if g.Most(d)+e.Self-least > e.MaxSkew {
 			return false
 		}
 	}
@@ -73,14 +75,14 @@ func (l *rules) openAllows(e *spreadConstraint, domains []int32) bool {
 }
 
 // floor is the least count the skew is measured from, given that the candidate's machine is there.
-func (g *group) floor(e *spreadConstraint, at candidate) int32 {
-	known, least := g.known, g.least()
-	if at.node == nil && at.l.filters[g.filter].passes(at.place) {
-		if d, _ := at.domain(g.key); count(g.nodes, d) == 0 {
-			known, least = known+1, min(least, g.counts.in(d)+g.arrives(e, at))
+func (at candidate) floor(g *terms.Group, e *terms.Constraint) int32 {
+	known, least := g.Known, g.Least()
+	if at.node == nil && at.l.Filters[g.Filter].Passes(at.place) {
+		if d, _ := at.domain(g.Key); domain.Count(g.Nodes, d) == 0 {
+			known, least = known+1, min(least, g.Counts.In(d)+at.arrives(g, e))
 		}
 	}
-	if known < e.minDomains {
+	if known < e.MinDomains {
 		return 0
 	}
 	return least
@@ -88,41 +90,41 @@ func (g *group) floor(e *spreadConstraint, at candidate) int32 {
 
 // antiAffinityCount counts the members, or the owners, of an anti-affinity term that the candidate would be near.
 func (l *rules) antiAffinityCount(id int32, at candidate, owners bool) int32 {
-	g := l.groups[id]
-	counts := &g.counts
+	g := l.Groups[id]
+	counts := &g.Counts
 	if owners {
-		counts = &g.owners
+		counts = &g.Owners
 	}
 	if at.node != nil {
 		sum := int32(0)
-		for _, d := range at.node.all(g.key) {
-			sum += counts.in(d)
+		for _, d := range at.node.all(g.Key) {
+			sum += counts.In(d)
 		}
 		return sum
 	}
-	d, has := at.domain(g.key)
+	d, has := at.domain(g.Key)
 	if !has {
 		return 0
 	}
-	return counts.in(d) + at.company(id, owners)
+	return counts.In(d) + at.company(id, owners)
 }
 
-func (l *rules) affinityAllows(s *PodInfo, at candidate) bool {
-	g := l.groups[s.affinity]
+func (l *rules) affinityAllows(s *terms.PodInfo, at candidate) bool {
+	g := l.Groups[s.Affinity]
 	near := true
-	for i, k := range g.keys {
+	for i, k := range g.Keys {
 		d, has := at.domain(k)
 		if !has {
 			return false
 		}
-		near = near && g.byKey[i].in(d)+at.company(s.affinity, false) > 0
+		near = near && g.ByKey[i].In(d)+at.company(s.Affinity, false) > 0
 	}
-	return near || g.total == 0 && s.self
+	return near || g.Total == 0 && s.Self
 }
 
 // hasVolumes reports whether every volume that the class shares can be had on the candidate.
-func (l *rules) hasVolumes(s *PodInfo, at candidate) bool {
-	for _, groups := range [2][]int32{s.unmade, s.exclusive} {
+func (l *rules) hasVolumes(s *terms.PodInfo, at candidate) bool {
+	for _, groups := range [2][]int32{s.Unmade, s.Exclusive} {
 		for _, id := range groups {
 			if !l.hasVolume(id, at) {
 				return false
@@ -133,13 +135,13 @@ func (l *rules) hasVolumes(s *PodInfo, at candidate) bool {
 }
 
 func (l *rules) hasVolume(id int32, at candidate) bool {
-	g := l.groups[id]
-	d, has := at.domain(g.keys[0])
+	g := l.Groups[id]
+	d, has := at.domain(g.Keys[0])
 	switch {
-	case g.total > 0:
-		return !g.onePod && has && g.byKey[0].in(d) > 0
-	case l.keys[g.keys[0]] == label.Hostname:
+	case g.Total > 0:
+		return !g.OnePod && has && g.ByKey[0].In(d) > 0
+	case l.Keys[g.Keys[0]] == label.Hostname:
 		return true
 	}
-	return has && (g.within == nil || slices.Contains(g.within, d))
+	return has && (g.Within == nil || slices.Contains(g.Within, d))
 }

@@ -1,6 +1,9 @@
 package spread
 
-import "github.com/tenon-sh/tenon/engine/label"
+import (
+	"github.com/tenon-sh/tenon/engine/label"
+	"github.com/tenon-sh/tenon/engine/spread/domain"
+)
 
 // Vacate takes a machine out that is about to be given back and holds no pods
 // any more, but only as a host. Its zone, and what else it shares with others,
@@ -13,9 +16,9 @@ func (l *counts) Occupy(n int) { l.lodge(n, 1) }
 
 func (l *counts) lodge(n int, by int32) {
 	at := &l.nodes[n]
-	for _, t := range l.eligible {
-		if d := at.domain[t.key]; l.keys[t.key] == label.Hostname && d != none && at.may[t.filter] {
-			t.change(d, by)
+	for _, t := range l.Eligible {
+		if d := at.domain[t.Key]; l.Keys[t.Key] == label.Hostname && d != domain.None && at.may[t.Filter] {
+			t.Change(d, by)
 		}
 	}
 }

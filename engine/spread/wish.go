@@ -2,6 +2,8 @@ package spread
 
 import (
 	"fmt"
+
+	"github.com/tenon-sh/tenon/engine/spread/terms"
 )
 
 // Lost is one soft term that a place does not honour.
@@ -29,12 +31,12 @@ const (
 )
 
 // Regret is the weight of the soft terms that machine n would not honour.
-func (l *Ledger) Regret(s *PodInfo, n int) int {
+func (l *Ledger) Regret(s *terms.PodInfo, n int) int {
 	return l.regret(s, l.on(n), nil)
 }
 
 // Losses returns the soft terms that a pod of the class, already on machine n, has to do without.
-func (l *Ledger) Losses(s *PodInfo, n int) []Lost {
+func (l *Ledger) Losses(s *terms.PodInfo, n int) []Lost {
 	l.Take(s, n)
 	var out []Lost
 	l.regret(s, l.on(n), &out)
@@ -42,47 +44,47 @@ func (l *Ledger) Losses(s *PodInfo, n int) []Lost {
 	return out
 }
 
-func (l *Ledger) regret(s *PodInfo, at candidate, lost *[]Lost) int {
+func (l *Ledger) regret(s *terms.PodInfo, at candidate, lost *[]Lost) int {
 	sum := 0
-	for i := range s.wishes {
-		w := &s.wishes[i]
+	for i := range s.Soft {
+		w := &s.Soft[i]
 		if l.granted(w, at) {
 			continue
 		}
-		sum += w.weight
+		sum += w.Weight
 		if lost != nil {
-			*lost = append(*lost, Lost{w.weight, l.wishText(w), w.soft()})
+			*lost = append(*lost, Lost{w.Weight, l.wishText(w), softOf(w)})
 		}
 	}
 	return sum
 }
 
-func (l *Ledger) granted(w *wish, at candidate) bool {
-	g := l.groups[w.group]
-	switch w.kind {
-	case topologySpread:
-		return l.spreadAllows(&w.constraint, at)
-	case antiAffinity:
-		return l.antiAffinityCount(w.group, at, false) == 0
+func (l *Ledger) granted(w *terms.SoftTerm, at candidate) bool {
+	g := l.Groups[w.Group]
+	switch w.Kind {
+	case terms.TopologySpread:
+		return l.spreadAllows(&w.Constraint, at)
+	case terms.AntiAffinity:
+		return l.antiAffinityCount(w.Group, at, false) == 0
 	}
-	d, _ := at.domain(g.keys[0])
-	return g.byKey[0].in(d)+at.company(w.group, false) > 0
+	d, _ := at.domain(g.Keys[0])
+	return g.ByKey[0].In(d)+at.company(w.Group, false) > 0
 }
 
-// soft says which soft term of the pod the wish is.
-func (w *wish) soft() Soft {
-	if w.kind == topologySpread {
-		return Soft{SoftConstraint, w.at}
+// softOf says which soft term of the pod the wish is.
+func softOf(w *terms.SoftTerm) Soft {
+	if w.Kind == terms.TopologySpread {
+		return Soft{SoftConstraint, w.At}
 	}
-	return Soft{SoftPodTerm, w.at}
+	return Soft{SoftPodTerm, w.At}
 }
 
-func (l *Ledger) wishText(w *wish) string {
-	switch w.kind {
-	case topologySpread:
-		return fmt.Sprintf("topologySpreadConstraints[%d] (%s)", w.at, l.keys[l.groups[w.group].key])
-	case antiAffinity:
-		return fmt.Sprintf("podAntiAffinity preferred (%s)", l.keys[l.groups[w.group].key])
+func (l *Ledger) wishText(w *terms.SoftTerm) string {
+	switch w.Kind {
+	case terms.TopologySpread:
+		return fmt.Sprintf("topologySpreadConstraints[%d] (%s)", w.At, l.Keys[l.Groups[w.Group].Key])
+	case terms.AntiAffinity:
+		return fmt.Sprintf("podAntiAffinity preferred (%s)", l.Keys[l.Groups[w.Group].Key])
 	}
-	return fmt.Sprintf("podAffinity preferred (%s)", l.keys[l.groups[w.group].keys[0]])
+	return fmt.Sprintf("podAffinity preferred (%s)", l.Keys[l.Groups[w.Group].Keys[0]])
 }

@@ -10,7 +10,7 @@ import (
 	"github.com/tenon-sh/tenon/engine/refuse"
 	"github.com/tenon-sh/tenon/engine/search"
 	"github.com/tenon-sh/tenon/engine/solve"
-	"github.com/tenon-sh/tenon/engine/spread"
+	"github.com/tenon-sh/tenon/engine/spread/advice"
 	"github.com/tenon-sh/tenon/engine/world"
 )
 
@@ -28,7 +28,7 @@ func (y *Cluster) Worth() money.Micro {
 		}
 	}
 	p := k.NewProof()
-	shares := map[spread.Share][]int{}
+	shares := map[advice.Share][]int{}
 	y.worth = make([]int64, len(k.Classes))
 	var items []int
 	for n, c := range k.Classes {
@@ -36,11 +36,11 @@ func (y *Cluster) Worth() money.Micro {
 		if count[n] == 0 {
 			continue
 		}
-		item := solve.Item{Name: c.Pod.String(), Need: c.Need, Count: count[n], Hosts: search.HostsAmong(c.Offers, p.Hosts), PerHost: k.Ledger.PerHost(c.PodInfo)}
+		item := solve.Item{Name: c.Pod.String(), Need: c.Need, Count: count[n], Hosts: search.HostsAmong(c.Offers, p.Hosts), PerHost: k.Advice.PerHost(c.PodInfo)}
 		if item.Hosts == nil {
 			continue
 		}
-		for _, s := range k.Ledger.Caps(c.PodInfo) {
+		for _, s := range k.Advice.Caps(c.PodInfo) {
 			shares[s] = append(shares[s], len(p.Free.Items))
 		}
 		items = append(items, n)

@@ -1,8 +1,11 @@
-package spread_test
+package advice_test
 
 import (
 	"slices"
 	"testing"
+
+	"github.com/tenon-sh/tenon/engine/enginetest/ledger"
+	"github.com/tenon-sh/tenon/engine/spread/advice"
 )
 
 // Which pods seek company on the very machine that goes wherever it likes.
@@ -23,8 +26,8 @@ func TestSeeksCompany(t *testing.T) {
 		"Apart":     {"It also keeps away from its like.", []string{"pod x near=host:db apart=host", "pod db"}, false},
 		"Shunned":   {"Others keep away from it.", []string{"pod x near=host:db", "pod db", "pod y apart=host:x"}, false},
 	} {
-		l, pods := told(t, test.lines...)
-		if _, got := l.SeeksCompany(pods[0]); got != test.want {
+		l, pods := ledger.Of(t, test.lines...)
+		if _, got := advice.Of(l).SeeksCompany(pods[0]); got != test.want {
 			t.Errorf("%s: %t: %s", name, got, test.why)
 		}
 	}
@@ -51,12 +54,12 @@ func TestLeads(t *testing.T) {
 		"Among":          {"It goes where others are few.", []string{"pod x near=host:db", "pod db spread=zone:1:of=y", "pod y"}, false},
 		"SeekerCounted":  {"Others are divided among zones by those that seek its company.", []string{"pod x near=host:db", "pod db", "pod y spread=zone:1:of=x"}, false},
 	} {
-		l, pods := told(t, test.lines...)
-		g, ok := l.SeeksCompany(pods[0])
-		if !ok || !slices.Contains(pods[1].Members(), g) {
+		l, pods := ledger.Of(t, test.lines...)
+		g, ok := advice.Of(l).SeeksCompany(pods[0])
+		if !ok || !slices.Contains(pods[1].Members, g) {
 			t.Errorf("%s: x does not seek the company of db", name)
 		}
-		if got := l.Leads(pods[1], g, l.CountedBeside(pods[0])); got != test.want {
+		if got := advice.Of(l).Leads(pods[1], g, advice.Of(l).CountedBeside(pods[0])); got != test.want {
 			t.Errorf("%s: %t: %s", name, got, test.why)
 		}
 	}
@@ -76,8 +79,8 @@ func TestOnOneMachine(t *testing.T) {
 		"Zone":    {[]string{"pod x near=zone"}, false, 0},
 		"None":    {[]string{"pod x"}, false, 0},
 	} {
-		l, pods := told(t, test.lines...)
-		if _, placed, got := l.OnOneMachine(pods[0]); got != test.want || got && placed != test.placed {
+		l, pods := ledger.Of(t, test.lines...)
+		if _, placed, got := advice.Of(l).OnOneMachine(pods[0]); got != test.want || got && placed != test.placed {
 			t.Errorf("%s: %t with %d there, want %t with %d", name, got, placed, test.want, test.placed)
 		}
 	}

@@ -1,4 +1,4 @@
-package spread_test
+package advice_test
 
 import (
 	"fmt"
@@ -7,67 +7,26 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
-	"pgregory.net/rapid"
 
-	"github.com/tenon-sh/tenon/engine/enginetest"
-	"github.com/tenon-sh/tenon/engine/enginetest/chance"
+	"github.com/tenon-sh/tenon/engine/enginetest/ledger"
 	"github.com/tenon-sh/tenon/engine/fit"
 	"github.com/tenon-sh/tenon/engine/label"
 	"github.com/tenon-sh/tenon/engine/spread"
-	"github.com/tenon-sh/tenon/engine/world"
+	"github.com/tenon-sh/tenon/engine/spread/advice"
+	"github.com/tenon-sh/tenon/engine/spread/terms"
 )
 
-// told is a ledger of pods told as enginetest.Scene tells them, on two nodes in zone a and one in b. Of the pods
-// that are told to run on one of them, n0 to n2, each is there; the others are planned.
-func told(t *testing.T, lines ...string) (*spread.Ledger, []*spread.PodInfo) {
-	t.Helper()
-	scene := enginetest.NewScene()
-	for _, line := range lines {
-		if err := scene.Line(line); err != nil {
-			t.Fatal(err)
-		}
-	}
-	var waiting []*world.Pod
-	places := []*world.Place{{}, {}, {}}
-	for _, line := range lines { // in the order told
-		name := strings.Fields(line)[1]
-		switch p := scene.World().Pod(world.Key{Namespace: "default", Name: name}); p.Node {
-		case "":
-			waiting = append(waiting, p)
-		default:
-			at := places[p.Node[1]-'0']
-			at.Pods = append(at.Pods, p)
-		}
-	}
-	l := spread.New(nil)
-	for _, p := range waiting {
-		l.Enlist(p)
-	}
-	l.Share(waiting, places)
-	for _, m := range places {
-		l.Watch(m.AntiAffinity(), waiting)
-	}
-	for i, at := range nodes("a", "a", "b") {
-		l.Inhabit(places[i], l.Enter(at))
-	}
-	var out []*spread.PodInfo
-	for _, p := range waiting {
-		out = append(out, l.PodInfo(p))
-	}
-	return l, out
-}
-
 // text writes what terms come to: what is not there is left out, and groups are only counted, since their numbers say nothing.
-func text(s spread.Simple) string {
+func text(s advice.Simple) string {
 	var out []string
 	add := func(format string, args ...any) { out = append(out, fmt.Sprintf(format, args...)) }
-	split := func(name string, x spread.Split) {
+	split := func(name string, x advice.Split) {
 		add("%s %s skew %d min %d alone %t %v", name, x.Key, x.MaxSkew, x.MinDomains, x.Alone, x.Counts)
 	}
 	if s.PerHost > 0 {
 		add("per host %d", s.PerHost)
 	}
-	caps := func(name string, of []spread.Share) {
+	caps := func(name string, of []advice.Share) {
 		for _, c := range of {
 			add("%s %d", name, c.Cap)
 		}
@@ -143,9 +102,9 @@ func TestSimple(t *testing.T) {
 		"PendingDiskOnce":   {"The machine decides the zone.", []string{"pod a once=v:ebs@?", "pod b once=v:ebs@?"}, "home kubernetes.io/hostname"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			l, pods := told(t, tc.pods...)
+			l, pods := ledger.Of(t, tc.pods...)
 			got := none
-			if s, ok := l.Simple(pods[0]); ok {
+			if s, ok := advice.Of(l).Simple(pods[0]); ok {
 				got = text(s)
 			}
 			if got != tc.want {
@@ -157,30 +116,30 @@ func TestSimple(t *testing.T) {
 
 // What the soft terms of the first class come to.
 func TestWish(t *testing.T) {
-	zone := func(skew int, counts map[string]int) *spread.Split {
-		return &spread.Split{Key: label.Zone, MaxSkew: skew, Counts: counts}
+	zone := func(skew int, counts map[string]int) *advice.Split {
+		return &advice.Split{Key: label.Zone, MaxSkew: skew, Counts: counts}
 	}
 	for name, tc := range map[string]struct {
 		why  string
 		pods []string
-		want spread.Wish
+		want advice.Wish
 	}{
-		"Nothing":     {"Hard terms are no wishes.", []string{"pod web spread=zone:1 apart=host"}, spread.Wish{}},
-		"Host":        {"So many on a machine.", []string{"pod web spread=host:2:soft"}, spread.Wish{PerHost: 2, Weight: spread.SoftSpread}},
-		"HostTwice":   {"The tighter wish counts, the heavier weighs.", []string{"pod web spread=host:2:soft apart=host:web:70"}, spread.Wish{PerHost: 1, Weight: 70}},
-		"HostLooser":  {"In either order.", []string{"pod web spread=host:1:soft spread=host:3:soft"}, spread.Wish{PerHost: 1, Weight: spread.SoftSpread}},
-		"Zone":        {"Divided, with what runs.", []string{"pod web spread=zone:2:soft", "pod web0 node=n2 app=web"}, spread.Wish{Split: zone(2, map[string]int{"b": 1}), Weight: spread.SoftSpread}},
-		"ApartZone":   {"One in each zone.", []string{"pod web apart=zone:web:30"}, spread.Wish{Split: zone(1, map[string]int{}), Weight: 30}},
-		"FirstOfTwo":  {"The first of two keys counts.", []string{"pod web spread=zone:1:soft spread=type:1:soft"}, spread.Wish{Split: zone(1, map[string]int{}), Weight: spread.SoftSpread}},
-		"Home":        {"All in one zone.", []string{"pod web near=zone:web:20"}, spread.Wish{Home: label.Zone, Weight: 20}},
-		"HomeFound":   {"Where the first is, each pod finds out.", []string{"pod web near=zone:web:20", "pod web0 node=n0 app=web"}, spread.Wish{}},
-		"SameHost":    {"On one machine there is rarely room for all.", []string{"pod web near=host:web:20"}, spread.Wish{}},
-		"OfOthers":    {"About others it is for each pod to find out.", []string{"pod web apart=host:db:20", "pod db"}, spread.Wish{}},
-		"SharedGroup": {"Nor is it said of pods that others count with.", []string{"pod web spread=host:1:soft", "pod job app=web"}, spread.Wish{}},
+		"Nothing":     {"Hard terms are no wishes.", []string{"pod web spread=zone:1 apart=host"}, advice.Wish{}},
+		"Host":        {"So many on a machine.", []string{"pod web spread=host:2:soft"}, advice.Wish{PerHost: 2, Weight: terms.SoftSpread}},
+		"HostTwice":   {"The tighter wish counts, the heavier weighs.", []string{"pod web spread=host:2:soft apart=host:web:70"}, advice.Wish{PerHost: 1, Weight: 70}},
+		"HostLooser":  {"In either order.", []string{"pod web spread=host:1:soft spread=host:3:soft"}, advice.Wish{PerHost: 1, Weight: terms.SoftSpread}},
+		"Zone":        {"Divided, with what runs.", []string{"pod web spread=zone:2:soft", "pod web0 node=n2 app=web"}, advice.Wish{Split: zone(2, map[string]int{"b": 1}), Weight: terms.SoftSpread}},
+		"ApartZone":   {"One in each zone.", []string{"pod web apart=zone:web:30"}, advice.Wish{Split: zone(1, map[string]int{}), Weight: 30}},
+		"FirstOfTwo":  {"The first of two keys counts.", []string{"pod web spread=zone:1:soft spread=type:1:soft"}, advice.Wish{Split: zone(1, map[string]int{}), Weight: terms.SoftSpread}},
+		"Home":        {"All in one zone.", []string{"pod web near=zone:web:20"}, advice.Wish{Home: label.Zone, Weight: 20}},
+		"HomeFound":   {"Where the first is, each pod finds out.", []string{"pod web near=zone:web:20", "pod web0 node=n0 app=web"}, advice.Wish{}},
+		"SameHost":    {"On one machine there is rarely room for all.", []string{"pod web near=host:web:20"}, advice.Wish{}},
+		"OfOthers":    {"About others it is for each pod to find out.", []string{"pod web apart=host:db:20", "pod db"}, advice.Wish{}},
+		"SharedGroup": {"Nor is it said of pods that others count with.", []string{"pod web spread=host:1:soft", "pod job app=web"}, advice.Wish{}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			l, pods := told(t, tc.pods...)
-			if diff := cmp.Diff(tc.want, l.Wish(pods[0])); diff != "" {
+			l, pods := ledger.Of(t, tc.pods...)
+			if diff := cmp.Diff(tc.want, advice.Of(l).Wish(pods[0])); diff != "" {
 				t.Errorf("%s -want +got\n%s", tc.why, diff)
 			}
 			if soft := name != "Nothing"; pods[0].Wishes() != soft {
@@ -208,7 +167,7 @@ func TestIndifferent(t *testing.T) {
 		"ShunnedDisk": {[]string{"pod a volume=v:ebs@?", "pod b volume=v:ebs@?", "pod db apart=zone:a"}, false, true},
 	} {
 		t.Run(name, func(t *testing.T) {
-			l, pods := told(t, tc.pods...)
+			l, pods := ledger.Of(t, tc.pods...)
 			if got := pods[0].Indifferent(); got != tc.indifferent || l.Counts() != tc.counts {
 				t.Errorf("it is indifferent: %t, and something is counted: %t", got, l.Counts())
 			}
@@ -239,11 +198,11 @@ func TestRank(t *testing.T) {
 		"Disk":         {"A disk for one node is one machine.", []string{"pod a once=v:ebs", "pod b once=v:ebs"}, 0, false, true, false, false, false, true},
 	} {
 		t.Run(name, func(t *testing.T) {
-			l, pods := told(t, tc.pods...)
-			clings, _ := l.Clings(pods[0])
-			_, lonely := l.Lonely(pods[0])
-			_, _, wants := l.Wants(pods[0])
-			got := fmt.Sprint(l.Rank(pods[0]), l.Follows(pods[0]), clings, lonely, wants, l.Spreads(pods[0]), l.Reaches(pods[0], label.Zone))
+			l, pods := ledger.Of(t, tc.pods...)
+			clings, _ := advice.Of(l).Clings(pods[0])
+			_, lonely := advice.Of(l).Lonely(pods[0])
+			_, _, wants := advice.Of(l).Wants(pods[0])
+			got := fmt.Sprint(advice.Of(l).Rank(pods[0]), advice.Of(l).Follows(pods[0]), clings, lonely, wants, advice.Of(l).Spreads(pods[0]), advice.Of(l).Reaches(pods[0], label.Zone))
 			if want := fmt.Sprint(tc.rank, tc.follows, tc.clings, tc.lonely, tc.wants, tc.spreads, tc.hasOther); got != want {
 				t.Errorf("%s rank, follows, clings, lonely, wants, spreads, other keys: %s, want %s", tc.why, got, want)
 			}
@@ -251,75 +210,19 @@ func TestRank(t *testing.T) {
 	}
 }
 
-// A gate is shut where a pod may not go; one that runs loses as much as it would have been told before; and what is
-// said of a new machine for whole classes is what is allowed there.
-func TestAdviceIsTheRules(t *testing.T) {
-	chance.Check(t, func(t *rapid.T) {
-		l := spread.New(nil)
-		var pods []*world.Pod
-		for i := range 3 {
-			p := drawPod(t, fmt.Sprint("p", i))
-			for j := range p.Spread {
-				p.Spread[j].Soft = rapid.IntRange(0, 2).Draw(t, "soft") == 0
-			}
-			for j := range p.PodTerms {
-				p.PodTerms[j].Weight = rapid.SampledFrom([]int{0, 0, 30}).Draw(t, "weight")
-			}
-			pods = append(pods, p)
-			l.Enlist(p)
-		}
-		places := nodes("a", "a", "b", "c")
-		for _, at := range places {
-			l.Enter(at)
-		}
-		var infos []*spread.PodInfo
-		for _, p := range pods {
-			infos = append(infos, l.PodInfo(p))
-		}
-		for range rapid.IntRange(0, 8).Draw(t, "pods") {
-			l.Put(infos[rapid.IntRange(0, 2).Draw(t, "pod")], rapid.IntRange(0, 3).Draw(t, "node"))
-		}
-		fresh := &fit.Place{Name: "fresh", Labels: map[string]string{label.Zone: "d", label.Hostname: "fresh"}}
-		for i, s := range infos {
-			for n := range places {
-				if _, shut := l.Gate(s, n); shut == l.Allows(s, n) {
-					t.Fatalf("%s on n%d: allowed %t, and a gate is shut: %t", pods[i].Name, n, !shut, shut)
-				}
-				before := l.Regret(s, n)
-				l.Put(s, n)
-				lost := 0
-				for _, x := range l.Losses(s, n) {
-					lost += x.Weight
-				}
-				l.Take(s, n)
-				if after := l.Regret(s, n); lost != before || after != before {
-					t.Fatalf("%s on n%d: it would lose %d, loses %d there, and then would lose %d", pods[i].Name, n, before, lost, after)
-				}
-			}
-			if !l.Accepts(s, fresh) && l.AllowsNew(s, fresh) {
-				t.Fatalf("%s is allowed on a new machine, and not accepted", pods[i].Name)
-			}
-			hard := slices.ContainsFunc(pods[i].Spread, func(c world.Spread) bool { return !c.Soft })
-			if !hard && l.Accepts(s, fresh) != l.AllowsNew(s, fresh) {
-				t.Fatalf("%s on a new machine: accepted %t, allowed %t", pods[i].Name, l.Accepts(s, fresh), l.AllowsNew(s, fresh))
-			}
-		}
-	})
-}
-
 // An empty machine beside others that are empty takes as many pods of a class, alone, as its terms on single machines say.
 func TestPerHostIsTheRules(t *testing.T) {
 	for _, line := range []string{
 		"pod web spread=host:1", "pod web spread=host:3", "pod web spread=host:3 spread=host:2", "pod web apart=host", "pod web spread=host:2 apart=host",
 	} {
-		l, pods := told(t, line)
-		most := l.PerHost(pods[0])
-		simple, ok := l.Simple(pods[0])
+		l, pods := ledger.Of(t, line)
+		most := advice.Of(l).PerHost(pods[0])
+		simple, ok := advice.Of(l).Simple(pods[0])
 		if !ok || simple.PerHost != most {
 			t.Errorf("%s: %d pods on a machine, and %d by what its terms come to", line, most, simple.PerHost)
 		}
 		for n := range most {
-			if !l.Allows(pods[0], 0) || !l.Modest(pods[0], 0) && n > 0 && !strings.Contains(line, "apart") {
+			if !l.Allows(pods[0], 0) || !advice.Of(l).Modest(pods[0], 0) && n > 0 && !strings.Contains(line, "apart") {
 				t.Errorf("%s: pod %d of %d is not allowed", line, n+1, most)
 			}
 			l.Put(pods[0], 0)
@@ -328,7 +231,7 @@ func TestPerHostIsTheRules(t *testing.T) {
 			t.Errorf("%s: more than %d pods are allowed", line, most)
 		}
 		least := 0
-		for _, c := range l.Caps(pods[0]) {
+		for _, c := range advice.Of(l).Caps(pods[0]) {
 			if least == 0 || c.Cap < least {
 				least = c.Cap
 			}
@@ -338,7 +241,7 @@ func TestPerHostIsTheRules(t *testing.T) {
 		}
 	}
 	for _, line := range []string{"pod web spread=zone:1", "pod web spread=host:1:of=db"} {
-		if l, pods := told(t, line); l.PerHost(pods[0]) != 0 || len(l.Caps(pods[0])) != 0 {
+		if l, pods := ledger.Of(t, line); advice.Of(l).PerHost(pods[0]) != 0 || len(advice.Of(l).Caps(pods[0])) != 0 {
 			t.Errorf("%s says how many pods a machine takes", line)
 		}
 	}
@@ -346,24 +249,24 @@ func TestPerHostIsTheRules(t *testing.T) {
 
 // One more pod is modest where a machine would be allowed it with an empty one beside it.
 func TestModest(t *testing.T) {
-	l, pods := told(t, "pod web spread=host:2", "pod other spread=host:1:of=web", "pod web0 node=n0 app=web", "pod web1 node=n0 app=web", "pod web2 node=n1 app=web")
+	l, pods := ledger.Of(t, "pod web spread=host:2", "pod other spread=host:1:of=web", "pod web0 node=n0 app=web", "pod web1 node=n0 app=web", "pod web2 node=n1 app=web")
 	bare := l.Enter(&fit.Place{Name: "bare", Labels: map[string]string{label.Zone: "a"}})
 	for n, want := range map[int][2]bool{0: {false, false}, 1: {true, true}, 2: {true, true}, bare: {true, true}} {
-		if got := [2]bool{l.Modest(pods[0], n), l.Modest(pods[1], n)}; got != want {
+		if got := [2]bool{advice.Of(l).Modest(pods[0], n), advice.Of(l).Modest(pods[1], n)}; got != want {
 			t.Errorf("on machine %d web and other are modest: %v, want %v", n, got, want)
 		}
 	}
-	if l, pods := told(t, "pod web spread=zone:1", "pod web0 node=n0 app=web"); !l.Modest(pods[0], 0) {
+	if l, pods := ledger.Of(t, "pod web spread=zone:1", "pod web0 node=n0 app=web"); !advice.Of(l).Modest(pods[0], 0) {
 		t.Error("a constraint on zones is about zones")
 	}
 }
 
 // What pods lose that go to a machine, told by the path of the term in the pod.
 func TestLosses(t *testing.T) {
-	l, pods := told(t, "pod web near=zone:db:30 apart=host:db:20 spread=host:1:soft", "pod db0 node=n0 app=db", "pod web0 node=n1 app=web")
+	l, pods := ledger.Of(t, "pod web near=zone:db:30 apart=host:db:20 spread=host:1:soft", "pod db0 node=n0 app=db", "pod web0 node=n1 app=web")
 	for n, want := range [][]spread.Lost{
 		{{Weight: 20, Term: "podAntiAffinity preferred (kubernetes.io/hostname)", Of: spread.Soft{Kind: spread.SoftPodTerm, At: 1}}},
-		{{Weight: spread.SoftSpread, Term: "topologySpreadConstraints[0] (kubernetes.io/hostname)", Of: spread.Soft{Kind: spread.SoftConstraint}}},
+		{{Weight: terms.SoftSpread, Term: "topologySpreadConstraints[0] (kubernetes.io/hostname)", Of: spread.Soft{Kind: spread.SoftConstraint}}},
 		{{Weight: 30, Term: "podAffinity preferred (topology.kubernetes.io/zone)", Of: spread.Soft{Kind: spread.SoftPodTerm}}},
 	} {
 		l.Put(pods[0], n)
@@ -376,51 +279,51 @@ func TestLosses(t *testing.T) {
 
 // Which classes keep away from which, and draw which, by domains larger than a machine.
 func TestBetweenClasses(t *testing.T) {
-	l, pods := told(t, "pod web apart=zone:db near=zone:cache", "pod db", "pod cache", "pod db0 node=n2 app=db apart=zone:other")
+	l, pods := ledger.Of(t, "pod web apart=zone:db near=zone:cache", "pod db", "pod cache", "pod db0 node=n2 app=db apart=zone:other")
 	web, db, cache := pods[0], pods[1], pods[2]
-	group, key, shuns := l.Shuns(web)
+	group, key, shuns := advice.Of(l).Shuns(web)
 	if !shuns || key != label.Zone || !db.In(group) || cache.In(group) {
 		t.Errorf("web keeps away from db by zone: %t by %s", shuns, key)
 	}
-	alone, few := told(t, "pod web apart=zone:db", "pod db0 node=n0 app=db apart=zone:web")
-	if _, _, shuns := alone.Shuns(few[0]); shuns || alone.Shunned(few[0]) {
+	alone, few := ledger.Of(t, "pod web apart=zone:db", "pod db0 node=n0 app=db apart=zone:web")
+	if _, _, shuns := advice.Of(alone).Shuns(few[0]); shuns || advice.Of(alone).Shunned(few[0]) {
 		t.Error("pods that run are told as planned ones that web keeps away from, or that keep away from it")
 	}
-	if l.Shunned(web) || !l.Shunned(db) || l.Shunned(cache) {
-		t.Errorf("others keep away from web %t, db %t and cache %t; want db only", l.Shunned(web), l.Shunned(db), l.Shunned(cache))
+	if advice.Of(l).Shunned(web) || !advice.Of(l).Shunned(db) || advice.Of(l).Shunned(cache) {
+		t.Errorf("others keep away from web %t, db %t and cache %t; want db only", advice.Of(l).Shunned(web), advice.Of(l).Shunned(db), advice.Of(l).Shunned(cache))
 	}
-	if !l.Draws(web, cache) || l.Draws(web, db) || l.Draws(db, web) {
+	if !advice.Of(l).Draws(web, cache) || advice.Of(l).Draws(web, db) || advice.Of(l).Draws(db, web) {
 		t.Error("web wants cache near, and no other does")
 	}
 	l.Put(web, 0)
-	if a, b, none := l.Keepers(group, "a"), l.Keepers(group, "b"), l.Keepers(group, "z"); a != 1 || b != 0 || none != 0 {
+	if a, b, none := advice.Of(l).Keepers(group, "a"), advice.Of(l).Keepers(group, "b"), advice.Of(l).Keepers(group, "z"); a != 1 || b != 0 || none != 0 {
 		t.Errorf("in zones a, b and z %d, %d and %d pods keep away from db; want 1, 0 and 0", a, b, none)
 	}
-	if got, ok := l.Lonely(web); !ok || !cache.In(got) {
+	if got, ok := advice.Of(l).Lonely(web); !ok || !cache.In(got) {
 		t.Error("no cache is there, and web is not said to wait for one")
 	}
 	before := l.Opening(mustGroup(t, l, web))
 	l.Put(cache, 1)
-	if _, ok := l.Lonely(web); ok || l.Opening(mustGroup(t, l, web)) <= before {
+	if _, ok := advice.Of(l).Lonely(web); ok || l.Opening(mustGroup(t, l, web)) <= before {
 		t.Error("a cache is there, and web is said to wait for one")
 	}
 }
 
 // mustGroup is the group whose company the class wants.
-func mustGroup(t *testing.T, l *spread.Ledger, s *spread.PodInfo) int32 {
+func mustGroup(t *testing.T, l *spread.Ledger, s *terms.PodInfo) int32 {
 	t.Helper()
-	group, _, _ := l.Wants(s)
+	group, _, _ := advice.Of(l).Wants(s)
 	return group
 }
 
 // The groups that count a class which does not carry their term, and those that it carries.
 func TestStrays(t *testing.T) {
-	l, pods := told(t, "pod web spread=zone:1", "pod job app=web", "pod other", "pod among spread=zone:1:of=web")
+	l, pods := ledger.Of(t, "pod web spread=zone:1", "pod job app=web", "pod other", "pod among spread=zone:1:of=web")
 	web, job, other := pods[0], pods[1], pods[2]
-	if n := len(l.Strays(web)) + len(l.Strays(other)); n != 0 {
+	if n := len(advice.Of(l).Strays(web)) + len(advice.Of(l).Strays(other)); n != 0 {
 		t.Errorf("web carries its constraint, and nothing counts other: %d", n)
 	}
-	strays := l.Strays(job)
+	strays := advice.Of(l).Strays(job)
 	if len(strays) != 1 {
 		t.Fatalf("the constraint of web counts job: %v", strays)
 	}
@@ -429,45 +332,45 @@ func TestStrays(t *testing.T) {
 		t.Error("web carries it, and neither job nor other does")
 	}
 	l.Put(job, 2)
-	if diff := cmp.Diff(map[string]int{"a": 0, "b": 1}, l.ByDomain(strays[0])); diff != "" {
+	if diff := cmp.Diff(map[string]int{"a": 0, "b": 1}, advice.Of(l).ByDomain(strays[0])); diff != "" {
 		t.Errorf("-want +got\n%s", diff)
 	}
-	if at := nodes("b")[0]; l.Fullness(web, at) != 1 || l.Fullness(other, at) != 0 {
-		t.Errorf("in zone b web meets %d of its like, want 1; other meets %d, want 0", l.Fullness(web, at), l.Fullness(other, at))
+	if at := (&fit.Place{Name: "n0", Labels: map[string]string{label.Zone: "b", label.Hostname: "n0"}}); advice.Of(l).Fullness(web, at) != 1 || advice.Of(l).Fullness(other, at) != 0 {
+		t.Errorf("in zone b web meets %d of its like, want 1; other meets %d, want 0", advice.Of(l).Fullness(web, at), advice.Of(l).Fullness(other, at))
 	}
-	if key, group, skew, ok := l.SpreadOver(web); !ok || key != label.Zone || group != strays[0] || skew != 1 {
+	if key, group, skew, ok := advice.Of(l).SpreadOver(web); !ok || key != label.Zone || group != strays[0] || skew != 1 {
 		t.Errorf("web is spread over zones: %s, skew %d, %t", key, skew, ok)
 	}
-	for _, p := range []*spread.PodInfo{job, pods[3]} {
-		if _, _, _, ok := l.SpreadOver(p); ok {
+	for _, p := range []*terms.PodInfo{job, pods[3]} {
+		if _, _, _, ok := advice.Of(l).SpreadOver(p); ok {
 			t.Error("job is not spread, and among is not counted by its constraint")
 		}
 	}
 	l.Take(job, 2)
 	l.Leave(2)
-	if diff := cmp.Diff(map[string]int{"a": 0}, l.ByDomain(strays[0])); diff != "" {
+	if diff := cmp.Diff(map[string]int{"a": 0}, advice.Of(l).ByDomain(strays[0])); diff != "" {
 		t.Errorf("zone b has no machine any more: -want +got\n%s", diff)
 	}
 }
 
 // A machine holds the company of pods that want it there.
 func TestHosts(t *testing.T) {
-	l, pods := told(t, "pod web near=host", "pod web0 node=n1 app=web")
-	group, changes, wanted := l.Wants(pods[0])
+	l, pods := ledger.Of(t, "pod web near=host", "pod web0 node=n1 app=web")
+	group, changes, wanted := advice.Of(l).Wants(pods[0])
 	if !pods[0].CarriesAny(map[int32]bool{group: true}) || pods[0].CarriesAny(map[int32]bool{group + 1: true}) {
 		t.Error("web carries the term of its group only")
 	}
 	open := l.Opening(group)
 	l.Put(pods[0], 0)
-	_, came, _ := l.Wants(pods[0])
-	if came == changes || l.Opening(group) != open+1 || !l.Hosts(group, 0) {
+	_, came, _ := advice.Of(l).Wants(pods[0])
+	if came == changes || l.Opening(group) != open+1 || !advice.Of(l).Hosts(group, 0) {
 		t.Errorf("n0 has company now: %d changes after %d, %d machines after %d", came, changes, l.Opening(group), open)
 	}
 	l.Take(pods[0], 0)
-	if _, left, _ := l.Wants(pods[0]); left == came || left == changes || l.Opening(group) != open {
+	if _, left, _ := advice.Of(l).Wants(pods[0]); left == came || left == changes || l.Opening(group) != open {
 		t.Errorf("n0 has none any more: %d changes after %d, %d machines", left, came, l.Opening(group))
 	}
-	if !wanted || l.Hosts(group, 0) || !l.Hosts(group, 1) {
-		t.Errorf("n1 holds the company of web, n0 does not: %t, %t, %t", wanted, l.Hosts(group, 0), l.Hosts(group, 1))
+	if !wanted || advice.Of(l).Hosts(group, 0) || !advice.Of(l).Hosts(group, 1) {
+		t.Errorf("n1 holds the company of web, n0 does not: %t, %t, %t", wanted, advice.Of(l).Hosts(group, 0), advice.Of(l).Hosts(group, 1))
 	}
 }

@@ -1,14 +1,18 @@
-package spread
+// Package terms says which groups of pods are counted for the topology spread constraints and pod affinity terms of others, and for the volumes that several share.
+package terms
 
-import "github.com/tenon-sh/tenon/engine/world"
+import (
+	"github.com/tenon-sh/tenon/engine/spread/domain"
+	"github.com/tenon-sh/tenon/engine/world"
+)
 
-// terms are the constraints and pod terms that matter, as groups of the pods that they count, and where such pods find them.
-type terms struct {
+// Table are the constraints and pod terms that matter, as groups of the pods that they count, and where such pods find them.
+type Table struct {
 	namespaces map[string]map[string]string
-	keys       []string
-	keyIndex   map[string]int
-	domains    []register // for each key, its values so far
-	groups     []*group
+	Keys       []string // the topology keys that matter, in the order in which they were enlisted
+	KeyIndex   map[string]int
+	Domains    []domain.Register // for each key, its values so far
+	Groups     []*Group
 	byTerms    map[string]int32
 	unmade     map[string]int32         // of volumes still to be made that several pods wait for: their groups
 	exclusive  map[string]int32         // of volumes for one node, or one pod, that several pods have: their groups
@@ -16,8 +20,8 @@ type terms struct {
 	kin        map[*world.Kin][]int32   // the groups that count running pods
 	shelves    map[string]*shelf        // where pods of a namespace find the groups that count them
 	wide       *shelf                   // where all pods look besides
-	filters    []*nodeFilter
-	eligible   []*eligibleNodes
+	Filters    []*NodeFilter
+	Eligible   []*EligibleNodes
 
 	filterIndex   map[string]int
 	eligibleIndex map[[2]int]int // by filter and key
@@ -25,10 +29,10 @@ type terms struct {
 	text []byte // room to work in
 }
 
-func newTerms(namespaces []*world.Namespace) terms {
-	l := terms{
+func NewTable(namespaces []*world.Namespace) Table {
+	l := Table{
 		namespaces: make(map[string]map[string]string, len(namespaces)),
-		keyIndex:   map[string]int{},
+		KeyIndex:   map[string]int{},
 		byTerms:    map[string]int32{},
 		unmade:     map[string]int32{},
 		exclusive:  map[string]int32{},
@@ -47,37 +51,34 @@ func newTerms(namespaces []*world.Namespace) terms {
 }
 
 // Counts reports whether anything has to be counted at all.
-func (l *terms) Counts() bool { return len(l.groups) > 0 }
+func (l *Table) Counts() bool { return len(l.Groups) > 0 }
 
-// Keys returns the topology keys that matter, in the order in which they were enlisted.
-func (l *terms) Keys() []string { return l.keys }
-
-func (l *terms) key(name string) int {
-	if i, ok := l.keyIndex[name]; ok {
+func (l *Table) key(name string) int {
+	if i, ok := l.KeyIndex[name]; ok {
 		return i
 	}
-	i := len(l.keys)
-	l.keyIndex[name] = i
-	l.keys = append(l.keys, name)
-	l.domains = append(l.domains, register{})
+	i := len(l.Keys)
+	l.KeyIndex[name] = i
+	l.Keys = append(l.Keys, name)
+	l.Domains = append(l.Domains, domain.Register{})
 	return i
 }
 
 // eligibleNodes returns the number of the nodes that are eligible by a filter, by domain of a key.
-func (l *terms) eligibleNodes(s nodeFilter, key int) int {
+func (l *Table) eligibleNodes(s NodeFilter, key int) int {
 	l.text = s.append(l.text[:0])
 	n, known := l.filterIndex[string(l.text)]
 	if !known {
-		n = len(l.filters)
+		n = len(l.Filters)
 		l.filterIndex[string(l.text)] = n
 		kept := s
-		l.filters = append(l.filters, &kept)
+		l.Filters = append(l.Filters, &kept)
 	}
 	i, known := l.eligibleIndex[[2]int{n, key}]
 	if !known {
-		i = len(l.eligible)
+		i = len(l.Eligible)
 		l.eligibleIndex[[2]int{n, key}] = i
-		l.eligible = append(l.eligible, &eligibleNodes{filter: n, key: key})
+		l.Eligible = append(l.Eligible, &EligibleNodes{Filter: n, Key: key})
 	}
 	return i
 }

@@ -1,4 +1,4 @@
-package spread
+package domain
 
 import (
 	"testing"
@@ -11,7 +11,7 @@ import (
 // A tally counts as a map would, however many domains come and go.
 func TestTally(t *testing.T) {
 	chance.Check(t, func(t *rapid.T) {
-		var got tally
+		var got Tally
 		want := map[int32]int32{}
 		domains := rapid.SampledFrom([]int32{3, firstDomains + 2, 5_000}).Draw(t, "domains")
 		for range rapid.IntRange(0, 300).Draw(t, "changes") {
@@ -20,30 +20,30 @@ func TestTally(t *testing.T) {
 			if want[d] > 0 && rapid.Bool().Draw(t, "less") {
 				by = -1
 			}
-			got.bump(d, by)
+			got.Bump(d, by)
 			want[d] += by
 		}
-		least := none
+		least := None
 		for d := range domains {
-			if got.in(d) != want[d] {
-				t.Fatalf("domain %d has %d, want %d", d, got.in(d), want[d])
+			if got.In(d) != want[d] {
+				t.Fatalf("domain %d has %d, want %d", d, got.In(d), want[d])
 			}
-			if want[d] > 0 && least == none {
+			if want[d] > 0 && least == None {
 				least = d
 			}
 		}
-		if got.in(none) != 0 || got.least() != least {
-			t.Fatalf("no domain has %d; the first with any is %d, want %d", got.in(none), got.least(), least)
+		if got.In(None) != 0 || got.Least() != least {
+			t.Fatalf("no domain has %d; the first with any is %d, want %d", got.In(None), got.Least(), least)
 		}
 	})
 }
 
 // What came and went leaves no room taken.
 func TestTallyForgets(t *testing.T) {
-	var x tally
+	var x Tally
 	for d := int32(firstDomains); d < 100_000; d++ {
-		x.bump(d, 1)
-		x.bump(d, -1)
+		x.Bump(d, 1)
+		x.Bump(d, -1)
 	}
 	if len(x.slots) > 64 {
 		t.Errorf("%d slots for nothing that is counted", len(x.slots))

@@ -1,9 +1,10 @@
-package spread
+package terms
 
 import (
 	"slices"
 
 	"github.com/tenon-sh/tenon/engine/label"
+	"github.com/tenon-sh/tenon/engine/spread/domain"
 	"github.com/tenon-sh/tenon/engine/world"
 )
 
@@ -11,7 +12,7 @@ import (
 // pods and the others are there or run on places. Of one that is still to be made the
 // first pod that is bound decides the zone of all; one for a single node is where
 // the first is that has it, and one for a single pod is that pod's.
-func (l *terms) Share(pods []*world.Pod, places []*world.Place) {
+func (l *Table) Share(pods []*world.Pod, places []*world.Place) {
 	waits, holds := map[string]*world.Pod{}, map[string]*world.Pod{}
 	for _, p := range pods {
 		for _, v := range p.Volumes {
@@ -57,9 +58,9 @@ func eachShared(p *world.Pod, do func(id string)) {
 	}
 }
 
-func (l *terms) enlistClaim(id string) {
+func (l *Table) enlistClaim(id string) {
 	l.enlistExclusive(world.Volume{ID: id, OneNode: true})
-	l.groups[l.exclusive[id]].claim = true
+	l.Groups[l.exclusive[id]].Claim = true
 }
 
 // another reports whether the volume has a first pod and this is not it. If it has none, this one is.
@@ -71,45 +72,45 @@ func another(first map[string]*world.Pod, id string, p *world.Pod) bool {
 	return known && was != p
 }
 
-func (l *terms) enlistUnmade(id string) {
+func (l *Table) enlistUnmade(id string) {
 	if _, known := l.unmade[id]; known {
 		return
 	}
-	l.unmade[id] = int32(len(l.groups))
-	l.groups = append(l.groups, &group{kind: affinity, volume: id, keys: []int{l.key(label.Zone)}, byKey: make([]tally, 1)})
+	l.unmade[id] = int32(len(l.Groups))
+	l.Groups = append(l.Groups, &Group{Kind: Affinity, Volume: id, Keys: []int{l.key(label.Zone)}, ByKey: make([]domain.Tally, 1)})
 }
 
-func (l *terms) enlistExclusive(v world.Volume) {
+func (l *Table) enlistExclusive(v world.Volume) {
 	if i, known := l.exclusive[v.ID]; known {
-		g := l.groups[i]
-		g.onePod = g.onePod || v.OnePod
+		g := l.Groups[i]
+		g.OnePod = g.OnePod || v.OnePod
 		return
 	}
-	l.exclusive[v.ID] = int32(len(l.groups))
-	l.groups = append(l.groups, &group{kind: affinity, volume: v.ID, onePod: v.OnePod, keys: []int{l.key(label.Hostname)}, byKey: make([]tally, 1)})
+	l.exclusive[v.ID] = int32(len(l.Groups))
+	l.Groups = append(l.Groups, &Group{Kind: Affinity, Volume: v.ID, OnePod: v.OnePod, Keys: []int{l.key(label.Hostname)}, ByKey: make([]domain.Tally, 1)})
 }
 
 // Confine has a volume that is shared be made in one of the zones.
-func (l *terms) Confine(volume int32, zones []string) {
-	g := l.groups[volume]
-	g.within = []int32{}
+func (l *Table) Confine(volume int32, zones []string) {
+	g := l.Groups[volume]
+	g.Within = []int32{}
 	for _, z := range zones {
-		g.within = append(g.within, l.domains[g.keys[0]].number(z))
+		g.Within = append(g.Within, l.Domains[g.Keys[0]].Number(z))
 	}
 }
 
 // Release has a volume be made in any zone, and reports whether it was confined and none of its pods has a place yet.
-func (l *terms) Release(volume int32) bool {
-	g := l.groups[volume]
-	if g.within == nil || g.total > 0 {
+func (l *Table) Release(volume int32) bool {
+	g := l.Groups[volume]
+	if g.Within == nil || g.Total > 0 {
 		return false
 	}
-	g.within = nil
+	g.Within = nil
 	return true
 }
 
-// appendVolumes appends the groups of the pods that share a volume with the pod.
-func (l *terms) appendVolumes(out []int32, p *world.Pod) []int32 {
+// AppendVolumes appends the groups of the pods that share a volume with the pod.
+func (l *Table) AppendVolumes(out []int32, p *world.Pod) []int32 {
 	if len(l.unmade)+len(l.exclusive) == 0 {
 		return out
 	}
@@ -128,3 +129,6 @@ func (l *terms) appendVolumes(out []int32, p *world.Pod) []int32 {
 	})
 	return out
 }
+
+// Holds reports whether volumes for one node, or one pod, are shared.
+func (l *Table) Holds() bool { return len(l.exclusive) > 0 }

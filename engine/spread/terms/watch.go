@@ -1,10 +1,13 @@
-package spread
+package terms
 
-import "github.com/tenon-sh/tenon/engine/world"
+import (
+	"github.com/tenon-sh/tenon/engine/spread/domain"
+	"github.com/tenon-sh/tenon/engine/world"
+)
 
 // Watch makes known the terms by which pods that run keep others away, as far as
 // they may keep away one of those that wait: no others have to be counted for them.
-func (l *terms) Watch(required []*world.PodTerm, waiting []*world.Pod) {
+func (l *Table) Watch(required []*world.PodTerm, waiting []*world.Pod) {
 	pending := waitingByLabel{pods: waiting, by: map[string]map[string][]*world.Pod{}}
 	idle := map[string]bool{} // terms that concern no waiting pod
 	for _, t := range required {
@@ -16,22 +19,22 @@ func (l *terms) Watch(required []*world.PodTerm, waiting []*world.Pod) {
 		switch {
 		case known:
 		case idle[string(l.text)]:
-			g = none
+			g = domain.None
 		case l.concerns(t, &pending):
 			g = l.enlistAntiAffinity(*t)
 		default:
 			idle[string(l.text)] = true
-			g = none
+			g = domain.None
 		}
 		l.owned[t] = g
 	}
 }
 
-// ownedBy is the group of a running pod's anti-affinity; none if it does not matter.
-func (l *terms) ownedBy(t *world.PodTerm) int32 {
+// OwnedBy is the group of a running pod's anti-affinity; none if it does not matter.
+func (l *Table) OwnedBy(t *world.PodTerm) int32 {
 	g, known := l.owned[t]
 	if !known {
-		g = none
+		g = domain.None
 		l.text = appendAntiAffinityID(l.text[:0], *t)
 		if i, ok := l.byTerms[string(l.text)]; ok {
 			g = i
@@ -51,7 +54,7 @@ type waitingByLabel struct {
 const maxPodsAsked = 50
 
 // concerns reports whether the term may match a waiting pod.
-func (l *terms) concerns(t *world.PodTerm, pending *waitingByLabel) bool {
+func (l *Table) concerns(t *world.PodTerm, pending *waitingByLabel) bool {
 	r := filedBy([]world.PodTerm{*t})
 	if r == nil {
 		return true
@@ -84,16 +87,16 @@ func (a *waitingByLabel) with(key, value string) []*world.Pod {
 
 // Company returns those of some daemon sets whose pods matter to pods that are
 // counted: waiting pods that want to be near them or away from them, or are kept away by them.
-func (l *terms) Company(daemons []*world.DaemonSet) []*world.Pod {
+func (l *Table) Company(daemons []*world.DaemonSet) []*world.Pod {
 	var out []*world.Pod
 	for _, d := range daemons {
 		matters := false
 		for i := range d.Pod.PodTerms {
 			t := &d.Pod.PodTerms[i]
-			matters = matters || t.KeepsAway() && l.ownedBy(t) != none
+			matters = matters || t.KeepsAway() && l.OwnedBy(t) != domain.None
 		}
 		for _, g := range l.Members(&d.Pod) {
-			l.groups[g].delivered, matters = true, true
+			l.Groups[g].Delivered, matters = true, true
 		}
 		if matters {
 			out = append(out, &d.Pod)

@@ -1,4 +1,4 @@
-package spread
+package advice
 
 // Simple is what the hard terms of a class come to for new machines, when
 // that can be said without looking at one pod after the other.

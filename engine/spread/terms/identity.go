@@ -1,4 +1,4 @@
-package spread
+package terms
 
 import (
 	"encoding/binary"

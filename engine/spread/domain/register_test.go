@@ -1,4 +1,4 @@
-package spread
+package domain
 
 import "testing"
 
@@ -15,15 +15,15 @@ func TestRegister(t *testing.T) {
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
-			var r register
+			var r Register
 			for i, v := range tc.values {
-				if _, known := r.find(v); known == (r.values == nil || int(tc.want[i]) == len(r.values)) {
+				if _, known := r.Find(v); known == (r.Values == nil || int(tc.want[i]) == len(r.Values)) {
 					t.Errorf("%s\nbefore value %d, %q, was numbered: known %t", tc.why, i, v, known)
 				}
-				if got := r.number(v); got != tc.want[i] {
+				if got := r.Number(v); got != tc.want[i] {
 					t.Errorf("%s\nvalue %d, %q, has number %d, want %d", tc.why, i, v, got, tc.want[i])
 				}
-				if got, known := r.find(v); !known || got != tc.want[i] || r.values[got] != v {
+				if got, known := r.Find(v); !known || got != tc.want[i] || r.Values[got] != v {
 					t.Errorf("%s\nvalue %d, %q, is found as %d, %t, want %d", tc.why, i, v, got, known, tc.want[i])
 				}
 			}

@@ -1,13 +1,14 @@
-package spread
+package terms
 
 import (
 	"slices"
 
+	"github.com/tenon-sh/tenon/engine/spread/domain"
 	"github.com/tenon-sh/tenon/engine/world"
 )
 
 // Enlist makes known the terms that the pod carries.
-func (l *terms) Enlist(p *world.Pod) {
+func (l *Table) Enlist(p *world.Pod) {
 	for i := range p.Spread {
 		l.enlistSpread(p, i)
 	}
@@ -27,20 +28,20 @@ func (l *terms) Enlist(p *world.Pod) {
 	}
 }
 
-func (l *terms) enlistSpread(p *world.Pod, i int) int32 {
+func (l *Table) enlistSpread(p *world.Pod, i int) int32 {
 	c := &p.Spread[i]
-	s := nodeFilter{
-		anyNode: c.AnyNode, taints: c.HonourTaints, needs: []string{c.Key},
-		filter: world.Pod{NodeSelector: p.NodeSelector, NodeTerms: p.NodeTerms, Tolerations: p.Tolerations},
+	s := NodeFilter{
+		anyNode: c.AnyNode, taints: c.HonourTaints, Needs: []string{c.Key},
+		Filter: world.Pod{NodeSelector: p.NodeSelector, NodeTerms: p.NodeTerms, Tolerations: p.Tolerations},
 	}
 	if !c.Soft {
 		for _, o := range p.Spread {
 			if !o.Soft {
-				s.needs = append(s.needs, o.Key)
+				s.Needs = append(s.Needs, o.Key)
 			}
 		}
-		slices.Sort(s.needs)
-		s.needs = slices.Compact(s.needs)
+		slices.Sort(s.Needs)
+		s.Needs = slices.Compact(s.Needs)
 	}
 	key := l.key(c.Key)
 	n := l.eligibleNodes(s, key)
@@ -49,41 +50,41 @@ func (l *terms) enlistSpread(p *world.Pod, i int) int32 {
 	if g, known := l.byTerms[string(l.text)]; known {
 		return g
 	}
-	return l.join(string(l.text), &group{kind: topologySpread, key: key, eligibleNodes: l.eligible[n], terms: []world.PodTerm{t}})
+	return l.join(string(l.text), &Group{Kind: TopologySpread, Key: key, EligibleNodes: l.Eligible[n], Terms: []world.PodTerm{t}})
 }
 
-func (l *terms) enlistAntiAffinity(t world.PodTerm) int32 {
+func (l *Table) enlistAntiAffinity(t world.PodTerm) int32 {
 	l.text = appendAntiAffinityID(l.text[:0], t)
 	if g, known := l.byTerms[string(l.text)]; known {
 		return g
 	}
-	return l.join(string(l.text), &group{kind: antiAffinity, key: l.key(t.Key), terms: []world.PodTerm{t}})
+	return l.join(string(l.text), &Group{Kind: AntiAffinity, Key: l.key(t.Key), Terms: []world.PodTerm{t}})
 }
 
-func (l *terms) enlistAffinity(terms []world.PodTerm) int32 {
+func (l *Table) enlistAffinity(terms []world.PodTerm) int32 {
 	l.text = appendAffinityID(l.text[:0], terms)
 	if g, known := l.byTerms[string(l.text)]; known {
 		return g
 	}
-	g := &group{kind: affinity, terms: terms, byKey: make([]tally, len(terms))}
+	g := &Group{Kind: Affinity, Terms: terms, ByKey: make([]domain.Tally, len(terms))}
 	for _, t := range terms {
-		g.keys = append(g.keys, l.key(t.Key))
+		g.Keys = append(g.Keys, l.key(t.Key))
 	}
 	return l.join(string(l.text), g)
 }
 
 // join adds a group of a new identity, and returns its number.
-func (l *terms) join(id string, g *group) int32 {
-	i := int32(len(l.groups))
+func (l *Table) join(id string, g *Group) int32 {
+	i := int32(len(l.Groups))
 	l.byTerms[id] = i
-	l.groups = append(l.groups, g)
-	l.file(i, g.terms)
+	l.Groups = append(l.Groups, g)
+	l.file(i, g.Terms)
 	return i
 }
 
 // file puts a group where its members look for it: on the shelves of their
 // namespaces, under one of their labels.
-func (l *terms) file(i int32, terms []world.PodTerm) {
+func (l *Table) file(i int32, terms []world.PodTerm) {
 	t := &terms[0]
 	if t.Within.Some {
 		l.wide.file(i, terms)

@@ -1,10 +1,10 @@
-package spread
+package domain
 
 import "slices"
 
-// tally counts by domain. A group has members in few of the domains that there are
+// Tally counts by domain. A group has members in few of the domains that there are
 // where each machine is one, so beyond the first domains only those are kept of which something was counted.
-type tally struct {
+type Tally struct {
 	first []int32 // the first domains
 	slots []slot  // the others, by a hash; their number is a power of two
 	used  int
@@ -16,10 +16,10 @@ type slot struct{ domain, n int32 }
 // firstDomains is how many domains are counted in place: more than there are zones.
 const firstDomains = 32
 
-// in is what is counted in domain d.
-func (t *tally) in(d int32) int32 {
+// In is what is counted in domain d.
+func (t *Tally) In(d int32) int32 {
 	if d < firstDomains {
-		return count(t.first, d)
+		return Count(t.first, d)
 	}
 	if len(t.slots) == 0 {
 		return 0
@@ -27,10 +27,10 @@ func (t *tally) in(d int32) int32 {
 	return t.slots[t.find(d)].n
 }
 
-// bump changes what is counted in domain d.
-func (t *tally) bump(d, by int32) {
+// Bump changes what is counted in domain d.
+func (t *Tally) Bump(d, by int32) {
 	if d < firstDomains {
-		t.first = bump(t.first, d, by)
+		t.first = Bump(t.first, d, by)
 		return
 	}
 	if 4*(t.used+1) > 3*len(t.slots) {
@@ -45,7 +45,7 @@ func (t *tally) bump(d, by int32) {
 }
 
 // find is where domain d is, or the free slot where it would be.
-func (t *tally) find(d int32) int {
+func (t *Tally) find(d int32) int {
 	mask := len(t.slots) - 1
 	at := int(uint32(d)*0x9e3779b1>>7) & mask
 	for t.slots[at].domain != 0 && t.slots[at].domain != d+1 {
@@ -55,7 +55,7 @@ func (t *tally) find(d int32) int {
 }
 
 // grow makes room for more domains, and drops those of which nothing is counted any more.
-func (t *tally) grow() {
+func (t *Tally) grow() {
 	old, kept := t.slots, 0
 	for _, s := range old {
 		if s.n != 0 {
@@ -74,14 +74,14 @@ func (t *tally) grow() {
 	}
 }
 
-// least is the first domain of which something is counted; none if there is none.
-func (t *tally) least() int32 {
+// Least is the first domain of which something is counted; none if there is none.
+func (t *Tally) Least() int32 {
 	if at := slices.IndexFunc(t.first, func(n int32) bool { return n > 0 }); at >= 0 {
 		return int32(at)
 	}
-	least := none
+	least := None
 	for _, s := range t.slots {
-		if s.n > 0 && (least == none || s.domain-1 < least) {
+		if s.n > 0 && (least == None || s.domain-1 < least) {
 			least = s.domain - 1
 		}
 	}

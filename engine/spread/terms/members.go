@@ -1,4 +1,4 @@
-package spread
+package terms
 
 import (
 	"slices"
@@ -7,9 +7,9 @@ import (
 )
 
 // picks reports whether a pod is a member of the group.
-func (l *terms) picks(g *group, p *world.Pod) bool {
-	for i := range g.terms {
-		t := &g.terms[i]
+func (l *Table) picks(g *Group, p *world.Pod) bool {
+	for i := range g.Terms {
+		t := &g.Terms[i]
 		if !t.Selector.Match(p.Labels) || !l.reaches(t, p.Namespace) {
 			return false
 		}
@@ -17,15 +17,15 @@ func (l *terms) picks(g *group, p *world.Pod) bool {
 	return true
 }
 
-func (l *terms) reaches(t *world.PodTerm, namespace string) bool {
+func (l *Table) reaches(t *world.PodTerm, namespace string) bool {
 	return slices.Contains(t.Namespaces, namespace) || t.Within.Some && t.Within.Set.Match(l.namespaces[namespace])
 }
 
 // Members returns the groups that count the pod, in order.
-func (l *terms) Members(p *world.Pod) []int32 { return l.appendMembers(nil, p) }
+func (l *Table) Members(p *world.Pod) []int32 { return l.AppendMembers(nil, p) }
 
-// membersOf are the groups that count pods of the kin.
-func (l *terms) membersOf(kin *world.Kin) []int32 {
+// MembersOf are the groups that count pods of the kin.
+func (l *Table) MembersOf(kin *world.Kin) []int32 {
 	groups, known := l.kin[kin]
 	if !known {
 		groups = l.Members(&world.Pod{Key: world.Key{Namespace: kin.Namespace}, Labels: kin.Labels})
@@ -34,16 +34,16 @@ func (l *terms) membersOf(kin *world.Kin) []int32 {
 	return groups
 }
 
-func (l *terms) appendMembers(out []int32, p *world.Pod) []int32 {
+func (l *Table) AppendMembers(out []int32, p *world.Pod) []int32 {
 	out = l.appendFrom(out, l.shelves[p.Namespace], p)
 	out = l.appendFrom(out, l.wide, p)
-	out = l.appendVolumes(out, p)
+	out = l.AppendVolumes(out, p)
 	slices.Sort(out)
 	return slices.Compact(out)
 }
 
 // appendFrom appends the groups of a shelf that count the pod.
-func (l *terms) appendFrom(out []int32, s *shelf, p *world.Pod) []int32 {
+func (l *Table) appendFrom(out []int32, s *shelf, p *world.Pod) []int32 {
 	if s == nil {
 		return out
 	}
@@ -53,13 +53,13 @@ func (l *terms) appendFrom(out []int32, s *shelf, p *world.Pod) []int32 {
 			continue
 		}
 		for _, g := range c.by[v] {
-			if l.picks(l.groups[g], p) {
+			if l.picks(l.Groups[g], p) {
 				out = append(out, g)
 			}
 		}
 	}
 	for _, g := range s.others {
-		if l.picks(l.groups[g], p) {
+		if l.picks(l.Groups[g], p) {
 			out = append(out, g)
 		}
 	}
