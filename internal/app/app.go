@@ -387,7 +387,7 @@ func (p *parts) controllers() error {
 	}
 	for _, r := range append(keepers, []registrar{
 		&launch.Reconciler{Client: c, Cloud: p.cloud.For("nodeclaim.lifecycle"), Cluster: p.cluster, Enact: p.enact, Events: p.events, Metrics: p.metrics, Now: p.Now},
-		&register.Reconciler{Client: c, Cluster: p.cluster, Pods: p.enact, Events: p.events, Metrics: p.metrics, Now: p.Now, Hold: p.hold()},
+		&register.Reconciler{Client: c, Live: p.m.GetAPIReader(), Cluster: p.cluster, Pods: p.enact, Events: p.events, Metrics: p.metrics, Now: p.Now, Hold: p.hold()},
 		&initialize.Reconciler{Client: c, Live: p.m.GetAPIReader(), Cluster: p.cluster, Events: p.events, Now: p.Now},
 		&liveness.Reconciler{Client: c, Enact: p.enact, Now: p.Now, InitializeWithin: p.Settings.InitializeWithin},
 		&podevent.Reconciler{Client: c, Cluster: p.cluster, Now: p.Now},

@@ -98,7 +98,7 @@ func TestNodeWaitsForDevices(t *testing.T) {
 			}
 		}
 		publish("gpu.example.com")
-		for range 3 {
+		for range 6 {
 			again := look()
 			if again == 0 {
 				t.Fatal("it is never looked again whether the devices are there")

@@ -21,9 +21,9 @@ import (
 
 const (
 	// lasting is how long a node waits for the same thing before that is written
-	// down: most are ready before, and a write for each step would be the larger
+	// down: many are ready before, and a write for each step would be the larger
 	// part of all that is written about a claim.
-	lasting = 2 * time.Second
+	lasting = 10 * time.Second
 	// compareEvery is how often a node in use is compared with what was bought.
 	compareEvery = 10 * time.Minute
 	// unwatched is how often it is looked for devices, which no watch tells of.

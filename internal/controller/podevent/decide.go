@@ -4,11 +4,31 @@ package podevent
 import (
 	"time"
 
+	"github.com/tenon-sh/tenon/engine/world"
 	"github.com/tenon-sh/tenon/internal/cluster"
 )
 
-// window is how often a claim is written to at most.
-const window = 5 * time.Second
+// A claim is written to once in so long at most. The longer one is still well
+// below the time for which a node must have been quiet, so that what came or went
+// meanwhile is written before anything could be decided without it.
+const (
+	window     = 10 * time.Second
+	restless   = 5 * time.Second // where a pool lets nodes go that have hardly been quiet
+	longEnough = 2 * window
+)
+
+// Window is how long after an event the next one is written to a claim of a pool, nil: of none.
+func Window(p *world.Pool) time.Duration {
+	if p == nil {
+		return window
+	}
+	for _, after := range []*int64{p.Disruption.EmptyAfter, p.Disruption.MoveAfter} {
+		if after != nil && time.Duration(*after)*time.Second < longEnough {
+			return restless
+		}
+	}
+	return window
+}
 
 // NodeOf names the node to which a pod came, or from which it goes; empty if
 // neither happened. What is there when this process starts is no event: its
@@ -30,7 +50,7 @@ func NodeOf(c cluster.Change) string {
 
 // Due is how long after now an event may be written to a claim that was last
 // written to at last. One from the future was dated before the clock was set back.
-func Due(last, now time.Time) time.Duration {
+func Due(last, now time.Time, window time.Duration) time.Duration {
 	if last.After(now) {
 		return 0
 	}

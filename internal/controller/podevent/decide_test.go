@@ -4,6 +4,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/tenon-sh/tenon/engine/disrupt"
 	"github.com/tenon-sh/tenon/engine/world"
 	"github.com/tenon-sh/tenon/internal/cluster"
 	"github.com/tenon-sh/tenon/internal/controller/podevent"
@@ -23,8 +24,33 @@ func TestDue(t *testing.T) {
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
-			if got := podevent.Due(tc.last, noon); got != tc.want {
+			if got := podevent.Due(tc.last, noon, 5*time.Second); got != tc.want {
 				t.Errorf("%s, want %s: %s", got, tc.want, tc.why)
+			}
+		})
+	}
+}
+
+// What is written late is written before a node could be taken as quiet for its lack.
+func TestWindow(t *testing.T) {
+	after := func(s int64) *int64 { return &s }
+	for name, tc := range map[string]struct {
+		why   string
+		pool  *world.Pool
+		quiet int64 // seconds for which nodes must have been quiet
+	}{
+		"NoPool":  {"Its pool has gone: only drains look at when pods came.", nil, disrupt.Calm},
+		"Never":   {"It keeps its nodes, but drift waits for quiet ones.", &world.Pool{}, disrupt.Calm},
+		"Long":    {"Nodes must have been quiet for long.", &world.Pool{Disruption: world.PoolDisruption{EmptyAfter: after(600), MoveAfter: after(600)}}, disrupt.Calm},
+		"Least":   {"The shorter of two counts.", &world.Pool{Disruption: world.PoolDisruption{EmptyAfter: after(6), MoveAfter: after(600)}}, 6},
+		"Other":   {"Whichever it is.", &world.Pool{Disruption: world.PoolDisruption{EmptyAfter: after(600), MoveAfter: after(6)}}, 6},
+		"Between": {"Short of what the longer one needs.", &world.Pool{Disruption: world.PoolDisruption{MoveAfter: after(12)}}, 12},
+	} {
+		t.Run(name, func(t *testing.T) {
+			const upstream = 5 * time.Second // Karpenter writes as often
+			got := podevent.Window(tc.pool)
+			if got < upstream || got >= time.Duration(tc.quiet)*time.Second || tc.quiet == disrupt.Calm && got != 2*upstream {
+				t.Errorf("%s, where nodes must have been quiet for %d s: %s", got, tc.quiet, tc.why)
 			}
 		})
 	}

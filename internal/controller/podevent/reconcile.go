@@ -23,7 +23,7 @@ import (
 func Spec() loop.Spec {
 	return loop.Spec{
 		Name:   "nodeclaim.podevents",
-		Reads:  []loop.Resource{loop.Of("", "pods"), loop.Of(v1.Group, "nodeclaims")},
+		Reads:  []loop.Resource{loop.Of("", "pods"), loop.Of(v1.Group, "nodeclaims"), loop.Of(v1.Group, "nodepools")},
 		Writes: []loop.Write{loop.To(v1.Group, "nodeclaims/status", "patch")},
 	}
 }
@@ -77,7 +77,8 @@ func (r *Reconciler) Reconcile(ctx context.Context, req reconcile.Request) (reco
 	r.mu.Lock()
 	at, ok := r.at[req.Name]
 	r.mu.Unlock()
-	place := r.Cluster.Recent(time.Second).Place(req.Name)
+	w := r.Cluster.Recent(time.Second)
+	place := w.Place(req.Name)
 	if !ok || place == nil || place.Claim == nil {
 		r.written(req.Name, at)
 		return reconcile.Result{}, nil
@@ -86,7 +87,7 @@ func (r *Reconciler) Reconcile(ctx context.Context, req reconcile.Request) (reco
 	if err := r.Client.Get(ctx, client.ObjectKey{Name: place.Claim.Name}, claim); err != nil {
 		return loop.Result(0, err)
 	}
-	if wait := Due(claim.Status.LastPodEventTime.Time, r.Now()); wait > 0 {
+	if wait := Due(claim.Status.LastPodEventTime.Time, r.Now(), Window(w.Pool(place.Pool()))); wait > 0 {
 		return loop.Result(wait, nil)
 	}
 	next, err := loop.PatchStatus(ctx, r.Client, claim, func(c *v1.NodeClaim) {

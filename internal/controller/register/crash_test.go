@@ -65,7 +65,7 @@ func registration(t *testing.T, life *apitest.Life, pods register.Pods) {
 	}
 	store := apitest.New(t, clock.Wall, claim, node)
 	for _, through := range []client.Client{life.Client(store), store} {
-		r := &register.Reconciler{Client: through, Cluster: cluster.New(clock.Wall), Pods: pods, Now: clock.Wall, Hold: 2 * time.Second}
+		r := &register.Reconciler{Client: through, Live: through, Cluster: cluster.New(clock.Wall), Pods: pods, Now: clock.Wall, Hold: 2 * time.Second}
 		for range 3 {
 			apitest.Step(t, r, claim.Name)
 			time.Sleep(time.Second) // of virtual time

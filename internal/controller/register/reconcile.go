@@ -42,6 +42,7 @@ type Pods interface {
 // Reconciler matches nodes with claims.
 type Reconciler struct {
 	Client  client.Client
+	Live    client.Reader // without a cache
 	Cluster *cluster.Cluster
 	Pods    Pods
 	Events  *loop.Events
@@ -118,10 +119,8 @@ func (r *Reconciler) keep(ctx context.Context, c *v1.NodeClaim, n *corev1.Node, 
 	if len(o.Pods) == 0 {
 		return nil
 	}
-	if next := Kept(n, c); !reflect.DeepEqual(n, next) {
-		if err := r.Client.Patch(ctx, next, client.MergeFromWithOptions(n, client.MergeFromWithOptimisticLock{})); err != nil {
-			return err
-		}
+	if err := r.mark(ctx, c, n, Kept); err != nil {
+		return err
 	}
 	if s := c.Conditions().Get(v1.ConditionRegistered); s != nil && s.Reason == v1.ReasonWaitingForZones {
 		return nil // it has been said, and need not be said again for every pod
@@ -138,10 +137,8 @@ func (r *Reconciler) match(ctx context.Context, c *v1.NodeClaim, n *corev1.Node)
 		r.Events.Warning(c, "UnregisteredTaintMissing", "Node %s joined without the taint %s: pods may have started there too early", n.Name, v1.TaintUnregistered)
 	}
 	r.Pods.Joined(ctx, c.Name, n.Name) // before others may be put there
-	if next := Matched(n, c); !reflect.DeepEqual(n, next) {
-		if err := r.Client.Patch(ctx, next, client.MergeFromWithOptions(n, client.MergeFromWithOptimisticLock{})); err != nil {
-			return err
-		}
+	if err := r.mark(ctx, c, n, Matched); err != nil {
+		return err
 	}
 	err := r.say(ctx, c, func(c *v1.NodeClaim) {
 		c.Status.NodeName = n.Name
@@ -153,6 +150,27 @@ func (r *Reconciler) match(ctx context.Context, c *v1.NodeClaim, n *corev1.Node)
 	r.Metrics.Add(metric.NodesCreated, 1, loop.PoolName(c.Labels), c.Labels[v1.LabelZone])
 	log.FromContext(ctx).Info("registered nodeclaim", "NodeClaim", c.Name, "provider-id", c.Status.ProviderID, "Node", n.Name)
 	return nil
+}
+
+// mark writes to a node what as makes of it for its claim. One that has just joined is
+// written to by its kubelet and by others as well, sooner than a cache shows: so it is
+// read again right before, instead of after a write that is refused.
+func (r *Reconciler) mark(ctx context.Context, c *v1.NodeClaim, n *corev1.Node, as func(*corev1.Node, *v1.NodeClaim) *corev1.Node) error {
+	if reflect.DeepEqual(n, as(n, c)) {
+		return nil
+	}
+	now := &corev1.Node{}
+	if err := r.Live.Get(ctx, client.ObjectKeyFromObject(n), now); err != nil {
+		return err
+	}
+	if now.UID == n.UID && now.Spec.ProviderID == n.Spec.ProviderID {
+		n = now // another of its name is for the cache to show
+	}
+	next := as(n, c)
+	if reflect.DeepEqual(n, next) {
+		return nil
+	}
+	return r.Client.Patch(ctx, next, client.MergeFromWithOptions(n, client.MergeFromWithOptimisticLock{}))
 }
 
 func (r *Reconciler) say(ctx context.Context, c *v1.NodeClaim, change func(*v1.NodeClaim)) error {

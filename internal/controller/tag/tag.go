@@ -99,6 +99,7 @@ func (r *Reconciler) Reconcile(ctx context.Context, req reconcile.Request) (reco
 		}
 		r.note(req.NamespacedName, id)
 	}
-	_, err := loop.Patch(ctx, r.Client, c, func(c *v1.NodeClaim) { metav1.SetMetaDataAnnotation(&c.ObjectMeta, awsv1.AnnotationTagged, "true") })
+	// It is written here alone, and while a node starts other controllers write to its claim all the time.
+	_, err := loop.Merge(ctx, r.Client, c, func(c *v1.NodeClaim) { metav1.SetMetaDataAnnotation(&c.ObjectMeta, awsv1.AnnotationTagged, "true") })
 	return loop.Result(0, err)
 }
