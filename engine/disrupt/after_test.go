@@ -8,6 +8,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/tenon-sh/tenon/engine/disrupt"
+	"github.com/tenon-sh/tenon/engine/disrupt/after"
 	"github.com/tenon-sh/tenon/engine/label"
 	"github.com/tenon-sh/tenon/engine/plan"
 	"github.com/tenon-sh/tenon/engine/world"
@@ -58,7 +59,7 @@ func TestAfter(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			w := told(t, town, daemon)
-			next, err := disrupt.After(w, plan.Plan{Commands: []plan.Command{tc.do}})
+			next, err := after.Plan(w, plan.Plan{Commands: []plan.Command{tc.do}})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -82,7 +83,7 @@ func TestAfterJoins(t *testing.T) {
 		Name: "x1", Pool: world.PoolID{Kind: world.NodePool, Name: "p"}, Template: "t", Shape: "large", Zone: "a", CapacityType: label.OnDemand,
 		Labels: map[string]string{"team": "web"}, Taints: []world.Taint{{Key: "team", Effect: world.NoSchedule}},
 	}
-	next, err := disrupt.After(w, plan.Plan{Commands: []plan.Command{{Reason: plan.Drifted, Verdict: plan.Begin, New: []plan.Ask{ask}}}})
+	next, err := after.Plan(w, plan.Plan{Commands: []plan.Command{{Reason: plan.Drifted, Verdict: plan.Begin, New: []plan.Ask{ask}}}})
 	if err != nil {
 		t.Fatal(err)
 	}

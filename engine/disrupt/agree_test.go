@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/tenon-sh/tenon/engine/disrupt"
+	"github.com/tenon-sh/tenon/engine/disrupt/begun"
 	"github.com/tenon-sh/tenon/engine/enginetest"
 	"github.com/tenon-sh/tenon/engine/plan"
 	"github.com/tenon-sh/tenon/engine/world"
@@ -34,7 +35,7 @@ func TestJudgeAgrees(t *testing.T) {
 						t.Fatal(err)
 					}
 					node := *w.Place(g.Node).Node
-					node.Taints = append(slices.Clone(node.Taints), disrupt.Mark())
+					node.Taints = append(slices.Clone(node.Taints), begun.Mark())
 					for _, f := range c.Moves {
 						node.Moves = append(node.Moves, world.Move{To: f.Node, Pods: f.Pods})
 					}

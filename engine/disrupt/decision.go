@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/tenon-sh/tenon/engine/disrupt/begun"
 	"github.com/tenon-sh/tenon/engine/disrupt/hold"
 	"github.com/tenon-sh/tenon/engine/plan"
 	"github.com/tenon-sh/tenon/engine/reason"
@@ -14,14 +15,14 @@ import (
 type decision struct {
 	world   *world.World
 	options Options
-	begun   Begun
+	begun   begun.Begun
 	ending  *world.World // the World as if all that has begun were ended
 	planned []string     // machines that pods are on their way to there
 	plan    plan.Plan
 }
 
 func newDecision(w *world.World, o Options) *decision {
-	d := &decision{world: w, options: o, begun: BegunIn(w), plan: plan.Plan{World: w.Digest(), At: w.At()}}
+	d := &decision{world: w, options: o, begun: begun.In(w), plan: plan.Plan{World: w.Digest(), At: w.At()}}
 	d.ending, d.planned = d.begun.Ending(w), slices.Concat(o.Planned, d.begun.Awaited)
 	if c := w.Currencies(); len(c) > 0 {
 		d.plan.Currency = c[0]
@@ -65,7 +66,7 @@ func (d *decision) propose(c plan.Command) {
 
 // straying reports whether something is to be given back that was bought for machines which stay after all.
 func (d *decision) straying() bool {
-	return slices.ContainsFunc(d.begun.Strays, func(p *world.Place) bool { return !overdue(d.world, p) })
+	return slices.ContainsFunc(d.begun.Strays, func(p *world.Place) bool { return !begun.Overdue(d.world, p) })
 }
 
 // awaits says that what was bought before in a command's place is still to come: for the same machines, or in a pool
@@ -73,8 +74,8 @@ func (d *decision) straying() bool {
 func (d *decision) awaits(c plan.Command) *reason.Why {
 	for _, p := range d.begun.Strays {
 		same := slices.ContainsFunc(c.Claims(), func(claim string) bool { return slices.Contains(p.Claim.Replaces, claim) })
-		if overdue(d.world, p) && (same || slices.ContainsFunc(c.New, func(a plan.Ask) bool { return a.Pool == p.Pool() })) {
-			return &reason.Why{Code: reason.Starting, Subject: p.Name(), Detail: fmt.Sprintf("it was bought to replace a node and is not initialized after %d minutes, so nothing more is bought in its place", Patience/60)}
+		if begun.Overdue(d.world, p) && (same || slices.ContainsFunc(c.New, func(a plan.Ask) bool { return a.Pool == p.Pool() })) {
+			return &reason.Why{Code: reason.Starting, Subject: p.Name(), Detail: fmt.Sprintf("it was bought to replace a node and is not initialized after %d minutes, so nothing more is bought in its place", begun.Patience/60)}
 		}
 	}
 	return nil

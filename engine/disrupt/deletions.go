@@ -12,13 +12,15 @@ type deletions struct {
 	book       *hold.Book
 	buyFirst   bool // what is too old is replaced first, while that may come about
 	unbudgeted bool // no disruption budget holds up what is empty
-	back       []plan.Give
+	going      []*world.Place
+	back       []plan.Give // the same, for a plan
 	kept       []plan.Kept
 	again      int64
 }
 
 func (d *deletions) give(p *world.Place, why string) {
 	d.book.Give(p)
+	d.going = append(d.going, p)
 	d.back = append(d.back, plan.GiveOf(d.world, p, why))
 }
 

@@ -7,7 +7,7 @@
 // go although pods run there. judge.go says how commands stand that have begun.
 //
 // What has begun is told by the objects of the cluster, and so is what it is
-// for: begun.go reads it from the World. What keeps machines is package hold,
+// for: package begun reads it from the World. What keeps machines is package hold,
 // the search for what costs less is package consolidate.
 package disrupt
 

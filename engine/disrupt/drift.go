@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/tenon-sh/tenon/engine/disrupt/begun"
 	"github.com/tenon-sh/tenon/engine/disrupt/hold"
 	"github.com/tenon-sh/tenon/engine/plan"
 	"github.com/tenon-sh/tenon/engine/reason"
@@ -38,21 +39,15 @@ const noFurther = "its budgets let no further node go now"
 // leaving is the World in which what is empty or too old is ending: it takes of
 // the budgets, and nothing is to count on it.
 func leaving(w *world.World, planned []string) *world.World {
-	var back []*world.Place
-	for _, g := range deletionsIn(w, planned, Options{AsIs: true}).back {
-		if p := w.Place(cmp.Or(g.Node, g.Claim)); p != nil && p.Claim != nil {
-			back = append(back, p)
-		}
+	if back := deletionsIn(w, planned, Options{AsIs: true}).going; len(back) > 0 {
+		return begun.Ending(w, back...)
 	}
-	if len(back) == 0 {
-		return w
-	}
-	return Ending(w, back...)
+	return w
 }
 
 // Eligible is how many drifted machines are to be replaced, now or later.
 func Eligible(w *world.World) int {
-	ending := BegunIn(w).Ending(w)
+	ending := begun.In(w).Ending(w)
 	return len(drifted(ending, nil, false)) + len(drifted(ending, nil, true))
 }
 

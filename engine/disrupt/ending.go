@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/tenon-sh/tenon/engine/disrupt/begun"
 	"github.com/tenon-sh/tenon/engine/disrupt/hold"
 	"github.com/tenon-sh/tenon/engine/plan"
 	"github.com/tenon-sh/tenon/engine/world"
@@ -25,7 +26,7 @@ func (d *decision) idle() bool {
 		d.command(d.leave(g))
 	}
 	for _, p := range d.world.Places() {
-		if p.Claim != nil && !p.Deleting() && Marked(p) && !Intended(p) && !back[p.Node.Name] {
+		if p.Claim != nil && !p.Deleting() && begun.Marked(p) && !begun.Intended(p) && !back[p.Node.Name] {
 			d.command(plan.Command{Verdict: plan.TakeBack, Begun: true, Back: []plan.Give{plan.GiveOf(d.world, p, "")}})
 		}
 	}
@@ -41,7 +42,7 @@ func (d *decision) leave(g plan.Give) plan.Command {
 		return c
 	}
 	switch known := d.options.Marked[g.Node]; {
-	case !Marked(d.world.Place(g.Node)):
+	case !begun.Marked(d.world.Place(g.Node)):
 		c.Verdict = plan.Begin
 	case known >= emptyMarkMillis:
 		c.Begun = true

@@ -8,12 +8,13 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/tenon-sh/tenon/engine/disrupt"
+	"github.com/tenon-sh/tenon/engine/disrupt/begun"
 	"github.com/tenon-sh/tenon/engine/plan"
 	"github.com/tenon-sh/tenon/engine/world"
 )
 
 // marked puts the mark on a node.
-func marked(n *world.Node, _ *world.Claim) { n.Taints = append(n.Taints, disrupt.Mark()) }
+func marked(n *world.Node, _ *world.Claim) { n.Taints = append(n.Taints, begun.Mark()) }
 
 // What is empty is marked, and goes once the mark is known everywhere; what is too old goes as it is. A mark that nothing
 // accounts for comes off.
@@ -45,7 +46,7 @@ func TestMarksOfIdle(t *testing.T) {
 		"Intended":  {"It is of a command, which is judged elsewhere.", both(marked, func(_ *world.Node, c *world.Claim) { c.Going = plan.Drifted }), []world.Pod{{}}, 9000, ""},
 		"Foreign":   {"The mark of what is not ours is not ours.", both(marked, func(n *world.Node, _ *world.Claim) { n.Claim = "" }), []world.Pod{{}}, 9000, ""},
 		"Similar": {"A taint of that name which lets pods come is no mark.", func(n *world.Node, _ *world.Claim) {
-			n.Taints = []world.Taint{{Key: disrupt.Mark().Key, Effect: world.PreferNoSchedule}}
+			n.Taints = []world.Taint{{Key: begun.Mark().Key, Effect: world.PreferNoSchedule}}
 		}, []world.Pod{{}}, 9000, ""},
 		"Other": {"Another taint is none either.", func(n *world.Node, _ *world.Claim) {
 			n.Taints = []world.Taint{{Key: "team", Effect: world.NoSchedule}}
@@ -78,7 +79,7 @@ func TestMarksOfIdle(t *testing.T) {
 			}
 		})
 	}
-	if disrupt.Marked(nil) || disrupt.Marked(&world.Place{Claim: &world.Claim{}}) {
+	if begun.Marked(nil) || begun.Marked(&world.Place{Claim: &world.Claim{}}) {
 		t.Error("what has no node carries no mark")
 	}
 }

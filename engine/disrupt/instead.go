@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"slices"
 
+	"github.com/tenon-sh/tenon/engine/disrupt/begun"
 	"github.com/tenon-sh/tenon/engine/disrupt/hold"
 	"github.com/tenon-sh/tenon/engine/pack"
 	"github.com/tenon-sh/tenon/engine/packing"
@@ -36,11 +37,11 @@ func (d *decision) stays(p *world.Place, of string, why *reason.Why) {
 func instead(w *world.World, p *world.Place, o pack.Options) (out whatif.Replacement, why *reason.Why) {
 	going := []*world.Place{p}
 	for _, m := range w.Places() {
-		if overdue(w, m) { // it may never come: its room is not counted on
+		if begun.Overdue(w, m) { // it may never come: its room is not counted on
 			going = append(going, m)
 		}
 	}
-	made := pack.Pack(closed(Ending(w, going...), p), o)
+	made := pack.Pack(closed(begun.Ending(w, going...), p), o)
 	where := places(made)
 	mine := map[world.Key]bool{}
 	for _, pod := range p.Pods {

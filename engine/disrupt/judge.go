@@ -5,6 +5,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/tenon-sh/tenon/engine/disrupt/begun"
 	"github.com/tenon-sh/tenon/engine/disrupt/hold"
 	"github.com/tenon-sh/tenon/engine/pack"
 	"github.com/tenon-sh/tenon/engine/packing"
@@ -40,10 +41,10 @@ func (d *decision) judge() bool {
 	}
 	for _, p := range d.begun.Strays {
 		used := !hold.IsEmpty(p) || slices.Contains(d.options.Planned, p.Name()) || slices.Contains(d.options.Planned, p.Claim.Name)
-		if !used && overdue(d.world, p) {
+		if !used && begun.Overdue(d.world, p) {
 			continue // it shows what is wrong, and may come yet; while it is there nothing more is bought in its place
 		}
-		used = used || p.Claim.InitializedAt-p.Claim.Created > Patience // it came after all, and the next command finds it
+		used = used || p.Claim.InitializedAt-p.Claim.Created > begun.Patience // it came after all, and the next command finds it
 		d.plan.Spare = append(d.plan.Spare, plan.Spare{Claim: p.Claim.Name, Used: used})
 	}
 	return true
@@ -51,10 +52,10 @@ func (d *decision) judge() bool {
 
 // known is for how many milliseconds the marks are known that the command's machines carry. One that carries none
 // does not count: it is marked first, and others need not wait for that.
-func (d *decision) known(c Command) int64 {
+func (d *decision) known(c begun.Command) int64 {
 	known := int64(math.MaxInt64)
 	for _, p := range c.Back {
-		if Marked(p) {
+		if begun.Marked(p) {
 			known = min(known, d.options.Marked[p.Node.Name])
 		}
 	}
@@ -62,12 +63,12 @@ func (d *decision) known(c Command) int64 {
 }
 
 // verdict is what is to be done about a command that stands so, of which the last machine is known to be marked for so long.
-func (d *decision) verdict(of Command, s standing, known int64) plan.Command {
+func (d *decision) verdict(of begun.Command, s standing, known int64) plan.Command {
 	c := plan.Command{Reason: of.Reason, Verdict: plan.Wait, Begun: true, Why: s.why}
 	bare := false // some are not marked, or not any more
 	for _, p := range of.Back {
 		c.Back = append(c.Back, plan.GiveOf(d.world, p, of.Reason))
-		bare = bare || p.Node != nil && !Marked(p)
+		bare = bare || p.Node != nil && !begun.Marked(p)
 		for _, pod := range p.Pods {
 			if pod.Moves() {
 				c.Pods++
@@ -150,7 +151,7 @@ func (d *decision) seat(whole []int, out []standing) {
 		for _, i := range set {
 			back = append(back, b.Commands[i].Back...)
 		}
-		left := slices.DeleteFunc(slices.Clone(set), mayNot(places(pack.Pack(Ending(w, back...), o))))
+		left := slices.DeleteFunc(slices.Clone(set), mayNot(places(pack.Pack(begun.Ending(w, back...), o))))
 		if len(left) == len(set) {
 			break
 		}
@@ -179,7 +180,7 @@ func (d *decision) seat(whole []int, out []standing) {
 }
 
 // meant tells of pods that run where they are to go, as their nodes say: others would take their places otherwise.
-func meant(w *world.World, b Begun) *world.World {
+func meant(w *world.World, b begun.Begun) *world.World {
 	e := w.Edit()
 	for _, c := range b.Commands {
 		for _, p := range c.Back {
@@ -206,7 +207,7 @@ func meant(w *world.World, b Begun) *world.World {
 
 // look says how one command stands, but for the places of its pods. It reports
 // whether these are what is left to be looked at.
-func look(w *world.World, c Command, book *hold.Book) (s standing, whole bool) {
+func look(w *world.World, c begun.Command, book *hold.Book) (s standing, whole bool) {
 	if c.Broken {
 		return standing{why: &reason.Why{Code: reason.Policy, Detail: "the mark of one of its nodes was removed by hand"}}, false
 	}
@@ -228,7 +229,7 @@ func look(w *world.World, c Command, book *hold.Book) (s standing, whole bool) {
 			s = standing{why: why, passing: true}
 		}
 	}
-	if s.why == nil && len(c.New) == 0 && c.Reason == plan.Drifted && slices.ContainsFunc(c.Back, func(p *world.Place) bool { return static(w, p) }) {
+	if s.why == nil && len(c.New) == 0 && c.Reason == plan.Drifted && slices.ContainsFunc(c.Back, func(p *world.Place) bool { return begun.Static(w, p) }) {
 		return standing{missing: true, why: &reason.Why{Code: reason.Static, Subject: c.Back[0].Name(), Detail: "what was bought instead is gone, and its pool is to keep its number"}}, false
 	}
 	coming := slices.ContainsFunc(c.New, func(p *world.Place) bool { return !complete(p) })
@@ -236,13 +237,13 @@ func look(w *world.World, c Command, book *hold.Book) (s standing, whole bool) {
 }
 
 // within ends the patience with what was bought long ago.
-func (s standing) within(w *world.World, c Command) standing {
-	tooLong := slices.ContainsFunc(c.New, func(p *world.Place) bool { return w.At()-p.Claim.Created > Patience })
+func (s standing) within(w *world.World, c begun.Command) standing {
+	tooLong := slices.ContainsFunc(c.New, func(p *world.Place) bool { return w.At()-p.Claim.Created > begun.Patience })
 	if !tooLong || s.may || s.why != nil && !s.passing {
 		return s
 	}
 	return standing{why: &reason.Why{
-		Code: reason.Starting, Subject: c.New[0].Name(), Detail: fmt.Sprintf("what was bought instead was of no use for %d minutes", Patience/60), Causes: s.causes(),
+		Code: reason.Starting, Subject: c.New[0].Name(), Detail: fmt.Sprintf("what was bought instead was of no use for %d minutes", begun.Patience/60), Causes: s.causes(),
 	}}
 }
 
@@ -255,7 +256,7 @@ func (s standing) causes() []*reason.Why {
 }
 
 // placed says whether every pod of the command has a place on a machine that is complete.
-func placed(w *world.World, c Command, where map[world.Key]string) standing {
+func placed(w *world.World, c begun.Command, where map[world.Key]string) standing {
 	out := standing{may: true}
 	for _, p := range c.Back {
 		for _, pod := range p.Pods {
@@ -276,12 +277,6 @@ func placed(w *world.World, c Command, where map[world.Key]string) standing {
 }
 
 func complete(p *world.Place) bool { return p.Whole() && p.Node.Ready }
-
-// static reports whether a machine is of a static pool.
-func static(w *world.World, p *world.Place) bool {
-	pool := w.Pool(p.Pool())
-	return pool != nil && pool.Replicas != nil
-}
 
 // unknown reports whether a machine is said not to have drifted while nothing is
 // known of what its pool sells: that may be for the lack of it.

@@ -9,6 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/tenon-sh/tenon/engine/disrupt"
+	"github.com/tenon-sh/tenon/engine/disrupt/begun"
 	"github.com/tenon-sh/tenon/engine/plan"
 	"github.com/tenon-sh/tenon/engine/world"
 )
@@ -39,7 +40,7 @@ func strangers(e *editor) {
 // Nothing is said of what is not ours, and nothing breaks for it.
 func TestStrangers(t *testing.T) {
 	w := told(t, town, strangers, pool(func(p *world.Pool) { p.Disruption.Budgets = []world.Budget{{Nodes: "0"}} }))
-	if disrupt.TooOld(w, w.Place("foreign")) || disrupt.Replaced(w, w.Place("foreign")) || disrupt.Intended(w.Place("foreign")) {
+	if disrupt.TooOld(w, w.Place("foreign")) || disrupt.Replaced(w, w.Place("foreign")) || begun.Intended(w.Place("foreign")) {
 		t.Error("a node that no pool has asked for is to go")
 	}
 	if !disrupt.Settled(w) || disrupt.Eligible(w) != 0 || len(disrupt.Closed(w)) != 1 {
@@ -72,6 +73,7 @@ func TestWhatComesFirst(t *testing.T) {
 		"Old":       {"What is too old is replaced.", []func(*editor){claim(old, "n1")}, disrupt.Options{Only: all}, "n1 Expired begin"},
 		"TooOld":    {"It was not replaced in time, and goes as it is: nothing is bought for it.", []func(*editor){claim(overstayed, "n1")}, disrupt.Options{Only: all[:3]}, "n1 Expired carry-on"},
 		"OldStay":   {"Where pods are not to be moved it goes as it is.", []func(*editor){claim(old, "n1")}, disrupt.Options{Only: all, Stay: true}, "n1 Expired carry-on"},
+		"OldAsIs":   {"Where nothing is to be bought for its pods before it goes as it is, once.", []func(*editor){claim(old, "n1")}, disrupt.Options{Only: all[:3], AsIs: true}, "n1 Expired carry-on"},
 		"OldEmpty":  {"What is too old and runs nothing needs no other.", []func(*editor){claim(old, "n3"), empty}, disrupt.Options{Only: all[:3]}, "n3 Expired carry-on"},
 		"OldGoing":  {"What ends already is neither replaced nor ended again.", []func(*editor){claim(old, "n1"), claim(overstayed, "n2"), claim(func(c *world.Claim) { c.Deleting = true }, "n2"), claim(func(c *world.Claim) { c.Deleting = true }, "n1")}, disrupt.Options{Only: all[:3]}, ""},
 		"Empty":     {"What is empty is no reason to move no others.", []func(*editor){empty}, disrupt.Options{Only: all}, "n3 Empty begin; n1 n2 Underutilized begin"},

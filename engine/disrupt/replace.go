@@ -12,12 +12,12 @@ import (
 
 // replace has machines replaced by what is to be bought for their pods: nothing if they have
 // places elsewhere. What has drifted in static pools comes first: there a new machine is bought for each. Then what is too old, as it is
-// to go in any case; then what else has drifted. What keeps others from being replaced is told.
+// to go in any case, unless that goes as it is; then what else has drifted. What keeps others from being replaced is told.
 func (d *decision) replace() bool {
 	if d.options.Stay || d.options.Busy {
 		return false
 	}
-	if !d.static() && !d.expired() {
+	if !d.static() && (d.options.AsIs || !d.expired()) {
 		d.drift()
 	}
 	return true

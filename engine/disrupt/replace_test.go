@@ -11,6 +11,7 @@ import (
 
 	"github.com/tenon-sh/tenon/engine/amount"
 	"github.com/tenon-sh/tenon/engine/disrupt"
+	"github.com/tenon-sh/tenon/engine/disrupt/begun"
 	"github.com/tenon-sh/tenon/engine/enginetest"
 	"github.com/tenon-sh/tenon/engine/label"
 	"github.com/tenon-sh/tenon/engine/plan"
@@ -50,9 +51,9 @@ func told(t *testing.T, scene string, changes ...func(*editor)) *world.World {
 		change(e)
 	}
 	for _, p := range e.Snapshot(now).Places() {
-		if disrupt.Intended(p) {
+		if begun.Intended(p) {
 			n := *p.Node
-			n.Taints = append(n.Taints, disrupt.Mark())
+			n.Taints = append(n.Taints, begun.Mark())
 			e.must(e.SetNode(n))
 		}
 	}
@@ -550,7 +551,7 @@ func TestMarks(t *testing.T) {
 func TestMarkedForNoReason(t *testing.T) {
 	b := told(t, town).Edit()
 	n := *b.Snapshot(now).Place("n1").Node
-	n.Taints = append(n.Taints, disrupt.Mark())
+	n.Taints = append(n.Taints, begun.Mark())
 	if err := b.SetNode(n); err != nil {
 		t.Fatal(err)
 	}

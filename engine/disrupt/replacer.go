@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/tenon-sh/tenon/engine/disrupt/begun"
 	"github.com/tenon-sh/tenon/engine/disrupt/hold"
 	"github.com/tenon-sh/tenon/engine/packing"
 	"github.com/tenon-sh/tenon/engine/plan"
@@ -145,7 +146,7 @@ func (r *replacer) gather(machines []*world.Place) {
 		o.Steps = stepsEach
 	}
 	r.cluster = whatif.Draining(r.world, o, func(p *world.Place) bool { return mine[p.Name()] }, func(p *world.Place) bool {
-		return outdated(r.world, p) || overdue(r.world, p) // the one would soon go, the other may never come
+		return outdated(r.world, p) || begun.Overdue(r.world, p) // the one would soon go, the other may never come
 	})
 	r.at = make(map[string]int, len(machines))
 	for i, p := range r.cluster.Places() {

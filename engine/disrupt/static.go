@@ -1,9 +1,9 @@
 package disrupt
 
 import (
-	"slices"
-
 	"github.com/tenon-sh/tenon/engine/amount"
+	"github.com/tenon-sh/tenon/engine/disrupt/after"
+	"github.com/tenon-sh/tenon/engine/disrupt/begun"
 	"github.com/tenon-sh/tenon/engine/disrupt/hold"
 	"github.com/tenon-sh/tenon/engine/menu"
 	"github.com/tenon-sh/tenon/engine/packing"
@@ -12,53 +12,11 @@ import (
 	"github.com/tenon-sh/tenon/engine/world"
 )
 
-// Replicas are the machines of a static pool as they count for its number.
-type Replicas struct {
-	Here      []*world.Place // those that are not being deleted, those left out that were bought for commands which were taken back
-	Replacing []*world.Place // of these, those that end as soon as what was bought instead is ready
-}
-
-// Missing is how many machines the pool is to have besides. What is being replaced is there until it ends.
-func (r Replicas) Missing(pool *world.Pool) int { return max(*pool.Replicas-len(r.Here), 0) }
-
-// Surplus is how many machines the pool has that it is not to have, once what is being replaced has ended.
-func (r Replicas) Surplus(pool *world.Pool) int {
-	return max(len(r.Here)-len(r.Replacing)-*pool.Replicas, 0)
-}
-
-// Staying are those that nothing was bought instead of.
-func (r Replicas) Staying() []*world.Place {
-	return slices.DeleteFunc(slices.Clone(r.Here), func(p *world.Place) bool { return slices.Contains(r.Replacing, p) })
-}
-
-// Replicas counts the machines of each static pool. What was bought for a command that was taken back is given
-// back, or used by others and counts from then on.
-func (b Begun) Replicas(w *world.World) map[world.PoolID]Replicas {
-	out := map[world.PoolID]Replicas{}
-	for _, p := range w.Places() {
-		if p.Claim != nil && !p.Deleting() && static(w, p) && !slices.Contains(b.Strays, p) {
-			r := out[p.Pool()]
-			r.Here = append(r.Here, p)
-			out[p.Pool()] = r
-		}
-	}
-	for _, c := range b.Commands {
-		for _, p := range c.Back {
-			if static(w, p) {
-				r := out[p.Pool()]
-				r.Replacing = append(r.Replacing, p)
-				out[p.Pool()] = r
-			}
-		}
-	}
-	return out
-}
-
 // Replaceable reports whether static pools are such that machines of them can be replaced by those of a command
 // which was decided about an earlier World: meanwhile the pools may have asked for machines themselves, which
 // take of the same limit, or are to have fewer.
 func Replaceable(w *world.World, c plan.Command) bool {
-	replicas := BegunIn(w).Replicas(w)
+	replicas := begun.In(w).Replicas(w)
 	shop := menu.NewStatic(w, packing.Options{})
 	for _, a := range c.New {
 		pool := w.Pool(a.Pool)
@@ -143,7 +101,7 @@ func (s *renewal) renew(pool *world.Pool, p *world.Place) *reason.Why {
 	case why != nil:
 		return &reason.Why{Code: reason.NoPlace, Subject: p.Name(), Detail: "nothing can be bought instead", Causes: []*reason.Why{why}}
 	}
-	there := with(s.world, ask)
+	there := after.Ask(s.world, ask)
 	more, why := instead(there, there.Place(p.Name()), s.options.Pack)
 	if why != nil {
 		return why
@@ -152,7 +110,7 @@ func (s *renewal) renew(pool *world.Pool, p *world.Place) *reason.Why {
 	if why := s.awaits(c); why != nil {
 		return why
 	}
-	s.world = Ending(there, there.Place(p.Name()))
+	s.world = begun.Ending(there, there.Place(p.Name()))
 	s.propose(c)
 	s.begins = s.begins || s.plan.Commands[len(s.plan.Commands)-1].Verdict == plan.Begin
 	return nil
@@ -167,13 +125,4 @@ func movable(w *world.World, p *world.Place) amount.List {
 		}
 	}
 	return out
-}
-
-// with is the World in which a machine that is asked for has joined.
-func with(w *world.World, a plan.Ask) *world.World {
-	b := w.Edit()
-	if _, err := join(b, w, a); err != nil {
-		panic("a machine that is asked for is refused: " + err.Error()) // it was made of what is in the World
-	}
-	return b.Snapshot(w.At())
 }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/tenon-sh/tenon/engine/amount"
 	"github.com/tenon-sh/tenon/engine/disrupt"
+	"github.com/tenon-sh/tenon/engine/disrupt/begun"
 	"github.com/tenon-sh/tenon/engine/label"
 	"github.com/tenon-sh/tenon/engine/plan"
 	"github.com/tenon-sh/tenon/engine/world"
@@ -184,7 +185,7 @@ func TestReplicas(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			w := told(t, fixed, append([]func(*editor){pool(func(p *world.Pool) { p.Replicas = &tc.replicas })}, tc.changes...)...)
 			id := world.PoolID{Kind: world.NodePool, Name: "p"}
-			all := disrupt.BegunIn(w).Replicas(w)
+			all := begun.In(w).Replicas(w)
 			r := all[id]
 			if got := fmt.Sprintf("%s (%s) %s", names(r.Here), names(r.Replacing), names(r.Staying())); got != tc.want || len(all) != 1 {
 				t.Errorf("%s of %d pools: %s, want %s", tc.why, len(all), got, tc.want)

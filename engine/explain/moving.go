@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/tenon-sh/tenon/engine/disrupt"
+	"github.com/tenon-sh/tenon/engine/disrupt/begun"
 	"github.com/tenon-sh/tenon/engine/disrupt/hold"
 	"github.com/tenon-sh/tenon/engine/reason"
 	"github.com/tenon-sh/tenon/engine/world"
@@ -17,7 +18,7 @@ func (e *Explainer) moving(p *world.Place, holds []Hold) {
 	switch {
 	case i < 0 || pool == nil:
 		return
-	case disrupt.Intended(p):
+	case begun.Intended(p):
 		holds[i].Detail = hold.Used + "it goes once these have places elsewhere: " + p.Claim.Going
 		return
 	case pool.Replicas != nil || pool.Disruption.MoveAfter == nil:

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/tenon-sh/tenon/engine/disrupt"
+	"github.com/tenon-sh/tenon/engine/disrupt/begun"
 	"github.com/tenon-sh/tenon/engine/disrupt/hold"
 	"github.com/tenon-sh/tenon/engine/label"
 	"github.com/tenon-sh/tenon/engine/plan"
@@ -241,16 +242,18 @@ func (e *Explainer) drift(p *world.Place) *Drift {
 	case p.Deleting():
 		d.Next = "it is going already"
 		return d
-	case disrupt.Intended(p):
+	case begun.Intended(p):
 		d.Next = "it goes once its pods have places elsewhere"
 		return d
 	case pool == nil || pool.ID.Kind != world.NodePool:
 		d.Next = "nodes of its pool are not replaced for that"
 		return d
 	}
-	next := disrupt.Decide(e.world, e.leave(disrupt.Replacing)).Of(p.Name())
+	o := e.leave(disrupt.Replacing)
+	o.AsIs = false // what is too old is replaced before it
+	next := disrupt.Decide(e.world, o).Of(p.Name())
 	d.Next = "others are replaced before it"
-	if r := disrupt.BegunIn(e.world).Replicas(e.world)[pool.ID]; pool.Replicas != nil && r.Missing(pool)+r.Surplus(pool) > 0 {
+	if r := begun.In(e.world).Replicas(e.world)[pool.ID]; pool.Replicas != nil && r.Missing(pool)+r.Surplus(pool) > 0 {
 		d.Next = "its pool first comes to its number of nodes"
 	}
 	if len(next.Commands) > 0 {

@@ -10,6 +10,8 @@ import (
 
 	"github.com/tenon-sh/tenon/engine/amount"
 	"github.com/tenon-sh/tenon/engine/disrupt"
+	"github.com/tenon-sh/tenon/engine/disrupt/after"
+	"github.com/tenon-sh/tenon/engine/disrupt/begun"
 	"github.com/tenon-sh/tenon/engine/disrupt/hold"
 	"github.com/tenon-sh/tenon/engine/enginetest/chance"
 	"github.com/tenon-sh/tenon/engine/plan"
@@ -68,13 +70,13 @@ func pools(t *rapid.T) *world.World {
 // Whatever state a pool is in, what is decided about its number and about what has drifted never comes to more
 // machines than its limit or than its replicas want, ends none that is needed, and leaves what must stay.
 func TestWithinLimitsAndBudgets(t *testing.T) {
-	begun, bought, ended := 0, 0, 0
+	starts, bought, ended := 0, 0, 0
 	chance.Check(t, func(t *rapid.T) {
 		w := pools(t)
 		pool := w.Pools()[0]
 		p, d := static.Decide(w, static.Options{}), disrupt.Decide(w, disrupt.Options{Only: []disrupt.Part{disrupt.Replacing}})
-		s, r := p.Static[0], disrupt.BegunIn(w).Replicas(w)[pool.ID]
-		begun, bought, ended = begun+len(d.Back()), bought+len(p.New), ended+len(p.Back())
+		s, r := p.Static[0], begun.In(w).Replicas(w)[pool.ID]
+		starts, bought, ended = starts+len(d.Back()), bought+len(p.New), ended+len(p.Back())
 
 		if len(p.New) > 0 && (len(p.Back()) > 0 || len(r.Here)+len(p.New) > *pool.Replicas) {
 			t.Errorf("it has %d of %d, buys %d and ends %d", len(r.Here), *pool.Replicas, len(p.New), len(p.Back()))
@@ -91,7 +93,7 @@ func TestWithinLimitsAndBudgets(t *testing.T) {
 				t.Errorf("%d are there, and %d are bought over a limit of %d", all, asks, limit/amount.Unit)
 			}
 		}
-		if left := hold.RoomOf(disrupt.BegunIn(w).Ending(w), pool, plan.Drifted).Left(); len(d.Back()) > left {
+		if left := hold.RoomOf(begun.In(w).Ending(w), pool, plan.Drifted).Left(); len(d.Back()) > left {
 			t.Errorf("%d are replaced, and the budgets let %d go", len(d.Back()), left)
 		}
 		if len(d.Back()) > 0 && len(p.New)+len(p.Back()) > 0 {
@@ -117,8 +119,8 @@ func TestWithinLimitsAndBudgets(t *testing.T) {
 			}
 		}
 	})
-	if begun == 0 || bought == 0 || ended == 0 {
-		t.Errorf("%d were replaced, %d bought and %d ended in all draws: the property says nothing", begun, bought, ended)
+	if starts == 0 || bought == 0 || ended == 0 {
+		t.Errorf("%d were replaced, %d bought and %d ended in all draws: the property says nothing", starts, bought, ended)
 	}
 }
 
@@ -127,11 +129,11 @@ func TestWithinLimitsAndBudgets(t *testing.T) {
 func TestSettles(t *testing.T) {
 	chance.Check(t, func(t *rapid.T) {
 		w := pools(t)
-		if len(disrupt.BegunIn(w).Strays) > 0 {
+		if len(begun.In(w).Strays) > 0 {
 			t.Skip()
 		}
 		p := static.Decide(w, static.Options{})
-		after, err := disrupt.After(w, plan.Plan{Commands: append(p.Commands, plan.Command{Verdict: plan.Begin, New: p.New})})
+		after, err := after.Plan(w, plan.Plan{Commands: append(p.Commands, plan.Command{Verdict: plan.Begin, New: p.New})})
 		if err != nil {
 			t.Fatal(err)
 		}

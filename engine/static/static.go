@@ -9,7 +9,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/tenon-sh/tenon/engine/disrupt"
+	"github.com/tenon-sh/tenon/engine/disrupt/begun"
 	"github.com/tenon-sh/tenon/engine/menu"
 	"github.com/tenon-sh/tenon/engine/pack"
 	"github.com/tenon-sh/tenon/engine/plan"
@@ -30,7 +30,7 @@ func Decide(w *world.World, o Options) plan.Plan {
 	if len(pools) == 0 {
 		return d.plan
 	}
-	replicas := disrupt.BegunIn(w).Replicas(w)
+	replicas := begun.In(w).Replicas(w)
 	for _, p := range pools {
 		d.pool(p, replicas[p.ID])
 	}
@@ -48,7 +48,7 @@ type decision struct {
 }
 
 // pool brings one pool to its number, as far as that can be done now.
-func (d *decision) pool(p *world.Pool, r disrupt.Replicas) {
+func (d *decision) pool(p *world.Pool, r begun.Replicas) {
 	s := plan.Static{Pool: p.ID, Replicas: *p.Replicas, Here: len(r.Here), Replacing: len(r.Replacing)}
 	for missing := r.Missing(p); missing > 0; missing-- {
 		ask, why := d.market().Ask(p, nil)

@@ -8,7 +8,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 
-	"github.com/tenon-sh/tenon/engine/disrupt"
+	"github.com/tenon-sh/tenon/engine/disrupt/begun"
 	"github.com/tenon-sh/tenon/engine/enginetest"
 	"github.com/tenon-sh/tenon/engine/plan"
 	"github.com/tenon-sh/tenon/engine/reason"
@@ -45,7 +45,7 @@ func told(t rapid.TB, lines string, changes map[string]func(*world.Claim), more 
 			change(&c)
 		}
 		if c.Going != "" {
-			n.Taints = append(n.Taints, disrupt.Mark())
+			n.Taints = append(n.Taints, begun.Mark())
 		}
 		must(b.SetClaim(c))
 		if c.ProviderID == "" {

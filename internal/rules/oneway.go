@@ -15,7 +15,7 @@ import (
 // oneWay are the packages of which no file names, even through others, what a
 // file that it is named by declares: they can be read from the ground up.
 func oneWay() []string {
-	return list("engine/amount engine/label engine/reason engine/fit engine/spread/... engine/solve engine/market engine/packing engine/bind engine/exact engine/search engine/repair engine/menu engine/refuse engine/pack engine/whatif engine/suppose engine/plan engine/nominate engine/static engine/disrupt engine/disrupt/consolidate engine/disrupt/hold internal/aws/...")
+	return list("engine/amount engine/label engine/reason engine/fit engine/spread/... engine/solve engine/market engine/packing engine/bind engine/exact engine/search engine/repair engine/menu engine/refuse engine/pack engine/whatif engine/suppose engine/plan engine/nominate engine/static engine/disrupt/... internal/aws/...")
 }
 
 // loadTyped loads packages with their types.

@@ -6,7 +6,7 @@ import (
 
 	"pgregory.net/rapid"
 
-	"github.com/tenon-sh/tenon/engine/disrupt"
+	"github.com/tenon-sh/tenon/engine/disrupt/after"
 	"github.com/tenon-sh/tenon/engine/disrupt/consolidate"
 	"github.com/tenon-sh/tenon/engine/enginetest"
 	"github.com/tenon-sh/tenon/engine/enginetest/chance"
@@ -14,14 +14,14 @@ import (
 	"github.com/tenon-sh/tenon/engine/world"
 )
 
-// after is the World in which the plan has been carried out, its machines under names that no other plan gives.
-func after(w *world.World, p plan.Plan) *world.World {
+// carriedOut is the World in which the plan has been carried out, its machines under names that no other plan gives.
+func carriedOut(w *world.World, p plan.Plan) *world.World {
 	for _, c := range p.Commands {
 		for i := range c.New {
 			c.New[i].Name = "new-" + p.World[:6] + "-" + c.New[i].Name
 		}
 	}
-	next, err := disrupt.After(w, p)
+	next, err := after.Plan(w, p)
 	if err != nil {
 		panic(err)
 	}
@@ -39,7 +39,7 @@ func TestPlansComeToRest(t *testing.T) {
 		t.Fatal("the first plan saves nothing")
 	}
 	for n := range 4 {
-		w = after(w, decide(w, o))
+		w = carriedOut(w, decide(w, o))
 		p := decide(w, o)
 		t.Logf("plan %d: %d commands of %d pods save %.2f %%", n+2, len(moving(p)), p.Moved(), 100*float64(p.Saving())/float64(start))
 		if p.Saving() > last {
@@ -77,7 +77,7 @@ func TestNothingGoesRound(t *testing.T) {
 			} else {
 				left-- // one machine fewer at least: a budget of pods may let no more than one go at a time
 			}
-			w = after(w, p)
+			w = carriedOut(w, p)
 		}
 		t.Fatalf("there is no end of it\n%s", s.text)
 	})

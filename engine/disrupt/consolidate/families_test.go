@@ -54,7 +54,7 @@ func TestComesAsFarAsOneByOne(t *testing.T) {
 				if back, _ := started(p); len(back)+len(idle(p)) == 0 {
 					break
 				}
-				w = after(w, p)
+				w = carriedOut(w, p)
 			}
 			t.Logf("%s %d: %.2f an hour come to %.2f in %d plans, one by one to %.2f", family, seed, start.Units(), ours.Units(), plans, s.Cost().Units())
 			if plans == 100 || float64(ours) > 1.1*float64(s.Cost()) {

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	engine "github.com/tenon-sh/tenon/engine/disrupt"
+	"github.com/tenon-sh/tenon/engine/disrupt/after"
 	"github.com/tenon-sh/tenon/engine/disrupt/consolidate"
 	"github.com/tenon-sh/tenon/engine/disrupt/hold"
 	"github.com/tenon-sh/tenon/engine/label"
@@ -81,7 +82,7 @@ func (o *options) disrupt(w *world.World, decide provision.Options) (r result, e
 		}
 		rename(last, p)
 		c.tell(last, p)
-		if last, err = engine.After(last, p); err != nil {
+		if last, err = after.Plan(last, p); err != nil {
 			return r, err
 		}
 	}

@@ -14,6 +14,7 @@ import (
 	"testing"
 
 	"github.com/tenon-sh/tenon/engine/disrupt"
+	"github.com/tenon-sh/tenon/engine/disrupt/begun"
 	"github.com/tenon-sh/tenon/engine/enginetest"
 	"github.com/tenon-sh/tenon/engine/plan"
 	"github.com/tenon-sh/tenon/engine/provision"
@@ -209,7 +210,7 @@ func judged(t *testing.T) journal.Entry {
 	id := world.PoolID{Kind: world.NodePool, Name: "p"}
 	for _, err := range []error{
 		b.SetClaim(world.Claim{Name: "c", Pool: id, Node: "n", Initialized: true, Going: plan.Underutilized}),
-		b.SetNode(world.Node{Name: "n", Pool: id, Claim: "c", Ready: true, Taints: []world.Taint{disrupt.Mark()}}),
+		b.SetNode(world.Node{Name: "n", Pool: id, Claim: "c", Ready: true, Taints: []world.Taint{begun.Mark()}}),
 	} {
 		if err != nil {
 			t.Fatal(err)

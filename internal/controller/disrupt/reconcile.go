@@ -14,6 +14,7 @@ import (
 
 	v1 "github.com/tenon-sh/tenon/api/karpenter/v1"
 	"github.com/tenon-sh/tenon/engine/disrupt"
+	"github.com/tenon-sh/tenon/engine/disrupt/begun"
 	"github.com/tenon-sh/tenon/engine/plan"
 	"github.com/tenon-sh/tenon/engine/world"
 	"github.com/tenon-sh/tenon/internal/backoff"
@@ -250,7 +251,7 @@ func (c *Controller) carry(ctx context.Context, w *world.World, p plan.Plan) tim
 func (c *Controller) note(w *world.World, now time.Time) {
 	still := map[string]time.Time{}
 	for _, p := range w.Places() {
-		if !disrupt.Marked(p) {
+		if !begun.Marked(p) {
 			continue
 		}
 		since, ok := c.marked[p.Node.Name]

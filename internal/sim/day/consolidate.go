@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/tenon-sh/tenon/engine/disrupt"
+	"github.com/tenon-sh/tenon/engine/disrupt/begun"
 	"github.com/tenon-sh/tenon/engine/disrupt/hold"
 	"github.com/tenon-sh/tenon/engine/pack"
 	"github.com/tenon-sh/tenon/engine/plan"
@@ -48,7 +49,7 @@ func (d *day) consolidate() {
 func (d *day) marks(w *world.World) map[string]int64 {
 	out := map[string]int64{}
 	for _, p := range w.Places() {
-		if disrupt.Marked(p) {
+		if begun.Marked(p) {
 			out[p.Node.Name] = 60_000
 		}
 	}
@@ -67,7 +68,7 @@ func (d *day) begin() {
 	}
 	p := disrupt.Decide(w, disrupt.Options{Only: parts, Pack: pack.Options{Steps: steps}})
 	d.report.Decisions++
-	ending := disrupt.BegunIn(w).Ending(w)
+	ending := begun.In(w).Ending(w)
 	type of struct {
 		pool   world.PoolID
 		reason string
@@ -109,9 +110,9 @@ func (d *day) intend(p *world.Place, why string) {
 	}
 	d.write()
 	d.setClaim(c)
-	n.Taints = slices.DeleteFunc(slices.Clone(n.Taints), func(t world.Taint) bool { return t == disrupt.Mark() })
+	n.Taints = slices.DeleteFunc(slices.Clone(n.Taints), func(t world.Taint) bool { return t == begun.Mark() })
 	if why != "" {
-		n.Taints = append(n.Taints, disrupt.Mark())
+		n.Taints = append(n.Taints, begun.Mark())
 	}
 	d.write()
 	d.nodes[n.Name] = n

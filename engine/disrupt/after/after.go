@@ -1,4 +1,5 @@
-package disrupt
+// Package after makes the World that a plan of giving back comes to.
+package after
 
 import (
 	"maps"
@@ -10,9 +11,9 @@ import (
 	"github.com/tenon-sh/tenon/engine/world"
 )
 
-// After is the World in which what a plan gives back has been given back: every
+// Plan is the World in which what a plan gives back has been given back: every
 // machine that it buys became what it was planned as.
-func After(w *world.World, p plan.Plan) (*world.World, error) {
+func Plan(w *world.World, p plan.Plan) (*world.World, error) {
 	next := coming{w: w, b: w.Edit(), devices: allotment{nodes: map[string]*world.Node{}, served: map[world.Key]string{}}}
 	var back []plan.Give
 	var bought []plan.Ask
@@ -50,7 +51,7 @@ type coming struct {
 // join has the machines that were asked for join, and binds the pods that they were bought for.
 func (x *coming) join(asks []plan.Ask) error {
 	for _, a := range asks {
-		n, err := join(x.b, x.w, a)
+		n, err := joined(x.b, x.w, a)
 		if err != nil {
 			return err
 		}
@@ -94,8 +95,8 @@ func (x *coming) end(back []plan.Give) {
 	}
 }
 
-// join has a machine that was asked for join, under the name of what was asked.
-func join(b *world.Builder, w *world.World, a plan.Ask) (n world.Node, err error) {
+// joined has a machine that was asked for join, under the name of what was asked.
+func joined(b *world.Builder, w *world.World, a plan.Ask) (n world.Node, err error) {
 	c := w.CatalogFor(a.Pool, a.Template)
 	s := &c.Shapes[slices.IndexFunc(c.Shapes, func(s world.Shape) bool { return s.Name == a.Shape })]
 	labels := map[string]string{}
@@ -121,4 +122,13 @@ func join(b *world.Builder, w *world.World, a plan.Ask) (n world.Node, err error
 		n.Devices = slices.Clone(fit.DevicesOf(pool, s))
 	}
 	return n, b.SetNode(n)
+}
+
+// Ask is the World in which a machine that is asked for has joined.
+func Ask(w *world.World, a plan.Ask) *world.World {
+	b := w.Edit()
+	if _, err := joined(b, w, a); err != nil {
+		panic("a machine that is asked for is refused: " + err.Error()) // it was made of what is in the World
+	}
+	return b.Snapshot(w.At())
 }

@@ -1,4 +1,5 @@
-package disrupt
+// Package begun says which commands have begun, and how many machines static pools have besides, as the objects of a cluster tell it.
+package begun
 
 import (
 	"slices"
@@ -28,8 +29,8 @@ func Intended(p *world.Place) bool {
 	return p.Claim != nil && !p.Deleting() && (p.Claim.Going == plan.Underutilized || p.Claim.Going == plan.Drifted || p.Claim.Going == plan.Expired)
 }
 
-// BegunIn returns what has been begun. Machines that nothing was bought for go each by itself.
-func BegunIn(w *world.World) Begun {
+// In returns what has been begun. Machines that nothing was bought for go each by itself.
+func In(w *world.World) Begun {
 	var b Begun
 	claims := map[string]*world.Place{}
 	var bought []*world.Place

@@ -1,13 +1,14 @@
-package disrupt_test
+package begun_test
 
 import (
+	"errors"
 	"fmt"
 	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/tenon-sh/tenon/engine/disrupt"
+	"github.com/tenon-sh/tenon/engine/disrupt/begun"
 	"github.com/tenon-sh/tenon/engine/plan"
 	"github.com/tenon-sh/tenon/engine/world"
 )
@@ -39,19 +40,21 @@ func TestBegun(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			b := world.NewBuilder()
 			for name, change := range tc.claims {
-				machine(b, name, func(_ *world.Node, c *world.Claim) {
-					if change != nil {
-						change(c)
-					}
-				})
+				c := world.Claim{Name: name, Node: name, Pool: world.PoolID{Kind: world.NodePool, Name: "p"}, Launched: true, Registered: true, Initialized: true}
+				if change != nil {
+					change(&c)
+				}
+				if err := errors.Join(b.SetNode(world.Node{Name: name, Ready: true, Claim: name, Pool: c.Pool}), b.SetClaim(c)); err != nil {
+					t.Fatal(err)
+				}
 			}
-			w := b.Snapshot(noon)
-			begun := disrupt.BegunIn(w)
-			if diff := cmp.Diff(tc.want, tell(begun)); diff != "" {
+			w := b.Snapshot(1)
+			all := begun.In(w)
+			if diff := cmp.Diff(tc.want, tell(all)); diff != "" {
 				t.Errorf("%s -want +got\n%s", tc.why, diff)
 			}
-			for _, p := range begun.Ending(w).Places() {
-				if before := w.Place(p.Name()); p.Deleting() != (before.Deleting() || disrupt.Intended(before)) {
+			for _, p := range all.Ending(w).Places() {
+				if before := w.Place(p.Name()); p.Deleting() != (before.Deleting() || begun.Intended(before)) {
 					t.Errorf("%s is ending: %t", p.Name(), p.Deleting())
 				}
 			}
@@ -65,7 +68,7 @@ func replaces(claims ...string) func(*world.Claim) {
 
 func ending(c *world.Claim) { c.Going, c.Deleting = plan.Underutilized, true }
 
-func tell(b disrupt.Begun) string {
+func tell(b begun.Begun) string {
 	names := func(places []*world.Place) (out string) {
 		for _, p := range places {
 			out += " " + p.Name()

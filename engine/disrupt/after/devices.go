@@ -1,4 +1,4 @@
-package disrupt
+package after
 
 import (
 	"slices"
