@@ -124,6 +124,12 @@ func (m *Market) stock(p *Pool, k knowledge) {
 
 // fill finds what the pool's requirements let it buy.
 func (m *Market) fill(p *Pool, daemons []*world.DaemonSet) {
+	offers := 0
+	for i := range p.Catalog.Shapes {
+		offers += len(p.Catalog.Shapes[i].Offers)
+	}
+	m.Offers = slices.Grow(m.Offers, offers)
+	p.Types = slices.Grow(p.Types, len(p.Catalog.Shapes))
 	for i := range p.Catalog.Shapes {
 		m.stockShape(p, &p.Catalog.Shapes[i], daemons)
 	}

@@ -37,32 +37,33 @@ func (m *Market) KeepOrdinary(offers Set, pinned bool) Set {
 		return offers
 	}
 	for _, p := range m.Pools {
-		if !p.Sells(p.Exotic, offers) {
+		if len(p.Exotic) == 0 {
 			continue
 		}
-		domains := map[int]bool{}
-		domain := func(i int) int {
-			if pinned {
-				return m.Offers[i].Domain
-			}
-			return 0
-		}
-		for _, t := range p.Types {
-			for i := t.First; i < t.Last; i++ {
-				if offers.Has(i) && !m.Exotics.Has(i) {
-					domains[domain(i)] = true
-				}
-			}
-		}
-		for _, t := range p.Exotic {
-			for i := t.First; i < t.Last; i++ {
-				if domains[domain(i)] {
-					offers.Drop(i)
-				}
-			}
+		first, last := p.Types[0].First, p.Types[len(p.Types)-1].Last // those of a pool lie side by side
+		switch {
+		case pinned:
+			m.keepOrdinaryIn(offers, first, last)
+		case !offers.within(m.Exotics, first, last):
+			offers.subtract(m.Exotics, first, last)
 		}
 	}
 	return offers
+}
+
+// keepOrdinaryIn drops the exotic ones of the offers from first up to, and without, last that lie in the topology domains of others of these.
+func (m *Market) keepOrdinaryIn(offers Set, first, last int) {
+	domains := NewSet(len(m.Offers)) // they are numbered
+	for i := first; i < last; i++ {
+		if offers.Has(i) && !m.Exotics.Has(i) {
+			domains.Add(m.Offers[i].Domain)
+		}
+	}
+	for i := first; i < last; i++ {
+		if offers.Has(i) && m.Exotics.Has(i) && domains.Has(m.Offers[i].Domain) {
+			offers.Drop(i)
+		}
+	}
 }
 
 // Choice is what a machine that is planned as the offer may become as well.

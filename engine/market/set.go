@@ -55,6 +55,15 @@ func (s Set) Meets(o Set) bool {
 	return false
 }
 
+// Shared is how many numbers are in both sets.
+func (s Set) Shared(o Set) int {
+	n := 0
+	for i, w := range s {
+		n += bits.OnesCount64(w & o[i])
+	}
+	return n
+}
+
 // Between reports whether the set has a number from first up to, and without, last.
 func (s Set) Between(first, last int) bool {
 	if first >= last {
@@ -71,6 +80,35 @@ func (s Set) Between(first, last int) bool {
 		}
 	}
 	return s[from]&head != 0 || s[to]&tail != 0
+}
+
+// within reports whether all numbers of the set from first up to, and without, last are in o.
+func (s Set) within(o Set, first, last int) bool {
+	for k := first >> 6; k<<6 < last; k++ {
+		if s[k]&^o[k]&part(k, first, last) != 0 {
+			return false
+		}
+	}
+	return true
+}
+
+// subtract drops what is also in o from first up to, and without, last.
+func (s Set) subtract(o Set, first, last int) {
+	for k := first >> 6; k<<6 < last; k++ {
+		s[k] &^= o[k] & part(k, first, last)
+	}
+}
+
+// part is the bits of the k-th word that stand for numbers from first up to, and without, last, of which there are some.
+func part(k, first, last int) uint64 {
+	bits := ^uint64(0)
+	if k == first>>6 {
+		bits <<= first & 63
+	}
+	if k == (last-1)>>6 {
+		bits &= ^uint64(0) >> (63 - (last-1)&63)
+	}
+	return bits
 }
 
 // All yields the numbers of the set, in rising order.

@@ -16,12 +16,17 @@ func (k *Searcher) NewProof() *Proof {
 	p := &Proof{}
 	for _, tier := range k.Market.Tiers {
 		at, offers := k.problem(tier, func(*market.Type) bool { return true })
+		p.draws = slices.Grow(p.draws, len(offers))
 		for i, offer := range offers {
 			h := &at.Hosts[i]
 			p.draws = append(p.draws, k.drawn(h.Draws, offer, len(p.budgets)))
 			h.Draws = nil
 		}
 		p.budgets = append(p.budgets, at.Budgets...)
+		if len(p.Hosts) == 0 {
+			p.Free.Hosts, p.Hosts = at.Hosts, offers
+			continue
+		}
 		p.Free.Hosts = append(p.Free.Hosts, at.Hosts...)
 		p.Hosts = append(p.Hosts, offers...)
 	}

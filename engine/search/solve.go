@@ -86,6 +86,8 @@ func (k *Searcher) problem(tier []*market.Pool, only func(*market.Type) bool) (p
 		if !k.serves(pl) {
 			continue
 		}
+		most := pl.Offers.Shared(k.Useful)
+		p.Hosts, hosts = slices.Grow(p.Hosts, most), slices.Grow(hosts, most)
 		first := len(p.Budgets)
 		for _, e := range pl.Left {
 			p.Budgets = append(p.Budgets, max(e.Value, 0))
