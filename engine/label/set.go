@@ -32,11 +32,18 @@ func byKey(a, b Requirement) int { return cmp.Compare(a.Key, b.Key) }
 
 // Find returns the requirement on key.
 func (s Set) Find(key string) (Requirement, bool) {
-	i, ok := slices.BinarySearchFunc(s, key, func(r Requirement, k string) int { return cmp.Compare(r.Key, k) })
-	if !ok {
+	from, to := 0, len(s)
+	for from < to {
+		if i := (from + to) / 2; s[i].Key < key { // requirements are large: none is copied to be compared
+			from = i + 1
+		} else {
+			to = i
+		}
+	}
+	if from == len(s) || s[from].Key != key {
 		return Requirement{}, false
 	}
-	return s[i], true
+	return s[from], true
 }
 
 // And returns the Set with r added; a requirement already there meets it.

@@ -167,7 +167,7 @@ func numberDomains(k *Packing) {
 		return
 	}
 	keys := slices.DeleteFunc(slices.Clone(k.Ledger.Keys), func(key string) bool { return key == label.Hostname })
-	covers := covers{k: k, sought: k.Advice.Sought(), known: map[covered][]byte{}}
+	covers := covers{k: k, sought: k.Advice.Sought(), known: map[string][]byte{}}
 	domains, known := map[string]int{}, map[string]int{}
 	number := func(of map[string]int, text []byte) int {
 		n, ok := of[string(text)]
@@ -209,41 +209,57 @@ func numberDomains(k *Packing) {
 type covers struct {
 	k      *Packing
 	sought []string // labels that decide it, beside taints of pools
-	known  map[covered][]byte
+	known  map[string][]byte
+	last   *market.Type // the type asked for last, of which many offers lie side by side
+	prefix []byte       // what offers of it have in common
+	text   []byte
 }
 
-// covered are offers that groups cannot tell apart.
-type covered struct {
-	pool               *market.Pool
-	shape              *market.Type // nil: whichever
-	zone, capacityType string
-}
-
-// append appends for which of the groups a machine of the offer would count. Most look at labels that all machines of a pool share,
-// and are asked once for each pool.
+// append appends for which of the groups a machine of the offer would count. That depends on the pool, and on the labels that they
+// look at: offers that have these in common are asked for once.
 func (c *covers) append(b []byte, offer int) []byte {
 	if len(c.sought) == 0 {
 		return b
 	}
 	o := &c.k.Market.Offers[offer]
-	if len(o.Labels) > 0 {
-		return c.k.Advice.AppendCover(b, c.k.Market.At(offer))
+	if o.Type != c.last {
+		c.last, c.prefix = o.Type, c.appendShape(c.prefix[:0], o.Type)
 	}
-	id := covered{pool: o.Type.Pool, zone: o.Zone, capacityType: o.CapacityType}
-	if slices.ContainsFunc(c.sought, func(key string) bool { return ofShape(id.pool, key) }) {
-		id.shape = o.Type
+	c.text = append(c.text[:0], c.prefix...)
+	for _, key := range c.sought {
+		switch v, own := o.Labels[key]; {
+		case key == label.Zone:
+			c.text = label.AppendText(c.text, o.Zone)
+		case key == label.CapacityType:
+			c.text = label.AppendText(c.text, o.CapacityType)
+		case own:
+			c.text = label.AppendText(append(c.text, 'o'), v)
+		default:
+			c.text = append(c.text, '-')
+		}
 	}
-	text, known := c.known[id]
+	cover, known := c.known[string(c.text)]
 	if !known {
-		text = c.k.Advice.AppendCover(nil, c.k.Market.At(offer))
-		c.known[id] = text
+		cover = c.k.Advice.AppendCover(nil, c.k.Market.At(offer))
+		c.known[string(c.text)] = cover
 	}
-	return append(b, text...)
+	return append(b, cover...)
 }
 
-// ofShape reports whether machines of the pool may differ in the label beyond zone and capacity type.
-func ofShape(p *market.Pool, key string) bool {
-	return key == label.InstanceType || p.Known[key] && key != label.Zone && key != label.CapacityType
+// appendShape appends what decides it of the type's pool and shape.
+func (c *covers) appendShape(b []byte, t *market.Type) []byte {
+	b = label.AppendText(label.AppendText(b, t.Pool.ID.Kind), t.Pool.ID.Name)
+	for _, key := range c.sought {
+		if key == label.InstanceType {
+			b = label.AppendText(b, t.Shape.Name)
+			continue
+		}
+		r, ok := t.Shape.Labels.Find(key)
+		if b = label.AppendFlags(b, ok); ok {
+			b = r.AppendIdentity(b)
+		}
+	}
+	return b
 }
 
 // holdNominated puts the pods that the scheduler has nominated where it wants them, and
