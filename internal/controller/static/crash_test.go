@@ -75,7 +75,7 @@ type fixed struct {
 	changes func(*world.Catalog)
 }
 
-// live has one process do its work for a minute.
+// live has one process do its work for some minutes.
 func (x fixed) live(t *testing.T, through client.Client, life int) {
 	t.Helper()
 	state := cluster.New(clock.Wall)
@@ -93,7 +93,7 @@ func (x fixed) live(t *testing.T, through client.Client, life int) {
 	}}
 	c := &static.Controller{Client: through, Cluster: state, Enact: hand, Journal: x.kept, Now: clock.Wall, Log: logr.Discard()}
 	p := apitest.Begin(t, x.store, state, c)
-	p.Live(time.Minute, time.Second) // of virtual time
+	p.Live(3*time.Minute, time.Second) // of virtual time
 	p.End()
 }
 

@@ -7,6 +7,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/go-logr/logr"
@@ -32,11 +33,9 @@ const (
 	// Name is what metrics and logs call this controller.
 	Name = "static.provisioning"
 
-	pace      = time.Second      // the least time between two looks
-	failed    = 5 * time.Second  // until what could not be written is tried again
-	limited   = 30 * time.Second // until a limit may have room again, or something is sold again
-	lookEvery = time.Minute      // whatever happens
-	tellsPer  = 15 * time.Minute // how often a pool is told what keeps it from its number
+	pace     = time.Second      // the least time between two looks
+	failed   = 5 * time.Second  // until what could not be written is tried again
+	tellsPer = 15 * time.Minute // how often a pool is told what keeps it from its number
 )
 
 // Spec is what this controller touches.
@@ -64,21 +63,14 @@ type Controller struct {
 	told   map[world.PoolID]lack // what keeps pools from their number, as it was logged last
 }
 
-// lack is how many machines a pool cannot have, and why.
-type lack struct {
-	missing int
-	code    reason.Code
-}
-
 // Listen has the controller told of changes. It must be called before the cluster's sources start.
 func (c *Controller) Listen() {
 	c.passes = loop.NewPasses(loop.Passes{Name: Name, Pace: pace, Now: c.Now, Panics: c.teller()})
 	c.told = map[world.PoolID]lack{}
 	c.Cluster.Listen(func(change cluster.Change) {
-		if change.Kind == cluster.Pod || change.Kind == cluster.Node {
-			return // what counts is pools, claims, and what is sold
+		if matters(change.Kind) {
+			c.passes.Wake()
 		}
-		c.passes.Wake()
 	})
 }
 
@@ -110,16 +102,7 @@ func (c *Controller) pass(ctx context.Context) time.Duration {
 		}
 		return failed
 	}
-	wait := lookEvery
-	for _, s := range p.Static {
-		if s.Missing > 0 {
-			wait = limited
-		}
-	}
-	if p.Again > 0 {
-		wait = min(wait, time.Unix(p.Again, 0).Sub(c.Now()))
-	}
-	return wait
+	return next(p, c.Now())
 }
 
 // decide makes the plan. One that does anything is kept, and so is one that breaks, or that lacks something else
@@ -131,31 +114,22 @@ func (c *Controller) decide(w *world.World) plan.Plan {
 		e.Plan, e.Panic = plan.Plan{}, broke.Error()
 		c.teller().Tell(Name, broke, "decision", journal.Static, "world", w.Digest())
 	}
-	fresh := false
-	for _, s := range e.Plan.Static {
-		fresh = fresh || s.Why != nil && c.told[s.Pool] != lackOf(s)
-	}
-	if e.Acts() || fresh {
+	if e.Acts() || len(news(c.told, e.Plan)) > 0 {
 		c.Journal.Add(e)
 	}
 	return e.Plan
 }
 
-func lackOf(s plan.Static) lack { return lack{s.Missing, s.Why.Code} }
-
 // tell says to pools what keeps them from their number. What their own conditions say they are not told again.
 func (c *Controller) tell(ctx context.Context, p plan.Plan) {
-	still := map[world.PoolID]lack{}
+	fresh := news(c.told, p)
+	c.told = lacks(p)
 	for _, s := range p.Static {
-		if s.Why == nil {
-			continue
-		}
-		still[s.Pool] = lackOf(s)
-		if s.Why.Code == reason.NotReady {
+		if s.Why == nil || s.Why.Code == reason.NotReady {
 			continue
 		}
 		why := s.Why.Unnamed()
-		if c.told[s.Pool] != still[s.Pool] {
+		if slices.Contains(fresh, s.Pool) {
 			c.Log.Info("the pool cannot have all its replicas", "NodePool", s.Pool.Name, "missing", s.Missing, "why", why.Said())
 		}
 		o := &v1.NodePool{}
@@ -163,22 +137,16 @@ func (c *Controller) tell(ctx context.Context, p plan.Plan) {
 			c.Events.WarningEvery(tellsPer, o, "ReplicasMissing", fmt.Sprintf("%s of %d cannot be asked for now: %s", amount.Count(s.Missing, "replica"), s.Replicas, why.Said()))
 		}
 	}
-	c.told = still
 }
 
 // carry asks for what is to be bought, and ends what is to go.
 func (c *Controller) carry(ctx context.Context, p plan.Plan) error {
-	var errs []error
-	if len(p.New) > 0 {
-		_, err := c.Enact.Ask(ctx, p.New, enact.Provisioned)
-		errs = append(errs, err)
-	}
-	errs = append(errs, parallel.Each(parallel.Writes, p.Back(), func(_ int, g plan.Give) error {
+	_, asked := c.Enact.Ask(ctx, p.New, enact.Provisioned)
+	return errors.Join(asked, parallel.Each(parallel.Writes, p.Back(), func(_ int, g plan.Give) error {
 		claim := &v1.NodeClaim{}
 		if err := c.Client.Get(ctx, client.ObjectKey{Name: g.Claim}, claim); err != nil {
 			return client.IgnoreNotFound(err)
 		}
 		return c.Enact.Release(ctx, claim, enact.Released)
 	}))
-	return errors.Join(errs...)
 }
