@@ -22,7 +22,7 @@ func (k *Packing) BestOf(bins []*Bin, x *Pod, from *int, only func(*Bin) bool) *
 	for i := start; i < len(bins); i++ {
 		b := bins[i]
 		if !c.Plain && only != nil && !only(b) || !k.Accepts(b, x) {
-			if c.Plain && best == nil && i == *from {
+			if c.Plain && i == *from { // all before it are too full, too
 				*from = i + 1
 				k.Full.learn(c)
 			}
@@ -73,17 +73,17 @@ func (k *Packing) KeepsDevices(b *Bin, offer int) bool {
 	return len(b.Place.Served) == 0 || device.Same(b.Place.Devices, k.Market.At(offer).Devices)
 }
 
-// Holds is how many pods like x fit on an empty machine of the offer, and no more than most, so far as devices say.
+// Holds is how many pods of the class of x, and no more than most, fit on an empty machine of the offer, so far as devices say.
 func (k *Packing) Holds(offer int, x *Pod, most int) int {
 	if len(x.Pod.Devices) == 0 {
 		return most
 	}
 	at := k.Market.At(offer).Copy()
-	for n := range most {
-		if !fit.FillsBesideRoom(x.Pod, at) {
+	for n, p := range x.Class.Pods[:min(most, len(x.Class.Pods))] { // each has claims of its own
+		if !fit.FillsBesideRoom(p, at) {
 			return n
 		}
-		at.Take(x.Pod)
+		at.Take(p)
 	}
 	return most
 }
