@@ -43,7 +43,7 @@ func dims(pods []*world.Pod) []string {
 	var names []string
 	var last []string
 	for _, p := range pods {
-		if len(p.Requests) == len(last) && slices.EqualFunc(p.Requests, last, sameName) {
+		if slices.EqualFunc(p.Requests, last, sameName) {
 			continue
 		}
 		last = last[:0]

@@ -276,7 +276,7 @@ func holdNominated(k *Packing) {
 			if at != "" && byName == nil {
 				byName = named(k.Existing)
 			}
-			if b := byName[at]; at != "" && b != nil && !b.Place.Deleting && !p.Promised {
+			if b := byName[at]; b != nil && !b.Place.Deleting && !p.Promised {
 				x.Held = true
 				k.Join(b, x)
 				continue

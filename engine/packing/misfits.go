@@ -52,7 +52,7 @@ func (a *audit) bin(b *Bin, as fit.Place) {
 	at.Free = a.free
 	for c, pods := range ByClass(b.Pods) {
 		stands := a.stands(b, c, at)
-		if stands && !c.Special && !pods[0].Held && fillWith(at, c.Pod.Requests, len(pods)) {
+		if stands && !c.Special && fillWith(at, c.Pod.Requests, len(pods)) {
 			continue
 		}
 		for _, x := range pods {

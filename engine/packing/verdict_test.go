@@ -157,7 +157,7 @@ func TestRegret(t *testing.T) {
 				t.Errorf("%s: it matters to %s where it goes: %t", policy, name, got)
 			}
 		}
-		at := bins.Buy(t, k, "small", "b", "plain", "picky")
+		at := bins.Buy(t, k, "small", "b", "plain", "picky", "calm")
 		if want := map[packing.Policy]int{packing.Respect: 57, packing.Ignore: 0}[policy]; packing.RegretOf(k, at, a) != want {
 			t.Errorf("%s: were it in a, its pods would go without %d, want %d", policy, packing.RegretOf(k, at, a), want)
 		}
@@ -322,7 +322,10 @@ func TestBestOf(t *testing.T) {
 func TestMisfits(t *testing.T) {
 	lines := []string{
 		"type small cpu=2 memory=4Gi price=0.10 zones=a", "pool general", "node n1 cpu=2 zone=a", "node n2 cpu=2 zone=a taint=hard:NoSchedule", "node n3 cpu=2 zone=a",
-		"pod web x3 cpu=1", "pod port x2 cpu=100m port=80", "pod free",
+		"pod web x3 cpu=1", "pod port x2 cpu=100m port=80", "pod free", "pod zero x2 cpu=0",
+		"type open cpu=2 memory=4Gi price=0.10 zones=a", "pool teams require=team:x|y", "pod x cpu=100m select=team:x", "pod y cpu=100m select=team:y",
+		"now 1000", "node busy cpu=2 zone=a pool=general unready=990 taint=node.kubernetes.io/not-ready:NoSchedule", "node late cpu=2 zone=a pool=general unready=1 taint=node.kubernetes.io/not-ready:NoSchedule",
+		"node barred cpu=2 zone=a pool=general unready=990 taint=node.kubernetes.io/not-ready:NoSchedule taint=hard:NoSchedule", "pod kept cpu=100m",
 	}
 	for name, tc := range map[string]struct {
 		why  string
@@ -336,6 +339,13 @@ func TestMisfits(t *testing.T) {
 		"Port":      {"One port is had once.", map[string][]string{"n1": {"port-0", "port-1"}}, "port-1 host-port"},
 		"Beside":    {"What is left beside others counts.", map[string][]string{"n1": {"port-0", "web-0", "web-1"}}, "web-1 resource"},
 		"After":     {"What was counted at once is no longer free for the next.", map[string][]string{"n1": {"web-0", "web-1", "port-0"}}, "port-0 resource"},
+		"Each":      {"One machine says nothing of another.", map[string][]string{"n1": {"web-0"}, "n2": {"web-1"}}, "web-1 taint"},
+		"Zero":      {"A pod that asks for none of it fits wherever.", map[string][]string{"n1": {"web-0", "web-1", "zero-0", "zero-1"}}, ""},
+		"Open":      {"A machine is of one team.", map[string][]string{"open": {"x", "y"}}, "y label"},
+		"Kept":      {"It was planned there, and the machine is back in a moment.", map[string][]string{"busy": {"kept"}}, ""},
+		"NotKept":   {"It is new there.", map[string][]string{"busy": {"free"}}, "free taint"},
+		"Late":      {"The machine has been away for long.", map[string][]string{"late": {"kept"}}, "kept taint"},
+		"Barred":    {"Once it is back it refuses it all the same.", map[string][]string{"barred": {"kept"}}, "kept taint"},
 		"SmallLast": {"A small one fits beside, and none of it is counted twice.", map[string][]string{"n1": {"web-0", "free", "port-0"}}, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -343,8 +353,19 @@ func TestMisfits(t *testing.T) {
 			for machine, pods := range tc.on {
 				if machine == "small" {
 					bins.Buy(t, k, "small", "a", pods...)
+				} else if machine == "open" {
+					i := slices.IndexFunc(k.Market.Offers, func(o market.Offer) bool { return o.Type.Shape.Name == "open" && o.Type.Pool.ID.Name == "teams" })
+					b := k.Buy(i)
+					for _, name := range pods {
+						k.Join(b, waits(t, k, name))
+					}
 				} else {
 					bins.On(t, k, machine, pods...)
+				}
+			}
+			for _, b := range k.Existing {
+				for _, x := range b.Pods {
+					x.Kept = x.Pod.Name == "kept"
 				}
 			}
 			var got []string
