@@ -3,6 +3,7 @@ package search
 import (
 	"slices"
 
+	"github.com/tenon-sh/tenon/engine/market"
 	"github.com/tenon-sh/tenon/engine/packing"
 )
 
@@ -38,4 +39,97 @@ func (k *Searcher) Place(strictly, isolatedFirst bool) {
 	if k.Unplaced = unplaced; strictly {
 		k.PlaceEach()
 	}
+}
+
+// searchExotic buys what only exotic types can host, and puts onto these machines what else they have room for.
+func (k *Searcher) searchExotic() {
+	var needy, rest []*packing.Pod
+	for _, x := range k.Unplaced {
+		if x.Class.NeedsExotic {
+			needy = append(needy, x)
+		} else {
+			rest = append(rest, x)
+		}
+	}
+	if len(needy) == 0 || len(rest) == 0 {
+		return
+	}
+	k.Unplaced = needy
+	k.Search()
+	k.Loose = true
+	needy = k.Unplaced
+	k.Unplaced = nil
+	for c, pods := range packing.ByClass(rest) {
+		if c.Plain && !k.HasWishes(c) {
+			pods = k.fillExotic(c, pods)
+		}
+		k.Unplaced = append(k.Unplaced, pods...)
+	}
+	k.Unplaced = append(k.Unplaced, needy...)
+	packing.SortPods(k.Unplaced)
+}
+
+// fillExotic puts as many of the pods as fit onto planned machines of exotic types, and returns the rest.
+func (k *Searcher) fillExotic(c *packing.Class, pods []*packing.Pod) []*packing.Pod {
+	for _, b := range k.Planned {
+		if len(pods) == 0 {
+			break
+		}
+		if !k.Market.Exotics.Has(b.Offer) || !k.Accepts(b, pods[0]) {
+			continue
+		}
+		n := min(market.Times(c.Need, b.Free), len(pods))
+		k.JoinAll(b, c, pods[:n])
+		pods = pods[n:]
+	}
+	return pods
+}
+
+// fillOld puts whole classes onto the machines that are there or on their way, as
+// long as what has room takes them.
+func (k *Searcher) fillOld() {
+	k.PlaceGroups(false)
+	var rest []*packing.Pod
+	for c, pods := range packing.ByClass(k.Unplaced) {
+		if c.Plain && !k.HasWishes(c) {
+			rest = append(rest, k.fillPlain(c, pods)...)
+			continue
+		}
+		if _, _, crowd := k.GroupOf(c); crowd {
+			rest = append(rest, pods...)
+			continue
+		}
+		for i, x := range pods {
+			b := k.BestOf(k.Existing, x, &c.FullExisting, nil)
+			if b == nil {
+				if c.PodInfo.Indifferent() {
+					rest = append(rest, pods[i:]...)
+					break
+				}
+				rest = append(rest, x)
+				continue
+			}
+			k.Join(b, x)
+		}
+	}
+	k.Unplaced = rest
+}
+
+// fillPlain puts as many of the pods as fit onto each machine in turn, and returns the rest.
+func (k *Searcher) fillPlain(c *packing.Class, pods []*packing.Pod) []*packing.Pod {
+	for i := range k.Stands(c.Demands).From(c.FullExisting) {
+		k.Steps++
+		b := k.Existing[i]
+		if b.Closed || !market.Fits(c.Need, b.Free) {
+			continue
+		}
+		n := min(market.Times(c.Need, b.Free), len(pods))
+		k.JoinAll(b, c, pods[:n])
+		if pods = pods[n:]; len(pods) == 0 {
+			k.Full.Note(c, i) // those before it have no room for another
+			return nil
+		}
+	}
+	k.Full.Note(c, len(k.Existing))
+	return pods
 }

@@ -1,7 +1,9 @@
 package rules_test
 
 import (
+	"fmt"
 	"os"
+	"path"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -21,7 +23,7 @@ func TestBroken(t *testing.T) {
 		if err != nil {
 			return nil, err
 		}
-		return slices.Concat(tree.Layers(), tree.Names(), tree.Inits(), tree.Chance(), tree.Sizes(), tree.Leaks(), tree.Writers()), nil
+		return slices.Concat(tree.Layers(), tree.Names(), tree.Inits(), tree.Chance(), tree.Sizes(), tree.Crowds(), tree.Leaks(), tree.Writers()), nil
 	}
 	tests := map[string]struct {
 		why   string
@@ -55,6 +57,16 @@ func TestFit(t *testing.T) {
 			want: []string{
 				"engine/fit/fit_test.go:11: draws differently on every run: check with engine/enginetest/chance",
 				"engine/fit/fit_test.go:13: draws differently on every run: make a source of a seed",
+			},
+		},
+		"Crowded": {
+			why:   "A newcomer takes in one package at a time, and one type.",
+			check: layers,
+			house: crowd("engine/fit", 15, 40) + crowd("engine/pack", 16, 41) + crowd("engine/solve", 15, 1) + crowd("internal/top", 16, 41),
+			want: []string{
+				"engine/pack: 16 files, of at most 15",
+				"engine/pack: All has 41 methods, of at most 40",
+				"engine/solve: is no larger than others",
 			},
 		},
 		"WrittenElsewhere": {
@@ -498,6 +510,21 @@ type B struct{ a *A }
 			}
 		})
 	}
+}
+
+// crowd is a package with so many files, and a type in it with so many methods.
+func crowd(dir string, files, methods int) string {
+	name := path.Base(dir)
+	var b strings.Builder
+	fmt.Fprintf(&b, "-- %s/%s.go --\n// Package %s is one.\npackage %s\n\ntype All[T any] struct{}\n", dir, name, name, name)
+	for i := range methods {
+		fmt.Fprintf(&b, "\nfunc (a *All[T]) m%d() {}\n", i)
+	}
+	for i := range files - 1 {
+		fmt.Fprintf(&b, "-- %s/f%d.go --\npackage %s\n", dir, i, name)
+	}
+	fmt.Fprintf(&b, "-- %s/%s_test.go --\npackage %s\n", dir, name, name)
+	return b.String()
 }
 
 // build writes a house, given as a txtar archive, and returns its folder.

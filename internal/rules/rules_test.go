@@ -20,6 +20,8 @@ func TestChance(t *testing.T) { report(t, read(t).Chance()) }
 
 func TestSizes(t *testing.T) { report(t, read(t).Sizes()) }
 
+func TestCrowds(t *testing.T) { report(t, read(t).Crowds()) }
+
 func TestLeaks(t *testing.T) { report(t, read(t).Leaks()) }
 
 func TestWriters(t *testing.T) { report(t, read(t).Writers()) }

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"go/ast"
 	"go/token"
+	"maps"
+	"slices"
 )
 
 // What a reader can keep in view. Tests and tables may be longer.
@@ -11,7 +13,16 @@ const (
 	maxFunctionLines = 60
 	maxArguments     = 5 // beside a context
 	maxFileLines     = 600
+	maxPackageFiles  = 15 // in the engine
+	maxMethods       = 40 // of a type of the engine
 )
+
+// large are the packages of the engine that may have more files than that, and why.
+func large() map[string]string {
+	return map[string]string{
+		"engine/solve": "plans and the bounds that are proven for them are made of the same problem, relaxations and columns",
+	}
+}
 
 // Sizes finds functions that are longer, or take more arguments, than one takes in at a time, and files too long for one idea.
 func (t *Tree) Sizes() []Fault {
@@ -74,4 +85,53 @@ func arguments(fn *ast.FuncDecl) int {
 		n--
 	}
 	return n
+}
+
+// Crowds finds packages of the engine with more files, and types there with more methods, than a newcomer takes in.
+func (t *Tree) Crowds() []Fault {
+	var faults []Fault
+	for _, p := range t.Packages {
+		if !below(p.Dir, "engine") {
+			continue
+		}
+		files, methods := 0, map[string]int{}
+		for _, f := range p.Files {
+			if f.Test {
+				continue
+			}
+			files++
+			for _, d := range f.Syntax.Decls {
+				if fn, ok := d.(*ast.FuncDecl); ok && fn.Recv != nil {
+					methods[receiver(fn.Recv.List[0].Type)]++
+				}
+			}
+		}
+		switch why := large()[p.Dir]; {
+		case why == "" && files > maxPackageFiles:
+			faults = append(faults, Fault{p.Dir, 0, fmt.Sprintf("%d files, of at most %d: what is a thing of its own is a package", files, maxPackageFiles)})
+		case why != "" && files <= maxPackageFiles:
+			faults = append(faults, Fault{p.Dir, 0, "is no larger than others: take it off the list in internal/rules/sizes.go"})
+		}
+		for _, name := range slices.Sorted(maps.Keys(methods)) {
+			if n := methods[name]; n > maxMethods {
+				faults = append(faults, Fault{p.Dir, 0, fmt.Sprintf("%s has %d methods, of at most %d: what is a thing of its own is a type", name, n, maxMethods)})
+			}
+		}
+	}
+	return faults
+}
+
+// receiver names the type of a method.
+func receiver(x ast.Expr) string {
+	switch x := x.(type) {
+	case *ast.StarExpr:
+		return receiver(x.X)
+	case *ast.IndexExpr:
+		return receiver(x.X)
+	case *ast.IndexListExpr:
+		return receiver(x.X)
+	case *ast.Ident:
+		return x.Name
+	}
+	return ""
 }
