@@ -91,26 +91,3 @@ func checkBackoff(b Backoff) error {
 	}
 	return nil
 }
-
-// SetBackoff adds or replaces a back-off.
-func (b *Builder) SetBackoff(x Backoff) error {
-	if err := checkBackoff(x); err != nil {
-		return err
-	}
-	set(b, &b.backoffs, x.BackoffID, &x)
-	return nil
-}
-
-// DeleteBackoff takes a back-off out, if it is there.
-func (b *Builder) DeleteBackoff(id BackoffID) { set(b, &b.backoffs, id, nil) }
-
-// Backoff returns a back-off as it stands now, nothing snapshot yet included; nil if there is none.
-func (b *Builder) Backoff(id BackoffID) *Backoff { return b.backoffs.find(id) }
-
-// Backoffs returns the back-offs, by pod, pool and template.
-func (w *World) Backoffs() []*Backoff { return w.backoffs }
-
-// PoolBackoff returns the back-off of a pool, whatever the pod; nil if there is none.
-func (w *World) PoolBackoff(p *Pool) *Backoff {
-	return w.base.backoffs.find(BackoffID{Pool: p.ID, Template: p.Template})
-}

@@ -63,15 +63,6 @@ func NewBuilder() *Builder {
 	}
 }
 
-func compareKey(a, b Key) int {
-	return cmp.Or(strings.Compare(a.Namespace, b.Namespace), strings.Compare(a.Name, b.Name))
-}
-
-// ComparePool orders pools by name, then kind.
-func ComparePool(a, b PoolID) int {
-	return cmp.Or(strings.Compare(a.Name, b.Name), strings.Compare(a.Kind, b.Kind))
-}
-
 // set puts item v under key k, or deletes the key if v is nil, and keeps the digest.
 // It returns the item that stood there before, and false if nothing changed.
 func set[K comparable, V any](b *Builder, t *kind[K, V], k K, v *V) (old *V, changed bool) {
@@ -232,3 +223,26 @@ func (b *Builder) SetGuard(g Guard) error {
 
 // DeleteGuard takes a pod disruption budget out, if it is there.
 func (b *Builder) DeleteGuard(k Key) { set(b, &b.guards, k, nil) }
+
+// SetBackoff adds or replaces a back-off.
+func (b *Builder) SetBackoff(x Backoff) error {
+	if err := checkBackoff(x); err != nil {
+		return err
+	}
+	set(b, &b.backoffs, x.BackoffID, &x)
+	return nil
+}
+
+// DeleteBackoff takes a back-off out, if it is there.
+func (b *Builder) DeleteBackoff(id BackoffID) { set(b, &b.backoffs, id, nil) }
+
+// Backoff returns a back-off as it stands now, nothing snapshot yet included; nil if there is none.
+func (b *Builder) Backoff(id BackoffID) *Backoff { return b.backoffs.find(id) }
+
+// shift notes a shift of a node's load.
+func (b *Builder) shift(node string, s shift) {
+	if b.shifts == nil {
+		b.shifts = map[string][]shift{}
+	}
+	b.shifts[node] = append(b.shifts[node], s)
+}

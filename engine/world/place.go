@@ -1,74 +1,56 @@
 package world
 
 import (
+	"cmp"
 	"slices"
 	"strings"
+
+	"github.com/tenon-sh/tenon/engine/amount"
 )
 
-// placeKey is what places are ordered by: a node's comes before that of a claim of the same name which has none.
-type placeKey struct {
-	name string
-	bare bool // a claim whose node has not joined
+// Place is one machine that pods may run on: a node, joined with the claim
+// that asked for it, or a claim whose node has not joined yet.
+type Place struct {
+	Node  *Node  // nil while the machine has not joined
+	Claim *Claim // nil for a node that was not asked for by a claim
+	Pods  []*Pod // that run there and are not done, by key
+	Used  amount.List
+
+	load *load
 }
 
-func keyOfPlace(p *Place) placeKey { return placeKey{p.Name(), p.Node == nil} }
-
-func comparePlaceKey(a, b placeKey) int {
-	if by := strings.Compare(a.name, b.name); by != 0 || a.bare == b.bare {
-		return by
+// Name is the node's name, or the claim's while there is no node.
+func (p *Place) Name() string {
+	if p.Node != nil {
+		return p.Node.Name
 	}
-	if a.bare {
-		return 1
-	}
-	return -1
+	return p.Claim.Name
 }
 
-func comparePlace(p *Place, name string) int { return strings.Compare(p.Name(), name) }
-
-// manyJoined is how many nodes and claims have to change for all places to be joined again, if they are an eighth of all.
-const manyJoined = 64
-
-// settlePlaces brings the joined machines up to date. Only those are joined again that something has changed for.
-func (b *Builder) settlePlaces() {
-	wereClaims := b.claims.settled
-	nodes, changedNodes := b.nodes.settle()
-	claims, changedClaims := b.claims.settle()
-	b.links.settle()
-	loads, changedLoads := b.settleLoads()
-	if n := len(changedNodes) + len(changedClaims); n > 0 {
-		if len(b.places.settled) == 0 || n > manyJoined && 8*n > len(nodes)+len(claims) {
-			b.joinAll(nodes, claims, loads)
-			return
-		}
-		r := rejoining{Builder: b, nodes: map[string]bool{}, claims: map[string]bool{}}
-		for _, name := range changedNodes {
-			r.nodes[name] = true
-		}
-		for _, name := range changedClaims {
-			r.noteChanged(find(wereClaims, name, b.claims.key, strings.Compare))
-			r.noteChanged(b.claims.find(name))
-		}
-		r.rejoin()
+// Pool is whose machine it is; zero for that of none.
+func (p *Place) Pool() PoolID {
+	if p.Claim != nil {
+		return p.Claim.Pool
 	}
-	b.reload(changedLoads)
-	b.places.settle()
+	return p.Node.Pool
 }
 
-// reload replaces the places whose pods changed.
-func (b *Builder) reload(changed []string) {
-	for _, name := range changed {
-		if p := b.places.find(placeKey{name: name}); p != nil {
-			b.places.put(placeKey{name: name}, newPlace(p.Node, p.Claim, b.loads.find(name)))
-		}
-	}
+// Deleting reports whether the machine is going away.
+func (p *Place) Deleting() bool {
+	return p.Node != nil && p.Node.Deleting || p.Claim != nil && p.Claim.Deleting
 }
 
-func newPlace(n *Node, c *Claim, l *load) *Place {
-	p := &Place{Node: n, Claim: c, load: l}
-	if l != nil {
-		p.Pods, p.Used = l.pods, l.used
+// Whole reports whether the machine has joined and is known to be complete.
+func (p *Place) Whole() bool {
+	return p.Node != nil && (p.Claim == nil || p.Claim.Initialized)
+}
+
+// Labels are the node's labels, or those the claim is known to get while there is no node.
+func (p *Place) Labels() map[string]string {
+	if p.Node != nil {
+		return p.Node.Labels
 	}
-	return p
+	return p.Claim.Labels
 }
 
 // Kin is what selectors can tell of each of the pods.
@@ -98,74 +80,115 @@ func (p *Place) summary() *load {
 	return newLoad("", p.Pods, &kinship{})
 }
 
-// joinAll matches every node with its claim and its pods. A place that would
-// come out as it was is kept, so that what others know of it stays true.
-func (b *Builder) joinAll(nodes []*Node, claims []*Claim, loads []*load) {
-	match := newMatcher(claims)
-	before := make(map[placeKey]*Place, len(b.places.settled))
-	for _, p := range b.places.settled {
-		before[keyOfPlace(p)] = p
+func newPlace(n *Node, c *Claim, l *load) *Place {
+	p := &Place{Node: n, Claim: c, load: l}
+	if l != nil {
+		p.Pods, p.Used = l.pods, l.used
 	}
-	out := make([]*Place, 0, len(nodes)+len(claims))
-	add := func(p *Place) {
-		if was := before[keyOfPlace(p)]; was != nil && same(was, p) {
-			p = was
-		}
-		out = append(out, p)
-	}
-	joined := make(map[string]bool, len(claims))
-	for _, n := range nodes {
-		c := match.of(n)
-		if c != nil {
-			joined[c.Name] = true
-		}
-		for len(loads) > 0 && loads[0].node < n.Name {
-			loads = loads[1:]
-		}
-		var l *load
-		if len(loads) > 0 && loads[0].node == n.Name {
-			l = loads[0]
-		}
-		add(newPlace(n, c, l))
-	}
-	for _, c := range claims {
-		if !joined[c.Name] {
-			add(newPlace(nil, c, nil))
-		}
-	}
-	slices.SortStableFunc(out, func(x, y *Place) int { return strings.Compare(x.Name(), y.Name()) })
-	b.places.settled = out
+	return p
 }
 
 func same(a, b *Place) bool { return a.Node == b.Node && a.Claim == b.Claim && a.load == b.load }
 
-// matcher finds the claim of a node: by the claim the node names, else by
-// provider id, else by the node the claim names. Of several the first by name wins.
-type matcher struct {
-	byName, byProvider, byNode map[string]*Claim
+func comparePlace(p *Place, name string) int { return strings.Compare(p.Name(), name) }
+
+// placeKey is what places are ordered by: a node's comes before that of a claim of the same name which has none.
+type placeKey struct {
+	name string
+	bare bool // a claim whose node has not joined
 }
 
-func newMatcher(claims []*Claim) matcher {
-	m := matcher{map[string]*Claim{}, map[string]*Claim{}, map[string]*Claim{}}
-	first := func(in map[string]*Claim, key string, c *Claim) {
-		if _, taken := in[key]; !taken && key != "" {
-			in[key] = c
+func keyOfPlace(p *Place) placeKey { return placeKey{p.Name(), p.Node == nil} }
+
+func comparePlaceKey(a, b placeKey) int {
+	if by := strings.Compare(a.name, b.name); by != 0 || a.bare == b.bare {
+		return by
+	}
+	if a.bare {
+		return 1
+	}
+	return -1
+}
+
+// load is the pods that run on one node, and what is known of them together.
+type load struct {
+	node string
+	pods []*Pod // by key
+	used amount.List
+
+	kin          []*Kin // of each of the pods
+	ending       bool   // some of the pods are terminating
+	daemons      []*Pod
+	holders      []*Pod
+	antiAffinity []*PodTerm
+}
+
+// newLoad looks at each pod once; nil if there are none.
+func newLoad(node string, pods []*Pod, k *kinship) *load {
+	if len(pods) == 0 {
+		return nil
+	}
+	l := &load{node: node, pods: slices.Clip(pods), kin: make([]*Kin, len(pods))}
+	var used amount.Total
+	for i, p := range pods {
+		l.kin[i] = k.of(p)
+		used.Add(p.Requests)
+		l.ending = l.ending || p.Terminating
+		if p.DaemonSet != "" {
+			l.daemons = append(l.daemons, p)
+		}
+		if len(p.Ports)+len(p.Volumes)+len(p.Devices) > 0 {
+			l.holders = append(l.holders, p)
+		}
+		for j := range p.PodTerms {
+			if p.PodTerms[j].KeepsAway() {
+				l.antiAffinity = append(l.antiAffinity, &p.PodTerms[j])
+			}
 		}
 	}
-	for _, c := range claims {
-		m.byName[c.Name] = c
-		first(m.byProvider, c.ProviderID, c)
-		first(m.byNode, c.Node, c)
-	}
-	return m
+	l.used = used.List()
+	return l
 }
 
-func (m matcher) of(n *Node) *Claim {
-	if c := m.byName[n.Claim]; c != nil {
-		return c
-	}
-	if c := m.byProvider[n.ProviderID]; c != nil {
-		return c
-	}
-	return m.byNode[n.Name]
+// shift is one pod that came to a node, or went if there is none.
+type shift struct {
+	key Key
+	pod *Pod
 }
+
+// Kin is what selectors can tell of a pod. Pods of one deployment share it.
+type Kin struct {
+	Namespace string
+	Labels    map[string]string
+}
+
+// kinship finds the Kin of pods.
+type kinship struct {
+	known map[string]*Kin
+	text  []byte
+}
+
+// of returns the kin of a pod, the one known already if it is equal.
+func (k *kinship) of(p *Pod) *Kin {
+	k.text = appendLabels(writeString(k.text[:0], p.Namespace), p.Labels)
+	kin := k.known[string(k.text)]
+	if kin == nil {
+		if k.known == nil || len(k.known) == mostShared {
+			k.known = map[string]*Kin{}
+		}
+		kin = &Kin{p.Namespace, p.Labels}
+		k.known[string(k.text)] = kin
+	}
+	return kin
+}
+
+func compareKey(a, b Key) int {
+	return cmp.Or(strings.Compare(a.Namespace, b.Namespace), strings.Compare(a.Name, b.Name))
+}
+
+// ComparePool orders pools by name, then kind.
+func ComparePool(a, b PoolID) int {
+	return cmp.Or(strings.Compare(a.Name, b.Name), strings.Compare(a.Kind, b.Kind))
+}
+
+func comparePodKey(p *Pod, k Key) int { return compareKey(p.Key, k) }

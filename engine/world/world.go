@@ -3,8 +3,6 @@ package world
 import (
 	"slices"
 	"strings"
-
-	"github.com/tenon-sh/tenon/engine/amount"
 )
 
 // World is a snapshot of a cluster at one moment. It never changes, and nothing
@@ -23,51 +21,6 @@ type World struct {
 	namespaces []*Namespace
 	guards     []*Guard
 	backoffs   []*Backoff
-}
-
-// Place is one machine that pods may run on: a node, joined with the claim
-// that asked for it, or a claim whose node has not joined yet.
-type Place struct {
-	Node  *Node  // nil while the machine has not joined
-	Claim *Claim // nil for a node that was not asked for by a claim
-	Pods  []*Pod // that run there and are not done, by key
-	Used  amount.List
-
-	load *load
-}
-
-// Name is the node's name, or the claim's while there is no node.
-func (p *Place) Name() string {
-	if p.Node != nil {
-		return p.Node.Name
-	}
-	return p.Claim.Name
-}
-
-// Pool is whose machine it is; zero for that of none.
-func (p *Place) Pool() PoolID {
-	if p.Claim != nil {
-		return p.Claim.Pool
-	}
-	return p.Node.Pool
-}
-
-// Deleting reports whether the machine is going away.
-func (p *Place) Deleting() bool {
-	return p.Node != nil && p.Node.Deleting || p.Claim != nil && p.Claim.Deleting
-}
-
-// Whole reports whether the machine has joined and is known to be complete.
-func (p *Place) Whole() bool {
-	return p.Node != nil && (p.Claim == nil || p.Claim.Initialized)
-}
-
-// Labels are the node's labels, or those the claim is known to get while there is no node.
-func (p *Place) Labels() map[string]string {
-	if p.Node != nil {
-		return p.Node.Labels
-	}
-	return p.Claim.Labels
 }
 
 // Snapshot returns the World of all items set so far, as of at (seconds since
@@ -144,6 +97,9 @@ func (w *World) Guards() []*Guard { return w.guards }
 // Namespaces returns the namespaces, by name.
 func (w *World) Namespaces() []*Namespace { return w.namespaces }
 
+// Backoffs returns the back-offs, by pod, pool and template.
+func (w *World) Backoffs() []*Backoff { return w.backoffs }
+
 // Pod returns the pod of key k; nil if there is none.
 func (w *World) Pod(k Key) *Pod { return w.base.pods.find(k) }
 
@@ -206,4 +162,9 @@ func (w *World) GuardsOf(p *Pod) []*Guard {
 		}
 	}
 	return out
+}
+
+// PoolBackoff returns the back-off of a pool, whatever the pod; nil if there is none.
+func (w *World) PoolBackoff(p *Pool) *Backoff {
+	return w.base.backoffs.find(BackoffID{Pool: p.ID, Template: p.Template})
 }
