@@ -2,7 +2,6 @@ package scenario
 
 import (
 	"fmt"
-	"slices"
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -78,24 +77,10 @@ func (m *maker) poolOf(p *world.Pool) error {
 
 // join adds a node and its claim, on which nothing has changed for long.
 func (m *maker) join(n *world.Node, c *world.Claim) {
-	id := "aws:///" + n.Labels[label.Zone] + "/" + n.Name
-	node := &corev1.Node{
-		ObjectMeta: metav1.ObjectMeta{Name: n.Name, UID: types.UID(n.Name), Labels: n.Labels},
-		Spec:       corev1.NodeSpec{ProviderID: id},
-		Status: corev1.NodeStatus{
-			Capacity: resources(n.Capacity), Allocatable: resources(n.Allocatable),
-			Conditions: []corev1.NodeCondition{{Type: corev1.NodeReady, Status: corev1.ConditionTrue}},
-		},
-	}
-	claim := &karpv1.NodeClaim{ObjectMeta: metav1.ObjectMeta{Name: c.Name, UID: types.UID(c.Name), Labels: c.Labels}}
-	i := slices.IndexFunc(m.in.Pools, func(p *karpv1.NodePool) bool { return p.Name == c.Pool.Name })
-	claim.Spec.NodeClassRef, claim.Spec.Requirements = m.in.Pools[i].Spec.Template.Spec.NodeClassRef, m.in.Pools[i].Spec.Template.Spec.Requirements
-	claim.Status.ProviderID, claim.Status.NodeName = id, n.Name
-	claim.Status.Capacity, claim.Status.Allocatable = node.Status.Capacity, node.Status.Allocatable
-	for _, t := range []string{karpv1.ConditionLaunched, karpv1.ConditionRegistered, karpv1.ConditionInitialized, karpv1.ConditionConsolidatable} {
-		claim.Status.Conditions = append(claim.Status.Conditions, metav1.Condition{Type: t, Status: metav1.ConditionTrue, Reason: t})
-	}
-	m.in.Nodes, m.in.Claims = append(m.in.Nodes, node), append(m.in.Claims, claim)
+	m.machine(machine{
+		name: n.Name, claim: c.Name, id: n.Name, pool: c.Pool.Name, labels: n.Labels, claimLabels: c.Labels,
+		capacity: resources(n.Capacity), allocatable: resources(n.Allocatable), quiet: true,
+	})
 }
 
 // podOf writes a pod.

@@ -91,29 +91,47 @@ func (m *maker) node(shape world.Shape, i int) *corev1.Node {
 			labels[r.Key] = r.Values[0]
 		}
 	}
-	capacity, allocatable := resources(shape.Capacity), resources(shape.Allocatable())
-	id := "aws:///" + labels[zoneKey] + "/i-" + fmt.Sprintf("%017x", i)
-	yes := true
+	return m.machine(machine{
+		name: name, claim: name, id: fmt.Sprintf("i-%017x", i), pool: "general", labels: labels, claimLabels: labels,
+		capacity: resources(shape.Capacity), allocatable: resources(shape.Allocatable()),
+	})
+}
+
+// machine is a node that is complete, and its claim.
+type machine struct {
+	name, claim, id, pool string
+	labels, claimLabels   map[string]string
+	capacity, allocatable corev1.ResourceList
+	quiet                 bool // nothing has come or gone for as long as its pool waits
+}
+
+// machine adds a node and its claim.
+func (m *maker) machine(x machine) *corev1.Node {
+	yes, id, uid := true, "aws:///"+x.labels[zoneKey]+"/"+x.id, types.UID("claim-"+x.claim)
 	node := &corev1.Node{
 		TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: "Node"},
-		ObjectMeta: metav1.ObjectMeta{Name: name, UID: types.UID(name), Labels: labels, OwnerReferences: []metav1.OwnerReference{
-			{APIVersion: "karpenter.sh/v1", Kind: "NodeClaim", Name: name, UID: types.UID("claim-" + name), BlockOwnerDeletion: &yes},
+		ObjectMeta: metav1.ObjectMeta{Name: x.name, UID: types.UID(x.name), Labels: x.labels, OwnerReferences: []metav1.OwnerReference{
+			{APIVersion: "karpenter.sh/v1", Kind: "NodeClaim", Name: x.claim, UID: uid, BlockOwnerDeletion: &yes},
 		}},
 		Spec: corev1.NodeSpec{ProviderID: id},
 		Status: corev1.NodeStatus{
-			Capacity: capacity, Allocatable: allocatable,
+			Capacity: x.capacity, Allocatable: x.allocatable,
 			Conditions: []corev1.NodeCondition{{Type: corev1.NodeReady, Status: corev1.ConditionTrue}},
 		},
 	}
 	claim := &karpv1.NodeClaim{
 		TypeMeta:   metav1.TypeMeta{APIVersion: "karpenter.sh/v1", Kind: "NodeClaim"},
-		ObjectMeta: metav1.ObjectMeta{Name: name, UID: types.UID("claim-" + name), Labels: labels},
+		ObjectMeta: metav1.ObjectMeta{Name: x.claim, UID: uid, Labels: x.claimLabels},
 	}
-	claim.Spec.NodeClassRef = m.in.Pools[0].Spec.Template.Spec.NodeClassRef
-	claim.Spec.Requirements = m.in.Pools[0].Spec.Template.Spec.Requirements
-	claim.Status.ProviderID, claim.Status.NodeName = id, name
-	claim.Status.Capacity, claim.Status.Allocatable = capacity, allocatable
-	for _, c := range []string{karpv1.ConditionLaunched, karpv1.ConditionRegistered, karpv1.ConditionInitialized} {
+	of := m.in.Pools[slices.IndexFunc(m.in.Pools, func(p *karpv1.NodePool) bool { return p.Name == x.pool })]
+	claim.Spec.NodeClassRef, claim.Spec.Requirements = of.Spec.Template.Spec.NodeClassRef, of.Spec.Template.Spec.Requirements
+	claim.Status.ProviderID, claim.Status.NodeName = id, x.name
+	claim.Status.Capacity, claim.Status.Allocatable = x.capacity, x.allocatable
+	conditions := []string{karpv1.ConditionLaunched, karpv1.ConditionRegistered, karpv1.ConditionInitialized}
+	if x.quiet {
+		conditions = append(conditions, karpv1.ConditionConsolidatable)
+	}
+	for _, c := range conditions {
 		claim.Status.Conditions = append(claim.Status.Conditions, metav1.Condition{Type: c, Status: metav1.ConditionTrue, Reason: c})
 	}
 	m.in.Nodes, m.in.Claims = append(m.in.Nodes, node), append(m.in.Claims, claim)
