@@ -2,6 +2,9 @@ package disrupt
 
 import (
 	"errors"
+	"os"
+	"path/filepath"
+	"regexp"
 	"testing"
 	"time"
 
@@ -85,6 +88,38 @@ func TestEligibleAreEmpty(t *testing.T) {
 	bare := func(b *world.Builder) error { return b.SetClaim(world.Claim{Name: "z", Initialized: true}) }
 	if n := eligible(borrowed(t, used, going, bare)); n != 0 {
 		t.Errorf("%d may go, and one is used, one goes, one has no node", n)
+	}
+}
+
+// Every reason that package disrupt has for taking a command back is among those that were thought of.
+func TestEveryRejectionHasAWord(t *testing.T) {
+	read := func(file string) string {
+		text, err := os.ReadFile(filepath.Join("..", "..", "..", "engine", file))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return string(text)
+	}
+	codes := map[string]reason.Code{} // by the names of their constants
+	for _, m := range regexp.MustCompile(`(?m)^\t(\w+) +Code = "(.+)"`).FindAllStringSubmatch(read("reason/reason.go"), -1) {
+		codes[m[1]] = reason.Code(m[2])
+	}
+	said := map[reason.Code]bool{}
+	for _, file := range []string{"disrupt/judge.go", "disrupt/hold/hold.go", "disrupt/hold/pods.go", "disrupt/hold/unmoved.go"} {
+		for _, m := range regexp.MustCompile(`Code(?:: | = )reason\.(\w+)`).FindAllStringSubmatch(read(file), -1) {
+			said[codes[m[1]]] = true
+		}
+	}
+	words := rejections()
+	for code := range said {
+		if _, known := words[code]; !known {
+			t.Errorf("a command may be taken back for %s: say in rejections, weighed.go, what Karpenter calls that, or that it has no word for it", code)
+		}
+	}
+	for code := range words {
+		if !said[code] {
+			t.Errorf("no command is taken back for %s: leave it out of rejections", code)
+		}
 	}
 }
 

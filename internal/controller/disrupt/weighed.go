@@ -1,6 +1,7 @@
 package disrupt
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -105,20 +106,21 @@ func (c *Controller) rejected(ctx context.Context, w *world.World, m plan.Comman
 	}
 }
 
+// rejections are what Karpenter calls reasons for which a command is taken back. It has no word for some of them.
+func rejections() map[reason.Code]string {
+	return map[reason.Code]string{
+		reason.Budget: "budget", reason.NoPlace: "scheduling", reason.Starting: "scheduling",
+		reason.Policy: "churn", reason.DoNotDisrupt: "churn", reason.Guarded: "churn", reason.Alone: "churn", reason.Promised: "churn",
+		reason.Static: "", reason.Foreign: "", reason.Deleting: "", reason.Empty: "", reason.InUse: "", reason.TooSoon: "", reason.Invalid: "", reason.NotReady: "",
+	}
+}
+
 // rejection is what Karpenter calls such a reason.
 func rejection(why *reason.Why) string {
 	if why == nil {
 		return "unknown"
 	}
-	switch why.Code {
-	case reason.Budget:
-		return "budget"
-	case reason.NoPlace, reason.Starting:
-		return "scheduling"
-	case reason.Policy, reason.DoNotDisrupt, reason.Guarded, reason.Alone, reason.Promised:
-		return "churn"
-	}
-	return "unknown"
+	return cmp.Or(rejections()[why.Code], "unknown")
 }
 
 // commandText is the command as Karpenter writes it for one of its machines.
