@@ -120,7 +120,7 @@ func merged(a, b []plan.Fill) []plan.Fill {
 	return a
 }
 
-// As many nodes as budgets let go are replaced by one decision, and what the next one decides takes up where it ended.
+// (D-8) As many nodes as budgets let go are replaced by one decision, and what the next one decides takes up where it ended.
 func TestDriftInBulk(t *testing.T) {
 	w := enginetest.Drifted(enginetest.Steady(60, 0))
 	b := w.Edit()

@@ -144,6 +144,7 @@ pod a cpu=1 app=web node=n1
 pod b cpu=1 app=web node=n2
 pod c cpu=1 node=n3`
 
+// Whether a command that has begun still stands is asked of each later World (D-9).
 func TestJudge(t *testing.T) {
 	one := func(more ...func(*editor)) []func(*editor) {
 		return append([]func(*editor){claim(going, "n1")}, more...)

@@ -52,7 +52,7 @@ func TestAdmit(t *testing.T) {
 		"Gated":     {"It waits for somebody.", world.Pod{Gated: true, Gates: []string{"quota"}}, "gated"},
 		"Problem":   {"It contradicts itself.", world.Pod{Waiting: true, Problems: []string{"x"}}, "invalid x"},
 		"Problems":  {"It does so twice.", world.Pod{Waiting: true, Problems: []string{"x", "y"}}, "invalid [x y]"},
-		"Claims":    {"Nothing is planned for resource claims.", world.Pod{Waiting: true, Claims: true}, "claims"},
+		"Claims":    {"Nothing is planned for resource claims, unless devices are (T-5).", world.Pod{Waiting: true, Claims: true}, "claims"},
 		"Device":    {"Its claim is not there.", world.Pod{Waiting: true, Devices: []world.DeviceClaim{{Key: world.Key{Name: "ok"}}, lost}}, "claims there is no such claim"},
 		"Devices":   {"Two are not.", world.Pod{Waiting: true, Devices: []world.DeviceClaim{lost, lost}}, "claims its resource claims cannot be planned for [there is no such claim there is no such claim]"},
 	} {

@@ -44,7 +44,7 @@ func TestPlanIsValid(t *testing.T) {
 	}
 }
 
-// The order in which items are told never matters.
+// The order in which items are told never matters, not among equals either (T-3).
 func TestOrderDoesNotMatter(t *testing.T) {
 	chance.Check(t, func(t *rapid.T) {
 		lines := enginetest.ChargedLines().Draw(t, "lines")

@@ -8,7 +8,7 @@ import (
 	"github.com/tenon-sh/tenon/engine/world"
 )
 
-// A pool whose machines did not register is bought from last if that is chosen, and by its weight otherwise: it is still
+// (D-18) A pool whose machines did not register is bought from last if that is chosen, and by its weight otherwise: it is still
 // bought from where no other will do.
 func TestUnhealthyPoolsLast(t *testing.T) {
 	for name, tc := range map[string]struct {

@@ -71,7 +71,7 @@ func TestExpressions(t *testing.T) {
 	}
 }
 
-// A type for which an expression fails is not bought, and that is said. Where none is left, or the expression is none, the class makes no machines.
+// (T-6) A type for which an expression fails is not bought, and that is said. Where none is left, or the expression is none, the class makes no machines.
 func TestExpressionsThatFail(t *testing.T) {
 	for name, test := range map[string]struct {
 		why, settings  string

@@ -38,7 +38,7 @@ func made(kind, version, by string, labels map[string]string) *corev1.Pod {
 	return p
 }
 
-// Pods that state no constraint have the defaults, for those pods that kube-scheduler would count: what its Services
+// (D-19) Pods that state no constraint have the defaults, for those pods that kube-scheduler would count: what its Services
 // select and what its owner selects. That does not depend on which object is seen first, nor on what was there before.
 func TestDefaultSpread(t *testing.T) {
 	type is map[string]string

@@ -474,6 +474,16 @@ type B struct{ a *A }
 				"internal/aws/launch/b.go:3: A is declared in a.go",
 			},
 		},
+		"Differences": {
+			why:   "What differs from Karpenter on purpose is shown by a test that names it.",
+			check: rules.Differences,
+			house: "-- docs/adr/0009-compatibility.md --\n| # | Karpenter | Tenon |\n|---|---|---|\n| D-1 | a | b |\n| D-2 | a | b |\n| T-3 | D-4 | b |\n| D-7 | a | b |\n| D-17 | a | b |\n" +
+				"-- engine/fit/fit_test.go --\npackage fit\n\n// So it is (D-1, D-17).\n-- engine/fit/fit.go --\npackage fit // D-2\n-- engine/pack/testdata/scenarios/a --\n# (T-3) It is so.\n-- internal/a.txt --\nD-2\n",
+			want: []string{
+				"docs/adr/0009-compatibility.md:4: no test names D-2",
+				"docs/adr/0009-compatibility.md:7: D-17 is shown by a test",
+			},
+		},
 		"Words": {
 			why:   "The text of the project is finished, plain and true of the tree, and speaks of no machine of its own.",
 			check: rules.Words,

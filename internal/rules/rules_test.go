@@ -42,10 +42,19 @@ func TestMap(t *testing.T) {
 	report(t, faults)
 }
 
+// The engine looks at no clock: what bounds its work is counted (T-2).
 func TestEngineIsPure(t *testing.T) {
 	faults, err := rules.Impure(root)
 	if err != nil {
 		t.Fatalf("load the engine: %v", err)
+	}
+	report(t, faults)
+}
+
+func TestDifferences(t *testing.T) {
+	faults, err := rules.Differences(root)
+	if err != nil {
+		t.Fatal(err)
 	}
 	report(t, faults)
 }

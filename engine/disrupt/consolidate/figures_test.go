@@ -9,7 +9,7 @@ import (
 	"github.com/tenon-sh/tenon/engine/money"
 )
 
-// One plan costs no more than the serial rules reach with as many moves, and
+// (D-11) One plan costs no more than the serial rules reach with as many moves, and
 // moves fewer pods than they do until they reach its cost.
 func TestBetterThanOneByOne(t *testing.T) {
 	for seed := range uint64(3) {

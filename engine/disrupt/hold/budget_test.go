@@ -23,7 +23,7 @@ func TestAllowed(t *testing.T) {
 		at      int64
 		want    int
 	}{
-		"Share":      {"A share is rounded up.", []world.Budget{{Nodes: "10%"}}, 19, noon, 2},
+		"Share":      {"A share is rounded up (D-13).", []world.Budget{{Nodes: "10%"}}, 19, noon, 2},
 		"One":        {"So a small pool may always lose one.", []world.Budget{{Nodes: "10%"}}, 1, noon, 1},
 		"Tightest":   {"The tightest counts.", []world.Budget{{Nodes: "20%"}, {Nodes: "5"}}, 30, noon, 5},
 		"OtherCause": {"A budget for other reasons says nothing.", []world.Budget{{Nodes: "0", Reasons: []string{"Drifted"}}, {Nodes: "3"}}, 30, noon, 3},

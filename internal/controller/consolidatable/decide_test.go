@@ -10,6 +10,7 @@ import (
 	"github.com/tenon-sh/tenon/internal/controller/consolidatable"
 )
 
+// How long a machine has been quiet is told by its claim, so that a controller which begins again knows it (D-2).
 func TestStates(t *testing.T) {
 	const at = 1_000_000
 	seconds := func(s int64) *int64 { return &s }

@@ -339,7 +339,7 @@ func (b *simulation) state() string {
 	return strings.Join(lines, ", ")
 }
 
-// Wherever a process is killed while it replaces two nodes by one, the next
+// (D-12) Wherever a process is killed while it replaces two nodes by one, the next
 // one ends up with that one, and with nothing else.
 func TestKilledWhileReplacing(t *testing.T) {
 	writes := apitest.EachDeath(t, func(t *testing.T, life *apitest.Life) {

@@ -54,7 +54,7 @@ func TestConsolidationIsTold(t *testing.T) {
 			make: func(b *simulation) { b.budgets("0") }, counts: map[string]float64{}, bound: 0.1, held: 0.3,
 		},
 		"TakenBack": {
-			why: "A pod comes to forbid it when what was bought has just been launched.", pods: []string{"500m"},
+			why: "A pod comes to forbid it when what was bought has just been launched; the event of that is not lost (D-16).", pods: []string{"500m"},
 			make: func(b *simulation) { b.late = func() { b.late = func() { b.forbid("web-1") } } },
 			told: []string{
 				"Normal ConsolidationCandidate Consolidation candidate: replace: [n1] -> [1 replacement] (savings: $0.30)",

@@ -48,7 +48,7 @@ func TestNext(t *testing.T) {
 		"Tomorrow":    {"Another's clock is ahead of ours.", claim(v1.ConditionLaunched), -time.Minute, 0, liveness.Step{Again: 16 * time.Minute}},
 		"Complete":    {"It is complete.", claim(v1.ConditionLaunched, v1.ConditionRegistered, v1.ConditionInitialized), time.Hour, time.Minute, liveness.Step{}},
 		"Completing":  {"Where that is bounded, it is waited for.", claim(v1.ConditionLaunched, v1.ConditionRegistered), 4 * time.Minute, 10 * time.Minute, liveness.Step{Again: 6 * time.Minute}},
-		"Incomplete":  {"And not for longer.", claim(v1.ConditionLaunched, v1.ConditionRegistered), 10 * time.Minute, 10 * time.Minute, liveness.Step{GiveUp: enact.InitializationTimeout}},
+		"Incomplete":  {"And not for longer (D-14).", claim(v1.ConditionLaunched, v1.ConditionRegistered), 10 * time.Minute, 10 * time.Minute, liveness.Step{GiveUp: enact.InitializationTimeout}},
 		"AdoptedHalf": {"What was there before has pods.", adoptedHalf, time.Hour, time.Minute, liveness.Step{}},
 	}
 	for name, tc := range tests {
