@@ -269,9 +269,14 @@ func holdNominated(k *Packing) {
 	for i, b := range k.Existing {
 		b.Number = i
 	}
+	before := 0 // pods of the classes before
 	for _, c := range k.Classes {
-		for _, p := range c.Pods {
-			x := &Pod{Pod: p, Class: c}
+		turns := turnsOf(c.Pods)
+		for i, p := range c.Pods {
+			x := &Pod{Pod: p, Class: c, turn: before + i}
+			if turns != nil {
+				x.turn = before + turns[i]
+			}
 			at := cmp.Or(p.Node, p.Nominated)
 			if at != "" && byName == nil {
 				byName = named(k.Existing)
@@ -283,7 +288,24 @@ func holdNominated(k *Packing) {
 			}
 			k.Unplaced = append(k.Unplaced, x)
 		}
+		before += len(c.Pods)
 	}
+}
+
+// turnsOf are the turns of pods of a class, by namespace and name; nil if they stand in this order, as most do.
+func turnsOf(pods []*world.Pod) []int {
+	if slices.IsSortedFunc(pods, func(a, b *world.Pod) int { return a.Key.Compare(b.Key) }) {
+		return nil
+	}
+	order, turns := make([]int, len(pods)), make([]int, len(pods))
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortStableFunc(order, func(a, b int) int { return pods[a].Key.Compare(pods[b].Key) })
+	for turn, i := range order {
+		turns[i] = turn
+	}
+	return turns
 }
 
 // named are the bins by name.

@@ -4,7 +4,6 @@ package packing
 import (
 	"cmp"
 	"slices"
-	"strings"
 
 	"github.com/tenon-sh/tenon/engine/fit"
 	"github.com/tenon-sh/tenon/engine/market"
@@ -51,17 +50,12 @@ type Pod struct {
 	Proven  bool // the bound counts it
 	Crowded bool // onto a machine that holds more of its like than spreading means it to
 	Counted bool // it has no place, and counts as running on a machine all the same
+	turn    int  // where it stands among all, in the order in which they are placed
 }
 
-// SortPods puts pods into the order in which they are placed.
+// SortPods puts pods into the order in which they are placed: by class, and those of a class by namespace and name.
 func SortPods(pods []*Pod) {
-	slices.SortStableFunc(pods, func(a, b *Pod) int {
-		return cmp.Or(
-			cmp.Compare(a.Class.Number, b.Class.Number),
-			strings.Compare(a.Pod.Namespace, b.Pod.Namespace),
-			strings.Compare(a.Pod.Name, b.Pod.Name),
-		)
-	})
+	slices.SortFunc(pods, func(a, b *Pod) int { return cmp.Compare(a.turn, b.turn) })
 }
 
 // Bin is a machine that pods are put on.
