@@ -62,6 +62,13 @@ func (m Micro) PartUp(n, of int64) Micro {
 // bits, so that only what comes of it may be more than can be counted.
 func (m Micro) divide(n, of int64) (cut, up Micro) {
 	hi, lo := bits.Mul64(size(int64(m)), size(n))
+	if hi == 0 && lo <= math.MaxInt64 && of > 0 && (m < 0) == (n < 0) { // as almost always
+		cut = Micro(lo / uint64(of))
+		if up = cut; lo%uint64(of) > 0 {
+			up++
+		}
+		return cut, up
+	}
 	over, hi := hi/size(of), hi%size(of)
 	whole, rest := bits.Div64(hi, lo, size(of))
 	negative := ((m < 0) != (n < 0)) != (of < 0)
