@@ -53,7 +53,10 @@ type packer struct {
 }
 
 // crowd is how many hosts the caps of classes demand: those of each group, of those that each set of hosts can take, and of those that each host can take.
-type crowd struct{ rows, sets, hosts []float64 }
+type crowd struct {
+	rows, sets, hosts []float64
+	order             []int32 // the sets of hosts that demand more than one, those that demand most first
+}
 
 func newPacker(m *model) *packer {
 	k := &packer{
@@ -63,7 +66,7 @@ func newPacker(m *model) *packer {
 		ratio: make([]float64, len(m.hosts)),
 		fresh: make([]bool, len(m.hosts)),
 		open:  make([]bool, len(m.hosts)),
-		crowd: crowd{make([]float64, len(m.rows)), make([]float64, len(m.takers)), make([]float64, len(m.hosts))},
+		crowd: crowd{rows: make([]float64, len(m.rows)), sets: make([]float64, len(m.takers)), hosts: make([]float64, len(m.hosts))},
 		free:  make([]int64, m.dims),
 		part:  make([]float64, m.dims),
 		unit:  make([]float64, m.dims),

@@ -1,6 +1,9 @@
 package solve
 
-import "slices"
+import (
+	"cmp"
+	"slices"
+)
 
 // greedy places the counted classes by opening, again and again, the host that gives most for its price.
 // Budgets are what is left of each; they are drawn from. What cannot be placed is left in k.rem.
@@ -77,16 +80,19 @@ func (k *packer) demands(p *pricing, capped []int32) {
 		}
 		k.crowd.sets[class.kind] = max(k.crowd.sets[class.kind], n)
 	}
+	k.crowd.order = k.crowd.order[:0]
+	for s, n := range k.crowd.sets {
+		if n > 1 {
+			k.crowd.order = append(k.crowd.order, int32(s)) //nolint:gosec // sets are few
+		}
+	}
+	slices.SortFunc(k.crowd.order, func(a, b int32) int { return cmp.Compare(k.crowd.sets[b], k.crowd.sets[a]) })
 	for _, h := range p.hosts {
 		k.crowd.hosts[h] = 0
-	}
-	for s, n := range k.crowd.sets {
-		if n <= 1 {
-			continue
-		}
-		for _, h := range p.hosts {
+		for _, s := range k.crowd.order {
 			if k.m.takers[s].Has(int(h)) {
-				k.crowd.hosts[h] = max(k.crowd.hosts[h], n)
+				k.crowd.hosts[h] = k.crowd.sets[s] // others demand no more of it
+				break
 			}
 		}
 	}
