@@ -107,7 +107,7 @@ func (k *Searcher) SpendBound() money.Micro {
 // onNewMachines is the problem of placing on new machines the pods that are there, in all the ways they might have gone, or in those that
 // keep the order of pools; false if for some nothing is on sale.
 func (k proving) onNewMachines(on onNew, ordered bool) (solve.Problem, bool) {
-	free := k.Proof.Free
+	free, among := k.Proof.Free, NewHosts(k.Proof.Hosts)
 	items := map[*packing.Class][]placedItem{}
 	shares := map[advice.Share][]int{}
 	reach := func(c *packing.Class) market.Set {
@@ -116,7 +116,7 @@ func (k proving) onNewMachines(on onNew, ordered bool) (solve.Problem, bool) {
 		}
 		return c.Offers
 	}
-	wholes := k.wholes(on, reach)
+	wholes := k.wholes(on, reach, among)
 	for _, c := range k.Classes {
 		if on.placed[c] == 0 {
 			continue
@@ -124,7 +124,7 @@ func (k proving) onNewMachines(on onNew, ordered bool) (solve.Problem, bool) {
 		if x := wholes[c]; x != nil {
 			if x.first == c {
 				items[c] = []placedItem{{len(free.Items), x.offers}}
-				free.Items = append(free.Items, x.item(k.Proof.Hosts))
+				free.Items = append(free.Items, x.item(among))
 			}
 			continue
 		}
@@ -134,7 +134,7 @@ func (k proving) onNewMachines(on onNew, ordered bool) (solve.Problem, bool) {
 				p.offers = slices.Clone(p.offers)
 				p.offers.Intersect(offers)
 			}
-			item := solve.Item{Name: c.Pod.String() + p.name, Need: c.Need, Count: p.pods, Hosts: HostsAmong(p.offers, k.Proof.Hosts)}
+			item := solve.Item{Name: c.Pod.String() + p.name, Need: c.Need, Count: p.pods, Hosts: among.Among(p.offers)}
 			if item.Hosts == nil {
 				return free, false
 			}
@@ -213,7 +213,7 @@ type whole struct {
 
 // wholes are the pods on new machines that have to share one, by their classes. Where some of a group are elsewhere, or a machine that
 // is sold for all of them holds less than they need, nothing is said of them.
-func (k proving) wholes(on onNew, offers func(*packing.Class) market.Set) map[*packing.Class]*whole {
+func (k proving) wholes(on onNew, offers func(*packing.Class) market.Set, among *Hosts) map[*packing.Class]*whole {
 	groups, of := map[int32]*whole{}, map[*packing.Class]int32{}
 	for _, c := range k.Classes {
 		g, placed, ok := k.Advice.OnOneMachine(c.PodInfo)
@@ -242,7 +242,7 @@ func (k proving) wholes(on onNew, offers func(*packing.Class) market.Set) map[*p
 		}
 	}
 	for c, g := range of {
-		if x := groups[g]; HostsAmong(x.offers, k.Proof.Hosts) != nil {
+		if x := groups[g]; among.Among(x.offers) != nil {
 			out[c] = x
 		}
 	}
@@ -250,6 +250,6 @@ func (k proving) wholes(on onNew, offers func(*packing.Class) market.Set) map[*p
 }
 
 // item is the whole in the bound.
-func (x *whole) item(hosts []int) solve.Item {
-	return solve.Item{Name: x.first.Pod.String() + " and all that go with it", Need: x.need, Count: 1, Hosts: HostsAmong(x.offers, hosts)}
+func (x *whole) item(among *Hosts) solve.Item {
+	return solve.Item{Name: x.first.Pod.String() + " and all that go with it", Need: x.need, Count: 1, Hosts: among.Among(x.offers)}
 }

@@ -43,9 +43,10 @@ func (k *Searcher) searchTier(tier []*market.Pool, lots []*lot, proof *Proof) (o
 	}
 	p, hosts := stock(tier)
 	var in []*lot
+	among := NewHosts(hosts)
 	pods := 0
 	for _, l := range lots {
-		b := HostsAmong(l.offers, hosts)
+		b := among.Among(l.offers)
 		if b == nil {
 			out = append(out, l)
 			continue

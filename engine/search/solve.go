@@ -2,6 +2,7 @@ package search
 
 import (
 	"cmp"
+	"encoding/binary"
 	"slices"
 
 	"github.com/tenon-sh/tenon/engine/market"
@@ -21,8 +22,31 @@ func Shared(shares map[advice.Share][]int) []solve.Group {
 	return out
 }
 
-// HostsAmong returns which of the hosts are offers of the set; nil if none is.
-func HostsAmong(offers market.Set, hosts []int) solve.Bits {
+// Hosts are offers as hosts of a problem. What many sets of offers are among them is found once for each that is different.
+type Hosts struct {
+	offers []int
+	known  map[string]solve.Bits
+	text   []byte
+}
+
+// NewHosts are the offers in this order.
+func NewHosts(offers []int) *Hosts { return &Hosts{offers: offers, known: map[string]solve.Bits{}} }
+
+// Among returns which of the hosts are offers of the set; nil if none is. It is not to be changed.
+func (h *Hosts) Among(offers market.Set) solve.Bits {
+	h.text = h.text[:0]
+	for _, word := range offers {
+		h.text = binary.LittleEndian.AppendUint64(h.text, word)
+	}
+	b, known := h.known[string(h.text)]
+	if !known {
+		b = hostsAmong(offers, h.offers)
+		h.known[string(h.text)] = b
+	}
+	return b
+}
+
+func hostsAmong(offers market.Set, hosts []int) solve.Bits {
 	b, some := solve.NewBits(len(hosts)), false
 	for h, offer := range hosts {
 		if offers.Has(offer) {

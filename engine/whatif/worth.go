@@ -28,6 +28,7 @@ func (y *Cluster) Worth() money.Micro {
 		}
 	}
 	p := k.NewProof()
+	among := search.NewHosts(p.Hosts)
 	shares := map[advice.Share][]int{}
 	y.worth = make([]int64, len(k.Classes))
 	var items []int
@@ -36,7 +37,7 @@ func (y *Cluster) Worth() money.Micro {
 		if count[n] == 0 {
 			continue
 		}
-		item := solve.Item{Name: c.Pod.String(), Need: c.Need, Count: count[n], Hosts: search.HostsAmong(c.Offers, p.Hosts), PerHost: k.Advice.PerHost(c.PodInfo)}
+		item := solve.Item{Name: c.Pod.String(), Need: c.Need, Count: count[n], Hosts: among.Among(c.Offers), PerHost: k.Advice.PerHost(c.PodInfo)}
 		if item.Hosts == nil {
 			continue
 		}
