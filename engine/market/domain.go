@@ -7,14 +7,25 @@ import (
 	"github.com/tenon-sh/tenon/engine/money"
 )
 
-// DropDomainSet drops the offers of a set of domains.
-func (m *Market) DropDomainSet(offers Set, domains int) {
-	for i := range offers.All {
-		if m.Offers[i].DomainSet == domains {
-			offers.Drop(i)
+// InDomainSet are all offers of a set of domains. It is not to be changed.
+func (m *Market) InDomainSet(domains int) Set {
+	if m.bySet == nil {
+		for i := range m.Offers {
+			d := m.Offers[i].DomainSet
+			for len(m.bySet) <= d {
+				m.bySet = append(m.bySet, nil)
+			}
+			if m.bySet[d] == nil {
+				m.bySet[d] = NewSet(len(m.Offers))
+			}
+			m.bySet[d].Add(i)
 		}
 	}
+	return m.bySet[domains]
 }
+
+// DropDomainSet drops the offers of a set of domains.
+func (m *Market) DropDomainSet(offers Set, domains int) { offers.Subtract(m.InDomainSet(domains)) }
 
 // DomainOf is the value that nodes of the offer have for a topology key.
 func (m *Market) DomainOf(offer int, key string) string {

@@ -38,6 +38,7 @@ type Market struct {
 	places  []*fit.Place // for each offer, what its node would be like; made when asked for
 
 	byKey   map[string]map[string]Set // offers by their value of a topology key; divided when asked for
+	bySet   []Set                     // offers by their set of domains; divided when asked for
 	byNames map[string]Set            // offers by the zones and ways that asks name; gathered when asked for
 }
 

@@ -77,12 +77,7 @@ func (k *Packing) Join(b *Bin, x *Pod) {
 
 // pin leaves only offers in the topology domains the bin is in.
 func pin(k *Packing, b *Bin) {
-	domains := k.Market.Offers[b.Offer].DomainSet
-	for i := range b.Allowed.All {
-		if k.Market.Offers[i].DomainSet != domains {
-			b.Allowed.Drop(i)
-		}
-	}
+	b.Allowed.Intersect(k.Market.InDomainSet(k.Market.Offers[b.Offer].DomainSet))
 }
 
 // Leave takes the pod off its bin, and forgets which bins were too full for others.

@@ -44,11 +44,11 @@ func (k *Packing) BestOf(bins []*Bin, x *Pod, from *int, only func(*Bin) bool) *
 // Reachable returns one offer for each set of domains in which the class can be hosted.
 func (k *Packing) Reachable(c *Class) []int {
 	if c.Reach == nil {
-		var seen []int
+		others := slices.Clone(c.Offers)
 		for i := range c.Offers.All {
-			if t := k.Market.Offers[i].DomainSet; !slices.Contains(seen, t) {
-				seen = append(seen, t)
+			if others.Has(i) {
 				c.Reach = append(c.Reach, i)
+				others.Subtract(k.Market.InDomainSet(k.Market.Offers[i].DomainSet))
 			}
 		}
 	}
@@ -58,9 +58,11 @@ func (k *Packing) Reachable(c *Class) []int {
 // Hosting are the offers, in the same domains if that matters, that can host all pods of the bin.
 func (k *Packing) Hosting(b *Bin) market.Set {
 	hosts := hostsOf(k, k.Market.Offers[b.Offer].Type.Pool, b, nil)
-	special := slices.ContainsFunc(b.Pods, func(x *Pod) bool { return !k.Counters.Cover(x.Pod) })
+	if !slices.ContainsFunc(b.Pods, func(x *Pod) bool { return !k.Counters.Cover(x.Pod) }) {
+		return hosts
+	}
 	for i := range hosts.All {
-		if special && (!carries(k, b, i) || !k.KeepsDevices(b, i)) {
+		if !carries(k, b, i) || !k.KeepsDevices(b, i) {
 			hosts.Drop(i)
 		}
 	}

@@ -3,6 +3,7 @@ package packing
 import (
 	"slices"
 
+	"github.com/tenon-sh/tenon/engine/amount"
 	"github.com/tenon-sh/tenon/engine/label"
 	"github.com/tenon-sh/tenon/engine/market"
 )
@@ -26,18 +27,19 @@ func (k *Packing) LackingValues(offer int, b *Bin, x *Pod) []label.Requirement {
 // hostsOf are the offers of the pool that would host the pod and what is on the bin.
 func hostsOf(k *Packing, p *market.Pool, b *Bin, x *Pod) market.Set {
 	allowed := slices.Clone(p.Offers)
-	used := make([]int64, len(k.Market.Dims))
+	need := make([]int64, len(k.Market.Dims))
 	if b != nil {
 		copy(allowed, b.Allowed)
-		copy(used, b.Used)
+		copy(need, b.Used)
 	}
-	need := make([]int64, len(k.Market.Dims))
 	if x != nil {
 		allowed.Intersect(x.Class.Offers)
-		need = x.Class.Need
+		for i, n := range x.Class.Need {
+			need[i] = amount.Plus(need[i], n)
+		}
 	}
 	for _, t := range p.Types {
-		if market.FitsBoth(need, used, t.Room) {
+		if market.Fits(need, t.Room) {
 			continue
 		}
 		for i := t.First; i < t.Last; i++ {

@@ -103,9 +103,14 @@ func Lost(k *Packing, b *Bin, x *Pod, tell func(weight int, loss plan.Loss)) int
 // UnitCost is about the least that one of n pods of the class costs on the offers, in thousandths of a millionth.
 func UnitCost(k *Packing, c *Class, offers market.Set, n int) int64 {
 	least := int64(-1)
+	var last *market.Type // many offers are of one type
+	pods := 0
 	for i := range offers.All {
 		o := &k.Market.Offers[i]
-		if cost := int64((o.Weighs + k.Market.Every).Part(1000, int64(min(n, market.Times(c.Need, o.Type.Room))))); least < 0 || cost < least {
+		if o.Type != last {
+			last, pods = o.Type, min(n, market.Times(c.Need, o.Type.Room))
+		}
+		if cost := int64((o.Weighs + k.Market.Every).Part(1000, int64(pods))); least < 0 || cost < least {
 			least = cost
 		}
 	}

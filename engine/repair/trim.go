@@ -21,8 +21,9 @@ func (k *Repairer) trim(b *packing.Bin) {
 	best := b.Offer
 	k.Market.Charge(b.Offer, -1)
 	hosts := k.Hosting(b)
+	hosts.Intersect(k.Market.InDomainSet(k.Market.Offers[b.Offer].DomainSet))
 	for i := range hosts.All {
-		if k.Market.Offers[i].DomainSet == k.Market.Offers[b.Offer].DomainSet && k.Market.CompareOffer(i, best) < 0 && k.Options.Regret(packing.RegretOf(k.Packing, b, i)-packing.RegretOf(k.Packing, b, best)) <= k.Market.Offers[best].Weighs-k.Market.Offers[i].Weighs && k.Market.OnSale(i) && k.KeepsMinValues(i, b, nil) {
+		if k.Market.CompareOffer(i, best) < 0 && k.Options.Regret(packing.RegretOf(k.Packing, b, i)-packing.RegretOf(k.Packing, b, best)) <= k.Market.Offers[best].Weighs-k.Market.Offers[i].Weighs && k.Market.OnSale(i) && k.KeepsMinValues(i, b, nil) {
 			best = i
 		}
 	}
