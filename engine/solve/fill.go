@@ -15,13 +15,12 @@ type lane struct {
 
 // slot is a class of the lane as the filling goes on.
 type slot struct {
+	at    int32 // in the lane
 	class int32
-	bound bool
 	left  int // how many more may be taken
-	need  []int64
-	gain  []float64 // as in the lane
 	base  float64
 	score float64 // when last looked at, which only gets smaller
+	bound bool
 }
 
 // filling is what one host would hold and what that is worth.
@@ -33,7 +32,8 @@ type filling struct {
 // packer fills hosts one by one. Its buffers live as long as the model.
 type packer struct {
 	m     *model
-	rem   []int // of each class, how many are to be placed
+	needs []int64 // of each class, dims numbers
+	rem   []int   // of each class, how many are to be placed
 	floor floor
 	lanes []lane
 	ratio []float64 // of each host, what it would hold for its price when last looked at
@@ -46,6 +46,7 @@ type packer struct {
 	kept  filling // of the best of the hosts looked at for one node
 	free  []int64
 	part  []float64
+	size  []float64 // of the room
 	unit  []float64 // the price of one unit of each dimension on the host
 	on    []int
 	slots []slot
@@ -69,8 +70,13 @@ func newPacker(m *model) *packer {
 		crowd: crowd{rows: make([]float64, len(m.rows)), sets: make([]float64, len(m.takers)), hosts: make([]float64, len(m.hosts))},
 		free:  make([]int64, m.dims),
 		part:  make([]float64, m.dims),
+		size:  make([]float64, m.dims),
 		unit:  make([]float64, m.dims),
 		on:    make([]int, len(m.classes)),
+	}
+	k.needs = make([]int64, 0, len(m.classes)*m.dims)
+	for c := range m.classes {
+		k.needs = append(k.needs, m.classes[c].need...)
 	}
 	k.floor.init(m)
 	return k
@@ -143,6 +149,9 @@ func (k *packer) weigh(host *host, classes []int32, unit []float64, price float6
 func (k *packer) fill(h int32, p *pricing, st style, worth float64) {
 	host := &k.m.hosts[h]
 	copy(k.free, host.room)
+	for d, room := range host.room {
+		k.size[d] = float64(max(room, 1))
+	}
 	k.trial.items, k.trial.worth = k.trial.items[:0], 0
 	fair := 1.0
 	if st.slack > 0 && worth > 0 {
@@ -153,13 +162,13 @@ func (k *packer) fill(h int32, p *pricing, st style, worth float64) {
 	stride := 1 + len(l.class)/maxLook
 	if fair < 1 {
 		k.enlist(l, st.pull, fair, stride)
-		k.pick(host.room, p)
+		k.pick(l, p)
 	}
 	k.enlist(l, st.pull, 1, stride)
-	k.pick(host.room, p)
+	k.pick(l, p)
 	if stride > 1 {
 		k.enlist(l, st.pull, 1, 1)
-		k.pick(host.room, p)
+		k.pick(l, p)
 	}
 	for _, it := range k.trial.items {
 		k.on[it.class] = 0
@@ -193,21 +202,18 @@ func (k *packer) prune(h int32) {
 // enlist makes slots of every stride-th class of the lane that fits, allowing the fair part of what is left of each.
 func (k *packer) enlist(l *lane, pull, fair float64, stride int) {
 	k.slots = k.slots[:0]
-	dims := k.m.dims
 	for at := 0; at < len(l.class); at += stride {
 		c := l.class[at]
 		n := k.rem[c]
-		class := &k.m.classes[c]
-		if n == 0 || !fits(class.need, k.free) {
+		if n == 0 || !fits(k.needOf(c), k.free) {
 			continue
 		}
+		class := &k.m.classes[c]
 		if fair < 1 {
 			n = min(int(float64(float64(n)*fair))+1, n)
 		}
 		if n = min(n, class.cap) - k.on[c]; n > 0 {
-			k.slots = append(k.slots, slot{
-				class: c, bound: class.bound, left: n, need: class.need, gain: l.gain[at*dims:][:dims], base: -l.loss[at] - float64(pull*l.detour[at]),
-			})
+			k.slots = append(k.slots, slot{at: int32(at), class: c, left: n, base: -l.loss[at] - float64(pull*l.detour[at]), bound: class.bound})
 		}
 	}
 	k.steps += len(l.class) / stride
@@ -219,16 +225,16 @@ func (k *packer) enlist(l *lane, pull, fair float64, stride int) {
 //
 // What is free only gets less, and with it every score. So a score from an earlier look is never too small,
 // and the slots are ordered by such scores: the first with an up-to-date score is the best of all, or nearly so.
-func (k *packer) pick(room []int64, p *pricing) {
+func (k *packer) pick(l *lane, p *pricing) {
 	if len(k.slots) == 0 {
 		return
 	}
 	free := k.part // the part of the room that is free
-	k.look(room, free)
+	k.look(free)
 	k.order.reset()
 	for i := range k.slots {
 		s := &k.slots[i]
-		s.score = s.rate(free)
+		s.score = s.rate(l, free)
 		k.order.enter(s.score)
 	}
 	k.order.play()
@@ -236,7 +242,8 @@ func (k *packer) pick(room []int64, p *pricing) {
 	full, steps := 0, 0                                               // how many did not fit since those that do not were last dropped
 	for ; k.order.left > 0; steps++ {
 		s := &k.slots[k.order.first()]
-		if !fits(s.need, k.free) {
+		need := k.needOf(s.class)
+		if !fits(need, k.free) {
 			k.order.drop()
 			if full++; full*maxSweeps > k.order.left {
 				k.sweep()
@@ -248,7 +255,7 @@ func (k *packer) pick(room []int64, p *pricing) {
 			k.order.drop()
 			continue
 		}
-		if score := s.rate(free); score < s.score-good {
+		if score := s.rate(l, free); score < s.score-good {
 			s.score = score
 			k.order.lower(score)
 			continue
@@ -257,28 +264,31 @@ func (k *packer) pick(room []int64, p *pricing) {
 		if s.bound {
 			n = k.floor.allowed(k.m, s.class, n)
 		}
-		n = times(s.need, k.free, n)
+		n = times(need, k.free, n)
 		k.put(s.class, n)
 		k.trial.worth += float64(p.value[s.class] * float64(n))
 		if s.left -= n; s.left == 0 {
 			k.order.drop()
 		}
-		k.look(room, free)
+		k.look(free)
 	}
 	k.steps += steps
 }
 
 // look finds what part of the room is free.
-func (k *packer) look(room []int64, free []float64) {
-	for d := range free {
-		free[d] = float64(k.free[d]) / float64(max(room[d], 1))
+func (k *packer) look(free []float64) {
+	for d, size := range k.size {
+		free[d] = float64(k.free[d]) / size
 	}
 }
 
+// needOf is what one item of the class takes.
+func (k *packer) needOf(c int32) []int64 { return k.needs[int(c)*k.m.dims:][:k.m.dims] }
+
 // rate is what taking one item of the slot gains now.
-func (s *slot) rate(free []float64) float64 {
+func (s *slot) rate(l *lane, free []float64) float64 {
 	sum := s.base
-	for d, g := range s.gain[:len(free)] {
+	for d, g := range l.gain[int(s.at)*len(free):][:len(free)] {
 		sum += float64(g * free[d])
 	}
 	return sum
@@ -291,7 +301,7 @@ const maxSweeps = 8
 func (k *packer) sweep() {
 	t, before, kept := &k.order, k.order.left, 0
 	for i := range k.slots {
-		if t.keys[i] != gone && fits(k.slots[i].need, k.free) {
+		if t.keys[i] != gone && fits(k.needOf(k.slots[i].class), k.free) {
 			k.slots[kept], t.keys[kept] = k.slots[i], t.keys[i]
 			kept++
 		}
@@ -303,8 +313,7 @@ func (k *packer) sweep() {
 
 // put adds n items of a class to the trial.
 func (k *packer) put(c int32, n int) {
-	class := &k.m.classes[c]
-	for d, need := range class.need {
+	for d, need := range k.needOf(c) {
 		k.free[d] -= need * int64(n)
 	}
 	if k.on[c] == 0 {
@@ -313,7 +322,7 @@ func (k *packer) put(c int32, n int) {
 	} else {
 		at := slices.IndexFunc(k.trial.items, func(it share) bool { return it.class == c })
 		k.trial.items[at].n += n
-		for _, r := range class.rows {
+		for _, r := range k.m.classes[c].rows {
 			k.floor.rows[r] += n
 		}
 	}

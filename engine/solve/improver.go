@@ -53,7 +53,15 @@ type group struct {
 	hosts []int32    // that are as before
 	pairs [][2]int32 // of which one is to be beside them
 	left  []int      // of each class to be placed
-	free  [][]int64
+	order []sized
+	nodes []node
+	free  [][]int64 // of the nodes
+}
+
+// sized is a class and how large one item of it is.
+type sized struct {
+	class int32
+	part  float64
 }
 
 // book takes n items of a class from the free room, or gives them back when n is negative.

@@ -23,6 +23,7 @@ func (v *improver) regroup(before int64) ([]node, int64, bool) {
 	for _, c := range v.classes {
 		g.left = append(g.left, v.k.rem[c])
 	}
+	v.rank()
 	mark := len(v.journal)
 	for range groupings {
 		pair := v.roomier(g.pairs[v.coin.below(len(g.pairs))], g.pairs[v.coin.below(len(g.pairs))])
@@ -84,7 +85,7 @@ func (v *improver) filled(hosts []int32) (out []node, after int64, ok bool) {
 		v.m.refund(n, v.budgets, -1)
 		v.m.downsize(n, v.budgets)
 		after += v.m.hosts[n.host].price + v.m.charge
-		out = append(out, *n)
+		out = append(out, node{host: n.host, times: 1, items: slices.Clone(n.items)})
 	}
 	return out, after, true
 }
@@ -145,21 +146,37 @@ func (v *improver) pairUp(most int64) {
 	}
 }
 
-// pour fills the hosts, large items first, each where it points the way of the free room.
-func (v *improver) pour(hosts []int32) []node {
-	g, m := &v.group, v.m
-	nodes := make([]node, len(hosts))
-	g.free, g.scale = g.free[:0], g.scale[:0]
-	for i, h := range hosts {
-		nodes[i] = node{host: h, times: 1}
-		g.free = append(g.free, slices.Clone(m.hosts[h].room))
-	}
+// rank orders what is to be placed: items first that are large beside all of it.
+func (v *improver) rank() {
+	g := &v.group
+	g.scale, g.order = g.scale[:0], g.order[:0]
 	for _, n := range g.need {
 		g.scale = append(g.scale, 1/float64(max(n, 1)))
 	}
-	order := slices.Clone(v.classes)
-	slices.SortStableFunc(order, func(a, b int32) int { return cmp.Compare(v.part(b), v.part(a)) })
-	for _, c := range order {
+	for _, c := range v.classes {
+		g.order = append(g.order, sized{c, v.part(c)})
+	}
+	slices.SortStableFunc(g.order, func(a, b sized) int { return cmp.Compare(b.part, a.part) })
+}
+
+// empty opens the hosts, with nothing on them. The nodes are good until others are opened.
+func (v *improver) empty(hosts []int32) []node {
+	g := &v.group
+	for len(g.nodes) < len(hosts) {
+		g.nodes, g.free = append(g.nodes, node{times: 1}), append(g.free, make([]int64, v.m.dims))
+	}
+	for i, h := range hosts {
+		g.nodes[i].host, g.nodes[i].items = h, g.nodes[i].items[:0]
+		copy(g.free[i], v.m.hosts[h].room)
+	}
+	return g.nodes[:len(hosts)]
+}
+
+// pour fills the hosts, large items first, each where it points the way of the free room.
+func (v *improver) pour(hosts []int32) []node {
+	g, m, nodes := &v.group, v.m, v.empty(hosts)
+	for _, s := range g.order {
+		c := s.class
 		class := &m.classes[c]
 		v.k.floor.put(m, c, 0)
 		each := max(v.k.rem[c]/4, 1)
@@ -170,10 +187,8 @@ func (v *improver) pour(hosts []int32) []node {
 					continue
 				}
 				limit := min(v.k.rem[c], class.cap, each)
-				for _, it := range nodes[i].items {
-					if it.class == c {
-						limit = min(limit, class.cap-it.n)
-					}
+				if it := last(nodes[i].items); it.class == c {
+					limit = min(limit, class.cap-it.n)
 				}
 				if class.bound {
 					limit = v.k.floor.besides(m, c, limit, nodes[i].items)
@@ -219,13 +234,19 @@ func (v *improver) along(need, free []int64) float64 {
 	return along / math.Sqrt(length+1e-30)
 }
 
-// addTo puts n items of a class on a node.
+// addTo puts n items of a class on a node, which has none but those that came last.
 func addTo(n *node, c int32, count int) {
-	for i := range n.items {
-		if n.items[i].class == c {
-			n.items[i].n += count
-			return
-		}
+	if last(n.items).class == c {
+		n.items[len(n.items)-1].n += count
+		return
 	}
 	n.items = append(n.items, share{c, count})
+}
+
+// last is the last of the items; of no class if there are none.
+func last(items []share) share {
+	if len(items) == 0 {
+		return share{class: -1}
+	}
+	return items[len(items)-1]
 }
