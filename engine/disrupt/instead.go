@@ -32,7 +32,7 @@ func (d *decision) stays(p *world.Place, of string, why *reason.Why) {
 }
 
 // instead is what becomes of the pods of a machine if it alone is replaced, or why it cannot be. Room that is held for
-// pods to come keeps no machine: where it is not to be had beside the machine, as in a pool that is at its limit, it is
+// pods to come keeps no machine: where it is not available beside the machine, as in a pool that is at its limit, it is
 // bought again once the machine has gone.
 func instead(w *world.World, p *world.Place, o pack.Options) (out whatif.Replacement, why *reason.Why) {
 	going := []*world.Place{p}

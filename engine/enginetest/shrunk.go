@@ -164,7 +164,7 @@ func cheapest(c *world.Catalog, pool *world.Pool, need amount.List) *world.Shape
 	return best
 }
 
-// onDemand is what a type costs on demand; 0 if it is not to be had.
+// onDemand is what a type costs on demand; 0 if it is not sold.
 func onDemand(s *world.Shape) money.Micro {
 	for _, o := range s.Offers {
 		if o.CapacityType == label.OnDemand && !o.Gone {

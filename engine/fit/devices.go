@@ -93,7 +93,7 @@ func wantsLost(claims []*world.DeviceClaim, at *Place) *reason.Why {
 
 // Given are the devices of a node, by their positions, that claims are given; none if not all have what they ask for.
 func Given(n *world.Node, claims []*world.DeviceClaim) []int {
-	at := Lot{Devices: n.Devices}
+	at := NodeDevices{Devices: n.Devices}
 	given, ok := device.Allocate(at.Devices, at.devicesInUse(), claims)
 	if !ok {
 		return nil

@@ -67,7 +67,7 @@ func TestDevices(t *testing.T) {
 		"OtherWay":  {"So it is the other way round.", []world.Device{xy, x}, []world.Pod{asks("q", "b", "x")}, asks("p", "c", "y"), []reason.Code{reason.DeviceTaken}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			at := fit.Place{Name: "n1", Labels: map[string]string{}, Lot: fit.Lot{Devices: tc.devices}}
+			at := fit.Place{Name: "n1", Labels: map[string]string{}, NodeDevices: fit.NodeDevices{Devices: tc.devices}}
 			for i := range tc.there {
 				at.Put(&tc.there[i])
 			}
@@ -89,7 +89,7 @@ func TestDevices(t *testing.T) {
 func TestDrivers(t *testing.T) {
 	taken := device("c", "taken", "x")
 	taken.Taken = true
-	at := fit.Place{Name: "n1", Lot: fit.Lot{Devices: []world.Device{taken, device("b", "xy", "x", "y"), device("a", "x", "x"), device("d", "free", "z"), device("b", "more", "y")}}}
+	at := fit.Place{Name: "n1", NodeDevices: fit.NodeDevices{Devices: []world.Device{taken, device("b", "xy", "x", "y"), device("a", "x", "x"), device("d", "free", "z"), device("b", "more", "y")}}}
 	for _, p := range []world.Pod{asks("o", "b", "x"), asks("p", "c", "y")} {
 		at.Put(&p)
 	}

@@ -23,8 +23,8 @@ import (
 func TestIdentityTellsWhatRulesRead(t *testing.T) {
 	elsewhere := map[string]string{ // by field, or by field and file that reads it, what tells pods apart that differ in it
 		"Requests": "classes are of equal requests", "Ports": "classes are of equal ports", "Priority": "classes are of equal priority",
-		"Key in lot.go":        "a claim that pods share tells itself",
-		"Namespace in rule.go": "a rule without Identity tells all pods apart by it", "Name in rule.go": "as Namespace",
+		"Key in nodedevices.go": "a claim that pods share tells itself",
+		"Namespace in rule.go":  "a rule without Identity tells all pods apart by it", "Name in rule.go": "as Namespace",
 		"Node": "pods that wait have none, and a claim that has devices tells itself",
 	}
 	read := readOfPods(t)

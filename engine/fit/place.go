@@ -23,7 +23,7 @@ type Place struct {
 	Company  []*world.Pod // of daemon sets: they will run there, and do not yet
 
 	Caps
-	Lot
+	NodeDevices
 }
 
 // PoolLabel is the label by which the pool's nodes name it.
@@ -64,7 +64,7 @@ func (at *Place) Take(p *world.Pod) {
 func (at *Place) TakenAs(o *Place) {
 	at.Ports = slices.Clip(o.Ports)
 	at.Caps.takenAs(&o.Caps)
-	at.servedAs(&o.Lot, at.Name)
+	at.servedAs(&o.NodeDevices, at.Name)
 }
 
 // Copy returns a place that can be filled without changing at.

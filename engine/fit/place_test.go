@@ -38,7 +38,7 @@ func differing(a, b reflect.Value) []string {
 	var out []string
 	for i := range a.NumField() {
 		name := a.Type().Field(i).Name
-		if name == "Lot" || name == "Caps" {
+		if name == "NodeDevices" || name == "Caps" {
 			out = append(out, differing(a.Field(i), b.Field(i))...)
 		} else if a.Type().Field(i).IsExported() && !equal(a.Field(i), b.Field(i)) {
 			out = append(out, name)

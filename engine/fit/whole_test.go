@@ -32,7 +32,7 @@ func TestPlacesAreWhole(t *testing.T) {
 	places := map[string]fit.Place{onItsWay: stage(t, onItsWay), joining: stage(t, joining), complete: stage(t, complete)}
 	for _, f := range reflect.VisibleFields(reflect.TypeFor[fit.Place]()) {
 		if !f.IsExported() || f.Anonymous && f.Name == "Caps" || len(f.Index) > 1 && f.Index[0] == lot(t) {
-			continue // of Lot some are there at each stage, and of Caps all
+			continue // of NodeDevices some are there at each stage, and of Caps all
 		}
 		for at, place := range places {
 			name := f.Name
@@ -47,12 +47,12 @@ func TestPlacesAreWhole(t *testing.T) {
 	}
 }
 
-// lot is where the Lot stands in a Place.
+// lot is where the NodeDevices stands in a Place.
 func lot(t *testing.T) int {
 	t.Helper()
-	f, ok := reflect.TypeFor[fit.Place]().FieldByName("Lot")
+	f, ok := reflect.TypeFor[fit.Place]().FieldByName("NodeDevices")
 	if !ok {
-		t.Fatal("a Place has no Lot")
+		t.Fatal("a Place has no NodeDevices")
 	}
 	return f.Index[0]
 }

@@ -17,7 +17,7 @@ type Offer struct {
 	Type      *Type
 	Expected  money.Micro // that the plan counts on
 	Weighs    money.Micro // by which offers are chosen: Expected, and the charge for a node where pools have their own
-	Pays      money.Micro // that is paid if it is to be had, and stays
+	Pays      money.Micro // that is paid if it is available, and stays
 	Quota     int         // position in Market.Quotas, or -1
 	DomainSet int         // which topology domains its nodes lie in
 	Domain    int         // the same, whichever of them count for pods there
@@ -52,7 +52,7 @@ type Quota struct {
 type Options struct {
 	Charge         money.Micro  // what a node counts beside its price, of pools that do not say
 	SpotPremium    int          // percent of its price that spot counts as costing more
-	LowerMinValues bool         // minValues is lowered to what can be had
+	LowerMinValues bool         // minValues is lowered to what is sold
 	UnhealthyLast  bool         // of pools whose machines did not register is bought last
 	For            []*world.Pod // what machines may be bought for; nil: anything
 	Static         bool         // what static pools buy, and no others; otherwise it is what the others buy

@@ -24,7 +24,7 @@ func TestPlannedPlacesAreWhole(t *testing.T) {
 	at := reflect.ValueOf(*m.At(0))
 	for _, f := range reflect.VisibleFields(at.Type()) {
 		if len(f.Index) > 1 && at.Type().Field(f.Index[0]).Name != "Caps" {
-			continue // of a Lot some are there
+			continue // of the devices some are there
 		}
 		name := f.Name
 		_, excused := missing[name]

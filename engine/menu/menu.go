@@ -108,7 +108,7 @@ func (k *Writer) offersOf(menu []item, hosts market.Set) market.Set {
 	return out
 }
 
-// A menu needs so many shapes that one of them is always to be had, and none that costs much more: it takes what
+// A menu needs so many shapes that one of them is always available, and none that costs much more: it takes what
 // is within the first of these percentages of the cheapest, then the next, until it has enough.
 const (
 	wantedMenuSize = 15

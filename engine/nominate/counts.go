@@ -12,10 +12,10 @@ import (
 //
 // It is made when it is first asked and has one user at a time.
 type PodCounts struct {
-	world     *world.World
-	kinCounts map[string][]*kinCount // by namespace; nil: not counted yet
-	domains   map[string]*nodeDomains
-	counts    map[string]counted // by the constraint's identity
+	world          *world.World
+	labelledCounts map[string][]*labelledCount // by namespace; nil: not counted yet
+	domains        map[string]*nodeDomains
+	counts         map[string]counted // by the constraint's identity
 }
 
 // counted is what a constraint looks at, and how many of its pods run in each domain.
@@ -30,11 +30,11 @@ type nodeDomains struct {
 	domains []string // each once
 }
 
-// kinCount is how many pods of one kin run on each machine.
-type kinCount struct {
-	kin *world.Kin
-	at  []*world.Place
-	n   []int
+// labelledCount is how many pods with the same namespace and labels run on each machine.
+type labelledCount struct {
+	labelled *world.Labelled
+	at       []*world.Place
+	n        []int
 }
 
 // NewPodCounts counts the pods of a World, once it is asked.
@@ -45,23 +45,23 @@ func NewPodCounts(w *world.World) *PodCounts {
 // World is what was counted.
 func (s *PodCounts) World() *world.World { return s.world }
 
-// in are the counts of the kin of a namespace.
-func (s *PodCounts) in(namespace string) []*kinCount {
-	if s.kinCounts != nil {
-		return s.kinCounts[namespace]
+// in are the counts of the pods of a namespace.
+func (s *PodCounts) in(namespace string) []*labelledCount {
+	if s.labelledCounts != nil {
+		return s.labelledCounts[namespace]
 	}
-	s.kinCounts = map[string][]*kinCount{}
-	of := map[*world.Kin]*kinCount{}
+	s.labelledCounts = map[string][]*labelledCount{}
+	of := map[*world.Labelled]*labelledCount{}
 	for _, m := range s.world.Places() {
-		kin := m.Kin()
+		labelled := m.Labelled()
 		for i, q := range m.Pods {
 			if q.Terminating {
 				continue
 			}
-			f := of[kin[i]]
+			f := of[labelled[i]]
 			if f == nil {
-				f = &kinCount{kin: kin[i]}
-				of[f.kin], s.kinCounts[f.kin.Namespace] = f, append(s.kinCounts[f.kin.Namespace], f)
+				f = &labelledCount{labelled: labelled[i]}
+				of[f.labelled], s.labelledCounts[f.labelled.Namespace] = f, append(s.labelledCounts[f.labelled.Namespace], f)
 			}
 			if last := len(f.at) - 1; last >= 0 && f.at[last] == m {
 				f.n[last]++
@@ -70,7 +70,7 @@ func (s *PodCounts) in(namespace string) []*kinCount {
 			f.at, f.n = append(f.at, m), append(f.n, 1)
 		}
 	}
-	return s.kinCounts[namespace]
+	return s.labelledCounts[namespace]
 }
 
 // count counts what a constraint of p does, whose identity is id: in each domain that there is or will be soon.
@@ -84,7 +84,7 @@ func (s *PodCounts) count(id string, p *world.Pod, c *world.Spread) counted {
 		running[d] = 0
 	}
 	for _, f := range s.in(p.Namespace) {
-		if !c.Selector.Match(f.kin.Labels) {
+		if !c.Selector.Match(f.labelled.Labels) {
 			continue
 		}
 		for i, m := range f.at {

@@ -20,7 +20,7 @@ func Admit(w *world.World) (out []*world.Pod, refused []plan.Refusal) {
 		switch {
 		case p.DaemonSet != "" || p.Static || p.Terminating || w.Ends(p):
 		case p.Gated:
-			refuse(p, &reason.Why{Code: reason.Gated, Detail: strings.Join(p.Gates, ", "), Hint: "whoever set the pod's scheduling gates has to remove them"})
+			refuse(p, &reason.Why{Code: reason.Gated, Detail: strings.Join(p.Gates, ", "), Hint: "the user or controller that set the pod's scheduling gates has to remove them"})
 		case len(p.Problems) > 0:
 			refuse(p, problems(p))
 		case !p.Plannable() && !p.Claims:

@@ -10,7 +10,7 @@ const (
 	Respect    Policy = "Respect"    // preferences have a price
 	Ignore     Policy = "Ignore"     // preferences are not looked at
 	Strict     Policy = "Strict"     // what cannot keep minValues is not bought
-	BestEffort Policy = "BestEffort" // minValues is lowered to what can be had
+	BestEffort Policy = "BestEffort" // minValues is lowered to what is sold
 )
 
 // Defaults of Options, in millionths of the currency an hour.

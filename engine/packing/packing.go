@@ -32,7 +32,7 @@ type Packing struct {
 	NeedsExotic bool       // some pods can be hosted by exotic types only
 	Full        Full       // machines without room for more of a class
 	Steps       int
-	Changed     func(*Bin)      // told of each bin to which something is about to be done; may be nil
+	Changed     func(*Bin)      // called with each bin to which something is about to be done; may be nil
 	taken       map[string]bool // names of planned machines
 	accompanied bool            // pods of daemon sets count for others, so that it matters which of them come with a machine
 	marks       int             // that have neither been undone nor committed

@@ -32,7 +32,7 @@ func note(k *Packing, what kind, b *Bin, x *Pod) {
 	k.trail = append(k.trail, c)
 }
 
-// touch counts a change of a bin, and tells of it.
+// touch counts a change of a bin, and calls Changed.
 func touch(k *Packing, b *Bin) {
 	b.Changes++
 	if k.Changed != nil {

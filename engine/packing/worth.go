@@ -72,7 +72,7 @@ func RegretOf(k *Packing, b *Bin, offer int) int {
 	return sum
 }
 
-// Lost is the weight of the soft terms that the pod has to do without; tell hears of each.
+// Lost is the weight of the soft terms that the pod has to do without; tell is called with each.
 func Lost(k *Packing, b *Bin, x *Pod, tell func(weight int, loss plan.Loss)) int {
 	sum := 0
 	at := standing(k, b)

@@ -141,7 +141,7 @@ func emptyWhy(p *market.Pool) *reason.Why {
 		return why
 	}
 	return &reason.Why{
-		Code: reason.NoOffer, Detail: fmt.Sprintf("none of %d types meets the pool's own requirements %s, or is to be had now", len(p.Catalog.Shapes), p.Requirements),
+		Code: reason.NoOffer, Detail: fmt.Sprintf("none of %d types meets the pool's own requirements %s, or is available now", len(p.Catalog.Shapes), p.Requirements),
 		Hint: "widen the pool's requirements",
 	}
 }

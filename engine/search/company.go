@@ -10,8 +10,8 @@ import (
 	"github.com/tenon-sh/tenon/engine/packing"
 )
 
-// party is a pod and those that go to its machine because they want its company there.
-type party struct {
+// colocated is a pod and those that go to its machine because they want its company there.
+type colocated struct {
 	leader *packing.Pod
 	others []*packing.Pod
 }
@@ -26,9 +26,9 @@ type company struct {
 // companions makes lots of pods and those that want their company.
 type companions struct{ *Searcher }
 
-// parties makes lots of pods that want the company of others on the very machine, each with one of these others: what is left of pods
+// together makes lots of pods that want the company of others on the very machine, each with one of these others: what is left of pods
 // goes on as it came. One by one they would come when all machines are full, and their company could not follow them elsewhere.
-func (k companions) parties(pods []*packing.Pod) (lots []*lot, rest []*packing.Pod) {
+func (k companions) together(pods []*packing.Pod) (lots []*lot, rest []*packing.Pod) {
 	companies := k.companies(pods)
 	if len(companies) == 0 {
 		return nil, pods
@@ -40,7 +40,7 @@ func (k companions) parties(pods []*packing.Pod) (lots []*lot, rest []*packing.P
 		if len(leaders) == 0 {
 			continue
 		}
-		made, ok := k.partyLots(pair(leaders, x.seekers))
+		made, ok := k.colocatedLots(pair(leaders, x.seekers))
 		if !ok {
 			continue
 		}
@@ -89,8 +89,8 @@ func (k companions) companies(pods []*packing.Pod) map[int32]*company {
 }
 
 // pair gives every seeker a leader: the smallest of these, as many as there are seekers, the larger ones with the smaller seekers, so
-// that parties are about as large as each other.
-func pair(leaders, seekers []*packing.Pod) []party {
+// that colocated pods are about as large as each other.
+func pair(leaders, seekers []*packing.Pod) []colocated {
 	bySize := func(a, b *packing.Pod) int {
 		return cmp.Or(cmp.Compare(a.Pod.Requests.Value(amount.CPU), b.Pod.Requests.Value(amount.CPU)),
 			cmp.Compare(a.Pod.Requests.Value(amount.Memory), b.Pod.Requests.Value(amount.Memory)), cmp.Compare(a.Class.Number, b.Class.Number))
@@ -100,7 +100,7 @@ func pair(leaders, seekers []*packing.Pod) []party {
 	slices.SortStableFunc(seekers, bySize)
 	leaders = leaders[:min(len(leaders), len(seekers))]
 	slices.Reverse(leaders)
-	out := make([]party, len(leaders))
+	out := make([]colocated, len(leaders))
 	for i, x := range leaders {
 		out[i].leader = x
 	}
@@ -111,8 +111,8 @@ func pair(leaders, seekers []*packing.Pod) []party {
 	return out
 }
 
-// partyLots are the parties as lots, one for those that are made of the same classes; false if one has no machine that would hold it.
-func (k companions) partyLots(all []party) ([]*lot, bool) {
+// colocatedLots are the colocated pods as lots, one for those that are made of the same classes; false if one has no machine that would hold it.
+func (k companions) colocatedLots(all []colocated) ([]*lot, bool) {
 	var out []*lot
 	known := map[string]*lot{}
 	for _, p := range all {
@@ -124,7 +124,7 @@ func (k companions) partyLots(all []party) ([]*lot, bool) {
 		l := known[name.String()]
 		if l == nil {
 			var ok bool
-			if l, ok = k.partyLot(p); !ok {
+			if l, ok = k.colocatedLot(p); !ok {
 				return nil, false
 			}
 			l.name = name.String()
@@ -136,8 +136,8 @@ func (k companions) partyLots(all []party) ([]*lot, bool) {
 	return out, true
 }
 
-// partyLot is a lot for parties like this, without pods yet.
-func (k companions) partyLot(p party) (*lot, bool) {
+// colocatedLot is a lot for colocated pods like this, without pods yet.
+func (k companions) colocatedLot(p colocated) (*lot, bool) {
 	l, ok := k.lot(p.leader.Class, nil)
 	if !ok {
 		return nil, false

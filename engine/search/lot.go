@@ -10,7 +10,7 @@ import (
 	"github.com/tenon-sh/tenon/engine/spread/advice"
 )
 
-// lot is pods of one class that go to the same kind of machines: all of it, or its share of one domain; or parties of the same classes.
+// lot is pods of one class that go to the same kind of machines: all of it, or its share of one domain; or colocated pods of the same classes.
 type lot struct {
 	class           *packing.Class
 	name            string

@@ -17,8 +17,8 @@ func (k *Searcher) lots() (lots []*lot, rest []*packing.Pod) {
 			rest = append(rest, x.Pods...)
 		}
 	}
-	parties, others := companions{k}.parties(others)
-	lots = append(lots, parties...)
+	together, others := companions{k}.together(others)
+	lots = append(lots, together...)
 	for c, pods := range packing.ByClass(others) {
 		pods = slices.Clone(pods)
 		if l, ok := k.lot(c, pods); ok {

@@ -120,8 +120,8 @@ func (l *counts) Inhabit(m *world.Place, n int) {
 		return
 	}
 	ending := m.Ending()
-	for i, kin := range m.Kin() {
-		switch groups := l.MembersOf(kin); {
+	for i, labelled := range m.Labelled() {
+		switch groups := l.MembersOf(labelled); {
 		case len(groups) == 0:
 		case ending:
 			l.count(groups, m.Pods[i], n, 1)

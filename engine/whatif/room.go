@@ -31,7 +31,7 @@ func (y *Cluster) Room(i int) []int64 {
 	return room
 }
 
-// Sold tells of every type of machine that can be bought what room it offers and what it costs at least.
+// Sold calls tell with every type of machine that can be bought: what room it offers, and what it costs at least.
 func (y *Cluster) Sold(tell func(room []int64, price money.Micro)) {
 	for _, p := range y.k.Market.Pools {
 		for _, t := range p.Types {

@@ -26,12 +26,12 @@ type Builder struct {
 	guards     kind[Key, Guard]
 	backoffs   kind[BackoffID, Backoff]
 
-	waiting table[Key, Pod]     // pods without a node, not done
-	loads   table[string, load] // pods on each node, whether the node is known or not
-	shifts  map[string][]shift  // what came to and went from loads since the last snapshot
-	kinship kinship
-	links   links
-	places  table[placeKey, Place]
+	waiting   table[Key, Pod]     // pods without a node, not done
+	loads     table[string, load] // pods on each node, whether the node is known or not
+	shifts    map[string][]shift  // what came to and went from loads since the last snapshot
+	labelling labelling
+	links     links
+	places    table[placeKey, Place]
 }
 
 // kind is the items of one kind and how they are hashed.

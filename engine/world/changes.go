@@ -173,7 +173,7 @@ func all[K any](keys []K, do func(K)) {
 func (b *Builder) resell(r Resale) error {
 	was := b.catalogs.find(r.Template)
 	if was == nil {
-		return refuse("catalogue "+string(r.Template), "shapes", "are told by how they differ, and there are none yet")
+		return refuse("catalogue "+string(r.Template), "shapes", "are given by how they differ, and there are none yet")
 	}
 	is := r.Catalog
 	is.Shapes = slices.Clone(was.Shapes)

@@ -409,7 +409,7 @@ type Offer struct {
 	Synthetic    bool              `json:"synthetic,omitempty"`
 	Unpriced     bool              `digest:"fold" json:"unpriced,omitempty"` // nothing is known of its price: no World has it, until somebody says one
 	Overlaid     bool              `json:"overlaid,omitempty"`               // its price was corrected
-	Gone         bool              `json:"gone,omitempty"`                   // not to be had now
+	Gone         bool              `json:"gone,omitempty"`                   // not available now
 	Refused      int               `json:"refused,omitempty"`                // how many in a thousand that asked for it lately did not get it
 	Reservation  string            `json:"reservation,omitempty"`
 	Count        int               `json:"count,omitempty"`  // machines left in the reservation

@@ -53,8 +53,8 @@ func (p *Place) Labels() map[string]string {
 	return p.Claim.Labels
 }
 
-// Kin is what selectors can tell of each of the pods.
-func (p *Place) Kin() []*Kin { return p.summary().kin }
+// Labelled is what selectors can see of each of the pods.
+func (p *Place) Labelled() []*Labelled { return p.summary().labelled }
 
 // Ending reports whether some pod there is terminating.
 func (p *Place) Ending() bool { return p.summary().ending }
@@ -77,7 +77,7 @@ func (p *Place) summary() *load {
 	case len(p.Pods) == 0:
 		return &load{}
 	}
-	return newLoad("", p.Pods, &kinship{})
+	return newLoad("", p.Pods, &labelling{})
 }
 
 func newPlace(n *Node, c *Claim, l *load) *Place {
@@ -116,22 +116,22 @@ type load struct {
 	pods []*Pod // by key
 	used amount.List
 
-	kin          []*Kin // of each of the pods
-	ending       bool   // some of the pods are terminating
+	labelled     []*Labelled // of each of the pods
+	ending       bool        // some of the pods are terminating
 	daemons      []*Pod
 	holders      []*Pod
 	antiAffinity []*PodTerm
 }
 
 // newLoad looks at each pod once; nil if there are none.
-func newLoad(node string, pods []*Pod, k *kinship) *load {
+func newLoad(node string, pods []*Pod, k *labelling) *load {
 	if len(pods) == 0 {
 		return nil
 	}
-	l := &load{node: node, pods: slices.Clip(pods), kin: make([]*Kin, len(pods))}
+	l := &load{node: node, pods: slices.Clip(pods), labelled: make([]*Labelled, len(pods))}
 	var used amount.Total
 	for i, p := range pods {
-		l.kin[i] = k.of(p)
+		l.labelled[i] = k.of(p)
 		used.Add(p.Requests)
 		l.ending = l.ending || p.Terminating
 		if p.DaemonSet != "" {
@@ -156,30 +156,30 @@ type shift struct {
 	pod *Pod
 }
 
-// Kin is what selectors can tell of a pod. Pods of one deployment share it.
-type Kin struct {
+// Labelled is what selectors can see of a pod. Pods of one deployment share it.
+type Labelled struct {
 	Namespace string
 	Labels    map[string]string
 }
 
-// kinship finds the Kin of pods.
-type kinship struct {
-	known map[string]*Kin
+// labelling finds what selectors can see of pods.
+type labelling struct {
+	known map[string]*Labelled
 	text  []byte
 }
 
-// of returns the kin of a pod, the one known already if it is equal.
-func (k *kinship) of(p *Pod) *Kin {
+// of returns what selectors can see of a pod, the value known already if there is an equal one.
+func (k *labelling) of(p *Pod) *Labelled {
 	k.text = appendLabels(writeString(k.text[:0], p.Namespace), p.Labels)
-	kin := k.known[string(k.text)]
-	if kin == nil {
+	labelled := k.known[string(k.text)]
+	if labelled == nil {
 		if k.known == nil || len(k.known) == mostShared {
-			k.known = map[string]*Kin{}
+			k.known = map[string]*Labelled{}
 		}
-		kin = &Kin{p.Namespace, p.Labels}
-		k.known[string(k.text)] = kin
+		labelled = &Labelled{p.Namespace, p.Labels}
+		k.known[string(k.text)] = labelled
 	}
-	return kin
+	return labelled
 }
 
 func compareKey(a, b Key) int {

@@ -120,7 +120,7 @@ func (b *Builder) settleLoads() ([]*load, []string) {
 		if l := b.loads.find(node); l != nil {
 			before = l.pods
 		}
-		b.loads.put(node, newLoad(node, shifted(before, shifts), &b.kinship))
+		b.loads.put(node, newLoad(node, shifted(before, shifts), &b.labelling))
 	}
 	b.shifts = nil
 	return b.loads.settle()

@@ -17,7 +17,7 @@ import (
 
 const (
 	// eventWriters is how many events are written side by side. Each has a queue of a
-	// thousand, so that thousands of pods that come at once are all told their verdicts.
+	// thousand, so that thousands of pods that come at once all get events with their verdicts.
 	eventWriters = 8
 	// eventRetryAfter is how long a voice waits before it tries again what the API server
 	// could not take; its client has tried some times by then.

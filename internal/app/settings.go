@@ -45,7 +45,7 @@ type Settings struct {
 	Devices            bool                              // pods with resource claims are planned for
 	DefaultSpread      []corev1.TopologySpreadConstraint // of pods that state no topology spread constraint
 	Gates              Gates
-	Shadow             bool   // decide and tell, and change nothing
+	Shadow             bool   // decide and report, and change nothing
 	JournalDir         string // decisions are kept in files there; empty: in memory only
 	JournalLimit       int64  // bytes of them
 	RecordFile         string // decisions are recorded there; empty: nowhere

@@ -36,7 +36,7 @@ type reader struct {
 }
 
 // RoundTrip refuses what is not a GET, which lists and watches are too. That it
-// has to is a bug, so it is told.
+// has to is a bug, so it is logged.
 func (r reader) RoundTrip(q *http.Request) (*http.Response, error) {
 	if q.Method != http.MethodGet {
 		err := fmt.Errorf("%w: %s %s", errShadow, q.Method, q.URL.Path)

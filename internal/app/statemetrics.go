@@ -59,7 +59,7 @@ func (p *parts) observe() {
 	})
 }
 
-// conditionEventsPerSecond is how many changes of conditions are told a second, and at once: more
+// conditionEventsPerSecond is how many changes of conditions are reported a second, and at once: more
 // would keep verdicts on pods from being heard.
 const (
 	conditionEventsPerSecond = 10

@@ -38,13 +38,13 @@ import (
 	"github.com/tenon-sh/tenon/internal/cloud"
 )
 
-// Config is what the driver is told at the start.
+// Config is what the driver is given at the start.
 type Config struct {
 	Clients  *access.Clients
 	Catalog  *catalog.Catalog
 	Classes  selection.Classes
 	Now      clock.Now
-	Said     say.Sink // told of what is worth a line in the log, by several launches at once; nil: nothing is
+	Said     say.Sink // called with what is worth a line in the log, by several launches at once; may be nil
 	Settings Settings
 }
 

@@ -10,7 +10,7 @@ import (
 )
 
 const (
-	// tellTroubleAfter is how long an error that passes by itself, such as throttling, is not told.
+	// tellTroubleAfter is how long an error that passes by itself, such as throttling, is not reported.
 	tellTroubleAfter = time.Minute
 	// maxTrials is of how many things it is known at most since when they are tried in vain.
 	maxTrials = 10_000
@@ -38,7 +38,7 @@ func (l *LastingError) Unwrap() error { return l.Err }
 
 func stamp(t time.Time) string { return t.UTC().Format(time.RFC3339) }
 
-// Lasts reports whether err is to be told to people: it passes only if a person
+// Lasts reports whether err is to be reported to people: it passes only if a person
 // does something, or it should have passed by itself and has not.
 func Lasts(err error) bool {
 	if _, long := errors.AsType[*LastingError](err); long {
@@ -100,12 +100,12 @@ type Trouble struct {
 // tellAgainAfter is how long after it was told trouble that has not ended is told again.
 const tellAgainAfter = 5 * time.Minute
 
-// troubles is what is told of calls that fail for long.
+// troubles is what is called with calls that fail for long.
 type troubles struct {
 	trials Trials
 
 	mu   sync.Mutex
-	told map[string]time.Time // by method, when it was told last
+	told map[string]time.Time // by method, when it was reported last
 }
 
 // note takes down how one call came out, and returns what there is to tell of it; false: nothing.

@@ -38,7 +38,7 @@ const (
 	Other   Kind = "other"
 )
 
-// Change is told to listeners after the cluster state has changed.
+// Change is what listeners are called with after the cluster state has changed.
 type Change struct {
 	Kind Kind
 	Name string

@@ -107,7 +107,7 @@ func (c *Cluster) blind(id world.PoolID) string {
 	if len(names) == 0 {
 		return ""
 	}
-	return fmt.Sprintf("NodeClaim %q meets a bug in Tenon, which the controller's log tells of: please report it; the pool buys again once the claim is deleted", slices.Min(names))
+	return fmt.Sprintf("NodeClaim %q meets a bug in Tenon, which is in the controller's log: please report it; the pool buys again once the claim is deleted", slices.Min(names))
 }
 
 // DeleteClaim takes a claim that a watch shows to be gone out of the cluster state.

@@ -47,7 +47,7 @@ func (c *Cluster) SetPod(p *corev1.Pod) {
 		return
 	}
 	c.Panics.Tell("pod", broke, "object", p.Namespace+"/"+p.Name)
-	c.setPod(p, podSeen{pod: observe.Unread(p, "it meets a bug in Tenon, which the controller's log tells of: please report it")})
+	c.setPod(p, podSeen{pod: observe.Unread(p, "it meets a bug in Tenon, which is in the controller's log: please report it")})
 }
 
 func (c *Cluster) setPod(p *corev1.Pod, seen podSeen) {

@@ -3,7 +3,7 @@
 // The API server's proxies to Services and pods do not say who asks. Its
 // aggregation layer does: it forwards what is asked of an API group, and
 // proves by a certificate that the headers with the caller's name are its own.
-// A caller that may list the pods of all namespaces is told everything; others are
+// A caller that may list the pods of all namespaces is shown everything; others are
 // told the names of pods in namespaces of which they may list the pods, and
 // the rest under made-up names.
 package extension
@@ -141,7 +141,7 @@ func (s site) routes(whole bool) http.Handler {
 }
 
 // errPartly is said to callers who may not list the pods of all namespaces.
-var errPartly = errors.New("this tells of the pods of every namespace, and you may not list those: ask about a pod of yours, a node or a pool, or ask for the right to list pods in all namespaces")
+var errPartly = errors.New("this shows the pods of every namespace, and you may not list those: ask about a pod of yours, a node or a pool, or ask for the right to list pods in all namespaces")
 
 // asked is what a question is answered from: what is decided by now, as the caller may read it.
 func (s site) asked(w http.ResponseWriter, r *http.Request, whole bool) (journal.Entry, bool) {
@@ -180,7 +180,7 @@ func (s site) asked(w http.ResponseWriter, r *http.Request, whole bool) (journal
 type podsError struct{ namespace string }
 
 func (e podsError) Error() string {
-	return fmt.Sprintf("you may not list the pods of namespace %q, so nothing is told of them; ask for a Role with list on pods there", e.namespace)
+	return fmt.Sprintf("you may not list the pods of namespace %q, so nothing is shown of them; ask for a Role with list on pods there", e.namespace)
 }
 
 // shown are the namespaces of the question of which the caller may list the pods.

@@ -213,7 +213,7 @@ func TestCallersAreToldWhatTheyMayRead(t *testing.T) {
 		all             bool     // secrets are told
 		refused         string
 	}{
-		"WholeWorld":  {why: "A user who may list all pods is told all.", user: "all", path: "/answers/now", says: []string{"shop", "web-0", "ledger-0"}, all: true},
+		"WholeWorld":  {why: "A user who may list all pods is shown all.", user: "all", path: "/answers/now", says: []string{"shop", "web-0", "ledger-0"}, all: true},
 		"SomeWorld":   {why: "Others get the names of pods that they may list.", user: "shop-only", path: "/answers/now", params: []string{"namespace", "shop"}, says: []string{"shop", "web-0", "hidden_1", "tenon-decision/v2"}},
 		"NotAsked":    {why: "Only namespaces that are asked about are reviewed.", user: "shop-only", path: "/answers/now", says: []string{"hidden_2", "n1"}},
 		"Beyond":      {why: "To ask about a namespace gives no right to it.", user: "shop-only", path: "/answers/now", params: []string{"namespace", "shop", "namespace", "vault"}, says: []string{"web-0", "hidden_1"}},

@@ -36,7 +36,7 @@ type Folder struct {
 }
 
 // NewFolder returns a Folder, of which the path is made if it is not there.
-// What goes wrong later is told to failed.
+// What goes wrong later is passed to failed.
 func NewFolder(path string, limit int64, failed func(error)) (*Folder, error) {
 	if err := os.MkdirAll(path, 0o750); err != nil {
 		return nil, fmt.Errorf("folder for the journal: %w", err)

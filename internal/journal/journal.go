@@ -40,7 +40,7 @@ type Entry struct {
 	// those whose reason is known.
 	Deleted map[string]string
 	Quiet   int    // how many of the kind, since the one before that is kept, did nothing
-	Shadow  bool   // it was made beside the controller in charge, and only told
+	Shadow  bool   // it was made beside the controller in charge, and only reported
 	Parted  string // the kind that an earlier release kept it under, which decided in parts about giving back; its plan is not kept
 }
 
@@ -215,7 +215,7 @@ func (j *Journal) drop(i int) {
 	}
 }
 
-// shed lets go of the oldest entries while there are too many, they are too old or they hold too much.
+// shed drops the oldest entries while there are too many, they are too old or they hold too much.
 func (j *Journal) shed() {
 	hold, gone := int64(0), 0
 	for _, w := range j.weights {

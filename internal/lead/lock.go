@@ -69,7 +69,7 @@ type Lock struct {
 // Config is what a Lock is made of.
 type Config struct {
 	Leases   coordinationv1client.LeasesGetter // over connections that no fence stands before
-	Events   resourcelock.EventRecorder        // told which replica leads; may be nil
+	Events   resourcelock.EventRecorder        // gets an event when another replica leads; may be nil
 	Name     types.NamespacedName              // of the installation's Lease
 	Identity string                            // of this process: see Identity
 	Fence    *Fence

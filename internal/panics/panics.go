@@ -50,7 +50,7 @@ func (t Teller) Do(where string, f func(), about ...any) bool {
 }
 
 // errBug is the error of what broke. The log has the rest.
-var errBug = errors.New("it meets a bug in Tenon, which the controller's log tells of: please report it")
+var errBug = errors.New("it meets a bug in Tenon, which is in the controller's log: please report it")
 
 // Try calls f and returns its error. If it breaks that is told, and it has failed: where
 // something is done about many objects, one that breaks our code costs itself.

@@ -13,7 +13,7 @@ import (
 )
 
 const (
-	// beatEvery is how often a follower is told that nothing was decided, so that both ends know that the other is there.
+	// beatEvery is how often a follower is sent that nothing was decided, so that both ends know that the other is there.
 	beatEvery = 10 * time.Second
 	// stall is how long a follower may take to read what was written.
 	stall = 30 * time.Second
@@ -97,7 +97,7 @@ func (f *Feed) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	f.follow(r, enc, out, me, told)
 }
 
-// follow tells what is decided and was not told yet.
+// follow sends what is decided and was not sent yet.
 func (f *Feed) follow(r *http.Request, enc *Encoder, out *http.ResponseController, me chan journal.Entry, told map[[2]string]bool) {
 	pulse := time.NewTicker(beatEvery)
 	defer pulse.Stop()

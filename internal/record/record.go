@@ -313,7 +313,7 @@ func (d *decoder) decision(f frame) error {
 		of.Plan.Refused, ok2 = walk(before.Refused, of.Refused)
 	}
 	if !ok || !ok2 {
-		return errors.New("a plan is told by parts of one before that are not there")
+		return errors.New("a plan refers to parts of an earlier one that are not there")
 	}
 	w := d.builder.Snapshot(of.At)
 	if w.Digest() != of.World {

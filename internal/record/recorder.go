@@ -27,7 +27,7 @@ type Recorder struct {
 	at     map[string]int64
 }
 
-// NewRecorder returns a Recorder. What goes wrong is told to failed.
+// NewRecorder returns a Recorder. What goes wrong is passed to failed.
 func NewRecorder(file *File, failed func(error)) *Recorder {
 	return &Recorder{file: file, failed: failed, queue: make(chan journal.Entry, backlog), last: map[string]journal.Entry{}, at: map[string]int64{}}
 }

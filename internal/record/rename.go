@@ -22,7 +22,7 @@ const (
 	Otherwise Again = "other"
 )
 
-// leftOut stands for what is not told.
+// leftOut stands for what is not shown.
 const leftOut = "(left out)"
 
 // Renamed is a decision of the World with other names, made again: the words of the first may name anything. It says

@@ -14,7 +14,7 @@ import (
 // Pods measures how long pods take from one state to the next. It follows those
 // that it has seen without a node: how long others took is not known.
 type Pods struct {
-	// Ran is told of each pod that waited for us and has come to run. It may not wait.
+	// Ran is called with each pod that waited for us and has come to run. It may not wait.
 	Ran func(Life)
 	// Trace is the id by which more is told of a pod of that uid; nil: nothing is. Both are set before the first pod comes.
 	Trace func(uid string) string

@@ -66,7 +66,7 @@ func (e *Exporter) Ran(p Pod) {
 	}
 }
 
-// NeedLeaderElection is the manager's: what is told is told by the replica that acts.
+// NeedLeaderElection is the manager's: spans are sent by the replica that acts.
 func (e *Exporter) NeedLeaderElection() bool { return false }
 
 // Start sends until ctx ends. What still waits then is sent once.

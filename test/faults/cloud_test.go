@@ -278,7 +278,7 @@ func TestManyFail(t *testing.T) {
 	made, calls := len(in.Log.Lines("created nodeclaim")), s.Calls("CreateFleet")
 	t.Logf("%d claims and %d calls of CreateFleet until all were given up", made, calls)
 	if made > 700 || calls > 60 {
-		t.Errorf("%d claims were made and %d calls of CreateFleet for 300 pods that nothing is to be had for", made, calls)
+		t.Errorf("%d claims were made and %d calls of CreateFleet for 300 pods that nothing is sold for", made, calls)
 	}
 	quiet(t, 10*time.Second, func() error {
 		m, c := len(in.Log.Lines("created nodeclaim"))-made, s.Calls("CreateFleet")-calls

@@ -159,7 +159,7 @@ func cloudFaults() []fault {
 			each: func(w *testCluster, _ int) { w.tags(false) },
 		},
 		{
-			name: "nothing to be had", kind: onSale,
+			name: "nothing is sold", kind: onSale,
 			stage: func(w *testCluster) { w.market.SetCapacity(market.Capacity{}) },
 			lift:  func(w *testCluster) { w.market.ClearCapacity(market.Capacity{}) },
 		},

@@ -140,7 +140,7 @@ func metrics(written func(string) bool) string {
 	var b strings.Builder
 	b.WriteString("# Metrics\n\n" + made)
 	b.WriteString("Names that begin with `karpenter_` and `operator_` are Karpenter's, with its labels, as are those of the AWS SDK and of client-go; those that begin with `tenon_` are ours.\n" +
-		"What is in the cluster is told by the replica that leads, so that sums over replicas are right.\n" +
+		"What is in the cluster is reported by the replica that leads, so that sums over replicas are right.\n" +
 		"Per-node metrics also have one label for each well-known label of nodes: its last part in snake case.\n" +
 		"One that nothing has happened to has no series yet. Those marked † are known and no code writes them yet: they have no series, or stay at 0.\n" +
 		"A metric has at most as many series as its line says; what would be more is left out and counted in\n" +

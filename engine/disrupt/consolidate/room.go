@@ -12,7 +12,7 @@ type room struct {
 	price float64
 }
 
-// roomOf is so much room, to be had for a price.
+// roomOf is so much room, and what it costs.
 func roomOf(size []int64, price float64) room {
 	r := room{size: make([]float64, len(size)), price: price}
 	for d, n := range size {

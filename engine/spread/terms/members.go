@@ -24,12 +24,12 @@ func (l *Table) reaches(t *world.PodTerm, namespace string) bool {
 // Members returns the groups that count the pod, in order.
 func (l *Table) Members(p *world.Pod) []int32 { return l.AppendMembers(nil, p) }
 
-// MembersOf are the groups that count pods of the kin.
-func (l *Table) MembersOf(kin *world.Kin) []int32 {
-	groups, known := l.kin[kin]
+// MembersOf are the groups that count pods of the namespace with the labels.
+func (l *Table) MembersOf(labelled *world.Labelled) []int32 {
+	groups, known := l.labelled[labelled]
 	if !known {
-		groups = l.Members(&world.Pod{Key: world.Key{Namespace: kin.Namespace}, Labels: kin.Labels})
-		l.kin[kin] = groups
+		groups = l.Members(&world.Pod{Key: world.Key{Namespace: labelled.Namespace}, Labels: labelled.Labels})
+		l.labelled[labelled] = groups
 	}
 	return groups
 }

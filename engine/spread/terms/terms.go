@@ -14,12 +14,12 @@ type Table struct {
 	Domains    []domain.Register // for each key, its values so far
 	Groups     []*Group
 	byTerms    map[string]int32
-	unmade     map[string]int32         // of volumes still to be made that several pods wait for: their groups
-	exclusive  map[string]int32         // of volumes for one node, or one pod, that several pods have: their groups
-	owned      map[*world.PodTerm]int32 // anti-affinity of running pods: its group, or none
-	kin        map[*world.Kin][]int32   // the groups that count running pods
-	shelves    map[string]*shelf        // where pods of a namespace find the groups that count them
-	wide       *shelf                   // where all pods look besides
+	unmade     map[string]int32            // of volumes still to be made that several pods wait for: their groups
+	exclusive  map[string]int32            // of volumes for one node, or one pod, that several pods have: their groups
+	owned      map[*world.PodTerm]int32    // anti-affinity of running pods: its group, or none
+	labelled   map[*world.Labelled][]int32 // the groups that count running pods
+	shelves    map[string]*shelf           // where pods of a namespace find the groups that count them
+	wide       *shelf                      // where all pods look besides
 	Filters    []*NodeFilter
 	Eligible   []*EligibleNodes
 
@@ -37,7 +37,7 @@ func NewTable(namespaces []*world.Namespace) Table {
 		unmade:     map[string]int32{},
 		exclusive:  map[string]int32{},
 		owned:      map[*world.PodTerm]int32{},
-		kin:        map[*world.Kin][]int32{},
+		labelled:   map[*world.Labelled][]int32{},
 		shelves:    map[string]*shelf{},
 		wide:       &shelf{},
 

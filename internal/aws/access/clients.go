@@ -53,11 +53,11 @@ type OnCall func(service, action string, input any)
 type Options struct {
 	Region   string
 	Version  string                      // of this program, for the user agent
-	OnCall   OnCall                      // told of every call before it is sent; may be nil
+	OnCall   OnCall                      // called before each call is sent; may be nil
 	ReadOnly bool                        // refuse calls that do more than look
 	Acts     func(context.Context) error // asked before every attempt of a call that does more than look; nil: nothing is
 	HTTP     aws.HTTPClient              // what carries the calls; nil: the SDK's own
-	Say      func(string)                // told what the SDK has to say; nil: nothing is
+	Say      func(string)                // called with what the SDK logs; may be nil
 }
 
 // Connect finds credentials and a region and returns the clients. It sends nothing but, where no region is configured, a question to the instance metadata service.

@@ -38,7 +38,7 @@ const nameCluster = "correct --cluster-name (CLUSTER_NAME) or --region (AWS_REGI
 func (e *Examiner) strange(f *findings) {
 	const check = "cluster"
 	if e.Endpoint != "" {
-		f.good(check, "EKS does not know %s; machines are told the endpoint %s", e.Cluster, e.Endpoint)
+		f.good(check, "EKS does not know %s; machines get the endpoint %s", e.Cluster, e.Endpoint)
 		return
 	}
 	f.bad(check, nameCluster, "EKS has no cluster %s in %s", e.Cluster, e.Clients.Region)

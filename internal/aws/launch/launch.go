@@ -60,7 +60,7 @@ func (b *Launcher) launch(ctx context.Context, o cloud.Order) cloud.Outcome {
 	past.machines, past.err = l.finished(ctx), err
 	if i := slices.IndexFunc(past.machines, func(m cloud.Machine) bool { return m.Zone == "" }); i >= 0 {
 		// Without its zone a machine has no provider id, and its node could not be told to be its own.
-		return cloud.Outcome{Failed: l.failed, Err: cloud.Errorf(cloud.Unknown, "LaunchFailed", "EC2 does not tell yet where %s is", past.machines[i].ID)}
+		return cloud.Outcome{Failed: l.failed, Err: cloud.Errorf(cloud.Unknown, "LaunchFailed", "EC2 does not report yet where %s is", past.machines[i].ID)}
 	}
 	past.ended = err == nil || cloud.CodeOf(err) == cloud.Capacity || len(past.machines) > 0
 	past.told = past.told || len(past.machines) > 0

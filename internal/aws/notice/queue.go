@@ -52,7 +52,7 @@ type Handler func(context.Context, Notice) error
 // come back until they expire. It returns how many came.
 //
 // The error is of the queue, which could not be asked. What is wrong with one
-// message is told to failed and delays no other.
+// message is passed to failed and delays no other.
 func (q *Queue) Drain(ctx context.Context, handle Handler, failed func(error)) (int, error) {
 	url, err := q.find(ctx)
 	if err != nil {

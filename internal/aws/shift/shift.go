@@ -19,7 +19,7 @@ import (
 // fresh is how long an answer is used, and a failure to get one.
 const fresh = 30 * time.Second
 
-// Config is what a Watch is told at the start.
+// Config is what a Watch is given at the start.
 type Config struct {
 	Client  *arczonalshift.Client
 	Cluster func(context.Context) (string, error) // its ARN; empty if EKS does not know it
@@ -39,7 +39,7 @@ func New(c Config) *Watch {
 	return &Watch{cfg: c, away: answers.New(c.Now, answers.Rules[[]string]{Stale: answers.Ever})}
 }
 
-// Known is Away, where an error is told once and what was known last counts.
+// Known is Away, where an error is logged once and what was known last counts.
 func (w *Watch) Known(ctx context.Context) []string {
 	out, err := w.Away(ctx)
 	w.cfg.Lasting.Note("zonal shifts", "those that were known last count", err)

@@ -100,7 +100,7 @@ func (m *Memory) Version() int {
 			m.version++
 		}
 	}
-	// What was had for so long is had: the next failure starts afresh.
+	// What was bought for so long is available again: the next failure is counted from the beginning.
 	m.marks.Keep(func(_ Offer, until time.Time) bool { return !now.After(until.Add(longestMark)) })
 	return m.version
 }

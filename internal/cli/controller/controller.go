@@ -210,7 +210,7 @@ func (o *options) flags(cmd *cobra.Command, getenv func(string) string) {
 	f.flag(&o.MovePods, "move-pods", "MOVE_PODS", "move pods where their pools say so: to make the cluster cheaper, and to replace nodes that have drifted; otherwise only nodes that are empty or too old are given back")
 	f.text(&o.ConsolidationLevel, "consolidation-level", "CONSOLIDATION_LEVEL", "how much has to be saved for a pod to be moved, where its pool does not say: cautious, normal or eager")
 	f.text(&o.gates, "feature-gates", "FEATURE_GATES", "features to switch, as Name=true,Other=false")
-	f.flag(&o.Shadow, "shadow", "SHADOW", "decide and tell, and change nothing: no lease, no events, no write to the API server, no call to AWS that does more than look")
+	f.flag(&o.Shadow, "shadow", "SHADOW", "decide and report, and change nothing: no lease, no events, no write to the API server, no call to AWS that does more than look")
 	f.text(&o.JournalDir, "journal-dir", "JOURNAL_DIR", "folder in which every decision is kept with all that it was made of, for tenon replay; empty: none")
 	f.size(&o.JournalLimit, "journal-limit", "JOURNAL_LIMIT", "bytes that the journal may have; the oldest decisions make room")
 	f.text(&o.RecordFile, "record-file", "RECORD_FILE", "file in which decisions are recorded, each World as what changed since the one before, for tenon replay; empty: none")

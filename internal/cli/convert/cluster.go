@@ -216,7 +216,7 @@ func (c *conversion) look(ctx context.Context) error {
 func (c *conversion) identity(ctx context.Context) (string, error) {
 	space, err := c.api.Resource(core("namespaces")).Get(ctx, metav1.NamespaceSystem, metav1.GetOptions{})
 	if err != nil {
-		return "", fmt.Errorf("tell which cluster it is: %w", err)
+		return "", fmt.Errorf("find out which cluster it is: %w", err)
 	}
 	return string(space.GetUID()), nil
 }

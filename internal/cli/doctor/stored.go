@@ -15,7 +15,7 @@ import (
 // beta is the version that v0.32 to v0.37 stored objects in, which is not served here.
 const beta = "v1beta1"
 
-// stored looks in which versions the kinds keep their objects. A user who may not read them is told nothing.
+// stored looks in which versions the kinds keep their objects. A user who may not read them is shown nothing.
 func stored(ctx context.Context, c client.Reader) []examine.Finding {
 	var old []string
 	for _, name := range []string{"nodeclaims.karpenter.sh", "nodepools.karpenter.sh", "ec2nodeclasses.karpenter.k8s.aws"} {

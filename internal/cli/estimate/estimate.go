@@ -59,7 +59,7 @@ type Moment struct {
 	Moved    [2]int  `json:"moved"` // since the beginning
 }
 
-// mostMoments is how many moments are told.
+// mostMoments is how many moments are shown.
 const mostMoments = 2000
 
 // way is one way of deciding while it is looked at.

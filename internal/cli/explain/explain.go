@@ -68,8 +68,8 @@ recordings and journals have that are named with --decisions.`,
 	}
 	o.source.Flags(cmd.Flags())
 	cmd.Flags().StringVarP(&o.namespace, "namespace", "n", "", "namespace of the pod, or of the pods; default: default, or all")
-	cmd.Flags().BoolVar(&o.story, "history", false, "tell what happened to the pod, and why")
-	cmd.Flags().StringArrayVar(&o.decisions, "decisions", nil, "recording, journal or folder of decisions to tell the history by, instead of the cluster; may be given several times, in the order of time")
+	cmd.Flags().BoolVar(&o.story, "history", false, "show what happened to the pod, and why")
+	cmd.Flags().StringArrayVar(&o.decisions, "decisions", nil, "recording, journal or folder of decisions to read the history from, instead of the cluster; may be given several times, in the order of time")
 	o.format = verb.FormatFlag(cmd, verb.Text, verb.JSON, wide)
 	cmd.ValidArgsFunction = func(_ *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
 		if len(args) > 0 {
@@ -130,11 +130,11 @@ func (o *options) run(cmd *cobra.Command, args []string) error {
 	}
 	switch {
 	case len(o.decisions) > 0 && !o.story:
-		return verb.BadInputf("--decisions tells a history: say --history as well")
+		return verb.BadInputf("--decisions is for a history: say --history as well")
 	case o.story && q.kind != "pod":
-		return verb.BadInputf("--history tells of a pod: name one, as in tenon explain pod NAME --history")
+		return verb.BadInputf("--history is of a pod: name one, as in tenon explain pod NAME --history")
 	case o.story && len(o.source.Files) > 0:
-		return verb.BadInputf("--history is told by decisions: name their files with --decisions, not -f")
+		return verb.BadInputf("--history reads decisions: name their files with --decisions, not -f")
 	case o.story:
 		return o.history(cmd, q)
 	}

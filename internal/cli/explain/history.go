@@ -27,7 +27,7 @@ import (
 	"github.com/tenon-sh/tenon/internal/record"
 )
 
-// The sources of what is told of a pod.
+// The sources of a pod's history.
 const (
 	ofPod      = "pod"
 	ofClaim    = "claim"
@@ -48,8 +48,8 @@ type Moment struct {
 type story struct {
 	key     world.Key
 	moments []Moment
-	told    map[string]bool   // what does not change and was told
-	last    map[string]string // what was told last, by what it is about
+	told    map[string]bool   // what does not change and was shown
+	last    map[string]string // what was shown last, by what it is about
 	claims  map[string]bool   // that it was on
 	entries int
 }
@@ -70,7 +70,7 @@ func (s *story) once(at int64, of, what string) {
 	}
 }
 
-// changed adds what is otherwise than when it was told last.
+// changed adds what is otherwise than when it was shown last.
 func (s *story) changed(at int64, of, about, what string) {
 	if s.last[about] != what {
 		s.last[about] = what

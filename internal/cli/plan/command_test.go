@@ -402,7 +402,7 @@ func TestLivePlanAsksAtAURL(t *testing.T) {
 	if out, _ := asking(t, http.NotFound, "--controller", pages.URL+"/"); !strings.Contains(out, "Decided as the controller "+pages.URL+"/ would now") {
 		t.Errorf("it is not asked:\n%s", out)
 	}
-	if out, _ := asking(t, http.NotFound, "--controller", pages.URL+"/elsewhere"); !strings.Contains(out, pages.URL+"/elsewhere/now: it does not tell what it decides by") {
+	if out, _ := asking(t, http.NotFound, "--controller", pages.URL+"/elsewhere"); !strings.Contains(out, pages.URL+"/elsewhere/now: it does not say what it decides by") {
 		t.Errorf("it does not say what is wrong:\n%s", out)
 	}
 }

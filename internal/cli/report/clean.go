@@ -12,7 +12,7 @@ import (
 	"github.com/tenon-sh/tenon/charts"
 )
 
-// leftOut stands for what is not told.
+// leftOut stands for what is not shown.
 const leftOut = "(left out)"
 
 // cleaned is an object without what may hold secrets: annotations of others, which may repeat the whole object, user data, and managed fields.
@@ -52,7 +52,7 @@ func hideUserData(v any) {
 	}
 }
 
-// known are the variables of which the values are told. Of others only the names are: they may hold a secret.
+// known are the variables of which the values are shown. Of others only the names are: they may hold a secret.
 func known() map[string]bool {
 	out := map[string]bool{"AWS_REGION": true, "MEMORY_LIMIT": true, "JOURNAL_DIR": true, "JOURNAL_LIMIT": true}
 	for _, s := range charts.Settings() {

@@ -67,7 +67,7 @@ type Point struct {
 	Would    float64 `json:"would,omitempty"` // an hour, with the decisions of a shadow
 }
 
-// mostPoints is how many moments are told.
+// mostPoints is how many moments are shown.
 const mostPoints = 2000
 
 // reading reads decisions, the oldest first. It keeps no World.

@@ -123,7 +123,7 @@ func doorsOf(ctx context.Context, config *rest.Config, at string) ([]Endpoint, e
 	return out, nil
 }
 
-// now asks what would be decided of now. Where the caller may not read all pods he is told the names of those in some namespaces.
+// now asks what would be decided of now. Where the caller may not read all pods it is given the names of those in some namespaces.
 func (d Endpoint) now(ctx context.Context, namespaces []string) (e journal.Entry, err error) {
 	var query url.Values
 	if d.ByRights && len(namespaces) > 0 {
@@ -276,7 +276,7 @@ func only(data []byte) (e journal.Entry, err error) {
 }
 
 // ErrStranger is that a controller has no such page.
-var ErrStranger = errors.New("it does not tell what it decides by: it is another program, or an older release")
+var ErrStranger = errors.New("it does not say what it decides by: it is another program, or an older release")
 
 // said is what a proxy's error means for the caller.
 func said(err error) error {

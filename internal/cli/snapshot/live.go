@@ -66,7 +66,7 @@ func remedy(err error) string {
 	text := verb.Remedy(err)
 	switch {
 	case apierrors.IsForbidden(err):
-		return text + ", or for get on services/proxy of the controller's Service, which tells all that a plan depends on"
+		return text + ", or for get on services/proxy of the controller's Service, which serves all that a plan depends on"
 	case apierrors.IsUnauthorized(err):
 		return text
 	}

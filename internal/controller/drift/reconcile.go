@@ -29,7 +29,7 @@ import (
 const (
 	// lookEvery is how often a claim is looked at although it and its pool stay the same.
 	lookEvery = 5 * time.Minute
-	// catalogueRetryAfter is when it is looked at again for which no catalogue is there yet.
+	// catalogueRetryAfter is after how long a claim is looked at again for which there is no catalogue yet.
 	catalogueRetryAfter = 30 * time.Second
 	// unread is when it is looked at again while the cluster is being read.
 	unread = 5 * time.Second

@@ -199,7 +199,7 @@ func (c *Controller) waits(w *world.World) bool {
 	}
 	if !c.warned {
 		c.warned = true
-		c.Log.Info("it is still not known what some pools may buy: nothing is planned on them, and what new nodes for all pods would cost is not told; see the errors of their node class",
+		c.Log.Info("it is still not known what some pools may buy: nothing is planned on them, and what new nodes for all pods would cost is not reported; see the errors of their node class",
 			"seconds", int(blindFor.Seconds()))
 	}
 	return false

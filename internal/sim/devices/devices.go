@@ -91,7 +91,7 @@ type Driver struct {
 	Objects dynamic.Interface
 	// Delay is how long drivers take to start on a node that is ready.
 	Delay time.Duration
-	// Say is told what happens.
+	// Say is called with what happens.
 	Say func(format string, args ...any)
 
 	nodes cache.SharedIndexInformer

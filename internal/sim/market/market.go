@@ -245,7 +245,7 @@ func (m *Market) poke() {
 	}
 }
 
-// Observer is told what happens to machines, in order, outside the market's lock.
+// Observer is called with what happens to machines, in order, outside the market's lock.
 type Observer interface {
 	// Running is called when a machine has started to run.
 	Running(Instance)

@@ -28,7 +28,7 @@ type Driver struct {
 	// Delay is how long a volume takes to be attached or taken off.
 	Delay time.Duration
 	Now   clock.Now
-	// Say is told what goes wrong.
+	// Say is called with what goes wrong.
 	Say func(format string, args ...any)
 
 	informers informers.SharedInformerFactory

@@ -24,7 +24,7 @@ const (
 	restRatio = 25
 	// keepsTick is how often it is looked what keeps each node: that costs more than all the rest.
 	keepsTick = 10 * time.Second
-	// beat is how often a watcher is told that nothing has changed, so that both ends know that the other is there.
+	// beat is how often a watcher is sent that nothing has changed, so that both ends know that the other is there.
 	beat = 10 * time.Second
 	// behind is how many frames a watcher may be behind before it is cut off: it connects again and gets all there is.
 	behind = 16
@@ -40,7 +40,7 @@ type Source struct {
 	Decided func() []journal.Entry    // what has been decided lately, latest first
 	Deleted func(claim string) string // why this controller deleted the claim; may be nil
 	Leader  func() string             // the replica that decides, as NAMESPACE/NAME, if it is another one; may be nil
-	Panics  panics.Teller             // told of what breaks while it is drawn
+	Panics  panics.Teller             // called with what breaks while it is drawn
 }
 
 // Feed tells its watchers what changes in the cluster. Nothing is drawn while there are none.
@@ -151,7 +151,7 @@ func (f *Feed) forget() {
 	f.end, f.view, f.looked = nil, nil, time.Time{}
 }
 
-// reset cuts everyone off, for what is drawn may be half of it: they connect again and are told everything again.
+// reset cuts everyone off, for what is drawn may be half of it: they connect again and are sent everything again.
 func (f *Feed) reset() {
 	f.mu.Lock()
 	defer f.mu.Unlock()

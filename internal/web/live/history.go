@@ -26,7 +26,7 @@ type Sample struct {
 
 // History keeps figures of the last hours.
 type History struct {
-	Panics panics.Teller // told of what breaks while figures are taken
+	Panics panics.Teller // called with what breaks while figures are taken
 
 	world func() *world.World
 

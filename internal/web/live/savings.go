@@ -9,7 +9,7 @@ import (
 	"github.com/tenon-sh/tenon/internal/journal"
 )
 
-// mostSavings is how many moves, and how many reasons to stay, are told.
+// mostSavings is how many moves, and how many reasons to stay, are shown.
 const mostSavings = 5
 
 // Savings are what consolidation could save, by the last decision that looked for it. Money is in millionths of the currency an hour.

@@ -11,8 +11,8 @@ import (
 	"github.com/tenon-sh/tenon/engine/world"
 )
 
-// Lot is the devices of a place.
-type Lot struct {
+// NodeDevices is the devices of a place.
+type NodeDevices struct {
 	Devices     []world.Device     // that it has or, if it is not complete, will have
 	DevicesLost []world.DevicePool // pools of devices that cannot be had now
 	Served      []*world.Pod       // that were put there since, and given some of the devices
@@ -60,7 +60,7 @@ func unmet(p *world.Pod, on string) []*world.DeviceClaim {
 }
 
 // ungiven are those of them that were not given any since, by pods that share them.
-func (l *Lot) ungiven(p *world.Pod, on string) []*world.DeviceClaim {
+func (l *NodeDevices) ungiven(p *world.Pod, on string) []*world.DeviceClaim {
 	return slices.DeleteFunc(unmet(p, on), func(c *world.DeviceClaim) bool {
 		return c.Shared && slices.ContainsFunc(l.Served, func(q *world.Pod) bool {
 			return slices.ContainsFunc(q.Devices, func(o world.DeviceClaim) bool { return o.Key == c.Key })
@@ -69,7 +69,7 @@ func (l *Lot) ungiven(p *world.Pod, on string) []*world.DeviceClaim {
 }
 
 // devicesTaken is which of the devices claims have, but for pods that were put there since.
-func (l *Lot) devicesTaken() []bool {
+func (l *NodeDevices) devicesTaken() []bool {
 	out := make([]bool, len(l.Devices))
 	for i := range l.Devices {
 		out[i] = l.Devices[i].Taken
@@ -78,7 +78,7 @@ func (l *Lot) devicesTaken() []bool {
 }
 
 // devicesInUse is which of the devices claims have.
-func (l *Lot) devicesInUse() []bool {
+func (l *NodeDevices) devicesInUse() []bool {
 	if l.inUse != nil {
 		return l.inUse
 	}
@@ -86,7 +86,7 @@ func (l *Lot) devicesInUse() []bool {
 }
 
 // serve gives the pod devices, if they can be had.
-func (l *Lot) serve(p *world.Pod, on string) {
+func (l *NodeDevices) serve(p *world.Pod, on string) {
 	if len(unmet(p, on)) == 0 {
 		return
 	}
@@ -106,13 +106,13 @@ func byTurnBack(a, b *world.Pod) int {
 
 // alike reports whether all pods that were given devices of the place ask for the same as p, so that it does not
 // matter which of them comes first.
-func (l *Lot) alike(p *world.Pod) bool {
+func (l *NodeDevices) alike(p *world.Pod) bool {
 	want := appendDevices(nil, p)
 	return !slices.ContainsFunc(l.Served, func(q *world.Pod) bool { return !bytes.Equal(want, appendDevices(nil, q)) })
 }
 
 // allot gives the pods devices, one after the other. It returns which are in use then, and whether all got theirs.
-func (l *Lot) allot(pods []*world.Pod, on string, order func(a, b *world.Pod) int) (used []bool, all bool) {
+func (l *NodeDevices) allot(pods []*world.Pod, on string, order func(a, b *world.Pod) int) (used []bool, all bool) {
 	used, all = l.devicesTaken(), true
 	var served []world.Key
 	for _, p := range slices.SortedFunc(slices.Values(pods), order) {
@@ -133,7 +133,7 @@ func (l *Lot) allot(pods []*world.Pod, on string, order func(a, b *world.Pod) in
 }
 
 // servedAs gives those pods devices that have them of another place, and no others.
-func (l *Lot) servedAs(o *Lot, on string) {
+func (l *NodeDevices) servedAs(o *NodeDevices, on string) {
 	if len(l.Served)+len(o.Served) == 0 {
 		return
 	}
