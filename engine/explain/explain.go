@@ -15,6 +15,7 @@ import (
 	"github.com/tenon-sh/tenon/engine/label"
 	"github.com/tenon-sh/tenon/engine/plan"
 	"github.com/tenon-sh/tenon/engine/provision"
+	"github.com/tenon-sh/tenon/engine/reason"
 	"github.com/tenon-sh/tenon/engine/suppose"
 	"github.com/tenon-sh/tenon/engine/world"
 )
@@ -196,4 +197,35 @@ func moment(at int64) string {
 		return ""
 	}
 	return time.Unix(at, 0).UTC().Format(time.RFC3339)
+}
+
+// Verdict is what becomes of a pod.
+type Verdict string
+
+// The verdicts.
+const (
+	Runs     Verdict = "runs"     // it is bound
+	Buys     Verdict = "new-node" // a node is to be bought for it
+	Fits     Verdict = "fits"     // it fits on a node that is there, or on its way
+	Held     Verdict = "promised" // the scheduler has promised it a node
+	Refused  Verdict = "refused"  // it finds no place
+	Gated    Verdict = "gated"    // its scheduling gates are closed
+	Unjudged Verdict = "unjudged" // kube-scheduler has not judged it yet
+	Done     Verdict = "done"     // it has ended
+	Leaving  Verdict = "leaving"  // it is being deleted, or about to be, with its Job or its namespace
+)
+
+// slot is what a plan says of one pod.
+type slot struct {
+	verdict Verdict
+	ask     *plan.Ask
+	fill    *plan.Fill
+	why     *reason.Why
+	givenUp []GivenUp
+}
+
+// GivenUp is a soft term that was not honoured.
+type GivenUp struct {
+	Term string `json:"term"`
+	Why  string `json:"why,omitempty"`
 }

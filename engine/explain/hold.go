@@ -1,6 +1,8 @@
 package explain
 
 import (
+	"strings"
+
 	"github.com/tenon-sh/tenon/engine/disrupt/hold"
 	"github.com/tenon-sh/tenon/engine/reason"
 	"github.com/tenon-sh/tenon/engine/world"
@@ -53,4 +55,23 @@ func (h Hold) ends() string {
 		return "its pool has waited long enough, if no pod comes or goes"
 	}
 	return "what keeps it ends: " + h.Detail
+}
+
+// kept says why a machine is kept, without its name, which stands above.
+func kept(why *reason.Why) string {
+	of := *why
+	of.Subject = ""
+	return of.Said()
+}
+
+// single says of one pod what is said of several.
+var single = strings.NewReplacer("they are not moved", "it is not moved", "they can be moved", "it can be moved", "moving them", "moving it", "once these have places", "once it has a place")
+
+// use is how the text says that pods run there.
+func (h Hold) use() string {
+	detail := strings.TrimPrefix(h.Detail, hold.Used)
+	if len(h.Pods) == 1 {
+		detail = single.Replace(detail)
+	}
+	return are(len(h.Pods)) + " in use, and " + detail
 }

@@ -2,7 +2,6 @@ package explain
 
 import (
 	"slices"
-	"strings"
 
 	"github.com/tenon-sh/tenon/engine/disrupt"
 	"github.com/tenon-sh/tenon/engine/disrupt/begun"
@@ -35,23 +34,4 @@ func (e *Explainer) moving(p *world.Place, holds []Hold) {
 	case len(d.Kept) > 0:
 		holds[i].Detail = hold.Used + "they are not moved: " + kept(d.Kept[0].Why)
 	}
-}
-
-// kept says why a machine is kept, without its name, which stands above.
-func kept(why *reason.Why) string {
-	of := *why
-	of.Subject = ""
-	return of.Said()
-}
-
-// single says of one pod what is said of several.
-var single = strings.NewReplacer("they are not moved", "it is not moved", "they can be moved", "it can be moved", "moving them", "moving it", "once these have places", "once it has a place")
-
-// use is how the text says that pods run there.
-func (h Hold) use() string {
-	detail := strings.TrimPrefix(h.Detail, hold.Used)
-	if len(h.Pods) == 1 {
-		detail = single.Replace(detail)
-	}
-	return are(len(h.Pods)) + " in use, and " + detail
 }

@@ -155,13 +155,6 @@ func saving(currency string, price float64) string {
 	return "saves nothing"
 }
 
-func are(pods int) string {
-	if pods == 1 {
-		return "1 pod keeps it"
-	}
-	return fmt.Sprintf("%d pods keep it", pods)
-}
-
 // Text writes the answer for a person.
 func (p Pool) Text() string {
 	var b textLines

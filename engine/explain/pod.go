@@ -11,22 +11,6 @@ import (
 	"github.com/tenon-sh/tenon/engine/world"
 )
 
-// Verdict is what becomes of a pod.
-type Verdict string
-
-// The verdicts.
-const (
-	Runs     Verdict = "runs"     // it is bound
-	Buys     Verdict = "new-node" // a node is to be bought for it
-	Fits     Verdict = "fits"     // it fits on a node that is there, or on its way
-	Held     Verdict = "promised" // the scheduler has promised it a node
-	Refused  Verdict = "refused"  // it finds no place
-	Gated    Verdict = "gated"    // its scheduling gates are closed
-	Unjudged Verdict = "unjudged" // kube-scheduler has not judged it yet
-	Done     Verdict = "done"     // it has ended
-	Leaving  Verdict = "leaving"  // it is being deleted, or about to be, with its Job or its namespace
-)
-
 // Pod is the answer about a pod.
 type Pod struct {
 	Name      string            `json:"name"`
@@ -45,12 +29,6 @@ type Pod struct {
 	Holds     []Hold            `json:"holds,omitempty"`   // with which it keeps its node
 	Keeps     bool              `json:"keepsNode"`         // its node does not count as empty because of it
 	Next      *Pod              `json:"next,omitempty"`    // its node is going: what becomes of the pod made in its place
-}
-
-// GivenUp is a soft term that was not honoured.
-type GivenUp struct {
-	Term string `json:"term"`
-	Why  string `json:"why,omitempty"`
 }
 
 // Pod answers about a pod; false if there is none of that key.
@@ -122,15 +100,6 @@ func (e *Explainer) running(out *Pod, p *world.Pod) {
 		e.waiting(&next, p.Key)
 		out.Next = &next
 	}
-}
-
-// slot is what a plan says of one pod.
-type slot struct {
-	verdict Verdict
-	ask     *plan.Ask
-	fill    *plan.Fill
-	why     *reason.Why
-	givenUp []GivenUp
 }
 
 // slot finds what the plan says of a pod.

@@ -12,12 +12,6 @@ import (
 	"github.com/tenon-sh/tenon/engine/world"
 )
 
-// textLines collects lines for a person.
-type textLines struct{ strings.Builder }
-
-// line writes one line.
-func (p *textLines) line(format string, args ...any) { fmt.Fprintf(p, format+"\n", args...) }
-
 // use is how much of one resource of a node is asked for.
 type use struct {
 	name       string

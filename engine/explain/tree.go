@@ -1,12 +1,19 @@
 package explain
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 
 	"github.com/tenon-sh/tenon/engine/amount"
 	"github.com/tenon-sh/tenon/engine/reason"
 )
+
+// textLines collects lines for a person.
+type textLines struct{ strings.Builder }
+
+// line writes one line.
+func (p *textLines) line(format string, args ...any) { fmt.Fprintf(p, format+"\n", args...) }
 
 // writeTree writes what everything has against a pod: which pool or node objects, and below
 // it each objection with what would end it.
@@ -151,4 +158,11 @@ func ends(w *reason.Why) []string {
 		out = append(out, ends(c)...)
 	}
 	return out
+}
+
+func are(pods int) string {
+	if pods == 1 {
+		return "1 pod keeps it"
+	}
+	return fmt.Sprintf("%d pods keep it", pods)
 }

@@ -16,8 +16,8 @@ import (
 // file that it is named by declares: they can be read from the ground up.
 func oneWay() []string { return list("engine/... internal/aws/...") }
 
-// round are those in which files do: what a scene or a person's answer is made of refers to all its parts.
-func round() []string { return list("engine/enginetest engine/enginetest/families engine/explain") }
+// round are those in which files do: scenes, and worlds that are drawn, are made by methods of one type, each part in a file.
+func round() []string { return list("engine/enginetest engine/enginetest/families") }
 
 // loadTyped loads packages with their types.
 func loadTyped(root string, patterns ...string) ([]*packages.Package, error) {
