@@ -363,17 +363,17 @@ func (p *parts) moving() disrupt.Moving {
 func (p *parts) controllers() error {
 	c := p.m.GetClient()
 	evictor := enact.NewEvictor(p.enact)
-	machines := terminate.NewMachines(p.cloud, p.metrics, p.Now)
+	machines, passes := terminate.NewMachines(p.cloud, p.metrics, p.Now), newReconciled(p.passes)
 	buy := &provision.Controller{
 		Cluster: p.cluster, Enact: p.enact, Journal: p.journal, Metrics: p.metrics, Now: p.Now, Log: p.Log.WithName("controller.provisioner"),
-		Batch: provision.Batch{Idle: p.Settings.BatchIdle, Max: p.Settings.BatchMax}, Options: p.options(), Verdicts: p.pods, Passes: p.passes,
+		Batch: provision.Batch{Idle: p.Settings.BatchIdle, Max: p.Settings.BatchMax}, Options: p.options(), Verdicts: p.pods, Passes: passes,
 	}
 	buy.Listen()
 	giveBack := &disrupt.Controller{
 		Client: c, Cluster: p.cluster, Enact: p.enact, Journal: p.journal, Metrics: p.metrics, Events: p.events, Now: p.Now,
 		Log:    p.Log.WithName("controller.disruption"),
 		Moving: p.moving(),
-		Passes: p.passes,
+		Passes: passes,
 	}
 	giveBack.Listen()
 	number := &static.Controller{

@@ -20,6 +20,7 @@ import (
 	"k8s.io/client-go/kubernetes"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	ctrllog "sigs.k8s.io/controller-runtime/pkg/log"
+	ctrlmetrics "sigs.k8s.io/controller-runtime/pkg/metrics"
 
 	v1 "github.com/tenon-sh/tenon/api/karpenter/v1"
 	"github.com/tenon-sh/tenon/internal/app"
@@ -298,7 +299,31 @@ func TestFromPendingPodToNodeAndBack(t *testing.T) {
 		}
 		return err
 	})
+	h.decided(t, "provisioner", "disruption")
 	h.clear(t, d, p)
+}
+
+// decided waits until each of these has made a decision that counts as a reconciliation of controller-runtime's.
+func (h fixture) decided(t *testing.T, controllers ...string) {
+	t.Helper()
+	kubetest.Within(t, 20*time.Second, func() error {
+		families, err := ctrlmetrics.Registry.Gather()
+		for _, c := range controllers {
+			n := 0.0
+			for _, f := range families {
+				for _, m := range f.GetMetric() {
+					l := m.GetLabel()
+					if f.GetName() == "controller_runtime_reconcile_total" && l[0].GetValue() == c && l[1].GetValue() == "success" {
+						n = m.GetCounter().GetValue()
+					}
+				}
+			}
+			if n == 0 {
+				err = errors.Join(err, fmt.Errorf("no reconciliation of %s is counted", c))
+			}
+		}
+		return err
+	})
 }
 
 // Nodes on which nothing runs any more go by themselves.

@@ -157,6 +157,9 @@ func metrics(written func(string) bool) string {
 		}
 		fmt.Fprintf(&b, "| `%s`%s | %s | %s | %s | %d | %s |\n", m.Name, mark, m.Kind, strings.Join(m.Labels, ", "), m.Stage, most, cell(m.Help))
 	}
+	b.WriteString("\n## Of controller-runtime and Go\n\n" +
+		"What these say of themselves is served too, as by Karpenter: `controller_runtime_*` of each controller, `workqueue_*`, `leader_election_master_status`, `rest_client_*`, `go_*` and `process_*`.\n" +
+		"Decisions count as reconciliations of the controllers `provisioner` and `disruption`, with what broke or could not be asked for among their errors; there are series for both from the start.\n")
 	b.WriteString("\n## Karpenter's that are missing or not written\n\n" +
 		"* `karpenter_voluntary_disruption_consolidation_timeouts_total` stays at 0: no search ends by time, each by counted steps.\n")
 	return b.String()

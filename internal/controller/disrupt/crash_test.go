@@ -137,6 +137,20 @@ func TestKilledWhileExpired(t *testing.T) {
 	}
 }
 
+// countedPasses counts passes that have ended, and those of them that could not decide all.
+type countedPasses struct {
+	*statemetrics.Passes
+
+	ended, broke int
+}
+
+func (p *countedPasses) Ended(_ string, _ time.Duration, ok bool) {
+	p.ended++
+	if !ok {
+		p.broke++
+	}
+}
+
 // A decision that breaks over a command that is open leaves the command as it
 // is, is kept to be looked at, and does not end the process.
 func TestJudgementBreaks(t *testing.T) {
@@ -146,7 +160,7 @@ func TestJudgementBreaks(t *testing.T) {
 		})
 		state, kept := cluster.New(clock.Wall), journal.New(10, "", nil)
 		hand := &enact.Enactor{Client: x.store, Cluster: state, Events: (*loop.Events)(nil), Now: clock.Wall, Log: logr.Discard(), Targets: &enact.Targets{}}
-		passes, running := statemetrics.NewPasses(clock.Wall), 0
+		passes, running := &countedPasses{Passes: statemetrics.NewPasses(clock.Wall)}, 0
 		c := &disrupt.Controller{
 			Client: x.store, Cluster: state, Enact: hand, Journal: kept, Now: clock.Wall, Log: logr.Discard(), Passes: passes,
 			Decide: func(w *world.World, o engine.Options) plan.Plan {
@@ -173,6 +187,9 @@ func TestJudgementBreaks(t *testing.T) {
 		}
 		if left := passes.Samples(); running == 0 || len(left) != 0 {
 			t.Errorf("%d decisions were told of while they were made, %d after all of them had ended", running, len(left))
+		}
+		if passes.ended == 0 || passes.broke != passes.ended {
+			t.Errorf("%d passes ended, %d without having decided all", passes.ended, passes.broke)
 		}
 	})
 }

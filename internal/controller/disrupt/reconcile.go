@@ -65,9 +65,11 @@ type Controller struct {
 	Log     logr.Logger
 	Moving  Moving
 	Decide  func(*world.World, disrupt.Options) plan.Plan // nil: disrupt.Decide
-	// Passes is told of every decision that begins, and by what it returns of its end; nil: no one is told.
+	// Passes is told of every decision that begins, and by what it returns of its end, and of every pass that has ended, and
+	// whether that did what it was to do; nil: no one is told.
 	Passes interface {
 		Begin(controller, world string) (end func())
+		Ended(controller string, took time.Duration, ok bool)
 	}
 
 	passes  *loop.Passes
@@ -100,23 +102,33 @@ func (c *Controller) Start(ctx context.Context) error {
 	if !c.Cluster.Await(ctx) {
 		return nil
 	}
-	c.passes.Run(ctx, pace, c.pass)
+	c.passes.Run(ctx, pace, c.counted)
 	return nil
+}
+
+// counted is pass, of which it is told how long it took and whether it broke.
+func (c *Controller) counted(ctx context.Context) (wait time.Duration) {
+	began, ok := c.Now(), false
+	if c.Passes != nil {
+		defer func() { c.Passes.Ended(Name, c.Now.Since(began), ok) }()
+	}
+	wait, ok = c.pass(ctx)
+	return wait
 }
 
 // teller tells of what broke here.
 func (c *Controller) teller() panics.Teller { return panics.Teller{Log: c.Log, Metrics: c.Metrics} }
 
 // pass decides and takes the steps that are due. It returns when to look again
-// although nothing happens.
-func (c *Controller) pass(ctx context.Context) time.Duration {
+// although nothing happens, and whether all could be decided.
+func (c *Controller) pass(ctx context.Context) (again time.Duration, ok bool) {
 	if c.changed.Swap(false) {
 		c.looking.changed = true
 	}
 	w := c.Cluster.World().Seated()
 	planned, known := c.Enact.Targets.Planned(w)
 	if !known {
-		return pace // it is not known yet what is needed
+		return pace, true // it is not known yet what is needed
 	}
 	now := c.Now()
 	if c.looking.began.IsZero() {
@@ -155,7 +167,7 @@ func (c *Controller) pass(ctx context.Context) time.Duration {
 	if p.Again > 0 {
 		wait = soonest(wait, max(time.Unix(p.Again, 0).Sub(now), pace))
 	}
-	return wait
+	return wait, ok
 }
 
 // quick is what is decided at every look. The rest takes longer, and is decided when it is due.

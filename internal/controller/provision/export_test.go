@@ -6,4 +6,7 @@ import (
 )
 
 // Pass makes one decision and has it carried out.
-func (c *Controller) Pass(ctx context.Context) time.Duration { return c.pass(ctx) }
+func (c *Controller) Pass(ctx context.Context) time.Duration {
+	wait, _ := c.pass(ctx)
+	return wait
+}

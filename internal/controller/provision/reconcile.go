@@ -60,9 +60,11 @@ type Controller struct {
 	Options provision.Options
 	// Verdicts is told of every plan.
 	Verdicts interface{ Decided(plan.Plan) }
-	// Passes is told of every decision that begins, and by what it returns of its end; nil: no one is told.
+	// Passes is told of every decision that begins, and by what it returns of its end, and of every pass that has ended, and
+	// whether that did what it was to do; nil: no one is told.
 	Passes interface {
 		Begin(controller, world string) (end func())
+		Ended(controller string, took time.Duration, ok bool)
 	}
 
 	triggers chan Trigger
@@ -159,22 +161,28 @@ func (c *Controller) blind() (blind bool) {
 // guarded is pass, and goes on in a minute if that breaks: what it did until then
 // is in the cluster state, and what it did not is decided again.
 func (c *Controller) guarded(ctx context.Context) (wait time.Duration) {
-	if !c.teller().Do(Name, func() { wait = c.pass(ctx) }, "again", "in a minute") {
+	var ok bool
+	began := c.Now()
+	whole := c.teller().Do(Name, func() { wait, ok = c.pass(ctx) }, "again", "in a minute")
+	if c.Passes != nil {
+		c.Passes.Ended(Name, c.Now.Since(began), whole && ok)
+	}
+	if !whole {
 		return time.Minute
 	}
 	return wait
 }
 
 // pass makes one decision and has it carried out. It returns when to look again
-// although nothing happens; zero for never.
-func (c *Controller) pass(ctx context.Context) time.Duration {
+// although nothing happens, zero for never, and whether all was asked for.
+func (c *Controller) pass(ctx context.Context) (again time.Duration, ok bool) {
 	w := c.Cluster.World()
 	if !Needed(w) {
 		c.Metrics.Put(metric.SchedulerUnschedulable, 0, Name)
 		c.Metrics.Put(metric.SchedulerIgnoredPods, 0)
 		c.Enact.Tell(w, plan.Plan{}, nil)
 		c.told = told{}
-		return 0
+		return 0, true
 	}
 	start := c.Now()
 	c.Metrics.Put(metric.SchedulerQueueDepth, float64(existing(w.Waiting())), Name, "")
@@ -191,7 +199,7 @@ func (c *Controller) pass(ctx context.Context) time.Duration {
 	c.say(w, p)
 	if err != nil {
 		c.Log.Error(err, "ask for capacity")
-		return afterFailure
+		return afterFailure, false
 	}
 	if wait <= 0 {
 		wait = lookEvery
@@ -199,7 +207,7 @@ func (c *Controller) pass(ctx context.Context) time.Duration {
 	if p.Again > 0 {
 		wait = min(wait, max(time.Unix(p.Again, 0).Sub(c.Now()), time.Second))
 	}
-	return min(wait, lookEvery)
+	return min(wait, lookEvery), true
 }
 
 // count counts the pods that a plan refuses: those that are not ours to find a
