@@ -161,6 +161,11 @@ func TestPlace(t *testing.T) {
 			World: []string{small, "type gpu cpu=8 memory=16Gi gpu=1 price=1.00", "pool general", "pod train cpu=1 gpu=1", "pod web x2 cpu=2"},
 			Want:  "gpu a on-demand: train web-0 web-1",
 		},
+		"ExoticIsFilledEvenly": {
+			Why:   "What it takes uses up its memory with its cores, whichever pods are larger.",
+			World: []string{small, "type gpu cpu=8 memory=16Gi gpu=1 price=1.00", "pool general", "pod train cpu=2 gpu=1", "pod cores x4 cpu=2 memory=1Gi", "pod room x2 cpu=1 memory=6Gi"},
+			Want:  "gpu a on-demand: cores-0 cores-1 room-0 room-1 train\nsmall a on-demand: cores-2\nsmall a on-demand: cores-3",
+		},
 		"OneByOneAtLast": {
 			Why:   "What cannot be searched for is placed one by one.",
 			World: []string{small, "pool general", "pod web cpu=1 near=host:api", "pod api cpu=1"},
