@@ -15,12 +15,25 @@ type onNew struct {
 	moved   bool                                    // not all pods that were searched for are where they were put, or others are there
 	there   map[*packing.Class]map[*packing.Bin]int // so many of each class that groups count on each machine that is there or on its way
 	counted map[int32][]*packing.Class              // the classes of all these that a group counts
+	moving  map[moversOf]*movers                    // the pods of these by domain, as far as they were asked for
+}
+
+// moversOf says of which group, and by domain of which key.
+type moversOf struct {
+	group int32
+	key   string
+}
+
+// movers are pods that have been placed, and might have been elsewhere.
+type movers struct {
+	pods int
+	in   map[string]int
 }
 
 func (k proving) onNew() onNew {
 	on := onNew{
 		placed: map[*packing.Class]int{}, offers: map[*packing.Class]map[int]int{}, crowded: map[*packing.Class]bool{},
-		there: map[*packing.Class]map[*packing.Bin]int{}, counted: map[int32][]*packing.Class{},
+		there: map[*packing.Class]map[*packing.Bin]int{}, counted: map[int32][]*packing.Class{}, moving: map[moversOf]*movers{},
 	}
 	for _, b := range k.Existing {
 		for _, x := range b.Pods {

@@ -2,6 +2,7 @@ package search
 
 import (
 	"cmp"
+	"maps"
 	"slices"
 
 	"github.com/tenon-sh/tenon/engine/market"
@@ -90,7 +91,7 @@ func (k proving) tally(c *packing.Class, on onNew) (tally, bool) {
 	if !ok {
 		return tally{}, false
 	}
-	t := tally{skew: skew, counts: k.Advice.ByDomain(group), fresh: map[string]int{}, others: map[string]int{}}
+	t := tally{skew: skew, counts: k.Advice.ByDomain(group), fresh: map[string]int{}}
 	t.names, t.sets = k.Market.ByDomain(c.Offers, key)
 	t.sure = k.surely(t.sets)
 	for offer, n := range on.offers[c] {
@@ -98,23 +99,44 @@ func (k proving) tally(c *packing.Class, on onNew) (tally, bool) {
 		t.fresh[d] += n
 		t.counts[d] -= n
 	}
-	for _, o := range on.counted[group] {
-		if o == c {
-			continue
-		}
-		for offer, n := range on.offers[o] {
-			t.moving += n
-			t.others[k.Market.DomainOf(offer, key)] += n
-		}
-		for b, n := range on.there[o] {
-			t.moving += n
-			t.others[b.Place.Labels[key]] += n
-		}
+	all := k.moving(on, group, key)
+	t.moving, t.others = all.pods, maps.Clone(all.in)
+	if slices.Contains(c.PodInfo.Members, group) {
+		own := movers{in: t.others}
+		k.move(&own, c, on, key, -1)
+		t.moving += own.pods
 	}
 	for _, d := range t.names {
 		t.sure[d] = t.sure[d] || t.counts[d] > t.others[d] // something stays there, on a machine that is there
 	}
 	return t, true
+}
+
+// moving are the pods that a group counts and that have been placed, by domain of a key. They are counted once: where a group counts
+// the pods of all classes, each class asks for them.
+func (k proving) moving(on onNew, group int32, key string) *movers {
+	id := moversOf{group, key}
+	all := on.moving[id]
+	if all == nil {
+		all = &movers{in: map[string]int{}}
+		for _, o := range on.counted[group] {
+			k.move(all, o, on, key, 1)
+		}
+		on.moving[id] = all
+	}
+	return all
+}
+
+// move adds the pods of a class so many times.
+func (k proving) move(m *movers, c *packing.Class, on onNew, key string, times int) {
+	for offer, n := range on.offers[c] {
+		m.pods += times * n
+		m.in[k.Market.DomainOf(offer, key)] += times * n
+	}
+	for b, n := range on.there[c] {
+		m.pods += times * n
+		m.in[b.Place.Labels[key]] += times * n
+	}
 }
 
 // surely are the domains that some pool sells whatever else is bought. One that is sold under limits or by reservations alone
