@@ -147,7 +147,9 @@ func (e *Evictor) evictOne(ctx context.Context, node *corev1.Node, p *world.Pod,
 	case apierrors.IsNotFound(err), apierrors.IsConflict(err):
 		e.forget(p.UID)
 	case apierrors.HasStatusCause(err, corev1.NamespaceTerminatingCause): // its namespace goes, and takes it along
-	case apierrors.IsTooManyRequests(err), apierrors.IsInternalError(err), errors.Is(err, context.DeadlineExceeded):
+	case errors.Is(err, context.DeadlineExceeded):
+		e.Events.Warning(node, "FailedDraining", "evicting pod %s: the API server has not answered within %s, because it is busy or still works out what a disruption budget allows; it is asked again", p.Key, evictionTimeout)
+	case apierrors.IsTooManyRequests(err), apierrors.IsInternalError(err):
 		e.Events.Warning(node, "FailedDraining", "evicting pod violates a disruption budget: %s: %v", p.Key, err)
 	default:
 		e.Log.Error(err, "evict pod", "Pod", p.Key.String())

@@ -235,7 +235,7 @@ func TestAnswersToEvictions(t *testing.T) {
 		"Evicted":  {why: "It is told so, with the reason.", says: "p Evicted Evicted pod: Drifted", again: true},
 		"Budget":   {why: "Its budget allows no eviction now: the node tells.", answer: apierrors.NewTooManyRequests("no", 10), says: "n FailedDraining evicting pod violates a disruption budget: d/p"},
 		"Budgets":  {why: "Two budgets guard it, which the API server refuses as an error of its own.", answer: apierrors.NewInternalError(errors.New("two")), says: "n FailedDraining evicting pod violates a disruption budget: d/p"},
-		"Silent":   {why: "No answer came in time.", answer: context.DeadlineExceeded, says: "n FailedDraining"},
+		"Silent":   {why: "No answer came in time, which need not be because of a budget.", answer: context.DeadlineExceeded, says: "n FailedDraining evicting pod d/p: the API server has not answered within 3s"},
 		"Gone":     {why: "It has left.", answer: gone("p"), again: true},
 		"Another":  {why: "Another pod has its name.", answer: another("p"), again: true},
 		"Deleted":  {why: "Its namespace goes and takes it along.", answer: terminating},
