@@ -16,11 +16,11 @@ type Caps struct {
 // Attached is one volume that takes one of a node's attachments of a driver.
 type Attached struct{ Driver, ID string }
 
-// CapsOf are those of a new machine.
-func CapsOf(s *world.Shape) Caps { return Caps{Limits: s.VolumeLimits} }
+// CapsOf are those of a new machine of a pool; nil: it is gone.
+func CapsOf(_ *world.Pool, s *world.Shape) Caps { return Caps{Limits: s.VolumeLimits} }
 
-// capsOf are what a node reports.
-func capsOf(n *world.Node) Caps { return Caps{Limits: n.VolumeLimits} }
+// capsOf are what a node of a pool reports; nil: it is of none, or that is gone.
+func capsOf(_ *world.Pool, n *world.Node) Caps { return Caps{Limits: n.VolumeLimits} }
 
 // lower has each cap be no more than that of another machine that this one may become.
 func (c *Caps) lower(o Caps) {

@@ -17,15 +17,15 @@ func Of(w *world.World, m *world.Place) Place {
 	switch {
 	case m.Node == nil:
 		at.Planned, at.Sealed = true, true
-		room = expect(w.CatalogFor(m.Claim.Pool, m.Claim.Template), m.Claim, &at)
+		room = expect(w, m.Claim, &at)
 	default:
 		at.Cordoned = m.Node.Cordoned
-		at.Caps = capsOf(m.Node)
+		at.Caps = capsOf(w.Pool(m.Pool()), m.Node)
 		room = m.Node.Allocatable
 		if forming(m, w.At()) && m.Claim != nil {
 			room = announced(room, m.Claim.Allocatable)
 			if s := shapeOf(w.CatalogFor(m.Claim.Pool, m.Claim.Template), m.Labels()[label.InstanceType]); s != nil {
-				at.Caps.announce(CapsOf(s))
+				at.Caps.announce(CapsOf(w.Pool(m.Pool()), s))
 			}
 		}
 	}
@@ -66,7 +66,7 @@ func missing(m *world.Place, at *Place, daemons []*world.DaemonSet) amount.List 
 
 // expect sets what a claim's node is known to be like, and returns its room.
 // Until it is launched it may be any shape of its menu, so it has what all of them have.
-func expect(catalog *world.Catalog, c *world.Claim, at *Place) amount.List {
+func expect(w *world.World, c *world.Claim, at *Place) amount.List {
 	at.Labels = maps.Clone(c.Labels)
 	if at.Labels == nil {
 		at.Labels = map[string]string{}
@@ -80,7 +80,7 @@ func expect(catalog *world.Catalog, c *world.Claim, at *Place) amount.List {
 			at.Settle(r)
 		}
 	}
-	room, known := menuRoom(catalog, c, at)
+	room, known := menuRoom(w, c, at)
 	switch {
 	case len(c.Allocatable) > 0:
 		return c.Allocatable
@@ -93,7 +93,8 @@ func expect(catalog *world.Catalog, c *world.Claim, at *Place) amount.List {
 // menuRoom settles the labels that the shapes of the claim's menu agree on and the
 // caps that each of them keeps, and returns the room that all of them have; false if
 // the catalogue knows none.
-func menuRoom(catalog *world.Catalog, c *world.Claim, at *Place) (room amount.List, known bool) {
+func menuRoom(w *world.World, c *world.Claim, at *Place) (room amount.List, known bool) {
+	catalog, pool := w.CatalogFor(c.Pool, c.Template), w.Pool(c.Pool)
 	menu, ok := c.Requirements.Find(label.InstanceType)
 	if name, launched := c.Labels[label.InstanceType]; launched {
 		menu, ok = label.Is(label.InstanceType, name), true
@@ -113,7 +114,7 @@ func menuRoom(catalog *world.Catalog, c *world.Claim, at *Place) (room amount.Li
 		} else {
 			room = room.Min(s.Allocatable())
 		}
-		at.Caps.lower(CapsOf(s))
+		at.Caps.lower(CapsOf(pool, s))
 		for _, r := range s.Labels {
 			if !r.Not && len(r.Values) > 0 {
 				may[r.Key] = append(may[r.Key], r.Values...)

@@ -2,6 +2,7 @@ package fit
 
 import (
 	"encoding/binary"
+	"slices"
 
 	"github.com/tenon-sh/tenon/engine/label"
 	"github.com/tenon-sh/tenon/engine/reason"
@@ -21,6 +22,10 @@ type Rule struct {
 
 	// Concerns reports whether the rule may refuse the pod any place. Without it, it may refuse every pod.
 	Concerns func(p *world.Pod) bool
+
+	// Within reports whether some place of the World may have what the rule looks at. Without it, each World may. In others
+	// the rule is not asked which pods it concerns and tells none apart: one that concerns all pods needs it.
+	Within func(w *world.World) bool
 
 	// Identity appends what of the pod the answer depends on, in a way that no
 	// two demands read alike. Without it no two pods that it concerns are of one class.
@@ -112,4 +117,53 @@ func AppendTerm(b []byte, t world.NodeTerm) []byte {
 		b = t.Name.AppendIdentity(b)
 	}
 	return b
+}
+
+// Rules are those that may refuse a pod a place in one World, and tell its pods apart.
+type Rules struct{ standing, filling []*Rule }
+
+// In are the rules of a World: all but those of which it has nothing.
+func In(w *world.World) *Rules {
+	return &Rules{within(w, standing), within(w, filling)}
+}
+
+func within(w *world.World, rules []*Rule) []*Rule {
+	return slices.DeleteFunc(slices.Clone(rules), func(r *Rule) bool { return r.Within != nil && !r.Within(w) })
+}
+
+// Uncompiled are the standing rules that concern the pod and of which every place has to be asked.
+func (r *Rules) Uncompiled(p *world.Pod) []*Rule {
+	var out []*Rule
+	for _, x := range r.standing {
+		if !x.Compiled && x.concerns(p) {
+			out = append(out, x)
+		}
+	}
+	return out
+}
+
+// Counted reports whether what the pod takes of a machine is counted as room, so
+// far as ports and volumes are: no other filling rule concerns it.
+func (r *Rules) Counted(p *world.Pod) bool {
+	return !slices.ContainsFunc(r.filling, func(x *Rule) bool { return !x.Compiled && x.concerns(p) })
+}
+
+// AppendIdentity appends a text that two pods share only if no standing rule, and
+// none on what is not counted, tells them apart. Every part says how long it is,
+// so that different demands never read alike.
+func (r *Rules) AppendIdentity(b []byte, p *world.Pod) []byte {
+	for _, x := range r.standing {
+		b = x.appendIdentity(b, p)
+	}
+	for _, x := range r.filling {
+		if !x.Compiled {
+			b = x.appendIdentity(b, p)
+		}
+	}
+	return b
+}
+
+// AppendIdentity is that of Rules, of whichever World.
+func AppendIdentity(b []byte, p *world.Pod) []byte {
+	return (&Rules{standing, filling}).AppendIdentity(b, p)
 }

@@ -15,7 +15,7 @@ import (
 
 // New compiles the pools that may be bought from.
 func New(w *world.World, dims []string, o Options) *Market {
-	m := &Market{Dims: dims, Options: o, byKey: map[string]map[string]Set{}, byNames: map[string]Set{}}
+	m := &Market{Dims: dims, Rules: fit.In(w), Options: o, byKey: map[string]map[string]Set{}, byNames: map[string]Set{}}
 	usage := usages(w)
 	for _, p := range w.Pools() {
 		catalog := w.CatalogFor(p.ID, p.Template)
@@ -28,7 +28,7 @@ func New(w *world.World, dims []string, o Options) *Market {
 		return cmp.Or(cmp.Compare(b.Precedence, a.Precedence), strings.Compare(b.ID.Name, a.ID.Name), strings.Compare(a.ID.Kind, b.ID.Kind))
 	})
 	m.levy(w)
-	buyers := newBuyers(o.For)
+	buyers := newBuyers(m.Rules, o.For)
 	known := map[*world.Catalog]knowledge{}
 	wanted := make([]*Pool, 0, len(m.Pools))
 	for i, p := range m.Pools {
@@ -41,7 +41,7 @@ func New(w *world.World, dims []string, o Options) *Market {
 			wanted = append(wanted, p)
 		}
 	}
-	likeness := newLikeness(w, wanted, o.For)
+	likeness := m.newLikeness(w, wanted)
 	for _, p := range wanted {
 		if likeness.covers(p) {
 			continue
@@ -242,12 +242,12 @@ type buyer struct {
 	groups      [][]world.NodeTerm
 }
 
-func newBuyers(pods []*world.Pod) buyers {
+func newBuyers(rules *fit.Rules, pods []*world.Pod) buyers {
 	out := buyers{everyone: pods == nil}
 	known := map[string]bool{}
 	var b []byte
 	for _, p := range pods {
-		if b = fit.AppendIdentity(b[:0], p); !known[string(b)] {
+		if b = rules.AppendIdentity(b[:0], p); !known[string(b)] {
 			known[string(b)] = true
 			out.pods = append(out.pods, buyer{p.Tolerations, alternatives(p)})
 		}

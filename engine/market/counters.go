@@ -27,6 +27,7 @@ type counter struct {
 
 // Counters are all that is counted in one packing.
 type Counters struct {
+	rules   *fit.Rules
 	list    []counter
 	First   int              // the position of the first among the dimensions
 	drivers map[string]bool  // whose volumes are counted, or need not be
@@ -66,9 +67,9 @@ func (t counter) meets(o counter) bool {
 func everywhere(p world.Port) bool { return p.IP == "" || p.IP == "0.0.0.0" }
 
 // NewCounters finds out what can be counted for the pods.
-func NewCounters(catalogs []*world.Catalog, places []*world.Place, pods []*world.Pod) Counters {
-	t := Counters{drivers: map[string]bool{}, ports: map[counter]bool{}}
-	t.countVolumes(catalogs, places, pods)
+func NewCounters(w *world.World, places []*world.Place, pods []*world.Pod) Counters {
+	t := Counters{rules: fit.In(w), drivers: map[string]bool{}, ports: map[counter]bool{}}
+	t.countVolumes(w.Catalogs(), places, pods)
 	t.countPorts(pods)
 	slices.SortFunc(t.list, func(a, b counter) int { return strings.Compare(a.String(), b.String()) })
 	return t
@@ -167,7 +168,7 @@ func (t *Counters) Names() []string {
 
 // Cover reports whether all ports and volumes of the pod are counted.
 func (t *Counters) Cover(p *world.Pod) bool {
-	if !fit.Counted(p) {
+	if !t.rules.Counted(p) {
 		return false
 	}
 	for _, v := range p.Volumes {
@@ -232,7 +233,7 @@ func (m *Market) Equip(counted *Counters) {
 	}
 	for _, p := range m.Pools {
 		for _, t := range p.Types {
-			counted.Room(&fit.Place{Ports: t.Ports, Caps: fit.CapsOf(t.Shape)}, t.Room)
+			counted.Room(&fit.Place{Ports: t.Ports, Caps: fit.CapsOf(t.Pool.Pool, t.Shape)}, t.Room)
 		}
 	}
 }

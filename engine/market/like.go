@@ -32,8 +32,9 @@ type likes struct {
 }
 
 // newLikeness finds out what tells pools apart that machines for these pods may be bought from; nil if no two can be alike, or that cannot be known.
-func newLikeness(w *world.World, pools []*Pool, pods []*world.Pod) *likeness {
-	if pods == nil || len(pools) < 2 || slices.ContainsFunc(pods, obscure) {
+func (m *Market) newLikeness(w *world.World, pools []*Pool) *likeness {
+	pods := m.Options.For
+	if pods == nil || len(pools) < 2 || slices.ContainsFunc(pods, m.obscure) {
 		return nil
 	}
 	roughly := map[string]int{}
@@ -69,7 +70,9 @@ func newLikeness(w *world.World, pools []*Pool, pods []*world.Pod) *likeness {
 }
 
 // obscure reports whether a rule concerns the pod of which it is not known what it looks at.
-func obscure(p *world.Pod) bool { return len(fit.Uncompiled(p)) > 0 || !fit.Counted(p) }
+func (m *Market) obscure(p *world.Pod) bool {
+	return len(m.Rules.Uncompiled(p)) > 0 || !m.Rules.Counted(p)
+}
 
 // ask notes what is asked of the labels that pools give their machines.
 func (l *likeness) ask(w *world.World, pods []*world.Pod, given map[string]bool) {

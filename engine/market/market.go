@@ -27,6 +27,7 @@ type Offer struct {
 // Market is everything that can be bought.
 type Market struct {
 	Options Options
+	Rules   *fit.Rules
 	Every   money.Micro // what every node counts beside what its offer weighs
 	Charged bool        // some pool has a charge of its own, so that charges are part of what offers weigh
 	Dims    []string

@@ -168,7 +168,7 @@ const morePlaceLabels = 8
 func (p *Pool) place(s *world.Shape) *fit.Place {
 	at := &fit.Place{
 		Planned: true, Labels: make(map[string]string, len(s.Labels)+len(p.Labels)+morePlaceLabels), Taints: p.Taints,
-		Caps: fit.CapsOf(s), NodeDevices: fit.NodeDevices{Devices: fit.DevicesOf(p.Pool, s)},
+		Caps: fit.CapsOf(p.Pool, s), NodeDevices: fit.NodeDevices{Devices: fit.DevicesOf(p.Pool, s)},
 	}
 	for _, r := range s.Labels {
 		if q, ok := p.Requirements.Find(r.Key); ok {

@@ -42,7 +42,7 @@ func (m *Market) Sign(p *world.Pod, b Backoffs) *Signature {
 			}
 		}
 	}
-	for _, r := range fit.Uncompiled(p) {
+	for _, r := range m.Rules.Uncompiled(p) {
 		for i := range s.Offers.All {
 			if !r.Permits(p, m.At(i)) {
 				s.Offers.Drop(i)

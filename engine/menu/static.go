@@ -92,7 +92,7 @@ func lacks(p *world.Pool, r label.Requirement) *reason.Why {
 // readyStatic finds out what static pools may buy. It takes the place of Ready: no pod is placed, so that
 // neither machines that are there nor classes of pods are looked at.
 func readyStatic(k *packing.Packing) {
-	k.Counters = market.NewCounters(nil, nil, nil)
+	k.Counters = market.NewCounters(k.World, nil, nil)
 	k.Market = market.New(k.World, nil, market.Options{
 		SpotPremium: k.Options.SpotPremium, LowerMinValues: k.Options.MinValuesPolicy == packing.BestEffort, Static: true,
 	})

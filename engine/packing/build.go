@@ -23,7 +23,7 @@ func New(w *world.World, o Options) *Packing {
 // machines there are, and which of the pods are alike.
 func (k *Packing) Ready(pods []*world.Pod) {
 	names := dims(pods)
-	k.Counters = market.NewCounters(k.World.Catalogs(), k.Places, pods)
+	k.Counters = market.NewCounters(k.World, k.Places, pods)
 	k.Counters.First = len(names)
 	k.Market = market.New(k.World, append(names, k.Counters.Names()...), market.Options{
 		Charge: k.Options.NodeCharge(), SpotPremium: k.Options.SpotPremium, LowerMinValues: k.Options.MinValuesPolicy == BestEffort, UnhealthyLast: k.Options.UnhealthyLast, For: pods,

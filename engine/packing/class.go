@@ -29,7 +29,7 @@ func classify(k *Packing, pods []*world.Pod) {
 		c.Pods = append(c.Pods, p)
 	}
 	for _, c := range k.Classes {
-		b = k.Backoffs.AppendIdentity(fit.AppendIdentity(b[:0], c.Pod), c.Pod.Key)
+		b = k.Backoffs.AppendIdentity(k.Market.Rules.AppendIdentity(b[:0], c.Pod), c.Pod.Key)
 		if c.Demands = signatures[string(b)]; c.Demands == nil {
 			c.Demands = &Demands{Signature: k.Market.Sign(c.Pod, k.Backoffs)}
 			signatures[string(b)] = c.Demands
@@ -60,7 +60,7 @@ func compareClass(a, b *Class) int {
 
 // identity is a text that two pods share only if nothing tells them apart.
 func identity(k *Packing, b []byte, p *world.Pod) []byte {
-	b = k.Backoffs.AppendIdentity(fit.AppendIdentity(b, p), p.Key)
+	b = k.Backoffs.AppendIdentity(k.Market.Rules.AppendIdentity(b, p), p.Key)
 	b = binary.AppendVarint(b, int64(p.Priority))
 	b = binary.AppendUvarint(b, uint64(len(p.Requests)))
 	for _, e := range p.Requests {
@@ -99,7 +99,7 @@ func compile(k *Packing, c *Class) {
 	}
 	k.Counters.Need(c.Pod, c.Need)
 	c.PodInfo = k.Ledger.PodInfo(c.Pod)
-	c.Special = Special(c.Pod)
+	c.Special = k.special(c.Pod)
 	c.Plain = c.PodInfo.Indifferent() && k.Counters.Cover(c.Pod)
 	c.Pinned = k.Advice.Reaches(c.PodInfo, label.Hostname) || k.accompanied && !c.PodInfo.Indifferent()
 	if k.Options.PreferencePolicy != Ignore {
@@ -111,8 +111,10 @@ func compile(k *Packing, c *Class) {
 	k.Market.KeepFitting(c.Offers, c.Need)
 }
 
-// Special reports whether the pod takes more of a machine than resources.
-func Special(p *world.Pod) bool { return len(p.Ports) > 0 || fit.Attaches(p) || !fit.Counted(p) }
+// special reports whether the pod takes more of a machine than resources.
+func (k *Packing) special(p *world.Pod) bool {
+	return len(p.Ports) > 0 || fit.Attaches(p) || !k.Market.Rules.Counted(p)
+}
 
 // ByClass divides pods that lie side by side by class.
 func ByClass(pods []*Pod) iter.Seq2[*Class, []*Pod] {

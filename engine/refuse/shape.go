@@ -70,7 +70,7 @@ func (k *refuser) typeWhys(p *market.Pool, x *packing.Pod) []*reason.Why {
 // ruleWhys is what rules of package fit that every machine is asked for have against all that the pool can buy.
 func (k *refuser) ruleWhys(p *market.Pool, x *packing.Pod) []*reason.Why {
 	var out []*reason.Why
-	for _, r := range fit.Uncompiled(x.Pod) {
+	for _, r := range k.Market.Rules.Uncompiled(x.Pod) {
 		if why := k.againstAll(r, p, x.Pod); why != nil {
 			out = append(out, why)
 		}

@@ -33,7 +33,7 @@ func NodePool(p *v1.NodePool) world.Pool {
 		Deleting:      p.DeletionTimestamp != nil,
 		Disruption:    poolDisruption(p),
 	}
-	out.Disruption.Level, out.Charge = p.Annotations[annotation.Level], nodeCharge(p.Annotations)
+	annotated(&out, p.Annotations)
 	if p.Spec.Weight != nil {
 		out.Weight = *p.Spec.Weight
 	}
@@ -52,15 +52,14 @@ func NodePool(p *v1.NodePool) world.Pool {
 	return out
 }
 
-// nodeCharge is what each node of a pool counts beside its price; nil if its annotations do not say, or
-// cannot be read, which is among the pool's problems.
-func nodeCharge(annotations map[string]string) *money.Micro {
-	micro, ok, _ := v1.NodeCharge(annotations)
-	if !ok {
-		return nil
+// annotated sets what annotations of a pool say, whichever its kind. What cannot be read is among the pool's problems.
+func annotated(p *world.Pool, annotations map[string]string) {
+	s, _ := v1.SettingsOf(annotations)
+	p.Disruption.Level = annotations[annotation.Level]
+	if s.NodeCharge != nil {
+		charge := money.Micro(*s.NodeCharge)
+		p.Charge = &charge
 	}
-	charge := money.Micro(micro)
-	return &charge
 }
 
 // problemsOf writes problems on a line; empty if there are none.
@@ -158,7 +157,7 @@ func Provisioner(p *v1alpha5.Provisioner) world.Pool {
 	if p.Spec.Limits != nil {
 		out.Limits = Amounts(p.Spec.Limits.Resources)
 	}
-	out.Disruption.Level, out.Charge = p.Annotations[annotation.Level], nodeCharge(p.Annotations)
+	annotated(&out, p.Annotations)
 	out.Disruption.ExpireAfter = p.Spec.TTLSecondsUntilExpired
 	out.Disruption.EmptyAfter = p.Spec.TTLSecondsAfterEmpty
 	if p.Consolidates() {

@@ -46,9 +46,7 @@ const (
 	// AnnotationRequestedDRADrivers lists the drivers that must publish before a node counts as initialized.
 	AnnotationRequestedDRADrivers = Group + "/requested-dra-drivers"
 	// AnnotationDevices states, on a NodePool, the devices that drivers of dynamic resources will publish of its nodes: a list in YAML or JSON.
-	AnnotationDevices = Group + "/devices"
-	// AnnotationNodeCharge says, on a NodePool or Provisioner, what each of its nodes counts beside its price, an hour in the currency of prices.
-	AnnotationNodeCharge      = Group + "/node-charge"
+	AnnotationDevices         = Group + "/devices"
 	AnnotationPriceOverlay    = Group + "/price-overlay-applied"
 	AnnotationCapacityOverlay = Group + "/capacity-overlay-applied"
 	AnnotationCompatProvider  = "compatibility." + Group + "/provider" // left on claims of older releases

@@ -38,7 +38,7 @@ func (p *NodePool) Problems() field.ErrorList {
 	}
 	_, wrong := p.DeviceTemplates()
 	errs = append(errs, wrong...)
-	_, _, wrong = NodeCharge(p.Annotations)
+	_, wrong = SettingsOf(p.Annotations)
 	return append(errs, wrong...)
 }
 

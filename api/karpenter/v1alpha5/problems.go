@@ -31,7 +31,7 @@ func (p *Provisioner) Problems() field.ErrorList {
 	if k := p.Spec.KubeletConfiguration; k != nil {
 		errs = append(errs, k.problems(at.Child("kubeletConfiguration"))...)
 	}
-	_, _, wrong := v1.NodeCharge(p.Annotations)
+	_, wrong := v1.SettingsOf(p.Annotations)
 	return append(errs, wrong...)
 }
 

@@ -34,9 +34,12 @@ func TestNodeCharge(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			annotations := map[string]string{v1.AnnotationNodeCharge: c.text}
-			got, ok, wrong := v1.NodeCharge(annotations)
-			if got != c.want || ok == c.wrong || (len(wrong) > 0) != c.wrong {
-				t.Errorf("%s It reads %d, %v: %v", c.why, got, ok, wrong)
+			s, wrong := v1.SettingsOf(annotations)
+			if (s.NodeCharge == nil) != c.wrong || (len(wrong) > 0) != c.wrong {
+				t.Errorf("%s It reads %v: %v", c.why, s.NodeCharge, wrong)
+			}
+			if s.NodeCharge != nil && *s.NodeCharge != c.want {
+				t.Errorf("%s It reads %d, want %d", c.why, *s.NodeCharge, c.want)
 			}
 			p := &v1.NodePool{}
 			p.Annotations = annotations
@@ -45,7 +48,7 @@ func TestNodeCharge(t *testing.T) {
 			}
 		})
 	}
-	if _, ok, wrong := v1.NodeCharge(nil); ok || len(wrong) > 0 {
+	if s, wrong := v1.SettingsOf(nil); s.NodeCharge != nil || len(wrong) > 0 {
 		t.Errorf("without the annotation there is a charge, or something is wrong: %v", wrong)
 	}
 }
