@@ -5,6 +5,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/tenon-sh/tenon/engine/enginetest"
 	"github.com/tenon-sh/tenon/engine/fit"
 	"github.com/tenon-sh/tenon/engine/world"
 )
@@ -30,6 +31,39 @@ func TestTakingIsWhole(t *testing.T) {
 	put.TakenAs(&empty)
 	if left := differing(reflect.ValueOf(empty), reflect.ValueOf(*put)); !slices.Equal(left, []string{"Free"}) { // which its callers count themselves
 		t.Errorf("%v are as if the pod were still there: have TakenAs, place.go, or takenAs, caps.go, take it back", left)
+	}
+}
+
+// What a pod takes it takes whichever of its fields says so: a pod that runs somewhere takes as much as one that is put there,
+// though it has no ports, volumes or devices.
+func TestEachPodTakesWhatItRunsWith(t *testing.T) {
+	other := map[string]string{ // by field, why such a pod is left out
+		"Done": "it takes nothing any more", "Node": "it runs elsewhere", "Key": "a pod has a name", "Requests": "each has some", "Devices": "what is allocated is no longer to be given",
+	}
+	of := reflect.TypeFor[world.Pod]()
+	for i := range of.NumField() {
+		field := of.Field(i).Name
+		if _, excused := other[field]; excused {
+			continue
+		}
+		pod := world.Pod{}
+		enginetest.Fill(reflect.ValueOf(&pod).Elem().Field(i))
+		pod.Key, pod.Node, pod.Requests = world.Key{Namespace: "d", Name: "used"}, "n", cpu(100)
+		b := staged(t, complete).Edit()
+		if err := b.SetPod(pod); err != nil {
+			t.Errorf("a pod with %s: %v", field, err)
+			continue
+		}
+		runs := b.Snapshot(100)
+		b.DeletePod(pod.Key)
+		without := b.Snapshot(100)
+		there, empty := fit.Of(runs, runs.Place("n")), fit.Of(without, without.Place("n"))
+		put := empty.Copy()
+		put.Put(&pod)
+		by, taken := differing(reflect.ValueOf(empty), reflect.ValueOf(there)), differing(reflect.ValueOf(empty), reflect.ValueOf(*put))
+		if !slices.Equal(by, taken) {
+			t.Errorf("a pod with %s that runs there takes %v, and one that is put there %v: have Holders in engine/world, place.go, yield it, or Of look at all pods", field, by, taken)
+		}
 	}
 }
 
