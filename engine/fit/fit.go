@@ -71,3 +71,13 @@ func Objections(p *world.Pod, at *Place) []*reason.Why {
 	}
 	return out
 }
+
+// In are the rules of a World: all but those of which it has nothing.
+func In(w *world.World) *Rules {
+	return &Rules{within(w, standing), within(w, filling)}
+}
+
+// AppendIdentity is that of Rules, of whichever World.
+func AppendIdentity(b []byte, p *world.Pod) []byte {
+	return (&Rules{standing, filling}).AppendIdentity(b, p)
+}

@@ -122,11 +122,6 @@ func AppendTerm(b []byte, t world.NodeTerm) []byte {
 // Rules are those that may refuse a pod a place in one World, and tell its pods apart.
 type Rules struct{ standing, filling []*Rule }
 
-// In are the rules of a World: all but those of which it has nothing.
-func In(w *world.World) *Rules {
-	return &Rules{within(w, standing), within(w, filling)}
-}
-
 func within(w *world.World, rules []*Rule) []*Rule {
 	return slices.DeleteFunc(slices.Clone(rules), func(r *Rule) bool { return r.Within != nil && !r.Within(w) })
 }
@@ -161,9 +156,4 @@ func (r *Rules) AppendIdentity(b []byte, p *world.Pod) []byte {
 		}
 	}
 	return b
-}
-
-// AppendIdentity is that of Rules, of whichever World.
-func AppendIdentity(b []byte, p *world.Pod) []byte {
-	return (&Rules{standing, filling}).AppendIdentity(b, p)
 }
